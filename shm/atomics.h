@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Atomic access to words of shared memory, with the order in the name.
  *
- * The only place that names memory_order_*: the ABI's blocks are plain
- * integers (other languages and C++ read them), cast to _Atomic here at each
- * access. Words of 8 and 4 bytes only, which are lock-free and address-free on
- * the machines we build for, so that they work across processes and on a
- * read-only mapping. No policy in here: callers say which operations pair, in
- * ORDER comments that test/check_order.sh checks.
+ * The only place that names memory_order_*: the ABI's blocks are plain integers
+ * (other languages and C++ read them), cast to _Atomic here at each access.
+ * Words of 8 and 4 bytes only, which are lock-free and address-free on the
+ * machines we build for, so that they work across processes and on a read-only
+ * mapping. It has no policy: callers say which operations pair, in ORDER
+ * comments that test/check_order.sh checks.
  */
 #ifndef NCS_SHM_ATOMICS_H
 #define NCS_SHM_ATOMICS_H
@@ -32,7 +32,7 @@ _Static_assert(sizeof(_Atomic uint64_t) == 8 && _Alignof(_Atomic uint64_t) == 8,
 #define NCS_CACHE_LINE 64
 
 /* Readers have const mappings, but C11 as published requires a non-const
- * operand for atomic loads, too. */
+ * operand even for atomic loads. */
 #define NCS_ATOMIC64(word) ((_Atomic uint64_t *)(uintptr_t)(word))
 #define NCS_ATOMIC32(word) ((_Atomic uint32_t *)(uintptr_t)(word))
 

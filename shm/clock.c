@@ -33,7 +33,7 @@ uint64_t ncs_clock_monotonic_ns(void)
 
 #if defined(__x86_64__)
 /* Tells whether the processor promises that the TSC neither stops nor changes
- * its rate, and the kernel uses it for its own time. */
+ * its rate, and whether the kernel uses it for its own time. */
 static bool tsc_is_trusted(void)
 {
 	unsigned eax, ebx, ecx, edx;
@@ -125,8 +125,8 @@ void ncs_clock_refine(struct ncs_clock *clock)
 		return;
 	multiplier = rate(monotonic_ns - clock->base_monotonic_ns,
 			  ticks - clock->base_ticks);
-	/* If it differs from the writer's by more than 0.1 %, it is another
-	 * counter. */
+	/* A rate that differs from the writer's by more than 0.1 % is that of
+	 * another counter. */
 	margin = clock->multiplier / 1000;
 	if (multiplier > clock->multiplier - margin &&
 	    multiplier < clock->multiplier + margin)

@@ -26,7 +26,7 @@ uint8_t ncs_groups_sane(uint8_t groups)
 {
 	uint8_t sane = 1u << NCS_GROUP_CALLS;
 
-	/* In the table a group's prerequisite comes before the group. */
+	/* The table lists a group's prerequisite before the group. */
 	for (unsigned i = 0; i < NCS_GROUP_COUNT; i++)
 		if (groups >> i & 1 && sane >> groups_of[i].needs & 1)
 			sane |= (uint8_t)(1u << i);
@@ -133,7 +133,7 @@ bool ncs_lease_is_over(uint64_t until_ns, uint64_t now_ns)
 static uint64_t successor(struct ncs_control_request *request)
 {
 	request->serial = (request->serial + 1) & SERIAL_MASK;
-	if (request->serial == 0) /* it means that there is no request */
+	if (request->serial == 0) /* 0 means that there is no request */
 		request->serial = 1;
 	return ncs_request_pack(request);
 }

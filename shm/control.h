@@ -34,7 +34,7 @@ struct ncs_control_request {
 	struct ncs_detail base;
 	struct ncs_detail lease; /* all 0 if not leased */
 	bool leased;
-	uint32_t serial; /* 0: no request yet */
+	uint32_t serial; /* 0 if there is no request yet */
 };
 
 /* Unpacks a request. Returns false if the word is not a request that this
@@ -69,9 +69,8 @@ uint32_t ncs_groups_events(uint8_t groups);
  * Serial numbers wrap around. */
 bool ncs_request_is_since(uint64_t word, uint64_t other);
 
-/* Tells whether a lease that ends at `until_ns` is over. A lease that would
- * last longer than NCS_LEASE_MAX_NS is over, too. Both times are
- * CLOCK_MONOTONIC. */
+/* Tells whether a lease that ends at `until_ns` is over. So is a lease that
+ * would last longer than NCS_LEASE_MAX_NS. Both times are CLOCK_MONOTONIC. */
 bool ncs_lease_is_over(uint64_t until_ns, uint64_t now_ns);
 
 /* A change of the base detail. */

@@ -2,8 +2,8 @@
 /* Hashes of 64-bit words. Every bit of the result depends on every bit of the
  * arguments; results are the same in all processes and on all machines. Pure.
  *
- * The values must never change: ranks, maybe of different releases, choose the
- * same operations for sampling by them.
+ * The values must never change: by them, ranks choose the same operations for
+ * sampling, even with different releases of the plugin.
  */
 #ifndef NCS_SHM_HASH_H
 #define NCS_SHM_HASH_H
@@ -19,7 +19,8 @@ static inline uint64_t ncs_hash(uint64_t word)
 	return word ^ word >> 31;
 }
 
-/* Adds a word to a hash: for keys of several words, in their order. */
+/* Adds a word to a hash. Keys of several words are hashed by adding these in
+ * order. */
 static inline uint64_t ncs_hash_add(uint64_t hash, uint64_t word)
 {
 	return ncs_hash(hash ^ word);

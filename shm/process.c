@@ -15,7 +15,7 @@ static uint64_t namespace_inode(const char *path)
 	return stat(path, &status) == 0 ? (uint64_t)status.st_ino : 0;
 }
 
-/* Reads the beginning of a file; empty on failure. */
+/* Reads the beginning of a file into `text`, which is empty on failure. */
 static void read_text(const char *path, char *text, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -58,7 +58,7 @@ uint64_t ncs_process_start(uint32_t pid)
 {
 	struct stat_line line = read_stat(pid);
 
-	/* A zombie. With other threads only the main thread has ended. */
+	/* A zombie. If it has other threads, only the main thread has ended. */
 	if ((line.state == 'Z' || line.state == 'X') && line.threads <= 1)
 		return 0;
 	return line.start;
@@ -84,7 +84,7 @@ bool ncs_process_has_ended(const struct ncs_process *other,
 		return false;
 	start = ncs_process_start(other->pid);
 	if (start == 0)
-		return self->start != 0; /* 0: no process is visible at all */
+		return self->start != 0; /* 0 if no process is visible at all */
 	/* Start times depend on the time namespace of the process that reads
 	 * them. */
 	if (other->start == 0 || other->time_namespace != self->time_namespace)

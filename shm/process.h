@@ -23,10 +23,10 @@
 /* A process, as identified in headers of segments and control objects. */
 struct ncs_process {
 	uint32_t pid;            /* in its own PID namespace */
-	uint64_t start;          /* /proc/PID/stat, field 22; 0: unknown */
-	uint64_t pid_namespace;  /* inode of /proc/PID/ns/pid; 0: unknown */
-	uint64_t time_namespace; /* inode of /proc/PID/ns/time; 0: none */
-	char boot_id[40];        /* empty: unknown */
+	uint64_t start;          /* /proc/PID/stat, field 22; 0 if unknown */
+	uint64_t pid_namespace;  /* inode of /proc/PID/ns/pid; 0 if unknown */
+	uint64_t time_namespace; /* inode of /proc/PID/ns/time; 0 if none */
+	char boot_id[40];        /* "" if unknown */
 	char host[64];           /* the host's name */
 };
 

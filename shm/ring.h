@@ -4,12 +4,13 @@
  * The producer overwrites the oldest record and never waits. `head`, the count
  * of published records, is both the publication and the in-progress mark: once
  * record i-1 has stored head = i, slot i may be under construction. Readers
- * copy records and read head again afterwards. Each reader has its own cursor
- * and counts exactly how many records were overwritten before it read them. In
- * a ring of C records, C-1 are readable at any time.
+ * copy records, read head again, and reject what may have changed. Each reader
+ * has its own cursor and counts exactly how many records were overwritten
+ * before it read them. In a ring of C records, C-1 are readable at any time.
  *
- * Proof, F/X/P being a record's fence, payload stores and store of head, and
- * record i being accepted by a reader that first saw head = h > i and then h2:
+ * Proof. F, X and P are a record's fence, its payload stores and its store of
+ * head. A reader accepts record i if it saw head = h > i before the copy and
+ * head = h2 after it. The record is
  *  - not stale: the load of h reads P(h-1), which X(i) is sequenced before;
  *  - not overwritten: had a payload load seen a store X(j), j >= i + C, then
  *    F(j) synchronises with the reader's fence and P(j-1) is visible to the
@@ -136,8 +137,9 @@ static inline size_t ncs_ring_copy(const struct ncs_ring *ring,
 		for (unsigned k = 0; k < NCS_RECORD_WORDS; k++) {
 			uint64_t word = ncs_payload_load(&slot[k]);
 
-			/* Store each word at once: gathering all of them first
-			 * would load them again before their stores retire. */
+			/* Store each word right after its load: gathering all
+			 * of them first would load them again before their
+			 * stores retire. */
 			memcpy(copy + k * sizeof(word), &word, sizeof(word));
 		}
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Calling both plugins; see chain.h. All but init and finalize runs in
- * callbacks: no lock, no allocation, no system call of ours. */
+/* Calling both plugins; see chain.h. All functions but those for init and
+ * finalize run in callbacks: no lock, no allocation, no system call of their
+ * own. */
 #include "plugin/chain/chain.h"
 
 #include <pthread.h>
@@ -21,13 +22,13 @@
 
 #define BIT(event) (1u << NCS_EVENT_##event)
 
-/* Facts of a pair: the events that the other plugin asked for when the pair was
- * made. They decide about children, too, as in NCCL, where a task keeps the
+/* Facts of a pair: the events that the chained plugin asked for when the pair
+ * was made. They apply to children as well, as in NCCL, where a task keeps the
  * mask of its call. */
 #define EVENTS_MASK UINT64_C(0xffffffff)
-/* The other plugin gets no states of this event. */
+/* The chained plugin gets no states of this event. */
 #define QUIET (UINT64_C(1) << 32)
-/* The other plugin follows the communicator. */
+/* The chained plugin follows the communicator. */
 #define HAS_THEIRS (UINT64_C(1) << 33)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -35,17 +36,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	bool tried;
 	unsigned api_version; /* NCCL's */
-	/* The mask for the other plugin, in place of NCCL's. The plugin may
+	/* The mask for the chained plugin, in place of NCCL's. The plugin may
 	 * write to it at any time, even after its finalize. */
 	uint32_t own_mask;
-	/* `own_mask`, or NCCL's mask if ours asks for nothing */
+	/* `own_mask`, or NCCL's mask if our plugin asks for no events. */
 	uint32_t *mask;
-	/* The events that NCCL was asked for on its behalf. */
+	/* The events that NCCL was asked for on the chained plugin's behalf. */
 	uint32_t followed;
 	uint64_t following; /* 1 while a thread passes on the mask */
 } chain;
 
-/* --- the other plugin's mask --------------------------------------- */
+/* --- the chained plugin's mask ------------------------------------- */
 
 /* The bits of a mask that make NCCL start an event, by event type: its own bit,
  * and those of its children, which need a parent. */
@@ -86,14 +87,15 @@ static uint32_t wanted_events(void)
 	uint32_t events = ncs_load_relaxed32(chain.mask) &
 			  ncs_next_known_events();
 
-	/* NCCL adds this one itself. */
+	/* NCCL itself turns on kernel channels with kernel phases. */
 	if (events & BIT(KERNEL_PHASE))
 		events |= BIT(KERNEL_CH);
 	return events;
 }
 
-/* Asks NCCL for the events that the other plugin asks for now. Returns false if
- * another thread is doing so, which may not have seen the last change. */
+/* Asks NCCL for the events that the chained plugin asks for now. Returns false
+ * if another thread is doing so: that thread may not have seen the last
+ * change. */
 static bool follow_mask(void)
 {
 	uint32_t events;
@@ -143,7 +145,8 @@ static void load(const struct ncs_init *init)
 		return;
 	}
 	chain.api_version = init->api_version;
-	/* If ours asks for nothing, the other one writes NCCL's mask itself. */
+	/* If our plugin asks for no events, the chained plugin writes NCCL's
+	 * mask itself. */
 	chain.mask = config->disabled && init->mask ? init->mask :
 						      &chain.own_mask;
 	ncs_registry.chained = true;
@@ -153,7 +156,7 @@ static void load(const struct ncs_init *init)
 			ncs_next_name(), ncs_next_version(), config->chain);
 }
 
-/* Applies the mask that the other plugin has stored in its init. */
+/* Applies the mask that the chained plugin has stored in its init. */
 static void apply_wishes(const struct ncs_init *init, uint32_t before)
 {
 	uint32_t asked = ncs_load_relaxed32(chain.mask);
@@ -256,7 +259,7 @@ void ncs_chain_finalize_comm(void *context)
 	ncs_process_finalize_comm((void *)(uintptr_t)pair.ours);
 	if (!ncs_pairs_close((uintptr_t)context) || !(pair.facts & HAS_THEIRS))
 		return;
-	/* NCCL from 2.28 on does not call finalize without a context. */
+	/* From 2.28 on NCCL does not call finalize without a context. */
 	if (pair.theirs || chain.api_version < 5)
 		ncs_next_finalize((void *)(uintptr_t)pair.theirs);
 }
@@ -272,8 +275,8 @@ static void count_lost_pair(uint64_t handle)
 		ncs_lane_lose(ncs_lane_enter(comm, ncs_now()), NCS_LOSS_CHAIN);
 }
 
-/* Finds the pair of a handle. Returns false if there is none: ours then gets
- * the value as it is, and counts it as stale. */
+/* Finds the pair of a handle. Returns false if there is none: our plugin then
+ * gets the value as it is, and counts it as stale. */
 static bool get_pair(const void *handle, struct ncs_pair *pair)
 {
 	uint64_t value = (uintptr_t)handle;
@@ -296,7 +299,7 @@ struct chained_start {
 	struct ncs_pair context;
 	struct ncs_pair parent;
 	struct ncs_pair group; /* Coll and P2p, from version 5 on */
-	bool is_local;         /* of this process, as far as is known */
+	bool is_local;         /* false if known to be of another process */
 };
 
 static bool has_group(const struct chained_start *start)
@@ -332,7 +335,7 @@ static void look_up(struct chained_start *start, const void *context)
 	}
 }
 
-/* Returns the events that the other plugin asked for when NCCL read its
+/* Returns the events that the chained plugin had asked for when NCCL read its
  * mask. */
 static uint32_t events_then(const struct chained_start *start)
 {
@@ -364,8 +367,7 @@ static bool needs_their_parent(const struct chained_start *start)
 	}
 }
 
-/* Returns true if NCCL would start this event if the other plugin were
- * alone. */
+/* Returns true if NCCL would start this event for the chained plugin alone. */
 static bool is_for_them(const struct chained_start *start, uint32_t events)
 {
 	return 1u << start->event & ncs_next_known_events() &&
@@ -411,7 +413,7 @@ static uint64_t start_theirs(const struct chained_start *start)
 }
 
 /* Starts the event in our plugin, which gets all events, except proxy control
- * events that only the other plugin asks for: they are too frequent. */
+ * events that only the chained plugin asks for: they are too frequent. */
 static uint64_t start_ours(const struct chained_start *start, uint64_t type)
 {
 	const struct nccl_event_descr_v5 *head = &start->descr->v5;
@@ -486,7 +488,8 @@ uint64_t ncs_chain_start_event(unsigned api_version, void *context,
 	uint64_t value = 0;
 
 	/* NCCL starts a receive step at every poll until it can post it, and up
-	 * to 2.26 does not stop all of them: close the one that it forgets. */
+	 * to 2.26 does not stop all of them: close the one that NCCL
+	 * forgets. */
 	if (start.event == NCS_EVENT_PROXY_STEP && former &&
 	    ncs_pairs_is_handle((uintptr_t)*former))
 		ncs_pairs_close((uintptr_t)*former);
@@ -498,7 +501,7 @@ uint64_t ncs_chain_start_event(unsigned api_version, void *context,
 		if (is_for_them(&start, events))
 			pair.theirs = start_theirs(&start);
 		pair.facts = HAS_THEIRS | events;
-		/* NCCL from 2.28 on reports no states of such a step. */
+		/* From 2.28 on NCCL reports no states of such a step. */
 		if (start.event == NCS_EVENT_PROXY_STEP &&
 		    start.parent.theirs == 0)
 			pair.facts |= QUIET;

@@ -2,13 +2,13 @@
 /* A chained plugin: a second profiler plugin behind ours (NCCLSTAT_CHAIN),
  * since NCCL loads only one.
  *
- * The other plugin gets the calls that NCCL would make if it were alone, with
- * its own contexts and handles; ours gets all calls. NCCL is asked for the
+ * The chained plugin gets the calls that NCCL would make to it alone, with its
+ * own contexts and handles; our plugin gets all calls. NCCL is asked for the
  * events that either plugin asks for, and holds handles of pairs
  * (handle_pairs.h).
  *
- * Without a chained plugin a callback pays for ncs_chain_is_on() only, and a
- * callback of a step in progress not even for that.
+ * Without a chained plugin a callback pays for ncs_chain_is_on() only;
+ * callbacks of a step in progress do not even call that.
  */
 #ifndef NCS_PLUGIN_CHAIN_CHAIN_H
 #define NCS_PLUGIN_CHAIN_CHAIN_H
@@ -25,16 +25,16 @@ static inline bool ncs_chain_is_on(void)
 	return __builtin_expect(ncs_registry.chained, 0);
 }
 
-/* Initializes a communicator in the other plugin, which is loaded with the
- * first communicator. To be called at init, when *context is our context;
- * replaces it by the handle of the pair. Logs an error, and leaves *context
- * alone. */
+/* Initializes a communicator in the chained plugin, whose library is loaded
+ * with the first communicator. Called at init, when *context is our context;
+ * replaces it by the handle of the pair. On failure it logs an error and leaves
+ * *context unchanged. */
 void ncs_chain_init_comm(const struct ncs_init *init, void **context);
 
 /* The callbacks, for both plugins. `descr` is laid out as in `api_version`.
- * `former` points to the place where NCCL will store the new handle, and so to
- * the handle that NCCL forgets. ncs_chain_start_event() returns the handle for
- * NCCL; 0 if neither plugin follows the event. */
+ * `former` points to the place where NCCL will store the new handle; until then
+ * it holds the handle that NCCL forgets. ncs_chain_start_event() returns the
+ * handle for NCCL; 0 if neither plugin follows the event. */
 uint64_t ncs_chain_start_event(unsigned api_version, void *context,
 			       void *const *former, uint64_t type,
 			       const void *descr);

@@ -233,7 +233,7 @@ bool ncs_pairs_close(uint64_t handle)
 	if (number_of(tag) != number || passes_of(tag) == BUSY ||
 	    passes_of(tag) == 0)
 		return false;
-	/* ORDER: pairs with claim() (plugin/chain/handle_pairs.c): if that
+	/* ORDER: pairs with claim() (plugin/chain/handle_pairs.c): if claim()
 	 * skips the place at the same time, the pair stays open, and its place
 	 * is skipped again. */
 	return ncs_cas_acquire_release(&place->tag, tag, number << 8);

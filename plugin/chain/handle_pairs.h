@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs of handles: what NCCL gets for an event, or as a context, when another
+/* Pairs of handles: what NCCL gets for an event, or as a context, when a second
  * plugin is chained to ours (chain.h).
  *
  * NCCL keeps one word for each event. With two plugins that word is a number
@@ -7,7 +7,6 @@
  * name a parent that was stopped long ago, so a pair outlives its event: places
  * of the oldest pairs are reused first, and those of events in progress last. A
  * number that is too old, or was never given out, finds no pair.
- *
  *
  *   bits  0- 3  kind (NCS_HANDLE_PAIR)    bits 10-12  class
  *   bits  4- 9  communicator              bits 13-63  number in the class
@@ -21,33 +20,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Each class has a table of its own, so that frequent events do not drive out
- * those that are needed for long. */
+/* Each class has a table of its own, so that frequent events do not evict pairs
+ * that are needed for a long time. */
 enum ncs_pair_class {
 	/* Operations and API calls: stopped early, named as parents late. */
 	NCS_PAIR_CALL,
 	/* Proxy operations and kernels: many may be in progress. */
 	NCS_PAIR_CHILD,
-	/* Steps and their children: most frequent, and short; few places, which
-	 * stay in the cache. */
+	/* Steps and their children: most frequent, and short; the table is
+	 * small, so that it stays in the cache. */
 	NCS_PAIR_STEP,
 	/* Proxy control: very frequent, never a parent. */
 	NCS_PAIR_CTRL,
 	/* Captured API calls: parents at every replay. */
 	NCS_PAIR_CAPTURED,
-	/* Communicators: never driven out while open. */
+	/* Communicators: never evicted while open. */
 	NCS_PAIR_CONTEXT,
 	NCS_PAIR_CLASS_COUNT
 };
 
 struct ncs_pair {
 	uint64_t ours;   /* our handle or context; 0 if none */
-	uint64_t theirs; /* the other plugin's */
+	uint64_t theirs; /* the chained plugin's; 0 if none */
 	uint64_t facts;  /* stored for the caller */
 };
 
-/* Makes the tables, once a process. Numbers start at `cookie`, which must
- * differ between processes. Returns 0 or -errno. */
+/* Makes the tables; called once in each process. Numbers start at `cookie`,
+ * which must differ between processes. Returns 0 or -errno. */
 int ncs_pairs_make(uint64_t cookie);
 
 /* For a forked child: forgets the parent's contexts. */

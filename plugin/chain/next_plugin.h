@@ -7,7 +7,7 @@
  * version 5 with a type of one byte, so a table of version 4 or later can take
  * the descriptors of later versions as they are. It must not be given events
  * that its version does not know. chain.c decides which plugin gets which
- * event, and translates handles; nothing here does.
+ * event, and translates handles; this module does neither.
  */
 #ifndef NCS_PLUGIN_CHAIN_NEXT_PLUGIN_H
 #define NCS_PLUGIN_CHAIN_NEXT_PLUGIN_H
@@ -25,7 +25,7 @@
 int ncs_next_load(const char *path, unsigned api_version, char *why,
 		  size_t why_size);
 
-/* The rest is valid after loading only. */
+/* The functions below are valid only after ncs_next_load() has succeeded. */
 
 /* Return the table's version, and the plugin's name. */
 unsigned ncs_next_version(void);
@@ -34,8 +34,8 @@ const char *ncs_next_name(void);
 /* Returns the event types that the table's version knows, as bits of a mask. */
 uint32_t ncs_next_known_events(void);
 
-/* Call the plugin. `mask` is where it stores the events that it asks for;
- * `descr` and `args` are passed on as they are. */
+/* Call the chained plugin. `mask` points to the word in which it stores the
+ * events that it asks for; `descr` and `args` are passed on as they are. */
 enum nccl_result ncs_next_init(const struct ncs_init *init, void **context,
 			       int *mask);
 void ncs_next_start_event(void *context, void **handle,

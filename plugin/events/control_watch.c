@@ -59,7 +59,7 @@ static uint8_t sample_detail(void)
 	return (uint8_t)(level < NCS_LEVEL_MAX ? 1 + level : 1 + NCS_LEVEL_MAX);
 }
 
-/* The mask decides what can be done, and publishes that. */
+/* The mask's rules decide what can be done; mask.c publishes the result. */
 static void set_kernel(uint8_t kernel)
 {
 	switch (kernel) {
@@ -131,7 +131,8 @@ static void leave_record(struct ncs_lane_state *lane, uint64_t before,
 
 /* --- Reading a request -------------------------------------------------- */
 
-/* Returns the environment's settings, as far as the release supports them. */
+/* Returns the environment's settings, without those that NCCL's release does
+ * not support. */
 static struct ncs_detail at_first(void)
 {
 	struct ncs_detail detail = control.environment;
@@ -150,8 +151,8 @@ struct asked {
 };
 
 /* Unpacks a request and keeps its base. Ends a lease that is over in the
- * control object, so that its holder notices. Returns the word that is handled
- * by that; a newer word is left to the next group of calls. */
+ * control object, so that its holder notices. Returns the word that has been
+ * handled; a newer word is left to the next group of calls. */
 static uint64_t take_apart(uint64_t word, struct asked *asked)
 {
 	struct ncs_control *object = control.writer.control;
@@ -167,8 +168,8 @@ static uint64_t take_apart(uint64_t word, struct asked *asked)
 	if (!request.leased)
 		return word;
 	until_ns = ncs_load_relaxed(&object->lease_until_ns);
-	/* Not `now` in ns: after some hours the plugin's multiplier is too
-	 * coarse to compare its time with another process's. */
+	/* `now` in ns is not used: after some hours the plugin's multiplier is
+	 * too coarse to compare its time with another process's. */
 	if (ncs_lease_is_over(until_ns, ncs_clock_monotonic_ns())) {
 		if (control.settings.lease_until_ns == 0)
 			asked->refused = NCS_REFUSAL_LEASE;

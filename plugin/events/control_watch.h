@@ -29,8 +29,8 @@ struct ncs_control_watch {
 extern struct ncs_control_watch ncs_control_watch;
 
 /* Handles a new request or the end of a lease. May be called on several threads
- * at once: one handles it, the others return without waiting. `lane` is the
- * calling thread's. */
+ * at the same time: one of them handles it, the others return without waiting.
+ * `lane` is the calling thread's. */
 void ncs_control_update(struct ncs_lane_state *lane, uint64_t now);
 
 /* Checks for a new request at the start of a group of calls. */

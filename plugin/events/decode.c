@@ -20,7 +20,8 @@ static void decode_coll_v1(const struct nccl_coll_v1 *coll,
 	facts->peer = coll->root;
 }
 
-/* The fields that versions 2 to 7 share in name, if not in place. */
+/* Decodes the fields that have the same names in versions 2 to 7, though not
+ * the same offsets. */
 #define DECODE_COLL(coll, channels_field) \
 	do { \
 		facts->sequence_number = (coll)->seq_number; \
@@ -101,7 +102,8 @@ void ncs_decode_p2p(unsigned api_version, const void *body,
 		DECODE_P2P(v2);
 		DECODE_COMM(v2);
 		break;
-	/* nChannels is not read: NCCL's wrapper for 4 does not set it. */
+	/* nChannels is not read: NCCL's wrapper for version 4 does not set
+	 * it. */
 	default:
 		DECODE_P2P(v4);
 		break;

@@ -142,7 +142,8 @@ static void adopt(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	op->step_words[0] = ncs_record_word1(NCS_EVENT_PROXY_STEP, flags,
 					     facts->channel, function);
 	op->step_words[1] = op->words[2];
-	/* For some (Broadcast since 2.29) NCCL passes no parent. */
+	/* For some proxy operations (those of Broadcast since 2.29) NCCL passes
+	 * no parent. */
 	if (!operation && parent != 0 &&
 	    !ncs_handle_is(parent, NCS_HANDLE_UNTRACKED))
 		ncs_lane_lose(lane, NCS_LOSS_ORPHAN);
@@ -198,9 +199,8 @@ struct ncs_proxy_op_slot *ncs_proxy_op_find(struct ncs_comm *comm,
 		       NULL;
 }
 
-/* Adds a size of NCCL up to 2.26, which reports sizes with the states of a
- * proxy operation: as a sum with an arbitrary start, so only differences
- * count. */
+/* Adds a size that NCCL up to 2.26 reports with the states of a proxy
+ * operation. It is a sum with an arbitrary start, so only differences count. */
 static uint64_t sample_size(struct ncs_proxy_op_slot *op,
 			    uint64_t cumulative_bytes)
 {

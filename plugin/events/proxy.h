@@ -3,9 +3,9 @@
  * the proxy thread. The steps of proxy operations are in step.h.
  *
  * Called by callbacks, normally on the communicator's proxy thread only: no
- * lock, no allocation, no system call. If several threads call at once, numbers
- * may be wrong, but nothing breaks: every index is checked and every loop is
- * bounded.
+ * lock, no allocation, no system call. If several threads call at the same
+ * time, numbers may be wrong, but nothing breaks: every index is checked and
+ * every loop is bounded.
  */
 #ifndef NCS_PLUGIN_EVENTS_PROXY_H
 #define NCS_PLUGIN_EVENTS_PROXY_H
@@ -48,7 +48,7 @@ struct ncs_lane_state *ncs_ctrl_find(struct ncs_comm *comm,
 void ncs_ctrl_state(struct ncs_comm *comm, struct ncs_lane_state *owner,
 		    unsigned state, uint64_t appended, uint64_t now);
 
-/* Publishes the event's record, if it is one that has a record. */
+/* Ends the event. Publishes its record, unless it is idle or active. */
 void ncs_ctrl_stop(struct ncs_lane_state *lane, struct ncs_lane_state *owner);
 
 #endif

@@ -25,7 +25,7 @@ static void raise_filled(struct ncs_comm *comm, uint32_t number)
 }
 
 /* Publishes the names of a range and of the ranges around it. They never
- * change, so threads that do this at once write the same. */
+ * change, so threads that publish it at the same time write the same values. */
 static void ncs_range_publish(struct ncs_comm *comm, uint32_t number)
 {
 	while (number != 0) {

@@ -2,9 +2,10 @@
 /* Statistics of ranges: what a communicator's calls and operations add to the
  * ranges that they were called in, in the tables of its segment.
  *
- * Called by callbacks on launching threads and the proxy thread at once: no
- * lock, no allocation, no system call. Without ranges each of these functions
- * is a comparison. state/range_stack.h knows which range a thread is in.
+ * Called by callbacks on launching threads and the proxy thread at the same
+ * time: no lock, no allocation, no system call. Without ranges each of these
+ * functions is a comparison. state/range_stack.h knows which range a thread is
+ * in.
  */
 #ifndef NCS_PLUGIN_EVENTS_RANGE_STATS_H
 #define NCS_PLUGIN_EVENTS_RANGE_STATS_H
@@ -28,21 +29,22 @@ uint32_t ncs_range_of_operation(struct ncs_comm *comm,
 void ncs_range_operation(struct ncs_comm *comm,
 			 const struct ncs_operation_slot *op);
 
-/* Count an operation whose first child starts; a range whose operation begins
- * to have children in progress, and ends to have them. */
+/* Count in a range: an operation whose first child starts; an operation that
+ * begins to have children in progress; an operation that has none in progress
+ * any more. The range is that of `op`, or has this number. */
 void ncs_range_first_child(struct ncs_comm *comm,
 			   const struct ncs_operation_slot *op);
 void ncs_range_begin(struct ncs_comm *comm, uint32_t number, uint64_t now);
 void ncs_range_end_busy(struct ncs_comm *comm, uint32_t number, uint64_t now);
 
-/* Adds the time of an operation, in place of the one that was added before:
- * `before` is that one plus 1; 0 if there was none. */
+/* Adds the time of an operation, replacing the time that was added for it
+ * before: `before` is that time plus 1; 0 if there was none. */
 void ncs_range_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		    const struct ncs_operation_slot *op, enum ncs_timing timing,
 		    uint64_t ns, uint64_t before);
 
-/* Adds to the range of `op` (NULL if unknown) the time that its channel has
- * spent in each state since the last call, when a proxy operation of `op`
+/* Adds the time that a channel has spent in each state since the last call to
+ * the range of `op` (NULL if unknown). Call it when a proxy operation of `op`
  * ends. */
 void ncs_range_channel(struct ncs_comm *comm,
 		       const struct ncs_channel_queue *queue,

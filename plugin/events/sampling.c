@@ -47,7 +47,7 @@ static uint64_t next(uint64_t *counter)
 }
 
 /* Returns the repeat count of a collective's sequence number. A number that is
- * not the greatest so far is a repeated one, too: it may be from the
+ * not the greatest so far counts as repeated as well: it may be from the
  * capture. */
 static uint64_t count_collective(struct ncs_comm *comm,
 				 const struct ncs_operation_facts *facts)
@@ -114,8 +114,8 @@ uint64_t ncs_sampling_choose(struct ncs_comm *comm,
 
 /* --- children ------------------------------------------------------------ */
 
-/* Returns since when an operation has been in progress, which is set to now
- * unless a child was in progress before. */
+/* Returns the ticks since when an operation has been in progress; sets them to
+ * `now` if no child has been in progress before. */
 static uint64_t under_way(struct ncs_operation_slot *operation, uint64_t now)
 {
 	uint64_t since = ncs_load_relaxed(&operation->under_way);

@@ -2,8 +2,8 @@
 /* Sampling: deciding which operations keep the records of their children.
  *
  * The decision is made once, when an operation starts, by a hash that is the
- * same on all ranks (state/sample_choice.h); its children take it over when
- * they start. Sampling leaves out only records of children: all operations have
+ * same on all ranks (state/sample_choice.h); its children inherit it when they
+ * start. Sampling leaves out only records of children: all operations have
  * records, and all counters, tables and histograms are complete.
  *
  * Operations are numbered here even while all records are kept, so that ranks
@@ -20,9 +20,9 @@
  * Where ranks disagree, estimates remain right; only the records of a pair of
  * ranks do not match each other.
  *
- * Called by callbacks on several threads at once: no lock, no allocation, no
- * system call. Two threads that start operations of one function at the same
- * time may get the same count; that does no harm either.
+ * Called by callbacks on several threads at the same time: no lock, no
+ * allocation, no system call. Two threads that start operations of one function
+ * at the same time may get the same count; that does no harm either.
  */
 #ifndef NCS_PLUGIN_EVENTS_SAMPLING_H
 #define NCS_PLUGIN_EVENTS_SAMPLING_H
@@ -50,12 +50,12 @@ void ncs_sampling_identify(struct ncs_comm *comm, uint64_t comm_id, int rank);
 uint64_t ncs_sampling_choose(struct ncs_comm *comm,
 			     const struct ncs_operation_facts *facts);
 
-/* A child of the operation starts. */
+/* Passes the operation's decision on to a child that starts. */
 void ncs_sampling_inherit(struct ncs_sampled *child,
 			  struct ncs_operation_slot *operation,
 			  bool is_under_way, uint64_t now);
 
-/* Passes the decision on to a child of a child that starts. */
+/* Passes the decision on from a child to its own child that starts. */
 static inline void ncs_sampling_pass_on(struct ncs_sampled *child,
 					const struct ncs_sampled *parent)
 {
@@ -64,7 +64,7 @@ static inline void ncs_sampling_pass_on(struct ncs_sampled *child,
 			  ncs_load_relaxed(&parent->left_out_since));
 }
 
-/* Makes a child's records published, for one without a known operation. */
+/* Has a child's records published, for a child without a known operation. */
 static inline void ncs_sampling_clear(struct ncs_sampled *child)
 {
 	ncs_store_relaxed(&child->flags, 0);
@@ -83,7 +83,7 @@ static inline bool ncs_sampling_leaves_out(const struct ncs_sampled *child)
 void ncs_sampling_in_progress(struct ncs_sampled *child,
 			      uint64_t operation_handle, uint64_t now);
 
-/* Returns true if the operation of a child that is left out is slow: it has
+/* Returns true if the operation of a child that is left out is slow, i.e. has
  * been in progress for too long. The child and its operation are kept from now
  * on. */
 bool ncs_sampling_is_slow(struct ncs_sampled *child, uint64_t operation_handle,

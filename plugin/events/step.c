@@ -15,7 +15,8 @@ static bool is_published(struct ncs_proxy_op_slot *op, uint64_t now)
 	return true;
 }
 
-/* Publishes in the shared lane, or only if the operation is slow. */
+/* Publishes a step's record in the shared lane, or only if its operation is
+ * slow. */
 void ncs_step_publish_rarely(struct ncs_lane_state *lane,
 			     const struct ncs_step_slot *step, uint64_t now)
 {

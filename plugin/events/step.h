@@ -7,8 +7,9 @@
  * so that no register has to be saved for them.
  *
  * Called normally on the communicator's proxy thread only: no lock, no
- * allocation, no system call. If several threads call at once, numbers may be
- * wrong, but nothing breaks: every index is checked and every loop is bounded.
+ * allocation, no system call. If several threads call at the same time, numbers
+ * may be wrong, but nothing breaks: every index is checked and every loop is
+ * bounded.
  */
 #ifndef NCS_PLUGIN_EVENTS_STEP_H
 #define NCS_PLUGIN_EVENTS_STEP_H
@@ -57,7 +58,7 @@ uint64_t ncs_step_start_again(struct ncs_comm *comm,
 			      struct ncs_proxy_op_slot *op, uint32_t number,
 			      uint64_t now);
 
-/* Ends a step whose stop NCCL has not reported, which is counted. */
+/* Ends a step whose stop NCCL has not reported, and counts it. */
 void ncs_step_close(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		    struct ncs_step_slot *step, uint64_t now);
 
@@ -254,7 +255,7 @@ void ncs_step_stop_slowly(struct ncs_comm *comm, struct ncs_step_slot *step);
 void ncs_step_enter_slowly(struct ncs_step_slot *step, uint32_t transition,
 			   const uint64_t *bytes);
 
-/* Returns true if neither of these two is the case. */
+/* Returns true if the three functions above are not needed. */
 static inline bool ncs_step_is_quick(const struct ncs_lane_state *lane)
 {
 	return __builtin_expect(
@@ -292,7 +293,7 @@ NCS_STEP_INLINE bool ncs_step_on_start(const void *parent_pointer,
 	return true;
 }
 
-/* Handles stopEvent; returns false if the handle is not a step's in
+/* Handles stopEvent; returns false if the handle is not that of a step in
  * progress. */
 NCS_STEP_INLINE bool ncs_step_on_stop(const void *pointer)
 {

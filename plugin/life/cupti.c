@@ -32,7 +32,7 @@ static bool tried;
 
 /* Ranges of launches, by the launch's number: the number in the upper 32 bits,
  * the range plus 1 in the lower ones. A launch is forgotten after this many
- * calls of CUDA, since all calls have numbers. */
+ * calls of CUDA, since CUPTI numbers all calls, not only launches. */
 #define LAUNCHES (1u << 18)
 
 static uint64_t launches[LAUNCHES];
@@ -69,7 +69,7 @@ static bool find_launch(uint32_t correlation, uint32_t *range)
 #define BUFFERS 64u
 
 static uint8_t *buffers;
-static uint64_t free_buffers; /* one bit each */
+static uint64_t free_buffers; /* a bit for each buffer; 1 if free */
 
 /* Gives CUPTI a buffer, on any thread of the program. If there is none, CUPTI
  * counts the records that it drops. */
@@ -79,7 +79,7 @@ static void on_request(uint8_t **buffer, size_t *bytes, size_t *records)
 
 	*buffer = NULL;
 	*bytes = 0;
-	*records = 0; /* as many as fit */
+	*records = 0; /* 0: as many as fit */
 	do {
 		free_ones = ncs_load_relaxed(&free_buffers);
 		if (free_ones == 0)
@@ -215,7 +215,7 @@ static void *open_in(const char *root)
 	return library;
 }
 
-/* Opens CUPTI; first a library that the program has already loaded, since two
+/* Opens CUPTI. Prefers a library that the program has already loaded, since two
  * copies would not know of each other. */
 static void *open_somewhere(void)
 {
@@ -230,7 +230,8 @@ static void *open_somewhere(void)
 	return library ? library : open_in(getenv("CUDA_PATH"));
 }
 
-/* ISO C has no conversion from what dlsym() returns to a function. */
+/* ISO C has no conversion from an object pointer, which dlsym() returns, to a
+ * function pointer. */
 static bool find_function(const char *name, void *function)
 {
 	void *symbol = dlsym(cupti.library, name);
@@ -376,7 +377,7 @@ bool ncs_cupti_join(struct ncs_comm *comm, const char *library, char *why,
 
 void ncs_cupti_flush(void)
 {
-	/* Readers could not use the result. */
+	/* The result is ignored: it says nothing that a reader could use. */
 	if (status == NCS_CUPTI_ON)
 		cupti.ActivityFlushAll(0);
 }

@@ -8,7 +8,7 @@
  * (gpu_time.h) under a lock that no callback of NCCL takes.
  *
  * CUPTI serves one tool only, so the plugin does not use it if another tool
- * does. Whatever goes wrong, the job goes on as without CUPTI.
+ * does. On any error the job goes on as without CUPTI.
  */
 #ifndef NCS_PLUGIN_LIFE_CUPTI_H
 #define NCS_PLUGIN_LIFE_CUPTI_H

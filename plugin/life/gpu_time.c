@@ -12,16 +12,16 @@
 
 #define DEVICE_MAX 64u
 
-/* Number of intervals kept in which a GPU computes, and in which it computes
- * for one range; and number of NCCL's kernels kept. A kernel that is added
- * after this many later ones comes too late. */
+/* Number of intervals kept in which a GPU computes, as many for each range; and
+ * number of NCCL's kernels kept. A kernel that is added after this many later
+ * ones comes too late. */
 #define INTERVALS_MAX 16384u
 #define COMMUNICATIONS 2048u
 
 struct communication {
 	uint64_t start;
 	uint64_t end;
-	uint64_t latest_end; /* of this one and all before it */
+	uint64_t latest_end; /* latest end of this one and all before it */
 	uint64_t range;
 };
 
@@ -66,7 +66,7 @@ static struct ncs_gpu_time *total_of(struct ncs_comm *comm)
 	return &comm->header->cupti.total;
 }
 
-/* Returns the sums of a range; if it has none, a place that is not read. */
+/* Returns the sums of a range; if it has none, a struct that is never read. */
 static struct ncs_gpu_time *time_of(struct ncs_comm *comm, uint32_t range)
 {
 	static struct ncs_gpu_time nowhere;
@@ -143,7 +143,7 @@ struct hiding {
 	const struct device *device;
 };
 
-/* Handles a piece of time in which the GPU was not known to compute before. */
+/* Handles an interval in which the GPU was not known to compute before. */
 static void on_computed(void *argument, uint64_t start, uint64_t end)
 {
 	const struct hiding *hiding = argument;

@@ -35,7 +35,8 @@ static uint32_t first_ending(const struct ncs_intervals *set, uint64_t time)
 	return low;
 }
 
-/* Drops several at once, so that each addition costs little. */
+/* Drops several intervals at a time, so that adding one costs little on
+ * average. */
 static void drop_oldest(struct ncs_intervals *set)
 {
 	uint32_t count = set->capacity / CAPACITY_LEAST;
@@ -46,7 +47,7 @@ static void drop_oldest(struct ncs_intervals *set)
 		set->count * sizeof(set->list[0]));
 }
 
-/* Replaces the intervals [first, end) by one that covers them. */
+/* Replaces the intervals [first, end) by a single one that covers them. */
 static void replace(struct ncs_intervals *set, uint32_t first, uint32_t end,
 		    struct ncs_interval by)
 {

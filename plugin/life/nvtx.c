@@ -2,14 +2,14 @@
 /* The plugin as NVTX's injection library: if NVTX_INJECTION64_PATH names the
  * plugin, it receives the ranges of the program, of PyTorch and of NCCL itself.
  *
- * NVTX takes one such library, so the plugin loads another one itself if asked
- * to (NCCLSTAT_NVTX_CHAIN). The other one stores its functions in NVTX's words
- * first; the plugin's functions call them and return their results. Handles of
- * domains and strings are then the other tool's, because it also gets calls
- * that the plugin does not see.
+ * NVTX takes only one such library, so the plugin itself loads a second one,
+ * "the other tool", if NCCLSTAT_NVTX_CHAIN names one. The other tool stores its
+ * functions in NVTX's words first; the plugin's functions call them and return
+ * their results. Handles of domains and strings are then the other tool's,
+ * because it also gets calls that the plugin does not see.
  *
- * All functions but InitializeInjectionNvtx2() run in the program's calls, at
- * any rate: no lock, no allocation, no system call. */
+ * All functions but InitializeInjectionNvtx2() run in the program's calls,
+ * however frequent these are: no lock, no allocation, no system call. */
 #include "plugin/life/nvtx.h"
 
 #include <dlfcn.h>

@@ -15,24 +15,25 @@
  *  D1 A call that is captured into a CUDA graph. The GPU counts it at each
  *     replay. NCCL counts it once, at capture, if it is off; and at each
  *     replay, or not even then, if it is on.
- *  D2 A message to oneself: ncclSend and ncclRecv of a single rank, also as
- *     part of an all-to-all. The GPU counts it, NCCL does not. An API call does
+ *  D2 A message of a rank to itself: its ncclSend and ncclRecv, also as part
+ *     of an all-to-all. The GPU counts it, NCCL does not. An API call does
  *     not report the peer, so any point-to-point call may be such a message.
  *  D3 In NCCL 2.29 and 2.30, Broadcasts of several roots in one group, which
  *     NCCL turns into an AllGatherV. The GPU counts it, NCCL does not, and the
- *     GPU writes nothing for it. Of one group NCCL launches collectives first,
+ *     GPU writes nothing for it. In one group NCCL launches collectives first,
  *     then AllGatherVs, then point-to-point calls.
  *  D4 From NCCL 2.31 on, any work that is off: NCCL counts only works that are
- *     on. There is another danger: if NCCL joins a Send and a Recv to one work,
- *     the work is on for the GPU if the Recv is, but the Send and the Recv each
- *     wait if they are on themselves (D5).
+ *     on.
+ * There is another danger besides drift:
+ *  D5 If NCCL joins a Send and a Recv to one work, the work is on for the GPU
+ *     if the Recv is, but the Send and the Recv each wait if they are on
+ *     themselves.
  *
- *
- * So, whatever the threads do, the works of a communicator must satisfy these
- * invariants:
+ * Therefore the works of a communicator must satisfy these invariants, however
+ * its threads interleave:
  *   I1 After a work was captured off, no work is on; after a work was captured
  *      on, no work is off.
- *   I2 No work is on after a drift, unless all works that follow are on, too.
+ *   I2 No work is on after a drift, unless all works that follow are also on.
  *   I3 Calls of one group that may be joined (D5) are all on or all off.
  *
  * What NCCL does, and the assumptions
@@ -42,8 +43,8 @@
  * has read is the mask of that call. When the outermost group has ended, NCCL
  * calls GroupApi stop on the same thread.
  *  A1 The application orders the calls on one communicator, and its destruction
- *     (this is NCCL's rule), whichever threads make them. R of a call comes
- *     after all callbacks of the call before, and no other call on the
+ *     (this is NCCL's rule), even if several threads make them. R of a call
+ *     comes after all callbacks of the call before, and no other call on the
  *     communicator comes between the first and the last call of a group. An
  *     abort may come at any time; it ends the communicator, and its counts no
  *     longer matter.
@@ -66,11 +67,11 @@
  *
  * `control` names that communicator, the owner, by its context, which is never
  * reused. A callback switches the mask in three steps: it swaps control from
- * the owner alone to the owner and LOCKED, stores the mask, and takes LOCKED
- * away. A late callback, of a communicator that is gone, is not the owner's,
- * whatever has taken its place. A thread whose compare-and-swap fails does not
- * retry: it leaves the mask as it is, which is always right, since a mask that
- * is not switched breaks none of I1 to I3.
+ * the owner alone to the owner and LOCKED, stores the mask, and clears LOCKED.
+ * A late callback of a finalized communicator is never taken for the owner's,
+ * even if the communicator's memory has been reused. A thread whose
+ * compare-and-swap fails does not retry: it leaves the mask as it is, which is
+ * always right, since a mask that is not switched breaks none of I1 to I3.
  *
  * The init of a second communicator takes the owner out of control and waits
  * until LOCKED is gone, which takes a few instructions of a callback. From then
@@ -98,23 +99,23 @@
  *    With several communicators the mask has not changed since the last of
  *    their inits, so it is the value that the call has read; if it is on, KEEP.
  *  - A point-to-point call (D2). If its group is timed, the whole group is:
- *    from the message to oneself on, the GPU's count is ahead of NCCL's, so all
- *    places that NCCL waits for have been written within the group. The window
- *    closes at the end of the group, and I2 holds. If the mask is on for
+ *    from the rank's message to itself on, the GPU's count is ahead of NCCL's,
+ *    so all places that NCCL waits for have been written within the group. The
+ *    window closes at the end of the group, and I2 holds. If the mask is on for
  *    several communicators: KEEP.
  *  - A Broadcast on NCCL 2.29 and 2.30 (D3). In a window, the owner closes it
- *    at once, since no work that is on may come after the drift. Collectives of
- *    the same group are launched before the Broadcast. Point-to-point calls
- *    that were already made are launched after it, and so is the next call if
- *    control has just changed; in these cases KEEP, so that all places are
- *    written.
+ *    immediately, since no work that is on may come after the drift.
+ *    Collectives of the same group are launched before the Broadcast.
+ *    Point-to-point calls that were already made are launched after it, and so
+ *    is the next call if control has just changed; in these cases KEEP, so that
+ *    all places are written.
  *  - A communicator whose calls are not seen, or that has another mask (a
  *    second NCCL's), and API events that are no longer asked for: KEEP if the
  *    mask is on.
- *  - A mask with another value than was stored here: somebody else has written
+ *  - A mask with another value than was stored here: another writer has changed
  *    it (RAS of 2.31). This is published, and the mask is never stored to
- *    again. Stores swap the expected value for the new one, so that not even a
- *    store by somebody else right before ours is lost.
+ *    again. Stores swap the expected value for the new one, so that not even
+ *    another writer's store right before ours is lost.
  * STUCK and KEEP are never taken back, not even for a new communicator with new
  * counters: nothing here knows what else is in progress.
  *
@@ -122,12 +123,12 @@
  * or never. When the last communicator is gone, a window is closed.
  *
  * NCCLSTAT_NO_GRAPHS=1 is a promise that there is no D1, D2 or D5. Then any of
- * several communicators may switch the mask, too (ANYONE), unless there may be
+ * several communicators may switch the mask (ANYONE), unless there may be
  * D3 (there is none on 2.28, or with NCCL_ALLGATHERV_ENABLE=0): a call that
  * unexpectedly reads on is merely one more call that is timed. If the promise
  * is broken, the mask is switched off.
  *
- * test/model/mask_model.py tries all interleavings of this against I1 to I3,
+ * test/model/mask_model.py checks all interleavings of this against I1 to I3,
  * and shows that each of the rules is needed.
  */
 #include "plugin/mask/mask.h"
@@ -159,9 +160,10 @@
 #define CLOSING_TRIES 20
 #define CLOSING_PAUSE_NS 1000000
 
-/* For sampled:auto: how many proxy operations, one for each timed channel, may
- * be added a second by all communicators together; and how many channels a call
- * is assumed to have until AUTO_TIMED_MIN calls have been timed. */
+/* For sampled:auto: the number of proxy operations, one for each timed channel,
+ * that all communicators together may add per second; and the number of
+ * channels that a call is assumed to have until AUTO_TIMED_MIN calls have been
+ * timed. */
 #define AUTO_BUDGET 1000.0
 #define AUTO_CHANNELS 32.0
 #define AUTO_TIMED_MIN 8
@@ -183,7 +185,7 @@ static struct {
 	/* KernelCh and KernelPhase, if the release allows them */
 	uint64_t kernel;
 	uint64_t reason;  /* enum ncs_kernel_status: why STUCK or KEEP is set */
-	uint64_t foreign; /* 1 once somebody else has written the mask */
+	uint64_t foreign; /* 1 once another writer has changed the mask */
 	uint64_t live;    /* number of live communicators */
 	uint64_t second;  /* in ticks */
 	uint64_t comms[NCS_COMM_MAX]; /* their addresses, `live` of them */
@@ -221,8 +223,8 @@ static bool is_always(void)
 	       is_on(ncs_load_relaxed(&mask.added));
 }
 
-/* Returns the events to ask for that the rules of kernel timing do not
- * concern. */
+/* Returns the events to ask for, except those that the rules of kernel timing
+ * govern. */
 static uint64_t wanted_events(void)
 {
 	return ncs_load_relaxed(&mask.events) |
@@ -288,7 +290,8 @@ static void show(const struct ncs_comm *comm)
 		ncs_store_relaxed(&comm->header->event_mask, load_word(word));
 }
 
-/* A finalized communicator may be among them; its memory remains mapped. */
+/* Publishes the mask's state in all communicators. Some may be finalized
+ * already; their memory remains mapped. */
 static void show_all(void)
 {
 	uint64_t live = ncs_load_relaxed(&mask.live);
@@ -314,7 +317,7 @@ static bool lock(uint64_t control)
 				       control | LOCKED);
 }
 
-/* Returns the value of control just before. */
+/* Ends lock(). Returns the value that control had until now. */
 static uint64_t unlock(void)
 {
 	/* ORDER: pairs with lock() (plugin/mask/mask.c), and hand_over() waits
@@ -365,7 +368,7 @@ static void found_foreign(void)
 }
 
 /* Stores `word` in the mask. Returns false, and stores nothing, if control has
- * changed since the decision, or if somebody else has written the mask. */
+ * changed since the decision, or if another writer has changed the mask. */
 static bool switch_to(uint64_t control, uint64_t word)
 {
 	uint64_t before, now;
@@ -388,7 +391,7 @@ static bool switch_to(uint64_t control, uint64_t word)
 	return ours;
 }
 
-/* Checks under the lock if somebody else has written the mask. */
+/* Checks under the lock if another writer has changed the mask. */
 static void look_for_foreign(uint64_t control)
 {
 	bool ours;
@@ -417,7 +420,7 @@ static void captured(struct ncs_comm *comm, uint64_t context, bool on)
 			      context, on, true);
 }
 
-/* Handles a call that may be a message to oneself. */
+/* Handles a call that may be a message of the rank to itself. */
 static void from_point_to_point(uint64_t context, bool on)
 {
 	if (!(ncs_load_relaxed(&mask.control) & STUCK))

@@ -23,8 +23,8 @@ bool ncs_release_allows_kernel(unsigned api_version);
 bool ncs_release_allows_ctrl(unsigned api_version);
 
 /* Returns true if the kernels of some calls may be timed and those of others
- * not. Where NCCL and the GPU count differently, that hangs the job; see
- * mask.c. */
+ * not. If NCCL and the GPU count differently, timing only some calls hangs the
+ * job; see mask.c. */
 bool ncs_release_allows_single_calls(unsigned api_version);
 
 /* Returns true if NCCL may turn Broadcasts into an AllGatherV, which it does

@@ -4,9 +4,9 @@
  *
  * Types, numbers and asserts only; the layout is that of 64-bit Linux. The
  * plugin reads the first part of a kernel's record, which has been the same
- * since CUDA 11.0: later records only append to it. Numbers of functions are
- * never reused. test/check_cupti.sh compares this file with CUPTI's own headers
- * on machines that have them.
+ * since CUDA 11.0: later records only append to it. CUPTI never reuses the
+ * number of a function. test/check_cupti.sh compares this file with CUPTI's own
+ * headers on machines that have them.
  */
 #ifndef NCS_PLUGIN_NCCL_CUPTI_ABI_H
 #define NCS_PLUGIN_NCCL_CUPTI_ABI_H

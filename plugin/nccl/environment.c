@@ -13,7 +13,8 @@
 #include "ncclstat/record.h"
 #include "ncclstat/tables/environment.def"
 
-/* One day: no operation is that slow, and so many ticks fit into a word. */
+/* One day, in seconds: no operation takes that long, and its ticks fit into a
+ * word. */
 #define SLOW_MAX_S UINT64_C(86400)
 
 enum variable {
@@ -46,7 +47,7 @@ static const char *const timings[] = {
 #undef X
 };
 
-/* Rounds up to a power of two. */
+/* Parses a period and rounds it up to a power of two. */
 static bool parse_period(const char *text, uint32_t *period)
 {
 	unsigned long number;
@@ -90,7 +91,8 @@ static bool parse_number(const char *text, uint64_t *number,
 {
 	char *end;
 
-	/* strtoull() takes spaces and signs, and -1 for a large number. */
+	/* strtoull() accepts spaces and signs, and turns -1 into a large
+	 * number. */
 	if (text[0] < '0' || text[0] > '9')
 		return false;
 	errno = 0;
@@ -166,7 +168,7 @@ static bool parse_directory(const char *text, char *directory, size_t size)
 	return true;
 }
 
-/* Copies a library's path; an empty one for the text that means `off`. */
+/* Copies a library's path; stores an empty string if the text equals `off`. */
 static bool parse_library(const char *text, const char *off, char *path,
 			  size_t size)
 {
@@ -176,7 +178,8 @@ static bool parse_library(const char *text, const char *off, char *path,
 	return true;
 }
 
-/* "auto" expects many ranges with NVTX and few from the program itself. */
+/* With "auto" the limit is high if NVTX delivers the ranges, and low if only
+ * the program itself does. */
 static bool parse_ranges(const char *text, uint32_t *ranges)
 {
 	const char *nvtx = getenv("NVTX_INJECTION64_PATH"), *rest;

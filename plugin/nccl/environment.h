@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The plugin's settings from the environment.
  *
- * Read once a process, at the first init; in a forked child again. The
- * variables are those of ncclstat/tables/environment.def. No state, no output.
+ * They are read once in each process, at its first init; a forked child reads
+ * them again. The variables are those of ncclstat/tables/environment.def. No
+ * state, no output.
  */
 #ifndef NCS_PLUGIN_NCCL_ENVIRONMENT_H
 #define NCS_PLUGIN_NCCL_ENVIRONMENT_H
@@ -19,7 +20,7 @@
 #define NCS_KERNEL_PERIOD_DEFAULT \
 	(UINT32_C(1) << NCS_KERNEL_DETAIL_LOG2_DEFAULT)
 
-/* The greatest number of ranges; numbers of ranges have 16 bits in places. */
+/* The greatest number of a range; some words have only 16 bits for it. */
 #define NCS_RANGE_MAX 65535u
 
 struct ncs_environment {
@@ -29,8 +30,8 @@ struct ncs_environment {
 	uint32_t kernel_period;
 	bool no_graphs;     /* the user promises not to capture CUDA graphs */
 	bool no_allgatherv; /* NCCL must not join Broadcasts to AllGatherV */
-	/* One operation in 2^sample_level keeps its children's records, and so
-	 * does each one that takes longer than sample_slow_ns. */
+	/* One operation in 2^sample_level keeps its children's records; so does
+	 * each operation that takes longer than sample_slow_ns. */
 	unsigned sample_level;
 	uint64_t sample_slow_ns;
 	uint64_t shm_bytes; /* budget for all segments of the process */
@@ -43,7 +44,7 @@ struct ncs_environment {
 };
 
 /* Reads the environment. Returns 0, or -EINVAL if a variable has an invalid
- * value: then its default applies, and `problem` names the variable and the
+ * value: its default is then used, and `problem` names the variable and the
  * values that it takes. */
 int ncs_environment_read(struct ncs_environment *config, char *problem,
 			 size_t problem_size);

@@ -4,8 +4,8 @@
  *
  * NCCL looks for a table named ncclProfiler_v<N> in the library that it has
  * opened, and calls the functions in it. This header alone describes their
- * arguments; every offset and size is asserted below. It includes none of NCCL's
- * own headers, so that one build of the plugin serves all releases.
+ * arguments; every offset and size is asserted below. It includes none of
+ * NCCL's own headers, so that one build of the plugin serves all releases.
  *
  * It must contain no code, and nothing that is not part of NCCL's interface.
  *
@@ -224,7 +224,7 @@ struct nccl_event_descr_v1 {
 /* Versions 1 to 3: sizes come with the proxy operation's states. */
 union nccl_state_args_v1 {
 	struct {
-		size_t transferred_bytes;	/* cumulative, any start */
+		size_t transferred_bytes;	/* cumulative, from any start */
 		int steps;
 	} proxy_op;
 	struct {
@@ -762,8 +762,8 @@ struct nccl_profiler_v7 {
 };
 
 /*
- * A descriptor and a table of any version, for code that gets the version at run
- * time.
+ * A descriptor and a table of any version, for code that gets the version at
+ * run time.
  */
 union nccl_event_descr {
 	struct nccl_event_descr_v1 v1;

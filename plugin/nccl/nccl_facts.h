@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Facts about the process that loaded the plugin: NCCL's version, the GPU.
  *
- * Asks libraries that the process has already loaded, and loads none itself.
- * Called from init only.
+ * The functions ask libraries that the process has already loaded, and load
+ * none themselves. Called from init only.
  */
 #ifndef NCS_PLUGIN_NCCL_NCCL_FACTS_H
 #define NCS_PLUGIN_NCCL_NCCL_FACTS_H
@@ -16,7 +16,7 @@
 int32_t ncs_nccl_version(const void *caller);
 
 /* Stores the PCI bus id of the calling thread's current CUDA device in `name`.
- * Returns false, and stores an empty string, if the thread has none. */
+ * Returns false, and stores an empty string, if the thread has no device. */
 bool ncs_gpu_name(char *name, size_t size);
 
 #endif

@@ -41,8 +41,9 @@ static const struct name protocols[] = {
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Strings that were looked up since the last init, by address. NCCL passes
- * literals, so nearly every lookup is a hit, and the string can be read over
- * the length of the cached name; its bytes are compared all the same. */
+ * literals, so nearly every lookup is a hit. After a hit the string can be read
+ * up to the length of the cached name, and its bytes are compared with that
+ * name. */
 #define CACHE_SIZE 64u
 
 static uint64_t cache[CACHE_SIZE]; /* address << 8 | index + 1 */

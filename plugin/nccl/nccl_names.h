@@ -3,8 +3,8 @@
  * (numbers, in API 1) to the numbers of include/ncclstat/names.h.
  *
  * Called by callbacks on any thread: no lock, no allocation. The only state is
- * a cache of the strings' addresses. An unknown or NULL name becomes OTHER or
- * UNKNOWN, 0.
+ * a cache of the strings' addresses. An unknown or NULL name yields OTHER or
+ * UNKNOWN, which are 0.
  */
 #ifndef NCS_PLUGIN_NCCL_NCCL_NAMES_H
 #define NCS_PLUGIN_NCCL_NCCL_NAMES_H
@@ -14,7 +14,7 @@
 #include "ncclstat/abi.h"
 #include "ncclstat/names.h"
 
-/* Return the number of a name, and of NCCL's number in API 1. */
+/* Return our number for NCCL's string, or for NCCL's own number in API 1. */
 uint8_t ncs_function_from_name(const char *name);
 uint8_t ncs_function_from_number(unsigned number);
 uint8_t ncs_datatype_from_name(const char *name);
@@ -24,7 +24,7 @@ uint8_t ncs_algorithm_from_number(unsigned number);
 uint8_t ncs_protocol_from_name(const char *name);
 uint8_t ncs_protocol_from_number(unsigned number);
 
-/* Empties the cache. To be called before each communicator is made: NCCL may
+/* Empties the cache. Call it before each communicator is initialised: NCCL may
  * have been unloaded and loaded again since, which leaves other strings, or
  * none, at the cached addresses. */
 void ncs_names_forget(void);

@@ -4,9 +4,9 @@
  * Each library that uses NVTX contains a copy of it. The copy loads the library
  * that NVTX_INJECTION64_PATH names and calls its InitializeInjectionNvtx2()
  * with a function that returns tables. From then on it calls the functions
- * whose addresses it finds in the words that these tables point to; a word that
- * the library has not set stands for an empty call. Types and asserts only; the
- * layout is that of 64-bit Linux.
+ * whose addresses it finds in the words that these tables point to; if the
+ * library has not set a word, the call does nothing. Types and asserts only;
+ * the layout is that of 64-bit Linux.
  */
 #ifndef NCS_PLUGIN_NCCL_NVTX_ABI_H
 #define NCS_PLUGIN_NCCL_NVTX_ABI_H

@@ -4,7 +4,7 @@
 
 #include "plugin/state/handle.h"
 
-/* Number of places of the index that a channel may be at. */
+/* Number of places of the index that are searched for a channel. */
 #define PROBE_MAX 64
 
 #define NO_INDEX UINT64_MAX
@@ -132,8 +132,8 @@ struct ncs_step_slot *ncs_channel_search_head(struct ncs_comm *comm,
 {
 	uint16_t index = queue->first;
 
-	/* Bounded: callers that break NCCL's rules may turn it into a
-	 * circle. */
+	/* The loop is bounded: callers that break NCCL's rules may turn the
+	 * list into a circle. */
 	for (unsigned i = 0; index != NCS_NONE && i < NCS_PROXY_OP_MAX; i++) {
 		struct ncs_proxy_op_slot *op = &comm->proxy_ops[index];
 

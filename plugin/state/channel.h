@@ -40,8 +40,8 @@ ncs_channel_oldest_step(const struct ncs_proxy_op_slot *op);
 struct ncs_step_slot *ncs_channel_search_head(struct ncs_comm *comm,
 					      struct ncs_channel_queue *queue);
 
-/* The next four are called between ncs_seqlock_begin() and ncs_seqlock_end() of
- * the channel. */
+/* The next four functions are called between ncs_seqlock_begin() and
+ * ncs_seqlock_end() of the channel. */
 
 /* Adds the time since the last change to the state being exited. */
 static inline void ncs_channel_leave(struct ncs_channel *channel, unsigned left,
@@ -52,8 +52,8 @@ static inline void ncs_channel_leave(struct ncs_channel *channel, unsigned left,
 	ncs_payload_store(&channel->since, now);
 }
 
-/* Shows a step as the channel's head. ncs_channel_leave() comes before: `since`
- * restarts with each step, and so says how long nothing has moved. */
+/* Shows a step as the channel's head. Call ncs_channel_leave() before: `since`
+ * restarts with each step, so that it tells how long nothing has moved. */
 static inline void ncs_channel_show(struct ncs_channel *channel,
 				    const struct ncs_step_slot *step)
 {
@@ -61,8 +61,8 @@ static inline void ncs_channel_show(struct ncs_channel *channel,
 	ncs_payload_store(&channel->step, step->number);
 }
 
-/* Shows the proxy operation of a head that belongs to another one than the
- * former head. */
+/* Shows the proxy operation of the new head. Needed only if the previous head
+ * belonged to another one. */
 static inline void ncs_channel_show_op(struct ncs_channel *channel,
 				       const struct ncs_proxy_op_slot *op)
 {

@@ -4,10 +4,10 @@
 
 #include "shm/hash.h"
 
-/* Number of entries that a class may be at. */
+/* Number of entries that are searched for a class. */
 #define PROBE_MAX 16
 
-/* Claims an entry for a key. Returns true if its key is this one now. */
+/* Claims an entry for a key. Returns true if the entry now has this key. */
 static bool claim(uint64_t *word, uint64_t key)
 {
 	uint64_t found = ncs_load_relaxed(word);
@@ -68,7 +68,7 @@ claim_histogram(struct ncs_comm *comm, unsigned index, enum ncs_timing timing)
 		if (claim(&comm->histograms[place - 1].key, key))
 			break;
 	if (place > room)
-		place = comm->histogram_count + 1; /* for good */
+		place = comm->histogram_count + 1; /* never available */
 	ncs_store_relaxed(known, place);
 	return place > room ? NULL : &comm->histograms[place - 1];
 }

@@ -2,10 +2,10 @@
 /* Classes of operations (function x size class x algorithm x protocol) and the
  * histograms of their times.
  *
- * A class that finds no room in the table is counted as its function as a
- * whole; nothing is lost, and readers can see it. Called by callbacks on
- * several threads at once, when operations start and when they end: no lock, no
- * allocation, no system call.
+ * An operation whose class finds no room in the table is counted in the class
+ * of its function as a whole: no count is lost, and readers can tell. Called by
+ * callbacks on several threads at the same time, when operations start and when
+ * they end: no lock, no allocation, no system call.
  */
 #ifndef NCS_PLUGIN_STATE_CLASS_H
 #define NCS_PLUGIN_STATE_CLASS_H

@@ -32,7 +32,7 @@
 #define NCS_CLASS_MAX (NCS_FUNCTION_MAX + 64u)
 #define NCS_SPAN_MAX 128u /* events in progress on a lane */
 #define NCS_PROXY_OP_MAX 1024u
-#define NCS_STEP_MAX 8u  /* NCCL_STEPS: steps in progress, a proxy operation */
+#define NCS_STEP_MAX 8u  /* NCCL_STEPS: steps of a proxy operation */
 #define NCS_NONE 0xffffu /* no index */
 
 /* Slots. Events in progress are kept in slots of fixed arrays. A slot's tag is
@@ -42,13 +42,15 @@
  *
  * Records under construction can be accessed as fields and as words. A load of
  * a word that was just put together by smaller stores has to wait for all of
- * them, so whatever is known at once is stored as whole words (lane.h). */
+ * them, so values that are known at the same time are stored as whole words
+ * (lane.h). */
 
 /* Sampling of the records of an operation's child; see events/sampling.h. */
 struct ncs_sampled {
 	uint64_t flags; /* flags to set in the child's records */
 	/* 0 if the records are published; else ticks since when the operation
-	 * has been in progress: they are published if that takes too long. */
+	 * has been in progress: if it takes too long, the records are
+	 * published. */
 	uint64_t left_out_since;
 };
 
@@ -61,7 +63,7 @@ struct ncs_span_slot {
 		uint64_t words[NCS_RECORD_WORDS];
 	};
 	struct ncs_sampled sampled;
-	/* The operation it is a child of; 0 if none. */
+	/* Handle of the operation that this event is a child of; 0 if none. */
 	uint64_t operation_handle;
 	uint64_t gpu_start_ns; /* by the GPU's clock; 0 if unknown */
 	uint64_t gpu_stop_ns;
@@ -124,7 +126,7 @@ struct ncs_proxy_op_slot {
 	/* In use: the handle that NCCL holds. Free: the last handle without its
 	 * kind, which is equal to no handle. */
 	uint64_t handle;
-	/* Index of the next younger one in the channel's queue. */
+	/* Index of the next younger proxy operation in the channel's queue. */
 	uint16_t next;
 	uint16_t previous;
 	uint8_t has_sample; /* API 1-3: `cumulative_bytes` is valid */

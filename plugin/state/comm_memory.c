@@ -108,7 +108,8 @@ void ncs_comm_reset(struct ncs_comm *comm)
 		};
 	memset(comm->channel_places, 0,
 	       ncs_channel_places(comm->channel_count) * sizeof(uint64_t));
-	/* Not touched before the first range. */
+	/* Before the first range the array is not used, and its memory stays
+	 * untouched. */
 	if (ncs_range_is_used())
 		memset(comm->charged, 0,
 		       comm->channel_count * sizeof(*comm->charged));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptors of NCCL's, decoded: the same terms for all versions of the API.
+/* NCCL's descriptors after decoding: the same structs for all versions of the
+ * API.
  *
- * plugin/events/decode.c fills these in; every floor above this one reads them.
+ * plugin/events/decode.c fills them in; any floor above this one may read them.
  */
 #ifndef NCS_PLUGIN_STATE_DECODED_H
 #define NCS_PLUGIN_STATE_DECODED_H

@@ -32,9 +32,9 @@
  * bounds are dropped. */
 #define NCS_GPU_RESTARTS_MAX 8
 
-/* How far beyond the bounds a plausible time may be: if bounds are known, and
- * if they are not; and the clocks' drift, as a fraction (1/8192) of the time
- * since the bounds were known. */
+/* How far beyond the bounds a plausible time may be, in ns: if bounds are
+ * known, and if they are not; and the clocks' drift, as a fraction (1/8192) of
+ * the time since the bounds were known. */
 #define NCS_GPU_SLACK_NS UINT64_C(1000000)
 #define NCS_GPU_SLACK_UNKNOWN_NS UINT64_C(10000000000)
 #define NCS_GPU_DRIFT_PART 8192
@@ -58,17 +58,17 @@ struct ncs_gpu_bounds {
 	uint64_t known_at; /* host's time of its end; 0 if there is none */
 	uint64_t known_samples;
 	uint64_t restarts; /* number of windows that were contradicted */
-	uint64_t early;    /* of these, too early and in a row until now */
+	uint64_t early;    /* the latest in a row that were too early */
 };
 
 /* The times of a kernel channel. */
 struct ncs_gpu_kernel {
 	uint64_t start; /* by the GPU's clock */
 	uint64_t stop;
-	/* On the host, certainly before its start; 0 if unknown. */
+	/* Host's time, certainly before its start; 0 if unknown. */
 	uint64_t launched;
-	uint64_t since; /* on the host, about its launch; 0 if unknown */
-	/* On the host, when NCCL saw its start and its stop. */
+	uint64_t since; /* host's time, about its launch; 0 if unknown */
+	/* Host's times at which NCCL saw its start and its stop. */
 	uint64_t seen_start;
 	uint64_t seen_stop;
 };

@@ -5,7 +5,6 @@
  * twice, zero, or from another process (PXN), and the plugin must recognise
  * each of these without dereferencing it. Pure functions.
  *
- *
  *   bits  0- 3  kind          bits 10-19  slot
  *   bits  4- 9  communicator  bits 20-23  lane
  *   bits 24-63  low 40 bits of the slot's tag
@@ -79,7 +78,7 @@ static inline int ncs_handle_matches(const struct ncs_handle *handle,
 	return (tag & 1) && (tag & NCS_HANDLE_TAG_MASK) == handle->tag;
 }
 
-/* The next three are for slots that hold the whole handle. */
+/* The next three functions are for slots that hold the whole handle. */
 
 /* Returns the initial value of a slot, which is free. */
 static inline uint64_t ncs_handle_free(unsigned comm, unsigned slot)

@@ -51,7 +51,7 @@ static inline struct ncs_lane_state *ncs_lane_enter(struct ncs_comm *comm,
 /* For a forked child: forgets the parent's threads. */
 void ncs_lane_forget_threads(void);
 
-/* Adds to a counter of a lane: by a load and a store, since a lane has one
+/* Adds to a counter of a lane. A load and a store suffice, since a lane has one
  * writer, unless it is the shared lane. */
 static inline void ncs_lane_add(struct ncs_lane_state *lane, uint64_t *counter,
 				uint64_t addend)
@@ -116,9 +116,9 @@ static inline void ncs_lane_publish(struct ncs_lane_state *lane,
 	ncs_lane_publish_words(lane, words);
 }
 
-/* Publishes an operation's own record; before it a STREAM record if the ring
- * does not say yet on which CUDA stream the operation was called. `stream` is
- * as in records; 0 if unknown. */
+/* Publishes an operation's own record, and before it a STREAM record if the
+ * ring does not say yet on which CUDA stream the operation was called. `stream`
+ * is as in records; 0 if unknown. */
 void ncs_lane_publish_operation(struct ncs_lane_state *lane,
 				const struct ncs_record *record,
 				uint64_t stream);

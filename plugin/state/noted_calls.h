@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Noted calls: facts that NCCL reports with a call (CollApi, P2pApi) and that
- * the call's operations need, too.
+ * the call's operations need as well.
  *
  * A call has ended before its operations start, and its slot may already belong
  * to another event. The operations of a captured call start at each launch of
- * the CUDA graph. So the last calls of each lane are noted here under their
- * handles, and the last captured calls apart from them.
+ * the CUDA graph. The latest calls of each lane are therefore noted here under
+ * their handles, and the latest captured calls in a table of their own.
  *
  * Called by callbacks on any thread: no lock, no allocation, no system call.
  */

@@ -15,7 +15,8 @@
 
 /* --- numbers -------------------------------------------------------------- */
 
-/* Written before its number can be found, and never again. */
+/* A path. It is written before its number can be found, and never changes
+ * afterwards. */
 struct path {
 	uint64_t parent;
 	struct ncs_range_name name;
@@ -118,7 +119,7 @@ static __attribute__((noinline)) struct stack *claim_stack(void)
 		return own_stack;
 	}
 	stack = &stacks[place];
-	/* It may have been a dead thread's. */
+	/* The stack may have belonged to a thread that has ended. */
 	ncs_store_relaxed(&stack->depth, 0);
 	stack->beyond = 0;
 	stack->seen_sequence = 1;
@@ -251,8 +252,8 @@ static uint64_t take_number(struct stack *stack, uint64_t parent)
 }
 
 /* Returns the number of a path, and gives it one if it has none. No thread
- * waits: if two threads enter the same new path at once, one of them keeps its
- * unused number as a spare. */
+ * waits: if two threads enter the same new path at the same time, one of them
+ * keeps its unused number as a spare. */
 static uint64_t number_of(struct stack *stack, uint64_t parent,
 			  const struct ncs_range_name *name)
 {
@@ -475,7 +476,7 @@ static uint64_t of_process(struct stack *stack)
 /* --- the range of a call ------------------------------------------------ */
 
 /* Finds the name of the program's call if NCCL has split it into calls with
- * other names, as AlltoAll into Sends. Returns false if it has not. */
+ * other names, e.g. AlltoAll into Sends. Returns false if it has not. */
 static bool get_hidden_call(const struct stack *stack, const char *function,
 			    struct ncs_range_name *name)
 {
@@ -574,8 +575,9 @@ void ncs_range_name_get(uint32_t number, struct ncs_range_name *name)
 
 void ncs_range_name_set(struct ncs_range_name *name, const char *text)
 {
-	/* By words: where the kernel restricts branch prediction, a single call
-	 * of the C library takes longer than all of this. */
+	/* The name is copied by words: where the kernel restricts branch
+	 * prediction, a single call of the C library takes longer than this
+	 * whole function. */
 	size_t length = text ? strnlen(text, sizeof(*name) - 1) : 0;
 	size_t whole = length / 8;
 

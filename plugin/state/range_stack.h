@@ -9,8 +9,8 @@
  * communicators and is never reused.
  *
  * The ranges belong to the process; events/range_stats.h has what each
- * communicator counts in them. Called by the program at any rate, and by
- * callbacks: no lock, no allocation, no system call.
+ * communicator counts in them. Called by the program as often as it likes, and
+ * by callbacks: no lock, no allocation, no system call.
  */
 #ifndef NCS_PLUGIN_STATE_RANGE_STACK_H
 #define NCS_PLUGIN_STATE_RANGE_STACK_H
@@ -31,13 +31,13 @@ struct ncs_range_name {
 	uint64_t words[NCS_RANGE_NAME_WORDS];
 };
 
-/* Set a name from text (NULL means an empty name), from wide characters in the
- * second case. Text that is too long is cut. */
+/* Set a name from text or from wide characters; NULL yields an empty name. Text
+ * that is too long is cut. */
 void ncs_range_name_set(struct ncs_range_name *name, const char *text);
 void ncs_range_name_set_wide(struct ncs_range_name *name, const wchar_t *text);
 
-/* Domains: a pop ends the innermost range of its domain. Any other value is the
- * handle of an NVTX domain. */
+/* Domains: a pop ends the innermost range of its domain. Values other than
+ * these three are handles of NVTX domains. */
 #define NCS_RANGE_DOMAIN_DEFAULT UINT64_C(0) /* NVTX's default domain */
 #define NCS_RANGE_DOMAIN_OWN UINT64_C(1)     /* of ncclstat/range.h */
 /* The domain of NCCL's own calls. These are not ranges of the program, but name
@@ -67,15 +67,15 @@ struct ncs_range_place {
 	bool folded;
 };
 
-/* Returns the range that the calling thread is in. For a thread that is in
- * none, such as autograd's threads, which run the backward pass for the main
- * thread, that is the range of the main thread, else the last one that the
- * process started. `function` is the name of NCCL's call, NULL if unknown: if
- * NCCL made it for a call with another name, that name becomes an inner
+/* Returns the range that the calling thread is in. A thread that is in none,
+ * such as autograd's threads, which run the backward pass for the main thread,
+ * is given the range of the main thread, else the range of the process that was
+ * started last. `function` is the name of NCCL's call, NULL if unknown: if NCCL
+ * made this call as a part of one with another name, that name becomes an inner
  * range. */
 struct ncs_range_place ncs_range_now(const char *function);
 
-/* Returns the range of this name inside the one that the thread is in. */
+/* Returns the range of this name inside the range that the thread is in. */
 struct ncs_range_place ncs_range_in_now(const struct ncs_range_name *name);
 
 /* Return the number of the range around a range, 0 if it is outermost, and the
@@ -83,8 +83,7 @@ struct ncs_range_place ncs_range_in_now(const struct ncs_range_name *name);
 uint32_t ncs_range_parent(uint32_t number);
 void ncs_range_name_get(uint32_t number, struct ncs_range_name *name);
 
-/* Sets the greatest number, 0 to turn ranges off. To be called before any
- * callback. */
+/* Sets the greatest number; 0 turns ranges off. Call it before any callback. */
 void ncs_range_set_limit(uint32_t limit);
 
 /* For a forked child: forgets the stacks of all threads but the calling one. */

@@ -15,16 +15,17 @@
 #include "plugin/state/handle.h"
 #include "shm/clock.h"
 
-/* One for the process. */
+/* The one registry of the process. */
 struct ncs_registry {
 	uint64_t clock_kind; /* enum ncs_clock_kind; read by every callback */
 	/* One operation in 2^sample_level keeps the records of its children. */
 	uint64_t sample_level;
-	/* Each operation in progress for longer than this keeps them, too. */
+	/* Each operation in progress for longer than this keeps them as
+	 * well. */
 	uint64_t slow_ticks;
-	/* True if another plugin gets the calls, too (plugin/chain/chain.h).
-	 * The first init sets it, before there is anything to call back
-	 * about. */
+	/* True if a chained plugin gets the calls as well
+	 * (plugin/chain/chain.h). The first init sets it, before there is
+	 * anything to call back about. */
 	bool chained;
 	uint32_t pid; /* of this process */
 	struct ncs_comm comms[NCS_COMM_MAX];
@@ -38,8 +39,9 @@ static inline uint64_t ncs_now(void)
 	return ncs_clock_ticks(ncs_registry.clock_kind);
 }
 
-/* Returns the communicator of a context, which may be any value; a finalized
- * one, too, until its entry is reused. NULL if the context is not ours. */
+/* Returns the communicator of a context, which may be any value; NULL if the
+ * context is not ours. A finalized communicator is returned until its entry is
+ * reused. */
 static inline struct ncs_comm *ncs_comm_of_context(const void *context)
 {
 	uint64_t value = (uint64_t)(uintptr_t)context;
@@ -71,8 +73,8 @@ static inline bool ncs_comm_is_live(const struct ncs_comm *comm)
 	return ncs_load_acquire(&comm->live) != 0;
 }
 
-/* Returns the communicator to count an event in that belongs to none: the first
- * live one, else any; NULL if there is none. */
+/* Returns the communicator in which to count an event that belongs to none: the
+ * first live one, else any; NULL if there is none. */
 struct ncs_comm *ncs_comm_for_unattributed(void);
 
 #endif

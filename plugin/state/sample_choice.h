@@ -5,7 +5,7 @@
  * all ranks choose the same operations without communicating, and so that the
  * choice follows no period of the job. At level L one operation in 2^L is kept:
  * those whose hash begins with L zero bits. An operation that is kept at a
- * level is kept at all lower levels, too. Pure functions.
+ * level is also kept at all lower levels. Pure functions.
  */
 #ifndef NCS_PLUGIN_STATE_SAMPLE_CHOICE_H
 #define NCS_PLUGIN_STATE_SAMPLE_CHOICE_H

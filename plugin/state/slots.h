@@ -19,10 +19,10 @@
  *   bits 20-39  number of children started
  *   bit  40     the operation is counted in operations_done
  *   bits 41-63  owner of the slot, derived from the operation's tag
- * Several threads may start and end children at once (from NCCL 2.31 on a
- * thread of its own reports kernels), while another operation claims the slot.
- * A child in progress keeps the slot. The last child in progress counts the
- * operation while it still keeps the slot, and undoes that if another child
+ * Several threads may start and end children at the same time (from NCCL 2.31
+ * on a thread of its own reports kernels), while another operation claims the
+ * slot. A child in progress keeps the slot. The last child in progress counts
+ * the operation while it still keeps the slot, and undoes that if another child
  * has started in the meantime. No thread waits. */
 #define NCS_CHILD_LIVE UINT64_C(1)
 #define NCS_CHILD_STARTED (UINT64_C(1) << 20)

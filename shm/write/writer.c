@@ -36,9 +36,9 @@ static int check_directory(const char *directory)
 }
 
 /* Reserves the file's bytes, so that a full file system is an error here and
- * not a SIGBUS later. It raises no signal either: a file above the process's
- * limit would raise SIGXFSZ. Signals are blocked because before Linux 6.11 any
- * of them interrupts the reservation on tmpfs. */
+ * not a SIGBUS later. No signal may arrive: a file beyond the process's limit,
+ * for which SIGXFSZ would be raised, is refused first, and signals are blocked,
+ * since before Linux 6.11 any of them interrupts the reservation on tmpfs. */
 static int reserve(int file, uint64_t bytes)
 {
 	struct rlimit limit;
@@ -123,7 +123,7 @@ int ncs_writer_create(struct ncs_writer *writer, const char *directory,
 	void *mapping;
 	int error;
 
-	/* No path to unlink until the file was created. */
+	/* Until the file has been created there is no path to unlink. */
 	writer->header = NULL;
 	writer->path[0] = '\0';
 	if (!name_object(path, sizeof(path), directory, NCS_NAME_PREFIX,

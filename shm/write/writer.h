@@ -19,9 +19,9 @@
 
 /* A segment that this process created. */
 struct ncs_writer {
-	struct ncs_header *header; /* the mapping; NULL: none */
+	struct ncs_header *header; /* the mapping; NULL if there is none */
 	uint64_t mapped_bytes;
-	char path[512]; /* empty: no file, or it was unlinked */
+	char path[512]; /* "" if there is no file, or it was unlinked */
 };
 
 /* Creates a segment in `directory` and maps it. All its memory is reserved and,
@@ -38,7 +38,7 @@ int ncs_writer_create(struct ncs_writer *writer, const char *directory,
 		      const struct ncs_segment_size *size, void *place);
 
 /* Stores the version word, after which readers accept the segment. Call it
- * last, once. */
+ * once, after everything else is in place. */
 void ncs_writer_publish(struct ncs_writer *writer);
 
 /* Removes the file's name. The mapping stays, so that late callbacks do no
@@ -47,8 +47,8 @@ void ncs_writer_unlink(struct ncs_writer *writer);
 
 /* A control object that this process created. */
 struct ncs_control_writer {
-	struct ncs_control *control; /* the mapping; NULL: none */
-	char path[512]; /* empty: no file, or it was unlinked */
+	struct ncs_control *control; /* the mapping; NULL if there is none */
+	char path[512]; /* "" if there is no file, or it was unlinked */
 };
 
 /* Creates a control object without a request, maps it and publishes it. Returns
