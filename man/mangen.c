@@ -187,7 +187,7 @@ static void put_sentence(const char *text)
 
 /* --- Items of lists ------------------------------------------------------- */
 
-/* A row of a table, as far as a page shows it. */
+/* The parts of a table's row that a page shows. */
 struct man_item {
 	const char *name;
 	const char *help;
@@ -263,9 +263,9 @@ static void put_column(const struct man_item *item)
 		printf("Only with more detail (key\n.Ic v ) .\n");
 }
 
-/* numbers: the letter or 0; words: whether there is an argument, its name, where
- * the option may stand. Words to choose from are typed as they are, other
- * arguments stand for something. */
+/* numbers: the letter or 0; words: whether there is an argument, its name,
+ * where the option may stand. Words to choose from are typed literally; other
+ * arguments are placeholders. */
 static void put_option(const struct man_item *item)
 {
 	const char *has = item->words[0], *argument = item->words[1];
@@ -561,8 +561,8 @@ static const struct man_list *find_list(const char *marker)
 	return NULL;
 }
 
-/* Prints a list. Only that of columns takes an argument: the view whose columns
- * it prints. False if the argument is wrong. */
+/* Prints a list. Only the list of columns takes an argument: the view whose
+ * columns it prints. Returns false if the argument is wrong. */
 static bool put_list(const struct man_list *list, const char *argument)
 {
 	bool is_filtered = list->put == put_column, found = false;
@@ -740,8 +740,8 @@ struct man_struct {
 	size_t bytes;
 };
 
-/* Returns whether the fields cover each byte of the struct once; complains if
- * they do not. */
+/* Returns whether the fields cover each byte of the struct exactly once; if
+ * not, it prints an error. */
 static bool is_complete(const struct man_struct *block)
 {
 	size_t end = 0;
@@ -855,8 +855,8 @@ static bool put_record_format(const char *argument)
 
 /* --- The page ------------------------------------------------------------- */
 
-/* Markers that are no lists. Each function prints what replaces the marker; false
- * if the argument is wrong. */
+/* Markers other than those of lists. Each function prints the text that
+ * replaces the marker, and returns false if the argument is wrong. */
 static const struct man_marker {
 	const char *name;
 	bool (*put)(const char *argument);
@@ -866,7 +866,7 @@ static const struct man_marker {
 	{ "format", put_format },   { "record_format", put_record_format },
 };
 
-/* False if there is no such marker, or if it has a wrong argument. */
+/* Returns false if there is no such marker, or if its argument is wrong. */
 static bool replace_marker(const char *name, const char *argument)
 {
 	const struct man_list *list = find_list(name);
@@ -881,8 +881,8 @@ static bool replace_marker(const char *name, const char *argument)
 
 #define MARK ".\\\" @"
 
-/* Replaces a line that is a marker, which is changed on the way; false if it is
- * none. */
+/* Replaces a line if it is a marker, and modifies the line on the way. Returns
+ * false if it is not a marker. */
 static bool put_marker(const char *path, unsigned number, char *line)
 {
 	char *word = line + strlen(MARK), *end = strrchr(line, '@');

@@ -69,8 +69,9 @@ uint32_t ncs_groups_events(uint8_t groups);
  * Serial numbers wrap around. */
 bool ncs_request_is_since(uint64_t word, uint64_t other);
 
-/* Tells whether a lease that ends at `until_ns` is over. So is a lease that
- * would last longer than NCS_LEASE_MAX_NS. Both times are CLOCK_MONOTONIC. */
+/* Tells whether a lease that ends at `until_ns` is over. A lease that would
+ * last longer than NCS_LEASE_MAX_NS counts as over. Both times are
+ * CLOCK_MONOTONIC. */
 bool ncs_lease_is_over(uint64_t until_ns, uint64_t now_ns);
 
 /* A change of the base detail. */

@@ -69,8 +69,8 @@ records=$(grep -hoE '^} CUpti_ActivityKernel([5-9]|[1-9][0-9]);' \
 	done
 } >"$tmp/compare.c"
 
-# compare FOLDER: prints what is wrong with plugin/nccl/cupti_abi.h in the
-# folder.
+# compare FOLDER: prints what is wrong with the folder's
+# plugin/nccl/cupti_abi.h.
 compare() {
 	"$CC" -std=c11 -fsyntax-only -DNV_CUPTI "-I$1" -I. \
 		-isystem "$headers" "$tmp/compare.c" 2>&1 | grep 'error:' || :

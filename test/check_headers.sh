@@ -29,7 +29,7 @@ compiles() {
 		"$@" -D_GNU_SOURCE -Iinclude -I. -fsyntax-only -x "$lang" -
 }
 
-# all: prints the headers that do not compile.
+# all: prints all headers that do not compile.
 all() {
 	for f in include shm plugin analysis record tui test man; do
 		[ ! -d "$f" ] || find "$f" -name '*.h' -type f

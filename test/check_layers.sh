@@ -5,8 +5,8 @@
 #
 #   sub-folder: the floors directly below it
 #
-# A sub-folder may include its own files, those floors, and whatever these may
-# include. Beyond that
+# A sub-folder may include its own files, those floors, and all that these may
+# include. In addition:
 #   - the plugin and what of shm/ goes into it never reach the reader's half:
 #     shm/read and include/ncclstat/reader.h;
 #   - only tui/term/term.[ch] and tui/term/curses.[ch] include curses;
@@ -68,7 +68,7 @@ tui/commands: tui/text tui/synthetic analysis/sources record/export record/write
 tui: tui/screen tui/commands tui/synthetic
 END
 
-# sources FOLDER: the C files below it, from its root.
+# sources FOLDER: prints the C files below the folder, relative to it.
 sources() (
 	cd "$1"
 	for f in $folders; do
@@ -76,8 +76,8 @@ sources() (
 	done | sort
 )
 
-# check_includes FOLDER: offending lines as file:line: reason; silent when all
-# is well.
+# check_includes FOLDER: prints offending lines as file:line: reason; nothing if
+# there are none.
 check_includes() (
 	sources "$1" >"$tmp/list"
 	cd "$1"
@@ -164,7 +164,8 @@ check_includes() (
 	'
 )
 
-# check_loops FOLDER: the object files below it that call each other in a loop.
+# check_loops FOLDER: prints the object files below the folder that call each
+# other in a loop.
 check_loops() (
 	cd "$1" 2>/dev/null && find . -name '*.o' | sort >"$tmp/objects"
 	[ -s "$tmp/objects" ] || {
@@ -203,7 +204,8 @@ check_loops() (
 	'
 )
 
-# plant FILE LINE: the line, in a new file of the copy, must be found.
+# plant FILE LINE: fails unless the check finds the line in a new file of the
+# copy.
 plant() {
 	file=$tmp/tree/$1
 	mkdir -p "$(dirname "$file")"
@@ -263,7 +265,8 @@ plant tui/planted.c '#include "../shm/ring.h"'
 plant tui/planted.c '#include "tui/../plugin/nccl/nccl_abi.h"'
 plant tui/planted.c '#include PLANTED_H'
 
-# plant_calls NAME CALLEE: an object file whose function calls another's.
+# plant_calls NAME CALLEE: makes an object file whose function calls another
+# file's.
 plant_calls() {
 	printf 'void %s(void);\nvoid %s(void);\nvoid %s(void) { %s(); }\n' \
 		"$1" "$2" "$1" "$2" | "$CC" -x c -c -o "$tmp/loop/$1.o" -
@@ -284,7 +287,7 @@ check_loops "$tmp/loop" | grep -q second || {
 }
 
 check_includes . >"$tmp/found"
-# The plugin's object files are position-independent, and apart.
+# The plugin's object files are position-independent, in a folder of their own.
 for layer in shm pic/plugin analysis record tui; do
 	check_loops "$build/obj/plain/$layer" >>"$tmp/found"
 done

@@ -343,7 +343,7 @@ missing_json_names() {
 	sort -u "$tmp/words" | comm -13 - "$tmp/names"
 }
 
-# strange_options: prints options that a page names and the program lacks.
+# strange_options: prints options that a page names but the program lacks.
 strange_options() {
 	grep -oh -e '--[a-z][a-z-]*' "$tmp"/pages/*.txt | sort -u |
 		grep -v -x -e '--ipc' >"$tmp/named"
@@ -351,7 +351,7 @@ strange_options() {
 		comm -23 "$tmp/named" -
 }
 
-# missing_pages: prints our pages that are referred to and do not exist.
+# missing_pages: prints our pages that are referred to but do not exist.
 missing_pages() {
 	sed -n 's/^\.Xr \(ncclstat[a-z-]*\) \([1-8]\).*/\1.\2/p' man/*.in |
 		sort -u | while read -r page; do
@@ -359,7 +359,7 @@ missing_pages() {
 	done
 }
 
-# report NAME: passes if standard input is empty.
+# report NAME: reports a check, which passes if standard input is empty.
 report() {
 	cat >"$tmp/found"
 	status=0

@@ -3,16 +3,16 @@
 # A name stands for one thing, and a header says what it offers:
 #
 #   - no two C files have the same name;
-#   - no tag of a struct, union or enum is defined twice, nor in two files of
-#     their own;
+#   - no tag of a struct, union or enum is defined twice, not even in two C files
+#     that are independent of each other;
 #   - a function in a header begins with ncs_ or ncclstat_;
 #   - a comment stands directly above each function in a header, or above the
 #     group of lines that it belongs to;
-#   - each source says its licence in its first two lines;
+#   - each source names its licence in its first two lines;
 #   - each file that a page for developers names is there.
 #
-# test/ is left out, but for the names of files and the licence: its programs
-# share nothing. It prints each offending line.  Before it judges the tree it
+# In test/ only names of files and licences are checked: its programs share no
+# code. It prints each offending line.  Before it judges the tree it
 # breaks each rule once in a copy, because a check that cannot fail is worth
 # nothing.
 

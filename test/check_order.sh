@@ -1,18 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Memory order is stated, and stated as a pair:
+# Each memory order is stated in the source, together with the operation that it
+# pairs with:
 #
-#   - only shm/atomics.h speaks C11 atomics; the rest calls its helpers, which
-#     have the order in their names; ncclstat/range.h, which programs of others
-#     include alone, has the compiler's;
+#   - only shm/atomics.h uses C11 atomics; all other code calls its helpers, which
+#     have the order in their names; ncclstat/range.h, which other programs
+#     include alone, uses the compiler's built-in functions;
 #   - each call of a helper with acquire or release in its name has a block
 #     comment with "ORDER:" that ends at most 6 lines above it;
 #   - each such comment says "pairs with FUNCTION() (FILE)", for every partner
 #     it has, and FUNCTION in FILE has an ORDER comment too: one half of a
 #     pair orders nothing.
 #
-# It prints what is wrong.  Whether a pair is right it cannot know; that is
-# test/model and the stress tests.  Before it judges the tree it breaks each
+# It prints what is wrong.  It cannot know whether a pair is right; test/model
+# and the stress tests check that.  Before it judges the tree it breaks each
 # rule once in a copy, because a check that cannot fail is worth nothing.
 
 set -eu
@@ -24,7 +25,8 @@ trap 'exit 130' HUP INT TERM
 
 folders='include shm plugin analysis record tui'
 
-# check FOLDER: what is wrong as file:line: reason; silent when all is well.
+# check FOLDER: prints what is wrong as file:line: reason; nothing if all is
+# well.
 check() (
 	cd "$1"
 	if [ ! -e shm/atomics.h ]; then

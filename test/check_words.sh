@@ -17,8 +17,8 @@ trap 'exit 130' HUP INT TERM
 words='What|Of|Who|Whose|As|So|Likewise|The same'
 begins="(/[*]+|^[[:space:]]*[*]|^[[:space:]]*#|^[[:space:]]*//)"
 
-# check FOLDER: offending lines.  A comment begins at its mark; a line within it
-# that begins so may go on with a sentence, so only marks that open one count.
+# check FOLDER: prints offending lines.  Only lines that open a comment count: a
+# later line may continue a sentence, and begin with any word.
 check() (
 	cd "$1"
 	find . \( -name captures -o -name golden -o -name '.git' \

@@ -13,8 +13,8 @@
 #   cmocka     the sums of its lines "[  PASSED  ] N test(s)" and the like
 #   a script   its lines "ok ..." and "not ok ..."; without any, its exit status:
 #              0 passed, 77 skipped (its last line gives the reason), else failed
-# An exit status other than 0 and 77 is a failure whatever was printed: a crash
-# after the last test, a leak, a data race.
+# An exit status other than 0 and 77 is a failure, whatever was printed: it means
+# e.g. a crash after the last test, a leak or a data race.
 #
 # Must not depend on what is tested. Tests must not depend on the user who runs
 # them: they get no NCCL or ncclstat settings and no configuration file.
@@ -51,8 +51,8 @@ now_ms() {
 
 # limited COMMAND...: runs it with its output in $tmp/out; returns its status,
 # or 124 or 137 if its time was up. It runs in the background, so that the shell
-# handles an interrupt at once; env undoes that background jobs ignore
-# interrupts.
+# handles an interrupt immediately; env makes it accept interrupts, which
+# background jobs ignore.
 limited() {
 	env --default-signal=INT,QUIT timeout -k 5 "$limit" "$@" \
 		>"$tmp/out" 2>&1 </dev/null &
@@ -63,7 +63,8 @@ limited() {
 	return "$status"
 }
 
-# run PROGRAM: the same for a program, a Python script or a shell script.
+# run PROGRAM: does what limited does, for a program, a Python script or a shell
+# script.
 run() {
 	case $1 in
 	*.py) set -- python3 "$1" ;;

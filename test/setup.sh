@@ -6,8 +6,8 @@
 #   test/setup.sh demo|check|fuzz
 #
 # It probes for things, not for packages (does the compiler link, does
-# pkg-config know the library), so it is right on every system; if everything is
-# there it is quick and silent and needs no network. Missing packages are
+# pkg-config know the library), so it works on every system. If everything is
+# there, it is quick and silent and needs no network. Missing packages are
 # installed by apt-get, as root or through sudo; if that fails it prints what is
 # missing and what to type. Packages without which some tests are skipped are
 # optional. Must not change anything else, except $BUILD/trace_processor.
@@ -51,7 +51,7 @@ want() {
 	fi
 }
 
-# wish PACKAGE -- COMMAND...: the same for an optional package.
+# wish PACKAGE -- COMMAND...: does what want does, for an optional package.
 wish() {
 	wished=$1
 	shift 2

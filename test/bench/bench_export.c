@@ -73,7 +73,7 @@ static struct ncs_record step_of(unsigned operation, unsigned channel,
 		.peer = peer,
 		.value = 524288,
 		.number = step,
-		/* Up to three are under way at once. */
+		/* Up to three steps are in progress at the same time. */
 		.duration = 50000 + (operation * 7 + step * 13) % 1000,
 		.delta = { 20000, 30000 },
 	};

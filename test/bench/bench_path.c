@@ -2,14 +2,14 @@
 /* Measures the pass along the critical path: ns of processor time for each rank
  * and collective, once the records are decoded and joined.
  *
- *	bench_path [--ranks N] [--collectives N] [--ahead N]
- *		   [--rank-by-rank | --broadcasts]
+ * 	bench_path [--ranks N] [--collectives N] [--ahead N]
+ * 		   [--rank-by-rank | --broadcasts]
  *
- * A generated job runs one collective of all ranks after the other: the replay
- * alone, then with one, four and eight scenarios. With --ahead N the host calls
- * N collectives ahead of the GPU. With --rank-by-rank the pass has to look at
- * each rank by itself; with --broadcasts, at each part by itself. The program
- * measures and judges nothing.
+ * A generated job runs collectives of all ranks, one after the other. The pass
+ * is measured without a scenario, then with one, four and eight. With --ahead N
+ * the host calls N collectives ahead of the GPU. With --rank-by-rank the pass
+ * has to look at each rank by itself; with --broadcasts, at each part by
+ * itself. The program measures and judges nothing.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -76,8 +76,8 @@ static void make_times(struct ncs_part *parts, unsigned ranks, unsigned ahead,
 	}
 }
 
-/* Collectives are made ahead, several at a time, so that making them is not
- * measured. */
+/* Collectives are generated ahead, several at a time, so that generating them
+ * is not measured. */
 struct collectives_row {
 	struct ncs_part *parts;
 	struct ncs_part_times *part_times;
@@ -130,7 +130,7 @@ static void fill(struct collectives_row *row, unsigned ranks, unsigned ahead,
 	make_part_times(row, ranks);
 }
 
-/* Makes the next row: the same collectives, later. */
+/* Turns the row into the next one: the same collectives, later. */
 static void move(struct collectives_row *row, unsigned ranks)
 {
 	for (unsigned c = 0; c < ROW; c++) {

@@ -91,7 +91,7 @@ static inline uint64_t recording_input_pass(struct ncs_recording *recording,
 	return sum == UINT64_MAX ? count + 1 : count;
 }
 
-/* Moves in time as the views do: forwards, and back again. */
+/* Moves in time as the views do: forwards and backwards. */
 static inline void recording_input_look(struct ncs_recording *recording,
 					uint64_t from_ns, uint64_t until_ns)
 {

@@ -170,7 +170,8 @@ static bool one_in(uint64_t *random, unsigned limit)
 	return below(random, limit) == 0;
 }
 
-/* --- A endpoint -------------------------------------------------------------- */
+/* --- An endpoint
+ * ------------------------------------------------------------- */
 
 static float value_of(int rank, size_t index)
 {

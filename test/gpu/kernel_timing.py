@@ -177,7 +177,7 @@ def kernels_are_timed(verdicts, mode, jobs):
     timed = [job.kernels_timed() for job in jobs]
     print("kernel events, %s: %s" %
           (mode, " ".join("?" if n is None else str(n) for n in timed)))
-    # A plugin that does nothing would cost nothing, too.
+    # A plugin that does nothing would also cost nothing.
     known = [n for n in timed if n is not None]
     if mode in ("default", "always") and known:
         verdicts.say("%s_times_kernels" % mode, all(known))

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #define PAIR_SIZE 2
-/* The exit status of timeout(1) for the same. */
+/* The result for a pair that hangs: timeout(1) has the same exit status. */
 #define PAIR_HUNG 124
 
 /* Runs work(rank) in one process for each rank, for at most `patience_s`

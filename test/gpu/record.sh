@@ -25,7 +25,8 @@ kept=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-test.XXXXXX")
 [ -d "${KEEP:-}" ] || KEEP=$kept
 trap 'at_end; rm -rf "$folder" "$kept"' EXIT
 
-# in_json EXPRESSION FILE: succeeds if it holds for the JSON `d` in the file.
+# in_json EXPRESSION FILE: succeeds if the expression holds for the JSON `d` in
+# the file.
 in_json() {
 	"$python" -c "
 import json, sys

@@ -26,8 +26,8 @@ at_end() {
 	end_job
 }
 
-# expected TROUBLE: prints the exit status and the verdicts of which one must
-# come first; "-" for none.
+# expected TROUBLE: prints the exit status, and the verdicts one of which must
+# come first; "-" if there must be none.
 expected() {
 	case $1 in
 	none | idle | compute) echo 0 - ;;

@@ -35,7 +35,8 @@ wait_job() {
 	return $status
 }
 
-# until_dump EXPRESSION: waits up to 90 s until it holds for the dump `d`.
+# until_dump EXPRESSION: waits up to 90 s until the expression holds for the
+# dump `d`.
 until_dump() {
 	for _ in $(seq 180); do
 		"$build/ncclstat" --dump=json 2>/dev/null >"$folder/json" &&

@@ -5,8 +5,8 @@
  * BATON bit of the next worker's word and wakes it; a waiting worker sleeps on
  * its own word. All data of the baton's holder (the position, the host's
  * tables) is handed on by the release and acquire of that word and needs no
- * lock. The STOP bit is set in all words at once and has priority over the
- * baton.
+ * lock. The STOP bit is set in all words at the same time and has priority over
+ * the baton.
  *
  * Nothing polls: a waiting worker sleeps in the kernel, and so does the holder
  * until the next call is due.
@@ -28,11 +28,11 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/* Between the last call of a round and the first one of the next. */
+/* Time between the last call of a round and the first one of the next. */
 #define SEAM_NS UINT64_C(1000000)
 
-/* A call that is due this soon is made at once: sleeping and waking up takes as
- * long, and costs more than the call. */
+/* A call that is due this soon is made immediately: sleeping and waking up
+ * would take as long, and cost more than the call. */
 #define SOON_NS UINT64_C(20000)
 
 #define BATON 1u

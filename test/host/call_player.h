@@ -21,11 +21,11 @@ struct replay;
 /* Speed 0: as fast as possible. */
 #define REPLAY_SPEED_MAX 0.0
 
-/* Rounds 0: until replay_stop(). */
+/* Rounds 0: repeat until replay_stop(). */
 #define REPLAY_FOR_EVER 0
 
 struct replay_options {
-	double speed;			/* 2: in half the time */
+	double speed;			/* 2 replays in half the time */
 	uint64_t rounds;
 	uint64_t origin_ns;		/* this recorded time … */
 	uint64_t start_ns;		/* … is due now, CLOCK_MONOTONIC */
@@ -46,8 +46,8 @@ struct replay_body {
 struct replay_body replay_find_body(const struct calllog *log);
 
 /* Returns the period at which all ranks of a job can repeat their bodies: from
- * the first call of any to the last call of any, and a little more. Bodies
- * begin and end together, as far as the recording shows. */
+ * the first call of any rank to the last call of any rank, and a little more.
+ * The ranks' bodies keep their recorded distances in time. */
 uint64_t replay_period_ns(const struct replay_body *bodies, size_t count);
 
 /* Creates the threads. The host must be open; it adopts the numbers of the log.

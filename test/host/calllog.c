@@ -44,7 +44,8 @@ static const struct {
 _Static_assert(CALLLOG_KEYS_END <= 64, "a set of keys is 64 bits");
 #define BIT(id) (UINT64_C(1) << CALLLOG_KEY_##id)
 
-/* The numbers returned so far: the latest life in which each was, from 1. */
+/* For each number returned so far: the latest life of the plugin in which it
+ * was returned, from 1. */
 struct number_set {
 	unsigned *life;
 	size_t room;
@@ -99,8 +100,8 @@ static int fail_file(const char *path, int error, const char *what,
 	return -error;
 }
 
-/* Texts. NCCL passes literals, which stay at their address as long as it is
- * loaded; so do these. */
+/* Texts. NCCL passes literals, which stay at their address as long as NCCL is
+ * loaded; these do so as well. */
 struct text {
 	struct text *next;
 	char characters[];
@@ -300,7 +301,8 @@ static struct key_rule ce_coll_rule(int api)
 	return rule;
 }
 
-/* The first API version that has the event; 0: no such event. */
+/* Returns the first API version that has the event; 0 if there is no such
+ * event. */
 static int first_api(uint64_t type)
 {
 	if (type == 0 || type > NCCL_EVENT_KERNEL_PHASE ||
@@ -718,7 +720,7 @@ static int parse_first_header(struct parser *parser, struct cursor *cursor)
 	return 0;
 }
 
-/* The logging plugin writes one each time that it is opened. */
+/* The logging plugin writes a header each time that it is opened. */
 static int parse_later_header(struct parser *parser, struct cursor *cursor)
 {
 	struct header header;

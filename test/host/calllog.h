@@ -108,7 +108,8 @@ struct calllog_call {
 	uint64_t time_ns;		/* CLOCK_MONOTONIC when recorded */
 	int tid;
 	unsigned line;
-	unsigned life;			/* earlier closings of the plugin */
+	unsigned life;			/* how often the plugin was closed
+					 * before */
 	enum calllog_verb verb;
 	unsigned field_count;
 	const struct calllog_field *fields;
@@ -135,7 +136,8 @@ struct calllog {
 int calllog_read(const char *path, struct calllog **log, char *message,
 	size_t message_bytes);
 
-/* Same as calllog_read() from memory; `path` is used in messages only. */
+/* Does what calllog_read() does, from memory; `path` is used in messages
+ * only. */
 int calllog_parse(const char *path, const char *text, size_t text_bytes,
 	struct calllog **log, char *message, size_t message_bytes);
 

@@ -59,7 +59,7 @@ struct process {
 	struct replay_body body;
 	uint64_t origin_ns;
 	uint64_t period_ns;
-	pid_t pid;			/* 0: not started, or ended */
+	pid_t pid;			/* 0 if not started, or ended */
 };
 
 struct processes {
@@ -239,7 +239,8 @@ static void add_file(struct processes *processes, const char *path)
 	process->body = replay_find_body(process->log);
 }
 
-/* Returns the number of a file rank<number>.calllog[.xz]; -1: another name. */
+/* Returns the number of a file rank<number>.calllog[.xz]; -1 if it has another
+ * name. */
 static long rank_of_name(const char *name)
 {
 	char *end;
@@ -562,7 +563,7 @@ static size_t count_running(const struct processes *processes)
 	return running;
 }
 
-/* Waits until all have ended; `stop` asks them to end at once. */
+/* Waits until all have ended; `stop` asks them to end immediately. */
 static bool wait_for_all(struct processes *processes, const sigset_t *signals,
 	bool stop)
 {

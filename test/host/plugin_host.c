@@ -29,8 +29,8 @@
 /* The plugin's value for a number of the log. */
 struct mapped_handle {
 	void *handle;
-	uint32_t type;			/* 0: the number was not returned */
-	uint32_t epoch;			/* older life: dropped */
+	uint32_t type;			/* 0 if the number was not returned */
+	uint32_t epoch;			/* if not the host's: dropped */
 };
 
 struct mapped_context {
@@ -41,7 +41,7 @@ struct mapped_context {
 struct host {
 	char *path;
 	int api;
-	void *library;			/* NULL: closed */
+	void *library;			/* NULL while it is closed */
 	union nccl_profiler table;
 	int pid_recorded;		/* of the log in use */
 	struct mapped_handle *handles;

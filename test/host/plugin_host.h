@@ -122,7 +122,7 @@ struct host_state {
 int host_open(struct host **host, const char *path, int api, char *message,
 	size_t message_bytes);
 
-/* Closes the library, whatever still lives in it, and frees the host. */
+/* Closes the library, even while contexts live in it, and frees the host. */
 void host_close(struct host *host);
 
 int host_api(const struct host *host);

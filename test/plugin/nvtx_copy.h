@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A copy of NVTX, as each library that uses it contains one: the words in which
- * a tool stores its functions, and the calls that go through them. A call whose
- * word is empty does nothing. A process may have several copies. */
+/* A copy of NVTX, such as each library that uses NVTX contains: the words in
+ * which a tool stores its functions, and the calls that go through them. A call
+ * whose word is empty does nothing. A process may have several copies. */
 #ifndef NCS_TEST_PLUGIN_NVTX_COPY_H
 #define NCS_TEST_PLUGIN_NVTX_COPY_H
 

@@ -356,15 +356,15 @@ static void play_with_threads(void *argument)
 	end(&job);
 }
 
-/* Another plugin behind ours must not change what ours publishes. */
+/* Another plugin chained to ours must not change what ours publishes. */
 static void play_beside_another(void *argument)
 {
 	setenv("NCCLSTAT_CHAIN", NCS_NEXT "/recorder-all.so", 1);
 	play_call_by_call(argument);
 }
 
-/* Up to API 3, ours gets no proxy control events unless the chained plugin
- * requests them. */
+/* Up to API 3, our plugin gets no proxy control events unless the chained
+ * plugin requests them. */
 static bool is_since_api_4(const char *path)
 {
 	return !strstr(path, "-v1-") && !strstr(path, "-v2-") &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A second plugin behind ours (NCCLSTAT_CHAIN): it must get the same calls as
- * if it were alone, and ours must publish the same as without it. */
+/* A second plugin chained to ours (NCCLSTAT_CHAIN): it must get the same calls
+ * as if it were alone, and our plugin must publish the same as without it. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -163,7 +163,7 @@ static void check_same_text(const char *got, const char *want, const char *what)
 
 struct comparison {
 	const char *log;
-	int api;              /* 0: the log's version */
+	int api;              /* 0 for the log's version */
 	const char *versions; /* the chained plugin's version */
 	size_t body_bytes;    /* the highest version of both */
 	unsigned known;       /* bits of the events of that version */
@@ -947,8 +947,8 @@ static void live_long(void *argument)
 
 SCENARIO_TEST(long_lived_handles_survive_many_short_ones, live_long)
 
-/* A call that is late for the chained plugin is late for ours, too, and counted
- * in the communicator of the handle. */
+/* A call that is too late for the chained plugin is too late for our plugin as
+ * well, and counted in the communicator of the handle. */
 static void stop_too_late(void *argument)
 {
 	struct guest first, second;
@@ -1143,7 +1143,8 @@ static void chained_plugin_gets_calls_if_ours_is_silent(void **state)
 	scenario_play(stay_unseen, folder);
 }
 
-/* If ours is disabled, there is no event at which it could read the mask. */
+/* If our plugin is disabled, there is no event at which it could read the
+ * mask. */
 static void start_from_nothing(void *argument)
 {
 	struct recorder *next = chain("5");

@@ -300,8 +300,8 @@ static void time_all_and_none(void *argument)
 
 SCENARIO_TEST(kernel_timing_is_changed_while_it_runs, time_all_and_none)
 
-/* All later calls are timed or not as the first captured call was, whatever is
- * requested. */
+/* All later calls are timed or not as the first captured call was, even if a
+ * request asks for something else. */
 static void capture(void *argument)
 {
 	bool on = *(bool *)argument;

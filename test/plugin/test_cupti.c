@@ -162,7 +162,7 @@ static void write_script(void)
 	}
 }
 
-/* One record at a time. */
+/* Computes the expected sums from the script, ns by ns. */
 static struct ncs_gpu_time told_by_script(void)
 {
 	static uint8_t computes[2][MOMENTS];

@@ -222,7 +222,7 @@ static void each_api_is_asked_for_events_that_its_releases_support(void **state)
 	}
 }
 
-/* The mask is one word for all communicators, and others write to it, too. */
+/* The mask is one word for all communicators, and others also write to it. */
 static void init_once_more(void *argument)
 {
 	void *contexts[2];

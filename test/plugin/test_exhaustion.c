@@ -340,7 +340,7 @@ static void budget_of_shared_memory_is_kept(void **state)
 	}
 }
 
-/* --- Events under way -------------------------------------------------- */
+/* --- Events in progress ------------------------------------------------ */
 
 #define SPANS (3 * (int)NCS_SPAN_MAX)
 
@@ -382,7 +382,7 @@ SCENARIO_TEST(spans_beyond_the_pool_are_counted_and_slots_return,
 
 #define PROXY_OPS ((int)NCS_PROXY_OP_MAX + 500)
 
-/* Each has a step under way, so that none can be mistaken for a forgotten
+/* Each has a step in progress, so that none can be mistaken for a forgotten
  * one. */
 static void start_too_many_proxy_ops(void *argument)
 {

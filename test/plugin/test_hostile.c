@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that NCCL must not make, and does: handles that come back twice, too
- * late or from elsewhere, missing or garbage arguments, calls in the wrong
+/* Calls that NCCL must not make but does make: handles that come back twice,
+ * too late or from elsewhere, missing or garbage arguments, calls in the wrong
  * order. Each must be counted and must break nothing, and correct calls at the
  * same time must be followed as if nothing had happened. */
 #include <dlfcn.h>
@@ -147,7 +147,8 @@ static void stop_null(void *argument)
 
 SCENARIO_TEST(stop_of_null_is_counted, stop_null)
 
-/* Steps and phases get one parent for all, others one as in start_any(). */
+/* Starts an event: a step or phase of the one `parent`, any other with parents
+ * of its own, as in start_any(). */
 static void *start_under(struct guest *guest, enum ncs_event event,
 			 void *parent, int step)
 {
@@ -159,7 +160,7 @@ static void *start_under(struct guest *guest, enum ncs_event event,
 }
 
 /* Starts and stops events of a type until one takes the slot of the first.
- * Returns that one, still open. */
+ * Returns that event, still open. */
 static void *take_slot_again(struct guest *guest, enum ncs_event event,
 			     void *parent, void *first)
 {

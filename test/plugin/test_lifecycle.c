@@ -56,7 +56,7 @@ SCENARIO_TEST(plugin_exports_a_table_for_each_api, has_seven_tables)
 
 #define RANGE_CALLS 5 /* of ncclstat/range.h */
 
-/* Any other name could hide one of NCCL's or of the framework's. */
+/* Any other name could hide a name of NCCL's or of the framework's. */
 static void plugin_exports_nothing_else(void **state)
 {
 	int file = open(NCS_PLUGIN_PATH, O_RDONLY);
@@ -378,7 +378,7 @@ static void check_torn_remains(void)
 		assert_in_range(channel->steps_started - done, 0, 1);
 		assert_in_range(channel->bytes, 32 * done * (done + 1),
 				32 * (done + 1) * (done + 2));
-		/* Its own record comes first. */
+		/* A step's record is published before the step is counted. */
 		assert_in_range(published, done, done + 1);
 	}
 	first = published < ncs_reader_header(view.reader)->ring_records ?

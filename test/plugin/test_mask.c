@@ -24,8 +24,8 @@
 #define OFF_5 4031
 #define ON_5 4095
 
-/* More calls than there ever are before the next window at 1 in 64,
- * practically. */
+/* At a period of 64, practically always more calls than there are before the
+ * next window. */
 #define FAR 4000
 
 static void play_with(const char *timing, void (*play)(void *argument),
@@ -814,7 +814,7 @@ TIMING_TEST(broadcast_closes_its_window_at_once, "sampled",
 
 struct promise {
 	int api;
-	bool kept; /* by the test */
+	bool kept; /* whether the test keeps it */
 };
 
 static void promise(void *argument)
@@ -838,7 +838,7 @@ static void promise(void *argument)
 		      timed[0], timed[1]);
 	else
 		CHECK_EQUAL(timed[0] + timed[1], 0, "none is timed");
-	/* If the promise is broken in a window, timing ends at once. */
+	/* If the promise is broken in a window, timing ends immediately. */
 	if (facts->kept)
 		CHECK(reach_window(&guest, second, FAR), "no window");
 	make_call(&guest, second, "AllReduce", true);

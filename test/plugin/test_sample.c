@@ -67,7 +67,7 @@ static bool is_operation(const struct ncs_record *record)
 #define FUNCTIONS 2
 #define RECORD_MAX 8192
 
-/* the operation's children's records were kept */
+/* For each operation: true if its children's records were kept. */
 struct chosen {
 	bool collectives[RANKS][FUNCTIONS][COLLECTIVES];
 	bool sent[RANKS][RANKS][TRANSFERS];     /* by sender and receiver */
@@ -307,7 +307,8 @@ static void free_chosen(const struct chosen *chosen)
 	munmap((void *)(uintptr_t)chosen, sizeof(*chosen));
 }
 
-/* Within five standard deviations of the expected number. */
+/* Asserts that `kept` is within five standard deviations of the expected
+ * number. */
 static void assert_share(unsigned kept, unsigned all, unsigned level,
 			 const char *what)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Many threads at once, as in NCCL: initialising, launching, proxying,
+/* Many threads at the same time, as in NCCL: initialising, launching, proxying,
  * profiling, helping. Totals must be exact in any order, and there must be no
  * data race (this file is also built with ThreadSanitizer).
  *
@@ -246,7 +246,8 @@ static void call_from_many(void *argument)
 			CHECK_EQUAL(now->losses[i], 0, "lost");
 	CHECK_EQUAL(published(&guest.view) + now->losses[NCS_LOSS_RING_BUSY],
 		    4 * all + done, "records, or counted");
-	/* Half of the threads found no lane of their own. */
+	/* Half of the threads found no lane of their own and use the shared
+	 * one. */
 	for (size_t i = 1; i < now->lane_count; i++)
 		CHECK(now->lanes[i].published <= 5 * each &&
 			      now->lanes[i].published >= 4 * each,
@@ -345,7 +346,7 @@ static void *stay_a_while(void *argument)
 	return NULL;
 }
 
-/* Starts all threads at once: the last ones share a lane. */
+/* Starts all threads at the same time: the last ones share a lane. */
 static void crowd(void *argument)
 {
 	enum { COUNT = NCS_THREAD_MAX + 30 };

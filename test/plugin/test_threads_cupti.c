@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels launched by many threads at once, while CUPTI's thread counts them
- * and communicators come and go: each counts once, in the right range. Also for
- * ThreadSanitizer. */
+/* Kernels launched by many threads at the same time, while CUPTI's thread
+ * counts them and communicators come and go: each counts once, in the right
+ * range. Also for ThreadSanitizer. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -24,7 +24,7 @@
  * requires. */
 struct shared {
 	pthread_mutex_t lock;
-	void *context; /* NULL: there is no communicator */
+	void *context; /* NULL if there is no communicator */
 	bool captured; /* a call was captured */
 	bool on;       /* the captured call was timed */
 	unsigned timed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges pushed and calls made in them by many threads at once: every call and
- * every operation is counted once, under the right name. Also for
- * ThreadSanitizer. */
+/* Ranges pushed, and calls made in them, by many threads at the same time:
+ * every call and every operation is counted once, under the right name. Also
+ * for ThreadSanitizer. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,8 @@ static struct guest guest;
 static pthread_barrier_t barrier;
 static pthread_mutex_t proxy = PTHREAD_MUTEX_INITIALIZER;
 
-/* A communicator has one proxy thread. */
+/* Makes a call. A communicator has one proxy thread, which the lock stands
+ * for. */
 static void call(void)
 {
 	void *handle = ranges_call(&guest, guest.context, "AllReduce");

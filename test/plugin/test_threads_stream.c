@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA streams of operations that several threads end at once: a ring must not
- * attribute one operation's stream to another. */
+/* CUDA streams of operations that several threads end at the same time: a ring
+ * must not attribute one operation's stream to another. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>

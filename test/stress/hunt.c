@@ -34,7 +34,7 @@ void hunt_idle(void)
 	sched_yield();
 }
 
-/* Sleeps, so that others run even if there is only one processor. */
+/* Sleeps, so that other threads run even if there is only one processor. */
 static void let_others_run(void)
 {
 	const struct timespec pause = { .tv_nsec = 20000 };

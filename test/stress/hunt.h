@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A hunt for torn records: one writer, several readers, and readers that check
- * every word of each record that they accept.
+/* A hunt for torn records: one writer, and several readers that check every
+ * word of each record that they accept.
  *
  * Readers are threads or processes; processes have only a read-only mapping.
  * The ring under test is given by its functions, so that broken rings
@@ -31,8 +31,8 @@ struct hunt_findings {
 };
 
 struct hunt_control {
-	uint64_t ready; /* readers that have begun */
-	uint64_t done;  /* the writer has ended */
+	uint64_t ready; /* number of readers that have begun */
+	uint64_t done;  /* 1 once the writer has ended */
 	struct hunt_findings findings[HUNT_READERS];
 };
 
@@ -71,7 +71,8 @@ void hunt_interrupt(void);
 /* --- Rings ------------------------------------------------------------- */
 
 /* A ring as its users see it; see shm/ring.h for its functions. produce() puts
- * `count` records and stalls inside every `stall`th one; 0: never. */
+ * `count` records and stalls inside every `stall`th one, or inside none if that
+ * is 0. */
 struct hunt_ring {
 	const char *name;
 	void (*produce)(struct ncs_ring_producer *producer, uint64_t count,
@@ -88,7 +89,7 @@ struct hunt_setup {
 	const struct hunt_ring *ring;
 	uint32_t capacity;
 	uint64_t records;
-	unsigned stall; /* stall inside every nth record; 0: never */
+	unsigned stall; /* stall inside every nth record; 0 for never */
 	size_t batch;   /* records copied at once, at most HUNT_BATCH */
 	bool processes;
 };
@@ -98,7 +99,8 @@ struct hunt_setup {
 bool hunt_records(const struct hunt_setup *setup,
 		  struct hunt_findings findings[HUNT_READERS]);
 
-/* Word `k` of the record at a position. All bits of a position count. */
+/* Returns word `k` of the record at a position, which depends on all bits of
+ * the position. */
 static inline uint64_t hunt_word(uint64_t position, unsigned k)
 {
 	return (position + 1) * (UINT64_C(0x9e3779b97f4a7c15) + 2 * k) ^

@@ -6,7 +6,7 @@
 
 #include "test/stress/hunt.h"
 
-/* The word of the next record before which the writer pauses; 8: none. */
+/* The word of the next record before which the writer pauses; 8 for none. */
 static _Thread_local unsigned pause_at = NCS_RECORD_WORDS;
 static _Thread_local unsigned stored;
 

@@ -6,7 +6,7 @@
  * rings of 8 to 65536 records, also with the writer stalled inside every 16th
  * record and readers inside some copies, as if preempted there. Under
  * ThreadSanitizer (which sees one process only) with threads and fewer records;
- * there, a data race is a failure, too.
+ * there, a data race is also a failure.
  *
  * x86 hides some errors of memory order; test/model/ring_model.py finds those.
  * test_ring_weakened.c shows that the hunt finds errors at all.

@@ -61,7 +61,7 @@ static size_t copy_without_check(const struct ncs_ring *ring,
 	return count;
 }
 
-/* ncs_ring_copy() with another number of the oldest records accepted. */
+/* ncs_ring_copy(), but accepting `slack` more of the oldest records. */
 static size_t copy_with_slack(const struct ncs_ring *ring,
 			      const struct ncs_record *slots, uint64_t capacity,
 			      struct ncs_ring_cursor *cursor,
@@ -157,7 +157,7 @@ static uint64_t slots_available(const struct ncs_ring *ring, uint64_t capacity,
 	return head - cursor->next;
 }
 
-/* For one record at a time, so that valid ones need not be at the end. */
+/* Copies one record at a time, so that the valid ones are always the last. */
 static size_t copy_slot(const struct ncs_ring *ring,
 			const struct ncs_record *slots, uint64_t capacity,
 			struct ncs_ring_cursor *cursor,
@@ -223,7 +223,8 @@ static unsigned hunt_until_bad(const struct hunt_ring *ring, unsigned rounds,
 		assert_true(hunt_records(&setup, findings));
 		for (unsigned i = 0; i < HUNT_READERS; i++) {
 			bad += findings[i].bad;
-			/* Each counts losses correctly, whatever it accepts. */
+			/* Each reader counts losses correctly, even if it
+			 * accepts bad records. */
 			assert_int_equal(findings[i].accepted +
 						 findings[i].lost,
 					 setup.records);

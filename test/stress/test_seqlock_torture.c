@@ -113,7 +113,8 @@ static void no_mixed_block_is_accepted(void **state)
 	for (unsigned i = 0; i < HUNT_READERS; i++) {
 		assert_int_equal(findings[i].bad, 0);
 		assert_true(findings[i].accepted > 0);
-		/* Here: the number of different updates seen. */
+		/* In this hunt `rejected` is the number of different updates
+		 * seen. */
 		seen += findings[i].rejected;
 	}
 	print_message("%llu updates seen\n", (unsigned long long)seen);

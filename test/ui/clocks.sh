@@ -16,9 +16,9 @@ simulate() {
 	"$build/ncclsimulate" "$@" "$tmp" >"$tmp/truth"
 }
 
-# clocks CONDITION: succeeds if it holds for each host but the first: its number
-# h, the reported moved_s, drift_ppm and error_ns, the true true_s and true_ppm,
-# and the `seconds` of the recording.
+# clocks CONDITION: succeeds if the condition holds for each host but the first.
+# It can use the host's number h, the reported moved_s, drift_ppm and error_ns,
+# the true true_s and true_ppm, and the `seconds` of the recording.
 clocks() {
 	"$build/ncclstat" --list "$tmp"/*.ncclstat >"$tmp/list" || return
 	python3 - "$tmp/truth" "$tmp/list" "$1" <<'END'
@@ -40,7 +40,7 @@ for host, moved, drift, error, unit in found:
 END
 }
 
-# json EXPRESSION: succeeds if it holds for the sample d of a dump.
+# json EXPRESSION: succeeds if the expression holds for the sample d of a dump.
 json() {
 	"$build/ncclstat" --dump=json "$tmp"/*.ncclstat >"$tmp/json" || return
 	python3 -c '

@@ -19,7 +19,7 @@ at_end() {
 	[ -z "$recorder" ] || kill "$recorder" 2>/dev/null
 }
 
-# json EXPRESSION: succeeds if it holds for d, the JSON in $tmp/out.
+# json EXPRESSION: succeeds if the expression holds for d, the JSON in $tmp/out.
 json() {
 	python3 -c '
 import json, sys

@@ -16,7 +16,7 @@ folders() {
 		2>/dev/null | sort
 }
 
-# Whether a process of the demonstration's session is left.
+# left: succeeds if a process of the demonstration's session is left.
 left() {
 	ps -o pid= -s "$session" 2>/dev/null | grep -q .
 }
@@ -46,7 +46,7 @@ verdict 'Ctrl-C ends it' $?
 start_demo && terminal kill-server && soon nothing_left
 verdict 'a closed terminal ends it' $?
 
-# The demonstration runs without a terminal, too.
+# The demonstration also runs without a terminal.
 setsid -w sh test/demo.sh </dev/null >"$tmp/dump" 2>"$tmp/errors" &
 session=$!
 wait "$session"

@@ -59,7 +59,8 @@ assert eval("(" + sys.argv[2] + ")"), d' "$tmp/out" "$3" >"$tmp/log" 2>&1; then
 		cut -c 1-1000
 }
 
-# All jobs run at once: it takes a while until a job is called stuck.
+# All jobs run at the same time, since it takes a while until a job is called
+# stuck.
 play none none 8
 for n in 2 8; do
 	for fault in missing order size gpu_late p2p_unmet deadlock launcher \

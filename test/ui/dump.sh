@@ -23,7 +23,8 @@ lines() {
 	[ "$(wc -l <"$tmp/$1")" -eq "$2" ]
 }
 
-# json EXPRESSION: succeeds if it holds for each sample d of $tmp/out.
+# json EXPRESSION: succeeds if the expression holds for each sample d of
+# $tmp/out.
 json() {
 	python3 -c '
 import json, sys
@@ -125,8 +126,8 @@ fi
 
 # --- A captured job --------------------------------------------------------
 
-# wait_for COMMAND...: waits until it succeeds; shows the output of the last
-# try.
+# wait_for COMMAND...: waits until the command succeeds; shows the output of the
+# last try.
 wait_for() {
 	for _ in $(seq 200); do
 		! "$@" >/dev/null 2>&1 || return 0

@@ -40,7 +40,7 @@ sees 'proxy thread of rank 0 of world'
 verdict 'its proxy threads are shown' $?
 press 1
 
-# Kills all processes at once, as when a node fails.
+# Kill all processes at the same time, as when a node fails.
 victims=$(pgrep -P "$job" | tr '\n' ' ')
 # shellcheck disable=SC2086 # a list of words
 kill -s KILL "$job" $victims

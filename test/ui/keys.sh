@@ -42,7 +42,8 @@ press_name() {
 	esac
 }
 
-# Whether the screen has stopped changing, because all keys were handled.
+# still: succeeds if the screen has stopped changing, so that all keys were
+# handled.
 still() {
 	one=$(screen)
 	sleep 0.12

@@ -5,7 +5,7 @@
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
 
-# mouse_is 0|1: whether the terminal reports the mouse.
+# mouse_is 0|1: succeeds if the terminal reports the mouse (1) or does not (0).
 mouse_is() {
 	[ "$(terminal display-message -p -t ui '#{mouse_any_flag}')" = "$1" ]
 }

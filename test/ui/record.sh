@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # --record, on jobs that are replayed against the plugin: recordings are
-# complete, whichever way they are written and end. test/record_oracle.py reads
-# the files.
+# complete, however they are written and however they end. test/record_oracle.py
+# reads the files.
 #
 # Prints "ok ..." or "not ok ..." for each check.
 # shellcheck disable=SC2016 # what is quoted is for sh -c to expand
@@ -80,7 +80,7 @@ ended() {
 	return 1
 }
 
-# await COMMAND...: waits until it succeeds, for about ten seconds.
+# await COMMAND...: waits until the command succeeds, for about ten seconds.
 await() {
 	tries=0
 	until "$@"; do
@@ -90,7 +90,7 @@ await() {
 	done
 }
 
-# has_records FILE: succeeds if it has records already.
+# has_records FILE: succeeds if the file has records already.
 has_records() {
 	python3 test/record_oracle.py --cut "$1" 2>/dev/null |
 		grep -q '^records: [1-9][0-9][0-9]'

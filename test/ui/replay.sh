@@ -37,7 +37,7 @@ recorder=$!
 background="$background $recorder"
 sleep 4
 victims=$(pgrep -P "$job" | tr '\n' ' ')
-# Kills the ranks first: if their parent died they would exit in good order.
+# Kill the ranks first: if their parent died first, they would end in good order.
 # shellcheck disable=SC2086 # a list of words
 kill -s KILL $victims "$job"
 wait "$job" 2>/dev/null

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Any size of the terminal, and many changes of size at once.
+# Any size of the terminal, and many changes of size in quick succession.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
 

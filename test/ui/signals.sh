@@ -22,7 +22,7 @@ open_in_shell() {
 	started
 }
 
-# is_given_back STATUS: whether the view has ended with a status and the
+# is_given_back STATUS: succeeds if the view has ended with this status and the
 # terminal is as it was before.
 is_given_back() {
 	sees "^ended with $1" && soon test -s "$tmp/after" &&
@@ -38,8 +38,8 @@ for signal in TERM INT HUP QUIT; do
 	verdict "$signal: the terminal is given back" $?
 done
 
-# The program dies of these signals, as its parent must see, but puts the
-# terminal back before.
+# The program dies of these signals, and its parent must see that; but before, it
+# restores the terminal.
 for signal in SEGV=11 ABRT=6 BUS=7; do
 	open_in_shell
 	kill -s "${signal%=*}" "$pid"

@@ -8,7 +8,7 @@
 view="$ncclstat --synthetic 8x4"
 escape=$(printf '\033')
 
-# Whether the recorded output has stopped growing.
+# raw_is_complete: succeeds if the recorded output has stopped growing.
 raw_is_complete() {
 	size=$(wc -c <"$tmp/raw")
 	sleep 0.1
