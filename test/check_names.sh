@@ -3,8 +3,8 @@
 # A name stands for one thing, and a header says what it offers:
 #
 #   - no two C files have the same name;
-#   - no tag of a struct, union or enum is defined twice, not even in two C files
-#     that are independent of each other;
+#   - no tag of a struct, union or enum is defined twice, not even in two
+#     independent C files;
 #   - a function in a header begins with ncs_ or ncclstat_;
 #   - a comment stands directly above each function in a header, or above the
 #     group of lines that it belongs to;

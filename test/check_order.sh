@@ -3,9 +3,9 @@
 # Each memory order is stated in the source, together with the operation that it
 # pairs with:
 #
-#   - only shm/atomics.h uses C11 atomics; all other code calls its helpers, which
-#     have the order in their names; ncclstat/range.h, which other programs
-#     include alone, uses the compiler's built-in functions;
+#   - only shm/atomics.h uses C11 atomics; all other code calls its helpers,
+#     which have the order in their names; ncclstat/range.h, which other
+#     programs include alone, uses the compiler's built-in functions;
 #   - each call of a helper with acquire or release in its name has a block
 #     comment with "ORDER:" that ends at most 6 lines above it;
 #   - each such comment says "pairs with FUNCTION() (FILE)", for every partner

@@ -1,39 +1,40 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a call log itself says: the numbers that ncclstat must arrive at.
+"""Computes from a call log alone the numbers that ncclstat must arrive at.
 
 Usage: oracle.py FILE
 
-FILE is a call log, plain or xz (test/captures/README.md has the format). It
-prints one JSON object with sorted keys; "contexts" has one entry for each
-init, in the order of the log.
+FILE is a call log, plain or xz (test/captures/README.md has the format). The
+script prints one JSON object with sorted keys; "contexts" has one entry for
+each init, in the order of the log.
 
-This is a second opinion: it must share no code, no table and no idea with the
-plugin or the reader, and needs nothing but Python. It reads the log once, call
-by call, and has no notion of time. null means that the log does not say.
+The script is independent of ncclstat: it must share no code, no table and no
+idea with the plugin or the reader, and needs nothing but Python. It reads the
+log once, call by call, and ignores times. null means that the log does not
+contain the fact.
 
-What is counted how:
+Rules of counting:
 
 events      startEvent calls, by type.
-channels    by "channel direction peer" of the proxy operations. A step whose
-            number is open on its operation is a restart: the same step. A step
-            that takes the slot (number modulo 8) of an open one ends that one,
-            and the end of the operation ends all its open steps: NCCL 2.24 to
-            2.26 lose the stop of some receive steps. bytes: from API 4 on the
-            sum of the sizes at SendWait and RecvFlushWait; before, how far the
-            operations' cumulative sizes moved, from the first that each
-            operation reports. Where an old API is only emulated by a newer
-            NCCL no size is reported: null.
+channels    by "channel direction peer" of the proxy operations. A start of a
+            step whose number is open on its operation restarts the same step.
+            A step that takes the slot (number modulo 8) of an open step ends
+            that step, and the end of the operation ends all its open steps:
+            NCCL 2.24 to 2.26 do not report the stop of some receive steps.
+            bytes: from API 4 on the sum of the sizes at SendWait and
+            RecvFlushWait; before, the growth of the operations' cumulative
+            sizes since the first size that each operation reports. null if
+            a newer NCCL only emulates an old API: it reports no sizes.
 functions   by NCCL's name. calls: CollApi and P2pApi (from API 5 on). ops:
-            Coll and P2p. ops_done: those that have children (ProxyOp,
-            KernelCh) and whose children are all stopped; null if none of the
+            Coll and P2p. ops_done: operations that have children (ProxyOp,
+            KernelCh), all of which are stopped; null if no operation of the
             function has a child. bytes: message sizes as nccl-tests counts
-            them; null where that takes a number of ranks that the API does
-            not tell, and where there are calls but no operations. last_seq:
+            them; null if they depend on a number of ranks that the API does
+            not report, or if there are calls but no operations. last_seq:
             the largest sequence number; null for P2p.
-classes     ops of a function by "size algorithm protocol": the largest power of
-            two that is no more than the message size, "-" for what the log does
-            not say.
+classes     operations of a function by "size algorithm protocol". size is the
+            largest power of two that is not above the message size; "-"
+            stands for a fact that the log does not contain.
 proxy       records of each state of the proxy thread.
 """
 
@@ -136,7 +137,8 @@ class Context:
         self.appended_ops = 0
 
     def learn(self, keys):
-        """API 1 to 3 tell with each operation whose it is."""
+        """Takes over a communicator's facts: API 1 to 3 report them with each
+        operation."""
         if self.api >= 4 or self.rank is not None:
             return
         self.rank = int(keys["rank"])
@@ -167,7 +169,7 @@ class Context:
 
 
 class Event:
-    """Whatever a handle stands for."""
+    """An event of any type, for which a handle stands."""
 
     def __init__(self, context, name):
         self.context = context
@@ -220,7 +222,7 @@ class Log:
         self.handles = {}
         self.has_op_states = False
 
-    # One library life: the numbers of the log begin again with the next.
+    # One life of the library; in the next life the log's numbers begin again.
     def begin_life(self, words):
         self.api = int(dict(word.split("=", 1) for word in words)["api"])
         self.by_number = {}

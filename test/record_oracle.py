@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a recording says, read by the words of ncclstat-record(5) alone.
+"""Reads a recording according to the manual page ncclstat-record(5) alone.
 
 Usage: record_oracle.py [--cut] FILE...
 
-The FILEs are those of one recording, in their order. It checks what the manual
-promises, prints "what: number" for what it counted, and says what is wrong on
-standard error: then its status is 1. With --cut the last file may end
-anywhere, and what is whole of it is counted.
+The FILEs are those of one recording, in their order. The script checks what
+the manual promises and prints a line "what: number" for each thing that it
+counted. If something is wrong, it prints that on standard error and exits with
+status 1. With --cut the last file may end anywhere; its complete chunks are
+counted.
 
-This is a second opinion: it must share no code with the program. Checksums and
-compression are other people's libraries; where these are missing, status 77.
+The script is independent of ncclstat: it must share no code with the program.
+Checksums and compression come from the libraries xxhash and zstd; if these are
+missing, the exit status is 77.
 """
 
 import ctypes
@@ -50,29 +52,29 @@ ZSTD.ZSTD_decompress.argtypes = [
 
 
 class Wrong(Exception):
-    """A file is not what the manual says."""
+    """A file that is not as the manual says."""
 
 
 def expect(condition, what):
-    """Raises what is wrong unless the condition holds."""
+    """Raises Wrong(what) unless the condition holds."""
     if not condition:
         raise Wrong(what)
 
 
 def checksum(data):
-    """XXH3, 64 bits."""
+    """Returns the 64-bit XXH3 of the data."""
     return XXHASH.XXH3_64bits(data, len(data))
 
 
 def unpack(data, size):
-    """One frame of Zstandard."""
+    """Decompresses one frame of Zstandard to `size` bytes."""
     room = ctypes.create_string_buffer(size)
     expect(ZSTD.ZSTD_decompress(room, size, data, len(data)) == size, "zstd")
     return room.raw
 
 
 class Chunk:
-    """A chunk, its payload unpacked."""
+    """A chunk, with its payload unpacked."""
 
     def __init__(self, data, offset):
         head = data[offset : offset + 64]
@@ -103,7 +105,7 @@ class Chunk:
 
 
 class Rank:
-    """A segment: what its header says, its rings, its latest state."""
+    """A segment: its header, its rings, its latest state."""
 
     def __init__(self, chunk):
         header_bytes, path_bytes = struct.unpack_from("<II", chunk.payload)
@@ -121,7 +123,7 @@ class Rank:
 
 
 class Recording:
-    """All files, one after another."""
+    """A recording: all its files, read one after the other."""
 
     def __init__(self):
         self.counts = dict.fromkeys(TYPES.values(), 0)
@@ -134,7 +136,7 @@ class Recording:
         self.parts = None
 
     def begin_file(self, chunk, number):
-        """The first chunk of each file."""
+        """Takes the first chunk of a file."""
         version, order = struct.unpack_from("<II", chunk.payload)
         expect(version >> 16 == 1, "the format's version")
         expect(order == 0x01020304, "the byte order")
@@ -150,7 +152,7 @@ class Recording:
         self.ranks = []
 
     def add_rank(self, chunk):
-        """A segment that is recorded from here on."""
+        """Adds a segment that is recorded from here on."""
         expect(chunk.rank == len(self.ranks), "a rank's number")
         rank = Rank(chunk)
         rank.next = self.places.get(rank.path, {})
@@ -159,7 +161,7 @@ class Recording:
         self.ranks.append(rank)
 
     def add_records(self, chunk):
-        """Positions go on where they were, but for what is lost."""
+        """Adds records; positions must continue, except for lost records."""
         lane, size, first, count, lost = struct.unpack_from(
             "<IIQQQ", chunk.payload
         )
@@ -181,7 +183,7 @@ class Recording:
         self.counts["lost"] += lost
 
     def add_state(self, chunk):
-        """A part of a state: lines over the key, or over zeros."""
+        """Adds a part of a state: lines that change the key state, or zeros."""
         taken, key_at, key_taken, total, part, flags, runs = struct.unpack_from(
             "<QQQQIII", chunk.payload
         )
@@ -219,7 +221,7 @@ class Recording:
         rank.flags = flags
 
     def take(self, chunk, number):
-        """Any chunk."""
+        """Takes a chunk of any type."""
         name = TYPES.get(chunk.type, "unknown")
         self.counts[name] += 1
         self.counts["packed"] += chunk.packed
@@ -242,7 +244,7 @@ class Recording:
             expect(before <= after and realtime > before, "a clock's reading")
 
     def finish_file(self, chunks, size, before):
-        """The end, and the indexes before it, back to the first."""
+        """Checks the end, and the indexes before it, back to the first."""
         end = chunks[-1]
         expect(TYPES[end.type] == "end" and end.next == size, "the end")
         expect(end.offset == size - 128, "where the end is")
@@ -285,7 +287,7 @@ class Recording:
                 expect(chunk.offset in seen, "a chunk that no index has")
 
     def read(self, path, number, cut):
-        """One file."""
+        """Reads one file."""
         with open(path, "rb") as file:
             data = file.read()
         before = self.records, self.counts["lost"], self.counts["states"]
@@ -306,7 +308,7 @@ class Recording:
             self.finish_file(chunks, len(data), before)
 
     def published(self):
-        """What the rings had, by the latest states: records of all lanes."""
+        """Returns the records published in all lanes, by the latest states."""
         total = 0
         for rank in self.ranks:
             offset, count, stride = rank.rings
@@ -321,7 +323,7 @@ class Recording:
 
 
 def main():
-    """Reads them all and prints what there was."""
+    """Reads all files and prints the counts."""
     paths = sys.argv[1:]
     cut = "--cut" in paths
     if cut:

@@ -11,10 +11,11 @@
 #
 # How a program is counted:
 #   cmocka     the sums of its lines "[  PASSED  ] N test(s)" and the like
-#   a script   its lines "ok ..." and "not ok ..."; without any, its exit status:
-#              0 passed, 77 skipped (its last line gives the reason), else failed
-# An exit status other than 0 and 77 is a failure, whatever was printed: it means
-# e.g. a crash after the last test, a leak or a data race.
+#   a script   its lines "ok ..." and "not ok ..."; if it prints none, its exit
+#              status: 0 passed, 77 skipped (its last line gives the reason),
+#              any other failed
+# An exit status other than 0 and 77 is a failure, whatever was printed: it is
+# due to e.g. a crash after the last test, a leak or a data race.
 #
 # Must not depend on what is tested. Tests must not depend on the user who runs
 # them: they get no NCCL or ncclstat settings and no configuration file.

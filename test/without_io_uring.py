@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs a command in which io_uring is forbidden, as containers forbid it.
+"""Runs a command with io_uring forbidden, as in many containers.
 
 Usage: without_io_uring.py COMMAND [ARGUMENT]...
 
-A seccomp filter has io_uring_setup(2) fail with EPERM; where there is no
-seccomp the status is 77.
+A seccomp filter makes io_uring_setup(2) fail with EPERM. If the kernel has no
+seccomp, the exit status is 77.
 """
 
 import ctypes
@@ -36,7 +36,7 @@ class Filter(ctypes.Structure):
 
 
 def main():
-    """Forbids it and becomes the command."""
+    """Forbids io_uring and becomes the command."""
     libc = ctypes.CDLL(None, use_errno=True)
     wanted = Filter(len(PROGRAM) // 8, PROGRAM)
     libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)

@@ -17,7 +17,7 @@ mask.c, for each communicator:
 Each rule is also removed once, which must be noticed. The model is sequentially
 consistent. That is sufficient, since everything that matters is either one
 word (control, swapped as a whole; the mask, for which coherence is enough) or
-ordered by it, as the ORDER comments in the source say and ThreadSanitizer
+ordered by such a word, as the ORDER comments in the source say and ThreadSanitizer
 checks. The model is compared with the source, call by call.
 
 Prints "ok NAME" or "not ok NAME" lines; exit status 0 or 1.
@@ -206,7 +206,7 @@ def fork(state, index):
 
 
 def group(state, index, what):
-    """('group', entry, kinds): calls on a communicator, until its end."""
+    """('group', entry, kinds): the calls of a group on a communicator."""
     _, entry, kinds = what
     thread = state.threads[index]
     other, mine = fork(state, index)
@@ -265,7 +265,7 @@ def group(state, index, what):
 
 
 def callback(state, thread, entry, context, kind):
-    """ncs_mask_call(): by mask.c it finds the same as R did."""
+    """ncs_mask_call(): mask.c shows that it finds the value that R has read."""
     on, weak = state.word, state.weak
     if kind == 'captured' and 'captured goes unseen' not in weak:
         broken = state.control.owner == ANYONE
@@ -281,7 +281,7 @@ def callback(state, thread, entry, context, kind):
 
 def end_of_group(state, index, entry, after):
     """ncs_mask_group_end() up to the decision. `after` is the step that
-    follows; 9: the group is done. Its end may also go unreported."""
+    follows; 9 if the group is done. NCCL may also not report the end."""
     weak = state.weak
     other, mine = fork(state, index)
     context = mine.local[0]

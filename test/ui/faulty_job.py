@@ -5,18 +5,18 @@
 usage: faulty_job.py FAULT RANKS FOLDER
 
 A ring of ranks makes some AllReduces over the network on a communicator of all
-ranks, as NCCL 2.28 reports them (profiler API 5). Then the fault happens, and no
-more calls follow. FAULT:
+ranks, as NCCL 2.28 reports them (profiler API 5). Then the fault happens, and
+no more calls follow. FAULT:
 
   none          nothing is wrong: all calls end
   missing       rank 1 makes no further call
   order         rank 1 calls AllGather, where the others call AllReduce
   size          rank 1 passes another count
-  gpu_late      rank 1 has called, its kernel does not start
+  gpu_late      rank 1 has called, but its kernel does not start
   p2p_unmet     rank 0 receives from rank 1, which never sends
-  deadlock      each rank receives from the one before it, none sends
-  launcher      rank 1 is blocked as it enqueues, its proxy thread sleeps
-  proxy_asleep  rank 1 has enqueued, its proxy thread sleeps
+  deadlock      each rank receives from the rank before it, and none sends
+  launcher      rank 1 blocks while it enqueues, and its proxy thread sleeps
+  proxy_asleep  rank 1 has enqueued, but its proxy thread sleeps
 """
 import sys
 

@@ -37,7 +37,8 @@ recorder=$!
 background="$background $recorder"
 sleep 4
 victims=$(pgrep -P "$job" | tr '\n' ' ')
-# Kill the ranks first: if their parent died first, they would end in good order.
+# Kill the ranks first: if their parent died first, they would exit in good
+# order.
 # shellcheck disable=SC2086 # a list of words
 kill -s KILL $victims "$job"
 wait "$job" 2>/dev/null

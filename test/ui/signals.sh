@@ -38,8 +38,8 @@ for signal in TERM INT HUP QUIT; do
 	verdict "$signal: the terminal is given back" $?
 done
 
-# The program dies of these signals, and its parent must see that; but before, it
-# restores the terminal.
+# The program dies of these signals, and its parent must see that; but the
+# program restores the terminal first.
 for signal in SEGV=11 ABRT=6 BUS=7; do
 	open_in_shell
 	kill -s "${signal%=*}" "$pid"
