@@ -9,9 +9,9 @@
  * it. If several ways lead to a host, the lines are made to agree by least
  * squares, weighted by their errors.
  *
- * Larger messages take longer. If those of a pair have several sizes, the time
- * that a byte takes is measured between them and subtracted; otherwise half of
- * it would be taken for a difference of the clocks.
+ * Larger messages take longer. If the messages of a pair have several sizes,
+ * the time that a byte takes is measured by comparing them and subtracted;
+ * otherwise half of that time would be taken for a difference of the clocks.
  *
  * Times are in ns of each host's own CLOCK_MONOTONIC. Must not trust these
  * times. Memory is bounded by the pairs of hosts that have traffic. Pure.
@@ -29,9 +29,10 @@ struct ncs_alignment;
 enum ncs_fact {
 	NCS_FACT_ORDER, /* for any other reason */
 	NCS_FACT_DATA,  /* data were sent before they arrived */
-	/* A receive was posted before the send was accepted. That holds for
-	 * InfiniBand, but sockets accept at once: such facts only count for
-	 * pairs in which some senders were seen waiting for the receive. */
+	/* A receive was posted before the send was accepted. This order holds
+	 * for InfiniBand, but sockets accept a send immediately. Such facts
+	 * therefore count only for pairs in which some senders were seen
+	 * waiting for the receive. */
 	NCS_FACT_CREDIT,
 	NCS_FACT_AWAITED_CREDIT, /* the same, and this sender waited */
 };

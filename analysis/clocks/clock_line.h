@@ -33,8 +33,8 @@
  * corrects each of them by at most half of that. */
 #define NCS_DRIFT_MAX 1e-3
 
-/* If no line fits, up to one in this many bounds is taken to be wrong before
- * the clocks are taken to be uneven. */
+/* If no line fits, up to one in this many bounds is assumed to be wrong before
+ * the clocks are assumed to run unevenly. */
 #define NCS_BOUND_WRONG_PART 16
 
 struct ncs_bounds_window;

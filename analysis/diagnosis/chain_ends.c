@@ -62,7 +62,7 @@ static bool own_verdict(const struct ncs_wait_node *node,
 		return false;
 	*verdict = node->local->send ? NCS_VERDICT_GPU_LATE :
 				       NCS_VERDICT_CONSUMER_LATE;
-	/* A GPU that neither takes nor gives data has not begun. */
+	/* A GPU that neither takes nor produces data has not begun. */
 	for (size_t i = 0; i < rank->now.channel_count; i++)
 		if (rank->now.channels[i].state == NCS_CHANNEL_SEND_GPU_WAIT &&
 		    ncs_wait_ns(rank, &rank->now.channels[i]) >=

@@ -111,8 +111,8 @@ ncs_other_end(const struct ncs_rank *rank,
  * made none. */
 uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function);
 
-/* Whether NCCL reports the ends of a rank's operations of a function, as far as
- * seen. */
+/* Whether NCCL reports the ends of a rank's operations of a function, judged by
+ * the operations so far. */
 bool ncs_rank_reports_ends(const struct ncs_rank *rank, unsigned function);
 
 #endif

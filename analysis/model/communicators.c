@@ -140,8 +140,8 @@ static void count_in_flight(const struct ncs_communicator *communicator,
 	}
 }
 
-/* How much a function tells about the communicator; the first field that
- * differs decides. */
+/* How well a function shows the progress of its communicator. Functions are
+ * compared by the first field that differs. */
 struct function_weight {
 	uint64_t behind;
 	uint64_t in_flight;

@@ -15,8 +15,8 @@ void ncs_path_arrive_by_rank(struct ncs_path *path,
 			     size_t count, double latest_ns,
 			     struct ncs_path_start *start);
 
-/* Makes all parts end that ncs_path_arrive_by_rank() made arrive. Returns the
- * last end, as recorded. */
+/* Makes all parts end, which have arrived as *start says. Returns the last end,
+ * as recorded. */
 double ncs_path_end_by_rank(struct ncs_path *path,
 			    const struct ncs_path_pending *pending,
 			    const struct ncs_path_start *start,

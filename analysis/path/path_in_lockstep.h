@@ -54,7 +54,7 @@ void ncs_path_recall(struct ncs_path *path, const struct ncs_lockstep *lockstep,
 		     const struct ncs_part_times *part_times, double latest_ns,
 		     size_t i);
 
-/* Makes all parts end that ncs_path_arrive_in_lockstep() made arrive. Returns
+/* Makes all parts end, which have arrived in lockstep as *start says. Returns
  * the last end, as recorded. */
 double ncs_path_end_in_lockstep(struct ncs_path *path,
 				struct ncs_lockstep *lockstep,

@@ -29,7 +29,7 @@ struct ncs_path_rank {
 	bool overlaps;            /* its operations run side by side */
 	bool forgets;   /* has finished more parts than are remembered */
 	bool is_named;  /* by a scenario */
-	double busy_ns; /* time of its GPU with other work */
+	double busy_ns; /* time that its GPU had other work, in ns */
 	double *at_ns;  /* end by place, as recorded */
 	char *finished; /* struct ncs_path_finished by place */
 };
@@ -50,10 +50,10 @@ struct ncs_path_arrival {
 	double at_ns;
 	double gap_ns[NCS_PATH_GAPS]; /* since the predecessor's end */
 	double total_ns;              /* sum of these */
-	/* Finished part of the rank that ended last by then; NULL if there is
-	 * none, or it is forgotten. Then `base_ns` stands for its end, and
-	 * `earliest` is the first one that is remembered, NULL if there is
-	 * none. */
+	/* The finished part of the rank that ended last by the arrival; NULL if
+	 * there is none or it is forgotten. In these cases `base_ns` replaces
+	 * its end, and `earliest` is the first part that is remembered if any
+	 * was forgotten, else NULL. */
 	const struct ncs_path_finished *predecessor;
 	double base_ns;
 	const struct ncs_path_finished *earliest;

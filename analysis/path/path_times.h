@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Arithmetic on the times of parts, as recorded and in scenarios.
  *
- * The pass along the critical path looks at ranks one by one
+ * The pass along the critical path processes ranks one by one
  * (analysis/path/path_by_rank.h) or in columns (analysis/path/path_lockstep.h).
  * Both give the same result to the last bit because both compute with the
  * functions here. Pure. Times are ns since the pass's base.

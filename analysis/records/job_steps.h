@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding where the steps of a training job begin, from the order of its
+/* Finds where the steps of a training job begin, from the order of its
  * operations: a step begins at an operation that recurs after the same number
  * of others. In the course of a job another operation may take its place.
  * Operations that occur only once belong to the step that they occur in, unless
- * they last longer than a step; then they belong to none.
+ * they last longer than a step: such operations belong to no step.
  *
  * Give all operations to ncs_job_steps_learn() first, then again, in the same
  * order, to ncs_job_steps_next(). Memory is bounded. Pure.

@@ -9,8 +9,8 @@
  * Operations are given out in the order in which their first parts ended. An
  * operation that stays incomplete is given up, that is, given out as it is:
  * once its missing ranks have reported much later operations, 10 s after its
- * first part ended, or when more parts are kept than there is room for. Memory
- * is bounded. Pure.
+ * first part ended, or when there is no room for more parts. Memory is bounded.
+ * Pure.
  */
 #ifndef NCS_ANALYSIS_RECORDS_JOIN_H
 #define NCS_ANALYSIS_RECORDS_JOIN_H

@@ -43,8 +43,8 @@ struct ncs_message_key {
  * announced with, and is 0 if NCCL did not report it. */
 struct ncs_message {
 	struct ncs_message_key key;
-	size_t sender;   /* the caller's number of the sending rank */
-	size_t receiver; /* the caller's number of the receiving rank */
+	size_t sender;   /* the caller's number for the sending rank */
+	size_t receiver; /* the caller's number for the receiving rank */
 	const struct ncs_record *send;
 	const struct ncs_record *receive;
 	uint64_t ready_ns;   /* the sender had the data */

@@ -2,12 +2,12 @@
 /* A rank's parts of operations, made from its records: what the application,
  * the proxy thread and the GPU did for an operation, and when.
  *
- * The records of one lane come in order, those of several lanes nearly so. They
- * are sorted by operation, and a part is given out when no more records of it
- * can come. All times are in ns of the clock that records are converted with.
- * Memory is bounded by the operations in progress and by the number of records
- * drained in one batch. Pure. Must not trust records. Functions for one rank
- * are not thread-safe.
+ * The records of one lane must come in order, those of several lanes nearly so.
+ * Records are sorted by operation, and a part is given out when no more records
+ * of it can come. All times are in ns of the clock that records are converted
+ * with. Memory is bounded by the operations in progress and by the number of
+ * records drained in one batch. Pure. Must not trust records. Functions for one
+ * rank are not thread-safe.
  */
 #ifndef NCS_ANALYSIS_RECORDS_PARTS_H
 #define NCS_ANALYSIS_RECORDS_PARTS_H
@@ -18,13 +18,13 @@
 
 #include "ncclstat/reader.h"
 
-/* Stages on the way into an operation and out of it. Those from BEGIN on lie
- * between BEGIN and END; the stages before it are not later than BEGIN. */
+/* Stages on the way into an operation and out of it. The stages from BEGIN on
+ * lie between BEGIN and END; those before BEGIN are not later than BEGIN. */
 enum ncs_part_stage {
 	NCS_PART_CALL,       /* the application called NCCL */
 	NCS_PART_LAUNCH,     /* the launch of the kernel began */
 	NCS_PART_BEGIN,      /* NCCL began to enqueue the operation */
-	NCS_PART_ENQUEUED,   /* NCCL had enqueued it */
+	NCS_PART_ENQUEUED,   /* NCCL had enqueued the operation */
 	NCS_PART_PROXY,      /* the proxy thread had its first child */
 	NCS_PART_KERNEL,     /* the first kernel began */
 	NCS_PART_DATA,       /* the GPU had the first data to send ready */
@@ -105,7 +105,7 @@ int ncs_parts_take(struct ncs_parts *parts, const struct ncs_record *records,
  * means that no more records will come at all. */
 void ncs_parts_settle(struct ncs_parts *parts, uint64_t drained_ns);
 
-/* Returns the next part, nearly in the order in which they ended, or NULL if
+/* Returns the next part, nearly in the order in which parts ended, or NULL if
  * there is none yet. It is valid until the next call for this rank. */
 const struct ncs_part *ncs_parts_next(struct ncs_parts *parts);
 

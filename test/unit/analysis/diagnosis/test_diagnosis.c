@@ -57,7 +57,7 @@ static const struct {
 	enum sim_fault fault;
 	enum ncs_verdict verdict;
 	enum ncs_verdict_severity severity; /* at the end of the run */
-	int peer_of_victim; /* the root's number less the victim's */
+	int peer_of_victim; /* the root's number minus the victim's */
 } scenarios[] = {
 #define STUCK NCS_SEVERITY_STUCK
 #define SLOW NCS_SEVERITY_SLOW
