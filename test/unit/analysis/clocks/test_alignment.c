@@ -219,10 +219,10 @@ static void assert_aligned(const struct network *network, size_t count,
 
 		if (true_error(network, i) > aligned->error_ns ||
 		    aligned->error_ns > error_at_most_ns)
-			print_message("host %zu: off by %llu, said %llu\n", i,
-				      (unsigned long long)true_error(network,
-								     i),
-				      (unsigned long long)aligned->error_ns);
+			print_message(
+				"host %zu: off by %llu, reported %llu\n", i,
+				(unsigned long long)true_error(network, i),
+				(unsigned long long)aligned->error_ns);
 		assert_int_equal(aligned->by, NCS_ALIGNED_BY_TRAFFIC);
 		assert_true(true_error(network, i) <= aligned->error_ns);
 		assert_true(aligned->error_ns <= error_at_most_ns);
@@ -298,7 +298,7 @@ static void collectives_bound_both_directions(void **state)
 	assert_aligned(network, 3, 60 * US);
 }
 
-static void hosts_are_joined_by_way_of_others(void **state)
+static void hosts_are_aligned_through_other_hosts(void **state)
 {
 	struct network *network = *state;
 
@@ -501,7 +501,7 @@ int main(void)
 		TEST(bytes_of_one_size_are_part_of_the_error),
 		TEST(one_way_traffic_without_credits_gives_no_line),
 		TEST(collectives_bound_both_directions),
-		TEST(hosts_are_joined_by_way_of_others),
+		TEST(hosts_are_aligned_through_other_hosts),
 		TEST(loops_that_do_not_close_are_reported),
 		TEST(causality_holds_afterwards),
 		TEST(realtime_is_used_without_traffic),

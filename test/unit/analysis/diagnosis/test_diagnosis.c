@@ -285,7 +285,7 @@ static void a_job_without_network_is_judged_by_its_calls(void **state)
 	watch_close(&watch);
 }
 
-static void a_single_pass_never_reports_a_stuck_job(void **state)
+static void a_single_update_never_reports_a_stuck_job(void **state)
 {
 	struct sim_options options = eight_ranks(SIM_MISSING);
 	struct watch watch;
@@ -577,7 +577,7 @@ int main(void)
 			a_missing_rank_is_named_though_only_others_are_seen),
 		cmocka_unit_test(faults_are_found_with_old_releases_of_nccl),
 		cmocka_unit_test(a_job_without_network_is_judged_by_its_calls),
-		cmocka_unit_test(a_single_pass_never_reports_a_stuck_job),
+		cmocka_unit_test(a_single_update_never_reports_a_stuck_job),
 		cmocka_unit_test(calls_in_another_order_are_an_order_mismatch),
 		cmocka_unit_test(
 			a_rank_that_finished_with_less_data_is_a_size_mismatch),

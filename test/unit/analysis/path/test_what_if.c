@@ -292,7 +292,7 @@ static void lower_latency_never_shortens_time_of_bytes(void **state)
 	ncs_fits_release(&ring.fits);
 }
 
-static void fit_of_one_size_gives_unknown(void **state)
+static void change_is_unknown_if_only_one_size_was_seen(void **state)
 {
 	struct ring_operation ring;
 	bool unknown;
@@ -319,7 +319,7 @@ int main(void)
 		cmocka_unit_test(faster_network_shortens_time_of_bytes_only),
 		cmocka_unit_test(faster_link_helps_only_if_it_is_slowest),
 		cmocka_unit_test(lower_latency_never_shortens_time_of_bytes),
-		cmocka_unit_test(fit_of_one_size_gives_unknown),
+		cmocka_unit_test(change_is_unknown_if_only_one_size_was_seen),
 	};
 
 	return cmocka_run_group_tests_name("what if", tests, NULL, NULL);

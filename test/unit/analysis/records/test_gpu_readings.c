@@ -99,7 +99,7 @@ static void times_beyond_readings_have_larger_errors(void **state)
 	ncs_gpu_readings_release(&readings);
 }
 
-static void readings_begin_anew_when_the_clock_jumps(void **state)
+static void earlier_readings_are_dropped_if_the_clock_jumps(void **state)
 {
 	struct ncs_gpu_readings readings = { 0 };
 	uint64_t error_ns;
@@ -155,7 +155,8 @@ int main(void)
 		cmocka_unit_test(time_is_unknown_without_a_reading),
 		cmocka_unit_test(times_between_readings_are_interpolated),
 		cmocka_unit_test(times_beyond_readings_have_larger_errors),
-		cmocka_unit_test(readings_begin_anew_when_the_clock_jumps),
+		cmocka_unit_test(
+			earlier_readings_are_dropped_if_the_clock_jumps),
 		cmocka_unit_test(number_of_readings_is_bounded),
 		cmocka_unit_test(hostile_readings_do_no_harm),
 	};

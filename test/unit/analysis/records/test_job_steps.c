@@ -185,7 +185,7 @@ static void single_operation_belongs_to_its_step(void **state)
 	assert_int_equal(step_count(&job), 21);
 }
 
-static void operations_longer_than_a_step_are_in_none(void **state)
+static void operations_longer_than_a_step_are_in_no_step(void **state)
 {
 	struct stepped_job job = { .count = 0 };
 
@@ -272,7 +272,7 @@ int main(void)
 			steps_are_found_again_where_the_pattern_changes),
 		cmocka_unit_test(steps_may_become_longer),
 		cmocka_unit_test(single_operation_belongs_to_its_step),
-		cmocka_unit_test(operations_longer_than_a_step_are_in_none),
+		cmocka_unit_test(operations_longer_than_a_step_are_in_no_step),
 		cmocka_unit_test(uncounted_operations_are_in_no_step),
 		cmocka_unit_test(without_a_pattern_there_are_no_steps),
 		cmocka_unit_test(number_of_kinds_is_bounded),

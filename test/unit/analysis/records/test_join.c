@@ -88,7 +88,7 @@ static void ranks_may_be_added_one_after_the_other(void **state)
 	assert_int_equal(ncs_join_count(join)->incomplete, 0);
 }
 
-static void operation_waits_for_those_that_may_be_earlier(void **state)
+static void operation_waits_until_no_earlier_one_can_come(void **state)
 {
 	struct ncs_join *join = *state;
 
@@ -333,7 +333,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(ranks_may_be_added_one_after_the_other),
-		TEST(operation_waits_for_those_that_may_be_earlier),
+		TEST(operation_waits_until_no_earlier_one_can_come),
 		TEST(incomplete_operation_is_given_up_after_later_ones),
 		TEST(silent_rank_delays_operations_for_ten_seconds),
 		TEST(memory_is_bounded),

@@ -283,7 +283,7 @@ static void steps_do_not_wait_for_unannounced_ranks(void **state)
 }
 
 /* The oldest steps are given up to make room. */
-static void only_so_many_wait(void **state)
+static void number_of_waiting_steps_is_bounded(void **state)
 {
 	struct messages_fixture *fixture = *state;
 
@@ -354,7 +354,7 @@ int main(void)
 		TEST(sends_are_matched_by_their_place),
 		TEST(sends_are_not_matched_if_earlier_ones_are_missing),
 		TEST(steps_do_not_wait_for_unannounced_ranks),
-		SMALL(only_so_many_wait),
+		SMALL(number_of_waiting_steps_is_bounded),
 		TEST(hostile_records_do_no_harm),
 	};
 

@@ -260,7 +260,7 @@ static void hostile_records_do_no_harm(void **state)
 
 /* --- In the model --------------------------------------------------------- */
 
-static void model_adds_up_steps_since_its_first_pass(void **state)
+static void model_adds_up_steps_since_its_first_update(void **state)
 {
 	static struct scripted scripted;
 	struct scripted_rank *rank;
@@ -313,7 +313,7 @@ int main(void)
 		TEST(sampling_level_may_change),
 		TEST(overwritten_records_make_totals_unknown),
 		TEST(hostile_records_do_no_harm),
-		TEST(model_adds_up_steps_since_its_first_pass),
+		TEST(model_adds_up_steps_since_its_first_update),
 	};
 
 	return cmocka_run_group_tests_name("steps", tests, NULL, NULL);
