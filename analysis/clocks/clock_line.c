@@ -378,8 +378,8 @@ static double error_at(const struct fit *fit, double time)
 	return fmax(high - own, own - low);
 }
 
-/* Of the bounds that leave the least room, drops the one without which the room
- * is largest. */
+/* Drops one of the bounds that leave the least room: the one without which the
+ * room is largest. */
 static void drop_worst(struct fit *fit)
 {
 	double b = fit->b, step = NCS_DRIFT_MAX * 1e-9;

@@ -95,6 +95,7 @@ struct ncs_evidence {
 
 #define NCS_EVIDENCE_MAX 12
 
+/* One result of the diagnosis. */
 struct ncs_finding {
 	enum ncs_verdict verdict;
 	enum ncs_verdict_severity severity;

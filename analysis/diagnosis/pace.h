@@ -26,6 +26,7 @@ struct ncs_pace {
 	double wire_ns;    /* time on the wire per byte sent */
 };
 
+/* The latest intervals of one communicator. */
 struct ncs_pace_history {
 	char key[sizeof(((struct ncs_communicator *)0)->key)];
 	struct ncs_pace intervals[NCS_PACE_INTERVALS];
@@ -35,6 +36,7 @@ struct ncs_pace_history {
 	bool seen;                        /* in this update */
 };
 
+/* The histories of all communicators. */
 struct ncs_paces {
 	struct ncs_pace_history *histories;
 	size_t count;
@@ -48,6 +50,7 @@ enum ncs_pace_verdict {
 	NCS_PACE_SLOW_NETWORK,
 };
 
+/* The result of a comparison. */
 struct ncs_pace_finding {
 	enum ncs_pace_verdict verdict;
 	const struct ncs_rank *rank; /* the slow rank, or the slow sender */

@@ -24,6 +24,7 @@ struct ncs_lockstep_operation {
 	struct ncs_last_channel *last_channels;
 };
 
+/* Ranks in lockstep. Columns have one entry for each rank; times are in ns. */
 struct ncs_lockstep {
 	size_t count; /* ranks */
 	size_t run_count;

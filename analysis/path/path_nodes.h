@@ -26,6 +26,7 @@ struct ncs_path_end {
 	double transfer_ns;
 };
 
+/* A node of the critical path in one run. Times are ns since the base. */
 struct ncs_path_node {
 	struct ncs_path_end predecessor;
 	uint32_t owner;               /* of the part that arrived last */

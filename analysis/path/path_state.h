@@ -100,6 +100,7 @@ struct ncs_path_start {
 	double straggler_ns[NCS_PATH_RUNS];
 };
 
+/* A pass along the critical path. Times are ns since its base. */
 struct ncs_path {
 	struct ncs_path_options options;
 	size_t run_count; /* the replay and the scenarios */

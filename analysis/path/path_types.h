@@ -12,6 +12,7 @@
 #include "analysis/path/what_if.h"
 #include "analysis/records/join.h"
 
+/* What time on the path is spent on. */
 enum ncs_path_cause {
 #define X(ID, name, help) NCS_PATH_##ID,
 	NCS_PATH_CAUSES(X)
@@ -51,6 +52,7 @@ struct ncs_path_segment {
 	int32_t peer;
 };
 
+/* The input of a pass. The caller owns all that it points to. */
 struct ncs_path_options {
 	const struct ncs_path_owner *owners;
 	size_t owner_count;
@@ -102,6 +104,7 @@ struct ncs_path_step {
 	double rank_ns; /* time of the path in that rank */
 };
 
+/* The result of a pass, which owns all that this points to. */
 struct ncs_path_report {
 	double measured_ns; /* elapsed, as recorded */
 	double first_ns;    /* time of the first call */

@@ -15,6 +15,7 @@
 #include "ncclstat/names.h"
 #include "ncclstat/tables/what_if.def"
 
+/* The kinds of scenarios. */
 enum ncs_what_if {
 	NCS_WHAT_IF_NOTHING, /* no change */
 #define X(ID, name, value, where, help) NCS_WHAT_IF_##ID,
@@ -22,6 +23,7 @@ enum ncs_what_if {
 #undef X
 };
 
+/* A change to a recorded job. */
 struct ncs_scenario {
 	enum ncs_what_if kind;
 	double factor;      /* of times: 0.5 is twice as fast */
@@ -59,6 +61,7 @@ struct ncs_fit {
 	double beta_ns; /* time of a byte; negative if all sizes are the same */
 };
 
+/* The fits of all communicators. A struct of zeros is empty. */
 struct ncs_fits {
 	struct ncs_fit *fits;
 	size_t count;

@@ -77,6 +77,7 @@ void ncs_arrivals_compared(struct ncs_arrivals *arrivals,
 /* Returns true if the rank ever arrived at an operation of this function. */
 bool ncs_arrivals_has(const struct ncs_arrivals *arrivals, unsigned function);
 
+/* Counts of collectives and records since the first refresh. */
 struct ncs_arrivals_count {
 	uint64_t seen;         /* operations */
 	uint64_t compared;     /* operations compared with other ranks */

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A call of the application. */
 struct ncs_timed_call {
 	uint64_t start_ns;
 	unsigned kind; /* enum ncs_function_id, or another number */

@@ -19,6 +19,7 @@
  * dropped. */
 #define NCS_GPU_READINGS_MAX 4096u
 
+/* The time of one event by both clocks. */
 struct ncs_gpu_reading {
 	uint64_t gpu_ns;   /* time by the GPU's clock */
 	uint64_t host_ns;  /* the same time by the host's clock */

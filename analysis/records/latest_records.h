@@ -16,12 +16,14 @@
 #include "analysis/base/source.h"
 #include "ncclstat/record.h"
 
+/* The rings, by the records that they keep. */
 enum ncs_latest_kind {
 	NCS_LATEST_CALLS, /* API calls, launches, COLL, P2P */
 	NCS_LATEST_WORK,  /* proxy operations and steps, kernels */
 	NCS_LATEST_KINDS
 };
 
+/* A ring of records, in the order in which they came. */
 struct ncs_latest_ring {
 	struct ncs_record *records;
 	size_t capacity;
@@ -31,6 +33,7 @@ struct ncs_latest_ring {
 	uint64_t complete_from_ns;
 };
 
+/* The latest records of one rank. */
 struct ncs_latest {
 	struct ncs_latest_ring rings[NCS_LATEST_KINDS];
 	bool has_begun;    /* some refresh brought records */
