@@ -18,6 +18,7 @@
 #include "analysis/diagnosis/wait_graph.h"
 #include "analysis/model/model.h"
 
+/* The latest findings, and what the rules keep between updates. */
 struct ncs_diagnosis {
 	struct ncs_finding *findings; /* the worst first; empty if healthy */
 	size_t count;                 /* of findings */

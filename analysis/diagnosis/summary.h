@@ -16,6 +16,7 @@
 
 #define NCS_CHAIN_MAX 64
 
+/* Where the chain of waits ends. */
 enum ncs_chain_end {
 	NCS_CHAIN_NONE,   /* there is no chain: no rank waits for a peer */
 	NCS_CHAIN_UNSEEN, /* at a rank that is not seen here: `peer` */

@@ -24,6 +24,7 @@
 /* No node: a rank that is not seen here. */
 #define NCS_NOBODY SIZE_MAX
 
+/* How a rank waits for another. */
 enum ncs_edge_kind {
 	NCS_EDGE_PEER,    /* a channel waits for its peer */
 	NCS_EDGE_NETWORK, /* a channel waits for the network to its peer */
@@ -31,6 +32,7 @@ enum ncs_edge_kind {
 	NCS_EDGE_PROCESS, /* its process is held up in another communicator */
 };
 
+/* A wait of one rank for another. */
 struct ncs_wait_edge {
 	size_t from;
 	size_t to; /* NCS_NOBODY if the rank is not seen here */
@@ -42,6 +44,7 @@ struct ncs_wait_edge {
 	uint64_t duration_ns;
 };
 
+/* A rank, and what it waits for. */
 struct ncs_wait_node {
 	const struct ncs_rank *rank;
 	size_t first; /* the index of its first edge */

@@ -36,6 +36,7 @@ struct ncs_progress {
 	size_t slowest_count;
 };
 
+/* A communicator, with sums over its ranks. */
 struct ncs_communicator {
 	/* Identifies it from one update to the next; not for users. */
 	char key[272];

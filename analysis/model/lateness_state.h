@@ -24,6 +24,7 @@ struct ncs_late_part {
 	uint8_t stage; /* enum ncs_arrival_stage */
 };
 
+/* The lateness of one rank. */
 struct ncs_late_rank {
 	struct ncs_late_part recent[NCS_LATENESS_RECENT]; /* in rotation */
 	uint64_t operations; /* those in which others waited for it */
@@ -45,6 +46,7 @@ struct ncs_skew_part {
 	bool has_transfer;
 };
 
+/* The operations of one communicator. */
 struct ncs_skew_state {
 	char key[sizeof(((struct ncs_communicator *)NULL)->key)];
 	bool is_there; /* whether the latest update has the communicator */

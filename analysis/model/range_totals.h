@@ -13,6 +13,7 @@
 
 #include "ncclstat/reader.h"
 
+/* The total of a range, including the ranges inside it. */
 struct ncs_range_sum {
 	const struct ncs_range_view *range; /* the snapshot's */
 	unsigned depth;                     /* 0 for an outermost range */

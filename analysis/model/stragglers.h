@@ -80,6 +80,7 @@ struct ncs_lateness {
  * rank never came last. */
 unsigned ncs_lateness_cause(const struct ncs_lateness *lateness);
 
+/* The figures of one rank. */
 struct ncs_lateness_view {
 	struct ncs_lateness recent; /* exact */
 	struct ncs_lateness all; /* since the first update, within a bucket */

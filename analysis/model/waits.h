@@ -15,6 +15,7 @@
 /* Views highlight a wait that is longer than this. */
 #define NCS_LONG_WAIT_NS UINT64_C(1000000000)
 
+/* The wait of one channel of a rank. */
 struct ncs_wait {
 	const struct ncs_rank *rank;
 	const struct ncs_channel_view *channel; /* NULL if none waits */

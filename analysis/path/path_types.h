@@ -12,7 +12,7 @@
 #include "analysis/path/what_if.h"
 #include "analysis/records/join.h"
 
-/* What time on the path is spent on. */
+/* The causes of time on the path. */
 enum ncs_path_cause {
 #define X(ID, name, help) NCS_PATH_##ID,
 	NCS_PATH_CAUSES(X)
