@@ -31,7 +31,8 @@ struct ncs_lockstep {
 	uint32_t *owners;
 	double *least_ns; /* shortest time that a kernel took to begin */
 	double *busy_ns;  /* GPU time with other work; if there are scenarios */
-	/* The same before the current arrivals; not in busy_ns yet. */
+	/* GPU time with other work before the current arrivals; it is added
+	 * to busy_ns when these parts end. */
 	double *producer_ns;
 	struct ncs_lockstep_operation operations[NCS_PATH_ENDS];
 	unsigned latest; /* index of the latest one: operations rotate */

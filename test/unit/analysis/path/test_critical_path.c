@@ -32,7 +32,7 @@
 enum small_job_kind {
 	ANY,
 	IN_LOCKSTEP, /* all ranks are in lockstep, with exceptions */
-	/* The first ranks are in lockstep; the others have two communicators. */
+	/* The first ranks are in lockstep; others have two communicators. */
 	MIXED,
 	KINDS_OF_JOBS
 };
