@@ -82,12 +82,12 @@ static void check_nest(struct guest *guest, uint64_t bytes,
 	CHECK_EQUAL(found.function, function, "the call");
 	CHECK_EQUAL(found.value, bytes, "the call's bytes");
 	CHECK_EQUAL(found.peer, root, "the call's root");
-	CHECK_EQUAL(found.flags, NCS_RECORD_GRAPH, "it is captured");
+	CHECK_EQUAL(found.flags, NCS_RECORD_GRAPH, "the call was captured");
 	expect_record(guest, NCS_EVENT_KERNEL_LAUNCH, "the launch");
 	expect_record(guest, NCS_EVENT_GROUP, "the group");
 	found = expect_record(guest, NCS_EVENT_GROUP_API, "the group call");
 	CHECK_EQUAL(found.number, 1, "its depth");
-	CHECK_EQUAL(found.flags, NCS_RECORD_GRAPH, "it is captured");
+	CHECK_EQUAL(found.flags, NCS_RECORD_GRAPH, "the call was captured");
 	CHECK(found.delta[0] != 0 && found.delta[1] != 0,
 	      "the times of both states are recorded");
 	check_order(&found, "the group call");
@@ -192,7 +192,8 @@ static void play_a_collective(void *argument)
 	check_losses(&guest, "API 7", END_OF_LOSSES);
 	CHECK_EQUAL(function->operations_done, 1, "one is on its way");
 	CHECK_EQUAL(function->timed[NCS_TIMING_KERNEL], 1, "one was timed");
-	CHECK_EQUAL(function->time_ns[NCS_TIMING_KERNEL], 300, "by the GPU");
+	CHECK_EQUAL(function->time_ns[NCS_TIMING_KERNEL], 300,
+		    "time by the GPU's clock");
 	CHECK_EQUAL(guest.view.now.operation_count, 1, "one is on its way");
 	flying = &guest.view.now.operations[0];
 	CHECK_EQUAL(flying->number, 2, "the second");
@@ -240,10 +241,11 @@ static void play_symmetric(void *argument)
 	check_losses(&guest, "a symmetric collective", END_OF_LOSSES);
 	CHECK_EQUAL(guest.view.now.operation_count, 1, "on its way");
 	CHECK_EQUAL(guest.view.now.operations[0].algorithm,
-		    NCS_ALGORITHM_UNKNOWN, "none that we know");
+		    NCS_ALGORITHM_UNKNOWN, "unknown to the plugin");
 	CHECK_EQUAL(guest.view.now.operations[0].protocol, NCS_PROTOCOL_UNKNOWN,
-		    "none");
-	CHECK_EQUAL(guest.view.now.operations[0].bytes, 400, "as ever");
+		    "no protocol");
+	CHECK_EQUAL(guest.view.now.operations[0].bytes, 400,
+		    "size as in other operations");
 	CHECK_EQUAL(guest.view.now.operations[0].user_tag, 99, "as given");
 	guest_close(&guest);
 }
@@ -290,7 +292,7 @@ static void play_tagged_p2p(void *argument)
 	found = expect_record(&guest, NCS_EVENT_P2P, "the send");
 	CHECK_EQUAL(found.peer, 2, "as reported");
 	CHECK_EQUAL(found.value, 80, "as reported");
-	CHECK_EQUAL(found.number, NCS_NO_SEQUENCE_NUMBER, "none");
+	CHECK_EQUAL(found.number, NCS_NO_SEQUENCE_NUMBER, "no sequence number");
 	guest_close(&guest);
 }
 
@@ -349,7 +351,7 @@ static void play_copy_engines(void *argument)
 	stop(&guest, outer);
 	check_losses(&guest, "copy engines", END_OF_LOSSES);
 	CHECK_EQUAL(guest.view.now.lanes[1].open_since_ns[NCS_EVENT_CE_COLL], 0,
-		    "all is over");
+		    "no event is open");
 	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_CE_COLL], 1, "one");
 	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_CE_SYNC], 1, "one");
 	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_CE_BATCH], 1, "one");
@@ -421,7 +423,8 @@ static void play_net_plugin(void *argument)
 			record(&guest, handle, NCCL_STATE_NET_PLUGIN_UPDATE);
 		stop(&guest, handle);
 		found = expect_record(&guest, NCS_EVENT_NET_PLUGIN, "event");
-		CHECK_EQUAL(found.number, kinds[i].id, "whose it is");
+		CHECK_EQUAL(found.number, kinds[i].id,
+			    "id of the network plugin");
 		CHECK_EQUAL(found.value, kinds[i].bytes, "its bytes");
 		CHECK_EQUAL(found.channel, 4, "its step's channel");
 		CHECK_EQUAL(found.peer, 3, "its step's peer");
@@ -430,7 +433,8 @@ static void play_net_plugin(void *argument)
 		CHECK_EQUAL(found.function, NCS_FUNCTION_RECV, "its function");
 	}
 	check_losses(&guest, "network plugin", END_OF_LOSSES);
-	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_NET_PLUGIN], 5, "each");
+	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_NET_PLUGIN], 5,
+		    "each event counts");
 	/* From 2.27 on, an event of InfiniBand is stopped twice, and a plugin
 	 * may have none at first. */
 	stop(&guest, start_type(&guest, NCCL_EVENT_NET_PLUGIN, NULL));

@@ -37,7 +37,7 @@ static struct recorder *open_recorder(const char *versions)
 
 	CHECK(library, "%s", dlerror());
 	recorder = dlsym(library, "recorder");
-	CHECK(recorder, "it is not a recorder");
+	CHECK(recorder, "not a recorder's library");
 	recorder->reset();
 	return recorder;
 }
@@ -90,7 +90,7 @@ static void expect_start(const struct recorder *recorder, unsigned number,
 static void expect_nothing_broken(const struct recorder *recorder)
 {
 	CHECK_EQUAL(recorder->broken, 0,
-		    "it got a handle that it never returned");
+		    "got a handle that it never returned");
 }
 
 /* --- The same calls as alone ------------------------------------------- */
@@ -504,7 +504,7 @@ static void ask_for_none(void *argument)
 	(void)argument;
 	setenv("NCCLSTAT_CHAIN", "none", 1);
 	guest_open(&guest, LAST_API);
-	CHECK(!host_log_has("NCCLSTAT_CHAIN"), "it was not asked for");
+	CHECK(!host_log_has("NCCLSTAT_CHAIN"), "no plugin was to be chained");
 	guest_close(&guest);
 }
 
@@ -519,7 +519,7 @@ static void use_version(void *argument)
 	guest_open(&guest, api);
 	CHECK_EQUAL(next->version, api, "the same as NCCL's");
 	play_coll(&guest, 0);
-	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_STEP], 1, "it gets all");
+	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_STEP], 1, "gets all events");
 	guest_close(&guest);
 }
 
@@ -548,7 +548,8 @@ static void fail_init(void *argument)
 	CHECK_EQUAL(next->calls, 1, "init");
 	check_still_follows(&guest, "beside one that failed");
 	CHECK_EQUAL(next->calls, 1, "nothing after an init that failed");
-	CHECK(!(host_mask() & (int)BIT(KERNEL_CH)), "it is not requested");
+	CHECK(!(host_mask() & (int)BIT(KERNEL_CH)),
+	      "kernel events are not requested");
 	next->fails_init = false;
 	second = init_comm(guest.host, "second", 2);
 	CHECK(!(host_mask() & (int)BIT(KERNEL_CH)),
@@ -614,7 +615,7 @@ static void change_mask(void *argument)
 	guest_open(&guest, 5);
 	ours = host_mask();
 	call = start_type(&guest, NCCL_EVENT_COLL_API, NULL);
-	CHECK_EQUAL(next->calls, 1, "it asked for nothing");
+	CHECK_EQUAL(next->calls, 1, "the plugin asked for no events");
 	__atomic_store_n(next->mask_word, (int)(BIT(KERNEL_CH) | BIT(COLL)),
 			 __ATOMIC_RELAXED);
 	CHECK_EQUAL(host_mask(), ours, "the mask was not read yet");
@@ -628,17 +629,17 @@ static void change_mask(void *argument)
 		    "events requested later are added");
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.kernel.status, NCS_KERNEL_CHAINED,
-		    "and shown");
+		    "status is shown");
 	CHECK_EQUAL(next->calls, 3, "the group");
 	call = start_type(&guest, NCCL_EVENT_COLL_API, NULL);
 	coll = start(&guest, &(struct host_event){ .type = NCCL_EVENT_COLL,
 						   .parent = call });
-	CHECK_EQUAL(next->calls, 5, "from the next call on");
+	CHECK_EQUAL(next->calls, 5, "gets events from the next call on");
 	__atomic_store_n(next->mask_word, 0, __ATOMIC_RELAXED);
 	start_kernel(&guest, coll, 1, 5);
 	CHECK_EQUAL(next->calls, 6, "the call keeps its handles");
 	stop(&guest, start_type(&guest, NCCL_EVENT_GROUP_API, NULL));
-	CHECK_EQUAL(host_mask(), ours, "and NCCL is asked no longer");
+	CHECK_EQUAL(host_mask(), ours, "NCCL is no longer asked for events");
 	start_type(&guest, NCCL_EVENT_COLL_API, NULL);
 	start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL);
 	CHECK_EQUAL(next->calls, 6, "no more");
@@ -666,7 +667,7 @@ static void ask_after_a_capture(void *argument)
 			 __ATOMIC_RELAXED);
 	make_calls(&guest, guest.context, 3);
 	CHECK(!(host_mask() & (int)BIT(KERNEL_CH)),
-	      "that could hang the job, whoever asks for it");
+	      "could hang the job");
 	expect_status(&guest, NCS_KERNEL_GRAPH_OFF, "after a capture");
 	guest_close(&guest);
 }
@@ -685,15 +686,17 @@ static void ask_for_kernels(void *argument)
 	guest_open(&guest, api);
 	CHECK(host_mask() & (int)BIT(KERNEL_CH), "its own choice");
 	CHECK_EQUAL(host_log_has("can end a job before NCCL 2.28.3"), api == 4,
-		    "which is warned of");
+		    "a warning is logged");
 	CHECK_EQUAL((host_mask() & (int)BIT(KERNEL_PHASE)) != 0, api >= 7,
-		    "as far as its version knows it");
+		    "if its version knows the event");
 	stop(&guest, start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL));
-	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_CTRL], 1, "it gets them");
-	CHECK_EQUAL(next->stops[NCS_EVENT_PROXY_CTRL], 1, "it gets them");
+	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_CTRL], 1,
+		    "gets control events");
+	CHECK_EQUAL(next->stops[NCS_EVENT_PROXY_CTRL], 1,
+		    "gets control events");
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_PROXY_CTRL], api >= 4,
-		    "what only the other asked for in a flood");
+		    "only the chained plugin asked for these");
 	guest_close(&guest);
 }
 
@@ -752,8 +755,9 @@ static void give_nothing(void *argument)
 	stop(&guest, op);
 	stop(&guest, group);
 	CHECK_EQUAL(next->stops[NCS_EVENT_PROXY_STEP], api >= 5, "a step");
-	CHECK_EQUAL(next->stops[NCS_EVENT_PROXY_OP], 0, "it has no handle");
-	CHECK_EQUAL(next->stops[NCS_EVENT_GROUP], 0, "it has no handle");
+	CHECK_EQUAL(next->stops[NCS_EVENT_PROXY_OP], 0,
+		    "has no handle to stop");
+	CHECK_EQUAL(next->stops[NCS_EVENT_GROUP], 0, "has no handle to stop");
 	check_losses(&guest, "none of ours", END_OF_LOSSES);
 	guest_close(&guest);
 }
@@ -884,7 +888,7 @@ static void hand_in_garbage(void *argument)
 	view_take(&guest.view);
 	stale = guest.view.now.losses[NCS_LOSS_STALE];
 	CHECK_EQUAL(stale, 3 * sizeof(garbage) / sizeof(*garbage),
-		    "what comes back that was never given");
+		    "handles that were never given out");
 	check_still_follows(&guest, "after garbage");
 	guest_close(&guest);
 }
@@ -1060,11 +1064,14 @@ static void never_stop(void *argument)
 		start_proxy_op(&guest, NULL, 3, true, 2, 1);
 	for (int i = 0; i < 2000; i++)
 		start_type(&guest, NCCL_EVENT_PROXY_CTRL, NULL);
-	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_OP], 3 * MANY, "all");
+	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_OP], 3 * MANY,
+		    "all are passed on");
 	expect_nothing_broken(next);
 	play_coll(&guest, 0);
-	CHECK_EQUAL(next->stops[NCS_EVENT_PROXY_STEP], 1, "it goes on");
-	CHECK_EQUAL(next->stops[NCS_EVENT_PROXY_OP], 1, "it goes on");
+	CHECK_EQUAL(next->stops[NCS_EVENT_PROXY_STEP], 1,
+		    "later stops are passed on");
+	CHECK_EQUAL(next->stops[NCS_EVENT_PROXY_OP], 1,
+		    "later stops are passed on");
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_CHAIN], 2000 - 1024,
 		    "a thread has one control event at a time");
@@ -1117,7 +1124,8 @@ static void stay_unseen(void *argument)
 	guest.host = open_plugin(LAST_API);
 	first = init_comm(guest.host, "first", 1);
 	second = init_comm(guest.host, "second", 2);
-	CHECK_EQUAL(host_mask(), BIT(COLL) | BIT(PROXY_STEP), "the other's");
+	CHECK_EQUAL(host_mask(), BIT(COLL) | BIT(PROXY_STEP),
+		    "the chained plugin's mask");
 	for (int i = 0; i < 2; i++) {
 		guest.context = i == 0 ? first : second;
 		play_coll(&guest, 0);
@@ -1160,10 +1168,10 @@ static void start_from_nothing(void *argument)
 	CHECK_EQUAL(host_mask(), BIT(COLL), "NCCL's own word");
 	play_coll(&guest, 0);
 	CHECK_EQUAL(next->starts[NCS_EVENT_COLL], 1, "the requested events");
-	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_OP], 0, "and no other");
+	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_OP], 0, "no other events");
 	next->mask = 0xffff;
 	host_finalize(guest.host, init_comm(guest.host, "second", 2));
-	CHECK_EQUAL(host_mask(), 0xfff, "what version 5 does not know");
+	CHECK_EQUAL(host_mask(), 0xfff, "without events unknown to version 5");
 	host_finalize(guest.host, guest.context);
 	host_close(guest.host);
 }
@@ -1180,13 +1188,15 @@ static void speak_two_versions(void *argument)
 	guest_open(&guest, 5);
 	other.host = open_plugin(7);
 	other.context = init_comm(other.host, "other", 2);
-	CHECK(host_log_has("gets no calls of a second NCCL"), "it is logged");
+	CHECK(host_log_has("gets no calls of a second NCCL"),
+	      "a line is logged");
 	view_open(&other.view, 1);
 	play_coll(&other, 0);
 	/* The second copy uses a handle of the first one's communicator. */
 	start_in(&other, guest.context,
 		 &(struct host_event){ .type = NCCL_EVENT_COLL });
-	CHECK_EQUAL(next->calls, 1, "it speaks with the first NCCL only");
+	CHECK_EQUAL(next->calls, 1,
+		    "only calls of the first NCCL are passed on");
 	check_still_follows(&other, "ours follows both");
 	play_coll(&guest, 0);
 	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_STEP], 1, "the first one");

@@ -173,8 +173,8 @@ static void leave_events_out(void *argument)
 	CHECK_EQUAL(settings_now(&guest)->changes, 1, "once");
 	ask_default(ncs_remote_control(remote));
 	play_group(&guest);
-	CHECK_EQUAL(host_mask(), mask, "as it was");
-	CHECK_EQUAL(in_force(&guest), before, "as it was");
+	CHECK_EQUAL(host_mask(), mask, "mask is unchanged");
+	CHECK_EQUAL(in_force(&guest), before, "settings are unchanged");
 	CHECK_EQUAL(settings_now(&guest)->changes, 2, "counted");
 	check_still_follows(&guest, "after changes");
 	ncs_remote_close(remote);
@@ -199,10 +199,10 @@ static void leave_out_all_that_can_be(void *argument)
 	CHECK(host_mask() & NCCL_EVENT_GROUP,
 	      "without groups no request would be read again");
 	CHECK(!(host_mask() & (NCCL_EVENT_COLL | NCCL_EVENT_PROXY_OP)),
-	      "what can be left out is");
+	      "optional events are not requested");
 	ask_default(ncs_remote_control(remote));
 	play_group(&guest);
-	CHECK(host_mask() & NCCL_EVENT_COLL, "and it comes back");
+	CHECK(host_mask() & NCCL_EVENT_COLL, "events are requested again");
 	ncs_remote_close(remote);
 	guest_close(&guest);
 }
@@ -229,7 +229,7 @@ static void ask_for_kernels(void *argument)
 	play_group(&guest);
 	settings = settings_now(&guest);
 	CHECK_EQUAL(settings->in_force.sample, 5, "sampling");
-	CHECK_EQUAL(guest.view.now.sampling.level, 4, "and it is sampled");
+	CHECK_EQUAL(guest.view.now.sampling.level, 4, "sampling is changed");
 	CHECK_EQUAL(settings->in_force.kernel,
 		    api >= 5 ? NCS_KERNEL_DETAIL_EVERY + 4 :
 			       NCS_KERNEL_DETAIL_OFF,
@@ -349,7 +349,7 @@ static void ask_two_communicators(void *argument)
 	expect_status(&guest, NCS_KERNEL_SEVERAL, "with two communicators");
 	host_finalize(guest.host, second);
 	make_calls(&guest, guest.context, 1);
-	CHECK(host_mask() & CALL_MASK_KERNEL, "as soon as it may be");
+	CHECK(host_mask() & CALL_MASK_KERNEL, "timed as soon as this is safe");
 	expect_status(&guest, NCS_KERNEL_ALWAYS, "with one");
 	ncs_remote_close(remote);
 	guest_close(&guest);
@@ -395,7 +395,7 @@ static void change_and_read_records(void *argument)
 	ask_sample(ncs_remote_control(remote), 4);
 	play_group(&guest);
 	between = in_force(&guest);
-	CHECK(between != before, "it has changed");
+	CHECK(between != before, "settings have changed");
 	check_record(&guest, between, before, "a change");
 	ncs_control_take_lease(ncs_remote_control(remote), &more, ONE,
 			       ncs_clock_monotonic_ns());
@@ -564,30 +564,31 @@ static void outlive_the_viewer(void *argument)
 	settings = settings_now(&guest);
 	CHECK_EQUAL(settings->in_force.kernel, more.kernel, "the lease's");
 	CHECK_EQUAL(settings->in_force.groups, NCS_GROUPS_ALL, "not set");
-	CHECK_EQUAL(settings->lease_pid, ONE >> 32, "whose");
+	CHECK_EQUAL(settings->lease_pid, ONE >> 32, "pid of the holder");
 	CHECK_EQUAL(settings->lease_until_ns, control->lease_until_ns,
 		    "until when");
 	/* The lease is renewed. */
 	CHECK(ncs_control_renew_lease(control, ONE,
 				      ncs_clock_monotonic_ns() + MS),
-	      "it is held");
+	      "the lease is renewed");
 	play_group(&guest);
 	CHECK_EQUAL(settings_now(&guest)->lease_until_ns,
 		    control->lease_until_ns, "until when, now");
-	CHECK_EQUAL(settings_now(&guest)->changes, 2, "which is no change");
+	CHECK_EQUAL(settings_now(&guest)->changes, 2, "a renewal is no change");
 	/* The viewer dies. */
 	let_it_end(&guest, control);
 	CHECK_EQUAL(in_force(&guest), before, "as before the lease");
 	settings = settings_now(&guest);
-	CHECK_EQUAL(settings->lease_until_ns, 0, "it is over");
-	CHECK_EQUAL(settings->refused, NCS_REFUSAL_NONE, "in the usual way");
+	CHECK_EQUAL(settings->lease_until_ns, 0, "the lease is over");
+	CHECK_EQUAL(settings->refused, NCS_REFUSAL_NONE,
+		    "the end is no refusal");
 	CHECK_EQUAL(settings->changes, 3, "a change");
 	CHECK(ncs_request_unpack(control->request, &request), "sense");
 	CHECK(!request.leased, "its holder can find out");
 	CHECK_EQUAL(request.base.kernel, NCS_KERNEL_DETAIL_EVERY + 10,
-		    "for good");
+		    "base detail stays");
 	CHECK(!ncs_control_renew_lease(control, ONE, ncs_clock_monotonic_ns()),
-	      "it is not to be had back by renewing");
+	      "renewing does not restore a lost lease");
 	play_group(&guest);
 	CHECK_EQUAL(settings_now(&guest)->changes, 3, "nothing new");
 	ncs_remote_close(remote);
@@ -654,7 +655,7 @@ static void two_viewers(void *argument)
 	play_group(&guest);
 	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 12, "the second's");
 	CHECK_EQUAL(settings_now(&guest)->in_force.kernel,
-		    NCS_KERNEL_DETAIL_ALWAYS, "for good");
+		    NCS_KERNEL_DETAIL_ALWAYS, "base detail stays");
 	CHECK_EQUAL(settings_now(&guest)->lease_pid, OTHER >> 32,
 		    "the second's");
 	CHECK(!ncs_control_renew_lease(control, ONE, ncs_clock_monotonic_ns()),
@@ -662,13 +663,13 @@ static void two_viewers(void *argument)
 	ncs_control_drop_lease(control, ONE);
 	play_group(&guest);
 	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 12,
-		    "it is not the first's");
+		    "the lease is no longer the first viewer's");
 	ncs_control_drop_lease(ncs_remote_control(second), OTHER);
 	play_group(&guest);
 	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 1,
 		    "as at the start");
 	CHECK_EQUAL(settings_now(&guest)->in_force.kernel,
-		    NCS_KERNEL_DETAIL_ALWAYS, "for good");
+		    NCS_KERNEL_DETAIL_ALWAYS, "base detail stays");
 	ncs_remote_close(first);
 	ncs_remote_close(second);
 	guest_close(&guest);
@@ -800,12 +801,12 @@ static void fork_and_ask(void *argument)
 		view_open(&child.view, 1);
 		CHECK_EQUAL(count_controls(), 2, "an object of its own");
 		CHECK_EQUAL(settings_now(&child)->in_force.sample, 1,
-			    "what its parent was asked for is not asked of it");
+			    "the parent's request does not apply");
 		own = remote_of(&child);
 		ask_sample(ncs_remote_control(own), 6);
 		play_group(&child);
 		CHECK_EQUAL(settings_now(&child)->in_force.sample, 6,
-			    "it is asked");
+			    "the child handles requests");
 		ask_sample(ncs_remote_control(remote), 4);
 		play_group(&child);
 		CHECK_EQUAL(settings_now(&child)->in_force.sample, 6,
@@ -820,7 +821,7 @@ static void fork_and_ask(void *argument)
 	CHECK_EQUAL(count_controls(), 1, "the child took its own along");
 	play_group(&guest);
 	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 4,
-		    "it is asked as before");
+		    "the parent handles requests as before");
 	ncs_remote_close(remote);
 	guest_close(&guest);
 }
@@ -884,7 +885,7 @@ static void do_without(void *argument)
 	(void)argument;
 	take_all_names();
 	guest_open(&guest, LAST_API);
-	CHECK(host_log_has("cannot make a control object"), "it says so");
+	CHECK(host_log_has("cannot make a control object"), "a line is logged");
 	play_group(&guest);
 	CHECK_EQUAL(settings_now(&guest)->in_force.groups, NCS_GROUPS_ALL,
 		    "the settings are shown nevertheless");

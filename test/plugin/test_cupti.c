@@ -32,7 +32,7 @@ static void find_cupti(void)
 
 	CHECK(library, "%s", dlerror());
 	cupti = dlsym(library, "fake_cupti");
-	CHECK(cupti, "it is another library");
+	CHECK(cupti, "not the fake library");
 }
 
 static void come(void)
@@ -107,8 +107,10 @@ static void overlap(void *argument)
 	(void)argument;
 	come();
 	CHECK_EQUAL(cupti_times()->status, NCS_CUPTI_ON, "status");
-	CHECK_EQUAL(cupti->kind, CUPTI_CONCURRENT_KERNEL, "what is asked for");
-	CHECK(cupti->callbacks >= 18, "all launches are asked for");
+	CHECK_EQUAL(cupti->kind, CUPTI_CONCURRENT_KERNEL,
+		    "kind of records requested");
+	CHECK(cupti->callbacks >= 18,
+	      "callbacks of all launches are requested");
 	launch_and_run(GEMM, 10, 20);
 	ranges.push("step");
 	launch_and_run(GEMM, 100, 200);
@@ -129,10 +131,10 @@ static void overlap(void *argument)
 	expect(gpu_of("step/forward"), 100, 100, 0, 0);
 	expect(&cupti_times()->total, 210, 160, 155, 95);
 	CHECK_EQUAL(cupti_times()->total.compute_kernels, 3,
-		    "in ranges or not");
+		    "kernels in ranges and outside");
 	CHECK_EQUAL(cupti_times()->total.communication_kernels, 3, "NCCL's");
 	CHECK_EQUAL(cupti_times()->unplaced, 0, "all launches are known");
-	CHECK_EQUAL(cupti_times()->lost, 0, "and nothing is lost");
+	CHECK_EQUAL(cupti_times()->lost, 0, "nothing is lost");
 	guest_close(&guest);
 }
 
@@ -277,7 +279,7 @@ static void overflow(void *argument)
 	expect(gpu_of("first"), 10, 10, 0, 0);
 	/* range other, "first", and one path of two */
 	expect(gpu_of("(other)"), 40, 40, 0, 0);
-	CHECK_EQUAL(cupti_times()->total.compute_ns, 60, "all of it");
+	CHECK_EQUAL(cupti_times()->total.compute_ns, 60, "all computing");
 	guest_close(&guest);
 }
 
@@ -339,7 +341,8 @@ static void confuse(void *argument)
 	cupti->deliver();
 	CHECK_EQUAL(cupti_times()->unplaced, 3,
 		    "another launch took its place");
-	CHECK_EQUAL(cupti_times()->total.compute_ns, 120, "but they have run");
+	CHECK_EQUAL(cupti_times()->total.compute_ns, 120,
+		    "the kernels have run");
 	run(0, NULL, 0, 0, launched);
 	run(0, GEMM, 500, 400, launched);
 	run(4000000, GEMM, 500, 600, launched);
@@ -351,13 +354,13 @@ static void confuse(void *argument)
 	cupti->deliver();
 	CHECK_EQUAL(cupti_times()->lost, 4, "a buffer that ends in a record");
 	CHECK_EQUAL(cupti_times()->total.compute_ns, 220,
-		    "what came before it");
+		    "earlier kernels count");
 	launch_and_run(GEMM, 700, 800);
 	cupti->no_more_records = 7;
 	cupti->deliver();
 	CHECK_EQUAL(cupti_times()->lost, 5, "a buffer that cannot be read on");
 	CHECK_EQUAL(cupti_times()->total.compute_ns, 320,
-		    "what came before it");
+		    "earlier kernels count");
 	guest_close(&guest);
 }
 
@@ -387,11 +390,11 @@ static void exhaust(void *argument)
 	launch_and_run(GEMM, 50000, 60000);
 	CHECK_EQUAL(cupti_times()->lost, 0, "not noticed yet");
 	cupti->finish(buffer);
-	CHECK_EQUAL(cupti_times()->lost, 1, "it was dropped");
+	CHECK_EQUAL(cupti_times()->lost, 1, "the record was dropped");
 	launch_and_run(GEMM, 60000, 60007);
 	cupti->deliver();
 	CHECK_EQUAL(cupti_times()->total.compute_ns, 3000 * 5 + 7,
-		    "it goes on");
+		    "counting goes on");
 	guest_close(&guest);
 }
 
@@ -408,8 +411,8 @@ static void keep_off(void *argument)
 	(void)argument;
 	come();
 	CHECK_EQUAL(cupti_times()->status, NCS_CUPTI_OFF, "status");
-	CHECK_EQUAL(cupti->subscribed, 0, "it was not asked for");
-	CHECK(!host_log_has("CUPTI"), "so there is nothing to say");
+	CHECK_EQUAL(cupti->subscribed, 0, "CUPTI is off");
+	CHECK(!host_log_has("CUPTI"), "CUPTI is off: nothing to log");
 	guest_close(&guest);
 	CHECK_EQUAL(cupti->flushes, 0, "nor to flush");
 }
@@ -444,18 +447,21 @@ static void be_refused(void *argument)
 	cupti->enable = refusal->enable;
 	guest_open(&guest, API);
 	CHECK_EQUAL(cupti_times()->status, refusal->status, "status");
-	CHECK(host_log_has(refusal->told), "it says why: %s", refusal->told);
-	CHECK(host_log_has("records no kernels"), "and what that means");
-	CHECK_EQUAL(cupti->unsubscribed, refusal->unsubscribed, "it lets go");
+	CHECK(host_log_has(refusal->told),
+	      "the log lacks the reason: %s", refusal->told);
+	CHECK(host_log_has("records no kernels"),
+	      "the log names the consequence");
+	CHECK_EQUAL(cupti->unsubscribed, refusal->unsubscribed,
+		    "the plugin unsubscribes");
 	host_log_clear();
 	second = init_comm(guest.host, "second", 0);
-	CHECK(!host_log_has("CUPTI"), "it says so once");
-	CHECK(cupti->subscribed <= 1, "and tries once");
+	CHECK(!host_log_has("CUPTI"), "logged only once");
+	CHECK(cupti->subscribed <= 1, "tried only once");
 	CHECK(host_finalize(guest.host, second) == NCCL_SUCCESS, "finalize");
 	play_coll(&guest, 1);
 	check_still_follows(&guest, "without CUPTI");
 	guest_close(&guest);
-	CHECK_EQUAL(cupti->flushes, 0, "it is left alone");
+	CHECK_EQUAL(cupti->flushes, 0, "CUPTI is not flushed");
 }
 
 static void refusal_of_cupti_is_logged_and_harmless(void **state)
@@ -516,11 +522,11 @@ static void end(void *argument)
 	view_take(&second_view);
 	CHECK_EQUAL(cupti_times()->total.compute_ns +
 			    second_view.now.cupti.total.compute_ns,
-		    200, "what comes after the end");
+		    200, "kernels after the first finalize");
 	view_close(&second_view);
 	guest.context = init_comm(guest.host, "third", 0);
 	guest_close(&guest);
-	CHECK_EQUAL(cupti->subscribed, 1, "it stays");
+	CHECK_EQUAL(cupti->subscribed, 1, "the subscription stays");
 	CHECK_EQUAL(cupti->flushes, 2, "the last one again");
 }
 
@@ -538,10 +544,10 @@ static void be_child(void)
 	child.context = init_comm(guest.host, "child", 2);
 	view_open(&child.view, 1);
 	CHECK_EQUAL(child.view.now.cupti.status, NCS_CUPTI_FORKED, "status");
-	CHECK_EQUAL(cupti->subscribed, before, "it is the parent's");
+	CHECK_EQUAL(cupti->subscribed, before, "CUPTI is the parent's");
 	play_coll(&child, 1);
 	guest_close(&child);
-	CHECK_EQUAL(cupti->flushes, 0, "it is the parent's");
+	CHECK_EQUAL(cupti->flushes, 0, "CUPTI is the parent's");
 }
 
 static void be_forked(void *argument)

@@ -117,7 +117,8 @@ static void expect_unseen(int api, const char *told)
 		CHECK_EQUAL(host_log_count(), i == 0 ? lines : 0,
 			    "one line, once");
 		if (i == 0 && lines)
-			CHECK(host_log_has(told), "it does not say: %s", told);
+			CHECK(host_log_has(told),
+			      "the log does not say: %s", told);
 		call_everything(api, context);
 		CHECK_EQUAL(count_objects(), 0, "something was left");
 	}
@@ -131,8 +132,8 @@ static void expect_seen(int api)
 
 	host_log_clear();
 	init_directly(api, &mask, &context);
-	CHECK(mask != SENTINEL, "it asks for something");
-	CHECK_EQUAL(count_objects(), before + 1, "it is published");
+	CHECK(mask != SENTINEL, "the plugin asks for events");
+	CHECK_EQUAL(count_objects(), before + 1, "a segment is published");
 	CHECK_EQUAL(host_log_count(), api >= 4, "a line says where");
 }
 
@@ -180,7 +181,7 @@ static void ask_for(void *argument)
 	struct view view;
 
 	init_directly(wanted->api, &mask, &context);
-	CHECK_EQUAL(mask, wanted->mask, "what NCCL is asked for");
+	CHECK_EQUAL(mask, wanted->mask, "events requested from NCCL");
 	view_open(&view, 0);
 	CHECK_EQUAL(ncs_reader_header(view.reader)->event_mask, wanted->mask,
 		    "the value in the header");
@@ -189,10 +190,10 @@ static void ask_for(void *argument)
 	view_close(&view);
 	/* A second communicator requests the same events. */
 	init_directly(wanted->api, &mask, &context);
-	CHECK_EQUAL(mask, wanted->mask, "what NCCL is asked for");
+	CHECK_EQUAL(mask, wanted->mask, "events requested from NCCL");
 	if (wanted->api == 4 && getenv("NCCLSTAT_KERNEL_TIMING") &&
 	    strcasecmp(getenv("NCCLSTAT_KERNEL_TIMING"), "always") == 0)
-		CHECK(host_log_has("ignored"), "it does not say so");
+		CHECK(host_log_has("ignored"), "the log does not say so");
 }
 
 static void each_api_is_asked_for_events_that_its_releases_support(void **state)
@@ -255,10 +256,10 @@ static void talk_nonsense(void *argument)
 	CHECK_EQUAL(count_object_bytes(), default_bytes, "the default");
 	CHECK_EQUAL(host_log_count(), 2,
 		    "one line for the error, one for the path");
-	CHECK(host_log_has(variable), "which variable");
+	CHECK(host_log_has(variable), "the line names the variable");
 	host_log_clear();
 	init_directly(LAST_API, &mask, &context);
-	CHECK_EQUAL(host_log_count(), 1, "it is said once");
+	CHECK_EQUAL(host_log_count(), 1, "logged only once");
 }
 
 static void measure_default(void *argument)
@@ -564,7 +565,7 @@ static void fill_up(void *argument)
 	unseen = init_comm(guest.host, "unseen", 2);
 	CHECK_EQUAL(count_objects(), 1, "there is no room");
 	CHECK_EQUAL(host_log_count(), 1, "one line");
-	CHECK(host_log_has("No space left"), "which says why");
+	CHECK(host_log_has("No space left"), "the log gives the reason");
 	CHECK(host_mask() != 0, "the first still wants its events");
 	check_still_follows(&guest, "with another that is unseen");
 	close(file);
@@ -597,7 +598,7 @@ static void check_object(void *argument)
 	CHECK(strncmp(paths.path[0], prefix, strlen(prefix)) == 0, "%s",
 	      paths.path[0]);
 	CHECK(lstat(paths.path[0], &status) == 0, "%s", paths.path[0]);
-	CHECK_EQUAL(status.st_mode, S_IFREG | 0600, "for its user only");
+	CHECK_EQUAL(status.st_mode, S_IFREG | 0600, "only its user has access");
 	CHECK_EQUAL(status.st_uid, geteuid(), "its user's");
 	CHECK(status.st_blocks * 512 >= status.st_size,
 	      "a hole in it would be a SIGBUS one day");
@@ -625,11 +626,11 @@ static void find_name_taken(void *argument)
 	CHECK(symlink(target, path) == 0, "%s", path);
 	guest.host = open_plugin(LAST_API);
 	guest.context = init_comm(guest.host, "guest", GUEST_RANK);
-	CHECK(lstat(target, &status) != 0, "it followed a link");
+	CHECK(lstat(target, &status) != 0, "the plugin followed a link");
 	CHECK(lstat(path, &status) == 0 && S_ISLNK(status.st_mode),
-	      "it removed another user's link");
+	      "the plugin removed the link");
 	CHECK(lstat(mine, &status) == 0 && S_ISREG(status.st_mode),
-	      "it did not take the next name");
+	      "the plugin did not take the next name");
 	unlink(path);
 	host_finalize(guest.host, guest.context);
 	host_close(guest.host);

@@ -70,8 +70,8 @@ static void init_many(void *argument)
 	objects = count_objects();
 	lines = host_log_count();
 	CHECK(objects >= 8, "a process has at least some");
-	CHECK(objects < MANY, "and a limit");
-	CHECK_EQUAL(count_alive(objects), objects, "each is one of them");
+	CHECK(objects < MANY, "there is a limit");
+	CHECK_EQUAL(count_alive(objects), objects, "each object is alive");
 	CHECK(count_object_bytes() <= DEFAULT_BUDGET, "%llu bytes",
 	      (unsigned long long)count_object_bytes());
 	/* Lines of the log: one for loading, one for each published
@@ -217,7 +217,7 @@ static void play_many_wide_colls(void *argument)
 			early = resident_kib();
 	}
 	CHECK(resident_kib() <= early + 64,
-	      "it grows: %lu KiB after 2000 collectives, %lu after 10000",
+	      "memory grows: %lu KiB after 2000 collectives, %lu after 10000",
 	      early, resident_kib());
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	CHECK(resident_kib() <= before + RANK_KIB,
@@ -364,7 +364,7 @@ static void start_too_many_spans(void *argument)
 			     (int)round * (SPANS - (int)NCS_SPAN_MAX),
 			     END_OF_LOSSES);
 		CHECK_EQUAL(guest.view.now.events[NCS_EVENT_GROUP],
-			    round * SPANS + round - 1, "each is counted");
+			    round * SPANS + round - 1, "each event is counted");
 		for (int i = 0; i < SPANS; i++)
 			stop(&guest, handles[i]);
 		CHECK_EQUAL(count_published(&guest) - published, NCS_SPAN_MAX,
@@ -445,7 +445,8 @@ static void never_stop_proxy_ops(void *argument)
 	function = &guest.view.now.functions[COLL_FUNCTION];
 	CHECK_EQUAL(function->operations_done, count, "those beside them");
 	channel = view_channel(&guest.view, 1, false, 2);
-	CHECK_EQUAL(channel->operations_started, count, "each is counted");
+	CHECK_EQUAL(channel->operations_started, count,
+		    "each operation is counted");
 	CHECK_EQUAL(channel->operations_done, 0, "none was stopped");
 	channel = view_channel(&guest.view, 3, true, 2);
 	CHECK_EQUAL(channel->operations_done, count, "those beside them");
@@ -461,7 +462,8 @@ static void never_stop_proxy_ops(void *argument)
 		stop(&guest, coll);
 	}
 	view_take(&guest.view);
-	CHECK_EQUAL(function->operations, 2 * count, "each is counted");
+	CHECK_EQUAL(function->operations, 2 * count,
+		    "each operation is counted");
 	CHECK(guest.view.now.losses[NCS_LOSS_FORGOTTEN] >=
 		      (uint64_t)(2 * count) - NCS_PROXY_OP_MAX,
 	      "they were not given up");
@@ -515,12 +517,13 @@ static void give_up_children(void *argument)
 	op = start_proxy_op(&guest, colls[1], 2, true, 2, 1);
 	start_step(&guest, op, 0);
 	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.operation_count, 2, "both");
+	CHECK_EQUAL(guest.view.now.operation_count, 2, "both are in flight");
 	for (unsigned i = 0; i < NCS_PROXY_OP_MAX; i++)
 		start_proxy_op(&guest, NULL, 1, false, 2, 1);
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.operation_count, 1, "one has lost its all");
-	CHECK_EQUAL(guest.view.now.operations[0].number, 2, "the other");
+	CHECK_EQUAL(guest.view.now.operations[0].number, 2,
+		    "the second operation is in flight");
 	stop(&guest, op);
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.operation_count, 0, "now it is done");
@@ -568,7 +571,8 @@ static void start_too_many_operations(void *argument)
 		start_step(&guest, kernels[i], 0);
 	}
 	view_take(&guest.view);
-	CHECK_EQUAL(function->operations, 2 * count, "each is counted");
+	CHECK_EQUAL(function->operations, 2 * count,
+		    "each operation is counted");
 	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_ORPHAN], 0,
 		    "placeholder handles are recognised");
 	CHECK(guest.view.now.losses[NCS_LOSS_POOL_FULL] >= 300,
@@ -654,7 +658,7 @@ static void use_too_many_histograms(void *argument)
 	(void)argument;
 	guest_open(&guest, LAST_API);
 	room = ncs_reader_header(guest.view.reader)->histograms.count;
-	CHECK(room < 2 * NCS_FUNCTION_COUNT, "they all fit");
+	CHECK(room < 2 * NCS_FUNCTION_COUNT, "all functions fit");
 	for (unsigned i = 0; i < 3 * NCS_FUNCTION_COUNT; i++) {
 		struct host_event event = {
 			.type = NCCL_EVENT_COLL,
@@ -714,7 +718,7 @@ static void overrun_the_ring(void *argument)
 		stop(&guest, start_any(&guest, NCS_EVENT_GROUP));
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_OVERWRITTEN], 2 * room + 1,
-		    "what a reader that comes now has missed");
+		    "records missed by a reader that starts now");
 	position = 2 * room + 1;
 	while ((got = view_records(&guest.view, records, 64, &lost)) > 0) {
 		for (size_t i = 0; i < got; i++)

@@ -260,7 +260,7 @@ static void adopt_stale_parents(void *argument)
 	CHECK(child, "NCCL starts no steps without a proxy operation");
 	stop(&guest, child);
 	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "stale Coll");
-	CHECK_EQUAL(found.operation, 0, "it belongs to none");
+	CHECK_EQUAL(found.operation, 0, "belongs to no operation");
 	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER,
 		    "the function is unknown");
 	check_losses(&guest, "stale Coll", NCS_LOSS_ORPHAN, 1, END_OF_LOSSES);
@@ -269,7 +269,7 @@ static void adopt_stale_parents(void *argument)
 		     END_OF_LOSSES);
 	stop(&guest, start_kernel(&guest, coll, 9, 0));
 	found = expect_record(&guest, NCS_EVENT_KERNEL_CH, "stale Coll");
-	CHECK_EQUAL(found.operation, 0, "it belongs to none");
+	CHECK_EQUAL(found.operation, 0, "belongs to no operation");
 	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER,
 		    "the function is unknown");
 	stop(&guest, start_type(&guest, NCCL_EVENT_NET_PLUGIN, step));
@@ -475,8 +475,9 @@ static void record_without_any_args(void *argument)
 	CHECK_EQUAL(guest.view.now.channels[0].bytes, 0,
 		    "no size was reported");
 	CHECK_EQUAL(guest.view.now.channels[0].size_unknown, 1,
-		    "and that is known");
-	CHECK_EQUAL(guest.view.now.channels[0].steps_done, 1, "it was one");
+		    "the unknown size is counted");
+	CHECK_EQUAL(guest.view.now.channels[0].steps_done, 1,
+		    "the step is counted");
 	check_still_follows(&guest, "after states without args");
 	guest_close(&guest);
 }
@@ -726,8 +727,9 @@ static void step_with_foreign_context(void *argument)
 	record_size(&guest, step, NCCL_STATE_STEP_SEND_WAIT, 4096);
 	stop(&guest, step);
 	check_losses(&guest, "a step of our operation", END_OF_LOSSES);
-	CHECK_EQUAL(guest.view.now.channels[0].steps_done, 1, "it is ours");
-	CHECK_EQUAL(guest.view.now.channels[0].bytes, 4096, "it is ours");
+	CHECK_EQUAL(guest.view.now.channels[0].steps_done, 1,
+		    "the step is ours");
+	CHECK_EQUAL(guest.view.now.channels[0].bytes, 4096, "the step is ours");
 	guest_close(&guest);
 }
 
@@ -766,7 +768,7 @@ static void call_after_finalize(void *argument)
 		check_losses(&guest, name, NCS_LOSS_LATE, late, END_OF_LOSSES);
 	}
 	check_same(&guest, &before, "after finalize");
-	CHECK_EQUAL(guest.view.now.liveness, NCS_FINISHED, "it stays so");
+	CHECK_EQUAL(guest.view.now.liveness, NCS_FINISHED, "stays finished");
 	view_close(&guest.view);
 	host_close(guest.host);
 }
@@ -791,12 +793,14 @@ static void finalize_at_random(void *argument)
 		      "finalize never fails");
 	check_still_follows(&guest, "after finalize of no one");
 	view_take(&other);
-	CHECK_EQUAL(other.now.liveness, NCS_ALIVE, "it was not meant");
+	CHECK_EQUAL(other.now.liveness, NCS_ALIVE,
+		    "the other communicator lives on");
 	for (unsigned i = 0; i < 3; i++)
 		CHECK(host_finalize(guest.host, second) == NCCL_SUCCESS,
 		      "finalize never fails");
 	view_take(&other);
-	CHECK_EQUAL(other.now.liveness, NCS_FINISHED, "it was meant");
+	CHECK_EQUAL(other.now.liveness, NCS_FINISHED,
+		    "the communicator is finalized");
 	check_still_follows(&guest, "after finalize of another");
 	view_close(&other);
 	guest_close(&guest);
@@ -956,7 +960,7 @@ static void give_wild_names(void *argument)
 	view_open(&view, 0);
 	CHECK(memcmp(view.now.identity.comm_name, expected, 128) == 0,
 	      "the name is not cut at 127 bytes, or not ended");
-	CHECK_EQUAL(view.now.identity.gpu[0], 0, "it ran over");
+	CHECK_EQUAL(view.now.identity.gpu[0], 0, "the text overran its field");
 	file = open(ncs_reader_path(view.reader), O_RDONLY);
 	CHECK(pread(file, &last, 1,
 		    offsetof(struct ncs_header, identity.comm_name) + 127) == 1,
@@ -1032,8 +1036,8 @@ static void start_wild_events(void *argument)
 		steps += guest.view.now.channels[i].steps_started;
 		done += guest.view.now.channels[i].steps_done;
 	}
-	CHECK_EQUAL(steps, 25, "each counts");
-	CHECK_EQUAL(done, 25, "each ends");
+	CHECK_EQUAL(steps, 25, "each step counts");
+	CHECK_EQUAL(done, 25, "each step ends");
 	check_still_follows(&guest, "after wild proxy operations");
 	guest_close(&guest);
 }
@@ -1139,7 +1143,7 @@ static void time_kernels_wildly(void *argument)
 		check_losses(&guest, "a time that cannot be",
 			     NCS_LOSS_BAD_PTIMER, (int)i + 1, END_OF_LOSSES);
 		CHECK_EQUAL(function->operations_done, i + 1,
-			    "it has ended all the same");
+			    "the operation has ended");
 		CHECK_EQUAL(function->timed[NCS_TIMING_KERNEL], 0,
 			    "no time is known");
 		expect_record(&guest, NCS_EVENT_COLL, "its last child ended");

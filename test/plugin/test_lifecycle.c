@@ -122,7 +122,7 @@ static void open_and_close(void *argument)
 	void *late = NULL;
 
 	(void)argument;
-	CHECK(!is_mapped(), "it is there before it was opened");
+	CHECK(!is_mapped(), "the library is loaded before dlopen()");
 	for (unsigned i = 0; i < REOPENINGS; i++) {
 		guest.host = open_plugin(1 + (int)(i % LAST_API));
 		guest.context = init_comm(guest.host, "again", 0);
@@ -175,7 +175,7 @@ static void close_under_communicator(void *argument)
 	table->stop_event(handle);
 	view_take(&view);
 	CHECK_EQUAL(view.now.lanes[1].published, 1, "as before");
-	CHECK_EQUAL(count_objects(), 1, "it is still there");
+	CHECK_EQUAL(count_objects(), 1, "the object is still there");
 	/* The next communicator opens it again. */
 	library = dlopen(NCS_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
 	CHECK(library, "%s", dlerror());
@@ -656,7 +656,8 @@ static void fork_in_full_flight(void *argument)
 		own = guest;
 		own.context = init_comm(own.host, "child", 3);
 		CHECK(own.context != guest.context, "its own");
-		CHECK(start_any(&own, NCS_EVENT_GROUP), "it is not followed");
+		CHECK(start_any(&own, NCS_EVENT_GROUP),
+		      "the event is not followed");
 		play_coll(&own, 0);
 		host_finalize(own.host, own.context);
 		exit(EXIT_SUCCESS);

@@ -80,10 +80,11 @@ static void time_few(void *argument)
 	CHECK(reach_window(&guest, guest.context, FAR), "no window");
 	CHECK_EQUAL(host_mask(), ON_5, "kernels and nothing else");
 	CHECK_EQUAL(mask_shown(), ON_5, "the mask in the header");
-	CHECK(make_call(&guest, guest.context, "AllReduce", false), "this one");
+	CHECK(make_call(&guest, guest.context, "AllReduce", false),
+	      "this call is timed");
 	while (host_mask() & CALL_MASK_KERNEL)
 		make_call(&guest, guest.context, "AllReduce", false);
-	CHECK_EQUAL(host_mask(), OFF_5, "and not the next");
+	CHECK_EQUAL(host_mask(), OFF_5, "the next call is not timed");
 	CHECK_EQUAL(mask_shown(), OFF_5, "the mask in the header");
 	expect_status(&guest, NCS_KERNEL_SAMPLED, "later");
 	check_losses(&guest, "all of it", END_OF_LOSSES);
@@ -444,7 +445,7 @@ static void linger(void *argument)
 	expect_status(&guest, NCS_KERNEL_LINGERING, "a window is open");
 	CHECK_EQUAL(mask_shown(), ON_5, "the mask in the header");
 	CHECK_EQUAL(make_calls(&guest, guest.context, 3 * SETTLE), 3 * SETTLE,
-		    "it cannot be closed for one of two");
+		    "the window stays open for both");
 	CHECK_EQUAL(make_calls(&guest, second, 10), 10, "nor for the other");
 	if (capture) {
 		CHECK(make_call(&guest, second, "AllReduce", true), "on");
@@ -512,7 +513,7 @@ static void close_meanwhile(void *argument)
 	(void)argument;
 	guest_open(&guest, 5);
 	while (!close_once(&guest))
-		CHECK(++tries < 30, "it is never closed");
+		CHECK(++tries < 30, "the window is never closed");
 	guest_close(&guest);
 }
 
@@ -535,7 +536,7 @@ static void *init_unseen(struct guest *guest)
 	CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0, "setrlimit");
 	context = init_comm(guest->host, "unseen", 2);
 	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
-	CHECK_EQUAL(count_objects(), before, "it was to be unseen");
+	CHECK_EQUAL(count_objects(), before, "the communicator was published");
 	return context;
 }
 
@@ -558,7 +559,7 @@ static void be_blind(void *argument)
 		    "captures by the other are not seen");
 	host_finalize(guest.host, unseen);
 	CHECK_EQUAL(make_calls(&guest, guest.context, 3 * SETTLE),
-		    in_window ? 3 * SETTLE : 0, "for good");
+		    in_window ? 3 * SETTLE : 0, "timing stays as it was");
 	guest_close(&guest);
 }
 
@@ -605,12 +606,12 @@ static void have_two_libraries(void *argument)
 	CHECK(table->init(&second, 1, &mask, "second", 1, 2, 0, host_logger) ==
 		      NCCL_SUCCESS,
 	      "init never fails");
-	CHECK_EQUAL(mask, OFF_5, "it has a mask of its own");
+	CHECK_EQUAL(mask, OFF_5, "the second NCCL has its own mask");
 	expect_status(&guest, NCS_KERNEL_BLIND, "two");
 	CHECK_EQUAL(make_calls(&guest, guest.context, 3 * SETTLE), 0, "two");
 	table->finalize(second);
 	CHECK_EQUAL(make_calls(&guest, guest.context, 3 * SETTLE), 0, "ever");
-	CHECK_EQUAL(mask, OFF_5, "it is left as it is");
+	CHECK_EQUAL(mask, OFF_5, "the second mask stays as it is");
 	guest_close(&guest);
 }
 
@@ -639,7 +640,8 @@ static void let_go(void *argument)
 	guest.context = init_comm(guest.host, "next", 1);
 	stop(&guest, called);
 	stop(&guest, handle);
-	CHECK_EQUAL(host_mask(), OFF_5, "it is not his any more");
+	CHECK_EQUAL(host_mask(), OFF_5,
+		    "the window is no longer the aborted one's");
 	CHECK_EQUAL(make_calls(&guest, guest.context, SETTLE), 0, "settles");
 	host_finalize(guest.host, guest.context);
 	view_close(&guest.view);
@@ -665,7 +667,7 @@ static void fork_in_window(void *argument)
 		child.context = init_comm(child.host, "child", 1);
 		CHECK_EQUAL(host_mask(), OFF_5, "the child begins anew");
 		CHECK_EQUAL(make_calls(&child, child.context, SETTLE), 0,
-			    "and settles");
+			    "no call is timed before it settles");
 		CHECK(reach_window(&child, child.context, FAR), "no window");
 		host_finalize(child.host, child.context);
 		exit(EXIT_SUCCESS);
@@ -695,7 +697,7 @@ static void send(void *argument)
 	if (in_window)
 		CHECK(reach_window(&guest, guest.context, FAR), "no window");
 	make_group(&guest, guest.context, calls, 2, masks);
-	CHECK_EQUAL(masks[0], in_window ? ON_5 : OFF_5, "as it was");
+	CHECK_EQUAL(masks[0], in_window ? ON_5 : OFF_5, "timed as before");
 	CHECK_EQUAL(masks[1], masks[0], "a Recv may be joined to the Send");
 	expect_status(&guest, NCS_KERNEL_P2P, "from point to point");
 	check_frozen(&guest, false, "it may have been to oneself");
@@ -730,7 +732,7 @@ static void broadcast(void *argument)
 	if (facts->in_window)
 		CHECK(reach_window(&guest, guest.context, FAR), "no window");
 	CHECK_EQUAL(make_call(&guest, guest.context, "Broadcast", false),
-		    facts->in_window, "as it was");
+		    facts->in_window, "timed as before");
 	expect_status(&guest,
 		      facts->ends ? NCS_KERNEL_BROADCAST : NCS_KERNEL_SAMPLED,
 		      "a Broadcast");
@@ -800,7 +802,7 @@ static void broadcast_and_receive(void *argument)
 	guest_open(&guest, 6);
 	CHECK(reach_window(&guest, guest.context, FAR), "no window");
 	make_group(&guest, guest.context, calls, 4, masks);
-	CHECK(masks[0] & masks[1] & CALL_MASK_KERNEL, "it was open");
+	CHECK(masks[0] & masks[1] & CALL_MASK_KERNEL, "the window was open");
 	CHECK(!((masks[2] | masks[3]) & CALL_MASK_KERNEL),
 	      "these follow operations that are not counted");
 	check_frozen(&guest, false, "never again");
@@ -889,9 +891,11 @@ static void be_overruled(void *argument)
 	for (unsigned i = 0; i < 4; i++) {
 		host_set_mask(foreign[i]);
 		make_calls(&guest, guest.context, 3 * SETTLE);
-		CHECK_EQUAL(host_mask(), foreign[i], "it is left alone");
+		CHECK_EQUAL(host_mask(), foreign[i],
+			    "another writer's mask is left alone");
 		expect_status(&guest, NCS_KERNEL_FOREIGN, "set by others");
-		CHECK_EQUAL(mask_shown(), (uint64_t)foreign[i], "and shown");
+		CHECK_EQUAL(mask_shown(), (uint64_t)foreign[i],
+			    "the mask is shown");
 	}
 	second = init_comm(guest.host, "second", 2);
 	CHECK_EQUAL(host_mask(), foreign[3], "also by an init");
@@ -971,7 +975,7 @@ static void hurry(void *argument)
 	CHECK(guest.view.now.kernel.timed_calls > 0 || rate < 1e5,
 	      "none was timed");
 	CHECK_EQUAL(guest.view.now.kernel.period, 1,
-		    "what costs nothing can be timed always");
+		    "calls without a cost are always timed");
 	guest_close(&guest);
 }
 
@@ -1053,7 +1057,7 @@ static void learn_clock(void *argument)
 	/* Both clocks are the same, so the bounds hold up to the error of the
 	 * plugin's own clock. */
 	CHECK((uint64_t)llabs(wrong) <= clock->error_ns + 100000,
-	      "it is wrong by %lld ns, and admits %llu", (long long)wrong,
+	      "offset wrong by %lld ns, known to %llu", (long long)wrong,
 	      (unsigned long long)clock->error_ns);
 	CHECK(clock->quantum_ns % 32 == 0 && clock->quantum_ns < 4096,
 	      "the quantum is %llu", (unsigned long long)clock->quantum_ns);

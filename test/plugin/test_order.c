@@ -36,7 +36,7 @@ static void start_steps_again(void *argument)
 	channel = view_channel(&guest.view, 7, false, 2);
 	CHECK_EQUAL(channel->steps_started, 1, "a restart is no step");
 	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_PROXY_STEP], 101,
-		    "but NCCL said it");
+		    "each start is counted");
 	record(&guest, again, NCCL_STATE_STEP_RECV_FLUSH_WAIT);
 	stop(&guest, again);
 	found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "the step");
@@ -63,7 +63,7 @@ static void leave_steps_open(void *argument)
 	CHECK(first != second, "another step");
 	found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "the first");
 	CHECK_EQUAL(found.number, 3, "the first");
-	CHECK_EQUAL(found.flags, NCS_RECORD_MISSING_STOP, "it was lost");
+	CHECK_EQUAL(found.flags, NCS_RECORD_MISSING_STOP, "the stop was lost");
 	check_losses(&guest, "its slot is taken", NCS_LOSS_MISSING_STOP, 1,
 		     END_OF_LOSSES);
 	stop(&guest, first);
@@ -159,8 +159,8 @@ static void go_on_after_younger(void *argument)
 	view_take(&guest.view);
 	channel = view_channel(&guest.view, 7, false, 2);
 	CHECK_EQUAL(channel->nsteps, 16, "the older one has a step again");
-	CHECK_EQUAL(channel->function, NCS_FUNCTION_OTHER, "of nothing");
-	CHECK_EQUAL(channel->operation, 0, "of nothing");
+	CHECK_EQUAL(channel->function, NCS_FUNCTION_OTHER, "no function");
+	CHECK_EQUAL(channel->operation, 0, "no operation");
 	CHECK_EQUAL(channel->step, 1, "its step");
 	CHECK_EQUAL(channel->state, NCS_CHANNEL_RECV_WAIT, "its state");
 	stop(&guest, older);
@@ -329,10 +329,10 @@ static void sleep_and_work(void *argument)
 	      "it is active since %llu", (unsigned long long)proxy->since_ns);
 	CHECK(proxy->time_ns[NCS_PROXY_SLEEP] + SLACK_NS >=
 		      between(&at[SLEEP], &at[WAKE]),
-	      "it slept longer");
+	      "the thread slept longer");
 	CHECK(proxy->time_ns[NCS_PROXY_IDLE] + SLACK_NS >=
 		      between(&at[WAKE], &at[ACTIVE]),
-	      "it was idle longer");
+	      "the thread was idle longer");
 	CHECK(proxy->time_ns[NCS_PROXY_ACTIVE] + SLACK_NS >=
 		      between(&at[ACTIVE], &at[END]),
 	      "it is active longer");
@@ -340,8 +340,9 @@ static void sleep_and_work(void *argument)
 			      proxy->time_ns[NCS_PROXY_ACTIVE] <=
 		      at[END].after - at[SLEEP].before + SLACK_NS,
 	      "more time than there was");
-	CHECK_EQUAL(proxy->time_ns[NCS_PROXY_UNKNOWN], 0, "it is known");
-	CHECK_EQUAL(proxy->time_ns[NCS_PROXY_APPEND], 0, "it never did");
+	CHECK_EQUAL(proxy->time_ns[NCS_PROXY_UNKNOWN], 0, "the state is known");
+	CHECK_EQUAL(proxy->time_ns[NCS_PROXY_APPEND], 0,
+		    "the thread never appended");
 	guest_close(&guest);
 }
 
@@ -434,7 +435,8 @@ static void have_no_children(void *argument)
 	stop(&guest, ops[0]);
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.operation_count, 1, "1 is not back");
-	CHECK_EQUAL(guest.view.now.operations[0].number, 4, "but 3 is there");
+	CHECK_EQUAL(guest.view.now.operations[0].number, 4,
+		    "operation 4 is in flight");
 	guest_close(&guest);
 }
 
@@ -521,16 +523,17 @@ static void use_slots_again(void *argument)
 			read_all_records(&guest);
 	}
 	found = expect_record(&guest, NCS_EVENT_PROXY_STEP, "the second");
-	CHECK_EQUAL(found.flags, 0, "it receives");
+	CHECK_EQUAL(found.flags, 0, "a receiving step");
 	CHECK_EQUAL(found.value, 0, "no size was reported");
 	CHECK_EQUAL(found.delta[0], 0, "no state was reported");
 	CHECK_EQUAL(found.delta[1], 0, "no state was reported");
-	CHECK_EQUAL(found.operation, 0, "it belongs to none");
+	CHECK_EQUAL(found.operation, 0, "belongs to no operation");
 	found = expect_record(&guest, NCS_EVENT_PROXY_OP, "the second");
 	CHECK_EQUAL(found.value, 0, "no size was reported");
 	CHECK_EQUAL(found.number, 1, "one step");
-	CHECK_EQUAL(found.delta[0], 0, "it was never in progress");
-	CHECK_EQUAL(found.operation, 0, "it belongs to none");
+	CHECK_EQUAL(found.delta[0], 0,
+		    "the proxy operation was never in progress");
+	CHECK_EQUAL(found.operation, 0, "belongs to no operation");
 	CHECK_EQUAL(found.function, NCS_FUNCTION_OTHER,
 		    "the function is unknown");
 	found = expect_record(&guest, NCS_EVENT_GROUP_API, "the second");
@@ -594,7 +597,8 @@ static void revive_an_operation(void *argument)
 		view_take(&guest.view);
 		CHECK_EQUAL(function->operations_done, 0, "a child is alive");
 		CHECK_EQUAL(guest.view.now.operation_count, 1, "in flight");
-		CHECK_EQUAL(guest.view.now.operations[0].number, 1, "it");
+		CHECK_EQUAL(guest.view.now.operations[0].number, 1,
+			    "the operation is in flight");
 		CHECK_EQUAL(guest.view.now.operations[0].children_started, i,
 			    "children");
 		CHECK_EQUAL(guest.view.now.operations[0].children_done, i - 1,
@@ -614,7 +618,7 @@ static void revive_an_operation(void *argument)
 		expect_record(&guest, NCS_EVENT_PROXY_OP, "child");
 		found = expect_record(&guest, NCS_EVENT_COLL, "operation");
 		CHECK_EQUAL(found.flags, i == 1 ? 0 : NCS_RECORD_AGAIN,
-			    "what replaces an earlier record says so");
+			    "flags of the replacing record");
 	}
 	CHECK(function->time_ns[NCS_TIMING_PROXY] > first_ns,
 	      "the time does not go to the last child");

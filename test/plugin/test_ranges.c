@@ -86,11 +86,11 @@ static void nest(void *argument)
 	ranges_play(&guest, guest.context, open);
 	step = find("epoch/step");
 	epoch = find("epoch");
-	CHECK_EQUAL(guest.view.now.range_count, 2, "and no more");
+	CHECK_EQUAL(guest.view.now.range_count, 2, "no further range");
 	CHECK_EQUAL(step->operations, 3, "of the inner range");
 	CHECK_EQUAL(step->bytes, 3 * 4 * GUEST_COLL_ELEMENTS, "bytes");
 	CHECK_EQUAL(step->with_children, 3, "all made progress");
-	CHECK_EQUAL(step->with_children_bytes, step->bytes, "all of it");
+	CHECK_EQUAL(step->with_children_bytes, step->bytes, "all bytes");
 	CHECK_EQUAL(step->timed[NCS_TIMING_PROXY], 3, "timed");
 	CHECK_EQUAL(step->timed_bytes[NCS_TIMING_PROXY], step->bytes, "bytes");
 	CHECK(step->time_ns[NCS_TIMING_PROXY] > 0, "they took no time");
@@ -131,7 +131,7 @@ static void time_buckets(void *argument)
 	CHECK(buckets, "no histogram");
 	for (unsigned i = 0; i < NCS_RANGE_BUCKETS; i++)
 		sum += buckets[i];
-	CHECK_EQUAL(sum, 20, "as many as were timed");
+	CHECK_EQUAL(sum, 20, "as many as the timed operations");
 	CHECK(!ncs_range_buckets(&guest.view.now, range, NCS_TIMING_KERNEL),
 	      "no kernel was timed");
 	guest_close(&guest);
@@ -161,7 +161,7 @@ static void hold(void *argument)
 	op = start_proxy_op(&guest, coll.parent, 3, true, 2, 1);
 	let_time_pass();
 	CHECK_EQUAL(find("outer/inner")->busy, 1, "one is under way");
-	CHECK_EQUAL(find("outer")->busy, 1, "so it is around it");
+	CHECK_EQUAL(find("outer")->busy, 1, "busy as a range inside is busy");
 	CHECK_EQUAL(guest.view.now.operations[0].range,
 		    find("outer/inner")->number, "the operation says which");
 	busy_ns = find("outer")->busy_ns;
@@ -171,7 +171,7 @@ static void hold(void *argument)
 	stop(&guest, op);
 	CHECK_EQUAL(find("outer")->busy, 1, "another child is under way");
 	stop(&guest, again);
-	CHECK_EQUAL(find("outer/inner")->busy, 0, "it is over");
+	CHECK_EQUAL(find("outer/inner")->busy, 0, "the operation is over");
 	busy_ns = find("outer")->busy_ns;
 	let_time_pass();
 	CHECK_EQUAL(find("outer")->busy_ns, busy_ns, "nothing is under way");
@@ -224,7 +224,7 @@ static void go_backward(void *argument)
 	come();
 	in_thread(call_in_thread, NULL);
 	first = ranges.start("job");
-	CHECK(first != 0, "it cannot be ended");
+	CHECK(first != 0, "the range has no id");
 	in_thread(call_in_thread, NULL);
 	ranges_expect_calls(&guest.view, "job", 1, "no thread has a range");
 	second = ranges.start("later");
@@ -362,12 +362,13 @@ static void dive(void *argument)
 	deepest = &guest.view.now.ranges[63];
 	CHECK_EQUAL(deepest->calls, 1, "deeper calls count there");
 	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_RANGE], 1,
-		    "and is counted as lost");
+		    "the range is counted as lost");
 	for (int i = DEEP; i > 1; i--)
 		CHECK_EQUAL(ranges.pop(), i - 1, "level");
 	call();
 	ranges_expect_calls(&guest.view, "d", 1, "back at the top");
-	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_RANGE], 1, "and no more");
+	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_RANGE], 1,
+		    "no further loss");
 	guest_close(&guest);
 }
 
@@ -404,7 +405,7 @@ static void name_many(void *argument)
 	CHECK_EQUAL(operations, NAMES, "operations in all ranges");
 	if (*fit < NAMES) {
 		CHECK_EQUAL(find("(other)")->calls, NAMES - *fit,
-			    "what found no entry");
+			    "calls whose range found no entry");
 		CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_RANGE],
 			    2 * (NAMES - *fit), "each is counted as a loss");
 	} else {
@@ -485,7 +486,8 @@ static void turned_off(void *argument)
 
 	(void)argument;
 	come();
-	CHECK(!nvtx_copy_load(&copy, NCS_PLUGIN_PATH), "it takes no calls");
+	CHECK(!nvtx_copy_load(&copy, NCS_PLUGIN_PATH),
+	      "the plugin refuses NVTX");
 	CHECK(!copy.core[NVTX_RANGE_PUSH_A], "nor words");
 	ranges.push("step");
 	ranges.mark("mark");
@@ -552,7 +554,7 @@ static void fork_within(void *argument)
 		}
 		call();
 		ranges_expect_calls(&guest.view, "parent", 1, "still in it");
-		CHECK_EQUAL(ranges.pop(), 0, "and out of it");
+		CHECK_EQUAL(ranges.pop(), 0, "pops to level 0");
 		guest_close(&guest);
 		exit(EXIT_SUCCESS);
 	}
@@ -605,7 +607,7 @@ static void forget(void *argument)
 	for (unsigned i = 0; i < 5000; i++)
 		ranges_call(&guest, guest.context, "AllReduce");
 	ranges_play(&guest, guest.context, old);
-	CHECK_EQUAL(find("step")->operations, 0, "it is not known any more");
+	CHECK_EQUAL(find("step")->operations, 0, "the call is no longer known");
 	check_losses(&guest, "after so many calls", NCS_LOSS_RANGE, 1,
 		     END_OF_LOSSES);
 	guest_close(&guest);
@@ -629,7 +631,8 @@ static void use_nvtx(void *argument)
 	uint64_t id;
 
 	(void)argument;
-	CHECK(nvtx_copy_load(&copy, NCS_PLUGIN_PATH), "it takes the calls");
+	CHECK(nvtx_copy_load(&copy, NCS_PLUGIN_PATH),
+	      "the plugin accepts NVTX");
 	CHECK_EQUAL(nvtx_push(&copy, "early"), 0, "before NCCL is there");
 	come();
 	CHECK(nvtx_copy_load(&second, NCS_PLUGIN_PATH), "each copy's");
@@ -705,7 +708,7 @@ static void call_nccl(void *argument)
 		    0, "not followed");
 	nvtx_domain_pop(&copy, nccl);
 	ranges_expect_calls(&guest.view, "exchange", 2, "as the profiler says");
-	CHECK_EQUAL(guest.view.now.range_count, 2, "and no more");
+	CHECK_EQUAL(guest.view.now.range_count, 2, "no further range");
 	nvtx_pop(&copy);
 	nvtx_domain_push(&copy, nccl, nvtx_string(&copy, nccl, "ncclGather"));
 	ranges_call(&guest, guest.context, "Send");
@@ -728,7 +731,8 @@ static void chain(void *argument)
 	(void)argument;
 	CHECK(library, "%s", dlerror());
 	counts = dlsym(library, "nvtx_tool_counts");
-	CHECK(nvtx_copy_load(&copy, NCS_PLUGIN_PATH), "it takes the calls");
+	CHECK(nvtx_copy_load(&copy, NCS_PLUGIN_PATH),
+	      "the plugin accepts NVTX");
 	CHECK(nvtx_copy_load(&second, NCS_PLUGIN_PATH), "each copy's");
 	come();
 	CHECK_EQUAL(nvtx_push(&copy, "step"), 1000, "the tool's return value");
@@ -758,7 +762,8 @@ static void chain(void *argument)
 	      "its own handles");
 	call();
 	ranges_expect_calls(&guest.view, "its string", 1, "by its handle");
-	CHECK_EQUAL(nvtx_domain_pop(&copy, domain), 0, "it has no such call");
+	CHECK_EQUAL(nvtx_domain_pop(&copy, domain), 0,
+		    "the other tool has no such call");
 	check_losses(&guest, "with another tool", END_OF_LOSSES);
 	guest_close(&guest);
 }
@@ -788,7 +793,7 @@ static void mark(void *argument)
 	CHECK_EQUAL(found.event, NCS_EVENT_MARK, "a mark");
 	range = find("step/checkpoint");
 	CHECK_EQUAL(found.value, range->number, "where it was set");
-	CHECK_EQUAL(range->calls, 0, "it is no range");
+	CHECK_EQUAL(range->calls, 0, "a mark is not a range");
 	guest_close(&guest);
 }
 

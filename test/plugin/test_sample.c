@@ -467,7 +467,8 @@ static struct ncs_record play_family(struct guest *guest, uint64_t seq_number,
 		seen |= 1u << found.event;
 		++*children;
 	}
-	CHECK_EQUAL(operation.event, NCS_EVENT_COLL, "it is always there");
+	CHECK_EQUAL(operation.event, NCS_EVENT_COLL,
+		    "the operation's record is always there");
 	if (*children)
 		CHECK_EQUAL(seen,
 			    1u << NCS_EVENT_PROXY_OP |
@@ -504,16 +505,17 @@ static void play_families(void *argument)
 	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_PROXY_STEP], 64,
 		    "events are counted all the same");
 	CHECK_EQUAL(view_channel(&guest.view, 3, true, 2)->steps_done, 64,
-		    "and so are steps");
+		    "steps are counted");
 	CHECK_EQUAL(
 		guest.view.now.functions[COLL_FUNCTION].timed[NCS_TIMING_KERNEL],
-		64, "and times");
+		64, "times are counted");
 	orphan = start_proxy_op(&guest, NULL, 3, true, 2, 1);
 	stop(&guest, start_step(&guest, orphan, 0));
 	stop(&guest, orphan);
 	for (unsigned i = 0; i < 2; i++) {
 		CHECK(next_record(&guest, &found), "an orphan is kept");
-		CHECK_EQUAL(level_of(&found), 0, "and stands for itself");
+		CHECK_EQUAL(level_of(&found), 0,
+			    "the record stands for itself");
 	}
 	guest_close(&guest);
 }
@@ -547,7 +549,7 @@ static void check_kept_for_being_slow(struct guest *guest, enum ncs_event event)
 	struct ncs_record found = expect_record(guest, event, "it is slow");
 
 	CHECK_EQUAL(level_of(&found), NCS_LEVEL_SLOW, "not chosen");
-	CHECK(!is_left_out(&found), "it is there");
+	CHECK(!is_left_out(&found), "the child's record is there");
 }
 
 static void play_slowly(void *argument)
@@ -579,7 +581,8 @@ static void play_slowly(void *argument)
 	check_kept_for_being_slow(&guest, NCS_EVENT_COLL);
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.sampling.slow, 1, "one operation");
-	CHECK_EQUAL(guest.view.now.sampling.left_out, 1, "it was not chosen");
+	CHECK_EQUAL(guest.view.now.sampling.left_out, 1,
+		    "the operation was not chosen");
 	guest_close(&guest);
 }
 
@@ -674,7 +677,7 @@ static void play_queued(void *argument)
 		took = monotonic_ns() - since;
 	} while (took > QUEUE_NS / 2);
 	found = expect_record(&guest, NCS_EVENT_COLL, "its own");
-	CHECK(is_left_out(&found), "it was quick once its turn had come");
+	CHECK(is_left_out(&found), "the operation was quick once it had begun");
 	CHECK(!next_record(&guest, &found), "nothing of its children");
 	guest_close(&guest);
 }

@@ -73,13 +73,14 @@ static bool had_stream_record(uint64_t *stream)
 		CHECK(next_record(&guest, &found), "no operation");
 		if (found.event == NCS_EVENT_COLL)
 			break;
-		CHECK(before.event != NCS_EVENT_STREAM, "of no operation");
+		CHECK(before.event != NCS_EVENT_STREAM,
+		      "a STREAM record without an operation");
 		before = found;
 	}
 	if (before.event != NCS_EVENT_STREAM)
 		return false;
-	CHECK_EQUAL(before.operation, 0, "it belongs to none");
-	CHECK_EQUAL(before.duration, 0, "it has no duration");
+	CHECK_EQUAL(before.operation, 0, "belongs to no operation");
+	CHECK_EQUAL(before.duration, 0, "has no duration");
 	CHECK(before.start >= found.start, "when the operation ended");
 	*stream = before.value;
 	return true;

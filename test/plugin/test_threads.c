@@ -332,10 +332,12 @@ static void come_and_go(void *argument)
 		pthread_join(thread, NULL);
 	}
 	check_losses(&guest, "threads that come and go", END_OF_LOSSES);
-	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_GROUP], count, "each");
+	CHECK_EQUAL(guest.view.now.events[NCS_EVENT_GROUP], count,
+		    "each event is counted");
 	CHECK_EQUAL(guest.view.now.functions[COLL_FUNCTION].operations_done,
-		    count, "each");
-	CHECK_EQUAL(published(&guest.view), 4 * count, "each");
+		    count, "each operation is done");
+	CHECK_EQUAL(published(&guest.view), 4 * count,
+		    "each record is published");
 	guest_close(&guest);
 }
 
@@ -367,7 +369,7 @@ static void crowd(void *argument)
 	for (unsigned i = 0; i < COUNT; i++)
 		pthread_join(threads[i], NULL);
 	CHECK_EQUAL(guest.view.now.functions[COLL_FUNCTION].operations_done,
-		    COUNT, "each");
+		    COUNT, "each operation is done");
 	guest_close(&guest);
 }
 
@@ -433,7 +435,7 @@ static void claim_lanes_anew(void *argument)
 	view_close(&guest.view);
 	host_finalize(guest.host, guest.context);
 	guest.context = init_comm(guest.host, "next", 2);
-	CHECK_EQUAL(count_objects(), 1, "in the place of the former");
+	CHECK_EQUAL(count_objects(), 1, "in the previous one's place");
 	view_open(&guest.view, 0);
 	pthread_barrier_init(&together, NULL, 2);
 	start_thread(&thread, stay_a_while, &guest);
@@ -695,8 +697,9 @@ static void check_look(const struct ncs_snapshot *now,
 	const struct ncs_function_view *function =
 		&now->functions[COLL_FUNCTION];
 
-	CHECK(function->operations >= before->operations, "it goes back");
-	CHECK(function->bytes >= before->bytes, "it goes back");
+	CHECK(function->operations >= before->operations,
+	      "a counter has decreased");
+	CHECK(function->bytes >= before->bytes, "a counter has decreased");
 	CHECK_EQUAL(function->bytes,
 		    function->operations * 7 * COLL_ELEMENT_BYTES,
 		    "written together, seen together");
@@ -785,7 +788,7 @@ static void observe_writers(void *argument)
 		atomic_store_explicit(&observers[i].over, true,
 				      memory_order_release);
 		pthread_join(threads[2 + i], NULL);
-		CHECK(observers[i].readings > 0, "it never read");
+		CHECK(observers[i].readings > 0, "an observer never read");
 		CHECK(!observers[i].view.now.torn, "all writers have ended");
 		CHECK_EQUAL(observers[i].read + observers[i].lost, 5 * ROUNDS,
 			    "read, or counted as lost");

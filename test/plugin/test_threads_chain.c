@@ -36,7 +36,7 @@ static void chain(void)
 
 	CHECK(library, "%s", dlerror());
 	next = dlsym(library, "recorder");
-	CHECK(next, "it is not a recorder");
+	CHECK(next, "not a recorder's library");
 	next->reset();
 	next->counts_only = true;
 	setenv("NCCLSTAT_CHAIN", path, 1);
@@ -85,7 +85,7 @@ static void *call(void *argument)
 
 static void check_counts(uint64_t rounds)
 {
-	CHECK_EQUAL(next->broken, 0, "it got a handle that it never returned");
+	CHECK_EQUAL(next->broken, 0, "got a handle that it never returned");
 	CHECK_EQUAL(next->starts[NCS_EVENT_COLL], rounds, "starts");
 	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_OP], rounds, "starts");
 	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_STEP], rounds, "starts");
@@ -160,7 +160,8 @@ static void use_handles_too_late(void *argument)
 	pthread_join(late, NULL);
 	check_counts((uint64_t)THREADS * ROUNDS);
 	view_take(&guest.view);
-	CHECK(guest.view.now.losses[NCS_LOSS_CHAIN] > 0, "it was not too late");
+	CHECK(guest.view.now.losses[NCS_LOSS_CHAIN] > 0,
+	      "no call was too late");
 	guest_close(&guest);
 }
 
