@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The input of a command: options, and the jobs or recordings to look at. Must
- * not know any command. */
+/* The input of a command: options, and the jobs or recordings to read. Must not
+ * know any command. */
 #ifndef NCS_TUI_COMMANDS_COMMAND_INPUT_H
 #define NCS_TUI_COMMANDS_COMMAND_INPUT_H
 
@@ -10,13 +10,14 @@
 
 struct ncs_command_input {
 	const struct ncs_options *options;
-	/* The jobs to look at; NULL for a command that needs none. */
+	/* The jobs to read; NULL for a command that needs none. */
 	struct ncs_source *source;
-	/* The recordings that `source` reads; NULL if it shows what is now. */
+	/* The recordings that `source` reads; NULL if `source` shows the
+	 * present. */
 	struct ncs_replay *replay;
 };
 
-/* Runs a command; returns the program's exit status, an enum ncs_exit. */
+/* Runs a command. Returns the program's exit status, an enum ncs_exit. */
 typedef int ncs_command_run(const struct ncs_command_input *input);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of commands, and what all of them have in common; see commands.h. */
+/* The table of commands, and the steps that all commands share; see
+ * commands.h. */
 #include "tui/commands/commands.h"
 
 #include <errno.h>
@@ -54,20 +55,22 @@ static int run_version(const struct ncs_command_input *input)
 
 /* Where a command begins to read a recording. */
 enum recording_start {
-	AT_END,      /* its end, with all ranks that there were */
-	AT_END_ONLY, /* likewise, also if samples at intervals are wanted */
+	AT_END, /* at its end, with all ranks that it ever had */
+	/* Like AT_END, even if samples at intervals are requested. */
+	AT_END_ONLY,
 	AT_START,
-	AT_START_ON_TERMINAL, /* AT_START if it is played, else AT_END */
+	/* AT_START if the recording is played, otherwise AT_END. */
+	AT_START_ON_TERMINAL,
 };
 
-/* A row for each mode. Which options a mode takes beside its own is in
- * option_rules.c. */
+/* A row for each mode. option_rules.c says which other options a mode
+ * accepts. */
 static const struct mode_command {
 	ncs_command_run *run; /* NULL for the live view */
 	bool has_no_source;   /* reads neither segments nor recordings */
 	bool uses_aliases;
 	enum recording_start start;
-	bool keeps_ended; /* has all ranks at any time of a recording */
+	bool keeps_ended; /* shows all ranks at any time of a recording */
 	int unreadable;   /* exit status if a recording cannot be read */
 } commands[] = {
 	[NCS_MODE_LIVE] = {
@@ -131,7 +134,8 @@ static const struct mode_command {
 
 /* --- Names of communicators --------------------------------------------- */
 
-/* Reads the file of the user's names. False, with a message, if it is wrong. */
+/* Reads the file of the user's names for communicators. Returns false and
+ * prints a message if the file has an error. */
 static bool load_aliases(struct ncs_aliases *aliases, const char *path)
 {
 	unsigned line = 0;
@@ -204,8 +208,9 @@ static bool begins_at_start(const struct mode_command *command,
 	}
 }
 
-/* Returns the part of the recordings that a command looks at: what lies between
- * --from and --until, and --at or the place where the command begins. */
+/* Returns the part of the recordings that a command reads: the time from --from
+ * until --until, and the position at which to begin, from --at or from the
+ * command. */
 static struct ncs_replay_part part_of(const struct mode_command *command,
 				      const struct ncs_options *options)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The configuration file; see config_file.h.
  *
- * The file decides what the program does, and root may run the program, too: so
- * a file is read only if nobody but the user can have written it.
+ * The file affects what the program does, and root may run the program.
+ * Therefore a file is read only if no one except the user can have written it.
  */
 #include "tui/commands/config_file.h"
 
@@ -18,7 +18,7 @@
 #include "tui/text/format.h"
 
 #define FILE_NAME "ncclstat/ncclstatrc"
-/* A longer file is no configuration. */
+/* Largest size of a configuration file, in bytes. */
 #define FILE_BYTES_MAX 65536
 #define COMPLAINT_MAX 512
 
@@ -46,7 +46,7 @@ void ncs_config_file_find(struct ncs_config_file *config, const char *asked)
 		asked = strcmp(variable, "none") == 0 ? "" : variable;
 	if (asked)
 		config->asked = set_path(config, asked, "");
-	else if (folder && folder[0] == '/') /* else XDG says to ignore it */
+	else if (folder && folder[0] == '/') /* XDG: ignore a relative path */
 		set_path(config, folder, "/" FILE_NAME);
 	else if (home && home[0])
 		set_path(config, home, "/.config/" FILE_NAME);
@@ -57,7 +57,7 @@ void ncs_config_file_find(struct ncs_config_file *config, const char *asked)
 enum line_kind { LINE_BLANK, LINE_WRONG, LINE_SETTING };
 
 struct config_line {
-	const char *text; /* not terminated; without the newline */
+	const char *text; /* not null-terminated; without the newline */
 	size_t length;
 	char name[32];
 	char value[NCS_OPTION_VALUE_MAX];
@@ -73,8 +73,8 @@ static void trim(const char **text, size_t *length)
 		(*length)--;
 }
 
-/* Copies a part of a line without the blanks around it. False if it is empty, too
- * long, or has control characters. */
+/* Copies a part of a line without the blanks around it. Returns false if the
+ * part is empty, too long, or contains control characters. */
 static bool copy_part(char *part, size_t size, const char *text, size_t length)
 {
 	trim(&text, &length);
@@ -106,7 +106,7 @@ static enum line_kind read_line(struct config_line *line)
 	return LINE_SETTING;
 }
 
-/* Takes the next line from the text; false at its end. */
+/* Takes the next line from the text. Returns false at the end of the text. */
 static bool next_line(const char **text, size_t *length,
 		      struct config_line *line)
 {
@@ -124,7 +124,8 @@ static bool next_line(const char **text, size_t *length,
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* Sets the option of a line. False: `error` says what is wrong. */
+/* Sets the option of a line. Returns false and sets `error` to a message if the
+ * line is wrong. */
 static bool take_line(struct config_line *line, struct ncs_options *options,
 		      char *error, size_t size)
 {
@@ -177,7 +178,7 @@ void ncs_config_file_parse(const char *path, const char *text, size_t length,
 	}
 }
 
-/* Returns what is wrong with the file; NULL if it can be trusted. */
+/* Returns the reason why the file cannot be trusted; NULL if it can. */
 static const char *distrust(int file, struct stat *status)
 {
 	if (fstat(file, status) != 0)
@@ -193,12 +194,12 @@ static const char *distrust(int file, struct stat *status)
 	return NULL;
 }
 
-/* Reads the whole file into memory that the caller frees. Returns 0, -ENOENT if
- * there is no file, or -EPERM with the reason in *why. */
+/* Reads the whole file into memory that the caller frees. Returns 0; -ENOENT if
+ * there is no file; or -EPERM, with the reason in *why. */
 static int read_trusted(const char *path, char **text, size_t *length,
 			mode_t *mode, const char **why)
 {
-	/* O_NONBLOCK: it may be a pipe that nobody writes to. */
+	/* O_NONBLOCK: the file may be a pipe without a writer. */
 	int file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK |
 				      O_NOCTTY);
 	struct stat status;
@@ -302,8 +303,8 @@ void ncs_config_file_merge(FILE *file, const char *text, size_t length,
 			write_setting(file, options, (enum ncs_option)i);
 }
 
-/* Makes the folders above a file, for the user only. Errors show when the file is
- * created. */
+/* Makes the folders above a file, accessible only to the user. Ignores errors:
+ * creating the file will report them. */
 static void make_folders(const char *path)
 {
 	char folder[NCS_CONFIG_FILE_PATH_MAX];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the passes over a recording and prints or draws the result; see
- * critical_path_command.h. The path itself is analysis/path's. */
+/* Makes the passes over a recording, and prints the result or adds it to a
+ * trace; see critical_path_command.h. Must not compute the path: analysis/path
+ * does. */
 #include "tui/commands/critical_path_command.h"
 
 #include <errno.h>
@@ -21,8 +22,9 @@ struct path_drawing {
 	uint32_t category;
 	uint32_t words[NCS_PATH_CAUSE_COUNT];
 	uint32_t rank_word, peer_word, number_word, bytes_word;
-	struct ncs_slice_tracks *tracks; /* by scenario and rank of the job */
-	char (*names)[24];               /* by rank of the job */
+	/* Tracks by scenario and rank of the job. */
+	struct ncs_slice_tracks *tracks;
+	char (*names)[24]; /* names of tracks by rank of the job */
 };
 
 struct path_run {
@@ -117,8 +119,8 @@ static void draw_segment(void *context, const struct ncs_path_segment *segment)
 			segment->until_ns, &event);
 }
 
-/* Draws an operation with the times that it has in a scenario. Scenario 0 is what
- * happened, which the trace has anyway. */
+/* Draws an operation with its times in a scenario. Scenario 0 is the recorded
+ * job, which the trace already shows. */
 static void draw_timed(void *context, size_t scenario,
 		       const struct ncs_part *part, uint64_t arrival_ns,
 		       uint64_t end_ns)
@@ -178,7 +180,8 @@ static int print(struct path_run *run, struct ncs_replay *replay,
 	return status;
 }
 
-/* Makes both passes; the path is drawn if there is a drawing, else printed. */
+/* Makes both passes; draws the path if there is a drawing, otherwise prints
+ * it. */
 static int analyse(struct path_run *run, struct ncs_replay *replay)
 {
 	struct ncs_scenario scenarios[NCS_SCENARIOS_MAX];
@@ -200,7 +203,7 @@ static int analyse(struct path_run *run, struct ncs_replay *replay)
 	char error[256];
 	int result, status;
 
-	/* Parsing the options has found no error in them. */
+	/* Cannot fail: parsing the options has checked the scenarios. */
 	for (size_t i = 0; i < options.scenario_count; i++)
 		if (!ncs_scenario_parse(&scenarios[i], run->options->what_if[i],
 					error, sizeof(error)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --critical-path and --what-if: the critical path of a recorded job, and what
- * changes would do to it, as text, as JSON or in a trace.
+/* --critical-path and --what-if: the critical path of a recorded job, and the
+ * effects of changes to the job, as text, as JSON or in a trace.
  */
 #ifndef NCS_TUI_COMMANDS_CRITICAL_PATH_COMMAND_H
 #define NCS_TUI_COMMANDS_CRITICAL_PATH_COMMAND_H
@@ -12,12 +12,13 @@
 #include "record/export/trace_writer.h"
 #include "tui/commands/command_input.h"
 
-/* Reads the recording twice and prints. Returns the program's exit status. */
+/* Reads the recording twice and prints the critical path. Returns the program's
+ * exit status. */
 int ncs_critical_path_run(const struct ncs_command_input *input);
 
-/* Adds the path to a trace, on a track of its own; and for each --what-if, on
- * tracks beside the recorded ones, when operations would have begun and ended.
- * Returns 0 or -errno. */
+/* Adds the path to a trace, on a track of its own. For each --what-if, adds
+ * tracks with the times at which operations would have begun and ended. Returns
+ * 0 or -errno. */
 int ncs_critical_path_trace(const struct ncs_options *options,
 			    struct ncs_replay *replay,
 			    struct ncs_trace_writer *writer);
@@ -28,12 +29,13 @@ struct ncs_path_view {
 	struct ncs_replay *replay;
 	const struct ncs_path_report *report;
 	struct ncs_recorded_operations_count count;
-	uint32_t rank_count; /* ranks of the job are below this */
+	uint32_t rank_count; /* more than the largest rank of the job */
 };
 
 /* Prints the path for users. */
 void ncs_critical_path_text(FILE *file, const struct ncs_path_view *view);
-/* Prints the path as one object on one line. Lack of memory ends the program. */
+/* Prints the path as one object on one line. Lack of memory ends the
+ * program. */
 void ncs_critical_path_json(FILE *file, const struct ncs_path_view *view);
 
 #endif

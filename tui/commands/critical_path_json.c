@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The critical path as JSON: the whole report, times in ns, as one object on one
- * line. Must not compute anything of the path itself. */
+/* The critical path as JSON: the whole report, times in ns, as one object on
+ * one line. Must not compute anything of the path itself. */
 #include "tui/commands/critical_path_command.h"
 
 #include <inttypes.h>
@@ -8,8 +8,8 @@
 
 #include "tui/commands/json_values.h"
 
-/* Adds a time, rounded to whole ns: fractions only come from dividing times
- * among causes and mean nothing. */
+/* Adds a time, rounded to whole ns: fractions only result from dividing times
+ * among causes, and have no meaning. */
 static void put_ns(json_t *object, const char *key, double ns)
 {
 	ncs_json_add_signed(object, key, llround(ns));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The critical path for users: where the time went, by cause, rank, channel and
- * step, and what changes would do to it. Must not compute anything of the path. */
+/* The critical path as text for users: how the time was spent, by cause, rank,
+ * channel and step, and the effects of changes. Must not compute anything of
+ * the path. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "tui/commands/critical_path_command.h"
 #include "tui/text/format.h"
 
-/* The most rows of tables that could be very long. */
+/* Largest number of rows of tables that could be very long. */
 #define RANKS_MOST 16u
 #define CHANNELS_MOST 10u
 #define STEPS_MOST 16u
@@ -228,7 +229,8 @@ static void print_steps(FILE *file, const struct ncs_path_view *view)
 		double ns = step->end_ns[0] - report->steps[i - 1].end_ns[0];
 		double path_ns = 0;
 
-		/* Not `ns`: operations of neighbouring steps overlap. */
+		/* Percentages are of this sum, not of `ns`: operations of
+		 * neighbouring steps overlap. */
 		for (unsigned k = 0; k < NCS_PATH_CAUSE_COUNT; k++)
 			path_ns += step->cause_ns[k];
 		fprintf(file, "%5zu", i);

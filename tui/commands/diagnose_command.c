@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* --diagnose; see diagnose_command.h. Takes samples, waits for a problem if asked
- * to, and prints the findings. analysis/diagnosis judges. */
+/* --diagnose; see diagnose_command.h. Takes samples, waits for a problem if
+ * requested, and prints the findings. Must not judge: analysis/diagnosis
+ * does. */
 #include "tui/commands/diagnose_command.h"
 
 #include <errno.h>
@@ -11,7 +12,8 @@
 #include "tui/text/finding_text.h"
 #include "tui/text/output.h"
 
-/* The first sample shows the state, the second one what moves. */
+/* The first sample shows the state, the second one shows which values
+ * change. */
 #define SAMPLES_LEAST 2u
 
 /* --- Text ---------------------------------------------------------------- */
@@ -69,7 +71,8 @@ struct diagnose_watch {
 	struct ncs_diagnosis diagnosis;
 	struct ncs_stamp stamp;
 	uint64_t began_ns;
-	uint64_t slow_since_ns; /* 0 if the job is not slow */
+	/* Since when the job has been slow; 0 if it is not slow. */
+	uint64_t slow_since_ns;
 };
 
 static bool take_sample(struct diagnose_watch *watch)
@@ -87,8 +90,8 @@ static bool take_sample(struct diagnose_watch *watch)
 	return false;
 }
 
-/* Returns whether --wait has what it waited for: a stuck job, or one that is slow
- * for as long as it takes to call a job stuck. */
+/* Whether --wait can end: the job is stuck, or has been slow for as long as a
+ * job must stand still to count as stuck. */
 static bool has_problem(struct diagnose_watch *watch)
 {
 	enum ncs_verdict_severity severity =
@@ -152,7 +155,7 @@ static int print(const struct diagnose_watch *watch)
 	return written == NCS_EXIT_OK ? status : NCS_EXIT_NO_VERDICT;
 }
 
-/* Gives the model the time of the recording that lies before the sample. */
+/* Fills the model with the recording's time before the sample. */
 static void replay_past(struct diagnose_watch *watch)
 {
 	ncs_replay_fill(watch->source, &watch->model, &watch->diagnosis,
@@ -172,7 +175,8 @@ int ncs_diagnose_run(const struct ncs_command_input *input)
 
 	ncs_model_init(&watch.model);
 	ncs_diagnosis_init(&watch.diagnosis);
-	/* Latest calls show what some ranks have finished and others not. */
+	/* The latest calls show what some ranks have finished and others have
+	 * not. */
 	watch.model.keeps_latest = true;
 	if (watch.replay)
 		replay_past(&watch);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --diagnose: what is wrong with the job, as text or JSON, and as an exit
- * status.
+/* --diagnose: prints what is wrong with the job, as text or JSON, and returns
+ * it as an exit status.
  */
 #ifndef NCS_TUI_COMMANDS_DIAGNOSE_COMMAND_H
 #define NCS_TUI_COMMANDS_DIAGNOSE_COMMAND_H
@@ -13,8 +13,8 @@
 #include "tui/commands/options.h"
 
 /* Takes at least two samples, an interval apart, and prints the findings. With
- * --wait, goes on until something is stuck or slow. Of a recording, takes one
- * sample and the time before it. Returns the program's exit status. */
+ * --wait, continues until something is stuck or slow. From a recording, takes
+ * one sample and the time before it. Returns the program's exit status. */
 int ncs_diagnose_run(const struct ncs_command_input *input);
 
 /* Prints the findings for users. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The diagnosis as JSON: one object on one line. Keys are part of the interface,
- * like those of the dump. Must not judge: it prints findings as they are. */
+/* The diagnosis as JSON: one object on one line. Keys are part of the
+ * interface, like those of the dump. Must not judge: it prints findings as they
+ * are. */
 #include "analysis/base/value_names.h"
 #include "tui/commands/diagnose_command.h"
 #include "tui/text/finding_text.h"
@@ -111,7 +112,8 @@ void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
 	ncs_json_add_number(object, "looks", diagnosis->passes);
 	ncs_json_add_number(object, "ranks_seen", model->rank_count);
 	ncs_json_add_number(object, "unreadable", model->unreadable_count);
-	/* Null without ranks: healthy is a claim that needs evidence. */
+	/* Null if there are no ranks: "healthy" would be a claim without
+	 * evidence. */
 	ncs_json_add_word(
 		object, "severity",
 		model->rank_count > 0 ?

@@ -73,8 +73,8 @@ void ncs_dump_say_nothing(const struct ncs_options *options)
 
 /* The output so far. */
 struct dump_progress {
-	bool printed; /* at least one table */
-	bool said;    /* the last output was that there is nothing */
+	bool printed; /* at least one table was printed */
+	bool said;    /* the last output was the message that there is no job */
 };
 
 static bool print_sample(FILE *file, const struct ncs_options *options,
@@ -101,7 +101,8 @@ static bool print_sample(FILE *file, const struct ncs_options *options,
 	return true;
 }
 
-/* Takes and prints one sample. False if no other may follow. */
+/* Takes and prints one sample. Returns false if no other sample should
+ * follow. */
 static bool dump_sample(const struct ncs_options *options,
 			struct ncs_source *source,
 			const struct ncs_replay *replay,
@@ -142,8 +143,8 @@ static uint64_t samples_wanted(const struct ncs_options *options)
 								    1;
 }
 
-/* Waits for the next sample, or moves the recording to it. False if there is
- * none. */
+/* Waits until the next sample is due, or moves the recording to its time.
+ * Returns false if there are no more samples. */
 static bool wait_for_next(const struct ncs_options *options,
 			  struct ncs_replay *replay, uint64_t *next_ns)
 {
@@ -154,14 +155,15 @@ static bool wait_for_next(const struct ncs_options *options,
 		return true;
 	}
 	*next_ns += options->interval_ns;
-	/* A late sample is not followed by a burst to catch up. */
+	/* After a late sample, do not take several samples in quick
+	 * succession. */
 	if (*next_ns < ncs_clock_monotonic_ns())
 		*next_ns = ncs_clock_monotonic_ns();
 	ncs_dump_sleep_until(*next_ns);
 	return true;
 }
 
-/* Gives the model the time of the recording that lies before a single sample. */
+/* Fills the model with the recording's time before a single sample. */
 static void replay_past(const struct ncs_options *options,
 			struct ncs_replay *replay, struct ncs_model *model,
 			struct ncs_diagnosis *diagnosis)

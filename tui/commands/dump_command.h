@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --dump: prints what the live view shows as text or as JSON, once or at
+/* --dump: prints the contents of the live view as text or as JSON, once or at
  * intervals. Must not need a terminal or change one.
  */
 #ifndef NCS_TUI_COMMANDS_DUMP_COMMAND_H
@@ -17,36 +17,38 @@ struct ncs_stamp {
 	const char *host;
 	uint64_t monotonic_ns;
 	uint64_t realtime_ns;
-	const struct ncs_replay *replay; /* the recording; NULL for now */
+	/* The recording; NULL for the present. */
+	const struct ncs_replay *replay;
 };
 
 /* Returns the stamp of this host now, or of the position in a recording. */
 struct ncs_stamp ncs_dump_stamp(const struct ncs_replay *replay);
 /* Sleeps until a time of CLOCK_MONOTONIC. */
 void ncs_dump_sleep_until(uint64_t time_ns);
-/* Says on standard error that there is no job, and what to do. */
+/* Prints on standard error that there is no job, and what to do. */
 void ncs_dump_say_nothing(const struct ncs_options *options);
 
-/* Prints one sample as text. False for lack of memory; errors of the file are left
- * to its error indicator. */
+/* Prints one sample as text. Returns false if there is no memory; the caller
+ * checks for write errors (ferror()). */
 bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 		   const struct ncs_options *options,
 		   const struct ncs_stamp *stamp);
-/* Print parts of it: the line with host and time; the rows of one view as a table
- * with titles; the segments that cannot be read, if there are any. */
+/* Print parts of the text: the line with host and time; the rows of one view as
+ * a table with titles; the segments that cannot be read, if there are any. */
 void ncs_dump_head(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp, bool ascii);
 void ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
 		   size_t row_count, bool ascii);
 void ncs_dump_unreadable(FILE *file, const struct ncs_model *model, bool ascii);
 
-/* Prints one sample as one object on one line. Lack of memory ends the program. */
+/* Prints one sample as one object on one line. Lack of memory ends the
+ * program. */
 void ncs_dump_json(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp);
 
-/* Takes and prints the samples that the options ask for: one, or one for each
- * interval. Of a recording, they begin at its position and go on to its end.
- * Returns the program's exit status. */
+/* Takes and prints the samples that the options request: one, or one for each
+ * interval. Samples of a recording begin at its position and continue to its
+ * end. Returns the program's exit status. */
 int ncs_dump_run(const struct ncs_command_input *input);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The JSON dump: one object for each sample, on one line.
  *
- * Keys are part of the interface: other programs parse them. A value that is not
- * known is null, never 0. Points in time (*_ns) are CLOCK_MONOTONIC; durations
- * under time_ns are ns. Strings from shared memory are cleaned, so they are valid
- * UTF-8. Must not read shared memory itself.
+ * Keys are part of the interface: other programs parse them. An unknown value
+ * is null, never 0. Points in time (*_ns) are by CLOCK_MONOTONIC; durations
+ * under time_ns are in ns. Strings from shared memory are cleaned, so they are
+ * valid UTF-8. Must not read shared memory itself.
  */
 #include "analysis/base/value_names.h"
 #include "analysis/model/communicators.h"
@@ -49,7 +49,7 @@ static json_t *straggler_of(const struct ncs_communicator *communicator)
 	return object;
 }
 
-/* The first of the ranks that are behind; null if no rank is. */
+/* Returns the first of the ranks that are behind; null if no rank is behind. */
 static json_t *slowest_of(const struct ncs_progress *progress)
 {
 	const struct ncs_rank *rank = progress->slowest;
@@ -138,6 +138,6 @@ void ncs_dump_json(FILE *file, const struct ncs_model *model,
 	ncs_json_add(sample, "ranks", ranks);
 	ncs_json_add(sample, "communicators", communicators_of(model));
 	ncs_json_add(sample, "unreadable", unreadable);
-	/* Nine digits keep a second to the nanosecond. */
+	/* Nine digits show a time in seconds exactly to the nanosecond. */
 	ncs_json_print(file, sample, JSON_COMPACT | JSON_REAL_PRECISION(9));
 }

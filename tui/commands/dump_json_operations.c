@@ -106,7 +106,8 @@ json_t *ncs_dump_json_functions(const struct ncs_rank *rank)
 
 /* --- Classes ------------------------------------------------------------- */
 
-/* Percentiles from the histogram, and the exact maximum. */
+/* Returns a class's times: percentiles from the histogram, and the exact
+ * maximum. */
 static json_t *class_times_of(const struct ncs_rank *rank,
 			      const struct ncs_class_times *times)
 {
@@ -173,8 +174,8 @@ json_t *ncs_dump_json_classes(const struct ncs_rank *rank)
 
 /* --- Operations in flight ------------------------------------------------ */
 
-/* Whether the peer of an operation means anything: NCCL passes a root for every
- * collective, also for those that have none. */
+/* Whether the peer of an operation has a meaning: NCCL passes a root for every
+ * collective, even for those without a root. */
 static bool has_peer(const struct ncs_operation_view *operation)
 {
 	return operation->peer >= 0 &&

@@ -9,10 +9,11 @@
 
 #include "analysis/model/model.h"
 
-/* Returns a rank with everything below it. */
+/* Returns a new object with a rank and everything below it. */
 json_t *ncs_dump_json_rank(const struct ncs_rank *rank);
 
-/* Adds the keys that identify a rank: its process, and its number or null. */
+/* Adds the keys that identify a rank: its process, and its number, which is
+ * null if unknown. */
 void ncs_dump_json_identify(json_t *object, const struct ncs_rank *rank);
 
 /* Return new arrays: a rank's functions, classes, ranges and operations in
@@ -22,7 +23,8 @@ json_t *ncs_dump_json_classes(const struct ncs_rank *rank);
 json_t *ncs_dump_json_ranges(const struct ncs_rank *rank);
 json_t *ncs_dump_json_operations(const struct ncs_rank *rank);
 
-/* Returns a new object with GPU times by CUPTI; null if no kernel was recorded. */
+/* Returns a new object with GPU times by CUPTI; null if no kernel was
+ * recorded. */
 json_t *ncs_dump_json_gpu_time(const struct ncs_gpu_time *time);
 
 #endif

@@ -21,8 +21,8 @@ static json_t *version_of(const struct ncs_identity *identity)
 	return json_string(version);
 }
 
-/* A transition that NCCL never reported has the count 0; a time that NCCL does
- * not report is unknown, so null. */
+/* Returns the proxy thread. The count of a transition that NCCL never reported
+ * is 0; a time that NCCL does not report is unknown, and thus null. */
 static json_t *proxy_of(const struct ncs_rank *rank)
 {
 	json_t *object = json_object(), *time = json_object();

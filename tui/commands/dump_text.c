@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The text dump: one plain table for each view, from the table of columns. The
- * order is stable; there must be no boxes, no colours and no clipping. */
+ * order of rows must be stable; there must be no boxes, no colours and no cut
+ * cells. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -18,7 +19,7 @@ struct dump_table {
 	size_t row_count;
 	bool ascii;
 	unsigned widths[NCS_COLUMN_COUNT];
-	size_t last; /* column of this view */
+	size_t last; /* last column of this view */
 };
 
 static void measure(struct dump_table *table, enum ncs_view view)
@@ -46,8 +47,8 @@ static void measure(struct dump_table *table, enum ncs_view view)
 	}
 }
 
-/* Prints a row, or the titles if `row` is NULL. Lines have no blanks at their
- * end. */
+/* Prints a row, or the titles if `row` is NULL. Lines have no trailing
+ * blanks. */
 static void print_line(FILE *file, const struct dump_table *table,
 		       enum ncs_view view, const struct ncs_row *row)
 {
@@ -94,7 +95,7 @@ void ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
 		print_line(file, &table, view, &rows[i]);
 }
 
-/* Prints that it is a recording, and the position in it. */
+/* Prints that the dump is from a recording, and the position in it. */
 static void print_position(FILE *file, const struct ncs_replay *replay)
 {
 	char at[32], length[32], error[NCS_FORMAT_MAX];
@@ -127,7 +128,7 @@ void ncs_dump_head(FILE *file, const struct ncs_model *model,
 	fputc('\n', file);
 }
 
-/* Prints what is estimated from the records of steps: a line for each rank and
+/* Prints the estimates from the records of steps: a line for each rank and
  * direction. */
 static void print_steps(FILE *file, const struct ncs_model *model, bool ascii)
 {
@@ -178,8 +179,8 @@ static void print_lateness_of(FILE *file, const struct ncs_rank *rank,
 	fprintf(file, "late: %s\n", text);
 }
 
-/* Prints a line for each rank that was compared with others. False for lack of
- * memory. */
+/* Prints a line for each rank that was compared with others. Returns false if
+ * there is no memory. */
 static bool print_lateness(FILE *file, const struct ncs_model *model,
 			   bool ascii)
 {
@@ -217,8 +218,9 @@ void ncs_dump_unreadable(FILE *file, const struct ncs_model *model, bool ascii)
 	}
 }
 
-/* Returns whether a view is printed. Unless it is asked for, the timeline is not:
- * the other tables show the same; nor are findings: --diagnose says more. */
+/* Whether a view is printed. By default the timeline is not, because the other
+ * tables show the same data, and findings are not, because --diagnose prints
+ * more. */
 static bool is_wanted(const struct ncs_options *options, enum ncs_view view)
 {
 	if (options->view == NCS_VIEW_COUNT)

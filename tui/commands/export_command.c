@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --export; see export_command.h. Opens the output and shows progress; record/export
- * writes. */
+/* --export; see export_command.h. Opens the output and shows progress. Must not
+ * know the formats: record/export writes them. */
 #include "tui/commands/export_command.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static bool is_standard_output(const struct ncs_options *options)
 	return !options->output_path || strcmp(options->output_path, "-") == 0;
 }
 
-/* Returns whether the output is one of the recordings, which it would overwrite. */
+/* Whether the output is one of the recordings, which would be overwritten. */
 static bool is_recording(const struct ncs_options *options)
 {
 	struct stat output, input;
@@ -74,7 +74,8 @@ static bool is_recording(const struct ncs_options *options)
 	return false;
 }
 
-/* Returns the output; NULL, with a message and *status set, if it is no good. */
+/* Opens and returns the output. If the output cannot be used, prints a message,
+ * sets *status to the exit status, and returns NULL. */
 static FILE *open_output(const struct ncs_options *options, int *status)
 {
 	FILE *file;
@@ -107,7 +108,8 @@ static FILE *open_output(const struct ncs_options *options, int *status)
 	return NULL;
 }
 
-/* A closed pipe is no error: its reader may have enough. */
+/* Prints an error. A closed pipe is not an error: its reader may have read
+ * enough. Returns the program's exit status. */
 static int say_error(const struct ncs_options *options, int error)
 {
 	if (error == -EPIPE && is_standard_output(options))

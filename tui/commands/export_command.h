@@ -6,8 +6,8 @@
 
 #include "tui/commands/command_input.h"
 
-/* Exports the recordings of `input` and says on stderr what is missing in the
- * output. Returns the program's exit status. */
+/* Exports the recordings of `input`, and prints on stderr which data is missing
+ * in the output. Returns the program's exit status. */
 int ncs_export_run(const struct ncs_command_input *input);
 
 #endif

@@ -154,7 +154,8 @@ static const char *aligned_by(enum ncs_aligned_by by, size_t host)
 	return by == NCS_ALIGNED_BY_TRAFFIC ? "traffic" : "realtime";
 }
 
-/* The clocks of the recording's hosts; an empty array if it has one host. */
+/* Returns the clocks of the recording's hosts; an empty array if it has only
+ * one host. */
 static json_t *clocks_of(const struct ncs_replay *replay)
 {
 	const struct ncs_recording_alignment *alignment = &replay->alignment;

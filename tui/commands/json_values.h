@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds the JSON that the program prints, with the conventions that all of it
- * shares: a value that is not known is null, never 0; strings from shared memory
- * and from recordings are cleaned and so are valid UTF-8. Must not know which
- * command prints.
+/* Builds the JSON that the program prints, with conventions that all commands
+ * share: an unknown value is null, never 0; strings from shared memory and from
+ * recordings are cleaned, and thus valid UTF-8. Must not know which command
+ * prints.
  */
 #ifndef NCS_TUI_COMMANDS_JSON_VALUES_H
 #define NCS_TUI_COMMANDS_JSON_VALUES_H
@@ -16,26 +16,28 @@
 #include "record/read/replay.h"
 
 /* Creates an object for a whole document. From then on, lack of memory ends the
- * program with NCS_EXIT_NOTHING: an object without one of its keys would mislead
- * programs that read it. */
+ * program with NCS_EXIT_NOTHING: an object without one of its keys would
+ * mislead programs that read it. */
 json_t *ncs_json_document(void);
 
-/* Prints a document on one line and releases it. `flags` as for json_dumpf().
- * Errors of writing are left to the file's error indicator. */
+/* Prints a document on one line and releases it. `flags` are those of
+ * json_dumpf(). The caller checks for write errors (ferror()). */
 void ncs_json_print(FILE *file, json_t *document, size_t flags);
 
-/* Add a value, of which they take ownership, to an object or an array. */
+/* Add a value to an object or an array, and take ownership of the value. */
 void ncs_json_add(json_t *object, const char *key, json_t *value);
 void ncs_json_append(json_t *array, json_t *value);
 
-/* Add an unsigned number (at most INT64_MAX); the second one null unless it is
- * known; the third one a time in ns, null if it is 0. */
+/* Add an unsigned number, at most INT64_MAX. ncs_json_add_number_if() adds null
+ * unless the number is known; the third function adds a time in ns, null if it
+ * is 0. */
 void ncs_json_add_number(json_t *object, const char *key, uint64_t value);
 void ncs_json_add_number_if(json_t *object, const char *key, bool known,
 			    uint64_t value);
 void ncs_json_add_time(json_t *object, const char *key, uint64_t value_ns);
 
-/* Add a signed number; the second one null unless it is known. */
+/* Add a signed number. ncs_json_add_signed_if() adds null unless the number is
+ * known. */
 void ncs_json_add_signed(json_t *object, const char *key, int64_t value);
 void ncs_json_add_signed_if(json_t *object, const char *key, bool known,
 			    int64_t value);
@@ -44,10 +46,10 @@ void ncs_json_add_signed_if(json_t *object, const char *key, bool known,
 void ncs_json_add_real(json_t *object, const char *key, double value);
 void ncs_json_add_bool(json_t *object, const char *key, bool value);
 
-/* Adds a word of our own tables; null if it is NULL. */
+/* Adds a word of ncclstat's own tables; null if `word` is NULL. */
 void ncs_json_add_word(json_t *object, const char *key, const char *word);
-/* Add a string from outside, cleaned; the second one null unless it is known and
- * not empty. */
+/* Add a string from outside, cleaned. ncs_json_add_text_if() adds null unless
+ * the string is known and not empty. */
 void ncs_json_add_text(json_t *object, const char *key, const char *raw);
 void ncs_json_add_text_if(json_t *object, const char *key, bool known,
 			  const char *raw);
@@ -57,7 +59,7 @@ void ncs_json_add_text_if(json_t *object, const char *key, bool known,
 json_t *ncs_json_counts(const char *(*name)(unsigned index),
 			const uint64_t *values, unsigned first, unsigned end);
 
-/* Returns a new string: `raw`, cleaned. */
+/* Returns a new string with the cleaned text of `raw`. */
 json_t *ncs_json_clean(const char *raw);
 
 /* Returns a new object that describes a communicator. */

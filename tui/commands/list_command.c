@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --list; see list_command.h. Prints a line for each segment, also for those that
- * cannot be read. Must not use a model: that leaves out ranks that have ended. */
+/* --list; see list_command.h. Prints a line for each segment, readable or not.
+ * Must not use a model, because a model omits ranks that have ended. */
 #include "tui/commands/list_command.h"
 
 #include <inttypes.h>

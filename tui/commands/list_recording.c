@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --list of recordings; see list_recording.h. Reads the recordings only. */
+/* --list of recordings; see list_recording.h. Must not read segments. */
 #include "tui/commands/list_recording.h"
 
 #include <inttypes.h>
@@ -64,7 +64,7 @@ static void print_file(const struct recording_listing *listing, size_t index)
 	      listing->file);
 }
 
-/* Prints what the alignment of a host's clock rests on. */
+/* Prints the evidence for the alignment of a host's clock. */
 static void print_knowledge(const struct recording_listing *listing,
 			    const struct ncs_aligned *aligned)
 {
@@ -107,7 +107,7 @@ static void print_host(const struct recording_listing *listing, size_t index)
 	fputc('\n', listing->file);
 }
 
-/* Prints what all clocks were aligned by. */
+/* Prints the evidence by which the clocks of all hosts were aligned. */
 static void print_alignment(const struct recording_listing *listing)
 {
 	const struct ncs_recording_alignment *alignment =
@@ -140,8 +140,8 @@ static void print_alignment(const struct recording_listing *listing)
 	fputc('\n', listing->file);
 }
 
-/* Finds a rank's identity: from its last state, which knows most, else from its
- * header. */
+/* Finds a rank's identity: in its last state, which has the most facts, or
+ * otherwise in its header. */
 static void identify(const struct recording_listing *listing, size_t index,
 		     struct ncs_identity *identity)
 {
@@ -168,7 +168,8 @@ static void print_time(const struct recording_listing *listing,
 	uint64_t from_ns = listing->replay->all.from_ns;
 	char text[32];
 
-	/* Records that were in the rings when recording began are older. */
+	/* Records that were in the rings when the recording began are from
+	 * before its beginning. */
 	ncs_instant_print(time_ns > from_ns ? time_ns - from_ns :
 					      from_ns - time_ns,
 			  text + 1, sizeof(text) - 1);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* --list of recordings: prints what each file holds, the hosts' clocks, and the
- * ranks. */
+/* --list of recordings: prints the contents of each file, the hosts' clocks,
+ * and the ranks. */
 #ifndef NCS_TUI_COMMANDS_LIST_RECORDING_H
 #define NCS_TUI_COMMANDS_LIST_RECORDING_H
 
 #include "record/read/replay.h"
 #include "tui/commands/options.h"
 
-/* Checks every chunk first, so that all damage is reported. Returns the program's
- * exit status. */
+/* Checks every chunk first, so that all damage is reported. Returns the
+ * program's exit status. */
 int ncs_list_recording_run(const struct ncs_options *options,
 			   struct ncs_replay *replay);
 

@@ -20,7 +20,7 @@ static const struct ncs_column *find_title(enum ncs_view view,
 	return NULL;
 }
 
-/* Takes "-SINCE", or "-" alone for the model's order reversed. */
+/* Takes "-SINCE", or "-" alone for the reversed order of the model. */
 static bool take_sort(struct ncs_options *options, enum ncs_view view,
 		      const char *title, bool minus)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the arguments of options are read and printed; see option_kinds.h. Those of
- * --sort and --columns are in option_columns.c. */
+/* Reads and prints the arguments of options; see option_kinds.h. The arguments
+ * of --sort and --columns are in option_columns.c. */
 #include "tui/commands/option_kinds.h"
 
 #include <ctype.h>
@@ -11,7 +11,7 @@
 #include "analysis/base/detail.h"
 #include "record/format/chunk.h"
 
-/* The field that an argument sets. */
+/* Returns the field that an argument sets. */
 static void *field_of(const struct ncs_option_input *input)
 {
 	return (char *)input->options + input->row->offset;
@@ -60,7 +60,7 @@ static int count_words(const char *choices)
 	return count;
 }
 
-/* Returns the number of the word that is set; 0 if no word is, such as for
+/* Returns the number of the word that is set; 0 if none is, e.g. for
  * NCS_VIEW_COUNT. */
 static int get_choice(const struct ncs_options *options,
 		      const struct ncs_option_row *row)
@@ -170,8 +170,8 @@ const struct ncs_option_kind ncs_option_kind_aliases_path = {
 
 /* --- Numbers ------------------------------------------------------------ */
 
-/* Reads decimal digits and moves *text behind them. False if there are none, or if
- * the number is out of bounds. */
+/* Reads decimal digits and moves *text behind them. Returns false if there are
+ * no digits, or if the number is out of bounds. */
 static bool take_digits(const char **text, uint64_t least, uint64_t most,
 			uint64_t *number)
 {
@@ -219,7 +219,8 @@ static bool take_compression(const struct ncs_option_input *input)
 	return true;
 }
 
-/* Each file needs room for the heads that every file has. */
+/* Smallest size at which a new file may begin, in bytes: each file needs room
+ * for its heads. */
 #define ROTATE_BYTES_MIN (UINT64_C(1) << 16)
 
 static bool parse_bytes(const char *text, uint64_t *bytes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kinds of arguments that options have; options.def names them. Must look at
- * its arguments only.
+/* The kinds of arguments that options have; options.def names them. Functions
+ * must read only their arguments.
  */
 #ifndef NCS_TUI_COMMANDS_OPTION_KINDS_H
 #define NCS_TUI_COMMANDS_OPTION_KINDS_H
@@ -11,17 +11,18 @@
 extern const struct ncs_option_kind ncs_option_kind_none;
 /* No argument: a bool becomes true. */
 extern const struct ncs_option_kind ncs_option_kind_flag;
-/* A word of the row's argument: sets an enum to the number of the word, or a bool
- * to true for the second of two words. */
+/* A word of the row's argument: sets an enum to the number of the word, or a
+ * bool to true for the second of two words. */
 extern const struct ncs_option_kind ncs_option_kind_choice;
 /* A choice that is "on" if the argument is left out. */
 extern const struct ncs_option_kind ncs_option_kind_mouse;
 /* A const char * that is not empty. */
 extern const struct ncs_option_kind ncs_option_kind_text;
-/* A uint64_t from 1 on; the number of a process as uint32_t. */
+/* A uint64_t of at least 1; the number of a process as uint32_t. */
 extern const struct ncs_option_kind ncs_option_kind_number;
 extern const struct ncs_option_kind ncs_option_kind_pid;
-/* A uint64_t: seconds, kept as ns; bytes with a unit. */
+/* A uint64_t: a time in seconds, stored in ns; a size in bytes, written with a
+ * unit. */
 extern const struct ncs_option_kind ncs_option_kind_seconds;
 extern const struct ncs_option_kind ncs_option_kind_bytes;
 /* A struct ncs_instant. */
@@ -36,10 +37,12 @@ extern const struct ncs_option_kind ncs_option_kind_config_path;
 extern const struct ncs_option_kind ncs_option_kind_aliases_path;
 extern const struct ncs_option_kind ncs_option_kind_synthetic;
 
-/* Returns the number of a word in "one|two|three"; -1 if it is not there. */
+/* Returns the number of a word in a list such as "one|two|three"; -1 if the
+ * list does not contain it. */
 int ncs_choice_find(const char *choices, const char *word);
 
-/* Moves a choice to its next word, or to the one before, and round the ends. */
+/* Sets a choice to its next or its previous word, wrapping around at the
+ * ends. */
 void ncs_choice_step(struct ncs_options *options,
 		     const struct ncs_option_row *row, bool forward);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules for options that go together; see option_rules.h. To let a mode take
+/* Rules for combinations of options; see option_rules.h. To let a mode accept
  * another option, change a row of `rules`. */
 #include "tui/commands/option_rules.h"
 
@@ -13,7 +13,7 @@
 #define MODE(mode) (1u << NCS_MODE_##mode)
 #define ALL_MODES (~0u)
 #define OPTION(option) (UINT64_C(1) << NCS_OPTION_##option)
-/* Stands for recordings among the options. */
+/* The bit for recordings in a set of options. */
 #define FILES (UINT64_C(1) << NCS_OPTIONS_END)
 
 #define TIMES (OPTION(AT) | OPTION(FROM) | OPTION(UNTIL))
@@ -37,10 +37,10 @@ static bool records_to_stdout(const struct ncs_options *options)
 		__VA_ARGS__ \
 	}
 
-/* An option that would be ignored must not look as if it did anything. A rule is
- * broken in one of its modes if one of `options` is given, one of `with` (unless
- * that is empty), none of `without`, and if `when` (unless NULL) says so. The
- * first rule that is broken is reported. */
+/* An option that would have no effect is an error. In each of its modes, a rule
+ * is broken if one of `options` is given, one of `with` is given (unless `with`
+ * is empty), none of `without` is given, and `when` (unless it is NULL) returns
+ * true. The first broken rule is reported. */
 static const struct option_rule {
 	unsigned modes;
 	uint64_t options;
@@ -159,7 +159,7 @@ static const char *name_of_mode(enum ncs_mode mode)
 	return row->name;
 }
 
-/* Checks the words that are no options: they are the names of recordings. */
+/* Checks the words that are not options: they are the names of recordings. */
 static bool check_files(const struct ncs_options *options, char *error,
 			size_t error_size)
 {

@@ -68,8 +68,8 @@ bool ncs_options_want_path(const struct ncs_options *options)
 	       ncs_options_is_given(options, NCS_OPTION_WHAT_IF);
 }
 
-/* Reads an argument, which is NULL if there is none. False: `error` says what the
- * option expects. */
+/* Reads an argument, which is NULL if there is none. Returns false, and sets
+ * `error` to what the option expects, if the argument is wrong. */
 static bool take_argument(struct ncs_options *options, enum ncs_option option,
 			  const char *argument, char *error, size_t error_size)
 {
@@ -123,8 +123,8 @@ bool ncs_options_step(struct ncs_options *options, enum ncs_option option,
 
 /* --- The command line --------------------------------------------------- */
 
-/* Sets the mode that an option asks for. An export may have a critical path in it,
- * in whatever order the two are given. */
+/* Sets the mode that an option requests. An export may include a critical path;
+ * the order of these two options does not matter. */
 static bool take_mode(struct ncs_options *options, enum ncs_option option,
 		      char *error, size_t error_size)
 {
@@ -172,7 +172,8 @@ static void make_tables(struct getopt_tables *tables)
 	char *letter = tables->letters;
 
 	memset(tables, 0, sizeof(*tables));
-	*letter++ = ':'; /* tells a missing argument from an unknown option */
+	/* Distinguishes a missing argument from an unknown option. */
+	*letter++ = ':';
 	for (int i = 0; i < NCS_OPTIONS_END; i++) {
 		const struct ncs_option_row *row = &ncs_option_rows[i];
 
@@ -187,7 +188,8 @@ static void make_tables(struct getopt_tables *tables)
 	}
 }
 
-/* Returns the option that getopt_long() means by a code; -1 if there is none. */
+/* Returns the option for a code that getopt_long() returned; -1 if there is
+ * none. */
 static int find_option(int code)
 {
 	if (code >= LONG_BASE && code < LONG_BASE + NCS_OPTIONS_END)
@@ -226,7 +228,7 @@ bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 	int code;
 
 	make_tables(&tables);
-	optind = 0; /* glibc: begin anew */
+	optind = 0; /* makes glibc start from the beginning */
 	opterr = 0;
 	while ((code = getopt_long(argc, argv, tables.letters, tables.options,
 				   NULL)) != -1) {

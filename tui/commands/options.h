@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of the program, by the table in ncclstat/tables/options.def: reads
- * them from the command line and from the configuration file, and prints them.
+/* The options of the program, by the table in ncclstat/tables/options.def:
+ * reads them from the command line and from the configuration file, and prints
+ * them.
  *
- * Looks at its arguments only and prints no errors: its callers do.
+ * Functions must read only their arguments, and must not print errors: the
+ * callers do.
  */
 #ifndef NCS_TUI_COMMANDS_OPTIONS_H
 #define NCS_TUI_COMMANDS_OPTIONS_H
@@ -64,15 +66,19 @@ enum ncs_color { NCS_COLOR_AUTO, NCS_COLOR_ALWAYS, NCS_COLOR_NEVER };
 
 struct ncs_options {
 	enum ncs_mode mode;
-	uint64_t given; /* a bit for each enum ncs_option on the command line */
-	enum ncs_dump_format format; /* of a dump, a diagnosis or a path */
-	struct ncs_change change;    /* what --set asks for */
+	/* A bit for each enum ncs_option given on the command line. */
+	uint64_t given;
+	/* Format of a dump, a diagnosis or a path. */
+	enum ncs_dump_format format;
+	struct ncs_change change;    /* settings that --set requests */
 	const char *comm;      /* pattern for a communicator; NULL for any */
-	uint32_t pid;          /* the only process to look at; 0 for all */
-	const char *directory; /* of the segments; NULL for the default */
-	uint64_t interval_ns;  /* between samples */
-	uint64_t count;        /* samples to take; 0 if not given */
-	uint64_t wait_ns;      /* for a problem; 0 if not given */
+	uint32_t pid;          /* pid of the only process to show; 0 for all */
+	/* Directory of the segments; NULL for the default. */
+	const char *directory;
+	uint64_t interval_ns;  /* time between samples */
+	uint64_t count;        /* number of samples to take; 0 if not given */
+	/* Longest time to wait for a problem; 0 if not given. */
+	uint64_t wait_ns;
 	enum ncs_view view;    /* NCS_VIEW_COUNT if not given */
 	enum ncs_window window;
 	enum ncs_color color;
@@ -88,10 +94,11 @@ struct ncs_options {
 	bool mouse;
 	char aliases_path[NCS_OPTION_VALUE_MAX]; /* "" for none */
 	const char *config_path;  /* NULL if not given; "" for no file */
-	unsigned synthetic_ranks; /* 0 for real jobs */
+	/* Number of ranks of the synthetic job; 0 for real jobs. */
+	unsigned synthetic_ranks;
 	unsigned synthetic_channels;
 	uint64_t synthetic_seed;
-	const char *keys_path; /* NULL for none */
+	const char *keys_path; /* file of keys to play; NULL for none */
 	/* Recordings; without any, the jobs of this machine or a synthetic job
 	 * are shown. */
 	char *const *files;
@@ -100,28 +107,30 @@ struct ncs_options {
 	struct ncs_instant from;
 	struct ncs_instant until;
 	enum ncs_export_format export_format;
-	const char *output_path; /* of an export; NULL for standard output */
+	/* File of an export; NULL for standard output. */
+	const char *output_path;
 	const char *what_if[NCS_SCENARIOS_MAX];
 	size_t what_if_count;
-	const char *range; /* of the path; NULL for the whole job */
+	/* Range of the critical path; NULL for the whole job. */
+	const char *range;
 	/* Settings of --record that are not among the fields above. */
 	struct ncs_recorder_settings recording;
 };
 
-/* Sets the defaults. */
+/* Sets all options to their defaults. */
 void ncs_options_init(struct ncs_options *options);
 
-/* Adds a command line to the options. Strings are borrowed from argv; words of it
- * that are no options are moved to its end. False: `error` says which option is
- * wrong and what it expects. */
+/* Adds a command line to the options. Strings are borrowed from argv; words
+ * that are not options are moved to the end of argv. Returns false on an error;
+ * `error` then says which option is wrong and what it expects. */
 bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 		       char *error, size_t error_size);
 
-/* Returns whether an option was on the command line. */
+/* Whether an option was on the command line. */
 bool ncs_options_is_given(const struct ncs_options *options,
 			  enum ncs_option option);
 
-/* Returns whether the critical path is wanted, by itself or in an export. */
+/* Whether the critical path is requested, by itself or in an export. */
 bool ncs_options_want_path(const struct ncs_options *options);
 
 /* Returns the option with this long name, in full; -1 if there is none. */
@@ -132,27 +141,27 @@ const char *ncs_options_name(enum ncs_option option);
 const char *ncs_options_argument(enum ncs_option option);
 const char *ncs_options_help_of(enum ncs_option option);
 
-/* Return whether an option may stand in the configuration file, and whether the
- * live view changes and saves it. */
+/* Whether an option may be in the configuration file; whether the live view
+ * changes and saves it. */
 bool ncs_options_is_kept(enum ncs_option option);
 bool ncs_options_is_live(enum ncs_option option);
 
-/* Sets an option that may stand in the configuration file. False: `error` says
- * what it expects, and nothing is changed. */
+/* Sets an option that may be in the configuration file. On an error returns
+ * false, sets `error` to what the option expects, and changes nothing else. */
 bool ncs_options_set(struct ncs_options *options, enum ncs_option option,
 		     const char *value, char *error, size_t error_size);
 
-/* Prints the value of an option that the live view changes, as ncs_options_set()
- * reads it. */
+/* Prints the value of an option that the live view changes, in the form that
+ * ncs_options_set() reads. */
 void ncs_options_value(const struct ncs_options *options,
 		       enum ncs_option option, char *text, size_t size);
 
-/* Sets an option to the next of its words, or to the one before. False if it has
- * no words to choose from. */
+/* Sets an option to the next or the previous of its words. Returns false if the
+ * option has no words to choose from. */
 bool ncs_options_step(struct ncs_options *options, enum ncs_option option,
 		      bool forward);
 
-/* Prints what --help shows, at most `columns` wide. */
+/* Prints the text of --help, at most `columns` wide. */
 void ncs_options_help(FILE *file, unsigned columns);
 
 #endif

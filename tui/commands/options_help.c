@@ -20,7 +20,7 @@ static void describe(const struct ncs_option_row *row, char *text, size_t size)
 		 row->argument, row->has == optional_argument ? "]" : "");
 }
 
-/* Writes text, broken at blanks; indents all lines but the first. */
+/* Writes text in lines broken at blanks; indents all lines except the first. */
 static void write_folded(FILE *file, const char *text, unsigned columns)
 {
 	size_t room = columns > HELP_COLUMN + 20 ? columns - HELP_COLUMN : 20;

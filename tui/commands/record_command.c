@@ -21,8 +21,8 @@ static void on_signal(int number)
 	stop = 1;
 }
 
-/* Installs the handlers without SA_RESTART: a system call that waits must
- * return. */
+/* Installs the signal handlers without SA_RESTART, so that a waiting system
+ * call returns when a signal arrives. */
 static void heed_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
@@ -34,12 +34,13 @@ static void heed_signals(void)
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		struct sigaction before;
 
-		/* A signal that is ignored stays so: nohup asks for that. */
+		/* Signals that are ignored stay ignored: nohup relies on
+		 * this. */
 		if (sigaction(signals[i], NULL, &before) == 0 &&
 		    before.sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
 	}
-	/* Reaching the file size limit then is an error like any other. */
+	/* Reaching the file size limit is then an error like any other. */
 	signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -51,7 +52,7 @@ static void say(const struct ncs_options *options, const char *text)
 	fprintf(stderr, "ncclstat: %s\n", clean);
 }
 
-/* Prints what the recorder reports. */
+/* Prints a report of the recorder. */
 static void report(void *context, const char *text)
 {
 	say(context, text);
@@ -62,7 +63,7 @@ static const char *ending(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* Says what was recorded and where it is. */
+/* Prints what was recorded, and where. */
 static void say_totals(const struct ncs_options *options,
 		       const struct ncs_recorder_result *result)
 {
@@ -98,7 +99,7 @@ static int say_result(const struct ncs_options *options,
 
 	if (result->end == NCS_RECORDER_FAILED) {
 		say(options, result->why);
-		/* The method is known once the file is open. */
+		/* The method is only known if the file was opened. */
 		if (result->method[0])
 			say(options,
 			    "what was written before that can be read");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --set; see set_command.h. Must write nothing but one word in the control object
- * of each target. */
+/* --set; see set_command.h. Must write only one word, in the control object of
+ * each target. */
 #include "tui/commands/set_command.h"
 
 #include <errno.h>
@@ -24,8 +24,8 @@
 
 /* --- Asking -------------------------------------------------------------- */
 
-/* Asks the targets. words[i] becomes the request of target i, 0 if it cannot be
- * asked. Returns how many were asked. */
+/* Writes the request to each target. Sets words[i] to the request to target i,
+ * 0 if that target cannot be asked. Returns the number of targets asked. */
 static size_t ask(const struct ncs_targets *targets,
 		  const struct ncs_change *change, uint64_t *words)
 {
@@ -44,7 +44,7 @@ static size_t ask(const struct ncs_targets *targets,
 	return asked;
 }
 
-/* Prints what is asked for, as "kernel=off,sample=default". */
+/* Prints the requested change, e.g. "kernel=off,sample=default". */
 static void change_text(const struct ncs_change *change, char *text,
 			size_t size)
 {
@@ -110,8 +110,8 @@ size_t ncs_set_ask(const struct ncs_model *model,
 
 /* --- Answers ------------------------------------------------------------- */
 
-/* Returns the settings that one of the ranks of a target publishes; NULL if none
- * does. */
+/* Returns the settings that one of a target's ranks publishes; NULL if none
+ * publishes settings. */
 static const struct ncs_settings_view *
 settings_of(const struct ncs_model *model, const struct ncs_target *target)
 {
@@ -171,8 +171,8 @@ static void append_lease(const struct ncs_settings_view *settings,
 	ncs_append_duration(text, size, left_ns);
 }
 
-/* Prints the answer of a process; false if it does not do what it was asked
- * for. */
+/* Prints the answer of a process. Returns false if the process does not comply
+ * with the request. */
 static bool describe(const struct ncs_model *model,
 		     const struct ncs_target *target, uint64_t word, char *text,
 		     size_t size)

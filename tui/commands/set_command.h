@@ -10,13 +10,13 @@
 #include "tui/commands/command_input.h"
 #include "tui/commands/targets.h"
 
-/* Asks, waits up to two seconds for the answers and prints them. Returns the
- * program's exit status: NCS_EXIT_OK if every process does what it was asked
- * for. */
+/* Asks the processes, waits up to two seconds for their answers, and prints
+ * these. Returns the program's exit status: NCS_EXIT_OK if every process
+ * complies. */
 int ncs_set_run(const struct ncs_command_input *input);
 
-/* Asks and does not wait. Returns how many processes were asked; `text` gets a
- * sentence for users. */
+/* Asks the processes without waiting for answers. Returns the number of
+ * processes asked, and sets `text` to a sentence for the user. */
 size_t ncs_set_ask(const struct ncs_model *model,
 		   const struct ncs_target_filter *filter,
 		   const struct ncs_change *change, char *text, size_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The targets of requests; see targets.h. Opens control objects but must not write
- * to them. */
+/* The targets of requests; see targets.h. Opens control objects, but must not
+ * write to them. */
 #include "tui/commands/targets.h"
 
 #include <errno.h>

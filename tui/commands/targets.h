@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Targets: the processes that are asked to change what they collect, and their
- * control objects. tui/commands/set_command.h and tui/screen/lease.h ask them; that
- * is the only way in which the program changes a job.
+ * control objects. Only tui/commands/set_command.h and tui/screen/lease.h ask
+ * them; the program changes a job in no other way.
  */
 #ifndef NCS_TUI_COMMANDS_TARGETS_H
 #define NCS_TUI_COMMANDS_TARGETS_H
@@ -12,7 +12,7 @@
 #include "analysis/model/model.h"
 #include "shm/read/remote.h"
 
-/* A living process, as its first rank describes it. */
+/* A live process, as described by its first rank. */
 struct ncs_target {
 	struct ncs_process process;
 	char comm[128]; /* name of its first communicator, not cleaned */
@@ -27,19 +27,21 @@ struct ncs_targets {
 
 /* Selects processes. */
 struct ncs_target_filter {
-	const char *directory; /* of the segments; NULL for the default */
+	/* Directory of the segments; NULL for the default. */
+	const char *directory;
 	const char *comm;      /* pattern for a communicator's name or id; NULL
 			     for any */
-	bool others;           /* also processes of other users, if permitted */
+	/* Whether to include processes of other users, if permitted. */
+	bool others;
 };
 
-/* Finds the living processes of the model that match. Returns 0 or -ENOMEM;
- * ncs_targets_release() releases the targets in both cases. */
+/* Finds the live processes of the model that match. Returns 0 or -ENOMEM; in
+ * either case, the caller calls ncs_targets_release(). */
 int ncs_targets_find(struct ncs_targets *targets, const struct ncs_model *model,
 		     const struct ncs_target_filter *filter);
 void ncs_targets_release(struct ncs_targets *targets);
 
-/* Returns whether a rank belongs to this process. */
+/* Whether a rank belongs to this process. */
 bool ncs_rank_is_of(const struct ncs_rank *rank,
 		    const struct ncs_target *target);
 

@@ -84,12 +84,12 @@ struct ncs_screen {
 
 	bool help;
 	int help_top;
-	int help_page; /* height in the latest drawing */
+	int help_page; /* height of the help as last drawn */
 
 	bool setup;
 	size_t setup_selected;
 	size_t setup_top;
-	size_t setup_page; /* height in the latest drawing */
+	size_t setup_page; /* height of the setup as last drawn */
 
 	struct ncs_click_target click_targets[NCS_CLICK_TARGETS_MAX];
 	size_t click_target_count;

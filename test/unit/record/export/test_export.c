@@ -88,7 +88,7 @@ static size_t begin(struct recording_fixture *fixture)
 	return rank;
 }
 
-/* The last of the 100 records ends after one second. */
+/* Writes 100 records, the last of which ends after one second. */
 static void make(struct recording_fixture *fixture)
 {
 	size_t rank;
@@ -139,8 +139,8 @@ static void time_range_exports_what_ended_in_it(void **state)
 	request.from_ns = RECORDING_BEGUN_NS + 200000000;
 	request.until_ns = RECORDING_BEGUN_NS + 300000000;
 	export(*state, &request, &exported);
-	/* From the record that ends at the beginning to the one that ends at
-	 * the end. */
+	/* The lines are for records that end from the beginning to the end,
+	 * both included. */
 	assert_int_equal(lines(&exported), 11);
 	line = line_of(exported.text, 0);
 	assert_int_equal(number(line, "bytes"), 19);
@@ -164,8 +164,8 @@ static void pid_filter_exports_one_process(void **state)
 	free(exported.text);
 }
 
-/* Writes an AllReduce's record of lane 1, which ends `after_ns` after the
- * beginning. Before it the ring names its stream, unless that is 0. */
+/* Writes a record of an AllReduce into lane 1, which ends `after_ns` after the
+ * beginning. Unless `stream` is 0, writes a STREAM record before it. */
 static void put_operation(struct recording_fixture *fixture, size_t rank,
 			  uint64_t position, uint64_t stream, uint64_t after_ns)
 {
@@ -291,7 +291,7 @@ static void run(struct recording_fixture *fixture, uint64_t count)
 	histogram->longest_ns = 10000;
 }
 
-/* Returns the cell of a row, from 1; to be freed. */
+/* Returns the cell of a row, counted from 1. The caller frees it. */
 static char *cell(const char *text, unsigned row, const char *column)
 {
 	const char *at = text;
@@ -384,7 +384,7 @@ static void table_of_a_time_counts_only_that_time(void **state)
 	export(*state, &request, &exported);
 	assert_cell(exported.text, 1, "operations", "7");
 	free(exported.text);
-	/* A time in which nothing happened. */
+	/* Export a time in which nothing happened. */
 	request.from_ns = RECORDING_BEGUN_NS + 3 * SECOND;
 	request.until_ns = UINT64_MAX;
 	export(*state, &request, &exported);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of exporting records to a trace: which slices and arrows they become,
- * on which tracks. Whatever the records hold, nothing is lost and nothing
- * overlaps. */
+/* Tests of exporting records to a trace: which slices and arrows the records
+ * become, and on which tracks. With any contents of records, nothing is lost
+ * and nothing overlaps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -202,7 +202,8 @@ static void waits_fill_their_step(void **state)
 	assert_int_equal(event->end_ns - event->at_ns, 1000);
 	assert_int_equal(decoded_argument(event, "bytes")->number, 4096);
 	assert_int_equal(decoded_argument(event, "step")->number, 0);
-	/* It comes with the operation's record, which comes later. */
+	/* The sequence number is in the operation's record, which comes
+	 * later. */
 	assert_int_equal(decoded_argument(event, "sequence_number")->number,
 			 42);
 	assert_null(decoded_argument(event, "operation"));
@@ -237,8 +238,8 @@ static void operation_slice_holds_queued_and_running(void **state)
 			    "rank 0 (host, pid 100)");
 	assert_int_equal(decoded_argument(event, "first_child_ns")->number,
 			 400);
-	/* All ranks' parts of an operation have one number, other operations
-	 * another. */
+	/* The parts of an operation have the same number in all ranks; other
+	 * operations have another number. */
 	assert_int_not_equal(event->correlation, 0);
 	assert_true(event->correlation ==
 		    decoded_next(trace, "coll", &at)->correlation);
@@ -289,7 +290,7 @@ static void operations_lie_below_their_stream(void **state)
 		assert_null(decoded_argument(event, "stream"));
 	}
 	assert_int_equal(events[0]->track, events[3]->track);
-	/* Every rank has streams of its own. */
+	/* Every rank has its own streams. */
 	assert_true(decoded_track(trace, events[2]->track)->parent !=
 		    decoded_track(trace, events[4]->track)->parent);
 }
@@ -324,7 +325,7 @@ static void arrow_leaves_and_arrives_with_the_data(void **state)
 	struct exported_trace *exported = *state;
 	size_t at = 0;
 
-	/* Operation numbers differ between ranks, sequence numbers do not. */
+	/* Operation numbers differ between ranks; sequence numbers do not. */
 	put_message(exported, 5, 8, 0);
 	put(exported, 0, collective(5, 42));
 	put(exported, 1, collective(8, 42));
@@ -372,7 +373,7 @@ static void unflushed_data_arrives_as_the_pipe_is_read(void **state)
 	const struct decoded_event *event;
 	size_t at = 0;
 
-	/* The step and its only wait end together, so that either may have the
+	/* The step and its only wait end together, so either may have the
 	 * arrow. */
 	record.delta[0] = record.delta[1] = 0; /* no waits are known */
 	put(exported, 0, step(5, true, 1, 0));
@@ -404,8 +405,8 @@ static void order_of_ends_does_not_change_matching(void **state)
 {
 	struct exported_trace *exported = *state;
 
-	/* Two messages at once on one connection, which end in different orders
-	 * at its two ends. */
+	/* Two messages at the same time on one connection, which end in
+	 * different orders at its two ends. */
 	for (uint32_t i = 1; i <= 2; i++)
 		for (uint64_t k = 0; k < i; k++)
 			put_p2p(exported, i, k);
@@ -440,8 +441,8 @@ static void repeated_graph_launches_have_arrows_of_their_own(void **state)
 {
 	struct exported_trace *exported = *state;
 
-	/* All have the same sequence number: decoded_flows() would see three
-	 * ends of one arrow. */
+	/* All messages have the same sequence number; if they were mixed up,
+	 * decoded_flows() would see three ends of one arrow. */
 	for (uint32_t i = 0; i < 3; i++)
 		for (uint32_t k = 0; k < 2; k++) {
 			uint32_t operation = 1 + 2 * i + k;
@@ -494,8 +495,8 @@ static void kernel_slice_follows_the_gpu_clock(void **state)
 	assert_int_equal(decoded_argument(event, "gpu_error_ns")->number, 20);
 	event = decoded_next(trace, "kernel_ch", &at);
 	assert_int_equal(event->at_ns, BASE_NS + 1500 + 899000);
-	/* The kernel of a rank without GPU clock readings is where NCCL
-	 * reported it. */
+	/* The kernel of a rank without GPU clock readings is at the time that
+	 * NCCL reported. */
 	event = decoded_next(trace, "kernel_ch", &at);
 	assert_int_equal(event->at_ns, record.start);
 	assert_int_equal(event->end_ns - event->at_ns, 5000);
@@ -572,7 +573,7 @@ static void children_without_an_operation_are_exported(void **state)
 					  "operation")
 				 ->number,
 			 1);
-	/* The oldest operation makes room. */
+	/* When there are too many records, the oldest operation is written. */
 	for (uint32_t i = 0; !ncs_deferred_records_are_full(&deferred); i++)
 		assert_int_equal(ncs_deferred_records_add(
 					 &deferred,
@@ -586,7 +587,7 @@ static void children_without_an_operation_are_exported(void **state)
 	ncs_deferred_records_release(&deferred);
 }
 
-/* Files may hold anything. */
+/* Files may contain any bytes. */
 static void any_record_content_is_exported_safely(void **state)
 {
 	struct exported_trace *exported = *state;

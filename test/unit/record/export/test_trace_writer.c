@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests that viewers read what is written: tracks, slices, instants, counters
- * and arrows. Perfetto's format is read by a decoder of the tests' own,
- * Chrome's by jansson. */
+/* Tests that viewers can read the traces: tracks, slices, instants, counters
+ * and arrows. Perfetto's format is read by a decoder in the tests, Chrome's by
+ * jansson. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -127,7 +127,7 @@ static void write_all(struct ncs_trace_writer *writer)
 	ncs_trace_slice(writer, track, BASE_NS + 2000, BASE_NS + 9750, &inner);
 	ncs_trace_slice(writer, track, BASE_NS + 9750, BASE_NS + 9800,
 			&arrival);
-	/* Before the trace's base. */
+	/* An event before the trace's base. */
 	ncs_trace_instant(writer, process, BASE_NS - 1001, &outer);
 	ncs_trace_count(writer, counter, BASE_NS, 1.25);
 }
@@ -214,7 +214,7 @@ static void chrome_trace_has_everything_written(void **state)
 	assert_int_equal(count_json(root, "s", &event), 1);
 	assert_true(json_number_value(json_object_get(event, "ts")) == 2.0);
 	assert_int_equal(count_json(root, "f", &event), 1);
-	/* The last point that is inside the slice. */
+	/* The last point in time inside the slice. */
 	assert_true(json_number_value(json_object_get(event, "ts")) == 9.799);
 	/* The process and one thread, each with name and order. */
 	assert_int_equal(count_json(root, "M", &event), 6);
@@ -311,7 +311,7 @@ static void slices_of_a_track_never_overlap(void **state)
 	assert_int_equal(trace.event_count, 500);
 	for (size_t i = 0; i < trace.event_count; i++)
 		assert_int_equal(trace.events[i].depth, 0);
-	/* No more tracks than slices under way at once. */
+	/* There are no more tracks than slices that overlap at any time. */
 	assert_in_range(tracks.count, 2, 7);
 	for (size_t i = 1; i < trace.track_count; i++)
 		assert_string_equal(trace.tracks[i].name, "track");
@@ -342,7 +342,7 @@ static void ends_of_an_arrow_are_joined(void **state)
 	struct ncs_open_flow other;
 
 	(void)state;
-	/* Many of these want the same slot. */
+	/* Many of these ends have the same first slot. */
 	for (uint64_t i = 1; i <= 3000; i++)
 		assert_false(ncs_open_flows_join(
 			&ends, &(struct ncs_open_flow){ i, 10 * i, 1 },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of a chunk: a sealed one is good, one with any bit changed or a length
- * out of bounds is not, and a packed one unpacks to the same. */
+/* Tests of a chunk: a sealed chunk is good, a chunk with any bit changed or a
+ * length out of bounds is not, and a packed payload unpacks to the original. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,8 @@ static void sealed_chunk_is_good(void **state)
 	assert_true(ncs_chunk_payload_is_good(&chunk, payload));
 }
 
-/* The checksum of nothing, as XXH3's specification has it. */
+/* Compares the checksum of zero bytes with the value in XXH3's
+ * specification. */
 static void checksum_is_xxh3(void **state)
 {
 	struct ncs_chunk chunk;
@@ -75,14 +76,14 @@ static void any_changed_bit_is_noticed(void **state)
 	}
 }
 
-/* Seals a header whose lengths would lead out of the file or of memory. */
+/* Seals headers whose lengths would lead out of the file or out of memory. */
 static void lengths_out_of_bounds_are_refused(void **state)
 {
 	static const uint64_t lengths[][2] = {
 		{ NCS_PAYLOAD_BYTES_MAX + 1, NCS_PAYLOAD_BYTES_MAX + 1 },
 		{ 100, NCS_PAYLOAD_BYTES_MAX + 1 },
 		{ UINT64_MAX, UINT64_MAX },
-		{ 101, 100 }, /* packed, and longer than before */
+		{ 101, 100 }, /* packed, and longer than unpacked */
 	};
 
 	(void)state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of the streams of records: as the record names it, as its ring named
- * it, and unknown once a stream record may have been missed. */
+/* Tests of the streams of records: a stream is named by the record itself or by
+ * an earlier record of the ring, and is unknown once a STREAM record may have
+ * been missed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +16,7 @@
 
 struct streams_fixture {
 	struct ncs_cuda_streams streams;
-	uint32_t position[8]; /* of each lane's next record */
+	uint32_t position[8]; /* position of each lane's next record */
 };
 
 static struct streams_fixture fixture;
@@ -102,7 +103,7 @@ static void calls_launches_and_copies_name_their_own_stream(void **state)
 					     .delta = { B, 7 } };
 
 		assert_int_equal(take(1, record), B);
-		/* Older plugins leave it 0. */
+		/* Older plugins leave the stream 0. */
 		record.delta[0] = 0;
 		assert_int_equal(take(1, record), 0);
 	}
@@ -120,7 +121,7 @@ static void stream_is_unknown_after_lost_records(void **state)
 	assert_int_equal(take_operation(2), B);
 	tell(1, A);
 	assert_int_equal(take_operation(1), A);
-	/* A loss right before the stream record does no harm. */
+	/* A loss right before the STREAM record has no effect. */
 	fixture.position[1]++;
 	tell(1, B);
 	assert_int_equal(take_operation(1), B);

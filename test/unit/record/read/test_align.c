@@ -156,8 +156,8 @@ static void two_hosts_align_most_exactly(void **state)
 	assert_true(true_error(fixture, 1) < 2 * US);
 }
 
-/* Sockets give no credits: rings of three hosts go one way, collectives go
- * both. */
+/* Over sockets, receivers send no credits: messages in a ring of three hosts go
+ * one way only, but collectives order times both ways. */
 static void collectives_align_one_way_rings_over_sockets(void **state)
 {
 	struct align_fixture *fixture = *state;
@@ -180,7 +180,7 @@ static void one_way_traffic_does_not_align(void **state)
 			 NCS_ALIGNED_BY_REALTIME);
 	assert_int_equal(fixture->alignment.quality.one_way, 1);
 	assert_true(fixture->alignment.messages.messages > 0);
-	/* The host stays as CLOCK_REALTIME shows it. */
+	/* The host stays aligned by CLOCK_REALTIME. */
 	assert_true(true_error(fixture, 1) > 10 * US);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a few thousand damaged recordings, always the same ones, above all for
- * the sanitizers' build. See test/fuzz/recording_input.h.
+/* Reads a few thousand damaged recordings, the same ones in every run. Mainly
+ * for the build with sanitizers. See test/fuzz/recording_input.h.
  *
- *   test_fuzz_recording FILE   writes the valid recording they are made from
+ *   test_fuzz_recording FILE   writes the valid recording that is damaged
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,8 +24,7 @@
 static uint8_t valid[SIZE_MAX_BYTES], damaged[SIZE_MAX_BYTES];
 static size_t valid_bytes;
 
-/* Makes a recording of two ranks with changes, one of them in compressed
- * chunks. */
+/* Makes a recording of two ranks with changes, in compressed chunks. */
 static int make_valid(void **state)
 {
 	struct recording_fixture *fixture;

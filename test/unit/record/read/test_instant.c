@@ -48,8 +48,8 @@ static void minus_counts_back_from_the_end(void **state)
 static void date_and_time_are_wall_clock_time(void **state)
 {
 	(void)state;
-	/* A time zone without summer time; POSIX has the sign the other way
-	 * round. */
+	/* A time zone without summer time; in POSIX, a minus sign means east of
+	 * UTC. */
 	setenv("TZ", "XYZ-3", 1);
 	tzset();
 	expect("1970-01-02T00:00Z", NCS_INSTANT_REALTIME, 86400 * S_NS);

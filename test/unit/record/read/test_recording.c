@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of reading recordings: what was written is found again at every time,
- * and what is cut, damaged or no recording is distinguished from what is good. */
+/* Tests of reading recordings: the data that was written is found again at
+ * every time, and files that are cut, damaged or not recordings are
+ * distinguished from good ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -133,7 +134,7 @@ static void state_at_a_time_is_the_latest_before_it(void **state)
 					  BEGUN + (i + 1) * S_NS - 1),
 				 100 + i);
 	}
-	/* Backwards, and in no order. */
+	/* Read the states backwards, and in random order. */
 	for (unsigned i = 0; i < 10; i++)
 		assert_int_equal(bytes_at(recording, 0,
 					  BEGUN + i * 7 % 10 * S_NS + 5),
@@ -146,7 +147,7 @@ static void state_at_a_time_is_the_latest_before_it(void **state)
 	ncs_recording_close(recording);
 }
 
-/* Compares the fields, not the memory: padding may hold anything. */
+/* Compares the fields, not the memory: padding may have any value. */
 static void assert_same_operation(const struct ncs_operation_view *a,
 				  const struct ncs_operation_view *b)
 {
@@ -171,8 +172,8 @@ static void assert_same_operation(const struct ncs_operation_view *a,
 	assert_int_equal(a->last_child_done_ns, b->last_child_done_ns);
 }
 
-/* A block that only an earlier state had changed must be as in the key state
- * again. */
+/* A block that was changed only by an earlier state must again be as in the
+ * key. */
 static void state_equals_the_segment_when_it_was_taken(void **state)
 {
 	struct recording_fixture *fixture = *state;
@@ -330,7 +331,7 @@ static void pass_returns_records_in_order(void **state)
 	assert_int_equal(lost, 0);
 	assert_int_equal(count_records(recording, 0, 0, UINT64_MAX, &lost),
 			 100);
-	/* Both lanes have their second ten records in there. */
+	/* In this time are the second ten records of both lanes. */
 	assert_int_equal(count_records(recording, 0, BEGUN + 120 * MS_NS,
 				       BEGUN + 180 * MS_NS, &lost),
 			 20);
@@ -429,8 +430,8 @@ static void files_of_one_recording_are_joined(void **state)
 	assert_non_null(strstr(why, "same file"));
 }
 
-/* Becomes another host: its CLOCK_MONOTONIC is 500 s behind, its CLOCK_REALTIME
- * is the same. */
+/* Makes the fixture record as another host, whose CLOCK_MONOTONIC is 500 s
+ * behind and whose CLOCK_REALTIME is the same. */
 static void become_host(struct recording_fixture *fixture, const char *name)
 {
 	struct ncs_file_head *head = &fixture->settings.head;
@@ -533,8 +534,8 @@ static void rank_recorded_twice_at_once_is_refused(void **state)
 
 /* --- Damage -------------------------------------------------------------- */
 
-/* Opens bytes. Returns NULL if they are refused, which must come with a
- * reason. */
+/* Opens bytes as a recording. Returns NULL if they are refused; there must then
+ * be a reason. */
 static struct ncs_recording *open_bytes(const char *bytes, size_t size)
 {
 	struct ncs_recording *recording;
@@ -548,7 +549,7 @@ static struct ncs_recording *open_bytes(const char *bytes, size_t size)
 	return NULL;
 }
 
-/* Reads everything that can be asked for. Returns the number of records. */
+/* Reads all facts, states and records. Returns the number of records. */
 static size_t read_all(struct ncs_recording *recording)
 {
 	const struct ncs_recording_facts *facts =
@@ -633,9 +634,9 @@ static void every_whole_chunk_survives_a_cut_at_any_byte(void **state)
 	free(bytes);
 }
 
-/* At most one chunk is lost, whichever it is. Indexes, ends and the first chunk
- * are dispensable. Without a rank's chunk, its states and records belong to no
- * rank. */
+/* At most one chunk is lost, wherever the bit is. Indexes, ends and the first
+ * chunk are not necessary. Without the chunk of a rank, its states and records
+ * belong to no rank. */
 static void flipped_bit_costs_at_most_one_chunk(void **state)
 {
 	struct recording_fixture *fixture = *state;

@@ -21,8 +21,8 @@
 
 static char why[400];
 
-/* Writes states of two ranks each second for a minute; from second 30 to 50 the
- * first one's process is gone. */
+/* Writes states of two ranks each second for a minute. From second 30 to 50 the
+ * process of the first rank is gone. */
 static void write_minute(struct recording_fixture *fixture)
 {
 	struct ncs_header *header = fixture->segment->header;
@@ -92,7 +92,7 @@ static void wall_clock_time_is_found_in_the_recording(void **state)
 	struct ncs_replay replay;
 
 	write_minute(fixture);
-	/* It begins at 22:13:20 on that day. */
+	/* The recording begins at 22:13:20 on that day. */
 	assert_int_equal(open_part(fixture, &replay, NULL, NULL,
 				   "2023-11-14T22:13:25Z"),
 			 0);
@@ -153,7 +153,7 @@ static void playing_follows_the_speed(void **state)
 	ncs_replay_advance(&replay, 100 * S_NS);
 	assert_in_range(replay.at_ns, BEGUN + 6 * S_NS - 9,
 			BEGUN + 6 * S_NS + 9);
-	/* It stops at its end. */
+	/* Playing stops at the end. */
 	ncs_replay_play(&replay, true, 100 * S_NS);
 	ncs_replay_advance(&replay, 1000 * S_NS);
 	assert_int_equal(replay.at_ns, replay.until_ns);
@@ -185,7 +185,7 @@ static void speed_ranges_from_a_hundredth_to_a_thousand(void **state)
 	}
 }
 
-/* The model is as if it had been refreshed since then. */
+/* After a jump, the model is as if it had been refreshed all the time. */
 static void jump_fills_the_past_of_the_model(void **state)
 {
 	struct recording_fixture *fixture = *state;

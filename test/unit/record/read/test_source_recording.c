@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of a recording as a source: a pass brings what a live source would have
- * brought at that time. */
+/* Tests of a recording as a source: a pass brings the samples that a live
+ * source would have brought at that time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ static size_t pass(struct played_recording *played, uint64_t after_ns,
 	return count;
 }
 
-/* Expects that a pass brings the records with values from one to another, each
+/* Expects that a pass brings the records with values in a given span, each
  * lane's in the order of their positions. */
 static void expect_records(struct played_recording *played, uint64_t after_ns,
 			   uint64_t from, uint64_t until)
@@ -145,7 +145,7 @@ static void pass_brings_the_records_that_ended_since(void **state)
 	played = play(fixture);
 	expect_records(&played, 0, 0, 0);
 	expect_records(&played, S_NS, 0, 100);
-	/* The rank has no newer state. */
+	/* The rank has no newer state yet. */
 	expect_records(&played, S_NS + 500 * MS_NS, 100, 100);
 	expect_records(&played, 3 * S_NS, 100, 300);
 	expect_records(&played, 4 * S_NS, 300, 400);
@@ -167,8 +167,8 @@ static void going_back_in_time_starts_a_first_pass(void **state)
 	end(&played);
 }
 
-/* Two chunks of a lane begin before a time, as the second has a long record.
- * The rest of the first must not be lost. */
+/* Two chunks of a lane begin before the time of a pass, because the second has
+ * a long record. The remaining records of the first must not be lost. */
 static void record_that_ends_later_waits_for_its_pass(void **state)
 {
 	struct recording_fixture *fixture = *state;
@@ -222,8 +222,8 @@ static void ranks_appear_and_end_as_recorded(void **state)
 	end(&played);
 }
 
-/* A model that is refreshed more often than there are states has the same rates
- * throughout, none of them zero. */
+/* A model that is refreshed more often than states were recorded has constant
+ * rates, none of them zero. */
 static void refreshes_between_states_leave_rates_unchanged(void **state)
 {
 	struct recording_fixture *fixture = *state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of following segments: each is recorded to its end, whether it was
- * removed, its process was killed, or it ended in good order between two
- * refreshes. Lost records are distinguished from those that were gone before the
- * recording began. */
+/* Tests of following segments: each segment is recorded to its end, whether it
+ * was removed, its process was killed, or its process exited normally between
+ * two refreshes. Lost records are distinguished from records that were
+ * overwritten before the recording began. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ struct followed_process {
 	char path[300];
 	/* A process with a segment of its own. */
 	pid_t pid;
-	int release_pipe; /* pipe; closing it lets the child go on */
+	int release_pipe; /* pipe; closing it lets the child continue */
 };
 
 static int setup(void **state)
@@ -73,8 +73,8 @@ static int teardown(void **state)
 
 /* --- A followed process -------------------------------------------------- */
 
-/* The child: creates a segment, waits until it may go on, and removes the
- * segment. */
+/* Runs in the child: creates a segment, waits until the parent lets it
+ * continue, and removes the segment. */
 static int live(struct segment_fixture *fixture, int ready, int release_pipe)
 {
 	struct ncs_process process;
@@ -153,7 +153,7 @@ static void end(struct followed_process *test, struct recorded_file *file)
 	recorded_file_read(file, test->path);
 }
 
-/* Returns the flags of the latest state, without those of how it is written. */
+/* Returns the flags of the latest state that describe the process. */
 static unsigned latest_flags(const struct recorded_file *file)
 {
 	const struct recorded_chunk *chunk;
@@ -223,7 +223,7 @@ static void orderly_end_is_not_recorded_as_a_crash(void **state)
 	start_process(test);
 	scan(test);
 	let_it_end(test);
-	refresh(test); /* before the scan that finds the file removed */
+	refresh(test); /* must precede the scan that finds the file removed */
 	scan(test);
 	assert_true(ncs_recorder_segments_are_gone(&test->followed));
 	end(test, &file);
@@ -245,7 +245,8 @@ static void begin_segment(struct followed_process *test)
 	segment_fixture_lane(test->fixture, 0);
 }
 
-/* Publishes more records than the ring holds before the segment is read. */
+/* Publishes more records than the ring holds, and only then reads the
+ * segment. */
 static struct ncs_records_head record_too_late(struct followed_process *test)
 {
 	struct ncs_records_head sum;

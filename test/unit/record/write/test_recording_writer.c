@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of writing: each chunk is good and in the index, states equal their
- * images, records are all there or counted as lost, and each file of a
+ * images, all records are written or counted as lost, and each file of a
  * recording can be read alone. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +70,7 @@ static void end(struct written_recording *written, struct recorded_file *file)
 	recorded_file_read(file, written->path);
 }
 
-/* Adds a rank in which all but the header is meaningless. */
+/* Adds a rank of whose segment only the header has a meaning. */
 static size_t add_rank(struct written_recording *written,
 		       uint64_t segment_bytes)
 {
@@ -161,7 +161,7 @@ static void flushed_file_ends_at_a_block(void **state)
 	write_records(written, rank, 0, 3, 0);
 	assert_int_equal(ncs_recording_writer_flush(written->writer), 0);
 	assert_int_equal(ncs_recording_writer_bytes(written->writer) % 4096, 0);
-	/* Nothing new, so nothing is written. */
+	/* Without new data, nothing is written. */
 	assert_int_equal(ncs_recording_writer_flush(written->writer), 0);
 	write_records(written, rank, 3, 1, 0);
 	end(written, &file);
@@ -184,7 +184,7 @@ static void opening_failure_gives_the_reason(void **state)
 	assert_string_equal(written->why, "Is a directory");
 }
 
-/* Every file has ranks and a key of each; file numbers go on. */
+/* Every file has the ranks and a key of each; file numbers continue. */
 static void every_file_is_readable_alone(void **state)
 {
 	struct written_recording *written = *state;
@@ -266,7 +266,8 @@ static void rank_chunk_holds_header_and_path(void **state)
 
 /* --- States -------------------------------------------------------------- */
 
-/* Any changes, among them back to zeros and to the lines of the key. */
+/* Makes random changes, including changes back to zeros and to the lines of the
+ * key. */
 static void every_state_equals_its_image(void **state)
 {
 	enum { BYTES = 100 * 4096 + 8, STATES = 60 };
@@ -302,7 +303,7 @@ static void every_state_equals_its_image(void **state)
 		keys += (head.flags & NCS_STATE_KEY) != 0;
 		free(images[i]);
 	}
-	/* Some were due, some were made as much had changed. */
+	/* Some keys were due; others were written because much had changed. */
 	assert_in_range(keys, STATES / 10, STATES / 2);
 	recorded_file_release(&file);
 	free(segment);
@@ -417,8 +418,8 @@ static void image_of_a_live_segment_is_recorded_whole(void **state)
 
 /* --- Records ------------------------------------------------------------- */
 
-/* Expects the next records from *at on to be `first` and following, with `lost`
- * before them. */
+/* Expects the next `count` records from *at on to begin with `first`, with
+ * `lost` records before them. */
 static void assert_records(const struct recorded_file *file, size_t *at,
 			   uint64_t first, size_t count, uint64_t lost)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of sinks: all bytes arrive in order, however few are written at a time.
+/* Tests of sinks: all bytes arrive in order, even if few are written at a time.
  * Write errors are reported, and the file then ends before the gap. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,8 +49,7 @@ static unsigned char byte_at(uint64_t offset)
 	return (unsigned char)(offset * 131 + offset / 4096);
 }
 
-/* Appends the bytes of byte_at() up to an offset. Returns false if that
- * fails. */
+/* Appends the bytes of byte_at() up to an offset. Returns false on an error. */
 static bool fill(struct ncs_sink *sink, uint64_t until)
 {
 	while (ncs_sink_offset(sink) < until) {
@@ -86,7 +85,8 @@ static void assert_file(const char *path, uint64_t bytes)
 
 /* --- Methods ------------------------------------------------------------- */
 
-/* More than all buffers together, and not a multiple of any size. */
+/* A size larger than all buffers together, and not a multiple of any block
+ * size. */
 #define MANY (17 * UINT64_C(1048576) + 777)
 
 static void all_bytes_arrive_by_every_method(void **state)
@@ -101,7 +101,7 @@ static void all_bytes_arrive_by_every_method(void **state)
 					       target->why,
 					       sizeof(target->why)),
 				 0);
-		/* Part of a buffer, then the others. */
+		/* Flush a part of a buffer, then write the rest. */
 		assert_true(fill(sink, 3 * 4096));
 		assert_int_equal(ncs_sink_flush(sink), 0);
 		assert_true(fill(sink, MANY));
@@ -167,16 +167,16 @@ static void pipe_gets_all_bytes(void **state)
 
 /* --- Errors -------------------------------------------------------------- */
 
-/* A method that writes a few bytes at a time, later, in no order, and fails on
- * request. */
+/* A method that writes a few bytes at a time, with a delay, in random order,
+ * and fails on request. */
 static struct {
 	struct ncs_sink_buffer *later[NCS_SINK_BUFFERS];
 	size_t count;
 	unsigned calls;
 	unsigned polls;    /* calls without waiting */
-	uint64_t fails_at; /* the offset */
+	uint64_t fails_at; /* offset of the write that fails */
 	int error;
-	int once; /* returned by the first call */
+	int once; /* result of the first call */
 } awkward;
 
 static ssize_t write_later(struct ncs_sink *sink,
@@ -243,7 +243,7 @@ static void short_writes_are_continued(void **state)
 	assert_file(target->path, 2 * MANY);
 }
 
-/* Only the first write shows it. */
+/* The file system refuses O_DIRECT only at the first write. */
 static void file_system_without_direct_writes_uses_the_page_cache(void **state)
 {
 	struct target *target = *state;
@@ -253,7 +253,7 @@ static void file_system_without_direct_writes_uses_the_page_cache(void **state)
 	assert_true(fill(sink, MANY));
 	assert_int_equal(ncs_sink_close(sink), 0);
 	assert_file(target->path, MANY);
-	/* If that is not the reason, it is an error. */
+	/* Without O_DIRECT, -EINVAL is an error. */
 	sink = open_awkward(target, false);
 	awkward.once = -EINVAL;
 	fill(sink, 100);
@@ -278,7 +278,7 @@ static void full_disk_ends_the_file_before_the_gap(void **state)
 	assert_file(target->path, awkward.fails_at);
 }
 
-/* The error shows at the next flush, even though there are free buffers. */
+/* The error is reported at the next flush, even if there are free buffers. */
 static void write_error_shows_at_the_next_flush(void **state)
 {
 	struct target *target = *state;
@@ -294,7 +294,7 @@ static void write_error_shows_at_the_next_flush(void **state)
 	assert_int_equal(ncs_sink_close(sink), -ENOSPC);
 }
 
-/* It must not be repeated for ever. */
+/* A write of 0 bytes must not be repeated forever. */
 static void write_of_zero_bytes_is_an_error(void **state)
 {
 	struct target *target = *state;

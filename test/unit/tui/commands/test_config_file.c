@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration file: which lines are accepted, that wrong ones are reported
- * and change nothing, whose files are trusted, and that writing keeps lines that
- * are not understood. */
+/* Tests of the configuration file: valid lines are accepted, wrong lines are
+ * reported and change nothing, only the user's own files are trusted, and
+ * writing keeps lines that the program does not understand. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -145,7 +145,7 @@ static void wrong_line_leaves_other_lines_in_force(void **state)
 	assert_int_equal(options.view, NCS_VIEW_CHANNEL);
 }
 
-/* The line is longer than any value; the one after it still counts. */
+/* A line longer than any value is reported; the next line is still read. */
 static void line_that_is_too_long_is_reported(void **state)
 {
 	char text[8192];
@@ -160,8 +160,8 @@ static void line_that_is_too_long_is_reported(void **state)
 	assert_int_equal(options.view, NCS_VIEW_PROXY);
 }
 
-/* Random bytes, mixed with pieces of valid lines. An accepted value can be written
- * and reads back the same. */
+/* Random bytes, mixed with pieces of valid lines. An accepted value can be
+ * written and reads back the same. */
 static void
 random_bytes_never_set_a_value_that_reads_back_differently(void **state)
 {

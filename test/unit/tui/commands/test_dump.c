@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The dumps: the keys of the JSON, null for unknown values, and plain text whatever
- * the segments hold. */
+/* Tests of the dumps: the JSON has all keys, unknown values are null, and text
+ * is plain for any contents of the segments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static json_t *dump_json(const struct scripted *scripted)
 	assert_non_null(file);
 	ncs_dump_json(file, &scripted->model, &stamp);
 	fclose(file);
-	/* It is one line that ends with a newline. */
+	/* The document is one line that ends with a newline. */
 	assert_ptr_equal(strchr(text, '\n'), text + size - 1);
 	sample = json_loads(text, 0, &error);
 	if (!sample)
@@ -455,8 +455,8 @@ static void communicator_names_the_rank_that_is_behind(void **state)
 	json_decref(sample);
 }
 
-/* Makes three ranks: rank 1 comes 2 ms late to each of 40 AllReduces and does not
- * come to the next one. */
+/* Makes three ranks: rank 1 comes 2 ms late to each of 40 AllReduces and does
+ * not come to the next one. */
 static void make_late(struct scripted *scripted)
 {
 	for (int i = 0; i < 3; i++) {
@@ -652,8 +652,8 @@ static void text_without_a_view_has_all_tables(void **state)
 	for (size_t i = 0; i < count_lines(text); i++)
 		titles += strncmp(line_of(text, i), "RANK", 4) == 0 ||
 			  strncmp(line_of(text, i), "COMM", 4) == 0;
-	/* All but the timeline, which repeats other tables, and the
-	 * diagnosis, which has an option of its own. */
+	/* All views except the timeline, which repeats other tables, and the
+	 * diagnosis, which has its own option. */
 	assert_int_equal(titles, NCS_VIEW_COUNT - 2);
 	free(text);
 }
@@ -746,7 +746,8 @@ static void settings_come_with_their_lease(void **state)
 	assert_non_null(strstr(text, "-copies,kernel=sampled:16,sample=8,lease"
 				     "\n"));
 	free(text);
-	/* The lease has ended, though the plugin has had no call since. */
+	/* The lease has ended, although the plugin was not called since
+	 * then. */
 	scripted_pass(scripted, 3 * SECOND);
 	sample = dump_json(scripted);
 	assert_null_at(sample, "ranks.0.settings.lease");

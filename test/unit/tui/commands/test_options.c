@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line: what each option sets, that errors name the wrong option and
- * what it expects, and that help and completion have all options. */
+/* Tests of the command line: each option sets its field, errors name the wrong
+ * option and what it expects, and help and completion contain all options. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -486,7 +486,7 @@ static void letters_are_unique(void **state)
 				    letters[i] != letters[k]);
 }
 
-/* Returns whether the text has the word by itself. */
+/* Whether the text contains the word as a whole word. */
 static bool has_word(const char *text, const char *word)
 {
 	static const char parts[] = "abcdefghijklmnopqrstuvwxyz-";

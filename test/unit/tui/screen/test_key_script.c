@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripts of keys: lines become keys, waits and saves. */
+/* Tests of scripts of keys: lines become keys, waits and saves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The live view's lease, and asking for a setting as --set does, with this
- * process as the one that is asked: which processes are asked, which are not
- * and why, and the message when a lease is lost. Times are invented. */
+/* Tests of the live view's lease, and of asking for a setting as --set does.
+ * The process that is asked is this one. The tests show which processes are
+ * asked, which are not and why, and the message when a lease is lost. Times are
+ * made up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -162,7 +163,7 @@ static void process_without_a_control_object_grants_no_lease(void **state)
 	assert_false(ncs_lease_is_held(&test.lease));
 }
 
-/* Such a process has another monotonic clock. */
+/* A process in another time namespace has another monotonic clock. */
 static void process_in_another_time_namespace_grants_no_lease(void **state)
 {
 	(void)state;
@@ -218,7 +219,7 @@ static void matching_processes_are_asked(void **state)
 	says("there is no process to ask");
 }
 
-/* root could ask them all, but must name them. */
+/* root could ask all processes, but must name those of other users. */
 static void processes_of_other_users_are_asked_by_pid_only(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The contents of the screen: every view in every size, with and without
- * colours, in UTF-8 and in ASCII, compared with the pictures in test/golden;
- * and that each key changes something.
+/* Tests of the contents of the screen: every view in every size, with and
+ * without colours, in UTF-8 and in ASCII, is compared with the pictures in
+ * test/golden; and each key must change something.
  *
  * There is no terminal: curses draws into /dev/null, and its screen is read
  * back. Time is fixed and the job is synthetic, so that a picture is the same
@@ -44,7 +44,7 @@ struct shape {
 };
 
 static const struct shape usual = { 80, 24, false, true };
-/* A terminal with room for all notes beside the tabs. */
+/* A terminal that has room for all notes beside the tabs. */
 static const struct shape roomy = { 120, 24, false, true };
 
 static FILE *nothing_out, *nothing_in;
@@ -192,8 +192,8 @@ static bool is_same_look(const cchar_t *a, const cchar_t *b)
 	return attributes_a == attributes_b && pair_a == pair_b;
 }
 
-/* Prints the columns of a line that are reverse, bold or coloured: "3: 0-79
- * R". */
+/* Prints the columns of a line that are reverse, bold or coloured, e.g. "3:
+ * 0-79 R". */
 static void put_looks(FILE *file, int y, const cchar_t *cells, int width)
 {
 	wchar_t text[CCHARW_MAX + 1];
@@ -303,7 +303,7 @@ static void compare(const char *name)
 		fail_msg("%s differs; UPDATE_GOLDEN=1 takes it as it is", path);
 }
 
-/* Whether a text is printable ASCII. */
+/* Asserts that the screen contains only printable ASCII. */
 static void assert_ascii(void)
 {
 	char *text = picture();
@@ -617,7 +617,8 @@ static void stuck_job_matches_pictures(void **state)
 	scripted_golden("stuck-channels", &job, &usual, "3 T");
 }
 
-/* Opens four ranks that make progress, but wait for rank 2 each time. */
+/* Opens four ranks that make progress, but wait for rank 2 in each
+ * collective. */
 static void make_late(struct scripted *job)
 {
 	for (int i = 0; i < 4; i++) {
@@ -693,7 +694,7 @@ static void unreadable_segments_are_shown(void **state)
 	scripted_golden("unreadable", &job, &usual, "Down");
 }
 
-/* Names in a segment must reach the terminal as text only. */
+/* Names in a segment must reach the terminal only as text. */
 static void names_from_segments_cannot_control_the_terminal(void **state)
 {
 	static const char evil[] = "\033[31mred\n\t\x9b"
@@ -903,7 +904,7 @@ static void value_of(enum ncs_option option, char *text)
 	ncs_options_value(&screen.options, option, text, NCS_OPTION_VALUE_MAX);
 }
 
-/* Right changes an entry at once, Left changes it back. */
+/* Right changes an entry immediately, and Left changes it back. */
 static void setup_changes_every_entry(void **state)
 {
 	static char first[NCS_OPTION_VALUE_MAX], second[NCS_OPTION_VALUE_MAX],
@@ -1035,8 +1036,8 @@ struct color_look {
 	unsigned attributes;
 };
 
-/* On the default background, which may be light or dark, some colours cannot be
- * read; and bad and good must not be red and green. */
+/* On the default background, which may be light or dark, colours that cannot be
+ * read must not be used. Bad and good must not be red and green. */
 static void every_scheme_is_readable_on_any_background(void **state)
 {
 #define LOOK(...) \
@@ -1244,7 +1245,7 @@ static void esc_goes_back_one_level_at_a_time(void **state)
 	assert_int_equal(screen.view, NCS_VIEW_RANK);
 	assert_int_equal(screen.tables[NCS_VIEW_RANK].selected, 2);
 	assert_int_equal(press("Esc Esc Esc"), 0);
-	/* q leaves the help, then quits. */
+	/* The first q leaves the help, the second one quits. */
 	assert_int_equal(press("? q"), 0);
 	assert_int_equal(press("q"), NCS_REQUEST_QUIT);
 	/* Choosing a view drops the breadcrumbs. */
@@ -1591,7 +1592,7 @@ static void click_on_a_track_moves_the_cursor(void **state)
 	click(8, 70);
 	assert_int_equal(screen.time.cursor, 9);
 	assert_int_equal(screen.tables[NCS_VIEW_TIMELINE].selected, 3);
-	/* A click on the name does not move it. */
+	/* A click on the name does not move the cursor. */
 	click(9, 10);
 	assert_int_equal(screen.time.cursor, 9);
 	assert_int_equal(screen.tables[NCS_VIEW_TIMELINE].selected, 4);
@@ -1926,7 +1927,8 @@ static void click_on_the_bar_moves_through_the_recording(void **state)
 			 NCS_REQUEST_JUMP);
 	assert_int_equal(replay.at_ns, BORN + 100 * SECOND);
 	assert_int_equal(click(screen.bar_y, screen.bar_x - 1), 0);
-	/* Once the bar is not drawn, clicks ignore it. */
+	/* When the bar is no longer drawn, clicks on its place have no
+	 * effect. */
 	press("#");
 	draw();
 	assert_int_equal(screen.bar_width, 0);

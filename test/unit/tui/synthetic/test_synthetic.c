@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The synthetic job: it is reproducible, its numbers are consistent, and it has
- * all special cases that the tests of the views rely on. */
+/* Tests of the synthetic job: the job is reproducible, its numbers are
+ * consistent, and it has all special cases that the tests of the views rely
+ * on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +43,7 @@ static void job_pass(struct job *job, uint64_t now_ns)
 
 /* --- Reproducible ------------------------------------------------------- */
 
-/* Writes all cells of all views, one after another. */
+/* Hashes all cells of all views, one after another. */
 static uint64_t hash_of(const struct ncs_model *model)
 {
 	struct ncs_row *rows = NULL;

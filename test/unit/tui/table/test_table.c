@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The scrolling table: the rows and columns that it shows, their order, and
- * that the selected row stays selected wherever it moves. */
+/* Tests of the scrolling table: the rows and columns that it shows, and their
+ * order; and a selected row that moves stays selected. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -130,7 +130,7 @@ static void unreadable_segment_is_a_row(void **state)
 	build(&table, scripted, "7.0");
 	assert_int_equal(table.count, 1);
 	ncs_grid_release(&table);
-	/* Other views do not show it. */
+	/* Other views do not show the segment that cannot be read. */
 	init(&table, NCS_VIEW_CHANNEL);
 	build(&table, scripted, "");
 	assert_int_equal(table.count, 1);
@@ -279,14 +279,15 @@ static void selection_stays_with_its_rank(void **state)
 	build(&table, scripted, "");
 	act(&table, NCS_ACTION_DOWN);
 	assert_int_equal(selected_rank(&table), 1);
-	/* Now it has the shortest wait, and another rank is gone. */
+	/* Now the selected rank has the shortest wait, and another rank is
+	 * gone. */
 	ranks[1]->channels[0].since_ns = 6 * SECOND;
 	ranks[0]->is_there = false;
 	scripted_pass(scripted, 7 * SECOND);
 	build(&table, scripted, "");
 	assert_int_equal(selected_rank(&table), 1);
 	assert_int_equal(table.selected, 2);
-	/* Once it is gone, the row in its place is selected. */
+	/* When the selected rank is gone, the row in its place is selected. */
 	ranks[1]->is_there = false;
 	scripted_pass(scripted, 8 * SECOND);
 	build(&table, scripted, "");
@@ -312,7 +313,7 @@ static void untouched_selection_stays_on_the_first_row(void **state)
 	scripted_pass(scripted, 4 * SECOND);
 	build(&table, scripted, "");
 	assert_int_equal(selected_rank(&table), 1);
-	/* Home restores this. */
+	/* Home selects the first row again, whichever it is. */
 	act(&table, NCS_ACTION_DOWN);
 	act(&table, NCS_ACTION_FIRST);
 	assert_false(table.pinned);
@@ -603,7 +604,7 @@ static void all_columns_can_be_hidden(void **state)
 	}
 }
 
-/* 0 to 4096 rows, on pages of any size, without a terminal. */
+/* Tries 0 to 4096 rows, on pages of any size, without a terminal. */
 static void selected_row_is_always_on_the_page(void **state)
 {
 	struct ncs_source *source = ncs_source_open_synthetic(1, 4092, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A table as a tree, folds, tags, and a row that is followed: the order of the
- * rows, and that folds, tags and the selection are kept by name. */
+/* Tests of a table as a tree, of folds, tags, and a row that is followed: rows
+ * are in order, and folds, tags and the selection are remembered by name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,8 @@ static void act(enum ncs_action action)
 	ncs_grid_build(&table, &query);
 }
 
-/* Prints one letter for each row: C, a digit for a rank, c for a channel. */
+/* Compares the rows with one letter for each: C for a communicator, a digit for
+ * a rank, c for a channel. */
 static void assert_rows(const char *wanted)
 {
 	char is[64] = "";

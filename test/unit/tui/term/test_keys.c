@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The key table: every name in it is a key, no key has two actions, and the
- * codes of different terminals are understood. test_screens shows that each
- * action has an effect. */
+/* Tests of the key table: every name in it is a key, no key has two actions,
+ * and the codes of different terminals are understood. test_screens tests that
+ * each action has an effect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

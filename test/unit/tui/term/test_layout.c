@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout at every size: parts are within the screen, do not overlap, and
- * always include the table. */
+/* Tests of the layout at every size: parts are within the screen, do not
+ * overlap, and always include the table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,8 +49,8 @@ static void compute(struct ncs_layout *layout, size_t request, int height,
 	ncs_layout_compute(layout, &sized);
 }
 
-/* Checks that parts follow one another from top to bottom without a gap, and so
- * are disjoint and within the screen. */
+/* Checks that parts follow one another from top to bottom without a gap, and
+ * thus are disjoint and within the screen. */
 static void check_parts(const struct ncs_layout *layout, int height, int width)
 {
 	int y = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sparklines in each set of symbols: each value at its place, unknown values
- * blank; and the recent values that they are drawn from. */
+/* Tests of sparklines in each set of symbols: each value is at its place,
+ * unknown values are blank. Also tests of the recent values that sparklines are
+ * drawn from. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -175,7 +176,7 @@ static void sample_adds_the_value_of_its_interval(void **state)
 	function->timed[NCS_TIMING_PROXY] = 1;
 	function->time_ns[NCS_TIMING_PROXY] = 1000;
 	function->timed_bytes[NCS_TIMING_PROXY] = 4000;
-	/* Each value covers one interval, whatever the window is. */
+	/* Each value covers one interval, regardless of the window. */
 	ncs_model_set_window(&scripted.model, NCS_WINDOW_START);
 	scripted_pass(&scripted, 12 * SECOND);
 	assert_int_equal(latest(&scripted, NCS_COLUMN_RANK_TRACE), 300);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Input of the terminal: keys are keys, reports of the mouse are recognized in
- * all forms, and other sequences do not turn into keys. */
+/* Tests of the terminal's input: keys are recognized, mouse reports are
+ * recognized in all forms, and other sequences do not turn into keys. */
 #include <fcntl.h>
 #include <locale.h>
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static void send_bytes(const char *bytes, size_t length)
 	assert_int_equal(write(sender, bytes, length), length);
 }
 
-/* Asserts that the next input is this event of the mouse. */
+/* Asserts that the next input is this mouse event. */
 static void expect_mouse(const char *bytes, enum ncs_mouse_kind kind, int y,
 			 int x)
 {
@@ -91,7 +91,8 @@ static void mouse_reports_are_decoded(void **state)
 	expect_mouse("\033[M#%&", NCS_MOUSE_OTHER, 0, 0);
 }
 
-/* Not the keys that the characters of the sequence would be. */
+/* An unknown sequence must not be read as the keys that its characters stand
+ * for. */
 static void unknown_sequence_is_one_unknown_key(void **state)
 {
 	static const char *const wrong[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Values as text: units and the limits between them, widths that are never
- * exceeded, and strings that could harm a terminal. */
+/* Tests of values as text: units and the limits between them, widths that are
+ * never exceeded, and strings that could harm a terminal. */
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,7 +151,7 @@ static void each_kind_of_value_has_its_format(void **state)
 	assert_string_equal(value(NCS_VALUE_DURATION, 850, 0, 7), "850ns");
 }
 
-/* The error is appended whatever the width. */
+/* The error is appended regardless of the width. */
 static void error_is_appended_to_its_duration(void **state)
 {
 	struct ncs_value late = { .kind = NCS_VALUE_DURATION,
@@ -279,7 +279,7 @@ static void format_cell(char *cell, size_t size, const struct ncs_value *value,
 	ncs_format_pad(cell, size, plain, width, align);
 }
 
-/* Wide characters take two columns, combining ones none. */
+/* Wide characters take two columns, combining characters none. */
 static void cells_are_measured_in_columns(void **state)
 {
 	struct ncs_value name = {
@@ -294,7 +294,8 @@ static void cells_are_measured_in_columns(void **state)
 	assert_int_equal(ncs_format_columns(name.text), 5);
 	format_cell(text, sizeof(text), &name, 7, NCS_ALIGN_LEFT);
 	assert_int_equal(ncs_format_columns(text), 7);
-	/* Beside the "+", two columns of three are left: one wide character. */
+	/* Beside the "+", two of three columns are left, for one wide
+	 * character. */
 	format_cell(text, sizeof(text), &name, 3, NCS_ALIGN_LEFT);
 	assert_string_equal(text, "\xe6\xbc\xa2+");
 	/* One column is left, too narrow for a wide character. */

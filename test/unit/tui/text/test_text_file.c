@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading small text files: valid texts, and files that are refused. */
+/* Tests of reading small text files: valid texts, and files that are
+ * refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
