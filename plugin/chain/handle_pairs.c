@@ -162,7 +162,7 @@ static void write_pair(struct pair_place *place, const struct ncs_pair *pair,
 		       uint64_t number, uint32_t passes)
 {
 	/* ORDER: pairs with ncs_pairs_get() (plugin/chain/handle_pairs.c): a
-	 * thread that sees a word of this pair also sees that the former pair
+	 * thread that sees a word of this pair also sees that the old pair
 	 * is gone. */
 	ncs_fence_release();
 	ncs_payload_store(&place->pair.ours, pair->ours);

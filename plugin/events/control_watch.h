@@ -52,15 +52,15 @@ struct ncs_control_start {
 	uint32_t kernel_period; /* for SAMPLED; a power of two */
 };
 
-/* Creates the control object. To be called at the first init, before there is a
+/* Creates the control object. Call it at the first init, before there is a
  * communicator. Returns 0, or -errno: then there will be no requests. */
 int ncs_control_open(const struct ncs_control_start *start);
 
-/* Publishes the settings in force in a new communicator's segment. To be called
- * at init. */
+/* Publishes the settings in force in a new communicator's segment. Called at
+ * init. */
 void ncs_control_join(struct ncs_comm *comm);
 
-/* Removes the object's name. To be called at exit. */
+/* Removes the object's name. Called at exit. */
 void ncs_control_unlink(void);
 
 /* For a forked child: forgets the parent's object and its requests. The child's

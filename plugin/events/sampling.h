@@ -45,8 +45,8 @@ void ncs_sampling_init(struct ncs_comm *comm, uint64_t comm_id, int rank,
 /* Sets the communicator's id and our rank, if NCCL reports them later. */
 void ncs_sampling_identify(struct ncs_comm *comm, uint64_t comm_id, int rank);
 
-/* Returns the flags for an operation's records: the level, and if its
- * children's records are left out. To be called once for each operation. */
+/* Returns the flags for an operation's records: the level, and whether its
+ * children's records are left out. Call it once for each operation. */
 uint64_t ncs_sampling_choose(struct ncs_comm *comm,
 			     const struct ncs_operation_facts *facts);
 

@@ -19,13 +19,13 @@
 #include "plugin/state/comm.h"
 
 /* Starts CUPTI with the first communicator of the process, and publishes the
- * outcome in this one's segment. To be called at init. `library` is `cupti` of
- * struct ncs_environment. Returns false if there is something to log: then
+ * outcome in the segment of `comm`. Called at each init. `library` is `cupti`
+ * of struct ncs_environment. Returns false if there is something to log: then
  * `why` is the reason. */
 bool ncs_cupti_join(struct ncs_comm *comm, const char *library, char *why,
 		    size_t why_size);
 
-/* Waits until all finished kernels are counted. To be called at finalize. Calls
+/* Waits until all finished kernels are counted. Called at finalize. It calls
  * CUPTI, which takes its own locks. */
 void ncs_cupti_flush(void);
 

@@ -20,8 +20,8 @@
 #include "plugin/state/decoded.h"
 #include "shm/clock.h"
 
-/* Resets everything to the environment's settings. To be called at the first
- * init of a process, and of a forked child. */
+/* Resets everything to the environment's settings. Called at the first init of
+ * a process, and of a forked child. */
 void ncs_mask_reset(const struct ncs_environment *config,
 		    const struct ncs_clock *clock);
 
@@ -61,9 +61,9 @@ void ncs_mask_set_timing(enum ncs_kernel_timing mode, uint32_t period);
 void ncs_mask_set_events(uint32_t events);
 
 /* Replaces the events that a chained plugin asks for. Kernel bits count as a
- * request for `always`, under the same rules. To be called at init before
- * ncs_mask_add_comm(), and when the other plugin changes its mask; by one
- * thread at a time. */
+ * request for `always`, under the same rules. Call it at init before
+ * ncs_mask_add_comm(), and when the chained plugin changes its mask; one thread
+ * at a time. */
 void ncs_mask_add_events(uint32_t events);
 
 #endif

@@ -528,7 +528,8 @@ static void init_without_files(void *argument)
 	CHECK_EQUAL(count_objects(), 0, "nothing is left");
 	CHECK(host_finalize(guest.host, guest.context) == NCCL_SUCCESS,
 	      "finalize never fails");
-	/* Once there are file descriptors again, it works. */
+	/* Once there are file descriptors again, init publishes the
+	 * communicator. */
 	guest.context = init_comm(guest.host, "guest", GUEST_RANK);
 	view_open(&guest.view, 0);
 	check_still_follows(&guest, "with files again");

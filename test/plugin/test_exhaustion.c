@@ -455,7 +455,7 @@ static void never_stop_proxy_ops(void *argument)
 	check_losses(&guest, "forgotten, then stopped", NCS_LOSS_FORGOTTEN,
 		     count + 1 - (int)NCS_PROXY_OP_MAX, NCS_LOSS_STALE, 1,
 		     END_OF_LOSSES);
-	/* Once more with an operation for each, which ends as well. */
+	/* The same with an operation for each, which ends as well. */
 	for (int i = 0; i < count; i++) {
 		coll = start_coll(&guest, (uint64_t)(count + i), 1);
 		start_proxy_op(&guest, coll, 1, false, 2, 1);
@@ -562,7 +562,8 @@ static void start_too_many_operations(void *argument)
 		stop(&guest, colls[i]);
 	check_losses(&guest, "then stopped", NCS_LOSS_FORGOTTEN, 300,
 		     NCS_LOSS_STALE, 300, END_OF_LOSSES);
-	/* With a child alive, none can be forgotten. */
+	/* While a child of an operation is alive, the operation cannot be
+	 * forgotten. */
 	for (int i = 0; i < count; i++) {
 		colls[i] = start_coll(&guest, (uint64_t)i, 1);
 		CHECK(colls[i], "NCCL up to 2.27 starts no children without");

@@ -809,7 +809,7 @@ static void broadcast_and_receive(void *argument)
 	guest_close(&guest);
 }
 
-TIMING_TEST(broadcast_closes_its_window_at_once, "sampled",
+TIMING_TEST(broadcast_closes_its_window_immediately, "sampled",
 	    broadcast_and_receive)
 
 /* --- The promise ------------------------------------------------------- */
@@ -979,7 +979,7 @@ static void hurry(void *argument)
 	guest_close(&guest);
 }
 
-/* Now with 8 kernel channels for each timed call. */
+/* Makes calls at the same rate, with 8 kernel channels for each timed call. */
 static void hurry_with_kernels(void *argument)
 {
 	uint64_t begin = now_ns(), calls = 0;
@@ -1106,7 +1106,7 @@ int main(void)
 			broadcast_ends_timing_if_nccl_does_not_count_it),
 		cmocka_unit_test(
 			timed_send_beside_a_broadcast_leaves_timing_on),
-		cmocka_unit_test(broadcast_closes_its_window_at_once),
+		cmocka_unit_test(broadcast_closes_its_window_immediately),
 		cmocka_unit_test(
 			promise_of_no_graphs_allows_several_communicators),
 		cmocka_unit_test(mask_set_by_others_is_left_alone),

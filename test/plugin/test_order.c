@@ -353,8 +353,8 @@ static void time_is_added_to_the_state_being_exited(void **state)
 	scenario_play(sleep_and_work, NULL);
 }
 
-/* From the start of the first proxy operation in progress to the end of the
- * last one. */
+/* An operation's time runs from the start of its first proxy operation in
+ * progress to the end of its last one. */
 static void take_time(void *argument)
 {
 	enum { START, FIRST, SECOND, LAST, END, MOMENTS };

@@ -474,7 +474,8 @@ static void *launch(void *argument)
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		void *coll = start_coll(&pair->guest, i, 7);
 
-		/* Its children may begin before it has been enqueued. */
+		/* The operation's children may begin before it has been
+		 * enqueued. */
 		if (i % 2)
 			stop(&pair->guest, coll);
 		give(&pair->to_proxy, coll);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A fake CUPTI without a GPU: it records what a test tells it to
- * (fake_cupti.h). Built with BARE it lacks a function. */
+/* A fake CUPTI that needs no GPU: it records the kernels that a test launches
+ * through fake_cupti.h. If built with BARE, it lacks a function of CUPTI. */
 #include <string.h>
 
 #include "test/plugin/next/fake_cupti.h"

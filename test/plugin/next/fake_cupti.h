@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Control of the fake CUPTI in fake_cupti.c by a test: its symbol
- * fake_cupti. */
+/* The struct through which a test controls fake_cupti.c, which exports it as
+ * the symbol fake_cupti. */
 #ifndef NCS_TEST_PLUGIN_NEXT_FAKE_CUPTI_H
 #define NCS_TEST_PLUGIN_NEXT_FAKE_CUPTI_H
 
@@ -10,7 +10,7 @@
 #include "plugin/nccl/cupti_abi.h"
 
 struct fake_cupti {
-	/* Results of its functions. */
+	/* Results that the functions of the fake CUPTI return. */
 	uint32_t version;
 	int subscribe;
 	int enable;
@@ -21,9 +21,9 @@ struct fake_cupti {
 	unsigned callbacks;
 	unsigned flushes;
 	uint32_t kind;
-	/* launch() launches a kernel by the calling thread; record() appends a
-	 * record of any kind to the current buffer, whole or cut to its first
-	 * `bytes`; deliver() completes the buffer. */
+	/* launch() launches a kernel on the calling thread; record() appends a
+	 * record of any kind to the current buffer, either whole or cut to its
+	 * first `bytes` bytes; deliver() completes the buffer. */
 	void (*launch)(uint32_t site, uint32_t correlation);
 	void (*record)(const struct cupti_kernel *kernel, size_t bytes);
 	void (*deliver)(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An NVTX tool for tests, chained to the plugin: it takes some functions, not
- * all, has handles and numbers of its own, and counts calls. */
+/* An NVTX tool for tests, chained to the plugin. It handles some of NVTX's
+ * functions, returns handles and numbers of its own, and counts calls. */
 #include <string.h>
 
 #include "plugin/nccl/nvtx_abi.h"

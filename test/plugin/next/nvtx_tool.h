@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The counts of nvtx_tool.c: its symbol nvtx_tool_counts. */
+/* The counts of nvtx_tool.c, which exports them as the symbol
+ * nvtx_tool_counts. */
 #ifndef NCS_TEST_PLUGIN_NEXT_NVTX_TOOL_H
 #define NCS_TEST_PLUGIN_NEXT_NVTX_TOOL_H
 

@@ -37,7 +37,7 @@ __attribute__((constructor)) static void handle_fork(void)
 	pthread_atfork(take_lock, give_lock, give_lock);
 }
 
-/* In jobs other than the tests: writes a report of the counts. */
+/* In processes other than tests: writes a report of the counts. */
 __attribute__((constructor)) static void look_for_report(void)
 {
 	recorder.counts_only = getenv("RECORDER_REPORT") != NULL;
@@ -176,8 +176,8 @@ static enum nccl_result init(unsigned version, void **context, int *mask,
 	return recorder.fails_init ? NCCL_SYSTEM_ERROR : NCCL_SUCCESS;
 }
 
-/* `body` is the descriptor's union; before it is compared, pointers to data
- * elsewhere and the other parent are removed from it. */
+/* `body` is the descriptor's union. Pointers to data elsewhere and the other
+ * parent are removed from it before it is compared. */
 static enum nccl_result start(unsigned version, void *context, void **handle,
 			      uint64_t type, void *parent, int rank,
 			      const void *body, size_t body_bytes)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A profiler plugin that records every call it gets, to be compared.
+/* A profiler plugin that records every call it gets, for comparison.
  *
  * A test opens the same file as the plugin under test does, finds `recorder` in
  * it, sets how it should behave, and reads the recorded calls. Any thread may
- * call it. Each file exports only the tables of the versions in its name:
- * recorder-all.so, recorder-5.so, recorder-1-2-3.so ...
+ * call the plugin. Each file exports only the tables of the versions in its
+ * name: recorder-all.so, recorder-5.so, recorder-1-2-3.so ...
  *
- * In jobs other than the tests, RECORDER_REPORT names a file; each finalize
+ * In processes other than tests, RECORDER_REPORT names a file; each finalize
  * appends a line with the counts below. (Jobs may end without running
  * destructors.)
  */
@@ -17,23 +17,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Its handles are odd and contain the event's bit number and a serial number;
- * its contexts are even. None of them may be dereferenced. */
+/* The plugin's handles are odd and contain the event's bit number and a serial
+ * number; its contexts are even. None of them may be dereferenced. */
 #define RECORDER_HANDLE(number, event) \
 	((uint64_t)(number) << 8 | (uint64_t)(event) << 1 | 1)
 #define RECORDER_CONTEXT(number) ((uint64_t)(number) << 8)
 
 struct recorder {
-	/* Its behaviour; recorder_reset() sets the usual one. */
+	/* How the plugin behaves; recorder_reset() restores the default. */
 	int mask;		/* mask requested at each init */
 	bool fails_init;
 	bool gives_no_context;
 	uint32_t gives_nothing_for; /* event bits: NULL handles */
-	size_t body_bytes;	/* bytes compared of descriptors; 0: all */
+	size_t body_bytes;	/* bytes compared of descriptors; 0 for all */
 	bool counts_only;	/* do not record lines */
 
 	/* The recorded calls. */
-	char *text;		/* one line per call; "": none */
+	char *text;		/* one line per call; "" if there are none */
 	uint64_t calls;
 	uint64_t starts[16];	/* by event */
 	uint64_t stops[16];	/* by the handle's event */
@@ -42,7 +42,7 @@ struct recorder {
 	int *mask_word;		/* the mask's address, as passed to init */
 	unsigned version;	/* of the table whose init was called */
 
-	void (*reset)(void);	/* forgets all, restores the usual behaviour */
+	void (*reset)(void);	/* forgets all, restores defaults */
 };
 
 #endif
