@@ -157,7 +157,7 @@ static uint32_t add_track(struct ncs_trace_writer *writer,
 	return writer->track_count++;
 }
 
-/* Adds a track that is no counter. */
+/* Adds a track that is not a counter. */
 static uint32_t add_named(struct ncs_trace_writer *writer,
 			  enum ncs_trace_kind kind, uint32_t parent,
 			  const char *name, uint32_t place)

@@ -103,7 +103,8 @@ struct ncs_recorded_file_facts {
 void ncs_recording_file(const struct ncs_recording *recording, size_t file,
 			struct ncs_recorded_file_facts *facts);
 
-/* Counts the facts anew. Valid until the recording is closed. */
+/* Counts the facts again and returns them. Valid until the recording is
+ * closed. */
 const struct ncs_recording_facts *
 ncs_recording_facts(struct ncs_recording *recording);
 

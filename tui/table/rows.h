@@ -84,9 +84,9 @@ struct ncs_grid {
 	const struct ncs_marks *tags;   /* NULL if there are none */
 	struct ncs_tree tree;
 
-	/* Until the user moves the selection, the first row is selected,
-	 * whichever row that is. After that the selection is pinned to a row
-	 * and moves with it. */
+	/* Until the user moves the selection, the first row is selected, even
+	 * if the rows are reordered. Afterwards the selection is pinned to a
+	 * row and moves with it. */
 	size_t selected;
 	bool pinned;
 	bool following; /* keep the pinned row selected even while it is gone */

@@ -313,7 +313,7 @@ static void untouched_selection_stays_on_the_first_row(void **state)
 	scripted_pass(scripted, 4 * SECOND);
 	build(&table, scripted, "");
 	assert_int_equal(selected_rank(&table), 1);
-	/* Home selects the first row again, whichever it is. */
+	/* Home selects the first row and unpins the selection. */
 	act(&table, NCS_ACTION_DOWN);
 	act(&table, NCS_ACTION_FIRST);
 	assert_false(table.pinned);
