@@ -364,7 +364,7 @@ static void table_has_the_columns_of_nccl_tests(void **state)
 	free(exported.text);
 }
 
-static void table_of_a_time_counts_only_that_time(void **state)
+static void table_counts_only_the_requested_time(void **state)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
 	struct exported_text exported;
@@ -457,7 +457,7 @@ int main(void)
 		TEST(stream_named_before_the_time_range_still_holds),
 		TEST(lost_records_are_counted),
 		TEST(table_has_the_columns_of_nccl_tests),
-		TEST(table_of_a_time_counts_only_that_time),
+		TEST(table_counts_only_the_requested_time),
 		TEST(removed_rank_is_in_the_table),
 		TEST(names_with_commas_are_quoted),
 		TEST(full_disk_is_an_error_in_every_format),

@@ -306,7 +306,7 @@ static void write_of_zero_bytes_is_an_error(void **state)
 	assert_int_equal(ncs_sink_close(sink), -EIO);
 }
 
-static void too_many_deferred_records_are_full(void **state)
+static void full_device_is_reported_on_close(void **state)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink;
@@ -345,7 +345,7 @@ int main(void)
 		TEST(full_disk_ends_the_file_before_the_gap),
 		TEST(write_error_shows_at_the_next_flush),
 		TEST(write_of_zero_bytes_is_an_error),
-		TEST(too_many_deferred_records_are_full),
+		TEST(full_device_is_reported_on_close),
 		TEST(opening_failure_gives_the_reason),
 	};
 

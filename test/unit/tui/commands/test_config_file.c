@@ -431,7 +431,7 @@ static void expect_path(const char *asked, const char *variable,
 	assert_string_equal(config.path, expected);
 }
 
-static void option_comes_before_environment_before_home(void **state)
+static void option_overrides_environment_which_overrides_home(void **state)
 {
 	(void)state;
 	expect_path("rc", "/v", "/x", "/h", "rc");
@@ -483,7 +483,7 @@ int main(void)
 		cmocka_unit_test(storing_makes_folders_and_no_other_files),
 		cmocka_unit_test(storing_replaces_the_file_as_a_whole),
 		cmocka_unit_test(write_errors_are_returned),
-		cmocka_unit_test(option_comes_before_environment_before_home),
+		cmocka_unit_test(option_overrides_environment_which_overrides_home),
 	};
 
 	return cmocka_run_group_tests_name("config", tests, make_folder,

@@ -57,7 +57,7 @@ static bool is_function_key(const char *name, size_t length)
 	return code >= KEY_F(1) && code <= KEY_F(24);
 }
 
-static void every_function_key_has_a_letter_too(void **state)
+static void function_keys_have_letter_equivalents(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
@@ -133,7 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_key_name_decodes_to_its_action),
 		cmocka_unit_test(key_table_is_complete),
-		cmocka_unit_test(every_function_key_has_a_letter_too),
+		cmocka_unit_test(function_keys_have_letter_equivalents),
 		cmocka_unit_test(function_bar_has_unique_numbers),
 		cmocka_unit_test(codes_of_different_terminals_are_normalized),
 		cmocka_unit_test(tmux_key_names_are_understood),
