@@ -455,7 +455,7 @@ static void never_stop_proxy_ops(void *argument)
 	check_losses(&guest, "forgotten, then stopped", NCS_LOSS_FORGOTTEN,
 		     count + 1 - (int)NCS_PROXY_OP_MAX, NCS_LOSS_STALE, 1,
 		     END_OF_LOSSES);
-	/* The same with an operation for each, which ends as well. */
+	/* Repeat this with an operation for each, which ends as well. */
 	for (int i = 0; i < count; i++) {
 		coll = start_coll(&guest, (uint64_t)(count + i), 1);
 		start_proxy_op(&guest, coll, 1, false, 2, 1);
