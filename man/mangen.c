@@ -512,6 +512,8 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_CSV_COLUMNS, NAMED) },
 	{ "kernel_statuses", "-tag -width broken_promise -compact", put_named,
 	  ITEMS(NCS_KERNEL_STATUSES, NAMED) },
+	{ "stream_statuses", "-tag -width no_driver -compact", put_named,
+	  ITEMS(NCS_STREAM_STATUSES, NAMED) },
 	{ "cupti_statuses", "-tag -width missing -compact", put_named,
 	  ITEMS(NCS_CUPTI_STATUSES, NAMED) },
 	{ "proxy_states", "-tag -width \"unknown (?)\" -compact", put_lettered,
@@ -678,6 +680,9 @@ struct man_field {
 		struct ncs_filled: "filled",        \
 		struct ncs_cupti: "cupti",          \
 		struct ncs_gpu_time: "gpu_time",    \
+		struct ncs_launch_progress: "launch_progress", \
+		struct ncs_stream_times: "stream_times",       \
+		struct ncs_stream_times *: "stream_times",     \
 		struct ncs_function *: "function")
 
 #define ELEMENT_BYTES(member) \
@@ -686,6 +691,8 @@ struct man_field {
 		uint64_t *: sizeof(uint64_t),         \
 		struct ncs_function *:                \
 			sizeof(struct ncs_function),  \
+		struct ncs_stream_times *:            \
+			sizeof(struct ncs_stream_times), \
 		default: sizeof(member))
 
 #define MEMBER(name) (((struct_type *)0)->name)
@@ -709,6 +716,8 @@ struct man_field {
 	X(sampling, NCS_SAMPLING_FIELDS) \
 	X(settings, NCS_SETTINGS_FIELDS) \
 	X(filled, NCS_FILLED_FIELDS) \
+	X(launch_progress, NCS_LAUNCH_PROGRESS_FIELDS) \
+	X(stream_times, NCS_STREAM_TIMES_FIELDS) \
 	X(control, NCS_CONTROL_FIELDS) \
 	X(lane, NCS_LANE_FIELDS) \
 	X(function, NCS_FUNCTION_FIELDS) \

@@ -55,7 +55,37 @@
 		  " 3 on. There may be none.") \
 	X(range_histograms, "Where their histograms are.") \
 	X(ranges_filled, "Ranges beyond so many need not be looked at.") \
-	X(cupti, "What the GPU's kernels took.")
+	X(cupti, "What the GPU's kernels took.") \
+	X(launches, "Launches of NCCL's kernels; from minor version 5 on.")
+
+#define NCS_LAUNCH_PROGRESS_FIELDS(X) \
+	X(status, "Whether launches are timed, and why not.") \
+	X(level, "One launch in 2^level is timed.") \
+	X(ended, "The latest launch that is known to have ended; it ends all" \
+	  " before it. 0: none.") \
+	X(ended_at, "Ticks when that was seen.") \
+	X(begun, "The latest launch that is known to have begun.") \
+	X(begun_at, "Ticks when that was seen.") \
+	X(followed, "The latest launch whose begin and end will be known.") \
+	X(launched, "The latest launch.") \
+	X(launched_at, "Ticks when it was launched.") \
+	X(timed, "Launches that were timed.") \
+	X(captured, "Launches that were captured into CUDA graphs.") \
+	X(bias_ns, "Time between two events with nothing between them: it was" \
+	  " taken off each time.") \
+	X(error_ns, "By how much a begin may be off on the host's clock.") \
+	X(failure, "Error number of CUDA's driver that ended timing; 0:" \
+	  " none.") \
+	X(watch_since, "Ticks since when the plugin's watch thread has been in" \
+	  " a call of CUDA's driver; 0: it is not.") \
+	X(reserved, "0.")
+
+#define NCS_STREAM_TIMES_FIELDS(X) \
+	X(timed, "Operations with a time from their stream.") \
+	X(time_ns, "Sum of these times.") \
+	X(timed_bytes, "Sum of the message sizes, for each operation those of" \
+	  " its whole launch.") \
+	X(reserved, "0.")
 
 #define NCS_FILLED_FIELDS(X) \
 	X(channels, "Entries that were given out: the first ones. One may" \
@@ -176,6 +206,7 @@
 	X(open_since, "By event type: ticks when the event began that the" \
 	  " thread is in; 0: none.") \
 	X(functions, "By function.") \
+	X(stream_times, "By function; from minor version 5 on.") \
 	X(padding, "0.")
 
 #define NCS_FUNCTION_FIELDS(X) \
@@ -239,6 +270,8 @@
 	X(last_child_done, "Ticks when the latest of them ended.") \
 	X(user_tag, "What the application gave it by NCCL's API, from NCCL" \
 		    " 2.31 on; 0: nothing.") \
+	X(launch, "The number of its launch; 0: not known, or captured into a" \
+	  " graph.") \
 	X(reserved, "0.")
 
 #define NCS_CLASS_FIELDS(X) \
@@ -281,7 +314,9 @@
 	X(time_ns, "Sums of these times.") \
 	X(timed_bytes, "Bytes of these operations.") \
 	X(time, "Ticks that channels spent in each state on its operations.") \
-	X(gpu, "Of kernels that were launched in it.")
+	X(gpu, "Of kernels that were launched in it.") \
+	X(stream_times, "Times from the stream; from minor version 5 on.") \
+	X(padding, "0.")
 
 #define NCS_GPU_TIME_FIELDS(X) \
 	X(compute_kernels, "Kernels that are not NCCL's.") \

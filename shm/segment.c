@@ -68,7 +68,7 @@ static bool ranges_are_good(const struct ncs_header *header,
 	return !ncs_segment_has_ranges(header) ||
 	       ((ranges->count == 0 ||
 		 table_is_good(ranges, NCS_SEGMENT_RANGES_MAX,
-			       sizeof(struct ncs_range), segment_bytes)) &&
+			       NCS_RANGE_BYTES_LEAST, segment_bytes)) &&
 		(histograms->count == 0 ||
 		 table_is_good(histograms, NCS_SEGMENT_RANGES_MAX,
 			       sizeof(struct ncs_range_histogram),
@@ -94,7 +94,7 @@ const char *ncs_segment_check(const struct ncs_header *header,
 	if (segment_bytes < NCS_HEADER_BYTES)
 		return "it has no room for its header";
 	if (!table_is_good(&header->lanes, NCS_SEGMENT_LANES_MAX,
-			   sizeof(struct ncs_lane), segment_bytes))
+			   NCS_LANE_BYTES_LEAST, segment_bytes))
 		return "its table of lanes is out of bounds";
 	if (!table_is_good(&header->channels, NCS_SEGMENT_CHANNELS_MAX,
 			   sizeof(struct ncs_channel), segment_bytes))

@@ -36,6 +36,7 @@
 #include "ncclstat/tables/kernel_timing.def"
 #include "ncclstat/tables/loss.def"
 #include "ncclstat/tables/proxy_states.def"
+#include "ncclstat/tables/timing_statuses.def"
 
 #define NCS_MAGIC UINT64_C(0x544154534c43434e) /* "NCCLSTAT" */
 #define NCS_BYTE_ORDER UINT32_C(0x01020304)
@@ -44,7 +45,7 @@
  * added at the end of blocks, and table entries have the stride that the
  * segment states. */
 #define NCS_ABI_MAJOR 1u
-#define NCS_ABI_MINOR 4u
+#define NCS_ABI_MINOR 5u
 #define NCS_ABI_VERSION (NCS_ABI_MAJOR << 16 | NCS_ABI_MINOR)
 
 enum ncs_channel_state {
@@ -94,6 +95,13 @@ enum ncs_kernel_status {
 	NCS_KERNEL_STATUSES(X)
 #undef X
 	NCS_KERNEL_STATUS_COUNT
+};
+
+enum ncs_stream_status {
+#define X(ID, name, help) NCS_STREAM_##ID,
+	NCS_STREAM_STATUSES(X)
+#undef X
+	NCS_STREAM_STATUS_COUNT
 };
 
 enum ncs_cupti_status {
@@ -267,6 +275,35 @@ struct ncs_filled {
  * filled in or reopened. */
 #define NCS_FILLED_RECENT 64u
 
+/* Launches of NCCL's kernels, followed by CUDA events on their streams. Launches
+ * are numbered from 1 in a communicator; those captured into a graph have no
+ * number. NCCL runs a communicator's launches one after the other, so that a
+ * launch that has ended ends all before it.
+ *
+ * Each word is valid by itself. A reader that copies `ended` before `begun`,
+ * and that before `followed` and `launched`, sees no launch end before it began.
+ */
+struct ncs_launch_progress {
+	uint64_t status;      /* enum ncs_stream_status */
+	uint64_t level;       /* one launch in 2^level is timed */
+	uint64_t ended;       /* latest launch that is known to have ended */
+	uint64_t ended_at;    /* ticks at which that was seen */
+	uint64_t begun;       /* latest launch that is known to have begun */
+	uint64_t begun_at;    /* ticks at which that was seen */
+	uint64_t followed;    /* latest launch that the events tell about */
+	uint64_t launched;    /* latest launch */
+	uint64_t launched_at; /* ticks at which it was launched */
+	uint64_t timed;       /* number of launches that were timed */
+	uint64_t captured;    /* number of launches captured into graphs */
+	uint64_t bias_ns;     /* taken off each time: that of an empty pair */
+	uint64_t error_ns;    /* error of a begin on the host's clock; 0: unknown */
+	uint64_t failure;     /* the driver's error number; 0: none */
+	/* Ticks since when the plugin's watch thread has been inside a call of
+	 * the driver; 0: it is not. */
+	uint64_t watch_since;
+	uint64_t reserved;
+};
+
 enum ncs_life {
 	NCS_LIFE_LIVE = 1,
 	NCS_LIFE_FINISHED = 2, /* the communicator was finalized */
@@ -314,6 +351,7 @@ struct ncs_header {
 	struct ncs_table range_histograms; /* struct ncs_range_histogram */
 	uint64_t ranges_filled; /* number of entries in use: the first ones */
 	struct ncs_cupti cupti;
+	struct ncs_launch_progress launches; /* from minor version 5 on */
 };
 
 /* Room for the header: tables begin after it. */
@@ -345,7 +383,19 @@ struct ncs_function {
 enum ncs_timing {
 	NCS_TIMING_KERNEL, /* its kernel channels, by the GPU's clock */
 	NCS_TIMING_PROXY,  /* its proxy operations: first start to last end */
+	/* Its launch, by CUDA events on the stream. A launch of several
+	 * operations is the time of each, with the bytes of all of them. */
+	NCS_TIMING_STREAM,
 	NCS_TIMING_COUNT
+};
+
+/* Counters of operations with a time from the stream, as in struct
+ * ncs_function, whose sequence covers them, or struct ncs_range. */
+struct ncs_stream_times {
+	uint64_t timed;
+	uint64_t time_ns;
+	uint64_t timed_bytes;
+	uint64_t reserved;
 };
 
 /* The counters of one publishing thread; its ring has the same index. Lane 0 is
@@ -363,8 +413,13 @@ struct ncs_lane {
 	 * in; 0: none. Only for types that start and stop on one thread. */
 	uint64_t open_since[NCS_EVENT_MAX];
 	struct ncs_function functions[NCS_FUNCTION_MAX];
+	/* From minor version 5 on, by function. */
+	struct ncs_stream_times stream_times[NCS_FUNCTION_MAX];
 	uint64_t padding[8]; /* keeps the next lane from being prefetched */
 };
+
+/* Bytes of an entry that readers accept: before minor version 5. */
+#define NCS_LANE_BYTES_LEAST offsetof(struct ncs_lane, stream_times)
 
 /* One channel × direction × peer, and the oldest unfinished step on it. When
  * the state changes, the time since `since` is added to the state being
@@ -424,7 +479,8 @@ struct ncs_operation {
 	uint64_t first_child;     /* ticks at which the first child started */
 	uint64_t last_child_done; /* ticks at which the latest child ended */
 	uint64_t user_tag; /* set by the application, API 7 on; 0: none */
-	uint64_t reserved[3];
+	uint64_t launch; /* number of its launch; 0: unknown, or captured */
+	uint64_t reserved[2];
 };
 
 /* NCCL reported no sequence number. */
@@ -514,7 +570,12 @@ struct ncs_range {
 	/* Kernels launched in it; compute_busy_ns includes the ranges
 	 * inside. */
 	struct ncs_gpu_time gpu;
+	struct ncs_stream_times stream_times; /* from minor version 5 on */
+	uint64_t padding[4];
 };
+
+/* Bytes of an entry that readers accept: before minor version 5. */
+#define NCS_RANGE_BYTES_LEAST offsetof(struct ncs_range, stream_times)
 
 /* The number of the range for all calls whose range found no entry. */
 #define NCS_RANGE_OTHER 1u
@@ -557,7 +618,7 @@ static_assert(offsetof(struct ncs_header, sampling) == 848, "sampling");
 static_assert(offsetof(struct ncs_header, settings) == 912, "settings");
 static_assert(offsetof(struct ncs_header, filled) == 976, "filled");
 static_assert(sizeof(struct ncs_function) == 128, "function");
-static_assert(sizeof(struct ncs_lane) == 2816, "lane");
+static_assert(sizeof(struct ncs_lane) == 3328, "lane");
 static_assert(offsetof(struct ncs_lane, functions) % 64 == 0, "functions");
 static_assert(sizeof(struct ncs_channel) == 256, "channel");
 static_assert(sizeof(struct ncs_operation) == 128, "operation");
@@ -566,7 +627,7 @@ static_assert(sizeof(struct ncs_histogram) % 64 == 0, "histogram");
 static_assert(sizeof(struct ncs_ring) == 128, "ring");
 static_assert(offsetof(struct ncs_header, ranges) == 1024, "ranges");
 static_assert(offsetof(struct ncs_header, cupti) == 1064, "CUPTI");
-static_assert(sizeof(struct ncs_range) == 320, "range");
+static_assert(sizeof(struct ncs_range) == 384, "range");
 static_assert(NCS_RANGE_NAME_BYTES % 8 == 0, "names are words");
 static_assert(sizeof(struct ncs_range_histogram) % 64 == 0,
 	      "histogram of a range");

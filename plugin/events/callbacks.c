@@ -11,6 +11,7 @@
 #include "plugin/events/control_watch.h"
 #include "plugin/events/decode.h"
 #include "plugin/events/kernel.h"
+#include "plugin/events/launch.h"
 #include "plugin/state/lane.h"
 #include "plugin/mask/mask.h"
 #include "plugin/events/operation.h"
@@ -306,6 +307,8 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 		break;
 	case NCS_EVENT_KERNEL_LAUNCH:
 		ncs_store_relaxed(&lane->launched, now);
+		ncs_launch_start(comm, lane, handle, ncs_decode_launch_stream(body),
+				 now);
 		if (span)
 			ncs_decode_span(comm, event, body, &span->record);
 		break;
@@ -420,7 +423,7 @@ static enum ncs_event outermost_group(const struct ncs_comm *comm)
 }
 
 static bool stop_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		      const struct ncs_handle *handle)
+		      uint64_t value, const struct ncs_handle *handle)
 {
 	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c): a span
 	 * that is found after this load belongs to this communicator. */
@@ -432,6 +435,10 @@ static bool stop_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		return false;
 	now = ncs_now();
 	ncs_lane_note_call(lane, now);
+	if (span->record.event == NCS_EVENT_KERNEL_LAUNCH)
+		ncs_launch_stop(comm, value,
+				(void *)(uintptr_t)NCS_RECORD_STREAM_HANDLE(
+					span->record.delta[0]));
 	if (span->record.event == outermost_group(comm))
 		ncs_mask_group_end(comm, context, now);
 	ncs_span_stop(comm, lane, handle, span, now);
@@ -486,7 +493,7 @@ void ncs_stop_event(const void *pointer)
 	lane = ncs_lane_of_caller(comm);
 	switch ((int)handle.kind) {
 	case NCS_HANDLE_SPAN:
-		good = stop_span(comm, lane, &handle);
+		good = stop_span(comm, lane, value, &handle);
 		break;
 	case NCS_HANDLE_OPERATION:
 		good = stop_operation(comm, lane, value);

@@ -208,3 +208,10 @@ void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
 		break;
 	}
 }
+
+void *ncs_decode_launch_stream(const void *body)
+{
+	const struct nccl_kernel_launch *launch = body;
+
+	return launch->stream;
+}

@@ -41,4 +41,7 @@ void ncs_decode_net(const void *body, uint64_t *plugin_id, uint64_t *bytes);
 void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
 		     const void *body, struct ncs_record *record);
 
+/* Returns the CUDA stream of a KernelLaunch. */
+void *ncs_decode_launch_stream(const void *body);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include "plugin/state/class.h"
 #include "plugin/state/lane.h"
+#include "plugin/state/launches.h"
 #include "plugin/state/registry.h"
 #include "plugin/state/slots.h"
 #include "plugin/events/range_stats.h"
@@ -33,7 +34,7 @@ static bool claim_slot(struct ncs_operation_slot *op, bool force)
 	if (!ncs_children_are_of(children, tag))
 		return false; /* another thread is claiming it */
 	if (tag & 1 &&
-	    (ncs_children_live(children) != 0 || (enqueued == 0 && !force)))
+	    (ncs_children_in_progress(children) || (enqueued == 0 && !force)))
 		return false;
 	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): only one
 	 * of two threads gets the slot. */
@@ -106,6 +107,7 @@ static void publish(const struct ncs_operation_slot *op,
 		.peer = facts->peer,
 		.user_tag = facts->user_tag,
 		.range = facts->range,
+		.launch = op->launch,
 	};
 
 	ncs_operation_publish(op->published, &content);
@@ -130,6 +132,9 @@ static void count_start(struct ncs_lane_state *lane,
 				  sequence + 1);
 	ncs_lane_function_end(lane, function);
 }
+
+static void join_launch(struct ncs_comm *comm, struct ncs_lane_state *lane,
+			struct ncs_operation_slot *op);
 
 uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			     const struct ncs_operation_facts *facts,
@@ -163,11 +168,16 @@ uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_store_relaxed(&op->proxy_stop, 0);
 	ncs_store_relaxed(&op->kernel_start_ns, 0);
 	ncs_store_relaxed(&op->kernel_stop_ns, 0);
-	op->recorded_ns[NCS_TIMING_KERNEL] = 0;
-	op->recorded_ns[NCS_TIMING_PROXY] = 0;
+	for (unsigned i = 0; i < NCS_TIMING_COUNT; i++)
+		op->recorded_ns[i] = 0;
+	ncs_store_relaxed(&op->stream_begin, 0);
+	ncs_store_relaxed(&op->stream_ns, 0);
+	ncs_store_relaxed(&op->launch, lane->shared ? 0 : lane->launch_number);
 	ncs_store_relaxed(&op->sampling, sampling);
 	ncs_store_relaxed(&op->under_way, 0);
 	publish(op, facts);
+	if (op->launch != 0 && lane->launch_slot)
+		join_launch(comm, lane, op);
 	return ncs_handle_encode(NCS_HANDLE_OPERATION, comm->index,
 				 (unsigned)(op - comm->ops), 0,
 				 ncs_load_relaxed(&op->tag));
@@ -263,37 +273,46 @@ ncs_operation_child_started(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	return op;
 }
 
+/* Adds to a function's times from one source. */
+static void add_function_time(struct ncs_lane_state *lane, unsigned index,
+			      enum ncs_timing timing, uint64_t timed,
+			      uint64_t ns, uint64_t bytes)
+{
+	struct ncs_function *function = ncs_lane_function_begin(lane, index);
+	struct ncs_time_counters times =
+		ncs_function_times(lane->published, index, timing);
+
+	ncs_lane_function_add(lane, times.timed, timed);
+	ncs_lane_function_add(lane, times.bytes, bytes);
+	ncs_lane_function_add(lane, times.time_ns, ns);
+	ncs_lane_function_end(lane, function);
+}
+
 /* Adds an operation's time; replaces the one that was added when the operation
  * seemed to be finished before. */
 static void record_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			struct ncs_operation_slot *op, enum ncs_timing timing,
-			uint64_t ns)
+			uint64_t ns, uint64_t bytes)
 {
 	struct ncs_histogram *histogram = ncs_class_histogram(
 		comm, op->class_index, op->function, timing);
-	struct ncs_function *function;
 	uint64_t before = op->recorded_ns[timing];
 
-	ncs_range_time(comm, lane, op, timing, ns, before);
+	ncs_range_time(comm, lane, op, timing, ns, bytes, before);
 	op->recorded_ns[timing] = ns + 1;
-	function = ncs_lane_function_begin(lane, op->function);
-	if (before == 0) {
-		ncs_lane_function_add(lane, &function->timed[timing], 1);
-		ncs_lane_function_add(lane, &function->timed_bytes[timing],
-				      op->bytes);
-	}
-	ncs_lane_function_add(lane, &function->time_ns[timing],
-			      before == 0 ? ns : ns - (before - 1));
-	ncs_lane_function_end(lane, function);
+	add_function_time(lane, op->function, timing, before == 0 ? 1 : 0,
+			  before == 0 ? ns : ns - (before - 1),
+			  before == 0 ? bytes : 0);
 	if (!histogram)
 		ncs_lane_lose(lane, NCS_LOSS_TABLE_FULL);
 	else if (before == 0)
-		ncs_class_add_time(histogram, ns, op->bytes);
+		ncs_class_add_time(histogram, ns, bytes);
 	else
 		ncs_class_change_time(histogram, before - 1, ns);
 }
 
-static void publish_record(struct ncs_lane_state *lane,
+static void publish_record(const struct ncs_comm *comm,
+			   struct ncs_lane_state *lane,
 			   const struct ncs_operation_slot *op, bool again,
 			   uint64_t now)
 {
@@ -314,11 +333,25 @@ static void publish_record(struct ncs_lane_state *lane,
 	};
 	uint64_t enqueued = ncs_load_relaxed(&op->enqueued);
 	uint64_t proxy_start = ncs_load_relaxed(&op->proxy_start);
+	uint64_t stream_begin = ncs_load_relaxed(&op->stream_begin);
 
 	if (enqueued)
 		record.delta[0] = enqueued - op->start;
 	if (proxy_start > op->start)
 		record.delta[1] = proxy_start - op->start;
+	if (stream_begin != 0) {
+		/* NCCL reports the operation after its launch, so that its
+		 * kernel may have begun before that. */
+		record.delta[1] = stream_begin > op->start ?
+					  stream_begin - op->start :
+					  1;
+		record.duration =
+			stream_begin +
+			ncs_clock_duration_ticks(&comm->header->clock,
+						 ncs_load_relaxed(
+							 &op->stream_ns)) -
+			op->start;
+	}
 	ncs_lane_publish_operation(lane, &record, op->stream);
 }
 
@@ -331,26 +364,38 @@ static void count_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	uint64_t proxy_stop = ncs_load_relaxed(&op->proxy_stop);
 	uint64_t kernel_start_ns = ncs_load_relaxed(&op->kernel_start_ns);
 	uint64_t kernel_stop_ns = ncs_load_relaxed(&op->kernel_stop_ns);
+	uint64_t stream_ns = ncs_load_relaxed(&op->stream_ns);
 	bool again = op->recorded_ns[NCS_TIMING_KERNEL] != 0 ||
-		     op->recorded_ns[NCS_TIMING_PROXY] != 0;
+		     op->recorded_ns[NCS_TIMING_PROXY] != 0 ||
+		     op->recorded_ns[NCS_TIMING_STREAM] != 0;
 
 	add_to_function(lane, op->function,
 			offsetof(struct ncs_function, operations_done), 1);
+	if (stream_ns != 0)
+		record_time(comm, lane, op, NCS_TIMING_STREAM, stream_ns,
+			    ncs_load_relaxed(&op->stream_bytes));
 	if (proxy_stop != 0 && proxy_stop >= proxy_start)
 		record_time(comm, lane, op, NCS_TIMING_PROXY,
 			    ncs_clock_duration_ns(clock,
-						  proxy_stop - proxy_start));
+						  proxy_stop - proxy_start),
+			    op->bytes);
 	if (kernel_stop_ns > kernel_start_ns)
 		record_time(comm, lane, op, NCS_TIMING_KERNEL,
-			    kernel_stop_ns - kernel_start_ns);
-	publish_record(lane, op, again, now);
+			    kernel_stop_ns - kernel_start_ns, op->bytes);
+	/* Without a child and without a time its end is known to the nearest
+	 * look of the watch thread only. */
+	if (proxy_stop != 0 || kernel_stop_ns != 0 || stream_ns != 0 ||
+	    ncs_children_started(ncs_load_relaxed(&op->children)) != 0)
+		publish_record(comm, lane, op, again, now);
 	if (op->number > ncs_load_relaxed(&comm->header->latest_done))
 		ncs_store_relaxed(&comm->header->latest_done, op->number);
 	ncs_store_relaxed(&op->published->number, 0);
 }
 
+/* Ends a child (`ended` is NCS_CHILD_LIVE) or the launch (NCS_LAUNCH_PENDING) of
+ * an operation; the last one to end counts the operation. */
 static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		       struct ncs_operation_slot *op, uint64_t now)
+		       struct ncs_operation_slot *op, uint64_t ended, uint64_t now)
 {
 	uint64_t before, after;
 	uint32_t range = op->range; /* the slot may change owners below */
@@ -363,8 +408,8 @@ static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		/* ORDER: pairs with child_done() (plugin/events/operation.c):
 		 * the last child sees what the others did. */
 		before = ncs_load_acquire(&op->children);
-		counted = ncs_children_live(before) == 1;
-		after = before - NCS_CHILD_LIVE;
+		after = before - ended;
+		counted = !ncs_children_in_progress(after);
 		ncs_store_relaxed(&op->published->children_done,
 				  ncs_children_started(after) -
 					  ncs_children_live(after));
@@ -376,7 +421,7 @@ static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		 * (plugin/events/operation.c): that thread undoes the end, or
 		 * this one sees its child. */
 	} while (!ncs_cas_acquire_release(&op->children, before, after));
-	if (ncs_children_live(after) == 0)
+	if (ended == NCS_CHILD_LIVE && ncs_children_live(after) == 0)
 		ncs_range_end_busy(comm, range, now);
 }
 
@@ -403,7 +448,7 @@ void ncs_operation_proxy_done(struct ncs_comm *comm,
 	if (!op)
 		return;
 	widen(&op->proxy_start, &op->proxy_stop, start, now);
-	child_done(comm, lane, op, now);
+	child_done(comm, lane, op, NCS_CHILD_LIVE, now);
 }
 
 void ncs_operation_kernel_done(struct ncs_comm *comm,
@@ -418,7 +463,7 @@ void ncs_operation_kernel_done(struct ncs_comm *comm,
 		return;
 	widen(&op->kernel_start_ns, &op->kernel_stop_ns, gpu_start_ns,
 	      gpu_stop_ns);
-	child_done(comm, lane, op, now);
+	child_done(comm, lane, op, NCS_CHILD_LIVE, now);
 }
 
 void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle)
@@ -434,12 +479,93 @@ void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle)
 		before = ncs_load_relaxed(&op->children);
 		/* NCCL will never report its end. */
 		ncs_store_relaxed(&op->published->number,
-				  ncs_children_live(before) == 1 ? 0 :
-								   op->number);
+				  ncs_children_in_progress(before -
+							   NCS_CHILD_LIVE) ?
+					  op->number :
+					  0);
 		/* ORDER: pairs with ncs_operation_child_started()
 		 * (plugin/events/operation.c). */
 	} while (!ncs_cas_acquire_release(&op->children, before,
 					  before - NCS_CHILD_LIVE));
 	if (ncs_children_live(before) == 1)
 		ncs_range_end_busy(comm, range, ncs_now());
+}
+
+/* --- Launches --------------------------------------------------------------- */
+
+/* Joins the launch that the operation belongs to, so that it is in progress
+ * until the launch is over. */
+static void join_launch(struct ncs_comm *comm, struct ncs_lane_state *lane,
+			struct ncs_operation_slot *op)
+{
+	struct ncs_launch_slot *slot = lane->launch_slot;
+	uint64_t before;
+
+	/* A slot that is free for children now is free for the launch, too. */
+	ncs_add_relaxed(&op->children, NCS_LAUNCH_PENDING);
+	do {
+		/* ORDER: pairs with close_launch() (plugin/life/launch_watch.c)
+		 * and with follow() (plugin/events/launch.c): the times of a
+		 * launch that is closed are known. */
+		before = ncs_load_acquire(&slot->state);
+		if (!ncs_launch_is(before, op->launch) ||
+		    before & NCS_LAUNCH_CLOSED) {
+			bool known = ncs_launch_is(before, op->launch);
+
+			ncs_operation_launch_done(comm, lane, op,
+						  known ? slot->begin : 0,
+						  known ? slot->time_ns : 0,
+						  op->bytes, ncs_now());
+			return;
+		}
+		/* ORDER: pairs with close_launch() (plugin/life/launch_watch.c):
+		 * the operation is in its slot before the launch ends it. */
+	} while ((before & NCS_LAUNCH_JOINED_MASK) != NCS_LAUNCH_JOINED_MASK &&
+		 !ncs_cas_acquire_release(&slot->state, before,
+					  before + NCS_LAUNCH_JOINED));
+	ncs_add_relaxed(&slot->bytes, op->bytes);
+}
+
+void ncs_operation_launch_began(struct ncs_operation_slot *op, uint64_t now)
+{
+	if (ncs_load_relaxed(&op->published->first_child) == 0)
+		ncs_store_relaxed(&op->published->first_child, now);
+}
+
+void ncs_operation_launch_done(struct ncs_comm *comm,
+			       struct ncs_lane_state *lane, struct ncs_operation_slot *op,
+			       uint64_t begin, uint64_t time_ns, uint64_t bytes,
+			       uint64_t now)
+{
+	ncs_store_relaxed(&op->stream_begin, begin);
+	ncs_store_relaxed(&op->stream_bytes, bytes);
+	ncs_store_relaxed(&op->stream_ns, time_ns);
+	child_done(comm, lane, op, NCS_LAUNCH_PENDING, now);
+}
+
+bool ncs_operation_end_unfollowed(struct ncs_lane_state *lane,
+				  struct ncs_operation_slot *op, uint64_t launch)
+{
+	uint64_t tag = ncs_load_relaxed(&op->tag);
+	uint64_t number = op->number;
+	unsigned function = op->function;
+	struct ncs_operation *published = op->published;
+
+	/* ORDER: pairs with ncs_operation_stop() (plugin/events/operation.c). */
+	if (!(tag & 1) || ncs_load_acquire(&op->enqueued) == 0 ||
+	    ncs_load_relaxed(&op->launch) == 0 ||
+	    ncs_load_relaxed(&op->launch) > launch)
+		return false;
+	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): only an
+	 * operation without children that keeps its slot until here. */
+	if (!ncs_cas_acquire_release(&op->children, ncs_children_none(tag),
+				     ncs_children_none(tag) |
+					     NCS_CHILDREN_COUNTED))
+		return false;
+	add_to_function(lane, function,
+			offsetof(struct ncs_function, operations_done), 1);
+	/* ORDER: pairs with read_operation() (shm/read/operation_reader.c): the
+	 * slot may be another operation's by now, which must stay visible. */
+	ncs_cas_acquire_release(&published->number, number, 0);
+	return true;
 }

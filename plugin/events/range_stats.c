@@ -215,23 +215,25 @@ claim_histogram(struct ncs_comm *comm, uint32_t number, unsigned timing)
 
 void ncs_range_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		    const struct ncs_operation_slot *op, enum ncs_timing timing,
-		    uint64_t ns, uint64_t before)
+		    uint64_t ns, uint64_t bytes, uint64_t before)
 {
+	struct ncs_time_counters times;
 	struct ncs_range_histogram *histogram;
 	struct ncs_range *range;
 
 	if (op->range == 0)
 		return;
 	range = range_of(comm, op->range);
+	times = ncs_range_times(range, timing);
 	histogram = claim_histogram(comm, op->range, timing);
 	if (!histogram)
 		ncs_lane_lose(lane, NCS_LOSS_TABLE_FULL);
 	if (before == 0) {
-		ncs_add_relaxed(&range->timed[timing], 1);
-		ncs_add_relaxed(&range->timed_bytes[timing], op->bytes);
-		ncs_add_relaxed(&range->time_ns[timing], ns);
+		ncs_add_relaxed(times.timed, 1);
+		ncs_add_relaxed(times.bytes, bytes);
+		ncs_add_relaxed(times.time_ns, ns);
 	} else {
-		ncs_add_relaxed(&range->time_ns[timing], ns - (before - 1));
+		ncs_add_relaxed(times.time_ns, ns - (before - 1));
 		if (histogram)
 			ncs_add_relaxed(&histogram->buckets[ncs_range_bucket(
 						before - 1)],

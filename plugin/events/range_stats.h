@@ -38,10 +38,11 @@ void ncs_range_begin(struct ncs_comm *comm, uint32_t number, uint64_t now);
 void ncs_range_end_busy(struct ncs_comm *comm, uint32_t number, uint64_t now);
 
 /* Adds the time of an operation, replacing the time that was added for it
- * before: `before` is that time plus 1; 0 if there was none. */
+ * before: `before` is that time plus 1; 0 if there was none. `bytes` is the size
+ * of its message, or of all messages of its launch. */
 void ncs_range_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		    const struct ncs_operation_slot *op, enum ncs_timing timing,
-		    uint64_t ns, uint64_t before);
+		    uint64_t ns, uint64_t bytes, uint64_t before);
 
 /* Adds the time that a channel has spent in each state since the last call to
  * the range of `op` (NULL if unknown). Call it when a proxy operation of `op`

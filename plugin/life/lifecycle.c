@@ -18,6 +18,7 @@
 #include "ncclstat/version.h"
 #include "plugin/events/control_watch.h"
 #include "plugin/life/cupti.h"
+#include "plugin/life/launch_watch.h"
 #include "plugin/mask/release_events.h"
 #include "plugin/state/comm_memory.h"
 #include "plugin/state/lane.h"
@@ -98,6 +99,7 @@ static void after_fork_in_child(void)
 	ncs_range_forget_threads();
 	ncs_control_forget();
 	ncs_cupti_forget();
+	ncs_launch_watch_forget();
 	if (process.forget_above)
 		process.forget_above();
 	process.started = false;
@@ -119,6 +121,7 @@ __attribute__((destructor)) static void at_exit(void)
 {
 	if (!process.started || ncs_registry.pid != (uint32_t)getpid())
 		return;
+	ncs_launch_watch_stop();
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
 		ncs_writer_unlink(&ncs_registry.comms[i].writer);
 	ncs_control_unlink();
@@ -139,6 +142,7 @@ static void start_process(void)
 	ncs_sampling_set_level(process.config.sample_level);
 	ncs_range_set_limit(process.config.ranges);
 	ncs_mask_reset(&process.config, &process.clock);
+	ncs_launch_watch_reset(&process.config, &process.clock);
 	/* Contexts start at a number that no other process is likely to use, so
 	 * that another process's context or handle is not mistaken for ours. */
 	process.next_cookie = (process.clock.base_monotonic_ns ^
@@ -432,6 +436,7 @@ void ncs_process_publish_comm(const struct ncs_init *init, void *context)
 		return;
 	pthread_mutex_lock(&lock);
 	if (comm) {
+		ncs_launch_watch_add(comm);
 		ncs_mask_add_comm(comm, init->mask);
 		ncs_control_join(comm);
 		ncs_writer_publish(&comm->writer);
@@ -466,6 +471,7 @@ void ncs_process_finalize_comm(void *context)
 		ncs_store_relaxed(&comm->header->finished, ncs_now());
 		ncs_store_relaxed(&comm->header->life, NCS_LIFE_FINISHED);
 		ncs_mask_remove_comm(comm);
+		ncs_launch_watch_remove(comm);
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -65,6 +65,30 @@ static bool parse_period(const char *text, uint32_t *period)
 	return true;
 }
 
+static bool parse_stream(const char *text, struct ncs_environment *config)
+{
+	static const struct {
+		const char *word;
+		enum ncs_stream_mode mode;
+	} modes[] = {
+		{ "auto", NCS_STREAM_MODE_AUTO },
+		{ "all", NCS_STREAM_MODE_ALL },
+		{ "off", NCS_STREAM_MODE_OFF },
+	};
+	uint32_t period;
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (strcasecmp(text, modes[i].word) == 0) {
+			config->stream_mode = modes[i].mode;
+			return true;
+		}
+	if (strncmp(text, "1/", 2) != 0 || !parse_period(text + 2, &period))
+		return false;
+	config->stream_mode = NCS_STREAM_MODE_PERIOD;
+	config->stream_level = (uint64_t)__builtin_ctz(period);
+	return true;
+}
+
 static bool parse_timing(const char *text, struct ncs_environment *config)
 {
 	static const char sampled[] = "sampled:";
@@ -205,6 +229,8 @@ static bool parse(struct ncs_environment *config, enum variable variable,
 	case VARIABLE_DIR:
 		return parse_directory(text, config->directory,
 				       sizeof(config->directory));
+	case VARIABLE_TIMING:
+		return parse_stream(text, config);
 	case VARIABLE_KERNEL_TIMING:
 		return parse_timing(text, config);
 	case VARIABLE_NO_GRAPHS:

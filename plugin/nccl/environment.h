@@ -23,9 +23,19 @@
 /* The greatest number of a range; some words have only 16 bits for it. */
 #define NCS_RANGE_MAX 65535u
 
+/* Which launches are timed on their streams. */
+enum ncs_stream_mode {
+	NCS_STREAM_MODE_AUTO,   /* as many as cost at most 0.2 % of the time */
+	NCS_STREAM_MODE_ALL,
+	NCS_STREAM_MODE_PERIOD, /* one in so many */
+	NCS_STREAM_MODE_OFF,
+};
+
 struct ncs_environment {
 	bool disabled;
 	char directory[256];
+	enum ncs_stream_mode stream_mode;
+	uint64_t stream_level; /* one launch in 2^stream_level, for PERIOD */
 	enum ncs_kernel_timing kernel_timing;
 	uint32_t kernel_period;
 	bool no_graphs;     /* the user promises not to capture CUDA graphs */

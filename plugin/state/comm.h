@@ -79,6 +79,12 @@ struct ncs_operation_slot {
 	struct ncs_operation *published; /* its entry in the segment */
 	uint64_t start;
 	uint64_t launched; /* ticks shortly before its launch; 0 if unknown */
+	uint64_t launch; /* number of its launch; 0 if unknown */
+	/* When its kernel began, in ticks, and how long it took; 0 if that is
+	 * not known. */
+	uint64_t stream_begin;
+	uint64_t stream_ns;
+	uint64_t stream_bytes; /* of all operations of the launch */
 	uint64_t enqueued; /* ticks of its stopEvent; 0 before that */
 	uint64_t bytes;
 	uint64_t sequence_number;
@@ -103,6 +109,8 @@ struct ncs_operation_slot {
 	uint32_t range; /* number of the range it was called in; 0 if none */
 };
 
+struct ncs_launches;
+struct ncs_launch_slot;
 struct ncs_proxy_op_slot;
 
 /* A proxy step in progress; one cache line. The part of its record that all
@@ -175,6 +183,11 @@ struct ncs_lane_state {
 	/* Ticks when the thread's last KernelLaunch or API call began; 0 if
 	 * there was none. */
 	uint64_t launched;
+	/* The thread's last KernelLaunch: its number in the communicator, 0 if
+	 * it was captured or there was none; its slot, NULL if it is not
+	 * followed. */
+	uint64_t launch_number;
+	struct ncs_launch_slot *launch_slot;
 	/* The ProxyCtrl event in progress; a thread has one at a time. */
 	uint64_t ctrl_tag;
 	union {
@@ -252,6 +265,7 @@ struct ncs_comm {
 	struct ncs_writer writer;
 	void *private_memory;
 	uint64_t finished_order; /* smaller if finalized earlier */
+	struct ncs_launches *launches; /* launches.h; NULL if not followed */
 	uint32_t profile;        /* the segment size it was laid out with */
 	/* Written by launching threads: */
 	NCS_APART uint64_t operation_number; /* of the last operation */

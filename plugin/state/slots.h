@@ -18,22 +18,30 @@
  *   bits  0-19  number of children in progress
  *   bits 20-39  number of children started
  *   bit  40     the operation is counted in operations_done
- *   bits 41-63  owner of the slot, derived from the operation's tag
+ *   bit  41     the operation's launch is followed, and not over yet
+ *   bits 42-63  owner of the slot, derived from the operation's tag
  * Several threads may start and end children at the same time (from NCCL 2.31
  * on a thread of its own reports kernels), while another operation claims the
- * slot. A child in progress keeps the slot. The last child in progress counts
- * the operation while it still keeps the slot, and undoes that if another child
- * has started in the meantime. No thread waits. */
+ * slot. A child or a launch in progress keeps the slot. The last one in progress
+ * counts the operation while it still keeps the slot, and undoes that if another
+ * child has started in the meantime. No thread waits. */
 #define NCS_CHILD_LIVE UINT64_C(1)
 #define NCS_CHILD_STARTED (UINT64_C(1) << 20)
 #define NCS_CHILDREN_MASK UINT64_C(0xfffff)
 #define NCS_CHILDREN_COUNTED (UINT64_C(1) << 40)
-#define NCS_CHILDREN_OWNER_SHIFT 41
+#define NCS_LAUNCH_PENDING (UINT64_C(1) << 41)
+#define NCS_CHILDREN_OWNER_SHIFT 42
 
 /* Returns the number of children in progress. */
 static inline uint64_t ncs_children_live(uint64_t children)
 {
 	return children & NCS_CHILDREN_MASK;
+}
+
+/* Returns true if a child or the launch is in progress. */
+static inline bool ncs_children_in_progress(uint64_t children)
+{
+	return (children & (NCS_CHILDREN_MASK | NCS_LAUNCH_PENDING)) != 0;
 }
 
 /* Returns the number of children started. */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Following NCCL's kernels on their stream: a CUDA event before and one after
+ * the launch.
+ *
+ * KernelLaunch starts and stops on the launching thread, directly before and
+ * after the kernel enters its stream, so that nothing else comes between the
+ * two events. A launch is timed, or only followed, or left alone: two events
+ * with times cost the stream some 3 to 5 us where kernels queue back to back;
+ * two without times cost the host 1.4 us and the stream nothing (measured on an
+ * H200). A launch that is being captured into a graph is always left alone.
+ *
+ * Called by callbacks: no lock, no allocation, no system call; at most five
+ * calls of CUDA's driver a launch.
+ */
+#ifndef NCS_PLUGIN_EVENTS_LAUNCH_H
+#define NCS_PLUGIN_EVENTS_LAUNCH_H
+
+#include "plugin/state/comm.h"
+
+/* KernelLaunch starts: counts the launch, and records its first event if it is
+ * to be followed. `handle` is the event's; `stream` the CUDA stream. */
+void ncs_launch_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		      uint64_t handle, void *stream, uint64_t now);
+
+/* KernelLaunch stops: records the second event of a launch that is followed,
+ * and publishes it to the watch thread. */
+void ncs_launch_stop(struct ncs_comm *comm, uint64_t handle, void *stream);
+
+#endif

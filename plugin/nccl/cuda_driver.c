@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding CUDA's driver; see cuda_driver.h. */
+#include "plugin/nccl/cuda_driver.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+struct ncs_cuda_driver ncs_cuda;
+
+static void *find_symbol(void *library, const char *symbol,
+			 const char *older_symbol)
+{
+	void *address = dlsym(library, symbol);
+
+	return address || !older_symbol ? address :
+					  dlsym(library, older_symbol);
+}
+
+bool ncs_cuda_driver_find(const char **missing)
+{
+	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+
+	*missing = NULL;
+	if (!library)
+		return false;
+	/* The reference to the library is kept, so that it stays loaded. */
+#define X(name, symbol, older_symbol, parameters)                          \
+	*(void **)&ncs_cuda.name = find_symbol(library, symbol, older_symbol); \
+	if (!ncs_cuda.name && !*missing)                                       \
+		*missing = symbol;
+	NCS_CUDA_FUNCTIONS(X)
+#undef X
+	return *missing == NULL;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The part of CUDA's driver API that the plugin calls, in our own words.
+ *
+ * The driver is the one that the process has loaded already; nothing is linked
+ * against it. Handles are opaque pointers. Every function returns 0 or an error
+ * number of the driver. Between ncs_cuda_begin() and ncs_cuda_end() the calling
+ * thread may call the driver without spoiling a stream capture of this or of
+ * another thread.
+ */
+#ifndef NCS_PLUGIN_NCCL_CUDA_DRIVER_H
+#define NCS_PLUGIN_NCCL_CUDA_DRIVER_H
+
+#include <stdbool.h>
+
+enum {
+	CUDA_ERROR_NOT_READY_NUMBER = 600, /* the event has not happened yet */
+	CUDA_EVENT_DEFAULT_FLAGS = 0,
+	CUDA_EVENT_DISABLE_TIMING_FLAG = 2,
+	CUDA_STREAM_NON_BLOCKING_FLAG = 1,
+	CUDA_CAPTURE_MODE_RELAXED = 2,
+};
+
+/* X(name of the member, symbol, symbol in older drivers, parameters) */
+#define NCS_CUDA_FUNCTIONS(X) \
+	X(context_get, "cuCtxGetCurrent", NULL, (void **context)) \
+	X(context_set, "cuCtxSetCurrent", NULL, (void *context)) \
+	X(event_create, "cuEventCreate", NULL, (void **event, unsigned flags)) \
+	X(event_destroy, "cuEventDestroy_v2", NULL, (void *event)) \
+	X(event_record, "cuEventRecord", NULL, (void *event, void *stream)) \
+	X(event_query, "cuEventQuery", NULL, (void *event)) \
+	X(event_elapsed_ms, "cuEventElapsedTime_v2", "cuEventElapsedTime", \
+	  (float *ms, void *begin, void *end)) \
+	X(stream_create, "cuStreamCreate", NULL, \
+	  (void **stream, unsigned flags)) \
+	X(stream_destroy, "cuStreamDestroy_v2", NULL, (void *stream)) \
+	X(stream_is_capturing, "cuStreamIsCapturing", NULL, \
+	  (void *stream, int *status)) \
+	X(exchange_capture_mode, "cuThreadExchangeStreamCaptureMode", NULL, \
+	  (int *mode))
+
+struct ncs_cuda_driver {
+#define X(name, symbol, older_symbol, parameters) int(*name) parameters;
+	NCS_CUDA_FUNCTIONS(X)
+#undef X
+};
+
+/* The loaded driver's functions. Valid once ncs_cuda_driver_find() has returned
+ * true; does not change after that. */
+extern struct ncs_cuda_driver ncs_cuda;
+
+/* Looks for the driver among the libraries of the process. Returns false if it
+ * is not loaded, or lacks a function; then *missing is the name of the function,
+ * or NULL. Calls the dynamic linker: not for callbacks. */
+bool ncs_cuda_driver_find(const char **missing);
+
+/* Begin and end a passage of driver calls: in between, the thread's capture mode
+ * is relaxed, so that calls which CUDA forbids during a stream capture do not
+ * invalidate it. `mode` keeps the thread's former mode. */
+static inline void ncs_cuda_begin(int *mode)
+{
+	*mode = CUDA_CAPTURE_MODE_RELAXED;
+	ncs_cuda.exchange_capture_mode(mode);
+}
+
+static inline void ncs_cuda_end(int *mode)
+{
+	ncs_cuda.exchange_capture_mode(mode);
+}
+
+#endif

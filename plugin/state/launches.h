@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Launches of NCCL's kernels that the plugin follows by CUDA events: the ones
+ * in progress, and what all communicators share about them.
+ *
+ * The launching thread records an event before and one after the kernel
+ * (plugin/events/launch.c); the watch thread asks whether they have happened
+ * and ends the launch's operations (plugin/life/launch_watch.c). Both meet
+ * here. Callbacks use these structures without a lock.
+ *
+ * A communicator's launches are kept apart from the communicator: events that
+ * are still pending when it is finalized outlive it.
+ */
+#ifndef NCS_PLUGIN_STATE_LAUNCHES_H
+#define NCS_PLUGIN_STATE_LAUNCHES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shm/atomics.h"
+#include "shm/seqlock.h"
+
+/* Launches of a communicator that can be followed at once; a power of two. */
+#define NCS_LAUNCH_MAX 128u
+
+/* `state` of a slot is one word, so that it changes as a whole:
+ *   bit  0      closed: the launch is over, or given up
+ *   bits 1-15   number of operations that have joined
+ *   bits 16-63  number of the launch, modulo 2^48
+ * An operation joins a launch that is not closed; whoever closes it ends the
+ * operations that have joined. */
+#define NCS_LAUNCH_CLOSED UINT64_C(1)
+#define NCS_LAUNCH_JOINED UINT64_C(2)
+#define NCS_LAUNCH_JOINED_MASK UINT64_C(0xfffe)
+#define NCS_LAUNCH_NUMBER_SHIFT 16
+
+struct ncs_launch_events {
+	void *begin, *end; /* CUDA events */
+};
+
+struct ncs_launch_slot {
+	uint64_t state;
+	/* Written by the launching thread before the launch is published. */
+	uint64_t number;
+	uint64_t called; /* ticks at the start of KernelLaunch */
+	uint64_t timed;	 /* 1 if its events carry times; else they only happen */
+	/* Written by the watch thread before it closes the launch; 0 if they
+	 * are not known. */
+	uint64_t begin; /* ticks when the kernel began */
+	uint64_t time_ns; /* from its begin to its end */
+	uint64_t bytes; /* messages of the operations that have joined */
+	bool failed; /* the driver refused the second event */
+	bool begun;  /* seen by the watch thread */
+	/* Made with the pool. */
+	struct ncs_launch_events timed_events, plain_events;
+};
+
+enum ncs_launches_stage {
+	NCS_LAUNCHES_FREE,    /* belongs to no communicator */
+	NCS_LAUNCHES_IDLE,    /* nothing was launched yet */
+	NCS_LAUNCHES_WANTED,  /* the watch thread is to make the events */
+	NCS_LAUNCHES_READY,   /* launches can be followed */
+	NCS_LAUNCHES_CLOSING, /* the communicator is gone, or an error ended it */
+};
+
+struct ncs_launches {
+	uint64_t stage;	 /* enum ncs_launches_stage */
+	uint64_t busy;	 /* 1 while a launch is between its two events */
+	uint64_t head;	 /* launches published to the watch thread */
+	uint64_t tail;	 /* launches that it has closed */
+	uint64_t number; /* launches so far, captured ones left out */
+	uint64_t last_followed; /* ticks when the latest one was followed */
+	uint64_t open_handle;	/* KernelLaunch event of the busy one; 0 if none */
+	uint64_t open_lane;	/* index of its thread's lane */
+	void *context;		/* CUDA context of the first launch */
+	struct ncs_launch_slot slots[NCS_LAUNCH_MAX];
+};
+
+/* What the process's launches share. */
+struct ncs_launch_process {
+	/* One launch in 2^level is timed; chosen by the watch thread. */
+	uint64_t level;
+	uint64_t launches; /* so far, of all communicators */
+	uint64_t timed;
+	uint64_t spacing_ticks; /* least time between launches that are followed
+				 * without being timed */
+	/* Called by the first launch of a communicator: starts the watch thread
+	 * if need be, else wakes nothing. Set by plugin/life/launch_watch.c. */
+	void (*start_watch)(void);
+};
+
+extern struct ncs_launch_process ncs_launch_process;
+
+/* The word of a new launch's slot. */
+static inline uint64_t ncs_launch_state(uint64_t number)
+{
+	return number << NCS_LAUNCH_NUMBER_SHIFT;
+}
+
+/* Returns true if a slot's word is that of this launch, closed or not. */
+static inline bool ncs_launch_is(uint64_t state, uint64_t number)
+{
+	return state >> NCS_LAUNCH_NUMBER_SHIFT ==
+	       ncs_launch_state(number) >> NCS_LAUNCH_NUMBER_SHIFT;
+}
+
+/* Returns the number of operations that have joined. */
+static inline unsigned ncs_launch_joined(uint64_t state)
+{
+	return (unsigned)((state & NCS_LAUNCH_JOINED_MASK) / NCS_LAUNCH_JOINED);
+}
+
+#endif
