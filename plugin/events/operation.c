@@ -18,8 +18,10 @@
 /* --- slots -------------------------------------------------------------- */
 
 /* Claims a slot that is free, or whose operation is enqueued and has no child
- * in progress; with `force` also if its enqueueing has never ended. */
-static bool claim_slot(struct ncs_operation_slot *op, bool force)
+ * in progress; with `force` also if its enqueueing has never ended. *launched
+ * is set if that operation was launched, and no child of it was ever seen. */
+static bool claim_slot(struct ncs_operation_slot *op, bool force,
+		       bool *launched)
 {
 	/* ORDER: pairs with child_done() (plugin/events/operation.c): the
 	 * former operation's last child no longer uses the slot. */
@@ -41,6 +43,8 @@ static bool claim_slot(struct ncs_operation_slot *op, bool force)
 	if (!ncs_cas_acquire_release(&op->children, children,
 				     ncs_children_none(next)))
 		return false;
+	*launched = tag & 1 && children == ncs_children_none(tag) &&
+		    ncs_load_relaxed(&op->launch) != 0;
 	ncs_store_relaxed(&op->enqueued, 0);
 	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): a thread
 	 * that finds the new tag does not find the operation enqueued. */
@@ -48,9 +52,22 @@ static bool claim_slot(struct ncs_operation_slot *op, bool force)
 	return true;
 }
 
+/* Adds to one of a function's counters. */
+static void add_to_function(struct ncs_lane_state *lane, unsigned index,
+			    size_t counter_offset, uint64_t addend)
+{
+	struct ncs_function *function = ncs_lane_function_begin(lane, index);
+
+	ncs_lane_function_add(
+		lane, (uint64_t *)((char *)function + counter_offset), addend);
+	ncs_lane_function_end(lane, function);
+}
+
 static struct ncs_operation_slot *claim(struct ncs_comm *comm,
 					struct ncs_lane_state *lane)
 {
+	bool launched;
+
 	for (unsigned force = 0; force < 2; force++) {
 		for (unsigned tries = 0; tries < CLAIM_TRIES; tries++) {
 			uint64_t cursor = ncs_add_relaxed(
@@ -58,8 +75,14 @@ static struct ncs_operation_slot *claim(struct ncs_comm *comm,
 			struct ncs_operation_slot *op =
 				&comm->ops[cursor % comm->operation_count];
 
-			if (!claim_slot(op, force))
+			if (!claim_slot(op, force, &launched))
 				continue;
+			/* Later operations have run since, so it has ended. */
+			if (launched)
+				add_to_function(lane, op->function,
+						offsetof(struct ncs_function,
+							 operations_done),
+						1);
 			if (force)
 				ncs_lane_lose(lane, NCS_LOSS_FORGOTTEN);
 			return op;
@@ -197,16 +220,6 @@ bool ncs_operation_stop(struct ncs_comm *comm, uint64_t handle, uint64_t now)
 }
 
 /* --- counting ----------------------------------------------------------- */
-
-static void add_to_function(struct ncs_lane_state *lane, unsigned index,
-			    size_t counter_offset, uint64_t addend)
-{
-	struct ncs_function *function = ncs_lane_function_begin(lane, index);
-
-	ncs_lane_function_add(
-		lane, (uint64_t *)((char *)function + counter_offset), addend);
-	ncs_lane_function_end(lane, function);
-}
 
 /* Counts a finished operation that was reopened, except in recent slots:
  * readers look for operations in the slots that they saw in use and in recent
@@ -500,6 +513,7 @@ static void join_launch(struct ncs_comm *comm, struct ncs_lane_state *lane,
 {
 	struct ncs_launch_slot *slot = lane->launch_slot;
 	uint64_t before;
+	unsigned joined;
 
 	/* A slot that is free for children now is free for the launch, too. */
 	ncs_add_relaxed(&op->children, NCS_LAUNCH_PENDING);
@@ -518,6 +532,12 @@ static void join_launch(struct ncs_comm *comm, struct ncs_lane_state *lane,
 						  op->bytes, ncs_now());
 			return;
 		}
+		/* One thread starts the operations of a launch, so that the place
+		 * is this operation's even if the exchange fails. */
+		joined = ncs_launch_joined(before);
+		if (joined < NCS_LAUNCH_KNOWN)
+			ncs_store_relaxed32(&slot->operations[joined],
+					    (uint32_t)(op - comm->ops));
 		/* ORDER: pairs with close_launch() (plugin/life/launch_watch.c):
 		 * the operation is in its slot before the launch ends it. */
 	} while ((before & NCS_LAUNCH_JOINED_MASK) != NCS_LAUNCH_JOINED_MASK &&

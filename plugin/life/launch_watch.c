@@ -38,14 +38,16 @@
 /* The thread looks that often while there are launches, and otherwise. */
 #define BUSY_PAUSE_NS 10000000L
 #define IDLE_PAUSE_NS 100000000L
+/* ... and while launches come so fast that the slots may not last. */
+#define FAST_PAUSE_NS 1000000L
+#define FAST_ENDED 32u
 
 /* The driver's functions may need much more stack than ours. */
 #define STACK_BYTES ((size_t)256 << 10)
 
 /* The host's and the GPU's clocks are compared again after this time. */
 #define BASE_AGE_NS UINT64_C(2000000000)
-#define BASE_TRIES 5
-#define BASE_PATIENCE_NS UINT64_C(1000000)
+#define BASE_PATIENCE_NS UINT64_C(50000)
 #define BIAS_TRIES 16
 
 #define CONTEXTS_MAX 16u
@@ -71,6 +73,7 @@ struct watched {
 	struct context_clock *clock;
 	uint64_t polling; /* 1 while a thread asks the driver about it */
 	bool closed;	 /* its events are gone */
+	uint64_t last_number; /* of its launches, at the latest look */
 	uint64_t scanned; /* operations up to this launch have been ended */
 	int failure;
 };
@@ -120,27 +123,22 @@ static bool await(void *event)
 }
 
 /* Relates the GPU's clock to the host's by an event that happens between two
- * readings of the host's. */
+ * readings of the host's. One short attempt: a GPU that is busy may not get to
+ * the event for long, and asking without a pause holds up the launching threads
+ * in the driver. Without success the former base stays. */
 static void compare_clocks(struct context_clock *clock)
 {
-	uint64_t best = UINT64_MAX;
+	uint64_t before = ncs_now(), after;
+	void *base = clock->base;
 
-	for (unsigned i = 0; i < BASE_TRIES; i++) {
-		uint64_t before = ncs_now(), after;
-
-		if (ncs_cuda.event_record(clock->base, clock->stream) != 0 ||
-		    !await(clock->base))
-			break;
-		after = ncs_now();
-		/* Only the latest record of an event counts. */
-		best = (after - before) / 2;
-		clock->base_ticks = before + best;
-		clock->error_ticks = best;
-		if (ncs_clock_duration_ns(&watch.clock, best) < 8000)
-			break;
-	}
-	if (best == UINT64_MAX)
-		clock->base_ticks = 0;
+	if (ncs_cuda.event_record(clock->end, clock->stream) != 0 ||
+	    !await(clock->end))
+		return;
+	after = ncs_now();
+	clock->base = clock->end;
+	clock->end = base;
+	clock->error_ticks = (after - before) / 2;
+	clock->base_ticks = before + clock->error_ticks;
 }
 
 /* The time between two events with nothing between them. */
@@ -283,8 +281,15 @@ static void visit_joined(struct ncs_comm *comm, uint64_t number,
 				       const struct ncs_launch_slot *slot),
 			 const struct ncs_launch_slot *slot)
 {
-	for (uint32_t i = 0; i < comm->operation_count; i++) {
-		struct ncs_operation_slot *op = &comm->ops[i];
+	unsigned joined = ncs_launch_joined(ncs_load_relaxed(&slot->state));
+	bool known = joined <= NCS_LAUNCH_KNOWN;
+	uint32_t count = known ? joined : comm->operation_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct ncs_operation_slot *op =
+			&comm->ops[known ? ncs_load_relaxed32(
+						   &slot->operations[i]) :
+					   i];
 
 		/* ORDER: pairs with join_launch() (plugin/events/operation.c):
 		 * an operation that has joined has its launch's number. */
@@ -375,7 +380,10 @@ static void end_unfollowed(struct watched *self)
 	ended = self->comm ?
 			ncs_load_relaxed(&self->comm->header->launches.ended) :
 			0;
-	if (ended > self->scanned) {
+	/* Not while it launches: then its own thread counts them as their slots
+	 * are used again, which spares the two an exchange of cache lines. */
+	if (ended > self->scanned &&
+	    ncs_load_relaxed(&self->launches.number) == self->last_number) {
 		struct ncs_lane_state *lane = ncs_lane_of_caller(self->comm);
 
 		for (uint32_t i = 0; i < self->comm->operation_count; i++)
@@ -383,6 +391,7 @@ static void end_unfollowed(struct watched *self)
 				lane, &self->comm->ops[i], ended);
 		self->scanned = ended;
 	}
+	self->last_number = ncs_load_relaxed(&self->launches.number);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -495,8 +504,8 @@ static bool release(struct watched *self)
 	return true;
 }
 
-/* Returns true if there may be something new soon. */
-static bool serve(struct watched *self)
+/* Returns the number of launches that have ended. */
+static unsigned serve(struct watched *self)
 {
 	struct ncs_launches *launches = &self->launches;
 	/* ORDER: pairs with want_events() (plugin/events/launch.c) and with
@@ -507,7 +516,7 @@ static bool serve(struct watched *self)
 
 	if (stage == NCS_LAUNCHES_FREE || stage == NCS_LAUNCHES_IDLE ||
 	    !take_polling(self))
-		return false;
+		return 0;
 	if (ncs_cuda.context_set(launches->context) != 0) {
 		if (stage != NCS_LAUNCHES_CLOSING)
 			fail(self, 1);
@@ -522,7 +531,7 @@ static bool serve(struct watched *self)
 	if (stage == NCS_LAUNCHES_CLOSING && !self->closed)
 		self->closed = release(self);
 	leave_polling(self);
-	return ended > 0 || stage == NCS_LAUNCHES_WANTED;
+	return ended;
 }
 
 /* --- How many are timed -------------------------------------------------------------- */
@@ -622,16 +631,18 @@ static bool is_needed(void)
 static void *run(void *unused)
 {
 	uint64_t launches = 0;
+	unsigned ended;
 
 	(void)unused;
 	for (;;) {
-		bool busy = false, needed;
+		bool needed;
 		int mode;
 
 		publish_driver_call(ncs_now());
+		ended = 0;
 		ncs_cuda_begin(&mode);
 		for (unsigned i = 0; i < LAUNCHES_MAX && !watch.stopping; i++)
-			busy |= serve(&watched[i]);
+			ended += serve(&watched[i]);
 		ncs_cuda_end(&mode);
 		publish_driver_call(0);
 		choose_level(ncs_now());
@@ -642,10 +653,14 @@ static void *run(void *unused)
 		pthread_mutex_unlock(&lock);
 		if (!needed)
 			return NULL;
-		busy |= launches !=
-			ncs_load_relaxed(&ncs_launch_process.launches);
+		if (ended >= FAST_ENDED)
+			pause_ns(FAST_PAUSE_NS);
+		else if (launches !=
+			 ncs_load_relaxed(&ncs_launch_process.launches))
+			pause_ns(BUSY_PAUSE_NS);
+		else
+			pause_ns(IDLE_PAUSE_NS);
 		launches = ncs_load_relaxed(&ncs_launch_process.launches);
-		pause_ns(busy ? BUSY_PAUSE_NS : IDLE_PAUSE_NS);
 	}
 }
 

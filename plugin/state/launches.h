@@ -20,7 +20,7 @@
 #include "shm/seqlock.h"
 
 /* Launches of a communicator that can be followed at once; a power of two. */
-#define NCS_LAUNCH_MAX 128u
+#define NCS_LAUNCH_MAX 512u
 
 /* `state` of a slot is one word, so that it changes as a whole:
  *   bit  0      closed: the launch is over, or given up
@@ -32,6 +32,10 @@
 #define NCS_LAUNCH_JOINED UINT64_C(2)
 #define NCS_LAUNCH_JOINED_MASK UINT64_C(0xfffe)
 #define NCS_LAUNCH_NUMBER_SHIFT 16
+
+/* The first operations that join are known by their slots; others are searched
+ * for when the launch ends. */
+#define NCS_LAUNCH_KNOWN 4u
 
 struct ncs_launch_events {
 	void *begin, *end; /* CUDA events */
@@ -48,6 +52,7 @@ struct ncs_launch_slot {
 	uint64_t begin; /* ticks when the kernel began */
 	uint64_t time_ns; /* from its begin to its end */
 	uint64_t bytes; /* messages of the operations that have joined */
+	uint32_t operations[NCS_LAUNCH_KNOWN]; /* indices of their slots */
 	bool failed; /* the driver refused the second event */
 	bool begun;  /* seen by the watch thread */
 	/* Made with the pool. */
