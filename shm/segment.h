@@ -55,6 +55,23 @@ static inline bool ncs_segment_has_cupti(const struct ncs_header *header)
 	       offsetof(struct ncs_header, cupti) + sizeof(struct ncs_cupti);
 }
 
+/* Tell whether the header has struct ncs_launch_progress, and lanes and ranges
+ * struct ncs_stream_times (minor version 5 and later). */
+static inline bool ncs_segment_has_launches(const struct ncs_header *header)
+{
+	return header->header_bytes >=
+	       offsetof(struct ncs_header, launches) +
+		       sizeof(struct ncs_launch_progress);
+}
+
+static inline bool ncs_segment_has_stream_times(const struct ncs_header *header)
+{
+	return ncs_segment_has_launches(header) &&
+	       header->lanes.stride >= sizeof(struct ncs_lane) &&
+	       (header->ranges.count == 0 ||
+		header->ranges.stride >= sizeof(struct ncs_range));
+}
+
 /* Checks that a header describes a segment that fits into `file_bytes` bytes
  * and that this program can read. Returns NULL if so, else the reason as a
  * constant string, one clause for users. Does not check the version. */

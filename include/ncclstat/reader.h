@@ -237,6 +237,7 @@ struct ncs_operation_view {
 	int32_t peer;
 	uint64_t user_tag; /* 0: none */
 	uint32_t range;    /* number of the range of its call; 0: none */
+	uint64_t launch;   /* number of its launch; 0: not known, or captured */
 	uint64_t enqueued_ns;
 	uint64_t children_started;
 	uint64_t children_done;
@@ -281,6 +282,41 @@ struct ncs_cupti_view {
 	uint64_t lost;     /* kernels missing in these sums */
 };
 
+/* Launches of NCCL's kernels; struct ncs_launch_progress. All fields are 0 in a
+ * segment that has none. ended <= begun <= followed <= launched. */
+struct ncs_launches_view {
+	enum ncs_stream_status status;
+	unsigned level;       /* one launch in 2^level is timed */
+	uint64_t ended;       /* number of the launch, like the next three */
+	uint64_t begun;
+	uint64_t followed;
+	uint64_t launched;
+	uint64_t ended_ns;    /* when that was seen, like the next one */
+	uint64_t begun_ns;
+	uint64_t launched_ns; /* when it was launched */
+	uint64_t timed;
+	uint64_t captured;
+	uint64_t bias_ns;
+	uint64_t error_ns;    /* of the begin of a timed operation; 0: unknown */
+	uint64_t failure;     /* error number of CUDA's driver; 0: none */
+	uint64_t watch_since_ns; /* start of the driver call in progress */
+};
+
+/* How far a launch has got, as the plugin saw it last. */
+enum ncs_launch_phase {
+	NCS_LAUNCH_PHASE_UNKNOWN,
+	/* It has not begun: earlier work of its stream has not ended. */
+	NCS_LAUNCH_PHASE_QUEUED,
+	/* It has begun and not ended: it waits for a peer, or moves data. */
+	NCS_LAUNCH_PHASE_RUNNING,
+	NCS_LAUNCH_PHASE_OVER,
+};
+
+/* Returns the phase of a launch of the communicator; `launch` is its number, 0
+ * if that is not known. */
+enum ncs_launch_phase ncs_launch_phase(const struct ncs_launches_view *launches,
+				       uint64_t launch);
+
 /* The offset of the GPU's clock from CLOCK_MONOTONIC; struct ncs_gpu_clock. */
 struct ncs_gpu_clock_view {
 	bool known;          /* false: do not use the other fields */
@@ -319,15 +355,16 @@ struct ncs_snapshot {
 	struct ncs_sampling_view sampling;
 	struct ncs_kernel_view kernel;
 	struct ncs_cupti_view cupti;
+	struct ncs_launches_view launches;
 	struct ncs_gpu_clock_view gpu_clock;
 	struct ncs_settings_view settings;
 	struct ncs_channel_view *channels; /* by channel, direction, peer */
 	size_t channel_count;
 	struct ncs_operation_view *operations; /* in flight, oldest first */
 	size_t operation_count;
-	/* Recent operations of functions that never have children, so that NCCL
-	 * does not report their end; in no order. They are in the memory of
-	 * `operations`. */
+	/* Recent operations whose end nobody reports, in no order: of functions
+	 * that never have children, and of launches that are not followed. They
+	 * are in the memory of `operations`. */
 	const struct ncs_operation_view *endless;
 	size_t endless_count;
 	struct ncs_range_view *ranges; /* by number; outer before inner */

@@ -98,6 +98,14 @@ static int compare(const void *left, const void *right)
 	return (a->protocol > b->protocol) - (a->protocol < b->protocol);
 }
 
+static bool has_times(const struct ncs_class_view *view)
+{
+	for (size_t i = 0; i < NCS_TIMING_COUNT; i++)
+		if (view->times[i].count > 0)
+			return true;
+	return false;
+}
+
 static void drop_unused(struct ncs_snapshot *snapshot)
 {
 	size_t kept = 0;
@@ -105,9 +113,7 @@ static void drop_unused(struct ncs_snapshot *snapshot)
 	for (size_t i = 0; i < snapshot->class_count; i++) {
 		const struct ncs_class_view *view = &snapshot->classes[i];
 
-		if (view->operations > 0 ||
-		    view->times[NCS_TIMING_KERNEL].count > 0 ||
-		    view->times[NCS_TIMING_PROXY].count > 0)
+		if (view->operations > 0 || has_times(view))
 			snapshot->classes[kept++] = *view;
 	}
 	snapshot->class_count = kept;

@@ -7,6 +7,7 @@
 
 #include "shm/atomics.h"
 #include "shm/read/class_reader.h"
+#include "shm/read/function_reader.h"
 #include "shm/read/operation_reader.h"
 #include "shm/read/reader_internal.h"
 #include "shm/segment.h"
@@ -89,7 +90,34 @@ static void take_header(struct image_writer *writer)
 			   sizeof(mapped->ranges_filled));
 	if (ncs_segment_has_cupti(&reader->header))
 		copy_words(writer, &mapped->cupti, sizeof(mapped->cupti));
+	if (ncs_segment_has_launches(&reader->header))
+		copy_words(writer, &mapped->launches, sizeof(mapped->launches));
 	report(writer, 0, sizeof(*copy));
+}
+
+/* Returns the bytes of a table's entry that are taken: the entries of an earlier
+ * minor version may be shorter than ours. */
+static size_t entry_bytes(const struct ncs_table *table, size_t bytes)
+{
+	return table->stride < bytes ? table->stride : bytes;
+}
+
+/* Takes a function's counters. Their sequence is odd in the image if no
+ * consistent copy was had. */
+static void take_function(struct image_writer *writer,
+			  const struct ncs_lane *lane, unsigned function)
+{
+	struct ncs_lane *copy =
+		(struct ncs_lane *)(writer->image + offset_of(writer, lane));
+	struct ncs_stream_times times;
+
+	if (!ncs_function_copy(writer->reader, lane, function,
+			       &copy->functions[function], &times)) {
+		copy->functions[function].sequence |= 1;
+		writer->torn = true;
+	}
+	if (ncs_segment_has_stream_times(&writer->reader->header))
+		copy->stream_times[function] = times;
 }
 
 /* Takes a lane with the head of its ring, without records. */
@@ -104,10 +132,10 @@ static void take_lane(struct image_writer *writer, size_t index)
 	if (!ncs_reader_uses_lane(reader, index))
 		return;
 	copy_words(writer, lane, offsetof(struct ncs_lane, functions));
-	for (size_t i = 0; i < NCS_FUNCTION_MAX; i++)
-		copy_block(writer, &lane->functions[i],
-			   sizeof(lane->functions[i]));
-	report(writer, offset_of(writer, lane), sizeof(*lane));
+	for (unsigned i = 0; i < NCS_FUNCTION_MAX; i++)
+		take_function(writer, lane, i);
+	report(writer, offset_of(writer, lane),
+	       entry_bytes(&reader->header.lanes, sizeof(*lane)));
 	take_words(writer, &ring->head, sizeof(ring->head));
 }
 
@@ -223,7 +251,9 @@ static void take_ranges(struct image_writer *writer)
 		 * (plugin/events/range_stats.c): the name is stored before the
 		 * key. */
 		if (ncs_load_acquire(&range->key) != 0)
-			take_words(writer, range, sizeof(*range));
+			take_words(writer, range,
+				   entry_bytes(&header->ranges,
+					       sizeof(*range)));
 	}
 	for (size_t i = 0; copy->ranges_filled > 0 && i < table->count; i++) {
 		const struct ncs_range_histogram *histogram =

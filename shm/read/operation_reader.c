@@ -36,6 +36,30 @@ static bool read_operation(struct ncs_operation *copy,
 	return ncs_load_relaxed(&block[0]) == words[0];
 }
 
+/* A launch ends all before it, and so does one that begins: NCCL runs a
+ * communicator's launches one after the other. Of launches between two that are
+ * followed nothing is known until the later one begins. */
+enum ncs_launch_phase ncs_launch_phase(const struct ncs_launches_view *launches,
+				       uint64_t launch)
+{
+	bool waits = launches->begun > launches->ended;
+
+	if (launch == 0)
+		return NCS_LAUNCH_PHASE_UNKNOWN;
+	if (launch <= launches->ended || launch < launches->begun)
+		return NCS_LAUNCH_PHASE_OVER;
+	if (launches->status != NCS_STREAM_ALL &&
+	    launches->status != NCS_STREAM_SOME)
+		return NCS_LAUNCH_PHASE_UNKNOWN;
+	if (launch == launches->begun)
+		return NCS_LAUNCH_PHASE_RUNNING;
+	if (waits || (launches->followed > launches->begun &&
+		      (launch >= launches->followed ||
+		       launches->status == NCS_STREAM_ALL)))
+		return NCS_LAUNCH_PHASE_QUEUED;
+	return NCS_LAUNCH_PHASE_UNKNOWN;
+}
+
 static int compare_operations(const void *left, const void *right)
 {
 	const struct ncs_operation_view *a = left, *b = right;
@@ -43,29 +67,37 @@ static int compare_operations(const void *left, const void *right)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Tells whether an operation has not ended. NCCL reports the end of an
- * operation through its children only. An operation that was enqueued and has
- * no child is in flight as long as it may still get one: not if its function
- * never has children, and not once a later operation of the communicator has
- * finished. */
+/* Tells whether an operation has not ended. It ends with its last child, and not
+ * before its launch does, where that is known. An operation that was enqueued,
+ * has no child, and is of an unknown launch is in flight as long as it may still
+ * get a child: not if its function never has children, and not once a later
+ * operation of the communicator has finished. */
 static bool is_in_flight(const struct ncs_snapshot *snapshot,
 			 const struct ncs_operation *copy, uint64_t latest_done)
 {
+	enum ncs_launch_phase phase =
+		ncs_launch_phase(&snapshot->launches, copy->launch);
+
 	if (snapshot->liveness == NCS_FINISHED)
 		return false;
-	if (copy->children_started != 0 || copy->enqueued == 0)
+	if (phase == NCS_LAUNCH_PHASE_OVER)
+		return copy->children_started > copy->children_done;
+	if (copy->children_started != 0 || copy->enqueued == 0 ||
+	    phase != NCS_LAUNCH_PHASE_UNKNOWN)
 		return true;
 	return copy->function < NCS_FUNCTION_COUNT &&
 	       snapshot->functions[copy->function].with_children != 0 &&
 	       copy->number > latest_done;
 }
 
-/* Tells whether NCCL will never report the operation's end: its function never
- * has children. */
+/* Tells whether nobody reports the operation's end: its function never has
+ * children, and its launch is not known. */
 static bool is_endless(const struct ncs_snapshot *snapshot,
 		       const struct ncs_operation *copy)
 {
 	return copy->children_started == 0 && copy->enqueued != 0 &&
+	       ncs_launch_phase(&snapshot->launches, copy->launch) ==
+		       NCS_LAUNCH_PHASE_UNKNOWN &&
 	       copy->function < NCS_FUNCTION_COUNT &&
 	       snapshot->functions[copy->function].with_children == 0;
 }
@@ -90,6 +122,7 @@ static void fill_operation(struct ncs_operation_view *view,
 	view->peer = copy->peer;
 	view->user_tag = copy->user_tag;
 	view->range = copy->range;
+	view->launch = copy->launch;
 	view->enqueued_ns = ncs_clock_ns(clock, copy->enqueued);
 	view->children_started = copy->children_started;
 	view->children_done = copy->children_done;

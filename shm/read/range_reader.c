@@ -35,6 +35,24 @@ static uint64_t load_ns(const struct ncs_reader *reader, const uint64_t *ticks)
 				     ncs_load_relaxed(ticks));
 }
 
+static void take_times(struct ncs_range_view *view,
+		       const struct ncs_range *range, bool has_stream_times)
+{
+	const struct ncs_stream_times *stream = &range->stream_times;
+
+	for (size_t i = 0; i < NCS_TIMING_STREAM; i++) {
+		view->timed[i] = ncs_load_relaxed(&range->timed[i]);
+		view->time_ns[i] = ncs_load_relaxed(&range->time_ns[i]);
+		view->timed_bytes[i] = ncs_load_relaxed(&range->timed_bytes[i]);
+	}
+	if (!has_stream_times)
+		return;
+	view->timed[NCS_TIMING_STREAM] = ncs_load_relaxed(&stream->timed);
+	view->time_ns[NCS_TIMING_STREAM] = ncs_load_relaxed(&stream->time_ns);
+	view->timed_bytes[NCS_TIMING_STREAM] =
+		ncs_load_relaxed(&stream->timed_bytes);
+}
+
 static void take_range(struct ncs_snapshot *snapshot,
 		       const struct ncs_reader *reader, uint32_t number,
 		       const struct ncs_range *range, uint64_t key)
@@ -63,11 +81,8 @@ static void take_range(struct ncs_snapshot *snapshot,
 			snapshot,
 			ncs_clock_ns(&reader->header.clock,
 				     ncs_load_relaxed(&range->busy_since)));
-	for (size_t i = 0; i < NCS_TIMING_COUNT; i++) {
-		view->timed[i] = ncs_load_relaxed(&range->timed[i]);
-		view->time_ns[i] = ncs_load_relaxed(&range->time_ns[i]);
-		view->timed_bytes[i] = ncs_load_relaxed(&range->timed_bytes[i]);
-	}
+	take_times(view, range,
+		   ncs_segment_has_stream_times(&reader->header));
 	for (size_t i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
 		view->channel_time_ns[i] = load_ns(reader, &range->time[i]);
 	view->gpu = ncs_gpu_time_load(&range->gpu);

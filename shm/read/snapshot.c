@@ -10,6 +10,7 @@
 #include "shm/clock.h"
 #include "shm/control.h"
 #include "shm/read/class_reader.h"
+#include "shm/read/function_reader.h"
 #include "shm/read/liveness.h"
 #include "shm/read/operation_reader.h"
 #include "shm/read/range_reader.h"
@@ -144,6 +145,66 @@ static void take_cupti(struct ncs_snapshot *snapshot,
 	view->lost = ncs_load_relaxed(&cupti->lost);
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* A launch is launched, then followed, begins and ends in this order. Copied
+ * the other way round, later words are those of later times; where the segment
+ * says otherwise the later stage is believed. */
+static void take_progress(struct ncs_launches_view *view,
+			  const struct ncs_launch_progress *progress,
+			  const struct ncs_clock *clock)
+{
+	uint64_t begun;
+
+	view->ended = ncs_load_relaxed(&progress->ended);
+	view->ended_ns = ncs_clock_ns(clock,
+				      ncs_load_relaxed(&progress->ended_at));
+	begun = ncs_load_relaxed(&progress->begun);
+	view->begun = larger(begun, view->ended);
+	view->begun_ns = begun < view->ended ?
+				 view->ended_ns :
+				 ncs_clock_ns(clock,
+					      ncs_load_relaxed(
+						      &progress->begun_at));
+	view->followed =
+		larger(ncs_load_relaxed(&progress->followed), view->begun);
+	view->launched =
+		larger(ncs_load_relaxed(&progress->launched), view->followed);
+	view->launched_ns = ncs_clock_ns(
+		clock, ncs_load_relaxed(&progress->launched_at));
+}
+
+static void take_launches(struct ncs_snapshot *snapshot,
+			  const struct ncs_reader *reader)
+{
+	const struct ncs_launch_progress *progress =
+		&ncs_reader_mapped_header(reader)->launches;
+	const struct ncs_clock *clock = &reader->header.clock;
+	struct ncs_launches_view *view = &snapshot->launches;
+	uint64_t status, level;
+
+	memset(view, 0, sizeof(*view));
+	if (!ncs_segment_has_launches(&reader->header))
+		return;
+	take_progress(view, progress, clock);
+	status = ncs_load_relaxed(&progress->status);
+	level = ncs_load_relaxed(&progress->level);
+	view->status = status < NCS_STREAM_STATUS_COUNT ?
+			       (enum ncs_stream_status)status :
+			       NCS_STREAM_UNKNOWN;
+	view->level = level < 64 ? (unsigned)level : 63;
+	view->timed = ncs_load_relaxed(&progress->timed);
+	view->captured = ncs_load_relaxed(&progress->captured);
+	view->bias_ns = ncs_load_relaxed(&progress->bias_ns);
+	view->error_ns = ncs_load_relaxed(&progress->error_ns);
+	view->failure = ncs_load_relaxed(&progress->failure);
+	view->watch_since_ns = ncs_clock_ns(
+		clock, ncs_load_relaxed(&progress->watch_since));
+}
+
 static void take_gpu_clock(struct ncs_snapshot *snapshot,
 			   const struct ncs_reader *reader)
 {
@@ -254,7 +315,8 @@ static void take_channels(struct ncs_snapshot *snapshot,
 }
 
 static void add_function(struct ncs_function_view *view,
-			 const struct ncs_function *copy)
+			 const struct ncs_function *copy,
+			 const struct ncs_stream_times *times)
 {
 	uint64_t last = copy->last_sequence_number;
 
@@ -268,11 +330,14 @@ static void add_function(struct ncs_function_view *view,
 	    (view->last_sequence_number == NCS_NO_SEQUENCE_NUMBER ||
 	     view->last_sequence_number < last - 1))
 		view->last_sequence_number = last - 1;
-	for (size_t i = 0; i < NCS_TIMING_COUNT; i++) {
+	for (size_t i = 0; i < NCS_TIMING_STREAM; i++) {
 		view->timed[i] += copy->timed[i];
 		view->time_ns[i] += copy->time_ns[i];
 		view->timed_bytes[i] += copy->timed_bytes[i];
 	}
+	view->timed[NCS_TIMING_STREAM] += times->timed;
+	view->time_ns[NCS_TIMING_STREAM] += times->time_ns;
+	view->timed_bytes[NCS_TIMING_STREAM] += times->timed_bytes;
 }
 
 /* Clears the sums over lanes, but keeps the memory of the histograms. */
@@ -282,13 +347,13 @@ static void clear_sums(struct ncs_snapshot *snapshot)
 	memset(snapshot->losses, 0, sizeof(snapshot->losses));
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
 		struct ncs_function_view *view = &snapshot->functions[i];
-		uint64_t *kernel = view->histogram[NCS_TIMING_KERNEL];
-		uint64_t *proxy = view->histogram[NCS_TIMING_PROXY];
+		struct ncs_function_view empty = {
+			.last_sequence_number = NCS_NO_SEQUENCE_NUMBER,
+		};
 
-		memset(view, 0, sizeof(*view));
-		view->last_sequence_number = NCS_NO_SEQUENCE_NUMBER;
-		view->histogram[NCS_TIMING_KERNEL] = kernel;
-		view->histogram[NCS_TIMING_PROXY] = proxy;
+		memcpy(empty.histogram, view->histogram,
+		       sizeof(empty.histogram));
+		*view = empty;
 	}
 }
 
@@ -302,6 +367,7 @@ static void take_lane(struct ncs_snapshot *snapshot,
 		ncs_reader_entry(reader, &header->rings, index);
 	struct ncs_lane_view *view = &snapshot->lanes[index];
 	struct ncs_function copy;
+	struct ncs_stream_times times;
 
 	memset(view, 0, sizeof(*view));
 	if (!ncs_reader_uses_lane(reader, index))
@@ -319,10 +385,10 @@ static void take_lane(struct ncs_snapshot *snapshot,
 	}
 	for (size_t i = 0; i < NCS_LOSS_COUNT; i++)
 		snapshot->losses[i] += ncs_load_relaxed(&lane->losses[i]);
-	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		copy_block(snapshot, reader, &copy, &lane->functions[i],
-			   sizeof(copy));
-		add_function(&snapshot->functions[i], &copy);
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		if (!ncs_function_copy(reader, lane, i, &copy, &times))
+			snapshot->torn = true;
+		add_function(&snapshot->functions[i], &copy, &times);
 	}
 	if (view->last_call_ns > snapshot->last_call_ns)
 		snapshot->last_call_ns = view->last_call_ns;
@@ -370,6 +436,7 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot, struct ncs_reader *reader,
 	take_proxy(snapshot, reader);
 	take_kernel(snapshot, reader);
 	take_cupti(snapshot, reader);
+	take_launches(snapshot, reader);
 	take_gpu_clock(snapshot, reader);
 	take_sampling(snapshot, reader);
 	take_settings(snapshot, reader);

@@ -150,13 +150,14 @@ static void records_do_not_straddle_cache_lines(void **state)
 	X(rings.count, small.lanes - 1) \
 	X(rings.count, small.lanes + 1) \
 	X(lanes.count, small.lanes - 1) \
-	TABLE(X, lanes, NCS_SEGMENT_LANES_MAX) \
+	TABLE_FROM(X, lanes, NCS_SEGMENT_LANES_MAX, NCS_LANE_BYTES_LEAST) \
+	X(lanes.count, 0) \
 	TABLE_OR_NONE(X, classes, NCS_SEGMENT_CLASSES_MAX) \
 	TABLE(X, channels, NCS_SEGMENT_CHANNELS_MAX) \
 	TABLE(X, operations, NCS_SEGMENT_OPERATIONS_MAX) \
 	TABLE(X, histograms, NCS_SEGMENT_HISTOGRAMS_MAX) \
 	TABLE(X, rings, NCS_SEGMENT_LANES_MAX) \
-	TABLE_OR_NONE(X, ranges, NCS_SEGMENT_RANGES_MAX) \
+	TABLE_FROM(X, ranges, NCS_SEGMENT_RANGES_MAX, NCS_RANGE_BYTES_LEAST) \
 	TABLE_OR_NONE(X, range_histograms, NCS_SEGMENT_RANGES_MAX)
 
 #define TABLE(X, table, max) \
@@ -164,11 +165,15 @@ static void records_do_not_straddle_cache_lines(void **state)
 	TABLE_OR_NONE(X, table, max)
 
 #define TABLE_OR_NONE(X, table, max) \
+	TABLE_FROM(X, table, max, header.table.stride)
+
+/* Entries of earlier minor versions have `least` bytes. */
+#define TABLE_FROM(X, table, max, least) \
 	X(table.count, (max) + 1) \
 	X(table.count, UINT32_MAX) \
 	X(table.stride, 0) \
 	X(table.stride, 8) \
-	X(table.stride, header.table.stride - 8) \
+	X(table.stride, (least) - 8) \
 	X(table.stride, header.table.stride + 1) \
 	X(table.stride, header.table.stride + 4) \
 	X(table.stride, UINT32_MAX) \
@@ -235,6 +240,27 @@ static void earlier_header_has_no_ranges(void **state)
 	header.header_bytes = offsetof(struct ncs_header, ranges_filled);
 	assert_false(ncs_segment_has_ranges(&header));
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
+}
+
+static void entries_before_1_5_have_no_stream_times(void **state)
+{
+	struct ncs_header header = laid_out(small);
+
+	(void)state;
+	assert_true(ncs_segment_has_launches(&header));
+	assert_true(ncs_segment_has_stream_times(&header));
+	header.ranges.stride = NCS_RANGE_BYTES_LEAST;
+	assert_null(ncs_segment_check(&header, header.segment_bytes));
+	assert_false(ncs_segment_has_stream_times(&header));
+	header = laid_out(small);
+	header.lanes.stride = NCS_LANE_BYTES_LEAST;
+	assert_null(ncs_segment_check(&header, header.segment_bytes));
+	assert_false(ncs_segment_has_stream_times(&header));
+	header = laid_out(small);
+	header.header_bytes = offsetof(struct ncs_header, launches);
+	assert_null(ncs_segment_check(&header, header.segment_bytes));
+	assert_false(ncs_segment_has_launches(&header));
+	assert_false(ncs_segment_has_stream_times(&header));
 }
 
 /* In a file that is large enough for any table. */
@@ -366,8 +392,10 @@ static void accepted_tables_lie_within_the_file(void **state)
 			continue;
 		}
 		accepted++;
-		assert_inside(&header.lanes, sizeof(struct ncs_lane),
-			      file_bytes);
+		assert_inside(&header.lanes, NCS_LANE_BYTES_LEAST, file_bytes);
+		if (ncs_segment_has_stream_times(&header))
+			assert_inside(&header.lanes, sizeof(struct ncs_lane),
+				      file_bytes);
 		assert_inside(&header.channels, sizeof(struct ncs_channel),
 			      file_bytes);
 		assert_inside(&header.operations, sizeof(struct ncs_operation),
@@ -401,6 +429,7 @@ int main(void)
 		cmocka_unit_test(truncated_file_is_refused),
 		cmocka_unit_test(longer_files_strides_and_headers_are_accepted),
 		cmocka_unit_test(earlier_header_has_no_ranges),
+		cmocka_unit_test(entries_before_1_5_have_no_stream_times),
 		cmocka_unit_test(tables_beyond_the_limits_are_refused),
 		cmocka_unit_test(accepted_tables_lie_within_the_file),
 	};

@@ -93,6 +93,7 @@ static void image_contains_everything_in_use(void **state)
 	struct image_taking image;
 
 	lane->functions[3].calls = 11;
+	lane->stream_times[3].timed = 17;
 	channel->bytes = 12;
 	channel->key = NCS_CHANNEL_KEY(1, 1, 2);
 	class->key = NCS_CLASS_KEY(0, 1, 2, 3);
@@ -104,6 +105,7 @@ static void image_contains_everything_in_use(void **state)
 	fixture->header->life = NCS_LIFE_FINISHED;
 	fixture->header->identity.rank = 15;
 	fixture->header->cupti.lost = 16;
+	fixture->header->launches.ended = 18;
 	segment_fixture_put(fixture, 1, 3);
 	open_image(&image, fixture);
 	assert_true(take(&image));
@@ -140,6 +142,33 @@ static void unused_parts_of_the_image_are_not_written(void **state)
 	first = header->lanes.offset + header->lanes.stride;
 	last = header->lanes.offset + 3 * header->lanes.stride;
 	assert_null(memchr(image.written + first, 1, last - first));
+	close_image(&image);
+}
+
+/* A segment of minor version 4: what it has beyond its entries is not read, and
+ * what its image has is not overwritten. */
+static void shorter_entries_of_earlier_versions_are_taken(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_header *header = fixture->header;
+	struct ncs_lane *lane = segment_fixture_lane(fixture, 0);
+	struct ncs_lane *next;
+	struct image image;
+
+	header->header_bytes = offsetof(struct ncs_header, launches);
+	header->lanes.stride = NCS_LANE_BYTES_LEAST + sizeof(lane->padding);
+	header->launches.ended = 1;
+	lane->functions[1].calls = 11;
+	next = (struct ncs_lane *)((char *)lane + header->lanes.stride);
+	next->owner = 1;
+	next->last_call = 12;
+	next->functions[1].calls = 13;
+	open_image(&image, fixture);
+	assert_true(take(&image));
+	assert_taken(&image, lane, header->lanes.stride);
+	assert_taken(&image, next, header->lanes.stride);
+	assert_int_equal(((struct ncs_header *)image.bytes)->header_bytes,
+			 header->header_bytes);
 	close_image(&image);
 }
 
@@ -212,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(image_contains_everything_in_use),
 		TEST(unused_parts_of_the_image_are_not_written),
+		TEST(shorter_entries_of_earlier_versions_are_taken),
 		TEST(block_in_mid_write_has_an_odd_sequence),
 		TEST(finished_operation_is_removed_from_the_image),
 		TEST(process_state_is_that_of_the_segments_process),

@@ -129,7 +129,7 @@ static void other_major_version_is_reported(void **state)
 	assert_int_equal(attach(fixture->writer.path),
 			 NCS_ATTACH_OTHER_VERSION);
 	assert_non_null(strstr(why, "2.3"));
-	assert_non_null(strstr(why, "1.4"));
+	assert_non_null(strstr(why, "1.5"));
 }
 
 static void later_minor_version_is_attached(void **state)
@@ -449,9 +449,11 @@ static void fresh_segment_has_empty_tables(void **state)
 		assert_int_equal(view->operations, 0);
 		assert_int_equal(view->last_sequence_number,
 				 NCS_NO_SEQUENCE_NUMBER);
-		assert_null(view->histogram[NCS_TIMING_KERNEL]);
-		assert_null(view->histogram[NCS_TIMING_PROXY]);
+		for (size_t k = 0; k < NCS_TIMING_COUNT; k++)
+			assert_null(view->histogram[k]);
 	}
+	assert_int_equal(observed.snapshot.launches.status, NCS_STREAM_UNKNOWN);
+	assert_int_equal(observed.snapshot.launches.launched, 0);
 	observed_close(&observed);
 }
 
@@ -993,6 +995,152 @@ operations_without_a_reported_end_are_listed_separately(void **state)
 	observed_close(&observed);
 }
 
+static void launch_progress_is_read(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_launch_progress *progress = &fixture->header->launches;
+	const struct ncs_launches_view *view;
+	struct observed observed;
+
+	*progress = (struct ncs_launch_progress){
+		.status = NCS_STREAM_SOME,
+		.level = 3,
+		.ended = 5,
+		.ended_at = 500,
+		.begun = 6,
+		.begun_at = 600,
+		.followed = 8,
+		.launched = 9,
+		.launched_at = 900,
+		.timed = 2,
+		.captured = 4,
+		.bias_ns = 1250,
+		.error_ns = 3000,
+		.failure = 709,
+		.watch_since = 950,
+	};
+	observe(&observed, fixture);
+	view = &observed.snapshot.launches;
+	assert_int_equal(view->status, NCS_STREAM_SOME);
+	assert_int_equal(view->level, 3);
+	assert_int_equal(view->ended, 5);
+	assert_int_equal(view->ended_ns, 500);
+	assert_int_equal(view->begun, 6);
+	assert_int_equal(view->begun_ns, 600);
+	assert_int_equal(view->followed, 8);
+	assert_int_equal(view->launched, 9);
+	assert_int_equal(view->launched_ns, 900);
+	assert_int_equal(view->timed, 2);
+	assert_int_equal(view->captured, 4);
+	assert_int_equal(view->bias_ns, 1250);
+	assert_int_equal(view->error_ns, 3000);
+	assert_int_equal(view->failure, 709);
+	assert_int_equal(view->watch_since_ns, 950);
+	/* Whatever it contains, a launch does not end before it begins. */
+	progress->ended = 20;
+	progress->level = UINT64_MAX;
+	progress->status = UINT64_MAX;
+	observed_refresh(&observed);
+	assert_int_equal(view->ended, 20);
+	assert_int_equal(view->begun, 20);
+	assert_int_equal(view->begun_ns, 500);
+	assert_int_equal(view->followed, 20);
+	assert_int_equal(view->launched, 20);
+	assert_int_equal(view->level, 63);
+	assert_int_equal(view->status, NCS_STREAM_UNKNOWN);
+	observed_close(&observed);
+}
+
+/* One letter for each launch from 0 on: '-' unknown, 'q' queued, 'r' running,
+ * 'o' over. */
+static void assert_phases(const struct ncs_launches_view *launches,
+			  const char *phases)
+{
+	static const char letters[] = {
+		[NCS_LAUNCH_PHASE_UNKNOWN] = '-',
+		[NCS_LAUNCH_PHASE_QUEUED] = 'q',
+		[NCS_LAUNCH_PHASE_RUNNING] = 'r',
+		[NCS_LAUNCH_PHASE_OVER] = 'o',
+	};
+
+	for (size_t i = 0; phases[i]; i++)
+		assert_int_equal(letters[ncs_launch_phase(launches, i)],
+				 phases[i]);
+}
+
+static void phase_of_a_launch_is_told_only_where_it_is_known(void **state)
+{
+	struct ncs_launches_view view = {
+		.status = NCS_STREAM_SOME,
+		.ended = 3,
+		.begun = 5,
+		.followed = 7,
+		.launched = 9,
+	};
+
+	(void)state;
+	/* Launch 5 runs, so 4, which was not followed, is over. */
+	assert_phases(&view, "-oooorqqqq");
+	/* Launches 4 to 6 are not followed: each of them may run now. */
+	view.begun = 3;
+	assert_phases(&view, "-ooo---qqq");
+	/* All are followed. */
+	view.status = NCS_STREAM_ALL;
+	assert_phases(&view, "-oooqqqqqq");
+	/* The latest launches are not followed. */
+	view.ended = view.begun = 7;
+	assert_phases(&view, "-ooooooo--");
+	/* Nobody looks any more. */
+	view.status = NCS_STREAM_FAILED;
+	view.ended = 3;
+	view.begun = 5;
+	assert_phases(&view, "-oooo-----");
+}
+
+/* An operation without children ends with its launch; one with children not
+ * before they do. */
+static void operation_of_an_ended_launch_is_over(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct observed observed;
+
+	fixture->header->launches = (struct ncs_launch_progress){
+		.status = NCS_STREAM_SOME,
+		.ended = 2,
+		.begun = 4,
+		.followed = 4,
+		.launched = 5,
+	};
+	for (unsigned i = 0; i < 7; i++) {
+		struct ncs_operation *operation =
+			segment_fixture_operation(fixture, i);
+
+		operation->number = i + 1;
+		operation->enqueued = 2000;
+		/* The last one is of a graph. */
+		operation->launch = i < 6 ? i : 0;
+		operation->function = NCS_FUNCTION_ALL_REDUCE;
+	}
+	segment_fixture_operation(fixture, 2)->children_started = 2;
+	segment_fixture_operation(fixture, 2)->children_done = 1;
+	observe(&observed, fixture);
+	/* Launch 2 has ended, but its operation has a child; 3 has ended
+	 * before 4 began; 4 runs; 5 is queued. */
+	assert_int_equal(observed.snapshot.operation_count, 3);
+	assert_int_equal(observed.snapshot.operations[0].launch, 2);
+	assert_int_equal(observed.snapshot.operations[1].launch, 4);
+	assert_int_equal(observed.snapshot.operations[2].launch, 5);
+	/* Of launch 0 nothing is known. */
+	assert_int_equal(observed.snapshot.endless_count, 2);
+	segment_fixture_operation(fixture, 2)->children_done = 2;
+	fixture->header->launches.ended = 4;
+	observed_refresh(&observed);
+	/* Launch 5 is not followed. */
+	assert_int_equal(observed.snapshot.operation_count, 0);
+	assert_int_equal(observed.snapshot.endless_count, 3);
+	observed_close(&observed);
+}
+
 /* The plugin reports an operation that was reopened and is not recent. */
 static void reopened_operation_is_seen_at_once(void **state)
 {
@@ -1089,6 +1237,62 @@ static void functions_are_summed_over_lanes(void **state)
 	assert_int_equal(view->calls, 6);
 	assert_int_equal(view->last_sequence_number, 49);
 	assert_int_equal(observed.snapshot.events[NCS_EVENT_COLL], 21);
+	observed_close(&observed);
+}
+
+static void stream_times_are_summed_over_lanes(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const struct ncs_function_view *view;
+	struct observed observed;
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct ncs_lane *lane = segment_fixture_lane(fixture, i);
+
+		lane->stream_times[NCS_FUNCTION_REDUCE] =
+			(struct ncs_stream_times){ 1 + i, 10 + i, 100 + i, 0 };
+		lane->functions[NCS_FUNCTION_REDUCE].sequence = 2 * i;
+	}
+	observe(&observed, fixture);
+	view = &observed.snapshot.functions[NCS_FUNCTION_REDUCE];
+	assert_false(observed.snapshot.torn);
+	assert_int_equal(view->timed[NCS_TIMING_STREAM], 6);
+	assert_int_equal(view->time_ns[NCS_TIMING_STREAM], 33);
+	assert_int_equal(view->timed_bytes[NCS_TIMING_STREAM], 303);
+	assert_int_equal(view->timed[NCS_TIMING_KERNEL], 0);
+	observed_refresh(&observed);
+	assert_int_equal(view->timed[NCS_TIMING_STREAM], 6);
+	/* The function's sequence covers them. */
+	segment_fixture_lane(fixture, 1)
+		->functions[NCS_FUNCTION_REDUCE]
+		.sequence = 3;
+	observed_refresh(&observed);
+	assert_true(observed.snapshot.torn);
+	assert_int_equal(view->timed[NCS_TIMING_STREAM], 6);
+	observed_close(&observed);
+}
+
+static void segment_before_1_5_has_no_stream_times(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_header *header = fixture->header;
+	struct observed observed;
+
+	segment_fixture_lane(fixture, 0)
+		->stream_times[NCS_FUNCTION_REDUCE]
+		.timed = 1;
+	header->launches.status = NCS_STREAM_ALL;
+	header->launches.ended = 7;
+	segment_fixture_operation(fixture, 0)->number = 1;
+	segment_fixture_operation(fixture, 0)->launch = 7;
+	header->header_bytes = offsetof(struct ncs_header, launches);
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.functions[NCS_FUNCTION_REDUCE]
+				 .timed[NCS_TIMING_STREAM],
+			 0);
+	assert_int_equal(observed.snapshot.launches.status, NCS_STREAM_UNKNOWN);
+	assert_int_equal(observed.snapshot.launches.ended, 0);
+	assert_int_equal(observed.snapshot.operation_count, 1);
 	observed_close(&observed);
 }
 
@@ -1229,6 +1433,8 @@ static void ranges_are_read_with_their_histograms(void **state)
 	range->busy = 3 | UINT64_C(0x1234) << 16;
 	range->busy_since = NOW - 50;
 	range->busy_time = 100;
+	range->timed[NCS_TIMING_PROXY] = 20;
+	range->stream_times = (struct ncs_stream_times){ 21, 22, 23, 0 };
 	range_histogram_at(fixture, 2,
 			   NCS_RANGE_HISTOGRAM_KEY(4, NCS_TIMING_KERNEL))
 		->buckets[5] = 9;
@@ -1241,6 +1447,10 @@ static void ranges_are_read_with_their_histograms(void **state)
 	assert_int_equal(view->calls, 7);
 	assert_int_equal(view->busy, 3);
 	assert_int_equal(view->busy_ns, 150);
+	assert_int_equal(view->timed[NCS_TIMING_PROXY], 20);
+	assert_int_equal(view->timed[NCS_TIMING_STREAM], 21);
+	assert_int_equal(view->time_ns[NCS_TIMING_STREAM], 22);
+	assert_int_equal(view->timed_bytes[NCS_TIMING_STREAM], 23);
 	assert_null(
 		ncs_range_buckets(&observed.snapshot, view, NCS_TIMING_PROXY));
 	assert_int_equal(ncs_range_buckets(&observed.snapshot, view,
@@ -1737,10 +1947,16 @@ int main(void)
 			operation_is_seen_however_late_its_slot_is_filled_in),
 		WITH_SEGMENT(
 			operations_without_a_reported_end_are_listed_separately),
+		WITH_SEGMENT(launch_progress_is_read),
+		cmocka_unit_test(
+			phase_of_a_launch_is_told_only_where_it_is_known),
+		WITH_SEGMENT(operation_of_an_ended_launch_is_over),
 		WITH_SEGMENT(reopened_operation_is_seen_at_once),
 		WITH_SEGMENT(slots_given_out_cyclically_are_all_read),
 		WITH_SEGMENT(tables_of_minor_version_1_are_read_completely),
 		WITH_SEGMENT(functions_are_summed_over_lanes),
+		WITH_SEGMENT(stream_times_are_summed_over_lanes),
+		WITH_SEGMENT(segment_before_1_5_has_no_stream_times),
 		WITH_SEGMENT(histograms_are_read_by_function_and_timing),
 		WITH_SEGMENT(classes_are_sorted_and_have_their_times),
 		WITH_SEGMENT(ranges_are_read_with_their_histograms),
