@@ -38,6 +38,7 @@
 #include "ncclstat/tables/lateness.def"
 #include "ncclstat/tables/names.def"
 #include "ncclstat/tables/options.def"
+#include "ncclstat/tables/timings.def"
 #include "ncclstat/tables/verdicts.def"
 #include "ncclstat/tables/what_if.def"
 #include "ncclstat/version.h"
@@ -516,6 +517,8 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_STREAM_STATUSES, NAMED) },
 	{ "cupti_statuses", "-tag -width missing -compact", put_named,
 	  ITEMS(NCS_CUPTI_STATUSES, NAMED) },
+	{ "timings", "-tag -width Ds", put_lettered,
+	  ITEMS(NCS_TIMINGS, PROXY_STATE) },
 	{ "proxy_states", "-tag -width \"unknown (?)\" -compact", put_lettered,
 	  ITEMS(NCS_PROXY_STATES, PROXY_STATE) },
 	{ "proxy_transitions", "-tag -width append_end -compact", put_named,

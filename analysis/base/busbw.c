@@ -2,6 +2,8 @@
 /* Algorithm and bus bandwidth; see busbw.h and nccl-tests' PERFORMANCE.md. */
 #include "analysis/base/busbw.h"
 
+#include "analysis/base/timings.h"
+
 /* The terms that the table of functions has for the numerator and denominator
  * of the bus factor: 1, the number of ranks n, n - 1, and 2 (n - 1). */
 enum term { ONE, RANKS, RING, RING2 };
@@ -47,10 +49,7 @@ double ncs_bus_factor(unsigned function, int nranks)
 
 unsigned ncs_function_timing(const struct ncs_function_view *function)
 {
-	for (unsigned i = 0; i < NCS_TIMING_COUNT; i++)
-		if (function->timed[i] > 0)
-			return i;
-	return NCS_TIMING_COUNT;
+	return ncs_best_timing(function->timed);
 }
 
 const uint64_t *ncs_function_histogram(const struct ncs_function_view *function)

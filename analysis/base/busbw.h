@@ -17,9 +17,8 @@ double ncs_algorithm_bandwidth(uint64_t bytes, uint64_t time_ns);
  * out of range or needs the number of ranks and `nranks` is not positive. */
 double ncs_bus_factor(unsigned function, int nranks);
 
-/* Returns the most precise timing (enum ncs_timing) that a function has: the
- * kernel's if any operation was timed by it, else the proxy's; NCS_TIMING_COUNT
- * if no operation was timed. */
+/* Returns the best timing (enum ncs_timing) that a function has, or
+ * NCS_TIMING_COUNT if no operation was timed. */
 unsigned ncs_function_timing(const struct ncs_function_view *function);
 
 /* Returns the histogram of the times of ncs_function_timing(), or NULL if no

@@ -2,6 +2,8 @@
 /* Identity and times of a class; see class_names.h. */
 #include "analysis/base/class_names.h"
 
+#include "analysis/base/timings.h"
+
 bool ncs_class_is_other(const struct ncs_class_view *view)
 {
 	return view->size_class == NCS_CLASS_OTHER;
@@ -15,10 +17,11 @@ uint64_t ncs_class_identity(const struct ncs_class_view *view)
 
 unsigned ncs_class_timing(const struct ncs_class_view *view)
 {
+	uint64_t timed[NCS_TIMING_COUNT];
+
 	for (unsigned i = 0; i < NCS_TIMING_COUNT; i++)
-		if (view->times[i].timed > 0)
-			return i;
-	return NCS_TIMING_COUNT;
+		timed[i] = view->times[i].timed;
+	return ncs_best_timing(timed);
 }
 
 const struct ncs_class_times *

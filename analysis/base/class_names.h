@@ -17,9 +17,8 @@ bool ncs_class_is_other(const struct ncs_class_view *view);
  * segment's table. */
 uint64_t ncs_class_identity(const struct ncs_class_view *view);
 
-/* Returns the most precise timing (enum ncs_timing) that a class has: the
- * kernel's if any operation was timed by it, else the proxy's; NCS_TIMING_COUNT
- * if no operation was timed. */
+/* Returns the best timing (enum ncs_timing) that a class has, or
+ * NCS_TIMING_COUNT if no operation was timed. */
 unsigned ncs_class_timing(const struct ncs_class_view *view);
 
 /* Returns the times of ncs_class_timing(), or NULL if no operation was timed.

@@ -11,9 +11,6 @@
 	X(SILENT, "silent", ) \
 	X(FINISHED, "finished", ) \
 	X(DEAD, "dead", )
-#define TIMINGS(X) \
-	X(KERNEL, "kernel", ) \
-	X(PROXY, "proxy", )
 
 /* Columns of the tables. Each row has an identifier and a name first. */
 #define NAME(ID, name, ...) name,
@@ -59,7 +56,6 @@ DEFINE_LOOKUP(ncs_proxy_transition_name, NCS_PROXY_TRANSITIONS, NAME,
 DEFINE_LOOKUP(ncs_refusal_help, NCS_REFUSALS, REFUSAL_HELP,
 	      "it does not say why")
 DEFINE_LOOKUP(ncs_refusal_name, NCS_REFUSALS, NAME, "unknown")
-DEFINE_LOOKUP(ncs_timing_name, TIMINGS, NAME, "none")
 const char *ncs_event_name(unsigned event)
 {
 	return event < NCS_EVENT_MAX ? nccl_event_name(event) :

@@ -14,8 +14,8 @@
 #include "ncclstat/reader.h"
 
 /* Return the name of a number of the enumeration that the function is named
- * after; "-" for an algorithm or protocol that NCCL does not report, "none" for
- * NCS_TIMING_COUNT. Events are NCCL's and the plugin's own. */
+ * after; "-" for an algorithm or protocol that NCCL does not report. Events are
+ * NCCL's and the plugin's own. */
 const char *ncs_function_name(unsigned function);
 const char *ncs_event_name(unsigned event);
 const char *ncs_event_group_name(unsigned group);
@@ -28,7 +28,6 @@ const char *ncs_kernel_timing_name(unsigned timing);
 const char *ncs_kernel_status_name(unsigned status);
 const char *ncs_cupti_status_name(unsigned status);
 const char *ncs_liveness_name(unsigned liveness);
-const char *ncs_timing_name(unsigned timing);
 const char *ncs_algorithm_name(unsigned algorithm);
 const char *ncs_protocol_name(unsigned protocol);
 

@@ -8,6 +8,7 @@
 #include "analysis/base/append.h"
 #include "analysis/base/busbw.h"
 #include "analysis/base/percentile.h"
+#include "analysis/base/timings.h"
 
 static void add(struct ncs_range_sum *to, const struct ncs_range_sum *from)
 {
@@ -153,10 +154,7 @@ out:
 
 unsigned ncs_range_timing(const struct ncs_range_sum *sum)
 {
-	for (unsigned i = 0; i < NCS_TIMING_COUNT; i++)
-		if (sum->timed[i] > 0)
-			return i;
-	return NCS_TIMING_COUNT;
+	return ncs_best_timing(sum->timed);
 }
 
 /* Whether a range has this number, or is inside the range that has it. */

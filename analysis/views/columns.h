@@ -15,6 +15,7 @@
 #include "analysis/model/model.h"
 #include "analysis/views/value.h"
 #include "ncclstat/tables/columns.def"
+#include "ncclstat/tables/timings.def"
 
 enum ncs_view {
 	NCS_VIEW_RANK,

@@ -7,6 +7,7 @@
 #include "analysis/base/append.h"
 #include "analysis/base/busbw.h"
 #include "analysis/base/class_names.h"
+#include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/class_stats.h"
 #include "analysis/model/range_totals.h"

@@ -12,6 +12,7 @@
 #include "analysis/base/class_names.h"
 #include "analysis/base/percentile.h"
 #include "analysis/model/class_stats.h"
+#include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/base/utf8.h"
 #include "ncclstat/tables/csv.def"

@@ -6,6 +6,7 @@
 #include "analysis/base/busbw.h"
 #include "analysis/base/class_names.h"
 #include "analysis/base/percentile.h"
+#include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/bandwidth.h"
 #include "analysis/model/class_stats.h"

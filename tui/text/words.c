@@ -386,15 +386,3 @@ void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
 	ncs_append(text, size, "%s:", label);
 	append_last(straggler, text, size);
 }
-
-char ncs_timing_letter(unsigned timing)
-{
-	switch (timing) {
-	case NCS_TIMING_KERNEL:
-		return 'K';
-	case NCS_TIMING_PROXY:
-		return 'P';
-	default:
-		return '-';
-	}
-}

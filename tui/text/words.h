@@ -73,8 +73,4 @@ const char *ncs_proxy_state_help(unsigned state);
 char ncs_channel_state_letter(unsigned state);
 char ncs_proxy_state_letter(unsigned state);
 
-/* Returns the letter for where times come from: 'K' for the kernel, 'P' for the
- * proxy, '-' for none. */
-char ncs_timing_letter(unsigned timing);
-
 #endif

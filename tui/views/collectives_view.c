@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "analysis/base/busbw.h"
+#include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "tui/text/words.h"
 
@@ -74,11 +75,9 @@ static void append_times(const struct ncs_row *row, char *text, size_t size)
 		return;
 	}
 	ncs_append(text, size,
-		   " Times from the %s, of %llu of %llu"
+		   " Times from the %s (%s), of %llu of %llu"
 		   " operations.",
-		   timing == NCS_TIMING_KERNEL ?
-			   "kernel (the GPU's clock)" :
-			   "proxy (first proxy operation to last)",
+		   ncs_timing_name(timing), ncs_timing_help(timing),
 		   (unsigned long long)function->timed[timing],
 		   (unsigned long long)function->operations);
 	if (factor > 0)

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/range_totals.h"
 #include "tui/text/words.h"

@@ -8,6 +8,7 @@
 
 #include "analysis/base/class_names.h"
 #include "analysis/model/class_stats.h"
+#include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"

@@ -73,7 +73,7 @@ static void algorithm_bandwidth_is_bytes_over_ns(void **state)
 	assert_true(ncs_algorithm_bandwidth(3 * GB, 0) < 0);
 }
 
-static void kernel_times_are_preferred_to_proxy_times(void **state)
+static void stream_then_kernel_then_proxy_times_are_preferred(void **state)
 {
 	struct ncs_function_view function = { 0 };
 
@@ -82,8 +82,10 @@ static void kernel_times_are_preferred_to_proxy_times(void **state)
 	assert_null(ncs_function_histogram(&function));
 	function.timed[NCS_TIMING_PROXY] = 5;
 	assert_int_equal(ncs_function_timing(&function), NCS_TIMING_PROXY);
-	function.timed[NCS_TIMING_KERNEL] = 1;
+	function.timed[NCS_TIMING_KERNEL] = 3;
 	assert_int_equal(ncs_function_timing(&function), NCS_TIMING_KERNEL);
+	function.timed[NCS_TIMING_STREAM] = 1;
+	assert_int_equal(ncs_function_timing(&function), NCS_TIMING_STREAM);
 }
 
 /* --- Of a rank ------------------------------------------------------------ */
@@ -212,7 +214,7 @@ int main(void)
 		TEST(bus_factors_of_one_and_two_ranks),
 		TEST(bus_factor_is_unknown_without_number_of_ranks),
 		TEST(algorithm_bandwidth_is_bytes_over_ns),
-		TEST(kernel_times_are_preferred_to_proxy_times),
+		TEST(stream_then_kernel_then_proxy_times_are_preferred),
 		TEST(first_sample_gives_bandwidth_since_start),
 		TEST(later_samples_give_bandwidth_of_interval),
 		TEST(bandwidth_stays_while_no_operation_is_timed),
