@@ -14,7 +14,7 @@
 
 /* Columns of the tables. Each row has an identifier and a name first. */
 #define NAME(ID, name, ...) name,
-#define REFUSAL_HELP(ID, name, help) help,
+#define HELP(ID, name, help) help,
 #define CHANNEL_LABEL(ID, name, letter, label, help) label,
 
 /* Defines a function that looks up a column of a table. `otherwise` may be one
@@ -45,6 +45,8 @@ DEFINE_LOOKUP(ncs_function_name, NCS_FUNCTIONS, NAME,
 DEFINE_LOOKUP(ncs_kernel_status_name, NCS_KERNEL_STATUSES, NAME,
 	      words[NCS_KERNEL_UNKNOWN])
 DEFINE_LOOKUP(ncs_kernel_timing_name, NCS_KERNEL_TIMINGS, NAME, "unknown")
+DEFINE_LOOKUP(ncs_launch_phase_name, NCS_LAUNCH_PHASES, NAME,
+	      words[NCS_LAUNCH_PHASE_UNKNOWN])
 DEFINE_LOOKUP(ncs_liveness_name, LIVENESSES, NAME, "unknown")
 DEFINE_LOOKUP(ncs_loss_name, NCS_LOSSES, NAME, "unknown")
 DEFINE_LOOKUP(ncs_protocol_name, NCS_PROTOCOLS, NAME,
@@ -53,9 +55,13 @@ DEFINE_LOOKUP(ncs_proxy_state_name, NCS_PROXY_STATES, NAME,
 	      words[NCS_PROXY_UNKNOWN])
 DEFINE_LOOKUP(ncs_proxy_transition_name, NCS_PROXY_TRANSITIONS, NAME,
 	      "unknown")
-DEFINE_LOOKUP(ncs_refusal_help, NCS_REFUSALS, REFUSAL_HELP,
+DEFINE_LOOKUP(ncs_refusal_help, NCS_REFUSALS, HELP,
 	      "it does not say why")
 DEFINE_LOOKUP(ncs_refusal_name, NCS_REFUSALS, NAME, "unknown")
+DEFINE_LOOKUP(ncs_stream_status_help, NCS_STREAM_STATUSES, HELP,
+	      words[NCS_STREAM_UNKNOWN])
+DEFINE_LOOKUP(ncs_stream_status_name, NCS_STREAM_STATUSES, NAME,
+	      words[NCS_STREAM_UNKNOWN])
 const char *ncs_event_name(unsigned event)
 {
 	return event < NCS_EVENT_MAX ? nccl_event_name(event) :

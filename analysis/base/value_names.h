@@ -27,12 +27,16 @@ const char *ncs_proxy_transition_name(unsigned transition);
 const char *ncs_kernel_timing_name(unsigned timing);
 const char *ncs_kernel_status_name(unsigned status);
 const char *ncs_cupti_status_name(unsigned status);
+const char *ncs_stream_status_name(unsigned status);
+const char *ncs_launch_phase_name(unsigned phase);
 const char *ncs_liveness_name(unsigned liveness);
 const char *ncs_algorithm_name(unsigned algorithm);
 const char *ncs_protocol_name(unsigned protocol);
 
-/* Returns the clause that says why the plugin refused a request. */
+/* Return the clause that says why the plugin refused a request, and the one that
+ * says whether launches are timed, and why not. */
 const char *ncs_refusal_help(unsigned refusal);
+const char *ncs_stream_status_help(unsigned status);
 
 /* Returns the word for a channel state in the live view. */
 const char *ncs_channel_state_label(unsigned state);

@@ -5,6 +5,7 @@
 
 #include "analysis/base/collective_waits.h"
 #include "analysis/model/communicators.h"
+#include "analysis/model/launch_waits.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/waits.h"
 
@@ -14,6 +15,21 @@ static uint64_t next_number(const struct ncs_rank *rank, unsigned function)
 	uint64_t last = rank->now.functions[function].last_sequence_number;
 
 	return last == NCS_NO_SEQUENCE_NUMBER ? 0 : last + 1;
+}
+
+/* Returns since when an operation waits for other ranks: not before its kernel
+ * has begun, where that is known. Returns 0 if it does not wait yet. */
+static uint64_t waiting_since_ns(const struct ncs_rank *rank,
+				 const struct ncs_operation_view *operation)
+{
+	switch (ncs_operation_phase(rank, operation)) {
+	case NCS_LAUNCH_PHASE_QUEUED:
+		return 0;
+	case NCS_LAUNCH_PHASE_RUNNING:
+		return rank->now.launches.begun_ns;
+	default:
+		return operation->start_ns;
+	}
 }
 
 /* Notes for how long another rank's operation has waited for a rank. */
@@ -26,9 +42,10 @@ static void note_waiting(struct ncs_late_now *now, const struct ncs_rank *rank,
 				operation->function < NCS_FUNCTION_COUNT ?
 			ncs_wait_rule_of(operation->function) :
 			NCS_WAIT_FOR_NONE;
+	uint64_t since_ns = waiting_since_ns(other, operation);
 	uint64_t late_ns;
 
-	if (rule == NCS_WAIT_FOR_NONE ||
+	if (rule == NCS_WAIT_FOR_NONE || since_ns == 0 ||
 	    operation->sequence_number == NCS_NO_SEQUENCE_NUMBER ||
 	    operation->sequence_number !=
 		    next_number(rank, operation->function) ||
@@ -36,8 +53,7 @@ static void note_waiting(struct ncs_late_now *now, const struct ncs_rank *rank,
 	    !ncs_is_waiting(rule, other->now.identity.rank == operation->peer))
 		return;
 	/* Both snapshots were taken after the start. */
-	late_ns = ncs_time_since(operation->start_ns +
-					 ncs_error_between(rank, other),
+	late_ns = ncs_time_since(since_ns + ncs_error_between(rank, other),
 				 rank->now.taken_ns);
 	if (late_ns == 0)
 		return;

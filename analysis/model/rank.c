@@ -71,6 +71,11 @@ bool ncs_function_is_used(const struct ncs_function_view *function)
 	return function->calls > 0 || function->operations > 0;
 }
 
+bool ncs_function_ends_known(const struct ncs_function_view *function)
+{
+	return function->with_children > 0 || function->operations_done > 0;
+}
+
 bool ncs_rank_calls_known(const struct ncs_rank *rank)
 {
 	return rank->header.api_version >= 5;

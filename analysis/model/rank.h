@@ -80,6 +80,10 @@ uint64_t ncs_rank_lost(const struct ncs_rank *rank);
 /* Returns whether there was any call or operation of a function. */
 bool ncs_function_is_used(const struct ncs_function_view *function);
 
+/* Returns whether ends of the function's operations are reported: by their
+ * children, or by their launches. */
+bool ncs_function_ends_known(const struct ncs_function_view *function);
+
 /* Returns whether the profiler API reports the application's calls. */
 bool ncs_rank_calls_known(const struct ncs_rank *rank);
 

@@ -93,6 +93,11 @@ HAS(kernel_status)
 	return row->rank->now.kernel.status != NCS_KERNEL_UNKNOWN;
 }
 
+HAS(launches)
+{
+	return row->rank->now.launches.launched > 0;
+}
+
 HAS(last_arrival)
 {
 	return ncs_rank_lateness(row->rank)->recent.last > 0;
@@ -128,9 +133,9 @@ HAS(function_bytes)
 	return ncs_function_bytes_known(&row->rank->now.functions[row->index]);
 }
 
-HAS(function_children)
+HAS(function_ends)
 {
-	return row->rank->now.functions[row->index].with_children > 0;
+	return ncs_function_ends_known(&row->rank->now.functions[row->index]);
 }
 
 HAS(function_number)

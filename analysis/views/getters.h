@@ -34,9 +34,13 @@ NCS_GETTER(rank_last_share);
 NCS_GETTER(rank_late_cause);
 NCS_GETTER(rank_lost);
 NCS_GETTER(rank_last_call);
+NCS_GETTER(rank_ahead);
+NCS_GETTER(rank_moved);
+NCS_GETTER(rank_stream);
 NCS_GETTER(rank_settings);
 NCS_GETTER(communicator_behind);
 NCS_GETTER(communicator_slowest);
+NCS_GETTER(communicator_ahead);
 NCS_GETTER(communicator_straggler);
 NCS_GETTER(communicator_id);
 

@@ -9,6 +9,7 @@
 #include "analysis/base/append.h"
 #include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
+#include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
 
 /* --- Any row -------------------------------------------------------------- */
@@ -96,20 +97,26 @@ static enum ncs_channel_state usual_wait(const struct ncs_snapshot *now)
 NCS_GETTER(rank_wait)
 {
 	const struct ncs_snapshot *now = &row->rank->now;
+	enum ncs_channel_state state = usual_wait(now);
+	struct ncs_launch_wait wait = ncs_rank_launch_wait(row->rank);
 
-	if (now->channel_count > 0)
-		ncs_value_set_text(value,
-				   ncs_channel_state_label(usual_wait(now)));
+	if (state == NCS_CHANNEL_IDLE && wait.operation)
+		ncs_value_set_text(value, ncs_launch_wait_name(wait.kind));
+	else if (now->channel_count > 0)
+		ncs_value_set_text(value, ncs_channel_state_label(state));
 }
 
 NCS_GETTER(rank_oldest)
 {
 	const struct ncs_channel_view *oldest =
 		oldest_channel(&row->rank->now, NCS_CHANNEL_IDLE);
+	struct ncs_launch_wait wait = ncs_rank_launch_wait(row->rank);
 
 	if (oldest)
 		ncs_value_set_span(value, oldest->since_ns,
 				   ncs_rank_end_ns(row->rank));
+	else if (wait.operation)
+		ncs_value_set(value, NCS_VALUE_DURATION, wait.duration_ns);
 }
 
 NCS_GETTER(rank_operation)
@@ -190,6 +197,34 @@ NCS_GETTER(rank_last_call)
 			   row->rank->now.taken_ns);
 }
 
+NCS_GETTER(rank_ahead)
+{
+	int64_t ahead = ncs_rank_launches_ahead(row->rank);
+
+	if (ahead >= 0)
+		ncs_value_set_number(value, (uint64_t)ahead);
+}
+
+NCS_GETTER(rank_moved)
+{
+	uint64_t moved_ns = ncs_rank_launches_moved_ns(row->rank);
+
+	if (moved_ns != 0)
+		ncs_value_set_span(value, moved_ns, row->rank->now.taken_ns);
+}
+
+NCS_GETTER(rank_stream)
+{
+	const struct ncs_launches_view *launches = &row->rank->now.launches;
+
+	if (launches->status == NCS_STREAM_UNKNOWN)
+		return;
+	ncs_value_set_text(value, ncs_stream_status_name(launches->status));
+	if (launches->status == NCS_STREAM_SOME)
+		snprintf(value->text, sizeof(value->text), "1/%" PRIu64,
+			 UINT64_C(1) << launches->level);
+}
+
 NCS_GETTER(rank_settings)
 {
 	const struct ncs_settings_view *settings = &row->rank->now.settings;
@@ -219,6 +254,21 @@ NCS_GETTER(communicator_slowest)
 
 	if (ncs_progress_behind(progress) > 0)
 		set_rank(value, progress->slowest);
+}
+
+NCS_GETTER(communicator_ahead)
+{
+	const struct ncs_communicator *communicator = row->communicator;
+	int64_t most = -1;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		int64_t ahead = ncs_rank_launches_ahead(communicator->ranks[i]);
+
+		if (ahead > most)
+			most = ahead;
+	}
+	if (most >= 0)
+		ncs_value_set_number(value, (uint64_t)most);
 }
 
 NCS_GETTER(communicator_straggler)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analysis/base/value_names.h"
+#include "analysis/model/launch_waits.h"
 #include "analysis/records/latest_records.h"
 #include "analysis/records/step_stats.h"
 #include "shm/clock.h"
@@ -300,6 +301,17 @@ static void visit_operation(const struct track_visitor *visitor,
 		emit_record(visitor, record, NCS_ACTIVITY_RUNNING, begun, end);
 }
 
+/* Returns when an operation's first child or its kernel began, 0 if neither
+ * has. */
+static uint64_t operation_begun_ns(const struct ncs_rank *rank,
+				   const struct ncs_operation_view *operation)
+{
+	if (operation->first_child_ns == 0 &&
+	    ncs_operation_phase(rank, operation) == NCS_LAUNCH_PHASE_RUNNING)
+		return rank->now.launches.begun_ns;
+	return operation->first_child_ns;
+}
+
 static void visit_open_operations(const struct track_visitor *visitor)
 {
 	const struct ncs_rank *rank = visitor->rank;
@@ -315,16 +327,18 @@ static void visit_open_operations(const struct track_visitor *visitor)
 			.open = true,
 			.operation = operation,
 		};
+		uint64_t begun_ns;
 
 		if (operation->function != visitor->track->function)
 			continue;
-		if (operation->first_child_ns == 0) {
+		begun_ns = operation_begun_ns(rank, operation);
+		if (begun_ns == 0) {
 			emit(visitor, stretch);
 			continue;
 		}
-		stretch.end_ns = operation->first_child_ns;
+		stretch.end_ns = begun_ns;
 		emit(visitor, stretch);
-		stretch.start_ns = operation->first_child_ns;
+		stretch.start_ns = begun_ns;
 		stretch.end_ns = end_ns;
 		stretch.activity = NCS_ACTIVITY_RUNNING;
 		emit(visitor, stretch);

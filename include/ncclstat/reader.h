@@ -36,6 +36,7 @@
 
 #include "ncclstat/abi.h"
 #include "ncclstat/control_object.h"
+#include "ncclstat/tables/launches.def"
 
 #ifdef __cplusplus
 extern "C" {
@@ -304,12 +305,9 @@ struct ncs_launches_view {
 
 /* How far a launch has got, as the plugin saw it last. */
 enum ncs_launch_phase {
-	NCS_LAUNCH_PHASE_UNKNOWN,
-	/* It has not begun: earlier work of its stream has not ended. */
-	NCS_LAUNCH_PHASE_QUEUED,
-	/* It has begun and not ended: it waits for a peer, or moves data. */
-	NCS_LAUNCH_PHASE_RUNNING,
-	NCS_LAUNCH_PHASE_OVER,
+#define X(ID, name, help) NCS_LAUNCH_PHASE_##ID,
+	NCS_LAUNCH_PHASES(X)
+#undef X
 };
 
 /* Returns the phase of a launch of the communicator; `launch` is its number, 0

@@ -394,6 +394,20 @@ static void take_lane(struct ncs_snapshot *snapshot,
 		snapshot->last_call_ns = view->last_call_ns;
 }
 
+/* Returns when NCCL last called, or a launch was last seen to begin or end. A
+ * rank without any of that is silent from its creation on. */
+static uint64_t last_news_ns(const struct ncs_snapshot *snapshot,
+			     const struct ncs_reader *reader)
+{
+	const struct ncs_launches_view *launches = &snapshot->launches;
+	uint64_t moved_ns = larger(launches->begun_ns, launches->ended_ns);
+	uint64_t last_ns = larger(snapshot->last_call_ns, moved_ns);
+
+	return last_ns != 0 ? last_ns :
+			      ncs_clock_ns(&reader->header.clock,
+					   reader->header.created);
+}
+
 void ncs_snapshot_take(struct ncs_snapshot *snapshot, struct ncs_reader *reader,
 		       uint64_t now_ns)
 {
@@ -421,22 +435,18 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot, struct ncs_reader *reader,
 	for (size_t i = 0; i < snapshot->channel_count; i++)
 		if (snapshot->channels[i].since_ns > snapshot->last_call_ns)
 			snapshot->last_call_ns = snapshot->channels[i].since_ns;
+	take_launches(snapshot, reader);
 	snapshot->finished_ns = ncs_clock_ns(
 		&reader->header.clock, ncs_load_relaxed(&header->finished));
 	snapshot->process_gone = process.gone;
 	snapshot->process_stopped = process.stopped;
-	/* A rank without any callback is silent from its creation on. */
-	snapshot->liveness = ncs_liveness_of(
-		ncs_load_relaxed(&header->life), snapshot->process_gone,
-		snapshot->last_call_ns != 0 ?
-			snapshot->last_call_ns :
-			ncs_clock_ns(&reader->header.clock,
-				     reader->header.created),
-		now_ns);
+	snapshot->liveness = ncs_liveness_of(ncs_load_relaxed(&header->life),
+					     snapshot->process_gone,
+					     last_news_ns(snapshot, reader),
+					     now_ns);
 	take_proxy(snapshot, reader);
 	take_kernel(snapshot, reader);
 	take_cupti(snapshot, reader);
-	take_launches(snapshot, reader);
 	take_gpu_clock(snapshot, reader);
 	take_sampling(snapshot, reader);
 	take_settings(snapshot, reader);

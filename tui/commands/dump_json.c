@@ -8,6 +8,7 @@
  */
 #include "analysis/base/value_names.h"
 #include "analysis/model/communicators.h"
+#include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/dump_json_parts.h"
@@ -64,6 +65,29 @@ static json_t *slowest_of(const struct ncs_progress *progress)
 	return object;
 }
 
+/* The progress of the rank that is at the earliest launch; null if of none it is
+ * known. */
+static json_t *launches_of(const struct ncs_communicator *communicator)
+{
+	const struct ncs_rank *last =
+		ncs_communicator_last_launch(communicator);
+	json_t *object;
+	int64_t ahead;
+
+	if (!last)
+		return json_null();
+	ahead = ncs_rank_launches_ahead(last);
+	object = json_object();
+	ncs_dump_json_identify(object, last);
+	ncs_json_add_number(object, "launched", last->now.launches.launched);
+	ncs_json_add_number(object, "begun", last->now.launches.begun);
+	ncs_json_add_time(object, "begun_ns", last->now.launches.begun_ns);
+	ncs_json_add_number(object, "ended", last->now.launches.ended);
+	ncs_json_add_time(object, "ended_ns", last->now.launches.ended_ns);
+	ncs_json_add_signed_if(object, "ahead", ahead >= 0, ahead);
+	return object;
+}
+
 static json_t *communicator_of(const struct ncs_communicator *communicator)
 {
 	const struct ncs_progress *progress = &communicator->progress;
@@ -87,6 +111,7 @@ static json_t *communicator_of(const struct ncs_communicator *communicator)
 	ncs_json_add(object, "slowest", slowest_of(progress));
 	ncs_json_add(object, "skew", skew_of(communicator));
 	ncs_json_add(object, "straggler", straggler_of(communicator));
+	ncs_json_add(object, "launches", launches_of(communicator));
 	ncs_json_add_time(object, "oldest_since_ns",
 			  oldest ? oldest->since_ns : 0);
 	ncs_json_add_real(object, "ops_per_s", communicator->operations_rate);

@@ -10,6 +10,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/bandwidth.h"
 #include "analysis/model/class_stats.h"
+#include "analysis/model/launch_waits.h"
 #include "analysis/model/range_totals.h"
 #include "tui/commands/json_values.h"
 
@@ -76,7 +77,8 @@ static json_t *function_of(const struct ncs_rank *rank, unsigned id)
 	ncs_json_add_number_if(object, "calls", ncs_rank_calls_known(rank),
 			       function->calls);
 	ncs_json_add_number(object, "ops", function->operations);
-	ncs_json_add_number_if(object, "ops_done", function->with_children > 0,
+	ncs_json_add_number_if(object, "ops_done",
+			       ncs_function_ends_known(function),
 			       function->operations_done);
 	ncs_json_add_number_if(object, "bytes",
 			       ncs_function_bytes_known(function),
@@ -187,8 +189,10 @@ static bool has_peer(const struct ncs_operation_view *operation)
 		operation->function == NCS_FUNCTION_SCATTER);
 }
 
-static json_t *operation_of(const struct ncs_operation_view *operation)
+static json_t *operation_of(const struct ncs_rank *rank,
+			    const struct ncs_operation_view *operation)
 {
+	enum ncs_launch_phase phase = ncs_operation_phase(rank, operation);
 	uint64_t sequence = operation->sequence_number;
 	bool sized = operation->bytes > 0 || operation->count == 0;
 	json_t *object = json_object();
@@ -205,6 +209,12 @@ static json_t *operation_of(const struct ncs_operation_view *operation)
 			       operation->user_tag);
 	ncs_json_add_number_if(object, "range", operation->range != 0,
 			       operation->range);
+	ncs_json_add_number_if(object, "launch", operation->launch != 0,
+			       operation->launch);
+	ncs_json_add_word(object, "phase",
+			  phase != NCS_LAUNCH_PHASE_UNKNOWN ?
+				  ncs_launch_phase_name(phase) :
+				  NULL);
 	ncs_json_add_number(object, "children_started",
 			    operation->children_started);
 	ncs_json_add_number(object, "children_done", operation->children_done);
@@ -218,7 +228,7 @@ json_t *ncs_dump_json_operations(const struct ncs_rank *rank)
 
 	for (size_t i = 0; i < snapshot->operation_count; i++)
 		ncs_json_append(operations,
-				operation_of(&snapshot->operations[i]));
+				operation_of(rank, &snapshot->operations[i]));
 	return operations;
 }
 

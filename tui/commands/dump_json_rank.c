@@ -7,6 +7,7 @@
 #include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/late_now.h"
+#include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/records/step_stats.h"
 #include "tui/commands/json_values.h"
@@ -145,6 +146,47 @@ static json_t *kernel_timing_of(const struct ncs_rank *rank)
 	ncs_json_add_number_if(object, "captured_off", known,
 			       kernel->captured_off);
 	ncs_json_add(object, "gpu_clock", gpu_clock_of(&rank->now.gpu_clock));
+	return object;
+}
+
+static json_t *launches_of(const struct ncs_rank *rank)
+{
+	const struct ncs_launches_view *launches = &rank->now.launches;
+	struct ncs_launch_wait wait = ncs_rank_launch_wait(rank);
+	int64_t ahead = ncs_rank_launches_ahead(rank);
+	json_t *object;
+
+	if (launches->status == NCS_STREAM_UNKNOWN)
+		return json_null();
+	object = json_object();
+	ncs_json_add_word(object, "status",
+			  ncs_stream_status_name(launches->status));
+	ncs_json_add_number_if(object, "one_in",
+			       launches->status == NCS_STREAM_ALL ||
+				       launches->status == NCS_STREAM_SOME,
+			       UINT64_C(1) << launches->level);
+	ncs_json_add_number(object, "launched", launches->launched);
+	ncs_json_add_time(object, "launched_ns", launches->launched_ns);
+	ncs_json_add_number(object, "followed", launches->followed);
+	ncs_json_add_number(object, "begun", launches->begun);
+	ncs_json_add_time(object, "begun_ns", launches->begun_ns);
+	ncs_json_add_number(object, "ended", launches->ended);
+	ncs_json_add_time(object, "ended_ns", launches->ended_ns);
+	ncs_json_add_signed_if(object, "ahead", ahead >= 0, ahead);
+	ncs_json_add_word(object, "wait",
+			  wait.operation ? ncs_launch_wait_name(wait.kind) :
+					   NULL);
+	ncs_json_add_time(object, "wait_since_ns",
+			  wait.operation ? wait.since_ns : 0);
+	ncs_json_add_number(object, "timed", launches->timed);
+	ncs_json_add_number(object, "captured", launches->captured);
+	ncs_json_add_number_if(object, "bias_ns", launches->timed > 0,
+			       launches->bias_ns);
+	ncs_json_add_number_if(object, "error_ns", launches->error_ns > 0,
+			       launches->error_ns);
+	ncs_json_add_number_if(object, "failure", launches->failure > 0,
+			       launches->failure);
+	ncs_json_add_time(object, "driver_since_ns", launches->watch_since_ns);
 	return object;
 }
 
@@ -395,6 +437,7 @@ json_t *ncs_dump_json_rank(const struct ncs_rank *rank)
 	ncs_json_add(object, "settings", settings_of(now));
 	ncs_json_add(object, "proxy", proxy_of(rank));
 	ncs_json_add(object, "kernel_timing", kernel_timing_of(rank));
+	ncs_json_add(object, "launches", launches_of(rank));
 	ncs_json_add(object, "cupti", cupti_of(&now->cupti));
 	ncs_json_add(object, "channels", channels_of(rank));
 	ncs_json_add(object, "sampling", sampling_of(&now->sampling));

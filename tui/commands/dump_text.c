@@ -10,6 +10,7 @@
 #include "analysis/records/step_stats.h"
 #include "tui/commands/dump_command.h"
 #include "tui/text/format.h"
+#include "tui/text/launch_text.h"
 #include "tui/text/words.h"
 
 #define GAP "  "
@@ -152,6 +153,29 @@ static void print_steps(FILE *file, const struct ncs_model *model, bool ascii)
 	}
 }
 
+/* Prints a line for each rank whose plugin says something about launches. */
+static void print_launches(FILE *file, const struct ncs_model *model,
+			   bool ascii)
+{
+	char raw[NCS_FORMAT_MAX], text[NCS_FORMAT_MAX];
+	const char *gap = "\n";
+
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+
+		if (rank->now.launches.status == NCS_STREAM_UNKNOWN)
+			continue;
+		ncs_rank_title(rank, raw, sizeof(raw));
+		ncs_append_liveness(rank, raw, sizeof(raw));
+		ncs_append(raw, sizeof(raw), ":");
+		ncs_append_launch_progress(rank, raw, sizeof(raw));
+		ncs_append_launch_timing(rank, raw, sizeof(raw));
+		ncs_utf8_clean(text, sizeof(text), raw, ascii);
+		fprintf(file, "%slaunches: %s\n", gap, text);
+		gap = "";
+	}
+}
+
 /* Orders ranks by communicator, then by the cost of their lateness. */
 static int compare_lateness(const void *left, const void *right)
 {
@@ -253,6 +277,8 @@ bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 		gap = "\n";
 	}
 	free(rows);
+	if (options->view == NCS_VIEW_COUNT || options->view == NCS_VIEW_RANK)
+		print_launches(file, model, options->ascii);
 	if (options->view == NCS_VIEW_COUNT ||
 	    options->view == NCS_VIEW_CHANNEL)
 		print_steps(file, model, options->ascii);

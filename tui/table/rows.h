@@ -17,7 +17,7 @@
 #include "tui/table/tree.h"
 #include "tui/text/format.h"
 
-#define NCS_GRID_COLUMNS_MAX 32
+#define NCS_GRID_COLUMNS_MAX 48
 
 /* How much attention a row deserves, in rising order. */
 enum ncs_severity {

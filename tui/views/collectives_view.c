@@ -9,6 +9,7 @@
 #include "analysis/base/busbw.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
+#include "tui/text/launch_text.h"
 #include "tui/text/words.h"
 
 static const struct ncs_function_view *function_of(const struct ncs_row *row)
@@ -22,15 +23,17 @@ static char letter(const struct ncs_row *row)
 }
 
 /* Returns the oldest operation of the function that is in flight and whose end
- * NCCL will report, or NULL. */
+ * will be reported, or NULL. */
 static const struct ncs_operation_view *oldest_of(const struct ncs_row *row)
 {
 	const struct ncs_snapshot *now = &row->rank->now;
 
 	for (size_t i = 0; i < now->operation_count; i++)
 		if (now->operations[i].function == row->index &&
-		    now->operations[i].children_started >
-			    now->operations[i].children_done)
+		    (now->operations[i].children_started >
+			     now->operations[i].children_done ||
+		     ncs_operation_phase(row->rank, &now->operations[i]) !=
+			     NCS_LAUNCH_PHASE_UNKNOWN))
 			return &now->operations[i];
 	return NULL;
 }
@@ -95,9 +98,24 @@ static void append_in_flight(const struct ncs_row *row, char *text, size_t size)
 	if (oldest->sequence_number != NCS_NO_SEQUENCE_NUMBER)
 		ncs_append(text, size, ": number %llu",
 			   (unsigned long long)oldest->sequence_number);
-	ncs_append(text, size, ", %llu of %llu parts done.",
-		   (unsigned long long)oldest->children_done,
-		   (unsigned long long)oldest->children_started);
+	if (oldest->children_started > 0)
+		ncs_append(text, size, ", %llu of %llu parts done.",
+			   (unsigned long long)oldest->children_done,
+			   (unsigned long long)oldest->children_started);
+	else
+		ncs_append(text, size, ", its launch is %s.",
+			   ncs_launch_phase_name(
+				   ncs_operation_phase(row->rank, oldest)));
+}
+
+static void append_launches(const struct ncs_rank *rank, char *text,
+			    size_t size)
+{
+	char clause[256] = "";
+
+	ncs_append_launch_timing(rank, clause, sizeof(clause));
+	if (clause[0])
+		ncs_append(text, size, " Launches: %s.", clause);
 }
 
 static void explain(const struct ncs_row *row, char *text, size_t size)
@@ -111,6 +129,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	ncs_append(text, size, ":");
 	append_in_flight(row, text, size);
 	append_times(row, text, size);
+	append_launches(row->rank, text, size);
 	ncs_append_kernel_timing(row->rank, text, size);
 }
 

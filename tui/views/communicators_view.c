@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "analysis/base/value_names.h"
+#include "tui/text/launch_text.h"
 #include "tui/text/words.h"
 #include "tui/views/severity.h"
 
@@ -169,6 +170,23 @@ static void append_counts(const struct ncs_communicator *communicator,
 	}
 }
 
+/* Appends the progress of the rank that is at the earliest launch. */
+static void append_launches(const struct ncs_communicator *communicator,
+			    char *text, size_t size)
+{
+	const struct ncs_rank *last =
+		ncs_communicator_last_launch(communicator);
+	char label[32];
+
+	if (!last || last->now.launches.launched == 0)
+		return;
+	ncs_rank_label(last, label, sizeof(label));
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "%s:", label);
+	ncs_append_launch_progress(last, text, size);
+	ncs_append_launch_timing(last, text, size);
+}
+
 static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_communicator *communicator = row->communicator;
@@ -180,6 +198,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	append_counts(communicator, text, size);
 	append_oldest(communicator, text, size);
 	ncs_append_skew(communicator, text, size);
+	append_launches(communicator, text, size);
 	ncs_append(text, size, ".");
 }
 

@@ -7,6 +7,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/late_now.h"
 #include "analysis/model/stragglers.h"
+#include "tui/text/launch_text.h"
 #include "tui/text/words.h"
 #include "tui/views/severity.h"
 
@@ -60,9 +61,14 @@ static void append_life(const struct ncs_rank *rank, char *text, size_t size)
 static void append_waiting(const struct ncs_rank *rank, char *text, size_t size)
 {
 	struct ncs_wait oldest = ncs_oldest_wait(rank);
+	struct ncs_launch_wait wait = ncs_rank_launch_wait(rank);
 
 	if (oldest.channel) {
 		ncs_append_wait(&oldest, text, size);
+		return;
+	}
+	if (wait.operation) {
+		ncs_append_launch_wait(&wait, text, size);
 		return;
 	}
 	ncs_append_separator(text, size);
@@ -96,7 +102,9 @@ static void append_refusal(const struct ncs_rank *rank, char *text, size_t size)
 static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_rank *rank = row->rank;
-	bool waits = ncs_oldest_wait(rank).duration_ns >= NCS_LONG_WAIT_NS;
+	bool waits =
+		ncs_oldest_wait(rank).duration_ns >= NCS_LONG_WAIT_NS ||
+		ncs_rank_launch_wait(rank).duration_ns >= NCS_LONG_WAIT_NS;
 
 	ncs_rank_title(rank, text, size);
 	ncs_append(text, size, ":");
@@ -113,6 +121,8 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 		ncs_append_losses(rank, text, size);
 	}
 	append_refusal(rank, text, size);
+	ncs_append_launch_progress(rank, text, size);
+	ncs_append_launch_timing(rank, text, size);
 	ncs_append(text, size, ".");
 }
 

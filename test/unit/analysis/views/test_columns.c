@@ -529,6 +529,69 @@ static void nccl_versions_before_and_after_2_9_are_shown(void **state)
 
 /* --- Functions ---------------------------------------------------------- */
 
+static void ranks_show_how_far_launches_are(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_launches_view *launches = &rank->snapshot.launches;
+
+#define CELL(id) cell(scripted, NCS_COLUMN_RANK_##id, 0)
+	scripted_pass(scripted, SECOND);
+	assert_none(CELL(STREAM));
+	assert_none(CELL(AHEAD));
+	assert_none(CELL(BEGUN));
+	assert_none(CELL(ENDED));
+	assert_none(CELL(MOVED));
+	assert_none(CELL(WAIT));
+	*launches = (struct ncs_launches_view){
+		.status = NCS_STREAM_SOME,
+		.level = 4,
+		.ended = 5,
+		.begun = 6,
+		.followed = 9,
+		.launched = 9,
+		.ended_ns = SECOND,
+		.begun_ns = SECOND + 400,
+	};
+	rank->snapshot.operation_count = 1;
+	rank->operations[0] = (struct ncs_operation_view){
+		.number = 1,
+		.start_ns = SECOND,
+		.event = NCS_EVENT_P2P,
+		.launch = 6,
+	};
+	scripted_pass(scripted, SECOND + 500);
+	assert_text(CELL(STREAM), "1/16");
+	assert_number(CELL(AHEAD), 3);
+	assert_number(CELL(BEGUN), 6);
+	assert_number(CELL(ENDED), 5);
+	assert_duration(CELL(MOVED), 100);
+	assert_text(CELL(WAIT), "running");
+	assert_duration(CELL(OLDEST), 100);
+	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_AHEAD, 0), 3);
+	launches->begun = 5;
+	launches->status = NCS_STREAM_ALL;
+	scripted_pass(scripted, SECOND + 600);
+	assert_text(CELL(STREAM), "all");
+	assert_text(CELL(WAIT), "stream");
+	assert_duration(CELL(OLDEST), 600);
+	/* A busy channel tells more. */
+	scripted_channel(rank, 0, true, 1);
+	scripted_pass(scripted, SECOND + 700);
+	assert_text(CELL(WAIT), "stream");
+	set_state(&rank->channels[0], NCS_CHANNEL_SEND_WAIT, SECOND + 750);
+	scripted_pass(scripted, SECOND + 800);
+	assert_text(CELL(WAIT), "network");
+	assert_duration(CELL(OLDEST), 50);
+	launches->status = NCS_STREAM_RELEASE;
+	launches->launched = 0;
+	scripted_pass(scripted, SECOND + 900);
+	assert_text(CELL(STREAM), "release");
+	assert_none(CELL(AHEAD));
+	assert_none(CELL(BEGUN));
+#undef CELL
+}
+
 static void functions_show_what_nccl_reported(void **state)
 {
 	struct scripted *scripted = *state;
@@ -565,6 +628,10 @@ static void functions_show_what_nccl_reported(void **state)
 	function->with_children = 0;
 	scripted_pass(scripted, 2 * SECOND);
 	assert_none(CELL(CALLS));
+	/* By their launches. */
+	assert_number(CELL(DONE), 4);
+	function->operations_done = 0;
+	scripted_pass(scripted, 3 * SECOND);
 	assert_none(CELL(DONE));
 #undef CELL
 }
@@ -843,6 +910,7 @@ int main(void)
 		TEST(a_step_is_shown_with_the_number_of_steps),
 		TEST(a_communicator_without_a_name_is_called_by_its_id),
 		TEST(nccl_versions_before_and_after_2_9_are_shown),
+		TEST(ranks_show_how_far_launches_are),
 		TEST(functions_show_what_nccl_reported),
 		TEST(classes_show_what_nccl_tests_would_print),
 		TEST(no_percentile_is_longer_than_the_longest),

@@ -193,6 +193,40 @@ static void an_operation_is_queued_and_then_runs(void **state)
 	assert_string_equal(text, ".qrrr.qqrr");
 }
 
+/* Without a child its launch tells. */
+static void an_operation_runs_once_its_launch_has_begun(void **state)
+{
+	struct scripted *job = *state;
+	struct scripted_rank *rank = add(job, 0);
+	struct ncs_launches_view *launches = &rank->snapshot.launches;
+	char text[WIDTH + 1];
+
+	rank->operations[0] = (struct ncs_operation_view){
+		.number = 5,
+		.event = NCS_EVENT_COLL,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.start_ns = NOW - 4 * MS,
+		.launch = 8,
+	};
+	rank->snapshot.operation_count = 1;
+	*launches = (struct ncs_launches_view){
+		.status = NCS_STREAM_ALL,
+		.ended = 7,
+		.begun = 7,
+		.begun_ns = NOW - 6 * MS,
+		.followed = 8,
+		.launched = 8,
+	};
+	scripted_pass(job, NOW);
+	letters(scripted_rank(job, 0), NCS_TRACK_FUNCTION, NOW, MS, 6, text);
+	assert_string_equal(text, "..qqqq");
+	launches->begun = 8;
+	launches->begun_ns = NOW - MS;
+	scripted_pass(job, NOW);
+	letters(scripted_rank(job, 0), NCS_TRACK_FUNCTION, NOW, MS, 6, text);
+	assert_string_equal(text, "..qqqr");
+}
+
 static void the_proxy_is_awake_between_its_records(void **state)
 {
 	struct scripted *job = *state;
@@ -535,6 +569,7 @@ int main(void)
 		TEST(no_record_is_kept_unless_wanted),
 		TEST(a_step_becomes_three_stretches),
 		TEST(an_operation_is_queued_and_then_runs),
+		TEST(an_operation_runs_once_its_launch_has_begun),
 		TEST(the_proxy_is_awake_between_its_records),
 		TEST(calls_are_shown_before_their_group),
 		TEST(kernels_are_shown_when_they_ran),

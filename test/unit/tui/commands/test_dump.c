@@ -152,7 +152,7 @@ static void json_objects_have_exactly_the_keys_of_the_schema(void **state)
 	sample = dump_json(scripted);
 	assert_keys(at(sample, "ranks.0"),
 		    "pid rank state api_version nccl_version comm settings"
-		    " proxy kernel_timing cupti channels sampling steps"
+		    " proxy kernel_timing launches cupti channels sampling steps"
 		    " functions classes lateness late_now ranges operations"
 		    " events loss torn");
 	assert_keys(at(sample, "ranks.0.sampling"),
@@ -219,7 +219,7 @@ static void json_objects_have_exactly_the_keys_of_the_schema(void **state)
 	assert_null_at(sample, "ranks.0.ranges.0.parent");
 	assert_null_at(sample, "ranks.0.ranges.0.busy_us");
 	assert_keys(at(sample, "ranks.0.operations.0"),
-		    "func seq start_ns bytes peer user_tag range"
+		    "func seq start_ns bytes peer user_tag range launch phase"
 		    " children_started children_done");
 	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
 		assert_non_null(json_object_get(at(sample, "ranks.0.loss"),
@@ -246,6 +246,7 @@ static void unknown_values_are_null(void **state)
 		"kernel_timing.captured_on",
 		"kernel_timing.captured_off",
 		"kernel_timing.gpu_clock",
+		"launches",
 		"cupti",
 		"channels.0.since_ns",
 		"channels.0.bytes",
@@ -273,6 +274,8 @@ static void unknown_values_are_null(void **state)
 		"operations.0.seq",
 		"operations.0.bytes",
 		"operations.0.peer",
+		"operations.0.launch",
+		"operations.0.phase",
 	};
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -396,12 +399,110 @@ static void known_values_are_in_the_json(void **state)
 	json_decref(sample);
 }
 
+/* Adds a rank that has followed seven of eight launches; number 6 runs. */
+static struct scripted_rank *add_launching(struct scripted *scripted,
+					   int number)
+{
+	struct scripted_rank *rank = scripted_add(scripted, number);
+
+	rank->snapshot.last_call_ns = SECOND;
+	rank->snapshot.launches = (struct ncs_launches_view){
+		.status = NCS_STREAM_SOME,
+		.level = 3,
+		.ended = 5,
+		.begun = 6,
+		.followed = 7,
+		.launched = 8,
+		.ended_ns = 3 * SECOND,
+		.begun_ns = 4 * SECOND,
+		.launched_ns = 5 * SECOND,
+		.timed = 2,
+		.captured = 9,
+		.bias_ns = 1250,
+	};
+	rank->snapshot.operation_count = 2;
+	rank->operations[0] = (struct ncs_operation_view){
+		.number = 1,
+		.start_ns = 2 * SECOND,
+		.sequence_number = 41,
+		.event = NCS_EVENT_COLL,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.launch = 6,
+	};
+	rank->operations[1] = rank->operations[0];
+	rank->operations[1].number = 2;
+	rank->operations[1].launch = 7;
+	return rank;
+}
+
+static void launches_are_in_the_json(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = add_launching(scripted, 0);
+	json_t *sample, *first;
+
+	scripted_pass(scripted, 6 * SECOND);
+	sample = dump_json(scripted);
+	first = at(sample, "ranks.0.launches");
+	assert_keys(first,
+		    "status one_in launched launched_ns followed begun begun_ns"
+		    " ended ended_ns ahead wait wait_since_ns timed captured"
+		    " bias_ns error_ns failure driver_since_ns");
+	assert_string_at(first, "status", "some");
+	assert_integer_at(first, "one_in", 8);
+	assert_integer_at(first, "launched", 8);
+	assert_integer_at(first, "launched_ns", 5 * SECOND);
+	assert_integer_at(first, "followed", 7);
+	assert_integer_at(first, "begun", 6);
+	assert_integer_at(first, "begun_ns", 4 * SECOND);
+	assert_integer_at(first, "ended", 5);
+	assert_integer_at(first, "ended_ns", 3 * SECOND);
+	assert_integer_at(first, "ahead", 2);
+	assert_string_at(first, "wait", "running");
+	assert_integer_at(first, "wait_since_ns", 4 * SECOND);
+	assert_integer_at(first, "timed", 2);
+	assert_integer_at(first, "captured", 9);
+	assert_integer_at(first, "bias_ns", 1250);
+	assert_null_at(first, "error_ns");
+	assert_null_at(first, "failure");
+	assert_null_at(first, "driver_since_ns");
+	assert_integer_at(sample, "ranks.0.operations.0.launch", 6);
+	assert_string_at(sample, "ranks.0.operations.0.phase", "running");
+	assert_string_at(sample, "ranks.0.operations.1.phase", "queued");
+	first = at(sample, "communicators.0.launches");
+	assert_keys(first, "pid rank launched begun begun_ns ended ended_ns"
+			   " ahead");
+	assert_integer_at(first, "begun", 6);
+	json_decref(sample);
+	rank->snapshot.launches = (struct ncs_launches_view){
+		.status = NCS_STREAM_FAILED,
+		.ended = 5,
+		.begun = 6,
+		.followed = 7,
+		.launched = 8,
+		.failure = 709,
+		.watch_since_ns = 6 * SECOND,
+	};
+	scripted_pass(scripted, 7 * SECOND);
+	sample = dump_json(scripted);
+	first = at(sample, "ranks.0.launches");
+	assert_string_at(first, "status", "failed");
+	assert_null_at(first, "one_in");
+	assert_null_at(first, "ahead");
+	assert_null_at(first, "wait");
+	assert_null_at(first, "bias_ns");
+	assert_integer_at(first, "failure", 709);
+	assert_integer_at(first, "driver_since_ns", 6 * SECOND);
+	assert_null_at(sample, "communicators.0.launches");
+	json_decref(sample);
+}
+
 static void communicator_names_the_rank_that_is_behind(void **state)
 {
 	static const char *const unknown[] = {
 		"func",       "seq",        "behind",          "slowest",
 		"skew",       "straggler",  "oldest_since_ns", "ops_per_s",
-		"send_per_s", "recv_per_s",
+		"send_per_s", "recv_per_s", "launches",
 	};
 	struct scripted *scripted = *state;
 	json_t *sample, *first;
@@ -418,8 +519,8 @@ static void communicator_names_the_rank_that_is_behind(void **state)
 	first = at(sample, "communicators.0");
 	assert_keys(first, "comm ranks_seen ranks_live ranks_silent"
 			   " ranks_finished ranks_dead func seq seq_known"
-			   " behind slowest skew straggler oldest_since_ns"
-			   " ops_per_s"
+			   " behind slowest skew straggler launches"
+			   " oldest_since_ns ops_per_s"
 			   " send_per_s recv_per_s lost");
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
 		assert_null_at(first, unknown[i]);
@@ -658,6 +759,60 @@ static void text_without_a_view_has_all_tables(void **state)
 	free(text);
 }
 
+static void text_lists_launches(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank;
+	char *text;
+
+	scripted_add(scripted, 0);
+	add_launching(scripted, 1);
+	rank = add_launching(scripted, 2);
+	rank->snapshot.launches = (struct ncs_launches_view){
+		.status = NCS_STREAM_ALL,
+		.ended = 7,
+		.begun = 7,
+		.followed = 7,
+		.launched = 7,
+		.ended_ns = 5 * SECOND,
+		.timed = 7,
+		.watch_since_ns = 2 * SECOND,
+	};
+	rank = add_launching(scripted, 3);
+	rank->snapshot.launches = (struct ncs_launches_view){
+		.status = NCS_STREAM_FAILED,
+		.launched = 3,
+		.failure = 709,
+	};
+	rank = add_launching(scripted, 4);
+	rank->snapshot.launches = (struct ncs_launches_view){
+		.status = NCS_STREAM_NO_DRIVER,
+	};
+	scripted_pass(scripted, 6 * SECOND);
+	text = dump_text(scripted, NCS_VIEW_CHANNEL);
+	assert_null(strstr(text, "launches: "));
+	free(text);
+	text = dump_text(scripted, NCS_VIEW_RANK);
+	assert_null(strstr(text, "launches: rank 0"));
+	assert_non_null(strstr(
+		text,
+		"\nlaunches: rank 1: launch 6 of 8 began 2.00s ago, 2 are ahead"
+		" on the host; 1 launch in 8 is timed, 2 so far, none of 9"
+		" captured into graphs: launches come so fast"));
+	assert_non_null(strstr(
+		text, "\nlaunches: rank 2: launch 7 of 7 ended 1.00s ago; CUDA's"
+		      " driver has not answered the plugin for 4.00s; every"
+		      " launch is timed, 7 so far\n"));
+	assert_non_null(strstr(
+		text,
+		"\nlaunches: rank 3: no launch of 3 has begun; launches are"
+		" not timed any more: CUDA's driver returned an error"
+		" (709)\n"));
+	assert_non_null(
+		strstr(text, "\nlaunches: rank 4: no launch is timed: "));
+	free(text);
+}
+
 static void text_lists_late_ranks_by_cost(void **state)
 {
 	struct scripted *scripted = *state;
@@ -788,6 +943,7 @@ int main(void)
 		TEST(json_objects_have_exactly_the_keys_of_the_schema),
 		TEST(unknown_values_are_null),
 		TEST(known_values_are_in_the_json),
+		TEST(launches_are_in_the_json),
 		TEST(communicator_names_the_rank_that_is_behind),
 		TEST(lateness_comes_with_its_counts),
 		TEST(only_operations_with_a_root_have_a_peer),
@@ -795,6 +951,7 @@ int main(void)
 		TEST(numbers_of_a_hostile_segment_stay_numbers),
 		TEST(text_has_a_head_titles_and_a_line_for_each_row),
 		TEST(text_without_a_view_has_all_tables),
+		TEST(text_lists_launches),
 		TEST(text_lists_late_ranks_by_cost),
 		TEST(text_columns_are_as_wide_as_their_cells),
 		TEST(settings_come_with_their_lease),

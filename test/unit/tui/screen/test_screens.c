@@ -617,6 +617,59 @@ static void stuck_job_matches_pictures(void **state)
 	scripted_golden("stuck-channels", &job, &usual, "3 T");
 }
 
+/* Opens four ranks that reach each other without the network: the kernel of rank
+ * 2 is queued behind other work of its stream, those of the others wait. */
+static void make_stuck_on_a_stream(struct scripted *job)
+{
+	for (int i = 0; i < 4; i++) {
+		struct scripted_rank *rank = add_world(job, i);
+
+		at_sequence(rank, 88);
+		rank->snapshot.identity.nranks = 4;
+		rank->snapshot.launches = (struct ncs_launches_view){
+			.status = i == 3 ? NCS_STREAM_SOME : NCS_STREAM_ALL,
+			.level = i == 3 ? 3 : 0,
+			.ended = 88,
+			.begun = i == 2 ? 88 : 89,
+			.followed = 89,
+			.launched = 92,
+			.ended_ns = SEEN - 42 * SECOND,
+			.begun_ns = SEEN - (i == 2 ? 43 : 40) * SECOND,
+			.launched_ns = SEEN - 41 * SECOND,
+			.timed = i == 3 ? 12 : 88,
+		};
+		rank->snapshot.operation_count = 1;
+		rank->operations[0] = (struct ncs_operation_view){
+			.number = 89,
+			.start_ns = SEEN - 41 * SECOND,
+			.sequence_number = 88,
+			.event = NCS_EVENT_COLL,
+			.function = NCS_FUNCTION_ALL_REDUCE,
+			.launch = 89,
+		};
+	}
+}
+
+static void job_stuck_on_a_stream_matches_pictures(void **state)
+{
+	static const struct shape wide = { 220, 24, true, true };
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	make_stuck_on_a_stream(&job);
+	scripted_golden("stream", &job, &usual, "");
+	scripted_init(&job);
+	make_stuck_on_a_stream(&job);
+	scripted_golden("stream-wide", &job, &wide, "v Down Down Down");
+	scripted_init(&job);
+	make_stuck_on_a_stream(&job);
+	scripted_golden("stream-communicators", &job, &usual, "2");
+	scripted_init(&job);
+	make_stuck_on_a_stream(&job);
+	scripted_golden("stream-collectives", &job, &usual, "5");
+}
+
 /* Opens four ranks that make progress, but wait for rank 2 in each
  * collective. */
 static void make_late(struct scripted *job)
@@ -951,7 +1004,7 @@ static bool picture_has(const char *text)
 /* The last entry is a column of level diag. */
 static void setup_shows_and_hides_single_columns(void **state)
 {
-	const struct shape wide = { 260, 60, false, true };
+	const struct shape wide = { 340, 60, false, true };
 	char value[NCS_OPTION_VALUE_MAX];
 
 	(void)state;
@@ -1978,6 +2031,7 @@ int main(void)
 		TEST(missing_job_is_explained),
 		TEST(unreadable_folder_is_reported),
 		TEST(stuck_job_matches_pictures),
+		TEST(job_stuck_on_a_stream_matches_pictures),
 		TEST(straggler_matches_pictures),
 		TEST(stuck_job_on_a_small_screen_shows_the_verdict),
 		TEST(dead_job_matches_picture),

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* What a rank's operations in flight wait for, by the progress of launches on
+ * their streams. It is known without a proxy thread, i.e. over NVLink, too.
+ *
+ * Pure. What is returned points into the model and is valid until its next
+ * update.
+ */
+#ifndef NCS_ANALYSIS_MODEL_LAUNCH_WAITS_H
+#define NCS_ANALYSIS_MODEL_LAUNCH_WAITS_H
+
+#include <stdint.h>
+
+#include "analysis/model/rank.h"
+#include "ncclstat/tables/launches.def"
+
+enum ncs_launch_wait_kind {
+#define X(ID, name, help) NCS_LAUNCH_WAIT_##ID,
+	NCS_LAUNCH_WAITS(X)
+#undef X
+		NCS_LAUNCH_WAIT_COUNT
+};
+
+struct ncs_launch_wait {
+	const struct ncs_operation_view *operation; /* NULL if none is known */
+	enum ncs_launch_wait_kind kind; /* COUNT if none is known */
+	uint64_t since_ns; /* of its launch (STREAM), or of its begin */
+	uint64_t duration_ns;
+};
+
+/* Returns what the rank's oldest operation of a known launch waits for. */
+struct ncs_launch_wait ncs_rank_launch_wait(const struct ncs_rank *rank);
+
+/* Return the name of a kind and its explanation; "unknown" for COUNT. */
+const char *ncs_launch_wait_name(unsigned kind);
+const char *ncs_launch_wait_help(unsigned kind);
+
+/* Returns how far the launch of a rank's operation has got. */
+enum ncs_launch_phase
+ncs_operation_phase(const struct ncs_rank *rank,
+		    const struct ncs_operation_view *operation);
+
+/* Returns the number of launches that the host is ahead of the GPU: launched
+ * and not begun, as far as that is known; negative if it is not known. */
+int64_t ncs_rank_launches_ahead(const struct ncs_rank *rank);
+
+/* Returns since when nothing has begun or ended, in ns; 0 if nothing has. */
+uint64_t ncs_rank_launches_moved_ns(const struct ncs_rank *rank);
+
+/* Returns the live rank of a communicator that is at the earliest launch, of
+ * several the first one; NULL if of none the progress is known. */
+const struct ncs_rank *
+ncs_communicator_last_launch(const struct ncs_communicator *communicator);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Clauses on launches; see launch_text.h. Must not draw. */
+#include "tui/text/launch_text.h"
+
+#include <inttypes.h>
+
+#include "analysis/base/value_names.h"
+#include "analysis/model/waits.h"
+#include "tui/text/words.h"
+
+/* Appends for how long something has lasted when the snapshot was taken. */
+static void append_age(const struct ncs_rank *rank, uint64_t since_ns,
+		       char *text, size_t size)
+{
+	uint64_t now_ns = rank->now.taken_ns;
+
+	ncs_append_duration(text, size,
+			    now_ns > since_ns ? now_ns - since_ns : 0);
+}
+
+/* The watch thread asks the driver many times a second. */
+static void append_driver(const struct ncs_rank *rank, char *text, size_t size)
+{
+	uint64_t since_ns = rank->now.launches.watch_since_ns;
+
+	if (since_ns == 0 || rank->now.taken_ns < since_ns + NCS_LONG_WAIT_NS)
+		return;
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "CUDA's driver has not answered the plugin for ");
+	append_age(rank, since_ns, text, size);
+}
+
+void ncs_append_launch_progress(const struct ncs_rank *rank, char *text,
+				size_t size)
+{
+	const struct ncs_launches_view *launches = &rank->now.launches;
+	int64_t ahead = ncs_rank_launches_ahead(rank);
+	bool runs = launches->begun > launches->ended;
+
+	if (launches->launched == 0)
+		return;
+	ncs_append_separator(text, size);
+	if (launches->begun == 0)
+		ncs_append(text, size, "no launch of %" PRIu64 " has begun",
+			   launches->launched);
+	else
+		ncs_append(text, size,
+			   "launch %" PRIu64 " of %" PRIu64 " %s ",
+			   launches->begun, launches->launched,
+			   runs ? "began" : "ended");
+	if (launches->begun > 0) {
+		append_age(rank,
+			   runs ? launches->begun_ns : launches->ended_ns,
+			   text, size);
+		ncs_append(text, size, " ago");
+	}
+	if (ahead > 0)
+		ncs_append(text, size, ", %" PRId64 " %s ahead on the host",
+			   ahead, ahead == 1 ? "is" : "are");
+	append_driver(rank, text, size);
+}
+
+void ncs_append_launch_timing(const struct ncs_rank *rank, char *text,
+			      size_t size)
+{
+	const struct ncs_launches_view *launches = &rank->now.launches;
+	const char *help = ncs_stream_status_help(launches->status);
+	bool some = launches->status == NCS_STREAM_SOME;
+
+	if (launches->status == NCS_STREAM_UNKNOWN)
+		return;
+	ncs_append_separator(text, size);
+	if (some)
+		ncs_append(text, size, "1 launch in %" PRIu64 " is timed",
+			   UINT64_C(1) << launches->level);
+	else
+		ncs_append(text, size, "%s", help);
+	if (launches->failure != 0)
+		ncs_append(text, size, " (%" PRIu64 ")", launches->failure);
+	if (launches->timed > 0)
+		ncs_append(text, size, ", %" PRIu64 " so far", launches->timed);
+	if (launches->captured > 0)
+		ncs_append(text, size,
+			   ", none of %" PRIu64 " captured into graphs",
+			   launches->captured);
+	if (some)
+		ncs_append(text, size, ": %s", help);
+}
+
+void ncs_append_launch_wait(const struct ncs_launch_wait *wait, char *text,
+			    size_t size)
+{
+	const struct ncs_operation_view *operation = wait->operation;
+
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "%s", ncs_function_name(operation->function));
+	if (operation->sequence_number != NCS_NO_SEQUENCE_NUMBER)
+		ncs_append(text, size, " %" PRIu64, operation->sequence_number);
+	ncs_append(text, size, ", %s for ", ncs_launch_wait_name(wait->kind));
+	ncs_append_duration(text, size, wait->duration_ns);
+	ncs_append(text, size, ": %s", ncs_launch_wait_help(wait->kind));
+}
