@@ -44,6 +44,7 @@ static struct ncs_counter_sums sums_of(const struct ncs_snapshot *snapshot)
 			&snapshot->functions[i];
 		unsigned timing = ncs_function_timing(function);
 
+		sums.functions[i].timing = timing;
 		if (timing == NCS_TIMING_COUNT)
 			continue;
 		sums.functions[i].bytes = function->timed_bytes[timing];
@@ -66,30 +67,40 @@ static void count(const struct ncs_export_counters *counters,
 	ncs_trace_count(writer, *track, at_ns, value);
 }
 
+/* Whether a better source of times has come: times of two sources cannot be
+ * compared. */
+static bool has_changed(unsigned before, unsigned now)
+{
+	return before != NCS_TIMING_COUNT && before != now;
+}
+
 static void count_busbw(struct ncs_export_counters *counters,
 			struct ncs_trace_writer *writer,
 			const struct ncs_snapshot *snapshot,
 			const struct ncs_counter_sums *now)
 {
 	const struct ncs_identity *identity = &snapshot->identity;
+	const struct ncs_counter_sums *before = &counters->before;
 	int nranks = identity->known & NCS_KNOWN_NRANKS ? identity->nranks : 0;
 
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
 		uint64_t time_ns = now->functions[i].time_ns -
-				   counters->before.functions[i].time_ns;
+				   before->functions[i].time_ns;
 		uint64_t bytes = now->functions[i].bytes -
-				 counters->before.functions[i].bytes;
+				 before->functions[i].bytes;
 		double bandwidth = ncs_algorithm_bandwidth(bytes, time_ns);
 		double factor = ncs_bus_factor(i, nranks);
 		char name[64];
 
 		if (bandwidth < 0 || factor < 0 ||
+		    has_changed(before->functions[i].timing,
+				now->functions[i].timing) ||
 		    now->functions[i].size_unknown !=
-			    counters->before.functions[i].size_unknown)
+			    before->functions[i].size_unknown)
 			continue;
 		snprintf(name, sizeof(name), "busbw %s", ncs_function_name(i));
 		count(counters, writer, &counters->busbw[i], name, "GB/s",
-		      BUSBW + i, counters->before.taken_ns, bandwidth * factor);
+		      BUSBW + i, before->taken_ns, bandwidth * factor);
 	}
 }
 

@@ -10,6 +10,7 @@
 struct ncs_counter_sums {
 	uint64_t taken_ns; /* 0 if there was no state yet */
 	struct {
+		unsigned timing; /* source of the next two */
 		uint64_t bytes;
 		uint64_t time_ns;
 		uint64_t size_unknown;

@@ -364,6 +364,26 @@ static void table_has_the_columns_of_nccl_tests(void **state)
 	free(exported.text);
 }
 
+static void table_prefers_times_of_the_stream(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
+	struct recording_fixture *fixture = *state;
+	struct ncs_histogram *histogram =
+		segment_fixture_histogram(fixture->segment, 1);
+	struct exported_text exported;
+
+	histogram->key = NCS_HISTOGRAM_KEY(NCS_FUNCTION_MAX, NCS_TIMING_STREAM);
+	histogram->buckets[ncs_histogram_bucket(8192)] = 3;
+	histogram->time_ns = 3 * 8192;
+	histogram->bytes = 3 * 4096;
+	make_table(*state, 0);
+	export(*state, &request, &exported);
+	assert_cell(exported.text, 1, "timed", "3");
+	assert_cell(exported.text, 1, "timing", "stream");
+	assert_cell(exported.text, 1, "algbw_gb_s", "0.5");
+	free(exported.text);
+}
+
 static void table_counts_only_the_requested_time(void **state)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
@@ -457,6 +477,7 @@ int main(void)
 		TEST(stream_named_before_the_time_range_still_holds),
 		TEST(lost_records_are_counted),
 		TEST(table_has_the_columns_of_nccl_tests),
+		TEST(table_prefers_times_of_the_stream),
 		TEST(table_counts_only_the_requested_time),
 		TEST(removed_rank_is_in_the_table),
 		TEST(names_with_commas_are_quoted),
