@@ -201,6 +201,7 @@ static uint64_t take(struct synthetic_job *job,
 	else
 		snapshot->channel_count = 0;
 	ncs_synthetic_operations(job, member, age_ns, end_ns);
+	ncs_synthetic_launches(snapshot, member, age_ns, end_ns);
 	ncs_synthetic_ranges(snapshot, member, age_ns);
 	for (size_t i = 0; i < snapshot->channel_count; i++)
 		snapshot->proxy.appended_operations +=

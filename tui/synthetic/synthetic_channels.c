@@ -182,7 +182,7 @@ void ncs_synthetic_channels(struct synthetic_job *job,
 /* --- Operations in flight ----------------------------------------------- */
 
 static void add_operation(struct synthetic_job *job, uint64_t round,
-			  uint64_t start_ns, uint64_t done)
+			  uint64_t start_ns, uint64_t done, uint64_t launch)
 {
 	struct ncs_snapshot *snapshot = &job->snapshot;
 	struct ncs_operation_view *view =
@@ -201,6 +201,7 @@ static void add_operation(struct synthetic_job *job, uint64_t round,
 	view->enqueued_ns = start_ns + MS / 100;
 	view->children_started = 2 * (uint64_t)job->channels;
 	view->children_done = done;
+	view->launch = launch;
 	view->first_child_ns = start_ns + MS / 20;
 }
 
@@ -217,9 +218,42 @@ void ncs_synthetic_operations(struct synthetic_job *job,
 	if ((member->hangs || member->is_hung_on) &&
 	    age_ns / CYCLE_NS > hung_round)
 		add_operation(job, hung_round, end_ns - (age_ns - HANG_AT_NS),
-			      2 * (uint64_t)job->channels - 1);
+			      2 * (uint64_t)job->channels - 1, 0);
 	if (into_ns < CYCLE_NS / 100 * 80)
-		add_operation(job, age_ns / CYCLE_NS, end_ns - into_ns, 0);
+		add_operation(job, age_ns / CYCLE_NS, end_ns - into_ns, 0,
+			      age_ns / CYCLE_NS + 1);
+}
+
+/* --- Launches ------------------------------------------------------------- */
+
+void ncs_synthetic_launches(struct ncs_snapshot *snapshot,
+			    const struct synthetic_member *member,
+			    uint64_t age_ns, uint64_t end_ns)
+{
+	uint64_t into_ns = age_ns % CYCLE_NS, busy_ns = CYCLE_NS / 100 * 80;
+	struct ncs_launches_view *view = &snapshot->launches;
+	uint64_t number = age_ns / CYCLE_NS + 1;
+	bool runs = into_ns < busy_ns;
+
+	if (member->kind == OLD)
+		view->status = NCS_STREAM_RELEASE;
+	if (member->kind != WORLD)
+		return;
+	*view = (struct ncs_launches_view){
+		.status = NCS_STREAM_SOME,
+		.level = 2,
+		.ended = number - runs,
+		.begun = number,
+		.followed = number,
+		.launched = number,
+		.ended_ns = end_ns - into_ns + busy_ns - runs * CYCLE_NS,
+		.begun_ns = end_ns - into_ns,
+		.launched_ns = end_ns - into_ns,
+		.bias_ns = 1250,
+		.error_ns = 4000,
+	};
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
+		view->timed += snapshot->functions[i].timed[NCS_TIMING_STREAM];
 }
 
 /* --- The proxy thread ----------------------------------------------------- */

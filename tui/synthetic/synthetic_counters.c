@@ -27,7 +27,7 @@ struct synthetic_traffic {
 static const struct synthetic_traffic traffics[] = {
 	{ WORLD, NCS_FUNCTION_ALL_REDUCE, CYCLE_NS, 64 * MIB, NCS_TIMING_KERNEL,
 	  16, 1 * MS },
-	{ WORLD, NCS_FUNCTION_ALL_GATHER, 47 * MS, 16 * MIB, NCS_TIMING_PROXY,
+	{ WORLD, NCS_FUNCTION_ALL_GATHER, 47 * MS, 16 * MIB, NCS_TIMING_STREAM,
 	  1, 2 * MS },
 	{ WORLD, NCS_FUNCTION_REDUCE_SCATTER, 53 * MS, 16 * MIB,
 	  NCS_TIMING_COUNT, 1, 0 },
@@ -216,7 +216,8 @@ static struct ncs_range_view *add_range(struct ncs_snapshot *snapshot,
 
 static void add_range_operations(struct ncs_snapshot *snapshot,
 				 struct ncs_range_view *range, uint64_t count,
-				 uint64_t bytes, uint64_t time_ns)
+				 uint64_t bytes, uint64_t time_ns,
+				 enum ncs_timing timing)
 {
 	uint64_t *buckets =
 		&snapshot->range_buckets[snapshot->range_histogram_count *
@@ -224,12 +225,12 @@ static void add_range_operations(struct ncs_snapshot *snapshot,
 
 	range->calls = range->operations = range->with_children = count;
 	range->bytes = range->with_children_bytes = count * bytes;
-	range->timed[NCS_TIMING_PROXY] = count;
-	range->time_ns[NCS_TIMING_PROXY] = range->busy_ns = count * time_ns;
-	range->timed_bytes[NCS_TIMING_PROXY] = count * bytes;
+	range->timed[timing] = count;
+	range->time_ns[timing] = range->busy_ns = count * time_ns;
+	range->timed_bytes[timing] = count * bytes;
 	memset(buckets, 0, NCS_RANGE_BUCKETS * sizeof(*buckets));
 	buckets[ncs_range_bucket(time_ns)] = count;
-	range->histogram[NCS_TIMING_PROXY] =
+	range->histogram[timing] =
 		(uint32_t)++snapshot->range_histogram_count;
 }
 
@@ -250,8 +251,9 @@ void ncs_synthetic_ranges(struct ncs_snapshot *snapshot,
 	reduce = add_range(snapshot, 4, 3, "reduce gradients");
 	evaluate = add_range(snapshot, 5, 0, "evaluate");
 	add_range_operations(snapshot, reduce, rounds, 64 * MIB,
-			     CYCLE_NS / 100 * 80);
-	add_range_operations(snapshot, evaluate, rounds / 10, MIB, MS / 2);
+			     CYCLE_NS / 100 * 80, NCS_TIMING_PROXY);
+	add_range_operations(snapshot, evaluate, rounds / 10, MIB, MS / 2,
+			     NCS_TIMING_STREAM);
 	step->busy_ns = backward->busy_ns = reduce->busy_ns;
 	for (size_t i = 0; i < snapshot->channel_count; i++)
 		for (size_t k = NCS_CHANNEL_IDLE + 1;

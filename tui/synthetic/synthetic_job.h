@@ -117,13 +117,17 @@ uint64_t ncs_synthetic_jitter_ns(const struct synthetic_job *job,
 				 const struct synthetic_member *member,
 				 unsigned channel);
 
-/* Fill in the channels, the operations in flight, and the proxy thread. */
+/* Fill in the channels, the operations in flight, the progress of launches (the
+ * snapshot has its functions), and the proxy thread. */
 void ncs_synthetic_channels(struct synthetic_job *job,
 			    const struct synthetic_member *member,
 			    uint64_t age_ns, uint64_t end_ns);
 void ncs_synthetic_operations(struct synthetic_job *job,
 			      const struct synthetic_member *member,
 			      uint64_t age_ns, uint64_t end_ns);
+void ncs_synthetic_launches(struct ncs_snapshot *snapshot,
+			    const struct synthetic_member *member,
+			    uint64_t age_ns, uint64_t end_ns);
 void ncs_synthetic_proxy(struct ncs_proxy_view *view, uint64_t age_ns,
 			 uint64_t end_ns);
 
