@@ -55,8 +55,8 @@ static inline bool ncs_segment_has_cupti(const struct ncs_header *header)
 	       offsetof(struct ncs_header, cupti) + sizeof(struct ncs_cupti);
 }
 
-/* Tell whether the header has struct ncs_launch_progress, and lanes and ranges
- * struct ncs_stream_times (minor version 5 and later). */
+/* Tells whether the header has struct ncs_launch_progress (minor version 5 and
+ * later). */
 static inline bool ncs_segment_has_launches(const struct ncs_header *header)
 {
 	return header->header_bytes >=
@@ -64,6 +64,8 @@ static inline bool ncs_segment_has_launches(const struct ncs_header *header)
 		       sizeof(struct ncs_launch_progress);
 }
 
+/* Tells whether lanes and ranges have struct ncs_stream_times (minor version 5
+ * and later). */
 static inline bool ncs_segment_has_stream_times(const struct ncs_header *header)
 {
 	return ncs_segment_has_launches(header) &&

@@ -65,7 +65,7 @@ has_begun(const struct ncs_rank *rank,
 			return HAS_BEGUN;
 		}
 	}
-	/* Of an operation that is not in flight the launch is over, or not
+	/* The launch of an operation that is not in flight is over, or was not
 	 * followed. */
 	return now->launches.status == NCS_STREAM_ALL ? HAS_BEGUN : NOT_KNOWN;
 }
@@ -149,8 +149,8 @@ int64_t ncs_rank_launches_ahead(const struct ncs_rank *rank)
 {
 	const struct ncs_launches_view *launches = &rank->now.launches;
 
-	/* Of launches after the last one that is followed nothing is known once
-	 * that has ended. */
+	/* Once the last launch that is followed has ended, nothing is known of
+	 * those after it. */
 	if (!is_followed(launches) ||
 	    (launches->followed == launches->ended &&
 	     launches->launched > launches->followed))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a rank's operations in flight wait for, by the progress of launches on
- * their streams. It is known without a proxy thread, i.e. over NVLink, too.
+/* Waits of a rank's operations in flight, by the progress of launches on their
+ * streams. They are known without a proxy thread, i.e. over NVLink, too.
  *
  * Pure. What is returned points into the model and is valid until its next
  * update.

@@ -153,7 +153,7 @@ static void shorter_entries_of_earlier_versions_are_taken(void **state)
 	struct ncs_header *header = fixture->header;
 	struct ncs_lane *lane = segment_fixture_lane(fixture, 0);
 	struct ncs_lane *next;
-	struct image image;
+	struct image_taking image;
 
 	header->header_bytes = offsetof(struct ncs_header, launches);
 	header->lanes.stride = NCS_LANE_BYTES_LEAST + sizeof(lane->padding);

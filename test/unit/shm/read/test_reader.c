@@ -1130,7 +1130,7 @@ static void operation_of_an_ended_launch_is_over(void **state)
 	assert_int_equal(observed.snapshot.operations[0].launch, 2);
 	assert_int_equal(observed.snapshot.operations[1].launch, 4);
 	assert_int_equal(observed.snapshot.operations[2].launch, 5);
-	/* Of launch 0 nothing is known. */
+	/* Nothing is known of launch 0. */
 	assert_int_equal(observed.snapshot.endless_count, 2);
 	segment_fixture_operation(fixture, 2)->children_done = 2;
 	fixture->header->launches.ended = 4;
