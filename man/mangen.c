@@ -36,6 +36,7 @@
 #include "ncclstat/tables/kernel_timing.def"
 #include "ncclstat/tables/keys.def"
 #include "ncclstat/tables/lateness.def"
+#include "ncclstat/tables/launches.def"
 #include "ncclstat/tables/names.def"
 #include "ncclstat/tables/options.def"
 #include "ncclstat/tables/timings.def"
@@ -515,6 +516,10 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_KERNEL_STATUSES, NAMED) },
 	{ "stream_statuses", "-tag -width no_driver -compact", put_named,
 	  ITEMS(NCS_STREAM_STATUSES, NAMED) },
+	{ "launch_phases", "-tag -width running -compact", put_named,
+	  ITEMS(NCS_LAUNCH_PHASES, NAMED) },
+	{ "launch_waits", "-tag -width running -compact", put_named,
+	  ITEMS(NCS_LAUNCH_WAITS, NAMED) },
 	{ "cupti_statuses", "-tag -width missing -compact", put_named,
 	  ITEMS(NCS_CUPTI_STATUSES, NAMED) },
 	{ "timings", "-tag -width Ds", put_lettered,

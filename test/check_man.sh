@@ -101,6 +101,13 @@ wanted_items() {
 		'label letter' |
 		sed -e "s/' '/'blank'/" -e "s/^\"\(.*\)\" '\(.*\)'$/\1 (\2)/" |
 		want activities ncclstat.1 THE_VIEWS Timeline
+	fields timings NCS_TIMINGS ID,name,letter,help 'name letter' |
+		sed "s/^\"\(.*\)\" '\(.*\)'$/\1 (\2)/" |
+		want timings ncclstat.1 THE_VIEWS Collectives
+	fields launches NCS_LAUNCH_WAITS ID,name,help name | unquote |
+		want launch_waits ncclstat.1 THE_VIEWS Ranks
+	fields launches NCS_LAUNCH_PHASES ID,name,help name | unquote |
+		want launch_phases ncclstat.1 DUMPS JSON
 	fields functions NCS_FUNCTIONS ID,name,... \
 		name | unquote |
 		want functions ncclstat.1 THE_VIEWS Collectives
@@ -138,6 +145,9 @@ wanted_items() {
 	fields kernel_timing NCS_KERNEL_STATUSES ID,name,... name | unquote |
 		want kernel_statuses ncclstat-plugin.7 KERNEL_TIMING \
 			'When no single calls are timed'
+	fields timing_statuses NCS_STREAM_STATUSES ID,name,help name | unquote |
+		want stream_statuses ncclstat-plugin.7 TIMES_FROM_THE_STREAM \
+			'What is not timed'
 	fields cupti NCS_CUPTI_STATUSES ID,name,... name | unquote |
 		want cupti_statuses ncclstat-plugin.7 RANGES_OF_THE_PROGRAM \
 			'Computing, by CUPTI'
@@ -272,6 +282,8 @@ self_test() {
 	take_out ncclstat.1 activities 'queued (q)' '^\.It Sy queued Pq' &&
 	take_out ncclstat.1 proxy_transitions append_end \
 		'^\.It Sy append_end$' &&
+	take_out ncclstat.1 timings 'stream (S)' '^\.It Sy stream Pq' &&
+	take_out ncclstat.1 launch_waits moving '^\.It Sy moving$' &&
 	take_out ncclstat.1 functions AllGatherV '^\.It Sy AllGatherV ' &&
 	take_out ncclstat.1 events kernel_phase '^\.It Sy kernel_phase$' &&
 	take_out ncclstat.1 event_groups launches '^\.It Sy launches$' &&
