@@ -68,7 +68,7 @@ done
 dumps() {
 	open 80x24 "exec $1"
 	ended 0 && hides '\[1:Ranks\]' &&
-		terminal capture-pane -p -S -100 -t ui | grep -q 'RANK'
+		terminal capture-pane -p -S - -t ui | grep -q 'RANK'
 }
 
 for type in dumb no-such-terminal ''; do
