@@ -158,14 +158,6 @@ int64_t ncs_rank_launches_ahead(const struct ncs_rank *rank)
 	return (int64_t)(launches->launched - launches->begun);
 }
 
-uint64_t ncs_rank_launches_moved_ns(const struct ncs_rank *rank)
-{
-	const struct ncs_launches_view *launches = &rank->now.launches;
-
-	return launches->begun_ns > launches->ended_ns ? launches->begun_ns :
-							 launches->ended_ns;
-}
-
 /* --- A communicator -------------------------------------------------------- */
 
 const struct ncs_rank *

@@ -43,9 +43,6 @@ ncs_operation_phase(const struct ncs_rank *rank,
  * and not begun, as far as that is known; negative if it is not known. */
 int64_t ncs_rank_launches_ahead(const struct ncs_rank *rank);
 
-/* Returns since when nothing has begun or ended, in ns; 0 if nothing has. */
-uint64_t ncs_rank_launches_moved_ns(const struct ncs_rank *rank);
-
 /* Returns the live rank of a communicator that is at the earliest launch, of
  * several the first one; NULL if of none the progress is known. */
 const struct ncs_rank *

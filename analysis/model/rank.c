@@ -51,9 +51,13 @@ uint64_t ncs_rank_end_ns(const struct ncs_rank *rank)
 {
 	const struct ncs_snapshot *now = &rank->now;
 
+	uint64_t moved_ns = ncs_launches_moved_ns(&now->launches);
+
 	if (now->liveness == NCS_FINISHED)
 		return now->finished_ns;
-	return now->liveness == NCS_DEAD ? now->last_call_ns : now->taken_ns;
+	if (now->liveness != NCS_DEAD)
+		return now->taken_ns;
+	return moved_ns > now->last_call_ns ? moved_ns : now->last_call_ns;
 }
 
 uint64_t ncs_rank_lost(const struct ncs_rank *rank)

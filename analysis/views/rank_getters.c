@@ -207,7 +207,7 @@ NCS_GETTER(rank_ahead)
 
 NCS_GETTER(rank_moved)
 {
-	uint64_t moved_ns = ncs_rank_launches_moved_ns(row->rank);
+	uint64_t moved_ns = ncs_launches_moved_ns(&row->rank->now.launches);
 
 	if (moved_ns != 0)
 		ncs_value_set_span(value, moved_ns, row->rank->now.taken_ns);

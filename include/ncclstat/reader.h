@@ -315,6 +315,14 @@ enum ncs_launch_phase {
 enum ncs_launch_phase ncs_launch_phase(const struct ncs_launches_view *launches,
 				       uint64_t launch);
 
+/* Returns when a launch was last seen to begin or end; 0: never. */
+static inline uint64_t
+ncs_launches_moved_ns(const struct ncs_launches_view *launches)
+{
+	return launches->begun_ns > launches->ended_ns ? launches->begun_ns :
+							 launches->ended_ns;
+}
+
 /* The offset of the GPU's clock from CLOCK_MONOTONIC; struct ncs_gpu_clock. */
 struct ncs_gpu_clock_view {
 	bool known;          /* false: do not use the other fields */

@@ -399,9 +399,8 @@ static void take_lane(struct ncs_snapshot *snapshot,
 static uint64_t last_news_ns(const struct ncs_snapshot *snapshot,
 			     const struct ncs_reader *reader)
 {
-	const struct ncs_launches_view *launches = &snapshot->launches;
-	uint64_t moved_ns = larger(launches->begun_ns, launches->ended_ns);
-	uint64_t last_ns = larger(snapshot->last_call_ns, moved_ns);
+	uint64_t last_ns = larger(snapshot->last_call_ns,
+				  ncs_launches_moved_ns(&snapshot->launches));
 
 	return last_ns != 0 ? last_ns :
 			      ncs_clock_ns(&reader->header.clock,
