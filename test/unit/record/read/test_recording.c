@@ -165,6 +165,7 @@ static void assert_same_operation(const struct ncs_operation_view *a,
 	assert_int_equal(a->peer, b->peer);
 	assert_int_equal(a->user_tag, b->user_tag);
 	assert_int_equal(a->range, b->range);
+	assert_int_equal(a->launch, b->launch);
 	assert_int_equal(a->enqueued_ns, b->enqueued_ns);
 	assert_int_equal(a->children_started, b->children_started);
 	assert_int_equal(a->children_done, b->children_done);
@@ -179,14 +180,22 @@ static void state_equals_the_segment_when_it_was_taken(void **state)
 	struct recording_fixture *fixture = *state;
 	struct ncs_operation *operation =
 		segment_fixture_operation(fixture->segment, 7);
+	struct ncs_launch_progress *progress =
+		&fixture->segment->header->launches;
+	struct ncs_lane *lane = segment_fixture_lane(fixture->segment, 0);
 	struct ncs_snapshot live[4], read;
 	struct ncs_recording *recording;
 	size_t rank;
 
+	progress->status = NCS_STREAM_ALL;
+	operation->launch = 100;
 	recording_fixture_begin(fixture, "one");
 	rank = recording_fixture_add_rank(fixture, "a");
 	for (unsigned i = 0; i < 4; i++) {
 		operation->number = i == 1 || i == 3 ? 20 + i : 0;
+		progress->ended = 5 + i;
+		progress->launched = 7 + i;
+		lane->stream_times[2].timed = 9 + i;
 		recording_fixture_state(fixture, rank, i * S_NS,
 					i == 2 ? NCS_STATE_GONE : 0);
 		assert_int_equal(ncs_snapshot_init(&live[i], fixture->reader),
@@ -214,6 +223,11 @@ static void state_equals_the_segment_when_it_was_taken(void **state)
 		assert_int_equal(read.channel_count, live[i].channel_count);
 		assert_int_equal(read.last_call_ns, live[i].last_call_ns);
 		assert_int_equal(read.functions[2].calls, 11);
+		assert_int_equal(read.functions[2].timed[NCS_TIMING_STREAM],
+				 9 + i);
+		assert_int_equal(read.launches.ended, 5 + i);
+		assert_memory_equal(&read.launches, &live[i].launches,
+				    sizeof(read.launches));
 		assert_int_equal(read.process_gone, i == 2);
 		ncs_snapshot_release(&read);
 	}
