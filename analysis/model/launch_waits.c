@@ -39,9 +39,8 @@ ncs_operation_phase(const struct ncs_rank *rank,
 /* Whether a rank's kernel of a collective has begun. */
 enum kernel_begun { NOT_KNOWN, NOT_BEGUN, HAS_BEGUN };
 
-static enum kernel_begun
-has_begun(const struct ncs_rank *rank,
-	  const struct ncs_operation_view *operation)
+static enum kernel_begun has_begun(const struct ncs_rank *rank,
+				   const struct ncs_operation_view *operation)
 {
 	const struct ncs_snapshot *now = &rank->now;
 	uint64_t number = operation->sequence_number;
@@ -77,9 +76,10 @@ running_kind(const struct ncs_rank *rank,
 {
 	const struct ncs_communicator *communicator = rank->communicator;
 	const struct ncs_identity *identity = &rank->now.identity;
-	enum ncs_wait_rule rule = operation->event == NCS_EVENT_COLL ?
-					  ncs_wait_rule_of(operation->function) :
-					  NCS_WAIT_FOR_NONE;
+	enum ncs_wait_rule rule =
+		operation->event == NCS_EVENT_COLL ?
+			ncs_wait_rule_of(operation->function) :
+			NCS_WAIT_FOR_NONE;
 	size_t begun = 0, awaited;
 
 	if (!communicator || rule == NCS_WAIT_FOR_NONE ||
@@ -151,9 +151,8 @@ int64_t ncs_rank_launches_ahead(const struct ncs_rank *rank)
 
 	/* Once the last launch that is followed has ended, nothing is known of
 	 * those after it. */
-	if (!is_followed(launches) ||
-	    (launches->followed == launches->ended &&
-	     launches->launched > launches->followed))
+	if (!is_followed(launches) || (launches->followed == launches->ended &&
+				       launches->launched > launches->followed))
 		return -1;
 	return (int64_t)(launches->launched - launches->begun);
 }

@@ -22,7 +22,7 @@ enum ncs_launch_wait_kind {
 
 struct ncs_launch_wait {
 	const struct ncs_operation_view *operation; /* NULL if none is known */
-	enum ncs_launch_wait_kind kind; /* COUNT if none is known */
+	enum ncs_launch_wait_kind kind;             /* COUNT if none is known */
 	uint64_t since_ns; /* of its launch (STREAM), or of its begin */
 	uint64_t duration_ns;
 };

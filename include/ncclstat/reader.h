@@ -287,19 +287,19 @@ struct ncs_cupti_view {
  * segment that has none. ended <= begun <= followed <= launched. */
 struct ncs_launches_view {
 	enum ncs_stream_status status;
-	unsigned level;       /* one launch in 2^level is timed */
-	uint64_t ended;       /* number of the launch, like the next three */
+	unsigned level; /* one launch in 2^level is timed */
+	uint64_t ended; /* number of the launch, like the next three */
 	uint64_t begun;
 	uint64_t followed;
 	uint64_t launched;
-	uint64_t ended_ns;    /* when that was seen, like the next one */
+	uint64_t ended_ns; /* when that was seen, like the next one */
 	uint64_t begun_ns;
 	uint64_t launched_ns; /* when it was launched */
 	uint64_t timed;
 	uint64_t captured;
 	uint64_t bias_ns;
-	uint64_t error_ns;    /* of the begin of a timed operation; 0: unknown */
-	uint64_t failure;     /* error number of CUDA's driver; 0: none */
+	uint64_t error_ns; /* of the begin of a timed operation; 0: unknown */
+	uint64_t failure;  /* error number of CUDA's driver; 0: none */
 	uint64_t watch_since_ns; /* start of the driver call in progress */
 };
 

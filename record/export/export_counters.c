@@ -86,8 +86,8 @@ static void count_busbw(struct ncs_export_counters *counters,
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
 		uint64_t time_ns = now->functions[i].time_ns -
 				   before->functions[i].time_ns;
-		uint64_t bytes = now->functions[i].bytes -
-				 before->functions[i].bytes;
+		uint64_t bytes =
+			now->functions[i].bytes - before->functions[i].bytes;
 		double bandwidth = ncs_algorithm_bandwidth(bytes, time_ns);
 		double factor = ncs_bus_factor(i, nranks);
 		char name[64];

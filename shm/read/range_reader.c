@@ -81,8 +81,7 @@ static void take_range(struct ncs_snapshot *snapshot,
 			snapshot,
 			ncs_clock_ns(&reader->header.clock,
 				     ncs_load_relaxed(&range->busy_since)));
-	take_times(view, range,
-		   ncs_segment_has_stream_times(&reader->header));
+	take_times(view, range, ncs_segment_has_stream_times(&reader->header));
 	for (size_t i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
 		view->channel_time_ns[i] = load_ns(reader, &range->time[i]);
 	view->gpu = ncs_gpu_time_load(&range->gpu);

@@ -160,21 +160,21 @@ static void take_progress(struct ncs_launches_view *view,
 	uint64_t begun;
 
 	view->ended = ncs_load_relaxed(&progress->ended);
-	view->ended_ns = ncs_clock_ns(clock,
-				      ncs_load_relaxed(&progress->ended_at));
+	view->ended_ns =
+		ncs_clock_ns(clock, ncs_load_relaxed(&progress->ended_at));
 	begun = ncs_load_relaxed(&progress->begun);
 	view->begun = larger(begun, view->ended);
-	view->begun_ns = begun < view->ended ?
-				 view->ended_ns :
-				 ncs_clock_ns(clock,
-					      ncs_load_relaxed(
-						      &progress->begun_at));
+	view->begun_ns =
+		begun < view->ended ?
+			view->ended_ns :
+			ncs_clock_ns(clock,
+				     ncs_load_relaxed(&progress->begun_at));
 	view->followed =
 		larger(ncs_load_relaxed(&progress->followed), view->begun);
 	view->launched =
 		larger(ncs_load_relaxed(&progress->launched), view->followed);
-	view->launched_ns = ncs_clock_ns(
-		clock, ncs_load_relaxed(&progress->launched_at));
+	view->launched_ns =
+		ncs_clock_ns(clock, ncs_load_relaxed(&progress->launched_at));
 }
 
 static void take_launches(struct ncs_snapshot *snapshot,
@@ -201,8 +201,8 @@ static void take_launches(struct ncs_snapshot *snapshot,
 	view->bias_ns = ncs_load_relaxed(&progress->bias_ns);
 	view->error_ns = ncs_load_relaxed(&progress->error_ns);
 	view->failure = ncs_load_relaxed(&progress->failure);
-	view->watch_since_ns = ncs_clock_ns(
-		clock, ncs_load_relaxed(&progress->watch_since));
+	view->watch_since_ns =
+		ncs_clock_ns(clock, ncs_load_relaxed(&progress->watch_since));
 }
 
 static void take_gpu_clock(struct ncs_snapshot *snapshot,

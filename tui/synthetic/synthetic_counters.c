@@ -230,8 +230,7 @@ static void add_range_operations(struct ncs_snapshot *snapshot,
 	range->timed_bytes[timing] = count * bytes;
 	memset(buckets, 0, NCS_RANGE_BUCKETS * sizeof(*buckets));
 	buckets[ncs_range_bucket(time_ns)] = count;
-	range->histogram[timing] =
-		(uint32_t)++snapshot->range_histogram_count;
+	range->histogram[timing] = (uint32_t)++snapshot->range_histogram_count;
 }
 
 /* Each round is a training step, whose backward pass reduces gradients; every

@@ -26,7 +26,8 @@ static void append_driver(const struct ncs_rank *rank, char *text, size_t size)
 	if (since_ns == 0 || rank->now.taken_ns < since_ns + NCS_LONG_WAIT_NS)
 		return;
 	ncs_append_separator(text, size);
-	ncs_append(text, size, "CUDA's driver has not answered the plugin for ");
+	ncs_append(text, size,
+		   "CUDA's driver has not answered the plugin for ");
 	append_age(rank, since_ns, text, size);
 }
 
@@ -44,13 +45,11 @@ void ncs_append_launch_progress(const struct ncs_rank *rank, char *text,
 		ncs_append(text, size, "no launch of %" PRIu64 " has begun",
 			   launches->launched);
 	else
-		ncs_append(text, size,
-			   "launch %" PRIu64 " of %" PRIu64 " %s ",
+		ncs_append(text, size, "launch %" PRIu64 " of %" PRIu64 " %s ",
 			   launches->begun, launches->launched,
 			   runs ? "began" : "ended");
 	if (launches->begun > 0) {
-		append_age(rank,
-			   runs ? launches->begun_ns : launches->ended_ns,
+		append_age(rank, runs ? launches->begun_ns : launches->ended_ns,
 			   text, size);
 		ncs_append(text, size, " ago");
 	}

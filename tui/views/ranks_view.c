@@ -102,9 +102,8 @@ static void append_refusal(const struct ncs_rank *rank, char *text, size_t size)
 static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_rank *rank = row->rank;
-	bool waits =
-		ncs_oldest_wait(rank).duration_ns >= NCS_LONG_WAIT_NS ||
-		ncs_rank_launch_wait(rank).duration_ns >= NCS_LONG_WAIT_NS;
+	bool waits = ncs_oldest_wait(rank).duration_ns >= NCS_LONG_WAIT_NS ||
+		     ncs_rank_launch_wait(rank).duration_ns >= NCS_LONG_WAIT_NS;
 
 	ncs_rank_title(rank, text, size);
 	ncs_append(text, size, ":");

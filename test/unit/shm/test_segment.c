@@ -173,7 +173,7 @@ static void records_do_not_straddle_cache_lines(void **state)
 	X(table.count, UINT32_MAX) \
 	X(table.stride, 0) \
 	X(table.stride, 8) \
-	X(table.stride, (least) - 8) \
+	X(table.stride, (least)-8) \
 	X(table.stride, header.table.stride + 1) \
 	X(table.stride, header.table.stride + 4) \
 	X(table.stride, UINT32_MAX) \

@@ -150,8 +150,8 @@ static void launch_that_has_begun_waits_for_one_that_has_not(void **state)
 	assert_wait(*state, 2, "stream", 3 * SECOND);
 }
 
-static void launch_that_has_begun_waits_for_a_rank_that_has_not_called(
-	void **state)
+static void
+launch_that_has_begun_waits_for_a_rank_that_has_not_called(void **state)
 {
 	begin(*state, 0);
 	take_back(*state, 1);
@@ -190,8 +190,8 @@ static void broadcast_waits_for_its_root_only(void **state)
 	struct scripted *job = *state;
 
 	for (int i = 0; i < RANKS; i++) {
-		struct ncs_operation_view *operation =
-			i == 1 ? queue(job, i) : begin(job, i);
+		struct ncs_operation_view *operation = i == 1 ? queue(job, i) :
+								begin(job, i);
 
 		operation->function = NCS_FUNCTION_BROADCAST;
 		operation->peer = 2;

@@ -531,8 +531,8 @@ static void bandwidth_is_not_computed_across_sources_of_times(void **state)
 			set_times(&snapshot, NCS_TIMING_PROXY, 4000 * i,
 				  1000 * i);
 		else
-			set_times(&snapshot, NCS_TIMING_STREAM,
-				  14000 * (i - 1), 2000 * (i - 1));
+			set_times(&snapshot, NCS_TIMING_STREAM, 14000 * (i - 1),
+				  2000 * (i - 1));
 		ncs_trace_export_state(exported->trace, 0, &snapshot);
 	}
 	trace = finish(exported);

@@ -150,11 +150,12 @@ static void json_objects_have_exactly_the_keys_of_the_schema(void **state)
 	};
 	scripted_pass(scripted, SECOND);
 	sample = dump_json(scripted);
-	assert_keys(at(sample, "ranks.0"),
-		    "pid rank state api_version nccl_version comm settings"
-		    " proxy kernel_timing launches cupti channels sampling steps"
-		    " functions classes lateness late_now ranges operations"
-		    " events loss torn");
+	assert_keys(
+		at(sample, "ranks.0"),
+		"pid rank state api_version nccl_version comm settings"
+		" proxy kernel_timing launches cupti channels sampling steps"
+		" functions classes lateness late_now ranges operations"
+		" events loss torn");
 	assert_keys(at(sample, "ranks.0.sampling"),
 		    "one_in slow_ns ops_kept ops_left_out ops_slow");
 	assert_keys(at(sample, "ranks.0.steps.0"),
@@ -800,9 +801,10 @@ static void text_lists_launches(void **state)
 		" on the host; 1 launch in 8 is timed, 2 so far, none of 9"
 		" captured into graphs: launches come so fast"));
 	assert_non_null(strstr(
-		text, "\nlaunches: rank 2: launch 7 of 7 ended 1.00s ago; CUDA's"
-		      " driver has not answered the plugin for 4.00s; every"
-		      " launch is timed, 7 so far\n"));
+		text,
+		"\nlaunches: rank 2: launch 7 of 7 ended 1.00s ago; CUDA's"
+		" driver has not answered the plugin for 4.00s; every"
+		" launch is timed, 7 so far\n"));
 	assert_non_null(strstr(
 		text,
 		"\nlaunches: rank 3: no launch of 3 has begun; launches are"
