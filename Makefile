@@ -175,6 +175,9 @@ RECORDER_SO := $(patsubst %,$(BUILD)/test/next/recorder-%.so,$(RECORDERS))
 NVTX_TOOL := $(BUILD)/test/next/nvtx-tool.so
 # A fake CUPTI that needs no GPU, and one that lacks a function.
 CUPTI_SO := $(BUILD)/test/next/cupti.so $(BUILD)/test/next/cupti-bare.so
+# A fake CUDA driver that needs no GPU, one that lacks a function, and one that
+# has an older version of one.
+CUDA_SO := $(patsubst %,$(BUILD)/test/next/%.so,cuda cuda-bare cuda-old)
 versions = $(if $(filter all,$(1)),1 2 3 4 5 6 7,$(subst -, ,$(1)))
 
 MODEL := $(wildcard test/model/*.py)
@@ -390,7 +393,7 @@ $(call in_build,$(UNIT)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(UNIT_SRC)) \
 
 $(call in_build,$(PTEST)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(PTEST_SRC)) \
 		$(HOST_TEST_OBJ) $(LIB) $(SOURCES) | $(PLUGIN) $(RECORDER_SO) \
-		$(NVTX_TOOL) $(CUPTI_SO)
+		$(NVTX_TOOL) $(CUPTI_SO) $(CUDA_SO)
 	$(call link,$(HOST_LIBS) $(CMOCKA_LIBS) -lpthread)
 
 $(call in_build,$(STRESS)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(STRESS_SRC)) \
@@ -427,6 +430,15 @@ $(OBJ)/test/plugin/next/cupti.o $(OBJ)/test/plugin/next/cupti-bare.o: \
 	$(call compile,$(PIC_CFLAGS) $(if $(findstring bare,$@),-DBARE))
 $(CUPTI_SO): $(BUILD)/test/next/%.so: $(OBJ)/test/plugin/next/%.o
 	$(call link,-shared)
+
+CUDA_OBJ := $(patsubst $(BUILD)/test/next/%.so,$(OBJ)/test/plugin/next/%.o,\
+	$(CUDA_SO))
+$(CUDA_OBJ): private ALL_CFLAGS += -fno-sanitize=thread
+$(CUDA_OBJ): test/plugin/next/fake_cuda.c $(FLAGS)
+	$(call compile,$(PIC_CFLAGS) $(if $(findstring bare,$@),-DBARE) \
+		$(if $(findstring old,$@),-DOLD))
+$(CUDA_SO): $(BUILD)/test/next/%.so: $(OBJ)/test/plugin/next/%.o
+	$(call link,-shared -Wl$(comma)-soname$(comma)libcuda.so.1)
 
 $(MANGEN): $(OBJ)/man/mangen.o
 	$(call link)
