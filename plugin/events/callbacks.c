@@ -307,8 +307,8 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 		break;
 	case NCS_EVENT_KERNEL_LAUNCH:
 		ncs_store_relaxed(&lane->launched, now);
-		ncs_launch_start(comm, lane, handle, ncs_decode_launch_stream(body),
-				 now);
+		ncs_launch_start(comm, lane, span ? handle : 0,
+				 ncs_decode_launch_stream(body), now);
 		if (span)
 			ncs_decode_span(comm, event, body, &span->record);
 		break;
@@ -436,7 +436,7 @@ static bool stop_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	now = ncs_now();
 	ncs_lane_note_call(lane, now);
 	if (span->record.event == NCS_EVENT_KERNEL_LAUNCH)
-		ncs_launch_stop(comm, value,
+		ncs_launch_stop(comm, lane, value,
 				(void *)(uintptr_t)NCS_RECORD_STREAM_HANDLE(
 					span->record.delta[0]));
 	if (span->record.event == outermost_group(comm))

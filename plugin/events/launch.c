@@ -6,10 +6,10 @@
 #include "plugin/state/launches.h"
 #include "shm/hash.h"
 
-/* --- Choosing ---------------------------------------------------------------- */
+/* --- Choosing ----------------------------------------------------------- */
 
-/* Ranks count the launches of a communicator alike, so that all of them time the
- * same ones; those of a level are among those of each lower level. */
+/* Ranks count the launches of a communicator alike, so that all of them time
+ * the same ones; those of a level are among those of each lower level. */
 static bool is_timed(const struct ncs_comm *comm, uint64_t number)
 {
 	uint64_t level = ncs_load_relaxed(&ncs_launch_process.level);
@@ -23,35 +23,69 @@ static bool is_timed(const struct ncs_comm *comm, uint64_t number)
 
 static bool is_time_to_follow(const struct ncs_launches *launches, uint64_t now)
 {
-	return now - launches->last_followed >=
+	return now - ncs_load_relaxed(&launches->last_followed) >=
 	       ncs_launch_process.spacing_ticks;
 }
 
-/* --- The launch --------------------------------------------------------------- */
+/* --- The launch --------------------------------------------------------- */
 
-/* Only the thread that gets a true result may use the launches. */
+/* Only the thread that gets a true result may use the launches. A launch that
+ * is still between its two events will never stop: NCCL launches one at a time,
+ * so that it has failed. */
 static bool take(struct ncs_launches *launches)
 {
-	/* ORDER: pairs with leave() (plugin/events/launch.c): one launch at a
-	 * time is between its two events. */
-	return ncs_cas_acquire_release(&launches->busy, 0, 1);
+	/* ORDER: pairs with leave() (plugin/events/launch.c): one thread at a
+	 * time uses the launches. */
+	return ncs_cas_acquire_release(&launches->use, NCS_LAUNCHES_UNUSED,
+				       NCS_LAUNCHES_USED) ||
+	       ncs_cas_acquire_release(&launches->use, NCS_LAUNCHES_BETWEEN,
+				       NCS_LAUNCHES_USED);
 }
 
-static void leave(struct ncs_launches *launches)
+/* Takes the launches again for the second event of a launch. Returns false if
+ * another launch has begun, or they were given up. */
+static bool take_again(struct ncs_launches *launches, uint64_t handle)
 {
-	ncs_store_relaxed(&launches->open_handle, 0);
+	if (ncs_load_relaxed(&launches->open_handle) != handle)
+		return false;
+	/* ORDER: pairs with leave() (plugin/events/launch.c): the slot is as
+	 * the start left it. */
+	if (!ncs_cas_acquire_release(&launches->use, NCS_LAUNCHES_BETWEEN,
+				     NCS_LAUNCHES_USED))
+		return false;
+	if (ncs_load_relaxed(&launches->open_handle) == handle)
+		return true;
 	/* ORDER: pairs with take() (plugin/events/launch.c). */
-	ncs_store_release(&launches->busy, 0);
+	ncs_store_release(&launches->use, NCS_LAUNCHES_BETWEEN);
+	return false;
 }
 
-static bool is_capturing(void *stream)
+static void leave(struct ncs_launches *launches, enum ncs_launches_use use)
+{
+	if (use == NCS_LAUNCHES_UNUSED)
+		ncs_store_relaxed(&launches->open_handle, 0);
+	/* ORDER: pairs with take() (plugin/events/launch.c) and with
+	 * take_launches() (plugin/life/launch_watch.c). */
+	ncs_store_release(&launches->use, use);
+}
+
+/* Tells the watch thread of an error, so that it gives up; but not of one that
+ * only forbids a call because a stream is being captured. */
+static void note_error(struct ncs_launches *launches, int error)
+{
+	if (error != 0 && !ncs_cuda_is_capture_error(error))
+		ncs_store_relaxed(&launches->error, (uint64_t)error);
+}
+
+/* Returns true if the launch must be left alone. An error means that another
+ * stream is being captured, in a way that forbids work on this one. */
+static bool is_capturing(struct ncs_launches *launches, void *stream)
 {
 	int status = 0;
+	int error = ncs_cuda.stream_is_capturing(stream, &status);
 
-	/* An error means that another stream is being captured, in a way that
-	 * forbids work on this one. */
-	return ncs_cuda.stream_is_capturing(stream, &status) != 0 ||
-	       status != 0;
+	note_error(launches, error);
+	return error != 0 || status != 0;
 }
 
 /* The slot of the next launch; NULL if all are in use. */
@@ -72,128 +106,214 @@ static struct ncs_launch_events *events_of(struct ncs_launch_slot *slot)
 	return slot->timed ? &slot->timed_events : &slot->plain_events;
 }
 
-/* Records the first event. Returns false if the driver refuses. */
-static bool follow(struct ncs_launches *launches, struct ncs_launch_slot *slot,
-		   uint64_t number, bool timed, void *stream, uint64_t now)
+/* Empties a slot for a launch, which is published once it is complete. */
+static void open_slot(struct ncs_launch_slot *slot, uint64_t number, bool timed,
+		      uint64_t now)
 {
+	/* A late operation of the slot's former launch must not take these
+	 * times for that one's. */
+	ncs_store_relaxed(&slot->state, NCS_LAUNCH_CLOSED);
+	/* ORDER: pairs with join_closed() (plugin/events/operation.c). */
+	ncs_fence_release();
+	ncs_payload_store(&slot->begin, 0);
+	ncs_payload_store(&slot->time_ns, 0);
+	ncs_store_relaxed(&slot->bytes, 0);
 	slot->number = number;
 	slot->called = now;
 	slot->timed = timed;
-	slot->begin = slot->time_ns = slot->bytes = 0;
-	slot->begun = slot->failed = false;
-	if (ncs_cuda.event_record(events_of(slot)->begin, stream) != 0)
-		return false;
-	/* ORDER: pairs with join_launch() (plugin/events/operation.c):
-	 * the slot is the launch's before an operation joins it. */
-	ncs_store_release(&slot->state, ncs_launch_state(number));
-	launches->last_followed = now;
-	return true;
+	slot->begun = false;
 }
 
-/* The first launch of a communicator makes the watch thread create its events;
- * this launch and those before they are there are not followed. */
-static void want_events(struct ncs_launches *launches)
+/* Records the first event of a launch, and leaves the launches, which this
+ * thread has taken. */
+static void follow(struct ncs_lane_state *lane, struct ncs_launches *launches,
+		   struct ncs_launch_slot *slot, uint64_t handle, bool timed,
+		   void *stream, uint64_t now)
 {
-	if (ncs_cuda.context_get(&launches->context) != 0 ||
-	    !launches->context)
+	int error;
+
+	open_slot(slot, lane->launch_number, timed, now);
+	error = ncs_cuda.event_record(events_of(slot)->begin, stream);
+	note_error(launches, error);
+	if (error) {
+		leave(launches, NCS_LAUNCHES_UNUSED);
 		return;
-	/* ORDER: pairs with serve() (plugin/life/launch_watch.c): the context is
-	 * known. */
-	if (ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_IDLE,
-				    NCS_LAUNCHES_WANTED))
-		ncs_launch_process.start_watch();
+	}
+	lane->launch_slot = slot;
+	ncs_store_relaxed(&launches->last_followed, now);
+	ncs_store_relaxed(&launches->open_handle, handle);
+	leave(launches, NCS_LAUNCHES_BETWEEN);
+}
+
+/* Makes the events of the first slot, so that the first launch is followed: a
+ * job that hangs often does so there. */
+static int make_first_events(struct ncs_launches *launches)
+{
+	struct ncs_launch_events *events = &launches->slots[0].plain_events;
+	int error = ncs_cuda.event_create(&events->begin,
+					  CUDA_EVENT_DISABLE_TIMING_FLAG);
+
+	return error ? error :
+		       ncs_cuda.event_create(&events->end,
+					     CUDA_EVENT_DISABLE_TIMING_FLAG);
+}
+
+/* The first launch of a communicator makes the watch thread create the other
+ * events; launches before they are there are not followed. */
+static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
+			    struct ncs_launches *launches, uint64_t handle,
+			    void *stream, uint64_t now)
+{
+	void *context = NULL;
+	int error;
+
+	if (ncs_cuda.context_get(&context) != 0 || !context || handle == 0 ||
+	    !take(launches))
+		return;
+	/* ORDER: pairs with ncs_launch_watch_remove()
+	 * (plugin/life/launch_watch.c): they are still this communicator's. */
+	if (ncs_load_acquire(&launches->stage) != NCS_LAUNCHES_IDLE) {
+		leave(launches, NCS_LAUNCHES_UNUSED);
+		return;
+	}
+	launches->context = context;
+	error = make_first_events(launches);
+	note_error(launches, error);
+	/* ORDER: pairs with serve() (plugin/life/launch_watch.c): the context
+	 * and the first events are known. */
+	if (!ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_IDLE,
+				     NCS_LAUNCHES_WANTED) ||
+	    error) {
+		leave(launches, NCS_LAUNCHES_UNUSED);
+	} else {
+		follow(lane, launches, &launches->slots[0], handle, false,
+		       stream, now);
+	}
+	if (ncs_launch_process.start_watch())
+		return;
+	ncs_store_relaxed(&comm->header->launches.status, NCS_STREAM_FAILED);
+	/* ORDER: pairs with serve() (plugin/life/launch_watch.c). */
+	ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_WANTED,
+				NCS_LAUNCHES_CLOSING);
 }
 
 /* Follows a launch if it is time to, or if it is to be timed. */
 static void choose(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		   struct ncs_launches *launches, uint64_t handle,
-		   uint64_t number, void *stream, uint64_t now)
+		   struct ncs_launches *launches, uint64_t handle, void *stream,
+		   uint64_t now)
 {
-	bool timed = is_timed(comm, number);
+	bool timed = is_timed(comm, lane->launch_number);
 	struct ncs_launch_slot *slot;
 
-	if (!timed && !is_time_to_follow(launches, now))
-		return;
-	if (!take(launches))
+	if ((!timed && !is_time_to_follow(launches, now)) || handle == 0 ||
+	    !take(launches))
 		return;
 	/* ORDER: pairs with fail() (plugin/life/launch_watch.c) and with
-	 * ncs_launch_watch_remove() (plugin/life/launch_watch.c): the events are
-	 * still there. */
+	 * ncs_launch_watch_remove() (plugin/life/launch_watch.c): the events
+	 * are still there. */
 	slot = ncs_load_acquire(&launches->stage) == NCS_LAUNCHES_READY ?
 		       free_slot(launches) :
 		       NULL;
-	if (!slot || !follow(launches, slot, number, timed, stream, now)) {
-		leave(launches);
+	if (slot)
+		follow(lane, launches, slot, handle, timed, stream, now);
+	else
+		leave(launches, NCS_LAUNCHES_UNUSED);
+}
+
+/* Counts a launch that is not captured, and returns its number. */
+static uint64_t count_launch(struct ncs_comm *comm,
+			     struct ncs_launches *launches, uint64_t now)
+{
+	struct ncs_launch_progress *progress = &comm->header->launches;
+	uint64_t number = ncs_add_relaxed(&launches->number, 1) + 1;
+
+	ncs_add_relaxed(&ncs_launch_process.launches, 1);
+	ncs_store_relaxed(&progress->launched_at, now);
+	ncs_store_relaxed(&progress->launched, number);
+	return number;
+}
+
+static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		  struct ncs_launches *launches, uint64_t handle, void *stream,
+		  uint64_t now)
+{
+	/* ORDER: pairs with make_events() (plugin/life/launch_watch.c): the
+	 * events are there. */
+	uint64_t stage = ncs_load_acquire(&launches->stage);
+	uint64_t number;
+
+	if (is_capturing(launches, stream)) {
+		ncs_add_relaxed(&comm->header->launches.captured, 1);
 		return;
 	}
-	ncs_store_relaxed(&launches->open_lane, lane->index);
-	ncs_store_relaxed(&launches->open_handle, handle);
-	lane->launch_slot = slot;
+	number = count_launch(comm, launches, now);
+	if (lane->shared)
+		return;
+	lane->launch_number = number;
+	if (stage == NCS_LAUNCHES_IDLE)
+		begin_following(comm, lane, launches, handle, stream, now);
+	else if (stage == NCS_LAUNCHES_READY)
+		choose(comm, lane, launches, handle, stream, now);
 }
 
 void ncs_launch_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		      uint64_t handle, void *stream, uint64_t now)
 {
-	struct ncs_launches *launches = comm->launches;
-	uint64_t number;
+	struct ncs_launches *launches = ncs_launches_of(comm);
+	uint64_t stage;
 	int mode;
 
-	lane->launch_number = 0;
-	lane->launch_slot = NULL;
-	if (!launches || lane->shared)
+	if (!launches)
+		return;
+	if (!lane->shared) {
+		lane->launch_number = 0;
+		lane->launch_slot = NULL;
+	}
+	/* ORDER: pairs with fail() (plugin/life/launch_watch.c): after an error
+	 * the driver is left alone. */
+	stage = ncs_load_acquire(&launches->stage);
+	if (stage == NCS_LAUNCHES_CLOSING || stage == NCS_LAUNCHES_FREE ||
+	    ncs_load_relaxed(&launches->error) != 0)
 		return;
 	ncs_cuda_begin(&mode);
-	if (is_capturing(stream)) {
-		ncs_add_relaxed(&comm->header->launches.captured, 1);
-		ncs_cuda_end(&mode);
-		return;
-	}
-	number = ncs_add_relaxed(&launches->number, 1) + 1;
-	lane->launch_number = number;
-	ncs_add_relaxed(&ncs_launch_process.launches, 1);
-	ncs_store_relaxed(&comm->header->launches.launched_at, now);
-	ncs_store_relaxed(&comm->header->launches.launched, number);
-	/* A thread that failed between its two events must not keep the next
-	 * launch from being followed. */
-	if (ncs_load_relaxed(&launches->open_handle) != 0 &&
-	    ncs_load_relaxed(&launches->open_lane) == lane->index)
-		leave(launches);
-	/* ORDER: pairs with make_events() (plugin/life/launch_watch.c): the
-	 * events are there. */
-	switch (ncs_load_acquire(&launches->stage)) {
-	case NCS_LAUNCHES_IDLE:
-		want_events(launches);
-		break;
-	case NCS_LAUNCHES_READY:
-		choose(comm, lane, launches, handle, number, stream, now);
-		break;
-	default:
-		break;
-	}
+	start(comm, lane, launches, handle, stream, now);
 	ncs_cuda_end(&mode);
 }
 
-void ncs_launch_stop(struct ncs_comm *comm, uint64_t handle, void *stream)
+void ncs_launch_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		     uint64_t handle, void *stream)
 {
-	struct ncs_launches *launches = comm->launches;
+	struct ncs_launches *launches = ncs_launches_of(comm);
 	struct ncs_launch_slot *slot;
 	uint64_t head;
 	int error, mode;
 
-	if (!launches || handle == 0 ||
-	    ncs_load_relaxed(&launches->open_handle) != handle)
+	if (!launches)
 		return;
+	if (!take_again(launches, handle)) {
+		if (!lane->shared)
+			lane->launch_slot = NULL;
+		return;
+	}
 	head = ncs_load_relaxed(&launches->head);
 	slot = &launches->slots[head % NCS_LAUNCH_MAX];
 	ncs_cuda_begin(&mode);
 	error = ncs_cuda.event_record(events_of(slot)->end, stream);
 	ncs_cuda_end(&mode);
-	slot->failed = error != 0;
+	note_error(launches, error);
+	if (error) {
+		lane->launch_slot = NULL;
+		leave(launches, NCS_LAUNCHES_UNUSED);
+		return;
+	}
 	if (slot->timed)
 		ncs_add_relaxed(&ncs_launch_process.timed, 1);
+	/* ORDER: pairs with join_launch() (plugin/events/operation.c): the slot
+	 * is the launch's before an operation joins it. */
+	ncs_store_release(&slot->state, ncs_launch_state(slot->number));
+	ncs_store_relaxed(&comm->header->launches.followed, slot->number);
 	/* ORDER: pairs with poll_launches() (plugin/life/launch_watch.c): the
 	 * slot and its events are complete. */
-	ncs_store_relaxed(&comm->header->launches.followed, slot->number);
 	ncs_store_release(&launches->head, head + 1);
-	leave(launches);
+	leave(launches, NCS_LAUNCHES_UNUSED);
 }

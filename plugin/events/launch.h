@@ -9,8 +9,9 @@
  * two without times cost the host 1.4 us and the stream nothing (measured on an
  * H200). A launch that is being captured into a graph is always left alone.
  *
- * Called by callbacks: no lock, no allocation, no system call; at most five
- * calls of CUDA's driver a launch.
+ * Called by callbacks: no lock, no allocation, no system call; at most six
+ * calls of CUDA's driver a launch, and three more in a communicator's first
+ * launch, which makes two events and starts the watch thread.
  */
 #ifndef NCS_PLUGIN_EVENTS_LAUNCH_H
 #define NCS_PLUGIN_EVENTS_LAUNCH_H
@@ -18,12 +19,14 @@
 #include "plugin/state/comm.h"
 
 /* KernelLaunch starts: counts the launch, and records its first event if it is
- * to be followed. `handle` is the event's; `stream` the CUDA stream. */
+ * to be followed. `handle` is the event's, 0 if it will not stop; `stream` the
+ * CUDA stream. */
 void ncs_launch_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		      uint64_t handle, void *stream, uint64_t now);
 
 /* KernelLaunch stops: records the second event of a launch that is followed,
  * and publishes it to the watch thread. */
-void ncs_launch_stop(struct ncs_comm *comm, uint64_t handle, void *stream);
+void ncs_launch_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		     uint64_t handle, void *stream);
 
 #endif

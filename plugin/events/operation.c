@@ -113,7 +113,7 @@ static void ncs_operation_publish(struct ncs_operation *slot,
 }
 
 static void publish(const struct ncs_operation_slot *op,
-		    const struct ncs_operation_facts *facts)
+		    const struct ncs_operation_facts *facts, uint64_t launch)
 {
 	struct ncs_operation content = {
 		.number = op->number,
@@ -130,7 +130,7 @@ static void publish(const struct ncs_operation_slot *op,
 		.peer = facts->peer,
 		.user_tag = facts->user_tag,
 		.range = facts->range,
-		.launch = op->launch,
+		.launch = launch,
 	};
 
 	ncs_operation_publish(op->published, &content);
@@ -195,11 +195,13 @@ uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		op->recorded_ns[i] = 0;
 	ncs_store_relaxed(&op->stream_begin, 0);
 	ncs_store_relaxed(&op->stream_ns, 0);
-	ncs_store_relaxed(&op->launch, lane->shared ? 0 : lane->launch_number);
+	/* If it is followed, join_launch() sets it. */
+	ncs_store_relaxed(&op->launch,
+			  lane->launch_slot ? 0 : lane->launch_number);
 	ncs_store_relaxed(&op->sampling, sampling);
 	ncs_store_relaxed(&op->under_way, 0);
-	publish(op, facts);
-	if (op->launch != 0 && lane->launch_slot)
+	publish(op, facts, lane->launch_number);
+	if (lane->launch_slot)
 		join_launch(comm, lane, op);
 	return ncs_handle_encode(NCS_HANDLE_OPERATION, comm->index,
 				 (unsigned)(op - comm->ops), 0,
@@ -354,16 +356,15 @@ static void publish_record(const struct ncs_comm *comm,
 		record.delta[1] = proxy_start - op->start;
 	if (stream_begin != 0) {
 		/* NCCL reports the operation after its launch, so that its
-		 * kernel may have begun before that. */
+		 * kernel may have begun before that; the time that it took is
+		 * kept then. */
 		record.delta[1] = stream_begin > op->start ?
 					  stream_begin - op->start :
 					  1;
-		record.duration =
-			stream_begin +
-			ncs_clock_duration_ticks(&comm->header->clock,
-						 ncs_load_relaxed(
-							 &op->stream_ns)) -
-			op->start;
+		record.duration = record.delta[1] +
+				  ncs_clock_duration_ticks(
+					  &comm->header->clock,
+					  ncs_load_relaxed(&op->stream_ns));
 	}
 	ncs_lane_publish_operation(lane, &record, op->stream);
 }
@@ -405,10 +406,11 @@ static void count_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_store_relaxed(&op->published->number, 0);
 }
 
-/* Ends a child (`ended` is NCS_CHILD_LIVE) or the launch (NCS_LAUNCH_PENDING) of
- * an operation; the last one to end counts the operation. */
+/* Ends a child (`ended` is NCS_CHILD_LIVE) or the launch (NCS_LAUNCH_PENDING)
+ * of an operation; the last one to end counts the operation. */
 static void child_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		       struct ncs_operation_slot *op, uint64_t ended, uint64_t now)
+		       struct ncs_operation_slot *op, uint64_t ended,
+		       uint64_t now)
 {
 	uint64_t before, after;
 	uint32_t range = op->range; /* the slot may change owners below */
@@ -504,7 +506,46 @@ void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle)
 		ncs_range_end_busy(comm, range, ncs_now());
 }
 
-/* --- Launches --------------------------------------------------------------- */
+/* --- Launches ----------------------------------------------------------- */
+
+/* Sets NCS_LAUNCH_PENDING, so that the operation keeps its slot. Returns false
+ * if another operation has the slot. */
+static bool await_launch(struct ncs_operation_slot *op)
+{
+	uint64_t tag = ncs_load_relaxed(&op->tag), before;
+
+	do {
+		before = ncs_load_relaxed(&op->children);
+		if (!ncs_children_are_of(before, tag))
+			return false;
+		/* ORDER: pairs with child_done() (plugin/events/operation.c):
+		 * the slot is kept until the launch is over. */
+	} while (!ncs_cas_acquire_release(&op->children, before,
+					  before | NCS_LAUNCH_PENDING));
+	return true;
+}
+
+/* Ends the operation with a launch that was over before it joined. */
+static void join_closed(struct ncs_comm *comm, struct ncs_lane_state *lane,
+			struct ncs_operation_slot *op, uint64_t state)
+{
+	const struct ncs_launch_slot *slot = lane->launch_slot;
+	struct ncs_launch_end end = {
+		.begin = ncs_payload_load(&slot->begin),
+		.time_ns = ncs_payload_load(&slot->time_ns),
+		.bytes = op->bytes,
+	};
+
+	/* ORDER: pairs with open_slot() (plugin/events/launch.c): the times are
+	 * this launch's, unless the slot is another's by now. */
+	ncs_fence_acquire();
+	if (!ncs_launch_is(ncs_load_relaxed(&slot->state),
+			   lane->launch_number) ||
+	    !ncs_launch_is(state, lane->launch_number))
+		end.begin = end.time_ns = 0;
+	ncs_operation_launch_done(comm, lane, op, lane->launch_number, &end,
+				  ncs_now());
+}
 
 /* Joins the launch that the operation belongs to, so that it is in progress
  * until the launch is over. */
@@ -512,38 +553,38 @@ static void join_launch(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			struct ncs_operation_slot *op)
 {
 	struct ncs_launch_slot *slot = lane->launch_slot;
-	uint64_t before;
+	uint64_t number = lane->launch_number, before;
 	unsigned joined;
 
-	/* A slot that is free for children now is free for the launch, too. */
-	ncs_add_relaxed(&op->children, NCS_LAUNCH_PENDING);
+	if (!await_launch(op))
+		return;
+	/* ORDER: pairs with ncs_operation_launch_done()
+	 * (plugin/events/operation.c): the operation waits for its launch
+	 * before it can be ended. */
+	ncs_store_release(&op->launch, number);
+	ncs_add_relaxed(&slot->bytes, op->bytes);
 	do {
 		/* ORDER: pairs with close_launch() (plugin/life/launch_watch.c)
-		 * and with follow() (plugin/events/launch.c): the times of a
-		 * launch that is closed are known. */
+		 * and with ncs_launch_stop() (plugin/events/launch.c): the
+		 * times of a launch that is closed are known. */
 		before = ncs_load_acquire(&slot->state);
-		if (!ncs_launch_is(before, op->launch) ||
+		if (!ncs_launch_is(before, number) ||
 		    before & NCS_LAUNCH_CLOSED) {
-			bool known = ncs_launch_is(before, op->launch);
-
-			ncs_operation_launch_done(comm, lane, op,
-						  known ? slot->begin : 0,
-						  known ? slot->time_ns : 0,
-						  op->bytes, ncs_now());
+			join_closed(comm, lane, op, before);
 			return;
 		}
-		/* One thread starts the operations of a launch, so that the place
-		 * is this operation's even if the exchange fails. */
+		/* One thread starts the operations of a launch, so that the
+		 * place is this operation's even if the exchange fails. */
 		joined = ncs_launch_joined(before);
 		if (joined < NCS_LAUNCH_KNOWN)
 			ncs_store_relaxed32(&slot->operations[joined],
 					    (uint32_t)(op - comm->ops));
-		/* ORDER: pairs with close_launch() (plugin/life/launch_watch.c):
-		 * the operation is in its slot before the launch ends it. */
+		/* ORDER: pairs with close_launch()
+		 * (plugin/life/launch_watch.c): the operation is in its slot
+		 * before the launch ends it. */
 	} while ((before & NCS_LAUNCH_JOINED_MASK) != NCS_LAUNCH_JOINED_MASK &&
 		 !ncs_cas_acquire_release(&slot->state, before,
 					  before + NCS_LAUNCH_JOINED));
-	ncs_add_relaxed(&slot->bytes, op->bytes);
 }
 
 void ncs_operation_launch_began(struct ncs_operation_slot *op, uint64_t now)
@@ -552,40 +593,57 @@ void ncs_operation_launch_began(struct ncs_operation_slot *op, uint64_t now)
 		ncs_store_relaxed(&op->published->first_child, now);
 }
 
-void ncs_operation_launch_done(struct ncs_comm *comm,
-			       struct ncs_lane_state *lane, struct ncs_operation_slot *op,
-			       uint64_t begin, uint64_t time_ns, uint64_t bytes,
-			       uint64_t now)
+/* Returns when an operation's launch ended: if that is not known, when its last
+ * child did, else `now`, when the watch thread noticed. */
+static uint64_t end_of_launch(const struct ncs_comm *comm,
+			      const struct ncs_operation_slot *op,
+			      const struct ncs_launch_end *end, uint64_t now)
 {
-	ncs_store_relaxed(&op->stream_begin, begin);
-	ncs_store_relaxed(&op->stream_bytes, bytes);
-	ncs_store_relaxed(&op->stream_ns, time_ns);
-	child_done(comm, lane, op, NCS_LAUNCH_PENDING, now);
+	uint64_t last = ncs_load_relaxed(&op->published->last_child_done);
+
+	if (end->begin != 0)
+		return end->begin + ncs_clock_duration_ticks(
+					    &comm->header->clock, end->time_ns);
+	return last != 0 ? last : now;
 }
 
-bool ncs_operation_end_unfollowed(struct ncs_lane_state *lane,
-				  struct ncs_operation_slot *op, uint64_t launch)
+void ncs_operation_launch_done(struct ncs_comm *comm,
+			       struct ncs_lane_state *lane,
+			       struct ncs_operation_slot *op, uint64_t launch,
+			       const struct ncs_launch_end *end, uint64_t now)
 {
-	uint64_t tag = ncs_load_relaxed(&op->tag);
-	uint64_t number = op->number;
-	unsigned function = op->function;
-	struct ncs_operation *published = op->published;
+	/* ORDER: pairs with join_launch() (plugin/events/operation.c): of the
+	 * thread that starts the operation and the watch thread one ends it. */
+	if (!ncs_cas_acquire_release(&op->launch, launch, 0))
+		return;
+	ncs_store_relaxed(&op->stream_begin, end->begin);
+	ncs_store_relaxed(&op->stream_bytes, end->bytes);
+	ncs_store_relaxed(&op->stream_ns, end->time_ns);
+	child_done(comm, lane, op, NCS_LAUNCH_PENDING,
+		   end_of_launch(comm, op, end, now));
+}
 
-	/* ORDER: pairs with ncs_operation_stop() (plugin/events/operation.c). */
+bool ncs_operation_end_unfollowed(struct ncs_comm *comm,
+				  struct ncs_lane_state *lane,
+				  struct ncs_operation_slot *op,
+				  uint64_t launch, uint64_t now)
+{
+	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): what
+	 * follows is this operation's. */
+	uint64_t tag = ncs_load_acquire(&op->tag);
+
+	/* ORDER: pairs with ncs_operation_stop()
+	 * (plugin/events/operation.c). */
 	if (!(tag & 1) || ncs_load_acquire(&op->enqueued) == 0 ||
 	    ncs_load_relaxed(&op->launch) == 0 ||
 	    ncs_load_relaxed(&op->launch) > launch)
 		return false;
 	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): only an
-	 * operation without children that keeps its slot until here. */
+	 * operation without children, and from here on it keeps its slot. */
 	if (!ncs_cas_acquire_release(&op->children, ncs_children_none(tag),
 				     ncs_children_none(tag) |
-					     NCS_CHILDREN_COUNTED))
+					     NCS_LAUNCH_PENDING))
 		return false;
-	add_to_function(lane, function,
-			offsetof(struct ncs_function, operations_done), 1);
-	/* ORDER: pairs with read_operation() (shm/read/operation_reader.c): the
-	 * slot may be another operation's by now, which must stay visible. */
-	ncs_cas_acquire_release(&published->number, number, 0);
+	child_done(comm, lane, op, NCS_LAUNCH_PENDING, now);
 	return true;
 }

@@ -52,18 +52,26 @@ void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle);
  * `now`. For the watch thread. */
 void ncs_operation_launch_began(struct ncs_operation_slot *op, uint64_t now);
 
-/* Ends the launch of an operation that has joined it. `begin` is when its kernel
- * began in ticks and `time_ns` how long it took, both 0 if that is not known;
- * `bytes` are those of all operations of the launch. For the watch thread. */
-void ncs_operation_launch_done(struct ncs_comm *comm,
-			       struct ncs_lane_state *lane, struct ncs_operation_slot *op,
-			       uint64_t begin, uint64_t time_ns, uint64_t bytes,
-			       uint64_t now);
+/* What is known of a launch that is over. */
+struct ncs_launch_end {
+	uint64_t begin;   /* when its kernel began, in ticks; 0: unknown */
+	uint64_t time_ns; /* how long its kernel took; 0: unknown */
+	uint64_t bytes;   /* messages of all its operations */
+};
 
-/* Counts an operation as done that has no children, did not join its launch, and
- * whose launch is at most number `launch`, which is over. Returns false if it is
- * not such an operation. For the watch thread. */
-bool ncs_operation_end_unfollowed(struct ncs_lane_state *lane,
-				  struct ncs_operation_slot *op, uint64_t launch);
+/* Ends the launch with this number of an operation that has joined it, or is
+ * about to; does nothing if it was ended before. For the watch thread. */
+void ncs_operation_launch_done(struct ncs_comm *comm,
+			       struct ncs_lane_state *lane,
+			       struct ncs_operation_slot *op, uint64_t launch,
+			       const struct ncs_launch_end *end, uint64_t now);
+
+/* Ends an operation that has no children, did not join its launch, and whose
+ * launch is at most number `launch`, which is over. Returns false if it is not
+ * such an operation. For the watch thread. */
+bool ncs_operation_end_unfollowed(struct ncs_comm *comm,
+				  struct ncs_lane_state *lane,
+				  struct ncs_operation_slot *op,
+				  uint64_t launch, uint64_t now);
 
 #endif

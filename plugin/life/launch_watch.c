@@ -48,34 +48,48 @@
 /* The host's and the GPU's clocks are compared again after this time. */
 #define BASE_AGE_NS UINT64_C(2000000000)
 #define BASE_PATIENCE_NS UINT64_C(50000)
+#define BASE_ERROR_NS UINT64_C(100000)
 #define BIAS_TRIES 16
+
+/* NCCL reports the operations of a launch within this time, as a rule. */
+#define FRESH_NS UINT64_C(1000000)
 
 #define CONTEXTS_MAX 16u
 
 struct ncs_launch_process ncs_launch_process;
 
-/* A CUDA context, with an event whose time is known by the host's clock. */
+/* A CUDA context, with an event whose time is known by the host's clock.
+ * Members of the watch thread, unless they say otherwise. */
 struct context_clock {
 	void *context; /* NULL if unused */
+	unsigned users; /* communicators whose launches are in this context */
+	bool failed; /* the driver refused a call: it may be another context */
 	void *stream;
+	/* 1 while a thread uses the next three members. */
+	uint64_t busy;
 	void *base, *end; /* events */
 	uint64_t base_ticks; /* 0 if it is not known yet */
+	/* For all threads. */
 	uint64_t error_ticks;
-	uint64_t bias_ns;
-	bool failed;
+	uint64_t bias_ns; /* 0 if it is not known yet */
 };
 
-/* Beside a communicator's launches: members of the watch thread, and of init
- * and finalize under `lock`. */
+/* Beside a communicator's launches. */
 struct watched {
 	struct ncs_launches launches;
+	/* Under `lock`. */
 	struct ncs_comm *comm; /* NULL once it is finalized */
 	struct context_clock *clock;
-	uint64_t polling; /* 1 while a thread asks the driver about it */
-	bool closed;	 /* its events are gone */
+	bool closed;          /* nothing is left to do */
 	uint64_t last_number; /* of its launches, at the latest look */
 	uint64_t scanned; /* operations up to this launch have been ended */
-	int failure;
+	/* 1 while a thread asks the driver about it. */
+	uint64_t polling;
+	/* The driver's error. After one to a query the events are the
+	 * driver's: their context may be gone. */
+	uint64_t failure;
+	bool events_lost;
+	bool released; /* its events are gone */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -85,9 +99,8 @@ static struct context_clock context_clocks[CONTEXTS_MAX];
 static struct {
 	struct ncs_clock clock;
 	enum ncs_stream_mode mode;
-	uint64_t level; /* for NCS_STREAM_MODE_PERIOD */
-	bool runs;
-	volatile bool stopping;
+	bool runs;         /* under `lock` */
+	uint64_t stopping; /* 1 once the process ends */
 	/* What the level is chosen by. */
 	uint64_t last_pass;
 	uint64_t last_launches, last_timed;
@@ -95,110 +108,197 @@ static struct {
 	double allowance;
 } watch;
 
-/* --- Clocks --------------------------------------------------------------------- */
+/* --- Clocks ------------------------------------------------------------- */
+
+static uint64_t ns_of_ms(float ms)
+{
+	return (uint64_t)((double)ms * 1e6 + 0.5);
+}
 
 static uint64_t ticks_of_ms(float ms)
 {
-	return ncs_clock_duration_ticks(&watch.clock,
-					(uint64_t)((double)ms * 1e6));
+	return ncs_clock_duration_ticks(&watch.clock, ns_of_ms(ms));
 }
 
-/* Asks for an event until it has happened. Returns false if it has not within
- * BASE_PATIENCE_NS, or fails. */
-static bool await(void *event)
+static bool is_stopping(void)
+{
+	return ncs_load_relaxed(&watch.stopping) != 0;
+}
+
+/* Only the thread that gets a true result may use a clock's events. */
+static bool take_clock(struct context_clock *clock)
+{
+	/* ORDER: pairs with leave_clock() (plugin/life/launch_watch.c). */
+	return ncs_cas_acquire_release(&clock->busy, 0, 1);
+}
+
+static void leave_clock(struct context_clock *clock)
+{
+	/* ORDER: pairs with take_clock() (plugin/life/launch_watch.c): one
+	 * thread after the other uses the base. */
+	ncs_store_release(&clock->busy, 0);
+}
+
+/* Asks for an event until it has happened. Returns 0, the driver's error, or
+ * CUDA_ERROR_NOT_READY_NUMBER after BASE_PATIENCE_NS. */
+static int await(void *event)
 {
 	uint64_t start = ncs_now();
 	uint64_t patience =
 		ncs_clock_duration_ticks(&watch.clock, BASE_PATIENCE_NS);
+	int error;
 
-	do {
-		int error = ncs_cuda.event_query(event);
+	do
+		error = ncs_cuda.event_query(event);
+	while (error == CUDA_ERROR_NOT_READY_NUMBER &&
+	       ncs_now() - start < patience);
+	return error;
+}
 
-		if (error == 0)
-			return true;
-		if (error != CUDA_ERROR_NOT_READY_NUMBER)
-			return false;
-	} while (ncs_now() - start < patience);
-	return false;
+/* Makes the event that has just happened the base. */
+static void set_base(struct context_clock *clock, uint64_t before,
+		     uint64_t after)
+{
+	uint64_t error_ticks = (after - before) / 2;
+	void *base = clock->base;
+
+	clock->base = clock->end;
+	clock->end = base;
+	clock->base_ticks = before + error_ticks;
+	ncs_store_relaxed(&clock->error_ticks, error_ticks);
 }
 
 /* Relates the GPU's clock to the host's by an event that happens between two
  * readings of the host's. One short attempt: a GPU that is busy may not get to
  * the event for long, and asking without a pause holds up the launching threads
- * in the driver. Without success the former base stays. */
-static void compare_clocks(struct context_clock *clock)
+ * in the driver. Without success, or if the thread was held up, the former base
+ * stays. Returns true if the event happened. */
+static bool compare_clocks(struct context_clock *clock)
 {
-	uint64_t before = ncs_now(), after;
-	void *base = clock->base;
+	uint64_t before, after;
+	int error;
 
-	if (ncs_cuda.event_record(clock->end, clock->stream) != 0 ||
-	    !await(clock->end))
-		return;
+	if (!take_clock(clock))
+		return false;
+	before = ncs_now();
+	error = ncs_cuda.event_record(clock->end, clock->stream);
+	if (!error)
+		error = await(clock->end);
 	after = ncs_now();
-	clock->base = clock->end;
-	clock->end = base;
-	clock->error_ticks = (after - before) / 2;
-	clock->base_ticks = before + clock->error_ticks;
+	if (!error &&
+	    (clock->base_ticks == 0 ||
+	     ncs_clock_duration_ns(&watch.clock, after - before) <
+		     BASE_ERROR_NS))
+		set_base(clock, before, after);
+	clock->failed = error != 0 && error != CUDA_ERROR_NOT_READY_NUMBER;
+	leave_clock(clock);
+	return error == 0;
 }
 
-/* The time between two events with nothing between them. */
-static uint64_t measure_bias_ns(struct context_clock *clock)
+/* Measures the time between two events with nothing between them; as long as
+ * that fails, the times of launches are too long by so much. The base is lost,
+ * since both events are used. */
+static void measure_bias(struct context_clock *clock)
 {
-	float least = 1;
+	float least = 1, ms;
 
+	if (!take_clock(clock))
+		return;
+	clock->base_ticks = 0;
 	for (unsigned i = 0; i < BIAS_TRIES; i++) {
-		float ms;
-
 		if (ncs_cuda.event_record(clock->base, clock->stream) != 0 ||
 		    ncs_cuda.event_record(clock->end, clock->stream) != 0 ||
-		    !await(clock->end) ||
+		    await(clock->end) != 0 ||
 		    ncs_cuda.event_elapsed_ms(&ms, clock->base, clock->end) !=
 			    0)
-			return 0;
+			break;
 		if (ms < least)
 			least = ms;
 	}
-	return least < 1 ? (uint64_t)((double)least * 1e6) : 0;
+	leave_clock(clock);
+	if (least < 1)
+		ncs_store_relaxed(&clock->bias_ns, ns_of_ms(least));
 }
 
-/* The clock of a context, which is current. */
-static struct context_clock *clock_of(void *context)
+static void destroy_event(void **event)
 {
-	struct context_clock *unused = NULL;
+	if (*event)
+		ncs_cuda.event_destroy(*event);
+	*event = NULL;
+}
 
-	for (unsigned i = 0; i < CONTEXTS_MAX; i++) {
-		if (context_clocks[i].context == context)
-			return &context_clocks[i];
-		if (!unused && !context_clocks[i].context)
-			unused = &context_clocks[i];
-	}
-	if (!unused)
-		return NULL;
-	if (ncs_cuda.stream_create(&unused->stream,
+/* Makes what a clock needs in its context, which is current. */
+static bool make_clock(struct context_clock *clock)
+{
+	if (ncs_cuda.stream_create(&clock->stream,
 				   CUDA_STREAM_NON_BLOCKING_FLAG) != 0)
-		return NULL;
-	if (ncs_cuda.event_create(&unused->base, CUDA_EVENT_DEFAULT_FLAGS) !=
-		    0 ||
-	    ncs_cuda.event_create(&unused->end, CUDA_EVENT_DEFAULT_FLAGS) !=
-		    0) {
-		ncs_cuda.stream_destroy(unused->stream);
-		return NULL;
-	}
-	unused->context = context;
-	unused->bias_ns = measure_bias_ns(unused);
-	compare_clocks(unused);
-	return unused;
+		return false;
+	if (ncs_cuda.event_create(&clock->base, CUDA_EVENT_DEFAULT_FLAGS) ==
+		    0 &&
+	    ncs_cuda.event_create(&clock->end, CUDA_EVENT_DEFAULT_FLAGS) == 0)
+		return true;
+	destroy_event(&clock->base);
+	destroy_event(&clock->end);
+	ncs_cuda.stream_destroy(clock->stream);
+	return false;
 }
 
 static void renew_clock(struct context_clock *clock)
 {
-	if (clock->base_ticks == 0 ||
-	    ncs_clock_duration_ns(&watch.clock,
-				  ncs_now() - clock->base_ticks) > BASE_AGE_NS)
+	if (clock->failed ||
+	    (clock->base_ticks != 0 &&
+	     ncs_clock_duration_ns(&watch.clock,
+				   ncs_now() - clock->base_ticks) <=
+		     BASE_AGE_NS))
+		return;
+	if (compare_clocks(clock) && ncs_load_relaxed(&clock->bias_ns) == 0) {
+		measure_bias(clock);
 		compare_clocks(clock);
+	}
 }
 
-/* --- Events ---------------------------------------------------------------------- */
+/* Returns the clock of a context, which is current, for a communicator more;
+ * NULL if there is none. */
+static struct context_clock *join_clock(void *context)
+{
+	struct context_clock *unused = NULL;
+
+	for (unsigned i = 0; i < CONTEXTS_MAX; i++) {
+		struct context_clock *clock = &context_clocks[i];
+
+		if (clock->context == context && !clock->failed) {
+			clock->users++;
+			return clock;
+		}
+		if (!unused && !clock->context)
+			unused = clock;
+	}
+	if (!unused || !make_clock(unused))
+		return NULL;
+	unused->context = context;
+	unused->users = 1;
+	renew_clock(unused);
+	return unused;
+}
+
+/* A communicator needs a clock no more. With the last one its events are
+ * destroyed, unless their context may be gone: `current` says that it is there
+ * and current. */
+static void leave_context(struct context_clock *clock, bool current)
+{
+	if (!current)
+		clock->failed = true;
+	if (--clock->users != 0)
+		return;
+	if (!clock->failed) {
+		destroy_event(&clock->base);
+		destroy_event(&clock->end);
+		ncs_cuda.stream_destroy(clock->stream);
+	}
+	memset(clock, 0, sizeof(*clock));
+}
+
+/* --- Events ------------------------------------------------------------- */
 
 static int make_pair(struct ncs_launch_events *events, unsigned flags)
 {
@@ -209,75 +309,92 @@ static int make_pair(struct ncs_launch_events *events, unsigned flags)
 
 static void destroy_pair(struct ncs_launch_events *events)
 {
-	if (events->begin)
-		ncs_cuda.event_destroy(events->begin);
-	if (events->end)
-		ncs_cuda.event_destroy(events->end);
-	events->begin = events->end = NULL;
+	destroy_event(&events->begin);
+	destroy_event(&events->end);
 }
 
+/* No launch is followed any more after an error of the driver. */
 static void fail(struct watched *self, int error)
 {
-	self->failure = error;
+	ncs_store_relaxed(&self->failure, (uint64_t)error);
 	/* ORDER: pairs with ncs_launch_start() (plugin/events/launch.c): no
 	 * launch is followed any more. */
 	ncs_store_release(&self->launches.stage, NCS_LAUNCHES_CLOSING);
+}
+
+/* Likewise, if the events may be gone. */
+static void fail_for_good(struct watched *self, int error)
+{
+	self->events_lost = true;
+	fail(self, error);
+}
+
+/* Makes the events of a launch, of which the first one has some already. */
+static int make_slot_events(struct ncs_launch_slot *slot)
+{
+	int error = 0;
+
+	if (!slot->plain_events.begin)
+		error = make_pair(&slot->plain_events,
+				  CUDA_EVENT_DISABLE_TIMING_FLAG);
+	return error ? error :
+		       make_pair(&slot->timed_events, CUDA_EVENT_DEFAULT_FLAGS);
 }
 
 /* Makes the events of a communicator's launches in its context. */
 static void make_events(struct watched *self)
 {
 	struct ncs_launches *launches = &self->launches;
+	struct context_clock *clock = join_clock(launches->context);
 	int error = 0;
 
-	for (unsigned i = 0; i < NCS_LAUNCH_MAX && !error; i++) {
-		struct ncs_launch_slot *slot = &launches->slots[i];
-
-		error = make_pair(&slot->timed_events,
-				  CUDA_EVENT_DEFAULT_FLAGS);
-		if (!error)
-			error = make_pair(&slot->plain_events,
-					  CUDA_EVENT_DISABLE_TIMING_FLAG);
-	}
-	self->clock = clock_of(launches->context);
+	pthread_mutex_lock(&lock);
+	self->clock = clock;
+	pthread_mutex_unlock(&lock);
+	for (unsigned i = 0; i < NCS_LAUNCH_MAX && !error; i++)
+		error = make_slot_events(&launches->slots[i]);
 	if (error)
 		fail(self, error);
 	else
-		/* ORDER: pairs with ncs_launch_start() (plugin/events/launch.c):
-		 * the events are there. */
+		/* ORDER: pairs with ncs_launch_start()
+		 * (plugin/events/launch.c): the events are there. */
 		ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_WANTED,
 					NCS_LAUNCHES_READY);
 }
 
-/* --- Ending launches --------------------------------------------------------------- */
+/* --- Ending launches ---------------------------------------------------- */
 
 static void publish_status(struct watched *self)
 {
 	struct ncs_launch_progress *progress = &self->comm->header->launches;
 	uint64_t level = ncs_load_relaxed(&ncs_launch_process.level);
+	uint64_t failure = ncs_load_relaxed(&self->failure);
 	uint64_t status = NCS_STREAM_WAITING;
 
-	if (self->failure) {
+	if (failure != 0) {
 		status = NCS_STREAM_FAILED;
-		ncs_store_relaxed(&progress->failure,
-				  (uint64_t)self->failure);
+		ncs_store_relaxed(&progress->failure, failure);
 	} else if (ncs_load_relaxed(&self->launches.number) != 0) {
 		status = level == 0 ? NCS_STREAM_ALL : NCS_STREAM_SOME;
 	}
 	ncs_store_relaxed(&progress->level, level);
 	ncs_store_relaxed(&progress->status, status);
 	if (self->clock) {
-		ncs_store_relaxed(&progress->bias_ns, self->clock->bias_ns);
+		ncs_store_relaxed(&progress->bias_ns,
+				  ncs_load_relaxed(&self->clock->bias_ns));
 		ncs_store_relaxed(
 			&progress->error_ns,
-			ncs_clock_duration_ns(&watch.clock,
-					      self->clock->error_ticks));
+			ncs_clock_duration_ns(
+				&watch.clock,
+				ncs_load_relaxed(&self->clock->error_ticks)));
 	}
 }
 
-/* Calls `visit` for each operation that has joined a launch. */
+/* Calls `visit` for each operation that has joined a launch, and perhaps for
+ * some that are about to. */
 static void visit_joined(struct ncs_comm *comm, uint64_t number,
-			 void (*visit)(struct ncs_comm *comm, struct ncs_operation_slot *op,
+			 void (*visit)(struct ncs_comm *comm,
+				       struct ncs_operation_slot *op,
 				       const struct ncs_launch_slot *slot),
 			 const struct ncs_launch_slot *slot)
 {
@@ -292,14 +409,14 @@ static void visit_joined(struct ncs_comm *comm, uint64_t number,
 					   i];
 
 		/* ORDER: pairs with join_launch() (plugin/events/operation.c):
-		 * an operation that has joined has its launch's number. */
-		if (ncs_load_acquire(&op->children) & NCS_LAUNCH_PENDING &&
-		    ncs_load_relaxed(&op->launch) == number)
+		 * an operation that waits for a launch has its number. */
+		if (ncs_load_acquire(&op->launch) == number)
 			visit(comm, op, slot);
 	}
 }
 
-static void begin_operation(struct ncs_comm *comm, struct ncs_operation_slot *op,
+static void begin_operation(struct ncs_comm *comm,
+			    struct ncs_operation_slot *op,
 			    const struct ncs_launch_slot *slot)
 {
 	(void)comm;
@@ -310,20 +427,39 @@ static void begin_operation(struct ncs_comm *comm, struct ncs_operation_slot *op
 static void end_operation(struct ncs_comm *comm, struct ncs_operation_slot *op,
 			  const struct ncs_launch_slot *slot)
 {
+	const struct ncs_launch_end end = {
+		.begin = slot->begin,
+		.time_ns = slot->time_ns,
+		.bytes = ncs_load_relaxed(&slot->bytes),
+	};
+
 	ncs_operation_launch_done(comm, ncs_lane_of_caller(comm), op,
-				  slot->begin, slot->time_ns, slot->bytes,
-				  ncs_now());
+				  slot->number, &end, ncs_now());
+}
+
+/* Threads that launch at once may publish their launches out of order. */
+static void publish_begun(struct ncs_launch_progress *progress, uint64_t number)
+{
+	if (ncs_load_relaxed(&progress->begun) >= number)
+		return;
+	ncs_store_relaxed(&progress->begun_at, ncs_now());
+	ncs_store_relaxed(&progress->begun, number);
+}
+
+static void publish_ended(struct ncs_launch_progress *progress, uint64_t number)
+{
+	publish_begun(progress, number);
+	if (ncs_load_relaxed(&progress->ended) >= number)
+		return;
+	ncs_store_relaxed(&progress->ended_at, ncs_now());
+	ncs_store_relaxed(&progress->ended, number);
 }
 
 static void note_begun(struct watched *self, struct ncs_launch_slot *slot)
 {
-	struct ncs_launch_progress *progress;
-
 	pthread_mutex_lock(&lock);
 	if (self->comm) {
-		progress = &self->comm->header->launches;
-		ncs_store_relaxed(&progress->begun_at, ncs_now());
-		ncs_store_relaxed(&progress->begun, slot->number);
+		publish_begun(&self->comm->header->launches, slot->number);
 		visit_joined(self->comm, slot->number, begin_operation, slot);
 	}
 	pthread_mutex_unlock(&lock);
@@ -357,12 +493,7 @@ static void note_ended(struct watched *self, struct ncs_launch_slot *slot)
 	pthread_mutex_lock(&lock);
 	if (self->comm) {
 		progress = &self->comm->header->launches;
-		if (ncs_load_relaxed(&progress->begun) < slot->number) {
-			ncs_store_relaxed(&progress->begun_at, ncs_now());
-			ncs_store_relaxed(&progress->begun, slot->number);
-		}
-		ncs_store_relaxed(&progress->ended_at, ncs_now());
-		ncs_store_relaxed(&progress->ended, slot->number);
+		publish_ended(progress, slot->number);
 		if (slot->time_ns != 0)
 			ncs_add_relaxed(&progress->timed, 1);
 	}
@@ -387,46 +518,66 @@ static void end_unfollowed(struct watched *self)
 		struct ncs_lane_state *lane = ncs_lane_of_caller(self->comm);
 
 		for (uint32_t i = 0; i < self->comm->operation_count; i++)
-			ncs_operation_end_unfollowed(
-				lane, &self->comm->ops[i], ended);
+			ncs_operation_end_unfollowed(self->comm, lane,
+						     &self->comm->ops[i], ended,
+						     ncs_now());
 		self->scanned = ended;
 	}
 	self->last_number = ncs_load_relaxed(&self->launches.number);
 	pthread_mutex_unlock(&lock);
 }
 
-/* --- Asking the driver -------------------------------------------------------------- */
+/* --- Asking the driver -------------------------------------------------- */
+
+/* When a launch's kernel began, by the host's clock; 0 if that is not known. */
+static uint64_t fetch_begin(struct context_clock *clock, void *begin)
+{
+	uint64_t ticks = 0;
+	float ms;
+
+	if (!clock || !take_clock(clock))
+		return 0;
+	if (clock->base_ticks != 0 &&
+	    ncs_cuda.event_elapsed_ms(&ms, clock->base, begin) == 0)
+		ticks = ms >= 0 ? clock->base_ticks + ticks_of_ms(ms) :
+				  clock->base_ticks - ticks_of_ms(-ms);
+	leave_clock(clock);
+	return ticks;
+}
 
 /* Fetches the times of a launch that has ended. */
-static void fetch_times(const struct watched *self, struct ncs_launch_slot *slot)
+static void fetch_times(struct context_clock *clock,
+			struct ncs_launch_slot *slot)
 {
-	const struct context_clock *clock = self->clock;
 	struct ncs_launch_events *events = &slot->timed_events;
-	float ms, since_base_ms;
-	uint64_t ns;
+	uint64_t ns, bias_ns = clock ? ncs_load_relaxed(&clock->bias_ns) : 0;
+	float ms;
 
 	if (!slot->timed ||
 	    ncs_cuda.event_elapsed_ms(&ms, events->begin, events->end) != 0 ||
 	    !(ms >= 0))
 		return;
-	ns = (uint64_t)((double)ms * 1e6);
-	slot->time_ns = clock && ns > clock->bias_ns ? ns - clock->bias_ns : 1;
-	if (!clock || clock->base_ticks == 0 ||
-	    ncs_cuda.event_elapsed_ms(&since_base_ms, clock->base,
-				      events->begin) != 0)
-		return;
-	slot->begin = since_base_ms >= 0 ?
-			      clock->base_ticks + ticks_of_ms(since_base_ms) :
-			      clock->base_ticks - ticks_of_ms(-since_base_ms);
+	ns = ns_of_ms(ms);
+	/* 0 would be no time. */
+	ncs_payload_store(&slot->time_ns, ns > bias_ns ? ns - bias_ns : 1);
+	ncs_payload_store(&slot->begin, fetch_begin(clock, events->begin));
 }
 
-/* Asks about the oldest launches in turn until one has not ended. Returns the
- * number of launches that have. */
-static unsigned poll_launches(struct watched *self)
+/* Returns true if NCCL may not have reported all operations of a launch yet,
+ * which it does directly after it. */
+static bool is_fresh(const struct ncs_launch_slot *slot)
+{
+	return ncs_clock_duration_ns(&watch.clock, ncs_now() - slot->called) <
+	       FRESH_NS;
+}
+
+/* Asks about the oldest launches in turn until one has not ended; with `all`
+ * also about fresh ones. Returns the number of launches that have. */
+static unsigned poll_launches(struct watched *self, bool all)
 {
 	struct ncs_launches *launches = &self->launches;
-	/* ORDER: pairs with ncs_launch_stop() (plugin/events/launch.c): the slots
-	 * and their events are complete. */
+	/* ORDER: pairs with ncs_launch_stop() (plugin/events/launch.c): the
+	 * slots and their events are complete. */
 	uint64_t head = ncs_load_acquire(&launches->head);
 	unsigned ended = 0;
 
@@ -437,11 +588,10 @@ static unsigned poll_launches(struct watched *self)
 		struct ncs_launch_events *events = slot->timed ?
 							   &slot->timed_events :
 							   &slot->plain_events;
-		int error = slot->failed ? 0 :
-					   ncs_cuda.event_query(events->end);
+		int error = ncs_cuda.event_query(events->end);
 
 		if (error == CUDA_ERROR_NOT_READY_NUMBER) {
-			if (!slot->begun &&
+			if (!slot->begun && (all || !is_fresh(slot)) &&
 			    ncs_cuda.event_query(events->begin) == 0) {
 				slot->begun = true;
 				note_begun(self, slot);
@@ -449,11 +599,12 @@ static unsigned poll_launches(struct watched *self)
 			break;
 		}
 		if (error) {
-			fail(self, error);
+			fail_for_good(self, error);
 			break;
 		}
-		if (!slot->failed)
-			fetch_times(self, slot);
+		if (!all && is_fresh(slot))
+			break;
+		fetch_times(self->clock, slot);
 		note_ended(self, slot);
 		ended++;
 	}
@@ -474,16 +625,22 @@ static void leave_polling(struct watched *self)
 	ncs_store_release(&self->polling, 0);
 }
 
-/* Gives up all launches, ends their operations without a time, and destroys the
- * events. Returns false if a launch is between its events: then later. */
-static bool release(struct watched *self)
+/* Takes the launches from the launching threads for good. Returns false if one
+ * is using them at the moment. */
+static bool take_launches(struct ncs_launches *launches)
+{
+	/* ORDER: pairs with leave() (plugin/events/launch.c). */
+	return ncs_cas_acquire_release(&launches->use, NCS_LAUNCHES_UNUSED,
+				       NCS_LAUNCHES_USED) ||
+	       ncs_cas_acquire_release(&launches->use, NCS_LAUNCHES_BETWEEN,
+				       NCS_LAUNCHES_USED);
+}
+
+/* Gives up all launches, and ends their operations without a time. */
+static void give_up_launches(struct watched *self)
 {
 	struct ncs_launches *launches = &self->launches;
 
-	/* ORDER: pairs with leave() (plugin/events/launch.c). It stays taken. */
-	if (!ncs_cas_acquire_release(&launches->busy, 0, 1))
-		return false;
-	pthread_mutex_lock(&lock);
 	/* ORDER: pairs with ncs_launch_stop() (plugin/events/launch.c). */
 	while (ncs_load_relaxed(&launches->tail) !=
 	       ncs_load_acquire(&launches->head)) {
@@ -491,50 +648,119 @@ static bool release(struct watched *self)
 			&launches->slots[ncs_load_relaxed(&launches->tail) %
 					 NCS_LAUNCH_MAX];
 
-		slot->begin = slot->time_ns = 0;
 		close_launch(self, slot);
 	}
+}
+
+/* Ends the operations of launches that were not followed, and after an error
+ * will not end with a later one. */
+static void give_up_operations(struct watched *self)
+{
+	struct ncs_lane_state *lane;
+
+	pthread_mutex_lock(&lock);
+	if (self->comm) {
+		lane = ncs_lane_of_caller(self->comm);
+		for (uint32_t i = 0; i < self->comm->operation_count; i++)
+			ncs_operation_end_unfollowed(self->comm, lane,
+						     &self->comm->ops[i],
+						     UINT64_MAX, ncs_now());
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* Gives up a communicator's launches and destroys its events, unless their
+ * context may be gone: `current` says that it is there and current. Returns
+ * false if a thread is launching: then later. */
+static bool release(struct watched *self, bool current)
+{
+	struct ncs_launches *launches = &self->launches;
+	struct context_clock *clock;
+
+	if (!take_launches(launches))
+		return false;
+	current = current && !self->events_lost;
+	pthread_mutex_lock(&lock);
+	give_up_launches(self);
 	if (self->comm)
 		publish_status(self);
+	clock = self->clock;
+	self->clock = NULL;
 	pthread_mutex_unlock(&lock);
-	for (unsigned i = 0; i < NCS_LAUNCH_MAX; i++) {
+	for (unsigned i = 0; i < NCS_LAUNCH_MAX && current; i++) {
 		destroy_pair(&launches->slots[i].timed_events);
 		destroy_pair(&launches->slots[i].plain_events);
 	}
+	if (clock)
+		leave_context(clock, current);
 	return true;
+}
+
+/* Closes an entry: in two passes, so that operations of the last launches,
+ * which NCCL may still have had to report in the first one, are ended, too. */
+static void close_followed(struct watched *self, bool current)
+{
+	if (!self->released) {
+		self->released = release(self, current);
+		return;
+	}
+	give_up_operations(self);
+	pthread_mutex_lock(&lock);
+	self->closed = true;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Returns the number of launches that have ended. */
+static unsigned serve_taken(struct watched *self)
+{
+	struct ncs_launches *launches = &self->launches;
+	int error = ncs_cuda.context_set(launches->context);
+	unsigned ended = 0;
+
+	if (error)
+		fail_for_good(self, error);
+	else if (ncs_load_relaxed(&launches->error) != 0)
+		fail_for_good(self, (int)ncs_load_relaxed(&launches->error));
+	/* ORDER: pairs with begin_following() (plugin/events/launch.c): the
+	 * context and the first events are known. */
+	switch (ncs_load_acquire(&launches->stage)) {
+	case NCS_LAUNCHES_WANTED:
+		make_events(self);
+		break;
+	case NCS_LAUNCHES_READY:
+		if (self->clock)
+			renew_clock(self->clock);
+		ended = poll_launches(self, false);
+		end_unfollowed(self);
+		break;
+	case NCS_LAUNCHES_CLOSING:
+		close_followed(self, error == 0);
+		break;
+	default:
+		break;
+	}
+	return ended;
 }
 
 /* Returns the number of launches that have ended. */
 static unsigned serve(struct watched *self)
 {
-	struct ncs_launches *launches = &self->launches;
-	/* ORDER: pairs with want_events() (plugin/events/launch.c) and with
-	 * ncs_launch_watch_add() (plugin/life/launch_watch.c): the context is
-	 * known. */
-	uint64_t stage = ncs_load_acquire(&launches->stage);
-	unsigned ended = 0;
+	/* ORDER: pairs with begin_following() (plugin/events/launch.c) and with
+	 * ncs_launch_watch_add() (plugin/life/launch_watch.c): its members are
+	 * this communicator's. */
+	uint64_t stage = ncs_load_acquire(&self->launches.stage);
+	unsigned ended;
 
+	/* Only this thread closes. */
 	if (stage == NCS_LAUNCHES_FREE || stage == NCS_LAUNCHES_IDLE ||
-	    !take_polling(self))
+	    self->closed || !take_polling(self))
 		return 0;
-	if (ncs_cuda.context_set(launches->context) != 0) {
-		if (stage != NCS_LAUNCHES_CLOSING)
-			fail(self, 1);
-	} else if (stage == NCS_LAUNCHES_WANTED) {
-		make_events(self);
-	} else if (stage == NCS_LAUNCHES_READY) {
-		if (self->clock)
-			renew_clock(self->clock);
-		ended = poll_launches(self);
-		end_unfollowed(self);
-	}
-	if (stage == NCS_LAUNCHES_CLOSING && !self->closed)
-		self->closed = release(self);
+	ended = serve_taken(self);
 	leave_polling(self);
 	return ended;
 }
 
-/* --- How many are timed -------------------------------------------------------------- */
+/* --- How many are timed ------------------------------------------------- */
 
 /* The least level at which launches at this rate stay within the budget. */
 static uint64_t level_for(double rate)
@@ -569,6 +795,9 @@ static void choose_level(uint64_t now)
 			   (double)(timed - watch.last_timed);
 	if (watch.allowance > TIMED_BURST)
 		watch.allowance = TIMED_BURST;
+	/* A burst is forgotten after some seconds. */
+	if (watch.allowance < -TIMED_BURST)
+		watch.allowance = -TIMED_BURST;
 	watch.last_pass = now;
 	watch.last_launches = launches;
 	watch.last_timed = timed;
@@ -583,7 +812,7 @@ static void choose_level(uint64_t now)
 	ncs_store_relaxed(&ncs_launch_process.level, level);
 }
 
-/* --- The thread ---------------------------------------------------------------------- */
+/* --- The thread --------------------------------------------------------- */
 
 static void pause_ns(long ns)
 {
@@ -608,8 +837,32 @@ static void publish_driver_call(uint64_t since)
 	pthread_mutex_unlock(&lock);
 }
 
+/* Makes an entry free for another communicator. `lock` is held, and no other
+ * thread uses the entry. */
+static void free_entry(struct watched *self)
+{
+	struct ncs_launches *launches = &self->launches;
+
+	/* Else the slots were never used: then they take no memory. */
+	if (launches->context)
+		memset(launches->slots, 0, sizeof(launches->slots));
+	launches->context = NULL;
+	ncs_store_relaxed(&launches->use, NCS_LAUNCHES_UNUSED);
+	ncs_store_relaxed(&launches->error, 0);
+	ncs_store_relaxed(&launches->head, 0);
+	ncs_store_relaxed(&launches->tail, 0);
+	ncs_store_relaxed(&launches->number, 0);
+	ncs_store_relaxed(&launches->last_followed, 0);
+	ncs_store_relaxed(&launches->open_handle, 0);
+	self->closed = self->released = self->events_lost = false;
+	self->last_number = self->scanned = 0;
+	ncs_store_relaxed(&self->failure, 0);
+	/* ORDER: pairs with serve() (plugin/life/launch_watch.c). */
+	ncs_store_release(&launches->stage, NCS_LAUNCHES_FREE);
+}
+
 /* Returns true if a communicator is left that launches, or events to destroy;
- * gives up entries that nothing refers to any more. */
+ * gives up entries that nothing refers to any more. `lock` is held. */
 static bool is_needed(void)
 {
 	bool needed = false;
@@ -620,10 +873,10 @@ static bool is_needed(void)
 
 		if (stage == NCS_LAUNCHES_FREE || stage == NCS_LAUNCHES_IDLE)
 			continue;
-		if (self->closed && !self->comm)
-			memset(self, 0, sizeof(*self));
-		else
+		if (!self->closed)
 			needed = true;
+		else if (!self->comm)
+			free_entry(self);
 	}
 	return needed;
 }
@@ -641,13 +894,13 @@ static void *run(void *unused)
 		publish_driver_call(ncs_now());
 		ended = 0;
 		ncs_cuda_begin(&mode);
-		for (unsigned i = 0; i < LAUNCHES_MAX && !watch.stopping; i++)
+		for (unsigned i = 0; i < LAUNCHES_MAX && !is_stopping(); i++)
 			ended += serve(&watched[i]);
 		ncs_cuda_end(&mode);
 		publish_driver_call(0);
 		choose_level(ncs_now());
 		pthread_mutex_lock(&lock);
-		needed = !watch.stopping && is_needed();
+		needed = !is_stopping() && is_needed();
 		if (!needed)
 			watch.runs = false;
 		pthread_mutex_unlock(&lock);
@@ -686,16 +939,27 @@ static void start_thread(void)
 	pthread_attr_destroy(&attributes);
 }
 
-/* Called by a communicator's first launch, on the launching thread. */
-static void start_watch(void)
+/* Starts the thread unless it runs. `lock` is held. Returns false if there is
+ * none. */
+static bool ensure_thread(void)
 {
-	pthread_mutex_lock(&lock);
-	if (!watch.runs && !watch.stopping)
+	if (!watch.runs && !is_stopping())
 		start_thread();
-	pthread_mutex_unlock(&lock);
+	return watch.runs;
 }
 
-/* --- init, finalize, fork, exit ------------------------------------------------------ */
+/* Called by a communicator's first launch, on the launching thread. */
+static bool start_watch(void)
+{
+	bool runs;
+
+	pthread_mutex_lock(&lock);
+	runs = ensure_thread();
+	pthread_mutex_unlock(&lock);
+	return runs;
+}
+
+/* --- init, finalize, fork, exit ----------------------------------------- */
 
 void ncs_launch_watch_reset(const struct ncs_environment *environment,
 			    const struct ncs_clock *clock)
@@ -703,6 +967,7 @@ void ncs_launch_watch_reset(const struct ncs_environment *environment,
 	watch.clock = *clock;
 	watch.mode = environment->stream_mode;
 	watch.rate = 0;
+	watch.last_launches = watch.last_timed = 0;
 	watch.allowance = TIMED_BURST;
 	ncs_launch_process.level = watch.mode == NCS_STREAM_MODE_PERIOD ?
 					   environment->stream_level :
@@ -725,76 +990,106 @@ static enum ncs_stream_status why_not(const struct ncs_comm *comm)
 	return NCS_STREAM_WAITING;
 }
 
+/* Returns an entry for a communicator; NULL if all are in use. `lock` is
+ * held. */
+static struct watched *free_watched(void)
+{
+	for (unsigned i = 0; i < LAUNCHES_MAX; i++)
+		if (ncs_load_relaxed(&watched[i].launches.stage) ==
+		    NCS_LAUNCHES_FREE)
+			return &watched[i];
+	return NULL;
+}
+
 void ncs_launch_watch_add(struct ncs_comm *comm)
 {
 	enum ncs_stream_status status = why_not(comm);
 	struct watched *self = NULL;
 
 	pthread_mutex_lock(&lock);
-	comm->launches = NULL;
-	for (unsigned i = 0; i < LAUNCHES_MAX && !self; i++)
-		if (watched[i].launches.stage == NCS_LAUNCHES_FREE)
-			self = &watched[i];
-	if (status == NCS_STREAM_WAITING && !self)
-		status = NCS_STREAM_NO_ROOM;
 	if (status == NCS_STREAM_WAITING) {
+		self = free_watched();
+		if (!self)
+			status = NCS_STREAM_NO_ROOM;
+	}
+	if (self) {
 		self->comm = comm;
 		/* ORDER: pairs with serve() (plugin/life/launch_watch.c). */
 		ncs_store_release(&self->launches.stage, NCS_LAUNCHES_IDLE);
-		comm->launches = &self->launches;
 	}
+	/* The launches are the entry's first member. */
+	ncs_store_relaxed(&comm->launches, (uint64_t)(uintptr_t)self);
 	ncs_store_relaxed(&comm->header->launches.status, status);
 	pthread_mutex_unlock(&lock);
 }
 
-/* `launches` is the first member. */
-static struct watched *watched_of(const struct ncs_comm *comm)
+/* Ends what has ended since the thread looked. The context is made current for
+ * it, which finalize may come without. */
+static void poll_for_the_last_time(struct watched *self)
 {
-	return (struct watched *)(void *)comm->launches;
+	void *before = NULL;
+	int mode;
+	/* ORDER: pairs with make_events() (plugin/life/launch_watch.c) and with
+	 * begin_following() (plugin/events/launch.c). */
+	uint64_t stage = ncs_load_acquire(&self->launches.stage);
+
+	if ((stage != NCS_LAUNCHES_READY && stage != NCS_LAUNCHES_WANTED) ||
+	    is_stopping() || !take_polling(self))
+		return;
+	ncs_cuda_begin(&mode);
+	if (ncs_cuda.context_get(&before) == 0 &&
+	    ncs_cuda.context_set(self->launches.context) == 0) {
+		poll_launches(self, true);
+		end_unfollowed(self);
+		ncs_cuda.context_set(before);
+	}
+	ncs_cuda_end(&mode);
+	leave_polling(self);
 }
 
 void ncs_launch_watch_remove(struct ncs_comm *comm)
 {
-	struct watched *self = watched_of(comm);
-	int mode;
+	struct watched *self = (struct watched *)(void *)ncs_launches_of(comm);
+	bool idle;
 
 	if (!self)
 		return;
-	/* What has ended since the thread looked is ended here. */
-	/* ORDER: pairs with make_events() (plugin/life/launch_watch.c). */
-	if (ncs_load_acquire(&self->launches.stage) == NCS_LAUNCHES_READY &&
-	    !watch.stopping && take_polling(self)) {
-		ncs_cuda_begin(&mode);
-		poll_launches(self);
-		end_unfollowed(self);
-		ncs_cuda_end(&mode);
-		leave_polling(self);
-	}
+	poll_for_the_last_time(self);
 	pthread_mutex_lock(&lock);
 	publish_status(self);
 	ncs_store_relaxed(&comm->header->launches.watch_since, 0);
 	self->comm = NULL;
-	comm->launches = NULL;
-	if (ncs_load_relaxed(&self->launches.stage) == NCS_LAUNCHES_IDLE)
-		memset(self, 0, sizeof(*self));
+	ncs_store_relaxed(&comm->launches, 0);
+	/* ORDER: pairs with begin_following() (plugin/events/launch.c): it
+	 * finds that the communicator is gone, or the thread closes. */
+	idle = ncs_cas_acquire_release(&self->launches.stage, NCS_LAUNCHES_IDLE,
+				       NCS_LAUNCHES_CLOSING) &&
+	       take_launches(&self->launches);
+	/* ORDER: pairs with serve() (plugin/life/launch_watch.c): the
+	 * communicator is gone. */
+	ncs_store_release(&self->launches.stage, NCS_LAUNCHES_CLOSING);
+	if (idle || (self->closed && !watch.runs))
+		free_entry(self);
 	else
-		/* ORDER: pairs with serve() (plugin/life/launch_watch.c): the
-		 * communicator is gone. */
-		ncs_store_release(&self->launches.stage,
-				  NCS_LAUNCHES_CLOSING);
+		ensure_thread();
 	pthread_mutex_unlock(&lock);
 }
 
 void ncs_launch_watch_forget(void)
 {
 	pthread_mutex_init(&lock, NULL);
-	memset(watched, 0, sizeof(watched));
+	/* Entries that were never used are not touched: they take no memory. */
+	for (unsigned i = 0; i < LAUNCHES_MAX; i++)
+		if (ncs_load_relaxed(&watched[i].launches.stage) !=
+		    NCS_LAUNCHES_FREE)
+			memset(&watched[i], 0, sizeof(watched[i]));
 	memset(context_clocks, 0, sizeof(context_clocks));
-	watch.runs = watch.stopping = false;
+	watch.runs = false;
+	watch.stopping = 0;
 	memset(&ncs_launch_process, 0, sizeof(ncs_launch_process));
 }
 
 void ncs_launch_watch_stop(void)
 {
-	watch.stopping = true;
+	ncs_store_relaxed(&watch.stopping, 1);
 }

@@ -10,7 +10,7 @@
  *
  * One thread a process, started by the first launch, gone when no communicator
  * is left. All signals are blocked in it; it has a small stack and the name
- * "ncclstat watch"; nobody waits for it. A forked child has none until its own
+ * "ncclstat-watch"; nobody waits for it. A forked child has none until its own
  * first launch. init, finalize and fork call in here under the lock of
  * plugin/life/lifecycle.c.
  */

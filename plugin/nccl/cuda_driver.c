@@ -18,9 +18,14 @@ static void *find_symbol(void *library, const char *symbol,
 
 bool ncs_cuda_driver_find(const char **missing)
 {
-	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	static bool found;
+	void *library;
 
 	*missing = NULL;
+	/* Other threads may be calling it already. */
+	if (found)
+		return true;
+	library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
 	if (!library)
 		return false;
 	/* The reference to the library is kept, so that it stays loaded. */
@@ -30,5 +35,6 @@ bool ncs_cuda_driver_find(const char **missing)
 		*missing = symbol;
 	NCS_CUDA_FUNCTIONS(X)
 #undef X
-	return *missing == NULL;
+	found = *missing == NULL;
+	return found;
 }

@@ -14,6 +14,10 @@
 
 enum {
 	CUDA_ERROR_NOT_READY_NUMBER = 600, /* the event has not happened yet */
+	/* The first and the last error of calls that a stream capture
+	 * forbids. */
+	CUDA_ERROR_CAPTURE_FIRST = 900,
+	CUDA_ERROR_CAPTURE_LAST = 908,
 	CUDA_EVENT_DEFAULT_FLAGS = 0,
 	CUDA_EVENT_DISABLE_TIMING_FLAG = 2,
 	CUDA_STREAM_NON_BLOCKING_FLAG = 1,
@@ -48,14 +52,15 @@ struct ncs_cuda_driver {
  * true; does not change after that. */
 extern struct ncs_cuda_driver ncs_cuda;
 
-/* Looks for the driver among the libraries of the process. Returns false if it
- * is not loaded, or lacks a function; then *missing is the name of the function,
- * or NULL. Calls the dynamic linker: not for callbacks. */
+/* Looks for the driver among the libraries of the process, until it is found.
+ * Returns false if it is not loaded, or lacks a function; then *missing is the
+ * name of the function, or NULL. Calls the dynamic linker: not for callbacks.
+ * One thread at a time. */
 bool ncs_cuda_driver_find(const char **missing);
 
-/* Begin and end a passage of driver calls: in between, the thread's capture mode
- * is relaxed, so that calls which CUDA forbids during a stream capture do not
- * invalidate it. `mode` keeps the thread's former mode. */
+/* Begin and end a passage of driver calls: in between, the thread's capture
+ * mode is relaxed, so that calls which CUDA forbids during a stream capture do
+ * not invalidate it. `mode` keeps the thread's former mode. */
 static inline void ncs_cuda_begin(int *mode)
 {
 	*mode = CUDA_CAPTURE_MODE_RELAXED;
@@ -65,6 +70,13 @@ static inline void ncs_cuda_begin(int *mode)
 static inline void ncs_cuda_end(int *mode)
 {
 	ncs_cuda.exchange_capture_mode(mode);
+}
+
+/* Returns true if a call failed because of a stream capture only. */
+static inline bool ncs_cuda_is_capture_error(int error)
+{
+	return error >= CUDA_ERROR_CAPTURE_FIRST &&
+	       error <= CUDA_ERROR_CAPTURE_LAST;
 }
 
 #endif

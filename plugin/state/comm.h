@@ -79,7 +79,8 @@ struct ncs_operation_slot {
 	struct ncs_operation *published; /* its entry in the segment */
 	uint64_t start;
 	uint64_t launched; /* ticks shortly before its launch; 0 if unknown */
-	uint64_t launch; /* number of its launch; 0 if unknown */
+	/* Number of its launch; 0 if unknown, or if the launch has ended it. */
+	uint64_t launch;
 	/* When its kernel began, in ticks, and how long it took; 0 if that is
 	 * not known. */
 	uint64_t stream_begin;
@@ -265,7 +266,7 @@ struct ncs_comm {
 	struct ncs_writer writer;
 	void *private_memory;
 	uint64_t finished_order; /* smaller if finalized earlier */
-	struct ncs_launches *launches; /* launches.h; NULL if not followed */
+	uint64_t launches; /* address, see launches.h; 0 if not followed */
 	uint32_t profile;        /* the segment size it was laid out with */
 	/* Written by launching threads: */
 	NCS_APART uint64_t operation_number; /* of the last operation */

@@ -174,6 +174,8 @@ void ncs_comm_bind(struct ncs_comm *comm)
 		lane->span_hint = 0;
 		lane->index = i;
 		lane->launched = 0;
+		lane->launch_number = 0;
+		lane->launch_slot = NULL;
 		lane->shared = i == 0;
 	}
 }

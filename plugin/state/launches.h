@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "plugin/state/comm.h"
 #include "shm/atomics.h"
-#include "shm/seqlock.h"
 
 /* Launches of a communicator that can be followed at once; a power of two. */
 #define NCS_LAUNCH_MAX 512u
@@ -46,14 +46,13 @@ struct ncs_launch_slot {
 	/* Written by the launching thread before the launch is published. */
 	uint64_t number;
 	uint64_t called; /* ticks at the start of KernelLaunch */
-	uint64_t timed;	 /* 1 if its events carry times; else they only happen */
+	uint64_t timed;	 /* 1 if its events have times */
 	/* Written by the watch thread before it closes the launch; 0 if they
 	 * are not known. */
 	uint64_t begin; /* ticks when the kernel began */
 	uint64_t time_ns; /* from its begin to its end */
 	uint64_t bytes; /* messages of the operations that have joined */
 	uint32_t operations[NCS_LAUNCH_KNOWN]; /* indices of their slots */
-	bool failed; /* the driver refused the second event */
 	bool begun;  /* seen by the watch thread */
 	/* Made with the pool. */
 	struct ncs_launch_events timed_events, plain_events;
@@ -64,19 +63,26 @@ enum ncs_launches_stage {
 	NCS_LAUNCHES_IDLE,    /* nothing was launched yet */
 	NCS_LAUNCHES_WANTED,  /* the watch thread is to make the events */
 	NCS_LAUNCHES_READY,   /* launches can be followed */
-	NCS_LAUNCHES_CLOSING, /* the communicator is gone, or an error ended it */
+	NCS_LAUNCHES_CLOSING, /* ended by finalize, or by an error */
+};
+
+enum ncs_launches_use {
+	NCS_LAUNCHES_UNUSED,
+	NCS_LAUNCHES_USED, /* by a callback, or by the watch thread for good */
+	/* A launch is between its two events, or was when NCCL gave it up. */
+	NCS_LAUNCHES_BETWEEN,
 };
 
 struct ncs_launches {
 	uint64_t stage;	 /* enum ncs_launches_stage */
-	uint64_t busy;	 /* 1 while a launch is between its two events */
+	uint64_t use;    /* enum ncs_launches_use */
+	uint64_t error;  /* the driver's to a launching thread; 0 if none */
 	uint64_t head;	 /* launches published to the watch thread */
 	uint64_t tail;	 /* launches that it has closed */
 	uint64_t number; /* launches so far, captured ones left out */
 	uint64_t last_followed; /* ticks when the latest one was followed */
-	uint64_t open_handle;	/* KernelLaunch event of the busy one; 0 if none */
-	uint64_t open_lane;	/* index of its thread's lane */
-	void *context;		/* CUDA context of the first launch */
+	uint64_t open_handle;   /* KernelLaunch event of the one in between */
+	void *context;          /* CUDA context of the first launch */
 	struct ncs_launch_slot slots[NCS_LAUNCH_MAX];
 };
 
@@ -89,11 +95,19 @@ struct ncs_launch_process {
 	uint64_t spacing_ticks; /* least time between launches that are followed
 				 * without being timed */
 	/* Called by the first launch of a communicator: starts the watch thread
-	 * if need be, else wakes nothing. Set by plugin/life/launch_watch.c. */
-	void (*start_watch)(void);
+	 * if need be, else wakes nothing. Returns false if there is none. Set
+	 * by plugin/life/launch_watch.c. */
+	bool (*start_watch)(void);
 };
 
 extern struct ncs_launch_process ncs_launch_process;
+
+/* Returns the launches of a communicator; NULL if they are not followed. */
+static inline struct ncs_launches *ncs_launches_of(const struct ncs_comm *comm)
+{
+	return (struct ncs_launches *)(uintptr_t)ncs_load_relaxed(
+		&comm->launches);
+}
 
 /* The word of a new launch's slot. */
 static inline uint64_t ncs_launch_state(uint64_t number)
