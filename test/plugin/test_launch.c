@@ -1,0 +1,766 @@
+/* SPDX-License-Identifier: MIT */
+/* Launches followed by CUDA events, on a fake GPU: their progress, their times,
+ * how many are timed, and the operations that they end. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "plugin/state/launches.h"
+#include "shm/clock.h"
+#include "shm/hash.h"
+#include "test/plugin/cuda_job.h"
+
+#define FIRST_API 5
+#define LAST_API 7
+#define FOREVER FAKE_CUDA_UNTIL_FINISHED
+#define OPERATION_BYTES (GUEST_COLL_ELEMENTS * COLL_ELEMENT_BYTES)
+
+/* --- Progress ---------------------------------------------------------- */
+
+#define LAUNCHES 10u
+
+static void follow_in_order(void *argument)
+{
+	uint64_t before, done_before;
+
+	cuda_job_open("cuda.so", "all", *(const int *)argument);
+	cuda_job_settle(true);
+	before = JOB_PROGRESS(launched);
+	done_before = cuda_job_done(job.header);
+	for (unsigned i = 0; i < LAUNCHES; i++)
+		cuda_job_call(FOREVER);
+	CHECK_EQUAL(JOB_PROGRESS(launched), before + LAUNCHES, "launched");
+	CHECK_EQUAL(JOB_PROGRESS(followed), before + LAUNCHES, "followed");
+	for (unsigned i = 1; i <= LAUNCHES; i++) {
+		cuda_job_expect_progress(job.header, before + i, before + i - 1,
+					 "running");
+		WAIT_UNTIL(cuda_job_done(job.header) == done_before + i - 1,
+			   "operations");
+		CHECK_EQUAL(cuda_job_in_flight(job.header), LAUNCHES - i + 1,
+			    "in flight");
+		CHECK(cuda->finish(job.stream), "no kernel runs");
+	}
+	cuda_job_expect_progress(job.header, before + LAUNCHES,
+				 before + LAUNCHES, "all");
+	WAIT_UNTIL(cuda_job_done(job.header) == done_before + LAUNCHES,
+		   "operations");
+	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "in flight");
+	WAIT_UNTIL(JOB_PROGRESS(status) == NCS_STREAM_ALL, "status");
+	CHECK_EQUAL(JOB_PROGRESS(captured), 0, "captured");
+	check_losses(&job.guest, "launches in order", END_OF_LOSSES);
+	cuda_job_close();
+}
+
+static void launches_begin_and_end_in_order(void **state)
+{
+	(void)state;
+	for (int api = FIRST_API; api <= LAST_API; api++)
+		scenario_play(follow_in_order, &api);
+}
+
+/* The first launch matters: a job that hangs often does so there. */
+static void follow_the_first(void *argument)
+{
+	cuda_job_open("cuda.so", argument, LAST_API);
+	CHECK_EQUAL(JOB_PROGRESS(status), NCS_STREAM_WAITING, "status");
+	CHECK(!cuda_job_is_watched(), "a thread without a launch");
+	cuda_job_call(FOREVER);
+	cuda_job_expect_progress(job.header, 1, 0, "the first launch");
+	CHECK_EQUAL(JOB_PROGRESS(launched), 1, "launched");
+	CHECK_EQUAL(JOB_PROGRESS(followed), 1, "followed");
+	CHECK(cuda_job_is_watched(), "no thread");
+	CHECK(JOB_PROGRESS(status) != NCS_STREAM_WAITING, "status");
+	CHECK_EQUAL(cuda_job_in_flight(job.header), 1, "in flight");
+	CHECK(cuda->finish(job.stream), "no kernel runs");
+	cuda_job_expect_progress(job.header, 1, 1, "the first launch");
+	WAIT_UNTIL(cuda_job_done(job.header) == 1, "the first operation");
+	cuda_job_close();
+}
+
+static void first_launch_is_followed(void **state)
+{
+	char all[] = "all", some[] = "1/64";
+
+	(void)state;
+	scenario_play(follow_the_first, all);
+	scenario_play(follow_the_first, some);
+}
+
+static void wait_for_the_stream(void *argument)
+{
+	uint64_t before;
+
+	(void)argument;
+	cuda_job_come("all");
+	before = JOB_PROGRESS(launched);
+	cuda->launch(job.stream, FOREVER); /* the application's own kernel */
+	cuda_job_call(FOREVER);
+	cuda_job_let_look();
+	CHECK_EQUAL(JOB_PROGRESS(launched), before + 1, "launched");
+	CHECK_EQUAL(JOB_PROGRESS(begun), before, "it cannot begin");
+	CHECK_EQUAL(cuda_job_find(job.header, before + 1)->first_child, 0,
+		    "its operation");
+	CHECK(cuda->finish(job.stream), "the application's kernel");
+	cuda_job_expect_progress(job.header, before + 1, before,
+				 "it can begin");
+	WAIT_UNTIL(ncs_load_relaxed(&cuda_job_find(job.header, before + 1)
+					     ->first_child) != 0,
+		   "its operation does not begin");
+	cuda_job_let_look();
+	CHECK_EQUAL(JOB_PROGRESS(ended), before, "it never ends");
+	CHECK_EQUAL(cuda_job_in_flight(job.header), 1, "its operation");
+	CHECK(JOB_PROGRESS(begun_at) >= JOB_PROGRESS(launched_at),
+	      "it begins after its launch");
+	CHECK(cuda->finish(job.stream), "NCCL's kernel");
+	cuda_job_expect_progress(job.header, before + 1, before + 1,
+				 "after all");
+	CHECK(JOB_PROGRESS(ended_at) >= JOB_PROGRESS(begun_at),
+	      "it ends after its begin");
+	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "its operation");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(launched_begun_and_ended_are_told_apart, wait_for_the_stream)
+
+#define COMMS 64u
+#define STREAMS 8u
+
+static void follow_many(void *argument)
+{
+	static const struct ncs_header *headers[COMMS];
+	static void *contexts[COMMS];
+	void *streams[STREAMS];
+
+	(void)argument;
+	setenv("NCCLSTAT_SHM_BYTES", "256M", 1);
+	cuda_job_open("cuda.so", "all", LAST_API);
+	contexts[0] = job.guest.context;
+	for (unsigned i = 1; i < COMMS; i++)
+		contexts[i] = init_comm(job.guest.host, "many", 0);
+	for (unsigned i = 0; i < STREAMS; i++)
+		streams[i] = cuda->stream_create();
+	for (unsigned i = 0; i < COMMS; i++) {
+		headers[i] = cuda_job_map(i);
+		cuda_job_call_in(contexts[i], streams[i % STREAMS], FOREVER);
+	}
+	/* Each stream has the launches of eight communicators. */
+	for (unsigned i = 0; i < COMMS; i++)
+		cuda_job_expect_progress(headers[i], i < STREAMS ? 1 : 0, 0,
+					 "the oldest of each stream");
+	for (unsigned s = STREAMS; s-- > 0;)
+		for (unsigned i = s; i < COMMS; i += STREAMS) {
+			cuda_job_expect_progress(headers[i], 1, 0, "its turn");
+			CHECK(cuda->finish(streams[s]), "no kernel");
+			cuda_job_expect_progress(headers[i], 1, 1, "done");
+			WAIT_UNTIL(cuda_job_done(headers[i]) == 1,
+				   "its operation");
+		}
+	for (unsigned i = 0; i < COMMS; i++)
+		CHECK_EQUAL(cuda_job_in_flight(headers[i]), 0, "in flight");
+	for (unsigned i = 1; i < COMMS; i++)
+		cuda_job_finalize_in(contexts[i]);
+	cuda_job_close();
+}
+
+SCENARIO_TEST(communicators_share_streams_in_any_order, follow_many)
+
+static void fill_up(void *argument)
+{
+	uint64_t before, done_before;
+	const uint64_t count = NCS_LAUNCH_MAX + 100;
+
+	(void)argument;
+	cuda_job_come("all");
+	before = JOB_PROGRESS(launched);
+	done_before = cuda_job_done(job.header);
+	for (unsigned i = 0; i < count; i++)
+		cuda_job_call(i == 0 ? FOREVER : 0);
+	CHECK_EQUAL(JOB_PROGRESS(launched), before + count, "launched");
+	CHECK_EQUAL(JOB_PROGRESS(followed), before + NCS_LAUNCH_MAX,
+		    "as many as there are slots");
+	CHECK(cuda->finish(job.stream), "the first");
+	cuda_job_expect_progress(job.header, before + NCS_LAUNCH_MAX,
+				 before + NCS_LAUNCH_MAX,
+				 "those that are followed");
+	WAIT_UNTIL(cuda_job_done(job.header) == done_before + NCS_LAUNCH_MAX,
+		   "operations");
+	CHECK_EQUAL(cuda_job_in_flight(job.header), 100,
+		    "nothing is known yet");
+	cuda_job_call(0);
+	cuda_job_expect_progress(job.header, before + count + 1,
+				 before + count + 1, "slots are free again");
+	WAIT_UNTIL(cuda_job_done(job.header) == done_before + count + 1,
+		   "all operations");
+	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "in flight");
+	check_losses(&job.guest, "too many launches", END_OF_LOSSES);
+	cuda_job_close();
+}
+
+SCENARIO_TEST(launches_beyond_the_slots_end_with_a_later_one, fill_up)
+
+static void follow_some(void *argument)
+{
+	uint64_t before, done_before;
+
+	(void)argument;
+	cuda_job_come("1/1048576");
+	before = JOB_PROGRESS(launched);
+	done_before = cuda_job_done(job.header);
+	for (unsigned i = 0; i < 100; i++)
+		cuda_job_call(0);
+	cuda_job_let_spacing_pass();
+	cuda_job_call(FOREVER);
+	CHECK_EQUAL(JOB_PROGRESS(followed), before + 101, "followed");
+	WAIT_UNTIL(JOB_PROGRESS(begun) == before + 101, "the last");
+	CHECK(cuda_job_in_flight(job.header) >= 1, "in flight");
+	CHECK(cuda->finish(job.stream), "the last");
+	cuda_job_expect_progress(job.header, before + 101, before + 101,
+				 "the last");
+	WAIT_UNTIL(cuda_job_done(job.header) == done_before + 101,
+		   "launches that were not followed end with a later one");
+	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "in flight");
+	CHECK_EQUAL(JOB_PROGRESS(timed), 0, "none was timed");
+	CHECK_EQUAL(cuda_job_times(job.header).timed, 0, "none was timed");
+	CHECK_EQUAL(JOB_PROGRESS(level), 20, "level");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(operations_of_unfollowed_launches_end_with_a_later_one,
+	      follow_some)
+
+/* NCCL may fail between the two events. */
+static void break_off(void *argument)
+{
+	struct host_event event = {
+		.type = NCCL_EVENT_KERNEL_LAUNCH,
+		.stream = NULL,
+	};
+	uint64_t before;
+
+	(void)argument;
+	cuda_job_come("all");
+	before = JOB_PROGRESS(launched);
+	event.stream = job.stream;
+	start(&job.guest, &event);
+	cuda_job_call(0);
+	cuda_job_expect_progress(job.header, before + 2, before + 2,
+				 "the next launch");
+	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "in flight");
+	start(&job.guest, &event);
+	cuda_job_close();
+}
+
+SCENARIO_TEST(launch_that_never_stops_does_no_harm, break_off)
+
+static void *break_off_in_thread(void *argument)
+{
+	struct host_event event = {
+		.type = NCCL_EVENT_KERNEL_LAUNCH,
+		.stream = job.stream,
+	};
+
+	cuda->context_use(job.gpu);
+	start(&job.guest, &event);
+	return argument;
+}
+
+static void break_off_elsewhere(void *argument)
+{
+	pthread_t thread;
+	uint64_t before;
+
+	(void)argument;
+	cuda_job_come("all");
+	before = JOB_PROGRESS(launched);
+	CHECK(pthread_create(&thread, NULL, break_off_in_thread, NULL) == 0,
+	      "no thread");
+	pthread_join(thread, NULL);
+	cuda_job_call(0);
+	cuda_job_expect_progress(job.header, before + 2, before + 2,
+				 "the next launch");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(thread_that_dies_in_a_launch_does_no_harm, break_off_elsewhere)
+
+/* --- Times ------------------------------------------------------------- */
+
+#define KERNEL_NS UINT64_C(100000)
+#define GAP_NS UINT64_C(2000)
+
+/* Comes to a GPU whose events cost time, as real ones do. */
+static void come_with_gap(void)
+{
+	cuda_job_open("cuda.so", "all", LAST_API);
+	cuda->gap_ns = GAP_NS;
+	cuda->call_ns = 100; /* so that the gap passes */
+	cuda_job_settle(true);
+}
+
+static uint64_t bucket_of(uint64_t ns)
+{
+	const struct ncs_function_view *function =
+		&job.guest.view.now.functions[COLL_FUNCTION];
+
+	view_take(&job.guest.view);
+	CHECK(function->histogram[NCS_TIMING_STREAM], "no histogram");
+	return function->histogram[NCS_TIMING_STREAM][ncs_histogram_bucket(ns)];
+}
+
+static void measure(void *argument)
+{
+	struct ncs_stream_times before, after;
+	uint64_t bucket, ended;
+
+	(void)argument;
+	come_with_gap();
+	WAIT_UNTIL(JOB_PROGRESS(bias_ns) == GAP_NS, "two empty events");
+	for (unsigned i = 1; i < 50; i += 6) {
+		before = cuda_job_times(job.header);
+		bucket = bucket_of(i * KERNEL_NS);
+		ended = JOB_PROGRESS(ended);
+		cuda_job_call(i * KERNEL_NS);
+		cuda->advance(i * KERNEL_NS + 2 * GAP_NS);
+		cuda_job_expect_progress(job.header, ended + 1, ended + 1,
+					 "a kernel");
+		WAIT_UNTIL(cuda_job_times(job.header).timed == before.timed + 1,
+			   "it is timed");
+		after = cuda_job_times(job.header);
+		CHECK(after.time_ns - before.time_ns >= i * KERNEL_NS - 1 &&
+			      after.time_ns - before.time_ns <=
+				      i * KERNEL_NS + 1,
+		      "%llu ns",
+		      (unsigned long long)(after.time_ns - before.time_ns));
+		CHECK_EQUAL(after.timed_bytes - before.timed_bytes,
+			    OPERATION_BYTES, "bytes");
+		WAIT_UNTIL(bucket_of(i * KERNEL_NS) == bucket + 1, "bucket");
+	}
+	CHECK_EQUAL(JOB_PROGRESS(timed), cuda_job_times(job.header).timed,
+		    "launches");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(time_is_that_of_the_kernel, measure)
+
+static void measure_old(void *argument)
+{
+	uint64_t before;
+
+	(void)argument;
+	cuda_job_open("cuda-old.so", "all", LAST_API);
+	cuda_job_settle(true);
+	before = cuda_job_times(job.header).time_ns;
+	cuda_job_call(KERNEL_NS);
+	cuda->advance(KERNEL_NS);
+	WAIT_UNTIL(cuda_job_times(job.header).time_ns == before + KERNEL_NS,
+		   "its time");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(older_driver_measures_too, measure_old)
+
+#define GROUPED 7u
+
+static void measure_group(void *argument)
+{
+	struct ncs_stream_times before, after;
+	uint64_t done_before, ended, timed;
+
+	(void)argument;
+	come_with_gap();
+	before = cuda_job_times(job.header);
+	timed = JOB_PROGRESS(timed);
+	done_before = cuda_job_done(job.header);
+	ended = JOB_PROGRESS(ended);
+	cuda_job_launch(KERNEL_NS);
+	for (unsigned i = 0; i < GROUPED; i++)
+		cuda_job_operation(i);
+	cuda_job_expect_progress(job.header, ended, ended, "it has not begun");
+	CHECK_EQUAL(cuda_job_in_flight(job.header), GROUPED, "in flight");
+	cuda->advance(KERNEL_NS + 2 * GAP_NS);
+	cuda_job_expect_progress(job.header, ended + 1, ended + 1,
+				 "one launch");
+	WAIT_UNTIL(cuda_job_done(job.header) == done_before + GROUPED,
+		   "each is done");
+	after = cuda_job_times(job.header);
+	CHECK_EQUAL(after.timed - before.timed, GROUPED, "each has a time");
+	CHECK_EQUAL(after.time_ns - before.time_ns, GROUPED * KERNEL_NS,
+		    "that of the launch");
+	CHECK_EQUAL(after.timed_bytes - before.timed_bytes,
+		    GROUPED * GROUPED * OPERATION_BYTES,
+		    "with the bytes of all of them");
+	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "in flight");
+	CHECK_EQUAL(JOB_PROGRESS(timed), timed + 1, "one launch");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(grouped_operations_have_their_launch_s_time, measure_group)
+
+/* A kernel may be over before NCCL reports its operation. */
+static void report_late(void *argument)
+{
+	struct ncs_stream_times before, after;
+	struct ncs_record record;
+	uint64_t ended, done_before;
+
+	(void)argument;
+	come_with_gap();
+	read_all_records(&job.guest);
+	before = cuda_job_times(job.header);
+	ended = JOB_PROGRESS(ended);
+	done_before = cuda_job_done(job.header);
+	cuda_job_launch(KERNEL_NS);
+	cuda->advance(KERNEL_NS + 2 * GAP_NS);
+	cuda_job_expect_progress(job.header, ended + 1, ended + 1,
+				 "without an operation");
+	cuda_job_operation(3);
+	CHECK_EQUAL(cuda_job_done(job.header), done_before + 1,
+		    "it is over already");
+	CHECK_EQUAL(cuda_job_in_flight(job.header), 0, "in flight");
+	after = cuda_job_times(job.header);
+	CHECK_EQUAL(after.timed - before.timed, 1, "it has a time");
+	CHECK_EQUAL(after.time_ns - before.time_ns, KERNEL_NS, "its launch's");
+	record = cuda_job_next_operation();
+	CHECK_EQUAL(record.number, 3, "its record");
+	CHECK(ncs_clock_duration_ns(&job.header->clock,
+				    record.duration - record.delta[1]) <=
+		      KERNEL_NS + 1,
+	      "it lasts %llu ns",
+	      (unsigned long long)ncs_clock_duration_ns(
+		      &job.header->clock, record.duration - record.delta[1]));
+	cuda_job_close();
+}
+
+SCENARIO_TEST(operation_reported_after_its_kernel_has_its_time, report_late)
+
+static void play_kernel(uint64_t *least, uint64_t *most)
+{
+	uint64_t kind = job.header->clock.kind;
+
+	cuda->launch(job.stream, FOREVER);
+	cuda_job_call(KERNEL_NS);
+	/* The kernel begins when the one before it ends. */
+	*least = ncs_clock_ticks(kind);
+	CHECK(cuda->finish(job.stream), "the application's kernel");
+	*most = ncs_clock_ticks(kind);
+}
+
+static void place_in_time(void *argument)
+{
+	struct ncs_record record;
+	uint64_t least, most, ended, error, begin, ns;
+
+	(void)argument;
+	cuda_job_open("cuda.so", "all", LAST_API);
+	cuda->follow_clock(UINT64_C(123456789012));
+	cuda_job_settle(true);
+	for (unsigned i = 0; i < 10; i++) {
+		read_all_records(&job.guest);
+		ended = JOB_PROGRESS(ended);
+		play_kernel(&least, &most);
+		cuda_job_expect_progress(job.header, ended + 1, ended + 1,
+					 "a kernel");
+		WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "in flight");
+		record = cuda_job_next_operation();
+		/* Two roundings to half a microsecond, and the clocks' rates.
+		 */
+		WAIT_UNTIL(JOB_PROGRESS(error_ns) != 0, "its error");
+		error = ncs_clock_duration_ticks(
+			&job.header->clock, JOB_PROGRESS(error_ns) + 50000);
+		begin = record.start + record.delta[1];
+		CHECK(begin + error >= least && begin <= most + error,
+		      "it began %lld ns after the least, %lld after the most,"
+		      " with an error of %llu ns",
+		      (long long)ncs_clock_duration_ns(&job.header->clock,
+						       begin - least),
+		      (long long)ncs_clock_duration_ns(&job.header->clock,
+						       begin - most),
+		      (unsigned long long)JOB_PROGRESS(error_ns));
+		ns = ncs_clock_duration_ns(&job.header->clock,
+					   record.duration - record.delta[1]);
+		CHECK(ns + 2000 >= KERNEL_NS && ns <= KERNEL_NS + 2000,
+		      "it lasts %llu ns", (unsigned long long)ns);
+	}
+	cuda_job_close();
+}
+
+SCENARIO_TEST(record_has_the_kernel_s_begin_and_end, place_in_time)
+
+/* --- How many are timed ------------------------------------------------ */
+
+/* Returns 1 if all ranks time the launch with this number at level 2. */
+static uint64_t is_timed(uint64_t number)
+{
+	return ncs_hash(GUEST_COMM_ID ^ ncs_hash(number)) >> 62 == 0;
+}
+
+static void time_one_in_four(void *argument)
+{
+	uint64_t timed, expected = 0;
+
+	(void)argument;
+	cuda_job_come("1/4");
+	timed = JOB_PROGRESS(timed);
+	for (unsigned i = 1; i <= 400; i++) {
+		/* The last of each hundred is followed in any case. */
+		if (i % 100 == 0)
+			cuda_job_let_spacing_pass();
+		cuda_job_call(0);
+		expected += is_timed(JOB_PROGRESS(launched));
+		if (i % 100 == 0)
+			cuda_job_expect_all_ended("one in four");
+	}
+	CHECK(expected > 60 && expected < 140, "%llu of 400",
+	      (unsigned long long)expected);
+	CHECK_EQUAL(JOB_PROGRESS(timed) - timed, expected, "one in four");
+	cuda_job_expect_status(NCS_STREAM_SOME, "one in four");
+	WAIT_UNTIL(JOB_PROGRESS(level) == 2, "level");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(one_launch_in_four_is_timed, time_one_in_four)
+
+/* Two ranks of one communicator in a process: they must time the same. */
+static void time_alike(void *argument)
+{
+	void *streams[2], *contexts[2];
+	uint64_t before[2], after[2], common = 0;
+
+	cuda_job_open("cuda.so", argument, LAST_API);
+	contexts[0] = job.guest.context;
+	contexts[1] = init_comm(job.guest.host, "guest", 2);
+	for (unsigned k = 0; k < 2; k++) {
+		const struct ncs_header *of = cuda_job_map(k);
+
+		streams[k] = cuda->stream_create();
+		do {
+			cuda_job_call_in(contexts[k], streams[k], 0);
+			WAIT_UNTIL(PROGRESS(of, ended) ==
+					   PROGRESS(of, followed),
+				   "it ends");
+		} while (PROGRESS(of, launched) < 40);
+		CHECK(PROGRESS(of, followed) > 1, "followed");
+	}
+	for (unsigned i = 0; i < 400; i++) {
+		for (unsigned k = 0; k < 2; k++) {
+			before[k] = cuda->timed_records(streams[k]);
+			cuda_job_call_in(contexts[k], streams[k], 0);
+			after[k] = cuda->timed_records(streams[k]);
+		}
+		CHECK_EQUAL(after[0] - before[0], after[1] - before[1],
+			    "both or none");
+		common += after[0] != before[0];
+	}
+	CHECK(common > 0, "none is timed");
+	cuda_job_finalize_in(contexts[1]);
+	cuda_job_close();
+}
+
+static void ranks_time_the_same_launches(void **state)
+{
+	char all[] = "all", some[] = "1/8";
+
+	(void)state;
+	scenario_play(time_alike, all);
+	scenario_play(time_alike, some);
+}
+
+static void be_fast(void *argument)
+{
+	uint64_t since = 0;
+
+	(void)argument;
+	cuda_job_come("auto");
+	cuda_job_expect_status(NCS_STREAM_ALL, "a launch now and then");
+	CHECK_EQUAL(JOB_PROGRESS(level), 0, "level");
+	while (JOB_PROGRESS(status) != NCS_STREAM_SOME) {
+		CHECK(cuda_job_wait(&since), "all are timed, however many");
+		for (unsigned i = 0; i < 1000; i++)
+			cuda_job_call(0);
+	}
+	WAIT_UNTIL(JOB_PROGRESS(level) > 0, "level");
+	WAIT_UNTIL(JOB_PROGRESS(status) == NCS_STREAM_ALL,
+		   "all are timed again when there are few");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(fast_launches_are_timed_in_part, be_fast)
+
+static void leave_alone(void *argument)
+{
+	(void)argument;
+	cuda_job_open("cuda.so", "off", LAST_API);
+	for (unsigned i = 0; i < 100; i++)
+		cuda_job_call(0);
+	CHECK_EQUAL(JOB_PROGRESS(status), NCS_STREAM_OFF, "status");
+	CHECK_EQUAL(JOB_PROGRESS(launched), 0, "launched");
+	CHECK(!cuda_job_is_watched(), "a thread");
+	for (unsigned i = 0; i < FAKE_CUDA_CALL_COUNT; i++)
+		CHECK_EQUAL(cuda->counts().calls[i], 0, "the driver");
+	check_still_follows(&job.guest, "without launches");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(timing_off_leaves_the_driver_alone, leave_alone)
+
+static void be_old(void *argument)
+{
+	cuda_job_open("cuda.so", "all", *(const int *)argument);
+	CHECK_EQUAL(JOB_PROGRESS(status), NCS_STREAM_RELEASE, "status");
+	check_still_follows(&job.guest, "without launches");
+	for (unsigned i = 0; i < FAKE_CUDA_CALL_COUNT; i++)
+		CHECK_EQUAL(cuda->counts().calls[i], 0, "the driver");
+	cuda_job_close();
+}
+
+static void releases_without_launches_are_reported(void **state)
+{
+	(void)state;
+	for (int api = 1; api < FIRST_API; api++)
+		scenario_play(be_old, &api);
+}
+
+static void miss_driver(void *argument)
+{
+	if (argument)
+		cuda_job_load(argument);
+	guest_open(&job.guest, LAST_API);
+	job.header = cuda_job_map(0);
+	CHECK_EQUAL(JOB_PROGRESS(status), NCS_STREAM_NO_DRIVER, "status");
+	for (unsigned i = 0; i < 10; i++) {
+		struct host_event event = {
+			.type = NCCL_EVENT_KERNEL_LAUNCH,
+		};
+
+		stop(&job.guest, start(&job.guest, &event));
+		cuda_job_operation(i);
+	}
+	CHECK(!cuda_job_is_watched(), "a thread");
+	check_still_follows(&job.guest, "without a driver");
+	guest_close(&job.guest);
+}
+
+static void missing_driver_or_function_is_reported(void **state)
+{
+	char bare[] = "cuda-bare.so";
+
+	(void)state;
+	scenario_play(miss_driver, NULL);
+	scenario_play(miss_driver, bare);
+}
+
+/* --- Operations with proxy operations ----------------------------------- */
+
+static void end_both(void *argument)
+{
+	struct ncs_record record;
+	uint64_t before, number;
+	void *operation, *op;
+
+	(void)argument;
+	cuda_job_come("all");
+	read_all_records(&job.guest);
+	before = cuda_job_done(job.header);
+	number = JOB_PROGRESS(launched);
+	/* The kernel is over first. */
+	cuda_job_launch(FOREVER);
+	operation = cuda_job_operation(0);
+	op = start_proxy_op(&job.guest, operation, 3, true, 2, 1);
+	CHECK(cuda->finish(job.stream), "the kernel");
+	cuda_job_expect_progress(job.header, number + 1, number + 1,
+				 "the kernel");
+	CHECK_EQUAL(cuda_job_done(job.header), before, "the proxy is not done");
+	CHECK_EQUAL(cuda_job_in_flight(job.header), 1, "in flight");
+	stop(&job.guest, op);
+	CHECK_EQUAL(cuda_job_done(job.header), before + 1, "the proxy is done");
+	CHECK_EQUAL(cuda_job_in_flight(job.header), 0, "in flight");
+	/* The proxy is done first. */
+	cuda_job_launch(FOREVER);
+	operation = cuda_job_operation(1);
+	stop(&job.guest, start_proxy_op(&job.guest, operation, 3, true, 2, 1));
+	cuda_job_let_look();
+	CHECK_EQUAL(cuda_job_done(job.header), before + 1,
+		    "the kernel is not over");
+	CHECK_EQUAL(cuda_job_in_flight(job.header), 1, "in flight");
+	CHECK(cuda->finish(job.stream), "the kernel");
+	WAIT_UNTIL(cuda_job_done(job.header) == before + 2,
+		   "the kernel is over");
+	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "in flight");
+	view_take(&job.guest.view);
+	CHECK_EQUAL(job.guest.view.now.functions[COLL_FUNCTION]
+			    .timed[NCS_TIMING_PROXY],
+		    2, "both have the proxy's time, too");
+	for (unsigned i = 0; i < 2; i++) {
+		record = cuda_job_next_operation();
+		CHECK(!(record.flags & NCS_RECORD_AGAIN), "it ends once");
+	}
+	check_losses(&job.guest, "both", END_OF_LOSSES);
+	cuda_job_close();
+}
+
+SCENARIO_TEST(operation_ends_with_its_proxy_and_its_kernel, end_both)
+
+/* Without times from the stream the end is the proxy's, not when the watch
+ * thread happened to look. */
+static void end_untimed(void *argument)
+{
+	uint64_t stopped, number;
+	struct ncs_record record;
+	void *operation;
+
+	(void)argument;
+	cuda_job_come("1/1048576");
+	cuda_job_let_spacing_pass();
+	read_all_records(&job.guest);
+	number = JOB_PROGRESS(launched);
+	cuda_job_launch(FOREVER);
+	operation = cuda_job_operation(0);
+	stop(&job.guest, start_proxy_op(&job.guest, operation, 3, true, 2, 1));
+	stopped = ncs_clock_ticks(job.header->clock.kind);
+	cuda_job_let_look();
+	CHECK(cuda->finish(job.stream), "the kernel");
+	cuda_job_expect_progress(job.header, number + 1, number + 1,
+				 "the kernel");
+	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "in flight");
+	record = cuda_job_next_operation();
+	CHECK(record.start + record.duration <= stopped, "its end");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(untimed_operation_ends_with_its_proxy, end_untimed)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(launches_begin_and_end_in_order),
+		cmocka_unit_test(first_launch_is_followed),
+		cmocka_unit_test(launched_begun_and_ended_are_told_apart),
+		cmocka_unit_test(communicators_share_streams_in_any_order),
+		cmocka_unit_test(
+			launches_beyond_the_slots_end_with_a_later_one),
+		cmocka_unit_test(
+			operations_of_unfollowed_launches_end_with_a_later_one),
+		cmocka_unit_test(launch_that_never_stops_does_no_harm),
+		cmocka_unit_test(thread_that_dies_in_a_launch_does_no_harm),
+		cmocka_unit_test(time_is_that_of_the_kernel),
+		cmocka_unit_test(older_driver_measures_too),
+		cmocka_unit_test(grouped_operations_have_their_launch_s_time),
+		cmocka_unit_test(
+			operation_reported_after_its_kernel_has_its_time),
+		cmocka_unit_test(record_has_the_kernel_s_begin_and_end),
+		cmocka_unit_test(one_launch_in_four_is_timed),
+		cmocka_unit_test(ranks_time_the_same_launches),
+		cmocka_unit_test(fast_launches_are_timed_in_part),
+		cmocka_unit_test(timing_off_leaves_the_driver_alone),
+		cmocka_unit_test(releases_without_launches_are_reported),
+		cmocka_unit_test(missing_driver_or_function_is_reported),
+		cmocka_unit_test(operation_ends_with_its_proxy_and_its_kernel),
+		cmocka_unit_test(untimed_operation_ends_with_its_proxy),
+	};
+
+	return cmocka_run_group_tests_name("launches", tests, NULL, NULL);
+}

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT */
+/* The harm that following launches must not do: to a stream capture, to a job
+ * whose driver fails or hangs, to one that finalizes, forks or ends in the
+ * middle of a launch. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "test/plugin/cuda_job.h"
+
+#define LAST_API 7
+#define FOREVER FAKE_CUDA_UNTIL_FINISHED
+
+/* --- Captures ---------------------------------------------------------- */
+
+/* The fake driver must notice what the plugin must not do. */
+static void spoil(void *argument)
+{
+	void *library, *other, *event;
+	int (*create)(void **event, unsigned flags);
+	int (*record_event)(void *event, void *stream);
+	int (*query)(void *event);
+	int (*exchange_mode)(int *mode);
+	int mode = FAKE_CUDA_RELAXED;
+
+	(void)argument;
+	cuda_job_load("cuda.so");
+	library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	CHECK(library, "it has another name");
+	*(void **)&create = dlsym(library, "cuEventCreate");
+	*(void **)&record_event = dlsym(library, "cuEventRecord");
+	*(void **)&query = dlsym(library, "cuEventQuery");
+	*(void **)&exchange_mode =
+		dlsym(library, "cuThreadExchangeStreamCaptureMode");
+	other = cuda->stream_create();
+	CHECK(create(&event, 0) == 0 && query(event) == 0, "no event");
+	cuda->capture_begin(other, FAKE_CUDA_GLOBAL);
+	CHECK_EQUAL(query(event), FAKE_CUDA_CAPTURE_UNSUPPORTED, "unsafe");
+	CHECK(!cuda->capture_end(other), "it is spoiled");
+	cuda->capture_begin(other, FAKE_CUDA_GLOBAL);
+	exchange_mode(&mode);
+	CHECK_EQUAL(query(event), 0, "it is relaxed");
+	CHECK_EQUAL(record_event(event, other), 0, "it is captured");
+	CHECK_EQUAL(query(event), FAKE_CUDA_CAPTURED_EVENT, "it is captured");
+	exchange_mode(&mode);
+	CHECK_EQUAL(mode, FAKE_CUDA_RELAXED, "the mode before");
+	CHECK(cuda->capture_end(other), "it is not spoiled");
+	CHECK_EQUAL(cuda->counts().spoiled, 1, "spoiled");
+	CHECK_EQUAL(cuda->counts().captured_events, 1, "captured");
+}
+
+SCENARIO_TEST(fake_driver_notices_a_spoiled_capture, spoil)
+
+static pthread_barrier_t barrier;
+
+struct capture {
+	enum fake_cuda_mode mode;
+	bool elsewhere; /* by another thread */
+	void *stream;
+};
+
+static void *capture_launches(void *argument)
+{
+	struct capture *capture = argument;
+
+	cuda->context_use(job.gpu);
+	capture->stream = cuda->stream_create();
+	cuda->capture_begin(capture->stream, capture->mode);
+	for (unsigned i = 0; i < 5; i++)
+		cuda_job_launch_in(job.guest.context, capture->stream, 0);
+	if (capture->elsewhere)
+		pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+/* In mid-capture: launches are followed and looked at, a communicator comes and
+ * makes its events, another one goes. */
+static void go_on_while_capturing(void *second)
+{
+	void *third, *other = cuda->stream_create();
+
+	cuda_job_call(0);
+	cuda_job_expect_all_ended("beside the capture");
+	cuda_job_finalize_in(second);
+	third = init_comm(job.guest.host, "third", 0);
+	cuda_job_call_in(third, other, FOREVER);
+	WAIT_UNTIL(PROGRESS(cuda_job_map(2), begun) == 1, "a new one");
+	cuda_job_finalize_in(third);
+	cuda->finish(other);
+}
+
+static void capture_and_go_on(void *argument)
+{
+	struct capture *capture = argument;
+	struct fake_cuda_counts counts;
+	uint64_t before;
+	pthread_t thread;
+	void *second, *other;
+
+	cuda_job_come("all");
+	other = cuda->stream_create();
+	second = init_comm(job.guest.host, "second", 0);
+	cuda_job_call_in(second, other, FOREVER);
+	WAIT_UNTIL(PROGRESS(cuda_job_map(1), begun) == 1, "the second");
+	before = JOB_PROGRESS(launched);
+	cuda->launch(job.stream, FOREVER);
+	cuda_job_call(0);
+	pthread_barrier_init(&barrier, NULL, 2);
+	if (capture->elsewhere) {
+		CHECK(pthread_create(&thread, NULL, capture_launches,
+				     capture) == 0,
+		      "no thread");
+		pthread_barrier_wait(&barrier);
+		pthread_join(thread, NULL);
+	} else {
+		capture_launches(capture);
+	}
+	counts = cuda->counts();
+	CHECK_EQUAL(JOB_PROGRESS(captured), 5, "captured");
+	CHECK_EQUAL(JOB_PROGRESS(launched), before + 1, "they have no number");
+	CHECK_EQUAL(counts.captured_kernels, 5, "captured");
+	CHECK(cuda->finish(job.stream), "the application's kernel");
+	go_on_while_capturing(second);
+	counts = cuda->counts();
+	CHECK_EQUAL(counts.captured_events, 0, "no event was captured");
+	CHECK_EQUAL(counts.spoiled, 0, "no call spoils it");
+	CHECK(counts.calls_in_capture[FAKE_CUDA_EVENT_QUERY] > 0 &&
+		      counts.calls_in_capture[FAKE_CUDA_EVENT_CREATE] > 0 &&
+		      counts.calls_in_capture[FAKE_CUDA_EVENT_DESTROY] > 0,
+	      "calls were made that could have");
+	CHECK(cuda->capture_end(capture->stream), "the capture is invalid");
+	cuda->finish(other);
+	cuda_job_call(0);
+	cuda_job_expect_all_ended("afterwards");
+	cuda_job_close();
+}
+
+static void capture_is_left_alone(void **state)
+{
+	(void)state;
+	for (int mode = FAKE_CUDA_GLOBAL; mode <= FAKE_CUDA_RELAXED; mode++)
+		for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
+			struct capture capture = {
+				.mode = (enum fake_cuda_mode)mode,
+				.elsewhere = elsewhere,
+			};
+
+			scenario_play(capture_and_go_on, &capture);
+		}
+}
+
+/* All that a job launches is captured: nothing is followed, nothing runs. */
+static void capture_first(void *argument)
+{
+	struct capture capture = { .mode = FAKE_CUDA_GLOBAL };
+
+	(void)argument;
+	cuda_job_open("cuda.so", "all", LAST_API);
+	capture_launches(&capture);
+	CHECK(cuda->capture_end(capture.stream), "the capture is invalid");
+	CHECK_EQUAL(JOB_PROGRESS(captured), 5, "captured");
+	CHECK_EQUAL(JOB_PROGRESS(launched), 0, "launched");
+	CHECK_EQUAL(cuda->counts().captured_events, 0, "events");
+	CHECK_EQUAL(cuda->counts().spoiled, 0, "calls");
+	CHECK(!cuda_job_is_watched(), "a thread without a launch");
+	/* A replay of the graph reports operations of no launch. */
+	cuda_job_operation(0);
+	CHECK_EQUAL(cuda_job_find(job.header, 1)->launch, 0, "its launch");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(captured_launches_start_nothing, capture_first)
+
+/* The legacy stream may not be used while another stream is captured. */
+static void launch_on_legacy(void *argument)
+{
+	void *other;
+
+	(void)argument;
+	cuda_job_come("all");
+	other = cuda->stream_create();
+	cuda->capture_begin(other, FAKE_CUDA_RELAXED);
+	cuda_job_launch_in(job.guest.context, NULL, 0);
+	CHECK_EQUAL(cuda->counts().spoiled, 0, "calls");
+	CHECK(cuda->capture_end(other), "the capture is invalid");
+	cuda_job_call_in(job.guest.context, NULL, 0);
+	cuda_job_expect_all_ended("the legacy stream");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(legacy_stream_is_left_alone_during_captures, launch_on_legacy)
+
+/* --- Errors ------------------------------------------------------------ */
+
+static uint64_t all_calls(void)
+{
+	struct fake_cuda_counts counts = cuda->counts();
+	uint64_t sum = 0;
+
+	/* The mode is exchanged around calls that may not be made at all. */
+	for (unsigned i = 0; i < FAKE_CUDA_EXCHANGE_CAPTURE_MODE; i++)
+		sum += counts.calls[i];
+	return sum;
+}
+
+static void expect_failure(int error)
+{
+	WAIT_UNTIL(JOB_PROGRESS(status) == NCS_STREAM_FAILED, "status");
+	CHECK_EQUAL(JOB_PROGRESS(failure), error, "the driver's error");
+	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "in flight");
+}
+
+/* Plays launches without kernels: the stream may be gone. After an error the
+ * driver is left alone. */
+static void expect_no_more_calls(void)
+{
+	struct host_event event = {
+		.type = NCCL_EVENT_KERNEL_LAUNCH,
+		.stream = job.stream,
+	};
+	uint64_t calls;
+
+	WAIT_UNTIL(!cuda_job_is_watched(), "the thread does not end");
+	calls = all_calls();
+	for (unsigned i = 0; i < 100; i++) {
+		stop(&job.guest, start(&job.guest, &event));
+		cuda_job_operation(i);
+	}
+	CHECK(!cuda_job_is_watched(), "a new thread");
+	CHECK_EQUAL(all_calls(), calls, "calls after an error");
+}
+
+static void destroy_context(void *argument)
+{
+	void *second, *second_stream;
+	bool reset = *(const bool *)argument;
+
+	cuda_job_come("all");
+	for (unsigned i = 0; i < 10; i++)
+		cuda_job_call(FOREVER);
+	WAIT_UNTIL(JOB_PROGRESS(begun) > JOB_PROGRESS(ended), "begun");
+	if (reset)
+		cuda->context_reset(job.gpu);
+	else
+		cuda->context_destroy(job.gpu);
+	expect_failure(reset ? FAKE_CUDA_INVALID_HANDLE :
+			       FAKE_CUDA_CONTEXT_IS_DESTROYED);
+	expect_no_more_calls();
+	CHECK(cuda->counts().orphan_handles < 20, "%llu calls with old handles",
+	      (unsigned long long)cuda->counts().orphan_handles);
+	check_still_follows(&job.guest, "after an error");
+	/* Others go on with what there is now. */
+	if (!reset) {
+		job.gpu = cuda->context_create();
+		cuda->context_use(job.gpu);
+	}
+	second = init_comm(job.guest.host, "second", 0);
+	second_stream = cuda->stream_create();
+	job.header = cuda_job_map(1);
+	do {
+		cuda_job_call_in(second, second_stream, 0);
+		WAIT_UNTIL(JOB_PROGRESS(ended) == JOB_PROGRESS(followed),
+			   "it ends");
+	} while (JOB_PROGRESS(timed) == 0);
+	cuda_job_finalize_in(second);
+	cuda_job_close_after_error();
+}
+
+static void destroyed_context_ends_following(void **state)
+{
+	bool reset;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		reset = i;
+		scenario_play(destroy_context, &reset);
+	}
+}
+
+struct failure {
+	enum fake_cuda_call call;
+	int error;
+};
+
+static void fail_in_job(void *argument)
+{
+	const struct failure *failure = argument;
+
+	cuda_job_come("all");
+	cuda->launch(job.stream, FOREVER);
+	cuda_job_call(0);
+	cuda_job_call(0);
+	cuda->fail_next(failure->call, 1, failure->error);
+	if (failure->call == FAKE_CUDA_EVENT_RECORD)
+		cuda_job_call(0);
+	expect_failure(failure->error);
+	cuda->finish(job.stream);
+	expect_no_more_calls();
+	check_losses(&job.guest, "an error", END_OF_LOSSES);
+	cuda_job_close_after_error();
+}
+
+static void error_of_the_driver_ends_following(void **state)
+{
+	static const struct failure failures[] = {
+		{ FAKE_CUDA_EVENT_QUERY, 700 },
+		{ FAKE_CUDA_EVENT_RECORD, FAKE_CUDA_INVALID_HANDLE },
+		{ FAKE_CUDA_CONTEXT_SET, FAKE_CUDA_INVALID_CONTEXT },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+		struct failure failure = failures[i];
+
+		scenario_play(fail_in_job, &failure);
+	}
+}
+
+static void fail_at_start(void *argument)
+{
+	const struct failure *failure = argument;
+
+	cuda_job_open("cuda.so", "all", LAST_API);
+	cuda->fail_next(failure->call, 1, failure->error);
+	cuda_job_call(0);
+	expect_failure(failure->error);
+	expect_no_more_calls();
+	cuda_job_close_after_error();
+}
+
+static void events_that_cannot_be_made_end_following(void **state)
+{
+	static const struct failure failures[] = {
+		{ FAKE_CUDA_EVENT_CREATE, FAKE_CUDA_OUT_OF_MEMORY },
+		{ FAKE_CUDA_CONTEXT_SET, FAKE_CUDA_INVALID_CONTEXT },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+		struct failure failure = failures[i];
+
+		scenario_play(fail_at_start, &failure);
+	}
+}
+
+/* Without a stream of its own the plugin cannot compare the clocks. */
+static void measure_without_clock(void *argument)
+{
+	uint64_t before;
+
+	(void)argument;
+	cuda_job_open("cuda.so", "all", LAST_API);
+	cuda->fail_next(FAKE_CUDA_STREAM_CREATE, 1, FAKE_CUDA_OUT_OF_MEMORY);
+	cuda_job_settle(true);
+	before = cuda_job_times(job.header).timed;
+	cuda_job_call(1000);
+	cuda->advance(1000);
+	WAIT_UNTIL(cuda_job_times(job.header).timed == before + 1, "its time");
+	CHECK(JOB_PROGRESS(status) == NCS_STREAM_ALL, "status");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(launches_are_timed_without_a_clock, measure_without_clock)
+
+static void hang_in_driver(void *argument)
+{
+	(void)argument;
+	cuda_job_come("all");
+	cuda_job_call(FOREVER);
+	cuda->hold(FAKE_CUDA_EVENT_QUERY);
+	WAIT_UNTIL(cuda->held(FAKE_CUDA_EVENT_QUERY) == 1, "a thread hangs");
+	CHECK(JOB_PROGRESS(watch_since) != 0, "that shows");
+	cuda_job_call(FOREVER);
+	CHECK_EQUAL(JOB_PROGRESS(followed), JOB_PROGRESS(launched),
+		    "launches are not held up");
+	cuda_job_finalize();
+	cuda->let_go(FAKE_CUDA_EVENT_QUERY);
+	cuda_job_close_finalized();
+}
+
+SCENARIO_TEST(driver_that_hangs_holds_up_nothing_else, hang_in_driver)
+
+/* --- Finalize, fork, exit ---------------------------------------------- */
+
+static void finalize_with_pending(void *argument)
+{
+	(void)argument;
+	cuda_job_come("all");
+	for (unsigned i = 0; i < 20; i++)
+		cuda_job_call(FOREVER);
+	cuda_job_finalize();
+	CHECK_EQUAL(cuda_job_in_flight(job.header), 20,
+		    "what was in flight is not said to be done");
+	cuda_job_expect_nothing_left();
+	/* The next communicators have the same entry. */
+	cuda->finish_all(job.stream);
+	cuda_job_come_next();
+	CHECK_EQUAL(JOB_PROGRESS(launched), 0, "it has launched nothing");
+	cuda_job_operation(0);
+	CHECK_EQUAL(cuda_job_find(job.header, 1)->launch, 0,
+		    "an operation without a launch");
+	cuda_job_finalize();
+	cuda_job_come_next();
+	cuda_job_settle(true);
+	cuda_job_close();
+}
+
+SCENARIO_TEST(finalize_leaves_pending_launches, finalize_with_pending)
+
+static void end_at_finalize(void *argument)
+{
+	uint64_t done_before, before;
+
+	(void)argument;
+	cuda_job_come("all");
+	done_before = cuda_job_done(job.header);
+	before = JOB_PROGRESS(launched);
+	cuda_job_call(FOREVER);
+	cuda_job_call(FOREVER);
+	cuda_job_expect_progress(job.header, before + 1, before, "begun");
+	cuda->hold(FAKE_CUDA_EXCHANGE_CAPTURE_MODE);
+	WAIT_UNTIL(cuda->held(FAKE_CUDA_EXCHANGE_CAPTURE_MODE) == 1,
+		   "it looks no more");
+	cuda->finish(job.stream);
+	cuda_job_finalize();
+	CHECK_EQUAL(JOB_PROGRESS(ended), before + 1, "it had ended");
+	CHECK_EQUAL(cuda_job_done(job.header), done_before + 1,
+		    "and its operation");
+	CHECK_EQUAL(cuda_job_in_flight(job.header), 1, "the other one had not");
+	CHECK(JOB_PROGRESS(status) == NCS_STREAM_ALL, "status");
+	cuda->let_go(FAKE_CUDA_EXCHANGE_CAPTURE_MODE);
+	cuda_job_close_finalized();
+}
+
+SCENARIO_TEST(finalize_ends_what_has_ended, end_at_finalize)
+
+/* NCCL may finalize a communicator without a context of the thread's. */
+static void finalize_without_context(void *argument)
+{
+	(void)argument;
+	cuda_job_come("all");
+	cuda_job_call(0);
+	cuda->context_use(NULL);
+	cuda_job_finalize();
+	CHECK(JOB_PROGRESS(status) == NCS_STREAM_ALL, "status");
+	CHECK_EQUAL(JOB_PROGRESS(ended), JOB_PROGRESS(launched), "ended");
+	cuda_job_close_finalized();
+}
+
+SCENARIO_TEST(finalize_needs_no_context, finalize_without_context)
+
+/* A communicator is aborted while a thread of it is in a launch. */
+static void finalize_in_launch(void *argument)
+{
+	struct host_event event = { .type = NCCL_EVENT_KERNEL_LAUNCH };
+	void *handle;
+
+	(void)argument;
+	cuda_job_come("all");
+	event.stream = job.stream;
+	handle = start(&job.guest, &event);
+	cuda_job_finalize();
+	cuda_job_expect_nothing_left();
+	host_stop(job.guest.host, handle);
+	cuda_job_close_finalized();
+}
+
+SCENARIO_TEST(finalize_in_mid_launch_leaves_nothing, finalize_in_launch)
+
+static void come_again(void *argument)
+{
+	(void)argument;
+	cuda_job_open("cuda.so", "all", LAST_API);
+	for (unsigned i = 0; i < 10; i++) {
+		cuda_job_settle(true);
+		cuda_job_call(FOREVER);
+		cuda_job_finalize();
+		cuda->finish(job.stream);
+		if (i % 2)
+			cuda_job_expect_nothing_left();
+		cuda_job_come_next();
+	}
+	cuda_job_close();
+}
+
+SCENARIO_TEST(thread_comes_and_goes_with_communicators, come_again)
+
+static void be_child(uint64_t before)
+{
+	struct guest child = job.guest;
+
+	child.context = init_comm(job.guest.host, "child", 2);
+	view_open(&child.view, 1);
+	for (unsigned i = 0; i < 100; i++)
+		cuda_job_call_in(child.context, NULL, 0);
+	CHECK_EQUAL(JOB_PROGRESS(launched), before, "the parent's launches");
+	CHECK(!cuda_job_is_watched(), "a thread in a child without a driver");
+	play_coll(&child, 1);
+	check_losses(&child, "child", END_OF_LOSSES);
+	CHECK(host_finalize(child.host, child.context) == NCCL_SUCCESS,
+	      "finalize");
+	exit(0);
+}
+
+static void be_forked(void *argument)
+{
+	uint64_t before;
+	int status;
+	pid_t pid;
+
+	(void)argument;
+	cuda_job_come("all");
+	before = JOB_PROGRESS(launched);
+	for (unsigned i = 0; i < 5; i++)
+		cuda_job_call(FOREVER);
+	for (unsigned i = 0; i < 10; i++) {
+		pid = fork();
+		CHECK(pid >= 0, "no fork");
+		if (pid == 0) {
+			alarm(30);
+			be_child(before + 5);
+		}
+		CHECK(waitpid(pid, &status, 0) == pid && status == 0,
+		      "the child failed");
+		cuda->finish(job.stream);
+	}
+	cuda_job_expect_progress(job.header, before + 5, before + 5,
+				 "the parent goes on");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(forked_child_leaves_launches_to_its_parent, be_forked)
+
+/* Exit without finalize, with a thread that looks. */
+static void exit_early(void *argument)
+{
+	(void)argument;
+	cuda_job_come("all");
+	for (unsigned i = 0; i < 5; i++)
+		cuda_job_call(FOREVER);
+	CHECK(cuda_job_is_watched(), "no thread");
+	exit(0);
+}
+
+SCENARIO_TEST(process_ends_with_pending_launches, exit_early)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fake_driver_notices_a_spoiled_capture),
+		cmocka_unit_test(capture_is_left_alone),
+		cmocka_unit_test(captured_launches_start_nothing),
+		cmocka_unit_test(legacy_stream_is_left_alone_during_captures),
+		cmocka_unit_test(destroyed_context_ends_following),
+		cmocka_unit_test(error_of_the_driver_ends_following),
+		cmocka_unit_test(events_that_cannot_be_made_end_following),
+		cmocka_unit_test(launches_are_timed_without_a_clock),
+		cmocka_unit_test(driver_that_hangs_holds_up_nothing_else),
+		cmocka_unit_test(finalize_leaves_pending_launches),
+		cmocka_unit_test(finalize_ends_what_has_ended),
+		cmocka_unit_test(finalize_needs_no_context),
+		cmocka_unit_test(finalize_in_mid_launch_leaves_nothing),
+		cmocka_unit_test(thread_comes_and_goes_with_communicators),
+		cmocka_unit_test(forked_child_leaves_launches_to_its_parent),
+		cmocka_unit_test(process_ends_with_pending_launches),
+	};
+
+	return cmocka_run_group_tests_name("launches that do no harm", tests,
+					   NULL, NULL);
+}
