@@ -52,7 +52,7 @@ void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle);
  * `now`. For the watch thread. */
 void ncs_operation_launch_began(struct ncs_operation_slot *op, uint64_t now);
 
-/* What is known of a launch that is over. */
+/* A launch that is over, as far as it is known. */
 struct ncs_launch_end {
 	uint64_t begin;   /* when its kernel began, in ticks; 0: unknown */
 	uint64_t time_ns; /* how long its kernel took; 0: unknown */

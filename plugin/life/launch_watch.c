@@ -29,7 +29,7 @@
 /* Launches that may be timed in a second: 0.2 % of the time at 5.3 us each, as
  * measured on an H200; a burst of so many may exceed that. */
 #define TIMED_PER_SECOND 377.0
-#define TIMED_BURST 1000.0
+#define TIMED_BURST 400.0
 
 /* Time between launches that are followed without being timed: two events cost
  * the launching thread 1.4 us. */
@@ -101,7 +101,7 @@ static struct {
 	enum ncs_stream_mode mode;
 	bool runs;         /* under `lock` */
 	uint64_t stopping; /* 1 once the process ends */
-	/* What the level is chosen by. */
+	/* The level is chosen by these. */
 	uint64_t last_pass;
 	uint64_t last_launches, last_timed;
 	double rate;
@@ -322,7 +322,7 @@ static void fail(struct watched *self, int error)
 	ncs_store_release(&self->launches.stage, NCS_LAUNCHES_CLOSING);
 }
 
-/* Likewise, if the events may be gone. */
+/* Fails for good: the events may be gone. */
 static void fail_for_good(struct watched *self, int error)
 {
 	self->events_lost = true;

@@ -67,6 +67,7 @@ static inline void ncs_cuda_begin(int *mode)
 	ncs_cuda.exchange_capture_mode(mode);
 }
 
+/* Ends what ncs_cuda_begin() began, with the same `mode`. */
 static inline void ncs_cuda_end(int *mode)
 {
 	ncs_cuda.exchange_capture_mode(mode);

@@ -20,7 +20,7 @@
 #include "shm/atomics.h"
 
 /* Launches of a communicator that can be followed at once; a power of two. */
-#define NCS_LAUNCH_MAX 512u
+#define NCS_LAUNCH_MAX 128u
 
 /* `state` of a slot is one word, so that it changes as a whole:
  *   bit  0      closed: the launch is over, or given up
@@ -86,7 +86,7 @@ struct ncs_launches {
 	struct ncs_launch_slot slots[NCS_LAUNCH_MAX];
 };
 
-/* What the process's launches share. */
+/* State that all launches of the process share. */
 struct ncs_launch_process {
 	/* One launch in 2^level is timed; chosen by the watch thread. */
 	uint64_t level;

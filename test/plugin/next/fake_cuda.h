@@ -85,7 +85,7 @@ struct fake_cuda_counts {
 };
 
 struct fake_cuda {
-	/* What an event with times costs its stream. */
+	/* Time that an event with times takes on its stream. */
 	uint64_t gap_ns;
 	/* Times between two events are multiples of this. */
 	uint64_t resolution_ns;
