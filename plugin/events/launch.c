@@ -197,12 +197,24 @@ static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
 				NCS_LAUNCHES_CLOSING);
 }
 
+/* Returns true if at most half of the slots are in use. The others are for
+ * launches that are followed now and then: a burst that comes while the watch
+ * thread pauses must not use all slots, or its last launches were not seen to
+ * end. */
+static bool has_room_to_time(const struct ncs_launches *launches)
+{
+	return ncs_load_relaxed(&launches->head) -
+		       ncs_load_relaxed(&launches->tail) <
+	       NCS_LAUNCH_MAX / 2;
+}
+
 /* Follows a launch if it is time to, or if it is to be timed. */
 static void choose(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		   struct ncs_launches *launches, uint64_t handle, void *stream,
 		   uint64_t now)
 {
-	bool timed = is_timed(comm, lane->launch_number);
+	bool timed = has_room_to_time(launches) &&
+		     is_timed(comm, lane->launch_number);
 	struct ncs_launch_slot *slot;
 
 	if ((!timed && !is_time_to_follow(launches, now)) || handle == 0 ||

@@ -37,7 +37,7 @@
 
 /* The thread looks that often while there are launches, and otherwise. */
 #define BUSY_PAUSE_NS 10000000L
-#define IDLE_PAUSE_NS 100000000L
+#define IDLE_PAUSE_NS 50000000L
 /* ... and while launches come so fast that the slots may not last. */
 #define FAST_PAUSE_NS 1000000L
 #define FAST_ENDED 32u

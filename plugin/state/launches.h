@@ -20,7 +20,7 @@
 #include "shm/atomics.h"
 
 /* Launches of a communicator that can be followed at once; a power of two. */
-#define NCS_LAUNCH_MAX 128u
+#define NCS_LAUNCH_MAX 256u
 
 /* `state` of a slot is one word, so that it changes as a whole:
  *   bit  0      closed: the launch is over, or given up
