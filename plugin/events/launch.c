@@ -3,7 +3,6 @@
 #include "plugin/events/launch.h"
 
 #include "plugin/nccl/cuda_driver.h"
-#include "plugin/state/launches.h"
 #include "shm/hash.h"
 
 /* --- Choosing ----------------------------------------------------------- */
@@ -268,15 +267,14 @@ static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		choose(comm, lane, launches, handle, stream, now);
 }
 
-void ncs_launch_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		      uint64_t handle, void *stream, uint64_t now)
+void ncs_launch_start_followed(struct ncs_comm *comm,
+			       struct ncs_lane_state *lane,
+			       struct ncs_launches *launches, uint64_t handle,
+			       void *stream, uint64_t now)
 {
-	struct ncs_launches *launches = ncs_launches_of(comm);
 	uint64_t stage;
 	int mode;
 
-	if (!launches)
-		return;
 	if (!lane->shared) {
 		lane->launch_number = 0;
 		lane->launch_slot = NULL;
@@ -292,16 +290,15 @@ void ncs_launch_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_cuda_end(&mode);
 }
 
-void ncs_launch_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		     uint64_t handle, void *stream)
+void ncs_launch_stop_followed(struct ncs_comm *comm,
+			      struct ncs_lane_state *lane,
+			      struct ncs_launches *launches, uint64_t handle,
+			      void *stream)
 {
-	struct ncs_launches *launches = ncs_launches_of(comm);
 	struct ncs_launch_slot *slot;
 	uint64_t head;
 	int error, mode;
 
-	if (!launches)
-		return;
 	if (!take_again(launches, handle)) {
 		if (!lane->shared)
 			lane->launch_slot = NULL;

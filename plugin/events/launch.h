@@ -17,16 +17,43 @@
 #define NCS_PLUGIN_EVENTS_LAUNCH_H
 
 #include "plugin/state/comm.h"
+#include "plugin/state/launches.h"
+
+/* Do what the two functions below do, for a communicator whose launches are
+ * followed. */
+void ncs_launch_start_followed(struct ncs_comm *comm,
+			       struct ncs_lane_state *lane,
+			       struct ncs_launches *launches, uint64_t handle,
+			       void *stream, uint64_t now);
+void ncs_launch_stop_followed(struct ncs_comm *comm,
+			      struct ncs_lane_state *lane,
+			      struct ncs_launches *launches, uint64_t handle,
+			      void *stream);
 
 /* KernelLaunch starts: counts the launch, and records its first event if it is
  * to be followed. `handle` is the event's, 0 if it will not stop; `stream` the
  * CUDA stream. */
-void ncs_launch_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		      uint64_t handle, void *stream, uint64_t now);
+static inline void ncs_launch_start(struct ncs_comm *comm,
+				    struct ncs_lane_state *lane,
+				    uint64_t handle, void *stream, uint64_t now)
+{
+	struct ncs_launches *launches = ncs_launches_of(comm);
+
+	if (launches)
+		ncs_launch_start_followed(comm, lane, launches, handle, stream,
+					  now);
+}
 
 /* KernelLaunch stops: records the second event of a launch that is followed,
  * and publishes it to the watch thread. */
-void ncs_launch_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		     uint64_t handle, void *stream);
+static inline void ncs_launch_stop(struct ncs_comm *comm,
+				   struct ncs_lane_state *lane, uint64_t handle,
+				   void *stream)
+{
+	struct ncs_launches *launches = ncs_launches_of(comm);
+
+	if (launches)
+		ncs_launch_stop_followed(comm, lane, launches, handle, stream);
+}
 
 #endif

@@ -565,8 +565,8 @@ static void join_launch(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_add_relaxed(&slot->bytes, op->bytes);
 	do {
 		/* ORDER: pairs with close_launch() (plugin/life/launch_watch.c)
-		 * and with ncs_launch_stop() (plugin/events/launch.c): the
-		 * times of a launch that is closed are known. */
+		 * and with ncs_launch_stop_followed() (plugin/events/launch.c):
+		 * the times of a launch that is closed are known. */
 		before = ncs_load_acquire(&slot->state);
 		if (!ncs_launch_is(before, number) ||
 		    before & NCS_LAUNCH_CLOSED) {

@@ -317,8 +317,8 @@ static void destroy_pair(struct ncs_launch_events *events)
 static void fail(struct watched *self, int error)
 {
 	ncs_store_relaxed(&self->failure, (uint64_t)error);
-	/* ORDER: pairs with ncs_launch_start() (plugin/events/launch.c): no
-	 * launch is followed any more. */
+	/* ORDER: pairs with ncs_launch_start_followed()
+	 * (plugin/events/launch.c): no launch is followed any more. */
 	ncs_store_release(&self->launches.stage, NCS_LAUNCHES_CLOSING);
 }
 
@@ -356,7 +356,7 @@ static void make_events(struct watched *self)
 	if (error)
 		fail(self, error);
 	else
-		/* ORDER: pairs with ncs_launch_start()
+		/* ORDER: pairs with ncs_launch_start_followed()
 		 * (plugin/events/launch.c): the events are there. */
 		ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_WANTED,
 					NCS_LAUNCHES_READY);
@@ -576,8 +576,8 @@ static bool is_fresh(const struct ncs_launch_slot *slot)
 static unsigned poll_launches(struct watched *self, bool all)
 {
 	struct ncs_launches *launches = &self->launches;
-	/* ORDER: pairs with ncs_launch_stop() (plugin/events/launch.c): the
-	 * slots and their events are complete. */
+	/* ORDER: pairs with ncs_launch_stop_followed()
+	 * (plugin/events/launch.c): the slots and their events are complete. */
 	uint64_t head = ncs_load_acquire(&launches->head);
 	unsigned ended = 0;
 
@@ -641,7 +641,8 @@ static void give_up_launches(struct watched *self)
 {
 	struct ncs_launches *launches = &self->launches;
 
-	/* ORDER: pairs with ncs_launch_stop() (plugin/events/launch.c). */
+	/* ORDER: pairs with ncs_launch_stop_followed()
+	 * (plugin/events/launch.c). */
 	while (ncs_load_relaxed(&launches->tail) !=
 	       ncs_load_acquire(&launches->head)) {
 		struct ncs_launch_slot *slot =

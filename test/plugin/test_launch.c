@@ -510,6 +510,30 @@ static void place_in_time(void *argument)
 
 SCENARIO_TEST(record_has_the_kernel_s_begin_and_end, place_in_time)
 
+/* Launches like a player of captured jobs: without a context, on streams that are
+ * numbers in a log. */
+static void play_along(void *argument)
+{
+	struct ncs_stream_times before;
+
+	(void)argument;
+	cuda_job_open("cuda.so", "all", LAST_API);
+	cuda->play_along();
+	cuda->context_use(NULL);
+	job.stream = (void *)(uintptr_t)0x7f12345670;
+	cuda_job_settle(true);
+	before = cuda_job_times(job.header);
+	cuda_job_call(KERNEL_NS);
+	cuda_job_expect_all_ended("a kernel");
+	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "in flight");
+	/* It begins after the first event, when it is launched. */
+	CHECK(cuda_job_times(job.header).time_ns - before.time_ns >= KERNEL_NS,
+	      "its time");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(players_of_captured_jobs_have_times, play_along)
+
 /* --- How many are timed ------------------------------------------------ */
 
 /* Returns 1 if all ranks time the launch with this number at level 2. */
@@ -773,6 +797,7 @@ int main(void)
 		cmocka_unit_test(
 			operation_reported_after_its_kernel_has_its_time),
 		cmocka_unit_test(record_has_the_kernel_s_begin_and_end),
+		cmocka_unit_test(players_of_captured_jobs_have_times),
 		cmocka_unit_test(one_launch_in_four_is_timed),
 		cmocka_unit_test(ranks_time_the_same_launches),
 		cmocka_unit_test(fast_launches_are_timed_in_part),
