@@ -9,7 +9,7 @@
  * two without times cost the host 1.4 us and the stream nothing (measured on an
  * H200). A launch that is being captured into a graph is always left alone.
  *
- * Called by callbacks: no lock, no allocation, no system call; at most six
+ * Called by callbacks: no lock, no allocation, no system call; at most seven
  * calls of CUDA's driver a launch, and three more in a communicator's first
  * launch, which makes two events and starts the watch thread.
  */

@@ -78,11 +78,12 @@ struct ncs_launches {
 	uint64_t use;    /* enum ncs_launches_use */
 	uint64_t error;  /* the driver's to a launching thread; 0 if none */
 	uint64_t head;	 /* launches published to the watch thread */
-	uint64_t tail;	 /* launches that it has closed */
 	uint64_t number; /* launches so far, captured ones left out */
 	uint64_t last_followed; /* ticks when the latest one was followed */
 	uint64_t open_handle;   /* KernelLaunch event of the one in between */
 	void *context;          /* CUDA context of the first launch */
+	/* Written by the watch thread. */
+	NCS_APART uint64_t tail; /* launches that it has closed */
 	struct ncs_launch_slot slots[NCS_LAUNCH_MAX];
 };
 
