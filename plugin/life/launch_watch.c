@@ -374,7 +374,8 @@ static void publish_status(struct watched *self)
 	if (failure != 0) {
 		status = NCS_STREAM_FAILED;
 		ncs_store_relaxed(&progress->failure, failure);
-	} else if (ncs_load_relaxed(&self->launches.number) != 0) {
+	} else if (ncs_load_relaxed(&self->launches.stage) !=
+		   NCS_LAUNCHES_IDLE) {
 		status = level == 0 ? NCS_STREAM_ALL : NCS_STREAM_SOME;
 	}
 	ncs_store_relaxed(&progress->level, level);

@@ -502,6 +502,8 @@ static void be_child(uint64_t before)
 		cuda_job_call_in(child.context, NULL, 0);
 	CHECK_EQUAL(JOB_PROGRESS(launched), before, "the parent's launches");
 	CHECK(!cuda_job_is_watched(), "a thread in a child without a driver");
+	CHECK_EQUAL(PROGRESS(cuda_job_map(1), status), NCS_STREAM_WAITING,
+		    "nothing is timed");
 	play_coll(&child, 1);
 	check_losses(&child, "child", END_OF_LOSSES);
 	CHECK(host_finalize(child.host, child.context) == NCCL_SUCCESS,
