@@ -351,7 +351,8 @@
 	X(start, "Ticks.") \
 	X(position, "Low 32 bits of the record's position in its ring.") \
 	X(event, "Event type.") \
-	X(flags, "1: send; 2: captured into a CUDA graph; 4: NCCL did not" \
+	X(flags, "1: send (coll, p2p: its begin and end are those of its kernel" \
+	  " on the stream); 2: captured into a CUDA graph; 4: NCCL did not" \
 	  " report the stop (coll, p2p: the records of its children were left" \
 	  " out); 8: replaces an earlier record of its operation. The upper" \
 	  " four bits are a level, see below.") \

@@ -43,6 +43,9 @@ enum ncs_record_flag {
 	NCS_RECORD_AGAIN = 8, /* replaces the operation's earlier record */
 	/* COLL, P2P: sampling left out the records of its children. */
 	NCS_RECORD_LEFT_OUT = NCS_RECORD_MISSING_STOP,
+	/* COLL, P2P: delta[1] and the duration lead to the begin and to the end
+	 * of its kernel, by CUDA events on the stream. */
+	NCS_RECORD_ON_STREAM = NCS_RECORD_SEND,
 };
 
 /* The upper four bits of a record's flags are its sampling level. At level L,
@@ -75,9 +78,7 @@ enum ncs_record_flag {
  *
  * event        value               number           delta[0], delta[1]
  * GROUP        -                   -                -
- * COLL, P2P    message bytes       sequence number  enqueued, first child;
- *                                                   the duration is up to
- *                                                   the last child's end;
+ * COLL, P2P    message bytes       sequence number  enqueued, begun;
  *                                                   channel: range of the
  *                                                   call, 0: none
  * PROXY_OP     bytes moved         steps done       in progress, first step
@@ -106,6 +107,13 @@ enum ncs_record_flag {
  *              name, inside the
  *              range it was set in
  * STREAM       stream              -                -
+ *
+ * A COLL or P2P record starts when NCCL reported the operation, or just before
+ * its kernel began if that is earlier. With NCS_RECORD_ON_STREAM its begin and
+ * its end are those of its kernel on the stream, and the begin is never
+ * unknown. Otherwise the begin is that of its first proxy operation, unknown if
+ * it had none, and the end that of its last child; records of a minor version
+ * before 5 are all of this kind.
  *
  * A STREAM record applies to the COLL and P2P records after it in the same
  * ring, up to the next STREAM record: their operations were called on that

@@ -350,22 +350,22 @@ static void publish_record(const struct ncs_comm *comm,
 	uint64_t proxy_start = ncs_load_relaxed(&op->proxy_start);
 	uint64_t stream_begin = ncs_load_relaxed(&op->stream_begin);
 
-	if (enqueued)
-		record.delta[0] = enqueued - op->start;
 	if (proxy_start > op->start)
 		record.delta[1] = proxy_start - op->start;
 	if (stream_begin != 0) {
 		/* NCCL reports the operation after its launch, so that its
-		 * kernel may have begun before that; the time that it took is
-		 * kept then. */
-		record.delta[1] = stream_begin > op->start ?
-					  stream_begin - op->start :
-					  1;
+		 * kernel may have begun before that. */
+		if (stream_begin <= op->start)
+			record.start = stream_begin - 1;
+		record.flags |= NCS_RECORD_ON_STREAM;
+		record.delta[1] = stream_begin - record.start;
 		record.duration = record.delta[1] +
 				  ncs_clock_duration_ticks(
 					  &comm->header->clock,
 					  ncs_load_relaxed(&op->stream_ns));
 	}
+	if (enqueued)
+		record.delta[0] = enqueued - record.start;
 	ncs_lane_publish_operation(lane, &record, op->stream);
 }
 

@@ -530,8 +530,10 @@ static void end_unfollowed(struct watched *self)
 
 /* --- Asking the driver -------------------------------------------------- */
 
-/* When a launch's kernel began, by the host's clock; 0 if that is not known. */
-static uint64_t fetch_begin(struct context_clock *clock, void *begin)
+/* When a launch's kernel began, by the host's clock; 0 if that is not known. It
+ * began after the launch, however large the clocks' error is. */
+static uint64_t fetch_begin(struct context_clock *clock,
+			    const struct ncs_launch_slot *slot)
 {
 	uint64_t ticks = 0;
 	float ms;
@@ -539,11 +541,12 @@ static uint64_t fetch_begin(struct context_clock *clock, void *begin)
 	if (!clock || !take_clock(clock))
 		return 0;
 	if (clock->base_ticks != 0 &&
-	    ncs_cuda.event_elapsed_ms(&ms, clock->base, begin) == 0)
+	    ncs_cuda.event_elapsed_ms(&ms, clock->base,
+				      slot->timed_events.begin) == 0)
 		ticks = ms >= 0 ? clock->base_ticks + ticks_of_ms(ms) :
 				  clock->base_ticks - ticks_of_ms(-ms);
 	leave_clock(clock);
-	return ticks;
+	return ticks != 0 && ticks < slot->called ? slot->called : ticks;
 }
 
 /* Fetches the times of a launch that has ended. */
@@ -561,7 +564,7 @@ static void fetch_times(struct context_clock *clock,
 	ns = ns_of_ms(ms);
 	/* 0 would be no time. */
 	ncs_payload_store(&slot->time_ns, ns > bias_ns ? ns - bias_ns : 1);
-	ncs_payload_store(&slot->begin, fetch_begin(clock, events->begin));
+	ncs_payload_store(&slot->begin, fetch_begin(clock, slot));
 }
 
 /* Returns true if NCCL may not have reported all operations of a launch yet,

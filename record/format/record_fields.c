@@ -300,12 +300,15 @@ unsigned ncs_record_fields(const struct ncs_record *record, uint64_t stream,
 	if (event == NCS_EVENT_COLL_API || event == NCS_EVENT_P2P_API)
 		fields[count++] =
 			flag(NCS_FIELD_GRAPH, record->flags & NCS_RECORD_GRAPH);
-	if (is_operation(event))
+	if (is_operation(event)) {
+		fields[count++] = flag(NCS_FIELD_ON_STREAM,
+				       record->flags & NCS_RECORD_ON_STREAM);
 		fields[count++] =
 			flag(NCS_FIELD_AGAIN, record->flags & NCS_RECORD_AGAIN);
-	else
+	} else {
 		fields[count++] = flag(NCS_FIELD_MISSING_STOP,
 				       record->flags & NCS_RECORD_MISSING_STOP);
+	}
 	if (is_sampled(event))
 		count += put_sampling(record, &fields[count]);
 	return count;

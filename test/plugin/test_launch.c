@@ -500,6 +500,7 @@ static void place_in_time(void *argument)
 		      (long long)ncs_clock_duration_ns(&job.header->clock,
 						       begin - most),
 		      (unsigned long long)JOB_PROGRESS(error_ns));
+		CHECK(record.flags & NCS_RECORD_ON_STREAM, "source");
 		ns = ncs_clock_duration_ns(&job.header->clock,
 					   record.duration - record.delta[1]);
 		CHECK(ns + 2000 >= KERNEL_NS && ns <= KERNEL_NS + 2000,
@@ -509,6 +510,41 @@ static void place_in_time(void *argument)
 }
 
 SCENARIO_TEST(record_has_the_kernel_s_begin_and_end, place_in_time)
+
+/* On an idle stream the kernel begins before NCCL reports its operation. */
+static void begin_before_the_operation(void *argument)
+{
+	struct ncs_record record;
+	uint64_t kind, least, most, reported, begin;
+
+	(void)argument;
+	cuda_job_open("cuda.so", "all", LAST_API);
+	cuda->follow_clock(UINT64_C(123456789012));
+	cuda_job_settle(true);
+	WAIT_UNTIL(JOB_PROGRESS(error_ns) != 0, "its error");
+	read_all_records(&job.guest);
+	kind = job.header->clock.kind;
+	least = ncs_clock_ticks(kind);
+	cuda_job_launch(KERNEL_NS);
+	most = ncs_clock_ticks(kind) +
+	       ncs_clock_duration_ticks(&job.header->clock,
+					JOB_PROGRESS(error_ns) + 50000);
+	while ((reported = ncs_clock_ticks(kind)) <= 2 * most - least)
+		;
+	cuda_job_operation(0);
+	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "in flight");
+	record = cuda_job_next_operation();
+	begin = record.start + record.delta[1];
+	CHECK(record.flags & NCS_RECORD_ON_STREAM, "source");
+	CHECK(begin >= least && begin <= most && most < reported,
+	      "it began after %lld ticks, at most %lld", (long long)(begin - least),
+	      (long long)(most - least));
+	CHECK(record.delta[0] > record.delta[1], "it was enqueued later");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(begin_may_be_before_the_operation_is_reported,
+	      begin_before_the_operation)
 
 /* Launches like a player of captured jobs: without a context, on streams that are
  * numbers in a log. */
@@ -772,6 +808,7 @@ static void end_untimed(void *argument)
 	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "in flight");
 	record = cuda_job_next_operation();
 	CHECK(record.start + record.duration <= stopped, "its end");
+	CHECK(!(record.flags & NCS_RECORD_ON_STREAM), "source");
 	cuda_job_close();
 }
 
@@ -797,6 +834,7 @@ int main(void)
 		cmocka_unit_test(
 			operation_reported_after_its_kernel_has_its_time),
 		cmocka_unit_test(record_has_the_kernel_s_begin_and_end),
+		cmocka_unit_test(begin_may_be_before_the_operation_is_reported),
 		cmocka_unit_test(players_of_captured_jobs_have_times),
 		cmocka_unit_test(one_launch_in_four_is_timed),
 		cmocka_unit_test(ranks_time_the_same_launches),

@@ -225,6 +225,37 @@ static void operation_has_the_stream_that_its_ring_named(void **state)
 	free(exported.text);
 }
 
+static void operation_says_whether_its_times_are_from_the_stream(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
+	struct recording_fixture *fixture = *state;
+	struct ncs_record records[2] = { { .event = NCS_EVENT_COLL },
+					 { .event = NCS_EVENT_P2P } };
+	struct exported_text exported;
+	size_t rank;
+
+	for (unsigned i = 0; i < 2; i++) {
+		records[i].start = RECORDING_BEGUN_NS + SECOND;
+		records[i].position = i;
+		records[i].flags = i ? NCS_RECORD_ON_STREAM : 0;
+	}
+	rank = begin(fixture);
+	assert_int_equal(ncs_recording_writer_records(
+				 fixture->writer, rank, 1, records, 2, 0, 0,
+				 RECORDING_BEGUN_NS + SECOND),
+			 0);
+	recording_fixture_end(fixture);
+	export(fixture, &request, &exported);
+	for (unsigned i = 0; i < 2; i++) {
+		json_t *line = line_of(exported.text, i);
+		json_t *found = json_object_get(line, "on_stream");
+
+		assert_true(i ? json_is_true(found) : json_is_false(found));
+		json_decref(line);
+	}
+	free(exported.text);
+}
+
 static void stream_named_before_the_time_range_still_holds(void **state)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
@@ -474,6 +505,7 @@ int main(void)
 		TEST(time_range_exports_what_ended_in_it),
 		TEST(pid_filter_exports_one_process),
 		TEST(operation_has_the_stream_that_its_ring_named),
+		TEST(operation_says_whether_its_times_are_from_the_stream),
 		TEST(stream_named_before_the_time_range_still_holds),
 		TEST(lost_records_are_counted),
 		TEST(table_has_the_columns_of_nccl_tests),
