@@ -346,12 +346,8 @@ static void process_deferred(struct ncs_path *path, double until_ns)
 	struct ncs_path_deferred *deferred;
 
 	while ((deferred = ncs_path_deferred_next(path, until_ns))) {
-		struct ncs_part_times times;
-
-		ncs_part_times_make(&times, &deferred->part,
-				    deferred->pending->arrival);
 		process(path, deferred->pending, deferred->role, false,
-			&deferred->part, &times, 1, deferred->at_ns);
+			&deferred->part, &deferred->times, 1, deferred->at_ns);
 		ncs_path_deferred_free(deferred);
 	}
 }
@@ -419,8 +415,8 @@ part_times_of(const struct ncs_path *path, const struct ncs_joined *joined)
 	if (joined->part_times)
 		return joined->part_times;
 	for (size_t i = 0; i < joined->count; i++)
-		ncs_part_times_make(&path->part_times[i], &joined->parts[i],
-				    joined->arrival);
+		ncs_part_times_make(&path->part_times[i], joined,
+				    &joined->parts[i]);
 	return path->part_times;
 }
 
@@ -454,7 +450,6 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 			       .step = step,
 			       .function = joined->function,
 			       .is_counted = is_counted },
-		.arrival = joined->arrival,
 	};
 	double first_ns;
 	int error;

@@ -16,15 +16,21 @@ static bool is_before(const void *left, const void *right)
 }
 
 static int push(struct ncs_path *path, struct ncs_path_pending *pending,
-		enum ncs_path_role role, const struct ncs_part *part,
-		double at_ns)
+		const struct ncs_joined *joined, const struct ncs_part *part,
+		enum ncs_path_role role, double at_ns)
 {
 	struct ncs_path_deferred *deferred = malloc(sizeof(*deferred));
 
 	if (!deferred)
 		return -ENOMEM;
-	*deferred = (struct ncs_path_deferred){ at_ns, path->deferred_count++,
-						role, pending, *part };
+	*deferred = (struct ncs_path_deferred){
+		.at_ns = at_ns,
+		.order = path->deferred_count++,
+		.role = role,
+		.pending = pending,
+		.part = *part,
+	};
+	ncs_part_times_make(&deferred->times, joined, part);
 	if (ncs_heap_push(&path->deferred, deferred, is_before) != 0) {
 		free(deferred);
 		return -ENOMEM;
@@ -66,9 +72,9 @@ static double root_end_ns(const struct ncs_path *path,
 
 	for (size_t i = 0; i < joined->count; i++)
 		if (ncs_joined_is_root(joined, &joined->parts[i]))
-			root_ns =
-				ncs_since(path->base_ns,
-					  joined->parts[i].at_ns[NCS_PART_END]);
+			root_ns = ncs_since(
+				path->base_ns,
+				ncs_joined_end_ns(joined, &joined->parts[i]));
 	return root_ns;
 }
 
@@ -84,23 +90,21 @@ static int push_parts(struct ncs_path *path, const struct ncs_joined *joined,
 	for (size_t i = 0; i < joined->count && !error; i++) {
 		const struct ncs_part *part = &joined->parts[i];
 		bool is_root = ncs_joined_is_root(joined, part);
-		double end_ns =
-			ncs_since(path->base_ns, part->at_ns[NCS_PART_END]);
+		double at_ns = ncs_since(path->base_ns,
+					 ncs_joined_end_ns(joined, part));
+		enum ncs_path_role role = NCS_PATH_ROLE_WAITED_FOR;
 
 		if (ncs_is_waiting(joined->wait_rule, is_root) != waits)
 			continue;
 		if (joined->wait_rule == NCS_WAIT_FOR_NONE)
-			error = push(path, pending, NCS_PATH_ROLE_ALONE, part,
-				     end_ns);
+			role = NCS_PATH_ROLE_ALONE;
 		else if (waits)
-			error = push(path, pending, NCS_PATH_ROLE_WAITS, part,
-				     end_ns);
+			role = NCS_PATH_ROLE_WAITS;
 		else if (joined->wait_rule == NCS_WAIT_FOR_ROOT)
-			error = push(path, pending, NCS_PATH_ROLE_WAITED_FOR,
-				     part, first_ns);
+			at_ns = first_ns;
 		else
-			error = push(path, pending, NCS_PATH_ROLE_WAITED_FOR,
-				     part, ncs_smaller(end_ns, root_ns));
+			at_ns = ncs_smaller(at_ns, root_ns);
+		error = push(path, pending, joined, part, role, at_ns);
 	}
 	return error;
 }

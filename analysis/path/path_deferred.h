@@ -16,6 +16,7 @@ struct ncs_path_deferred {
 	enum ncs_path_role role;
 	struct ncs_path_pending *pending;
 	struct ncs_part part;
+	struct ncs_part_times times; /* of the part */
 };
 
 /* Defers all parts of an operation; `pending` is what they have in common; it

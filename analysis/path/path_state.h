@@ -72,7 +72,6 @@ struct ncs_path_arrival {
  * ranks wait for all. */
 struct ncs_path_pending {
 	struct ncs_path_operation operation;
-	enum ncs_part_stage arrival; /* stage that counts as their arrival */
 	size_t references;
 	struct ncs_path_edits edits;
 	/* The latest arrival so far of the parts that others wait for. */

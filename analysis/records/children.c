@@ -23,6 +23,19 @@ static void take_kernel(struct ncs_children *children,
 		children->gpu_stop_ns = stop_ns;
 }
 
+static void take_proxy(struct ncs_children *children,
+		       const struct ncs_clock *clock,
+		       const struct ncs_record *record)
+{
+	uint64_t stop_ns =
+		ncs_clock_ns(clock, record->start + record->duration);
+
+	keep_first(&children->proxy_start_ns,
+		   ncs_clock_ns(clock, record->start));
+	if (stop_ns > children->proxy_stop_ns)
+		children->proxy_stop_ns = stop_ns;
+}
+
 /* Returns a hash of a channel and peer; different pairs almost never have the
  * same hash. */
 static uint64_t hash_of(const struct ncs_record *record)
@@ -37,6 +50,8 @@ void ncs_children_take(struct ncs_children *children,
 {
 	bool send = record->flags & NCS_RECORD_SEND;
 
+	if (record->event == NCS_EVENT_PROXY_OP)
+		take_proxy(children, clock, record);
 	if (record->event == NCS_EVENT_KERNEL_CH)
 		take_kernel(children, record);
 	else if (record->event == NCS_EVENT_PROXY_OP && send)

@@ -18,6 +18,10 @@ struct ncs_children {
 	 * clock: the host only learns of them when the proxy thread polls. */
 	uint64_t gpu_start_ns;
 	uint64_t gpu_stop_ns;
+	/* Start of the first proxy operation and end of the last one, by the
+	 * host's clock. */
+	uint64_t proxy_start_ns;
+	uint64_t proxy_stop_ns;
 	/* The end of a sender's first wait for its GPU, by the host's clock. */
 	uint64_t data_ns;
 	/* Hashes of the sets of channels and peers that it sends to and

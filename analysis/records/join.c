@@ -233,46 +233,137 @@ static int reserve_finished(struct ncs_join *join)
 				 sizeof(*join->finished.items));
 }
 
+/* Returns whether a moment is known of all parts. */
+static bool all_know(const struct ncs_joined *joined, enum ncs_moment moment)
+{
+	for (size_t i = 0; i < joined->count; i++)
+		if (joined->parts[i].at_ns[moment] == 0)
+			return false;
+	return true;
+}
+
 static void find_arrival(struct ncs_joined *joined)
 {
-	static const enum ncs_part_stage stages[] = { NCS_PART_DATA,
-						      NCS_PART_KERNEL,
-						      NCS_PART_PROXY };
+	static const enum ncs_moment moments[] = { NCS_MOMENT_STREAM,
+						   NCS_MOMENT_DATA,
+						   NCS_MOMENT_KERNEL,
+						   NCS_MOMENT_PROXY };
 
-	joined->arrival = NCS_PART_BEGIN;
-	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
-		size_t known = 0;
-
+	joined->arrival = NCS_MOMENT_OPERATION;
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
 		/* If not all ranks wait for all, a rank may send the data of
 		 * others: then DATA does not show its own arrival. */
-		if (stages[i] == NCS_PART_DATA &&
+		if (moments[i] == NCS_MOMENT_DATA &&
 		    joined->wait_rule != NCS_WAIT_FOR_ALL)
 			continue;
-		while (known < joined->count &&
-		       joined->parts[known].at_ns[stages[i]] != 0)
-			known++;
-		if (known == joined->count) {
-			joined->arrival = stages[i];
+		if (all_know(joined, moments[i])) {
+			joined->arrival = moments[i];
 			return;
 		}
 	}
 }
 
-double ncs_joined_transfer_ns(const struct ncs_joined *joined)
+/* Returns the part that arrived last of those that others wait for; NULL if
+ * none waits for another. */
+static const struct ncs_part *last_awaited(const struct ncs_joined *joined)
 {
-	uint64_t ready_ns = 0, end_ns = 0;
+	const struct ncs_part *last = NULL;
 
 	for (size_t i = 0; i < joined->count; i++) {
 		const struct ncs_part *part = &joined->parts[i];
-		bool is_root = ncs_joined_is_root(joined, part);
 
-		if (ncs_is_awaited(joined->wait_rule, is_root) &&
-		    part->at_ns[joined->arrival] > ready_ns)
-			ready_ns = part->at_ns[joined->arrival];
-		if (part->at_ns[NCS_PART_END] > end_ns)
-			end_ns = part->at_ns[NCS_PART_END];
+		if (ncs_is_awaited(joined->wait_rule,
+				   ncs_joined_is_root(joined, part)) &&
+		    (!last || ncs_joined_arrival_ns(joined, part) >
+				      ncs_joined_arrival_ns(joined, last)))
+			last = part;
 	}
-	return (double)end_ns - (double)ready_ns;
+	return last;
+}
+
+/* Returns whether a moment may be the end of all parts that wait for another
+ * one: it is not before the last arrival. */
+static bool may_be_end(const struct ncs_joined *joined,
+		       const struct ncs_part *last, enum ncs_moment moment)
+{
+	uint64_t last_ns = last ? ncs_joined_arrival_ns(joined, last) : 0;
+
+	for (size_t i = 0; i < joined->count; i++) {
+		const struct ncs_part *part = &joined->parts[i];
+		uint64_t error_ns;
+
+		if (!last || part == last ||
+		    !ncs_is_waiting(joined->wait_rule,
+				    ncs_joined_is_root(joined, part)))
+			continue;
+		error_ns = ncs_part_error_ns(part, moment) +
+			   ncs_part_error_ns(last, joined->arrival);
+		if (part->at_ns[moment] + error_ns < last_ns)
+			return false;
+	}
+	return true;
+}
+
+/* Finds the moment that counts as the end. KERNEL_END of a rank may come long
+ * before its kernel ends: with the TREE algorithm, NCCL's channels stop one by
+ * one. */
+static void find_end(struct ncs_joined *joined)
+{
+	static const enum ncs_moment moments[] = { NCS_MOMENT_STREAM_END,
+						   NCS_MOMENT_KERNEL_END,
+						   NCS_MOMENT_LAST_END };
+	const struct ncs_part *last = last_awaited(joined);
+
+	joined->end = NCS_MOMENT_LAST_END;
+	joined->not_before_ns = last ? ncs_joined_arrival_ns(joined, last) : 0;
+	joined->end_is_trusted = true;
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+		if (!all_know(joined, moments[i]) ||
+		    !may_be_end(joined, last, moments[i]))
+			continue;
+		joined->end = moments[i];
+		return;
+	}
+	joined->end_is_trusted = false;
+}
+
+uint64_t ncs_joined_end_ns(const struct ncs_joined *joined,
+			   const struct ncs_part *part)
+{
+	uint64_t end_ns = part->at_ns[joined->end];
+
+	if (end_ns < joined->not_before_ns &&
+	    ncs_is_waiting(joined->wait_rule, ncs_joined_is_root(joined, part)))
+		return joined->not_before_ns;
+	return end_ns;
+}
+
+static uint64_t first_end_ns(const struct ncs_joined *joined)
+{
+	uint64_t first_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < joined->count; i++) {
+		uint64_t end_ns = ncs_joined_end_ns(joined, &joined->parts[i]);
+
+		if (end_ns < first_ns)
+			first_ns = end_ns;
+	}
+	return first_ns;
+}
+
+double ncs_joined_transfer_ns(const struct ncs_joined *joined)
+{
+	const struct ncs_part *last = last_awaited(joined);
+	uint64_t end_ns = 0;
+
+	for (size_t i = 0; i < joined->count; i++) {
+		uint64_t part_ns = ncs_joined_end_ns(joined, &joined->parts[i]);
+
+		if (part_ns > end_ns)
+			end_ns = part_ns;
+	}
+	return (double)end_ns -
+	       (last ? (double)ncs_joined_arrival_ns(joined, last) : 0);
 }
 
 /* A sender that ended before the receiver began did not wait for it. */
@@ -283,26 +374,27 @@ static enum ncs_wait_rule rule_of_transfer(const struct ncs_joined *joined)
 
 	if (joined->count < 2)
 		return NCS_WAIT_FOR_NONE;
-	return send->at_ns[NCS_PART_END] < receive->at_ns[NCS_PART_BEGIN] ?
+	return send->at_ns[NCS_MOMENT_LAST_END] <
+			       receive->at_ns[NCS_MOMENT_OPERATION] ?
 		       NCS_WAIT_FOR_ROOT :
 		       NCS_WAIT_FOR_ALL;
 }
 
 void ncs_part_times_make(struct ncs_part_times *times,
-			 const struct ncs_part *part,
-			 enum ncs_part_stage arrival)
+			 const struct ncs_joined *joined,
+			 const struct ncs_part *part)
 {
 	const struct ncs_part_channel *slowest = &part->slowest;
 	const uint64_t *wait_ns =
 		&slowest->wait_ns[slowest->send ? NCS_CHANNEL_SEND_GPU_WAIT :
 						  NCS_CHANNEL_RECV_WAIT];
 
-	times->begin_ns = part->at_ns[NCS_PART_BEGIN];
-	times->call_ns = part->at_ns[NCS_PART_CALL] != 0 ?
-				 part->at_ns[NCS_PART_CALL] :
+	times->begin_ns = part->at_ns[NCS_MOMENT_OPERATION];
+	times->call_ns = part->at_ns[NCS_MOMENT_CALL] != 0 ?
+				 part->at_ns[NCS_MOMENT_CALL] :
 				 times->begin_ns;
-	times->arrival_ns = part->at_ns[arrival];
-	times->end_ns = part->at_ns[NCS_PART_END];
+	times->arrival_ns = ncs_joined_arrival_ns(joined, part);
+	times->end_ns = ncs_joined_end_ns(joined, part);
 	times->owner = (uint32_t)part->owner;
 	times->last_channel.is_known = slowest->steps > 0;
 	times->last_channel.send = slowest->send;
@@ -321,8 +413,8 @@ static void make_part_times(struct pending *pending)
 	pending->part_times =
 		malloc(joined->count * sizeof(*pending->part_times));
 	for (size_t i = 0; pending->part_times && i < joined->count; i++)
-		ncs_part_times_make(&pending->part_times[i], &joined->parts[i],
-				    joined->arrival);
+		ncs_part_times_make(&pending->part_times[i], joined,
+				    &joined->parts[i]);
 	joined->part_times = pending->part_times;
 }
 
@@ -340,6 +432,8 @@ static void finish(struct ncs_join *join, struct pending *pending)
 				    rule_of_transfer(joined) :
 				    ncs_wait_rule_of(joined->function);
 	find_arrival(joined);
+	find_end(joined);
+	joined->first_end_ns = first_end_ns(joined);
 	make_part_times(pending);
 	if (joined->is_complete)
 		join->count.complete++;
@@ -427,8 +521,8 @@ static bool insert(struct pending *pending, const struct ncs_part *part)
 		(pending->joined.count - place) * sizeof(*part));
 	pending->parts[place] = *part;
 	pending->joined.count++;
-	if (part->at_ns[NCS_PART_END] < pending->joined.first_end_ns)
-		pending->joined.first_end_ns = part->at_ns[NCS_PART_END];
+	if (ncs_part_first_end_ns(part) < pending->joined.first_end_ns)
+		pending->joined.first_end_ns = ncs_part_first_end_ns(part);
 	return true;
 }
 
@@ -605,9 +699,6 @@ static int give_transfer(struct ncs_join *join,
 		if (!gives[i])
 			continue;
 		pending->parts[pending->joined.count++] = *part;
-		if (part->at_ns[NCS_PART_END] < pending->joined.first_end_ns)
-			pending->joined.first_end_ns =
-				part->at_ns[NCS_PART_END];
 		queue->first++;
 		queue->count--;
 	}
@@ -634,11 +725,12 @@ static int match(struct ncs_join *join, struct transfer_connection *connection,
 		if (error || (!send && !receive))
 			return error;
 		if (send && receive) {
-			bool is_pair = send->bytes == receive->bytes &&
-				       receive->at_ns[NCS_PART_END] >=
-					       send->at_ns[NCS_PART_BEGIN];
-			bool send_first = send->at_ns[NCS_PART_END] <
-					  receive->at_ns[NCS_PART_END];
+			bool is_pair =
+				send->bytes == receive->bytes &&
+				receive->at_ns[NCS_MOMENT_LAST_END] >=
+					send->at_ns[NCS_MOMENT_OPERATION];
+			bool send_first = send->at_ns[NCS_MOMENT_LAST_END] <
+					  receive->at_ns[NCS_MOMENT_LAST_END];
 
 			give_send = is_pair || send_first;
 			give_receive = is_pair || !send_first;
@@ -739,8 +831,8 @@ void ncs_join_advance(struct ncs_join *join, uint64_t until_ns)
 			const struct ncs_part *part =
 				head(&join->connections[i]->ends[k]);
 
-			if (part && part->at_ns[NCS_PART_END] < until_ns)
-				until_ns = part->at_ns[NCS_PART_END];
+			if (part && ncs_part_first_end_ns(part) < until_ns)
+				until_ns = ncs_part_first_end_ns(part);
 		}
 	if (until_ns > join->until_ns)
 		join->until_ns = until_ns;

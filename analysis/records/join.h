@@ -54,20 +54,29 @@ struct ncs_joined {
 	 * receiver began, so that it cannot have waited; else
 	 * NCS_WAIT_FOR_ALL. */
 	enum ncs_wait_rule wait_rule;
-	/* The latest stage on the way into the operation that is known of all
-	 * parts. Arrivals are compared by this stage. */
-	enum ncs_part_stage arrival;
+	/* The best moment on the way into the operation that is known of all
+	 * parts: its arrivals. OPERATION if nothing better is, which says when
+	 * the host launched it, not when the GPU could begin. */
+	enum ncs_moment arrival;
+	/* The best moment that is known of all parts and can be their end. */
+	enum ncs_moment end;
+	/* The last arrival that others wait for; 0 if there is none. No part
+	 * that waits ends before it: where `end` says so, this time stands for
+	 * the part's end. */
+	uint64_t not_before_ns;
+	/* False if `end` is earlier than that by more than the errors of the
+	 * two times: then it is not known when the parts ended. */
+	bool end_is_trusted;
 	uint64_t first_end_ns; /* end of the part that ended first */
 	size_t count;          /* number of parts */
 	const struct ncs_part *parts;
 	const struct ncs_part_times *part_times; /* of the parts, or NULL */
 };
 
-/* Fills in the times of a part. `arrival` is the stage that counts as its
- * arrival. */
+/* Fills in the times of a part of an operation. */
 void ncs_part_times_make(struct ncs_part_times *times,
-			 const struct ncs_part *part,
-			 enum ncs_part_stage arrival);
+			 const struct ncs_joined *joined,
+			 const struct ncs_part *part);
 
 /* Returns true if the part is the root's or the sender's. */
 static inline bool ncs_joined_is_root(const struct ncs_joined *joined,
@@ -77,6 +86,18 @@ static inline bool ncs_joined_is_root(const struct ncs_joined *joined,
 		       part->function == NCS_FUNCTION_SEND :
 		       part->peer == part->rank;
 }
+
+/* Returns when a part of the operation arrived: the rank was ready, and could
+ * only wait for others from then on. */
+static inline uint64_t ncs_joined_arrival_ns(const struct ncs_joined *joined,
+					     const struct ncs_part *part)
+{
+	return part->at_ns[joined->arrival];
+}
+
+/* Returns when a part of the operation ended. */
+uint64_t ncs_joined_end_ns(const struct ncs_joined *joined,
+			   const struct ncs_part *part);
 
 /* Returns the time in ns from the arrival of the last awaited part to the end
  * of the last part; negative if the error of the clocks is larger than that

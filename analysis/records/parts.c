@@ -38,6 +38,7 @@ struct part_slot {
 	bool has_ended;
 	uint64_t drained_ns;                /* when its record was read */
 	uint64_t start, duration, delta[2]; /* of its record, in ticks */
+	bool is_stream_timed;
 	struct ncs_part part;
 	struct ncs_children children;
 	struct ncs_part_channel *channels;
@@ -59,6 +60,7 @@ struct algorithm {
 struct ncs_parts {
 	struct ncs_clock clock;
 	struct ncs_gpu_readings gpu; /* of its clock */
+	uint64_t stream_error_ns;    /* of times from the stream */
 	uint64_t comm_id;
 	int32_t rank;
 	int32_t nranks;
@@ -132,6 +134,8 @@ int ncs_parts_learn(struct ncs_parts *parts,
 	identify(parts, &snapshot->identity);
 	if (ncs_gpu_readings_add(&parts->gpu, &snapshot->gpu_clock) != 0)
 		return -ENOMEM;
+	if (snapshot->launches.error_ns > 0)
+		parts->stream_error_ns = snapshot->launches.error_ns;
 	memset(parts->algorithms, 0, sizeof(parts->algorithms));
 	for (size_t i = 0; i < snapshot->class_count; i++) {
 		const struct ncs_class_view *view = &snapshot->classes[i];
@@ -351,6 +355,7 @@ static int take_operation(struct ncs_parts *parts,
 	slot->start = record->start;
 	slot->duration = record->duration;
 	memcpy(slot->delta, record->delta, sizeof(slot->delta));
+	slot->is_stream_timed = record->flags & NCS_RECORD_ON_STREAM;
 	slot->part.function = record->function;
 	slot->part.peer = record->peer;
 	slot->part.bytes = record->value;
@@ -442,42 +447,73 @@ void ncs_parts_settle(struct ncs_parts *parts, uint64_t drained_ns)
  * end. */
 static uint64_t within(const struct ncs_part *part, uint64_t time_ns)
 {
-	uint64_t begin_ns = part->at_ns[NCS_PART_BEGIN];
+	uint64_t begin_ns = part->at_ns[NCS_MOMENT_OPERATION];
 
-	if (time_ns == 0 || time_ns > part->at_ns[NCS_PART_END])
+	if (time_ns == 0 || time_ns > part->at_ns[NCS_MOMENT_LAST_END])
 		return 0;
 	return time_ns > begin_ns ? time_ns : begin_ns;
 }
 
 static void find_calls(struct ncs_parts *parts, struct ncs_part *part)
 {
-	uint64_t begin_ns = part->at_ns[NCS_PART_BEGIN];
+	uint64_t begin_ns = part->at_ns[NCS_MOMENT_OPERATION];
 	uint64_t call_ns = ncs_call_history_before_ns(&parts->calls,
 						      part->function, begin_ns);
 	uint64_t launch_ns = ncs_call_history_before_ns(&parts->calls,
 							KIND_LAUNCH, begin_ns);
 
-	part->at_ns[NCS_PART_CALL] = call_ns;
+	part->at_ns[NCS_MOMENT_CALL] = call_ns;
 	/* A launch before the call belongs to another operation. */
 	if (call_ns != 0 && launch_ns >= call_ns)
-		part->at_ns[NCS_PART_LAUNCH] = launch_ns;
+		part->at_ns[NCS_MOMENT_LAUNCH] = launch_ns;
 	parts->calls.needed_ns = call_ns != 0 ? call_ns : begin_ns;
+}
+
+/* Returns an error as a part keeps it. */
+static uint32_t error_of(uint64_t error_ns)
+{
+	return error_ns < UINT32_MAX ? (uint32_t)error_ns : UINT32_MAX;
+}
+
+/* Finds when the operation's launch began and ended on its stream, or when its
+ * proxy operations did: its record reports the better of the two. */
+static void find_span(const struct ncs_parts *parts,
+		      const struct part_slot *slot, struct ncs_part *part)
+{
+	const struct ncs_clock *clock = &parts->clock;
+	uint64_t *at_ns = part->at_ns;
+	uint64_t begin_ns = 0;
+
+	if (slot->delta[1] != 0)
+		begin_ns = ncs_clock_ns(clock, slot->start + slot->delta[1]);
+	if (!slot->is_stream_timed) {
+		at_ns[NCS_MOMENT_PROXY] = within(part, begin_ns);
+		return;
+	}
+	at_ns[NCS_MOMENT_STREAM] = begin_ns;
+	at_ns[NCS_MOMENT_STREAM_END] = at_ns[NCS_MOMENT_LAST_END];
+	part->stream_error_ns = error_of(parts->stream_error_ns);
+	if (slot->children.proxy_stop_ns > at_ns[NCS_MOMENT_LAST_END])
+		at_ns[NCS_MOMENT_LAST_END] = slot->children.proxy_stop_ns;
+	at_ns[NCS_MOMENT_PROXY] = within(part, slot->children.proxy_start_ns);
 }
 
 static void find_kernel(const struct ncs_parts *parts,
 			const struct ncs_children *children,
 			struct ncs_part *part)
 {
-	uint64_t start_ns, stop_ns, error_ns;
+	uint64_t start_ns, stop_ns, error_ns, stop_error_ns;
 
 	if (children->gpu_start_ns == 0 ||
 	    !ncs_gpu_readings_find(&parts->gpu, children->gpu_start_ns,
 				   &start_ns, &error_ns) ||
 	    !ncs_gpu_readings_find(&parts->gpu, children->gpu_stop_ns, &stop_ns,
-				   &error_ns))
+				   &stop_error_ns))
 		return;
-	part->at_ns[NCS_PART_KERNEL] = within(part, start_ns);
-	part->at_ns[NCS_PART_KERNEL_END] = within(part, stop_ns);
+	part->kernel_error_ns =
+		error_of(error_ns > stop_error_ns ? error_ns : stop_error_ns);
+	part->at_ns[NCS_MOMENT_KERNEL] = within(part, start_ns);
+	part->at_ns[NCS_MOMENT_KERNEL_END] = within(part, stop_ns);
 }
 
 /* Returns the mean time on the wire in ns of a channel that has steps. */
@@ -524,26 +560,48 @@ static void finish(struct ncs_parts *parts, const struct part_slot *slot,
 						NCS_CLASS_OTHER;
 	part->protocol = algorithm->is_known ? algorithm->protocol :
 					       NCS_CLASS_OTHER;
-	at_ns[NCS_PART_BEGIN] = ncs_clock_ns(clock, slot->start);
-	at_ns[NCS_PART_END] = ncs_clock_ns(clock, slot->start + slot->duration);
-	if (at_ns[NCS_PART_BEGIN] <= parts->lost_until_ns &&
-	    at_ns[NCS_PART_END] >= parts->lost_from_ns)
+	at_ns[NCS_MOMENT_OPERATION] = ncs_clock_ns(clock, slot->start);
+	at_ns[NCS_MOMENT_LAST_END] =
+		ncs_clock_ns(clock, slot->start + slot->duration);
+	if (at_ns[NCS_MOMENT_OPERATION] <= parts->lost_until_ns &&
+	    at_ns[NCS_MOMENT_LAST_END] >= parts->lost_from_ns)
 		part->flags |= NCS_PART_LEFT_OUT;
 	if (slot->delta[0] != 0)
-		at_ns[NCS_PART_ENQUEUED] = within(
+		at_ns[NCS_MOMENT_ENQUEUED] = within(
 			part,
 			ncs_clock_ns(clock, slot->start + slot->delta[0]));
-	if (slot->delta[1] != 0)
-		at_ns[NCS_PART_PROXY] = within(
-			part,
-			ncs_clock_ns(clock, slot->start + slot->delta[1]));
+	find_span(parts, slot, part);
 	find_calls(parts, part);
 	find_channels(slot, part);
 	if (part->flags & NCS_PART_LEFT_OUT)
 		return;
 	find_kernel(parts, &slot->children, part);
 	if (ncs_children_sent_own_data(&slot->children))
-		at_ns[NCS_PART_DATA] = within(part, slot->children.data_ns);
+		at_ns[NCS_MOMENT_DATA] = within(part, slot->children.data_ns);
+}
+
+uint64_t ncs_part_error_ns(const struct ncs_part *part, enum ncs_moment moment)
+{
+	switch (moment) {
+	case NCS_MOMENT_STREAM:
+	case NCS_MOMENT_STREAM_END:
+		return part->stream_error_ns;
+	case NCS_MOMENT_KERNEL:
+	case NCS_MOMENT_KERNEL_END:
+		return part->kernel_error_ns;
+	default:
+		return 0;
+	}
+}
+
+uint64_t ncs_part_first_end_ns(const struct ncs_part *part)
+{
+	uint64_t first_ns = part->at_ns[NCS_MOMENT_LAST_END];
+
+	for (unsigned i = NCS_MOMENT_KERNEL_END; i < NCS_MOMENT_LAST_END; i++)
+		if (part->at_ns[i] != 0 && part->at_ns[i] < first_ns)
+			first_ns = part->at_ns[i];
+	return first_ns;
 }
 
 const struct ncs_part *ncs_parts_next(struct ncs_parts *parts)

@@ -16,22 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/records/moments.h"
 #include "ncclstat/reader.h"
-
-/* Stages on the way into an operation and out of it. The stages from BEGIN on
- * lie between BEGIN and END; those before BEGIN are not later than BEGIN. */
-enum ncs_part_stage {
-	NCS_PART_CALL,       /* the application called NCCL */
-	NCS_PART_LAUNCH,     /* the launch of the kernel began */
-	NCS_PART_BEGIN,      /* NCCL began to enqueue the operation */
-	NCS_PART_ENQUEUED,   /* NCCL had enqueued the operation */
-	NCS_PART_PROXY,      /* the proxy thread had its first child */
-	NCS_PART_KERNEL,     /* the first kernel began */
-	NCS_PART_DATA,       /* the GPU had the first data to send ready */
-	NCS_PART_KERNEL_END, /* the last kernel ended */
-	NCS_PART_END,        /* the last child ended; always known */
-	NCS_PART_STAGES
-};
 
 enum ncs_part_flag {
 	NCS_PART_P2P = 1,
@@ -70,7 +56,10 @@ struct ncs_part {
 	uint32_t channels;  /* number of its channels, by direction and peer */
 	uint64_t number;    /* sequence number or NCS_NO_SEQUENCE_NUMBER */
 	uint64_t bytes;
-	uint64_t at_ns[NCS_PART_STAGES]; /* 0 if not known */
+	/* 0 if not known. OPERATION and LAST_END are always known. */
+	uint64_t at_ns[NCS_MOMENT_COUNT];
+	uint32_t stream_error_ns; /* of STREAM and STREAM_END, at most */
+	uint32_t kernel_error_ns; /* of KERNEL and KERNEL_END, at most */
 	/* The one that ended last; its steps are 0 if there is none. */
 	struct ncs_part_channel slowest;
 	uint64_t wait_ns[NCS_CHANNEL_STATE_COUNT]; /* of all channels */
@@ -78,6 +67,13 @@ struct ncs_part {
 	 * its steps are 0 if there is none. */
 	struct ncs_part_channel wire;
 };
+
+/* Returns the largest error of a part's moment in ns, by the clock of its host:
+ * 0 for what the host itself saw. */
+uint64_t ncs_part_error_ns(const struct ncs_part *part, enum ncs_moment moment);
+
+/* Returns the earliest of the moments that may be the part's end. */
+uint64_t ncs_part_first_end_ns(const struct ncs_part *part);
 
 struct ncs_parts;
 

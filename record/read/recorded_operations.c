@@ -307,6 +307,14 @@ ncs_recorded_operations_open(struct ncs_recording *recording, uint64_t from_ns,
 
 /* --- Reading ------------------------------------------------------------- */
 
+/* Updates the longest lag: an end was known at `drained_ns`. */
+static void note_lag(struct ncs_recorded_operations *operations,
+		     uint64_t end_ns, uint64_t drained_ns)
+{
+	if (end_ns < drained_ns && drained_ns - end_ns > operations->lag_ns)
+		operations->lag_ns = drained_ns - end_ns;
+}
+
 static int hand_over(struct ncs_recorded_operations *operations,
 		     uint64_t settled_ns)
 {
@@ -315,9 +323,12 @@ static int hand_over(struct ncs_recorded_operations *operations,
 		const struct ncs_part *part;
 
 		ncs_parts_settle(parts, settled_ns);
-		while ((part = ncs_parts_next(parts)))
+		while ((part = ncs_parts_next(parts))) {
+			note_lag(operations, ncs_part_first_end_ns(part),
+				 operations->drained_ns);
 			if (ncs_join_add(operations->join, part) != 0)
 				return -ENOMEM;
+		}
 	}
 	return 0;
 }
@@ -349,21 +360,18 @@ static int finish(struct ncs_recorded_operations *operations)
 
 /* Updates the longest lag. The records of a lane are in the order of their
  * ends, so the first one has waited longest. */
-static void note_lag(struct ncs_recorded_operations *operations,
-		     const struct ncs_batch *batch)
+static void note_batch_lag(struct ncs_recorded_operations *operations,
+			   const struct ncs_batch *batch)
 {
 	const struct ncs_clock *clock =
 		&ncs_recording_rank(operations->recording, batch->rank)
 			 ->header->clock;
 	const struct ncs_record *first = batch->records;
-	uint64_t end_ns;
 
-	if (batch->count == 0)
-		return;
-	end_ns = ncs_clock_ns(clock, first->start + first->duration);
-	if (end_ns < batch->drained_ns &&
-	    batch->drained_ns - end_ns > operations->lag_ns)
-		operations->lag_ns = batch->drained_ns - end_ns;
+	if (batch->count > 0)
+		note_lag(operations,
+			 ncs_clock_ns(clock, first->start + first->duration),
+			 batch->drained_ns);
 }
 
 static int read_more(struct ncs_recorded_operations *operations)
@@ -381,7 +389,7 @@ static int read_more(struct ncs_recorded_operations *operations)
 		error = go_on(operations, batch.drained_ns);
 		operations->drained_ns = batch.drained_ns;
 	}
-	note_lag(operations, &batch);
+	note_batch_lag(operations, &batch);
 	if (error)
 		return error;
 	return ncs_parts_take(operations->ranks[batch.rank].parts,

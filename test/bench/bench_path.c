@@ -59,18 +59,18 @@ static void make_times(struct ncs_part *parts, unsigned ranks, unsigned ahead,
 	for (unsigned i = 0; i < ranks; i++) {
 		uint64_t *at_ns = parts[i].at_ns;
 
-		at_ns[NCS_PART_CALL] = from_ns + next(seed) % 20000 -
-				       (uint64_t)ahead * PERIOD_NS;
-		at_ns[NCS_PART_BEGIN] = at_ns[NCS_PART_CALL] + 10000;
-		at_ns[NCS_PART_KERNEL] = from_ns + 50000 + next(seed) % 50000;
-		if (at_ns[NCS_PART_KERNEL] > last_ns)
-			last_ns = at_ns[NCS_PART_KERNEL];
+		at_ns[NCS_MOMENT_CALL] = from_ns + next(seed) % 20000 -
+					 (uint64_t)ahead * PERIOD_NS;
+		at_ns[NCS_MOMENT_OPERATION] = at_ns[NCS_MOMENT_CALL] + 10000;
+		at_ns[NCS_MOMENT_KERNEL] = from_ns + 50000 + next(seed) % 50000;
+		if (at_ns[NCS_MOMENT_KERNEL] > last_ns)
+			last_ns = at_ns[NCS_MOMENT_KERNEL];
 	}
 	joined->first_end_ns = UINT64_MAX;
 	for (unsigned i = 0; i < ranks; i++) {
 		uint64_t end_ns = last_ns + 200000 + next(seed) % 1000;
 
-		parts[i].at_ns[NCS_PART_END] = end_ns;
+		parts[i].at_ns[NCS_MOMENT_LAST_END] = end_ns;
 		if (end_ns < joined->first_end_ns)
 			joined->first_end_ns = end_ns;
 	}
@@ -84,11 +84,14 @@ struct collectives_row {
 	struct ncs_joined joined[ROW];
 };
 
-static void make_part_times(struct collectives_row *row, unsigned ranks)
+static void make_part_times(struct collectives_row *row)
 {
-	for (size_t i = 0; i < (size_t)ROW * ranks; i++)
-		ncs_part_times_make(&row->part_times[i], &row->parts[i],
-				    NCS_PART_KERNEL);
+	struct ncs_part_times *times = row->part_times;
+
+	for (size_t i = 0; i < ROW; i++)
+		for (size_t k = 0; k < row->joined[i].count; k++)
+			ncs_part_times_make(times++, &row->joined[i],
+					    &row->joined[i].parts[k]);
 }
 
 static void fill(struct collectives_row *row, unsigned ranks, unsigned ahead,
@@ -110,7 +113,9 @@ static void fill(struct collectives_row *row, unsigned ranks, unsigned ahead,
 			.is_whole = true,
 			.wait_rule = broadcasts ? NCS_WAIT_FOR_ROOT :
 						  NCS_WAIT_FOR_ALL,
-			.arrival = NCS_PART_KERNEL,
+			.arrival = NCS_MOMENT_KERNEL,
+			.end = NCS_MOMENT_LAST_END,
+			.end_is_trusted = true,
 			.count = ranks,
 			.parts = parts,
 			.part_times = &row->part_times[(size_t)c * ranks],
@@ -127,7 +132,7 @@ static void fill(struct collectives_row *row, unsigned ranks, unsigned ahead,
 		make_times(parts, ranks, ahead, START_NS + c * PERIOD_NS, &seed,
 			   &row->joined[c]);
 	}
-	make_part_times(row, ranks);
+	make_part_times(row);
 }
 
 /* Turns the row into the next one: the same collectives, later. */
@@ -138,11 +143,11 @@ static void move(struct collectives_row *row, unsigned ranks)
 		row->joined[c].first_end_ns += (uint64_t)ROW * PERIOD_NS;
 	}
 	for (size_t i = 0; i < (size_t)ROW * ranks; i++)
-		for (unsigned m = 0; m < NCS_PART_STAGES; m++)
+		for (unsigned m = 0; m < NCS_MOMENT_COUNT; m++)
 			if (row->parts[i].at_ns[m] != 0)
 				row->parts[i].at_ns[m] +=
 					(uint64_t)ROW * PERIOD_NS;
-	make_part_times(row, ranks);
+	make_part_times(row);
 }
 
 struct bench_options {

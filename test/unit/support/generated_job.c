@@ -92,12 +92,12 @@ static double jittered(const struct gen_job *job, double ns, uint64_t rank,
 
 enum purpose { WHAT, SIZE, HOST, LAUNCH, WORK, NONE, WIRE };
 
-static void set(struct ncs_part *part, enum ncs_part_stage stage, double ns)
+static void set(struct ncs_part *part, enum ncs_moment stage, double ns)
 {
 	part->at_ns[stage] = START_NS + (uint64_t)llround(ns);
 }
 
-static double at(const struct ncs_part *part, enum ncs_part_stage stage)
+static double at(const struct ncs_part *part, enum ncs_moment stage)
 {
 	return (double)(part->at_ns[stage] - START_NS);
 }
@@ -124,9 +124,9 @@ static void arrive(struct gen_job *job, unsigned rank, struct ncs_part *part)
 	call_ns = called_ns + host_ns;
 	begin_ns = call_ns + jittered(job, options->launch_ns, rank, LAUNCH);
 	kernel_ns = fmax(begin_ns, before_ns + work_ns) + options->kernel_ns;
-	set(part, NCS_PART_CALL, call_ns);
-	set(part, NCS_PART_BEGIN, begin_ns);
-	set(part, NCS_PART_KERNEL, kernel_ns);
+	set(part, NCS_MOMENT_CALL, call_ns);
+	set(part, NCS_MOMENT_OPERATION, begin_ns);
+	set(part, NCS_MOMENT_KERNEL, kernel_ns);
 	job->first_ns = fmin(job->first_ns, call_ns);
 }
 
@@ -135,8 +135,9 @@ static void end(struct gen_job *job, unsigned rank, struct ncs_part *part,
 {
 	struct generated_process *process = &job->processes[rank];
 
-	set(part, NCS_PART_END, end_ns);
-	process->ends_ns[process->count++ % AHEAD_MAX] = at(part, NCS_PART_END);
+	set(part, NCS_MOMENT_LAST_END, end_ns);
+	process->ends_ns[process->count++ % AHEAD_MAX] =
+		at(part, NCS_MOMENT_LAST_END);
 	job->last_ns = fmax(job->last_ns, end_ns);
 }
 
@@ -176,7 +177,9 @@ static void make(struct gen_job *job, unsigned kind, unsigned first,
 		.is_complete = true,
 		.is_whole = true,
 		.wait_rule = NCS_WAIT_FOR_ALL,
-		.arrival = NCS_PART_KERNEL,
+		.arrival = NCS_MOMENT_KERNEL,
+		.end = NCS_MOMENT_LAST_END,
+		.end_is_trusted = true,
 		.first_end_ns = UINT64_MAX,
 		.count = count,
 		.parts = job->parts,
@@ -202,7 +205,7 @@ static void make(struct gen_job *job, unsigned kind, unsigned first,
 			.bytes = UINT64_C(1) << size,
 		};
 		arrive(job, rank, part);
-		ready_ns = fmax(ready_ns, at(part, NCS_PART_KERNEL));
+		ready_ns = fmax(ready_ns, at(part, NCS_MOMENT_KERNEL));
 	}
 	took_ns = transfer_ns(job, count, algorithm, UINT64_C(1) << size,
 			      first / options->ranks_per_host !=
@@ -213,8 +216,8 @@ static void make(struct gen_job *job, unsigned kind, unsigned first,
 
 		end(job, (first + i) % options->ranks, part,
 		    ready_ns + took_ns);
-		if (part->at_ns[NCS_PART_END] < joined->first_end_ns)
-			joined->first_end_ns = part->at_ns[NCS_PART_END];
+		if (part->at_ns[NCS_MOMENT_LAST_END] < joined->first_end_ns)
+			joined->first_end_ns = part->at_ns[NCS_MOMENT_LAST_END];
 	}
 }
 

@@ -108,7 +108,9 @@ static void make_operation(struct small_job *job, struct ncs_joined *joined,
 		.comm_id = 1 + comm,
 		.function = (uint8_t)functions[draw(job, 4)],
 		.is_complete = draw(job, 8) != 0,
-		.arrival = NCS_PART_KERNEL,
+		.arrival = NCS_MOMENT_KERNEL,
+		.end = NCS_MOMENT_LAST_END,
+		.end_is_trusted = true,
 		.first_end_ns = UINT64_MAX,
 		.count = count,
 		.parts = parts,
@@ -128,20 +130,20 @@ static void make_operation(struct small_job *job, struct ncs_joined *joined,
 					   .function = joined->function,
 					   .peer = (int32_t)root,
 					   .bytes = 1 << 20 };
-		at_ns[NCS_PART_KERNEL] =
+		at_ns[NCS_MOMENT_KERNEL] =
 			draw_time(job, owner_free_ns[part->owner], 100);
-		at_ns[NCS_PART_BEGIN] =
-			at_ns[NCS_PART_KERNEL] - draw(job, 120 * 1000);
-		at_ns[NCS_PART_CALL] =
-			draw(job, 8) ?
-				at_ns[NCS_PART_BEGIN] - draw(job, 90 * 1000) :
-				0;
-		if (at_ns[NCS_PART_KERNEL] > all_ns)
-			all_ns = at_ns[NCS_PART_KERNEL];
+		at_ns[NCS_MOMENT_OPERATION] =
+			at_ns[NCS_MOMENT_KERNEL] - draw(job, 120 * 1000);
+		at_ns[NCS_MOMENT_CALL] = draw(job, 8) ?
+						 at_ns[NCS_MOMENT_OPERATION] -
+							 draw(job, 90 * 1000) :
+						 0;
+		if (at_ns[NCS_MOMENT_KERNEL] > all_ns)
+			all_ns = at_ns[NCS_MOMENT_KERNEL];
 	}
-	root_ns = parts[root].at_ns[NCS_PART_KERNEL];
+	root_ns = parts[root].at_ns[NCS_MOMENT_KERNEL];
 	for (unsigned i = 0; i < count; i++) {
-		uint64_t ready_ns = parts[i].at_ns[NCS_PART_KERNEL];
+		uint64_t ready_ns = parts[i].at_ns[NCS_MOMENT_KERNEL];
 
 		if (joined->wait_rule == NCS_WAIT_FOR_ALL ||
 		    (joined->wait_rule == NCS_WAIT_FOR_LEAVES && i == root))
@@ -149,10 +151,13 @@ static void make_operation(struct small_job *job, struct ncs_joined *joined,
 		if (joined->wait_rule == NCS_WAIT_FOR_ROOT &&
 		    root_ns > ready_ns)
 			ready_ns = root_ns;
-		parts[i].at_ns[NCS_PART_END] = draw_time(job, ready_ns, 80);
-		owner_free_ns[parts[i].owner] = parts[i].at_ns[NCS_PART_END];
-		if (parts[i].at_ns[NCS_PART_END] < joined->first_end_ns)
-			joined->first_end_ns = parts[i].at_ns[NCS_PART_END];
+		parts[i].at_ns[NCS_MOMENT_LAST_END] =
+			draw_time(job, ready_ns, 80);
+		owner_free_ns[parts[i].owner] =
+			parts[i].at_ns[NCS_MOMENT_LAST_END];
+		if (parts[i].at_ns[NCS_MOMENT_LAST_END] < joined->first_end_ns)
+			joined->first_end_ns =
+				parts[i].at_ns[NCS_MOMENT_LAST_END];
 	}
 }
 
@@ -181,12 +186,16 @@ static void make_small(struct small_job *job, uint64_t seed, size_t operations)
 
 static void make_part_times(struct small_job *job)
 {
-	for (size_t i = 0; i < job->part_count; i++)
-		ncs_part_times_make(&job->part_times[i], &job->parts[i],
-				    NCS_PART_KERNEL);
-	for (size_t i = 0; i < job->count; i++)
-		job->joined[i].part_times =
-			&job->part_times[job->joined[i].parts - job->parts];
+	for (size_t i = 0; i < job->count; i++) {
+		struct ncs_joined *joined = &job->joined[i];
+		struct ncs_part_times *times =
+			&job->part_times[joined->parts - job->parts];
+
+		joined->part_times = times;
+		for (size_t k = 0; k < joined->count; k++)
+			ncs_part_times_make(&times[k], joined,
+					    &joined->parts[k]);
+	}
 }
 
 /* --- The longest path of an explicit graph -------------------------------- */
@@ -217,19 +226,19 @@ static double rel(uint64_t ns)
 
 static double arrival(const struct ncs_part *part)
 {
-	return rel(part->at_ns[NCS_PART_KERNEL]);
+	return rel(part->at_ns[NCS_MOMENT_KERNEL]);
 }
 
 static double ended(const struct ncs_part *part)
 {
-	return rel(part->at_ns[NCS_PART_END]);
+	return rel(part->at_ns[NCS_MOMENT_LAST_END]);
 }
 
 static double called(const struct ncs_part *part)
 {
-	uint64_t call_ns = part->at_ns[NCS_PART_CALL];
+	uint64_t call_ns = part->at_ns[NCS_MOMENT_CALL];
 
-	return rel(call_ns ? call_ns : part->at_ns[NCS_PART_BEGIN]);
+	return rel(call_ns ? call_ns : part->at_ns[NCS_MOMENT_OPERATION]);
 }
 
 static struct path_edge *edge(struct path_graph *graph, size_t from, size_t to)
@@ -268,7 +277,7 @@ static void find_gaps(const struct small_job *job, const struct ncs_part *part,
 	const struct ncs_part *after =
 		last_before(job, part, false, arrival(part));
 	double from = after ? ended(after) : called(part);
-	double begin = rel(part->at_ns[NCS_PART_BEGIN]);
+	double begin = rel(part->at_ns[NCS_MOMENT_OPERATION]);
 	double least = 20000, rest, host_until = fmax(from, called(part));
 	double launch_until = fmax(host_until, begin);
 
@@ -277,7 +286,7 @@ static void find_gaps(const struct small_job *job, const struct ncs_part *part,
 		const struct ncs_part *other = &job->parts[i];
 		const struct ncs_part *its =
 			last_before(job, other, false, arrival(other));
-		double could = fmax(rel(other->at_ns[NCS_PART_BEGIN]),
+		double could = fmax(rel(other->at_ns[NCS_MOMENT_OPERATION]),
 				    its ? ended(its) : called(other));
 
 		if (other->owner == part->owner &&
@@ -322,7 +331,7 @@ static bool is_in_range(const void *context, const struct ncs_part *part,
 {
 	(void)context;
 	(void)path;
-	return part->at_ns[NCS_PART_END] % 3 == 0;
+	return part->at_ns[NCS_MOMENT_LAST_END] % 3 == 0;
 }
 
 static bool is_meant(const struct ncs_scenario *scenario,
@@ -503,8 +512,8 @@ static void note_timed(void *context, size_t run, const struct ncs_part *part,
 	/* The part may be a copy: find it by its end, which no other has. */
 	for (size_t i = 0; i < timed->job->part_count; i++)
 		if (timed->job->parts[i].owner == part->owner &&
-		    timed->job->parts[i].at_ns[NCS_PART_END] ==
-			    part->at_ns[NCS_PART_END])
+		    timed->job->parts[i].at_ns[NCS_MOMENT_LAST_END] ==
+			    part->at_ns[NCS_MOMENT_LAST_END])
 			timed->ends_ns[run][i] = rel(end_ns);
 }
 
@@ -1043,17 +1052,17 @@ static void make_rough(struct small_job *job)
 
 		if (draw(job, 2) != 0)
 			slip_ns = -slip_ns;
-		for (unsigned m = 0; m < NCS_PART_STAGES; m++) {
+		for (unsigned m = 0; m < NCS_MOMENT_COUNT; m++) {
 			if (at_ns[m] == 0)
 				continue;
-			at_ns[m] += m <= NCS_PART_KERNEL ||
+			at_ns[m] += m <= NCS_MOMENT_KERNEL ||
 						    (int64_t)slip_ns > 0 ?
 					    slip_ns :
 					    0;
 			at_ns[m] -= at_ns[m] % grain_ns;
 		}
-		if (draw(job, 60) == 0 && at_ns[NCS_PART_CALL] != 0)
-			at_ns[NCS_PART_CALL] -= 100 * draw(job, 60) * 1000;
+		if (draw(job, 60) == 0 && at_ns[NCS_MOMENT_CALL] != 0)
+			at_ns[NCS_MOMENT_CALL] -= 100 * draw(job, 60) * 1000;
 		job->parts[i].slowest = (struct ncs_part_channel){
 			.steps = draw(job, 2),
 			.channel = (uint8_t)draw(job, 3),
@@ -1069,7 +1078,8 @@ static void make_rough(struct small_job *job)
 				joined->parts[1].owner;
 		joined->first_end_ns = UINT64_MAX;
 		for (size_t k = 0; k < joined->count; k++) {
-			uint64_t end_ns = joined->parts[k].at_ns[NCS_PART_END];
+			uint64_t end_ns =
+				joined->parts[k].at_ns[NCS_MOMENT_LAST_END];
 
 			if (end_ns < joined->first_end_ns)
 				joined->first_end_ns = end_ns;

@@ -45,8 +45,8 @@ static struct ncs_part part_of(int rank, unsigned function, uint64_t number,
 		.operation = (uint32_t)number + 1,
 	};
 
-	part.at_ns[NCS_PART_BEGIN] = begin_ns;
-	part.at_ns[NCS_PART_END] = begin_ns + MS;
+	part.at_ns[NCS_MOMENT_OPERATION] = begin_ns;
+	part.at_ns[NCS_MOMENT_LAST_END] = begin_ns + MS;
 	return part;
 }
 
@@ -243,8 +243,8 @@ static void missing_send_does_not_shift_later_transfers(void **state)
 		incomplete += !joined->is_complete;
 		if (joined->count == 2)
 			assert_int_equal(
-				joined->parts[0].at_ns[NCS_PART_BEGIN],
-				joined->parts[1].at_ns[NCS_PART_BEGIN]);
+				joined->parts[0].at_ns[NCS_MOMENT_OPERATION],
+				joined->parts[1].at_ns[NCS_MOMENT_OPERATION]);
 	}
 	assert_int_equal(complete, 9);
 	assert_int_equal(incomplete, 1);
@@ -257,12 +257,12 @@ static void arrival_is_the_latest_stage_known_of_all_parts(void **state)
 
 	for (int rank = 0; rank < RANKS; rank++) {
 		part = part_of(rank, NCS_FUNCTION_ALL_REDUCE, 0, SECOND);
-		part.at_ns[NCS_PART_PROXY] = SECOND + 10;
-		part.at_ns[NCS_PART_DATA] = rank == 3 ? 0 : SECOND + 20;
+		part.at_ns[NCS_MOMENT_PROXY] = SECOND + 10;
+		part.at_ns[NCS_MOMENT_DATA] = rank == 3 ? 0 : SECOND + 20;
 		add(join, &part);
 	}
 	ncs_join_advance(join, UINT64_MAX);
-	assert_int_equal(ncs_join_next(join)->arrival, NCS_PART_PROXY);
+	assert_int_equal(ncs_join_next(join)->arrival, NCS_MOMENT_PROXY);
 }
 
 static void part_times_are_those_of_the_parts(void **state)
@@ -275,9 +275,9 @@ static void part_times_are_those_of_the_parts(void **state)
 			part_of(rank, NCS_FUNCTION_ALL_REDUCE, 0, 5000);
 
 		part.owner = (size_t)rank + 10;
-		part.at_ns[NCS_PART_CALL] = rank > 0 ? 3000 : 0;
-		part.at_ns[NCS_PART_BEGIN] = 3500;
-		part.at_ns[NCS_PART_PROXY] = 4000 + (uint64_t)rank;
+		part.at_ns[NCS_MOMENT_CALL] = rank > 0 ? 3000 : 0;
+		part.at_ns[NCS_MOMENT_OPERATION] = 3500;
+		part.at_ns[NCS_MOMENT_PROXY] = 4000 + (uint64_t)rank;
 		part.slowest.steps = 4;
 		part.slowest.send = rank == 2;
 		part.slowest.channel = 7;
@@ -298,13 +298,105 @@ static void part_times_are_those_of_the_parts(void **state)
 		assert_int_equal(times->begin_ns, 3500);
 		assert_int_equal(times->arrival_ns, 4000 + i);
 		assert_int_equal(times->end_ns,
-				 joined->parts[i].at_ns[NCS_PART_END]);
+				 joined->parts[i].at_ns[NCS_MOMENT_LAST_END]);
 		assert_true(times->last_channel.is_known);
 		assert_int_equal(times->last_channel.channel, 7);
 		assert_int_equal(times->last_channel.send, i == 2);
 		assert_true(times->last_channel.wait_ns[0] ==
 			    (i == 2 ? 70 : 60));
 	}
+}
+
+/* Adds an operation in which the last rank begins at `last_ns`. All ranks know
+ * when it began and ended on the stream and by the proxy; kernels end early. */
+static const struct ncs_joined *
+with_ends(struct ncs_join *join, uint64_t last_ns, uint64_t kernel_end_ns,
+	  uint64_t stream_end_ns, uint64_t last_end_ns)
+{
+	for (int rank = 0; rank < RANKS; rank++) {
+		struct ncs_part part =
+			part_of(rank, NCS_FUNCTION_ALL_REDUCE, 0, SECOND);
+
+		part.at_ns[NCS_MOMENT_PROXY] = rank == RANKS - 1 ? last_ns :
+								   SECOND + MS;
+		part.at_ns[NCS_MOMENT_KERNEL_END] = kernel_end_ns;
+		part.at_ns[NCS_MOMENT_STREAM_END] = stream_end_ns;
+		part.at_ns[NCS_MOMENT_LAST_END] = last_end_ns;
+		add(join, &part);
+	}
+	ncs_join_advance(join, UINT64_MAX);
+	return ncs_join_next(join);
+}
+
+static void end_is_the_streams_then_the_kernels_then_the_last(void **state)
+{
+	const struct ncs_joined *joined;
+
+	joined = with_ends(*state, SECOND + 2 * MS, SECOND + 5 * MS,
+			   SECOND + 6 * MS, SECOND + 7 * MS);
+	assert_int_equal(joined->end, NCS_MOMENT_STREAM_END);
+	assert_true(joined->end_is_trusted);
+	assert_int_equal(joined->first_end_ns, SECOND + 6 * MS);
+	assert_int_equal(joined->part_times[0].end_ns, SECOND + 6 * MS);
+	joined = with_ends(*state, SECOND + 2 * MS, SECOND + 5 * MS, 0,
+			   SECOND + 7 * MS);
+	assert_int_equal(joined->end, NCS_MOMENT_KERNEL_END);
+	assert_int_equal(joined->first_end_ns, SECOND + 5 * MS);
+	joined = with_ends(*state, SECOND + 2 * MS, 0, 0, SECOND + 7 * MS);
+	assert_int_equal(joined->end, NCS_MOMENT_LAST_END);
+	assert_true(joined->end_is_trusted);
+}
+
+/* With TREE, the kernel's channels stop one by one, long before the rank that
+ * comes last has begun. */
+static void end_before_the_last_arrival_is_no_end(void **state)
+{
+	const struct ncs_joined *joined = with_ends(
+		*state, SECOND + 42 * MS, SECOND + 2 * MS, 0, SECOND + 45 * MS);
+
+	assert_int_equal(joined->end, NCS_MOMENT_LAST_END);
+	assert_true(joined->end_is_trusted);
+	assert_int_equal(joined->first_end_ns, SECOND + 45 * MS);
+	assert_int_equal(joined->part_times[RANKS - 1].arrival_ns,
+			 SECOND + 42 * MS);
+	assert_true(ncs_joined_transfer_ns(joined) == 3.0 * MS);
+}
+
+static void end_that_no_source_knows_is_not_trusted(void **state)
+{
+	const struct ncs_joined *joined =
+		with_ends(*state, SECOND + 42 * MS, SECOND + 2 * MS,
+			  SECOND + 3 * MS, SECOND + 4 * MS);
+
+	assert_false(joined->end_is_trusted);
+	assert_int_equal(joined->part_times[RANKS - 1].arrival_ns,
+			 SECOND + 42 * MS);
+	assert_int_equal(joined->part_times[0].end_ns, SECOND + 42 * MS);
+	assert_int_equal(joined->first_end_ns, SECOND + 42 * MS);
+}
+
+static void end_within_the_error_of_the_clocks_is_trusted(void **state)
+{
+	struct ncs_join *join = *state;
+	const struct ncs_joined *joined;
+
+	for (int rank = 0; rank < RANKS; rank++) {
+		struct ncs_part part =
+			part_of(rank, NCS_FUNCTION_ALL_REDUCE, 0, SECOND);
+
+		part.at_ns[NCS_MOMENT_STREAM] = SECOND + rank * 1000;
+		part.at_ns[NCS_MOMENT_STREAM_END] = SECOND + 6000;
+		part.at_ns[NCS_MOMENT_LAST_END] = SECOND + 6000;
+		part.stream_error_ns = 600;
+		add(join, &part);
+	}
+	ncs_join_advance(join, UINT64_MAX);
+	joined = ncs_join_next(join);
+	assert_int_equal(joined->arrival, NCS_MOMENT_STREAM);
+	assert_int_equal(joined->end, NCS_MOMENT_STREAM_END);
+	assert_true(joined->end_is_trusted);
+	/* No part ends before the last arrival all the same. */
+	assert_int_equal(joined->part_times[0].end_ns, SECOND + 7000);
 }
 
 static void hostile_parts_do_no_harm(void **state)
@@ -342,6 +434,10 @@ int main(void)
 		TEST(missing_send_does_not_shift_later_transfers),
 		TEST(arrival_is_the_latest_stage_known_of_all_parts),
 		TEST(part_times_are_those_of_the_parts),
+		TEST(end_is_the_streams_then_the_kernels_then_the_last),
+		TEST(end_before_the_last_arrival_is_no_end),
+		TEST(end_that_no_source_knows_is_not_trusted),
+		TEST(end_within_the_error_of_the_clocks_is_trusted),
 		TEST(hostile_parts_do_no_harm),
 	};
 

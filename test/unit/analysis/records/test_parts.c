@@ -164,15 +164,16 @@ static void part_has_all_that_records_report(void **state)
 	assert_int_equal(part->bytes, 1 << 20);
 	assert_int_equal(part->range, 9);
 	assert_int_equal(part->flags, 0);
-	assert_int_equal(part->at_ns[NCS_PART_CALL], begin_ns - 300 * US);
-	assert_int_equal(part->at_ns[NCS_PART_LAUNCH], begin_ns - 100 * US);
-	assert_int_equal(part->at_ns[NCS_PART_BEGIN], begin_ns);
-	assert_int_equal(part->at_ns[NCS_PART_ENQUEUED], begin_ns + 20 * US);
-	assert_int_equal(part->at_ns[NCS_PART_PROXY], begin_ns + 30 * US);
-	assert_int_equal(part->at_ns[NCS_PART_KERNEL], begin_ns + 80 * US);
-	assert_int_equal(part->at_ns[NCS_PART_DATA], begin_ns + 110 * US);
-	assert_int_equal(part->at_ns[NCS_PART_KERNEL_END], begin_ns + 470 * US);
-	assert_int_equal(part->at_ns[NCS_PART_END], begin_ns + 500 * US);
+	assert_int_equal(part->at_ns[NCS_MOMENT_CALL], begin_ns - 300 * US);
+	assert_int_equal(part->at_ns[NCS_MOMENT_LAUNCH], begin_ns - 100 * US);
+	assert_int_equal(part->at_ns[NCS_MOMENT_OPERATION], begin_ns);
+	assert_int_equal(part->at_ns[NCS_MOMENT_ENQUEUED], begin_ns + 20 * US);
+	assert_int_equal(part->at_ns[NCS_MOMENT_PROXY], begin_ns + 30 * US);
+	assert_int_equal(part->at_ns[NCS_MOMENT_KERNEL], begin_ns + 80 * US);
+	assert_int_equal(part->at_ns[NCS_MOMENT_DATA], begin_ns + 110 * US);
+	assert_int_equal(part->at_ns[NCS_MOMENT_KERNEL_END],
+			 begin_ns + 470 * US);
+	assert_int_equal(part->at_ns[NCS_MOMENT_LAST_END], begin_ns + 500 * US);
 	assert_int_equal(part->channels, 2);
 	assert_int_equal(part->slowest.channel, 1);
 	assert_false(part->slowest.send);
@@ -186,6 +187,46 @@ static void part_has_all_that_records_report(void **state)
 	assert_int_equal(part->wait_ns[NCS_CHANNEL_SEND_WAIT], 120 * US);
 	assert_int_equal(part->wait_ns[NCS_CHANNEL_RECV_GPU_WAIT], 60 * US);
 	assert_null(ncs_parts_next(fixture->parts));
+}
+
+static void times_from_the_stream_stand_beside_the_proxys(void **state)
+{
+	struct parts_fixture *fixture = *state;
+	const uint64_t begin_ns = 5 * SECOND;
+	struct ncs_snapshot snapshot = { .launches = { .error_ns = 2500 } };
+	const struct ncs_part *part;
+	struct ncs_record *record;
+
+	ncs_parts_learn(fixture->parts, &snapshot);
+	record = put(fixture, NCS_EVENT_PROXY_OP, begin_ns + 60 * US, 700 * US);
+	record->operation = 4;
+	record->flags = NCS_RECORD_SEND;
+	put_operation(fixture, 4, 17, begin_ns);
+	fixture->records[fixture->count - 1].flags = NCS_RECORD_ON_STREAM;
+	take(fixture, 0, 6 * SECOND);
+
+	part = the_only(fixture);
+	assert_int_equal(part->at_ns[NCS_MOMENT_STREAM], begin_ns + 30 * US);
+	assert_int_equal(part->at_ns[NCS_MOMENT_STREAM_END],
+			 begin_ns + 500 * US);
+	assert_int_equal(part->at_ns[NCS_MOMENT_PROXY], begin_ns + 60 * US);
+	assert_int_equal(part->at_ns[NCS_MOMENT_LAST_END], begin_ns + 760 * US);
+	assert_int_equal(ncs_part_first_end_ns(part), begin_ns + 500 * US);
+	assert_int_equal(ncs_part_error_ns(part, NCS_MOMENT_STREAM), 2500);
+	assert_int_equal(ncs_part_error_ns(part, NCS_MOMENT_PROXY), 0);
+}
+
+static void times_from_the_proxy_are_not_taken_for_the_streams(void **state)
+{
+	struct parts_fixture *fixture = *state;
+	const struct ncs_part *part;
+
+	put_operation(fixture, 4, 17, 5 * SECOND);
+	take(fixture, 0, 6 * SECOND);
+	part = the_only(fixture);
+	assert_int_equal(part->at_ns[NCS_MOMENT_STREAM], 0);
+	assert_int_equal(part->at_ns[NCS_MOMENT_STREAM_END], 0);
+	assert_int_equal(part->at_ns[NCS_MOMENT_PROXY], 5 * SECOND + 30 * US);
 }
 
 static void records_of_another_lane_may_come_later(void **state)
@@ -202,7 +243,7 @@ static void records_of_another_lane_may_come_later(void **state)
 	take(fixture, 0, 6 * SECOND + 20 * MS);
 	part = ncs_parts_next(fixture->parts);
 	assert_non_null(part);
-	assert_int_equal(part->at_ns[NCS_PART_CALL], begin_ns - 300 * US);
+	assert_int_equal(part->at_ns[NCS_MOMENT_CALL], begin_ns - 300 * US);
 }
 
 /* The whole ring of one lane is taken, then the ring of the other lane. */
@@ -222,8 +263,8 @@ static void lanes_may_be_taken_one_after_the_other(void **state)
 	ncs_parts_settle(fixture->parts, UINT64_MAX);
 	while ((part = ncs_parts_next(fixture->parts))) {
 		assert_int_equal(part->number, count);
-		assert_int_equal(part->at_ns[NCS_PART_CALL],
-				 part->at_ns[NCS_PART_BEGIN] - 100 * US);
+		assert_int_equal(part->at_ns[NCS_MOMENT_CALL],
+				 part->at_ns[NCS_MOMENT_OPERATION] - 100 * US);
 		count++;
 	}
 	assert_int_equal(count, 1000);
@@ -242,8 +283,8 @@ static void lost_records_leave_times_unknown(void **state)
 	take(fixture, 10, 6 * SECOND);
 	part = the_only(fixture);
 	assert_int_equal(part->flags, NCS_PART_LEFT_OUT);
-	assert_int_equal(part->at_ns[NCS_PART_CALL], 0);
-	assert_int_equal(part->at_ns[NCS_PART_DATA], 0);
+	assert_int_equal(part->at_ns[NCS_MOMENT_CALL], 0);
+	assert_int_equal(part->at_ns[NCS_MOMENT_DATA], 0);
 	assert_int_equal(ncs_parts_count(fixture->parts)->lost, 10);
 }
 
@@ -262,7 +303,7 @@ static void data_time_is_unknown_in_a_tree(void **state)
 	put_step(fixture, 1, 0, true, 2, begin_ns + 100 * US);
 	put_operation(fixture, 1, 0, begin_ns);
 	take(fixture, 0, 6 * SECOND);
-	assert_int_equal(the_only(fixture)->at_ns[NCS_PART_DATA], 0);
+	assert_int_equal(the_only(fixture)->at_ns[NCS_MOMENT_DATA], 0);
 }
 
 static void algorithm_is_known_if_a_size_has_only_one(void **state)
@@ -324,6 +365,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(part_has_all_that_records_report),
+		TEST(times_from_the_stream_stand_beside_the_proxys),
+		TEST(times_from_the_proxy_are_not_taken_for_the_streams),
 		TEST(records_of_another_lane_may_come_later),
 		TEST(lanes_may_be_taken_one_after_the_other),
 		TEST(lost_records_leave_times_unknown),
