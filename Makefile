@@ -381,7 +381,7 @@ $(LIB): $(LIB_OBJ) $(SOURCES)
 $(BUILD)/ncclstat: $(TUI_OBJ) $(LIB) $(SOURCES)
 	$(call link,$(TUI_LIBS))
 
-$(BUILD)/ncclreplay: $(HOST_OBJ) $(LIB) $(SOURCES)
+$(BUILD)/ncclreplay: $(HOST_OBJ) $(LIB) $(SOURCES) | $(BUILD)/test/next/cuda.so
 	$(call link,$(HOST_LIBS) -lpthread)
 
 $(BUILD)/ncclsimulate: $(SIMULATE_OBJ) $(LIB) $(SOURCES)

@@ -35,6 +35,9 @@
  * would take as long, and cost more than the call. */
 #define SOON_NS UINT64_C(20000)
 
+/* The time of a kernel in a replay without waiting. */
+#define FASTEST_KERNEL_NS UINT64_C(1000)
+
 #define BATON 1u
 #define STOP 2u
 
@@ -259,26 +262,27 @@ static int find_advances(struct replay *replay)
 
 /* --- Time -------------------------------------------------------------- */
 
-static uint64_t recorded_ns(const struct replay *replay)
-{
-	return replay->log->calls[replay->position].time_ns +
-		replay->round * replay->options.period_ns;
-}
-
 static uint64_t scaled(uint64_t duration_ns, double speed)
 {
 	return (uint64_t)((double)duration_ns / speed);
 }
 
-static uint64_t due_ns(const struct replay *replay)
+/* Returns when a recorded time comes in this round. */
+static uint64_t time_in_round(const struct replay *replay, uint64_t recorded)
 {
-	uint64_t at_ns = recorded_ns(replay);
+	uint64_t at_ns = recorded + replay->round * replay->options.period_ns;
 	uint64_t origin_ns = replay->options.origin_ns;
 
 	if (at_ns <= origin_ns)
 		return replay->options.start_ns;
 	return replay->options.start_ns +
 		scaled(at_ns - origin_ns, replay->options.speed);
+}
+
+static uint64_t due_ns(const struct replay *replay)
+{
+	return time_in_round(replay,
+		replay->log->calls[replay->position].time_ns);
 }
 
 static uint64_t gpu_timer_of(const struct calllog_call *call)
@@ -382,15 +386,64 @@ static struct replay_worker *owner(const struct replay *replay)
 	return &replay->workers[replay->worker_of[replay->position]];
 }
 
+/* --- Launches ---------------------------------------------------------- */
+
+/* Keeps a stream busy up to a recorded time, and for a recorded time at the
+ * least. As fast as possible, that takes hardly any time. */
+static void keep_busy(const struct replay *replay, void *stream,
+	uint64_t least_ns, uint64_t until_ns)
+{
+	double speed = replay->options.speed;
+	uint64_t duration_ns = FASTEST_KERNEL_NS;
+
+	if (until_ns == LAUNCH_NEVER)
+		duration_ns = FAKE_CUDA_UNTIL_FINISHED;
+	else if (speed > REPLAY_SPEED_MAX)
+		duration_ns = scaled(least_ns, speed);
+	replay->options.gpu->launch_until(stream, duration_ns,
+		until_ns == LAUNCH_NEVER || !(speed > REPLAY_SPEED_MAX) ? 0 :
+			time_in_round(replay, until_ns));
+}
+
+/* Does what the application and CUDA do before NCCL begins a launch: the stream
+ * has other work, or is being captured. */
+static void before_launch(const struct replay *replay,
+	const struct launch_plan *launch)
+{
+	if (launch->captured)
+		replay->options.gpu->capture_begin(launch->stream,
+			FAKE_CUDA_THREAD_LOCAL);
+	else
+		keep_busy(replay, launch->stream, 0, launch->begin_ns);
+}
+
+/* Lets NCCL's kernel enter the stream. A capture ends here since nothing more
+ * is done in it. */
+static void launch_kernel(const struct replay *replay,
+	const struct launch_plan *launch)
+{
+	keep_busy(replay, launch->stream, launch->least_ns, launch->end_ns);
+	if (launch->captured)
+		replay->options.gpu->capture_end(launch->stream);
+}
+
+/* --- Calls ------------------------------------------------------------- */
+
 static int make_call(struct replay *replay)
 {
 	const struct calllog_call *call =
 		&replay->log->calls[replay->position];
+	const struct launch_plan *launch = replay->options.gpu == NULL ? NULL :
+		launch_plan_of(replay->options.launches, replay->position);
 	struct host_shift shift = shift_of(replay, call);
 	char reason[512];
-	int error = host_call(replay->host, call, &shift, reason,
-		sizeof(reason));
+	int error;
 
+	if (launch != NULL)
+		before_launch(replay, launch);
+	error = host_call(replay->host, call, &shift, reason, sizeof(reason));
+	if (launch != NULL)
+		launch_kernel(replay, launch);
 	if (error != 0) {
 		replay->error = error;
 		snprintf(replay->message, sizeof(replay->message),

@@ -14,7 +14,9 @@
 #include <stdint.h>
 
 #include "test/host/calllog.h"
+#include "test/host/launch_plan.h"
 #include "test/host/plugin_host.h"
+#include "test/plugin/next/fake_cuda.h"
 
 struct replay;
 
@@ -30,6 +32,9 @@ struct replay_options {
 	uint64_t origin_ns;		/* this recorded time … */
 	uint64_t start_ns;		/* … is due now, CLOCK_MONOTONIC */
 	uint64_t period_ns;		/* recorded time between rounds */
+	/* The GPU that launches run on, and when they do; NULL for none. */
+	struct fake_cuda *gpu;
+	const struct launch_plans *launches;
 };
 
 /* The part that further rounds repeat: calls from `first` to before `end`. It

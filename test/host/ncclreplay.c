@@ -9,6 +9,7 @@
  */
 #include <ctype.h>
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -33,6 +34,7 @@
 
 #define PROGRAM "ncclreplay"
 #define PLUGIN_FILE "libnccl-profiler-ncclstat.so"
+#define GPU_FILE "test/next/cuda.so"
 #define EXIT_USAGE 2
 #define MESSAGE_BYTES 1024
 #define NS_PER_S 1000000000L
@@ -43,11 +45,15 @@
 /* All processes are ready well before the first call is due. */
 #define LEAD_NS UINT64_C(100000000)
 
+/* Time that an event with times takes on its stream. */
+#define EVENT_NS 2000
+
 struct settings {
 	char plugin[PATH_MAX];
 	double speed;
 	uint64_t rounds;
 	bool hold;
+	bool no_gpu;
 	bool verbose;
 };
 
@@ -57,6 +63,7 @@ struct process {
 	char *folder;
 	struct calllog *log;
 	struct replay_body body;
+	struct launch_plans launches;
 	uint64_t origin_ns;
 	uint64_t period_ns;
 	pid_t pid;			/* 0 if not started, or ended */
@@ -69,7 +76,7 @@ struct processes {
 
 static const char usage_text[] =
 "Usage: " PROGRAM " [--plugin SO] [--speed X|max] [--loop N] [--hold]\n"
-"                  [--verbose] FILE...\n"
+"                  [--no-gpu] [--verbose] FILE...\n"
 "Replays call logs (test/captures) against an NCCL profiler plugin, one\n"
 "process for each FILE; a folder stands for all rank files in it.\n"
 "\n"
@@ -79,6 +86,8 @@ static const char usage_text[] =
 "  --loop N      make the calls between init and finalize N times, 0: for ever\n"
 "                (default 1)\n"
 "  --hold        when all calls are made, stay until SIGTERM\n"
+"  --no-gpu      do without the fake GPU that runs the launches of a log, from\n"
+"                which the plugin has the times on streams\n"
 "  --verbose     say on stderr what was done\n"
 "  --help        this text\n";
 
@@ -152,7 +161,8 @@ static void set_plugin(struct settings *settings, const char *path)
 		usage_error("--plugin: %s: %s", path, strerror(errno));
 }
 
-static void set_default_plugin(struct settings *settings)
+/* Gets the path of a file beside the program; `option` does without it. */
+static void find_file(char *path, const char *file, const char *option)
 {
 	char program[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", program,
@@ -160,20 +170,24 @@ static void set_default_plugin(struct settings *settings)
 	int used;
 
 	if (length < 0)
-		usage_error("cannot tell where the program lies: "
-			"use --plugin");
+		usage_error("cannot tell where the program lies: use %s",
+			option);
 	program[length] = '\0';
-	used = snprintf(settings->plugin, sizeof(settings->plugin), "%s/%s",
-		dirname(program), PLUGIN_FILE);
-	if (used < 0 || (size_t)used >= sizeof(settings->plugin))
-		usage_error("the program's path is too long: use --plugin");
+	used = snprintf(path, PATH_MAX, "%s/%s", dirname(program), file);
+	if (used < 0 || used >= PATH_MAX)
+		usage_error("the program's path is too long: use %s", option);
+}
+
+static void set_default_plugin(struct settings *settings)
+{
+	find_file(settings->plugin, PLUGIN_FILE, "--plugin");
 	if (access(settings->plugin, R_OK) < 0)
 		usage_error("%s: %s: build it or use --plugin",
 			settings->plugin, strerror(errno));
 }
 
-enum { OPT_PLUGIN = 256, OPT_SPEED, OPT_LOOP, OPT_HOLD, OPT_VERBOSE,
-	OPT_HELP };
+enum { OPT_PLUGIN = 256, OPT_SPEED, OPT_LOOP, OPT_HOLD, OPT_NO_GPU,
+	OPT_VERBOSE, OPT_HELP };
 
 static void parse_options(int argc, char **argv, struct settings *settings)
 {
@@ -182,6 +196,7 @@ static void parse_options(int argc, char **argv, struct settings *settings)
 		{ "speed", required_argument, NULL, OPT_SPEED },
 		{ "loop", required_argument, NULL, OPT_LOOP },
 		{ "hold", no_argument, NULL, OPT_HOLD },
+		{ "no-gpu", no_argument, NULL, OPT_NO_GPU },
 		{ "verbose", no_argument, NULL, OPT_VERBOSE },
 		{ "help", no_argument, NULL, OPT_HELP },
 		{ NULL, 0, NULL, 0 },
@@ -195,6 +210,7 @@ static void parse_options(int argc, char **argv, struct settings *settings)
 		case OPT_SPEED: settings->speed = parse_speed(optarg); break;
 		case OPT_LOOP: settings->rounds = parse_rounds(optarg); break;
 		case OPT_HOLD: settings->hold = true; break;
+		case OPT_NO_GPU: settings->no_gpu = true; break;
 		case OPT_VERBOSE: settings->verbose = true; break;
 		case OPT_HELP:
 			fputs(usage_text, stdout);
@@ -302,6 +318,28 @@ static void add_argument(struct processes *processes, const char *path)
 		add_file(processes, path);
 }
 
+/* Plans when the launches of a job run. */
+static void plan_job(struct processes *processes, const char *folder)
+{
+	const struct calllog **logs = must(calloc(processes->count,
+		sizeof(*logs)));
+	struct launch_plans *plans = must(calloc(processes->count,
+		sizeof(*plans)));
+	size_t count = 0;
+
+	for (size_t index = 0; index < processes->count; index++)
+		if (strcmp(processes->all[index].folder, folder) == 0)
+			logs[count++] = processes->all[index].log;
+	if (launch_plans_make(logs, count, plans) != 0)
+		must(NULL);
+	count = 0;
+	for (size_t index = 0; index < processes->count; index++)
+		if (strcmp(processes->all[index].folder, folder) == 0)
+			processes->all[index].launches = plans[count++];
+	free(plans);
+	free(logs);
+}
+
 /* Time starts with the earliest call of a job. */
 static void align_job(struct processes *processes, const char *folder)
 {
@@ -337,8 +375,10 @@ static void align_jobs(struct processes *processes)
 	size_t index;
 
 	for (index = 0; index < processes->count; index++)
-		if (processes->all[index].origin_ns == 0)
+		if (processes->all[index].origin_ns == 0) {
 			align_job(processes, processes->all[index].folder);
+			plan_job(processes, processes->all[index].folder);
+		}
 }
 
 static void free_processes(struct processes *processes)
@@ -346,6 +386,7 @@ static void free_processes(struct processes *processes)
 	size_t index;
 
 	for (index = 0; index < processes->count; index++) {
+		launch_plans_free(&processes->all[index].launches);
 		calllog_free(processes->all[index].log);
 		free(processes->all[index].path);
 		free(processes->all[index].folder);
@@ -436,12 +477,36 @@ static void summarize(const struct process *process, const struct host *host,
 		counts.opened, host_mask());
 }
 
+/* Loads the fake GPU for the launches of a log, where the plugin will look for
+ * a driver. Returns NULL if there are none. */
+static struct fake_cuda *load_gpu(const struct process *process,
+	const struct settings *settings)
+{
+	char path[PATH_MAX];
+	struct fake_cuda *gpu;
+	void *library;
+
+	if (settings->no_gpu || process->launches.count == 0)
+		return NULL;
+	find_file(path, GPU_FILE, "--no-gpu");
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	gpu = library == NULL ? NULL : dlsym(library, "fake_cuda");
+	if (gpu == NULL) {
+		complain("%s: build it or use --no-gpu", dlerror());
+		exit(EXIT_FAILURE);
+	}
+	gpu->gap_ns = EVENT_NS;
+	gpu->play_along();
+	return gpu;
+}
+
 static int play(const struct process *process,
 	const struct settings *settings, uint64_t start_ns,
 	const sigset_t *before)
 {
 	struct replay_options options = { settings->speed, settings->rounds,
-		process->origin_ns, start_ns, process->period_ns };
+		process->origin_ns, start_ns, process->period_ns,
+		load_gpu(process, settings), &process->launches };
 	char message[MESSAGE_BYTES];
 	struct host *host;
 	uint64_t run_ns;

@@ -34,6 +34,7 @@ struct entry {
 	uint64_t record; /* of the event */
 	uint64_t queued_at;
 	uint64_t duration; /* of a kernel */
+	uint64_t until;    /* a kernel does not end before */
 	uint64_t begin;    /* of a kernel; 0 before */
 	bool begun, finished;
 };
@@ -295,10 +296,13 @@ static bool is_over(struct fake_stream *stream, struct entry *entry,
 	if (entry->finished || stream->finishes_all) {
 		stream->free_at = now;
 	} else {
-		if (entry->duration == FAKE_CUDA_UNTIL_FINISHED ||
-		    entry->begin + entry->duration > now)
+		uint64_t end = entry->begin + entry->duration;
+
+		if (end < entry->until)
+			end = entry->until;
+		if (entry->duration == FAKE_CUDA_UNTIL_FINISHED || end > now)
 			return false;
-		stream->free_at = entry->begin + entry->duration;
+		stream->free_at = end;
 	}
 	stream->kernels--;
 	return true;
@@ -339,9 +343,9 @@ static void *stream_create(void)
 	return stream->handle;
 }
 
-static void launch(void *handle, uint64_t duration_ns)
+static void launch_until(void *handle, uint64_t duration_ns, uint64_t until)
 {
-	const struct entry kernel = { .duration = duration_ns };
+	const struct entry kernel = { .duration = duration_ns, .until = until };
 	struct fake_stream *stream;
 
 	acquire();
@@ -355,6 +359,11 @@ static void launch(void *handle, uint64_t duration_ns)
 		append(stream, &kernel);
 	}
 	release();
+}
+
+static void launch(void *handle, uint64_t duration_ns)
+{
+	launch_until(handle, duration_ns, 0);
 }
 
 static bool finish(void *handle)
@@ -886,6 +895,7 @@ EXPORT struct fake_cuda fake_cuda = {
 	.context_reset = context_reset,
 	.stream_create = stream_create,
 	.launch = launch,
+	.launch_until = launch_until,
 	.finish = finish,
 	.finish_all = finish_all,
 	.pending = pending,

@@ -106,6 +106,10 @@ struct fake_cuda {
 	/* Puts a kernel into a stream; captures it if the stream is
 	 * captured. */
 	void (*launch)(void *stream, uint64_t duration_ns);
+	/* Does the same with a kernel that does not end before the GPU's clock
+	 * shows `until_ns`. */
+	void (*launch_until)(void *stream, uint64_t duration_ns,
+			     uint64_t until_ns);
 	/* Ends the running kernel of a stream that runs until it is finished.
 	 * Returns false if none is running. */
 	bool (*finish)(void *stream);
