@@ -12,6 +12,9 @@
 #include "plugin/events/step.h"
 #include "shm/seqlock.h"
 
+/* Number of slots that a start looks at when none is noted as free. */
+#define LOOKS 4u
+
 /* --- proxy operations --------------------------------------------------- */
 
 /* Links a slot with its steps, which never changes. */
@@ -54,65 +57,116 @@ static uint64_t next_handle(const struct ncs_comm *comm,
 		NCS_HANDLE_PROXY_OP);
 }
 
+/* Notes that a slot is free. */
+static void note_free(struct ncs_comm *comm, unsigned index)
+{
+	uint64_t *word = &comm->proxy_ops_free[index / 64];
+
+	ncs_store_relaxed(word,
+			  ncs_load_relaxed(word) | UINT64_C(1) << index % 64);
+}
+
 static void release(struct ncs_comm *comm, struct ncs_proxy_op_slot *op)
 {
-	uint64_t index = (uint64_t)(op - comm->proxy_ops);
-
 	/* ORDER: pairs with claim_free() (plugin/events/proxy.c). */
 	ncs_store_release(&op->handle,
 			  ncs_handle_freed(ncs_load_relaxed(&op->handle)));
-	if (index < ncs_load_relaxed(&comm->proxy_op_hint))
-		ncs_store_relaxed(&comm->proxy_op_hint, index);
+	note_free(comm, (unsigned)(op - comm->proxy_ops));
 }
 
-/* Claims the next slot in order whose proxy operation has no step in progress:
- * NCCL never stops some proxy operations (CollNet, copy engines). */
-static struct ncs_proxy_op_slot *evict(struct ncs_comm *comm,
-				       struct ncs_lane_state *lane)
+/* Claims the first slot that is noted as free, so that few slots are in use and
+ * stay in the cache; NULL if none is noted. */
+static struct ncs_proxy_op_slot *claim_noted(struct ncs_comm *comm)
 {
-	for (unsigned i = 0; i < NCS_PROXY_OP_MAX; i++) {
-		struct ncs_proxy_op_slot *op =
-			&comm->proxy_ops[ncs_add_relaxed(&comm->proxy_op_evict,
-							 1) %
-					 NCS_PROXY_OP_MAX];
+	for (unsigned i = 0; i < NCS_PROXY_OP_FREE_WORDS; i++) {
+		uint64_t *word = &comm->proxy_ops_free[i];
+		uint64_t noted = ncs_load_relaxed(word);
+		struct ncs_proxy_op_slot *op;
 
-		if (ncs_handle_is(ncs_load_relaxed(&op->handle),
-				  NCS_HANDLE_NONE)) {
-			if (claim_free(comm, op)) /* freed meanwhile */
+		/* A note is wrong only where several threads call at the same
+		 * time. */
+		while (noted != 0) {
+			op = &comm->proxy_ops[64 * i +
+					      (unsigned)__builtin_ctzll(noted)];
+			noted &= noted - 1;
+			ncs_store_relaxed(word, noted);
+			if (claim_free(comm, op))
 				return op;
-			continue;
 		}
-		if (op->live || !ncs_handle_is(ncs_load_relaxed(&op->handle),
-					       NCS_HANDLE_PROXY_OP))
-			continue;
-		ncs_lane_lose(lane, NCS_LOSS_FORGOTTEN);
-		ncs_operation_child_forgotten(comm, op->operation_handle);
-		ncs_channel_dequeue(comm, op);
-		release(comm, op);
-		if (claim_free(comm, op))
-			return op;
 	}
 	return NULL;
 }
 
-/* Claims the first free slot, so that few slots are in use and stay in the
- * cache. */
+/* Returns the mark of a channel in which no step starts from here on. */
+static uint64_t mark_of(const struct ncs_channel_queue *queue)
+{
+	return ncs_load_relaxed(&queue->channel->steps_started) + 1;
+}
+
+/* Returns true if NCCL may be thought never to stop a proxy operation that has
+ * no step in progress: NCCL starts, and does not stop, those of CollNet and of
+ * copy engines, which have neither states nor steps. One that waits for its
+ * first step, or for its next one, looks like these. It is told apart by the
+ * number of proxy operations that started later, and by others of its
+ * channel. */
+static bool seems_abandoned(const struct ncs_comm *comm,
+			    const struct ncs_proxy_op_slot *op)
+{
+	uint32_t number = (uint32_t)ncs_load_relaxed(&comm->proxy_op_number);
+	bool aged = number - op->order >= NCS_PROXY_OP_AGE;
+
+	if (op->first_step != 0)
+		return op->steps_done >= op->nsteps || aged;
+	if (aged && !op->send && op->in_progress == 0)
+		op->queue->stepless = mark_of(op->queue);
+	return aged || (op->queue->stepless == mark_of(op->queue) &&
+			op->in_progress == 0 && !op->send);
+}
+
+/* Claims a slot whose proxy operation NCCL never stops. */
+static bool evict(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		  struct ncs_proxy_op_slot *op)
+{
+	uint64_t handle = ncs_load_relaxed(&op->handle);
+
+	if (!ncs_handle_is(handle, NCS_HANDLE_PROXY_OP) || op->live ||
+	    !seems_abandoned(comm, op))
+		return false;
+	/* ORDER: pairs with evict() (plugin/events/proxy.c): only one of two
+	 * threads gets the slot. */
+	if (!ncs_cas_acquire_release(&op->handle, handle,
+				     handle | NCS_HANDLE_CLAIMED))
+		return false;
+	ncs_lane_lose(lane, NCS_LOSS_FORGOTTEN);
+	ncs_operation_child_forgotten(comm, op->operation_handle);
+	ncs_channel_dequeue(comm, op);
+	return true;
+}
+
+/* Claims a slot when none is noted as free. Each call looks at the next few
+ * only: while the pool is full, a start must cost no more than otherwise. */
+static struct ncs_proxy_op_slot *look(struct ncs_comm *comm,
+				      struct ncs_lane_state *lane)
+{
+	for (unsigned i = 0; i < LOOKS; i++) {
+		uint64_t cursor = ncs_load_relaxed(&comm->proxy_op_cursor);
+		struct ncs_proxy_op_slot *op =
+			&comm->proxy_ops[cursor % NCS_PROXY_OP_MAX];
+
+		ncs_store_relaxed(&comm->proxy_op_cursor, cursor + 1);
+		if (claim_free(comm, op) || evict(comm, lane, op))
+			return op;
+	}
+	ncs_lane_lose(lane, NCS_LOSS_POOL_FULL);
+	return NULL;
+}
+
 static struct ncs_proxy_op_slot *claim(struct ncs_comm *comm,
 				       struct ncs_lane_state *lane)
 {
-	uint64_t hint = ncs_load_relaxed(&comm->proxy_op_hint);
-	struct ncs_proxy_op_slot *op;
+	struct ncs_proxy_op_slot *op = claim_noted(comm);
 
-	for (uint64_t i = hint; i < NCS_PROXY_OP_MAX; i++) {
-		if (claim_free(comm, &comm->proxy_ops[i])) {
-			ncs_store_relaxed(&comm->proxy_op_hint, i + 1);
-			return &comm->proxy_ops[i];
-		}
-	}
-	op = evict(comm, lane);
-	if (!op)
-		ncs_lane_lose(lane, NCS_LOSS_POOL_FULL);
-	return op;
+	return __builtin_expect(op != NULL, 1) ? op : look(comm, lane);
 }
 
 /* Links a proxy operation with its operation, and fills in the part that its
@@ -153,10 +207,12 @@ uint64_t ncs_proxy_op_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			    uint64_t parent, const struct nccl_proxy_op *facts,
 			    uint64_t now)
 {
+	uint64_t number = ncs_load_relaxed(&comm->proxy_op_number) + 1;
 	struct ncs_proxy_op_slot *op = claim(comm, lane);
 	bool send = facts->is_send != 0;
 	uint64_t handle;
 
+	ncs_store_relaxed(&comm->proxy_op_number, number);
 	if (!op)
 		return ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0,
 					 0, 0);
@@ -167,6 +223,7 @@ uint64_t ncs_proxy_op_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	adopt(comm, lane, op, parent, facts, now);
 	op->nsteps = facts->steps > 0 ? (uint32_t)facts->steps : 0;
 	op->send = send;
+	op->order = (uint32_t)number;
 	op->live = 0;
 	op->has_sample = op->size_known = 0;
 	op->bytes = op->steps_done = op->cumulative_bytes = 0;

@@ -32,6 +32,10 @@
 #define NCS_CLASS_MAX (NCS_FUNCTION_MAX + 64u)
 #define NCS_SPAN_MAX 128u /* events in progress on a lane */
 #define NCS_PROXY_OP_MAX 1024u
+#define NCS_PROXY_OP_FREE_WORDS (NCS_PROXY_OP_MAX / 64)
+/* A proxy operation without a step in progress is taken for one that NCCL never
+ * stops after this many later ones. */
+#define NCS_PROXY_OP_AGE (64 * NCS_PROXY_OP_MAX)
 #define NCS_STEP_MAX 8u  /* NCCL_STEPS: steps of a proxy operation */
 #define NCS_NONE 0xffffu /* no index */
 
@@ -143,6 +147,7 @@ struct ncs_proxy_op_slot {
 	uint8_t send;
 	uint32_t live; /* number of steps in progress */
 	uint32_t nsteps;
+	uint32_t order; /* low bits of its number in the communicator */
 	struct ncs_channel_queue *queue;
 	/* Its NCS_STEP_MAX steps; NULL if the slot was never used. */
 	struct ncs_step_slot *steps;
@@ -169,6 +174,9 @@ struct ncs_channel_queue {
 	struct ncs_step_slot *head;
 	uint16_t first; /* indices of proxy operations; NCS_NONE if empty */
 	uint16_t last;
+	/* Number of steps started, plus 1, when a proxy operation was found
+	 * that had none within NCS_PROXY_OP_AGE; 0 before that. */
+	uint64_t stepless;
 };
 
 /* Members that different threads write must not share a cache line, nor a pair
@@ -273,8 +281,11 @@ struct ncs_comm {
 	struct ncs_counted counted;
 	struct ncs_mask_comm mask;
 	/* Written by the proxy thread: */
-	NCS_APART uint64_t proxy_op_hint; /* slots below are likely in use */
-	uint64_t proxy_op_evict; /* cursor of the search for a slot to evict */
+	/* A bit for each slot of a proxy operation: 1 if it was noted as
+	 * free. */
+	NCS_APART uint64_t proxy_ops_free[NCS_PROXY_OP_FREE_WORDS];
+	uint64_t proxy_op_number; /* of the last proxy operation */
+	uint64_t proxy_op_cursor; /* of the search when none is noted */
 	uint64_t proxy_resting;  /* state to return to after sleep and append */
 	struct ncs_gpu_bounds gpu; /* events/kernel.c */
 	uint64_t gpu_busy;         /* 1 while a thread changes `gpu` */

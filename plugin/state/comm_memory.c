@@ -119,8 +119,10 @@ void ncs_comm_reset(struct ncs_comm *comm)
 		.last = NCS_NONE,
 	};
 	comm->operation_number = 0;
-	comm->proxy_op_hint = 0;
-	comm->proxy_op_evict = 0;
+	for (unsigned i = 0; i < NCS_PROXY_OP_FREE_WORDS; i++)
+		comm->proxy_ops_free[i] = UINT64_MAX;
+	comm->proxy_op_number = 0;
+	comm->proxy_op_cursor = 0;
 	comm->lanes_claimed = 0;
 	comm->proxy_resting = NCS_PROXY_UNKNOWN;
 	comm->identified = 0;

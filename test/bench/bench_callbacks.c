@@ -5,9 +5,11 @@
  *
  *	bench_callbacks [--plugin SO]... [--capture FILE] [--rounds N]
  *
- * Two loads, each driven by one thread on one processor through version 5 of
+ * Three loads, each driven by one thread on one processor through version 5 of
  * the API, with descriptors laid out as NCCL does:
  *  - a synthetic collective of 106 callbacks, in NCCL's order;
+ *  - starts of proxy operations while more are in progress than a plugin can
+ *    follow, as in an all-to-all;
  *  - a recorded job, at full speed.
  * Every call is made whatever mask the plugin asked for; but as in NCCL, none is
  * made for an event without a handle.
@@ -118,6 +120,7 @@ struct load {
 	const char *unit; /* what one pass over the calls is, e.g. "collective" */
 	struct bench_call *calls;
 	size_t count;
+	size_t once; /* the first of them, made only before the first pass */
 	union nccl_event_descr *descrs;
 	size_t descr_count;
 	union nccl_state_args *args;
@@ -351,6 +354,51 @@ static void make_synthetic(struct load *load, const struct host *host)
 		fail("the synthetic collective has %zu calls", load->count);
 }
 
+/* --- More proxy operations than can be followed -------------------------- */
+
+/* In progress before the first pass, each with a step; started in a pass. */
+#define OPS_BEFORE 2048
+#define OPS_MORE 100
+
+static void add_waiting_op(struct load *load, const struct host *host,
+			   uint32_t handle)
+{
+	add_start(load, host, handle, 0, 0,
+		  &(struct host_event){ .type = NCCL_EVENT_PROXY_OP,
+					.pid = (int)getpid(),
+					.channel = handle % 32,
+					.peer = 1,
+					.steps = 8,
+					.is_send = 1 });
+}
+
+static void make_full(struct load *load, const struct host *host)
+{
+	uint32_t handle = 1;
+
+	memset(load, 0, sizeof(*load));
+	load->name = "proxy operations, no slot free";
+	load->unit = "pass";
+	load->once = 2 * OPS_BEFORE;
+	load_init(load, load->once + OPS_MORE,
+		  (uint32_t)load->once + OPS_MORE, 1);
+	load->comms[1] = (struct host_comm){
+		.id = 2,
+		.name = "full",
+		.nnodes = 2,
+		.nranks = 2,
+	};
+	while (load->count < load->once) {
+		add_waiting_op(load, host, handle);
+		add_start(load, host, handle + 1, handle, 0,
+			  &(struct host_event){
+				  .type = NCCL_EVENT_PROXY_STEP });
+		handle += 2;
+	}
+	while (load->count < load->capacity)
+		add_waiting_op(load, host, handle++);
+}
+
 /* --- A recorded job ----------------------------------------------------- */
 
 static uint32_t number_in(const struct calllog_call *call, enum calllog_key key)
@@ -483,7 +531,8 @@ static inline __attribute__((always_inline)) void pass(struct subject *subject,
 {
 	uint64_t made = 0;
 
-	for (size_t i = 0; i < load->count; i++) {
+	for (size_t i = subject->passes ? load->once : 0; i < load->count;
+	     i++) {
 		const struct bench_call *call = &load->calls[i];
 		void **handle = &subject->handles[call->handle];
 		union nccl_event_descr descr;
@@ -909,6 +958,8 @@ int main(int argc, char **argv)
 	start_idle_thread();
 	print_machine(pin(), clock.kind);
 	make_synthetic(&load, subjects[0].host);
+	run(subjects, count, &load, BATCH, rounds, &clock);
+	make_full(&load, subjects[0].host);
 	run(subjects, count, &load, BATCH, rounds, &clock);
 	make_recorded(&load, subjects[0].host, capture);
 	run(subjects, count, &load, 1, rounds, &clock);

@@ -421,57 +421,140 @@ SCENARIO_TEST(proxy_operations_beyond_the_pool_are_counted,
 	      start_too_many_proxy_ops)
 
 /* CollNet and copy engines: NCCL starts these events and never stops them. */
+static void *start_never_stopped(struct guest *guest, void *parent)
+{
+	void *op = start_proxy_op(guest, parent, 1, false, 2, 1);
+
+	CHECK(op, "NCCL starts no steps without");
+	return op;
+}
+
+/* Fills the pool with proxy operations that are never stopped, and goes on
+ * until they are known to be of that kind. */
+static void fill_with_never_stopped(struct guest *guest)
+{
+	for (unsigned i = 0; i < NCS_PROXY_OP_AGE + NCS_PROXY_OP_MAX; i++)
+		start_never_stopped(guest, NULL);
+}
+
+/* Until then, events that found no slot are counted; afterwards there is room
+ * for all others. */
 static void never_stop_proxy_ops(void *argument)
 {
 	const int count = 5000;
-	const struct ncs_function_view *function;
 	const struct ncs_channel_view *channel;
+	uint64_t full;
 	struct guest guest;
-	void *first = NULL, *coll;
+	void *first;
 
 	(void)argument;
 	guest_open(&guest, LAST_API);
+	first = start_never_stopped(&guest, NULL);
+	fill_with_never_stopped(&guest);
+	view_take(&guest.view);
+	full = guest.view.now.losses[NCS_LOSS_POOL_FULL];
+	CHECK(full > 0 && full <= NCS_PROXY_OP_AGE + NCS_PROXY_OP_MAX, "%llu",
+	      (unsigned long long)full);
 	for (int i = 0; i < count; i++) {
-		void *op = start_proxy_op(&guest, NULL, 1, false, 2, 1);
-
-		CHECK(op, "NCCL starts no steps without");
-		if (i == 0)
-			first = op;
+		start_never_stopped(&guest, NULL);
 		/* An ordinary operation at the same time. */
 		play_coll(&guest, (uint64_t)i);
 	}
-	check_losses(&guest, "never stopped", NCS_LOSS_FORGOTTEN,
-		     count + 1 - (int)NCS_PROXY_OP_MAX, END_OF_LOSSES);
-	function = &guest.view.now.functions[COLL_FUNCTION];
-	CHECK_EQUAL(function->operations_done, count, "those beside them");
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_POOL_FULL], full,
+		    "there is room for all");
+	CHECK(guest.view.now.losses[NCS_LOSS_FORGOTTEN] >= (uint64_t)count,
+	      "they were not given up");
+	CHECK_EQUAL(guest.view.now.functions[COLL_FUNCTION].operations_done,
+		    count, "those beside them");
 	channel = view_channel(&guest.view, 1, false, 2);
-	CHECK_EQUAL(channel->operations_started, count,
-		    "each operation is counted");
 	CHECK_EQUAL(channel->operations_done, 0, "none was stopped");
 	channel = view_channel(&guest.view, 3, true, 2);
 	CHECK_EQUAL(channel->operations_done, count, "those beside them");
 	CHECK_EQUAL(channel->state, NCS_CHANNEL_IDLE, "nothing is under way");
 	stop(&guest, first);
-	check_losses(&guest, "forgotten, then stopped", NCS_LOSS_FORGOTTEN,
-		     count + 1 - (int)NCS_PROXY_OP_MAX, NCS_LOSS_STALE, 1,
-		     END_OF_LOSSES);
-	/* Repeat this with an operation for each, which ends as well. */
-	for (int i = 0; i < count; i++) {
-		coll = start_coll(&guest, (uint64_t)(count + i), 1);
-		start_proxy_op(&guest, coll, 1, false, 2, 1);
-		stop(&guest, coll);
-	}
 	view_take(&guest.view);
-	CHECK_EQUAL(function->operations, 2 * count,
-		    "each operation is counted");
-	CHECK(guest.view.now.losses[NCS_LOSS_FORGOTTEN] >=
-		      (uint64_t)(2 * count) - NCS_PROXY_OP_MAX,
-	      "they were not given up");
-	play_coll(&guest, 0);
-	view_take(&guest.view);
-	CHECK_EQUAL(function->operations_done, count + 1, "one beside them");
+	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_STALE], 1,
+		    "forgotten, then stopped");
 	guest_close(&guest);
 }
+
+#define TRANSFERS ((int)NCS_PROXY_OP_MAX * 4)
+
+/* An all-to-all of more transfers than fit, all of which NCCL appends before
+ * the first has a step. Its receives look like those that are never stopped. */
+static void append_all_to_all(void *argument)
+{
+	static void *ops[TRANSFERS];
+	const struct ncs_channel_view *channel;
+	uint64_t done = 0;
+	struct guest guest;
+
+	(void)argument;
+	guest_open(&guest, LAST_API);
+	for (int i = 0; i < TRANSFERS; i++)
+		ops[i] = start_proxy_op(&guest, NULL, 1, i % 2 == 0,
+					i / 2 % 8, 2);
+	check_losses(&guest, "more than fit", NCS_LOSS_POOL_FULL,
+		     TRANSFERS - (int)NCS_PROXY_OP_MAX, END_OF_LOSSES);
+	for (int number = 0; number < 2; number++)
+		for (unsigned i = 0; i < NCS_PROXY_OP_MAX; i++) {
+			stop(&guest, start_step(&guest, ops[i], number));
+			/* There is no room, though none has a step now. */
+			if (number == 0)
+				start_proxy_op(&guest, NULL, 1, true, 9, 1);
+		}
+	for (unsigned i = 0; i < NCS_PROXY_OP_MAX; i++)
+		stop(&guest, ops[i]);
+	check_losses(&guest, "those that fit are followed", NCS_LOSS_POOL_FULL,
+		     TRANSFERS, END_OF_LOSSES);
+	for (size_t i = 0; i < guest.view.now.channel_count; i++) {
+		channel = &guest.view.now.channels[i];
+		CHECK_EQUAL(channel->steps_done, 2 * channel->operations_done,
+			    "each has both steps");
+		done += channel->operations_done;
+	}
+	CHECK_EQUAL(done, NCS_PROXY_OP_MAX, "all that fit");
+	check_still_follows(&guest, "after an all-to-all");
+	guest_close(&guest);
+}
+
+SCENARIO_TEST(proxy_operation_is_not_given_up_before_its_first_step,
+	      append_all_to_all)
+
+/* The channel of one that seemed to be never stopped has steps after all. */
+static void wait_long_for_first_step(void *argument)
+{
+	static void *ops[NCS_PROXY_OP_MAX];
+	struct guest guest;
+
+	(void)argument;
+	guest_open(&guest, LAST_API);
+	fill_with_never_stopped(&guest);
+	/* Each takes the place of one of the others. */
+	for (unsigned i = 0; i < NCS_PROXY_OP_MAX; i++)
+		ops[i] = start_proxy_op(&guest, NULL, 2, true, 2, 1);
+	stop(&guest, ops[0]);
+	stop(&guest, start_step(&guest, start_never_stopped(&guest, NULL), 0));
+	for (unsigned i = 1; i < NCS_PROXY_OP_MAX; i++)
+		stop(&guest, ops[i]);
+	for (unsigned i = 0; i < NCS_PROXY_OP_MAX - 1; i++)
+		ops[i] = start_never_stopped(&guest, NULL);
+	/* Two cursor's rounds find one that has had its step, no other. */
+	for (unsigned i = 0; i < 2 * NCS_PROXY_OP_MAX; i++)
+		start_proxy_op(&guest, NULL, 2, true, 2, 1);
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_STALE], 0, "none is stale");
+	for (unsigned i = 0; i < NCS_PROXY_OP_MAX - 1; i++)
+		stop(&guest, ops[i]);
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_STALE], 0,
+		    "all are followed to their end");
+	guest_close(&guest);
+}
+
+SCENARIO_TEST(channel_with_a_late_first_step_is_followed,
+	      wait_long_for_first_step)
 
 /* Operations that reuse the slots are of another channel, and must not change
  * the forgotten ones' channels. */
@@ -479,22 +562,19 @@ static void take_slots_of_given_up(void *argument)
 {
 	const struct ncs_channel_view *channel;
 	struct guest guest;
-	void *op;
 
 	(void)argument;
 	guest_open(&guest, LAST_API);
-	for (unsigned i = 0; i < NCS_PROXY_OP_MAX; i++)
-		start_proxy_op(&guest, NULL, 1, false, 2, 1);
+	fill_with_never_stopped(&guest);
 	for (unsigned i = 0; i < NCS_PROXY_OP_MAX / 2; i++)
 		start_step(&guest, start_proxy_op(&guest, NULL, 9, true, 2, 1),
 			   0);
-	op = start_proxy_op(&guest, NULL, 1, false, 2, 1);
-	stop(&guest, start_step(&guest, op, 0));
-	check_losses(&guest, "given up", NCS_LOSS_FORGOTTEN,
-		     (int)NCS_PROXY_OP_MAX / 2 + 1, END_OF_LOSSES);
+	view_take(&guest.view);
 	channel = view_channel(&guest.view, 1, false, 2);
 	CHECK_EQUAL(channel->state, NCS_CHANNEL_IDLE, "none of its own");
 	channel = view_channel(&guest.view, 9, true, 2);
+	CHECK_EQUAL(channel->steps_started, NCS_PROXY_OP_MAX / 2,
+		    "each has a slot");
 	CHECK_EQUAL(channel->state, NCS_CHANNEL_SEND_GPU_WAIT, "its own");
 	guest_close(&guest);
 }
@@ -518,8 +598,9 @@ static void give_up_children(void *argument)
 	start_step(&guest, op, 0);
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.operation_count, 2, "both are in flight");
+	fill_with_never_stopped(&guest);
 	for (unsigned i = 0; i < NCS_PROXY_OP_MAX; i++)
-		start_proxy_op(&guest, NULL, 1, false, 2, 1);
+		start_never_stopped(&guest, NULL);
 	view_take(&guest.view);
 	CHECK_EQUAL(guest.view.now.operation_count, 1, "one has lost its all");
 	CHECK_EQUAL(guest.view.now.operations[0].number, 2,
@@ -750,6 +831,9 @@ int main(void)
 			spans_beyond_the_pool_are_counted_and_slots_return),
 		cmocka_unit_test(proxy_operations_beyond_the_pool_are_counted),
 		cmocka_unit_test(proxy_operations_never_stopped_are_forgotten),
+		cmocka_unit_test(
+			proxy_operation_is_not_given_up_before_its_first_step),
+		cmocka_unit_test(channel_with_a_late_first_step_is_followed),
 		cmocka_unit_test(operations_beyond_the_pool_are_counted),
 		cmocka_unit_test(
 			channels_beyond_the_table_are_counted_and_recorded),
