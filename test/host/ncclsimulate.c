@@ -4,11 +4,22 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "test/unit/support/simulated_hosts.h"
+
+/* The most that an option can count. */
+#define COUNT_MAX 1e6
+
+enum { HELP = 256 };
+
+static const struct option long_options[] = {
+	{ "help", no_argument, NULL, HELP },
+	{ NULL, 0, NULL, 0 },
+};
 
 static const char usage[] =
 	"usage: ncclsimulate [options] DIRECTORY\n"
@@ -26,7 +37,8 @@ static const char usage[] =
 	"  -l RANK:US   this rank comes so much later\n"
 	"  -k SOCKETS   hosts are connected by sockets: no credits (0)\n"
 	"  -w SKEW      the clocks are apart by up to so many ms (5000)\n"
-	"  -d PPM       … and drift by up to that (100)\n";
+	"  -d PPM       … and drift by up to that (100)\n"
+	"  --help       this list\n";
 
 static void print_truth(const struct simulated_hosts *hosts)
 {
@@ -45,50 +57,76 @@ static void print_truth(const struct simulated_hosts *hosts)
 	       (double)hosts->end_ns / 1e9, hosts->records, hosts->messages);
 }
 
-static int take(struct simulated_options *options, int option, const char *text)
+/* Reads a number from `least` to `most`. */
+static bool read_number(const char *text, double least, double most,
+			double *number)
 {
-	double number = strtod(text, NULL);
-	const char *colon = strchr(text, ':');
+	char *end;
 
+	*number = strtod(text, &end);
+	return end != text && *end == '\0' && *number >= least &&
+	       *number <= most;
+}
+
+/* Reads RANK:US. */
+static bool read_late_rank(struct simulated_options *options, const char *text)
+{
+	const char *colon = strchr(text, ':');
+	double rank, us;
+	char *end;
+
+	rank = strtod(text, &end);
+	if (end == text || end != colon || !(rank >= 0 && rank <= COUNT_MAX) ||
+	    !read_number(colon + 1, 0, 1e9, &us))
+		return false;
+	options->late_rank = (unsigned)rank;
+	options->late_ns = (uint64_t)(us * 1e3);
+	return true;
+}
+
+static bool take(struct simulated_options *options, int option,
+		 const char *text)
+{
+	double number;
+
+	if (option == 'l')
+		return read_late_rank(options, text);
+	if (!read_number(text, strchr("hrc", option) ? 1 : 0,
+			 option == 'b' ? 1e15 : COUNT_MAX, &number))
+		return false;
 	switch (option) {
 	case 's':
 		options->seed = (uint64_t)number;
-		return 0;
+		break;
 	case 'h':
 		options->hosts = (unsigned)number;
-		return 0;
+		break;
 	case 'r':
 		options->ranks = (unsigned)number;
-		return 0;
+		break;
 	case 'c':
 		options->channels = (unsigned)number;
-		return 0;
+		break;
 	case 'n':
 		options->operations = (unsigned)number;
-		return 0;
+		break;
 	case 'b':
 		options->bytes = (uint64_t)number;
-		return 0;
+		break;
 	case 't':
 		options->compute_ns = (uint64_t)(number * 1e6);
-		return 0;
-	case 'l':
-		options->late_rank = (unsigned)number;
-		options->late_ns =
-			colon ? (uint64_t)(strtod(colon + 1, NULL) * 1e3) : 0;
-		return colon ? 0 : -EINVAL;
+		break;
 	case 'k':
 		options->has_credits = number == 0;
-		return 0;
+		break;
 	case 'w':
 		options->skew_ns = (uint64_t)(number * 1e6);
-		return 0;
+		break;
 	case 'd':
 		options->drift = number / 1e6;
-		return 0;
-	default:
-		return -EINVAL;
+		break;
 	}
+	return true;
 }
 
 int main(int argc, char **argv)
@@ -98,8 +136,14 @@ int main(int argc, char **argv)
 	char why[512];
 	int option, error;
 
-	while ((option = getopt(argc, argv, "s:h:r:c:n:b:t:l:k:w:d:")) != -1) {
-		if (take(&options, option, optarg) != 0) {
+	while ((option = getopt_long(argc, argv, "s:h:r:c:n:b:t:l:k:w:d:",
+				     long_options, NULL)) != -1) {
+		if (option == HELP) {
+			fputs(usage, stdout);
+			return 0;
+		}
+		/* getopt_long() has said what is wrong. */
+		if (option == '?' || !take(&options, option, optarg)) {
 			fputs(usage, stderr);
 			return 2;
 		}
