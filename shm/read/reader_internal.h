@@ -97,9 +97,21 @@ static inline bool ncs_reader_uses_lane(const struct ncs_reader *reader,
 	return index == 0 || ncs_load_relaxed(&lane->owner) != 0;
 }
 
+/* Returns when the rank last gave a sign of life: called, or was seen to move a
+ * launch; 0: never. */
+static inline uint64_t
+ncs_snapshot_last_sign_ns(const struct ncs_snapshot *snapshot)
+{
+	uint64_t moved_ns = ncs_launches_moved_ns(&snapshot->launches);
+
+	return moved_ns > snapshot->last_call_ns ? moved_ns :
+						   snapshot->last_call_ns;
+}
+
 /* Returns the ns from `since_ns` until the snapshot was taken, or until the
  * rank's end if it is finished or dead: the part of the current state that the
- * segment's sums do not include yet. Returns 0 if `since_ns` is 0. */
+ * segment's sums do not include yet. Returns 0 if `since_ns` is 0. Needs the
+ * snapshot's liveness, latest call and launches. */
 static inline uint64_t
 ncs_snapshot_running_ns(const struct ncs_snapshot *snapshot, uint64_t since_ns)
 {
@@ -109,7 +121,9 @@ ncs_snapshot_running_ns(const struct ncs_snapshot *snapshot, uint64_t since_ns)
 		end_ns = snapshot->finished_ns;
 	else if (snapshot->liveness == NCS_FINISHED ||
 		 snapshot->liveness == NCS_DEAD)
-		end_ns = snapshot->last_call_ns;
+		end_ns = ncs_snapshot_last_sign_ns(snapshot);
+	if (end_ns > snapshot->taken_ns) /* the segment's, thus anything */
+		end_ns = snapshot->taken_ns;
 	return since_ns != 0 && end_ns > since_ns ? end_ns - since_ns : 0;
 }
 

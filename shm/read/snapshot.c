@@ -277,8 +277,6 @@ static void take_channel(struct ncs_snapshot *snapshot,
 	view->size_unknown = copy->size_unknown;
 	for (size_t i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
 		view->time_ns[i] = ncs_clock_duration_ns(clock, copy->time[i]);
-	view->time_ns[view->state] +=
-		ncs_snapshot_running_ns(snapshot, view->since_ns);
 }
 
 static int compare_channels(const void *left, const void *right)
@@ -292,6 +290,8 @@ static int compare_channels(const void *left, const void *right)
 	return (a->peer > b->peer) - (a->peer < b->peer);
 }
 
+/* Copies the channels, without the time that they have been in their states:
+ * when that ends depends on whether the rank lives, and that on them. */
 static void take_channels(struct ncs_snapshot *snapshot,
 			  const struct ncs_reader *reader)
 {
@@ -312,6 +312,16 @@ static void take_channels(struct ncs_snapshot *snapshot,
 	}
 	qsort(snapshot->channels, snapshot->channel_count,
 	      sizeof(*snapshot->channels), compare_channels);
+}
+
+static void add_running_times(struct ncs_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->channel_count; i++) {
+		struct ncs_channel_view *view = &snapshot->channels[i];
+
+		view->time_ns[view->state] +=
+			ncs_snapshot_running_ns(snapshot, view->since_ns);
+	}
 }
 
 static void add_function(struct ncs_function_view *view,
@@ -399,8 +409,7 @@ static void take_lane(struct ncs_snapshot *snapshot,
 static uint64_t last_news_ns(const struct ncs_snapshot *snapshot,
 			     const struct ncs_reader *reader)
 {
-	uint64_t last_ns = larger(snapshot->last_call_ns,
-				  ncs_launches_moved_ns(&snapshot->launches));
+	uint64_t last_ns = ncs_snapshot_last_sign_ns(snapshot);
 
 	return last_ns != 0 ? last_ns :
 			      ncs_clock_ns(&reader->header.clock,
@@ -443,6 +452,8 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot, struct ncs_reader *reader,
 					     snapshot->process_gone,
 					     last_news_ns(snapshot, reader),
 					     now_ns);
+	/* From here on it is known until when the rank lived. */
+	add_running_times(snapshot);
 	take_proxy(snapshot, reader);
 	take_kernel(snapshot, reader);
 	take_cupti(snapshot, reader);

@@ -786,6 +786,53 @@ static void times_of_an_ended_rank_stand_still(void **state)
 	observed_close(&observed);
 }
 
+/* The first snapshot already knows that the rank is dead, and since when. */
+static void first_snapshot_of_a_dead_rank_ends_with_it(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
+	struct observed observed;
+
+	channel->key = NCS_CHANNEL_KEY(0, true, 1);
+	channel->state = NCS_CHANNEL_SEND_GPU_WAIT;
+	channel->since = NOW - 9 * S;
+	segment_fixture_lane(fixture, 0)->last_call = NOW - 4 * S;
+	fixture->header->process_start++;
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.liveness, NCS_DEAD);
+	assert_int_equal(observed.snapshot.channel_count, 1);
+	assert_int_equal(observed.snapshot.channels[0]
+				 .time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
+			 5 * S);
+	/* Its launches moved after its last call. */
+	fixture->header->launches.begun = 1;
+	fixture->header->launches.begun_at = NOW - 3 * S;
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.channels[0]
+				 .time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
+			 6 * S);
+	observed_close(&observed);
+}
+
+static void no_state_lasts_longer_than_until_the_snapshot(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
+	struct observed observed;
+
+	channel->key = NCS_CHANNEL_KEY(0, true, 1);
+	channel->state = NCS_CHANNEL_SEND_GPU_WAIT;
+	channel->since = NOW - 9 * S;
+	segment_fixture_lane(fixture, 0)->last_call = NOW + 1000 * S;
+	fixture->header->process_start++;
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.liveness, NCS_DEAD);
+	assert_int_equal(observed.snapshot.channels[0]
+				 .time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
+			 9 * S);
+	observed_close(&observed);
+}
+
 static void channels_are_sorted_by_channel_direction_and_peer(void **state)
 {
 	static const struct {
@@ -1941,6 +1988,8 @@ int main(void)
 		WITH_SEGMENT(gpu_clock_is_reported_with_its_error),
 		WITH_SEGMENT(settings_are_reported_if_valid),
 		WITH_SEGMENT(times_of_an_ended_rank_stand_still),
+		WITH_SEGMENT(first_snapshot_of_a_dead_rank_ends_with_it),
+		WITH_SEGMENT(no_state_lasts_longer_than_until_the_snapshot),
 		WITH_SEGMENT(channels_are_sorted_by_channel_direction_and_peer),
 		WITH_SEGMENT(operations_are_sorted_oldest_first),
 		WITH_SEGMENT(
