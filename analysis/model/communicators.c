@@ -199,6 +199,23 @@ static void add_rate(double *sum, double rate)
 		*sum = (*sum >= 0 ? *sum : 0) + rate;
 }
 
+static void add_rates(struct ncs_communicator *communicator)
+{
+	communicator->operations_rate = -1;
+	communicator->send_rate = -1;
+	communicator->recv_rate = -1;
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+
+		add_rate(&communicator->operations_rate,
+			 ncs_rank_operations_rate(rank));
+		add_rate(&communicator->send_rate,
+			 ncs_rank_bytes_rate(rank, true));
+		add_rate(&communicator->recv_rate,
+			 ncs_rank_bytes_rate(rank, false));
+	}
+}
+
 static void add_rank(struct ncs_communicator *communicator,
 		     const struct ncs_rank *rank)
 {
@@ -212,10 +229,6 @@ static void add_rank(struct ncs_communicator *communicator,
 	communicator->finished += rank->now.liveness == NCS_FINISHED;
 	communicator->dead += rank->now.liveness == NCS_DEAD;
 	communicator->lost += ncs_rank_lost(rank);
-	add_rate(&communicator->operations_rate,
-		 ncs_rank_operations_rate(rank));
-	add_rate(&communicator->send_rate, ncs_rank_bytes_rate(rank, true));
-	add_rate(&communicator->recv_rate, ncs_rank_bytes_rate(rank, false));
 	oldest = ncs_oldest_wait(rank);
 	if (ncs_rank_is_live(rank) && oldest.channel &&
 	    (!communicator->oldest.channel ||
@@ -229,13 +242,11 @@ static void sum_up(struct ncs_communicator *communicator,
 	*communicator = (struct ncs_communicator){
 		.ranks = ranks,
 		.rank_count = count,
-		.operations_rate = -1,
-		.send_rate = -1,
-		.recv_rate = -1,
 	};
 	set_key(communicator);
 	for (size_t i = 0; i < count; i++)
 		add_rank(communicator, ranks[i]);
+	add_rates(communicator);
 	find_function(communicator);
 }
 
@@ -302,6 +313,12 @@ int ncs_communicators_find(struct ncs_model *model)
 			model->communicators[i].ranks[k]->communicator =
 				&model->communicators[i];
 	return 0;
+}
+
+void ncs_communicators_rate(struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->communicator_count; i++)
+		add_rates(&model->communicators[i]);
 }
 
 void ncs_communicators_release(struct ncs_model *model)

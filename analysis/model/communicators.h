@@ -67,6 +67,10 @@ struct ncs_communicator {
  * communicators. */
 int ncs_communicators_find(struct ncs_model *model);
 
+/* Takes the rates of all communicators again, for another window. Nothing else
+ * of them changes. */
+void ncs_communicators_rate(struct ncs_model *model);
+
 /* Releases the model's communicators. */
 void ncs_communicators_release(struct ncs_model *model);
 

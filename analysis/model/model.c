@@ -289,9 +289,7 @@ void ncs_model_set_window(struct ncs_model *model, enum ncs_window window)
 	model->window = window;
 	for (size_t i = 0; i < model->rank_count; i++)
 		ncs_rank_find_base(model->ranks[i], window);
-	/* Communicators have rates as well. If there is no memory, there are no
-	 * communicators. */
-	ncs_communicators_find(model);
+	ncs_communicators_rate(model);
 }
 
 int ncs_model_mark(struct ncs_model *model)

@@ -71,7 +71,8 @@ void ncs_model_forget(struct ncs_model *model);
 int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 		     uint64_t now_ns);
 
-/* Takes all rates and shares over another window from now on. */
+/* Takes all rates and shares over another window from now on. Pointers into the
+ * model stay valid, and so do findings. */
 void ncs_model_set_window(struct ncs_model *model, enum ncs_window window);
 
 /* Sets the start of NCS_WINDOW_MARK to the latest update. Returns 0, or -ENOMEM

@@ -136,16 +136,6 @@ static void sample(struct live *live)
 	live->redraw = true;
 }
 
-/* Fills the model with the time before the recording's position. */
-static void fill(struct live *live)
-{
-	const struct ncs_replay *replay = live->replay;
-
-	ncs_replay_fill(live->source, &live->screen.model,
-			&live->screen.diagnosis, replay->from_ns, replay->at_ns,
-			live->screen.interval_ns);
-}
-
 /* Searches through the recording for a short time. */
 static void search(struct live *live)
 {
@@ -262,7 +252,7 @@ static void on_key(struct live *live, int code)
 	if (requests & NCS_REQUEST_INTERVAL)
 		arm(live);
 	if (requests & NCS_REQUEST_JUMP)
-		fill(live);
+		ncs_screen_fill(&live->screen, live->source);
 	if (requests & (NCS_REQUEST_SAMPLE | NCS_REQUEST_JUMP))
 		sample(live);
 	if (requests & NCS_REQUEST_REPAINT)
@@ -467,7 +457,7 @@ static void wait_for_events(struct live *live)
 static void loop(struct live *live)
 {
 	if (live->replay)
-		fill(live);
+		ncs_screen_fill(&live->screen, live->source);
 	sample(live);
 	arm(live);
 	draw(live);

@@ -87,19 +87,38 @@ static bool wants_records(const void *context, const char *id)
 	return rank && strcmp(rank->id, id) == 0;
 }
 
+/* Makes again all that points into the model, after the model has changed. */
+static void follow_model(struct ncs_screen *screen)
+{
+	ncs_summarize(&screen->summary, &screen->model);
+	ncs_screen_build(screen);
+}
+
 int ncs_screen_sample(struct ncs_screen *screen, struct ncs_source *source,
 		      uint64_t now_ns)
 {
-	int error;
+	uint64_t refreshes = screen->model.refreshes;
+	int error, diagnosed = 0;
 
 	source->wants_records = wants_records;
 	source->wants_context = screen;
 	error = ncs_model_update(&screen->model, source, now_ns);
-	if (!error)
-		error = ncs_diagnose(&screen->diagnosis, &screen->model);
+	/* An update that fails halfway has changed the model, too. */
+	if (screen->model.refreshes != refreshes)
+		diagnosed = ncs_diagnose(&screen->diagnosis, &screen->model);
 	screen->had_job = screen->had_job || screen->model.rank_count > 0;
-	ncs_summarize(&screen->summary, &screen->model);
-	ncs_screen_build(screen);
+	follow_model(screen);
+	return error ? error : diagnosed;
+}
+
+int ncs_screen_fill(struct ncs_screen *screen, struct ncs_source *source)
+{
+	const struct ncs_replay *replay = screen->replay;
+	int error = ncs_replay_fill(source, &screen->model, &screen->diagnosis,
+				    replay->from_ns, replay->at_ns,
+				    screen->interval_ns);
+
+	follow_model(screen);
 	return error;
 }
 

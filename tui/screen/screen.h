@@ -28,6 +28,11 @@ void ncs_screen_release(struct ncs_screen *screen);
 int ncs_screen_sample(struct ncs_screen *screen, struct ncs_source *source,
 		      uint64_t now_ns);
 
+/* Fills the model with the time before the position of the recording that is
+ * shown; the sample at that position is left to ncs_screen_sample(). Returns 0
+ * or -errno. */
+int ncs_screen_fill(struct ncs_screen *screen, struct ncs_source *source);
+
 /* Handle a key, as curses encodes it, and an event of the mouse. Return the
  * requests, bits of enum ncs_request. */
 unsigned ncs_screen_key(struct ncs_screen *screen, int code, uint64_t now_ns);

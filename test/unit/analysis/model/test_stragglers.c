@@ -165,6 +165,26 @@ static void known_lateness_gives_exact_figures(void **state)
 	assert_int_equal(skew->transfer_ns, 5 * MS - 51 * US);
 }
 
+/* Findings point to communicators and are not made again for another window. */
+static void another_window_leaves_communicators_in_place(void **state)
+{
+	struct late_job *fixture = *state;
+	const struct ncs_communicator *before;
+	struct ncs_communicator copy;
+
+	put_hundred(fixture);
+	refresh(fixture);
+	before = communicator_of(fixture);
+	copy = *before;
+	assert_non_null(copy.skew);
+	ncs_model_set_window(&fixture->scripted.model, NCS_WINDOW_START);
+	assert_int_equal(ncs_model_mark(&fixture->scripted.model), 0);
+	ncs_model_set_window(&fixture->scripted.model, NCS_WINDOW_NOW);
+	assert_ptr_equal(communicator_of(fixture), before);
+	assert_ptr_equal(before->skew, copy.skew);
+	assert_memory_equal(before, &copy, sizeof(copy));
+}
+
 static int compare_values(const void *left, const void *right)
 {
 	const uint64_t *a = left, *b = right;
@@ -940,6 +960,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(known_lateness_gives_exact_figures),
+		TEST(another_window_leaves_communicators_in_place),
 		TEST(percentiles_match_sorted_values),
 		TEST(common_delay_of_all_ranks_changes_nothing),
 		TEST(figures_since_start_are_exact_within_a_bucket),

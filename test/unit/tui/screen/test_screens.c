@@ -16,11 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <wchar.h>
 
 #include <cmocka.h>
 
 #include "test/unit/support/scripted_source.h"
+#include "test/unit/support/simulated_hosts.h"
 #include "tui/screen/screen.h"
 #include "tui/screen/screen_frame.h"
 #include "tui/screen/screen_options.h"
@@ -1757,6 +1759,34 @@ static void sample_while_paused_moves_the_window(void **state)
 	stop();
 }
 
+/* Going around all windows changes nothing else: what was found and compared at
+ * the sample stays. */
+static void windows_keep_what_was_found(void **state)
+{
+	char *before, *after;
+
+	(void)state;
+	start(&roomy);
+	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
+		open_job((enum ncs_view)view);
+		now += 10 * SECOND; /* messages have expired */
+		before = moment();
+		press("a a a a");
+		now += 10 * SECOND;
+		after = moment();
+		assert_string_equal(after, before);
+		free(after);
+		press("z a");
+		now += 10 * SECOND;
+		after = moment();
+		assert_string_equal(after, before);
+		free(after);
+		free(before);
+		close_job();
+	}
+	stop();
+}
+
 /* --- Sparklines ----------------------------------------------------------- */
 
 static void sparklines_match_pictures(void **state)
@@ -1952,6 +1982,55 @@ static void keys_move_through_the_recording(void **state)
 	assert_false(replay.playing);
 }
 
+/* With so many ranks, the sample asks the table whose records to read: its rows
+ * must be those of the model that was just filled. */
+static void rows_follow_a_model_that_was_filled_anew(void **state)
+{
+	struct simulated_options options = simulated_defaults();
+	const struct ncs_replay_part part = { .at = { 0 } };
+	struct simulated_hosts hosts;
+	struct ncs_replay recorded;
+	char directory[] = "/tmp/ncclstat-screens.XXXXXX", why[256];
+	const char *path = hosts.host[0].path;
+	const struct ncs_grid *table = &screen.tables[NCS_VIEW_TIMELINE];
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	options.hosts = 1;
+	options.ranks = NCS_RANKS_WITH_RECORDS_MAX + 1;
+	options.operations = 3;
+	assert_int_equal(simulated_hosts_write(&options, directory, &hosts, why,
+					       sizeof(why)),
+			 0);
+	assert_int_equal(ncs_replay_open(&recorded, &path, 1, &part, why,
+					 sizeof(why)),
+			 0);
+	start(&usual);
+	init(NCS_VIEW_TIMELINE);
+	ncs_screen_set_replay(&screen, &recorded, NULL);
+	ncs_replay_go(&recorded, recorded.until_ns, 0);
+	look(recorded.source, recorded.until_ns);
+	draw();
+	assert_true(table->count > 0);
+	assert_int_equal(screen.model.rank_count, options.ranks);
+	assert_int_equal(ncs_screen_fill(&screen, recorded.source), 0);
+	for (size_t i = 0; i < table->count; i++) {
+		size_t k = 0;
+
+		while (k < screen.model.rank_count &&
+		       screen.model.ranks[k] != table->rows[i].row.rank)
+			k++;
+		assert_true(k < screen.model.rank_count);
+	}
+	look(recorded.source, recorded.until_ns);
+	assert_int_equal(screen.model.rank_count, options.ranks);
+	close_job();
+	stop();
+	ncs_replay_close(&recorded);
+	unlink(path);
+	rmdir(directory);
+}
+
 static void recording_cannot_be_asked_for_settings(void **state)
 {
 	(void)state;
@@ -2070,12 +2149,14 @@ int main(void)
 		TEST(rates_over_ten_seconds_match_picture),
 		TEST(tabs_name_the_window_of_the_rates),
 		TEST(sample_while_paused_moves_the_window),
+		TEST(windows_keep_what_was_found),
 		TEST(sparklines_match_pictures),
 		TEST(tree_of_ranks_matches_picture),
 		TEST(enter_on_a_channel_in_a_tree_goes_to_the_channel),
 		TEST(every_key_works_in_every_tree),
 		TEST(recording_shows_its_position),
 		TEST(keys_move_through_the_recording),
+		TEST(rows_follow_a_model_that_was_filled_anew),
 		TEST(recording_cannot_be_asked_for_settings),
 		TEST(click_on_the_bar_moves_through_the_recording),
 		TEST(keys_of_recordings_need_a_recording),
