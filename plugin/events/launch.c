@@ -64,7 +64,7 @@ static void leave(struct ncs_launches *launches, enum ncs_launches_use use)
 	if (use == NCS_LAUNCHES_UNUSED)
 		ncs_store_relaxed(&launches->open_handle, 0);
 	/* ORDER: pairs with take() (plugin/events/launch.c) and with
-	 * take_launches() (plugin/life/launch_watch.c). */
+	 * ncs_watched_take() (plugin/life/launch_poll.c). */
 	ncs_store_release(&launches->use, use);
 }
 
@@ -91,7 +91,7 @@ static bool is_capturing(struct ncs_launches *launches, void *stream)
 static struct ncs_launch_slot *free_slot(struct ncs_launches *launches)
 {
 	uint64_t head = ncs_load_relaxed(&launches->head);
-	/* ORDER: pairs with close_launch() (plugin/life/launch_watch.c): the
+	/* ORDER: pairs with close_launch() (plugin/life/launch_end.c): the
 	 * watch thread has done with the slot. */
 	uint64_t tail = ncs_load_acquire(&launches->tail);
 
@@ -178,7 +178,7 @@ static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	launches->context = context;
 	error = make_first_events(launches);
 	note_error(launches, error);
-	/* ORDER: pairs with serve() (plugin/life/launch_watch.c): the context
+	/* ORDER: pairs with ncs_watched_serve() (plugin/life/launch_poll.c): the context
 	 * and the first events are known. */
 	if (!ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_IDLE,
 				     NCS_LAUNCHES_WANTED) ||
@@ -191,7 +191,7 @@ static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	if (ncs_launch_process.start_watch())
 		return;
 	ncs_store_relaxed(&comm->header->launches.status, NCS_STREAM_FAILED);
-	/* ORDER: pairs with serve() (plugin/life/launch_watch.c). */
+	/* ORDER: pairs with ncs_watched_serve() (plugin/life/launch_poll.c). */
 	ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_WANTED,
 				NCS_LAUNCHES_CLOSING);
 }
@@ -219,7 +219,7 @@ static void choose(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	if ((!timed && !is_time_to_follow(launches, now)) || handle == 0 ||
 	    !take(launches))
 		return;
-	/* ORDER: pairs with fail() (plugin/life/launch_watch.c) and with
+	/* ORDER: pairs with fail() (plugin/life/launch_poll.c) and with
 	 * ncs_launch_watch_remove() (plugin/life/launch_watch.c): the events
 	 * are still there. */
 	slot = ncs_load_acquire(&launches->stage) == NCS_LAUNCHES_READY ?
@@ -248,7 +248,7 @@ static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		  struct ncs_launches *launches, uint64_t handle, void *stream,
 		  uint64_t now)
 {
-	/* ORDER: pairs with make_events() (plugin/life/launch_watch.c): the
+	/* ORDER: pairs with make_events() (plugin/life/launch_poll.c): the
 	 * events are there. */
 	uint64_t stage = ncs_load_acquire(&launches->stage);
 	uint64_t number;
@@ -279,7 +279,7 @@ void ncs_launch_start_followed(struct ncs_comm *comm,
 		lane->launch_number = 0;
 		lane->launch_slot = NULL;
 	}
-	/* ORDER: pairs with fail() (plugin/life/launch_watch.c): after an error
+	/* ORDER: pairs with fail() (plugin/life/launch_poll.c): after an error
 	 * the driver is left alone. */
 	stage = ncs_load_acquire(&launches->stage);
 	if (stage == NCS_LAUNCHES_CLOSING || stage == NCS_LAUNCHES_FREE ||
@@ -321,7 +321,7 @@ void ncs_launch_stop_followed(struct ncs_comm *comm,
 	 * is the launch's before an operation joins it. */
 	ncs_store_release(&slot->state, ncs_launch_state(slot->number));
 	ncs_store_relaxed(&comm->header->launches.followed, slot->number);
-	/* ORDER: pairs with poll_launches() (plugin/life/launch_watch.c): the
+	/* ORDER: pairs with poll_launches() (plugin/life/launch_poll.c): the
 	 * slot and its events are complete. */
 	ncs_store_release(&launches->head, head + 1);
 	leave(launches, NCS_LAUNCHES_UNUSED);

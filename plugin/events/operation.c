@@ -493,11 +493,11 @@ void ncs_operation_child_forgotten(struct ncs_comm *comm, uint64_t handle)
 	do {
 		before = ncs_load_relaxed(&op->children);
 		/* NCCL will never report its end. */
-		ncs_store_relaxed(&op->published->number,
-				  ncs_children_in_progress(before -
-							   NCS_CHILD_LIVE) ?
-					  op->number :
-					  0);
+		ncs_store_relaxed(
+			&op->published->number,
+			ncs_children_in_progress(before - NCS_CHILD_LIVE) ?
+				op->number :
+				0);
 		/* ORDER: pairs with ncs_operation_child_started()
 		 * (plugin/events/operation.c). */
 	} while (!ncs_cas_acquire_release(&op->children, before,
@@ -564,7 +564,7 @@ static void join_launch(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_store_release(&op->launch, number);
 	ncs_add_relaxed(&slot->bytes, op->bytes);
 	do {
-		/* ORDER: pairs with close_launch() (plugin/life/launch_watch.c)
+		/* ORDER: pairs with close_launch() (plugin/life/launch_end.c)
 		 * and with ncs_launch_stop_followed() (plugin/events/launch.c):
 		 * the times of a launch that is closed are known. */
 		before = ncs_load_acquire(&slot->state);
@@ -580,7 +580,7 @@ static void join_launch(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			ncs_store_relaxed32(&slot->operations[joined],
 					    (uint32_t)(op - comm->ops));
 		/* ORDER: pairs with close_launch()
-		 * (plugin/life/launch_watch.c): the operation is in its slot
+		 * (plugin/life/launch_end.c): the operation is in its slot
 		 * before the launch ends it. */
 	} while ((before & NCS_LAUNCH_JOINED_MASK) != NCS_LAUNCH_JOINED_MASK &&
 		 !ncs_cas_acquire_release(&slot->state, before,

@@ -11,6 +11,7 @@
 #define NCS_PLUGIN_NCCL_CUDA_DRIVER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum {
 	CUDA_ERROR_NOT_READY_NUMBER = 600, /* the event has not happened yet */
@@ -71,6 +72,14 @@ static inline void ncs_cuda_begin(int *mode)
 static inline void ncs_cuda_end(int *mode)
 {
 	ncs_cuda.exchange_capture_mode(mode);
+}
+
+/* Destroys an event, if there is one, and forgets its handle. */
+static inline void ncs_cuda_drop_event(void **event)
+{
+	if (*event)
+		ncs_cuda.event_destroy(*event);
+	*event = NULL;
 }
 
 /* Returns true if a call failed because of a stream capture only. */

@@ -4,7 +4,8 @@
  *
  * The launching thread records an event before and one after the kernel
  * (plugin/events/launch.c); the watch thread asks whether they have happened
- * and ends the launch's operations (plugin/life/launch_watch.c). Both meet
+ * (plugin/life/launch_poll.c) and ends the launch's operations
+ * (plugin/life/launch_end.c). Both meet
  * here. Callbacks use these structures without a lock.
  *
  * A communicator's launches are kept apart from the communicator: events that
@@ -89,6 +90,7 @@ struct ncs_launches {
 
 /* State that all launches of the process share. */
 struct ncs_launch_process {
+	uint64_t mode; /* enum ncs_stream_mode */
 	/* One launch in 2^level is timed; chosen by the watch thread. */
 	uint64_t level;
 	uint64_t launches; /* so far, of all communicators */
