@@ -101,7 +101,7 @@ static bool follow(struct ncs_summary *summary, struct ncs_wait *wait)
 
 static void find_chain(struct ncs_summary *summary)
 {
-	struct ncs_wait wait = summary->oldest;
+	struct ncs_wait wait = summary->channel_wait;
 
 	if (!wait.channel || wait.duration_ns < NCS_LONG_WAIT_NS)
 		return;
@@ -154,13 +154,13 @@ static void find_behind_in(struct ncs_behind *behind,
 static void find_behind(struct ncs_summary *summary,
 			const struct ncs_model *model)
 {
-	const struct ncs_wait *oldest = &summary->oldest;
+	const struct ncs_wait *wait = &summary->channel_wait;
 
-	if (oldest->channel && oldest->duration_ns >= NCS_LONG_WAIT_NS) {
-		if (oldest->rank->communicator)
+	if (wait->channel && wait->duration_ns >= NCS_LONG_WAIT_NS) {
+		if (wait->rank->communicator)
 			find_behind_in(&summary->behind,
-				       oldest->rank->communicator,
-				       oldest->channel->function);
+				       wait->rank->communicator,
+				       wait->channel->function);
 		return;
 	}
 	for (size_t i = 0; i < model->rank_count; i++)
@@ -178,9 +178,20 @@ static void find_behind(struct ncs_summary *summary,
 
 /* --- All of it ------------------------------------------------------------ */
 
+/* Counts what a rank without a busy channel waits for. */
+static void add_launch(struct ncs_summary *summary, const struct ncs_rank *rank)
+{
+	struct ncs_launch_wait launch = ncs_rank_launch_wait(rank);
+
+	if (!launch.operation)
+		return;
+	summary->launches[launch.kind]++;
+	summary->long_waits += launch.duration_ns >= NCS_LONG_WAIT_NS;
+}
+
 static void add_rank(struct ncs_summary *summary, const struct ncs_rank *rank)
 {
-	struct ncs_wait oldest;
+	struct ncs_wait wait;
 
 	summary->ranks++;
 	summary->lost += ncs_rank_lost(rank);
@@ -199,11 +210,15 @@ static void add_rank(struct ncs_summary *summary, const struct ncs_rank *rank)
 		summary->long_waits += ncs_wait_ns(rank, channel) >=
 				       NCS_LONG_WAIT_NS;
 	}
-	oldest = ncs_oldest_wait(rank);
-	if (oldest.channel &&
-	    (!summary->oldest.channel ||
-	     oldest.duration_ns > summary->oldest.duration_ns))
-		summary->oldest = oldest;
+	wait = ncs_oldest_wait(rank);
+	summary->launching += rank->now.launches.launched > 0;
+	if (!wait.channel)
+		add_launch(summary, rank);
+	if (wait.channel &&
+	    (!summary->channel_wait.channel ||
+	     wait.duration_ns > summary->channel_wait.duration_ns))
+		summary->channel_wait = wait;
+	ncs_oldest_add(&summary->oldest, rank);
 }
 
 void ncs_summarize(struct ncs_summary *summary, const struct ncs_model *model)

@@ -11,8 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/model/launch_waits.h"
 #include "analysis/model/model.h"
-#include "analysis/model/waits.h"
+#include "analysis/model/oldest.h"
 
 #define NCS_CHAIN_MAX 64
 
@@ -45,9 +46,14 @@ struct ncs_summary {
 	uint64_t lost;
 	size_t channels;
 	size_t states[NCS_CHANNEL_STATE_COUNT]; /* channels in each state */
-	size_t long_waits; /* channels that wait for NCS_LONG_WAIT_NS */
-	struct ncs_wait oldest;
-	/* From the rank with the oldest wait; each waits for the next. */
+	/* Ranks that live and that have launched kernels, and those of them that
+	 * wait, without a busy channel, by what for. */
+	size_t launching;
+	size_t launches[NCS_LAUNCH_WAIT_COUNT];
+	size_t long_waits; /* all of these that last NCS_LONG_WAIT_NS or more */
+	struct ncs_oldest oldest;
+	struct ncs_wait channel_wait; /* the longest of channels */
+	/* From the rank of that channel; each waits for the next. */
 	const struct ncs_rank *chain[NCS_CHAIN_MAX];
 	size_t chain_length;
 	enum ncs_chain_end chain_end;

@@ -219,8 +219,6 @@ static void add_rates(struct ncs_communicator *communicator)
 static void add_rank(struct ncs_communicator *communicator,
 		     const struct ncs_rank *rank)
 {
-	struct ncs_wait oldest;
-
 	if (!communicator->identity ||
 	    facts(&rank->now.identity) > facts(communicator->identity))
 		communicator->identity = &rank->now.identity;
@@ -229,11 +227,7 @@ static void add_rank(struct ncs_communicator *communicator,
 	communicator->finished += rank->now.liveness == NCS_FINISHED;
 	communicator->dead += rank->now.liveness == NCS_DEAD;
 	communicator->lost += ncs_rank_lost(rank);
-	oldest = ncs_oldest_wait(rank);
-	if (ncs_rank_is_live(rank) && oldest.channel &&
-	    (!communicator->oldest.channel ||
-	     oldest.duration_ns > communicator->oldest.duration_ns))
-		communicator->oldest = oldest;
+	ncs_oldest_add(&communicator->oldest, rank);
 }
 
 static void sum_up(struct ncs_communicator *communicator,

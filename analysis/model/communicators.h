@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "analysis/model/rank.h"
-#include "analysis/model/waits.h"
+#include "analysis/model/oldest.h"
 
 struct ncs_model;
 struct ncs_skew_state; /* analysis/model/lateness_state.h */
@@ -52,7 +52,7 @@ struct ncs_communicator {
 	 * number is known. */
 	unsigned function;
 	struct ncs_progress progress; /* in this function */
-	struct ncs_wait oldest;       /* longest wait of the ranks that live */
+	struct ncs_oldest oldest;     /* longest wait of the ranks that live */
 	/* Sums over all ranks whose rate is known; negative if none is. */
 	double operations_rate;
 	double send_rate;

@@ -110,7 +110,7 @@ HAS(progress)
 
 HAS(oldest_wait)
 {
-	return row->communicator->oldest.channel;
+	return row->communicator->oldest.rank;
 }
 
 HAS(transfers)

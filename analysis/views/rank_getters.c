@@ -10,6 +10,7 @@
 #include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/launch_waits.h"
+#include "analysis/model/oldest.h"
 #include "analysis/model/stragglers.h"
 
 /* --- Any row -------------------------------------------------------------- */
@@ -54,8 +55,8 @@ static void set_rank(struct ncs_value *value, const struct ncs_rank *rank)
 
 /* --- Ranks ---------------------------------------------------------------- */
 
-/* Returns the busy channel that has been in its state longest, of all states if
- * `state` is IDLE; NULL if there is none. */
+/* Returns the channel that has been in a state longest; NULL if there is
+ * none. */
 static const struct ncs_channel_view *
 oldest_channel(const struct ncs_snapshot *now, enum ncs_channel_state state)
 {
@@ -64,10 +65,8 @@ oldest_channel(const struct ncs_snapshot *now, enum ncs_channel_state state)
 	for (size_t i = 0; i < now->channel_count; i++) {
 		const struct ncs_channel_view *channel = &now->channels[i];
 
-		if (channel->state == NCS_CHANNEL_IDLE ||
-		    (state != NCS_CHANNEL_IDLE && channel->state != state))
-			continue;
-		if (!oldest || channel->since_ns < oldest->since_ns)
+		if (channel->state == state &&
+		    (!oldest || channel->since_ns < oldest->since_ns))
 			oldest = channel;
 	}
 	return oldest;
@@ -108,15 +107,10 @@ NCS_GETTER(rank_wait)
 
 NCS_GETTER(rank_oldest)
 {
-	const struct ncs_channel_view *oldest =
-		oldest_channel(&row->rank->now, NCS_CHANNEL_IDLE);
-	struct ncs_launch_wait wait = ncs_rank_launch_wait(row->rank);
+	struct ncs_oldest oldest = ncs_rank_oldest(row->rank);
 
-	if (oldest)
-		ncs_value_set_span(value, oldest->since_ns,
-				   ncs_rank_end_ns(row->rank));
-	else if (wait.operation)
-		ncs_value_set(value, NCS_VALUE_DURATION, wait.duration_ns);
+	if (oldest.since_ns != 0)
+		ncs_value_set(value, NCS_VALUE_DURATION, oldest.duration_ns);
 }
 
 NCS_GETTER(rank_operation)

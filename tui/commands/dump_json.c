@@ -91,7 +91,6 @@ static json_t *launches_of(const struct ncs_communicator *communicator)
 static json_t *communicator_of(const struct ncs_communicator *communicator)
 {
 	const struct ncs_progress *progress = &communicator->progress;
-	const struct ncs_channel_view *oldest = communicator->oldest.channel;
 	bool known = progress->known > 0;
 	json_t *object = json_object();
 
@@ -113,7 +112,7 @@ static json_t *communicator_of(const struct ncs_communicator *communicator)
 	ncs_json_add(object, "straggler", straggler_of(communicator));
 	ncs_json_add(object, "launches", launches_of(communicator));
 	ncs_json_add_time(object, "oldest_since_ns",
-			  oldest ? oldest->since_ns : 0);
+			  communicator->oldest.since_ns);
 	ncs_json_add_real(object, "ops_per_s", communicator->operations_rate);
 	ncs_json_add_real(object, "send_per_s", communicator->send_rate);
 	ncs_json_add_real(object, "recv_per_s", communicator->recv_rate);

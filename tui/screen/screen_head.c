@@ -75,7 +75,7 @@ static void title_texts(const struct ncs_screen *screen, const struct tm *wall,
 	snprintf(texts[TITLE_INTERVAL], size, "int ");
 	ncs_append_duration(texts[TITLE_INTERVAL], size, screen->interval_ns);
 	snprintf(texts[TITLE_OLDEST], size, "oldest ");
-	if (summary->oldest.channel)
+	if (summary->oldest.rank)
 		ncs_append_duration(texts[TITLE_OLDEST], size,
 				    summary->oldest.duration_ns);
 	else

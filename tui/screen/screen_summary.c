@@ -10,6 +10,7 @@
 #include "tui/term/sparkline.h"
 #include "tui/term/wrap.h"
 #include "tui/text/format.h"
+#include "tui/text/launch_text.h"
 #include "tui/text/words.h"
 
 #define LINE_BYTES 512
@@ -48,6 +49,21 @@ static void append_rate(const struct ncs_screen *screen, char *text,
 	ncs_append(text, size, "  %s/s %s", word, number);
 }
 
+/* Appends how many ranks wait for what, as their launches tell. */
+static void append_launches(const struct ncs_summary *summary, char *text,
+			    size_t size)
+{
+	const char *before = "  launches";
+
+	for (unsigned i = 0; i < NCS_LAUNCH_WAIT_COUNT; i++) {
+		if (summary->launches[i] == 0)
+			continue;
+		ncs_append(text, size, "%s  %s %zu", before,
+			   ncs_launch_wait_name(i), summary->launches[i]);
+		before = "";
+	}
+}
+
 static void draw_tally(const struct ncs_screen *screen,
 		       const struct ncs_rect *rect)
 {
@@ -69,6 +85,7 @@ static void draw_tally(const struct ncs_screen *screen,
 			ncs_append(text, sizeof(text), "  %s %zu",
 				   ncs_channel_state_label(i),
 				   summary->states[i]);
+	append_launches(summary, text, sizeof(text));
 	x += ncs_term_put(rect->y, x, rect->width - x, NCS_ROLE_TEXT, text);
 	append_rate(screen, rates, sizeof(rates), "ops",
 		    "RANK_OPERATIONS_RATE");
@@ -154,7 +171,7 @@ static void append_chain(const struct ncs_summary *summary, char *text,
 {
 	char label[32];
 
-	ncs_append_duration(text, size, summary->oldest.duration_ns);
+	ncs_append_duration(text, size, summary->channel_wait.duration_ns);
 	ncs_append(text, size, ": ");
 	for (size_t i = 0; i < summary->chain_length; i++) {
 		if (i > 0)
@@ -201,7 +218,18 @@ static void append_dead(const struct ncs_summary *summary, char *text,
 		ncs_append(text, size, " and %zu more", summary->dead - 1);
 }
 
-/* Prints the verdict on the job: errors, the chain of waits, ranks that are
+static void append_oldest(const struct ncs_oldest *oldest, char *text,
+			  size_t size)
+{
+	char label[32];
+
+	ncs_rank_label(oldest->rank, label, sizeof(label));
+	ncs_append_separator(text, size);
+	ncs_append(text, size, "%s:", label);
+	ncs_append_oldest(oldest->rank, text, size);
+}
+
+/* Prints the verdict on the job: errors, the longest wait, ranks that are
  * behind, dead ranks; "" if nothing is wrong. */
 static void verdict(const struct ncs_screen *screen, char *text, size_t size)
 {
@@ -213,6 +241,8 @@ static void verdict(const struct ncs_screen *screen, char *text, size_t size)
 	if (summary->chain_length > 0) {
 		ncs_append_separator(text, size);
 		append_chain(summary, text, size);
+	} else if (summary->oldest.duration_ns >= NCS_LONG_WAIT_NS) {
+		append_oldest(&summary->oldest, text, size);
 	}
 	if (summary->behind.rank) {
 		ncs_append_separator(text, size);
@@ -238,6 +268,8 @@ static const char *all_is_well(const struct ncs_screen *screen)
 {
 	const struct ncs_summary *summary = &screen->summary;
 
+	if (summary->launching > 0)
+		return "nothing waits for more than 1s";
 	return summary->channels > 0 ?
 		       "no channel waits for more than 1s" :
 		       "no channel is seen: nothing goes over the network, or"

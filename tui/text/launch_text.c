@@ -86,8 +86,8 @@ void ncs_append_launch_timing(const struct ncs_rank *rank, char *text,
 		ncs_append(text, size, ": %s", help);
 }
 
-void ncs_append_launch_wait(const struct ncs_launch_wait *wait, char *text,
-			    size_t size)
+static void append_launch_wait(const struct ncs_launch_wait *wait, char *text,
+			       size_t size)
 {
 	const struct ncs_operation_view *operation = wait->operation;
 
@@ -98,4 +98,15 @@ void ncs_append_launch_wait(const struct ncs_launch_wait *wait, char *text,
 	ncs_append(text, size, ", %s for ", ncs_launch_wait_name(wait->kind));
 	ncs_append_duration(text, size, wait->duration_ns);
 	ncs_append(text, size, ": %s", ncs_launch_wait_help(wait->kind));
+}
+
+void ncs_append_oldest(const struct ncs_rank *rank, char *text, size_t size)
+{
+	struct ncs_wait channels = ncs_oldest_wait(rank);
+	struct ncs_launch_wait launch = ncs_rank_launch_wait(rank);
+
+	if (channels.channel)
+		ncs_append_wait(&channels, text, size);
+	else if (launch.operation)
+		append_launch_wait(&launch, text, size);
 }

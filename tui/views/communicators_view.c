@@ -141,15 +141,15 @@ static void append_dead(const struct ncs_communicator *communicator, char *text,
 static void append_oldest(const struct ncs_communicator *communicator,
 			  char *text, size_t size)
 {
-	const struct ncs_wait *oldest = &communicator->oldest;
+	const struct ncs_oldest *oldest = &communicator->oldest;
 	char label[32];
 
-	if (!oldest->channel || oldest->duration_ns < NCS_LONG_WAIT_NS)
+	if (oldest->duration_ns < NCS_LONG_WAIT_NS)
 		return;
 	ncs_rank_label(oldest->rank, label, sizeof(label));
 	ncs_append_separator(text, size);
 	ncs_append(text, size, "%s:", label);
-	ncs_append_wait(oldest, text, size);
+	ncs_append_oldest(oldest->rank, text, size);
 }
 
 static void append_counts(const struct ncs_communicator *communicator,
@@ -219,7 +219,7 @@ static void title(const struct ncs_row *row, char *text, size_t size)
 	append_count(communicator->dead, "dead", text, size);
 	append_count(communicator->finished, "finished", text, size);
 	append_count(communicator->silent, "silent", text, size);
-	if (!communicator->oldest.channel)
+	if (!communicator->oldest.rank)
 		return;
 	ncs_append(text, size, ", oldest wait ");
 	ncs_append_duration(text, size, communicator->oldest.duration_ns);

@@ -60,15 +60,8 @@ static void append_life(const struct ncs_rank *rank, char *text, size_t size)
 
 static void append_waiting(const struct ncs_rank *rank, char *text, size_t size)
 {
-	struct ncs_wait oldest = ncs_oldest_wait(rank);
-	struct ncs_launch_wait wait = ncs_rank_launch_wait(rank);
-
-	if (oldest.channel) {
-		ncs_append_wait(&oldest, text, size);
-		return;
-	}
-	if (wait.operation) {
-		ncs_append_launch_wait(&wait, text, size);
+	if (ncs_rank_oldest(rank).rank) {
+		ncs_append_oldest(rank, text, size);
 		return;
 	}
 	ncs_append_separator(text, size);
@@ -102,8 +95,7 @@ static void append_refusal(const struct ncs_rank *rank, char *text, size_t size)
 static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_rank *rank = row->rank;
-	bool waits = ncs_oldest_wait(rank).duration_ns >= NCS_LONG_WAIT_NS ||
-		     ncs_rank_launch_wait(rank).duration_ns >= NCS_LONG_WAIT_NS;
+	bool waits = ncs_rank_oldest(rank).duration_ns >= NCS_LONG_WAIT_NS;
 
 	ncs_rank_title(rank, text, size);
 	ncs_append(text, size, ":");

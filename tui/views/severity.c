@@ -2,7 +2,7 @@
 /* The severity of a rank; see severity.h. */
 #include "tui/views/severity.h"
 
-#include "analysis/model/launch_waits.h"
+#include "analysis/model/oldest.h"
 #include "analysis/model/stragglers.h"
 
 bool ncs_rank_is_idle(const struct ncs_rank *rank)
@@ -30,8 +30,7 @@ enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank)
 		return NCS_BAD;
 	if (rank->now.liveness == NCS_FINISHED)
 		return NCS_QUIET;
-	if (ncs_oldest_wait(rank).duration_ns >= NCS_LONG_WAIT_NS ||
-	    ncs_rank_launch_wait(rank).duration_ns >= NCS_LONG_WAIT_NS)
+	if (ncs_rank_oldest(rank).duration_ns >= NCS_LONG_WAIT_NS)
 		return NCS_BAD;
 	if (rank->now.liveness == NCS_SILENT || ncs_rank_lost(rank) > 0 ||
 	    is_straggler(rank))

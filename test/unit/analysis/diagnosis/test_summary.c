@@ -88,6 +88,54 @@ static void waits_are_counted_by_state(void **state)
 	assert_true(summary.oldest.duration_ns == 50 * SECOND);
 }
 
+/* Makes a rank's AllReduce wait for a launch that has begun so many seconds
+ * ago, or is queued. */
+static void launches(struct scripted_rank *rank, bool begun, uint64_t seconds)
+{
+	struct ncs_snapshot *snapshot = &rank->snapshot;
+
+	snapshot->launches = (struct ncs_launches_view){
+		.status = NCS_STREAM_ALL,
+		.begun = begun,
+		.followed = 1,
+		.launched = 1,
+		.begun_ns = begun ? NOW - seconds * SECOND : 0,
+		.launched_ns = NOW - seconds * SECOND,
+	};
+	rank->operations[snapshot->operation_count++] =
+		(struct ncs_operation_view){
+			.number = 1,
+			.start_ns = NOW - seconds * SECOND,
+			.event = NCS_EVENT_COLL,
+			.function = NCS_FUNCTION_ALL_REDUCE,
+			.launch = 1,
+		};
+}
+
+static void waits_of_launches_are_counted_without_channels(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *busy = add(scripted, 3);
+	struct ncs_summary summary;
+
+	launches(add(scripted, 0), true, 40);
+	launches(add(scripted, 1), false, 50);
+	launches(add(scripted, 2), false, 0);
+	/* It moves. */
+	launches(busy, true, 60);
+	waits(busy, NCS_CHANNEL_SEND_WAIT, 0, 0);
+	summarize(&summary, scripted);
+	assert_int_equal(summary.launching, 4);
+	assert_int_equal(summary.launches[NCS_LAUNCH_WAIT_STREAM], 2);
+	assert_int_equal(summary.launches[NCS_LAUNCH_WAIT_RUNNING] +
+				 summary.launches[NCS_LAUNCH_WAIT_PEER],
+			 1);
+	assert_int_equal(summary.long_waits, 2);
+	assert_int_equal(summary.oldest.rank->now.identity.rank, 1);
+	assert_true(summary.oldest.duration_ns == 50 * SECOND);
+	assert_int_equal(summary.chain_length, 0);
+}
+
 static void short_waits_make_no_chain(void **state)
 {
 	struct scripted *scripted = *state;
@@ -97,7 +145,8 @@ static void short_waits_make_no_chain(void **state)
 	waits(add(scripted, 0), NCS_CHANNEL_RECV_WAIT, 1, 0);
 	summarize(&summary, scripted);
 	assert_int_equal(summary.chain_length, 0);
-	assert_non_null(summary.oldest.channel);
+	assert_non_null(summary.channel_wait.channel);
+	assert_non_null(summary.oldest.rank);
 }
 
 static void the_chain_ends_at_a_rank_without_an_operation(void **state)
@@ -266,6 +315,7 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 		TEST(no_job_gives_an_empty_summary),
 		TEST(waits_are_counted_by_state),
+		TEST(waits_of_launches_are_counted_without_channels),
 		TEST(short_waits_make_no_chain),
 		TEST(the_chain_ends_at_a_rank_without_an_operation),
 		TEST(a_peer_explains_a_wait_for_the_gpu),

@@ -269,6 +269,47 @@ static void last_rank_is_at_the_earliest_launch(void **state)
 	assert_null(ncs_communicator_last_launch(&job->model.communicators[0]));
 }
 
+/* Without channels, as over NVLink. */
+static void oldest_wait_is_that_of_a_launch(void **state)
+{
+	struct scripted *job = *state;
+	const struct ncs_communicator *found;
+
+	scripted_pass(job, NOW);
+	assert_null(ncs_rank_oldest(scripted_rank(job, 0)).rank);
+	assert_null(job->model.communicators[0].oldest.rank);
+	begin(job, 0);
+	queue(job, 1);
+	scripted_pass(job, NOW);
+	found = &job->model.communicators[0];
+	assert_int_equal(ncs_rank_oldest(scripted_rank(job, 0)).duration_ns,
+			 2 * SECOND);
+	assert_ptr_equal(found->oldest.rank, scripted_rank(job, 1));
+	assert_int_equal(found->oldest.duration_ns, 3 * SECOND);
+	assert_int_equal(found->oldest.since_ns, NOW - 3 * SECOND);
+	job->ranks[1].snapshot.liveness = NCS_DEAD;
+	scripted_pass(job, NOW);
+	found = &job->model.communicators[0];
+	assert_ptr_equal(found->oldest.rank, scripted_rank(job, 0));
+}
+
+/* A channel that moves tells more than its operation's launch. */
+static void oldest_wait_is_that_of_a_channel_where_one_is_busy(void **state)
+{
+	struct scripted *job = *state;
+	struct ncs_channel_view *channel;
+
+	begin(job, 0);
+	channel = scripted_channel(&job->ranks[0], 0, true, 1);
+	channel->state = NCS_CHANNEL_SEND_WAIT;
+	channel->since_ns = NOW - SECOND;
+	scripted_pass(job, NOW);
+	assert_int_equal(ncs_rank_oldest(scripted_rank(job, 0)).duration_ns,
+			 SECOND);
+	assert_int_equal(job->model.communicators[0].oldest.duration_ns,
+			 SECOND);
+}
+
 /* The host runs ahead of the GPU: a rank waits only once its kernel has
  * begun. */
 static void rank_is_late_for_kernels_that_have_begun(void **state)
@@ -303,6 +344,8 @@ int main(void)
 		TEST(operation_of_an_unknown_launch_is_passed_over),
 		TEST(host_is_ahead_by_the_launches_that_have_not_begun),
 		TEST(last_rank_is_at_the_earliest_launch),
+		TEST(oldest_wait_is_that_of_a_launch),
+		TEST(oldest_wait_is_that_of_a_channel_where_one_is_busy),
 		TEST(rank_is_late_for_kernels_that_have_begun),
 	};
 
