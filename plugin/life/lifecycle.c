@@ -90,6 +90,10 @@ static void after_fork_in_child(void)
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
 		struct ncs_comm *comm = &ncs_registry.comms[i];
 
+		/* Entries are used in their order. Those after the last one
+		 * are not touched: they take no memory. */
+		if (!comm->header && !comm->private_memory)
+			break;
 		if (comm->header)
 			munmap(comm->header, comm->writer.mapped_bytes);
 		ncs_comm_unmap(comm, &profiles[comm->profile]);

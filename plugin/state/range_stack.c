@@ -25,8 +25,11 @@ struct path {
 #define PLACES (2 * (NCS_RANGE_MAX + 1))
 #define PROBE_MAX 64u
 
-static struct path paths[NCS_RANGE_MAX + 1] = {
-	[NCS_RANGE_OTHER] = { .name = { { UINT64_C(0x29726568746f28) } } },
+/* The path of NCS_RANGE_OTHER is not in here: one initialised element would put
+ * the whole array into the library's file. */
+static struct path paths[NCS_RANGE_MAX + 1];
+static const struct ncs_range_name other_name = {
+	{ /* "(other)" */ UINT64_C(0x29726568746f28) },
 };
 
 static uint64_t places[PLACES]; /* numbers by the paths' hashes; 0 if free */
@@ -144,8 +147,9 @@ void ncs_range_forget_threads(void)
 	bool is_main = own_stack != NULL &&
 		       main_stack == (uint64_t)(uintptr_t)own_stack;
 
+	/* Stacks that were never used are not touched: they take no memory. */
 	for (unsigned i = 0; i < THREAD_MAX; i++) {
-		if (&stacks[i] == own_stack)
+		if (threads[i] == 0 || &stacks[i] == own_stack)
 			continue;
 		threads[i] = 0;
 		stacks[i].depth = 0;
@@ -568,7 +572,7 @@ uint32_t ncs_range_parent(uint32_t number)
 
 void ncs_range_name_get(uint32_t number, struct ncs_range_name *name)
 {
-	*name = paths[number].name;
+	*name = number == NCS_RANGE_OTHER ? other_name : paths[number].name;
 }
 
 /* --- names -------------------------------------------------------------- */

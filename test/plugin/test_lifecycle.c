@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -98,6 +99,31 @@ static void plugin_exports_nothing_else(void **state)
 	}
 	munmap((void *)(uintptr_t)base, (size_t)status.st_size);
 	assert_int_equal(exported, LAST_API + RANGE_CALLS + 1);
+}
+
+/* Each process pays for the library's initialised memory. */
+static void plugin_has_little_initialised_memory(void **state)
+{
+	int file = open(NCS_PLUGIN_PATH, O_RDONLY);
+	uint64_t bytes = 0;
+	Elf64_Phdr segment;
+	Elf64_Ehdr head;
+
+	(void)state;
+#ifdef __SANITIZE_ADDRESS__
+	skip(); /* it has memory of its own */
+#endif
+	assert_int_equal(pread(file, &head, sizeof(head), 0), sizeof(head));
+	for (unsigned i = 0; i < head.e_phnum; i++) {
+		off_t offset = (off_t)(head.e_phoff + i * sizeof(segment));
+
+		assert_int_equal(pread(file, &segment, sizeof(segment), offset),
+				 sizeof(segment));
+		if (segment.p_type == PT_LOAD && segment.p_flags & PF_W)
+			bytes += segment.p_filesz;
+	}
+	close(file);
+	assert_in_range(bytes, 1, 64 << 10);
 }
 
 /* --- Open and close ---------------------------------------------------- */
@@ -605,6 +631,59 @@ static void found_a_family(void *argument)
 
 SCENARIO_TEST(grandchildren_are_processes_of_their_own, found_a_family)
 
+static long faults_before, faults_after;
+
+static long count_faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_minflt;
+}
+
+/* Handlers run in the order of their registration: these before and after the
+ * plugin's. */
+static void before_plugin(void)
+{
+	faults_before = count_faults();
+}
+
+static void after_plugin(void)
+{
+	faults_after = count_faults();
+}
+
+/* A page that the child writes to is a page that it pays for. A page of zeros
+ * that it only reads costs less, and no memory. */
+#define FAULTS_MAX 100
+
+static void fork_cheaply(void *argument)
+{
+	struct guest guest;
+	pid_t child;
+
+	(void)argument;
+	CHECK(pthread_atfork(NULL, NULL, before_plugin) == 0, "pthread_atfork");
+	guest_open(&guest, LAST_API);
+	CHECK(pthread_atfork(NULL, NULL, after_plugin) == 0, "pthread_atfork");
+	play_coll(&guest, 0);
+	child = fork();
+	CHECK(child >= 0, "fork");
+	if (child == 0)
+		_exit(faults_after - faults_before > FAULTS_MAX);
+	expect_good_end(child);
+	guest_close(&guest);
+}
+
+static void forked_child_touches_few_pages(void **state)
+{
+	(void)state;
+#ifdef __SANITIZE_ADDRESS__
+	skip(); /* it touches pages of its own */
+#endif
+	scenario_play(fork_cheaply, NULL);
+}
+
 static bool is_over;
 
 static void *init_for_ever(void *argument)
@@ -684,6 +763,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plugin_exports_a_table_for_each_api),
 		cmocka_unit_test(plugin_exports_nothing_else),
+		cmocka_unit_test(plugin_has_little_initialised_memory),
 		cmocka_unit_test(plugin_works_after_thousand_opens_and_closes),
 		cmocka_unit_test(
 			plugin_closed_under_a_communicator_keeps_working),
@@ -695,6 +775,7 @@ int main(void)
 		cmocka_unit_test(
 			forked_child_never_changes_its_parents_objects),
 		cmocka_unit_test(forked_child_publishes_under_its_own_pid),
+		cmocka_unit_test(forked_child_touches_few_pages),
 		cmocka_unit_test(grandchildren_are_processes_of_their_own),
 		cmocka_unit_test(
 			fork_during_init_and_callbacks_leaves_a_working_child),
