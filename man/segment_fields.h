@@ -264,7 +264,8 @@
 	X(range, "Number of the range that it was called in; 0: none. From" \
 		 " minor version 3 on.") \
 	X(enqueued, "Ticks of its stopEvent; 0: not yet.") \
-	X(children_started, "Proxy operations and kernel channels.") \
+	X(children_started, \
+	  "Proxy operations and kernel channels; at most 16777215.") \
 	X(children_done, "Those that have ended.") \
 	X(first_child, "Ticks when the first of them started.") \
 	X(last_child_done, "Ticks when the latest of them ended.") \

@@ -474,7 +474,7 @@ struct ncs_operation {
 	uint32_t range;           /* in which it was called; 0: none */
 	uint64_t enqueued;        /* ticks of NCCL's stopEvent; 0: not yet */
 	uint64_t children_started; /* number of proxy operations and kernel
-				      channels */
+				      channels; at most 16777215 */
 	uint64_t children_done;
 	uint64_t first_child;     /* ticks at which the first child started */
 	uint64_t last_child_done; /* ticks at which the latest child ended */

@@ -257,7 +257,7 @@ ncs_operation_child_started(struct ncs_comm *comm, struct ncs_lane_state *lane,
 {
 	uint64_t tag = ncs_handle_decode(handle).tag;
 	struct ncs_operation_slot *op = ncs_operation_find(comm, handle);
-	uint64_t before;
+	uint64_t before, after;
 
 	if (!op)
 		return NULL;
@@ -265,15 +265,13 @@ ncs_operation_child_started(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		before = ncs_load_relaxed(&op->children);
 		if (!ncs_children_are_of(before, tag))
 			return NULL;
+		after = ncs_children_with_another(before);
 		/* ORDER: pairs with child_done() (plugin/events/operation.c):
 		 * this thread sees what the other children did, and keeps the
 		 * slot. */
-	} while (!ncs_cas_acquire_release(&op->children, before,
-					  (before & ~NCS_CHILDREN_COUNTED) +
-						  NCS_CHILD_STARTED +
-						  NCS_CHILD_LIVE));
+	} while (!ncs_cas_acquire_release(&op->children, before, after));
 	ncs_store_relaxed(&op->published->children_started,
-			  ncs_children_started(before) + 1);
+			  ncs_children_started(after));
 	if (ncs_children_started(before) == 0) {
 		add_to_function(lane, op->function,
 				offsetof(struct ncs_function, with_children),

@@ -677,6 +677,39 @@ static void start_too_many_operations(void *argument)
 
 SCENARIO_TEST(operations_beyond_the_pool_are_counted, start_too_many_operations)
 
+#define CHILDREN ((1 << 20) + 1000)
+
+static void start_too_many_children(void *argument)
+{
+	const struct ncs_function_view *function;
+	struct guest guest;
+	void *coll, *last;
+
+	(void)argument;
+	guest_open(&guest, LAST_API);
+	function = &guest.view.now.functions[COLL_FUNCTION];
+	coll = start_coll(&guest, 0, 1);
+	stop(&guest, coll);
+	for (int i = 0; i < CHILDREN; i++)
+		stop(&guest, start_proxy_op(&guest, coll, 1, true, 2, 1));
+	last = start_proxy_op(&guest, coll, 1, true, 2, 1);
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.operation_count, 1, "it is in flight");
+	CHECK_EQUAL(guest.view.now.operations[0].children_started, CHILDREN + 1,
+		    "all are counted");
+	CHECK_EQUAL(function->operations_done, 0, "it is not done");
+	stop(&guest, last);
+	view_take(&guest.view);
+	CHECK_EQUAL(guest.view.now.operation_count, 0, "it is done");
+	CHECK_EQUAL(function->operations_done, 1, "it is done once");
+	CHECK_EQUAL(function->with_children, 1, "it is one operation");
+	check_still_follows(&guest, "after too many children");
+	guest_close(&guest);
+}
+
+SCENARIO_TEST(operation_with_any_number_of_children_is_done_once,
+	      start_too_many_children)
+
 /* --- Tables ------------------------------------------------------------ */
 
 static void use_too_many_channels(void *argument)
@@ -835,6 +868,8 @@ int main(void)
 			proxy_operation_is_not_given_up_before_its_first_step),
 		cmocka_unit_test(channel_with_a_late_first_step_is_followed),
 		cmocka_unit_test(operations_beyond_the_pool_are_counted),
+		cmocka_unit_test(
+			operation_with_any_number_of_children_is_done_once),
 		cmocka_unit_test(
 			channels_beyond_the_table_are_counted_and_recorded),
 		cmocka_unit_test(times_beyond_the_histograms_are_counted),
