@@ -43,9 +43,8 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 # A folder of its own, so that the view shows only this job and all files can be
-# removed; in memory if possible.
-dir=$(mktemp -d /dev/shm/ncclstat-demo.XXXXXX 2>/dev/null) ||
-	dir=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-demo.XXXXXX")
+# removed.
+dir=$(mktemp -d /dev/shm/ncclstat-demo.XXXXXX)
 export NCCLSTAT_DIR="$dir"
 
 "$replay" --plugin "$plugin" --loop 0 test/captures/net-v5-ddp8/* \

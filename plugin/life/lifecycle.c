@@ -28,6 +28,7 @@
 #include "plugin/nccl/nccl_facts.h"
 #include "plugin/state/range_stack.h"
 #include "plugin/events/sampling.h"
+#include "shm/write/survey.h"
 
 /* The context of a communicator that is not published: callbacks ignore it. */
 #define DISABLED_CONTEXT ((void *)(uintptr_t)1)
@@ -99,6 +100,7 @@ static void after_fork_in_child(void)
 		ncs_comm_unmap(comm, &profiles[comm->profile]);
 		memset(comm, 0, sizeof(*comm));
 	}
+	ncs_writer_forget_unfinished();
 	ncs_lane_forget_threads();
 	ncs_range_forget_threads();
 	ncs_control_forget();
@@ -155,8 +157,12 @@ static void start_process(void)
 	if (!process.fork_handled &&
 	    pthread_atfork(NULL, NULL, after_fork_in_child) == 0)
 		process.fork_handled = true;
-	if (!process.config.disabled)
-		ncs_writer_reap(process.config.directory, &process.self);
+	if (!process.config.disabled) {
+		struct ncs_survey survey;
+
+		ncs_survey_take(&survey, process.config.directory,
+				&process.self, true);
+	}
 }
 
 /* --- making a communicator ---------------------------------------------- */
@@ -384,15 +390,21 @@ static void open_control(const struct ncs_init *init)
 
 static void report_failure(const struct ncs_init *init, int error)
 {
+	const char *reason = strerror(-error), *advice = "";
+
 	if (process.reported)
 		return;
 	process.reported = true;
+	if (error == -ENOSPC) {
+		advice = " (see NCCLSTAT_SHM_BYTES, or free some)";
+	} else if (error == -EMEDIUMTYPE) {
+		reason = "it is not on a tmpfs";
+		advice = " (set NCCLSTAT_DIR to a directory that is, e.g."
+			 " /dev/shm)";
+	}
 	ncs_process_log(init, NCCL_LOG_WARN,
 			"cannot publish in %s: %s%s; the job goes on unseen",
-			process.config.directory, strerror(-error),
-			error == -ENOSPC ?
-				" (see NCCLSTAT_SHM_BYTES, or free some)" :
-				"");
+			process.config.directory, reason, advice);
 }
 
 void ncs_process_init_comm(const struct ncs_init *init, void **context)

@@ -127,8 +127,8 @@ static unsigned flags_of(const struct ncs_recorder_segment *segment,
 static int record_segment(struct ncs_recorder_segments *followed,
 			  struct ncs_recorder_segment *segment, uint64_t now_ns)
 {
-	struct ncs_process_state process = ncs_process_state_at(
-		ncs_reader_header(segment->reader), now_ns);
+	struct ncs_process_state process =
+		ncs_reader_process(segment->reader, now_ns);
 	uint64_t fullest = 0;
 	int error = drain(followed, segment, &fullest);
 

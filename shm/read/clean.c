@@ -1,75 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* Removes files that dead processes left behind; see clean.h. Each file is
- * opened and validated as a reader does before its process is looked up. */
+/* Removes files that dead processes left behind; see clean.h. Opens each file to
+ * look at it, and maps none. */
 #include "shm/read/clean.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "shm/process.h"
-#include "shm/read/liveness.h"
+#include "shm/object.h"
 #include "shm/read/paths.h"
-#include "shm/read/remote.h"
 
-/* Judges a file that is named like an object but cannot be read as one. It may
- * be removed only if the process in its name is gone. The name does not contain
- * the PID namespace, so a file that is still mapped is kept. */
-static bool named_process_is_gone(const char *path, const char *prefix)
+/* Tells whether a file is an abandoned object that the caller may remove: its
+ * own, or anybody's if the caller is root. */
+static bool is_dead(const char *path, const struct ncs_process *self)
 {
 	const char *name = strrchr(path, '/');
-	unsigned long long start;
-	unsigned pid, serial;
-	int end = -1;
+	enum ncs_object_kind kind;
+	struct stat status;
+	uint64_t start;
+	uint32_t pid;
+	bool dead;
+	int file;
 
-	name = name ? name + 1 : path;
-	if (strncmp(name, prefix, strlen(prefix)) != 0)
+	kind = ncs_object_parse(name ? name + 1 : path, &pid, &start);
+	file = kind == NCS_OBJECT_NONE ? -1 : ncs_object_open(AT_FDCWD, path);
+	if (file < 0)
 		return false;
-	name += strlen(prefix);
-	if (sscanf(name, "%u.%llu.%u%n", &pid, &start, &serial, &end) != 3 ||
-	    end < 0 || name[end] != '\0')
-		return false;
-	return ncs_process_start(pid) != start && !ncs_is_being_written(path);
+	dead = fstat(file, &status) == 0 &&
+	       (geteuid() == 0 || status.st_uid == geteuid()) &&
+	       ncs_object_is_abandoned(file, kind, self, NULL);
+	close(file);
+	return dead;
 }
 
-static bool is_dead(const char *path)
-{
-	struct ncs_reader *reader;
-	enum ncs_attach result = ncs_reader_open(path, &reader, NULL, 0);
-	bool gone;
-
-	if (result == NCS_ATTACH_DENIED || result == NCS_ATTACH_ABSENT ||
-	    result == NCS_ATTACH_FAILED)
-		return false;
-	if (result != NCS_ATTACHED)
-		return named_process_is_gone(path, NCS_NAME_PREFIX);
-	gone = ncs_process_is_gone(ncs_reader_header(reader));
-	ncs_reader_close(reader);
-	return gone;
-}
-
-static bool is_dead_control(const char *path)
-{
-	struct ncs_process process;
-	struct ncs_remote *remote;
-	enum ncs_attach result = ncs_remote_open(path, &remote, NULL, 0);
-
-	if (result == NCS_ATTACH_DENIED || result == NCS_ATTACH_ABSENT ||
-	    result == NCS_ATTACH_FAILED)
-		return false;
-	if (result != NCS_ATTACHED)
-		return named_process_is_gone(path, NCS_CONTROL_PREFIX);
-	process = *ncs_remote_process(remote);
-	ncs_remote_close(remote);
-	return ncs_process_ended(&process);
-}
-
-/* Removes the files for which `dead` returns true. Returns how many were
- * removed. */
-static int clean(const struct ncs_paths *paths, bool (*dead)(const char *path),
+/* Removes the abandoned ones of these files. Returns how many were removed. */
+static int clean(const struct ncs_paths *paths, const struct ncs_process *self,
 		 void (*removed)(const char *path, int error, void *argument),
 		 void *argument)
 {
@@ -78,7 +47,7 @@ static int clean(const struct ncs_paths *paths, bool (*dead)(const char *path),
 	for (size_t i = 0; i < paths->count; i++) {
 		int error;
 
-		if (!dead(paths->path[i]))
+		if (!is_dead(paths->path[i], self))
 			continue;
 		error = unlink(paths->path[i]) == 0 ? 0 : -errno;
 		if (!error)
@@ -93,17 +62,19 @@ int ncs_clean(const char *directory,
 	      void (*removed)(const char *path, int error, void *argument),
 	      void *argument)
 {
+	struct ncs_process self;
 	struct ncs_paths paths;
 	int error = ncs_discover(directory, &paths), count;
 
 	if (error)
 		return error;
-	count = clean(&paths, is_dead, removed, argument);
+	ncs_process_describe(&self);
+	count = clean(&paths, &self, removed, argument);
 	ncs_paths_release(&paths);
 	error = ncs_discover_controls(directory, &paths);
 	if (error)
 		return error;
-	count += clean(&paths, is_dead_control, removed, argument);
+	count += clean(&paths, &self, removed, argument);
 	ncs_paths_release(&paths);
 	return count;
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Tells whether processes and segments are alive; see liveness.h. Reads /proc
- * and maps nothing. */
+/* Tells whether processes and segments are alive; see liveness.h. Reads /proc,
+ * opens files to ask the kernel who holds them, and maps nothing. */
 #include "shm/read/liveness.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "shm/object.h"
+#include "shm/read/reader_internal.h"
 
 static struct ncs_process self;
 
@@ -17,7 +19,7 @@ static void describe_self(void)
 	ncs_process_describe(&self);
 }
 
-bool ncs_process_ended(const struct ncs_process *process)
+static bool has_ended(const struct ncs_process *process)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -30,7 +32,7 @@ bool ncs_process_is_gone(const struct ncs_header *header)
 	struct ncs_process process;
 
 	ncs_process_of_header(header, &process);
-	return ncs_process_ended(&process);
+	return has_ended(&process);
 }
 
 struct ncs_process_state ncs_process_state_at(const struct ncs_header *header,
@@ -48,7 +50,7 @@ struct ncs_process_state ncs_process_state_at(const struct ncs_header *header,
 	    memcmp(&process, &latest.process, sizeof(process)) != 0) {
 		latest.process = process;
 		latest.now_ns = now_ns;
-		latest.state.gone = ncs_process_ended(&process);
+		latest.state.gone = has_ended(&process);
 		/* In another PID namespace the PID is another process's. */
 		latest.state.stopped =
 			!latest.state.gone &&
@@ -56,6 +58,57 @@ struct ncs_process_state ncs_process_state_at(const struct ncs_header *header,
 			ncs_process_is_stopped(process.pid, process.start);
 	}
 	return latest.state;
+}
+
+/* Returns whether any process holds the reader's file. A file that was removed
+ * or replaced tells nothing. */
+static enum ncs_holding holding_of(const struct ncs_reader *reader)
+{
+	enum ncs_holding holding = NCS_HOLDING_UNKNOWN;
+	int file = ncs_object_open(AT_FDCWD, reader->path);
+	struct stat status;
+
+	if (file < 0)
+		return holding;
+	if (fstat(file, &status) == 0 &&
+	    status.st_dev == reader->file.device &&
+	    status.st_ino == reader->file.inode)
+		holding = ncs_object_holding(file);
+	close(file);
+	return holding;
+}
+
+/* Tells whether the process is of this PID namespace and boot, so that /proc
+ * shows whether it has ended. */
+static bool is_visible(const struct ncs_header *header)
+{
+	return header->pid_namespace == self.pid_namespace &&
+	       strncmp(header->boot_id, self.boot_id, sizeof(self.boot_id)) ==
+		       0;
+}
+
+struct ncs_process_state ncs_reader_process(const struct ncs_reader *reader,
+					    uint64_t now_ns)
+{
+	const struct ncs_header *header = &reader->header;
+	struct ncs_process_state state;
+
+	if (ncs_reader_is_image(reader))
+		return reader->process;
+	state = ncs_process_state_at(header, now_ns);
+	if (state.gone && is_visible(header))
+		return state;
+	switch (holding_of(reader)) {
+	case NCS_HELD:
+		state.gone = false;
+		break;
+	case NCS_ABANDONED:
+		state = (struct ncs_process_state){ .gone = true };
+		break;
+	case NCS_HOLDING_UNKNOWN:
+		break;
+	}
+	return state;
 }
 
 enum ncs_liveness ncs_liveness_of(uint64_t life, bool process_gone,
@@ -69,17 +122,4 @@ enum ncs_liveness ncs_liveness_of(uint64_t life, bool process_gone,
 	    now_ns - last_call_ns > NCS_SILENT_AFTER_NS)
 		return NCS_SILENT;
 	return NCS_ALIVE;
-}
-
-bool ncs_is_being_written(const char *path)
-{
-	int file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	bool refused;
-
-	if (file < 0)
-		return false;
-	fcntl(file, F_SETSIG, SIGURG); /* instead of SIGIO, which kills */
-	refused = fcntl(file, F_SETLEASE, F_RDLCK) != 0 && errno == EAGAIN;
-	close(file);
-	return refused;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether processes and their segments are alive.
  *
- * For the reader's half. Works from identities that were already read and from
- * /proc; maps nothing. Any thread may call these functions.
+ * For the reader's half. Works from identities that were already read, from
+ * /proc, and from the kernel's count of writers; maps nothing. Any thread may call these functions.
  */
 #ifndef NCS_SHM_READ_LIVENESS_H
 #define NCS_SHM_READ_LIVENESS_H
@@ -25,12 +25,9 @@ struct ncs_process_state {
 enum ncs_liveness ncs_liveness_of(uint64_t life, bool process_gone,
 				  uint64_t last_call_ns, uint64_t now_ns);
 
-/* Tells whether a process has ended. Returns false if that cannot be told,
- * e.g. for a process of another PID namespace. */
-bool ncs_process_ended(const struct ncs_process *process);
-
-/* Same as ncs_process_ended() for the process that made the segment with this
- * header. */
+/* Tells whether the process that made the segment with this header has ended.
+ * Returns false if that cannot be told, e.g. for a process of another PID
+ * namespace. */
 bool ncs_process_is_gone(const struct ncs_header *header);
 
 /* Returns the state of the process that made the segment with this header.
@@ -39,9 +36,12 @@ bool ncs_process_is_gone(const struct ncs_header *header);
 struct ncs_process_state ncs_process_state_at(const struct ncs_header *header,
 					      uint64_t now_ns);
 
-/* Tells whether any process of this machine, in whatever PID namespace, has the
- * file open for writing or mapped writable. Returns false if the file cannot be
- * opened or its file system does not know. */
-bool ncs_is_being_written(const char *path);
+/* Returns the state of the process of a reader's segment. More than
+ * ncs_process_state_at() it knows whether anybody holds the segment
+ * (shm/object.h): so also in another PID namespace whether the process has
+ * ended, and in this one whether it has called exec(). An image has the state
+ * that was recorded. */
+struct ncs_process_state ncs_reader_process(const struct ncs_reader *reader,
+					    uint64_t now_ns);
 
 #endif

@@ -4,11 +4,11 @@
 #include "shm/read/remote.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm/atomics.h"
+#include "shm/object.h"
 #include "shm/read/attach.h"
 #include "shm/read/mapping.h"
 #include "shm/read/paths.h"
@@ -90,12 +90,11 @@ enum ncs_attach ncs_remote_open(const char *path, struct ncs_remote **out,
 static bool is_named_after(const char *path, const struct ncs_process *process)
 {
 	const char *name = strrchr(path, '/');
-	unsigned long long start;
-	unsigned pid;
+	uint64_t start;
+	uint32_t pid;
 
 	return name &&
-	       sscanf(name, "/" NCS_CONTROL_PREFIX "%u.%llu.", &pid, &start) ==
-		       2 &&
+	       ncs_object_parse(name + 1, &pid, &start) == NCS_OBJECT_CONTROL &&
 	       pid == process->pid && start == process->start;
 }
 

@@ -420,10 +420,7 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot, struct ncs_reader *reader,
 		       uint64_t now_ns)
 {
 	const struct ncs_header *header = ncs_reader_mapped_header(reader);
-	struct ncs_process_state process =
-		ncs_reader_is_image(reader) ?
-			reader->process :
-			ncs_process_state_at(&reader->header, now_ns);
+	struct ncs_process_state process = ncs_reader_process(reader, now_ns);
 
 	snapshot->taken_ns = now_ns;
 	snapshot->torn = false;

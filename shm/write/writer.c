@@ -4,7 +4,6 @@
  * left behind on failure. */
 #include "shm/write/writer.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,25 +13,50 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "shm/atomics.h"
+#include "shm/object.h"
+
+/* The object that is being created. A process that is forked meanwhile inherits
+ * the descriptor and the mapping, and would hold the object. */
+static struct {
+	int file; /* -1 if none is open */
+	void *mapping;
+	size_t bytes;
+} unfinished = { .file = -1 };
+
+void ncs_writer_forget_unfinished(void)
+{
+	if (unfinished.file >= 0)
+		close(unfinished.file);
+	if (unfinished.mapping)
+		munmap(unfinished.mapping, unfinished.bytes);
+	unfinished.file = -1;
+	unfinished.mapping = NULL;
+}
 
 /* Refuses a directory that belongs to another user and is not sticky: that user
- * could replace the object. */
+ * could replace the object. Refuses one that is not in memory: a file system
+ * that copies on write needs space again for each page that is written, and
+ * raises SIGBUS where it finds none. */
 static int check_directory(const char *directory)
 {
+	int file = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat status;
+	int error = 0;
 
-	if (stat(directory, &status) != 0)
+	if (file < 0)
 		return -errno;
-	if (!S_ISDIR(status.st_mode))
-		return -ENOTDIR;
-	if (status.st_uid != 0 && status.st_uid != geteuid() &&
-	    !(status.st_mode & S_ISVTX))
-		return -EPERM;
-	return 0;
+	if (fstat(file, &status) != 0)
+		error = -errno;
+	else if (status.st_uid != 0 && status.st_uid != geteuid() &&
+		 !(status.st_mode & S_ISVTX))
+		error = -EPERM;
+	else if (!ncs_object_is_in_memory(file))
+		error = -EMEDIUMTYPE;
+	close(file);
+	return error;
 }
 
 /* Reserves the file's bytes, so that a full file system is an error here and
@@ -73,29 +97,66 @@ static void fill_header(struct ncs_header *header,
 	header->life = NCS_LIFE_LIVE;
 }
 
-/* Creates a file of `bytes` reserved bytes and maps it: at `place`, replacing
- * the mapping there, or anywhere if that is NULL. Returns 0 or -errno; nothing
- * is left behind on failure. */
-static int create(const char *directory, const char *path, uint64_t bytes,
-		  void *place, void **mapping)
+/* Moves a mapping to `place`, which is mapped already. The old mapping gives way
+ * only once nothing is left that is likely to fail. If it is gone nevertheless,
+ * empty memory takes its place: late callbacks may still write there. Returns 0
+ * or -errno. */
+static int move_mapping(void *mapping, uint64_t bytes, void *place)
+{
+	void *filler;
+	int error;
+
+	if (mremap(mapping, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+		   place) != MAP_FAILED)
+		return 0;
+	error = -errno;
+	munmap(mapping, bytes);
+	filler = mmap(place, bytes, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	/* Before Linux 4.17 the place is only a wish. */
+	if (filler != MAP_FAILED && filler != place)
+		munmap(filler, bytes);
+	return error;
+}
+
+/* Maps a file of `bytes` bytes: at `place`, replacing the mapping there, or
+ * anywhere if that is NULL. Returns 0 or -errno. */
+static int map(int file, uint64_t bytes, void *place, void **mapping)
+{
+	void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_POPULATE, file, 0);
+	int error = 0;
+
+	if (start == MAP_FAILED)
+		return -errno;
+	unfinished.bytes = bytes;
+	unfinished.mapping = start;
+	if (place)
+		error = move_mapping(start, bytes, place);
+	*mapping = place ? place : start;
+	return error;
+}
+
+/* Creates a file of `bytes` reserved bytes and maps it, see map(). Only this
+ * descriptor can write to it if `mode` says so. Returns 0 or -errno; nothing is
+ * left behind on failure. */
+static int create(const char *directory, const char *path, mode_t mode,
+		  uint64_t bytes, void *place, void **mapping)
 {
 	int file, error = check_directory(directory);
 
 	if (error)
 		return error;
 	file = open(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC,
-		    0600);
+		    mode);
 	if (file < 0)
 		return -errno;
+	unfinished.file = file;
 	error = reserve(file, bytes);
-	if (!error) {
-		*mapping = mmap(place, bytes, PROT_READ | PROT_WRITE,
-				MAP_SHARED | MAP_POPULATE |
-					(place ? MAP_FIXED : 0),
-				file, 0);
-		if (*mapping == MAP_FAILED)
-			error = -errno;
-	}
+	if (!error)
+		error = map(file, bytes, place, mapping);
+	unfinished.mapping = NULL;
+	unfinished.file = -1;
 	close(file);
 	if (error)
 		unlink(path);
@@ -130,7 +191,8 @@ int ncs_writer_create(struct ncs_writer *writer, const char *directory,
 			 process, serial))
 		return -ENAMETOOLONG;
 	ncs_segment_lay_out(&layout, size);
-	error = create(directory, path, layout.segment_bytes, place, &mapping);
+	error = create(directory, path, S_IRUSR, layout.segment_bytes, place,
+		       &mapping);
 	if (error)
 		return error;
 	/* Give pages of histograms and ranges back to the kernel: few are ever
@@ -160,7 +222,8 @@ int ncs_writer_create_control(struct ncs_control_writer *writer,
 	if (!name_object(path, sizeof(path), directory, NCS_CONTROL_PREFIX,
 			 process, serial))
 		return -ENAMETOOLONG;
-	error = create(directory, path, NCS_CONTROL_BYTES, NULL, &mapping);
+	error = create(directory, path, S_IRUSR | S_IWUSR, NCS_CONTROL_BYTES,
+		       NULL, &mapping);
 	if (error)
 		return error;
 	control = mapping;
@@ -199,86 +262,4 @@ void ncs_writer_unlink(struct ncs_writer *writer)
 	if (writer->path[0] != '\0')
 		unlink(writer->path);
 	writer->path[0] = '\0';
-}
-
-#define REAP_AGE_S (24 * 60 * 60)
-
-/* Tell whether the first bytes of a file are those of a segment or control
- * object whose process has ended. */
-static bool is_of_dead_segment(const void *bytes,
-			       const struct ncs_process *self)
-{
-	struct ncs_process process;
-	struct ncs_header header;
-
-	memcpy(&header, bytes, sizeof(header));
-	ncs_process_of_header(&header, &process);
-	return header.magic == NCS_MAGIC &&
-	       header.version >> 16 == NCS_ABI_MAJOR &&
-	       ncs_process_has_ended(&process, self);
-}
-
-static bool is_of_dead_control(const void *bytes,
-			       const struct ncs_process *self)
-{
-	struct ncs_process process;
-	struct ncs_control control;
-
-	memcpy(&control, bytes, sizeof(control));
-	ncs_process_of_control(&control, &process);
-	return control.magic == NCS_CONTROL_MAGIC &&
-	       control.version >> 16 == NCS_CONTROL_VERSION >> 16 &&
-	       ncs_process_has_ended(&process, self);
-}
-
-/* Tells whether a file belongs to the caller, is older than REAP_AGE_S and is
- * an object of a process that has ended. */
-static bool is_forgotten(const char *path, const struct ncs_process *self,
-			 bool (*dead)(const void *bytes,
-				      const struct ncs_process *self))
-{
-	char bytes[sizeof(struct ncs_header)];
-	struct stat status;
-	bool forgotten;
-	int file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-
-	if (file < 0)
-		return false;
-	forgotten = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
-		    status.st_uid == geteuid() &&
-		    status.st_mtime < time(NULL) - REAP_AGE_S &&
-		    read(file, bytes, sizeof(bytes)) ==
-			    (ssize_t)sizeof(bytes) &&
-		    dead(bytes, self);
-	close(file);
-	return forgotten;
-}
-
-static bool begins_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-void ncs_writer_reap(const char *directory, const struct ncs_process *process)
-{
-	DIR *entries = opendir(directory);
-	struct dirent *found;
-	char path[512];
-
-	if (!entries)
-		return;
-	while ((found = readdir(entries))) {
-		bool control = begins_with(found->d_name, NCS_CONTROL_PREFIX);
-
-		if ((!control &&
-		     !begins_with(found->d_name, NCS_NAME_PREFIX)) ||
-		    (size_t)snprintf(path, sizeof(path), "%s/%s", directory,
-				     found->d_name) >= sizeof(path))
-			continue;
-		if (is_forgotten(path, process,
-				 control ? is_of_dead_control :
-					   is_of_dead_segment))
-			unlink(path);
-	}
-	closedir(entries);
 }

@@ -3,7 +3,7 @@
  *
  * For the plugin only, at init, finalize and exit: all functions make system
  * calls. Callbacks write into the mapping through ring.h, seqlock.h and
- * atomics.h. One thread at a time may use one writer.
+ * atomics.h. One thread at a time may create objects.
  */
 #ifndef NCS_SHM_WRITE_WRITER_H
 #define NCS_SHM_WRITE_WRITER_H
@@ -26,13 +26,15 @@ struct ncs_writer {
 
 /* Creates a segment in `directory` and maps it. All its memory is reserved and,
  * except histograms and ranges, populated; the header's geometry and process
- * are filled in, its version is 0. `serial` makes the names of a process's
- * segments unique. `place` is the address of a mapping of the same size that is
- * to be replaced, or NULL for any address. Returns 0 or -errno, e.g. -EPERM if
- * the directory belongs to another user and is not sticky, -ENOSPC if there is
- * no room, -EEXIST if the file exists. Nothing is left behind on failure. The
- * mapping is the caller's to unmap; the file is removed with
- * ncs_writer_unlink(). */
+ * are filled in, its version is 0. Nobody may open the file for writing (mode
+ * 0400), so that no other program of the user cuts it short by accident.
+ * `serial` makes the names of a process's segments unique. `place` is the
+ * address of a mapping of the same size that is to be replaced, or NULL for any
+ * address. Returns 0 or -errno, e.g. -EPERM if the directory belongs to another
+ * user and is not sticky, -EMEDIUMTYPE if it is on neither a tmpfs nor a ramfs,
+ * -ENOSPC if there is no room, -EEXIST if the file exists. On failure nothing is
+ * left behind, and `place` stays mapped. The mapping is the caller's to unmap;
+ * the file is removed with ncs_writer_unlink(). */
 int ncs_writer_create(struct ncs_writer *writer, const char *directory,
 		      const struct ncs_process *process, unsigned serial,
 		      const struct ncs_segment_size *size, void *place);
@@ -61,9 +63,8 @@ int ncs_writer_create_control(struct ncs_control_writer *writer,
 /* Removes the file's name. The mapping stays. */
 void ncs_writer_unlink_control(struct ncs_control_writer *writer);
 
-/* Removes from `directory` the objects of this user that are older than a day
- * and whose process has ended, as seen by `process`, the calling one. Errors
- * are ignored. */
-void ncs_writer_reap(const char *directory, const struct ncs_process *process);
+/* For a forked child: lets go of an object that another thread of the parent was
+ * creating at that moment. */
+void ncs_writer_forget_unfinished(void);
 
 #endif

@@ -453,6 +453,17 @@ static void file_in_place_of_the_directory_logs_one_line(void **state)
 	play_unseen(be_a_file, "Not a directory");
 }
 
+static void be_off_memory(void)
+{
+	setenv("NCCLSTAT_DIR", "/proc", 1);
+}
+
+static void directory_that_is_not_in_memory_logs_one_line(void **state)
+{
+	(void)state;
+	play_unseen(be_off_memory, "not on a tmpfs (set NCCLSTAT_DIR");
+}
+
 static void be_unwritable(void)
 {
 	CHECK(chmod(scenario_directory, 0500) == 0, "chmod");
@@ -657,6 +668,7 @@ int main(void)
 		cmocka_unit_test(read_only_file_system_logs_one_line),
 		cmocka_unit_test(missing_directory_logs_one_line),
 		cmocka_unit_test(file_in_place_of_the_directory_logs_one_line),
+		cmocka_unit_test(directory_that_is_not_in_memory_logs_one_line),
 		cmocka_unit_test(unwritable_directory_logs_one_line),
 		cmocka_unit_test(directory_of_another_user_is_not_used),
 		cmocka_unit_test(sticky_directory_of_another_user_is_used),

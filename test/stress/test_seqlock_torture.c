@@ -300,7 +300,7 @@ static int make_segment(struct segment *segment)
 	int error;
 
 	snprintf(segment->directory, sizeof(segment->directory),
-		 "/tmp/test-ncclstat.XXXXXX");
+		 "/dev/shm/test-ncclstat.XXXXXX");
 	if (!mkdtemp(segment->directory))
 		return -1;
 	ncs_process_describe(&process);

@@ -13,7 +13,8 @@ cd "$(dirname "$0")/../.." || exit
 . test/ui/checks
 recorder=
 export NCCLSTAT_DIR="$tmp/shm"
-mkdir "$NCCLSTAT_DIR" "$tmp/late" "$tmp/even"
+shm_folder "$NCCLSTAT_DIR"
+mkdir "$tmp/late" "$tmp/even"
 
 at_end() {
 	[ -z "$recorder" ] || kill "$recorder" 2>/dev/null

@@ -15,6 +15,7 @@ replay=$build/ncclreplay
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-diagnose.XXXXXX")
 jobs=
 export LC_ALL=C.UTF-8
+. test/shm.sh
 
 # A job ends with its ncclreplay.
 leave() {
@@ -22,6 +23,7 @@ leave() {
 		kill "$p" 2>/dev/null
 	done
 	wait
+	shm_remove
 	rm -rf "$tmp"
 }
 trap leave EXIT
@@ -30,7 +32,8 @@ trap 'exit 130' HUP INT TERM
 # play NAME FAULT RANKS: plays a job in the background, with segments of its
 # own.
 play() {
-	mkdir -p "$tmp/$1/shm"
+	mkdir "$tmp/$1"
+	shm_folder "$tmp/$1/shm"
 	python3 test/ui/faulty_job.py "$2" "$3" "$tmp/$1"
 	NCCLSTAT_DIR="$tmp/$1/shm" "$replay" --hold "$tmp/$1" \
 		2>"$tmp/$1/replay" &

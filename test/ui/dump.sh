@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.." || exit
 replay=$build/ncclreplay
 job=
 export NCCLSTAT_DIR="$tmp/shm"
-mkdir "$NCCLSTAT_DIR"
+shm_folder "$NCCLSTAT_DIR"
 
 at_end() {
 	[ -z "$job" ] || kill "$job" 2>/dev/null
@@ -165,7 +165,7 @@ check '--pid: shows no other process' \
 check '--pid: no such job: status 1' run 1 --pid 1
 check '--clean: status 0 while all processes live' run 0 --clean
 check '--clean: keeps the segments of living processes' \
-	sh -c '[ "$(find "$NCCLSTAT_DIR" -type f | wc -l)" -eq 4 ]'
+	sh -c '[ "$(find "$NCCLSTAT_DIR/" -type f | wc -l)" -eq 4 ]'
 check 'dead: one rank is killed' kill -KILL "$pid"
 
 one_is_dead() {
@@ -178,7 +178,7 @@ check '--clean: status 0' run 0 --clean
 check '--clean: says what it removed' \
 	grep -qx "removed $NCCLSTAT_DIR/ncclstat\.$pid\..*" "$tmp/out"
 check '--clean: one segment is left' \
-	sh -c '[ "$(find "$NCCLSTAT_DIR" -type f | wc -l)" -eq 2 ]'
+	sh -c '[ "$(find "$NCCLSTAT_DIR/" -type f | wc -l)" -eq 2 ]'
 
 # --- A captured straggler --------------------------------------------------
 

@@ -15,7 +15,7 @@ replay=$build/ncclreplay
 job=
 recorder=
 export NCCLSTAT_DIR="$tmp/shm"
-mkdir "$NCCLSTAT_DIR"
+shm_folder "$NCCLSTAT_DIR"
 
 at_end() {
 	[ -z "$recorder" ] || kill "$recorder" 2>/dev/null

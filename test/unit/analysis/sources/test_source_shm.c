@@ -24,7 +24,7 @@ static struct ncs_process self;
 static int setup(void **state)
 {
 	(void)state;
-	strcpy(directory, "/tmp/ncclstat-test-XXXXXX");
+	strcpy(directory, "/dev/shm/ncclstat-test-XXXXXX");
 	ncs_process_describe(&self);
 	return mkdtemp(directory) ? 0 : -1;
 }

@@ -8,13 +8,11 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,38 +63,39 @@ static int clean(struct segment_fixture *fixture)
 	return ncs_clean(fixture->directory, report, &reported);
 }
 
-static void segments_of_dead_processes_are_removed_and_others_kept(void **state)
+/* Whatever the header says of the process: nobody may be able to see it. */
+static void segments_that_nobody_holds_are_removed_and_others_kept(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct ncs_process dead, reused = fixture->process;
-	struct ncs_process elsewhere, other_boot = fixture->process;
-	struct ncs_writer mine, corpse, former, away, old;
+	struct ncs_process dead, elsewhere, other_boot;
+	struct ncs_writer mine, held, corpse, away, old;
 
 	segment_fixture_dead_process(&dead);
-	elsewhere = dead;
+	elsewhere = other_boot = dead;
 	elsewhere.pid_namespace++;
-	reused.start++;
 	other_boot.boot_id[0] ^= 1;
 	make(fixture, &fixture->process, 0, &mine);
-	make(fixture, &dead, 1, &corpse);
-	make(fixture, &reused, 2, &former);
+	make(fixture, &other_boot, 1, &held);
+	make(fixture, &dead, 2, &corpse);
 	make(fixture, &elsewhere, 3, &away);
 	make(fixture, &other_boot, 4, &old);
+	unmap(&corpse);
+	unmap(&away);
+	unmap(&old);
 	assert_int_equal(clean(fixture), 3);
 	assert_int_equal(reported.calls, 3);
 	assert_int_equal(reported.error, 0);
 	assert_true(segment_fixture_exists(mine.path));
+	assert_true(segment_fixture_exists(held.path));
 	assert_false(segment_fixture_exists(corpse.path));
-	assert_false(segment_fixture_exists(former.path));
-	assert_true(segment_fixture_exists(away.path));
+	assert_false(segment_fixture_exists(away.path));
 	assert_false(segment_fixture_exists(old.path));
 	/* Nothing is left to remove, and the callback is optional. */
 	assert_int_equal(ncs_clean(fixture->directory, NULL, NULL), 0);
+	/* The process has called exec(). */
 	unmap(&mine);
-	unmap(&corpse);
-	unmap(&former);
-	unmap(&away);
-	unmap(&old);
+	unmap(&held);
+	assert_int_equal(clean(fixture), 2);
 }
 
 static void finished_segment_of_live_process_is_kept(void **state)
@@ -142,24 +141,18 @@ static void unpublished_segment_of_dead_process_is_removed(void **state)
 						&mine),
 			 0);
 	unmap(&half);
-	unmap(&mine);
 	assert_int_equal(clean(fixture), 1);
 	assert_false(segment_fixture_exists(half.path));
 	assert_true(segment_fixture_exists(mine.path));
+	unmap(&mine);
 }
 
-/* The PID namespace of an unreadable segment is unknown: its PID may be that of
- * another process here. */
-static void unreadable_segment_still_mapped_is_kept(void **state)
+static void segment_of_another_version_is_kept_while_held(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process dead;
 	struct ncs_writer writer;
-	struct statfs status;
 
-	assert_int_equal(statfs(fixture->directory, &status), 0);
-	if (status.f_type != TMPFS_MAGIC)
-		skip(); /* other file systems may not know */
 	segment_fixture_dead_process(&dead);
 	make(fixture, &dead, 0, &writer);
 	writer.header->version = 99u << 16;
@@ -170,22 +163,49 @@ static void unreadable_segment_still_mapped_is_kept(void **state)
 	assert_false(segment_fixture_exists(writer.path));
 }
 
+static void file_that_is_no_segment_is_kept_whatever_its_name(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_process dead;
+	struct ncs_writer writer;
+
+	segment_fixture_dead_process(&dead);
+	make(fixture, &dead, 0, &writer);
+	writer.header->magic ^= 1;
+	unmap(&writer);
+	assert_int_equal(clean(fixture), 0);
+	assert_true(segment_fixture_exists(writer.path));
+}
+
+/* Cleans in a directory where the caller must not remove anything. */
+static int clean_where_it_is_forbidden(struct segment_fixture *fixture)
+{
+	if (geteuid() == 0 && seteuid(SOMEBODY_ELSE) != 0)
+		return 1;
+	if (clean(fixture) != 0)
+		return 2;
+	return reported.calls == 1 && reported.error == -EACCES ? 0 : 3;
+}
+
 static void failed_removal_is_reported(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process dead;
-	char name[64], path[512];
+	struct ncs_writer writer;
+	int status;
 
 	segment_fixture_dead_process(&dead);
-	snprintf(name, sizeof(name), "ncclstat.%u.%llu.0", dead.pid,
-		 (unsigned long long)dead.start);
-	snprintf(path, sizeof(path), "%s", segment_fixture_path(fixture, name));
-	assert_int_equal(mkdir(path, 0700), 0);
-	assert_int_equal(clean(fixture), 0);
-	assert_int_equal(reported.calls, 1);
-	assert_int_equal(reported.error, -EISDIR);
-	assert_string_equal(reported.path, path);
-	assert_true(segment_fixture_exists(path));
+	make(fixture, &dead, 0, &writer);
+	unmap(&writer);
+	if (geteuid() == 0)
+		assert_int_equal(
+			chown(writer.path, SOMEBODY_ELSE, SOMEBODY_ELSE), 0);
+	assert_int_equal(chmod(fixture->directory, 0555), 0);
+	status = segment_fixture_in_child(clean_where_it_is_forbidden, fixture);
+	assert_int_equal(chmod(fixture->directory, 0700), 0);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_true(segment_fixture_exists(writer.path));
 }
 
 /* Runs as another user, in a directory in which anyone may remove files. */
@@ -234,12 +254,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SEGMENT_FIXTURE_BARE(
-			segments_of_dead_processes_are_removed_and_others_kept),
+			segments_that_nobody_holds_are_removed_and_others_kept),
 		SEGMENT_FIXTURE_BARE(finished_segment_of_live_process_is_kept),
 		SEGMENT_FIXTURE_BARE(files_not_named_like_segments_are_kept),
 		SEGMENT_FIXTURE_BARE(
 			unpublished_segment_of_dead_process_is_removed),
-		SEGMENT_FIXTURE_BARE(unreadable_segment_still_mapped_is_kept),
+		SEGMENT_FIXTURE_BARE(
+			segment_of_another_version_is_kept_while_held),
+		SEGMENT_FIXTURE_BARE(
+			file_that_is_no_segment_is_kept_whatever_its_name),
 		SEGMENT_FIXTURE_BARE(failed_removal_is_reported),
 		SEGMENT_FIXTURE_BARE(segments_of_another_user_are_kept),
 		SEGMENT_FIXTURE_BARE(

@@ -10,6 +10,7 @@
 
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,6 +118,51 @@ static void processes_of_another_pid_namespace_count_as_alive(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+static struct ncs_process_state state_of(struct segment_fixture *fixture,
+					 const struct ncs_process *process,
+					 bool held)
+{
+	struct ncs_process_state state;
+	struct ncs_reader *reader;
+	struct ncs_writer writer;
+
+	assert_int_equal(segment_fixture_create(fixture, process, 0, &writer),
+			 0);
+	ncs_writer_publish(&writer);
+	assert_int_equal(ncs_reader_open(writer.path, &reader, NULL, 0),
+			 NCS_ATTACHED);
+	if (!held)
+		munmap(writer.header, writer.mapped_bytes);
+	state = ncs_reader_process(reader, 1);
+	if (held)
+		munmap(writer.header, writer.mapped_bytes);
+	ncs_writer_unlink(&writer);
+	/* A name that is gone tells nothing. */
+	assert_int_equal(ncs_reader_process(reader, 1).gone,
+			 ncs_process_is_gone(ncs_reader_header(reader)));
+	ncs_reader_close(reader);
+	return state;
+}
+
+static void segment_that_nobody_holds_has_lost_its_process(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_process away = fixture->process, dead, boot;
+
+	segment_fixture_dead_process(&dead);
+	away.pid_namespace++;
+	boot = fixture->process;
+	boot.boot_id[0] ^= 1;
+	assert_false(state_of(fixture, &fixture->process, true).gone);
+	assert_true(state_of(fixture, &fixture->process, false).gone);
+	assert_false(state_of(fixture, &away, true).gone);
+	assert_true(state_of(fixture, &away, false).gone);
+	assert_false(state_of(fixture, &boot, true).gone);
+	assert_true(state_of(fixture, &boot, false).gone);
+	assert_true(state_of(fixture, &dead, true).gone);
+	assert_true(state_of(fixture, &dead, false).gone);
+}
+
 static void liveness_follows_life_process_and_last_call(void **state)
 {
 	const uint64_t now = 1000 * UINT64_C(1000000000);
@@ -150,6 +196,8 @@ int main(void)
 		cmocka_unit_test(process_of_unknown_state_counts_as_alive),
 		SEGMENT_FIXTURE_BARE(
 			processes_of_another_pid_namespace_count_as_alive),
+		SEGMENT_FIXTURE_BARE(
+			segment_that_nobody_holds_has_lost_its_process),
 		cmocka_unit_test(liveness_follows_life_process_and_last_call),
 	};
 

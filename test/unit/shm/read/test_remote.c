@@ -343,35 +343,6 @@ static void objects_of_dead_processes_are_removed_and_others_kept(void **state)
 	unmap(&mine);
 }
 
-static void make_old(const char *path)
-{
-	const struct timespec times[2] = { { time(NULL) - 100000, 0 },
-					   { time(NULL) - 100000, 0 } };
-
-	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-}
-
-static void only_old_objects_of_dead_processes_are_reaped(void **state)
-{
-	struct segment_fixture *fixture = *state;
-	struct ncs_control_writer old, fresh, mine;
-	struct ncs_process dead;
-
-	segment_fixture_dead_process(&dead);
-	make(fixture, &dead, 0, &old);
-	make(fixture, &dead, 1, &fresh);
-	make(fixture, &fixture->process, 0, &mine);
-	unmap(&old);
-	unmap(&fresh);
-	make_old(old.path);
-	make_old(mine.path);
-	ncs_writer_reap(fixture->directory, &fixture->process);
-	assert_false(segment_fixture_exists(old.path));
-	assert_true(segment_fixture_exists(fresh.path));
-	assert_true(segment_fixture_exists(mine.path));
-	unmap(&mine);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -391,8 +362,6 @@ int main(void)
 			truncated_object_does_no_harm_with_the_guard),
 		SEGMENT_FIXTURE_BARE(
 			objects_of_dead_processes_are_removed_and_others_kept),
-		SEGMENT_FIXTURE_BARE(
-			only_old_objects_of_dead_processes_are_reaped),
 	};
 
 	return cmocka_run_group_tests_name("remote", tests, NULL, NULL);

@@ -21,11 +21,13 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "ncclstat/reader.h"
+#include "shm/object.h"
 #include "test/unit/support/segment_fixture.h"
 
 #define SOMEBODY_ELSE 65534
@@ -35,7 +37,27 @@ static enum {
 	RESERVES,
 	RESERVES_UNLESS_SIGNALLED, /* tmpfs before Linux 6.11 */
 	IS_FULL,
+	FORKS, /* another thread forks while the bytes are reserved */
 } file_system;
+
+/* The child that FORKS has forked, and the pipe that it waits at. */
+static pid_t bystander;
+static int bystander_gate[2];
+
+static void fork_bystander(void)
+{
+	char byte;
+
+	if (pipe(bystander_gate) != 0)
+		return;
+	bystander = fork();
+	if (bystander != 0)
+		return;
+	close(bystander_gate[1]);
+	ncs_writer_forget_unfinished();
+	(void)!read(bystander_gate[0], &byte, 1);
+	_exit(0);
+}
 
 /* Replaces libc's function. */
 int posix_fallocate(int file, off_t offset, off_t bytes)
@@ -44,6 +66,8 @@ int posix_fallocate(int file, off_t offset, off_t bytes)
 
 	if (file_system == IS_FULL)
 		return ENOSPC;
+	if (file_system == FORKS)
+		fork_bystander();
 	if (file_system == RESERVES_UNLESS_SIGNALLED) {
 		pthread_sigmask(SIG_SETMASK, NULL, &blocked);
 		if (!sigismember(&blocked, SIGPROF) ||
@@ -51,6 +75,26 @@ int posix_fallocate(int file, off_t offset, off_t bytes)
 			return EINTR;
 	}
 	return fallocate(file, 0, offset, bytes) == 0 ? 0 : errno;
+}
+
+/* True if mremap() fails after it has removed the mapping in its way. */
+static bool moving_fails;
+
+/* Replaces libc's function. */
+void *mremap(void *from, size_t bytes, size_t new_bytes, int flags, ...)
+{
+	va_list list;
+	void *to;
+
+	va_start(list, flags);
+	to = va_arg(list, void *);
+	va_end(list);
+	if (!moving_fails)
+		return (void *)syscall(SYS_mremap, from, bytes, new_bytes,
+				       flags, to);
+	munmap(to, new_bytes);
+	errno = ENOMEM;
+	return MAP_FAILED;
 }
 
 static int create(struct segment_fixture *fixture, struct ncs_writer *writer)
@@ -134,7 +178,7 @@ static void version_is_stored_last(void **state)
 	munmap(writer.header, writer.mapped_bytes);
 }
 
-static void only_the_owner_may_read_the_file(void **state)
+static void only_the_owner_may_read_the_file_and_nobody_write_it(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	mode_t mask = umask(0);
@@ -144,7 +188,7 @@ static void only_the_owner_may_read_the_file(void **state)
 	assert_int_equal(create(fixture, &writer), 0);
 	umask(mask);
 	assert_int_equal(stat(writer.path, &status), 0);
-	assert_int_equal(status.st_mode & 07777, 0600);
+	assert_int_equal(status.st_mode & 07777, 0400);
 	munmap(writer.header, writer.mapped_bytes);
 }
 
@@ -176,6 +220,57 @@ static void segment_may_replace_another_mapping(void **state)
 	assert_int_equal(second.header->created, 0);
 	assert_string_not_equal(second.path, first.path);
 	munmap(second.header, second.mapped_bytes);
+}
+
+static void mapping_that_cannot_be_replaced_stays_usable(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_writer first, second;
+
+	assert_int_equal(create(fixture, &first), 0);
+	moving_fails = true;
+	assert_int_equal(ncs_writer_create(&second, fixture->directory,
+					   &fixture->process, 1,
+					   &segment_fixture_size, first.header),
+			 -ENOMEM);
+	moving_fails = false;
+	assert_null(second.header);
+	assert_int_equal(files_in(fixture->directory), 1);
+	/* A late callback writes there. */
+	memset(first.header, 1, first.mapped_bytes);
+	assert_int_equal(ncs_writer_create(&second, fixture->directory,
+					   &fixture->process, 1,
+					   &segment_fixture_size, first.header),
+			 0);
+	assert_ptr_equal(second.header, first.header);
+	munmap(second.header, second.mapped_bytes);
+}
+
+static void process_forked_meanwhile_holds_nothing(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_writer writer;
+	int file;
+
+	file_system = FORKS;
+	assert_int_equal(create(fixture, &writer), 0);
+	file_system = RESERVES;
+	assert_true(bystander > 0);
+	file = ncs_object_open(AT_FDCWD, writer.path);
+	assert_true(file >= 0);
+	assert_int_equal(ncs_object_holding(file), NCS_HELD);
+	munmap(writer.header, writer.mapped_bytes);
+	/* The bystander may not have come so far. */
+	for (unsigned tries = 0; ncs_object_holding(file) == NCS_HELD; tries++) {
+		assert_true(tries < 10000);
+		usleep(1000);
+	}
+	assert_int_equal(ncs_object_holding(file), NCS_ABANDONED);
+	assert_int_equal(waitpid(bystander, NULL, WNOHANG), 0);
+	close(file);
+	close(bystander_gate[0]);
+	close(bystander_gate[1]);
+	assert_int_equal(waitpid(bystander, NULL, 0), bystander);
 }
 
 static void unlinking_removes_the_name_and_keeps_the_memory(void **state)
@@ -260,6 +355,17 @@ static void path_that_is_no_directory_is_refused(void **state)
 			 -ENAMETOOLONG);
 	assert_string_equal(writer.path, "");
 	assert_int_equal(files_in(fixture->directory), 1);
+}
+
+static void directory_that_is_not_in_memory_is_refused(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_writer writer;
+
+	assert_int_equal(ncs_writer_create(&writer, "/proc", &fixture->process,
+					   0, &segment_fixture_size, NULL),
+			 -EMEDIUMTYPE);
+	assert_null(writer.header);
 }
 
 static void directory_of_another_user_is_refused_unless_sticky(void **state)
@@ -496,79 +602,25 @@ static void process_without_its_main_thread_is_alive(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* --- Forgotten segments ------------------------------------------------ */
-
-static void age(const char *path)
-{
-	const struct timespec old[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
-
-	assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
-}
-
-static void make(struct segment_fixture *fixture,
-		 const struct ncs_process *process, unsigned serial, bool old)
-{
-	struct ncs_writer writer;
-
-	assert_int_equal(
-		segment_fixture_create(fixture, process, serial, &writer), 0);
-	ncs_writer_publish(&writer);
-	munmap(writer.header, writer.mapped_bytes);
-	if (old)
-		age(writer.path);
-}
-
-static void only_old_segments_of_dead_processes_are_reaped(void **state)
-{
-	struct segment_fixture *fixture = *state;
-	struct ncs_process dead, elsewhere, blind = fixture->process;
-	struct ncs_writer other;
-
-	segment_fixture_dead_process(&dead);
-	elsewhere = dead;
-	elsewhere.pid_namespace++;
-	make(fixture, &dead, 0, false);
-	make(fixture, &elsewhere, 1, true);
-	make(fixture, &fixture->process, 2, true);
-	fclose(fopen(segment_fixture_path(fixture, "ncclstat.1.2.3"), "w"));
-	age(segment_fixture_path(fixture, "ncclstat.1.2.3"));
-	assert_int_equal(segment_fixture_create(fixture, &dead, 9, &other), 0);
-	other.header->magic ^= 1;
-	ncs_writer_publish(&other);
-	munmap(other.header, other.mapped_bytes);
-	age(other.path);
-	ncs_writer_reap(fixture->directory, &fixture->process);
-	assert_int_equal(files_in(fixture->directory), 5);
-	make(fixture, &dead, 3, true);
-	ncs_writer_reap(fixture->directory, &fixture->process);
-	assert_int_equal(files_in(fixture->directory), 5);
-	/* A process that cannot read its boot ID must not consider all others
-	 * dead. */
-	blind.boot_id[0] = '\0';
-	ncs_writer_reap(fixture->directory, &blind);
-	assert_int_equal(files_in(fixture->directory), 5);
-	/* Objects made before this boot are removed, whatever process made
-	 * them. */
-	dead = elsewhere = fixture->process;
-	dead.boot_id[0] ^= 1;
-	make(fixture, &dead, 4, true);
-	ncs_writer_reap(fixture->directory, &fixture->process);
-	assert_int_equal(files_in(fixture->directory), 5);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SEGMENT_FIXTURE_BARE(header_identifies_its_process),
 		SEGMENT_FIXTURE_BARE(version_is_stored_last),
-		SEGMENT_FIXTURE_BARE(only_the_owner_may_read_the_file),
+		SEGMENT_FIXTURE_BARE(
+			only_the_owner_may_read_the_file_and_nobody_write_it),
 		SEGMENT_FIXTURE_BARE(all_bytes_are_reserved),
 		SEGMENT_FIXTURE_BARE(segment_may_replace_another_mapping),
+		SEGMENT_FIXTURE_BARE(
+			mapping_that_cannot_be_replaced_stays_usable),
+		SEGMENT_FIXTURE_BARE(process_forked_meanwhile_holds_nothing),
 		SEGMENT_FIXTURE_BARE(
 			unlinking_removes_the_name_and_keeps_the_memory),
 		SEGMENT_FIXTURE_BARE(existing_file_of_that_name_is_left_alone),
 		SEGMENT_FIXTURE_BARE(symbolic_link_is_not_followed),
 		SEGMENT_FIXTURE_BARE(path_that_is_no_directory_is_refused),
+		SEGMENT_FIXTURE_BARE(
+			directory_that_is_not_in_memory_is_refused),
 		SEGMENT_FIXTURE_BARE(
 			directory_of_another_user_is_refused_unless_sticky),
 		SEGMENT_FIXTURE_BARE(own_directory_need_not_be_sticky),
@@ -582,8 +634,6 @@ int main(void)
 		cmocka_unit_test(missing_process_has_no_start_time),
 		cmocka_unit_test(zombie_has_no_start_time),
 		cmocka_unit_test(process_without_its_main_thread_is_alive),
-		SEGMENT_FIXTURE_BARE(
-			only_old_segments_of_dead_processes_are_reaped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
