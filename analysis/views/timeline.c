@@ -94,7 +94,8 @@ bool ncs_track_at(const struct ncs_rank *rank, size_t place,
 		return has_calls(rank);
 	if (place == PLACE_KERNELS) {
 		track->kind = NCS_TRACK_KERNELS;
-		return rank->now.events[NCS_EVENT_KERNEL_CH] > 0;
+		return rank->now.events[NCS_EVENT_KERNEL_CH] > 0 ||
+		       rank->now.launches.followed > 0;
 	}
 	if (place == PLACE_PROXY) {
 		track->kind = NCS_TRACK_PROXY;
@@ -129,20 +130,45 @@ void ncs_track_name(const struct ncs_track *track, char *text, size_t size)
 	}
 }
 
-static enum ncs_latest_kind ring_kind(const struct ncs_track *track)
+/* Returns whether a track has records of this kind. Times on the stream are in
+ * the records of operations, those of channels of kernels in their own. */
+static bool uses_ring(const struct ncs_rank *rank,
+		      const struct ncs_track *track, enum ncs_latest_kind kind)
 {
-	return track->kind == NCS_TRACK_CALLS ||
-			       track->kind == NCS_TRACK_FUNCTION ?
-		       NCS_LATEST_CALLS :
-		       NCS_LATEST_WORK;
+	switch (track->kind) {
+	case NCS_TRACK_CALLS:
+	case NCS_TRACK_FUNCTION:
+		return kind == NCS_LATEST_CALLS;
+	case NCS_TRACK_KERNELS:
+		return kind == NCS_LATEST_CALLS ?
+			       rank->now.launches.followed > 0 :
+			       rank->now.events[NCS_EVENT_KERNEL_CH] > 0;
+	default:
+		return kind == NCS_LATEST_WORK;
+	}
 }
 
 uint64_t ncs_track_known_from_ns(const struct ncs_rank *rank,
 				 const struct ncs_track *track)
 {
+	uint64_t from_ns = 0;
+
 	if (!rank->latest)
 		return rank->now.taken_ns;
-	return rank->latest->rings[ring_kind(track)].complete_from_ns;
+	for (unsigned i = 0; i < NCS_LATEST_KINDS; i++)
+		if (uses_ring(rank, track, i) &&
+		    rank->latest->rings[i].complete_from_ns > from_ns)
+			from_ns = rank->latest->rings[i].complete_from_ns;
+	return from_ns;
+}
+
+bool ncs_track_has_gaps(const struct ncs_rank *rank,
+			const struct ncs_track *track)
+{
+	const struct ncs_launches_view *launches = &rank->now.launches;
+
+	return track->kind == NCS_TRACK_KERNELS &&
+	       (launches->status == NCS_STREAM_SOME || launches->captured > 0);
 }
 
 /* --- Stretches ----------------------------------------------------------- */
@@ -312,47 +338,76 @@ static uint64_t operation_begun_ns(const struct ncs_rank *rank,
 	return operation->first_child_ns;
 }
 
+/* Visits an operation in progress: queued until `begun_ns`, 0 if it has not
+ * begun, then in an activity. */
+static void emit_operation(const struct track_visitor *visitor,
+			   const struct ncs_operation_view *operation,
+			   uint64_t begun_ns, enum ncs_activity activity)
+{
+	struct ncs_stretch stretch = {
+		.start_ns = operation->start_ns,
+		.end_ns = ncs_rank_end_ns(visitor->rank),
+		.activity = NCS_ACTIVITY_QUEUED,
+		.open = true,
+		.operation = operation,
+	};
+
+	if (begun_ns != 0) {
+		if (begun_ns > stretch.start_ns) {
+			stretch.end_ns = begun_ns;
+			emit(visitor, stretch);
+		}
+		stretch.start_ns = begun_ns;
+		stretch.end_ns = ncs_rank_end_ns(visitor->rank);
+		stretch.activity = activity;
+	}
+	emit(visitor, stretch);
+}
+
 static void visit_open_operations(const struct track_visitor *visitor)
 {
 	const struct ncs_rank *rank = visitor->rank;
-	uint64_t end_ns = ncs_rank_end_ns(rank);
 
 	for (size_t i = 0; i < rank->now.operation_count; i++) {
 		const struct ncs_operation_view *operation =
 			&rank->now.operations[i];
-		struct ncs_stretch stretch = {
-			.start_ns = operation->start_ns,
-			.end_ns = end_ns,
-			.activity = NCS_ACTIVITY_QUEUED,
-			.open = true,
-			.operation = operation,
-		};
-		uint64_t begun_ns;
 
-		if (operation->function != visitor->track->function)
-			continue;
-		begun_ns = operation_begun_ns(rank, operation);
-		if (begun_ns == 0) {
-			emit(visitor, stretch);
-			continue;
-		}
-		stretch.end_ns = begun_ns;
-		emit(visitor, stretch);
-		stretch.start_ns = begun_ns;
-		stretch.end_ns = end_ns;
-		stretch.activity = NCS_ACTIVITY_RUNNING;
-		emit(visitor, stretch);
+		if (operation->function == visitor->track->function)
+			emit_operation(visitor, operation,
+				       operation_begun_ns(rank, operation),
+				       NCS_ACTIVITY_RUNNING);
 	}
+}
+
+static bool is_on_stream(const struct ncs_record *record)
+{
+	return ncs_record_is_operation(record) &&
+	       record->flags & NCS_RECORD_ON_STREAM &&
+	       record->delta[1] <= record->duration;
 }
 
 static bool is_kernel(const struct ncs_track *track,
 		      const struct ncs_record *record)
 {
 	(void)track;
-	return record->event == NCS_EVENT_KERNEL_CH;
+	return record->event == NCS_EVENT_KERNEL_CH || is_on_stream(record);
 }
 
-/* Places a kernel by the GPU's clock, or if that is unknown by the times at
+/* The kernel of an operation, by its launch's times on the stream. */
+static void visit_launch(const struct track_visitor *visitor,
+			 const struct ncs_record *record)
+{
+	uint64_t begun = record->start + record->delta[1];
+
+	/* It had been reported 1 tick before at the latest. */
+	if (record->delta[1] > 1)
+		emit_record(visitor, record, NCS_ACTIVITY_QUEUED, record->start,
+			    begun);
+	emit_record(visitor, record, NCS_ACTIVITY_KERNEL, begun,
+		    record->start + record->duration);
+}
+
+/* Places a kernel's channel by the GPU's clock, or if that is unknown by the times at
  * which NCCL reported it. */
 static void visit_kernel(const struct track_visitor *visitor,
 			 const struct ncs_record *record)
@@ -361,6 +416,10 @@ static void visit_kernel(const struct track_visitor *visitor,
 	struct ncs_stretch stretch = { .activity = NCS_ACTIVITY_KERNEL,
 				       .record = record };
 
+	if (is_on_stream(record)) {
+		visit_launch(visitor, record);
+		return;
+	}
 	if (!clock->known || record->value == 0) {
 		emit_record(visitor, record, NCS_ACTIVITY_KERNEL, record->start,
 			    record->start + record->duration);
@@ -369,6 +428,26 @@ static void visit_kernel(const struct track_visitor *visitor,
 	stretch.start_ns = record->value - (uint64_t)clock->offset_ns;
 	stretch.end_ns = stretch.start_ns + record->number;
 	emit(visitor, stretch);
+}
+
+static void visit_open_launches(const struct track_visitor *visitor)
+{
+	const struct ncs_rank *rank = visitor->rank;
+
+	for (size_t i = 0; i < rank->now.operation_count; i++) {
+		const struct ncs_operation_view *operation =
+			&rank->now.operations[i];
+		enum ncs_launch_phase phase =
+			ncs_operation_phase(rank, operation);
+
+		if (phase == NCS_LAUNCH_PHASE_QUEUED ||
+		    phase == NCS_LAUNCH_PHASE_RUNNING)
+			emit_operation(visitor, operation,
+				       phase == NCS_LAUNCH_PHASE_RUNNING ?
+					       rank->now.launches.begun_ns :
+					       0,
+				       NCS_ACTIVITY_KERNEL);
+	}
 }
 
 static bool is_of_proxy(const struct ncs_track *track,
@@ -475,12 +554,12 @@ static const struct {
 		    const struct ncs_record *record);
 	void (*record)(const struct track_visitor *visitor,
 		       const struct ncs_record *record);
-	void (*now)(const struct track_visitor *visitor); /* NULL if unknown */
+	void (*now)(const struct track_visitor *visitor);
 } kinds[] = {
 	[NCS_TRACK_CALLS] = { is_call, visit_call, visit_open_calls },
 	[NCS_TRACK_FUNCTION] = { is_of_function, visit_operation,
 				 visit_open_operations },
-	[NCS_TRACK_KERNELS] = { is_kernel, visit_kernel, NULL },
+	[NCS_TRACK_KERNELS] = { is_kernel, visit_kernel, visit_open_launches },
 	[NCS_TRACK_PROXY] = { is_of_proxy, visit_proxy, visit_proxy_now },
 	[NCS_TRACK_CHANNEL] = { is_of_channel, visit_channel,
 				visit_channel_now },
@@ -512,29 +591,32 @@ void ncs_track_visit(const struct ncs_rank *rank, const struct ncs_track *track,
 		.until_ticks = ticks_of(clock, until_ns + ROUNDING_NS),
 	};
 
-	if (rank->latest) {
-		const struct ncs_latest_ring *ring =
-			&rank->latest->rings[ring_kind(track)];
+	for (unsigned k = 0; rank->latest && k < NCS_LATEST_KINDS; k++) {
+		const struct ncs_latest_ring *ring = &rank->latest->rings[k];
 
-		for (size_t i = 0; i < ring->count; i++)
+		for (size_t i = 0; uses_ring(rank, track, k) && i < ring->count;
+		     i++)
 			visit_record(&visitor, ncs_latest_at(ring, i));
 	}
-	if (kinds[track->kind].now)
-		kinds[track->kind].now(&visitor);
+	kinds[track->kind].now(&visitor);
 }
 
 bool ncs_track_is_empty(const struct ncs_rank *rank,
 			const struct ncs_track *track)
 {
-	const struct ncs_latest_ring *ring =
-		rank->latest ? &rank->latest->rings[ring_kind(track)] : NULL;
 	struct ncs_stretch now;
 
 	if (ncs_track_now(rank, track, &now))
 		return false;
-	for (size_t i = 0; ring && i < ring->count; i++)
-		if (kinds[track->kind].has(track, ncs_latest_at(ring, i)))
-			return false;
+	for (unsigned k = 0; rank->latest && k < NCS_LATEST_KINDS; k++) {
+		const struct ncs_latest_ring *ring = &rank->latest->rings[k];
+
+		for (size_t i = 0; uses_ring(rank, track, k) && i < ring->count;
+		     i++)
+			if (kinds[track->kind].has(track,
+						   ncs_latest_at(ring, i)))
+				return false;
+	}
 	return true;
 }
 
@@ -605,7 +687,6 @@ bool ncs_track_now(const struct ncs_rank *rank, const struct ncs_track *track,
 		.context = &search,
 	};
 
-	if (kinds[track->kind].now)
-		kinds[track->kind].now(&visitor);
+	kinds[track->kind].now(&visitor);
 	return search.count > 0;
 }

@@ -47,7 +47,7 @@ enum ncs_activity_layer ncs_activity_layer(enum ncs_activity activity);
 enum ncs_track_kind {
 	NCS_TRACK_CALLS,    /* the application's calls */
 	NCS_TRACK_FUNCTION, /* operations of one function */
-	NCS_TRACK_KERNELS,  /* the kernels that are timed */
+	NCS_TRACK_KERNELS,  /* launches on their streams, kernels' channels */
 	NCS_TRACK_PROXY,    /* the proxy thread */
 	NCS_TRACK_CHANNEL,  /* steps of one channel, direction and peer */
 };
@@ -112,6 +112,10 @@ bool ncs_track_is_empty(const struct ncs_rank *rank,
 /* Returns the time from which all of a track is known, but for lost records. */
 uint64_t ncs_track_known_from_ns(const struct ncs_rank *rank,
 				 const struct ncs_track *track);
+
+/* Whether a track may lack what was under way: not all launches are timed. */
+bool ncs_track_has_gaps(const struct ncs_rank *rank,
+			const struct ncs_track *track);
 
 /* Whether a record is of an operation, collective or point-to-point. */
 bool ncs_record_is_operation(const struct ncs_record *record);

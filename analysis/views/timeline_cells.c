@@ -121,7 +121,8 @@ static enum ncs_activity nothing(const struct ncs_rank *rank,
 	const struct ncs_latest *latest = rank->latest;
 
 	if (until_ns <= (int64_t)ncs_track_known_from_ns(rank, track) ||
-	    from_ns >= (int64_t)ncs_rank_end_ns(rank))
+	    from_ns >= (int64_t)ncs_rank_end_ns(rank) ||
+	    ncs_track_has_gaps(rank, track))
 		return NCS_ACTIVITY_UNKNOWN;
 	if (latest && latest->lost > 0 &&
 	    until_ns > (int64_t)latest->lost_from_ns &&

@@ -241,7 +241,7 @@ void ncs_synthetic_launches(struct ncs_snapshot *snapshot,
 		return;
 	*view = (struct ncs_launches_view){
 		.status = NCS_STREAM_SOME,
-		.level = 2,
+		.level = SYNTHETIC_LAUNCH_LEVEL,
 		.ended = number - runs,
 		.begun = number,
 		.followed = number,

@@ -20,6 +20,8 @@
 #define CYCLE_NS (17 * MS)
 #define CYCLE_STEPS 8u
 #define STEP_BYTES (14 * MIB) /* of all channels together */
+/* One launch in 2^level is timed. */
+#define SYNTHETIC_LAUNCH_LEVEL 2u
 
 /* The age at which a channel hangs, 8 s: the beginning of a cycle. */
 #define HANG_AT_NS (471 * CYCLE_NS)

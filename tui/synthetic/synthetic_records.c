@@ -65,6 +65,9 @@ static void record_operation(const struct synthetic_pass *pass, uint64_t round)
 	launch.duration = MS / 50;
 	launch.delta[0] = call.delta[0];
 	launch.delta[1] = 0;
+	if (pass->member->kind == WORLD &&
+	    round % (UINT64_C(1) << SYNTHETIC_LAUNCH_LEVEL) == 0)
+		operation.flags = NCS_RECORD_ON_STREAM;
 	append.number = NCS_PROXY_APPEND;
 	append.duration = CYCLE_NS / 100 * 5;
 	record(pass, age_ns - MS / 20, call);

@@ -278,6 +278,114 @@ static void kernels_are_shown_when_they_ran(void **state)
 	assert_string_equal(text, "....xx....");
 }
 
+/* A job over NVLink: of its launches the first two are over, the third one has
+ * begun, the fourth one is queued. */
+static struct scripted_rank *launch(struct scripted *job, int number)
+{
+	struct scripted_rank *rank = add(job, number);
+
+	rank->snapshot.launches = (struct ncs_launches_view){
+		.status = NCS_STREAM_ALL,
+		.ended = 2,
+		.begun = 3,
+		.followed = 4,
+		.launched = 4,
+		.begun_ns = NOW - 3 * MS,
+		.ended_ns = NOW - 4 * MS,
+	};
+	for (unsigned i = 0; i < 4; i++) {
+		int64_t start = NOW - (9 - (int64_t)i) * MS;
+		struct ncs_record *record;
+
+		if (i >= 2) {
+			rank->operations[rank->snapshot.operation_count++] =
+				(struct ncs_operation_view){
+					.number = i + 1,
+					.start_ns = (uint64_t)start,
+					.sequence_number = i,
+					.event = NCS_EVENT_COLL,
+					.function = NCS_FUNCTION_ALL_REDUCE,
+					.launch = i + 1,
+				};
+			continue;
+		}
+		record = put(rank, NCS_EVENT_COLL, start, (3 + i) * MS);
+		record->operation = i + 1;
+		record->number = i;
+		record->flags = NCS_RECORD_ON_STREAM;
+		record->delta[1] = (uint64_t)((2 + i) * MS);
+	}
+	return rank;
+}
+
+static void launches_are_shown_on_their_stream(void **state)
+{
+	struct scripted *job = *state;
+	char text[WIDTH + 1];
+
+	launch(job, 0);
+	scripted_pass(job, NOW);
+	letters(scripted_rank(job, 0), NCS_TRACK_KERNELS, NOW, MS, 10, text);
+	assert_string_equal(text, ".qqxqxqxxx");
+}
+
+static void launches_that_have_not_begun_are_queued(void **state)
+{
+	struct scripted *job = *state;
+	struct scripted_rank *rank = launch(job, 0);
+	const struct ncs_rank *shown;
+	struct ncs_stretch now;
+	struct ncs_track track;
+
+	rank->snapshot.launches.begun = 2;
+	scripted_pass(job, NOW);
+	shown = scripted_rank(job, 0);
+	track = track_of(shown, NCS_TRACK_KERNELS);
+	assert_true(ncs_track_now(shown, &track, &now));
+	assert_int_equal(now.activity, NCS_ACTIVITY_QUEUED);
+	rank->snapshot.launches.begun = rank->snapshot.launches.ended = 4;
+	scripted_pass(job, NOW);
+	shown = scripted_rank(job, 0);
+	assert_false(ncs_track_now(shown, &track, &now));
+	assert_false(ncs_track_is_empty(shown, &track));
+}
+
+/* Between the launches that are timed there may have been others. */
+static void launches_that_are_not_timed_are_unknown(void **state)
+{
+	struct scripted *job = *state;
+	struct scripted_rank *rank = launch(job, 0);
+	char text[WIDTH + 1];
+
+	rank->snapshot.operation_count = 0;
+	rank->snapshot.launches.status = NCS_STREAM_SOME;
+	scripted_pass(job, NOW);
+	letters(scripted_rank(job, 0), NCS_TRACK_KERNELS, NOW, MS, 10, text);
+	assert_string_equal(text, " qqxqx    ");
+}
+
+static void kernels_of_a_collective_are_lit_in_all_ranks(void **state)
+{
+	struct scripted *job = *state;
+	struct ncs_collective collective = { 7, NCS_FUNCTION_ALL_REDUCE, 1 };
+
+	for (int i = 0; i < 2; i++)
+		launch(job, i);
+	scripted_pass(job, NOW);
+	for (int i = 0; i < 2; i++) {
+		const struct ncs_rank *rank = scripted_rank(job, i);
+		const struct ncs_axis axis = { NOW, MS, 10 };
+		struct ncs_track track = track_of(rank, NCS_TRACK_KERNELS);
+		struct ncs_cell cells[NCS_CELLS_MAX];
+
+		assert_int_equal(ncs_track_cells(rank, &track, &axis,
+						 &collective, cells),
+				 0);
+		for (int k = 0; k < 10; k++)
+			assert_int_equal(cells[k].lit, k >= 2 && k <= 5);
+	}
+}
+
 static void unknown_time_is_not_shown_as_idle(void **state)
 {
 	struct scripted *job = *state;
@@ -573,6 +681,10 @@ int main(void)
 		TEST(the_proxy_is_awake_between_its_records),
 		TEST(calls_are_shown_before_their_group),
 		TEST(kernels_are_shown_when_they_ran),
+		TEST(launches_are_shown_on_their_stream),
+		TEST(launches_that_have_not_begun_are_queued),
+		TEST(launches_that_are_not_timed_are_unknown),
+		TEST(kernels_of_a_collective_are_lit_in_all_ranks),
 		TEST(unknown_time_is_not_shown_as_idle),
 		TEST(a_gap_ends_where_a_full_ring_begins),
 		TEST(a_collective_is_found_in_every_rank),
