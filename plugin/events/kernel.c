@@ -3,6 +3,7 @@
 #include "plugin/events/kernel.h"
 
 #include "plugin/state/lane.h"
+#include "plugin/state/registry.h"
 #include "shm/seqlock.h"
 
 static void publish(struct ncs_gpu_clock *block,
@@ -41,7 +42,7 @@ static void release_bounds(struct ncs_comm *comm)
 bool ncs_kernel_times(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		      struct ncs_span_slot *span, uint64_t now)
 {
-	const struct ncs_clock *clock = &comm->header->clock;
+	const struct ncs_clock *clock = &ncs_registry.clock;
 	struct ncs_gpu_kernel kernel = {
 		.start = span->gpu_start_ns,
 		.stop = span->gpu_stop_ns,

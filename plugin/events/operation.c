@@ -324,8 +324,7 @@ static void record_time(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		ncs_class_change_time(histogram, before - 1, ns);
 }
 
-static void publish_record(const struct ncs_comm *comm,
-			   struct ncs_lane_state *lane,
+static void publish_record(struct ncs_lane_state *lane,
 			   const struct ncs_operation_slot *op, bool again,
 			   uint64_t now)
 {
@@ -359,7 +358,7 @@ static void publish_record(const struct ncs_comm *comm,
 		record.delta[1] = stream_begin - record.start;
 		record.duration = record.delta[1] +
 				  ncs_clock_duration_ticks(
-					  &comm->header->clock,
+					  &ncs_registry.clock,
 					  ncs_load_relaxed(&op->stream_ns));
 	}
 	if (enqueued)
@@ -371,7 +370,7 @@ static void publish_record(const struct ncs_comm *comm,
 static void count_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		       struct ncs_operation_slot *op, uint64_t now)
 {
-	const struct ncs_clock *clock = &comm->header->clock;
+	const struct ncs_clock *clock = &ncs_registry.clock;
 	uint64_t proxy_start = ncs_load_relaxed(&op->proxy_start);
 	uint64_t proxy_stop = ncs_load_relaxed(&op->proxy_stop);
 	uint64_t kernel_start_ns = ncs_load_relaxed(&op->kernel_start_ns);
@@ -398,7 +397,7 @@ static void count_done(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	 * look of the watch thread only. */
 	if (proxy_stop != 0 || kernel_stop_ns != 0 || stream_ns != 0 ||
 	    ncs_children_started(ncs_load_relaxed(&op->children)) != 0)
-		publish_record(comm, lane, op, again, now);
+		publish_record(lane, op, again, now);
 	if (op->number > ncs_load_relaxed(&comm->header->latest_done))
 		ncs_store_relaxed(&comm->header->latest_done, op->number);
 	ncs_store_relaxed(&op->published->number, 0);
@@ -593,15 +592,14 @@ void ncs_operation_launch_began(struct ncs_operation_slot *op, uint64_t now)
 
 /* Returns when an operation's launch ended: if that is not known, when its last
  * child did, else `now`, when the watch thread noticed. */
-static uint64_t end_of_launch(const struct ncs_comm *comm,
-			      const struct ncs_operation_slot *op,
+static uint64_t end_of_launch(const struct ncs_operation_slot *op,
 			      const struct ncs_launch_end *end, uint64_t now)
 {
 	uint64_t last = ncs_load_relaxed(&op->published->last_child_done);
 
 	if (end->begin != 0)
-		return end->begin + ncs_clock_duration_ticks(
-					    &comm->header->clock, end->time_ns);
+		return end->begin + ncs_clock_duration_ticks(&ncs_registry.clock,
+							     end->time_ns);
 	return last != 0 ? last : now;
 }
 
@@ -618,7 +616,7 @@ void ncs_operation_launch_done(struct ncs_comm *comm,
 	ncs_store_relaxed(&op->stream_bytes, end->bytes);
 	ncs_store_relaxed(&op->stream_ns, end->time_ns);
 	child_done(comm, lane, op, NCS_LAUNCH_PENDING,
-		   end_of_launch(comm, op, end, now));
+		   end_of_launch(op, end, now));
 }
 
 bool ncs_operation_end_unfollowed(struct ncs_comm *comm,

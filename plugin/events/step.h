@@ -259,7 +259,7 @@ void ncs_step_enter_slowly(struct ncs_step_slot *step, uint32_t transition,
 static inline bool ncs_step_is_quick(const struct ncs_lane_state *lane)
 {
 	return __builtin_expect(
-		lane && ncs_clock_is_counter(ncs_registry.clock_kind), 1);
+		lane && ncs_clock_is_counter(ncs_registry.clock.kind), 1);
 }
 
 /* Handles startEvent of a step. Returns false, and does nothing, if its proxy
@@ -336,7 +336,7 @@ NCS_STEP_INLINE bool ncs_step_on_state(unsigned api_version,
 		return true;
 	if (api_version >= 4 && args)
 		bytes = &sizes->proxy_step.transferred_bytes;
-	if (ncs_clock_is_counter(ncs_registry.clock_kind))
+	if (ncs_clock_is_counter(ncs_registry.clock.kind))
 		ncs_step_enter(step, transition, bytes, ncs_clock_counter());
 	else
 		ncs_step_enter_slowly(step, transition, bytes);

@@ -60,7 +60,6 @@ static struct {
 	struct ncs_environment config;
 	char config_problem[256];
 	struct ncs_process self;
-	struct ncs_clock clock;
 	uint64_t used_bytes;
 	uint64_t next_cookie;
 	unsigned next_serial;
@@ -141,17 +140,16 @@ static void start_process(void)
 			     sizeof(process.config_problem));
 	ncs_process_describe(&process.self);
 	ncs_registry.pid = process.self.pid;
-	ncs_clock_calibrate(&process.clock, ncs_clock_choose());
-	ncs_registry.clock_kind = process.clock.kind;
+	ncs_clock_calibrate(&ncs_registry.clock, ncs_clock_choose());
 	ncs_registry.slow_ticks = ncs_clock_duration_ticks(
-		&process.clock, process.config.sample_slow_ns);
+		&ncs_registry.clock, process.config.sample_slow_ns);
 	ncs_sampling_set_level(process.config.sample_level);
 	ncs_range_set_limit(process.config.ranges);
-	ncs_mask_reset(&process.config, &process.clock);
-	ncs_launch_watch_reset(&process.config, &process.clock);
+	ncs_mask_reset(&process.config, &ncs_registry.clock);
+	ncs_launch_watch_reset(&process.config, &ncs_registry.clock);
 	/* Contexts start at a number that no other process is likely to use, so
 	 * that another process's context or handle is not mistaken for ours. */
-	process.next_cookie = (process.clock.base_monotonic_ns ^
+	process.next_cookie = (ncs_registry.clock.base_monotonic_ns ^
 			       (uint64_t)process.self.pid << 20) &
 			      UINT64_C(0xffffffffff);
 	if (!process.fork_handled &&
@@ -262,6 +260,7 @@ static struct ncs_comm *make_comm(int *error)
 {
 	uint32_t profile = choose_profile();
 	struct ncs_comm *comm = unused_comm();
+	struct ncs_segment_size size;
 	bool used_before;
 
 	if (profile == PROFILE_COUNT || !comm) {
@@ -284,7 +283,8 @@ static struct ncs_comm *make_comm(int *error)
 		ncs_comm_unmap(comm, &profiles[profile]);
 	if (*error)
 		return NULL;
-	ncs_comm_bind(comm);
+	size = size_of(profile);
+	ncs_comm_bind(comm, &size);
 	if (used_before)
 		ncs_comm_free_slots(comm);
 	ncs_comm_reset(comm);
@@ -335,7 +335,7 @@ static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init)
 	comm->nranks = init->nranks;
 	header->plugin_version = NCS_VERSION_NUMBER;
 	header->api_version = init->api_version;
-	header->clock = process.clock;
+	header->clock = ncs_registry.clock;
 	header->created = ncs_now();
 	ncs_store_relaxed(&comm->lanes[0].published->owner, UINT64_MAX);
 	identify(&header->identity, init);

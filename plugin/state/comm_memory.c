@@ -136,40 +136,41 @@ void ncs_comm_reset(struct ncs_comm *comm)
 	comm->lane_of_thread[NCS_THREAD_MAX + 1] = &comm->lanes[0];
 }
 
-void ncs_comm_bind(struct ncs_comm *comm)
+void ncs_comm_bind(struct ncs_comm *comm, const struct ncs_segment_size *size)
 {
-	struct ncs_header *header = comm->header;
-	char *base = (char *)header;
+	struct ncs_header layout = { 0 };
+	char *base = (char *)comm->header;
 
-	comm->channels = (struct ncs_channel *)(base + header->channels.offset);
+	ncs_segment_lay_out(&layout, size);
+	comm->channels = (struct ncs_channel *)(base + layout.channels.offset);
 	comm->operations =
-		(struct ncs_operation *)(base + header->operations.offset);
-	comm->classes = (struct ncs_class *)(base + header->classes.offset);
+		(struct ncs_operation *)(base + layout.operations.offset);
+	comm->classes = (struct ncs_class *)(base + layout.classes.offset);
 	comm->histograms =
-		(struct ncs_histogram *)(base + header->histograms.offset);
-	comm->ranges = (struct ncs_range *)(base + header->ranges.offset);
+		(struct ncs_histogram *)(base + layout.histograms.offset);
+	comm->ranges = (struct ncs_range *)(base + layout.ranges.offset);
 	comm->range_histograms =
 		(struct ncs_range_histogram *)(base +
-					       header->range_histograms.offset);
-	comm->range_count = header->ranges.count;
-	comm->range_histogram_count = header->range_histograms.count;
-	comm->channel_count = header->channels.count;
-	comm->operation_count = header->operations.count;
-	comm->class_count = header->classes.count;
-	comm->histogram_count = header->histograms.count;
+					       layout.range_histograms.offset);
+	comm->range_count = layout.ranges.count;
+	comm->range_histogram_count = layout.range_histograms.count;
+	comm->channel_count = layout.channels.count;
+	comm->operation_count = layout.operations.count;
+	comm->class_count = layout.classes.count;
+	comm->histogram_count = layout.histograms.count;
 	for (unsigned i = 0; i < NCS_LANE_MAX; i++) {
 		struct ncs_lane_state *lane = &comm->lanes[i];
 		struct ncs_ring *ring =
-			(struct ncs_ring *)(base + header->rings.offset +
-					    (size_t)i * header->rings.stride);
+			(struct ncs_ring *)(base + layout.rings.offset +
+					    (size_t)i * layout.rings.stride);
 
 		lane->published =
-			(struct ncs_lane *)(base + header->lanes.offset +
-					    (size_t)i * header->lanes.stride);
+			(struct ncs_lane *)(base + layout.lanes.offset +
+					    (size_t)i * layout.lanes.stride);
 		lane->ring.ring = ring;
 		lane->ring.records = (struct ncs_record *)(ring + 1);
 		lane->ring.position = 0;
-		lane->ring.mask = header->ring_records - 1;
+		lane->ring.mask = layout.ring_records - 1;
 		lane->ring_busy = 0;
 		lane->stream = 0;
 		lane->stream_age = 0;

@@ -17,8 +17,10 @@ int ncs_comm_map(struct ncs_comm *comm, const struct ncs_segment_size *size);
 /* Unmaps what ncs_comm_map() has mapped for the same size, if anything. */
 void ncs_comm_unmap(struct ncs_comm *comm, const struct ncs_segment_size *size);
 
-/* Points the communicator's members to the tables of its segment. */
-void ncs_comm_bind(struct ncs_comm *comm);
+/* Points the communicator's members to the tables of its segment, which was
+ * created with this size. Reads nothing in the segment: others can change
+ * it. */
+void ncs_comm_bind(struct ncs_comm *comm, const struct ncs_segment_size *size);
 
 /* Frees all slots that a former communicator used in this memory. Their tags
  * keep growing, so that its handles stay stale. */

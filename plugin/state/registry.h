@@ -17,7 +17,9 @@
 
 /* The one registry of the process. */
 struct ncs_registry {
-	uint64_t clock_kind; /* enum ncs_clock_kind; read by every callback */
+	/* The clock of all records; every callback reads its kind. Segments
+	 * have a copy, which others can change. */
+	struct ncs_clock clock;
 	/* One operation in 2^sample_level keeps the records of its children. */
 	uint64_t sample_level;
 	/* Each operation in progress for longer than this keeps them as
@@ -36,7 +38,7 @@ extern struct ncs_registry ncs_registry;
 /* Returns the time now, in ticks of the clock in use. */
 static inline uint64_t ncs_now(void)
 {
-	return ncs_clock_ticks(ncs_registry.clock_kind);
+	return ncs_clock_ticks(ncs_registry.clock.kind);
 }
 
 /* Returns the communicator of a context, which may be any value; NULL if the

@@ -3,6 +3,7 @@
  * too late or from elsewhere, missing or garbage arguments, calls in the wrong
  * order. Each must be counted and must break nothing, and correct calls at the
  * same time must be followed as if nothing had happened. */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,7 +11,12 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -1157,6 +1163,132 @@ static void time_kernels_wildly(void *argument)
 SCENARIO_TEST(implausible_gpu_times_are_counted_and_not_used,
 	      time_kernels_wildly)
 
+/* --- Another process that writes into the segments ---------------------- */
+
+/* Returns a word that is wrong in one way or another; *seed is not 0. */
+static uint64_t wrong_word(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	switch (*seed >> 60 & 3) {
+	case 0:
+		return 0;
+	case 1:
+		return UINT64_MAX;
+	case 2:
+		return *seed & 0xffff;
+	default:
+		return *seed;
+	}
+}
+
+/* Writes into an object: all words of the header again and again, since init is
+ * short, then any words. */
+static void scribble_in(const char *path, uint64_t *seed)
+{
+	int file = open(path, O_RDWR);
+	struct stat status;
+	uint64_t *words;
+	size_t count;
+
+	if (file < 0)
+		return;
+	if (fstat(file, &status) != 0 || status.st_size < 4096) {
+		close(file);
+		return;
+	}
+	count = (size_t)status.st_size / 8;
+	words = mmap(NULL, 8 * count, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+		     0);
+	close(file);
+	if (words == MAP_FAILED)
+		return;
+	for (unsigned i = 0; i < 20000; i++)
+		words[i % (sizeof(struct ncs_header) / 8)] = wrong_word(seed);
+	for (unsigned i = 0; i < 20000; i++)
+		words[wrong_word(seed) % count] = wrong_word(seed);
+	munmap(words, 8 * count);
+}
+
+/* Writes into the newest object, now and then into all of them. Names end with a
+ * number that grows. */
+static void scribble(bool everywhere, uint64_t *seed)
+{
+	DIR *entries = opendir(scenario_directory);
+	char path[512], newest[512] = "";
+	struct dirent *found;
+	int latest = -1;
+
+	while (entries && (found = readdir(entries))) {
+		const char *number = strrchr(found->d_name, '.');
+
+		if (found->d_name[0] == '.' || !number)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", scenario_directory,
+			 found->d_name);
+		if (everywhere)
+			scribble_in(path, seed);
+		if (atoi(number + 1) > latest) {
+			latest = atoi(number + 1);
+			strcpy(newest, path);
+		}
+	}
+	if (entries)
+		closedir(entries);
+	if (latest >= 0)
+		scribble_in(newest, seed);
+}
+
+static void scribble_for_ever(void)
+{
+	uint64_t seed = 88172645463325252u;
+
+	for (unsigned i = 0;; i++)
+		scribble(i % 64 == 63, &seed);
+}
+
+static pid_t start_scribbler(void)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	CHECK(pid >= 0, "fork");
+	if (pid > 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() == parent)
+		scribble_for_ever();
+	_exit(EXIT_FAILURE);
+}
+
+/* Publishes while all that it publishes is overwritten. */
+static void publish_in_vain(void *argument)
+{
+	struct guest guest = { 0 };
+	pid_t scribbler = start_scribbler();
+
+	(void)argument;
+	guest.host = open_plugin(LAST_API);
+	for (unsigned life = 0; life < 150; life++) {
+		guest.context = init_comm(guest.host, "overwritten", 0);
+		for (unsigned i = 0; i < 20; i++) {
+			for (int event = 0; event < NCS_EVENT_COUNT; event++)
+				stop(&guest, start_any(&guest,
+						       (enum ncs_event)event));
+			play_coll(&guest, i);
+		}
+		host_finalize(guest.host, guest.context);
+	}
+	kill(scribbler, SIGKILL);
+	waitpid(scribbler, NULL, 0);
+	guest.context = init_comm(guest.host, "left alone", GUEST_RANK);
+	view_open(&guest.view, count_objects() - 1);
+	check_still_follows(&guest, "what nobody overwrites");
+	guest_close(&guest);
+}
+
+SCENARIO_TEST(process_that_overwrites_segments_does_no_harm, publish_in_vain)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1191,6 +1323,7 @@ int main(void)
 		cmocka_unit_test(random_values_in_other_events_do_no_harm),
 		cmocka_unit_test(
 			implausible_gpu_times_are_counted_and_not_used),
+		cmocka_unit_test(process_that_overwrites_segments_does_no_harm),
 	};
 
 	return cmocka_run_group_tests_name("hostile", tests, NULL, NULL);
