@@ -120,10 +120,18 @@ set(struct csv_row *row, enum column column, const char *format, ...)
 	va_end(arguments);
 }
 
+/* Sets a name that a job has chosen. A spreadsheet would compute one that looks
+ * like a formula; an apostrophe makes it text. */
 static void set_text(struct csv_row *row, enum column column, const char *raw)
 {
-	ncs_utf8_clean(row->cells[column], sizeof(row->cells[column]), raw,
-		       false);
+	char *cell = row->cells[column];
+	size_t size = sizeof(row->cells[column]);
+
+	if (*raw && strchr("=+-@", *raw)) {
+		*cell++ = '\'';
+		size--;
+	}
+	ncs_utf8_clean(cell, size, raw, false);
 }
 
 static void set_us(struct csv_row *row, enum column column, double value_ns)

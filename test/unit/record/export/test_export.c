@@ -454,6 +454,33 @@ static void removed_rank_is_in_the_table(void **state)
 	free(exported.text);
 }
 
+static void names_are_never_formulas(void **state)
+{
+	static const char *const names[][2] = {
+		{ "=1+1", "'=1+1" },     { "+1", "'+1" },
+		{ "-1", "'-1" },         { "@sum", "'@sum" },
+		{ "1=1", "1=1" },        { "'=1", "'=1" },
+		{ "=a,b", "\"'=a,b\"" },
+	};
+	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
+	struct recording_fixture *fixture = *state;
+	struct ncs_identity *identity = &fixture->segment->header->identity;
+	struct exported_text exported;
+	char begin[64];
+
+	identity->known |= NCS_KNOWN_COMM_NAME;
+	identity->rank = -3; /* a number stays one */
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		strcpy(identity->comm_name, names[i][0]);
+		make_table(fixture, 0);
+		export(fixture, &request, &exported);
+		snprintf(begin, sizeof(begin), "\n%s,", names[i][1]);
+		assert_non_null(strstr(exported.text, begin));
+		assert_non_null(strstr(exported.text, ",-3,alpha,"));
+		free(exported.text);
+	}
+}
+
 static void names_with_commas_are_quoted(void **state)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
@@ -512,6 +539,7 @@ int main(void)
 		TEST(table_prefers_times_of_the_stream),
 		TEST(table_counts_only_the_requested_time),
 		TEST(removed_rank_is_in_the_table),
+		TEST(names_are_never_formulas),
 		TEST(names_with_commas_are_quoted),
 		TEST(full_disk_is_an_error_in_every_format),
 	};
