@@ -75,10 +75,9 @@ static int look(const struct ncs_command_input *input)
 		status = ncs_commands_run_with_aliases(run_live, &live);
 		if (status >= 0)
 			return status;
-		fprintf(stderr,
-			"ncclstat: no live view on this terminal (%s); here is"
-			" a dump\n",
-			strerror(-status));
+		ncs_complain("no live view on this terminal (%s); here is"
+			     " a dump\n",
+			     strerror(-status));
 	}
 	return ncs_commands_run_with_aliases(ncs_dump_run, input);
 }
@@ -94,12 +93,16 @@ int main(int argc, char **argv)
 	command_line.count = argc;
 	command_line.words = argv;
 	ncs_options_init(&options);
+	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+		ncs_complain_in_ascii();
 	if (!ncs_options_parse(&options, argc, argv, error, sizeof(error))) {
-		fprintf(stderr, "ncclstat: %s (see ncclstat --help)\n", error);
+		ncs_complain("%s (see ncclstat --help)", error);
 		return NCS_EXIT_USAGE;
 	}
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
 		options.ascii = true;
+	if (options.ascii)
+		ncs_complain_in_ascii();
 	ncs_reader_guard();
 	return ncs_commands_run(&options, look);
 }

@@ -16,17 +16,24 @@ struct clean_report {
 	bool failed;
 };
 
-static void on_removed(const char *path, int error, void *argument)
+static void print_path(const struct clean_report *report, const char *what,
+		       const char *path)
 {
-	struct clean_report *report = argument;
 	char clean[4096 + 1];
 
 	ncs_utf8_clean(clean, sizeof(clean), path, report->ascii);
+	fprintf(report->file, "%s %s\n", what, clean);
+}
+
+static void on_removed(const char *path, int error, void *argument)
+{
+	struct clean_report *report = argument;
+
 	if (error) {
-		fprintf(stderr, "ncclstat: %s: %s\n", clean, strerror(-error));
+		ncs_complain("%s: %s", path, strerror(-error));
 		report->failed = true;
 	} else {
-		fprintf(report->file, "removed %s\n", clean);
+		print_path(report, "removed", path);
 	}
 }
 
@@ -43,11 +50,10 @@ int ncs_clean_run(const struct ncs_command_input *input)
 	report.file = output.file;
 	removed = ncs_clean(directory, on_removed, &report);
 	if (removed < 0) {
-		fprintf(stderr, "ncclstat: %s: %s\n", directory,
-			strerror(-removed));
+		ncs_complain("%s: %s", directory, strerror(-removed));
 		report.failed = true;
 	} else if (removed == 0 && !report.failed) {
-		fprintf(output.file, "nothing to remove in %s\n", directory);
+		print_path(&report, "nothing to remove in", directory);
 	}
 	if (report.failed)
 		status = NCS_EXIT_NOTHING;

@@ -146,12 +146,12 @@ static bool load_aliases(struct ncs_aliases *aliases, const char *path)
 		error = ncs_aliases_parse(aliases, text, &line);
 	free(text);
 	if (error && line > 0)
-		fprintf(stderr, "ncclstat: %s:%u: %s\n", path, line,
-			error == -EINVAL ?
-				"a name is missing after the pattern" :
-				strerror(-error));
+		ncs_complain("%s:%u: %s", path, line,
+			     error == -EINVAL ?
+				     "a name is missing after the pattern" :
+				     strerror(-error));
 	else if (error)
-		fprintf(stderr, "ncclstat: %s: %s\n", path, strerror(-error));
+		ncs_complain("%s: %s", path, strerror(-error));
 	return !error;
 }
 
@@ -251,7 +251,7 @@ static int run_on_recordings(const struct mode_command *command,
 						 .replay = &replay,
 					 });
 	else
-		fprintf(stderr, "ncclstat: %s\n", why);
+		ncs_complain("%s", why);
 	ncs_replay_close(&replay);
 	return status;
 }
@@ -273,7 +273,7 @@ static int run_on_jobs(const struct mode_command *command,
 
 	input.source = open_source(options);
 	if (!input.source) {
-		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
+		ncs_complain("%s", strerror(ENOMEM));
 		return NCS_EXIT_NOTHING;
 	}
 	status = run_with_source(command, live, &input);

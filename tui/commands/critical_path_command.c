@@ -164,10 +164,10 @@ static int print(struct path_run *run, struct ncs_replay *replay,
 
 	ncs_recorded_operations_count(run->collectives, &view.count);
 	if (view.report->parts == 0) {
-		fprintf(stderr,
-			"ncclstat: no operation has ended in what was"
+		ncs_complain(
+			"no operation has ended in what was"
 			" recorded: of jobs without a network NCCL tells an end"
-			" only with NCCLSTAT_KERNEL_TIMING\n");
+			" only with NCCLSTAT_KERNEL_TIMING");
 		return NCS_EXIT_NOTHING;
 	}
 	if (!ncs_output_init(&output))
@@ -325,6 +325,6 @@ int ncs_critical_path_run(const struct ncs_command_input *input)
 	close_run(&run);
 	if (status >= 0)
 		return status;
-	fprintf(stderr, "ncclstat: %s\n", strerror(-status));
+	ncs_complain("%s", strerror(-status));
 	return NCS_EXIT_NOTHING;
 }

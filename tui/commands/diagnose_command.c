@@ -83,10 +83,10 @@ static bool take_sample(struct diagnose_watch *watch)
 	ncs_model_update(&watch->model, watch->source,
 			 watch->stamp.monotonic_ns);
 	if (watch->model.error[0])
-		fprintf(stderr, "ncclstat: %s\n", watch->model.error);
+		ncs_complain("%s", watch->model.error);
 	if (ncs_diagnose(&watch->diagnosis, &watch->model) == 0)
 		return true;
-	fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
+	ncs_complain("%s", strerror(ENOMEM));
 	return false;
 }
 

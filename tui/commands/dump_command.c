@@ -54,17 +54,16 @@ void ncs_dump_say_nothing(const struct ncs_options *options)
 	const char *directory = ncs_directory(options->directory);
 
 	if (options->file_count > 0)
-		fputs("ncclstat: no rank was recorded at that time; --list"
-		      " tells which were when\n",
-		      stderr);
+		ncs_complain("no rank was recorded at that time; --list tells"
+			     " which were when");
 	else if (options->pid)
-		fprintf(stderr,
-			"ncclstat: process %" PRIu32 " is no NCCL job with the"
+		ncs_complain(
+			"process %" PRIu32 " is no NCCL job with the"
 			" ncclstat plugin (looked in %s); see ncclstat(1)\n",
 			options->pid, directory);
 	else
-		fprintf(stderr,
-			"ncclstat: no NCCL job with the ncclstat plugin is"
+		ncs_complain(
+			"no NCCL job with the ncclstat plugin is"
 			" running here (looked in %s); start one with"
 			" NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so,"
 			" see ncclstat(1)\n",
@@ -83,7 +82,7 @@ static bool print_sample(FILE *file, const struct ncs_options *options,
 			 struct dump_progress *progress)
 {
 	if (model->error[0])
-		fprintf(stderr, "ncclstat: %s\n", model->error);
+		ncs_complain("%s", model->error);
 	if (options->format == NCS_DUMP_JSON) {
 		ncs_dump_json(file, model, stamp);
 		return true;
@@ -121,7 +120,7 @@ static bool dump_sample(const struct ncs_options *options,
 	stamp = ncs_dump_stamp(replay);
 	ncs_model_update(model, source, stamp.monotonic_ns);
 	if (diagnosis && ncs_diagnose(diagnosis, model) != 0) {
-		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
+		ncs_complain("%s", strerror(ENOMEM));
 		*status = NCS_EXIT_NOTHING;
 		ncs_output_release(&output, status);
 		return false;
@@ -129,7 +128,7 @@ static bool dump_sample(const struct ncs_options *options,
 	*status = model->rank_count > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
 	printed = print_sample(output.file, options, model, &stamp, progress);
 	if (!printed) {
-		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
+		ncs_complain("%s", strerror(ENOMEM));
 		*status = NCS_EXIT_NOTHING;
 	}
 	return ncs_output_release(&output, status) && printed;

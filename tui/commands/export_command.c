@@ -84,26 +84,23 @@ static FILE *open_output(const struct ncs_options *options, int *status)
 		if (!ncs_export_is_binary(options->export_format) ||
 		    !isatty(STDOUT_FILENO))
 			return stdout;
-		fprintf(stderr,
-			"ncclstat: --export=%s is not for a terminal; write it"
-			" to a file with --output=FILE, or into a pipe\n",
-			ncs_export_name(options->export_format));
+		ncs_complain("--export=%s is not for a terminal; write it"
+			     " to a file with --output=FILE, or into a pipe",
+			     ncs_export_name(options->export_format));
 		*status = NCS_EXIT_USAGE;
 		return NULL;
 	}
 	if (is_recording(options)) {
-		fprintf(stderr,
-			"ncclstat: %s: this is the recording itself; it would"
-			" be overwritten\n",
-			options->output_path);
+		ncs_complain("%s: this is the recording itself; it would"
+			     " be overwritten",
+			     options->output_path);
 		*status = NCS_EXIT_USAGE;
 		return NULL;
 	}
 	file = fopen(options->output_path, "we");
 	if (file)
 		return file;
-	fprintf(stderr, "ncclstat: %s: %s\n", options->output_path,
-		strerror(errno));
+	ncs_complain("%s: %s", options->output_path, strerror(errno));
 	*status = NCS_EXIT_NOTHING;
 	return NULL;
 }
@@ -114,25 +111,24 @@ static int say_error(const struct ncs_options *options, int error)
 {
 	if (error == -EPIPE && is_standard_output(options))
 		return NCS_EXIT_OK;
-	fprintf(stderr, "ncclstat: %s: %s; what is there is not all of it\n",
-		is_standard_output(options) ? "standard output" :
-					      options->output_path,
-		strerror(-error));
+	ncs_complain("%s: %s; what is there is not all of it",
+		     is_standard_output(options) ? "standard output" :
+						   options->output_path,
+		     strerror(-error));
 	return NCS_EXIT_NOTHING;
 }
 
 static void say_missing(const struct ncs_export_result *result)
 {
 	if (result->lost > 0)
-		fprintf(stderr,
-			"ncclstat: %" PRIu64
+		ncs_complain(
+			"%" PRIu64
 			" records are missing: they had been overwritten before"
-			" they were recorded, or are damaged\n",
+			" they were recorded, or are damaged",
 			result->lost);
 	if (result->damaged_states > 0)
-		fprintf(stderr,
-			"ncclstat: %zu states are missing: they are damaged\n",
-			result->damaged_states);
+		ncs_complain("%zu states are missing: they are damaged",
+			     result->damaged_states);
 }
 
 int ncs_export_run(const struct ncs_command_input *input)

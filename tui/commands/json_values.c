@@ -18,7 +18,7 @@ static void *allocate(size_t size)
 	void *memory = malloc(size);
 
 	if (!memory) {
-		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
+		ncs_complain("%s", strerror(ENOMEM));
 		exit(NCS_EXIT_NOTHING);
 	}
 	return memory;

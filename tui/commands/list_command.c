@@ -98,14 +98,14 @@ static int list_segments(const struct ncs_options *options,
 
 	if (source->begin(source, ncs_clock_monotonic_ns(), why, sizeof(why)) !=
 	    0) {
-		fprintf(stderr, "ncclstat: %s\n", why);
+		ncs_complain("%s", why);
 		return NCS_EXIT_NOTHING;
 	}
 	if (!ncs_output_init(&output))
 		return NCS_EXIT_NOTHING;
 	if (print_all(output.file, source, options->ascii) == 0) {
-		fprintf(stderr, "ncclstat: there is no segment in %s\n",
-			ncs_directory(options->directory));
+		ncs_complain("there is no segment in %s",
+			     ncs_directory(options->directory));
 		status = NCS_EXIT_NOTHING;
 	}
 	ncs_output_release(&output, &status);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "analysis/base/append.h"
-#include "analysis/base/utf8.h"
 #include "record/write/recorder.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
@@ -44,18 +43,11 @@ static void heed_signals(void)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-static void say(const struct ncs_options *options, const char *text)
-{
-	char clean[4600];
-
-	ncs_utf8_clean(clean, sizeof(clean), text, options->ascii);
-	fprintf(stderr, "ncclstat: %s\n", clean);
-}
-
 /* Prints a report of the recorder. */
 static void report(void *context, const char *text)
 {
-	say(context, text);
+	(void)context;
+	ncs_complain("%s", text);
 }
 
 static const char *ending(uint64_t count)
@@ -89,28 +81,23 @@ static void say_totals(const struct ncs_options *options,
 		ncs_append(text, sizeof(text), " and %" PRIu64 " more",
 			   totals->files - 1);
 	ncs_append(text, sizeof(text), " (%s)", result->method);
-	say(options, text);
+	ncs_complain("%s", text);
 }
 
 static int say_result(const struct ncs_options *options,
 		      const struct ncs_recorder_result *result)
 {
-	char text[64];
-
 	if (result->end == NCS_RECORDER_FAILED) {
-		say(options, result->why);
+		ncs_complain("%s", result->why);
 		/* The method is only known if the file was opened. */
 		if (result->method[0])
-			say(options,
-			    "what was written before that can be read");
+			ncs_complain("what was written before that can be"
+				     " read");
 		return NCS_EXIT_NOTHING;
 	}
 	say_totals(options, result);
-	if (result->end == NCS_RECORDER_NO_PROCESS) {
-		snprintf(text, sizeof(text), "there is no process %" PRIu32,
-			 options->pid);
-		say(options, text);
-	}
+	if (result->end == NCS_RECORDER_NO_PROCESS)
+		ncs_complain("there is no process %" PRIu32, options->pid);
 	return result->totals.ranks > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
 }
 
@@ -129,7 +116,6 @@ int ncs_record_run(const struct ncs_command_input *input)
 	settings.means = NCS_SINK_ALL_MEANS;
 	settings.stop = &stop;
 	settings.report = report;
-	settings.context = (void *)(uintptr_t)options;
 	heed_signals();
 	ncs_recorder_run(&settings, &result);
 	return say_result(options, &result);

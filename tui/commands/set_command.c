@@ -208,14 +208,15 @@ static bool print_answers(FILE *file, const struct ncs_model *model,
 			  const struct ncs_targets *targets,
 			  const uint64_t *words, bool ascii)
 {
-	char comm[NCS_FORMAT_MAX], text[512];
+	char comm[NCS_FORMAT_MAX], raw[512], text[512];
 	bool good = true;
 
 	for (size_t i = 0; i < targets->count; i++) {
 		const struct ncs_target *target = &targets->targets[i];
 
 		ncs_utf8_clean(comm, sizeof(comm), target->comm, ascii);
-		good &= describe(model, target, words[i], text, sizeof(text));
+		good &= describe(model, target, words[i], raw, sizeof(raw));
+		ncs_utf8_clean(text, sizeof(text), raw, ascii);
 		fprintf(file, "pid %" PRIu32 "%s%s: %s\n", target->process.pid,
 			comm[0] ? " " : "", comm, text);
 	}
@@ -229,20 +230,17 @@ static void say_nothing_found(const struct ncs_options *options)
 	const char *directory = ncs_directory(options->directory);
 
 	if (options->comm)
-		fprintf(stderr,
-			"ncclstat: no living process has a communicator that"
-			" matches '%s' (looked in %s)\n",
-			options->comm, directory);
+		ncs_complain("no living process has a communicator that"
+			     " matches '%s' (looked in %s)",
+			     options->comm, directory);
 	else if (options->pid)
-		fprintf(stderr,
-			"ncclstat: process %" PRIu32 " is no NCCL job with the"
-			" ncclstat plugin (looked in %s)\n",
-			options->pid, directory);
+		ncs_complain("process %" PRIu32 " is no NCCL job with the"
+			     " ncclstat plugin (looked in %s)",
+			     options->pid, directory);
 	else
-		fprintf(stderr,
-			"ncclstat: no NCCL job of yours with the ncclstat"
-			" plugin is running here (looked in %s)\n",
-			directory);
+		ncs_complain("no NCCL job of yours with the ncclstat"
+			     " plugin is running here (looked in %s)",
+			     directory);
 }
 
 static int set(const struct ncs_options *options, struct ncs_source *source,
@@ -285,9 +283,9 @@ int ncs_set_run(const struct ncs_command_input *input)
 	ncs_model_init(&model);
 	ncs_model_update(&model, input->source, ncs_clock_monotonic_ns());
 	if (model.error[0])
-		fprintf(stderr, "ncclstat: %s\n", model.error);
+		ncs_complain("%s", model.error);
 	else if (ncs_targets_find(&targets, &model, &filter) != 0)
-		fprintf(stderr, "ncclstat: %s\n", strerror(ENOMEM));
+		ncs_complain("%s", strerror(ENOMEM));
 	else if (targets.count == 0)
 		say_nothing_found(options);
 	else

@@ -600,8 +600,8 @@ int ncs_live_run(const struct ncs_options *options,
 	if (options->keys_path) {
 		error = ncs_script_read(&live.script, options->keys_path);
 		if (error) {
-			fprintf(stderr, "ncclstat: %s: %s\n",
-				options->keys_path, strerror(-error));
+			ncs_complain("%s: %s", options->keys_path,
+				     strerror(-error));
 			return NCS_EXIT_USAGE;
 		}
 	}
@@ -617,7 +617,7 @@ int ncs_live_run(const struct ncs_options *options,
 	if (error)
 		return error;
 	if (live.error)
-		fprintf(stderr, "ncclstat: cannot save the screen: %s\n",
-			strerror(live.error));
+		ncs_complain("cannot save the screen: %s",
+			     strerror(live.error));
 	return live.error ? NCS_EXIT_NOTHING : NCS_EXIT_OK;
 }

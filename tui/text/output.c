@@ -1,18 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* Standard output, written at once; see output.h. */
+/* Standard output, written at once, and messages; see output.h. */
 #include "tui/text/output.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "analysis/base/utf8.h"
+
+/* Longest message: two paths and some words. */
+#define MESSAGE_MAX 9000
+
+static bool in_ascii;
+
+void ncs_complain_in_ascii(void)
+{
+	in_ascii = true;
+}
+
+void ncs_complain(const char *format, ...)
+{
+	char raw[MESSAGE_MAX], clean[MESSAGE_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(raw, sizeof(raw), format, arguments);
+	va_end(arguments);
+	ncs_utf8_clean(clean, sizeof(clean), raw, in_ascii);
+	fprintf(stderr, "ncclstat: %s\n", clean);
+}
 
 bool ncs_output_init(struct ncs_output *output)
 {
 	memset(output, 0, sizeof(*output));
 	output->file = open_memstream(&output->text, &output->size);
 	if (!output->file)
-		fprintf(stderr, "ncclstat: %s\n", strerror(errno));
+		ncs_complain("%s", strerror(errno));
 	return output->file != NULL;
 }
 
@@ -45,8 +70,7 @@ bool ncs_output_release(struct ncs_output *output, int *status)
 		return true;
 	*status = NCS_EXIT_OK;
 	if (error != -EPIPE) {
-		fprintf(stderr, "ncclstat: standard output: %s\n",
-			strerror(-error));
+		ncs_complain("standard output: %s", strerror(-error));
 		*status = NCS_EXIT_NOTHING;
 	}
 	return false;

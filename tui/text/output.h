@@ -25,6 +25,15 @@ struct ncs_output {
 	size_t size;
 };
 
+/* Prints a message as one line to standard error, after the program's name.
+ * Whatever a terminal must not get is replaced by '?': messages contain paths
+ * and names that others have chosen. */
+void ncs_complain(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+
+/* Prints messages in ASCII from now on. Called before threads start. */
+void ncs_complain_in_ascii(void);
+
 /* Opens an output. Prints a message and returns false if there is no memory. */
 bool ncs_output_init(struct ncs_output *output);
 
