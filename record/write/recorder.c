@@ -19,6 +19,9 @@
 #define CLOCK_EVERY_NS UINT64_C(1000000000)
 #define FLUSH_EVERY_NS UINT64_C(1000000000)
 
+/* How long the last reading of all segments may take. */
+#define LAST_NS UINT64_C(2000000000)
+
 /* Limits of the pause between two readings of the rings, in ns. */
 #define PAUSE_MAX_NS UINT64_C(10000000)
 #define PAUSE_MIN_NS UINT64_C(50000)
@@ -293,7 +296,7 @@ static void loop(struct recorder_run *recorder)
 			fail_writing(recorder, error);
 			return;
 		}
-		if (is_over(recorder, now_ns) ||
+		if (is_over(recorder, ncs_clock_monotonic_ns()) ||
 		    !rotate_if_due(recorder, now_ns))
 			return;
 		pause_for(pause_ns(now_ns - recorder->drained_ns, fullest));
@@ -301,12 +304,32 @@ static void loop(struct recorder_run *recorder)
 	}
 }
 
+/* Records the last states, then the records that these states count. */
+static void finish(struct recorder_run *recorder)
+{
+	struct ncs_recorder_segments *followed = &recorder->followed;
+	uint64_t now_ns = ncs_clock_monotonic_ns(), fullest;
+	int error;
+
+	followed->stop = NULL;
+	followed->until_ns = now_ns + LAST_NS;
+	error = ncs_recorder_segments_states(followed, now_ns);
+	if (!error)
+		error = ncs_recorder_segments_drain(followed, &fullest);
+	if (!error && ncs_recorder_segments_is_over(followed))
+		report(recorder, "the segments hold too much: not all that was"
+				 " there at the end is recorded");
+	if (!error)
+		error = record_clock(recorder);
+	if (error)
+		fail_writing(recorder, error);
+}
+
 void ncs_recorder_run(const struct ncs_recorder_settings *settings,
 		      struct ncs_recorder_result *result)
 {
 	struct recorder_run recorder = { .settings = settings,
 					 .result = result };
-	uint64_t fullest;
 	int error;
 
 	memset(result, 0, sizeof(*result));
@@ -314,19 +337,12 @@ void ncs_recorder_run(const struct ncs_recorder_settings *settings,
 		return;
 	ncs_recorder_segments_init(&recorder.followed, settings,
 				   recorder.writer);
+	if (settings->duration_ns != 0)
+		recorder.followed.until_ns =
+			recorder.begun_ns + settings->duration_ns;
 	loop(&recorder);
-	/* Record the last states, then the records that these states count. */
-	if (result->end != NCS_RECORDER_FAILED) {
-		error = ncs_recorder_segments_states(&recorder.followed,
-						     ncs_clock_monotonic_ns());
-		if (!error)
-			error = ncs_recorder_segments_drain(&recorder.followed,
-							    &fullest);
-		if (!error)
-			error = record_clock(&recorder);
-		if (error)
-			fail_writing(&recorder, error);
-	}
+	if (result->end != NCS_RECORDER_FAILED)
+		finish(&recorder);
 	ncs_recorder_segments_release(&recorder.followed);
 	error = ncs_recording_writer_close(recorder.writer, &result->totals);
 	if (error)

@@ -20,6 +20,7 @@ void ncs_recorder_segments_init(struct ncs_recorder_segments *followed,
 	*followed = (struct ncs_recorder_segments){
 		.settings = settings,
 		.writer = writer,
+		.stop = settings->stop,
 	};
 }
 
@@ -48,6 +49,13 @@ static void report(const struct ncs_recorder_segments *followed,
 	followed->settings->report(followed->settings->context, text);
 }
 
+bool ncs_recorder_segments_is_over(const struct ncs_recorder_segments *followed)
+{
+	return (followed->stop && *followed->stop) ||
+	       (followed->until_ns != 0 &&
+		ncs_clock_monotonic_ns() >= followed->until_ns);
+}
+
 static bool is_live(const struct ncs_recorder_segment *segment)
 {
 	return segment->reader && !segment->has_ended;
@@ -67,6 +75,8 @@ static int drain(struct ncs_recorder_segments *followed,
 
 		if (waiting == 0)
 			continue;
+		if (ncs_recorder_segments_is_over(followed))
+			return 0;
 		/* A ring that was overwritten several times counts as full. */
 		if (waiting > header->ring_records)
 			waiting = header->ring_records;
@@ -116,9 +126,8 @@ static unsigned flags_of(const struct ncs_recorder_segment *segment,
 			 struct ncs_process_state process)
 {
 	if (process.gone)
-		return ncs_reader_is_valid(segment->reader) ?
-			       NCS_STATE_GONE :
-			       NCS_STATE_REMOVED;
+		return ncs_reader_is_valid(segment->reader) ? NCS_STATE_GONE :
+							      NCS_STATE_REMOVED;
 	return process.stopped ? NCS_STATE_STOPPED : 0;
 }
 
@@ -132,6 +141,9 @@ static int record_segment(struct ncs_recorder_segments *followed,
 	uint64_t fullest = 0;
 	int error = drain(followed, segment, &fullest);
 
+	/* A segment that was not read to its end is not at its end. */
+	if (!error && ncs_recorder_segments_is_over(followed))
+		return 0;
 	if (!error)
 		error = record_state(followed, segment,
 				     flags_of(segment, process));
@@ -272,6 +284,8 @@ static int record_removal(struct ncs_recorder_segments *followed,
 	uint64_t fullest = 0;
 	int error = drain(followed, segment, &fullest);
 
+	if (!error && ncs_recorder_segments_is_over(followed))
+		return 0;
 	if (!error)
 		error = record_state(followed, segment, NCS_STATE_REMOVED);
 	ncs_recording_writer_end_rank(followed->writer, segment->rank);
@@ -287,14 +301,15 @@ static int refresh(struct ncs_recorder_segments *followed)
 
 	for (size_t i = 0; i < followed->count; i++) {
 		struct ncs_recorder_segment *segment = &followed->segments[i];
+		bool go_on = !error && !ncs_recorder_segments_is_over(followed);
 		bool drop = false;
 
-		if (!error && segment->reader &&
+		if (go_on && segment->reader &&
 		    !ncs_reader_is_valid(segment->reader)) {
 			if (is_live(segment))
 				error = record_removal(followed, segment);
-			drop = true;
-		} else if (!error && !segment->reader) {
+			drop = !ncs_recorder_segments_is_over(followed);
+		} else if (go_on && !segment->reader) {
 			error = try_to_open(followed, segment);
 			drop = segment->attach == NCS_ATTACH_ABSENT;
 		}

@@ -5,6 +5,7 @@
 #ifndef NCS_RECORD_WRITE_RECORDER_SEGMENTS_H
 #define NCS_RECORD_WRITE_RECORDER_SEGMENTS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +36,10 @@ struct ncs_recorder_segments {
 	size_t process_capacity;
 	bool has_scanned;
 	bool has_reported_waiting;
+	/* When to stop reading, even in the middle: once *stop is not 0, and
+	 * from this time on. NULL and 0: never. */
+	const volatile sig_atomic_t *stop;
+	uint64_t until_ns;
 };
 
 /* Begins with an empty list. The settings and the writer are borrowed.
@@ -43,6 +48,10 @@ void ncs_recorder_segments_init(struct ncs_recorder_segments *followed,
 				const struct ncs_recorder_settings *settings,
 				struct ncs_recording_writer *writer);
 void ncs_recorder_segments_release(struct ncs_recorder_segments *followed);
+
+/* Whether it is time to stop reading. The clock is read between rings and
+ * between segments: whatever a segment claims to hold, the recorder ends. */
+bool ncs_recorder_segments_is_over(const struct ncs_recorder_segments *followed);
 
 /* Each of the next three functions returns 0, -ENOMEM, or -errno of a failed
  * write. */

@@ -30,6 +30,12 @@ static enum ncs_attach check_file(const struct stat *status, size_t least_bytes,
 	if ((size_t)status->st_size < least_bytes)
 		return ncs_attach_refuse(NCS_ATTACH_CORRUPT, "it is too short",
 					 why, why_size);
+	/* The writer reserves every page before the file has a size. A file
+	 * with holes costs its maker nothing, but its readers the memory and
+	 * the time of what it claims to be. */
+	if ((uint64_t)status->st_blocks * S_BLKSIZE < (uint64_t)status->st_size)
+		return ncs_attach_refuse(NCS_ATTACH_CORRUPT, "it has holes",
+					 why, why_size);
 	return NCS_ATTACHED;
 }
 

@@ -304,6 +304,45 @@ static void records_published_while_followed_are_recorded(void **state)
 	recorded_file_release(&file);
 }
 
+/* Time is up between two rings or segments, and what is left can still be read
+ * when there is more of it. */
+static void reading_stops_when_time_is_up(void **state)
+{
+	struct followed_process *test = *state;
+	volatile sig_atomic_t stop = 0;
+	struct ncs_records_head sum;
+	struct recorded_file file;
+	uint64_t fullest;
+
+	begin_segment(test);
+	start_process(test);
+	scan(test);
+	segment_fixture_put(test->fixture, 0, 4);
+	segment_fixture_put(test->fixture, 1, 4);
+	let_it_end(test);
+	test->followed.until_ns = 1;
+	assert_int_equal(ncs_recorder_segments_drain(&test->followed, &fullest),
+			 0);
+	refresh(test);
+	scan(test);
+	test->followed.until_ns = 0;
+	test->followed.stop = &stop;
+	stop = 1;
+	refresh(test);
+	scan(test);
+	stop = 0;
+	refresh(test);
+	scan(test);
+	end(test, &file);
+	sum = sum_of_records(&file);
+	assert_int_equal(sum.count, 8);
+	assert_int_equal(sum.lost, 0);
+	/* At the beginning and at the end, for each of two segments. */
+	assert_int_equal(recorded_file_count(&file, NCS_CHUNK_STATE), 4);
+	assert_int_equal(latest_flags(&file), NCS_STATE_REMOVED);
+	recorded_file_release(&file);
+}
+
 static void other_processes_are_not_recorded(void **state)
 {
 	struct followed_process *test = *state;
@@ -329,6 +368,7 @@ int main(void)
 		TEST(records_overwritten_before_the_start_are_not_lost),
 		TEST(records_overwritten_in_a_new_segment_are_lost),
 		TEST(records_published_while_followed_are_recorded),
+		TEST(reading_stops_when_time_is_up),
 		TEST(other_processes_are_not_recorded),
 	};
 #undef TEST

@@ -171,6 +171,29 @@ static void invalid_segment_is_corrupt(void **state)
 	assert_int_equal(attach(fixture->writer.path), NCS_ATTACH_CORRUPT);
 }
 
+/* A few written pages could claim to be rings of gigabytes. */
+static void file_with_holes_is_corrupt(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const char *path = segment_fixture_path(fixture, "ncclstat.1.2.3");
+	const struct ncs_header *header = fixture->header;
+	FILE *file = fopen(path, "we");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(header, header->segment_bytes - 4096, 1, file),
+			 1);
+	assert_int_equal(fflush(file), 0);
+	assert_int_equal(ftruncate(fileno(file), (off_t)header->segment_bytes),
+			 0);
+	assert_int_equal(attach(path), NCS_ATTACH_CORRUPT);
+	assert_string_equal(why, "it has holes");
+	assert_int_equal(posix_fallocate(fileno(file), 0,
+					 (off_t)header->segment_bytes),
+			 0);
+	assert_int_equal(attach(path), NCS_ATTACHED);
+	fclose(file);
+}
+
 static void special_file_is_corrupt(void **state)
 {
 	struct segment_fixture *fixture = *state;
@@ -1965,6 +1988,7 @@ int main(void)
 		WITH_SEGMENT(other_major_version_is_reported),
 		WITH_SEGMENT(later_minor_version_is_attached),
 		WITH_SEGMENT(invalid_segment_is_corrupt),
+		WITH_SEGMENT(file_with_holes_is_corrupt),
 		WITH_SEGMENT(special_file_is_corrupt),
 		WITH_SEGMENT(socket_is_not_attached),
 		WITH_SEGMENT(
