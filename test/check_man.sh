@@ -124,7 +124,7 @@ wanted_items() {
 		want severities ncclstat.1 FINDING_WHAT_IS_WRONG -
 	fields verdicts NCS_CONFIDENCES ID,name,... name | unquote |
 		want confidences ncclstat.1 FINDING_WHAT_IS_WRONG -
-	fields lateness NCS_STAGES_OF_ARRIVAL ID,name,... name | unquote |
+	fields lateness NCS_MOMENTS ID,name,... name | unquote |
 		want moments ncclstat.1 LATENESS -
 	fields lateness NCS_LATE_CAUSES ID,name,... name | unquote |
 		want late_causes ncclstat.1 LATENESS -

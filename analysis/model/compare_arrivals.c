@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares arrivals; see compare_arrivals.h. Must not guess: an operation that
- * is not known of every rank compared does not count for any of them.
- *
- * The work for each operation is one look-up at each rank.
+ * is not known of every rank compared, or of which only the host's times are
+ * known, does not count for any of them.
  */
 #include "analysis/model/compare_arrivals.h"
 
@@ -10,14 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/busbw.h"
 #include "analysis/base/collective_waits.h"
 #include "analysis/base/estimate.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/model.h"
 #include "analysis/model/waits.h"
-#include "analysis/records/arrivals.h"
+#include "analysis/records/join.h"
+#include "analysis/records/parts.h"
 #include "shm/array.h"
+
+/* Number of parts of incomplete operations that are kept of each rank. */
+#define PARTS_PER_RANK 256u
+
+/* On an idle stream a kernel begins at most this long after its launch. */
+#define LAUNCH_NS UINT64_C(50000)
 
 /* --- What is kept --------------------------------------------------------- */
 
@@ -30,12 +37,19 @@ void ncs_late_rank_free(struct ncs_late_rank *late)
 	free(late);
 }
 
+static void skew_free(struct ncs_skew_state *state)
+{
+	if (state)
+		ncs_join_free(state->join);
+	free(state);
+}
+
 void ncs_stragglers_release(struct ncs_model *model)
 {
 	struct ncs_skews *skews = model->skews;
 
 	for (size_t i = 0; skews && i < skews->count; i++)
-		free(skews->states[i]);
+		skew_free(skews->states[i]);
 	if (skews)
 		free(skews->states);
 	free(skews);
@@ -47,6 +61,23 @@ static struct ncs_late_rank *late_of(struct ncs_rank *rank)
 	if (!rank->late)
 		rank->late = calloc(1, sizeof(*rank->late));
 	return rank->late;
+}
+
+/* Returns a new state of a communicator; NULL if there is no memory. */
+static struct ncs_skew_state *
+skew_new(const struct ncs_communicator *communicator)
+{
+	struct ncs_skew_state *state = calloc(1, sizeof(*state));
+
+	if (!state)
+		return NULL;
+	memcpy(state->key, communicator->key, sizeof(state->key));
+	state->join = ncs_join_new_unordered(PARTS_PER_RANK *
+					     (communicator->rank_count + 1));
+	if (state->join)
+		return state;
+	free(state);
+	return NULL;
 }
 
 /* Returns the state of a communicator, adding it if it is new; NULL if there is
@@ -67,11 +98,9 @@ skew_of(struct ncs_model *model, const struct ncs_communicator *communicator)
 	if (ncs_array_reserve(&skews->states, &skews->capacity,
 			      skews->count + 1, sizeof(*skews->states)) != 0)
 		return NULL;
-	state = calloc(1, sizeof(*state));
-	if (!state)
-		return NULL;
-	memcpy(state->key, communicator->key, sizeof(state->key));
-	skews->states[skews->count++] = state;
+	state = skew_new(communicator);
+	if (state)
+		skews->states[skews->count++] = state;
 	return state;
 }
 
@@ -84,7 +113,7 @@ static void drop_skews(struct ncs_skews *skews)
 		if (skews->states[i]->is_there)
 			skews->states[kept++] = skews->states[i];
 		else
-			free(skews->states[i]);
+			skew_free(skews->states[i]);
 	}
 	if (skews)
 		skews->count = kept;
@@ -92,225 +121,230 @@ static void drop_skews(struct ncs_skews *skews)
 
 /* --- One operation -------------------------------------------------------- */
 
-/* A rank that takes part in the operation. */
-struct comparison_member {
-	struct ncs_rank *rank;
-	struct ncs_arrival *arrival;
-	uint64_t at_ns;
-};
-
+/* An operation, and its ranks in the order of its parts. */
 struct arrival_comparison {
-	struct ncs_rank **ranks; /* with records, and comparable clocks */
-	size_t rank_count;
-	/* Ranks that take part in the operation. */
-	struct comparison_member *members;
-	size_t count;
-	enum ncs_wait_rule wait_rule;
-	int32_t root;
-	/* Stages that are known of all members. */
-	bool known[NCS_ARRIVAL_STAGES];
-	enum ncs_arrival_stage stage; /* by which arrivals are compared */
-	size_t first; /* member that arrived first; of several, the first */
-	size_t last;  /* member that arrived last; of several, the first */
+	const struct ncs_model *model;
+	const struct ncs_joined *joined;
+	struct ncs_rank **ranks; /* has room for all ranks of the model */
+	size_t first; /* part that arrived first; of several, the first */
+	size_t last;  /* part that arrived last; of several, the first */
 	/* Time from the last but one arrival to the last; 0 if several are
 	 * last. */
 	uint64_t exclusive_ns;
-	uint64_t error_ns; /* largest error of the clocks of any two members */
+	uint64_t error_ns; /* largest error of the time between two arrivals */
 };
 
-/* Finds the ranks that take part in an operation. Returns false if one is
- * missing, or if there is only one. */
-static bool gather(struct arrival_comparison *comparison, unsigned function,
-		   uint64_t number)
+static uint64_t at_ns(const struct arrival_comparison *comparison, size_t i)
 {
-	comparison->count = 0;
-	for (size_t i = 0; i < comparison->rank_count; i++) {
-		struct ncs_rank *rank = comparison->ranks[i];
-		struct ncs_arrival *arrival;
-
-		if (!ncs_arrivals_has(rank->arrivals, function))
-			continue;
-		arrival = ncs_arrivals_find(rank->arrivals, function, number);
-		if (arrival)
-			comparison->members[comparison->count++] =
-				(struct comparison_member){ rank, arrival, 0 };
-		else if (ncs_rank_is_live(rank))
-			return false;
-	}
-	return comparison->count > 1;
+	return ncs_joined_arrival_ns(comparison->joined,
+				     &comparison->joined->parts[i]);
 }
 
-/* Finds the root, if the function has one. Returns false unless all members
- * name the same one, and it is one of them. */
-static bool find_root(struct arrival_comparison *comparison)
+static bool is_root(const struct arrival_comparison *comparison, size_t i)
+{
+	return ncs_joined_is_root(comparison->joined,
+				  &comparison->joined->parts[i]);
+}
+
+/* Returns the largest error of the time between two parts' arrivals. */
+static uint64_t error_between(const struct arrival_comparison *comparison,
+			      size_t a, size_t b)
+{
+	const struct ncs_joined *joined = comparison->joined;
+
+	return ncs_parts_error_ns(&joined->parts[a], joined->arrival,
+				  &joined->parts[b], joined->arrival);
+}
+
+/* Finds the rank of each part. Returns false if one is gone, or if there is
+ * only one. */
+static bool find_ranks(struct arrival_comparison *comparison,
+		       const struct ncs_communicator *communicator)
+{
+	const struct ncs_joined *joined = comparison->joined;
+
+	if (joined->count < 2 || joined->count > communicator->rank_count)
+		return false;
+	for (size_t i = 0; i < joined->count; i++) {
+		struct ncs_rank *found = NULL;
+
+		for (size_t k = 0; k < communicator->rank_count && !found;
+		     k++) {
+			/* Mostly, all ranks have a part. */
+			size_t place = (i + k) % communicator->rank_count;
+
+			if (communicator->ranks[place]->serial ==
+			    joined->parts[i].owner)
+				found = communicator->ranks[place];
+		}
+		comparison->ranks[i] = found;
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* Returns false unless all parts name the same root, and it has a part, or the
+ * function has no root. */
+static bool has_one_root(const struct ncs_joined *joined)
 {
 	bool is_there = false;
 
-	if (comparison->wait_rule == NCS_WAIT_FOR_ALL)
+	if (joined->wait_rule == NCS_WAIT_FOR_ALL)
 		return true;
-	comparison->root = comparison->members[0].arrival->root;
-	for (size_t i = 0; i < comparison->count; i++) {
-		const struct comparison_member *member =
-			&comparison->members[i];
-		const struct ncs_identity *identity =
-			&member->rank->now.identity;
-
-		if (member->arrival->root != comparison->root ||
-		    !(identity->known & NCS_KNOWN_RANK))
+	for (size_t i = 0; i < joined->count; i++) {
+		if (joined->parts[i].peer != joined->parts[0].peer)
 			return false;
-		is_there |= identity->rank == comparison->root;
+		is_there |= ncs_joined_is_root(joined, &joined->parts[i]);
 	}
 	return is_there;
 }
 
-/* Finds the latest stage that is known of all members. Unless all ranks wait
- * for all, a rank may send the data of others, so that DATA tells nothing. */
-static void find_stage(struct arrival_comparison *comparison)
+/* Finds which parts arrived first and last. */
+static void find_order(struct arrival_comparison *comparison)
 {
-	comparison->stage = NCS_AT_OPERATION;
-	for (unsigned i = 0; i < NCS_ARRIVAL_STAGES; i++) {
-		comparison->known[i] = true;
-		for (size_t k = 0; k < comparison->count; k++)
-			if (comparison->members[k].arrival->at_ns[i] == 0)
-				comparison->known[i] = false;
+	size_t count = comparison->joined->count;
+	uint64_t second_ns = 0, last_ns;
+
+	comparison->first = comparison->last = 0;
+	for (size_t i = 1; i < count; i++) {
+		if (at_ns(comparison, i) < at_ns(comparison, comparison->first))
+			comparison->first = i;
+		if (at_ns(comparison, i) > at_ns(comparison, comparison->last))
+			comparison->last = i;
 	}
-	if (comparison->wait_rule != NCS_WAIT_FOR_ALL)
-		comparison->known[NCS_AT_DATA] = false;
-	for (unsigned i = NCS_AT_OPERATION + 1; i < NCS_ARRIVAL_STAGES; i++)
-		if (comparison->known[i])
-			comparison->stage = (enum ncs_arrival_stage)i;
-	for (size_t k = 0; k < comparison->count; k++) {
-		struct comparison_member *member = &comparison->members[k];
-
-		member->at_ns = member->arrival->at_ns[comparison->stage];
-	}
-}
-
-/* Finds the largest error. All ranks of a host have the same clock error, so
- * the largest error is that between the two hosts whose clock errors are
- * largest. */
-static void find_error(struct arrival_comparison *comparison)
-{
-	const struct comparison_member *members = comparison->members;
-	size_t worst = 0;
-
-	for (size_t i = 1; i < comparison->count; i++)
-		if (members[i].rank->clock_error_ns >
-		    members[worst].rank->clock_error_ns)
-			worst = i;
+	last_ns = at_ns(comparison, comparison->last);
 	comparison->error_ns = 0;
-	for (size_t i = 0; i < comparison->count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		uint64_t error_ns =
-			ncs_error_between(members[i].rank, members[worst].rank);
+			error_between(comparison, i, comparison->last);
 
+		if (i == comparison->last)
+			continue;
+		if (at_ns(comparison, i) > second_ns)
+			second_ns = at_ns(comparison, i);
 		if (error_ns > comparison->error_ns)
 			comparison->error_ns = error_ns;
 	}
-}
-
-/* Finds which members arrived first and last. */
-static void find_order(struct arrival_comparison *comparison)
-{
-	const struct comparison_member *members = comparison->members;
-	const struct comparison_member *last;
-	uint64_t second_ns = 0;
-
-	comparison->first = comparison->last = 0;
-	for (size_t i = 1; i < comparison->count; i++) {
-		uint64_t at_ns = members[i].at_ns;
-
-		if (at_ns < members[comparison->first].at_ns)
-			comparison->first = i;
-		if (at_ns > members[comparison->last].at_ns)
-			comparison->last = i;
-	}
-	for (size_t i = 0; i < comparison->count; i++)
-		if (i != comparison->last && members[i].at_ns > second_ns)
-			second_ns = members[i].at_ns;
-	last = &members[comparison->last];
-	comparison->exclusive_ns = ncs_time_since(second_ns, last->at_ns);
+	comparison->exclusive_ns = ncs_time_since(second_ns, last_ns);
 	/* Within the error of the clocks, another one may have been later. */
-	for (size_t i = 0; i < comparison->count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (i != comparison->last &&
-		    ncs_time_since(members[i].at_ns, last->at_ns) <=
-			    ncs_error_between(members[i].rank, last->rank))
+		    ncs_time_since(at_ns(comparison, i), last_ns) <=
+			    error_between(comparison, i, comparison->last))
 			comparison->exclusive_ns = 0;
 }
 
-/* Returns the first to arrive of the members that wait for others; NULL if
+/* Finds the first to arrive of the parts that wait for others. Returns false if
  * there is none. */
-static const struct comparison_member *
-first_waiting(const struct arrival_comparison *comparison)
+static bool find_first_waiting(const struct arrival_comparison *comparison,
+			       size_t *first)
 {
-	const struct comparison_member *first = NULL;
+	bool found = false;
 
-	if (comparison->wait_rule == NCS_WAIT_FOR_ALL)
-		return &comparison->members[comparison->first];
-	for (size_t i = 0; i < comparison->count; i++) {
-		const struct comparison_member *member =
-			&comparison->members[i];
-
-		if (ncs_is_waiting(comparison->wait_rule,
-				   member->rank->now.identity.rank ==
-					   comparison->root) &&
-		    (!first || member->at_ns < first->at_ns))
-			first = member;
+	for (size_t i = 0; i < comparison->joined->count; i++) {
+		if (!ncs_is_waiting(comparison->joined->wait_rule,
+				    is_root(comparison, i)) ||
+		    (found &&
+		     at_ns(comparison, i) >= at_ns(comparison, *first)))
+			continue;
+		*first = i;
+		found = true;
 	}
-	return first;
+	return found;
 }
 
-/* Returns how late a member was at a stage on its way, but not more than
- * `at_most_ns`: lateness that it made up for afterwards does not count. */
-static uint64_t late_at(const struct comparison_member *member,
-			const struct comparison_member *than,
-			enum ncs_arrival_stage stage, uint64_t at_most_ns)
-{
-	uint64_t late_ns = ncs_time_since(than->arrival->at_ns[stage],
-					  member->arrival->at_ns[stage]);
+/* --- Causes --------------------------------------------------------------- */
 
-	return late_ns < at_most_ns ? late_ns : at_most_ns;
+/* Returns whether two ranks are communicators of one process. */
+static bool shares_process(const struct ncs_rank *a, const struct ncs_rank *b)
+{
+	return a->header.pid == b->header.pid &&
+	       a->header.process_start == b->header.process_start &&
+	       ncs_shares_clock(a, b);
 }
 
-/* Splits a member's lateness by where it began: at the call, if it never made
- * up for that part; then up to the start of the operation; then after that. */
-static void split(const struct arrival_comparison *comparison,
-		  const struct comparison_member *member,
-		  const struct comparison_member *than, uint64_t late_ns,
-		  uint64_t cause_ns[NCS_LATE_CAUSE_COUNT])
+/* Returns the latest time up to `until_ns` at which one of the rank's kept
+ * operations was still on its stream; `from_ns` if none was since then. */
+static uint64_t busy_until_ns(const struct ncs_rank *rank, uint64_t from_ns,
+			      uint64_t until_ns)
 {
-	uint64_t begun_ns = late_ns, called_ns;
+	const struct ncs_late_rank *late = rank->late;
+	uint64_t busy_ns = from_ns;
 
-	if (comparison->stage == NCS_AT_DATA)
-		for (unsigned i = NCS_AT_OPERATION; i < NCS_AT_DATA; i++)
-			if (comparison->known[i])
-				begun_ns = late_at(member, than,
-						   (enum ncs_arrival_stage)i,
-						   late_ns);
-	called_ns = late_at(member, than, NCS_AT_OPERATION, begun_ns);
-	if (comparison->known[NCS_AT_CALL])
-		called_ns = late_at(member, than, NCS_AT_CALL, called_ns);
-	cause_ns[NCS_LATE_HOST] = called_ns;
-	cause_ns[NCS_LATE_QUEUE] = begun_ns - called_ns;
-	cause_ns[NCS_LATE_PRODUCER] = late_ns - begun_ns;
+	for (size_t i = 0; late && i < NCS_SPANS; i++) {
+		const struct ncs_span *span = &late->spans[i];
+
+		if (span->begin_ns < until_ns && span->end_ns <= until_ns &&
+		    span->end_ns > busy_ns)
+			busy_ns = span->end_ns;
+	}
+	return busy_ns;
 }
 
-/* Notes how late a member came. Returns 0, or -ENOMEM; then its lateness does
- * not count. */
-static int note_member(const struct arrival_comparison *comparison,
-		       const struct comparison_member *member,
-		       const struct comparison_member *than, uint64_t *late_ns)
+/* Returns how much of the time before a part's begin its process spent in other
+ * operations of NCCL, from `from_ns` on. */
+static uint64_t
+behind_operations_ns(const struct arrival_comparison *comparison,
+		     const struct ncs_rank *rank, uint64_t from_ns,
+		     uint64_t until_ns)
 {
-	struct ncs_late_rank *late = late_of(member->rank);
-	bool is_last = comparison->exclusive_ns > 0 &&
-		       member == &comparison->members[comparison->last];
+	uint64_t busy_ns = from_ns;
+
+	for (size_t i = 0; i < comparison->model->rank_count; i++) {
+		const struct ncs_rank *other = comparison->model->ranks[i];
+
+		if (shares_process(rank, other))
+			busy_ns = busy_until_ns(other, busy_ns, until_ns);
+	}
+	return busy_ns - from_ns;
+}
+
+/* Splits the lateness of part i, after `than_ns`, by cause. A launch that came
+ * before the others were there made nothing late. What follows the launch is
+ * the stream's: behind other operations of NCCL, or behind the application's
+ * own work. */
+static void split(const struct arrival_comparison *comparison, size_t i,
+		  uint64_t than_ns, uint64_t cause_ns[NCS_LATE_CAUSE_COUNT])
+{
+	const struct ncs_part *part = &comparison->joined->parts[i];
+	uint64_t launched_ns = part->at_ns[NCS_MOMENT_OPERATION];
+	uint64_t arrived_ns = at_ns(comparison, i);
+	uint64_t late_ns = ncs_time_since(than_ns, arrived_ns);
+	uint64_t host_ns = ncs_time_since(than_ns, launched_ns);
+	uint64_t from_ns = launched_ns > than_ns ? launched_ns : than_ns;
+
+	if (host_ns > late_ns ||
+	    ncs_time_since(launched_ns, arrived_ns) <= LAUNCH_NS ||
+	    comparison->joined->arrival == NCS_MOMENT_PROXY)
+		host_ns = late_ns;
+	cause_ns[NCS_LATE_HOST] = host_ns;
+	cause_ns[NCS_LATE_PEER] =
+		host_ns < late_ns ?
+			behind_operations_ns(comparison, comparison->ranks[i],
+					     from_ns, arrived_ns) :
+			0;
+	cause_ns[NCS_LATE_STREAM] = late_ns - host_ns - cause_ns[NCS_LATE_PEER];
+}
+
+/* --- Taking note ---------------------------------------------------------- */
+
+/* Notes how late part i came. Returns 0, or -ENOMEM; then its lateness does not
+ * count. */
+static int note_part(const struct arrival_comparison *comparison, size_t i,
+		     uint64_t than_ns, uint64_t *late_ns)
+{
+	const struct ncs_part *part = &comparison->joined->parts[i];
+	struct ncs_late_rank *late = late_of(comparison->ranks[i]);
+	bool is_last = comparison->exclusive_ns > 0 && i == comparison->last;
 	struct ncs_late_part recent = {
-		.number = member->arrival->number,
-		.ready_ns = comparison->members[comparison->last].at_ns,
-		.late_ns = ncs_time_since(than->at_ns, member->at_ns),
+		.number = part->number,
+		.ready_ns = at_ns(comparison, comparison->last),
+		.late_ns = ncs_time_since(than_ns, at_ns(comparison, i)),
 		.exclusive_ns = is_last ? comparison->exclusive_ns : 0,
 		.error_ns = comparison->error_ns,
-		.function = member->arrival->function,
-		.stage = (uint8_t)comparison->stage,
+		.function = part->function,
+		.moment = (uint8_t)comparison->joined->arrival,
 	};
 
 	*late_ns = recent.late_ns;
@@ -321,10 +355,9 @@ static int note_member(const struct arrival_comparison *comparison,
 				   ncs_histogram_bucket(recent.late_ns)) != 0)
 		return -ENOMEM;
 	if (is_last) {
-		split(comparison, member, than, recent.late_ns,
-		      recent.cause_ns);
-		for (unsigned i = 0; i < NCS_LATE_CAUSE_COUNT; i++)
-			late->cause_ns[i] += recent.cause_ns[i];
+		split(comparison, i, than_ns, recent.cause_ns);
+		for (unsigned k = 0; k < NCS_LATE_CAUSE_COUNT; k++)
+			late->cause_ns[k] += recent.cause_ns[k];
 		late->last++;
 		if (ncs_distribution_count(
 			    &late->exclusive,
@@ -336,198 +369,245 @@ static int note_member(const struct arrival_comparison *comparison,
 	return 0;
 }
 
+/* Notes the operation in its communicator. */
 static void note_skew(struct ncs_skew_state *state,
 		      const struct arrival_comparison *comparison,
 		      uint64_t skew_ns)
 {
-	struct ncs_skew_part skew = { .skew_ns = skew_ns,
-				      .error_ns = comparison->error_ns,
-				      .has_transfer = true };
-	uint64_t end_ns = 0;
+	const struct ncs_joined *joined = comparison->joined;
+	double transfer_ns = ncs_joined_transfer_ns(joined);
 
-	for (size_t i = 0; i < comparison->count; i++) {
-		const struct ncs_arrival *arrival =
-			comparison->members[i].arrival;
-
-		skew.has_transfer = skew.has_transfer && arrival->has_end;
-		if (arrival->end_ns > end_ns)
-			end_ns = arrival->end_ns;
-	}
-	skew.transfer_ns = ncs_time_since(
-		comparison->members[comparison->last].at_ns, end_ns);
-	state->recent[state->view.all++ % NCS_LATENESS_RECENT] = skew;
-	state->view.ranks = comparison->count;
+	state->recent[state->view.all++ % NCS_LATENESS_RECENT] =
+		(struct ncs_skew_part){
+			.skew_ns = skew_ns,
+			.error_ns = comparison->error_ns,
+			.transfer_ns = (uint64_t)transfer_ns,
+			.has_transfer = joined->end_is_trusted &&
+					transfer_ns > 0,
+		};
+	state->view.ranks = joined->count;
 	state->is_viewed = false;
 }
 
-/* Compares the members. Returns 0 or -ENOMEM. */
+/* Compares the parts of an operation. Returns 0 or -ENOMEM. */
 static int compare(struct arrival_comparison *comparison,
 		   struct ncs_skew_state *state)
 {
-	const struct comparison_member *than;
-	uint64_t skew_ns = 0, late_ns;
+	const struct ncs_joined *joined = comparison->joined;
+	uint64_t skew_ns = 0, late_ns, than_ns;
+	size_t first;
 	int error = 0;
 
-	for (size_t i = 0; i < comparison->count; i++)
-		ncs_arrivals_compared(comparison->members[i].rank->arrivals,
-				      comparison->members[i].arrival);
-	if (!find_root(comparison))
-		return 0;
-	find_stage(comparison);
-	find_error(comparison);
 	find_order(comparison);
-	than = first_waiting(comparison);
-	for (size_t i = 0; than && i < comparison->count; i++) {
-		const struct comparison_member *member =
-			&comparison->members[i];
-
-		if (!ncs_is_awaited(comparison->wait_rule,
-				    member->rank->now.identity.rank ==
-					    comparison->root))
+	if (!find_first_waiting(comparison, &first))
+		return 0;
+	than_ns = at_ns(comparison, first);
+	for (size_t i = 0; i < joined->count; i++) {
+		if (!ncs_is_awaited(joined->wait_rule, is_root(comparison, i)))
 			continue;
-		error |= note_member(comparison, member, than, &late_ns);
+		error |= note_part(comparison, i, than_ns, &late_ns);
 		if (late_ns > skew_ns)
 			skew_ns = late_ns;
 	}
-	if (than)
-		note_skew(state, comparison, skew_ns);
+	note_skew(state, comparison, skew_ns);
 	return error;
+}
+
+static int take_joined(struct arrival_comparison *comparison,
+		       const struct ncs_communicator *communicator,
+		       const struct ncs_joined *joined)
+{
+	bool is_told = joined->arrival != NCS_MOMENT_OPERATION;
+
+	comparison->joined = joined;
+	if (!joined->is_complete || !find_ranks(comparison, communicator))
+		return 0;
+	for (size_t i = 0; i < joined->count; i++) {
+		struct ncs_late_rank *late = late_of(comparison->ranks[i]);
+
+		if (!late)
+			return -ENOMEM;
+		late->count.compared += is_told;
+		late->count.unknown += !is_told;
+	}
+	return is_told && has_one_root(joined) ?
+		       compare(comparison, communicator->skew) :
+		       0;
 }
 
 /* --- All operations ------------------------------------------------------- */
 
-/* Finds the ranks with records that a rank can be compared with. Returns how
- * many ranks it can be compared with, with or without records. */
-static size_t find_ranks(struct arrival_comparison *comparison,
-			 const struct ncs_communicator *communicator,
-			 const struct ncs_rank *clock)
-{
-	size_t count = 0;
-
-	comparison->rank_count = 0;
-	for (size_t i = 0; i < communicator->rank_count; i++) {
-		struct ncs_rank *rank = communicator->ranks[i];
-
-		if (!ncs_is_comparable(rank, clock))
-			continue;
-		count++;
-		if (rank->arrivals)
-			comparison->ranks[comparison->rank_count++] = rank;
-	}
-	return count;
-}
-
-/* Whether a rank is the first of those that it can be compared with. */
-static bool is_first_of_clock(const struct ncs_communicator *communicator,
-			      size_t index)
-{
-	for (size_t i = 0; i < index; i++)
-		if (ncs_is_comparable(communicator->ranks[i],
-				      communicator->ranks[index]))
-			return false;
-	return true;
-}
-
-/* Returns a rank that has all operations of a function that can be compared;
- * NULL if there is none. */
-static struct ncs_rank *rank_with(const struct arrival_comparison *comparison,
-				  unsigned function)
-{
-	struct ncs_rank *found = NULL;
-
-	for (size_t i = 0; i < comparison->rank_count; i++) {
-		struct ncs_rank *rank = comparison->ranks[i];
-
-		if (!ncs_arrivals_has(rank->arrivals, function))
-			continue;
-		if (ncs_rank_is_live(rank))
-			return rank;
-		if (!found)
-			found = rank;
-	}
-	return found;
-}
-
-static int compare_function(struct arrival_comparison *comparison,
-			    struct ncs_skew_state *state, unsigned function)
-{
-	struct ncs_rank *rank = rank_with(comparison, function);
-	struct ncs_arrival *arrival;
-	size_t place = 0;
-	int error = 0;
-
-	comparison->wait_rule = ncs_wait_rule_of(function);
-	while (rank &&
-	       (arrival = ncs_arrivals_next(rank->arrivals, function, &place)))
-		if (gather(comparison, function, arrival->number))
-			error |= compare(comparison, state);
-	return error;
-}
-
-static int compare_functions(struct arrival_comparison *comparison,
-			     struct ncs_skew_state *state)
-{
-	int error = 0;
-
-	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		if (ncs_wait_rule_of(i) != NCS_WAIT_FOR_NONE)
-			error |= compare_function(comparison, state, i);
-	return error;
-}
-
-static bool has_arrivals(const struct ncs_communicator *communicator)
+/* Returns the first rank of the communicator that a rank can be compared with:
+ * its number stands for their clocks. */
+static const struct ncs_rank *
+first_of_clock(const struct ncs_communicator *communicator,
+	       const struct ncs_rank *rank)
 {
 	for (size_t i = 0; i < communicator->rank_count; i++)
-		if (communicator->ranks[i]->arrivals)
+		if (ncs_is_comparable(communicator->ranks[i], rank))
+			return communicator->ranks[i];
+	return rank;
+}
+
+/* Adds a rank's part to the operations of its communicator. Parts by clocks
+ * that cannot be compared are never joined: the clock stands for the
+ * communicator. */
+static int take_part(const struct ncs_communicator *communicator,
+		     struct ncs_rank *rank, uint64_t clock,
+		     const struct ncs_part *part)
+{
+	struct ncs_late_rank *late = late_of(rank);
+	struct ncs_part taken = *part;
+
+	if (!late)
+		return -ENOMEM;
+	if (part->at_ns[NCS_MOMENT_STREAM] != 0)
+		late->spans[late->span_count++ % NCS_SPANS] = (struct ncs_span){
+			part->at_ns[NCS_MOMENT_STREAM],
+			part->at_ns[NCS_MOMENT_STREAM_END],
+		};
+	if (part->flags & NCS_PART_P2P ||
+	    ncs_wait_rule_of(part->function) == NCS_WAIT_FOR_NONE ||
+	    part->number == NCS_NO_SEQUENCE_NUMBER)
+		return 0;
+	late->count.seen++;
+	taken.comm_id = clock;
+	return ncs_join_add(communicator->skew->join, &taken);
+}
+
+/* Finds out how many ranks most others are not compared with. */
+static void count_clocks(struct ncs_communicator *communicator)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		size_t count = 0;
+
+		if (first_of_clock(communicator, communicator->ranks[i]) !=
+		    communicator->ranks[i])
+			continue;
+		for (size_t k = i; k < communicator->rank_count; k++)
+			count += ncs_is_comparable(communicator->ranks[k],
+						   communicator->ranks[i]);
+		if (count > most)
+			most = count;
+	}
+	communicator->other_clocks = communicator->rank_count - most;
+}
+
+/* Announces the ranks that have records, and says which clock each has. */
+static int announce(const struct ncs_communicator *communicator)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		struct ncs_rank *rank = communicator->ranks[i];
+		uint32_t clock = 0;
+
+		if (!rank->parts)
+			continue;
+		while (clock < i &&
+		       !ncs_shares_clock(communicator->ranks[clock], rank))
+			clock++;
+		ncs_parts_set_clock(rank->parts, clock, rank->clock_error_ns);
+		if (rank->now.identity.known & NCS_KNOWN_RANK)
+			error |= ncs_join_expect(
+				communicator->skew->join,
+				first_of_clock(communicator, rank)->serial,
+				rank->now.identity.rank);
+	}
+	return error;
+}
+
+/* Joins the parts that have come. Nothing more comes from a rank that has
+ * ended. */
+static int take_parts(const struct ncs_communicator *communicator)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		struct ncs_rank *rank = communicator->ranks[i];
+		uint64_t clock = first_of_clock(communicator, rank)->serial;
+		const struct ncs_part *part;
+
+		if (!rank->parts)
+			continue;
+		while ((part = ncs_parts_next(rank->parts)))
+			error |= take_part(communicator, rank, clock, part);
+	}
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+
+		if (rank->parts && !ncs_rank_is_live(rank) &&
+		    rank->now.identity.known & NCS_KNOWN_RANK)
+			error |= ncs_join_forget(
+				communicator->skew->join,
+				first_of_clock(communicator, rank)->serial,
+				rank->now.identity.rank);
+	}
+	return error;
+}
+
+static bool has_parts(const struct ncs_communicator *communicator)
+{
+	for (size_t i = 0; i < communicator->rank_count; i++)
+		if (communicator->ranks[i]->parts)
 			return true;
 	return false;
 }
 
-static int compare_all(struct arrival_comparison *comparison,
-		       struct ncs_model *model,
-		       struct ncs_communicator *communicator)
+/* Joins what has come of a communicator. Returns 0 or -ENOMEM. */
+static int join_all(struct ncs_model *model,
+		    struct ncs_communicator *communicator)
 {
-	size_t most = 0;
-	int error = 0;
+	int error;
 
-	if (!has_arrivals(communicator))
+	if (!has_parts(communicator))
 		return 0;
 	communicator->skew = skew_of(model, communicator);
 	if (!communicator->skew)
 		return -ENOMEM;
 	communicator->skew->is_there = true;
-	for (size_t i = 0; i < communicator->rank_count; i++) {
-		const struct ncs_rank *rank = communicator->ranks[i];
-		size_t count;
+	error = announce(communicator);
+	error |= take_parts(communicator);
+	ncs_join_advance(communicator->skew->join, model->now_ns);
+	count_clocks(communicator);
+	return error;
+}
 
-		if (!is_first_of_clock(communicator, i))
-			continue;
-		count = find_ranks(comparison, communicator, rank);
-		if (count > most)
-			most = count;
-		error |= compare_functions(comparison, communicator->skew);
-	}
-	communicator->other_clocks = communicator->rank_count - most;
+/* Compares the operations of a communicator that are complete. Returns 0 or
+ * -ENOMEM. */
+static int compare_all(struct arrival_comparison *comparison,
+		       const struct ncs_communicator *communicator)
+{
+	const struct ncs_joined *joined;
+	int error = 0;
+
+	if (!communicator->skew)
+		return 0;
+	while ((joined = ncs_join_next(communicator->skew->join)))
+		error |= take_joined(comparison, communicator, joined);
 	return error;
 }
 
 int ncs_stragglers_update(struct ncs_model *model)
 {
 	struct arrival_comparison comparison = {
+		.model = model,
 		.ranks = calloc(model->rank_count + 1,
 				sizeof(struct ncs_rank *)),
-		.members = calloc(model->rank_count + 1,
-				  sizeof(struct comparison_member)),
 	};
-	bool failed = !comparison.ranks || !comparison.members;
+	int error = comparison.ranks ? 0 : -ENOMEM;
 
 	for (size_t i = 0; model->skews && i < model->skews->count; i++)
 		model->skews->states[i]->is_there = false;
-	for (size_t i = 0; !failed && i < model->communicator_count; i++)
-		failed = compare_all(&comparison, model,
-				     &model->communicators[i]) != 0;
+	for (size_t i = 0; i < model->communicator_count; i++)
+		error |= join_all(model, &model->communicators[i]);
+	/* By then it is known of all communicators what they did. */
+	for (size_t i = 0; comparison.ranks && i < model->communicator_count;
+	     i++)
+		error |= compare_all(&comparison, &model->communicators[i]);
 	drop_skews(model->skews);
 	free(comparison.ranks);
-	free(comparison.members);
-	return failed ? -ENOMEM : 0;
+	return error ? -ENOMEM : 0;
 }

@@ -21,11 +21,23 @@ struct ncs_late_part {
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
 	uint64_t error_ns; /* of clocks */
 	uint8_t function;
-	uint8_t stage; /* enum ncs_arrival_stage */
+	uint8_t moment; /* enum ncs_moment by which it was compared */
+};
+
+/* Number of latest operations whose time on the stream is kept of a rank. */
+#define NCS_SPANS 128u
+
+/* The time of an operation on its stream. */
+struct ncs_span {
+	uint64_t begin_ns;
+	uint64_t end_ns;
 };
 
 /* The lateness of one rank. */
 struct ncs_late_rank {
+	struct ncs_lateness_count count;
+	struct ncs_span spans[NCS_SPANS]; /* in rotation */
+	uint64_t span_count;
 	struct ncs_late_part recent[NCS_LATENESS_RECENT]; /* in rotation */
 	uint64_t operations; /* those in which others waited for it */
 	uint64_t last;       /* operations in which it came last */
@@ -50,6 +62,7 @@ struct ncs_skew_part {
 struct ncs_skew_state {
 	char key[sizeof(((struct ncs_communicator *)NULL)->key)];
 	bool is_there; /* whether the latest update has the communicator */
+	struct ncs_join *join; /* of its ranks' parts, by their clock */
 	struct ncs_skew_part recent[NCS_LATENESS_RECENT]; /* in rotation */
 	struct ncs_skew view;
 	bool is_viewed; /* whether the view is up to date */

@@ -28,7 +28,7 @@ struct ncs_model {
 	 * views; NULL if there is none. */
 	const struct ncs_diagnosis *diagnosis;
 	const struct ncs_aliases *aliases; /* the source's; may be NULL */
-	bool keeps_latest;       /* whether ranks keep their latest records */
+	bool keeps_latest;   /* whether ranks keep their latest records */
 	size_t latest_count; /* ranks that kept some before the latest update */
 	struct ncs_rank **ranks; /* by host, communicator, rank, process */
 	size_t rank_count, rank_capacity;
@@ -38,13 +38,14 @@ struct ncs_model {
 	size_t communicator_count, communicator_capacity;
 	struct ncs_rank **members; /* ranks of each communicator in a row */
 	size_t member_capacity;
+	uint32_t serials;        /* of ranks so far */
 	struct ncs_skews *skews; /* NULL if nothing was compared */
 	struct ncs_unreadable *unreadable;
 	size_t unreadable_count, unreadable_capacity;
 	/* The copy of a sample's snapshot, until a rank takes it. */
 	struct ncs_snapshot spare;
-	enum ncs_window window;    /* see ncs_model_set_window() */
-	uint64_t marked_ns; /* time of ncs_model_mark(); 0 if not marked */
+	enum ncs_window window; /* see ncs_model_set_window() */
+	uint64_t marked_ns;     /* time of ncs_model_mark(); 0 if not marked */
 	/* Bytes per second that all ranks sent and received, at each update. */
 	struct ncs_recent traffic;
 	uint64_t refreshes;  /* number of updates */

@@ -16,15 +16,18 @@
 #include "analysis/model/history.h"
 #include "ncclstat/reader.h"
 
-struct ncs_arrivals;     /* analysis/records/arrivals.h */
 struct ncs_communicator; /* analysis/model/communicators.h */
 struct ncs_late_rank;    /* analysis/model/lateness_state.h */
 struct ncs_latest;       /* analysis/records/latest_records.h */
+struct ncs_parts;        /* analysis/records/parts.h */
 struct ncs_range_sum;    /* analysis/model/range_totals.h */
 struct ncs_steps;        /* analysis/records/step_stats.h */
 
 struct ncs_rank {
 	char *id; /* the source's name of the segment */
+	/* Differs between any two processes that this id has named, and between
+	 * any two ranks, in the model's life. Not 0. */
+	uint32_t serial;
 	const struct ncs_communicator *communicator; /* NULL if out of memory */
 	struct ncs_header header;
 	struct ncs_snapshot now;
@@ -44,7 +47,7 @@ struct ncs_rank {
 	/* From all records since the first update that had some; NULL if there
 	 * were none, or if records are not wanted. */
 	struct ncs_steps *steps;
-	struct ncs_arrivals *arrivals;
+	struct ncs_parts *parts;
 	struct ncs_late_rank *late; /* NULL if no operation was compared */
 	struct ncs_latest *latest;  /* latest records; NULL if none are kept */
 };

@@ -12,20 +12,24 @@
 #include "analysis/model/compare_arrivals.h"
 #include "analysis/model/range_totals.h"
 #include "analysis/model/snapshot_copy.h"
-#include "analysis/records/arrivals.h"
+#include "analysis/model/waits.h"
 #include "analysis/records/latest_records.h"
+#include "analysis/records/parts.h"
 #include "analysis/records/step_stats.h"
 #include "shm/array.h"
 #include "shm/clock.h"
+
+/* A child's record may come this much after the end of its operation. */
+#define SETTLES_AFTER_NS UINT64_C(10000000)
 
 /* Forgets all facts from the rank's records. */
 static void forget_records(struct ncs_rank *rank)
 {
 	ncs_steps_free(rank->steps);
-	ncs_arrivals_free(rank->arrivals);
+	ncs_parts_free(rank->parts);
 	ncs_late_rank_free(rank->late);
 	rank->steps = NULL;
-	rank->arrivals = NULL;
+	rank->parts = NULL;
 	rank->late = NULL;
 }
 
@@ -70,24 +74,45 @@ bool ncs_rank_is_same(const struct ncs_rank *rank,
 	       rank->header.created == header->created;
 }
 
+/* Makes parts of the sample's records. */
+static int take_parts(struct ncs_rank *rank, const struct ncs_sample *sample)
+{
+	uint64_t taken_ns = sample->snapshot->taken_ns;
+	int error;
+
+	if (!rank->parts) {
+		rank->parts = ncs_parts_new(sample->header, rank->serial);
+		if (!rank->parts)
+			return -ENOMEM;
+	} else if (sample->records_lost > 0) {
+		/* Records of any lane may be missing, up to the present. */
+		ncs_parts_take(rank->parts, NULL, 0, sample->records_lost,
+			       taken_ns);
+	}
+	error = ncs_parts_learn(rank->parts, sample->snapshot);
+	if (!error)
+		error = ncs_parts_take(rank->parts, sample->records,
+				       sample->record_count, 0, taken_ns);
+	if (!ncs_rank_is_live(rank))
+		ncs_parts_settle(rank->parts, UINT64_MAX);
+	else if (taken_ns > SETTLES_AFTER_NS)
+		ncs_parts_settle_ended(rank->parts,
+				       taken_ns - SETTLES_AFTER_NS);
+	return error;
+}
+
 /* Adds the sample's records to those of the samples before it. */
 static int take_records(struct ncs_rank *rank, const struct ncs_sample *sample,
 			bool has_past)
 {
 	if (!has_past || sample->without_records)
 		forget_records(rank);
-	if (!rank->steps && sample->record_count == 0 &&
-	    sample->snapshot->endless_count == 0)
+	if (!rank->steps && sample->record_count == 0)
 		return 0;
 	if (!rank->steps)
 		rank->steps = ncs_steps_new();
-	if (!rank->arrivals)
-		rank->arrivals = ncs_arrivals_new();
-	if (!rank->steps || !rank->arrivals)
+	if (!rank->steps || take_parts(rank, sample) != 0)
 		return -ENOMEM;
-	ncs_arrivals_take(rank->arrivals, &sample->header->clock,
-			  sample->snapshot, sample->records,
-			  sample->record_count, sample->records_lost);
 	return ncs_steps_take(rank->steps, &sample->header->clock,
 			      sample->records, sample->record_count,
 			      sample->records_lost);
@@ -194,6 +219,8 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 		return error;
 	if (model->aliases)
 		ncs_aliases_apply(model->aliases, &taken->identity);
+	if (!has_past)
+		rank->serial = ++model->serials;
 	rank->header = *sample->header;
 	rank->clock_is_aligned = sample->clock_is_aligned;
 	rank->clock_error_ns = sample->clock_error_ns;

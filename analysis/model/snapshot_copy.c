@@ -75,8 +75,6 @@ int ncs_snapshot_copy(struct ncs_snapshot *to, const struct ncs_snapshot *from)
 	*to = *from;
 	to->channels = old.channels;
 	to->operations = old.operations;
-	to->endless = NULL;
-	to->endless_count = 0;
 	to->lanes = old.lanes;
 	to->classes = old.classes;
 	to->class_buckets = old.class_buckets;

@@ -5,7 +5,7 @@
 
 #include "ncclstat/reader.h"
 
-/* Copies all of `from`, except its endless operations, into `to`, whose memory
+/* Copies all of `from` into `to`, whose memory
  * is reused. `to` must be an earlier copy or all zeros; release it with
  * ncs_snapshot_release(). Returns 0 or -ENOMEM; then the contents of `to` are
  * undefined, but it can be copied to again, and released. */

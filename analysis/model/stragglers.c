@@ -11,6 +11,7 @@
 #include "analysis/model/communicators.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/waits.h"
+#include "analysis/records/parts.h"
 
 /* --- Names ---------------------------------------------------------------- */
 
@@ -23,17 +24,6 @@ const char *ncs_late_cause_name(unsigned cause)
 	};
 
 	return cause < NCS_LATE_CAUSE_COUNT ? names[cause] : "none";
-}
-
-const char *ncs_arrival_stage_name(unsigned stage)
-{
-	static const char *const names[] = {
-#define X(ID, name, help) name,
-		NCS_STAGES_OF_ARRIVAL(X)
-#undef X
-	};
-
-	return stage < NCS_ARRIVAL_STAGES ? names[stage] : "unknown";
 }
 
 /* --- Figures -------------------------------------------------------------- */
@@ -107,8 +97,9 @@ struct function_wait {
 };
 
 /* Returns the share of the time from the first recent operation to the last in
- * which all waited for the rank alone; negative if it is not known. */
-static double cost_of(const struct ncs_late_rank *late)
+ * which all waited for the rank alone, in waits of at least `least_ns`; negative
+ * if it is not known. */
+static double cost_of(const struct ncs_late_rank *late, uint64_t least_ns)
 {
 	struct function_wait waiting[NCS_FUNCTION_COUNT] = { 0 };
 	uint64_t first_ns = UINT64_MAX, last_ns = 0;
@@ -123,7 +114,8 @@ static double cost_of(const struct ncs_late_rank *late)
 		if (one->count == 0 || recent->number > one->last)
 			one->last = recent->number;
 		one->count++;
-		one->exclusive_ns += recent->exclusive_ns;
+		if (recent->exclusive_ns >= least_ns)
+			one->exclusive_ns += recent->exclusive_ns;
 		if (recent->ready_ns < first_ns)
 			first_ns = recent->ready_ns;
 		if (recent->ready_ns > last_ns)
@@ -142,16 +134,6 @@ static double cost_of(const struct ncs_late_rank *late)
 	return cost_ns < 1 ? cost_ns : 1;
 }
 
-static bool is_straggler(const struct ncs_lateness_view *view)
-{
-	const struct ncs_lateness *recent = &view->recent;
-
-	return recent->operations >= NCS_STRAGGLER_OPERATIONS &&
-	       2 * recent->last > recent->operations &&
-	       recent->exclusive_ns >= NCS_STRAGGLER_NS &&
-	       view->cost >= NCS_STRAGGLER_COST;
-}
-
 const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 {
 	struct ncs_late_rank *late = rank->late;
@@ -160,17 +142,21 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	if (!late || late->operations == 0)
 		return NULL;
 	view = &late->view;
-	view->count = *ncs_arrivals_count(rank->arrivals);
+	view->count = late->count;
+	view->count.records_lost =
+		rank->parts ? ncs_parts_count(rank->parts)->lost : 0;
 	/* Computed only on demand: of many ranks, few are shown. */
 	if (late->is_viewed)
 		return view;
 	sum_recent(late, NCS_FUNCTION_COUNT, &view->recent);
 	sum_all(late, &view->all);
-	memset(view->by_stage, 0, sizeof(view->by_stage));
+	memset(view->by_moment, 0, sizeof(view->by_moment));
 	for (size_t i = 0; i < recent_count(late->operations); i++)
-		view->by_stage[late->recent[i].stage]++;
-	view->cost = cost_of(late);
-	view->is_straggler = is_straggler(view);
+		view->by_moment[late->recent[i].moment]++;
+	view->cost = cost_of(late, 0);
+	view->is_straggler =
+		view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&
+		cost_of(late, NCS_STRAGGLER_NS) >= NCS_STRAGGLER_COST;
 	late->is_viewed = true;
 	return view;
 }

@@ -30,7 +30,7 @@
 
 #include "analysis/model/communicators.h"
 #include "analysis/model/rank.h"
-#include "analysis/records/arrivals.h"
+#include "analysis/records/moments.h"
 #include "ncclstat/tables/lateness.def"
 
 enum ncs_late_cause {
@@ -44,21 +44,16 @@ enum ncs_late_cause {
  * other value. */
 const char *ncs_late_cause_name(unsigned cause);
 
-/* Returns the name of an enum ncs_arrival_stage, such as "call"; "unknown" for
- * any other value. */
-const char *ncs_arrival_stage_name(unsigned stage);
-
 /* Number of latest operations that make the recent figures. */
 #define NCS_LATENESS_RECENT 512u
 
 /* A rank is marked as a straggler if it has at least NCS_STRAGGLER_OPERATIONS
- * recent operations, came last in more than half of them, came at least
- * NCS_STRAGGLER_NS after the rank before it in their median, and if the time in
- * which all others waited for it alone was at least the share
- * NCS_STRAGGLER_COST. */
-#define NCS_STRAGGLER_OPERATIONS 32u
+ * recent operations, and if the waits of at least NCS_STRAGGLER_NS in which all
+ * others waited for it alone add up to the share NCS_STRAGGLER_COST of the
+ * time. Shorter waits are the jitter of launches. */
+#define NCS_STRAGGLER_OPERATIONS 8u
 #define NCS_STRAGGLER_NS UINT64_C(100000)
-#define NCS_STRAGGLER_COST 0.01
+#define NCS_STRAGGLER_COST 0.05
 
 /* Lateness of one rank over some operations in which others waited for it. */
 struct ncs_lateness {
@@ -80,6 +75,14 @@ struct ncs_lateness {
  * rank never came last. */
 unsigned ncs_lateness_cause(const struct ncs_lateness *lateness);
 
+/* Counts of a rank's collectives and records since the first update. */
+struct ncs_lateness_count {
+	uint64_t seen;     /* operations */
+	uint64_t compared; /* operations compared with other ranks */
+	uint64_t unknown;  /* operations of which only host times are known */
+	uint64_t records_lost; /* overwritten since the first update */
+};
+
 /* The figures of one rank. */
 struct ncs_lateness_view {
 	struct ncs_lateness recent; /* exact */
@@ -87,11 +90,11 @@ struct ncs_lateness_view {
 	/* Share of the recent time in which all waited for this rank alone;
 	 * negative if it is not known. */
 	double cost;
-	/* Recent operations by the stage that its arrival was compared by. */
-	uint64_t by_stage[NCS_ARRIVAL_STAGES];
+	/* Recent operations by the moment that its arrival was compared by. */
+	uint64_t by_moment[NCS_MOMENT_COUNT];
 	/* Since the first update; `compared` includes operations in which no
 	 * rank waited for it. */
-	struct ncs_arrivals_count count;
+	struct ncs_lateness_count count;
 	bool is_straggler;
 };
 

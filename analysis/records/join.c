@@ -75,6 +75,7 @@ struct transfer_connection {
 
 struct ncs_join {
 	size_t parts_max;
+	bool in_order;
 	size_t parts;      /* number of parts that are kept */
 	uint64_t until_ns; /* operations up to this time may be given out */
 	struct join_comm **comms;
@@ -97,7 +98,19 @@ struct ncs_join *ncs_join_new(size_t parts_max)
 	if (!join)
 		return NULL;
 	join->parts_max = parts_max ? parts_max : PARTS_MAX;
+	join->in_order = true;
 	join->incomplete.next = join->incomplete.previous = &join->incomplete;
+	return join;
+}
+
+struct ncs_join *ncs_join_new_unordered(size_t parts_max)
+{
+	struct ncs_join *join = ncs_join_new(parts_max);
+
+	if (join) {
+		join->in_order = false;
+		join->until_ns = UINT64_MAX;
+	}
 	return join;
 }
 
@@ -296,8 +309,8 @@ static bool may_be_end(const struct ncs_joined *joined,
 		    !ncs_is_waiting(joined->wait_rule,
 				    ncs_joined_is_root(joined, part)))
 			continue;
-		error_ns = ncs_part_error_ns(part, moment) +
-			   ncs_part_error_ns(last, joined->arrival);
+		error_ns =
+			ncs_parts_error_ns(part, moment, last, joined->arrival);
 		if (part->at_ns[moment] + error_ns < last_ns)
 			return false;
 	}
@@ -771,6 +784,51 @@ int ncs_join_add(struct ncs_join *join, const struct ncs_part *part)
 			     add_collective(join, comm, part);
 }
 
+static bool has_part(const struct pending *pending, int32_t rank)
+{
+	for (size_t i = 0; i < pending->joined.count; i++)
+		if (pending->parts[i].rank == rank)
+			return true;
+	return false;
+}
+
+/* Finishes an operation that expects no more parts. Returns 0 or -ENOMEM. */
+static int finish_if_complete(struct ncs_join *join, struct pending *pending)
+{
+	if (pending->joined.count < pending->expected)
+		return 0;
+	take_out(join, pending);
+	if (reserve_finished(join) != 0) {
+		pending_free(join, pending);
+		return -ENOMEM;
+	}
+	finish(join, pending);
+	return 0;
+}
+
+int ncs_join_forget(struct ncs_join *join, uint64_t comm_id, int32_t rank)
+{
+	struct join_comm *comm = comm_of(join, comm_id);
+	struct pending *pending, *next;
+	int error = 0;
+
+	if (!comm)
+		return -ENOMEM;
+	if (!is_expected(comm, rank))
+		return 0;
+	comm->is_expected[rank] = false;
+	comm->expected--;
+	for (pending = join->incomplete.next; pending != &join->incomplete;
+	     pending = next) {
+		next = pending->next;
+		if (pending->comm != comm || has_part(pending, rank))
+			continue;
+		pending->expected--;
+		error |= finish_if_complete(join, pending);
+	}
+	return error;
+}
+
 /* Returns true if all missing ranks have reported a much later operation. */
 static bool is_hopeless(const struct pending *pending)
 {
@@ -823,6 +881,8 @@ void ncs_join_advance(struct ncs_join *join, uint64_t until_ns)
 	}
 	while (join->parts > join->parts_max && (pending = oldest(join)))
 		give_up(join, pending);
+	if (!join->in_order)
+		return;
 	pending = oldest(join);
 	if (pending && pending->joined.first_end_ns < until_ns)
 		until_ns = pending->joined.first_end_ns;

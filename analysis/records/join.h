@@ -6,7 +6,8 @@
  * graphs do, they are also joined by the repeat count. A send is joined with
  * the receive at the same place on its connection.
  *
- * Operations are given out in the order in which their first parts ended. An
+ * Operations are given out in the order in which their first parts ended, if
+ * the join is an ordered one. An
  * operation that stays incomplete is given up, that is, given out as it is:
  * once its missing ranks have reported much later operations, 10 s after its
  * first part ended, or when there is no room for more parts. Memory is bounded.
@@ -110,12 +111,20 @@ struct ncs_join;
  * is 0. Returns NULL if there is no memory. Free it with ncs_join_free(), which
  * accepts NULL. */
 struct ncs_join *ncs_join_new(size_t parts_max);
+
+/* Like ncs_join_new(), but operations are given out once they are finished, in
+ * no order: one that stays incomplete holds up no other. */
+struct ncs_join *ncs_join_new_unordered(size_t parts_max);
 void ncs_join_free(struct ncs_join *join);
 
 /* Announces a rank of a communicator. Call this before the rank's first part:
  * an operation counts as complete without the parts of ranks that were not
  * announced. Returns 0 or -ENOMEM. */
 int ncs_join_expect(struct ncs_join *join, uint64_t comm_id, int32_t rank);
+
+/* Notes that no more parts of a rank will come: operations are complete without
+ * it. Its parts so far count. Returns 0, or -ENOMEM if operations were lost. */
+int ncs_join_forget(struct ncs_join *join, uint64_t comm_id, int32_t rank);
 
 /* Adds a part. The parts of a rank must come nearly in the order in which they
  * ended. Copies the part. Returns 0, or -ENOMEM; then the part is lost. */

@@ -49,6 +49,7 @@ struct part_slot {
 struct ended_operation {
 	uint32_t operation;
 	uint64_t drained_ns;
+	uint64_t end_ns;
 };
 
 struct algorithm {
@@ -61,6 +62,8 @@ struct ncs_parts {
 	struct ncs_clock clock;
 	struct ncs_gpu_readings gpu; /* of its clock */
 	uint64_t stream_error_ns;    /* of times from the stream */
+	uint64_t clock_error_ns;     /* against other clocks */
+	uint32_t clock_number;       /* the caller's */
 	uint64_t comm_id;
 	int32_t rank;
 	int32_t nranks;
@@ -75,8 +78,9 @@ struct ncs_parts {
 	/* Records that ended in this interval may be missing; none if
 	 * lost_until_ns is 0. */
 	uint64_t lost_from_ns, lost_until_ns;
-	uint64_t latest_ns; /* latest end of a record */
-	uint64_t settled_ns;
+	uint64_t latest_ns;        /* latest end of a record */
+	uint64_t settled_ns;       /* see ncs_parts_settle() */
+	uint64_t settled_ended_ns; /* see ncs_parts_settle_ended() */
 	struct ncs_part given;
 	struct ncs_parts_count count;
 };
@@ -126,6 +130,13 @@ void ncs_parts_free(struct ncs_parts *parts)
 	ncs_call_history_release(&parts->calls);
 	ncs_gpu_readings_release(&parts->gpu);
 	free(parts);
+}
+
+void ncs_parts_set_clock(struct ncs_parts *parts, uint32_t clock,
+			 uint64_t error_ns)
+{
+	parts->clock_number = clock;
+	parts->clock_error_ns = error_ns;
 }
 
 int ncs_parts_learn(struct ncs_parts *parts,
@@ -307,7 +318,7 @@ static int take_child(struct ncs_parts *parts, const struct ncs_record *record)
 	return is_transfer ? take_transfer(parts, slot, record) : 0;
 }
 
-static int queue_ended(struct ncs_parts *parts, uint32_t operation,
+static int queue_ended(struct ncs_parts *parts, const struct ncs_record *record,
 		       uint64_t drained_ns)
 {
 	uint32_t before = parts->ended_capacity;
@@ -326,7 +337,11 @@ static int queue_ended(struct ncs_parts *parts, uint32_t operation,
 		parts->ended_capacity = 2 * before;
 	}
 	parts->ended[parts->ended_next++ % parts->ended_capacity] =
-		(struct ended_operation){ operation, drained_ns };
+		(struct ended_operation){
+			record->operation, drained_ns,
+			ncs_clock_ns(&parts->clock,
+				     record->start + record->duration)
+		};
 	return 0;
 }
 
@@ -347,7 +362,7 @@ static int take_operation(struct ncs_parts *parts,
 		return 0;
 	}
 	if (!error && !slot->has_ended)
-		error = queue_ended(parts, record->operation, drained_ns);
+		error = queue_ended(parts, record, drained_ns);
 	if (error)
 		return error;
 	slot->has_ended = true;
@@ -438,6 +453,12 @@ void ncs_parts_settle(struct ncs_parts *parts, uint64_t drained_ns)
 {
 	if (drained_ns > parts->settled_ns)
 		parts->settled_ns = drained_ns;
+}
+
+void ncs_parts_settle_ended(struct ncs_parts *parts, uint64_t ended_ns)
+{
+	if (ended_ns > parts->settled_ended_ns)
+		parts->settled_ended_ns = ended_ns;
 }
 
 /* --- Parts ---------------------------------------------------------------- */
@@ -555,6 +576,8 @@ static void finish(struct ncs_parts *parts, const struct part_slot *slot,
 	part->rank = parts->rank;
 	part->nranks = parts->nranks;
 	part->owner = parts->owner;
+	part->clock = parts->clock_number;
+	part->clock_error_ns = error_of(parts->clock_error_ns);
 	part->operation = slot->operation;
 	part->algorithm = algorithm->is_known ? algorithm->algorithm :
 						NCS_CLASS_OTHER;
@@ -594,6 +617,17 @@ uint64_t ncs_part_error_ns(const struct ncs_part *part, enum ncs_moment moment)
 	}
 }
 
+uint64_t ncs_parts_error_ns(const struct ncs_part *a, enum ncs_moment a_moment,
+			    const struct ncs_part *b, enum ncs_moment b_moment)
+{
+	uint64_t error_ns =
+		ncs_part_error_ns(a, a_moment) + ncs_part_error_ns(b, b_moment);
+
+	if (a->clock != b->clock)
+		error_ns += (uint64_t)a->clock_error_ns + b->clock_error_ns;
+	return error_ns;
+}
+
 uint64_t ncs_part_first_end_ns(const struct ncs_part *part)
 {
 	uint64_t first_ns = part->at_ns[NCS_MOMENT_LAST_END];
@@ -612,7 +646,8 @@ const struct ncs_part *ncs_parts_next(struct ncs_parts *parts)
 				      parts->ended_capacity];
 		struct part_slot *slot = slot_at(parts, ended->operation);
 
-		if (ended->drained_ns > parts->settled_ns)
+		if (ended->drained_ns > parts->settled_ns &&
+		    ended->end_ns > parts->settled_ended_ns)
 			break;
 		parts->ended_first++;
 		/* The operation may have had to make room for another. */

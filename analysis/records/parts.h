@@ -60,6 +60,8 @@ struct ncs_part {
 	uint64_t at_ns[NCS_MOMENT_COUNT];
 	uint32_t stream_error_ns; /* of STREAM and STREAM_END, at most */
 	uint32_t kernel_error_ns; /* of KERNEL and KERNEL_END, at most */
+	uint32_t clock_error_ns;  /* of all of them, against other clocks */
+	uint32_t clock;           /* the caller's number of its host's clock */
 	/* The one that ended last; its steps are 0 if there is none. */
 	struct ncs_part_channel slowest;
 	uint64_t wait_ns[NCS_CHANNEL_STATE_COUNT]; /* of all channels */
@@ -68,9 +70,14 @@ struct ncs_part {
 	struct ncs_part_channel wire;
 };
 
-/* Returns the largest error of a part's moment in ns, by the clock of its host:
+/* Returns the largest error in ns of a part's moment, by the clock of its host:
  * 0 for what the host itself saw. */
 uint64_t ncs_part_error_ns(const struct ncs_part *part, enum ncs_moment moment);
+
+/* Returns the largest error in ns of the time from one part's moment to another
+ * part's. */
+uint64_t ncs_parts_error_ns(const struct ncs_part *a, enum ncs_moment a_moment,
+			    const struct ncs_part *b, enum ncs_moment b_moment);
 
 /* Returns the earliest of the moments that may be the part's end. */
 uint64_t ncs_part_first_end_ns(const struct ncs_part *part);
@@ -82,6 +89,11 @@ struct ncs_parts;
  * ncs_parts_free(), which accepts NULL. */
 struct ncs_parts *ncs_parts_new(const struct ncs_header *header, size_t owner);
 void ncs_parts_free(struct ncs_parts *parts);
+
+/* Sets the caller's number of the host's clock, and the largest error of its
+ * alignment with other clocks in ns. */
+void ncs_parts_set_clock(struct ncs_parts *parts, uint32_t clock,
+			 uint64_t error_ns);
 
 /* Takes from a snapshot what records do not report: the rank's identity, the
  * algorithms it uses for each size, and a reading of its GPU's clock. Call this
@@ -100,6 +112,10 @@ int ncs_parts_take(struct ncs_parts *parts, const struct ncs_record *records,
 /* Promises that all records read until `drained_ns` were taken. UINT64_MAX
  * means that no more records will come at all. */
 void ncs_parts_settle(struct ncs_parts *parts, uint64_t drained_ns);
+
+/* Promises that all records of operations that ended by `ended_ns` were taken.
+ * This holds 10 ms before a time up to which all lanes were read. */
+void ncs_parts_settle_ended(struct ncs_parts *parts, uint64_t ended_ns);
 
 /* Returns the next part, nearly in the order in which parts ended, or NULL if
  * there is none yet. It is valid until the next call for this rank. */

@@ -368,11 +368,6 @@ struct ncs_snapshot {
 	size_t channel_count;
 	struct ncs_operation_view *operations; /* in flight, oldest first */
 	size_t operation_count;
-	/* Recent operations whose end nobody reports, in no order: of functions
-	 * that never have children, and of launches that are not followed. They
-	 * are in the memory of `operations`. */
-	const struct ncs_operation_view *endless;
-	size_t endless_count;
 	struct ncs_range_view *ranges; /* by number; outer before inner */
 	size_t range_count;
 	uint64_t *range_buckets; /* NCS_RANGE_BUCKETS per histogram */

@@ -90,18 +90,6 @@ static bool is_in_flight(const struct ncs_snapshot *snapshot,
 	       copy->number > latest_done;
 }
 
-/* Tells whether nobody reports the operation's end: its function never has
- * children, and its launch is not known. */
-static bool is_endless(const struct ncs_snapshot *snapshot,
-		       const struct ncs_operation *copy)
-{
-	return copy->children_started == 0 && copy->enqueued != 0 &&
-	       ncs_launch_phase(&snapshot->launches, copy->launch) ==
-		       NCS_LAUNCH_PHASE_UNKNOWN &&
-	       copy->function < NCS_FUNCTION_COUNT &&
-	       snapshot->functions[copy->function].with_children == 0;
-}
-
 static void fill_operation(struct ncs_operation_view *view,
 			   const struct ncs_clock *clock,
 			   const struct ncs_operation *copy)
@@ -166,8 +154,6 @@ bool ncs_operation_slot_copy(struct ncs_reader *reader, size_t index,
 	return false;
 }
 
-/* Operations in flight are put at the start of the array, endless ones at its
- * end. */
 static void take_operation(struct ncs_snapshot *snapshot,
 			   struct ncs_reader *reader, size_t index,
 			   uint64_t latest_done)
@@ -180,11 +166,6 @@ static void take_operation(struct ncs_snapshot *snapshot,
 		fill_operation(
 			&snapshot->operations[snapshot->operation_count++],
 			&reader->header.clock, &copy);
-	else if (is_endless(snapshot, &copy))
-		fill_operation(
-			&snapshot->operations[reader->header.operations.count -
-					      ++snapshot->endless_count],
-			&reader->header.clock, &copy);
 }
 
 void ncs_operations_take(struct ncs_snapshot *snapshot,
@@ -195,7 +176,6 @@ void ncs_operations_take(struct ncs_snapshot *snapshot,
 		&ncs_reader_mapped_header(reader)->latest_done);
 
 	snapshot->operation_count = 0;
-	snapshot->endless_count = 0;
 	ncs_operation_slots_mark(reader);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t marked = reader->marked[i / 64] >> (i % 64);
@@ -207,6 +187,4 @@ void ncs_operations_take(struct ncs_snapshot *snapshot,
 	}
 	qsort(snapshot->operations, snapshot->operation_count,
 	      sizeof(*snapshot->operations), compare_operations);
-	snapshot->endless =
-		&snapshot->operations[count - snapshot->endless_count];
 }

@@ -386,12 +386,13 @@ static json_t *lateness_of(const struct ncs_rank *rank)
 	ncs_json_add(object, "functions", lateness_of_functions(rank));
 	ncs_json_add(object, "all", lateness_figures(&view->all));
 	ncs_json_add(object, "told_by",
-		     ncs_json_counts(ncs_arrival_stage_name, view->by_stage,
-				     NCS_AT_OPERATION, NCS_ARRIVAL_STAGES));
+		     ncs_json_counts(ncs_moment_name, view->by_moment,
+				     NCS_MOMENT_PROXY, NCS_MOMENT_DATA + 1));
 	ncs_json_add_real(object, "cost", view->cost);
 	ncs_json_add_bool(object, "straggler", view->is_straggler);
 	ncs_json_add_number(object, "ops_seen", view->count.seen);
 	ncs_json_add_number(object, "ops_compared", view->count.compared);
+	ncs_json_add_number(object, "ops_unknown", view->count.unknown);
 	ncs_json_add_number(object, "records_lost", view->count.records_lost);
 	return object;
 }

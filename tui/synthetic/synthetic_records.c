@@ -42,6 +42,7 @@ static void record_operation(const struct synthetic_pass *pass, uint64_t round)
 	uint64_t age_ns = round * CYCLE_NS;
 	struct ncs_record operation = {
 		.event = NCS_EVENT_COLL,
+		.flags = NCS_RECORD_ON_STREAM,
 		.function = NCS_FUNCTION_ALL_REDUCE,
 		.operation = (uint32_t)round + 1,
 		.peer = -1,
@@ -57,6 +58,7 @@ static void record_operation(const struct synthetic_pass *pass, uint64_t round)
 				    .duration = CYCLE_NS / 100 * 15 };
 	struct ncs_record append = sleep;
 
+	call.flags = launch.flags = 0;
 	call.event = NCS_EVENT_COLL_API;
 	call.duration = MS / 10;
 	call.delta[0] = NCS_RECORD_STREAM(0x7f0012345678);

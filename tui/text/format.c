@@ -243,6 +243,11 @@ void ncs_format_duration(char *text, size_t size, uint64_t duration_ns,
 		fill(text, size, width);
 }
 
+bool ncs_error_matters(uint64_t error_ns, int64_t duration_ns)
+{
+	return (double)error_ns >= 0.05 * (double)duration_ns;
+}
+
 /* Appends an error, as in "4.1ms+-3us", whatever the width. */
 static void append_error(char *text, size_t size, uint64_t error_ns)
 {
@@ -252,6 +257,22 @@ static void append_error(char *text, size_t size, uint64_t error_ns)
 		return;
 	snprintf(text + length, size - length, "+-");
 	ncs_format_duration(text + length + 2, size - length - 2, error_ns, 5);
+}
+
+/* Formats a duration with its error where that matters; a duration that may be 0
+ * as "<8.0us". */
+static void format_uncertain(char *text, size_t size,
+			     const struct ncs_value *value, unsigned width)
+{
+	if (value->error_ns > 0 && (uint64_t)value->number <= value->error_ns) {
+		snprintf(text, size, "<");
+		ncs_format_duration(text + 1, size - 1, value->error_ns,
+				    width - 1);
+		return;
+	}
+	ncs_format_duration(text, size, (uint64_t)value->number, width);
+	if (ncs_error_matters(value->error_ns, value->number))
+		append_error(text, size, value->error_ns);
 }
 
 /* --- Values --------------------------------------------------------------- */
@@ -285,8 +306,7 @@ void ncs_format_value(char *text, size_t size, const struct ncs_value *value,
 		format_share(text, size, value->real, width);
 		return;
 	case NCS_VALUE_DURATION:
-		ncs_format_duration(text, size, (uint64_t)value->number, width);
-		append_error(text, size, value->error_ns);
+		format_uncertain(text, size, value, width);
 		return;
 	case NCS_VALUE_RECENT:
 		/* tui/term/sparkline.h draws these. */

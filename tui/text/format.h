@@ -33,6 +33,10 @@ void ncs_format_duration(char *text, size_t size, uint64_t duration_ns,
 /* Formats a number with three digits and K, M, G, T, P or E, powers of 1000. */
 void ncs_format_scaled(char *text, size_t size, double number, unsigned width);
 
+/* Returns whether an error is so large beside a duration that it is shown next
+ * to it: 5 % or more. */
+bool ncs_error_matters(uint64_t error_ns, int64_t duration_ns);
+
 /* Formats a value as its column shows it, not padded. An error that is appended
  * to it ("4.1ms+-3us") is not counted in the width. */
 void ncs_format_value(char *text, size_t size, const struct ncs_value *value,

@@ -264,10 +264,11 @@ void ncs_append_steps(const struct ncs_rank *rank, bool send, char *text,
 			   (unsigned long long)ncs_steps_lost(rank->steps));
 }
 
-/* Appends the error of a difference between two clocks. */
-static void append_error(uint64_t error_ns, char *text, size_t size)
+/* Appends the error of a difference between two clocks, if it matters. */
+static void append_error(uint64_t error_ns, uint64_t of_ns, char *text,
+			 size_t size)
 {
-	if (error_ns == 0)
+	if (error_ns == 0 || !ncs_error_matters(error_ns, (int64_t)of_ns))
 		return;
 	ncs_append(text, size, "+-");
 	ncs_append_duration(text, size, error_ns);
@@ -289,7 +290,7 @@ static void append_last(const struct ncs_rank *rank, char *text, size_t size)
 		   (unsigned long long)lateness.operations,
 		   ncs_function_name(function));
 	ncs_append_duration(text, size, lateness.exclusive_ns);
-	append_error(lateness.error_ns, text, size);
+	append_error(lateness.error_ns, lateness.exclusive_ns, text, size);
 	ncs_append(text, size, " after the others, %s-late",
 		   ncs_late_cause_name(ncs_lateness_cause(&lateness)));
 	if (view->is_straggler)
@@ -301,7 +302,7 @@ static void append_last(const struct ncs_rank *rank, char *text, size_t size)
 static void append_unseen(const struct ncs_lateness_view *view, char *text,
 			  size_t size)
 {
-	const struct ncs_arrivals_count *count = &view->count;
+	const struct ncs_lateness_count *count = &view->count;
 
 	if (count->compared < count->seen)
 		ncs_append(text, size, " (%llu of %llu seen were compared",
@@ -327,7 +328,7 @@ void ncs_append_lateness(const struct ncs_rank *rank, char *text, size_t size)
 	ncs_append_separator(text, size);
 	ncs_append(text, size, "late by ");
 	ncs_append_duration(text, size, view->recent.median_ns);
-	append_error(view->recent.error_ns, text, size);
+	append_error(view->recent.error_ns, view->recent.median_ns, text, size);
 	ncs_append(text, size, " (p99 ");
 	ncs_append_duration(text, size, view->recent.p99_ns);
 	ncs_append(text, size, ") at %llu collectives",
@@ -365,12 +366,12 @@ void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
 	ncs_append_separator(text, size);
 	ncs_append(text, size, "ranks come ");
 	ncs_append_duration(text, size, skew->median_ns);
-	append_error(skew->error_ns, text, size);
+	append_error(skew->error_ns, skew->median_ns, text, size);
 	ncs_append(text, size, " apart");
 	if (skew->transfers > 0) {
 		ncs_append(text, size, ", then it takes ");
 		ncs_append_duration(text, size, skew->transfer_ns);
-		append_error(skew->error_ns, text, size);
+		append_error(skew->error_ns, skew->transfer_ns, text, size);
 	}
 	ncs_append(text, size, " (medians of %llu collectives of %zu ranks)",
 		   (unsigned long long)skew->operations, skew->ranks);

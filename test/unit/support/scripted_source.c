@@ -208,6 +208,8 @@ void scripted_all_reduces(struct scripted *scripted, unsigned count,
 
 			put_record(rank, &record);
 			record.event = NCS_EVENT_COLL;
+			record.flags = NCS_RECORD_ON_STREAM;
+			record.delta[1] = 1;
 			record.operation = k + 1;
 			record.number = k;
 			record.duration = UINT64_C(5000000) - own_ns;

@@ -809,7 +809,7 @@ static void lateness_is_shown_for_compared_ranks(void **state)
 	assert_duration(cell(scripted, NCS_COLUMN_COMMUNICATOR_SKEW, 0),
 			2000000);
 	assert_duration(cell(scripted, NCS_COLUMN_COMMUNICATOR_TRANSFER, 0),
-			3000000);
+			2999999);
 	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_STRAGGLER, 0), 0);
 }
 

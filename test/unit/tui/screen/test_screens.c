@@ -575,6 +575,8 @@ static void scripted_golden(const char *name, struct scripted *job,
 	start(shape);
 	init(NCS_VIEW_RANK);
 	look(&job->source, SEEN - SECOND);
+	for (size_t i = 0; i < SCRIPTED_RANKS; i++)
+		job->ranks[i].record_count = 0;
 	look(&job->source, SEEN);
 	press(keys);
 	draw();

@@ -160,10 +160,17 @@ static void error_is_appended_to_its_duration(void **state)
 
 	(void)state;
 	ncs_format_value(text, sizeof(text), &late, 7, false);
-	assert_string_equal(text, "4.12ms+-3.2us");
+	assert_string_equal(text, "4.12ms");
 	ncs_format_in_units(text, sizeof(text), &late,
 			    &(struct ncs_units){ .exact = true }, 7);
 	assert_string_equal(text, "4123456ns+-3.2us");
+	late.error_ns = 321000;
+	ncs_format_value(text, sizeof(text), &late, 7, false);
+	assert_string_equal(text, "4.12ms+-321us");
+	late.number = 300000;
+	ncs_format_value(text, sizeof(text), &late, 7, false);
+	assert_string_equal(text, "<321us");
+	late.number = 4123456;
 	ncs_format_value(text, 9, &late, 7, false);
 	assert_string_equal(text, "4.12ms");
 }
