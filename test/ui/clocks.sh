@@ -61,9 +61,10 @@ check "--dump=json has each clock" json '
 	[c["host"] for c in clocks] == ["host%d" % i for i in range(4)] and
 	[c["by"] for c in clocks] == ["reference"] + 3 * ["traffic"] and
 	all(c["contradicted"] == 0 and not c["uneven"] for c in clocks)'
+# The clock of each GPU is read once, up to 1.7 s away, and drifts until then.
 check "the late rank is found among the ranks of all hosts" json '
 	[r for r in lateness if lateness[r]["last"] > 60] == [5] and
-	0 < lateness[5]["error_ns"] < 40000'
+	0 < lateness[5]["error_ns"] < 400000'
 
 simulate -s 8 -h 2 -n 60 -w 0 -d 0
 check "--diagnose reads recordings of several hosts" \
