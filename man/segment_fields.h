@@ -134,13 +134,15 @@
 	X(status, "What is in force: the number of a word in" \
 	  " ncclstat-plugin(7), from 0.") \
 	X(mode, "What was asked for: 0 off, 1 always, 2 sampled, 3" \
-	  " sampled:auto.") \
-	X(period, "One group of calls in so many is timed; 0: no such.") \
-	X(timed_calls, "Calls of the communicator that NCCL was asked to" \
-	  " time.") \
-	X(captured_on, "Calls that were captured into CUDA graphs and are" \
-	  " timed.") \
-	X(captured_off, "Calls that were captured and are not.") \
+	  " sampled:auto; the last two up to minor version 5.") \
+	X(period, "0. Up to minor version 5: one group of calls in so many is" \
+	  " timed; 0: no such.") \
+	X(timed_calls, "0. Up to minor version 5: calls of the communicator" \
+	  " that NCCL was asked to time.") \
+	X(captured_on, "0. Up to minor version 5: calls that were captured" \
+	  " into CUDA graphs and are timed.") \
+	X(captured_off, "0. Up to minor version 5: calls that were captured" \
+	  " and are not.") \
 	X(reserved, "0.")
 
 #define NCS_GPU_CLOCK_FIELDS(X) \

@@ -76,7 +76,9 @@ bool ncs_lease_is_over(uint64_t until_ns, uint64_t now_ns);
 
 /* A change of the base detail. */
 struct ncs_change {
-	bool groups, kernel, sample; /* the fields to be changed */
+	/* The fields to be changed; kernel timing can only be left to the
+	 * environment again. */
+	bool groups, kernel, sample;
 	struct ncs_detail to; /* unset fields: as in the environment */
 };
 

@@ -143,8 +143,7 @@ wanted_items() {
 	fields environment NCS_ENVIRONMENT ID,name,... name |
 		unquote | want environment ncclstat-plugin.7 ENVIRONMENT -
 	fields kernel_timing NCS_KERNEL_STATUSES ID,name,... name | unquote |
-		want kernel_statuses ncclstat-plugin.7 KERNEL_TIMING \
-			'When no single calls are timed'
+		want kernel_statuses ncclstat-plugin.7 KERNEL_TIMING -
 	fields timing_statuses NCS_STREAM_STATUSES ID,name,help name | unquote |
 		want stream_statuses ncclstat-plugin.7 TIMES_FROM_THE_STREAM \
 			'What is not timed'
@@ -155,7 +154,7 @@ wanted_items() {
 	want releases ncclstat-plugin.7 WHAT_NCCL_IS_ASKED_FOR - <"$tmp/asked"
 }
 
-# asked: prints the events that plugin/mask/release_events.c asks for, as rows
+# asked: prints the events that plugin/mask/release_events.h allows, as rows
 # of the page's table.
 asked() {
 	cat >"$tmp/gates.c" <<-'END'
@@ -172,8 +171,8 @@ asked() {
 		uint32_t before = 0;
 
 		for (unsigned api = 1; api <= 7; api++) {
-			uint32_t mask = ncs_release_mask(api,
-						       NCS_KERNEL_TIMING_OFF);
+			uint32_t mask = ncs_release_events(api) &
+					~NCS_KERNEL_EVENTS;
 			const char *comma = " ";
 
 			printf("%u", api);
@@ -191,7 +190,7 @@ asked() {
 		return 0;
 	}
 	END
-	build_c "$tmp/gates" "$tmp/gates.c" plugin/mask/release_events.c
+	build_c "$tmp/gates" "$tmp/gates.c"
 	"$tmp/gates" | awk '
 	BEGIN {
 		split("2.23;2.24, 2.25;2.26;2.27;2.28;2.29, 2.30;" \

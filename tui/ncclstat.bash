@@ -34,12 +34,11 @@ _ncclstat()
 		[--units]='bytes bits'
 		[--header]='show hide'
 		[--idle]='show hide'
-		[--set]='default events= kernel= sample='
+		[--set]='default events= sample='
 		[--what-if]='net:x latency:- without: producer: host: launch:
 			algorithm: overlap'
 		# Items of --set.
 		[events]='all none default'
-		[kernel]='off sampled sampled:auto always default'
 		[sample]='default'
 	)
 	# Arguments that may be left out: they must be joined by "=".

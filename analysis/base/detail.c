@@ -242,8 +242,7 @@ static bool parse_groups(struct detail_word word, char sign, uint8_t *groups,
 		if (group == NCS_GROUP_CALLS && sign == '-') {
 			snprintf(error, size,
 				 "events=: calls cannot be left out: requests"
-				 " are read, and kernel timing decided, as a"
-				 " call begins");
+				 " are read as a call begins");
 			return false;
 		}
 		if (sign == '-')
@@ -295,34 +294,6 @@ static bool parse_events(struct detail_word word, struct ncs_change *change,
 	return true;
 }
 
-static bool parse_kernel(struct detail_word word, struct ncs_change *change,
-			 char *error, size_t size)
-{
-	unsigned log2 = NCS_KERNEL_DETAIL_LOG2_DEFAULT;
-	struct detail_word whole = word;
-
-	change->kernel = true;
-	if (is(&word, "default"))
-		change->to.kernel = NCS_KERNEL_DETAIL_DEFAULT;
-	else if (is(&word, "off"))
-		change->to.kernel = NCS_KERNEL_DETAIL_OFF;
-	else if (is(&word, "always"))
-		change->to.kernel = NCS_KERNEL_DETAIL_ALWAYS;
-	else if (is(&word, "sampled:auto"))
-		change->to.kernel = NCS_KERNEL_DETAIL_AUTO;
-	else if (is(&word, "sampled") ||
-		 (take(&word, "sampled:") &&
-		  parse_log2(&word, NCS_KERNEL_DETAIL_LOG2_MAX, &log2)))
-		change->to.kernel = (uint8_t)(NCS_KERNEL_DETAIL_EVERY + log2);
-	else
-		snprintf(error, size,
-			 "kernel= expects default, off, always, sampled:auto or"
-			 " sampled:N with a power of two up to %u, not '%.*s'",
-			 1u << NCS_KERNEL_DETAIL_LOG2_MAX, (int)whole.length,
-			 whole.text);
-	return !error[0];
-}
-
 static bool parse_sample(struct detail_word word, struct ncs_change *change,
 			 char *error, size_t size)
 {
@@ -352,13 +323,16 @@ static bool parse_item(struct detail_word word, struct ncs_change *change,
 	}
 	if (take(&word, "events="))
 		return parse_events(word, change, error, size);
-	if (take(&word, "kernel="))
-		return parse_kernel(word, change, error, size);
+	if (take(&word, "kernel=")) {
+		snprintf(error, size,
+			 "kernel= cannot be changed while a job runs: start it"
+			 " with NCCLSTAT_KERNEL_TIMING=off or always");
+		return false;
+	}
 	if (take(&word, "sample="))
 		return parse_sample(word, change, error, size);
 	snprintf(error, size,
-		 "events=, kernel=, sample= or default is expected, not"
-		 " '%.*s'",
+		 "events=, sample= or default is expected, not '%.*s'",
 		 (int)word.length, word.text);
 	return false;
 }
@@ -382,9 +356,8 @@ bool ncs_change_parse(const char *text, struct ncs_change *change, char *error,
 			return false;
 		text += word.length;
 	}
-	if (change->groups || change->kernel || change->sample)
+	if (change->groups || change->sample)
 		return true;
-	snprintf(error, error_size,
-		 "events=, kernel=, sample= or default is expected");
+	snprintf(error, error_size, "events=, sample= or default is expected");
 	return false;
 }

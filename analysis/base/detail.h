@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The detail that a process collects, as text: for views, dumps and --set, and
- * parsed again. Text that is written here can be parsed here. Pure.
+ * parsed again. Text that is written here can be parsed here, except kernel=,
+ * which only the plugin sets. Pure.
  *
  *   SETTING   default | ITEM[,ITEM]...
  *   ITEM      events=default | events=all[-GROUP]... | events=none[+GROUP]...
- *             kernel=default | off | always | sampled[:N] | sampled:auto
  *             sample=default | N
  *
  * GROUP is a name of ncclstat/tables/event_groups.def, N a power of two.
@@ -20,17 +20,18 @@
 #include "ncclstat/reader.h"
 #include "shm/control.h"
 
-/* Writes a detail as text: "events=all-steps,kernel=sampled:64,sample=16". */
+/* Writes a detail as text: "events=all-steps,kernel=off,sample=16". */
 void ncs_detail_text(const struct ncs_detail *detail, char *text, size_t size);
 
-/* Writes what is unusual about a detail: "kernel 1/64, sample 1/16, no steps".
+/* Writes what is unusual about a detail: "kernel always, sample 1/16".
  * The text is empty if all events are collected, no kernel is timed and nothing
  * is sampled. If the plugin times kernels in another way than the detail says,
  * the text has that status: "kernel graph_off". */
 void ncs_detail_note(const struct ncs_detail *detail,
 		     enum ncs_kernel_status status, char *text, size_t size);
 
-/* Writes the value of kernel= as text: "sampled:64". */
+/* Writes the value of kernel= as text: "off"; "sampled:64" with earlier
+ * plugins. */
 void ncs_kernel_text(const struct ncs_detail *detail, char *text, size_t size);
 
 /* Returns the value of sample=: one of so many operations is recorded. */

@@ -45,7 +45,7 @@
  * added at the end of blocks, and table entries have the stride that the
  * segment states. */
 #define NCS_ABI_MAJOR 1u
-#define NCS_ABI_MINOR 5u
+#define NCS_ABI_MINOR 6u
 #define NCS_ABI_VERSION (NCS_ABI_MAJOR << 16 | NCS_ABI_MINOR)
 
 enum ncs_channel_state {
@@ -193,12 +193,14 @@ struct ncs_sampling {
 	uint64_t reserved[3];
 };
 
-/* The effect of kernel timing. Status, mode and period are the process's, the
- * counts the communicator's. */
+/* The effect of kernel timing in the process. */
 struct ncs_kernel {
 	uint64_t status; /* enum ncs_kernel_status */
 	uint64_t mode;   /* enum ncs_kernel_timing */
-	uint64_t period; /* one group of calls in `period` is timed; 0: none */
+	/* Reserved from minor version 6 on. Before that, one group of calls in
+	 * `period` was timed, unless it is 0; the counts are the
+	 * communicator's. */
+	uint64_t period;
 	uint64_t timed_calls;
 	uint64_t captured_on;  /* calls captured into CUDA graphs, timed */
 	uint64_t captured_off; /* calls captured into CUDA graphs, not timed */

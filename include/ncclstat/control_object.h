@@ -24,7 +24,9 @@
  *
  *   bits  0 …  7  the groups of events to be reported, by enum ncs_event_group
  *          8      the groups are set; if not, bits 0 … 7 are 0
- *          9 … 13 kernel timing: enum ncs_kernel_detail; 0: not set
+ *          9 … 13 kernel timing: enum ncs_kernel_detail; 0: not set. Viewers
+ *                 leave it so; the plugin states here what is in force, and
+ *                 refuses what earlier viewers ask for
  *         14 … 18 sampling: 1 + level, where one operation in 2^level keeps the
  *                 records of its children; 0: not set
  *
@@ -67,12 +69,12 @@ enum ncs_kernel_detail {
 	NCS_KERNEL_DETAIL_DEFAULT, /* not set */
 	NCS_KERNEL_DETAIL_OFF,
 	NCS_KERNEL_DETAIL_ALWAYS,
+	/* In earlier plugins and viewers only: */
 	NCS_KERNEL_DETAIL_AUTO,  /* sampled; the period follows the load */
 	NCS_KERNEL_DETAIL_EVERY, /* + n: one group of calls in 2^n is timed */
 };
 
 #define NCS_KERNEL_DETAIL_LOG2_MAX 20u
-#define NCS_KERNEL_DETAIL_LOG2_DEFAULT 6u
 
 /* An unpacked detail. */
 struct ncs_detail {

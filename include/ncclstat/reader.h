@@ -267,7 +267,10 @@ struct ncs_sampling_view {
 struct ncs_kernel_view {
 	enum ncs_kernel_status status;
 	enum ncs_kernel_timing mode;
-	uint64_t period; /* one group of calls in `period` is timed; 0: none */
+	/* True in segments up to minor version 5, whose plugin timed one group
+	 * of calls in `period` (0: no such); else the rest is 0. */
+	bool counted;
+	uint64_t period;
 	uint64_t timed_calls;
 	uint64_t captured_on;
 	uint64_t captured_off;

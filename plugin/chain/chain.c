@@ -106,7 +106,7 @@ static bool follow_mask(void)
 		return false;
 	events = wanted_events();
 	if (chain.mask == &chain.own_mask)
-		ncs_mask_add_events(events);
+		ncs_mask_set_events(NCS_MASK_CHAINED, events);
 	ncs_store_relaxed32(&chain.followed, events);
 	/* ORDER: pairs with follow_mask() (plugin/chain/chain.c). */
 	ncs_store_release(&chain.following, 0);

@@ -183,16 +183,14 @@ static uint64_t start_operation(unsigned api_version, struct ncs_comm *comm,
 
 /* Counts an API call, notes it for its operations, and fills in its record. */
 static void start_api_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
-			   const void *context, struct ncs_span_slot *span,
-			   uint64_t handle, enum ncs_event event,
-			   const void *body, uint64_t now)
+			   struct ncs_span_slot *span, uint64_t handle,
+			   enum ncs_event event, const void *body, uint64_t now)
 {
 	struct ncs_decoded_call call;
 	struct ncs_function *function;
 	struct ncs_noted_call noted;
 
 	ncs_decode_api_call(event, body, &call);
-	ncs_mask_call(comm, (uintptr_t)context, event, &call);
 	ncs_store_relaxed(&lane->launched, now);
 	function = ncs_lane_function_begin(lane, call.function);
 	ncs_lane_function_add(lane, &function->calls, 1);
@@ -291,9 +289,8 @@ static void start_net(struct ncs_comm *comm, struct ncs_lane_state *lane,
 }
 
 static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
-			   struct ncs_lane_state *lane, const void *context,
-			   enum ncs_event event, uint64_t parent,
-			   const void *body, uint64_t now)
+			   struct ncs_lane_state *lane, enum ncs_event event,
+			   uint64_t parent, const void *body, uint64_t now)
 {
 	uint64_t handle;
 	struct ncs_span_slot *span =
@@ -302,8 +299,7 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 	switch ((int)event) {
 	case NCS_EVENT_COLL_API:
 	case NCS_EVENT_P2P_API:
-		start_api_call(comm, lane, context, span, handle, event, body,
-			       now);
+		start_api_call(comm, lane, span, handle, event, body, now);
 		break;
 	case NCS_EVENT_KERNEL_LAUNCH:
 		ncs_store_relaxed(&lane->launched, now);
@@ -403,31 +399,21 @@ uint64_t ncs_start_event(unsigned api_version, const void *context,
 		return ncs_ctrl_start(comm, lane);
 	now = ncs_now();
 	ncs_lane_note_call(lane, now);
-	if (event == NCS_EVENT_GROUP || event == NCS_EVENT_GROUP_API)
+	if (event == NCS_EVENT_GROUP || event == NCS_EVENT_GROUP_API) {
+		ncs_mask_check(comm);
 		ncs_control_check(lane, now);
+	}
 	if (event == NCS_EVENT_COLL || event == NCS_EVENT_P2P)
 		return start_operation(api_version, comm, lane, event, parent,
 				       rank, body, now);
-	return start_span(api_version, comm, lane, context, event, parent, body,
-			  now);
+	return start_span(api_version, comm, lane, event, parent, body, now);
 }
 
 /* --- stop --------------------------------------------------------------- */
 
-/* Returns the event type that ends last in a group of calls. */
-static enum ncs_event outermost_group(const struct ncs_comm *comm)
-{
-	return comm->api_version >= event_api[NCS_EVENT_GROUP_API] ?
-		       NCS_EVENT_GROUP_API :
-		       NCS_EVENT_GROUP;
-}
-
 static bool stop_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		      uint64_t value, const struct ncs_handle *handle)
 {
-	/* ORDER: pairs with admit_callbacks() (plugin/life/lifecycle.c): a span
-	 * that is found after this load belongs to this communicator. */
-	uint64_t context = ncs_load_acquire(&comm->context);
 	struct ncs_span_slot *span = ncs_span_find(comm, handle);
 	uint64_t now;
 
@@ -439,8 +425,6 @@ static bool stop_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		ncs_launch_stop(comm, lane, value,
 				(void *)(uintptr_t)NCS_RECORD_STREAM_HANDLE(
 					span->record.delta[0]));
-	if (span->record.event == outermost_group(comm))
-		ncs_mask_group_end(comm, context, now);
 	ncs_span_stop(comm, lane, handle, span, now);
 	return true;
 }

@@ -28,7 +28,6 @@ struct ncs_control_watch ncs_control_watch = {
 static struct {
 	uint64_t busy; /* 1 while a thread uses this */
 	struct ncs_control_writer writer;
-	bool kernel_allowed;
 	struct ncs_detail environment; /* the environment's settings */
 	struct ncs_detail base;        /* of the last valid request */
 	struct ncs_detail in_force;
@@ -37,21 +36,6 @@ static struct {
 
 /* --- Applying a detail -------------------------------------------------- */
 
-static uint8_t kernel_detail(enum ncs_kernel_timing timing, uint32_t period)
-{
-	switch (timing) {
-	case NCS_KERNEL_TIMING_ALWAYS:
-		return NCS_KERNEL_DETAIL_ALWAYS;
-	case NCS_KERNEL_TIMING_SAMPLED:
-		return (uint8_t)(NCS_KERNEL_DETAIL_EVERY +
-				 __builtin_ctz(period));
-	case NCS_KERNEL_TIMING_AUTO:
-		return NCS_KERNEL_DETAIL_AUTO;
-	default:
-		return NCS_KERNEL_DETAIL_OFF;
-	}
-}
-
 static uint8_t sample_detail(void)
 {
 	uint64_t level = ncs_load_relaxed(&ncs_registry.sample_level);
@@ -59,33 +43,12 @@ static uint8_t sample_detail(void)
 	return (uint8_t)(level < NCS_LEVEL_MAX ? 1 + level : 1 + NCS_LEVEL_MAX);
 }
 
-/* The mask's rules decide what can be done; mask.c publishes the result. */
-static void set_kernel(uint8_t kernel)
-{
-	switch (kernel) {
-	case NCS_KERNEL_DETAIL_OFF:
-		ncs_mask_set_timing(NCS_KERNEL_TIMING_OFF, 1);
-		break;
-	case NCS_KERNEL_DETAIL_ALWAYS:
-		ncs_mask_set_timing(NCS_KERNEL_TIMING_ALWAYS, 1);
-		break;
-	case NCS_KERNEL_DETAIL_AUTO:
-		ncs_mask_set_timing(NCS_KERNEL_TIMING_AUTO, 1);
-		break;
-	default:
-		ncs_mask_set_timing(NCS_KERNEL_TIMING_SAMPLED,
-				    1u << (kernel - NCS_KERNEL_DETAIL_EVERY));
-		break;
-	}
-}
-
 /* Applies the parts of a complete detail that differ from the current one. */
 static void enforce(const struct ncs_detail *detail)
 {
 	if (detail->groups != control.in_force.groups)
-		ncs_mask_set_events(ncs_groups_events(detail->groups));
-	if (detail->kernel != control.in_force.kernel)
-		set_kernel(detail->kernel);
+		ncs_mask_set_events(NCS_MASK_OURS,
+				    ncs_groups_events(detail->groups));
 	if (detail->sample != control.in_force.sample)
 		ncs_sampling_set_level(detail->sample - 1u);
 	control.in_force = *detail;
@@ -131,17 +94,6 @@ static void leave_record(struct ncs_lane_state *lane, uint64_t before,
 
 /* --- Reading a request -------------------------------------------------- */
 
-/* Returns the environment's settings, without those that NCCL's release does
- * not support. */
-static struct ncs_detail at_first(void)
-{
-	struct ncs_detail detail = control.environment;
-
-	if (!control.kernel_allowed)
-		detail.kernel = NCS_KERNEL_DETAIL_OFF;
-	return detail;
-}
-
 /* The parts of a request other than its base. */
 struct asked {
 	struct ncs_detail lease;
@@ -185,17 +137,16 @@ static void update(struct ncs_lane_state *lane, uint64_t word, uint64_t now)
 {
 	struct ncs_settings before = control.settings,
 			    *published = &control.settings;
-	struct ncs_detail wanted, environment;
+	struct ncs_detail wanted;
 	struct asked asked;
 
 	word = take_apart(word, &asked);
-	environment = at_first();
 	wanted = ncs_detail_over(&asked.lease, &control.base);
-	if (wanted.kernel > NCS_KERNEL_DETAIL_OFF && !control.kernel_allowed) {
+	wanted = ncs_detail_over(&wanted, &control.environment);
+	if (wanted.kernel != control.environment.kernel) {
 		asked.refused = NCS_REFUSAL_KERNEL;
-		wanted.kernel = NCS_KERNEL_DETAIL_OFF;
+		wanted.kernel = control.environment.kernel;
 	}
-	wanted = ncs_detail_over(&wanted, &environment);
 	enforce(&wanted);
 	published->in_force = ncs_detail_pack(&wanted);
 	published->asked = word;
@@ -243,15 +194,16 @@ int ncs_control_open(const struct ncs_control_start *start)
 {
 	int error = -EEXIST;
 
-	control.kernel_allowed = ncs_release_allows_kernel(start->api_version);
 	control.environment = (struct ncs_detail){
 		.has_groups = 1,
 		.groups = NCS_GROUPS_ALL,
-		.kernel = kernel_detail(start->kernel_timing,
-					start->kernel_period),
+		.kernel = start->kernel_always && ncs_release_allows_kernel(
+							  start->api_version) ?
+				  NCS_KERNEL_DETAIL_ALWAYS :
+				  NCS_KERNEL_DETAIL_OFF,
 		.sample = sample_detail(),
 	};
-	control.in_force = at_first();
+	control.in_force = control.environment;
 	control.settings.in_force = ncs_detail_pack(&control.in_force);
 	/* The name may be taken by a process of another PID namespace. */
 	for (unsigned serial = 0; error == -EEXIST && serial < SERIALS;

@@ -10,10 +10,10 @@
 #ifndef NCS_PLUGIN_EVENTS_CONTROL_WATCH_H
 #define NCS_PLUGIN_EVENTS_CONTROL_WATCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "plugin/state/comm.h"
-#include "plugin/nccl/environment.h"
 
 /* The state that each group of calls checks. */
 struct ncs_control_watch {
@@ -48,8 +48,7 @@ struct ncs_control_start {
 	const char *directory;
 	const struct ncs_process *process;
 	unsigned api_version;
-	enum ncs_kernel_timing kernel_timing;
-	uint32_t kernel_period; /* for SAMPLED; a power of two */
+	bool kernel_always; /* NCCLSTAT_KERNEL_TIMING=always */
 };
 
 /* Creates the control object. Call it at the first init, before there is a

@@ -145,7 +145,7 @@ static void start_process(void)
 		&ncs_registry.clock, process.config.sample_slow_ns);
 	ncs_sampling_set_level(process.config.sample_level);
 	ncs_range_set_limit(process.config.ranges);
-	ncs_mask_reset(&process.config, &ncs_registry.clock);
+	ncs_mask_reset(process.config.kernel_timing);
 	ncs_launch_watch_reset(&process.config, &ncs_registry.clock);
 	/* Contexts start at a number that no other process is likely to use, so
 	 * that another process's context or handle is not mistaken for ours. */
@@ -370,8 +370,8 @@ static void open_control(const struct ncs_init *init)
 		.directory = process.config.directory,
 		.process = &process.self,
 		.api_version = init->api_version,
-		.kernel_timing = process.config.kernel_timing,
-		.kernel_period = process.config.kernel_period,
+		.kernel_always = process.config.kernel_timing ==
+				 NCS_KERNEL_TIMING_ALWAYS,
 	};
 	int error;
 
@@ -457,7 +457,7 @@ void ncs_process_publish_comm(const struct ncs_init *init, void *context)
 		ncs_control_join(comm);
 		ncs_writer_publish(&comm->writer);
 	} else {
-		ncs_mask_add_unseen(init->mask);
+		ncs_mask_add_comm(NULL, init->mask);
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -486,7 +486,6 @@ void ncs_process_finalize_comm(void *context)
 		comm->finished_order = ++process.finished;
 		ncs_store_relaxed(&comm->header->finished, ncs_now());
 		ncs_store_relaxed(&comm->header->life, NCS_LIFE_FINISHED);
-		ncs_mask_remove_comm(comm);
 		ncs_launch_watch_remove(comm);
 	}
 	pthread_mutex_unlock(&lock);

@@ -9,31 +9,41 @@
 #define NCS_PLUGIN_MASK_RELEASE_EVENTS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "plugin/nccl/environment.h"
+#include "ncclstat/record.h"
+
+/* The events of kernel timing. */
+#define NCS_KERNEL_EVENTS \
+	(1u << NCS_EVENT_KERNEL_CH | 1u << NCS_EVENT_KERNEL_PHASE)
 
 /* Returns true if kernels may be timed. On 2.26 and 2.27 that can end a job
  * with "Proxy append out of bounds" (nccl#2039); earlier releases cannot. */
-bool ncs_release_allows_kernel(unsigned api_version);
+static inline bool ncs_release_allows_kernel(unsigned api_version)
+{
+	return api_version >= 5;
+}
 
 /* Returns true if proxy control events may be asked for. Up to 2.26 NCCL
  * reports one in every iteration of its progress loop, millions of times a
  * second. */
-bool ncs_release_allows_ctrl(unsigned api_version);
+static inline bool ncs_release_allows_ctrl(unsigned api_version)
+{
+	return api_version >= 4;
+}
 
-/* Returns true if the kernels of some calls may be timed and those of others
- * not. If NCCL and the GPU count differently, timing only some calls hangs the
- * job; see mask.c. */
-bool ncs_release_allows_single_calls(unsigned api_version);
+/* Returns all events that NCCL may be asked for, as bits of its mask. */
+static inline uint32_t ncs_release_events(unsigned api_version)
+{
+	uint32_t events = 0;
 
-/* Returns true if NCCL may turn Broadcasts into an AllGatherV, which it does
- * not count. */
-bool ncs_release_makes_allgatherv(unsigned api_version);
-
-/* Returns the activation mask for NCCL, without kernel timing (OFF) or with
- * it. */
-uint32_t ncs_release_mask(unsigned api_version,
-			  enum ncs_kernel_timing kernel_timing);
+#define X(ID, name, bit, api, help) events |= api_version >= (api) ? (bit) : 0u;
+	NCS_EVENTS(X)
+#undef X
+	if (!ncs_release_allows_ctrl(api_version))
+		events &= ~(1u << NCS_EVENT_PROXY_CTRL);
+	if (!ncs_release_allows_kernel(api_version))
+		events &= ~NCS_KERNEL_EVENTS;
+	return events;
+}
 
 #endif

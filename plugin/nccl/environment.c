@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing NCCLSTAT_* variables, and one of NCCL's; see environment.h. The
- * caller logs problems. */
+/* Parsing NCCLSTAT_* variables; see environment.h. The caller logs
+ * problems. */
 #include "plugin/nccl/environment.h"
 
 #include <ctype.h>
@@ -41,12 +41,6 @@ static bool parse_switch(const char *text, bool *on)
 	return true;
 }
 
-static const char *const timings[] = {
-#define X(ID, name, help) name,
-	NCS_KERNEL_TIMINGS(X)
-#undef X
-};
-
 /* Parses a period and rounds it up to a power of two. */
 static bool parse_period(const char *text, uint32_t *period)
 {
@@ -57,7 +51,7 @@ static bool parse_period(const char *text, uint32_t *period)
 		return false;
 	errno = 0;
 	number = strtoul(text, &end, 10);
-	if (errno || *end || number < 1 || number > NCS_KERNEL_PERIOD_MAX)
+	if (errno || *end || number < 1 || number > NCS_STREAM_PERIOD_MAX)
 		return false;
 	*period = 1;
 	while (*period < number)
@@ -89,23 +83,12 @@ static bool parse_stream(const char *text, struct ncs_environment *config)
 	return true;
 }
 
-static bool parse_timing(const char *text, struct ncs_environment *config)
+static bool parse_kernel(const char *text, enum ncs_kernel_timing *timing)
 {
-	static const char sampled[] = "sampled:";
-	uint32_t period = NCS_KERNEL_PERIOD_DEFAULT;
-	int timing = 0;
-
-	while (timing < NCS_KERNEL_TIMING_COUNT &&
-	       strcasecmp(text, timings[timing]) != 0)
-		timing++;
-	if (timing == NCS_KERNEL_TIMING_COUNT) {
-		timing = NCS_KERNEL_TIMING_SAMPLED;
-		if (strncasecmp(text, sampled, sizeof(sampled) - 1) != 0 ||
-		    !parse_period(text + sizeof(sampled) - 1, &period))
-			return false;
-	}
-	config->kernel_timing = (enum ncs_kernel_timing)timing;
-	config->kernel_period = period;
+	if (strcasecmp(text, "off") != 0 && strcasecmp(text, "always") != 0)
+		return false;
+	*timing = strcasecmp(text, "off") == 0 ? NCS_KERNEL_TIMING_OFF :
+						 NCS_KERNEL_TIMING_ALWAYS;
 	return true;
 }
 
@@ -232,9 +215,7 @@ static bool parse(struct ncs_environment *config, enum variable variable,
 	case VARIABLE_TIMING:
 		return parse_stream(text, config);
 	case VARIABLE_KERNEL_TIMING:
-		return parse_timing(text, config);
-	case VARIABLE_NO_GRAPHS:
-		return parse_switch(text, &config->no_graphs);
+		return parse_kernel(text, &config->kernel_timing);
 	case VARIABLE_SAMPLE:
 		return parse_sample(text, &config->sample_level);
 	case VARIABLE_SAMPLE_SLOW:
@@ -261,11 +242,9 @@ static bool parse(struct ncs_environment *config, enum variable variable,
 int ncs_environment_read(struct ncs_environment *config, char *problem,
 			 size_t problem_size)
 {
-	const char *allgatherv = getenv("NCCL_ALLGATHERV_ENABLE");
 	int result = 0;
 
 	memset(config, 0, sizeof(*config));
-	config->no_allgatherv = allgatherv && strcmp(allgatherv, "0") == 0;
 	for (int i = 0; i < VARIABLE_COUNT; i++) {
 		const char *text = getenv(variables[i].name);
 
@@ -273,8 +252,11 @@ int ncs_environment_read(struct ncs_environment *config, char *problem,
 		if (!text || !text[0] || parse(config, (enum variable)i, text))
 			continue;
 		snprintf(problem, problem_size,
-			 "%s=%s makes no sense (expected: %s); %s is used",
+			 "%s=%s makes no sense (expected: %s%s); %s is used",
 			 variables[i].name, text, variables[i].values,
+			 i == VARIABLE_KERNEL_TIMING ?
+				 "; NCCLSTAT_TIMING=1/N times one launch in N" :
+				 "",
 			 variables[i].default_value);
 		result = -EINVAL;
 	}

@@ -15,17 +15,15 @@
 #include "ncclstat/abi.h"
 #include "ncclstat/control_object.h"
 
-/* Periods are powers of two. */
-#define NCS_KERNEL_PERIOD_MAX (UINT32_C(1) << NCS_KERNEL_DETAIL_LOG2_MAX)
-#define NCS_KERNEL_PERIOD_DEFAULT \
-	(UINT32_C(1) << NCS_KERNEL_DETAIL_LOG2_DEFAULT)
+/* The largest N of NCCLSTAT_TIMING=1/N. */
+#define NCS_STREAM_PERIOD_MAX (UINT32_C(1) << 20)
 
 /* The greatest number of a range; some words have only 16 bits for it. */
 #define NCS_RANGE_MAX 65535u
 
 /* Which launches are timed on their streams. */
 enum ncs_stream_mode {
-	NCS_STREAM_MODE_AUTO,   /* as many as cost at most 0.2 % of the time */
+	NCS_STREAM_MODE_AUTO, /* as many as cost at most 0.2 % of the time */
 	NCS_STREAM_MODE_ALL,
 	NCS_STREAM_MODE_PERIOD, /* one in so many */
 	NCS_STREAM_MODE_OFF,
@@ -37,9 +35,6 @@ struct ncs_environment {
 	enum ncs_stream_mode stream_mode;
 	uint64_t stream_level; /* one launch in 2^stream_level, for PERIOD */
 	enum ncs_kernel_timing kernel_timing;
-	uint32_t kernel_period;
-	bool no_graphs;     /* the user promises not to capture CUDA graphs */
-	bool no_allgatherv; /* NCCL must not join Broadcasts to AllGatherV */
 	/* One operation in 2^sample_level keeps its children's records; so does
 	 * each operation that takes longer than sample_slow_ns. */
 	unsigned sample_level;

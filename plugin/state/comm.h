@@ -20,7 +20,6 @@
 
 #include "ncclstat/abi.h"
 #include "plugin/state/gpu_clock.h"
-#include "plugin/state/mask_comm.h"
 #include "shm/atomics.h"
 #include "shm/clock.h"
 #include "shm/ring.h"
@@ -279,7 +278,7 @@ struct ncs_comm {
 	/* Written by launching threads: */
 	NCS_APART uint64_t operation_number; /* of the last operation */
 	struct ncs_counted counted;
-	struct ncs_mask_comm mask;
+	uint64_t mask; /* address of NCCL's mask; 0 if none was passed */
 	/* Written by the proxy thread: */
 	/* A bit for each slot of a proxy operation: 1 if it was noted as
 	 * free. */

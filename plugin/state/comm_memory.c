@@ -119,6 +119,7 @@ void ncs_comm_reset(struct ncs_comm *comm)
 		.last = NCS_NONE,
 	};
 	comm->operation_number = 0;
+	ncs_store_relaxed(&comm->mask, 0);
 	for (unsigned i = 0; i < NCS_PROXY_OP_FREE_WORDS; i++)
 		comm->proxy_ops_free[i] = UINT64_MAX;
 	comm->proxy_op_number = 0;

@@ -118,6 +118,9 @@ static void take_kernel(struct ncs_snapshot *snapshot,
 	view->mode = mode < NCS_KERNEL_TIMING_COUNT ?
 			     (enum ncs_kernel_timing)mode :
 			     NCS_KERNEL_TIMING_OFF;
+	view->counted = (reader->header.version & 0xffff) <= 5;
+	if (!view->counted)
+		return;
 	view->period = ncs_load_relaxed(&kernel->period);
 	view->timed_calls = ncs_load_relaxed(&kernel->timed_calls);
 	view->captured_on = ncs_load_relaxed(&kernel->captured_on);

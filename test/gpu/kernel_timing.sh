@@ -15,7 +15,7 @@
 # variables:
 #
 #   RUNS=50 ROUNDS=3 REPEAT=21 JOBS=4 PATIENCE=60 SEED=1 KEEP=
-#   MODES="none off sampled ..." BENCH_MODES="default always"
+#   MODES="none off always" BENCH_MODES="default always"
 #
 # Must not leave processes or shared memory behind.
 set -u
@@ -67,8 +67,7 @@ job() {
 HANGS_ENOUGH=3
 
 # one_of_graphs MODE INDEX: runs a job that depends on the index only, so all
-# modes get the same jobs. Two thirds of them capture when the plugin has begun
-# to time calls, at any place in its period.
+# modes get the same jobs.
 one_of_graphs() {
 	local mode=$1 index=$2 folder=$FOLDER/graphs/$1/$2
 	local threads=$((1 + index % 2)) comms=$((1 + index / 2 % 2)) before
@@ -81,8 +80,6 @@ one_of_graphs() {
 	fi
 	RANDOM=$((SEED * 1000 + index))
 	before=$((RANDOM % 300))
-	[ $(((index + index / 4) % 3)) = 0 ] ||
-		before=$(((1001 + RANDOM % 400) * comms))
 	[ $((threads + comms)) != 4 ] || [ $((index / 8 % 2)) = 0 ] ||
 		more+=(--free)
 	[ ${#gpus[@]} -ge 2 ] || more+=(--shared)
@@ -229,7 +226,7 @@ done
 if [ $# = 0 ]; then
 	set -- graphs
 	RUNS=${RUNS:-2}
-	MODES=${MODES:-off sampled:2 always}
+	MODES=${MODES:-off always}
 fi
 need_gpu
 build_program || exit 1
@@ -241,7 +238,7 @@ machine=$(describe_machine)
 [ ${#gpus[@]} -ge 2 ] || JOBS=${JOBS:-1}
 RUNS=${RUNS:-50} ROUNDS=${ROUNDS:-3} REPEAT=${REPEAT:-21} JOBS=${JOBS:-4}
 PATIENCE=${PATIENCE:-60} SEED=${SEED:-1} KEEP=${KEEP:-}
-MODES=${MODES:-none off sampled sampled:2 sampled:4 sampled:auto always}
+MODES=${MODES:-none off always}
 BENCH_MODES=${BENCH_MODES:-default always}
 # shellcheck disable=SC2317 # the trap calls it
 at_end() {

@@ -57,16 +57,6 @@ unsigned make_calls(struct guest *guest, void *context, unsigned count)
 	return timed;
 }
 
-bool reach_window(struct guest *guest, void *context, unsigned limit)
-{
-	for (unsigned i = 0; i < limit; i++) {
-		if (host_mask() & CALL_MASK_KERNEL)
-			return true;
-		make_call(guest, context, "AllReduce", false);
-	}
-	return host_mask() & CALL_MASK_KERNEL;
-}
-
 enum ncs_kernel_status status_of(struct view *view)
 {
 	view_take(view);

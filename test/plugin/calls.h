@@ -27,10 +27,6 @@ bool make_call(struct guest *guest, void *context, const char *func,
  * timed. */
 unsigned make_calls(struct guest *guest, void *context, unsigned count);
 
-/* Makes AllReduces until the next one is to be timed, but at most `limit`.
- * Returns false if the limit was reached. */
-bool reach_window(struct guest *guest, void *context, unsigned limit);
-
 /* Returns the status in a communicator's segment. */
 enum ncs_kernel_status status_of(struct view *view);
 void expect_status(struct guest *guest, enum ncs_kernel_status status,

@@ -89,8 +89,7 @@ static void expect_start(const struct recorder *recorder, unsigned number,
 
 static void expect_nothing_broken(const struct recorder *recorder)
 {
-	CHECK_EQUAL(recorder->broken, 0,
-		    "got a handle that it never returned");
+	CHECK_EQUAL(recorder->broken, 0, "got a handle that it never returned");
 }
 
 /* --- The same calls as alone ------------------------------------------- */
@@ -611,7 +610,6 @@ static void change_mask(void *argument)
 
 	(void)argument;
 	next->mask = 0;
-	setenv("NCCLSTAT_KERNEL_TIMING", "off", 1);
 	guest_open(&guest, 5);
 	ours = host_mask();
 	call = start_type(&guest, NCCL_EVENT_COLL_API, NULL);
@@ -623,13 +621,8 @@ static void change_mask(void *argument)
 						   .parent = call });
 	start_kernel(&guest, coll, 1, 5);
 	CHECK_EQUAL(next->calls, 1, "the call was made before it asked");
-	CHECK_EQUAL(host_mask(), ours, "not while a group may be under way");
+	CHECK_EQUAL(host_mask(), ours, "kernel timing is not switched");
 	stop(&guest, start_type(&guest, NCCL_EVENT_GROUP_API, NULL));
-	CHECK_EQUAL(host_mask(), ours | (int)BIT(KERNEL_CH),
-		    "events requested later are added");
-	view_take(&guest.view);
-	CHECK_EQUAL(guest.view.now.kernel.status, NCS_KERNEL_CHAINED,
-		    "status is shown");
 	CHECK_EQUAL(next->calls, 3, "the group");
 	call = start_type(&guest, NCCL_EVENT_COLL_API, NULL);
 	coll = start(&guest, &(struct host_event){ .type = NCCL_EVENT_COLL,
@@ -654,26 +647,67 @@ static void change_mask(void *argument)
 
 SCENARIO_TEST(mask_changes_are_followed_as_nccl_does, change_mask)
 
-static void ask_after_a_capture(void *argument)
+/* Up to API 3 only a chained plugin asks for control events. */
+static void change_control(void *argument)
 {
 	struct recorder *next = chain("all");
 	struct guest guest;
+	int ours;
+
+	(void)argument;
+	next->mask = 0;
+	guest_open(&guest, 3);
+	ours = host_mask();
+	CHECK(!(ours & (int)BIT(PROXY_CTRL)), "not asked for");
+	for (unsigned i = 0; i < 6; i++) {
+		__atomic_store_n(next->mask_word,
+				 i % 2 ? 0 : (int)BIT(PROXY_CTRL),
+				 __ATOMIC_RELAXED);
+		CHECK_EQUAL(host_mask(),
+			    i % 2 ? ours | (int)BIT(PROXY_CTRL) : ours,
+			    "the mask was not read yet");
+		start_type(&guest, NCCL_EVENT_GROUP, NULL);
+		CHECK_EQUAL(host_mask(),
+			    i % 2 ? ours : ours | (int)BIT(PROXY_CTRL),
+			    "events are added and taken away");
+	}
+	guest_close(&guest);
+}
+
+SCENARIO_TEST(events_that_it_asks_for_later_are_added, change_control)
+
+static void ask_for_kernels_late(void *argument)
+{
+	struct recorder *next = chain("all");
+	struct guest guest;
+	int ours;
 
 	(void)argument;
 	next->mask = 0;
 	guest_open(&guest, 5);
-	make_call(&guest, guest.context, "AllReduce", true);
+	ours = host_mask();
 	__atomic_store_n(next->mask_word, (int)BIT(KERNEL_CH),
 			 __ATOMIC_RELAXED);
 	make_calls(&guest, guest.context, 3);
-	CHECK(!(host_mask() & (int)BIT(KERNEL_CH)),
-	      "could hang the job");
-	expect_status(&guest, NCS_KERNEL_GRAPH_OFF, "after a capture");
+	CHECK_EQUAL(host_mask(), ours, "could hang the job");
+	expect_status(&guest, NCS_KERNEL_LATE, "it is told why");
+	host_finalize(guest.host, guest.context);
+	next->mask = (int)BIT(KERNEL_CH);
+	guest.context = init_comm(guest.host, "next", GUEST_RANK);
+	CHECK_EQUAL(host_mask(), ours | (int)BIT(KERNEL_CH),
+		    "safe while there is no communicator");
+	__atomic_store_n(next->mask_word, 0, __ATOMIC_RELAXED);
+	make_calls(&guest, guest.context, 3);
+	CHECK_EQUAL(host_mask(), ours | (int)BIT(KERNEL_CH),
+		    "could hang the job");
+	view_close(&guest.view);
+	view_open(&guest.view, 1);
+	expect_status(&guest, NCS_KERNEL_CHAINED, "status is shown");
 	guest_close(&guest);
 }
 
 SCENARIO_TEST(kernel_events_are_not_requested_if_the_job_could_hang,
-	      ask_after_a_capture)
+	      ask_for_kernels_late)
 
 static void ask_for_kernels(void *argument)
 {
@@ -1261,6 +1295,7 @@ int main(void)
 		cmocka_unit_test(versions_1_to_3_are_passed_on_unchanged),
 		cmocka_unit_test(failed_init_affects_that_communicator_only),
 		cmocka_unit_test(mask_changes_are_followed_as_nccl_does),
+		cmocka_unit_test(events_that_it_asks_for_later_are_added),
 		cmocka_unit_test(
 			kernel_events_are_not_requested_if_the_job_could_hang),
 		cmocka_unit_test(

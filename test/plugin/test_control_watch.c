@@ -31,7 +31,6 @@
 #define MS UINT64_C(1000000)
 
 static const struct ncs_detail more = {
-	.kernel = NCS_KERNEL_DETAIL_EVERY + 4,
 	.sample = 3,
 };
 
@@ -121,10 +120,8 @@ static void start_as_the_environment_says(void *argument)
 	guest_open(&guest, *(int *)argument);
 	settings = settings_now(&guest);
 	CHECK_EQUAL(settings->in_force.groups, NCS_GROUPS_ALL, "all events");
-	CHECK_EQUAL(settings->in_force.kernel,
-		    host_api(guest.host) >= 5 ? NCS_KERNEL_DETAIL_EVERY + 6 :
-						NCS_KERNEL_DETAIL_OFF,
-		    "kernels of one call in 64, where that may be asked for");
+	CHECK_EQUAL(settings->in_force.kernel, NCS_KERNEL_DETAIL_OFF,
+		    "no kernels");
 	CHECK_EQUAL(settings->in_force.sample, 1, "all records");
 	CHECK_EQUAL(settings->asked, 0, "no request yet");
 	CHECK_EQUAL(settings->changes, 0, "nothing has changed");
@@ -213,16 +210,16 @@ static void calls_are_never_turned_off(void **state)
 	for_each_api(leave_out_all_that_can_be);
 }
 
-/* Kernel timing is switched only in releases that support it; the rest of the
- * request is executed in any case. */
+/* Earlier viewers asked for kernels; the rest of such a request is executed. */
 static void ask_for_kernels(void *argument)
 {
 	const struct ncs_settings_view *settings;
 	struct ncs_remote *remote;
-	int api = *(int *)argument;
 	struct guest guest;
+	int mask;
 
-	guest_open(&guest, api);
+	guest_open(&guest, *(int *)argument);
+	mask = host_mask();
 	remote = remote_of(&guest);
 	ask_kernel(ncs_remote_control(remote), NCS_KERNEL_DETAIL_EVERY + 4);
 	ask_sample(ncs_remote_control(remote), 5);
@@ -230,133 +227,52 @@ static void ask_for_kernels(void *argument)
 	settings = settings_now(&guest);
 	CHECK_EQUAL(settings->in_force.sample, 5, "sampling");
 	CHECK_EQUAL(guest.view.now.sampling.level, 4, "sampling is changed");
-	CHECK_EQUAL(settings->in_force.kernel,
-		    api >= 5 ? NCS_KERNEL_DETAIL_EVERY + 4 :
-			       NCS_KERNEL_DETAIL_OFF,
-		    "kernel");
-	CHECK_EQUAL(settings->refused,
-		    api >= 5 ? NCS_REFUSAL_NONE : NCS_REFUSAL_KERNEL, "kernel");
+	CHECK_EQUAL(settings->in_force.kernel, NCS_KERNEL_DETAIL_OFF, "kernel");
+	CHECK_EQUAL(settings->refused, NCS_REFUSAL_KERNEL, "kernel");
 	ask_kernel(ncs_remote_control(remote), NCS_KERNEL_DETAIL_OFF);
 	play_group(&guest);
 	settings = settings_now(&guest);
 	CHECK_EQUAL(settings->in_force.kernel, NCS_KERNEL_DETAIL_OFF, "off");
-	CHECK_EQUAL(settings->refused, NCS_REFUSAL_NONE,
-		    "off is never refused");
+	CHECK_EQUAL(settings->refused, NCS_REFUSAL_NONE, "off as it is");
+	CHECK_EQUAL(host_mask(), mask, "the mask");
 	ncs_remote_close(remote);
 	guest_close(&guest);
 }
 
-static void kernel_timing_is_refused_if_the_job_could_hang(void **state)
+static void kernel_timing_is_not_switched(void **state)
 {
 	(void)state;
 	for_each_api(ask_for_kernels);
 }
 
-/* --- Kernel timing follows the mask's rules ---------------------------- */
-
-/* Tells whether calls are timed, some calls after the request. */
-static bool is_timed_after(struct guest *guest, struct ncs_control *control,
-			   uint8_t kernel)
+static void ask_for_none(void *argument)
 {
-	ask_kernel(control, kernel);
-	make_calls(guest, guest->context, 2);
-	CHECK_EQUAL(settings_now(guest)->in_force.kernel, kernel,
-		    "the requested mode");
-	return host_mask() & CALL_MASK_KERNEL;
-}
-
-static void time_all_and_none(void *argument)
-{
-	struct ncs_control *control;
 	struct ncs_remote *remote;
 	struct guest guest;
+	int mask;
 
 	(void)argument;
+	setenv("NCCLSTAT_KERNEL_TIMING", "always", 1);
 	guest_open(&guest, 5);
+	mask = host_mask();
 	remote = remote_of(&guest);
-	control = ncs_remote_control(remote);
-	CHECK(is_timed_after(&guest, control, NCS_KERNEL_DETAIL_ALWAYS),
-	      "all calls are asked for");
+	ask_kernel(ncs_remote_control(remote), NCS_KERNEL_DETAIL_OFF);
+	make_calls(&guest, guest.context, 2);
+	CHECK_EQUAL(settings_now(&guest)->in_force.kernel,
+		    NCS_KERNEL_DETAIL_ALWAYS, "as the environment says");
+	CHECK_EQUAL(settings_now(&guest)->refused, NCS_REFUSAL_KERNEL, "off");
+	ask_groups(ncs_remote_control(remote),
+		   NCS_GROUPS_ALL & ~(1u << NCS_GROUP_CONTROL));
+	make_calls(&guest, guest.context, 2);
+	CHECK_EQUAL(host_mask(), mask & ~NCCL_EVENT_PROXY_CTRL,
+		    "other events are switched, kernels stay");
 	expect_status(&guest, NCS_KERNEL_ALWAYS, "always");
-	CHECK(!is_timed_after(&guest, control, NCS_KERNEL_DETAIL_OFF),
-	      "none is asked for");
-	expect_status(&guest, NCS_KERNEL_OFF, "off");
-	is_timed_after(&guest, control, NCS_KERNEL_DETAIL_EVERY + 2);
-	CHECK(reach_window(&guest, guest.context, 2000), "one in 4");
-	expect_status(&guest, NCS_KERNEL_SAMPLED, "sampled");
-	CHECK_EQUAL(guest.view.now.kernel.period, 4, "one in 4");
-	ncs_control_take_lease(
-		control,
-		&(struct ncs_detail){ .kernel = NCS_KERNEL_DETAIL_ALWAYS }, ONE,
-		ncs_clock_monotonic_ns());
-	make_calls(&guest, guest.context, 2);
-	expect_status(&guest, NCS_KERNEL_ALWAYS, "under a lease");
-	ncs_control_drop_lease(control, ONE);
-	make_calls(&guest, guest.context, 2);
-	expect_status(&guest, NCS_KERNEL_SAMPLED, "after it");
 	ncs_remote_close(remote);
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(kernel_timing_is_changed_while_it_runs, time_all_and_none)
-
-/* All later calls are timed or not as the first captured call was, even if a
- * request asks for something else. */
-static void capture(void *argument)
-{
-	bool on = *(bool *)argument;
-	uint8_t first = on ? NCS_KERNEL_DETAIL_ALWAYS : NCS_KERNEL_DETAIL_OFF;
-	uint8_t other = on ? NCS_KERNEL_DETAIL_OFF : NCS_KERNEL_DETAIL_ALWAYS;
-	struct ncs_control *control;
-	struct ncs_remote *remote;
-	struct guest guest;
-
-	guest_open(&guest, 5);
-	remote = remote_of(&guest);
-	control = ncs_remote_control(remote);
-	CHECK_EQUAL(is_timed_after(&guest, control, first), on, "at first");
-	CHECK_EQUAL(make_call(&guest, guest.context, "AllReduce", true), on,
-		    "the captured one");
-	CHECK_EQUAL(is_timed_after(&guest, control, other), on,
-		    "not to be changed any more");
-	expect_status(&guest, on ? NCS_KERNEL_GRAPH_ON : NCS_KERNEL_GRAPH_OFF,
-		      "after a capture");
-	ncs_remote_close(remote);
-	guest_close(&guest);
-}
-
-static void kernel_timing_is_fixed_after_a_capture(void **state)
-{
-	(void)state;
-	for (int on = 0; on < 2; on++)
-		scenario_play(capture, &(bool){ on });
-}
-
-static void ask_two_communicators(void *argument)
-{
-	struct ncs_control *control;
-	struct ncs_remote *remote;
-	struct guest guest;
-	void *second;
-
-	(void)argument;
-	guest_open(&guest, 5);
-	second = init_comm(guest.host, "second", 2);
-	remote = remote_of(&guest);
-	control = ncs_remote_control(remote);
-	CHECK(!is_timed_after(&guest, control, NCS_KERNEL_DETAIL_ALWAYS),
-	      "not to be switched");
-	expect_status(&guest, NCS_KERNEL_SEVERAL, "with two communicators");
-	host_finalize(guest.host, second);
-	make_calls(&guest, guest.context, 1);
-	CHECK(host_mask() & CALL_MASK_KERNEL, "timed as soon as this is safe");
-	expect_status(&guest, NCS_KERNEL_ALWAYS, "with one");
-	ncs_remote_close(remote);
-	guest_close(&guest);
-}
-
-SCENARIO_TEST(kernel_timing_waits_while_there_are_two_communicators,
-	      ask_two_communicators)
+SCENARIO_TEST(kernel_timing_stays_on_while_other_events_are_switched,
+	      ask_for_none)
 
 /* --- Records ----------------------------------------------------------- */
 
@@ -556,13 +472,13 @@ static void outlive_the_viewer(void *argument)
 	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	control = ncs_remote_control(remote);
-	ask_kernel(control, NCS_KERNEL_DETAIL_EVERY + 10);
+	ask_sample(control, 11);
 	play_group(&guest);
 	before = in_force(&guest);
 	ncs_control_take_lease(control, &more, ONE, ncs_clock_monotonic_ns());
 	play_group(&guest);
 	settings = settings_now(&guest);
-	CHECK_EQUAL(settings->in_force.kernel, more.kernel, "the lease's");
+	CHECK_EQUAL(settings->in_force.sample, more.sample, "the lease's");
 	CHECK_EQUAL(settings->in_force.groups, NCS_GROUPS_ALL, "not set");
 	CHECK_EQUAL(settings->lease_pid, ONE >> 32, "pid of the holder");
 	CHECK_EQUAL(settings->lease_until_ns, control->lease_until_ns,
@@ -585,8 +501,7 @@ static void outlive_the_viewer(void *argument)
 	CHECK_EQUAL(settings->changes, 3, "a change");
 	CHECK(ncs_request_unpack(control->request, &request), "sense");
 	CHECK(!request.leased, "its holder can find out");
-	CHECK_EQUAL(request.base.kernel, NCS_KERNEL_DETAIL_EVERY + 10,
-		    "base detail stays");
+	CHECK_EQUAL(request.base.sample, 11, "base detail stays");
 	CHECK(!ncs_control_renew_lease(control, ONE, ncs_clock_monotonic_ns()),
 	      "renewing does not restore a lost lease");
 	play_group(&guest);
@@ -625,7 +540,7 @@ static void take_bad_leases(void *argument)
 		    "refused");
 	ncs_control_take_lease(control, &more, OTHER, ncs_clock_monotonic_ns());
 	play_group(&guest);
-	CHECK_EQUAL(settings_now(&guest)->in_force.kernel, more.kernel,
+	CHECK_EQUAL(settings_now(&guest)->in_force.sample, more.sample,
 		    "a good one");
 	CHECK_EQUAL(settings_now(&guest)->refused, NCS_REFUSAL_NONE,
 		    "a good one");
@@ -634,6 +549,8 @@ static void take_bad_leases(void *argument)
 }
 
 SCENARIO_TEST(leases_that_last_too_long_are_refused, take_bad_leases)
+
+#define BASE_GROUPS (NCS_GROUPS_ALL & ~(1u << NCS_GROUP_CONTROL))
 
 static void two_viewers(void *argument)
 {
@@ -651,11 +568,11 @@ static void two_viewers(void *argument)
 	play_group(&guest);
 	ncs_control_take_lease(ncs_remote_control(second), &less, OTHER,
 			       ncs_clock_monotonic_ns());
-	ask_kernel(control, NCS_KERNEL_DETAIL_ALWAYS); /* the base detail */
+	ask_groups(control, BASE_GROUPS); /* the base detail */
 	play_group(&guest);
 	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 12, "the second's");
-	CHECK_EQUAL(settings_now(&guest)->in_force.kernel,
-		    NCS_KERNEL_DETAIL_ALWAYS, "base detail stays");
+	CHECK_EQUAL(settings_now(&guest)->in_force.groups, BASE_GROUPS,
+		    "base detail stays");
 	CHECK_EQUAL(settings_now(&guest)->lease_pid, OTHER >> 32,
 		    "the second's");
 	CHECK(!ncs_control_renew_lease(control, ONE, ncs_clock_monotonic_ns()),
@@ -668,8 +585,8 @@ static void two_viewers(void *argument)
 	play_group(&guest);
 	CHECK_EQUAL(settings_now(&guest)->in_force.sample, 1,
 		    "as at the start");
-	CHECK_EQUAL(settings_now(&guest)->in_force.kernel,
-		    NCS_KERNEL_DETAIL_ALWAYS, "base detail stays");
+	CHECK_EQUAL(settings_now(&guest)->in_force.groups, BASE_GROUPS,
+		    "base detail stays");
 	ncs_remote_close(first);
 	ncs_remote_close(second);
 	guest_close(&guest);
@@ -910,11 +827,8 @@ int main(void)
 		cmocka_unit_test(event_groups_are_turned_off_and_on_again),
 		cmocka_unit_test(calls_are_never_turned_off),
 		cmocka_unit_test(
-			kernel_timing_is_refused_if_the_job_could_hang),
-		cmocka_unit_test(kernel_timing_is_changed_while_it_runs),
-		cmocka_unit_test(kernel_timing_is_fixed_after_a_capture),
-		cmocka_unit_test(
-			kernel_timing_waits_while_there_are_two_communicators),
+			kernel_timing_stays_on_while_other_events_are_switched),
+		cmocka_unit_test(kernel_timing_is_not_switched),
 		cmocka_unit_test(every_change_leaves_a_record),
 		cmocka_unit_test(
 			all_communicators_of_a_process_show_the_same_settings),

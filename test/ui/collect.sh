@@ -43,15 +43,16 @@ all_have() {
 	[ "$(in_force "$1")" -eq 2 ]
 }
 
-refused_with 1 kernel=off 'no NCCL job of yours'
+refused_with 1 sample=2 'no NCCL job of yours'
 verdict 'without a job --set says so' $?
-refused_with 2 kernel=on 'kernel= expects'
+refused_with 2 sample=3 'sample= expects'
 verdict '--set refuses nonsense and says what it expects' $?
+refused_with 2 kernel=always 'start it with NCCLSTAT_KERNEL_TIMING'
+verdict '--set refuses to switch kernel timing and says what to use' $?
 refused_with 2 events=all-calls 'cannot be left out'
 verdict '--set refuses to leave out calls and says why' $?
 
-NCCLSTAT_KERNEL_TIMING=off \
-	"$replay" --plugin "$plugin" --loop 0 test/captures/net-v5-mix \
+"$replay" --plugin "$plugin" --loop 0 test/captures/net-v5-mix \
 	>"$tmp/replay.log" 2>&1 &
 job=$!
 background="$background $job"
@@ -85,9 +86,9 @@ verdict '--comm without a match is reported' $?
 press s
 sees '^Set: .*such as events='
 verdict 'key s prompts for a setting' $?
-press -l 'kernel=on'
+press -l 'sample=on'
 press Enter
-sees 'kernel= expects default, off'
+sees 'sample= expects default or'
 verdict 'the prompt reports nonsense' $?
 press s
 press -l 'sample=16'
@@ -102,9 +103,8 @@ sees 'nothing here stops a job' && all_have 'sample=16$'
 verdict 'Esc at the prompt asks for nothing' $?
 
 press d
-# The job has used point-to-point operations, so the request is refused.
-sees 'while this view runs' && sees 'lease [0-5]s' && sees 'kernel p2p' &&
-	all_have 'events=all,kernel=sampled:16,sample=1,lease$'
+sees 'while this view runs' && sees 'lease [0-5]s' &&
+	all_have 'events=all,kernel=off,sample=1,lease$'
 verdict 'key d asks for more detail while the view runs' $?
 press d
 sees 'gave back' && misses 'lease' && all_have 'kernel=off,sample=16$'

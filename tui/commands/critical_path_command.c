@@ -166,8 +166,8 @@ static int print(struct path_run *run, struct ncs_replay *replay,
 	if (view.report->parts == 0) {
 		ncs_complain(
 			"no operation has ended in what was"
-			" recorded: of jobs without a network NCCL tells an end"
-			" only with NCCLSTAT_KERNEL_TIMING");
+			" recorded: of jobs without a network an end is known"
+			" only where launches are timed (NCCLSTAT_TIMING)");
 		return NCS_EXIT_NOTHING;
 	}
 	if (!ncs_output_init(&output))

@@ -130,7 +130,7 @@ static json_t *kernel_timing_of(const struct ncs_rank *rank)
 {
 	const struct ncs_kernel_view *kernel = &rank->now.kernel;
 	bool told = kernel->status != NCS_KERNEL_UNKNOWN;
-	bool known = told && ncs_rank_calls_known(rank);
+	bool known = told && kernel->counted && ncs_rank_calls_known(rank);
 	json_t *object = json_object();
 
 	ncs_json_add_word(object, "status",

@@ -44,7 +44,7 @@ static size_t ask(const struct ncs_targets *targets,
 	return asked;
 }
 
-/* Prints the requested change, e.g. "kernel=off,sample=default". */
+/* Prints the requested change, e.g. "events=all,sample=default". */
 static void change_text(const struct ncs_change *change, char *text,
 			size_t size)
 {
@@ -63,8 +63,6 @@ static void change_text(const struct ncs_change *change, char *text,
 	}
 	if (change->groups && !asked_for.has_groups)
 		ncs_append(text, size, "%sevents=default", text[0] ? "," : "");
-	if (change->kernel && asked_for.kernel == NCS_KERNEL_DETAIL_DEFAULT)
-		ncs_append(text, size, "%skernel=default", text[0] ? "," : "");
 	if (change->sample && asked_for.sample == 0)
 		ncs_append(text, size, "%ssample=default", text[0] ? "," : "");
 }

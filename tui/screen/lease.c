@@ -20,7 +20,6 @@
 static const struct ncs_detail more = {
 	.has_groups = 1,
 	.groups = NCS_GROUPS_ALL,
-	.kernel = NCS_KERNEL_DETAIL_EVERY + 4,
 	.sample = 1,
 };
 

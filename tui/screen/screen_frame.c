@@ -106,8 +106,7 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 	}
 	if (screen->prompt == NCS_PROMPT_SET && !screen->typed[0])
 		ncs_term_put(y, x + 2, width - x - 2, NCS_ROLE_LABEL,
-			     "such as events=all-steps kernel=sampled:16"
-			     " sample=8, or default");
+			     "such as events=all-steps sample=8, or default");
 	if (screen->prompt == NCS_PROMPT_GO && !screen->typed[0])
 		ncs_term_put(y, x + 2, width - x - 2, NCS_ROLE_LABEL,
 			     "such as 12.5, 1:02:03, -10 (before the end) or"

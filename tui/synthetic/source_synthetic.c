@@ -61,16 +61,10 @@ static void set_identity(struct ncs_identity *identity,
 static void set_kernel(struct ncs_snapshot *snapshot,
 		       const struct synthetic_member *member, uint64_t end_ns)
 {
-	uint64_t timed = 0;
-
-	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
-		timed += snapshot->functions[i].timed[NCS_TIMING_KERNEL];
 	snapshot->kernel = (struct ncs_kernel_view){
 		.status = member->kind == OLD ? NCS_KERNEL_RELEASE :
-						NCS_KERNEL_SAMPLED,
-		.mode = NCS_KERNEL_TIMING_SAMPLED,
-		.period = 64,
-		.timed_calls = timed,
+						NCS_KERNEL_ALWAYS,
+		.mode = NCS_KERNEL_TIMING_ALWAYS,
 	};
 	if (member->kind == OLD)
 		return;
@@ -90,7 +84,7 @@ static void set_settings(struct ncs_settings_view *settings)
 	settings->in_force = (struct ncs_detail){
 		.has_groups = 1,
 		.groups = NCS_GROUPS_ALL,
-		.kernel = NCS_KERNEL_DETAIL_EVERY + 6,
+		.kernel = NCS_KERNEL_DETAIL_ALWAYS,
 		.sample = 1,
 	};
 }

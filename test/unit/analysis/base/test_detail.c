@@ -37,9 +37,6 @@ static void expect_error(const char *text, const char *wrong,
 static void item_changes_only_the_setting_it_names(void **state)
 {
 	(void)state;
-	expect("kernel=always");
-	assert_true(change.kernel && !change.groups && !change.sample);
-	assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_ALWAYS);
 	expect("sample=16");
 	assert_true(change.sample && !change.kernel && !change.groups);
 	assert_int_equal(change.to.sample, 1 + 4);
@@ -53,39 +50,17 @@ static void item_changes_only_the_setting_it_names(void **state)
 static void items_are_separated_by_commas_or_blanks(void **state)
 {
 	static const char *const lines[] = {
-		"events=all-control,kernel=off,sample=2",
-		"events=all-control kernel=off  sample=2",
-		" sample=2, kernel=off, events=all-control,",
+		"events=all-control,sample=2",
+		"events=all-control   sample=2",
+		" sample=2, events=all-control,",
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
 		expect(lines[i]);
-		assert_true(change.groups && change.kernel && change.sample);
-		assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_OFF);
+		assert_true(change.groups && !change.kernel && change.sample);
 		assert_int_equal(change.to.sample, 2);
 	}
-}
-
-static void kernel_details_are_parsed(void **state)
-{
-	(void)state;
-	expect("kernel=off");
-	assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_OFF);
-	expect("kernel=sampled");
-	assert_int_equal(change.to.kernel,
-			 NCS_KERNEL_DETAIL_EVERY +
-				 NCS_KERNEL_DETAIL_LOG2_DEFAULT);
-	expect("kernel=sampled:auto");
-	assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_AUTO);
-	expect("kernel=sampled:1");
-	assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_EVERY);
-	expect("kernel=sampled:1048576");
-	assert_int_equal(change.to.kernel,
-			 NCS_KERNEL_DETAIL_EVERY + NCS_KERNEL_DETAIL_LOG2_MAX);
-	expect("kernel=default");
-	assert_true(change.kernel);
-	assert_int_equal(change.to.kernel, NCS_KERNEL_DETAIL_DEFAULT);
 }
 
 static void default_resets_all_settings(void **state)
@@ -127,14 +102,12 @@ static void malformed_setting_is_refused_with_an_explanation(void **state)
 	(void)state;
 	expect_error("", "events=", "default");
 	expect_error(" , ", "events=", "default");
-	expect_error("more", "'more'", "kernel=");
-	expect_error("kernel", "'kernel'", "kernel=");
-	expect_error("kernel=", "''", "always");
-	expect_error("kernel=on", "'on'", "always");
-	expect_error("kernel=sampled:", "'sampled:'", "power of two");
-	expect_error("kernel=sampled:3", "'sampled:3'", "power of two");
-	expect_error("kernel=sampled:2097152", "'sampled:2097152'", "1048576");
-	expect_error("kernel=sampled:-1", "'sampled:-1'", "power of two");
+	expect_error("more", "'more'", "sample=");
+	expect_error("sample", "'sample'", "sample=");
+	expect_error("kernel=", "kernel=", "NCCLSTAT_KERNEL_TIMING");
+	expect_error("kernel=always", "kernel=", "off or always");
+	expect_error("kernel=sampled:64", "kernel=", "off or always");
+	expect_error("kernel=default", "kernel=", "off or always");
 	expect_error("sample=0", "'0'", "power of two");
 	expect_error("sample=12", "'12'", "power of two");
 	expect_error("sample=1.5", "'1.5'", "power of two");
@@ -150,7 +123,7 @@ static void malformed_setting_is_refused_with_an_explanation(void **state)
 	expect_error("events=all-steps-", "'-'", "proxy, steps");
 	expect_error("events=all-calls", "calls", "cannot be left out");
 	expect_error("events=none+network", "network", "without steps");
-	expect_error("sample=2,kernel=never", "'never'", "always");
+	expect_error("sample=2,kernel=off", "kernel=", "off or always");
 }
 
 static void written_detail_is_parsed_to_the_same(void **state)
@@ -162,9 +135,8 @@ static void written_detail_is_parsed_to_the_same(void **state)
 		struct ncs_detail detail;
 		char text[160];
 
-		/* All groups and all kernel_details_are_parsed with a few
-		 * levels of sampling. */
-		if (bits >> 14 > 3 || !ncs_detail_unpack(bits, &detail))
+		/* Kernel timing is only written. */
+		if (!ncs_detail_unpack(bits, &detail) || detail.kernel != 0)
 			continue;
 		ncs_detail_text(&detail, text, sizeof(text));
 		expect(text);
@@ -255,7 +227,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(item_changes_only_the_setting_it_names),
 		cmocka_unit_test(items_are_separated_by_commas_or_blanks),
-		cmocka_unit_test(kernel_details_are_parsed),
 		cmocka_unit_test(default_resets_all_settings),
 		cmocka_unit_test(groups_are_removed_and_added),
 		cmocka_unit_test(

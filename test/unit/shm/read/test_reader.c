@@ -129,7 +129,7 @@ static void other_major_version_is_reported(void **state)
 	assert_int_equal(attach(fixture->writer.path),
 			 NCS_ATTACH_OTHER_VERSION);
 	assert_non_null(strstr(why, "2.3"));
-	assert_non_null(strstr(why, "1.5"));
+	assert_non_null(strstr(why, "1.6"));
 }
 
 static void later_minor_version_is_attached(void **state)
@@ -729,6 +729,13 @@ static void kernel_timing_is_reported(void **state)
 	kernel->captured_on = 4;
 	kernel->captured_off = 5;
 	observed_refresh(&observed);
+	assert_false(observed.snapshot.kernel.counted);
+	assert_int_equal(observed.snapshot.kernel.period, 0);
+	observed_close(&observed);
+	/* A plugin that timed single calls. */
+	fixture->header->version = NCS_ABI_MAJOR << 16 | 5;
+	observe(&observed, fixture);
+	assert_true(observed.snapshot.kernel.counted);
 	assert_int_equal(observed.snapshot.kernel.status, NCS_KERNEL_SEVERAL);
 	assert_int_equal(observed.snapshot.kernel.mode,
 			 NCS_KERNEL_TIMING_SAMPLED);

@@ -118,8 +118,8 @@ static void wrong_line_is_reported_and_changes_nothing(void **state)
 				 " with titles of columns, not '-'\n" },
 		{ "colour = never", "rc:1: there is no option --colour\n" },
 		{ "interv = 1", "rc:1: there is no option --interv\n" },
-		{ "set = kernel=always", "rc:1: --set expects to be on the"
-					 " command line, not here\n" },
+		{ "set = sample=4", "rc:1: --set expects to be on the"
+				    " command line, not here\n" },
 		{ "interval", "rc:1: a line expects OPTION = VALUE\n" },
 		{ "interval =", "rc:1: a line expects OPTION = VALUE\n" },
 		{ "= 1", "rc:1: a line expects OPTION = VALUE\n" },
@@ -483,7 +483,8 @@ int main(void)
 		cmocka_unit_test(storing_makes_folders_and_no_other_files),
 		cmocka_unit_test(storing_replaces_the_file_as_a_whole),
 		cmocka_unit_test(write_errors_are_returned),
-		cmocka_unit_test(option_overrides_environment_which_overrides_home),
+		cmocka_unit_test(
+			option_overrides_environment_which_overrides_home),
 	};
 
 	return cmocka_run_group_tests_name("config", tests, make_folder,

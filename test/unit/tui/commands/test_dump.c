@@ -327,6 +327,7 @@ static void known_values_are_in_the_json(void **state)
 	rank->snapshot.kernel = (struct ncs_kernel_view){
 		.status = NCS_KERNEL_GRAPH_OFF,
 		.mode = NCS_KERNEL_TIMING_AUTO,
+		.counted = true,
 		.period = 128,
 		.timed_calls = 9,
 		.captured_on = 0,

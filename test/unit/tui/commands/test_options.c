@@ -95,7 +95,7 @@ static void options_select_mode_and_format(void **state)
 		{ "-l", NCS_MODE_LIST, NCS_DUMP_TEXT },
 		{ "--clean", NCS_MODE_CLEAN, NCS_DUMP_TEXT },
 		{ "--set=default", NCS_MODE_SET, NCS_DUMP_TEXT },
-		{ "-s kernel=off", NCS_MODE_SET, NCS_DUMP_TEXT },
+		{ "-s sample=2", NCS_MODE_SET, NCS_DUMP_TEXT },
 		{ "--help", NCS_MODE_HELP, NCS_DUMP_TEXT },
 		{ "-h", NCS_MODE_HELP, NCS_DUMP_TEXT },
 		{ "--version", NCS_MODE_VERSION, NCS_DUMP_TEXT },
@@ -137,11 +137,11 @@ static void arguments_set_their_fields(void **state)
 static void set_takes_a_setting_and_its_targets(void **state)
 {
 	(void)state;
-	expect("--set kernel=always,sample=8 --pid 7 --comm wor*");
+	expect("--set events=all,sample=8 --pid 7 --comm wor*");
 	assert_int_equal(options.mode, NCS_MODE_SET);
-	assert_true(options.change.kernel && options.change.sample);
-	assert_false(options.change.groups);
-	assert_int_equal(options.change.to.kernel, NCS_KERNEL_DETAIL_ALWAYS);
+	assert_true(options.change.groups && options.change.sample);
+	assert_false(options.change.kernel);
+	assert_int_equal(options.change.to.groups, NCS_GROUPS_ALL);
 	assert_int_equal(options.pid, 7);
 	assert_string_equal(options.comm, "wor*");
 	expect("--set default");

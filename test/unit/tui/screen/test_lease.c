@@ -25,8 +25,7 @@
 #define SECOND UINT64_C(1000000000)
 #define NOW (1000 * SECOND)
 
-static const struct ncs_change off = { .kernel = true,
-				       .to.kernel = NCS_KERNEL_DETAIL_OFF };
+static const struct ncs_change off = { .sample = true, .to.sample = 5 };
 
 static struct {
 	struct segment_fixture *fixture;
@@ -105,7 +104,7 @@ static void lease_is_taken_renewed_and_given_back(void **state)
 	(void)state;
 	assert_false(ncs_lease_is_held(&test.lease));
 	take();
-	says("asked 1 process for events=all,kernel=sampled:16,sample=1 while");
+	says("asked 1 process for events=all,sample=1 while");
 	assert_true(ncs_lease_is_held(&test.lease));
 	assert_true(is_leased());
 	assert_int_equal(test.writer.control->lease_holder >> 32, getpid());
@@ -209,7 +208,7 @@ static void matching_processes_are_asked(void **state)
 	for (size_t i = 0; i < sizeof(matching) / sizeof(*matching); i++) {
 		test.filter.comm = matching[i];
 		assert_int_equal(ask(), 1);
-		says("asked 1 process for kernel=off");
+		says("asked 1 process for sample=16");
 		assert_int_equal(test.writer.control->request >>
 					 NCS_CONTROL_SERIAL_SHIFT,
 				 i + 1);
