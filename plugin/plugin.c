@@ -7,6 +7,8 @@
  * identifies its release. Every function returns success: NCCL looks at the
  * result of init only, where an error would end profiling for the whole
  * process, or worse. */
+#include <pthread.h>
+
 #include "plugin/events/callbacks.h"
 #include "plugin/chain/chain.h"
 #include "plugin/nccl/nccl_abi.h"
@@ -23,16 +25,21 @@ static void give_handle(void **handle, uint64_t value)
 		*handle = (void *)(uintptr_t)value;
 }
 
+/* Init and finalize take locks and make system calls: a thread that is cancelled
+ * meanwhile ends after them. */
 static enum nccl_result init(const struct ncs_init *facts, void **context)
 {
 	void *ours, *made;
+	int cancelling;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
 	ncs_process_init_comm(facts, &ours);
 	made = ours;
 	ncs_chain_init_comm(facts, &made);
 	ncs_process_publish_comm(facts, ours);
 	if (context)
 		*context = made;
+	pthread_setcancelstate(cancelling, NULL);
 	return NCCL_SUCCESS;
 }
 
@@ -49,10 +56,14 @@ static enum nccl_result stop_event(void *handle)
 
 static enum nccl_result finalize(void *context)
 {
+	int cancelling;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
 	if (ncs_chain_is_on())
 		ncs_chain_finalize_comm(context);
 	else
 		ncs_process_finalize_comm(context);
+	pthread_setcancelstate(cancelling, NULL);
 	return NCCL_SUCCESS;
 }
 

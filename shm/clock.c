@@ -66,9 +66,9 @@ uint64_t ncs_clock_choose(void)
 }
 
 /* Reads both clocks at the same time: of several tries it keeps the one with
- * the shortest time between two readings of CLOCK_MONOTONIC around the
- * ticks. */
-static void read_pair(uint64_t kind, uint64_t *ticks, uint64_t *monotonic_ns)
+ * the shortest time between two readings of CLOCK_MONOTONIC around the ticks.
+ * Returns false if that clock went back each time. */
+static bool read_pair(uint64_t kind, uint64_t *ticks, uint64_t *monotonic_ns)
 {
 	uint64_t best = UINT64_MAX;
 
@@ -77,39 +77,64 @@ static void read_pair(uint64_t kind, uint64_t *ticks, uint64_t *monotonic_ns)
 		uint64_t now = ncs_clock_ticks(kind);
 		uint64_t after = clock_ns(CLOCK_MONOTONIC);
 
-		if (after - before < best) {
+		if (after >= before && after - before < best) {
 			best = after - before;
 			*ticks = now;
 			*monotonic_ns = before + (after - before) / 2;
 		}
 	}
+	return best != UINT64_MAX;
 }
 
-/* Returns ns per tick, times 2^32. */
+/* Returns ns per tick, times 2^32; 0 if there is no ratio. */
 static uint64_t rate(uint64_t ns, uint64_t ticks)
 {
-	return (uint64_t)(((unsigned __int128)ns << 32) / ticks);
+	return ticks == 0 ? 0 :
+			    (uint64_t)(((unsigned __int128)ns << 32) / ticks);
+}
+
+static void use_monotonic(struct ncs_clock *clock)
+{
+	clock->kind = NCS_CLOCK_MONOTONIC;
+	clock->multiplier = UINT64_C(1) << 32;
+	clock->base_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+	clock->base_ticks = clock->base_monotonic_ns;
+}
+
+/* Rates from 1 MHz to 32 GHz. */
+#define MULTIPLIER_MIN (UINT64_C(1) << 27)
+#define MULTIPLIER_MAX (UINT64_C(1000) << 32)
+
+/* Measures the rate of a counter. Returns false if one of the two clocks does
+ * not advance. */
+static bool measure(struct ncs_clock *clock)
+{
+	uint64_t ticks, monotonic_ns, until_ns;
+	uint32_t tries = 0;
+
+	if (!read_pair(clock->kind, &clock->base_ticks,
+		       &clock->base_monotonic_ns))
+		return false;
+	until_ns = clock->base_monotonic_ns + CALIBRATION_NS;
+	while (clock_ns(CLOCK_MONOTONIC) < until_ns)
+		if (++tries == NCS_CALIBRATION_TRIES)
+			return false;
+	if (!read_pair(clock->kind, &ticks, &monotonic_ns) ||
+	    ticks <= clock->base_ticks || monotonic_ns < until_ns)
+		return false;
+	clock->multiplier = rate(monotonic_ns - clock->base_monotonic_ns,
+				 ticks - clock->base_ticks);
+	return clock->multiplier >= MULTIPLIER_MIN &&
+	       clock->multiplier <= MULTIPLIER_MAX;
 }
 
 void ncs_clock_calibrate(struct ncs_clock *clock, uint64_t kind)
 {
-	uint64_t ticks, monotonic_ns;
-
 	memset(clock, 0, sizeof(*clock));
 	clock->kind = kind;
-	clock->multiplier = UINT64_C(1) << 32;
 	clock->base_realtime_ns = clock_ns(CLOCK_REALTIME);
-	if (kind == NCS_CLOCK_MONOTONIC) {
-		clock->base_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
-		clock->base_ticks = clock->base_monotonic_ns;
-		return;
-	}
-	read_pair(kind, &clock->base_ticks, &clock->base_monotonic_ns);
-	do {
-		read_pair(kind, &ticks, &monotonic_ns);
-	} while (monotonic_ns < clock->base_monotonic_ns + CALIBRATION_NS);
-	clock->multiplier = rate(monotonic_ns - clock->base_monotonic_ns,
-				 ticks - clock->base_ticks);
+	if (kind == NCS_CLOCK_MONOTONIC || !measure(clock))
+		use_monotonic(clock);
 }
 
 void ncs_clock_refine(struct ncs_clock *clock)
@@ -117,10 +142,9 @@ void ncs_clock_refine(struct ncs_clock *clock)
 	uint64_t ticks, monotonic_ns, multiplier, margin;
 
 	if (clock->kind == NCS_CLOCK_MONOTONIC ||
-	    clock->kind != ncs_clock_choose())
-		return;
-	read_pair(clock->kind, &ticks, &monotonic_ns);
-	if (ticks <= clock->base_ticks ||
+	    clock->kind != ncs_clock_choose() ||
+	    !read_pair(clock->kind, &ticks, &monotonic_ns) ||
+	    ticks <= clock->base_ticks ||
 	    monotonic_ns < clock->base_monotonic_ns + REFINE_MIN_NS)
 		return;
 	multiplier = rate(monotonic_ns - clock->base_monotonic_ns,

@@ -18,6 +18,9 @@
 #include <x86intrin.h>
 #endif
 
+/* More than it takes to read a clock for 5 ms on any machine. */
+#define NCS_CALIBRATION_TRIES 1000000u
+
 /* Returns CLOCK_MONOTONIC in ns. */
 uint64_t ncs_clock_monotonic_ns(void);
 
@@ -26,7 +29,10 @@ uint64_t ncs_clock_monotonic_ns(void);
  * CLOCK_MONOTONIC. Reads files; not for callbacks. */
 uint64_t ncs_clock_choose(void);
 
-/* Measures a clock's rate, which takes about 5 ms, and fills in *clock. */
+/* Measures a clock's rate, which takes about 5 ms, and fills in *clock. If
+ * CLOCK_MONOTONIC does not advance as it should, e.g. because it is not the
+ * kernel's (libfaketime), returns after NCS_CALIBRATION_TRIES readings with a
+ * clock of kind NCS_CLOCK_MONOTONIC. */
 void ncs_clock_calibrate(struct ncs_clock *clock, uint64_t kind);
 
 /* Improves the multiplier of a clock of this boot by measuring from its base
@@ -81,10 +87,13 @@ static inline uint64_t ncs_clock_duration_ns(const struct ncs_clock *clock,
 	return (uint64_t)((unsigned __int128)ticks * clock->multiplier >> 32);
 }
 
-/* Converts a duration from ns to ticks. */
+/* Converts a duration from ns to ticks. A clock with a multiplier of 0, which
+ * only a broken segment or recording has, yields 0. */
 static inline uint64_t ncs_clock_duration_ticks(const struct ncs_clock *clock,
 						uint64_t duration_ns)
 {
+	if (clock->multiplier == 0)
+		return 0;
 	return (uint64_t)(((unsigned __int128)duration_ns << 32) /
 			  clock->multiplier);
 }

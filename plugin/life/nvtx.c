@@ -437,6 +437,34 @@ struct module {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool attached; /* true once attached to a copy of NVTX */
+static uint64_t fork_handled;
+
+/* The thread that has the lock may not exist in the child. */
+static void after_fork_in_child(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
+
+/* A thread that is cancelled meanwhile must not keep the lock. Returns its
+ * former state. */
+static int take_lock(void)
+{
+	int cancelling;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+	/* ORDER: pairs with take_lock() (plugin/life/nvtx.c): only one thread
+	 * registers the function. */
+	if (ncs_exchange_acquire_release(&fork_handled, 1) == 0)
+		pthread_atfork(NULL, NULL, after_fork_in_child);
+	pthread_mutex_lock(&lock);
+	return cancelling;
+}
+
+static void leave_lock(int cancelling)
+{
+	pthread_mutex_unlock(&lock);
+	pthread_setcancelstate(cancelling, NULL);
+}
 
 static bool read_words(struct module *module,
 		       const struct nvtx_callbacks *table,
@@ -496,11 +524,11 @@ EXPORT int InitializeInjectionNvtx2(nvtx_get_export_table get_table)
 	nvtx_initialize_injection other = NULL;
 	static struct ncs_environment config;
 	char problem[256];
-	int taken = 0;
+	int taken = 0, cancelling;
 
 	if (!table || table->bytes < sizeof(*table))
 		return 0;
-	pthread_mutex_lock(&lock);
+	cancelling = take_lock();
 	/* Invalid values are logged at NCCL's init, which has a logger. */
 	ncs_environment_read(&config, problem, sizeof(problem));
 	if (config.nvtx_chain[0])
@@ -515,6 +543,6 @@ EXPORT int InitializeInjectionNvtx2(nvtx_get_export_table get_table)
 			taken = 1;
 		}
 	}
-	pthread_mutex_unlock(&lock);
+	leave_lock(cancelling);
 	return taken;
 }

@@ -11,9 +11,13 @@
 static nvtx_function *core_words[NVTX_COPY_WORDS + 1];
 static nvtx_function *core2_words[NVTX_COPY_WORDS + 1];
 
+void (*nvtx_copy_on_load)(void);
+
 static int get_words(enum nvtx_module module, nvtx_function ***words,
 		     unsigned *count)
 {
+	if (nvtx_copy_on_load)
+		nvtx_copy_on_load();
 	if (module != NVTX_MODULE_CORE && module != NVTX_MODULE_CORE2)
 		return 0;
 	*words = module == NVTX_MODULE_CORE ? core_words : core2_words;

@@ -22,6 +22,9 @@ struct nvtx_copy {
  * is none. */
 int nvtx_copy_load(struct nvtx_copy *copy, const char *path);
 
+/* Called while a tool is being loaded, if it is not NULL. */
+extern void (*nvtx_copy_on_load)(void);
+
 /* The functions that programs call. */
 int nvtx_push(struct nvtx_copy *copy, const char *name);
 int nvtx_push_wide(struct nvtx_copy *copy, const wchar_t *name);

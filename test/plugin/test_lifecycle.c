@@ -758,6 +758,62 @@ static void fork_during_init_and_callbacks_leaves_a_working_child(void **state)
 	scenario_play(fork_in_full_flight, NULL);
 }
 
+/* --- Cancelled threads -------------------------------------------------- */
+
+/* The thread ends at the first cancellation point outside the plugin. */
+static void *init_cancelled(void *argument)
+{
+	struct host *host = argument;
+
+	pthread_cancel(pthread_self());
+	init_comm(host, "cancelled", 1);
+	pthread_testcancel();
+	return NULL;
+}
+
+static void *finalize_cancelled(void *argument)
+{
+	const struct guest *guest = argument;
+
+	pthread_cancel(pthread_self());
+	host_finalize(guest->host, guest->context);
+	pthread_testcancel();
+	return NULL;
+}
+
+static void run_cancelled(void *(*run)(void *argument), void *argument)
+{
+	pthread_t thread;
+	void *result;
+
+	CHECK(pthread_create(&thread, NULL, run, argument) == 0,
+	      "pthread_create");
+	CHECK(pthread_join(thread, &result) == 0, "pthread_join");
+	CHECK(result == PTHREAD_CANCELED, "the thread was not cancelled");
+}
+
+static void cancel_in_init(void *argument)
+{
+	struct guest guest = { 0 };
+
+	(void)argument;
+	/* A hang is what is to be found. */
+	alarm(20);
+	/* API 3 has no logger, in which a thread may be cancelled. */
+	guest.host = open_plugin(3);
+	run_cancelled(init_cancelled, guest.host);
+	guest.context = init_comm(guest.host, "second", GUEST_RANK);
+	CHECK_EQUAL(count_objects(), 2, "both inits have been completed");
+	play_coll(&guest, 0);
+	run_cancelled(finalize_cancelled, &guest);
+	guest.context = init_comm(guest.host, "third", GUEST_RANK);
+	view_open(&guest.view, count_objects() - 1);
+	check_still_follows(&guest, "after cancelled threads");
+	guest_close(&guest);
+}
+
+SCENARIO_TEST(thread_cancelled_in_init_leaves_no_lock, cancel_in_init)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -779,6 +835,7 @@ int main(void)
 		cmocka_unit_test(grandchildren_are_processes_of_their_own),
 		cmocka_unit_test(
 			fork_during_init_and_callbacks_leaves_a_working_child),
+		cmocka_unit_test(thread_cancelled_in_init_leaves_no_lock),
 	};
 
 	return cmocka_run_group_tests_name("lifecycle", tests, NULL, NULL);

@@ -567,6 +567,57 @@ static void fork_within(void *argument)
 
 SCENARIO_TEST(forked_child_is_in_the_ranges_of_the_forking_thread, fork_within)
 
+static struct nvtx_copy slow_copy;
+static sem_t loading, resume;
+
+static void wait_in_load(void)
+{
+	sem_post(&loading);
+	while (sem_wait(&resume) != 0)
+		;
+}
+
+static void *load_slowly(void *argument)
+{
+	nvtx_copy_load(&slow_copy, NCS_PLUGIN_PATH);
+	return argument;
+}
+
+/* Another thread is attaching to NVTX. The child does not have it. */
+static void fork_while_attaching(void *argument)
+{
+	struct nvtx_copy copy = { 0 };
+	pthread_t thread;
+	pid_t child;
+	int status;
+
+	(void)argument;
+	sem_init(&loading, 0, 0);
+	sem_init(&resume, 0, 0);
+	nvtx_copy_on_load = wait_in_load;
+	CHECK(pthread_create(&thread, NULL, load_slowly, NULL) == 0,
+	      "pthread_create");
+	while (sem_wait(&loading) != 0)
+		;
+	nvtx_copy_on_load = NULL;
+	child = fork();
+	CHECK(child >= 0, "fork");
+	if (child == 0) {
+		/* A hang is what is to be found. */
+		alarm(20);
+		_exit(!nvtx_copy_load(&copy, NCS_PLUGIN_PATH) ||
+		      nvtx_push(&copy, "in the child") != 0);
+	}
+	CHECK(waitpid(child, &status, 0) == child, "waitpid");
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+	      "the child ended with %d", status);
+	sem_post(&resume);
+	sem_post(&resume);
+	pthread_join(thread, NULL);
+}
+
+SCENARIO_TEST(forked_child_can_attach_to_nvtx, fork_while_attaching)
+
 static void capture(void *argument)
 {
 	struct host_event event = {
@@ -899,6 +950,7 @@ int main(void)
 			communicators_count_separately_under_one_number),
 		cmocka_unit_test(
 			forked_child_is_in_the_ranges_of_the_forking_thread),
+		cmocka_unit_test(forked_child_can_attach_to_nvtx),
 		cmocka_unit_test(replayed_call_is_in_the_range_of_its_capture),
 		cmocka_unit_test(forgotten_call_is_counted_as_loss),
 		cmocka_unit_test(nvtx_ranges_are_ranges),

@@ -275,6 +275,9 @@ static void any_clock_in_a_header_is_harmless(void **state)
 		assert_int_equal(ncs_clock_ns(&clock, 0), 0);
 		ncs_clock_ns(&clock, words[1] - 1);
 		ncs_clock_ns(&clock, UINT64_MAX);
+		ncs_clock_duration_ticks(&clock, words[2]);
+		clock.multiplier = 0;
+		assert_int_equal(ncs_clock_duration_ticks(&clock, words[2]), 0);
 	}
 }
 
