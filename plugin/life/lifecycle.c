@@ -19,6 +19,7 @@
 #include "plugin/events/control_watch.h"
 #include "plugin/life/cupti.h"
 #include "plugin/life/launch_watch.h"
+#include "plugin/life/profile.h"
 #include "plugin/mask/release_events.h"
 #include "plugin/state/comm_memory.h"
 #include "plugin/state/lane.h"
@@ -33,22 +34,6 @@
 /* The context of a communicator that is not published: callbacks ignore it. */
 #define DISABLED_CONTEXT ((void *)(uintptr_t)1)
 
-/* Sizes of segments, from large to small. In a process with many communicators
- * the later ones get smaller segments. */
-static const struct ncs_segment_size profiles[] = {
-	{ NCS_LANE_MAX, 512, 1024, NCS_FUNCTION_MAX + 64, 64, 1024, 0, 0 },
-	{ NCS_LANE_MAX, 256, 512, NCS_FUNCTION_MAX + 64, 24, 512, 0, 0 },
-	{ NCS_LANE_MAX, 128, 256, NCS_FUNCTION_MAX + 32, 12, 128, 0, 0 },
-	{ NCS_LANE_MAX, 64, 128, NCS_FUNCTION_MAX + 16, 8, 64, 0, 0 },
-};
-
-/* The number of histograms of ranges: one for this many ranges, and some
- * more. */
-#define RANGES_PER_HISTOGRAM 8u
-#define RANGE_HISTOGRAMS_LEAST 8u
-
-#define PROFILE_COUNT (sizeof(profiles) / sizeof(profiles[0]))
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
@@ -60,7 +45,10 @@ static struct {
 	struct ncs_environment config;
 	char config_problem[256];
 	struct ncs_process self;
-	uint64_t used_bytes;
+	struct ncs_survey survey; /* the latest one */
+	uint32_t ranks;           /* of the node; the most that were told */
+	uint32_t comms;           /* number of segments that are mapped */
+	uint64_t used_bytes;      /* by these */
 	uint64_t next_cookie;
 	unsigned next_serial;
 	uint64_t finished;
@@ -81,6 +69,26 @@ void ncs_process_log(const struct ncs_init *init, enum nccl_log_level level,
 		     text);
 }
 
+static struct ncs_segment_size size_of(const struct ncs_comm *comm)
+{
+	return ncs_profile_size(comm->profile, process.config.ranges);
+}
+
+static void unmap_comm(struct ncs_comm *comm)
+{
+	struct ncs_segment_size size = size_of(comm);
+
+	ncs_comm_unmap(comm, &size);
+}
+
+/* Looks at the objects of the directory, and removes abandoned ones if asked
+ * to. */
+static void survey(bool reap)
+{
+	ncs_survey_take(&process.survey, process.config.directory,
+			&process.self, reap);
+}
+
 /* --- fork and exit -------------------------------------------------------- */
 
 /* The child must never write to its parent's segments, so it unmaps them all.
@@ -96,7 +104,7 @@ static void after_fork_in_child(void)
 			break;
 		if (comm->header)
 			munmap(comm->header, comm->writer.mapped_bytes);
-		ncs_comm_unmap(comm, &profiles[comm->profile]);
+		unmap_comm(comm);
 		memset(comm, 0, sizeof(*comm));
 	}
 	ncs_writer_forget_unfinished();
@@ -110,6 +118,8 @@ static void after_fork_in_child(void)
 	process.started = false;
 	process.control_made = false;
 	process.used_bytes = 0;
+	process.comms = 0;
+	process.ranks = 0;
 	pthread_mutex_init(&lock, NULL);
 }
 
@@ -155,55 +165,28 @@ static void start_process(void)
 	if (!process.fork_handled &&
 	    pthread_atfork(NULL, NULL, after_fork_in_child) == 0)
 		process.fork_handled = true;
-	if (!process.config.disabled) {
-		struct ncs_survey survey;
-
-		ncs_survey_take(&survey, process.config.directory,
-				&process.self, true);
-	}
+	if (!process.config.disabled)
+		survey(true);
 }
 
 /* --- making a communicator ---------------------------------------------- */
 
-/* Returns the size of a profile with the number of ranges that the environment
- * asks for. */
-static struct ncs_segment_size size_of(uint32_t profile)
-{
-	struct ncs_segment_size size = profiles[profile];
-
-	size.ranges = process.config.ranges;
-	if (size.ranges != 0)
-		size.range_histograms = size.ranges / RANGES_PER_HISTOGRAM +
-					RANGE_HISTOGRAMS_LEAST;
-	return size;
-}
-
-static uint64_t segment_bytes(uint32_t profile)
-{
-	struct ncs_segment_size size = size_of(profile);
-	struct ncs_header layout = { 0 };
-
-	ncs_segment_lay_out(&layout, &size);
-	return layout.segment_bytes;
-}
-
-/* Chooses the largest profile that takes at most an eighth of the rest of the
- * budget, else the smallest one if it fits at all. Returns PROFILE_COUNT if
- * none fits. */
+/* Chooses the size of a new segment by the latest survey. The user's limit, if
+ * there is one, replaces the node's. */
 static uint32_t choose_profile(void)
 {
-	uint64_t left = process.config.shm_bytes > process.used_bytes ?
-				process.config.shm_bytes - process.used_bytes :
-				0;
+	const struct ncs_room room = {
+		.process_bytes = process.config.shm_bytes,
+		.used_bytes = process.used_bytes,
+		.comms = process.comms,
+		.node_counts = !process.config.shm_bytes_set,
+		.node_known = process.survey.complete,
+		.node_bytes = process.survey.limit_bytes,
+		.held_bytes = process.survey.held_bytes,
+		.ranks = process.ranks,
+	};
 
-	for (uint32_t i = 0; i < PROFILE_COUNT; i++) {
-		uint64_t bytes = segment_bytes(i);
-
-		if (bytes <= left / 8 ||
-		    (i == PROFILE_COUNT - 1 && bytes <= left))
-			return i;
-	}
-	return PROFILE_COUNT;
+	return ncs_profile_choose(&room, process.config.ranges);
 }
 
 static struct ncs_comm *unused_comm(void)
@@ -231,59 +214,123 @@ static struct ncs_comm *oldest_finished_comm(void)
 
 /* Creates the segment of an entry, mapped in place of its former one if it had
  * one. */
-static int create_segment(struct ncs_comm *comm, uint32_t profile)
+static int create_segment(struct ncs_comm *comm,
+			  const struct ncs_segment_size *size)
 {
 	void *place = comm->header;
-	struct ncs_segment_size size = size_of(profile);
 	struct ncs_writer writer = { 0 };
 	int error;
 
 	do
 		error = ncs_writer_create(&writer, process.config.directory,
 					  &process.self, process.next_serial++,
-					  &size, place);
+					  size, place);
 	while (error == -EEXIST && process.next_serial < 100000);
 	if (error)
 		return error;
 	ncs_writer_unlink(&comm->writer);
 	comm->writer = writer;
 	comm->header = writer.header;
-	comm->profile = profile;
-	if (!place)
+	if (!place) {
 		process.used_bytes += writer.mapped_bytes;
+		process.comms++;
+	}
 	return 0;
+}
+
+/* Gives an entry that has none private memory and a segment. */
+static int equip(struct ncs_comm *comm, uint32_t profile)
+{
+	struct ncs_segment_size size;
+	int error;
+
+	comm->profile = profile; /* used by a fork meanwhile */
+	size = size_of(comm);
+	error = ncs_comm_map(comm, &size);
+	if (error)
+		return error;
+	error = create_segment(comm, &size);
+	if (error)
+		unmap_comm(comm);
+	return error;
+}
+
+/* Takes back what equip() gave. */
+static void strip(struct ncs_comm *comm)
+{
+	struct ncs_header *header = comm->header;
+
+	ncs_writer_unlink(&comm->writer);
+	comm->header = NULL;
+	munmap(header, comm->writer.mapped_bytes);
+	process.used_bytes -= comm->writer.mapped_bytes;
+	process.comms--;
+	unmap_comm(comm);
+}
+
+/* Does what equip() does, with a smaller segment than chosen where the file
+ * system has less room than the survey saw, or where processes that looked at
+ * the same time take more than the node's limit together. */
+static int equip_within_limits(struct ncs_comm *comm, uint32_t profile)
+{
+	int error = equip(comm, profile);
+
+	if (error == -ENOSPC) {
+		survey(true);
+		error = equip(comm, profile);
+	}
+	while (error == -ENOSPC && profile < NCS_PROFILE_SMALLEST)
+		error = equip(comm, ++profile);
+	if (error || process.config.shm_bytes_set ||
+	    profile == NCS_PROFILE_SMALLEST)
+		return error;
+	survey(false);
+	if (process.survey.held_bytes <= process.survey.limit_bytes)
+		return 0;
+	strip(comm);
+	return equip(comm, NCS_PROFILE_SMALLEST);
+}
+
+/* Puts a new segment of the same size in the place of a finished one. */
+static int equip_again(struct ncs_comm *comm)
+{
+	struct ncs_segment_size size = size_of(comm);
+
+	return create_segment(comm, &size);
 }
 
 /* Returns an entry with a mapped segment and empty tables; NULL and *error if
  * there is none. */
-static struct ncs_comm *make_comm(int *error)
+static struct ncs_comm *make_comm(const struct ncs_init *init, int *error)
 {
-	uint32_t profile = choose_profile();
 	struct ncs_comm *comm = unused_comm();
 	struct ncs_segment_size size;
+	uint32_t profile, ranks;
 	bool used_before;
 
-	if (profile == PROFILE_COUNT || !comm) {
+	if (process.comms > 0 && !process.config.shm_bytes_set)
+		survey(false);
+	ranks = ncs_profile_ranks(init->nranks, init->nnodes,
+				  process.survey.processes);
+	if (ranks > process.ranks)
+		process.ranks = ranks;
+	profile = choose_profile();
+	if (profile == NCS_PROFILE_COUNT) {
+		survey(true);
+		profile = choose_profile();
+	}
+	if (profile == NCS_PROFILE_COUNT || !comm)
 		comm = oldest_finished_comm();
-		if (!comm) {
-			*error = -ENOSPC;
-			return NULL;
-		}
-		profile = comm->profile;
+	if (!comm) {
+		*error = -ENOSPC;
+		return NULL;
 	}
 	used_before = comm->header != NULL;
-	if (!used_before) {
-		comm->profile = profile; /* used by a fork meanwhile */
-		*error = ncs_comm_map(comm, &profiles[profile]);
-		if (*error)
-			return NULL;
-	}
-	*error = create_segment(comm, profile);
-	if (*error && !used_before)
-		ncs_comm_unmap(comm, &profiles[profile]);
+	*error = used_before ? equip_again(comm) :
+			       equip_within_limits(comm, profile);
 	if (*error)
 		return NULL;
-	size = size_of(profile);
+	size = size_of(comm);
 	ncs_comm_bind(comm, &size);
 	if (used_before)
 		ncs_comm_free_slots(comm);
@@ -424,7 +471,7 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 	}
 	if (process.config.disabled)
 		goto out;
-	comm = make_comm(&error);
+	comm = make_comm(init, &error);
 	if (!comm) {
 		report_failure(init, error);
 		goto out;

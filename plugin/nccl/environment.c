@@ -146,6 +146,9 @@ static bool parse_duration(const char *text, uint64_t *duration_ns)
 	return false;
 }
 
+/* The limit of a process where the user sets none. */
+#define SHM_BYTES_AUTO (UINT64_C(16) << 20)
+
 static bool parse_bytes(const char *text, uint64_t *bytes)
 {
 	static const char suffixes[] = "KMG";
@@ -165,6 +168,16 @@ static bool parse_bytes(const char *text, uint64_t *bytes)
 		return false;
 	*bytes = number << shift;
 	return true;
+}
+
+static bool parse_limit(const char *text, struct ncs_environment *config)
+{
+	if (strcasecmp(text, "auto") == 0) {
+		config->shm_bytes = SHM_BYTES_AUTO;
+		return true;
+	}
+	config->shm_bytes_set = parse_bytes(text, &config->shm_bytes);
+	return config->shm_bytes_set;
 }
 
 static bool parse_directory(const char *text, char *directory, size_t size)
@@ -221,7 +234,7 @@ static bool parse(struct ncs_environment *config, enum variable variable,
 	case VARIABLE_SAMPLE_SLOW:
 		return parse_duration(text, &config->sample_slow_ns);
 	case VARIABLE_SHM_BYTES:
-		return parse_bytes(text, &config->shm_bytes);
+		return parse_limit(text, config);
 	case VARIABLE_CHAIN:
 		return parse_library(text, "none", config->chain,
 				     sizeof(config->chain));

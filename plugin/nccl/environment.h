@@ -39,7 +39,8 @@ struct ncs_environment {
 	 * each operation that takes longer than sample_slow_ns. */
 	unsigned sample_level;
 	uint64_t sample_slow_ns;
-	uint64_t shm_bytes; /* budget for all segments of the process */
+	uint64_t shm_bytes; /* limit of all segments of the process */
+	bool shm_bytes_set; /* by the user, who answers for the node's memory */
 	char chain[1024]; /* library of a chained plugin; "" if there is none */
 	/* Number of ranges to tell apart; 0 if ranges are off. */
 	uint32_t ranges;

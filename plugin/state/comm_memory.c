@@ -137,6 +137,36 @@ void ncs_comm_reset(struct ncs_comm *comm)
 	comm->lane_of_thread[NCS_THREAD_MAX + 1] = &comm->lanes[0];
 }
 
+/* Points a lane to its counters and its ring. A lane that the segment has no
+ * room for stands for the shared one. */
+static void bind_lane(struct ncs_comm *comm, uint32_t index,
+		      const struct ncs_header *layout)
+{
+	struct ncs_lane_state *lane = &comm->lanes[index];
+	uint32_t place = index < comm->lane_count ? index : 0;
+	char *base = (char *)comm->header;
+	struct ncs_ring *ring =
+		(struct ncs_ring *)(base + layout->rings.offset +
+				    (size_t)place * layout->rings.stride);
+
+	lane->published = (struct ncs_lane *)(base + layout->lanes.offset +
+					      (size_t)place *
+						      layout->lanes.stride);
+	lane->ring.ring = ring;
+	lane->ring.records = (struct ncs_record *)(ring + 1);
+	lane->ring.position = 0;
+	lane->ring.mask = layout->ring_records - 1;
+	lane->ring_busy = 0;
+	lane->stream = 0;
+	lane->stream_age = 0;
+	lane->span_hint = 0;
+	lane->index = place;
+	lane->launched = 0;
+	lane->launch_number = 0;
+	lane->launch_slot = NULL;
+	lane->shared = place == 0;
+}
+
 void ncs_comm_bind(struct ncs_comm *comm, const struct ncs_segment_size *size)
 {
 	struct ncs_header layout = { 0 };
@@ -153,33 +183,13 @@ void ncs_comm_bind(struct ncs_comm *comm, const struct ncs_segment_size *size)
 	comm->range_histograms =
 		(struct ncs_range_histogram *)(base +
 					       layout.range_histograms.offset);
-	comm->range_count = layout.ranges.count;
-	comm->range_histogram_count = layout.range_histograms.count;
-	comm->channel_count = layout.channels.count;
-	comm->operation_count = layout.operations.count;
-	comm->class_count = layout.classes.count;
-	comm->histogram_count = layout.histograms.count;
-	for (unsigned i = 0; i < NCS_LANE_MAX; i++) {
-		struct ncs_lane_state *lane = &comm->lanes[i];
-		struct ncs_ring *ring =
-			(struct ncs_ring *)(base + layout.rings.offset +
-					    (size_t)i * layout.rings.stride);
-
-		lane->published =
-			(struct ncs_lane *)(base + layout.lanes.offset +
-					    (size_t)i * layout.lanes.stride);
-		lane->ring.ring = ring;
-		lane->ring.records = (struct ncs_record *)(ring + 1);
-		lane->ring.position = 0;
-		lane->ring.mask = layout.ring_records - 1;
-		lane->ring_busy = 0;
-		lane->stream = 0;
-		lane->stream_age = 0;
-		lane->span_hint = 0;
-		lane->index = i;
-		lane->launched = 0;
-		lane->launch_number = 0;
-		lane->launch_slot = NULL;
-		lane->shared = i == 0;
-	}
+	comm->range_count = size->ranges;
+	comm->range_histogram_count = size->range_histograms;
+	comm->channel_count = size->channels;
+	comm->operation_count = size->operations;
+	comm->class_count = size->classes;
+	comm->histogram_count = size->histograms;
+	comm->lane_count = size->lanes;
+	for (uint32_t i = 0; i < NCS_LANE_MAX; i++)
+		bind_lane(comm, i, &layout);
 }

@@ -28,7 +28,7 @@ struct ncs_lane_state *ncs_lane_claim(struct ncs_comm *comm)
 	if (lane)
 		return lane;
 	claimed = ncs_add_relaxed(&comm->lanes_claimed, 1);
-	lane = &comm->lanes[claimed < NCS_LANE_MAX - 1 ? claimed + 1 : 0];
+	lane = &comm->lanes[claimed < comm->lane_count - 1 ? claimed + 1 : 0];
 	if (!lane->shared)
 		ncs_store_relaxed(&lane->published->owner, ncs_thread_index);
 	comm->lane_of_thread[ncs_thread_index] = lane;

@@ -92,6 +92,8 @@ pid_t scenario_start(void (*play)(void *argument), void *argument)
 		return pid;
 	alarm(PATIENCE_S);
 	setenv("NCCLSTAT_DIR", scenario_directory, 1);
+	/* Segments must not depend on the machine's memory. */
+	setenv("NCCLSTAT_SHM_BYTES", "16M", 0);
 	play(argument);
 	exit(EXIT_SUCCESS);
 }

@@ -390,7 +390,7 @@ static void play_unseen(void (*arrange)(void), const char *told)
 
 static void be_full(void)
 {
-	mount_over(scenario_directory, "size=64k");
+	mount_over(scenario_directory, "size=32k");
 }
 
 static void full_file_system_logs_one_line_and_raises_no_sigbus(void **state)
@@ -603,7 +603,7 @@ static void check_object(void *argument)
 	CHECK(strncmp(paths.path[0], prefix, strlen(prefix)) == 0, "%s",
 	      paths.path[0]);
 	CHECK(lstat(paths.path[0], &status) == 0, "%s", paths.path[0]);
-	CHECK_EQUAL(status.st_mode, S_IFREG | 0600, "only its user has access");
+	CHECK_EQUAL(status.st_mode, S_IFREG | 0400, "only its user may read it");
 	CHECK_EQUAL(status.st_uid, geteuid(), "its user's");
 	CHECK(status.st_blocks * 512 >= status.st_size,
 	      "a hole in it would be a SIGBUS one day");

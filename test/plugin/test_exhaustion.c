@@ -279,7 +279,7 @@ static void reuse_entry(void *argument)
 static void reused_communicator_entry_starts_empty(void **state)
 {
 	(void)state;
-	setenv("NCCLSTAT_SHM_BYTES", "260K", 1);
+	setenv("NCCLSTAT_SHM_BYTES", "62K", 1);
 	scenario_play(reuse_entry, NULL);
 	unsetenv("NCCLSTAT_SHM_BYTES");
 }
@@ -815,7 +815,7 @@ static void use_too_many_histograms(void *argument)
 static void times_beyond_the_histograms_are_counted(void **state)
 {
 	(void)state;
-	setenv("NCCLSTAT_SHM_BYTES", "260K", 1);
+	setenv("NCCLSTAT_SHM_BYTES", "62K", 1);
 	scenario_play(use_too_many_histograms, NULL);
 	unsetenv("NCCLSTAT_SHM_BYTES");
 }

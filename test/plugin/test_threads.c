@@ -453,7 +453,7 @@ static void claim_lanes_anew(void *argument)
 static void threads_share_no_lane_in_a_reused_communicator_entry(void **state)
 {
 	(void)state;
-	setenv("NCCLSTAT_SHM_BYTES", "260K", 1);
+	setenv("NCCLSTAT_SHM_BYTES", "62K", 1);
 	scenario_play(claim_lanes_anew, NULL);
 	unsetenv("NCCLSTAT_SHM_BYTES");
 }
