@@ -3,6 +3,7 @@
  * what it does instead.
  */
 #include "analysis/diagnosis/rules.h"
+#include "analysis/diagnosis/unstarted_calls.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static bool own_verdict(const struct ncs_wait_node *node,
 
 	if (node->level)
 		return false;
-	if (operation && is_quiet(rank) && asleep &&
+	if (operation && !node->queued && is_quiet(rank) && asleep &&
 	    ncs_age_ns(rank, operation->start_ns) >= NCS_LONG_WAIT_NS) {
 		*verdict = operation->enqueued_ns == 0 ?
 				   NCS_VERDICT_LAUNCHER_BLOCKED :
@@ -71,22 +72,31 @@ static bool own_verdict(const struct ncs_wait_node *node,
 	return true;
 }
 
+/* Whether the edge says that the other rank has not called. */
+static bool is_call(const struct ncs_wait_edge *edge)
+{
+	return edge->kind == NCS_EDGE_CALL || edge->kind == NCS_EDGE_KERNEL;
+}
+
 static enum ncs_verdict verdict_of_awaited(const struct ncs_wait_node *node,
 					   const struct ncs_wait_edge *edge)
 {
 	const struct ncs_rank *rank = node->rank;
 
-	if (!ncs_rank_is_live(rank))
+	if (node->halted)
 		return rank->now.liveness == NCS_DEAD ?
 			       NCS_VERDICT_RANK_DIED :
-			       NCS_VERDICT_RANK_MISSING;
-	if (rank->now.process_stopped)
-		return NCS_VERDICT_RANK_STOPPED;
-	if (edge->kind == NCS_EDGE_CALL && !node->operation)
+			       NCS_VERDICT_RANK_STOPPED;
+	if (node->queued)
+		return NCS_VERDICT_GPU_LATE;
+	if (rank->now.liveness == NCS_FINISHED)
 		return NCS_VERDICT_RANK_MISSING;
+	if (node->operation == NULL && is_call(edge))
+		return ncs_is_p2p(edge->function) ? NCS_VERDICT_P2P_UNMET :
+				      NCS_VERDICT_RANK_MISSING;
 	if (!node->stalled || node->operation || !is_quiet(rank))
 		return NCS_VERDICT_PEER_WAIT;
-	if (edge->channel && ncs_channel_is_p2p(edge->channel))
+	if (ncs_is_p2p(edge->function))
 		return NCS_VERDICT_P2P_UNMET;
 	if (edge->sequence_number != NCS_NO_SEQUENCE_NUMBER &&
 	    edge->function < NCS_FUNCTION_COUNT &&
@@ -117,10 +127,14 @@ static enum ncs_confidence confidence_in(const struct ncs_wait_node *node,
 	case NCS_VERDICT_RANK_STOPPED:
 		return NCS_CONFIDENCE_CERTAIN;
 	case NCS_VERDICT_RANK_MISSING:
-		return ncs_rank_reports_ends(rank, edge->function) ?
+		return edge->kind == NCS_EDGE_KERNEL ||
+				       ncs_rank_reports_ends(rank,
+							     edge->function) ?
 			       NCS_CONFIDENCE_CERTAIN :
 			       NCS_CONFIDENCE_LIKELY;
 	case NCS_VERDICT_GPU_LATE:
+		if (node->queued)
+			return NCS_CONFIDENCE_CERTAIN;
 		if (shares_node(rank) || !ncs_rank_peer_wait_known(rank))
 			return NCS_CONFIDENCE_POSSIBLE;
 		return NCS_CONFIDENCE_LIKELY;
@@ -137,16 +151,17 @@ static enum ncs_confidence confidence_in(const struct ncs_wait_node *node,
 
 /* Adds what the root itself shows. */
 static void add_root_evidence(struct ncs_finding *finding,
-			      const struct ncs_wait_node *node)
+			      const struct ncs_wait_node *node,
+			      uint64_t gone_ns)
 {
 	const struct ncs_rank *rank = node->rank;
 
-	if (rank->now.liveness == NCS_DEAD)
+	if (node->halted && rank->now.liveness == NCS_DEAD)
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_GONE, rank,
-				     finding->duration_ns);
+				     gone_ns);
 	else if (rank->now.liveness == NCS_FINISHED)
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_FINISHED, rank, 0);
-	else if (rank->now.process_stopped)
+	else if (node->halted)
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_STOPPED, rank, 0);
 	if (finding->verdict == NCS_VERDICT_RANK_MISSING)
 		ncs_finding_add_evidence(finding,
@@ -157,12 +172,13 @@ static void add_root_evidence(struct ncs_finding *finding,
 					 });
 	if (node->local)
 		ncs_finding_add_wait(finding, rank, node->local);
-	if (node->operation)
+	/* The launches that a stopped process shows are out of date. */
+	if (node->operation && !(node->halted && ncs_rank_is_live(rank)))
 		ncs_finding_add_operation(finding, rank, node->operation);
-	else if (ncs_rank_is_live(rank) && is_quiet(rank))
+	else if (node->waits && is_quiet(rank))
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_IDLE, rank,
 				     ncs_age_ns(rank, rank->now.last_call_ns));
-	if (ncs_rank_is_live(rank)) {
+	if (node->waits) {
 		ncs_finding_add_open_calls(finding, rank);
 		if (rank->now.channel_count > 0)
 			ncs_finding_add_proxy(finding, rank);
@@ -172,6 +188,8 @@ static void add_root_evidence(struct ncs_finding *finding,
 static struct ncs_call_id call_of(const struct ncs_wait_node *node,
 				  const struct ncs_wait_edge *edge)
 {
+	if (edge && node->halted)
+		return ncs_call_of_edge(edge);
 	if (node->operation)
 		return (struct ncs_call_id){ node->operation->function,
 					     node->operation->sequence_number };
@@ -181,6 +199,17 @@ static struct ncs_call_id call_of(const struct ncs_wait_node *node,
 		return (struct ncs_call_id){ node->local->function,
 					     NCS_NO_SEQUENCE_NUMBER };
 	return ncs_no_call;
+}
+
+static bool has_finding(const struct ncs_diagnosis *diagnosis,
+			enum ncs_verdict verdict, const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < diagnosis->count; i++)
+		if (diagnosis->findings[i].verdict == verdict &&
+		    diagnosis->findings[i].root.communicator ==
+			    rank->communicator)
+			return true;
+	return false;
 }
 
 static int report_end(struct ncs_diagnosis *diagnosis,
@@ -194,6 +223,10 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 	struct ncs_finding *finding;
 
 	ncs_diagnosis_explain(diagnosis, model, node->rank);
+	/* The rule for ranks that died adds the others. */
+	if (verdict == NCS_VERDICT_RANK_DIED &&
+	    has_finding(diagnosis, verdict, node->rank))
+		return 0;
 	if (ncs_diagnosis_join(diagnosis, verdict, node->rank, call.function))
 		return 0;
 	finding = ncs_diagnosis_add(diagnosis, verdict);
@@ -201,10 +234,10 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 		return -ENOMEM;
 	finding->root = ncs_party_of(node->rank);
 	finding->call = call;
-	if (node->local) {
+	if (node->local && !node->halted) {
 		finding->channel = node->local;
 		finding->duration_ns = ncs_wait_ns(node->rank, node->local);
-	} else if (node->operation) {
+	} else if (node->operation && !node->halted && !node->queued) {
 		finding->duration_ns =
 			ncs_age_ns(node->rank, node->operation->start_ns);
 	}
@@ -224,10 +257,15 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 	 * began. */
 	if (node->local && node->begun_ns < finding->duration_ns)
 		finding->duration_ns = node->begun_ns;
-	ncs_finding_set_severity(
-		finding, node->stalled || !ncs_rank_is_live(node->rank));
+	ncs_finding_set_severity(finding,
+				 node->queued ? diagnosis->passes > 1 &&
+							node->gpu_stalled :
+						node->stalled);
 	ncs_finding_set_confidence(finding, confidence_in(node, edge, verdict));
-	add_root_evidence(finding, node);
+	add_root_evidence(finding, node,
+			  model->now_ns > ncs_rank_end_ns(node->rank) ?
+				  model->now_ns - ncs_rank_end_ns(node->rank) :
+				  0);
 	if (edge)
 		ncs_finding_add_waiter(finding, graph, edge);
 	if (node->rank->communicator)
@@ -314,9 +352,7 @@ static int check_end(struct ncs_diagnosis *diagnosis,
 	if (node->count > 0)
 		return 0;
 	edge = node->awaited ? edge_to(graph, index) : NULL;
-	if (ncs_rank_is_live(node->rank) &&
-	    !(edge && node->rank->now.process_stopped) &&
-	    own_verdict(node, &verdict))
+	if (node->waits && own_verdict(node, &verdict))
 		return report_end(diagnosis, model, index, verdict, edge);
 	if (!edge)
 		return 0;

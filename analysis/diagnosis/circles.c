@@ -2,6 +2,7 @@
 /* The rule for circles of waits, which have no end.
  */
 #include "analysis/diagnosis/rules.h"
+#include "analysis/diagnosis/unstarted_calls.h"
 
 #include <errno.h>
 
@@ -19,7 +20,7 @@ static bool is_one_call(const struct ncs_wait_graph *graph,
 
 		if (edge->kind == NCS_EDGE_PROCESS ||
 		    edge->function != first->function ||
-		    (edge->channel && ncs_channel_is_p2p(edge->channel)))
+		    ncs_is_p2p(edge->function))
 			return false;
 	}
 	return true;
@@ -92,6 +93,9 @@ static int report_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
 
 	if (!finding)
 		return -ENOMEM;
+	/* Begin with a wait for another process. */
+	for (size_t i = 0; i < length && first->kind == NCS_EDGE_PROCESS; i++)
+		first = &graph->edges[circle[i]];
 	finding->root = ncs_party_of(graph->nodes[first->from].rank);
 	finding->peer = ncs_party_of(graph->nodes[first->to].rank);
 	finding->channel = first->channel;

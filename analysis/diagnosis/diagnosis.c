@@ -88,3 +88,12 @@ ncs_diagnosis_severity(const struct ncs_diagnosis *diagnosis)
 	return diagnosis->count > 0 ? diagnosis->findings[0].severity :
 				      NCS_SEVERITY_HEALTHY;
 }
+
+const struct ncs_rank *
+ncs_diagnosis_suspect(const struct ncs_diagnosis *diagnosis)
+{
+	const struct ncs_finding *worst = diagnosis->findings;
+
+	return diagnosis->count > 0 && worst->waiting > 0 ? worst->root.rank :
+							    NULL;
+}

@@ -30,4 +30,9 @@ int ncs_diagnose(struct ncs_diagnosis *diagnosis,
 enum ncs_verdict_severity
 ncs_diagnosis_severity(const struct ncs_diagnosis *diagnosis);
 
+/* Returns the rank that the worst finding blames and that others wait for; NULL
+ * if there is none, or it is not seen here. */
+const struct ncs_rank *
+ncs_diagnosis_suspect(const struct ncs_diagnosis *diagnosis);
+
 #endif

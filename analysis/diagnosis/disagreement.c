@@ -19,7 +19,8 @@ static bool is_stalled(const struct ncs_diagnosis *diagnosis,
 {
 	size_t node = ncs_wait_graph_find(&diagnosis->graph, rank);
 
-	return ncs_rank_is_live(rank) && diagnosis->graph.nodes[node].stalled;
+	return rank->now.liveness != NCS_FINISHED &&
+	       diagnosis->graph.nodes[node].stalled;
 }
 
 /* Returns a function in which `rank` is ahead of `other`; NCS_FUNCTION_COUNT if
@@ -77,6 +78,8 @@ static int report_mismatch(struct ncs_diagnosis *diagnosis,
 	/* The rank that fewer others agree with is the root; if equally many
 	 * agree with both, the second rank is. */
 	unsigned root = found->agree[0] < found->agree[1] ? 0 : 1;
+	const struct ncs_communicator *communicator =
+		found->ranks[root]->communicator;
 	struct ncs_finding *finding = ncs_diagnosis_add(diagnosis, verdict);
 
 	if (!finding)
@@ -84,7 +87,7 @@ static int report_mismatch(struct ncs_diagnosis *diagnosis,
 	finding->root = ncs_party_of(found->ranks[root]);
 	finding->peer = ncs_party_of(found->ranks[!root]);
 	finding->call = found->calls[root];
-	finding->waiting = found->ranks[root]->communicator->live - 1;
+	finding->waiting = communicator->live + communicator->dead - 1;
 	finding->duration_ns = ncs_age_ns(found->ranks[root],
 					  found->ranks[root]->now.last_call_ns);
 	for (unsigned i = 0; i < 2; i++) {
@@ -355,8 +358,8 @@ static int check_operations(struct ncs_diagnosis *diagnosis,
 
 		int found;
 
-		if (!ncs_rank_is_live(rank) || rank->now.operation_count == 0 ||
-		    rank->now.torn)
+		if (rank->now.liveness == NCS_FINISHED ||
+		    rank->now.operation_count == 0 || rank->now.torn)
 			continue;
 		found = compare_with_done(diagnosis, rank);
 		if (found != 0)
@@ -388,7 +391,8 @@ int ncs_find_disagreements(struct ncs_diagnosis *diagnosis,
 		int found;
 
 		if (!(communicator->identity->known & NCS_KNOWN_COMM_ID) ||
-		    communicator->live < 2)
+		    communicator->live + communicator->dead < 2 ||
+		    (communicator->live == 0 && !diagnosis->graph.is_over))
 			continue;
 		found = check_operations(diagnosis, communicator);
 		if (found == 0)

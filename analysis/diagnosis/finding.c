@@ -3,8 +3,6 @@
  * rules hand in what they found. */
 #include "analysis/diagnosis/finding.h"
 
-#include "analysis/model/waits.h"
-
 /* --- Words ---------------------------------------------------------------- */
 
 static const struct {
@@ -116,13 +114,6 @@ void ncs_finding_add_wait(struct ncs_finding *finding,
 			.call = { channel->function, NCS_NO_SEQUENCE_NUMBER },
 			.duration_ns = ncs_wait_ns(rank, channel),
 		});
-}
-
-uint64_t ncs_age_ns(const struct ncs_rank *rank, uint64_t since_ns)
-{
-	uint64_t end_ns = ncs_rank_end_ns(rank);
-
-	return since_ns != 0 && end_ns > since_ns ? end_ns - since_ns : 0;
 }
 
 void ncs_finding_add_operation(struct ncs_finding *finding,

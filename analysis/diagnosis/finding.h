@@ -13,6 +13,7 @@
 
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
+#include "analysis/model/waits.h"
 #include "ncclstat/tables/verdicts.def"
 
 /* A wait that has lasted this long, on a rank that has not moved since the
@@ -128,10 +129,6 @@ extern const struct ncs_call_id ncs_no_call;
 
 /* Returns a rank as a party of a finding. */
 struct ncs_party ncs_party_of(const struct ncs_rank *rank);
-
-/* Returns how long something that began at `since_ns` has lasted, until the end
- * of the rank if it has ended; 0 if `since_ns` is 0. */
-uint64_t ncs_age_ns(const struct ncs_rank *rank, uint64_t since_ns);
 
 /* Adds a piece of evidence; drops it if there are NCS_EVIDENCE_MAX already. */
 void ncs_finding_add_evidence(struct ncs_finding *finding,

@@ -3,8 +3,10 @@
  * here.
  */
 #include "analysis/diagnosis/rules.h"
+#include "analysis/diagnosis/unstarted_calls.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* --- Ranks that died ------------------------------------------------------ */
 
@@ -24,18 +26,42 @@ static bool is_replaced(const struct ncs_rank *rank)
 	return false;
 }
 
+static bool is_same_process(const struct ncs_rank *a, const struct ncs_rank *b)
+{
+	return a->header.pid == b->header.pid &&
+	       a->header.process_start == b->header.process_start &&
+	       strcmp(a->header.host, b->header.host) == 0;
+}
+
+/* Whether a process, which may have ranks in several communicators, is known to
+ * be gone. The others of its communicator that are gone, too, are counted by
+ * the same finding. */
 static bool is_reported(const struct ncs_diagnosis *diagnosis,
 			const struct ncs_rank *rank)
 {
 	for (size_t i = 0; i < diagnosis->count; i++) {
 		const struct ncs_finding *finding = &diagnosis->findings[i];
-		const struct ncs_rank *root = finding->root.rank;
+		const struct ncs_communicator *communicator =
+			finding->root.communicator;
 
-		if (finding->verdict == NCS_VERDICT_RANK_DIED && root &&
-		    root->header.pid == rank->header.pid &&
-		    root->header.process_start == rank->header.process_start)
-			return true;
+		if (finding->verdict != NCS_VERDICT_RANK_DIED || !communicator ||
+		    communicator == rank->communicator)
+			continue;
+		for (size_t k = 0; k < communicator->rank_count; k++)
+			if (communicator->ranks[k]->now.liveness == NCS_DEAD &&
+			    is_same_process(communicator->ranks[k], rank))
+				return true;
 	}
+	return false;
+}
+
+static bool is_root(const struct ncs_diagnosis *diagnosis,
+		    const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < diagnosis->count; i++)
+		if (diagnosis->findings[i].verdict == NCS_VERDICT_RANK_DIED &&
+		    diagnosis->findings[i].root.rank == rank)
+			return true;
 	return false;
 }
 
@@ -60,34 +86,91 @@ static size_t count_stuck(const struct ncs_diagnosis *diagnosis,
 	return count;
 }
 
+/* Adds what a rank was in when its process ended. */
+static void add_last(struct ncs_finding *finding,
+		     const struct ncs_diagnosis *diagnosis,
+		     const struct ncs_rank *rank)
+{
+	const struct ncs_wait_node *node =
+		&diagnosis->graph.nodes[ncs_wait_graph_find(&diagnosis->graph,
+							    rank)];
+
+	if (node->operation)
+		ncs_finding_add_operation(finding, rank, node->operation);
+	else
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_IDLE, rank,
+				     ncs_age_ns(rank, rank->now.last_call_ns));
+}
+
+/* Adds a rank to the finding on its communicator, if there is one. */
+static bool join(struct ncs_diagnosis *diagnosis, const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < diagnosis->count; i++) {
+		struct ncs_finding *finding = &diagnosis->findings[i];
+
+		if (finding->verdict != NCS_VERDICT_RANK_DIED ||
+		    finding->root.communicator != rank->communicator)
+			continue;
+		finding->alike++;
+		add_last(finding, diagnosis, rank);
+		return true;
+	}
+	return false;
+}
+
+/* Whether a rank was seen until its process died with all others, when nothing
+ * was wrong: its job has ended. */
+static bool has_ended_well(const struct ncs_diagnosis *diagnosis,
+			   const struct ncs_rank *rank)
+{
+	const struct ncs_wait_graph *graph = &diagnosis->graph;
+
+	return graph->is_over && rank->alive_ns != 0 &&
+	       !graph->nodes[ncs_wait_graph_find(graph, rank)].halted &&
+	       diagnosis->count == 0;
+}
+
+static int report_dead(struct ncs_diagnosis *diagnosis,
+		       const struct ncs_model *model,
+		       const struct ncs_rank *rank)
+{
+	uint64_t end_ns = ncs_rank_end_ns(rank);
+	struct ncs_finding *finding =
+		ncs_diagnosis_add(diagnosis, NCS_VERDICT_RANK_DIED);
+
+	if (!finding)
+		return -ENOMEM;
+	finding->root = ncs_party_of(rank);
+	finding->duration_ns =
+		model->now_ns > end_ns ? model->now_ns - end_ns : 0;
+	/* Channels may not wait: NCCL may have given them up. */
+	finding->waiting = count_stuck(diagnosis, rank->communicator);
+	ncs_finding_set_severity(finding, finding->waiting > 0 ||
+						  diagnosis->graph.is_over);
+	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_CERTAIN);
+	ncs_finding_add_fact(finding, NCS_EVIDENCE_GONE, rank,
+			     finding->duration_ns);
+	add_last(finding, diagnosis, rank);
+	return 0;
+}
+
 int ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model)
 {
 	for (size_t i = 0; i < model->rank_count; i++) {
 		const struct ncs_rank *rank = model->ranks[i];
-		uint64_t since_ns = rank->now.last_call_ns;
-		struct ncs_finding *finding;
 
 		if (rank->now.liveness != NCS_DEAD || !rank->communicator ||
-		    rank->communicator->live == 0 || is_replaced(rank) ||
-		    is_reported(diagnosis, rank) ||
-		    rank->now.taken_ns < since_ns + NCS_STUCK_NS)
+		    (rank->communicator->live == 0 &&
+		     !diagnosis->graph.is_over) ||
+		    is_replaced(rank) || has_ended_well(diagnosis, rank) ||
+		    is_root(diagnosis, rank) ||
+		    is_reported(diagnosis, rank))
 			continue;
 		ncs_diagnosis_explain(diagnosis, model, rank);
-		if (ncs_diagnosis_join(diagnosis, NCS_VERDICT_RANK_DIED, rank,
-				       NCS_FUNCTION_COUNT))
-			continue;
-		finding = ncs_diagnosis_add(diagnosis, NCS_VERDICT_RANK_DIED);
-		if (!finding)
+		if (!join(diagnosis, rank) &&
+		    report_dead(diagnosis, model, rank) != 0)
 			return -ENOMEM;
-		finding->root = ncs_party_of(rank);
-		finding->duration_ns = rank->now.taken_ns - since_ns;
-		/* Channels may not wait: NCCL may have given them up. */
-		finding->waiting = count_stuck(diagnosis, rank->communicator);
-		ncs_finding_set_severity(finding, finding->waiting > 0);
-		ncs_finding_set_confidence(finding, NCS_CONFIDENCE_CERTAIN);
-		ncs_finding_add_fact(finding, NCS_EVIDENCE_GONE, rank,
-				     finding->duration_ns);
 	}
 	return 0;
 }
@@ -134,7 +217,7 @@ static int report_unseen(struct ncs_diagnosis *diagnosis,
 	size_t pointing =
 		count_waiting_for(graph, communicator, edge->channel->peer);
 	enum ncs_verdict verdict = suspicion == 0 ? NCS_VERDICT_PEER_WAIT :
-				   ncs_channel_is_p2p(edge->channel) ?
+				   ncs_is_p2p(edge->function) ?
 						    NCS_VERDICT_P2P_UNMET :
 						    NCS_VERDICT_RANK_MISSING;
 	struct ncs_finding *finding = ncs_diagnosis_add(diagnosis, verdict);

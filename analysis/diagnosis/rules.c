@@ -23,16 +23,20 @@ struct ncs_finding *ncs_diagnosis_add(struct ncs_diagnosis *diagnosis,
 	return finding;
 }
 
-bool ncs_channel_is_p2p(const struct ncs_channel_view *channel)
-{
-	return channel->function == NCS_FUNCTION_SEND ||
-	       channel->function == NCS_FUNCTION_RECV ||
-	       channel->function == NCS_FUNCTION_SEND_RECV;
-}
-
 struct ncs_call_id ncs_call_of_edge(const struct ncs_wait_edge *edge)
 {
 	return (struct ncs_call_id){ edge->function, edge->sequence_number };
+}
+
+static const struct ncs_operation_view *
+operation_of_edge(const struct ncs_rank *rank, const struct ncs_wait_edge *edge)
+{
+	for (size_t i = 0; i < rank->now.operation_count; i++)
+		if (rank->now.operations[i].function == edge->function &&
+		    rank->now.operations[i].sequence_number ==
+			    edge->sequence_number)
+			return &rank->now.operations[i];
+	return NULL;
 }
 
 void ncs_finding_add_waiter(struct ncs_finding *finding,
@@ -40,9 +44,15 @@ void ncs_finding_add_waiter(struct ncs_finding *finding,
 			    const struct ncs_wait_edge *edge)
 {
 	const struct ncs_rank *waiter = graph->nodes[edge->from].rank;
+	const struct ncs_operation_view *operation;
 
 	if (edge->channel) {
 		ncs_finding_add_wait(finding, waiter, edge->channel);
+		return;
+	}
+	operation = operation_of_edge(waiter, edge);
+	if (edge->kind == NCS_EDGE_KERNEL && operation) {
+		ncs_finding_add_operation(finding, waiter, operation);
 		return;
 	}
 	ncs_finding_add_evidence(finding,

@@ -40,9 +40,8 @@ int ncs_find_disagreements(struct ncs_diagnosis *diagnosis,
 int ncs_find_chain_ends(struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model);
 
-/* Finds processes that are gone while others of their communicator live. Such a
- * process is suspicious after a while even if no rank waits for it yet; at the
- * end of a job all processes go at about the same time. */
+/* Finds processes that are gone without having finished, while others of their
+ * communicator live, or if no process lives. */
 int ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model);
 
@@ -55,8 +54,9 @@ int ncs_find_unseen_ranks(struct ncs_diagnosis *diagnosis,
 			  const struct ncs_model *model);
 
 /* Finds ranks that have been inside NCCL's API for long without starting an
- * operation, because NCCL is still connecting. Connecting takes long when a
- * large job begins, so the finding is only "possible". */
+ * operation, because NCCL is still connecting. If not as many ranks send as
+ * receive, a half of a transfer is missing; else the finding is only "possible",
+ * since connecting takes long when a large job begins. */
 int ncs_find_unstarted_calls(struct ncs_diagnosis *diagnosis,
 			     const struct ncs_model *model);
 
@@ -91,8 +91,5 @@ void ncs_finding_add_waiter(struct ncs_finding *finding,
 
 /* Returns the call that an edge waits for. */
 struct ncs_call_id ncs_call_of_edge(const struct ncs_wait_edge *edge);
-
-/* Whether a channel carries a point-to-point operation. */
-bool ncs_channel_is_p2p(const struct ncs_channel_view *channel);
 
 #endif

@@ -3,71 +3,121 @@
  * begun, and communicators that are slower than they were.
  */
 #include "analysis/diagnosis/rules.h"
+#include "analysis/diagnosis/unstarted_calls.h"
 
 #include <errno.h>
 
-#include "analysis/diagnosis/summary.h"
 
 /* --- Calls that have not begun -------------------------------------------- */
 
-/* Returns the longest time that a thread has been inside NCCL's API; 0 if no
- * thread is inside. */
-static uint64_t in_api_ns(const struct ncs_rank *rank)
+/* A large job may take this long to connect. */
+#define CONNECTING_NS UINT64_C(60000000000)
+
+/* The calls of a communicator that have started no operation. */
+struct unstarted {
+	const struct ncs_rank *longest; /* the rank that is in one longest */
+	unsigned function;              /* of its call */
+	uint64_t duration_ns;
+	const struct ncs_rank *other; /* another rank that is in one */
+	const struct ncs_rank *outside; /* a stalled rank that is in none */
+	size_t inside_count, outside_count;
+	uint64_t sends, receives;
+};
+
+static void add_unstarted(struct unstarted *found,
+			  const struct ncs_wait_node *node)
 {
-	static const enum ncs_event events[] = {
-		NCS_EVENT_COLL_API,
-		NCS_EVENT_P2P_API,
-		NCS_EVENT_GROUP_API,
-	};
-	uint64_t longest_ns = 0;
+	const struct ncs_rank *rank = node->rank;
+	unsigned function;
+	uint64_t inside_ns = ncs_unstarted_ns(rank, &function);
 
-	for (size_t i = 0; i < rank->now.lane_count; i++)
-		for (size_t k = 0; k < sizeof(events) / sizeof(*events); k++) {
-			uint64_t open_ns =
-				rank->now.lanes[i].open_since_ns[events[k]];
-			uint64_t age_ns = ncs_age_ns(rank, open_ns);
-
-			if (age_ns > longest_ns)
-				longest_ns = age_ns;
-		}
-	return longest_ns;
-}
-
-/* Whether a rank has called a function more often than NCCL has started it, and
- * which function. Calls that a CUDA graph captures look the same, so this alone
- * proves nothing. */
-static bool has_unstarted_call(const struct ncs_rank *rank, unsigned *function)
-{
-	if (!ncs_rank_calls_known(rank) || rank->now.operation_count > 0)
-		return false;
-	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		const struct ncs_function_view *view = &rank->now.functions[i];
-
-		if (view->calls <= view->operations)
-			continue;
-		*function = i;
-		return true;
+	if (inside_ns < NCS_LONG_WAIT_NS) {
+		if (node->stalled)
+			found->outside = rank;
+		found->outside_count++;
+		return;
 	}
-	return false;
+	found->sends += ncs_unstarted_calls(rank, NCS_FUNCTION_SEND);
+	found->receives += ncs_unstarted_calls(rank, NCS_FUNCTION_RECV);
+	found->inside_count++;
+	if (inside_ns <= found->duration_ns) {
+		found->other = rank;
+		return;
+	}
+	found->other = found->longest;
+	found->longest = rank;
+	found->function = function;
+	found->duration_ns = inside_ns;
 }
 
-static int report_unstarted_call(struct ncs_diagnosis *diagnosis,
-				 const struct ncs_rank *rank, unsigned function,
-				 uint64_t duration_ns)
+static struct unstarted
+find_unstarted(const struct ncs_diagnosis *diagnosis,
+	       const struct ncs_communicator *communicator)
 {
-	struct ncs_finding *finding =
-		ncs_diagnosis_add(diagnosis, NCS_VERDICT_NOT_BEGUN);
+	struct unstarted found = { 0 };
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+		const struct ncs_wait_node *node =
+			&diagnosis->graph.nodes[ncs_wait_graph_find(
+				&diagnosis->graph, rank)];
+
+		if (node->waits)
+			add_unstarted(&found, node);
+	}
+	return found;
+}
+
+/* Whether a half of a transfer is missing: all ranks are seen, and as many
+ * receive as send if nothing is. */
+static bool lacks_half(const struct ncs_communicator *communicator,
+		       const struct unstarted *found)
+{
+	const struct ncs_identity *identity = communicator->identity;
+
+	return ncs_is_p2p(found->function) &&
+	       (identity->known & NCS_KNOWN_NRANKS) &&
+	       (uint64_t)identity->nranks == communicator->live &&
+	       found->sends != found->receives;
+}
+
+static int report_unstarted(struct ncs_diagnosis *diagnosis,
+			    const struct ncs_communicator *communicator,
+			    const struct unstarted *found)
+{
+	bool lacks = lacks_half(communicator, found);
+	bool is_circle = lacks && found->outside_count == 0 && found->other;
+	bool is_unmet = lacks && found->outside_count == 1 && found->outside;
+	struct ncs_finding *finding = ncs_diagnosis_add(
+		diagnosis, is_circle ? NCS_VERDICT_DEADLOCK :
+			   is_unmet  ? NCS_VERDICT_P2P_UNMET :
+				       NCS_VERDICT_NOT_BEGUN);
 
 	if (!finding)
 		return -ENOMEM;
-	finding->root = ncs_party_of(rank);
+	finding->root =
+		ncs_party_of(is_unmet ? found->outside : found->longest);
+	if (is_unmet || is_circle)
+		finding->peer = ncs_party_of(is_unmet ? found->longest :
+							found->other);
 	finding->call =
-		(struct ncs_call_id){ function, NCS_NO_SEQUENCE_NUMBER };
-	finding->duration_ns = duration_ns;
-	ncs_finding_set_severity(finding, false);
-	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_POSSIBLE);
-	ncs_finding_add_open_calls(finding, rank);
-	ncs_finding_add_proxy(finding, rank);
+		(struct ncs_call_id){ found->function, NCS_NO_SEQUENCE_NUMBER };
+	finding->duration_ns = found->duration_ns;
+	finding->waiting = is_unmet || is_circle ? found->inside_count : 0;
+	ncs_finding_set_severity(
+		finding, diagnosis->passes > 1 &&
+				 (lacks || found->duration_ns > CONNECTING_NS));
+	ncs_finding_set_confidence(finding, lacks ? NCS_CONFIDENCE_LIKELY :
+						    NCS_CONFIDENCE_POSSIBLE);
+	if (is_unmet)
+		ncs_finding_add_fact(
+			finding, NCS_EVIDENCE_IDLE, found->outside,
+			ncs_age_ns(found->outside,
+				   found->outside->now.last_call_ns));
+	ncs_finding_add_open_calls(finding, found->longest);
+	if (found->other)
+		ncs_finding_add_open_calls(finding, found->other);
+	ncs_finding_add_unseen(finding, communicator);
 	return 0;
 }
 
@@ -77,23 +127,16 @@ int ncs_find_unstarted_calls(struct ncs_diagnosis *diagnosis,
 	for (size_t i = 0; i < model->communicator_count; i++) {
 		const struct ncs_communicator *communicator =
 			&model->communicators[i];
+		struct unstarted found;
 
-		for (size_t k = 0;
-		     k < communicator->rank_count && !diagnosis->explained[i];
-		     k++) {
-			const struct ncs_rank *rank = communicator->ranks[k];
-			uint64_t inside_ns = in_api_ns(rank);
-			unsigned function;
-
-			if (!ncs_rank_is_live(rank) ||
-			    inside_ns < NCS_STUCK_NS ||
-			    !has_unstarted_call(rank, &function))
-				continue;
-			if (report_unstarted_call(diagnosis, rank, function,
-						  inside_ns) != 0)
-				return -ENOMEM;
-			diagnosis->explained[i] = true;
-		}
+		if (diagnosis->explained[i])
+			continue;
+		found = find_unstarted(diagnosis, communicator);
+		if (found.duration_ns < NCS_STUCK_NS)
+			continue;
+		if (report_unstarted(diagnosis, communicator, &found) != 0)
+			return -ENOMEM;
+		diagnosis->explained[i] = true;
 	}
 	return 0;
 }

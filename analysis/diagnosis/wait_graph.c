@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/diagnosis/summary.h"
+#include "analysis/diagnosis/unstarted_calls.h"
+#include "analysis/model/launch_waits.h"
 #include "shm/array.h"
 
 /* A rank that is ahead gets edges to at most this number of the ranks behind
@@ -19,6 +20,15 @@
 
 /* --- The state of a rank -------------------------------------------------- */
 
+/* Whether no launch of a rank has begun or ended for long. */
+static bool is_gpu_stalled(const struct ncs_rank *rank)
+{
+	uint64_t moved_ns = ncs_launches_moved_ns(&rank->now.launches);
+
+	return !ncs_rank_is_live(rank) || moved_ns == 0 ||
+	       ncs_age_ns(rank, moved_ns) >= NCS_LONG_WAIT_NS;
+}
+
 /* Whether nothing of a rank but its proxy thread has moved since the previous
  * update. */
 static bool is_stalled(const struct ncs_rank *rank)
@@ -26,7 +36,10 @@ static bool is_stalled(const struct ncs_rank *rank)
 	const struct ncs_counters *before = ncs_rank_before(rank);
 	const struct ncs_snapshot *now = &rank->now;
 
-	if (!before || now->channel_count != before->channel_count)
+	if (!ncs_rank_is_live(rank))
+		return true;
+	if (!before ||
+	    ncs_launches_moved_ns(&now->launches) > before->taken_ns || now->channel_count != before->channel_count)
 		return false;
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
 		if (now->functions[i].operations !=
@@ -52,8 +65,12 @@ bool ncs_rank_reports_ends(const struct ncs_rank *rank, unsigned function)
 static bool is_unfinished(const struct ncs_rank *rank,
 			  const struct ncs_operation_view *operation)
 {
+	enum ncs_launch_phase phase = ncs_operation_phase(rank, operation);
+
 	return operation->enqueued_ns == 0 ||
 	       operation->children_started > operation->children_done ||
+	       phase == NCS_LAUNCH_PHASE_QUEUED ||
+	       phase == NCS_LAUNCH_PHASE_RUNNING ||
 	       ncs_rank_reports_ends(rank, operation->function);
 }
 
@@ -135,24 +152,73 @@ size_t ncs_wait_graph_find(const struct ncs_wait_graph *graph,
 	return NCS_NOBODY;
 }
 
+/* Processes that end together are seen to end within this time. */
+#define TOGETHER_NS UINT64_C(2000000000)
+
+static bool some_rank_lives(const struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->rank_count; i++)
+		if (ncs_rank_is_live(model->ranks[i]))
+			return true;
+	return false;
+}
+
+/* Returns when a process was last seen alive, of those of a model. */
+static uint64_t last_alive_ns(const struct ncs_model *model)
+{
+	uint64_t last_ns = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++)
+		if (model->ranks[i]->alive_ns > last_ns)
+			last_ns = model->ranks[i]->alive_ns;
+	return last_ns;
+}
+
+static struct ncs_wait_node make_node(const struct ncs_rank *rank, bool is_over,
+				      uint64_t last_ns)
+{
+	struct ncs_wait_node node = {
+		.rank = rank,
+		.stalled = is_stalled(rank),
+		.gpu_stalled = is_gpu_stalled(rank),
+		.operation = oldest_operation(rank),
+	};
+
+	node.halted = rank->now.process_stopped;
+	if (rank->now.liveness == NCS_DEAD)
+		node.halted = !is_over ||
+			      (rank->alive_ns != 0 &&
+			       rank->alive_ns + TOGETHER_NS < last_ns);
+	node.waits = rank->now.liveness != NCS_FINISHED && !node.halted;
+	node.queued = node.operation &&
+		      ncs_operation_phase(rank, node.operation) ==
+			      NCS_LAUNCH_PHASE_QUEUED;
+	return node;
+}
+
 static int make_nodes(struct ncs_wait_graph *graph,
 		      const struct ncs_model *model)
 {
 	size_t count = model->rank_count;
+	uint64_t last_ns = last_alive_ns(model);
 
 	/* At least one, so that no array is NULL. */
 	if (reserve_nodes(graph, count + 1) != 0)
 		return -ENOMEM;
 	graph->node_count = count;
 	graph->edge_count = 0;
+	graph->is_over = !some_rank_lives(model);
 	for (size_t i = 0; i < count; i++)
-		graph->nodes[i] = (struct ncs_wait_node){
-			.rank = model->ranks[i],
-			.stalled = is_stalled(model->ranks[i]),
-			.operation = oldest_operation(model->ranks[i]),
-		};
+		graph->nodes[i] =
+			make_node(model->ranks[i], graph->is_over, last_ns);
 	ncs_wait_graph_unmark(graph);
 	return sort_addresses(graph);
+}
+
+static struct ncs_wait_node *node_of(const struct ncs_wait_graph *graph,
+				     const struct ncs_rank *rank)
+{
+	return &graph->nodes[ncs_wait_graph_find(graph, rank)];
 }
 
 /* --- Kernels that are queued ---------------------------------------------- */
@@ -202,11 +268,12 @@ static void add_to_queue(struct gpu_queue *queue, const struct ncs_rank *rank)
 /* Whether all operations in progress are queued behind other work of the GPUs.
  * A long computation looks like this on all ranks, and no rank is to blame; at
  * its end one GPU begins a little before the others. */
-static bool is_level(const struct ncs_communicator *communicator,
+static bool is_level(const struct ncs_wait_graph *graph,
+		     const struct ncs_communicator *communicator,
 		     const struct gpu_queue *queue)
 {
 	for (size_t i = 0; i < communicator->rank_count; i++)
-		if (!ncs_rank_is_live(communicator->ranks[i]))
+		if (!node_of(graph, communicator->ranks[i])->waits)
 			return false;
 	return queue->produces && queue->begun_ns < NCS_LONG_WAIT_NS &&
 	       !some_rank_is_behind(communicator);
@@ -222,15 +289,15 @@ static void find_level(struct ncs_wait_graph *graph,
 		bool level;
 
 		for (size_t k = 0; k < communicator->rank_count; k++)
-			if (ncs_rank_is_live(communicator->ranks[k]))
+			if (node_of(graph, communicator->ranks[k])->waits)
 				add_to_queue(&queue, communicator->ranks[k]);
-		level = is_level(communicator, &queue);
+		level = is_level(graph, communicator, &queue);
 		for (size_t k = 0; k < communicator->rank_count; k++) {
-			size_t node = ncs_wait_graph_find(
-				graph, communicator->ranks[k]);
+			struct ncs_wait_node *node =
+				node_of(graph, communicator->ranks[k]);
 
-			graph->nodes[node].level = level;
-			graph->nodes[node].begun_ns = queue.begun_ns;
+			node->level = level;
+			node->begun_ns = queue.begun_ns;
 		}
 	}
 }
@@ -279,13 +346,17 @@ static bool waits_in(const struct ncs_rank *rank,
 }
 
 /* Whether both ends of a channel wait for the network between them. */
-static bool is_network(const struct ncs_rank *rank,
+static bool is_network(const struct ncs_wait_graph *graph,
+		       const struct ncs_rank *rank,
 		       const struct ncs_channel_view *channel,
 		       const struct ncs_rank *peer)
 {
 	const struct ncs_channel_view *other =
 		ncs_other_end(rank, channel, peer);
 
+	/* A process that does nothing explains the wait. */
+	if (peer && node_of(graph, peer)->halted)
+		return false;
 	switch (channel->state) {
 	case NCS_CHANNEL_RECV_FLUSH_WAIT:
 		return true;
@@ -323,7 +394,7 @@ static int add_channel(struct ncs_wait_graph *graph, size_t from,
 	const struct ncs_rank *peer = ncs_peer_rank(rank, channel->peer);
 	const struct ncs_operation_view *operation =
 		operation_of(rank, channel->operation);
-	bool network = is_network(rank, channel, peer);
+	bool network = is_network(graph, rank, channel, peer);
 
 	return add_edge(
 		graph,
@@ -425,6 +496,17 @@ uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function)
 	return rank->now.functions[function].last_sequence_number + 1;
 }
 
+static bool has_edge(const struct ncs_wait_graph *graph, size_t from, size_t to)
+{
+	const struct ncs_wait_node *node = &graph->nodes[from];
+
+	for (size_t i = 0; i < node->count; i++)
+		if (graph->edges[node->first + i].to == to &&
+		    !graph->edges[node->first + i].channel)
+			return true;
+	return false;
+}
+
 static int add_call(struct ncs_wait_graph *graph, size_t from,
 		    unsigned function)
 {
@@ -443,7 +525,9 @@ static int add_call(struct ncs_wait_graph *graph, size_t from,
 		uint64_t next = ncs_rank_next(other, function), duration_ns;
 
 		if (added == BEHIND_MAX || next >= own ||
-		    !ncs_rank_is_live(other) || !graph->nodes[to].stalled)
+		    has_edge(graph, from, to) ||
+		    other->now.liveness == NCS_FINISHED ||
+		    !graph->nodes[to].stalled)
 			continue;
 		duration_ns = waited_ns(node, function, next);
 		if (duration_ns < NCS_LONG_WAIT_NS)
@@ -483,9 +567,26 @@ static bool is_same_process(const struct ncs_rank *a, const struct ncs_rank *b)
 static bool is_held_up(const struct ncs_wait_node *node)
 {
 	return node->count > 0 || node->local ||
-	       (node->operation && !node->level &&
+	       (node->operation && !node->level && !node->queued &&
 		ncs_rank_end_ns(node->rank) >=
 			node->operation->start_ns + NCS_LONG_WAIT_NS);
+}
+
+/* Whether a node waits for something that other communicators of its process may
+ * explain: it has called nothing, or its kernel is queued behind other work. */
+static bool may_wait_elsewhere(const struct ncs_wait_node *node)
+{
+	return node->waits && node->count == 0 &&
+	       (node->queued || (node->local && has_not_begun(node->local)) ||
+		(!node->local && !node->operation));
+}
+
+/* Whether a rank of the same process may be what a queued kernel waits for: its
+ * own kernel has begun and waits for others. */
+static bool occupies_gpu(const struct ncs_wait_node *node)
+{
+	return node->count > 0 && !node->queued &&
+	       !(node->local && has_not_begun(node->local));
 }
 
 /* Adds edges to the ranks of the same process in other communicators that are
@@ -498,7 +599,8 @@ static int add_processes(struct ncs_wait_graph *graph, size_t from)
 		const struct ncs_wait_node *other = &graph->nodes[i];
 
 		if (i == from || !is_same_process(node->rank, other->rank) ||
-		    !ncs_rank_is_live(other->rank) || !is_held_up(other))
+		    !other->waits || !is_held_up(other) ||
+		    ((node->queued || node->local) && !occupies_gpu(other)))
 			continue;
 		if (add_edge(graph,
 			     (struct ncs_wait_edge){
@@ -513,18 +615,164 @@ static int add_processes(struct ncs_wait_graph *graph, size_t from)
 	return 0;
 }
 
+/* Adds edges to the ranks that have not begun what this one has begun. */
+static int add_kernels(struct ncs_wait_graph *graph, size_t from,
+		       const struct ncs_operation_view *operation)
+{
+	const struct ncs_rank *rank = graph->nodes[from].rank;
+	const struct ncs_communicator *communicator = rank->communicator;
+	uint64_t waited_ns = ncs_age_ns(rank, rank->now.launches.begun_ns);
+	size_t added = 0;
+
+	if (waited_ns < NCS_LONG_WAIT_NS)
+		return 0;
+	for (size_t i = 0;
+	     i < communicator->rank_count && added < BEHIND_MAX; i++) {
+		const struct ncs_rank *other = communicator->ranks[i];
+		size_t to = ncs_wait_graph_find(graph, other);
+		bool halted = graph->nodes[to].halted;
+
+		if (other == rank || other->now.liveness == NCS_FINISHED ||
+		    !ncs_operation_needs(rank, operation, other) ||
+		    (!halted && (!graph->nodes[to].gpu_stalled ||
+				 ncs_rank_has_begun(other, rank, operation) !=
+					 NCS_BEGUN_NOT)))
+			continue;
+		if (add_edge(graph,
+			     (struct ncs_wait_edge){
+				     .from = from,
+				     .to = to,
+				     .kind = halted ? NCS_EDGE_HALTED :
+						      NCS_EDGE_KERNEL,
+				     .function = operation->function,
+				     .sequence_number =
+					     operation->sequence_number,
+				     .duration_ns = waited_ns,
+			     }) != 0)
+			return -ENOMEM;
+		added++;
+	}
+	return 0;
+}
+
+/* Adds edges from a rank inside a collective that NCCL has not begun to those
+ * that have not called it. */
+static int add_unstarted(struct ncs_wait_graph *graph, size_t from)
+{
+	const struct ncs_rank *rank = graph->nodes[from].rank;
+	const struct ncs_communicator *communicator = rank->communicator;
+	unsigned function;
+	uint64_t inside_ns = ncs_unstarted_ns(rank, &function);
+	size_t added = 0;
+
+	if (!communicator || inside_ns < NCS_LONG_WAIT_NS ||
+	    ncs_is_p2p(function))
+		return 0;
+	for (size_t i = 0;
+	     i < communicator->rank_count && added < BEHIND_MAX; i++) {
+		const struct ncs_rank *other = communicator->ranks[i];
+		size_t to = ncs_wait_graph_find(graph, other);
+
+		if (other->now.liveness == NCS_FINISHED ||
+		    !graph->nodes[to].stalled || !ncs_rank_calls_known(other) ||
+		    other->now.functions[function].calls >=
+			    rank->now.functions[function].calls)
+			continue;
+		if (add_edge(graph, (struct ncs_wait_edge){
+					    .from = from,
+					    .to = to,
+					    .kind = NCS_EDGE_CALL,
+					    .function = function,
+					    .sequence_number = ncs_rank_next(
+						    other, function),
+					    .duration_ns = inside_ns,
+				    }) != 0)
+			return -ENOMEM;
+		added++;
+	}
+	return 0;
+}
+
+/* Follows all operations of the launch that has begun and not ended. */
+static int add_launches(struct ncs_wait_graph *graph, size_t from)
+{
+	const struct ncs_rank *rank = graph->nodes[from].rank;
+
+	if (!rank->communicator)
+		return 0;
+	for (size_t i = 0; i < rank->now.operation_count; i++) {
+		const struct ncs_operation_view *operation =
+			&rank->now.operations[i];
+
+		if (ncs_operation_phase(rank, operation) ==
+			    NCS_LAUNCH_PHASE_RUNNING &&
+		    add_kernels(graph, from, operation) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Adds edges from a rank that has been in an operation for long to processes
+ * that are stopped or have died and whose part it needs, if nothing else tells
+ * for whom it waits. */
+static int add_halted(struct ncs_wait_graph *graph, size_t from)
+{
+	struct ncs_wait_node *node = &graph->nodes[from];
+	const struct ncs_communicator *communicator = node->rank->communicator;
+	const struct ncs_operation_view *operation = node->operation;
+	size_t added = 0;
+	uint64_t waited_ns;
+
+	if (node->count > 0 || node->queued || !operation || !communicator)
+		return 0;
+	waited_ns = ncs_age_ns(node->rank, operation->start_ns);
+	for (size_t i = 0; i < communicator->rank_count &&
+			   added < BEHIND_MAX && waited_ns >= NCS_LONG_WAIT_NS;
+	     i++) {
+		const struct ncs_rank *other = communicator->ranks[i];
+
+		if (!node_of(graph, other)->halted ||
+		    !ncs_operation_needs(node->rank, operation, other))
+			continue;
+		if (add_edge(graph,
+			     (struct ncs_wait_edge){
+				     .from = from,
+				     .to = ncs_wait_graph_find(graph, other),
+				     .kind = NCS_EDGE_HALTED,
+				     .function = operation->function,
+				     .sequence_number =
+					     operation->sequence_number,
+				     .duration_ns = waited_ns,
+			     }) != 0)
+			return -ENOMEM;
+		added++;
+	}
+	/* The other process explains a GPU that does not go on. */
+	if (added > 0)
+		node->local = NULL;
+	return 0;
+}
+
+static int make_own_edges(struct ncs_wait_graph *graph)
+{
+	for (size_t i = 0; i < graph->node_count; i++) {
+		if (!graph->nodes[i].waits || graph->nodes[i].level)
+			continue;
+		if (add_channels(graph, i) != 0 || add_launches(graph, i) != 0 ||
+		    add_calls(graph, i) != 0 || add_unstarted(graph, i) != 0 ||
+		    add_halted(graph, i) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int make_edges(struct ncs_wait_graph *graph,
 		      const struct ncs_model *model)
 {
 	size_t own;
 
-	for (size_t i = 0; i < graph->node_count; i++) {
-		if (!ncs_rank_is_live(graph->nodes[i].rank) ||
-		    graph->nodes[i].level)
-			continue;
-		if (add_channels(graph, i) != 0 || add_calls(graph, i) != 0)
-			return -ENOMEM;
-	}
+	if (make_own_edges(graph) != 0)
+		return -ENOMEM;
 	if (model->communicator_count < 2)
 		return 0;
 	/* Mark the nodes that edges lead to now, not those that edges added
@@ -534,14 +782,10 @@ static int make_edges(struct ncs_wait_graph *graph,
 	for (size_t i = 0; i < own; i++)
 		if (graph->edges[i].to != NCS_NOBODY)
 			graph->marks[graph->edges[i].to] = true;
-	for (size_t i = 0; i < graph->node_count; i++) {
-		const struct ncs_wait_node *node = &graph->nodes[i];
-
-		if (graph->marks[i] && node->count == 0 && !node->local &&
-		    !node->operation && ncs_rank_is_live(node->rank) &&
+	for (size_t i = 0; i < graph->node_count; i++)
+		if (graph->marks[i] && may_wait_elsewhere(&graph->nodes[i]) &&
 		    add_processes(graph, i) != 0)
 			return -ENOMEM;
-	}
 	return 0;
 }
 

@@ -29,6 +29,9 @@ enum ncs_edge_kind {
 	NCS_EDGE_PEER,    /* a channel waits for its peer */
 	NCS_EDGE_NETWORK, /* a channel waits for the network to its peer */
 	NCS_EDGE_CALL, /* waits in a collective that the other has not called */
+	NCS_EDGE_KERNEL, /* its kernel has begun, that of the other has not */
+	NCS_EDGE_HALTED, /* waits in an operation whose other part is to be done
+			  * by a process that is stopped or has died */
 	NCS_EDGE_PROCESS, /* its process is held up in another communicator */
 };
 
@@ -54,7 +57,15 @@ struct ncs_wait_node {
 	const struct ncs_channel_view *local;
 	/* The oldest operation known to be unfinished; NULL if none. */
 	const struct ncs_operation_view *operation;
+	/* Its oldest operation has not begun: its stream has other work. */
+	bool queued;
+	/* Its process is stopped or has died, so it waits for nobody, and what
+	 * its channels and launches show is out of date. */
+	bool halted;
+	/* It can wait: it has not finished, and is not halted. */
+	bool waits;
 	bool stalled; /* nothing of the rank has moved since the last update */
+	bool gpu_stalled; /* no launch of it has begun or ended for long */
 	/* How long a rank of its communicator whose GPU has begun the
 	 * operation has waited for others; 0 if no GPU has begun. */
 	uint64_t begun_ns;
@@ -76,6 +87,9 @@ struct ncs_wait_graph {
 	size_t *by_address; /* nodes, sorted by their ranks' addresses */
 	size_t *queue;      /* the edges of a walk */
 	bool *marks;        /* nodes that a walk has visited */
+	/* No process lives. Ranks are then judged as they were when their
+	 * processes died; those that died before the others are halted. */
+	bool is_over;
 };
 
 /* Builds the graph of a model in place of the one before. A struct of zeros is

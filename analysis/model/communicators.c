@@ -333,3 +333,20 @@ ncs_communicator_of_key(const struct ncs_model *model, const char *key)
 			return &model->communicators[i];
 	return NULL;
 }
+
+const struct ncs_rank *ncs_peer_rank(const struct ncs_rank *rank, int peer)
+{
+	const struct ncs_communicator *communicator = rank->communicator;
+	const struct ncs_rank *found = NULL;
+
+	for (size_t i = 0; communicator && i < communicator->rank_count; i++) {
+		const struct ncs_rank *other = communicator->ranks[i];
+
+		if (!(other->now.identity.known & NCS_KNOWN_RANK) ||
+		    other->now.identity.rank != peer || other == rank)
+			continue;
+		if (!found || ncs_rank_is_live(other))
+			found = other;
+	}
+	return found;
+}

@@ -78,6 +78,11 @@ void ncs_communicators_release(struct ncs_model *model);
 const struct ncs_communicator *
 ncs_communicator_of_key(const struct ncs_model *model, const char *key);
 
+/* Returns the rank with the number `peer` of the same communicator; NULL if it
+ * is not seen here. If several ranks have this number, as in a restarted job,
+ * returns a live one. */
+const struct ncs_rank *ncs_peer_rank(const struct ncs_rank *rank, int peer);
+
 /* Fills in the progress of a communicator's ranks in one function. */
 void ncs_communicator_progress(const struct ncs_communicator *communicator,
 			       unsigned function,

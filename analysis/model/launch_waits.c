@@ -36,37 +36,74 @@ ncs_operation_phase(const struct ncs_rank *rank,
 
 /* --- Other ranks ----------------------------------------------------------- */
 
-/* Whether a rank's kernel of a collective has begun. */
-enum kernel_begun { NOT_KNOWN, NOT_BEGUN, HAS_BEGUN };
+static enum ncs_kernel_begun
+begun_by_phase(const struct ncs_rank *rank,
+	       const struct ncs_operation_view *operation)
+{
+	switch (ncs_operation_phase(rank, operation)) {
+	case NCS_LAUNCH_PHASE_QUEUED:
+		return NCS_BEGUN_NOT;
+	case NCS_LAUNCH_PHASE_UNKNOWN:
+		return NCS_BEGUN_NOT_KNOWN;
+	default:
+		return NCS_BEGUN_HAS;
+	}
+}
 
-static enum kernel_begun has_begun(const struct ncs_rank *rank,
-				   const struct ncs_operation_view *operation)
+/* Whether two operations are the two halves of one transfer. */
+static bool are_halves(const struct ncs_operation_view *a, int32_t rank_of_a,
+		       const struct ncs_operation_view *b, int32_t rank_of_b)
+{
+	return b->event == NCS_EVENT_P2P && a->peer == rank_of_b &&
+	       b->peer == rank_of_a &&
+	       (a->function != b->function ||
+		a->function == NCS_FUNCTION_SEND_RECV);
+}
+
+/* The launch of an operation that is not in flight is over, or was not
+ * followed. A collective is told by its number. That a transfer between two
+ * ranks is over cannot be: then it would be over on both. */
+enum ncs_kernel_begun
+ncs_rank_has_begun(const struct ncs_rank *rank, const struct ncs_rank *caller,
+		   const struct ncs_operation_view *operation)
 {
 	const struct ncs_snapshot *now = &rank->now;
+	bool is_p2p = operation->event == NCS_EVENT_P2P;
 	uint64_t number = operation->sequence_number;
 	uint64_t last =
 		now->functions[operation->function].last_sequence_number;
 
-	if (last == NCS_NO_SEQUENCE_NUMBER || last < number)
-		return NOT_BEGUN; /* not called yet */
+	if (!is_p2p && (last == NCS_NO_SEQUENCE_NUMBER || last < number))
+		return NCS_BEGUN_NOT; /* not called yet */
 	for (size_t i = 0; i < now->operation_count; i++) {
 		const struct ncs_operation_view *own = &now->operations[i];
 
-		if (own->function != operation->function ||
-		    own->sequence_number != number)
-			continue;
-		switch (ncs_operation_phase(rank, own)) {
-		case NCS_LAUNCH_PHASE_QUEUED:
-			return NOT_BEGUN;
-		case NCS_LAUNCH_PHASE_UNKNOWN:
-			return NOT_KNOWN;
-		default:
-			return HAS_BEGUN;
-		}
+		if (is_p2p ? are_halves(operation, caller->now.identity.rank,
+					own, now->identity.rank) :
+			     own->function == operation->function &&
+				     own->sequence_number == number)
+			return begun_by_phase(rank, own);
 	}
-	/* The launch of an operation that is not in flight is over, or was not
-	 * followed. */
-	return now->launches.status == NCS_STREAM_ALL ? HAS_BEGUN : NOT_KNOWN;
+	if (now->launches.status != NCS_STREAM_ALL)
+		return NCS_BEGUN_NOT_KNOWN;
+	return is_p2p ? NCS_BEGUN_NOT : NCS_BEGUN_HAS;
+}
+
+bool ncs_operation_needs(const struct ncs_rank *caller,
+			 const struct ncs_operation_view *operation,
+			 const struct ncs_rank *other)
+{
+	enum ncs_wait_rule rule;
+
+	if (operation->event == NCS_EVENT_P2P)
+		return operation->peer == other->now.identity.rank;
+	rule = ncs_wait_rule_of(operation->function);
+	return rule != NCS_WAIT_FOR_NONE &&
+	       operation->sequence_number != NCS_NO_SEQUENCE_NUMBER &&
+	       ncs_is_waiting(rule, caller->now.identity.rank ==
+					    operation->peer) &&
+	       ncs_is_awaited(rule, other->now.identity.rank ==
+					    operation->peer);
 }
 
 /* Finds out whether an operation that has begun waits for another rank. */
@@ -76,35 +113,29 @@ running_kind(const struct ncs_rank *rank,
 {
 	const struct ncs_communicator *communicator = rank->communicator;
 	const struct ncs_identity *identity = &rank->now.identity;
-	enum ncs_wait_rule rule =
-		operation->event == NCS_EVENT_COLL ?
-			ncs_wait_rule_of(operation->function) :
-			NCS_WAIT_FOR_NONE;
-	size_t begun = 0, awaited;
+	size_t begun = 0, awaited = 1;
 
-	if (!communicator || rule == NCS_WAIT_FOR_NONE ||
-	    operation->sequence_number == NCS_NO_SEQUENCE_NUMBER ||
-	    !ncs_is_waiting(rule, identity->rank == operation->peer))
-		return NCS_LAUNCH_WAIT_RUNNING;
-	for (size_t i = 0; i < communicator->rank_count; i++) {
+	for (size_t i = 0; communicator && i < communicator->rank_count; i++) {
 		const struct ncs_rank *other = communicator->ranks[i];
 
 		if (other == rank ||
-		    !ncs_is_awaited(rule, other->now.identity.rank ==
-						  operation->peer))
+		    !ncs_operation_needs(rank, operation, other))
 			continue;
-		switch (has_begun(other, operation)) {
-		case NOT_BEGUN:
+		switch (ncs_rank_has_begun(other, rank, operation)) {
+		case NCS_BEGUN_NOT:
 			return NCS_LAUNCH_WAIT_PEER;
-		case HAS_BEGUN:
+		case NCS_BEGUN_HAS:
 			begun++;
 			break;
-		case NOT_KNOWN:
+		case NCS_BEGUN_NOT_KNOWN:
 			break;
 		}
 	}
-	awaited = rule == NCS_WAIT_FOR_ROOT ? 1 : (size_t)identity->nranks - 1;
-	return identity->known & NCS_KNOWN_NRANKS && begun == awaited ?
+	if (operation->event != NCS_EVENT_P2P &&
+	    ncs_wait_rule_of(operation->function) != NCS_WAIT_FOR_ROOT)
+		awaited = (size_t)identity->nranks - 1;
+	return identity->known & NCS_KNOWN_NRANKS && begun > 0 &&
+			       begun == awaited ?
 		       NCS_LAUNCH_WAIT_MOVING :
 		       NCS_LAUNCH_WAIT_RUNNING;
 }

@@ -8,6 +8,7 @@
 #ifndef NCS_ANALYSIS_MODEL_LAUNCH_WAITS_H
 #define NCS_ANALYSIS_MODEL_LAUNCH_WAITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analysis/model/rank.h"
@@ -29,6 +30,25 @@ struct ncs_launch_wait {
 
 /* Returns what the rank's oldest operation of a known launch waits for. */
 struct ncs_launch_wait ncs_rank_launch_wait(const struct ncs_rank *rank);
+
+/* Whether another rank's kernel of an operation has begun. */
+enum ncs_kernel_begun {
+	NCS_BEGUN_NOT_KNOWN,
+	NCS_BEGUN_NOT,    /* it has not called, or its kernel is queued */
+	NCS_BEGUN_HAS,
+};
+
+/* Returns whether `rank` has begun its part of an operation of `caller`, a rank
+ * of the same communicator: the same collective, or the other half of a
+ * point-to-point transfer between the two. */
+enum ncs_kernel_begun
+ncs_rank_has_begun(const struct ncs_rank *rank, const struct ncs_rank *caller,
+		   const struct ncs_operation_view *operation);
+
+/* Whether `caller`, in an operation that has begun, needs `other` for it. */
+bool ncs_operation_needs(const struct ncs_rank *caller,
+			 const struct ncs_operation_view *operation,
+			 const struct ncs_rank *other);
 
 /* Return the name of a kind and its explanation; "unknown" for COUNT. */
 const char *ncs_launch_wait_name(unsigned kind);

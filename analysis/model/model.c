@@ -11,6 +11,7 @@
 #include "analysis/model/communicators.h"
 #include "analysis/model/compare_arrivals.h"
 #include "analysis/model/rank_update.h"
+#include "analysis/model/waits.h"
 #include "shm/array.h"
 
 static int compare_ranks(const void *left, const void *right)
@@ -134,6 +135,15 @@ static int append_rank(struct ncs_model *model, const struct ncs_sample *sample)
 	return 0;
 }
 
+/* Whether a rank has ended, and the sample shows nothing that is newer. */
+static bool has_ended(const struct ncs_rank *rank,
+		      const struct ncs_sample *sample)
+{
+	return !ncs_rank_is_live(rank) &&
+	       rank->now.liveness == sample->snapshot->liveness &&
+	       sample->record_count == 0 && sample->records_lost == 0;
+}
+
 static int take_rank(struct ncs_model *model, const struct ncs_sample *sample)
 {
 	struct ncs_rank *rank;
@@ -148,7 +158,7 @@ static int take_rank(struct ncs_model *model, const struct ncs_sample *sample)
 		return append_rank(model, sample);
 	rank->seen = true;
 	same = ncs_rank_is_same(rank, sample->header);
-	if (same && sample->is_old)
+	if (same && (sample->is_old || has_ended(rank, sample)))
 		return 0;
 	if (!same)
 		model->generation++;
@@ -235,7 +245,8 @@ static void take_traffic(struct ncs_model *model)
 	for (size_t i = 0; i < model->rank_count; i++) {
 		const struct ncs_recent_values *traces =
 			&model->ranks[i]->traces;
-		double rate = traces->count > 0 ?
+		double rate = traces->count > 0 && ncs_rank_is_live(
+							   model->ranks[i]) ?
 				      ncs_recent_latest(&traces->rate,
 							traces->count) :
 				      -1;

@@ -50,14 +50,15 @@ const struct ncs_counters *ncs_rank_before(const struct ncs_rank *rank)
 uint64_t ncs_rank_end_ns(const struct ncs_rank *rank)
 {
 	const struct ncs_snapshot *now = &rank->now;
-
-	uint64_t moved_ns = ncs_launches_moved_ns(&now->launches);
+	uint64_t end_ns = ncs_launches_moved_ns(&now->launches);
 
 	if (now->liveness == NCS_FINISHED)
 		return now->finished_ns;
 	if (now->liveness != NCS_DEAD)
 		return now->taken_ns;
-	return moved_ns > now->last_call_ns ? moved_ns : now->last_call_ns;
+	if (end_ns < now->last_call_ns)
+		end_ns = now->last_call_ns;
+	return end_ns > rank->alive_ns ? end_ns : rank->alive_ns;
 }
 
 uint64_t ncs_rank_lost(const struct ncs_rank *rank)

@@ -34,6 +34,7 @@ struct ncs_rank {
 	struct ncs_range_sum *ranges; /* of `now`, in the order of a tree */
 	size_t range_capacity;
 	bool seen;               /* in the latest update */
+	uint64_t alive_ns; /* latest update that showed it alive; 0: none */
 	bool clock_is_aligned;   /* with the clocks of other hosts */
 	uint64_t clock_error_ns; /* largest error of that alignment */
 	struct ncs_history history;
@@ -73,7 +74,8 @@ uint64_t ncs_rank_window_ns(const struct ncs_rank *rank);
 const struct ncs_counters *ncs_rank_before(const struct ncs_rank *rank);
 
 /* Returns the time until which the rank's clock ran: that of its snapshot, or
- * of its end. Durations that go on are counted until then. */
+ * of its end. Durations that go on are counted until then. The end of a process
+ * that died is when it was last seen alive, or what it last did. */
 uint64_t ncs_rank_end_ns(const struct ncs_rank *rank);
 
 /* Returns the number of records and updates that are missing, except records

@@ -208,6 +208,38 @@ static int sum_ranges(struct ncs_rank *rank)
 	return error;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Keeps the times of the last sample that showed a process alive. The segment of
+ * a process that died tells when it last did something, not until when it
+ * waited. */
+static void keep_times(struct ncs_snapshot *dead,
+		       const struct ncs_snapshot *before)
+{
+	for (size_t i = 0; i < NCS_PROXY_STATE_COUNT; i++)
+		dead->proxy.time_ns[i] = larger(dead->proxy.time_ns[i],
+						before->proxy.time_ns[i]);
+	for (size_t i = 0; i < dead->channel_count; i++) {
+		struct ncs_channel_view *channel = &dead->channels[i];
+		const struct ncs_channel_view *old = &before->channels[i];
+
+		if (i >= before->channel_count ||
+		    channel->channel != old->channel ||
+		    channel->send != old->send || channel->peer != old->peer)
+			return;
+		for (size_t k = 0; k < NCS_CHANNEL_STATE_COUNT; k++)
+			channel->time_ns[k] = larger(channel->time_ns[k],
+						     old->time_ns[k]);
+	}
+	for (size_t i = 0;
+	     i < dead->range_count && i < before->range_count; i++)
+		dead->ranges[i].busy_ns = larger(dead->ranges[i].busy_ns,
+						 before->ranges[i].busy_ns);
+}
+
 static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 		       const struct ncs_sample *sample, bool has_past)
 {
@@ -229,6 +261,12 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 	else
 		memset(rank->timed_before, 0, sizeof(rank->timed_before));
 	error = take_past(rank, taken, has_past, model->marked_ns);
+	if (!has_past)
+		rank->alive_ns = 0;
+	else if (taken->liveness == NCS_DEAD)
+		keep_times(taken, &rank->now);
+	if (taken->liveness == NCS_ALIVE || taken->liveness == NCS_SILENT)
+		rank->alive_ns = taken->taken_ns;
 	rank->now = *taken;
 	*taken = old;
 	ncs_rank_find_base(rank, model->window);

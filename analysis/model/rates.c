@@ -2,6 +2,8 @@
 /* Rates from two sets of counters; see rates.h. */
 #include "analysis/model/rates.h"
 
+#include "analysis/model/waits.h"
+
 double ncs_rank_rate(const struct ncs_rank *rank, uint64_t now, uint64_t base)
 {
 	uint64_t window_ns = ncs_rank_window_ns(rank);
@@ -9,6 +11,9 @@ double ncs_rank_rate(const struct ncs_rank *rank, uint64_t now, uint64_t base)
 	/* A counter that went back was reset or is corrupt. */
 	if (window_ns == 0 || now < base)
 		return -1;
+	/* A rank that has ended moves nothing, whatever it did just before. */
+	if (!ncs_rank_is_live(rank) && rank->base != &rank->history.birth)
+		return 0;
 	return (double)(now - base) * 1e9 / (double)window_ns;
 }
 

@@ -21,6 +21,13 @@ uint64_t ncs_wait_ns(const struct ncs_rank *rank,
 	return end_ns - channel->since_ns;
 }
 
+uint64_t ncs_age_ns(const struct ncs_rank *rank, uint64_t since_ns)
+{
+	uint64_t end_ns = ncs_rank_end_ns(rank);
+
+	return since_ns != 0 && end_ns > since_ns ? end_ns - since_ns : 0;
+}
+
 struct ncs_wait ncs_oldest_wait(const struct ncs_rank *rank)
 {
 	struct ncs_wait oldest = { .rank = rank };

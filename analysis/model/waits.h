@@ -30,6 +30,10 @@ bool ncs_rank_is_live(const struct ncs_rank *rank);
 uint64_t ncs_wait_ns(const struct ncs_rank *rank,
 		     const struct ncs_channel_view *channel);
 
+/* Returns how long something that began at `since_ns` has lasted, until the end
+ * of the rank if it has ended; 0 if `since_ns` is 0. */
+uint64_t ncs_age_ns(const struct ncs_rank *rank, uint64_t since_ns);
+
 /* Returns the wait of a rank's channels that has lasted longest. */
 struct ncs_wait ncs_oldest_wait(const struct ncs_rank *rank);
 

@@ -116,7 +116,7 @@ for n in 2 8; do
 done
 diagnose killed 2 "f['verdict'] == 'rank_died' and f['root']['rank'] == 1 and
 	f['confidence'] == 'certain' and f['waiting'] == 7"
-diagnose stopped 1 "f['verdict'] == 'rank_stopped' and
+diagnose stopped 2 "f['verdict'] == 'rank_stopped' and
 	f['root']['rank'] == 1"
 kill -s CONT "$(pid_of stopped 1)"
 

@@ -44,7 +44,7 @@ press 1
 victims=$(pgrep -P "$job" | tr '\n' ' ')
 # shellcheck disable=SC2086 # a list of words
 kill -s KILL "$job" $victims
-sees 'JOB ENDED' && sees '^!D  *0 world .*dead' && sees 'dead: rank 0' &&
+sees 'JOB ENDED' && sees '^!D  *0 world .*dead' && sees 'processes have ended' &&
 	alive "$pid"
 verdict 'a job that is killed is shown as dead' $?
 wait "$job" 2>/dev/null

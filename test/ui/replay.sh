@@ -127,7 +127,7 @@ press p
 sees ' REPLAY ' && misses 'at 0:02.500 of '
 verdict 'p plays' $?
 press C-e
-sees 'JOB ENDED\| PAUSED ' && sees 'dead: rank 0'
+sees 'JOB ENDED\| PAUSED ' && sees 'processes have ended'
 verdict 'Ctrl-E goes to the end, where the job is dead' $?
 press p
 sees 'this is the end'
@@ -137,7 +137,7 @@ sees 'at 0:00.000 of ' && misses '% looked at' && press E &&
 	sees 'rank_died\|slow\|stuck' && misses 'at 0:00.000 of '
 verdict 'E goes to the next problem' $?
 press C-e
-sees 'dead: rank 0' && press B && sees 'of 0:0' && alive "$pid"
+sees 'processes have ended' && press B && sees 'of 0:0' && alive "$pid"
 verdict 'B goes back to the problem' $?
 press d
 sees 'this is a recording' && press Escape s && sees 'this is a recording'

@@ -52,10 +52,10 @@ void ncs_diagnose_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 		       const struct ncs_stamp *stamp, bool ascii)
 {
 	ncs_dump_head(file, model, stamp, ascii);
-	if (diagnosis->count == 0)
-		fprintf(file, "\n%s: %s\n",
-			ncs_severity_name(NCS_SEVERITY_HEALTHY),
-			ncs_severity_help(NCS_SEVERITY_HEALTHY));
+	if (diagnosis->count == 0) {
+		fputc('\n', file);
+		ncs_dump_verdict(file, model, ascii);
+	}
 	for (size_t i = 0; i < diagnosis->count; i++)
 		print_finding(file, &diagnosis->findings[i], ascii);
 	ncs_dump_unreadable(file, model, ascii);
@@ -175,6 +175,7 @@ int ncs_diagnose_run(const struct ncs_command_input *input)
 
 	ncs_model_init(&watch.model);
 	ncs_diagnosis_init(&watch.diagnosis);
+	watch.model.diagnosis = &watch.diagnosis;
 	/* The latest calls show what some ranks have finished and others have
 	 * not. */
 	watch.model.keeps_latest = true;

@@ -112,13 +112,7 @@ void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
 	ncs_json_add_number(object, "looks", diagnosis->passes);
 	ncs_json_add_number(object, "ranks_seen", model->rank_count);
 	ncs_json_add_number(object, "unreadable", model->unreadable_count);
-	/* Null if there are no ranks: "healthy" would be a claim without
-	 * evidence. */
-	ncs_json_add_word(
-		object, "severity",
-		model->rank_count > 0 ?
-			ncs_severity_name(ncs_diagnosis_severity(diagnosis)) :
-			NULL);
+	ncs_json_add_verdict(object, model, diagnosis);
 	ncs_json_add(object, "findings", findings);
 	ncs_json_print(file, object, JSON_COMPACT | JSON_REAL_PRECISION(9));
 }

@@ -119,7 +119,7 @@ static bool dump_sample(const struct ncs_options *options,
 	}
 	stamp = ncs_dump_stamp(replay);
 	ncs_model_update(model, source, stamp.monotonic_ns);
-	if (diagnosis && ncs_diagnose(diagnosis, model) != 0) {
+	if (ncs_diagnose(diagnosis, model) != 0) {
 		ncs_complain("%s", strerror(ENOMEM));
 		*status = NCS_EXIT_NOTHING;
 		ncs_output_release(&output, status);
@@ -177,7 +177,6 @@ int ncs_dump_run(const struct ncs_command_input *input)
 	struct ncs_replay *replay = input->replay;
 	uint64_t wanted = samples_wanted(options);
 	uint64_t next_ns = ncs_clock_monotonic_ns();
-	bool diagnoses = options->view == NCS_VIEW_FINDING;
 	struct ncs_diagnosis diagnosis;
 	struct ncs_model model;
 	struct dump_progress progress = { 0 };
@@ -187,15 +186,15 @@ int ncs_dump_run(const struct ncs_command_input *input)
 	ncs_model_set_window(&model, options->window);
 	ncs_diagnosis_init(&diagnosis);
 	model.diagnosis = &diagnosis;
+	/* The diagnosis compares the calls that ranks have finished. */
+	model.keeps_latest = true;
 	if (replay && !ncs_options_is_given(options, NCS_OPTION_INTERVAL))
-		replay_past(options, replay, &model,
-			    diagnoses ? &diagnosis : NULL);
+		replay_past(options, replay, &model, &diagnosis);
 	for (uint64_t i = 0; i < wanted; i++) {
 		if (i > 0 && !wait_for_next(options, replay, &next_ns))
 			break;
 		if (!dump_sample(options, input->source, replay, &model,
-				 diagnoses ? &diagnosis : NULL, &progress,
-				 &status))
+				 &diagnosis, &progress, &status))
 			break;
 	}
 	ncs_diagnosis_release(&diagnosis);

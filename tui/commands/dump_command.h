@@ -33,10 +33,12 @@ void ncs_dump_say_nothing(const struct ncs_options *options);
 bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 		   const struct ncs_options *options,
 		   const struct ncs_stamp *stamp);
-/* Print parts of the text: the line with host and time; the rows of one view as
- * a table with titles; the segments that cannot be read, if there are any. */
+/* Print parts of the text: the line with host and time; the verdict of the
+ * model's diagnosis; the rows of one view as a table with titles; the segments
+ * that cannot be read, if there are any. */
 void ncs_dump_head(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp, bool ascii);
+void ncs_dump_verdict(FILE *file, const struct ncs_model *model, bool ascii);
 void ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
 		   size_t row_count, bool ascii);
 void ncs_dump_unreadable(FILE *file, const struct ncs_model *model, bool ascii);

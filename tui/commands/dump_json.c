@@ -159,6 +159,7 @@ void ncs_dump_json(FILE *file, const struct ncs_model *model,
 	ncs_json_add_number(sample, "time_ns", stamp->monotonic_ns);
 	ncs_json_add_number(sample, "realtime_ns", stamp->realtime_ns);
 	ncs_json_add(sample, "recording", ncs_json_recording(stamp->replay));
+	ncs_json_add_verdict(sample, model, model->diagnosis);
 	ncs_json_add(sample, "ranks", ranks);
 	ncs_json_add(sample, "communicators", communicators_of(model));
 	ncs_json_add(sample, "unreadable", unreadable);

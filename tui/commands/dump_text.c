@@ -9,6 +9,7 @@
 #include "analysis/model/stragglers.h"
 #include "analysis/records/step_stats.h"
 #include "tui/commands/dump_command.h"
+#include "tui/text/finding_text.h"
 #include "tui/text/format.h"
 #include "tui/text/launch_text.h"
 #include "tui/text/words.h"
@@ -127,6 +128,15 @@ void ncs_dump_head(FILE *file, const struct ncs_model *model,
 	if (stamp->replay)
 		print_position(file, stamp->replay);
 	fputc('\n', file);
+}
+
+void ncs_dump_verdict(FILE *file, const struct ncs_model *model, bool ascii)
+{
+	char raw[NCS_SENTENCE_MAX + 64], text[NCS_SENTENCE_MAX + 64];
+
+	ncs_verdict_line(model->diagnosis, raw, sizeof(raw));
+	ncs_utf8_clean(text, sizeof(text), raw, ascii);
+	fprintf(file, "%s\n", text);
 }
 
 /* Prints the estimates from the records of steps: a line for each rank and
@@ -261,6 +271,7 @@ bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 	size_t capacity = 0;
 
 	ncs_dump_head(file, model, stamp, options->ascii);
+	ncs_dump_verdict(file, model, options->ascii);
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
 		enum ncs_view view = (enum ncs_view)i;
 		int count;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/base/utf8.h"
+#include "tui/text/finding_text.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 
@@ -207,4 +208,18 @@ json_t *ncs_json_recording(const struct ncs_replay *replay)
 			       replay->error_ns);
 	ncs_json_add(object, "clocks", clocks_of(replay));
 	return object;
+}
+
+void ncs_json_add_verdict(json_t *object, const struct ncs_model *model,
+			  const struct ncs_diagnosis *diagnosis)
+{
+	char line[NCS_SENTENCE_MAX + 64];
+
+	ncs_json_add_word(
+		object, "severity",
+		model->rank_count > 0 ?
+			ncs_severity_name(ncs_diagnosis_severity(diagnosis)) :
+			NULL);
+	ncs_verdict_line(diagnosis, line, sizeof(line));
+	ncs_json_add_text_if(object, "verdict", model->rank_count > 0, line);
 }

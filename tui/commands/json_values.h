@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analysis/diagnosis/diagnosis.h"
 #include "ncclstat/reader.h"
 #include "record/read/replay.h"
 
@@ -68,5 +69,11 @@ json_t *ncs_json_comm(const struct ncs_identity *identity);
 /* Returns a new object that describes a recording and the position in it; null
  * if `replay` is NULL. */
 json_t *ncs_json_recording(const struct ncs_replay *replay);
+
+/* Adds the verdict on the job: the severity of the worst finding, null if there
+ * are no ranks, since "healthy" would be a claim without evidence; and the line
+ * that every screen shows. */
+void ncs_json_add_verdict(json_t *object, const struct ncs_model *model,
+			  const struct ncs_diagnosis *diagnosis);
 
 #endif

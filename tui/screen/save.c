@@ -50,6 +50,7 @@ static int print_view(FILE *file, const struct ncs_screen *screen,
 		if (!table->rows[i].unreadable)
 			rows[count++] = table->rows[i].row;
 	ncs_dump_head(file, &screen->model, stamp, ascii);
+	ncs_dump_verdict(file, &screen->model, ascii);
 	print_limits(file, screen, ascii);
 	ncs_dump_rows(file, screen->view, rows, count, ascii);
 	if (count < table->count)

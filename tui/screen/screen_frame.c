@@ -46,8 +46,8 @@ static void draw_info(const struct ncs_screen *screen,
 	else
 		ncs_screen_view_of(row->row.view)
 			->explain(&row->row, text, sizeof(text));
-	if (row->row.rank && row->row.rank == ncs_suspect(&screen->summary) &&
-	    screen->summary.chain_length > 1)
+	if (row->row.rank &&
+	    row->row.rank == ncs_diagnosis_suspect(&screen->diagnosis))
 		ncs_append(whole, sizeof(whole), "Others wait for it: ");
 	ncs_append(whole, sizeof(whole), "%s", text);
 	ncs_draw_wrapped(rect, NCS_ROLE_LABEL, whole);

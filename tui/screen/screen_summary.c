@@ -9,8 +9,8 @@
 #include "analysis/base/value_names.h"
 #include "tui/term/sparkline.h"
 #include "tui/term/wrap.h"
+#include "tui/text/finding_text.h"
 #include "tui/text/format.h"
-#include "tui/text/launch_text.h"
 #include "tui/text/words.h"
 
 #define LINE_BYTES 512
@@ -125,133 +125,19 @@ static void draw_traffic(const struct ncs_screen *screen,
 	ncs_term_put(rect->y, rect->x, rect->width, NCS_ROLE_TEXT, text);
 }
 
-static void append_leads_to(char *text, size_t size)
+/* Prints the verdict on the job, and errors before it. Returns whether it is
+ * worth an alarm. */
+static bool verdict(const struct ncs_screen *screen, char *text, size_t size)
 {
-	ncs_append(text, size, " %s ", ncs_term_symbol(NCS_SYMBOL_LEADS_TO));
-}
-
-static void append_chain_end(const struct ncs_summary *summary, char *text,
-			     size_t size)
-{
-	const struct ncs_rank *last = summary->chain[summary->chain_length - 1];
-
-	switch (summary->chain_end) {
-	case NCS_CHAIN_UNSEEN:
-		append_leads_to(text, size);
-		ncs_append(text, size, "%d, not seen here", summary->peer);
-		break;
-	case NCS_CHAIN_ENDED:
-		ncs_append(text, size, ", which is %s",
-			   ncs_liveness_name(last->now.liveness));
-		break;
-	case NCS_CHAIN_ABSENT:
-		ncs_append(text, size, ", which has nothing under way");
-		break;
-	case NCS_CHAIN_MOVING:
-		ncs_append(text, size, ", which goes on elsewhere");
-		break;
-	case NCS_CHAIN_LOCAL:
-		ncs_append(
-			text, size, ", %s",
-			ncs_channel_state_help(summary->last.channel->state));
-		break;
-	case NCS_CHAIN_CIRCLE:
-		append_leads_to(text, size);
-		ncs_append(text, size, "%d, a circle", summary->peer);
-		break;
-	case NCS_CHAIN_NONE:
-		break;
-	}
-}
-
-/* Appends the chain's first ranks and the last one. In a large ring there are
- * many similar ranks between them. */
-static void append_chain(const struct ncs_summary *summary, char *text,
-			 size_t size)
-{
-	char label[32];
-
-	ncs_append_duration(text, size, summary->channel_wait.duration_ns);
-	ncs_append(text, size, ": ");
-	for (size_t i = 0; i < summary->chain_length; i++) {
-		if (i > 0)
-			append_leads_to(text, size);
-		if (i == 3 && summary->chain_length > 5) {
-			ncs_append(text, size, "%zu more",
-				   summary->chain_length - 4);
-			append_leads_to(text, size);
-			i = summary->chain_length - 1;
-		}
-		ncs_rank_label(summary->chain[i], label, sizeof(label));
-		ncs_append(text, size, "%s",
-			   i > 0 && strncmp(label, "rank ", 5) == 0 ?
-				   label + 5 :
-				   label);
-	}
-	append_chain_end(summary, text, size);
-}
-
-static void append_behind(const struct ncs_behind *behind, char *text,
-			  size_t size)
-{
-	char label[32];
-
-	ncs_rank_label(behind->rank, label, sizeof(label));
-	ncs_append(text, size, "behind: %s", label);
-	if (behind->count > 1)
-		ncs_append(text, size, " and %zu more", behind->count - 1);
-	ncs_append(text, size, ", %s %llu, others %llu",
-		   ncs_function_name(behind->function),
-		   (unsigned long long)behind->at,
-		   (unsigned long long)behind->others_at);
-}
-
-static void append_dead(const struct ncs_summary *summary, char *text,
-			size_t size)
-{
-	char label[32];
-
-	ncs_rank_label(summary->first_dead, label, sizeof(label));
-	ncs_append(text, size, "dead: %s (pid %u)", label,
-		   summary->first_dead->header.pid);
-	if (summary->dead > 1)
-		ncs_append(text, size, " and %zu more", summary->dead - 1);
-}
-
-static void append_oldest(const struct ncs_oldest *oldest, char *text,
-			  size_t size)
-{
-	char label[32];
-
-	ncs_rank_label(oldest->rank, label, sizeof(label));
-	ncs_append_separator(text, size);
-	ncs_append(text, size, "%s:", label);
-	ncs_append_oldest(oldest->rank, text, size);
-}
-
-/* Prints the verdict on the job: errors, the longest wait, ranks that are
- * behind, dead ranks; "" if nothing is wrong. */
-static void verdict(const struct ncs_screen *screen, char *text, size_t size)
-{
-	const struct ncs_summary *summary = &screen->summary;
+	char line[NCS_EXPLAIN_MAX];
 
 	text[0] = '\0';
 	if (screen->model.error[0])
 		ncs_append(text, size, "cannot look: %s", screen->model.error);
-	if (summary->chain_length > 0) {
-		ncs_append_separator(text, size);
-		append_chain(summary, text, size);
-	} else if (summary->oldest.duration_ns >= NCS_LONG_WAIT_NS) {
-		append_oldest(&summary->oldest, text, size);
-	}
-	if (summary->behind.rank) {
-		ncs_append_separator(text, size);
-		append_behind(&summary->behind, text, size);
-	}
-	if (summary->first_dead) {
-		ncs_append_separator(text, size);
-		append_dead(summary, text, size);
-	}
+	ncs_append_separator(text, size);
+	ncs_verdict_line(&screen->diagnosis, line, sizeof(line));
+	ncs_append(text, size, "%s", line);
+	return screen->model.error[0] || screen->diagnosis.count > 0;
 }
 
 int ncs_verdict_lines(const struct ncs_screen *screen, int height, int width)
@@ -264,29 +150,18 @@ int ncs_verdict_lines(const struct ncs_screen *screen, int height, int width)
 	return 2;
 }
 
-static const char *all_is_well(const struct ncs_screen *screen)
-{
-	const struct ncs_summary *summary = &screen->summary;
-
-	if (summary->launching > 0)
-		return "nothing waits for more than 1s";
-	return summary->channels > 0 ?
-		       "no channel waits for more than 1s" :
-		       "no channel is seen: nothing goes over the network, or"
-		       " NCCL does not tell";
-}
-
 void ncs_draw_summary(const struct ncs_screen *screen,
 		      const struct ncs_rect *rect)
 {
 	struct ncs_rect rest = *rect;
 	char text[NCS_EXPLAIN_MAX];
+	bool alarming;
 
 	if (rest.height == 0 || screen->model.rank_count == 0)
 		return;
-	verdict(screen, text, sizeof(text));
-	/* If there is only one line, it is for the verdict. */
-	if (rest.height > 1 || !text[0]) {
+	alarming = verdict(screen, text, sizeof(text));
+	/* If there is only one line, it is for what is wrong. */
+	if (rest.height > 1 || !alarming) {
 		draw_tally(screen, &rest);
 		rest.y++;
 		rest.height--;
@@ -296,12 +171,12 @@ void ncs_draw_summary(const struct ncs_screen *screen,
 		rest.y++;
 		rest.height--;
 	}
-	if (text[0]) {
+	if (alarming) {
 		ncs_term_put(rest.y, rest.x, 2, NCS_ROLE_BAD, "! ");
 		rest.x += 2;
 		rest.width -= 2;
 		ncs_draw_wrapped(&rest, NCS_ROLE_BAD, text);
 	} else {
-		ncs_draw_wrapped(&rest, NCS_ROLE_TEXT, all_is_well(screen));
+		ncs_draw_wrapped(&rest, NCS_ROLE_TEXT, text);
 	}
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
+#include "analysis/model/launch_waits.h"
 #include "analysis/model/range_totals.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"
@@ -130,6 +131,28 @@ void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
 	}
 }
 
+void ncs_verdict_line(const struct ncs_diagnosis *diagnosis, char *text,
+		      size_t size)
+{
+	enum ncs_verdict_severity severity = ncs_diagnosis_severity(diagnosis);
+	char sentence[NCS_SENTENCE_MAX];
+
+	snprintf(text, size, "%s: ", ncs_severity_name(severity));
+	if (diagnosis->count == 0) {
+		ncs_append(text, size, "%s%s", ncs_severity_help(severity),
+			   diagnosis->graph.is_over &&
+					   diagnosis->graph.node_count > 0 ?
+				   "; its processes have ended" :
+				   "");
+		return;
+	}
+	ncs_finding_sentence(&diagnosis->findings[0], sentence,
+			     sizeof(sentence));
+	ncs_append(text, size, "%s", sentence);
+	if (diagnosis->count > 1)
+		ncs_append(text, size, "; and %zu more", diagnosis->count - 1);
+}
+
 /* --- Evidence ------------------------------------------------------------- */
 
 static void append_wait(const struct ncs_evidence *evidence, char *text,
@@ -156,15 +179,27 @@ static void append_operation(const struct ncs_evidence *evidence, char *text,
 			     size_t size)
 {
 	const struct ncs_operation_view *operation = evidence->operation;
+	enum ncs_launch_phase phase =
+		ncs_operation_phase(evidence->party.rank, operation);
 
 	append_call(&evidence->call, text, size);
 	ncs_append(text, size, " of %" PRIu64 " elements has been %s for ",
 		   operation->count,
 		   operation->enqueued_ns ? "under way" : "being enqueued");
 	ncs_append_duration(text, size, evidence->duration_ns);
-	if (operation->children_started == 0)
-		ncs_append(text, size, "; nothing of it has begun");
-	if (operation->range == 0 || !evidence->party.rank)
+	switch (phase) {
+	case NCS_LAUNCH_PHASE_QUEUED:
+		ncs_append(text, size, "; its kernel has not begun: earlier"
+				       " work of its stream has not ended");
+		break;
+	case NCS_LAUNCH_PHASE_RUNNING:
+		ncs_append(text, size, "; its kernel has begun, not ended");
+		break;
+	default:
+		if (operation->children_started == 0)
+			ncs_append(text, size, "; nothing of it has begun");
+	}
+	if (operation->range == 0)
 		return;
 	ncs_append(text, size, "; called in ");
 	ncs_range_append_path(&evidence->party.rank->now, operation->range,

@@ -18,6 +18,12 @@
 void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
 			  size_t size);
 
+/* Prints the verdict on the whole job in one line: the worst finding, and how
+ * many others there are; or that the job is healthy. Every screen, dump and
+ * format shows this line. */
+void ncs_verdict_line(const struct ncs_diagnosis *diagnosis, char *text,
+		      size_t size);
+
 /* Prints one clause on a piece of evidence: a rank, and the activity or absence
  * of activity that was observed. */
 void ncs_evidence_text(const struct ncs_evidence *evidence, char *text,

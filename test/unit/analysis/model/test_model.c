@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/model/waits.h"
 #include "test/unit/support/scripted_source.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -293,12 +294,45 @@ static void clock_of_a_rank_ends_with_it(void **state)
 	rank->snapshot.liveness = NCS_SILENT;
 	scripted_pass(scripted, SECOND);
 	assert_int_equal(ncs_rank_end_ns(scripted_rank(scripted, 0)), SECOND);
+	/* It was last seen alive at the update before. */
 	rank->snapshot.liveness = NCS_DEAD;
 	scripted_pass(scripted, 2 * SECOND);
+	assert_int_equal(ncs_rank_end_ns(scripted_rank(scripted, 0)), SECOND);
+	scripted_pass(scripted, 3 * SECOND);
+	assert_int_equal(ncs_rank_end_ns(scripted_rank(scripted, 0)), SECOND);
+	/* A process that was never seen alive ended no earlier than its last
+	 * call. */
+	rank->header.process_start++;
+	scripted_pass(scripted, 4 * SECOND);
 	assert_int_equal(ncs_rank_end_ns(scripted_rank(scripted, 0)), 5);
 	rank->snapshot.liveness = NCS_FINISHED;
-	scripted_pass(scripted, 3 * SECOND);
+	scripted_pass(scripted, 5 * SECOND);
 	assert_int_equal(ncs_rank_end_ns(scripted_rank(scripted, 0)), 7);
+}
+
+static void times_of_a_dead_rank_stand_still(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_channel_view *channel = scripted_channel(rank, 0, true, 1);
+	const struct ncs_rank *found;
+
+	channel->state = NCS_CHANNEL_SEND_WAIT;
+	channel->since_ns = SECOND;
+	rank->snapshot.last_call_ns = SECOND;
+	for (uint64_t i = 1; i <= 9; i++) {
+		/* The segment of a dead process tells what it last did. */
+		rank->snapshot.liveness = i > 6 ? NCS_DEAD : NCS_ALIVE;
+		channel->time_ns[NCS_CHANNEL_SEND_WAIT] =
+			i > 6 ? 0 : (i - 1) * SECOND;
+		scripted_pass(scripted, i * SECOND);
+	}
+	found = scripted_rank(scripted, 0);
+	assert_int_equal(found->now.channels[0].time_ns[NCS_CHANNEL_SEND_WAIT],
+			 5 * SECOND);
+	assert_int_equal(ncs_wait_ns(found, &found->now.channels[0]),
+			 5 * SECOND);
+	assert_int_equal(found->now.taken_ns, 7 * SECOND);
 }
 
 static void overwritten_records_do_not_count_as_lost(void **state)
@@ -351,6 +385,7 @@ int main(void)
 		TEST(classes_are_copied_with_their_buckets),
 		TEST(another_process_at_the_same_path_has_no_past),
 		TEST(clock_of_a_rank_ends_with_it),
+		TEST(times_of_a_dead_rank_stand_still),
 		TEST(overwritten_records_do_not_count_as_lost),
 		TEST(bytes_are_unknown_without_a_size),
 	};

@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "analysis/base/value_names.h"
+#include "analysis/diagnosis/diagnosis.h"
 #include "test/unit/support/scripted_source.h"
 #include "tui/commands/dump_command.h"
 
@@ -25,8 +26,22 @@ static const struct ncs_stamp stamp = {
 
 /* --- JSON ---------------------------------------------------------------- */
 
+/* Returns the model with its diagnosis. */
+static struct ncs_model diagnose(struct ncs_diagnosis *diagnosis,
+				 const struct scripted *scripted)
+{
+	struct ncs_model model = scripted->model;
+
+	ncs_diagnosis_init(diagnosis);
+	assert_int_equal(ncs_diagnose(diagnosis, &model), 0);
+	model.diagnosis = diagnosis;
+	return model;
+}
+
 static json_t *dump_json(const struct scripted *scripted)
 {
+	struct ncs_diagnosis diagnosis;
+	struct ncs_model diagnosed;
 	json_error_t error;
 	json_t *sample;
 	char *text = NULL;
@@ -34,7 +49,9 @@ static json_t *dump_json(const struct scripted *scripted)
 	FILE *file = open_memstream(&text, &size);
 
 	assert_non_null(file);
-	ncs_dump_json(file, &scripted->model, &stamp);
+	diagnosed = diagnose(&diagnosis, scripted);
+	ncs_dump_json(file, &diagnosed, &stamp);
+	ncs_diagnosis_release(&diagnosis);
 	fclose(file);
 	/* The document is one line that ends with a newline. */
 	assert_ptr_equal(strchr(text, '\n'), text + size - 1);
@@ -107,8 +124,8 @@ static void json_without_jobs_has_empty_lists(void **state)
 
 	scripted_pass(scripted, SECOND);
 	sample = dump_json(scripted);
-	assert_keys(sample, "schema host time_ns realtime_ns recording ranks"
-			    " communicators unreadable");
+	assert_keys(sample, "schema host time_ns realtime_ns recording severity"
+			    " verdict ranks communicators unreadable");
 	assert_integer_at(sample, "schema", 1);
 	assert_string_at(sample, "host", "node7");
 	assert_integer_at(sample, "time_ns", 123);
@@ -685,12 +702,16 @@ static void numbers_of_a_hostile_segment_stay_numbers(void **state)
 static char *dump_text(const struct scripted *scripted, enum ncs_view view)
 {
 	struct ncs_options options = { .view = view, .ascii = true };
+	struct ncs_diagnosis diagnosis;
+	struct ncs_model diagnosed;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *file = open_memstream(&text, &size);
 
 	assert_non_null(file);
-	assert_true(ncs_dump_text(file, &scripted->model, &options, &stamp));
+	diagnosed = diagnose(&diagnosis, scripted);
+	assert_true(ncs_dump_text(file, &diagnosed, &options, &stamp));
+	ncs_diagnosis_release(&diagnosis);
 	fclose(file);
 	return text;
 }
@@ -733,13 +754,14 @@ static void text_has_a_head_titles_and_a_line_for_each_row(void **state)
 	scripted_add(scripted, 1);
 	scripted_pass(scripted, SECOND);
 	text = dump_text(scripted, NCS_VIEW_RANK);
-	assert_int_equal(count_lines(text), 4);
+	assert_int_equal(count_lines(text), 5);
 	assert_ptr_equal(strstr(text, "ncclstat: host node7, 2 ranks, time "),
 			 text);
+	assert_ptr_equal(strstr(text, "healthy: "), line_of(text, 1));
 	/* No cell is empty, so a line can be split at blanks. */
-	for (size_t i = 2; i < 4; i++)
+	for (size_t i = 3; i < 5; i++)
 		assert_int_equal(count_words(line_of(text, i)),
-				 count_words(line_of(text, 1)));
+				 count_words(line_of(text, 2)));
 	free(text);
 }
 

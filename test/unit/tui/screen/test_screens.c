@@ -890,7 +890,7 @@ static void healthy_job_has_no_findings(void **state)
 	(void)state;
 	start(&usual);
 	init(NCS_VIEW_FINDING);
-	source = ncs_source_open_synthetic(1, 8, 4);
+	source = ncs_source_open_synthetic(1, 4, 4);
 	assert_non_null(source);
 	look(source, BORN);
 	shown = moment();
@@ -1646,11 +1646,11 @@ static void click_on_a_track_moves_the_cursor(void **state)
 	start(&usual);
 	open_job(NCS_VIEW_TIMELINE);
 	draw();
-	click(8, 70);
+	click(9, 70);
 	assert_int_equal(screen.time.cursor, 9);
 	assert_int_equal(screen.tables[NCS_VIEW_TIMELINE].selected, 3);
 	/* A click on the name does not move the cursor. */
-	click(9, 10);
+	click(10, 10);
 	assert_int_equal(screen.time.cursor, 9);
 	assert_int_equal(screen.tables[NCS_VIEW_TIMELINE].selected, 4);
 	close_job();
