@@ -128,7 +128,16 @@ static inline bool ncs_cas_acquire_release(uint64_t *word, uint64_t expected,
 		memory_order_relaxed);
 }
 
-/* Does what ncs_cas_acquire_release() does, for a word of 32 bits, relaxed. */
+/* Does what ncs_cas_acquire_release() does, relaxed. */
+static inline bool ncs_cas_relaxed(uint64_t *word, uint64_t expected,
+				   uint64_t value)
+{
+	return atomic_compare_exchange_strong_explicit(
+		NCS_ATOMIC64(word), &expected, value, memory_order_relaxed,
+		memory_order_relaxed);
+}
+
+/* Does what ncs_cas_relaxed() does, for a word of 32 bits. */
 static inline bool ncs_cas_relaxed32(uint32_t *word, uint32_t expected,
 				     uint32_t value)
 {

@@ -9,7 +9,6 @@
 
 #define DETAIL_MASK ((UINT64_C(1) << NCS_DETAIL_BITS) - 1)
 #define SERIAL_MASK (NCS_CONTROL_SERIALS - 1)
-#define RESERVED_MASK (UINT64_C(1) << 39)
 
 static const struct {
 	uint32_t events;
@@ -50,11 +49,14 @@ bool ncs_detail_unpack(uint64_t bits, struct ncs_detail *detail)
 		.has_groups = bits >> 8 & 1,
 		.kernel = bits >> 9 & 0x1f,
 		.sample = bits >> 14 & 0x1f,
+		.timing = bits >> 19 & 0x1f,
 	};
 	if (bits <= DETAIL_MASK &&
 	    detail->kernel <=
 		    NCS_KERNEL_DETAIL_EVERY + NCS_KERNEL_DETAIL_LOG2_MAX &&
 	    detail->sample <= NCS_LEVEL_MAX + 1 &&
+	    detail->timing <=
+		    NCS_TIMING_DETAIL_EVERY + NCS_TIMING_DETAIL_LOG2_MAX &&
 	    (detail->has_groups ?
 		     detail->groups == ncs_groups_sane(detail->groups) :
 		     detail->groups == 0))
@@ -67,7 +69,8 @@ uint64_t ncs_detail_pack(const struct ncs_detail *detail)
 {
 	return detail->groups | (uint64_t)(detail->has_groups & 1) << 8 |
 	       (uint64_t)(detail->kernel & 0x1f) << 9 |
-	       (uint64_t)(detail->sample & 0x1f) << 14;
+	       (uint64_t)(detail->sample & 0x1f) << 14 |
+	       (uint64_t)(detail->timing & 0x1f) << 19;
 }
 
 struct ncs_detail ncs_detail_over(const struct ncs_detail *upper,
@@ -83,6 +86,8 @@ struct ncs_detail ncs_detail_over(const struct ncs_detail *upper,
 		detail.kernel = upper->kernel;
 	if (upper->sample != 0)
 		detail.sample = upper->sample;
+	if (upper->timing != NCS_TIMING_DETAIL_DEFAULT)
+		detail.timing = upper->timing;
 	return detail;
 }
 
@@ -97,7 +102,6 @@ bool ncs_request_unpack(uint64_t word, struct ncs_control_request *request)
 	good = ncs_detail_unpack(word & DETAIL_MASK, &request->base) &&
 	       ncs_detail_unpack(word >> NCS_CONTROL_LEASE_SHIFT & DETAIL_MASK,
 				 &request->lease) &&
-	       !(word & RESERVED_MASK) &&
 	       (request->leased || ncs_detail_pack(&request->lease) == 0);
 	if (!good)
 		memset(request, 0, sizeof(*request));
@@ -167,6 +171,8 @@ uint64_t ncs_control_change(struct ncs_control *control,
 			request.base.kernel = change->to.kernel;
 		if (change->sample)
 			request.base.sample = change->to.sample;
+		if (change->timing)
+			request.base.timing = change->to.timing;
 	} while (!put(control, before, &request, &word));
 	return word;
 }

@@ -42,7 +42,7 @@ struct ncs_control_request {
  * serial number and asks for nothing. */
 bool ncs_request_unpack(uint64_t word, struct ncs_control_request *request);
 
-/* Returns the word of a request; only the serial number's lower 24 bits
+/* Returns the word of a request; only the serial number's lower 15 bits
  * count. */
 uint64_t ncs_request_pack(const struct ncs_control_request *request);
 
@@ -78,7 +78,7 @@ bool ncs_lease_is_over(uint64_t until_ns, uint64_t now_ns);
 struct ncs_change {
 	/* The fields to be changed; kernel timing can only be left to the
 	 * environment again. */
-	bool groups, kernel, sample;
+	bool groups, kernel, sample, timing;
 	struct ncs_detail to; /* unset fields: as in the environment */
 };
 

@@ -34,12 +34,13 @@ _ncclstat()
 		[--units]='bytes bits'
 		[--header]='show hide'
 		[--idle]='show hide'
-		[--set]='default events= sample='
+		[--set]='default events= sample= timing='
 		[--what-if]='net:x latency:- without: producer: host: launch:
 			algorithm: overlap'
 		# Items of --set.
 		[events]='all none default'
 		[sample]='default'
+		[timing]='auto all off 1/ default'
 	)
 	# Arguments that may be left out: they must be joined by "=".
 	local -A optional=(

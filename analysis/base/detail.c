@@ -49,6 +49,17 @@ void ncs_kernel_text(const struct ncs_detail *detail, char *text, size_t size)
 	}
 }
 
+void ncs_timing_text(const struct ncs_detail *detail, char *text, size_t size)
+{
+	static const char *const words[] = { "default", "off", "auto", "all" };
+
+	if (detail->timing <= NCS_TIMING_DETAIL_EVERY)
+		snprintf(text, size, "%s", words[detail->timing]);
+	else
+		snprintf(text, size, "1/%u",
+			 1u << (detail->timing - NCS_TIMING_DETAIL_EVERY));
+}
+
 uint64_t ncs_sample_period(const struct ncs_detail *detail)
 {
 	return UINT64_C(1) << (detail->sample > 0 ? detail->sample - 1 : 0);
@@ -57,7 +68,7 @@ uint64_t ncs_sample_period(const struct ncs_detail *detail)
 void ncs_detail_text(const struct ncs_detail *detail, char *text, size_t size)
 {
 	const char *comma = "";
-	char kernel[32];
+	char kernel[32], timing[32];
 
 	if (size == 0)
 		return;
@@ -72,9 +83,15 @@ void ncs_detail_text(const struct ncs_detail *detail, char *text, size_t size)
 		ncs_append(text, size, "%skernel=%s", comma, kernel);
 		comma = ",";
 	}
-	if (detail->sample != 0)
+	if (detail->sample != 0) {
 		ncs_append(text, size, "%ssample=%" PRIu64, comma,
 			   ncs_sample_period(detail));
+		comma = ",";
+	}
+	if (detail->timing != NCS_TIMING_DETAIL_DEFAULT) {
+		ncs_timing_text(detail, timing, sizeof(timing));
+		ncs_append(text, size, "%stiming=%s", comma, timing);
+	}
 	if (!text[0])
 		ncs_append(text, size, "default");
 }
@@ -129,11 +146,18 @@ void ncs_detail_note(const struct ncs_detail *detail,
 		     enum ncs_kernel_status status, char *text, size_t size)
 {
 	const char *comma;
+	char timing[32];
 
 	if (size == 0)
 		return;
 	text[0] = '\0';
 	append_kernel_note(detail, status, text, size);
+	if (detail->timing != NCS_TIMING_DETAIL_DEFAULT &&
+	    detail->timing != NCS_TIMING_DETAIL_AUTO) {
+		ncs_timing_text(detail, timing, sizeof(timing));
+		ncs_append(text, size, "%stiming %s", text[0] ? ", " : "",
+			   timing);
+	}
 	if (detail->sample > 1)
 		ncs_append(text, size, "%ssample 1/%" PRIu64,
 			   text[0] ? ", " : "", ncs_sample_period(detail));
@@ -312,13 +336,41 @@ static bool parse_sample(struct detail_word word, struct ncs_change *change,
 	return !error[0];
 }
 
+static bool parse_timing(struct detail_word word, struct ncs_change *change,
+			 char *error, size_t size)
+{
+	struct detail_word whole = word;
+	unsigned log2;
+
+	change->timing = true;
+	if (is(&word, "default"))
+		change->to.timing = NCS_TIMING_DETAIL_DEFAULT;
+	else if (is(&word, "off"))
+		change->to.timing = NCS_TIMING_DETAIL_OFF;
+	else if (is(&word, "auto"))
+		change->to.timing = NCS_TIMING_DETAIL_AUTO;
+	else if (is(&word, "all"))
+		change->to.timing = NCS_TIMING_DETAIL_EVERY;
+	else if (take(&word, "1/") &&
+		 parse_log2(&word, NCS_TIMING_DETAIL_LOG2_MAX, &log2))
+		change->to.timing = (uint8_t)(NCS_TIMING_DETAIL_EVERY + log2);
+	else
+		snprintf(error, size,
+			 "timing= expects default, off, auto, all or 1/N with a"
+			 " power of two up to %u, not '%.*s'",
+			 1u << NCS_TIMING_DETAIL_LOG2_MAX, (int)whole.length,
+			 whole.text);
+	return !error[0];
+}
+
 static bool parse_item(struct detail_word word, struct ncs_change *change,
 		       char *error, size_t size)
 {
 	if (is(&word, "default")) {
 		*change = (struct ncs_change){ .groups = true,
 					       .kernel = true,
-					       .sample = true };
+					       .sample = true,
+					       .timing = true };
 		return true;
 	}
 	if (take(&word, "events="))
@@ -331,8 +383,10 @@ static bool parse_item(struct detail_word word, struct ncs_change *change,
 	}
 	if (take(&word, "sample="))
 		return parse_sample(word, change, error, size);
+	if (take(&word, "timing="))
+		return parse_timing(word, change, error, size);
 	snprintf(error, size,
-		 "events=, sample= or default is expected, not '%.*s'",
+		 "events=, sample=, timing= or default is expected, not '%.*s'",
 		 (int)word.length, word.text);
 	return false;
 }
@@ -356,8 +410,9 @@ bool ncs_change_parse(const char *text, struct ncs_change *change, char *error,
 			return false;
 		text += word.length;
 	}
-	if (change->groups || change->sample)
+	if (change->groups || change->sample || change->timing)
 		return true;
-	snprintf(error, error_size, "events=, sample= or default is expected");
+	snprintf(error, error_size,
+		 "events=, sample=, timing= or default is expected");
 	return false;
 }

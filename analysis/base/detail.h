@@ -6,6 +6,7 @@
  *   SETTING   default | ITEM[,ITEM]...
  *   ITEM      events=default | events=all[-GROUP]... | events=none[+GROUP]...
  *             sample=default | N
+ *             timing=default | off | auto | all | 1/N
  *
  * GROUP is a name of ncclstat/tables/event_groups.def, N a power of two.
  */
@@ -20,12 +21,13 @@
 #include "ncclstat/reader.h"
 #include "shm/control.h"
 
-/* Writes a detail as text: "events=all-steps,kernel=off,sample=16". */
+/* Writes a detail as text: "events=all-steps,kernel=off,sample=16,
+ * timing=auto". */
 void ncs_detail_text(const struct ncs_detail *detail, char *text, size_t size);
 
-/* Writes what is unusual about a detail: "kernel always, sample 1/16".
- * The text is empty if all events are collected, no kernel is timed and nothing
- * is sampled. If the plugin times kernels in another way than the detail says,
+/* Writes what is unusual about a detail: "kernel always, timing off, sample
+ * 1/16". The text is empty if all events are collected, launches are timed as
+ * without a request, no kernel is timed and nothing is sampled. If the plugin times kernels in another way than the detail says,
  * the text has that status: "kernel graph_off". */
 void ncs_detail_note(const struct ncs_detail *detail,
 		     enum ncs_kernel_status status, char *text, size_t size);
@@ -33,6 +35,9 @@ void ncs_detail_note(const struct ncs_detail *detail,
 /* Writes the value of kernel= as text: "off"; "sampled:64" with earlier
  * plugins. */
 void ncs_kernel_text(const struct ncs_detail *detail, char *text, size_t size);
+
+/* Writes the value of timing= as text: "1/64"; "default" if it is not known. */
+void ncs_timing_text(const struct ncs_detail *detail, char *text, size_t size);
 
 /* Returns the value of sample=: one of so many operations is recorded. */
 uint64_t ncs_sample_period(const struct ncs_detail *detail);

@@ -14,11 +14,10 @@
  *
  * A request is one word, so that it changes as a whole:
  *
- *   bits  0 … 18  base detail, in force until another request changes it
- *         19      a lease is held
- *        20 … 38  the lease's detail, in force above the base during the lease
- *        39       0
- *        40 … 63  serial number, incremented by each change; 0: no request yet
+ *   bits  0 … 23  base detail, in force until another request changes it
+ *         24      a lease is held
+ *        25 … 48  the lease's detail, in force above the base during the lease
+ *        49 … 63  serial number, incremented by each change; 0: no request yet
  *
  * A detail is:
  *
@@ -29,6 +28,8 @@
  *                 refuses what earlier viewers ask for
  *         14 … 18 sampling: 1 + level, where one operation in 2^level keeps the
  *                 records of its children; 0: not set
+ *        19 … 23  timing of launches: enum ncs_timing_detail; 0: not set, or
+ *                 not known, from plugins before minor version 5 of the ABI
  *
  * A field that is not set in the lease's detail is taken from the base; one
  * that is not set there is taken from the environment that the process was
@@ -46,7 +47,7 @@
 #include "ncclstat/tables/refusals.def"
 
 #define NCS_CONTROL_MAGIC UINT64_C(0x4c52544e4353434e) /* "NCSCNTRL" */
-#define NCS_CONTROL_VERSION (1u << 16 | 0u) /* major, minor */
+#define NCS_CONTROL_VERSION (2u << 16 | 0u) /* major, minor */
 #define NCS_CONTROL_BYTES 4096u /* size of the file */
 
 enum ncs_event_group {
@@ -76,19 +77,29 @@ enum ncs_kernel_detail {
 
 #define NCS_KERNEL_DETAIL_LOG2_MAX 20u
 
+enum ncs_timing_detail {
+	NCS_TIMING_DETAIL_DEFAULT, /* not set */
+	NCS_TIMING_DETAIL_OFF,
+	NCS_TIMING_DETAIL_AUTO,  /* as many launches as cost little */
+	NCS_TIMING_DETAIL_EVERY, /* + n: one launch in 2^n; n is 0: all */
+};
+
+#define NCS_TIMING_DETAIL_LOG2_MAX 20u
+
 /* An unpacked detail. */
 struct ncs_detail {
 	uint8_t has_groups; /* 1: groups are set */
 	uint8_t groups; /* bits, by enum ncs_event_group */
 	uint8_t kernel; /* enum ncs_kernel_detail */
 	uint8_t sample; /* 1 + level; 0: not set */
+	uint8_t timing; /* enum ncs_timing_detail */
 };
 
-#define NCS_DETAIL_BITS 19
-#define NCS_CONTROL_LEASED (UINT64_C(1) << 19)
-#define NCS_CONTROL_LEASE_SHIFT 20
-#define NCS_CONTROL_SERIAL_SHIFT 40
-#define NCS_CONTROL_SERIALS (UINT32_C(1) << 24)
+#define NCS_DETAIL_BITS 24
+#define NCS_CONTROL_LEASED (UINT64_C(1) << 24)
+#define NCS_CONTROL_LEASE_SHIFT 25
+#define NCS_CONTROL_SERIAL_SHIFT 49
+#define NCS_CONTROL_SERIALS (UINT32_C(1) << 15)
 
 /* How long a lease lasts unless renewed, and the longest remaining time that is
  * accepted. */
@@ -119,6 +130,8 @@ struct ncs_control {
 static_assert((int)NCS_GROUP_COUNT <= 8, "groups fit a detail");
 static_assert(NCS_KERNEL_DETAIL_EVERY + NCS_KERNEL_DETAIL_LOG2_MAX < 32,
 	      "the period fits a detail");
+static_assert(NCS_TIMING_DETAIL_EVERY + NCS_TIMING_DETAIL_LOG2_MAX < 32,
+	      "the period of timing fits a detail");
 static_assert(NCS_LEVEL_MAX + 1 < 32, "the level fits a detail");
 static_assert(offsetof(struct ncs_control, version) == 8, "version");
 static_assert(offsetof(struct ncs_control, request) == 128,

@@ -14,6 +14,7 @@
 #include "plugin/mask/release_events.h"
 #include "plugin/state/lane.h"
 #include "plugin/mask/mask.h"
+#include "plugin/state/launches.h"
 #include "plugin/state/registry.h"
 #include "plugin/events/sampling.h"
 #include "shm/clock.h"
@@ -28,6 +29,7 @@ struct ncs_control_watch ncs_control_watch = {
 static struct {
 	uint64_t busy; /* 1 while a thread uses this */
 	struct ncs_control_writer writer;
+	bool timing_allowed;           /* NCCL reports launches */
 	struct ncs_detail environment; /* the environment's settings */
 	struct ncs_detail base;        /* of the last valid request */
 	struct ncs_detail in_force;
@@ -36,11 +38,57 @@ static struct {
 
 /* --- Applying a detail -------------------------------------------------- */
 
+static uint8_t timing_detail(const struct ncs_control_start *start)
+{
+	switch (start->stream_mode) {
+	case NCS_STREAM_MODE_AUTO:
+		return NCS_TIMING_DETAIL_AUTO;
+	case NCS_STREAM_MODE_ALL:
+		return NCS_TIMING_DETAIL_EVERY;
+	case NCS_STREAM_MODE_PERIOD:
+		return (uint8_t)(NCS_TIMING_DETAIL_EVERY + start->stream_level);
+	default:
+		return NCS_TIMING_DETAIL_OFF;
+	}
+}
+
 static uint8_t sample_detail(void)
 {
 	uint64_t level = ncs_load_relaxed(&ncs_registry.sample_level);
 
 	return (uint8_t)(level < NCS_LEVEL_MAX ? 1 + level : 1 + NCS_LEVEL_MAX);
+}
+
+/* Publishes that launches are timed or not, where nothing was launched yet, so
+ * that the watch thread does not. */
+static void publish_timing(enum ncs_stream_status status)
+{
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
+		struct ncs_comm *comm = &ncs_registry.comms[i];
+		struct ncs_launches *launches = ncs_launches_of(comm);
+
+		if (launches && ncs_comm_is_live(comm) &&
+		    ncs_load_relaxed(&launches->stage) == NCS_LAUNCHES_IDLE)
+			ncs_store_relaxed(&comm->header->launches.status,
+					  status);
+	}
+}
+
+static void set_timing(uint8_t timing)
+{
+	enum ncs_stream_mode mode = NCS_STREAM_MODE_PERIOD;
+	uint64_t level = 0;
+
+	if (timing == NCS_TIMING_DETAIL_OFF)
+		mode = NCS_STREAM_MODE_OFF;
+	else if (timing == NCS_TIMING_DETAIL_AUTO)
+		mode = NCS_STREAM_MODE_AUTO;
+	else
+		level = timing - NCS_TIMING_DETAIL_EVERY;
+	ncs_store_relaxed(&ncs_launch_process.timing,
+			  NCS_LAUNCH_TIMING(mode, level));
+	publish_timing(mode == NCS_STREAM_MODE_OFF ? NCS_STREAM_OFF :
+						     NCS_STREAM_WAITING);
 }
 
 /* Applies the parts of a complete detail that differ from the current one. */
@@ -51,6 +99,8 @@ static void enforce(const struct ncs_detail *detail)
 				    ncs_groups_events(detail->groups));
 	if (detail->sample != control.in_force.sample)
 		ncs_sampling_set_level(detail->sample - 1u);
+	if (detail->timing != control.in_force.timing)
+		set_timing(detail->timing);
 	control.in_force = *detail;
 }
 
@@ -147,6 +197,10 @@ static void update(struct ncs_lane_state *lane, uint64_t word, uint64_t now)
 		asked.refused = NCS_REFUSAL_KERNEL;
 		wanted.kernel = control.environment.kernel;
 	}
+	if (wanted.timing > NCS_TIMING_DETAIL_OFF && !control.timing_allowed) {
+		asked.refused = NCS_REFUSAL_TIMING;
+		wanted.timing = NCS_TIMING_DETAIL_OFF;
+	}
 	enforce(&wanted);
 	published->in_force = ncs_detail_pack(&wanted);
 	published->asked = word;
@@ -194,6 +248,7 @@ int ncs_control_open(const struct ncs_control_start *start)
 {
 	int error = -EEXIST;
 
+	control.timing_allowed = start->api_version >= NCS_LAUNCH_API;
 	control.environment = (struct ncs_detail){
 		.has_groups = 1,
 		.groups = NCS_GROUPS_ALL,
@@ -202,6 +257,8 @@ int ncs_control_open(const struct ncs_control_start *start)
 				  NCS_KERNEL_DETAIL_ALWAYS :
 				  NCS_KERNEL_DETAIL_OFF,
 		.sample = sample_detail(),
+		.timing = control.timing_allowed ? timing_detail(start) :
+						   NCS_TIMING_DETAIL_OFF,
 	};
 	control.in_force = control.environment;
 	control.settings.in_force = ncs_detail_pack(&control.in_force);

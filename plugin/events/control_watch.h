@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "plugin/nccl/environment.h"
 #include "plugin/state/comm.h"
 
 /* The state that each group of calls checks. */
@@ -49,6 +50,8 @@ struct ncs_control_start {
 	const struct ncs_process *process;
 	unsigned api_version;
 	bool kernel_always; /* NCCLSTAT_KERNEL_TIMING=always */
+	enum ncs_stream_mode stream_mode;
+	uint64_t stream_level; /* for PERIOD */
 };
 
 /* Creates the control object. Call it at the first init, before there is a

@@ -3,6 +3,7 @@
 #include "plugin/events/launch.h"
 
 #include "plugin/nccl/cuda_driver.h"
+#include "plugin/nccl/environment.h"
 #include "shm/hash.h"
 
 /* --- Choosing ----------------------------------------------------------- */
@@ -11,7 +12,8 @@
  * the same ones; those of a level are among those of each lower level. */
 static bool is_timed(const struct ncs_comm *comm, uint64_t number)
 {
-	uint64_t level = ncs_load_relaxed(&ncs_launch_process.level);
+	uint64_t level =
+		NCS_LAUNCH_LEVEL(ncs_load_relaxed(&ncs_launch_process.timing));
 	uint64_t hash;
 
 	if (level >= 64)
@@ -279,6 +281,9 @@ void ncs_launch_start_followed(struct ncs_comm *comm,
 		lane->launch_number = 0;
 		lane->launch_slot = NULL;
 	}
+	if (NCS_LAUNCH_MODE(ncs_load_relaxed(&ncs_launch_process.timing)) ==
+	    NCS_STREAM_MODE_OFF)
+		return;
 	/* ORDER: pairs with fail() (plugin/life/launch_poll.c): after an error
 	 * the driver is left alone. */
 	stage = ncs_load_acquire(&launches->stage);

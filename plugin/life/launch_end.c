@@ -3,6 +3,7 @@
 #include "plugin/life/launch_end.h"
 
 #include "plugin/events/operation.h"
+#include "plugin/nccl/environment.h"
 #include "plugin/state/lane.h"
 #include "plugin/state/registry.h"
 #include "plugin/state/slots.h"
@@ -12,18 +13,21 @@ pthread_mutex_t ncs_watched_lock = PTHREAD_MUTEX_INITIALIZER;
 void ncs_watched_publish(struct ncs_watched *self)
 {
 	struct ncs_launch_progress *progress = &self->comm->header->launches;
-	uint64_t level = ncs_load_relaxed(&ncs_launch_process.level);
+	uint64_t timing = ncs_load_relaxed(&ncs_launch_process.timing);
 	uint64_t failure = ncs_load_relaxed(&self->failure);
 	uint64_t status = NCS_STREAM_WAITING;
 
 	if (failure != 0) {
 		status = NCS_STREAM_FAILED;
 		ncs_store_relaxed(&progress->failure, failure);
+	} else if (NCS_LAUNCH_MODE(timing) == NCS_STREAM_MODE_OFF) {
+		status = NCS_STREAM_OFF;
 	} else if (ncs_load_relaxed(&self->launches.stage) !=
 		   NCS_LAUNCHES_IDLE) {
-		status = level == 0 ? NCS_STREAM_ALL : NCS_STREAM_SOME;
+		status = NCS_LAUNCH_LEVEL(timing) == 0 ? NCS_STREAM_ALL :
+							 NCS_STREAM_SOME;
 	}
-	ncs_store_relaxed(&progress->level, level);
+	ncs_store_relaxed(&progress->level, NCS_LAUNCH_LEVEL(timing));
 	ncs_store_relaxed(&progress->status, status);
 	if (self->clock) {
 		ncs_store_relaxed(&progress->bias_ns,

@@ -32,8 +32,10 @@ void ncs_launch_level_reset(enum ncs_stream_mode mode, uint64_t level)
 	measured.rate = 0;
 	measured.last_launches = measured.last_timed = 0;
 	measured.allowance = BURST;
-	ncs_launch_process.mode = mode;
-	ncs_launch_process.level = mode == NCS_STREAM_MODE_PERIOD ? level : 0;
+	ncs_store_relaxed(
+		&ncs_launch_process.timing,
+		NCS_LAUNCH_TIMING(mode,
+				  mode == NCS_STREAM_MODE_PERIOD ? level : 0));
 }
 
 void ncs_launch_level_begin(uint64_t now)
@@ -53,10 +55,25 @@ static uint64_t level_for(double rate)
 	return level;
 }
 
+/* Returns the level for the launches so far, as measured. */
+static uint64_t next_level(uint64_t level)
+{
+	uint64_t needed = level_for(measured.rate);
+
+	if (measured.allowance <= 0 && level < needed)
+		return needed;
+	if (measured.allowance <= 0 && level == 0)
+		return 1;
+	if (measured.allowance > BURST / 2 && level > needed)
+		return level - 1;
+	return level;
+}
+
 /* Lets bursts be timed whole as long as the average leaves allowance for them,
  * and lowers the level only once there is allowance again. */
 void ncs_launch_level_choose(uint64_t now)
 {
+	uint64_t timing = ncs_load_relaxed(&ncs_launch_process.timing);
 	uint64_t launches = ncs_load_relaxed(&ncs_launch_process.launches);
 	uint64_t timed = ncs_load_relaxed(&ncs_launch_process.timed);
 	double seconds =
@@ -64,11 +81,8 @@ void ncs_launch_level_choose(uint64_t now)
 					      now - measured.last_pass) /
 		1e9;
 	double weight = seconds < 1 ? seconds : 1;
-	uint64_t level, needed;
 
-	if (ncs_load_relaxed(&ncs_launch_process.mode) !=
-		    NCS_STREAM_MODE_AUTO ||
-	    seconds <= 0)
+	if (seconds <= 0)
 		return;
 	measured.rate += weight * ((double)(launches - measured.last_launches) /
 					   seconds -
@@ -83,13 +97,10 @@ void ncs_launch_level_choose(uint64_t now)
 	measured.last_pass = now;
 	measured.last_launches = launches;
 	measured.last_timed = timed;
-	level = ncs_load_relaxed(&ncs_launch_process.level);
-	needed = level_for(measured.rate);
-	if (measured.allowance <= 0 && level < needed)
-		level = needed;
-	else if (measured.allowance <= 0 && level == 0)
-		level = 1;
-	else if (measured.allowance > BURST / 2 && level > needed)
-		level--;
-	ncs_store_relaxed(&ncs_launch_process.level, level);
+	/* Unless somebody has asked for something else meanwhile. */
+	if (NCS_LAUNCH_MODE(timing) == NCS_STREAM_MODE_AUTO)
+		ncs_cas_relaxed(&ncs_launch_process.timing, timing,
+				NCS_LAUNCH_TIMING(
+					NCS_STREAM_MODE_AUTO,
+					next_level(NCS_LAUNCH_LEVEL(timing))));
 }

@@ -11,9 +11,6 @@
 #include "plugin/nccl/cuda_driver.h"
 #include "plugin/state/registry.h"
 
-/* The first version of the API that reports launches. */
-#define LAUNCH_API 5u
-
 /* Communicators that are gone but whose events are still pending need room,
  * too. */
 #define LAUNCHES_MAX (NCS_COMM_MAX + 16u)
@@ -202,17 +199,20 @@ void ncs_launch_watch_reset(const struct ncs_environment *environment,
 	ncs_launch_process.start_watch = start_watch;
 }
 
+/* Returns whether a new communicator can be followed: NCS_STREAM_WAITING, or
+ * NCS_STREAM_OFF as long as nobody asks for more; else why not. */
 static enum ncs_stream_status why_not(const struct ncs_comm *comm)
 {
 	const char *missing;
 
-	if (ncs_load_relaxed(&ncs_launch_process.mode) == NCS_STREAM_MODE_OFF)
-		return NCS_STREAM_OFF;
-	if (comm->api_version < LAUNCH_API)
+	if (comm->api_version < NCS_LAUNCH_API)
 		return NCS_STREAM_RELEASE;
 	if (!ncs_cuda_driver_find(&missing))
 		return NCS_STREAM_NO_DRIVER;
-	return NCS_STREAM_WAITING;
+	return NCS_LAUNCH_MODE(ncs_load_relaxed(&ncs_launch_process.timing)) ==
+			       NCS_STREAM_MODE_OFF ?
+		       NCS_STREAM_OFF :
+		       NCS_STREAM_WAITING;
 }
 
 /* Returns an entry for a communicator; NULL if all are in use. The lock is
@@ -232,7 +232,7 @@ void ncs_launch_watch_add(struct ncs_comm *comm)
 	struct ncs_watched *self = NULL;
 
 	pthread_mutex_lock(&ncs_watched_lock);
-	if (status == NCS_STREAM_WAITING) {
+	if (status == NCS_STREAM_WAITING || status == NCS_STREAM_OFF) {
 		self = free_watched();
 		if (!self)
 			status = NCS_STREAM_NO_ROOM;

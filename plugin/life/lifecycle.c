@@ -419,6 +419,8 @@ static void open_control(const struct ncs_init *init)
 		.api_version = init->api_version,
 		.kernel_always = process.config.kernel_timing ==
 				 NCS_KERNEL_TIMING_ALWAYS,
+		.stream_mode = process.config.stream_mode,
+		.stream_level = process.config.stream_level,
 	};
 	int error;
 

@@ -88,11 +88,20 @@ struct ncs_launches {
 	struct ncs_launch_slot slots[NCS_LAUNCH_MAX];
 };
 
+/* The first version of the API that reports launches. */
+#define NCS_LAUNCH_API 5u
+
+/* The word of a mode (enum ncs_stream_mode) and a level: one launch in 2^level
+ * is timed. */
+#define NCS_LAUNCH_TIMING(mode, level) ((uint64_t)(mode) << 8 | (level))
+#define NCS_LAUNCH_MODE(timing) ((timing) >> 8)
+#define NCS_LAUNCH_LEVEL(timing) ((timing)&0xff)
+
 /* State that all launches of the process share. */
 struct ncs_launch_process {
-	uint64_t mode; /* enum ncs_stream_mode */
-	/* One launch in 2^level is timed; chosen by the watch thread. */
-	uint64_t level;
+	/* Which launches are timed, in one word: NCS_LAUNCH_TIMING(). In
+	 * NCS_STREAM_MODE_AUTO the watch thread chooses the level. */
+	uint64_t timing;
 	uint64_t launches; /* so far, of all communicators */
 	uint64_t timed;
 	uint64_t spacing_ticks; /* least time between launches that are followed

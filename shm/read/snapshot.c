@@ -198,6 +198,9 @@ static void take_launches(struct ncs_snapshot *snapshot,
 	view->status = status < NCS_STREAM_STATUS_COUNT ?
 			       (enum ncs_stream_status)status :
 			       NCS_STREAM_UNKNOWN;
+	/* Launches since are not counted. */
+	if (view->status == NCS_STREAM_OFF && view->ended == view->followed)
+		view->ended = view->begun = view->followed = view->launched = 0;
 	view->level = level < 64 ? (unsigned)level : 63;
 	view->timed = ncs_load_relaxed(&progress->timed);
 	view->captured = ncs_load_relaxed(&progress->captured);

@@ -99,7 +99,7 @@ static uint64_t ask_sample(struct ncs_control *control, uint8_t sample)
 
 static void ask_default(struct ncs_control *control)
 {
-	const struct ncs_change change = { true, true, true, { 0 } };
+	const struct ncs_change change = { true, true, true, true, { 0 } };
 
 	ncs_control_change(control, &change);
 }
@@ -123,6 +123,10 @@ static void start_as_the_environment_says(void *argument)
 	CHECK_EQUAL(settings->in_force.kernel, NCS_KERNEL_DETAIL_OFF,
 		    "no kernels");
 	CHECK_EQUAL(settings->in_force.sample, 1, "all records");
+	CHECK_EQUAL(settings->in_force.timing,
+		    host_api(guest.host) >= 5 ? NCS_TIMING_DETAIL_AUTO :
+						NCS_TIMING_DETAIL_OFF,
+		    "as many launches as cost little");
 	CHECK_EQUAL(settings->asked, 0, "no request yet");
 	CHECK_EQUAL(settings->changes, 0, "nothing has changed");
 	CHECK_EQUAL(settings->refused, NCS_REFUSAL_NONE, "nor was refused");
@@ -243,6 +247,40 @@ static void kernel_timing_is_not_switched(void **state)
 {
 	(void)state;
 	for_each_api(ask_for_kernels);
+}
+
+static void ask_for_times(void *argument)
+{
+	const struct ncs_settings_view *settings;
+	struct ncs_remote *remote;
+	int api = *(int *)argument;
+	struct guest guest;
+
+	guest_open(&guest, api);
+	remote = remote_of(&guest);
+	for (uint8_t timing = NCS_TIMING_DETAIL_EVERY + 4;
+	     timing >= NCS_TIMING_DETAIL_OFF; timing--) {
+		const struct ncs_change change = { .timing = true,
+						   .to.timing = timing };
+		bool refused = api < 5 && timing > NCS_TIMING_DETAIL_OFF;
+
+		ncs_control_change(ncs_remote_control(remote), &change);
+		play_group(&guest);
+		settings = settings_now(&guest);
+		CHECK_EQUAL(settings->in_force.timing,
+			    refused ? NCS_TIMING_DETAIL_OFF : timing, "timing");
+		CHECK_EQUAL(settings->refused,
+			    refused ? NCS_REFUSAL_TIMING : NCS_REFUSAL_NONE,
+			    "refused");
+	}
+	ncs_remote_close(remote);
+	guest_close(&guest);
+}
+
+static void timing_is_refused_if_launches_are_not_reported(void **state)
+{
+	(void)state;
+	for_each_api(ask_for_times);
 }
 
 static void ask_for_none(void *argument)
@@ -391,7 +429,7 @@ static void ask_for_nonsense(void *argument)
 	const struct ncs_settings_view *settings;
 	struct ncs_control *control;
 	struct ncs_remote *remote;
-	int api = *(int *)argument, all;
+	int api = *(int *)argument, all, allowed;
 	uint64_t good;
 	struct guest guest;
 
@@ -399,6 +437,7 @@ static void ask_for_nonsense(void *argument)
 	remote = remote_of(&guest);
 	control = ncs_remote_control(remote);
 	all = host_mask();
+	allowed = all | (api >= 5 ? NCCL_EVENT_KERNEL_CH : 0);
 	ask_sample(control, 9);
 	ncs_control_take_lease(control, &more, ONE, ncs_clock_monotonic_ns());
 	play_group(&guest);
@@ -423,7 +462,7 @@ static void ask_for_nonsense(void *argument)
 					  (uint64_t)random();
 		control->lease_holder = (uint64_t)random();
 		play_group(&guest);
-		CHECK(!(host_mask() & ~all), "more than the release supports");
+		CHECK(!(host_mask() & ~allowed), "more than the release supports");
 		CHECK(host_mask() & NCCL_EVENT_GROUP,
 		      "calls are never turned off");
 		if (!ncs_request_unpack(word, &request))
@@ -434,6 +473,8 @@ static void ask_for_nonsense(void *argument)
 	play_group(&guest);
 	CHECK_EQUAL(settings_now(&guest)->refused, NCS_REFUSAL_NONE,
 		    "sense again");
+	/* Kernels that were timed have yet to be reported. */
+	make_calls(&guest, guest.context, 2);
 	CHECK_EQUAL(host_mask(), all, "sense again");
 	check_still_follows(&guest, "after nonsense");
 	ncs_remote_close(remote);
@@ -829,6 +870,8 @@ int main(void)
 		cmocka_unit_test(
 			kernel_timing_stays_on_while_other_events_are_switched),
 		cmocka_unit_test(kernel_timing_is_not_switched),
+		cmocka_unit_test(
+			timing_is_refused_if_launches_are_not_reported),
 		cmocka_unit_test(every_change_leaves_a_record),
 		cmocka_unit_test(
 			all_communicators_of_a_process_show_the_same_settings),

@@ -11,7 +11,9 @@
 
 #include "plugin/state/launches.h"
 #include "shm/clock.h"
+#include "shm/control.h"
 #include "shm/hash.h"
+#include "shm/read/remote.h"
 #include "test/plugin/cuda_job.h"
 
 #define FIRST_API 5
@@ -184,8 +186,7 @@ static void fill_up(void *argument)
 	CHECK(followed >= NCS_LAUNCH_MAX / 2, "half of the slots are filled");
 	CHECK(cuda->finish(job.stream), "the first");
 	cuda_job_expect_progress(job.header, before + followed,
-				 before + followed,
-				 "those that are followed");
+				 before + followed, "those that are followed");
 	WAIT_UNTIL(cuda_job_done(job.header) == done_before + followed,
 		   "operations");
 	CHECK_EQUAL(cuda_job_in_flight(job.header), count - followed,
@@ -537,8 +538,8 @@ static void begin_before_the_operation(void *argument)
 	begin = record.start + record.delta[1];
 	CHECK(record.flags & NCS_RECORD_ON_STREAM, "source");
 	CHECK(begin >= least && begin <= most && most < reported,
-	      "it began after %lld ticks, at most %lld", (long long)(begin - least),
-	      (long long)(most - least));
+	      "it began after %lld ticks, at most %lld",
+	      (long long)(begin - least), (long long)(most - least));
 	CHECK(record.delta[0] > record.delta[1], "it was enqueued later");
 	cuda_job_close();
 }
@@ -686,6 +687,104 @@ static void leave_alone(void *argument)
 }
 
 SCENARIO_TEST(timing_off_leaves_the_driver_alone, leave_alone)
+
+/* --- Changed while the job runs ----------------------------------------- */
+
+static struct ncs_remote *remote;
+
+/* Asks for another timing, which the plugin sees as the next group begins. */
+static void ask(uint8_t timing)
+{
+	const struct ncs_change change = { .timing = true,
+					   .to.timing = timing };
+	char why[128];
+
+	if (!remote)
+		CHECK(ncs_remote_find(scenario_directory,
+				      ncs_reader_header(job.guest.view.reader),
+				      &remote, why,
+				      sizeof(why)) == NCS_ATTACHED,
+		      "%s", why);
+	ncs_control_change(ncs_remote_control(remote), &change);
+	stop(&job.guest, start_type(&job.guest, NCCL_EVENT_GROUP_API, NULL));
+}
+
+static uint64_t driver_calls(void)
+{
+	return cuda->counts().calls[FAKE_CUDA_EVENT_RECORD] +
+	       cuda->counts().calls[FAKE_CUDA_STREAM_IS_CAPTURING];
+}
+
+static void turn_off_and_on(void *argument)
+{
+	uint64_t launched, calls, done;
+
+	(void)argument;
+	cuda_job_come("all");
+	launched = JOB_PROGRESS(launched);
+	done = cuda_job_done(job.header);
+	cuda_job_call(FOREVER);
+	cuda_job_call(FOREVER);
+	cuda_job_expect_progress(job.header, launched + 1, launched, "begun");
+	ask(NCS_TIMING_DETAIL_OFF);
+	cuda_job_expect_status(NCS_STREAM_OFF, "off");
+	calls = driver_calls();
+	for (unsigned i = 0; i < 10; i++)
+		cuda_job_call(0);
+	CHECK_EQUAL(driver_calls(), calls, "launches leave the driver alone");
+	CHECK_EQUAL(JOB_PROGRESS(launched), launched + 2, "nor counted");
+	view_take(&job.guest.view);
+	CHECK_EQUAL(job.guest.view.now.launches.begun, launched + 1,
+		    "what is followed is still known");
+	/* A launch that is followed is so to its end. */
+	cuda->finish(job.stream);
+	cuda_job_expect_progress(job.header, launched + 2, launched + 1,
+				 "the first");
+	cuda->finish(job.stream);
+	cuda_job_expect_progress(job.header, launched + 2, launched + 2,
+				 "the second");
+	WAIT_UNTIL(cuda_job_done(job.header) == done + 2, "both are done");
+	view_take(&job.guest.view);
+	CHECK_EQUAL(job.guest.view.now.launches.launched, 0,
+		    "nothing is known of later launches");
+	/* An operation of such a launch neither has an end nor a phase. */
+	CHECK_EQUAL(cuda_job_in_flight(job.header), 10, "in flight");
+	ask(NCS_TIMING_DETAIL_EVERY);
+	cuda_job_call(FOREVER);
+	cuda_job_expect_progress(job.header, launched + 3, launched + 2,
+				 "on again");
+	cuda_job_expect_status(NCS_STREAM_ALL, "on again");
+	cuda->finish(job.stream);
+	cuda_job_expect_all_ended("on again");
+	WAIT_UNTIL(cuda_job_done(job.header) == done + 3, "it is done");
+	ncs_remote_close(remote);
+	cuda_job_close();
+}
+
+SCENARIO_TEST(timing_is_turned_off_and_on, turn_off_and_on)
+
+static void turn_on(void *argument)
+{
+	(void)argument;
+	cuda_job_open("cuda.so", "off", LAST_API);
+	ask(NCS_TIMING_DETAIL_AUTO);
+	CHECK_EQUAL(JOB_PROGRESS(status), NCS_STREAM_WAITING, "asked for");
+	ask(NCS_TIMING_DETAIL_OFF);
+	CHECK_EQUAL(JOB_PROGRESS(status), NCS_STREAM_OFF, "off again");
+	ask(NCS_TIMING_DETAIL_EVERY + 20);
+	cuda_job_call(FOREVER);
+	cuda_job_expect_progress(job.header, 1, 0, "the first launch");
+	cuda_job_expect_status(NCS_STREAM_SOME, "one in so many");
+	WAIT_UNTIL(JOB_PROGRESS(level) == 20, "level");
+	ask(NCS_TIMING_DETAIL_DEFAULT);
+	cuda_job_expect_status(NCS_STREAM_OFF, "as the environment says");
+	cuda->finish(job.stream);
+	cuda_job_expect_progress(job.header, 1, 1, "the first launch");
+	ncs_remote_close(remote);
+	cuda_job_close();
+}
+
+SCENARIO_TEST(timing_that_is_off_at_first_is_turned_on, turn_on)
 
 static void be_old(void *argument)
 {
@@ -840,6 +939,8 @@ int main(void)
 		cmocka_unit_test(ranks_time_the_same_launches),
 		cmocka_unit_test(fast_launches_are_timed_in_part),
 		cmocka_unit_test(timing_off_leaves_the_driver_alone),
+		cmocka_unit_test(timing_is_turned_off_and_on),
+		cmocka_unit_test(timing_that_is_off_at_first_is_turned_on),
 		cmocka_unit_test(releases_without_launches_are_reported),
 		cmocka_unit_test(missing_driver_or_function_is_reported),
 		cmocka_unit_test(operation_ends_with_its_proxy_and_its_kernel),

@@ -67,7 +67,7 @@ set_to events=all-control,sample=4 && said 'asked 2 processes' &&
 verdict '--set asks all processes and prints their answers' $?
 sees 'sample 1/4, no control'
 verdict 'the view shows the settings in force' $?
-all_have 'events=all-control,kernel=off,sample=4$'
+all_have 'events=all-control,kernel=off,sample=4,timing=[a-z]*$'
 verdict 'a dump shows the settings in force' $?
 
 victim=$("$ncclstat" --list | awk '$2 == 0 { print $1 }')
@@ -76,8 +76,11 @@ set_to sample=8 --pid "$victim" && said "asked 1 process for sample=8" &&
 verdict '--pid asks one process only' $?
 sees 'settings differ'
 verdict 'the view shows that settings differ' $?
+set_to timing=1/8 && said 'asked 2 processes for timing=1/8' &&
+	all_have 'timing=1/8$'
+verdict '--set changes how many launches are timed' $?
 set_to default --comm 'wor*' && said 'asked 2 processes for default' &&
-	all_have 'events=all,kernel=off,sample=1$'
+	all_have 'events=all,kernel=off,sample=1,timing=[a-z]*$'
 verdict '--comm asks the processes of a communicator' $?
 set_to default --comm 'nobody*'
 [ "$status" -eq 1 ] && said "nobody"
@@ -99,22 +102,22 @@ press s
 press -l 'sample=2'
 press Escape
 press F9
-sees 'nothing here stops a job' && all_have 'sample=16$'
+sees 'nothing here stops a job' && all_have 'sample=16,timing=[a-z]*$'
 verdict 'Esc at the prompt asks for nothing' $?
 
 press d
 sees 'while this view runs' && sees 'lease [0-5]s' &&
-	all_have 'events=all,kernel=off,sample=1,lease$'
+	all_have 'events=all,kernel=off,sample=1,timing=[a-z]*,lease$'
 verdict 'key d asks for more detail while the view runs' $?
 press d
-sees 'gave back' && misses 'lease' && all_have 'kernel=off,sample=16$'
+sees 'gave back' && misses 'lease' && all_have 'kernel=off,sample=16,timing=[a-z]*$'
 verdict 'key d again ends that' $?
 
 press d
 sees 'lease [0-5]s'
 # Longer than a lease lasts without renewal.
 sleep 6
-shows 'lease [0-5]s' && all_have 'sample=1,lease$'
+shows 'lease [0-5]s' && all_have 'sample=1,timing=[a-z]*,lease$'
 verdict 'the lease is renewed as long as the view runs' $?
 
 "$ncclstat" --dump=json | grep -q "\"lease\":{\"pid\":$pid,"
@@ -122,12 +125,12 @@ verdict 'a dump names the holder of the lease' $?
 
 kill -s KILL "$pid"
 ended 137
-soon all_have 'kernel=off,sample=16$'
+soon all_have 'kernel=off,sample=16,timing=[a-z]*$'
 verdict 'the lease of a killed view ends' $?
 
 open 110x30 "exec $ncclstat --interval 0.2"
 started && press d && sees 'lease [0-5]s' && press q && ended 0 &&
-	soon all_have 'kernel=off,sample=16$'
+	soon all_have 'kernel=off,sample=16,timing=[a-z]*$'
 verdict 'the lease of a view that quits ends' $?
 
 # A stopped view cannot renew its lease; when it continues it must not renew an
@@ -135,10 +138,10 @@ verdict 'the lease of a view that quits ends' $?
 open 110x30 "exec $ncclstat --interval 0.2"
 started && press d && sees 'lease [0-5]s'
 kill -s STOP "$pid"
-soon all_have 'kernel=off,sample=16$'
+soon all_have 'kernel=off,sample=16,timing=[a-z]*$'
 verdict 'the lease of a stopped view ends' $?
 kill -s CONT "$pid"
-sees 'has ended; d takes it again' && all_have 'kernel=off,sample=16$'
+sees 'has ended; d takes it again' && all_have 'kernel=off,sample=16,timing=[a-z]*$'
 verdict 'a view that continues reports that its lease has ended' $?
 press q
 ended 0
@@ -163,7 +166,7 @@ kill -s STOP $ranks && rest T $ranks && refused_with 1 sample=32 \
 verdict 'a process without calls has not answered' $?
 # shellcheck disable=SC2086
 kill -s CONT $ranks
-soon all_have 'sample=32$'
+soon all_have 'sample=32,timing=[a-z]*$'
 verdict 'it answers with its next call' $?
 
 # shellcheck disable=SC2046 # a list of words

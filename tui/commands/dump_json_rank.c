@@ -73,7 +73,7 @@ static json_t *settings_of(const struct ncs_snapshot *snapshot)
 {
 	const struct ncs_settings_view *settings = &snapshot->settings;
 	json_t *object;
-	char kernel[32];
+	char kernel[32], timing[32];
 
 	if (!settings->known)
 		return json_null();
@@ -83,6 +83,11 @@ static json_t *settings_of(const struct ncs_snapshot *snapshot)
 	ncs_json_add_word(object, "kernel", kernel);
 	ncs_json_add_number(object, "sample",
 			    ncs_sample_period(&settings->in_force));
+	ncs_timing_text(&settings->in_force, timing, sizeof(timing));
+	if (settings->in_force.timing != NCS_TIMING_DETAIL_DEFAULT)
+		ncs_json_add_word(object, "timing", timing);
+	else
+		ncs_json_add(object, "timing", json_null());
 	ncs_json_add_number(object, "changes", settings->changes);
 	ncs_json_add_time(object, "changed_ns", settings->changed_ns);
 	ncs_json_add_number_if(object, "asked", settings->asked != 0,

@@ -51,6 +51,7 @@ static void change_text(const struct ncs_change *change, char *text,
 	struct ncs_detail asked_for = { 0 };
 
 	if (change->groups && change->kernel && change->sample &&
+	    change->timing &&
 	    ncs_detail_pack(&change->to) == 0) {
 		snprintf(text, size, "default");
 		return;
@@ -65,6 +66,8 @@ static void change_text(const struct ncs_change *change, char *text,
 		ncs_append(text, size, "%sevents=default", text[0] ? "," : "");
 	if (change->sample && asked_for.sample == 0)
 		ncs_append(text, size, "%ssample=default", text[0] ? "," : "");
+	if (change->timing && asked_for.timing == NCS_TIMING_DETAIL_DEFAULT)
+		ncs_append(text, size, "%stiming=default", text[0] ? "," : "");
 }
 
 static const char *processes(size_t count)

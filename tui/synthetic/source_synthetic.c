@@ -86,6 +86,7 @@ static void set_settings(struct ncs_settings_view *settings)
 		.groups = NCS_GROUPS_ALL,
 		.kernel = NCS_KERNEL_DETAIL_ALWAYS,
 		.sample = 1,
+		.timing = NCS_TIMING_DETAIL_AUTO,
 	};
 }
 

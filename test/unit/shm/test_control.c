@@ -25,6 +25,7 @@ static const struct ncs_detail more = {
 	.groups = NCS_GROUPS_ALL,
 	.kernel = NCS_KERNEL_DETAIL_EVERY + 4,
 	.sample = 1,
+	.timing = NCS_TIMING_DETAIL_EVERY,
 };
 
 static struct ncs_control_request request_of(uint64_t word)
@@ -59,6 +60,9 @@ static void every_detail_survives_being_packed(void **state)
 			    NCS_KERNEL_DETAIL_EVERY +
 				    NCS_KERNEL_DETAIL_LOG2_MAX);
 		assert_true(detail.sample <= 1 + NCS_LEVEL_MAX);
+		assert_true(detail.timing <=
+			    NCS_TIMING_DETAIL_EVERY +
+				    NCS_TIMING_DETAIL_LOG2_MAX);
 		good++;
 	}
 	/* Groups: not set, or calls together with any of control, launches and
@@ -67,7 +71,9 @@ static void every_detail_survives_being_packed(void **state)
 	assert_int_equal(good, (1 + 16 * 4) *
 				       (NCS_KERNEL_DETAIL_EVERY +
 					NCS_KERNEL_DETAIL_LOG2_MAX + 1) *
-				       (NCS_LEVEL_MAX + 2));
+				       (NCS_LEVEL_MAX + 2) *
+				       (NCS_TIMING_DETAIL_EVERY +
+					NCS_TIMING_DETAIL_LOG2_MAX + 1));
 }
 
 static void random_words_are_hardly_ever_valid(void **state)
@@ -129,7 +135,8 @@ static void every_event_except_kernels_is_in_one_group(void **state)
 
 static void unset_fields_come_from_the_lower_detail(void **state)
 {
-	const struct ncs_detail lower = { 1, 0x81, NCS_KERNEL_DETAIL_OFF, 5 },
+	const struct ncs_detail lower = { 1, 0x81, NCS_KERNEL_DETAIL_OFF, 5,
+					  NCS_TIMING_DETAIL_AUTO },
 				nothing = { 0 },
 				kernel = { .kernel = NCS_KERNEL_DETAIL_ALWAYS };
 	struct ncs_detail over = ncs_detail_over(&nothing, &lower);
@@ -140,13 +147,14 @@ static void unset_fields_come_from_the_lower_detail(void **state)
 	assert_int_equal(over.kernel, NCS_KERNEL_DETAIL_ALWAYS);
 	assert_int_equal(over.groups, 0x81);
 	assert_int_equal(over.sample, 5);
+	assert_int_equal(over.timing, NCS_TIMING_DETAIL_AUTO);
 	over = ncs_detail_over(&more, &lower);
 	assert_memory_equal(&over, &more, sizeof(over));
 }
 
 static void serial_numbers_wrap_around(void **state)
 {
-	const uint64_t last = UINT64_C(0xffffff) << NCS_CONTROL_SERIAL_SHIFT,
+	const uint64_t last = UINT64_C(0x7fff) << NCS_CONTROL_SERIAL_SHIFT,
 		       first = UINT64_C(1) << NCS_CONTROL_SERIAL_SHIFT;
 	struct ncs_control control = { .request = last };
 	struct ncs_change change = kernel_change(NCS_KERNEL_DETAIL_OFF);
@@ -179,9 +187,13 @@ static void change_leaves_other_fields_alone(void **state)
 	assert_int_equal(request.base.sample, 4);
 	assert_int_equal(request.base.has_groups, 0);
 	assert_int_equal(request.serial, 2);
+	change = (struct ncs_change){ .timing = true,
+				      .to.timing = NCS_TIMING_DETAIL_OFF };
+	ncs_control_change(&control, &change);
 	change = kernel_change(NCS_KERNEL_DETAIL_DEFAULT);
 	ncs_control_change(&control, &change);
 	request = request_of(control.request);
+	assert_int_equal(request.base.timing, NCS_TIMING_DETAIL_OFF);
 	assert_int_equal(request.base.kernel, NCS_KERNEL_DETAIL_DEFAULT);
 	assert_int_equal(request.base.sample, 4);
 }
@@ -200,7 +212,7 @@ static void invalid_request_is_replaced_by_the_next_one(void **state)
 	assert_false(request.leased);
 }
 
-#define CHANGES 20000
+#define CHANGES 10000u
 
 static struct ncs_control shared;
 

@@ -63,11 +63,37 @@ static void items_are_separated_by_commas_or_blanks(void **state)
 	}
 }
 
+static void timings_are_parsed(void **state)
+{
+	static const struct {
+		const char *text;
+		uint8_t timing;
+	} cases[] = {
+		{ "timing=default", NCS_TIMING_DETAIL_DEFAULT },
+		{ "timing=off", NCS_TIMING_DETAIL_OFF },
+		{ "timing=auto", NCS_TIMING_DETAIL_AUTO },
+		{ "timing=all", NCS_TIMING_DETAIL_EVERY },
+		{ "timing=1/1", NCS_TIMING_DETAIL_EVERY },
+		{ "timing=1/64", NCS_TIMING_DETAIL_EVERY + 6 },
+		{ "timing=1/1048576",
+		  NCS_TIMING_DETAIL_EVERY + NCS_TIMING_DETAIL_LOG2_MAX },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		expect(cases[i].text);
+		assert_true(change.timing && !change.groups && !change.kernel &&
+			    !change.sample);
+		assert_int_equal(change.to.timing, cases[i].timing);
+	}
+}
+
 static void default_resets_all_settings(void **state)
 {
 	(void)state;
 	expect("default");
-	assert_true(change.groups && change.kernel && change.sample);
+	assert_true(change.groups && change.kernel && change.sample &&
+		    change.timing);
 	assert_int_equal(ncs_detail_pack(&change.to), 0);
 	expect("events=default,sample=default");
 	assert_true(change.groups && change.sample && !change.kernel);
@@ -108,6 +134,11 @@ static void malformed_setting_is_refused_with_an_explanation(void **state)
 	expect_error("kernel=always", "kernel=", "off or always");
 	expect_error("kernel=sampled:64", "kernel=", "off or always");
 	expect_error("kernel=default", "kernel=", "off or always");
+	expect_error("timing=", "''", "auto");
+	expect_error("timing=on", "'on'", "1/N");
+	expect_error("timing=1/", "'1/'", "power of two");
+	expect_error("timing=1/3", "'1/3'", "power of two");
+	expect_error("timing=64", "'64'", "1/N");
 	expect_error("sample=0", "'0'", "power of two");
 	expect_error("sample=12", "'12'", "power of two");
 	expect_error("sample=1.5", "'1.5'", "power of two");
@@ -136,7 +167,9 @@ static void written_detail_is_parsed_to_the_same(void **state)
 		char text[160];
 
 		/* Kernel timing is only written. */
-		if (!ncs_detail_unpack(bits, &detail) || detail.kernel != 0)
+		if (!ncs_detail_unpack(bits, &detail) || detail.kernel != 0 ||
+		    (detail.timing > NCS_TIMING_DETAIL_EVERY &&
+		     detail.sample > 1))
 			continue;
 		ncs_detail_text(&detail, text, sizeof(text));
 		expect(text);
@@ -156,38 +189,46 @@ static void note_names_unusual_settings(void **state)
 		const char *note;
 		enum ncs_kernel_status status;
 	} cases[] = {
-		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_OFF, 1 },
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_OFF, 1, 0 },
 		  "",
 		  NCS_KERNEL_OFF },
 		{ { 0 }, "", NCS_KERNEL_UNKNOWN },
-		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_EVERY + 6, 1 },
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_EVERY + 6, 1, 0 },
 		  "kernel 1/64",
 		  NCS_KERNEL_UNKNOWN },
-		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_ALWAYS, 5 },
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_ALWAYS, 5, 0 },
 		  "kernel always, sample 1/16",
 		  NCS_KERNEL_ALWAYS },
 		{ { 1, NCS_GROUPS_ALL & ~(1u << NCS_GROUP_CONTROL),
-		    NCS_KERNEL_DETAIL_AUTO, 1 },
+		    NCS_KERNEL_DETAIL_AUTO, 1, 0 },
 		  "kernel auto, no control",
 		  NCS_KERNEL_SAMPLED },
 		{ { 1,
 		    1u << NCS_GROUP_CALLS | 1u << NCS_GROUP_OPERATIONS |
 			    1u << NCS_GROUP_PROXY | 1u << NCS_GROUP_STEPS,
-		    NCS_KERNEL_DETAIL_OFF, 1 },
+		    NCS_KERNEL_DETAIL_OFF, 1, 0 },
 		  "no network/control/launches/copies",
 		  NCS_KERNEL_OFF },
-		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_EVERY + 6, 1 },
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_EVERY + 6, 1, 0 },
 		  "kernel 1/64",
 		  NCS_KERNEL_SAMPLED },
-		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_EVERY + 6, 2 },
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_EVERY + 6, 2, 0 },
 		  "kernel several, sample 1/2",
 		  NCS_KERNEL_SEVERAL },
-		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_OFF, 1 },
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_OFF, 1, 0 },
 		  "",
 		  NCS_KERNEL_RELEASE },
-		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_OFF, 1 },
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_OFF, 1, 0 },
 		  "kernel chained",
 		  NCS_KERNEL_CHAINED },
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_OFF, 1,
+		    NCS_TIMING_DETAIL_AUTO },
+		  "",
+		  NCS_KERNEL_OFF },
+		{ { 1, NCS_GROUPS_ALL, NCS_KERNEL_DETAIL_OFF, 4,
+		    NCS_TIMING_DETAIL_EVERY + 3 },
+		  "timing 1/8, sample 1/8",
+		  NCS_KERNEL_OFF },
 	};
 	char text[160];
 
@@ -227,6 +268,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(item_changes_only_the_setting_it_names),
 		cmocka_unit_test(items_are_separated_by_commas_or_blanks),
+		cmocka_unit_test(timings_are_parsed),
 		cmocka_unit_test(default_resets_all_settings),
 		cmocka_unit_test(groups_are_removed_and_added),
 		cmocka_unit_test(

@@ -908,8 +908,8 @@ static void settings_come_with_their_lease(void **state)
 	scripted_pass(scripted, 2 * SECOND);
 	sample = dump_json(scripted);
 	assert_keys(at(sample, "ranks.0.settings"),
-		    "events kernel sample changes changed_ns asked refused"
-		    " lease");
+		    "events kernel sample timing changes changed_ns asked"
+		    " refused lease");
 	assert_int_equal(json_array_size(at(sample, "ranks.0.settings.events")),
 			 2);
 	assert_string_at(sample, "ranks.0.settings.events.1", "control");

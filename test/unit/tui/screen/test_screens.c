@@ -1518,7 +1518,7 @@ static void lease_is_shown_until_it_expires(void **state)
 		settings->known = true;
 		settings->in_force =
 			(struct ncs_detail){ 1, NCS_GROUPS_ALL,
-					     NCS_KERNEL_DETAIL_EVERY + 4, 1 };
+					     NCS_KERNEL_DETAIL_EVERY + 4, 1, 0 };
 		settings->lease_until_ns = SEEN + 4500 * (SECOND / 1000);
 	}
 	start(&roomy);
