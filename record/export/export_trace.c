@@ -33,6 +33,7 @@ static void take_words(struct ncs_trace_export *export)
 			ncs_trace_word(writer, ncs_proxy_state_name(i));
 	export->wait = ncs_trace_word(writer, "wait");
 	export->part = ncs_trace_word(writer, "part");
+	export->launch = ncs_trace_word(writer, "launch");
 	export->queued =
 		ncs_trace_word(writer, ncs_activity_label(NCS_ACTIVITY_QUEUED));
 	export->running = ncs_trace_word(

@@ -82,9 +82,17 @@ struct ncs_trace_channel {
 	struct ncs_slice_tracks phases;
 };
 
+/* Launches on one CUDA stream. */
+struct ncs_trace_launches {
+	struct ncs_slice_tracks tracks;
+	/* In ticks; 0 if there was none. */
+	uint64_t latest_begin, latest_end;
+};
+
 /* The operations on one CUDA stream. */
 struct ncs_trace_stream {
 	uint64_t handle;
+	struct ncs_trace_launches launches;
 	struct ncs_slice_tracks functions[NCS_FUNCTION_COUNT];
 };
 
@@ -95,6 +103,7 @@ struct ncs_trace_rank {
 	struct ncs_slice_tracks *calls; /* by lane */
 	size_t call_count;
 	size_t call_capacity;
+	struct ncs_trace_launches launches; /* on no known stream */
 	struct ncs_slice_tracks functions[NCS_FUNCTION_COUNT];
 	struct ncs_trace_stream *streams;
 	size_t stream_count;
@@ -127,6 +136,7 @@ struct ncs_trace_export {
 	uint32_t proxy_states[NCS_PROXY_STATE_COUNT];
 	uint32_t wait;
 	uint32_t part;
+	uint32_t launch;
 	uint32_t queued;
 	uint32_t running;
 };

@@ -17,6 +17,33 @@ static uint64_t correlation_of(uint64_t comm_id, unsigned function,
 	return XXH3_64bits(words, sizeof(words)) | 1;
 }
 
+/* Writes the launch of an operation's kernel, from its begin to its end on the
+ * stream. The operations of a launch come one after the other, and have the
+ * same times; the first of them stands for all. */
+static void put_launch(struct ncs_trace_export *export,
+		       struct ncs_trace_launches *launches,
+		       const struct ncs_record *record,
+		       const struct ncs_export_span *span,
+		       const struct ncs_trace_event *operation)
+{
+	uint64_t begin = record->start + record->delta[1];
+	uint64_t end = record->start + record->duration;
+	const struct ncs_trace_event event = {
+		.name = operation->name,
+		.category = export->launch,
+		.correlation = operation->correlation,
+	};
+
+	if (!(record->flags & NCS_RECORD_ON_STREAM) ||
+	    record->flags & NCS_RECORD_AGAIN ||
+	    record->delta[1] >= record->duration ||
+	    (begin == launches->latest_begin && end == launches->latest_end))
+		return;
+	launches->latest_begin = begin;
+	launches->latest_end = end;
+	ncs_trace_export_slice(export, &launches->tracks, span, &event);
+}
+
 static void put_operation(struct ncs_trace_export *export,
 			  struct ncs_trace_rank *rank, uint64_t stream,
 			  const struct ncs_record *record)
@@ -53,6 +80,9 @@ static void put_operation(struct ncs_trace_export *export,
 			       begun_ns);
 	ncs_trace_export_inner(export, track, export->running, begun_ns,
 			       span.end_ns);
+	span.start_ns = begun_ns;
+	put_launch(export, on ? &on->launches : &rank->launches, record, &span,
+		   &event);
 }
 
 /* Writes a child; `known` is NULL if its operation is not known. */

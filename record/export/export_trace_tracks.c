@@ -16,7 +16,8 @@ enum {
 	PLACE_MARKS = 100,
 	PLACE_CALLS = 101,      /* and the following places, one per lane */
 	PLACE_STREAMS = 500, /* and the following places, one per CUDA stream */
-	PLACE_FUNCTIONS = 1000, /* also below a stream */
+	PLACE_LAUNCHES = 999, /* also below a stream, like the next ones */
+	PLACE_FUNCTIONS = 1000,
 	PLACE_PROXY = 1100,
 	PLACE_OTHER = 1101,
 	PLACE_CHANNELS = 1200, /* and the following places, one per channel */
@@ -69,6 +70,15 @@ static void name_rank(const struct ncs_export_rank *facts, char *name,
 		 identity->gpu);
 }
 
+static void begin_launches(struct ncs_trace_launches *launches, uint32_t parent)
+{
+	*launches = (struct ncs_trace_launches){
+		.tracks = { .parent = parent,
+			    .place = PLACE_LAUNCHES,
+			    .name = "launches" },
+	};
+}
+
 static void begin_functions(struct ncs_slice_tracks *functions, uint32_t parent)
 {
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
@@ -99,6 +109,7 @@ struct ncs_trace_rank *ncs_trace_export_rank(struct ncs_trace_export *export,
 	rank->counters.place = PLACE_COUNTERS;
 	rank->marks =
 		ncs_trace_track(writer, rank->track, "marks", PLACE_MARKS);
+	begin_launches(&rank->launches, rank->track);
 	begin_functions(rank->functions, rank->track);
 	rank->proxy = (struct ncs_slice_tracks){ .parent = rank->track,
 						 .place = PLACE_PROXY,
@@ -128,6 +139,7 @@ static struct ncs_trace_stream *add_stream(struct ncs_trace_export *export,
 	size_t count = rank->stream_count;
 	char handle_text[NCS_CUDA_STREAM_TEXT_BYTES], name[32];
 	struct ncs_trace_stream *stream;
+	uint32_t track;
 
 	if (count == NCS_TRACE_STREAMS_MAX ||
 	    ncs_array_reserve(&rank->streams, &rank->stream_capacity, count + 1,
@@ -137,9 +149,10 @@ static struct ncs_trace_stream *add_stream(struct ncs_trace_export *export,
 	stream->handle = handle;
 	ncs_cuda_stream_text(handle, handle_text);
 	snprintf(name, sizeof(name), "stream %s", handle_text);
-	begin_functions(stream->functions,
-			ncs_trace_track(export->writer, rank->track, name,
-					PLACE_STREAMS + (uint32_t)count));
+	track = ncs_trace_track(export->writer, rank->track, name,
+				PLACE_STREAMS + (uint32_t)count);
+	begin_launches(&stream->launches, track);
+	begin_functions(stream->functions, track);
 	return stream;
 }
 
@@ -309,9 +322,12 @@ void ncs_trace_rank_release(struct ncs_trace_rank *rank)
 	for (size_t i = 0; i < rank->call_count; i++)
 		ncs_slice_tracks_release(&rank->calls[i]);
 	free(rank->calls);
+	ncs_slice_tracks_release(&rank->launches.tracks);
 	release_functions(rank->functions);
-	for (size_t i = 0; i < rank->stream_count; i++)
+	for (size_t i = 0; i < rank->stream_count; i++) {
+		ncs_slice_tracks_release(&rank->streams[i].launches.tracks);
 		release_functions(rank->streams[i].functions);
+	}
 	free(rank->streams);
 	ncs_slice_tracks_release(&rank->proxy);
 	ncs_slice_tracks_release(&rank->other);

@@ -23,6 +23,8 @@ MOMENTS = ("mark", "settings")
 SEND_WAITS = ("send_gpu_wait_ns", "send_peer_wait_ns", "send_wait_ns")
 RECV_WAITS = ("recv_wait_ns", "recv_flush_wait_ns", "recv_gpu_wait_ns")
 
+ROUNDING_NS = 3
+
 failed = False
 
 
@@ -76,13 +78,30 @@ def slices(lines):
                 if line.get(wait):
                     add("wait", line[wait])
         elif event in ("coll", "p2p"):
-            begun = line["first_child_ns"] or line["enqueued_ns"] or 0
+            begun = line["first_child_ns"]
+            if not line["on_stream"]:
+                begun = begun or line["enqueued_ns"] or 0
             if begun >= line["duration_ns"]:
                 begun = line["duration_ns"]
             for part in (begun, line["duration_ns"] - begun):
                 if part:
                     add("part", part)
     return found
+
+
+def launches(lines):
+    """Returns the number of kernels that were timed on their streams, and the sum
+    of their times. The operations of a launch have the same times, but for
+    rounding."""
+    spans = sorted((rank_of(line), line["stream"] or "",
+                    line["start_ns"] + line["first_child_ns"],
+                    line["duration_ns"] - line["first_child_ns"])
+                   for line in lines
+                   if line.get("on_stream") and not line["again"])
+    found = [now for now, before in zip(spans, [None] + spans)
+             if before is None or now[:2] != before[:2] or
+             now[2] - before[2] > ROUNDING_NS]
+    return len(found), sum(span[3] for span in found)
 
 
 def streams(lines):
@@ -171,6 +190,9 @@ def ask(folder, trace, *questions):
 def check_trace(folder, trace, lines, state_count):
     name = trace.rsplit(".", 1)[-1]
     counts, sums = slices(lines)
+    kernels, kernel_ns = launches(lines)
+    if kernels:
+        counts["launch"], sums["launch"] = kernels, kernel_ns
     by, arrows, joined, counters, errors, ranges, overlaps, tracks, calls = ask(
         folder, trace,
         "select category, count(*) as count, sum(dur) as sum from slice"
@@ -257,21 +279,24 @@ def check_streams(lines, lossy):
 def check_table(path, lines, untimed, lossy):
     """Checks the table. It counts all operations with a time, except that
     processes `untimed` may have fewer, and processes `lossy` more, than there
-    are lines."""
+    are lines, and that of operations of one kind those on the stream may be the
+    only ones that count."""
     with open(path, newline="", encoding="utf-8") as file:
         text = file.read()
     rows = list(csv.DictReader(text.splitlines()))
     check("csv: lines end as RFC 4180 has it",
           text.count("\n"), text.count("\r\n"))
-    operations = collections.Counter()
+    operations, streamed = collections.Counter(), collections.Counter()
     for line in lines:
         if line["event"] in ("coll", "p2p") and not line["again"]:
             operations[line["pid"], line["function"]] += 1
+            streamed[line["pid"], line["function"]] += line["on_stream"]
     timed = collections.Counter()
     for row in rows:
         timed[int(row["pid"]), row["function"]] += int(row["timed"])
     for of in operations.keys() | timed.keys():
-        if of[0] in untimed and timed[of] <= operations[of] or \
+        if 0 < streamed[of] <= timed[of] <= operations[of] or \
+                of[0] in untimed and timed[of] <= operations[of] or \
                 of[0] in lossy and timed[of] >= operations[of]:
             operations[of] = timed[of]
     check("csv: operations with a time, of each rank and function", +timed,
@@ -283,10 +308,13 @@ def check_table(path, lines, untimed, lossy):
         algbw = float(row["average_bytes"]) / (
             float(row["time_avg_us"]) * 1e3)
         busbw = algbw * FACTORS[row["function"]](int(row["nranks"]))
+        # A launch of several operations counts with the bytes of all.
+        largest = float("inf") if row["timing"] == "stream" else \
+            max(1, 2 * int(row["size_bytes"]))
         if not near(algbw, float(row["algbw_gb_s"])) or \
                 not near(busbw, float(row["busbw_gb_s"])) or \
                 not int(row["size_bytes"]) <= float(row["average_bytes"]) < \
-                max(1, 2 * int(row["size_bytes"])):
+                largest:
             wrong.append(row)
     check("csv: bandwidths follow from sizes and times", wrong, [])
     check("csv: some are known", any(r["busbw_gb_s"] for r in rows), True)

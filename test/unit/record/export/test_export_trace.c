@@ -295,6 +295,60 @@ static void operations_lie_below_their_stream(void **state)
 		    decoded_track(trace, events[4]->track)->parent);
 }
 
+static struct ncs_record launched(uint32_t operation, uint64_t start_ns,
+				  uint64_t begin_ns)
+{
+	struct ncs_record record = collective(operation, operation);
+
+	record.start = BASE_NS + start_ns;
+	record.flags = NCS_RECORD_ON_STREAM;
+	record.delta[1] = begin_ns - start_ns;
+	record.duration = record.delta[1] + 500;
+	return record;
+}
+
+/* The second and the third operation are of one launch. */
+static void each_launch_lies_on_its_stream_once(void **state)
+{
+	static const uint64_t begin_ns[] = { 1000, 2000, 3000 };
+	const uint64_t stream = NCS_RECORD_STREAM(0x7f0012345678);
+	const struct decoded_event *event, *operation;
+	const struct decoded_trace *trace;
+	struct exported_trace *exported = *state;
+	struct ncs_record again = launched(4, 900, 3000);
+	size_t at = 0, operations_at = 0;
+
+	put_on(exported, 0, stream, launched(1, 500, 1000));
+	put_on(exported, 0, stream, launched(2, 600, 2000));
+	put_on(exported, 0, stream, launched(3, 650, 2000));
+	put_on(exported, 0, stream, launched(4, 900, 3000));
+	put_on(exported, 0, stream, collective(5, 5));
+	put_on(exported, 0, 0, launched(6, 100, 4000));
+	again.flags |= NCS_RECORD_AGAIN;
+	put_on(exported, 0, stream, again);
+	trace = finish(exported);
+	assert_int_equal(decoded_count(trace, "launch"), 4);
+	for (unsigned i = 0; i < 3; i++) {
+		event = decoded_next(trace, "launch", &at);
+		assert_string_equal(track_name(trace, event), "launches");
+		assert_string_equal(parent_name(trace, event),
+				    "stream 0x7f0012345678");
+		assert_string_equal(event->name, "AllReduce");
+		assert_int_equal(event->at_ns, BASE_NS + begin_ns[i]);
+		assert_int_equal(event->end_ns, event->at_ns + 500);
+		if (i > 0)
+			continue;
+		while ((operation = decoded_next(trace, "coll",
+						 &operations_at)))
+			if (operation->correlation == event->correlation)
+				break;
+		assert_non_null(operation);
+	}
+	event = decoded_next(trace, "launch", &at);
+	assert_string_equal(parent_name(trace, event),
+			    "rank 0 (host, pid 100)");
+}
+
 static void excess_streams_are_named_in_arguments(void **state)
 {
 	const struct decoded_event *event = NULL, *next;
@@ -667,6 +721,7 @@ static void any_record_content_is_exported_safely(void **state)
 		found += event->type == 1 &&
 			 (!event->category ||
 			  (strcmp(event->category, "wait") != 0 &&
+			   strcmp(event->category, "launch") != 0 &&
 			   strcmp(event->category, "part") != 0));
 	}
 	assert_true(instants > 0);
@@ -680,6 +735,7 @@ int main(void)
 		TEST(waits_fill_their_step),
 		TEST(operation_slice_holds_queued_and_running),
 		TEST(operations_lie_below_their_stream),
+		TEST(each_launch_lies_on_its_stream_once),
 		TEST(excess_streams_are_named_in_arguments),
 		TEST(arrow_leaves_and_arrives_with_the_data),
 		TEST(arrow_has_both_ends_or_does_not_exist),
