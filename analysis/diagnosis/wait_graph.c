@@ -51,8 +51,8 @@ static bool is_stalled(const struct ncs_rank *rank)
 	return true;
 }
 
-/* If NCCL times the kernels of one call in many, it reports only the ends of
- * the timed calls. */
+/* An earlier plugin may have timed the kernels of one call in many: NCCL then
+ * reported only the ends of these. */
 bool ncs_rank_reports_ends(const struct ncs_rank *rank, unsigned function)
 {
 	const struct ncs_function_view *view = &rank->now.functions[function];

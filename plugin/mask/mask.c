@@ -5,9 +5,9 @@
  * the GPU writes its count, and NCCL waits for its own count to be written. The
  * two differ after a captured call, a message of a rank to itself, and a
  * Broadcast that becomes an AllGatherV; from 2.31 on NCCL counts timed works
- * only. If all works are timed, or none, all counts are written sooner or
- * later; if some are, the job may hang. So kernel bits do not change while a
- * communicator lives. All others may, at any time and on any thread. */
+ * only. If all works are timed, or none, all counts are written; if some are,
+ * the job may hang. So kernel bits do not change while a communicator lives.
+ * All others may, at any time and on any thread. */
 #include "plugin/mask/mask.h"
 
 #include <sched.h>
@@ -72,19 +72,21 @@ static void publish(void)
 	}
 }
 
-/* Returns true if another communicator than `comm` lives, or may live. */
-static bool another_lives(const struct ncs_comm *comm)
+/* Returns true if another communicator than `but` lives, or may live, whose
+ * mask is `word` (any if NULL). */
+static bool another_lives(const struct ncs_comm *but, const uint32_t *word)
 {
-	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
-		if (&ncs_registry.comms[i] != comm &&
-		    ncs_comm_is_live(&ncs_registry.comms[i]))
+	const struct ncs_comm *comm = ncs_registry.comms;
+
+	for (; comm < ncs_registry.comms + NCS_COMM_MAX; comm++)
+		if (comm != but && ncs_comm_is_live(comm) &&
+		    (!word || ncs_load_relaxed(&comm->mask) == (uintptr_t)word))
 			return true;
 	return mask.unseen;
 }
 
 /* Swaps the value that was stored last for the wanted one, so that another
- * writer's is not lost, until nobody has asked for it meanwhile: the value that
- * stays follows from the latest settings. */
+ * writer's is not lost, until nobody has asked for it meanwhile. */
 static void store(void)
 {
 	uint64_t asked;
@@ -95,7 +97,8 @@ static void store(void)
 		 * setting that was changed before is stored here. */
 		asked = ncs_load_acquire(&mask.asked);
 		value = wanted(mask.api_version);
-		if (mask.word && !mask.foreign && another_lives(NULL)) {
+		if (mask.word && !mask.foreign &&
+		    another_lives(NULL, mask.word)) {
 			mask.foreign = !ncs_cas_relaxed32(mask.word,
 							  mask.stored, value);
 			mask.stored = value;
@@ -128,26 +131,26 @@ void ncs_mask_set_events(enum ncs_mask_part part, uint32_t events)
 
 void ncs_mask_add_comm(struct ncs_comm *comm, uint32_t *word)
 {
-	bool first = !another_lives(comm);
+	bool first = !another_lives(comm, NULL);
 	unsigned api_version = comm ? comm->api_version : 0;
-	uint64_t kernel = ncs_load_relaxed(&mask.events[NCS_MASK_CHAINED]);
+	uint32_t events = ncs_release_events(api_version), kernel;
 
 	if (!word)
 		return;
 	/* ORDER: pairs with store() (plugin/mask/mask.c). */
 	while (!ncs_cas_acquire_release(&mask.asked, 0, 1))
 		sched_yield();
-	if (mask.timing == NCS_KERNEL_TIMING_ALWAYS)
-		kernel |= ncs_release_events(api_version);
+	kernel = (uint32_t)ncs_load_relaxed(&mask.events[NCS_MASK_CHAINED]) |
+		 (mask.timing == NCS_KERNEL_TIMING_ALWAYS ? events : 0);
 	if (first)
-		mask.kernel = (uint32_t)kernel & NCS_KERNEL_EVENTS;
+		mask.kernel = kernel & NCS_KERNEL_EVENTS;
 	if ((first || !mask.word) && (comm || kernel)) {
 		mask.word = word;
 		mask.stored = ncs_load_relaxed32(word);
 	}
-	if (word != mask.word && ncs_load_relaxed32(word) == 0)
-		/* A second NCCL's is stored once. */
-		ncs_store_relaxed32(word, wanted(api_version));
+	if (word != mask.word && !ncs_load_relaxed32(word)) /* a second NCCL */
+		ncs_store_relaxed32(word,
+				    wanted(api_version) & (events | kernel));
 	if (word == mask.word && (first || comm))
 		mask.api_version = api_version;
 	if (comm)

@@ -10,8 +10,7 @@
 
 #include "plugin/state/comm.h"
 
-/* Forgets everything. Called at the first init of a process, and of a forked
- * child. */
+/* Forgets everything, at the first init of a process or a forked child. */
 void ncs_mask_reset(enum ncs_kernel_timing timing);
 
 /* Stores the events to ask for in `word`, which NCCL passed at the init of a

@@ -231,6 +231,7 @@ static void have_two_libraries(void *argument)
 {
 	const char *path = NCS_PLUGIN_PATH;
 	const struct nccl_profiler_v7 *table;
+	const struct nccl_profiler_v4 *old;
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL), *second, *third;
 	int mask = 0;
 	struct guest guest;
@@ -250,6 +251,12 @@ static void have_two_libraries(void *argument)
 	make_calls(&guest, guest.context, 3);
 	table->finalize(second);
 	table->finalize(third);
+	/* A release that kernel timing could end. */
+	mask = 0;
+	old = dlsym(library, "ncclProfiler_v4");
+	old->init(&third, &mask, "old", 3, 1, 2, 0, host_logger);
+	CHECK(mask != 0 && !(mask & CALL_MASK_KERNEL), "its release's");
+	old->finalize(third);
 	CHECK_EQUAL(make_calls(&guest, guest.context, 3), 3, "as before");
 	expect_status(&guest, NCS_KERNEL_ALWAYS, "as before");
 	guest_close(&guest);

@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "shm/control.h"
+#include "shm/read/remote.h"
 #include "test/plugin/next/recording_plugin.h"
 #include "test/plugin/scenario.h"
 
@@ -221,12 +223,82 @@ static void do_all_at_once(void *argument)
 
 SCENARIO_TEST(inits_and_masks_may_come_at_any_time, do_all_at_once)
 
+/* --- Events that both ask for ------------------------------------------ */
+
+#define SETTINGS 2000
+
+static pthread_barrier_t together;
+
+static void make_group(struct guest *guest)
+{
+	stop(guest, start_type(guest, NCCL_EVENT_GROUP, NULL));
+}
+
+/* Up to API 3 only the chained plugin asks for control events. */
+static void *change_theirs(void *argument)
+{
+	struct guest guest = *(const struct guest *)argument;
+
+	for (unsigned i = 0; i < SETTINGS; i++) {
+		pthread_barrier_wait(&together);
+		__atomic_store_n(next->mask_word,
+				 i % 2 ? 0 : NCCL_EVENT_PROXY_CTRL,
+				 __ATOMIC_RELAXED);
+		make_group(&guest);
+		pthread_barrier_wait(&together);
+	}
+	return done();
+}
+
+static void change_both(void *argument)
+{
+	struct ncs_change change = { .groups = true, .to.has_groups = 1 };
+	struct ncs_remote *remote;
+	struct guest guest, theirs;
+	pthread_t thread;
+	char why[128];
+	int all;
+
+	(void)argument;
+	chain();
+	next->mask = 0;
+	guest_open(&guest, 3);
+	all = host_mask();
+	CHECK(ncs_remote_find(scenario_directory,
+			      ncs_reader_header(guest.view.reader), &remote,
+			      why, sizeof(why)) == NCS_ATTACHED,
+	      "%s", why);
+	CHECK(pthread_barrier_init(&together, NULL, 2) == 0, "barrier");
+	theirs = guest;
+	run(change_theirs, &thread, &theirs);
+	for (unsigned i = 0; i < SETTINGS; i++) {
+		change.to.groups = i % 2 ? NCS_GROUPS_ALL :
+					   1u << NCS_GROUP_CALLS;
+		ncs_control_change(ncs_remote_control(remote), &change);
+		pthread_barrier_wait(&together);
+		make_group(&guest);
+		pthread_barrier_wait(&together);
+		/* One of them may have read the other's setting too early. */
+		make_group(&guest);
+		CHECK_EQUAL(host_mask(),
+			    (all & (int)ncs_groups_events(change.to.groups)) |
+				    (i % 2 ? 0 : NCCL_EVENT_PROXY_CTRL),
+			    "the latest of both");
+	}
+	pthread_join(thread, NULL);
+	ncs_remote_close(remote);
+	guest_close(&guest);
+}
+
+SCENARIO_TEST(no_change_of_either_is_lost, change_both)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_call_of_every_thread_is_passed_on),
 		cmocka_unit_test(late_handle_reaches_no_other_event),
 		cmocka_unit_test(inits_and_masks_may_come_at_any_time),
+		cmocka_unit_test(no_change_of_either_is_lost),
 	};
 
 	return cmocka_run_group_tests_name("threads_chain", tests, NULL, NULL);
