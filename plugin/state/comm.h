@@ -254,7 +254,7 @@ struct ncs_comm {
 	uint32_t class_count; /* NCS_FUNCTION_MAX plus a power of two */
 	uint32_t histogram_count;
 	uint32_t lane_count; /* at most NCS_LANE_MAX */
-	uint64_t lanes_claimed;
+	uint64_t lanes_claimed; /* in this life: lane.c */
 	uint64_t identified; /* API 1-3: 1 once NCCL has reported our rank */
 	/* Private arrays: comm_memory.h. */
 	struct ncs_operation_slot *ops;

@@ -8,6 +8,7 @@
 
 #include "plugin/state/channel.h"
 #include "plugin/state/handle.h"
+#include "plugin/state/lane.h"
 #include "plugin/state/range_stack.h"
 #include "plugin/state/slots.h"
 
@@ -124,7 +125,6 @@ void ncs_comm_reset(struct ncs_comm *comm)
 		comm->proxy_ops_free[i] = UINT64_MAX;
 	comm->proxy_op_number = 0;
 	comm->proxy_op_cursor = 0;
-	comm->lanes_claimed = 0;
 	comm->proxy_resting = NCS_PROXY_UNKNOWN;
 	comm->identified = 0;
 	memset(&comm->gpu, 0, sizeof(comm->gpu));
@@ -133,8 +133,7 @@ void ncs_comm_reset(struct ncs_comm *comm)
 		comm->classes[i].key = NCS_CLASS_KEY(
 			i, NCS_CLASS_OTHER, NCS_CLASS_OTHER, NCS_CLASS_OTHER);
 	memset(comm->histogram_of, 0, sizeof(comm->histogram_of));
-	memset(comm->lane_of_thread, 0, sizeof(comm->lane_of_thread));
-	comm->lane_of_thread[NCS_THREAD_MAX + 1] = &comm->lanes[0];
+	ncs_lane_forget_claims(comm);
 }
 
 /* Points a lane to its counters and its ring. A lane that the segment has no

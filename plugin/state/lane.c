@@ -2,6 +2,8 @@
 /* Claiming lanes, and publishing in their rings; see lane.h. */
 #include "plugin/state/lane.h"
 
+#include <string.h>
+
 #include "plugin/state/threads.h"
 
 /* pthread_self() of each thread with an index, in order of appearance. */
@@ -16,10 +18,46 @@ void ncs_lane_forget_threads(void)
 	ncs_thread_index = 0;
 }
 
+/* Bits 32-63 of `lanes_claimed` are the life of the communicator's entry, bits
+ * 0-31 the number of claims in it. */
+#define LIFE_SHIFT 32
+
+void ncs_lane_forget_claims(struct ncs_comm *comm)
+{
+	uint64_t life = ncs_load_relaxed(&comm->lanes_claimed) >> LIFE_SHIFT;
+
+	/* ORDER: pairs with is_same_life() (plugin/state/lane.c): a thread that
+	 * has stored its lane before is forgotten below. */
+	ncs_exchange_acquire_release(&comm->lanes_claimed,
+				     (life + 1) << LIFE_SHIFT);
+	/* Threads without an index share a place, which never changes. */
+	comm->lane_of_thread[NCS_THREAD_MAX + 1] = &comm->lanes[0];
+	memset(comm->lane_of_thread, 0,
+	       (NCS_THREAD_MAX + 1) * sizeof(comm->lane_of_thread[0]));
+}
+
+/* Returns true if the entry still has the life in which a lane was claimed. */
+static bool is_same_life(struct ncs_comm *comm, uint64_t claimed)
+{
+	/* ORDER: pairs with ncs_lane_forget_claims() (plugin/state/lane.c): the
+	 * lane that this thread has stored is forgotten, or this thread finds
+	 * another life. */
+	uint64_t now = ncs_add_acquire_release(&comm->lanes_claimed, 0);
+
+	return now >> LIFE_SHIFT == claimed >> LIFE_SHIFT;
+}
+
+/* Another thread may give the communicator's entry to a new communicator at any
+ * time: this thread makes a late callback then. The lane that it has claimed
+ * must not stay its own, since a thread of the new communicator gets the same
+ * one. Only a callback that has its lane already, and is held up until the entry
+ * has a new life, may publish one record beside that lane's owner. The next
+ * life of an entry begins 63 communicators later, or when shared memory is used
+ * up. */
 struct ncs_lane_state *ncs_lane_claim(struct ncs_comm *comm)
 {
 	struct ncs_lane_state *lane;
-	uint64_t claimed;
+	uint64_t claimed, number;
 
 	if (ncs_thread_index == 0)
 		ncs_thread_index =
@@ -28,10 +66,15 @@ struct ncs_lane_state *ncs_lane_claim(struct ncs_comm *comm)
 	if (lane)
 		return lane;
 	claimed = ncs_add_relaxed(&comm->lanes_claimed, 1);
-	lane = &comm->lanes[claimed < comm->lane_count - 1 ? claimed + 1 : 0];
+	number = claimed & ((UINT64_C(1) << LIFE_SHIFT) - 1);
+	lane = &comm->lanes[number < comm->lane_count - 1 ? number + 1 : 0];
+	comm->lane_of_thread[ncs_thread_index] = lane;
+	if (!is_same_life(comm, claimed)) {
+		comm->lane_of_thread[ncs_thread_index] = NULL;
+		return &comm->lanes[0];
+	}
 	if (!lane->shared)
 		ncs_store_relaxed(&lane->published->owner, ncs_thread_index);
-	comm->lane_of_thread[ncs_thread_index] = lane;
 	return lane;
 }
 

@@ -23,6 +23,10 @@ extern __thread uint32_t ncs_thread_index
  * if it has none. */
 struct ncs_lane_state *ncs_lane_claim(struct ncs_comm *comm);
 
+/* Takes all lanes from their threads: the communicator's entry begins another
+ * life. Called at init. */
+void ncs_lane_forget_claims(struct ncs_comm *comm);
+
 /* Returns the calling thread's lane, claimed at first use; the shared lane if
  * all are taken. */
 static inline struct ncs_lane_state *ncs_lane_of_caller(struct ncs_comm *comm)
