@@ -7,9 +7,7 @@
 #   ROUNDS=3 STEPS=200 test/gpu/cupti.sh
 #
 # Must not leave processes or shared memory behind.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-. test/gpu/common.bash
+. "$(dirname "$0")/common.bash"
 job=test/gpu/cupti.py
 steps=${STEPS:-200} rounds=${ROUNDS:-3}
 need_pytorch

@@ -6,9 +6,7 @@
 #
 # Recordings are left in $KEEP if that is a folder. Must not leave processes or
 # shared memory behind.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-. test/gpu/common.bash
+. "$(dirname "$0")/common.bash"
 need_pytorch
 ahead=1000
 job=

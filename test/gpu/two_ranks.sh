@@ -5,9 +5,7 @@
 #
 # Screens are left in $SCREENS if that is a folder. Must not leave processes or
 # shared memory behind.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-. test/gpu/common.bash
+. "$(dirname "$0")/common.bash"
 need_pytorch
 command -v tmux >/dev/null || skip "no tmux"
 

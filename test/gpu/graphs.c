@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* AllReduces by two ranks: measures what a call costs, and whether graphs hang.
+/* Captured and eager AllReduces by two ranks: checks that no job hangs and that
+ * all sums are right.
  *
- *   allreduce bench   times back-to-back calls by CUDA events and by the host's
- *                     clock, one line for each repetition
- *   allreduce graph   captures calls into graphs, mixes their replays with
- *                     eager calls at random, and checks the sums
- *
- * Host code only. Both ranks draw the same random numbers, so they make the same
- * calls in the same order. The exit status is 0, or 1 after an error (each call
- * is checked), 2 after a wrong option, 124 when it took too long. Must not know
- * ncclstat: the environment decides which plugin NCCL loads.
+ * Captures calls into graphs and mixes their replays with eager calls at random;
+ * with two threads one captures while the other calls. Host code only. Both ranks
+ * draw the same random numbers, so they make the same calls in the same order. The
+ * exit status is 0, or 1 after an error (each call is checked), 2 after a wrong
+ * option, 124 when it took too long. Must not know ncclstat: the environment
+ * decides which plugin NCCL loads.
  */
+#include "test/gpu/check.h"
 #include "test/gpu/pair.h"
 
 #include <getopt.h>
@@ -20,14 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <nccl.h>
 
 #define USAGE 2
 #define MAX_ENDPOINTS 2
-#define MAX_SIZES 16
 #define MAX_GRAPHS 8
 #define MAX_CAPTURED 32
 /* Elements that a call of a graph may write: its part of the endpoint's results. */
@@ -44,14 +41,8 @@ static const size_t elements_of[] = { 1 << 6, 1 << 12, 1 << 16, 1 << 18 };
  * would take most of the time and prove nothing more. */
 #define SHARED_SIZES 2
 
-struct size {
-	size_t bytes;
-	unsigned calls;
-};
-
 /* X(field, name on the command line, default, least, most) */
 #define NUMBERS(X) \
-	X(repeat, "repeat", 21, 1, 100000) \
 	X(eager_before, "eager-before", 1200, 0, 10000000) \
 	X(captured, "captured", 4, 1, MAX_CAPTURED) \
 	X(graphs, "graphs", 2, 1, MAX_GRAPHS) \
@@ -62,16 +53,15 @@ struct size {
 	X(patience_s, "patience", 60, 1, 86400)
 
 static struct {
-	bool bench;
-	struct size sizes[MAX_SIZES];
-	unsigned size_count;
 	bool free_running;
 	bool shared;
+	enum cudaStreamCaptureMode mode;
 	const char *at_end;
 #define FIELD(field, name, normal, least, most) unsigned field;
 	NUMBERS(FIELD)
 #undef FIELD
 } options = {
+	.mode = cudaStreamCaptureModeRelaxed,
 #define NORMAL(field, name, normal, least, most) .field = (normal),
 	NUMBERS(NORMAL)
 #undef NORMAL
@@ -123,39 +113,11 @@ struct scenario {
 	uint64_t caller;
 };
 
-static int own_rank;
 static struct endpoint all_endpoints[MAX_ENDPOINTS];
 
-/* --- Checks -------------------------------------------------------------- */
-
-#define CUDA(call) \
-	do { \
-		cudaError_t error_ = (call); \
-		if (error_ != cudaSuccess) \
-			give_up(__LINE__, #call, cudaGetErrorString(error_)); \
-	} while (0)
-
-#define NCCL(call) \
-	do { \
-		ncclResult_t error_ = (call); \
-		if (error_ != ncclSuccess) \
-			give_up(__LINE__, #call, ncclGetErrorString(error_)); \
-	} while (0)
-
-#define LIBC(call) \
-	do { \
-		int error_ = (call); \
-		if (error_ != 0) \
-			give_up(__LINE__, #call, strerror(abs(error_))); \
-	} while (0)
-
-static _Noreturn void give_up(int line, const char *what, const char *why)
-{
-	fprintf(stderr, "rank %d: line %d: %s: %s\n", own_rank, line, what,
-		why);
-	/* No clean-up, which could hang; the parent ends the other rank. */
-	_exit(EXIT_FAILURE);
-}
+/* In global mode, held while a thread captures, waits for the GPU, or makes or
+ * destroys a graph: while one captures CUDA forbids the others to all threads. */
+static pthread_mutex_t unsafe = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- Random numbers ------------------------------------------------------ */
 
@@ -232,12 +194,31 @@ static void forget_results(const struct endpoint *endpoint, size_t elements)
 			     endpoint->stream));
 }
 
+static void begin_unsafe(void)
+{
+	if (options.mode == cudaStreamCaptureModeGlobal)
+		LIBC(pthread_mutex_lock(&unsafe));
+}
+
+static void end_unsafe(void)
+{
+	if (options.mode == cudaStreamCaptureModeGlobal)
+		LIBC(pthread_mutex_unlock(&unsafe));
+}
+
+static void wait_for(const struct endpoint *endpoint)
+{
+	begin_unsafe();
+	CUDA(cudaStreamSynchronize(endpoint->stream));
+	end_unsafe();
+}
+
 static void fetch_results(const struct endpoint *endpoint, size_t elements)
 {
 	CUDA(cudaMemcpyAsync(endpoint->host, endpoint->out,
 			     elements * sizeof(float), cudaMemcpyDeviceToHost,
 			     endpoint->stream));
-	CUDA(cudaStreamSynchronize(endpoint->stream));
+	wait_for(endpoint);
 }
 
 static void expect_sums(const float *results, size_t elements)
@@ -360,10 +341,14 @@ static void call_eagerly(struct scenario *play, const struct endpoint *endpoint)
 	}
 }
 
-/* With two endpoints, calls on the other one while this one is captured. */
+/* With two endpoints, calls on the other one while this one is captured. NCCL lets
+ * only captures in relaxed mode go on then; in the other modes another thread calls
+ * (--free). */
 static void call_beside(struct scenario *play, const struct endpoint *captured)
 {
-	if (play->endpoint_count == 1 || !one_in(&play->random, 2))
+	if (play->endpoint_count == 1 ||
+	    options.mode != cudaStreamCaptureModeRelaxed ||
+	    !one_in(&play->random, 2))
 		return;
 	call_eagerly(play,
 		     &play->endpoints[captured == play->endpoints ? 1 : 0]);
@@ -374,10 +359,8 @@ static void capture(struct scenario *play, struct endpoint *endpoint)
 	struct captured_graph *graph =
 		&endpoint->graphs[endpoint->graph_count++];
 
-	/* Relaxed: the other thread may add calls to the graph, and may call
-	 * CUDA. */
-	CUDA(cudaStreamBeginCapture(endpoint->stream,
-				    cudaStreamCaptureModeRelaxed));
+	begin_unsafe();
+	CUDA(cudaStreamBeginCapture(endpoint->stream, options.mode));
 	for (unsigned i = 0; i < options.captured; i++) {
 		graph->elements[i] = any_size(play);
 		all_reduce(play, endpoint, graph->elements[i],
@@ -386,6 +369,8 @@ static void capture(struct scenario *play, struct endpoint *endpoint)
 	}
 	CUDA(cudaStreamEndCapture(endpoint->stream, &graph->graph));
 	CUDA(cudaGraphInstantiateWithFlags(&graph->exec, graph->graph, 0));
+	CUDA(cudaGraphUpload(graph->exec, endpoint->stream));
+	end_unsafe();
 }
 
 static void replay(struct scenario *play, const struct endpoint *endpoint)
@@ -421,11 +406,13 @@ static void mix(struct scenario *play, unsigned replays)
 /* Destroys the graphs: NCCL waits in ncclCommDestroy while one exists. */
 static void forget_graphs(struct endpoint *endpoint)
 {
-	CUDA(cudaStreamSynchronize(endpoint->stream));
+	wait_for(endpoint);
+	begin_unsafe();
 	for (unsigned i = 0; i < endpoint->graph_count; i++) {
 		CUDA(cudaGraphExecDestroy(endpoint->graphs[i].exec));
 		CUDA(cudaGraphDestroy(endpoint->graphs[i].graph));
 	}
+	end_unsafe();
 }
 
 static void *run_scenario(void *argument)
@@ -501,106 +488,7 @@ static void graphs(void)
 	close_endpoints(options.comms);
 }
 
-/* --- What a call costs --------------------------------------------------- */
-
-static double now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
-static void call_often(const struct endpoint *endpoint, size_t bytes,
-		       unsigned calls)
-{
-	struct planned_call call = { .endpoint = endpoint,
-				     .elements = bytes / sizeof(float),
-				     .out = endpoint->out };
-
-	for (unsigned i = 0; i < calls; i++)
-		make_call(&call);
-}
-
-static void time_calls(const struct endpoint *endpoint, const struct size *size,
-		       cudaEvent_t start, cudaEvent_t stop)
-{
-	double begin_us;
-	float gpu_ms;
-
-	/* After this call both ranks are at the same place. */
-	call_often(endpoint, size->bytes, 1);
-	begin_us = now_us();
-	CUDA(cudaEventRecord(start, endpoint->stream));
-	call_often(endpoint, size->bytes, size->calls);
-	CUDA(cudaEventRecord(stop, endpoint->stream));
-	CUDA(cudaEventSynchronize(stop));
-	begin_us = now_us() - begin_us;
-	CUDA(cudaEventElapsedTime(&gpu_ms, start, stop));
-	if (own_rank == 0)
-		printf("bytes %zu calls %u gpu_us %.3f host_us %.3f\n",
-		       size->bytes, size->calls,
-		       (double)gpu_ms * 1e3 / size->calls,
-		       begin_us / size->calls);
-}
-
-static size_t longest(void)
-{
-	size_t bytes = sizeof(float);
-
-	for (unsigned i = 0; i < options.size_count; i++)
-		if (options.sizes[i].bytes > bytes)
-			bytes = options.sizes[i].bytes;
-	return bytes;
-}
-
-static void bench(void)
-{
-	const struct endpoint *endpoint = &all_endpoints[0];
-	size_t elements = longest() / sizeof(float);
-	cudaEvent_t start;
-	cudaEvent_t stop;
-
-	open_endpoints(1, elements, elements);
-	CUDA(cudaEventCreate(&start));
-	CUDA(cudaEventCreate(&stop));
-	call_often(endpoint, options.sizes[0].bytes, options.eager_before);
-	for (unsigned i = 0; i < options.size_count; i++) {
-		forget_results(endpoint, elements);
-		for (unsigned k = 0; k < options.repeat; k++)
-			time_calls(endpoint, &options.sizes[i], start, stop);
-		fetch_results(endpoint, elements);
-		expect_sums(endpoint->host,
-			    options.sizes[i].bytes / sizeof(float));
-	}
-	LIBC(pair_meet());
-	CUDA(cudaEventDestroy(start));
-	CUDA(cudaEventDestroy(stop));
-	close_endpoints(1);
-}
-
 /* --- A rank -------------------------------------------------------------- */
-
-/* Makes NCCL take two processes on one GPU for two nodes, as it refuses them
- * otherwise; every byte then goes through a socket. */
-static void pretend_two_nodes(void)
-{
-	setenv("NCCL_HOSTID", own_rank == 0 ? "host0" : "host1", 1);
-	setenv("NCCL_SOCKET_IFNAME", "lo", 1);
-	setenv("NCCL_NET", "Socket", 1);
-	setenv("NCCL_IB_DISABLE", "1", 1);
-}
-
-static void say_versions(void)
-{
-	struct cudaDeviceProp properties;
-	int version;
-
-	NCCL(ncclGetVersion(&version));
-	CUDA(cudaGetDeviceProperties(&properties, own_device()));
-	printf("nccl %d.%d.%d on %s\n", version / 10000, version / 100 % 100,
-	       version % 100, properties.name);
-}
 
 static int work(int rank)
 {
@@ -610,32 +498,34 @@ static int work(int rank)
 	CUDA(cudaSetDevice(own_device()));
 	if (rank == 0)
 		say_versions();
-	if (options.bench)
-		bench();
-	else
-		graphs();
+	graphs();
 	printf("rank %d: OK\n", rank);
 	return EXIT_SUCCESS;
 }
 
 /* --- Options ------------------------------------------------------------- */
 
+static const struct {
+	const char *name;
+	enum cudaStreamCaptureMode mode;
+} modes[] = {
+	{ "global", cudaStreamCaptureModeGlobal },
+	{ "thread-local", cudaStreamCaptureModeThreadLocal },
+	{ "relaxed", cudaStreamCaptureModeRelaxed },
+};
+
 static const char usage[] =
-	"usage: allreduce bench --bytes N [--calls K] ... [--repeat R]\n"
-	"       allreduce graph [--captured C] [--graphs G] [--replays R]\n"
-	"           [--threads 1|2] [--comms 1|2] [--free] [--seed S]\n"
-	"  --bytes N         a size to time; may be repeated\n"
-	"  --calls K         calls in a row, of the size before it; 1000\n"
-	"  --repeat R        lines a size; 21\n"
+	"usage: graphs [OPTION]...\n"
 	"  --captured C      calls in a graph, at most 32; 4\n"
 	"  --graphs G        graphs, at most 8, one captured after another; 2\n"
 	"  --replays R       replays after each capture; 50\n"
-	"  --threads 2       a second thread makes half of the calls, in turn\n"
+	"  --mode MODE       of the capture: global, thread-local or relaxed\n"
+	"  --threads 2       a second thread makes half of the calls, in turn;\n"
+	"                    captures must be relaxed, as both add to them\n"
 	"  --comms 2         two communicators; a graph on each\n"
 	"  --free            with 2 and 2: a thread for each communicator, and\n"
 	"                    neither waits for the other\n"
 	"  --seed S          of the random choices; 0\n"
-	"both:\n"
 	"  --eager-before E  calls before all else; 1200\n"
 	"  --shared          both ranks on one GPU, a socket between them\n"
 	"  --patience S      seconds before it is called hung; 60\n"
@@ -643,7 +533,7 @@ static const char usage[] =
 
 static _Noreturn void misused(const char *what, const char *value)
 {
-	fprintf(stderr, "allreduce: %s%s%s\n%s", what, value ? ": " : "",
+	fprintf(stderr, "graphs: %s%s%s\n%s", what, value ? ": " : "",
 		value ? value : "", usage);
 	exit(USAGE);
 }
@@ -659,27 +549,16 @@ static unsigned long number(const char *text, unsigned long least,
 	return value;
 }
 
-static void add_size(const char *text)
+static enum cudaStreamCaptureMode mode_of(const char *name)
 {
-	if (options.size_count == MAX_SIZES)
-		misused("too many sizes", text);
-	options.sizes[options.size_count++] = (struct size){
-		.bytes = number(text, sizeof(float), (unsigned long)1 << 32),
-		.calls = 1000,
-	};
-}
-
-static void set_calls(const char *text)
-{
-	if (options.size_count == 0)
-		misused("--calls without --bytes before it", NULL);
-	options.sizes[options.size_count - 1].calls =
-		(unsigned)number(text, 1, 1000000);
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+		if (strcmp(name, modes[i].name) == 0)
+			return modes[i].mode;
+	misused("not a mode", name);
 }
 
 enum option_code {
-	OPTION_BYTES = 1,
-	OPTION_CALLS,
+	OPTION_MODE = 1,
 	OPTION_FREE,
 	OPTION_SHARED,
 	OPTION_AT_END,
@@ -691,11 +570,8 @@ enum option_code {
 static void take_option(int code, const char *value)
 {
 	switch (code) {
-	case OPTION_BYTES:
-		add_size(value);
-		break;
-	case OPTION_CALLS:
-		set_calls(value);
+	case OPTION_MODE:
+		options.mode = mode_of(value);
 		break;
 	case OPTION_FREE:
 		options.free_running = true;
@@ -720,8 +596,7 @@ static void take_option(int code, const char *value)
 static void take_options(int argc, char **argv)
 {
 	static const struct option known[] = {
-		{ "bytes", required_argument, NULL, OPTION_BYTES },
-		{ "calls", required_argument, NULL, OPTION_CALLS },
+		{ "mode", required_argument, NULL, OPTION_MODE },
 		{ "free", no_argument, NULL, OPTION_FREE },
 		{ "shared", no_argument, NULL, OPTION_SHARED },
 		{ "at-end", required_argument, NULL, OPTION_AT_END },
@@ -733,16 +608,10 @@ static void take_options(int argc, char **argv)
 	};
 	int code;
 
-	if (argc < 2 || (strcmp(argv[1], "bench") && strcmp(argv[1], "graph")))
-		misused("bench or graph?", NULL);
-	options.bench = strcmp(argv[1], "bench") == 0;
-	optind = 2;
 	while ((code = getopt_long(argc, argv, "", known, NULL)) != -1)
 		take_option(code, optarg);
 	if (optind < argc)
 		misused("too much", argv[optind]);
-	if (options.bench && options.size_count == 0)
-		misused("bench needs --bytes", NULL);
 	if (options.free_running &&
 	    (options.threads != 2 || options.comms != 2))
 		misused("--free needs --threads 2 --comms 2", NULL);
