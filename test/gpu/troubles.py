@@ -1,164 +1,221 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Real NCCL jobs that go wrong, each in its own way, for a diagnosis.
+"""Looks at jobs of jobs.py with `ncclstat --diagnose` and judges what it says.
 
-Two ranks that share one GPU, as in two_ranks.py: each process has its own
-NCCL_HOSTID, so that every byte goes through the proxy and a socket. They run
-collectives for SECONDS, then the trouble begins and lasts until the job is
-killed. Needs PyTorch; must not know ncclstat.
+usage: troubles.py BUILD FOLDER JOB:LINK...
 
-usage: troubles.py TROUBLE [--seconds S]
+Prints a table in Markdown and, for each job, `ok` or `not ok`; exits with 1 if one
+was not ok. Each job publishes into a folder of its own below FOLDER, where its
+diagnoses, dumps and log are left: JOB-LINK.txt, .json, .dump, .log, and with KEEP=1
+also a recording, JOB-LINK.ncs. LOOKS is how often a healthy job is looked at, JOBS how
+many jobs that get stuck run at a time.
 """
-import argparse
+import concurrent.futures
+import json
 import os
+import re
 import signal
+import subprocess
 import sys
 import time
 
-TROUBLES = {
-    "none": "goes on as it began",
-    "idle": "calls nothing any more",
-    "compute": "both ranks compute for a long time, then go on",
-    "missing": "rank 1 does not come to the next AllReduce",
-    "order": "rank 0 calls AllReduce, then Broadcast; rank 1 the other way",
-    "size": "rank 1 calls the AllReduce with half as many elements",
-    "killed": "rank 1 is killed",
-    "stopped": "rank 1 is stopped, as by a debugger",
-    "gpu": "rank 1's GPU has much to do before the AllReduce",
-    "p2p": "rank 0 receives from rank 1, which sends nothing",
-    "circle": "each sends to the other before it receives",
-    "straggler": "rank 1 comes 20 ms late to every AllReduce",
+# Job: exit status, verdict, rank, and a word of the cause; None is anything.
+SLOW, STUCK = 1, 2
+EXPECTED = {
+    "healthy": (0, None, None, None),
+    "idle": (0, None, None, None),
+    "compute": (0, None, None, None),
+    "3d": (0, None, None, None),
+    "host-late": (SLOW, "slow_rank|host_late", 1, "host"),
+    "gpu-late": (SLOW, "slow_rank|stream_late|gpu_late", 1, "stream|GPU"),
+    "stopped": (STUCK, "rank_stopped", 1, None),
+    "killed": (STUCK, "rank_died", 1, None),
+    "host-busy": (STUCK, "rank_missing", 1, None),
+    "gpu-busy": (STUCK, "gpu_late|consumer_late", 1, None),
+    "order": (STUCK, "deadlock|order_mismatch", None, None),
+    "calls": (STUCK, "order_mismatch", None, None),
+    "size": (STUCK, "size_mismatch", 1, None),
+    "sendrecv": (STUCK, "deadlock", None, None),
+    "unmet": (STUCK, "p2p_unmet", 1, None),
 }
-SIZE = 1 << 22
+# A trouble is stuck after 5 s, and told within 5 s more; a slow job within 5 s. A look
+# that has begun by then may take a while.
+WITHIN_S = {SLOW: 5, STUCK: 10}
+LOOK_S = 3
+# Jobs are healthy for so long.
+BEFORE_S = 3
+LOOKS = int(os.environ.get("LOOKS", 200))
+LOOKS_AT_A_TIME = 10
+JOBS = int(os.environ.get("JOBS", 1))
 
 
-class Job:
-    def __init__(self, rank, port):
-        import torch
-        import torch.distributed as dist
+class Looked:
+    def __init__(self, program, env):
+        done = subprocess.run([program, "--diagnose=json"], env=env, timeout=60,
+                              capture_output=True, text=True)
+        self.status = done.returncode
+        try:
+            self.findings = json.loads(done.stdout)["findings"]
+        except (ValueError, KeyError):
+            self.findings = []
 
-        self.torch, self.dist, self.rank = torch, dist, rank
-        torch.cuda.set_device(0)
-        dist.init_process_group("nccl", rank=rank, world_size=2,
-                                init_method="tcp://127.0.0.1:%d" % port)
-        self.data = torch.ones(SIZE, device="cuda")
-        self.small = torch.ones(64, device="cuda")
-        # PyTorch makes a communicator for sends when the first one is made.
-        if rank == 0:
-            dist.send(self.small, 1)
-        else:
-            dist.recv(self.small, 0)
+    def first(self):
+        if not self.findings:
+            return "-"
+        finding = self.findings[0]
+        root = finding["root"] or {}
+        return "%s rank %s" % (finding["verdict"], root.get("rank"))
 
-    def step(self):
-        self.dist.all_reduce(self.data)
-        self.dist.broadcast(self.small, 0)
-        self.torch.cuda.synchronize()
+    def is_right(self, expected):
+        status, verdict, rank, cause = expected
+        if self.status != status or (verdict is None) != (not self.findings):
+            return False
+        if verdict is None:
+            return True
+        finding = self.findings[0]
+        text = " ".join([finding["sentence"]] + finding["evidence"])
+        return (re.fullmatch(verdict, finding["verdict"]) is not None and
+                (rank is None or (finding["root"] or {}).get("rank") == rank) and
+                (cause is None or re.search(cause, text) is not None))
 
-    def go_on(self, seconds):
-        """Decides for all ranks together whether this round is the last."""
-        end = time.monotonic() + seconds
-        agree = self.torch.zeros(1, device="cuda")
-        while agree.item() == 0:
-            self.step()
-            agree.fill_(1.0 if time.monotonic() > end else 0.0)
-            self.dist.all_reduce(agree)
 
-    def wait(self):
-        time.sleep(3600)
+class Case:
+    def __init__(self, build, folder, name, port):
+        self.job, self.link = name.split(":")
+        self.name = "%s-%s" % (self.job, self.link)
+        self.program = os.path.join(build, "ncclstat")
+        self.path = os.path.join(folder, self.name)
+        shared = self.path + ".shm"
+        os.makedirs(shared, exist_ok=True)
+        self.env = dict(os.environ, NCCLSTAT_DIR=shared)
+        self.told = self.path + ".told"
+        self.port = port
+        self.process = self.recorder = None
 
-    def none(self):
-        self.go_on(3600)
+    def start(self):
+        arguments = [sys.executable, "test/gpu/jobs.py", self.job, "--link", self.link,
+                     "--before", str(BEFORE_S), "--told", self.told, "--port",
+                     str(self.port)]
+        if self.job == "healthy":
+            # The host runs ahead of the GPU, as it does in well-made jobs.
+            arguments += ["--sync", "10"]
+        with open(self.path + ".log", "w") as log:
+            self.process = subprocess.Popen(arguments, env=self.env, stdout=log,
+                                            stderr=log)
 
-    def idle(self):
-        self.wait()
+    def when(self, word, patience):
+        """Waits until the job tells the word; returns the time, or None."""
+        end = time.time() + patience
+        while time.time() < end and self.process.poll() is None:
+            if os.path.exists(self.told):
+                with open(self.told) as file:
+                    for line in file:
+                        if line.startswith(word + " "):
+                            return float(line.split()[1])
+            time.sleep(0.05)
+        return None
 
-    def compute(self):
-        while True:
-            self.torch.cuda._sleep(8_000_000_000)
-            self.step()
+    def record(self):
+        if os.environ.get("KEEP"):
+            self.recorder = subprocess.Popen(
+                [self.program, "--record=" + self.path + ".ncs", "--compress=9",
+                 "--duration=%g" % (BEFORE_S + 6)], env=self.env,
+                stderr=subprocess.DEVNULL)
 
-    def missing(self):
-        if self.rank == 1:
-            self.wait()
-        self.step()
+    def keep_views(self):
+        for suffix, option in [("txt", "--diagnose"), ("json", "--dump=json"),
+                               ("dump", "--dump")]:
+            with open("%s.%s" % (self.path, suffix), "w") as file:
+                subprocess.run([self.program, option], env=self.env, stdout=file,
+                               stderr=file, timeout=60)
 
-    def order(self):
-        if self.rank == 0:
-            self.dist.all_reduce(self.data)
-            self.dist.broadcast(self.data, 0)
-        else:
-            self.dist.broadcast(self.data, 0)
-            self.dist.all_reduce(self.data)
-        self.wait()
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait()
+        if self.recorder:
+            try:
+                self.recorder.wait(15)
+            except subprocess.TimeoutExpired:
+                self.recorder.send_signal(signal.SIGINT)
+                self.recorder.wait()
+        subprocess.run([self.program, "--clean"], env=self.env,
+                       stdout=subprocess.DEVNULL)
 
-    def size(self):
-        part = self.data if self.rank == 0 else self.data[:SIZE // 2]
-        self.dist.all_reduce(part)
-        self.wait()
+    def judge(self):
+        """Returns a row of the table and whether the job got its verdict."""
+        expected = EXPECTED[self.job]
+        self.start()
+        try:
+            if self.when("running", 90) is None:
+                return "did not begin", False
+            self.record()
+            began = self.when("trouble", 60)
+            if began is None:
+                return "did not get to the trouble", False
+            if expected[0] == 0:
+                result = self.look_often(expected)
+            else:
+                result = self.look_until_told(expected, began)
+            self.keep_views()
+            return result
+        finally:
+            self.stop()
 
-    def killed(self):
-        if self.rank == 1:
-            os.kill(os.getpid(), signal.SIGKILL)
-        self.none()
+    def look_often(self, expected):
+        looks = LOOKS if self.job == "healthy" else max(1, LOOKS // 10)
+        with concurrent.futures.ThreadPoolExecutor(LOOKS_AT_A_TIME) as pool:
+            done = list(pool.map(lambda _: Looked(self.program, self.env),
+                                 range(looks)))
+        wrong = [look for look in done if not look.is_right(expected)]
+        words = sorted({"%d %s" % (look.status, look.first()) for look in wrong})
+        return ("%d of %d looks without a finding; %s" %
+                (looks - len(wrong), looks, ", ".join(words) or "-"), not wrong)
 
-    def stopped(self):
-        if self.rank == 1:
-            os.kill(os.getpid(), signal.SIGSTOP)
-        self.none()
+    def look_until_told(self, expected, began):
+        within = WITHIN_S[expected[0]]
+        seen, told = [], None
+        while time.time() < began + within + LOOK_S:
+            look = Looked(self.program, self.env)
+            at = time.time() - began
+            right = look.is_right(expected)
+            if told is None and right:
+                told = at
+            words = "%d %s" % (look.status, look.first())
+            if not right and (not seen or seen[-1][1] != words):
+                seen.append((at, words))
+        row = "%s; before: %s" % (
+            "-" if told is None else "told after %.1f s" % told,
+            ", ".join("%s (%.1f s)" % (words, at) for at, words in seen) or "-")
+        return row, told is not None and right and told <= within + LOOK_S
 
-    def gpu(self):
-        if self.rank == 1:
-            self.torch.cuda._sleep(1 << 60)
-        self.dist.all_reduce(self.data)
-        self.wait()
 
-    def p2p(self):
-        if self.rank == 0:
-            self.dist.recv(self.data, 1)
-        self.wait()
-
-    def circle(self):
-        self.dist.send(self.data, 1 - self.rank)
-        self.dist.recv(self.data, 1 - self.rank)
-        self.wait()
-
-    def straggler(self):
-        while True:
-            if self.rank == 1:
-                time.sleep(0.02)
-            self.step()
+def judge(case):
+    text, good = case.judge()
+    print("%s %s: %s" % ("ok" if good else "not ok", case.name, text), flush=True)
+    status, verdict, rank, cause = EXPECTED[case.job]
+    words = [word for word in (verdict, rank, cause) if word is not None]
+    return good, "| %s | %s | %d %s | %s |" % (
+        case.job, case.link, status,
+        " ".join(str(word).replace("|", " or ") for word in words) or "-", text)
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("trouble", choices=TROUBLES)
-    parser.add_argument("--seconds", type=float, default=4)
-    parser.add_argument("--port", type=int, default=29541)
-    options = parser.parse_args()
-    children = []
-    for rank in range(2):
-        child = os.fork()
-        if child == 0:
-            # PyTorch's own watchdog would end the job.
-            os.environ.update(NCCL_HOSTID="host%d" % rank,
-                              NCCL_SOCKET_IFNAME="lo", NCCL_NET="Socket",
-                              NCCL_IB_DISABLE="1",
-                              TORCH_NCCL_ASYNC_ERROR_HANDLING="0")
-            job = Job(rank, options.port)
-            job.go_on(options.seconds)
-            getattr(job, options.trouble)()
-            sys.exit(0)
-        children.append(child)
-
-    def end(*_):
-        for child in children:
-            os.kill(child, signal.SIGKILL)
-        sys.exit(0)
-
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end)
-    time.sleep(3600)
+    build, folder = sys.argv[1:3]
+    cases = [Case(build, folder, name, 29600 + number)
+             for number, name in enumerate(sys.argv[3:])]
+    # Jobs that are stuck do not mind others on their GPUs.
+    stuck = [case for case in cases if EXPECTED[case.job][0] == STUCK]
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        results = dict(zip(stuck, pool.map(judge, stuck)))
+    for case in cases:
+        if case not in results:
+            results[case] = judge(case)
+    print("\n| job | link | expected | diagnosed |\n|---|---|---|---|")
+    for case in cases:
+        print(results[case][1])
+    return 0 if all(good for good, _ in results.values()) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
