@@ -43,6 +43,8 @@ TSAN_BUILD := $(BUILD)-tsan
 # "make fuzz" builds this one, with clang.
 FUZZ_BUILD := $(BUILD)-fuzz
 FUZZ_SECONDS ?= 60
+# "make check-aarch64" builds this one, with a cross compiler.
+AARCH64_BUILD := $(BUILD)-aarch64
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -240,7 +242,15 @@ check: ## install what is missing, build, run every test
 		$(STATIC) $(GPU)
 
 .PHONY: check-long
-check-long: check fuzz ## the same, and each fuzzer for FUZZ_SECONDS
+check-long: check fuzz check-aarch64 ## the same, each fuzzer for FUZZ_SECONDS, and aarch64
+
+# A machine that cannot be set up for this has skipped it; it says why.
+.PHONY: check-aarch64
+check-aarch64: ## unit, plugin and stress tests on aarch64, emulated
+	@if sh test/setup.sh aarch64; then \
+		BUILD=$(AARCH64_BUILD) sh test/aarch64/run.sh $(AARCH64_BUILD)/sysroot \
+			$(patsubst test/%,%,$(UNIT) $(PTEST) $(STRESS)); \
+	else echo "skip aarch64: this machine cannot be set up for it"; fi
 
 .PHONY: check-unit check-plugin check-stress check-ui check-static
 check-unit: $(call in_build,$(UNIT)) ## tests of one module each
@@ -299,6 +309,7 @@ build-fuzz:
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf -- $(BUILD) $(ASAN_BUILD) $(TSAN_BUILD) $(FUZZ_BUILD) \
+		$(AARCH64_BUILD) \
 		$(BUILD)-gcc $(BUILD)-clang
 
 .PHONY: help

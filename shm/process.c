@@ -37,10 +37,13 @@ struct stat_line {
 static struct stat_line read_stat(uint32_t pid)
 {
 	struct stat_line line = { 0 };
-	char path[32], text[1024];
+	char path[48], text[1024];
 	const char *name_end;
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	/* The process's first thread, whose line is the same as that in
+	 * /proc/PID/stat but that emulators, qemu for one, leave it alone:
+	 * they make up the other for the process that reads its own. */
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, pid);
 	read_text(path, text, sizeof(text));
 	/* The command's name, field 2, may contain any characters, e.g. ')' and
 	 * newlines. */

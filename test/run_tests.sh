@@ -21,6 +21,7 @@
 # them: they get no NCCL or ncclstat settings and no configuration file.
 #
 #   TEST_TIMEOUT=120   seconds that a program may take
+#   TEST_EMULATOR=     command that runs programs of another processor
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -70,6 +71,8 @@ run() {
 	case $1 in
 	*.py) set -- python3 "$1" ;;
 	*.sh) [ -x "$1" ] || set -- sh "$1" ;;
+	# shellcheck disable=SC2086 # a list of words
+	*) set -- ${TEST_EMULATOR:-} "$1" ;;
 	esac
 	status=0
 	limited "$@" || status=$?

@@ -3,22 +3,24 @@
 # Installs packages that a build, a demo or the tests need and this machine
 # lacks.
 #
-#   test/setup.sh demo|check|fuzz
+#   test/setup.sh demo|check|fuzz|aarch64
 #
+# aarch64 is what test/aarch64/run.sh needs; its libraries go into a folder.
 # It probes for things, not for packages (does the compiler link, does
 # pkg-config know the library), so it works on every system. If everything is
 # there, it is quick and silent and needs no network. Missing packages are
 # installed by apt-get, as root or through sudo; if that fails it prints what is
 # missing and what to type. Packages without which some tests are skipped are
-# optional. Must not change anything else, except $BUILD/trace_processor.
+# optional. Must not change anything else, except $BUILD/trace_processor and
+# $BUILD-aarch64.
 
 set -eu
 
 what=${1:-check}
 case $what in
-demo | check | fuzz) ;;
+demo | check | fuzz | aarch64) ;;
 *)
-	echo "usage: test/setup.sh demo|check|fuzz" >&2
+	echo "usage: test/setup.sh demo|check|fuzz|aarch64" >&2
 	exit 2
 	;;
 esac
@@ -93,9 +95,16 @@ probe() {
 	[ "$what" = demo ] || probe_for_tests
 	[ "$what" != fuzz ] || want 'clang with libFuzzer' clang \
 		libclang-rt-dev -- fuzzes
+	[ "$what" != aarch64 ] || probe_for_aarch64
 	# shellcheck disable=SC2086 # a list of words
 	packages=$(printf '%s\n' $packages | sort -u | tr '\n' ' ')
 	packages=${packages% }
+}
+
+probe_for_aarch64() {
+	want 'a compiler for aarch64' gcc-aarch64-linux-gnu \
+		libc6-dev-arm64-cross -- links c aarch64-linux-gnu-gcc
+	want 'an emulator of aarch64' qemu-user -- have qemu-aarch64
 }
 
 probe_for_tests() {
@@ -113,8 +122,11 @@ probe_for_tests() {
 	wish npm -- have npm
 }
 
-# fetch: gets the trace processor for the tests of exports.
+# fetch: gets the trace processor for the tests of exports, and libraries for
+# aarch64.
 fetch() {
+	[ "$what" != aarch64 ] ||
+		sh test/aarch64/fetch.sh "${BUILD:-build}-aarch64/sysroot"
 	[ "$what" = demo ] ||
 		sh test/trace_processor/fetch.sh "${BUILD:-build}/trace_processor" ||
 		:

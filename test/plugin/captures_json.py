@@ -12,6 +12,7 @@ any, 77 if there is nothing to run.
 """
 
 import concurrent.futures
+import errno
 import json
 import os
 import re
@@ -265,6 +266,14 @@ def main():
     build, captures = arguments[:2]
     if not os.access(os.path.join(build, "ncclstat"), os.X_OK):
         print("there is no %s/ncclstat" % build)
+        sys.exit(77)
+    try:
+        subprocess.run([os.path.join(build, "ncclstat"), "--version"],
+                       stdout=subprocess.DEVNULL)
+    except OSError as error:
+        if error.errno != errno.ENOEXEC:
+            raise
+        print("%s/ncclstat is for another processor" % build)
         sys.exit(77)
     names = arguments[2:] or sorted(os.listdir(captures))
     folders = [os.path.join(captures, name) for name in names

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Builds for aarch64 with a cross compiler, and runs the unit, plugin and stress
+# tests under qemu. There the plugin's clock is another counter (cntvct_el0), and
+# memory is ordered less than on x86: compilers and libraries differ, and what
+# code must not rely on.
+#
+#   BUILD=FOLDER test/aarch64/run.sh SYSROOT TEST...
+#
+# SYSROOT comes from fetch.sh. Tests are named as below test/. Says what is not
+# tested. Exits as test/run_tests.sh does.
+
+set -eu
+cd "$(dirname "$0")/../.."
+
+sysroot=$(cd "${1:?usage: run.sh SYSROOT TEST...}" && pwd)
+shift
+libraries=$sysroot/usr/lib/aarch64-linux-gnu
+export PKG_CONFIG_SYSROOT_DIR="$sysroot"
+export PKG_CONFIG_LIBDIR="$libraries/pkgconfig:$sysroot/usr/share/pkgconfig"
+
+programs=
+for test in "$@"; do
+	# Curses 6.4 damages its memory there as soon as it knows keys, in
+	# programs of a few lines, too.
+	[ "$test" = unit/tui/screen/test_screens ] ||
+		programs="$programs $BUILD/test/$test"
+done
+
+# No manual: its generator would have to run here.
+# shellcheck disable=SC2086 # lists of words
+make -j"$(nproc)" BUILD="$BUILD" MAN= AR=aarch64-linux-gnu-ar \
+	CC="aarch64-linux-gnu-gcc --sysroot=$sysroot" all $programs
+cat <<END
+aarch64: not tested are
+  the order of memory in hardware: qemu runs each instruction as this machine's
+    processor does; test/model proves the orders for any processor
+  the program in a terminal, the scripts of test/ui, and what tests start as
+    programs of their own: qemu runs one program, not those that it starts
+  pictures of the screen (test_screens): curses fails there under qemu
+  sanitizers, fuzzers and the GPU
+END
+# shellcheck disable=SC2086
+TEST_TIMEOUT=600 TEST_EMULATOR="qemu-aarch64 -L $sysroot" \
+	sh test/run_tests.sh $programs
