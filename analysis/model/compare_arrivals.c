@@ -126,12 +126,14 @@ struct arrival_comparison {
 	const struct ncs_model *model;
 	const struct ncs_joined *joined;
 	struct ncs_rank **ranks; /* has room for all ranks of the model */
-	size_t first; /* part that arrived first; of several, the first */
-	size_t last;  /* part that arrived last; of several, the first */
+	size_t first;  /* part that arrived first; of several, the first */
+	size_t last;   /* part that arrived last; of several, the first */
+	size_t second; /* part that arrived last of all others */
 	/* Time from the last but one arrival to the last; 0 if several are
 	 * last. */
 	uint64_t exclusive_ns;
 	uint64_t error_ns; /* largest error of the time between two arrivals */
+	enum ncs_late_before before;
 };
 
 static uint64_t at_ns(const struct arrival_comparison *comparison, size_t i)
@@ -204,7 +206,7 @@ static bool has_one_root(const struct ncs_joined *joined)
 static void find_order(struct arrival_comparison *comparison)
 {
 	size_t count = comparison->joined->count;
-	uint64_t second_ns = 0, last_ns;
+	uint64_t last_ns;
 
 	comparison->first = comparison->last = 0;
 	for (size_t i = 1; i < count; i++) {
@@ -214,6 +216,7 @@ static void find_order(struct arrival_comparison *comparison)
 			comparison->last = i;
 	}
 	last_ns = at_ns(comparison, comparison->last);
+	comparison->second = comparison->last == 0;
 	comparison->error_ns = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t error_ns =
@@ -221,12 +224,14 @@ static void find_order(struct arrival_comparison *comparison)
 
 		if (i == comparison->last)
 			continue;
-		if (at_ns(comparison, i) > second_ns)
-			second_ns = at_ns(comparison, i);
+		if (at_ns(comparison, i) >
+		    at_ns(comparison, comparison->second))
+			comparison->second = i;
 		if (error_ns > comparison->error_ns)
 			comparison->error_ns = error_ns;
 	}
-	comparison->exclusive_ns = ncs_time_since(second_ns, last_ns);
+	comparison->exclusive_ns =
+		ncs_time_since(at_ns(comparison, comparison->second), last_ns);
 	/* Within the error of the clocks, another one may have been later. */
 	for (size_t i = 0; i < count; i++)
 		if (i != comparison->last &&
@@ -264,16 +269,44 @@ static bool shares_process(const struct ncs_rank *a, const struct ncs_rank *b)
 	       ncs_shares_clock(a, b);
 }
 
+static const struct ncs_span *span_at(const struct ncs_late_rank *late,
+				      uint64_t place)
+{
+	return &late->spans[place % NCS_SPANS];
+}
+
+/* Returns the place of the first kept span that ended after `until_ns`. */
+static uint64_t first_span_after(const struct ncs_late_rank *late,
+				 uint64_t until_ns)
+{
+	uint64_t high = late->span_count;
+	uint64_t low = high > NCS_SPANS ? high - NCS_SPANS : 0;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (span_at(late, middle)->end_ns <= until_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* Returns the latest time up to `until_ns` at which one of the rank's kept
  * operations was still on its stream; `from_ns` if none was since then. */
 static uint64_t busy_until_ns(const struct ncs_rank *rank, uint64_t from_ns,
 			      uint64_t until_ns)
 {
 	const struct ncs_late_rank *late = rank->late;
-	uint64_t busy_ns = from_ns;
+	uint64_t after, busy_ns = from_ns;
 
-	for (size_t i = 0; late && i < NCS_SPANS; i++) {
-		const struct ncs_span *span = &late->spans[i];
+	if (!late || late->span_count == 0)
+		return from_ns;
+	after = first_span_after(late, until_ns);
+	/* Operations on several streams end a little out of order. */
+	for (uint64_t i = after > 4 ? after - 4 : 0; i < after; i++) {
+		const struct ncs_span *span = span_at(late, i);
 
 		if (span->begin_ns < until_ns && span->end_ns <= until_ns &&
 		    span->end_ns > busy_ns)
@@ -327,6 +360,21 @@ static void split(const struct arrival_comparison *comparison, size_t i,
 	cause_ns[NCS_LATE_STREAM] = late_ns - host_ns - cause_ns[NCS_LATE_PEER];
 }
 
+/* Returns whether a part began as soon as an operation before it of the same
+ * process had ended. */
+static enum ncs_late_before before(const struct arrival_comparison *comparison,
+				   size_t i)
+{
+	uint64_t begun_ns = at_ns(comparison, i);
+	uint64_t behind_ns = behind_operations_ns(
+		comparison, comparison->ranks[i], 0, begun_ns);
+
+	if (behind_ns == 0)
+		return NCS_BEFORE_UNKNOWN;
+	return behind_ns + LAUNCH_NS > begun_ns ? NCS_BEFORE_QUEUED :
+						  NCS_BEFORE_WORK;
+}
+
 /* --- Taking note ---------------------------------------------------------- */
 
 /* Notes how late part i came. Returns 0, or -ENOMEM; then its lateness does not
@@ -342,6 +390,7 @@ static int note_part(const struct arrival_comparison *comparison, size_t i,
 		.ready_ns = at_ns(comparison, comparison->last),
 		.late_ns = ncs_time_since(than_ns, at_ns(comparison, i)),
 		.exclusive_ns = is_last ? comparison->exclusive_ns : 0,
+		.before = (uint8_t)comparison->before,
 		.error_ns = comparison->error_ns,
 		.function = part->function,
 		.moment = (uint8_t)comparison->joined->arrival,
@@ -356,8 +405,14 @@ static int note_part(const struct arrival_comparison *comparison, size_t i,
 		return -ENOMEM;
 	if (is_last) {
 		split(comparison, i, than_ns, recent.cause_ns);
+		recent.host_ns =
+			ncs_time_since(at_ns(comparison, comparison->second),
+				       part->at_ns[NCS_MOMENT_OPERATION]);
+		if (recent.host_ns > recent.exclusive_ns)
+			recent.host_ns = recent.exclusive_ns;
 		for (unsigned k = 0; k < NCS_LATE_CAUSE_COUNT; k++)
-			late->cause_ns[k] += recent.cause_ns[k];
+			late->cause_ns[recent.before == NCS_BEFORE_QUEUED][k] +=
+				recent.cause_ns[k];
 		late->last++;
 		if (ncs_distribution_count(
 			    &late->exclusive,
@@ -399,6 +454,7 @@ static int compare(struct arrival_comparison *comparison,
 	int error = 0;
 
 	find_order(comparison);
+	comparison->before = before(comparison, comparison->second);
 	if (!find_first_waiting(comparison, &first))
 		return 0;
 	than_ns = at_ns(comparison, first);
@@ -449,6 +505,17 @@ first_of_clock(const struct ncs_communicator *communicator,
 	return rank;
 }
 
+static struct ncs_span span_of(const struct ncs_part *part)
+{
+	const uint64_t *at_ns = part->at_ns;
+
+	if (at_ns[NCS_MOMENT_STREAM] != 0)
+		return (struct ncs_span){ at_ns[NCS_MOMENT_STREAM],
+					  at_ns[NCS_MOMENT_STREAM_END] };
+	return (struct ncs_span){ at_ns[NCS_MOMENT_PROXY],
+				  ncs_part_first_end_ns(part) };
+}
+
 /* Adds a rank's part to the operations of its communicator. Parts by clocks
  * that cannot be compared are never joined: the clock stands for the
  * communicator. */
@@ -461,11 +528,7 @@ static int take_part(const struct ncs_communicator *communicator,
 
 	if (!late)
 		return -ENOMEM;
-	if (part->at_ns[NCS_MOMENT_STREAM] != 0)
-		late->spans[late->span_count++ % NCS_SPANS] = (struct ncs_span){
-			part->at_ns[NCS_MOMENT_STREAM],
-			part->at_ns[NCS_MOMENT_STREAM_END],
-		};
+	late->spans[late->span_count++ % NCS_SPANS] = span_of(part);
 	if (part->flags & NCS_PART_P2P ||
 	    ncs_wait_rule_of(part->function) == NCS_WAIT_FOR_NONE ||
 	    part->number == NCS_NO_SEQUENCE_NUMBER)

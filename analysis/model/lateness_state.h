@@ -12,22 +12,34 @@
 #include "analysis/base/estimate.h"
 #include "analysis/model/stragglers.h"
 
+/* The work of a rank before an operation. */
+enum ncs_late_before {
+	NCS_BEFORE_UNKNOWN,
+	NCS_BEFORE_WORK, /* work of its own */
+	/* It came straight from its previous operation: when it would have been
+	 * ready is not known. */
+	NCS_BEFORE_QUEUED,
+};
+
 /* A rank's part in an operation in which others waited for it. */
 struct ncs_late_part {
 	uint64_t number;   /* sequence number */
 	uint64_t ready_ns; /* when all had arrived */
 	uint64_t late_ns;
 	uint64_t exclusive_ns; /* 0 if the rank was not last */
+	uint64_t host_ns;      /* as much of it as the host was late by */
+	uint8_t before; /* enum ncs_late_before, of the last rank but one */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
 	uint64_t error_ns; /* of clocks */
 	uint8_t function;
 	uint8_t moment; /* enum ncs_moment by which it was compared */
 };
 
-/* Number of latest operations whose time on the stream is kept of a rank. */
-#define NCS_SPANS 128u
+/* Number of latest operations whose time on the GPU is kept of a rank. */
+#define NCS_SPANS NCS_LATENESS_RECENT
 
-/* The time of an operation on its stream. */
+/* The time of an operation on its stream or, where that is not known, in the
+ * hands of the proxy thread. */
 struct ncs_span {
 	uint64_t begin_ns;
 	uint64_t end_ns;
@@ -36,12 +48,13 @@ struct ncs_span {
 /* The lateness of one rank. */
 struct ncs_late_rank {
 	struct ncs_lateness_count count;
-	struct ncs_span spans[NCS_SPANS]; /* in rotation */
+	struct ncs_span spans[NCS_SPANS]; /* in rotation, nearly by end */
 	uint64_t span_count;
 	struct ncs_late_part recent[NCS_LATENESS_RECENT]; /* in rotation */
 	uint64_t operations; /* those in which others waited for it */
 	uint64_t last;       /* operations in which it came last */
-	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
+	/* [0]: of operations that are not queued, [1]: of queued ones. */
+	uint64_t cause_ns[2][NCS_LATE_CAUSE_COUNT];
 	uint64_t error_ns; /* the largest one */
 	struct ncs_distribution late;
 	struct ncs_distribution

@@ -34,6 +34,27 @@ static size_t recent_count(uint64_t operations)
 						  NCS_LATENESS_RECENT;
 }
 
+/* Returns whether in none of the recent operations the rank before the last came
+ * from other work than its previous operation: then the job does nothing but
+ * communicate. */
+static bool all_are_queued(const struct ncs_late_rank *late)
+{
+	for (size_t i = 0; i < recent_count(late->operations); i++)
+		if (late->recent[i].before == NCS_BEFORE_WORK)
+			return false;
+	return true;
+}
+
+/* Adds the causes of lateness. At a queued operation only the host's part is
+ * known to have cost anything. */
+static void add_causes(const uint64_t cause_ns[NCS_LATE_CAUSE_COUNT],
+		       bool is_queued, struct ncs_lateness *lateness)
+{
+	for (unsigned i = 0; i < NCS_LATE_CAUSE_COUNT; i++)
+		if (!is_queued || i == NCS_LATE_HOST)
+			lateness->cause_ns[i] += cause_ns[i];
+}
+
 /* Sums the recent operations of one function, or of all for
  * NCS_FUNCTION_COUNT. */
 static void sum_recent(const struct ncs_late_rank *late, unsigned function,
@@ -41,6 +62,7 @@ static void sum_recent(const struct ncs_late_rank *late, unsigned function,
 {
 	uint64_t late_ns[NCS_LATENESS_RECENT];
 	uint64_t exclusive_ns[NCS_LATENESS_RECENT];
+	bool is_idle = all_are_queued(late);
 	size_t count = 0, last = 0;
 
 	*lateness = (struct ncs_lateness){ 0 };
@@ -56,8 +78,9 @@ static void sum_recent(const struct ncs_late_rank *late, unsigned function,
 		if (recent->exclusive_ns == 0)
 			continue;
 		exclusive_ns[last++] = recent->exclusive_ns;
-		for (unsigned k = 0; k < NCS_LATE_CAUSE_COUNT; k++)
-			lateness->cause_ns[k] += recent->cause_ns[k];
+		add_causes(recent->cause_ns,
+			   recent->before == NCS_BEFORE_QUEUED && !is_idle,
+			   lateness);
 	}
 	lateness->operations = count;
 	lateness->last = last;
@@ -85,7 +108,9 @@ static void sum_all(const struct ncs_late_rank *late,
 	lateness->p99_ns = quantile(&late->late, 0.99);
 	lateness->exclusive_ns =
 		late->last > 0 ? quantile(&late->exclusive, 0.50) : 0;
-	memcpy(lateness->cause_ns, late->cause_ns, sizeof(late->cause_ns));
+	memset(lateness->cause_ns, 0, sizeof(lateness->cause_ns));
+	add_causes(late->cause_ns[0], false, lateness);
+	add_causes(late->cause_ns[1], !all_are_queued(late), lateness);
 }
 
 /* How long all waited for a rank alone, in one function. */
@@ -98,15 +123,22 @@ struct function_wait {
 
 /* Returns the share of the time from the first recent operation to the last in
  * which all waited for the rank alone, in waits of at least `least_ns`; negative
- * if it is not known. */
+ * if it is not known.
+ *
+ * A wait counts once. While others wait in one operation, their own work for the
+ * next ones goes on: when they come to these, straight from the first, the work
+ * that the rank still has to do is nobody's fault. So only what its host is late
+ * by counts there. */
 static double cost_of(const struct ncs_late_rank *late, uint64_t least_ns)
 {
 	struct function_wait waiting[NCS_FUNCTION_COUNT] = { 0 };
 	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+	bool is_idle = all_are_queued(late);
 	double cost_ns = 0;
 
 	for (size_t i = 0; i < recent_count(late->operations); i++) {
 		const struct ncs_late_part *recent = &late->recent[i];
+		uint64_t wait_ns;
 		struct function_wait *one = &waiting[recent->function];
 
 		if (one->count == 0 || recent->number < one->first)
@@ -114,8 +146,11 @@ static double cost_of(const struct ncs_late_rank *late, uint64_t least_ns)
 		if (one->count == 0 || recent->number > one->last)
 			one->last = recent->number;
 		one->count++;
-		if (recent->exclusive_ns >= least_ns)
-			one->exclusive_ns += recent->exclusive_ns;
+		wait_ns = recent->before == NCS_BEFORE_QUEUED && !is_idle ?
+				  recent->host_ns :
+				  recent->exclusive_ns;
+		if (wait_ns >= least_ns)
+			one->exclusive_ns += wait_ns;
 		if (recent->ready_ns < first_ns)
 			first_ns = recent->ready_ns;
 		if (recent->ready_ns > last_ns)

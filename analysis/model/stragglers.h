@@ -64,7 +64,8 @@ struct ncs_lateness {
 	/* Median time from the previous rank's arrival to its own, in
 	 * operations to which it came last; 0 if there are none. */
 	uint64_t exclusive_ns;
-	/* Sum of its lateness in these operations, by where it began. */
+	/* Sum of its lateness in these operations, by its cause, as far as it
+	 * cost anything. */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
 	/* Largest error of all times but cause_ns, if they are by several
 	 * clocks; 0 if by one. */

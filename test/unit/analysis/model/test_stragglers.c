@@ -580,6 +580,7 @@ static void kernel_start_is_taken_from_gpu_time(void **state)
 			record->operation = (uint32_t)i + 1;
 			record->value = due_ns(fixture, i) + 100 * US +
 					(k == 2 ? MS : 0) + (uint64_t)offset;
+			record->number = 10 * US;
 			operation(fixture, k, i, 0)->flags = 0;
 		}
 	}
@@ -881,6 +882,102 @@ static void rank_late_once_a_step_is_marked_by_its_cost(void **state)
 	assert_false(view_of(fixture, 3)->is_straggler);
 }
 
+/* Adds an operation that was launched, begun and over at these times. */
+static void put_on_stream(struct late_job *fixture, int rank, uint64_t number,
+			  uint64_t launched_ns, uint64_t begun_ns,
+			  uint64_t ended_ns)
+{
+	struct ncs_record *record =
+		put(fixture->ranks[rank], NCS_EVENT_COLL, launched_ns);
+
+	record->operation = (uint32_t)number + 1;
+	record->number = number;
+	record->flags = NCS_RECORD_ON_STREAM;
+	record->delta[1] = begun_ns - launched_ns;
+	record->duration = ended_ns - launched_ns;
+}
+
+#define BUCKETS 8
+#define BUCKET_NS (3 * MS)
+
+/* Adds steps of a job that reduces gradients bucket by bucket. Each takes its
+ * rank 3 ms on the GPU before it can be reduced, which takes 1 ms. Rank 2
+ * begins each step `late_ns` late: all of its host, or of its GPU. */
+static void put_steps(struct late_job *fixture, uint64_t late_ns, bool on_gpu)
+{
+	uint64_t step_ns = START_NS;
+
+	for (uint64_t step = 0; step < 10; step++) {
+		uint64_t free_ns = 0;
+
+		for (uint64_t i = 0; i < BUCKETS; i++) {
+			uint64_t ready_ns =
+				step_ns + late_ns + (i + 1) * BUCKET_NS;
+			uint64_t ended_ns =
+				(ready_ns > free_ns ? ready_ns : free_ns) + MS;
+
+			for (int k = 0; k < RANKS; k++) {
+				uint64_t own_ns = k == 2 ? late_ns : 0;
+				uint64_t begun_ns =
+					step_ns + own_ns + (i + 1) * BUCKET_NS;
+
+				put_on_stream(fixture, k, step * BUCKETS + i,
+					      step_ns + i * 100 * US +
+						      (on_gpu ? 0 : own_ns),
+					      begun_ns > free_ns ? begun_ns :
+								   free_ns,
+					      ended_ns);
+			}
+			free_ns = ended_ns;
+		}
+		step_ns = free_ns;
+	}
+	refresh(fixture);
+}
+
+/* All others come straight from one operation to the next while rank 2 still
+ * computes what they computed while they waited. Its lateness is 20 ms a step
+ * of 45 ms. */
+static void wait_for_buckets_counts_once_a_step(void **state)
+{
+	struct late_job *fixture = *state;
+	const struct ncs_lateness_view *view;
+
+	for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
+		put_steps(fixture, 20 * MS, on_gpu);
+		view = view_of(fixture, 2);
+		assert_int_equal(view->recent.last, 80);
+		assert_true(view->is_straggler);
+		/* Ten waits of 20 ms, from the first operation to the last. */
+		assert_true(view->cost > 0.99 * 200 / (450 - 23 - 1) &&
+			    view->cost < 1.01 * 200 / (450 - 23 - 1));
+		assert_int_equal(ncs_lateness_cause(&view->recent),
+				 on_gpu ? NCS_LATE_STREAM : NCS_LATE_HOST);
+		teardown(state);
+		setup(state);
+	}
+}
+
+/* Nobody computes: all others are always queued, and wait for rank 2 alone. */
+static void wait_of_a_job_that_only_communicates_counts_each_time(void **state)
+{
+	struct late_job *fixture = *state;
+	uint64_t free_ns = START_NS;
+
+	for (uint64_t i = 0; i < 100; i++) {
+		for (int k = 0; k < RANKS; k++)
+			put_on_stream(fixture, k, i, START_NS - SECOND,
+				      free_ns + (k == 2 ? 3 * MS : 5 * US),
+				      free_ns + 4 * MS);
+		free_ns += 4 * MS;
+	}
+	refresh(fixture);
+	assert_true(view_of(fixture, 2)->cost > 0.74 &&
+		    view_of(fixture, 2)->cost < 0.77);
+	assert_int_equal(ncs_lateness_cause(&view_of(fixture, 2)->recent),
+			 NCS_LATE_STREAM);
+}
+
 static void rank_of_no_cost_is_not_marked(void **state)
 {
 	struct late_job *fixture = *state;
@@ -993,6 +1090,8 @@ int main(void)
 		TEST(random_records_do_no_harm),
 		TEST(straggler_is_marked),
 		TEST(rank_late_once_a_step_is_marked_by_its_cost),
+		TEST(wait_for_buckets_counts_once_a_step),
+		TEST(wait_of_a_job_that_only_communicates_counts_each_time),
 		TEST(rank_of_no_cost_is_not_marked),
 		TEST(rank_that_others_wait_for_is_late_now),
 #undef TEST
