@@ -182,22 +182,21 @@ def cost(folder, machine, modes):
 
 def moving_parts(job):
     """{(function, bytes): [ns]} of the recorded operations that both ranks have
-    timed: the time of the rank that began last, as it waits for nobody."""
+    timed: from the begin of the rank that began last to the last end."""
     found = collections.defaultdict(dict)
     for line in job.text("lines").splitlines():
         event = json.loads(line)
         if event["event"] not in ("coll", "p2p") or not event["on_stream"]:
             continue
         key = (event["communicator_id"], event["function"], event["operation"])
-        waited_ns = event["first_child_ns"]
-        found[key][event["rank"]] = (event["start_ns"] + waited_ns,
-                                     event["duration_ns"] - waited_ns,
+        found[key][event["rank"]] = (event["start_ns"] + event["first_child_ns"],
+                                     event["start_ns"] + event["duration_ns"],
                                      event["bytes"])
     parts = collections.defaultdict(list)
     for (_, function, _), ranks in found.items():
         if len(ranks) == 2:
-            _, ns, size = max(ranks.values())
-            parts[function, size].append(ns)
+            begins, ends, sizes = zip(*ranks.values())
+            parts[function, sizes[0]].append(max(ends) - max(begins))
     return parts
 
 
