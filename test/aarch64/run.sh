@@ -38,6 +38,7 @@ aarch64: not tested are
   the program in a terminal, the scripts of test/ui, and what tests start as
     programs of their own: qemu runs one program, not those that it starts
   pictures of the screen (test_screens): curses fails there under qemu
+  how many pages a forked child touches: the emulator touches its own
   sanitizers, fuzzers and the GPU
 END
 # shellcheck disable=SC2086

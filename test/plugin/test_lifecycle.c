@@ -681,6 +681,8 @@ static void forked_child_touches_few_pages(void **state)
 #ifdef __SANITIZE_ADDRESS__
 	skip(); /* it touches pages of its own */
 #endif
+	if (getenv("TEST_EMULATOR"))
+		skip(); /* so does an emulator */
 	scenario_play(fork_cheaply, NULL);
 }
 
