@@ -12,7 +12,8 @@
 #                            build with sanitizers, in a separate folder
 #   WERROR=1                 a warning is an error
 #   CC=clang                 use another compiler
-#   FUZZ_SECONDS=60          how long "make fuzz" runs each fuzzer
+#   FUZZ_SECONDS=60          how long "make fuzz" runs each fuzzer, and
+#                            "make scribble" all modes
 #   DESTDIR= PREFIX= LIBDIR= MANDIR=
 #                            install below these folders
 
@@ -242,7 +243,7 @@ check: ## install what is missing, build, run every test
 		$(STATIC) $(GPU)
 
 .PHONY: check-long
-check-long: check fuzz check-aarch64 ## the same, each fuzzer for FUZZ_SECONDS, and aarch64
+check-long: check fuzz scribble check-aarch64 ## the same, each fuzzer for FUZZ_SECONDS, and aarch64
 
 # A machine that cannot be set up for this has skipped it; it says why.
 .PHONY: check-aarch64
@@ -305,6 +306,13 @@ build-fuzz:
 	@$(MAKE) $(JOBS) CC=clang BUILD=$(FUZZ_BUILD) \
 		SANITIZE=fuzzer-no-link$(comma)address$(comma)undefined \
 		$(patsubst %,$(FUZZ_BUILD)/%,$(FUZZ))
+
+.PHONY: scribble
+scribble: all ## write into live segments while each mode of ncclstat reads them
+	@$(MAKE) $(JOBS) SANITIZE=address$(comma)undefined \
+		BUILD=$(ASAN_BUILD) $(ASAN_BUILD)/ncclstat
+	@SCRIBBLE_BUILD=$(ASAN_BUILD) SCRIBBLE_SECONDS=$(FUZZ_SECONDS) \
+		test/fuzz/scribble.py
 
 .PHONY: clean
 clean: ## remove what was built
