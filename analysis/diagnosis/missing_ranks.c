@@ -145,8 +145,7 @@ static int report_dead(struct ncs_diagnosis *diagnosis,
 		model->now_ns > end_ns ? model->now_ns - end_ns : 0;
 	/* Channels may not wait: NCCL may have given them up. */
 	finding->waiting = count_stuck(diagnosis, rank->communicator);
-	ncs_finding_set_severity(finding, finding->waiting > 0 ||
-						  diagnosis->graph.is_over);
+	ncs_finding_set_severity(finding, finding->waiting > 0);
 	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_CERTAIN);
 	ncs_finding_add_fact(finding, NCS_EVIDENCE_GONE, rank,
 			     finding->duration_ns);

@@ -14,9 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/append.h"
 #include "analysis/model/model.h"
 #include "analysis/model/rates.h"
 #include "shm/array.h"
+#include "shm/clock.h"
 
 /* --- Which ranks belong together ------------------------------------------ */
 
@@ -63,7 +65,9 @@ static int compare_places(const void *left, const void *right)
 	return ncs_rank_compare(a->ranks[0], b->ranks[0]);
 }
 
-static void set_key(struct ncs_communicator *communicator)
+/* Sets the key. `job` tells apart communicators of the same id; it is 0 for the
+ * first one. */
+static void set_key(struct ncs_communicator *communicator, uint64_t job)
 {
 	const struct ncs_rank *rank = communicator->ranks[0];
 	const char *file = strrchr(rank->id, '/');
@@ -78,6 +82,98 @@ static void set_key(struct ncs_communicator *communicator)
 	else
 		snprintf(communicator->key, size, "rank %s",
 			 file ? file + 1 : rank->id);
+	if (job != 0)
+		ncs_append(communicator->key, size, " from %" PRIu64, job);
+}
+
+/* --- Jobs with the same id ------------------------------------------------- */
+
+/* Jobs that are told to use one id (NCCL_COMM_ID), or a job that was started
+ * again, have communicators of the same id. Two ranks cannot have the same
+ * number in one communicator, nor different ideas of its size. */
+static bool are_of_two_jobs(const struct ncs_rank *a, const struct ncs_rank *b)
+{
+	const struct ncs_identity *of_a = &a->now.identity;
+	const struct ncs_identity *of_b = &b->now.identity;
+	uint64_t both = of_a->known & of_b->known;
+
+	return (both & NCS_KNOWN_RANK && of_a->rank == of_b->rank) ||
+	       (both & NCS_KNOWN_NRANKS && of_a->nranks != of_b->nranks);
+}
+
+static uint64_t created_ns(const struct ncs_rank *rank)
+{
+	return ncs_clock_ns(&rank->header.clock, rank->header.created);
+}
+
+static int compare_ages(const void *left, const void *right)
+{
+	struct ncs_rank *const *a = left, *const *b = right;
+	uint64_t of_a = created_ns(*a), of_b = created_ns(*b);
+
+	return of_a != of_b ? (of_a > of_b) - (of_a < of_b) :
+			      ncs_rank_compare(*a, *b);
+}
+
+static int compare_ranks(const void *left, const void *right)
+{
+	struct ncs_rank *const *a = left, *const *b = right;
+
+	return ncs_rank_compare(*a, *b);
+}
+
+/* Whether ranks of the same id may be of several jobs. Of one job, ranks are
+ * many and their numbers differ; the usual case must cost little. */
+static bool may_be_several(struct ncs_rank *const *ranks, size_t count)
+{
+	const struct ncs_identity *first = &ranks[0]->now.identity;
+
+	for (size_t i = 1; i < count; i++)
+		if (are_of_two_jobs(ranks[i - 1], ranks[i]) ||
+		    are_of_two_jobs(ranks[0], ranks[i]))
+			return true;
+	return first->known & NCS_KNOWN_NRANKS && first->nranks >= 0 &&
+	       count > (size_t)first->nranks;
+}
+
+/* Returns the end of the first job's ranks, in the order of their ages: where
+ * ranks are of two jobs, the later one began after the longest pause. */
+static size_t first_job(struct ncs_rank *const *ranks, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		size_t other = i, best;
+
+		while (other > 0 &&
+		       !are_of_two_jobs(ranks[other - 1], ranks[i]))
+			other--;
+		if (other == 0)
+			continue;
+		best = other;
+		for (size_t k = other; k <= i; k++)
+			if (created_ns(ranks[k]) - created_ns(ranks[k - 1]) >
+			    created_ns(ranks[best]) -
+				    created_ns(ranks[best - 1]))
+				best = k;
+		return best;
+	}
+	return count;
+}
+
+/* Puts the ranks of the first of several jobs in front, both in the model's
+ * order. Returns their number; all of them if they are of one job. */
+static size_t split_jobs(struct ncs_rank **ranks, size_t count)
+{
+	size_t first;
+
+	if (!has_id(ranks[0]) || count < 2 || !may_be_several(ranks, count))
+		return count;
+	qsort(ranks, count, sizeof(*ranks), compare_ages);
+	first = first_job(ranks, count);
+	qsort(ranks, first, sizeof(*ranks), compare_ranks);
+	if (first < count)
+		qsort(ranks + first, count - first, sizeof(*ranks),
+		      compare_ranks);
+	return first;
 }
 
 /* --- Progress ------------------------------------------------------------- */
@@ -231,13 +327,13 @@ static void add_rank(struct ncs_communicator *communicator,
 }
 
 static void sum_up(struct ncs_communicator *communicator,
-		   struct ncs_rank **ranks, size_t count)
+		   struct ncs_rank **ranks, size_t count, uint64_t job)
 {
 	*communicator = (struct ncs_communicator){
 		.ranks = ranks,
 		.rank_count = count,
 	};
-	set_key(communicator);
+	set_key(communicator, job);
 	for (size_t i = 0; i < count; i++)
 		add_rank(communicator, ranks[i]);
 	add_rates(communicator);
@@ -254,18 +350,6 @@ static size_t group_end(const struct ncs_model *model, size_t from)
 				     model->members[end]) == 0)
 		end++;
 	return end;
-}
-
-/* Makes room for all communicators. Returns 0 or -ENOMEM. */
-static int reserve(struct ncs_model *model)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < model->rank_count; i = group_end(model, i))
-		count++;
-	return ncs_array_reserve(&model->communicators,
-				 &model->communicator_capacity, count,
-				 sizeof(*model->communicators));
 }
 
 static int sort_members(struct ncs_model *model)
@@ -287,17 +371,41 @@ static int sort_members(struct ncs_model *model)
 	return 0;
 }
 
+/* Adds the communicators of ranks that have the same id. */
+static int add_group(struct ncs_model *model, size_t from, size_t end)
+{
+	uint64_t job = 0;
+
+	while (from < end) {
+		size_t count = split_jobs(&model->members[from], end - from);
+
+		if (ncs_array_reserve(&model->communicators,
+				      &model->communicator_capacity,
+				      model->communicator_count + 1,
+				      sizeof(*model->communicators)) != 0)
+			return -ENOMEM;
+		sum_up(&model->communicators[model->communicator_count++],
+		       &model->members[from], count, job);
+		from += count;
+		if (from < end)
+			job = created_ns(model->members[from]);
+	}
+	return 0;
+}
+
 int ncs_communicators_find(struct ncs_model *model)
 {
 	size_t end;
 
 	model->communicator_count = 0;
-	if (sort_members(model) != 0 || reserve(model) != 0)
+	if (sort_members(model) != 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < model->rank_count; i = end) {
 		end = group_end(model, i);
-		sum_up(&model->communicators[model->communicator_count++],
-		       &model->members[i], end - i);
+		if (add_group(model, i, end) != 0) {
+			model->communicator_count = 0;
+			return -ENOMEM;
+		}
 	}
 	if (model->communicator_count > 1)
 		qsort(model->communicators, model->communicator_count,

@@ -2,7 +2,8 @@
 /* Communicators as a whole: how far each of its ranks is, and which are behind.
  *
  * Ranks of several processes belong to one communicator if they have the same
- * id, or the same name if no id is known. A rank that has neither is alone in
+ * id, or the same name if no id is known. Ranks of two jobs that use one id are
+ * told apart by their numbers and by when they began. A rank that has neither is alone in
  * its communicator.
  *
  * Pure. Returned pointers lead into the model and are valid until its next

@@ -76,6 +76,9 @@ enum ncs_attach {
 	NCS_ATTACH_FAILED,        /* out of memory, file descriptors etc. */
 };
 
+/* Begins the reason of NCS_ATTACH_DENIED; the user's name follows. */
+#define NCS_WHY_OWNER "it belongs to "
+
 /* A reader of one segment. */
 struct ncs_reader;
 

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -12,6 +14,22 @@
 
 #include "shm/read/attach.h"
 #include "shm/read/guard.h"
+
+/* Refuses a file of another user, whom it names. */
+static enum ncs_attach refuse_owner(uid_t owner, char *why, size_t why_size)
+{
+	char buffer[1024], text[160];
+	struct passwd entry, *found = NULL;
+
+	if (getpwuid_r(owner, &entry, buffer, sizeof(buffer), &found) == 0 &&
+	    found)
+		snprintf(text, sizeof(text), NCS_WHY_OWNER "%s",
+			 found->pw_name);
+	else
+		snprintf(text, sizeof(text), NCS_WHY_OWNER "user %u",
+			 (unsigned)owner);
+	return ncs_attach_refuse(NCS_ATTACH_DENIED, text, why, why_size);
+}
 
 static enum ncs_attach check_file(const struct stat *status, size_t least_bytes,
 				  char *why, size_t why_size)
@@ -21,9 +39,7 @@ static enum ncs_attach check_file(const struct stat *status, size_t least_bytes,
 					 "it is not a regular file", why,
 					 why_size);
 	if (geteuid() != 0 && status->st_uid != geteuid())
-		return ncs_attach_refuse(NCS_ATTACH_DENIED,
-					 "it belongs to another user", why,
-					 why_size);
+		return refuse_owner(status->st_uid, why, why_size);
 	if (status->st_size == 0)
 		return ncs_attach_refuse(NCS_ATTACH_NOT_READY,
 					 "it is not ready yet", why, why_size);

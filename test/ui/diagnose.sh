@@ -150,3 +150,29 @@ if [ "$status" -eq 3 ] && grep -q '"severity":null' "$tmp/out"; then
 else
 	echo "not ok no job: status 3 (status $status)"
 fi
+
+# Segments that cannot be read are not healthy, and no job is.
+mkdir "$tmp/damaged"
+echo damaged >"$tmp/damaged/ncclstat.1.1.0"
+for mode in --diagnose --dump --list; do
+	status=0
+	NCCLSTAT_DIR="$tmp/damaged" "$ncclstat" "$mode" >"$tmp/out" \
+		2>"$tmp/err" || status=$?
+	if [ "$status" -eq 4 ] && { [ "$mode" = --list ] ||
+		grep -q '^no verdict: 1 segment cannot be read' "$tmp/out"; }; then
+		echo "ok $mode of a damaged segment: no verdict, status 4"
+	else
+		echo "not ok $mode of a damaged segment: no verdict, status 4" \
+			"(status $status)"
+		sed 's/^/  /' "$tmp/out" "$tmp/err"
+	fi
+done
+pid=$(pid_of missing2 1)
+NCCLSTAT_DIR="$tmp/missing2/shm" "$ncclstat" --diagnose -i 0.2 >"$tmp/out" 2>&1
+if grep -q "^  where: rank 1 of faulty: pid $pid on " "$tmp/out" &&
+	grep -qx "  try: py-spy dump --pid $pid" "$tmp/out"; then
+	echo "ok a finding says where its root runs, and what to try"
+else
+	echo "not ok a finding says where its root runs, and what to try"
+	sed 's/^/  /' "$tmp/out"
+fi

@@ -49,10 +49,10 @@ check 'no directory: status 1' run 1 --dir "$tmp/none"
 check 'no directory: it is named' grep -q "$tmp/none: No such" "$tmp/err"
 check 'no segment: reported, status 1' \
 	sh -c 'echo x >"$1/ncclstat.1.1.0"' sh "$NCCLSTAT_DIR"
-check 'garbage: status 1' run 1
+check 'garbage: status 4' run 4
 check 'garbage: the reason is printed' \
 	grep -q "^not readable: $NCCLSTAT_DIR/ncclstat.1.1.0: " "$tmp/out"
-check 'garbage: --dump=json has status 1' run 1 --dump=json
+check 'garbage: --dump=json has status 4' run 4 --dump=json
 check 'garbage: JSON has path and reason' \
 	json 'd["unreadable"][0]["path"].endswith("1.1.0") and
 		d["unreadable"][0]["reason"]'

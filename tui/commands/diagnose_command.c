@@ -40,17 +40,26 @@ static void print_finding(FILE *file, const struct ncs_finding *finding,
 		ncs_verdict_name(finding->verdict),
 		ncs_confidence_name(finding->confidence),
 		ncs_confidence_help(finding->confidence));
+	if (ncs_party_where(&finding->root, text, sizeof(text)))
+		print_clean(file, "  where: ", text, ascii);
+	if (ncs_party_where(&finding->peer, text, sizeof(text)))
+		print_clean(file, "  where: ", text, ascii);
 	for (size_t i = 0; i < finding->evidence_count; i++) {
 		ncs_evidence_text(&finding->evidence[i], text, sizeof(text));
 		print_clean(file, "  seen: ", text, ascii);
 	}
 	fprintf(file, "  next: %s\n", ncs_verdict_next(finding->verdict));
+	for (size_t i = 0; ncs_finding_command(finding, i, text, sizeof(text));
+	     i++)
+		print_clean(file, "  try: ", text, ascii);
 }
 
 void ncs_diagnose_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 		       const struct ncs_model *model,
 		       const struct ncs_stamp *stamp, bool ascii)
 {
+	char text[NCS_SENTENCE_MAX];
+
 	ncs_dump_head(file, model, stamp, ascii);
 	if (diagnosis->count == 0) {
 		fputc('\n', file);
@@ -58,6 +67,9 @@ void ncs_diagnose_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 	}
 	for (size_t i = 0; i < diagnosis->count; i++)
 		print_finding(file, &diagnosis->findings[i], ascii);
+	for (size_t i = 0; ncs_unchecked_text(model, i, text, sizeof(text)); i++)
+		print_clean(file, i == 0 ? "\nnot checked: " : "not checked: ",
+			    text, ascii);
 	ncs_dump_unreadable(file, model, ascii);
 }
 
@@ -122,6 +134,9 @@ static bool is_done(struct diagnose_watch *watch)
 
 static int status_of(const struct diagnose_watch *watch)
 {
+	if (watch->diagnosis.count == 0 &&
+	    ncs_count_unreadable(&watch->model) > 0)
+		return NCS_EXIT_UNREADABLE;
 	if (watch->model.rank_count == 0)
 		return NCS_EXIT_NO_VERDICT;
 	switch (ncs_diagnosis_severity(&watch->diagnosis)) {

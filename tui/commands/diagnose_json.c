@@ -20,6 +20,12 @@ static json_t *party_of(const struct ncs_party *party)
 			       party->number);
 	ncs_json_add_number_if(object, "pid", party->rank != NULL,
 			       party->rank ? party->rank->header.pid : 0);
+	ncs_json_add_text_if(object, "host", party->rank != NULL,
+			     party->rank ? party->rank->header.host : "");
+	ncs_json_add_text_if(
+		object, "gpu",
+		party->rank && party->rank->now.identity.known & NCS_KNOWN_GPU,
+		party->rank ? party->rank->now.identity.gpu : "");
 	ncs_json_add_bool(object, "seen", party->rank != NULL);
 	ncs_json_add(object, "comm",
 		     party->rank ?
@@ -59,6 +65,28 @@ static json_t *evidence_of(const struct ncs_finding *finding)
 	return evidence;
 }
 
+static json_t *commands_of(const struct ncs_finding *finding)
+{
+	json_t *commands = json_array();
+	char command[NCS_SENTENCE_MAX];
+
+	for (size_t i = 0;
+	     ncs_finding_command(finding, i, command, sizeof(command)); i++)
+		ncs_json_append(commands, ncs_json_clean(command));
+	return commands;
+}
+
+static json_t *unchecked_of(const struct ncs_model *model)
+{
+	json_t *unchecked = json_array();
+	char clause[NCS_SENTENCE_MAX];
+
+	for (size_t i = 0;
+	     ncs_unchecked_text(model, i, clause, sizeof(clause)); i++)
+		ncs_json_append(unchecked, ncs_json_clean(clause));
+	return unchecked;
+}
+
 static json_t *finding_of(const struct ncs_finding *finding)
 {
 	const struct ncs_call_id *call = &finding->call;
@@ -91,6 +119,7 @@ static json_t *finding_of(const struct ncs_finding *finding)
 	ncs_json_add_number(object, "alike", finding->alike);
 	ncs_json_add(object, "evidence", evidence_of(finding));
 	ncs_json_add_word(object, "next", ncs_verdict_next(finding->verdict));
+	ncs_json_add(object, "commands", commands_of(finding));
 	return object;
 }
 
@@ -114,5 +143,6 @@ void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
 	ncs_json_add_number(object, "unreadable", model->unreadable_count);
 	ncs_json_add_verdict(object, model, diagnosis);
 	ncs_json_add(object, "findings", findings);
+	ncs_json_add(object, "not_checked", unchecked_of(model));
 	ncs_json_print(file, object, JSON_COMPACT | JSON_REAL_PRECISION(9));
 }

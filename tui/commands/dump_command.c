@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "shm/clock.h"
+#include "tui/text/finding_text.h"
 #include "tui/text/output.h"
 
 struct ncs_stamp ncs_dump_stamp(const struct ncs_replay *replay)
@@ -125,7 +126,9 @@ static bool dump_sample(const struct ncs_options *options,
 		ncs_output_release(&output, status);
 		return false;
 	}
-	*status = model->rank_count > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
+	*status = model->rank_count > 0		    ? NCS_EXIT_OK :
+		  ncs_count_unreadable(model) > 0 ? NCS_EXIT_UNREADABLE :
+						    NCS_EXIT_NOTHING;
 	printed = print_sample(output.file, options, model, &stamp, progress);
 	if (!printed) {
 		ncs_complain("%s", strerror(ENOMEM));

@@ -134,7 +134,7 @@ void ncs_dump_verdict(FILE *file, const struct ncs_model *model, bool ascii)
 {
 	char raw[NCS_SENTENCE_MAX + 64], text[NCS_SENTENCE_MAX + 64];
 
-	ncs_verdict_line(model->diagnosis, raw, sizeof(raw));
+	ncs_verdict_line(model->diagnosis, model, raw, sizeof(raw));
 	ncs_utf8_clean(text, sizeof(text), raw, ascii);
 	fprintf(file, "%s\n", text);
 }

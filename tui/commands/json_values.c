@@ -214,12 +214,15 @@ void ncs_json_add_verdict(json_t *object, const struct ncs_model *model,
 			  const struct ncs_diagnosis *diagnosis)
 {
 	char line[NCS_SENTENCE_MAX + 64];
+	bool known = diagnosis->count > 0 ||
+		     (model->rank_count > 0 &&
+		      ncs_count_unreadable(model) == 0);
 
 	ncs_json_add_word(
 		object, "severity",
-		model->rank_count > 0 ?
-			ncs_severity_name(ncs_diagnosis_severity(diagnosis)) :
+		known ? ncs_severity_name(ncs_diagnosis_severity(diagnosis)) :
 			NULL);
-	ncs_verdict_line(diagnosis, line, sizeof(line));
-	ncs_json_add_text_if(object, "verdict", model->rank_count > 0, line);
+	ncs_verdict_line(diagnosis, model, line, sizeof(line));
+	ncs_json_add_text_if(object, "verdict",
+			     known || ncs_count_unreadable(model) > 0, line);
 }

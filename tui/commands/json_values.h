@@ -71,8 +71,8 @@ json_t *ncs_json_comm(const struct ncs_identity *identity);
 json_t *ncs_json_recording(const struct ncs_replay *replay);
 
 /* Adds the verdict on the job: the severity of the worst finding, null if there
- * are no ranks, since "healthy" would be a claim without evidence; and the line
- * that every screen shows. */
+ * are no ranks or some could not be read, since "healthy" would be a claim
+ * without evidence; and the line that every screen shows. */
 void ncs_json_add_verdict(json_t *object, const struct ncs_model *model,
 			  const struct ncs_diagnosis *diagnosis);
 

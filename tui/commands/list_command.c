@@ -67,7 +67,9 @@ static void print_line(FILE *file, const struct list_line *line)
 		line->why);
 }
 
-static size_t print_all(FILE *file, struct ncs_source *source, bool ascii)
+/* Prints all segments and counts them, and those that cannot be read. */
+static size_t print_all(FILE *file, struct ncs_source *source, bool ascii,
+			size_t *unreadable)
 {
 	static const struct list_line titles = {
 		.pid = "PID",
@@ -83,6 +85,8 @@ static size_t print_all(FILE *file, struct ncs_source *source, bool ascii)
 	while (source->next(source, &sample)) {
 		if (count++ == 0)
 			print_line(file, &titles);
+		*unreadable += sample.attach != NCS_ATTACHED &&
+			       sample.attach != NCS_ATTACH_NOT_READY;
 		describe(&line, &sample, ascii);
 		print_line(file, &line);
 	}
@@ -94,6 +98,7 @@ static int list_segments(const struct ncs_options *options,
 {
 	struct ncs_output output;
 	int status = NCS_EXIT_OK;
+	size_t count, unreadable = 0;
 	char why[256];
 
 	if (source->begin(source, ncs_clock_monotonic_ns(), why, sizeof(why)) !=
@@ -103,10 +108,13 @@ static int list_segments(const struct ncs_options *options,
 	}
 	if (!ncs_output_init(&output))
 		return NCS_EXIT_NOTHING;
-	if (print_all(output.file, source, options->ascii) == 0) {
+	count = print_all(output.file, source, options->ascii, &unreadable);
+	if (count == 0) {
 		ncs_complain("there is no segment in %s",
 			     ncs_directory(options->directory));
 		status = NCS_EXIT_NOTHING;
+	} else if (unreadable == count) {
+		status = NCS_EXIT_UNREADABLE;
 	}
 	ncs_output_release(&output, &status);
 	return status;

@@ -135,9 +135,11 @@ static bool verdict(const struct ncs_screen *screen, char *text, size_t size)
 	if (screen->model.error[0])
 		ncs_append(text, size, "cannot look: %s", screen->model.error);
 	ncs_append_separator(text, size);
-	ncs_verdict_line(&screen->diagnosis, line, sizeof(line));
+	ncs_verdict_line(&screen->diagnosis, &screen->model, line,
+			 sizeof(line));
 	ncs_append(text, size, "%s", line);
-	return screen->model.error[0] || screen->diagnosis.count > 0;
+	return screen->model.error[0] || screen->diagnosis.count > 0 ||
+	       ncs_count_unreadable(&screen->model) > 0;
 }
 
 int ncs_verdict_lines(const struct ncs_screen *screen, int height, int width)
@@ -157,7 +159,8 @@ void ncs_draw_summary(const struct ncs_screen *screen,
 	char text[NCS_EXPLAIN_MAX];
 	bool alarming;
 
-	if (rest.height == 0 || screen->model.rank_count == 0)
+	if (rest.height == 0 || (screen->model.rank_count == 0 &&
+				 ncs_count_unreadable(&screen->model) == 0))
 		return;
 	alarming = verdict(screen, text, sizeof(text));
 	/* If there is only one line, it is for what is wrong. */

@@ -131,13 +131,51 @@ void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
 	}
 }
 
-void ncs_verdict_line(const struct ncs_diagnosis *diagnosis, char *text,
-		      size_t size)
+/* --- The verdict on the job ------------------------------------------------ */
+
+size_t ncs_count_unreadable(const struct ncs_model *model)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < model->unreadable_count; i++)
+		count += model->unreadable[i].attach != NCS_ATTACH_NOT_READY;
+	return count;
+}
+
+/* Appends how many segments cannot be read, and why the first one cannot. */
+static void append_unreadable(const struct ncs_model *model, char *text,
+			      size_t size)
+{
+	const struct ncs_unreadable *first = model->unreadable;
+	size_t count = ncs_count_unreadable(model), owner_bytes;
+	const char *plural = count == 1 ? "" : "s";
+
+	while (first->attach == NCS_ATTACH_NOT_READY)
+		first++;
+	owner_bytes = strlen(NCS_WHY_OWNER);
+	if (strncmp(first->why, NCS_WHY_OWNER, owner_bytes) == 0)
+		ncs_append(text, size, "%zu segment%s belong%s to %s", count,
+			   plural, count == 1 ? "s" : "",
+			   first->why + owner_bytes);
+	else
+		ncs_append(text, size, "%zu segment%s cannot be read%s: %s",
+			   count, plural, count == 1 ? "" : ", the first",
+			   first->why);
+}
+
+void ncs_verdict_line(const struct ncs_diagnosis *diagnosis,
+		      const struct ncs_model *model, char *text, size_t size)
 {
 	enum ncs_verdict_severity severity = ncs_diagnosis_severity(diagnosis);
 	char sentence[NCS_SENTENCE_MAX];
 
-	snprintf(text, size, "%s: ", ncs_severity_name(severity));
+	text[0] = '\0';
+	if (diagnosis->count == 0 && ncs_count_unreadable(model) > 0) {
+		ncs_append(text, size, "no verdict: ");
+		append_unreadable(model, text, size);
+		return;
+	}
+	ncs_append(text, size, "%s: ", ncs_severity_name(severity));
 	if (diagnosis->count == 0) {
 		ncs_append(text, size, "%s%s", ncs_severity_help(severity),
 			   diagnosis->graph.is_over &&
@@ -151,6 +189,138 @@ void ncs_verdict_line(const struct ncs_diagnosis *diagnosis, char *text,
 	ncs_append(text, size, "%s", sentence);
 	if (diagnosis->count > 1)
 		ncs_append(text, size, "; and %zu more", diagnosis->count - 1);
+}
+
+/* Appends which ranks of a communicator were not seen. Returns false if all
+ * were. */
+static bool append_unseen(const struct ncs_communicator *communicator,
+			  char *text, size_t size)
+{
+	const struct ncs_identity *identity = communicator->identity;
+
+	if (!(identity->known & NCS_KNOWN_NRANKS) || identity->nranks < 0 ||
+	    communicator->live == 0 ||
+	    (uint64_t)identity->nranks <= communicator->rank_count)
+		return false;
+	ncs_communicator_label(communicator, text, size);
+	ncs_append(text, size,
+		   ": %zu of its %d ranks are seen here, the others are not",
+		   communicator->rank_count, identity->nranks);
+	return true;
+}
+
+/* Appends that nobody tells when a communicator's operations begin and end.
+ * Returns false if somebody does. */
+static bool append_blind(const struct ncs_communicator *communicator,
+			 char *text, size_t size)
+{
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+
+		for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++)
+			if (ncs_function_ends_known(&rank->now.functions[k]))
+				return false;
+		if (!ncs_rank_is_live(rank) ||
+		    rank->now.launches.status == NCS_STREAM_ALL ||
+		    rank->now.launches.status == NCS_STREAM_SOME)
+			return false;
+	}
+	ncs_communicator_label(communicator, text, size);
+	ncs_append(text, size, ": only calls are known, not when their kernels"
+			       " begin and end");
+	return true;
+}
+
+bool ncs_unchecked_text(const struct ncs_model *model, size_t index, char *text,
+			size_t size)
+{
+	size_t place = 0;
+
+	text[0] = '\0';
+	if (ncs_count_unreadable(model) > 0 && place++ == index) {
+		append_unreadable(model, text, size);
+		return true;
+	}
+	for (size_t i = 0; i < model->communicator_count; i++) {
+		const struct ncs_communicator *communicator =
+			&model->communicators[i];
+
+		if (append_unseen(communicator, text, size) && place++ == index)
+			return true;
+		text[0] = '\0';
+		if (append_blind(communicator, text, size) && place++ == index)
+			return true;
+		text[0] = '\0';
+	}
+	return false;
+}
+
+/* --- Where, and what to do ------------------------------------------------- */
+
+static const char *gpu_of(const struct ncs_rank *rank)
+{
+	const struct ncs_identity *identity = &rank->now.identity;
+
+	return identity->known & NCS_KNOWN_GPU ? identity->gpu : "";
+}
+
+bool ncs_party_where(const struct ncs_party *party, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (!party->rank)
+		return false;
+	append_party(party, text, size);
+	ncs_append(text, size, ": pid %u on %s", party->rank->header.pid,
+		   party->rank->header.host);
+	if (*gpu_of(party->rank))
+		ncs_append(text, size, ", GPU %s", gpu_of(party->rank));
+	return true;
+}
+
+/* Fills in a command of the table. Returns false if what it needs is not
+ * known. */
+static bool fill_command(const char *command, const struct ncs_rank *rank,
+			 char *text, size_t size)
+{
+	const char *word = strchr(command, '$');
+
+	if (!word) {
+		ncs_append(text, size, "%s", command);
+		return true;
+	}
+	ncs_append(text, size, "%.*s", (int)(word - command), command);
+	if (strncmp(word, "$pid", 4) == 0) {
+		ncs_append(text, size, "%u%s", rank->header.pid, word + 4);
+		return true;
+	}
+	ncs_append(text, size, "%s", gpu_of(rank));
+	return *gpu_of(rank) != '\0';
+}
+
+bool ncs_finding_command(const struct ncs_finding *finding, size_t index,
+			 char *text, size_t size)
+{
+	static const struct {
+		enum ncs_verdict verdict;
+		const char *command;
+	} commands[] = {
+#define X(VERDICT, command) { NCS_VERDICT_##VERDICT, command },
+		NCS_COMMANDS(X)
+#undef X
+	};
+	size_t place = 0;
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		text[0] = '\0';
+		if (finding->root.rank &&
+		    commands[i].verdict == finding->verdict &&
+		    fill_command(commands[i].command, finding->root.rank, text,
+				 size) &&
+		    place++ == index)
+			return true;
+	}
+	text[0] = '\0';
+	return false;
 }
 
 /* --- Evidence ------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #ifndef NCS_TUI_TEXT_FINDING_TEXT_H
 #define NCS_TUI_TEXT_FINDING_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "analysis/diagnosis/diagnosis.h"
@@ -21,8 +22,26 @@ void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
 /* Prints the verdict on the whole job in one line: the worst finding, and how
  * many others there are; or that the job is healthy. Every screen, dump and
  * format shows this line. */
-void ncs_verdict_line(const struct ncs_diagnosis *diagnosis, char *text,
-		      size_t size);
+void ncs_verdict_line(const struct ncs_diagnosis *diagnosis,
+		      const struct ncs_model *model, char *text, size_t size);
+
+/* Returns the number of segments that cannot be read, except those that are
+ * being created. */
+size_t ncs_count_unreadable(const struct ncs_model *model);
+
+/* Prints a clause on something that the diagnosis could not check, by its index
+ * from 0 on. Returns false if there is no more. */
+bool ncs_unchecked_text(const struct ncs_model *model, size_t index, char *text,
+			size_t size);
+
+/* Prints where a party of a finding runs: its process, host and GPU. Returns
+ * false if it is not seen here. */
+bool ncs_party_where(const struct ncs_party *party, char *text, size_t size);
+
+/* Prints a shell command that shows more of a finding's cause, by its index from
+ * 0 on. Returns false if there is no more. */
+bool ncs_finding_command(const struct ncs_finding *finding, size_t index,
+			 char *text, size_t size);
 
 /* Prints one clause on a piece of evidence: a rank, and the activity or absence
  * of activity that was observed. */

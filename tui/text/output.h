@@ -11,12 +11,15 @@
 /* Exit statuses of the program. */
 enum ncs_exit {
 	NCS_EXIT_OK = 0,
-	NCS_EXIT_NOTHING = 1, /* no job was found, or none could be read */
+	NCS_EXIT_NOTHING = 1, /* no job was found */
 	NCS_EXIT_USAGE = 2,
 	/* With --diagnose: */
 	NCS_EXIT_SLOW = 1,
 	NCS_EXIT_STUCK = 2,
 	NCS_EXIT_NO_VERDICT = 3, /* in place of NCS_EXIT_NOTHING */
+	/* There are segments that cannot be read: with --diagnose if there is
+	 * no finding, else if there is no other segment. */
+	NCS_EXIT_UNREADABLE = 4,
 };
 
 struct ncs_output {

@@ -13,7 +13,7 @@
 
 /* Lines for the advice on what to do next, if there is room for more than the
  * verdict. */
-#define NEXT_LINES 2
+#define NEXT_LINES 3
 
 static char letter(const struct ncs_row *row)
 {
@@ -42,6 +42,14 @@ static int draw_evidence(const struct ncs_finding *finding,
 	char text[NCS_SENTENCE_MAX], line[NCS_SENTENCE_MAX + 8];
 	int y = 0;
 
+	if (rect->height > 1 &&
+	    ncs_party_where(&finding->root, text, sizeof(text))) {
+		struct ncs_rect one = *rect;
+
+		one.height = 1;
+		snprintf(line, sizeof(line), " - %s", text);
+		y += ncs_draw_wrapped(&one, NCS_ROLE_TEXT, line);
+	}
 	for (size_t i = 0; i < finding->evidence_count && y < rect->height;
 	     i++) {
 		struct ncs_rect one = below(rect, y);
@@ -57,7 +65,7 @@ static int draw_evidence(const struct ncs_finding *finding,
 static void draw_detail(const struct ncs_row *row, const struct ncs_rect *rect)
 {
 	const struct ncs_finding *finding = row->finding;
-	char text[NCS_SENTENCE_MAX];
+	char text[NCS_EXPLAIN_MAX], command[NCS_SENTENCE_MAX];
 	struct ncs_rect left, seen;
 	int lines;
 
@@ -73,6 +81,10 @@ static void draw_detail(const struct ncs_row *row, const struct ncs_rect *rect)
 	left = below(&left, draw_evidence(finding, &seen));
 	snprintf(text, sizeof(text), "Next: %s",
 		 ncs_verdict_next(finding->verdict));
+	for (size_t i = 0;
+	     ncs_finding_command(finding, i, command, sizeof(command)); i++)
+		ncs_append(text, sizeof(text), "%s %s", i == 0 ? "" : ";",
+			   command);
 	ncs_draw_wrapped(&left, NCS_ROLE_LABEL, text);
 }
 

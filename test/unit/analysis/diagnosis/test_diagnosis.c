@@ -522,6 +522,350 @@ static void dead_ranks_of_an_earlier_job_are_ignored(void **state)
 	scripted_release(&scripted);
 }
 
+/* --- Over NVLink ----------------------------------------------------------- */
+
+/* Ranks of communicators of two ranks, whose launches are followed. Launch 5 of
+ * each is that of AllReduce 4. */
+#define LAUNCH 5
+#define CALL 4
+
+static struct scripted_rank *on_stream(struct scripted *scripted, int number,
+				       uint64_t comm_id)
+{
+	struct scripted_rank *rank = add(scripted, number, comm_id);
+	struct ncs_function_view *view =
+		&rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
+
+	rank->header.process_start = rank->header.pid;
+	rank->snapshot.identity.nranks = 2;
+	rank->snapshot.launches = (struct ncs_launches_view){
+		.status = NCS_STREAM_ALL,
+		.ended = LAUNCH - 1,
+		.begun = LAUNCH - 1,
+		.followed = LAUNCH - 1,
+		.launched = LAUNCH - 1,
+		.ended_ns = 9 * SECOND,
+		.begun_ns = 9 * SECOND,
+		.launched_ns = 9 * SECOND,
+	};
+	view->operations = CALL;
+	view->operations_done = CALL;
+	view->last_sequence_number = CALL - 1;
+	return rank;
+}
+
+/* Calls a function at 10 s; its kernel begins at once, or is queued. */
+static struct ncs_operation_view *launch(struct scripted_rank *rank,
+					 unsigned function, bool begins)
+{
+	struct ncs_snapshot *snapshot = &rank->snapshot;
+	struct ncs_operation_view *operation =
+		&rank->operations[snapshot->operation_count++];
+	bool is_p2p = function != NCS_FUNCTION_ALL_REDUCE;
+
+	*operation = (struct ncs_operation_view){
+		.number = LAUNCH,
+		.start_ns = 10 * SECOND,
+		.enqueued_ns = 10 * SECOND + 1,
+		.sequence_number = is_p2p ? NCS_NO_SEQUENCE_NUMBER : CALL,
+		.event = is_p2p ? NCS_EVENT_P2P : NCS_EVENT_COLL,
+		.function = function,
+		.peer = 1 - snapshot->identity.rank,
+		.launch = LAUNCH,
+	};
+	snapshot->functions[function].operations++;
+	if (!is_p2p)
+		snapshot->functions[function].last_sequence_number = CALL;
+	snapshot->launches.followed = snapshot->launches.launched = LAUNCH;
+	if (begins) {
+		snapshot->launches.begun = LAUNCH;
+		snapshot->launches.begun_ns = 10 * SECOND;
+	}
+	return operation;
+}
+
+/* Asserts that there is one finding, that it is stuck, and what it blames. */
+static void assert_found(struct scripted *scripted, enum ncs_verdict verdict,
+			 int root, enum ncs_confidence confidence)
+{
+	struct ncs_diagnosis diagnosis;
+	const struct ncs_finding *found;
+
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.count, 1);
+	found = diagnosis.findings;
+	assert_string_equal(ncs_verdict_name(found->verdict),
+			    ncs_verdict_name(verdict));
+	assert_int_equal(found->root.number, root);
+	assert_int_equal(found->severity, NCS_SEVERITY_STUCK);
+	assert_int_equal(found->confidence, confidence);
+	assert_true(found->waiting > 0);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+static void a_kernel_that_has_begun_waits_for_a_rank_that_has_not_called(
+	void **state)
+{
+	struct scripted *scripted = *state;
+
+	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
+	on_stream(scripted, 1, 7);
+	assert_found(scripted, NCS_VERDICT_RANK_MISSING, 1,
+		     NCS_CONFIDENCE_CERTAIN);
+}
+
+static void a_kernel_that_is_queued_behind_other_work_is_a_late_gpu(void **state)
+{
+	struct scripted *scripted = *state;
+
+	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
+	launch(on_stream(scripted, 1, 7), NCS_FUNCTION_ALL_REDUCE, false);
+	assert_found(scripted, NCS_VERDICT_GPU_LATE, 1, NCS_CONFIDENCE_CERTAIN);
+}
+
+static void kernels_that_are_all_queued_are_healthy(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+
+	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, false);
+	launch(on_stream(scripted, 1, 7), NCS_FUNCTION_ALL_REDUCE, false);
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.count, 0);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+/* The launch of the killed rank had begun, too. */
+static void a_kernel_waits_for_a_process_that_died(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank;
+
+	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
+	rank = on_stream(scripted, 1, 7);
+	launch(rank, NCS_FUNCTION_ALL_REDUCE, true);
+	rank->snapshot.liveness = NCS_DEAD;
+	assert_found(scripted, NCS_VERDICT_RANK_DIED, 1,
+		     NCS_CONFIDENCE_CERTAIN);
+}
+
+static void a_stopped_process_explains_its_victims(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank;
+
+	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
+	rank = on_stream(scripted, 1, 7);
+	launch(rank, NCS_FUNCTION_ALL_REDUCE, false);
+	rank->snapshot.process_stopped = true;
+	assert_found(scripted, NCS_VERDICT_RANK_STOPPED, 1,
+		     NCS_CONFIDENCE_CERTAIN);
+}
+
+/* Over sockets its channel says that its GPU is late, and both ends of the other
+ * channel wait for the network. */
+static void a_stopped_process_is_neither_a_late_gpu_nor_the_network(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_channel_view *channel;
+	struct scripted_rank *rank;
+
+	for (int i = 0; i < 2; i++) {
+		rank = add(scripted, i, 7);
+		enqueued(rank, NCS_FUNCTION_ALL_REDUCE, 5);
+		waits(rank, 1 - i);
+		channel = scripted_channel(rank, 0, true, 1 - i);
+		channel->state = i == 0 ? NCS_CHANNEL_SEND_WAIT :
+					  NCS_CHANNEL_SEND_GPU_WAIT;
+		channel->since_ns = 10 * SECOND;
+		channel->function = NCS_FUNCTION_ALL_REDUCE;
+	}
+	rank->snapshot.process_stopped = true;
+	assert_found(scripted, NCS_VERDICT_RANK_STOPPED, 1,
+		     NCS_CONFIDENCE_CERTAIN);
+}
+
+/* Each stream is held by the communicator that the other rank has queued. */
+static void streams_with_communicators_in_another_order_are_a_deadlock(
+	void **state)
+{
+	struct scripted *scripted = *state;
+
+	for (int i = 0; i < 2; i++)
+		for (uint64_t id = 7; id <= 8; id++)
+			launch(on_stream(scripted, i, id),
+			       NCS_FUNCTION_ALL_REDUCE, (id == 7) == (i == 0));
+	assert_found(scripted, NCS_VERDICT_DEADLOCK, 0, NCS_CONFIDENCE_LIKELY);
+}
+
+static void kernels_that_all_receive_are_a_deadlock(void **state)
+{
+	struct scripted *scripted = *state;
+
+	for (int i = 0; i < 2; i++)
+		launch(on_stream(scripted, i, 7), NCS_FUNCTION_RECV, true);
+	assert_found(scripted, NCS_VERDICT_DEADLOCK, 0, NCS_CONFIDENCE_CERTAIN);
+}
+
+static void a_kernel_that_receives_waits_for_one_that_sends(void **state)
+{
+	struct scripted *scripted = *state;
+
+	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_RECV, true);
+	on_stream(scripted, 1, 7);
+	assert_found(scripted, NCS_VERDICT_P2P_UNMET, 1,
+		     NCS_CONFIDENCE_LIKELY);
+}
+
+static void kernels_that_send_and_receive_move_data(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+
+	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_RECV, true);
+	launch(on_stream(scripted, 1, 7), NCS_FUNCTION_SEND, true);
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.count, 0);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+/* --- Calls that NCCL has not begun ----------------------------------------- */
+
+/* A rank of two that has been inside a call since 10 s. */
+static void be_inside(struct scripted *scripted, int number, unsigned function,
+		      struct ncs_lane_view *lane)
+{
+	struct scripted_rank *rank = add(scripted, number, 7);
+
+	rank->snapshot.identity.nranks = 2;
+	rank->snapshot.lanes = lane;
+	rank->snapshot.lane_count = 1;
+	rank->snapshot.functions[function].calls = 1;
+	lane->open_since_ns[NCS_EVENT_GROUP_API] = 10 * SECOND;
+}
+
+static void a_receive_that_nobody_sends_to_is_stuck(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_lane_view lane = { 0 };
+
+	be_inside(scripted, 0, NCS_FUNCTION_RECV, &lane);
+	add(scripted, 1, 7)->snapshot.identity.nranks = 2;
+	assert_found(scripted, NCS_VERDICT_P2P_UNMET, 1,
+		     NCS_CONFIDENCE_LIKELY);
+}
+
+static void receives_without_a_send_are_stuck(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_lane_view lanes[2] = { 0 };
+
+	be_inside(scripted, 0, NCS_FUNCTION_RECV, &lanes[0]);
+	be_inside(scripted, 1, NCS_FUNCTION_RECV, &lanes[1]);
+	assert_found(scripted, NCS_VERDICT_DEADLOCK, 0, NCS_CONFIDENCE_LIKELY);
+}
+
+static void a_pair_that_connects_is_only_slow(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_lane_view lanes[2] = { 0 };
+	struct ncs_diagnosis diagnosis;
+
+	be_inside(scripted, 0, NCS_FUNCTION_RECV, &lanes[0]);
+	be_inside(scripted, 1, NCS_FUNCTION_SEND, &lanes[1]);
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.count, 1);
+	assert_int_equal(diagnosis.findings[0].verdict, NCS_VERDICT_NOT_BEGUN);
+	assert_int_equal(diagnosis.findings[0].severity, NCS_SEVERITY_SLOW);
+	assert_int_equal(diagnosis.findings[0].confidence,
+			 NCS_CONFIDENCE_POSSIBLE);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+/* --- Jobs that were killed ------------------------------------------------- */
+
+/* Watches two ranks from 20 s on, all of whose processes die at 30 s. */
+static void kill_at_30_s(struct scripted *scripted,
+			 struct ncs_diagnosis *diagnosis)
+{
+	ncs_diagnosis_init(diagnosis);
+	for (uint64_t i = 20; i < 90; i++) {
+		for (size_t k = 0; k < 2 && i == 30; k++)
+			scripted->ranks[k].snapshot.liveness = NCS_DEAD;
+		scripted_pass(scripted, i * SECOND);
+		assert_int_equal(ncs_diagnose(diagnosis, &scripted->model), 0);
+	}
+}
+
+static void a_verdict_stays_when_a_stuck_job_is_killed(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+
+	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
+	on_stream(scripted, 1, 7);
+	kill_at_30_s(scripted, &diagnosis);
+	assert_int_equal(diagnosis.findings[0].verdict,
+			 NCS_VERDICT_RANK_MISSING);
+	assert_int_equal(diagnosis.findings[0].root.number, 1);
+	assert_int_equal(diagnosis.findings[0].severity, NCS_SEVERITY_STUCK);
+	/* It had waited from 10 s until it was last seen alive. */
+	assert_int_equal(diagnosis.findings[0].duration_ns, 19 * SECOND);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+static void a_job_that_was_well_until_it_was_killed_has_no_finding(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+
+	on_stream(scripted, 0, 7);
+	on_stream(scripted, 1, 7);
+	kill_at_30_s(scripted, &diagnosis);
+	assert_int_equal(diagnosis.count, 0);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+static void a_mismatch_is_not_hidden_by_a_death(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+	struct scripted_rank *rank;
+
+	for (int i = 0; i < 3; i++)
+		enqueued(add(scripted, i, 7), NCS_FUNCTION_ALL_REDUCE, 5);
+	rank = &scripted->ranks[2];
+	rank->operations[0].count = 8;
+	scripted_pass(scripted, 30 * SECOND);
+	rank->snapshot.liveness = NCS_DEAD;
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.count, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(diagnosis.findings[i].root.number, 2);
+	assert_int_equal(diagnosis.findings[0].verdict,
+			 NCS_VERDICT_SIZE_MISMATCH);
+	assert_int_equal(diagnosis.findings[1].verdict, NCS_VERDICT_RANK_DIED);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+static void a_death_is_told_at_once(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+
+	on_stream(scripted, 0, 7);
+	on_stream(scripted, 1, 7);
+	scripted_pass(scripted, 20 * SECOND);
+	scripted->ranks[1].snapshot.liveness = NCS_DEAD;
+	scripted_pass(scripted, 20 * SECOND + 500 * MS);
+	ncs_diagnosis_init(&diagnosis);
+	assert_int_equal(ncs_diagnose(&diagnosis, &scripted->model), 0);
+	assert_int_equal(diagnosis.count, 1);
+	assert_int_equal(diagnosis.findings[0].verdict, NCS_VERDICT_RANK_DIED);
+	assert_int_equal(diagnosis.findings[0].duration_ns, 500 * MS);
+	ncs_diagnosis_release(&diagnosis);
+}
+
 /* --- Healthy jobs --------------------------------------------------------- */
 
 static void make_healthy(struct sim_options *options, uint64_t seed)
@@ -586,6 +930,25 @@ int main(void)
 		cmocka_unit_test(
 			a_dead_rank_is_found_though_its_peers_have_no_channels),
 		cmocka_unit_test(dead_ranks_of_an_earlier_job_are_ignored),
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
+		TEST(a_kernel_that_has_begun_waits_for_a_rank_that_has_not_called),
+		TEST(a_kernel_that_is_queued_behind_other_work_is_a_late_gpu),
+		TEST(kernels_that_are_all_queued_are_healthy),
+		TEST(a_kernel_waits_for_a_process_that_died),
+		TEST(a_stopped_process_explains_its_victims),
+		TEST(a_stopped_process_is_neither_a_late_gpu_nor_the_network),
+		TEST(streams_with_communicators_in_another_order_are_a_deadlock),
+		TEST(kernels_that_all_receive_are_a_deadlock),
+		TEST(a_kernel_that_receives_waits_for_one_that_sends),
+		TEST(kernels_that_send_and_receive_move_data),
+		TEST(a_receive_that_nobody_sends_to_is_stuck),
+		TEST(receives_without_a_send_are_stuck),
+		TEST(a_pair_that_connects_is_only_slow),
+		TEST(a_verdict_stays_when_a_stuck_job_is_killed),
+		TEST(a_job_that_was_well_until_it_was_killed_has_no_finding),
+		TEST(a_mismatch_is_not_hidden_by_a_death),
+		TEST(a_death_is_told_at_once),
 		cmocka_unit_test(a_thousand_healthy_jobs_raise_no_alarm),
 	};
 

@@ -332,6 +332,61 @@ static void order_of_five_hundred_ranks_does_not_matter(void **state)
 	free(ranks);
 }
 
+/* Ranks of two jobs, whose processes began so many seconds after the start. */
+static void add_job(struct scripted *scripted, unsigned count, int ranks,
+		    uint64_t since)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct scripted_rank *rank = add(scripted, (int)i);
+
+		snprintf(rank->id, sizeof(rank->id), "%d.%u", (int)since, i);
+		rank->header.pid += (uint32_t)(10 * since);
+		rank->header.created = since * SECOND + i;
+		rank->snapshot.identity.nranks = ranks;
+	}
+}
+
+static void jobs_with_the_same_id_are_told_apart(void **state)
+{
+	struct scripted *scripted = *state;
+	const struct ncs_model *model = &scripted->model;
+	char key[sizeof(model->communicators[0].key)];
+
+	add_job(scripted, 2, 4, 1);
+	add_job(scripted, 4, 4, 3);
+	/* Ranks 0 and 3 are left of the first job. */
+	scripted->ranks[1].snapshot.identity.rank = 3;
+	scripted_pass(scripted, NOW);
+	assert_int_equal(model->communicator_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct ncs_communicator *one = &model->communicators[i];
+		uint64_t since = one->ranks[0]->header.created / SECOND;
+
+		assert_int_equal(one->rank_count, since == 1 ? 2 : 4);
+		for (size_t k = 0; k < one->rank_count; k++) {
+			assert_int_equal(one->ranks[k]->header.created / SECOND,
+					 since);
+			assert_ptr_equal(one->ranks[k]->communicator, one);
+		}
+	}
+	assert_string_not_equal(model->communicators[0].key,
+				model->communicators[1].key);
+	strcpy(key, model->communicators[1].key);
+	scripted_pass(scripted, NOW);
+	assert_string_equal(model->communicators[1].key, key);
+}
+
+static void jobs_of_different_sizes_are_told_apart(void **state)
+{
+	struct scripted *scripted = *state;
+
+	add_job(scripted, 1, 4, 1);
+	add_job(scripted, 2, 2, 3);
+	scripted->ranks[0].snapshot.identity.rank = 3;
+	scripted_pass(scripted, NOW);
+	assert_int_equal(scripted->model.communicator_count, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -351,6 +406,8 @@ int main(void)
 		TEST(rank_that_does_not_move_is_held_up),
 		TEST(ranks_are_counted_and_summed),
 		TEST(order_of_five_hundred_ranks_does_not_matter),
+		TEST(jobs_with_the_same_id_are_told_apart),
+		TEST(jobs_of_different_sizes_are_told_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Findings in words: where the one to blame runs, what to do, what was not
+ * checked, and the line for the whole job. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/unit/support/scripted_source.h"
+#include "tui/text/finding_text.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static struct scripted_rank *add(struct scripted *scripted, int number)
+{
+	struct scripted_rank *rank = scripted_add(scripted, number);
+
+	rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+	rank->snapshot.identity.comm_id = 7;
+	rank->snapshot.identity.nranks = 2;
+	strcpy(rank->header.host, "n017");
+	return rank;
+}
+
+static void refuse(struct scripted *scripted, int number, enum ncs_attach attach,
+		   const char *why)
+{
+	struct scripted_rank *rank = add(scripted, number);
+
+	rank->attach = attach;
+	rank->why = why;
+}
+
+/* Returns the line of the verdict on the job. */
+static const char *line_of(struct scripted *scripted)
+{
+	static char line[NCS_SENTENCE_MAX];
+	struct ncs_diagnosis diagnosis;
+
+	ncs_diagnosis_init(&diagnosis);
+	scripted_pass(scripted, SECOND);
+	assert_int_equal(ncs_diagnose(&diagnosis, &scripted->model), 0);
+	ncs_verdict_line(&diagnosis, &scripted->model, line, sizeof(line));
+	ncs_diagnosis_release(&diagnosis);
+	return line;
+}
+
+static void job_without_findings_is_healthy(void **state)
+{
+	add(*state, 0);
+	add(*state, 1);
+	assert_string_equal(line_of(*state),
+			    "healthy: nothing is wrong as far as can be seen");
+}
+
+static void segments_that_cannot_be_read_are_not_healthy(void **state)
+{
+	add(*state, 0);
+	refuse(*state, 1, NCS_ATTACH_DENIED, NCS_WHY_OWNER "root");
+	assert_string_equal(line_of(*state),
+			    "no verdict: 1 segment belongs to root");
+	refuse(*state, 2, NCS_ATTACH_DENIED, NCS_WHY_OWNER "root");
+	assert_string_equal(line_of(*state),
+			    "no verdict: 2 segments belong to root");
+}
+
+static void damaged_segment_is_not_healthy(void **state)
+{
+	refuse(*state, 0, NCS_ATTACH_CORRUPT, "it is too short");
+	assert_string_equal(
+		line_of(*state),
+		"no verdict: 1 segment cannot be read: it is too short");
+}
+
+static void segment_that_is_being_created_is_no_trouble(void **state)
+{
+	add(*state, 0);
+	refuse(*state, 1, NCS_ATTACH_NOT_READY, "it is not ready yet");
+	assert_non_null(strstr(line_of(*state), "healthy: "));
+}
+
+static void what_was_not_checked_is_listed(void **state)
+{
+	struct scripted *scripted = *state;
+	char text[NCS_SENTENCE_MAX];
+	struct scripted_rank *rank = add(scripted, 0);
+
+	rank->snapshot.identity.nranks = 8;
+	refuse(scripted, 1, NCS_ATTACH_CORRUPT, "it is too short");
+	scripted_pass(scripted, SECOND);
+	assert_true(ncs_unchecked_text(&scripted->model, 0, text,
+				       sizeof(text)));
+	assert_non_null(strstr(text, "1 segment cannot be read"));
+	assert_true(ncs_unchecked_text(&scripted->model, 1, text,
+				       sizeof(text)));
+	assert_non_null(strstr(text, "1 of its 8 ranks are seen"));
+	assert_true(ncs_unchecked_text(&scripted->model, 2, text,
+				       sizeof(text)));
+	assert_non_null(strstr(text, "only calls are known"));
+	assert_false(ncs_unchecked_text(&scripted->model, 3, text,
+					sizeof(text)));
+	/* Its launches are followed. */
+	rank->snapshot.launches.status = NCS_STREAM_ALL;
+	scripted_pass(scripted, 2 * SECOND);
+	assert_false(ncs_unchecked_text(&scripted->model, 2, text,
+					sizeof(text)));
+}
+
+static void finding_says_where_its_root_runs_and_what_to_try(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_identity *identity = &add(scripted, 1)->snapshot.identity;
+	struct ncs_finding finding = { .verdict = NCS_VERDICT_GPU_LATE };
+	char text[NCS_SENTENCE_MAX];
+
+	identity->known |= NCS_KNOWN_GPU;
+	strcpy(identity->gpu, "0000:18:00.0");
+	scripted_pass(scripted, SECOND);
+	finding.root = ncs_party_of(scripted_rank(scripted, 1));
+	assert_true(ncs_party_where(&finding.root, text, sizeof(text)));
+	assert_string_equal(text, "rank 1 of 0000000000000007: pid 101 on n017,"
+				  " GPU 0000:18:00.0");
+	assert_true(ncs_finding_command(&finding, 0, text, sizeof(text)));
+	assert_string_equal(text, "py-spy dump --pid 101");
+	assert_true(ncs_finding_command(&finding, 1, text, sizeof(text)));
+	assert_string_equal(text, "nvidia-smi -q -i 0000:18:00.0");
+	assert_false(ncs_finding_command(&finding, 2, text, sizeof(text)));
+}
+
+static void command_for_an_unknown_gpu_is_left_out(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_finding finding = { .verdict = NCS_VERDICT_GPU_LATE };
+	char text[NCS_SENTENCE_MAX];
+
+	add(scripted, 1);
+	scripted_pass(scripted, SECOND);
+	finding.root = ncs_party_of(scripted_rank(scripted, 1));
+	assert_true(ncs_finding_command(&finding, 0, text, sizeof(text)));
+	assert_false(ncs_finding_command(&finding, 1, text, sizeof(text)));
+}
+
+static void rank_that_is_not_seen_runs_nowhere(void **state)
+{
+	const struct ncs_finding finding = {
+		.verdict = NCS_VERDICT_RANK_MISSING,
+		.root.number = 3,
+	};
+	char text[NCS_SENTENCE_MAX];
+
+	(void)state;
+	assert_false(ncs_party_where(&finding.root, text, sizeof(text)));
+	assert_false(ncs_finding_command(&finding, 0, text, sizeof(text)));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
+		TEST(job_without_findings_is_healthy),
+		TEST(segments_that_cannot_be_read_are_not_healthy),
+		TEST(damaged_segment_is_not_healthy),
+		TEST(segment_that_is_being_created_is_no_trouble),
+		TEST(what_was_not_checked_is_listed),
+		TEST(finding_says_where_its_root_runs_and_what_to_try),
+		TEST(command_for_an_unknown_gpu_is_left_out),
+		TEST(rank_that_is_not_seen_runs_nowhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
