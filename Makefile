@@ -243,7 +243,7 @@ check: ## install what is missing, build, run every test
 		$(STATIC) $(GPU)
 
 .PHONY: check-long
-check-long: check fuzz scribble check-aarch64 ## the same, each fuzzer for FUZZ_SECONDS, and aarch64
+check-long: check fuzz scribble storm check-aarch64 ## the same, each fuzzer for FUZZ_SECONDS, a storm, and aarch64
 
 # A machine that cannot be set up for this has skipped it; it says why.
 .PHONY: check-aarch64
@@ -252,6 +252,11 @@ check-aarch64: ## unit, plugin and stress tests on aarch64, emulated
 		BUILD=$(AARCH64_BUILD) sh test/aarch64/run.sh $(AARCH64_BUILD)/sysroot \
 			$(patsubst test/%,%,$(UNIT) $(PTEST) $(STRESS)); \
 	else echo "skip aarch64: this machine cannot be set up for it"; fi
+
+.PHONY: storm
+storm: ## a thousand short jobs that end in every way
+	@STORM_JOBS=1000 TEST_TIMEOUT=600 $(RUN) \
+		$(call in_build,test/plugin/test_storm)
 
 .PHONY: check-unit check-plugin check-stress check-ui check-static
 check-unit: $(call in_build,$(UNIT)) ## tests of one module each

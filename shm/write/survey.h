@@ -36,8 +36,8 @@
 #include "shm/process.h"
 
 /* Numbers of directory entries and of objects that are looked at. */
-#define NCS_SURVEY_ENTRIES_MAX 16384u
-#define NCS_SURVEY_OBJECTS_MAX 2048u
+#define NCS_SURVEY_ENTRIES_MAX 8192u
+#define NCS_SURVEY_OBJECTS_MAX 1024u
 
 /* Part of the free memory that objects may take. */
 #define NCS_SURVEY_SHARE 16u
