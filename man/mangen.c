@@ -355,7 +355,8 @@ static void put_verdict(const struct man_item *item)
 	} words[] = {
 		{ "$rank", "a rank" },       { "$peer", "another" },
 		{ "$channel", "a channel" }, { "$call", "a call" },
-		{ "$count", "others wait" },
+		{ "$count", "others wait" }, { "$share", "a share" },
+		{ "$cause", "why" },
 	};
 	const char *sentence = item->help;
 	struct man_item general = *item;

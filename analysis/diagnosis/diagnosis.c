@@ -24,6 +24,8 @@ static int compare_by_severity(const void *left, const void *right)
 		return a->confidence < b->confidence ? -1 : 1;
 	if (a->verdict != b->verdict)
 		return a->verdict < b->verdict ? -1 : 1;
+	if (a->share != b->share)
+		return a->share > b->share ? -1 : 1;
 	return (a->duration_ns < b->duration_ns) -
 	       (a->duration_ns > b->duration_ns);
 }
@@ -35,10 +37,10 @@ static int run_rules(struct ncs_diagnosis *diagnosis,
 		     const struct ncs_model *model)
 {
 	static rule *const rules[] = {
-		ncs_find_disagreements,      ncs_find_chain_ends,
-		ncs_find_dead_ranks,         ncs_find_circles,
-		ncs_find_unseen_ranks,       ncs_find_unstarted_calls,
-		ncs_find_slow_communicators,
+		ncs_find_disagreements, ncs_find_chain_ends,
+		ncs_find_dead_ranks,    ncs_find_circles,
+		ncs_find_unseen_ranks,  ncs_find_unstarted_calls,
+		ncs_find_late_ranks,    ncs_find_slow_communicators,
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)

@@ -74,6 +74,11 @@ enum ncs_evidence_kind {
 	NCS_EVIDENCE_FINISHED,   /* it has finalized its communicator */
 	NCS_EVIDENCE_STOPPED,    /* its process is stopped */
 	NCS_EVIDENCE_ELSEWHERE,  /* as this rank, the process waits there */
+	NCS_EVIDENCE_LATE,       /* number of expected, duration_ns: it came
+				  * last at the call, so late */
+	NCS_EVIDENCE_CLOCKS,     /* number: ranks it was not compared with */
+	NCS_EVIDENCE_UNCOMPARED, /* number, expected: operations of which only
+				  * host times are known */
 	NCS_EVIDENCE_SPEED,      /* number, expected: bytes per second */
 	NCS_EVIDENCE_SHARE,      /* number, share: of time in this state */
 	NCS_EVIDENCE_UNSEEN,     /* number, expected: ranks that are seen */
@@ -108,6 +113,8 @@ struct ncs_finding {
 	const struct ncs_rank *channel_rank;
 	struct ncs_call_id call;
 	uint64_t duration_ns; /* so far */
+	double share;         /* of the time that it costs; 0: unknown */
+	unsigned cause;       /* enum ncs_late_cause, or COUNT if unknown */
 	size_t waiting;       /* number of ranks that wait for the root */
 	size_t alike;         /* number of other ranks with the same finding */
 	struct ncs_evidence evidence[NCS_EVIDENCE_MAX];

@@ -3,6 +3,7 @@
  * Must not judge. */
 #include "analysis/diagnosis/rules.h"
 
+#include "analysis/model/stragglers.h"
 #include "shm/array.h"
 
 struct ncs_finding *ncs_diagnosis_add(struct ncs_diagnosis *diagnosis,
@@ -19,6 +20,7 @@ struct ncs_finding *ncs_diagnosis_add(struct ncs_diagnosis *diagnosis,
 		.root.number = -1,
 		.peer.number = -1,
 		.call = ncs_no_call,
+		.cause = NCS_LATE_CAUSE_COUNT,
 	};
 	return finding;
 }

@@ -60,6 +60,11 @@ int ncs_find_unseen_ranks(struct ncs_diagnosis *diagnosis,
 int ncs_find_unstarted_calls(struct ncs_diagnosis *diagnosis,
 			     const struct ncs_model *model);
 
+/* Finds ranks that cost more than NCS_STRAGGLER_COST of the recent time, by
+ * their lateness. */
+int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,
+			const struct ncs_model *model);
+
 /* Compares the pace of every communicator with its past, and finds those that
  * are slower than they were. */
 int ncs_find_slow_communicators(struct ncs_diagnosis *diagnosis,

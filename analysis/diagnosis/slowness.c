@@ -7,6 +7,8 @@
 
 #include <errno.h>
 
+#include "analysis/model/stragglers.h"
+
 
 /* --- Calls that have not begun -------------------------------------------- */
 
@@ -216,6 +218,10 @@ int ncs_find_slow_communicators(struct ncs_diagnosis *diagnosis,
 		if (ncs_paces_add(&diagnosis->paces, model, communicator,
 				  &pace) != 0)
 			return -ENOMEM;
+		/* Where lateness is known, it tells which rank is slow. */
+		if (pace.verdict == NCS_PACE_SLOW_RANK &&
+		    ncs_communicator_skew(communicator))
+			continue;
 		if (pace.verdict != NCS_PACE_USUAL &&
 		    !diagnosis->explained[i] &&
 		    report_pace(diagnosis, communicator, &pace) != 0)

@@ -26,6 +26,18 @@ const char *ncs_late_cause_name(unsigned cause)
 	return cause < NCS_LATE_CAUSE_COUNT ? names[cause] : "none";
 }
 
+const char *ncs_late_cause_help(unsigned cause)
+{
+	static const char *const help[] = {
+#define X(ID, name, help) help,
+		NCS_LATE_CAUSES(X)
+#undef X
+	};
+
+	return cause < NCS_LATE_CAUSE_COUNT ? help[cause] :
+					      "it is not known why";
+}
+
 /* --- Figures -------------------------------------------------------------- */
 
 static size_t recent_count(uint64_t operations)
@@ -53,6 +65,31 @@ static void add_causes(const uint64_t cause_ns[NCS_LATE_CAUSE_COUNT],
 	for (unsigned i = 0; i < NCS_LATE_CAUSE_COUNT; i++)
 		if (!is_queued || i == NCS_LATE_HOST)
 			lateness->cause_ns[i] += cause_ns[i];
+}
+
+/* Returns the i-th of the recent operations, the latest first. */
+static const struct ncs_late_part *recent_at(const struct ncs_late_rank *late,
+					     size_t i)
+{
+	return &late->recent[(late->operations - 1 - i) % NCS_LATENESS_RECENT];
+}
+
+/* Returns the number of latest operations that make the cost. */
+static size_t costing_count(const struct ncs_late_rank *late)
+{
+	size_t count = recent_count(late->operations), i = 0;
+	uint64_t latest_ns = 0;
+
+	for (; i < count; i++) {
+		uint64_t ready_ns = recent_at(late, i)->ready_ns;
+
+		if (ready_ns > latest_ns)
+			latest_ns = ready_ns;
+		if (i >= NCS_STRAGGLER_OPERATIONS &&
+		    ready_ns + NCS_COST_WINDOW_NS < latest_ns)
+			break;
+	}
+	return i;
 }
 
 /* Sums the recent operations of one function, or of all for
@@ -134,10 +171,11 @@ static double cost_of(const struct ncs_late_rank *late, uint64_t least_ns)
 	struct function_wait waiting[NCS_FUNCTION_COUNT] = { 0 };
 	uint64_t first_ns = UINT64_MAX, last_ns = 0;
 	bool is_idle = all_are_queued(late);
+	size_t count = costing_count(late);
 	double cost_ns = 0;
 
-	for (size_t i = 0; i < recent_count(late->operations); i++) {
-		const struct ncs_late_part *recent = &late->recent[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct ncs_late_part *recent = recent_at(late, i);
 		uint64_t wait_ns;
 		struct function_wait *one = &waiting[recent->function];
 
@@ -189,6 +227,10 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	for (size_t i = 0; i < recent_count(late->operations); i++)
 		view->by_moment[late->recent[i].moment]++;
 	view->cost = cost_of(late, 0);
+	view->latest_ns = 0;
+	for (size_t i = 0; i < recent_count(late->operations); i++)
+		if (late->recent[i].ready_ns > view->latest_ns)
+			view->latest_ns = late->recent[i].ready_ns;
 	view->is_straggler =
 		view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&
 		cost_of(late, NCS_STRAGGLER_NS) >= NCS_STRAGGLER_COST;

@@ -44,8 +44,16 @@ enum ncs_late_cause {
  * other value. */
 const char *ncs_late_cause_name(unsigned cause);
 
+/* Returns what an enum ncs_late_cause means, a clause for users; a clause that
+ * says so if it is not known. */
+const char *ncs_late_cause_help(unsigned cause);
+
 /* Number of latest operations that make the recent figures. */
 #define NCS_LATENESS_RECENT 512u
+
+/* Its cost is that of the recent operations of this time before the latest one,
+ * but of NCS_STRAGGLER_OPERATIONS at least. */
+#define NCS_COST_WINDOW_NS UINT64_C(10000000000)
 
 /* A rank is marked as a straggler if it has at least NCS_STRAGGLER_OPERATIONS
  * recent operations, and if the waits of at least NCS_STRAGGLER_NS in which all
@@ -91,6 +99,7 @@ struct ncs_lateness_view {
 	/* Share of the recent time in which all waited for this rank alone;
 	 * negative if it is not known. */
 	double cost;
+	uint64_t latest_ns; /* when all had arrived at the latest operation */
 	/* Recent operations by the moment that its arrival was compared by. */
 	uint64_t by_moment[NCS_MOMENT_COUNT];
 	/* Since the first update; `compared` includes operations in which no

@@ -3,6 +3,7 @@
  * interface, like those of the dump. Must not judge: it prints findings as they
  * are. */
 #include "analysis/base/value_names.h"
+#include "analysis/model/stragglers.h"
 #include "tui/commands/diagnose_command.h"
 #include "tui/text/finding_text.h"
 #include "tui/commands/json_values.h"
@@ -115,6 +116,12 @@ static json_t *finding_of(const struct ncs_finding *finding)
 			  finding->duration_ns > 0 ?
 				  (double)finding->duration_ns / 1e9 :
 				  -1);
+	ncs_json_add_real(object, "share",
+			  finding->share > 0 ? finding->share : -1);
+	ncs_json_add_word(object, "cause",
+			  finding->cause < NCS_LATE_CAUSE_COUNT ?
+				  ncs_late_cause_name(finding->cause) :
+				  NULL);
 	ncs_json_add_number(object, "waiting", finding->waiting);
 	ncs_json_add_number(object, "alike", finding->alike);
 	ncs_json_add(object, "evidence", evidence_of(finding));

@@ -10,6 +10,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/range_totals.h"
+#include "analysis/model/stragglers.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"
 
@@ -81,8 +82,9 @@ static void append_channel(const struct ncs_finding *finding, char *text,
 static size_t expand(const struct ncs_finding *finding, const char *word,
 		     char *text, size_t size)
 {
-	static const char *const words[] = { "$rank", "$peer", "$channel",
-					     "$call", "$count" };
+	static const char *const words[] = { "$rank", "$peer",  "$channel",
+					     "$call", "$share", "$cause",
+					     "$count" };
 	size_t i = 0;
 
 	while (strncmp(word, words[i], strlen(words[i])) != 0)
@@ -99,6 +101,13 @@ static size_t expand(const struct ncs_finding *finding, const char *word,
 		break;
 	case 3:
 		append_call(&finding->call, text, size);
+		break;
+	case 4:
+		ncs_append(text, size, "%.0f %%", 100 * finding->share);
+		break;
+	case 5:
+		ncs_append(text, size, "%s",
+			   ncs_late_cause_help(finding->cause));
 		break;
 	default:
 		append_waiting(finding->waiting, text, size);
@@ -359,8 +368,9 @@ static void append_operation(const struct ncs_evidence *evidence, char *text,
 	ncs_append_duration(text, size, evidence->duration_ns);
 	switch (phase) {
 	case NCS_LAUNCH_PHASE_QUEUED:
-		ncs_append(text, size, "; its kernel has not begun: earlier"
-				       " work of its stream has not ended");
+		ncs_append(text, size,
+			   "; its kernel has not begun: earlier"
+			   " work of its stream has not ended");
 		break;
 	case NCS_LAUNCH_PHASE_RUNNING:
 		ncs_append(text, size, "; its kernel has begun, not ended");
@@ -395,6 +405,18 @@ static void append_speed(const struct ncs_evidence *evidence, char *text,
 	ncs_format_scaled(usual, sizeof(usual), (double)evidence->expected, 0);
 	ncs_append(text, size, "sends %sB/s, its earlier median is %sB/s", now,
 		   usual);
+}
+
+/* "comes last at 11 of 98 AllReduce, 20.1ms after the others" */
+static void append_late(const struct ncs_evidence *evidence, char *text,
+			size_t size)
+{
+	ncs_append(text, size, "comes last at %" PRIu64 " of %" PRIu64 " ",
+		   evidence->number, evidence->expected);
+	append_call(&evidence->call, text, size);
+	ncs_append(text, size, ", ");
+	ncs_append_duration(text, size, evidence->duration_ns);
+	ncs_append(text, size, " after the others at the 99th percentile");
 }
 
 static void append_fact(const struct ncs_evidence *evidence, char *text,
@@ -453,6 +475,21 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 		return;
 	case NCS_EVIDENCE_ELSEWHERE:
 		ncs_append(text, size, "here its process waits");
+		return;
+	case NCS_EVIDENCE_LATE:
+		append_late(evidence, text, size);
+		return;
+	case NCS_EVIDENCE_CLOCKS:
+		ncs_append(text, size,
+			   "not compared with %" PRIu64
+			   " ranks that have another clock",
+			   evidence->number);
+		return;
+	case NCS_EVIDENCE_UNCOMPARED:
+		ncs_append(text, size,
+			   "of %" PRIu64 " of %" PRIu64
+			   " operations only the host's times are known",
+			   evidence->number, evidence->expected);
 		return;
 	case NCS_EVIDENCE_SPEED:
 		append_speed(evidence, text, size);

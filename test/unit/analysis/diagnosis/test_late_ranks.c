@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* The rule for late ranks: it finds them from the start of a job, with what they
+ * cost and why, and nothing in a job that is level. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/diagnosis/diagnosis.h"
+#include "analysis/model/stragglers.h"
+#include "test/unit/support/scripted_source.h"
+
+#define MS UINT64_C(1000000)
+#define SECOND UINT64_C(1000000000)
+#define RANKS 3
+
+struct late_fixture {
+	struct scripted scripted;
+	struct ncs_diagnosis diagnosis;
+};
+
+static int setup(void **state)
+{
+	static struct late_fixture fixture;
+
+	scripted_init(&fixture.scripted);
+	ncs_diagnosis_init(&fixture.diagnosis);
+	for (int i = 0; i < RANKS; i++) {
+		struct scripted_rank *rank = scripted_add(&fixture.scripted, i);
+
+		rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+		rank->snapshot.identity.comm_id = 7;
+	}
+	*state = &fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct late_fixture *fixture = *state;
+
+	ncs_diagnosis_release(&fixture->diagnosis);
+	scripted_release(&fixture->scripted);
+	return 0;
+}
+
+static void look(struct late_fixture *fixture, uint64_t now_ns)
+{
+	scripted_pass(&fixture->scripted, now_ns);
+	for (size_t i = 0; i < SCRIPTED_RANKS; i++)
+		fixture->scripted.ranks[i].record_count = 0;
+	assert_int_equal(
+		ncs_diagnose(&fixture->diagnosis, &fixture->scripted.model), 0);
+}
+
+/* There is no earlier time to compare with. */
+static void rank_that_is_late_from_the_start_is_found_at_once(void **state)
+{
+	struct late_fixture *fixture = *state;
+	const struct ncs_finding *finding;
+
+	scripted_all_reduces(&fixture->scripted, 40, SECOND, 1, 2 * MS);
+	look(fixture, 2 * SECOND);
+	assert_int_equal(fixture->diagnosis.count, 1);
+	finding = &fixture->diagnosis.findings[0];
+	assert_int_equal(finding->verdict, NCS_VERDICT_LATE_RANK);
+	assert_int_equal(finding->severity, NCS_SEVERITY_SLOW);
+	assert_int_equal(finding->root.number, 1);
+	assert_int_equal(finding->cause, NCS_LATE_HOST);
+	/* 40 times 2 ms in 39 times 10 ms. */
+	assert_true(finding->share > 0.20 && finding->share < 0.21);
+	assert_int_equal(finding->evidence[0].kind, NCS_EVIDENCE_LATE);
+	assert_int_equal(finding->evidence[0].number, 40);
+}
+
+static void level_ranks_are_healthy(void **state)
+{
+	struct late_fixture *fixture = *state;
+
+	scripted_all_reduces(&fixture->scripted, 40, SECOND, 1, MS / 3);
+	look(fixture, 2 * SECOND);
+	assert_int_equal(fixture->diagnosis.count, 0);
+}
+
+static void lateness_that_is_over_is_not_a_finding(void **state)
+{
+	struct late_fixture *fixture = *state;
+
+	scripted_all_reduces(&fixture->scripted, 40, SECOND, 1, 2 * MS);
+	look(fixture, 2 * SECOND);
+	assert_int_equal(fixture->diagnosis.count, 1);
+	look(fixture, 2 * SECOND + NCS_COST_WINDOW_NS);
+	assert_int_equal(fixture->diagnosis.count, 0);
+}
+
+/* The job was level for minutes; of its latest ten seconds the rank costs
+ * much. */
+static void new_lateness_is_not_thinned_out_by_an_old_level_time(void **state)
+{
+	struct late_fixture *fixture = *state;
+	uint64_t now_ns = SECOND;
+
+	for (unsigned i = 0; i < 200; i++) {
+		for (size_t k = 0; k < RANKS; k++) {
+			struct scripted_rank *rank =
+				&fixture->scripted.ranks[k];
+			uint64_t late_ns = k == 1 && i >= 190 ? 200 * MS : 0;
+
+			rank->records[rank->record_count++] =
+				(struct ncs_record){
+					.event = NCS_EVENT_COLL,
+					.flags = NCS_RECORD_ON_STREAM,
+					.function = NCS_FUNCTION_ALL_REDUCE,
+					.operation = i + 1,
+					.number = i,
+					.start = now_ns + late_ns,
+					.delta[1] = 1,
+					.duration = 300 * MS - late_ns,
+				};
+		}
+		now_ns += SECOND;
+		if (i % 50 == 49)
+			look(fixture, now_ns);
+	}
+	assert_int_equal(fixture->diagnosis.count, 1);
+	/* Ten times 200 ms in the latest ten seconds. */
+	assert_true(fixture->diagnosis.findings[0].share > 0.18);
+}
+
+static void
+finding_names_the_operations_that_could_not_be_compared(void **state)
+{
+	struct late_fixture *fixture = *state;
+	const struct ncs_finding *finding;
+
+	scripted_all_reduces(&fixture->scripted, 60, SECOND, 1, 2 * MS);
+	for (size_t k = 0; k < RANKS; k++)
+		for (size_t i = 0; i < 40; i++) {
+			struct ncs_record *record =
+				&fixture->scripted.ranks[k].records[i];
+
+			record->flags = 0;
+			record->delta[1] = 0;
+		}
+	look(fixture, 3 * SECOND);
+	assert_int_equal(fixture->diagnosis.count, 1);
+	finding = &fixture->diagnosis.findings[0];
+	assert_int_equal(finding->evidence[1].kind, NCS_EVIDENCE_UNCOMPARED);
+	assert_int_equal(finding->evidence[1].number, 20);
+	assert_int_equal(finding->evidence[1].expected, 60);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(rank_that_is_late_from_the_start_is_found_at_once),
+		TEST(level_ranks_are_healthy),
+		TEST(lateness_that_is_over_is_not_a_finding),
+		TEST(new_lateness_is_not_thinned_out_by_an_old_level_time),
+		TEST(finding_names_the_operations_that_could_not_be_compared),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
