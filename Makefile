@@ -254,7 +254,7 @@ check-aarch64: ## unit, plugin and stress tests on aarch64, emulated
 	else echo "skip aarch64: this machine cannot be set up for it"; fi
 
 .PHONY: storm
-storm: ## a thousand short jobs that end in every way
+storm: all $(call in_build,test/plugin/test_storm) ## a thousand short jobs that end in every way
 	@STORM_JOBS=1000 TEST_TIMEOUT=600 $(RUN) \
 		$(call in_build,test/plugin/test_storm)
 
