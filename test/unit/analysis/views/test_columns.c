@@ -845,6 +845,7 @@ static void rows_are_ranks_their_channels_and_their_used_functions(void **state)
 	assert_int_equal(rows[0].index, NCS_FUNCTION_SEND);
 	assert_int_equal(rows[1].index, NCS_FUNCTION_RECV);
 	second->snapshot.identity = first->snapshot.identity;
+	second->snapshot.identity.rank = 1;
 	first->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
 	second->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
 	scripted_pass(scripted, 2 * SECOND);
