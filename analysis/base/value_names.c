@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "ncclstat/tables/lateness.def"
+
 /* Enumerations that have no table, in their order. */
 #define LIVENESSES(X) \
 	X(ALIVE, "alive", ) \
@@ -47,8 +49,12 @@ DEFINE_LOOKUP(ncs_kernel_status_name, NCS_KERNEL_STATUSES, NAME,
 DEFINE_LOOKUP(ncs_kernel_timing_name, NCS_KERNEL_TIMINGS, NAME, "unknown")
 DEFINE_LOOKUP(ncs_launch_phase_name, NCS_LAUNCH_PHASES, NAME,
 	      words[NCS_LAUNCH_PHASE_UNKNOWN])
+DEFINE_LOOKUP(ncs_late_cause_help, NCS_LATE_CAUSES, HELP,
+	      "it is not known why")
+DEFINE_LOOKUP(ncs_late_cause_name, NCS_LATE_CAUSES, NAME, "none")
 DEFINE_LOOKUP(ncs_liveness_name, LIVENESSES, NAME, "unknown")
 DEFINE_LOOKUP(ncs_loss_name, NCS_LOSSES, NAME, "unknown")
+DEFINE_LOOKUP(ncs_moment_name, NCS_MOMENTS, NAME, "unknown")
 DEFINE_LOOKUP(ncs_protocol_name, NCS_PROTOCOLS, NAME,
 	      words[NCS_PROTOCOL_UNKNOWN])
 DEFINE_LOOKUP(ncs_proxy_state_name, NCS_PROXY_STATES, NAME,

@@ -32,11 +32,15 @@ const char *ncs_launch_phase_name(unsigned phase);
 const char *ncs_liveness_name(unsigned liveness);
 const char *ncs_algorithm_name(unsigned algorithm);
 const char *ncs_protocol_name(unsigned protocol);
+const char *ncs_moment_name(unsigned moment);
+const char *ncs_late_cause_name(unsigned cause);
 
-/* Return the clause that says why the plugin refused a request, and the one that
- * says whether launches are timed, and why not. */
+/* Return the clause that says why the plugin refused a request, the one that
+ * says whether launches are timed, and why not, and the one that says why a rank
+ * is late. */
 const char *ncs_refusal_help(unsigned refusal);
 const char *ncs_stream_status_help(unsigned status);
+const char *ncs_late_cause_help(unsigned cause);
 
 /* Returns the word for a channel state in the live view. */
 const char *ncs_channel_state_label(unsigned state);

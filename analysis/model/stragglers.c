@@ -13,31 +13,6 @@
 #include "analysis/model/waits.h"
 #include "analysis/records/parts.h"
 
-/* --- Names ---------------------------------------------------------------- */
-
-const char *ncs_late_cause_name(unsigned cause)
-{
-	static const char *const names[] = {
-#define X(ID, name, help) name,
-		NCS_LATE_CAUSES(X)
-#undef X
-	};
-
-	return cause < NCS_LATE_CAUSE_COUNT ? names[cause] : "none";
-}
-
-const char *ncs_late_cause_help(unsigned cause)
-{
-	static const char *const help[] = {
-#define X(ID, name, help) help,
-		NCS_LATE_CAUSES(X)
-#undef X
-	};
-
-	return cause < NCS_LATE_CAUSE_COUNT ? help[cause] :
-					      "it is not known why";
-}
-
 /* --- Figures -------------------------------------------------------------- */
 
 static size_t recent_count(uint64_t operations)

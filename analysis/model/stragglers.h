@@ -40,14 +40,6 @@ enum ncs_late_cause {
 		NCS_LATE_CAUSE_COUNT
 };
 
-/* Returns the name of an enum ncs_late_cause, such as "host"; "none" for any
- * other value. */
-const char *ncs_late_cause_name(unsigned cause);
-
-/* Returns what an enum ncs_late_cause means, a clause for users; a clause that
- * says so if it is not known. */
-const char *ncs_late_cause_help(unsigned cause);
-
 /* Number of latest operations that make the recent figures. */
 #define NCS_LATENESS_RECENT 512u
 

@@ -14,8 +14,4 @@ enum ncs_moment {
 		NCS_MOMENT_COUNT
 };
 
-/* Returns the name of an enum ncs_moment, such as "call"; "unknown" for any
- * other value. */
-const char *ncs_moment_name(unsigned moment);
-
 #endif
