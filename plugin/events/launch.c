@@ -89,26 +89,37 @@ static bool is_capturing(struct ncs_launches *launches, void *stream)
 	return error != 0 || status != 0;
 }
 
-/* The slot of the next launch; NULL if all are in use. */
-static struct ncs_launch_slot *free_slot(struct ncs_launches *launches)
+/* The slot of the next launch; NULL if there is none for this kind. */
+static struct ncs_launch_slot *free_slot(struct ncs_launches *launches,
+					 enum ncs_launch_kind kind)
 {
+	uint64_t most = kind == NCS_LAUNCH_TIMED ?
+				NCS_LAUNCH_MAX - NCS_LAUNCH_KEPT :
+				NCS_LAUNCH_MAX;
 	uint64_t head = ncs_load_relaxed(&launches->head);
 	/* ORDER: pairs with close_launch() (plugin/life/launch_end.c): the
 	 * watch thread has done with the slot. */
 	uint64_t tail = ncs_load_acquire(&launches->tail);
 
-	return head - tail < NCS_LAUNCH_MAX ?
-		       &launches->slots[head % NCS_LAUNCH_MAX] :
-		       NULL;
+	return head - tail < most ? &launches->slots[head % NCS_LAUNCH_MAX] :
+				    NULL;
 }
 
-static struct ncs_launch_events *events_of(struct ncs_launch_slot *slot)
+/* The events of the next launch; NULL if there are none of this kind. */
+static const struct ncs_launch_events *
+free_events(const struct ncs_launches *launches, enum ncs_launch_kind kind)
 {
-	return slot->timed ? &slot->timed_events : &slot->plain_events;
+	uint64_t taken = ncs_load_relaxed(&launches->taken[kind]);
+	/* ORDER: pairs with ncs_launch_put() (plugin/state/launches.h): the
+	 * pair is complete. */
+	uint64_t put = ncs_load_acquire(&launches->put[kind]);
+
+	return taken != put ? &launches->pairs[kind][taken % NCS_LAUNCH_MAX] :
+			      NULL;
 }
 
 /* Empties a slot for a launch, which is published once it is complete. */
-static void open_slot(struct ncs_launch_slot *slot, uint64_t number, bool timed,
+static void open_slot(struct ncs_launch_slot *slot, uint64_t number,
 		      uint64_t now)
 {
 	/* A late operation of the slot's former launch must not take these
@@ -121,55 +132,72 @@ static void open_slot(struct ncs_launch_slot *slot, uint64_t number, bool timed,
 	ncs_store_relaxed(&slot->bytes, 0);
 	slot->number = number;
 	slot->called = now;
-	slot->timed = timed;
 	slot->begun = false;
 }
 
+/* A launch that starts. */
+struct launch {
+	uint64_t handle; /* its event's; 0 if it will not stop */
+	void *stream;
+	uint64_t now;
+	enum ncs_launch_kind kind; /* to be timed, or not */
+};
+
 /* Records the first event of a launch, and leaves the launches, which this
- * thread has taken. */
-static void follow(struct ncs_lane_state *lane, struct ncs_launches *launches,
-		   struct ncs_launch_slot *slot, uint64_t handle, bool timed,
-		   void *stream, uint64_t now)
+ * thread has taken. Returns false if there is no slot or there are no events
+ * for it. */
+static bool follow(struct ncs_lane_state *lane, struct ncs_launches *launches,
+		   const struct launch *launch, enum ncs_launch_kind kind)
 {
+	struct ncs_launch_slot *slot = free_slot(launches, kind);
+	const struct ncs_launch_events *events = free_events(launches, kind);
 	int error;
 
-	open_slot(slot, lane->launch_number, timed, now);
-	error = ncs_cuda.event_record(events_of(slot)->begin, stream);
+	if (!slot || !events)
+		return false;
+	open_slot(slot, lane->launch_number, launch->now);
+	slot->kind = kind;
+	slot->events = *events;
+	error = ncs_cuda.event_record(slot->events.begin, launch->stream);
 	note_error(launches, error);
 	if (error) {
 		leave(launches, NCS_LAUNCHES_UNUSED);
-		return;
+		return true;
 	}
 	lane->launch_slot = slot;
-	ncs_store_relaxed(&launches->last_followed, now);
-	ncs_store_relaxed(&launches->open_handle, handle);
+	ncs_store_relaxed(&launches->last_followed, launch->now);
+	ncs_store_relaxed(&launches->open_handle, launch->handle);
 	leave(launches, NCS_LAUNCHES_BETWEEN);
+	return true;
 }
 
-/* Makes the events of the first slot, so that the first launch is followed: a
- * job that hangs often does so there. */
-static int make_first_events(struct ncs_launches *launches)
+/* Makes the first pair of events, so that the first launch is followed: a job
+ * that hangs often does so there. */
+static int make_first_events(struct ncs_launches *launches,
+			     enum ncs_launch_kind kind)
 {
-	struct ncs_launch_events *events = &launches->slots[0].plain_events;
-	int error = ncs_cuda.event_create(&events->begin,
-					  CUDA_EVENT_DISABLE_TIMING_FLAG);
+	struct ncs_launch_events events;
+	int error = ncs_cuda_make_events(&events.begin, &events.end,
+					 kind == NCS_LAUNCH_TIMED ?
+						 CUDA_EVENT_DEFAULT_FLAGS :
+						 CUDA_EVENT_DISABLE_TIMING_FLAG);
 
-	return error ? error :
-		       ncs_cuda.event_create(&events->end,
-					     CUDA_EVENT_DISABLE_TIMING_FLAG);
+	if (!error)
+		ncs_launch_put(launches, kind, events);
+	return error;
 }
 
-/* The first launch of a communicator makes the watch thread create the other
- * events; launches before they are there are not followed. */
+/* The first launch of a communicator starts the watch thread, which makes the
+ * other events. */
 static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
-			    struct ncs_launches *launches, uint64_t handle,
-			    void *stream, uint64_t now)
+			    struct ncs_launches *launches,
+			    const struct launch *launch)
 {
 	void *context = NULL;
 	int error;
 
-	if (ncs_cuda.context_get(&context) != 0 || !context || handle == 0 ||
-	    !take(launches))
+	if (ncs_cuda.context_get(&context) != 0 || !context ||
+	    launch->handle == 0 || !take(launches))
 		return;
 	/* ORDER: pairs with ncs_launch_watch_remove()
 	 * (plugin/life/launch_watch.c): they are still this communicator's. */
@@ -178,18 +206,14 @@ static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		return;
 	}
 	launches->context = context;
-	error = make_first_events(launches);
+	error = make_first_events(launches, launch->kind);
 	note_error(launches, error);
 	/* ORDER: pairs with ncs_watched_serve() (plugin/life/launch_poll.c): the context
 	 * and the first events are known. */
 	if (!ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_IDLE,
 				     NCS_LAUNCHES_WANTED) ||
-	    error) {
+	    error || !follow(lane, launches, launch, launch->kind))
 		leave(launches, NCS_LAUNCHES_UNUSED);
-	} else {
-		follow(lane, launches, &launches->slots[0], handle, false,
-		       stream, now);
-	}
 	if (ncs_launch_process.start_watch())
 		return;
 	ncs_store_relaxed(&comm->header->launches.status, NCS_STREAM_FAILED);
@@ -198,39 +222,28 @@ static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
 				NCS_LAUNCHES_CLOSING);
 }
 
-/* Returns true if at most half of the slots are in use. The others are for
- * launches that are followed now and then: a burst that comes while the watch
- * thread pauses must not use all slots, or its last launches were not seen to
- * end. */
-static bool has_room_to_time(const struct ncs_launches *launches)
+static bool is_followed_in(uint64_t stage)
 {
-	return ncs_load_relaxed(&launches->head) -
-		       ncs_load_relaxed(&launches->tail) <
-	       NCS_LAUNCH_MAX / 2;
+	return stage == NCS_LAUNCHES_WANTED || stage == NCS_LAUNCHES_READY;
 }
 
 /* Follows a launch if it is time to, or if it is to be timed. */
-static void choose(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		   struct ncs_launches *launches, uint64_t handle, void *stream,
-		   uint64_t now)
+static void choose(struct ncs_lane_state *lane, struct ncs_launches *launches,
+		   const struct launch *launch)
 {
-	bool timed = has_room_to_time(launches) &&
-		     is_timed(comm, lane->launch_number);
-	struct ncs_launch_slot *slot;
+	bool timed = launch->kind == NCS_LAUNCH_TIMED;
+	bool due = is_time_to_follow(launches, launch->now);
 
-	if ((!timed && !is_time_to_follow(launches, now)) || handle == 0 ||
-	    !take(launches))
+	if ((!timed && !due) || launch->handle == 0 || !take(launches))
 		return;
 	/* ORDER: pairs with fail() (plugin/life/launch_poll.c) and with
 	 * ncs_launch_watch_remove() (plugin/life/launch_watch.c): the events
 	 * are still there. */
-	slot = ncs_load_acquire(&launches->stage) == NCS_LAUNCHES_READY ?
-		       free_slot(launches) :
-		       NULL;
-	if (slot)
-		follow(lane, launches, slot, handle, timed, stream, now);
-	else
-		leave(launches, NCS_LAUNCHES_UNUSED);
+	if (is_followed_in(ncs_load_acquire(&launches->stage)) &&
+	    ((timed && follow(lane, launches, launch, NCS_LAUNCH_TIMED)) ||
+	     (due && follow(lane, launches, launch, NCS_LAUNCH_PLAIN))))
+		return;
+	leave(launches, NCS_LAUNCHES_UNUSED);
 }
 
 /* Counts a launch that is not captured, and returns its number. */
@@ -247,26 +260,26 @@ static uint64_t count_launch(struct ncs_comm *comm,
 }
 
 static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		  struct ncs_launches *launches, uint64_t handle, void *stream,
-		  uint64_t now)
+		  struct ncs_launches *launches, struct launch *launch)
 {
-	/* ORDER: pairs with make_events() (plugin/life/launch_poll.c): the
-	 * events are there. */
+	/* ORDER: pairs with take_up() (plugin/life/launch_poll.c). */
 	uint64_t stage = ncs_load_acquire(&launches->stage);
 	uint64_t number;
 
-	if (is_capturing(launches, stream)) {
+	if (is_capturing(launches, launch->stream)) {
 		ncs_add_relaxed(&comm->header->launches.captured, 1);
 		return;
 	}
-	number = count_launch(comm, launches, now);
+	number = count_launch(comm, launches, launch->now);
 	if (lane->shared)
 		return;
 	lane->launch_number = number;
+	launch->kind = is_timed(comm, number) ? NCS_LAUNCH_TIMED :
+						NCS_LAUNCH_PLAIN;
 	if (stage == NCS_LAUNCHES_IDLE)
-		begin_following(comm, lane, launches, handle, stream, now);
-	else if (stage == NCS_LAUNCHES_READY)
-		choose(comm, lane, launches, handle, stream, now);
+		begin_following(comm, lane, launches, launch);
+	else if (is_followed_in(stage))
+		choose(lane, launches, launch);
 }
 
 void ncs_launch_start_followed(struct ncs_comm *comm,
@@ -274,6 +287,11 @@ void ncs_launch_start_followed(struct ncs_comm *comm,
 			       struct ncs_launches *launches, uint64_t handle,
 			       void *stream, uint64_t now)
 {
+	struct launch launch = {
+		.handle = handle,
+		.stream = stream,
+		.now = now,
+	};
 	uint64_t stage;
 	int mode;
 
@@ -291,7 +309,7 @@ void ncs_launch_start_followed(struct ncs_comm *comm,
 	    ncs_load_relaxed(&launches->error) != 0)
 		return;
 	ncs_cuda_begin(&mode);
-	start(comm, lane, launches, handle, stream, now);
+	start(comm, lane, launches, &launch);
 	ncs_cuda_end(&mode);
 }
 
@@ -312,7 +330,7 @@ void ncs_launch_stop_followed(struct ncs_comm *comm,
 	head = ncs_load_relaxed(&launches->head);
 	slot = &launches->slots[head % NCS_LAUNCH_MAX];
 	ncs_cuda_begin(&mode);
-	error = ncs_cuda.event_record(events_of(slot)->end, stream);
+	error = ncs_cuda.event_record(slot->events.end, stream);
 	ncs_cuda_end(&mode);
 	note_error(launches, error);
 	if (error) {
@@ -320,8 +338,10 @@ void ncs_launch_stop_followed(struct ncs_comm *comm,
 		leave(launches, NCS_LAUNCHES_UNUSED);
 		return;
 	}
-	if (slot->timed)
+	if (slot->kind == NCS_LAUNCH_TIMED)
 		ncs_add_relaxed(&ncs_launch_process.timed, 1);
+	ncs_store_relaxed(&launches->taken[slot->kind],
+			  ncs_load_relaxed(&launches->taken[slot->kind]) + 1);
 	/* ORDER: pairs with join_launch() (plugin/events/operation.c): the slot
 	 * is the launch's before an operation joins it. */
 	ncs_store_release(&slot->state, ncs_launch_state(slot->number));

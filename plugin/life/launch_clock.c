@@ -128,12 +128,9 @@ static bool make_clock(struct ncs_launch_clock *clock)
 	if (ncs_cuda.stream_create(&clock->stream,
 				   CUDA_STREAM_NON_BLOCKING_FLAG) != 0)
 		return false;
-	if (ncs_cuda.event_create(&clock->base, CUDA_EVENT_DEFAULT_FLAGS) ==
-		    0 &&
-	    ncs_cuda.event_create(&clock->end, CUDA_EVENT_DEFAULT_FLAGS) == 0)
+	if (ncs_cuda_make_events(&clock->base, &clock->end,
+				 CUDA_EVENT_DEFAULT_FLAGS) == 0)
 		return true;
-	ncs_cuda_drop_event(&clock->base);
-	ncs_cuda_drop_event(&clock->end);
 	ncs_cuda.stream_destroy(clock->stream);
 	return false;
 }
@@ -200,7 +197,7 @@ static uint64_t fetch_begin(struct ncs_launch_clock *clock,
 		return 0;
 	if (clock->base_ticks != 0 &&
 	    ncs_cuda.event_elapsed_ms(&ms, clock->base,
-				      slot->timed_events.begin) == 0)
+				      slot->events.begin) == 0)
 		ticks = ms >= 0 ? clock->base_ticks + ticks_of_ms(ms) :
 				  clock->base_ticks - ticks_of_ms(-ms);
 	leave_clock(clock);
@@ -210,11 +207,11 @@ static uint64_t fetch_begin(struct ncs_launch_clock *clock,
 void ncs_launch_clock_fetch(struct ncs_launch_clock *clock,
 			    struct ncs_launch_slot *slot)
 {
-	struct ncs_launch_events *events = &slot->timed_events;
+	const struct ncs_launch_events *events = &slot->events;
 	uint64_t ns, bias_ns = clock ? ncs_load_relaxed(&clock->bias_ns) : 0;
 	float ms;
 
-	if (!slot->timed ||
+	if (slot->kind != NCS_LAUNCH_TIMED ||
 	    ncs_cuda.event_elapsed_ms(&ms, events->begin, events->end) != 0 ||
 	    !(ms >= 0))
 		return;

@@ -130,6 +130,7 @@ static void close_launch(struct ncs_watched *self, struct ncs_launch_slot *slot)
 					state | NCS_LAUNCH_CLOSED));
 	if (self->comm && ncs_launch_joined(state) > 0)
 		visit_joined(self->comm, slot->number, end_operation, slot);
+	ncs_launch_put(launches, slot->kind, slot->events);
 	/* ORDER: pairs with free_slot() (plugin/events/launch.c): the slot is
 	 * not used any more. */
 	ncs_store_release(&launches->tail,

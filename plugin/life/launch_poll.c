@@ -3,24 +3,24 @@
 #include "plugin/life/launch_poll.h"
 
 #include "plugin/nccl/cuda_driver.h"
+#include "plugin/nccl/environment.h"
 #include "plugin/state/registry.h"
 #include "shm/atomics.h"
 
 /* NCCL reports the operations of a launch within this time, as a rule. */
 #define FRESH_NS UINT64_C(1000000)
 
-static int make_pair(struct ncs_launch_events *events, unsigned flags)
-{
-	int error = ncs_cuda.event_create(&events->begin, flags);
+/* Pairs of events are made in portions, since each takes up to 80 us while other
+ * threads use the driver; each can be used at once. */
+#define PORTION 32u
+#define PAIRS_MOST (NCS_LAUNCH_MAX - NCS_LAUNCH_KEPT)
 
-	return error ? error : ncs_cuda.event_create(&events->end, flags);
-}
-
-static void destroy_pair(struct ncs_launch_events *events)
-{
-	ncs_cuda_drop_event(&events->begin);
-	ncs_cuda_drop_event(&events->end);
-}
+/* Pairs of a kind that are made in any case; and twice as many as have been in
+ * use at once. */
+static const uint64_t pairs_least[NCS_LAUNCH_KINDS] = {
+	[NCS_LAUNCH_PLAIN] = 16,
+	[NCS_LAUNCH_TIMED] = 128,
+};
 
 /* No launch is followed any more after an error of the driver. */
 static void fail(struct ncs_watched *self, int error)
@@ -38,38 +38,81 @@ static void fail_for_good(struct ncs_watched *self, int error)
 	fail(self, error);
 }
 
-/* Makes the events of a launch, of which the first one has some already. */
-static int make_slot_events(struct ncs_launch_slot *slot)
+/* Returns true if a time of every launch was asked for. Then all pairs are made
+ * before a burst comes. */
+static bool is_every_launch_timed(void)
 {
-	int error = 0;
+	uint64_t timing = ncs_load_relaxed(&ncs_launch_process.timing);
 
-	if (!slot->plain_events.begin)
-		error = make_pair(&slot->plain_events,
-				  CUDA_EVENT_DISABLE_TIMING_FLAG);
-	return error ? error :
-		       make_pair(&slot->timed_events, CUDA_EVENT_DEFAULT_FLAGS);
+	return NCS_LAUNCH_MODE(timing) != NCS_STREAM_MODE_AUTO &&
+	       NCS_LAUNCH_LEVEL(timing) == 0;
 }
 
-/* Makes the events of a communicator's launches in its context. */
-static void make_events(struct ncs_watched *self)
+/* Returns how many pairs are to be made. */
+static uint64_t lacking_pairs(struct ncs_watched *self, unsigned kind)
+{
+	const struct ncs_launches *launches = &self->launches;
+	uint64_t made = self->made[kind], wanted = pairs_least[kind];
+	uint64_t used = made - (ncs_load_relaxed(&launches->put[kind]) -
+				ncs_load_relaxed(&launches->taken[kind]));
+
+	if (used > self->used[kind])
+		self->used[kind] = used;
+	if (2 * self->used[kind] > wanted)
+		wanted = 2 * self->used[kind];
+	if (wanted > PAIRS_MOST ||
+	    (kind == NCS_LAUNCH_TIMED && is_every_launch_timed()))
+		wanted = PAIRS_MOST;
+	if (self->failure != 0 || made >= wanted)
+		return 0;
+	return wanted - made < PORTION ? wanted - made : PORTION;
+}
+
+/* Makes the next portion of events in the communicator's context. Returns the
+ * number of pairs. */
+static unsigned make_events(struct ncs_watched *self, unsigned kind)
+{
+	unsigned flags = kind == NCS_LAUNCH_TIMED ?
+				 CUDA_EVENT_DEFAULT_FLAGS :
+				 CUDA_EVENT_DISABLE_TIMING_FLAG;
+	uint64_t lacking = lacking_pairs(self, kind);
+	struct ncs_launch_events events;
+	unsigned made = 0;
+
+	for (; made < lacking; made++) {
+		int error = ncs_cuda_make_events(&events.begin, &events.end,
+						 flags);
+
+		if (error) {
+			fail(self, error);
+			break;
+		}
+		ncs_launch_put(&self->launches, kind, events);
+		self->made[kind]++;
+	}
+	return made;
+}
+
+/* Takes a communicator up after its first launch, which has made one pair of
+ * events. Returns the number of pairs that were made. */
+static unsigned take_up(struct ncs_watched *self)
 {
 	struct ncs_launches *launches = &self->launches;
-	struct ncs_launch_clock *clock =
-		ncs_launch_clock_join(launches->context);
-	int error = 0;
+	struct ncs_launch_clock *clock;
+	unsigned made;
 
+	for (unsigned kind = 0; kind < NCS_LAUNCH_KINDS; kind++)
+		self->made[kind] = ncs_load_relaxed(&launches->put[kind]);
+	made = make_events(self, NCS_LAUNCH_TIMED);
+	clock = ncs_launch_clock_join(launches->context);
 	pthread_mutex_lock(&ncs_watched_lock);
 	self->clock = clock;
 	pthread_mutex_unlock(&ncs_watched_lock);
-	for (unsigned i = 0; i < NCS_LAUNCH_MAX && !error; i++)
-		error = make_slot_events(&launches->slots[i]);
-	if (error)
-		fail(self, error);
-	else
-		/* ORDER: pairs with ncs_launch_start_followed()
-		 * (plugin/events/launch.c): the events are there. */
-		ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_WANTED,
-					NCS_LAUNCHES_READY);
+	/* ORDER: pairs with ncs_launch_start_followed()
+	 * (plugin/events/launch.c). */
+	ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_WANTED,
+				NCS_LAUNCHES_READY);
+	return made;
 }
 
 /* Returns true if NCCL may not have reported all operations of a launch yet,
@@ -94,13 +137,11 @@ static unsigned poll_launches(struct ncs_watched *self, bool all)
 		struct ncs_launch_slot *slot =
 			&launches->slots[ncs_load_relaxed(&launches->tail) %
 					 NCS_LAUNCH_MAX];
-		struct ncs_launch_events *events =
-			slot->timed ? &slot->timed_events : &slot->plain_events;
-		int error = ncs_cuda.event_query(events->end);
+		int error = ncs_cuda.event_query(slot->events.end);
 
 		if (error == CUDA_ERROR_NOT_READY_NUMBER) {
 			if (!slot->begun && (all || !is_fresh(slot)) &&
-			    ncs_cuda.event_query(events->begin) == 0) {
+			    ncs_cuda.event_query(slot->events.begin) == 0) {
 				slot->begun = true;
 				ncs_watched_began(self, slot);
 			}
@@ -142,6 +183,20 @@ bool ncs_watched_take(struct ncs_launches *launches)
 				       NCS_LAUNCHES_USED);
 }
 
+/* Destroys all events, which are free. */
+static void destroy_events(struct ncs_launches *launches)
+{
+	for (unsigned kind = 0; kind < NCS_LAUNCH_KINDS; kind++)
+		for (uint64_t i = launches->taken[kind];
+		     i != launches->put[kind]; i++) {
+			struct ncs_launch_events *events =
+				&launches->pairs[kind][i % NCS_LAUNCH_MAX];
+
+			ncs_cuda_drop_event(&events->begin);
+			ncs_cuda_drop_event(&events->end);
+		}
+}
+
 /* Gives up a communicator's launches and destroys its events, unless their
  * context may be gone: `current` says that it is there and current. Returns
  * false if a thread is launching: then later. */
@@ -160,10 +215,8 @@ static bool release(struct ncs_watched *self, bool current)
 	clock = self->clock;
 	self->clock = NULL;
 	pthread_mutex_unlock(&ncs_watched_lock);
-	for (unsigned i = 0; i < NCS_LAUNCH_MAX && current; i++) {
-		destroy_pair(&launches->slots[i].timed_events);
-		destroy_pair(&launches->slots[i].plain_events);
-	}
+	if (current)
+		destroy_events(launches);
 	if (clock)
 		ncs_launch_clock_leave(clock, current);
 	return true;
@@ -183,12 +236,30 @@ static void close_followed(struct ncs_watched *self, bool current)
 	pthread_mutex_unlock(&ncs_watched_lock);
 }
 
-/* Returns the number of launches that have ended. */
+/* Does what there is to do for a communicator that launches. Returns how much
+ * that was. */
+static unsigned serve_ready(struct ncs_watched *self)
+{
+	struct ncs_launches *launches = &self->launches;
+	unsigned done = make_events(self, NCS_LAUNCH_TIMED) +
+			make_events(self, NCS_LAUNCH_PLAIN);
+	uint64_t head;
+
+	if (self->clock)
+		ncs_launch_clock_renew(self->clock);
+	done += poll_launches(self, false);
+	ncs_watched_end_unfollowed(self);
+	head = ncs_load_relaxed(&launches->head);
+	done += (unsigned)(head - self->seen);
+	self->seen = head;
+	return done;
+}
+
 static unsigned serve_taken(struct ncs_watched *self)
 {
 	struct ncs_launches *launches = &self->launches;
 	int error = ncs_cuda.context_set(launches->context);
-	unsigned ended = 0;
+	unsigned done = 0;
 
 	if (error)
 		fail_for_good(self, error);
@@ -198,13 +269,10 @@ static unsigned serve_taken(struct ncs_watched *self)
 	 * context and the first events are known. */
 	switch (ncs_load_acquire(&launches->stage)) {
 	case NCS_LAUNCHES_WANTED:
-		make_events(self);
+		done = take_up(self);
 		break;
 	case NCS_LAUNCHES_READY:
-		if (self->clock)
-			ncs_launch_clock_renew(self->clock);
-		ended = poll_launches(self, false);
-		ncs_watched_end_unfollowed(self);
+		done = serve_ready(self);
 		break;
 	case NCS_LAUNCHES_CLOSING:
 		close_followed(self, error == 0);
@@ -212,7 +280,7 @@ static unsigned serve_taken(struct ncs_watched *self)
 	default:
 		break;
 	}
-	return ended;
+	return done;
 }
 
 unsigned ncs_watched_serve(struct ncs_watched *self)
@@ -221,22 +289,22 @@ unsigned ncs_watched_serve(struct ncs_watched *self)
 	 * ncs_launch_watch_add() (plugin/life/launch_watch.c): its members are
 	 * this communicator's. */
 	uint64_t stage = ncs_load_acquire(&self->launches.stage);
-	unsigned ended;
+	unsigned done;
 
 	/* Only this thread closes. */
 	if (stage == NCS_LAUNCHES_FREE || stage == NCS_LAUNCHES_IDLE ||
 	    self->closed || !take_polling(self))
 		return 0;
-	ended = serve_taken(self);
+	done = serve_taken(self);
 	leave_polling(self);
-	return ended;
+	return done;
 }
 
 void ncs_watched_serve_last(struct ncs_watched *self)
 {
 	void *before = NULL;
 	int mode;
-	/* ORDER: pairs with make_events() (plugin/life/launch_poll.c) and with
+	/* ORDER: pairs with take_up() (plugin/life/launch_poll.c) and with
 	 * begin_following() (plugin/events/launch.c). */
 	uint64_t stage = ncs_load_acquire(&self->launches.stage);
 

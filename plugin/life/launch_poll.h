@@ -11,9 +11,10 @@
 
 #include "plugin/life/launch_end.h"
 
-/* Does what there is to do for a communicator: makes its events, ends what has
+/* Does what there is to do for a communicator: makes events, ends what has
  * ended, or closes it. Makes its context current. For the watch thread. Returns
- * the number of launches that have ended. */
+ * how much that was: pairs of events that were made, launches that were followed
+ * since the last time, and launches that have ended. */
 unsigned ncs_watched_serve(struct ncs_watched *self);
 
 /* Ends what has ended, for a communicator that is being finalized. The calling

@@ -18,9 +18,10 @@
 /* The thread looks that often while there are launches, and otherwise. */
 #define BUSY_PAUSE_NS 10000000L
 #define IDLE_PAUSE_NS 50000000L
-/* ... and while launches come so fast that the slots may not last. */
+/* ... and while so much is to be done in a round: launches that come that fast
+ * would soon use all slots. */
 #define FAST_PAUSE_NS 1000000L
-#define FAST_ENDED 32u
+#define FAST_DONE 32u
 
 /* Time between launches that are followed without being timed: two events cost
  * the launching thread 1.4 us. */
@@ -74,6 +75,11 @@ static void free_entry(struct ncs_watched *self)
 	if (launches->context)
 		memset(launches->slots, 0, sizeof(launches->slots));
 	launches->context = NULL;
+	for (unsigned i = 0; i < NCS_LAUNCH_KINDS; i++) {
+		ncs_store_relaxed(&launches->taken[i], 0);
+		ncs_store_relaxed(&launches->put[i], 0);
+		self->made[i] = self->used[i] = 0;
+	}
 	ncs_store_relaxed(&launches->use, NCS_LAUNCHES_UNUSED);
 	ncs_store_relaxed(&launches->error, 0);
 	ncs_store_relaxed(&launches->head, 0);
@@ -81,8 +87,9 @@ static void free_entry(struct ncs_watched *self)
 	ncs_store_relaxed(&launches->number, 0);
 	ncs_store_relaxed(&launches->last_followed, 0);
 	ncs_store_relaxed(&launches->open_handle, 0);
+	ncs_store_relaxed(&launches->last_missed, 0);
 	self->closed = self->released = self->events_lost = false;
-	self->last_number = self->scanned = 0;
+	self->last_number = self->scanned = self->seen = 0;
 	ncs_store_relaxed(&self->failure, 0);
 	/* ORDER: pairs with ncs_watched_serve() (plugin/life/launch_poll.c). */
 	ncs_store_release(&launches->stage, NCS_LAUNCHES_FREE);
@@ -111,7 +118,7 @@ static bool is_needed(void)
 static void *run(void *unused)
 {
 	uint64_t launches = 0;
-	unsigned ended;
+	unsigned done;
 
 	(void)unused;
 	for (;;) {
@@ -119,10 +126,10 @@ static void *run(void *unused)
 		int mode;
 
 		publish_driver_call(ncs_now());
-		ended = 0;
+		done = 0;
 		ncs_cuda_begin(&mode);
 		for (unsigned i = 0; i < LAUNCHES_MAX && !is_stopping(); i++)
-			ended += ncs_watched_serve(&watched[i]);
+			done += ncs_watched_serve(&watched[i]);
 		ncs_cuda_end(&mode);
 		publish_driver_call(0);
 		ncs_launch_level_choose(ncs_now());
@@ -133,7 +140,7 @@ static void *run(void *unused)
 		pthread_mutex_unlock(&ncs_watched_lock);
 		if (!needed)
 			return NULL;
-		if (ended >= FAST_ENDED)
+		if (done >= FAST_DONE)
 			pause_ns(FAST_PAUSE_NS);
 		else if (launches !=
 			 ncs_load_relaxed(&ncs_launch_process.launches))

@@ -38,3 +38,16 @@ bool ncs_cuda_driver_find(const char **missing)
 	found = *missing == NULL;
 	return found;
 }
+
+int ncs_cuda_make_events(void **first, void **second, unsigned flags)
+{
+	int error;
+
+	*first = *second = NULL;
+	error = ncs_cuda.event_create(first, flags);
+	if (!error)
+		error = ncs_cuda.event_create(second, flags);
+	if (error)
+		ncs_cuda_drop_event(first);
+	return error;
+}

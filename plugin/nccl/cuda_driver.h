@@ -82,6 +82,10 @@ static inline void ncs_cuda_drop_event(void **event)
 	*event = NULL;
 }
 
+/* Makes two events with these flags in the current context. Returns 0, or the
+ * driver's error; then there is none. */
+int ncs_cuda_make_events(void **first, void **second, unsigned flags);
+
 /* Returns true if a call failed because of a stream capture only. */
 static inline bool ncs_cuda_is_capture_error(int error)
 {

@@ -21,7 +21,11 @@
 #include "shm/atomics.h"
 
 /* Launches of a communicator that can be followed at once; a power of two. */
-#define NCS_LAUNCH_MAX 256u
+#define NCS_LAUNCH_MAX 512u
+
+/* Slots that launches with times leave to those without: a burst must not use
+ * all, or its last launches were not seen to end. */
+#define NCS_LAUNCH_KEPT 64u
 
 /* `state` of a slot is one word, so that it changes as a whole:
  *   bit  0      closed: the launch is over, or given up
@@ -38,8 +42,16 @@
  * for when the launch ends. */
 #define NCS_LAUNCH_KNOWN 4u
 
+/* A pair of CUDA events. */
 struct ncs_launch_events {
-	void *begin, *end; /* CUDA events */
+	void *begin, *end;
+};
+
+/* Whether events have times. */
+enum ncs_launch_kind {
+	NCS_LAUNCH_PLAIN,
+	NCS_LAUNCH_TIMED,
+	NCS_LAUNCH_KINDS
 };
 
 struct ncs_launch_slot {
@@ -47,23 +59,22 @@ struct ncs_launch_slot {
 	/* Written by the launching thread before the launch is published. */
 	uint64_t number;
 	uint64_t called; /* ticks at the start of KernelLaunch */
-	uint64_t timed;	 /* 1 if its events have times */
+	uint64_t kind;   /* enum ncs_launch_kind */
+	struct ncs_launch_events events;
 	/* Written by the watch thread before it closes the launch; 0 if they
 	 * are not known. */
 	uint64_t begin; /* ticks when the kernel began */
 	uint64_t time_ns; /* from its begin to its end */
 	uint64_t bytes; /* messages of the operations that have joined */
 	uint32_t operations[NCS_LAUNCH_KNOWN]; /* indices of their slots */
-	bool begun;  /* seen by the watch thread */
-	/* Made with the pool. */
-	struct ncs_launch_events timed_events, plain_events;
+	bool begun; /* seen by the watch thread */
 };
 
 enum ncs_launches_stage {
 	NCS_LAUNCHES_FREE,    /* belongs to no communicator */
 	NCS_LAUNCHES_IDLE,    /* nothing was launched yet */
-	NCS_LAUNCHES_WANTED,  /* the watch thread is to make the events */
-	NCS_LAUNCHES_READY,   /* launches can be followed */
+	NCS_LAUNCHES_WANTED,  /* the watch thread does not know it yet */
+	NCS_LAUNCHES_READY,   /* it does */
 	NCS_LAUNCHES_CLOSING, /* ended by finalize, or by an error */
 };
 
@@ -82,9 +93,17 @@ struct ncs_launches {
 	uint64_t number; /* launches so far, captured ones left out */
 	uint64_t last_followed; /* ticks when the latest one was followed */
 	uint64_t open_handle;   /* KernelLaunch event of the one in between */
-	void *context;          /* CUDA context of the first launch */
+	uint64_t last_missed; /* the latest that was to be timed and was not */
+	/* Pairs of events that published launches have taken, by kind. */
+	uint64_t taken[NCS_LAUNCH_KINDS];
+	void *context; /* CUDA context of the first launch */
 	/* Written by the watch thread. */
 	NCS_APART uint64_t tail; /* launches that it has closed */
+	/* Pairs that it has made, or has put back. */
+	uint64_t put[NCS_LAUNCH_KINDS];
+	/* The free pairs of a kind are those from `taken` to `put`. There are
+	 * at most so many of a kind, so that none is overwritten. */
+	struct ncs_launch_events pairs[NCS_LAUNCH_KINDS][NCS_LAUNCH_MAX];
 	struct ncs_launch_slot slots[NCS_LAUNCH_MAX];
 };
 
@@ -119,6 +138,19 @@ static inline struct ncs_launches *ncs_launches_of(const struct ncs_comm *comm)
 {
 	return (struct ncs_launches *)(uintptr_t)ncs_load_relaxed(
 		&comm->launches);
+}
+
+/* Puts a pair of events with the free ones. For the watch thread; for a first
+ * launch before that knows the communicator. */
+static inline void ncs_launch_put(struct ncs_launches *launches, uint64_t kind,
+				  struct ncs_launch_events events)
+{
+	uint64_t put = ncs_load_relaxed(&launches->put[kind]);
+
+	launches->pairs[kind][put % NCS_LAUNCH_MAX] = events;
+	/* ORDER: pairs with free_events() (plugin/events/launch.c): the pair is
+	 * complete. */
+	ncs_store_release(&launches->put[kind], put + 1);
 }
 
 /* The word of a new launch's slot. */

@@ -170,6 +170,117 @@ static void follow_many(void *argument)
 
 SCENARIO_TEST(communicators_share_streams_in_any_order, follow_many)
 
+/* Launches with times that can be in progress at once. */
+#define TIMED_MOST (NCS_LAUNCH_MAX - NCS_LAUNCH_KEPT)
+
+/* Their pairs of events, 16 without times, and the clock's. */
+#define ALL_EVENTS (TIMED_MOST + 16 + 1)
+
+/* Waits until there are so many pairs of events. */
+static void await_events(uint64_t pairs)
+{
+	WAIT_UNTIL(cuda->counts().events >= 2 * pairs, "%llu events are made",
+		   (unsigned long long)cuda->counts().events);
+}
+
+/* Stops the watch thread; others may call the driver. */
+static void stop_looking(void)
+{
+	cuda->hold(FAKE_CUDA_EXCHANGE_CAPTURE_MODE);
+	WAIT_UNTIL(cuda->held(FAKE_CUDA_EXCHANGE_CAPTURE_MODE) == 1,
+		   "it looks no more");
+}
+
+static void look_again(void)
+{
+	cuda->let_go(FAKE_CUDA_EXCHANGE_CAPTURE_MODE);
+}
+
+static void use_first_events(void *argument)
+{
+	(void)argument;
+	cuda_job_open("cuda.so", "auto", LAST_API);
+	/* The thread makes ten pairs, and hangs. */
+	cuda->hold_after(FAKE_CUDA_EVENT_CREATE, 20);
+	cuda_job_call(0);
+	WAIT_UNTIL(cuda->held(FAKE_CUDA_EVENT_CREATE) == 1, "it hangs");
+	for (unsigned i = 0; i < 10; i++)
+		cuda_job_call(0);
+	CHECK_EQUAL(cuda->timed_records(job.stream), 22, "all have times");
+	cuda->let_go(FAKE_CUDA_EVENT_CREATE);
+	cuda_job_expect_all_ended("after all");
+	WAIT_UNTIL(cuda_job_done(job.header) == 11, "operations");
+	CHECK_EQUAL(cuda_job_times(job.header).timed, 11, "times");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(first_events_are_used_before_others_are_made, use_first_events)
+
+static void need_few_events(void *argument)
+{
+	(void)argument;
+	cuda_job_come("auto");
+	for (unsigned i = 0; i < 20; i++)
+		cuda_job_settle(true);
+	CHECK(cuda->counts().events < NCS_LAUNCH_MAX, "%llu events",
+	      (unsigned long long)cuda->counts().events);
+	cuda_job_close();
+}
+
+SCENARIO_TEST(launches_now_and_then_need_few_events, need_few_events)
+
+/* Times a burst of which nothing ends before its last launch, while the thread
+ * pauses. Returns how many launches have got events with times. */
+static uint64_t time_burst(unsigned count)
+{
+	uint64_t records = cuda->timed_records(job.stream);
+
+	stop_looking();
+	for (unsigned i = 0; i < count; i++)
+		cuda_job_call(i == 0 ? FOREVER : 0);
+	records = cuda->timed_records(job.stream) - records;
+	look_again();
+	CHECK(cuda->finish(job.stream), "the first");
+	return records / 2;
+}
+
+static void time_whole_burst(void *argument)
+{
+	uint64_t before;
+
+	(void)argument;
+	cuda_job_come("all");
+	await_events(ALL_EVENTS);
+	before = cuda_job_times(job.header).timed;
+	CHECK_EQUAL(time_burst(400), 400, "launches with times");
+	cuda_job_expect_all_ended("the burst");
+	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "in flight");
+	CHECK_EQUAL(cuda_job_times(job.header).timed, before + 400, "times");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(bursts_are_timed_whole, time_whole_burst)
+
+/* A burst that needs more events than there are is a reason to make more. */
+static void learn_from_burst(void *argument)
+{
+	(void)argument;
+	cuda_job_come("auto");
+	await_events(140);
+	CHECK(time_burst(200) < 200, "there are events for all");
+	cuda_job_let_spacing_pass();
+	cuda_job_call(0);
+	cuda_job_expect_all_ended("the burst");
+	await_events(250);
+	CHECK_EQUAL(time_burst(200), 200, "the next burst");
+	cuda_job_let_spacing_pass();
+	cuda_job_call(0);
+	cuda_job_expect_all_ended("the next burst");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(burst_without_events_makes_more, learn_from_burst)
+
 static void fill_up(void *argument)
 {
 	uint64_t before, done_before, followed;
@@ -177,13 +288,14 @@ static void fill_up(void *argument)
 
 	(void)argument;
 	cuda_job_come("all");
+	await_events(ALL_EVENTS);
 	before = JOB_PROGRESS(launched);
 	done_before = cuda_job_done(job.header);
 	for (unsigned i = 0; i < count; i++)
 		cuda_job_call(i == 0 ? FOREVER : 0);
 	CHECK_EQUAL(JOB_PROGRESS(launched), before + count, "launched");
 	followed = JOB_PROGRESS(followed) - before;
-	CHECK(followed >= NCS_LAUNCH_MAX / 2, "half of the slots are filled");
+	CHECK(followed >= TIMED_MOST, "all slots for times are filled");
 	CHECK(cuda->finish(job.stream), "the first");
 	cuda_job_expect_progress(job.header, before + followed,
 				 before + followed, "those that are followed");
@@ -202,12 +314,13 @@ static void fill_up(void *argument)
 	cuda_job_close();
 }
 
-/* A burst fills half of the slots at once; the others are for later launches,
- * one in each spacing, so that the burst's last ones are seen to end. */
+/* A burst leaves some of the slots for later launches, one in each spacing, so
+ * that its last ones are seen to end. */
 static void keep_slots_for_later(void *argument)
 {
 	(void)argument;
 	cuda_job_come("all");
+	await_events(ALL_EVENTS);
 	for (unsigned i = 0; i < NCS_LAUNCH_MAX + 100; i++)
 		cuda_job_call(i == 0 ? FOREVER : 0);
 	cuda_job_let_spacing_pass();
@@ -920,6 +1033,10 @@ int main(void)
 		cmocka_unit_test(first_launch_is_followed),
 		cmocka_unit_test(launched_begun_and_ended_are_told_apart),
 		cmocka_unit_test(communicators_share_streams_in_any_order),
+		cmocka_unit_test(first_events_are_used_before_others_are_made),
+		cmocka_unit_test(launches_now_and_then_need_few_events),
+		cmocka_unit_test(bursts_are_timed_whole),
+		cmocka_unit_test(burst_without_events_makes_more),
 		cmocka_unit_test(
 			launches_beyond_the_slots_end_with_a_later_one),
 		cmocka_unit_test(burst_leaves_slots_for_its_last_launches),

@@ -81,6 +81,7 @@ static struct {
 static int held[FAKE_CUDA_CALL_COUNT];
 static pthread_t holder; /* not blocked itself */
 static unsigned waiting[FAKE_CUDA_CALL_COUNT];
+static unsigned passes[FAKE_CUDA_CALL_COUNT]; /* calls not blocked yet */
 static bool follows_clock, plays_along;
 static uint64_t clock_ns = UINT64_C(1000000000); /* or its offset */
 static struct fake_context common_context;
@@ -531,10 +532,16 @@ static void fail_next(enum fake_cuda_call call, unsigned count, int error)
 	release();
 }
 
-static void hold(enum fake_cuda_call call)
+static void hold_after(enum fake_cuda_call call, unsigned count)
 {
 	holder = pthread_self();
+	__atomic_store_n(&passes[call], count, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&held[call], 1, __ATOMIC_SEQ_CST);
+}
+
+static void hold(enum fake_cuda_call call)
+{
+	hold_after(call, 0);
 }
 
 static void let_go(enum fake_cuda_call call)
@@ -557,12 +564,24 @@ static struct fake_cuda_counts counts_now(void)
 	return copy;
 }
 
+static bool may_pass(enum fake_cuda_call call)
+{
+	unsigned left = __atomic_load_n(&passes[call], __ATOMIC_SEQ_CST);
+
+	while (left > 0)
+		if (__atomic_compare_exchange_n(&passes[call], &left, left - 1,
+						false, __ATOMIC_SEQ_CST,
+						__ATOMIC_SEQ_CST))
+			return true;
+	return false;
+}
+
 static void wait_while_held(enum fake_cuda_call call)
 {
 	const struct timespec pause = { .tv_nsec = 100000 };
 
 	if (!__atomic_load_n(&held[call], __ATOMIC_SEQ_CST) ||
-	    pthread_equal(holder, pthread_self()))
+	    pthread_equal(holder, pthread_self()) || may_pass(call))
 		return;
 	__atomic_add_fetch(&waiting[call], 1, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&held[call], __ATOMIC_SEQ_CST))
@@ -908,6 +927,7 @@ EXPORT struct fake_cuda fake_cuda = {
 	.capture_end = capture_end,
 	.fail_next = fail_next,
 	.hold = hold,
+	.hold_after = hold_after,
 	.let_go = let_go,
 	.held = threads_held,
 	.counts = counts_now,

@@ -137,8 +137,10 @@ struct fake_cuda {
 
 	/* Lets the next `count` calls of a function fail. */
 	void (*fail_next)(enum fake_cuda_call call, unsigned count, int error);
-	/* Blocks all other threads that call a function until let_go(). */
+	/* Blocks all other threads that call a function until let_go(); of
+	 * hold_after(), once they have called it so often. */
 	void (*hold)(enum fake_cuda_call call);
+	void (*hold_after)(enum fake_cuda_call call, unsigned count);
 	void (*let_go)(enum fake_cuda_call call);
 	/* Returns the number of threads that are blocked so. */
 	unsigned (*held)(enum fake_cuda_call call);
