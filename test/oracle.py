@@ -28,7 +28,8 @@ channels    by "channel direction peer" of the proxy operations. A start of a
 functions   by NCCL's name. calls: CollApi and P2pApi (from API 5 on). ops:
             Coll and P2p. ops_done: operations that have children (ProxyOp,
             KernelCh), all of which are stopped; null if no operation of the
-            function has a child. bytes: message sizes as nccl-tests counts
+            function has a child. childless: operations without a child, of
+            which only a GPU can tell that they are done. bytes: message sizes as nccl-tests counts
             them; null if they depend on a number of ranks that the API does
             not report, or if there are calls but no operations. last_seq:
             the largest sequence number; null for P2p.
@@ -95,6 +96,7 @@ class Function:
             "calls": self.calls if api >= 5 else None,
             "ops": len(self.ops),
             "ops_done": done if with_children else None,
+            "childless": len(self.ops) - len(with_children),
             "bytes": (None if None in self.sizes or not self.sizes
                       else sum(self.sizes)),
             "last_seq": self.last_seq,
