@@ -134,6 +134,7 @@ struct arrival_comparison {
 	uint64_t exclusive_ns;
 	uint64_t error_ns; /* largest error of the time between two arrivals */
 	enum ncs_late_before before;
+	uint64_t behind_ns; /* see struct ncs_late_part */
 };
 
 static uint64_t at_ns(const struct arrival_comparison *comparison, size_t i)
@@ -360,19 +361,41 @@ static void split(const struct arrival_comparison *comparison, size_t i,
 	cause_ns[NCS_LATE_STREAM] = late_ns - host_ns - cause_ns[NCS_LATE_PEER];
 }
 
-/* Returns whether a part began as soon as an operation before it of the same
- * process had ended. */
-static enum ncs_late_before before(const struct arrival_comparison *comparison,
-				   size_t i)
+/* Returns when the latest operation of its process before a part ended; 0 if
+ * none is known. */
+static uint64_t free_ns(const struct arrival_comparison *comparison, size_t i)
 {
-	uint64_t begun_ns = at_ns(comparison, i);
-	uint64_t behind_ns = behind_operations_ns(
-		comparison, comparison->ranks[i], 0, begun_ns);
+	return behind_operations_ns(comparison, comparison->ranks[i], 0,
+				    at_ns(comparison, i));
+}
 
-	if (behind_ns == 0)
-		return NCS_BEFORE_UNKNOWN;
-	return behind_ns + LAUNCH_NS > begun_ns ? NCS_BEFORE_QUEUED :
-						  NCS_BEFORE_WORK;
+/* Finds out what the last rank but one did before, and how much of the wait is
+ * that of the operations before this one. */
+static void find_before(struct arrival_comparison *comparison)
+{
+	uint64_t last_ns = free_ns(comparison, comparison->last);
+	uint64_t second_ns = free_ns(comparison, comparison->second);
+
+	comparison->behind_ns = 0;
+	comparison->before = NCS_BEFORE_UNKNOWN;
+	if (second_ns == 0)
+		return;
+	comparison->behind_ns = ncs_time_since(second_ns, last_ns);
+	if (comparison->behind_ns > comparison->exclusive_ns)
+		comparison->behind_ns = comparison->exclusive_ns;
+	comparison->before =
+		second_ns + LAUNCH_NS > at_ns(comparison, comparison->second) ?
+			NCS_BEFORE_QUEUED :
+			NCS_BEFORE_WORK;
+}
+
+/* Returns by how much a part came after the latest of all others. */
+static int64_t lag_ns(const struct arrival_comparison *comparison, size_t i)
+{
+	size_t other = i == comparison->last ? comparison->second :
+					       comparison->last;
+
+	return (int64_t)(at_ns(comparison, i) - at_ns(comparison, other));
 }
 
 /* --- Taking note ---------------------------------------------------------- */
@@ -390,6 +413,7 @@ static int note_part(const struct arrival_comparison *comparison, size_t i,
 		.ready_ns = at_ns(comparison, comparison->last),
 		.late_ns = ncs_time_since(than_ns, at_ns(comparison, i)),
 		.exclusive_ns = is_last ? comparison->exclusive_ns : 0,
+		.lag_ns = lag_ns(comparison, i),
 		.before = (uint8_t)comparison->before,
 		.error_ns = comparison->error_ns,
 		.function = part->function,
@@ -408,6 +432,7 @@ static int note_part(const struct arrival_comparison *comparison, size_t i,
 		recent.host_ns =
 			ncs_time_since(at_ns(comparison, comparison->second),
 				       part->at_ns[NCS_MOMENT_OPERATION]);
+		recent.behind_ns = comparison->behind_ns;
 		if (recent.host_ns > recent.exclusive_ns)
 			recent.host_ns = recent.exclusive_ns;
 		for (unsigned k = 0; k < NCS_LATE_CAUSE_COUNT; k++)
@@ -454,7 +479,7 @@ static int compare(struct arrival_comparison *comparison,
 	int error = 0;
 
 	find_order(comparison);
-	comparison->before = before(comparison, comparison->second);
+	find_before(comparison);
 	if (!find_first_waiting(comparison, &first))
 		return 0;
 	than_ns = at_ns(comparison, first);

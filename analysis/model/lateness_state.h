@@ -27,7 +27,13 @@ struct ncs_late_part {
 	uint64_t ready_ns; /* when all had arrived */
 	uint64_t late_ns;
 	uint64_t exclusive_ns; /* 0 if the rank was not last */
-	uint64_t host_ns;      /* as much of it as the host was late by */
+	/* Its arrival after the latest of all others; negative if it came
+	 * before that one. */
+	int64_t lag_ns;
+	uint64_t host_ns; /* as much of it as the host was late by */
+	/* As much of it as its previous operation ended later than that of the
+	 * last rank but one: that is the previous operation's. */
+	uint64_t behind_ns;
 	uint8_t before; /* enum ncs_late_before, of the last rank but one */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
 	uint64_t error_ns; /* of clocks */

@@ -100,10 +100,10 @@ bool ncs_operation_needs(const struct ncs_rank *caller,
 	rule = ncs_wait_rule_of(operation->function);
 	return rule != NCS_WAIT_FOR_NONE &&
 	       operation->sequence_number != NCS_NO_SEQUENCE_NUMBER &&
-	       ncs_is_waiting(rule, caller->now.identity.rank ==
-					    operation->peer) &&
-	       ncs_is_awaited(rule, other->now.identity.rank ==
-					    operation->peer);
+	       ncs_is_waiting(rule,
+			      caller->now.identity.rank == operation->peer) &&
+	       ncs_is_awaited(rule,
+			      other->now.identity.rank == operation->peer);
 }
 
 /* Finds out whether an operation that has begun waits for another rank. */

@@ -34,7 +34,7 @@ struct ncs_launch_wait ncs_rank_launch_wait(const struct ncs_rank *rank);
 /* Whether another rank's kernel of an operation has begun. */
 enum ncs_kernel_begun {
 	NCS_BEGUN_NOT_KNOWN,
-	NCS_BEGUN_NOT,    /* it has not called, or its kernel is queued */
+	NCS_BEGUN_NOT, /* it has not called, or its kernel is queued */
 	NCS_BEGUN_HAS,
 };
 

@@ -245,11 +245,11 @@ static void take_traffic(struct ncs_model *model)
 	for (size_t i = 0; i < model->rank_count; i++) {
 		const struct ncs_recent_values *traces =
 			&model->ranks[i]->traces;
-		double rate = traces->count > 0 && ncs_rank_is_live(
-							   model->ranks[i]) ?
-				      ncs_recent_latest(&traces->rate,
-							traces->count) :
-				      -1;
+		double rate =
+			traces->count > 0 && ncs_rank_is_live(model->ranks[i]) ?
+				ncs_recent_latest(&traces->rate,
+						  traces->count) :
+				-1;
 
 		if (rate < 0)
 			continue;

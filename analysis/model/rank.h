@@ -33,9 +33,9 @@ struct ncs_rank {
 	struct ncs_snapshot now;
 	struct ncs_range_sum *ranges; /* of `now`, in the order of a tree */
 	size_t range_capacity;
-	bool seen;               /* in the latest update */
-	uint64_t alive_ns; /* latest update that showed it alive; 0: none */
-	bool clock_is_aligned;   /* with the clocks of other hosts */
+	bool seen;             /* in the latest update */
+	uint64_t alive_ns;     /* latest update that showed it alive; 0: none */
+	bool clock_is_aligned; /* with the clocks of other hosts */
 	uint64_t clock_error_ns; /* largest error of that alignment */
 	struct ncs_history history;
 	/* Start of the window over which rates are taken, in the history; NULL

@@ -231,11 +231,11 @@ static void keep_times(struct ncs_snapshot *dead,
 		    channel->send != old->send || channel->peer != old->peer)
 			return;
 		for (size_t k = 0; k < NCS_CHANNEL_STATE_COUNT; k++)
-			channel->time_ns[k] = larger(channel->time_ns[k],
-						     old->time_ns[k]);
+			channel->time_ns[k] =
+				larger(channel->time_ns[k], old->time_ns[k]);
 	}
-	for (size_t i = 0;
-	     i < dead->range_count && i < before->range_count; i++)
+	for (size_t i = 0; i < dead->range_count && i < before->range_count;
+	     i++)
 		dead->ranges[i].busy_ns = larger(dead->ranges[i].busy_ns,
 						 before->ranges[i].busy_ns);
 }

@@ -9,28 +9,12 @@
 #include "analysis/base/estimate.h"
 #include "analysis/base/selection.h"
 #include "analysis/model/communicators.h"
+#include "analysis/model/lateness_cost.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/waits.h"
 #include "analysis/records/parts.h"
 
 /* --- Figures -------------------------------------------------------------- */
-
-static size_t recent_count(uint64_t operations)
-{
-	return operations < NCS_LATENESS_RECENT ? (size_t)operations :
-						  NCS_LATENESS_RECENT;
-}
-
-/* Returns whether in none of the recent operations the rank before the last came
- * from other work than its previous operation: then the job does nothing but
- * communicate. */
-static bool all_are_queued(const struct ncs_late_rank *late)
-{
-	for (size_t i = 0; i < recent_count(late->operations); i++)
-		if (late->recent[i].before == NCS_BEFORE_WORK)
-			return false;
-	return true;
-}
 
 /* Adds the causes of lateness. At a queued operation only the host's part is
  * known to have cost anything. */
@@ -42,31 +26,6 @@ static void add_causes(const uint64_t cause_ns[NCS_LATE_CAUSE_COUNT],
 			lateness->cause_ns[i] += cause_ns[i];
 }
 
-/* Returns the i-th of the recent operations, the latest first. */
-static const struct ncs_late_part *recent_at(const struct ncs_late_rank *late,
-					     size_t i)
-{
-	return &late->recent[(late->operations - 1 - i) % NCS_LATENESS_RECENT];
-}
-
-/* Returns the number of latest operations that make the cost. */
-static size_t costing_count(const struct ncs_late_rank *late)
-{
-	size_t count = recent_count(late->operations), i = 0;
-	uint64_t latest_ns = 0;
-
-	for (; i < count; i++) {
-		uint64_t ready_ns = recent_at(late, i)->ready_ns;
-
-		if (ready_ns > latest_ns)
-			latest_ns = ready_ns;
-		if (i >= NCS_STRAGGLER_OPERATIONS &&
-		    ready_ns + NCS_COST_WINDOW_NS < latest_ns)
-			break;
-	}
-	return i;
-}
-
 /* Sums the recent operations of one function, or of all for
  * NCS_FUNCTION_COUNT. */
 static void sum_recent(const struct ncs_late_rank *late, unsigned function,
@@ -74,11 +33,11 @@ static void sum_recent(const struct ncs_late_rank *late, unsigned function,
 {
 	uint64_t late_ns[NCS_LATENESS_RECENT];
 	uint64_t exclusive_ns[NCS_LATENESS_RECENT];
-	bool is_idle = all_are_queued(late);
+	bool is_idle = ncs_all_are_queued(late);
 	size_t count = 0, last = 0;
 
 	*lateness = (struct ncs_lateness){ 0 };
-	for (size_t i = 0; i < recent_count(late->operations); i++) {
+	for (size_t i = 0; i < ncs_recent_count(late->operations); i++) {
 		const struct ncs_late_part *recent = &late->recent[i];
 
 		if (function < NCS_FUNCTION_COUNT &&
@@ -122,64 +81,7 @@ static void sum_all(const struct ncs_late_rank *late,
 		late->last > 0 ? quantile(&late->exclusive, 0.50) : 0;
 	memset(lateness->cause_ns, 0, sizeof(lateness->cause_ns));
 	add_causes(late->cause_ns[0], false, lateness);
-	add_causes(late->cause_ns[1], !all_are_queued(late), lateness);
-}
-
-/* How long all waited for a rank alone, in one function. */
-struct function_wait {
-	uint64_t exclusive_ns;
-	uint64_t count; /* operations in which that is known … */
-	uint64_t first; /* … of those from this sequence number */
-	uint64_t last;  /* … to this one */
-};
-
-/* Returns the share of the time from the first recent operation to the last in
- * which all waited for the rank alone, in waits of at least `least_ns`; negative
- * if it is not known.
- *
- * A wait counts once. While others wait in one operation, their own work for the
- * next ones goes on: when they come to these, straight from the first, the work
- * that the rank still has to do is nobody's fault. So only what its host is late
- * by counts there. */
-static double cost_of(const struct ncs_late_rank *late, uint64_t least_ns)
-{
-	struct function_wait waiting[NCS_FUNCTION_COUNT] = { 0 };
-	uint64_t first_ns = UINT64_MAX, last_ns = 0;
-	bool is_idle = all_are_queued(late);
-	size_t count = costing_count(late);
-	double cost_ns = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct ncs_late_part *recent = recent_at(late, i);
-		uint64_t wait_ns;
-		struct function_wait *one = &waiting[recent->function];
-
-		if (one->count == 0 || recent->number < one->first)
-			one->first = recent->number;
-		if (one->count == 0 || recent->number > one->last)
-			one->last = recent->number;
-		one->count++;
-		wait_ns = recent->before == NCS_BEFORE_QUEUED && !is_idle ?
-				  recent->host_ns :
-				  recent->exclusive_ns;
-		if (wait_ns >= least_ns)
-			one->exclusive_ns += wait_ns;
-		if (recent->ready_ns < first_ns)
-			first_ns = recent->ready_ns;
-		if (recent->ready_ns > last_ns)
-			last_ns = recent->ready_ns;
-	}
-	if (last_ns <= first_ns)
-		return -1;
-	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
-		if (waiting[i].count > 0)
-			cost_ns +=
-				(double)waiting[i].exclusive_ns *
-				((double)(waiting[i].last - waiting[i].first) +
-				 1) /
-				(double)waiting[i].count;
-	cost_ns /= (double)(last_ns - first_ns);
-	return cost_ns < 1 ? cost_ns : 1;
+	add_causes(late->cause_ns[1], !ncs_all_are_queued(late), lateness);
 }
 
 const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
@@ -199,16 +101,16 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	sum_recent(late, NCS_FUNCTION_COUNT, &view->recent);
 	sum_all(late, &view->all);
 	memset(view->by_moment, 0, sizeof(view->by_moment));
-	for (size_t i = 0; i < recent_count(late->operations); i++)
+	for (size_t i = 0; i < ncs_recent_count(late->operations); i++)
 		view->by_moment[late->recent[i].moment]++;
-	view->cost = cost_of(late, 0);
+	view->cost = ncs_lateness_cost(late, 0);
 	view->latest_ns = 0;
-	for (size_t i = 0; i < recent_count(late->operations); i++)
+	for (size_t i = 0; i < ncs_recent_count(late->operations); i++)
 		if (late->recent[i].ready_ns > view->latest_ns)
 			view->latest_ns = late->recent[i].ready_ns;
 	view->is_straggler =
 		view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&
-		cost_of(late, NCS_STRAGGLER_NS) >= NCS_STRAGGLER_COST;
+		ncs_lateness_cost(late, NCS_STRAGGLER_NS) >= NCS_STRAGGLER_COST;
 	late->is_viewed = true;
 	return view;
 }
@@ -264,7 +166,7 @@ ncs_communicator_skew(const struct ncs_communicator *communicator)
 		return NULL;
 	if (state->is_viewed)
 		return &state->view;
-	count = recent_count(state->view.all);
+	count = ncs_recent_count(state->view.all);
 	state->view.error_ns = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (state->recent[i].error_ns > state->view.error_ns)

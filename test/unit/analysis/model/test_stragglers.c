@@ -959,6 +959,51 @@ static void wait_for_buckets_counts_once_a_step(void **state)
 	}
 }
 
+/* A rank that is behind stays behind until the end of its step, through eight
+ * operations that reduce what was computed meanwhile: 2 ms in every second step
+ * of 40 ms. */
+static void lag_that_goes_on_counts_once(void **state)
+{
+	struct late_job *fixture = *state;
+	const uint64_t step_ns = 40 * MS;
+
+	for (uint64_t i = 0; i < 40 * BUCKETS; i++) {
+		uint64_t step = i / BUCKETS, bucket = i % BUCKETS;
+		uint64_t due =
+			START_NS + step * step_ns + (bucket + 1) * 4 * MS;
+		uint64_t lag_ns = step % 2 && bucket > 0 ? 2 * MS : 0;
+
+		for (int k = 0; k < RANKS; k++)
+			put_on_stream(fixture, k, i, due - 3 * MS,
+				      due + (k == 2 ? lag_ns :
+						      (uint64_t)k * US),
+				      due + lag_ns + 500 * US);
+	}
+	refresh(fixture);
+	/* 20 times 2 ms in 40 steps, not 140 times. */
+	assert_true(view_of(fixture, 2)->cost > 0.024 &&
+		    view_of(fixture, 2)->cost < 0.026);
+	assert_false(view_of(fixture, 2)->is_straggler);
+}
+
+/* A rank cannot begin an operation while the one before it goes on there. */
+static void lateness_by_the_operation_before_costs_nothing(void **state)
+{
+	struct late_job *fixture = *state;
+
+	for (uint64_t i = 0; i < 100; i++)
+		for (int k = 0; k < RANKS; k++) {
+			uint64_t own_ns = k == 2 ? 2 * MS : (uint64_t)k * US;
+			uint64_t due = due_ns(fixture, i);
+
+			put_on_stream(fixture, k, i, due - MS, due + own_ns,
+				      due + own_ns + 3 * MS);
+		}
+	refresh(fixture);
+	assert_int_equal(view_of(fixture, 2)->recent.last, 100);
+	assert_true(view_of(fixture, 2)->cost < 0.003);
+}
+
 /* Nobody computes: all others are always queued, and wait for rank 2 alone. */
 static void wait_of_a_job_that_only_communicates_counts_each_time(void **state)
 {
@@ -1092,6 +1137,8 @@ int main(void)
 		TEST(straggler_is_marked),
 		TEST(rank_late_once_a_step_is_marked_by_its_cost),
 		TEST(wait_for_buckets_counts_once_a_step),
+		TEST(lag_that_goes_on_counts_once),
+		TEST(lateness_by_the_operation_before_costs_nothing),
 		TEST(wait_of_a_job_that_only_communicates_counts_each_time),
 		TEST(rank_of_no_cost_is_not_marked),
 		TEST(rank_that_others_wait_for_is_late_now),

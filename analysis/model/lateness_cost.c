@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts waits; see lateness_cost.h. Must not count a wait twice that ranks make
+ * up for only once.
+ *
+ * Ranks may go on with their own work while they wait in an operation: most jobs
+ * that train with data parallelism do. Two signs of this are known:
+ *
+ * - They come to the next operation straight from the one before, since their
+ *   work for it was done meanwhile. That a rank that was late still has to do
+ *   it, is nobody's fault.
+ * - A rank that is behind stays behind: its lag goes from one operation to the
+ *   next, up and down, although each of them ended for all at once. The lag is
+ *   made up for at the end of the step.
+ *
+ * Where the operation before ended later for a rank than for others, as much of
+ * its lateness is not its own.
+ *
+ * If ranks begin their work anew after each operation, a lag has nothing to do
+ * with the one before it, and each wait counts.
+ */
+#include "analysis/model/lateness_cost.h"
+
+/* Fewer pairs of operations do not tell whether lags persist. */
+#define PAIRS_LEAST 16u
+
+/* A lag persists if it explains so much of the next one. */
+#define PERSISTS 0.5
+
+/* A lag that falls below this share of what it was has been made up for. */
+#define MADE_UP 0.5
+
+/* Returns the i-th of the recent operations, the latest first. */
+static const struct ncs_late_part *recent_at(const struct ncs_late_rank *late,
+					     size_t i)
+{
+	return &late->recent[(late->operations - 1 - i) % NCS_LATENESS_RECENT];
+}
+
+/* Returns the number of latest operations that make the cost. */
+static size_t costing_count(const struct ncs_late_rank *late)
+{
+	size_t count = ncs_recent_count(late->operations), i = 0;
+	uint64_t latest_ns = 0;
+
+	for (; i < count; i++) {
+		uint64_t ready_ns = recent_at(late, i)->ready_ns;
+
+		if (ready_ns > latest_ns)
+			latest_ns = ready_ns;
+		if (i >= NCS_STRAGGLER_OPERATIONS &&
+		    ready_ns + NCS_COST_WINDOW_NS < latest_ns)
+			break;
+	}
+	return i;
+}
+
+bool ncs_all_are_queued(const struct ncs_late_rank *late)
+{
+	for (size_t i = 0; i < ncs_recent_count(late->operations); i++)
+		if (late->recent[i].before == NCS_BEFORE_WORK)
+			return false;
+	return true;
+}
+
+/* Returns whether lags go from one operation to the next, by their
+ * autocorrelation. */
+static bool lags_persist(const struct ncs_late_rank *late, size_t count)
+{
+	double mean_ns = 0, variance = 0, covariance = 0;
+
+	if (count <= PAIRS_LEAST)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		mean_ns += (double)recent_at(late, i)->lag_ns;
+	mean_ns /= (double)count;
+	for (size_t i = 0; i < count; i++) {
+		double lag_ns = (double)recent_at(late, i)->lag_ns - mean_ns;
+
+		variance += lag_ns * lag_ns;
+		if (i > 0)
+			covariance += lag_ns *
+				      ((double)recent_at(late, i - 1)->lag_ns -
+				       mean_ns);
+	}
+	return variance > 0 && covariance > PERSISTS * variance;
+}
+
+/* The time that the operations of one function waited. */
+struct function_wait {
+	double wait_ns;
+	uint64_t count; /* operations in which that is known … */
+	uint64_t first; /* … of those from this sequence number */
+	uint64_t last;  /* … to this one */
+};
+
+static void count_operation(struct function_wait *waiting,
+			    const struct ncs_late_part *recent,
+			    uint64_t wait_ns)
+{
+	if (waiting->count == 0 || recent->number < waiting->first)
+		waiting->first = recent->number;
+	if (waiting->count == 0 || recent->number > waiting->last)
+		waiting->last = recent->number;
+	waiting->count++;
+	waiting->wait_ns += (double)wait_ns;
+}
+
+/* Returns the time of all waits. Operations that were compared stand for those
+ * between them. */
+static double sum_all(const struct function_wait waiting[NCS_FUNCTION_COUNT])
+{
+	double sum_ns = 0;
+
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
+		if (waiting[i].count > 0)
+			sum_ns +=
+				waiting[i].wait_ns *
+				((double)(waiting[i].last - waiting[i].first) +
+				 1) /
+				(double)waiting[i].count;
+	return sum_ns;
+}
+
+/* A lag that persists: the longest wait for it so far. */
+struct lag {
+	uint64_t longest_ns;
+	double sum_ns; /* of the lags before it */
+};
+
+static void end_lag(struct lag *lag)
+{
+	lag->sum_ns += (double)lag->longest_ns;
+	lag->longest_ns = 0;
+}
+
+static void continue_lag(struct lag *lag, uint64_t wait_ns)
+{
+	if ((double)wait_ns < MADE_UP * (double)lag->longest_ns)
+		end_lag(lag);
+	if (wait_ns > lag->longest_ns)
+		lag->longest_ns = wait_ns;
+}
+
+/* Returns for how long the others waited for what the rank itself did. */
+static uint64_t own_wait_ns(const struct ncs_late_part *recent, bool is_idle)
+{
+	uint64_t wait_ns = recent->exclusive_ns - recent->behind_ns;
+
+	if (recent->before == NCS_BEFORE_QUEUED && !is_idle &&
+	    wait_ns > recent->host_ns)
+		wait_ns = recent->host_ns;
+	return wait_ns;
+}
+
+double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns)
+{
+	struct function_wait waiting[NCS_FUNCTION_COUNT] = { 0 };
+	struct lag lag = { 0 };
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+	bool is_idle = ncs_all_are_queued(late);
+	size_t count = costing_count(late);
+	double cost;
+
+	for (size_t i = count; i-- > 0;) {
+		const struct ncs_late_part *recent = recent_at(late, i);
+		uint64_t wait_ns = own_wait_ns(recent, is_idle);
+
+		if (wait_ns < least_ns)
+			wait_ns = 0;
+		count_operation(&waiting[recent->function], recent, wait_ns);
+		continue_lag(&lag, wait_ns);
+		if (recent->ready_ns < first_ns)
+			first_ns = recent->ready_ns;
+		if (recent->ready_ns > last_ns)
+			last_ns = recent->ready_ns;
+	}
+	if (last_ns <= first_ns)
+		return -1;
+	end_lag(&lag);
+	cost = lags_persist(late, count) ? lag.sum_ns : sum_all(waiting);
+	cost /= (double)(last_ns - first_ns);
+	return cost < 1 ? cost : 1;
+}

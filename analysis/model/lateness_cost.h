@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The share of time that a rank's lateness costs the others. Private to
+ * analysis/model. Pure.
+ */
+#ifndef NCS_ANALYSIS_MODEL_LATENESS_COST_H
+#define NCS_ANALYSIS_MODEL_LATENESS_COST_H
+
+#include "analysis/model/lateness_state.h"
+
+/* Returns the number of recent operations that are kept, of `operations`. */
+static inline size_t ncs_recent_count(uint64_t operations)
+{
+	return operations < NCS_LATENESS_RECENT ? (size_t)operations :
+						  NCS_LATENESS_RECENT;
+}
+
+/* Returns whether in none of the recent operations the rank before the last came
+ * from other work than its previous operation: then the job does nothing but
+ * communicate. */
+bool ncs_all_are_queued(const struct ncs_late_rank *late);
+
+/* Returns the share of the time from the first operation of the latest
+ * NCS_COST_WINDOW_NS to the last in which all others waited for the rank alone,
+ * in waits of at least `least_ns`; negative if it is not known. A wait counts
+ * once. */
+double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns);
+
+#endif
