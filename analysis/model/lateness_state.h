@@ -31,8 +31,8 @@ struct ncs_late_part {
 	 * before that one. */
 	int64_t lag_ns;
 	uint64_t host_ns; /* as much of it as the host was late by */
-	/* As much of it as its previous operation ended later than that of the
-	 * last rank but one: that is the previous operation's. */
+	/* The part of it that is the previous operation's: by so much that one
+	 * ended later than that of the last rank but one. */
 	uint64_t behind_ns;
 	uint8_t before; /* enum ncs_late_before, of the last rank but one */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];

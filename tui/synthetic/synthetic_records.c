@@ -42,13 +42,13 @@ static void record_operation(const struct synthetic_pass *pass, uint64_t round)
 	uint64_t age_ns = round * CYCLE_NS;
 	struct ncs_record operation = {
 		.event = NCS_EVENT_COLL,
-		.flags = NCS_RECORD_ON_STREAM,
 		.function = NCS_FUNCTION_ALL_REDUCE,
 		.operation = (uint32_t)round + 1,
 		.peer = -1,
 		.value = 64 * MIB,
 		.number = round,
-		.duration = CYCLE_NS / 100 * 80,
+		/* The late rank comes half a cycle later, and ends with all. */
+		.duration = CYCLE_NS / 100 * (pass->member->late ? 30 : 80),
 		.delta = { MS / 100, MS / 20 },
 	};
 	struct ncs_record call = operation, launch = operation;
@@ -58,7 +58,6 @@ static void record_operation(const struct synthetic_pass *pass, uint64_t round)
 				    .duration = CYCLE_NS / 100 * 15 };
 	struct ncs_record append = sleep;
 
-	call.flags = launch.flags = 0;
 	call.event = NCS_EVENT_COLL_API;
 	call.duration = MS / 10;
 	call.delta[0] = NCS_RECORD_STREAM(0x7f0012345678);
