@@ -39,8 +39,10 @@ void ncs_late_rank_free(struct ncs_late_rank *late)
 
 static void skew_free(struct ncs_skew_state *state)
 {
-	if (state)
+	if (state) {
 		ncs_join_free(state->join);
+		ncs_moving_release(&state->moving);
+	}
 	free(state);
 }
 
@@ -499,6 +501,7 @@ static int take_joined(struct arrival_comparison *comparison,
 		       const struct ncs_joined *joined)
 {
 	bool is_told = joined->arrival != NCS_MOMENT_OPERATION;
+	int error;
 
 	comparison->joined = joined;
 	if (!joined->is_complete || !find_ranks(comparison, communicator))
@@ -511,9 +514,12 @@ static int take_joined(struct arrival_comparison *comparison,
 		late->count.compared += is_told;
 		late->count.unknown += !is_told;
 	}
-	return is_told && has_one_root(joined) ?
-		       compare(comparison, communicator->skew) :
-		       0;
+	if (!is_told)
+		return 0;
+	error = ncs_moving_note(&communicator->skew->moving, joined);
+	if (has_one_root(joined))
+		error |= compare(comparison, communicator->skew);
+	return error;
 }
 
 /* --- All operations ------------------------------------------------------- */
@@ -675,6 +681,8 @@ static int compare_all(struct arrival_comparison *comparison,
 		return 0;
 	while ((joined = ncs_join_next(communicator->skew->join)))
 		error |= take_joined(comparison, communicator, joined);
+	ncs_moving_update(&communicator->skew->moving,
+			  comparison->model->now_ns);
 	return error;
 }
 

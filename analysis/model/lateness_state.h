@@ -10,6 +10,7 @@
 
 #include "analysis/base/collective_waits.h"
 #include "analysis/base/estimate.h"
+#include "analysis/model/moving.h"
 #include "analysis/model/stragglers.h"
 
 /* The work of a rank before an operation. */
@@ -83,6 +84,7 @@ struct ncs_skew_state {
 	bool is_there; /* whether the latest update has the communicator */
 	struct ncs_join *join; /* of its ranks' parts, by their clock */
 	struct ncs_skew_part recent[NCS_LATENESS_RECENT]; /* in rotation */
+	struct ncs_moving moving;
 	struct ncs_skew view;
 	bool is_viewed; /* whether the view is up to date */
 };

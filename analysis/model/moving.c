@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* Bandwidth over the moving part of operations; see moving.h. Must not guess:
+ * a time that is not known on every rank compared does not count. */
+#include "analysis/model/moving.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/base/busbw.h"
+#include "analysis/base/selection.h"
+#include "analysis/model/communicators.h"
+#include "analysis/model/lateness_state.h"
+#include "analysis/records/join.h"
+
+/* Operations of one launch are joined one soon after the other. */
+#define LAUNCHES_BACK 16u
+
+/* Size class of a launch whose operations are of several classes. */
+#define MIXED UINT8_MAX
+
+/* The operations of one function in one launch. Times and bytes are those of
+ * the whole launch, whatever functions it has. */
+struct moved_launch {
+	uint64_t begin_ns; /* on the last rank */
+	uint64_t end_ns;   /* on the last rank */
+	uint64_t bytes;    /* 0 if not known */
+	double bus_bytes;  /* bytes times factor; negative if not known */
+	uint32_t operations;
+	uint32_t error_ns; /* of the time from begin to end */
+	uint32_t ranks;
+	uint8_t timing; /* enum ncs_timing */
+	struct ncs_moving_class class;
+};
+
+struct ncs_moving_ring {
+	uint64_t count;  /* launches so far */
+	uint64_t traced; /* … up to the latest update */
+	struct moved_launch launches[NCS_MOVING_RECENT]; /* in rotation */
+	struct ncs_recent busbw; /* at the latest updates */
+};
+
+/* --- Taking note ---------------------------------------------------------- */
+
+void ncs_moving_release(struct ncs_moving *moving)
+{
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+		free(moving->rings[i]);
+	*moving = (struct ncs_moving){ 0 };
+}
+
+static struct ncs_moving_ring *ring_of(struct ncs_moving *moving,
+				       unsigned function)
+{
+	struct ncs_moving_ring *ring = moving->rings[function];
+
+	if (ring)
+		return ring;
+	ring = calloc(1, sizeof(*ring));
+	for (unsigned i = 0; ring && i < NCS_RECENT_LENGTH; i++)
+		ring->busbw.values[i] = -1;
+	moving->rings[function] = ring;
+	return ring;
+}
+
+static unsigned timing_of(enum ncs_moment end)
+{
+	if (end == NCS_MOMENT_STREAM_END)
+		return NCS_TIMING_STREAM;
+	return end == NCS_MOMENT_KERNEL_END ? NCS_TIMING_KERNEL :
+					      NCS_TIMING_PROXY;
+}
+
+/* Finds when the last rank began and when the last one ended. */
+static void find_times(const struct ncs_joined *joined,
+		       struct moved_launch *launch)
+{
+	const struct ncs_part *begin = &joined->parts[0], *end = begin;
+	uint64_t error_ns;
+
+	for (size_t i = 1; i < joined->count; i++) {
+		const struct ncs_part *part = &joined->parts[i];
+
+		if (ncs_joined_arrival_ns(joined, part) >
+		    ncs_joined_arrival_ns(joined, begin))
+			begin = part;
+		if (ncs_joined_end_ns(joined, part) >
+		    ncs_joined_end_ns(joined, end))
+			end = part;
+	}
+	error_ns = ncs_parts_error_ns(begin, joined->arrival, end, joined->end);
+	launch->begin_ns = ncs_joined_arrival_ns(joined, begin);
+	launch->end_ns = ncs_joined_end_ns(joined, end);
+	launch->error_ns = error_ns < UINT32_MAX ? (uint32_t)error_ns :
+						   UINT32_MAX;
+}
+
+static struct moved_launch launch_of(const struct ncs_joined *joined)
+{
+	const struct ncs_part *part = &joined->parts[0];
+	double factor = ncs_bus_factor(joined->function, part->nranks);
+	struct moved_launch launch = {
+		.bytes = part->bytes,
+		.bus_bytes = factor >= 0 ? factor * (double)part->bytes : -1,
+		.operations = 1,
+		.ranks = (uint32_t)joined->count,
+		.timing = (uint8_t)timing_of(joined->end),
+		.class = { (uint8_t)ncs_size_class(part->bytes),
+			   part->algorithm, part->protocol },
+	};
+
+	find_times(joined, &launch);
+	return launch;
+}
+
+static bool is_class(const struct moved_launch *launch,
+		     const struct ncs_moving_class *class)
+{
+	return launch->class.size_class == class->size_class &&
+	       launch->class.algorithm == class->algorithm &&
+	       launch->class.protocol == class->protocol;
+}
+
+/* Returns the same launch among the latest ones of a function, or NULL. */
+static struct moved_launch *find_launch(struct ncs_moving_ring *ring,
+					const struct moved_launch *like)
+{
+	if (like->timing != NCS_TIMING_STREAM)
+		return NULL;
+	for (uint64_t i = 1; i <= ring->count && i <= LAUNCHES_BACK; i++) {
+		struct moved_launch *launch =
+			&ring->launches[(ring->count - i) % NCS_MOVING_RECENT];
+
+		if (launch->begin_ns == like->begin_ns &&
+		    launch->end_ns == like->end_ns)
+			return launch;
+	}
+	return NULL;
+}
+
+/* Adds an operation to what is known of its launch. */
+static void add(struct moved_launch *launch,
+		const struct moved_launch *operation)
+{
+	if (launch->bytes > 0 && operation->bytes > 0)
+		launch->bytes += operation->bytes;
+	else
+		launch->bytes = 0;
+	if (launch->bus_bytes >= 0 && operation->bus_bytes >= 0)
+		launch->bus_bytes += operation->bus_bytes;
+	else
+		launch->bus_bytes = -1;
+	if (operation->ranks < launch->ranks)
+		launch->ranks = operation->ranks;
+	if (!is_class(launch, &operation->class))
+		launch->class.size_class = MIXED;
+}
+
+int ncs_moving_note(struct ncs_moving *moving, const struct ncs_joined *joined)
+{
+	struct moved_launch operation, whole;
+	struct ncs_moving_ring *ring;
+	bool is_there = false;
+
+	if (joined->arrival == NCS_MOMENT_OPERATION || !joined->end_is_trusted)
+		return 0;
+	whole = operation = launch_of(joined);
+	if (operation.end_ns <= operation.begin_ns)
+		return 0;
+	ring = ring_of(moving, joined->function);
+	if (!ring)
+		return -ENOMEM;
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		struct moved_launch *launch =
+			moving->rings[i] ?
+				find_launch(moving->rings[i], &operation) :
+				NULL;
+
+		if (!launch)
+			continue;
+		add(launch, &operation);
+		whole = *launch;
+		launch->operations += i == joined->function;
+		is_there |= i == joined->function;
+	}
+	if (is_there)
+		return 0;
+	whole.operations = 1;
+	ring->launches[ring->count++ % NCS_MOVING_RECENT] = whole;
+	return 0;
+}
+
+/* --- Figures -------------------------------------------------------------- */
+
+/* The latest launches, their values in any order. */
+struct values {
+	size_t count, sized;
+	uint64_t moving_ns[NCS_MOVING_RECENT];
+	uint64_t least_ns[NCS_MOVING_RECENT]; /* without their errors … */
+	uint64_t most_ns[NCS_MOVING_RECENT];  /* … and with them */
+	double algbw[NCS_MOVING_RECENT];
+	double busbw[NCS_MOVING_RECENT];
+	bool has_busbw;
+};
+
+static void take(struct values *values, const struct moved_launch *launch)
+{
+	uint64_t moving_ns = launch->end_ns - launch->begin_ns;
+	size_t i = values->count++;
+
+	values->moving_ns[i] = moving_ns;
+	values->least_ns[i] = ncs_time_since(launch->error_ns, moving_ns);
+	values->most_ns[i] = moving_ns + launch->error_ns;
+	if (launch->bytes == 0)
+		return;
+	values->algbw[values->sized] =
+		(double)launch->bytes / (double)moving_ns;
+	values->busbw[values->sized++] = launch->bus_bytes / (double)moving_ns;
+	values->has_busbw &= launch->bus_bytes >= 0;
+}
+
+/* Returns the median that belongs to the least of two median times. */
+static double median(double *values, size_t count)
+{
+	return count > 0 ? ncs_select(values, count, count / 2) : -1;
+}
+
+/* The median of times that are known within errors is between the medians of
+ * their bounds. */
+static void find_medians(struct values *values, struct ncs_moving_view *view)
+{
+	size_t count = values->count;
+	uint64_t least_ns, most_ns;
+
+	view->moving_ns =
+		ncs_percentile_of_values(values->moving_ns, count, 50);
+	least_ns = ncs_percentile_of_values(values->least_ns, count, 50);
+	most_ns = ncs_percentile_of_values(values->most_ns, count, 50);
+	view->error_ns = view->moving_ns - least_ns;
+	if (most_ns - view->moving_ns > view->error_ns)
+		view->error_ns = most_ns - view->moving_ns;
+	if (least_ns == 0)
+		return;
+	view->algbw = median(values->algbw, values->sized);
+	if (values->has_busbw)
+		view->busbw = median(values->busbw, values->sized);
+}
+
+static size_t kept(const struct ncs_moving_ring *ring)
+{
+	return ring->count < NCS_MOVING_RECENT ? (size_t)ring->count :
+						 NCS_MOVING_RECENT;
+}
+
+struct ncs_moving_view ncs_moving_figures(const struct ncs_moving *moving,
+					  unsigned function,
+					  const struct ncs_moving_class *only,
+					  uint64_t window_ns)
+{
+	const struct ncs_moving_ring *ring =
+		function < NCS_FUNCTION_COUNT ? moving->rings[function] : NULL;
+	struct ncs_moving_view view = { .algbw = -1, .busbw = -1 };
+	struct values values;
+
+	values.count = values.sized = 0;
+	values.has_busbw = true;
+	view.timing = NCS_TIMING_COUNT;
+	for (size_t i = 0; ring && i < kept(ring); i++) {
+		const struct moved_launch *launch =
+			&ring->launches[(ring->count - 1 - i) %
+					NCS_MOVING_RECENT];
+		uint64_t age_ns =
+			ncs_time_since(launch->end_ns, moving->now_ns);
+
+		if ((only && !is_class(launch, only)) ||
+		    (window_ns > 0 && age_ns > window_ns &&
+		     view.launches >= NCS_MOVING_LEAST))
+			continue;
+		take(&values, launch);
+		view.operations += launch->operations;
+		if (view.launches++ == 0) {
+			view.timing = launch->timing;
+			view.ranks = launch->ranks;
+			view.age_ns = age_ns;
+		}
+		if (age_ns < view.age_ns)
+			view.age_ns = age_ns;
+		if (launch->ranks < view.ranks)
+			view.ranks = launch->ranks;
+	}
+	if (view.launches == 0)
+		return view;
+	view.is_stale = view.age_ns > window_ns &&
+			view.age_ns > NCS_MOVING_STALE_NS;
+	find_medians(&values, &view);
+	return view;
+}
+
+struct ncs_moving_view
+ncs_communicator_moving(const struct ncs_communicator *communicator,
+			unsigned function, const struct ncs_moving_class *only)
+{
+	static const struct ncs_moving none;
+	uint64_t window_ns = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		uint64_t one_ns = ncs_rank_window_ns(communicator->ranks[i]);
+
+		if (one_ns > window_ns)
+			window_ns = one_ns;
+	}
+	return ncs_moving_figures(
+		communicator->skew ? &communicator->skew->moving : &none,
+		function, only, window_ns);
+}
+
+/* --- The past ------------------------------------------------------------- */
+
+/* Returns the median of the launches since the previous update. */
+static double latest_busbw(const struct ncs_moving_ring *ring)
+{
+	struct values values;
+	uint64_t since = ring->count - ring->traced;
+
+	values.count = values.sized = 0;
+	values.has_busbw = true;
+	if (since > NCS_MOVING_RECENT)
+		since = NCS_MOVING_RECENT;
+	for (uint64_t i = 1; i <= since; i++)
+		take(&values,
+		     &ring->launches[(ring->count - i) % NCS_MOVING_RECENT]);
+	return values.has_busbw ? median(values.busbw, values.sized) : -1;
+}
+
+void ncs_moving_update(struct ncs_moving *moving, uint64_t now_ns)
+{
+	moving->now_ns = now_ns;
+	moving->updates++;
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		struct ncs_moving_ring *ring = moving->rings[i];
+
+		if (!ring)
+			continue;
+		ncs_recent_set(&ring->busbw, moving->updates,
+			       latest_busbw(ring));
+		ring->traced = ring->count;
+	}
+}
+
+const struct ncs_recent *
+ncs_communicator_busbw_recent(const struct ncs_communicator *communicator,
+			      unsigned function, uint64_t *count)
+{
+	const struct ncs_skew_state *state = communicator->skew;
+
+	if (!state || !state->moving.rings[function])
+		return NULL;
+	*count = state->moving.updates;
+	return &state->moving.rings[function]->busbw;
+}

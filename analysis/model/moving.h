@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Bandwidth of a communicator: how long its operations moved data, from the
+ * begin on the last rank to the end on the last rank, and how many bytes in
+ * that time. A rank's own time, which contains its wait for others, says
+ * nothing about bandwidth.
+ *
+ * Operations of one launch move together: they count once, with their bytes
+ * added. An operation of which only the host's times are known does not count,
+ * nor does one whose end cannot be told. Figures are medians, so that the first
+ * operations, which connect, do not spoil them. Bandwidth is in GB/s and
+ * computed with nccl-tests' factors; negative if it is not known.
+ *
+ * Memory is bounded: 14 KiB for each function of a communicator that has such
+ * operations. Pure. Not thread-safe.
+ */
+#ifndef NCS_ANALYSIS_MODEL_MOVING_H
+#define NCS_ANALYSIS_MODEL_MOVING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/recent_values.h"
+
+struct ncs_communicator;
+struct ncs_joined;
+
+/* Number of latest launches of a function that are kept. */
+#define NCS_MOVING_RECENT 256u
+
+/* Figures cover the launches that ended in the window, but no fewer than the
+ * latest NCS_MOVING_LEAST: of two, the first of all might be the median. */
+#define NCS_MOVING_LEAST 32u
+
+/* Figures are stale if the latest launch ended before the window, and longer
+ * ago than this. */
+#define NCS_MOVING_STALE_NS UINT64_C(5000000000)
+
+/* A class of operations, as struct ncs_class_view has it. */
+struct ncs_moving_class {
+	uint8_t size_class; /* size_class.h */
+	uint8_t algorithm;
+	uint8_t protocol;
+};
+
+/* The figures of a function, or of a class of it. */
+struct ncs_moving_view {
+	uint64_t operations; /* if 0, nothing else is set */
+	uint64_t launches;   /* in which these operations were */
+	uint64_t moving_ns;  /* median */
+	uint64_t error_ns;   /* of moving_ns, at most */
+	double algbw, busbw; /* medians; unknown if the time is within its
+				error, or no size is known */
+	uint64_t age_ns;     /* since the end of the latest launch */
+	bool is_stale;
+	/* Ranks that the moving part is of, in the launch that has fewest. If
+	 * the communicator has more, the time in which the seen ones waited for
+	 * the others counts, and bandwidth is a lower bound. */
+	size_t ranks;
+	unsigned timing; /* enum ncs_timing, of the latest */
+};
+
+/* Returns the figures of a function (enum ncs_function_id), or of a class of it
+ * if `only` is not NULL. They are valid until the next call. */
+struct ncs_moving_view
+ncs_communicator_moving(const struct ncs_communicator *communicator,
+			unsigned function, const struct ncs_moving_class *only);
+
+/* Returns the bus bandwidth of a function at the latest updates, one value for
+ * each, and sets `count` to the number of updates; NULL if there is none. */
+const struct ncs_recent *
+ncs_communicator_busbw_recent(const struct ncs_communicator *communicator,
+			      unsigned function, uint64_t *count);
+
+/* --- Kept with the state of a communicator -------------------------------- */
+
+struct ncs_moving_ring;
+
+/* Start with zeros. */
+struct ncs_moving {
+	struct ncs_moving_ring *rings[NCS_FUNCTION_COUNT]; /* NULL: no launch */
+	uint64_t updates;
+	uint64_t now_ns; /* time of the latest one */
+};
+
+/* Takes note of an operation that all ranks compared have a part in. Returns 0,
+ * or -ENOMEM if it does not count. */
+int ncs_moving_note(struct ncs_moving *moving, const struct ncs_joined *joined);
+
+/* Ends an update at which all operations up to `now_ns` were noted. */
+void ncs_moving_update(struct ncs_moving *moving, uint64_t now_ns);
+
+/* Returns the figures of what was noted; `only` may be NULL. A window of 0 is
+ * as long as what is kept. */
+struct ncs_moving_view ncs_moving_figures(const struct ncs_moving *moving,
+					  unsigned function,
+					  const struct ncs_moving_class *only,
+					  uint64_t window_ns);
+
+/* Releases all memory. */
+void ncs_moving_release(struct ncs_moving *moving);
+
+#endif

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/* Bandwidth over the moving part: which operations count, how those of a launch
+ * do, and that neither slow first calls nor waits for others spoil it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/model/moving.h"
+#include "analysis/records/join.h"
+#include "ncclstat/size_class.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+#define SECOND UINT64_C(1000000000)
+#define MB UINT64_C(1000000)
+#define RANKS 4
+
+/* NCCL's numbers of some algorithm and protocol. */
+#define ALGORITHM 1
+#define PROTOCOL 2
+
+/* An operation of RANKS ranks, which begins on rank k at begin_ns[k]. */
+struct operation {
+	struct ncs_part parts[RANKS];
+	struct ncs_joined joined;
+};
+
+static int setup(void **state)
+{
+	static struct ncs_moving moving;
+
+	*state = &moving;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	ncs_moving_release(*state);
+	return 0;
+}
+
+static void assert_near(double is, double wanted)
+{
+	if (is < wanted - 1e-9 || is > wanted + 1e-9)
+		fail_msg("%.12g is not %.12g", is, wanted);
+}
+
+/* Makes an AllReduce of 8 MB that all ranks begin and end together. */
+static void make(struct operation *operation, uint64_t begin_ns,
+		 uint64_t took_ns)
+{
+	*operation = (struct operation){
+		.joined = {
+			.function = NCS_FUNCTION_ALL_REDUCE,
+			.is_complete = true,
+			.arrival = NCS_MOMENT_STREAM,
+			.end = NCS_MOMENT_STREAM_END,
+			.end_is_trusted = true,
+			.wait_rule = NCS_WAIT_FOR_ALL,
+			.count = RANKS,
+			.parts = operation->parts,
+		},
+	};
+	for (int i = 0; i < RANKS; i++) {
+		struct ncs_part *part = &operation->parts[i];
+
+		part->rank = i;
+		part->nranks = RANKS;
+		part->bytes = 8 * MB;
+		part->algorithm = ALGORITHM;
+		part->protocol = PROTOCOL;
+		part->at_ns[NCS_MOMENT_STREAM] = begin_ns;
+		part->at_ns[NCS_MOMENT_STREAM_END] = begin_ns + took_ns;
+	}
+}
+
+static void put(struct ncs_moving *moving, uint64_t begin_ns, uint64_t took_ns)
+{
+	struct operation operation;
+
+	make(&operation, begin_ns, took_ns);
+	assert_int_equal(ncs_moving_note(moving, &operation.joined), 0);
+}
+
+static struct ncs_moving_view view_of(const struct ncs_moving *moving)
+{
+	return ncs_moving_figures(moving, NCS_FUNCTION_ALL_REDUCE, NULL, 0);
+}
+
+static void time_runs_from_the_last_begin_to_the_last_end(void **state)
+{
+	struct operation operation;
+	struct ncs_moving_view view;
+
+	make(&operation, SECOND, 100 * US);
+	/* Two ranks wait 20 ms for the last one. */
+	operation.parts[1].at_ns[NCS_MOMENT_STREAM] -= 20 * MS;
+	operation.parts[2].at_ns[NCS_MOMENT_STREAM] -= 20 * MS;
+	operation.parts[2].at_ns[NCS_MOMENT_STREAM_END] -= 10 * US;
+	ncs_moving_note(*state, &operation.joined);
+	view = view_of(*state);
+	assert_int_equal(view.operations, 1);
+	assert_int_equal(view.moving_ns, 100 * US);
+	assert_near(view.algbw, 80);
+	assert_near(view.busbw, 80 * 1.5);
+	assert_int_equal(view.ranks, RANKS);
+	assert_int_equal(view.timing, NCS_TIMING_STREAM);
+}
+
+static void median_is_not_spoiled_by_slow_first_calls(void **state)
+{
+	struct ncs_moving_view view;
+
+	for (uint64_t i = 0; i < 3; i++)
+		put(*state, SECOND + i * 10 * MS, 5 * MS);
+	for (uint64_t i = 3; i < 10; i++)
+		put(*state, SECOND + i * 10 * MS, 100 * US);
+	view = view_of(*state);
+	assert_int_equal(view.operations, 10);
+	assert_int_equal(view.moving_ns, 100 * US);
+	assert_near(view.busbw, 120);
+}
+
+static void second_call_outweighs_a_slow_first_one(void **state)
+{
+	put(*state, SECOND, 5 * MS);
+	put(*state, 2 * SECOND, 100 * US);
+	assert_int_equal(view_of(*state).moving_ns, 100 * US);
+	assert_near(view_of(*state).busbw, 120);
+}
+
+static void operations_of_one_launch_count_once_with_their_bytes(void **state)
+{
+	struct ncs_moving_view view;
+
+	for (uint64_t i = 0; i < 5; i++)
+		for (int k = 0; k < 3; k++)
+			put(*state, SECOND + i * MS, 300 * US);
+	view = view_of(*state);
+	assert_int_equal(view.operations, 15);
+	assert_int_equal(view.launches, 5);
+	assert_int_equal(view.moving_ns, 300 * US);
+	assert_near(view.algbw, 80);
+	assert_near(view.busbw, 120);
+}
+
+static void bandwidth_of_a_launch_is_that_of_all_its_functions(void **state)
+{
+	struct operation operation;
+	struct ncs_moving_view view;
+
+	put(*state, SECOND, 200 * US);
+	make(&operation, SECOND, 200 * US);
+	operation.joined.function = NCS_FUNCTION_ALL_GATHER;
+	ncs_moving_note(*state, &operation.joined);
+	view = ncs_moving_figures(*state, NCS_FUNCTION_ALL_GATHER, NULL, 0);
+	assert_int_equal(view.operations, 1);
+	assert_near(view.algbw, 80);
+	assert_near(view.busbw, 40 * (1.5 + 0.75));
+	view = view_of(*state);
+	assert_int_equal(view.operations, 1);
+	assert_near(view.algbw, 80);
+	assert_near(view.busbw, 40 * (1.5 + 0.75));
+}
+
+/* Launches on two streams may begin together, but do not end together. */
+static void launches_that_only_begin_together_count_apart(void **state)
+{
+	put(*state, SECOND, 100 * US);
+	put(*state, SECOND, 101 * US);
+	assert_int_equal(view_of(*state).launches, 2);
+	assert_near(view_of(*state).algbw, 80);
+}
+
+static void ends_that_are_not_trusted_do_not_count(void **state)
+{
+	struct operation operation;
+
+	make(&operation, SECOND, 100 * US);
+	operation.joined.end_is_trusted = false;
+	ncs_moving_note(*state, &operation.joined);
+	assert_int_equal(view_of(*state).operations, 0);
+	assert_true(view_of(*state).busbw < 0);
+	assert_true(view_of(*state).algbw < 0);
+}
+
+static void host_times_do_not_count(void **state)
+{
+	struct operation operation;
+
+	make(&operation, SECOND, 100 * US);
+	operation.joined.arrival = NCS_MOMENT_OPERATION;
+	operation.joined.end = NCS_MOMENT_LAST_END;
+	for (int i = 0; i < RANKS; i++) {
+		operation.parts[i].at_ns[NCS_MOMENT_OPERATION] = SECOND;
+		operation.parts[i].at_ns[NCS_MOMENT_LAST_END] = 2 * SECOND;
+	}
+	ncs_moving_note(*state, &operation.joined);
+	assert_int_equal(view_of(*state).operations, 0);
+}
+
+static void an_end_before_the_last_begin_does_not_count(void **state)
+{
+	struct operation operation;
+
+	make(&operation, SECOND, 100 * US);
+	operation.parts[3].at_ns[NCS_MOMENT_STREAM] += MS;
+	ncs_moving_note(*state, &operation.joined);
+	assert_int_equal(view_of(*state).operations, 0);
+}
+
+static void errors_bound_the_median_and_hide_what_is_within_them(void **state)
+{
+	struct operation operation;
+	struct ncs_moving_view view;
+
+	for (uint64_t i = 0; i < 9; i++) {
+		make(&operation, SECOND + i * MS, 100 * US + i);
+		for (int k = 0; k < RANKS; k++)
+			operation.parts[k].stream_error_ns = 10 * US;
+		ncs_moving_note(*state, &operation.joined);
+	}
+	view = view_of(*state);
+	assert_int_equal(view.moving_ns, 100 * US + 4);
+	assert_int_equal(view.error_ns, 20 * US);
+	assert_true(view.busbw > 0);
+	for (uint64_t i = 0; i < 20; i++) {
+		make(&operation, 2 * SECOND + i * MS, 15 * US);
+		for (int k = 0; k < RANKS; k++)
+			operation.parts[k].stream_error_ns = 10 * US;
+		ncs_moving_note(*state, &operation.joined);
+	}
+	view = view_of(*state);
+	assert_int_equal(view.moving_ns, 15 * US);
+	assert_true(view.error_ns >= view.moving_ns);
+	assert_true(view.algbw < 0);
+	assert_true(view.busbw < 0);
+}
+
+static void sizes_that_are_not_known_give_a_time_only(void **state)
+{
+	struct operation operation;
+
+	make(&operation, SECOND, 100 * US);
+	operation.parts[0].bytes = 0;
+	ncs_moving_note(*state, &operation.joined);
+	assert_int_equal(view_of(*state).moving_ns, 100 * US);
+	assert_true(view_of(*state).algbw < 0);
+	assert_true(view_of(*state).busbw < 0);
+}
+
+static void bus_bandwidth_needs_the_number_of_ranks(void **state)
+{
+	struct operation operation;
+
+	make(&operation, SECOND, 100 * US);
+	operation.parts[0].nranks = 0;
+	ncs_moving_note(*state, &operation.joined);
+	assert_near(view_of(*state).algbw, 80);
+	assert_true(view_of(*state).busbw < 0);
+}
+
+static void window_bounds_the_launches_but_keeps_enough_of_them(void **state)
+{
+	struct ncs_moving *moving = *state;
+	struct ncs_moving_view view;
+
+	for (uint64_t i = 0; i < 100; i++)
+		put(moving, 10 * SECOND + i * MS, 200 * US);
+	for (uint64_t i = 0; i < 60; i++)
+		put(moving, 20 * SECOND + i * MS, 100 * US);
+	ncs_moving_update(moving, 21 * SECOND);
+	view = ncs_moving_figures(moving, NCS_FUNCTION_ALL_REDUCE, NULL,
+				  2 * SECOND);
+	assert_int_equal(view.launches, 60);
+	assert_int_equal(view.moving_ns, 100 * US);
+	view = ncs_moving_figures(moving, NCS_FUNCTION_ALL_REDUCE, NULL,
+				  20 * SECOND);
+	assert_int_equal(view.launches, 160);
+	assert_int_equal(view.moving_ns, 200 * US);
+	ncs_moving_update(moving, 40 * SECOND);
+	view = ncs_moving_figures(moving, NCS_FUNCTION_ALL_REDUCE, NULL,
+				  SECOND);
+	assert_int_equal(view.launches, NCS_MOVING_LEAST);
+	assert_int_equal(view.moving_ns, 100 * US);
+}
+
+static void only_the_latest_launches_are_kept(void **state)
+{
+	for (uint64_t i = 0; i < 2000; i++)
+		put(*state, SECOND + i * MS, i < 1700 ? 200 * US : 100 * US);
+	assert_int_equal(view_of(*state).launches, NCS_MOVING_RECENT);
+	assert_int_equal(view_of(*state).moving_ns, 100 * US);
+}
+
+static void figures_go_stale_after_the_window(void **state)
+{
+	struct ncs_moving *moving = *state;
+	struct ncs_moving_view view;
+
+	put(moving, SECOND, 100 * US);
+	ncs_moving_update(moving, 4 * SECOND);
+	view = ncs_moving_figures(moving, NCS_FUNCTION_ALL_REDUCE, NULL,
+				  SECOND);
+	assert_int_equal(view.age_ns, 3 * SECOND - 100 * US);
+	assert_false(view.is_stale);
+	ncs_moving_update(moving, 8 * SECOND);
+	assert_true(ncs_moving_figures(moving, NCS_FUNCTION_ALL_REDUCE, NULL,
+				       SECOND)
+			    .is_stale);
+	assert_false(ncs_moving_figures(moving, NCS_FUNCTION_ALL_REDUCE, NULL,
+					10 * SECOND)
+			     .is_stale);
+}
+
+static void a_class_has_only_its_own_launches(void **state)
+{
+	struct ncs_moving_class only = { (uint8_t)ncs_size_class(8 * MB),
+					 ALGORITHM, PROTOCOL };
+	struct operation operation;
+	struct ncs_moving_view view;
+
+	put(*state, SECOND, 100 * US);
+	make(&operation, 2 * SECOND, 50 * US);
+	for (int i = 0; i < RANKS; i++)
+		operation.parts[i].bytes = MB;
+	ncs_moving_note(*state, &operation.joined);
+	view = ncs_moving_figures(*state, NCS_FUNCTION_ALL_REDUCE, &only, 0);
+	assert_int_equal(view.operations, 1);
+	assert_near(view.algbw, 80);
+	only.algorithm = ALGORITHM + 1;
+	view = ncs_moving_figures(*state, NCS_FUNCTION_ALL_REDUCE, &only, 0);
+	assert_int_equal(view.operations, 0);
+}
+
+static void a_launch_of_several_sizes_is_of_no_class(void **state)
+{
+	struct ncs_moving_class only = { (uint8_t)ncs_size_class(8 * MB),
+					 ALGORITHM, PROTOCOL };
+	struct operation operation;
+	struct ncs_moving_view view;
+
+	put(*state, SECOND, 100 * US);
+	make(&operation, SECOND, 100 * US);
+	operation.parts[0].bytes = MB;
+	ncs_moving_note(*state, &operation.joined);
+	view = ncs_moving_figures(*state, NCS_FUNCTION_ALL_REDUCE, &only, 0);
+	assert_int_equal(view.operations, 0);
+	assert_near(view_of(*state).algbw, 90);
+}
+
+static void fewest_ranks_of_any_launch_are_told(void **state)
+{
+	struct operation operation;
+
+	put(*state, SECOND, 100 * US);
+	make(&operation, 2 * SECOND, 100 * US);
+	operation.joined.count = 2;
+	ncs_moving_note(*state, &operation.joined);
+	put(*state, 3 * SECOND, 100 * US);
+	assert_int_equal(view_of(*state).ranks, 2);
+}
+
+static void only_stream_times_tell_a_launch(void **state)
+{
+	struct operation operation;
+
+	for (int k = 0; k < 2; k++) {
+		make(&operation, SECOND, 100 * US);
+		operation.joined.arrival = NCS_MOMENT_PROXY;
+		operation.joined.end = NCS_MOMENT_LAST_END;
+		for (int i = 0; i < RANKS; i++) {
+			uint64_t *at_ns = operation.parts[i].at_ns;
+
+			at_ns[NCS_MOMENT_PROXY] = SECOND;
+			at_ns[NCS_MOMENT_LAST_END] = SECOND + 100 * US;
+		}
+		ncs_moving_note(*state, &operation.joined);
+	}
+	assert_int_equal(view_of(*state).launches, 2);
+	assert_int_equal(view_of(*state).timing, NCS_TIMING_PROXY);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(time_runs_from_the_last_begin_to_the_last_end),
+		TEST(median_is_not_spoiled_by_slow_first_calls),
+		TEST(second_call_outweighs_a_slow_first_one),
+		TEST(operations_of_one_launch_count_once_with_their_bytes),
+		TEST(bandwidth_of_a_launch_is_that_of_all_its_functions),
+		TEST(launches_that_only_begin_together_count_apart),
+		TEST(ends_that_are_not_trusted_do_not_count),
+		TEST(host_times_do_not_count),
+		TEST(an_end_before_the_last_begin_does_not_count),
+		TEST(errors_bound_the_median_and_hide_what_is_within_them),
+		TEST(sizes_that_are_not_known_give_a_time_only),
+		TEST(bus_bandwidth_needs_the_number_of_ranks),
+		TEST(window_bounds_the_launches_but_keeps_enough_of_them),
+		TEST(only_the_latest_launches_are_kept),
+		TEST(figures_go_stale_after_the_window),
+		TEST(a_class_has_only_its_own_launches),
+		TEST(a_launch_of_several_sizes_is_of_no_class),
+		TEST(fewest_ranks_of_any_launch_are_told),
+		TEST(only_stream_times_tell_a_launch),
+	};
+
+	return cmocka_run_group_tests_name("moving", tests, NULL, NULL);
+}
