@@ -23,7 +23,7 @@ _ncclstat()
 	local word=$2 option=$3
 	local -A words=(
 		[--view]='ranks communicators channels proxy collectives
-			timeline diagnose ranges sizes'
+			timeline diagnose ranges functions sizes'
 		[--window]='now 10s 100s start'
 		[--export]='perfetto chrome ndjson csv'
 		[--color]='auto always never'

@@ -95,8 +95,6 @@ int ncs_recent_values_begin(struct ncs_recent_values *traces,
 	}
 	traces->count++;
 	ncs_recent_set(&traces->rate, traces->count, -1);
-	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
-		ncs_recent_set(&traces->busbw[i], traces->count, -1);
 	for (size_t i = 0; i < traces->channel_count; i++)
 		ncs_recent_set(&traces->channels[i].rate, traces->count, -1);
 	return 0;

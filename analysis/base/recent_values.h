@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The recent rates of a rank, its channels and its functions, one value for
- * each refresh: for sparklines.
+/* The recent rates of a rank and its channels, one value for each refresh: for
+ * sparklines.
  *
- * Memory: 128 bytes for each channel and direction, 2 KiB for each rank, or
- * about 5 MiB for 512 ranks of 32 channels. Pure except for memory. Start with
+ * Memory: 128 bytes for each rank, channel and direction, or about 4 MiB for
+ * 512 ranks of 32 channels. Pure except for memory. Start with
  * zeros.
  */
 #ifndef NCS_ANALYSIS_BASE_RECENT_VALUES_H
@@ -32,7 +32,6 @@ struct ncs_recent_channel {
 struct ncs_recent_values {
 	uint64_t count;         /* number of refreshes */
 	struct ncs_recent rate; /* bytes per second, sent and received */
-	struct ncs_recent busbw[NCS_FUNCTION_COUNT]; /* GB/s */
 	struct ncs_recent_channel *channels; /* in the snapshot's order */
 	size_t channel_count;
 };

@@ -2,7 +2,6 @@
 /* Classes of operations; see class_stats.h. */
 #include "analysis/model/class_stats.h"
 
-#include "analysis/base/busbw.h"
 #include "analysis/base/class_names.h"
 #include "analysis/base/percentile.h"
 
@@ -28,23 +27,18 @@ bool ncs_class_bytes_known(const struct ncs_rank *rank,
 	return view->size_class != NCS_SIZE_CLASS_UNKNOWN;
 }
 
-double ncs_class_algorithm_bandwidth(const struct ncs_rank *rank,
-				     const struct ncs_class_view *view)
+struct ncs_moving_view ncs_class_moving(const struct ncs_rank *rank,
+					const struct ncs_class_view *view)
 {
-	const struct ncs_class_times *times = ncs_times_of_class(view);
+	const struct ncs_moving_class only = {
+		.size_class = (uint8_t)view->size_class,
+		.algorithm = (uint8_t)view->algorithm,
+		.protocol = (uint8_t)view->protocol,
+	};
 
-	if (!times || !ncs_class_bytes_known(rank, view))
-		return -1;
-	return ncs_algorithm_bandwidth(times->bytes, times->time_ns);
-}
-
-double ncs_class_bus_bandwidth(const struct ncs_rank *rank,
-			       const struct ncs_class_view *view)
-{
-	const struct ncs_identity *identity = &rank->now.identity;
-	int nranks = identity->known & NCS_KNOWN_NRANKS ? identity->nranks : 0;
-	double bandwidth = ncs_class_algorithm_bandwidth(rank, view);
-	double factor = ncs_bus_factor(view->function, nranks);
-
-	return bandwidth >= 0 && factor >= 0 ? bandwidth * factor : -1;
+	if (!rank->communicator || !ncs_class_bytes_known(rank, view) ||
+	    ncs_class_is_other(view))
+		return (struct ncs_moving_view){ .algbw = -1, .busbw = -1 };
+	return ncs_communicator_moving(rank->communicator, view->function,
+				       &only);
 }

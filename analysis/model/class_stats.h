@@ -5,6 +5,7 @@
 #ifndef NCS_ANALYSIS_MODEL_CLASS_STATS_H
 #define NCS_ANALYSIS_MODEL_CLASS_STATS_H
 
+#include "analysis/model/moving.h"
 #include "analysis/model/rank.h"
 
 /* Returns a percentile of the class's times since the start, in ns. `times` is
@@ -17,11 +18,8 @@ uint64_t ncs_class_percentile(const struct ncs_rank *rank,
 bool ncs_class_bytes_known(const struct ncs_rank *rank,
 			   const struct ncs_class_view *view);
 
-/* Return the bandwidth of the class's timed operations since the start, in
- * GB/s; negative if it is not known. */
-double ncs_class_algorithm_bandwidth(const struct ncs_rank *rank,
-				     const struct ncs_class_view *view);
-double ncs_class_bus_bandwidth(const struct ncs_rank *rank,
-			       const struct ncs_class_view *view);
+/* Returns how the operations of this class moved on all ranks together. */
+struct ncs_moving_view ncs_class_moving(const struct ncs_rank *rank,
+					const struct ncs_class_view *view);
 
 #endif

@@ -75,12 +75,6 @@ static void copy_function(struct ncs_function_counters *to,
 {
 	to->operations = from->operations;
 	to->last_sequence_number = from->last_sequence_number;
-	for (size_t i = 0; i < NCS_TIMING_COUNT; i++)
-		to->timed[i] = (struct ncs_timed){
-			.time_ns = from->time_ns[i],
-			.bytes = from->timed_bytes[i],
-			.size_unknown = from->size_unknown,
-		};
 }
 
 /* --- Histograms ----------------------------------------------------------- */

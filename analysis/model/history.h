@@ -58,17 +58,9 @@ struct ncs_class_counters {
 	uint64_t operations;
 };
 
-/* Timed operations of a function. */
-struct ncs_timed {
-	uint64_t time_ns;      /* sum of their times */
-	uint64_t bytes;        /* sum of their sizes */
-	uint64_t size_unknown; /* operations whose size is missing in `bytes` */
-};
-
 struct ncs_function_counters {
 	uint64_t operations;
 	uint64_t last_sequence_number;
-	struct ncs_timed timed[NCS_TIMING_COUNT];
 };
 
 /* All counters that rates and shares are made from, at one time. */

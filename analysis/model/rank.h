@@ -42,9 +42,6 @@ struct ncs_rank {
 	 * if there are no rates yet. */
 	const struct ncs_counters *base;
 	struct ncs_recent_values traces; /* one value for each interval */
-	/* Counters at the start of the latest interval in which operations were
-	 * timed; zeros, which stand for the start, if there was none. */
-	struct ncs_timed timed_before[NCS_FUNCTION_COUNT][NCS_TIMING_COUNT];
 	/* From all records since the first update that had some; NULL if there
 	 * were none, or if records are not wanted. */
 	struct ncs_steps *steps;

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "analysis/base/aliases.h"
-#include "analysis/model/bandwidth.h"
 #include "analysis/model/compare_arrivals.h"
 #include "analysis/model/range_totals.h"
 #include "analysis/model/snapshot_copy.h"
@@ -43,27 +42,6 @@ void ncs_rank_free(struct ncs_rank *rank)
 	free(rank->ranges);
 	free(rank->id);
 	free(rank);
-}
-
-/* Notes the start of an interval in which operations were timed: bandwidth is
- * that of the latest such interval. */
-static void note_timed(struct ncs_rank *rank, const struct ncs_snapshot *taken)
-{
-	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		const struct ncs_function_view *now = &taken->functions[i];
-		const struct ncs_function_view *before =
-			&rank->now.functions[i];
-
-		for (size_t k = 0; k < NCS_TIMING_COUNT; k++) {
-			if (now->timed[k] == before->timed[k])
-				continue;
-			rank->timed_before[i][k] = (struct ncs_timed){
-				.time_ns = before->time_ns[k],
-				.bytes = before->timed_bytes[k],
-				.size_unknown = before->size_unknown,
-			};
-		}
-	}
 }
 
 bool ncs_rank_is_same(const struct ncs_rank *rank,
@@ -163,14 +141,6 @@ static void trace_channels(struct ncs_rank *rank,
 		ncs_recent_set(&rank->traces.rate, rank->traces.count, sum);
 }
 
-static void trace_functions(struct ncs_rank *rank,
-			    const struct ncs_counters *before)
-{
-	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		ncs_recent_set(&rank->traces.busbw[i], rank->traces.count,
-			       ncs_bus_bandwidth_since(rank, i, before));
-}
-
 /* Adds one value to each of the rank's `traces`, for the time since the
  * previous update. */
 static int take_traces(struct ncs_rank *rank, bool has_past)
@@ -185,7 +155,6 @@ static int take_traces(struct ncs_rank *rank, bool has_past)
 		return 0;
 	trace_channels(rank, before,
 		       (double)(rank->now.taken_ns - before->taken_ns));
-	trace_functions(rank, before);
 	return 0;
 }
 
@@ -256,10 +225,6 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 	rank->header = *sample->header;
 	rank->clock_is_aligned = sample->clock_is_aligned;
 	rank->clock_error_ns = sample->clock_error_ns;
-	if (has_past)
-		note_timed(rank, taken);
-	else
-		memset(rank->timed_before, 0, sizeof(rank->timed_before));
 	error = take_past(rank, taken, has_past, model->marked_ns);
 	if (!has_past)
 		rank->alive_ns = 0;

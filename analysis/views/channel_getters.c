@@ -104,8 +104,9 @@ NCS_GETTER(channel_recent)
 	const struct ncs_recent_values *recent = &row->rank->traces;
 
 	if (row->index < recent->channel_count)
-		ncs_value_set_recent(value, row->rank,
-				     &recent->channels[row->index].rate);
+		ncs_value_set_recent(value,
+				     &recent->channels[row->index].rate,
+				     recent->count);
 }
 
 static void set_channel_share(struct ncs_value *value,

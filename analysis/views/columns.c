@@ -20,10 +20,11 @@ const char *const ncs_view_names[NCS_VIEW_COUNT] = {
 	[NCS_VIEW_COMMUNICATOR] = "communicators",
 	[NCS_VIEW_CHANNEL] = "channels",
 	[NCS_VIEW_PROXY] = "proxy",
-	[NCS_VIEW_FUNCTION] = "collectives",
+	[NCS_VIEW_COLLECTIVE] = "collectives",
 	[NCS_VIEW_TIMELINE] = "timeline",
 	[NCS_VIEW_FINDING] = "diagnose",
 	[NCS_VIEW_RANGE] = "ranges",
+	[NCS_VIEW_FUNCTION] = "functions",
 	[NCS_VIEW_CLASS] = "sizes",
 };
 

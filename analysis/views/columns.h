@@ -22,16 +22,18 @@ enum ncs_view {
 	NCS_VIEW_COMMUNICATOR,
 	NCS_VIEW_CHANNEL,
 	NCS_VIEW_PROXY,
-	NCS_VIEW_FUNCTION,
+	NCS_VIEW_COLLECTIVE,
 	NCS_VIEW_TIMELINE,
 	NCS_VIEW_FINDING,
 	NCS_VIEW_RANGE,
-	NCS_VIEW_CLASS, /* has no tab; it is shown under that of functions */
+	/* Have no tab of their own, but that of collectives: */
+	NCS_VIEW_FUNCTION,
+	NCS_VIEW_CLASS,
 	NCS_VIEW_COUNT
 };
 
 /* The number of views that have a tab; they come first. */
-#define NCS_VIEW_TABS NCS_VIEW_CLASS
+#define NCS_VIEW_TABS NCS_VIEW_FUNCTION
 
 /* The names of views, as --view takes them. */
 extern const char *const ncs_view_names[NCS_VIEW_COUNT];
@@ -45,15 +47,15 @@ enum ncs_column_id {
 		NCS_COLUMN_COUNT
 };
 
-/* A row of a view: a communicator; a rank, or one of its channels, functions,
- * tracks, ranges or classes; or a finding. A finding's rank is its root, or any
+/* A row of a view: a communicator, or a function of one; a rank, or one of its
+ * channels, functions, tracks, ranges or classes; or a finding. A finding's rank is its root, or any
  * rank of the root's communicator if the root is not seen. */
 struct ncs_row {
 	enum ncs_view view;
 	const struct ncs_finding *finding;           /* NULL unless a finding */
-	const struct ncs_communicator *communicator; /* NULL unless one */
-	const struct ncs_rank *rank; /* NULL if a communicator */
-	size_t index;                /* of the rank's channels, functions ... */
+	const struct ncs_communicator *communicator; /* NULL unless of one */
+	const struct ncs_rank *rank; /* NULL if of a communicator */
+	size_t index; /* of the rank's channels, a function, ... */
 };
 
 enum ncs_column_align { NCS_ALIGN_LEFT, NCS_ALIGN_RIGHT };
@@ -132,8 +134,12 @@ void ncs_column_get(const struct ncs_column *column, const struct ncs_row *row,
  * is a rank's. */
 const struct ncs_identity *ncs_row_identity(const struct ncs_row *row);
 
-/* Lists all rows of a view in the model's order: communicators; ranks; the
- * channels of each rank; its functions with a call or an operation, its tracks
+/* Returns the communicator of a row, or of its rank; NULL if that is not
+ * known. */
+const struct ncs_communicator *ncs_row_communicator(const struct ncs_row *row);
+
+/* Lists all rows of a view in the model's order: communicators; the functions
+ * of each that have a call or an operation; ranks; the channels of each rank; its functions with a call or an operation, its tracks
  * (analysis/views/timeline.h), ranges and classes; findings, if the model has a
  * diagnosis. *rows grows with realloc() and belongs to the caller, as does
  * *capacity; both begin as 0. Returns the number of rows, or -ENOMEM. */

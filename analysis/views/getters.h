@@ -59,13 +59,25 @@ NCS_GETTER(proxy_since);
 NCS_GETTER_WITH(proxy_share);
 NCS_GETTER_WITH(proxy_rate);
 
+/* collective_getters.c: functions of communicators. The argument of bandwidth is
+ * 1 for bus, 0 for algorithm bandwidth. */
+NCS_GETTER(collective_name);
+NCS_GETTER(collective_ranks);
+NCS_GETTER(collective_operations);
+NCS_GETTER(collective_rate);
+NCS_GETTER(collective_bytes);
+NCS_GETTER(collective_time);
+NCS_GETTER(collective_moving);
+NCS_GETTER_WITH(collective_bandwidth);
+NCS_GETTER(collective_recent);
+NCS_GETTER(collective_timing);
+NCS_GETTER(collective_timed);
+NCS_GETTER(collective_age);
+
 /* operation_getters.c: operations by function, by class, and by range. The
- * argument of percentiles is the percentage. */
+ * argument of percentiles is the percentage, that of bandwidth as above. */
 NCS_GETTER(function_name);
 NCS_GETTER(function_rate);
-NCS_GETTER(function_algbw);
-NCS_GETTER(function_busbw);
-NCS_GETTER(function_recent);
 NCS_GETTER_WITH(function_percentile);
 NCS_GETTER(function_timing);
 NCS_GETTER(function_timed);
@@ -75,8 +87,7 @@ NCS_GETTER(class_protocol);
 NCS_GETTER(class_rate);
 NCS_GETTER(class_timed);
 NCS_GETTER(class_time);
-NCS_GETTER(class_algbw);
-NCS_GETTER(class_busbw);
+NCS_GETTER_WITH(class_bandwidth);
 NCS_GETTER_WITH(class_percentile);
 NCS_GETTER(class_max);
 NCS_GETTER(class_timing);
@@ -98,9 +109,9 @@ NCS_GETTER(track_name);
 NCS_GETTER(track_now);
 NCS_GETTER(track_since);
 
-/* Sets the values of a rank's sparkline (rank_getters.c). Each refresh has a
- * value, whatever the window. */
-void ncs_value_set_recent(struct ncs_value *value, const struct ncs_rank *rank,
-			  const struct ncs_recent *recent);
+/* Sets the values of a sparkline (rank_getters.c). Each of `count` refreshes has
+ * a value, whatever the window. */
+void ncs_value_set_recent(struct ncs_value *value,
+			  const struct ncs_recent *recent, uint64_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Computed cells of operations, counted by function, by class, and by range. */
-#include "analysis/model/bandwidth.h"
+#include "analysis/model/function_times.h"
 #include "analysis/model/rates.h"
 #include "analysis/views/getters.h"
 
@@ -11,13 +11,6 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/class_stats.h"
 #include "analysis/model/range_totals.h"
-
-/* Sets a duration in ns; 0 is unknown. */
-static void set_duration(struct ncs_value *value, uint64_t duration_ns)
-{
-	if (duration_ns > 0)
-		ncs_value_set(value, NCS_VALUE_DURATION, duration_ns);
-}
 
 /* --- Functions ------------------------------------------------------------ */
 
@@ -47,28 +40,9 @@ NCS_GETTER(function_rate)
 				      base->functions[row->index].operations));
 }
 
-NCS_GETTER(function_algbw)
-{
-	ncs_value_set_real(value, NCS_VALUE_REAL,
-			   ncs_rank_algorithm_bandwidth(row->rank,
-							function_of(row)));
-}
-
-NCS_GETTER(function_busbw)
-{
-	ncs_value_set_real(value, NCS_VALUE_REAL,
-			   ncs_rank_bus_bandwidth(row->rank, function_of(row)));
-}
-
-NCS_GETTER(function_recent)
-{
-	ncs_value_set_recent(value, row->rank,
-			     &row->rank->traces.busbw[row->index]);
-}
-
 NCS_GETTER_WITH(function_percentile)
 {
-	set_duration(value, ncs_rank_percentile(row->rank, function_of(row),
+	ncs_value_set_duration(value, ncs_rank_percentile(row->rank, function_of(row),
 						argument / 100.0));
 }
 
@@ -152,17 +126,14 @@ NCS_GETTER(class_time)
 			      times->time_ns / times->timed);
 }
 
-NCS_GETTER(class_algbw)
+NCS_GETTER_WITH(class_bandwidth)
 {
-	ncs_value_set_real(value, NCS_VALUE_REAL,
-			   ncs_class_algorithm_bandwidth(row->rank,
-							 class_of(row)));
-}
+	struct ncs_moving_view view =
+		ncs_class_moving(row->rank, class_of(row));
 
-NCS_GETTER(class_busbw)
-{
 	ncs_value_set_real(value, NCS_VALUE_REAL,
-			   ncs_class_bus_bandwidth(row->rank, class_of(row)));
+			   argument ? view.busbw : view.algbw);
+	value->is_stale = view.is_stale;
 }
 
 NCS_GETTER_WITH(class_percentile)
@@ -180,7 +151,7 @@ NCS_GETTER(class_max)
 	const struct ncs_class_times *times = ncs_times_of_class(class_of(row));
 
 	if (times)
-		set_duration(value, times->longest_ns);
+		ncs_value_set_duration(value, times->longest_ns);
 }
 
 NCS_GETTER(class_timing)
@@ -268,6 +239,6 @@ NCS_GETTER(range_hidden)
 
 NCS_GETTER_WITH(range_percentile)
 {
-	set_duration(value, ncs_range_percentile(&row->rank->now, sum_of(row),
+	ncs_value_set_duration(value, ncs_range_percentile(&row->rank->now, sum_of(row),
 						 argument / 100.0));
 }

@@ -34,15 +34,15 @@ NCS_GETTER(nccl_version)
 			      sizeof(value->text));
 }
 
-void ncs_value_set_recent(struct ncs_value *value, const struct ncs_rank *rank,
-			  const struct ncs_recent *recent)
+void ncs_value_set_recent(struct ncs_value *value,
+			  const struct ncs_recent *recent, uint64_t count)
 {
-	if (!ncs_recent_is_known(recent, rank->traces.count))
+	if (!ncs_recent_is_known(recent, count))
 		return;
 	value->kind = NCS_VALUE_RECENT;
 	value->recent = recent;
-	value->recent_count = rank->traces.count;
-	value->real = ncs_recent_latest(recent, rank->traces.count);
+	value->recent_count = count;
+	value->real = ncs_recent_latest(recent, count);
 }
 
 static void set_rank(struct ncs_value *value, const struct ncs_rank *rank)
@@ -157,7 +157,8 @@ NCS_GETTER_WITH(rank_bytes_rate)
 
 NCS_GETTER(rank_recent)
 {
-	ncs_value_set_recent(value, row->rank, &row->rank->traces.rate);
+	ncs_value_set_recent(value, &row->rank->traces.rate,
+			     row->rank->traces.count);
 }
 
 NCS_GETTER(rank_last_share)

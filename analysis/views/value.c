@@ -35,6 +35,12 @@ void ncs_value_set_text(struct ncs_value *value, const char *text)
 	snprintf(value->text, sizeof(value->text), "%s", text);
 }
 
+void ncs_value_set_duration(struct ncs_value *value, uint64_t duration_ns)
+{
+	if (duration_ns > 0)
+		ncs_value_set(value, NCS_VALUE_DURATION, duration_ns);
+}
+
 void ncs_value_set_span(struct ncs_value *value, uint64_t from_ns,
 			uint64_t until_ns)
 {

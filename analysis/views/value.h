@@ -9,6 +9,7 @@
 #ifndef NCS_ANALYSIS_VIEWS_VALUE_H
 #define NCS_ANALYSIS_VIEWS_VALUE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ncs_recent; /* analysis/base/recent_values.h */
@@ -35,6 +36,7 @@ struct ncs_value {
 	const struct ncs_recent
 		*recent;       /* the values of a sparkline, the model's */
 	uint64_t recent_count; /* number of refreshes that they cover */
+	bool is_stale; /* the latest that is known, but long past */
 	char text[128]; /* raw, as found in the segment: escape when shown */
 };
 
@@ -51,6 +53,9 @@ void ncs_value_set_real(struct ncs_value *value, enum ncs_value_kind kind,
 
 /* Sets a text; an empty one is unknown. */
 void ncs_value_set_text(struct ncs_value *value, const char *text);
+
+/* Sets a duration in ns; 0 is unknown. */
+void ncs_value_set_duration(struct ncs_value *value, uint64_t duration_ns);
 
 /* Sets the duration between two times in ns; unknown if `from_ns` is 0. The
  * duration is 0 if `until_ns` is earlier, as it may be for something that began

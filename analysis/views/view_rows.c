@@ -14,6 +14,13 @@ const struct ncs_identity *ncs_row_identity(const struct ncs_row *row)
 				   &row->rank->now.identity;
 }
 
+const struct ncs_communicator *ncs_row_communicator(const struct ncs_row *row)
+{
+	if (row->communicator)
+		return row->communicator;
+	return row->rank ? row->rank->communicator : NULL;
+}
+
 static size_t entries(const struct ncs_rank *rank, enum ncs_view view)
 {
 	if (view == NCS_VIEW_CHANNEL)
@@ -53,6 +60,35 @@ static int communicator_rows(const struct ncs_model *model,
 	return (int)count;
 }
 
+static bool is_used(const struct ncs_communicator *communicator,
+		    unsigned function)
+{
+	for (size_t i = 0; i < communicator->rank_count; i++)
+		if (ncs_function_is_used(
+			    &communicator->ranks[i]->now.functions[function]))
+			return true;
+	return false;
+}
+
+static int collective_rows(const struct ncs_model *model, struct ncs_row **rows,
+			   size_t *capacity)
+{
+	size_t most = model->communicator_count * NCS_FUNCTION_COUNT, count = 0;
+
+	if (ncs_array_reserve(rows, capacity, most, sizeof(**rows)) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < model->communicator_count; i++)
+		for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++)
+			if (is_used(&model->communicators[i], k))
+				(*rows)[count++] = (struct ncs_row){
+					.view = NCS_VIEW_COLLECTIVE,
+					.communicator =
+						&model->communicators[i],
+					.index = k,
+				};
+	return (int)count;
+}
+
 static int finding_rows(const struct ncs_model *model, struct ncs_row **rows,
 			size_t *capacity)
 {
@@ -88,6 +124,8 @@ int ncs_rows(const struct ncs_model *model, enum ncs_view view,
 		return finding_rows(model, rows, capacity);
 	if (view == NCS_VIEW_COMMUNICATOR)
 		return communicator_rows(model, rows, capacity);
+	if (view == NCS_VIEW_COLLECTIVE)
+		return collective_rows(model, rows, capacity);
 	for (size_t i = 0; i < model->rank_count; i++)
 		most += entries(model->ranks[i], view);
 	if (ncs_array_reserve(rows, capacity, most, sizeof(**rows)) != 0)

@@ -65,9 +65,9 @@ until_dump "all(r['nccl_version'] and r['api_version'] >= 5 and
 verdict job_has_nccl_version_and_size $?
 until_dump "all(sum(c['bytes'] for c in r['channels']) > 0 and
     r['proxy']['count']['append'] > 0 and r['proxy']['state'] != 'unknown' and
-    any(f['timing'] == 'proxy' and f['busbw_gbs'] > 0 for f in r['functions'])
+    any(f['timing'] == 'proxy' and f['timed'] > 0 for f in r['functions'])
     for r in ranks)"
-verdict job_has_bytes_proxy_states_and_bandwidth $?
+verdict job_has_bytes_proxy_states_and_times $?
 until_dump "all(r['loss'][k] == 0 for r in ranks for k in
     ('stale', 'foreign', 'orphan', 'unknown', 'pool_full', 'table_full'))"
 verdict nothing_is_lost_but_overwritten_records $?

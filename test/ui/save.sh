@@ -15,7 +15,7 @@ verdict 'D names the file' $?
 file=$(echo "$folder"/ncclstat-*.txt)
 grep -q '^ncclstat: host .*, time 20' "$file" &&
 	grep -q '^view collectives, filter Reduce, [0-9]* of [0-9]* rows' \
-		"$file" && grep -q '^COMM  *RANK  *FUNCTION' "$file" &&
+		"$file" && grep -q '^COMM  *FUNCTION  *RANKS' "$file" &&
 	grep -q 'AllReduce' "$file" && ! grep -q 'AllGather' "$file"
 verdict 'the file has a title, the time and the rows of the view' $?
 press D D D

@@ -6,9 +6,11 @@
  * under time_ns are in ns. Strings from shared memory are cleaned, so they are
  * valid UTF-8. Must not read shared memory itself.
  */
+#include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/launch_waits.h"
+#include "analysis/model/moving.h"
 #include "analysis/model/stragglers.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/dump_json_parts.h"
@@ -88,6 +90,45 @@ static json_t *launches_of(const struct ncs_communicator *communicator)
 	return object;
 }
 
+static json_t *function_of(const struct ncs_communicator *communicator,
+			   unsigned function,
+			   const struct ncs_moving_view *moving)
+{
+	json_t *object = json_object();
+
+	ncs_json_add_word(object, "func", ncs_function_name(function));
+	ncs_json_add_number(object, "ops", moving->operations);
+	ncs_json_add_number(object, "launches", moving->launches);
+	ncs_json_add_number(object, "ranks", moving->ranks);
+	ncs_json_add_bool(object, "all_ranks",
+			  communicator->identity->known & NCS_KNOWN_NRANKS &&
+				  (int64_t)moving->ranks >=
+					  communicator->identity->nranks);
+	ncs_json_add_word(object, "timing", ncs_timing_name(moving->timing));
+	ncs_json_add_number(object, "moving_ns", moving->moving_ns);
+	ncs_json_add_number(object, "error_ns", moving->error_ns);
+	ncs_json_add_real(object, "algbw_gbs", moving->algbw);
+	ncs_json_add_real(object, "busbw_gbs", moving->busbw);
+	ncs_json_add_number(object, "age_ns", moving->age_ns);
+	ncs_json_add_bool(object, "stale", moving->is_stale);
+	return object;
+}
+
+static json_t *functions_of(const struct ncs_communicator *communicator)
+{
+	json_t *functions = json_array();
+
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		struct ncs_moving_view moving =
+			ncs_communicator_moving(communicator, i, NULL);
+
+		if (moving.operations > 0)
+			ncs_json_append(functions,
+					function_of(communicator, i, &moving));
+	}
+	return functions;
+}
+
 static json_t *communicator_of(const struct ncs_communicator *communicator)
 {
 	const struct ncs_progress *progress = &communicator->progress;
@@ -108,6 +149,7 @@ static json_t *communicator_of(const struct ncs_communicator *communicator)
 	ncs_json_add_number_if(object, "behind", progress->known > 1,
 			       ncs_progress_behind(progress));
 	ncs_json_add(object, "slowest", slowest_of(progress));
+	ncs_json_add(object, "functions", functions_of(communicator));
 	ncs_json_add(object, "skew", skew_of(communicator));
 	ncs_json_add(object, "straggler", straggler_of(communicator));
 	ncs_json_add(object, "launches", launches_of(communicator));

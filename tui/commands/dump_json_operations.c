@@ -8,7 +8,6 @@
 #include "analysis/base/percentile.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
-#include "analysis/model/bandwidth.h"
 #include "analysis/model/class_stats.h"
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/range_totals.h"
@@ -90,10 +89,6 @@ static json_t *function_of(const struct ncs_rank *rank, unsigned id)
 		object, "timed",
 		timing < NCS_TIMING_COUNT ? function->timed[timing] : 0);
 	ncs_json_add(object, "time_us", times_of(function));
-	ncs_json_add_real(object, "algbw_gbs",
-			  ncs_rank_algorithm_bandwidth(rank, id));
-	ncs_json_add_real(object, "busbw_gbs",
-			  ncs_rank_bus_bandwidth(rank, id));
 	return object;
 }
 
@@ -134,6 +129,7 @@ static json_t *class_of(const struct ncs_rank *rank,
 			const struct ncs_class_view *view)
 {
 	const struct ncs_class_times *times = ncs_times_of_class(view);
+	struct ncs_moving_view moving = ncs_class_moving(rank, view);
 	bool other = ncs_class_is_other(view);
 	bool sized = view->size_class != NCS_SIZE_CLASS_UNKNOWN && !other;
 	bool algorithm = view->algorithm != NCS_ALGORITHM_UNKNOWN && !other;
@@ -159,10 +155,8 @@ static json_t *class_of(const struct ncs_rank *rank,
 			       ncs_class_bytes_known(rank, view),
 			       times ? times->bytes : 0);
 	ncs_json_add(object, "time_us", class_times_of(rank, times));
-	ncs_json_add_real(object, "algbw_gbs",
-			  ncs_class_algorithm_bandwidth(rank, view));
-	ncs_json_add_real(object, "busbw_gbs",
-			  ncs_class_bus_bandwidth(rank, view));
+	ncs_json_add_real(object, "algbw_gbs", moving.algbw);
+	ncs_json_add_real(object, "busbw_gbs", moving.busbw);
 	return object;
 }
 

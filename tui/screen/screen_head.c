@@ -184,6 +184,7 @@ bool ncs_focus_is_gone(const struct ncs_screen *screen,
 {
 	switch (focus->kind) {
 	case NCS_FOCUS_COMMUNICATOR:
+	case NCS_FOCUS_COLLECTIVE:
 		return !ncs_communicator_of_key(&screen->model, focus->name);
 	case NCS_FOCUS_RANK:
 	case NCS_FOCUS_FUNCTION:
@@ -202,7 +203,8 @@ static void append_focus(const struct ncs_screen *screen,
 	if (focus->kind == NCS_FOCUS_ALL)
 		return;
 	if (!ncs_focus_is_gone(screen, focus)) {
-		if (focus->kind != NCS_FOCUS_COMMUNICATOR)
+		if (focus->kind != NCS_FOCUS_COMMUNICATOR &&
+		    focus->kind != NCS_FOCUS_COLLECTIVE)
 			ncs_rank_label(rank_of_id(screen, focus->name), label,
 				       sizeof(label));
 		else
@@ -213,7 +215,8 @@ static void append_focus(const struct ncs_screen *screen,
 	}
 	ncs_append(text, size, " %s %s", ncs_term_symbol(NCS_SYMBOL_BELOW),
 		   label);
-	if (focus->kind == NCS_FOCUS_FUNCTION)
+	if (focus->kind == NCS_FOCUS_FUNCTION ||
+	    focus->kind == NCS_FOCUS_COLLECTIVE)
 		ncs_append(text, size, " %s %s",
 			   ncs_term_symbol(NCS_SYMBOL_BELOW),
 			   ncs_function_name(focus->function));

@@ -31,7 +31,8 @@ void ncs_screen_show_timeline(struct ncs_screen *screen)
 	if (screen->view == NCS_VIEW_TIMELINE)
 		return;
 	/* Tracks belong to ranks and communicators, not to functions. */
-	if (screen->focus.kind == NCS_FOCUS_FUNCTION)
+	if (screen->focus.kind == NCS_FOCUS_FUNCTION ||
+	    screen->focus.kind == NCS_FOCUS_COLLECTIVE)
 		forget_trail(screen);
 	screen->view = NCS_VIEW_TIMELINE;
 	ncs_screen_build(screen);
@@ -112,6 +113,14 @@ static bool go_to_ranks(struct ncs_screen *screen,
 	else if (straggler)
 		ncs_grid_select_rank(ncs_screen_table(screen), straggler);
 	return true;
+}
+
+/* Goes to the ranks of a communicator's function. */
+static bool go_to_functions(struct ncs_screen *screen,
+			    const struct ncs_row *row)
+{
+	return go_down(screen, NCS_VIEW_FUNCTION, NCS_FOCUS_COLLECTIVE,
+		       row->communicator->key, (unsigned)row->index);
 }
 
 /* Goes to the size classes of a rank's function. */
@@ -201,6 +210,8 @@ static bool go_to_root(struct ncs_screen *screen,
 
 static bool go_below(struct ncs_screen *screen, const struct ncs_row *row)
 {
+	if (row->view == NCS_VIEW_COLLECTIVE)
+		return go_to_functions(screen, row);
 	if (row->communicator)
 		return go_to_ranks(screen, row->communicator);
 	if (row->finding)
@@ -230,16 +241,16 @@ void ncs_screen_enter(struct ncs_screen *screen, uint64_t now_ns)
 
 void ncs_screen_toggle_sizes(struct ncs_screen *screen, uint64_t now_ns)
 {
-	if (ncs_screen_tab_of(screen->view) != NCS_VIEW_FUNCTION) {
+	if (ncs_screen_tab_of(screen->view) != NCS_VIEW_COLLECTIVE) {
 		ncs_screen_say(screen, now_ns,
 			       "sizes are in Collectives, by x");
 		return;
 	}
-	ncs_screen_show_view(screen, screen->view == NCS_VIEW_FUNCTION ?
-					     NCS_VIEW_CLASS :
-					     NCS_VIEW_FUNCTION);
+	ncs_screen_show_view(screen, screen->view == NCS_VIEW_CLASS ?
+					     NCS_VIEW_COLLECTIVE :
+					     NCS_VIEW_CLASS);
 	ncs_screen_say(screen, now_ns, "%s",
-		       screen->view == NCS_VIEW_FUNCTION ?
+		       screen->view == NCS_VIEW_COLLECTIVE ?
 			       "a row for each function" :
 			       "a row for each size, algorithm and protocol");
 }

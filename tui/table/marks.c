@@ -27,8 +27,9 @@ void ncs_grid_key_of(const struct ncs_row *row, struct ncs_grid_key *key)
 
 	*key = (struct ncs_grid_key){ .view = row->view, .channel = -1 };
 	if (row->communicator) {
-		key->view = NCS_VIEW_COMMUNICATOR;
 		key->id = row->communicator->key;
+		if (row->view == NCS_VIEW_COLLECTIVE)
+			key->index = row->index;
 		return;
 	}
 	key->id = row->rank->id;
@@ -127,14 +128,12 @@ bool ncs_marks_have(const struct ncs_marks *marks,
 static bool belongs_to(const struct ncs_row *row,
 		       const struct ncs_grid_key *key)
 {
-	const struct ncs_rank *rank = row->rank;
+	const struct ncs_communicator *communicator = ncs_row_communicator(row);
 
-	if (!rank)
-		return false;
 	if (key->view == NCS_VIEW_COMMUNICATOR)
-		return rank->communicator &&
-		       strcmp(rank->communicator->key, key->id) == 0;
-	return key->view == NCS_VIEW_RANK && strcmp(rank->id, key->id) == 0;
+		return communicator && strcmp(communicator->key, key->id) == 0;
+	return key->view == NCS_VIEW_RANK && row->rank &&
+	       strcmp(row->rank->id, key->id) == 0;
 }
 
 bool ncs_marks_cover(const struct ncs_marks *marks, const struct ncs_row *row)

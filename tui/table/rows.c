@@ -38,7 +38,7 @@ const char *ncs_grid_title(const struct ncs_grid *table,
 	return table->units.bits && title ? title : column->title;
 }
 
-void ncs_grid_cell(const struct ncs_grid *table,
+bool ncs_grid_cell(const struct ncs_grid *table,
 		   const struct ncs_column *column, const struct ncs_row *row,
 		   char *text, size_t size)
 {
@@ -48,11 +48,12 @@ void ncs_grid_cell(const struct ncs_grid *table,
 	if (value.kind == NCS_VALUE_RECENT) {
 		ncs_sparkline(text, size, value.recent, value.recent_count,
 			      column->width, ncs_term_shown_symbols());
-		return;
+		return false;
 	}
 	/* A number is scaled to its column; a text is cut when it is drawn. */
 	ncs_format_in_units(text, size, &value, &table->units,
 			    value.kind == NCS_VALUE_TEXT ? 0 : column->width);
+	return value.is_stale;
 }
 
 void ncs_grid_row_key(const struct ncs_grid_row *row, struct ncs_grid_key *key)

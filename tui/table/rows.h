@@ -102,18 +102,19 @@ struct ncs_grid {
 };
 
 /* Limits the rows of a table to a communicator, to a rank, or to a function of
- * a rank. */
+ * either. */
 enum ncs_focus_kind {
 	NCS_FOCUS_ALL,
 	NCS_FOCUS_COMMUNICATOR,
+	NCS_FOCUS_COLLECTIVE, /* a function of a communicator */
 	NCS_FOCUS_RANK,
-	NCS_FOCUS_FUNCTION
+	NCS_FOCUS_FUNCTION /* a function of a rank */
 };
 
 struct ncs_focus {
 	enum ncs_focus_kind kind;
 	char *name; /* the communicator's key or the rank's id; NULL for all */
-	/* The rank's function; only for NCS_FOCUS_FUNCTION. */
+	/* Only for NCS_FOCUS_COLLECTIVE and NCS_FOCUS_FUNCTION. */
 	unsigned function;
 };
 
@@ -138,8 +139,8 @@ bool ncs_column_is_shown(const struct ncs_column *column,
 			 const enum ncs_column_choice *choices);
 
 /* Print the text of a cell, and return the title of a column. Both are in the
- * table's units. */
-void ncs_grid_cell(const struct ncs_grid *table,
+ * table's units. ncs_grid_cell() returns whether the value is stale. */
+bool ncs_grid_cell(const struct ncs_grid *table,
 		   const struct ncs_column *column, const struct ncs_row *row,
 		   char *text, size_t size);
 const char *ncs_grid_title(const struct ncs_grid *table,

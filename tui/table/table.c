@@ -238,6 +238,11 @@ static bool is_in_focus(const struct ncs_row *row,
 	case NCS_FOCUS_COMMUNICATOR:
 		return row->rank && row->rank->communicator &&
 		       strcmp(row->rank->communicator->key, focus->name) == 0;
+	case NCS_FOCUS_COLLECTIVE:
+		return row->view == NCS_VIEW_FUNCTION &&
+		       row->index == focus->function &&
+		       row->rank->communicator &&
+		       strcmp(row->rank->communicator->key, focus->name) == 0;
 	case NCS_FOCUS_RANK:
 		return row->rank && strcmp(row->rank->id, focus->name) == 0;
 	case NCS_FOCUS_FUNCTION:

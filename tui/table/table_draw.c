@@ -107,10 +107,14 @@ static void draw_cells(const struct ncs_grid *table,
 	char text[TEXT_MAX];
 
 	for (size_t i = 0; i < count; i++) {
-		ncs_grid_cell(table, places[i].column, &row->row, text,
-			      sizeof(text));
+		bool is_stale = ncs_grid_cell(table, places[i].column,
+					      &row->row, text, sizeof(text));
+
 		ncs_term_put(y, at_place(&places[i], text), places[i].width,
-			     role, text);
+			     is_stale && role != NCS_ROLE_SELECTED ?
+				     NCS_ROLE_QUIET :
+				     role,
+			     text);
 	}
 }
 

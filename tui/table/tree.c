@@ -51,12 +51,6 @@ void ncs_tree_set_all(struct ncs_tree *tree)
 
 /* --- Groups --------------------------------------------------------------- */
 
-static const struct ncs_communicator *
-communicator_of(const struct ncs_grid_row *row)
-{
-	return row->row.rank ? row->row.rank->communicator : NULL;
-}
-
 static int compare_groups(const void *left, const void *right)
 {
 	const struct ncs_grid_row *a = left, *b = right;
@@ -78,7 +72,7 @@ static size_t group_rows(struct ncs_grid *table, const struct ncs_model *model)
 	for (size_t i = 0; i < table->count; i++) {
 		struct ncs_grid_row *row = &table->rows[i];
 		const struct ncs_communicator *communicator =
-			communicator_of(row);
+			ncs_row_communicator(&row->row);
 		size_t *group;
 
 		row->place = i;
@@ -122,7 +116,7 @@ static struct ncs_grid_row *add_communicator(const struct ncs_grid *table,
 
 	*row = (struct ncs_grid_row){
 		.row = { .view = NCS_VIEW_COMMUNICATOR,
-			 .communicator = communicator_of(first) },
+			 .communicator = ncs_row_communicator(&first->row) },
 	};
 	row->fold = fold_of(table, &row->row);
 	return row;

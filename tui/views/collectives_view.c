@@ -1,148 +1,136 @@
 /* SPDX-License-Identifier: MIT */
-/* View 5, Collectives: one row for each function of a communicator's rank.
- * Must not draw.
+/* View 5, Collectives: one row for each function of a communicator. Must not
+ * draw.
  */
 #include "tui/views/view.h"
-
-#include <stdio.h>
 
 #include "analysis/base/busbw.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
-#include "tui/text/launch_text.h"
+#include "analysis/model/moving.h"
 #include "tui/text/words.h"
 
-static const struct ncs_function_view *function_of(const struct ncs_row *row)
+static struct ncs_moving_view moving_of(const struct ncs_row *row)
 {
-	return &row->rank->now.functions[row->index];
+	return ncs_communicator_moving(row->communicator, (unsigned)row->index,
+				       NULL);
 }
 
 static char letter(const struct ncs_row *row)
 {
-	return ncs_timing_letter(ncs_function_timing(function_of(row)));
+	return ncs_timing_letter(moving_of(row).timing);
 }
 
-/* Returns the oldest operation of the function that is in flight and whose end
- * will be reported, or NULL. */
-static const struct ncs_operation_view *oldest_of(const struct ncs_row *row)
+static struct ncs_row row_of_rank(const struct ncs_row *row, size_t i)
 {
-	const struct ncs_snapshot *now = &row->rank->now;
-
-	for (size_t i = 0; i < now->operation_count; i++)
-		if (now->operations[i].function == row->index &&
-		    (now->operations[i].children_started >
-			     now->operations[i].children_done ||
-		     ncs_operation_phase(row->rank, &now->operations[i]) !=
-			     NCS_LAUNCH_PHASE_UNKNOWN))
-			return &now->operations[i];
-	return NULL;
+	return (struct ncs_row){
+		.view = NCS_VIEW_FUNCTION,
+		.rank = row->communicator->ranks[i],
+		.index = row->index,
+	};
 }
 
-static uint64_t age_ns(const struct ncs_row *row,
-		       const struct ncs_operation_view *operation)
-{
-	uint64_t end_ns = ncs_rank_end_ns(row->rank);
-
-	return operation && end_ns > operation->start_ns ?
-		       end_ns - operation->start_ns :
-		       0;
-}
-
+/* Returns the highest severity of the ranks that use the function. */
 static enum ncs_severity severity(const struct ncs_row *row)
 {
-	const struct ncs_rank *rank = row->rank;
+	enum ncs_severity highest = NCS_QUIET;
 
-	if (rank->now.liveness == NCS_DEAD)
-		return NCS_NOTE;
-	if (rank->now.liveness == NCS_FINISHED)
-		return NCS_QUIET;
-	if (age_ns(row, oldest_of(row)) >= NCS_LONG_WAIT_NS)
-		return NCS_BAD;
-	if (rank->base && function_of(row)->operations ==
-				  rank->base->functions[row->index].operations)
-		return NCS_QUIET;
-	return NCS_NORMAL;
+	for (size_t i = 0; i < row->communicator->rank_count; i++) {
+		struct ncs_row of_rank = row_of_rank(row, i);
+		enum ncs_severity one;
+
+		if (!ncs_function_is_used(
+			    &of_rank.rank->now.functions[row->index]))
+			continue;
+		one = ncs_screen_functions.rules.severity(&of_rank);
+		if (one > highest)
+			highest = one;
+	}
+	return highest;
 }
 
-static void append_times(const struct ncs_row *row, char *text, size_t size)
+static void append_moving(const struct ncs_moving_view *view, char *text,
+			  size_t size)
 {
-	const struct ncs_function_view *function = function_of(row);
-	const struct ncs_identity *identity = &row->rank->now.identity;
-	unsigned timing = ncs_function_timing(function);
+	ncs_append(text, size,
+		   " MOVE is from the begin on the last rank to the end on the"
+		   " last rank; median of the latest %llu launches",
+		   (unsigned long long)view->launches);
+	if (view->operations > view->launches)
+		ncs_append(text, size, " with %llu operations",
+			   (unsigned long long)view->operations);
+	ncs_append(text, size, ", times from the %s.",
+		   ncs_timing_name(view->timing));
+	if (view->algbw < 0)
+		ncs_append(text, size,
+			   " It is within its error, or sizes are not known:"
+			   " no bandwidth.");
+	if (!view->is_stale)
+		return;
+	ncs_append(text, size, " The latest was over ");
+	ncs_append_duration(text, size, view->age_ns);
+	ncs_append(text, size, " ago.");
+}
+
+/* Appends that only some of the ranks are seen together. */
+static void append_missing(const struct ncs_row *row,
+			   const struct ncs_moving_view *view, char *text,
+			   size_t size)
+{
+	const struct ncs_communicator *communicator = row->communicator;
+	const struct ncs_identity *identity = communicator->identity;
+
+	if (!(identity->known & NCS_KNOWN_NRANKS) ||
+	    view->ranks >= (size_t)identity->nranks)
+		return;
+	ncs_append(text, size,
+		   " Only %zu of %d ranks are seen %s: their wait for others"
+		   " counts, so bandwidth is at least this.",
+		   view->ranks, identity->nranks,
+		   communicator->other_clocks > 0 ? "by comparable clocks" :
+						    "here");
+}
+
+static void append_factor(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_identity *identity = row->communicator->identity;
 	double factor = ncs_bus_factor(
 		(unsigned)row->index,
 		identity->known & NCS_KNOWN_NRANKS ? identity->nranks : 0);
 
-	if (timing == NCS_TIMING_COUNT) {
-		ncs_append(text, size, " No operation was timed.");
-		return;
-	}
-	ncs_append(text, size,
-		   " Times from the %s (%s), of %llu of %llu"
-		   " operations.",
-		   ncs_timing_name(timing), ncs_timing_help(timing),
-		   (unsigned long long)function->timed[timing],
-		   (unsigned long long)function->operations);
 	if (factor > 0)
 		ncs_append(text, size, " busbw is algbw x %.3g.", factor);
 }
 
-static void append_in_flight(const struct ncs_row *row, char *text, size_t size)
-{
-	const struct ncs_operation_view *oldest = oldest_of(row);
-
-	if (!oldest || age_ns(row, oldest) < NCS_LONG_WAIT_NS)
-		return;
-	ncs_append(text, size, " In flight for ");
-	ncs_append_duration(text, size, age_ns(row, oldest));
-	if (oldest->sequence_number != NCS_NO_SEQUENCE_NUMBER)
-		ncs_append(text, size, ": number %llu",
-			   (unsigned long long)oldest->sequence_number);
-	if (oldest->children_started > 0)
-		ncs_append(text, size, ", %llu of %llu parts done.",
-			   (unsigned long long)oldest->children_done,
-			   (unsigned long long)oldest->children_started);
-	else
-		ncs_append(text, size, ", its launch is %s.",
-			   ncs_launch_phase_name(
-				   ncs_operation_phase(row->rank, oldest)));
-}
-
-static void append_launches(const struct ncs_rank *rank, char *text,
-			    size_t size)
-{
-	char clause[256] = "";
-
-	ncs_append_launch_timing(rank, clause, sizeof(clause));
-	if (clause[0])
-		ncs_append(text, size, " Launches: %s.", clause);
-}
-
 static void explain(const struct ncs_row *row, char *text, size_t size)
 {
-	char label[192];
+	struct ncs_moving_view view = moving_of(row);
+	char label[160];
 
-	ncs_rank_title(row->rank, label, sizeof(label));
-	snprintf(text, size, "%s, %s", ncs_function_name((unsigned)row->index),
-		 label);
-	ncs_append_liveness(row->rank, text, size);
-	ncs_append(text, size, ":");
-	append_in_flight(row, text, size);
-	append_times(row, text, size);
-	append_launches(row->rank, text, size);
-	ncs_append_kernel_timing(row->rank, text, size);
+	ncs_communicator_label(row->communicator, label, sizeof(label));
+	ncs_append(text, size,
+		   "%s of %s:", ncs_function_name((unsigned)row->index), label);
+	if (view.operations == 0) {
+		ncs_append(text, size,
+			   " No operation is known to have begun and ended on"
+			   " several ranks: no bandwidth. Enter: its ranks.");
+		return;
+	}
+	append_missing(row, &view, text, size);
+	append_moving(&view, text, size);
+	append_factor(row, text, size);
 }
 
 const struct ncs_screen_view ncs_screen_collectives = {
-	.view = NCS_VIEW_FUNCTION,
+	.view = NCS_VIEW_COLLECTIVE,
 	.name = "Collectives",
 	.short_name = "Coll",
 	.rules = {
 		.letter = letter,
 		.severity = severity,
-		.throughput = "FUNCTION_BUSBW",
-		.bytes = "FUNCTION_BYTES",
-		.time = "FUNCTION_P99",
+		.throughput = "COLLECTIVE_BUSBW",
+		.bytes = "COLLECTIVE_BYTES",
+		.time = "COLLECTIVE_TIME",
 		.above = &ncs_screen_communicators.rules,
 	},
 	.explain = explain,

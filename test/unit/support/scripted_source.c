@@ -210,6 +210,7 @@ void scripted_all_reduces(struct scripted *scripted, unsigned count,
 			record.event = NCS_EVENT_COLL;
 			record.flags = NCS_RECORD_ON_STREAM;
 			record.delta[1] = 1;
+			record.value = 8000000;
 			record.operation = k + 1;
 			record.number = k;
 			record.duration = UINT64_C(5000000) - own_ns;

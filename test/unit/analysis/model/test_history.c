@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/model/bandwidth.h"
+#include "analysis/model/function_times.h"
 #include "analysis/views/columns.h"
 #include "test/unit/support/scripted_source.h"
 
@@ -50,8 +50,6 @@ static void work(uint64_t seconds, uint64_t speed)
 	channel->time_ns[NCS_CHANNEL_IDLE] += seconds * SECOND / 4;
 	function->operations += 2 * seconds * speed;
 	function->timed[NCS_TIMING_PROXY] += 2 * seconds * speed;
-	function->time_ns[NCS_TIMING_PROXY] += seconds * SECOND;
-	function->timed_bytes[NCS_TIMING_PROXY] += seconds * speed * SECOND;
 }
 
 /* Adds `count` operations of the same time. */
@@ -103,8 +101,6 @@ static void assert_window(enum ncs_window window, uint64_t seconds, double rate)
 	assert_near(cell(NCS_COLUMN_RANK_OPERATIONS_RATE, 0), 2 * rate);
 	assert_near(cell(NCS_COLUMN_FUNCTION_RATE, NCS_FUNCTION_ALL_REDUCE),
 		    2 * rate);
-	assert_near(cell(NCS_COLUMN_FUNCTION_ALGBW, NCS_FUNCTION_ALL_REDUCE),
-		    rate);
 	assert_near(cell(NCS_COLUMN_CHANNEL_GPU_SHARE, 0), 0.75);
 }
 

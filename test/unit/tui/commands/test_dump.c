@@ -208,7 +208,7 @@ static void json_objects_have_exactly_the_keys_of_the_schema(void **state)
 		    " recv_flush_wait recv_gpu_wait");
 	assert_keys(at(sample, "ranks.0.functions.0"),
 		    "func calls ops ops_done bytes last_seq timing timed"
-		    " time_us algbw_gbs busbw_gbs");
+		    " time_us");
 	assert_keys(at(sample, "ranks.0.functions.0.time_us"),
 		    "min p50 p90 p99 max");
 	assert_keys(at(sample, "ranks.0.classes.0"),
@@ -274,8 +274,6 @@ static void unknown_values_are_null(void **state)
 		"functions.0.bytes",
 		"functions.0.last_seq",
 		"functions.0.time_us.p50",
-		"functions.0.algbw_gbs",
-		"functions.0.busbw_gbs",
 		"classes.0.size",
 		"classes.0.algo",
 		"classes.0.proto",
@@ -409,11 +407,9 @@ static void known_values_are_in_the_json(void **state)
 	assert_integer_at(first, "classes.0.bytes", 36000);
 	assert_true(json_is_false(at(first, "classes.0.other")));
 	assert_true(json_real_value(at(first, "classes.0.time_us.max")) == 2);
-	assert_true(json_real_value(at(first, "classes.0.algbw_gbs")) == 3);
+	assert_null_at(first, "classes.0.algbw_gbs");
 	assert_true(json_real_value(at(first, "functions.0.time_us.p50")) ==
 		    0.02);
-	assert_true(json_real_value(at(first, "functions.0.algbw_gbs")) == 2);
-	assert_true(json_real_value(at(first, "functions.0.busbw_gbs")) == 3.5);
 	assert_true(json_is_false(at(first, "torn")));
 	json_decref(sample);
 }
@@ -538,7 +534,7 @@ static void communicator_names_the_rank_that_is_behind(void **state)
 	first = at(sample, "communicators.0");
 	assert_keys(first, "comm ranks_seen ranks_live ranks_silent"
 			   " ranks_finished ranks_dead func seq seq_known"
-			   " behind slowest skew straggler launches"
+			   " behind slowest functions skew straggler launches"
 			   " oldest_since_ns ops_per_s"
 			   " send_per_s recv_per_s lost");
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
@@ -639,6 +635,37 @@ static void lateness_comes_with_its_counts(void **state)
 	assert_integer_at(sample, "communicators.0.skew.median_ns", 2000000);
 	assert_integer_at(sample, "communicators.0.skew.transfer_ns", 2999999);
 	assert_integer_at(sample, "communicators.0.straggler.rank", 1);
+	json_decref(sample);
+}
+
+static void bandwidth_is_by_communicator(void **state)
+{
+	struct scripted *scripted = *state;
+	json_t *sample, *function;
+
+	make_late(scripted);
+	sample = dump_json(scripted);
+	assert_int_equal(
+		json_array_size(at(sample, "communicators.0.functions")), 1);
+	function = at(sample, "communicators.0.functions.0");
+	assert_keys(function, "func ops launches ranks all_ranks timing"
+			      " moving_ns error_ns algbw_gbs busbw_gbs age_ns"
+			      " stale");
+	assert_string_at(function, "func", "AllReduce");
+	assert_integer_at(function, "ops", 40);
+	assert_integer_at(function, "launches", 40);
+	assert_integer_at(function, "ranks", 3);
+	assert_true(json_is_false(at(function, "all_ranks")));
+	assert_string_at(function, "timing", "stream");
+	assert_integer_at(function, "moving_ns", 2999999);
+	assert_integer_at(function, "error_ns", 0);
+	/* 8 MB in 3 ms, on 8 ranks. */
+	assert_int_equal(1e5 * json_real_value(at(function, "algbw_gbs")),
+			 266666);
+	assert_int_equal(1e5 * json_real_value(at(function, "busbw_gbs")),
+			 466666);
+	assert_integer_at(function, "age_ns", 5 * SECOND - 1395000000);
+	assert_true(json_is_false(at(function, "stale")));
 	json_decref(sample);
 }
 
@@ -971,6 +998,7 @@ int main(void)
 		TEST(launches_are_in_the_json),
 		TEST(communicator_names_the_rank_that_is_behind),
 		TEST(lateness_comes_with_its_counts),
+		TEST(bandwidth_is_by_communicator),
 		TEST(only_operations_with_a_root_have_a_peer),
 		TEST(strings_of_a_segment_cannot_break_the_json),
 		TEST(numbers_of_a_hostile_segment_stay_numbers),

@@ -381,7 +381,7 @@ static void proxy_view_matches_pictures(void **state)
 static void collectives_view_matches_pictures(void **state)
 {
 	(void)state;
-	goldens("collectives", NCS_VIEW_FUNCTION, "");
+	goldens("collectives", NCS_VIEW_COLLECTIVE, "");
 }
 
 static void sizes_view_matches_pictures(void **state)
@@ -486,19 +486,19 @@ static void timeline_opens_at_the_selected_channel(void **state)
 static void filtered_rows_match_picture(void **state)
 {
 	(void)state;
-	after("filter", NCS_VIEW_FUNCTION, "\\ R e d u c e");
+	after("filter", NCS_VIEW_COLLECTIVE, "\\ R e d u c e");
 }
 
 static void search_matches_picture(void **state)
 {
 	(void)state;
-	after("search", NCS_VIEW_FUNCTION, "/ g a t h F3");
+	after("search", NCS_VIEW_COLLECTIVE, "/ g a t h F3");
 }
 
 static void scrolled_columns_match_picture(void **state)
 {
 	(void)state;
-	after("columns", NCS_VIEW_FUNCTION, "Right Right Right Down");
+	after("columns", NCS_VIEW_COLLECTIVE, "Right Right Right Down");
 }
 
 static void hidden_header_matches_picture(void **state)
@@ -1313,6 +1313,38 @@ static void esc_goes_back_one_level_at_a_time(void **state)
 	stop();
 }
 
+static void enter_on_a_collective_shows_its_ranks(void **state)
+{
+	const struct ncs_grid *collectives =
+		&screen.tables[NCS_VIEW_COLLECTIVE];
+	const struct ncs_grid *functions = &screen.tables[NCS_VIEW_FUNCTION];
+	const struct ncs_row *row;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_COLLECTIVE);
+	press("Down Enter");
+	row = &collectives->rows[1].row;
+	assert_int_equal(screen.view, NCS_VIEW_FUNCTION);
+	assert_int_equal(screen.focus.kind, NCS_FOCUS_COLLECTIVE);
+	assert_int_equal(functions->count, row->communicator->rank_count);
+	for (size_t i = 0; i < functions->count; i++) {
+		assert_ptr_equal(functions->rows[i].row.rank->communicator,
+				 row->communicator);
+		assert_int_equal(functions->rows[i].row.index, row->index);
+	}
+	press("Down Enter");
+	assert_int_equal(screen.view, NCS_VIEW_CLASS);
+	press("Esc");
+	assert_int_equal(screen.view, NCS_VIEW_FUNCTION);
+	assert_int_equal(functions->selected, 1);
+	press("Esc");
+	assert_int_equal(screen.view, NCS_VIEW_COLLECTIVE);
+	assert_int_equal(collectives->selected, 1);
+	close_job();
+	stop();
+}
+
 static void enter_on_a_function_shows_its_sizes(void **state)
 {
 	const struct ncs_grid *functions = &screen.tables[NCS_VIEW_FUNCTION];
@@ -1341,21 +1373,21 @@ static void enter_on_a_function_shows_its_sizes(void **state)
 	stop();
 }
 
-static void x_changes_between_sizes_and_functions(void **state)
+static void x_changes_between_sizes_and_collectives(void **state)
 {
 	(void)state;
 	start(&usual);
-	open_job(NCS_VIEW_FUNCTION);
+	open_job(NCS_VIEW_COLLECTIVE);
 	press("x");
 	assert_int_equal(screen.view, NCS_VIEW_CLASS);
 	assert_true(screen.tables[NCS_VIEW_CLASS].count > 8);
 	press("x");
-	assert_int_equal(screen.view, NCS_VIEW_FUNCTION);
+	assert_int_equal(screen.view, NCS_VIEW_COLLECTIVE);
 	/* Tab continues from the tab that the view is under. */
 	press("x Tab");
-	assert_int_equal(screen.view, NCS_VIEW_FUNCTION + 1);
+	assert_int_equal(screen.view, NCS_VIEW_COLLECTIVE + 1);
 	press("Shift-Tab");
-	assert_int_equal(screen.view, NCS_VIEW_FUNCTION);
+	assert_int_equal(screen.view, NCS_VIEW_COLLECTIVE);
 	press("1 x");
 	assert_int_equal(screen.view, NCS_VIEW_RANK);
 	assert_non_null(strstr(screen.notice, "Collectives"));
@@ -1447,11 +1479,11 @@ static void going_down_is_limited(void **state)
 
 static void prompt_takes_text_and_leaves_other_keys(void **state)
 {
-	const struct ncs_grid *table = &screen.tables[NCS_VIEW_FUNCTION];
+	const struct ncs_grid *table = &screen.tables[NCS_VIEW_COLLECTIVE];
 
 	(void)state;
 	start(&usual);
-	open_job(NCS_VIEW_FUNCTION);
+	open_job(NCS_VIEW_COLLECTIVE);
 	/* q and ? are text in a prompt. */
 	assert_int_equal(press("\\ q ? Z"), 0);
 	assert_string_equal(screen.filter, "q?Z");
@@ -2134,8 +2166,9 @@ int main(void)
 		TEST(wheel_scrolls),
 		TEST(keys_return_their_requests),
 		TEST(esc_goes_back_one_level_at_a_time),
+		TEST(enter_on_a_collective_shows_its_ranks),
 		TEST(enter_on_a_function_shows_its_sizes),
-		TEST(x_changes_between_sizes_and_functions),
+		TEST(x_changes_between_sizes_and_collectives),
 		TEST(enter_on_a_communicator_shows_its_ranks),
 		TEST(going_down_selects_the_rank_that_is_behind),
 		TEST(going_down_is_limited),

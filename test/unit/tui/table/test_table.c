@@ -449,7 +449,8 @@ static void eighty_columns_show_the_important_columns(void **state)
 		"CHANNEL_NET_SHARE",   "CHANNEL_PEER",
 		"PROXY_STATE",         "PROXY_SINCE",
 		"PROXY_SLEEP_SHARE",   "PROXY_WAKEUP_RATE",
-		"FUNCTION_BUSBW",      "FUNCTION_ALGBW",
+		"COLLECTIVE_BUSBW",    "COLLECTIVE_ALGBW",
+		"COLLECTIVE_MOVING",   "COLLECTIVE_TIME",
 		"FUNCTION_P50",        "FUNCTION_P99",
 		"FUNCTION_OPERATIONS",
 	};

@@ -281,11 +281,16 @@ static void whole_communicator_is_tagged_with_its_ranks(void **state)
 		.view = NCS_VIEW_COMMUNICATOR,
 		.communicator = scripted_rank(&scripted, 3)->communicator,
 	};
+	struct ncs_row collective = row;
 
 	(void)state;
+	collective.view = NCS_VIEW_COLLECTIVE;
+	collective.index = NCS_FUNCTION_REDUCE;
 	tag(row, false);
 	assert_tagged(row_of(NCS_VIEW_RANK, 1, 0), false);
+	assert_tagged(collective, false);
 	tag(row, true);
+	assert_tagged(collective, true);
 	assert_int_equal(tags.count, 1);
 	assert_tagged(row_of(NCS_VIEW_RANK, 1, 0), true);
 	assert_tagged(row_of(NCS_VIEW_CHANNEL, 3, 1), true);

@@ -141,9 +141,6 @@ static double latest(struct scripted *scripted, enum ncs_column_id id)
 	const struct ncs_row row = {
 		.view = ncs_columns[id].view,
 		.rank = scripted_rank(scripted, 0),
-		.index = ncs_columns[id].view == NCS_VIEW_FUNCTION ?
-				 NCS_FUNCTION_ALL_REDUCE :
-				 0,
 	};
 	struct ncs_value value;
 	char text[16];
@@ -162,33 +159,25 @@ static void sample_adds_the_value_of_its_interval(void **state)
 	struct scripted scripted;
 	struct scripted_rank *rank;
 	struct ncs_channel_view *channel;
-	struct ncs_function_view *function;
 
 	(void)state;
 	scripted_init(&scripted);
 	rank = scripted_add(&scripted, 0);
 	channel = scripted_channel(rank, 3, true, 1);
-	function = &rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
 	channel->bytes = 500;
 	scripted_pass(&scripted, 10 * SECOND);
 	assert_true(latest(&scripted, NCS_COLUMN_RANK_TRACE) < 0);
 	channel->bytes += 600;
-	function->timed[NCS_TIMING_PROXY] = 1;
-	function->time_ns[NCS_TIMING_PROXY] = 1000;
-	function->timed_bytes[NCS_TIMING_PROXY] = 4000;
 	/* Each value covers one interval, regardless of the window. */
 	ncs_model_set_window(&scripted.model, NCS_WINDOW_START);
 	scripted_pass(&scripted, 12 * SECOND);
 	assert_int_equal(latest(&scripted, NCS_COLUMN_RANK_TRACE), 300);
 	assert_int_equal(latest(&scripted, NCS_COLUMN_CHANNEL_TRACE), 300);
-	/* Eight ranks: algbw 4 times 2 x 7 / 8. */
-	assert_int_equal(latest(&scripted, NCS_COLUMN_FUNCTION_TRACE), 7);
 	assert_int_equal(ncs_recent_latest(&scripted.model.traffic,
 					   scripted.model.refreshes),
 			 300);
 	scripted_pass(&scripted, 13 * SECOND);
 	assert_int_equal(latest(&scripted, NCS_COLUMN_RANK_TRACE), 0);
-	assert_true(latest(&scripted, NCS_COLUMN_FUNCTION_TRACE) < 0);
 	scripted_release(&scripted);
 }
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Bandwidth: the factors of nccl-tests, and the times it is taken over. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "analysis/base/busbw.h"
+
+#define SECOND UINT64_C(1000000000)
+#define GB UINT64_C(1000000000)
+
+static void assert_near(double found, double wanted)
+{
+	if (found < wanted - 1e-9 || found > wanted + 1e-9)
+		fail_msg("%.12g is not %.12g", found, wanted);
+}
+
+static void bus_factors_match_nccl_tests(void **state)
+{
+	/* For 8 ranks, computed by hand from nccl-tests' PERFORMANCE.md and,
+	 * for gather and scatter, from its sources. */
+	static const struct {
+		unsigned function;
+		double factor;
+	} factors[] = {
+		{ NCS_FUNCTION_ALL_REDUCE, 1.75 },
+		{ NCS_FUNCTION_ALL_GATHER, 0.875 },
+		{ NCS_FUNCTION_REDUCE_SCATTER, 0.875 },
+		{ NCS_FUNCTION_ALL_TO_ALL, 0.875 },
+		{ NCS_FUNCTION_GATHER, 0.875 },
+		{ NCS_FUNCTION_SCATTER, 0.875 },
+		{ NCS_FUNCTION_BROADCAST, 1 },
+		{ NCS_FUNCTION_REDUCE, 1 },
+		{ NCS_FUNCTION_SEND, 1 },
+		{ NCS_FUNCTION_RECV, 1 },
+		{ NCS_FUNCTION_SEND_RECV, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(factors) / sizeof(factors[0]); i++)
+		assert_near(ncs_bus_factor(factors[i].function, 8),
+			    factors[i].factor);
+}
+
+static void bus_factors_of_one_and_two_ranks(void **state)
+{
+	(void)state;
+	assert_near(ncs_bus_factor(NCS_FUNCTION_ALL_REDUCE, 1), 0);
+	assert_near(ncs_bus_factor(NCS_FUNCTION_ALL_REDUCE, 2), 1);
+	assert_near(ncs_bus_factor(NCS_FUNCTION_ALL_GATHER, 2), 0.5);
+}
+
+static void bus_factor_is_unknown_without_number_of_ranks(void **state)
+{
+	(void)state;
+	assert_true(ncs_bus_factor(NCS_FUNCTION_ALL_REDUCE, 0) < 0);
+	assert_true(ncs_bus_factor(NCS_FUNCTION_ALL_GATHER, -1) < 0);
+	assert_near(ncs_bus_factor(NCS_FUNCTION_BROADCAST, 0), 1);
+	assert_true(ncs_bus_factor(NCS_FUNCTION_COUNT, 8) < 0);
+}
+
+static void algorithm_bandwidth_is_bytes_over_ns(void **state)
+{
+	(void)state;
+	assert_near(ncs_algorithm_bandwidth(3 * GB, SECOND), 3);
+	assert_near(ncs_algorithm_bandwidth(0, SECOND), 0);
+	assert_true(ncs_algorithm_bandwidth(3 * GB, 0) < 0);
+}
+
+static void stream_then_kernel_then_proxy_times_are_preferred(void **state)
+{
+	struct ncs_function_view function = { 0 };
+
+	(void)state;
+	assert_int_equal(ncs_function_timing(&function), NCS_TIMING_COUNT);
+	assert_null(ncs_function_histogram(&function));
+	function.timed[NCS_TIMING_PROXY] = 5;
+	assert_int_equal(ncs_function_timing(&function), NCS_TIMING_PROXY);
+	function.timed[NCS_TIMING_KERNEL] = 3;
+	assert_int_equal(ncs_function_timing(&function), NCS_TIMING_KERNEL);
+	function.timed[NCS_TIMING_STREAM] = 1;
+	assert_int_equal(ncs_function_timing(&function), NCS_TIMING_STREAM);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bus_factors_match_nccl_tests),
+		cmocka_unit_test(bus_factors_of_one_and_two_ranks),
+		cmocka_unit_test(bus_factor_is_unknown_without_number_of_ranks),
+		cmocka_unit_test(algorithm_bandwidth_is_bytes_over_ns),
+		cmocka_unit_test(stream_then_kernel_then_proxy_times_are_preferred),
+	};
+
+	return cmocka_run_group_tests_name("busbw", tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* View 5, Collectives, by rank: one row for each function of a communicator's
+ * rank. Must not draw.
+ */
+#include "tui/views/view.h"
+
+#include <stdio.h>
+
+#include "analysis/base/busbw.h"
+#include "analysis/base/timings.h"
+#include "analysis/base/value_names.h"
+#include "tui/text/launch_text.h"
+#include "tui/text/words.h"
+
+static const struct ncs_function_view *function_of(const struct ncs_row *row)
+{
+	return &row->rank->now.functions[row->index];
+}
+
+static char letter(const struct ncs_row *row)
+{
+	return ncs_timing_letter(ncs_function_timing(function_of(row)));
+}
+
+/* Returns the oldest operation of the function that is in flight and whose end
+ * will be reported, or NULL. */
+static const struct ncs_operation_view *oldest_of(const struct ncs_row *row)
+{
+	const struct ncs_snapshot *now = &row->rank->now;
+
+	for (size_t i = 0; i < now->operation_count; i++)
+		if (now->operations[i].function == row->index &&
+		    (now->operations[i].children_started >
+			     now->operations[i].children_done ||
+		     ncs_operation_phase(row->rank, &now->operations[i]) !=
+			     NCS_LAUNCH_PHASE_UNKNOWN))
+			return &now->operations[i];
+	return NULL;
+}
+
+static uint64_t age_ns(const struct ncs_row *row,
+		       const struct ncs_operation_view *operation)
+{
+	uint64_t end_ns = ncs_rank_end_ns(row->rank);
+
+	return operation && end_ns > operation->start_ns ?
+		       end_ns - operation->start_ns :
+		       0;
+}
+
+static enum ncs_severity severity(const struct ncs_row *row)
+{
+	const struct ncs_rank *rank = row->rank;
+
+	if (rank->now.liveness == NCS_DEAD)
+		return NCS_NOTE;
+	if (rank->now.liveness == NCS_FINISHED)
+		return NCS_QUIET;
+	if (age_ns(row, oldest_of(row)) >= NCS_LONG_WAIT_NS)
+		return NCS_BAD;
+	if (rank->base && function_of(row)->operations ==
+				  rank->base->functions[row->index].operations)
+		return NCS_QUIET;
+	return NCS_NORMAL;
+}
+
+static void append_times(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_function_view *function = function_of(row);
+	unsigned timing = ncs_function_timing(function);
+
+	if (timing == NCS_TIMING_COUNT) {
+		ncs_append(text, size, " No operation was timed.");
+		return;
+	}
+	ncs_append(text, size,
+		   " Times from the %s (%s), of %llu of %llu"
+		   " operations.",
+		   ncs_timing_name(timing), ncs_timing_help(timing),
+		   (unsigned long long)function->timed[timing],
+		   (unsigned long long)function->operations);
+}
+
+static void append_in_flight(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_operation_view *oldest = oldest_of(row);
+
+	if (!oldest || age_ns(row, oldest) < NCS_LONG_WAIT_NS)
+		return;
+	ncs_append(text, size, " In flight for ");
+	ncs_append_duration(text, size, age_ns(row, oldest));
+	if (oldest->sequence_number != NCS_NO_SEQUENCE_NUMBER)
+		ncs_append(text, size, ": number %llu",
+			   (unsigned long long)oldest->sequence_number);
+	if (oldest->children_started > 0)
+		ncs_append(text, size, ", %llu of %llu parts done.",
+			   (unsigned long long)oldest->children_done,
+			   (unsigned long long)oldest->children_started);
+	else
+		ncs_append(text, size, ", its launch is %s.",
+			   ncs_launch_phase_name(
+				   ncs_operation_phase(row->rank, oldest)));
+}
+
+static void append_launches(const struct ncs_rank *rank, char *text,
+			    size_t size)
+{
+	char clause[256] = "";
+
+	ncs_append_launch_timing(rank, clause, sizeof(clause));
+	if (clause[0])
+		ncs_append(text, size, " Launches: %s.", clause);
+}
+
+static void explain(const struct ncs_row *row, char *text, size_t size)
+{
+	char label[192];
+
+	ncs_rank_title(row->rank, label, sizeof(label));
+	snprintf(text, size, "%s, %s", ncs_function_name((unsigned)row->index),
+		 label);
+	ncs_append_liveness(row->rank, text, size);
+	ncs_append(text, size, ":");
+	append_in_flight(row, text, size);
+	append_times(row, text, size);
+	append_launches(row->rank, text, size);
+	ncs_append_kernel_timing(row->rank, text, size);
+}
+
+const struct ncs_screen_view ncs_screen_functions = {
+	.view = NCS_VIEW_FUNCTION,
+	.name = "Collectives by rank",
+	.short_name = "Func",
+	.rules = {
+		.letter = letter,
+		.severity = severity,
+		.throughput = "FUNCTION_RATE",
+		.bytes = "FUNCTION_BYTES",
+		.time = "FUNCTION_P99",
+		.above = &ncs_screen_communicators.rules,
+	},
+	.explain = explain,
+};
