@@ -5,13 +5,6 @@
  * predecessors of an operation's arrivals ended before that, so they have been
  * processed already. If not all ranks wait for all, the operation's parts are
  * deferred (path_deferred.h).
- *
- * There are two ways to process an operation's parts: rank by rank
- * (path_by_rank.h), which handles every operation, and in columns for ranks in
- * lockstep (path_in_lockstep.h), which takes a third of the time. A rank may
- * change from one way to the other at any time. Both ways give the same result
- * to the last bit: both compute with path_times.h, and the contents of the
- * columns are copied to each rank before it is processed by itself.
  */
 #include "analysis/path/critical_path.h"
 
@@ -24,7 +17,6 @@
 #include "analysis/path/path_by_rank.h"
 #include "analysis/path/path_deferred.h"
 #include "analysis/path/path_finished.h"
-#include "analysis/path/path_in_lockstep.h"
 #include "analysis/path/path_nodes.h"
 #include "analysis/path/path_state.h"
 #include "shm/array.h"
@@ -56,6 +48,8 @@ static bool init_owners(struct ncs_path *path)
 
 		path->members[i].rank = rank;
 		path->members[i].least_ns = KERNEL_NS;
+		path->members[i].call_ns = -INFINITY;
+		rank->queued = NCS_PATH_QUEUED_MANY;
 		rank->has_several = rank->overlaps = rank->capacity > 0;
 		if (!rank->has_several && !ncs_path_finished_init(path, rank))
 			return false;
@@ -67,6 +61,7 @@ static bool init_owners(struct ncs_path *path)
 		if (!path->members[i].latest)
 			return false;
 		path->members[i].latest->at_ns = INFINITY;
+		path->members[i].latest->least_ns = INFINITY;
 	}
 	return true;
 }
@@ -76,24 +71,23 @@ static bool init_owners(struct ncs_path *path)
 static void init_scenario(struct ncs_path *path, size_t k)
 {
 	const struct ncs_scenario *scenario = ncs_path_scenario(path, k);
-	bool is_for_all = scenario->rank < 0;
+	double saved = 1 - scenario->factor;
 
 	switch (scenario->kind) {
-	case NCS_WHAT_IF_PRODUCER:
 	case NCS_WHAT_IF_OVERLAP:
 		path->changes.gap[k] = NCS_PATH_PRODUCER;
+		saved = 1;
 		break;
-	case NCS_WHAT_IF_HOST:
-		path->changes.gap[k] = NCS_PATH_HOST;
+	case NCS_WHAT_IF_PRODUCER:
+		path->changes.gap[k] = NCS_PATH_PRODUCER;
 		break;
 	case NCS_WHAT_IF_LAUNCH:
 		path->changes.gap[k] = NCS_PATH_LAUNCH;
 		break;
+	case NCS_WHAT_IF_HOST:
 	case NCS_WHAT_IF_WITHOUT:
-		/* Each part must be compared with the others. */
-		if (is_for_all || path->options.timed)
-			path->separate |= UINT64_C(1) << k;
-		break;
+		path->separate |= UINT64_C(1) << k;
+		return;
 	case NCS_WHAT_IF_NET:
 		path->wants_hosts |= scenario->inter_node ||
 				     scenario->peers[0] >= 0;
@@ -101,17 +95,10 @@ static void init_scenario(struct ncs_path *path, size_t k)
 	default:
 		return;
 	}
-	if (scenario->range)
+	if (scenario->range || scenario->rank >= 0)
 		path->separate |= UINT64_C(1) << k;
-	else if (!is_for_all &&
-		 (uint32_t)scenario->rank < path->options.rank_count)
-		path->ranks[scenario->rank].is_named = true;
-	else if (is_for_all && scenario->kind != NCS_WHAT_IF_WITHOUT)
-		path->changes.saved[k] = scenario->kind == NCS_WHAT_IF_OVERLAP ?
-						 1 :
-						 1 - scenario->factor;
-	if (is_for_all && scenario->kind == NCS_WHAT_IF_HOST)
-		path->changes.host_factor[k] = scenario->factor;
+	else
+		path->changes.saved[k] = saved;
 }
 
 struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
@@ -124,8 +111,6 @@ struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 	path->run_count = 1 + options->scenario_count;
 	path->finished_bytes = sizeof(struct ncs_path_finished) +
 			       2 * path->run_count * sizeof(double);
-	for (size_t k = 0; k < path->run_count; k++)
-		path->changes.host_factor[k] = 1;
 	path->first_ns = INFINITY;
 	path->last_ns = -INFINITY;
 	for (size_t k = 0; k < path->run_count; k++) {
@@ -136,10 +121,7 @@ struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 	path->members =
 		calloc(options->owner_count + 1, sizeof(*path->members));
 	path->nodes = ncs_path_nodes_new(&path->options);
-	for (unsigned i = 0; i < 2; i++)
-		path->recalled[i] = calloc(1, path->finished_bytes);
-	if (path->ranks && path->members && path->nodes && path->recalled[0] &&
-	    path->recalled[1] && init_owners(path)) {
+	if (path->ranks && path->members && path->nodes && init_owners(path)) {
 		for (size_t k = 1; k < path->run_count; k++)
 			init_scenario(path, k);
 		return path;
@@ -155,14 +137,11 @@ void ncs_path_free(struct ncs_path *path)
 	if (!path)
 		return;
 	for (uint32_t i = 0; path->ranks && i < path->options.rank_count; i++) {
-		free(path->ranks[i].at_ns);
+		free(path->ranks[i].least_ns);
 		free(path->ranks[i].finished);
 	}
-	for (size_t i = 0; path->members && i < path->options.owner_count;
-	     i++) {
+	for (size_t i = 0; path->members && i < path->options.owner_count; i++)
 		free(path->members[i].latest);
-		ncs_path_drop_lockstep(path, path->members[i].lockstep);
-	}
 	while ((deferred = ncs_path_deferred_next(path, INFINITY)))
 		ncs_path_deferred_free(deferred);
 	ncs_heap_release(&path->deferred);
@@ -173,8 +152,6 @@ void ncs_path_free(struct ncs_path *path)
 	free(path->part_times);
 	free(path->part_ranks);
 	free(path->gaps);
-	free(path->recalled[0]);
-	free(path->recalled[1]);
 	free(path);
 }
 
@@ -190,7 +167,7 @@ static void report_times(const struct ncs_path *path,
 {
 	for (size_t k = 0; k < path->run_count; k++) {
 		double at_ns = ncs_path_arrival_ns(path, k, part, arrival,
-						   start->usual_ns[k]);
+						   &start->usual[k]);
 		double end_ns =
 			start->ready.in_ns[k] +
 			ncs_path_transfer_ns(&pending->edits, k, transfer_ns);
@@ -222,8 +199,7 @@ static void find_last(const struct ncs_path *path,
 		};
 	} else {
 		ncs_path_explain(path, k, &parts[last], &path->arrivals[last],
-				 start->usual_ns[k], start->ready.in_ns[k],
-				 node);
+				 &start->usual[k], start->ready.in_ns[k], node);
 	}
 }
 
@@ -271,53 +247,27 @@ static void note_step(struct ncs_path *path,
 		row->has_end = true;
 }
 
-/* Processes parts that wait for each other, or a single part. They have arrived
- * by `latest_ns`, the first end of the parts that need them. */
+/* Processes parts that wait for each other, or a single part. */
 static void process(struct ncs_path *path, struct ncs_path_pending *pending,
-		    enum ncs_path_role role, bool may_keep_lockstep,
-		    const struct ncs_part *parts,
-		    const struct ncs_part_times *part_times, size_t count,
-		    double latest_ns)
+		    enum ncs_path_role role, const struct ncs_part *parts,
+		    const struct ncs_part_times *part_times, size_t count)
 {
-	struct ncs_lockstep *lockstep =
-		may_keep_lockstep ?
-			path->members[part_times[0].owner].lockstep :
-			NULL;
 	struct ncs_path_start start;
 	struct ncs_path_node *nodes;
 	double last_ns;
-	bool in_lockstep;
 
 	for (size_t k = 0; k < path->run_count; k++) {
 		start.ready.in_ns[k] = -INFINITY;
 		start.last[k] = 0;
-		start.usual_ns[k] = -1;
-		start.straggler_ns[k] = -INFINITY;
+		start.usual[k] = (struct ncs_path_usual){ -1, -1 };
 	}
-	in_lockstep = lockstep &&
-		      ncs_path_arrive_in_lockstep(path, lockstep, parts,
-						  part_times, count, latest_ns,
-						  &start);
-	if (!in_lockstep) {
-		lockstep = may_keep_lockstep ?
-				   ncs_path_enter_lockstep(path, part_times,
-							   count) :
-				   NULL;
-		ncs_path_leave_locksteps(path, lockstep, part_times, count);
-		ncs_path_arrive_by_rank(path, parts, part_times, count,
-					latest_ns, &start);
-	}
+	ncs_path_arrive_by_rank(path, parts, part_times, count, &start);
 	if (role == NCS_PATH_ROLE_WAITS && pending->has_arrived)
 		start.ready.ns = ncs_larger(start.ready.ns, pending->at_ns);
 	nodes = ncs_path_nodes_add(path->nodes, &pending->operation, path->ends,
 				   &start.ready.operation);
-	for (size_t k = 0; k < path->run_count; k++) {
-		if (in_lockstep &&
-		    (k == 0 || start.last[k] != start.last[k - 1]))
-			ncs_path_recall(path, lockstep, part_times, latest_ns,
-					start.last[k]);
+	for (size_t k = 0; k < path->run_count; k++)
 		find_last(path, pending, role, parts, k, &start, &nodes[k]);
-	}
 	if (role == NCS_PATH_ROLE_WAITED_FOR)
 		note_waited_for(path, pending, &start, parts);
 	/* Report first: storing the ends may reuse places that the arrivals
@@ -327,13 +277,8 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 			     &path->arrivals[i],
 			     ncs_since(path->base_ns, part_times[i].end_ns) -
 				     start.ready.ns);
-	if (in_lockstep ||
-	    (lockstep && ncs_path_arrived_in_lockstep(path, lockstep)))
-		last_ns = ncs_path_end_in_lockstep(path, lockstep, pending,
-						   &start, part_times);
-	else
-		last_ns = ncs_path_end_by_rank(path, pending, &start,
-					       part_times, count);
+	last_ns = ncs_path_end_by_rank(path, pending, &start, part_times,
+				       count);
 	path->last_ns = ncs_larger(path->last_ns, last_ns);
 	note_step(path, pending, &start,
 		  ncs_larger(last_ns - start.ready.ns, 0));
@@ -346,8 +291,8 @@ static void process_deferred(struct ncs_path *path, double until_ns)
 	struct ncs_path_deferred *deferred;
 
 	while ((deferred = ncs_path_deferred_next(path, until_ns))) {
-		process(path, deferred->pending, deferred->role, false,
-			&deferred->part, &deferred->times, 1, deferred->at_ns);
+		process(path, deferred->pending, deferred->role,
+			&deferred->part, &deferred->times, 1);
 		ncs_path_deferred_free(deferred);
 	}
 }
@@ -420,15 +365,6 @@ part_times_of(const struct ncs_path *path, const struct ncs_joined *joined)
 	return path->part_times;
 }
 
-/* Returns whether the parts may be processed in lockstep: the operation is a
- * complete collective, and nothing needs the arrival of each rank. */
-static bool may_keep_lockstep(const struct ncs_path *path,
-			      const struct ncs_joined *joined)
-{
-	return !path->separate && !path->options.timed && joined->is_complete &&
-	       joined->function != NCS_FUNCTION_SEND_RECV;
-}
-
 /* Notes which ranks run operations side by side. Operations in which all ranks
  * wait for all follow one another in a stream; others may overlap. */
 static void note_overlap(struct ncs_path *path, const struct ncs_joined *joined)
@@ -468,9 +404,8 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 	process_deferred(path, first_ns);
 	find_edits(path, joined, &pending.edits);
 	if (joined->wait_rule == NCS_WAIT_FOR_ALL) {
-		process(path, &pending, NCS_PATH_ROLE_ALONE,
-			may_keep_lockstep(path, joined), joined->parts,
-			part_times_of(path, joined), joined->count, first_ns);
+		process(path, &pending, NCS_PATH_ROLE_ALONE, joined->parts,
+			part_times_of(path, joined), joined->count);
 		return path->error;
 	}
 	error = ncs_path_defer(path, joined, &pending);
@@ -484,9 +419,6 @@ int ncs_path_end(struct ncs_path *path)
 	double busiest_ns = 0;
 
 	process_deferred(path, INFINITY);
-	for (size_t i = 0; i < path->options.owner_count; i++)
-		if (path->members[i].lockstep)
-			ncs_path_save_lockstep(path, path->members[i].lockstep);
 	if (!path->has_base)
 		path->first_ns = path->last_ns = 0;
 	ncs_path_nodes_finish(path->nodes, path->ends, path->ends_ns,

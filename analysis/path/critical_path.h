@@ -5,15 +5,23 @@
  *
  * A rank of the job is a GPU with the communicators that use it. Its time is
  * split at its arrivals at operations and at their ends:
- *   - the predecessor of an arrival is the latest operation of the rank that
- *     had ended by then; the predecessor of a call is found in the same way;
+ *   - the predecessor of an arrival is the operation of its communicator that
+ *     it was launched behind and came straight from, or else the latest
+ *     operation of the rank that had ended by then;
+ *   - a call follows the host's call before it, or the latest operation of the
+ *     rank that had ended since then;
+ *   - where an end is recorded too late, what came a little before it may have
+ *     followed on it all the same (least_end_ns in analysis/records/join.h);
  *   - analysis/base/collective_waits.h says which ranks wait for which;
  *   - no part starts before its call, or before the previous operation of its
  *     communicator has ended.
  * The pass computes all arrivals and ends anew, once without changes (the
- * replay) and once for each scenario. The error of the replay, and the number
- * of times that contradict the order of events, tell how far the scenarios can
- * be trusted.
+ * replay) and once for each scenario.
+ *
+ * A rank that was queued behind its previous operation may have been ready long
+ * since: its work went on while it waited for a straggler there. What it took
+ * is not known then, and no straggler is compared with it, unless the rank never
+ * does anything but communicate.
  *
  * Memory grows with ranks times scenarios, and with the number of steps. Pure.
  * Times are ns of the parts' clock. Functions are not thread-safe for one pass.

@@ -8,46 +8,33 @@
 #include "analysis/path/path_state.h"
 
 /* Returns when a part arrives that, by its gaps alone, would arrive at `at_ns`:
- * not before its call, and not before the previous operation of its
- * communicator has ended. */
+ * not before its call, which comes `saved_ns` earlier than by the end before
+ * it, and not before the previous operation of its communicator has ended. */
 static inline double
 ncs_path_not_before_ns(const struct ncs_path_arrival *arrival, size_t k,
-		       double host_factor, double at_ns)
+		       double saved_ns, double at_ns)
 {
-	if (arrival->call_predecessor)
-		at_ns = ncs_larger(at_ns,
-				   arrival->call_predecessor->times_ns[k] +
-					   arrival->call_gap_ns * host_factor);
-	if (arrival->comm_predecessor)
-		at_ns = ncs_larger(at_ns,
-				   arrival->comm_predecessor->times_ns[k]);
+	if (arrival->call_predecessor.finished)
+		at_ns = ncs_larger(
+			at_ns,
+			ncs_path_before_ns(&arrival->call_predecessor, k) +
+				(arrival->call_gap_ns - saved_ns));
+	if (arrival->comm_predecessor.finished)
+		at_ns = ncs_larger(
+			at_ns,
+			ncs_path_before_ns(&arrival->comm_predecessor, k));
 	return at_ns;
 }
 
-/* Returns when a part arrives in run k. `usual_ns` is the result of
- * ncs_path_usual_ns() if the run makes stragglers faster; negative
- * otherwise. */
+/* Returns when a part arrives in run k, in which the ranks usually take
+ * *usual. */
 double ncs_path_arrival_ns(const struct ncs_path *path, size_t k,
 			   const struct ncs_part *part,
 			   const struct ncs_path_arrival *arrival,
-			   double usual_ns);
-
-/* Returns the time in ns that a straggler would take before its arrival if it
- * were like the other parts: the median of all parts, or of all but those of
- * the rank that the scenario names. Returns a negative number if there are no
- * parts to compare with. Reads the arrivals' totals. */
-double ncs_path_usual_ns(const struct ncs_path *path,
-			 const struct ncs_scenario *scenario,
-			 const struct ncs_part *parts, size_t count);
-
-/* Returns whether a part belongs to the straggler that run k makes faster. Such
- * a part never arrives later than without the change, so its new arrival
- * matters only if all others came before its old one. */
-bool ncs_path_is_straggler(const struct ncs_path *path, size_t k,
-			   const struct ncs_part *part);
+			   const struct ncs_path_usual *usual);
 
 /* Notes the arrivals of all parts in a run that needs all of them at a time, or
- * more facts about each. */
+ * more facts about each, and fills in what the ranks usually take. */
 void ncs_path_arrive_separately(const struct ncs_path *path,
 				const struct ncs_part *parts, size_t count,
 				size_t k, struct ncs_path_start *start);
@@ -56,7 +43,8 @@ void ncs_path_arrive_separately(const struct ncs_path *path,
  * predecessor, and its gaps. */
 void ncs_path_explain(const struct ncs_path *path, size_t k,
 		      const struct ncs_part *part,
-		      const struct ncs_path_arrival *arrival, double usual_ns,
-		      double at_ns, struct ncs_path_node *node);
+		      const struct ncs_path_arrival *arrival,
+		      const struct ncs_path_usual *usual, double at_ns,
+		      struct ncs_path_node *node);
 
 #endif

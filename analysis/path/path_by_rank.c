@@ -9,48 +9,98 @@
 #include "analysis/path/path_arrivals.h"
 #include "analysis/path/path_finished.h"
 
-/* Finds the predecessors of an arrival, as recorded. */
+/* A part that begins within this time of the end before it, in ns, and was
+ * launched before that end, was queued behind it. */
+#define QUEUED_NS 50000.0
+
+/* Returns whether a part was queued behind a finished one. */
+static inline bool is_behind(const struct ncs_path_entry *entry,
+			     const struct ncs_path_finished *finished)
+{
+	return finished->least_ns <= entry->arrival_ns &&
+	       entry->begin_ns < finished->at_ns &&
+	       entry->arrival_ns - finished->at_ns <= QUEUED_NS;
+}
+
+/* Finds the part that an arrival follows. */
+static inline void find_predecessor(struct ncs_path *path,
+				    const struct ncs_path_entry *entry,
+				    struct ncs_path_arrival *arrival)
+{
+	const struct ncs_path_member *member = arrival->member;
+	struct ncs_path_rank *rank = member->rank;
+	const struct ncs_path_finished *latest = member->latest, *found;
+
+	arrival->earliest = NULL;
+	if (rank->latest_ns <= entry->arrival_ns) {
+		found = ncs_path_finished_at(path, rank, rank->latest);
+	} else {
+		rank->overlaps |= rank->count > 0;
+		found = ncs_path_finished_before(path, rank, entry->arrival_ns,
+						 &arrival->earliest);
+		path->report.forgotten += arrival->earliest != NULL;
+	}
+	if (latest && latest->least_ns > entry->arrival_ns)
+		latest = NULL;
+	if (latest && is_behind(entry, latest))
+		found = latest;
+	arrival->comm_predecessor =
+		ncs_path_before_of(latest, entry->arrival_ns);
+	arrival->predecessor = ncs_path_before_of(found, entry->arrival_ns);
+	arrival->is_queued = found && is_behind(entry, found);
+	if (found && !arrival->is_queued)
+		rank->queued = 0;
+	else if (rank->queued < NCS_PATH_QUEUED_MANY)
+		rank->queued++;
+}
+
+/* Finds the part that a call follows, and what the host took for the call.
+ * `from_ns` is the end of the arrival's predecessor. */
+static inline void find_call(struct ncs_path *path, double from_ns,
+			     struct ncs_path_arrival *arrival)
+{
+	struct ncs_path_member *member = arrival->member;
+	const struct ncs_path_finished *earliest, *found = NULL;
+	double call_ns = arrival->call_ns, since_ns = from_ns;
+
+	if (call_ns < from_ns)
+		found = ncs_path_finished_before(path, member->rank, call_ns,
+						 &earliest);
+	arrival->call_predecessor = ncs_path_before_of(found, call_ns);
+	if (found) {
+		since_ns = ncs_smaller(found->at_ns, call_ns);
+		arrival->call_gap_ns = call_ns - since_ns;
+	}
+	arrival->is_next_call =
+		member->call_ns <= call_ns &&
+		(member->call_ns > since_ns || since_ns > call_ns);
+	arrival->host_ns =
+		ncs_larger(call_ns - (arrival->is_next_call ? member->call_ns :
+							      since_ns),
+			   0);
+	member->call_ns = ncs_larger(member->call_ns, call_ns);
+}
+
+/* Finds what comes before an arrival, as recorded. */
 static inline void find_predecessors(struct ncs_path *path,
 				     const struct ncs_part_times *times,
-				     double latest_ns,
 				     struct ncs_path_arrival *arrival)
 {
 	struct ncs_path_member *member = &path->members[times->owner];
-	struct ncs_path_rank *rank = member->rank;
-	struct ncs_path_entry entry =
-		ncs_path_entry_of(times, path->base_ns, latest_ns);
-	double call_ns = entry.call_ns, from_ns = call_ns;
-	const struct ncs_path_finished *earliest;
+	struct ncs_path_entry entry = ncs_path_entry_of(times, path->base_ns);
+	double from_ns = entry.call_ns;
 
-	path->report.violations += entry.is_violation;
 	arrival->member = member;
 	arrival->at_ns = entry.arrival_ns;
-	arrival->call_predecessor = arrival->comm_predecessor = NULL;
-	arrival->call_ns = call_ns;
-	if (rank->latest_ns <= arrival->at_ns) {
-		arrival->predecessor =
-			ncs_path_finished_at(path, rank, rank->latest);
-		from_ns = rank->latest_ns;
-	} else {
-		rank->overlaps |= rank->count > 0;
-		arrival->predecessor = ncs_path_finished_before(
-			path, rank, arrival->at_ns, &arrival->earliest);
-		if (arrival->predecessor)
-			from_ns = arrival->predecessor->at_ns;
-		path->report.forgotten += arrival->earliest != NULL;
-		arrival->base_ns = call_ns;
-	}
-	if (call_ns < from_ns)
-		arrival->call_predecessor = ncs_path_finished_before(
-			path, rank, call_ns, &earliest);
-	if (arrival->call_predecessor)
-		arrival->call_gap_ns =
-			call_ns - arrival->call_predecessor->at_ns;
-	if (member->latest && member->latest->at_ns <= arrival->at_ns)
-		arrival->comm_predecessor = member->latest;
+	arrival->call_ns = arrival->base_ns = entry.call_ns;
+	find_predecessor(path, &entry, arrival);
+	if (arrival->predecessor.finished)
+		from_ns = ncs_smaller(arrival->predecessor.finished->at_ns,
+				      entry.arrival_ns);
+	find_call(path, from_ns, arrival);
 	ncs_path_split_gap(&entry, from_ns, &member->least_ns, arrival->gap_ns);
 	arrival->total_ns = arrival->at_ns - from_ns;
-	rank->busy_ns += arrival->gap_ns[NCS_PATH_PRODUCER];
+	member->rank->busy_ns += arrival->gap_ns[NCS_PATH_PRODUCER];
 }
 
 /* Notes the arrival of part i in all runs but those that are processed
@@ -61,47 +111,39 @@ static inline void arrive(const struct ncs_path *path, size_t run_count,
 {
 	const struct ncs_path_arrival *arrival = &path->arrivals[i];
 
-	if (arrival->member->rank->is_named || !arrival->predecessor) {
-		for (size_t k = 0; k < run_count; k++) {
-			double at_ns = ncs_path_arrival_ns(path, k, &parts[i],
-							   arrival, -1);
-
-			if (ncs_path_is_straggler(path, k, &parts[i]))
-				start->straggler_ns[k] = ncs_larger(
-					start->straggler_ns[k], at_ns);
-			else
-				ncs_path_note_arrival(start, k, i, at_ns);
-		}
-		return;
-	}
 	for (size_t k = 0; k < run_count; k++) {
-		double at_ns =
-			arrival->predecessor->times_ns[k] + arrival->total_ns;
+		double at_ns;
 
-		/* Run 0 is the replay. */
-		if (k > 0)
-			at_ns -= arrival->gap_ns[path->changes.gap[k]] *
-				 path->changes.saved[k];
-		ncs_path_note_arrival(
-			start, k, i,
-			ncs_path_not_before_ns(arrival, k,
-					       path->changes.host_factor[k],
-					       at_ns));
+		if (path->separate >> k & 1)
+			continue;
+		if (!arrival->predecessor.finished) {
+			at_ns = ncs_path_arrival_ns(path, k, &parts[i], arrival,
+						    &start->usual[k]);
+		} else {
+			at_ns = ncs_path_before_ns(&arrival->predecessor, k) +
+				arrival->total_ns;
+			/* Run 0 is the replay. */
+			if (k > 0)
+				at_ns -=
+					arrival->gap_ns[path->changes.gap[k]] *
+					path->changes.saved[k];
+			at_ns = ncs_path_not_before_ns(arrival, k, 0, at_ns);
+		}
+		ncs_path_note_arrival(start, k, i, at_ns);
 	}
 }
 
 static inline void arrive_all(struct ncs_path *path, size_t run_count,
 			      const struct ncs_part *parts,
 			      const struct ncs_part_times *part_times,
-			      size_t count, double latest_ns,
-			      struct ncs_path_start *start)
+			      size_t count, struct ncs_path_start *start)
 {
 	double ready_ns = -INFINITY, first_ns = path->first_ns;
 
 	for (size_t i = 0; i < count; i++) {
 		struct ncs_path_arrival *arrival = &path->arrivals[i];
 
-		find_predecessors(path, &part_times[i], latest_ns, arrival);
+		find_predecessors(path, &part_times[i], arrival);
 		ready_ns = ncs_larger(ready_ns, arrival->at_ns);
 		first_ns = ncs_smaller(first_ns, arrival->call_ns);
 		arrive(path, run_count, parts, i, start);
@@ -123,9 +165,8 @@ static inline double end_all(struct ncs_path *path, size_t run_count,
 
 		last_ns = ncs_larger(last_ns, end_ns);
 		ncs_path_finished_add(path, run_count, &start->ready,
-				      &pending->edits, part_times[i].owner,
-				      &part_times[i].last_channel,
-				      path->arrivals[i].at_ns, end_ns);
+				      &pending->edits, &part_times[i],
+				      path->arrivals[i].at_ns);
 	}
 	return last_ns;
 }
@@ -133,17 +174,15 @@ static inline double end_all(struct ncs_path *path, size_t run_count,
 void ncs_path_arrive_by_rank(struct ncs_path *path,
 			     const struct ncs_part *parts,
 			     const struct ncs_part_times *part_times,
-			     size_t count, double latest_ns,
-			     struct ncs_path_start *start)
+			     size_t count, struct ncs_path_start *start)
 {
 	if (path->run_count == 1)
-		arrive_all(path, 1, parts, part_times, count, latest_ns, start);
+		arrive_all(path, 1, parts, part_times, count, start);
 	else
 		arrive_all(path, path->run_count, parts, part_times, count,
-			   latest_ns, start);
+			   start);
 	for (size_t k = 1; k < path->run_count; k++)
-		if ((path->separate >> k & 1) ||
-		    start->straggler_ns[k] >= start->ready.in_ns[k])
+		if (path->separate >> k & 1)
 			ncs_path_arrive_separately(path, parts, count, k,
 						   start);
 }

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The arrivals and ends of an operation's parts, rank by rank: the general way,
- * which handles every operation. Private to the pass.
+/* The arrivals and ends of an operation's parts, rank by rank. Private to the
+ * pass.
  */
 #ifndef NCS_ANALYSIS_PATH_PATH_BY_RANK_H
 #define NCS_ANALYSIS_PATH_PATH_BY_RANK_H
 
 #include "analysis/path/path_state.h"
 
-/* Makes all parts arrive: fills in the path's arrivals and *start in all runs.
- * `latest_ns` is the first end of the parts that wait for them. */
+/* Makes all parts arrive: fills in the path's arrivals and *start in all
+ * runs. */
 void ncs_path_arrive_by_rank(struct ncs_path *path,
 			     const struct ncs_part *parts,
 			     const struct ncs_part_times *part_times,
-			     size_t count, double latest_ns,
-			     struct ncs_path_start *start);
+			     size_t count, struct ncs_path_start *start);
 
 /* Makes all parts end, which have arrived as *start says. Returns the last end,
  * as recorded. */

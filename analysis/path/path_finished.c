@@ -14,9 +14,9 @@ bool ncs_path_finished_init(const struct ncs_path *path,
 	rank->capacity = NCS_PATH_ENDS;
 	rank->latest = NCS_PATH_ENDS - 1; /* the first place is the next one */
 	rank->latest_ns = INFINITY;
-	rank->at_ns = calloc(NCS_PATH_ENDS, sizeof(double));
+	rank->least_ns = calloc(NCS_PATH_ENDS, sizeof(double));
 	rank->finished = calloc(NCS_PATH_ENDS, path->finished_bytes);
-	return rank->at_ns && rank->finished;
+	return rank->least_ns && rank->finished;
 }
 
 /* Whether the part at place `a` ended later than that at `b`. If both ended at
@@ -25,8 +25,8 @@ static inline bool is_later(const struct ncs_path *path,
 			    const struct ncs_path_rank *rank, uint32_t a,
 			    uint32_t b)
 {
-	if (rank->at_ns[a] != rank->at_ns[b])
-		return rank->at_ns[a] > rank->at_ns[b];
+	if (rank->least_ns[a] != rank->least_ns[b])
+		return rank->least_ns[a] > rank->least_ns[b];
 	return ncs_path_finished_at(path, rank, a)->operation >
 	       ncs_path_finished_at(path, rank, b)->operation;
 }
@@ -44,7 +44,7 @@ ncs_path_finished_before(const struct ncs_path *path,
 	if (rank->latest_ns <= until_ns)
 		return ncs_path_finished_at(path, rank, rank->latest);
 	for (uint32_t i = 0; i < rank->count; i++) {
-		if (rank->at_ns[i] <= until_ns &&
+		if (rank->least_ns[i] <= until_ns &&
 		    (found == UINT32_MAX || is_later(path, rank, i, found)))
 			found = i;
 		if (is_later(path, rank, first, i))
@@ -61,12 +61,12 @@ ncs_path_finished_before(const struct ncs_path *path,
 static int grow(struct ncs_path *path, struct ncs_path_rank *rank)
 {
 	size_t capacity = 2 * (size_t)rank->capacity;
-	double *at_ns = realloc(rank->at_ns, capacity * sizeof(double));
+	double *least_ns = realloc(rank->least_ns, capacity * sizeof(double));
 	char *finished;
 
-	if (!at_ns)
+	if (!least_ns)
 		return -ENOMEM;
-	rank->at_ns = at_ns;
+	rank->least_ns = least_ns;
 	finished = realloc(rank->finished, capacity * path->finished_bytes);
 	if (!finished)
 		return -ENOMEM;
@@ -89,7 +89,7 @@ int ncs_path_finished_place(struct ncs_path *path, struct ncs_path_rank *rank,
 	for (uint32_t i = 0; i < rank->count; i++) {
 		if (is_later(path, rank, oldest, i))
 			oldest = i;
-		if (rank->at_ns[i] <= arrival_ns &&
+		if (rank->least_ns[i] <= arrival_ns &&
 		    (last_before == UINT32_MAX ||
 		     is_later(path, rank, i, last_before)))
 			last_before = i;

@@ -16,8 +16,8 @@
 bool ncs_path_finished_init(const struct ncs_path *path,
 			    struct ncs_path_rank *rank);
 
-/* Returns the part of a rank that ended last by `until_ns`, as recorded.
- * Returns NULL if there is none, or if it is forgotten. If parts were
+/* Returns the part of a rank that ended last by `until_ns`, as far as it may
+ * have ended by then. Returns NULL if there is none, or if it is forgotten. If parts were
  * forgotten, *earliest is then the first part that is remembered; otherwise it
  * is NULL. */
 const struct ncs_path_finished *
@@ -30,6 +30,16 @@ ncs_path_finished_before(const struct ncs_path *path,
 int ncs_path_finished_place(struct ncs_path *path, struct ncs_path_rank *rank,
 			    double arrival_ns, uint32_t *place);
 
+/* Returns a part, which may be NULL, as the one before a moment. */
+static inline struct ncs_path_before
+ncs_path_before_of(const struct ncs_path_finished *finished, double until_ns)
+{
+	return (struct ncs_path_before){
+		finished,
+		finished ? ncs_larger(finished->at_ns - until_ns, 0) : 0
+	};
+}
+
 /* Finds a place for a part in a rank whose operations do not overlap: the
  * oldest one. */
 static inline uint32_t ncs_path_finished_next(struct ncs_path_rank *rank)
@@ -41,19 +51,22 @@ static inline uint32_t ncs_path_finished_next(struct ncs_path_rank *rank)
 	return (rank->latest + 1) % NCS_PATH_ENDS;
 }
 
-/* Fills in a part that ends at `end_ns`, as recorded, in all runs. */
+/* Fills in a part that ended as `times` say, in all runs. */
 static inline void
-ncs_path_finished_fill(size_t run_count, const struct ncs_path_ready *ready,
-		       const struct ncs_path_edits *edits, uint32_t owner,
-		       const struct ncs_last_channel *last_channel,
-		       double end_ns, struct ncs_path_finished *finished)
+ncs_path_finished_fill(size_t run_count, uint64_t base_ns,
+		       const struct ncs_path_ready *ready,
+		       const struct ncs_path_edits *edits,
+		       const struct ncs_part_times *times,
+		       struct ncs_path_finished *finished)
 {
+	double end_ns = ncs_since(base_ns, times->end_ns);
 	double transfer_ns = end_ns - ready->ns;
 
 	finished->at_ns = end_ns;
+	finished->least_ns = ncs_since(base_ns, times->least_end_ns);
 	finished->operation = ready->operation;
-	finished->owner = owner;
-	finished->last_channel = *last_channel;
+	finished->owner = times->owner;
+	finished->last_channel = times->last_channel;
 	finished->unknown = edits->unknown;
 	for (size_t k = 0; k < run_count; k++) {
 		double edited_ns = ncs_path_transfer_ns(edits, k, transfer_ns);
@@ -63,32 +76,35 @@ ncs_path_finished_fill(size_t run_count, const struct ncs_path_ready *ready,
 	}
 }
 
-/* Returns the end of a finished part in run k, as the predecessor of a node. */
+/* Returns the end of a part before a moment in run k, as the predecessor of a
+ * node. */
 static inline struct ncs_path_end
 ncs_path_finished_end(const struct ncs_path *path,
-		      const struct ncs_path_finished *finished, size_t k)
+		      const struct ncs_path_before *before, size_t k)
 {
+	const struct ncs_path_finished *finished = before->finished;
+
 	return (struct ncs_path_end){
 		.operation = finished->operation,
 		.owner = finished->owner,
 		.is_unknown = finished->unknown >> k & 1,
 		.last_channel = finished->last_channel,
-		.transfer_ns = finished->times_ns[path->run_count + k],
+		.transfer_ns = finished->times_ns[path->run_count + k] -
+			       before->overlap_ns,
 	};
 }
 
-/* Adds the end of a part that arrived at `arrival_ns`, as recorded. `run_count`
+/* Adds the end of a part that arrived at `arrival_ns`. `run_count`
  * is the path's: a constant where there is only the replay. Inline, as it is
  * called for each part. */
 static inline void
 ncs_path_finished_add(struct ncs_path *path, size_t run_count,
 		      const struct ncs_path_ready *ready,
-		      const struct ncs_path_edits *edits, uint32_t owner,
-		      const struct ncs_last_channel *last_channel,
-		      double arrival_ns, double end_ns)
+		      const struct ncs_path_edits *edits,
+		      const struct ncs_part_times *times, double arrival_ns)
 {
-	struct ncs_path_rank *rank = path->members[owner].rank;
-	struct ncs_path_finished *latest = path->members[owner].latest;
+	struct ncs_path_rank *rank = path->members[times->owner].rank;
+	struct ncs_path_finished *latest = path->members[times->owner].latest;
 	struct ncs_path_finished *finished;
 	uint32_t place;
 
@@ -100,21 +116,23 @@ ncs_path_finished_add(struct ncs_path *path, size_t run_count,
 		return;
 	}
 	finished = ncs_path_finished_at(path, rank, place);
-	ncs_path_finished_fill(run_count, ready, edits, owner, last_channel,
-			       end_ns, finished);
+	ncs_path_finished_fill(run_count, path->base_ns, ready, edits, times,
+			       finished);
 	for (size_t k = 0; k < run_count; k++) {
 		if (finished->times_ns[k] > path->ends_ns[k]) {
 			path->ends_ns[k] = finished->times_ns[k];
-			path->ends[k] =
-				ncs_path_finished_end(path, finished, k);
+			path->ends[k] = ncs_path_finished_end(
+				path, &(struct ncs_path_before){ finished, 0 },
+				k);
 		}
 	}
-	rank->at_ns[place] = end_ns;
-	if (rank->count == 1 || end_ns >= rank->latest_ns) {
+	rank->least_ns[place] = finished->least_ns;
+	if (rank->count == 1 || finished->least_ns >= rank->latest_ns) {
 		rank->latest = place;
-		rank->latest_ns = end_ns;
+		rank->latest_ns = finished->least_ns;
 	}
-	if (latest && (isinf(latest->at_ns) || end_ns >= latest->at_ns))
+	if (latest && (isinf(latest->at_ns) ||
+		       finished->least_ns >= latest->least_ns))
 		memcpy(latest, finished, path->finished_bytes);
 }
 

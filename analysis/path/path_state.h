@@ -6,13 +6,13 @@
 #define NCS_ANALYSIS_PATH_PATH_STATE_H
 
 #include "analysis/base/heap.h"
-#include "analysis/path/path_lockstep.h"
 #include "analysis/path/path_nodes.h"
 #include "analysis/path/path_times.h"
 
 /* A finished part. An array of these has items of `finished_bytes`. */
 struct ncs_path_finished {
 	double at_ns;       /* end, as recorded; INFINITY if there is none */
+	double least_ns;    /* it may have ended from this time on */
 	uint64_t operation; /* index, in the order of the pass */
 	uint64_t unknown;   /* bits: runs in which its change is unknown */
 	uint32_t owner;
@@ -22,15 +22,18 @@ struct ncs_path_finished {
 
 /* A rank of the job, with its latest finished parts. */
 struct ncs_path_rank {
-	double latest_ns; /* latest end, as recorded; INFINITY if none */
-	uint32_t latest;  /* place of the part that ended then */
+	/* From then on its latest part may have ended; INFINITY if none. */
+	double latest_ns;
+	uint32_t latest; /* place of that part */
 	uint32_t count, capacity; /* places */
 	bool has_several;         /* has several communicators */
 	bool overlaps;            /* its operations run side by side */
 	bool forgets;   /* has finished more parts than are remembered */
-	bool is_named;  /* by a scenario */
-	double busy_ns; /* time that its GPU had other work, in ns */
-	double *at_ns;  /* end by place, as recorded */
+	/* Parts that came straight from the one before, since the last that
+	 * did not. */
+	uint32_t queued;
+	double busy_ns;   /* time that its GPU had other work, in ns */
+	double *least_ns; /* by place: when the part may have ended */
 	char *finished; /* struct ncs_path_finished by place */
 };
 
@@ -41,31 +44,62 @@ struct ncs_path_member {
 	/* Its latest finished part; NULL if the rank has only one
 	 * communicator. */
 	struct ncs_path_finished *latest;
-	struct ncs_lockstep *lockstep; /* NULL if it is in none */
-	bool is_out_of_lockstep; /* no lockstep is tried if its part is first */
+	double call_ns; /* latest call, as recorded; -INFINITY if none */
+	/* By run: how much earlier that call comes than by the end that it
+	 * follows alone. */
+	double saved_ns[NCS_PATH_RUNS];
 };
+
+/* The end of a finished part before a moment. */
+struct ncs_path_before {
+	const struct ncs_path_finished *finished; /* NULL if there is none */
+	/* How much its end, as recorded, is after that moment, because it is
+	 * recorded too late. */
+	double overlap_ns;
+};
+
+/* Returns the end of a part before a moment in run k. There must be one. */
+static inline double ncs_path_before_ns(const struct ncs_path_before *before,
+					size_t k)
+{
+	return before->finished->times_ns[k] - before->overlap_ns;
+}
 
 /* The arrival of a part, as recorded. */
 struct ncs_path_arrival {
 	double at_ns;
 	double gap_ns[NCS_PATH_GAPS]; /* since the predecessor's end */
 	double total_ns;              /* sum of these */
-	/* The finished part of the rank that ended last by the arrival; NULL if
-	 * there is none or it is forgotten. In these cases `base_ns` replaces
-	 * its end, and `earliest` is the first part that is remembered if any
-	 * was forgotten, else NULL. */
-	const struct ncs_path_finished *predecessor;
+	/* The part came straight from its predecessor, which it was launched
+	 * behind: when it would have been ready is not known. */
+	bool is_queued;
+	/* The part of its communicator before it, if it was launched behind
+	 * that one; else the part of the rank that ended last by the arrival.
+	 * None if there is none or it is forgotten: then `base_ns` replaces its
+	 * end, and `earliest` is the first part that is remembered if any was
+	 * forgotten, else NULL. */
+	struct ncs_path_before predecessor;
 	double base_ns;
 	const struct ncs_path_finished *earliest;
 	double call_ns;
-	/* Finished part of the rank that ended last by the call; NULL if there
-	 * is none, or it is the predecessor. */
-	const struct ncs_path_finished *call_predecessor;
+	/* The part of the rank that ended last by the call; none if that is the
+	 * predecessor. */
+	struct ncs_path_before call_predecessor;
 	double call_gap_ns; /* from its end until the call */
+	/* The host's own time before the call: since its call before, or since
+	 * the rank's end after that. */
+	double host_ns;
+	bool is_next_call; /* it is the former */
 	/* Finished part of its communicator that ended last by the arrival;
-	 * NULL if there is none, or if the rank has one communicator. */
-	const struct ncs_path_finished *comm_predecessor;
+	 * none if the rank has one communicator. */
+	struct ncs_path_before comm_predecessor;
 	struct ncs_path_member *member;
+};
+
+/* The ranks' usual times in ns; negative if it is not known. */
+struct ncs_path_usual {
+	double total_ns; /* before an arrival */
+	double host_ns;  /* of its host before a call */
 };
 
 /* An operation that is being processed: as a whole, or part by part if not all
@@ -93,10 +127,8 @@ enum ncs_path_role {
 /* When the parts that are processed together can start. */
 struct ncs_path_start {
 	struct ncs_path_ready ready;
-	size_t last[NCS_PATH_RUNS];     /* the part that arrives last */
-	double usual_ns[NCS_PATH_RUNS]; /* see ncs_path_arrival_ns() */
-	/* When the latest straggler would arrive if it were not made faster. */
-	double straggler_ns[NCS_PATH_RUNS];
+	size_t last[NCS_PATH_RUNS]; /* the part that arrives last */
+	struct ncs_path_usual usual[NCS_PATH_RUNS];
 };
 
 /* A pass along the critical path. Times are ns since its base. */
@@ -123,8 +155,6 @@ struct ncs_path {
 	int32_t *part_ranks;
 	double *gaps;
 	size_t room; /* capacity of these four */
-	/* Work space of ncs_path_recall(). */
-	struct ncs_path_finished *recalled[2];
 	struct ncs_heap deferred; /* see analysis/path/path_deferred.h */
 	uint64_t deferred_count;  /* number so far; gives their order */
 	struct ncs_path_report report;

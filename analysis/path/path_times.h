@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Arithmetic on the times of parts, as recorded and in scenarios.
- *
- * The pass along the critical path processes ranks one by one
- * (analysis/path/path_by_rank.h) or in columns (analysis/path/path_lockstep.h).
- * Both give the same result to the last bit because both compute with the
- * functions here. Pure. Times are ns since the pass's base.
+/* Arithmetic on the times of parts, as recorded and in scenarios. Pure. Times
+ * are ns since the pass's base.
  */
 #ifndef NCS_ANALYSIS_PATH_PATH_TIMES_H
 #define NCS_ANALYSIS_PATH_PATH_TIMES_H
@@ -21,6 +17,10 @@
 
 /* The least number of finished parts that are remembered of each rank. */
 #define NCS_PATH_ENDS 8u
+
+/* A rank that has come straight from one operation to the next so many times
+ * does nothing but communicate. */
+#define NCS_PATH_QUEUED_MANY 64u
 
 /* Returns the larger value. Unlike fmax(), does not handle NaN, which never
  * occurs. */
@@ -46,29 +46,22 @@ struct ncs_path_entry {
 	double call_ns;
 	double begin_ns;
 	double arrival_ns;
-	bool is_violation; /* the clocks said that it arrived too late */
 };
 
-/* Returns the times of a part up to its arrival. Whatever the clocks say, no
- * rank ends before all ranks that it waits for have arrived: the part arrives
- * by `latest_ns`, the first end of the parts that wait for it. */
+/* Returns the times of a part up to its arrival. What came before the arrival
+ * is not after it, whatever the clocks say. */
 static inline struct ncs_path_entry
-ncs_path_entry_of(const struct ncs_part_times *times, uint64_t base_ns,
-		  double latest_ns)
+ncs_path_entry_of(const struct ncs_part_times *times, uint64_t base_ns)
 {
-	struct ncs_path_entry entry = {
-		.call_ns = ncs_since(base_ns, times->call_ns),
-		.begin_ns = ncs_since(base_ns, times->begin_ns),
-		.arrival_ns = ncs_since(base_ns, times->arrival_ns),
-	};
+	double arrival_ns = ncs_since(base_ns, times->arrival_ns);
 
-	if (entry.arrival_ns > latest_ns) {
-		entry.is_violation = true;
-		entry.arrival_ns = latest_ns;
-		entry.begin_ns = ncs_smaller(entry.begin_ns, latest_ns);
-		entry.call_ns = ncs_smaller(entry.call_ns, latest_ns);
-	}
-	return entry;
+	return (struct ncs_path_entry){
+		.call_ns = ncs_smaller(ncs_since(base_ns, times->call_ns),
+				       arrival_ns),
+		.begin_ns = ncs_smaller(ncs_since(base_ns, times->begin_ns),
+					arrival_ns),
+		.arrival_ns = arrival_ns,
+	};
 }
 
 /* Splits the time from `from_ns` until an arrival by cause. `least_ns` is the
@@ -94,9 +87,8 @@ static inline void ncs_path_split_gap(const struct ncs_path_entry *entry,
 
 /* Changes that a scenario makes to the arrivals of all ranks alike, by run. */
 struct ncs_path_changes {
-	unsigned gap[NCS_PATH_RUNS];       /* cause whose gap becomes shorter */
-	double saved[NCS_PATH_RUNS];       /* … by this share of it */
-	double host_factor[NCS_PATH_RUNS]; /* of the host's time */
+	unsigned gap[NCS_PATH_RUNS]; /* cause whose gap becomes shorter */
+	double saved[NCS_PATH_RUNS]; /* … by this share of it */
 };
 
 /* The time when all parts that an operation's parts wait for have arrived. */

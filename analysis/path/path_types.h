@@ -111,9 +111,6 @@ struct ncs_path_report {
 	uint64_t operations;
 	uint64_t incomplete; /* operations without all parts */
 	uint64_t parts;
-	/* Parts that, by the clocks, arrived after parts that waited for them
-	 * had ended. They are assumed to have arrived by then. */
-	uint64_t violations;
 	uint64_t forgotten; /* parts whose predecessor was forgotten */
 	uint64_t breaks;  /* places where the path was cut for lack of memory */
 	size_t sum_count; /* runs: the replay and the scenarios */

@@ -29,6 +29,14 @@
  * wait on its connection. */
 #define WAITING_MAX 1024u
 
+/* The last proxy operation, by which LAST_END goes if nothing better is known,
+ * ends at most this long after the kernel. */
+#define TAIL_NS UINT64_C(500000)
+
+/* The next operation may begin this much before the end of the one before it
+ * even by one clock: the two are measured apart from each other. */
+#define NEAR_NS UINT64_C(20000)
+
 /* An operation that is incomplete, or that is finished but not given out
  * yet. */
 struct pending {
@@ -393,6 +401,24 @@ static enum ncs_wait_rule rule_of_transfer(const struct ncs_joined *joined)
 		       NCS_WAIT_FOR_ALL;
 }
 
+/* Returns the earliest time at which a part can have ended. */
+static uint64_t least_end_ns(const struct ncs_joined *joined,
+			     const struct ncs_part *part, uint64_t end_ns)
+{
+	uint64_t early_ns = joined->end == NCS_MOMENT_LAST_END ?
+				    TAIL_NS :
+				    ncs_part_error_ns(part, joined->end) +
+					    NEAR_NS;
+	uint64_t least_ns = ncs_joined_arrival_ns(joined, part);
+
+	if (least_ns < joined->not_before_ns &&
+	    ncs_is_waiting(joined->wait_rule, ncs_joined_is_root(joined, part)))
+		least_ns = joined->not_before_ns;
+	if (end_ns - least_ns > early_ns)
+		least_ns = end_ns - early_ns;
+	return least_ns < end_ns ? least_ns : end_ns;
+}
+
 void ncs_part_times_make(struct ncs_part_times *times,
 			 const struct ncs_joined *joined,
 			 const struct ncs_part *part)
@@ -408,6 +434,7 @@ void ncs_part_times_make(struct ncs_part_times *times,
 				 times->begin_ns;
 	times->arrival_ns = ncs_joined_arrival_ns(joined, part);
 	times->end_ns = ncs_joined_end_ns(joined, part);
+	times->least_end_ns = least_end_ns(joined, part, times->end_ns);
 	times->owner = (uint32_t)part->owner;
 	times->last_channel.is_known = slowest->steps > 0;
 	times->last_channel.send = slowest->send;

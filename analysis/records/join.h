@@ -38,6 +38,9 @@ struct ncs_part_times {
 	uint64_t begin_ns;
 	uint64_t arrival_ns;
 	uint64_t end_ns;
+	/* It may have ended from this time on: not before all had arrived, and
+	 * only as much before `end_ns` as that may be late. */
+	uint64_t least_end_ns;
 	uint32_t owner;
 	struct ncs_last_channel last_channel;
 };

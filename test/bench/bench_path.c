@@ -3,13 +3,12 @@
  * and collective, once the records are decoded and joined.
  *
  * 	bench_path [--ranks N] [--collectives N] [--ahead N]
- * 		   [--rank-by-rank | --broadcasts]
+ * 		   [--broadcasts]
  *
  * A generated job runs collectives of all ranks, one after the other. The pass
  * is measured without a scenario, then with one, four and eight. With --ahead N
- * the host calls N collectives ahead of the GPU. With --rank-by-rank the pass
- * has to look at each rank by itself; with --broadcasts, at each part by
- * itself. The program measures and judges nothing.
+ * the host calls N collectives ahead of the GPU. With --broadcasts the pass has
+ * to look at each part by itself. The program measures and judges nothing.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -95,7 +94,7 @@ static void make_part_times(struct collectives_row *row)
 }
 
 static void fill(struct collectives_row *row, unsigned ranks, unsigned ahead,
-		 bool rank_by_rank, bool broadcasts)
+		 bool broadcasts)
 {
 	uint64_t seed = 1;
 
@@ -109,7 +108,7 @@ static void fill(struct collectives_row *row, unsigned ranks, unsigned ahead,
 		row->joined[c] = (struct ncs_joined){
 			.comm_id = 1,
 			.function = NCS_FUNCTION_ALL_REDUCE,
-			.is_complete = !rank_by_rank,
+			.is_complete = true,
 			.is_whole = true,
 			.wait_rule = broadcasts ? NCS_WAIT_FOR_ROOT :
 						  NCS_WAIT_FOR_ALL,
@@ -152,7 +151,7 @@ static void move(struct collectives_row *row, unsigned ranks)
 
 struct bench_options {
 	unsigned ranks, collectives, ahead;
-	bool rank_by_rank, broadcasts;
+	bool broadcasts;
 };
 
 static void measure(const struct bench_options *bench, unsigned collectives,
@@ -184,7 +183,7 @@ static void measure(const struct bench_options *bench, unsigned collectives,
 		if (!ncs_scenario_parse(&parsed[i], specifications[i], error,
 					sizeof(error)))
 			abort();
-	fill(&row, ranks, bench->ahead, bench->rank_by_rank, bench->broadcasts);
+	fill(&row, ranks, bench->ahead, bench->broadcasts);
 	for (unsigned c = 0; c < ROW; c++)
 		if (ncs_fits_add(&fits, &row.joined[c],
 				 ncs_joined_transfer_ns(&row.joined[c])))
@@ -223,7 +222,6 @@ int main(int argc, char **argv)
 		{ "ranks", required_argument, NULL, 'r' },
 		{ "collectives", required_argument, NULL, 'c' },
 		{ "ahead", required_argument, NULL, 'a' },
-		{ "rank-by-rank", no_argument, NULL, 'k' },
 		{ "broadcasts", no_argument, NULL, 'b' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -237,8 +235,6 @@ int main(int argc, char **argv)
 			bench.collectives = (unsigned)strtoul(optarg, NULL, 10);
 		else if (option == 'a')
 			bench.ahead = (unsigned)strtoul(optarg, NULL, 10);
-		else if (option == 'k')
-			bench.rank_by_rank = true;
 		else if (option == 'b')
 			bench.broadcasts = true;
 		else

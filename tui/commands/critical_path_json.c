@@ -127,7 +127,6 @@ void ncs_critical_path_json(FILE *file, const struct ncs_path_view *view)
 	ncs_json_add_number(object, "records_lost", view->count.parts.lost);
 	ncs_json_add_number_if(object, "clock_error_ns", error_ns != UINT64_MAX,
 			       error_ns);
-	ncs_json_add_number(object, "violations", report->violations);
 	ncs_json_add_number(object, "forgotten", report->forgotten);
 	ncs_json_add_number(object, "breaks", report->breaks);
 	put_ns(object, "elapsed_ns", report->measured_ns);

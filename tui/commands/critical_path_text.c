@@ -58,11 +58,6 @@ static void print_head(FILE *file, const struct ncs_path_view *view)
 	fprintf(file, "; replayed without any change %s: error %+.2f %%", text,
 		percent(report->sums[0].elapsed_ns - report->measured_ns,
 			report->measured_ns));
-	if (report->violations > 0)
-		fprintf(file,
-			" (%" PRIu64 " of %" PRIu64
-			" parts came too late for those that waited for them, by the clocks)",
-			report->violations, report->parts);
 	fputc('\n', file);
 	if (ncs_recording_host_count(view->replay->recording) > 1) {
 		if (transfers_ns == UINT64_MAX) {
