@@ -78,7 +78,9 @@
 	  " none.") \
 	X(watch_since, "Ticks since when the plugin's watch thread has been in" \
 	  " a call of CUDA's driver; 0: it is not.") \
-	X(reserved, "0.")
+	X(missed, "Launches that were to be timed and were not, since they" \
+	  " came faster than they could be followed; from minor version 7" \
+	  " on.")
 
 #define NCS_STREAM_TIMES_FIELDS(X) \
 	X(timed, "Operations with a time from their stream.") \

@@ -214,8 +214,9 @@ NCS_GETTER(rank_stream)
 
 	if (launches->status == NCS_STREAM_UNKNOWN)
 		return;
-	ncs_value_set_text(value, ncs_stream_status_name(launches->status));
-	if (launches->status == NCS_STREAM_SOME)
+	ncs_value_set_text(value,
+			   ncs_stream_status_name(ncs_launches_told(launches)));
+	if (ncs_launches_told(launches) == NCS_STREAM_SOME)
 		snprintf(value->text, sizeof(value->text), "1/%" PRIu64,
 			 UINT64_C(1) << launches->level);
 }

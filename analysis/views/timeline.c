@@ -168,7 +168,8 @@ bool ncs_track_has_gaps(const struct ncs_rank *rank,
 	const struct ncs_launches_view *launches = &rank->now.launches;
 
 	return track->kind == NCS_TRACK_KERNELS &&
-	       (launches->status == NCS_STREAM_SOME || launches->captured > 0);
+	       (launches->status == NCS_STREAM_SOME || launches->captured > 0 ||
+		launches->missed > 0);
 }
 
 /* --- Stretches ----------------------------------------------------------- */

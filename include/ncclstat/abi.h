@@ -45,7 +45,7 @@
  * added at the end of blocks, and table entries have the stride that the
  * segment states. */
 #define NCS_ABI_MAJOR 1u
-#define NCS_ABI_MINOR 6u
+#define NCS_ABI_MINOR 7u
 #define NCS_ABI_VERSION (NCS_ABI_MAJOR << 16 | NCS_ABI_MINOR)
 
 enum ncs_channel_state {
@@ -303,7 +303,9 @@ struct ncs_launch_progress {
 	/* Ticks since when the plugin's watch thread has been inside a call of
 	 * the driver; 0: it is not. */
 	uint64_t watch_since;
-	uint64_t reserved;
+	/* Number of launches that were to be timed and were not, since there
+	 * were no events left; from minor version 7 on, 0 before that. */
+	uint64_t missed;
 };
 
 enum ncs_life {

@@ -307,7 +307,21 @@ struct ncs_launches_view {
 	uint64_t error_ns; /* of the begin of a timed operation; 0: unknown */
 	uint64_t failure;  /* error number of CUDA's driver; 0: none */
 	uint64_t watch_since_ns; /* start of the driver call in progress */
+	uint64_t missed; /* launches that should have been timed, too */
 };
+
+/* Returns what to tell of the timing of launches: NCS_STREAM_MOST where all
+ * were to be timed and were not. */
+static inline enum ncs_stream_status
+ncs_launches_told(const struct ncs_launches_view *launches)
+{
+	bool followed = launches->status == NCS_STREAM_ALL ||
+			launches->status == NCS_STREAM_SOME;
+
+	return followed && launches->level == 0 && launches->missed > 0 ?
+		       NCS_STREAM_MOST :
+		       launches->status;
+}
 
 /* How far a launch has got, as the plugin saw it last. */
 enum ncs_launch_phase {

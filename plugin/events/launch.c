@@ -259,6 +259,21 @@ static uint64_t count_launch(struct ncs_comm *comm,
 	return number;
 }
 
+/* Notes a launch that was to be timed and is not. Threads that launch at once
+ * may note theirs out of order. */
+static void note_missed(struct ncs_comm *comm, struct ncs_launches *launches,
+			uint64_t number)
+{
+	ncs_add_relaxed(&comm->header->launches.missed, 1);
+	if (ncs_load_relaxed(&launches->last_missed) < number)
+		ncs_store_relaxed(&launches->last_missed, number);
+}
+
+static bool has_time(const struct ncs_lane_state *lane)
+{
+	return lane->launch_slot && lane->launch_slot->kind == NCS_LAUNCH_TIMED;
+}
+
 static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		  struct ncs_launches *launches, struct launch *launch)
 {
@@ -271,15 +286,17 @@ static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		return;
 	}
 	number = count_launch(comm, launches, launch->now);
-	if (lane->shared)
-		return;
-	lane->launch_number = number;
 	launch->kind = is_timed(comm, number) ? NCS_LAUNCH_TIMED :
 						NCS_LAUNCH_PLAIN;
-	if (stage == NCS_LAUNCHES_IDLE)
-		begin_following(comm, lane, launches, launch);
-	else if (is_followed_in(stage))
-		choose(lane, launches, launch);
+	if (!lane->shared) {
+		lane->launch_number = number;
+		if (stage == NCS_LAUNCHES_IDLE)
+			begin_following(comm, lane, launches, launch);
+		else if (is_followed_in(stage))
+			choose(lane, launches, launch);
+	}
+	if (launch->kind == NCS_LAUNCH_TIMED && !has_time(lane))
+		note_missed(comm, launches, number);
 }
 
 void ncs_launch_start_followed(struct ncs_comm *comm,

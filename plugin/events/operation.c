@@ -159,6 +159,15 @@ static void count_start(struct ncs_lane_state *lane,
 static void join_launch(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			struct ncs_operation_slot *op);
 
+/* Returns false if NCCL is not asked to report launches: then the lane's last
+ * one is of another operation. */
+static bool are_launches_reported(const struct ncs_comm *comm)
+{
+	uint64_t events = ncs_load_relaxed(&comm->header->event_mask);
+
+	return events == 0 || events >> NCS_EVENT_KERNEL_LAUNCH & 1;
+}
+
 uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			     const struct ncs_operation_facts *facts,
 			     uint64_t now)
@@ -167,6 +176,7 @@ uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	struct ncs_operation_slot *op = claim(comm, lane);
 	struct ncs_operation_slot *target = op ? op : &untracked;
 	uint64_t sampling = ncs_sampling_choose(comm, facts);
+	bool reported = are_launches_reported(comm);
 
 	target->function = facts->function;
 	target->event = (uint8_t)facts->event;
@@ -196,12 +206,13 @@ uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_store_relaxed(&op->stream_begin, 0);
 	ncs_store_relaxed(&op->stream_ns, 0);
 	/* If it is followed, join_launch() sets it. */
-	ncs_store_relaxed(&op->launch,
-			  lane->launch_slot ? 0 : lane->launch_number);
+	ncs_store_relaxed(&op->launch, reported && !lane->launch_slot ?
+					       lane->launch_number :
+					       0);
 	ncs_store_relaxed(&op->sampling, sampling);
 	ncs_store_relaxed(&op->under_way, 0);
-	publish(op, facts, lane->launch_number);
-	if (lane->launch_slot)
+	publish(op, facts, reported ? lane->launch_number : 0);
+	if (reported && lane->launch_slot)
 		join_launch(comm, lane, op);
 	return ncs_handle_encode(NCS_HANDLE_OPERATION, comm->index,
 				 (unsigned)(op - comm->ops), 0,

@@ -24,8 +24,15 @@ void ncs_watched_publish(struct ncs_watched *self)
 		status = NCS_STREAM_OFF;
 	} else if (ncs_load_relaxed(&self->launches.stage) !=
 		   NCS_LAUNCHES_IDLE) {
-		status = NCS_LAUNCH_LEVEL(timing) == 0 ? NCS_STREAM_ALL :
-							 NCS_STREAM_SOME;
+		/* Readers may take it that all launches are followed which are
+		 * not over. */
+		status = NCS_LAUNCH_LEVEL(timing) == 0 &&
+					 ncs_load_relaxed(&self->launches
+								   .last_missed) <=
+						 ncs_load_relaxed(
+							 &progress->ended) ?
+				 NCS_STREAM_ALL :
+				 NCS_STREAM_SOME;
 	}
 	ncs_store_relaxed(&progress->level, NCS_LAUNCH_LEVEL(timing));
 	ncs_store_relaxed(&progress->status, status);

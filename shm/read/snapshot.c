@@ -180,6 +180,22 @@ static void take_progress(struct ncs_launches_view *view,
 		ncs_clock_ns(clock, ncs_load_relaxed(&progress->launched_at));
 }
 
+/* Returns true if NCCL reports launches, as far as is known. */
+static bool are_launches_reported(const struct ncs_reader *reader)
+{
+	uint64_t events = ncs_load_relaxed(
+		&ncs_reader_mapped_header(reader)->event_mask);
+
+	return events == 0 || events >> NCS_EVENT_KERNEL_LAUNCH & 1;
+}
+
+/* Returns true if a status says that launches are timed, or will be. */
+static bool is_status_of_launches(enum ncs_stream_status status)
+{
+	return status == NCS_STREAM_WAITING || status == NCS_STREAM_ALL ||
+	       status == NCS_STREAM_SOME;
+}
+
 static void take_launches(struct ncs_snapshot *snapshot,
 			  const struct ncs_reader *reader)
 {
@@ -198,8 +214,13 @@ static void take_launches(struct ncs_snapshot *snapshot,
 	view->status = status < NCS_STREAM_STATUS_COUNT ?
 			       (enum ncs_stream_status)status :
 			       NCS_STREAM_UNKNOWN;
+	if (is_status_of_launches(view->status) &&
+	    !are_launches_reported(reader))
+		view->status = NCS_STREAM_NO_EVENTS;
 	/* Launches since are not counted. */
-	if (view->status == NCS_STREAM_OFF && view->ended == view->followed)
+	if ((view->status == NCS_STREAM_OFF ||
+	     view->status == NCS_STREAM_NO_EVENTS) &&
+	    view->ended == view->followed)
 		view->ended = view->begun = view->followed = view->launched = 0;
 	view->level = level < 64 ? (unsigned)level : 63;
 	view->timed = ncs_load_relaxed(&progress->timed);
@@ -209,6 +230,7 @@ static void take_launches(struct ncs_snapshot *snapshot,
 	view->failure = ncs_load_relaxed(&progress->failure);
 	view->watch_since_ns =
 		ncs_clock_ns(clock, ncs_load_relaxed(&progress->watch_since));
+	view->missed = ncs_load_relaxed(&progress->missed);
 }
 
 static void take_gpu_clock(struct ncs_snapshot *snapshot,

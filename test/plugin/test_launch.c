@@ -211,6 +211,7 @@ static void use_first_events(void *argument)
 	cuda_job_expect_all_ended("after all");
 	WAIT_UNTIL(cuda_job_done(job.header) == 11, "operations");
 	CHECK_EQUAL(cuda_job_times(job.header).timed, 11, "times");
+	CHECK_EQUAL(JOB_PROGRESS(missed), 0, "missed");
 	cuda_job_close();
 }
 
@@ -264,15 +265,22 @@ SCENARIO_TEST(bursts_are_timed_whole, time_whole_burst)
 /* A burst that needs more events than there are is a reason to make more. */
 static void learn_from_burst(void *argument)
 {
+	uint64_t missed, timed;
+
 	(void)argument;
 	cuda_job_come("auto");
 	await_events(140);
-	CHECK(time_burst(200) < 200, "there are events for all");
+	missed = JOB_PROGRESS(missed);
+	timed = time_burst(200);
+	CHECK(timed < 200, "there are events for all");
+	missed += 200 - timed;
+	CHECK_EQUAL(JOB_PROGRESS(missed), missed, "those without a time");
 	cuda_job_let_spacing_pass();
 	cuda_job_call(0);
 	cuda_job_expect_all_ended("the burst");
 	await_events(250);
 	CHECK_EQUAL(time_burst(200), 200, "the next burst");
+	CHECK_EQUAL(JOB_PROGRESS(missed), missed, "none of them is missed");
 	cuda_job_let_spacing_pass();
 	cuda_job_call(0);
 	cuda_job_expect_all_ended("the next burst");
@@ -283,12 +291,13 @@ SCENARIO_TEST(burst_without_events_makes_more, learn_from_burst)
 
 static void fill_up(void *argument)
 {
-	uint64_t before, done_before, followed;
+	uint64_t before, done_before, followed, missed;
 	const uint64_t count = NCS_LAUNCH_MAX + 100;
 
 	(void)argument;
 	cuda_job_come("all");
 	await_events(ALL_EVENTS);
+	missed = JOB_PROGRESS(missed);
 	before = JOB_PROGRESS(launched);
 	done_before = cuda_job_done(job.header);
 	for (unsigned i = 0; i < count; i++)
@@ -296,6 +305,9 @@ static void fill_up(void *argument)
 	CHECK_EQUAL(JOB_PROGRESS(launched), before + count, "launched");
 	followed = JOB_PROGRESS(followed) - before;
 	CHECK(followed >= TIMED_MOST, "all slots for times are filled");
+	CHECK_EQUAL(JOB_PROGRESS(missed), missed + count - TIMED_MOST,
+		    "the others are missed");
+	cuda_job_expect_status(NCS_STREAM_SOME, "some are not followed");
 	CHECK(cuda->finish(job.stream), "the first");
 	cuda_job_expect_progress(job.header, before + followed,
 				 before + followed, "those that are followed");
@@ -310,6 +322,10 @@ static void fill_up(void *argument)
 	WAIT_UNTIL(cuda_job_done(job.header) == done_before + count + 1,
 		   "all operations");
 	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "in flight");
+	cuda_job_expect_status(NCS_STREAM_ALL, "all are followed again");
+	view_take(&job.guest.view);
+	CHECK_EQUAL(ncs_launches_told(&job.guest.view.now.launches),
+		    NCS_STREAM_MOST, "but not all were");
 	check_losses(&job.guest, "too many launches", END_OF_LOSSES);
 	cuda_job_close();
 }
@@ -433,6 +449,7 @@ static void come_with_gap(void)
 	cuda->gap_ns = GAP_NS;
 	cuda->call_ns = 100; /* so that the gap passes */
 	cuda_job_settle(true);
+	WAIT_UNTIL(JOB_PROGRESS(bias_ns) == GAP_NS, "the gap is measured");
 }
 
 static uint64_t bucket_of(uint64_t ns)
@@ -771,14 +788,17 @@ static void be_fast(void *argument)
 	cuda_job_come("auto");
 	cuda_job_expect_status(NCS_STREAM_ALL, "a launch now and then");
 	CHECK_EQUAL(JOB_PROGRESS(level), 0, "level");
-	while (JOB_PROGRESS(status) != NCS_STREAM_SOME) {
+	while (JOB_PROGRESS(level) == 0) {
 		CHECK(cuda_job_wait(&since), "all are timed, however many");
 		for (unsigned i = 0; i < 1000; i++)
 			cuda_job_call(0);
 	}
-	WAIT_UNTIL(JOB_PROGRESS(level) > 0, "level");
-	WAIT_UNTIL(JOB_PROGRESS(status) == NCS_STREAM_ALL,
-		   "all are timed again when there are few");
+	cuda_job_expect_status(NCS_STREAM_SOME, "one in so many");
+	WAIT_UNTIL(JOB_PROGRESS(level) == 0, "level");
+	cuda_job_let_spacing_pass();
+	cuda_job_call(0);
+	cuda_job_expect_status(NCS_STREAM_ALL,
+			       "all are timed again when there are few");
 	cuda_job_close();
 }
 
@@ -805,11 +825,9 @@ SCENARIO_TEST(timing_off_leaves_the_driver_alone, leave_alone)
 
 static struct ncs_remote *remote;
 
-/* Asks for another timing, which the plugin sees as the next group begins. */
-static void ask(uint8_t timing)
+/* Asks for a change, which the plugin sees as the next group begins. */
+static void ask_for(const struct ncs_change *change)
 {
-	const struct ncs_change change = { .timing = true,
-					   .to.timing = timing };
 	char why[128];
 
 	if (!remote)
@@ -818,8 +836,26 @@ static void ask(uint8_t timing)
 				      &remote, why,
 				      sizeof(why)) == NCS_ATTACHED,
 		      "%s", why);
-	ncs_control_change(ncs_remote_control(remote), &change);
+	ncs_control_change(ncs_remote_control(remote), change);
 	stop(&job.guest, start_type(&job.guest, NCCL_EVENT_GROUP_API, NULL));
+}
+
+static void ask(uint8_t timing)
+{
+	const struct ncs_change change = { .timing = true,
+					   .to.timing = timing };
+
+	ask_for(&change);
+}
+
+static void ask_for_groups(uint8_t groups)
+{
+	const struct ncs_change change = {
+		.groups = true,
+		.to = { .has_groups = 1, .groups = groups },
+	};
+
+	ask_for(&change);
 }
 
 static uint64_t driver_calls(void)
@@ -898,6 +934,39 @@ static void turn_on(void *argument)
 }
 
 SCENARIO_TEST(timing_that_is_off_at_first_is_turned_on, turn_on)
+
+/* An operation that is reported without its launch must not take the time of an
+ * earlier one. */
+static void drop_launches(void *argument)
+{
+	const uint8_t groups = NCS_GROUPS_ALL & ~(1u << NCS_GROUP_LAUNCHES);
+	struct ncs_stream_times times;
+	uint64_t number;
+
+	(void)argument;
+	cuda_job_come("all");
+	times = cuda_job_times(job.header);
+	number = ncs_load_relaxed(&job.header->latest_done);
+	ask_for_groups(groups);
+	cuda_job_operation(0);
+	CHECK(cuda_job_find(job.header, number + 1), "its end is not known");
+	CHECK_EQUAL(cuda_job_find(job.header, number + 1)->launch, 0,
+		    "its launch");
+	CHECK_EQUAL(cuda_job_times(job.header).timed, times.timed, "its time");
+	view_take(&job.guest.view);
+	CHECK_EQUAL(job.guest.view.now.launches.status, NCS_STREAM_NO_EVENTS,
+		    "status");
+	ask_for_groups(NCS_GROUPS_ALL);
+	cuda_job_call(0);
+	cuda_job_expect_all_ended("launches are reported again");
+	view_take(&job.guest.view);
+	CHECK_EQUAL(job.guest.view.now.launches.status, NCS_STREAM_ALL,
+		    "status");
+	ncs_remote_close(remote);
+	cuda_job_close();
+}
+
+SCENARIO_TEST(launches_that_are_not_reported_are_told, drop_launches)
 
 static void be_old(void *argument)
 {
@@ -1058,6 +1127,7 @@ int main(void)
 		cmocka_unit_test(timing_off_leaves_the_driver_alone),
 		cmocka_unit_test(timing_is_turned_off_and_on),
 		cmocka_unit_test(timing_that_is_off_at_first_is_turned_on),
+		cmocka_unit_test(launches_that_are_not_reported_are_told),
 		cmocka_unit_test(releases_without_launches_are_reported),
 		cmocka_unit_test(missing_driver_or_function_is_reported),
 		cmocka_unit_test(operation_ends_with_its_proxy_and_its_kernel),

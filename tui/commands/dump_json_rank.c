@@ -165,7 +165,7 @@ static json_t *launches_of(const struct ncs_rank *rank)
 		return json_null();
 	object = json_object();
 	ncs_json_add_word(object, "status",
-			  ncs_stream_status_name(launches->status));
+			  ncs_stream_status_name(ncs_launches_told(launches)));
 	ncs_json_add_number_if(object, "one_in",
 			       launches->status == NCS_STREAM_ALL ||
 				       launches->status == NCS_STREAM_SOME,
@@ -184,6 +184,7 @@ static json_t *launches_of(const struct ncs_rank *rank)
 	ncs_json_add_time(object, "wait_since_ns",
 			  wait.operation ? wait.since_ns : 0);
 	ncs_json_add_number(object, "timed", launches->timed);
+	ncs_json_add_number(object, "missed", launches->missed);
 	ncs_json_add_number(object, "captured", launches->captured);
 	ncs_json_add_number_if(object, "bias_ns", launches->timed > 0,
 			       launches->bias_ns);

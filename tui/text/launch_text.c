@@ -63,20 +63,25 @@ void ncs_append_launch_timing(const struct ncs_rank *rank, char *text,
 			      size_t size)
 {
 	const struct ncs_launches_view *launches = &rank->now.launches;
-	const char *help = ncs_stream_status_help(launches->status);
-	bool some = launches->status == NCS_STREAM_SOME;
+	enum ncs_stream_status told = ncs_launches_told(launches);
+	const char *help = ncs_stream_status_help(told);
+	bool some = told == NCS_STREAM_SOME;
 
-	if (launches->status == NCS_STREAM_UNKNOWN)
+	if (told == NCS_STREAM_UNKNOWN)
 		return;
 	ncs_append_separator(text, size);
-	if (some)
+	if (told == NCS_STREAM_MOST)
+		ncs_append(text, size,
+			   "%" PRIu64 " of %" PRIu64 " launches timed",
+			   launches->timed, launches->launched);
+	else if (some)
 		ncs_append(text, size, "1 launch in %" PRIu64 " is timed",
 			   UINT64_C(1) << launches->level);
 	else
 		ncs_append(text, size, "%s", help);
 	if (launches->failure != 0)
 		ncs_append(text, size, " (%" PRIu64 ")", launches->failure);
-	if (launches->timed > 0)
+	if (told != NCS_STREAM_MOST && launches->timed > 0)
 		ncs_append(text, size, ", %" PRIu64 " so far", launches->timed);
 	if (launches->captured > 0)
 		ncs_append(text, size,
@@ -84,6 +89,11 @@ void ncs_append_launch_timing(const struct ncs_rank *rank, char *text,
 			   launches->captured);
 	if (some)
 		ncs_append(text, size, ": %s", help);
+	if (launches->missed > 0)
+		ncs_append(text, size,
+			   "; %" PRIu64
+			   " came faster than they could be followed",
+			   launches->missed);
 }
 
 static void append_launch_wait(const struct ncs_launch_wait *wait, char *text,

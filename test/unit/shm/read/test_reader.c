@@ -129,7 +129,7 @@ static void other_major_version_is_reported(void **state)
 	assert_int_equal(attach(fixture->writer.path),
 			 NCS_ATTACH_OTHER_VERSION);
 	assert_non_null(strstr(why, "2.3"));
-	assert_non_null(strstr(why, "1.6"));
+	assert_non_null(strstr(why, "1.7"));
 }
 
 static void later_minor_version_is_attached(void **state)
@@ -1087,6 +1087,7 @@ static void launch_progress_is_read(void **state)
 		.error_ns = 3000,
 		.failure = 709,
 		.watch_since = 950,
+		.missed = 7,
 	};
 	observe(&observed, fixture);
 	view = &observed.snapshot.launches;
@@ -1105,6 +1106,7 @@ static void launch_progress_is_read(void **state)
 	assert_int_equal(view->error_ns, 3000);
 	assert_int_equal(view->failure, 709);
 	assert_int_equal(view->watch_since_ns, 950);
+	assert_int_equal(view->missed, 7);
 	/* Whatever it contains, a launch does not end before it begins. */
 	progress->ended = 20;
 	progress->level = UINT64_MAX;
@@ -1135,6 +1137,45 @@ static void assert_phases(const struct ncs_launches_view *launches,
 	for (size_t i = 0; phases[i]; i++)
 		assert_int_equal(letters[ncs_launch_phase(launches, i)],
 				 phases[i]);
+}
+
+static void all_launches_are_timed_only_if_none_was_missed(void **state)
+{
+	struct ncs_launches_view view = { .status = NCS_STREAM_ALL };
+
+	(void)state;
+	assert_int_equal(ncs_launches_told(&view), NCS_STREAM_ALL);
+	view.missed = 1;
+	assert_int_equal(ncs_launches_told(&view), NCS_STREAM_MOST);
+	/* Some of the missed ones may be in progress. */
+	view.status = NCS_STREAM_SOME;
+	assert_int_equal(ncs_launches_told(&view), NCS_STREAM_MOST);
+	view.level = 3;
+	assert_int_equal(ncs_launches_told(&view), NCS_STREAM_SOME);
+	view.level = 0;
+	view.status = NCS_STREAM_FAILED;
+	assert_int_equal(ncs_launches_told(&view), NCS_STREAM_FAILED);
+}
+
+static void launches_that_nccl_is_not_asked_for_are_told(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct observed observed;
+
+	fixture->header->event_mask = 1u << NCS_EVENT_COLL;
+	fixture->header->launches.status = NCS_STREAM_ALL;
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.launches.status,
+			 NCS_STREAM_NO_EVENTS);
+	fixture->header->launches.status = NCS_STREAM_NO_DRIVER;
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.launches.status,
+			 NCS_STREAM_NO_DRIVER);
+	fixture->header->launches.status = NCS_STREAM_WAITING;
+	fixture->header->event_mask |= 1u << NCS_EVENT_KERNEL_LAUNCH;
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.launches.status, NCS_STREAM_WAITING);
+	observed_close(&observed);
 }
 
 static void phase_of_a_launch_is_told_only_where_it_is_known(void **state)
@@ -2017,6 +2058,8 @@ int main(void)
 		WITH_SEGMENT(
 			operations_without_a_reported_end_are_not_in_flight),
 		WITH_SEGMENT(launch_progress_is_read),
+		WITH_SEGMENT(launches_that_nccl_is_not_asked_for_are_told),
+		cmocka_unit_test(all_launches_are_timed_only_if_none_was_missed),
 		cmocka_unit_test(
 			phase_of_a_launch_is_told_only_where_it_is_known),
 		WITH_SEGMENT(operation_of_an_ended_launch_is_over),

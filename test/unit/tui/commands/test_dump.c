@@ -432,6 +432,7 @@ static struct scripted_rank *add_launching(struct scripted *scripted,
 		.begun_ns = 4 * SECOND,
 		.launched_ns = 5 * SECOND,
 		.timed = 2,
+		.missed = 3,
 		.captured = 9,
 		.bias_ns = 1250,
 	};
@@ -461,8 +462,8 @@ static void launches_are_in_the_json(void **state)
 	first = at(sample, "ranks.0.launches");
 	assert_keys(first,
 		    "status one_in launched launched_ns followed begun begun_ns"
-		    " ended ended_ns ahead wait wait_since_ns timed captured"
-		    " bias_ns error_ns failure driver_since_ns");
+		    " ended ended_ns ahead wait wait_since_ns timed missed"
+		    " captured bias_ns error_ns failure driver_since_ns");
 	assert_string_at(first, "status", "some");
 	assert_integer_at(first, "one_in", 8);
 	assert_integer_at(first, "launched", 8);
@@ -476,6 +477,7 @@ static void launches_are_in_the_json(void **state)
 	assert_string_at(first, "wait", "running");
 	assert_integer_at(first, "wait_since_ns", 4 * SECOND);
 	assert_integer_at(first, "timed", 2);
+	assert_integer_at(first, "missed", 3);
 	assert_integer_at(first, "captured", 9);
 	assert_integer_at(first, "bias_ns", 1250);
 	assert_null_at(first, "error_ns");
@@ -826,7 +828,8 @@ static void text_lists_launches(void **state)
 		.followed = 7,
 		.launched = 7,
 		.ended_ns = 5 * SECOND,
-		.timed = 7,
+		.timed = 6,
+		.missed = 1,
 		.watch_since_ns = 2 * SECOND,
 	};
 	rank = add_launching(scripted, 3);
@@ -853,8 +856,9 @@ static void text_lists_launches(void **state)
 	assert_non_null(strstr(
 		text,
 		"\nlaunches: rank 2: launch 7 of 7 ended 1.00s ago; CUDA's"
-		" driver has not answered the plugin for 4.00s; every"
-		" launch is timed, 7 so far\n"));
+		" driver has not answered the plugin for 4.00s; 6 of 7"
+		" launches timed; 1 came faster than they could be"
+		" followed\n"));
 	assert_non_null(strstr(
 		text,
 		"\nlaunches: rank 3: no launch of 3 has begun; launches are"

@@ -641,6 +641,7 @@ static void make_stuck_on_a_stream(struct scripted *job)
 			.begun_ns = SEEN - (i == 2 ? 43 : 40) * SECOND,
 			.launched_ns = SEEN - 41 * SECOND,
 			.timed = i == 3 ? 12 : 88,
+			.missed = i == 0 ? 4 : 0,
 		};
 		rank->snapshot.operation_count = 1;
 		rank->operations[0] = (struct ncs_operation_view){
