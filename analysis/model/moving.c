@@ -8,6 +8,7 @@
 
 #include "analysis/base/busbw.h"
 #include "analysis/base/selection.h"
+#include "analysis/base/timings.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/records/join.h"
@@ -251,6 +252,25 @@ static size_t kept(const struct ncs_moving_ring *ring)
 						 NCS_MOVING_RECENT;
 }
 
+static const struct moved_launch *latest(const struct ncs_moving_ring *ring,
+					 uint64_t back)
+{
+	return &ring->launches[(ring->count - 1 - back) % NCS_MOVING_RECENT];
+}
+
+/* Returns the best source of times that any launch has: times of two sources
+ * are not compared. */
+static unsigned best_timing(const struct ncs_moving_ring *ring,
+			    const struct ncs_moving_class *only)
+{
+	uint64_t timed[NCS_TIMING_COUNT] = { 0 };
+
+	for (size_t i = 0; i < kept(ring); i++)
+		if (!only || is_class(latest(ring, i), only))
+			timed[latest(ring, i)->timing]++;
+	return ncs_best_timing(timed);
+}
+
 struct ncs_moving_view ncs_moving_figures(const struct ncs_moving *moving,
 					  unsigned function,
 					  const struct ncs_moving_class *only,
@@ -258,27 +278,28 @@ struct ncs_moving_view ncs_moving_figures(const struct ncs_moving *moving,
 {
 	const struct ncs_moving_ring *ring =
 		function < NCS_FUNCTION_COUNT ? moving->rings[function] : NULL;
-	struct ncs_moving_view view = { .algbw = -1, .busbw = -1 };
+	struct ncs_moving_view view = {
+		.algbw = -1,
+		.busbw = -1,
+		.timing = ring ? best_timing(ring, only) : NCS_TIMING_COUNT,
+	};
 	struct values values;
 
 	values.count = values.sized = 0;
 	values.has_busbw = true;
-	view.timing = NCS_TIMING_COUNT;
 	for (size_t i = 0; ring && i < kept(ring); i++) {
-		const struct moved_launch *launch =
-			&ring->launches[(ring->count - 1 - i) %
-					NCS_MOVING_RECENT];
+		const struct moved_launch *launch = latest(ring, i);
 		uint64_t age_ns =
 			ncs_time_since(launch->end_ns, moving->now_ns);
 
 		if ((only && !is_class(launch, only)) ||
+		    launch->timing != view.timing ||
 		    (window_ns > 0 && age_ns > window_ns &&
 		     view.launches >= NCS_MOVING_LEAST))
 			continue;
 		take(&values, launch);
 		view.operations += launch->operations;
 		if (view.launches++ == 0) {
-			view.timing = launch->timing;
 			view.ranks = launch->ranks;
 			view.age_ns = age_ns;
 		}
@@ -315,20 +336,22 @@ ncs_communicator_moving(const struct ncs_communicator *communicator,
 
 /* --- The past ------------------------------------------------------------- */
 
-/* Returns the median of the launches since the previous update. */
+/* Returns the bus bandwidth of the launches since the previous update. */
 static double latest_busbw(const struct ncs_moving_ring *ring)
 {
+	struct ncs_moving_view view = { .busbw = -1 };
+	unsigned timing = best_timing(ring, NULL);
 	struct values values;
-	uint64_t since = ring->count - ring->traced;
 
 	values.count = values.sized = 0;
 	values.has_busbw = true;
-	if (since > NCS_MOVING_RECENT)
-		since = NCS_MOVING_RECENT;
-	for (uint64_t i = 1; i <= since; i++)
-		take(&values,
-		     &ring->launches[(ring->count - i) % NCS_MOVING_RECENT]);
-	return values.has_busbw ? median(values.busbw, values.sized) : -1;
+	for (uint64_t i = 0; i < kept(ring) && i < ring->count - ring->traced;
+	     i++)
+		if (latest(ring, i)->timing == timing)
+			take(&values, latest(ring, i));
+	if (values.count > 0)
+		find_medians(&values, &view);
+	return view.busbw;
 }
 
 void ncs_moving_update(struct ncs_moving *moving, uint64_t now_ns)

@@ -45,7 +45,7 @@ struct ncs_moving_class {
 
 /* The figures of a function, or of a class of it. */
 struct ncs_moving_view {
-	uint64_t operations; /* if 0, nothing else is set */
+	uint64_t operations; /* if 0, nothing is known */
 	uint64_t launches;   /* in which these operations were */
 	uint64_t moving_ns;  /* median */
 	uint64_t error_ns;   /* of moving_ns, at most */
@@ -57,7 +57,7 @@ struct ncs_moving_view {
 	 * the communicator has more, the time in which the seen ones waited for
 	 * the others counts, and bandwidth is a lower bound. */
 	size_t ranks;
-	unsigned timing; /* enum ncs_timing, of the latest */
+	unsigned timing; /* enum ncs_timing: the best that any has, and then all */
 };
 
 /* Returns the figures of a function (enum ncs_function_id), or of a class of it

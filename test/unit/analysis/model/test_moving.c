@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "analysis/model/communicators.h"
+#include "analysis/model/lateness_state.h"
 #include "analysis/model/moving.h"
 #include "analysis/records/join.h"
 #include "ncclstat/size_class.h"
@@ -384,6 +386,55 @@ static void only_stream_times_tell_a_launch(void **state)
 	assert_int_equal(view_of(*state).timing, NCS_TIMING_PROXY);
 }
 
+static void times_of_a_worse_source_are_left_out(void **state)
+{
+	struct operation operation;
+
+	for (uint64_t i = 1; i < 5; i++) {
+		make(&operation, i * SECOND, MS);
+		operation.joined.end = NCS_MOMENT_LAST_END;
+		for (int k = 0; k < RANKS; k++)
+			operation.parts[k].at_ns[NCS_MOMENT_LAST_END] =
+				i * SECOND + MS;
+		ncs_moving_note(*state, &operation.joined);
+	}
+	assert_int_equal(view_of(*state).timing, NCS_TIMING_PROXY);
+	assert_int_equal(view_of(*state).launches, 4);
+	put(*state, 3 * SECOND, 100 * US);
+	assert_int_equal(view_of(*state).timing, NCS_TIMING_STREAM);
+	assert_int_equal(view_of(*state).launches, 1);
+	assert_int_equal(view_of(*state).moving_ns, 100 * US);
+}
+
+static double latest_bar(const struct ncs_moving *moving)
+{
+	struct ncs_skew_state skew = { .moving = *moving };
+	const struct ncs_communicator communicator = { .skew = &skew };
+	uint64_t count = 0;
+	const struct ncs_recent *recent = ncs_communicator_busbw_recent(
+		&communicator, NCS_FUNCTION_ALL_REDUCE, &count);
+
+	assert_non_null(recent);
+	assert_int_equal(count, moving->updates);
+	return ncs_recent_latest(recent, count);
+}
+
+static void each_update_has_a_bar_of_its_own_launches(void **state)
+{
+	struct ncs_moving *moving = *state;
+
+	ncs_moving_update(moving, SECOND);
+	for (uint64_t i = 0; i < 50; i++)
+		put(moving, SECOND + i * MS, 100 * US);
+	ncs_moving_update(moving, 2 * SECOND);
+	assert_near(latest_bar(moving), 120);
+	put(moving, 2 * SECOND, 200 * US);
+	ncs_moving_update(moving, 3 * SECOND);
+	assert_near(latest_bar(moving), 60);
+	ncs_moving_update(moving, 4 * SECOND);
+	assert_true(latest_bar(moving) < 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -407,6 +458,8 @@ int main(void)
 		TEST(a_launch_of_several_sizes_is_of_no_class),
 		TEST(fewest_ranks_of_any_launch_are_told),
 		TEST(only_stream_times_tell_a_launch),
+		TEST(times_of_a_worse_source_are_left_out),
+		TEST(each_update_has_a_bar_of_its_own_launches),
 	};
 
 	return cmocka_run_group_tests_name("moving", tests, NULL, NULL);
