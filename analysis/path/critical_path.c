@@ -21,6 +21,9 @@
 #include "analysis/path/path_state.h"
 #include "shm/array.h"
 
+/* A scenario's elapsed time is told if at most this share of it is not known. */
+#define UNKNOWN_MOST 0.1
+
 /* The longest time, in ns, that a kernel takes to begin once it can, unless its
  * GPU has other work. */
 #define KERNEL_NS 20000.0
@@ -376,6 +379,24 @@ static void note_overlap(struct ncs_path *path, const struct ncs_joined *joined)
 		path->members[joined->parts[i].owner].rank->overlaps = true;
 }
 
+/* Notes what is not known of an operation. Returns whether its times cannot be
+ * relied on. */
+static bool note_trust(struct ncs_path_trust *trust,
+		       const struct ncs_joined *joined)
+{
+	const struct ncs_part *first = &joined->parts[0];
+	bool is_by_host = joined->arrival == NCS_MOMENT_OPERATION;
+	bool is_unrecorded = joined->is_complete && !joined->is_whole;
+
+	trust->by_host += is_by_host;
+	trust->endless += !joined->end_is_trusted;
+	trust->incomplete += !joined->is_complete;
+	trust->unrecorded += is_unrecorded;
+	trust->to_itself += joined->function == NCS_FUNCTION_SEND_RECV &&
+			    first->peer == first->rank;
+	return is_by_host || !joined->end_is_trusted || !joined->is_whole;
+}
+
 int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 		 bool is_counted, uint32_t step)
 {
@@ -399,10 +420,13 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 	}
 	note_overlap(path, joined);
 	path->report.operations++;
-	path->report.incomplete += !joined->is_complete;
+	pending.operation.is_unknown =
+		note_trust(&path->report.trust, joined);
 	first_ns = ncs_since(path->base_ns, joined->first_end_ns);
 	process_deferred(path, first_ns);
 	find_edits(path, joined, &pending.edits);
+	if (pending.operation.is_unknown)
+		pending.edits.unknown = UINT64_MAX;
 	if (joined->wait_rule == NCS_WAIT_FOR_ALL) {
 		process(path, &pending, NCS_PATH_ROLE_ALONE, joined->parts,
 			part_times_of(path, joined), joined->count);
@@ -434,6 +458,8 @@ int ncs_path_end(struct ncs_path *path)
 		if (scenario && scenario->kind == NCS_WHAT_IF_OVERLAP)
 			sums[k].elapsed_ns =
 				ncs_larger(sums[k].elapsed_ns, busiest_ns);
+		sums[k].is_known = sums[k].unknown_ns <=
+				   UNKNOWN_MOST * sums[k].elapsed_ns;
 	}
 	report->measured_ns = path->last_ns - path->first_ns;
 	report->first_ns = (double)path->base_ns + path->first_ns;

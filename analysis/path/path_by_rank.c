@@ -48,6 +48,7 @@ static inline void find_predecessor(struct ncs_path *path,
 		ncs_path_before_of(latest, entry->arrival_ns);
 	arrival->predecessor = ncs_path_before_of(found, entry->arrival_ns);
 	arrival->is_queued = found && is_behind(entry, found);
+	path->report.trust.queued_parts += arrival->is_queued;
 	if (found && !arrival->is_queued)
 		rank->queued = 0;
 	else if (rank->queued < NCS_PATH_QUEUED_MANY)

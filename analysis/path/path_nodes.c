@@ -331,6 +331,9 @@ static void add_node(struct ncs_path_nodes *nodes, size_t run, uint64_t index)
 		sums->origin_ns = at_ns;
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++) {
 		at_ns += node->gap_ns[i];
+		if (operation_at(nodes, index)->is_unknown &&
+		    operation_at(nodes, index)->is_counted)
+			sums->unknown_ns += ncs_larger(node->gap_ns[i], 0);
 		add_piece(nodes, run, operation_at(nodes, index), node->owner,
 			  i, NULL, at_ns, node->gap_ns[i]);
 	}

@@ -43,6 +43,7 @@ struct ncs_path_operation {
 	uint32_t step;
 	uint8_t function;
 	bool is_counted;
+	bool is_unknown; /* its times are not known */
 };
 
 struct ncs_path_nodes;

@@ -81,7 +81,10 @@ struct ncs_path_sum {
 	double elapsed_ns; /* from the first call to the last end */
 	double cause_ns[NCS_PATH_CAUSE_COUNT];
 	double uncounted_ns; /* on the path, in operations that do not count */
-	double unknown_ns;   /* on the path, in transfers of unknown change */
+	/* On the path, in transfers of unknown change, and in operations whose
+	 * times are not known. */
+	double unknown_ns;
+	bool is_known; /* that is little: the elapsed time can be told */
 	const double (*rank_ns)[NCS_PATH_CAUSE_COUNT]; /* by rank of the job */
 };
 
@@ -104,13 +107,23 @@ struct ncs_path_step {
 	double rank_ns; /* time of the path in that rank */
 };
 
+/* Operations that a pass cannot rely on, by reason. */
+struct ncs_path_trust {
+	uint64_t by_host;     /* arrivals are known by the host's launch only */
+	uint64_t endless;     /* their end is not known */
+	uint64_t incomplete;  /* not all parts are there */
+	uint64_t unrecorded;  /* nor are all ranks of the communicator recorded */
+	uint64_t to_itself;   /* a rank sends to itself */
+	uint64_t queued_parts; /* parts: when they were ready is not known */
+};
+
 /* The result of a pass, which owns all that this points to. */
 struct ncs_path_report {
 	double measured_ns; /* elapsed, as recorded */
 	double first_ns;    /* time of the first call */
 	uint64_t operations;
-	uint64_t incomplete; /* operations without all parts */
 	uint64_t parts;
+	struct ncs_path_trust trust;
 	uint64_t forgotten; /* parts whose predecessor was forgotten */
 	uint64_t breaks;  /* places where the path was cut for lack of memory */
 	size_t sum_count; /* runs: the replay and the scenarios */

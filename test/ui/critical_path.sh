@@ -44,7 +44,7 @@ print(json.load(open(sys.argv[1]))["elapsed_ns"])' "$tmp/out")
 check 'scenarios are answered' run 0 --critical-path=json --what-if=without:3 \
 	--what-if=net:x2 --what-if=producer:0.5@rank=3 "$tmp"/late/*
 check 'all operations of all hosts are joined' \
-	json 'd["operations"] == 300 and d["incomplete"] == 0'
+	json 'd["operations"] == 300 and d["trust"]["incomplete"] == 0'
 check 'the replayed time is the measured time' \
 	json 'abs(d["replayed_ns"] / d["elapsed_ns"] - 1) < 1e-3'
 check 'the causes add up to the whole time' \

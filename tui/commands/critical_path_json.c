@@ -103,7 +103,8 @@ static json_t *scenarios_of(const struct ncs_path_view *view)
 
 		ncs_json_add_text(object, "what_if", sum->scenario->text);
 		put_ns(object, "before_ns", report->sums[0].elapsed_ns);
-		put_ns(object, "after_ns", sum->elapsed_ns);
+		ncs_json_add_signed_if(object, "after_ns", sum->is_known,
+				       llround(sum->elapsed_ns));
 		put_ns(object, "unknown_ns", sum->unknown_ns);
 		put_ns(object, "elsewhere_ns", sum->uncounted_ns);
 		ncs_json_add(object, "causes_ns", causes_of(sum->cause_ns));
@@ -111,6 +112,26 @@ static json_t *scenarios_of(const struct ncs_path_view *view)
 		ncs_json_append(array, object);
 	}
 	return array;
+}
+
+static json_t *trust_of(const struct ncs_path_view *view)
+{
+	const struct ncs_path_report *report = view->report;
+	const struct ncs_path_trust *trust = &report->trust;
+	json_t *object = json_object();
+
+	put_ns(object, "unknown_ns", report->sums[0].unknown_ns);
+	ncs_json_add_number(object, "by_host", trust->by_host);
+	ncs_json_add_number(object, "endless", trust->endless);
+	ncs_json_add_number(object, "incomplete", trust->incomplete);
+	ncs_json_add_number(object, "unrecorded", trust->unrecorded);
+	ncs_json_add_number(object, "to_itself", trust->to_itself);
+	ncs_json_add_number(object, "queued_parts", trust->queued_parts);
+	ncs_json_add_number(object, "again", view->count.join.again);
+	ncs_json_add_number(object, "unidentified",
+			    view->count.join.unidentified);
+	ncs_json_add_number(object, "records_lost", view->count.parts.lost);
+	return object;
 }
 
 void ncs_critical_path_json(FILE *file, const struct ncs_path_view *view)
@@ -121,10 +142,7 @@ void ncs_critical_path_json(FILE *file, const struct ncs_path_view *view)
 	json_t *object = ncs_json_document();
 
 	ncs_json_add_number(object, "operations", report->operations);
-	ncs_json_add_number(object, "incomplete", report->incomplete);
-	ncs_json_add_number(object, "unidentified",
-			    view->count.join.unidentified);
-	ncs_json_add_number(object, "records_lost", view->count.parts.lost);
+	ncs_json_add(object, "trust", trust_of(view));
 	ncs_json_add_number_if(object, "clock_error_ns", error_ns != UINT64_MAX,
 			       error_ns);
 	ncs_json_add_number(object, "forgotten", report->forgotten);

@@ -3,6 +3,7 @@
  * channel and step, and the effects of changes. Must not compute anything of
  * the path. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,33 +32,61 @@ static double percent(double part, double whole)
 	return whole > 0 ? 100 * part / whole : 0;
 }
 
+/* Prints how many there are of what the path cannot rely on, if any. */
+static void print_doubt(FILE *file, uint64_t count, const char *doubt)
+{
+	if (count > 0)
+		fprintf(file, "  %" PRIu64 " %s\n", count, doubt);
+}
+
+/* Prints how far the result can be trusted. */
+static void print_trust(FILE *file, const struct ncs_path_view *view)
+{
+	const struct ncs_path_report *report = view->report;
+	const struct ncs_path_trust *trust = &report->trust;
+	const struct ncs_path_sum *sum = &report->sums[0];
+
+	fprintf(file, "not known: %.1f %% of the path\n",
+		percent(sum->unknown_ns, sum->elapsed_ns));
+	print_doubt(file, trust->by_host,
+		    "operations: only the host's launch, not when the GPU could"
+		    " begin");
+	print_doubt(file, trust->endless, "operations: when they ended");
+	print_doubt(file, trust->incomplete, "operations: not of all ranks");
+	print_doubt(file, trust->unrecorded,
+		    "operations: of ranks of which there is no recording");
+	print_doubt(file, trust->to_itself,
+		    "operations: of a rank with itself, not modelled");
+	print_doubt(file, view->count.join.again,
+		    "parts: of operations that the rank was in already");
+	print_doubt(file, view->count.join.unidentified,
+		    "parts: of no known rank");
+	print_doubt(file, view->count.parts.lost, "records: lost");
+	if (report->sum_count > 1)
+		print_doubt(file, trust->queued_parts,
+			    "parts: when they were ready, as they were queued");
+	if (report->forgotten > 0 || report->breaks > 0)
+		fprintf(file,
+			"not exact: %" PRIu64 " parts had too many before them,"
+			" and the path was cut %" PRIu64 " times\n",
+			report->forgotten, report->breaks);
+}
+
 static void print_head(FILE *file, const struct ncs_path_view *view)
 {
 	const struct ncs_path_report *report = view->report;
-	const struct ncs_join_count *join = &view->count.join;
+	double error = percent(report->sums[0].elapsed_ns - report->measured_ns,
+			       report->measured_ns);
 	uint64_t transfers_ns = view->replay->error_ns;
 	char text[NCS_FORMAT_MAX];
 
-	fprintf(file, "critical path of %" PRIu64 " operations",
-		report->operations);
-	if (report->incomplete > 0)
-		fprintf(file, ", %" PRIu64 " of them not of all ranks",
-			report->incomplete);
-	if (join->unidentified > 0)
-		fprintf(file, "; %" PRIu64 " parts are of no known rank",
-			join->unidentified);
-	if (view->count.parts.lost > 0)
-		fprintf(file, "; %" PRIu64 " records are lost",
-			view->count.parts.lost);
-	fputs("\nelapsed ", file);
 	ncs_format_duration(text, sizeof(text), (uint64_t)report->measured_ns,
 			    0);
-	fputs(text, file);
-	ncs_format_duration(text, sizeof(text),
-			    (uint64_t)report->sums[0].elapsed_ns, 0);
-	fprintf(file, "; replayed without any change %s: error %+.2f %%", text,
-		percent(report->sums[0].elapsed_ns - report->measured_ns,
-			report->measured_ns));
+	fprintf(file,
+		"critical path of %" PRIu64 " operations\nelapsed %s",
+		report->operations, text);
+	if (fabs(error) >= 0.005)
+		fprintf(file, "; replayed without any change %+.2f %%", error);
 	fputc('\n', file);
 	if (ncs_recording_host_count(view->replay->recording) > 1) {
 		if (transfers_ns == UINT64_MAX) {
@@ -73,11 +102,7 @@ static void print_head(FILE *file, const struct ncs_path_view *view)
 				text);
 		}
 	}
-	if (report->forgotten > 0 || report->breaks > 0)
-		fprintf(file,
-			"not exact: %" PRIu64 " parts had too many before them,"
-			" and the path was cut %" PRIu64 " times\n",
-			report->forgotten, report->breaks);
+	print_trust(file, view);
 }
 
 /* Returns the rank with the largest share of a cause's time. */
@@ -250,11 +275,16 @@ static void print_scenarios(FILE *file, const struct ncs_path_view *view)
 
 		print_time(file, before->elapsed_ns);
 		fputc(' ', file);
-		print_time(file, sum->elapsed_ns);
-		fprintf(file, " %7.3f %8.1f%% %s\n",
-			sum->elapsed_ns > 0 ?
-				before->elapsed_ns / sum->elapsed_ns :
-				1,
+		if (sum->is_known) {
+			print_time(file, sum->elapsed_ns);
+			fprintf(file, " %7.3f",
+				sum->elapsed_ns > 0 ? before->elapsed_ns /
+							      sum->elapsed_ns :
+						      1);
+		} else {
+			fprintf(file, "%*s %7s", TIME_COLUMNS, "-", "-");
+		}
+		fprintf(file, " %8.1f%% %s\n",
 			percent(sum->unknown_ns, sum->elapsed_ns),
 			sum->scenario->text);
 		fputs("                                      ", file);
@@ -266,8 +296,10 @@ static void print_scenarios(FILE *file, const struct ncs_path_view *view)
 						sum->elapsed_ns));
 		fputc('\n', file);
 	}
-	fputs("NOT KNOWN: share of the path in transfers that the change"
-	      " concerns, but whose times\ntell too little to say how.\n",
+	fputs("NOT KNOWN: share of the path in operations whose times are not"
+	      " known, and in transfers\nthat the change concerns, but whose"
+	      " times tell too little to say how. If it is more\nthan a tenth,"
+	      " AFTER is not known.\n",
 	      file);
 }
 
