@@ -7,6 +7,48 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+/* --- Few clusters -------------------------------------------------------- */
+
+/* Returns the quantile of Student's t on whose sides 2.5 % lie each, by its
+ * expansion around the normal distribution's; `freedom` is at least 1. */
+static double student_95(double freedom)
+{
+	static const double first[] = { 12.706205, 4.302653 };
+	static const double terms[] = { NCS_ERRORS_95, 2.372269, 2.822494,
+					2.555846, 1.589541 };
+	double t = 0;
+
+	if (freedom < 2.5)
+		return first[freedom > 1.5];
+	for (unsigned i = sizeof(terms) / sizeof(terms[0]); i > 0; i--)
+		t = t / freedom + terms[i - 1];
+	return t;
+}
+
+/* Returns the factor by which an error grows if it is from so many clusters; 0
+ * if they tell none. */
+static double growth(double sampled)
+{
+	return sampled > 1.5 ? student_95(sampled - 1) / NCS_ERRORS_95 : 0;
+}
+
+/* Returns the same for an error around a value of the sample itself. */
+static double growth_around_mean(double sampled)
+{
+	return growth(sampled) *
+	       (sampled > 1.5 ? sqrt(sampled / (sampled - 1)) : 0);
+}
+
+/* Returns the error. A variance is negative only by rounding. */
+static double error_of(double variance, double sampled, double grown)
+{
+	if (sampled < 0.5)
+		return 0;
+	if (grown == 0)
+		return -1;
+	return variance > 0 ? grown * sqrt(variance) : 0;
+}
+
 /* --- Sums --------------------------------------------------------------- */
 
 static void sums_change(struct ncs_sums *sums, double sign, double weight,
@@ -19,6 +61,8 @@ static void sums_change(struct ncs_sums *sums, double sign, double weight,
 	sums->vyy += v * y * y;
 	sums->vyx += v * y * x;
 	sums->vxx += v * x * x;
+	if (weight > 1)
+		sums->sampled += sign;
 }
 
 void ncs_sums_add(struct ncs_sums *sums, double weight, double y, double x)
@@ -31,32 +75,33 @@ void ncs_sums_remove(struct ncs_sums *sums, double weight, double y, double x)
 	sums_change(sums, -1, weight, y, x);
 }
 
-/* Returns the standard error. A variance is negative only by rounding. */
-static double error_of(double variance)
-{
-	return variance > 0 ? sqrt(variance) : 0;
-}
-
 struct ncs_estimate ncs_estimate_total_y(const struct ncs_sums *sums)
 {
-	return (struct ncs_estimate){ sums->wy, error_of(sums->vyy) };
+	return (struct ncs_estimate){ sums->wy,
+				      error_of(sums->vyy, sums->sampled,
+					       growth(sums->sampled)) };
 }
 
 struct ncs_estimate ncs_estimate_total_x(const struct ncs_sums *sums)
 {
-	return (struct ncs_estimate){ sums->wx, error_of(sums->vxx) };
+	return (struct ncs_estimate){ sums->wx,
+				      error_of(sums->vxx, sums->sampled,
+					       growth(sums->sampled)) };
 }
 
 struct ncs_estimate ncs_estimate_ratio(const struct ncs_sums *sums)
 {
-	double ratio, variance;
+	double ratio, variance, error;
 
 	if (!(sums->wx > 0))
 		return (struct ncs_estimate){ -1, -1 };
 	ratio = sums->wy / sums->wx;
 	variance =
 		sums->vyy - 2 * ratio * sums->vyx + ratio * ratio * sums->vxx;
-	return (struct ncs_estimate){ ratio, error_of(variance) / sums->wx };
+	error = error_of(variance, sums->sampled,
+			 growth_around_mean(sums->sampled));
+	return (struct ncs_estimate){ ratio,
+				      error > 0 ? error / sums->wx : error };
 }
 
 /* --- Distributions ------------------------------------------------------ */
@@ -138,6 +183,8 @@ static void distribution_change(struct ncs_distribution *distribution,
 	}
 	distribution->total += sign * weight * all;
 	distribution->total_square += v * all * all;
+	if (weight > 1)
+		distribution->sampled += sign;
 }
 
 int ncs_distribution_add(struct ncs_distribution *distribution, double weight,
@@ -168,9 +215,19 @@ int ncs_distribution_count(struct ncs_distribution *distribution,
 	return 0;
 }
 
+static double share_error(const struct ncs_distribution *distribution,
+			  double variance)
+{
+	double error =
+		error_of(variance, distribution->sampled,
+			 growth_around_mean(distribution->sampled));
+
+	return error > 0 ? error / distribution->total : error;
+}
+
 /* Finds the bucket in which the values reach a fraction of all. Sets *error to
- * the standard error of the share of values up to the end of that bucket, or up
- * to its beginning if that is larger. */
+ * the error of the share of values up to the end of that bucket, or up to its
+ * beginning if that is larger. */
 static unsigned find_bucket(const struct ncs_distribution *distribution,
 			    double fraction, double *error)
 {
@@ -198,9 +255,9 @@ static unsigned find_bucket(const struct ncs_distribution *distribution,
 			   share * share * distribution->total_square;
 		/* A sum of rounded values may just fail to reach it. */
 		if (values >= fraction * total * (1 - 1e-12)) {
-			*error = error_of(variance > before ? variance :
-							      before) /
-				 total;
+			*error = share_error(distribution, variance > before ?
+								   variance :
+								   before);
 			return i;
 		}
 	}
@@ -233,7 +290,7 @@ ncs_estimate_quantile(const struct ncs_distribution *distribution,
 		return quantile;
 	bucket = find_bucket(distribution, fraction, &error);
 	quantile.value = (double)ncs_histogram_middle(bucket);
-	if (error == 0 && !are_enough(distribution, fraction))
+	if (error < 0 || (error == 0 && !are_enough(distribution, fraction)))
 		return quantile;
 	bucket = find_bucket(distribution, fraction - NCS_ERRORS_95 * error,
 			     &ignored);

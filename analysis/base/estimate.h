@@ -16,10 +16,13 @@
 
 #include "ncclstat/histogram.h"
 
-/* Number of standard errors on either side that make an interval of 95 %. */
+/* Number of errors on either side that make an interval of 95 %. */
 #define NCS_ERRORS_95 1.959964
 
-/* A value and its standard error; each is unknown if negative. */
+/* A value and its error, each unknown if negative. The error is the standard
+ * error, widened for few clusters: by Student's t in place of the normal
+ * distribution, and by what the values lose to their own mean. One cluster
+ * tells no error. */
 struct ncs_estimate {
 	double value;
 	double error;
@@ -38,6 +41,7 @@ struct ncs_quantile {
 struct ncs_sums {
 	double wy, wx;        /* sums of w y and w x, w being the weight */
 	double vyy, vyx, vxx; /* sums of squares times w (w - 1) */
+	double sampled;       /* clusters whose weight is not 1 */
 };
 
 /* Adds a cluster. */
@@ -62,6 +66,7 @@ struct ncs_distribution {
 	struct ncs_octave *octaves[NCS_HISTOGRAM_OCTAVES]; /* NULL: no value */
 	double total;
 	double total_square;
+	double sampled; /* clusters whose weight is not 1 */
 };
 
 /* Frees the memory of a distribution, which is then empty. */

@@ -59,26 +59,32 @@ static void unsampled_values_have_no_error(void **state)
 	assert_true(quantile.low <= 100 && quantile.high > 100);
 }
 
-/* Two clusters of weights 2 and 4. */
+/* Two clusters of weights 2 and 4. Student's t with one degree of freedom is
+ * 12.706. */
 static void estimates_equal_the_textbook_formulas(void **state)
 {
 	struct ncs_sums sums = { 0 };
 	double mean = (2 * 10 + 4 * 30) / (2 * 2 + 4 * 3.0);
+	double few = 12.706205 / NCS_ERRORS_95;
 
 	(void)state;
 	ncs_sums_add(&sums, 2, 10, 2);
 	ncs_sums_add(&sums, 4, 30, 3);
 	assert_near(ncs_estimate_total_y(&sums).value, 140);
 	assert_near(ncs_estimate_total_y(&sums).error,
-		    sqrt(2 * 1 * 100 + 4 * 3 * 900));
+		    few * sqrt(2 * 1 * 100 + 4 * 3 * 900));
 	assert_near(ncs_estimate_total_x(&sums).error,
-		    sqrt(2 * 1 * 4 + 4 * 3 * 9));
+		    few * sqrt(2 * 1 * 4 + 4 * 3 * 9));
 	assert_near(ncs_estimate_ratio(&sums).value, mean);
 	assert_near(ncs_estimate_ratio(&sums).error,
-		    sqrt(2 * 1 * pow(10 - mean * 2, 2) +
-			 4 * 3 * pow(30 - mean * 3, 2)) /
+		    few * sqrt(2) *
+			    sqrt(2 * 1 * pow(10 - mean * 2, 2) +
+				 4 * 3 * pow(30 - mean * 3, 2)) /
 			    16);
 	ncs_sums_remove(&sums, 2, 10, 2);
+	assert_true(ncs_estimate_ratio(&sums).value > 0);
+	assert_true(ncs_estimate_ratio(&sums).error < 0);
+	assert_true(ncs_estimate_total_y(&sums).error < 0);
 	ncs_sums_remove(&sums, 4, 30, 3);
 	assert_near(ncs_estimate_total_y(&sums).value, 0);
 	assert_near(ncs_estimate_total_y(&sums).error, 0);
@@ -198,7 +204,8 @@ static void set_quantile(const uint32_t *sorted, size_t count, double fraction,
 	*high = (double)ncs_histogram_low(bucket + 1);
 }
 
-static void make_job(struct estimated_job *job, uint64_t seed)
+/* `slow` is the time of the few operations that differ. */
+static void make_job(struct estimated_job *job, uint64_t seed, double slow_ns)
 {
 	static uint32_t sorted[OPERATIONS * STEPS_MAX];
 	size_t count = 0;
@@ -206,7 +213,8 @@ static void make_job(struct estimated_job *job, uint64_t seed)
 	job->total = 0;
 	for (unsigned i = 0; i < OPERATIONS; i++) {
 		unsigned place = i % PERIOD;
-		double base = place % 32 == 0 ? 60e3 : 10e3 + 100.0 * place;
+		double base = place % 32 == 0 ? slow_ns :
+						    10e3 + 100.0 * place;
 		double own = exp(0.5 * (uniform(&seed) - 0.5));
 
 		job->steps[i] = STEPS + place % (STEPS_MAX - STEPS + 1);
@@ -302,7 +310,7 @@ static struct coverage cover(sampler *is_kept)
 
 	for (unsigned i = 0; i < RUNS; i++) {
 		if (i % (RUNS / JOBS) == 0)
-			make_job(&job, i);
+			make_job(&job, i, 60e3);
 		run(&job, i, is_kept, &coverage);
 	}
 	print_message("of %u: total %u, mean %u, p50 %u (%.1f %% wide),"
@@ -336,6 +344,70 @@ static void intervals_contain_the_truth_in_95_percent(void **state)
 	/* Very wide bounds would contain everything. */
 	assert_true(coverage.p50_width < 0.25);
 	assert_true(coverage.p99_width < 0.5);
+}
+
+/* The first operations of a job, as if it had no others. */
+static double mean_of(const struct estimated_job *job, unsigned operations,
+		      double *total)
+{
+	unsigned steps = 0;
+
+	*total = 0;
+	for (unsigned i = 0; i < operations; i++) {
+		for (unsigned k = 0; k < job->steps[i]; k++)
+			*total += job->ns[i][k];
+		steps += job->steps[i];
+	}
+	return *total / steps;
+}
+
+/* Returns the share of samples with an error whose interval has the truth; of
+ * the sum, and of the mean. */
+static void cover_few(const struct estimated_job *job, unsigned kept,
+		      double *total, double *mean)
+{
+	static struct ncs_distribution distribution;
+	unsigned operations = kept << LEVEL, runs = 0;
+	unsigned totals = 0, means = 0;
+	double truth, true_mean = mean_of(job, operations, &truth);
+
+	for (unsigned number = 0; number < RUNS; number++) {
+		struct ncs_sums sums = { 0 };
+
+		ncs_distribution_release(&distribution);
+		for (unsigned i = 0; i < operations; i++)
+			if (by_hash(number + RUNS * kept, i))
+				take_operation(job, i, &sums, &distribution);
+		if (ncs_estimate_total_y(&sums).error <= 0)
+			continue;
+		runs++;
+		totals += covers(ncs_estimate_total_y(&sums), truth);
+		means += covers(ncs_estimate_ratio(&sums), true_mean);
+	}
+	*total = (double)totals / runs;
+	*mean = (double)means / runs;
+	print_message("%u kept: total %.3f, mean %.3f of %u\n", kept, *total,
+		      *mean, runs);
+}
+
+static void few_operations_have_wider_intervals(void **state)
+{
+	static const unsigned kept[] = { 5, 8, 12, 20, 40 };
+	static struct estimated_job job;
+	double total, mean, totals = 0, means = 0;
+	unsigned count = sizeof(kept) / sizeof(kept[0]);
+
+	(void)state;
+	make_job(&job, 1, 20e3);
+	for (unsigned i = 0; i < count; i++) {
+		cover_few(&job, kept[i], &total, &mean);
+		assert_true(total > 0.925);
+		assert_true(mean > 0.905 && mean < 0.97);
+		totals += total / count;
+		means += mean / count;
+	}
+	assert_true(totals > 0.94);
+	assert_true(means > 0.93);
 }
 
 static void every_32nd_operation_fails_as_a_sample(void **state)
@@ -416,6 +488,7 @@ int main(void)
 		cmocka_unit_test(few_equal_clusters_leave_the_tail_unknown),
 		cmocka_unit_test(quantile_in_the_last_bucket_is_not_certain),
 		cmocka_unit_test(intervals_contain_the_truth_in_95_percent),
+		cmocka_unit_test(few_operations_have_wider_intervals),
 		cmocka_unit_test(every_32nd_operation_fails_as_a_sample),
 		cmocka_unit_test(levels_nest_and_halve),
 		cmocka_unit_test(hash_depends_on_every_part_of_an_ordinal),
