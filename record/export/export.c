@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "record/export/exporter.h"
+#include "record/export/replaced_records.h"
 #include "record/format/cuda_streams.h"
 #include "shm/clock.h"
 
@@ -44,6 +45,7 @@ struct export_run {
 	struct ncs_exporter exporter;
 	struct ncs_export_rank *ranks;
 	struct ncs_cuda_streams *streams; /* by rank */
+	struct ncs_replaced_records replaced;
 	struct ncs_export_result result;
 };
 
@@ -202,7 +204,8 @@ static int take_record(struct export_run *run, const struct ncs_batch *batch,
 					  batch->lane, record, &stream);
 
 	if (error || record->event == NCS_EVENT_STREAM ||
-	    !is_wanted(run, batch->rank, record))
+	    !is_wanted(run, batch->rank, record) ||
+	    ncs_replaced_records_take(&run->replaced, batch->rank, record))
 		return error;
 	run->result.records++;
 	return run->format->record(&run->exporter, batch->rank, batch->lane,
@@ -221,6 +224,38 @@ static int take_batch(struct export_run *run, const struct ncs_batch *batch)
 	for (size_t i = 0; i < batch->count && !error; i++)
 		error = take_record(run, batch, &batch->records[i]);
 	return error;
+}
+
+static int note_replaced_of(struct export_run *run,
+			    const struct ncs_batch *batch)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < batch->count && !error; i++)
+		if (is_wanted(run, batch->rank, &batch->records[i]))
+			error = ncs_replaced_records_note(&run->replaced,
+							  batch->rank,
+							  &batch->records[i]);
+	return error;
+}
+
+/* Goes over all records for those that replace earlier ones. */
+static int note_replaced(struct export_run *run)
+{
+	struct ncs_recording_pass *pass = ncs_recording_pass_open(
+		run->recording, NCS_ALL_RANKS, run->request->from_ns,
+		run->request->until_ns);
+	struct ncs_batch batch;
+	int error = 0, found = 0;
+
+	if (!pass)
+		return -ENOMEM;
+	while (!error && (found = ncs_recording_pass_next(pass, &batch)) > 0)
+		if (is_rank_wanted(run, batch.rank))
+			error = note_replaced_of(run, &batch);
+	ncs_recording_pass_close(pass);
+	ncs_replaced_records_sort(&run->replaced);
+	return error ? error : found;
 }
 
 static int take_records(struct export_run *run)
@@ -268,6 +303,8 @@ int ncs_export(struct ncs_recording *recording,
 	for (size_t i = 0; i < run.exporter.rank_count && !error; i++)
 		if (is_rank_wanted(&run, i))
 			error = take_states(&run, i);
+	if (!error && run.format->has_operations_once)
+		error = note_replaced(&run);
 	if (!error && run.format->record)
 		error = take_records(&run);
 	end_error = run.format->end(&run.exporter);
@@ -275,6 +312,7 @@ int ncs_export(struct ncs_recording *recording,
 		ncs_export_rank_release(&run.ranks[i]);
 		ncs_cuda_streams_release(&run.streams[i]);
 	}
+	ncs_replaced_records_release(&run.replaced);
 	free(run.ranks);
 	free(run.streams);
 	*result = run.result;

@@ -35,7 +35,6 @@ static void put_launch(struct ncs_trace_export *export,
 	};
 
 	if (!(record->flags & NCS_RECORD_ON_STREAM) ||
-	    record->flags & NCS_RECORD_AGAIN ||
 	    record->delta[1] >= record->duration ||
 	    (begin == launches->latest_begin && end == launches->latest_end))
 		return;

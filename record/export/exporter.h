@@ -5,6 +5,7 @@
 #define NCS_RECORD_EXPORT_EXPORTER_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "record/export/export.h"
@@ -23,6 +24,8 @@ struct ncs_exporter {
  * of a rank are passed one after another, and the states of all ranks before
  * the first record. */
 struct ncs_exporter_functions {
+	/* Gets no record of an operation that a later record replaces. */
+	bool has_operations_once;
 	int (*begin)(struct ncs_exporter *exporter);
 	int (*state)(struct ncs_exporter *exporter, size_t rank,
 		     const struct ncs_snapshot *snapshot, bool is_last);

@@ -80,6 +80,7 @@ static int end(struct ncs_exporter *exporter)
 }
 
 const struct ncs_exporter_functions ncs_exporter_perfetto = {
+	.has_operations_once = true,
 	.begin = begin_perfetto,
 	.state = take_state,
 	.record = take_record,
@@ -88,6 +89,7 @@ const struct ncs_exporter_functions ncs_exporter_perfetto = {
 };
 
 const struct ncs_exporter_functions ncs_exporter_chrome = {
+	.has_operations_once = true,
 	.begin = begin_chrome,
 	.state = take_state,
 	.record = take_record,

@@ -56,6 +56,17 @@ def rank_of(line):
     return line["host"], line["pid"], line["communicator_id"], line["rank"]
 
 
+def once(lines):
+    """Leaves out operations that a later line replaces."""
+    last = {}
+    for place, line in enumerate(lines):
+        if line.get("again"):
+            last[rank_of(line), line["operation"]] = place
+    return [line for place, line in enumerate(lines)
+            if line["event"] not in ("coll", "p2p") or last.get(
+                (rank_of(line), line["operation"]), place) == place]
+
+
 def slices(lines):
     """Counts slices, and sums their durations, by category."""
     found = collections.Counter(), collections.Counter()
@@ -97,7 +108,7 @@ def launches(lines):
                     line["start_ns"] + line["first_child_ns"],
                     line["duration_ns"] - line["first_child_ns"])
                    for line in lines
-                   if line.get("on_stream") and not line["again"])
+                   if line.get("on_stream"))
     found = [now for now, before in zip(spans, [None] + spans)
              if before is None or now[:2] != before[:2] or
              now[2] - before[2] > ROUNDING_NS]
@@ -328,7 +339,7 @@ def main():
     lossy = losers(state, "overwritten")
     check_table(table, lines, losers(state, "bad_ptimer"), lossy)
     check_streams(lines, lossy)
-    counters = [check_trace(folder, trace, lines, states(recording))
+    counters = [check_trace(folder, trace, once(lines), states(recording))
                 for trace in traces]
     check("both traces have the same counters",
           [[row["count"] for row in of] for of in counters[1:]],

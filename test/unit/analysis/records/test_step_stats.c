@@ -74,6 +74,15 @@ static void assert_near(double got, double wanted)
 		fail_msg("%.12g, not %.12g", got, wanted);
 }
 
+/* An error grows as Student's t does for so many operations. */
+static void assert_error(double got, double standard, double student)
+{
+	double wanted = standard * student / NCS_ERRORS_95;
+
+	if (fabs(got - wanted) > 1e-5 * wanted)
+		fail_msg("%.12g, not %.12g", got, wanted);
+}
+
 static void waits_make_up_a_step(void **state)
 {
 	struct steps_fixture *fixture = *state;
@@ -164,10 +173,13 @@ static void errors_come_from_sums_over_operations(void **state)
 	assert_int_equal(view->records, 120);
 	assert_near(view->times[0].total.value, 8 * 6 * 210);
 	/* The squares of 1 to 20 sum to 2870. */
-	assert_near(view->times[0].total.error, sqrt(8 * 7 * 36 * 2870.0));
+	assert_error(view->times[0].total.error, sqrt(8 * 7 * 36 * 2870.0),
+		     2.093024);
 	assert_near(view->times[0].mean.value, 10.5);
-	assert_near(view->times[0].mean.error,
-		    sqrt(8 * 7 * 36 * (2870 - 20 * 10.5 * 10.5)) / (8 * 120));
+	assert_error(view->times[0].mean.error,
+		     sqrt(8 * 7 * 36 * (2870 - 20 * 10.5 * 10.5) * 20 / 19) /
+			     (8 * 120),
+		     2.093024);
 }
 
 /* There are far more operations than are kept apart at a time. */
@@ -183,7 +195,8 @@ static void old_operations_make_room(void **state)
 	}
 	assert_int_equal(view->operations, 50000);
 	assert_near(view->times[0].total.value, 2 * 50000 * 100.0);
-	assert_near(view->times[0].total.error, sqrt(2 * 50000 * 1e4));
+	assert_error(view->times[0].total.error, sqrt(2 * 50000 * 1e4),
+		     1.960011);
 	assert_near(view->times[0].mean.error, 0);
 }
 
@@ -198,7 +211,10 @@ static void sampling_level_may_change(void **state)
 	view = take(fixture, 0);
 	assert_int_equal(view->operations, 2);
 	assert_near(view->steps.value, 1 + 16 + 1);
-	assert_near(view->steps.error, sqrt(16 * 15));
+	assert_true(view->steps.error < 0);
+	put(fixture, 4, 3, 100);
+	view = take(fixture, 0);
+	assert_error(view->steps.error, sqrt(2 * 16 * 15), 12.706205);
 }
 
 static void overwritten_records_make_totals_unknown(void **state)
@@ -288,7 +304,7 @@ static void model_adds_up_steps_since_its_first_update(void **state)
 	assert_int_equal(ncs_steps_view(seen->steps, true)->operations, 100);
 	ncs_append_steps(seen, true, text, sizeof(text));
 	assert_string_equal(
-		text, "mean 1.49us +-54ns, p50 1.48us (1.37us to 1.60us), p99"
+		text, "mean 1.49us +-55ns, p50 1.48us (1.37us to 1.60us), p99"
 		      " 1.96us (1.92us to ?), gpu 33.4+-1.2 %, peer 0.0 %,"
 		      " network 66.6+-1.2 %; from 100 operations, 1/16 kept");
 	/* Another process's segment of the same name begins anew. */

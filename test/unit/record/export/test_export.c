@@ -498,6 +498,60 @@ static void names_with_commas_are_quoted(void **state)
 
 /* --- Errors -------------------------------------------------------------- */
 
+/* Two operations, one of which is replaced twice; its last record comes before
+ * the one that it replaces, as it may from another lane. */
+static void write_replaced(const struct recording_fixture *fixture, size_t rank)
+{
+	struct ncs_record records[5];
+
+	for (unsigned i = 0; i < 5; i++)
+		records[i] = (struct ncs_record){
+			.start = RECORDING_BEGUN_NS + i * 1000,
+			.duration = 500 + 100 * i,
+			.event = NCS_EVENT_COLL,
+			.function = NCS_FUNCTION_ALL_REDUCE,
+			.flags = i == 1 || i == 2 ? NCS_RECORD_AGAIN : 0,
+			.operation = i == 4 ? 8 : 7,
+			.position = i,
+			.number = i == 4 ? 2 : 1,
+		};
+	records[4].event = NCS_EVENT_PROXY_OP; /* none that is replaced */
+	records[4].operation = 7;
+	records[0].operation = 8;
+	assert_int_equal(ncs_recording_writer_records(
+				 fixture->writer, rank, 1, records, 5, 0, 0,
+				 RECORDING_BEGUN_NS + SECOND),
+			 0);
+}
+
+static void replaced_operations_are_in_a_trace_once(void **state)
+{
+	static const uint64_t records[] = {
+		[NCS_EXPORT_PERFETTO] = 3,
+		[NCS_EXPORT_CHROME] = 3,
+		[NCS_EXPORT_NDJSON] = 5,
+	};
+	struct recording_fixture *fixture = *state;
+	struct exported_text exported;
+
+	write_replaced(fixture, begin(fixture));
+	recording_fixture_end(fixture);
+	for (int i = 0; i < NCS_EXPORT_COUNT; i++) {
+		struct ncs_export_request request = all_as(i);
+
+		if (i == NCS_EXPORT_CSV)
+			continue;
+		export(fixture, &request, &exported);
+		assert_int_equal(exported.result.records, records[i]);
+		if (i == NCS_EXPORT_CHROME) {
+			assert_non_null(strstr(exported.text, "\"dur\":0.700"));
+			assert_null(strstr(exported.text, "\"dur\":0.600"));
+			assert_null(strstr(exported.text, "\"dur\":0.800"));
+		}
+		free(exported.text);
+	}
+}
+
 static void full_disk_is_an_error_in_every_format(void **state)
 {
 	struct recording_fixture *fixture = *state;
@@ -541,6 +595,7 @@ int main(void)
 		TEST(removed_rank_is_in_the_table),
 		TEST(names_are_never_formulas),
 		TEST(names_with_commas_are_quoted),
+		TEST(replaced_operations_are_in_a_trace_once),
 		TEST(full_disk_is_an_error_in_every_format),
 	};
 #undef TEST

@@ -315,7 +315,6 @@ static void each_launch_lies_on_its_stream_once(void **state)
 	const struct decoded_event *event, *operation;
 	const struct decoded_trace *trace;
 	struct exported_trace *exported = *state;
-	struct ncs_record again = launched(4, 900, 3000);
 	size_t at = 0, operations_at = 0;
 
 	put_on(exported, 0, stream, launched(1, 500, 1000));
@@ -324,8 +323,6 @@ static void each_launch_lies_on_its_stream_once(void **state)
 	put_on(exported, 0, stream, launched(4, 900, 3000));
 	put_on(exported, 0, stream, collective(5, 5));
 	put_on(exported, 0, 0, launched(6, 100, 4000));
-	again.flags |= NCS_RECORD_AGAIN;
-	put_on(exported, 0, stream, again);
 	trace = finish(exported);
 	assert_int_equal(decoded_count(trace, "launch"), 4);
 	for (unsigned i = 0; i < 3; i++) {

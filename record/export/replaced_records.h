@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The records of operations that a later record replaces (NCS_RECORD_AGAIN): a
+ * trace cannot take back what it has written, so that it must know them
+ * beforehand. Must do no I/O.
+ */
+#ifndef NCS_RECORD_EXPORT_REPLACED_RECORDS_H
+#define NCS_RECORD_EXPORT_REPLACED_RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ncclstat/record.h"
+
+/* Start with {0}. */
+struct ncs_replaced_records {
+	struct ncs_replaced *all; /* one for each operation, once sorted */
+	size_t count, capacity;
+};
+
+/* Frees the memory. */
+void ncs_replaced_records_release(struct ncs_replaced_records *replaced);
+
+/* First pass: takes any record. Returns 0 or -ENOMEM. */
+int ncs_replaced_records_note(struct ncs_replaced_records *replaced,
+			      size_t rank, const struct ncs_record *record);
+
+/* Ends the first pass. */
+void ncs_replaced_records_sort(struct ncs_replaced_records *replaced);
+
+/* Second pass: takes each of the same records once. Returns true if another
+ * record of the same operation replaces it. */
+bool ncs_replaced_records_take(struct ncs_replaced_records *replaced,
+			       size_t rank, const struct ncs_record *record);
+
+#endif
