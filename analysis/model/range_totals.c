@@ -21,7 +21,6 @@ static void add(struct ncs_range_sum *to, const struct ncs_range_sum *from)
 	for (size_t i = 0; i < NCS_TIMING_COUNT; i++) {
 		to->timed[i] += from->timed[i];
 		to->time_ns[i] += from->time_ns[i];
-		to->timed_bytes[i] += from->timed_bytes[i];
 	}
 	for (size_t i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
 		to->channel_time_ns[i] += from->channel_time_ns[i];
@@ -48,7 +47,6 @@ static struct ncs_range_sum own(const struct ncs_range_view *range)
 	for (size_t i = 0; i < NCS_TIMING_COUNT; i++) {
 		sum.timed[i] = range->timed[i];
 		sum.time_ns[i] = range->time_ns[i];
-		sum.timed_bytes[i] = range->timed_bytes[i];
 	}
 	for (size_t i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
 		sum.channel_time_ns[i] = range->channel_time_ns[i];
@@ -190,16 +188,6 @@ uint64_t ncs_range_percentile(const struct ncs_snapshot *snapshot,
 			histogram[ncs_range_bucket_middle(k)] += buckets[k];
 	}
 	return ncs_percentile(histogram, fraction);
-}
-
-double ncs_range_bandwidth(const struct ncs_range_sum *sum)
-{
-	unsigned timing = ncs_range_timing(sum);
-
-	if (timing == NCS_TIMING_COUNT || sum->size_unknown > 0)
-		return -1;
-	return ncs_algorithm_bandwidth(sum->timed_bytes[timing],
-				       sum->time_ns[timing]);
 }
 
 double ncs_range_busy_bandwidth(const struct ncs_range_sum *sum)

@@ -26,7 +26,6 @@ struct ncs_range_sum {
 	uint64_t with_children_bytes;
 	uint64_t timed[NCS_TIMING_COUNT];
 	uint64_t time_ns[NCS_TIMING_COUNT];
-	uint64_t timed_bytes[NCS_TIMING_COUNT];
 	uint64_t channel_time_ns[NCS_CHANNEL_STATE_COUNT];
 	struct ncs_gpu_time gpu; /* busy_ns is the range's own: not a sum */
 };
@@ -52,10 +51,8 @@ unsigned ncs_range_timing(const struct ncs_range_sum *sum);
 uint64_t ncs_range_percentile(const struct ncs_snapshot *snapshot,
 			      const struct ncs_range_sum *sum, double fraction);
 
-/* Return bytes over time in GB/s; negative if it is not known. Time is the sum
- * of the operations' times, or the time in which any of them made progress,
- * which is less if several run at once. */
-double ncs_range_bandwidth(const struct ncs_range_sum *sum);
+/* Returns bytes in GB/s over the time in which any operation made progress or
+ * waited for a peer; negative if it is not known. */
 double ncs_range_busy_bandwidth(const struct ncs_range_sum *sum);
 
 /* Returns the state in which its channels spent most of their time, and the

@@ -94,7 +94,6 @@ NCS_GETTER(class_timing);
 NCS_GETTER(range_name);
 NCS_GETTER(range_time);
 NCS_GETTER(range_busy);
-NCS_GETTER(range_algbw);
 NCS_GETTER(range_busybw);
 NCS_GETTER(range_wait);
 NCS_GETTER(range_wait_share);

@@ -198,12 +198,6 @@ NCS_GETTER(range_busy)
 			      sum_of(row)->range->busy_ns);
 }
 
-NCS_GETTER(range_algbw)
-{
-	ncs_value_set_real(value, NCS_VALUE_REAL,
-			   ncs_range_bandwidth(sum_of(row)));
-}
-
 NCS_GETTER(range_busybw)
 {
 	ncs_value_set_real(value, NCS_VALUE_REAL,

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "analysis/base/busbw.h"
 #include "analysis/model/model.h"
 #include "analysis/base/value_names.h"
 
@@ -12,8 +11,7 @@
 enum {
 	IN_FLIGHT,
 	BYTES,
-	SHARES = BYTES + 2,
-	BUSBW = SHARES + NCS_CHANNEL_STATE_COUNT
+	SHARES = BYTES + 2
 };
 
 static void add_channels(struct ncs_counter_sums *sums,
@@ -39,18 +37,6 @@ static struct ncs_counter_sums sums_of(const struct ncs_snapshot *snapshot)
 {
 	struct ncs_counter_sums sums = { .taken_ns = snapshot->taken_ns };
 
-	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		const struct ncs_function_view *function =
-			&snapshot->functions[i];
-		unsigned timing = ncs_function_timing(function);
-
-		sums.functions[i].timing = timing;
-		if (timing == NCS_TIMING_COUNT)
-			continue;
-		sums.functions[i].bytes = function->timed_bytes[timing];
-		sums.functions[i].time_ns = function->time_ns[timing];
-		sums.functions[i].size_unknown = function->size_unknown;
-	}
 	add_channels(&sums, snapshot);
 	return sums;
 }
@@ -65,43 +51,6 @@ static void count(const struct ncs_export_counters *counters,
 		*track = ncs_trace_counter(writer, counters->parent, name, unit,
 					   counters->place + place);
 	ncs_trace_count(writer, *track, at_ns, value);
-}
-
-/* Whether a better source of times has come: times of two sources cannot be
- * compared. */
-static bool has_changed(unsigned before, unsigned now)
-{
-	return before != NCS_TIMING_COUNT && before != now;
-}
-
-static void count_busbw(struct ncs_export_counters *counters,
-			struct ncs_trace_writer *writer,
-			const struct ncs_snapshot *snapshot,
-			const struct ncs_counter_sums *now)
-{
-	const struct ncs_identity *identity = &snapshot->identity;
-	const struct ncs_counter_sums *before = &counters->before;
-	int nranks = identity->known & NCS_KNOWN_NRANKS ? identity->nranks : 0;
-
-	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		uint64_t time_ns = now->functions[i].time_ns -
-				   before->functions[i].time_ns;
-		uint64_t bytes =
-			now->functions[i].bytes - before->functions[i].bytes;
-		double bandwidth = ncs_algorithm_bandwidth(bytes, time_ns);
-		double factor = ncs_bus_factor(i, nranks);
-		char name[64];
-
-		if (bandwidth < 0 || factor < 0 ||
-		    has_changed(before->functions[i].timing,
-				now->functions[i].timing) ||
-		    now->functions[i].size_unknown !=
-			    before->functions[i].size_unknown)
-			continue;
-		snprintf(name, sizeof(name), "busbw %s", ncs_function_name(i));
-		count(counters, writer, &counters->busbw[i], name, "GB/s",
-		      BUSBW + i, before->taken_ns, bandwidth * factor);
-	}
 }
 
 static void count_bytes(struct ncs_export_counters *counters,
@@ -156,7 +105,6 @@ void ncs_export_counters_take(struct ncs_export_counters *counters,
 	      (double)snapshot->operation_count);
 	if (counters->before.taken_ns != 0 &&
 	    now.taken_ns > counters->before.taken_ns) {
-		count_busbw(counters, writer, snapshot, &now);
 		count_bytes(counters, writer, &now);
 		count_shares(counters, writer, &now);
 	}

@@ -9,12 +9,6 @@
 /* Sums of a state's counters. */
 struct ncs_counter_sums {
 	uint64_t taken_ns; /* 0 if there was no state yet */
-	struct {
-		unsigned timing; /* source of the next two */
-		uint64_t bytes;
-		uint64_t time_ns;
-		uint64_t size_unknown;
-	} functions[NCS_FUNCTION_COUNT];
 	uint64_t bytes[2]; /* received, sent */
 	bool bytes_known[2];
 	uint64_t state_ns[NCS_CHANNEL_STATE_COUNT];
@@ -27,7 +21,6 @@ struct ncs_export_counters {
 	uint32_t place;  /* place of the first counter's track */
 	struct ncs_counter_sums before;
 	/* Tracks of the counters; 0 until there is a value. */
-	uint32_t busbw[NCS_FUNCTION_COUNT];
 	uint32_t in_flight;
 	uint32_t bytes[2];
 	uint32_t shares[NCS_CHANNEL_STATE_COUNT];

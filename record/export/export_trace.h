@@ -14,7 +14,7 @@
  *         recv <- PEER
  *         … operations       the channel's share of operations
  *         kernel
- *       busbw … counters     from the states
+ *       sent … counters      from the states
  *
  * Callers that show more (a critical path, a what-if timeline) write it to the
  * same trace_writer.h, on tracks of their own. Not thread-safe.

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Exports a table of each rank's operations by size, with the columns of
- * nccl-tests. The table is made from the counters in the states, which sampling
+/* Exports a table of each rank's operations by size. The table is made from the counters in the states, which sampling
  * and lost records do not affect. RFC 4180; unknown cells are empty. */
 #include <errno.h>
 #include <inttypes.h>
@@ -8,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/busbw.h"
 #include "analysis/base/class_names.h"
 #include "analysis/base/percentile.h"
 #include "analysis/model/class_stats.h"
@@ -208,16 +206,9 @@ static void take_away(struct ncs_class_times *times, uint64_t *histogram,
 		histogram[before->first + i] -= buckets[before->place + i];
 }
 
-static void set_times(struct csv_row *row, const struct ncs_snapshot *snapshot,
-		      const struct ncs_class_view *view,
-		      const struct ncs_class_times *times,
+static void set_times(struct csv_row *row, const struct ncs_class_times *times,
 		      const uint64_t *histogram, bool bytes_known)
 {
-	const struct ncs_identity *identity = &snapshot->identity;
-	int nranks = identity->known & NCS_KNOWN_NRANKS ? identity->nranks : 0;
-	double bandwidth =
-		ncs_algorithm_bandwidth(times->bytes, times->time_ns);
-	double factor = ncs_bus_factor(view->function, nranks);
 	static const struct {
 		enum column column;
 		double fraction;
@@ -237,14 +228,9 @@ static void set_times(struct csv_row *row, const struct ncs_snapshot *snapshot,
 	}
 	if (times->longest_ns > 0)
 		set_us(row, COLUMN_LONGEST, (double)times->longest_ns);
-	if (!bytes_known)
-		return;
-	set(row, COLUMN_BYTES, "%.0f",
-	    (double)times->bytes / (double)times->timed);
-	if (bandwidth >= 0)
-		set(row, COLUMN_ALGBW, "%.6g", bandwidth);
-	if (bandwidth >= 0 && factor >= 0)
-		set(row, COLUMN_BUSBW, "%.6g", bandwidth * factor);
+	if (bytes_known)
+		set(row, COLUMN_BYTES, "%.0f",
+		    (double)times->bytes / (double)times->timed);
 }
 
 static bool bytes_known(const struct ncs_snapshot *snapshot,
@@ -286,8 +272,7 @@ static void put_class(const struct ncs_exporter *exporter, size_t rank,
 	set(&row, COLUMN_TIMED, "%" PRIu64, times.timed);
 	if (times.timed > 0) {
 		set(&row, COLUMN_TIMING, "%s", ncs_timing_name(timing));
-		set_times(&row, snapshot, view, &times, histogram,
-			  bytes_known(snapshot, view));
+		set_times(&row, &times, histogram, bytes_known(snapshot, view));
 	}
 	write_row(exporter->request->file, &row);
 }

@@ -277,7 +277,6 @@ static json_t *range_of(const struct ncs_snapshot *snapshot,
 	ncs_json_add_number(object, "timed",
 			    timing < NCS_TIMING_COUNT ? sum->timed[timing] : 0);
 	ncs_json_add(object, "time_us", range_times_of(snapshot, sum));
-	ncs_json_add_real(object, "algbw_gbs", ncs_range_bandwidth(sum));
 	ncs_json_add_real(object, "busy_algbw_gbs",
 			  ncs_range_busy_bandwidth(sum));
 	ncs_json_add(object, "time_ns",

@@ -554,54 +554,6 @@ static void kernel_slice_follows_the_gpu_clock(void **state)
 	assert_null(decoded_argument(event, "gpu_error_ns"));
 }
 
-static void set_times(struct ncs_snapshot *snapshot, enum ncs_timing timing,
-		      uint64_t bytes, uint64_t time_ns)
-{
-	struct ncs_function_view *function =
-		&snapshot->functions[NCS_FUNCTION_BROADCAST];
-
-	function->timed[timing]++;
-	function->timed_bytes[timing] = bytes;
-	function->time_ns[timing] = time_ns;
-	snapshot->taken_ns += 1000;
-}
-
-/* Times from the stream come after some from the proxy. */
-static void bandwidth_is_not_computed_across_sources_of_times(void **state)
-{
-	struct exported_trace *exported = *state;
-	struct ncs_snapshot snapshot = {
-		.taken_ns = BASE_NS,
-		.identity.known = NCS_KNOWN_RANK,
-	};
-	const struct decoded_trace *trace;
-	unsigned count = 0;
-
-	for (unsigned i = 0; i < 4; i++) {
-		if (i < 2)
-			set_times(&snapshot, NCS_TIMING_PROXY, 4000 * i,
-				  1000 * i);
-		else
-			set_times(&snapshot, NCS_TIMING_STREAM, 14000 * (i - 1),
-				  2000 * (i - 1));
-		ncs_trace_export_state(exported->trace, 0, &snapshot);
-	}
-	trace = finish(exported);
-	for (size_t i = 0; i < trace->event_count; i++) {
-		const struct decoded_event *event = &trace->events[i];
-		const struct decoded_track *track =
-			decoded_track(trace, event->track);
-
-		if (strcmp(track->name, "busbw Broadcast") != 0)
-			continue;
-		assert_int_equal(event->at_ns,
-				 BASE_NS + (count == 0 ? 1000 : 3000));
-		assert_true(event->value == (count == 0 ? 4 : 7));
-		count++;
-	}
-	assert_int_equal(count, 2);
-}
-
 static void calls_marks_and_ranges_are_in_the_trace(void **state)
 {
 	struct exported_trace *exported = *state;
@@ -742,7 +694,6 @@ int main(void)
 		TEST(lost_records_end_matching_by_count),
 		TEST(repeated_graph_launches_have_arrows_of_their_own),
 		TEST(kernel_slice_follows_the_gpu_clock),
-		TEST(bandwidth_is_not_computed_across_sources_of_times),
 		TEST(calls_marks_and_ranges_are_in_the_trace),
 		TEST(children_without_an_operation_are_exported),
 		TEST(any_record_content_is_exported_safely),

@@ -218,7 +218,7 @@ static void json_objects_have_exactly_the_keys_of_the_schema(void **state)
 		    "min p50 p90 p95 p99 max");
 	assert_keys(at(sample, "ranks.0.ranges.0"),
 		    "range parent depth name calls ops bytes own_calls own_ops"
-		    " busy busy_us timing timed time_us algbw_gbs"
+		    " busy busy_us timing timed time_us"
 		    " busy_algbw_gbs time_ns gpu");
 	assert_keys(at(sample, "ranks.0.ranges.0.gpu"),
 		    "compute_kernels compute_ns compute_busy_ns"
