@@ -35,6 +35,7 @@ const struct gen_options gen_usual = {
 struct generated_process {
 	double ends_ns[AHEAD_MAX]; /* a ring of the latest ends */
 	uint64_t count;
+	double call_ns, ready_ns; /* of the latest bucket */
 };
 
 struct gen_job {
@@ -130,15 +131,52 @@ static void arrive(struct gen_job *job, unsigned rank, struct ncs_part *part)
 	job->first_ns = fmin(job->first_ns, call_ns);
 }
 
+/* Computes when a rank arrives at a bucket of a training's step. */
+static void arrive_in_step(struct gen_job *job, unsigned rank,
+			   struct ncs_part *part)
+{
+	const struct gen_options *options = &job->options;
+	struct generated_process *process = &job->processes[rank];
+	bool is_late = (int)rank == options->straggler;
+	double host_ns = jittered(job, options->host_ns, rank, HOST);
+	double work_ns = jittered(job, options->producer_ns, rank, WORK);
+	double begin_ns, free_ns = 0;
+
+	if (process->count > 0)
+		free_ns = process->ends_ns[(process->count - 1) % AHEAD_MAX];
+	if ((job->made - 1) % options->buckets == 0) {
+		process->call_ns = free_ns + host_ns +
+				   (is_late ? options->late_host_ns : 0);
+		process->ready_ns = process->call_ns + work_ns * 4 +
+				    (is_late ? options->late_gpu_ns : 0);
+	} else {
+		process->call_ns += host_ns / 10;
+		process->ready_ns += work_ns;
+	}
+	begin_ns = process->call_ns +
+		   jittered(job, options->launch_ns, rank, LAUNCH);
+	set(part, NCS_MOMENT_CALL, process->call_ns);
+	set(part, NCS_MOMENT_OPERATION, begin_ns);
+	set(part, NCS_MOMENT_KERNEL,
+	    fmax(fmax(begin_ns, process->ready_ns), free_ns) +
+		    options->kernel_ns);
+	job->first_ns = fmin(job->first_ns, process->call_ns);
+}
+
 static void end(struct gen_job *job, unsigned rank, struct ncs_part *part,
 		double end_ns)
 {
+	const struct gen_options *options = &job->options;
 	struct generated_process *process = &job->processes[rank];
 
 	set(part, NCS_MOMENT_LAST_END, end_ns);
 	process->ends_ns[process->count++ % AHEAD_MAX] =
 		at(part, NCS_MOMENT_LAST_END);
-	job->last_ns = fmax(job->last_ns, end_ns);
+	set(part, NCS_MOMENT_LAST_END, end_ns + options->tail_ns);
+	if (options->early_stops)
+		set(part, NCS_MOMENT_KERNEL_END,
+		    at(part, NCS_MOMENT_KERNEL) + 1000 * (1.0 + rank));
+	job->last_ns = fmax(job->last_ns, end_ns + options->tail_ns);
 }
 
 static double transfer_ns(const struct gen_job *job, unsigned ranks,
@@ -204,7 +242,10 @@ static void make(struct gen_job *job, unsigned kind, unsigned first,
 			.number = joined->number,
 			.bytes = UINT64_C(1) << size,
 		};
-		arrive(job, rank, part);
+		if (options->buckets > 0)
+			arrive_in_step(job, rank, part);
+		else
+			arrive(job, rank, part);
 		ready_ns = fmax(ready_ns, at(part, NCS_MOMENT_KERNEL));
 	}
 	took_ns = transfer_ns(job, count, algorithm, UINT64_C(1) << size,

@@ -6,7 +6,14 @@
  *
  * All ranks run one program: operations of all ranks, of groups, and, if asked
  * for, from each rank to the next. A call is made when the operation `ahead`
- * places before it has ended. Everything is a function of the options.
+ * places before it has ended.
+ *
+ * With `buckets`, it is a training with so many operations of all ranks a step:
+ * the host waits for the end of a step, then calls all operations of the next
+ * one without waiting, while the GPU computes; that goes on while an operation
+ * waits for other ranks. Operations follow one another on their stream.
+ *
+ * Everything is a function of the options.
  */
 #ifndef NCS_TEST_UNIT_SUPPORT_GENERATED_JOB_H
 #define NCS_TEST_UNIT_SUPPORT_GENERATED_JOB_H
@@ -25,6 +32,11 @@ struct gen_options {
 	double jitter; /* each of them is up to this many times longer */
 	int straggler; /* rank, or -1 if none */
 	double straggler_factor; /* for its producer and host times */
+	unsigned buckets;        /* operations of a step; 0: no training */
+	/* The straggler's host or GPU is so much later at each step. */
+	double late_host_ns, late_gpu_ns;
+	double tail_ns;   /* from an end until the last proxy operation's */
+	bool early_stops; /* kernels' channels stop long before they end */
 	double alpha_ns;         /* for each step */
 	double beta_ns;          /* for each byte */
 	double beta_inter_node;  /* factor of beta_ns between hosts */

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "analysis/path/critical_path.h"
+#include "test/unit/analysis/path/delayed_parts.h"
 #include "test/unit/support/generated_job.h"
 
 #define START_NS UINT64_C(1000000000)
@@ -1065,6 +1066,252 @@ static void prediction_matches_job_with_change_made(void **state)
 	}
 }
 
+/* --- A late rank, as the join puts its records together ------------------- */
+
+static void add_to_join(struct ncs_join *join, const struct ncs_joined *joined)
+{
+	for (size_t i = 0; i < joined->count; i++)
+		assert_int_equal(ncs_join_add(join, &joined->parts[i]), 0);
+}
+
+/* Replaces the operations by what the join makes of their parts. */
+static void join_again(struct recorded_job *recorded, unsigned ranks)
+{
+	struct ncs_join *join = ncs_join_new(0);
+	const struct ncs_joined *joined;
+	size_t count = 0;
+
+	assert_non_null(join);
+	for (unsigned i = 0; i < ranks; i++)
+		assert_int_equal(
+			ncs_join_expect(join,
+					recorded->joined[0].parts[0].comm_id,
+					(int32_t)i),
+			0);
+	for (size_t i = 0; i < recorded->count; i++)
+		add_to_join(join, &recorded->joined[i]);
+	ncs_join_advance(join, UINT64_MAX);
+	while ((joined = ncs_join_next(join))) {
+		const struct ncs_part *before = recorded->joined[count].parts;
+
+		assert_true(count < recorded->count);
+		assert_int_equal(joined->number, before->number);
+		recorded->joined[count] = *joined;
+		recorded->joined[count].part_times = NULL;
+		recorded->joined[count++].parts = before;
+	}
+	assert_int_equal(count, recorded->count);
+	ncs_join_free(join);
+}
+
+struct late_rank {
+	unsigned ranks;
+	double late_host_ns, late_gpu_ns;
+	double tail_ns;
+	bool early_stops;
+	unsigned cause; /* enum ncs_path_cause */
+};
+
+static const struct late_rank late_ranks[] = {
+	{ 2, 20e6, 0, 0, false, NCS_PATH_HOST },
+	{ 2, 0, 20e6, 0, false, NCS_PATH_PRODUCER },
+	{ 8, 20e6, 0, 200e3, false, NCS_PATH_HOST },
+	{ 8, 0, 20e6, 200e3, true, NCS_PATH_PRODUCER },
+	{ 8, 15e6, 0, 0, true, NCS_PATH_HOST },
+	{ 64, 0, 12e6, 0, true, NCS_PATH_PRODUCER },
+};
+
+/* The others wait in the first bucket of each step, while their work for the
+ * next ones goes on. */
+static void a_late_rank_is_taken_out_of_a_training(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(late_ranks) / sizeof(late_ranks[0]);
+	     i++) {
+		const struct late_rank *late = &late_ranks[i];
+		struct gen_options options = gen_usual;
+		struct recorded_job before, after;
+		struct ncs_path_report report;
+		struct ncs_path_sum sum;
+		double saved_ns, cause_ns;
+
+		options.ranks = late->ranks;
+		options.operations = 160;
+		options.buckets = 8;
+		options.producer_ns = 2e6;
+		options.host_ns = 1e6;
+		options.tail_ns = late->tail_ns;
+		options.early_stops = late->early_stops;
+		options.straggler = 1;
+		record(&after, &options);
+		options.late_host_ns = late->late_host_ns;
+		options.late_gpu_ns = late->late_gpu_ns;
+		record(&before, &options);
+		join_again(&before, late->ranks);
+		saved_ns = before.elapsed_ns - after.elapsed_ns;
+		cause_ns = -run_pass(&before, &options, "without:1", &report)
+				    .cause_ns[late->cause];
+		sum = run_pass(&before, &options, NULL, &report);
+		cause_ns += sum.cause_ns[late->cause];
+		if (fabs(cause_ns / saved_ns - 1) > 0.1)
+			fail_msg("job %zu: %s %f of %f ms", i,
+				 ncs_path_cause_name(late->cause),
+				 cause_ns / 1e6, saved_ns / 1e6);
+		sum = run_pass(&before, &options, "without:1", &report);
+		if (fabs(sum.elapsed_ns / after.elapsed_ns - 1) > 0.05)
+			fail_msg("job %zu: %f ms, not %f", i,
+				 sum.elapsed_ns / 1e6, after.elapsed_ns / 1e6);
+		assert_true(sum.is_known);
+		/* Another rank is not to blame. */
+		sum = run_pass(&before, &options, "without:0", &report);
+		assert_true(sum.elapsed_ns > 0.99 * before.elapsed_ns);
+		release(&before);
+		release(&after);
+	}
+}
+
+/* Makes a recorded job of the parts of a capture. */
+static void read_delayed(const struct delayed_part *parts, size_t count,
+			 struct recorded_job *recorded)
+{
+	struct ncs_join *join = ncs_join_new(0);
+	const struct ncs_joined *joined;
+
+	assert_non_null(join);
+	*recorded = (struct recorded_job){
+		.joined = calloc(count, sizeof(*recorded->joined)),
+		.owners = { { 0, 0 }, { 1, 1 } },
+		.owner_count = 2,
+	};
+	assert_non_null(recorded->joined);
+	for (int32_t i = 0; i < 2; i++)
+		assert_int_equal(ncs_join_expect(join, 1, i), 0);
+	for (size_t i = 0; i < count; i++) {
+		const struct delayed_part *part = &parts[i];
+
+		assert_int_equal(
+			ncs_join_add(
+				join,
+				&(struct ncs_part){
+					.comm_id = 1,
+					.rank = part->rank,
+					.nranks = 2,
+					.owner = (size_t)part->rank,
+					.function = NCS_FUNCTION_ALL_REDUCE,
+					.algorithm = NCS_ALGORITHM_RING,
+					.peer = -1,
+					.number = part->number,
+					.bytes = part->bytes,
+					.stream_error_ns =
+						part->stream_error_ns,
+					.at_ns = {
+						[NCS_MOMENT_CALL] =
+							part->call_ns,
+						[NCS_MOMENT_OPERATION] =
+							part->operation_ns,
+						[NCS_MOMENT_PROXY] =
+							part->proxy_ns,
+						[NCS_MOMENT_STREAM] =
+							part->stream_ns,
+						[NCS_MOMENT_STREAM_END] =
+							part->stream_end_ns,
+						[NCS_MOMENT_LAST_END] =
+							part->last_end_ns,
+					} }),
+			0);
+	}
+	ncs_join_advance(join, UINT64_MAX);
+	while ((joined = ncs_join_next(join))) {
+		struct ncs_part *copies =
+			calloc(joined->count, sizeof(*copies));
+
+		assert_non_null(copies);
+		memcpy(copies, joined->parts,
+		       joined->count * sizeof(*copies));
+		recorded->joined[recorded->count] = *joined;
+		recorded->joined[recorded->count].part_times = NULL;
+		recorded->joined[recorded->count++].parts = copies;
+	}
+	ncs_join_free(join);
+}
+
+static void known_delays_of_a_capture_are_taken_out(void **state)
+{
+	static const struct {
+		const struct delayed_part *parts;
+		size_t count;
+		enum ncs_moment arrival, end;
+	} captures[] = {
+		{ delayed_on_streams,
+		  sizeof(delayed_on_streams) / sizeof(delayed_on_streams[0]),
+		  NCS_MOMENT_STREAM, NCS_MOMENT_STREAM_END },
+		{ delayed_in_proxies,
+		  sizeof(delayed_in_proxies) / sizeof(delayed_in_proxies[0]),
+		  NCS_MOMENT_PROXY, NCS_MOMENT_LAST_END },
+	};
+	struct gen_options options = { .ranks = 2 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(captures) / sizeof(captures[0]); i++) {
+		struct ncs_path_report report;
+		struct recorded_job recorded;
+		struct ncs_path_sum before, after;
+		double saved_ns;
+
+		read_delayed(captures[i].parts, captures[i].count, &recorded);
+		assert_int_equal(recorded.count, 8);
+		assert_int_equal(recorded.joined[4].arrival,
+				 captures[i].arrival);
+		assert_int_equal(recorded.joined[4].end, captures[i].end);
+		after = run_pass(&recorded, &options, "without:1", &report);
+		before = run_pass(&recorded, &options, NULL, &report);
+		saved_ns = before.elapsed_ns - after.elapsed_ns;
+		/* Rank 0's kernels began 2 ms after their launch, and were last
+		 * before the delay was put in: that much it does not cost. */
+		if (fabs(saved_ns / (double)DELAYS_NS - 1) > 0.07)
+			fail_msg("capture %zu: %f ms", i, saved_ns / 1e6);
+		assert_true(fabs(before.cause_ns[NCS_PATH_HOST] /
+					 (double)DELAYS_NS -
+				 1) < 0.1);
+		after = run_pass(&recorded, &options, "without:0", &report);
+		assert_true(before.elapsed_ns - after.elapsed_ns <
+			    0.1 * (double)DELAYS_NS);
+		release(&recorded);
+	}
+}
+
+static void what_is_not_known_is_told(void **state)
+{
+	struct gen_options options = gen_usual;
+	struct ncs_path_report report;
+	struct recorded_job recorded;
+	struct ncs_path_sum sum;
+
+	(void)state;
+	options.operations = 100;
+	record(&recorded, &options);
+	for (size_t i = 0; i < 4; i++) {
+		recorded.joined[i].end_is_trusted = false;
+		recorded.joined[10 + i].is_complete = i < 3;
+		recorded.joined[10 + i].is_whole = false;
+	}
+	sum = run_pass(&recorded, &options, "without:1", &report);
+	assert_int_equal(report.trust.by_host, 0);
+	assert_int_equal(report.trust.endless, 4);
+	assert_int_equal(report.trust.unrecorded, 3);
+	assert_int_equal(report.trust.incomplete, 1);
+	assert_true(sum.is_known);
+	assert_true(sum.unknown_ns > 0.01 * sum.elapsed_ns);
+	/* If the host's launches are all there is, nothing is known. */
+	for (size_t i = 0; i < recorded.count; i++)
+		recorded.joined[i].arrival = NCS_MOMENT_OPERATION;
+	sum = run_pass(&recorded, &options, "without:1", &report);
+	assert_int_equal(report.trust.by_host, 100);
+	assert_false(sum.is_known);
+	assert_true(sum.unknown_ns > 0.9 * sum.elapsed_ns);
+	release(&recorded);
+}
+
 int main(void)
 {
 	/* Large allocations come zeroed from mmap(): small jobs use little of
@@ -1074,6 +1321,9 @@ int main(void)
 		cmocka_unit_test(the_pass_finds_the_longest_path),
 		cmocka_unit_test(replay_without_changes_gives_recorded_time),
 		cmocka_unit_test(prediction_matches_job_with_change_made),
+		cmocka_unit_test(a_late_rank_is_taken_out_of_a_training),
+		cmocka_unit_test(known_delays_of_a_capture_are_taken_out),
+		cmocka_unit_test(what_is_not_known_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
