@@ -42,8 +42,9 @@ NCS_GETTER(function_rate)
 
 NCS_GETTER_WITH(function_percentile)
 {
-	ncs_value_set_duration(value, ncs_rank_percentile(row->rank, function_of(row),
-						argument / 100.0));
+	ncs_value_set_duration(value,
+			       ncs_rank_percentile(row->rank, function_of(row),
+						   argument / 100.0));
 }
 
 NCS_GETTER(function_timing)
@@ -233,6 +234,7 @@ NCS_GETTER(range_hidden)
 
 NCS_GETTER_WITH(range_percentile)
 {
-	ncs_value_set_duration(value, ncs_range_percentile(&row->rank->now, sum_of(row),
-						 argument / 100.0));
+	ncs_value_set_duration(value, ncs_range_percentile(&row->rank->now,
+							   sum_of(row),
+							   argument / 100.0));
 }

@@ -8,11 +8,7 @@
 #include "analysis/base/value_names.h"
 
 /* Order of the rank's counters. */
-enum {
-	IN_FLIGHT,
-	BYTES,
-	SHARES = BYTES + 2
-};
+enum { IN_FLIGHT, BYTES, SHARES = BYTES + 2 };
 
 static void add_channels(struct ncs_counter_sums *sums,
 			 const struct ncs_snapshot *snapshot)

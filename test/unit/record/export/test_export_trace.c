@@ -335,8 +335,8 @@ static void each_launch_lies_on_its_stream_once(void **state)
 		assert_int_equal(event->end_ns, event->at_ns + 500);
 		if (i > 0)
 			continue;
-		while ((operation = decoded_next(trace, "coll",
-						 &operations_at)))
+		while ((operation =
+				decoded_next(trace, "coll", &operations_at)))
 			if (operation->correlation == event->correlation)
 				break;
 		assert_non_null(operation);

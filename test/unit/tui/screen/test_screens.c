@@ -673,6 +673,12 @@ static void job_stuck_on_a_stream_matches_pictures(void **state)
 	scripted_init(&job);
 	make_stuck_on_a_stream(&job);
 	scripted_golden("stream-collectives", &job, &usual, "5");
+	/* Bandwidth from before it was stuck is dimmed. */
+	scripted_init(&job);
+	make_stuck_on_a_stream(&job);
+	scripted_all_reduces(&job, 40, SEEN - 45 * SECOND, 2, SECOND / 1000);
+	job.ranks[0].snapshot.functions[NCS_FUNCTION_SEND].operations = 1;
+	scripted_golden("stale-collectives", &job, &wide, "5 End");
 }
 
 /* Opens four ranks that make progress, but wait for rank 2 in each
