@@ -9,6 +9,7 @@
 
 #include "shm/array.h"
 #include "shm/clock.h"
+#include "shm/read/paths.h"
 #include "shm/read/liveness.h"
 #include "shm/read/image.h"
 #include "shm/process.h"
@@ -329,7 +330,11 @@ static void report_waiting(struct ncs_recorder_segments *followed,
 	    ncs_recorder_segments_any(followed))
 		return;
 	followed->has_reported_waiting = true;
-	report(followed, directory, "no segments yet; waiting for a job");
+	report(followed, directory,
+	       ncs_directory_can_have_jobs(directory) ?
+		       "no segments yet; waiting for a job" :
+		       "no segments, and no job publishes any there: it is not"
+		       " on a tmpfs (see NCCLSTAT_DIR)");
 }
 
 int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed)

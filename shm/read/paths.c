@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists the files of segments and control objects by their names; see paths.h.
- * Reads directories and opens no file. */
+ * Reads directories and opens no object. */
 #include "shm/read/paths.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "shm/array.h"
+#include "shm/object.h"
 #include "shm/process.h"
 
 const char *ncs_directory(const char *directory)
@@ -82,4 +85,21 @@ void ncs_paths_release(struct ncs_paths *paths)
 		free(paths->path[i]);
 	free(paths->path);
 	memset(paths, 0, sizeof(*paths));
+}
+
+bool ncs_directory_can_have_jobs(const char *directory)
+{
+	int file = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool can = file < 0 || ncs_object_is_in_memory(file);
+
+	if (file >= 0)
+		close(file);
+	return can;
+}
+
+const char *ncs_directory_clause(const char *directory)
+{
+	return ncs_directory_can_have_jobs(directory) ?
+		       "" :
+		       ", where no job publishes: it is not on a tmpfs";
 }

@@ -2,11 +2,13 @@
 /* Paths of control objects in the directory of the segments.
  *
  * Listing segments is public: ncs_discover(), ncs_directory() and
- * ncs_paths_release() are in ncclstat/reader.h. Names only: no file is opened,
+ * ncs_paths_release() are in ncclstat/reader.h. Names only: no object is opened,
  * and a name says nothing about what the file holds.
  */
 #ifndef NCS_SHM_READ_PATHS_H
 #define NCS_SHM_READ_PATHS_H
+
+#include <stdbool.h>
 
 #include "ncclstat/reader.h"
 
@@ -14,5 +16,14 @@
  * ncs_discover() does for segments. Returns 0 or -errno; on success release
  * the paths with ncs_paths_release(). */
 int ncs_discover_controls(const char *directory, struct ncs_paths *paths);
+
+/* Tells whether jobs can publish in a directory: the plugin does so on a tmpfs
+ * or ramfs only. Also true of a directory that cannot be opened. Files that
+ * were copied elsewhere can be read all the same. */
+bool ncs_directory_can_have_jobs(const char *directory);
+
+/* Returns how a message about an empty directory goes on after its name: a
+ * clause that tells so if no job can publish there, else "". */
+const char *ncs_directory_clause(const char *directory);
 
 #endif

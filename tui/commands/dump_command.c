@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "shm/clock.h"
+#include "shm/read/paths.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/output.h"
 
@@ -53,6 +54,7 @@ void ncs_dump_sleep_until(uint64_t time_ns)
 void ncs_dump_say_nothing(const struct ncs_options *options)
 {
 	const char *directory = ncs_directory(options->directory);
+	const char *clause = ncs_directory_clause(directory);
 
 	if (options->file_count > 0)
 		ncs_complain("no rank was recorded at that time; --list tells"
@@ -60,15 +62,16 @@ void ncs_dump_say_nothing(const struct ncs_options *options)
 	else if (options->pid)
 		ncs_complain(
 			"process %" PRIu32 " is no NCCL job with the"
-			" ncclstat plugin (looked in %s); see ncclstat(1)\n",
-			options->pid, directory);
+			" ncclstat plugin (looked in %s%s); see"
+			" ncclstat(1)\n",
+			options->pid, directory, clause);
 	else
 		ncs_complain(
 			"no NCCL job with the ncclstat plugin is"
-			" running here (looked in %s); start one with"
+			" running here (looked in %s%s); start one with"
 			" NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so,"
 			" see ncclstat(1)\n",
-			directory);
+			directory, clause);
 }
 
 /* The output so far. */

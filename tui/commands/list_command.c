@@ -9,6 +9,7 @@
 #include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
 #include "shm/clock.h"
+#include "shm/read/paths.h"
 #include "tui/commands/list_recording.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
@@ -96,6 +97,7 @@ static size_t print_all(FILE *file, struct ncs_source *source, bool ascii,
 static int list_segments(const struct ncs_options *options,
 			 struct ncs_source *source)
 {
+	const char *directory = ncs_directory(options->directory);
 	struct ncs_output output;
 	int status = NCS_EXIT_OK;
 	size_t count, unreadable = 0;
@@ -110,8 +112,8 @@ static int list_segments(const struct ncs_options *options,
 		return NCS_EXIT_NOTHING;
 	count = print_all(output.file, source, options->ascii, &unreadable);
 	if (count == 0) {
-		ncs_complain("there is no segment in %s",
-			     ncs_directory(options->directory));
+		ncs_complain("there is no segment in %s%s", directory,
+			     ncs_directory_clause(directory));
 		status = NCS_EXIT_NOTHING;
 	} else if (unreadable == count) {
 		status = NCS_EXIT_UNREADABLE;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "shm/read/paths.h"
 #include "tui/term/wrap.h"
 #include "tui/term/keys.h"
 #include "tui/text/finding_text.h"
@@ -157,9 +158,10 @@ static void no_job_text(const struct ncs_screen *screen, char *text,
 			   " the next one.");
 	else
 		ncs_append(text, size,
-			   "No job is to be seen in %s. This view waits for"
+			   "No job is to be seen in %s%s. This view waits for"
 			   " one.",
-			   screen->directory);
+			   screen->directory,
+			   ncs_directory_clause(screen->directory));
 }
 
 static void put_below(struct ncs_rect *rect, enum ncs_role role,

@@ -10,8 +10,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ncclstat/reader.h"
+#include "shm/read/paths.h"
 #include "test/unit/support/segment_fixture.h"
 
 static void touch(struct segment_fixture *fixture, const char *name)
@@ -104,6 +106,17 @@ static void directory_is_argument_or_environment_or_default(void **state)
 	unsetenv("NCCLSTAT_DIR");
 }
 
+static void no_job_publishes_on_a_file_system_of_files(void **state)
+{
+	const struct segment_fixture *fixture = *state;
+
+	assert_true(ncs_directory_can_have_jobs(fixture->directory));
+	assert_string_equal(ncs_directory_clause(fixture->directory), "");
+	assert_false(ncs_directory_can_have_jobs("/proc"));
+	assert_non_null(strstr(ncs_directory_clause("/proc"), "no job"));
+	assert_true(ncs_directory_can_have_jobs("/proc/none"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,6 +124,7 @@ int main(void)
 		SEGMENT_FIXTURE_BARE(all_of_many_segments_are_listed),
 		SEGMENT_FIXTURE_BARE(empty_directory_has_no_segments),
 		SEGMENT_FIXTURE_BARE(unreadable_directory_is_an_error),
+		SEGMENT_FIXTURE_BARE(no_job_publishes_on_a_file_system_of_files),
 		cmocka_unit_test(
 			directory_is_argument_or_environment_or_default),
 	};
