@@ -77,6 +77,16 @@ static void copy_function(struct ncs_function_counters *to,
 	to->last_sequence_number = from->last_sequence_number;
 }
 
+uint64_t ncs_snapshot_lost(const struct ncs_snapshot *snapshot)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < NCS_LOSS_COUNT; i++)
+		if (i != NCS_LOSS_OVERWRITTEN)
+			lost += snapshot->losses[i];
+	return lost;
+}
+
 /* --- Histograms ----------------------------------------------------------- */
 
 static uint64_t first_place(unsigned function, unsigned timing)
@@ -214,6 +224,7 @@ static int counters_copy(struct ncs_counters *to,
 	to->taken_ns = from->taken_ns;
 	memcpy(to->proxy_time_ns, from->proxy.time_ns,
 	       sizeof(to->proxy_time_ns));
+	to->lost = ncs_snapshot_lost(from);
 	memcpy(to->proxy_count, from->proxy.count, sizeof(to->proxy_count));
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
 		copy_function(&to->functions[i], &from->functions[i]);

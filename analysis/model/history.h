@@ -66,6 +66,7 @@ struct ncs_function_counters {
 /* All counters that rates and shares are made from, at one time. */
 struct ncs_counters {
 	uint64_t taken_ns; /* time of the counters; 0 if the set is empty */
+	uint64_t lost;     /* as ncs_snapshot_lost() has it */
 	uint64_t proxy_time_ns[NCS_PROXY_STATE_COUNT];
 	uint64_t proxy_count[NCS_TRANSITION_COUNT];
 	struct ncs_function_counters functions[NCS_FUNCTION_COUNT];
@@ -93,6 +94,10 @@ struct ncs_history {
 	struct ncs_past_counters for_10_s;
 	struct ncs_past_counters for_100_s;
 };
+
+/* Returns the number of records and updates that are missing, except records
+ * that were overwritten. */
+uint64_t ncs_snapshot_lost(const struct ncs_snapshot *snapshot);
 
 /* Forgets all counters and begins with a rank that was born at `born_ns`; 0 if
  * that is not known. */

@@ -63,12 +63,12 @@ uint64_t ncs_rank_end_ns(const struct ncs_rank *rank)
 
 uint64_t ncs_rank_lost(const struct ncs_rank *rank)
 {
-	uint64_t lost = 0;
+	return ncs_snapshot_lost(&rank->now);
+}
 
-	for (size_t i = 0; i < NCS_LOSS_COUNT; i++)
-		if (i != NCS_LOSS_OVERWRITTEN)
-			lost += rank->now.losses[i];
-	return lost;
+uint64_t ncs_rank_lost_in_window(const struct ncs_rank *rank)
+{
+	return ncs_rank_lost(rank) - (rank->base ? rank->base->lost : 0);
 }
 
 bool ncs_function_is_used(const struct ncs_function_view *function)

@@ -79,6 +79,10 @@ uint64_t ncs_rank_end_ns(const struct ncs_rank *rank);
  * that were overwritten before this reader's first refresh. */
 uint64_t ncs_rank_lost(const struct ncs_rank *rank);
 
+/* Returns how many of them were lost in the rank's window; all if there are no
+ * rates yet. */
+uint64_t ncs_rank_lost_in_window(const struct ncs_rank *rank);
+
 /* Returns whether there was any call or operation of a function. */
 bool ncs_function_is_used(const struct ncs_function_view *function);
 

@@ -32,8 +32,8 @@ enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank)
 		return NCS_QUIET;
 	if (ncs_rank_oldest(rank).duration_ns >= NCS_LONG_WAIT_NS)
 		return NCS_BAD;
-	if (rank->now.liveness == NCS_SILENT || ncs_rank_lost(rank) > 0 ||
-	    is_straggler(rank))
+	if (rank->now.liveness == NCS_SILENT ||
+	    ncs_rank_lost_in_window(rank) > 0 || is_straggler(rank))
 		return NCS_NOTE;
 	return ncs_rank_is_idle(rank) ? NCS_QUIET : NCS_NORMAL;
 }

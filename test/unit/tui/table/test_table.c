@@ -389,6 +389,29 @@ static void next_abnormal_row_is_found(void **state)
 	ncs_grid_release(&table);
 }
 
+static void loss_marks_a_row_while_it_is_in_the_window(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank;
+	struct ncs_grid table;
+
+	scripted_add(scripted, 0);
+	rank = scripted_add(scripted, 1);
+	rank->snapshot.losses[NCS_LOSS_BAD_PTIMER] = 1;
+	for (uint64_t at = 1; at <= 6; at++) {
+		/* One at first, one at the fourth look. */
+		bool marked = at == 1 || at == 4;
+
+		if (at == 4)
+			rank->snapshot.losses[NCS_LOSS_BAD_PTIMER] = 2;
+		scripted_pass(scripted, at * SECOND);
+		init(&table, NCS_VIEW_RANK);
+		build(&table, scripted, "");
+		assert_int_equal(ncs_grid_next_abnormal(&table), marked);
+		ncs_grid_release(&table);
+	}
+}
+
 /* --- Columns -------------------------------------------------------------- */
 
 static void check_places(const struct ncs_grid *table, int width)
@@ -653,6 +676,7 @@ int main(void)
 		TEST(channels_are_distinguished_by_direction_and_peer),
 		TEST(search_wraps_around),
 		TEST(next_abnormal_row_is_found),
+		TEST(loss_marks_a_row_while_it_is_in_the_window),
 		TEST(columns_fit_every_width),
 		TEST(eighty_columns_show_the_important_columns),
 		TEST(every_column_can_be_scrolled_to),
