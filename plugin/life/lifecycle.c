@@ -41,6 +41,7 @@ static struct {
 	bool fork_handled;
 	void (*forget_above)(void);
 	bool reported;     /* a communicator that cannot be published */
+	uint64_t unpublished; /* such that no segment tells of yet */
 	bool control_made; /* the control object was made, or failed */
 	struct ncs_environment config;
 	char config_problem[256];
@@ -456,6 +457,23 @@ static void report_failure(const struct ncs_init *init, int error)
 			process.config.directory, reason, advice);
 }
 
+/* Counts the communicators that have no segment in one that has, so that
+ * viewers know what they miss. */
+static void tell_unpublished(void)
+{
+	for (unsigned i = 0; i < NCS_COMM_MAX && process.unpublished > 0; i++) {
+		struct ncs_comm *comm = &ncs_registry.comms[i];
+		struct ncs_lane_state *lane = &comm->lanes[0];
+
+		if (!comm->header || !ncs_comm_is_live(comm))
+			continue;
+		ncs_lane_add(lane,
+			     &lane->published->losses[NCS_LOSS_UNPUBLISHED],
+			     process.unpublished);
+		process.unpublished = 0;
+	}
+}
+
 void ncs_process_init_comm(const struct ncs_init *init, void **context)
 {
 	struct ncs_comm *comm;
@@ -476,10 +494,13 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 	comm = make_comm(init, &error);
 	if (!comm) {
 		report_failure(init, error);
+		process.unpublished++;
+		tell_unpublished();
 		goto out;
 	}
 	open_control(init);
 	admit_callbacks(comm, init);
+	tell_unpublished();
 	join_cupti(comm, init);
 	*context = (void *)(uintptr_t)comm->context;
 	ncs_process_log(init, NCCL_LOG_INFO, "publishing rank %d in %s",

@@ -60,6 +60,7 @@ static void init_many(void *argument)
 	struct guest guest = { 0 };
 	unsigned seen, lines;
 	size_t objects;
+	uint64_t unpublished = 0;
 
 	(void)argument;
 	guest.host = open_plugin(LAST_API);
@@ -90,11 +91,13 @@ static void init_many(void *argument)
 
 		view_open(&view, i);
 		seen += view.now.events[NCS_EVENT_COLL] == 1;
-		for (unsigned k = 0; k < NCS_LOSS_COUNT; k++)
+		unpublished += view.now.losses[NCS_LOSS_UNPUBLISHED];
+		for (unsigned k = 0; k < NCS_LOSS_UNPUBLISHED; k++)
 			CHECK_EQUAL(view.now.losses[k], 0,
-				    "the unseen count nowhere");
+				    "events of the unseen count nowhere");
 		view_close(&view);
 	}
+	CHECK_EQUAL(unpublished, MANY - objects, "the unseen are counted");
 	CHECK_EQUAL(seen, objects, "each has its own event");
 	for (unsigned i = 0; i < MANY; i++)
 		CHECK(host_finalize(guest.host, contexts[i]) == NCCL_SUCCESS,
@@ -286,6 +289,22 @@ static void reused_communicator_entry_starts_empty(void **state)
 
 /* --- Memory ------------------------------------------------------------ */
 
+/* Returns how many communicators the segments tell of that have none. */
+static uint64_t count_unpublished(void)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < count_objects(); i++) {
+		struct view view;
+
+		view_open(&view, i);
+		view_take(&view);
+		count += view.now.losses[NCS_LOSS_UNPUBLISHED];
+		view_close(&view);
+	}
+	return count;
+}
+
 static void init_in_budget(void *argument)
 {
 	uint64_t budget = *(const uint64_t *)argument;
@@ -311,6 +330,8 @@ static void init_in_budget(void *argument)
 	}
 	CHECK_EQUAL(followed, count_objects(), "all that are published");
 	CHECK(followed < 20, "the budget is no limit");
+	CHECK_EQUAL(count_unpublished(), followed > 0 ? 20 - followed : 0,
+		    "viewers see how many they miss");
 	CHECK(host_log_has("NCCLSTAT_SHM_BYTES"),
 	      "the line does not say what to do");
 	CHECK_EQUAL(host_log_count(), 1 + followed + 1, "one line");

@@ -80,6 +80,15 @@ struct dump_progress {
 	bool said;    /* the last output was the message that there is no job */
 };
 
+static uint64_t count_unpublished(const struct ncs_model *model)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++)
+		count += model->ranks[i]->now.losses[NCS_LOSS_UNPUBLISHED];
+	return count;
+}
+
 static bool print_sample(FILE *file, const struct ncs_options *options,
 			 const struct ncs_model *model,
 			 const struct ncs_stamp *stamp,
@@ -94,6 +103,8 @@ static bool print_sample(FILE *file, const struct ncs_options *options,
 	if (model->rank_count > 0 || model->unreadable_count > 0) {
 		if (progress->printed)
 			fputc('\n', file);
+		if (!progress->printed)
+			ncs_complain_of_unpublished(count_unpublished(model));
 		progress->printed = true;
 		progress->said = false;
 		return ncs_dump_text(file, model, options, stamp);

@@ -68,9 +68,10 @@ static void print_line(FILE *file, const struct list_line *line)
 		line->why);
 }
 
-/* Prints all segments and counts them, and those that cannot be read. */
+/* Prints all segments and counts them, those that cannot be read, and the
+ * communicators that have none. */
 static size_t print_all(FILE *file, struct ncs_source *source, bool ascii,
-			size_t *unreadable)
+			size_t *unreadable, uint64_t *unpublished)
 {
 	static const struct list_line titles = {
 		.pid = "PID",
@@ -88,6 +89,9 @@ static size_t print_all(FILE *file, struct ncs_source *source, bool ascii,
 			print_line(file, &titles);
 		*unreadable += sample.attach != NCS_ATTACHED &&
 			       sample.attach != NCS_ATTACH_NOT_READY;
+		if (sample.attach == NCS_ATTACHED)
+			*unpublished +=
+				sample.snapshot->losses[NCS_LOSS_UNPUBLISHED];
 		describe(&line, &sample, ascii);
 		print_line(file, &line);
 	}
@@ -101,6 +105,7 @@ static int list_segments(const struct ncs_options *options,
 	struct ncs_output output;
 	int status = NCS_EXIT_OK;
 	size_t count, unreadable = 0;
+	uint64_t unpublished = 0;
 	char why[256];
 
 	if (source->begin(source, ncs_clock_monotonic_ns(), why, sizeof(why)) !=
@@ -110,7 +115,9 @@ static int list_segments(const struct ncs_options *options,
 	}
 	if (!ncs_output_init(&output))
 		return NCS_EXIT_NOTHING;
-	count = print_all(output.file, source, options->ascii, &unreadable);
+	count = print_all(output.file, source, options->ascii, &unreadable,
+			  &unpublished);
+	ncs_complain_of_unpublished(unpublished);
 	if (count == 0) {
 		ncs_complain("there is no segment in %s%s", directory,
 			     ncs_directory_clause(directory));

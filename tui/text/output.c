@@ -3,6 +3,7 @@
 #include "tui/text/output.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,15 @@ void ncs_complain(const char *format, ...)
 	va_end(arguments);
 	ncs_utf8_clean(clean, sizeof(clean), raw, in_ascii);
 	fprintf(stderr, "ncclstat: %s\n", clean);
+}
+
+void ncs_complain_of_unpublished(uint64_t count)
+{
+	if (count > 0)
+		ncs_complain("%" PRIu64 " communicator%s of these processes"
+			     " cannot be seen: no room for a segment, see"
+			     " NCCLSTAT_SHM_BYTES in ncclstat-plugin(7)",
+			     count, count == 1 ? "" : "s");
 }
 
 bool ncs_output_init(struct ncs_output *output)

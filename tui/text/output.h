@@ -6,6 +6,7 @@
 #define NCS_TUI_TEXT_OUTPUT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Exit statuses of the program. */
@@ -33,6 +34,10 @@ struct ncs_output {
  * and names that others have chosen. */
 void ncs_complain(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
+
+/* Complains that so many communicators have no segment, unless there are
+ * none. */
+void ncs_complain_of_unpublished(uint64_t count);
 
 /* Prints messages in ASCII from now on. Called before threads start. */
 void ncs_complain_in_ascii(void);
