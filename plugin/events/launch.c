@@ -187,6 +187,17 @@ static int make_first_events(struct ncs_launches *launches,
 	return error;
 }
 
+/* Sees to it that the watch thread takes the communicator up. */
+static void want_watch(struct ncs_comm *comm, struct ncs_launches *launches)
+{
+	if (ncs_launch_process.start_watch())
+		return;
+	ncs_store_relaxed(&comm->header->launches.status, NCS_STREAM_FAILED);
+	/* ORDER: pairs with ncs_watched_serve() (plugin/life/launch_poll.c). */
+	ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_WANTED,
+				NCS_LAUNCHES_CLOSING);
+}
+
 /* The first launch of a communicator starts the watch thread, which makes the
  * other events. */
 static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
@@ -214,12 +225,7 @@ static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
 				     NCS_LAUNCHES_WANTED) ||
 	    error || !follow(lane, launches, launch, launch->kind))
 		leave(launches, NCS_LAUNCHES_UNUSED);
-	if (ncs_launch_process.start_watch())
-		return;
-	ncs_store_relaxed(&comm->header->launches.status, NCS_STREAM_FAILED);
-	/* ORDER: pairs with ncs_watched_serve() (plugin/life/launch_poll.c). */
-	ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_WANTED,
-				NCS_LAUNCHES_CLOSING);
+	want_watch(comm, launches);
 }
 
 static bool is_followed_in(uint64_t stage)
@@ -294,6 +300,10 @@ static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			begin_following(comm, lane, launches, launch);
 		else if (is_followed_in(stage))
 			choose(lane, launches, launch);
+		/* A thread that another communicator's first launch was about
+		 * to start may not have come. */
+		if (stage == NCS_LAUNCHES_WANTED)
+			want_watch(comm, launches);
 	}
 	if (launch->kind == NCS_LAUNCH_TIMED && !has_time(lane))
 		note_missed(comm, launches, number);

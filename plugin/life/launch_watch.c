@@ -33,7 +33,7 @@
 static struct ncs_watched watched[LAUNCHES_MAX];
 
 static struct {
-	bool runs;         /* under the lock */
+	uint64_t runs;     /* 1 while there is a thread, or one is started */
 	uint64_t stopping; /* 1 once the process ends */
 } watch;
 
@@ -96,11 +96,12 @@ static void free_entry(struct ncs_watched *self)
 }
 
 /* Returns true if a communicator is left that launches, or events to destroy;
- * gives up entries that nothing refers to any more. The lock is held. */
+ * gives up entries that nothing refers to any more. */
 static bool is_needed(void)
 {
 	bool needed = false;
 
+	pthread_mutex_lock(&ncs_watched_lock);
 	for (unsigned i = 0; i < LAUNCHES_MAX; i++) {
 		struct ncs_watched *self = &watched[i];
 		uint64_t stage = ncs_load_relaxed(&self->launches.stage);
@@ -112,7 +113,22 @@ static bool is_needed(void)
 		else if (!self->comm)
 			free_entry(self);
 	}
-	return needed;
+	pthread_mutex_unlock(&ncs_watched_lock);
+	return needed && !is_stopping();
+}
+
+/* Returns true if the thread may end. A communicator whose first launch has
+ * found that there is a thread is seen after `runs` is 0. */
+static bool may_end(void)
+{
+	if (is_needed())
+		return false;
+	/* ORDER: pairs with start_watch() (plugin/life/launch_watch.c): either
+	 * that finds 0, or the communicator is found here. */
+	ncs_exchange_acquire_release(&watch.runs, 0);
+	/* ORDER: pairs with start_watch() (plugin/life/launch_watch.c): of this
+	 * thread and one that is started meanwhile one goes on. */
+	return !is_needed() || ncs_exchange_acquire_release(&watch.runs, 1);
 }
 
 static void *run(void *unused)
@@ -121,8 +137,8 @@ static void *run(void *unused)
 	unsigned done;
 
 	(void)unused;
+	pthread_setname_np(pthread_self(), "ncclstat-watch");
 	for (;;) {
-		bool needed;
 		int mode;
 
 		publish_driver_call(ncs_now());
@@ -133,12 +149,7 @@ static void *run(void *unused)
 		ncs_cuda_end(&mode);
 		publish_driver_call(0);
 		ncs_launch_level_choose(ncs_now());
-		pthread_mutex_lock(&ncs_watched_lock);
-		needed = !is_stopping() && is_needed();
-		if (!needed)
-			watch.runs = false;
-		pthread_mutex_unlock(&ncs_watched_lock);
-		if (!needed)
+		if (may_end())
 			return NULL;
 		if (done >= FAST_DONE)
 			pause_ns(FAST_PAUSE_NS);
@@ -152,45 +163,40 @@ static void *run(void *unused)
 }
 
 /* Starts the thread with all signals blocked, so that none of the application's
- * is delivered to it. */
-static void start_thread(void)
+ * is delivered to it. Returns false if there is none. */
+static bool start_thread(void)
 {
 	sigset_t all, before;
 	pthread_attr_t attributes;
 	pthread_t thread;
+	bool started;
 
 	if (pthread_attr_init(&attributes) != 0)
-		return;
+		return false;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	ncs_launch_level_begin(ncs_now());
-	watch.runs = pthread_create(&thread, &attributes, run, NULL) == 0;
+	started = pthread_create(&thread, &attributes, run, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (watch.runs)
-		pthread_setname_np(thread, "ncclstat-watch");
 	pthread_attr_destroy(&attributes);
+	return started;
 }
 
-/* Starts the thread unless it runs. The lock is held. Returns false if there is
- * none. */
-static bool ensure_thread(void)
-{
-	if (!watch.runs && !is_stopping())
-		start_thread();
-	return watch.runs;
-}
-
-/* Called by a communicator's first launch, on the launching thread. */
+/* Starts the thread unless it runs; see ncs_launch_process. */
 static bool start_watch(void)
 {
-	bool runs;
-
-	pthread_mutex_lock(&ncs_watched_lock);
-	runs = ensure_thread();
-	pthread_mutex_unlock(&ncs_watched_lock);
-	return runs;
+	if (is_stopping())
+		return false;
+	/* ORDER: pairs with may_end() (plugin/life/launch_watch.c): a thread
+	 * that ends later finds the communicator. */
+	if (ncs_exchange_acquire_release(&watch.runs, 1) == 1 || start_thread())
+		return true;
+	/* ORDER: pairs with start_watch() (plugin/life/launch_watch.c): another
+	 * thread may try. */
+	ncs_exchange_acquire_release(&watch.runs, 0);
+	return false;
 }
 
 /* --- init, finalize, fork, exit ----------------------------------------- */
@@ -278,10 +284,10 @@ void ncs_launch_watch_remove(struct ncs_comm *comm)
 	/* ORDER: pairs with ncs_watched_serve() (plugin/life/launch_poll.c): the
 	 * communicator is gone. */
 	ncs_store_release(&self->launches.stage, NCS_LAUNCHES_CLOSING);
-	if (idle || (self->closed && !watch.runs))
+	if (idle || (self->closed && ncs_load_relaxed(&watch.runs) == 0))
 		free_entry(self);
 	else
-		ensure_thread();
+		start_watch();
 	pthread_mutex_unlock(&ncs_watched_lock);
 }
 
@@ -294,8 +300,7 @@ void ncs_launch_watch_forget(void)
 		    NCS_LAUNCHES_FREE)
 			memset(&watched[i], 0, sizeof(watched[i]));
 	ncs_launch_clock_forget();
-	watch.runs = false;
-	watch.stopping = 0;
+	watch.runs = watch.stopping = 0;
 	memset(&ncs_launch_process, 0, sizeof(ncs_launch_process));
 }
 

@@ -9,9 +9,11 @@
  * 0.14 us and costs the stream nothing.
  *
  * One thread a process, started by the first launch, gone when no communicator
- * is left. All signals are blocked in it; it has a small stack and the name
- * "ncclstat-watch"; nobody waits for it. A forked child has none until its own
- * first launch. init, finalize and fork call in here under the lock of
+ * is left. The launch takes no lock for that; pthread_create() is the one call
+ * of a callback that may wait, once a process as a rule. It is not made at init,
+ * where many processes have communicators and never launch. All signals are
+ * blocked in the thread; it has a small stack and the name "ncclstat-watch";
+ * nobody waits for it. A forked child has none until its own first launch. init, finalize and fork call in here under the lock of
  * plugin/life/lifecycle.c.
  */
 #ifndef NCS_PLUGIN_LIFE_LAUNCH_WATCH_H

@@ -125,9 +125,10 @@ struct ncs_launch_process {
 	uint64_t timed;
 	uint64_t spacing_ticks; /* least time between launches that are followed
 				 * without being timed */
-	/* Called by the first launch of a communicator: starts the watch thread
-	 * if need be, else wakes nothing. Returns false if there is none. Set
-	 * by plugin/life/launch_watch.c. */
+	/* Starts the watch thread if there is none; never waits for it, and
+	 * takes no lock. Returns false if there is none. Called by launches of
+	 * communicators that it does not know yet. Set by
+	 * plugin/life/launch_watch.c. */
 	bool (*start_watch)(void);
 };
 

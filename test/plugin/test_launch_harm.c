@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -387,6 +388,67 @@ static void hang_in_driver(void *argument)
 
 SCENARIO_TEST(driver_that_hangs_holds_up_nothing_else, hang_in_driver)
 
+/* --- Locks -------------------------------------------------------------- */
+
+#ifndef NCS_TSAN
+static __thread bool in_callback;
+static uint64_t locks_in_callbacks;
+
+static bool is_in_library(const void *address)
+{
+	Dl_info object;
+
+	return dladdr(address, &object) && strstr(object.dli_fname, ".so");
+}
+
+/* Called by the plugin, too, instead of the C library's. */
+__attribute__((visibility("default"))) int
+pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	static int (*lock)(pthread_mutex_t *mutex);
+
+	if (in_callback && is_in_library(__builtin_return_address(0)))
+		locks_in_callbacks++;
+	if (!lock)
+		*(void **)&lock = dlsym(RTLD_NEXT, "pthread_mutex_lock");
+	return lock(mutex);
+}
+
+static uint64_t locks_of_a_launch(void)
+{
+	struct host_event event = {
+		.type = NCCL_EVENT_KERNEL_LAUNCH,
+		.stream = job.stream,
+	};
+	void *handle;
+
+	locks_in_callbacks = 0;
+	in_callback = true;
+	handle = start(&job.guest, &event);
+	cuda->launch(job.stream, 0);
+	stop(&job.guest, handle);
+	in_callback = false;
+	return locks_in_callbacks;
+}
+
+/* The first launch of a communicator starts the watch thread. */
+static void launch_without_locks(void *argument)
+{
+	(void)argument;
+	cuda_job_open("cuda.so", "all", LAST_API);
+	CHECK_EQUAL(locks_of_a_launch(), 0, "the first launch");
+	cuda_job_settle(true);
+	CHECK_EQUAL(locks_of_a_launch(), 0, "another one");
+	in_callback = true;
+	cuda_job_finalize();
+	in_callback = false;
+	CHECK(locks_in_callbacks > 0, "locks are not seen");
+	cuda_job_close_finalized();
+}
+
+SCENARIO_TEST(launches_take_no_lock, launch_without_locks)
+#endif
+
 /* --- Finalize, fork, exit ---------------------------------------------- */
 
 static void finalize_with_pending(void *argument)
@@ -565,6 +627,9 @@ int main(void)
 		cmocka_unit_test(events_that_cannot_be_made_end_following),
 		cmocka_unit_test(launches_are_timed_without_a_clock),
 		cmocka_unit_test(driver_that_hangs_holds_up_nothing_else),
+#ifndef NCS_TSAN
+		cmocka_unit_test(launches_take_no_lock),
+#endif
 		cmocka_unit_test(finalize_leaves_pending_launches),
 		cmocka_unit_test(finalize_ends_what_has_ended),
 		cmocka_unit_test(finalize_needs_no_context),
