@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: MIT */
+/* The edges of the graph of waits. Must not guess: an edge is what a channel, a
+ * sequence number, a launch or a process shows; the rules judge the edge.
+ */
+#include "analysis/diagnosis/wait_graph_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/diagnosis/unstarted_calls.h"
+#include "analysis/model/launch_waits.h"
+#include "shm/array.h"
+
+/* A rank that is ahead gets edges to at most this number of the ranks behind
+ * it: one is enough to follow, and edges from all to all would be n squared. */
+#define BEHIND_MAX 8u
+
+/* --- Edges ---------------------------------------------------------------- */
+
+static int add_edge(struct ncs_wait_graph *graph, struct ncs_wait_edge edge)
+{
+	struct ncs_wait_node *node = &graph->nodes[edge.from];
+
+	if (ncs_array_reserve(&graph->edges, &graph->edge_capacity,
+			      graph->edge_count + 1,
+			      sizeof(*graph->edges)) != 0)
+		return -ENOMEM;
+	if (node->count == 0)
+		node->first = graph->edge_count;
+	node->count++;
+	graph->edges[graph->edge_count++] = edge;
+	return 0;
+}
+
+const struct ncs_channel_view *
+ncs_other_end(const struct ncs_rank *rank,
+	      const struct ncs_channel_view *channel,
+	      const struct ncs_rank *peer)
+{
+	if (!peer)
+		return NULL;
+	for (size_t i = 0; i < peer->now.channel_count; i++) {
+		const struct ncs_channel_view *other = &peer->now.channels[i];
+
+		if (other->channel == channel->channel &&
+		    other->send != channel->send &&
+		    other->peer == rank->now.identity.rank)
+			return other;
+	}
+	return NULL;
+}
+
+static bool waits_in(const struct ncs_rank *rank,
+		     const struct ncs_channel_view *channel,
+		     enum ncs_channel_state state)
+{
+	return channel && channel->state == state &&
+	       ncs_wait_ns(rank, channel) >= NCS_LONG_WAIT_NS;
+}
+
+/* Whether both ends of a channel wait for the network between them. */
+static bool is_network(const struct ncs_wait_graph *graph,
+		       const struct ncs_rank *rank,
+		       const struct ncs_channel_view *channel,
+		       const struct ncs_rank *peer)
+{
+	const struct ncs_channel_view *other =
+		ncs_other_end(rank, channel, peer);
+
+	/* A process that does nothing explains the wait. */
+	if (peer && ncs_wait_node_of(graph, peer)->halted)
+		return false;
+	switch (channel->state) {
+	case NCS_CHANNEL_RECV_FLUSH_WAIT:
+		return true;
+	case NCS_CHANNEL_RECV_WAIT:
+		return waits_in(peer, other, NCS_CHANNEL_SEND_WAIT) ||
+		       waits_in(peer, other, NCS_CHANNEL_SEND_PEER_WAIT);
+	case NCS_CHANNEL_SEND_WAIT:
+		return !peer || waits_in(peer, other, NCS_CHANNEL_RECV_WAIT);
+	case NCS_CHANNEL_SEND_PEER_WAIT:
+		return waits_in(peer, other, NCS_CHANNEL_RECV_WAIT);
+	default:
+		return false;
+	}
+}
+
+static const struct ncs_operation_view *
+operation_of(const struct ncs_rank *rank, uint64_t number)
+{
+	for (size_t i = 0; i < rank->now.operation_count; i++)
+		if (rank->now.operations[i].number == number)
+			return &rank->now.operations[i];
+	return NULL;
+}
+
+static bool is_local(const struct ncs_channel_view *channel)
+{
+	return channel->state == NCS_CHANNEL_SEND_GPU_WAIT ||
+	       channel->state == NCS_CHANNEL_RECV_GPU_WAIT;
+}
+
+static int add_channel(struct ncs_wait_graph *graph, size_t from,
+		       const struct ncs_channel_view *channel)
+{
+	const struct ncs_rank *rank = graph->nodes[from].rank;
+	const struct ncs_rank *peer = ncs_peer_rank(rank, channel->peer);
+	const struct ncs_operation_view *operation =
+		operation_of(rank, channel->operation);
+	bool network = is_network(graph, rank, channel, peer);
+
+	return add_edge(
+		graph,
+		(struct ncs_wait_edge){
+			.from = from,
+			.to = peer ? ncs_wait_graph_find(graph, peer) :
+				     NCS_NOBODY,
+			.kind = network ? NCS_EDGE_NETWORK : NCS_EDGE_PEER,
+			.channel = channel,
+			.function = channel->function,
+			.sequence_number = operation ?
+						   operation->sequence_number :
+						   NCS_NO_SEQUENCE_NUMBER,
+			.duration_ns = ncs_wait_ns(rank, channel),
+		});
+}
+
+/* Finds the longest wait for the rank's own GPU. Missing data (`owed`) explains
+ * a GPU that produces none; data that cannot be sent (`blocked`) explains a GPU
+ * that takes none. */
+static void find_local(struct ncs_wait_node *node, bool owed, bool blocked)
+{
+	uint64_t longest_ns = 0;
+
+	for (size_t i = 0; i < node->rank->now.channel_count; i++) {
+		const struct ncs_channel_view *channel =
+			&node->rank->now.channels[i];
+		uint64_t duration_ns = ncs_wait_ns(node->rank, channel);
+
+		if (!is_local(channel) || duration_ns < NCS_LONG_WAIT_NS ||
+		    duration_ns <= longest_ns ||
+		    (channel->send ? owed : blocked))
+			continue;
+		longest_ns = duration_ns;
+		node->local = channel;
+	}
+}
+
+static int add_channels(struct ncs_wait_graph *graph, size_t from)
+{
+	struct ncs_wait_node *node = &graph->nodes[from];
+	bool owed = false, blocked = false;
+
+	for (size_t i = 0; i < node->rank->now.channel_count; i++) {
+		const struct ncs_channel_view *channel =
+			&node->rank->now.channels[i];
+
+		if (channel->state == NCS_CHANNEL_IDLE || is_local(channel) ||
+		    ncs_wait_ns(node->rank, channel) < NCS_LONG_WAIT_NS)
+			continue;
+		if (add_channel(graph, from, channel) != 0)
+			return -ENOMEM;
+		owed |= !channel->send;
+		blocked |= channel->send;
+	}
+	find_local(node, owed, blocked);
+	return 0;
+}
+
+/* Returns how long a rank has waited in a call that another rank has not made,
+ * or in a later one; 0 if it does not wait. If NCCL does not report ends, a
+ * rank that has made the call is assumed to wait. */
+static uint64_t waited_ns(const struct ncs_wait_node *node, unsigned function,
+			  uint64_t number)
+{
+	const struct ncs_snapshot *now = &node->rank->now;
+	uint64_t end_ns = ncs_rank_end_ns(node->rank);
+
+	for (size_t i = 0; i < now->operation_count; i++) {
+		const struct ncs_operation_view *operation =
+			&now->operations[i];
+
+		if (operation->function == function &&
+		    operation->sequence_number != NCS_NO_SEQUENCE_NUMBER &&
+		    operation->sequence_number >= number &&
+		    ncs_wait_is_unfinished(node->rank, operation))
+			return end_ns > operation->start_ns ?
+				       end_ns - operation->start_ns :
+				       0;
+	}
+	if (ncs_rank_reports_ends(node->rank, function) ||
+	    end_ns < now->last_call_ns)
+		return 0;
+	return end_ns - now->last_call_ns;
+}
+
+/* Whether each rank needs all others to finish the function. */
+static bool is_barrier(unsigned function)
+{
+	return function == NCS_FUNCTION_ALL_REDUCE ||
+	       function == NCS_FUNCTION_ALL_GATHER ||
+	       function == NCS_FUNCTION_REDUCE_SCATTER ||
+	       function == NCS_FUNCTION_ALL_TO_ALL;
+}
+
+uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function)
+{
+	/* NCS_NO_SEQUENCE_NUMBER is the largest number, so 0 follows it. */
+	return rank->now.functions[function].last_sequence_number + 1;
+}
+
+static bool has_edge(const struct ncs_wait_graph *graph, size_t from, size_t to)
+{
+	const struct ncs_wait_node *node = &graph->nodes[from];
+
+	for (size_t i = 0; i < node->count; i++)
+		if (graph->edges[node->first + i].to == to &&
+		    !graph->edges[node->first + i].channel)
+			return true;
+	return false;
+}
+
+static int add_call(struct ncs_wait_graph *graph, size_t from,
+		    unsigned function)
+{
+	const struct ncs_wait_node *node = &graph->nodes[from];
+	const struct ncs_communicator *communicator = node->rank->communicator;
+	uint64_t own = ncs_rank_next(node->rank, function);
+	size_t added = 0;
+
+	if (!communicator || own == 0 ||
+	    (!is_barrier(function) &&
+	     !ncs_rank_reports_ends(node->rank, function)))
+		return 0;
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *other = communicator->ranks[i];
+		size_t to = ncs_wait_graph_find(graph, other);
+		uint64_t next = ncs_rank_next(other, function), duration_ns;
+
+		if (added == BEHIND_MAX || next >= own ||
+		    has_edge(graph, from, to) ||
+		    other->now.liveness == NCS_FINISHED ||
+		    !graph->nodes[to].stalled)
+			continue;
+		duration_ns = waited_ns(node, function, next);
+		if (duration_ns < NCS_LONG_WAIT_NS)
+			continue;
+		if (add_edge(graph, (struct ncs_wait_edge){
+					    .from = from,
+					    .to = to,
+					    .kind = NCS_EDGE_CALL,
+					    .function = function,
+					    .sequence_number = next,
+					    .duration_ns = duration_ns,
+				    }) != 0)
+			return -ENOMEM;
+		added++;
+	}
+	return 0;
+}
+
+static int add_calls(struct ncs_wait_graph *graph, size_t from)
+{
+	if (!graph->nodes[from].stalled)
+		return 0;
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+		if (add_call(graph, from, i) != 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static bool is_same_process(const struct ncs_rank *a, const struct ncs_rank *b)
+{
+	return a->header.pid == b->header.pid &&
+	       a->header.process_start == b->header.process_start &&
+	       a->header.pid_namespace == b->header.pid_namespace &&
+	       strcmp(a->header.host, b->header.host) == 0;
+}
+
+static bool is_held_up(const struct ncs_wait_node *node)
+{
+	return node->count > 0 || node->local ||
+	       (node->operation && !node->level && !node->queued &&
+		ncs_rank_end_ns(node->rank) >=
+			node->operation->start_ns + NCS_LONG_WAIT_NS);
+}
+
+/* Whether a node waits for something that other communicators of its process may
+ * explain: it has called nothing, or its kernel is queued behind other work. */
+static bool may_wait_elsewhere(const struct ncs_wait_node *node)
+{
+	return node->waits && node->count == 0 &&
+	       (node->queued ||
+		(node->local && ncs_wait_has_not_begun(node->local)) ||
+		(!node->local && !node->operation));
+}
+
+/* Whether a rank of the same process may be what a queued kernel waits for: its
+ * own kernel has begun and waits for others. */
+static bool occupies_gpu(const struct ncs_wait_node *node)
+{
+	return node->count > 0 && !node->queued &&
+	       !(node->local && ncs_wait_has_not_begun(node->local));
+}
+
+/* Adds edges to the ranks of the same process in other communicators that are
+ * held up: they may be why this one has no operation in progress. */
+static int add_processes(struct ncs_wait_graph *graph, size_t from)
+{
+	const struct ncs_wait_node *node = &graph->nodes[from];
+
+	for (size_t i = 0; i < graph->node_count; i++) {
+		const struct ncs_wait_node *other = &graph->nodes[i];
+
+		if (i == from || !is_same_process(node->rank, other->rank) ||
+		    !other->waits || !is_held_up(other) ||
+		    ((node->queued || node->local) && !occupies_gpu(other)))
+			continue;
+		if (add_edge(graph,
+			     (struct ncs_wait_edge){
+				     .from = from,
+				     .to = i,
+				     .kind = NCS_EDGE_PROCESS,
+				     .function = NCS_FUNCTION_COUNT,
+				     .sequence_number = NCS_NO_SEQUENCE_NUMBER,
+			     }) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Adds edges to the ranks that have not begun what this one has begun. */
+static int add_kernels(struct ncs_wait_graph *graph, size_t from,
+		       const struct ncs_operation_view *operation)
+{
+	const struct ncs_rank *rank = graph->nodes[from].rank;
+	const struct ncs_communicator *communicator = rank->communicator;
+	uint64_t waited_ns = ncs_age_ns(rank, rank->now.launches.begun_ns);
+	size_t added = 0;
+
+	if (waited_ns < NCS_LONG_WAIT_NS)
+		return 0;
+	for (size_t i = 0; i < communicator->rank_count && added < BEHIND_MAX;
+	     i++) {
+		const struct ncs_rank *other = communicator->ranks[i];
+		size_t to = ncs_wait_graph_find(graph, other);
+		bool halted = graph->nodes[to].halted;
+
+		if (other == rank || other->now.liveness == NCS_FINISHED ||
+		    !ncs_operation_needs(rank, operation, other) ||
+		    (!halted && (!graph->nodes[to].gpu_stalled ||
+				 ncs_rank_has_begun(other, rank, operation) !=
+					 NCS_BEGUN_NOT)))
+			continue;
+		if (add_edge(graph, (struct ncs_wait_edge){
+					    .from = from,
+					    .to = to,
+					    .kind = halted ? NCS_EDGE_HALTED :
+							     NCS_EDGE_KERNEL,
+					    .function = operation->function,
+					    .sequence_number =
+						    operation->sequence_number,
+					    .duration_ns = waited_ns,
+				    }) != 0)
+			return -ENOMEM;
+		added++;
+	}
+	return 0;
+}
+
+/* Adds edges from a rank inside a collective that NCCL has not begun to those
+ * that have not called it. */
+static int add_unstarted(struct ncs_wait_graph *graph, size_t from)
+{
+	const struct ncs_rank *rank = graph->nodes[from].rank;
+	const struct ncs_communicator *communicator = rank->communicator;
+	unsigned function;
+	uint64_t inside_ns = ncs_unstarted_ns(rank, &function);
+	size_t added = 0;
+
+	if (!communicator || inside_ns < NCS_LONG_WAIT_NS ||
+	    ncs_is_p2p(function))
+		return 0;
+	for (size_t i = 0; i < communicator->rank_count && added < BEHIND_MAX;
+	     i++) {
+		const struct ncs_rank *other = communicator->ranks[i];
+		size_t to = ncs_wait_graph_find(graph, other);
+
+		if (other->now.liveness == NCS_FINISHED ||
+		    !graph->nodes[to].stalled || !ncs_rank_calls_known(other) ||
+		    other->now.functions[function].calls >=
+			    rank->now.functions[function].calls)
+			continue;
+		if (add_edge(graph, (struct ncs_wait_edge){
+					    .from = from,
+					    .to = to,
+					    .kind = NCS_EDGE_CALL,
+					    .function = function,
+					    .sequence_number = ncs_rank_next(
+						    other, function),
+					    .duration_ns = inside_ns,
+				    }) != 0)
+			return -ENOMEM;
+		added++;
+	}
+	return 0;
+}
+
+/* Follows all operations of the launch that has begun and not ended. */
+static int add_launches(struct ncs_wait_graph *graph, size_t from)
+{
+	const struct ncs_rank *rank = graph->nodes[from].rank;
+
+	if (!rank->communicator)
+		return 0;
+	for (size_t i = 0; i < rank->now.operation_count; i++) {
+		const struct ncs_operation_view *operation =
+			&rank->now.operations[i];
+
+		if (ncs_operation_phase(rank, operation) ==
+			    NCS_LAUNCH_PHASE_RUNNING &&
+		    add_kernels(graph, from, operation) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Adds edges from a rank that has been in an operation for long to processes
+ * that are stopped or have died and whose part it needs, if nothing else tells
+ * for whom it waits. */
+static int add_halted(struct ncs_wait_graph *graph, size_t from)
+{
+	struct ncs_wait_node *node = &graph->nodes[from];
+	const struct ncs_communicator *communicator = node->rank->communicator;
+	const struct ncs_operation_view *operation = node->operation;
+	size_t added = 0;
+	uint64_t waited_ns;
+
+	if (node->count > 0 || node->queued || !operation || !communicator)
+		return 0;
+	waited_ns = ncs_age_ns(node->rank, operation->start_ns);
+	for (size_t i = 0; i < communicator->rank_count && added < BEHIND_MAX &&
+			   waited_ns >= NCS_LONG_WAIT_NS;
+	     i++) {
+		const struct ncs_rank *other = communicator->ranks[i];
+
+		if (!ncs_wait_node_of(graph, other)->halted ||
+		    !ncs_operation_needs(node->rank, operation, other))
+			continue;
+		if (add_edge(graph,
+			     (struct ncs_wait_edge){
+				     .from = from,
+				     .to = ncs_wait_graph_find(graph, other),
+				     .kind = NCS_EDGE_HALTED,
+				     .function = operation->function,
+				     .sequence_number =
+					     operation->sequence_number,
+				     .duration_ns = waited_ns,
+			     }) != 0)
+			return -ENOMEM;
+		added++;
+	}
+	/* The other process explains a GPU that does not go on. */
+	if (added > 0)
+		node->local = NULL;
+	return 0;
+}
+
+static int make_own_edges(struct ncs_wait_graph *graph)
+{
+	for (size_t i = 0; i < graph->node_count; i++) {
+		if (!graph->nodes[i].waits || graph->nodes[i].level)
+			continue;
+		if (add_channels(graph, i) != 0 ||
+		    add_launches(graph, i) != 0 || add_calls(graph, i) != 0 ||
+		    add_unstarted(graph, i) != 0 || add_halted(graph, i) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int ncs_wait_edges_make(struct ncs_wait_graph *graph,
+			const struct ncs_model *model)
+{
+	size_t own;
+
+	if (make_own_edges(graph) != 0)
+		return -ENOMEM;
+	if (model->communicator_count < 2)
+		return 0;
+	/* Mark the nodes that edges lead to now, not those that edges added
+	 * below lead to. */
+	own = graph->edge_count;
+	memset(graph->marks, 0, graph->node_count * sizeof(*graph->marks));
+	for (size_t i = 0; i < own; i++)
+		if (graph->edges[i].to != NCS_NOBODY)
+			graph->marks[graph->edges[i].to] = true;
+	for (size_t i = 0; i < graph->node_count; i++)
+		if (graph->marks[i] && may_wait_elsewhere(&graph->nodes[i]) &&
+		    add_processes(graph, i) != 0)
+			return -ENOMEM;
+	return 0;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* The nodes of the graph of waits: what each rank's own state tells, and which
+ * kernels are queued on all ranks alike. Must add no edges.
+ */
+#include "analysis/diagnosis/wait_graph_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/diagnosis/unstarted_calls.h"
+#include "analysis/model/launch_waits.h"
+#include "shm/array.h"
+
+/* --- The state of a rank -------------------------------------------------- */
+
+/* Whether no launch of a rank has begun or ended for long. */
+static bool is_gpu_stalled(const struct ncs_rank *rank)
+{
+	uint64_t moved_ns = ncs_launches_moved_ns(&rank->now.launches);
+
+	return !ncs_rank_is_live(rank) || moved_ns == 0 ||
+	       ncs_age_ns(rank, moved_ns) >= NCS_LONG_WAIT_NS;
+}
+
+/* Whether nothing of a rank but its proxy thread has moved since the previous
+ * update. */
+static bool is_stalled(const struct ncs_rank *rank)
+{
+	const struct ncs_counters *before = ncs_rank_before(rank);
+	const struct ncs_snapshot *now = &rank->now;
+
+	if (!ncs_rank_is_live(rank))
+		return true;
+	if (!before ||
+	    ncs_launches_moved_ns(&now->launches) > before->taken_ns ||
+	    now->channel_count != before->channel_count)
+		return false;
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
+		if (now->functions[i].operations !=
+		    before->functions[i].operations)
+			return false;
+	for (size_t i = 0; i < now->channel_count; i++)
+		if (now->channels[i].since_ns > before->taken_ns)
+			return false;
+	return true;
+}
+
+/* An earlier plugin may have timed the kernels of one call in many: NCCL then
+ * reported only the ends of these. */
+bool ncs_rank_reports_ends(const struct ncs_rank *rank, unsigned function)
+{
+	const struct ncs_function_view *view = &rank->now.functions[function];
+
+	return view->with_children > 0 &&
+	       view->with_children + rank->now.operation_count + 1 >=
+		       view->operations;
+}
+
+bool ncs_wait_is_unfinished(const struct ncs_rank *rank,
+			    const struct ncs_operation_view *operation)
+{
+	enum ncs_launch_phase phase = ncs_operation_phase(rank, operation);
+
+	return operation->enqueued_ns == 0 ||
+	       operation->children_started > operation->children_done ||
+	       phase == NCS_LAUNCH_PHASE_QUEUED ||
+	       phase == NCS_LAUNCH_PHASE_RUNNING ||
+	       ncs_rank_reports_ends(rank, operation->function);
+}
+
+static const struct ncs_operation_view *
+oldest_operation(const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < rank->now.operation_count; i++)
+		if (ncs_wait_is_unfinished(rank, &rank->now.operations[i]))
+			return &rank->now.operations[i];
+	return NULL;
+}
+
+/* --- Nodes ---------------------------------------------------------------- */
+
+static int reserve_nodes(struct ncs_wait_graph *graph, size_t count)
+{
+	size_t nodes = graph->node_capacity, addresses = nodes, queue = nodes,
+	       marks = nodes;
+
+	if (ncs_array_reserve(&graph->nodes, &nodes, count,
+			      sizeof(*graph->nodes)) != 0 ||
+	    ncs_array_reserve(&graph->by_address, &addresses, count,
+			      sizeof(*graph->by_address)) != 0 ||
+	    ncs_array_reserve(&graph->queue, &queue, count,
+			      sizeof(*graph->queue)) != 0 ||
+	    ncs_array_reserve(&graph->marks, &marks, count,
+			      sizeof(*graph->marks)) != 0)
+		return -ENOMEM;
+	graph->node_capacity = nodes;
+	return 0;
+}
+
+struct rank_address {
+	const struct ncs_rank *rank;
+	size_t node;
+};
+
+static int compare_addresses(const void *left, const void *right)
+{
+	const struct rank_address *a = left, *b = right;
+
+	return ((uintptr_t)a->rank > (uintptr_t)b->rank) -
+	       ((uintptr_t)a->rank < (uintptr_t)b->rank);
+}
+
+static int sort_addresses(struct ncs_wait_graph *graph)
+{
+	struct rank_address *addresses =
+		malloc((graph->node_count + 1) * sizeof(*addresses));
+
+	if (!addresses)
+		return -ENOMEM;
+	for (size_t i = 0; i < graph->node_count; i++)
+		addresses[i] = (struct rank_address){ graph->nodes[i].rank, i };
+	qsort(addresses, graph->node_count, sizeof(*addresses),
+	      compare_addresses);
+	for (size_t i = 0; i < graph->node_count; i++)
+		graph->by_address[i] = addresses[i].node;
+	free(addresses);
+	return 0;
+}
+
+size_t ncs_wait_graph_find(const struct ncs_wait_graph *graph,
+			   const struct ncs_rank *rank)
+{
+	size_t low = 0, high = graph->node_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		size_t node = graph->by_address[middle];
+
+		if (graph->nodes[node].rank == rank)
+			return node;
+		if ((uintptr_t)graph->nodes[node].rank < (uintptr_t)rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NCS_NOBODY;
+}
+
+/* Processes that end together are seen to end within this time. */
+#define TOGETHER_NS UINT64_C(2000000000)
+
+static bool some_rank_lives(const struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->rank_count; i++)
+		if (ncs_rank_is_live(model->ranks[i]))
+			return true;
+	return false;
+}
+
+/* Returns when a process was last seen alive, of those of a model. */
+static uint64_t last_alive_ns(const struct ncs_model *model)
+{
+	uint64_t last_ns = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++)
+		if (model->ranks[i]->alive_ns > last_ns)
+			last_ns = model->ranks[i]->alive_ns;
+	return last_ns;
+}
+
+static struct ncs_wait_node make_node(const struct ncs_rank *rank, bool is_over,
+				      uint64_t last_ns)
+{
+	struct ncs_wait_node node = {
+		.rank = rank,
+		.stalled = is_stalled(rank),
+		.gpu_stalled = is_gpu_stalled(rank),
+		.operation = oldest_operation(rank),
+	};
+
+	node.halted = rank->now.process_stopped;
+	if (rank->now.liveness == NCS_DEAD)
+		node.halted = !is_over ||
+			      (rank->alive_ns != 0 &&
+			       rank->alive_ns + TOGETHER_NS < last_ns);
+	node.waits = rank->now.liveness != NCS_FINISHED && !node.halted;
+	node.queued = node.operation &&
+		      ncs_operation_phase(rank, node.operation) ==
+			      NCS_LAUNCH_PHASE_QUEUED;
+	return node;
+}
+
+int ncs_wait_nodes_make(struct ncs_wait_graph *graph,
+			const struct ncs_model *model)
+{
+	size_t count = model->rank_count;
+	uint64_t last_ns = last_alive_ns(model);
+
+	/* At least one, so that no array is NULL. */
+	if (reserve_nodes(graph, count + 1) != 0)
+		return -ENOMEM;
+	graph->node_count = count;
+	graph->edge_count = 0;
+	graph->is_over = !some_rank_lives(model);
+	for (size_t i = 0; i < count; i++)
+		graph->nodes[i] =
+			make_node(model->ranks[i], graph->is_over, last_ns);
+	ncs_wait_graph_unmark(graph);
+	return sort_addresses(graph);
+}
+
+struct ncs_wait_node *ncs_wait_node_of(const struct ncs_wait_graph *graph,
+				       const struct ncs_rank *rank)
+{
+	return &graph->nodes[ncs_wait_graph_find(graph, rank)];
+}
+
+/* --- Kernels that are queued ---------------------------------------------- */
+
+bool ncs_wait_has_not_begun(const struct ncs_channel_view *channel)
+{
+	return channel->step == 0 &&
+	       (channel->state == NCS_CHANNEL_SEND_GPU_WAIT ||
+		channel->state == NCS_CHANNEL_RECV_WAIT);
+}
+
+static bool some_rank_is_behind(const struct ncs_communicator *communicator)
+{
+	struct ncs_progress progress;
+
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		ncs_communicator_progress(communicator, i, &progress);
+		if (ncs_progress_behind(&progress) > 0)
+			return true;
+	}
+	return false;
+}
+
+/* The kernels of a communicator, as far as channels show them. */
+struct gpu_queue {
+	bool produces;     /* a kernel that has to send has not begun */
+	uint64_t begun_ns; /* the longest wait of one that has begun */
+};
+
+static void add_to_queue(struct gpu_queue *queue, const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < rank->now.channel_count; i++) {
+		const struct ncs_channel_view *channel = &rank->now.channels[i];
+		uint64_t wait_ns = ncs_wait_ns(rank, channel);
+
+		if (channel->state == NCS_CHANNEL_IDLE)
+			continue;
+		if (ncs_wait_has_not_begun(channel))
+			queue->produces |= channel->send;
+		else if (wait_ns > queue->begun_ns)
+			queue->begun_ns = wait_ns;
+	}
+}
+
+/* Whether all operations in progress are queued behind other work of the GPUs.
+ * A long computation looks like this on all ranks, and no rank is to blame; at
+ * its end one GPU begins a little before the others. */
+static bool is_level(const struct ncs_wait_graph *graph,
+		     const struct ncs_communicator *communicator,
+		     const struct gpu_queue *queue)
+{
+	for (size_t i = 0; i < communicator->rank_count; i++)
+		if (!ncs_wait_node_of(graph, communicator->ranks[i])->waits)
+			return false;
+	return queue->produces && queue->begun_ns < NCS_LONG_WAIT_NS &&
+	       !some_rank_is_behind(communicator);
+}
+
+void ncs_wait_nodes_find_level(struct ncs_wait_graph *graph,
+			       const struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->communicator_count; i++) {
+		const struct ncs_communicator *communicator =
+			&model->communicators[i];
+		struct gpu_queue queue = { 0 };
+		bool level;
+
+		for (size_t k = 0; k < communicator->rank_count; k++)
+			if (ncs_wait_node_of(graph, communicator->ranks[k])
+				    ->waits)
+				add_to_queue(&queue, communicator->ranks[k]);
+		level = is_level(graph, communicator, &queue);
+		for (size_t k = 0; k < communicator->rank_count; k++) {
+			struct ncs_wait_node *node =
+				ncs_wait_node_of(graph, communicator->ranks[k]);
+
+			node->level = level;
+			node->begun_ns = queue.begun_ns;
+		}
+	}
+}
