@@ -35,7 +35,7 @@ _ncclstat()
 		[--header]='show hide'
 		[--idle]='show hide'
 		[--set]='default events= sample= timing='
-		[--what-if]='net:x latency:- without: producer: host: launch:
+		[--what-if]='net:x latency:- without: stream: host: launch:
 			algorithm: overlap'
 		# Items of --set.
 		[events]='all none default'

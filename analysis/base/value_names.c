@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "ncclstat/tables/lateness.def"
+#include "ncclstat/tables/what_if.def"
 
 /* Enumerations that have no table, in their order. */
 #define LIVENESSES(X) \
@@ -55,6 +56,7 @@ DEFINE_LOOKUP(ncs_late_cause_name, NCS_LATE_CAUSES, NAME, "none")
 DEFINE_LOOKUP(ncs_liveness_name, LIVENESSES, NAME, "unknown")
 DEFINE_LOOKUP(ncs_loss_name, NCS_LOSSES, NAME, "unknown")
 DEFINE_LOOKUP(ncs_moment_name, NCS_MOMENTS, NAME, "unknown")
+DEFINE_LOOKUP(ncs_path_cause_name, NCS_PATH_CAUSES, NAME, "unknown")
 DEFINE_LOOKUP(ncs_protocol_name, NCS_PROTOCOLS, NAME,
 	      words[NCS_PROTOCOL_UNKNOWN])
 DEFINE_LOOKUP(ncs_proxy_state_name, NCS_PROXY_STATES, NAME,

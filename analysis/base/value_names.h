@@ -34,6 +34,7 @@ const char *ncs_algorithm_name(unsigned algorithm);
 const char *ncs_protocol_name(unsigned protocol);
 const char *ncs_moment_name(unsigned moment);
 const char *ncs_late_cause_name(unsigned cause);
+const char *ncs_path_cause_name(unsigned cause);
 
 /* Return the clause that says why the plugin refused a request, the one that
  * says whether launches are timed, and why not, and the one that says why a rank

@@ -28,17 +28,6 @@
  * GPU has other work. */
 #define KERNEL_NS 20000.0
 
-const char *ncs_path_cause_name(unsigned cause)
-{
-	static const char *const names[] = {
-#define X(ID, name, help) name,
-		NCS_PATH_CAUSES(X)
-#undef X
-	};
-
-	return cause < NCS_PATH_CAUSE_COUNT ? names[cause] : "unknown";
-}
-
 /* --- Making and releasing ------------------------------------------------- */
 
 static bool init_owners(struct ncs_path *path)
@@ -78,11 +67,11 @@ static void init_scenario(struct ncs_path *path, size_t k)
 
 	switch (scenario->kind) {
 	case NCS_WHAT_IF_OVERLAP:
-		path->changes.gap[k] = NCS_PATH_PRODUCER;
+		path->changes.gap[k] = NCS_PATH_STREAM;
 		saved = 1;
 		break;
-	case NCS_WHAT_IF_PRODUCER:
-		path->changes.gap[k] = NCS_PATH_PRODUCER;
+	case NCS_WHAT_IF_STREAM:
+		path->changes.gap[k] = NCS_PATH_STREAM;
 		break;
 	case NCS_WHAT_IF_LAUNCH:
 		path->changes.gap[k] = NCS_PATH_LAUNCH;
@@ -388,7 +377,7 @@ static bool note_trust(struct ncs_path_trust *trust,
 	bool is_by_host = joined->arrival == NCS_MOMENT_OPERATION;
 	bool is_unrecorded = joined->is_complete && !joined->is_whole;
 
-	trust->by_host += is_by_host;
+	trust->arrivals[joined->arrival]++;
 	trust->endless += !joined->end_is_trusted;
 	trust->incomplete += !joined->is_complete;
 	trust->unrecorded += is_unrecorded;

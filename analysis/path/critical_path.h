@@ -34,10 +34,6 @@
 
 #include "analysis/path/path_types.h"
 
-/* Returns the name of an enum ncs_path_cause, such as "host"; "unknown" for any
- * other value. */
-const char *ncs_path_cause_name(unsigned cause);
-
 struct ncs_path;
 
 /* Creates a pass. Returns NULL if there is no memory. Release it with

@@ -87,7 +87,7 @@ static void save_lateness(const struct ncs_path_arrival *arrival, size_t k,
 	ns += save(savings, arrival, NCS_PATH_HOST, host_ns);
 	if (usual->total_ns < 0)
 		return;
-	ns = save(savings, arrival, NCS_PATH_PRODUCER, ns);
+	ns = save(savings, arrival, NCS_PATH_STREAM, ns);
 	ns = save(savings, arrival, NCS_PATH_LAUNCH, ns);
 	ns = save(savings, arrival, NCS_PATH_QUEUE, ns);
 	save(savings, arrival, NCS_PATH_HOST, ns);
@@ -106,9 +106,9 @@ static struct gap_savings savings_of(const struct ncs_path *path, size_t k,
 		return savings;
 	share = 1 - scenario->factor;
 	switch (scenario->kind) {
-	case NCS_WHAT_IF_PRODUCER:
-		savings.gap_ns[NCS_PATH_PRODUCER] =
-			arrival->gap_ns[NCS_PATH_PRODUCER] * share;
+	case NCS_WHAT_IF_STREAM:
+		savings.gap_ns[NCS_PATH_STREAM] =
+			arrival->gap_ns[NCS_PATH_STREAM] * share;
 		break;
 	case NCS_WHAT_IF_HOST:
 		savings.gap_ns[NCS_PATH_HOST] =
@@ -119,8 +119,8 @@ static struct gap_savings savings_of(const struct ncs_path *path, size_t k,
 			arrival->gap_ns[NCS_PATH_LAUNCH] * share;
 		break;
 	case NCS_WHAT_IF_OVERLAP:
-		savings.gap_ns[NCS_PATH_PRODUCER] =
-			arrival->gap_ns[NCS_PATH_PRODUCER];
+		savings.gap_ns[NCS_PATH_STREAM] =
+			arrival->gap_ns[NCS_PATH_STREAM];
 		break;
 	case NCS_WHAT_IF_WITHOUT:
 		save_lateness(arrival, k, usual, &savings);

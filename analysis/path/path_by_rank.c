@@ -101,7 +101,7 @@ static inline void find_predecessors(struct ncs_path *path,
 	find_call(path, from_ns, arrival);
 	ncs_path_split_gap(&entry, from_ns, &member->least_ns, arrival->gap_ns);
 	arrival->total_ns = arrival->at_ns - from_ns;
-	member->rank->busy_ns += arrival->gap_ns[NCS_PATH_PRODUCER];
+	member->rank->busy_ns += arrival->gap_ns[NCS_PATH_STREAM];
 }
 
 /* Notes the arrival of part i in all runs but those that are processed

@@ -13,7 +13,7 @@
 
 /* Number of gaps, which are the first causes in their order: a rank's time
  * before an arrival is split into these. */
-#define NCS_PATH_GAPS (NCS_PATH_PRODUCER + 1)
+#define NCS_PATH_GAPS (NCS_PATH_STREAM + 1)
 
 /* The least number of finished parts that are remembered of each rank. */
 #define NCS_PATH_ENDS 8u
@@ -82,7 +82,7 @@ static inline void ncs_path_split_gap(const struct ncs_path_entry *entry,
 	gap_ns[NCS_PATH_LAUNCH] =
 		begun_ns - called_ns + (is_behind ? 0 : short_ns);
 	gap_ns[NCS_PATH_QUEUE] = is_behind ? short_ns : 0;
-	gap_ns[NCS_PATH_PRODUCER] = rest_ns - short_ns;
+	gap_ns[NCS_PATH_STREAM] = rest_ns - short_ns;
 }
 
 /* Changes that a scenario makes to the arrivals of all ranks alike, by run. */

@@ -107,9 +107,11 @@ struct ncs_path_step {
 	double rank_ns; /* time of the path in that rank */
 };
 
-/* Operations that a pass cannot rely on, by reason. */
+/* How operations are known, and those that a pass cannot rely on, by reason. */
 struct ncs_path_trust {
-	uint64_t by_host;     /* arrivals are known by the host's launch only */
+	/* By the moment that counts as arrival; if that is OPERATION, the times
+	 * cannot be relied on. */
+	uint64_t arrivals[NCS_MOMENT_COUNT];
 	uint64_t endless;     /* their end is not known */
 	uint64_t incomplete;  /* not all parts are there */
 	uint64_t unrecorded;  /* nor are all ranks of the communicator recorded */

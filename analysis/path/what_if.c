@@ -137,7 +137,7 @@ static bool parse_where(struct ncs_scenario *scenario, struct spec_word where)
 		scenario->inter_node |= is_word(where, "inter-node");
 		return is_word(where, "inter-node") ||
 		       pair(where, scenario->peers);
-	case NCS_WHAT_IF_PRODUCER:
+	case NCS_WHAT_IF_STREAM:
 	case NCS_WHAT_IF_HOST:
 	case NCS_WHAT_IF_LAUNCH:
 		rest = after(where, "rank=");

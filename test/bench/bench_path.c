@@ -24,7 +24,7 @@
 #define PERIOD_NS 400000
 
 static const char *const specifications[] = {
-	"net:x2",     "producer:0.9", "latency:-1us", "host:0.5",
+	"net:x2",     "stream:0.9", "latency:-1us", "host:0.5",
 	"launch:0.5", "without:7",    "overlap",      "algorithm:tree",
 };
 

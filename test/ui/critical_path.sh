@@ -42,7 +42,7 @@ even=$(python3 -c 'import json, sys
 print(json.load(open(sys.argv[1]))["elapsed_ns"])' "$tmp/out")
 
 check 'scenarios are answered' run 0 --critical-path=json --what-if=without:3 \
-	--what-if=net:x2 --what-if=producer:0.5@rank=3 "$tmp"/late/*
+	--what-if=net:x2 --what-if=stream:0.5@rank=3 "$tmp"/late/*
 check 'all operations of all hosts are joined' \
 	json 'd["operations"] == 300 and d["trust"]["incomplete"] == 0'
 check 'the replayed time is the measured time' \
@@ -63,6 +63,9 @@ check 'each scenario has a path of its own' \
 		for s in d["what_if"])'
 
 check 'the path is printed as text' run 0 --what-if=without:3 "$tmp"/late/*
+check 'the text says how far it can be trusted' \
+	grep -q 'arrivals by [a-z]* 300; not known: 0.0 % of the path' \
+	"$tmp/out"
 check 'the text names rank and scenario' \
 	sh -c 'grep -q "host .*rank 3" "$1" && grep -q "without:3" "$1"' - \
 	"$tmp/out"

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "analysis/base/value_names.h"
 #include "tui/commands/json_values.h"
 
 /* Adds a time, rounded to whole ns: fractions only result from dividing times
@@ -121,7 +122,10 @@ static json_t *trust_of(const struct ncs_path_view *view)
 	json_t *object = json_object();
 
 	put_ns(object, "unknown_ns", report->sums[0].unknown_ns);
-	ncs_json_add_number(object, "by_host", trust->by_host);
+	ncs_json_add(object, "told_by",
+		     ncs_json_counts(ncs_moment_name, trust->arrivals,
+				     NCS_MOMENT_OPERATION,
+				     NCS_MOMENT_DATA + 1));
 	ncs_json_add_number(object, "endless", trust->endless);
 	ncs_json_add_number(object, "incomplete", trust->incomplete);
 	ncs_json_add_number(object, "unrecorded", trust->unrecorded);

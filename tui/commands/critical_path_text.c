@@ -45,10 +45,19 @@ static void print_trust(FILE *file, const struct ncs_path_view *view)
 	const struct ncs_path_report *report = view->report;
 	const struct ncs_path_trust *trust = &report->trust;
 	const struct ncs_path_sum *sum = &report->sums[0];
+	const char *separator = "";
 
-	fprintf(file, "not known: %.1f %% of the path\n",
+	fputs("arrivals by", file);
+	for (unsigned i = 0; i < NCS_MOMENT_COUNT; i++) {
+		if (trust->arrivals[i] == 0)
+			continue;
+		fprintf(file, "%s %s %" PRIu64, separator, ncs_moment_name(i),
+			trust->arrivals[i]);
+		separator = ",";
+	}
+	fprintf(file, "; not known: %.1f %% of the path\n",
 		percent(sum->unknown_ns, sum->elapsed_ns));
-	print_doubt(file, trust->by_host,
+	print_doubt(file, trust->arrivals[NCS_MOMENT_OPERATION],
 		    "operations: only the host's launch, not when the GPU could"
 		    " begin");
 	print_doubt(file, trust->endless, "operations: when they ended");

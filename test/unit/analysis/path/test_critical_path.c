@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/base/value_names.h"
 #include "analysis/path/critical_path.h"
 #include "test/unit/analysis/path/delayed_parts.h"
 #include "test/unit/support/generated_job.h"
@@ -479,7 +480,7 @@ static void change_gaps(const struct small_job *job,
 	case NCS_WHAT_IF_LAUNCH:
 		gap_ns[1] *= scenario->factor;
 		break;
-	case NCS_WHAT_IF_PRODUCER:
+	case NCS_WHAT_IF_STREAM:
 		gap_ns[3] *= scenario->factor;
 		break;
 	case NCS_WHAT_IF_OVERLAP:
@@ -666,14 +667,14 @@ static void note_timed(void *context, size_t run, const struct ncs_part *part,
 static const char *const specifications[] = {
 	"net:x2",
 	"net:x0.5",
-	"producer:0.5",
+	"stream:0.5",
 	"host:0.25",
 	"launch:0.5",
 	"overlap",
-	"producer:3@rank=1",
+	"stream:3@rank=1",
 	"without:0",
 	"without:stragglers",
-	"producer:0.25@range=a",
+	"stream:0.25@range=a",
 	"launch:2@range=a",
 	"host:0.5@rank=1@range=a",
 };
@@ -1025,8 +1026,8 @@ static const struct job_change changes[] = {
 	{ "latency:-2us", as_usual, less_latency },
 	{ "without:5", slow_rank, no_slow_rank },
 	{ "without:stragglers", even, no_slow_rank },
-	{ "producer:0.5", as_usual, half_producer },
-	{ "producer:0.5@rank=5", slow_rank, no_slow_rank },
+	{ "stream:0.5", as_usual, half_producer },
+	{ "stream:0.5@rank=5", slow_rank, no_slow_rank },
 	{ "host:0.5", synchronous, half_host },
 	{ "launch:0.5", synchronous, half_launch },
 	{ "algorithm:ring", both_algorithms, ring_only },
@@ -1114,11 +1115,11 @@ struct late_rank {
 
 static const struct late_rank late_ranks[] = {
 	{ 2, 20e6, 0, 0, false, NCS_PATH_HOST },
-	{ 2, 0, 20e6, 0, false, NCS_PATH_PRODUCER },
+	{ 2, 0, 20e6, 0, false, NCS_PATH_STREAM },
 	{ 8, 20e6, 0, 200e3, false, NCS_PATH_HOST },
-	{ 8, 0, 20e6, 200e3, true, NCS_PATH_PRODUCER },
+	{ 8, 0, 20e6, 200e3, true, NCS_PATH_STREAM },
 	{ 8, 15e6, 0, 0, true, NCS_PATH_HOST },
-	{ 64, 0, 12e6, 0, true, NCS_PATH_PRODUCER },
+	{ 64, 0, 12e6, 0, true, NCS_PATH_STREAM },
 };
 
 /* The others wait in the first bucket of each step, while their work for the
@@ -1296,7 +1297,7 @@ static void what_is_not_known_is_told(void **state)
 		recorded.joined[10 + i].is_whole = false;
 	}
 	sum = run_pass(&recorded, &options, "without:1", &report);
-	assert_int_equal(report.trust.by_host, 0);
+	assert_int_equal(report.trust.arrivals[NCS_MOMENT_KERNEL], 100);
 	assert_int_equal(report.trust.endless, 4);
 	assert_int_equal(report.trust.unrecorded, 3);
 	assert_int_equal(report.trust.incomplete, 1);
@@ -1306,7 +1307,7 @@ static void what_is_not_known_is_told(void **state)
 	for (size_t i = 0; i < recorded.count; i++)
 		recorded.joined[i].arrival = NCS_MOMENT_OPERATION;
 	sum = run_pass(&recorded, &options, "without:1", &report);
-	assert_int_equal(report.trust.by_host, 100);
+	assert_int_equal(report.trust.arrivals[NCS_MOMENT_OPERATION], 100);
 	assert_false(sum.is_known);
 	assert_true(sum.unknown_ns > 0.9 * sum.elapsed_ns);
 	release(&recorded);

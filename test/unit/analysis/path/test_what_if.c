@@ -72,7 +72,7 @@ static void every_kind_of_specification_is_parsed(void **state)
 		  0,
 		  NULL,
 		  "without:stragglers" },
-		{ NCS_WHAT_IF_PRODUCER,
+		{ NCS_WHAT_IF_STREAM,
 		  0.9,
 		  0,
 		  7,
@@ -80,7 +80,7 @@ static void every_kind_of_specification_is_parsed(void **state)
 		  false,
 		  0,
 		  NULL,
-		  "producer:0.9@rank=7" },
+		  "stream:0.9@rank=7" },
 		{ NCS_WHAT_IF_HOST,
 		  0.5,
 		  0,
@@ -147,7 +147,7 @@ static void invalid_specification_is_refused_with_reason(void **state)
 		"",          "nett:x2",        "net",           "net:2",
 		"net:x0",    "net:x-1",        "net:x2@3",      "net:x2@3-3",
 		"net:x2@3-", "latency:5us",    "latency:-5",    "without",
-		"without:x", "without:1.5",    "producer:fast", "producer:-1",
+		"without:x", "without:1.5",    "stream:fast", "stream:-1",
 		"host:0.5@", "host:0.5@rank",  "algorithm:xyz", "overlap:2",
 		"net:xinf",  "overlap@rank=1",
 	};
@@ -306,7 +306,7 @@ static void change_is_unknown_if_only_one_size_was_seen(void **state)
 	assert_true(unknown);
 	edit_of(&ring, "algorithm:tree", false, &unknown);
 	assert_true(unknown);
-	edit_of(&ring, "producer:0.5", false, &unknown);
+	edit_of(&ring, "stream:0.5", false, &unknown);
 	assert_false(unknown);
 	ncs_fits_release(&ring.fits);
 }
