@@ -10,7 +10,7 @@
  * operations, which connect, do not spoil them. Bandwidth is in GB/s and
  * computed with nccl-tests' factors; negative if it is not known.
  *
- * Memory is bounded: 14 KiB for each function of a communicator that has such
+ * Memory is bounded: 13 KiB for each function of a communicator that has such
  * operations. Pure. Not thread-safe.
  */
 #ifndef NCS_ANALYSIS_MODEL_MOVING_H

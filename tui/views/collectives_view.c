@@ -5,6 +5,7 @@
 #include "tui/views/view.h"
 
 #include "analysis/base/busbw.h"
+#include "analysis/base/collective_waits.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/moving.h"
@@ -102,6 +103,20 @@ static void append_factor(const struct ncs_row *row, char *text, size_t size)
 		ncs_append(text, size, " busbw is algbw x %.3g.", factor);
 }
 
+/* Appends why there is no bandwidth. */
+static void append_unknown(const struct ncs_row *row, char *text, size_t size)
+{
+	if (ncs_wait_rule_of((unsigned)row->index) == NCS_WAIT_FOR_NONE)
+		ncs_append(text, size,
+			   " No number tells which of the ranks' operations"
+			   " belong together: no bandwidth.");
+	else
+		ncs_append(text, size,
+			   " No operation is known to have begun and ended on"
+			   " several ranks: no bandwidth.");
+	ncs_append(text, size, " Enter: its ranks.");
+}
+
 static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	struct ncs_moving_view view = moving_of(row);
@@ -111,9 +126,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	ncs_append(text, size,
 		   "%s of %s:", ncs_function_name((unsigned)row->index), label);
 	if (view.operations == 0) {
-		ncs_append(text, size,
-			   " No operation is known to have begun and ended on"
-			   " several ranks: no bandwidth. Enter: its ranks.");
+		append_unknown(row, text, size);
 		return;
 	}
 	append_missing(row, &view, text, size);
