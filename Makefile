@@ -243,7 +243,7 @@ check: ## install what is missing, build, run every test
 		$(STATIC) $(GPU)
 
 .PHONY: check-long
-check-long: check fuzz scribble storm check-aarch64 ## the same, each fuzzer for FUZZ_SECONDS, a storm, and aarch64
+check-long: check fuzz scribble storm truth check-aarch64 ## the same, each fuzzer for FUZZ_SECONDS, a storm, more jobs, and aarch64
 
 # A machine that cannot be set up for this has skipped it; it says why.
 .PHONY: check-aarch64
@@ -257,6 +257,10 @@ check-aarch64: ## unit, plugin and stress tests on aarch64, emulated
 storm: all $(call in_build,test/plugin/test_storm) ## a thousand short jobs that end in every way
 	@STORM_JOBS=1000 TEST_TIMEOUT=600 $(RUN) \
 		$(call in_build,test/plugin/test_storm)
+
+.PHONY: truth
+truth: $(call in_build,test/unit/analysis/diagnosis/test_truth) ## what is concluded of 2,000 jobs of each kind whose truth is known
+	@TRUTH_JOBS=2000 TEST_TIMEOUT=1200 $(RUN) $^
 
 .PHONY: check-unit check-plugin check-stress check-ui check-static
 check-unit: $(call in_build,$(UNIT)) ## tests of one module each

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The rule for ranks that the others wait for again and again. Must not guess:
- * lateness is that of the GPUs (analysis/model/stragglers.h), and what could not
- * be compared is named.
+/* The rule for ranks that the others wait for again and again. A process that is
+ * late in several communicators is one finding. Must not guess: lateness is that
+ * of the GPUs (analysis/model/stragglers.h), and what could not be compared is
+ * named.
  */
 #include "analysis/diagnosis/rules.h"
 
@@ -13,11 +14,62 @@
 /* A rank that came late until then is not late any more. */
 #define CURRENT_NS NCS_COST_WINDOW_NS
 
-static bool is_late(const struct ncs_rank *rank,
-		    const struct ncs_lateness_view *view)
+/* The lateness of a process, over all its communicators. */
+struct late_process {
+	double cost, cost_of_long;
+	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
+	const struct ncs_rank *main; /* its rank that costs most */
+	const struct ncs_lateness_view *view; /* of that rank */
+};
+
+/* Returns the figures of a rank that was compared lately; NULL if it was not. */
+static const struct ncs_lateness_view *current(const struct ncs_rank *rank)
 {
-	return view && view->is_straggler && ncs_rank_is_live(rank) &&
-	       view->latest_ns + CURRENT_NS > rank->now.taken_ns;
+	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+
+	return view && view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&
+			       ncs_rank_is_live(rank) &&
+			       view->latest_ns + CURRENT_NS >
+				       rank->now.taken_ns ?
+		       view :
+		       NULL;
+}
+
+/* Adds the lateness of a process that a rank belongs to. */
+static struct late_process add_process(const struct ncs_model *model,
+				       const struct ncs_rank *rank)
+{
+	struct late_process process = { 0 };
+
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *other = model->ranks[i];
+		const struct ncs_lateness_view *view;
+
+		if (!ncs_shares_process(rank, other))
+			continue;
+		view = current(other);
+		if (!view || view->cost_of_long <= 0)
+			continue;
+		process.cost += view->cost;
+		process.cost_of_long += view->cost_of_long;
+		for (unsigned k = 0; k < NCS_LATE_CAUSE_COUNT; k++)
+			process.cause_ns[k] += view->recent.cause_ns[k];
+		if (process.main &&
+		    process.view->cost_of_long >= view->cost_of_long)
+			continue;
+		process.main = other;
+		process.view = view;
+	}
+	return process;
+}
+
+/* Returns the cause of the cost. The wait for a peer is no part of it. */
+static unsigned cause_of(const struct late_process *process)
+{
+	return process->cause_ns[NCS_LATE_HOST] >=
+			       process->cause_ns[NCS_LATE_STREAM] ?
+		       NCS_LATE_HOST :
+		       NCS_LATE_STREAM;
 }
 
 /* Adds what the finding rests on, and what it could not see. */
@@ -59,8 +111,7 @@ static void add_evidence(struct ncs_finding *finding,
 
 static int report(struct ncs_diagnosis *diagnosis,
 		  const struct ncs_communicator *communicator,
-		  const struct ncs_rank *rank,
-		  const struct ncs_lateness_view *view)
+		  const struct late_process *process)
 {
 	struct ncs_finding *finding =
 		ncs_diagnosis_add(diagnosis, NCS_VERDICT_LATE_RANK);
@@ -68,39 +119,23 @@ static int report(struct ncs_diagnosis *diagnosis,
 
 	if (!finding)
 		return -ENOMEM;
-	finding->root = ncs_party_of(rank);
-	finding->call.function = ncs_rank_late_function(rank, &lateness);
-	finding->share = view->cost;
-	finding->cause = ncs_lateness_cause(&view->recent);
+	finding->root = ncs_party_of(process->main);
+	finding->call.function =
+		ncs_rank_late_function(process->main, &lateness);
+	finding->share = process->cost < 1 ? process->cost : 1;
+	finding->cause = cause_of(process);
 	finding->waiting = communicator->live - 1;
 	ncs_finding_set_severity(finding, false);
 	ncs_finding_set_confidence(finding, communicator->other_clocks > 0 ?
 						    NCS_CONFIDENCE_POSSIBLE :
 						    NCS_CONFIDENCE_LIKELY);
-	add_evidence(finding, rank, communicator, &lateness);
+	add_evidence(finding, process->main, communicator, &lateness);
 	return 0;
-}
-
-/* Returns whether another rank of the job is late by itself: a rank that comes
- * late because it waits for a peer is then that one's victim. */
-static bool has_other_cause(const struct ncs_model *model)
-{
-	for (size_t i = 0; i < model->rank_count; i++) {
-		const struct ncs_rank *rank = model->ranks[i];
-		const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
-
-		if (is_late(rank, view) &&
-		    ncs_lateness_cause(&view->recent) != NCS_LATE_PEER)
-			return true;
-	}
-	return false;
 }
 
 int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model)
 {
-	bool has_cause = has_other_cause(model);
-
 	for (size_t i = 0; i < model->communicator_count; i++) {
 		const struct ncs_communicator *communicator =
 			&model->communicators[i];
@@ -110,16 +145,17 @@ int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,
 		     k < communicator->rank_count && !diagnosis->explained[i];
 		     k++) {
 			const struct ncs_rank *rank = communicator->ranks[k];
-			const struct ncs_lateness_view *view =
-				ncs_rank_lateness(rank);
+			const struct ncs_lateness_view *view = current(rank);
+			struct late_process process;
 
-			if (!is_late(rank, view))
+			if (!view || view->cost_of_long <= 0)
+				continue;
+			process = add_process(model, rank);
+			if (process.cost_of_long < NCS_STRAGGLER_COST)
 				continue;
 			found = true;
-			if (has_cause &&
-			    ncs_lateness_cause(&view->recent) == NCS_LATE_PEER)
-				continue;
-			if (report(diagnosis, communicator, rank, view) != 0)
+			if (process.main == rank &&
+			    report(diagnosis, communicator, &process) != 0)
 				return -ENOMEM;
 		}
 		diagnosis->explained[i] |= found;

@@ -12,6 +12,7 @@
 #include "analysis/base/busbw.h"
 #include "analysis/base/collective_waits.h"
 #include "analysis/base/estimate.h"
+#include "analysis/base/heap.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/model.h"
@@ -25,6 +26,10 @@
 
 /* On an idle stream a kernel begins at most this long after its launch. */
 #define LAUNCH_NS UINT64_C(50000)
+
+
+/* The number of ranks of a large operation whose operation before is looked up. */
+#define ASKED 8u
 
 /* --- What is kept --------------------------------------------------------- */
 
@@ -135,8 +140,10 @@ struct arrival_comparison {
 	 * last. */
 	uint64_t exclusive_ns;
 	uint64_t error_ns; /* largest error of the time between two arrivals */
+	/* The operations before it of the processes that came last and last but
+	 * one; zeros if they are not known. */
+	struct ncs_span before_last, before_second;
 	enum ncs_late_before before;
-	uint64_t behind_ns; /* see struct ncs_late_part */
 };
 
 static uint64_t at_ns(const struct arrival_comparison *comparison, size_t i)
@@ -264,21 +271,14 @@ static bool find_first_waiting(const struct arrival_comparison *comparison,
 
 /* --- Causes --------------------------------------------------------------- */
 
-/* Returns whether two ranks are communicators of one process. */
-static bool shares_process(const struct ncs_rank *a, const struct ncs_rank *b)
-{
-	return a->header.pid == b->header.pid &&
-	       a->header.process_start == b->header.process_start &&
-	       ncs_shares_clock(a, b);
-}
-
 static const struct ncs_span *span_at(const struct ncs_late_rank *late,
 				      uint64_t place)
 {
 	return &late->spans[place % NCS_SPANS];
 }
 
-/* Returns the place of the first kept span that ended after `until_ns`. */
+/* Returns the place of the first kept span that cannot have ended by
+ * `until_ns`. */
 static uint64_t first_span_after(const struct ncs_late_rank *late,
 				 uint64_t until_ns)
 {
@@ -288,7 +288,7 @@ static uint64_t first_span_after(const struct ncs_late_rank *late,
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if (span_at(late, middle)->end_ns <= until_ns)
+		if (span_at(late, middle)->first_end_ns <= until_ns)
 			low = middle + 1;
 		else
 			high = middle;
@@ -296,99 +296,164 @@ static uint64_t first_span_after(const struct ncs_late_rank *late,
 	return low;
 }
 
-/* Returns the latest time up to `until_ns` at which one of the rank's kept
- * operations was still on its stream; `from_ns` if none was since then. */
-static uint64_t busy_until_ns(const struct ncs_rank *rank, uint64_t from_ns,
-			      uint64_t until_ns)
+/* A search for the operation before a part. */
+struct search_before {
+	const struct ncs_rank *rank; /* that has the part */
+	uint32_t operation;          /* of the part itself */
+	uint64_t until_ns;           /* when the part began … */
+	uint64_t error_ns;           /* … and by how much that may be wrong */
+	struct ncs_span found;       /* zeros if there is none */
+};
+
+/* Notes a rank's kept operation if it ended later than that found so far. */
+static void find_before(struct search_before *search,
+			const struct ncs_rank *rank)
 {
 	const struct ncs_late_rank *late = rank->late;
-	uint64_t after, busy_ns = from_ns;
+	uint64_t until_ns = search->until_ns + search->error_ns, after;
 
 	if (!late || late->span_count == 0)
-		return from_ns;
+		return;
 	after = first_span_after(late, until_ns);
 	/* Operations on several streams end a little out of order. */
 	for (uint64_t i = after > 4 ? after - 4 : 0; i < after; i++) {
-		const struct ncs_span *span = span_at(late, i);
+		struct ncs_span span = *span_at(late, i);
 
-		if (span->begin_ns < until_ns && span->end_ns <= until_ns &&
-		    span->end_ns > busy_ns)
-			busy_ns = span->end_ns;
+		if (span.begin_ns >= search->until_ns ||
+		    span.first_end_ns > until_ns ||
+		    (rank == search->rank &&
+		     span.operation == search->operation))
+			continue;
+		if (span.end_ns > search->until_ns)
+			span.end_ns = search->until_ns;
+		if (span.end_ns > search->found.end_ns)
+			search->found = span;
 	}
-	return busy_ns;
 }
 
-/* Returns how much of the time before a part's begin its process spent in other
- * operations of NCCL, from `from_ns` on. */
-static uint64_t
-behind_operations_ns(const struct arrival_comparison *comparison,
-		     const struct ncs_rank *rank, uint64_t from_ns,
-		     uint64_t until_ns)
-{
-	uint64_t busy_ns = from_ns;
-
-	for (size_t i = 0; i < comparison->model->rank_count; i++) {
-		const struct ncs_rank *other = comparison->model->ranks[i];
-
-		if (shares_process(rank, other))
-			busy_ns = busy_until_ns(other, busy_ns, until_ns);
-	}
-	return busy_ns - from_ns;
-}
-
-/* Splits the lateness of part i, after `than_ns`, by cause. A launch that came
- * before the others were there made nothing late. What follows the launch is
- * the stream's: behind other operations of NCCL, or behind the application's
- * own work. */
-static void split(const struct arrival_comparison *comparison, size_t i,
-		  uint64_t than_ns, uint64_t cause_ns[NCS_LATE_CAUSE_COUNT])
+/* Returns the operation of a part's process that ended last before the part
+ * began; zeros if none is known. */
+static struct ncs_span operation_before(
+	const struct arrival_comparison *comparison, size_t i)
 {
 	const struct ncs_part *part = &comparison->joined->parts[i];
+	struct search_before search = {
+		.rank = comparison->ranks[i],
+		.operation = part->operation,
+		.until_ns = at_ns(comparison, i),
+		.error_ns = 2 * ncs_part_error_ns(part,
+						  comparison->joined->arrival),
+	};
+
+	for (size_t k = 0; k < comparison->model->rank_count; k++)
+		if (ncs_shares_process(search.rank,
+				       comparison->model->ranks[k]))
+			find_before(&search, comparison->model->ranks[k]);
+	return search.found;
+}
+
+/* Returns how much of the time for which all waited for the last part alone its
+ * process took by itself: it needed so much longer since its last operation than
+ * the process of the last but one. The rest it lost before, in operations that
+ * ended late. */
+static uint64_t own_ns(const struct arrival_comparison *comparison)
+{
+	uint64_t late_ns = comparison->exclusive_ns;
+	uint64_t last_ns = comparison->before_last.end_ns;
+	uint64_t second_ns = comparison->before_second.end_ns;
+	uint64_t usual_ns = 0, took_ns, own_ns;
+
+	if (last_ns == 0)
+		return late_ns;
+	took_ns = at_ns(comparison, comparison->last) - last_ns;
+	if (second_ns != 0)
+		usual_ns = at_ns(comparison, comparison->second) - second_ns;
+	own_ns = ncs_time_since(usual_ns, took_ns);
+	return own_ns < late_ns ? own_ns : late_ns;
+}
+
+/* Splits the time for which all waited for the last part alone by cause. A
+ * launch counts if others were there before it, and if the last operation of the
+ * process had ended before it: then the stream was empty, and all that follows
+ * is later by as much as the launch was. What else follows the launch is the
+ * stream's. */
+static void split(const struct arrival_comparison *comparison,
+		  uint64_t cause_ns[NCS_LATE_CAUSE_COUNT])
+{
+	const struct ncs_joined *joined = comparison->joined;
+	const struct ncs_part *part = &joined->parts[comparison->last];
+	const struct ncs_part *second = &joined->parts[comparison->second];
 	uint64_t launched_ns = part->at_ns[NCS_MOMENT_OPERATION];
-	uint64_t arrived_ns = at_ns(comparison, i);
-	uint64_t late_ns = ncs_time_since(than_ns, arrived_ns);
-	uint64_t host_ns = ncs_time_since(than_ns, launched_ns);
-	uint64_t from_ns = launched_ns > than_ns ? launched_ns : than_ns;
+	uint64_t later_ns = ncs_time_since(second->at_ns[NCS_MOMENT_OPERATION],
+					   launched_ns);
+	uint64_t late_ns = own_ns(comparison);
+	uint64_t host_ns = ncs_time_since(
+		at_ns(comparison, comparison->second), launched_ns);
 
-	if (host_ns > late_ns ||
-	    ncs_time_since(launched_ns, arrived_ns) <= LAUNCH_NS ||
-	    comparison->joined->arrival == NCS_MOMENT_PROXY)
+	if (launched_ns > comparison->before_last.end_ns &&
+	    later_ns > LAUNCH_NS && later_ns > host_ns)
+		host_ns = later_ns;
+	if (host_ns > late_ns || joined->arrival == NCS_MOMENT_PROXY ||
+	    ncs_time_since(launched_ns,
+			   at_ns(comparison, comparison->last)) <= LAUNCH_NS)
 		host_ns = late_ns;
+	cause_ns[NCS_LATE_PEER] = comparison->exclusive_ns - late_ns;
 	cause_ns[NCS_LATE_HOST] = host_ns;
-	cause_ns[NCS_LATE_PEER] =
-		host_ns < late_ns ?
-			behind_operations_ns(comparison, comparison->ranks[i],
-					     from_ns, arrived_ns) :
-			0;
-	cause_ns[NCS_LATE_STREAM] = late_ns - host_ns - cause_ns[NCS_LATE_PEER];
+	cause_ns[NCS_LATE_STREAM] = late_ns - host_ns;
 }
 
-/* Returns when the latest operation of its process before a part ended; 0 if
- * none is known. */
-static uint64_t free_ns(const struct arrival_comparison *comparison, size_t i)
+/* Returns whether the last part but one began as soon as the operation before it
+ * of the same process had ended. */
+static enum ncs_late_before before(const struct arrival_comparison *comparison)
 {
-	return behind_operations_ns(comparison, comparison->ranks[i], 0,
-				    at_ns(comparison, i));
+	uint64_t before_ns = comparison->before_second.end_ns;
+
+	if (before_ns == 0)
+		return NCS_BEFORE_UNKNOWN;
+	return before_ns + LAUNCH_NS > at_ns(comparison, comparison->second) ?
+		       NCS_BEFORE_QUEUED :
+		       NCS_BEFORE_WORK;
 }
 
-/* Finds out what the last rank but one did before, and how much of the wait is
- * that of the operations before this one. */
-static void find_before(struct arrival_comparison *comparison)
+/* Returns the longest time that the work of a part may have taken: its process
+ * came from an operation, behind which it may have begun. */
+static uint64_t longest_work_ns(const struct arrival_comparison *comparison,
+				size_t i)
 {
-	uint64_t last_ns = free_ns(comparison, comparison->last);
-	uint64_t second_ns = free_ns(comparison, comparison->second);
+	struct ncs_span span = operation_before(comparison, i);
 
-	comparison->behind_ns = 0;
-	comparison->before = NCS_BEFORE_UNKNOWN;
-	if (second_ns == 0)
-		return;
-	comparison->behind_ns = ncs_time_since(second_ns, last_ns);
-	if (comparison->behind_ns > comparison->exclusive_ns)
-		comparison->behind_ns = comparison->exclusive_ns;
-	comparison->before =
-		second_ns + LAUNCH_NS > at_ns(comparison, comparison->second) ?
-			NCS_BEFORE_QUEUED :
-			NCS_BEFORE_WORK;
+	return at_ns(comparison, i) - span.begin_ns;
+}
+
+/* Returns how much of its own time the last part cost at least, if the last but
+ * one came straight from an operation, which may have hidden as much work of its
+ * own. No rank has more work than another; a few of them are asked. Lateness of
+ * the host is nobody else's. */
+static uint64_t surely_ns(const struct arrival_comparison *comparison,
+			  uint64_t own_ns)
+{
+	const struct ncs_joined *joined = comparison->joined;
+	size_t step = joined->count / ASKED + 1;
+	uint64_t usual_ns = UINT64_MAX, sure_ns;
+	uint64_t host_ns = ncs_time_since(
+		at_ns(comparison, comparison->second),
+		joined->parts[comparison->last].at_ns[NCS_MOMENT_OPERATION]);
+
+	for (size_t i = 0; i < joined->count; i += step) {
+		uint64_t work_ns;
+
+		if (i == comparison->last)
+			continue;
+		work_ns = longest_work_ns(comparison, i);
+		if (work_ns < usual_ns)
+			usual_ns = work_ns;
+	}
+	sure_ns = ncs_time_since(usual_ns,
+				 at_ns(comparison, comparison->last) -
+					 comparison->before_last.end_ns);
+	if (host_ns > sure_ns)
+		sure_ns = host_ns;
+	return sure_ns < own_ns ? sure_ns : own_ns;
 }
 
 /* Returns by how much a part came after the latest of all others. */
@@ -430,13 +495,12 @@ static int note_part(const struct arrival_comparison *comparison, size_t i,
 				   ncs_histogram_bucket(recent.late_ns)) != 0)
 		return -ENOMEM;
 	if (is_last) {
-		split(comparison, i, than_ns, recent.cause_ns);
-		recent.host_ns =
-			ncs_time_since(at_ns(comparison, comparison->second),
-				       part->at_ns[NCS_MOMENT_OPERATION]);
-		recent.behind_ns = comparison->behind_ns;
-		if (recent.host_ns > recent.exclusive_ns)
-			recent.host_ns = recent.exclusive_ns;
+		split(comparison, recent.cause_ns);
+		recent.own_ns = recent.exclusive_ns -
+				recent.cause_ns[NCS_LATE_PEER];
+		if (comparison->before == NCS_BEFORE_QUEUED)
+			recent.surely_ns =
+				surely_ns(comparison, recent.own_ns);
 		for (unsigned k = 0; k < NCS_LATE_CAUSE_COUNT; k++)
 			late->cause_ns[recent.before == NCS_BEFORE_QUEUED][k] +=
 				recent.cause_ns[k];
@@ -481,7 +545,10 @@ static int compare(struct arrival_comparison *comparison,
 	int error = 0;
 
 	find_order(comparison);
-	find_before(comparison);
+	comparison->before_last = operation_before(comparison, comparison->last);
+	comparison->before_second =
+		operation_before(comparison, comparison->second);
+	comparison->before = before(comparison);
 	if (!find_first_waiting(comparison, &first))
 		return 0;
 	than_ns = at_ns(comparison, first);
@@ -494,6 +561,44 @@ static int compare(struct arrival_comparison *comparison,
 	}
 	note_skew(state, comparison, skew_ns);
 	return error;
+}
+
+/* Returns the kept span of a part, or NULL. */
+static struct ncs_span *span_of_part(struct ncs_late_rank *late,
+				     const struct ncs_part *part)
+{
+	uint64_t place = late->span_count;
+	uint64_t first = place > NCS_SPANS ? place - NCS_SPANS : 0;
+
+	while (place > first) {
+		struct ncs_span *span = &late->spans[--place % NCS_SPANS];
+
+		if (span->operation == part->operation)
+			return span;
+	}
+	return NULL;
+}
+
+/* Corrects the spans of an operation by what its ranks know together: the
+ * channels of a kernel may have stopped long before the kernel did. */
+static void correct_spans(const struct arrival_comparison *comparison)
+{
+	const struct ncs_joined *joined = comparison->joined;
+
+	for (size_t i = 0; i < joined->count; i++) {
+		const struct ncs_part *part = &joined->parts[i];
+		struct ncs_span *span =
+			span_of_part(comparison->ranks[i]->late, part);
+
+		if (!span)
+			continue;
+		span->begin_ns = at_ns(comparison, i);
+		span->end_ns = ncs_joined_end_ns(joined, part);
+		if (joined->end != NCS_MOMENT_LAST_END)
+			span->first_end_ns = span->end_ns;
+		else if (span->first_end_ns < joined->not_before_ns)
+			span->first_end_ns = joined->not_before_ns;
+	}
 }
 
 static int take_joined(struct arrival_comparison *comparison,
@@ -519,6 +624,7 @@ static int take_joined(struct arrival_comparison *comparison,
 	error = ncs_moving_note(&communicator->skew->moving, joined);
 	if (has_one_root(joined))
 		error |= compare(comparison, communicator->skew);
+	correct_spans(comparison);
 	return error;
 }
 
@@ -539,12 +645,17 @@ first_of_clock(const struct ncs_communicator *communicator,
 static struct ncs_span span_of(const struct ncs_part *part)
 {
 	const uint64_t *at_ns = part->at_ns;
+	bool on_stream = at_ns[NCS_MOMENT_STREAM] != 0;
+	uint64_t end_ns = on_stream ? at_ns[NCS_MOMENT_STREAM_END] :
+				      ncs_part_first_end_ns(part);
 
-	if (at_ns[NCS_MOMENT_STREAM] != 0)
-		return (struct ncs_span){ at_ns[NCS_MOMENT_STREAM],
-					  at_ns[NCS_MOMENT_STREAM_END] };
-	return (struct ncs_span){ at_ns[NCS_MOMENT_PROXY],
-				  ncs_part_first_end_ns(part) };
+	return (struct ncs_span){
+		.operation = part->operation,
+		.begin_ns = at_ns[on_stream ? NCS_MOMENT_STREAM :
+					      NCS_MOMENT_PROXY],
+		.first_end_ns = end_ns,
+		.end_ns = end_ns,
+	};
 }
 
 /* Adds a rank's part to the operations of its communicator. Parts by clocks
@@ -559,7 +670,9 @@ static int take_part(const struct ncs_communicator *communicator,
 
 	if (!late)
 		return -ENOMEM;
-	late->spans[late->span_count++ % NCS_SPANS] = span_of(part);
+	/* A rank that is alone waits for nobody. */
+	if (part->nranks != 1)
+		late->spans[late->span_count++ % NCS_SPANS] = span_of(part);
 	if (part->flags & NCS_PART_P2P ||
 	    ncs_wait_rule_of(part->function) == NCS_WAIT_FOR_NONE ||
 	    part->number == NCS_NO_SEQUENCE_NUMBER)
@@ -669,20 +782,52 @@ static int join_all(struct ncs_model *model,
 	return error;
 }
 
-/* Compares the operations of a communicator that are complete. Returns 0 or
- * -ENOMEM. */
-static int compare_all(struct arrival_comparison *comparison,
-		       const struct ncs_communicator *communicator)
-{
+/* An operation that is joined, and its communicator. */
+struct next_joined {
 	const struct ncs_joined *joined;
+	const struct ncs_communicator *communicator;
+};
+
+static bool ends_before(const void *left, const void *right)
+{
+	const struct next_joined *a = left, *b = right;
+
+	return a->joined->first_end_ns < b->joined->first_end_ns;
+}
+
+/* Compares the operations that are joined, in the order of their ends over all
+ * communicators: what a rank did before is known then. `next` has room for all
+ * communicators. Returns 0 or -ENOMEM. */
+static int compare_all(struct arrival_comparison *comparison,
+		       struct next_joined *next)
+{
+	const struct ncs_model *model = comparison->model;
+	struct ncs_heap heap = { 0 };
+	struct next_joined *first;
 	int error = 0;
 
-	if (!communicator->skew)
-		return 0;
-	while ((joined = ncs_join_next(communicator->skew->join)))
-		error |= take_joined(comparison, communicator, joined);
-	ncs_moving_update(&communicator->skew->moving,
-			  comparison->model->now_ns);
+	for (size_t i = 0; i < model->communicator_count; i++) {
+		next[i].communicator = &model->communicators[i];
+		if (!next[i].communicator->skew)
+			continue;
+		next[i].joined =
+			ncs_join_next(next[i].communicator->skew->join);
+		if (next[i].joined)
+			error |= ncs_heap_push(&heap, &next[i], ends_before);
+	}
+	while ((first = ncs_heap_pop(&heap, ends_before))) {
+		error |= take_joined(comparison, first->communicator,
+				     first->joined);
+		first->joined =
+			ncs_join_next(first->communicator->skew->join);
+		if (first->joined)
+			error |= ncs_heap_push(&heap, first, ends_before);
+	}
+	ncs_heap_release(&heap);
+	for (size_t i = 0; i < model->communicator_count; i++)
+		if (model->communicators[i].skew)
+			ncs_moving_update(&model->communicators[i].skew->moving,
+					  model->now_ns);
 	return error;
 }
 
@@ -693,17 +838,19 @@ int ncs_stragglers_update(struct ncs_model *model)
 		.ranks = calloc(model->rank_count + 1,
 				sizeof(struct ncs_rank *)),
 	};
-	int error = comparison.ranks ? 0 : -ENOMEM;
+	struct next_joined *next =
+		calloc(model->communicator_count + 1, sizeof(*next));
+	int error = comparison.ranks && next ? 0 : -ENOMEM;
 
 	for (size_t i = 0; model->skews && i < model->skews->count; i++)
 		model->skews->states[i]->is_there = false;
 	for (size_t i = 0; i < model->communicator_count; i++)
 		error |= join_all(model, &model->communicators[i]);
 	/* By then it is known of all communicators what they did. */
-	for (size_t i = 0; comparison.ranks && i < model->communicator_count;
-	     i++)
-		error |= compare_all(&comparison, &model->communicators[i]);
+	if (comparison.ranks && next)
+		error |= compare_all(&comparison, next);
 	drop_skews(model->skews);
 	free(comparison.ranks);
+	free(next);
 	return error ? -ENOMEM : 0;
 }

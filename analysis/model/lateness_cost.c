@@ -20,11 +20,16 @@
  */
 #include "analysis/model/lateness_cost.h"
 
-/* Fewer pairs of operations do not tell whether lags persist. */
-#define PAIRS_LEAST 16u
+#include "analysis/base/selection.h"
 
-/* A lag persists if it explains so much of the next one. */
-#define PERSISTS 0.5
+/* The length of the runs of lags that tell whether lags persist, and their least
+ * number. */
+#define RUN 16u
+#define RUNS_LEAST 3u
+
+/* A lag persists if it explains so much of the next one; in so short a run,
+ * chance takes some of that away. */
+#define PERSISTS 0.35
 
 /* A lag that falls below this share of what it was has been made up for. */
 #define MADE_UP 0.5
@@ -62,27 +67,37 @@ bool ncs_all_are_queued(const struct ncs_late_rank *late)
 	return true;
 }
 
-/* Returns whether lags go from one operation to the next, by their
- * autocorrelation. */
-static bool lags_persist(const struct ncs_late_rank *late, size_t count)
+/* Returns the autocorrelation of RUN lags, from the i-th on. */
+static double correlation(const struct ncs_late_rank *late, size_t i)
 {
 	double mean_ns = 0, variance = 0, covariance = 0;
 
-	if (count <= PAIRS_LEAST)
-		return false;
-	for (size_t i = 0; i < count; i++)
-		mean_ns += (double)recent_at(late, i)->lag_ns;
-	mean_ns /= (double)count;
-	for (size_t i = 0; i < count; i++) {
-		double lag_ns = (double)recent_at(late, i)->lag_ns - mean_ns;
+	for (size_t k = i; k < i + RUN; k++)
+		mean_ns += (double)recent_at(late, k)->lag_ns / RUN;
+	for (size_t k = i; k < i + RUN; k++) {
+		double lag_ns = (double)recent_at(late, k)->lag_ns - mean_ns;
 
 		variance += lag_ns * lag_ns;
-		if (i > 0)
+		if (k > i)
 			covariance += lag_ns *
-				      ((double)recent_at(late, i - 1)->lag_ns -
+				      ((double)recent_at(late, k - 1)->lag_ns -
 				       mean_ns);
 	}
-	return variance > 0 && covariance > PERSISTS * variance;
+	return variance > 0 ? covariance / variance : 0;
+}
+
+/* Returns whether lags go from one operation to the next, by the median of the
+ * autocorrelations of short runs of them: a rank that turns late, and is so at
+ * each operation from then on, does not count as one whose lag persists. */
+static bool lags_persist(const struct ncs_late_rank *late, size_t count)
+{
+	double runs[NCS_LATENESS_RECENT / RUN];
+	size_t run_count = count / RUN;
+
+	for (size_t i = 0; i < run_count; i++)
+		runs[i] = correlation(late, i * RUN);
+	return run_count >= RUNS_LEAST &&
+	       ncs_select(runs, run_count, (run_count - 1) / 2) > PERSISTS;
 }
 
 /* The time that the operations of one function waited. */
@@ -144,12 +159,9 @@ static void continue_lag(struct lag *lag, uint64_t wait_ns)
 /* Returns for how long the others waited for what the rank itself did. */
 static uint64_t own_wait_ns(const struct ncs_late_part *recent, bool is_idle)
 {
-	uint64_t wait_ns = recent->exclusive_ns - recent->behind_ns;
-
-	if (recent->before == NCS_BEFORE_QUEUED && !is_idle &&
-	    wait_ns > recent->host_ns)
-		wait_ns = recent->host_ns;
-	return wait_ns;
+	return recent->before == NCS_BEFORE_QUEUED && !is_idle ?
+		       recent->surely_ns :
+		       recent->own_ns;
 }
 
 double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns)
@@ -165,7 +177,9 @@ double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns)
 		const struct ncs_late_part *recent = recent_at(late, i);
 		uint64_t wait_ns = own_wait_ns(recent, is_idle);
 
-		if (wait_ns < least_ns)
+		/* The wait for the first one was before the time that
+		 * counts. */
+		if (wait_ns < least_ns || i == count - 1)
 			wait_ns = 0;
 		count_operation(&waiting[recent->function], recent, wait_ns);
 		continue_lag(&lag, wait_ns);

@@ -31,10 +31,8 @@ struct ncs_late_part {
 	/* Its arrival after the latest of all others; negative if it came
 	 * before that one. */
 	int64_t lag_ns;
-	uint64_t host_ns; /* as much of it as the host was late by */
-	/* The part of it that is the previous operation's: by so much that one
-	 * ended later than that of the last rank but one. */
-	uint64_t behind_ns;
+	uint64_t own_ns; /* as much of it as the rank took by itself */
+	uint64_t surely_ns; /* as much of that as counts if it is queued */
 	uint8_t before; /* enum ncs_late_before, of the last rank but one */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
 	uint64_t error_ns; /* of clocks */
@@ -46,9 +44,11 @@ struct ncs_late_part {
 #define NCS_SPANS NCS_LATENESS_RECENT
 
 /* The time of an operation on its stream or, where that is not known, in the
- * hands of the proxy thread. */
+ * hands of the proxy thread; the proxy thread sees the end late. */
 struct ncs_span {
+	uint32_t operation; /* number, as in its part */
 	uint64_t begin_ns;
+	uint64_t first_end_ns; /* it did not end before this time */
 	uint64_t end_ns;
 };
 

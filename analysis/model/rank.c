@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "analysis/model/lateness_state.h"
+
 static int compare_words(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
@@ -27,6 +29,13 @@ int ncs_rank_compare(const struct ncs_rank *a, const struct ncs_rank *b)
 	if (order == 0)
 		order = compare_words(a->header.pid, b->header.pid);
 	return order ? order : strcmp(a->id, b->id);
+}
+
+bool ncs_shares_process(const struct ncs_rank *a, const struct ncs_rank *b)
+{
+	return a->header.pid == b->header.pid &&
+	       a->header.process_start == b->header.process_start &&
+	       ncs_shares_clock(a, b);
 }
 
 uint64_t ncs_rank_window_ns(const struct ncs_rank *rank)

@@ -62,6 +62,9 @@ struct ncs_unreadable {
  * it. */
 int ncs_rank_compare(const struct ncs_rank *a, const struct ncs_rank *b);
 
+/* Returns whether two ranks belong to one process. */
+bool ncs_shares_process(const struct ncs_rank *a, const struct ncs_rank *b);
+
 /* Returns the actual length of the rank's window in ns; 0 if there are no rates
  * yet. The window of a rank that has ended ends with the rank. */
 uint64_t ncs_rank_window_ns(const struct ncs_rank *rank);

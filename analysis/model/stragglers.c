@@ -108,9 +108,10 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	for (size_t i = 0; i < ncs_recent_count(late->operations); i++)
 		if (late->recent[i].ready_ns > view->latest_ns)
 			view->latest_ns = late->recent[i].ready_ns;
+	view->cost_of_long = ncs_lateness_cost(late, NCS_STRAGGLER_NS);
 	view->is_straggler =
 		view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&
-		ncs_lateness_cost(late, NCS_STRAGGLER_NS) >= NCS_STRAGGLER_COST;
+		view->cost_of_long >= NCS_STRAGGLER_COST;
 	late->is_viewed = true;
 	return view;
 }

@@ -88,9 +88,11 @@ struct ncs_lateness_count {
 struct ncs_lateness_view {
 	struct ncs_lateness recent; /* exact */
 	struct ncs_lateness all; /* since the first update, within a bucket */
-	/* Share of the recent time in which all waited for this rank alone;
-	 * negative if it is not known. */
+	/* Share of the recent time in which all waited for this rank alone
+	 * because of what its own process did, not because of an operation that
+	 * had made it late before; negative if it is not known. */
 	double cost;
+	double cost_of_long; /* in waits of at least NCS_STRAGGLER_NS */
 	uint64_t latest_ns; /* when all had arrived at the latest operation */
 	/* Recent operations by the moment that its arrival was compared by. */
 	uint64_t by_moment[NCS_MOMENT_COUNT];

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* Jobs whose truth is known: the diagnosis names the rank that has the fault,
+ * why it is late and what that costs, which is the time that the same job takes
+ * without the fault; and it finds nothing in a healthy job.
+ *
+ * TRUTH_JOBS is the number of jobs of each kind; make check-long has more. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/base/value_names.h"
+#include "analysis/diagnosis/diagnosis.h"
+#include "analysis/model/stragglers.h"
+#include "test/unit/support/truth_job.h"
+
+#define MS UINT64_C(1000000)
+
+/* A rank that costs less than this need not be found, and one that costs less
+ * than the other must not be. */
+#define COST_FOUND 0.06
+#define COST_HIDDEN 0.04
+
+/* The largest error of a cost: a tenth of it, and the steps at both ends. */
+#define COST_ERROR 0.10
+#define COST_ENDS 0.01
+
+/* A job that ncclstat watches. */
+struct truth_watch {
+	struct truth_options options;
+	struct truth_job *job;
+	struct truth_job *healthy; /* the same one without the fault */
+	struct ncs_model model;
+	struct ncs_diagnosis diagnosis;
+	uint64_t now_ns;
+	char why[256]; /* what is wrong with the answer; "" if nothing */
+};
+
+static unsigned jobs(void)
+{
+	const char *text = getenv("TRUTH_JOBS");
+
+	return text ? (unsigned)strtoul(text, NULL, 10) : 100;
+}
+
+/* --- Jobs ----------------------------------------------------------------- */
+
+/* Returns the options of a job: all kinds of jobs come in turn. */
+static struct truth_options some_job(unsigned seed, enum truth_fault fault)
+{
+	static const unsigned ranks[] = { 2, 4, 8, 16, 32, 64, 6, 12, 8, 4, 2 };
+	static const unsigned hosts[] = { TRUTH_RANKS_MAX, 4, 1 };
+	struct truth_options options = {
+		.seed = seed,
+		.shape = fault == TRUTH_HEALTHY ? seed % 3 : seed % 2,
+		.transport = seed / 3 % TRUTH_TRANSPORTS,
+		.ranks = ranks[seed % 11],
+		.ranks_per_host = hosts[seed / 7 % 3],
+		.communicators = 1 + seed / 5 % 4,
+		.steps = 40,
+		.ahead = seed / 11 % 3,
+		.jitter = seed / 13 % 3 * 0.03,
+		.fault = fault,
+		.each = seed / 17 % 2,
+		.from_step = seed / 19 % 2 * 20,
+	};
+
+	options.victim = seed * 5 % options.ranks;
+	/* In DDP, nobody can tell how much of the others' work before a bucket
+	 * ran while they waited: there, a fault comes once a step and is longer
+	 * than that work. */
+	if (options.shape == TRUTH_DDP)
+		options.each = false;
+	options.fault_size = (options.each ? 3e6 : 5e6) * (1 + seed % 3);
+	if (options.ranks > 16)
+		options.steps = 26;
+	/* Within a host, NCCL has no trees with proxies. */
+	if (options.transport == TRUTH_TREE)
+		options.ranks_per_host = 1;
+	return options;
+}
+
+static void start(struct truth_watch *watch,
+		  const struct truth_options *options)
+{
+	struct truth_options healthy = *options;
+
+	healthy.fault = TRUTH_HEALTHY;
+	*watch = (struct truth_watch){ .options = *options };
+	watch->job = truth_job_new(options);
+	watch->healthy = truth_job_new(&healthy);
+	ncs_model_init(&watch->model);
+	ncs_diagnosis_init(&watch->diagnosis);
+	watch->now_ns = truth_job_begin_ns(watch->job);
+}
+
+static void stop(struct truth_watch *watch)
+{
+	ncs_diagnosis_release(&watch->diagnosis);
+	ncs_model_release(&watch->model);
+	truth_job_free(watch->job);
+	truth_job_free(watch->healthy);
+}
+
+/* Looks at the job. Returns false if it had ended by the look before. */
+static bool look(struct truth_watch *watch, uint64_t after_ns)
+{
+	if (watch->now_ns > truth_job_end_ns(watch->job) + 20 * MS)
+		return false;
+	watch->now_ns += after_ns;
+	assert_int_equal(ncs_model_update(&watch->model,
+					  truth_job_source(watch->job),
+					  watch->now_ns),
+			 0);
+	assert_int_equal(ncs_diagnose(&watch->diagnosis, &watch->model), 0);
+	return true;
+}
+
+/* --- Answers -------------------------------------------------------------- */
+
+static int rank_of(const struct ncs_finding *finding)
+{
+	return finding->root.rank ?
+		       (int)finding->root.rank->header.pid - 1000 :
+		       -1;
+}
+
+static void judge(struct truth_watch *watch, bool is_good, const char *what)
+{
+	const struct ncs_finding *finding = watch->diagnosis.findings;
+
+	if (is_good || watch->why[0])
+		return;
+	if (watch->diagnosis.count == 0)
+		snprintf(watch->why, sizeof(watch->why), "%s: no finding",
+			 what);
+	else
+		snprintf(watch->why, sizeof(watch->why),
+			 "%s: %s, rank %d, %s, %.3f", what,
+			 ncs_verdict_name(finding->verdict), rank_of(finding),
+			 ncs_late_cause_name(finding->cause), finding->share);
+}
+
+/* Returns the share of the time that the fault costs, as far as collectives of a
+ * communicator tell. */
+static double true_cost(const struct truth_watch *watch, uint64_t comm_id)
+{
+	uint64_t last = truth_job_collectives(watch->job, comm_id,
+					      watch->now_ns) -
+			1;
+	double with_ns = truth_job_ready_ns(watch->job, comm_id, last) -
+			 truth_job_ready_ns(watch->job, comm_id, 0);
+	double without_ns = truth_job_ready_ns(watch->healthy, comm_id, last) -
+			    truth_job_ready_ns(watch->healthy, comm_id, 0);
+
+	return (with_ns - without_ns) / with_ns;
+}
+
+/* Returns that share for the whole job. */
+static double whole_cost(const struct truth_watch *watch)
+{
+	double with_ns = (double)(truth_job_end_ns(watch->job) -
+				  truth_job_begin_ns(watch->job));
+	double without_ns = (double)(truth_job_end_ns(watch->healthy) -
+				     truth_job_begin_ns(watch->healthy));
+
+	return (with_ns - without_ns) / with_ns;
+}
+
+static void judge_late_rank(struct truth_watch *watch)
+{
+	const struct ncs_finding *finding = watch->diagnosis.findings;
+	double whole = whole_cost(watch), cost;
+
+	if (watch->diagnosis.count == 0 || whole < COST_HIDDEN) {
+		judge(watch,
+		      watch->diagnosis.count == 0 ? whole < COST_FOUND :
+						    finding->share < COST_FOUND,
+		      "the rank is to be found if it costs enough");
+		return;
+	}
+	cost = true_cost(watch, finding->root.rank->now.identity.comm_id);
+	judge(watch, finding->verdict == NCS_VERDICT_LATE_RANK, "verdict");
+	judge(watch, rank_of(finding) == (int)watch->options.victim, "rank");
+	judge(watch,
+	      finding->cause == (watch->options.fault == TRUTH_HOST ?
+					 NCS_LATE_HOST :
+					 NCS_LATE_STREAM),
+	      "cause");
+	judge(watch,
+	      fabs(finding->share - cost) <= COST_ERROR * cost + COST_ENDS,
+	      "cost");
+	if (watch->why[0] && strlen(watch->why) + 16 < sizeof(watch->why))
+		sprintf(watch->why + strlen(watch->why), " (true %.3f)", cost);
+}
+
+/* Prints the job if its answer is wrong. Returns the number of wrong ones. */
+static unsigned report(const struct truth_watch *watch)
+{
+	static const char *const shapes[] = { "DDP", "tensor", "pipeline" };
+	static const char *const transports[] = { "NVLink", "ring", "tree",
+						  "mixed" };
+	const struct truth_options *options = &watch->options;
+
+	if (!watch->why[0])
+		return 0;
+	print_message("seed %u: %s, %s, %u ranks, %u a host, %u communicators,"
+		      " %u steps ahead, jitter %.2f, rank %u %.1f ms %s from"
+		      " step %u on: %s\n",
+		      (unsigned)options->seed, shapes[options->shape],
+		      transports[options->transport], options->ranks,
+		      options->ranks_per_host, options->communicators,
+		      options->ahead, options->jitter, options->victim,
+		      options->fault_size / 1e6,
+		      options->each ? "each operation" : "each step",
+		      options->from_step, watch->why);
+	return 1;
+}
+
+/* --- Tests ---------------------------------------------------------------- */
+
+static void healthy_jobs_have_no_finding(void **state)
+{
+	unsigned wrong = 0;
+
+	(void)state;
+	for (unsigned seed = 1; seed <= jobs(); seed++) {
+		struct truth_options options = some_job(seed, TRUTH_HEALTHY);
+		struct truth_watch watch;
+
+		start(&watch, &options);
+		while (look(&watch, 100 * MS))
+			judge(&watch, watch.diagnosis.count == 0, "healthy");
+		wrong += report(&watch);
+		stop(&watch);
+	}
+	assert_int_equal(wrong, 0);
+}
+
+static unsigned watch_late_rank(const struct truth_options *options)
+{
+	struct truth_watch watch;
+	unsigned wrong;
+
+	start(&watch, options);
+	while (look(&watch, 500 * MS))
+		;
+	judge_late_rank(&watch);
+	wrong = report(&watch);
+	stop(&watch);
+	return wrong;
+}
+
+static void rank_with_a_late_host_is_found_with_its_cost(void **state)
+{
+	unsigned wrong = 0;
+
+	(void)state;
+	for (unsigned seed = 1; seed <= jobs(); seed++) {
+		struct truth_options options = some_job(seed, TRUTH_HOST);
+
+		wrong += watch_late_rank(&options);
+	}
+	assert_int_equal(wrong, 0);
+}
+
+static void rank_with_a_busy_gpu_is_found_with_its_cost(void **state)
+{
+	unsigned wrong = 0;
+
+	(void)state;
+	for (unsigned seed = 1; seed <= jobs(); seed++) {
+		struct truth_options options = some_job(seed, TRUTH_STREAM);
+
+		wrong += watch_late_rank(&options);
+	}
+	assert_int_equal(wrong, 0);
+}
+
+static void link_that_turns_slow_is_found_with_its_sender(void **state)
+{
+	unsigned wrong = 0;
+
+	(void)state;
+	for (unsigned seed = 1; seed <= jobs() / 2; seed++) {
+		struct truth_options options = some_job(seed, TRUTH_NETWORK);
+		const struct ncs_finding *finding;
+		struct truth_watch watch;
+
+		/* More ranks hide one slow link in the mean of all. */
+		if (options.ranks > 8)
+			continue;
+		options.transport = TRUTH_RING;
+		if (options.communicators == 1)
+			options.transport = TRUTH_TREE;
+		options.ranks_per_host = 1;
+		options.from_step = 60;
+		options.steps = 120;
+		options.fault_size = 20;
+		start(&watch, &options);
+		while (watch.now_ns + 60 * MS < truth_job_end_ns(watch.job))
+			look(&watch, 50 * MS);
+		finding = watch.diagnosis.findings;
+		judge(&watch,
+		      watch.diagnosis.count > 0 &&
+			      finding->verdict == NCS_VERDICT_SLOW_NETWORK &&
+			      rank_of(finding) == (int)options.victim,
+		      "network");
+		wrong += report(&watch);
+		stop(&watch);
+	}
+	assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(healthy_jobs_have_no_finding),
+		cmocka_unit_test(rank_with_a_late_host_is_found_with_its_cost),
+		cmocka_unit_test(rank_with_a_busy_gpu_is_found_with_its_cost),
+		cmocka_unit_test(link_that_turns_slow_is_found_with_its_sender),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* A job that is simulated event by event and seen as ncclstat sees jobs: as
+ * records and counters of its ranks. Its truth is known: the same job can be made
+ * without its fault.
+ *
+ * A rank's host runs through a program and enqueues kernels and operations, at
+ * most some steps ahead of its GPU. Streams run what they have been given one
+ * after the other. The kernel of an operation runs until all its ranks have
+ * begun and the data has moved. Everything is a function of the options.
+ */
+#ifndef NCS_TEST_UNIT_SUPPORT_TRUTH_JOB_H
+#define NCS_TEST_UNIT_SUPPORT_TRUTH_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/base/source.h"
+
+#define TRUTH_RANKS_MAX 64u
+
+enum truth_shape {
+	/* Gradients are reduced in buckets while the backward pass goes on. */
+	TRUTH_DDP,
+	/* Layers of groups of ranks, each followed by an AllReduce that the
+	 * next one needs; then an AllReduce across the groups. */
+	TRUTH_TENSOR,
+	/* Each rank is a stage: all microbatches forward, all backward; then an
+	 * AllReduce of all stages. */
+	TRUTH_PIPELINE,
+};
+
+/* How an operation moves data decides what its records tell. */
+enum truth_transport {
+	TRUTH_NVLINK, /* begin and end on the stream, no proxy */
+	TRUTH_RING,   /* proxies and kernels, no times from the stream */
+	/* The records of a ring, but the channels of a kernel stop long before
+	 * the kernel does. */
+	TRUTH_TREE,
+	TRUTH_MIXED, /* times from the stream, and proxies between hosts */
+	TRUTH_TRANSPORTS
+};
+
+enum truth_fault {
+	TRUTH_HEALTHY,
+	TRUTH_HOST,    /* its host does something else first */
+	TRUTH_STREAM,  /* its GPU does something else first */
+	TRUTH_NETWORK, /* what it sends takes longer by this factor */
+};
+
+struct truth_options {
+	uint64_t seed;
+	enum truth_shape shape;
+	enum truth_transport transport;
+	unsigned ranks, ranks_per_host;
+	unsigned communicators; /* of each process, 1 to 4 */
+	unsigned steps;
+	unsigned ahead; /* 0: the host waits for its GPU after each step */
+	double jitter;  /* work takes up to this many times longer */
+	enum truth_fault fault;
+	unsigned victim;   /* rank */
+	double fault_size; /* ns, or the factor */
+	bool each;         /* before each operation, not once a step */
+	unsigned from_step;
+};
+
+struct truth_job;
+
+/* Computes a job; stops the program if there is no memory. Free it with
+ * truth_job_free(). */
+struct truth_job *truth_job_new(const struct truth_options *options);
+void truth_job_free(struct truth_job *job);
+
+/* Returns its source, which belongs to the job. All ranks are alive for ever;
+ * the process of a rank has pid 1000 plus the rank. */
+struct ncs_source *truth_job_source(struct truth_job *job);
+
+/* Returns when the job begins and ends, by a perfect clock. */
+uint64_t truth_job_begin_ns(const struct truth_job *job);
+uint64_t truth_job_end_ns(const struct truth_job *job);
+
+/* Returns the number of collectives of a communicator that all ranks had arrived
+ * at by a time. */
+uint64_t truth_job_collectives(const struct truth_job *job, uint64_t comm_id,
+			       uint64_t until_ns);
+
+/* Returns when all ranks had arrived at a collective, in ns since the job's
+ * begin. */
+double truth_job_ready_ns(const struct truth_job *job, uint64_t comm_id,
+			  uint64_t number);
+
+#endif
