@@ -541,7 +541,7 @@ static int compare(struct arrival_comparison *comparison,
 {
 	const struct ncs_joined *joined = comparison->joined;
 	uint64_t skew_ns = 0, late_ns, than_ns;
-	size_t first;
+	size_t first = 0;
 	int error = 0;
 
 	find_order(comparison);

@@ -926,9 +926,11 @@ static void settings_come_with_their_lease(void **state)
 	json_decref(sample);
 	*settings = (struct ncs_settings_view){
 		.known = true,
-		.in_force = { 1,
-			      1u << NCS_GROUP_CALLS | 1u << NCS_GROUP_CONTROL,
-			      NCS_KERNEL_DETAIL_EVERY + 4, 4 },
+		.in_force = { .has_groups = 1,
+			      .groups = 1u << NCS_GROUP_CALLS |
+					1u << NCS_GROUP_CONTROL,
+			      .kernel = NCS_KERNEL_DETAIL_EVERY + 4,
+			      .sample = 4 },
 		.asked = UINT64_C(9) << NCS_CONTROL_SERIAL_SHIFT,
 		.refused = NCS_REFUSAL_KERNEL,
 		.changes = 2,
