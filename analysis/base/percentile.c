@@ -37,6 +37,8 @@ uint64_t ncs_percentile_of(const uint64_t *buckets, unsigned first,
 			break;
 	}
 	low_ns = ncs_histogram_low((first + place) * width);
+	if ((first + place + 1) * width == NCS_HISTOGRAM_BUCKETS)
+		return low_ns;
 	high_ns = ncs_histogram_low((first + place + 1) * width);
 	return low_ns + (high_ns - low_ns) / 2;
 }
@@ -45,4 +47,13 @@ uint64_t ncs_percentile(const uint64_t *histogram, double fraction)
 {
 	return ncs_percentile_of(histogram, 0, NCS_HISTOGRAM_BUCKETS, 1,
 				 fraction);
+}
+
+/* Buckets are as wide as those of a histogram, or of a history or a range,
+ * which have four of them. Elsewhere a percentile is never the beginning of
+ * these two. */
+bool ncs_percentile_is_least(uint64_t time_ns)
+{
+	return time_ns == ncs_histogram_low(NCS_HISTOGRAM_BUCKETS - 1) ||
+	       time_ns == ncs_histogram_low(NCS_HISTOGRAM_BUCKETS - 4);
 }

@@ -3,11 +3,12 @@
 #ifndef NCS_ANALYSIS_BASE_PERCENTILE_H
 #define NCS_ANALYSIS_BASE_PERCENTILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Returns a percentile of a histogram of NCS_HISTOGRAM_BUCKETS in ns, or 0 if
  * it is empty. `fraction` is 0 to 1. The middle of a bucket stands for all
- * values in it. */
+ * values in it; of the last one, which has no end, its beginning does. */
 uint64_t ncs_percentile(const uint64_t *histogram, double fraction);
 
 /* Returns the same for `count` buckets, each of which sums `width` adjacent
@@ -15,5 +16,8 @@ uint64_t ncs_percentile(const uint64_t *histogram, double fraction);
  * buckets of that width. */
 uint64_t ncs_percentile_of(const uint64_t *buckets, unsigned first,
 			   unsigned count, unsigned width, double fraction);
+
+/* Tells whether a percentile is in the last bucket: at least so long. */
+bool ncs_percentile_is_least(uint64_t time_ns);
 
 #endif

@@ -34,7 +34,9 @@ uint64_t ncs_communicator_time_ns(const struct ncs_communicator *communicator,
 		uint64_t time_ns = ncs_rank_percentile(communicator->ranks[i],
 						       function, 0.50);
 
-		if (time_ns > 0)
+		if (ncs_percentile_is_least(time_ns))
+			counts[NCS_HISTOGRAM_BUCKETS - 1]++;
+		else if (time_ns > 0)
 			counts[ncs_histogram_bucket(time_ns)]++;
 	}
 	return ncs_percentile(counts, 0.50);

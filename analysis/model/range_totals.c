@@ -184,8 +184,10 @@ uint64_t ncs_range_percentile(const struct ncs_snapshot *snapshot,
 
 		if (!buckets || !is_within(snapshot, range, sum->range->number))
 			continue;
-		for (unsigned k = 0; k < NCS_RANGE_BUCKETS; k++)
+		for (unsigned k = 0; k < NCS_RANGE_BUCKETS - 1; k++)
 			histogram[ncs_range_bucket_middle(k)] += buckets[k];
+		histogram[NCS_HISTOGRAM_BUCKETS - 1] +=
+			buckets[NCS_RANGE_BUCKETS - 1];
 	}
 	return ncs_percentile(histogram, fraction);
 }

@@ -101,9 +101,9 @@ NCS_GETTER(collective_bytes)
 
 NCS_GETTER(collective_time)
 {
-	ncs_value_set_duration(value,
-			       ncs_communicator_time_ns(row->communicator,
-							function_of(row)));
+	ncs_value_set_percentile(value,
+				 ncs_communicator_time_ns(row->communicator,
+							  function_of(row)));
 }
 
 NCS_GETTER(collective_moving)

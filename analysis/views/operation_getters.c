@@ -42,9 +42,10 @@ NCS_GETTER(function_rate)
 
 NCS_GETTER_WITH(function_percentile)
 {
-	ncs_value_set_duration(value,
-			       ncs_rank_percentile(row->rank, function_of(row),
-						   argument / 100.0));
+	ncs_value_set_percentile(value,
+				 ncs_rank_percentile(row->rank,
+						     function_of(row),
+						     argument / 100.0));
 }
 
 NCS_GETTER(function_timing)
@@ -142,9 +143,9 @@ NCS_GETTER_WITH(class_percentile)
 	const struct ncs_class_times *times = ncs_times_of_class(class_of(row));
 
 	if (times)
-		ncs_value_set(value, NCS_VALUE_DURATION,
-			      ncs_class_percentile(row->rank, times,
-						   argument / 100.0));
+		ncs_value_set_percentile(
+			value, ncs_class_percentile(row->rank, times,
+						    argument / 100.0));
 }
 
 NCS_GETTER(class_max)
@@ -234,7 +235,7 @@ NCS_GETTER(range_hidden)
 
 NCS_GETTER_WITH(range_percentile)
 {
-	ncs_value_set_duration(value, ncs_range_percentile(&row->rank->now,
-							   sum_of(row),
-							   argument / 100.0));
+	ncs_value_set_percentile(value, ncs_range_percentile(&row->rank->now,
+							     sum_of(row),
+							     argument / 100.0));
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/base/percentile.h"
+
 void ncs_value_set(struct ncs_value *value, enum ncs_value_kind kind,
 		   uint64_t number)
 {
@@ -39,6 +41,12 @@ void ncs_value_set_duration(struct ncs_value *value, uint64_t duration_ns)
 {
 	if (duration_ns > 0)
 		ncs_value_set(value, NCS_VALUE_DURATION, duration_ns);
+}
+
+void ncs_value_set_percentile(struct ncs_value *value, uint64_t time_ns)
+{
+	ncs_value_set_duration(value, time_ns);
+	value->is_least = ncs_percentile_is_least(time_ns);
 }
 
 void ncs_value_set_span(struct ncs_value *value, uint64_t from_ns,

@@ -36,6 +36,7 @@ struct ncs_value {
 	const struct ncs_recent
 		*recent;       /* the values of a sparkline, the model's */
 	uint64_t recent_count; /* number of refreshes that they cover */
+	bool is_least; /* a duration that may be any longer one */
 	bool is_stale; /* the latest that is known, but long past */
 	char text[128]; /* raw, as found in the segment: escape when shown */
 };
@@ -56,6 +57,9 @@ void ncs_value_set_text(struct ncs_value *value, const char *text);
 
 /* Sets a duration in ns; 0 is unknown. */
 void ncs_value_set_duration(struct ncs_value *value, uint64_t duration_ns);
+
+/* Sets a percentile in ns (analysis/base/percentile.h); 0 is unknown. */
+void ncs_value_set_percentile(struct ncs_value *value, uint64_t time_ns);
 
 /* Sets the duration between two times in ns; unknown if `from_ns` is 0. The
  * duration is 0 if `until_ns` is earlier, as it may be for something that began

@@ -260,13 +260,19 @@ static void append_error(char *text, size_t size, uint64_t error_ns)
 }
 
 /* Formats a duration with its error where that matters; a duration that may be 0
- * as "<8.0us". */
+ * as "<8.0us", one that may be any longer as ">36m". */
 static void format_uncertain(char *text, size_t size,
 			     const struct ncs_value *value, unsigned width)
 {
 	if (value->error_ns > 0 && (uint64_t)value->number <= value->error_ns) {
 		snprintf(text, size, "<");
 		ncs_format_duration(text + 1, size - 1, value->error_ns,
+				    width - 1);
+		return;
+	}
+	if (value->is_least) {
+		snprintf(text, size, ">");
+		ncs_format_duration(text + 1, size - 1, (uint64_t)value->number,
 				    width - 1);
 		return;
 	}

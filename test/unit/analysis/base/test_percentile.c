@@ -84,6 +84,31 @@ static void largest_values_are_counted(void **state)
 	assert_true(ncs_percentile(histogram, 0.5) > UINT64_C(1) << 40);
 }
 
+static void percentile_in_the_last_bucket_is_a_least_one(void **state)
+{
+	const uint64_t last_ns = ncs_histogram_low(NCS_HISTOGRAM_BUCKETS - 1);
+	unsigned width = 4, wide = NCS_HISTOGRAM_BUCKETS / 4;
+	uint64_t time_ns;
+
+	(void)state;
+	for (unsigned i = 0; i < NCS_HISTOGRAM_BUCKETS; i++) {
+		histogram[i] = 1;
+		time_ns = ncs_percentile(histogram, 0.5);
+		assert_int_equal(ncs_percentile_is_least(time_ns),
+				 i == NCS_HISTOGRAM_BUCKETS - 1);
+		histogram[i] = 0;
+	}
+	for (unsigned i = 0; i < wide; i++) {
+		histogram[i] = 1;
+		time_ns = ncs_percentile_of(histogram, 0, wide, width, 0.5);
+		assert_int_equal(ncs_percentile_is_least(time_ns),
+				 i == wide - 1);
+		histogram[i] = 0;
+	}
+	count(last_ns);
+	assert_int_equal(ncs_percentile(histogram, 0.5), last_ns);
+}
+
 static int compare(const void *left, const void *right)
 {
 	const uint64_t *a = left, *b = right;
@@ -145,6 +170,7 @@ int main(void)
 		TEST(small_values_are_exact),
 		TEST(fraction_of_values_is_at_or_below_the_percentile),
 		TEST(largest_values_are_counted),
+		TEST(percentile_in_the_last_bucket_is_a_least_one),
 		TEST(percentiles_are_within_two_percent_of_the_sorted_values),
 		TEST(percentiles_rise_with_the_fraction),
 	};

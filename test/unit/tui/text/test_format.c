@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "ncclstat/histogram.h"
 #include "analysis/base/utf8.h"
 #include "tui/text/format.h"
 
@@ -152,6 +153,20 @@ static void each_kind_of_value_has_its_format(void **state)
 }
 
 /* The error is appended regardless of the width. */
+static void least_duration_begins_with_a_sign(void **state)
+{
+	struct ncs_value value = { 0 };
+
+	(void)state;
+	ncs_value_set_percentile(&value,
+				 ncs_histogram_low(NCS_HISTOGRAM_BUCKETS - 1));
+	ncs_format_value(text, sizeof(text), &value, 7, false);
+	assert_string_equal(text, ">36m04s");
+	ncs_value_set_percentile(&value, 1000);
+	ncs_format_value(text, sizeof(text), &value, 7, false);
+	assert_string_equal(text, "1.00us");
+}
+
 static void error_is_appended_to_its_duration(void **state)
 {
 	struct ncs_value late = { .kind = NCS_VALUE_DURATION,
@@ -365,6 +380,7 @@ int main(void)
 		cmocka_unit_test(rounding_up_changes_to_the_next_unit),
 		cmocka_unit_test(numbers_are_exact_while_they_fit),
 		cmocka_unit_test(each_kind_of_value_has_its_format),
+		cmocka_unit_test(least_duration_begins_with_a_sign),
 		cmocka_unit_test(error_is_appended_to_its_duration),
 		cmocka_unit_test(no_value_exceeds_its_width),
 		cmocka_unit_test(control_characters_become_question_marks),
