@@ -141,13 +141,14 @@ struct launch {
 	void *stream;
 	uint64_t now;
 	enum ncs_launch_kind kind; /* to be timed, or not */
+	bool has_time;		   /* its events have */
 };
 
 /* Records the first event of a launch, and leaves the launches, which this
  * thread has taken. Returns false if there is no slot or there are no events
  * for it. */
 static bool follow(struct ncs_lane_state *lane, struct ncs_launches *launches,
-		   const struct launch *launch, enum ncs_launch_kind kind)
+		   struct launch *launch, enum ncs_launch_kind kind)
 {
 	struct ncs_launch_slot *slot = free_slot(launches, kind);
 	const struct ncs_launch_events *events = free_events(launches, kind);
@@ -165,6 +166,7 @@ static bool follow(struct ncs_lane_state *lane, struct ncs_launches *launches,
 		return true;
 	}
 	lane->launch_slot = slot;
+	launch->has_time = kind == NCS_LAUNCH_TIMED;
 	ncs_store_relaxed(&launches->last_followed, launch->now);
 	ncs_store_relaxed(&launches->open_handle, launch->handle);
 	leave(launches, NCS_LAUNCHES_BETWEEN);
@@ -202,7 +204,7 @@ static void want_watch(struct ncs_comm *comm, struct ncs_launches *launches)
  * other events. */
 static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			    struct ncs_launches *launches,
-			    const struct launch *launch)
+			    struct launch *launch)
 {
 	void *context = NULL;
 	int error;
@@ -235,7 +237,7 @@ static bool is_followed_in(uint64_t stage)
 
 /* Follows a launch if it is time to, or if it is to be timed. */
 static void choose(struct ncs_lane_state *lane, struct ncs_launches *launches,
-		   const struct launch *launch)
+		   struct launch *launch)
 {
 	bool timed = launch->kind == NCS_LAUNCH_TIMED;
 	bool due = is_time_to_follow(launches, launch->now);
@@ -275,11 +277,6 @@ static void note_missed(struct ncs_comm *comm, struct ncs_launches *launches,
 		ncs_store_relaxed(&launches->last_missed, number);
 }
 
-static bool has_time(const struct ncs_lane_state *lane)
-{
-	return lane->launch_slot && lane->launch_slot->kind == NCS_LAUNCH_TIMED;
-}
-
 static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		  struct ncs_launches *launches, struct launch *launch)
 {
@@ -305,7 +302,7 @@ static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		if (stage == NCS_LAUNCHES_WANTED)
 			want_watch(comm, launches);
 	}
-	if (launch->kind == NCS_LAUNCH_TIMED && !has_time(lane))
+	if (launch->kind == NCS_LAUNCH_TIMED && !launch->has_time)
 		note_missed(comm, launches, number);
 }
 

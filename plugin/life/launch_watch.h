@@ -13,7 +13,9 @@
  * of a callback that may wait, once a process as a rule. It is not made at init,
  * where many processes have communicators and never launch. All signals are
  * blocked in the thread; it has a small stack and the name "ncclstat-watch";
- * nobody waits for it. A forked child has none until its own first launch. init, finalize and fork call in here under the lock of
+ * nobody waits for it. A forked child has none until its own first launch.
+ *
+ * init, finalize and fork call in here under the lock of
  * plugin/life/lifecycle.c.
  */
 #ifndef NCS_PLUGIN_LIFE_LAUNCH_WATCH_H
