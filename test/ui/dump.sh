@@ -76,7 +76,7 @@ check 'text: begins with a summary' \
 	sh -c 'head -n 1 "$1/out" | grep -q "^ncclstat: host .*, 12 ranks, time "' \
 	sh "$tmp"
 check 'text: has all tables' \
-	sh -c '[ "$(grep -c "^\(RANK\|COMM\) " "$1/out")" -eq 7 ]' sh "$tmp"
+	sh -c '[ "$(grep -c "^\(RANK\|COMM\) " "$1/out")" -eq 8 ]' sh "$tmp"
 check '--view: prints one table' run 0 --synthetic 8x2 --dump --view proxy
 check '--view: prints no other table' \
 	sh -c '[ "$(grep -c "^\(RANK\|COMM\) " "$1/out")" -eq 1 ]' sh "$tmp"
