@@ -100,8 +100,18 @@ static void check_identity(const struct tally_context *expected,
 	CHECK(!now->torn, "no thread is writing");
 }
 
+/* At full speed, the GPU's times of a log pass faster than the host's clock, so
+ * that the plugin may refuse some if the replay is held up meanwhile. */
+static bool times_clash(const struct tally_context *expected,
+			const struct ncs_snapshot *now, bool has_threads)
+{
+	return has_threads && now->losses[NCS_LOSS_BAD_PTIMER] >
+				      expected->losses[NCS_LOSS_BAD_PTIMER];
+}
+
 static void check_functions(const struct tally_context *expected,
-			    const struct ncs_snapshot *now, unsigned context)
+			    const struct ncs_snapshot *now, unsigned context,
+			    bool has_threads)
 {
 	static const char *const names[] = {
 #define X(ID, name, size, numerator, denominator) name,
@@ -125,6 +135,9 @@ static void check_functions(const struct tally_context *expected,
 		for (unsigned k = 0; k < NCS_TIMING_COUNT; k++) {
 			uint64_t total = 0;
 
+			if (k == NCS_TIMING_KERNEL &&
+			    times_clash(expected, now, has_threads))
+				continue;
 			CHECK_EQUAL(got->timed[k], want->timed[k], about);
 			CHECK_EQUAL(got->timed_bytes[k], want->timed_bytes[k],
 				    about);
@@ -134,8 +147,9 @@ static void check_functions(const struct tally_context *expected,
 					total += got->histogram[k][b];
 			CHECK_EQUAL(total, want->timed[k], about);
 		}
-		CHECK_EQUAL(got->time_ns[NCS_TIMING_KERNEL], want->kernel_ns,
-			    about);
+		if (!times_clash(expected, now, has_threads))
+			CHECK_EQUAL(got->time_ns[NCS_TIMING_KERNEL],
+				    want->kernel_ns, about);
 	}
 }
 
@@ -189,7 +203,9 @@ static void check_counters(const struct tally_context *expected,
 		CHECK_EQUAL(now->events[i], expected->events[i],
 			    where("events", events[i], context));
 	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++)
-		if (i != NCS_LOSS_OVERWRITTEN)
+		if (i != NCS_LOSS_OVERWRITTEN &&
+		    (i != NCS_LOSS_BAD_PTIMER ||
+		     !times_clash(expected, now, has_threads)))
 			CHECK_EQUAL(now->losses[i], expected->losses[i],
 				    where("loss", losses[i], context));
 	for (unsigned i = 0; i < NCS_TRANSITION_COUNT; i++)
@@ -211,7 +227,7 @@ static void check_context(const struct tally_context *expected,
 	view_take(view);
 	check_identity(expected, &view->now, context);
 	check_counters(expected, view, context, has_threads);
-	check_functions(expected, &view->now, context);
+	check_functions(expected, &view->now, context, has_threads);
 	check_channels(expected, view, context);
 }
 
