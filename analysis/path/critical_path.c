@@ -125,6 +125,7 @@ struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 void ncs_path_free(struct ncs_path *path)
 {
 	struct ncs_path_deferred *deferred;
+	struct ncs_path_numbers *numbers;
 
 	if (!path)
 		return;
@@ -137,6 +138,10 @@ void ncs_path_free(struct ncs_path *path)
 	while ((deferred = ncs_path_deferred_next(path, INFINITY)))
 		ncs_path_deferred_free(deferred);
 	ncs_heap_release(&path->deferred);
+	while ((numbers = path->numbers)) {
+		path->numbers = numbers->next;
+		free(numbers);
+	}
 	ncs_path_nodes_free(path->nodes);
 	free(path->ranks);
 	free(path->members);
@@ -368,6 +373,61 @@ static void note_overlap(struct ncs_path *path, const struct ncs_joined *joined)
 		path->members[joined->parts[i].owner].rank->overlaps = true;
 }
 
+/* Returns the latest numbers of an operation's communicator; NULL if there is no
+ * memory. */
+static struct ncs_path_numbers *numbers_of(struct ncs_path *path,
+					   const struct ncs_joined *joined)
+{
+	struct ncs_path_numbers *numbers =
+		path->members[joined->parts[0].owner].numbers;
+
+	for (size_t i = 1; i < joined->count && !numbers; i++)
+		numbers = path->members[joined->parts[i].owner].numbers;
+	if (!numbers) {
+		numbers = calloc(1, sizeof(*numbers));
+		if (!numbers)
+			return NULL;
+		numbers->next = path->numbers;
+		path->numbers = numbers;
+	}
+	for (size_t i = 0; i < joined->count; i++) {
+		struct ncs_path_member *member =
+			&path->members[joined->parts[i].owner];
+
+		if (i == 0 && member->numbers)
+			break;
+		member->numbers = numbers;
+	}
+	return numbers;
+}
+
+/* Returns how many operations of an operation's communicator and function came
+ * right before it without any record. */
+static uint64_t unseen_before(struct ncs_path *path,
+			      const struct ncs_joined *joined)
+{
+	struct ncs_path_numbers *numbers;
+	uint64_t *latest, unseen = 0;
+
+	if (joined->function >= NCS_FUNCTION_COUNT ||
+	    joined->function == NCS_FUNCTION_SEND_RECV || joined->repeat > 0 ||
+	    joined->number == NCS_NO_SEQUENCE_NUMBER)
+		return 0;
+	numbers = numbers_of(path, joined);
+	if (!numbers) {
+		path->error = -ENOMEM;
+		return 0;
+	}
+	latest = &numbers->latest[joined->function];
+	if (numbers->has[joined->function] && joined->number <= *latest)
+		return 0;
+	if (numbers->has[joined->function])
+		unseen = joined->number - *latest - 1;
+	numbers->has[joined->function] = true;
+	*latest = joined->number;
+	return unseen;
+}
+
 /* Notes what is not known of an operation. Returns whether its times cannot be
  * relied on. */
 static bool note_trust(struct ncs_path_trust *trust,
@@ -398,6 +458,7 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 			       .is_counted = is_counted },
 	};
 	double first_ns;
+	uint64_t unseen;
 	int error;
 
 	if (make_room(path, joined->count) != 0)
@@ -416,6 +477,10 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 	find_edits(path, joined, &pending.edits);
 	if (pending.operation.is_unknown)
 		pending.edits.unknown = UINT64_MAX;
+	unseen = unseen_before(path, joined);
+	path->report.trust.unseen += unseen;
+	/* They are in the time before this operation. */
+	pending.operation.is_unknown |= unseen > 0;
 	if (joined->wait_rule == NCS_WAIT_FOR_ALL) {
 		process(path, &pending, NCS_PATH_ROLE_ALONE, joined->parts,
 			part_times_of(path, joined), joined->count);

@@ -37,6 +37,13 @@ struct ncs_path_rank {
 	char *finished; /* struct ncs_path_finished by place */
 };
 
+/* The latest sequence numbers of a communicator, by function. */
+struct ncs_path_numbers {
+	struct ncs_path_numbers *next; /* of another communicator */
+	bool has[NCS_FUNCTION_COUNT];
+	uint64_t latest[NCS_FUNCTION_COUNT];
+};
+
 /* A rank of a communicator: the owner of parts. */
 struct ncs_path_member {
 	struct ncs_path_rank *rank;
@@ -44,6 +51,7 @@ struct ncs_path_member {
 	/* Its latest finished part; NULL if the rank has only one
 	 * communicator. */
 	struct ncs_path_finished *latest;
+	struct ncs_path_numbers *numbers; /* of its communicator, or NULL */
 	double call_ns; /* latest call, as recorded; -INFINITY if none */
 	/* By run: how much earlier that call comes than by the end that it
 	 * follows alone. */
@@ -142,6 +150,7 @@ struct ncs_path {
 	double last_ns;  /* last end */
 	struct ncs_path_rank *ranks;
 	struct ncs_path_member *members; /* by owner */
+	struct ncs_path_numbers *numbers; /* of all communicators */
 	struct ncs_path_nodes *nodes;
 	/* The latest end so far, by run. */
 	struct ncs_path_end ends[NCS_PATH_RUNS];

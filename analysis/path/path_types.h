@@ -116,6 +116,9 @@ struct ncs_path_trust {
 	uint64_t incomplete;  /* not all parts are there */
 	uint64_t unrecorded;  /* nor are all ranks of the communicator recorded */
 	uint64_t to_itself;   /* a rank sends to itself */
+	/* By their sequence numbers they were between others, but there is no
+	 * record of them: not all operations were recorded. */
+	uint64_t unseen;
 	uint64_t queued_parts; /* parts: when they were ready is not known */
 };
 

@@ -130,6 +130,7 @@ static json_t *trust_of(const struct ncs_path_view *view)
 	ncs_json_add_number(object, "incomplete", trust->incomplete);
 	ncs_json_add_number(object, "unrecorded", trust->unrecorded);
 	ncs_json_add_number(object, "to_itself", trust->to_itself);
+	ncs_json_add_number(object, "unseen", trust->unseen);
 	ncs_json_add_number(object, "queued_parts", trust->queued_parts);
 	ncs_json_add_number(object, "again", view->count.join.again);
 	ncs_json_add_number(object, "unidentified",

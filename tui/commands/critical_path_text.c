@@ -64,6 +64,8 @@ static void print_trust(FILE *file, const struct ncs_path_view *view)
 	print_doubt(file, trust->incomplete, "operations: not of all ranks");
 	print_doubt(file, trust->unrecorded,
 		    "operations: of ranks of which there is no recording");
+	print_doubt(file, trust->unseen,
+		    "operations: without a record, between others");
 	print_doubt(file, trust->to_itself,
 		    "operations: of a rank with itself, not modelled");
 	print_doubt(file, view->count.join.again,

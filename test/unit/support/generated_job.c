@@ -44,7 +44,7 @@ struct gen_job {
 	struct generated_process *processes;
 	struct ncs_part *parts;
 	struct ncs_joined joined;
-	uint64_t numbers[3];
+	uint64_t *numbers; /* by communicator */
 	uint32_t operation;
 	double first_ns, last_ns;
 };
@@ -59,7 +59,8 @@ struct gen_job *gen_new(const struct gen_options *options)
 	job->first_ns = INFINITY;
 	job->processes = calloc(options->ranks, sizeof(*job->processes));
 	job->parts = calloc(options->ranks, sizeof(*job->parts));
-	if (job->processes && job->parts)
+	job->numbers = calloc(options->ranks + 3, sizeof(*job->numbers));
+	if (job->processes && job->parts && job->numbers)
 		return job;
 	gen_free(job);
 	return NULL;
@@ -70,6 +71,7 @@ void gen_free(struct gen_job *job)
 	if (job) {
 		free(job->processes);
 		free(job->parts);
+		free(job->numbers);
 	}
 	free(job);
 }
@@ -209,7 +211,7 @@ static void make(struct gen_job *job, unsigned kind, unsigned first,
 					    NCS_ALGORITHM_TREE;
 	*joined = (struct ncs_joined){
 		.comm_id = kind == 1 ? 100 + first : kind + 1,
-		.number = job->numbers[kind]++,
+		.number = job->numbers[kind == 1 ? 3 + first : kind]++,
 		.function = is_pair ? NCS_FUNCTION_SEND_RECV :
 				      NCS_FUNCTION_ALL_REDUCE,
 		.is_complete = true,

@@ -1303,6 +1303,13 @@ static void what_is_not_known_is_told(void **state)
 	assert_int_equal(report.trust.incomplete, 1);
 	assert_true(sum.is_known);
 	assert_true(sum.unknown_ns > 0.01 * sum.elapsed_ns);
+	assert_int_equal(report.trust.unseen, 0);
+	/* Operations without records take a time that is not known. */
+	for (size_t i = 0; i < recorded.count; i++)
+		recorded.joined[i].number *= 3;
+	sum = run_pass(&recorded, &options, "without:1", &report);
+	assert_int_equal(report.trust.unseen, 2 * 99);
+	assert_false(sum.is_known);
 	/* If the host's launches are all there is, nothing is known. */
 	for (size_t i = 0; i < recorded.count; i++)
 		recorded.joined[i].arrival = NCS_MOMENT_OPERATION;
