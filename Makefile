@@ -243,7 +243,7 @@ check: ## install what is missing, build, run every test
 		$(STATIC) $(GPU)
 
 .PHONY: check-long
-check-long: check fuzz scribble storm truth check-aarch64 ## the same, each fuzzer for FUZZ_SECONDS, a storm, more jobs, and aarch64
+check-long: check fuzz scribble storm truth healthy check-aarch64 ## the same, each fuzzer for FUZZ_SECONDS, a storm, more jobs, and aarch64
 
 # A machine that cannot be set up for this has skipped it; it says why.
 .PHONY: check-aarch64
@@ -259,8 +259,12 @@ storm: all $(call in_build,test/plugin/test_storm) ## a thousand short jobs that
 		$(call in_build,test/plugin/test_storm)
 
 .PHONY: truth
-truth: $(call in_build,test/unit/analysis/diagnosis/test_truth) ## what is concluded of 2,000 jobs of each kind whose truth is known
-	@TRUTH_JOBS=2000 TEST_TIMEOUT=1200 $(RUN) $^
+truth: $(call in_build,test/unit/analysis/diagnosis/test_truth) ## what is concluded of 2,000 healthy jobs and 1,500 with a known fault
+	@TRUTH_JOBS=500 TEST_TIMEOUT=1200 $(RUN) $^
+
+.PHONY: healthy
+healthy: all ## nothing is found in any captured job that was healthy
+	@HEALTHY=all TEST_TIMEOUT=600 $(RUN) test/ui/healthy.sh
 
 .PHONY: check-unit check-plugin check-stress check-ui check-static
 check-unit: $(call in_build,$(UNIT)) ## tests of one module each

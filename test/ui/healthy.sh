@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Captured jobs that were healthy: ncclstat --diagnose finds nothing whenever it
+# looks at them, with times on streams and without. HEALTHY=all plays all of
+# them, as make check-long does.
+# shellcheck source=test/ui/checks
+. "$(dirname "$0")/checks"
+
+replay=$build/ncclreplay
+if [ ! -x "$replay" ] || [ ! -e "$build/libnccl-profiler-ncclstat.so" ]; then
+	echo "ncclreplay or the plugin has not been built"
+	exit 77
+fi
+shm_folder "$tmp/shm"
+export NCCLSTAT_DIR="$tmp/shm"
+
+captures='net-v5-ddp8 nvlink-v5-ddp8'
+if [ "${HEALTHY:-}" = all ]; then
+	captures=$(cd test/captures && echo ./*/)
+fi
+
+# watch ARGUMENT...: plays a job, and fails if a look at it finds something.
+watch() {
+	"$replay" "$@" >"$tmp/replay" 2>&1 &
+	job=$!
+	found=0
+	while kill -0 "$job" 2>/dev/null; do
+		status=0
+		"$ncclstat" --diagnose >"$tmp/out" 2>"$tmp/err" || status=$?
+		# No job is there before the first call and after the last.
+		case $status in
+		0) echo >>"$tmp/looks" ;;
+		3) ;;
+		*) cat "$tmp/out" "$tmp/err"; found=1 ;;
+		esac
+		sleep 0.5
+	done
+	wait "$job"
+	[ "$found" -eq 0 ]
+}
+
+for capture in $captures; do
+	# In these a rank comes 6 s late, or is killed; NCCL connects for more
+	# than 5 s; or they tell of no operation.
+	case $capture in
+	*hang* | *killed* | *nvlink-v5-mix8* | *ctrl*) continue ;;
+	esac
+	check "$capture is healthy" watch "test/captures/$capture"
+	check "$capture is healthy without times on streams" \
+		watch --no-gpu "test/captures/$capture"
+done
+check 'jobs were there' test "$(wc -l <"$tmp/looks")" -ge 2
+exit "$failed"
