@@ -304,7 +304,8 @@ struct ncs_launch_progress {
 	 * the driver; 0: it is not. */
 	uint64_t watch_since;
 	/* Number of launches that were to be timed and were not, since there
-	 * were no events left; from minor version 7 on, 0 before that. */
+	 * were no events left, or their thread had no lane of its own; from
+	 * minor version 7 on, 0 before that. */
 	uint64_t missed;
 };
 

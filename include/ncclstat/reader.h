@@ -315,7 +315,8 @@ struct ncs_launches_view {
 static inline enum ncs_stream_status
 ncs_launches_told(const struct ncs_launches_view *launches)
 {
-	bool followed = launches->status == NCS_STREAM_ALL ||
+	bool followed = launches->status == NCS_STREAM_WAITING ||
+			launches->status == NCS_STREAM_ALL ||
 			launches->status == NCS_STREAM_SOME;
 
 	return followed && launches->level == 0 && launches->missed > 0 ?

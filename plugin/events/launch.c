@@ -291,6 +291,7 @@ static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	number = count_launch(comm, launches, launch->now);
 	launch->kind = is_timed(comm, number) ? NCS_LAUNCH_TIMED :
 						NCS_LAUNCH_PLAIN;
+	/* Operations find their launch by their thread's lane. */
 	if (!lane->shared) {
 		lane->launch_number = number;
 		if (stage == NCS_LAUNCHES_IDLE)

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "plugin/state/comm.h"
 #include "test/plugin/cuda_job.h"
 
 #define THREADS 4u
@@ -219,6 +220,48 @@ static void operations_end_once_while_they_are_reported(void **state)
 	play(launch_groups);
 }
 
+/* --- More threads than lanes -------------------------------------------- */
+
+static pthread_barrier_t entered, left;
+
+static void *take_lane(void *unused)
+{
+	cuda_job_operation(0);
+	pthread_barrier_wait(&entered);
+	pthread_barrier_wait(&left);
+	return unused;
+}
+
+static void launch_without_lane(void *argument)
+{
+	pthread_t threads[NCS_LANE_MAX];
+	struct view view;
+
+	(void)argument;
+	come("all");
+	pthread_barrier_init(&entered, NULL, NCS_LANE_MAX + 1);
+	pthread_barrier_init(&left, NULL, NCS_LANE_MAX + 1);
+	for (unsigned i = 0; i < NCS_LANE_MAX; i++)
+		CHECK(pthread_create(&threads[i], NULL, take_lane, NULL) == 0,
+		      "no thread");
+	pthread_barrier_wait(&entered);
+	for (unsigned i = 0; i < 3; i++)
+		cuda_job_call(0);
+	CHECK_EQUAL(JOB_PROGRESS(launched), 3, "launched");
+	CHECK_EQUAL(JOB_PROGRESS(followed), 0, "followed");
+	CHECK_EQUAL(JOB_PROGRESS(missed), 3, "counted");
+	view_open(&view, 0);
+	CHECK_EQUAL(ncs_launches_told(&view.now.launches), NCS_STREAM_MOST,
+		    "told");
+	view_close(&view);
+	pthread_barrier_wait(&left);
+	for (unsigned i = 0; i < NCS_LANE_MAX; i++)
+		pthread_join(threads[i], NULL);
+	expect_no_harm();
+}
+
+SCENARIO_TEST(launches_without_a_lane_are_counted, launch_without_lane)
+
 /* --- Communicators that come and go ------------------------------------- */
 
 #define COMINGS 25u
@@ -270,6 +313,7 @@ int main(void)
 		cmocka_unit_test(threads_launch_in_a_communicator_each),
 		cmocka_unit_test(threads_launch_in_one_communicator),
 		cmocka_unit_test(operations_end_once_while_they_are_reported),
+		cmocka_unit_test(launches_without_a_lane_are_counted),
 		cmocka_unit_test(communicators_come_and_go),
 	};
 

@@ -1153,6 +1153,8 @@ static void all_launches_are_timed_only_if_none_was_missed(void **state)
 	view.level = 3;
 	assert_int_equal(ncs_launches_told(&view), NCS_STREAM_SOME);
 	view.level = 0;
+	view.status = NCS_STREAM_WAITING;
+	assert_int_equal(ncs_launches_told(&view), NCS_STREAM_MOST);
 	view.status = NCS_STREAM_FAILED;
 	assert_int_equal(ncs_launches_told(&view), NCS_STREAM_FAILED);
 }
