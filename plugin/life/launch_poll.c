@@ -10,8 +10,8 @@
 /* NCCL reports the operations of a launch within this time, as a rule. */
 #define FRESH_NS UINT64_C(1000000)
 
-/* Pairs of events are made in portions, since each takes up to 80 us while other
- * threads use the driver; each can be used at once. */
+/* Events are made in portions of so many pairs, since each takes up to 80 us
+ * while other threads use the driver. A pair can be used once it is made. */
 #define PORTION 32u
 #define PAIRS_MOST (NCS_LAUNCH_MAX - NCS_LAUNCH_KEPT)
 

@@ -5,8 +5,8 @@
  * The launching thread records an event before and one after the kernel
  * (plugin/events/launch.c); the watch thread asks whether they have happened
  * (plugin/life/launch_poll.c) and ends the launch's operations
- * (plugin/life/launch_end.c). Both meet
- * here. Callbacks use these structures without a lock.
+ * (plugin/life/launch_end.c). Both meet here. Callbacks use these structures
+ * without a lock.
  *
  * A communicator's launches are kept apart from the communicator: events that
  * are still pending when it is finalized outlive it.
