@@ -71,8 +71,8 @@
 	X(launched_at, "Ticks when it was launched.") \
 	X(timed, "Launches that were timed.") \
 	X(captured, "Launches that were captured into CUDA graphs.") \
-	X(bias_ns, "Time between two events with nothing between them: it was" \
-	  " taken off each time.") \
+	X(bias_ns, "Half of the time between two events with nothing between" \
+	  " them: it was taken off each time.") \
 	X(error_ns, "By how much a begin may be off on the host's clock.") \
 	X(failure, "Error number of CUDA's driver that ended timing; 0:" \
 	  " none.") \

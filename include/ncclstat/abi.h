@@ -297,7 +297,7 @@ struct ncs_launch_progress {
 	uint64_t launched_at; /* ticks at which it was launched */
 	uint64_t timed;       /* number of launches that were timed */
 	uint64_t captured;    /* number of launches captured into graphs */
-	uint64_t bias_ns;     /* taken off each time: that of an empty pair */
+	uint64_t bias_ns;     /* taken off each time: half of an empty pair's */
 	uint64_t error_ns;    /* error of a begin on the host's clock; 0: unknown */
 	uint64_t failure;     /* the driver's error number; 0: none */
 	/* Ticks since when the plugin's watch thread has been inside a call of

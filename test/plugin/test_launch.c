@@ -449,7 +449,7 @@ static void come_with_gap(void)
 	cuda->gap_ns = GAP_NS;
 	cuda->call_ns = 100; /* so that the gap passes */
 	cuda_job_settle(true);
-	WAIT_UNTIL(JOB_PROGRESS(bias_ns) == GAP_NS, "the gap is measured");
+	WAIT_UNTIL(JOB_PROGRESS(bias_ns) == GAP_NS / 2, "the gap is measured");
 }
 
 static uint64_t bucket_of(uint64_t ns)
@@ -469,10 +469,10 @@ static void measure(void *argument)
 
 	(void)argument;
 	come_with_gap();
-	WAIT_UNTIL(JOB_PROGRESS(bias_ns) == GAP_NS, "two empty events");
+	WAIT_UNTIL(JOB_PROGRESS(bias_ns) == GAP_NS / 2, "two empty events");
 	for (unsigned i = 1; i < 50; i += 6) {
 		before = cuda_job_times(job.header);
-		bucket = bucket_of(i * KERNEL_NS);
+		bucket = bucket_of(i * KERNEL_NS + GAP_NS / 2);
 		ended = JOB_PROGRESS(ended);
 		cuda_job_call(i * KERNEL_NS);
 		cuda->advance(i * KERNEL_NS + 2 * GAP_NS);
@@ -481,14 +481,16 @@ static void measure(void *argument)
 		WAIT_UNTIL(cuda_job_times(job.header).timed == before.timed + 1,
 			   "it is timed");
 		after = cuda_job_times(job.header);
-		CHECK(after.time_ns - before.time_ns >= i * KERNEL_NS - 1 &&
+		CHECK(after.time_ns - before.time_ns >=
+				      i * KERNEL_NS + GAP_NS / 2 - 1 &&
 			      after.time_ns - before.time_ns <=
-				      i * KERNEL_NS + 1,
+				      i * KERNEL_NS + GAP_NS / 2 + 1,
 		      "%llu ns",
 		      (unsigned long long)(after.time_ns - before.time_ns));
 		CHECK_EQUAL(after.timed_bytes - before.timed_bytes,
 			    OPERATION_BYTES, "bytes");
-		WAIT_UNTIL(bucket_of(i * KERNEL_NS) == bucket + 1, "bucket");
+		WAIT_UNTIL(bucket_of(i * KERNEL_NS + GAP_NS / 2) == bucket + 1,
+			   "bucket");
 	}
 	CHECK_EQUAL(JOB_PROGRESS(timed), cuda_job_times(job.header).timed,
 		    "launches");
@@ -539,8 +541,8 @@ static void measure_group(void *argument)
 		   "each is done");
 	after = cuda_job_times(job.header);
 	CHECK_EQUAL(after.timed - before.timed, GROUPED, "each has a time");
-	CHECK_EQUAL(after.time_ns - before.time_ns, GROUPED * KERNEL_NS,
-		    "that of the launch");
+	CHECK_EQUAL(after.time_ns - before.time_ns,
+		    GROUPED * (KERNEL_NS + GAP_NS / 2), "that of the launch");
 	CHECK_EQUAL(after.timed_bytes - before.timed_bytes,
 		    GROUPED * GROUPED * OPERATION_BYTES,
 		    "with the bytes of all of them");
@@ -574,12 +576,13 @@ static void report_late(void *argument)
 	CHECK_EQUAL(cuda_job_in_flight(job.header), 0, "in flight");
 	after = cuda_job_times(job.header);
 	CHECK_EQUAL(after.timed - before.timed, 1, "it has a time");
-	CHECK_EQUAL(after.time_ns - before.time_ns, KERNEL_NS, "its launch's");
+	CHECK_EQUAL(after.time_ns - before.time_ns, KERNEL_NS + GAP_NS / 2,
+		    "its launch's");
 	record = cuda_job_next_operation();
 	CHECK_EQUAL(record.number, 3, "its record");
 	CHECK(ncs_clock_duration_ns(&job.header->clock,
 				    record.duration - record.delta[1]) <=
-		      KERNEL_NS + 1,
+		      KERNEL_NS + GAP_NS / 2 + 1,
 	      "it lasts %llu ns",
 	      (unsigned long long)ncs_clock_duration_ns(
 		      &job.header->clock, record.duration - record.delta[1]));
