@@ -36,6 +36,8 @@ one_of_graphs() {
 		before=$(((1001 + RANDOM % 400) * comms))
 	if [ $((threads + comms)) = 4 ] && [ $((index / 4 % 4)) != 3 ]; then
 		more+=(--free)
+		# In global mode these fail without a plugin, too.
+		[ $capture != global ] || capture=thread-local
 	elif [ $threads = 2 ]; then
 		capture=relaxed
 	fi
