@@ -279,6 +279,8 @@ static void learn_from_burst(void *argument)
 	cuda_job_call(0);
 	cuda_job_expect_all_ended("the burst");
 	await_events(250);
+	/* The call in between may have come before there were more. */
+	missed = JOB_PROGRESS(missed);
 	CHECK_EQUAL(time_burst(200), 200, "the next burst");
 	CHECK_EQUAL(JOB_PROGRESS(missed), missed, "none of them is missed");
 	cuda_job_let_spacing_pass();
