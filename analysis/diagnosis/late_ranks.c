@@ -18,7 +18,7 @@
 struct late_process {
 	double cost, cost_of_long;
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
-	const struct ncs_rank *main; /* its rank that costs most */
+	const struct ncs_rank *main;          /* its rank that costs most */
 	const struct ncs_lateness_view *view; /* of that rank */
 };
 

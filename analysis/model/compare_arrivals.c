@@ -9,13 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/busbw.h"
 #include "analysis/base/collective_waits.h"
 #include "analysis/base/estimate.h"
 #include "analysis/base/heap.h"
 #include "analysis/model/communicators.h"
+#include "analysis/model/comparison.h"
+#include "analysis/model/late_causes.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/model.h"
+#include "analysis/model/spans.h"
 #include "analysis/model/waits.h"
 #include "analysis/records/join.h"
 #include "analysis/records/parts.h"
@@ -23,13 +25,6 @@
 
 /* Number of parts of incomplete operations that are kept of each rank. */
 #define PARTS_PER_RANK 256u
-
-/* On an idle stream a kernel begins at most this long after its launch. */
-#define LAUNCH_NS UINT64_C(50000)
-
-
-/* The number of ranks of a large operation whose operation before is looked up. */
-#define ASKED 8u
 
 /* --- What is kept --------------------------------------------------------- */
 
@@ -128,39 +123,15 @@ static void drop_skews(struct ncs_skews *skews)
 
 /* --- One operation -------------------------------------------------------- */
 
-/* An operation, and its ranks in the order of its parts. */
-struct arrival_comparison {
-	const struct ncs_model *model;
-	const struct ncs_joined *joined;
-	struct ncs_rank **ranks; /* has room for all ranks of the model */
-	size_t first;  /* part that arrived first; of several, the first */
-	size_t last;   /* part that arrived last; of several, the first */
-	size_t second; /* part that arrived last of all others */
-	/* Time from the last but one arrival to the last; 0 if several are
-	 * last. */
-	uint64_t exclusive_ns;
-	uint64_t error_ns; /* largest error of the time between two arrivals */
-	/* The operations before it of the processes that came last and last but
-	 * one; zeros if they are not known. */
-	struct ncs_span before_last, before_second;
-	enum ncs_late_before before;
-};
-
-static uint64_t at_ns(const struct arrival_comparison *comparison, size_t i)
-{
-	return ncs_joined_arrival_ns(comparison->joined,
-				     &comparison->joined->parts[i]);
-}
-
-static bool is_root(const struct arrival_comparison *comparison, size_t i)
+static bool is_root(const struct ncs_comparison *comparison, size_t i)
 {
 	return ncs_joined_is_root(comparison->joined,
 				  &comparison->joined->parts[i]);
 }
 
 /* Returns the largest error of the time between two parts' arrivals. */
-static uint64_t error_between(const struct arrival_comparison *comparison,
-			      size_t a, size_t b)
+static uint64_t error_between(const struct ncs_comparison *comparison, size_t a,
+			      size_t b)
 {
 	const struct ncs_joined *joined = comparison->joined;
 
@@ -170,7 +141,7 @@ static uint64_t error_between(const struct arrival_comparison *comparison,
 
 /* Finds the rank of each part. Returns false if one is gone, or if there is
  * only one. */
-static bool find_ranks(struct arrival_comparison *comparison,
+static bool find_ranks(struct ncs_comparison *comparison,
 		       const struct ncs_communicator *communicator)
 {
 	const struct ncs_joined *joined = comparison->joined;
@@ -212,20 +183,18 @@ static bool has_one_root(const struct ncs_joined *joined)
 	return is_there;
 }
 
-/* Finds which parts arrived first and last. */
-static void find_order(struct arrival_comparison *comparison)
+/* Finds which parts arrived last, and how long all waited for the last one. */
+static void find_order(struct ncs_comparison *comparison)
 {
 	size_t count = comparison->joined->count;
 	uint64_t last_ns;
 
-	comparison->first = comparison->last = 0;
-	for (size_t i = 1; i < count; i++) {
-		if (at_ns(comparison, i) < at_ns(comparison, comparison->first))
-			comparison->first = i;
-		if (at_ns(comparison, i) > at_ns(comparison, comparison->last))
+	comparison->last = 0;
+	for (size_t i = 1; i < count; i++)
+		if (ncs_arrival_ns(comparison, i) >
+		    ncs_arrival_ns(comparison, comparison->last))
 			comparison->last = i;
-	}
-	last_ns = at_ns(comparison, comparison->last);
+	last_ns = ncs_arrival_ns(comparison, comparison->last);
 	comparison->second = comparison->last == 0;
 	comparison->error_ns = 0;
 	for (size_t i = 0; i < count; i++) {
@@ -234,25 +203,25 @@ static void find_order(struct arrival_comparison *comparison)
 
 		if (i == comparison->last)
 			continue;
-		if (at_ns(comparison, i) >
-		    at_ns(comparison, comparison->second))
+		if (ncs_arrival_ns(comparison, i) >
+		    ncs_arrival_ns(comparison, comparison->second))
 			comparison->second = i;
 		if (error_ns > comparison->error_ns)
 			comparison->error_ns = error_ns;
 	}
-	comparison->exclusive_ns =
-		ncs_time_since(at_ns(comparison, comparison->second), last_ns);
+	comparison->exclusive_ns = ncs_time_since(
+		ncs_arrival_ns(comparison, comparison->second), last_ns);
 	/* Within the error of the clocks, another one may have been later. */
 	for (size_t i = 0; i < count; i++)
 		if (i != comparison->last &&
-		    ncs_time_since(at_ns(comparison, i), last_ns) <=
+		    ncs_time_since(ncs_arrival_ns(comparison, i), last_ns) <=
 			    error_between(comparison, i, comparison->last))
 			comparison->exclusive_ns = 0;
 }
 
 /* Finds the first to arrive of the parts that wait for others. Returns false if
  * there is none. */
-static bool find_first_waiting(const struct arrival_comparison *comparison,
+static bool find_first_waiting(const struct ncs_comparison *comparison,
 			       size_t *first)
 {
 	bool found = false;
@@ -260,8 +229,8 @@ static bool find_first_waiting(const struct arrival_comparison *comparison,
 	for (size_t i = 0; i < comparison->joined->count; i++) {
 		if (!ncs_is_waiting(comparison->joined->wait_rule,
 				    is_root(comparison, i)) ||
-		    (found &&
-		     at_ns(comparison, i) >= at_ns(comparison, *first)))
+		    (found && ncs_arrival_ns(comparison, i) >=
+				      ncs_arrival_ns(comparison, *first)))
 			continue;
 		*first = i;
 		found = true;
@@ -269,207 +238,21 @@ static bool find_first_waiting(const struct arrival_comparison *comparison,
 	return found;
 }
 
-/* --- Causes --------------------------------------------------------------- */
-
-static const struct ncs_span *span_at(const struct ncs_late_rank *late,
-				      uint64_t place)
-{
-	return &late->spans[place % NCS_SPANS];
-}
-
-/* Returns the place of the first kept span that cannot have ended by
- * `until_ns`. */
-static uint64_t first_span_after(const struct ncs_late_rank *late,
-				 uint64_t until_ns)
-{
-	uint64_t high = late->span_count;
-	uint64_t low = high > NCS_SPANS ? high - NCS_SPANS : 0;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (span_at(late, middle)->first_end_ns <= until_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* A search for the operation before a part. */
-struct search_before {
-	const struct ncs_rank *rank; /* that has the part */
-	uint32_t operation;          /* of the part itself */
-	uint64_t until_ns;           /* when the part began … */
-	uint64_t error_ns;           /* … and by how much that may be wrong */
-	struct ncs_span found;       /* zeros if there is none */
-};
-
-/* Notes a rank's kept operation if it ended later than that found so far. */
-static void find_before(struct search_before *search,
-			const struct ncs_rank *rank)
-{
-	const struct ncs_late_rank *late = rank->late;
-	uint64_t until_ns = search->until_ns + search->error_ns, after;
-
-	if (!late || late->span_count == 0)
-		return;
-	after = first_span_after(late, until_ns);
-	/* Operations on several streams end a little out of order. */
-	for (uint64_t i = after > 4 ? after - 4 : 0; i < after; i++) {
-		struct ncs_span span = *span_at(late, i);
-
-		if (span.begin_ns >= search->until_ns ||
-		    span.first_end_ns > until_ns ||
-		    (rank == search->rank &&
-		     span.operation == search->operation))
-			continue;
-		if (span.end_ns > search->until_ns)
-			span.end_ns = search->until_ns;
-		if (span.end_ns > search->found.end_ns)
-			search->found = span;
-	}
-}
-
-/* Returns the operation of a part's process that ended last before the part
- * began; zeros if none is known. */
-static struct ncs_span operation_before(
-	const struct arrival_comparison *comparison, size_t i)
-{
-	const struct ncs_part *part = &comparison->joined->parts[i];
-	struct search_before search = {
-		.rank = comparison->ranks[i],
-		.operation = part->operation,
-		.until_ns = at_ns(comparison, i),
-		.error_ns = 2 * ncs_part_error_ns(part,
-						  comparison->joined->arrival),
-	};
-
-	for (size_t k = 0; k < comparison->model->rank_count; k++)
-		if (ncs_shares_process(search.rank,
-				       comparison->model->ranks[k]))
-			find_before(&search, comparison->model->ranks[k]);
-	return search.found;
-}
-
-/* Returns how much of the time for which all waited for the last part alone its
- * process took by itself: it needed so much longer since its last operation than
- * the process of the last but one. The rest it lost before, in operations that
- * ended late. */
-static uint64_t own_ns(const struct arrival_comparison *comparison)
-{
-	uint64_t late_ns = comparison->exclusive_ns;
-	uint64_t last_ns = comparison->before_last.end_ns;
-	uint64_t second_ns = comparison->before_second.end_ns;
-	uint64_t usual_ns = 0, took_ns, own_ns;
-
-	if (last_ns == 0)
-		return late_ns;
-	took_ns = at_ns(comparison, comparison->last) - last_ns;
-	if (second_ns != 0)
-		usual_ns = at_ns(comparison, comparison->second) - second_ns;
-	own_ns = ncs_time_since(usual_ns, took_ns);
-	return own_ns < late_ns ? own_ns : late_ns;
-}
-
-/* Splits the time for which all waited for the last part alone by cause. A
- * launch counts if others were there before it, and if the last operation of the
- * process had ended before it: then the stream was empty, and all that follows
- * is later by as much as the launch was. What else follows the launch is the
- * stream's. */
-static void split(const struct arrival_comparison *comparison,
-		  uint64_t cause_ns[NCS_LATE_CAUSE_COUNT])
-{
-	const struct ncs_joined *joined = comparison->joined;
-	const struct ncs_part *part = &joined->parts[comparison->last];
-	const struct ncs_part *second = &joined->parts[comparison->second];
-	uint64_t launched_ns = part->at_ns[NCS_MOMENT_OPERATION];
-	uint64_t later_ns = ncs_time_since(second->at_ns[NCS_MOMENT_OPERATION],
-					   launched_ns);
-	uint64_t late_ns = own_ns(comparison);
-	uint64_t host_ns = ncs_time_since(
-		at_ns(comparison, comparison->second), launched_ns);
-
-	if (launched_ns > comparison->before_last.end_ns &&
-	    later_ns > LAUNCH_NS && later_ns > host_ns)
-		host_ns = later_ns;
-	if (host_ns > late_ns || joined->arrival == NCS_MOMENT_PROXY ||
-	    ncs_time_since(launched_ns,
-			   at_ns(comparison, comparison->last)) <= LAUNCH_NS)
-		host_ns = late_ns;
-	cause_ns[NCS_LATE_PEER] = comparison->exclusive_ns - late_ns;
-	cause_ns[NCS_LATE_HOST] = host_ns;
-	cause_ns[NCS_LATE_STREAM] = late_ns - host_ns;
-}
-
-/* Returns whether the last part but one began as soon as the operation before it
- * of the same process had ended. */
-static enum ncs_late_before before(const struct arrival_comparison *comparison)
-{
-	uint64_t before_ns = comparison->before_second.end_ns;
-
-	if (before_ns == 0)
-		return NCS_BEFORE_UNKNOWN;
-	return before_ns + LAUNCH_NS > at_ns(comparison, comparison->second) ?
-		       NCS_BEFORE_QUEUED :
-		       NCS_BEFORE_WORK;
-}
-
-/* Returns the longest time that the work of a part may have taken: its process
- * came from an operation, behind which it may have begun. */
-static uint64_t longest_work_ns(const struct arrival_comparison *comparison,
-				size_t i)
-{
-	struct ncs_span span = operation_before(comparison, i);
-
-	return at_ns(comparison, i) - span.begin_ns;
-}
-
-/* Returns how much of its own time the last part cost at least, if the last but
- * one came straight from an operation, which may have hidden as much work of its
- * own. No rank has more work than another; a few of them are asked. Lateness of
- * the host is nobody else's. */
-static uint64_t surely_ns(const struct arrival_comparison *comparison,
-			  uint64_t own_ns)
-{
-	const struct ncs_joined *joined = comparison->joined;
-	size_t step = joined->count / ASKED + 1;
-	uint64_t usual_ns = UINT64_MAX, sure_ns;
-	uint64_t host_ns = ncs_time_since(
-		at_ns(comparison, comparison->second),
-		joined->parts[comparison->last].at_ns[NCS_MOMENT_OPERATION]);
-
-	for (size_t i = 0; i < joined->count; i += step) {
-		uint64_t work_ns;
-
-		if (i == comparison->last)
-			continue;
-		work_ns = longest_work_ns(comparison, i);
-		if (work_ns < usual_ns)
-			usual_ns = work_ns;
-	}
-	sure_ns = ncs_time_since(usual_ns,
-				 at_ns(comparison, comparison->last) -
-					 comparison->before_last.end_ns);
-	if (host_ns > sure_ns)
-		sure_ns = host_ns;
-	return sure_ns < own_ns ? sure_ns : own_ns;
-}
-
 /* Returns by how much a part came after the latest of all others. */
-static int64_t lag_ns(const struct arrival_comparison *comparison, size_t i)
+static int64_t lag_ns(const struct ncs_comparison *comparison, size_t i)
 {
 	size_t other = i == comparison->last ? comparison->second :
 					       comparison->last;
 
-	return (int64_t)(at_ns(comparison, i) - at_ns(comparison, other));
+	return (int64_t)(ncs_arrival_ns(comparison, i) -
+			 ncs_arrival_ns(comparison, other));
 }
 
 /* --- Taking note ---------------------------------------------------------- */
 
 /* Notes how late part i came. Returns 0, or -ENOMEM; then its lateness does not
  * count. */
-static int note_part(const struct arrival_comparison *comparison, size_t i,
+static int note_part(const struct ncs_comparison *comparison, size_t i,
 		     uint64_t than_ns, uint64_t *late_ns)
 {
 	const struct ncs_part *part = &comparison->joined->parts[i];
@@ -477,8 +260,9 @@ static int note_part(const struct arrival_comparison *comparison, size_t i,
 	bool is_last = comparison->exclusive_ns > 0 && i == comparison->last;
 	struct ncs_late_part recent = {
 		.number = part->number,
-		.ready_ns = at_ns(comparison, comparison->last),
-		.late_ns = ncs_time_since(than_ns, at_ns(comparison, i)),
+		.ready_ns = ncs_arrival_ns(comparison, comparison->last),
+		.late_ns =
+			ncs_time_since(than_ns, ncs_arrival_ns(comparison, i)),
 		.exclusive_ns = is_last ? comparison->exclusive_ns : 0,
 		.lag_ns = lag_ns(comparison, i),
 		.before = (uint8_t)comparison->before,
@@ -495,12 +279,12 @@ static int note_part(const struct arrival_comparison *comparison, size_t i,
 				   ncs_histogram_bucket(recent.late_ns)) != 0)
 		return -ENOMEM;
 	if (is_last) {
-		split(comparison, recent.cause_ns);
-		recent.own_ns = recent.exclusive_ns -
-				recent.cause_ns[NCS_LATE_PEER];
+		ncs_split_wait(comparison, recent.cause_ns);
+		recent.own_ns =
+			recent.exclusive_ns - recent.cause_ns[NCS_LATE_PEER];
 		if (comparison->before == NCS_BEFORE_QUEUED)
 			recent.surely_ns =
-				surely_ns(comparison, recent.own_ns);
+				ncs_sure_wait_ns(comparison, recent.own_ns);
 		for (unsigned k = 0; k < NCS_LATE_CAUSE_COUNT; k++)
 			late->cause_ns[recent.before == NCS_BEFORE_QUEUED][k] +=
 				recent.cause_ns[k];
@@ -517,8 +301,7 @@ static int note_part(const struct arrival_comparison *comparison, size_t i,
 
 /* Notes the operation in its communicator. */
 static void note_skew(struct ncs_skew_state *state,
-		      const struct arrival_comparison *comparison,
-		      uint64_t skew_ns)
+		      const struct ncs_comparison *comparison, uint64_t skew_ns)
 {
 	const struct ncs_joined *joined = comparison->joined;
 	double transfer_ns = ncs_joined_transfer_ns(joined);
@@ -536,7 +319,7 @@ static void note_skew(struct ncs_skew_state *state,
 }
 
 /* Compares the parts of an operation. Returns 0 or -ENOMEM. */
-static int compare(struct arrival_comparison *comparison,
+static int compare(struct ncs_comparison *comparison,
 		   struct ncs_skew_state *state)
 {
 	const struct ncs_joined *joined = comparison->joined;
@@ -545,13 +328,14 @@ static int compare(struct arrival_comparison *comparison,
 	int error = 0;
 
 	find_order(comparison);
-	comparison->before_last = operation_before(comparison, comparison->last);
+	comparison->before_last =
+		ncs_operation_before(comparison, comparison->last);
 	comparison->before_second =
-		operation_before(comparison, comparison->second);
-	comparison->before = before(comparison);
+		ncs_operation_before(comparison, comparison->second);
+	comparison->before = ncs_work_before(comparison);
 	if (!find_first_waiting(comparison, &first))
 		return 0;
-	than_ns = at_ns(comparison, first);
+	than_ns = ncs_arrival_ns(comparison, first);
 	for (size_t i = 0; i < joined->count; i++) {
 		if (!ncs_is_awaited(joined->wait_rule, is_root(comparison, i)))
 			continue;
@@ -563,45 +347,7 @@ static int compare(struct arrival_comparison *comparison,
 	return error;
 }
 
-/* Returns the kept span of a part, or NULL. */
-static struct ncs_span *span_of_part(struct ncs_late_rank *late,
-				     const struct ncs_part *part)
-{
-	uint64_t place = late->span_count;
-	uint64_t first = place > NCS_SPANS ? place - NCS_SPANS : 0;
-
-	while (place > first) {
-		struct ncs_span *span = &late->spans[--place % NCS_SPANS];
-
-		if (span->operation == part->operation)
-			return span;
-	}
-	return NULL;
-}
-
-/* Corrects the spans of an operation by what its ranks know together: the
- * channels of a kernel may have stopped long before the kernel did. */
-static void correct_spans(const struct arrival_comparison *comparison)
-{
-	const struct ncs_joined *joined = comparison->joined;
-
-	for (size_t i = 0; i < joined->count; i++) {
-		const struct ncs_part *part = &joined->parts[i];
-		struct ncs_span *span =
-			span_of_part(comparison->ranks[i]->late, part);
-
-		if (!span)
-			continue;
-		span->begin_ns = at_ns(comparison, i);
-		span->end_ns = ncs_joined_end_ns(joined, part);
-		if (joined->end != NCS_MOMENT_LAST_END)
-			span->first_end_ns = span->end_ns;
-		else if (span->first_end_ns < joined->not_before_ns)
-			span->first_end_ns = joined->not_before_ns;
-	}
-}
-
-static int take_joined(struct arrival_comparison *comparison,
+static int take_joined(struct ncs_comparison *comparison,
 		       const struct ncs_communicator *communicator,
 		       const struct ncs_joined *joined)
 {
@@ -624,7 +370,7 @@ static int take_joined(struct arrival_comparison *comparison,
 	error = ncs_moving_note(&communicator->skew->moving, joined);
 	if (has_one_root(joined))
 		error |= compare(comparison, communicator->skew);
-	correct_spans(comparison);
+	ncs_spans_correct(comparison);
 	return error;
 }
 
@@ -642,22 +388,6 @@ first_of_clock(const struct ncs_communicator *communicator,
 	return rank;
 }
 
-static struct ncs_span span_of(const struct ncs_part *part)
-{
-	const uint64_t *at_ns = part->at_ns;
-	bool on_stream = at_ns[NCS_MOMENT_STREAM] != 0;
-	uint64_t end_ns = on_stream ? at_ns[NCS_MOMENT_STREAM_END] :
-				      ncs_part_first_end_ns(part);
-
-	return (struct ncs_span){
-		.operation = part->operation,
-		.begin_ns = at_ns[on_stream ? NCS_MOMENT_STREAM :
-					      NCS_MOMENT_PROXY],
-		.first_end_ns = end_ns,
-		.end_ns = end_ns,
-	};
-}
-
 /* Adds a rank's part to the operations of its communicator. Parts by clocks
  * that cannot be compared are never joined: the clock stands for the
  * communicator. */
@@ -672,7 +402,7 @@ static int take_part(const struct ncs_communicator *communicator,
 		return -ENOMEM;
 	/* A rank that is alone waits for nobody. */
 	if (part->nranks != 1)
-		late->spans[late->span_count++ % NCS_SPANS] = span_of(part);
+		ncs_spans_add(late, part);
 	if (part->flags & NCS_PART_P2P ||
 	    ncs_wait_rule_of(part->function) == NCS_WAIT_FOR_NONE ||
 	    part->number == NCS_NO_SEQUENCE_NUMBER)
@@ -798,7 +528,7 @@ static bool ends_before(const void *left, const void *right)
 /* Compares the operations that are joined, in the order of their ends over all
  * communicators: what a rank did before is known then. `next` has room for all
  * communicators. Returns 0 or -ENOMEM. */
-static int compare_all(struct arrival_comparison *comparison,
+static int compare_all(struct ncs_comparison *comparison,
 		       struct next_joined *next)
 {
 	const struct ncs_model *model = comparison->model;
@@ -818,8 +548,7 @@ static int compare_all(struct arrival_comparison *comparison,
 	while ((first = ncs_heap_pop(&heap, ends_before))) {
 		error |= take_joined(comparison, first->communicator,
 				     first->joined);
-		first->joined =
-			ncs_join_next(first->communicator->skew->join);
+		first->joined = ncs_join_next(first->communicator->skew->join);
 		if (first->joined)
 			error |= ncs_heap_push(&heap, first, ends_before);
 	}
@@ -833,7 +562,7 @@ static int compare_all(struct arrival_comparison *comparison,
 
 int ncs_stragglers_update(struct ncs_model *model)
 {
-	struct arrival_comparison comparison = {
+	struct ncs_comparison comparison = {
 		.model = model,
 		.ranks = calloc(model->rank_count + 1,
 				sizeof(struct ncs_rank *)),

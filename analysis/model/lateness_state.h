@@ -31,9 +31,9 @@ struct ncs_late_part {
 	/* Its arrival after the latest of all others; negative if it came
 	 * before that one. */
 	int64_t lag_ns;
-	uint64_t own_ns; /* as much of it as the rank took by itself */
+	uint64_t own_ns;    /* as much of it as the rank took by itself */
 	uint64_t surely_ns; /* as much of that as counts if it is queued */
-	uint8_t before; /* enum ncs_late_before, of the last rank but one */
+	uint8_t before;     /* enum ncs_late_before, of the last rank but one */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
 	uint64_t error_ns; /* of clocks */
 	uint8_t function;

@@ -109,9 +109,9 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 		if (late->recent[i].ready_ns > view->latest_ns)
 			view->latest_ns = late->recent[i].ready_ns;
 	view->cost_of_long = ncs_lateness_cost(late, NCS_STRAGGLER_NS);
-	view->is_straggler =
-		view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&
-		view->cost_of_long >= NCS_STRAGGLER_COST;
+	view->is_straggler = view->recent.operations >=
+				     NCS_STRAGGLER_OPERATIONS &&
+			     view->cost_of_long >= NCS_STRAGGLER_COST;
 	late->is_viewed = true;
 	return view;
 }

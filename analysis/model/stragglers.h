@@ -93,7 +93,7 @@ struct ncs_lateness_view {
 	 * had made it late before; negative if it is not known. */
 	double cost;
 	double cost_of_long; /* in waits of at least NCS_STRAGGLER_NS */
-	uint64_t latest_ns; /* when all had arrived at the latest operation */
+	uint64_t latest_ns;  /* when all had arrived at the latest operation */
 	/* Recent operations by the moment that its arrival was compared by. */
 	uint64_t by_moment[NCS_MOMENT_COUNT];
 	/* Since the first update; `compared` includes operations in which no

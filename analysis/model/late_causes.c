@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Why a rank came last; see late_causes.h. Must not guess: work that others may
+ * have done while they waited counts as theirs.
+ */
+#include "analysis/model/late_causes.h"
+
+#include "analysis/model/spans.h"
+
+/* The number of ranks of a large operation whose operation before is looked
+ * up. */
+#define ASKED 8u
+
+/* Returns how much of the time for which all waited for the last part alone its
+ * process took by itself: it needed so much longer since its last operation than
+ * the process of the last but one. The rest it lost before, in operations that
+ * ended late. */
+static uint64_t own_ns(const struct ncs_comparison *comparison)
+{
+	uint64_t late_ns = comparison->exclusive_ns;
+	uint64_t last_ns = comparison->before_last.end_ns;
+	uint64_t second_ns = comparison->before_second.end_ns;
+	uint64_t usual_ns = 0, took_ns, own_ns;
+
+	if (last_ns == 0)
+		return late_ns;
+	took_ns = ncs_arrival_ns(comparison, comparison->last) - last_ns;
+	if (second_ns != 0)
+		usual_ns = ncs_arrival_ns(comparison, comparison->second) -
+			   second_ns;
+	own_ns = ncs_time_since(usual_ns, took_ns);
+	return own_ns < late_ns ? own_ns : late_ns;
+}
+
+void ncs_split_wait(const struct ncs_comparison *comparison,
+		    uint64_t cause_ns[NCS_LATE_CAUSE_COUNT])
+{
+	const struct ncs_joined *joined = comparison->joined;
+	const struct ncs_part *part = &joined->parts[comparison->last];
+	const struct ncs_part *second = &joined->parts[comparison->second];
+	uint64_t launched_ns = part->at_ns[NCS_MOMENT_OPERATION];
+	uint64_t later_ns = ncs_time_since(second->at_ns[NCS_MOMENT_OPERATION],
+					   launched_ns);
+	uint64_t late_ns = own_ns(comparison);
+	uint64_t host_ns = ncs_time_since(
+		ncs_arrival_ns(comparison, comparison->second), launched_ns);
+
+	if (launched_ns > comparison->before_last.end_ns &&
+	    later_ns > NCS_LAUNCH_NS && later_ns > host_ns)
+		host_ns = later_ns;
+	if (host_ns > late_ns || joined->arrival == NCS_MOMENT_PROXY ||
+	    ncs_time_since(launched_ns,
+			   ncs_arrival_ns(comparison, comparison->last)) <=
+		    NCS_LAUNCH_NS)
+		host_ns = late_ns;
+	cause_ns[NCS_LATE_PEER] = comparison->exclusive_ns - late_ns;
+	cause_ns[NCS_LATE_HOST] = host_ns;
+	cause_ns[NCS_LATE_STREAM] = late_ns - host_ns;
+}
+
+enum ncs_late_before ncs_work_before(const struct ncs_comparison *comparison)
+{
+	uint64_t before_ns = comparison->before_second.end_ns;
+
+	if (before_ns == 0)
+		return NCS_BEFORE_UNKNOWN;
+	return before_ns + NCS_LAUNCH_NS >
+			       ncs_arrival_ns(comparison, comparison->second) ?
+		       NCS_BEFORE_QUEUED :
+		       NCS_BEFORE_WORK;
+}
+
+/* Returns the longest time that the work of a part may have taken: its process
+ * came from an operation, behind which it may have begun. */
+static uint64_t longest_work_ns(const struct ncs_comparison *comparison,
+				size_t i)
+{
+	struct ncs_span span = ncs_operation_before(comparison, i);
+
+	return ncs_arrival_ns(comparison, i) - span.begin_ns;
+}
+
+uint64_t ncs_sure_wait_ns(const struct ncs_comparison *comparison,
+			  uint64_t own_ns)
+{
+	const struct ncs_joined *joined = comparison->joined;
+	size_t step = joined->count / ASKED + 1;
+	uint64_t usual_ns = UINT64_MAX, sure_ns;
+	uint64_t host_ns = ncs_time_since(
+		ncs_arrival_ns(comparison, comparison->second),
+		joined->parts[comparison->last].at_ns[NCS_MOMENT_OPERATION]);
+
+	for (size_t i = 0; i < joined->count; i += step) {
+		uint64_t work_ns;
+
+		if (i == comparison->last)
+			continue;
+		work_ns = longest_work_ns(comparison, i);
+		if (work_ns < usual_ns)
+			usual_ns = work_ns;
+	}
+	sure_ns = ncs_time_since(usual_ns,
+				 ncs_arrival_ns(comparison, comparison->last) -
+					 comparison->before_last.end_ns);
+	if (host_ns > sure_ns)
+		sure_ns = host_ns;
+	return sure_ns < own_ns ? sure_ns : own_ns;
+}
