@@ -265,6 +265,18 @@ static struct fake_stream *find_stream(void *handle)
 	return NULL;
 }
 
+/* Takes the lock for a test's function, whose stream must exist. */
+static struct fake_stream *acquire_stream(void *handle)
+{
+	struct fake_stream *stream;
+
+	acquire();
+	stream = find_stream(handle);
+	if (!stream)
+		abort();
+	return stream;
+}
+
 static void end_record(struct entry *entry, uint64_t time)
 {
 	struct fake_event *event = entry->event;
@@ -347,12 +359,8 @@ static void *stream_create(void)
 static void launch_until(void *handle, uint64_t duration_ns, uint64_t until)
 {
 	const struct entry kernel = { .duration = duration_ns, .until = until };
-	struct fake_stream *stream;
+	struct fake_stream *stream = acquire_stream(handle);
 
-	acquire();
-	stream = find_stream(handle);
-	if (!stream)
-		abort();
 	if (stream->capturing) {
 		counts.captured_kernels++;
 	} else {
@@ -373,10 +381,7 @@ static bool finish(void *handle)
 	struct entry *entry;
 	bool running;
 
-	acquire();
-	stream = find_stream(handle);
-	if (!stream)
-		abort();
+	stream = acquire_stream(handle);
 	run_stream(stream);
 	entry = stream->first;
 	running = entry && !entry->event && entry->begun &&
@@ -391,12 +396,8 @@ static bool finish(void *handle)
 
 static void finish_all(void *handle)
 {
-	struct fake_stream *stream;
+	struct fake_stream *stream = acquire_stream(handle);
 
-	acquire();
-	stream = find_stream(handle);
-	if (!stream)
-		abort();
 	stream->finishes_all = true;
 	run_stream(stream);
 	release();
@@ -407,10 +408,7 @@ static uint64_t pending(void *handle)
 	struct fake_stream *stream;
 	uint64_t kernels;
 
-	acquire();
-	stream = find_stream(handle);
-	if (!stream)
-		abort();
+	stream = acquire_stream(handle);
 	run_stream(stream);
 	kernels = stream->kernels;
 	release();
@@ -470,9 +468,8 @@ static void capture_begin(void *handle, enum fake_cuda_mode mode)
 {
 	struct fake_stream *stream;
 
-	acquire();
-	stream = find_stream(handle);
-	if (!stream || stream->capturing)
+	stream = acquire_stream(handle);
+	if (stream->capturing)
 		abort();
 	stream->capturing = stream->capture_valid = true;
 	stream->capture_mode = mode;
@@ -486,9 +483,8 @@ static bool capture_end(void *handle)
 	struct fake_stream *stream;
 	bool valid;
 
-	acquire();
-	stream = find_stream(handle);
-	if (!stream || !stream->capturing)
+	stream = acquire_stream(handle);
+	if (!stream->capturing)
 		abort();
 	stream->capturing = false;
 	valid = stream->capture_valid;
@@ -644,6 +640,15 @@ static int check_event(const struct fake_event *event)
 	return check(event->life, event->context);
 }
 
+static int check_stream(const struct fake_stream *stream)
+{
+	if (!stream) {
+		counts.bad_handles++;
+		return FAKE_CUDA_INVALID_HANDLE;
+	}
+	return check(stream->life, stream->context);
+}
+
 /* --- The driver's functions -------------------------------------------- */
 
 EXPORT int cuCtxGetCurrent(void **context);
@@ -729,13 +734,8 @@ static int record_event(struct fake_event *event, void *handle)
 {
 	struct fake_stream *stream = find_stream(handle);
 	struct entry entry = { .event = event };
-	int error;
+	int error = check_stream(stream);
 
-	if (!stream) {
-		counts.bad_handles++;
-		return FAKE_CUDA_INVALID_HANDLE;
-	}
-	error = check(stream->life, stream->context);
 	if (error)
 		return error;
 	if (stream->context != event->context)
@@ -859,11 +859,7 @@ int cuStreamDestroy_v2(void *handle)
 	if (error)
 		return error;
 	stream = find_stream(handle);
-	if (!stream) {
-		counts.bad_handles++;
-		return leave(FAKE_CUDA_INVALID_HANDLE);
-	}
-	error = check(stream->life, stream->context);
+	error = check_stream(stream);
 	if (error)
 		return leave(error);
 	stream->life = DESTROYED;
@@ -880,11 +876,7 @@ int cuStreamIsCapturing(void *handle, int *status)
 	if (error)
 		return error;
 	stream = find_stream(handle);
-	if (!stream) {
-		counts.bad_handles++;
-		return leave(FAKE_CUDA_INVALID_HANDLE);
-	}
-	error = check(stream->life, stream->context);
+	error = check_stream(stream);
 	if (error)
 		return leave(error);
 	if (!stream->capturing && is_implicit(handle))
