@@ -3,7 +3,9 @@
 #include "test/unit/support/segment_fixture.h"
 
 #include <dirent.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 #include "shm/ring.h"
 
@@ -37,6 +41,20 @@ int segment_fixture_create(struct segment_fixture *fixture,
 	writer->header->clock.kind = NCS_CLOCK_MONOTONIC;
 	writer->header->clock.multiplier = UINT64_C(1) << 32;
 	return 0;
+}
+
+void segment_fixture_make(struct segment_fixture *fixture,
+			  const struct ncs_process *process, unsigned serial,
+			  struct ncs_writer *writer)
+{
+	assert_int_equal(
+		segment_fixture_create(fixture, process, serial, writer), 0);
+	ncs_writer_publish(writer);
+}
+
+void segment_fixture_let_go(struct ncs_writer *writer)
+{
+	munmap(writer->header, writer->mapped_bytes);
 }
 
 int segment_fixture_setup_bare(void **state)

@@ -40,6 +40,15 @@ int segment_fixture_create(struct segment_fixture *fixture,
 			   const struct ncs_process *process, unsigned serial,
 			   struct ncs_writer *writer);
 
+/* Creates a segment as a process would, and publishes it; asserts that it
+ * succeeds. */
+void segment_fixture_make(struct segment_fixture *fixture,
+			  const struct ncs_process *process, unsigned serial,
+			  struct ncs_writer *writer);
+
+/* Unmaps a segment as the end of its process does: nobody holds it any more. */
+void segment_fixture_let_go(struct ncs_writer *writer);
+
 /* Returns the path of a file in the fixture's directory; valid until the next
  * call. */
 const char *segment_fixture_path(const struct segment_fixture *fixture,

@@ -236,12 +236,9 @@ static void orderly_end_is_not_recorded_as_a_crash(void **state)
 
 static void begin_segment(struct followed_process *test)
 {
-	assert_int_equal(segment_fixture_create(test->fixture,
-						&test->fixture->process, 0,
-						&test->fixture->writer),
-			 0);
+	segment_fixture_make(test->fixture, &test->fixture->process, 0,
+			     &test->fixture->writer);
 	test->fixture->header = test->fixture->writer.header;
-	ncs_writer_publish(&test->fixture->writer);
 	segment_fixture_lane(test->fixture, 0);
 }
 

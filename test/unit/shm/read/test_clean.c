@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,20 +26,6 @@ static void touch(struct segment_fixture *fixture, const char *name)
 
 	assert_non_null(file);
 	fclose(file);
-}
-
-static void make(struct segment_fixture *fixture,
-		 const struct ncs_process *process, unsigned serial,
-		 struct ncs_writer *writer)
-{
-	assert_int_equal(
-		segment_fixture_create(fixture, process, serial, writer), 0);
-	ncs_writer_publish(writer);
-}
-
-static void unmap(struct ncs_writer *writer)
-{
-	munmap(writer->header, writer->mapped_bytes);
 }
 
 static struct {
@@ -74,14 +59,14 @@ static void segments_that_nobody_holds_are_removed_and_others_kept(void **state)
 	elsewhere = other_boot = dead;
 	elsewhere.pid_namespace++;
 	other_boot.boot_id[0] ^= 1;
-	make(fixture, &fixture->process, 0, &mine);
-	make(fixture, &other_boot, 1, &held);
-	make(fixture, &dead, 2, &corpse);
-	make(fixture, &elsewhere, 3, &away);
-	make(fixture, &other_boot, 4, &old);
-	unmap(&corpse);
-	unmap(&away);
-	unmap(&old);
+	segment_fixture_make(fixture, &fixture->process, 0, &mine);
+	segment_fixture_make(fixture, &other_boot, 1, &held);
+	segment_fixture_make(fixture, &dead, 2, &corpse);
+	segment_fixture_make(fixture, &elsewhere, 3, &away);
+	segment_fixture_make(fixture, &other_boot, 4, &old);
+	segment_fixture_let_go(&corpse);
+	segment_fixture_let_go(&away);
+	segment_fixture_let_go(&old);
 	assert_int_equal(clean(fixture), 3);
 	assert_int_equal(reported.calls, 3);
 	assert_int_equal(reported.error, 0);
@@ -93,8 +78,8 @@ static void segments_that_nobody_holds_are_removed_and_others_kept(void **state)
 	/* Nothing is left to remove, and the callback is optional. */
 	assert_int_equal(ncs_clean(fixture->directory, NULL, NULL), 0);
 	/* The process has called exec(). */
-	unmap(&mine);
-	unmap(&held);
+	segment_fixture_let_go(&mine);
+	segment_fixture_let_go(&held);
 	assert_int_equal(clean(fixture), 2);
 }
 
@@ -103,11 +88,11 @@ static void finished_segment_of_live_process_is_kept(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
 
-	make(fixture, &fixture->process, 0, &writer);
+	segment_fixture_make(fixture, &fixture->process, 0, &writer);
 	writer.header->life = NCS_LIFE_FINISHED;
 	assert_int_equal(clean(fixture), 0);
 	assert_true(segment_fixture_exists(writer.path));
-	unmap(&writer);
+	segment_fixture_let_go(&writer);
 }
 
 static void files_not_named_like_segments_are_kept(void **state)
@@ -140,11 +125,11 @@ static void unpublished_segment_of_dead_process_is_removed(void **state)
 	assert_int_equal(segment_fixture_create(fixture, &fixture->process, 0,
 						&mine),
 			 0);
-	unmap(&half);
+	segment_fixture_let_go(&half);
 	assert_int_equal(clean(fixture), 1);
 	assert_false(segment_fixture_exists(half.path));
 	assert_true(segment_fixture_exists(mine.path));
-	unmap(&mine);
+	segment_fixture_let_go(&mine);
 }
 
 static void segment_of_another_version_is_kept_while_held(void **state)
@@ -154,11 +139,11 @@ static void segment_of_another_version_is_kept_while_held(void **state)
 	struct ncs_writer writer;
 
 	segment_fixture_dead_process(&dead);
-	make(fixture, &dead, 0, &writer);
+	segment_fixture_make(fixture, &dead, 0, &writer);
 	writer.header->version = 99u << 16;
 	assert_int_equal(clean(fixture), 0);
 	assert_true(segment_fixture_exists(writer.path));
-	unmap(&writer);
+	segment_fixture_let_go(&writer);
 	assert_int_equal(clean(fixture), 1);
 	assert_false(segment_fixture_exists(writer.path));
 }
@@ -170,9 +155,9 @@ static void file_that_is_no_segment_is_kept_whatever_its_name(void **state)
 	struct ncs_writer writer;
 
 	segment_fixture_dead_process(&dead);
-	make(fixture, &dead, 0, &writer);
+	segment_fixture_make(fixture, &dead, 0, &writer);
 	writer.header->magic ^= 1;
-	unmap(&writer);
+	segment_fixture_let_go(&writer);
 	assert_int_equal(clean(fixture), 0);
 	assert_true(segment_fixture_exists(writer.path));
 }
@@ -195,8 +180,8 @@ static void failed_removal_is_reported(void **state)
 	int status;
 
 	segment_fixture_dead_process(&dead);
-	make(fixture, &dead, 0, &writer);
-	unmap(&writer);
+	segment_fixture_make(fixture, &dead, 0, &writer);
+	segment_fixture_let_go(&writer);
 	if (geteuid() == 0)
 		assert_int_equal(
 			chown(writer.path, SOMEBODY_ELSE, SOMEBODY_ELSE), 0);
@@ -226,8 +211,8 @@ static void segments_of_another_user_are_kept(void **state)
 	if (geteuid() != 0)
 		skip();
 	segment_fixture_dead_process(&dead);
-	make(fixture, &dead, 0, &writer);
-	unmap(&writer);
+	segment_fixture_make(fixture, &dead, 0, &writer);
+	segment_fixture_let_go(&writer);
 	assert_int_equal(chmod(fixture->directory, 0777), 0);
 	status = segment_fixture_in_child(clean_as_somebody_else, fixture);
 	assert_true(WIFEXITED(status));

@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "ncclstat/reader.h"
 #include "shm/read/image.h"
@@ -224,13 +223,12 @@ static void process_state_is_that_of_the_segments_process(void **state)
 		ncs_process_state_at(ncs_reader_header(image.reader), 1).gone);
 	close_image(&image);
 	segment_fixture_dead_process(&dead);
-	assert_int_equal(segment_fixture_create(fixture, &dead, 1, &writer), 0);
-	ncs_writer_publish(&writer);
+	segment_fixture_make(fixture, &dead, 1, &writer);
 	assert_int_equal(ncs_reader_open(writer.path, &reader, NULL, 0),
 			 NCS_ATTACHED);
 	assert_true(ncs_process_state_at(ncs_reader_header(reader), 2).gone);
 	ncs_reader_close(reader);
-	munmap(writer.header, writer.mapped_bytes);
+	segment_fixture_let_go(&writer);
 }
 
 int main(void)

@@ -10,7 +10,6 @@
 
 #include <sched.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,16 +125,14 @@ static struct ncs_process_state state_of(struct segment_fixture *fixture,
 	struct ncs_reader *reader;
 	struct ncs_writer writer;
 
-	assert_int_equal(segment_fixture_create(fixture, process, 0, &writer),
-			 0);
-	ncs_writer_publish(&writer);
+	segment_fixture_make(fixture, process, 0, &writer);
 	assert_int_equal(ncs_reader_open(writer.path, &reader, NULL, 0),
 			 NCS_ATTACHED);
 	if (!held)
-		munmap(writer.header, writer.mapped_bytes);
+		segment_fixture_let_go(&writer);
 	state = ncs_reader_process(reader, 1);
 	if (held)
-		munmap(writer.header, writer.mapped_bytes);
+		segment_fixture_let_go(&writer);
 	ncs_writer_unlink(&writer);
 	/* A name that is gone tells nothing. */
 	assert_int_equal(ncs_reader_process(reader, 1).gone,

@@ -817,20 +817,28 @@ static void times_of_an_ended_rank_stand_still(void **state)
 	observed_close(&observed);
 }
 
-/* The first snapshot already knows that the rank is dead, and since when. */
-static void first_snapshot_of_a_dead_rank_ends_with_it(void **state)
+/* Observes a rank that died after this call, while it waited for its GPU. */
+static void observe_dead(struct observed *observed,
+			 struct segment_fixture *fixture, uint64_t last_call)
 {
-	struct segment_fixture *fixture = *state;
 	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
-	struct observed observed;
 
 	channel->key = NCS_CHANNEL_KEY(0, true, 1);
 	channel->state = NCS_CHANNEL_SEND_GPU_WAIT;
 	channel->since = NOW - 9 * S;
-	segment_fixture_lane(fixture, 0)->last_call = NOW - 4 * S;
+	segment_fixture_lane(fixture, 0)->last_call = last_call;
 	fixture->header->process_start++;
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.liveness, NCS_DEAD);
+	observe(observed, fixture);
+	assert_int_equal(observed->snapshot.liveness, NCS_DEAD);
+}
+
+/* The first snapshot already knows that the rank is dead, and since when. */
+static void first_snapshot_of_a_dead_rank_ends_with_it(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct observed observed;
+
+	observe_dead(&observed, fixture, NOW - 4 * S);
 	assert_int_equal(observed.snapshot.channel_count, 1);
 	assert_int_equal(observed.snapshot.channels[0]
 				 .time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
@@ -848,16 +856,9 @@ static void first_snapshot_of_a_dead_rank_ends_with_it(void **state)
 static void no_state_lasts_longer_than_until_the_snapshot(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
 	struct observed observed;
 
-	channel->key = NCS_CHANNEL_KEY(0, true, 1);
-	channel->state = NCS_CHANNEL_SEND_GPU_WAIT;
-	channel->since = NOW - 9 * S;
-	segment_fixture_lane(fixture, 0)->last_call = NOW + 1000 * S;
-	fixture->header->process_start++;
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.liveness, NCS_DEAD);
+	observe_dead(&observed, fixture, NOW + 1000 * S);
 	assert_int_equal(observed.snapshot.channels[0]
 				 .time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
 			 9 * S);

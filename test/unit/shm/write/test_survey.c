@@ -26,27 +26,13 @@
 #define SKIPPED 77
 #define SOMEBODY_ELSE 65534
 
-static void make(struct segment_fixture *fixture,
-		 const struct ncs_process *process, unsigned serial,
-		 struct ncs_writer *writer)
-{
-	assert_int_equal(
-		segment_fixture_create(fixture, process, serial, writer), 0);
-	ncs_writer_publish(writer);
-}
-
-static void let_go(struct ncs_writer *writer)
-{
-	munmap(writer->header, writer->mapped_bytes);
-}
-
 /* Makes an object that its process has left behind. */
 static void leave(struct segment_fixture *fixture,
 		  const struct ncs_process *process, unsigned serial,
 		  struct ncs_writer *writer)
 {
-	make(fixture, process, serial, writer);
-	let_go(writer);
+	segment_fixture_make(fixture, process, serial, writer);
+	segment_fixture_let_go(writer);
 }
 
 /* Moves the creation of an object back, before whatever came before it. */
@@ -81,10 +67,10 @@ static void held_objects_are_never_removed(void **state)
 	elsewhere = other_boot = dead;
 	elsewhere.pid_namespace++;
 	other_boot.boot_id[0] ^= 1; /* some containers have their own */
-	make(fixture, &fixture->process, 0, &here);
-	make(fixture, &elsewhere, 1, &there);
-	make(fixture, &other_boot, 2, &before);
-	make(fixture, &dead, 3, &child);
+	segment_fixture_make(fixture, &fixture->process, 0, &here);
+	segment_fixture_make(fixture, &elsewhere, 1, &there);
+	segment_fixture_make(fixture, &other_boot, 2, &before);
+	segment_fixture_make(fixture, &dead, 3, &child);
 	for (unsigned i = 0; i < 3; i++) {
 		found = survey(fixture, true);
 		assert_int_equal(found.removed, 0);
@@ -93,10 +79,10 @@ static void held_objects_are_never_removed(void **state)
 		assert_int_equal(found.processes, 2);
 		assert_true(found.complete);
 	}
-	let_go(&here);
-	let_go(&there);
-	let_go(&before);
-	let_go(&child);
+	segment_fixture_let_go(&here);
+	segment_fixture_let_go(&there);
+	segment_fixture_let_go(&before);
+	segment_fixture_let_go(&child);
 }
 
 static void latest_crash_stays_until_a_later_job_has_crashed(void **state)
@@ -118,9 +104,9 @@ static void latest_crash_stays_until_a_later_job_has_crashed(void **state)
 				 2 * old[0].mapped_bytes);
 		assert_int_equal(found.held_bytes, 0);
 	}
-	make(fixture, &second, 0, &young);
+	segment_fixture_make(fixture, &second, 0, &young);
 	assert_int_equal(survey(fixture, true).removed, 0);
-	let_go(&young);
+	segment_fixture_let_go(&young);
 	found = survey(fixture, true);
 	assert_int_equal(found.removed, 2);
 	assert_int_equal(found.abandoned_bytes, young.mapped_bytes);
@@ -137,12 +123,12 @@ static void processes_of_one_crash_that_end_one_by_one_stay(void **state)
 	struct ncs_writer first, last;
 
 	segment_fixture_dead_process(&dead);
-	make(fixture, &dead, 0, &first);
-	make(fixture, &dead, 1, &last);
+	segment_fixture_make(fixture, &dead, 0, &first);
+	segment_fixture_make(fixture, &dead, 1, &last);
 	age(last.path);
-	let_go(&first);
+	segment_fixture_let_go(&first);
 	assert_int_equal(survey(fixture, true).removed, 0);
-	let_go(&last);
+	segment_fixture_let_go(&last);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(survey(fixture, true).removed, 0);
 	assert_true(segment_fixture_exists(first.path));
@@ -176,10 +162,10 @@ static void object_that_was_never_filled_in_is_an_object(void **state)
 	struct ncs_writer empty, half, later;
 
 	segment_fixture_dead_process(&dead);
-	make(fixture, &dead, 0, &half);
+	segment_fixture_make(fixture, &dead, 0, &half);
 	half.header->magic = 0;
 	half.header->version = 0;
-	let_go(&half);
+	segment_fixture_let_go(&half);
 	leave(fixture, &dead, 1, &empty);
 	assert_int_equal(truncate(empty.path, 0), 0);
 	assert_int_equal(survey(fixture, true).removed, 0);
@@ -291,8 +277,8 @@ static void few_entries_are_read_however_many_there_are(void **state)
 	assert_false(survey(fixture, true).complete);
 }
 
-/* Plays four crashes' worth of objects in a file system of 1 MiB, in the
- * child's own mount namespace. */
+/* Fills a file system of 4 MiB, in the child's own mount namespace, with objects
+ * of a crash that are larger together than the limit. */
 static int fill_a_small_file_system(struct segment_fixture *fixture)
 {
 	struct ncs_writer writer[8];
@@ -307,7 +293,7 @@ static int fill_a_small_file_system(struct segment_fixture *fixture)
 	for (unsigned i = 0; i < 8; i++) {
 		if (segment_fixture_create(fixture, &dead, i, &writer[i]) != 0)
 			return 1;
-		munmap(writer[i].header, writer[i].mapped_bytes);
+		segment_fixture_let_go(&writer[i]);
 		if (i < 7)
 			age(writer[i].path);
 	}
