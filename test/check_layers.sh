@@ -55,6 +55,7 @@ analysis/diagnosis: analysis/model
 analysis/views: analysis/diagnosis
 analysis/sources: analysis/model
 record/format: analysis/records
+record/launch: analysis/base
 record/write: record/format
 record/read: record/format analysis/clocks analysis/path analysis/diagnosis
 record/export: record/read analysis/views
@@ -252,6 +253,7 @@ plant analysis/views/planted.c '#include <ncurses.h>'
 plant analysis/views/planted.c '#include <jansson.h>'
 plant record/write/planted.c '#include "record/read/recording.h"'
 plant record/read/planted.c '#include "record/write/recorder.h"'
+plant record/launch/planted.c '#include "record/format/chunk.h"'
 plant record/read/planted.c '#include "tui/text/format.h"'
 plant tui/planted.c '#include "plugin/nccl/nccl_abi.h"'
 plant tui/term/planted.c '#include <ncursesw/curses.h>'
