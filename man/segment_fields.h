@@ -56,7 +56,10 @@
 	X(range_histograms, "Where their histograms are.") \
 	X(ranges_filled, "Ranges beyond so many need not be looked at.") \
 	X(cupti, "What the GPU's kernels took.") \
-	X(launches, "Launches of NCCL's kernels; from minor version 5 on.")
+	X(launches, "Launches of NCCL's kernels; from minor version 5 on.") \
+	X(alive, "Ticks when the plugin's watch thread was last awake, some" \
+		 " 20 times a second: the process lived then. 0: there is no" \
+		 " such thread. From minor version 8 on.")
 
 #define NCS_LAUNCH_PROGRESS_FIELDS(X) \
 	X(status, "Whether launches are timed, and why not.") \

@@ -64,6 +64,14 @@ static inline bool ncs_segment_has_launches(const struct ncs_header *header)
 		       sizeof(struct ncs_launch_progress);
 }
 
+/* Tells whether the header says when the watch thread was last awake (minor
+ * version 8 and later). */
+static inline bool ncs_segment_has_alive(const struct ncs_header *header)
+{
+	return header->header_bytes >=
+	       offsetof(struct ncs_header, alive) + sizeof(uint64_t);
+}
+
 /* Tells whether lanes and ranges have struct ncs_stream_times (minor version 5
  * and later). */
 static inline bool ncs_segment_has_stream_times(const struct ncs_header *header)

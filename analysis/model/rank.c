@@ -67,6 +67,8 @@ uint64_t ncs_rank_end_ns(const struct ncs_rank *rank)
 		return now->taken_ns;
 	if (end_ns < now->last_call_ns)
 		end_ns = now->last_call_ns;
+	if (end_ns < now->alive_ns)
+		end_ns = now->alive_ns;
 	return end_ns > rank->alive_ns ? end_ns : rank->alive_ns;
 }
 

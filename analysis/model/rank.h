@@ -75,7 +75,8 @@ const struct ncs_counters *ncs_rank_before(const struct ncs_rank *rank);
 
 /* Returns the time until which the rank's clock ran: that of its snapshot, or
  * of its end. Durations that go on are counted until then. The end of a process
- * that died is when it was last seen alive, or what it last did. */
+ * that died is the latest of all times that show it alive: this viewer's, its
+ * watch thread's, and those of what it last did. */
 uint64_t ncs_rank_end_ns(const struct ncs_rank *rank);
 
 /* Returns the number of records and updates that are missing, except records

@@ -45,7 +45,7 @@
  * added at the end of blocks, and table entries have the stride that the
  * segment states. */
 #define NCS_ABI_MAJOR 1u
-#define NCS_ABI_MINOR 7u
+#define NCS_ABI_MINOR 8u
 #define NCS_ABI_VERSION (NCS_ABI_MAJOR << 16 | NCS_ABI_MINOR)
 
 enum ncs_channel_state {
@@ -357,6 +357,9 @@ struct ncs_header {
 	uint64_t ranges_filled; /* number of entries in use: the first ones */
 	struct ncs_cupti cupti;
 	struct ncs_launch_progress launches; /* from minor version 5 on */
+	/* Ticks at which the plugin's watch thread was last awake, some 20 times
+	 * a second; 0: there is no such thread. From minor version 8 on. */
+	uint64_t alive;
 };
 
 /* Room for the header: tables begin after it. */

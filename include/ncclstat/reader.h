@@ -373,6 +373,9 @@ struct ncs_snapshot {
 	uint64_t taken_ns;
 	uint64_t last_call_ns; /* latest callback of NCCL; 0: none yet */
 	uint64_t finished_ns;  /* end of the communicator; 0: not finished */
+	uint64_t alive_ns; /* the plugin's watch thread was last awake; 0: it
+			    * has none. Of a process that died: until then it
+			    * lived for sure */
 	enum ncs_liveness liveness;
 	bool process_gone;    /* false also if that cannot be told */
 	bool process_stopped; /* by a debugger or signal; likewise */

@@ -49,7 +49,9 @@ static void pause_ns(long ns)
 	nanosleep(&time, NULL);
 }
 
-static void publish_driver_call(uint64_t since)
+/* Tells in all segments that the thread is awake, and whether it is about to
+ * call the driver. `now` is 0 if the thread ends. */
+static void publish_awake(uint64_t now, bool in_driver)
 {
 	pthread_mutex_lock(&ncs_watched_lock);
 	for (unsigned i = 0; i < LAUNCHES_MAX; i++) {
@@ -58,8 +60,9 @@ static void publish_driver_call(uint64_t since)
 		if (!self->comm)
 			continue;
 		ncs_store_relaxed(&self->comm->header->launches.watch_since,
-				  since);
-		if (since == 0)
+				  in_driver ? now : 0);
+		ncs_store_relaxed(&self->comm->header->alive, now);
+		if (!in_driver)
 			ncs_watched_publish(self);
 	}
 	pthread_mutex_unlock(&ncs_watched_lock);
@@ -133,7 +136,7 @@ static bool may_end(void)
 
 static void *run(void *unused)
 {
-	uint64_t launches = 0;
+	uint64_t launches = 0, now;
 	unsigned done;
 
 	(void)unused;
@@ -141,16 +144,17 @@ static void *run(void *unused)
 	for (;;) {
 		int mode;
 
-		publish_driver_call(ncs_now());
+		publish_awake(ncs_now(), true);
 		done = 0;
 		ncs_cuda_begin(&mode);
 		for (unsigned i = 0; i < LAUNCHES_MAX && !is_stopping(); i++)
 			done += ncs_watched_serve(&watched[i]);
 		ncs_cuda_end(&mode);
-		publish_driver_call(0);
-		ncs_launch_level_choose(ncs_now());
+		now = ncs_now();
+		publish_awake(now, false);
+		ncs_launch_level_choose(now);
 		if (may_end())
-			return NULL;
+			break;
 		if (done >= FAST_DONE)
 			pause_ns(FAST_PAUSE_NS);
 		else if (launches !=
@@ -160,6 +164,12 @@ static void *run(void *unused)
 			pause_ns(IDLE_PAUSE_NS);
 		launches = ncs_load_relaxed(&ncs_launch_process.launches);
 	}
+	/* Communicators may be left that are not followed any more: nobody tells
+	 * from now on that the process lives. At its end it is known until when
+	 * it did. */
+	if (!is_stopping())
+		publish_awake(0, false);
+	return NULL;
 }
 
 /* Starts the thread with all signals blocked, so that none of the application's

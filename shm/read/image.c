@@ -92,6 +92,8 @@ static void take_header(struct image_writer *writer)
 		copy_words(writer, &mapped->cupti, sizeof(mapped->cupti));
 	if (ncs_segment_has_launches(&reader->header))
 		copy_words(writer, &mapped->launches, sizeof(mapped->launches));
+	if (ncs_segment_has_alive(&reader->header))
+		copy_words(writer, &mapped->alive, sizeof(mapped->alive));
 	report(writer, 0, sizeof(*copy));
 }
 

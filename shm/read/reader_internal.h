@@ -111,7 +111,7 @@ ncs_snapshot_last_sign_ns(const struct ncs_snapshot *snapshot)
 /* Returns the ns from `since_ns` until the snapshot was taken, or until the
  * rank's end if it is finished or dead: the part of the current state that the
  * segment's sums do not include yet. Returns 0 if `since_ns` is 0. Needs the
- * snapshot's liveness, latest call and launches. */
+ * snapshot's liveness, latest call, launches and alive_ns. */
 static inline uint64_t
 ncs_snapshot_running_ns(const struct ncs_snapshot *snapshot, uint64_t since_ns)
 {
@@ -122,6 +122,8 @@ ncs_snapshot_running_ns(const struct ncs_snapshot *snapshot, uint64_t since_ns)
 	else if (snapshot->liveness == NCS_FINISHED ||
 		 snapshot->liveness == NCS_DEAD)
 		end_ns = ncs_snapshot_last_sign_ns(snapshot);
+	if (snapshot->liveness == NCS_DEAD && end_ns < snapshot->alive_ns)
+		end_ns = snapshot->alive_ns;
 	if (end_ns > snapshot->taken_ns) /* the segment's, thus anything */
 		end_ns = snapshot->taken_ns;
 	return since_ns != 0 && end_ns > since_ns ? end_ns - since_ns : 0;

@@ -432,6 +432,19 @@ static void take_lane(struct ncs_snapshot *snapshot,
 		snapshot->last_call_ns = view->last_call_ns;
 }
 
+/* Returns when the watch thread was last awake; 0 if that is not known. */
+static uint64_t last_alive_ns(const struct ncs_reader *reader, uint64_t now_ns)
+{
+	uint64_t alive_ns;
+
+	if (!ncs_segment_has_alive(&reader->header))
+		return 0;
+	alive_ns = ncs_clock_ns(
+		&reader->header.clock,
+		ncs_load_relaxed(&ncs_reader_mapped_header(reader)->alive));
+	return alive_ns < now_ns ? alive_ns : now_ns;
+}
+
 /* Returns when NCCL last called, or a launch was last seen to begin or end. A
  * rank without any of that is silent from its creation on. */
 static uint64_t last_news_ns(const struct ncs_snapshot *snapshot,
@@ -471,6 +484,7 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot, struct ncs_reader *reader,
 	take_launches(snapshot, reader);
 	snapshot->finished_ns = ncs_clock_ns(
 		&reader->header.clock, ncs_load_relaxed(&header->finished));
+	snapshot->alive_ns = last_alive_ns(reader, now_ns);
 	snapshot->process_gone = process.gone;
 	snapshot->process_stopped = process.stopped;
 	snapshot->liveness = ncs_liveness_of(ncs_load_relaxed(&header->life),

@@ -305,8 +305,13 @@ static void clock_of_a_rank_ends_with_it(void **state)
 	rank->header.process_start++;
 	scripted_pass(scripted, 4 * SECOND);
 	assert_int_equal(ncs_rank_end_ns(scripted_rank(scripted, 0)), 5);
-	rank->snapshot.liveness = NCS_FINISHED;
+	/* Its watch thread was awake after that. */
+	rank->header.process_start++;
+	rank->snapshot.alive_ns = 6;
 	scripted_pass(scripted, 5 * SECOND);
+	assert_int_equal(ncs_rank_end_ns(scripted_rank(scripted, 0)), 6);
+	rank->snapshot.liveness = NCS_FINISHED;
+	scripted_pass(scripted, 6 * SECOND);
 	assert_int_equal(ncs_rank_end_ns(scripted_rank(scripted, 0)), 7);
 }
 

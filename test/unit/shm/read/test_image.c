@@ -107,6 +107,7 @@ static void image_contains_everything_in_use(void **state)
 	fixture->header->launches.ended = 18;
 	segment_fixture_put(fixture, 1, 3);
 	open_image(&image, fixture);
+	fixture->header->alive = 19;
 	assert_true(take(&image));
 	assert_taken(&image, fixture->header, sizeof(*fixture->header));
 	assert_taken(&image, lane, sizeof(*lane));
@@ -157,6 +158,7 @@ static void shorter_entries_of_earlier_versions_are_taken(void **state)
 	header->header_bytes = offsetof(struct ncs_header, launches);
 	header->lanes.stride = NCS_LANE_BYTES_LEAST + sizeof(lane->padding);
 	header->launches.ended = 1;
+	header->alive = 1;
 	lane->functions[1].calls = 11;
 	next = (struct ncs_lane *)((char *)lane + header->lanes.stride);
 	next->owner = 1;

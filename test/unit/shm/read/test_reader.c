@@ -129,7 +129,7 @@ static void other_major_version_is_reported(void **state)
 	assert_int_equal(attach(fixture->writer.path),
 			 NCS_ATTACH_OTHER_VERSION);
 	assert_non_null(strstr(why, "2.3"));
-	assert_non_null(strstr(why, "1.7"));
+	assert_non_null(strstr(why, "1.8"));
 }
 
 static void later_minor_version_is_attached(void **state)
@@ -850,6 +850,16 @@ static void first_snapshot_of_a_dead_rank_ends_with_it(void **state)
 	assert_int_equal(observed.snapshot.channels[0]
 				 .time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
 			 6 * S);
+	/* Its watch thread was awake after that. */
+	fixture->header->alive = NOW - 2 * S;
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.alive_ns, NOW - 2 * S);
+	assert_int_equal(observed.snapshot.channels[0]
+				 .time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
+			 7 * S);
+	fixture->header->alive = NOW + 1000 * S;
+	observed_refresh(&observed);
+	assert_int_equal(observed.snapshot.alive_ns, NOW);
 	observed_close(&observed);
 }
 
