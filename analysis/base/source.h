@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "analysis/base/nodes.h"
 #include "ncclstat/reader.h"
 
 /* A rank, or a segment that cannot be read. Borrowed: valid until the
@@ -28,6 +29,11 @@ struct ncs_sample {
 	uint64_t clock_error_ns; /* how far each clock is off at most */
 	bool without_records;    /* not wanted, or not available */
 	bool is_old;             /* nothing is newer than in the last pass */
+	/* The node that told of it, as a number in the source's nodes. Is
+	 * `is_past` if that node is silent or has ended: the rank may be in
+	 * something else by now. Both are 0 in a source without nodes. */
+	size_t node;
+	bool is_past;
 	/* Records that are new since the last pass, lane by lane, with times in
 	 * the segment's ticks. */
 	const struct ncs_record *records;
@@ -50,6 +56,11 @@ struct ncs_source {
 		     size_t why_size);
 	/* Hands over the next rank of the pass; returns false at its end. */
 	bool (*next)(struct ncs_source *source, struct ncs_sample *sample);
+	/* Sets *nodes to the nodes that the source's streams come from, as of
+	 * the latest pass, and returns their number. They are valid until the
+	 * next pass. NULL for a source that has no nodes. */
+	size_t (*nodes)(struct ncs_source *source,
+			const struct ncs_node **nodes);
 	/* Frees the source. */
 	void (*close)(struct ncs_source *source);
 };
