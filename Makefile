@@ -225,6 +225,9 @@ all: $(PRODUCTS) $(MAN) ## everything that install needs, and the players of cap
 JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 RUN := sh test/run_tests.sh
 
+.PHONY: plugin
+plugin: $(PLUGIN) ## the plugin alone, which needs a C compiler and nothing else
+
 .PHONY: demo
 demo: ## install what is missing, build, show it at work
 	@sh test/setup.sh demo
@@ -403,8 +406,14 @@ $(OBJ)/test/%.o: test/%.c $(FLAGS)
 $(OBJ)/pic/%.o: %.c $(FLAGS)
 	$(call compile,$(PIC_CFLAGS))
 
-$(PLUGIN): $(PIC_OBJ) plugin/plugin.map $(SOURCES)
-	$(call link,$(PLUGIN_LDFLAGS))
+# Libraries to link the plugin with in place of newer ones. A sanitizer's run
+# time replaces some of their functions.
+OLD_GLIBC := $(OBJ)/old_glibc
+$(OLD_GLIBC): plugin/old_glibc.sh $(FLAGS)
+	$(Q)rm -rf $@ && sh plugin/old_glibc.sh $@
+
+$(PLUGIN): $(PIC_OBJ) plugin/plugin.map $(SOURCES) $(if $(SANITIZE),,$(OLD_GLIBC))
+	$(call link,$(PLUGIN_LDFLAGS)$(if $(SANITIZE),, $$(ls -d $(OLD_GLIBC)/lib*)))
 
 $(LIB): $(LIB_OBJ) $(SOURCES)
 	$(call say,AR,$@)

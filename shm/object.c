@@ -13,6 +13,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "shm/file_status.h"
+
 static bool parse_numbers(const char *text, uint32_t *pid, uint64_t *start)
 {
 	unsigned long long ticks;
@@ -119,7 +121,7 @@ bool ncs_object_is_abandoned(int file, enum ncs_object_kind kind,
 
 	if (maker)
 		memset(maker, 0, sizeof(*maker));
-	if (holding == NCS_HELD || fstat(file, &status) != 0 ||
+	if (holding == NCS_HELD || ncs_open_file_status(file, &status) != 0 ||
 	    !S_ISREG(status.st_mode) ||
 	    pread(file, &head, sizeof(head), 0) < 0 || !is_head_of(&head, kind))
 		return false;

@@ -8,11 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shm/file_status.h"
+
 static uint64_t namespace_inode(const char *path)
 {
 	struct stat status;
 
-	return stat(path, &status) == 0 ? (uint64_t)status.st_ino : 0;
+	return ncs_file_status(AT_FDCWD, path, &status, 0) == 0 ?
+		       (uint64_t)status.st_ino :
+		       0;
 }
 
 /* Reads the beginning of a file into `text`, which is empty on failure. */

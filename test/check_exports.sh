@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Checks what the plugin shows to the process that loads it: it exports exactly
 # the tables ncclProfiler_v1 to v7, NVTX's entry and the calls for ranges; it
-# needs libc only; all symbols are bound when it is loaded (so that none is
+# needs libc only, and none newer than 2.17; all symbols are bound when it is loaded (so that none is
 # looked up in a callback); and it is never unloaded (NCCL closes a plugin while
 # threads may still be in it).
 #
@@ -38,8 +38,12 @@ check() {
 	comm -13 "$tmp/wanted" "$tmp/exported" | sed 's/^/exported too: /'
 	readelf -dW "$1" >"$tmp/dynamic"
 	sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' "$tmp/dynamic" |
-		grep -v -e '^libc\.so\.6$' -e '^ld-linux' |
+		grep -v -e '^libc\.so\.6$' -e '^ld-linux' \
+			-e '^libdl\.so\.2$' -e '^libpthread\.so\.0$' |
 		sed 's/^/needs: /' || :
+	nm -D --undefined-only "$1" |
+		sed -n 's/.* \([^@]*\)@*GLIBC_2\.\([0-9]*\).*/\2 \1/p' |
+		awk '$1 > 17 { print "needs glibc 2." $1 ": " $2 }'
 	for flag in NODELETE NOW; do
 		grep -q "(FLAGS_1).*$flag" "$tmp/dynamic" || echo "not $flag"
 	done
@@ -47,13 +51,16 @@ check() {
 
 cat >"$tmp/bad.c" <<'END'
 #include <math.h>
+#include <sys/stat.h>
 double extra(double x);
 double extra(double x) { return cos(x); }
+int newer(struct stat *status);
+int newer(struct stat *status) { return stat("/", status); }
 END
 "$CC" -shared -fPIC -Wl,-z,lazy -o "$tmp/bad.so" "$tmp/bad.c" -lm
 check "$tmp/bad.so" >"$tmp/found"
 for want in 'not exported: ncclProfiler_v7' 'exported too: extra' \
-	'needs: libm' 'not NODELETE' 'not NOW'; do
+	'needs: libm' 'needs glibc 2.33: stat' 'not NODELETE' 'not NOW'; do
 	if ! grep -q "$want" "$tmp/found"; then
 		echo "self-test: not noticed: $want"
 		exit 1

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "shm/array.h"
+#include "shm/file_status.h"
 #include "shm/object.h"
 
 #define NEVER INT64_MAX
@@ -122,7 +123,8 @@ static void look_at(struct look *look, const char *name)
 	    strlen(name) >= sizeof(look->corpses->name))
 		return;
 	survey->looked_at++;
-	if (fstatat(look->directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+	if (ncs_file_status(look->directory, name, &status,
+			    AT_SYMLINK_NOFOLLOW) != 0 ||
 	    !S_ISREG(status.st_mode))
 		return;
 	/* A marked object was abandoned, and cannot be held again. */
@@ -166,8 +168,8 @@ static bool remove_corpse(const struct look *look, const struct corpse *corpse)
 {
 	struct stat status;
 
-	return fstatat(look->directory, corpse->name, &status,
-		       AT_SYMLINK_NOFOLLOW) == 0 &&
+	return ncs_file_status(look->directory, corpse->name, &status,
+			       AT_SYMLINK_NOFOLLOW) == 0 &&
 	       status.st_ino == corpse->inode &&
 	       unlinkat(look->directory, corpse->name, 0) == 0;
 }
@@ -179,7 +181,8 @@ static void mark(const struct look *look, const struct corpse *corpse)
 
 	if (file < 0)
 		return;
-	if (fstat(file, &status) == 0 && status.st_ino == corpse->inode)
+	if (ncs_open_file_status(file, &status) == 0 &&
+	    status.st_ino == corpse->inode)
 		fchmod(file, (status.st_mode & 0777) | S_ISVTX);
 	close(file);
 }

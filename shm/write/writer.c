@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "shm/atomics.h"
+#include "shm/file_status.h"
 #include "shm/object.h"
 
 /* The object that is being created. A process that is forked meanwhile inherits
@@ -48,7 +49,7 @@ static int check_directory(const char *directory)
 
 	if (file < 0)
 		return -errno;
-	if (fstat(file, &status) != 0)
+	if (ncs_open_file_status(file, &status) != 0)
 		error = -errno;
 	else if (status.st_uid != 0 && status.st_uid != geteuid() &&
 		 !(status.st_mode & S_ISVTX))
