@@ -23,6 +23,8 @@ enum ncs_export_format {
 const char *ncs_export_name(enum ncs_export_format format);
 bool ncs_export_is_binary(enum ncs_export_format format);
 
+struct ncs_model;
+
 struct ncs_export_request {
 	enum ncs_export_format format;
 	/* Only events that ended in this time are exported; in common time, 0
@@ -32,6 +34,9 @@ struct ncs_export_request {
 	uint32_t pid; /* pid of the only process to export; 0 for all */
 	/* Names of communicators; NULL for none. */
 	const struct ncs_aliases *aliases;
+	/* A model at the end of that time, for what is told by all ranks
+	 * together; NULL: that is unknown. */
+	const struct ncs_model *model;
 	FILE *file;
 	/* Called from time to time with the numbers of records done and in
 	 * total; may be NULL. */

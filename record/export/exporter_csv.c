@@ -9,10 +9,11 @@
 
 #include "analysis/base/class_names.h"
 #include "analysis/base/percentile.h"
-#include "analysis/model/class_stats.h"
 #include "analysis/base/timings.h"
-#include "analysis/base/value_names.h"
 #include "analysis/base/utf8.h"
+#include "analysis/base/value_names.h"
+#include "analysis/model/class_stats.h"
+#include "analysis/model/model.h"
 #include "ncclstat/tables/csv.def"
 #include "record/export/exporter.h"
 
@@ -241,6 +242,43 @@ static bool bytes_known(const struct ncs_snapshot *snapshot,
 	return view->size_class != NCS_SIZE_CLASS_UNKNOWN;
 }
 
+/* Returns the model's rank; NULL if it has none. */
+static const struct ncs_rank *rank_of(const struct ncs_model *model,
+				      const struct ncs_export_rank *exported)
+{
+	const struct ncs_identity *wanted = &exported->identity;
+
+	for (size_t i = 0; model && i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+		const struct ncs_identity *identity = &rank->now.identity;
+
+		if (rank->header.pid == exported->pid &&
+		    strcmp(rank->header.host, exported->host) == 0 &&
+		    identity->known == wanted->known &&
+		    identity->comm_id == wanted->comm_id &&
+		    identity->rank == wanted->rank)
+			return rank;
+	}
+	return NULL;
+}
+
+static void set_bandwidth(struct csv_row *row,
+			  const struct ncs_exporter *exporter, size_t index,
+			  const struct ncs_class_view *view)
+{
+	const struct ncs_rank *rank = rank_of(exporter->request->model,
+					      &exporter->ranks[index]);
+	struct ncs_moving_view moving;
+
+	if (!rank)
+		return;
+	moving = ncs_class_moving(rank, view);
+	if (moving.algbw >= 0)
+		set(row, COLUMN_ALGBW, "%.6g", moving.algbw);
+	if (moving.busbw >= 0)
+		set(row, COLUMN_BUSBW, "%.6g", moving.busbw);
+}
+
 static void put_class(const struct ncs_exporter *exporter, size_t rank,
 		      const struct ncs_snapshot *snapshot,
 		      const struct ncs_class_view *view)
@@ -274,6 +312,7 @@ static void put_class(const struct ncs_exporter *exporter, size_t rank,
 		set(&row, COLUMN_TIMING, "%s", ncs_timing_name(timing));
 		set_times(&row, &times, histogram, bytes_known(snapshot, view));
 	}
+	set_bandwidth(&row, exporter, rank, view);
 	write_row(exporter->request->file, &row);
 }
 

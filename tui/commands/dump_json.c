@@ -155,6 +155,9 @@ static json_t *communicator_of(const struct ncs_communicator *communicator)
 	ncs_json_add(object, "launches", launches_of(communicator));
 	ncs_json_add_time(object, "oldest_since_ns",
 			  communicator->oldest.since_ns);
+	ncs_json_add_number_if(object, "oldest_ns",
+			       communicator->oldest.since_ns != 0,
+			       communicator->oldest.duration_ns);
 	ncs_json_add_real(object, "ops_per_s", communicator->operations_rate);
 	ncs_json_add_real(object, "send_per_s", communicator->send_rate);
 	ncs_json_add_real(object, "recv_per_s", communicator->recv_rate);

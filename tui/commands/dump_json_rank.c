@@ -7,6 +7,7 @@
 #include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/late_now.h"
+#include "analysis/model/oldest.h"
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/records/step_stats.h"
@@ -434,6 +435,7 @@ json_t *ncs_dump_json_rank(const struct ncs_rank *rank)
 {
 	const struct ncs_snapshot *now = &rank->now;
 	const struct ncs_identity *identity = &now->identity;
+	struct ncs_oldest oldest = ncs_rank_oldest(rank);
 	json_t *object = json_object();
 
 	ncs_dump_json_identify(object, rank);
@@ -453,6 +455,8 @@ json_t *ncs_dump_json_rank(const struct ncs_rank *rank)
 	ncs_json_add(object, "classes", ncs_dump_json_classes(rank));
 	ncs_json_add(object, "lateness", lateness_of(rank));
 	ncs_json_add(object, "late_now", late_now_of(rank));
+	ncs_json_add_number_if(object, "oldest_ns", oldest.since_ns != 0,
+			       oldest.duration_ns);
 	ncs_json_add(object, "ranges", ncs_dump_json_ranges(rank));
 	ncs_json_add(object, "operations", ncs_dump_json_operations(rank));
 	ncs_json_add(object, "events", events_of(now));

@@ -131,6 +131,21 @@ static void say_missing(const struct ncs_export_result *result)
 			     result->damaged_states);
 }
 
+/* Plays the recording up to the end of what is exported, as a dump does. */
+static int fill_model(struct ncs_model *model,
+		      const struct ncs_command_input *input)
+{
+	const struct ncs_replay *replay = input->replay;
+	int error;
+
+	ncs_model_set_window(model, input->options->window);
+	error = ncs_replay_fill(replay->source, model, NULL, replay->from_ns,
+				replay->until_ns, input->options->interval_ns);
+	return error ? error :
+		       ncs_model_update(model, replay->source,
+					replay->until_ns);
+}
+
 int ncs_export_run(const struct ncs_command_input *input)
 {
 	const struct ncs_options *options = input->options;
@@ -153,13 +168,21 @@ int ncs_export_run(const struct ncs_command_input *input)
 		.context = &progress,
 	};
 	struct ncs_export_result result = { 0 };
-	int status = NCS_EXIT_OK, error;
+	struct ncs_model model;
+	int status = NCS_EXIT_OK, error = 0;
 
 	request.file = open_output(options, &status);
 	if (!request.file)
 		return status;
 	setvbuf(request.file, NULL, _IOFBF, BUFFER_BYTES);
-	error = ncs_export(replay->recording, &request, &result);
+	ncs_model_init(&model);
+	if (request.format == NCS_EXPORT_CSV) {
+		request.model = &model;
+		error = fill_model(&model, input);
+	}
+	if (!error)
+		error = ncs_export(replay->recording, &request, &result);
+	ncs_model_release(&model);
 	end_progress(&progress);
 	if (request.file != stdout && fclose(request.file) != 0 && !error)
 		error = -errno;

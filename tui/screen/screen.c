@@ -68,8 +68,9 @@ static const struct ncs_rank *selected_rank(const struct ncs_screen *screen)
 	return row ? row->row.rank : NULL;
 }
 
-/* Whether the records of a rank should be read. The first screen does not wait
- * for records. With many ranks, reading all records would cost more than
+/* Whether the records of a rank should be read. The first screen of a job does
+ * not wait for records, the next one has them; that of a recording may be the
+ * only one. With many ranks, reading all records would cost more than
  * everything else; only those of the selected rank, or of the tracks on the
  * screen, are then read. */
 static bool wants_records(const void *context, const char *id)
@@ -77,7 +78,7 @@ static bool wants_records(const void *context, const char *id)
 	const struct ncs_screen *screen = context;
 	const struct ncs_rank *rank;
 
-	if (!screen->had_job)
+	if (!screen->had_job && !screen->replay)
 		return false;
 	if (screen->model.rank_count <= NCS_RANKS_WITH_RECORDS_MAX)
 		return true;

@@ -171,7 +171,8 @@ static void json_objects_have_exactly_the_keys_of_the_schema(void **state)
 		at(sample, "ranks.0"),
 		"pid rank state api_version nccl_version comm settings"
 		" proxy kernel_timing launches cupti channels sampling steps"
-		" functions classes lateness late_now ranges operations"
+		" functions classes lateness late_now oldest_ns ranges"
+		" operations"
 		" events loss torn");
 	assert_keys(at(sample, "ranks.0.sampling"),
 		    "one_in slow_ns ops_kept ops_left_out ops_slow");
@@ -287,6 +288,7 @@ static void unknown_values_are_null(void **state)
 		"classes.1.proto",
 		"lateness",
 		"late_now",
+		"oldest_ns",
 		"operations.0.seq",
 		"operations.0.bytes",
 		"operations.0.peer",
@@ -518,8 +520,8 @@ static void communicator_names_the_rank_that_is_behind(void **state)
 {
 	static const char *const unknown[] = {
 		"func",       "seq",        "behind",          "slowest",
-		"skew",       "straggler",  "oldest_since_ns", "ops_per_s",
-		"send_per_s", "recv_per_s", "launches",
+		"skew",       "straggler",  "oldest_since_ns", "oldest_ns",
+		"send_per_s", "recv_per_s", "launches",        "ops_per_s",
 	};
 	struct scripted *scripted = *state;
 	json_t *sample, *first;
@@ -537,7 +539,7 @@ static void communicator_names_the_rank_that_is_behind(void **state)
 	assert_keys(first, "comm ranks_seen ranks_live ranks_silent"
 			   " ranks_finished ranks_dead func seq seq_known"
 			   " behind slowest functions skew straggler launches"
-			   " oldest_since_ns ops_per_s"
+			   " oldest_since_ns oldest_ns ops_per_s"
 			   " send_per_s recv_per_s lost");
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
 		assert_null_at(first, unknown[i]);
@@ -569,6 +571,9 @@ static void communicator_names_the_rank_that_is_behind(void **state)
 	assert_integer_at(first, "slowest.seq", 2);
 	assert_integer_at(first, "slowest.count", 1);
 	assert_integer_at(first, "oldest_since_ns", SECOND / 2);
+	assert_integer_at(first, "oldest_ns", 3 * SECOND / 2);
+	assert_integer_at(sample, "ranks.2.oldest_ns", 3 * SECOND / 2);
+	assert_null_at(sample, "ranks.1.oldest_ns");
 	assert_true(json_real_value(at(first, "ops_per_s")) == 15);
 	json_decref(sample);
 }
