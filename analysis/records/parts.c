@@ -9,6 +9,7 @@
 #include "analysis/records/call_history.h"
 #include "analysis/records/children.h"
 #include "analysis/records/gpu_readings.h"
+#include "analysis/records/operation_record.h"
 #include "analysis/records/step_stats.h"
 #include "shm/array.h"
 #include "shm/clock.h"
@@ -36,9 +37,8 @@
 struct part_slot {
 	uint32_t operation; /* 0: none */
 	bool has_ended;
-	uint64_t drained_ns;                /* when its record was read */
-	uint64_t start, duration, delta[2]; /* of its record, in ticks */
-	bool is_stream_timed;
+	uint64_t drained_ns;              /* when its record was read */
+	struct ncs_operation_ticks ticks; /* of its record */
 	struct ncs_part part;
 	struct ncs_children children;
 	struct ncs_part_channel *channels;
@@ -367,10 +367,7 @@ static int take_operation(struct ncs_parts *parts,
 		return error;
 	slot->has_ended = true;
 	slot->drained_ns = drained_ns;
-	slot->start = record->start;
-	slot->duration = record->duration;
-	memcpy(slot->delta, record->delta, sizeof(slot->delta));
-	slot->is_stream_timed = record->flags & NCS_RECORD_ON_STREAM;
+	slot->ticks = ncs_operation_ticks(record);
 	slot->part.function = record->function;
 	slot->part.peer = record->peer;
 	slot->part.bytes = record->value;
@@ -501,13 +498,10 @@ static uint32_t error_of(uint64_t error_ns)
 static void find_span(const struct ncs_parts *parts,
 		      const struct part_slot *slot, struct ncs_part *part)
 {
-	const struct ncs_clock *clock = &parts->clock;
+	uint64_t begin_ns = ncs_clock_ns(&parts->clock, slot->ticks.begin);
 	uint64_t *at_ns = part->at_ns;
-	uint64_t begin_ns = 0;
 
-	if (slot->delta[1] != 0)
-		begin_ns = ncs_clock_ns(clock, slot->start + slot->delta[1]);
-	if (!slot->is_stream_timed) {
+	if (!slot->ticks.is_on_stream) {
 		at_ns[NCS_MOMENT_PROXY] = within(part, begin_ns);
 		return;
 	}
@@ -583,16 +577,13 @@ static void finish(struct ncs_parts *parts, const struct part_slot *slot,
 						NCS_CLASS_OTHER;
 	part->protocol = algorithm->is_known ? algorithm->protocol :
 					       NCS_CLASS_OTHER;
-	at_ns[NCS_MOMENT_OPERATION] = ncs_clock_ns(clock, slot->start);
-	at_ns[NCS_MOMENT_LAST_END] =
-		ncs_clock_ns(clock, slot->start + slot->duration);
+	at_ns[NCS_MOMENT_OPERATION] = ncs_clock_ns(clock, slot->ticks.start);
+	at_ns[NCS_MOMENT_LAST_END] = ncs_clock_ns(clock, slot->ticks.end);
 	if (at_ns[NCS_MOMENT_OPERATION] <= parts->lost_until_ns &&
 	    at_ns[NCS_MOMENT_LAST_END] >= parts->lost_from_ns)
 		part->flags |= NCS_PART_LEFT_OUT;
-	if (slot->delta[0] != 0)
-		at_ns[NCS_MOMENT_ENQUEUED] = within(
-			part,
-			ncs_clock_ns(clock, slot->start + slot->delta[0]));
+	at_ns[NCS_MOMENT_ENQUEUED] =
+		within(part, ncs_clock_ns(clock, slot->ticks.enqueued));
 	find_span(parts, slot, part);
 	find_calls(parts, part);
 	find_channels(slot, part);

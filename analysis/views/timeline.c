@@ -8,6 +8,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/launch_waits.h"
 #include "analysis/records/latest_records.h"
+#include "analysis/records/operation_record.h"
 #include "analysis/records/step_stats.h"
 #include "shm/clock.h"
 
@@ -299,12 +300,6 @@ static void visit_open_calls(const struct track_visitor *visitor)
 					  call_activity(k));
 }
 
-bool ncs_record_is_operation(const struct ncs_record *record)
-{
-	return record->event == NCS_EVENT_COLL ||
-	       record->event == NCS_EVENT_P2P;
-}
-
 static bool is_of_function(const struct ncs_track *track,
 			   const struct ncs_record *record)
 {
@@ -315,17 +310,13 @@ static bool is_of_function(const struct ncs_track *track,
 static void visit_operation(const struct track_visitor *visitor,
 			    const struct ncs_record *record)
 {
-	uint64_t end = record->start + record->duration;
-	uint64_t begun = end;
-	/* An operation that has only kernels has no such delta. */
-	uint64_t delta = record->delta[1] != 0 ? record->delta[1] :
-						 record->delta[0];
+	struct ncs_operation_ticks ticks = ncs_operation_ticks(record);
 
-	if (delta != 0 && delta < record->duration)
-		begun = record->start + delta;
-	emit_record(visitor, record, NCS_ACTIVITY_QUEUED, record->start, begun);
-	if (begun < end)
-		emit_record(visitor, record, NCS_ACTIVITY_RUNNING, begun, end);
+	emit_record(visitor, record, NCS_ACTIVITY_QUEUED, ticks.start,
+		    ticks.running);
+	if (ticks.running < ticks.end)
+		emit_record(visitor, record, NCS_ACTIVITY_RUNNING,
+			    ticks.running, ticks.end);
 }
 
 /* Returns when an operation's first child or its kernel began, 0 if neither
@@ -383,8 +374,7 @@ static void visit_open_operations(const struct track_visitor *visitor)
 static bool is_on_stream(const struct ncs_record *record)
 {
 	return ncs_record_is_operation(record) &&
-	       record->flags & NCS_RECORD_ON_STREAM &&
-	       record->delta[1] <= record->duration;
+	       ncs_operation_ticks(record).is_on_stream;
 }
 
 static bool is_kernel(const struct ncs_track *track,
@@ -398,14 +388,14 @@ static bool is_kernel(const struct ncs_track *track,
 static void visit_launch(const struct track_visitor *visitor,
 			 const struct ncs_record *record)
 {
-	uint64_t begun = record->start + record->delta[1];
+	struct ncs_operation_ticks ticks = ncs_operation_ticks(record);
 
 	/* It had been reported 1 tick before at the latest. */
-	if (record->delta[1] > 1)
-		emit_record(visitor, record, NCS_ACTIVITY_QUEUED, record->start,
-			    begun);
-	emit_record(visitor, record, NCS_ACTIVITY_KERNEL, begun,
-		    record->start + record->duration);
+	if (ticks.begin - ticks.start > 1)
+		emit_record(visitor, record, NCS_ACTIVITY_QUEUED, ticks.start,
+			    ticks.begin);
+	emit_record(visitor, record, NCS_ACTIVITY_KERNEL, ticks.begin,
+		    ticks.end);
 }
 
 /* Places a kernel's channel by the GPU's clock, or if that is unknown by the times at

@@ -117,9 +117,6 @@ uint64_t ncs_track_known_from_ns(const struct ncs_rank *rank,
 bool ncs_track_has_gaps(const struct ncs_rank *rank,
 			const struct ncs_track *track);
 
-/* Whether a record is of an operation, collective or point-to-point. */
-bool ncs_record_is_operation(const struct ncs_record *record);
-
 /* --- One collective in all ranks ----------------------------------------- */
 
 struct ncs_collective {

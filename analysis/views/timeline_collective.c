@@ -5,6 +5,7 @@
 #include "analysis/views/timeline.h"
 
 #include "analysis/records/latest_records.h"
+#include "analysis/records/operation_record.h"
 #include "shm/clock.h"
 
 static bool set_collective(const struct ncs_rank *rank, unsigned event,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
+#include "analysis/records/operation_record.h"
 #include "shm/clock.h"
 
 /* Returns the number that all ranks' parts of a collective share. */
@@ -22,24 +23,22 @@ static uint64_t correlation_of(uint64_t comm_id, unsigned function,
  * same times; the first of them stands for all. */
 static void put_launch(struct ncs_trace_export *export,
 		       struct ncs_trace_launches *launches,
-		       const struct ncs_record *record,
+		       const struct ncs_operation_ticks *ticks,
 		       const struct ncs_export_span *span,
 		       const struct ncs_trace_event *operation)
 {
-	uint64_t begin = record->start + record->delta[1];
-	uint64_t end = record->start + record->duration;
 	const struct ncs_trace_event event = {
 		.name = operation->name,
 		.category = export->launch,
 		.correlation = operation->correlation,
 	};
 
-	if (!(record->flags & NCS_RECORD_ON_STREAM) ||
-	    record->delta[1] >= record->duration ||
-	    (begin == launches->latest_begin && end == launches->latest_end))
+	if (!ticks->is_on_stream || ticks->begin >= ticks->end ||
+	    (ticks->begin == launches->latest_begin &&
+	     ticks->end == launches->latest_end))
 		return;
-	launches->latest_begin = begin;
-	launches->latest_end = end;
+	launches->latest_begin = ticks->begin;
+	launches->latest_end = ticks->end;
 	ncs_trace_export_slice(export, &launches->tracks, span, &event);
 }
 
@@ -51,11 +50,10 @@ static void put_operation(struct ncs_trace_export *export,
 				    record->function :
 				    NCS_FUNCTION_OTHER;
 	struct ncs_export_span span = ncs_export_rank_span(rank->facts, record);
+	struct ncs_operation_ticks ticks = ncs_operation_ticks(record);
+	uint64_t running_ns = ncs_clock_ns(&rank->facts->clock, ticks.running);
 	struct ncs_trace_arguments arguments;
 	struct ncs_trace_event event;
-	uint64_t delta = record->delta[1] != 0 ? record->delta[1] :
-						 record->delta[0];
-	uint64_t begun_ns = span.end_ns;
 	struct ncs_trace_stream *on =
 		ncs_trace_export_stream(export, rank, stream);
 	struct ncs_slice_tracks *functions = on ? on->functions :
@@ -71,16 +69,12 @@ static void put_operation(struct ncs_trace_export *export,
 				       record->number);
 	track = ncs_trace_export_slice(export, &functions[function], &span,
 				       &event);
-	/* The begin on the GPU is known only if the record has both times. */
-	if (delta != 0 && delta < record->duration)
-		begun_ns = ncs_clock_ns(&rank->facts->clock,
-					record->start + delta);
 	ncs_trace_export_inner(export, track, export->queued, span.start_ns,
-			       begun_ns);
-	ncs_trace_export_inner(export, track, export->running, begun_ns,
+			       running_ns);
+	ncs_trace_export_inner(export, track, export->running, running_ns,
 			       span.end_ns);
-	span.start_ns = begun_ns;
-	put_launch(export, on ? &on->launches : &rank->launches, record, &span,
+	span.start_ns = running_ns;
+	put_launch(export, on ? &on->launches : &rank->launches, &ticks, &span,
 		   &event);
 }
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/records/operation_record.h"
 #include "shm/array.h"
 
 struct ncs_replaced {
@@ -15,9 +16,7 @@ struct ncs_replaced {
 
 static bool is_operation(const struct ncs_record *record)
 {
-	return (record->event == NCS_EVENT_COLL ||
-		record->event == NCS_EVENT_P2P) &&
-	       record->operation != 0;
+	return ncs_record_is_operation(record) && record->operation != 0;
 }
 
 void ncs_replaced_records_release(struct ncs_replaced_records *replaced)
