@@ -53,6 +53,8 @@ MANDIR ?= $(PREFIX)/share/man
 BINDIR := $(PREFIX)/bin
 INCDIR := $(PREFIX)/include/ncclstat
 BASHDIR := $(PREFIX)/share/bash-completion/completions
+ZSHDIR := $(PREFIX)/share/zsh/site-functions
+FISHDIR := $(PREFIX)/share/fish/vendor_completions.d
 
 # The scripts under test/ find the build and the compiler by these.
 export BUILD CC
@@ -191,6 +193,7 @@ STATIC := $(wildcard test/check_*.sh)
 PLUGIN := $(BUILD)/libnccl-profiler-ncclstat.so
 LIB := $(BUILD)/libncclstat.a
 MANGEN := $(BUILD)/mangen
+MAKE_COMPLETION := $(BUILD)/completions
 
 # Only the plain build makes the manual pages.
 ifeq ($(VARIANT),plain)
@@ -198,6 +201,7 @@ MAN := $(patsubst man/%,$(BUILD)/man/%,$(wildcard man/*.[1-8]))
 ifneq ($(wildcard man/mangen.c),)
 MAN += $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in))
 endif
+COMPLETION := $(addprefix $(BUILD)/man/completion.,bash zsh fish)
 endif
 
 PRODUCTS := $(if $(PLUGIN_SRC),$(PLUGIN)) \
@@ -218,7 +222,7 @@ say = @printf '  %-7s %s\n' $(1) '$(2)'
 endif
 
 .PHONY: all
-all: $(PRODUCTS) $(MAN) ## everything that install needs, and the players of captured jobs
+all: $(PRODUCTS) $(MAN) $(COMPLETION) ## everything that install needs, and the players of captured jobs
 
 # Set-up may install libraries that the first lines of this file look for, so
 # another make runs after it.
@@ -358,15 +362,18 @@ install: all ## plugin, program, library, headers, man pages
 	$(if $(TABLES),install -m 644 $(TABLES) $(DESTDIR)$(INCDIR)/tables)
 	@set -e; $(foreach p,$(MAN),install -d $(call man_dir,$(p)); \
 		install -m 644 $(p) $(call man_dir,$(p));) :
-	$(if $(wildcard tui/ncclstat.bash),install -d $(DESTDIR)$(BASHDIR) && \
-		install -m 644 tui/ncclstat.bash $(DESTDIR)$(BASHDIR)/ncclstat)
+	install -d $(addprefix $(DESTDIR),$(BASHDIR) $(ZSHDIR) $(FISHDIR))
+	install -m 644 $(BUILD)/man/completion.bash $(DESTDIR)$(BASHDIR)/ncclstat
+	install -m 644 $(BUILD)/man/completion.zsh $(DESTDIR)$(ZSHDIR)/_ncclstat
+	install -m 644 $(BUILD)/man/completion.fish $(DESTDIR)$(FISHDIR)/ncclstat.fish
 
 .PHONY: uninstall
 uninstall: ## remove what install put there
 	rm -f -- $(DESTDIR)$(BINDIR)/ncclstat \
 		$(DESTDIR)$(LIBDIR)/$(notdir $(PLUGIN)) \
 		$(DESTDIR)$(LIBDIR)/$(notdir $(LIB)) \
-		$(DESTDIR)$(BASHDIR)/ncclstat \
+		$(DESTDIR)$(BASHDIR)/ncclstat $(DESTDIR)$(ZSHDIR)/_ncclstat \
+		$(DESTDIR)$(FISHDIR)/ncclstat.fish \
 		$(foreach p,$(MAN),$(call man_dir,$(p))/$(notdir $(p)))
 	rm -rf -- $(DESTDIR)$(INCDIR)
 
@@ -489,5 +496,11 @@ $(BUILD)/man/%: man/%.in $(MANGEN)
 $(BUILD)/man/%: man/%
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D) && cp $< $@
+
+$(MAKE_COMPLETION): $(OBJ)/man/completions.o
+	$(call link)
+$(BUILD)/man/completion.%: $(MAKE_COMPLETION)
+	$(call say,MAN,$@)
+	$(Q)mkdir -p $(@D) && $(MAKE_COMPLETION) $* >$@
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

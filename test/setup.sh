@@ -118,6 +118,8 @@ probe_for_tests() {
 	want 'mandoc' mandoc -- have mandoc
 	want 'ps and pgrep' procps -- have pgrep
 	want 'xz' xz-utils -- have xz
+	wish zsh -- have zsh
+	wish fish -- have fish
 	wish nodejs -- have node
 	wish npm -- have npm
 }

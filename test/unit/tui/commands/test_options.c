@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the command line: each option sets its field, errors name the wrong
- * option and what it expects, and help and completion contain all options. */
+ * option and what it expects, and the help contains all options. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,6 @@
 #include "tui/commands/options.h"
 
 #define WORDS_MAX 16
-#define COMPLETION "tui/ncclstat.bash"
 
 static struct ncs_options options;
 static char error[256];
@@ -423,7 +422,7 @@ static void clean_refuses_filters_that_it_would_ignore(void **state)
 	expect("--clean --dir /tmp");
 }
 
-/* --- Help and completion ------------------------------------------------- */
+/* --- Help ---------------------------------------------------------------- */
 
 static char *help_text(unsigned columns)
 {
@@ -486,45 +485,6 @@ static void letters_are_unique(void **state)
 				    letters[i] != letters[k]);
 }
 
-/* Whether the text contains the word as a whole word. */
-static bool has_word(const char *text, const char *word)
-{
-	static const char parts[] = "abcdefghijklmnopqrstuvwxyz-";
-	size_t length = strlen(word);
-
-	for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
-		if ((at == text || !strchr(parts, at[-1])) &&
-		    (at[length] == '\0' || !strchr(parts, at[length])))
-			return true;
-	return false;
-}
-
-static void completion_has_every_option_and_every_word(void **state)
-{
-	static char text[65536];
-	FILE *file = fopen(COMPLETION, "r");
-	size_t length;
-
-	(void)state;
-	assert_non_null(file);
-	length = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[length] = '\0';
-#define X(ID, name, letter, has, argument, ...) \
-	if (!has_word(text, "--" name)) \
-		fail_msg("--" name " is not in " COMPLETION); \
-	if (strchr(argument, '|')) { \
-		char choices[] = argument; \
-\
-		for (char *word = strtok(choices, "|"); word; \
-		     word = strtok(NULL, "|")) \
-			if (!has_word(text, word)) \
-				fail_msg("%s is not in " COMPLETION, word); \
-	}
-	NCS_OPTIONS(X)
-#undef X
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -557,7 +517,6 @@ int main(void)
 			help_has_every_option_with_letter_and_argument),
 		cmocka_unit_test(help_lines_are_no_wider_than_asked),
 		cmocka_unit_test(letters_are_unique),
-		cmocka_unit_test(completion_has_every_option_and_every_word),
 	};
 
 	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
