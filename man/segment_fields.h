@@ -360,7 +360,8 @@
 	X(position, "Low 32 bits of the record's position in its ring.") \
 	X(event, "Event type.") \
 	X(flags, "1: send (coll, p2p: its begin and end are those of its kernel" \
-	  " on the stream); 2: captured into a CUDA graph; 4: NCCL did not" \
+	  " on the stream); 2: captured into a CUDA graph (p2p: it has a" \
+	  " number; from minor version 8 on); 4: NCCL did not" \
 	  " report the stop (coll, p2p: the records of its children were left" \
 	  " out); 8: replaces an earlier record of its operation. The upper" \
 	  " four bits are a level, see below.") \

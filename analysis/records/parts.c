@@ -376,8 +376,9 @@ static int take_operation(struct ncs_parts *parts,
 		record->channel < NCS_RECORD_RANGE_MAX ? record->channel : 0;
 	if (record->event == NCS_EVENT_P2P)
 		slot->part.flags |= NCS_PART_P2P;
-	if (record->flags & NCS_RECORD_GRAPH)
-		slot->part.flags |= NCS_PART_GRAPH;
+	if (record->event == NCS_EVENT_P2P &&
+	    record->flags & NCS_RECORD_NUMBERED)
+		slot->part.flags |= NCS_PART_NUMBERED;
 	if (record->flags & NCS_RECORD_LEFT_OUT)
 		slot->part.flags |= NCS_PART_LEFT_OUT;
 	return 0;

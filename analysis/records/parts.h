@@ -21,7 +21,7 @@
 
 enum ncs_part_flag {
 	NCS_PART_P2P = 1,
-	NCS_PART_GRAPH = 2,
+	NCS_PART_NUMBERED = 2, /* P2P: `number` is its place on its connection */
 	/* Records of children were left out or lost: the part has no channels,
 	 * and DATA and KERNEL are not known. */
 	NCS_PART_LEFT_OUT = 4,
@@ -54,7 +54,9 @@ struct ncs_part {
 	uint32_t range;     /* range it was called in; 0 if none or not known */
 	uint32_t operation; /* number in the order in which operations began */
 	uint32_t channels;  /* number of its channels, by direction and peer */
-	uint64_t number;    /* sequence number or NCS_NO_SEQUENCE_NUMBER */
+	/* Sequence number; of a transfer, how many came before it on its
+	 * connection; NCS_NO_SEQUENCE_NUMBER if not known. */
+	uint64_t number;
 	uint64_t bytes;
 	/* 0 if not known. OPERATION and LAST_END are always known. */
 	uint64_t at_ns[NCS_MOMENT_COUNT];

@@ -46,6 +46,8 @@ enum ncs_record_flag {
 	/* COLL, P2P: delta[1] and the duration lead to the begin and to the end
 	 * of its kernel, by CUDA events on the stream. */
 	NCS_RECORD_ON_STREAM = NCS_RECORD_SEND,
+	/* P2P: `number` is the number of the transfer on its connection. */
+	NCS_RECORD_NUMBERED = NCS_RECORD_GRAPH,
 };
 
 /* The upper four bits of a record's flags are its sampling level. At level L,
@@ -107,6 +109,12 @@ enum ncs_record_flag {
  *              name, inside the
  *              range it was set in
  * STREAM       stream              -                -
+ *
+ * The number of a P2P record is not NCCL's. With NCS_RECORD_NUMBERED it is the
+ * number of transfers before it on its connection, from one rank to the other,
+ * since the communicator's init: the same at both ends, as NCCL matches them in
+ * order. Else it is NCS_NO_SEQUENCE_NUMBER, as in records of a minor version
+ * before 8.
  *
  * A COLL or P2P record starts when NCCL reported the operation, or just before
  * its kernel began if that is earlier. With NCS_RECORD_ON_STREAM its begin and

@@ -178,6 +178,7 @@ static uint64_t start_operation(unsigned api_version, struct ncs_comm *comm,
 	facts.range = ncs_range_of_operation(comm, lane, parent,
 					     noted ? &call : NULL);
 	facts.stream = call.stream;
+	facts.captured = call.captured;
 	return ncs_operation_start(comm, lane, &facts, now);
 }
 
@@ -197,7 +198,8 @@ static void start_api_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_lane_function_end(lane, function);
 	noted.range = ncs_range_call(comm, lane, call.function);
 	noted.stream = call.stream;
-	ncs_call_note(handle, &noted, call.graph);
+	noted.captured = call.graph;
+	ncs_call_note(handle, &noted);
 	if (!span)
 		return;
 	span->record.number = noted.range;

@@ -7,6 +7,7 @@
 #include "plugin/state/launches.h"
 #include "plugin/state/registry.h"
 #include "plugin/state/slots.h"
+#include "plugin/state/transfers.h"
 #include "plugin/events/range_stats.h"
 #include "plugin/events/sampling.h"
 
@@ -159,6 +160,25 @@ static void count_start(struct ncs_lane_state *lane,
 static void join_launch(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			struct ncs_operation_slot *op);
 
+/* Counts a transfer, as ncs_transfers_count() does. */
+static uint64_t count_transfer(struct ncs_comm *comm,
+			       struct ncs_lane_state *lane,
+			       const struct ncs_operation_facts *facts)
+{
+	uint64_t number;
+
+	if (facts->event != NCS_EVENT_P2P ||
+	    (facts->function != NCS_FUNCTION_SEND &&
+	     facts->function != NCS_FUNCTION_RECV))
+		return NCS_NO_SEQUENCE_NUMBER;
+	number = ncs_transfers_count(comm, facts->peer,
+				     facts->function == NCS_FUNCTION_SEND,
+				     facts->captured);
+	if (number == NCS_NO_SEQUENCE_NUMBER)
+		ncs_lane_lose(lane, NCS_LOSS_TABLE_FULL);
+	return number;
+}
+
 /* Returns false if NCCL is not asked to report launches: then the lane's last
  * one is of another operation. */
 static bool are_launches_reported(const struct ncs_comm *comm)
@@ -175,7 +195,8 @@ uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	struct ncs_operation_slot untracked = { .tag = 0 };
 	struct ncs_operation_slot *op = claim(comm, lane);
 	struct ncs_operation_slot *target = op ? op : &untracked;
-	uint64_t sampling = ncs_sampling_choose(comm, facts);
+	uint64_t transfer = count_transfer(comm, lane, facts);
+	uint64_t sampling = ncs_sampling_choose(comm, facts, transfer);
 	bool reported = are_launches_reported(comm);
 
 	target->function = facts->function;
@@ -193,6 +214,9 @@ uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		return ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0,
 					 0, 0);
 	op->number = ncs_add_relaxed(&comm->operation_number, 1) + 1;
+	if (facts->event == NCS_EVENT_P2P && !facts->captured &&
+	    ncs_transfers_are_all(comm))
+		op->sequence_number = transfer;
 	op->start = now;
 	op->launched = lane->shared ? 0 : ncs_load_relaxed(&lane->launched);
 	op->peer = facts->peer;
@@ -358,6 +382,9 @@ static void publish_record(struct ncs_lane_state *lane,
 	uint64_t proxy_start = ncs_load_relaxed(&op->proxy_start);
 	uint64_t stream_begin = ncs_load_relaxed(&op->stream_begin);
 
+	if (op->event == NCS_EVENT_P2P &&
+	    op->sequence_number != NCS_NO_SEQUENCE_NUMBER)
+		record.flags |= NCS_RECORD_NUMBERED;
 	if (proxy_start > op->start)
 		record.delta[1] = proxy_start - op->start;
 	if (stream_begin != 0) {

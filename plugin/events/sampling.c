@@ -5,6 +5,7 @@
 #include "plugin/state/registry.h"
 #include "plugin/state/sample_choice.h"
 #include "plugin/state/slots.h"
+#include "plugin/state/transfers.h"
 
 void ncs_sampling_set_level(unsigned level)
 {
@@ -64,15 +65,6 @@ static uint64_t count_collective(struct ncs_comm *comm,
 	return next(&function->repeats) + 1;
 }
 
-/* Returns the number of earlier transfers with this peer in this direction. */
-static uint64_t count_transfer(struct ncs_comm *comm,
-			       const struct ncs_operation_facts *facts)
-{
-	uint64_t send = facts->function == NCS_FUNCTION_SEND;
-	uint64_t place = (uint64_t)(uint32_t)facts->peer << 1 | send;
-
-	return next(&comm->counted.transfers[place % NCS_TRANSFER_MAX]);
-}
 
 /* --- choosing ------------------------------------------------------------ */
 
@@ -95,12 +87,16 @@ static uint64_t hash(const struct ncs_comm *comm,
 }
 
 uint64_t ncs_sampling_choose(struct ncs_comm *comm,
-			     const struct ncs_operation_facts *facts)
+			     const struct ncs_operation_facts *facts,
+			     uint64_t transfer)
 {
 	uint64_t level = ncs_load_relaxed(&ncs_registry.sample_level);
 	uint64_t count = facts->event == NCS_EVENT_COLL ?
 				 count_collective(comm, facts) :
-				 count_transfer(comm, facts);
+				 transfer;
+
+	if (count == NCS_NO_SEQUENCE_NUMBER)
+		count = next(&comm->counted.unplaced);
 
 	if (__builtin_expect(level == 0, 1))
 		return 0;

@@ -13,8 +13,8 @@
  *    repeat the last number (up to NCCL 2.30): then the repeat count is used,
  *    too.
  *  - A transfer has no sequence number: both ends count the transfers from one
- *    rank to the other. In communicators of more than 128 ranks peers share
- *    counters, so that the two ends may disagree.
+ *    rank to the other (state/transfers.h). Where a connection found no place
+ *    for its count, the two ends may disagree.
  *  - API 1-3 report the communicator's id with its first operation, or (through
  *    NCCL's wrappers) never: it is then 0 on all ranks.
  * Where ranks disagree, estimates remain right; only the records of a pair of
@@ -46,9 +46,11 @@ void ncs_sampling_init(struct ncs_comm *comm, uint64_t comm_id, int rank,
 void ncs_sampling_identify(struct ncs_comm *comm, uint64_t comm_id, int rank);
 
 /* Returns the flags for an operation's records: the level, and whether its
- * children's records are left out. Call it once for each operation. */
+ * children's records are left out. `transfer` is what ncs_transfers_count() said
+ * of a transfer. Call it once for each operation. */
 uint64_t ncs_sampling_choose(struct ncs_comm *comm,
-			     const struct ncs_operation_facts *facts);
+			     const struct ncs_operation_facts *facts,
+			     uint64_t transfer);
 
 /* Passes the operation's decision on to a child that starts. */
 void ncs_sampling_inherit(struct ncs_sampled *child,

@@ -22,6 +22,7 @@
 #include "plugin/life/profile.h"
 #include "plugin/mask/release_events.h"
 #include "plugin/state/comm_memory.h"
+#include "plugin/state/transfers.h"
 #include "plugin/state/lane.h"
 #include "plugin/state/registry.h"
 #include "plugin/mask/mask.h"
@@ -381,6 +382,7 @@ static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init)
 	comm->index = (uint32_t)(comm - ncs_registry.comms);
 	comm->api_version = init->api_version;
 	comm->nranks = init->nranks;
+	ncs_transfers_reset(comm, init->nranks);
 	header->plugin_version = NCS_VERSION_NUMBER;
 	header->api_version = init->api_version;
 	header->clock = ncs_registry.clock;

@@ -15,6 +15,7 @@
 
 #include "plugin/mask/release_events.h"
 #include "plugin/state/registry.h"
+#include "plugin/state/transfers.h"
 
 static struct {
 	uint64_t asked;     /* requests to store since nobody was storing */
@@ -66,9 +67,12 @@ static void publish(void)
 		ncs_store_relaxed(&comm->header->kernel.status, status());
 		ncs_store_relaxed(&comm->header->kernel.mode, mask.timing);
 		word = ncs_load_relaxed(&comm->mask);
-		if (word)
-			ncs_store_relaxed(&comm->header->event_mask,
-					  ncs_load_relaxed32((uint32_t *)word));
+		if (!word)
+			continue;
+		word = ncs_load_relaxed32((uint32_t *)word);
+		ncs_store_relaxed(&comm->header->event_mask, word);
+		if (!(word >> NCS_EVENT_P2P & 1))
+			ncs_transfers_missed(comm);
 	}
 }
 

@@ -91,7 +91,7 @@ struct ncs_operation_slot {
 	uint64_t stream_bytes; /* of all operations of the launch */
 	uint64_t enqueued; /* ticks of its stopEvent; 0 before that */
 	uint64_t bytes;
-	uint64_t sequence_number;
+	uint64_t sequence_number; /* of a transfer: that of its record */
 	/* Counts of children, and the slot's owner: slots.h. */
 	uint64_t children;
 	uint64_t proxy_start; /* ticks; 0 if there is none */
@@ -115,6 +115,7 @@ struct ncs_operation_slot {
 
 struct ncs_launches;
 struct ncs_launch_slot;
+struct ncs_transfer_place;
 struct ncs_proxy_op_slot;
 
 /* A proxy step in progress; one cache line. The part of its record that all
@@ -217,13 +218,11 @@ struct ncs_counted_function {
 	uint64_t repeats; /* number of operations with a repeated number */
 };
 
-#define NCS_TRANSFER_MAX 256u
-
 struct ncs_counted {
 	uint64_t comm_id;
 	uint64_t rank;
 	struct ncs_counted_function functions[NCS_FUNCTION_MAX];
-	uint64_t transfers[NCS_TRANSFER_MAX]; /* by peer and direction */
+	uint64_t unplaced; /* transfers on connections without a place */
 };
 
 struct ncs_comm {
@@ -264,6 +263,10 @@ struct ncs_comm {
 	/* Index of channels by the hash of their keys: an entry's index in the
 	 * table plus 1; 0 if free. ncs_channel_places() places. */
 	uint64_t *channel_places;
+	/* Counts of transfers by connection: state/transfers.h. */
+	struct ncs_transfer_place *transfers;
+	uint64_t transfer_places;  /* in use: a power of two */
+	uint64_t transfers_missed; /* 1 once some were not reported */
 	/* For each class and timing: index of its histogram plus 1; 0 if none
 	 * has been claimed yet; more than histogram_count if there never will
 	 * be one. */

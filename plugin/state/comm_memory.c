@@ -11,10 +11,12 @@
 #include "plugin/state/lane.h"
 #include "plugin/state/range_stack.h"
 #include "plugin/state/slots.h"
+#include "plugin/state/transfers.h"
 
 /* Offsets of the private arrays in one piece of memory, and its size. */
 struct private_layout {
-	size_t steps, ops, proxy_ops, queues, places, charged, spans, bytes;
+	size_t steps, ops, proxy_ops, queues, places, charged, spans;
+	size_t transfers, bytes;
 };
 
 static struct private_layout private_layout(const struct ncs_segment_size *size)
@@ -39,6 +41,8 @@ static struct private_layout private_layout(const struct ncs_segment_size *size)
 	layout.spans = bytes;
 	bytes += (size_t)NCS_LANE_MAX * NCS_SPAN_MAX *
 		 sizeof(struct ncs_span_slot);
+	layout.transfers = bytes;
+	bytes += NCS_TRANSFER_PLACES * sizeof(struct ncs_transfer_place);
 	layout.bytes = bytes;
 	return layout;
 }
@@ -60,6 +64,9 @@ int ncs_comm_map(struct ncs_comm *comm, const struct ncs_segment_size *size)
 		(struct ncs_channel_queue *)((char *)memory + layout.queues);
 	comm->channel_places = (uint64_t *)((char *)memory + layout.places);
 	comm->charged = (uint64_t(*)[8])((char *)memory + layout.charged);
+	comm->transfers = (struct ncs_transfer_place *)((char *)memory +
+							layout.transfers);
+	comm->transfer_places = 0;
 	for (unsigned i = 0; i < NCS_LANE_MAX; i++)
 		comm->lanes[i].spans = (struct ncs_span_slot *)((char *)memory +
 								layout.spans) +

@@ -28,6 +28,7 @@ struct ncs_operation_facts {
 	uint64_t user_tag; /* 0 if the application set none */
 	uint32_t range;    /* number of the range it was called in; 0 if none */
 	uint64_t stream;   /* CUDA stream it was called on, as in records */
+	bool captured;     /* its call was captured into a CUDA graph */
 };
 
 /* The communicator of an operation, which API 1-3 report with each one. */

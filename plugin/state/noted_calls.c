@@ -11,7 +11,9 @@
  * leave one word of each; the hashes in `key` make such a pair match no
  * call. */
 struct call_place {
-	uint64_t key; /* range | handle's hash, xor stream's hash; 0 if free */
+	/* range | CAPTURED_BIT | handle's hash, xor stream's hash; 0 if
+	 * free */
+	uint64_t key;
 	uint64_t stream;
 };
 
@@ -22,6 +24,9 @@ struct call_place {
 #define PLACES_APART (PLACES / NCS_SPAN_MAX)
 #define CAPTURED 16384u
 #define CAPTURED_PROBE 8u
+
+#define CAPTURED_BIT (NCS_CALL_RANGE_MAX + 1)
+#define CALL_BITS (NCS_CALL_RANGE_MAX | CAPTURED_BIT)
 
 static struct call_place calls[NCS_COMM_MAX][NCS_LANE_MAX][PLACES];
 static struct call_place captured_calls[CAPTURED];
@@ -38,7 +43,8 @@ static struct call_place *place_of(uint64_t value)
 static void note(struct call_place *place, uint64_t handle,
 		 const struct ncs_noted_call *call)
 {
-	uint64_t key = (ncs_hash(handle) & ~NCS_CALL_RANGE_MAX) | call->range;
+	uint64_t key = (ncs_hash(handle) & ~CALL_BITS) | call->range |
+		       (call->captured ? CAPTURED_BIT : 0);
 
 	ncs_store_relaxed(&place->stream, call->stream);
 	ncs_store_relaxed(&place->key, key ^ ncs_hash(call->stream));
@@ -50,10 +56,11 @@ static bool is_noted(const struct call_place *place, uint64_t handle,
 	uint64_t stream = ncs_load_relaxed(&place->stream);
 	uint64_t key = ncs_load_relaxed(&place->key) ^ ncs_hash(stream);
 
-	if ((key ^ ncs_hash(handle)) & ~NCS_CALL_RANGE_MAX)
+	if ((key ^ ncs_hash(handle)) & ~CALL_BITS)
 		return false;
 	call->range = (uint32_t)(key & NCS_CALL_RANGE_MAX);
 	call->stream = stream;
+	call->captured = (key & CAPTURED_BIT) != 0;
 	return true;
 }
 
@@ -78,13 +85,12 @@ static void note_captured(uint64_t handle, const struct ncs_noted_call *call)
 	note(place, handle, call);
 }
 
-void ncs_call_note(uint64_t handle, const struct ncs_noted_call *call,
-		   bool captured)
+void ncs_call_note(uint64_t handle, const struct ncs_noted_call *call)
 {
 	if (!ncs_handle_is(handle, NCS_HANDLE_SPAN))
 		return;
 	note(place_of(handle), handle, call);
-	if (captured)
+	if (call->captured)
 		note_captured(handle, call);
 }
 

@@ -21,12 +21,12 @@
 struct ncs_noted_call {
 	uint32_t range;  /* number of the range it was made in; 0 if none */
 	uint64_t stream; /* CUDA stream, as in records; 0 if unknown */
+	bool captured;   /* into a CUDA graph */
 };
 
 /* Notes a call under its handle. Does nothing if that is not a span's
  * handle. */
-void ncs_call_note(uint64_t handle, const struct ncs_noted_call *call,
-		   bool captured);
+void ncs_call_note(uint64_t handle, const struct ncs_noted_call *call);
 
 /* Looks up the call of a handle, which may be any value. Returns false, and
  * clears *call, if the handle is not a call's or the call is no longer

@@ -153,6 +153,13 @@ find_known(const struct ncs_trace_rank *rank, uint32_t operation)
 	return known && known->operation == operation ? known : NULL;
 }
 
+/* Returns NCCL's number of an operation. The number of a transfer is none. */
+static uint64_t sequence_number_of(const struct ncs_record *record)
+{
+	return record->event == NCS_EVENT_COLL ? record->number :
+						 NCS_NO_SEQUENCE_NUMBER;
+}
+
 /* Counts how often an operation's sequence number has come before. A second
  * record of the same operation does not count. */
 static uint32_t count_repeat(struct ncs_trace_rank *rank,
@@ -165,7 +172,7 @@ static uint32_t count_repeat(struct ncs_trace_rank *rank,
 		    latest->sequence_number == record->number &&
 		    latest->function == record->function;
 
-	if (record->number == NCS_NO_SEQUENCE_NUMBER)
+	if (sequence_number_of(record) == NCS_NO_SEQUENCE_NUMBER)
 		return 0;
 	if (!same || latest->operation != record->operation)
 		*latest = (struct ncs_trace_latest){
@@ -182,10 +189,11 @@ int ncs_trace_export_operation(struct ncs_trace_export *export,
 			       const struct ncs_record *record)
 {
 	struct ncs_trace_operation *known;
+	uint64_t number = sequence_number_of(record);
 
 	put_operation(export, rank, stream, record);
 	if (record->flags & NCS_RECORD_LEFT_OUT &&
-	    record->number == NCS_NO_SEQUENCE_NUMBER)
+	    number == NCS_NO_SEQUENCE_NUMBER)
 		rank->ordinals_lost = true;
 	if (record->operation == 0)
 		return 0;
@@ -203,7 +211,7 @@ int ncs_trace_export_operation(struct ncs_trace_export *export,
 		.event = record->event,
 		.function = record->function,
 		.repeat = count_repeat(rank, record),
-		.sequence_number = record->number,
+		.sequence_number = number,
 	};
 	return put_deferred(export, rank, record->operation, known);
 }

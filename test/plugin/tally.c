@@ -245,6 +245,22 @@ static bool message_bytes(const struct counter *counter,
 
 /* --- Operations -------------------------------------------------------- */
 
+/* Numbers a transfer on its connection. */
+static void number_transfer(struct counter *counter,
+			    struct tally_context *context,
+			    const struct thing *parent,
+			    struct ncs_record *record)
+{
+	bool send = record->function == NCS_FUNCTION_SEND;
+
+	if (counter->log->api >= 5 && parent &&
+	    parent->record.flags & NCS_RECORD_GRAPH)
+		return;
+	CHECK(record->peer >= 0 && record->peer < TALLY_PEERS, "a peer");
+	record->number = context->transfers[record->peer][send]++;
+	record->flags |= NCS_RECORD_NUMBERED;
+}
+
 static void begin_operation(struct counter *counter,
 			    struct tally_context *context, struct thing *thing,
 			    const struct thing *parent,
@@ -268,6 +284,8 @@ static void begin_operation(struct counter *counter,
 	if (is_coll)
 		sequence = number(call, CALLLOG_KEY_SEQ_NUMBER);
 	record->number = sequence;
+	if (!is_coll)
+		number_transfer(counter, context, parent, record);
 	function = &context->functions[record->function];
 	function->operations++;
 	if (!message_bytes(counter, context, call, &record->value))

@@ -60,6 +60,9 @@ struct tally_ring {
 
 #define TALLY_RINGS 8
 
+/* More ranks than any call log has. */
+#define TALLY_PEERS 64
+
 struct tally_context {
 	uint64_t number; /* of its life in the log */
 	uint64_t known;  /* enum ncs_known: fields that the API reports */
@@ -75,6 +78,7 @@ struct tally_context {
 	uint64_t appended_operations;
 	uint64_t operation_count; /* number of numbered operations */
 	struct tally_function functions[NCS_FUNCTION_COUNT];
+	uint64_t transfers[TALLY_PEERS][2]; /* not captured, by direction */
 	struct tally_channel *channels;
 	size_t channel_count;
 	/* Records as one thread publishes them, into one ring. With the threads
