@@ -122,6 +122,11 @@ static enum ncs_confidence confidence_in(const struct ncs_wait_node *node,
 {
 	const struct ncs_rank *rank = node->rank;
 
+	/* A process that died at an unknown time may have waited shortly. */
+	if (!node->halted &&
+	    (!ncs_rank_end_is_known(rank) ||
+	     (edge && edge->duration_ns < NCS_LONG_WAIT_NS)))
+		return NCS_CONFIDENCE_POSSIBLE;
 	switch (verdict) {
 	case NCS_VERDICT_RANK_DIED:
 	case NCS_VERDICT_RANK_STOPPED:

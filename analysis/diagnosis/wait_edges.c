@@ -33,6 +33,42 @@ static int add_edge(struct ncs_wait_graph *graph, struct ncs_wait_edge edge)
 	return 0;
 }
 
+/* A wait in an operation or a call of a communicator: an edge of it, complete
+ * but for `to` and what depends on that. */
+struct wait {
+	struct ncs_wait_edge edge;
+	const struct ncs_operation_view *operation; /* NULL for a call */
+};
+
+/* Returns whether a wait is for another rank of the communicator, whose node is
+ * edge->to; completes the edge. */
+typedef bool is_awaited(const struct ncs_wait_graph *graph,
+			const struct wait *wait, const struct ncs_rank *other,
+			struct ncs_wait_edge *edge);
+
+/* Adds edges to the ranks that are awaited. */
+static int add_awaited(struct ncs_wait_graph *graph, const struct wait *wait,
+		       is_awaited *awaits)
+{
+	const struct ncs_communicator *communicator =
+		graph->nodes[wait->edge.from].rank->communicator;
+	size_t added = 0;
+
+	for (size_t i = 0; i < communicator->rank_count && added < BEHIND_MAX;
+	     i++) {
+		const struct ncs_rank *other = communicator->ranks[i];
+		struct ncs_wait_edge edge = wait->edge;
+
+		edge.to = ncs_wait_graph_find(graph, other);
+		if (!awaits(graph, wait, other, &edge))
+			continue;
+		if (add_edge(graph, edge) != 0)
+			return -ENOMEM;
+		added++;
+	}
+	return 0;
+}
+
 const struct ncs_channel_view *
 ncs_other_end(const struct ncs_rank *rank,
 	      const struct ncs_channel_view *channel,
@@ -221,43 +257,43 @@ static bool has_edge(const struct ncs_wait_graph *graph, size_t from, size_t to)
 	return false;
 }
 
+/* Whether a rank has waited for long in a call that the other has not made. If
+ * nobody knows until when the rank lived, nor is it known for how long. */
+static bool is_behind(const struct ncs_wait_graph *graph,
+		      const struct wait *wait, const struct ncs_rank *other,
+		      struct ncs_wait_edge *edge)
+{
+	const struct ncs_wait_node *node = &graph->nodes[edge->from];
+
+	edge->sequence_number = ncs_rank_next(other, edge->function);
+	if (edge->sequence_number >= wait->edge.sequence_number ||
+	    has_edge(graph, edge->from, edge->to) ||
+	    other->now.liveness == NCS_FINISHED ||
+	    !graph->nodes[edge->to].stalled)
+		return false;
+	edge->duration_ns =
+		waited_ns(node, edge->function, edge->sequence_number);
+	return edge->duration_ns >= NCS_LONG_WAIT_NS ||
+	       (edge->duration_ns > 0 && !ncs_rank_end_is_known(node->rank));
+}
+
 static int add_call(struct ncs_wait_graph *graph, size_t from,
 		    unsigned function)
 {
-	const struct ncs_wait_node *node = &graph->nodes[from];
-	const struct ncs_communicator *communicator = node->rank->communicator;
-	uint64_t own = ncs_rank_next(node->rank, function);
-	size_t added = 0;
+	const struct ncs_rank *rank = graph->nodes[from].rank;
+	struct wait wait = {
+		.edge = {
+			.from = from,
+			.kind = NCS_EDGE_CALL,
+			.function = function,
+			.sequence_number = ncs_rank_next(rank, function),
+		},
+	};
 
-	if (!communicator || own == 0 ||
-	    (!is_barrier(function) &&
-	     !ncs_rank_reports_ends(node->rank, function)))
+	if (!rank->communicator || wait.edge.sequence_number == 0 ||
+	    (!is_barrier(function) && !ncs_rank_reports_ends(rank, function)))
 		return 0;
-	for (size_t i = 0; i < communicator->rank_count; i++) {
-		const struct ncs_rank *other = communicator->ranks[i];
-		size_t to = ncs_wait_graph_find(graph, other);
-		uint64_t next = ncs_rank_next(other, function), duration_ns;
-
-		if (added == BEHIND_MAX || next >= own ||
-		    has_edge(graph, from, to) ||
-		    other->now.liveness == NCS_FINISHED ||
-		    !graph->nodes[to].stalled)
-			continue;
-		duration_ns = waited_ns(node, function, next);
-		if (duration_ns < NCS_LONG_WAIT_NS)
-			continue;
-		if (add_edge(graph, (struct ncs_wait_edge){
-					    .from = from,
-					    .to = to,
-					    .kind = NCS_EDGE_CALL,
-					    .function = function,
-					    .sequence_number = next,
-					    .duration_ns = duration_ns,
-				    }) != 0)
-			return -ENOMEM;
-		added++;
-	}
-	return 0;
+	return add_awaited(graph, &wait, is_behind);
 }
 
 static int add_calls(struct ncs_wait_graph *graph, size_t from)
@@ -330,139 +366,125 @@ static int add_processes(struct ncs_wait_graph *graph, size_t from)
 	return 0;
 }
 
-/* Adds edges to the ranks that have not begun what this one has begun. */
-static int add_kernels(struct ncs_wait_graph *graph, size_t from,
-		       const struct ncs_operation_view *operation)
+/* Whether the other has not begun what the waiting rank has begun. */
+static bool has_kernel_to_begin(const struct ncs_wait_graph *graph,
+				const struct wait *wait,
+				const struct ncs_rank *other,
+				struct ncs_wait_edge *edge)
 {
-	const struct ncs_rank *rank = graph->nodes[from].rank;
-	const struct ncs_communicator *communicator = rank->communicator;
-	uint64_t waited_ns = ncs_age_ns(rank, rank->now.launches.begun_ns);
-	size_t added = 0;
+	const struct ncs_rank *rank = graph->nodes[edge->from].rank;
+	const struct ncs_wait_node *node = &graph->nodes[edge->to];
 
-	if (waited_ns < NCS_LONG_WAIT_NS)
-		return 0;
-	for (size_t i = 0; i < communicator->rank_count && added < BEHIND_MAX;
-	     i++) {
-		const struct ncs_rank *other = communicator->ranks[i];
-		size_t to = ncs_wait_graph_find(graph, other);
-		bool halted = graph->nodes[to].halted;
-
-		if (other == rank || other->now.liveness == NCS_FINISHED ||
-		    !ncs_operation_needs(rank, operation, other) ||
-		    (!halted && (!graph->nodes[to].gpu_stalled ||
-				 ncs_rank_has_begun(other, rank, operation) !=
-					 NCS_BEGUN_NOT)))
-			continue;
-		if (add_edge(graph, (struct ncs_wait_edge){
-					    .from = from,
-					    .to = to,
-					    .kind = halted ? NCS_EDGE_HALTED :
-							     NCS_EDGE_KERNEL,
-					    .function = operation->function,
-					    .sequence_number =
-						    operation->sequence_number,
-					    .duration_ns = waited_ns,
-				    }) != 0)
-			return -ENOMEM;
-		added++;
-	}
-	return 0;
+	if (other == rank || other->now.liveness == NCS_FINISHED ||
+	    !ncs_operation_needs(rank, wait->operation, other))
+		return false;
+	if (node->halted)
+		edge->kind = NCS_EDGE_HALTED;
+	return node->halted ||
+	       (node->gpu_stalled &&
+		ncs_rank_has_begun(other, rank, wait->operation) ==
+			NCS_BEGUN_NOT);
 }
 
-/* Adds edges from a rank inside a collective that NCCL has not begun to those
- * that have not called it. */
+/* Returns a rank's wait in an operation, as an edge of this kind. */
+static struct wait wait_in(size_t from, enum ncs_edge_kind kind,
+			   const struct ncs_operation_view *operation,
+			   uint64_t duration_ns)
+{
+	return (struct wait){
+		.edge = {
+			.from = from,
+			.kind = kind,
+			.function = operation->function,
+			.sequence_number = operation->sequence_number,
+			.duration_ns = duration_ns,
+		},
+		.operation = operation,
+	};
+}
+
+/* Whether the other has made fewer calls of a function than the waiting
+ * rank. */
+static bool has_call_to_make(const struct ncs_wait_graph *graph,
+			     const struct wait *wait,
+			     const struct ncs_rank *other,
+			     struct ncs_wait_edge *edge)
+{
+	const struct ncs_rank *rank = graph->nodes[edge->from].rank;
+	unsigned function = edge->function;
+
+	(void)wait;
+	edge->sequence_number = ncs_rank_next(other, function);
+	return other->now.liveness != NCS_FINISHED &&
+	       graph->nodes[edge->to].stalled && ncs_rank_calls_known(other) &&
+	       other->now.functions[function].calls <
+		       rank->now.functions[function].calls;
+}
+
+/* Follows a collective that a rank is inside and that NCCL has not begun. */
 static int add_unstarted(struct ncs_wait_graph *graph, size_t from)
 {
 	const struct ncs_rank *rank = graph->nodes[from].rank;
-	const struct ncs_communicator *communicator = rank->communicator;
-	unsigned function;
-	uint64_t inside_ns = ncs_unstarted_ns(rank, &function);
-	size_t added = 0;
+	struct wait wait = { .edge = { .from = from, .kind = NCS_EDGE_CALL } };
 
-	if (!communicator || inside_ns < NCS_LONG_WAIT_NS ||
-	    ncs_is_p2p(function))
+	wait.edge.duration_ns = ncs_unstarted_ns(rank, &wait.edge.function);
+	if (!rank->communicator || wait.edge.duration_ns < NCS_LONG_WAIT_NS ||
+	    ncs_is_p2p(wait.edge.function))
 		return 0;
-	for (size_t i = 0; i < communicator->rank_count && added < BEHIND_MAX;
-	     i++) {
-		const struct ncs_rank *other = communicator->ranks[i];
-		size_t to = ncs_wait_graph_find(graph, other);
-
-		if (other->now.liveness == NCS_FINISHED ||
-		    !graph->nodes[to].stalled || !ncs_rank_calls_known(other) ||
-		    other->now.functions[function].calls >=
-			    rank->now.functions[function].calls)
-			continue;
-		if (add_edge(graph, (struct ncs_wait_edge){
-					    .from = from,
-					    .to = to,
-					    .kind = NCS_EDGE_CALL,
-					    .function = function,
-					    .sequence_number = ncs_rank_next(
-						    other, function),
-					    .duration_ns = inside_ns,
-				    }) != 0)
-			return -ENOMEM;
-		added++;
-	}
-	return 0;
+	return add_awaited(graph, &wait, has_call_to_make);
 }
 
 /* Follows all operations of the launch that has begun and not ended. */
 static int add_launches(struct ncs_wait_graph *graph, size_t from)
 {
 	const struct ncs_rank *rank = graph->nodes[from].rank;
+	uint64_t ran_ns = ncs_age_ns(rank, rank->now.launches.begun_ns);
 
-	if (!rank->communicator)
+	if (!rank->communicator || ran_ns < NCS_LONG_WAIT_NS)
 		return 0;
 	for (size_t i = 0; i < rank->now.operation_count; i++) {
 		const struct ncs_operation_view *operation =
 			&rank->now.operations[i];
+		struct wait wait =
+			wait_in(from, NCS_EDGE_KERNEL, operation, ran_ns);
 
 		if (ncs_operation_phase(rank, operation) ==
 			    NCS_LAUNCH_PHASE_RUNNING &&
-		    add_kernels(graph, from, operation) != 0)
+		    add_awaited(graph, &wait, has_kernel_to_begin) != 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* Adds edges from a rank that has been in an operation for long to processes
- * that are stopped or have died and whose part it needs, if nothing else tells
+/* Whether the other is stopped or has died, and its part is needed. */
+static bool has_halted(const struct ncs_wait_graph *graph,
+		       const struct wait *wait, const struct ncs_rank *other,
+		       struct ncs_wait_edge *edge)
+{
+	return graph->nodes[edge->to].halted &&
+	       ncs_operation_needs(graph->nodes[edge->from].rank,
+				   wait->operation, other);
+}
+
+/* Follows an operation that a rank has been in for long, if nothing else tells
  * for whom it waits. */
 static int add_halted(struct ncs_wait_graph *graph, size_t from)
 {
 	struct ncs_wait_node *node = &graph->nodes[from];
-	const struct ncs_communicator *communicator = node->rank->communicator;
 	const struct ncs_operation_view *operation = node->operation;
-	size_t added = 0;
-	uint64_t waited_ns;
+	struct wait wait;
 
-	if (node->count > 0 || node->queued || !operation || !communicator)
+	if (node->count > 0 || node->queued || !operation ||
+	    !node->rank->communicator)
 		return 0;
-	waited_ns = ncs_age_ns(node->rank, operation->start_ns);
-	for (size_t i = 0; i < communicator->rank_count && added < BEHIND_MAX &&
-			   waited_ns >= NCS_LONG_WAIT_NS;
-	     i++) {
-		const struct ncs_rank *other = communicator->ranks[i];
-
-		if (!ncs_wait_node_of(graph, other)->halted ||
-		    !ncs_operation_needs(node->rank, operation, other))
-			continue;
-		if (add_edge(graph,
-			     (struct ncs_wait_edge){
-				     .from = from,
-				     .to = ncs_wait_graph_find(graph, other),
-				     .kind = NCS_EDGE_HALTED,
-				     .function = operation->function,
-				     .sequence_number =
-					     operation->sequence_number,
-				     .duration_ns = waited_ns,
-			     }) != 0)
-			return -ENOMEM;
-		added++;
-	}
+	wait = wait_in(from, NCS_EDGE_HALTED, operation,
+		       ncs_age_ns(node->rank, operation->start_ns));
+	if (wait.edge.duration_ns < NCS_LONG_WAIT_NS)
+		return 0;
+	if (add_awaited(graph, &wait, has_halted) != 0)
+		return -ENOMEM;
 	/* The other process explains a GPU that does not go on. */
-	if (added > 0)
+	if (node->count > 0)
 		node->local = NULL;
 	return 0;
 }

@@ -158,19 +158,48 @@ static bool some_rank_lives(const struct ncs_model *model)
 	return false;
 }
 
-/* Returns when a process was last seen alive, of those of a model. */
-static uint64_t last_alive_ns(const struct ncs_model *model)
-{
-	uint64_t last_ns = 0;
+/* The witness that a process lived until a time. A watch thread tells that far
+ * more often than a viewer looks, so that times of the two are not compared. */
+enum witness { VIEWER, WATCH_THREAD, WITNESSES };
 
-	for (size_t i = 0; i < model->rank_count; i++)
-		if (model->ranks[i]->alive_ns > last_ns)
-			last_ns = model->ranks[i]->alive_ns;
-	return last_ns;
+static enum witness witness_of(const struct ncs_rank *rank)
+{
+	return rank->now.alive_ns != 0 ? WATCH_THREAD : VIEWER;
+}
+
+/* Returns until when a process is known to have lived; 0 if that is not
+ * known. */
+static uint64_t alive_ns(const struct ncs_rank *rank)
+{
+	return rank->now.alive_ns > rank->alive_ns ? rank->now.alive_ns :
+						     rank->alive_ns;
+}
+
+/* Finds until when a process of the model is known to have lived, by witness. */
+static void find_last_alive(const struct ncs_model *model,
+			    uint64_t last_ns[WITNESSES])
+{
+	last_ns[VIEWER] = last_ns[WATCH_THREAD] = 0;
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+		enum witness witness = witness_of(rank);
+
+		if (alive_ns(rank) > last_ns[witness])
+			last_ns[witness] = alive_ns(rank);
+	}
+}
+
+/* Whether a process is known to have died before others did. A watch thread
+ * that is in a call of the driver may have been there for long. */
+static bool died_first(const struct ncs_rank *rank,
+		       const uint64_t last_ns[WITNESSES])
+{
+	return alive_ns(rank) != 0 && rank->now.launches.watch_since_ns == 0 &&
+	       alive_ns(rank) + TOGETHER_NS < last_ns[witness_of(rank)];
 }
 
 static struct ncs_wait_node make_node(const struct ncs_rank *rank, bool is_over,
-				      uint64_t last_ns)
+				      const uint64_t last_ns[WITNESSES])
 {
 	struct ncs_wait_node node = {
 		.rank = rank,
@@ -181,9 +210,7 @@ static struct ncs_wait_node make_node(const struct ncs_rank *rank, bool is_over,
 
 	node.halted = rank->now.process_stopped;
 	if (rank->now.liveness == NCS_DEAD)
-		node.halted = !is_over ||
-			      (rank->alive_ns != 0 &&
-			       rank->alive_ns + TOGETHER_NS < last_ns);
+		node.halted = !is_over || died_first(rank, last_ns);
 	node.waits = rank->now.liveness != NCS_FINISHED && !node.halted;
 	node.queued = node.operation &&
 		      ncs_operation_phase(rank, node.operation) ==
@@ -195,7 +222,7 @@ int ncs_wait_nodes_make(struct ncs_wait_graph *graph,
 			const struct ncs_model *model)
 {
 	size_t count = model->rank_count;
-	uint64_t last_ns = last_alive_ns(model);
+	uint64_t last_ns[WITNESSES];
 
 	/* At least one, so that no array is NULL. */
 	if (reserve_nodes(graph, count + 1) != 0)
@@ -203,6 +230,7 @@ int ncs_wait_nodes_make(struct ncs_wait_graph *graph,
 	graph->node_count = count;
 	graph->edge_count = 0;
 	graph->is_over = !some_rank_lives(model);
+	find_last_alive(model, last_ns);
 	for (size_t i = 0; i < count; i++)
 		graph->nodes[i] =
 			make_node(model->ranks[i], graph->is_over, last_ns);

@@ -72,6 +72,12 @@ uint64_t ncs_rank_end_ns(const struct ncs_rank *rank)
 	return end_ns > rank->alive_ns ? end_ns : rank->alive_ns;
 }
 
+bool ncs_rank_end_is_known(const struct ncs_rank *rank)
+{
+	return rank->now.liveness != NCS_DEAD || rank->alive_ns != 0 ||
+	       rank->now.alive_ns != 0;
+}
+
 uint64_t ncs_rank_lost(const struct ncs_rank *rank)
 {
 	return ncs_snapshot_lost(&rank->now);

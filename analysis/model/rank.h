@@ -79,6 +79,10 @@ const struct ncs_counters *ncs_rank_before(const struct ncs_rank *rank);
  * watch thread's, and those of what it last did. */
 uint64_t ncs_rank_end_ns(const struct ncs_rank *rank);
 
+/* Returns whether that end is more than a lower bound: false for a process that
+ * died when neither this viewer nor its watch thread looked. */
+bool ncs_rank_end_is_known(const struct ncs_rank *rank);
+
 /* Returns the number of records and updates that are missing, except records
  * that were overwritten before this reader's first refresh. */
 uint64_t ncs_rank_lost(const struct ncs_rank *rank);

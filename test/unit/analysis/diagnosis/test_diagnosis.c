@@ -814,6 +814,113 @@ static void a_verdict_stays_when_a_stuck_job_is_killed(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
+/* Makes a rank one whose process died, and whose watch thread was last awake
+ * then; 0: it had none. */
+static void killed(struct scripted_rank *rank, uint64_t alive_ns)
+{
+	rank->snapshot.liveness = NCS_DEAD;
+	rank->snapshot.alive_ns = alive_ns;
+}
+
+/* Checks the first two findings on two ranks that were dead at the first
+ * look. */
+static void assert_found_later(struct scripted *scripted,
+			       struct ncs_diagnosis *diagnosis,
+			       enum ncs_verdict first, enum ncs_verdict second)
+{
+	diagnose(diagnosis, scripted);
+	assert_int_equal(diagnosis->count, 2);
+	assert_string_equal(ncs_verdict_name(diagnosis->findings[0].verdict),
+			    ncs_verdict_name(first));
+	assert_string_equal(ncs_verdict_name(diagnosis->findings[1].verdict),
+			    ncs_verdict_name(second));
+}
+
+static void a_killed_job_has_its_verdict_at_the_first_look(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+
+	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
+	on_stream(scripted, 1, 7);
+	killed(&scripted->ranks[0], 30 * SECOND);
+	killed(&scripted->ranks[1], 30 * SECOND);
+	assert_found_later(scripted, &diagnosis, NCS_VERDICT_RANK_MISSING,
+			   NCS_VERDICT_RANK_DIED);
+	assert_int_equal(diagnosis.findings[0].root.number, 1);
+	assert_int_equal(diagnosis.findings[0].severity, NCS_SEVERITY_STUCK);
+	assert_int_equal(diagnosis.findings[0].confidence,
+			 NCS_CONFIDENCE_CERTAIN);
+	/* From 10 s until its death at 30 s; it is 41 s now. */
+	assert_int_equal(diagnosis.findings[0].duration_ns, 20 * SECOND);
+	assert_int_equal(diagnosis.findings[1].alike, 1);
+	assert_int_equal(diagnosis.findings[1].duration_ns, 11 * SECOND);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+static void the_first_to_die_is_told_at_the_first_look(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+
+	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
+	on_stream(scripted, 1, 7);
+	killed(&scripted->ranks[0], 30 * SECOND);
+	killed(&scripted->ranks[1], 12 * SECOND);
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.count, 1);
+	assert_int_equal(diagnosis.findings[0].verdict, NCS_VERDICT_RANK_DIED);
+	assert_int_equal(diagnosis.findings[0].root.number, 1);
+	assert_int_equal(diagnosis.findings[0].waiting, 1);
+	assert_int_equal(diagnosis.findings[0].alike, 1);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+/* A thread that the driver holds up tells nothing of the process's end. */
+static void a_watch_thread_in_the_driver_dates_no_death(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+
+	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
+	on_stream(scripted, 1, 7);
+	killed(&scripted->ranks[0], 30 * SECOND);
+	killed(&scripted->ranks[1], 12 * SECOND);
+	scripted->ranks[1].snapshot.launches.watch_since_ns = 12 * SECOND;
+	assert_found_later(scripted, &diagnosis, NCS_VERDICT_RANK_MISSING,
+			   NCS_VERDICT_RANK_DIED);
+	assert_int_equal(diagnosis.findings[0].root.number, 1);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+/* Nobody knows how long the others had waited: perhaps for a moment. */
+static void a_death_without_a_date_leaves_what_is_possible(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+	struct scripted_rank *rank;
+
+	for (int i = 0; i < 3; i++) {
+		rank = add(scripted, i, 7);
+		enqueued(rank, NCS_FUNCTION_ALL_REDUCE, 5);
+		rank->snapshot.last_call_ns = 10 * SECOND + MS;
+		killed(rank, 0);
+	}
+	rank->snapshot.operation_count = 0;
+	rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE].operations = 5;
+	rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE].with_children = 5;
+	rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE].last_sequence_number =
+		4;
+	assert_found_later(scripted, &diagnosis, NCS_VERDICT_RANK_DIED,
+			   NCS_VERDICT_RANK_MISSING);
+	assert_int_equal(diagnosis.findings[1].root.number, 2);
+	assert_int_equal(diagnosis.findings[1].waiting, 2);
+	assert_int_equal(diagnosis.findings[1].severity, NCS_SEVERITY_SLOW);
+	assert_int_equal(diagnosis.findings[1].confidence,
+			 NCS_CONFIDENCE_POSSIBLE);
+	ncs_diagnosis_release(&diagnosis);
+}
+
 static void a_job_that_was_well_until_it_was_killed_has_no_finding(void **state)
 {
 	struct scripted *scripted = *state;
@@ -946,6 +1053,10 @@ int main(void)
 		TEST(receives_without_a_send_are_stuck),
 		TEST(a_pair_that_connects_is_only_slow),
 		TEST(a_verdict_stays_when_a_stuck_job_is_killed),
+		TEST(a_killed_job_has_its_verdict_at_the_first_look),
+		TEST(the_first_to_die_is_told_at_the_first_look),
+		TEST(a_watch_thread_in_the_driver_dates_no_death),
+		TEST(a_death_without_a_date_leaves_what_is_possible),
 		TEST(a_job_that_was_well_until_it_was_killed_has_no_finding),
 		TEST(a_mismatch_is_not_hidden_by_a_death),
 		TEST(a_death_is_told_at_once),
