@@ -99,3 +99,13 @@ ncs_diagnosis_suspect(const struct ncs_diagnosis *diagnosis)
 	return diagnosis->count > 0 && worst->waiting > 0 ? worst->root.rank :
 							    NULL;
 }
+
+size_t ncs_diagnosis_dead(const struct ncs_diagnosis *diagnosis)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < diagnosis->count; i++)
+		if (diagnosis->findings[i].verdict == NCS_VERDICT_RANK_DIED)
+			count += 1 + diagnosis->findings[i].alike;
+	return count;
+}

@@ -35,4 +35,7 @@ ncs_diagnosis_severity(const struct ncs_diagnosis *diagnosis);
 const struct ncs_rank *
 ncs_diagnosis_suspect(const struct ncs_diagnosis *diagnosis);
 
+/* Returns the number of processes that the findings call dead. */
+size_t ncs_diagnosis_dead(const struct ncs_diagnosis *diagnosis);
+
 #endif

@@ -55,22 +55,13 @@ static void add(struct ncs_replay_search *search, uint64_t moment_ns,
 		};
 }
 
-static size_t count_dead(const struct ncs_model *model)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < model->rank_count; i++)
-		count += model->ranks[i]->now.liveness == NCS_DEAD;
-	return count;
-}
-
 /* Adds an abnormal time if the diagnosis is worse than at the previous step, or
- * if a process died, even if no other rank waits for it yet. */
+ * if another process died. */
 static void note(struct ncs_replay_search *search, uint64_t moment_ns)
 {
 	enum ncs_verdict_severity severity =
 		ncs_diagnosis_severity(&search->diagnosis);
-	size_t dead = count_dead(&search->model);
+	size_t dead = ncs_diagnosis_dead(&search->diagnosis);
 
 	if (severity > search->severity)
 		add(search, moment_ns, search->diagnosis.findings[0].verdict,
