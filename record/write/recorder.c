@@ -343,6 +343,8 @@ void ncs_recorder_run(const struct ncs_recorder_settings *settings,
 	loop(&recorder);
 	if (result->end != NCS_RECORDER_FAILED)
 		finish(&recorder);
+	result->unreadable =
+		ncs_recorder_segments_unreadable(&recorder.followed);
 	ncs_recorder_segments_release(&recorder.followed);
 	error = ncs_recording_writer_close(recorder.writer, &result->totals);
 	if (error)

@@ -374,3 +374,18 @@ bool ncs_recorder_segments_are_gone(const struct ncs_recorder_segments *followed
 			return false;
 	return true;
 }
+
+size_t ncs_recorder_segments_unreadable(
+	const struct ncs_recorder_segments *followed)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < followed->count; i++) {
+		enum ncs_attach attach = followed->segments[i].attach;
+
+		count += attach != NCS_ATTACHED &&
+			 attach != NCS_ATTACH_ABSENT &&
+			 attach != NCS_ATTACH_NOT_READY;
+	}
+	return count;
+}

@@ -75,4 +75,9 @@ bool ncs_recorder_segments_any(const struct ncs_recorder_segments *followed);
 bool ncs_recorder_segments_are_gone(
 	const struct ncs_recorder_segments *followed);
 
+/* Returns the number of segments that cannot be read, except those that are
+ * being created. */
+size_t ncs_recorder_segments_unreadable(
+	const struct ncs_recorder_segments *followed);
+
 #endif

@@ -99,4 +99,16 @@ sleep 1
 kill -s TERM "$pid"
 ended 0
 verdict 'TERM ends it while output is stopped' $?
+
+# Segments that cannot be read are no job that could be judged.
+mkdir "$tmp/damaged"
+echo damaged >"$tmp/damaged/ncclstat.1.1.0"
+open 80x24 "NCCLSTAT_DIR=$tmp/damaged exec $ncclstat"
+sees 'no verdict: 1 segment cannot be read' && press q && ended 4 &&
+	grep -q 'no segment could be read' "$tmp/stderr"
+verdict 'a view of nothing but unreadable segments ends with 4' $?
+mkdir "$tmp/empty"
+open 80x24 "NCCLSTAT_DIR=$tmp/empty exec $ncclstat"
+started && press q && ended 0
+verdict 'a view without a job ends with 0' $?
 finish

@@ -140,9 +140,8 @@ static bool dump_sample(const struct ncs_options *options,
 		ncs_output_release(&output, status);
 		return false;
 	}
-	*status = model->rank_count > 0		    ? NCS_EXIT_OK :
-		  ncs_count_unreadable(model) > 0 ? NCS_EXIT_UNREADABLE :
-						    NCS_EXIT_NOTHING;
+	*status = ncs_sight_status(model->rank_count,
+				   ncs_count_unreadable(model));
 	printed = print_sample(output.file, options, model, &stamp, progress);
 	if (!printed) {
 		ncs_complain("%s", strerror(ENOMEM));

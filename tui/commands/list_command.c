@@ -118,13 +118,11 @@ static int list_segments(const struct ncs_options *options,
 	count = print_all(output.file, source, options->ascii, &unreadable,
 			  &unpublished);
 	ncs_complain_of_unpublished(unpublished);
-	if (count == 0) {
+	if (count == 0)
 		ncs_complain("there is no segment in %s%s", directory,
 			     ncs_directory_clause(directory));
-		status = NCS_EXIT_NOTHING;
-	} else if (unreadable == count) {
-		status = NCS_EXIT_UNREADABLE;
-	}
+	if (unreadable == count)
+		status = ncs_sight_status(0, count);
 	ncs_output_release(&output, &status);
 	return status;
 }

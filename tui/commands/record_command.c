@@ -98,7 +98,7 @@ static int say_result(const struct ncs_options *options,
 	say_totals(options, result);
 	if (result->end == NCS_RECORDER_NO_PROCESS)
 		ncs_complain("there is no process %" PRIu32, options->pid);
-	return result->totals.ranks > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
+	return ncs_sight_status(result->totals.ranks, result->unreadable);
 }
 
 int ncs_record_run(const struct ncs_command_input *input)

@@ -15,6 +15,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/waits.h"
 #include "shm/clock.h"
+#include "tui/text/finding_text.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 #include "tui/text/words.h"
@@ -287,10 +288,12 @@ int ncs_set_run(const struct ncs_command_input *input)
 		ncs_complain("%s", model.error);
 	else if (ncs_targets_find(&targets, &model, &filter) != 0)
 		ncs_complain("%s", strerror(ENOMEM));
-	else if (targets.count == 0)
-		say_nothing_found(options);
-	else
+	else if (targets.count > 0)
 		status = set(options, input->source, &model, &targets);
+	else {
+		say_nothing_found(options);
+		status = ncs_sight_status(0, ncs_count_unreadable(&model));
+	}
 	ncs_targets_release(&targets);
 	ncs_model_release(&model);
 	return status;

@@ -25,6 +25,7 @@
 #include "analysis/base/detail.h"
 #include "ncclstat/reader.h"
 #include "tui/screen/lease.h"
+#include "tui/text/finding_text.h"
 #include "tui/text/output.h"
 #include "tui/screen/save.h"
 #include "tui/screen/screen.h"
@@ -67,6 +68,8 @@ struct live {
 	uint64_t script_ns; /* time of the script's next step */
 	uint64_t samples;
 	uint64_t samples_wanted; /* 0 for no end */
+	bool saw_rank;           /* in any sample */
+	size_t unreadable;       /* segments in the latest sample */
 	int error;
 };
 
@@ -131,6 +134,8 @@ static void sample(struct live *live)
 	}
 	ncs_screen_sample(&live->screen, live->source,
 			  replay ? replay->at_ns : now_ns());
+	live->saw_rank |= live->screen.model.rank_count > 0;
+	live->unreadable = ncs_count_unreadable(&live->screen.model);
 	wall_clock(live);
 	live->samples++;
 	live->redraw = true;
@@ -616,8 +621,13 @@ int ncs_live_run(const struct ncs_options *options,
 	ncs_script_release(&live.script);
 	if (error)
 		return error;
-	if (live.error)
+	if (live.error) {
 		ncs_complain("cannot save the screen: %s",
 			     strerror(live.error));
-	return live.error ? NCS_EXIT_NOTHING : NCS_EXIT_OK;
+		return NCS_EXIT_NOTHING;
+	}
+	if (live.saw_rank || live.unreadable == 0)
+		return NCS_EXIT_OK;
+	ncs_complain("no verdict: no segment could be read, --list says why");
+	return NCS_EXIT_UNREADABLE;
 }

@@ -11,8 +11,9 @@
 /* Shows a source until the user quits, --count samples were shown, or the
  * terminal is closed. `options` already include those of the configuration
  * file; `complaint` is shown at the start unless it is "". `replay` is the
- * recording to play, NULL for a live job. Returns an exit status. If the
- * terminal cannot show the view, returns -errno and writes nothing to the
+ * recording to play, NULL for a live job. Returns an exit status:
+ * NCS_EXIT_UNREADABLE if there was nothing but segments that cannot be read. If
+ * the terminal cannot show the view, returns -errno and writes nothing to the
  * terminal. Errors are printed to stderr after the terminal is given back. */
 int ncs_live_run(const struct ncs_options *options,
 		 const struct ncs_config_file *config, const char *complaint,

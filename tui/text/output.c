@@ -67,6 +67,13 @@ static int write_all(const char *text, size_t size)
 	return 0;
 }
 
+int ncs_sight_status(uint64_t ranks, uint64_t unreadable)
+{
+	if (ranks > 0)
+		return NCS_EXIT_OK;
+	return unreadable > 0 ? NCS_EXIT_UNREADABLE : NCS_EXIT_NOTHING;
+}
+
 bool ncs_output_release(struct ncs_output *output, int *status)
 {
 	bool failed = ferror(output->file);

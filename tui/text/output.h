@@ -23,6 +23,11 @@ enum ncs_exit {
 	NCS_EXIT_UNREADABLE = 4,
 };
 
+/* Returns the exit status for what was seen: NCS_EXIT_OK if there was a rank,
+ * NCS_EXIT_UNREADABLE if there were only segments that cannot be read,
+ * NCS_EXIT_NOTHING if there was nothing. */
+int ncs_sight_status(uint64_t ranks, uint64_t unreadable);
+
 struct ncs_output {
 	FILE *file; /* to print to */
 	char *text;
