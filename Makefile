@@ -12,6 +12,8 @@
 #                            build with sanitizers, in a separate folder
 #   WERROR=1                 a warning is an error
 #   CC=clang                 use another compiler
+#   WITH_URING=0             do without liburing; recordings are written by
+#                            pwrite
 #   FUZZ_SECONDS=60          how long "make fuzz" runs each fuzzer, and
 #                            "make scribble" all modes
 #   DESTDIR= PREFIX= LIBDIR= MANDIR=
@@ -57,7 +59,7 @@ ZSHDIR := $(PREFIX)/share/zsh/site-functions
 FISHDIR := $(PREFIX)/share/fish/vendor_completions.d
 
 # The scripts under test/ find the build and the compiler by these.
-export BUILD CC
+export BUILD CC WITH_URING
 
 # --- Tools and flags -------------------------------------------------------
 
@@ -73,9 +75,11 @@ JANSSON_CFLAGS := $(call pkg,--cflags jansson)
 JANSSON_LIBS := $(or $(call pkg,--libs jansson),-ljansson)
 LZMA_CFLAGS := $(call pkg,--cflags liblzma)
 LZMA_LIBS := $(or $(call pkg,--libs liblzma),-llzma)
-RECORD_CFLAGS := $(call pkg,--cflags liburing libxxhash libzstd)
-RECORD_LIBS := $(or $(call pkg,--libs liburing libxxhash libzstd),\
-	-luring -lxxhash -lzstd)
+WITH_URING ?= 1
+URING := $(if $(filter 0,$(WITH_URING)),,liburing)
+RECORD_CFLAGS := $(call pkg,--cflags $(URING) libxxhash libzstd)
+RECORD_LIBS := $(or $(call pkg,--libs $(URING) libxxhash libzstd),\
+	$(if $(URING),-luring) -lxxhash -lzstd)
 CMOCKA_CFLAGS := $(call pkg,--cflags cmocka)
 CMOCKA_LIBS := $(or $(call pkg,--libs cmocka),-lcmocka)
 
@@ -139,7 +143,8 @@ SHM_SRC := $(call sources_in,shm)
 WRITER_SRC := $(filter-out shm/read/%,$(SHM_SRC))
 PLUGIN_SRC := $(call sources_in,plugin)
 LIB_SRC := $(strip $(filter-out shm/write/%,$(SHM_SRC)) \
-	$(call sources_in,analysis record))
+	$(filter-out record/write/sink_$(if $(URING),no_)uring.c,\
+	$(call sources_in,analysis record)))
 TUI_SRC := $(call sources_in,tui)
 HOST_SRC := $(wildcard test/host/*.c)
 UNIT_SRC := $(call sources_in,test/unit)
@@ -401,6 +406,15 @@ compile = @mkdir -p $(@D); \
 link = @mkdir -p $(@D); \
 	$(if $(Q),printf '  %-7s %s\n' LINK $@;) set $(if $(Q),-e,-ex); \
 	$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1) $(LDLIBS)
+
+# Names the packages of libraries that are missing before a compiler fails. The
+# plugin needs none.
+LIBRARIES := $(OBJ)/libraries
+$(LIBRARIES): test/setup.sh $(FLAGS)
+	$(Q)sh test/setup.sh build && touch $@
+ifeq ($(filter clean help plugin,$(MAKECMDGOALS)),)
+$(LIB_OBJ) $(TUI_OBJ): | $(LIBRARIES)
+endif
 
 $(OBJ)/%.o: %.c $(FLAGS)
 	$(call compile)

@@ -3,9 +3,9 @@
 # Installs packages that a build, a demo or the tests need and this machine
 # lacks.
 #
-#   test/setup.sh demo|check|fuzz|aarch64
+#   test/setup.sh build|demo|check|fuzz|aarch64
 #
-# aarch64 is what test/aarch64/run.sh needs; its libraries go into a folder.
+# For a build it installs nothing and only says what is missing. aarch64 is what test/aarch64/run.sh needs; its libraries go into a folder.
 # It probes for things, not for packages (does the compiler link, does
 # pkg-config know the library), so it works on every system. If everything is
 # there, it is quick and silent and needs no network. Missing packages are
@@ -18,9 +18,9 @@ set -eu
 
 what=${1:-check}
 case $what in
-demo | check | fuzz | aarch64) ;;
+build | demo | check | fuzz | aarch64) ;;
 *)
-	echo "usage: test/setup.sh demo|check|fuzz|aarch64" >&2
+	echo "usage: test/setup.sh build|demo|check|fuzz|aarch64" >&2
 	exit 2
 	;;
 esac
@@ -35,19 +35,26 @@ missing=
 packages=
 wishes=
 
-# want NAME PACKAGE... -- COMMAND...: notes the packages unless COMMAND
+# want NAME PACKAGE... [/ RPM...] -- COMMAND...: notes the packages of Debian,
+# and those of Fedora and RHEL if they have other names, unless COMMAND
 # succeeds, which shows that NAME is there.
 want() {
 	name=$1
 	shift
 	debs=
-	while [ "$1" != -- ]; do
+	rpms=
+	while [ "$1" != -- ] && [ "$1" != / ]; do
 		debs="$debs $1"
+		shift
+	done
+	[ "$1" != / ] || shift
+	while [ "$1" != -- ]; do
+		rpms="$rpms $1"
 		shift
 	done
 	shift
 	if ! "$@" >/dev/null 2>&1; then
-		missing="$missing  $name (Debian, Ubuntu:$debs)
+		missing="$missing  $name (Debian, Ubuntu:$debs; Fedora, RHEL:${rpms:-$debs})
 "
 		packages="$packages$debs"
 	fi
@@ -78,21 +85,35 @@ int LLVMFuzzerTestOneInput(const char *d, long n) { return !d && n; }' |
 		clang -fsanitize=fuzzer,address -x c - -o "$tmp/out"
 }
 
+# want_library NAME MODULE DEB RPM: does what want does, for a library that
+# pkg-config knows as MODULE.
+want_library() {
+	want "$1" "$3" / "$4" -- "$PKG_CONFIG" --exists "$2"
+}
+
 probe() {
 	missing=
 	packages=
 	wishes=
-	want 'a C compiler' gcc libc6-dev -- links c "$CC"
+	# $CC may be several words, such as "ccache gcc".
+	# shellcheck disable=SC2086
+	want 'a C compiler' gcc libc6-dev / gcc glibc-devel -- links c $CC
 	want 'make' make -- have make
-	want 'pkg-config' pkg-config -- have "$PKG_CONFIG"
-	want 'ncurses (wide)' libncurses-dev -- "$PKG_CONFIG" --exists ncursesw
-	want 'jansson' libjansson-dev -- "$PKG_CONFIG" --exists jansson
-	want 'liblzma' liblzma-dev -- "$PKG_CONFIG" --exists liblzma
-	want 'liburing' liburing-dev -- "$PKG_CONFIG" --exists liburing
-	want 'xxHash' libxxhash-dev -- "$PKG_CONFIG" --exists libxxhash
-	want 'Zstandard' libzstd-dev -- "$PKG_CONFIG" --exists libzstd
-	want 'tmux' tmux -- have tmux
-	[ "$what" = demo ] || probe_for_tests
+	want 'pkg-config' pkg-config / pkgconf-pkg-config -- \
+		have "$PKG_CONFIG"
+	want_library 'ncurses (wide)' ncursesw libncurses-dev ncurses-devel
+	want_library 'jansson' jansson libjansson-dev jansson-devel
+	want_library 'liblzma' liblzma liblzma-dev xz-devel
+	[ "${WITH_URING:-1}" = 0 ] ||
+		want_library 'liburing (or make WITH_URING=0)' \
+			liburing liburing-dev liburing-devel
+	want_library 'xxHash' libxxhash libxxhash-dev xxhash-devel
+	want_library 'Zstandard' libzstd libzstd-dev libzstd-devel
+	[ "$what" = build ] || want 'tmux' tmux -- have tmux
+	case $what in
+	build | demo) ;;
+	*) probe_for_tests ;;
+	esac
 	[ "$what" != fuzz ] || want 'clang with libFuzzer' clang \
 		libclang-rt-dev -- fuzzes
 	[ "$what" != aarch64 ] || probe_for_aarch64
@@ -108,16 +129,18 @@ probe_for_aarch64() {
 }
 
 probe_for_tests() {
-	want 'a C++ compiler' g++ -- links c++ c++
-	want 'cmocka' libcmocka-dev -- "$PKG_CONFIG" --exists cmocka
-	want 'ASan and UBSan' gcc -- \
-		links c "$CC" -fsanitize=address,undefined
-	want 'TSan' gcc -- links c "$CC" -fsanitize=thread
+	want 'a C++ compiler' g++ / gcc-c++ -- links c++ c++
+	want_library 'cmocka' cmocka libcmocka-dev libcmocka-devel
+	# shellcheck disable=SC2086
+	want 'ASan and UBSan' gcc / libasan libubsan -- \
+		links c $CC -fsanitize=address,undefined
+	# shellcheck disable=SC2086
+	want 'TSan' gcc / libtsan -- links c $CC -fsanitize=thread
 	want 'nm and readelf' binutils -- have readelf
 	want 'python3' python3 -- have python3
 	want 'mandoc' mandoc -- have mandoc
-	want 'ps and pgrep' procps -- have pgrep
-	want 'xz' xz-utils -- have xz
+	want 'ps and pgrep' procps / procps-ng -- have pgrep
+	want 'xz' xz-utils / xz -- have xz
 	wish zsh -- have zsh
 	wish fish -- have fish
 	wish nodejs -- have node
@@ -147,6 +170,13 @@ without_wishes() {
 }
 
 probe
+if [ "$what" = build ]; then
+	[ -n "$missing" ] || exit 0
+	complain
+	echo "Install these, then run make again. \"make plugin\" builds the" \
+		"plugin alone, which needs a C compiler only." >&2
+	exit 1
+fi
 [ -n "$wishes" ] || without_wishes
 
 if ! command -v apt-get >/dev/null 2>&1; then
