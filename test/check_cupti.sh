@@ -72,7 +72,7 @@ records=$(grep -hoE '^} CUpti_ActivityKernel([5-9]|[1-9][0-9]);' \
 # compare FOLDER: prints what is wrong with the folder's
 # plugin/nccl/cupti_abi.h.
 compare() {
-	"$CC" -std=c11 -fsyntax-only -DNV_CUPTI "-I$1" -I. \
+	$CC -std=c11 -fsyntax-only -DNV_CUPTI "-I$1" -I. \
 		-isystem "$headers" "$tmp/compare.c" 2>&1 | grep 'error:' || :
 }
 

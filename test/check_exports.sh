@@ -57,7 +57,7 @@ double extra(double x) { return cos(x); }
 int newer(struct stat *status);
 int newer(struct stat *status) { return stat("/", status); }
 END
-"$CC" -shared -fPIC -Wl,-z,lazy -o "$tmp/bad.so" "$tmp/bad.c" -lm
+$CC -shared -fPIC -Wl,-z,lazy -o "$tmp/bad.so" "$tmp/bad.c" -lm
 check "$tmp/bad.so" >"$tmp/found"
 for want in 'not exported: ncclProfiler_v7' 'exported too: extra' \
 	'needs: libm' 'needs glibc 2.33: stat' 'not NODELETE' 'not NOW'; do

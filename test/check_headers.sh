@@ -37,7 +37,7 @@ all() {
 	while read -r header; do
 		name=${header#include/}
 		# shellcheck disable=SC2086 # lists of words
-		compiles "$name" c "$CC" -std=c11 $warn $libs \
+		compiles "$name" c $CC -std=c11 $warn $libs \
 			>"$tmp/log" 2>&1 || {
 			echo "$header does not compile alone as C11:"
 			cat "$tmp/log"

@@ -271,7 +271,7 @@ plant tui/planted.c '#include PLANTED_H'
 # file's.
 plant_calls() {
 	printf 'void %s(void);\nvoid %s(void);\nvoid %s(void) { %s(); }\n' \
-		"$1" "$2" "$1" "$2" | "$CC" -x c -c -o "$tmp/loop/$1.o" -
+		"$1" "$2" "$1" "$2" | $CC -x c -c -o "$tmp/loop/$1.o" -
 }
 
 mkdir "$tmp/loop"

@@ -37,7 +37,7 @@ verdict() {
 build_c() {
 	out=$1
 	shift
-	"$CC" -std=c11 -D_GNU_SOURCE -Wall -Wextra -o "$out" "$@" -Iinclude -I.
+	$CC -std=c11 -D_GNU_SOURCE -Wall -Wextra -o "$out" "$@" -Iinclude -I.
 }
 
 # --- Wanted items ----------------------------------------------------------
@@ -47,7 +47,7 @@ build_c() {
 fields() {
 	printf '#include "ncclstat/tables/%s.def"\n#define X(%s) @<%s@>\n%s(X)\n' \
 		"$1" "$3" "$4" "$2" |
-		"$CC" -E -P -Iinclude -x c - | tr '\n' ' ' |
+		$CC -E -P -Iinclude -x c - | tr '\n' ' ' |
 		sed 's/@ *>/@>\n/g' | sed -n 's/.*@ *< *\(.*[^ ]\) *@>/\1/p'
 }
 
