@@ -749,6 +749,8 @@ struct man_field {
 	X(clock_reading, NCS_CLOCK_READING_FIELDS) \
 	X(index_head, NCS_INDEX_HEAD_FIELDS) \
 	X(index_entry, NCS_INDEX_ENTRY_FIELDS) \
+	X(look, NCS_LOOK_FIELDS) \
+	X(unreadable_head, NCS_UNREADABLE_HEAD_FIELDS) \
 	X(end, NCS_END_FIELDS)
 
 struct man_struct {

@@ -105,6 +105,36 @@
 	X(type, "As in its header.") \
 	X(rank, "As in its header.")
 
+#define NCS_LOOK_FIELDS(X) \
+	X(recording, "As in the chunk \"file\" of the stream.") \
+	X(number, "Of this look, from 0; those that were dropped count.") \
+	X(dropped, "How many looks the agent has dropped so far, as those before" \
+		   " them were not written yet.") \
+	X(taken_ns, "When the look began.") \
+	X(realtime_ns, "CLOCK_REALTIME then.") \
+	X(interval_ns, "Time between two looks, as asked for.") \
+	X(chunks, "How many chunks of the look come before this one.") \
+	X(bytes, "Their length, with headers and zeros.") \
+	X(records, "How many records are in them.") \
+	X(flags, "1: the look can be read without those before: it has the" \
+		 " chunk \"file\", all its ranks, and only keys.") \
+	X(program_version, "Of the agent: major << 16 | minor << 8 | patch.") \
+	X(ranks, "How many segments have a state in it.") \
+	X(denied, "Segments of other users.") \
+	X(unreadable, "Other segments that cannot be read.") \
+	X(left_out, "Segments that a look of 32 MiB has no room for.") \
+	X(reserved, "0.")
+
+#define NCS_UNREADABLE_HEAD_FIELDS(X) \
+	X(attach, "Why, by number: 2: it is another user's; 4: it has another" \
+		  " major version; 5: it is no segment, or damaged; 6: the" \
+		  " agent lacks memory or files.") \
+	X(path_bytes, "Length of the segment's path, which comes next, without" \
+		      " a zero.") \
+	X(why_bytes, "Length of the reason after that, a clause for users," \
+		     " without a zero.") \
+	X(reserved, "0.")
+
 #define NCS_END_FIELDS(X) \
 	X(index_offset, "Of the last index; 0: none.") \
 	X(chunks, "How many there are before this one.") \

@@ -57,6 +57,8 @@ analysis/sources: analysis/model
 record/format: analysis/records
 record/launch: analysis/base
 record/write: record/format
+record/stream: record/launch record/write record/read
+record/fleet: record/stream
 record/read: record/format analysis/clocks analysis/path analysis/diagnosis
 record/export: record/read analysis/views
 tui/term: analysis/base
@@ -65,7 +67,7 @@ tui/text: tui/term analysis/views
 tui/table: tui/text
 tui/views: tui/table
 tui/screen: tui/views tui/commands
-tui/commands: tui/text tui/synthetic analysis/sources record/export record/write
+tui/commands: tui/text tui/synthetic analysis/sources record/export record/fleet
 tui: tui/screen tui/commands tui/synthetic
 END
 

@@ -18,7 +18,7 @@
 
 /* A reader accepts every minor version of its major version. */
 #define NCS_FORMAT_MAJOR 1u
-#define NCS_FORMAT_MINOR 0u
+#define NCS_FORMAT_MINOR 1u
 #define NCS_FORMAT_VERSION (NCS_FORMAT_MAJOR << 16 | NCS_FORMAT_MINOR)
 
 enum ncs_chunk_type {
@@ -192,6 +192,47 @@ struct ncs_end {
 	uint64_t reserved;
 };
 
+/* The largest look: its chunks with their headers. Readers refuse larger
+ * ones. */
+#define NCS_LOOK_BYTES_MAX (UINT64_C(32) << 20)
+
+enum ncs_look_flag {
+	/* The look begins with a chunk "file", names all its ranks, and all its
+	 * states are keys: a reader can join here. */
+	NCS_LOOK_KEY = 1,
+};
+
+/* Payload of NCS_CHUNK_LOOK, the last chunk of a look; never compressed. */
+struct ncs_look {
+	uint64_t recording[2]; /* as in the stream's struct ncs_file_head */
+	uint64_t number;       /* from 0; dropped looks are counted */
+	uint64_t dropped;      /* number of looks dropped so far */
+	uint64_t taken_ns;     /* when the look began */
+	uint64_t realtime_ns;  /* CLOCK_REALTIME then */
+	uint64_t interval_ns;  /* time between looks */
+	uint64_t chunks;       /* number of chunks of the look before this one */
+	uint64_t bytes;        /* and their length in the stream */
+	uint64_t records;      /* number of records in the look */
+	uint32_t flags;        /* enum ncs_look_flag */
+	uint32_t program_version; /* major << 16 | minor << 8 | patch */
+	uint32_t ranks;           /* number of ranks that have a state in it */
+	uint32_t denied;          /* segments of other users */
+	uint32_t unreadable;      /* other segments that cannot be read */
+	uint32_t left_out;        /* segments that the look has no room for */
+	uint64_t reserved[3];
+};
+
+/* Payload of NCS_CHUNK_UNREADABLE: this struct, then the segment's path and the
+ * reason, a clause for users, both without a terminating zero. */
+struct ncs_unreadable_head {
+	uint32_t attach; /* enum ncs_attach */
+	uint32_t path_bytes;
+	uint32_t why_bytes;
+	uint32_t reserved;
+};
+
+static_assert(sizeof(struct ncs_look) == 128, "look");
+static_assert(sizeof(struct ncs_unreadable_head) == 16, "unreadable head");
 static_assert(sizeof(struct ncs_chunk) == 64, "chunk");
 static_assert(sizeof(struct ncs_file_head) % 8 == 0, "file head");
 static_assert(sizeof(struct ncs_rank_head) == 64, "rank head");

@@ -93,6 +93,25 @@ static struct state_chunks group_of(const struct ncs_recording *recording,
 	return group;
 }
 
+/* Finds the key of a state by its time. In a stream some looks may be missing,
+ * so that offsets are too large. */
+static bool find_key_before(const struct ncs_recording *recording,
+			    const struct ncs_rank_entry *rank, size_t state,
+			    uint64_t key_taken_ns, struct state_chunks *group)
+{
+	uint32_t file = rank->states.at[state].file;
+
+	while (state-- > 0 && rank->states.at[state].file == file) {
+		uint64_t taken_ns = place_of(recording, rank, state)->from_ns;
+
+		if (taken_ns > key_taken_ns)
+			continue;
+		*group = group_of(recording, rank, state);
+		return taken_ns == key_taken_ns;
+	}
+	return false;
+}
+
 /* Finds the key at an offset of a state's file. Returns false if there is
  * none. */
 static bool find_key(const struct ncs_recording *recording,
@@ -325,8 +344,12 @@ static int compose(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 		return NCS_RECORDED_DAMAGED;
 	is_key = first.head.flags & NCS_STATE_KEY;
 	if (!is_key &&
-	    !find_key(recording, rank, rank->states.at[group.first].file,
-		      first.head.key_offset, &key))
+	    (!find_key(recording, rank, rank->states.at[group.first].file,
+		       first.head.key_offset, &key) ||
+	     place_of(recording, rank, key.first)->from_ns !=
+		     first.head.key_taken_ns) &&
+	    !find_key_before(recording, rank, group.first,
+			     first.head.key_taken_ns, &key))
 		return NCS_RECORDED_DAMAGED;
 	result = make_image(rank);
 	if (result != NCS_RECORDED_YES)

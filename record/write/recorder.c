@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "record/write/clock_reading.h"
 #include "record/write/recorder_segments.h"
 #include "shm/clock.h"
 #include "shm/process.h"
@@ -159,46 +159,12 @@ static bool rotate_if_due(struct recorder_run *recorder, uint64_t now_ns)
 
 /* --- Periodic tasks ------------------------------------------------------ */
 
-static uint64_t realtime_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) +
-	       (uint64_t)now.tv_nsec;
-}
-
-/* Reads the clocks several times and records the fastest reading: the process
- * was delayed during the slower ones. */
 static int record_clock(struct recorder_run *recorder)
 {
-	struct ncs_clock_reading best = {
-		.maximum_error_ns = UINT64_MAX,
-		.estimated_error_ns = UINT64_MAX,
-	};
-	uint64_t least = UINT64_MAX;
-	struct timex timex = { 0 };
-	int state;
+	struct ncs_clock_reading reading;
 
-	for (int i = 0; i < 5; i++) {
-		uint64_t before = ncs_clock_monotonic_ns();
-		uint64_t realtime = realtime_ns();
-		uint64_t after = ncs_clock_monotonic_ns();
-
-		if (after - before >= least)
-			continue;
-		least = after - before;
-		best.before_ns = before;
-		best.realtime_ns = realtime;
-		best.after_ns = after;
-	}
-	state = adjtimex(&timex);
-	if (state >= 0) {
-		best.maximum_error_ns = (uint64_t)timex.maxerror * 1000;
-		best.estimated_error_ns = (uint64_t)timex.esterror * 1000;
-		best.synchronized = state != TIME_ERROR;
-	}
-	return ncs_recording_writer_clock(recorder->writer, &best);
+	ncs_clock_reading_take(&reading);
+	return ncs_recording_writer_clock(recorder->writer, &reading);
 }
 
 static bool is_due(uint64_t *last_ns, uint64_t every_ns, uint64_t now_ns)

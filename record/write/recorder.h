@@ -33,6 +33,12 @@ struct ncs_recorder_settings {
 	unsigned means;        /* enum ncs_sink_means */
 	bool is_packed;
 	int pack_level;
+	/* For an agent's looks: a segment has a state only in
+	 * ncs_recorder_segments_states(), and one whose process is gone has
+	 * one as long as it is there; records are left out, unless
+	 * with_records. */
+	bool is_stream;
+	bool with_records;
 	/* The recorder ends when *stop is not 0; may be NULL. */
 	const volatile sig_atomic_t *stop;
 	/* Called with sentences for the user about anything unexpected; may be

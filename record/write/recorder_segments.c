@@ -71,6 +71,8 @@ static int drain(struct ncs_recorder_segments *followed,
 	size_t count;
 	int error;
 
+	if (followed->settings->is_stream && !followed->settings->with_records)
+		return 0;
 	for (size_t i = 0; i < header->lanes.count; i++) {
 		uint64_t waiting = ncs_reader_waiting(segment->reader, i);
 
@@ -148,11 +150,17 @@ static int record_segment(struct ncs_recorder_segments *followed,
 	if (!error)
 		error = record_state(followed, segment,
 				     flags_of(segment, process));
-	if (process.gone) {
+	followed->states++;
+	if (process.gone && !followed->settings->is_stream) {
 		segment->has_ended = true;
 		ncs_recording_writer_end_rank(followed->writer, segment->rank);
 	}
 	return error;
+}
+
+static bool has_room(const struct ncs_recorder_segments *followed)
+{
+	return !followed->has_room || followed->has_room(followed->context);
 }
 
 int ncs_recorder_segments_states(struct ncs_recorder_segments *followed,
@@ -160,10 +168,16 @@ int ncs_recorder_segments_states(struct ncs_recorder_segments *followed,
 {
 	int error = 0;
 
-	for (size_t i = 0; i < followed->count && !error; i++)
-		if (is_live(&followed->segments[i]))
+	followed->states = followed->left_out = 0;
+	for (size_t i = 0; i < followed->count && !error; i++) {
+		if (!is_live(&followed->segments[i]))
+			continue;
+		if (has_room(followed))
 			error = record_segment(followed, &followed->segments[i],
 					       now_ns);
+		else
+			followed->left_out++;
+	}
 	return error;
 }
 
@@ -202,11 +216,11 @@ static int begin_rank(struct ncs_recorder_segments *followed,
 						      &segment->rank);
 	if (!error && !followed->has_scanned)
 		ncs_reader_skip_overwritten(segment->reader);
+	if (error || followed->settings->is_stream)
+		return error;
 	/* Record this segment's state now; its next one comes with those of all
 	 * segments. */
-	return error ? error :
-		       record_segment(followed, segment,
-				      ncs_clock_monotonic_ns());
+	return record_segment(followed, segment, ncs_clock_monotonic_ns());
 }
 
 static bool is_wanted(const struct ncs_recorder_segments *followed,
@@ -221,10 +235,9 @@ static int try_to_open(struct ncs_recorder_segments *followed,
 		       struct ncs_recorder_segment *segment)
 {
 	enum ncs_attach before = segment->attach;
-	char why[160];
 
-	segment->attach = ncs_reader_open(segment->path, &segment->reader, why,
-					  sizeof(why));
+	segment->attach = ncs_reader_open(segment->path, &segment->reader,
+					  segment->why, sizeof(segment->why));
 	if (segment->attach == NCS_ATTACHED) {
 		segment->has_ended = !is_wanted(followed, segment->reader);
 		return segment->has_ended ? 0 : begin_rank(followed, segment);
@@ -234,7 +247,7 @@ static int try_to_open(struct ncs_recorder_segments *followed,
 	if (segment->attach != before && segment->attach != NCS_ATTACH_ABSENT &&
 	    segment->attach != NCS_ATTACH_NOT_READY &&
 	    segment->attach != NCS_ATTACH_DENIED)
-		report(followed, segment->path, why);
+		report(followed, segment->path, segment->why);
 	return 0;
 }
 

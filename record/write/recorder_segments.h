@@ -19,6 +19,7 @@ struct ncs_recorder_segment {
 	char *path;
 	struct ncs_reader *reader; /* NULL while the segment cannot be read */
 	enum ncs_attach attach;
+	char why[160]; /* why it cannot be read */
 	size_t rank;
 	/* Whether nothing more of the segment is recorded: its process is gone,
 	 * or is not the one to record. */
@@ -40,6 +41,12 @@ struct ncs_recorder_segments {
 	 * from this time on. NULL and 0: never. */
 	const volatile sig_atomic_t *stop;
 	uint64_t until_ns;
+	/* Returns whether there is room for another segment's state; NULL:
+	 * always. Others are left out and counted. */
+	bool (*has_room)(void *context);
+	void *context;
+	uint32_t states;   /* written by the latest call of _states() */
+	uint32_t left_out; /* by the same */
 };
 
 /* Begins with an empty list. The settings and the writer are borrowed.

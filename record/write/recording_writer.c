@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Files, chunks, ranks, clocks and the index; see recording_writer.h. States
- * are in recording_writer_state.c, records in recording_writer_records.c, the
- * chunk "tables" in recording_writer_tables.c. */
+ * are in recording_writer_state.c, records in recording_writer_records.c, looks
+ * in recording_writer_looks.c, the chunk "tables" in
+ * recording_writer_tables.c. */
 #include "record/write/recording_writer.h"
 
 #include <errno.h>
@@ -175,8 +176,10 @@ int ncs_recording_chunk_end(struct ncs_recording_writer *writer,
 	chunk->bytes = chunk->unpacked_bytes;
 	if (writer->packer) {
 		/* The first chunk is never packed, so that readers that cannot
-		 * unpack can still identify the file. */
-		if (chunk->type != NCS_CHUNK_FILE)
+		 * unpack can still identify the file; nor is the end of a
+		 * look. */
+		if (chunk->type != NCS_CHUNK_FILE &&
+		    chunk->type != NCS_CHUNK_LOOK)
 			packed = ncs_packer_pack(writer->packer,
 						 writer->payload, chunk->bytes,
 						 place + 1,
@@ -186,16 +189,16 @@ int ncs_recording_chunk_end(struct ncs_recording_writer *writer,
 		else
 			chunk->bytes = packed;
 	}
-	if (chunk->type != NCS_CHUNK_INDEX && chunk->type != NCS_CHUNK_END)
+	if (chunk->type != NCS_CHUNK_INDEX && chunk->type != NCS_CHUNK_END &&
+	    !writer->settings.is_stream)
 		add_entry(writer, chunk, offset);
 	put(writer, place, chunk);
 	return writer->entry_count < INDEX_EVERY ? writer->error :
 						   write_index(writer);
 }
 
-/* Writes a chunk whose payload is in memory. */
-static int write_chunk(struct ncs_recording_writer *writer,
-		       struct ncs_chunk *chunk, const void *payload)
+int ncs_recording_chunk_write(struct ncs_recording_writer *writer,
+			      struct ncs_chunk *chunk, const void *payload)
 {
 	size_t room;
 	void *place =
@@ -234,25 +237,38 @@ void ncs_recording_head_here(struct ncs_file_head *head)
 	}
 }
 
-static int begin_file(struct ncs_recording_writer *writer)
+static struct ncs_chunk head_chunk(const struct ncs_recording_writer *writer,
+				   enum ncs_chunk_type type, size_t bytes)
+{
+	return (struct ncs_chunk){
+		.type = type,
+		.rank = NCS_NO_RANK,
+		.unpacked_bytes = bytes,
+		.from_ns = writer->settings.head.begun_monotonic_ns,
+		.until_ns = writer->settings.head.begun_monotonic_ns,
+	};
+}
+
+int ncs_recording_head_write(struct ncs_recording_writer *writer)
 {
 	const struct ncs_file_head *head = &writer->settings.head;
-	struct ncs_chunk chunk = {
-		.type = NCS_CHUNK_FILE,
-		.rank = NCS_NO_RANK,
-		.unpacked_bytes = sizeof(*head),
-		.from_ns = head->begun_monotonic_ns,
-		.until_ns = head->begun_monotonic_ns,
-	};
+	struct ncs_chunk chunk =
+		head_chunk(writer, NCS_CHUNK_FILE, sizeof(*head));
+
+	return ncs_recording_chunk_write(writer, &chunk, head);
+}
+
+static int begin_file(struct ncs_recording_writer *writer)
+{
+	struct ncs_chunk chunk;
 	size_t bytes;
 	char *text = ncs_recording_tables_text(&bytes);
 
 	if (!text)
 		return fail(writer, -ENOMEM);
-	write_chunk(writer, &chunk, head);
-	chunk.type = NCS_CHUNK_TABLES;
-	chunk.unpacked_bytes = bytes;
-	write_chunk(writer, &chunk, text);
+	ncs_recording_head_write(writer);
+	chunk = head_chunk(writer, NCS_CHUNK_TABLES, bytes);
+	ncs_recording_chunk_write(writer, &chunk, text);
 	free(text);
 	return writer->error;
 }
@@ -283,40 +299,67 @@ static int get_memory(struct ncs_recording_writer *writer)
 	return writer->packer && writer->unpacked ? 0 : -ENOMEM;
 }
 
+/* Creates a writer without a sink. Returns NULL if there is no memory. */
+static struct ncs_recording_writer *
+create(const struct ncs_recording_settings *settings)
+{
+	struct ncs_recording_writer *writer = calloc(1, sizeof(*writer));
+
+	if (!writer)
+		return NULL;
+	writer->settings = *settings;
+	if (writer->settings.key_every_ns == 0)
+		writer->settings.key_every_ns = NCS_RECORDING_KEY_EVERY_NS;
+	writer->settings.head.version = NCS_FORMAT_VERSION;
+	writer->settings.head.byte_order = NCS_BYTE_ORDER;
+	writer->settings.head.abi_version = NCS_ABI_VERSION;
+	writer->settings.head.program_version = NCS_VERSION_NUMBER;
+	if (get_memory(writer) == 0)
+		return writer;
+	release(writer);
+	return NULL;
+}
+
+/* Begins the first file, if its sink was opened without an error. */
+static int begin_first(struct ncs_recording_writer **out,
+		       struct ncs_recording_writer *writer, int error)
+{
+	*out = error ? NULL : writer;
+	if (error)
+		release(writer);
+	else
+		begin_file(writer);
+	return error;
+}
+
 int ncs_recording_writer_open(struct ncs_recording_writer **out,
 			      const char *path,
 			      const struct ncs_recording_settings *settings,
 			      char *why, size_t why_size)
 {
-	struct ncs_recording_writer *writer = calloc(1, sizeof(*writer));
-	int error = -ENOMEM;
+	struct ncs_recording_writer *writer = create(settings);
 
 	*out = NULL;
-	if (writer) {
-		writer->settings = *settings;
-		if (writer->settings.key_every_ns == 0)
-			writer->settings.key_every_ns =
-				NCS_RECORDING_KEY_EVERY_NS;
-		writer->settings.head.version = NCS_FORMAT_VERSION;
-		writer->settings.head.byte_order = NCS_BYTE_ORDER;
-		writer->settings.head.abi_version = NCS_ABI_VERSION;
-		writer->settings.head.program_version = NCS_VERSION_NUMBER;
-		error = get_memory(writer);
-	}
-	if (error) {
-		snprintf(why, why_size, "%s", strerror(-error));
-	} else {
-		error = ncs_sink_open(&writer->sink, path, settings->means, why,
-				      why_size);
-	}
-	if (error) {
-		if (writer)
-			release(writer);
-		return error;
-	}
-	begin_file(writer);
-	*out = writer;
-	return 0;
+	if (writer)
+		return begin_first(out, writer,
+				   ncs_sink_open(&writer->sink, path,
+						 settings->means, why,
+						 why_size));
+	snprintf(why, why_size, "%s", strerror(ENOMEM));
+	return -ENOMEM;
+}
+
+int ncs_recording_writer_open_memory(
+	struct ncs_recording_writer **out, struct ncs_sink_memory *memory,
+	const struct ncs_recording_settings *settings)
+{
+	struct ncs_recording_writer *writer = create(settings);
+
+	*out = NULL;
+	return writer ? begin_first(out, writer,
+				    ncs_sink_open_memory(&writer->sink,
+							 memory)) :
+			-ENOMEM;
 }
 
 /* Writes the last index and the end, and closes the file. Adds the file's
@@ -372,6 +415,7 @@ int ncs_recording_writer_rotate(struct ncs_recording_writer *writer,
 	writer->numbers = 0;
 	for (size_t i = 0; i < writer->rank_count; i++) {
 		writer->ranks[i].number = NCS_NO_RANK;
+		writer->ranks[i].is_in_file = false;
 		writer->ranks[i].has_key = false;
 	}
 	return begin_file(writer);
@@ -496,9 +540,11 @@ ncs_recording_rank_in_file(struct ncs_recording_writer *writer, size_t rank)
 
 	if (writer->error != 0)
 		return NULL;
-	if (found->number != NCS_NO_RANK)
+	if (found->is_in_file)
 		return found;
-	found->number = writer->numbers++;
+	if (found->number == NCS_NO_RANK)
+		found->number = writer->numbers++;
+	found->is_in_file = true;
 	return write_rank(writer, found) == 0 ? found : NULL;
 }
 
@@ -515,7 +561,7 @@ int ncs_recording_writer_clock(struct ncs_recording_writer *writer,
 		.until_ns = reading->after_ns,
 	};
 
-	return write_chunk(writer, &chunk, reading);
+	return ncs_recording_chunk_write(writer, &chunk, reading);
 }
 
 struct ncs_recording_totals

@@ -43,6 +43,7 @@ struct ncs_recording_settings {
 	bool is_packed;        /* whether chunks are compressed */
 	int pack_level;        /* level of Zstandard, if packed */
 	uint64_t key_every_ns; /* 0 for NCS_RECORDING_KEY_EVERY_NS */
+	bool is_stream;        /* has looks, and no indexes */
 	/* Head of the first file. The writer sets versions, byte order and
 	 * number. */
 	struct ncs_file_head head;
@@ -70,6 +71,12 @@ int ncs_recording_writer_open(struct ncs_recording_writer **writer,
 			      const char *path,
 			      const struct ncs_recording_settings *settings,
 			      char *why, size_t why_size);
+
+/* Begins a recording in memory, which is borrowed and receives the bytes at
+ * each flush. */
+int ncs_recording_writer_open_memory(
+	struct ncs_recording_writer **writer, struct ncs_sink_memory *memory,
+	const struct ncs_recording_settings *settings);
 
 /* Ends the file and continues in another, which can be read without the first:
  * the next state of each rank is a key. */
@@ -137,6 +144,24 @@ int ncs_recording_writer_records(struct ncs_recording_writer *writer,
 				 const struct ncs_record *records, size_t count,
 				 uint64_t first, uint64_t lost,
 				 uint64_t drained_ns);
+
+/* --- Looks --------------------------------------------------------------- */
+
+/* Makes what follows readable without anything that was written before: writes
+ * the file's head again, and each rank again before its next chunk; the next
+ * state of each rank is a key. */
+int ncs_recording_writer_renew(struct ncs_recording_writer *writer);
+
+/* Adds a segment that cannot be read; `why` is a clause for users. */
+int ncs_recording_writer_unreadable(struct ncs_recording_writer *writer,
+				    enum ncs_attach attach, const char *path,
+				    const char *why);
+
+/* Ends a look, and flushes. The writer sets the look's recording, number of
+ * chunks, bytes, records and the program's version; the next look begins
+ * here. */
+int ncs_recording_writer_look(struct ncs_recording_writer *writer,
+			      struct ncs_look *look);
 
 /* --- Clocks and totals --------------------------------------------------- */
 

@@ -18,9 +18,9 @@
 struct ncs_recording_writer_rank {
 	struct ncs_header header;
 	char *path;
-	/* Number in this file; NCS_NO_RANK if the rank is not in the file
-	 * yet. */
+	/* Number in this file; NCS_NO_RANK if the rank has none yet. */
 	uint32_t number;
+	bool is_in_file; /* its NCS_CHUNK_RANK is written */
 	/* The current state, and the state of the latest key; NULL if the rank
 	 * has ended. */
 	char *image;
@@ -50,6 +50,11 @@ struct ncs_recording_writer {
 	struct ncs_run *runs; /* runs of the current state */
 	size_t run_count;
 	size_t run_capacity;
+	/* Offset, chunks and records at the beginning of the look, in a
+	 * stream. */
+	uint64_t look_offset;
+	uint64_t look_chunks;
+	uint64_t look_records;
 	struct ncs_end end;                 /* totals of this file so far */
 	struct ncs_recording_totals before; /* totals of all files before it */
 	int error;
@@ -66,10 +71,17 @@ void *ncs_recording_chunk_begin(struct ncs_recording_writer *writer,
 int ncs_recording_chunk_end(struct ncs_recording_writer *writer,
 			    struct ncs_chunk *chunk);
 
+/* Writes a chunk whose payload is in memory. Returns 0 or -errno. */
+int ncs_recording_chunk_write(struct ncs_recording_writer *writer,
+			      struct ncs_chunk *chunk, const void *payload);
+
 /* Returns a rank, after writing its NCS_CHUNK_RANK if this file has none yet;
  * NULL on an error, which is in writer->error. */
 struct ncs_recording_writer_rank *
 ncs_recording_rank_in_file(struct ncs_recording_writer *writer, size_t rank);
+
+/* Writes the chunk NCS_CHUNK_FILE. Returns 0 or -errno. */
+int ncs_recording_head_write(struct ncs_recording_writer *writer);
 
 /* Returns the payload of the chunk "tables", to be freed by the caller; NULL if
  * there is no memory. */

@@ -350,7 +350,7 @@ int ncs_sink_close(struct ncs_sink *sink)
 	    sink->error == 0)
 		sink->error = -errno;
 	/* On network file systems write errors may show only now. */
-	if (close(sink->file) != 0 && sink->error == 0)
+	if (sink->file >= 0 && close(sink->file) != 0 && sink->error == 0)
 		sink->error = -errno;
 	error = sink->error;
 	release(sink);

@@ -34,6 +34,18 @@ enum ncs_sink_means {
 int ncs_sink_open(struct ncs_sink **sink, const char *path, unsigned means,
 		  char *why, size_t why_size);
 
+/* Bytes in memory; one of zeros is empty. */
+struct ncs_sink_memory {
+	char *bytes; /* from malloc() */
+	size_t size;
+	size_t capacity;
+};
+
+/* Opens a sink that appends to `memory`, which the caller owns and may empty
+ * or exchange after a flush. Returns 0 or -errno. */
+int ncs_sink_open_memory(struct ncs_sink **sink,
+			 struct ncs_sink_memory *memory);
+
 /* Returns the free room behind the bytes appended so far, and sets *bytes to
  * its size, which is not 0; at the beginning of a buffer it is
  * NCS_SINK_BUFFER_BYTES. May wait for the disk. Returns NULL after a write

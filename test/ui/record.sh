@@ -80,16 +80,6 @@ ended() {
 	return 1
 }
 
-# await COMMAND...: waits until the command succeeds, for about ten seconds.
-await() {
-	tries=0
-	until "$@"; do
-		tries=$((tries + 1))
-		[ "$tries" -lt 100 ] || return 1
-		sleep 0.1
-	done
-}
-
 # has_records FILE: succeeds if the file has records already.
 has_records() {
 	python3 test/record_oracle.py --cut "$1" 2>/dev/null |

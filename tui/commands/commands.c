@@ -19,6 +19,7 @@
 #include "tui/commands/list_command.h"
 #include "tui/commands/record_command.h"
 #include "tui/commands/set_command.h"
+#include "tui/commands/stream_command.h"
 #include "tui/synthetic/source_synthetic.h"
 #include "tui/text/output.h"
 #include "tui/text/text_file.h"
@@ -91,6 +92,10 @@ static const struct mode_command {
 	},
 	[NCS_MODE_RECORD] = {
 		.run = ncs_record_run,
+		.has_no_source = true,
+	},
+	[NCS_MODE_STREAM] = {
+		.run = ncs_stream_run,
 		.has_no_source = true,
 	},
 	[NCS_MODE_REPLAY] = {

@@ -74,8 +74,13 @@ static const struct option_rule {
 	RULE(~MODE(RECORD), ROTATION | OPTION(KEEP),
 	     "--rotate-size, --rotate-time and --keep expect --record beside"
 	     " them"),
-	RULE(~MODE(RECORD), OPTION(COMPRESS),
-	     "--compress expects --record beside it"),
+	RULE(~(MODE(RECORD) | MODE(STREAM)), OPTION(COMPRESS),
+	     "--compress expects --record or --stream beside it"),
+	RULE(~MODE(STREAM), OPTION(RECORDS),
+	     "--records expects --stream beside it"),
+	RULE(MODE(STREAM), OPTION(SYNTHETIC),
+	     "--stream expects no --synthetic beside it: a made-up job has no"
+	     " segments"),
 	RULE(MODE(RECORD), OPTION(SYNTHETIC),
 	     "--record expects no --synthetic beside it: a made-up job has no"
 	     " segments"),

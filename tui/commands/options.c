@@ -140,9 +140,9 @@ static bool take_mode(struct ncs_options *options, enum ncs_option option,
 	    mode != NCS_MODE_HELP && mode != NCS_MODE_VERSION) {
 		snprintf(error, error_size,
 			 "--%s is one thing too many: one of --dump,"
-			 " --diagnose, --record, --replay, --export,"
-			 " --critical-path, --list, --clean and --set is"
-			 " expected",
+			 " --diagnose, --record, --stream, --replay,"
+			 " --export, --critical-path, --list, --clean and --set"
+			 " is expected",
 			 ncs_option_rows[option].name);
 		return false;
 	}

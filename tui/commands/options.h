@@ -44,6 +44,7 @@ enum ncs_mode {
 	NCS_MODE_DUMP,
 	NCS_MODE_DIAGNOSE,
 	NCS_MODE_RECORD,
+	NCS_MODE_STREAM,
 	NCS_MODE_REPLAY,
 	NCS_MODE_CRITICAL_PATH,
 	NCS_MODE_EXPORT,
@@ -55,6 +56,8 @@ enum ncs_mode {
 };
 
 enum ncs_dump_format { NCS_DUMP_TEXT, NCS_DUMP_JSON };
+
+enum ncs_stream_form { NCS_STREAM_FORM_RAW, NCS_STREAM_FORM_LINES };
 
 /* The order of a table's rows. */
 struct ncs_sort {
@@ -70,6 +73,8 @@ struct ncs_options {
 	uint64_t given;
 	/* Format of a dump, a diagnosis or a path. */
 	enum ncs_dump_format format;
+	enum ncs_stream_form stream_form;
+	bool with_records; /* whether a stream has records */
 	struct ncs_change change;    /* settings that --set requests */
 	const char *comm;      /* pattern for a communicator; NULL for any */
 	uint32_t pid;          /* pid of the only process to show; 0 for all */

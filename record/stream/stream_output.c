@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes looks in a thread of its own; see stream_output.h. */
+#include "record/stream/stream_output.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Bytes of lines that are written at once. */
+#define LINES_BYTES (UINT32_C(64) << 10)
+
+struct ncs_stream_output {
+	pthread_t thread;
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	int file;
+	int event;
+	bool has_lines;
+	struct ncs_line_writer lines; /* the thread's */
+	/* Under the mutex: */
+	struct ncs_sink_memory waiting; /* empty if no look waits */
+	struct ncs_sink_memory spare;   /* memory for another look */
+	bool is_ending;
+	int error;
+	uint64_t bytes;
+};
+
+/* --- The thread ---------------------------------------------------------- */
+
+static int write_all(struct ncs_stream_output *output, const char *bytes,
+		     size_t size)
+{
+	struct pollfd ready = { .fd = output->file, .events = POLLOUT };
+
+	while (size > 0) {
+		ssize_t written = write(output->file, bytes, size);
+
+		if (written < 0 && errno != EINTR && errno != EAGAIN)
+			return -errno;
+		/* Another process has set the pipe to O_NONBLOCK. */
+		if (written < 0 && errno == EAGAIN)
+			poll(&ready, 1, -1);
+		if (written <= 0)
+			continue;
+		bytes += written;
+		size -= (size_t)written;
+		pthread_mutex_lock(&output->mutex);
+		output->bytes += (size_t)written;
+		pthread_mutex_unlock(&output->mutex);
+	}
+	return 0;
+}
+
+static int write_lines(struct ncs_stream_output *output, const char *bytes,
+		       size_t size)
+{
+	char *text = malloc(LINES_BYTES);
+	size_t used = 0, line_bytes;
+	int error = text ? 0 : -ENOMEM;
+
+	while (size > 0 && !error) {
+		size_t taken = ncs_line_put(&output->lines, bytes, size,
+					    text + used, &line_bytes);
+
+		bytes += taken;
+		size -= taken;
+		used += line_bytes;
+		if (size > 0 && used + NCS_LINE_MAX <= LINES_BYTES)
+			continue;
+		error = write_all(output, text, used);
+		used = 0;
+	}
+	free(text);
+	return error;
+}
+
+static void *run(void *context)
+{
+	struct ncs_stream_output *output = context;
+	struct ncs_sink_memory look;
+	const uint64_t one = 1;
+	int error = 0;
+
+	pthread_mutex_lock(&output->mutex);
+	while (!error) {
+		while (output->waiting.size == 0 && !output->is_ending)
+			pthread_cond_wait(&output->changed, &output->mutex);
+		if (output->waiting.size == 0)
+			break;
+		look = output->waiting;
+		memset(&output->waiting, 0, sizeof(output->waiting));
+		pthread_mutex_unlock(&output->mutex);
+		error = output->has_lines ?
+				write_lines(output, look.bytes, look.size) :
+				write_all(output, look.bytes, look.size);
+		pthread_mutex_lock(&output->mutex);
+		free(output->spare.bytes);
+		output->spare = look;
+	}
+	output->error = error;
+	pthread_mutex_unlock(&output->mutex);
+	/* The counter of an eventfd has room for this. */
+	if (error && write(output->event, &one, sizeof(one)) < 0)
+		abort();
+	return NULL;
+}
+
+/* --- The agent's side ---------------------------------------------------- */
+
+/* Starts the thread with all signals blocked: they are for the agent's. */
+static int start(struct ncs_stream_output *output)
+{
+	sigset_t all, before;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = -pthread_create(&output->thread, NULL, run, output);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error;
+}
+
+static void release(struct ncs_stream_output *output)
+{
+	if (output->event >= 0)
+		close(output->event);
+	pthread_cond_destroy(&output->changed);
+	pthread_mutex_destroy(&output->mutex);
+	free(output->waiting.bytes);
+	free(output->spare.bytes);
+	free(output);
+}
+
+int ncs_stream_output_open(struct ncs_stream_output **out, int file,
+			   const struct ncs_line_writer *lines)
+{
+	struct ncs_stream_output *output = calloc(1, sizeof(*output));
+	int error;
+
+	*out = NULL;
+	if (!output)
+		return -ENOMEM;
+	output->file = file;
+	output->has_lines = lines;
+	if (lines)
+		output->lines = *lines;
+	pthread_mutex_init(&output->mutex, NULL);
+	pthread_cond_init(&output->changed, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	output->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	error = output->event >= 0 ? start(output) : -errno;
+	if (error)
+		release(output);
+	else
+		*out = output;
+	return error;
+}
+
+bool ncs_stream_output_drop(struct ncs_stream_output *output)
+{
+	bool waited;
+
+	pthread_mutex_lock(&output->mutex);
+	waited = output->waiting.size > 0;
+	if (waited) {
+		free(output->spare.bytes);
+		output->spare = output->waiting;
+		memset(&output->waiting, 0, sizeof(output->waiting));
+	}
+	pthread_mutex_unlock(&output->mutex);
+	return waited;
+}
+
+void ncs_stream_output_put(struct ncs_stream_output *output,
+			   struct ncs_sink_memory *look)
+{
+	pthread_mutex_lock(&output->mutex);
+	output->waiting = *look;
+	*look = output->spare;
+	look->size = 0;
+	memset(&output->spare, 0, sizeof(output->spare));
+	pthread_cond_signal(&output->changed);
+	pthread_mutex_unlock(&output->mutex);
+}
+
+int ncs_stream_output_event(const struct ncs_stream_output *output)
+{
+	return output->event;
+}
+
+int ncs_stream_output_error(struct ncs_stream_output *output)
+{
+	int error;
+
+	pthread_mutex_lock(&output->mutex);
+	error = output->error;
+	pthread_mutex_unlock(&output->mutex);
+	return error;
+}
+
+void ncs_stream_output_close(struct ncs_stream_output *output,
+			     uint64_t wait_ns,
+			     struct ncs_stream_output_totals *totals)
+{
+	struct timespec until;
+	bool has_ended;
+
+	pthread_mutex_lock(&output->mutex);
+	output->is_ending = true;
+	pthread_cond_signal(&output->changed);
+	pthread_mutex_unlock(&output->mutex);
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	wait_ns += (uint64_t)until.tv_nsec;
+	until.tv_sec += (time_t)(wait_ns / UINT64_C(1000000000));
+	until.tv_nsec = (long)(wait_ns % UINT64_C(1000000000));
+	has_ended = pthread_clockjoin_np(output->thread, NULL, CLOCK_MONOTONIC,
+					 &until) == 0;
+	pthread_mutex_lock(&output->mutex);
+	totals->bytes = output->bytes;
+	totals->error = output->error;
+	pthread_mutex_unlock(&output->mutex);
+	if (has_ended)
+		release(output);
+}

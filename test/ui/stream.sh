@@ -1,0 +1,180 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --stream: the agent writes looks, is never held up by its reader, and ends
+# when it should. Jobs are replayed against the plugin.
+#
+# Prints "ok ..." or "not ok ..." for each check.
+
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+. test/ui/checks
+replay=$build/ncclreplay
+job=
+export NCCLSTAT_DIR="$tmp/shm"
+shm_folder "$NCCLSTAT_DIR"
+
+at_end() {
+	[ -z "$job" ] || kill "$job" 2>/dev/null
+}
+
+there_are() {
+	[ "$("$ncclstat" --list 2>/dev/null | grep -c alive)" -ge "$1" ]
+}
+
+start_job() {
+	"$replay" --loop 0 --speed 0.2 "$@" >/dev/null 2>&1 7>&- &
+	job=$!
+	await there_are 2
+}
+
+end_job() {
+	kill "$job" 2>/dev/null
+	wait "$job"
+	job=
+	"$ncclstat" --clean >/dev/null 2>&1
+}
+
+# looks FILE CONDITION: succeeds if the condition holds for `looks`, a list of
+# (number, dropped, chunks, flags, ranks, denied, unreadable), and `types`, the
+# types of all chunks.
+looks() {
+	python3 - "$1" "$2" <<'PY'
+import struct, sys
+data, at, looks, types = open(sys.argv[1], "rb").read(), 0, [], []
+while at + 64 <= len(data):
+    magic, kind, rank, size = struct.unpack_from("<QIIQ", data, at)
+    assert magic == 0x6b6e75686353434e, at
+    types.append(kind)
+    if kind == 10:
+        v = struct.unpack_from("<10Q6I", data, at + 64)
+        looks.append((v[2], v[3], v[7], v[10], v[12], v[13], v[14]))
+    at += 64 + (size + 63) // 64 * 64
+assert at == len(data), "cut"
+assert eval(sys.argv[2]), (looks, types)
+PY
+}
+
+# --- What is in a stream -----------------------------------------------------
+
+stream() {
+	"$ncclstat" --stream "$@" </dev/null >"$tmp/stream" 2>"$tmp/err" &&
+		[ ! -s "$tmp/err" ]
+}
+
+check "without a job the stream is valid" stream -i 0.1 -n 3
+check "its looks are empty" looks "$tmp/stream" \
+	'[l[0] for l in looks] == [0, 1, 2] and all(l[4] == 0 for l in looks)'
+
+echo "no segment" >"$NCCLSTAT_DIR/ncclstat.77.1.0"
+check "a segment that cannot be read is no error" stream -i 0.1 -n 1
+check "it is told with its reason" looks "$tmp/stream" \
+	'looks[0][6] == 1 and types.count(11) == 1'
+rm "$NCCLSTAT_DIR/ncclstat.77.1.0"
+
+start_job test/captures/net-v5-mix
+check "a job is streamed" stream -i 0.1 -n 4
+check "each look has the state of each rank" looks "$tmp/stream" \
+	'[l[4] for l in looks] == [2] * 4'
+check "the first look can be read by itself" looks "$tmp/stream" \
+	'looks[0][3] == 1 and types[0] == 1'
+check "records are left out" looks "$tmp/stream" '5 not in types'
+check "a stream in a file can be listed" run 0 --list "$tmp/stream"
+check "and diagnosed" run 0 --diagnose "$tmp/stream"
+check "records are in it if asked for" stream --records -i 0.5 -n 3
+check "there are some" looks "$tmp/stream" '5 in types'
+check "a file of them is a recording" run 0 --export=ndjson -o "$tmp/all" \
+	"$tmp/stream"
+check "with its records" grep -q '"event":"coll"' "$tmp/all"
+
+lines() {
+	"$ncclstat" --stream=lines -i 0.1 -n 2 </dev/null >"$tmp/lines" || return
+	grep -qE '^ncclstat1:[A-Za-z0-9._-]+:[0-9a-f]{8}:0:' "$tmp/lines" &&
+		! grep -qvE '^ncclstat1:.{0,989}$' "$tmp/lines"
+}
+check "lines have at most 1000 bytes" lines
+decode() {
+	cut -d: -f5 "$tmp/lines" | while read -r line; do
+		echo "$line" | base64 -d
+	done >"$tmp/stream"
+}
+check "they are base64" decode
+check "of the same stream" looks "$tmp/stream" 'len(looks) == 2'
+
+# --- A reader that is slow ---------------------------------------------------
+
+# A pipe holds 64 KiB; nothing is read until it is full.
+slow() {
+	mkfifo "$tmp/fifo" && exec 8<>"$tmp/fifo"
+	exec 9<"$tmp/fifo"
+	"$ncclstat" --stream -i 0.1 <"$tmp/in" >"$tmp/fifo" 7>&- 8>&- 9<&- &
+	agent=$!
+	exec 8>&-
+	sleep 3
+	timeout 2 cat <&9 >"$tmp/stream"
+	kill "$agent" && wait "$agent"
+	cat <&9 >>"$tmp/stream"
+	exec 9<&-
+}
+mkfifo "$tmp/in"
+exec 7<>"$tmp/in"
+end_job
+start_job --speed 1 test/captures/net-v5-ddp8
+await there_are 8
+check "a reader that waits for 3 s gets whole looks" slow
+check "of which some were dropped, and counted" looks "$tmp/stream" \
+	'looks[-1][1] > 0 and looks[-1][0] + 1 - len(looks) == looks[-1][1]'
+check "the look after those can be read by itself" looks "$tmp/stream" \
+	'all(b[3] == 1 for a, b in zip(looks, looks[1:]) if b[1] > a[1])'
+check "the file of it has no damage" sh -c '"$1" --list "$2" >"$3" &&
+	! grep -q damaged "$3"' sh "$ncclstat" "$tmp/stream" "$tmp/out"
+
+# --- The end ------------------------------------------------------------------
+
+gone() {
+	! kill -0 "$agent" 2>/dev/null
+}
+
+begin() {
+	"$ncclstat" --stream -i 0.1 <"$tmp/in" >"$1" 2>"$tmp/err" 7>&- &
+	agent=$!
+}
+
+begin "$tmp/stream"
+sleep 1.5
+kill "$agent"
+check "SIGTERM ends it" wait "$agent"
+check "what it wrote is whole" looks "$tmp/stream" 'len(looks) > 5'
+
+begin "$tmp/stream"
+sleep 1.5
+exec 7>&-
+check "the end of its input ends it" await gone
+check "in good order" wait "$agent"
+exec 7<>"$tmp/in"
+
+: | "$ncclstat" --stream -i 0.2 -n 8 >"$tmp/stream"
+check "an input that ends at once does not" looks "$tmp/stream" \
+	'len(looks) == 8'
+
+closed() {
+	timeout 10 "$ncclstat" --stream -i 0.1 <"$tmp/in" 2>"$tmp/err" |
+		head -c 100 >/dev/null
+	[ ! -s "$tmp/err" ]
+}
+check "a reader that goes away ends it, without a message" closed
+closed_pipe() {
+	{ timeout 10 "$ncclstat" --stream -i 9 <"$tmp/in"
+	echo $? >"$tmp/status"; } | sleep 0.3
+	[ "$(cat "$tmp/status")" = 0 ]
+}
+check "also between two looks" closed_pipe
+
+full() {
+	"$ncclstat" --stream -i 0.1 <"$tmp/in" >/dev/full 2>"$tmp/said"
+	[ $? -eq 1 ] && grep -q 'No space left' "$tmp/said"
+}
+check "a full disk is an error" full
+check "--records alone is a mistake" run 2 --records
+end_job
+exit "$failed"

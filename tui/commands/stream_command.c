@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* --stream; see stream_command.h. Standard output is the stream, so all
+ * messages must go to standard error. */
+#include "tui/commands/stream_command.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "record/stream/agent.h"
+#include "tui/text/output.h"
+
+/* Returns a file that becomes readable when the program is asked to end; -1 if
+ * there is none. Signals that are ignored stay ignored: nohup relies on
+ * this. */
+static int stop_file(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action;
+	sigset_t heeded;
+
+	sigemptyset(&heeded);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (sigaction(signals[i], NULL, &action) == 0 &&
+		    action.sa_handler != SIG_IGN)
+			sigaddset(&heeded, signals[i]);
+	sigprocmask(SIG_BLOCK, &heeded, NULL);
+	return signalfd(-1, &heeded, SFD_CLOEXEC);
+}
+
+int ncs_stream_run(const struct ncs_command_input *input)
+{
+	const struct ncs_options *options = input->options;
+	struct ncs_agent_settings settings = {
+		.directory = options->directory,
+		.pid = options->pid,
+		.interval_ns = options->interval_ns,
+		.count = options->count,
+		.has_lines = options->stream_form == NCS_STREAM_FORM_LINES,
+		.with_records = options->with_records,
+		.pack_level = options->recording.pack_level,
+		.output = STDOUT_FILENO,
+		.input = STDIN_FILENO,
+	};
+	struct ncs_agent_result result;
+
+	if (!settings.has_lines && isatty(STDOUT_FILENO)) {
+		ncs_complain("standard output: a stream is nothing for a"
+			     " terminal, except for --stream=lines");
+		return NCS_EXIT_NOTHING;
+	}
+	settings.stop = stop_file();
+	ncs_agent_run(&settings, &result);
+	if (result.end != NCS_AGENT_FAILED)
+		return NCS_EXIT_OK;
+	ncs_complain("standard output: %s", strerror(-result.error));
+	return NCS_EXIT_NOTHING;
+}
