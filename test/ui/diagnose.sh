@@ -72,6 +72,12 @@ for n in 2 8; do
 	done
 done
 play killed missing 8
+# A captured job that hangs for a while, with launches that are followed.
+mkdir "$tmp/late"
+shm_folder "$tmp/late/shm"
+NCCLSTAT_DIR="$tmp/late/shm" "$replay" --hold --speed 0.2 \
+	test/captures/net-v5-hang 2>"$tmp/late/replay" &
+jobs="$jobs $!"
 play stopped missing 8
 
 # pid_of NAME RANK: prints the process that plays a rank, once it exists.
@@ -119,6 +125,17 @@ diagnose killed 2 "f['verdict'] == 'rank_died' and f['root']['rank'] == 1 and
 diagnose stopped 2 "f['verdict'] == 'rank_stopped' and
 	f['root']['rank'] == 1"
 kill -s CONT "$(pid_of stopped 1)"
+
+# A viewer that comes after all of a hung job was killed says what one would
+# have said before, and that its processes are gone.
+diagnose late 2 "f['verdict'] == 'rank_missing' and f['root']['rank'] == 1 and
+	len(d['findings']) == 1"
+kill -s KILL "$(pid_of late 0)" "$(pid_of late 1)"
+diagnose late 2 "f['verdict'] == 'rank_missing' and f['root']['rank'] == 1 and
+	f['confidence'] == 'certain' and f['waiting'] == 1 and
+	f['lasts_s'] >= 5 and f['root']['pid'] > 0 and
+	d['findings'][1]['verdict'] == 'rank_died' and
+	d['findings'][1]['alike'] == 1"
 
 # A job that has finished its calls and sleeps is healthy.
 status=0

@@ -180,7 +180,7 @@ static uint64_t take(struct synthetic_job *job,
 		snapshot->process_gone = true;
 	}
 	/* The end of a rank counts as its last call. */
-	snapshot->last_call_ns = end_ns;
+	snapshot->last_call_ns = snapshot->alive_ns = end_ns;
 	if (snapshot->liveness == NCS_ALIVE)
 		snapshot->last_call_ns -= age_ns % (3 * MS);
 	set_identity(&snapshot->identity, member, job->seed);

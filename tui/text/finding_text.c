@@ -76,6 +76,22 @@ static void append_channel(const struct ncs_finding *finding, char *text,
 		ncs_append(text, size, "a channel");
 }
 
+static bool is_dead(const struct ncs_party *party)
+{
+	return party->rank && party->rank->now.liveness == NCS_DEAD;
+}
+
+/* Appends a duration of a rank. If nobody knows when its process died, what it
+ * was in may have lasted for longer, and its death may be younger. */
+static void append_lasting(const struct ncs_rank *rank, bool since_death,
+			   uint64_t duration_ns, char *text, size_t size)
+{
+	if (rank && !ncs_rank_end_is_known(rank))
+		ncs_append(text, size,
+			   since_death ? "at most " : "at least ");
+	ncs_append_duration(text, size, duration_ns);
+}
+
 /* --- The sentence --------------------------------------------------------- */
 
 /* Appends the text for a $word of the table. Returns the length of the word. */
@@ -134,9 +150,15 @@ void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
 		ncs_append(text, size, "; so with %zu other rank%s",
 			   finding->alike, finding->alike == 1 ? "" : "s");
 	if (finding->duration_ns > 0) {
+		bool is_death = finding->verdict == NCS_VERDICT_RANK_DIED;
+
 		ncs_append(text, size, " (");
-		ncs_append_duration(text, size, finding->duration_ns);
-		ncs_append(text, size, " so far)");
+		append_lasting(finding->root.rank, is_death,
+			       finding->duration_ns, text, size);
+		ncs_append(text, size, "%s)",
+			   !is_death && is_dead(&finding->root) ?
+				   " until its process was gone" :
+				   " so far");
 	}
 }
 
@@ -286,9 +308,8 @@ bool ncs_party_where(const struct ncs_party *party, char *text, size_t size)
 	return true;
 }
 
-/* Fills in a command of the table. Returns false if what it needs is not
- * known. */
-static bool fill_command(const char *command, const struct ncs_rank *rank,
+/* Fills in a command of the table for a rank. Returns false if what the command needs is not known, or is gone. */
+static bool fill_command(const char *command, const struct ncs_party *party,
 			 char *text, size_t size)
 {
 	const char *word = strchr(command, '$');
@@ -297,13 +318,16 @@ static bool fill_command(const char *command, const struct ncs_rank *rank,
 		ncs_append(text, size, "%s", command);
 		return true;
 	}
+	if (!party->rank)
+		return false;
 	ncs_append(text, size, "%.*s", (int)(word - command), command);
 	if (strncmp(word, "$pid", 4) == 0) {
-		ncs_append(text, size, "%u%s", rank->header.pid, word + 4);
-		return true;
+		ncs_append(text, size, "%u%s", party->rank->header.pid,
+			   word + 4);
+		return !is_dead(party);
 	}
-	ncs_append(text, size, "%s", gpu_of(rank));
-	return *gpu_of(rank) != '\0';
+	ncs_append(text, size, "%s", gpu_of(party->rank));
+	return *gpu_of(party->rank) != '\0';
 }
 
 bool ncs_finding_command(const struct ncs_finding *finding, size_t index,
@@ -321,9 +345,8 @@ bool ncs_finding_command(const struct ncs_finding *finding, size_t index,
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		text[0] = '\0';
-		if (finding->root.rank &&
-		    commands[i].verdict == finding->verdict &&
-		    fill_command(commands[i].command, finding->root.rank, text,
+		if (commands[i].verdict == finding->verdict &&
+		    fill_command(commands[i].command, &finding->root, text,
 				 size) &&
 		    place++ == index)
 			return true;
@@ -346,7 +369,8 @@ static void append_wait(const struct ncs_evidence *evidence, char *text,
 		   ncs_channel_state_label(channel->state));
 	if (evidence->duration_ns > 0) {
 		ncs_append(text, size, " for ");
-		ncs_append_duration(text, size, evidence->duration_ns);
+		append_lasting(evidence->party.rank, false,
+			       evidence->duration_ns, text, size);
 	}
 	ncs_append(text, size, ": %s", ncs_channel_state_help(channel->state));
 	if (channel->nsteps > 0)
@@ -365,7 +389,8 @@ static void append_operation(const struct ncs_evidence *evidence, char *text,
 	ncs_append(text, size, " of %" PRIu64 " elements has been %s for ",
 		   operation->count,
 		   operation->enqueued_ns ? "under way" : "being enqueued");
-	ncs_append_duration(text, size, evidence->duration_ns);
+	append_lasting(evidence->party.rank, false, evidence->duration_ns, text,
+		       size);
 	switch (phase) {
 	case NCS_LAUNCH_PHASE_QUEUED:
 		ncs_append(text, size,
@@ -386,14 +411,17 @@ static void append_operation(const struct ncs_evidence *evidence, char *text,
 			      text, size);
 }
 
-static void append_since(const char *clause, uint64_t duration_ns, char *text,
+static void append_since(const char *clause,
+			 const struct ncs_evidence *evidence, char *text,
 			 size_t size)
 {
 	ncs_append(text, size, "%s", clause);
-	if (duration_ns == 0)
+	if (evidence->duration_ns == 0)
 		return;
 	ncs_append(text, size, ", for ");
-	ncs_append_duration(text, size, duration_ns);
+	append_lasting(evidence->party.rank,
+		       evidence->kind == NCS_EVIDENCE_GONE,
+		       evidence->duration_ns, text, size);
 }
 
 static void append_speed(const struct ncs_evidence *evidence, char *text,
@@ -429,7 +457,7 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 	case NCS_EVIDENCE_CALLED:
 		ncs_append(text, size, "has called ");
 		append_call(&evidence->call, text, size);
-		append_since("", evidence->duration_ns, text, size);
+		append_since("", evidence, text, size);
 		return;
 	case NCS_EVIDENCE_DONE:
 		ncs_append(text, size, "has finished ");
@@ -449,22 +477,21 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 		append_operation(evidence, text, size);
 		return;
 	case NCS_EVIDENCE_IDLE:
-		append_since("has nothing under way", evidence->duration_ns,
-			     text, size);
+		append_since("has nothing under way", evidence, text, size);
 		return;
 	case NCS_EVIDENCE_INSIDE:
 		ncs_append(text, size, "a thread has been in %s for ",
 			   ncs_event_name((unsigned)evidence->number));
-		ncs_append_duration(text, size, evidence->duration_ns);
+		append_lasting(evidence->party.rank, false,
+			       evidence->duration_ns, text, size);
 		return;
 	case NCS_EVIDENCE_PROXY:
 		ncs_append(text, size, "its proxy thread is in state %s",
 			   ncs_proxy_state_name((unsigned)evidence->number));
-		append_since("", evidence->duration_ns, text, size);
+		append_since("", evidence, text, size);
 		return;
 	case NCS_EVIDENCE_GONE:
-		append_since("its process is gone", evidence->duration_ns, text,
-			     size);
+		append_since("its process is gone", evidence, text, size);
 		return;
 	case NCS_EVIDENCE_FINISHED:
 		ncs_append(text, size, "has finalized its communicator");

@@ -144,6 +144,69 @@ static void command_for_an_unknown_gpu_is_left_out(void **state)
 	assert_false(ncs_finding_command(&finding, 1, text, sizeof(text)));
 }
 
+static void each_verdict_has_a_command(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_identity *identity = &add(scripted, 1)->snapshot.identity;
+	struct ncs_finding finding = { 0 };
+	char text[NCS_SENTENCE_MAX];
+
+	identity->known |= NCS_KNOWN_GPU;
+	strcpy(identity->gpu, "0000:18:00.0");
+	scripted_pass(scripted, SECOND);
+	finding.root = ncs_party_of(scripted_rank(scripted, 1));
+	for (unsigned i = 0; i < NCS_VERDICT_COUNT; i++) {
+		finding.verdict = i;
+		assert_true(ncs_finding_command(&finding, 0, text,
+						sizeof(text)));
+		assert_null(strchr(text, '$'));
+	}
+}
+
+static void process_that_is_gone_has_no_stack(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_finding finding = { .verdict = NCS_VERDICT_RANK_MISSING };
+	char text[NCS_SENTENCE_MAX];
+
+	add(scripted, 1)->snapshot.liveness = NCS_DEAD;
+	scripted_pass(scripted, SECOND);
+	finding.root = ncs_party_of(scripted_rank(scripted, 1));
+	assert_false(ncs_finding_command(&finding, 0, text, sizeof(text)));
+	finding.verdict = NCS_VERDICT_RANK_DIED;
+	assert_true(ncs_finding_command(&finding, 0, text, sizeof(text)));
+}
+
+static void durations_of_a_death_without_a_date_are_bounds(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = add(scripted, 1);
+	struct ncs_finding finding = { .verdict = NCS_VERDICT_RANK_MISSING,
+				       .call = ncs_no_call,
+				       .duration_ns = 2 * SECOND };
+	char text[NCS_SENTENCE_MAX];
+
+	rank->snapshot.liveness = NCS_DEAD;
+	scripted_pass(scripted, 9 * SECOND);
+	finding.root = ncs_party_of(scripted_rank(scripted, 1));
+	ncs_finding_sentence(&finding, text, sizeof(text));
+	assert_non_null(
+		strstr(text, "(at least 2.00s until its process was gone)"));
+	finding.verdict = NCS_VERDICT_RANK_DIED;
+	ncs_finding_sentence(&finding, text, sizeof(text));
+	assert_non_null(strstr(text, "(at most 2.00s so far)"));
+	/* Its watch thread dates the death. */
+	rank->header.process_start++;
+	rank->snapshot.alive_ns = 7 * SECOND;
+	scripted_pass(scripted, 10 * SECOND);
+	finding.root = ncs_party_of(scripted_rank(scripted, 1));
+	ncs_finding_sentence(&finding, text, sizeof(text));
+	assert_non_null(strstr(text, "(2.00s so far)"));
+	finding.verdict = NCS_VERDICT_RANK_MISSING;
+	ncs_finding_sentence(&finding, text, sizeof(text));
+	assert_non_null(strstr(text, "(2.00s until its process was gone)"));
+}
+
 static void rank_that_is_not_seen_runs_nowhere(void **state)
 {
 	const struct ncs_finding finding = {
@@ -169,6 +232,9 @@ int main(void)
 		TEST(what_was_not_checked_is_listed),
 		TEST(finding_says_where_its_root_runs_and_what_to_try),
 		TEST(command_for_an_unknown_gpu_is_left_out),
+		TEST(each_verdict_has_a_command),
+		TEST(process_that_is_gone_has_no_stack),
+		TEST(durations_of_a_death_without_a_date_are_bounds),
 		TEST(rank_that_is_not_seen_runs_nowhere),
 	};
 
