@@ -50,16 +50,17 @@ void cuda_job_open(const char *driver, const char *timing, int api)
 
 void cuda_job_settle(bool timed)
 {
-	uint64_t since = 0, followed;
+	uint64_t since = 0;
 
+	/* The operation of a launch that was not followed ends with a later
+	 * launch, so the latest one must have been. */
 	do {
 		CHECK(cuda_job_wait(&since), "no launch is followed");
-		followed = JOB_PROGRESS(followed);
 		cuda_job_call(0);
 		WAIT_UNTIL(JOB_PROGRESS(ended) == JOB_PROGRESS(followed),
 			   "a launch does not end");
-	} while (timed ? JOB_PROGRESS(timed) == 0 :
-			 JOB_PROGRESS(followed) == followed);
+	} while (JOB_PROGRESS(followed) != JOB_PROGRESS(launched) ||
+		 (timed && JOB_PROGRESS(timed) == 0));
 	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0,
 		   "operations do not end");
 }
