@@ -57,6 +57,7 @@ INCDIR := $(PREFIX)/include/ncclstat
 BASHDIR := $(PREFIX)/share/bash-completion/completions
 ZSHDIR := $(PREFIX)/share/zsh/site-functions
 FISHDIR := $(PREFIX)/share/fish/vendor_completions.d
+PKGDIR := $(LIBDIR)/pkgconfig
 
 # The scripts under test/ find the build and the compiler by these.
 export BUILD CC WITH_URING
@@ -352,6 +353,8 @@ help: ## this list
 
 # --- Install ---------------------------------------------------------------
 
+VERSION := $(shell sed -n 's/.*NCS_VERSION_\(MAJOR\|MINOR\|PATCH\) \([0-9]*\)$$/\2/p' \
+	include/ncclstat/version.h | paste -sd.)
 HEADERS := $(wildcard include/ncclstat/*.h)
 TABLES := $(wildcard include/ncclstat/tables/*.def)
 man_dir = $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(1)))
@@ -363,6 +366,13 @@ install: all ## plugin, program, library, headers, man pages
 	$(if $(wildcard tui/main.c),install -m 755 $(BUILD)/ncclstat $(DESTDIR)$(BINDIR))
 	$(if $(PLUGIN_SRC),install -m 755 $(PLUGIN) $(DESTDIR)$(LIBDIR))
 	$(if $(LIB_SRC),install -m 644 $(LIB) $(DESTDIR)$(LIBDIR))
+	install -d $(DESTDIR)$(PKGDIR)
+	printf '%s\n' 'Name: libncclstat' \
+		'Description: reads what the plugin of ncclstat publishes' \
+		'Version: $(VERSION)' 'Cflags: -I$(PREFIX)/include' \
+		'Libs: -L$(LIBDIR) -lncclstat -lm' \
+		'Requires: jansson $(URING) libxxhash libzstd' \
+		>$(DESTDIR)$(PKGDIR)/libncclstat.pc
 	$(if $(HEADERS),install -m 644 $(HEADERS) $(DESTDIR)$(INCDIR))
 	$(if $(TABLES),install -m 644 $(TABLES) $(DESTDIR)$(INCDIR)/tables)
 	@set -e; $(foreach p,$(MAN),install -d $(call man_dir,$(p)); \
@@ -377,10 +387,25 @@ uninstall: ## remove what install put there
 	rm -f -- $(DESTDIR)$(BINDIR)/ncclstat \
 		$(DESTDIR)$(LIBDIR)/$(notdir $(PLUGIN)) \
 		$(DESTDIR)$(LIBDIR)/$(notdir $(LIB)) \
+		$(DESTDIR)$(PKGDIR)/libncclstat.pc \
 		$(DESTDIR)$(BASHDIR)/ncclstat $(DESTDIR)$(ZSHDIR)/_ncclstat \
 		$(DESTDIR)$(FISHDIR)/ncclstat.fish \
 		$(foreach p,$(MAN),$(call man_dir,$(p))/$(notdir $(p)))
 	rm -rf -- $(DESTDIR)$(INCDIR)
+
+.PHONY: dist deb
+dist: ## the sources of the current commit, as build/ncclstat-VERSION.tar.gz
+	@mkdir -p $(BUILD)
+	git archive --prefix=ncclstat-$(VERSION)/ \
+		-o $(BUILD)/ncclstat-$(VERSION).tar.gz HEAD . ':!debian'
+deb: dist ## Debian packages of the current commit, in build/deb
+	@rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb
+	@cp $(BUILD)/ncclstat-$(VERSION).tar.gz \
+		$(BUILD)/deb/ncclstat_$(VERSION).orig.tar.gz
+	@git archive --prefix=ncclstat-$(VERSION)/ HEAD debian | \
+		tar -C $(BUILD)/deb -x
+	@cd $(BUILD)/deb && tar -xf ncclstat_$(VERSION).orig.tar.gz && \
+		cd ncclstat-$(VERSION) && dpkg-buildpackage -us -uc
 
 # --- Rules -----------------------------------------------------------------
 
