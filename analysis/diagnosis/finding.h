@@ -76,6 +76,9 @@ enum ncs_evidence_kind {
 	NCS_EVIDENCE_ELSEWHERE,  /* as this rank, the process waits there */
 	NCS_EVIDENCE_LATE,       /* number of expected, duration_ns: it came
 				  * last at the call, so late */
+	NCS_EVIDENCE_QUEUED,     /* number of expected: of the times it came
+				  * last, the others came straight from another
+				  * operation so often */
 	NCS_EVIDENCE_CLOCKS,     /* number: ranks it was not compared with */
 	NCS_EVIDENCE_UNCOMPARED, /* number, expected: operations of which only
 				  * host times are known */
@@ -101,6 +104,9 @@ struct ncs_evidence {
 
 #define NCS_EVIDENCE_MAX 12
 
+/* How well a cost is known. */
+enum ncs_share_bound { NCS_SHARE_IS, NCS_SHARE_AT_LEAST, NCS_SHARE_AT_MOST };
+
 /* One result of the diagnosis. */
 struct ncs_finding {
 	enum ncs_verdict verdict;
@@ -114,6 +120,7 @@ struct ncs_finding {
 	struct ncs_call_id call;
 	uint64_t duration_ns; /* so far */
 	double share;         /* of the time that it costs; 0: unknown */
+	enum ncs_share_bound share_bound;
 	unsigned cause;       /* enum ncs_late_cause, or COUNT if unknown */
 	size_t waiting;       /* number of ranks that wait for the root */
 	size_t alike;         /* number of other ranks with the same finding */

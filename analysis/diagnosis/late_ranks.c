@@ -14,9 +14,12 @@
 /* A rank that came late until then is not late any more. */
 #define CURRENT_NS NCS_COST_WINDOW_NS
 
+/* A cost counts as known if it cannot be larger by more than this. */
+#define KNOWN_WITHIN 0.1
+
 /* The lateness of a process, over all its communicators. */
 struct late_process {
-	double cost, cost_of_long;
+	double cost, cost_of_long, cost_again, cost_at_most;
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
 	const struct ncs_rank *main;          /* its rank that costs most */
 	const struct ncs_lateness_view *view; /* of that rank */
@@ -52,6 +55,8 @@ static struct late_process add_process(const struct ncs_model *model,
 			continue;
 		process.cost += view->cost;
 		process.cost_of_long += view->cost_of_long;
+		process.cost_again += view->cost_again;
+		process.cost_at_most += view->cost_at_most;
 		for (unsigned k = 0; k < NCS_LATE_CAUSE_COUNT; k++)
 			process.cause_ns[k] += view->recent.cause_ns[k];
 		if (process.main &&
@@ -89,6 +94,15 @@ static void add_evidence(struct ncs_finding *finding,
 					 .expected = lateness->operations,
 					 .duration_ns = lateness->p99_ns,
 				 });
+	if (finding->share_bound == NCS_SHARE_AT_LEAST && lateness->queued > 0)
+		ncs_finding_add_evidence(finding,
+					 (struct ncs_evidence){
+						 .kind = NCS_EVIDENCE_QUEUED,
+						 .party = ncs_party_of(rank),
+						 .call = ncs_no_call,
+						 .number = lateness->queued,
+						 .expected = lateness->last,
+					 });
 	if (view->count.unknown > 0)
 		ncs_finding_add_evidence(
 			finding, (struct ncs_evidence){
@@ -123,6 +137,8 @@ static int report(struct ncs_diagnosis *diagnosis,
 	finding->call.function =
 		ncs_rank_late_function(process->main, &lateness);
 	finding->share = process->cost < 1 ? process->cost : 1;
+	if (process->cost_at_most > process->cost * (1 + KNOWN_WITHIN))
+		finding->share_bound = NCS_SHARE_AT_LEAST;
 	finding->cause = cause_of(process);
 	finding->waiting = communicator->live - 1;
 	ncs_finding_set_severity(finding, false);
@@ -151,7 +167,8 @@ int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,
 			if (!view || view->cost_of_long <= 0)
 				continue;
 			process = add_process(model, rank);
-			if (process.cost_of_long < NCS_STRAGGLER_COST)
+			if (!ncs_is_straggling(process.cost_of_long,
+					       process.cost_again))
 				continue;
 			found = true;
 			if (process.main == rank &&

@@ -9,10 +9,11 @@
 
 #include "analysis/model/stragglers.h"
 
-
 /* --- Calls that have not begun -------------------------------------------- */
 
-/* A large job may take this long to connect. */
+/* Connecting takes several seconds in a healthy job; it is slow after the first
+ * of these times, and a large job may take the second. */
+#define SLOW_TO_CONNECT_NS UINT64_C(20000000000)
 #define CONNECTING_NS UINT64_C(60000000000)
 
 /* The calls of a communicator that have started no operation. */
@@ -83,6 +84,19 @@ static bool lacks_half(const struct ncs_communicator *communicator,
 	       found->sends != found->receives;
 }
 
+/* Returns how long calls may take before they start an operation: where all
+ * ranks that are seen have called, and no half of a transfer is missing, NCCL
+ * connects them. */
+static uint64_t tolerated_ns(const struct ncs_communicator *communicator,
+			     const struct unstarted *found)
+{
+	return found->inside_count == communicator->live &&
+			       found->inside_count > 1 &&
+			       !lacks_half(communicator, found) ?
+		       SLOW_TO_CONNECT_NS :
+		       NCS_STUCK_NS;
+}
+
 static int report_unstarted(struct ncs_diagnosis *diagnosis,
 			    const struct ncs_communicator *communicator,
 			    const struct unstarted *found)
@@ -134,7 +148,7 @@ int ncs_find_unstarted_calls(struct ncs_diagnosis *diagnosis,
 		if (diagnosis->explained[i])
 			continue;
 		found = find_unstarted(diagnosis, communicator);
-		if (found.duration_ns < NCS_STUCK_NS)
+		if (found.duration_ns < tolerated_ns(communicator, &found))
 			continue;
 		if (report_unstarted(diagnosis, communicator, &found) != 0)
 			return -ENOMEM;

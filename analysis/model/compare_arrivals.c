@@ -289,6 +289,7 @@ static int note_part(const struct ncs_comparison *comparison, size_t i,
 			late->cause_ns[recent.before == NCS_BEFORE_QUEUED][k] +=
 				recent.cause_ns[k];
 		late->last++;
+		late->queued += ncs_is_known_in_part(&recent);
 		if (ncs_distribution_count(
 			    &late->exclusive,
 			    ncs_histogram_bucket(recent.exclusive_ns)) != 0)

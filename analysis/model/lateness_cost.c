@@ -41,8 +41,7 @@ static const struct ncs_late_part *recent_at(const struct ncs_late_rank *late,
 	return &late->recent[(late->operations - 1 - i) % NCS_LATENESS_RECENT];
 }
 
-/* Returns the number of latest operations that make the cost. */
-static size_t costing_count(const struct ncs_late_rank *late)
+size_t ncs_costing_count(const struct ncs_late_rank *late)
 {
 	size_t count = ncs_recent_count(late->operations), i = 0;
 	uint64_t latest_ns = 0;
@@ -61,8 +60,10 @@ static size_t costing_count(const struct ncs_late_rank *late)
 
 bool ncs_all_are_queued(const struct ncs_late_rank *late)
 {
-	for (size_t i = 0; i < ncs_recent_count(late->operations); i++)
-		if (late->recent[i].before == NCS_BEFORE_WORK)
+	size_t count = ncs_costing_count(late);
+
+	for (size_t i = 0; i < count; i++)
+		if (recent_at(late, i)->before == NCS_BEFORE_WORK)
 			return false;
 	return true;
 }
@@ -139,12 +140,15 @@ static double sum_all(const struct function_wait waiting[NCS_FUNCTION_COUNT])
 /* A lag that persists: the longest wait for it so far. */
 struct lag {
 	uint64_t longest_ns;
-	double sum_ns; /* of the lags before it */
+	double sum_ns;      /* of the lags before it … */
+	uint64_t of_all_ns; /* … and the longest of them */
 };
 
 static void end_lag(struct lag *lag)
 {
 	lag->sum_ns += (double)lag->longest_ns;
+	if (lag->longest_ns > lag->of_all_ns)
+		lag->of_all_ns = lag->longest_ns;
 	lag->longest_ns = 0;
 }
 
@@ -157,25 +161,26 @@ static void continue_lag(struct lag *lag, uint64_t wait_ns)
 }
 
 /* Returns for how long the others waited for what the rank itself did. */
-static uint64_t own_wait_ns(const struct ncs_late_part *recent, bool is_idle)
+static uint64_t own_wait_ns(const struct ncs_late_part *recent, bool is_sure)
 {
-	return recent->before == NCS_BEFORE_QUEUED && !is_idle ?
+	return recent->before == NCS_BEFORE_QUEUED && is_sure ?
 		       recent->surely_ns :
 		       recent->own_ns;
 }
 
-double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns)
+double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns,
+			 enum ncs_cost_kind kind)
 {
 	struct function_wait waiting[NCS_FUNCTION_COUNT] = { 0 };
 	struct lag lag = { 0 };
-	uint64_t first_ns = UINT64_MAX, last_ns = 0;
-	bool is_idle = ncs_all_are_queued(late);
-	size_t count = costing_count(late);
+	uint64_t first_ns = UINT64_MAX, last_ns = 0, longest_ns = 0;
+	bool is_sure = kind != NCS_COST_MOST && !ncs_all_are_queued(late);
+	size_t count = ncs_costing_count(late);
 	double cost;
 
 	for (size_t i = count; i-- > 0;) {
 		const struct ncs_late_part *recent = recent_at(late, i);
-		uint64_t wait_ns = own_wait_ns(recent, is_idle);
+		uint64_t wait_ns = own_wait_ns(recent, is_sure);
 
 		/* The wait for the first one was before the time that
 		 * counts. */
@@ -183,6 +188,8 @@ double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns)
 			wait_ns = 0;
 		count_operation(&waiting[recent->function], recent, wait_ns);
 		continue_lag(&lag, wait_ns);
+		if (wait_ns > longest_ns)
+			longest_ns = wait_ns;
 		if (recent->ready_ns < first_ns)
 			first_ns = recent->ready_ns;
 		if (recent->ready_ns > last_ns)
@@ -191,7 +198,13 @@ double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns)
 	if (last_ns <= first_ns)
 		return -1;
 	end_lag(&lag);
-	cost = lags_persist(late, count) ? lag.sum_ns : sum_all(waiting);
+	cost = sum_all(waiting);
+	if (kind != NCS_COST_MOST && lags_persist(late, count)) {
+		cost = lag.sum_ns;
+		longest_ns = lag.of_all_ns;
+	}
+	if (kind == NCS_COST_AGAIN)
+		cost -= (double)longest_ns;
 	cost /= (double)(last_ns - first_ns);
 	return cost < 1 ? cost : 1;
 }

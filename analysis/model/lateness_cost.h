@@ -14,15 +14,29 @@ static inline size_t ncs_recent_count(uint64_t operations)
 						  NCS_LATENESS_RECENT;
 }
 
-/* Returns whether in none of the recent operations the rank before the last came
+/* Returns the number of latest operations that make the cost: those of the
+ * latest NCS_COST_WINDOW_NS. */
+size_t ncs_costing_count(const struct ncs_late_rank *late);
+
+/* Returns whether in none of these operations the rank before the last came
  * from other work than its previous operation: then the job does nothing but
  * communicate. */
 bool ncs_all_are_queued(const struct ncs_late_rank *late);
 
-/* Returns the share of the time from the first operation of the latest
- * NCS_COST_WINDOW_NS to the last in which all others waited for the rank alone,
- * in waits of at least `least_ns`; negative if it is not known. A wait counts
- * once. */
-double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns);
+/* Which waits make a cost. */
+enum ncs_cost_kind {
+	NCS_COST_KNOWN, /* what waits are known to have cost; each counts once */
+	/* The same, without the longest wait. */
+	NCS_COST_AGAIN,
+	/* What they may have cost: the others may have had no work of their own
+	 * in any of them. */
+	NCS_COST_MOST,
+};
+
+/* Returns the share of the time from the first of these operations to the last
+ * in which all others waited for the rank alone, in waits of at least
+ * `least_ns`; negative if it is not known. */
+double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns,
+			 enum ncs_cost_kind kind);
 
 #endif

@@ -40,6 +40,14 @@ struct ncs_late_part {
 	uint8_t moment; /* enum ncs_moment by which it was compared */
 };
 
+/* Returns whether it is not known what part of a wait cost anything: the others
+ * came straight from another operation. */
+static inline bool ncs_is_known_in_part(const struct ncs_late_part *part)
+{
+	return part->before == NCS_BEFORE_QUEUED &&
+	       part->surely_ns < part->own_ns;
+}
+
 /* Number of latest operations whose time on the GPU is kept of a rank. */
 #define NCS_SPANS NCS_LATENESS_RECENT
 
@@ -59,7 +67,8 @@ struct ncs_late_rank {
 	uint64_t span_count;
 	struct ncs_late_part recent[NCS_LATENESS_RECENT]; /* in rotation */
 	uint64_t operations; /* those in which others waited for it */
-	uint64_t last;       /* operations in which it came last */
+	uint64_t last;       /* operations in which it came last … */
+	uint64_t queued;     /* … and the wait is known in part */
 	/* [0]: of operations that are not queued, [1]: of queued ones. */
 	uint64_t cause_ns[2][NCS_LATE_CAUSE_COUNT];
 	uint64_t error_ns; /* the largest one */

@@ -49,6 +49,7 @@ static void sum_recent(const struct ncs_late_rank *late, unsigned function,
 		if (recent->exclusive_ns == 0)
 			continue;
 		exclusive_ns[last++] = recent->exclusive_ns;
+		lateness->queued += !is_idle && ncs_is_known_in_part(recent);
 		add_causes(recent->cause_ns,
 			   recent->before == NCS_BEFORE_QUEUED && !is_idle,
 			   lateness);
@@ -75,6 +76,7 @@ static void sum_all(const struct ncs_late_rank *late,
 	lateness->error_ns = late->error_ns;
 	lateness->operations = late->operations;
 	lateness->last = late->last;
+	lateness->queued = late->queued;
 	lateness->median_ns = quantile(&late->late, 0.50);
 	lateness->p99_ns = quantile(&late->late, 0.99);
 	lateness->exclusive_ns =
@@ -103,15 +105,20 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	memset(view->by_moment, 0, sizeof(view->by_moment));
 	for (size_t i = 0; i < ncs_recent_count(late->operations); i++)
 		view->by_moment[late->recent[i].moment]++;
-	view->cost = ncs_lateness_cost(late, 0);
+	view->cost = ncs_lateness_cost(late, 0, NCS_COST_KNOWN);
+	view->cost_at_most = ncs_lateness_cost(late, 0, NCS_COST_MOST);
 	view->latest_ns = 0;
 	for (size_t i = 0; i < ncs_recent_count(late->operations); i++)
 		if (late->recent[i].ready_ns > view->latest_ns)
 			view->latest_ns = late->recent[i].ready_ns;
-	view->cost_of_long = ncs_lateness_cost(late, NCS_STRAGGLER_NS);
+	view->cost_of_long =
+		ncs_lateness_cost(late, NCS_STRAGGLER_NS, NCS_COST_KNOWN);
+	view->cost_again =
+		ncs_lateness_cost(late, NCS_STRAGGLER_NS, NCS_COST_AGAIN);
 	view->is_straggler = view->recent.operations >=
 				     NCS_STRAGGLER_OPERATIONS &&
-			     view->cost_of_long >= NCS_STRAGGLER_COST;
+			     ncs_is_straggling(view->cost_of_long,
+					       view->cost_again);
 	late->is_viewed = true;
 	return view;
 }

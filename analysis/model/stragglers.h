@@ -50,7 +50,8 @@ enum ncs_late_cause {
 /* A rank is marked as a straggler if it has at least NCS_STRAGGLER_OPERATIONS
  * recent operations, and if the waits of at least NCS_STRAGGLER_NS in which all
  * others waited for it alone add up to the share NCS_STRAGGLER_COST of the
- * time. Shorter waits are the jitter of launches. */
+ * time. Shorter waits are the jitter of launches, and a single wait that makes
+ * most of the cost is a hiccup. */
 #define NCS_STRAGGLER_OPERATIONS 8u
 #define NCS_STRAGGLER_NS UINT64_C(100000)
 #define NCS_STRAGGLER_COST 0.05
@@ -67,6 +68,10 @@ struct ncs_lateness {
 	/* Sum of its lateness in these operations, by its cause, as far as it
 	 * cost anything. */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
+	/* Operations to which it came last while the others came straight from
+	 * another operation: they may have computed while they waited, and what
+	 * the wait cost is known in part. */
+	uint64_t queued;
 	/* Largest error of all times but cause_ns, if they are by several
 	 * clocks; 0 if by one. */
 	uint64_t error_ns;
@@ -92,7 +97,10 @@ struct ncs_lateness_view {
 	 * because of what its own process did, not because of an operation that
 	 * had made it late before; negative if it is not known. */
 	double cost;
-	double cost_of_long; /* in waits of at least NCS_STRAGGLER_NS */
+	double cost_of_long; /* in waits of at least NCS_STRAGGLER_NS … */
+	double cost_again;   /* … without the longest one */
+	/* The cost if the others had no work of their own in any wait. */
+	double cost_at_most;
 	uint64_t latest_ns;  /* when all had arrived at the latest operation */
 	/* Recent operations by the moment that its arrival was compared by. */
 	uint64_t by_moment[NCS_MOMENT_COUNT];
@@ -101,6 +109,14 @@ struct ncs_lateness_view {
 	struct ncs_lateness_count count;
 	bool is_straggler;
 };
+
+/* Returns whether these costs are a straggler's. */
+static inline bool ncs_is_straggling(double cost_of_long, double cost_again)
+{
+	return cost_of_long >= NCS_STRAGGLER_COST &&
+	       (cost_again >= NCS_STRAGGLER_COST ||
+		cost_again >= cost_of_long / 2);
+}
 
 /* Returns the figures of a rank, or NULL if none of its operations was
  * compared. */

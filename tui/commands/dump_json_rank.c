@@ -356,6 +356,7 @@ static json_t *lateness_figures(const struct ncs_lateness *lateness)
 
 	ncs_json_add_number(object, "ops", lateness->operations);
 	ncs_json_add_number(object, "last", lateness->last);
+	ncs_json_add_number(object, "queued", lateness->queued);
 	ncs_json_add_number_if(object, "median_ns", known, lateness->median_ns);
 	ncs_json_add_number_if(object, "p99_ns", known, lateness->p99_ns);
 	ncs_json_add_number_if(object, "exclusive_ns", lateness->last > 0,

@@ -98,6 +98,11 @@ static void append_lasting(const struct ncs_rank *rank, bool since_death,
 static size_t expand(const struct ncs_finding *finding, const char *word,
 		     char *text, size_t size)
 {
+	static const char *const bounds[] = {
+		[NCS_SHARE_IS] = "",
+		[NCS_SHARE_AT_LEAST] = "at least ",
+		[NCS_SHARE_AT_MOST] = "at most ",
+	};
 	static const char *const words[] = { "$rank", "$peer",  "$channel",
 					     "$call", "$share", "$cause",
 					     "$count" };
@@ -119,7 +124,8 @@ static size_t expand(const struct ncs_finding *finding, const char *word,
 		append_call(&finding->call, text, size);
 		break;
 	case 4:
-		ncs_append(text, size, "%.0f %%", 100 * finding->share);
+		ncs_append(text, size, "%s%.0f %%", bounds[finding->share_bound],
+			   100 * finding->share);
 		break;
 	case 5:
 		ncs_append(text, size, "%s",
@@ -505,6 +511,14 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 		return;
 	case NCS_EVIDENCE_LATE:
 		append_late(evidence, text, size);
+		return;
+	case NCS_EVIDENCE_QUEUED:
+		ncs_append(text, size,
+			   "at %" PRIu64 " of these %" PRIu64
+			   " the others came straight from another operation:"
+			   " it cannot be known what they computed while they"
+			   " waited",
+			   evidence->number, evidence->expected);
 		return;
 	case NCS_EVIDENCE_CLOCKS:
 		ncs_append(text, size,

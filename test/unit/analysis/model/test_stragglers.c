@@ -885,6 +885,21 @@ static void rank_late_once_a_step_is_marked_by_its_cost(void **state)
 	assert_false(view_of(fixture, 3)->is_straggler);
 }
 
+static void single_long_wait_is_a_hiccup(void **state)
+{
+	struct late_job *fixture = *state;
+
+	for (uint64_t i = 0; i < 9; i++)
+		for (int k = 0; k < RANKS; k++)
+			operation(fixture, k, i,
+				  k == 2 && i == 4 ? 9 * MS :
+				  k == 2 && i == 6 ? 200 * US :
+						     (uint64_t)k);
+	refresh(fixture);
+	assert_true(view_of(fixture, 2)->cost > 0.1);
+	assert_false(view_of(fixture, 2)->is_straggler);
+}
+
 /* Adds an operation that was launched, begun and over at these times. */
 static void put_on_stream(struct late_job *fixture, int rank, uint64_t number,
 			  uint64_t launched_ns, uint64_t begun_ns,
@@ -1138,6 +1153,7 @@ int main(void)
 		TEST(random_records_do_no_harm),
 		TEST(straggler_is_marked),
 		TEST(rank_late_once_a_step_is_marked_by_its_cost),
+		TEST(single_long_wait_is_a_hiccup),
 		TEST(wait_for_buckets_counts_once_a_step),
 		TEST(lag_that_goes_on_counts_once),
 		TEST(lateness_by_the_operation_before_costs_nothing),

@@ -612,7 +612,7 @@ static void lateness_comes_with_its_counts(void **state)
 	assert_keys(late, "recent functions all told_by cost straggler"
 			  " ops_seen ops_compared ops_unknown records_lost");
 	assert_keys(at(late, "recent"),
-		    "ops last median_ns p99_ns exclusive_ns error_ns"
+		    "ops last queued median_ns p99_ns exclusive_ns error_ns"
 		    " cause_ns");
 	assert_integer_at(late, "recent.error_ns", 0);
 	assert_keys(at(late, "recent.cause_ns"), "host stream peer");
