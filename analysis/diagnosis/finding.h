@@ -79,6 +79,8 @@ enum ncs_evidence_kind {
 	NCS_EVIDENCE_QUEUED,     /* number of expected: of the times it came
 				  * last, the others came straight from another
 				  * operation so often */
+	NCS_EVIDENCE_LAG,        /* its lag may go from one operation to the
+				  * next */
 	NCS_EVIDENCE_CLOCKS,     /* number: ranks it was not compared with */
 	NCS_EVIDENCE_UNCOMPARED, /* number, expected: operations of which only
 				  * host times are known */
@@ -104,9 +106,6 @@ struct ncs_evidence {
 
 #define NCS_EVIDENCE_MAX 12
 
-/* How well a cost is known. */
-enum ncs_share_bound { NCS_SHARE_IS, NCS_SHARE_AT_LEAST, NCS_SHARE_AT_MOST };
-
 /* One result of the diagnosis. */
 struct ncs_finding {
 	enum ncs_verdict verdict;
@@ -119,8 +118,9 @@ struct ncs_finding {
 	const struct ncs_rank *channel_rank;
 	struct ncs_call_id call;
 	uint64_t duration_ns; /* so far */
-	double share;         /* of the time that it costs; 0: unknown */
-	enum ncs_share_bound share_bound;
+	double share;         /* of the time that it costs; 0: unknown … */
+	double share_least;   /* … but it may be as little as this … */
+	double share_most;    /* … or as much; both are near where it is known */
 	unsigned cause;       /* enum ncs_late_cause, or COUNT if unknown */
 	size_t waiting;       /* number of ranks that wait for the root */
 	size_t alike;         /* number of other ranks with the same finding */

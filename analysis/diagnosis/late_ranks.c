@@ -14,12 +14,21 @@
 /* A rank that came late until then is not late any more. */
 #define CURRENT_NS NCS_COST_WINDOW_NS
 
-/* A cost counts as known if it cannot be larger by more than this. */
+/* A cost counts as known if it cannot be another one by more than this. */
 #define KNOWN_WITHIN 0.1
+
+/* A rank is nearly always last if it is so at so many of the latest
+ * NCS_LATELY operations. */
+#define ALWAYS_LAST (NCS_LATELY * 3 / 4)
+
+/* A lag that goes on is the host's where so much of it began with a late
+ * launch; operations after that one are launched in time. */
+#define BEGUN_BY_HOST 0.1
 
 /* The lateness of a process, over all its communicators. */
 struct late_process {
-	double cost, cost_of_long, cost_again, cost_at_most;
+	double cost, cost_of_long, cost_again;
+	double cost_at_least, cost_at_most, cost_of_long_at_most;
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
 	const struct ncs_rank *main;          /* its rank that costs most */
 	const struct ncs_lateness_view *view; /* of that rank */
@@ -51,16 +60,23 @@ static struct late_process add_process(const struct ncs_model *model,
 		if (!ncs_shares_process(rank, other))
 			continue;
 		view = current(other);
-		if (!view || view->cost_of_long <= 0)
+		if (!view || view->cost_of_long_at_most <= 0)
 			continue;
 		process.cost += view->cost;
 		process.cost_of_long += view->cost_of_long;
 		process.cost_again += view->cost_again;
 		process.cost_at_most += view->cost_at_most;
+		process.cost_of_long_at_most += view->cost_of_long_at_most;
+		/* What one communicator lost, another may have lost, too. */
+		if (view->cost_at_least > process.cost_at_least)
+			process.cost_at_least = view->cost_at_least;
 		for (unsigned k = 0; k < NCS_LATE_CAUSE_COUNT; k++)
 			process.cause_ns[k] += view->recent.cause_ns[k];
 		if (process.main &&
-		    process.view->cost_of_long >= view->cost_of_long)
+		    (process.view->cost_of_long > view->cost_of_long ||
+		     (process.view->cost_of_long == view->cost_of_long &&
+		      process.view->cost_of_long_at_most >=
+			      view->cost_of_long_at_most)))
 			continue;
 		process.main = other;
 		process.view = view;
@@ -68,13 +84,35 @@ static struct late_process add_process(const struct ncs_model *model,
 	return process;
 }
 
+static bool is_known_to_straggle(const struct late_process *process)
+{
+	return ncs_is_straggling(process->cost_of_long, process->cost_again);
+}
+
 /* Returns the cause of the cost. The wait for a peer is no part of it. */
 static unsigned cause_of(const struct late_process *process)
 {
-	return process->cause_ns[NCS_LATE_HOST] >=
-			       process->cause_ns[NCS_LATE_STREAM] ?
-		       NCS_LATE_HOST :
-		       NCS_LATE_STREAM;
+	static const unsigned causes[] = { NCS_LATE_STREAM, NCS_LATE_PROXY };
+	unsigned most = NCS_LATE_HOST;
+
+	if (!is_known_to_straggle(process) &&
+	    (double)process->cause_ns[NCS_LATE_HOST] >
+		    BEGUN_BY_HOST * (double)process->cause_ns[NCS_LATE_STREAM])
+		return NCS_LATE_HOST;
+
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (process->cause_ns[causes[i]] > process->cause_ns[most])
+			most = causes[i];
+	return most;
+}
+
+/* Whether a process is last nearly always by now, so that its lag may go from one
+ * operation to the next, and may cost as much as a straggler's if it does
+ * not. */
+static bool may_straggle(const struct late_process *process)
+{
+	return process->cost_of_long_at_most >= NCS_STRAGGLER_COST &&
+	       process->view->last_lately >= ALWAYS_LAST;
 }
 
 /* Adds what the finding rests on, and what it could not see. */
@@ -94,7 +132,10 @@ static void add_evidence(struct ncs_finding *finding,
 					 .expected = lateness->operations,
 					 .duration_ns = lateness->p99_ns,
 				 });
-	if (finding->share_bound == NCS_SHARE_AT_LEAST && lateness->queued > 0)
+	if (finding->share_least < finding->share * (1 - KNOWN_WITHIN))
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_LAG, rank, 0);
+	if (finding->share_most > finding->share * (1 + KNOWN_WITHIN) &&
+	    lateness->queued > 0)
 		ncs_finding_add_evidence(finding,
 					 (struct ncs_evidence){
 						 .kind = NCS_EVIDENCE_QUEUED,
@@ -136,10 +177,19 @@ static int report(struct ncs_diagnosis *diagnosis,
 	finding->root = ncs_party_of(process->main);
 	finding->call.function =
 		ncs_rank_late_function(process->main, &lateness);
-	finding->share = process->cost < 1 ? process->cost : 1;
-	if (process->cost_at_most > process->cost * (1 + KNOWN_WITHIN))
-		finding->share_bound = NCS_SHARE_AT_LEAST;
+	finding->share = process->cost;
 	finding->cause = cause_of(process);
+	finding->share_least = process->cost_at_least;
+	finding->share_most = process->cost_at_most;
+	if (!is_known_to_straggle(process)) {
+		finding->share = finding->share_most;
+		finding->share_least = process->cost;
+	}
+	/* A rank computes on while its proxy thread sends. */
+	if (finding->cause == NCS_LATE_PROXY)
+		finding->share_least = 0;
+	if (finding->share > 1)
+		finding->share = 1;
 	finding->waiting = communicator->live - 1;
 	ncs_finding_set_severity(finding, false);
 	ncs_finding_set_confidence(finding, communicator->other_clocks > 0 ?
@@ -164,11 +214,11 @@ int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,
 			const struct ncs_lateness_view *view = current(rank);
 			struct late_process process;
 
-			if (!view || view->cost_of_long <= 0)
+			if (!view || view->cost_of_long_at_most <= 0)
 				continue;
 			process = add_process(model, rank);
-			if (!ncs_is_straggling(process.cost_of_long,
-					       process.cost_again))
+			if (!is_known_to_straggle(&process) &&
+			    !may_straggle(&process))
 				continue;
 			found = true;
 			if (process.main == rank &&

@@ -285,6 +285,9 @@ static int note_part(const struct ncs_comparison *comparison, size_t i,
 		if (comparison->before == NCS_BEFORE_QUEUED)
 			recent.surely_ns =
 				ncs_sure_wait_ns(comparison, recent.own_ns);
+		/* It was there; nobody else's work is in that time. */
+		if (recent.surely_ns < recent.cause_ns[NCS_LATE_PROXY])
+			recent.surely_ns = recent.cause_ns[NCS_LATE_PROXY];
 		for (unsigned k = 0; k < NCS_LATE_CAUSE_COUNT; k++)
 			late->cause_ns[recent.before == NCS_BEFORE_QUEUED][k] +=
 				recent.cause_ns[k];

@@ -31,6 +31,33 @@ static uint64_t own_ns(const struct ncs_comparison *comparison)
 	return own_ns < late_ns ? own_ns : late_ns;
 }
 
+/* Returns how much of a wait for the first data of the last part its proxy
+ * thread took: the time since its kernel began, beyond what the last part but
+ * one took for that. Without kernels' times, the time that the thread took to
+ * look at the operation. */
+static uint64_t proxy_ns(const struct ncs_comparison *comparison)
+{
+	const struct ncs_joined *joined = comparison->joined;
+	const struct ncs_part *last = &joined->parts[comparison->last];
+	const struct ncs_part *second = &joined->parts[comparison->second];
+	enum ncs_moment from = NCS_MOMENT_KERNEL, until = NCS_MOMENT_DATA;
+	uint64_t usual_ns, error_ns;
+
+	if (joined->arrival != NCS_MOMENT_DATA)
+		return 0;
+	if (last->at_ns[from] == 0 || second->at_ns[from] == 0) {
+		from = NCS_MOMENT_OPERATION;
+		until = NCS_MOMENT_PROXY;
+	}
+	error_ns = ncs_part_error_ns(last, from) +
+		   ncs_part_error_ns(second, from) + NCS_LAUNCH_NS;
+	usual_ns = ncs_time_since(second->at_ns[from], second->at_ns[until]);
+	usual_ns = ncs_time_since(usual_ns,
+				  ncs_time_since(last->at_ns[from],
+						 last->at_ns[until]));
+	return usual_ns > error_ns ? usual_ns : 0;
+}
+
 void ncs_split_wait(const struct ncs_comparison *comparison,
 		    uint64_t cause_ns[NCS_LATE_CAUSE_COUNT])
 {
@@ -40,10 +67,15 @@ void ncs_split_wait(const struct ncs_comparison *comparison,
 	uint64_t launched_ns = part->at_ns[NCS_MOMENT_OPERATION];
 	uint64_t later_ns = ncs_time_since(second->at_ns[NCS_MOMENT_OPERATION],
 					   launched_ns);
-	uint64_t late_ns = own_ns(comparison);
+	uint64_t late_ns = own_ns(comparison), peer_ns;
+	uint64_t by_proxy_ns = proxy_ns(comparison);
 	uint64_t host_ns = ncs_time_since(
 		ncs_arrival_ns(comparison, comparison->second), launched_ns);
 
+	peer_ns = comparison->exclusive_ns - late_ns;
+	if (by_proxy_ns > late_ns)
+		by_proxy_ns = late_ns;
+	late_ns -= by_proxy_ns;
 	if (launched_ns > comparison->before_last.end_ns &&
 	    later_ns > NCS_LAUNCH_NS && later_ns > host_ns)
 		host_ns = later_ns;
@@ -52,7 +84,8 @@ void ncs_split_wait(const struct ncs_comparison *comparison,
 			   ncs_arrival_ns(comparison, comparison->last)) <=
 		    NCS_LAUNCH_NS)
 		host_ns = late_ns;
-	cause_ns[NCS_LATE_PEER] = comparison->exclusive_ns - late_ns;
+	cause_ns[NCS_LATE_PEER] = peer_ns;
+	cause_ns[NCS_LATE_PROXY] = by_proxy_ns;
 	cause_ns[NCS_LATE_HOST] = host_ns;
 	cause_ns[NCS_LATE_STREAM] = late_ns - host_ns;
 }

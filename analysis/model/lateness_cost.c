@@ -31,6 +31,9 @@
  * chance takes some of that away. */
 #define PERSISTS 0.35
 
+/* Lags vary if their standard deviation is this share of their mean. */
+#define VARIES 0.05
+
 /* A lag that falls below this share of what it was has been made up for. */
 #define MADE_UP 0.5
 
@@ -99,6 +102,26 @@ static bool lags_persist(const struct ncs_late_rank *late, size_t count)
 		runs[i] = correlation(late, i * RUN);
 	return run_count >= RUNS_LEAST &&
 	       ncs_select(runs, run_count, (run_count - 1) / 2) > PERSISTS;
+}
+
+/* Returns whether lags are known to begin anew at each operation: they vary, and
+ * do not persist. */
+static bool lags_renew(const struct ncs_late_rank *late, size_t count)
+{
+	double sum_ns = 0, squares = 0, mean_ns;
+
+	for (size_t i = 0; i < count; i++) {
+		double lag_ns = (double)recent_at(late, i)->lag_ns;
+
+		sum_ns += lag_ns;
+		squares += lag_ns * lag_ns;
+	}
+	if (count / RUN < RUNS_LEAST)
+		return false;
+	mean_ns = sum_ns / (double)count;
+	return squares / (double)count - mean_ns * mean_ns >
+		       VARIES * VARIES * mean_ns * mean_ns &&
+	       !lags_persist(late, count);
 }
 
 /* The time that the operations of one function waited. */
@@ -174,14 +197,18 @@ double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns,
 	struct function_wait waiting[NCS_FUNCTION_COUNT] = { 0 };
 	struct lag lag = { 0 };
 	uint64_t first_ns = UINT64_MAX, last_ns = 0, longest_ns = 0;
+	uint64_t before_ns = 0;
 	bool is_sure = kind != NCS_COST_MOST && !ncs_all_are_queued(late);
 	size_t count = ncs_costing_count(late);
+	bool grows = kind == NCS_COST_LEAST && !lags_renew(late, count);
 	double cost;
 
 	for (size_t i = count; i-- > 0;) {
 		const struct ncs_late_part *recent = recent_at(late, i);
-		uint64_t wait_ns = own_wait_ns(recent, is_sure);
+		uint64_t own_ns = own_wait_ns(recent, is_sure), wait_ns;
 
+		wait_ns = grows ? ncs_time_since(before_ns, own_ns) : own_ns;
+		before_ns = recent->exclusive_ns;
 		/* The wait for the first one was before the time that
 		 * counts. */
 		if (wait_ns < least_ns || i == count - 1)
@@ -199,7 +226,7 @@ double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns,
 		return -1;
 	end_lag(&lag);
 	cost = sum_all(waiting);
-	if (kind != NCS_COST_MOST && lags_persist(late, count)) {
+	if (kind < NCS_COST_LEAST && lags_persist(late, count)) {
 		cost = lag.sum_ns;
 		longest_ns = lag.of_all_ns;
 	}

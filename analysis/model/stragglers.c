@@ -16,13 +16,13 @@
 
 /* --- Figures -------------------------------------------------------------- */
 
-/* Adds the causes of lateness. At a queued operation only the host's part is
- * known to have cost anything. */
+/* Adds the causes of lateness. At a queued operation only the host's part and
+ * that of the proxy thread are known to have cost anything. */
 static void add_causes(const uint64_t cause_ns[NCS_LATE_CAUSE_COUNT],
 		       bool is_queued, struct ncs_lateness *lateness)
 {
 	for (unsigned i = 0; i < NCS_LATE_CAUSE_COUNT; i++)
-		if (!is_queued || i == NCS_LATE_HOST)
+		if (!is_queued || i == NCS_LATE_HOST || i == NCS_LATE_PROXY)
 			lateness->cause_ns[i] += cause_ns[i];
 }
 
@@ -106,11 +106,19 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	for (size_t i = 0; i < ncs_recent_count(late->operations); i++)
 		view->by_moment[late->recent[i].moment]++;
 	view->cost = ncs_lateness_cost(late, 0, NCS_COST_KNOWN);
+	view->cost_at_least = ncs_lateness_cost(late, 0, NCS_COST_LEAST);
 	view->cost_at_most = ncs_lateness_cost(late, 0, NCS_COST_MOST);
+	view->cost_of_long_at_most =
+		ncs_lateness_cost(late, NCS_STRAGGLER_NS, NCS_COST_MOST);
 	view->latest_ns = 0;
 	for (size_t i = 0; i < ncs_recent_count(late->operations); i++)
 		if (late->recent[i].ready_ns > view->latest_ns)
 			view->latest_ns = late->recent[i].ready_ns;
+	view->last_lately = 0;
+	for (uint64_t i = 1; i <= NCS_LATELY && i <= late->operations; i++)
+		view->last_lately +=
+			late->recent[(late->operations - i) %
+				     NCS_LATENESS_RECENT].exclusive_ns > 0;
 	view->cost_of_long =
 		ncs_lateness_cost(late, NCS_STRAGGLER_NS, NCS_COST_KNOWN);
 	view->cost_again =

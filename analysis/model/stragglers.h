@@ -56,6 +56,9 @@ enum ncs_late_cause {
 #define NCS_STRAGGLER_NS UINT64_C(100000)
 #define NCS_STRAGGLER_COST 0.05
 
+/* Number of latest operations that tell whether a rank is late by now. */
+#define NCS_LATELY 16u
+
 /* Lateness of one rank over some operations in which others waited for it. */
 struct ncs_lateness {
 	uint64_t operations; /* if 0, nothing else is set */
@@ -99,8 +102,12 @@ struct ncs_lateness_view {
 	double cost;
 	double cost_of_long; /* in waits of at least NCS_STRAGGLER_NS … */
 	double cost_again;   /* … without the longest one */
-	/* The cost if the others had no work of their own in any wait. */
-	double cost_at_most;
+	/* What is sure of the cost, and what it may be: it may not be known what
+	 * the others computed while they waited, nor whether a lag was a new one
+	 * at each operation. */
+	double cost_at_least, cost_at_most;
+	double cost_of_long_at_most; /* in waits of at least NCS_STRAGGLER_NS */
+	uint64_t last_lately; /* of the latest NCS_LATELY: it came last */
 	uint64_t latest_ns;  /* when all had arrived at the latest operation */
 	/* Recent operations by the moment that its arrival was compared by. */
 	uint64_t by_moment[NCS_MOMENT_COUNT];

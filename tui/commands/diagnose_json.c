@@ -90,11 +90,6 @@ static json_t *unchecked_of(const struct ncs_model *model)
 
 static json_t *finding_of(const struct ncs_finding *finding)
 {
-	static const char *const bounds[] = {
-		[NCS_SHARE_IS] = "is",
-		[NCS_SHARE_AT_LEAST] = "at_least",
-		[NCS_SHARE_AT_MOST] = "at_most",
-	};
 	const struct ncs_call_id *call = &finding->call;
 	json_t *object = json_object();
 	char sentence[NCS_SENTENCE_MAX];
@@ -123,10 +118,10 @@ static json_t *finding_of(const struct ncs_finding *finding)
 				  -1);
 	ncs_json_add_real(object, "share",
 			  finding->share > 0 ? finding->share : -1);
-	ncs_json_add_word(object, "share_bound",
-			  finding->share > 0 ?
-				  bounds[finding->share_bound] :
-				  NULL);
+	ncs_json_add_real(object, "share_least",
+			  finding->share > 0 ? finding->share_least : -1);
+	ncs_json_add_real(object, "share_most",
+			  finding->share > 0 ? finding->share_most : -1);
 	ncs_json_add_word(object, "cause",
 			  finding->cause < NCS_LATE_CAUSE_COUNT ?
 				  ncs_late_cause_name(finding->cause) :

@@ -92,17 +92,35 @@ static void append_lasting(const struct ncs_rank *rank, bool since_death,
 	ncs_append_duration(text, size, duration_ns);
 }
 
+/* A bound of a share this near to it is no other one. */
+#define SHARE_NEAR 0.1
+
+/* "24 %", "at least 24 %", "at most 24 %", or "about 24 % (6 to 40 %)" */
+static void append_share(const struct ncs_finding *finding, char *text,
+			 size_t size)
+{
+	double share = finding->share;
+	bool least = finding->share_least < share * (1 - SHARE_NEAR);
+	bool most = finding->share_most > share * (1 + SHARE_NEAR);
+
+	ncs_append(text, size, "%s%.0f %%",
+		   least && most ? "about " :
+		   least	 ? "at most " :
+		   most		 ? "at least " :
+				   "",
+		   100 * share);
+	if (least && most)
+		ncs_append(text, size, " (%.0f to %.0f %%)",
+			   100 * finding->share_least,
+			   100 * finding->share_most);
+}
+
 /* --- The sentence --------------------------------------------------------- */
 
 /* Appends the text for a $word of the table. Returns the length of the word. */
 static size_t expand(const struct ncs_finding *finding, const char *word,
 		     char *text, size_t size)
 {
-	static const char *const bounds[] = {
-		[NCS_SHARE_IS] = "",
-		[NCS_SHARE_AT_LEAST] = "at least ",
-		[NCS_SHARE_AT_MOST] = "at most ",
-	};
 	static const char *const words[] = { "$rank", "$peer",  "$channel",
 					     "$call", "$share", "$cause",
 					     "$count" };
@@ -124,8 +142,7 @@ static size_t expand(const struct ncs_finding *finding, const char *word,
 		append_call(&finding->call, text, size);
 		break;
 	case 4:
-		ncs_append(text, size, "%s%.0f %%", bounds[finding->share_bound],
-			   100 * finding->share);
+		append_share(finding, text, size);
 		break;
 	case 5:
 		ncs_append(text, size, "%s",
@@ -519,6 +536,11 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 			   " it cannot be known what they computed while they"
 			   " waited",
 			   evidence->number, evidence->expected);
+		return;
+	case NCS_EVIDENCE_LAG:
+		ncs_append(text, size,
+			   "its lag may go from one operation to the next: it"
+			   " cannot be known how much of it was lost anew");
 		return;
 	case NCS_EVIDENCE_CLOCKS:
 		ncs_append(text, size,

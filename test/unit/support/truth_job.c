@@ -101,6 +101,7 @@ struct truth_job {
 	struct truth_rank ranks[TRUTH_RANKS_MAX];
 	struct truth_comm *comms;
 	unsigned comm_count;
+	double *steps_ns; /* when each step begins */
 	double end_ns;
 	/* The pass that goes on. */
 	uint64_t now_ns;
@@ -179,7 +180,8 @@ static bool is_faulty(const struct truth_job *job, unsigned rank,
 	const struct truth_options *options = &job->options;
 
 	return options->fault == fault && options->victim == rank &&
-	       job->step >= options->from_step;
+	       job->step >= options->from_step &&
+	       (options->until_step == 0 || job->step < options->until_step);
 }
 
 static struct action *add(struct truth_job *job, unsigned rank,
@@ -208,6 +210,8 @@ static void add_work(struct truth_job *job, unsigned rank,
 		      random_of(job, 1, job->step * UINT64_C(1000) + rank,
 				job->ranks[rank].works++);
 
+	if (kind == ON_STREAM && is_faulty(job, rank, TRUTH_GPU))
+		ns *= job->options.fault_size;
 	add(job, rank, kind)->ns = ns * (1 + more);
 }
 
@@ -363,6 +367,7 @@ struct truth_part {
 	int next, before;     /* members that it sends to and receives from */
 	double called_ns, launched_ns, begun_ns, ready_ns, end_ns;
 	double wire_ns; /* time that its data is on the way */
+	double late_ns; /* its proxy thread is so late with it */
 	uint64_t number;
 };
 
@@ -383,9 +388,16 @@ static void record_direction(const struct truth_part *part, bool send,
 	struct ncs_record record;
 
 	if (send) {
-		stop_ns = part->ready_ns + 20 * US + part->wire_ns;
+		double posted_ns = part->ready_ns + 20 * US + part->late_ns;
+
+		stop_ns = posted_ns + part->wire_ns;
+		if (part->late_ns > 0)
+			data_ns = posted_ns;
+		if (part->late_ns > 0 &&
+		    part->job->options.fault == TRUTH_ASLEEP)
+			start_ns = posted_ns - 2 * US;
 		record = span(part->job, part->rank, start_ns, stop_ns, data_ns,
-			      part->ready_ns + 20 * US);
+			      posted_ns);
 	} else {
 		record = span(part->job, part->rank, start_ns, stop_ns,
 			      part->end_ns - 10 * US, part->end_ns - 5 * US);
@@ -496,6 +508,22 @@ static double wire_ns(const struct truth_job *job, unsigned from, unsigned to,
 		       ns;
 }
 
+static bool crosses(const struct truth_job *job, unsigned a, unsigned b)
+{
+	return job->options.transport != TRUTH_NVLINK &&
+	       (!is_inside(job, a, b) || job->options.ranks_per_host == 1);
+}
+
+/* Returns how late the proxy thread of a rank sends to another one. */
+static double proxy_late_ns(const struct truth_job *job, unsigned from,
+			    unsigned to)
+{
+	return crosses(job, from, to) && (is_faulty(job, from, TRUTH_PROXY) ||
+					  is_faulty(job, from, TRUTH_ASLEEP)) ?
+		       job->options.fault_size :
+		       0;
+}
+
 /* Says that a rank has begun an operation, if all that it needs is known. */
 static void come(struct truth_job *job, unsigned rank)
 {
@@ -532,12 +560,6 @@ static void leave(struct truth_job *job, struct truth_part *part)
 	self->at++;
 }
 
-static bool crosses(const struct truth_job *job, unsigned a, unsigned b)
-{
-	return job->options.transport != TRUTH_NVLINK &&
-	       (!is_inside(job, a, b) || job->options.ranks_per_host == 1);
-}
-
 /* Ends a collective that all ranks have come to. */
 static void end_collective(struct truth_job *job, struct truth_comm *comm,
 			   unsigned kind)
@@ -549,11 +571,13 @@ static void end_collective(struct truth_job *job, struct truth_comm *comm,
 		unsigned rank = comm->members[i];
 		const struct truth_rank *self = &job->ranks[rank];
 
+		unsigned to = comm->members[(i + 1) % count];
+
 		ready_ns = fmax(ready_ns, self->begun_ns);
 		slowest_ns = fmax(slowest_ns,
-				  wire_ns(job, rank,
-					  comm->members[(i + 1) % count],
-					  &self->program[self->at]));
+				  wire_ns(job, rank, to,
+					  &self->program[self->at]) +
+					  proxy_late_ns(job, rank, to));
 	}
 	if (ncs_array_reserve(&comm->ready_ns, &comm->capacity,
 			      comm->collectives + 1,
@@ -589,6 +613,7 @@ static void end_collective(struct truth_job *job, struct truth_comm *comm,
 		}
 		part.wire_ns = wire_ns(job, rank, comm->members[next],
 				       part.action);
+		part.late_ns = proxy_late_ns(job, rank, comm->members[next]);
 		leave(job, &part);
 	}
 	comm->ready_ns[comm->collectives++] = ready_ns;
@@ -631,7 +656,8 @@ static bool try_transfer(struct truth_job *job, unsigned rank)
 	    job->ranks[peer].program[job->ranks[peer].at].peer != (int)rank)
 		return false;
 	begun_ns = fmax(job->ranks[from].begun_ns, job->ranks[to].begun_ns);
-	end_ns = begun_ns + wire_ns(job, from, to, action);
+	end_ns = begun_ns + wire_ns(job, from, to, action) +
+		 proxy_late_ns(job, from, to);
 	for (unsigned i = 0; i < 2; i++) {
 		unsigned own = i ? to : from;
 		struct truth_rank *one = &job->ranks[own];
@@ -647,7 +673,8 @@ static bool try_transfer(struct truth_job *job, unsigned rank)
 			.before = (int)from,
 			.number = NCS_NO_SEQUENCE_NUMBER,
 			.ready_ns = begun_ns,
-			.wire_ns = end_ns - begun_ns,
+			.wire_ns = wire_ns(job, from, to, action),
+			.late_ns = proxy_late_ns(job, from, to),
 			.end_ns = end_ns,
 		};
 
@@ -703,8 +730,12 @@ static void run_step(struct truth_job *job)
 {
 	bool moved = true;
 
-	for (unsigned i = 0; i < job->options.ranks; i++)
+	job->steps_ns[job->step] = INFINITY;
+	for (unsigned i = 0; i < job->options.ranks; i++) {
 		make_program(job, i);
+		job->steps_ns[job->step] = fmin(job->steps_ns[job->step],
+						job->ranks[i].host_ns);
+	}
 	while (moved) {
 		moved = false;
 		for (unsigned i = 0; i < job->options.ranks; i++)
@@ -997,6 +1028,7 @@ struct truth_job *truth_job_new(const struct truth_options *options)
 	job->source.next = next;
 	job->source.close = close_source;
 	job->options = *options;
+	job->steps_ns = checked(calloc(options->steps, sizeof(double)));
 	make_comms(job);
 	make_segments(job);
 	for (; job->step < options->steps; job->step++)
@@ -1023,8 +1055,14 @@ void truth_job_free(struct truth_job *job)
 		free(job->comms[i].ready_ns);
 	}
 	free(job->comms);
+	free(job->steps_ns);
 	free(job->batch);
 	free(job);
+}
+
+double truth_job_step_ns(const struct truth_job *job, unsigned step)
+{
+	return job->steps_ns[step];
 }
 
 struct ncs_source *truth_job_source(struct truth_job *job)

@@ -45,6 +45,9 @@ enum truth_fault {
 	TRUTH_HOST,    /* its host does something else first */
 	TRUTH_STREAM,  /* its GPU does something else first */
 	TRUTH_NETWORK, /* what it sends takes longer by this factor */
+	TRUTH_PROXY,   /* its proxy thread sends so much too late */
+	TRUTH_ASLEEP,  /* the same; it does not look at the operation before */
+	TRUTH_GPU,     /* its kernels take longer by this factor */
 };
 
 struct truth_options {
@@ -61,6 +64,7 @@ struct truth_options {
 	double fault_size; /* ns, or the factor */
 	bool each;         /* before each operation, not once a step */
 	unsigned from_step;
+	unsigned until_step; /* 0: to the end */
 };
 
 struct truth_job;
@@ -69,6 +73,10 @@ struct truth_job;
  * truth_job_free(). */
 struct truth_job *truth_job_new(const struct truth_options *options);
 void truth_job_free(struct truth_job *job);
+
+/* Returns when a step begins, in ns since the job's begin: its first rank may
+ * begin with it then. */
+double truth_job_step_ns(const struct truth_job *job, unsigned step);
 
 /* Returns its source, which belongs to the job. All ranks are alive for ever;
  * the process of a rank has pid 1000 plus the rank. */
