@@ -115,6 +115,24 @@ static bool may_straggle(const struct late_process *process)
 	       process->view->last_lately >= ALWAYS_LAST;
 }
 
+/* Adds why the cost is not known exactly. */
+static void add_bounds(struct ncs_finding *finding, const struct ncs_rank *rank,
+		       const struct ncs_lateness *lateness)
+{
+	if (finding->share_least < finding->share * (1 - KNOWN_WITHIN))
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_LAG, rank, 0);
+	if (finding->share_most > finding->share * (1 + KNOWN_WITHIN) &&
+	    lateness->queued > 0)
+		ncs_finding_add_evidence(finding,
+					 (struct ncs_evidence){
+						 .kind = NCS_EVIDENCE_QUEUED,
+						 .party = ncs_party_of(rank),
+						 .call = ncs_no_call,
+						 .number = lateness->queued,
+						 .expected = lateness->last,
+					 });
+}
+
 /* Adds what the finding rests on, and what it could not see. */
 static void add_evidence(struct ncs_finding *finding,
 			 const struct ncs_rank *rank,
@@ -132,18 +150,6 @@ static void add_evidence(struct ncs_finding *finding,
 					 .expected = lateness->operations,
 					 .duration_ns = lateness->p99_ns,
 				 });
-	if (finding->share_least < finding->share * (1 - KNOWN_WITHIN))
-		ncs_finding_add_fact(finding, NCS_EVIDENCE_LAG, rank, 0);
-	if (finding->share_most > finding->share * (1 + KNOWN_WITHIN) &&
-	    lateness->queued > 0)
-		ncs_finding_add_evidence(finding,
-					 (struct ncs_evidence){
-						 .kind = NCS_EVIDENCE_QUEUED,
-						 .party = ncs_party_of(rank),
-						 .call = ncs_no_call,
-						 .number = lateness->queued,
-						 .expected = lateness->last,
-					 });
 	if (view->count.unknown > 0)
 		ncs_finding_add_evidence(
 			finding, (struct ncs_evidence){
@@ -161,6 +167,7 @@ static void add_evidence(struct ncs_finding *finding,
 					 .call = ncs_no_call,
 					 .number = communicator->other_clocks,
 				 });
+	add_bounds(finding, rank, lateness);
 	ncs_finding_add_unseen(finding, communicator);
 }
 

@@ -615,7 +615,7 @@ static void lateness_comes_with_its_counts(void **state)
 		    "ops last queued median_ns p99_ns exclusive_ns error_ns"
 		    " cause_ns");
 	assert_integer_at(late, "recent.error_ns", 0);
-	assert_keys(at(late, "recent.cause_ns"), "host stream peer");
+	assert_keys(at(late, "recent.cause_ns"), "host stream proxy peer");
 	assert_keys(at(late, "functions"), "AllReduce");
 	assert_keys(at(late, "told_by"), "proxy stream kernel data");
 	assert_integer_at(late, "recent.ops", 40);
