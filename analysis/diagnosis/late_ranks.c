@@ -67,7 +67,7 @@ static struct late_process add_process(const struct ncs_model *model,
 		process.cost_again += view->cost_again;
 		process.cost_at_most += view->cost_at_most;
 		process.cost_of_long_at_most += view->cost_of_long_at_most;
-		/* What one communicator lost, another may have lost, too. */
+		/* Two communicators may have lost the same time. */
 		if (view->cost_at_least > process.cost_at_least)
 			process.cost_at_least = view->cost_at_least;
 		for (unsigned k = 0; k < NCS_LATE_CAUSE_COUNT; k++)

@@ -25,13 +25,13 @@ bool ncs_all_are_queued(const struct ncs_late_rank *late);
 
 /* Which waits make a cost. */
 enum ncs_cost_kind {
-	NCS_COST_KNOWN, /* what waits are known to have cost; each counts once */
-	/* The same, without the longest wait. */
+	NCS_COST_KNOWN, /* the known cost of waits; each counts once */
+	/* That, without the longest wait. */
 	NCS_COST_AGAIN,
-	/* What they cost for sure: a lag may go from one operation to the next,
+	/* Their least cost: a lag may go from one operation to the next,
 	 * so that only what it grows by was lost anew. */
 	NCS_COST_LEAST,
-	/* What they may have cost: the others may have had no work of their own
+	/* Their largest cost: the others may have had no work of their own
 	 * in any of them, and no lag may have gone on. */
 	NCS_COST_MOST,
 };

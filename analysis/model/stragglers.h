@@ -102,7 +102,7 @@ struct ncs_lateness_view {
 	double cost;
 	double cost_of_long; /* in waits of at least NCS_STRAGGLER_NS … */
 	double cost_again;   /* … without the longest one */
-	/* What is sure of the cost, and what it may be: it may not be known what
+	/* The least and the largest cost: it may not be known what
 	 * the others computed while they waited, nor whether a lag was a new one
 	 * at each operation. */
 	double cost_at_least, cost_at_most;
