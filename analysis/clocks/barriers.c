@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/records/operation_record.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 #include "shm/hash.h"
@@ -13,24 +14,13 @@
 /* Number of collectives that are kept until a later one takes their place. */
 #define KEPT ((size_t)1024)
 
-/* Number of sequence numbers of a function that are remembered for each
- * rank. */
-#define NUMBERS 64
-
 /* With more hosts than this, not every pair of them gets a fact. */
 #define HOSTS_ALL 16
-
-struct barrier_number {
-	uint64_t number; /* plus 1; 0: none */
-	uint32_t operation;
-	bool is_repeated;
-};
 
 struct barrier_rank {
 	size_t host;
 	uint64_t comm_id;
 	struct ncs_clock clock;
-	struct barrier_number reported[NCS_FUNCTION_COUNT][NUMBERS];
 };
 
 /* The times of a collective on one host; 0 if it was not seen there. */
@@ -184,10 +174,6 @@ int ncs_barriers_flush(struct ncs_barriers *barriers)
 
 	for (size_t i = 0; i < barriers->kept_count; i++)
 		error |= add_facts(barriers, i);
-	for (size_t i = 0; i < barriers->rank_count; i++)
-		if (barriers->ranks[i])
-			memset(barriers->ranks[i]->reported, 0,
-			       sizeof(barriers->ranks[i]->reported));
 	return error;
 }
 
@@ -209,30 +195,16 @@ static size_t place_of(const struct ncs_barriers *barriers, uint64_t comm_id,
 	return (size_t)((hash >> 32) + record->number) % barriers->kept_count;
 }
 
-/* Returns true if a rank reports a number for another operation than before. */
-static bool is_repeated(struct barrier_rank *rank,
-			const struct ncs_record *record)
-{
-	struct barrier_number *last =
-		&rank->reported[record->function][record->number % NUMBERS];
-
-	if (last->number != record->number + 1)
-		*last = (struct barrier_number){ record->number + 1,
-						 record->operation, false };
-	last->is_repeated |= last->operation != record->operation;
-	return last->is_repeated;
-}
-
-static int take(struct ncs_barriers *barriers, struct barrier_rank *rank,
-		const struct ncs_record *record)
+static int take(struct ncs_barriers *barriers, const struct barrier_rank *rank,
+		const struct ncs_record *record, bool is_repeated)
 {
 	size_t place = place_of(barriers, rank->comm_id, record);
 	struct kept_barrier *kept = &barriers->kept[place];
 	struct seen *seen =
 		&barriers->seen[place * barriers->hosts + rank->host];
-	uint64_t begin_ns = ncs_clock_ns(&rank->clock, record->start);
-	uint64_t end_ns =
-		ncs_clock_ns(&rank->clock, record->start + record->duration);
+	struct ncs_operation_ticks ticks = ncs_operation_ticks(record);
+	uint64_t begin_ns = ncs_clock_ns(&rank->clock, ticks.start);
+	uint64_t end_ns = ncs_clock_ns(&rank->clock, ticks.end);
 	int error = 0;
 
 	if (kept->number != record->number + 1 ||
@@ -243,7 +215,7 @@ static int take(struct ncs_barriers *barriers, struct barrier_rank *rank,
 					       record->number + 1,
 					       record->function, false };
 	}
-	kept->is_spoiled |= is_repeated(rank, record);
+	kept->is_spoiled |= is_repeated;
 	if (begin_ns > seen->begin_ns)
 		seen->begin_ns = begin_ns;
 	/* The end that was reported before was wrong. */
@@ -255,16 +227,15 @@ static int take(struct ncs_barriers *barriers, struct barrier_rank *rank,
 }
 
 int ncs_barriers_take(struct ncs_barriers *barriers, size_t owner,
-		      const struct ncs_record *records, size_t count)
+		      const struct ncs_record *record,
+		      const struct ncs_known_operation *known)
 {
-	struct barrier_rank *rank =
+	const struct barrier_rank *rank =
 		owner < barriers->rank_count ? barriers->ranks[owner] : NULL;
-	int error = 0;
 
-	for (size_t i = 0; rank && i < count; i++)
-		if (records[i].event == NCS_EVENT_COLL &&
-		    is_barrier(records[i].function) &&
-		    records[i].number != NCS_NO_SEQUENCE_NUMBER)
-			error |= take(barriers, rank, &records[i]);
-	return error;
+	if (!rank || record->event != NCS_EVENT_COLL ||
+	    !is_barrier(record->function) ||
+	    record->number == NCS_NO_SEQUENCE_NUMBER)
+		return 0;
+	return take(barriers, rank, record, known && known->repeat > 0);
 }

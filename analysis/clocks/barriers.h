@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "analysis/clocks/alignment.h"
+#include "analysis/records/rank_operations.h"
 #include "ncclstat/reader.h"
 
 struct ncs_barriers;
@@ -34,10 +35,11 @@ int ncs_barriers_expect(struct ncs_barriers *barriers, size_t owner,
 			size_t host, const struct ncs_identity *identity,
 			const struct ncs_clock *clock);
 
-/* Takes records of a rank, of any type, nearly in order of time. Returns 0 or
- * -ENOMEM. */
+/* Takes the own record of an operation of a rank, nearly in order of time, with
+ * what analysis/records/rank_operations.h knows of it. Returns 0 or -ENOMEM. */
 int ncs_barriers_take(struct ncs_barriers *barriers, size_t owner,
-		      const struct ncs_record *records, size_t count);
+		      const struct ncs_record *record,
+		      const struct ncs_known_operation *known);
 
 /* Adds the facts of all collectives that are kept, and forgets them. Returns 0
  * or -ENOMEM. */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding both ends of messages; see messages.h.
  *
- * A step waits twice: first, by its rank and operation, for the record that
- * identifies the operation, then, by its message's key, for the other end. Both
- * use one pool of a fixed size and one table of rows. The oldest step of a row
- * is its last.
+ * Steps wait for their other end in a pool of a fixed size, by their message's
+ * key in a table of rows. The oldest step of a row is its last.
  */
 #include "analysis/records/messages.h"
 
@@ -20,49 +18,14 @@
 #define STEPS_MAX ((size_t)1 << 18)
 #define NONE UINT32_MAX
 
-/* Operations of a rank whose identity is kept for later steps, and numbers of a
- * function that are kept to recognize repeats. */
-#define OPERATIONS 1024
-#define NUMBERS 64
-
-/* Lanes that can be checked for completeness. */
-#define LANES 64
-
-enum waits_for {
-	FOR_OPERATION, /* for the record that identifies its operation */
-	FOR_PEER,      /* for the record of the message's other end */
-};
-
 struct waiting_step {
 	struct ncs_record record;
-	struct ncs_message_key key; /* if FOR_PEER */
+	struct ncs_message_key key;
 	size_t owner;
 	uint64_t hash;
 	uint32_t next;          /* in its row; in the free list if it is free */
 	uint32_t previous;      /* in its row; NONE if it is the first */
 	uint32_t before, after; /* in order of arrival */
-	uint8_t waits_for;      /* enum waits_for */
-};
-
-struct identified_operation {
-	uint32_t operation; /* 0: none */
-	uint32_t repeat;
-	uint64_t number;
-	uint8_t function;
-};
-
-struct reported_number {
-	uint64_t number; /* plus 1; 0: none */
-	uint32_t repeat;
-	uint32_t operation;
-};
-
-/* The number of transfers on a channel in one direction with one peer. */
-struct channel_transfers {
-	struct ncs_hash_link link;
-	struct channel_transfers *next; /* of the same rank */
-	uint64_t key;                   /* NCS_CHANNEL_KEY */
-	uint64_t operations;
 };
 
 struct message_rank {
@@ -70,17 +33,11 @@ struct message_rank {
 	uint64_t comm_id;
 	int32_t rank;
 	struct ncs_clock clock;
-	uint64_t lanes; /* one bit for each lane that has reported records */
-	bool is_incomplete;
 	/* The expected peer that was looked up last: of receives, of sends. */
 	struct known_peer {
 		bool is_there;
 		int32_t rank;
 	} peers[2];
-	struct identified_operation operations[OPERATIONS];
-	struct reported_number reported[NCS_FUNCTION_COUNT][NUMBERS];
-	struct ncs_hash_table transfers_by_key;
-	struct channel_transfers *transfers; /* list of all */
 };
 
 struct expected_rank {
@@ -135,26 +92,12 @@ struct ncs_messages *ncs_messages_new(size_t steps_max,
 	return messages;
 }
 
-static void rank_free(struct message_rank *rank)
-{
-	if (!rank)
-		return;
-	while (rank->transfers) {
-		struct channel_transfers *transfers = rank->transfers;
-
-		rank->transfers = transfers->next;
-		free(transfers);
-	}
-	ncs_hash_table_release(&rank->transfers_by_key);
-	free(rank);
-}
-
 void ncs_messages_free(struct ncs_messages *messages)
 {
 	if (!messages)
 		return;
 	for (size_t i = 0; i < messages->rank_count; i++)
-		rank_free(messages->ranks[i]);
+		free(messages->ranks[i]);
 	while (messages->expected) {
 		struct expected_rank *expected = messages->expected;
 
@@ -196,37 +139,6 @@ static bool is_same(const struct ncs_message_key *a,
 	       a->step == b->step && a->repeat == b->repeat &&
 	       a->source == b->source && a->destination == b->destination &&
 	       a->function == b->function && a->channel == b->channel;
-}
-
-static bool is_transfer(unsigned function)
-{
-	return function == NCS_FUNCTION_SEND || function == NCS_FUNCTION_RECV ||
-	       function == NCS_FUNCTION_SEND_RECV;
-}
-
-static uint64_t channel_key(const struct ncs_record *record)
-{
-	return NCS_CHANNEL_KEY(record->channel, record->flags & NCS_RECORD_SEND,
-			       record->peer);
-}
-
-/* Returns a hash that is equal for all steps of a rank's collective, or for all
- * steps of one channel of a rank's transfer. */
-static uint64_t hash_of_operation(size_t owner, const struct ncs_record *record)
-{
-	uint64_t hash = ncs_hash((uint64_t)owner << 32 | record->operation);
-
-	return is_transfer(record->function) ?
-		       ncs_hash_add(hash, channel_key(record)) :
-		       hash;
-}
-
-static bool is_same_operation(const struct ncs_record *a,
-			      const struct ncs_record *b)
-{
-	return a->operation == b->operation &&
-	       is_transfer(a->function) == is_transfer(b->function) &&
-	       (!is_transfer(a->function) || channel_key(a) == channel_key(b));
 }
 
 /* --- The pool ------------------------------------------------------------- */
@@ -282,26 +194,22 @@ static void free_step(struct ncs_messages *messages, uint32_t index)
 static void drop_oldest(struct ncs_messages *messages)
 {
 	uint32_t index = messages->oldest;
-	const struct waiting_step *waiting = &messages->pool[index];
-	enum ncs_unmatched why = NCS_UNMATCHED_PEER;
 
-	if (waiting->waits_for == FOR_OPERATION)
-		why = is_transfer(waiting->record.function) ?
-			      NCS_UNMATCHED_PLACE :
-			      NCS_UNMATCHED_OPERATION;
-	messages->count.unmatched[why]++;
+	messages->count.unmatched[NCS_UNMATCHED_PEER]++;
 	unlink_row(messages, index);
 	free_step(messages, index);
 }
 
-/* Takes a step from the pool. The pool is never empty, because it has one more
- * step than may wait. */
-static uint32_t allocate_step(struct ncs_messages *messages)
+/* Moves a step to the pool, whose oldest step makes room if it was the last
+ * place. */
+static void wait_for_other(struct ncs_messages *messages,
+			   const struct waiting_step *step, uint64_t hash)
 {
 	uint32_t index = messages->free;
 	struct waiting_step *waiting = &messages->pool[index];
 
 	messages->free = waiting->next;
+	*waiting = *step;
 	waiting->before = messages->latest;
 	waiting->after = NONE;
 	if (messages->latest == NONE)
@@ -309,7 +217,9 @@ static uint32_t allocate_step(struct ncs_messages *messages)
 	else
 		messages->pool[messages->latest].after = index;
 	messages->latest = index;
-	return index;
+	link_row(messages, index, hash);
+	if (messages->free == NONE)
+		drop_oldest(messages);
 }
 
 void ncs_messages_flush(struct ncs_messages *messages)
@@ -405,35 +315,6 @@ int ncs_messages_expect(struct ncs_messages *messages, size_t owner,
 	return expect(messages, rank->comm_id, rank->rank);
 }
 
-/* Returns the transfers on a channel, adding the channel if it is new. Returns
- * NULL if there is no memory. */
-static struct channel_transfers *transfers_of(struct message_rank *rank,
-					      uint64_t key)
-{
-	uint64_t hash = ncs_hash(key);
-	struct ncs_hash_link *link =
-		ncs_hash_table_first(&rank->transfers_by_key, hash);
-	struct channel_transfers *transfers;
-
-	for (; link; link = ncs_hash_table_next(link)) {
-		transfers = NCS_HASH_ITEM(link, struct channel_transfers, link);
-		if (transfers->key == key)
-			return transfers;
-	}
-	transfers = calloc(1, sizeof(*transfers));
-	if (!transfers)
-		return NULL;
-	if (ncs_hash_table_insert(&rank->transfers_by_key, &transfers->link,
-				  hash) != 0) {
-		free(transfers);
-		return NULL;
-	}
-	transfers->key = key;
-	transfers->next = rank->transfers;
-	rank->transfers = transfers;
-	return transfers;
-}
-
 /* --- The other end -------------------------------------------------------- */
 
 static bool is_send(const struct waiting_step *waiting)
@@ -489,204 +370,58 @@ static uint32_t find_other(struct ncs_messages *messages,
 	     i = messages->pool[i].next) {
 		const struct waiting_step *other = &messages->pool[i];
 
-		if (other->waits_for == FOR_PEER && other->hash == hash &&
-		    is_send(other) != is_send(waiting) &&
+		if (other->hash == hash && is_send(other) != is_send(waiting) &&
 		    is_same(&other->key, &waiting->key))
 			found = i;
 	}
 	return found;
 }
 
-/* Matches a step whose operation is known, or lets it wait for the other end.
- * The step must not be in a row. */
-static void match_step(struct ncs_messages *messages, uint32_t index,
-		       const struct identified_operation *identified)
+/* Matches a step, or lets it wait for the other end. */
+static void match_step(struct ncs_messages *messages, size_t owner,
+		       const struct ncs_record *record,
+		       const struct ncs_message_key *key)
 {
-	struct waiting_step *waiting = &messages->pool[index];
-	struct message_rank *rank = messages->ranks[waiting->owner];
-	const struct ncs_record *record = &waiting->record;
-	struct ncs_message_key key;
-	uint64_t hash;
-	uint32_t other;
+	struct waiting_step step = { .record = *record,
+				     .key = *key,
+				     .owner = owner };
+	uint64_t hash = hash_of_message(key);
+	uint32_t other = find_other(messages, &step, hash);
 
-	if (!is_peer_expected(messages, rank, record)) {
-		messages->count.unmatched[NCS_UNMATCHED_UNKNOWN_PEER]++;
-		free_step(messages, index);
-		return;
-	}
-	key = (struct ncs_message_key){
-		.comm_id = rank->comm_id,
-		.number = identified->number,
-		.step = record->number,
-		.repeat = identified->repeat,
-		.source = is_send(waiting) ? rank->rank : record->peer,
-		.destination = is_send(waiting) ? record->peer : rank->rank,
-		.function = identified->function,
-		.channel = record->channel,
-	};
-	hash = hash_of_message(&key);
-	waiting->waits_for = FOR_PEER;
-	waiting->key = key;
-	other = find_other(messages, waiting, hash);
 	if (other == NONE) {
-		link_row(messages, index, hash);
+		wait_for_other(messages, &step, hash);
 		return;
 	}
-	if (is_send(waiting))
-		visit(messages, waiting, &messages->pool[other]);
+	if (is_send(&step))
+		visit(messages, &step, &messages->pool[other]);
 	else
-		visit(messages, &messages->pool[other], waiting);
+		visit(messages, &messages->pool[other], &step);
 	unlink_row(messages, other);
 	free_step(messages, other);
-	free_step(messages, index);
 }
 
-/* --- Operations ----------------------------------------------------------- */
-
-/* Matches the steps that waited for this record of their operation. */
-static void identify(struct ncs_messages *messages, size_t owner,
-		     const struct ncs_record *record,
-		     const struct identified_operation *identified)
-{
-	uint64_t hash = hash_of_operation(owner, record);
-	uint32_t found = NONE, next;
-
-	/* Move the steps to a list of their own. The row begins with the
-	 * latest, so the list begins with the oldest: steps are matched in
-	 * their order. */
-	for (uint32_t i = *row_of(messages, hash); i != NONE; i = next) {
-		struct waiting_step *waiting = &messages->pool[i];
-
-		next = waiting->next;
-		if (waiting->waits_for != FOR_OPERATION ||
-		    waiting->hash != hash || waiting->owner != owner ||
-		    !is_same_operation(&waiting->record, record))
-			continue;
-		unlink_row(messages, i);
-		waiting->next = found;
-		found = i;
-	}
-	for (; found != NONE; found = next) {
-		next = messages->pool[found].next;
-		match_step(messages, found, identified);
-	}
-}
-
-static void take_collective(struct ncs_messages *messages, size_t owner,
-			    const struct ncs_record *record)
-{
-	struct message_rank *rank = messages->ranks[owner];
-	struct identified_operation *identified;
-	struct reported_number *reported;
-
-	if (record->number == NCS_NO_SEQUENCE_NUMBER ||
-	    record->function >= NCS_FUNCTION_COUNT || record->operation == 0)
-		return;
-	identified = &rank->operations[record->operation % OPERATIONS];
-	reported = &rank->reported[record->function][record->number % NUMBERS];
-	if (reported->number != record->number + 1)
-		*reported = (struct reported_number){ record->number + 1, 0,
-						      record->operation };
-	else if (reported->operation != record->operation)
-		*reported = (struct reported_number){ reported->number,
-						      reported->repeat + 1,
-						      record->operation };
-	*identified = (struct identified_operation){ record->operation,
-						     reported->repeat,
-						     record->number,
-						     record->function };
-	identify(messages, owner, record, identified);
-}
-
-static int take_transfer(struct ncs_messages *messages, size_t owner,
-			 const struct ncs_record *record)
-{
-	struct message_rank *rank = messages->ranks[owner];
-	struct identified_operation identified = {
-		.operation = record->operation,
-		.function = NCS_FUNCTION_SEND_RECV
-	};
-	struct channel_transfers *transfers;
-
-	if (NCS_RECORD_LEVEL(record->flags) != 0)
-		rank->is_incomplete = true;
-	if (rank->is_incomplete)
-		return 0;
-	transfers = transfers_of(rank, channel_key(record));
-	if (!transfers)
-		return -ENOMEM;
-	identified.number = transfers->operations++;
-	identify(messages, owner, record, &identified);
-	return 0;
-}
-
-static void take_step(struct ncs_messages *messages, size_t owner,
-		      const struct ncs_record *record)
-{
-	struct message_rank *rank = messages->ranks[owner];
-	const struct identified_operation *identified =
-		&rank->operations[record->operation % OPERATIONS];
-	bool transfer = is_transfer(record->function);
-	uint32_t index;
-
-	messages->count.steps++;
-	if (record->operation == 0) {
-		messages->count.unmatched[NCS_UNMATCHED_OPERATION]++;
-		return;
-	}
-	if (transfer && rank->is_incomplete) {
-		messages->count.unmatched[NCS_UNMATCHED_PLACE]++;
-		return;
-	}
-	index = allocate_step(messages);
-	messages->pool[index].record = *record;
-	messages->pool[index].owner = owner;
-	if (!transfer && identified->operation == record->operation) {
-		match_step(messages, index, identified);
-	} else {
-		messages->pool[index].waits_for = FOR_OPERATION;
-		link_row(messages, index, hash_of_operation(owner, record));
-	}
-	if (messages->free == NONE)
-		drop_oldest(messages);
-}
-
-/* Notes whether records of the rank are missing. Transfers can be counted only
- * if all records are there, from the first one on. */
-static void check_complete(struct message_rank *rank, unsigned lane,
-			   const struct ncs_record *records, size_t count,
-			   uint64_t lost)
-{
-	if (lane >= LANES || lost > 0)
-		rank->is_incomplete = true;
-	if (count == 0 || lane >= LANES || rank->lanes >> lane & 1)
-		return;
-	rank->lanes |= UINT64_C(1) << lane;
-	if (records[0].position != 0)
-		rank->is_incomplete = true;
-}
-
-int ncs_messages_take(struct ncs_messages *messages, size_t owner,
-		      unsigned lane, const struct ncs_record *records,
-		      size_t count, uint64_t lost)
+void ncs_messages_take(struct ncs_messages *messages, size_t owner,
+		       const struct ncs_rank_operations *operations,
+		       const struct ncs_child *child)
 {
 	struct message_rank *rank =
 		owner < messages->rank_count ? messages->ranks[owner] : NULL;
-	int error = 0;
+	uint64_t *unmatched = messages->count.unmatched;
+	struct ncs_message_key key;
 
-	if (!rank || !rank->is_there)
-		return 0;
-	check_complete(rank, lane, records, count, lost);
-	for (size_t i = 0; i < count; i++) {
-		const struct ncs_record *record = &records[i];
-
-		if (record->event == NCS_EVENT_PROXY_STEP)
-			take_step(messages, owner, record);
-		else if (record->event == NCS_EVENT_COLL)
-			take_collective(messages, owner, record);
-		else if (record->event == NCS_EVENT_PROXY_OP &&
-			 is_transfer(record->function))
-			error |= take_transfer(messages, owner, record);
-	}
-	return error;
+	if (!rank || !rank->is_there ||
+	    child->record->event != NCS_EVENT_PROXY_STEP)
+		return;
+	messages->count.steps++;
+	if (!child->operation)
+		unmatched[NCS_UNMATCHED_OPERATION]++;
+	else if (!ncs_message_key_of(operations, child, rank->comm_id,
+				     rank->rank, &key) ||
+		 (child->place != 0 &&
+		  !ncs_rank_operations_are_whole(operations)))
+		unmatched[NCS_UNMATCHED_PLACE]++;
+	else if (!is_peer_expected(messages, rank, child->record))
+		unmatched[NCS_UNMATCHED_UNKNOWN_PEER]++;
+	else
+		match_step(messages, owner, child->record, &key);
 }

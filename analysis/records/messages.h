@@ -3,17 +3,13 @@
  * together.
  *
  * NCCL gives messages no number, but the proxy steps of both ends agree in the
- * operation, the channel, the two ranks and the step. A collective is
- * identified by its function and sequence number, which its own record reports
- * after all of its children have ended: steps wait for that record here. Sends
- * and receives have no number, but connections keep their order, so that the
- * n-th send on a channel belongs to the n-th receive. Sends and receives are
- * therefore matched only if all records of both ranks are there from the first
- * one on, with none left out or lost.
+ * operation, the channel, the two ranks and the step. Steps come with their
+ * operations, as analysis/records/rank_operations.h hands them out. Sends and
+ * receives are matched by their places, only if all records of both ranks are
+ * there from the first one on, with none left out or lost.
  *
- * The records of one lane must come in order; lanes may come in any order. The
- * number of waiting steps is bounded; the oldest are given up to make room.
- * Pure. Must not trust records.
+ * The number of steps that wait for their other end is bounded; the oldest are
+ * given up to make room. Pure. Must not trust records.
  */
 #ifndef NCS_ANALYSIS_RECORDS_MESSAGES_H
 #define NCS_ANALYSIS_RECORDS_MESSAGES_H
@@ -22,22 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/records/rank_operations.h"
 #include "ncclstat/reader.h"
-
-/* Identifies a message among those of all ranks. */
-struct ncs_message_key {
-	uint64_t comm_id;
-	/* The sequence number of the function; for a send and its receive their
-	 * place, from 0, on the channel from one rank to the other. */
-	uint64_t number;
-	uint64_t step;
-	uint32_t repeat; /* times that this number had been reported before */
-	int32_t source;  /* rank */
-	int32_t destination;
-	uint8_t function; /* NCS_FUNCTION_SEND_RECV for sends and receives */
-	uint8_t channel;
-	uint8_t reserved[2];
-};
 
 /* A message and its times in ns. Each time is by the clock that its rank was
  * announced with, and is 0 if NCCL did not report it. */
@@ -89,12 +71,11 @@ int ncs_messages_expect(struct ncs_messages *messages, size_t owner,
 			const struct ncs_identity *identity,
 			const struct ncs_clock *clock);
 
-/* Takes records of one lane, of any type; `lost` records right before them are
- * missing. Calls the visitor for each message that this completes. Returns 0 or
- * -ENOMEM. */
-int ncs_messages_take(struct ncs_messages *messages, size_t owner,
-		      unsigned lane, const struct ncs_record *records,
-		      size_t count, uint64_t lost);
+/* Takes a child of the rank, ignoring all but steps, as `operations`, those of
+ * the rank, hand it out. Calls the visitor if this completes a message. */
+void ncs_messages_take(struct ncs_messages *messages, size_t owner,
+		       const struct ncs_rank_operations *operations,
+		       const struct ncs_child *child);
 
 /* Counts all waiting steps as unmatched, and forgets them. */
 void ncs_messages_flush(struct ncs_messages *messages);

@@ -219,7 +219,7 @@ static int take_batch(struct export_run *run, const struct ncs_batch *batch)
 	if (!is_rank_wanted(run, batch->rank))
 		return 0;
 	if (batch->lost > 0 && run->format->lose)
-		run->format->lose(&run->exporter, batch->rank);
+		error = run->format->lose(&run->exporter, batch->rank);
 	run->result.lost += batch->lost;
 	for (size_t i = 0; i < batch->count && !error; i++)
 		error = take_record(run, batch, &batch->records[i]);

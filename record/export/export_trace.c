@@ -175,9 +175,9 @@ void ncs_trace_export_state(struct ncs_trace_export *export, size_t index,
 			export->writer, snapshot);
 }
 
-void ncs_trace_export_lose(struct ncs_trace_export *export, size_t index)
+int ncs_trace_export_lose(struct ncs_trace_export *export, size_t index)
 {
-	export->ranks[index].ordinals_lost = true;
+	return ncs_trace_export_gap(&export->ranks[index]);
 }
 
 int ncs_trace_export_finish(struct ncs_trace_export *export)
@@ -185,6 +185,6 @@ int ncs_trace_export_finish(struct ncs_trace_export *export)
 	int error = 0;
 
 	for (size_t i = 0; i < export->rank_count; i++)
-		error |= ncs_trace_export_deferred(export, &export->ranks[i]);
+		error |= ncs_trace_export_rest(export, &export->ranks[i]);
 	return error ? -ENOMEM : 0;
 }

@@ -49,10 +49,11 @@ int ncs_trace_export_record(struct ncs_trace_export *export, size_t rank,
 			    const struct ncs_record *record);
 
 /* Tells the export that records of a rank are missing before its next one. From
- * then on, its messages without a sequence number get no arrows. */
-void ncs_trace_export_lose(struct ncs_trace_export *export, size_t rank);
+ * then on, its messages without a sequence number get no arrows. Returns 0 or
+ * -ENOMEM. */
+int ncs_trace_export_lose(struct ncs_trace_export *export, size_t rank);
 
-/* Writes the records that are still deferred. Returns 0 or -ENOMEM. */
+/* Writes the children whose operation's record never came. Returns 0 or -ENOMEM. */
 int ncs_trace_export_finish(struct ncs_trace_export *export);
 
 #endif

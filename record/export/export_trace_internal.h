@@ -14,50 +14,17 @@
 
 #include "analysis/base/hash_table.h"
 #include "analysis/base/value_names.h"
-#include "record/export/deferred_records.h"
+#include "analysis/records/rank_operations.h"
 #include "record/export/export_counters.h"
 #include "record/export/export_trace.h"
 #include "record/export/slice_tracks.h"
 #include "record/format/record_fields.h"
-
-/* Number of operations remembered for each rank; a power of two. */
-#define NCS_TRACE_OPERATIONS 1024u
-
-/* Largest number of operations that a connection has in progress at the same
- * time. */
-#define NCS_TRACE_ORDINALS 16u
 
 #define NCS_TRACE_CHANNELS 256u
 
 /* Largest number of CUDA streams with tracks of their own; operations on any
  * other stream name it in an argument. */
 #define NCS_TRACE_STREAMS_MAX 256u
-
-/* Facts from an operation's own record, for children whose records come
- * later. */
-struct ncs_trace_operation {
-	uint32_t operation; /* number; 0 if the slot is free */
-	uint8_t event;
-	uint8_t function;
-	uint32_t repeat;          /* repeat count of the sequence number */
-	/* Sequence number, or NCS_NO_SEQUENCE_NUMBER. */
-	uint64_t sequence_number;
-};
-
-/* The latest operation with a sequence number: a CUDA graph that is launched
- * again repeats the number. */
-struct ncs_trace_latest {
-	uint32_t operation; /* number; 0 if the slot is free */
-	uint32_t repeat;
-	uint64_t sequence_number;
-	uint8_t function;
-};
-
-/* The position of an operation among those of its connection. */
-struct ncs_trace_ordinal {
-	uint32_t operation; /* number; 0 if the slot is free */
-	uint64_t ordinal;   /* from 1 */
-};
 
 /* A channel, direction and peer of a rank. */
 struct ncs_trace_connection {
@@ -71,9 +38,6 @@ struct ncs_trace_connection {
 	struct ncs_slice_tracks operations;
 	struct ncs_slice_tracks network;
 	bool peer_is_there; /* whether the peer is also in the trace */
-	/* Operations without a sequence number: their count, and the latest. */
-	uint64_t count;
-	struct ncs_trace_ordinal ordinals[NCS_TRACE_ORDINALS];
 };
 
 struct ncs_trace_channel {
@@ -114,14 +78,7 @@ struct ncs_trace_rank {
 	struct ncs_trace_channel *channels[NCS_TRACE_CHANNELS];
 	struct ncs_hash_table connections; /* by key */
 	struct ncs_trace_connection *first_connection;
-	struct ncs_deferred_records deferred;
-	/* Two hash tables, indexed by the low bits of the operation's number
-	 * and of the sequence number; NULL until needed. */
-	struct ncs_trace_operation *known;
-	struct ncs_trace_latest *latest;
-	/* Whether records were lost or left out: the two ends of a connection
-	 * no longer count operations without a sequence number the same way. */
-	bool ordinals_lost;
+	struct ncs_rank_operations *operations; /* NULL until needed */
 };
 
 struct ncs_trace_export {
@@ -190,7 +147,7 @@ struct ncs_trace_event
 ncs_trace_export_event(struct ncs_trace_export *export,
 		       const struct ncs_trace_rank *rank,
 		       const struct ncs_record *record, uint64_t stream,
-		       const struct ncs_trace_operation *known,
+		       const struct ncs_known_operation *known,
 		       struct ncs_trace_arguments *arguments);
 
 /* Writes a slice to a free track of `tracks`. Returns that track. */
@@ -210,39 +167,35 @@ void ncs_trace_export_plain(struct ncs_trace_export *export,
 			    const struct ncs_trace_rank *rank,
 			    struct ncs_slice_tracks *tracks,
 			    const struct ncs_record *record, uint64_t stream,
-			    const struct ncs_trace_operation *known);
+			    const struct ncs_known_operation *known);
 
 /* --- export_trace_steps.c: steps and messages ---------------------------- */
-
-/* Counts an operation that has no sequence number, when its first child comes.
- * Both ends of a connection begin operations in the same order, and thus count
- * the same ordinals. */
-void ncs_trace_count_message(struct ncs_trace_connection *connection,
-			     uint32_t operation);
 
 /* Writes a step, the waits inside it, and its end of the message's arrow. */
 void ncs_trace_export_step(struct ncs_trace_export *export,
 			   struct ncs_trace_rank *rank,
 			   struct ncs_trace_connection *connection,
-			   const struct ncs_record *record,
-			   const struct ncs_trace_operation *known);
+			   const struct ncs_child *child);
 
 /* --- export_trace_operations.c: operations and their children ------------ */
 
-/* Writes an operation, and its deferred children. Returns 0 or -ENOMEM. */
+/* Writes an operation, and the children that waited for it. Returns 0 or
+ * -ENOMEM. */
 int ncs_trace_export_operation(struct ncs_trace_export *export,
 			       struct ncs_trace_rank *rank, uint64_t stream,
 			       const struct ncs_record *record);
 
-/* Writes a child, or defers it until its operation's record comes. Returns 0 or
- * -ENOMEM. */
+/* Writes a child once its operation's record has come. Returns 0 or -ENOMEM. */
 int ncs_trace_export_child(struct ncs_trace_export *export,
 			   struct ncs_trace_rank *rank,
 			   const struct ncs_record *record);
 
-/* Writes all deferred children whose operation's record never came. Returns 0
- * or -ENOMEM. */
-int ncs_trace_export_deferred(struct ncs_trace_export *export,
-			      struct ncs_trace_rank *rank);
+/* Writes all children whose operation's record never came. Returns 0 or
+ * -ENOMEM. */
+int ncs_trace_export_rest(struct ncs_trace_export *export,
+			  struct ncs_trace_rank *rank);
+
+/* Notes that records of the rank are missing. Returns 0 or -ENOMEM. */
+int ncs_trace_export_gap(struct ncs_trace_rank *rank);
 
 #endif

@@ -78,12 +78,19 @@ static void put_operation(struct ncs_trace_export *export,
 		   &event);
 }
 
-/* Writes a child; `known` is NULL if its operation is not known. */
-static int put_child(struct ncs_trace_export *export,
-		     struct ncs_trace_rank *rank,
-		     const struct ncs_record *record,
-		     const struct ncs_trace_operation *known)
+/* The rank that children are written for. */
+struct child_place {
+	struct ncs_trace_export *export;
+	struct ncs_trace_rank *rank;
+};
+
+static int put_child(void *context, const struct ncs_child *child)
 {
+	const struct child_place *place = context;
+	struct ncs_trace_export *export = place->export;
+	struct ncs_trace_rank *rank = place->rank;
+	const struct ncs_record *record = child->record;
+	const struct ncs_known_operation *known = child->operation;
 	struct ncs_trace_connection *connection;
 	struct ncs_trace_channel *channel;
 
@@ -104,7 +111,7 @@ static int put_child(struct ncs_trace_export *export,
 	if (!connection)
 		return -ENOMEM;
 	if (record->event == NCS_EVENT_PROXY_STEP)
-		ncs_trace_export_step(export, rank, connection, record, known);
+		ncs_trace_export_step(export, rank, connection, child);
 	else
 		ncs_trace_export_plain(export, rank,
 				       record->event == NCS_EVENT_PROXY_OP ?
@@ -114,137 +121,57 @@ static int put_child(struct ncs_trace_export *export,
 	return 0;
 }
 
-/* Writes the deferred children of an operation; `known` as for put_child(). */
-static int put_deferred(struct ncs_trace_export *export,
-			struct ncs_trace_rank *rank, uint32_t operation,
-			const struct ncs_trace_operation *known)
+/* Returns the rank's operations; NULL if there is no memory. */
+static struct ncs_rank_operations *operations_of(struct ncs_trace_rank *rank)
 {
-	struct ncs_deferred_operation *deferred =
-		ncs_deferred_records_take(&rank->deferred, operation);
-	int error = 0;
-
-	if (!deferred)
-		return 0;
-	for (size_t i = 0; i < deferred->count; i++)
-		error |= put_child(export, rank, &deferred->records[i], known);
-	ncs_deferred_records_give_back(&rank->deferred, deferred);
-	return error ? -ENOMEM : 0;
-}
-
-int ncs_trace_export_deferred(struct ncs_trace_export *export,
-			      struct ncs_trace_rank *rank)
-{
-	int error = 0;
-
-	while (rank->deferred.oldest)
-		error |= put_deferred(export, rank,
-				      rank->deferred.oldest->number, NULL);
-	return error ? -ENOMEM : 0;
-}
-
-/* Returns NULL if the operation is not yet or no longer known. */
-static const struct ncs_trace_operation *
-find_known(const struct ncs_trace_rank *rank, uint32_t operation)
-{
-	const struct ncs_trace_operation *known =
-		rank->known ? &rank->known[operation % NCS_TRACE_OPERATIONS] :
-			      NULL;
-
-	return known && known->operation == operation ? known : NULL;
-}
-
-/* Returns NCCL's number of an operation. The number of a transfer is none. */
-static uint64_t sequence_number_of(const struct ncs_record *record)
-{
-	return record->event == NCS_EVENT_COLL ? record->number :
-						 NCS_NO_SEQUENCE_NUMBER;
-}
-
-/* Counts how often an operation's sequence number has come before. A second
- * record of the same operation does not count. */
-static uint32_t count_repeat(struct ncs_trace_rank *rank,
-			     const struct ncs_record *record)
-{
-	struct ncs_trace_latest *latest =
-		&rank->latest[(record->number + record->function * 67u) %
-			      NCS_TRACE_OPERATIONS];
-	bool same = latest->operation != 0 &&
-		    latest->sequence_number == record->number &&
-		    latest->function == record->function;
-
-	if (sequence_number_of(record) == NCS_NO_SEQUENCE_NUMBER)
-		return 0;
-	if (!same || latest->operation != record->operation)
-		*latest = (struct ncs_trace_latest){
-			.operation = record->operation,
-			.repeat = same ? latest->repeat + 1 : 0,
-			.sequence_number = record->number,
-			.function = record->function,
-		};
-	return latest->repeat;
+	if (!rank->operations)
+		rank->operations = ncs_rank_operations_new(0);
+	return rank->operations;
 }
 
 int ncs_trace_export_operation(struct ncs_trace_export *export,
 			       struct ncs_trace_rank *rank, uint64_t stream,
 			       const struct ncs_record *record)
 {
-	struct ncs_trace_operation *known;
-	uint64_t number = sequence_number_of(record);
+	struct child_place place = { export, rank };
+	const struct ncs_child_visitor visitor = { put_child, &place };
+	const struct ncs_known_operation *known;
 
 	put_operation(export, rank, stream, record);
-	if (record->flags & NCS_RECORD_LEFT_OUT &&
-	    number == NCS_NO_SEQUENCE_NUMBER)
-		rank->ordinals_lost = true;
-	if (record->operation == 0)
-		return 0;
-	if (!rank->known)
-		rank->known =
-			calloc(NCS_TRACE_OPERATIONS, sizeof(*rank->known));
-	if (!rank->latest)
-		rank->latest =
-			calloc(NCS_TRACE_OPERATIONS, sizeof(*rank->latest));
-	if (!rank->known || !rank->latest)
+	if (!operations_of(rank))
 		return -ENOMEM;
-	known = &rank->known[record->operation % NCS_TRACE_OPERATIONS];
-	*known = (struct ncs_trace_operation){
-		.operation = record->operation,
-		.event = record->event,
-		.function = record->function,
-		.repeat = count_repeat(rank, record),
-		.sequence_number = number,
-	};
-	return put_deferred(export, rank, record->operation, known);
-}
-
-/* Whether operations of this function have no sequence number. */
-static bool is_p2p(unsigned function)
-{
-	return function == NCS_FUNCTION_SEND || function == NCS_FUNCTION_RECV ||
-	       function == NCS_FUNCTION_SEND_RECV;
+	return ncs_rank_operations_take(rank->operations, record, &visitor,
+					&known);
 }
 
 int ncs_trace_export_child(struct ncs_trace_export *export,
 			   struct ncs_trace_rank *rank,
 			   const struct ncs_record *record)
 {
-	const struct ncs_trace_operation *known =
-		record->operation != 0 ? find_known(rank, record->operation) :
-					 NULL;
-	struct ncs_trace_connection *connection;
-	int error;
+	struct child_place place = { export, rank };
+	const struct ncs_child_visitor visitor = { put_child, &place };
 
-	if (record->operation != 0 && ncs_event_has_direction(record->event) &&
-	    is_p2p(record->function)) {
-		connection = ncs_trace_export_connection(export, rank, record);
-		if (!connection)
-			return -ENOMEM;
-		ncs_trace_count_message(connection, record->operation);
-	}
-	if (record->operation == 0 || known)
-		return put_child(export, rank, record, known);
-	error = ncs_deferred_records_add(&rank->deferred, record);
-	if (!error && ncs_deferred_records_are_full(&rank->deferred))
-		error = put_deferred(export, rank,
-				     rank->deferred.oldest->number, NULL);
-	return error;
+	if (!operations_of(rank))
+		return -ENOMEM;
+	return ncs_rank_operations_take_child(rank->operations, record,
+					      &visitor);
+}
+
+int ncs_trace_export_rest(struct ncs_trace_export *export,
+			  struct ncs_trace_rank *rank)
+{
+	struct child_place place = { export, rank };
+	const struct ncs_child_visitor visitor = { put_child, &place };
+
+	return rank->operations ?
+		       ncs_rank_operations_flush(rank->operations, &visitor) :
+		       0;
+}
+
+int ncs_trace_export_gap(struct ncs_trace_rank *rank)
+{
+	if (!operations_of(rank))
+		return -ENOMEM;
+	ncs_rank_operations_lose(rank->operations);
+	return 0;
 }

@@ -86,18 +86,18 @@ static void add_field(struct ncs_trace_export *export,
 /* Whether a field is left out of the arguments: the track shows it, or it is
  * the number of an operation that the sequence number identifies. */
 static bool is_redundant(const struct ncs_record *record, enum ncs_field field,
-			 const struct ncs_trace_operation *known)
+			 const struct ncs_known_operation *known)
 {
 	return (field == NCS_FIELD_PEER &&
 		ncs_event_has_direction(record->event)) ||
 	       (field == NCS_FIELD_OPERATION && known &&
-		known->sequence_number != NCS_NO_SEQUENCE_NUMBER);
+		known->number != NCS_NO_SEQUENCE_NUMBER);
 }
 
 static void add_fields(struct ncs_trace_export *export,
 		       const struct ncs_trace_rank *rank,
 		       const struct ncs_record *record, uint64_t stream,
-		       const struct ncs_trace_operation *known,
+		       const struct ncs_known_operation *known,
 		       struct ncs_trace_arguments *arguments)
 {
 	struct ncs_field_value fields[NCS_FIELDS_MAX];
@@ -109,17 +109,17 @@ static void add_fields(struct ncs_trace_export *export,
 		if (ncs_field_is_traced(fields[i].field) &&
 		    !is_redundant(record, fields[i].field, known))
 			add_field(export, rank, arguments, &fields[i]);
-	if (known && known->sequence_number != NCS_NO_SEQUENCE_NUMBER)
+	if (known && known->number != NCS_NO_SEQUENCE_NUMBER)
 		add_argument(arguments,
 			     export->fields[NCS_FIELD_SEQUENCE_NUMBER],
-			     NCS_TRACE_NUMBER, known->sequence_number);
+			     NCS_TRACE_NUMBER, known->number);
 }
 
 struct ncs_trace_event
 ncs_trace_export_event(struct ncs_trace_export *export,
 		       const struct ncs_trace_rank *rank,
 		       const struct ncs_record *record, uint64_t stream,
-		       const struct ncs_trace_operation *known,
+		       const struct ncs_known_operation *known,
 		       struct ncs_trace_arguments *arguments)
 {
 	bool has_function = ncs_event_has_function(record->event) &&
@@ -168,7 +168,7 @@ void ncs_trace_export_plain(struct ncs_trace_export *export,
 			    const struct ncs_trace_rank *rank,
 			    struct ncs_slice_tracks *tracks,
 			    const struct ncs_record *record, uint64_t stream,
-			    const struct ncs_trace_operation *known)
+			    const struct ncs_known_operation *known)
 {
 	struct ncs_export_span span = ncs_export_rank_span(rank->facts, record);
 	struct ncs_trace_arguments arguments;

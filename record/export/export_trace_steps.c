@@ -8,62 +8,20 @@
 #include "analysis/records/step_stats.h"
 #include "shm/clock.h"
 
-/* --- Ordinals ------------------------------------------------------------ */
-
-/* Returns an operation's ordinal on its connection; 0 if it is not known. */
-static uint64_t ordinal_of(const struct ncs_trace_connection *connection,
-			   uint32_t operation)
-{
-	for (unsigned i = 0; i < NCS_TRACE_ORDINALS; i++)
-		if (connection->ordinals[i].operation == operation)
-			return connection->ordinals[i].ordinal;
-	return 0;
-}
-
-void ncs_trace_count_message(struct ncs_trace_connection *connection,
-			     uint32_t operation)
-{
-	if (ordinal_of(connection, operation) != 0)
-		return;
-	connection->ordinals[connection->count % NCS_TRACE_ORDINALS] =
-		(struct ncs_trace_ordinal){ operation, connection->count + 1 };
-	connection->count++;
-}
-
-/* --- Steps --------------------------------------------------------------- */
-
 /* Returns the number of a message's arrow, which is the same at both ends; 0 if
  * the other end is not in the trace or cannot be identified. */
 static uint64_t flow_of(const struct ncs_trace_rank *rank,
 			const struct ncs_trace_connection *connection,
-			const struct ncs_record *record,
-			const struct ncs_trace_operation *known)
+			const struct ncs_child *child)
 {
 	const struct ncs_identity *identity = &rank->facts->identity;
-	bool send = record->flags & NCS_RECORD_SEND;
-	bool numbered = known &&
-			known->sequence_number != NCS_NO_SEQUENCE_NUMBER;
-	uint64_t number = numbered ? known->sequence_number :
-				     ordinal_of(connection, record->operation);
-	uint64_t own = (uint32_t)identity->rank;
-	uint64_t peer = (uint32_t)record->peer;
+	struct ncs_message_key key;
 
-	if (!known || !connection->peer_is_there ||
-	    !(identity->known & NCS_KNOWN_RANK) || (!numbered && number == 0) ||
-	    (rank->ordinals_lost && (!numbered || known->repeat > 0)))
+	if (!connection->peer_is_there || !(identity->known & NCS_KNOWN_RANK) ||
+	    !ncs_message_key_of(rank->operations, child, identity->comm_id,
+				identity->rank, &key))
 		return 0;
-	/* The two ends of a point-to-point message have different functions. */
-	const uint64_t words[] = {
-		identity->comm_id,
-		numbered ? known->function : NCS_FUNCTION_SEND_RECV,
-		number,
-		(uint64_t)known->repeat << 16 | (uint64_t)numbered << 8 |
-			record->channel,
-		send ? own << 32 | peer : peer << 32 | own,
-		record->number,
-	};
-
-	return XXH3_64bits(words, sizeof(words)) | 1;
+	return XXH3_64bits(&key, sizeof(key)) | 1;
 }
 
 /* Writes the waits inside a step, and the step's end of the arrow: the arrow
@@ -107,17 +65,17 @@ static void put_waits(struct ncs_trace_export *export,
 void ncs_trace_export_step(struct ncs_trace_export *export,
 			   struct ncs_trace_rank *rank,
 			   struct ncs_trace_connection *connection,
-			   const struct ncs_record *record,
-			   const struct ncs_trace_operation *known)
+			   const struct ncs_child *child)
 {
-	uint64_t flow = flow_of(rank, connection, record, known);
+	const struct ncs_record *record = child->record;
+	uint64_t flow = flow_of(rank, connection, child);
 	struct ncs_export_span span = ncs_export_rank_span(rank->facts, record);
 	struct ncs_trace_arguments arguments;
 	struct ncs_trace_event event;
 	uint32_t track;
 
-	event = ncs_trace_export_event(export, rank, record, 0, known,
-				       &arguments);
+	event = ncs_trace_export_event(export, rank, record, 0,
+				       child->operation, &arguments);
 	if (record->duration == 0)
 		event.flow = flow;
 	track = ncs_trace_export_slice(export, &connection->steps, &span,

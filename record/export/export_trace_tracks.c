@@ -14,7 +14,7 @@
 enum {
 	PLACE_COUNTERS = 0, /* and the following places, one per counter */
 	PLACE_MARKS = 100,
-	PLACE_CALLS = 101,      /* and the following places, one per lane */
+	PLACE_CALLS = 101,   /* and the following places, one per lane */
 	PLACE_STREAMS = 500, /* and the following places, one per CUDA stream */
 	PLACE_LAUNCHES = 999, /* also below a stream, like the next ones */
 	PLACE_FUNCTIONS = 1000,
@@ -339,7 +339,5 @@ void ncs_trace_rank_release(struct ncs_trace_rank *rank)
 		free(rank->channels[i]);
 	}
 	release_connections(rank);
-	ncs_deferred_records_release(&rank->deferred);
-	free(rank->known);
-	free(rank->latest);
+	ncs_rank_operations_free(rank->operations);
 }

@@ -34,7 +34,7 @@ struct ncs_exporter_functions {
 	int (*record)(struct ncs_exporter *exporter, size_t rank, unsigned lane,
 		      uint64_t stream, const struct ncs_record *record);
 	/* Called if records are missing before the rank's next one. */
-	void (*lose)(struct ncs_exporter *exporter, size_t rank);
+	int (*lose)(struct ncs_exporter *exporter, size_t rank);
 	/* Ends the export, and frees `own`; also after an error. */
 	int (*end)(struct ncs_exporter *exporter);
 };

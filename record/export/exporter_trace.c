@@ -54,11 +54,11 @@ static int take_record(struct ncs_exporter *exporter, size_t rank,
 	return ncs_trace_export_record(own->trace, rank, lane, stream, record);
 }
 
-static void lose(struct ncs_exporter *exporter, size_t rank)
+static int lose(struct ncs_exporter *exporter, size_t rank)
 {
 	struct trace_exporter *own = exporter->own;
 
-	ncs_trace_export_lose(own->trace, rank);
+	return ncs_trace_export_lose(own->trace, rank);
 }
 
 static int end(struct ncs_exporter *exporter)

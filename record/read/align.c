@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analysis/clocks/barriers.h"
+#include "analysis/records/operation_record.h"
 #include "shm/clock.h"
 
 #define MS UINT64_C(1000000)
@@ -35,6 +36,11 @@
 #define KEPT (UINT64_C(1) << 22)
 #define KEPT_MAX (UINT64_C(1) << 16)
 
+/* Largest number of children of all ranks that wait for their operations, and
+ * the least for one rank. */
+#define CHILDREN ((size_t)1 << 20)
+#define CHILDREN_LEAST ((size_t)1024)
+
 /* Longest time in which clocks that were aligned at the beginning do not drift
  * far apart. */
 #define SHORT_NS (30 * S)
@@ -42,6 +48,12 @@
 /* A sender waited for its receiver if sending took longer than this, which is
  * longer than a call takes even if it is delayed a little. */
 #define AWAITED_NS UINT64_C(20000)
+
+/* A rank whose children are handed out to the messages. */
+struct align_rank {
+	struct align *align;
+	struct ncs_rank_operations *operations;
+};
 
 struct align {
 	struct ncs_recording *recording;
@@ -53,6 +65,8 @@ struct align {
 	struct ncs_alignment *alignment;
 	struct ncs_barriers *barriers;
 	struct ncs_messages *messages;
+	struct align_rank *ranks;
+	size_t rank_count;
 	/* First and last time at which the records of this phase were
 	 * drained. */
 	uint64_t seen_from_ns;
@@ -155,6 +169,11 @@ static void identify(struct align *align, size_t rank,
 
 static void end_phase(struct align *align)
 {
+	for (size_t i = 0; i < align->rank_count; i++)
+		ncs_rank_operations_free(align->ranks[i].operations);
+	free(align->ranks);
+	align->ranks = NULL;
+	align->rank_count = 0;
 	ncs_barriers_free(align->barriers);
 	ncs_messages_free(align->messages);
 	ncs_alignment_free(align->alignment);
@@ -172,10 +191,39 @@ static size_t kept_of(const struct align *align, bool with_messages)
 	return kept < KEPT_MAX ? (size_t)kept : KEPT_MAX;
 }
 
+/* Returns the number of children of a rank that may wait. */
+static size_t children_of(size_t ranks)
+{
+	size_t own = CHILDREN / (ranks + 1);
+
+	return own > CHILDREN_LEAST ? own : CHILDREN_LEAST;
+}
+
+static int begin_rank(struct align *align, size_t index)
+{
+	const struct ncs_recorded_rank *rank =
+		ncs_recording_rank(align->recording, index);
+	const struct ncs_clock *clock = &rank->header->clock;
+	struct ncs_identity identity;
+	int error;
+
+	align->ranks[index].align = align;
+	align->ranks[index].operations = ncs_rank_operations_new(
+		children_of(ncs_recording_rank_count(align->recording)));
+	if (!align->ranks[index].operations)
+		return -ENOMEM;
+	identify(align, index, &identity);
+	error = ncs_barriers_expect(align->barriers, index, rank->host,
+				    &identity, clock);
+	if (!error && align->messages)
+		error = ncs_messages_expect(align->messages, index, &identity,
+					    clock);
+	return error;
+}
+
 static void begin_phase(struct align *align, bool with_messages)
 {
 	size_t ranks = ncs_recording_rank_count(align->recording);
-	struct ncs_identity identity;
 
 	align->seen_from_ns = UINT64_MAX;
 	align->seen_until_ns = 0;
@@ -184,20 +232,13 @@ static void begin_phase(struct align *align, bool with_messages)
 					   kept_of(align, with_messages));
 	if (with_messages)
 		align->messages = ncs_messages_new(0, take_message, align);
-	if (!align->alignment || !align->barriers ||
+	align->ranks = calloc(ranks + 1, sizeof(*align->ranks));
+	if (!align->alignment || !align->barriers || !align->ranks ||
 	    (with_messages && !align->messages))
 		align->error = -ENOMEM;
 	for (size_t i = 0; i < ranks && !align->error; i++) {
-		const struct ncs_recorded_rank *rank =
-			ncs_recording_rank(align->recording, i);
-		const struct ncs_clock *clock = &rank->header->clock;
-
-		identify(align, i, &identity);
-		align->error |= ncs_barriers_expect(
-			align->barriers, i, rank->host, &identity, clock);
-		if (with_messages)
-			align->error |= ncs_messages_expect(align->messages, i,
-							    &identity, clock);
+		align->rank_count = i + 1;
+		align->error = begin_rank(align, i);
 	}
 	for (size_t i = 0; i < align->hosts && !align->error; i++)
 		ncs_recording_readings(align->recording, i, take_reading,
@@ -215,11 +256,8 @@ static bool is_wanted(struct align_filter *filter,
 		      const struct ncs_clock *clock,
 		      const struct ncs_record *record)
 {
-	uint64_t end_ns;
+	uint64_t end_ns = ncs_clock_ns(clock, record->start + record->duration);
 
-	if (record->event != NCS_EVENT_PROXY_STEP)
-		return true;
-	end_ns = ncs_clock_ns(clock, record->start + record->duration);
 	if (filter->steps == 0 || end_ns < filter->from_ns ||
 	    end_ns > filter->until_ns)
 		return false;
@@ -227,28 +265,83 @@ static bool is_wanted(struct align_filter *filter,
 	return true;
 }
 
-/* Passes the selected records on, in runs as long as possible. */
-static void take_messages(struct align *align, const struct ncs_batch *batch,
-			  struct align_filter *filter)
+static int take_child(void *context, const struct ncs_child *child)
 {
-	const struct ncs_clock *clock =
-		&ncs_recording_rank(align->recording, batch->rank)
-			 ->header->clock;
-	uint64_t lost = batch->lost;
-	size_t first = 0;
+	const struct align_rank *rank = context;
+	struct align *align = rank->align;
 
-	for (size_t i = 0; i <= batch->count; i++) {
-		if (i < batch->count &&
-		    is_wanted(filter, clock, &batch->records[i]))
-			continue;
-		if (i > first)
-			align->error |= ncs_messages_take(
-				align->messages, batch->rank, batch->lane,
-				&batch->records[first], i - first, lost);
-		/* A gap between two runs counts as lost records. */
-		lost = 1;
-		first = i + 1;
+	ncs_messages_take(align->messages, (size_t)(rank - align->ranks),
+			  rank->operations, child);
+	return align->error;
+}
+
+/* Takes an operation's own record or, in a phase with messages, the record of a
+ * child; of steps only the wanted ones. */
+static int take_record(struct align *align, size_t index,
+		       const struct ncs_record *record,
+		       struct align_filter *filter)
+{
+	struct align_rank *rank = &align->ranks[index];
+	const struct ncs_child_visitor visitor = { take_child, rank };
+	const struct ncs_known_operation *known;
+	int error;
+
+	if (ncs_record_is_operation(record)) {
+		error = ncs_rank_operations_take(rank->operations, record,
+						 &visitor, &known);
+		return error ? error :
+			       ncs_barriers_take(align->barriers, index, record,
+						 known);
 	}
+	if (!filter || (record->event != NCS_EVENT_PROXY_STEP &&
+			record->event != NCS_EVENT_PROXY_OP))
+		return 0;
+	if (record->event == NCS_EVENT_PROXY_STEP &&
+	    !is_wanted(
+		    filter,
+		    &ncs_recording_rank(align->recording, index)->header->clock,
+		    record))
+		return 0;
+	return ncs_rank_operations_take_child(rank->operations, record,
+					      &visitor);
+}
+
+static void take_batch(struct align *align, const struct ncs_batch *batch,
+		       struct align_filter *filter)
+{
+	struct ncs_rank_operations *operations =
+		align->ranks[batch->rank].operations;
+
+	if (batch->lost > 0)
+		ncs_rank_operations_lose(operations);
+	if (batch->count > 0)
+		ncs_rank_operations_begin(operations, batch->lane,
+					  batch->records);
+	for (size_t i = 0; i < batch->count && !align->error; i++)
+		align->error = take_record(align, batch->rank,
+					   &batch->records[i], filter);
+}
+
+/* Forgets what waits: the records that follow are of another time. */
+static void flush(struct align *align)
+{
+	size_t ranks = align->rank_count;
+
+	for (size_t i = 0; i < ranks && !align->error; i++) {
+		struct align_rank *rank = &align->ranks[i];
+		const struct ncs_child_visitor visitor = { take_child, rank };
+
+		align->error =
+			ncs_rank_operations_flush(rank->operations, &visitor);
+		ncs_rank_operations_free(rank->operations);
+		rank->operations = ncs_rank_operations_new(children_of(ranks));
+		if (!rank->operations)
+			align->error = -ENOMEM;
+	}
+	if (!align->error)
+		align->error = ncs_barriers_flush(align->barriers);
+	if (align->messages)
+		ncs_messages_flush(align->messages);
 }
 
 /* Collects facts from the records of a given time, at most records_max of them.
@@ -271,18 +364,12 @@ static uint64_t feed(struct align *align, uint64_t from_ns, uint64_t until_ns,
 			align->seen_from_ns = batch.drained_ns;
 		if (batch.drained_ns > align->seen_until_ns)
 			align->seen_until_ns = batch.drained_ns;
-		align->error |= ncs_barriers_take(align->barriers, batch.rank,
-						  batch.records, batch.count);
-		if (filter)
-			take_messages(align, &batch, filter);
+		take_batch(align, &batch, filter);
 	}
 	if (more < 0)
 		align->error = more;
 	ncs_recording_pass_close(pass);
-	if (!align->error)
-		align->error = ncs_barriers_flush(align->barriers);
-	if (align->messages)
-		ncs_messages_flush(align->messages);
+	flush(align);
 	align->result->records += records;
 	return records;
 }

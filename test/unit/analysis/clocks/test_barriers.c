@@ -19,6 +19,7 @@
 struct barrier_fixture {
 	struct ncs_alignment *alignment;
 	struct ncs_barriers *barriers;
+	struct ncs_rank_operations *operations[4];
 	struct ncs_aligned aligned[2];
 	struct ncs_alignment_quality quality;
 };
@@ -38,6 +39,8 @@ static int setup(void **state)
 	fixture->alignment = ncs_alignment_new(2);
 	fixture->barriers = ncs_barriers_new(fixture->alignment, 2, 0);
 	for (size_t i = 0; i < 4; i++)
+		fixture->operations[i] = ncs_rank_operations_new(0);
+	for (size_t i = 0; i < 4; i++)
 		if (ncs_barriers_expect(fixture->barriers, i, i / 2, &identity,
 					&plain) != 0)
 			return -1;
@@ -50,6 +53,8 @@ static int teardown(void **state)
 	struct barrier_fixture *fixture = *state;
 
 	ncs_barriers_free(fixture->barriers);
+	for (size_t i = 0; i < 4; i++)
+		ncs_rank_operations_free(fixture->operations[i]);
 	ncs_alignment_free(fixture->alignment);
 	free(fixture);
 	return 0;
@@ -71,7 +76,14 @@ static struct ncs_record collective(uint64_t number, uint64_t begin_ns,
 static void take(struct barrier_fixture *fixture, size_t rank,
 		 struct ncs_record record)
 {
-	assert_int_equal(ncs_barriers_take(fixture->barriers, rank, &record, 1),
+	const struct ncs_child_visitor visitor = { 0 }; /* of no children */
+	const struct ncs_known_operation *known;
+
+	assert_int_equal(ncs_rank_operations_take(fixture->operations[rank],
+						  &record, &visitor, &known),
+			 0);
+	assert_int_equal(ncs_barriers_take(fixture->barriers, rank, &record,
+					   known),
 			 0);
 }
 

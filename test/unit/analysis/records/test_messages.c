@@ -16,8 +16,12 @@
 #define COMM UINT64_C(0xc0ffee)
 #define FOUND 64
 
+#define RANKS 4
+
 struct messages_fixture {
 	struct ncs_messages *messages;
+	struct ncs_rank_operations *operations[RANKS];
+	size_t owner; /* whose record is taken */
 	struct ncs_message found[FOUND];
 	size_t count;
 };
@@ -55,6 +59,8 @@ static int setup_of(void **state, size_t steps_max)
 	if (!fixture)
 		return -1;
 	fixture->messages = ncs_messages_new(steps_max, note, fixture);
+	for (size_t i = 0; i < RANKS; i++)
+		fixture->operations[i] = ncs_rank_operations_new(0);
 	*state = fixture;
 	return fixture->messages ? 0 : -1;
 }
@@ -74,6 +80,8 @@ static int teardown(void **state)
 	struct messages_fixture *fixture = *state;
 
 	ncs_messages_free(fixture->messages);
+	for (size_t i = 0; i < RANKS; i++)
+		ncs_rank_operations_free(fixture->operations[i]);
 	free(fixture);
 	return 0;
 }
@@ -110,20 +118,53 @@ static struct ncs_record collective(uint32_t operation, uint64_t number)
 static struct ncs_record transfer(unsigned function, uint32_t operation,
 				  int32_t peer)
 {
-	struct ncs_record record = step(function, operation,
-					function == NCS_FUNCTION_SEND, peer, 0);
+	return (struct ncs_record){
+		.start = 1,
+		.event = NCS_EVENT_P2P,
+		.function = (uint8_t)function,
+		.operation = operation,
+		.peer = peer,
+		.number = NCS_NO_SEQUENCE_NUMBER,
+	};
+}
 
-	record.event = NCS_EVENT_PROXY_OP;
-	return record;
+static int take_child(void *context, const struct ncs_child *child)
+{
+	struct messages_fixture *fixture = context;
+
+	ncs_messages_take(fixture->messages, fixture->owner,
+			  fixture->operations[fixture->owner], child);
+	return 0;
 }
 
 static void take(struct messages_fixture *fixture, size_t owner,
 		 struct ncs_record record)
 {
-	record.position = 0;
-	assert_int_equal(ncs_messages_take(fixture->messages, owner, 1, &record,
-					   1, 0),
+	const struct ncs_child_visitor visitor = { take_child, fixture };
+	struct ncs_rank_operations *operations = fixture->operations[owner];
+	const struct ncs_known_operation *known;
+
+	fixture->owner = owner;
+	ncs_rank_operations_begin(operations, 1, &record);
+	assert_int_equal(record.event == NCS_EVENT_PROXY_STEP ?
+				 ncs_rank_operations_take_child(
+					 operations, &record, &visitor) :
+				 ncs_rank_operations_take(operations, &record,
+							  &visitor, &known),
 			 0);
+}
+
+static void flush(struct messages_fixture *fixture)
+{
+	const struct ncs_child_visitor visitor = { take_child, fixture };
+
+	for (size_t i = 0; i < RANKS; i++) {
+		fixture->owner = i;
+		assert_int_equal(ncs_rank_operations_flush(
+					 fixture->operations[i], &visitor),
+				 0);
+	}
+	ncs_messages_flush(fixture->messages);
 }
 
 static uint64_t unmatched(const struct messages_fixture *fixture, unsigned why)
@@ -189,7 +230,7 @@ static void steps_of_different_messages_are_not_matched(void **state)
 	take(fixture, 1, step(NCS_FUNCTION_ALL_REDUCE, 10, false, 0, 0));
 	take(fixture, 1, collective(10, 5));
 	assert_int_equal(fixture->count, 0);
-	ncs_messages_flush(fixture->messages);
+	flush(fixture);
 	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_PEER), 3);
 }
 
@@ -244,7 +285,7 @@ static void sends_are_matched_by_their_place(void **state)
 		take(fixture, 1, transfer(NCS_FUNCTION_RECV, 7 * i, 0));
 	}
 	assert_int_equal(fixture->count, 3);
-	assert_int_equal(fixture->found[2].key.number, 2);
+	assert_int_equal(fixture->found[2].key.number, 3);
 	assert_int_equal(fixture->found[2].key.function,
 			 NCS_FUNCTION_SEND_RECV);
 	assert_int_equal(fixture->found[2].send->operation, 3);
@@ -260,13 +301,12 @@ static void sends_are_not_matched_if_earlier_ones_are_missing(void **state)
 	expect_rank(fixture, 0, 0);
 	expect_rank(fixture, 1, 1);
 	late.position = 17;
-	assert_int_equal(
-		ncs_messages_take(fixture->messages, 0, 1, &late, 1, 0), 0);
+	take(fixture, 0, late);
 	take(fixture, 0, step(NCS_FUNCTION_SEND, 6, true, 1, 0));
 	take(fixture, 0, transfer(NCS_FUNCTION_SEND, 6, 1));
 	take(fixture, 1, step(NCS_FUNCTION_RECV, 1, false, 0, 0));
 	take(fixture, 1, transfer(NCS_FUNCTION_RECV, 1, 0));
-	ncs_messages_flush(fixture->messages);
+	flush(fixture);
 	assert_int_equal(fixture->count, 0);
 	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_PLACE), 1);
 	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_PEER), 1);
@@ -282,25 +322,26 @@ static void steps_do_not_wait_for_unannounced_ranks(void **state)
 	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_UNKNOWN_PEER), 1);
 }
 
-/* The oldest steps are given up to make room. */
+/* The oldest steps without another end are given up to make room. */
 static void number_of_waiting_steps_is_bounded(void **state)
 {
 	struct messages_fixture *fixture = *state;
 
 	expect_rank(fixture, 0, 0);
 	expect_rank(fixture, 1, 1);
-	for (uint32_t i = 1; i <= 6; i++)
-		take(fixture, 0, step(NCS_FUNCTION_ALL_REDUCE, i, true, 1, 0));
-	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_OPERATION), 2);
 	for (uint32_t i = 1; i <= 6; i++) {
 		take(fixture, 0, collective(i, i));
+		take(fixture, 0, step(NCS_FUNCTION_ALL_REDUCE, i, true, 1, 0));
+	}
+	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_PEER), 2);
+	for (uint32_t i = 3; i <= 6; i++) {
 		take(fixture, 1, collective(i, i));
-		if (i > 2)
-			take(fixture, 1,
-			     step(NCS_FUNCTION_ALL_REDUCE, i, false, 0, 0));
+		take(fixture, 1, step(NCS_FUNCTION_ALL_REDUCE, i, false, 0, 0));
 	}
 	assert_int_equal(fixture->count, 4);
-	ncs_messages_flush(fixture->messages);
+	assert_int_equal(fixture->found[0].key.number, 3);
+	flush(fixture);
+	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_PEER), 2);
 	assert_int_equal(ncs_messages_count(fixture->messages)->messages, 4);
 }
 
@@ -316,7 +357,7 @@ static void hostile_records_do_no_harm(void **state)
 	expect_rank(fixture, 3, 1);
 	for (unsigned i = 0; i < 50000; i++) {
 		static const uint8_t events[] = { NCS_EVENT_PROXY_STEP,
-						  NCS_EVENT_PROXY_OP,
+						  NCS_EVENT_P2P,
 						  NCS_EVENT_COLL };
 		struct ncs_record record;
 
@@ -328,12 +369,10 @@ static void hostile_records_do_no_harm(void **state)
 		record.peer = (int32_t)(random >> 47 & 1);
 		record.flags = (uint8_t)(random >> 48 & 1);
 		record.number = random >> 50 & 3;
-		assert_int_equal(ncs_messages_take(fixture->messages,
-						   random >> 36 & 3, 1, &record,
-						   1, 0),
-				 0);
+		record.position = 0;
+		take(fixture, random >> 36 & 3, record);
 	}
-	ncs_messages_flush(fixture->messages);
+	flush(fixture);
 	for (unsigned i = 0; i < NCS_UNMATCHED_COUNT; i++)
 		sum += count->unmatched[i];
 	assert_int_equal(sum + 2 * count->messages, count->steps);
