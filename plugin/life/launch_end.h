@@ -26,10 +26,11 @@ struct ncs_watched {
 	bool closed;          /* nothing is left to do */
 	uint64_t last_number; /* of its launches, at the latest look */
 	uint64_t scanned;     /* operations up to this launch have been ended */
-	/* Under `polling`. */
-	uint64_t seen; /* launches published at the latest look */
-	/* Pairs of events by kind: all, and those in use at once at most. */
+	/* The watch thread's. Pairs of events by kind: all, and those in use at
+	 * once at most. */
 	uint64_t made[NCS_LAUNCH_KINDS], used[NCS_LAUNCH_KINDS];
+	/* Under `polling`, like putting events. */
+	uint64_t seen; /* launches published at the latest look */
 	/* 1 while a thread asks the driver about it. */
 	uint64_t polling;
 	/* The driver's error. After one to a query the events are the

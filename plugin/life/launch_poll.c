@@ -15,6 +15,9 @@
 #define PORTION 32u
 #define PAIRS_MOST (NCS_LAUNCH_MAX - NCS_LAUNCH_KEPT)
 
+/* Tries of finalize to poll; see take_polling_soon(). */
+#define POLLING_TRIES 1000u
+
 /* Pairs of a kind that are made in any case; and twice as many as have been in
  * use at once. */
 static const uint64_t pairs_least[NCS_LAUNCH_KINDS] = {
@@ -68,8 +71,23 @@ static uint64_t lacking_pairs(struct ncs_watched *self, unsigned kind)
 	return wanted - made < PORTION ? wanted - made : PORTION;
 }
 
-/* Makes the next portion of events in the communicator's context. Returns the
- * number of pairs. */
+/* Only one thread at a time may ask about a communicator's launches. */
+static bool take_polling(struct ncs_watched *self)
+{
+	/* ORDER: pairs with leave_polling() (plugin/life/launch_poll.c). */
+	return ncs_cas_acquire_release(&self->polling, 0, 1);
+}
+
+static void leave_polling(struct ncs_watched *self)
+{
+	/* ORDER: pairs with take_polling() (plugin/life/launch_poll.c): one
+	 * thread after the other changes the slots. */
+	ncs_store_release(&self->polling, 0);
+}
+
+/* Makes the next portion of events in the communicator's context. Nobody is kept
+ * from polling meanwhile: finalize would leave what has ended as it is. Returns
+ * the number of pairs. */
 static unsigned make_events(struct ncs_watched *self, unsigned kind)
 {
 	unsigned flags = kind == NCS_LAUNCH_TIMED ?
@@ -87,24 +105,25 @@ static unsigned make_events(struct ncs_watched *self, unsigned kind)
 			fail(self, error);
 			break;
 		}
+		if (!take_polling(self)) { /* it is being finalized */
+			ncs_cuda_drop_event(&events.begin);
+			ncs_cuda_drop_event(&events.end);
+			break;
+		}
 		ncs_launch_put(&self->launches, kind, events);
+		leave_polling(self);
 		self->made[kind]++;
 	}
 	return made;
 }
 
-/* Takes a communicator up after its first launch, which has made one pair of
- * events. Returns the number of pairs that were made. */
-static unsigned take_up(struct ncs_watched *self)
+/* Takes a communicator up, whose first launch has made one pair of events. */
+static void take_up(struct ncs_watched *self)
 {
 	struct ncs_launches *launches = &self->launches;
-	struct ncs_launch_clock *clock;
-	unsigned made;
+	struct ncs_launch_clock *clock =
+		ncs_launch_clock_join(launches->context);
 
-	for (unsigned kind = 0; kind < NCS_LAUNCH_KINDS; kind++)
-		self->made[kind] = ncs_load_relaxed(&launches->put[kind]);
-	made = make_events(self, NCS_LAUNCH_TIMED);
-	clock = ncs_launch_clock_join(launches->context);
 	pthread_mutex_lock(&ncs_watched_lock);
 	self->clock = clock;
 	pthread_mutex_unlock(&ncs_watched_lock);
@@ -112,7 +131,6 @@ static unsigned take_up(struct ncs_watched *self)
 	 * (plugin/events/launch.c). */
 	ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_WANTED,
 				NCS_LAUNCHES_READY);
-	return made;
 }
 
 /* Returns true if NCCL may not have reported all operations of a launch yet,
@@ -160,18 +178,14 @@ static unsigned poll_launches(struct ncs_watched *self, bool all)
 	return ended;
 }
 
-/* Only one thread at a time may ask about a communicator's launches. */
-static bool take_polling(struct ncs_watched *self)
+/* Tries for some ten microseconds: another thread polls for less as a rule,
+ * unless the driver holds it up. */
+static bool take_polling_soon(struct ncs_watched *self)
 {
-	/* ORDER: pairs with leave_polling() (plugin/life/launch_poll.c). */
-	return ncs_cas_acquire_release(&self->polling, 0, 1);
-}
-
-static void leave_polling(struct ncs_watched *self)
-{
-	/* ORDER: pairs with take_polling() (plugin/life/launch_poll.c): one
-	 * thread after the other changes the slots. */
-	ncs_store_release(&self->polling, 0);
+	for (unsigned i = 0; i < POLLING_TRIES; i++)
+		if (take_polling(self))
+			return true;
+	return false;
 }
 
 bool ncs_watched_take(struct ncs_launches *launches)
@@ -241,8 +255,7 @@ static void close_followed(struct ncs_watched *self, bool current)
 static unsigned serve_ready(struct ncs_watched *self)
 {
 	struct ncs_launches *launches = &self->launches;
-	unsigned done = make_events(self, NCS_LAUNCH_TIMED) +
-			make_events(self, NCS_LAUNCH_PLAIN);
+	unsigned done = 0;
 	uint64_t head;
 
 	if (self->clock)
@@ -255,11 +268,29 @@ static unsigned serve_ready(struct ncs_watched *self)
 	return done;
 }
 
-static unsigned serve_taken(struct ncs_watched *self)
+/* Makes what a communicator that launches lacks. Returns the number of pairs of
+ * events. */
+static unsigned make_lacking(struct ncs_watched *self, uint64_t stage)
+{
+	unsigned made;
+
+	if (stage != NCS_LAUNCHES_WANTED && stage != NCS_LAUNCHES_READY)
+		return 0;
+	if (stage == NCS_LAUNCHES_WANTED)
+		for (unsigned kind = 0; kind < NCS_LAUNCH_KINDS; kind++)
+			self->made[kind] =
+				ncs_load_relaxed(&self->launches.put[kind]);
+	made = make_events(self, NCS_LAUNCH_TIMED);
+	if (stage == NCS_LAUNCHES_WANTED)
+		take_up(self);
+	else
+		made += make_events(self, NCS_LAUNCH_PLAIN);
+	return made;
+}
+
+static unsigned serve_taken(struct ncs_watched *self, int error)
 {
 	struct ncs_launches *launches = &self->launches;
-	int error = ncs_cuda.context_set(launches->context);
-	unsigned done = 0;
 
 	if (error)
 		fail_for_good(self, error);
@@ -268,19 +299,14 @@ static unsigned serve_taken(struct ncs_watched *self)
 	/* ORDER: pairs with begin_following() (plugin/events/launch.c): the
 	 * context and the first events are known. */
 	switch (ncs_load_acquire(&launches->stage)) {
-	case NCS_LAUNCHES_WANTED:
-		done = take_up(self);
-		break;
 	case NCS_LAUNCHES_READY:
-		done = serve_ready(self);
-		break;
+		return serve_ready(self);
 	case NCS_LAUNCHES_CLOSING:
 		close_followed(self, error == 0);
-		break;
+		return 0;
 	default:
-		break;
+		return 0;
 	}
-	return done;
 }
 
 unsigned ncs_watched_serve(struct ncs_watched *self)
@@ -289,14 +315,20 @@ unsigned ncs_watched_serve(struct ncs_watched *self)
 	 * ncs_launch_watch_add() (plugin/life/launch_watch.c): its members are
 	 * this communicator's. */
 	uint64_t stage = ncs_load_acquire(&self->launches.stage);
-	unsigned done;
+	unsigned done = 0;
+	int error;
 
 	/* Only this thread closes. */
 	if (stage == NCS_LAUNCHES_FREE || stage == NCS_LAUNCHES_IDLE ||
-	    self->closed || !take_polling(self))
+	    self->closed)
 		return 0;
-	done = serve_taken(self);
-	leave_polling(self);
+	error = ncs_cuda.context_set(self->launches.context);
+	if (!error)
+		done = make_lacking(self, stage);
+	if (take_polling(self)) {
+		done += serve_taken(self, error);
+		leave_polling(self);
+	}
 	return done;
 }
 
@@ -309,7 +341,7 @@ void ncs_watched_serve_last(struct ncs_watched *self)
 	uint64_t stage = ncs_load_acquire(&self->launches.stage);
 
 	if ((stage != NCS_LAUNCHES_READY && stage != NCS_LAUNCHES_WANTED) ||
-	    !take_polling(self))
+	    !take_polling_soon(self))
 		return;
 	ncs_cuda_begin(&mode);
 	if (ncs_cuda.context_get(&before) == 0 &&

@@ -503,6 +503,26 @@ static void end_at_finalize(void *argument)
 
 SCENARIO_TEST(finalize_ends_what_has_ended, end_at_finalize)
 
+/* The thread is making events, which the driver takes long for. */
+static void end_while_events_are_made(void *argument)
+{
+	(void)argument;
+	cuda_job_open("cuda.so", "all", LAST_API);
+	cuda->hold(FAKE_CUDA_EVENT_CREATE);
+	cuda_job_call(FOREVER);
+	WAIT_UNTIL(cuda->held(FAKE_CUDA_EVENT_CREATE) == 1,
+		   "it makes no events");
+	CHECK(cuda->finish(job.stream), "no kernel runs");
+	cuda_job_finalize();
+	CHECK_EQUAL(JOB_PROGRESS(ended), 1, "it had ended");
+	CHECK_EQUAL(cuda_job_done(job.header), 1, "and its operation");
+	CHECK_EQUAL(cuda_job_in_flight(job.header), 0, "none is left");
+	cuda->let_go(FAKE_CUDA_EVENT_CREATE);
+	cuda_job_close_finalized();
+}
+
+SCENARIO_TEST(finalize_does_not_wait_for_events, end_while_events_are_made)
+
 /* NCCL may finalize a communicator without a context of the thread's. */
 static void finalize_without_context(void *argument)
 {
@@ -635,6 +655,7 @@ int main(void)
 #endif
 		cmocka_unit_test(finalize_leaves_pending_launches),
 		cmocka_unit_test(finalize_ends_what_has_ended),
+		cmocka_unit_test(finalize_does_not_wait_for_events),
 		cmocka_unit_test(finalize_needs_no_context),
 		cmocka_unit_test(finalize_in_mid_launch_leaves_nothing),
 		cmocka_unit_test(thread_comes_and_goes_with_communicators),
