@@ -81,9 +81,8 @@
 	  " none.") \
 	X(watch_since, "Ticks since when the plugin's watch thread has been in" \
 	  " a call of CUDA's driver; 0: it is not.") \
-	X(missed, "Launches that were to be timed and were not, since they" \
-	  " came faster than they could be followed; from minor version 7" \
-	  " on.")
+	X(missed, "Launches that were to be timed and were not, since no" \
+	  " events or no lane was free; from minor version 7 on.")
 
 #define NCS_STREAM_TIMES_FIELDS(X) \
 	X(timed, "Operations with a time from their stream.") \

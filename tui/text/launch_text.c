@@ -92,7 +92,8 @@ void ncs_append_launch_timing(const struct ncs_rank *rank, char *text,
 	if (launches->missed > 0)
 		ncs_append(text, size,
 			   "; %" PRIu64
-			   " came faster than they could be followed",
+			   " could not be followed, as no events or no lane"
+			   " was free",
 			   launches->missed);
 }
 
