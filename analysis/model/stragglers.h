@@ -3,8 +3,8 @@
  * began, and how much time it costs the others.
  *
  * The ranks of a communicator are compared operation by operation, joined by
- * function and NCCL's sequence number. A rank's arrival is the latest stage on
- * its way into the operation (analysis/records/arrivals.h) that is known of
+ * function and NCCL's sequence number. A rank's arrival is the latest moment on
+ * its way into the operation (analysis/records/moments.h) that is known of
  * every rank compared. Its lateness is the time since the first arrival of the
  * ranks that wait for it; analysis/base/collective_waits.h says which ranks do.
  * Sends and receives are left out: no number tells which of them belong
