@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "analysis/base/utf8.h"
+#include "shm/characters.h"
 
 #define REPLACEMENT 0xfffd
 

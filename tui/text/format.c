@@ -10,6 +10,7 @@
 #include <wchar.h>
 
 #include "analysis/base/utf8.h"
+#include "shm/characters.h"
 
 /* --- Strings -------------------------------------------------------------- */
 
