@@ -29,6 +29,7 @@
 #include "ncclstat/tables/activities.def"
 #include "ncclstat/tables/columns.def"
 #include "ncclstat/tables/environment.def"
+#include "ncclstat/tables/job_labels.def"
 #include "ncclstat/tables/csv.def"
 #include "ncclstat/tables/cupti.def"
 #include "ncclstat/tables/exports.def"
@@ -416,6 +417,20 @@ static void put_variable(const struct man_item *item)
 	put_text(text);
 }
 
+/* words: the label, and a variable that must be set as well. */
+static void put_job_variable(const struct man_item *item)
+{
+	char label[32];
+	size_t length = strlen(item->words[0]);
+
+	for (size_t i = 0; i <= length && i < sizeof(label); i++)
+		label[i] = (char)tolower((unsigned char)item->words[0][i]);
+	printf(".It Ev %s Ta Sy %.31s", item->name, label);
+	if (item->words[1][0])
+		printf(" , if Ev %s No is set", item->words[1]);
+	putchar('\n');
+}
+
 static const char *term_text(const char *term)
 {
 	if (strcmp(term, "RING2") == 0)
@@ -487,6 +502,8 @@ struct man_list {
 	{ .name = name_, .help = help_, .words = { value, where } },
 #define VARIABLE(ID, name_, values, default_, help_) \
 	{ .name = name_, .help = help_, .words = { values, default_ } },
+#define JOB_VARIABLE(variable, ID, only_if) \
+	{ .name = variable, .words = { #ID, only_if } },
 #define FUNCTION(ID, name_, size, numerator, denominator) \
 	{ .name = name_, .words = { #size, #numerator, #denominator } },
 
@@ -557,6 +574,10 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_CONFIDENCES, NAMED) },
 	{ "environment", "-tag -width Ds", put_variable,
 	  ITEMS(NCS_ENVIRONMENT, VARIABLE) },
+	{ "job_labels", "-tag -width completion_index -compact", put_named,
+	  ITEMS(NCS_JOB_LABELS, NAMED) },
+	{ "job_variables", "-column KUBERNETES_SERVICE_HOST completion_index",
+	  put_job_variable, ITEMS(NCS_JOB_VARIABLES, JOB_VARIABLE) },
 	{ "functions", FUNCTIONS_OPEN, put_function,
 	  ITEMS(NCS_FUNCTIONS, FUNCTION) },
 	{ "datatypes", NULL, NULL, ITEMS(NCS_DATATYPES, NAME) },

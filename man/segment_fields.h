@@ -59,7 +59,8 @@
 	X(launches, "Launches of NCCL's kernels; from minor version 5 on.") \
 	X(alive, "Ticks when the plugin's watch thread was last awake, some" \
 		 " 20 times a second: the process lived then. 0: there is no" \
-		 " such thread. From minor version 8 on.")
+		 " such thread. From minor version 8 on.") \
+	X(labels, "Where the job labels are: one block, or none; likewise.")
 
 #define NCS_LAUNCH_PROGRESS_FIELDS(X) \
 	X(status, "Whether launches are timed, and why not.") \

@@ -22,7 +22,8 @@ static uint64_t place(struct ncs_table *table, uint64_t offset, uint32_t count,
 void ncs_segment_lay_out(struct ncs_header *header,
 			 const struct ncs_segment_size *size)
 {
-	uint64_t offset = align(NCS_HEADER_BYTES);
+	uint64_t offset = place(&header->labels, NCS_SEGMENT_LABELS_OFFSET, 1,
+				sizeof(struct ncs_labels));
 
 	offset = place(&header->lanes, offset, size->lanes,
 		       sizeof(struct ncs_lane));
@@ -122,5 +123,9 @@ const char *ncs_segment_check(const struct ncs_header *header,
 		return "its rings are out of bounds";
 	if (!ranges_are_good(header, segment_bytes))
 		return "its tables of ranges are out of bounds";
+	if (ncs_segment_has_labels(header) &&
+	    !table_is_good(&header->labels, 1, sizeof(struct ncs_labels),
+			   segment_bytes))
+		return "its job labels are out of bounds";
 	return NULL;
 }

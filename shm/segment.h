@@ -23,6 +23,11 @@
 #define NCS_SEGMENT_RING_RECORDS_MAX (1u << 24)
 #define NCS_SEGMENT_RANGES_MAX 65536u
 
+/* The place of the job labels in segments that this program lays out. The
+ * plugin writes there without looking at the header, which others may have
+ * overwritten. */
+#define NCS_SEGMENT_LABELS_OFFSET NCS_HEADER_BYTES
+
 /* The sizes of a segment's tables, in entries. */
 struct ncs_segment_size {
 	uint32_t lanes; /* including the shared one */
@@ -70,6 +75,15 @@ static inline bool ncs_segment_has_alive(const struct ncs_header *header)
 {
 	return header->header_bytes >=
 	       offsetof(struct ncs_header, alive) + sizeof(uint64_t);
+}
+
+/* Tells whether the header has job labels (minor version 8 and later, but for
+ * segments that have none). */
+static inline bool ncs_segment_has_labels(const struct ncs_header *header)
+{
+	return header->header_bytes >= offsetof(struct ncs_header, labels) +
+					       sizeof(struct ncs_table) &&
+	       header->labels.count > 0;
 }
 
 /* Tells whether lanes and ranges have struct ncs_stream_times (minor version 5

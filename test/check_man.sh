@@ -142,6 +142,8 @@ wanted_items() {
 		want losses ncclstat.1 DUMPS JSON
 	fields environment NCS_ENVIRONMENT ID,name,... name |
 		unquote | want environment ncclstat-plugin.7 ENVIRONMENT -
+	fields job_labels NCS_JOB_LABELS ID,name,help name | unquote |
+		want job_labels ncclstat-plugin.7 JOB_LABELS -
 	fields kernel_timing NCS_KERNEL_STATUSES ID,name,... name | unquote |
 		want kernel_statuses ncclstat-plugin.7 KERNEL_TIMING -
 	fields timing_statuses NCS_STREAM_STATUSES ID,name,help name | unquote |
@@ -292,6 +294,8 @@ self_test() {
 	take_out ncclstat-record.5 chunks padding '^\.It Sy padding$' &&
 	take_out ncclstat-plugin.7 environment NCCLSTAT_DISABLE \
 		'^\.It Ev NCCLSTAT_DISABLE$' &&
+	take_out ncclstat-plugin.7 job_labels array_task \
+		'^\.It Sy array_task$' &&
 	take_out ncclstat-plugin.7 kernel_statuses graph_off \
 		'^\.It Sy graph_off$' &&
 	take_out ncclstat-plugin.7 cupti_statuses taken '^\.It Sy taken$' &&

@@ -6,7 +6,7 @@
  * types and asserts only; libncclstat (reader.h) reads segments, and
  * ncclstat-shm(5) describes the format for other programs.
  *
- *   header | lanes | channels | operations | classes | rings | histograms
+ *   header | labels | lanes | channels | operations | classes | rings | histograms
  *          | ranges | histograms of ranges
  *
  * A segment is not to be trusted: a reader validates offsets and counts once
@@ -360,10 +360,20 @@ struct ncs_header {
 	/* Ticks at which the plugin's watch thread was last awake, some 20 times
 	 * a second; 0: there is no such thread. From minor version 8 on. */
 	uint64_t alive;
+	/* struct ncs_labels: one, or none; from minor version 8 on. */
+	struct ncs_table labels;
 };
 
 /* Room for the header: tables begin after it. */
 #define NCS_HEADER_BYTES 2048u
+
+/* Labels that tell of which job the process is: "key=value" after "key=value",
+ * each terminated, and an empty text at the end. The plugin takes them from the
+ * environment at its first init (ncclstat/tables/job_labels.def). A reader
+ * ignores keys that it does not know. */
+struct ncs_labels {
+	char text[2048];
+};
 
 /* header_bytes of minor version 1, the earliest that readers accept. */
 #define NCS_HEADER_BYTES_LEAST offsetof(struct ncs_header, filled)
@@ -615,6 +625,7 @@ static_assert(sizeof(struct ncs_filled) == 48, "filled");
 static_assert(sizeof(struct ncs_gpu_time) == 48, "GPU time");
 static_assert(sizeof(struct ncs_cupti) == 96, "CUPTI");
 static_assert(sizeof(struct ncs_header) <= NCS_HEADER_BYTES, "header");
+static_assert(sizeof(struct ncs_labels) % 8 == 0, "labels are words");
 static_assert(offsetof(struct ncs_header, version) == 8, "version");
 static_assert(offsetof(struct ncs_header, lanes) == 32, "lanes");
 static_assert(offsetof(struct ncs_header, clock) == 256, "clock");

@@ -104,6 +104,12 @@ const char *ncs_reader_path(const struct ncs_reader *reader);
  * a snapshot. Valid until the reader is closed. */
 const struct ncs_header *ncs_reader_header(const struct ncs_reader *reader);
 
+/* Returns what tells of which job the process is: "key=value" after
+ * "key=value", each terminated, and an empty text at the end. They are cleaned
+ * copies: UTF-8 without control characters. ncclstat-plugin(7) lists the keys;
+ * others may come. Valid until the reader is closed. */
+const char *ncs_reader_labels(const struct ncs_reader *reader);
+
 /* Tells whether the path still names the mapped file: not once it was removed,
  * replaced or truncated. */
 bool ncs_reader_is_valid(const struct ncs_reader *reader);

@@ -46,6 +46,7 @@ static struct {
 	bool control_made; /* the control object was made, or failed */
 	struct ncs_environment config;
 	char config_problem[256];
+	struct ncs_labels labels; /* of the job */
 	struct ncs_process self;
 	struct ncs_survey survey; /* the latest one */
 	uint32_t ranks;           /* of the node; the most that were told */
@@ -150,6 +151,7 @@ static void start_process(void)
 	process.config_problem[0] = '\0';
 	ncs_environment_read(&process.config, process.config_problem,
 			     sizeof(process.config_problem));
+	ncs_environment_labels(&process.labels);
 	ncs_process_describe(&process.self);
 	ncs_registry.pid = process.self.pid;
 	ncs_clock_calibrate(&ncs_registry.clock, ncs_clock_choose());
@@ -388,6 +390,8 @@ static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init)
 	header->clock = ncs_registry.clock;
 	header->created = ncs_now();
 	ncs_store_relaxed(&comm->lanes[0].published->owner, UINT64_MAX);
+	memcpy((char *)header + NCS_SEGMENT_LABELS_OFFSET, &process.labels,
+	       sizeof(process.labels));
 	identify(&header->identity, init);
 	ncs_sampling_init(comm, header->identity.comm_id, header->identity.rank,
 			  process.config.sample_slow_ns);

@@ -12,6 +12,7 @@
 
 #include "ncclstat/record.h"
 #include "ncclstat/tables/environment.def"
+#include "shm/labels.h"
 
 /* One day, in seconds: no operation takes that long, and its ticks fit into a
  * word. */
@@ -250,6 +251,18 @@ static bool parse(struct ncs_environment *config, enum variable variable,
 		break;
 	}
 	return false;
+}
+
+static const char *find_variable(void *context, const char *name)
+{
+	(void)context;
+	return getenv(name);
+}
+
+void ncs_environment_labels(struct ncs_labels *labels)
+{
+	memset(labels, 0, sizeof(*labels));
+	ncs_labels_collect(labels, find_variable, NULL);
 }
 
 int ncs_environment_read(struct ncs_environment *config, char *problem,

@@ -2,8 +2,8 @@
 /* The plugin's settings from the environment.
  *
  * They are read once in each process, at its first init; a forked child reads
- * them again. The variables are those of ncclstat/tables/environment.def. No
- * state, no output.
+ * them again. The variables are those of ncclstat/tables/environment.def, and
+ * for the job's labels those of job_labels.def. No state, no output.
  */
 #ifndef NCS_PLUGIN_NCCL_ENVIRONMENT_H
 #define NCS_PLUGIN_NCCL_ENVIRONMENT_H
@@ -54,5 +54,9 @@ struct ncs_environment {
  * values that it takes. */
 int ncs_environment_read(struct ncs_environment *config, char *problem,
 			 size_t problem_size);
+
+/* Reads what tells of which job the process is: the variables of
+ * ncclstat/tables/job_labels.def and no others. */
+void ncs_environment_labels(struct ncs_labels *labels);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "shm/atomics.h"
+#include "shm/labels.h"
 #include "shm/read/class_reader.h"
 #include "shm/read/function_reader.h"
 #include "shm/read/operation_reader.h"
@@ -61,6 +62,19 @@ static void copy_block(struct image_writer *writer, const void *mapped,
 		copy[0] |= 1;
 		writer->torn = true;
 	}
+}
+
+/* Writes the labels as the reader has them, cleaned. */
+static void take_labels(const struct image_writer *writer)
+{
+	const struct ncs_reader *reader = writer->reader;
+	uint64_t offset = reader->header.labels.offset;
+
+	if (!ncs_segment_has_labels(&reader->header))
+		return;
+	memcpy(writer->image + offset, reader->labels,
+	       ncs_labels_bytes(reader->labels));
+	report(writer, offset, sizeof(struct ncs_labels));
 }
 
 /* Geometry and clock are those of the validated header; fields of later minor
@@ -280,6 +294,7 @@ bool ncs_image_take(struct ncs_reader *reader, void *image,
 	};
 
 	take_header(&writer);
+	take_labels(&writer);
 	for (size_t i = 0; i < reader->header.lanes.count; i++)
 		take_lane(&writer, i);
 	take_channels(&writer);

@@ -14,6 +14,7 @@
 
 #include "shm/clock.h"
 #include "shm/read/attach.h"
+#include "shm/read/job.h"
 #include "shm/read/reader_internal.h"
 #include "shm/segment.h"
 
@@ -78,7 +79,7 @@ enum ncs_attach ncs_reader_attach(struct ncs_reader *reader, char *why,
 		calloc(reader->header.lanes.count, sizeof(*reader->cursors));
 	reader->marked = calloc((reader->header.operations.count + 63) / 64,
 				sizeof(*reader->marked));
-	if (!reader->cursors || !reader->marked)
+	if (!reader->cursors || !reader->marked || ncs_job_attach(reader) != 0)
 		return ncs_attach_failure(ENOMEM, why, why_size);
 	return NCS_ATTACHED;
 }
@@ -115,6 +116,7 @@ void ncs_reader_close(struct ncs_reader *reader)
 	if (!reader)
 		return;
 	ncs_mapping_close(&reader->file);
+	free(reader->labels);
 	free(reader->cursors);
 	free(reader->marked);
 	free(reader);

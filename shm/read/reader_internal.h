@@ -26,6 +26,7 @@ struct ncs_reader {
 		file; /* the segment's file; start is NULL for an image */
 	struct ncs_process_state process; /* image only: its process's state */
 	struct ncs_header header; /* validated; the only source of geometry */
+	char *labels; /* of the job (shm/labels.h) */
 	struct ncs_ring_cursor *cursors; /* by lane */
 	/* The slots of operations to be read, one bit each, and the counts of
 	 * slots given out (filled.operations) at the latest two readings; see

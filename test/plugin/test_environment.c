@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "shm/labels.h"
 #include "shm/process.h"
 #include "test/plugin/scenario.h"
 
@@ -239,6 +240,39 @@ static void init_once_more(void *argument)
 }
 
 SCENARIO_TEST(environment_is_read_once_per_process, init_once_more)
+
+static void expect_job(const char *path, const char *job)
+{
+	struct ncs_reader *reader;
+	const char *value;
+
+	CHECK(ncs_reader_open(path, &reader, NULL, 0) == NCS_ATTACHED,
+	      "%s is no segment", path);
+	value = ncs_labels_value(ncs_reader_labels(reader), "job_id");
+	CHECK(value && strcmp(value, job) == 0, "%s tells of job %s", path,
+	      value ? value : "none");
+	ncs_reader_close(reader);
+}
+
+static void name_the_job(void *argument)
+{
+	struct ncs_paths paths;
+	void *contexts[2];
+	int mask = SENTINEL;
+
+	(void)argument;
+	setenv("SLURM_JOB_ID", "4711", 1);
+	init_directly(5, &mask, &contexts[0]);
+	setenv("SLURM_JOB_ID", "4712", 1);
+	init_directly(5, &mask, &contexts[1]);
+	CHECK(ncs_discover(ncs_directory(NULL), &paths) == 0, "no directory");
+	CHECK_EQUAL(paths.count, 2, "segments");
+	for (size_t i = 0; i < paths.count; i++)
+		expect_job(paths.path[i], "4711");
+	ncs_paths_release(&paths);
+}
+
+SCENARIO_TEST(job_labels_are_read_once_and_in_all_segments, name_the_job)
 
 static uint64_t default_bytes;
 
@@ -652,6 +686,7 @@ int main(void)
 		cmocka_unit_test(
 			each_api_is_asked_for_events_that_its_releases_support),
 		cmocka_unit_test(environment_is_read_once_per_process),
+		cmocka_unit_test(job_labels_are_read_once_and_in_all_segments),
 		cmocka_unit_test(
 			invalid_value_is_logged_once_and_the_default_applies),
 		cmocka_unit_test(valid_budgets_are_accepted),

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Labels of jobs for readers; see job.h. A segment's labels are hostile input:
+ * they are copied once and cleaned. */
+#include "shm/read/job.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/labels.h"
+#include "shm/process.h"
+#include "shm/read/reader_internal.h"
+#include "shm/segment.h"
+
+/* Larger environments are read up to here. */
+#define ENVIRONMENT_BYTES_MAX (1u << 20)
+
+/* --- The environment of another process ---------------------------------- */
+
+/* The variables of a process: "NAME=value" after another, each terminated. */
+struct environment {
+	const char *text;
+	size_t bytes;
+};
+
+static const char *find_variable(void *context, const char *name)
+{
+	const struct environment *environment = context;
+	const char *text = environment->text;
+	const char *end = text + environment->bytes;
+	size_t length = strlen(name);
+
+	while (text < end) {
+		if (strncmp(text, name, length) == 0 && text[length] == '=')
+			return text + length + 1;
+		text += strlen(text) + 1;
+	}
+	return NULL;
+}
+
+void ncs_job_read_environment(struct ncs_labels *labels, uint32_t pid,
+			      uint64_t start)
+{
+	struct environment environment = { 0 };
+	char path[48], *text;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/environ", pid);
+	text = malloc(ENVIRONMENT_BYTES_MAX + 1);
+	file = text ? fopen(path, "re") : NULL;
+	if (file) {
+		environment.bytes =
+			fread(text, 1, ENVIRONMENT_BYTES_MAX, file);
+		fclose(file);
+		text[environment.bytes] = '\0';
+		environment.text = text;
+		if (start != 0 && ncs_process_start(pid) == start)
+			ncs_labels_collect(labels, find_variable, &environment);
+	}
+	free(text);
+}
+
+/* --- The labels of a segment ---------------------------------------------- */
+
+static void read_segment(struct ncs_labels *labels,
+			 const struct ncs_reader *reader)
+{
+	struct ncs_labels copy;
+
+	ncs_load_words(&copy,
+		       ncs_reader_entry(reader, &reader->header.labels, 0),
+		       sizeof(copy));
+	ncs_labels_add_all(labels, &copy);
+}
+
+int ncs_job_attach(struct ncs_reader *reader)
+{
+	const struct ncs_header *header = &reader->header;
+	struct ncs_labels labels = { 0 };
+	struct ncs_process self;
+
+	if (ncs_segment_has_labels(header)) {
+		read_segment(&labels, reader);
+	} else if (!ncs_reader_is_image(reader)) {
+		ncs_process_describe(&self);
+		if (header->pid_namespace == self.pid_namespace &&
+		    strcmp(header->boot_id, self.boot_id) == 0)
+			ncs_job_read_environment(&labels, header->pid,
+						 header->process_start);
+	}
+	reader->labels = malloc(ncs_labels_bytes(labels.text));
+	if (!reader->labels)
+		return -ENOMEM;
+	memcpy(reader->labels, labels.text, ncs_labels_bytes(labels.text));
+	return 0;
+}
+
+const char *ncs_reader_labels(const struct ncs_reader *reader)
+{
+	return reader->labels;
+}
+
+/* --- Jobs ------------------------------------------------------------------ */
+
+enum ncs_job_kind ncs_job_of(const char *labels, const char **name)
+{
+	const char *run = ncs_labels_value(labels, "run_id");
+
+	*name = ncs_labels_value(labels, "job_id");
+	/* torchrun calls a run "none" that was given no name. */
+	if (!*name && run && strcmp(run, "none") != 0)
+		*name = run;
+	if (*name)
+		return NCS_JOB_BATCH;
+	*name = ncs_labels_value(labels, "pod");
+	return *name ? NCS_JOB_POD : NCS_JOB_NONE;
+}
+
+/* Tells whether the pattern matches "first<separator>second". */
+static bool matches_pair(const char *pattern, const char *first, char separator,
+			 const char *second)
+{
+	char text[2 * NCS_LABEL_VALUE_BYTES + 2];
+
+	if (!first || !second)
+		return false;
+	snprintf(text, sizeof(text), "%s%c%s", first, separator, second);
+	return fnmatch(pattern, text, 0) == 0;
+}
+
+bool ncs_job_matches(const char *labels, const char *pattern)
+{
+	static const char *const keys[] = { "job_id", "array_job", "run_id",
+					    "pod", "pod_uid" };
+
+	if (!pattern)
+		return true;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const char *value = ncs_labels_value(labels, keys[i]);
+
+		if (value && fnmatch(pattern, value, 0) == 0)
+			return true;
+	}
+	return matches_pair(pattern, ncs_labels_value(labels, "job_id"), '.',
+			    ncs_labels_value(labels, "job_step")) ||
+	       matches_pair(pattern, ncs_labels_value(labels, "namespace"), '/',
+			    ncs_labels_value(labels, "pod"));
+}
+
+bool ncs_choice_has(const struct ncs_choice *choice,
+		    const struct ncs_header *header, const char *labels)
+{
+	return (choice->pid == 0 || header->pid == choice->pid) &&
+	       ncs_job_matches(labels, choice->job);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Which job a process is of: the labels of its segment, and the choice of a job
+ * by the user.
+ *
+ * Labels of a plugin that writes none are taken from the environment of the
+ * process, as far as this user may read it. Any thread may call these
+ * functions.
+ */
+#ifndef NCS_SHM_READ_JOB_H
+#define NCS_SHM_READ_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ncclstat/reader.h"
+
+/* Takes the labels of an attached reader's segment, which are not trusted;
+ * returns 0 or -ENOMEM. For reader.c. */
+int ncs_job_attach(struct ncs_reader *reader);
+
+/* Adds labels from the environment of a process that this one can see; does
+ * nothing if it may not be read, or is another process by now: `start` is its
+ * start time (shm/process.h). */
+void ncs_job_read_environment(struct ncs_labels *labels, uint32_t pid,
+			      uint64_t start);
+
+/* The kind of label that names the job. */
+enum ncs_job_kind {
+	NCS_JOB_NONE,
+	NCS_JOB_BATCH, /* job_id of the batch system, or torchrun's run_id */
+	NCS_JOB_POD,   /* only the pod is known */
+};
+
+/* Finds what names the job: its value in the labels, or NULL. `labels` may be
+ * NULL. */
+enum ncs_job_kind ncs_job_of(const char *labels, const char **name);
+
+/* Tells whether labels are those of a job. `pattern`, as for fnmatch(), is
+ * compared with job_id, job_id.job_step, array_job, run_id, pod,
+ * namespace/pod and pod_uid; NULL matches any. */
+bool ncs_job_matches(const char *labels, const char *pattern);
+
+/* A choice of processes. */
+struct ncs_choice {
+	uint32_t pid;    /* the only process; 0 for all */
+	const char *job; /* pattern for the only jobs; NULL for all */
+};
+
+/* Tells whether a process is chosen: by its segment's header and its
+ * labels. */
+bool ncs_choice_has(const struct ncs_choice *choice,
+		    const struct ncs_header *header, const char *labels);
+
+#endif
