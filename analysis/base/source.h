@@ -22,6 +22,9 @@ struct ncs_sample {
 	const char *why; /* if not NCS_ATTACHED: one clause for users */
 	/* Only if NCS_ATTACHED: */
 	const struct ncs_header *header;
+	/* Labels that tell of which job the process is, as of
+	 * ncs_reader_labels(); NULL: none. */
+	const char *labels;
 	const struct ncs_snapshot *snapshot;
 	/* Its clock is aligned with those of other hosts, so that their times
 	 * can be compared. */

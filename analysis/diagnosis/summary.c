@@ -44,4 +44,5 @@ void ncs_summarize(struct ncs_summary *summary, const struct ncs_model *model)
 	memset(summary, 0, sizeof(*summary));
 	for (size_t i = 0; i < model->rank_count; i++)
 		add_rank(summary, model->ranks[i]);
+	ncs_jobs_count(model, &summary->jobs);
 }

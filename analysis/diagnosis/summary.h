@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/model/jobs.h"
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/model.h"
 #include "analysis/model/oldest.h"
@@ -20,6 +21,7 @@ struct ncs_summary {
 	size_t dead;
 	size_t finished;
 	size_t silent;
+	struct ncs_job_counts jobs;
 	uint64_t lost;
 	size_t channels;
 	size_t states[NCS_CHANNEL_STATE_COUNT]; /* channels in each state */

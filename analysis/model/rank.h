@@ -30,6 +30,9 @@ struct ncs_rank {
 	uint32_t serial;
 	const struct ncs_communicator *communicator; /* NULL if out of memory */
 	struct ncs_header header;
+	/* Labels that tell of which job the process is (shm/labels.h); NULL:
+	 * none. */
+	char *labels;
 	struct ncs_snapshot now;
 	struct ncs_range_sum *ranges; /* of `now`, in the order of a tree */
 	size_t range_capacity;

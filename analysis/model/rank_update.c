@@ -17,6 +17,7 @@
 #include "analysis/records/step_stats.h"
 #include "shm/array.h"
 #include "shm/clock.h"
+#include "shm/labels.h"
 
 /* A child's record may come this much after the end of its operation. */
 #define SETTLES_AFTER_NS UINT64_C(10000000)
@@ -40,6 +41,7 @@ void ncs_rank_free(struct ncs_rank *rank)
 	ncs_latest_free(rank->latest);
 	forget_records(rank);
 	free(rank->ranges);
+	free(rank->labels);
 	free(rank->id);
 	free(rank);
 }
@@ -209,6 +211,26 @@ static void keep_times(struct ncs_snapshot *dead,
 						 before->ranges[i].busy_ns);
 }
 
+/* Keeps the labels of the rank's process, which do not change. */
+static int take_labels(struct ncs_rank *rank, const struct ncs_sample *sample,
+		       bool has_past)
+{
+	size_t bytes;
+
+	if (has_past && rank->labels)
+		return 0;
+	free(rank->labels);
+	rank->labels = NULL;
+	if (!sample->labels || !sample->labels[0])
+		return 0;
+	bytes = ncs_labels_bytes(sample->labels);
+	rank->labels = malloc(bytes);
+	if (!rank->labels)
+		return -ENOMEM;
+	memcpy(rank->labels, sample->labels, bytes);
+	return 0;
+}
+
 static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 		       const struct ncs_sample *sample, bool has_past)
 {
@@ -235,6 +257,8 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 	rank->now = *taken;
 	*taken = old;
 	ncs_rank_find_base(rank, model->window);
+	if (!error)
+		error = take_labels(rank, sample, has_past);
 	if (!error)
 		error = sum_ranges(rank);
 	if (!error)

@@ -27,7 +27,7 @@ struct live_segment {
 struct source_shm {
 	struct ncs_source source; /* first: is cast to this struct */
 	char *directory;          /* NULL for the default */
-	uint32_t pid;             /* 0 for all processes */
+	struct ncs_choice choice;
 	struct live_segment *segments;
 	size_t count;
 	/* The latest sample and its reader; NULL if there is none. */
@@ -98,11 +98,13 @@ static bool is_wanted(const struct source_shm *self,
 {
 	if (segment->attach == NCS_ATTACH_ABSENT)
 		return false;
-	if (self->pid == 0)
-		return true;
-	return self->pid == (segment->reader ?
-				     ncs_reader_header(segment->reader)->pid :
-				     named_pid(segment->path));
+	if (segment->reader)
+		return ncs_choice_has(&self->choice,
+				      ncs_reader_header(segment->reader),
+				      ncs_reader_labels(segment->reader));
+	return !self->choice.job &&
+	       (self->choice.pid == 0 ||
+		self->choice.pid == named_pid(segment->path));
 }
 
 /* Makes the list of segments the one of the paths, keeping segments that were
@@ -202,6 +204,7 @@ static void take_sample(struct source_shm *self, struct live_segment *segment,
 	self->shown = segment->reader;
 	ncs_snapshot_take(&self->snapshot, segment->reader, self->now_ns);
 	sample->header = ncs_reader_header(segment->reader);
+	sample->labels = ncs_reader_labels(segment->reader);
 	sample->snapshot = &self->snapshot;
 	if (!self->source.wants_records ||
 	    self->source.wants_records(self->source.wants_context,
@@ -246,7 +249,8 @@ static void close_source(struct ncs_source *source)
 	free(self);
 }
 
-struct ncs_source *ncs_source_open_shm(const char *directory, uint32_t pid)
+struct ncs_source *ncs_source_open_shm(const char *directory,
+				       const struct ncs_choice *choice)
 {
 	struct source_shm *self = calloc(1, sizeof(*self));
 
@@ -259,7 +263,8 @@ struct ncs_source *ncs_source_open_shm(const char *directory, uint32_t pid)
 		close_source(&self->source);
 		return NULL;
 	}
-	self->pid = pid;
+	if (choice)
+		self->choice = *choice;
 	self->source.begin = begin;
 	self->source.next = next;
 	self->source.close = close_source;

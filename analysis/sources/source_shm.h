@@ -4,10 +4,12 @@
 #define NCS_ANALYSIS_SOURCES_SOURCE_SHM_H
 
 #include "analysis/base/source.h"
+#include "shm/read/job.h"
 
-/* Opens the segments in a directory, of all processes if `pid` is 0, and of the
- * one process else. Returns NULL if there is no memory. Close it with its
- * close(). */
-struct ncs_source *ncs_source_open_shm(const char *directory, uint32_t pid);
+/* Opens the segments in a directory, of the processes that are chosen; NULL
+ * chooses all. The choice's strings must outlive the source. Returns NULL if
+ * there is no memory. Close it with its close(). */
+struct ncs_source *ncs_source_open_shm(const char *directory,
+				       const struct ncs_choice *choice);
 
 #endif

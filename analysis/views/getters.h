@@ -17,11 +17,12 @@
 	void ncs_get_##name(const struct ncs_row *row, int argument, \
 			    struct ncs_value *value)
 
-/* rank_getters.c: any row of a rank or communicator (comm, nccl_version),
+/* rank_getters.c: any row of a rank or communicator (comm, nccl_version, job),
  * ranks, and communicators. The argument of rank_bytes_rate is 1 for bytes
  * sent, 0 for bytes received. */
 NCS_GETTER(comm);
 NCS_GETTER(nccl_version);
+NCS_GETTER(job);
 NCS_GETTER(rank_wait);
 NCS_GETTER(rank_oldest);
 NCS_GETTER(rank_operation);

@@ -12,6 +12,7 @@
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/oldest.h"
 #include "analysis/model/stragglers.h"
+#include "shm/read/job.h"
 
 /* --- Any row -------------------------------------------------------------- */
 
@@ -32,6 +33,16 @@ NCS_GETTER(nccl_version)
 	value->kind = NCS_VALUE_TEXT;
 	ncs_nccl_version_text(identity->nccl_version, value->text,
 			      sizeof(value->text));
+}
+
+NCS_GETTER(job)
+{
+	const struct ncs_rank *rank =
+		row->communicator ? row->communicator->ranks[0] : row->rank;
+	const char *name;
+
+	if (ncs_job_of(rank->labels, &name) != NCS_JOB_NONE)
+		ncs_value_set_text(value, name);
 }
 
 void ncs_value_set_recent(struct ncs_value *value,

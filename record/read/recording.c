@@ -341,7 +341,7 @@ int ncs_recording_open_memory(struct ncs_recording **out, const void *bytes,
 	return finish(out, recording, error, why, why_size);
 }
 
-static void release_rank(struct ncs_rank_entry *rank)
+void ncs_recording_release_rank(struct ncs_rank_entry *rank)
 {
 	release_image(&rank->image);
 	free(rank->id);
@@ -355,7 +355,7 @@ void ncs_recording_close(struct ncs_recording *recording)
 	if (!recording)
 		return;
 	for (size_t i = 0; i < recording->rank_count; i++)
-		release_rank(&recording->ranks[i]);
+		ncs_recording_release_rank(&recording->ranks[i]);
 	for (size_t i = 0; i < recording->host_count; i++) {
 		free(recording->hosts[i].name);
 		free(recording->hosts[i].boot_id);

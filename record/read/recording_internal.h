@@ -111,6 +111,18 @@ ncs_recording_chunk(const struct ncs_recording *recording,
 	return &recording->files[at.file].places[at.place];
 }
 
+/* Returns the rank of a chunk of records that a series has. */
+static inline size_t
+ncs_recording_rank_of(const struct ncs_recording *recording,
+		      struct ncs_chunk_ref at)
+{
+	return recording
+		->file_ranks[at.file][ncs_recording_chunk(recording, at)->rank];
+}
+
+/* Frees what a rank has. */
+void ncs_recording_release_rank(struct ncs_rank_entry *rank);
+
 /* Converts a host's CLOCK_MONOTONIC to common time. */
 uint64_t ncs_recording_common_ns(const struct ncs_recording *recording,
 				 size_t host, uint64_t ns);

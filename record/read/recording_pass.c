@@ -35,13 +35,6 @@ struct ncs_recording_pass {
 	struct pass_lanes *lanes; /* by rank */
 };
 
-static size_t rank_of(const struct ncs_recording *recording,
-		      struct ncs_chunk_ref at)
-{
-	return recording
-		->file_ranks[at.file][ncs_recording_chunk(recording, at)->rank];
-}
-
 int ncs_recording_batch(struct ncs_recording *recording, size_t rank,
 			struct ncs_chunk_ref at, void *room,
 			struct ncs_batch *batch)
@@ -151,7 +144,7 @@ static int take_chunk(struct ncs_recording_pass *pass,
 	if (!cursor->unpacked)
 		return -ENOMEM;
 	result = ncs_recording_batch(pass->recording,
-				     rank_of(pass->recording, at), at,
+				     ncs_recording_rank_of(pass->recording, at), at,
 				     cursor->unpacked, &cursor->batch);
 	if (result != 1)
 		return result;
@@ -165,7 +158,7 @@ static bool is_wanted(const struct ncs_recording_pass *pass,
 	const struct ncs_recording *recording = pass->recording;
 	const struct ncs_chunk_place *place =
 		ncs_recording_chunk(recording, at);
-	size_t host = recording->ranks[rank_of(recording, at)].facts.host;
+	size_t host = recording->ranks[ncs_recording_rank_of(recording, at)].facts.host;
 
 	return ncs_recording_common_ns(recording, host, place->until_ns) >=
 		       pass->from_ns &&

@@ -147,6 +147,21 @@ static void find_all(struct ncs_replay *replay)
 	};
 }
 
+static int keep_jobs(struct ncs_replay *replay, const char *pattern, char *why,
+		     size_t why_size)
+{
+	int error = ncs_recording_keep_jobs(replay->recording, pattern);
+
+	if (error == -ENOENT)
+		snprintf(why, why_size,
+			 "no process of job '%s' was recorded; --dump=json tells"
+			 " which job each is of",
+			 pattern);
+	else if (error)
+		snprintf(why, why_size, "%s", strerror(-error));
+	return error;
+}
+
 int ncs_replay_open(struct ncs_replay *replay, const char *const *paths,
 		    size_t count, const struct ncs_replay_part *part, char *why,
 		    size_t why_size)
@@ -159,6 +174,8 @@ int ncs_replay_open(struct ncs_replay *replay, const char *const *paths,
 	replay->speed = 1;
 	error = ncs_recording_open(&replay->recording, paths, count, why,
 				   why_size);
+	if (!error && part->job)
+		error = keep_jobs(replay, part->job, why, why_size);
 	if (!error && part->keeps_ended)
 		ncs_recording_keep_ended(replay->recording);
 	if (!error)

@@ -48,6 +48,7 @@ struct ncs_replay_part {
 	struct ncs_instant until;
 	struct ncs_instant at;
 	uint32_t pid; /* pid of the only process to show; 0 for all */
+	const char *job; /* pattern of the only jobs to show; NULL for all */
 	/* Whether ranks that have ended keep their last state. */
 	bool keeps_ended;
 };

@@ -346,6 +346,7 @@ static void take_sample(struct source_recording *self, size_t rank,
 		self->has_snapshot = true;
 		ncs_snapshot_take(&self->snapshot, reader, taken_ns);
 		sample->header = &self->recording->ranks[rank].moved;
+		sample->labels = ncs_reader_labels(reader);
 		sample->snapshot = &self->snapshot;
 		sample->is_old = self->played[rank].shown_ns == taken_ns;
 		self->played[rank].shown_ns = taken_ns;

@@ -238,9 +238,9 @@ static bool is_over(struct recorder_run *recorder, uint64_t now_ns)
 		recorder->result->end = NCS_RECORDER_DURATION;
 	else if (ncs_recorder_segments_are_gone(&recorder->followed))
 		recorder->result->end = NCS_RECORDER_GONE;
-	else if (settings->pid != 0 &&
+	else if (settings->choice.pid != 0 &&
 		 !ncs_recorder_segments_any(&recorder->followed) &&
-		 ncs_process_start(settings->pid) == 0)
+		 ncs_process_start(settings->choice.pid) == 0)
 		recorder->result->end = NCS_RECORDER_NO_PROCESS;
 	else
 		return false;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "record/write/recording_writer.h"
+#include "shm/read/job.h"
 
 #define NCS_RECORDING_INTERVAL_NS UINT64_C(200000000)
 
@@ -23,7 +24,7 @@ struct ncs_recorder_settings {
 	 * FILE.2 and so on; standard output has no later files. */
 	const char *path;
 	const char *directory; /* directory of segments; NULL for the default */
-	uint32_t pid; /* pid of the only process to record; 0 for all */
+	struct ncs_choice choice; /* of processes to record */
 	uint64_t interval_ns; /* time between two states of a rank */
 	uint64_t duration_ns; /* time to record; 0 for no limit */
 	/* Size at which a new file begins; 0 for never. */

@@ -226,9 +226,9 @@ static int begin_rank(struct ncs_recorder_segments *followed,
 static bool is_wanted(const struct ncs_recorder_segments *followed,
 		      const struct ncs_reader *reader)
 {
-	uint32_t pid = followed->settings->pid;
-
-	return pid == 0 || ncs_reader_header(reader)->pid == pid;
+	return ncs_choice_has(&followed->settings->choice,
+			      ncs_reader_header(reader),
+			      ncs_reader_labels(reader));
 }
 
 static int try_to_open(struct ncs_recorder_segments *followed,

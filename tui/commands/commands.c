@@ -223,7 +223,8 @@ static struct ncs_replay_part part_of(const struct mode_command *command,
 		.from = options->from,
 		.until = options->until,
 		.at = options->at,
-		.pid = options->pid,
+		.pid = options->choice.pid,
+		.job = options->choice.job,
 		.keeps_ended = command->keeps_ended,
 	};
 
@@ -267,7 +268,7 @@ static struct ncs_source *open_source(const struct ncs_options *options)
 		return ncs_source_open_synthetic(options->synthetic_seed,
 						 options->synthetic_ranks,
 						 options->synthetic_channels);
-	return ncs_source_open_shm(options->directory, options->pid);
+	return ncs_source_open_shm(options->directory, &options->choice);
 }
 
 static int run_on_jobs(const struct mode_command *command,

@@ -59,18 +59,23 @@ void ncs_dump_say_nothing(const struct ncs_options *options)
 	if (options->file_count > 0)
 		ncs_complain("no rank was recorded at that time; --list tells"
 			     " which were when");
-	else if (options->pid)
+	else if (options->choice.job)
+		ncs_complain(
+			"no process of job '%s' with the ncclstat plugin is"
+			" running here (looked in %s%s); see ncclstat(1)",
+			options->choice.job, directory, clause);
+	else if (options->choice.pid)
 		ncs_complain(
 			"process %" PRIu32 " is no NCCL job with the"
 			" ncclstat plugin (looked in %s%s); see"
-			" ncclstat(1)\n",
-			options->pid, directory, clause);
+			" ncclstat(1)",
+			options->choice.pid, directory, clause);
 	else
 		ncs_complain(
 			"no NCCL job with the ncclstat plugin is"
 			" running here (looked in %s%s); start one with"
 			" NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so,"
-			" see ncclstat(1)\n",
+			" see ncclstat(1)",
 			directory, clause);
 }
 

@@ -4,6 +4,9 @@
  * rank. */
 #include "tui/commands/dump_json_parts.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/late_now.h"
@@ -421,6 +424,28 @@ static json_t *late_now_of(const struct ncs_rank *rank)
 	return object;
 }
 
+/* --- The job ------------------------------------------------------------- */
+
+static json_t *job_of(const struct ncs_rank *rank)
+{
+	json_t *object;
+	const char *label = rank->labels;
+
+	if (!label)
+		return json_null();
+	object = json_object();
+	while (*label) {
+		const char *value = strchr(label, '=') + 1;
+		char key[64];
+
+		snprintf(key, sizeof(key), "%.*s", (int)(value - label) - 1,
+			 label);
+		ncs_json_add_text(object, key, value);
+		label += strlen(label) + 1;
+	}
+	return object;
+}
+
 /* --- The rank ------------------------------------------------------------ */
 
 void ncs_dump_json_identify(json_t *object, const struct ncs_rank *rank)
@@ -444,6 +469,7 @@ json_t *ncs_dump_json_rank(const struct ncs_rank *rank)
 	ncs_json_add_number(object, "api_version", rank->header.api_version);
 	ncs_json_add(object, "nccl_version", version_of(identity));
 	ncs_json_add(object, "comm", ncs_json_comm(identity));
+	ncs_json_add(object, "job", job_of(rank));
 	ncs_json_add(object, "settings", settings_of(now));
 	ncs_json_add(object, "proxy", proxy_of(rank));
 	ncs_json_add(object, "kernel_timing", kernel_timing_of(rank));

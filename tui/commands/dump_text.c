@@ -11,6 +11,7 @@
 #include "tui/commands/dump_command.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/format.h"
+#include "tui/text/job_text.h"
 #include "tui/text/launch_text.h"
 #include "tui/text/words.h"
 
@@ -117,14 +118,18 @@ void ncs_dump_head(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp, bool ascii)
 {
 	time_t seconds = (time_t)(stamp->realtime_ns / UINT64_C(1000000000));
-	char host[NCS_FORMAT_MAX], time[64] = "";
+	char host[NCS_FORMAT_MAX], time[64] = "", jobs[64] = "";
+	struct ncs_job_counts counts;
 	struct tm local;
 
 	ncs_utf8_clean(host, sizeof(host), stamp->host, ascii);
 	if (localtime_r(&seconds, &local))
 		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S%z", &local);
-	fprintf(file, "ncclstat: host %s, %zu rank%s, time %s", host,
-		model->rank_count, model->rank_count == 1 ? "" : "s", time);
+	ncs_jobs_count(model, &counts);
+	ncs_append_jobs(&counts, jobs, sizeof(jobs));
+	fprintf(file, "ncclstat: host %s, %zu rank%s%s%s, time %s", host,
+		model->rank_count, model->rank_count == 1 ? "" : "s",
+		jobs[0] ? " of " : "", jobs, time);
 	if (stamp->replay)
 		print_position(file, stamp->replay);
 	fputc('\n', file);

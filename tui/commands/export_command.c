@@ -161,7 +161,7 @@ int ncs_export_run(const struct ncs_command_input *input)
 		.format = options->export_format,
 		.from_ns = replay->records_from_ns,
 		.until_ns = replay->records_until_ns,
-		.pid = options->pid,
+		.pid = options->choice.pid,
 		.aliases = input->source->aliases,
 		.progress = show_progress,
 		.add = ncs_options_want_path(options) ? add_path : NULL,

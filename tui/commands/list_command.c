@@ -9,6 +9,7 @@
 #include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
 #include "shm/clock.h"
+#include "shm/read/job.h"
 #include "shm/read/paths.h"
 #include "tui/commands/list_recording.h"
 #include "tui/text/format.h"
@@ -18,6 +19,7 @@ struct list_line {
 	char pid[16];
 	char rank[16];
 	char comm[NCS_FORMAT_MAX];
+	char job[NCS_FORMAT_MAX];
 	const char *state;
 	char path[4096 + 1];
 	char why[NCS_FORMAT_MAX];
@@ -28,6 +30,7 @@ static void describe_segment(struct list_line *line,
 {
 	const struct ncs_identity *identity = &sample->snapshot->identity;
 	char comm[sizeof(identity->comm_name)];
+	const char *job;
 
 	snprintf(line->pid, sizeof(line->pid), "%" PRIu32, sample->header->pid);
 	if (identity->known & NCS_KNOWN_RANK)
@@ -36,6 +39,8 @@ static void describe_segment(struct list_line *line,
 	ncs_comm_text(identity, comm, sizeof(comm));
 	if (comm[0])
 		ncs_utf8_clean(line->comm, sizeof(line->comm), comm, ascii);
+	if (ncs_job_of(sample->labels, &job) != NCS_JOB_NONE)
+		ncs_utf8_clean(line->job, sizeof(line->job), job, ascii);
 	line->state = ncs_liveness_name(sample->snapshot->liveness);
 }
 
@@ -46,6 +51,7 @@ static void describe(struct list_line *line, const struct ncs_sample *sample,
 	strcpy(line->pid, "-");
 	strcpy(line->rank, "-");
 	strcpy(line->comm, "-");
+	strcpy(line->job, "-");
 	line->state = "-";
 	ncs_utf8_clean(line->path, sizeof(line->path), sample->id, ascii);
 	if (sample->attach == NCS_ATTACHED)
@@ -57,13 +63,16 @@ static void describe(struct list_line *line, const struct ncs_sample *sample,
 
 static void print_line(FILE *file, const struct list_line *line)
 {
-	char comm[NCS_FORMAT_MAX];
+	char comm[NCS_FORMAT_MAX], job[NCS_FORMAT_MAX];
 	unsigned width = ncs_format_columns(line->comm);
 
 	ncs_format_pad(comm, sizeof(comm), line->comm, width > 16 ? width : 16,
 		       NCS_ALIGN_LEFT);
-	fprintf(file, "%7s  %4s  %s  %-8s  %s", line->pid, line->rank, comm,
-		line->state, line->path);
+	width = ncs_format_columns(line->job);
+	ncs_format_pad(job, sizeof(job), line->job, width > 8 ? width : 8,
+		       NCS_ALIGN_LEFT);
+	fprintf(file, "%7s  %4s  %s  %-8s  %s  %s", line->pid, line->rank, comm,
+		line->state, job, line->path);
 	fprintf(file, line->why[0] ? ": not readable: %s\n" : "%s\n",
 		line->why);
 }
@@ -78,6 +87,7 @@ static size_t print_all(FILE *file, struct ncs_source *source, bool ascii,
 		.rank = "RANK",
 		.comm = "COMM",
 		.state = "STATE",
+		.job = "JOB",
 		.path = "PATH",
 	};
 	struct ncs_sample sample;
@@ -118,7 +128,10 @@ static int list_segments(const struct ncs_options *options,
 	count = print_all(output.file, source, options->ascii, &unreadable,
 			  &unpublished);
 	ncs_complain_of_unpublished(unpublished);
-	if (count == 0)
+	if (count == 0 && options->choice.job)
+		ncs_complain("there is no segment of job '%s' in %s",
+			     options->choice.job, directory);
+	else if (count == 0)
 		ncs_complain("there is no segment in %s%s", directory,
 			     ncs_directory_clause(directory));
 	if (unreadable == count)

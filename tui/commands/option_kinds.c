@@ -201,7 +201,7 @@ static bool take_pid(const struct ncs_option_input *input)
 
 	if (!parse_number(input->argument, UINT32_MAX, &number))
 		return false;
-	input->options->pid = (uint32_t)number;
+	input->options->choice.pid = (uint32_t)number;
 	return true;
 }
 

@@ -49,8 +49,8 @@ static const struct option_rule {
 	bool (*when)(const struct ncs_options *options);
 	const char *error;
 } rules[] = {
-	RULE(MODE(CLEAN), OPTION(PID) | OPTION(SYNTHETIC),
-	     "--clean expects no --pid and no --synthetic beside it: it"
+	RULE(MODE(CLEAN), OPTION(PID) | OPTION(JOB) | OPTION(SYNTHETIC),
+	     "--clean expects no --pid, --job or --synthetic beside it: it"
 	     " removes the segments of all processes that are gone"),
 	RULE(MODE(SET), OPTION(SYNTHETIC),
 	     "--set expects no --synthetic beside it: a made-up job cannot be"
@@ -64,6 +64,9 @@ static const struct option_rule {
 	     "--critical-path and --what-if expect --export=perfetto or"
 	     " --export=chrome: only traces show a path",
 	     .when = exports_no_trace),
+	RULE(ALL_MODES, OPTION(JOB),
+	     "--job expects no --synthetic beside it: a made-up job has no id",
+	     .with = OPTION(SYNTHETIC)),
 	RULE(ALL_MODES, OPTION(RANGE),
 	     "--range expects --critical-path beside it", .without = PATHS),
 	RULE(MODE(CRITICAL_PATH), OPTION(PID) | OPTION(AT),

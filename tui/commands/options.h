@@ -77,7 +77,7 @@ struct ncs_options {
 	bool with_records; /* whether a stream has records */
 	struct ncs_change change;    /* settings that --set requests */
 	const char *comm;      /* pattern for a communicator; NULL for any */
-	uint32_t pid;          /* pid of the only process to show; 0 for all */
+	struct ncs_choice choice; /* of processes to show */
 	/* Directory of the segments; NULL for the default. */
 	const char *directory;
 	uint64_t interval_ns;  /* time between samples */

@@ -97,7 +97,8 @@ static int say_result(const struct ncs_options *options,
 	}
 	say_totals(options, result);
 	if (result->end == NCS_RECORDER_NO_PROCESS)
-		ncs_complain("there is no process %" PRIu32, options->pid);
+		ncs_complain("there is no process %" PRIu32,
+			     options->choice.pid);
 	return ncs_sight_status(result->totals.ranks, result->unreadable);
 }
 
@@ -108,7 +109,7 @@ int ncs_record_run(const struct ncs_command_input *input)
 	struct ncs_recorder_result result;
 
 	settings.directory = options->directory;
-	settings.pid = options->pid;
+	settings.choice = options->choice;
 	settings.interval_ns =
 		ncs_options_is_given(options, NCS_OPTION_INTERVAL) ?
 			options->interval_ns :

@@ -235,10 +235,13 @@ static void say_nothing_found(const struct ncs_options *options)
 		ncs_complain("no living process has a communicator that"
 			     " matches '%s' (looked in %s)",
 			     options->comm, directory);
-	else if (options->pid)
+	else if (options->choice.job)
+		ncs_complain("no living process is of job '%s' (looked in %s)",
+			     options->choice.job, directory);
+	else if (options->choice.pid)
 		ncs_complain("process %" PRIu32 " is no NCCL job with the"
 			     " ncclstat plugin (looked in %s)",
-			     options->pid, directory);
+			     options->choice.pid, directory);
 	else
 		ncs_complain("no NCCL job of yours with the ncclstat"
 			     " plugin is running here (looked in %s)",
@@ -276,7 +279,8 @@ int ncs_set_run(const struct ncs_command_input *input)
 	const struct ncs_target_filter filter = {
 		.directory = options->directory,
 		.comm = options->comm,
-		.others = options->pid != 0 || options->comm,
+		.others = options->choice.pid != 0 ||
+			  options->choice.job || options->comm,
 	};
 	struct ncs_targets targets = { 0 };
 	struct ncs_model model;

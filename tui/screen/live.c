@@ -550,7 +550,7 @@ static void init_screen(struct live *live, const struct ncs_options *options,
  * search finds nothing. */
 static void begin_replay(struct live *live, const struct ncs_options *options)
 {
-	ncs_replay_search_begin(&live->search, live->replay, options->pid);
+	ncs_replay_search_begin(&live->search, live->replay, options->choice.pid);
 	ncs_replay_play(live->replay, true, now_ns());
 }
 
@@ -598,7 +598,8 @@ int ncs_live_run(const struct ncs_options *options,
 	struct live live = { .source = source,
 			     .replay = replay,
 			     .targets = { .directory = options->directory,
-					  .others = options->pid != 0 },
+					  .others = options->choice.pid != 0 ||
+						    options->choice.job },
 			     .samples_wanted = options->count };
 	int error;
 

@@ -10,6 +10,7 @@
 #include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
 #include "tui/text/format.h"
+#include "tui/text/job_text.h"
 #include "tui/term/term.h"
 #include "tui/text/words.h"
 
@@ -66,12 +67,16 @@ static void title_texts(const struct ncs_screen *screen, const struct tm *wall,
 	const struct ncs_summary *summary = &screen->summary;
 	size_t size = sizeof(texts[0]);
 	enum ncs_role role;
+	char jobs[64] = "";
 
 	snprintf(texts[TITLE_PROGRAM], size, "ncclstat");
 	snprintf(texts[TITLE_HOST], size, "%s", screen->host);
 	snprintf(texts[TITLE_RANKS], size, "ranks %zu/%zu",
 		 summary->ranks - summary->dead - summary->finished,
 		 summary->ranks);
+	ncs_append_jobs(&summary->jobs, jobs, sizeof(jobs));
+	if (jobs[0])
+		ncs_append(texts[TITLE_RANKS], size, " of %s", jobs);
 	snprintf(texts[TITLE_INTERVAL], size, "int ");
 	ncs_append_duration(texts[TITLE_INTERVAL], size, screen->interval_ns);
 	snprintf(texts[TITLE_OLDEST], size, "oldest ");

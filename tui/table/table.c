@@ -14,7 +14,7 @@
 #include "shm/array.h"
 #include "tui/table/column_layout.h"
 
-#define TEXT_MAX 1024
+#define TEXT_MAX 4096
 
 /* --- Columns -------------------------------------------------------------- */
 
@@ -95,6 +95,9 @@ static void row_text(const struct ncs_grid_row *row, char *text, size_t size)
 		ncs_append(text, size, " %s", cell);
 	}
 	ncs_append(text, size, " %s", rank_of(&row->row)->header.host);
+	for (const char *label = rank_of(&row->row)->labels; label && *label;
+	     label += strlen(label) + 1)
+		ncs_append(text, size, " %s", label);
 }
 
 /* Whether a row's text contains one of the texts that `filter` separates by

@@ -7,6 +7,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/late_now.h"
 #include "analysis/model/stragglers.h"
+#include "tui/text/job_text.h"
 #include "tui/text/launch_text.h"
 #include "tui/text/words.h"
 #include "tui/views/severity.h"
@@ -100,6 +101,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	ncs_rank_title(rank, text, size);
 	ncs_append(text, size, ":");
 	append_life(rank, text, size);
+	ncs_append_job(rank, text, size);
 	/* The reason for the row's mark comes first. */
 	if (!waits) {
 		ncs_append_losses(rank, text, size);

@@ -97,7 +97,7 @@ static size_t pass(struct ncs_source *source, struct ncs_sample *sample)
 
 static void an_empty_directory_has_no_samples(void **state)
 {
-	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_sample sample;
 
 	(void)state;
@@ -107,7 +107,7 @@ static void an_empty_directory_has_no_samples(void **state)
 
 static void a_missing_directory_is_an_error(void **state)
 {
-	struct ncs_source *source = ncs_source_open_shm("/no/such", 0);
+	struct ncs_source *source = ncs_source_open_shm("/no/such", NULL);
 	struct ncs_sample sample;
 	char why[128] = "";
 
@@ -120,7 +120,7 @@ static void a_missing_directory_is_an_error(void **state)
 
 static void segments_come_and_go_between_passes(void **state)
 {
-	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_writer first = write_segment(self.pid, 1), second;
 	struct ncs_sample sample;
 
@@ -141,7 +141,7 @@ static void segments_come_and_go_between_passes(void **state)
 
 static void each_pass_sees_what_was_written_since(void **state)
 {
-	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_writer writer = write_segment(self.pid, 1);
 	struct ncs_sample sample;
 
@@ -172,7 +172,7 @@ static void write_records(struct ncs_ring_producer *producer, unsigned count)
 
 static void each_pass_returns_the_new_records(void **state)
 {
-	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_writer writer = write_segment(self.pid, 1);
 	const struct ncs_header *header = writer.header;
 	struct ncs_ring_producer producers[2];
@@ -220,7 +220,7 @@ static bool wants_none(const void *context, const char *id)
 
 static void unwanted_records_stay_in_the_ring(void **state)
 {
-	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_writer writer = write_segment(self.pid, 1);
 	struct ncs_ring *ring =
 		(struct ncs_ring *)((char *)writer.header +
@@ -248,7 +248,7 @@ static void unwanted_records_stay_in_the_ring(void **state)
 
 static void a_replaced_segment_is_opened_again(void **state)
 {
-	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_writer writer = write_segment(self.pid, 1);
 	struct ncs_sample sample;
 
@@ -264,7 +264,7 @@ static void a_replaced_segment_is_opened_again(void **state)
 
 static void an_unreadable_file_is_reported_with_the_reason(void **state)
 {
-	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_sample sample;
 
 	(void)state;
@@ -278,7 +278,7 @@ static void an_unreadable_file_is_reported_with_the_reason(void **state)
 
 static void a_segment_is_attached_once_it_is_ready(void **state)
 {
-	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_writer writer = write_segment(self.pid, 1);
 	struct ncs_sample sample;
 
@@ -294,7 +294,7 @@ static void a_segment_is_attached_once_it_is_ready(void **state)
 
 static void other_files_are_ignored(void **state)
 {
-	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_sample sample;
 	char path[256];
 
@@ -308,7 +308,8 @@ static void other_files_are_ignored(void **state)
 
 static void a_pid_selects_the_segments_of_one_process(void **state)
 {
-	struct ncs_source *source = ncs_source_open_shm(directory, 4711);
+	struct ncs_source *source = ncs_source_open_shm(
+		directory, &(struct ncs_choice){ .pid = 4711 });
 	struct ncs_sample sample;
 
 	(void)state;
@@ -328,7 +329,7 @@ static void a_pid_selects_the_segments_of_one_process(void **state)
 static void
 other_users_segments_are_told_only_if_there_is_nothing_else(void **state)
 {
-	struct ncs_source *source = ncs_source_open_shm(directory, 0);
+	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_writer foreign, own;
 	struct ncs_sample sample;
 

@@ -346,7 +346,7 @@ static void other_processes_are_not_recorded(void **state)
 	struct recorded_file file;
 
 	start_process(test);
-	test->settings.pid = (uint32_t)getpid();
+	test->settings.choice.pid = (uint32_t)getpid();
 	scan(test);
 	refresh(test);
 	assert_false(ncs_recorder_segments_any(&test->followed));

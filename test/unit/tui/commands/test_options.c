@@ -60,7 +60,7 @@ static void without_options_the_live_view_shows_all_jobs(void **state)
 	(void)state;
 	expect("");
 	assert_int_equal(options.mode, NCS_MODE_LIVE);
-	assert_int_equal(options.pid, 0);
+	assert_int_equal(options.choice.pid, 0);
 	assert_null(options.directory);
 	assert_int_equal(options.interval_ns, 1000000000);
 	assert_false(ncs_options_is_given(&options, NCS_OPTION_INTERVAL));
@@ -123,7 +123,7 @@ static void arguments_set_their_fields(void **state)
 	(void)state;
 	expect("-p 4711 --dir /tmp/x -i 0.5 -n 3 --view proxy --ascii"
 	       " --keys k");
-	assert_int_equal(options.pid, 4711);
+	assert_int_equal(options.choice.pid, 4711);
 	assert_string_equal(options.directory, "/tmp/x");
 	assert_int_equal(options.interval_ns, 500000000);
 	assert_true(ncs_options_is_given(&options, NCS_OPTION_INTERVAL));
@@ -141,7 +141,7 @@ static void set_takes_a_setting_and_its_targets(void **state)
 	assert_true(options.change.groups && options.change.sample);
 	assert_false(options.change.kernel);
 	assert_int_equal(options.change.to.groups, NCS_GROUPS_ALL);
-	assert_int_equal(options.pid, 7);
+	assert_int_equal(options.choice.pid, 7);
 	assert_string_equal(options.comm, "wor*");
 	expect("--set default");
 	assert_null(options.comm);

@@ -55,7 +55,7 @@ static int setup(void **state)
 	identity->comm_id = 0xabcdef;
 	strcpy(identity->comm_name, "world");
 	test.filter.directory = test.fixture->directory;
-	test.source = ncs_source_open_shm(test.fixture->directory, 0);
+	test.source = ncs_source_open_shm(test.fixture->directory, NULL);
 	ncs_model_init(&test.model);
 	look();
 	return ncs_writer_create_control(&test.writer, test.fixture->directory,
@@ -170,7 +170,7 @@ static void process_in_another_time_namespace_grants_no_lease(void **state)
 	test.fixture->header->time_namespace++;
 	ncs_model_release(&test.model);
 	test.source->close(test.source);
-	test.source = ncs_source_open_shm(test.fixture->directory, 0);
+	test.source = ncs_source_open_shm(test.fixture->directory, NULL);
 	ncs_model_init(&test.model);
 	look();
 	take();

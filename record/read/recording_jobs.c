@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Leaves all but some jobs out of a recording; see recording.h. */
+#include "record/read/recording_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/read/job.h"
+
+/* Tells whether a rank's labels match, as its first state has them. They do not
+ * change. Returns -errno or an enum ncs_recorded if no state tells. */
+static int matches(struct ncs_recording *recording, size_t rank,
+		   const char *pattern, bool *is_wanted)
+{
+	struct ncs_reader *reader;
+	uint64_t taken_ns = ncs_recording_next_state_of(recording, rank, 0);
+	int result = ncs_recording_state(recording, rank, taken_ns, &reader,
+					 &taken_ns);
+
+	*is_wanted = result == NCS_RECORDED_YES &&
+		     ncs_job_matches(ncs_reader_labels(reader), pattern);
+	return result;
+}
+
+/* Gives the ranks their new numbers in the files: places[i] is that of rank i,
+ * SIZE_MAX for none. Drops the chunks of the others. */
+static void renumber(struct ncs_recording *recording, const size_t *places)
+{
+	for (size_t i = 0; i < recording->file_count; i++)
+		for (size_t k = 0; k < recording->file_rank_counts[i]; k++) {
+			size_t *rank = &recording->file_ranks[i][k];
+
+			if (*rank != SIZE_MAX)
+				*rank = places[*rank];
+		}
+	for (size_t i = 0; i < recording->series_count; i++) {
+		struct ncs_chunk_refs *refs = &recording->series[i].records;
+		size_t kept = 0;
+
+		for (size_t k = 0; k < refs->count; k++)
+			if (ncs_recording_rank_of(recording, refs->at[k]) !=
+			    SIZE_MAX)
+				refs->at[kept++] = refs->at[k];
+		refs->count = kept;
+	}
+}
+
+int ncs_recording_keep_jobs(struct ncs_recording *recording,
+			    const char *pattern)
+{
+	size_t *places = calloc(recording->rank_count + 1, sizeof(*places));
+	size_t kept = 0;
+
+	if (!places)
+		return -ENOMEM;
+	for (size_t i = 0; i < recording->rank_count; i++) {
+		bool is_wanted;
+		int result = matches(recording, i, pattern, &is_wanted);
+
+		if (result < 0) {
+			free(places);
+			return result;
+		}
+		places[i] = is_wanted ? kept++ : SIZE_MAX;
+	}
+	renumber(recording, places);
+	kept = 0;
+	for (size_t i = 0; i < recording->rank_count; i++) {
+		struct ncs_rank_entry *rank = &recording->ranks[i];
+
+		if (places[i] == SIZE_MAX) {
+			ncs_recording_release_rank(rank);
+			continue;
+		}
+		recording->ranks[kept] = *rank;
+		recording->ranks[kept].facts.header =
+			&recording->ranks[kept].moved;
+		kept++;
+	}
+	recording->rank_count = kept;
+	free(places);
+	return kept > 0 ? 0 : -ENOENT;
+}

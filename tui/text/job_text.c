@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Words on jobs; see job_text.h. */
+#include "tui/text/job_text.h"
+
+#include <string.h>
+
+#include "analysis/base/append.h"
+#include "shm/labels.h"
+#include "tui/text/words.h"
+
+/* A clause that is being made: its parts are separated by commas. */
+struct clause {
+	char *text;
+	size_t size;
+	bool began;
+};
+
+/* Appends "what value"; nothing if the value is not known. */
+static bool put(struct clause *clause, const char *what, const char *value)
+{
+	if (!value)
+		return false;
+	if (clause->began)
+		ncs_append(clause->text, clause->size, ", ");
+	else
+		ncs_append_separator(clause->text, clause->size);
+	clause->began = true;
+	ncs_append(clause->text, clause->size, "%s %s", what, value);
+	return true;
+}
+
+/* Appends a value to the part before, if there are both. */
+static void join(struct clause *clause, bool has_part, const char *between,
+		 const char *value)
+{
+	if (has_part && value)
+		ncs_append(clause->text, clause->size, "%s%s", between, value);
+}
+
+/* A count that says that nothing happened is left out. */
+static const char *unless_0(const char *value)
+{
+	return value && strcmp(value, "0") == 0 ? NULL : value;
+}
+
+static void put_pod(struct clause *clause, const char *labels)
+{
+	const char *pod = ncs_labels_value(labels, "pod");
+	const char *space = ncs_labels_value(labels, "namespace");
+
+	if (pod && space)
+		join(clause, put(clause, "pod", space), "/", pod);
+	else if (!put(clause, "pod", pod))
+		put(clause, "pod", ncs_labels_value(labels, "pod_uid"));
+}
+
+void ncs_append_job(const struct ncs_rank *rank, char *text, size_t size)
+{
+	const char *labels = rank->labels;
+	struct clause clause = { .text = text, .size = size };
+	const char *run = ncs_labels_value(labels, "run_id");
+
+	join(&clause, put(&clause, "job", ncs_labels_value(labels, "job_id")),
+	     ".", ncs_labels_value(labels, "job_step"));
+	if (run && strcmp(run, "none") != 0)
+		put(&clause, "run", run);
+	join(&clause,
+	     put(&clause, "process", ncs_labels_value(labels, "job_rank")),
+	     " of ", ncs_labels_value(labels, "world_size"));
+	put(&clause, "restart", unless_0(ncs_labels_value(labels, "restart")));
+	put(&clause, "requeued",
+	    unless_0(ncs_labels_value(labels, "requeued")));
+	put_pod(&clause, labels);
+}
+
+static void append_count(size_t count, const char *what, char *text,
+			 size_t size)
+{
+	if (count > 1)
+		ncs_append(text, size, "%s%zu %s", text[0] ? ", " : "", count,
+			   what);
+}
+
+void ncs_append_jobs(const struct ncs_job_counts *counts, char *text,
+		     size_t size)
+{
+	append_count(counts->jobs, "jobs", text, size);
+	append_count(counts->pods, "pods", text, size);
+}
