@@ -3,7 +3,7 @@
  * options: completions bash|zsh|fish >FILE
  *
  * An argument's name in the table says how it is completed: words between bars
- * as they are, FILE and DIR by the shell, PID and GLOB by what --list prints.
+ * as they are, FILE and DIR by the shell, PID, GLOB and ID by what --list prints.
  * Must not know single options, other than those whose argument has a grammar
  * of its own.
  */
@@ -128,6 +128,8 @@ static void bash_argument(const struct option *option)
 		puts("\t\t_ncclstat_reply -W \"$(_ncclstat_list 1)\" -- \"$word\"");
 	} else if (is_argument(option, "GLOB")) {
 		puts("\t\t_ncclstat_reply -W \"$(_ncclstat_list 3)\" -- \"$word\"");
+	} else if (is_argument(option, "ID")) {
+		puts("\t\t_ncclstat_reply -W \"$(_ncclstat_list 5)\" -- \"$word\"");
 	} else {
 		puts("\t\t:");
 	}
@@ -216,6 +218,8 @@ static void zsh_argument(const struct option *option)
 		fputs("process:_ncclstat_list 1", stdout);
 	} else if (is_argument(option, "GLOB")) {
 		fputs("communicator:_ncclstat_list 3", stdout);
+	} else if (is_argument(option, "ID")) {
+		fputs("job:_ncclstat_list 5", stdout);
 	} else {
 		fputs("argument: ", stdout);
 	}
@@ -288,6 +292,8 @@ static void fish_option(const struct option *option)
 		fputs(" -a '(__ncclstat_list 1)'", stdout);
 	} else if (is_argument(option, "GLOB")) {
 		fputs(" -a '(__ncclstat_list 3)'", stdout);
+	} else if (is_argument(option, "ID")) {
+		fputs(" -a '(__ncclstat_list 5)'", stdout);
 	}
 	putchar('\n');
 }
