@@ -264,7 +264,7 @@ static int begin(struct agent *agent)
 		return error;
 	agent->recorder = (struct ncs_recorder_settings){
 		.directory = settings->directory,
-		.pid = settings->pid,
+		.choice = settings->choice,
 		.is_stream = true,
 		.with_records = settings->with_records,
 	};

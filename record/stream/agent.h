@@ -15,12 +15,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "shm/read/job.h"
+
 /* The longest time between two looks that can be read without those before. */
 #define NCS_AGENT_KEY_EVERY_NS UINT64_C(10000000000)
 
 struct ncs_agent_settings {
 	const char *directory; /* directory of segments; NULL for the default */
-	uint32_t pid; /* pid of the only process to look at; 0 for all */
+	struct ncs_choice choice; /* of processes */
 	uint64_t interval_ns; /* time between looks */
 	uint64_t count;       /* number of looks; 0 for no limit */
 	bool has_lines;       /* write text lines (record/launch/lines.h) */

@@ -34,7 +34,7 @@ int ncs_stream_run(const struct ncs_command_input *input)
 	const struct ncs_options *options = input->options;
 	struct ncs_agent_settings settings = {
 		.directory = options->directory,
-		.pid = options->pid,
+		.choice = options->choice,
 		.interval_ns = options->interval_ns,
 		.count = options->count,
 		.has_lines = options->stream_form == NCS_STREAM_FORM_LINES,
