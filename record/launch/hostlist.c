@@ -42,7 +42,7 @@ bool ncs_hostlist_has(const struct ncs_hostlist *list, const char *name)
 	return find(list, name) != NULL;
 }
 
-static int add_name(struct ncs_hostlist *list, const char *name)
+int ncs_hostlist_add_name(struct ncs_hostlist *list, const char *name)
 {
 	size_t length = strlen(name);
 	struct ncs_host *host;
@@ -50,6 +50,8 @@ static int add_name(struct ncs_hostlist *list, const char *name)
 
 	if (find(list, name))
 		return 0;
+	if (list->count == NCS_HOSTLIST_MAX)
+		return -E2BIG;
 	error = ncs_array_reserve(&list->hosts, &list->capacity,
 				  list->count + 1, sizeof(*list->hosts));
 	host = error ? NULL : malloc(sizeof(*host) + length + 1);
@@ -228,7 +230,7 @@ static int finish_name(struct expansion *expansion, const char *at,
 		return -E2BIG;
 	}
 	expansion->name[length] = 0;
-	return add_name(expansion->list, expansion->name);
+	return ncs_hostlist_add_name(expansion->list, expansion->name);
 }
 
 /* Expands the rest of a name, whose first `length` characters are made. */
@@ -290,8 +292,7 @@ int ncs_hostlist_add(struct ncs_hostlist *list, const char *text, char *error,
 			return fail(&expansion, at,
 				    "no name begins with a '-'");
 		if (*at == ',')
-			return fail(&expansion, at,
-				    "a name is expected here");
+			return fail(&expansion, at, "a name is expected here");
 		result = walk(&expansion, at, 0);
 		at = end_of_part(at);
 		at += strspn(at, " \t\n");

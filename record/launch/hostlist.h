@@ -47,6 +47,9 @@ bool ncs_hostlist_needs_nodeset(const char *text);
 int ncs_hostlist_add(struct ncs_hostlist *list, const char *text, char *error,
 		     size_t error_size);
 
+/* Adds a name as it is. Returns 0, -E2BIG or -ENOMEM. */
+int ncs_hostlist_add_name(struct ncs_hostlist *list, const char *name);
+
 /* Removes names from a list. */
 void ncs_hostlist_exclude(struct ncs_hostlist *list,
 			  const struct ncs_hostlist *excluded);

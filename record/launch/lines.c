@@ -73,9 +73,9 @@ size_t ncs_line_put(struct ncs_line_writer *writer, const void *bytes,
 		    size_t size, char line[NCS_LINE_MAX], size_t *line_bytes)
 {
 	const unsigned char *source = bytes;
-	int head = snprintf(line, NCS_LINE_MAX, MARKER FORMAT ":%s:%08x:%llu:",
-			    writer->node, writer->agent,
-			    (unsigned long long)writer->number);
+	int head = snprintf(line, NCS_LINE_MAX,
+			    MARKER FORMAT ":%s:%08x:%llu:", writer->node,
+			    writer->agent, (unsigned long long)writer->number);
 	size_t used = (size_t)head;
 	size_t most = (NCS_LINE_MAX - used - 1) / 4 * 3;
 
@@ -252,8 +252,8 @@ static bool read_bytes(struct line_rest rest, struct ncs_line *parsed)
 	if (length % 4 != 0 || length > sizeof(parsed->bytes) / 3 * 4)
 		return false;
 	for (; rest.at < rest.end; rest.at += 4) {
-		size_t count = read_group(rest.at, parsed->bytes +
-							   parsed->byte_count);
+		size_t count =
+			read_group(rest.at, parsed->bytes + parsed->byte_count);
 
 		if (count == 0 || (count < 3 && rest.end - rest.at > 4))
 			return false;

@@ -74,7 +74,7 @@ size_t ncs_line_split(struct ncs_line_splitter *splitter, const char *bytes,
 
 enum ncs_line_kind {
 	NCS_LINE_OURS,
-	NCS_LINE_TORN,   /* has the marker, but is damaged */
+	NCS_LINE_TORN,    /* has the marker, but is damaged */
 	NCS_LINE_FOREIGN, /* another format: the number in the marker differs */
 	NCS_LINE_MESSAGE,
 };

@@ -95,16 +95,24 @@ static void errors_say_where_and_why(void **state)
 		{ "n[1,]", "character 5: a number is expected here" },
 		{ "n[a]", "character 3: a number is expected here" },
 		{ "n[1-]", "character 5: a number is expected here" },
-		{ "n[1x]", "character 4: ',', '-', '/' or ']' is expected here" },
-		{ "n[1-3/0]", "character 7: a step of 1 or more is expected here" },
-		{ "n[1-3/]", "character 7: a step of 1 or more is expected here" },
-		{ "n[1-010]", "character 3: its numbers have different padding" },
-		{ "a,-oProxyCommand=x", "character 3: no name begins with a '-'" },
-		{ "a;b", "character 2: this character is in no name of a host" },
-		{ "a,n$(x)", "character 4: this character is in no name of a host" },
+		{ "n[1x]",
+		  "character 4: ',', '-', '/' or ']' is expected here" },
+		{ "n[1-3/0]",
+		  "character 7: a step of 1 or more is expected here" },
+		{ "n[1-3/]",
+		  "character 7: a step of 1 or more is expected here" },
+		{ "n[1-010]",
+		  "character 3: its numbers have different padding" },
+		{ "a,-oProxyCommand=x",
+		  "character 3: no name begins with a '-'" },
+		{ "a;b",
+		  "character 2: this character is in no name of a host" },
+		{ "a,n$(x)",
+		  "character 4: this character is in no name of a host" },
 		{ "n[1234567890123456789]",
 		  "character 3: a number is expected here" },
-		{ "n[1-65537]", "character 11: there are more than 65536 names" },
+		{ "n[1-65537]",
+		  "character 11: there are more than 65536 names" },
 		{ "n[1-999999999999999999]",
 		  "character 24: there are more than 65536 names" },
 		{ "n[1-300]i[1-300]",
@@ -132,9 +140,8 @@ static void as_many_names_as_allowed_fit(void **state)
 	char error[200];
 
 	(void)state;
-	assert_int_equal(ncs_hostlist_add(&list, "n[1-65536]", error,
-					  sizeof(error)),
-			 0);
+	assert_int_equal(
+		ncs_hostlist_add(&list, "n[1-65536]", error, sizeof(error)), 0);
 	assert_int_equal(list.count, 65536);
 	assert_true(ncs_hostlist_has(&list, "n65536"));
 	assert_false(ncs_hostlist_has(&list, "n65537"));

@@ -363,9 +363,10 @@ static void thousand_nodes_share_a_pipe(void **state)
 static void random_bytes_do_no_harm(void **state)
 {
 	static struct ncs_line_splitter splitter;
-	static const char *const parts[] = { "ncclstat1:", "n01:", "0000beef:",
-					     "12:",        "AAAA", "\n",
-					     "=",          "ncclstat" };
+	static const char *const parts[] = {
+		"ncclstat1:", "n01:", "0000beef:", "12:",
+		"AAAA",       "\n",   "=",         "ncclstat"
+	};
 	struct ncs_line_order order = { .lost = 0 };
 	struct ncs_line parsed;
 	size_t lines = 0;

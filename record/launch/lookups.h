@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a job runs, as other programs tell: the hosts of a list or a group, the
+ * nodes of Slurm's job, the pods of a selector. Each asks a program that
+ * answers within 10 s or counts as failed. */
+#ifndef NCS_RECORD_LAUNCH_LOOKUPS_H
+#define NCS_RECORD_LAUNCH_LOOKUPS_H
+
+#include <stddef.h>
+
+#include "record/launch/subprocess.h"
+#include "record/launch/hostlist.h"
+
+/* All functions return 0; or -errno with a clause for users in `why`. */
+
+/* Runs a program and returns its output in `text`, which is to be freed. More
+ * than 16 MiB of output is an error. */
+int ncs_lookup_run(const struct ncs_guard *guard, char *const argv[],
+		   char **text, char *why, size_t why_size);
+
+/* Adds the names of a list; lists with groups or set operators are expanded by
+ * nodeset. */
+int ncs_lookup_hosts(const struct ncs_guard *guard, struct ncs_hostlist *list,
+		     const char *text, char *why, size_t why_size);
+
+/* Adds the nodes of a job that runs, by squeue; and by scontrol, should the
+ * list be one that only Slurm can read. */
+int ncs_lookup_job(const struct ncs_guard *guard, struct ncs_hostlist *list,
+		   const char *job, char *why, size_t why_size);
+
+/* Adds the running pods that match "[NAMESPACE:]SELECTOR", as
+ * "NAMESPACE/POD". */
+int ncs_lookup_pods(const struct ncs_guard *guard, struct ncs_hostlist *list,
+		    const char *selector, char *why, size_t why_size);
+
+#endif

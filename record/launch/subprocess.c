@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes that the program starts; see subprocess.h. Must leave none behind. */
+#include "record/launch/subprocess.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shm/array.h"
+
+/* How long the guard lets a terminated group run, in steps. */
+#define GUARD_STEPS 20
+#define GUARD_STEP_NS 100000000
+
+/* --- The guard ----------------------------------------------------------- */
+
+/* Tells the guard that a group has begun, or that it has ended. */
+struct guard_note {
+	int32_t group;
+	int32_t runs;
+};
+
+struct guard_groups {
+	pid_t *groups;
+	size_t count;
+	size_t capacity;
+};
+
+static void take_note(struct guard_groups *known, const struct guard_note *note)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < known->count; i++)
+		if (known->groups[i] != note->group)
+			known->groups[kept++] = known->groups[i];
+	known->count = kept;
+	if (note->runs &&
+	    ncs_array_reserve(&known->groups, &known->capacity,
+			      known->count + 1, sizeof(*known->groups)) == 0)
+		known->groups[known->count++] = note->group;
+}
+
+static bool signal_all(const struct guard_groups *known, int number)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < known->count; i++)
+		any = kill(-known->groups[i], number) == 0 || any;
+	return any;
+}
+
+/* Closes all files but one, which becomes file 0. */
+static void keep_one_file(int file)
+{
+	dup2(file, 0);
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, 1u, ~0u, 0u) == 0)
+		return;
+#endif
+	for (int other = 1; other < 1024; other++)
+		close(other);
+}
+
+/* The guard's life: waits for the end of the socket, which is the end of the
+ * program, and then for that of all groups. */
+static void guard(int notes) __attribute__((noreturn));
+
+static void guard(int notes)
+{
+	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+				       SIGPIPE };
+	const struct timespec step = { .tv_nsec = GUARD_STEP_NS };
+	struct guard_groups known = { .count = 0 };
+	struct guard_note note;
+	ssize_t bytes;
+
+	setsid();
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	keep_one_file(notes);
+	prctl(PR_SET_NAME, "ncclstat-guard");
+	do {
+		bytes = read(0, &note, sizeof(note));
+		if (bytes == (ssize_t)sizeof(note))
+			take_note(&known, &note);
+	} while (bytes > 0 || (bytes < 0 && errno == EINTR));
+	signal_all(&known, SIGTERM);
+	for (int i = 0; i < GUARD_STEPS && signal_all(&known, 0); i++)
+		nanosleep(&step, NULL);
+	signal_all(&known, SIGKILL);
+	_exit(0);
+}
+
+int ncs_guard_start(struct ncs_guard *guard_)
+{
+	int ends[2];
+
+	guard_->socket = -1;
+	guard_->pid = 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		return -errno;
+	guard_->pid = fork();
+	if (guard_->pid == 0)
+		guard(ends[0]);
+	close(ends[0]);
+	if (guard_->pid < 0) {
+		int error = -errno;
+
+		close(ends[1]);
+		guard_->pid = 0;
+		return error;
+	}
+	guard_->socket = ends[1];
+	return 0;
+}
+
+void ncs_guard_stop(struct ncs_guard *guard_)
+{
+	if (guard_->pid == 0)
+		return;
+	close(guard_->socket);
+	while (waitpid(guard_->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	guard_->pid = 0;
+	guard_->socket = -1;
+}
+
+static void tell_guard(const struct ncs_guard *guard_, pid_t group, bool runs)
+{
+	struct guard_note note = { .group = group, .runs = runs };
+
+	/* A guard that was killed cannot be told; the kernel's signal to our
+	 * children remains. */
+	while (guard_->socket >= 0 &&
+	       send(guard_->socket, &note, sizeof(note), MSG_NOSIGNAL) < 0 &&
+	       errno == EINTR)
+		;
+}
+
+/* --- Starting ------------------------------------------------------------ */
+
+/* The files between us and a child that starts: our ends, and its own. */
+struct child_files {
+	int ours[3];
+	int its[3];
+	int failure[2]; /* for errno, if the program cannot be run */
+};
+
+static void close_file(int *file)
+{
+	if (*file >= 0)
+		close(*file);
+	*file = -1;
+}
+
+static void close_files(struct child_files *files)
+{
+	for (int i = 0; i < 3; i++) {
+		close_file(&files->ours[i]);
+		close_file(&files->its[i]);
+	}
+	close_file(&files->failure[0]);
+	close_file(&files->failure[1]);
+}
+
+static bool open_pipe(int *reads, int *writes)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return false;
+	*reads = ends[0];
+	*writes = ends[1];
+	return true;
+}
+
+static bool open_files(struct child_files *files, bool has_input)
+{
+	memset(files, -1, sizeof(*files));
+	if (has_input ? !open_pipe(&files->its[0], &files->ours[0]) :
+			(files->its[0] =
+				 open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0)
+		return false;
+	return open_pipe(&files->ours[1], &files->its[1]) &&
+	       open_pipe(&files->ours[2], &files->its[2]) &&
+	       open_pipe(&files->failure[0], &files->failure[1]) &&
+	       fcntl(files->ours[1], F_SETFL, O_NONBLOCK) == 0 &&
+	       fcntl(files->ours[2], F_SETFL, O_NONBLOCK) == 0;
+}
+
+/* Moves a file above those that the child gets as 0, 1 and 2. */
+static int above_standard(int file)
+{
+	return file > 2 ? file : fcntl(file, F_DUPFD_CLOEXEC, 3);
+}
+
+/* The child, up to its program. */
+static void become(const struct child_files *files, char *const argv[],
+		   pid_t parent) __attribute__((noreturn));
+
+static void become(const struct child_files *files, char *const argv[],
+		   pid_t parent)
+{
+	int failure = above_standard(files->failure[1]);
+	int its[3], error;
+	sigset_t none;
+
+	for (int i = 0; i < 3; i++)
+		its[i] = above_standard(files->its[i]);
+	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* The parent may have died before this process asked for the signal. */
+	if (getppid() != parent)
+		_exit(127);
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	for (int i = 0; i < 3; i++)
+		dup2(its[i], i);
+	unsetenv("NCCLSTAT_DIR");
+	execvp(argv[0], argv);
+	error = errno;
+	if (write(failure, &error, sizeof(error)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+/* Waits until the child runs its program. Returns 0, or -errno if it could
+ * not. */
+static int wait_for_program(int failure)
+{
+	int error = 0;
+	ssize_t bytes;
+
+	do
+		bytes = read(failure, &error, sizeof(error));
+	while (bytes < 0 && errno == EINTR);
+	return bytes == (ssize_t)sizeof(error) ? -error : 0;
+}
+
+int ncs_subprocess_start(struct ncs_subprocess *child,
+			 const struct ncs_guard *guard_, char *const argv[],
+			 bool has_input)
+{
+	struct child_files files;
+	pid_t parent = getpid(), pid = -1;
+	int error;
+
+	*child = (struct ncs_subprocess){ .input = -1,
+					  .output = -1,
+					  .error = -1 };
+	if (!open_files(&files, has_input) || (pid = fork()) < 0) {
+		error = -errno;
+		close_files(&files);
+		return error;
+	}
+	if (pid == 0)
+		become(&files, argv, parent);
+	close_file(&files.failure[1]);
+	error = wait_for_program(files.failure[0]);
+	if (error) {
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		close_files(&files);
+		return error;
+	}
+	tell_guard(guard_, pid, true);
+	*child = (struct ncs_subprocess){
+		.pid = pid,
+		.input = files.ours[0],
+		.output = files.ours[1],
+		.error = files.ours[2],
+	};
+	memset(files.ours, -1, sizeof(files.ours));
+	close_files(&files);
+	return 0;
+}
+
+/* --- Ending -------------------------------------------------------------- */
+
+void ncs_subprocess_close_input(struct ncs_subprocess *child)
+{
+	close_file(&child->input);
+}
+
+void ncs_subprocess_signal(const struct ncs_subprocess *child, int number)
+{
+	if (child->pid > 0)
+		kill(-child->pid, number);
+}
+
+bool ncs_subprocess_runs(struct ncs_subprocess *child,
+			 const struct ncs_guard *guard_)
+{
+	int status;
+	pid_t ended;
+
+	if (child->pid <= 0)
+		return false;
+	ended = waitpid(child->pid, &status, WNOHANG);
+	if (ended == 0 || (ended < 0 && errno == EINTR))
+		return true;
+	if (ended < 0)
+		child->status = 255;
+	else
+		child->status = WIFEXITED(status) ? WEXITSTATUS(status) :
+						    128 + WTERMSIG(status);
+	/* While a member of the group lives, no other process gets its number. */
+	ncs_subprocess_signal(child, SIGTERM);
+	tell_guard(guard_, child->pid, false);
+	child->pid = 0;
+	return false;
+}
+
+void ncs_subprocess_release(struct ncs_subprocess *child)
+{
+	close_file(&child->input);
+	close_file(&child->output);
+	close_file(&child->error);
+}
