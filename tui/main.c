@@ -4,7 +4,7 @@
  * The program only reads, with these exceptions: --set and keys of the live
  * view (tui/commands/set_command.c, tui/screen/lease.c) change what the plugin
  * collects; --clean removes the segments of dead processes; --record and
- * --export write files; and keys save the configuration
+ * --export write files; "run" becomes another program; and keys save the configuration
  * (tui/commands/config_file.c) and the screen (tui/screen/save.c) to files.
  */
 #include <langinfo.h>
@@ -17,6 +17,7 @@
 #include "tui/commands/config_file.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/options.h"
+#include "tui/commands/run_command.h"
 #include "tui/screen/live.h"
 #include "tui/text/output.h"
 
@@ -90,6 +91,8 @@ int main(int argc, char **argv)
 	/* Not LC_NUMERIC: numbers have points in every locale. */
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
+	if (ncs_run_is_meant(argc, argv))
+		return ncs_run_run(argc, argv);
 	command_line.count = argc;
 	command_line.words = argv;
 	ncs_options_init(&options);

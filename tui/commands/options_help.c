@@ -63,6 +63,8 @@ void ncs_options_help(FILE *file, unsigned columns)
 	char text[128];
 
 	fputs("Usage: ncclstat [OPTION]... [FILE]...\n"
+	      "       ncclstat run -- COMMAND [ARGUMENT]...\n"
+	      "       ncclstat env\n"
 	      "Shows what NCCL does, live, in jobs on this machine that have"
 	      " loaded ncclstat's\nprofiler plugin, or did in jobs that were"
 	      " recorded in FILEs.\n\n",
@@ -77,9 +79,8 @@ void ncs_options_help(FILE *file, unsigned columns)
 		}
 		write_folded(file, ncs_option_rows[i].help, columns);
 	}
-	fputs("\nA job loads the plugin if its environment has"
-	      " LD_LIBRARY_PATH with the plugin's\nfolder and"
-	      " NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so; see"
-	      " ncclstat(1).\n",
+	fputs("\n\"run\" starts a command whose NCCL loads the plugin; \"env\""
+	      " prints the variables\nthat it sets, for a shell or a job's"
+	      " script. See ncclstat(1).\n",
 	      file);
 }

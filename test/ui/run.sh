@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# ncclstat run and ncclstat env: the environment with which NCCL loads the
+# plugin.
+# shellcheck disable=SC2016 # what is quoted is for sh -c to expand
+
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+. test/ui/checks
+plugin=$(realpath "$build/libnccl-profiler-ncclstat.so")
+program=$(realpath "$ncclstat")
+unset NCCL_PROFILER_PLUGIN NVTX_INJECTION64_PATH NCCLSTAT_CHAIN \
+	NCCLSTAT_NVTX_CHAIN LD_LIBRARY_PATH 2>/dev/null || :
+
+# says TEXT COMMAND...: succeeds if the command prints the text.
+says() {
+	wanted=$1
+	shift
+	"$@" >"$tmp/out" 2>"$tmp/err"
+	[ "$(cat "$tmp/out")" = "$wanted" ] && return
+	echo "wanted: $wanted"
+	echo "got: $(cat "$tmp/out")"
+	return 1
+}
+
+check 'a command gets the variables of the plugin' \
+	says "libnccl-profiler-ncclstat.so ${plugin%/*} $plugin" "$ncclstat" run -- \
+	sh -c 'echo $NCCL_PROFILER_PLUGIN $LD_LIBRARY_PATH $NVTX_INJECTION64_PATH'
+check 'its dynamic linker finds the plugin by that name' \
+	"$ncclstat" run -- python3 -c '
+import ctypes, os
+ctypes.CDLL(os.environ["NCCL_PROFILER_PLUGIN"]).ncclProfiler_v1'
+check 'the program is found by its own place, not by the current folder' \
+	says "${plugin%/*}" env -C / "$program" run -- sh -c 'echo $LD_LIBRARY_PATH'
+check 'folders of libraries that were there stay, behind it' \
+	says "${plugin%/*}:/opt/lib" env LD_LIBRARY_PATH=/opt/lib \
+	"$ncclstat" run -- sh -c 'echo $LD_LIBRARY_PATH'
+check 'another profiler plugin and another NVTX tool are chained behind' \
+	says 'libnccl-profiler-other.so /opt/tool.so' \
+	env NCCL_PROFILER_PLUGIN=libnccl-profiler-other.so \
+	NVTX_INJECTION64_PATH=/opt/tool.so \
+	"$ncclstat" run -- sh -c 'echo $NCCLSTAT_CHAIN $NCCLSTAT_NVTX_CHAIN'
+check 'our own plugin is not chained behind itself' \
+	says unset env "NCCL_PROFILER_PLUGIN=$plugin" "$ncclstat" run -- \
+	sh -c 'echo ${NCCLSTAT_CHAIN-unset}'
+check 'a chain that the user has set stays' \
+	says mine env NCCL_PROFILER_PLUGIN=other.so NCCLSTAT_CHAIN=mine \
+	"$ncclstat" run -- sh -c 'echo $NCCLSTAT_CHAIN'
+check 'arguments and the exit status are those of the command' \
+	run 7 run -- sh -c '[ "$1" = "a  b" ] && exit 7' sh 'a  b'
+check 'dashes may be left out' run 0 run true
+check 'no such command: status 127' run 127 run -- ./no-such-command
+check 'a file that is no program: status 126' run 126 run -- ./README.md
+check 'no command: status 2, and a usage' run 2 run --
+check 'the usage names the command' grep -q 'run -- COMMAND' "$tmp/err"
+
+quoted() {
+	mkdir -p "$tmp/it's here"
+	cp "$program" "$plugin" "$tmp/it's here"
+	eval "$("$tmp/it's here/ncclstat" env)"
+	[ "$LD_LIBRARY_PATH" = "$tmp/it's here" ] &&
+		[ "$NCCL_PROFILER_PLUGIN" = libnccl-profiler-ncclstat.so ]
+}
+check 'env prints what a shell can read' quoted
+check 'env with an argument: status 2' run 2 env x
+
+without_plugin() {
+	mkdir -p "$tmp/alone"
+	cp "$program" "$tmp/alone"
+	status=0
+	"$tmp/alone/ncclstat" run -- true 2>"$tmp/err" || status=$?
+	[ "$status" -eq 126 ] && grep -q 'libnccl-profiler-ncclstat.so' "$tmp/err"
+}
+check 'without the plugin nothing is run, and a message says why' without_plugin
+
+exit "$failed"

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The commands "ncclstat run" and "ncclstat env", which are words and not
+ * options: what follows them belongs to another program.
+ */
+#ifndef NCS_TUI_COMMANDS_RUN_COMMAND_H
+#define NCS_TUI_COMMANDS_RUN_COMMAND_H
+
+#include <stdbool.h>
+
+/* Whether the command line is one of these commands. */
+bool ncs_run_is_meant(int count, char **words);
+
+/* Carries it out: "run [--] COMMAND [ARGUMENT]..." replaces this process by the
+ * command, with the variables that make its NCCL load the plugin; "env" prints
+ * these for a shell. Returns the exit status: as of env(1), 126 if the command
+ * cannot be run and 127 if there is none. */
+int ncs_run_run(int count, char **words);
+
+#endif
