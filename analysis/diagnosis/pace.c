@@ -66,29 +66,58 @@ double ncs_state_share(const struct ncs_rank *rank, bool send,
 	return whole_ns > 0 ? time_ns / whole_ns : -1;
 }
 
-static struct ncs_pace pace_of(const struct ncs_communicator *communicator)
-{
-	double bytes = 0, wire_ns = 0, longest_ns = 0;
+/* Bytes and time of what a rank sent in the latest interval. */
+struct sent {
+	double bytes, wire_ns; /* of all its channels */
+};
 
+static struct sent sent_by(const struct ncs_rank *rank)
+{
+	struct sent sent = { 0 };
+
+	for (size_t k = 0; k < rank->now.channel_count; k++) {
+		const struct ncs_channel_counters *before =
+			channel_before(rank, k);
+
+		if (!before || !before->send)
+			continue;
+		sent.bytes += (double)(rank->now.channels[k].bytes -
+				       before->bytes);
+		sent.wire_ns += state_ns(rank, k, NCS_CHANNEL_SEND_WAIT);
+	}
+	return sent;
+}
+
+/* Sets the pace of the latest interval; zeros if nothing was sent. The median of
+ * all ranks is what a single slow link does not change. Returns 0 or -ENOMEM. */
+static int find_pace(const struct ncs_communicator *communicator,
+		     struct ncs_pace *pace)
+{
+	double *wire_ns = calloc(communicator->rank_count + 1, sizeof(double));
+	double bytes = 0, longest_ns = 0;
+	size_t count = 0;
+
+	*pace = (struct ncs_pace){ 0 };
+	if (!wire_ns)
+		return -ENOMEM;
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
+		struct sent sent = sent_by(rank);
 
-		for (size_t k = 0; k < rank->now.channel_count; k++) {
-			const struct ncs_channel_counters *before =
-				channel_before(rank, k);
-
-			if (!before || !before->send)
-				continue;
-			bytes += (double)(rank->now.channels[k].bytes -
-					  before->bytes);
-			wire_ns += state_ns(rank, k, NCS_CHANNEL_SEND_WAIT);
-			if (interval_ns(rank) > longest_ns)
-				longest_ns = interval_ns(rank);
-		}
+		if (sent.bytes <= 0)
+			continue;
+		bytes += sent.bytes;
+		wire_ns[count++] = sent.wire_ns / sent.bytes;
+		if (interval_ns(rank) > longest_ns)
+			longest_ns = interval_ns(rank);
 	}
-	if (bytes <= 0)
-		return (struct ncs_pace){ 0 };
-	return (struct ncs_pace){ bytes / longest_ns * 1e9, wire_ns / bytes };
+	if (count > 0)
+		*pace = (struct ncs_pace){
+			bytes / longest_ns * 1e9,
+			ncs_select(wire_ns, count, (count - 1) / 2)
+		};
+	free(wire_ns);
+	return 0;
 }
 
 /* --- What is usual -------------------------------------------------------- */
@@ -109,9 +138,10 @@ static struct ncs_pace usual_of(const struct ncs_pace_history *history)
 
 /* --- The cause ------------------------------------------------------------ */
 
-/* Finds the sender whose data is on the wire longest. */
+/* Finds the sender whose data is on the wire longest, for this share of the
+ * interval at least. */
 static void find_sender(const struct ncs_communicator *communicator,
-			struct ncs_pace_finding *finding)
+			double least_share, struct ncs_pace_finding *finding)
 {
 	double most_ns = 0;
 
@@ -123,7 +153,7 @@ static void find_sender(const struct ncs_communicator *communicator,
 				state_ns(rank, k, NCS_CHANNEL_SEND_WAIT);
 
 			if (!rank->now.channels[k].send || time_ns <= most_ns ||
-			    time_ns < WIRE_SHARE * interval_ns(rank))
+			    time_ns < least_share * interval_ns(rank))
 				continue;
 			most_ns = time_ns;
 			finding->rank = rank;
@@ -180,17 +210,81 @@ static void find_awaited(const struct ncs_model *model,
 		finding->rank = least_rank;
 }
 
+static bool is_slow_sender(const struct ncs_rank *rank,
+			   const struct ncs_pace *usual)
+{
+	struct sent sent = sent_by(rank);
+
+	return usual->wire_ns > 0 &&
+	       sent.wire_ns > SLOW_FACTOR * usual->wire_ns * sent.bytes;
+}
+
+/* Adds an interval in which a sender was slow: of its channels, which send at the
+ * same time, the slowest one counts. */
+static void add_excess(struct ncs_pace_history *history,
+		       struct ncs_pace_finding *finding)
+{
+	const struct ncs_rank *rank = finding->sender;
+	double most_ns = 0;
+
+	for (size_t k = 0; k < rank->now.channel_count; k++) {
+		const struct ncs_channel_counters *before =
+			channel_before(rank, k);
+		double excess_ns;
+
+		if (!before || !before->send)
+			continue;
+		excess_ns = state_ns(rank, k, NCS_CHANNEL_SEND_WAIT) -
+			    finding->median.wire_ns *
+				    (double)(rank->now.channels[k].bytes -
+					     before->bytes);
+		if (excess_ns > most_ns)
+			most_ns = excess_ns;
+	}
+	history->excess_ns += most_ns;
+	history->slow_ns += interval_ns(rank);
+	finding->share = history->excess_ns / history->slow_ns;
+}
+
+/* Finds the sender that is slow, and what it costs since it is. */
+static void follow_sender(const struct ncs_communicator *communicator,
+			  struct ncs_pace_history *history,
+			  struct ncs_pace_finding *finding)
+{
+	struct ncs_pace_finding longest = { 0 };
+
+	if (finding->now.bytes_rate > 0) {
+		find_sender(communicator, 0, &longest);
+		if (!longest.rank ||
+		    !is_slow_sender(longest.rank, &finding->median))
+			longest.rank = NULL;
+		if (history->sender != longest.rank)
+			history->slow_ns = history->excess_ns = 0;
+		history->sender = longest.rank;
+	}
+	for (size_t i = 0; i < communicator->rank_count; i++)
+		if (communicator->ranks[i] == history->sender)
+			finding->sender = communicator->ranks[i];
+	if (finding->sender && ncs_rank_before(finding->sender))
+		add_excess(history, finding);
+}
+
 static void judge(const struct ncs_model *model,
 		  const struct ncs_communicator *communicator,
 		  struct ncs_pace_finding *finding)
 {
 	const struct ncs_pace *now = &finding->now, *usual = &finding->median;
 
-	if (now->wire_ns > usual->wire_ns * SLOW_FACTOR) {
-		find_sender(communicator, finding);
-		if (finding->rank)
-			finding->verdict = NCS_PACE_SLOW_NETWORK;
-	}
+	find_sender(communicator, WIRE_SHARE, finding);
+	if (finding->rank && is_slow_sender(finding->rank, usual))
+		finding->verdict = NCS_PACE_SLOW_NETWORK;
+	else
+		finding->rank = NULL;
+	if (!finding->rank)
+		finding->channel = NULL;
+	/* The usual pace is not known yet. */
+	if (usual->bytes_rate == 0)
+		return;
 	if (!finding->rank &&
 	    now->bytes_rate * SLOW_FACTOR < usual->bytes_rate) {
 		find_awaited(model, communicator, finding);
@@ -224,14 +318,17 @@ int ncs_paces_add(struct ncs_paces *paces, const struct ncs_model *model,
 {
 	struct ncs_pace_history *history = history_of(paces, communicator->key);
 
-	*finding = (struct ncs_pace_finding){ .now = pace_of(communicator) };
-	if (!history)
+	*finding = (struct ncs_pace_finding){ 0 };
+	if (!history || find_pace(communicator, &finding->now) != 0)
 		return -ENOMEM;
 	history->seen = true;
-	if (history->count >= NCS_PACE_LEAST) {
+	/* From the start, a sender is compared with the others. */
+	if (history->count >= NCS_PACE_LEAST)
 		finding->median = usual_of(history);
-		judge(model, communicator, finding);
-	}
+	else
+		finding->median.wire_ns = finding->now.wire_ns;
+	follow_sender(communicator, history, finding);
+	judge(model, communicator, finding);
 	if (finding->verdict == NCS_PACE_USUAL) {
 		/* Without traffic the job sleeps, computes or is stalled. */
 		if (finding->now.bytes_rate > 0)

@@ -23,7 +23,7 @@
 /* The pace in one interval. */
 struct ncs_pace {
 	double bytes_rate; /* bytes per second that all ranks sent */
-	double wire_ns;    /* time on the wire per byte sent */
+	double wire_ns; /* time on the wire per byte sent, of the median rank */
 };
 
 /* The latest intervals of one communicator. */
@@ -33,6 +33,11 @@ struct ncs_pace_history {
 	size_t count; /* number of intervals so far; the latest are kept */
 	size_t slow; /* number of slow intervals in a row, which are not kept */
 	const struct ncs_rank *slow_rank; /* their cause; never dereferenced */
+	/* The latest sender that was slow, however little it sent; never
+	 * dereferenced. */
+	const struct ncs_rank *sender;
+	double slow_ns;   /* length of the intervals since then … */
+	double excess_ns; /* … and time on the wire beyond what is usual */
 	bool seen;                        /* in this update */
 };
 
@@ -58,6 +63,10 @@ struct ncs_pace_finding {
 	const struct ncs_channel_view *channel;
 	struct ncs_pace now;
 	struct ncs_pace median;
+	/* A sender that is slow, whatever the verdict is, or NULL; and the
+	 * largest share of the time that it may cost. */
+	const struct ncs_rank *sender;
+	double share;
 };
 
 /* Adds the latest interval of a communicator and compares it with the earlier

@@ -6,6 +6,7 @@
 #include "analysis/diagnosis/unstarted_calls.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "analysis/model/stragglers.h"
 
@@ -201,16 +202,19 @@ static int report_pace(struct ncs_diagnosis *diagnosis,
 		};
 	}
 	finding->waiting = communicator->live - 1;
+	finding->share = finding->share_most = pace->share;
 	ncs_finding_set_severity(finding, false);
 	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_LIKELY);
-	ncs_finding_add_evidence(
-		finding, (struct ncs_evidence){
-				 .kind = NCS_EVIDENCE_SPEED,
-				 .party = { NULL, communicator, -1 },
-				 .call = ncs_no_call,
-				 .number = (uint64_t)pace->now.bytes_rate,
-				 .expected = (uint64_t)pace->median.bytes_rate,
-			 });
+	if (pace->median.bytes_rate > 0)
+		ncs_finding_add_evidence(
+			finding,
+			(struct ncs_evidence){
+				.kind = NCS_EVIDENCE_SPEED,
+				.party = { NULL, communicator, -1 },
+				.call = ncs_no_call,
+				.number = (uint64_t)pace->now.bytes_rate,
+				.expected = (uint64_t)pace->median.bytes_rate,
+			});
 	add_shares(finding, pace->rank);
 	for (size_t i = 0; i < communicator->rank_count; i++)
 		if (communicator->ranks[i] != pace->rank) {
@@ -221,26 +225,67 @@ static int report_pace(struct ncs_diagnosis *diagnosis,
 	return 0;
 }
 
+/* Adds what a slow sender costs to the finding of another communicator of its
+ * process: it is one link. Returns false if there is none. */
+static bool join_pace(struct ncs_diagnosis *diagnosis,
+		      const struct ncs_pace_finding *pace)
+{
+	for (size_t i = 0; i < diagnosis->count; i++) {
+		struct ncs_finding *finding = &diagnosis->findings[i];
+
+		if (!pace->sender ||
+		    finding->verdict != NCS_VERDICT_SLOW_NETWORK ||
+		    !ncs_shares_process(finding->root.rank, pace->sender))
+			continue;
+		finding->share += pace->share;
+		if (finding->share > 1)
+			finding->share = 1;
+		finding->share_most = finding->share;
+		return true;
+	}
+	return false;
+}
+
+/* Reports the verdict on a communicator, if it has one of its own. Returns 0 or
+ * -ENOMEM. */
+static int judge_pace(struct ncs_diagnosis *diagnosis,
+		      const struct ncs_communicator *communicator,
+		      struct ncs_pace_finding *pace, bool is_explained)
+{
+	int error;
+
+	/* Where lateness is known, it tells which rank is slow. */
+	if (pace->verdict == NCS_PACE_USUAL || is_explained ||
+	    (pace->verdict == NCS_PACE_SLOW_RANK &&
+	     ncs_communicator_skew(communicator)))
+		return 0;
+	if (pace->verdict == NCS_PACE_SLOW_NETWORK &&
+	    join_pace(diagnosis, pace))
+		error = 0;
+	else
+		error = report_pace(diagnosis, communicator, pace);
+	pace->sender = NULL;
+	return error;
+}
+
 int ncs_find_slow_communicators(struct ncs_diagnosis *diagnosis,
 				const struct ncs_model *model)
 {
-	for (size_t i = 0; i < model->communicator_count; i++) {
-		const struct ncs_communicator *communicator =
-			&model->communicators[i];
-		struct ncs_pace_finding pace;
+	size_t count = model->communicator_count;
+	struct ncs_pace_finding *paces = calloc(count + 1, sizeof(*paces));
+	int error = paces ? 0 : -ENOMEM;
 
-		if (ncs_paces_add(&diagnosis->paces, model, communicator,
-				  &pace) != 0)
-			return -ENOMEM;
-		/* Where lateness is known, it tells which rank is slow. */
-		if (pace.verdict == NCS_PACE_SLOW_RANK &&
-		    ncs_communicator_skew(communicator))
-			continue;
-		if (pace.verdict != NCS_PACE_USUAL &&
-		    !diagnosis->explained[i] &&
-		    report_pace(diagnosis, communicator, &pace) != 0)
-			return -ENOMEM;
-	}
-	ncs_paces_end_pass(&diagnosis->paces);
-	return 0;
+	for (size_t i = 0; i < count && !error; i++)
+		error = ncs_paces_add(&diagnosis->paces, model,
+				      &model->communicators[i], &paces[i]);
+	for (size_t i = 0; i < count && !error; i++)
+		error = judge_pace(diagnosis, &model->communicators[i],
+				   &paces[i], diagnosis->explained[i]);
+	/* Its communicators that send little wait for the same link. */
+	for (size_t i = 0; i < count && !error; i++)
+		join_pace(diagnosis, &paces[i]);
+	if (!error)
+		ncs_paces_end_pass(&diagnosis->paces);
+	free(paces);
+	return error;
 }

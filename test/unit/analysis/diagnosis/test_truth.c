@@ -378,35 +378,116 @@ static void late_proxy_thread_is_found_with_its_rank(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* Ranks compute while data is on the way, so that the cost is an upper bound; it
+ * is the cost where they wait for each operation. */
+static unsigned watch_slow_link(const struct truth_options *options)
+{
+	const struct ncs_finding *finding;
+	struct truth_watch watch;
+	unsigned wrong;
+
+	start(&watch, options);
+	while (watch.now_ns + 60 * MS < truth_job_end_ns(watch.job))
+		look(&watch, 50 * MS);
+	finding = watch.diagnosis.findings;
+	judge(&watch,
+	      watch.diagnosis.count > 0 &&
+		      finding->verdict == NCS_VERDICT_SLOW_NETWORK &&
+		      rank_of(finding) == (int)options->victim,
+	      "network");
+	if (watch.diagnosis.count > 0 && options->from_step == 0)
+		judge(&watch,
+		      finding->share_least == 0 &&
+			      finding->share >=
+				      whole_cost(&watch) * (1 - COST_ERROR) -
+					      COST_ENDS,
+		      "it costs at most");
+	if (watch.diagnosis.count > 0 && options->from_step == 0 &&
+	    options->shape == TRUTH_TENSOR && options->communicators == 1)
+		judge(&watch, is_cost_near(finding, whole_cost(&watch)),
+		      "cost of the network");
+	wrong = report(&watch);
+	stop(&watch);
+	return wrong;
+}
+
+static struct truth_options slow_link(unsigned seed)
+{
+	struct truth_options options = some_job(seed, TRUTH_NETWORK);
+
+	options.transport = TRUTH_RING;
+	if (options.communicators == 1)
+		options.transport = TRUTH_TREE;
+	options.ranks_per_host = 1;
+	options.steps = 120;
+	options.fault_size = 20;
+	return options;
+}
+
 static void link_that_turns_slow_is_found_with_its_sender(void **state)
 {
 	unsigned wrong = 0;
 
 	(void)state;
 	for (unsigned seed = 1; seed <= jobs() / 2; seed++) {
-		struct truth_options options = some_job(seed, TRUTH_NETWORK);
-		const struct ncs_finding *finding;
-		struct truth_watch watch;
+		struct truth_options options = slow_link(seed);
 
-		/* More ranks hide one slow link in the mean of all. */
-		if (options.ranks > 8)
-			continue;
-		options.transport = TRUTH_RING;
-		if (options.communicators == 1)
-			options.transport = TRUTH_TREE;
-		options.ranks_per_host = 1;
 		options.from_step = 60;
-		options.steps = 120;
-		options.fault_size = 20;
+		wrong += watch_slow_link(&options);
+	}
+	assert_int_equal(wrong, 0);
+}
+
+static void link_that_is_slow_from_the_start_is_found_with_its_sender(
+	void **state)
+{
+	unsigned wrong = 0;
+
+	(void)state;
+	for (unsigned seed = 1; seed <= jobs() / 2; seed++) {
+		struct truth_options options = slow_link(seed);
+
+		options.steps = 60;
+		options.from_step = 0;
+		wrong += watch_slow_link(&options);
+	}
+	assert_int_equal(wrong, 0);
+}
+
+/* Ten seconds after its end, and while it lasts. */
+static void fault_that_ends_is_found_no_more(void **state)
+{
+	unsigned wrong = 0;
+
+	(void)state;
+	for (unsigned seed = 1; seed <= jobs() / 10; seed++) {
+		struct truth_options options =
+			some_job(seed, seed % 2 ? TRUTH_HOST : TRUTH_STREAM);
+		struct truth_watch watch;
+		uint64_t until_ns;
+
+		options.shape = TRUTH_TENSOR;
+		options.ranks = 4;
+		options.victim = seed % 4;
+		options.steps = 1400;
+		options.from_step = 100;
+		options.until_step = 200;
 		start(&watch, &options);
-		while (watch.now_ns + 60 * MS < truth_job_end_ns(watch.job))
-			look(&watch, 50 * MS);
-		finding = watch.diagnosis.findings;
+		until_ns = truth_job_begin_ns(watch.job) +
+			   (uint64_t)truth_job_step_ns(watch.job, 200);
+		while (watch.now_ns + 200 * MS < until_ns)
+			look(&watch, 100 * MS);
 		judge(&watch,
 		      watch.diagnosis.count > 0 &&
-			      finding->verdict == NCS_VERDICT_SLOW_NETWORK &&
-			      rank_of(finding) == (int)options.victim,
-		      "network");
+			      rank_of(watch.diagnosis.findings) ==
+				      (int)options.victim,
+		      "while it lasts");
+		while (look(&watch, 100 * MS))
+			if (watch.now_ns > until_ns + 11000 * MS)
+				judge(&watch, watch.diagnosis.count == 0,
+				      "after its end");
+		judge(&watch, watch.now_ns > until_ns + 12000 * MS,
+		      "the job is long enough");
 		wrong += report(&watch);
 		stop(&watch);
 	}
@@ -423,6 +504,9 @@ int main(void)
 		cmocka_unit_test(slow_gpu_is_found_with_its_cost),
 		cmocka_unit_test(late_proxy_thread_is_found_with_its_rank),
 		cmocka_unit_test(link_that_turns_slow_is_found_with_its_sender),
+		cmocka_unit_test(
+			link_that_is_slow_from_the_start_is_found_with_its_sender),
+		cmocka_unit_test(fault_that_ends_is_found_no_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
