@@ -138,7 +138,8 @@ static bool is_same(const struct ncs_message_key *a,
 	return a->comm_id == b->comm_id && a->number == b->number &&
 	       a->step == b->step && a->repeat == b->repeat &&
 	       a->source == b->source && a->destination == b->destination &&
-	       a->function == b->function && a->channel == b->channel;
+	       a->function == b->function && a->channel == b->channel &&
+	       a->is_by_place == b->is_by_place;
 }
 
 /* --- The pool ------------------------------------------------------------- */
@@ -417,7 +418,7 @@ void ncs_messages_take(struct ncs_messages *messages, size_t owner,
 		unmatched[NCS_UNMATCHED_OPERATION]++;
 	else if (!ncs_message_key_of(operations, child, rank->comm_id,
 				     rank->rank, &key) ||
-		 (child->place != 0 &&
+		 (key.is_by_place &&
 		  !ncs_rank_operations_are_whole(operations)))
 		unmatched[NCS_UNMATCHED_PLACE]++;
 	else if (!is_peer_expected(messages, rank, child->record))

@@ -5,8 +5,9 @@
  * NCCL gives messages no number, but the proxy steps of both ends agree in the
  * operation, the channel, the two ranks and the step. Steps come with their
  * operations, as analysis/records/rank_operations.h hands them out. Sends and
- * receives are matched by their places, only if all records of both ranks are
- * there from the first one on, with none left out or lost.
+ * receives that the plugin has not numbered are matched by their places, only
+ * if all records of both ranks are there from the first one on, with none left
+ * out or lost.
  *
  * The number of steps that wait for their other end is bounded; the oldest are
  * given up to make room. Pure. Must not trust records.

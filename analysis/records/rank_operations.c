@@ -378,6 +378,11 @@ int ncs_rank_operations_take(struct ncs_rank_operations *operations,
 		.operation = record->operation,
 		.repeat = count_repeat(operations, record),
 		.number = sequence_number_of(record),
+		.transfer = record->event == NCS_EVENT_P2P &&
+					    record->flags &
+						    NCS_RECORD_NUMBERED ?
+				    record->number :
+				    NCS_NO_SEQUENCE_NUMBER,
 		.event = record->event,
 		.function = record->function,
 	};
@@ -416,14 +421,19 @@ bool ncs_message_key_of(const struct ncs_rank_operations *operations,
 	const struct ncs_known_operation *known = step->operation;
 	const struct ncs_record *record = step->record;
 	bool send = record->flags & NCS_RECORD_SEND;
-	bool is_numbered = known && known->number != NCS_NO_SEQUENCE_NUMBER;
+	uint64_t number = NCS_NO_SEQUENCE_NUMBER;
+	bool is_by_place;
 
-	if (!known || (!is_numbered && step->place == 0) ||
+	if (known)
+		number = known->event == NCS_EVENT_P2P ? known->transfer :
+							 known->number;
+	is_by_place = number == NCS_NO_SEQUENCE_NUMBER;
+	if (!known || (is_by_place && step->place == 0) ||
 	    (operations->has_lost && known->repeat > 0))
 		return false;
 	*key = (struct ncs_message_key){
 		.comm_id = comm_id,
-		.number = is_numbered ? known->number : step->place,
+		.number = is_by_place ? step->place : number,
 		.step = record->number,
 		.repeat = known->repeat,
 		.source = send ? rank : record->peer,
@@ -433,6 +443,7 @@ bool ncs_message_key_of(const struct ncs_rank_operations *operations,
 				    NCS_FUNCTION_SEND_RECV :
 				    known->function,
 		.channel = record->channel,
+		.is_by_place = is_by_place,
 	};
 	return true;
 }

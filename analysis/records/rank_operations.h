@@ -6,8 +6,9 @@
  * handed out with it, in their order. A collective is identified by its
  * function and sequence number, and by how often that number has come before,
  * since replays of CUDA graphs repeat it. NCCL does not number sends and
- * receives, but connections keep their order: each is identified by its place
- * on every channel that it uses.
+ * receives. Where the plugin has numbered them on their connections, they are
+ * identified by that; else by their place on every channel that they use, since
+ * connections keep their order.
  *
  * The records of one lane must come in order, lanes may come in any order.
  * Memory is bounded: if too many children wait, those of the oldest operation
@@ -31,6 +32,7 @@ struct ncs_known_operation {
 	uint32_t operation; /* number in the order in which operations began */
 	uint32_t repeat;    /* times that its sequence number had come before */
 	uint64_t number;    /* sequence number or NCS_NO_SEQUENCE_NUMBER */
+	uint64_t transfer;  /* number on its connection, or the same */
 	uint8_t event;      /* NCS_EVENT_COLL or NCS_EVENT_P2P */
 	uint8_t function;
 };
@@ -97,7 +99,8 @@ bool ncs_rank_operations_are_whole(const struct ncs_rank_operations *operations)
 struct ncs_message_key {
 	uint64_t comm_id;
 	/* The sequence number of the function; for a send and its receive their
-	 * place on the channel from one rank to the other. */
+	 * number on the connection from one rank to the other, or their place
+	 * on the channel. */
 	uint64_t number;
 	uint64_t step;
 	uint32_t repeat; /* times that this number had been reported before */
@@ -105,7 +108,8 @@ struct ncs_message_key {
 	int32_t destination;
 	uint8_t function; /* NCS_FUNCTION_SEND_RECV for sends and receives */
 	uint8_t channel;
-	uint8_t reserved[2];
+	bool is_by_place; /* `number` is a place */
+	uint8_t reserved;
 };
 
 /* Sets *key to the message that a step of this rank is an end of; both ends

@@ -148,7 +148,8 @@ def streams_of_tracks(rows):
 def flows(lines):
     """Counts the messages with both ends. Within a rank, operations match by
     number; between ranks, collectives match by sequence number and repeat count,
-    others by their ordinal on the connection."""
+    others by the number of the transfer, or else by their ordinal on the
+    connection."""
     operations, repeats, seen = {}, collections.Counter(), {}
     ranks = {rank_of(line)[2:] for line in lines}
     for line in lines:
@@ -157,8 +158,11 @@ def flows(lines):
         key = rank_of(line), line["operation"]
         if key in operations:
             continue
-        sequence = line["sequence_number"]
-        if sequence is not None:
+        sequence = line.get("sequence_number")
+        transfer = line.get("transfer_number")
+        if transfer is not None:
+            operations[key] = "transfer", transfer, 0
+        elif sequence is not None:
             name = rank_of(line), line["function"], sequence
             operations[key] = line["function"], sequence, repeats[name]
             repeats[name] += 1
@@ -314,7 +318,7 @@ def check_table(path, lines, untimed, lossy):
           +operations)
     wrong = []
     for row in rows:
-        if not row["busbw_gb_s"]:
+        if not row["busbw_gbs"]:
             continue
         algbw = float(row["average_bytes"]) / (
             float(row["time_avg_us"]) * 1e3)
@@ -322,13 +326,13 @@ def check_table(path, lines, untimed, lossy):
         # A launch of several operations counts with the bytes of all.
         largest = float("inf") if row["timing"] == "stream" else \
             max(1, 2 * int(row["size_bytes"]))
-        if not near(algbw, float(row["algbw_gb_s"])) or \
-                not near(busbw, float(row["busbw_gb_s"])) or \
+        if not near(algbw, float(row["algbw_gbs"])) or \
+                not near(busbw, float(row["busbw_gbs"])) or \
                 not int(row["size_bytes"]) <= float(row["average_bytes"]) < \
                 largest:
             wrong.append(row)
     check("csv: bandwidths follow from sizes and times", wrong, [])
-    check("csv: some are known", any(r["busbw_gb_s"] for r in rows), True)
+    check("csv: some are known", any(r["busbw_gbs"] for r in rows), True)
 
 
 def main():

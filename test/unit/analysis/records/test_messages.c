@@ -23,6 +23,7 @@ struct messages_fixture {
 	struct ncs_rank_operations *operations[RANKS];
 	size_t owner; /* whose record is taken */
 	struct ncs_message found[FOUND];
+	struct ncs_record sends[FOUND], receives[FOUND]; /* theirs */
 	size_t count;
 };
 
@@ -30,8 +31,15 @@ static void note(void *context, const struct ncs_message *message)
 {
 	struct messages_fixture *fixture = context;
 
-	if (fixture->count < FOUND)
-		fixture->found[fixture->count] = *message;
+	if (fixture->count < FOUND) {
+		struct ncs_message *found = &fixture->found[fixture->count];
+
+		*found = *message;
+		found->send = &fixture->sends[fixture->count];
+		found->receive = &fixture->receives[fixture->count];
+		fixture->sends[fixture->count] = *message->send;
+		fixture->receives[fixture->count] = *message->receive;
+	}
 	fixture->count++;
 }
 
@@ -312,6 +320,57 @@ static void sends_are_not_matched_if_earlier_ones_are_missing(void **state)
 	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_PEER), 1);
 }
 
+/* A number on the connection tells the place, whatever is missing. */
+static void numbered_sends_are_matched_if_earlier_ones_are_missing(void **state)
+{
+	struct messages_fixture *fixture = *state;
+	struct ncs_record late = transfer(NCS_FUNCTION_SEND, 5, 1);
+
+	expect_rank(fixture, 0, 0);
+	expect_rank(fixture, 1, 1);
+	late.position = 17;
+	take(fixture, 0, late);
+	ncs_rank_operations_lose(fixture->operations[1]);
+	for (uint32_t i = 0; i < 4; i++) {
+		struct ncs_record send = transfer(NCS_FUNCTION_SEND, 6 + i, 1);
+		struct ncs_record receive =
+			transfer(NCS_FUNCTION_RECV, 1 + i, 0);
+
+		send.flags = receive.flags = NCS_RECORD_NUMBERED;
+		send.number = 30 + i;
+		receive.number = 31 + i;
+		take(fixture, 0, step(NCS_FUNCTION_SEND, 6 + i, true, 1, 0));
+		take(fixture, 0, send);
+		take(fixture, 1, step(NCS_FUNCTION_RECV, 1 + i, false, 0, 0));
+		take(fixture, 1, receive);
+	}
+	assert_int_equal(fixture->count, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(fixture->found[i].key.number, 31 + i);
+		assert_int_equal(fixture->found[i].send->operation, 7 + i);
+		assert_int_equal(fixture->found[i].receive->operation, 1 + i);
+	}
+	flush(fixture);
+	assert_int_equal(unmatched(fixture, NCS_UNMATCHED_PEER), 2);
+}
+
+/* An end that has no number may count otherwise. */
+static void number_is_not_matched_with_a_place(void **state)
+{
+	struct messages_fixture *fixture = *state;
+	struct ncs_record send = transfer(NCS_FUNCTION_SEND, 1, 1);
+
+	expect_rank(fixture, 0, 0);
+	expect_rank(fixture, 1, 1);
+	send.flags = NCS_RECORD_NUMBERED;
+	send.number = 1;
+	take(fixture, 0, step(NCS_FUNCTION_SEND, 1, true, 1, 0));
+	take(fixture, 0, send);
+	take(fixture, 1, step(NCS_FUNCTION_RECV, 1, false, 0, 0));
+	take(fixture, 1, transfer(NCS_FUNCTION_RECV, 1, 0));
+	assert_int_equal(fixture->count, 0);
+}
+
 static void steps_do_not_wait_for_unannounced_ranks(void **state)
 {
 	struct messages_fixture *fixture = *state;
@@ -392,6 +451,8 @@ int main(void)
 		TEST(operation_reported_again_is_no_replay),
 		TEST(sends_are_matched_by_their_place),
 		TEST(sends_are_not_matched_if_earlier_ones_are_missing),
+		TEST(numbered_sends_are_matched_if_earlier_ones_are_missing),
+		TEST(number_is_not_matched_with_a_place),
 		TEST(steps_do_not_wait_for_unannounced_ranks),
 		SMALL(number_of_waiting_steps_is_bounded),
 		TEST(hostile_records_do_no_harm),
