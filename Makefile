@@ -16,6 +16,7 @@
 #                            pwrite
 #   FUZZ_SECONDS=60          how long "make fuzz" runs each fuzzer, and
 #                            "make scribble" all modes
+#   WITH_HTTP=0              leave --listen out, and libmicrohttpd
 #   DESTDIR= PREFIX= LIBDIR= MANDIR=
 #                            install below these folders
 
@@ -81,6 +82,12 @@ URING := $(if $(filter 0,$(WITH_URING)),,liburing)
 RECORD_CFLAGS := $(call pkg,--cflags $(URING) libxxhash libzstd)
 RECORD_LIBS := $(or $(call pkg,--libs $(URING) libxxhash libzstd),\
 	$(if $(URING),-luring) -lxxhash -lzstd)
+# WITH_HTTP=0 leaves --listen out; so does a machine without libmicrohttpd.
+WITH_HTTP ?= $(if $(call pkg,--modversion libmicrohttpd),1,0)
+ifeq ($(WITH_HTTP),1)
+HTTP_CFLAGS := -DNCS_WITH_HTTP $(call pkg,--cflags libmicrohttpd)
+HTTP_LIBS := $(or $(call pkg,--libs libmicrohttpd),-lmicrohttpd)
+endif
 CMOCKA_CFLAGS := $(call pkg,--cflags cmocka)
 CMOCKA_LIBS := $(or $(call pkg,--libs cmocka),-lcmocka)
 
@@ -122,10 +129,10 @@ ifeq ($(SANITIZE),)
 PLUGIN_LDFLAGS += -Wl,--no-undefined
 endif
 
-TUI_CFLAGS := $(CURSES_CFLAGS) $(JANSSON_CFLAGS)
+TUI_CFLAGS := $(CURSES_CFLAGS) $(JANSSON_CFLAGS) $(HTTP_CFLAGS)
 # Libraries for libncclstat, for the program, and for the programs of test/host.
 LIB_LIBS := $(RECORD_LIBS) $(JANSSON_LIBS) -lm
-TUI_LIBS := $(CURSES_LIBS) $(LIB_LIBS)
+TUI_LIBS := $(CURSES_LIBS) $(HTTP_LIBS) $(LIB_LIBS)
 HOST_LIBS := $(LZMA_LIBS) $(LIB_LIBS) -ldl
 TEST_CFLAGS := $(TUI_CFLAGS) $(RECORD_CFLAGS) $(LZMA_CFLAGS) $(CMOCKA_CFLAGS) \
 	-pthread

@@ -38,6 +38,7 @@
 #include "ncclstat/tables/keys.def"
 #include "ncclstat/tables/lateness.def"
 #include "ncclstat/tables/launches.def"
+#include "ncclstat/tables/metrics.def"
 #include "ncclstat/tables/names.def"
 #include "ncclstat/tables/options.def"
 #include "ncclstat/tables/timings.def"
@@ -431,6 +432,30 @@ static void put_job_variable(const struct man_item *item)
 	putchar('\n');
 }
 
+/* words: the type, the labels, whether it is there by default. */
+static void put_metric(const struct man_item *item)
+{
+	const char *type = item->words[0];
+	char text[512];
+
+	put_tag(item);
+	putchar('\n');
+	put_text(item->help);
+	snprintf(text, sizeof(text), "%c%s%s", type[0],
+		 type + 1, item->words[1][0] ? " (" : "");
+	for (char *c = text + 1; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	for (const char *c = item->words[1]; *c; c++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 *c == ' ' ? ", " : "%c", *c);
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s.",
+		 item->words[1][0] ? ")" : "",
+		 strcmp(item->words[2], "OPT_IN") == 0 ?
+			 ", only with --metrics" :
+			 "");
+	put_text(text);
+}
+
 static const char *term_text(const char *term)
 {
 	if (strcmp(term, "RING2") == 0)
@@ -504,6 +529,8 @@ struct man_list {
 	{ .name = name_, .help = help_, .words = { values, default_ } },
 #define JOB_VARIABLE(variable, ID, only_if) \
 	{ .name = variable, .words = { #ID, only_if } },
+#define METRIC(ID, name_, type, unit, labels, presence, help_) \
+	{ .name = name_, .help = help_, .words = { #type, labels, #presence } },
 #define FUNCTION(ID, name_, size, numerator, denominator) \
 	{ .name = name_, .words = { #size, #numerator, #denominator } },
 
@@ -578,6 +605,10 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_JOB_LABELS, NAMED) },
 	{ "job_variables", "-column KUBERNETES_SERVICE_HOST completion_index",
 	  put_job_variable, ITEMS(NCS_JOB_VARIABLES, JOB_VARIABLE) },
+	{ "metrics", "-tag -width Ds", put_metric,
+	  ITEMS(NCS_METRICS, METRIC) },
+	{ "metric_states", "-tag -width other_version -compact", put_named,
+	  ITEMS(NCS_METRIC_STATES, NAMED) },
 	{ "functions", FUNCTIONS_OPEN, put_function,
 	  ITEMS(NCS_FUNCTIONS, FUNCTION) },
 	{ "datatypes", NULL, NULL, ITEMS(NCS_DATATYPES, NAME) },

@@ -11,7 +11,7 @@
 #     shm/read and include/ncclstat/reader.h;
 #   - only tui/term/term.[ch] and tui/term/curses.[ch] include curses;
 #   - only record/ includes liburing, xxhash and zstd; only record/ and tui/
-#     include jansson;
+#     include jansson; only tui/serve includes libmicrohttpd;
 #   - no file includes NCCL's or CUDA's headers: the plugin has its own copy of
 #     what it needs; only test/gpu, built where there is a GPU, has real jobs;
 #   - an include names a project file from the root of the repository, or from
@@ -54,6 +54,7 @@ analysis/model: analysis/records
 analysis/diagnosis: analysis/model
 analysis/views: analysis/diagnosis
 analysis/sources: analysis/model
+analysis/metrics: analysis/diagnosis
 record/format: analysis/records
 record/launch: analysis/base
 record/write: record/format
@@ -67,7 +68,8 @@ tui/text: tui/term analysis/views
 tui/table: tui/text
 tui/views: tui/table
 tui/screen: tui/views tui/commands
-tui/commands: tui/text tui/synthetic analysis/sources record/export record/fleet
+tui/serve: analysis/metrics
+tui/commands: tui/text tui/synthetic tui/serve analysis/sources record/export record/fleet
 tui: tui/screen tui/commands tui/synthetic
 END
 
@@ -161,6 +163,8 @@ check_includes() (
 			bad("curses only in tui/term/term and tui/term/curses")
 		if (name ~ /^(liburing|xxhash|zstd)/ && layer !~ /^(record|test)$/)
 			bad("liburing, xxhash and zstd only in record")
+		if (name ~ /^microhttpd/ && FILENAME !~ /^tui\/serve\//)
+			bad("libmicrohttpd only in tui/serve")
 		if (name ~ /^jansson/ && layer !~ /^(record|tui|test)$/)
 			bad("jansson only in record and tui")
 	}
@@ -264,6 +268,8 @@ plant tui/views/planted.c '#include "tui/screen/screen.h"'
 plant tui/commands/planted.c '#include "tui/screen/screen.h"'
 plant tui/commands/planted.c '#include <liburing.h>'
 plant analysis/base/planted.c '#include <zstd.h>'
+plant analysis/metrics/planted.h '#include "analysis/views/columns.h"'
+plant tui/commands/planted.c '#include <microhttpd.h>'
 plant tui/term/planted.c '#include "term.h"'
 plant tui/planted.c '#include "../shm/ring.h"'
 plant tui/planted.c '#include "tui/../plugin/nccl/nccl_abi.h"'

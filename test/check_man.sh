@@ -139,6 +139,11 @@ wanted_items() {
 		want chunks ncclstat-record.5 DESCRIPTION 'Chunks'
 	fields loss NCS_LOSSES ID,name,... name | unquote |
 		want losses ncclstat.1 DUMPS JSON
+	fields metrics NCS_METRICS ID,name,... name | unquote |
+		want metrics ncclstat-metrics.7 METRICS -
+	fields metrics NCS_METRIC_STATES ID,name,... name | unquote |
+		want metric_states ncclstat-metrics.7 METRICS \
+			'States_of_segments'
 	fields environment NCS_ENVIRONMENT ID,name,... name |
 		unquote | want environment ncclstat-plugin.7 ENVIRONMENT -
 	fields job_labels NCS_JOB_LABELS ID,name,help name | unquote |
@@ -290,6 +295,7 @@ self_test() {
 	take_out ncclstat.1 refusals malformed '^\.It Sy malformed$' &&
 	take_out ncclstat.1 verdicts rank_missing '^\.It Sy rank_missing$' &&
 	take_out ncclstat.1 losses bad_ptimer '^\.It Sy bad_ptimer$' &&
+	take_out ncclstat-metrics.7 metrics rank_alive '^\.It Sy rank_alive$' &&
 	take_out ncclstat-record.5 chunks padding '^\.It Sy padding$' &&
 	take_out ncclstat-plugin.7 environment NCCLSTAT_DISABLE \
 		'^\.It Ev NCCLSTAT_DISABLE$' &&

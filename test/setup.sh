@@ -144,6 +144,10 @@ probe_for_tests() {
 	wish zsh -- have zsh
 	wish fish -- have fish
 	wish nodejs -- have node
+	wish libmicrohttpd-dev -- "$PKG_CONFIG" --exists libmicrohttpd
+	wish prometheus -- have promtool
+	wish python3-prometheus-client -- \
+		python3 -c 'import prometheus_client.openmetrics.parser'
 	wish npm -- have npm
 }
 

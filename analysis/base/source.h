@@ -50,6 +50,9 @@ struct ncs_source {
 	 * until they are overwritten. */
 	bool (*wants_records)(const void *context, const char *id);
 	const void *wants_context;
+	/* Set by the caller: segments of other users are handed over in any
+	 * case, not only where no other can be read. */
+	bool shows_denied;
 	/* The user's names for communicators, or NULL. They belong to the
 	 * opener. */
 	const struct ncs_aliases *aliases;

@@ -4,7 +4,7 @@
  * Readers stay open from pass to pass. A file that was replaced is opened
  * again, one that vanished is dropped. A segment that cannot be read is
  * reported with the reason; segments of other users only if there is no other
- * segment.
+ * segment, or if the caller wants them.
  */
 #include "analysis/sources/source_shm.h"
 
@@ -223,7 +223,7 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 
 		if (!is_wanted(self, segment) ||
 		    (segment->attach == NCS_ATTACH_DENIED &&
-		     !self->show_denied))
+		     !self->show_denied && !source->shows_denied))
 			continue;
 		memset(sample, 0, sizeof(*sample));
 		sample->id = segment->path;

@@ -17,9 +17,11 @@
 #include "tui/commands/dump_command.h"
 #include "tui/commands/export_command.h"
 #include "tui/commands/list_command.h"
+#include "tui/commands/listen_command.h"
 #include "tui/commands/record_command.h"
 #include "tui/commands/set_command.h"
 #include "tui/commands/stream_command.h"
+#include "tui/commands/textfile_command.h"
 #include "tui/synthetic/source_synthetic.h"
 #include "tui/text/output.h"
 #include "tui/text/text_file.h"
@@ -89,6 +91,12 @@ static const struct mode_command {
 		.uses_aliases = true,
 		.start = AT_END_ONLY,
 		.unreadable = NCS_EXIT_NO_VERDICT,
+	},
+	[NCS_MODE_TEXTFILE] = {
+		.run = ncs_textfile_run,
+	},
+	[NCS_MODE_LISTEN] = {
+		.run = ncs_listen_run,
 	},
 	[NCS_MODE_RECORD] = {
 		.run = ncs_record_run,

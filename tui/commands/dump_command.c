@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* --dump; see dump_command.h. Takes samples at intervals and prints each; the
  * formats are in dump_text.c and dump_json.c. */
-#include "analysis/diagnosis/diagnosis.h"
 #include "tui/commands/dump_command.h"
 
 #include <errno.h>
@@ -10,8 +9,10 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "analysis/diagnosis/diagnosis.h"
 #include "shm/clock.h"
 #include "shm/read/paths.h"
+#include "tui/commands/metrics_watch.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/output.h"
 
@@ -192,7 +193,57 @@ static void replay_past(const struct ncs_options *options,
 			replay->at_ns, options->interval_ns);
 }
 
-int ncs_dump_run(const struct ncs_command_input *input)
+/* --- Metrics ------------------------------------------------------------ */
+
+/* Prints metrics once. Returns false if no more should follow. */
+static bool dump_metrics(struct ncs_metrics_watch *watch,
+			 const struct ncs_replay *replay,
+			 enum ncs_metric_format format, int *status)
+{
+	struct ncs_stamp stamp = ncs_dump_stamp(replay);
+	struct ncs_output output;
+	int error;
+
+	*status = NCS_EXIT_NOTHING;
+	if (!ncs_output_init(&output))
+		return false;
+	error = ncs_metrics_watch_look(watch, &stamp);
+	if (!error)
+		error = ncs_metrics_watch_print(watch, output.file, format);
+	/* Without a job there are the exporter's own metrics. */
+	*status = error ? NCS_EXIT_NOTHING : NCS_EXIT_OK;
+	return ncs_output_release(&output, status) && !error;
+}
+
+static int run_metrics(const struct ncs_command_input *input)
+{
+	const struct ncs_options *options = input->options;
+	enum ncs_metric_format format =
+		options->format == NCS_DUMP_OPENMETRICS ?
+			NCS_METRICS_OPENMETRICS :
+			NCS_METRICS_PROMETHEUS;
+	uint64_t wanted = samples_wanted(options);
+	uint64_t next_ns = ncs_clock_monotonic_ns();
+	struct ncs_metrics_watch watch;
+	int status = NCS_EXIT_NOTHING;
+
+	ncs_metrics_watch_init(&watch, input);
+	if (input->replay && !ncs_options_is_given(options, NCS_OPTION_INTERVAL))
+		replay_past(options, input->replay, &watch.model,
+			    &watch.diagnosis);
+	for (uint64_t i = 0; i < wanted; i++) {
+		if (i > 0 && !wait_for_next(options, input->replay, &next_ns))
+			break;
+		if (!dump_metrics(&watch, input->replay, format, &status))
+			break;
+	}
+	ncs_metrics_watch_release(&watch);
+	return status;
+}
+
+/* --- Text and JSON ------------------------------------------------------ */
+
+static int run_tables(const struct ncs_command_input *input)
 {
 	const struct ncs_options *options = input->options;
 	struct ncs_replay *replay = input->replay;
@@ -221,4 +272,13 @@ int ncs_dump_run(const struct ncs_command_input *input)
 	ncs_diagnosis_release(&diagnosis);
 	ncs_model_release(&model);
 	return status;
+}
+
+int ncs_dump_run(const struct ncs_command_input *input)
+{
+	enum ncs_dump_format format = input->options->format;
+
+	return format == NCS_DUMP_OPENMETRICS || format == NCS_DUMP_PROMETHEUS ?
+		       run_metrics(input) :
+		       run_tables(input);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/base/detail.h"
+#include "analysis/metrics/metrics.h"
 #include "record/format/chunk.h"
 
 /* Returns the field that an argument sets. */
@@ -195,6 +196,15 @@ static bool take_number(const struct ncs_option_input *input)
 	return parse_number(input->argument, UINT64_MAX, field_of(input));
 }
 
+static bool take_series(const struct ncs_option_input *input)
+{
+	const char *text = input->argument;
+
+	return take_digits(&text, NCS_METRICS_SERIES_MIN,
+			   NCS_METRICS_SERIES_MAX, field_of(input)) &&
+	       *text == '\0';
+}
+
 static bool take_pid(const struct ncs_option_input *input)
 {
 	uint64_t number;
@@ -267,6 +277,7 @@ static bool take_synthetic(const struct ncs_option_input *input)
 }
 
 const struct ncs_option_kind ncs_option_kind_number = { .take = take_number };
+const struct ncs_option_kind ncs_option_kind_series = { .take = take_series };
 const struct ncs_option_kind ncs_option_kind_pid = { .take = take_pid };
 const struct ncs_option_kind ncs_option_kind_bytes = { .take = take_bytes };
 const struct ncs_option_kind ncs_option_kind_compression = {
@@ -334,6 +345,20 @@ static bool take_setting(const struct ncs_option_input *input)
 	return false;
 }
 
+static bool take_metrics(const struct ncs_option_input *input)
+{
+	char wrong[80];
+
+	if (ncs_metrics_parse(input->argument, field_of(input), wrong,
+			      sizeof(wrong)))
+		return true;
+	snprintf(input->why, input->why_size,
+		 "--metrics: there is no metric '%s'; ncclstat-metrics(7) lists"
+		 " them",
+		 wrong);
+	return false;
+}
+
 static bool take_what_if(const struct ncs_option_input *input)
 {
 	struct ncs_options *options = input->options;
@@ -358,4 +383,7 @@ const struct ncs_option_kind ncs_option_kind_setting = {
 };
 const struct ncs_option_kind ncs_option_kind_what_if = {
 	.take = take_what_if,
+};
+const struct ncs_option_kind ncs_option_kind_metrics = {
+	.take = take_metrics,
 };

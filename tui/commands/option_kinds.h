@@ -28,6 +28,8 @@ extern const struct ncs_option_kind ncs_option_kind_bytes;
 /* A struct ncs_instant. */
 extern const struct ncs_option_kind ncs_option_kind_instant;
 /* The arguments of single options. */
+extern const struct ncs_option_kind ncs_option_kind_metrics;
+extern const struct ncs_option_kind ncs_option_kind_series;
 extern const struct ncs_option_kind ncs_option_kind_compression;
 extern const struct ncs_option_kind ncs_option_kind_what_if;
 extern const struct ncs_option_kind ncs_option_kind_setting;

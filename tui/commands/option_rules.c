@@ -26,6 +26,13 @@ static bool exports_no_trace(const struct ncs_options *options)
 	       options->export_format != NCS_EXPORT_CHROME;
 }
 
+static bool prints_no_metrics(const struct ncs_options *options)
+{
+	return options->mode != NCS_MODE_DUMP ||
+	       (options->format != NCS_DUMP_OPENMETRICS &&
+		options->format != NCS_DUMP_PROMETHEUS);
+}
+
 static bool records_to_stdout(const struct ncs_options *options)
 {
 	return strcmp(options->recording.path, "-") == 0;
@@ -69,6 +76,14 @@ static const struct option_rule {
 	     .with = OPTION(SYNTHETIC)),
 	RULE(ALL_MODES, OPTION(RANGE),
 	     "--range expects --critical-path beside it", .without = PATHS),
+	RULE(~(MODE(TEXTFILE) | MODE(LISTEN)),
+	     OPTION(METRICS) | OPTION(SERIES),
+	     "--metrics and --series expect --dump=openmetrics,"
+	     " --dump=prometheus, --textfile or --listen beside them",
+	     .when = prints_no_metrics),
+	RULE(MODE(LISTEN), OPTION(INTERVAL) | OPTION(COUNT),
+	     "--listen expects no --interval and no --count beside it: it looks"
+	     " when it is asked"),
 	RULE(MODE(CRITICAL_PATH), OPTION(PID) | OPTION(AT),
 	     "--critical-path expects no --pid and no --at beside it: it is"
 	     " that of all ranks, from --from to --until"),

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "analysis/metrics/metrics.h"
 #include "tui/commands/option_kinds.h"
 #include "tui/commands/option_rows.h"
 #include "tui/commands/option_rules.h"
@@ -54,6 +55,8 @@ void ncs_options_init(struct ncs_options *options)
 	options->interval_ns = NCS_INTERVAL_DEFAULT_NS;
 	options->recording.pack_level = 1;
 	options->view = NCS_VIEW_COUNT;
+	options->metrics = ncs_metrics_default();
+	options->series_max = NCS_METRICS_SERIES_DEFAULT;
 }
 
 bool ncs_options_is_given(const struct ncs_options *options,
@@ -140,9 +143,9 @@ static bool take_mode(struct ncs_options *options, enum ncs_option option,
 	    mode != NCS_MODE_HELP && mode != NCS_MODE_VERSION) {
 		snprintf(error, error_size,
 			 "--%s is one thing too many: one of --dump,"
-			 " --diagnose, --record, --stream, --replay,"
-			 " --export, --critical-path, --list, --clean and --set"
-			 " is expected",
+			 " --diagnose, --textfile, --listen, --record,"
+			 " --stream, --replay, --export, --critical-path,"
+			 " --list, --clean and --set is expected",
 			 ncs_option_rows[option].name);
 		return false;
 	}

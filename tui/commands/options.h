@@ -43,6 +43,8 @@ enum ncs_mode {
 	NCS_MODE_LIVE, /* the live view; a dump if there is no terminal */
 	NCS_MODE_DUMP,
 	NCS_MODE_DIAGNOSE,
+	NCS_MODE_TEXTFILE,
+	NCS_MODE_LISTEN,
 	NCS_MODE_RECORD,
 	NCS_MODE_STREAM,
 	NCS_MODE_REPLAY,
@@ -55,7 +57,12 @@ enum ncs_mode {
 	NCS_MODE_VERSION,
 };
 
-enum ncs_dump_format { NCS_DUMP_TEXT, NCS_DUMP_JSON };
+enum ncs_dump_format {
+	NCS_DUMP_TEXT,
+	NCS_DUMP_JSON,
+	NCS_DUMP_OPENMETRICS,
+	NCS_DUMP_PROMETHEUS,
+};
 
 enum ncs_stream_form { NCS_STREAM_FORM_RAW, NCS_STREAM_FORM_LINES };
 
@@ -75,6 +82,10 @@ struct ncs_options {
 	enum ncs_dump_format format;
 	enum ncs_stream_form stream_form;
 	bool with_records; /* whether a stream has records */
+	const char *textfile_directory;
+	const char *listen_address;
+	uint64_t metrics;    /* a set; see analysis/metrics/metric_table.h */
+	uint64_t series_max; /* the most series of metrics */
 	struct ncs_change change;    /* settings that --set requests */
 	const char *comm;      /* pattern for a communicator; NULL for any */
 	struct ncs_choice choice; /* of processes to show */

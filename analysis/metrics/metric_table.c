@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of metrics as data; see metric_table.h. */
+#include "analysis/metrics/metric_table.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static_assert(NCS_METRIC_COUNT <= 64, "metrics fit the bits of a set");
+
+#define PRESENCE_DEFAULT false
+#define PRESENCE_OPT_IN true
+
+const struct ncs_metric_row ncs_metric_rows[NCS_METRIC_COUNT] = {
+#define X(ID, name, type, unit, labels, presence, help) \
+	[NCS_METRIC_##ID] = { name, NCS_METRIC_TYPE_##type, \
+			      NCS_METRIC_UNIT_##unit, labels, \
+			      PRESENCE_##presence, help },
+	NCS_METRICS(X)
+#undef X
+};
+
+const char *ncs_metric_type_name(enum ncs_metric_type type)
+{
+	static const char *const names[] = { "info", "gauge", "counter",
+					     "summary", "histogram" };
+
+	return names[type];
+}
+
+const char *ncs_metric_unit_name(enum ncs_metric_unit unit)
+{
+	static const char *const names[] = { "", "seconds", "bytes", "ratio" };
+
+	return names[unit];
+}
+
+uint64_t ncs_metrics_default(void)
+{
+	uint64_t set = 0;
+
+	for (unsigned i = 0; i < NCS_METRIC_COUNT; i++)
+		if (!ncs_metric_rows[i].is_opt_in)
+			set |= NCS_METRIC_BIT(i);
+	return set;
+}
+
+/* Returns the set that a name of `length` bytes stands for; 0 if none. */
+static uint64_t find(const char *name, size_t length)
+{
+	size_t prefix = strlen(NCS_METRIC_PREFIX);
+
+	if (length == 3 && memcmp(name, "all", length) == 0)
+		return NCS_METRIC_BIT(NCS_METRIC_COUNT) - 1;
+	if (length > prefix && memcmp(name, NCS_METRIC_PREFIX, prefix) == 0) {
+		name += prefix;
+		length -= prefix;
+	}
+	for (unsigned i = 0; i < NCS_METRIC_COUNT; i++)
+		if (strlen(ncs_metric_rows[i].name) == length &&
+		    memcmp(ncs_metric_rows[i].name, name, length) == 0)
+			return NCS_METRIC_BIT(i);
+	return 0;
+}
+
+bool ncs_metrics_parse(const char *text, uint64_t *set, char *wrong,
+		       size_t size)
+{
+	uint64_t changed = *set;
+
+	for (;;) {
+		bool without = *text == '-';
+		size_t length;
+		uint64_t named;
+
+		text += without;
+		length = strcspn(text, ",");
+		named = find(text, length);
+		if (!named) {
+			snprintf(wrong, size, "%.*s", (int)length, text);
+			return false;
+		}
+		changed = without ? changed & ~named : changed | named;
+		if (!text[length])
+			break;
+		text += length + 1;
+	}
+	*set = changed;
+	return true;
+}

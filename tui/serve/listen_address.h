@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Sockets to serve metrics on. Only what cannot be reached from another machine
+ * is opened: there is no encryption and no authentication here. */
+#ifndef NCS_TUI_SERVE_LISTEN_ADDRESS_H
+#define NCS_TUI_SERVE_LISTEN_ADDRESS_H
+
+#include <stddef.h>
+#include <sys/un.h>
+
+struct ncs_listening {
+	int socket;
+	/* Socket file to remove; "" if there is none of ours. */
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+};
+
+/* Opens a socket that listens: `address` is a path with a '/', 127.0.0.1:PORT,
+ * localhost:PORT, [::1]:PORT, or "systemd" for the socket that systemd passes.
+ * Returns 0, or -errno with the reason and what to do in `why`; -EINVAL is an
+ * address that is refused. */
+int ncs_listening_open(struct ncs_listening *listening, const char *address,
+		       char *why, size_t why_size);
+
+/* Removes the socket file. The socket is closed by the caller, or the server
+ * that it was given to. */
+void ncs_listening_remove(const struct ncs_listening *listening);
+
+#endif
