@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/tables/metrics.def"
 #include "ncclstat/tables/options.def"
 #include "ncclstat/tables/what_if.def"
 
@@ -42,6 +43,12 @@ static const struct grammar {
 	const char *words;
 } grammars[] = {
 	{ "SETTING", "default events= sample= timing=" },
+	{ "ADDRESS", "127.0.0.1: [::1]: systemd" },
+	{ "[-]NAME,...", "all "
+#define X(ID, name, type, unit, labels, presence, help) name " "
+	  NCS_METRICS(X)
+#undef X
+	},
 	{ "SPEC",
 #define X(ID, name, value, where, help) name " "
 	  NCS_WHAT_IFS(X)

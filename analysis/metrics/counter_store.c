@@ -9,7 +9,7 @@
 #include "shm/array.h"
 #include "shm/hash.h"
 
-/* What one segment has contributed to a counter. */
+/* The contribution of one segment to a counter. */
 struct ncs_counter_part {
 	struct ncs_hash_link link;
 	struct ncs_counter *counter;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What counters have shown so far, so that none ever falls: Prometheus takes a
+/* The values that counters have had, so that none ever falls: Prometheus takes a
  * fall for a restart and adds the whole value again.
  *
  * A counter is a metric with its labels, the sum of what segments contribute.
