@@ -13,6 +13,7 @@
 #include "analysis/model/range_totals.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"
+#include "shm/labels.h"
 
 /* --- Identity ------------------------------------------------------------ */
 
@@ -37,6 +38,13 @@ static void number_if(bool known, int64_t number, char *text, size_t size)
 	text[0] = '\0';
 	if (known)
 		snprintf(text, size, "%" PRId64, number);
+}
+
+static const char *job_label(const struct ncs_rank *rank, const char *key)
+{
+	const char *value = ncs_labels_value(rank->labels, key);
+
+	return value ? value : "";
 }
 
 NCS_METRIC_FILL(RANK_INFO)
@@ -70,6 +78,11 @@ NCS_METRIC_FILL(RANK_INFO)
 				ncs_kernel_status_name(rank->now.kernel.status),
 				ncs_stream_status_name(
 					ncs_launches_told(&rank->now.launches)),
+				job_label(rank, "job_id"),
+				job_label(rank, "job_step"),
+				job_label(rank, "job_rank"),
+				job_label(rank, "pod"),
+				job_label(rank, "namespace"),
 			},
 			1);
 	}

@@ -122,7 +122,8 @@ check '--textfile: no such directory: is named' grep -q "$tmp/none/" "$tmp/err"
 
 # --- A job of 8 ranks ---------------------------------------------------------
 
-"$replay" --speed 1 --loop 0 test/captures/net-v5-ddp8 2>"$tmp/replay" &
+SLURM_JOB_ID=4711 POD_NAME='p"0' \
+	"$replay" --speed 1 --loop 0 test/captures/net-v5-ddp8 2>"$tmp/replay" &
 job=$!
 has_ranks() {
 	run 0 --dump=openmetrics --metrics=all &&
@@ -131,6 +132,9 @@ has_ranks() {
 }
 check 'job: all ranks are there' wait_for has_ranks
 check_text 'job' openmetrics "$tmp/out"
+check 'job: ranks have the labels of their job' \
+	sh -c '[ "$(grep -cF "$2" "$1")" -eq 8 ]' - "$tmp/out" \
+	',job_id="4711",job_step="",job_rank="",pod="p\"0",namespace=""} 1'
 check 'job: --dump=prometheus' run 0 --dump=prometheus --metrics=all
 check_text 'job, 0.0.4' prometheus "$tmp/out"
 check '--series: is a limit' run 0 --dump=openmetrics --series=100
