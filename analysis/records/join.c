@@ -29,6 +29,14 @@
  * wait on its connection. */
 #define WAITING_MAX 1024u
 
+/* A transfer's other end is lost once that end has reported one whose number is
+ * larger by this much: those of a connection end nearly in order. */
+#define OVERTAKEN 16u
+
+/* Where two transfers of the same number cannot belong together, the two ends
+ * have counted differently: so many more are distrusted. */
+#define DISTRUSTED 256u
+
 /* The last proxy operation, by which LAST_END goes if nothing better is known,
  * ends at most this long after the kernel. */
 #define TAIL_NS UINT64_C(500000)
@@ -77,7 +85,9 @@ struct transfer_connection {
 	struct ncs_hash_link link;
 	struct join_comm *comm;
 	int32_t source, destination;
+	bool is_numbered;              /* its transfers have numbers */
 	uint64_t number;               /* of the next transfer */
+	uint64_t distrusted_until;     /* number; 0 if none is */
 	struct transfer_queue ends[2]; /* sends, receives */
 };
 
@@ -401,6 +411,22 @@ static enum ncs_wait_rule rule_of_transfer(const struct ncs_joined *joined)
 		       NCS_WAIT_FOR_ALL;
 }
 
+/* Returns whether the sender of a transfer had surely ended before its receiver
+ * arrived: what is small or goes over the network is buffered. */
+static bool has_not_waited(const struct ncs_joined *joined)
+{
+	const struct ncs_part *send = &joined->parts[0];
+	enum ncs_moment end = send->at_ns[NCS_MOMENT_STREAM_END] != 0 ?
+				      NCS_MOMENT_STREAM_END :
+				      NCS_MOMENT_LAST_END;
+
+	return joined->count == 2 && joined->arrival != NCS_MOMENT_OPERATION &&
+	       send->at_ns[end] + ncs_parts_error_ns(send, end,
+						     &joined->parts[1],
+						     joined->arrival) <
+		       ncs_joined_arrival_ns(joined, &joined->parts[1]);
+}
+
 /* Returns the earliest time at which a part can have ended. */
 static uint64_t least_end_ns(const struct ncs_joined *joined,
 			     const struct ncs_part *part, uint64_t end_ns)
@@ -472,6 +498,9 @@ static void finish(struct ncs_join *join, struct pending *pending)
 				    rule_of_transfer(joined) :
 				    ncs_wait_rule_of(joined->function);
 	find_arrival(joined);
+	if (joined->function == NCS_FUNCTION_SEND_RECV &&
+	    has_not_waited(joined))
+		joined->wait_rule = NCS_WAIT_FOR_ROOT;
 	find_end(joined);
 	joined->first_end_ns = first_end_ns(joined);
 	make_part_times(pending);
@@ -628,9 +657,10 @@ static int add_collective(struct ncs_join *join, struct join_comm *comm,
 static struct transfer_connection *connection_of(struct ncs_join *join,
 						 struct join_comm *comm,
 						 int32_t source,
-						 int32_t destination)
+						 int32_t destination,
+						 bool is_numbered)
 {
-	uint64_t hash = ncs_hash_add(ncs_hash(comm->id),
+	uint64_t hash = ncs_hash_add(ncs_hash(comm->id + is_numbered),
 				     (uint64_t)(uint32_t)source << 32 |
 					     (uint32_t)destination);
 	struct ncs_hash_link *link =
@@ -641,7 +671,8 @@ static struct transfer_connection *connection_of(struct ncs_join *join,
 		connection =
 			NCS_HASH_ITEM(link, struct transfer_connection, link);
 		if (connection->comm == comm && connection->source == source &&
-		    connection->destination == destination)
+		    connection->destination == destination &&
+		    connection->is_numbered == is_numbered)
 			return connection;
 	}
 	if (ncs_array_reserve(&join->connections, &join->connection_capacity,
@@ -657,10 +688,20 @@ static struct transfer_connection *connection_of(struct ncs_join *join,
 		return NULL;
 	}
 	connection->comm = comm;
+	connection->is_numbered = is_numbered;
 	connection->source = source;
 	connection->destination = destination;
 	join->connections[join->connection_count++] = connection;
 	return connection;
+}
+
+/* Returns whether a transfer came after another one of its connection. */
+static bool is_after(const struct ncs_part *a, const struct ncs_part *b)
+{
+	if (a->flags & NCS_PART_NUMBERED)
+		return a->number > b->number;
+	/* Numbers of operations may wrap around. */
+	return (int32_t)(a->operation - b->operation) > 0;
 }
 
 static int queue_add(struct transfer_queue *queue, const struct ncs_part *part)
@@ -678,10 +719,8 @@ static int queue_add(struct transfer_queue *queue, const struct ncs_part *part)
 			      sizeof(*part)) != 0)
 		return -ENOMEM;
 	place = queue->first + queue->count++;
-	/* Numbers of operations may wrap around. */
 	while (place > queue->first &&
-	       (int32_t)(queue->parts[place - 1].operation - part->operation) >
-		       0) {
+	       is_after(&queue->parts[place - 1], part)) {
 		queue->parts[place] = queue->parts[place - 1];
 		place--;
 	}
@@ -702,7 +741,8 @@ static int add_transfer(struct ncs_join *join, struct join_comm *comm,
 	}
 	connection = connection_of(join, comm,
 				   is_send ? part->rank : part->peer,
-				   is_send ? part->peer : part->rank);
+				   is_send ? part->peer : part->rank,
+				   part->flags & NCS_PART_NUMBERED);
 	if (!connection || queue_add(&connection->ends[!is_send], part) != 0)
 		return -ENOMEM;
 	join->parts++;
@@ -738,6 +778,8 @@ static int give_transfer(struct ncs_join *join,
 
 		if (!gives[i])
 			continue;
+		if (connection->is_numbered)
+			pending->joined.number = part->number;
 		pending->parts[pending->joined.count++] = *part;
 		queue->first++;
 		queue->count--;
@@ -746,15 +788,110 @@ static int give_transfer(struct ncs_join *join,
 	return 0;
 }
 
-/* Gives out the transfers of a connection. Both ends are FIFOs: their oldest
- * transfers belong together. If their sizes differ, or the receive ended before
- * the send began, one end lacks a transfer, and the transfer that ended first
- * is given out alone. A transfer waits for the other end unless `is_end` is
- * set, that end is not expected, or too many transfers wait. */
+/* Returns when a send began at the earliest, as far as it is known. */
+static uint64_t earliest_begin_ns(const struct ncs_part *send)
+{
+	enum ncs_moment moment = send->at_ns[NCS_MOMENT_STREAM] != 0 ?
+					 NCS_MOMENT_STREAM :
+					 NCS_MOMENT_OPERATION;
+	uint64_t begin_ns = send->at_ns[moment];
+	uint64_t error_ns = ncs_part_error_ns(send, moment);
+
+	return begin_ns > error_ns ? begin_ns - error_ns : 0;
+}
+
+/* Returns whether a send and a receive may belong together: they are of one
+ * size, and the receive did not end before the send began. */
+static bool may_be_pair(const struct ncs_part *send,
+			const struct ncs_part *receive)
+{
+	uint64_t error_ns = send->clock != receive->clock ?
+				    (uint64_t)send->clock_error_ns +
+					    receive->clock_error_ns :
+				    0;
+
+	return send->bytes == receive->bytes &&
+	       receive->at_ns[NCS_MOMENT_LAST_END] + error_ns >=
+		       earliest_begin_ns(send);
+}
+
+/* Decides which of the oldest transfers of a connection are given out: by their
+ * numbers. Returns false if both are, but not as one. */
+static bool choose_by_number(struct ncs_join *join,
+			     struct transfer_connection *connection,
+			     bool *give_send, bool *give_receive)
+{
+	const struct transfer_queue *ends = connection->ends;
+	const struct ncs_part *send = head(&ends[0]), *receive = head(&ends[1]);
+	const struct transfer_queue *later = &ends[send->number <
+						   receive->number];
+	uint64_t first = send->number < receive->number ? send->number :
+							  receive->number;
+
+	if (send->number != receive->number) {
+		/* The other end of the first one may still come. */
+		bool is_lost = later->parts[later->first + later->count - 1]
+					       .number >=
+			       first + OVERTAKEN;
+
+		*give_send = is_lost && send->number == first;
+		*give_receive = is_lost && receive->number == first;
+		return true;
+	}
+	if (!may_be_pair(send, receive)) {
+		connection->distrusted_until = first + DISTRUSTED;
+		join->count.distrusted++;
+	}
+	*give_send = *give_receive = true;
+	return first >= connection->distrusted_until;
+}
+
+/* Decides the same for transfers without numbers. Both ends are FIFOs: their
+ * oldest transfers belong together. If they cannot, one end lacks a transfer,
+ * and the transfer that ended first is given out alone. */
+static void choose_by_order(const struct transfer_connection *connection,
+			    bool *give_send, bool *give_receive)
+{
+	const struct ncs_part *send = head(&connection->ends[0]);
+	const struct ncs_part *receive = head(&connection->ends[1]);
+	bool is_pair = send->bytes == receive->bytes &&
+		       receive->at_ns[NCS_MOMENT_LAST_END] >=
+			       send->at_ns[NCS_MOMENT_OPERATION];
+	bool send_first = send->at_ns[NCS_MOMENT_LAST_END] <
+			  receive->at_ns[NCS_MOMENT_LAST_END];
+
+	*give_send = is_pair || send_first;
+	*give_receive = is_pair || !send_first;
+}
+
+static bool is_full(const struct transfer_connection *connection)
+{
+	return connection->ends[0].count + connection->ends[1].count >=
+	       WAITING_MAX;
+}
+
+/* Returns true if a numbered transfer has waited for its other end for too
+ * long. */
+static bool has_expired(const struct transfer_connection *connection,
+			uint64_t until_ns)
+{
+	for (unsigned i = 0; i < 2 && connection->is_numbered; i++) {
+		const struct ncs_part *part = head(&connection->ends[i]);
+
+		if (part && until_ns > ncs_part_first_end_ns(part) + LATE_NS)
+			return true;
+	}
+	return false;
+}
+
+/* Gives out the transfers of a connection. A transfer waits for the other end
+ * unless no more parts will come, that end is not expected, or too many
+ * transfers wait. */
 static int match(struct ncs_join *join, struct transfer_connection *connection,
-		 bool is_end)
+		 uint64_t until_ns)
 {
 	const struct ncs_part *send, *receive;
+	bool is_end = until_ns == UINT64_MAX;
 	int error = 0;
 
 	for (;;) {
@@ -765,29 +902,36 @@ static int match(struct ncs_join *join, struct transfer_connection *connection,
 		if (error || (!send && !receive))
 			return error;
 		if (send && receive) {
-			bool is_pair =
-				send->bytes == receive->bytes &&
-				receive->at_ns[NCS_MOMENT_LAST_END] >=
-					send->at_ns[NCS_MOMENT_OPERATION];
-			bool send_first = send->at_ns[NCS_MOMENT_LAST_END] <
-					  receive->at_ns[NCS_MOMENT_LAST_END];
-
-			give_send = is_pair || send_first;
-			give_receive = is_pair || !send_first;
+			if (!connection->is_numbered) {
+				choose_by_order(connection, &give_send,
+						&give_receive);
+			} else if (!choose_by_number(join, connection,
+						     &give_send,
+						     &give_receive)) {
+				error = give_transfer(join, connection, true,
+						      false);
+				give_send = false;
+			}
+			if (!give_send && !give_receive) {
+				if (!is_end && !is_full(connection) &&
+				    !has_expired(connection, until_ns))
+					return 0;
+				give_send = send->number < receive->number;
+				give_receive = !give_send;
+			}
 		} else {
-			size_t count = connection->ends[0].count +
-				       connection->ends[1].count;
 			int32_t other = send ? connection->destination :
 					       connection->source;
 
-			if (!is_end && count < WAITING_MAX &&
+			if (!is_end && !is_full(connection) &&
+			    !has_expired(connection, until_ns) &&
 			    is_expected(connection->comm, other))
 				return 0;
 			give_send = send;
 			give_receive = receive;
 		}
-		error = give_transfer(join, connection, give_send,
-				      give_receive);
+		error |= give_transfer(join, connection, give_send,
+				       give_receive);
 	}
 }
 
@@ -898,7 +1042,7 @@ void ncs_join_advance(struct ncs_join *join, uint64_t until_ns)
 	struct pending *pending, *next;
 
 	for (size_t i = 0; i < join->connection_count; i++)
-		match(join, join->connections[i], is_end);
+		match(join, join->connections[i], until_ns);
 	for (pending = join->incomplete.next; pending != &join->incomplete;
 	     pending = next) {
 		next = pending->next;

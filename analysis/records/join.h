@@ -4,7 +4,9 @@
  * Parts of a collective are joined by communicator, function and NCCL's
  * sequence number. If NCCL reports a number again and again, as replays of CUDA
  * graphs do, they are also joined by the repeat count. A send is joined with
- * the receive at the same place on its connection.
+ * the receive of the same number on its connection; where the plugin counted
+ * none, with the one at the same place. If the two cannot belong together,
+ * their numbers and some that follow are not used.
  *
  * Operations are given out in the order in which their first parts ended, if
  * the join is an ordered one. An
@@ -49,13 +51,13 @@ struct ncs_part_times {
  * transfer are the send and the receive, or only one of them. */
 struct ncs_joined {
 	uint64_t comm_id;
-	uint64_t number;  /* sequence number, or place on its connection */
+	uint64_t number;  /* sequence number, or that of its connection */
 	uint32_t repeat;  /* times that this number had been reported before */
 	uint8_t function; /* NCS_FUNCTION_SEND_RECV for a transfer */
 	bool is_complete; /* has a part of every rank that was expected */
 	bool is_whole;    /* has a part of every rank of the communicator */
 	/* For a transfer NCS_WAIT_FOR_ROOT if the sender ended before the
-	 * receiver began, so that it cannot have waited; else
+	 * receiver arrived, so that it cannot have waited; else
 	 * NCS_WAIT_FOR_ALL. */
 	enum ncs_wait_rule wait_rule;
 	/* The best moment on the way into the operation that is known of all
@@ -146,6 +148,9 @@ struct ncs_join_count {
 	uint64_t incomplete;   /* operations that were given up */
 	uint64_t unidentified; /* parts of no known communicator or rank */
 	uint64_t again; /* parts of a rank that the operation already had */
+	/* Pairs of a send and a receive with the same number that cannot belong
+	 * together. */
+	uint64_t distrusted;
 };
 
 /* Returns the counts up to now. They belong to `join`. */

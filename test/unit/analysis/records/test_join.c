@@ -250,6 +250,142 @@ static void missing_send_does_not_shift_later_transfers(void **state)
 	assert_int_equal(incomplete, 1);
 }
 
+static void add_numbered(struct ncs_join *join, bool send, uint64_t number,
+			 uint64_t bytes, uint64_t begin_ns)
+{
+	struct ncs_part part = transfer(send ? 2 : 5, send, send ? 5 : 2,
+					(uint32_t)number + 1 + 100u * send,
+					bytes, begin_ns);
+
+	part.flags |= NCS_PART_NUMBERED;
+	part.number = number;
+	add(join, &part);
+}
+
+/* Records of both ends are lost, and the reader of one came later. */
+static void transfers_are_joined_by_their_numbers(void **state)
+{
+	struct ncs_join *join = *state;
+	const struct ncs_joined *joined;
+	unsigned complete = 0, incomplete = 0;
+
+	for (uint64_t i = 100; i < 200; i++) {
+		if (i >= 120 && i % 7 != 0)
+			add_numbered(join, true, i, 100, SECOND + i * MS);
+		if (i % 11 != 0)
+			add_numbered(join, false, i, 100, SECOND + i * MS);
+	}
+	ncs_join_advance(join, UINT64_MAX);
+	while ((joined = ncs_join_next(join))) {
+		complete += joined->is_complete;
+		incomplete += !joined->is_complete;
+		for (size_t i = 0; i < joined->count; i++)
+			assert_int_equal(joined->parts[i].number,
+					 joined->number);
+	}
+	/* Of 120 to 199, 11 are multiples of 7, 8 of 11, and 154 of both. */
+	assert_int_equal(complete, 80 - 11 - 8 + 1);
+	assert_int_equal(incomplete, 11 + 8 - 2 + 20 - 1);
+	assert_int_equal(ncs_join_count(join)->distrusted, 0);
+}
+
+static void lost_transfer_holds_up_later_ones_for_a_while_only(void **state)
+{
+	struct ncs_join *join = ncs_join_new_unordered(0);
+	unsigned complete = 0;
+
+	(void)state;
+	assert_int_equal(ncs_join_expect(join, 7, 2), 0);
+	assert_int_equal(ncs_join_expect(join, 7, 5), 0);
+	for (uint64_t i = 0; i < 40; i++) {
+		add_numbered(join, true, i, 100, SECOND + i * MS);
+		if (i != 3)
+			add_numbered(join, false, i, 100, SECOND + i * MS);
+		ncs_join_advance(join, SECOND + i * MS);
+		while (ncs_join_next(join))
+			complete += ncs_join_count(join)->complete > complete;
+		if (i == 10)
+			assert_int_equal(complete, 3);
+	}
+	assert_int_equal(complete, 39);
+	ncs_join_free(join);
+}
+
+/* Each end counted differently. The first pair that cannot be one tells. */
+static void numbers_that_contradict_their_pairs_are_not_used(void **state)
+{
+	struct ncs_join *join = *state;
+	const struct ncs_joined *joined;
+	uint64_t first = UINT64_MAX;
+
+	for (uint64_t i = 0; i < 50; i++) {
+		add_numbered(join, true, i, i == 20 ? 200 : 100,
+			     SECOND + i * MS);
+		add_numbered(join, false, i, i == 21 ? 200 : 100,
+			     SECOND + i * MS);
+	}
+	ncs_join_advance(join, UINT64_MAX);
+	while ((joined = ncs_join_next(join)))
+		if (!joined->is_complete && joined->number < first)
+			first = joined->number;
+		else if (joined->is_complete)
+			assert_true(joined->number < 20);
+	assert_int_equal(first, 20);
+	assert_int_equal(ncs_join_count(join)->complete, 20);
+	assert_int_equal(ncs_join_count(join)->distrusted, 2);
+}
+
+static void receive_before_its_send_is_no_pair(void **state)
+{
+	struct ncs_join *join = *state;
+
+	for (uint64_t i = 0; i < 20; i++) {
+		add_numbered(join, true, i, 100, SECOND + (i + 1) * 50 * MS);
+		add_numbered(join, false, i, 100, SECOND + i * 50 * MS);
+	}
+	ncs_join_advance(join, UINT64_MAX);
+	while (ncs_join_next(join))
+		;
+	assert_int_equal(ncs_join_count(join)->complete, 0);
+	assert_true(ncs_join_count(join)->distrusted > 0);
+}
+
+static void transfer_without_a_number_is_no_pair_of_one_with_it(void **state)
+{
+	struct ncs_join *join = *state;
+	struct ncs_part part = transfer(5, false, 2, 1, 100, SECOND);
+
+	add(join, &part);
+	add_numbered(join, true, 0, 100, SECOND);
+	ncs_join_advance(join, UINT64_MAX);
+	while (ncs_join_next(join))
+		;
+	assert_int_equal(ncs_join_count(join)->complete, 0);
+	assert_int_equal(ncs_join_count(join)->incomplete, 2);
+}
+
+/* It was buffered: on the stream of the sender it was over before the receiver
+ * was there. */
+static void sender_that_ended_before_the_receiver_came_did_not_wait(void **state)
+{
+	struct ncs_join *join = *state;
+	const struct ncs_joined *joined;
+	struct ncs_part part;
+
+	for (unsigned i = 0; i < 2; i++) {
+		part = transfer(i ? 5 : 2, !i, i ? 2 : 5, 1, 100, SECOND);
+		part.at_ns[NCS_MOMENT_STREAM] = SECOND + (i ? 3 : 1) * MS;
+		part.at_ns[NCS_MOMENT_STREAM_END] = SECOND + (i ? 4 : 2) * MS;
+		part.at_ns[NCS_MOMENT_LAST_END] = SECOND + 5 * MS;
+		add(join, &part);
+	}
+	ncs_join_advance(join, UINT64_MAX);
+	joined = ncs_join_next(join);
+	assert_int_equal(joined->count, 2);
+	assert_int_equal(joined->wait_rule, NCS_WAIT_FOR_ROOT);
+	assert_int_equal(joined->end, NCS_MOMENT_STREAM_END);
+}
+
 static void arrival_is_the_latest_stage_known_of_all_parts(void **state)
 {
 	struct ncs_join *join = *state;
@@ -432,6 +568,12 @@ int main(void)
 		TEST(replays_of_a_graph_are_distinguished),
 		TEST(sends_are_joined_with_their_receives),
 		TEST(missing_send_does_not_shift_later_transfers),
+		TEST(transfers_are_joined_by_their_numbers),
+		TEST(lost_transfer_holds_up_later_ones_for_a_while_only),
+		TEST(numbers_that_contradict_their_pairs_are_not_used),
+		TEST(receive_before_its_send_is_no_pair),
+		TEST(transfer_without_a_number_is_no_pair_of_one_with_it),
+		TEST(sender_that_ended_before_the_receiver_came_did_not_wait),
 		TEST(arrival_is_the_latest_stage_known_of_all_parts),
 		TEST(part_times_are_those_of_the_parts),
 		TEST(end_is_the_streams_then_the_kernels_then_the_last),
