@@ -18,6 +18,7 @@
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/model.h"
 #include "analysis/model/spans.h"
+#include "analysis/model/transfer_cost.h"
 #include "analysis/model/waits.h"
 #include "analysis/records/join.h"
 #include "analysis/records/parts.h"
@@ -34,6 +35,7 @@ void ncs_late_rank_free(struct ncs_late_rank *late)
 		return;
 	ncs_distribution_release(&late->late);
 	ncs_distribution_release(&late->exclusive);
+	free(late->transfers);
 	free(late);
 }
 
@@ -167,13 +169,18 @@ static bool find_ranks(struct ncs_comparison *comparison,
 	return true;
 }
 
+static bool is_transfer(const struct ncs_joined *joined)
+{
+	return joined->function == NCS_FUNCTION_SEND_RECV;
+}
+
 /* Returns false unless all parts name the same root, and it has a part, or the
  * function has no root. */
 static bool has_one_root(const struct ncs_joined *joined)
 {
 	bool is_there = false;
 
-	if (joined->wait_rule == NCS_WAIT_FOR_ALL)
+	if (joined->wait_rule == NCS_WAIT_FOR_ALL || is_transfer(joined))
 		return true;
 	for (size_t i = 0; i < joined->count; i++) {
 		if (joined->parts[i].peer != joined->parts[0].peer)
@@ -290,7 +297,9 @@ static int note_part(const struct ncs_comparison *comparison, size_t i,
 			recent.surely_ns = recent.cause_ns[NCS_LATE_PROXY];
 		for (unsigned k = 0; k < NCS_LATE_CAUSE_COUNT; k++)
 			late->cause_ns[recent.before == NCS_BEFORE_QUEUED][k] +=
-				recent.cause_ns[k];
+				is_transfer(comparison->joined) ?
+					0 :
+					recent.cause_ns[k];
 		late->last++;
 		late->queued += ncs_is_known_in_part(&recent);
 		if (ncs_distribution_count(
@@ -298,7 +307,11 @@ static int note_part(const struct ncs_comparison *comparison, size_t i,
 			    ncs_histogram_bucket(recent.exclusive_ns)) != 0)
 			return -ENOMEM;
 	}
-	late->recent[late->operations++ % NCS_LATENESS_RECENT] = recent;
+	if (!is_transfer(comparison->joined))
+		late->recent[late->operations++ % NCS_LATENESS_RECENT] = recent;
+	else if (late->transfers)
+		late->transfers->recent[late->transfers->operations++ %
+					NCS_LATENESS_RECENT] = recent;
 	late->is_viewed = false;
 	return 0;
 }
@@ -340,6 +353,10 @@ static int compare(struct ncs_comparison *comparison,
 	if (!find_first_waiting(comparison, &first))
 		return 0;
 	than_ns = ncs_arrival_ns(comparison, first);
+	if (is_transfer(joined))
+		error = ncs_transfer_note(comparison);
+	else
+		ncs_transfer_note_collective(comparison);
 	for (size_t i = 0; i < joined->count; i++) {
 		if (!ncs_is_awaited(joined->wait_rule, is_root(comparison, i)))
 			continue;
@@ -371,7 +388,9 @@ static int take_joined(struct ncs_comparison *comparison,
 	}
 	if (!is_told)
 		return 0;
-	error = ncs_moving_note(&communicator->skew->moving, joined);
+	error = is_transfer(joined) ?
+			0 :
+			ncs_moving_note(&communicator->skew->moving, joined);
 	if (has_one_root(joined))
 		error |= compare(comparison, communicator->skew);
 	ncs_spans_correct(comparison);
@@ -407,9 +426,10 @@ static int take_part(const struct ncs_communicator *communicator,
 	/* A rank that is alone waits for nobody. */
 	if (part->nranks != 1)
 		ncs_spans_add(late, part);
-	if (part->flags & NCS_PART_P2P ||
-	    ncs_wait_rule_of(part->function) == NCS_WAIT_FOR_NONE ||
-	    part->number == NCS_NO_SEQUENCE_NUMBER)
+	if (part->number == NCS_NO_SEQUENCE_NUMBER ||
+	    (part->flags & NCS_PART_P2P ?
+		     part->peer == part->rank :
+		     ncs_wait_rule_of(part->function) == NCS_WAIT_FOR_NONE))
 		return 0;
 	late->count.seen++;
 	taken.comm_id = clock;
@@ -558,9 +578,11 @@ static int compare_all(struct ncs_comparison *comparison,
 	}
 	ncs_heap_release(&heap);
 	for (size_t i = 0; i < model->communicator_count; i++)
-		if (model->communicators[i].skew)
+		if (model->communicators[i].skew) {
 			ncs_moving_update(&model->communicators[i].skew->moving,
 					  model->now_ns);
+			ncs_transfer_update(&model->communicators[i]);
+		}
 	return error;
 }
 

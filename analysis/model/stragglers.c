@@ -26,19 +26,31 @@ static void add_causes(const uint64_t cause_ns[NCS_LATE_CAUSE_COUNT],
 			lateness->cause_ns[i] += cause_ns[i];
 }
 
+/* Returns the number of recent sends and receives that are kept. */
+static size_t recent_transfers(const struct ncs_late_rank *late)
+{
+	return late->transfers ? ncs_recent_count(late->transfers->operations) :
+				 0;
+}
+
 /* Sums the recent operations of one function, or of all for
  * NCS_FUNCTION_COUNT. */
 static void sum_recent(const struct ncs_late_rank *late, unsigned function,
 		       struct ncs_lateness *lateness)
 {
-	uint64_t late_ns[NCS_LATENESS_RECENT];
-	uint64_t exclusive_ns[NCS_LATENESS_RECENT];
+	uint64_t late_ns[2 * NCS_LATENESS_RECENT];
+	uint64_t exclusive_ns[2 * NCS_LATENESS_RECENT];
 	bool is_idle = ncs_all_are_queued(late);
+	size_t collectives = ncs_recent_count(late->operations);
+	size_t all = collectives + recent_transfers(late);
 	size_t count = 0, last = 0;
 
 	*lateness = (struct ncs_lateness){ 0 };
-	for (size_t i = 0; i < ncs_recent_count(late->operations); i++) {
-		const struct ncs_late_part *recent = &late->recent[i];
+	for (size_t i = 0; i < all; i++) {
+		const struct ncs_late_part *recent =
+			i < collectives ?
+				&late->recent[i] :
+				&late->transfers->recent[i - collectives];
 
 		if (function < NCS_FUNCTION_COUNT &&
 		    recent->function != function)
@@ -49,11 +61,15 @@ static void sum_recent(const struct ncs_late_rank *late, unsigned function,
 		if (recent->exclusive_ns == 0)
 			continue;
 		exclusive_ns[last++] = recent->exclusive_ns;
-		lateness->queued += !is_idle && ncs_is_known_in_part(recent);
-		add_causes(recent->cause_ns,
+		lateness->queued += i < collectives && !is_idle &&
+				    ncs_is_known_in_part(recent);
+		if (i < collectives)
+			add_causes(recent->cause_ns,
 			   recent->before == NCS_BEFORE_QUEUED && !is_idle,
 			   lateness);
 	}
+	if (late->transfers && function == NCS_FUNCTION_COUNT)
+		add_causes(late->transfers->cause_ns, false, lateness);
 	lateness->operations = count;
 	lateness->last = last;
 	lateness->median_ns = ncs_percentile_of_values(late_ns, count, 50);
@@ -74,7 +90,7 @@ static void sum_all(const struct ncs_late_rank *late,
 		    struct ncs_lateness *lateness)
 {
 	lateness->error_ns = late->error_ns;
-	lateness->operations = late->operations;
+	lateness->operations = ncs_late_operations(late);
 	lateness->last = late->last;
 	lateness->queued = late->queued;
 	lateness->median_ns = quantile(&late->late, 0.50);
@@ -86,12 +102,40 @@ static void sum_all(const struct ncs_late_rank *late,
 	add_causes(late->cause_ns[1], !ncs_all_are_queued(late), lateness);
 }
 
+/* Returns what a rank costs in collectives and in transfers. */
+static double cost_of(const struct ncs_late_rank *late, uint64_t least_ns,
+		      enum ncs_cost_kind kind)
+{
+	double cost = ncs_lateness_cost(late, least_ns, kind);
+	double more = late->transfers ? late->transfers->cost : -1;
+
+	if (more < 0)
+		return cost;
+	if (cost < 0)
+		return more;
+	return cost + more < 1 ? cost + more : 1;
+}
+
+/* Adds the recent transfers to the view. */
+static void note_transfers(const struct ncs_late_rank *late,
+			   struct ncs_lateness_view *view)
+{
+	for (size_t i = 0; i < recent_transfers(late); i++) {
+		const struct ncs_late_part *recent =
+			&late->transfers->recent[i];
+
+		view->by_moment[recent->moment]++;
+		if (recent->ready_ns > view->latest_ns)
+			view->latest_ns = recent->ready_ns;
+	}
+}
+
 const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 {
 	struct ncs_late_rank *late = rank->late;
 	struct ncs_lateness_view *view;
 
-	if (!late || late->operations == 0)
+	if (!late || ncs_late_operations(late) == 0)
 		return NULL;
 	view = &late->view;
 	view->count = late->count;
@@ -105,11 +149,11 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	memset(view->by_moment, 0, sizeof(view->by_moment));
 	for (size_t i = 0; i < ncs_recent_count(late->operations); i++)
 		view->by_moment[late->recent[i].moment]++;
-	view->cost = ncs_lateness_cost(late, 0, NCS_COST_KNOWN);
-	view->cost_at_least = ncs_lateness_cost(late, 0, NCS_COST_LEAST);
-	view->cost_at_most = ncs_lateness_cost(late, 0, NCS_COST_MOST);
+	view->cost = cost_of(late, 0, NCS_COST_KNOWN);
+	view->cost_at_least = cost_of(late, 0, NCS_COST_LEAST);
+	view->cost_at_most = cost_of(late, 0, NCS_COST_MOST);
 	view->cost_of_long_at_most =
-		ncs_lateness_cost(late, NCS_STRAGGLER_NS, NCS_COST_MOST);
+		cost_of(late, NCS_STRAGGLER_NS, NCS_COST_MOST);
 	view->latest_ns = 0;
 	for (size_t i = 0; i < ncs_recent_count(late->operations); i++)
 		if (late->recent[i].ready_ns > view->latest_ns)
@@ -120,9 +164,10 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 			late->recent[(late->operations - i) %
 				     NCS_LATENESS_RECENT].exclusive_ns > 0;
 	view->cost_of_long =
-		ncs_lateness_cost(late, NCS_STRAGGLER_NS, NCS_COST_KNOWN);
+		cost_of(late, NCS_STRAGGLER_NS, NCS_COST_KNOWN);
 	view->cost_again =
-		ncs_lateness_cost(late, NCS_STRAGGLER_NS, NCS_COST_AGAIN);
+		cost_of(late, NCS_STRAGGLER_NS, NCS_COST_AGAIN);
+	note_transfers(late, view);
 	view->is_straggler = view->recent.operations >=
 				     NCS_STRAGGLER_OPERATIONS &&
 			     ncs_is_straggling(view->cost_of_long,
@@ -147,7 +192,8 @@ unsigned ncs_rank_late_function(const struct ncs_rank *rank,
 
 	*lateness = (struct ncs_lateness){ 0 };
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		if (ncs_wait_rule_of(i) == NCS_WAIT_FOR_NONE)
+		if (ncs_wait_rule_of(i) == NCS_WAIT_FOR_NONE &&
+		    i != NCS_FUNCTION_SEND && i != NCS_FUNCTION_RECV)
 			continue;
 		ncs_rank_function_lateness(rank, i, &one);
 		if (one.last <= lateness->last)

@@ -7,8 +7,8 @@
  * its way into the operation (analysis/records/moments.h) that is known of
  * every rank compared. Its lateness is the time since the first arrival of the
  * ranks that wait for it; analysis/base/collective_waits.h says which ranks do.
- * Sends and receives are left out: no number tells which of them belong
- * together.
+ * A send and its receive are joined by the number that the plugin counts; those
+ * without one are left out. What a rank costs in them: transfer_cost.h.
  *
  * Ranks are compared if their records are read and they share a clock: they are
  * of the same boot and time namespace, or of hosts whose clocks are aligned.

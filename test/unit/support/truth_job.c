@@ -69,6 +69,7 @@ struct truth_segment {
 	struct truth_record *records;
 	size_t count, capacity, taken;
 	uint64_t operations;
+	uint64_t transfers[TRUTH_RANKS_MAX][2]; /* sends, receives */
 	struct ncs_header header;
 	struct ncs_function_view functions[NCS_FUNCTION_COUNT];
 	struct ncs_channel_view channels[2]; /* sends, receives */
@@ -485,6 +486,8 @@ static void record_part(const struct truth_part *part)
 	record.peer = is_p2p ? part->next : -1;
 	record.value = part->action->bytes;
 	record.number = part->number;
+	if (is_p2p)
+		record.flags |= NCS_RECORD_NUMBERED;
 	publish(segment, end_ns + 1, &record);
 	part->job->end_ns = fmax(part->job->end_ns, end_ns);
 }
@@ -671,7 +674,8 @@ static bool try_transfer(struct truth_job *job, unsigned rank)
 			.receives = i && crosses(job, from, to),
 			.next = (int)(i ? from : to),
 			.before = (int)from,
-			.number = NCS_NO_SEQUENCE_NUMBER,
+			.number = segment_of(job, own, 0)
+					  ->transfers[i ? from : to][i]++,
 			.ready_ns = begun_ns,
 			.wire_ns = wire_ns(job, from, to, action),
 			.late_ns = proxy_late_ns(job, from, to),
@@ -889,7 +893,8 @@ static void count_record(struct truth_segment *segment,
 		function->operations++;
 		function->operations_done++;
 		function->with_children++;
-		function->last_sequence_number = record->number;
+		if (record->event == NCS_EVENT_COLL)
+			function->last_sequence_number = record->number;
 	}
 	if (record->event != NCS_EVENT_PROXY_STEP)
 		return;

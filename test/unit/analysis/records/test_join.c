@@ -283,7 +283,7 @@ static void transfers_are_joined_by_their_numbers(void **state)
 			assert_int_equal(joined->parts[i].number,
 					 joined->number);
 	}
-	/* Of 120 to 199, 11 are multiples of 7, 8 of 11, and 154 of both. */
+	/* In 120 to 199, 11 are multiples of 7, 8 of 11, and 154 of both. */
 	assert_int_equal(complete, 80 - 11 - 8 + 1);
 	assert_int_equal(incomplete, 11 + 8 - 2 + 20 - 1);
 	assert_int_equal(ncs_join_count(join)->distrusted, 0);

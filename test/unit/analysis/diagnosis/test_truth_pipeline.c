@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* Pipelines whose truth is known: a stage that is late is found with its cause
+ * and with the time that the same job takes without its lateness; a stage that
+ * others wait for by design is not found.
+ *
+ * TRUTH_JOBS is the number of jobs with each fault; four times as many are
+ * healthy. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/base/value_names.h"
+#include "analysis/diagnosis/diagnosis.h"
+#include "analysis/model/stragglers.h"
+#include "test/unit/support/truth_job.h"
+
+#define MS UINT64_C(1000000)
+
+/* The largest error of a cost: a tenth of it, and the steps at both ends. */
+#define COST_ERROR 0.10
+#define COST_ENDS 0.01
+
+/* A stage that costs less than this need not be found. */
+#define COST_FOUND 0.06
+
+/* How long the last stage takes from its last microbatch forward to its first one
+ * back is told to be its own, since it does nothing in between that NCCL sees. So
+ * the cost is wrong by more in one job of this number, and never by more than
+ * COST_WORST of the time. */
+#define OFF_ONE_IN 6u
+#define COST_WORST 0.1
+
+static unsigned jobs(void)
+{
+	const char *text = getenv("TRUTH_JOBS");
+
+	return text ? (unsigned)strtoul(text, NULL, 10) : 48;
+}
+
+static struct truth_options some_job(unsigned seed, enum truth_fault fault)
+{
+	static const unsigned ranks[] = { 2, 4, 8, 16, 3, 6, 12 };
+	static const unsigned hosts[] = { TRUTH_RANKS_MAX, 4, 1 };
+	struct truth_options options = {
+		.seed = seed,
+		.shape = TRUTH_PIPELINE,
+		.transport = seed / 3 % TRUTH_TRANSPORTS,
+		.ranks = ranks[seed % 7],
+		.ranks_per_host = hosts[seed / 5 % 3],
+		.communicators = 1 + seed / 2 % 2,
+		.steps = 40,
+		.ahead = seed / 11 % 3,
+		.jitter = seed / 13 % 3 * 0.03,
+		.fault = fault,
+		.each = seed % 2,
+		.from_step = seed / 19 % 2 * 20,
+	};
+
+	options.victim = seed * 5 % options.ranks;
+	options.fault_size = (options.each ? 1e6 : 12e6) * (1 + seed % 3);
+	if (options.transport == TRUTH_TREE)
+		options.ranks_per_host = 1;
+	return options;
+}
+
+/* Looks at a job until it ends. Returns whether there was a finding before the
+ * last look. */
+static bool watch(struct truth_job *job, struct ncs_model *model,
+		  struct ncs_diagnosis *diagnosis, uint64_t every_ns)
+{
+	uint64_t now_ns = truth_job_begin_ns(job);
+	bool found = false;
+
+	ncs_model_init(model);
+	ncs_diagnosis_init(diagnosis);
+	while (now_ns < truth_job_end_ns(job) + 20 * MS) {
+		now_ns += every_ns;
+		assert_int_equal(ncs_model_update(model, truth_job_source(job),
+						  now_ns),
+				 0);
+		assert_int_equal(ncs_diagnose(diagnosis, model), 0);
+		found |= diagnosis->count > 0;
+	}
+	return found;
+}
+
+static int rank_of(const struct ncs_finding *finding)
+{
+	return finding->root.rank ?
+		       (int)finding->root.rank->header.pid - 1000 :
+		       -1;
+}
+
+static void print_job(const struct truth_options *options)
+{
+	print_message("seed %u: transport %u, %u ranks, %u a host, %u"
+		      " communicators, %u ahead, jitter %.2f, rank %u %.1f ms"
+		      " %s from %u on: ",
+		      (unsigned)options->seed, options->transport,
+		      options->ranks, options->ranks_per_host,
+		      options->communicators, options->ahead, options->jitter,
+		      options->victim, options->fault_size / 1e6,
+		      options->each ? "each" : "a step", options->from_step);
+}
+
+static void print_answer(const struct truth_options *options,
+			 const struct ncs_finding *finding, double cost)
+{
+	print_job(options);
+	if (finding)
+		print_message("%s, rank %d, %s, %.3f (true %.3f)\n",
+			      ncs_verdict_name(finding->verdict),
+			      rank_of(finding),
+			      ncs_late_cause_name(finding->cause),
+			      finding->share, cost);
+	else
+		print_message("no finding (true %.3f)\n", cost);
+}
+
+static double length_ns(const struct truth_job *job)
+{
+	return (double)(truth_job_end_ns(job) - truth_job_begin_ns(job));
+}
+
+struct verdicts {
+	unsigned wrong; /* another rank, none, or far off */
+	unsigned off;   /* another cause, or not the cost */
+};
+
+static void judge(const struct truth_options *options,
+		  struct verdicts *verdicts)
+{
+	struct truth_options without = *options;
+	struct ncs_diagnosis diagnosis;
+	struct ncs_model model;
+	struct truth_job *job = truth_job_new(options), *healthy;
+	const struct ncs_finding *finding;
+	bool is_right, is_exact;
+	double cost, off;
+
+	without.fault = TRUTH_HEALTHY;
+	healthy = truth_job_new(&without);
+	cost = 1 - length_ns(healthy) / length_ns(job);
+	watch(job, &model, &diagnosis, 500 * MS);
+	finding = diagnosis.count > 0 ? diagnosis.findings : NULL;
+	if (!finding) {
+		is_right = is_exact = cost < COST_FOUND;
+	} else {
+		off = fabs(finding->share - cost);
+		is_right = finding->verdict == NCS_VERDICT_LATE_RANK &&
+			   rank_of(finding) == (int)options->victim &&
+			   off <= COST_WORST;
+		is_exact = finding->cause == (options->fault == TRUTH_HOST ?
+						      NCS_LATE_HOST :
+						      NCS_LATE_STREAM) &&
+			   off <= COST_ERROR * cost + COST_ENDS;
+	}
+	verdicts->wrong += !is_right;
+	verdicts->off += !is_exact;
+	if (!is_right || !is_exact)
+		print_answer(options, finding, cost);
+	ncs_diagnosis_release(&diagnosis);
+	ncs_model_release(&model);
+	truth_job_free(job);
+	truth_job_free(healthy);
+}
+
+static void bubbles_of_a_pipeline_are_no_finding(void **state)
+{
+	unsigned wrong = 0;
+
+	(void)state;
+	for (unsigned seed = 1; seed <= 4 * jobs(); seed++) {
+		struct truth_options options = some_job(seed, TRUTH_HEALTHY);
+		struct truth_job *job = truth_job_new(&options);
+		struct ncs_diagnosis diagnosis;
+		struct ncs_model model;
+
+		if (watch(job, &model, &diagnosis, 100 * MS)) {
+			print_job(&options);
+			print_message("a finding\n");
+			wrong++;
+		}
+		ncs_diagnosis_release(&diagnosis);
+		ncs_model_release(&model);
+		truth_job_free(job);
+	}
+	assert_int_equal(wrong, 0);
+}
+
+static void stage_with_a_late_host_is_found_with_its_cost(void **state)
+{
+	struct verdicts verdicts = { 0 };
+
+	(void)state;
+	for (unsigned seed = 1; seed <= jobs(); seed++) {
+		struct truth_options options = some_job(seed, TRUTH_HOST);
+
+		judge(&options, &verdicts);
+	}
+	assert_int_equal(verdicts.wrong, 0);
+	assert_in_range(verdicts.off, 0, jobs() / OFF_ONE_IN);
+}
+
+static void stage_with_a_busy_gpu_is_found_with_its_cost(void **state)
+{
+	struct verdicts verdicts = { 0 };
+
+	(void)state;
+	for (unsigned seed = 1; seed <= jobs(); seed++) {
+		struct truth_options options = some_job(seed, TRUTH_STREAM);
+
+		judge(&options, &verdicts);
+	}
+	assert_int_equal(verdicts.wrong, 0);
+	assert_in_range(verdicts.off, 0, jobs() / OFF_ONE_IN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bubbles_of_a_pipeline_are_no_finding),
+		cmocka_unit_test(stage_with_a_late_host_is_found_with_its_cost),
+		cmocka_unit_test(stage_with_a_busy_gpu_is_found_with_its_cost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
