@@ -57,6 +57,7 @@ BINDIR := $(PREFIX)/bin
 INCDIR := $(PREFIX)/include/ncclstat
 BASHDIR := $(PREFIX)/share/bash-completion/completions
 ZSHDIR := $(PREFIX)/share/zsh/site-functions
+SHAREDIR := $(PREFIX)/share/ncclstat
 FISHDIR := $(PREFIX)/share/fish/vendor_completions.d
 PKGDIR := $(LIBDIR)/pkgconfig
 
@@ -388,6 +389,9 @@ install: all ## plugin, program, library, headers, man pages
 	install -m 644 $(BUILD)/man/completion.bash $(DESTDIR)$(BASHDIR)/ncclstat
 	install -m 644 $(BUILD)/man/completion.zsh $(DESTDIR)$(ZSHDIR)/_ncclstat
 	install -m 644 $(BUILD)/man/completion.fish $(DESTDIR)$(FISHDIR)/ncclstat.fish
+	install -d $(addprefix $(DESTDIR)$(SHAREDIR)/,prometheus grafana)
+	install -m 644 tui/share/prometheus/*.yml $(DESTDIR)$(SHAREDIR)/prometheus
+	install -m 644 tui/share/grafana/*.json $(DESTDIR)$(SHAREDIR)/grafana
 
 .PHONY: uninstall
 uninstall: ## remove what install put there
@@ -398,7 +402,7 @@ uninstall: ## remove what install put there
 		$(DESTDIR)$(BASHDIR)/ncclstat $(DESTDIR)$(ZSHDIR)/_ncclstat \
 		$(DESTDIR)$(FISHDIR)/ncclstat.fish \
 		$(foreach p,$(MAN),$(call man_dir,$(p))/$(notdir $(p)))
-	rm -rf -- $(DESTDIR)$(INCDIR)
+	rm -rf -- $(DESTDIR)$(INCDIR) $(DESTDIR)$(SHAREDIR)
 
 .PHONY: dist deb
 dist: ## the sources of the current commit, as build/ncclstat-VERSION.tar.gz
