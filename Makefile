@@ -331,7 +331,8 @@ bench: all $(BENCH) $(BENCH_SO) ## what a callback costs, and the like
 .PHONY: fuzz build-fuzz
 fuzz: ## hostile files and segments, made up by libFuzzer
 	@sh test/setup.sh fuzz
-	@$(MAKE) $(JOBS) all $(filter %/test_fuzz_segment %/test_fuzz_recording,\
+	@$(MAKE) $(JOBS) all $(filter %/test_fuzz_segment %/test_fuzz_recording \
+		%/test_fuzz_stream,\
 		$(call in_build,$(UNIT)))
 	@$(MAKE) $(JOBS) build-fuzz
 	@FUZZ_BUILD=$(FUZZ_BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) \

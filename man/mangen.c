@@ -40,6 +40,7 @@
 #include "ncclstat/tables/launches.def"
 #include "ncclstat/tables/metrics.def"
 #include "ncclstat/tables/names.def"
+#include "ncclstat/tables/node_states.def"
 #include "ncclstat/tables/options.def"
 #include "ncclstat/tables/timings.def"
 #include "ncclstat/tables/verdicts.def"
@@ -585,6 +586,8 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_CHUNKS, CHUNK) },
 	{ "refusals", "-tag -width malformed -compact", put_named,
 	  ITEMS(NCS_REFUSALS, NAMED) },
+	{ "node_states", "-tag -width not_reachable -compact", put_named,
+	  ITEMS(NCS_NODE_STATES, EXPORT_FIELD) },
 	{ "moments", "-tag -width kernel_end -compact", put_named,
 	  ITEMS(NCS_MOMENTS, NAMED) },
 	{ "late_causes", "-tag -width transfer -compact", put_named,

@@ -130,6 +130,8 @@ static int append_rank(struct ncs_model *model, const struct ncs_sample *sample)
 		return error;
 	}
 	rank->seen = true;
+	rank->node = sample->node;
+	rank->is_past = sample->is_past;
 	model->ranks[model->rank_count++] = rank;
 	model->generation++;
 	return 0;
@@ -157,6 +159,8 @@ static int take_rank(struct ncs_model *model, const struct ncs_sample *sample)
 	if (!rank)
 		return append_rank(model, sample);
 	rank->seen = true;
+	rank->node = sample->node;
+	rank->is_past = sample->is_past;
 	same = ncs_rank_is_same(rank, sample->header);
 	if (same && (sample->is_old || has_ended(rank, sample)))
 		return 0;

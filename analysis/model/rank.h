@@ -38,6 +38,8 @@ struct ncs_rank {
 	size_t range_capacity;
 	bool seen;             /* in the latest update */
 	uint64_t alive_ns;     /* latest update that showed it alive; 0: none */
+	size_t node;           /* in the source's nodes; 0 if it has none */
+	bool is_past;          /* its node tells nothing any more */
 	bool clock_is_aligned; /* with the clocks of other hosts */
 	uint64_t clock_error_ns; /* largest error of that alignment */
 	struct ncs_history history;

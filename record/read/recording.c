@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "record/read/recording_internal.h"
 #include "record/read/recording_open.h"
@@ -121,9 +120,7 @@ static int find_series(struct ncs_recording *recording)
 static void release_image(struct ncs_recorded_image *image)
 {
 	ncs_reader_close(image->reader);
-	if (image->bytes)
-		munmap(image->bytes, image->size);
-	free(image->saved);
+	ncs_state_image_release(&image->lines);
 	memset(image, 0, sizeof(*image));
 }
 

@@ -6,6 +6,7 @@
 
 #include "record/read/recording.h"
 #include "record/read/recording_file.h"
+#include "record/read/state_image.h"
 
 /* A chunk: its file, and its place there. */
 struct ncs_chunk_ref {
@@ -19,22 +20,11 @@ struct ncs_chunk_refs {
 	size_t capacity;
 };
 
-/* A line of the key, saved before a later state's line replaced it. */
-struct ncs_saved_line {
-	uint32_t line;
-	char bytes[NCS_STATE_LINE_BYTES];
-};
-
 /* A rank's state in memory, as in the file except for the clock. */
 struct ncs_recorded_image {
-	char *bytes; /* NULL until needed */
-	size_t size;
+	struct ncs_state_image lines;
 	bool has_key;
 	struct ncs_chunk_ref key; /* the key that the image began with */
-	/* Lines of the key that were overwritten. */
-	struct ncs_saved_line *saved;
-	size_t saved_count;
-	size_t saved_capacity;
 	bool has_state;
 	struct ncs_chunk_ref state; /* first chunk of the state in the image */
 	uint64_t taken_ns;          /* time of that state, in common time */

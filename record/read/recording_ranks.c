@@ -8,7 +8,6 @@
 
 #include "record/read/recording_internal.h"
 #include "shm/array.h"
-#include "shm/segment.h"
 
 /* Largest number of ranks in one file. */
 #define RANKS_MAX 16384u
@@ -30,29 +29,9 @@ bool ncs_recording_read_rank(struct ncs_recorded_file *file,
 {
 	struct ncs_payload payload =
 		ncs_recorded_file_payload(file, place, NULL);
-	struct ncs_rank_head head;
-	size_t header_bytes;
 
-	if (!payload.bytes || payload.size < sizeof(head))
-		return false;
-	memcpy(&head, payload.bytes, sizeof(head));
-	if (head.header_bytes < NCS_HEADER_BYTES_LEAST ||
-	    head.header_bytes > payload.size - sizeof(head) ||
-	    head.path_bytes > payload.size - sizeof(head) - head.header_bytes)
-		return false;
-	header_bytes = head.header_bytes < sizeof(*header) ? head.header_bytes :
-							     sizeof(*header);
-	memset(header, 0, sizeof(*header));
-	memcpy(header, payload.bytes + sizeof(head), header_bytes);
-	if (header->header_bytes > header_bytes)
-		header->header_bytes = (uint32_t)header_bytes;
-	header->boot_id[sizeof(header->boot_id) - 1] = '\0';
-	header->host[sizeof(header->host) - 1] = '\0';
-	*path = payload.bytes + sizeof(head) + head.header_bytes;
-	*path_bytes = head.path_bytes;
-	return header->version >> 16 == NCS_ABI_MAJOR &&
-	       header->clock.multiplier != 0 &&
-	       !ncs_segment_check(header, header->segment_bytes);
+	return ncs_rank_payload_read(payload.bytes, payload.size, header, path,
+				     path_bytes);
 }
 
 static bool is_same_process(const struct ncs_header *a,

@@ -8,17 +8,12 @@
  * rest.
  */
 #include "record/read/recording_internal.h"
-#include "shm/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "shm/read/image.h"
-
-/* Largest segment, in bytes. An image uses memory only where it is written. */
-#define IMAGE_BYTES_MAX (UINT64_C(1) << 40)
 
 /* Number of earlier states tried if one is damaged. */
 #define TRIES_MAX 16
@@ -140,47 +135,22 @@ static bool find_key(const struct ncs_recording *recording,
 
 /* --- Reading a part ------------------------------------------------------ */
 
-struct state_part {
-	struct ncs_state_head head;
-	const struct ncs_run *runs;
-	const char *lines;
-};
-
 static bool read_part(struct ncs_recording *recording,
 		      struct ncs_rank_entry *rank, size_t chunk,
-		      struct state_part *part)
+		      struct ncs_state_part *part)
 {
 	struct ncs_chunk_ref at = rank->states.at[chunk];
 	struct ncs_payload payload = ncs_recorded_file_payload(
 		&recording->files[at.file], ncs_recording_chunk(recording, at),
 		NULL);
-	uint64_t runs_bytes, lines = 0, all;
 
-	if (!payload.bytes || payload.size < sizeof(part->head))
-		return false;
-	memcpy(&part->head, payload.bytes, sizeof(part->head));
-	runs_bytes = ncs_chunk_round((uint64_t)part->head.runs *
-				     sizeof(*part->runs));
-	if (runs_bytes > payload.size - sizeof(part->head) ||
-	    part->head.segment_bytes != rank->recorded.segment_bytes)
-		return false;
-	part->runs =
-		(const struct ncs_run *)(payload.bytes + sizeof(part->head));
-	part->lines = payload.bytes + sizeof(part->head) + runs_bytes;
-	all = (part->head.segment_bytes + NCS_STATE_LINE_BYTES - 1) /
-	      NCS_STATE_LINE_BYTES;
-	for (uint32_t i = 0; i < part->head.runs; i++) {
-		lines += part->runs[i].lines;
-		if ((uint64_t)part->runs[i].line + part->runs[i].lines > all)
-			return false;
-	}
-	return lines * NCS_STATE_LINE_BYTES <=
-	       payload.size - sizeof(part->head) - runs_bytes;
+	return ncs_state_part_read(payload.bytes, payload.size,
+				   rank->recorded.segment_bytes, part);
 }
 
 /* Whether a part is the expected next one of its state. */
-static bool is_next(const struct state_part *part,
-		    const struct state_part *first, struct state_chunks group,
+static bool is_next(const struct ncs_state_part *part,
+		    const struct ncs_state_part *first, struct state_chunks group,
 		    size_t index)
 {
 	bool is_last = index + 1 == group.count;
@@ -193,45 +163,11 @@ static bool is_next(const struct state_part *part,
 	       !(part->head.flags & NCS_STATE_LAST) == !is_last;
 }
 
-/* --- Writing lines into the image ---------------------------------------- */
-
-static int save_line(struct ncs_recorded_image *image, uint32_t line)
-{
-	if (ncs_array_reserve(&image->saved, &image->saved_capacity,
-			      image->saved_count + 1,
-			      sizeof(*image->saved)) != 0)
-		return -ENOMEM;
-	image->saved[image->saved_count].line = line;
-	memcpy(image->saved[image->saved_count++].bytes,
-	       image->bytes + (size_t)line * NCS_STATE_LINE_BYTES,
-	       NCS_STATE_LINE_BYTES);
-	return 0;
-}
-
-static int lay_part(struct ncs_recorded_image *image,
-		    const struct state_part *part, bool is_key)
-{
-	const char *from = part->lines;
-
-	for (uint32_t i = 0; i < part->head.runs; i++) {
-		const struct ncs_run *run = &part->runs[i];
-		size_t bytes = (size_t)run->lines * NCS_STATE_LINE_BYTES;
-
-		for (uint32_t k = 0; !is_key && k < run->lines; k++)
-			if (save_line(image, run->line + k) != 0)
-				return -ENOMEM;
-		memcpy(image->bytes + (size_t)run->line * NCS_STATE_LINE_BYTES,
-		       from, bytes);
-		from += bytes;
-	}
-	return 0;
-}
-
 /* Writes all parts of a state into the image. */
 static int lay(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 	       struct state_chunks group, bool is_key)
 {
-	struct state_part part, first;
+	struct ncs_state_part part, first;
 
 	for (size_t i = 0; i < group.count; i++) {
 		int error;
@@ -242,52 +178,20 @@ static int lay(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 			first = part;
 		if (!is_next(&part, &first, group, i))
 			return NCS_RECORDED_DAMAGED;
-		error = lay_part(&rank->image, &part, is_key);
+		error = ncs_state_image_lay(&rank->image.lines, &part, is_key);
 		if (error)
 			return error;
 	}
 	return NCS_RECORDED_YES;
 }
 
-static void undo(struct ncs_recorded_image *image)
-{
-	while (image->saved_count > 0) {
-		const struct ncs_saved_line *saved =
-			&image->saved[--image->saved_count];
-
-		memcpy(image->bytes +
-			       (size_t)saved->line * NCS_STATE_LINE_BYTES,
-		       saved->bytes, NCS_STATE_LINE_BYTES);
-	}
-}
-
 /* --- The image ----------------------------------------------------------- */
-
-static int make_image(struct ncs_rank_entry *rank)
-{
-	uint64_t bytes =
-		(rank->recorded.segment_bytes + NCS_STATE_LINE_BYTES - 1) &
-		~(uint64_t)(NCS_STATE_LINE_BYTES - 1);
-	void *memory;
-
-	if (rank->image.bytes)
-		return NCS_RECORDED_YES;
-	if (bytes > IMAGE_BYTES_MAX)
-		return NCS_RECORDED_DAMAGED;
-	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
-		return -ENOMEM;
-	rank->image.bytes = memory;
-	rank->image.size = bytes;
-	return NCS_RECORDED_YES;
-}
 
 /* Restores the header as in the file. */
 static void move_back(struct ncs_recorded_image *image)
 {
 	if (image->is_moved)
-		memcpy(image->bytes, &image->header, sizeof(image->header));
+		memcpy(image->lines.bytes, &image->header, sizeof(image->header));
 	image->is_moved = false;
 }
 
@@ -297,7 +201,7 @@ static void move(const struct ncs_recording *recording,
 		 struct ncs_rank_entry *rank)
 {
 	struct ncs_recorded_image *image = &rank->image;
-	struct ncs_header *header = (struct ncs_header *)image->bytes;
+	struct ncs_header *header = (struct ncs_header *)image->lines.bytes;
 
 	image->header = *header;
 	image->is_moved = true;
@@ -322,8 +226,7 @@ static int lay_key(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 	if (image->has_key && is_at(image->key, rank->states.at[key.first]))
 		return NCS_RECORDED_YES;
 	image->has_key = false;
-	/* Set the image to zeros again. */
-	madvise(image->bytes, image->size, MADV_DONTNEED);
+	ncs_state_image_clear(&image->lines);
 	result = lay(recording, rank, key, true);
 	image->has_key = result == NCS_RECORDED_YES;
 	image->key = rank->states.at[key.first];
@@ -337,7 +240,7 @@ static int compose(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 	struct ncs_recorded_image *image = &rank->image;
 	struct state_chunks key = group;
 	bool is_key;
-	struct state_part first;
+	struct ncs_state_part first;
 	int result;
 
 	if (!read_part(recording, rank, group.first, &first))
@@ -351,18 +254,19 @@ static int compose(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 	    !find_key_before(recording, rank, group.first,
 			     first.head.key_taken_ns, &key))
 		return NCS_RECORDED_DAMAGED;
-	result = make_image(rank);
-	if (result != NCS_RECORDED_YES)
-		return result;
+	result = ncs_state_image_make(&image->lines,
+				      rank->recorded.segment_bytes);
+	if (result)
+		return result == -E2BIG ? NCS_RECORDED_DAMAGED : result;
 	image->has_state = false;
 	move_back(image);
-	undo(image);
+	ncs_state_image_undo(&image->lines);
 	result = lay_key(recording, rank, key);
 	if (result == NCS_RECORDED_YES && !is_key)
 		result = lay(recording, rank, group, false);
 	if (result != NCS_RECORDED_YES) {
 		image->has_key = false;
-		image->saved_count = 0;
+		image->lines.saved_count = 0;
 		return result;
 	}
 	move(recording, rank);
@@ -386,7 +290,8 @@ static int open_image(struct ncs_rank_entry *rank, uint64_t taken_ns)
 	image->taken_ns = taken_ns;
 	if (image->reader)
 		return NCS_RECORDED_YES;
-	attached = ncs_reader_open_image(image->bytes, image->size, rank->path,
+	attached = ncs_reader_open_image(image->lines.bytes,
+					 image->lines.size, rank->path,
 					 &image->reader, NULL, 0);
 	if (attached == NCS_ATTACH_FAILED)
 		return -ENOMEM;
@@ -401,7 +306,7 @@ static uint32_t flags_of(struct ncs_recording *recording,
 			 struct ncs_rank_entry *rank, struct state_chunks group)
 {
 	uint32_t flags = 0;
-	struct state_part part;
+	struct ncs_state_part part;
 
 	for (size_t i = 0; i < group.count; i++) {
 		if (!read_part(recording, rank, group.first + i, &part))

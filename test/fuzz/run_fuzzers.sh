@@ -32,6 +32,9 @@ seeds() {
 	fuzz_recording)
 		"$build/test/unit/record/read/test_fuzz_recording" "$2/recording" >/dev/null
 		;;
+	fuzz_stream)
+		"$build/test/unit/record/stream/test_fuzz_stream" "$2/stream" >/dev/null
+		;;
 	fuzz_text)
 		cat >"$2/config" <<-END
 		# comment

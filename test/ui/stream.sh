@@ -15,7 +15,8 @@ export NCCLSTAT_DIR="$tmp/shm"
 shm_folder "$NCCLSTAT_DIR"
 
 at_end() {
-	[ -z "$job" ] || kill "$job" 2>/dev/null
+	# shellcheck disable=SC2086 # a list of words
+	[ -z "$job" ] || kill $job 2>/dev/null
 }
 
 there_are() {
@@ -177,4 +178,96 @@ full() {
 check "a full disk is an error" full
 check "--records alone is a mistake" run 2 --records
 end_job
+
+# --- Many nodes ---------------------------------------------------------------
+
+# Two nodes, each with one rank of a job whose rank 1 stops calling.
+for node in a b; do
+	shm_folder "$tmp/$node"
+done
+hang=test/captures/net-v5-hang
+NCCLSTAT_DIR=$tmp/a "$replay" --speed 0.1 --hold $hang/rank0.calllog.xz \
+	>/dev/null 2>&1 7>&- &
+job=$!
+NCCLSTAT_DIR=$tmp/b "$replay" --speed 0.1 --hold $hang/rank1.calllog.xz \
+	>/dev/null 2>&1 7>&- &
+job="$job $!"
+
+# agent NODE ARGUMENT...: becomes the agent of a node.
+agent() {
+	exec "$ncclstat" --dir "$tmp/$1" --stream="$2" -i 0.5 <"$tmp/in" 7>&-
+}
+
+# follow NODES ARGUMENT...: runs ncclstat on the streams of nodes, one named pipe
+# each.
+follow() {
+	nodes=$1 files=
+	shift
+	for node in $nodes; do
+		rm -f "$tmp/pipe.$node"
+		mkfifo "$tmp/pipe.$node"
+		(agent "$node" raw >"$tmp/pipe.$node") &
+		files="$files $tmp/pipe.$node"
+	done
+	# shellcheck disable=SC2086 # a list of words
+	"$ncclstat" --follow "$@" $files </dev/null 7>&- \
+		>"$tmp/out" 2>"$tmp/err"
+}
+
+says() {
+	grep -qE "$1" "$tmp/out" && ! grep -qE "$2" "$tmp/out"
+}
+
+stuck() {
+	follow "a b" --diagnose -i 0.5
+	[ $? -eq 2 ] && says 'verdict: rank_missing, certain' 'possible'
+}
+check "a hang is certain from two nodes" await stuck
+one() {
+	follow a --diagnose -i 0.5
+	says 'verdict: rank_missing, possible' 'certain'
+}
+check "from one of them it is possible" one
+both() {
+	follow "a b" "$@" && says '[ ,]1\b' nothing && [ ! -s "$tmp/err" ]
+}
+check "--dump shows both" both --dump
+check "--list shows both" both --list
+json() {
+	follow "a b" --dump=json &&
+		python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+assert sorted(r["rank"] for r in d["ranks"]) == [0, 1], d["ranks"]' "$tmp/out"
+}
+check "so does JSON" json
+
+lines() {
+	{ (export SLURMD_NODENAME=n1 && agent a lines) &
+	(export SLURMD_NODENAME=n2 && agent b lines) & } |
+		sed -u 's/^/label: /' |
+		"$ncclstat" --follow --list - >"$tmp/out" 2>"$tmp/err" 7>&-
+	says 'n1:.*/a/ncclstat' nothing && says 'n2:.*/b/ncclstat' nothing
+}
+check "lines of two nodes in one pipe are told apart" lines
+keep() {
+	follow "a b" --record "$tmp/kept" --duration 3
+	[ $? -eq 0 ] && grep -q 'kept [0-9]* looks of 2 nodes' "$tmp/err"
+}
+check "--record keeps the streams" keep
+again() {
+	"$ncclstat" --diagnose "$tmp"/kept.* >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 2 ] && says 'verdict: rank_missing, certain' 'possible'
+}
+check "what was kept shows the hang" again
+check "there is no agent left" await sh -c '! pgrep -f "dir $1/" >/dev/null' \
+	sh "$tmp"
+
+: >"$tmp/none"
+none() {
+	"$ncclstat" --follow --diagnose "$tmp/none" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 3 ] && grep -q 'no look of any node' "$tmp/err"
+}
+check "an empty stream is no verdict" none
+check "--follow without a stream is a mistake" run 2 --follow
+check "a stream cannot be exported" run 2 --follow --export=csv "$tmp/none"
 exit "$failed"

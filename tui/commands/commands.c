@@ -16,6 +16,7 @@
 #include "tui/commands/diagnose_command.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/export_command.h"
+#include "tui/commands/follow.h"
 #include "tui/commands/list_command.h"
 #include "tui/commands/listen_command.h"
 #include "tui/commands/record_command.h"
@@ -295,9 +296,38 @@ static int run_on_jobs(const struct mode_command *command,
 	return status;
 }
 
+/* Shows the ranks of all streams. A dump or a verdict waits until all have
+ * answered; the live view shows them as they come. */
+static int run_on_streams(const struct mode_command *command,
+			  const struct ncs_options *options,
+			  ncs_command_run *live)
+{
+	struct ncs_command_input input = { .options = options };
+	struct ncs_follow follow;
+	int status = command->unreadable;
+
+	if (!ncs_follow_open(&follow, options))
+		return status;
+	input.source = ncs_fleet_source(follow.fleet);
+	if (options->mode == NCS_MODE_RECORD) {
+		status = ncs_follow_record(&follow, options);
+	} else {
+		if (command->run)
+			ncs_follow_wait(&follow);
+		status = run_with_source(command, live, &input);
+		if (command->run)
+			ncs_follow_say_trouble(&follow);
+	}
+	ncs_follow_close(&follow);
+	return status;
+}
+
 int ncs_commands_run(const struct ncs_options *options, ncs_command_run *live)
 {
 	const struct mode_command *command = &commands[options->mode];
+
+	if (options->follows)
+		return run_on_streams(command, options, live);
 
 	if (command->has_no_source)
 		return command->run(

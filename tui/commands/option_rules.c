@@ -94,6 +94,25 @@ static const struct option_rule {
 	     " them"),
 	RULE(~(MODE(RECORD) | MODE(STREAM)), OPTION(COMPRESS),
 	     "--compress expects --record or --stream beside it"),
+	RULE(ALL_MODES, OPTION(FOLLOW),
+	     "--follow expects FILEs, the streams to follow",
+	     .without = FILES),
+	RULE(~(MODE(LIVE) | MODE(DUMP) | MODE(DIAGNOSE) | MODE(LIST) |
+	       MODE(RECORD)),
+	     OPTION(FOLLOW),
+	     "--follow expects nothing beside it but --dump, --diagnose,"
+	     " --list or --record: the others need a recording"),
+	RULE(MODE(RECORD),
+	     OPTION(INTERVAL) | ROTATION | OPTION(KEEP) | OPTION(COMPRESS) |
+		     OPTION(PID) | OPTION(JOB),
+	     "--record expects no --interval, --pid, --job, --compress,"
+	     " --keep, --rotate-size and --rotate-time beside --follow:"
+	     " streams are kept as they come",
+	     .with = OPTION(FOLLOW)),
+	RULE(ALL_MODES, TIMES,
+	     "--at, --from and --until expect no --follow beside them: they"
+	     " are moments of a recording",
+	     .with = OPTION(FOLLOW)),
 	RULE(~MODE(STREAM), OPTION(RECORDS),
 	     "--records expects --stream beside it"),
 	RULE(MODE(STREAM), OPTION(SYNTHETIC),
@@ -133,7 +152,7 @@ static const struct option_rule {
 	RULE(ALL_MODES, OPTION(WAIT),
 	     "--wait expects no FILE beside it: a recording has come to its"
 	     " end",
-	     .with = FILES),
+	     .with = FILES, .without = OPTION(FOLLOW)),
 	RULE(MODE(LIST), TIMES,
 	     "--list expects no --at, --from or --until beside it: it tells"
 	     " of all that was recorded"),
@@ -208,11 +227,13 @@ static bool check_files(const struct ncs_options *options, char *error,
 			 first, first);
 		return false;
 	}
-	if (mode & READ_FILES)
+	/* The rules say in which modes streams are followed. */
+	if ((mode & READ_FILES) || options->follows)
 		return true;
 	snprintf(error, error_size,
 		 "'%s' is no option; a recording is read with --replay,"
-		 " --export, --dump, --diagnose, --critical-path or --list",
+		 " --export, --dump, --diagnose, --critical-path or --list,"
+		 " a stream with --follow",
 		 first);
 	return false;
 }

@@ -82,6 +82,7 @@ struct ncs_options {
 	enum ncs_dump_format format;
 	enum ncs_stream_form stream_form;
 	bool with_records; /* whether a stream has records */
+	bool follows;      /* whether the files are streams */
 	const char *textfile_directory;
 	const char *listen_address;
 	uint64_t metrics;    /* a set; see analysis/metrics/metric_table.h */

@@ -11,10 +11,8 @@
 #include "record/stream/agent.h"
 #include "tui/text/output.h"
 
-/* Returns a file that becomes readable when the program is asked to end; -1 if
- * there is none. Signals that are ignored stay ignored: nohup relies on
- * this. */
-static int stop_file(void)
+/* Signals that are ignored stay ignored: nohup relies on this. */
+int ncs_stream_stop_file(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction action;
@@ -50,7 +48,7 @@ int ncs_stream_run(const struct ncs_command_input *input)
 			     " terminal, except for --stream=lines");
 		return NCS_EXIT_NOTHING;
 	}
-	settings.stop = stop_file();
+	settings.stop = ncs_stream_stop_file();
 	ncs_agent_run(&settings, &result);
 	if (result.end != NCS_AGENT_FAILED)
 		return NCS_EXIT_OK;

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* The nodes of a fleet: takes their streams and says how they are; see
+ * fleet.h. */
+#include "record/fleet/fleet.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/fleet/fleet_internal.h"
+#include "shm/array.h"
+#include "shm/clock.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* Time between two marks of a node's bytes. */
+#define MARK_EVERY_NS (5 * SECOND_NS)
+
+/* --- Nodes --------------------------------------------------------------- */
+
+static bool is_taken(const struct ncs_fleet *fleet,
+		     const struct ncs_fleet_node *node, const char *name)
+{
+	for (size_t i = 0; i < fleet->count; i++)
+		if (fleet->nodes[i] != node &&
+		    strcmp(fleet->nodes[i]->facts.name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Names a node; a number makes a name unique that is taken. */
+static void name_node(struct ncs_fleet_node *node, const char *name)
+{
+	char *facts_name = node->facts.name;
+	const size_t size = sizeof(node->facts.name);
+
+	snprintf(facts_name, size, "%.60s", name[0] ? name : "?");
+	for (unsigned n = 2; is_taken(node->fleet, node, facts_name); n++)
+		snprintf(facts_name, size, "%.52s (%u)", name[0] ? name : "?",
+			 n);
+}
+
+static void free_node(struct ncs_fleet_node *node)
+{
+	if (!node)
+		return;
+	if (node->file >= 0)
+		close(node->file);
+	ncs_stream_free(node->stream);
+	free(node);
+}
+
+static struct ncs_fleet_node *new_node(struct ncs_fleet *fleet)
+{
+	struct ncs_fleet_node *node = calloc(1, sizeof(*node));
+
+	if (!node)
+		return NULL;
+	node->fleet = fleet;
+	node->file = -1;
+	node->clock = SIZE_MAX;
+	node->told = NCS_NODE_STATE_COUNT;
+	node->facts.state = NCS_NODE_STARTING;
+	node->facts.state_since_ns = ncs_clock_monotonic_ns();
+	node->stream = ncs_stream_new(ncs_fleet_keep_look, node);
+	if (node->stream)
+		return node;
+	free_node(node);
+	return NULL;
+}
+
+struct ncs_fleet *ncs_fleet_new(const struct ncs_choice *choice)
+{
+	struct ncs_fleet *fleet = calloc(1, sizeof(*fleet));
+	pthread_condattr_t attributes;
+
+	if (!fleet)
+		return NULL;
+	if (choice)
+		fleet->choice = *choice;
+	fleet->records =
+		malloc(NCS_STREAM_RECORDS_MAX * sizeof(*fleet->records));
+	if (!fleet->records) {
+		free(fleet);
+		return NULL;
+	}
+	pthread_mutex_init(&fleet->mutex, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&fleet->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+	ncs_fleet_source_init(fleet);
+	return fleet;
+}
+
+void ncs_fleet_free(struct ncs_fleet *fleet)
+{
+	if (!fleet)
+		return;
+	ncs_fleet_source_release(fleet);
+	for (size_t i = 0; i < fleet->count; i++)
+		free_node(fleet->nodes[i]);
+	free(fleet->nodes);
+	free(fleet->clocks);
+	free(fleet->records);
+	pthread_cond_destroy(&fleet->changed);
+	pthread_mutex_destroy(&fleet->mutex);
+	free(fleet);
+}
+
+int ncs_fleet_add(struct ncs_fleet *fleet, const char *name, size_t *place)
+{
+	struct ncs_fleet_node *node = new_node(fleet);
+	char number[32];
+
+	if (!node)
+		return -ENOMEM;
+	pthread_mutex_lock(&fleet->mutex);
+	if (ncs_array_reserve(&fleet->nodes, &fleet->capacity, fleet->count + 1,
+			      sizeof(*fleet->nodes)) != 0) {
+		pthread_mutex_unlock(&fleet->mutex);
+		free_node(node);
+		return -ENOMEM;
+	}
+	*place = fleet->count;
+	snprintf(number, sizeof(number), "stream %zu", *place + 1);
+	name_node(node, name ? name : number);
+	node->is_named = name;
+	fleet->nodes[fleet->count++] = node;
+	pthread_mutex_unlock(&fleet->mutex);
+	return 0;
+}
+
+/* --- Streams ------------------------------------------------------------- */
+
+/* Takes what a new look tells of the node. */
+static int take_look(struct ncs_fleet_node *node)
+{
+	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
+	const struct ncs_look *look = &facts->look;
+
+	node->seen_looks = facts->looks;
+	if (look->dropped > node->seen_dropped)
+		node->dropped_ns = node->now_ns;
+	node->seen_dropped = look->dropped;
+	node->told = NCS_NODE_STATE_COUNT;
+	node->facts.look_ns = node->now_ns;
+	pthread_cond_broadcast(&node->fleet->changed);
+	return ncs_fleet_clock_take(node->fleet, node);
+}
+
+/* Keeps the number of bytes at a time 5 to 10 s ago. */
+static void take_rate(struct ncs_fleet_node *node, uint64_t bytes)
+{
+	if (node->marks_ns[1] != 0 &&
+	    node->now_ns - node->marks_ns[1] < MARK_EVERY_NS)
+		return;
+	node->marks_ns[0] = node->marks_ns[1];
+	node->marks_bytes[0] = node->marks_bytes[1];
+	node->marks_ns[1] = node->now_ns;
+	node->marks_bytes[1] = bytes;
+}
+
+int ncs_fleet_feed(struct ncs_fleet *fleet, size_t place, const void *bytes,
+		   size_t size, uint64_t now_ns)
+{
+	const struct ncs_stream_facts *facts;
+	struct ncs_fleet_node *node;
+	int error;
+
+	pthread_mutex_lock(&fleet->mutex);
+	node = fleet->nodes[place];
+	facts = ncs_stream_facts(node->stream);
+	node->now_ns = now_ns;
+	take_rate(node, facts->bytes);
+	error = ncs_stream_feed(node->stream, bytes, size);
+	if (!node->is_named && facts->has_head) {
+		name_node(node, facts->head.host);
+		node->is_named = true;
+	}
+	if (!error && facts->looks != node->seen_looks)
+		error = take_look(node);
+	if (facts->refused[0])
+		pthread_cond_broadcast(&fleet->changed);
+	pthread_mutex_unlock(&fleet->mutex);
+	return error;
+}
+
+void ncs_fleet_gap(struct ncs_fleet *fleet, size_t place)
+{
+	pthread_mutex_lock(&fleet->mutex);
+	ncs_stream_gap(fleet->nodes[place]->stream);
+	pthread_mutex_unlock(&fleet->mutex);
+}
+
+void ncs_fleet_set_state(struct ncs_fleet *fleet, size_t place,
+			 enum ncs_node_state state, const char *why,
+			 uint64_t now_ns)
+{
+	struct ncs_fleet_node *node;
+
+	pthread_mutex_lock(&fleet->mutex);
+	node = fleet->nodes[place];
+	node->told = state;
+	node->now_ns = now_ns;
+	snprintf(node->facts.why, sizeof(node->facts.why), "%s", why);
+	pthread_cond_broadcast(&fleet->changed);
+	pthread_mutex_unlock(&fleet->mutex);
+}
+
+/* --- Waiting ------------------------------------------------------------- */
+
+static bool have_all_answered(const struct ncs_fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->count; i++) {
+		const struct ncs_fleet_node *node = fleet->nodes[i];
+
+		if (node->facts.look_ns == 0 &&
+		    !ncs_stream_facts(node->stream)->refused[0] &&
+		    (node->told == NCS_NODE_STATE_COUNT ||
+		     node->told == NCS_NODE_STARTING))
+			return false;
+	}
+	return fleet->count > 0;
+}
+
+bool ncs_fleet_wait(struct ncs_fleet *fleet, uint64_t wait_ns)
+{
+	struct timespec until;
+	bool answered;
+	int error = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	wait_ns += (uint64_t)until.tv_nsec;
+	until.tv_sec += (time_t)(wait_ns / SECOND_NS);
+	until.tv_nsec = (long)(wait_ns % SECOND_NS);
+	pthread_mutex_lock(&fleet->mutex);
+	while (!have_all_answered(fleet) && error != ETIMEDOUT)
+		error = pthread_cond_timedwait(&fleet->changed, &fleet->mutex,
+					       &until);
+	answered = have_all_answered(fleet);
+	pthread_mutex_unlock(&fleet->mutex);
+	return answered;
+}

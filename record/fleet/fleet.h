@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Many nodes as one source: takes the streams of their agents, and shows all
+ * ranks as one job, with what is known of each node (analysis/base/nodes.h).
+ *
+ * Bytes and states of nodes come from a launcher or from pipes
+ * (record/fleet/pipes.h), in any thread; the source is read by one thread.
+ *
+ * Times of nodes are moved to this machine's CLOCK_MONOTONIC. Nodes of this
+ * machine's boot and time namespace have the same clock. Others are aligned by
+ * CLOCK_REALTIME if the system keeps it synchronized on both sides; else their
+ * clock is not aligned: their times are moved so that their ages are right, to
+ * the time that a look takes to get here.
+ */
+#ifndef NCS_RECORD_FLEET_FLEET_H
+#define NCS_RECORD_FLEET_FLEET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/nodes.h"
+#include "analysis/base/source.h"
+#include "shm/read/job.h"
+
+struct ncs_fleet;
+
+/* Creates a fleet without nodes, which shows the processes that are chosen;
+ * NULL chooses all. The choice's strings must outlive the fleet. Returns NULL if
+ * there is no memory. */
+struct ncs_fleet *ncs_fleet_new(const struct ncs_choice *choice);
+/* Frees the fleet, of which nothing may be used any more; accepts NULL. */
+void ncs_fleet_free(struct ncs_fleet *fleet);
+
+/* --- For launchers: any thread ------------------------------------------- */
+
+/* Adds a node, and sets *node to its number, from 0. With a name of NULL it
+ * is called as its agent calls its host. Returns 0 or -ENOMEM. */
+int ncs_fleet_add(struct ncs_fleet *fleet, const char *name, size_t *node);
+
+/* Takes the next bytes of a node's stream; `now_ns` is CLOCK_MONOTONIC. A node
+ * that was in trouble is so no more with its next look. Returns 0 or
+ * -ENOMEM. */
+int ncs_fleet_feed(struct ncs_fleet *fleet, size_t node, const void *bytes,
+		   size_t size, uint64_t now_ns);
+
+/* Notes that bytes of a node's stream are missing before the next ones. */
+void ncs_fleet_gap(struct ncs_fleet *fleet, size_t node);
+
+/* Sets the state of a node: that nothing will come, or that it is being
+ * started. `why` are words for users, or "". */
+void ncs_fleet_set_state(struct ncs_fleet *fleet, size_t node,
+			 enum ncs_node_state state, const char *why,
+			 uint64_t now_ns);
+
+/* --- For readers ---------------------------------------------------------- */
+
+/* Waits until each node has given a look or is in trouble, and there is one,
+ * for at most `wait_ns`. Returns false if it is not so. */
+bool ncs_fleet_wait(struct ncs_fleet *fleet, uint64_t wait_ns);
+
+/* Returns the source, which belongs to the fleet: its close() does nothing.
+ * Passes must be as of CLOCK_MONOTONIC. */
+struct ncs_source *ncs_fleet_source(struct ncs_fleet *fleet);
+
+/* Copies up to `size` nodes, as of now_ns. Returns the number of all nodes. */
+size_t ncs_fleet_nodes(struct ncs_fleet *fleet, uint64_t now_ns,
+		       struct ncs_node *nodes, size_t size);
+
+/* From now on writes each look that comes to a file for each node, PATH.NODE,
+ * which is a recording. `path` is borrowed. */
+void ncs_fleet_keep(struct ncs_fleet *fleet, const char *path);
+
+struct ncs_fleet_kept {
+	size_t files;
+	uint64_t looks;
+	uint64_t bytes;
+	int error;              /* -errno of the first failure; 0: none */
+	char failed_path[4200]; /* the file of that failure */
+};
+
+/* Closes the files and says what is in them. */
+void ncs_fleet_keep_end(struct ncs_fleet *fleet, struct ncs_fleet_kept *kept);
+
+#endif

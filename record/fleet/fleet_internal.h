@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* A fleet, for the files that make it up: fleet.c, fleet_clocks.c,
+ * fleet_keep.c, fleet_source.c and fleet_states.c. */
+#ifndef NCS_RECORD_FLEET_FLEET_INTERNAL_H
+#define NCS_RECORD_FLEET_FLEET_INTERNAL_H
+
+#include <pthread.h>
+
+#include "record/fleet/fleet.h"
+#include "record/stream/stream_reader.h"
+#include "shm/labels.h"
+
+/* A host's clock against this machine's. Nodes of one boot and time namespace
+ * share one. */
+struct ncs_fleet_clock {
+	char boot_id[40];
+	char host[64]; /* tells hosts apart that have no boot id */
+	uint64_t time_namespace;
+	bool is_known; /* shift_ns is set */
+	bool is_here;  /* it is this machine's */
+	bool is_aligned;
+	int64_t shift_ns;    /* added to its CLOCK_MONOTONIC */
+	int64_t arrival_ns;  /* the least of arrival - taken, of all looks */
+	uint64_t error_ns;   /* if is_aligned */
+	uint64_t changes;    /* of the shift */
+};
+
+struct ncs_fleet_node {
+	struct ncs_fleet *fleet;
+	struct ncs_node facts;
+	bool is_named;
+	struct ncs_stream_reader *stream;
+	size_t clock; /* SIZE_MAX: not known */
+	/* The launcher's word; NCS_NODE_STATE_COUNT: it says nothing. */
+	enum ncs_node_state told;
+	uint64_t seen_looks;
+	uint64_t seen_dropped;
+	uint64_t dropped_ns; /* when looks were dropped last; 0: never */
+	/* Bytes at two earlier times, for the rate. */
+	uint64_t marks_ns[2];
+	uint64_t marks_bytes[2];
+	int file; /* of what is kept; -1: none */
+	uint64_t now_ns; /* of the bytes that are being taken */
+};
+
+struct ncs_fleet {
+	struct ncs_source source; /* first: is cast to this struct */
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	struct ncs_choice choice;
+	/* Under the mutex: */
+	struct ncs_fleet_node **nodes;
+	size_t count;
+	size_t capacity;
+	struct ncs_fleet_clock *clocks;
+	size_t clock_count;
+	size_t clock_capacity;
+	const char *kept_path;
+	struct ncs_fleet_kept kept;
+	/* The source's pass: */
+	uint64_t now_ns;
+	struct ncs_node *shown; /* as of the pass */
+	size_t shown_count;
+	size_t shown_capacity;
+	size_t node;  /* at which next() continues */
+	size_t place; /* among its ranks, then its unreadable segments */
+	struct ncs_snapshot snapshot;
+	bool has_snapshot;
+	struct ncs_header header;
+	char labels[sizeof(struct ncs_labels)];
+	struct ncs_record *records; /* NCS_STREAM_RECORDS_MAX */
+	char id[4400];
+	char why[4200];
+};
+
+/* Finds the clock of a node, and what its latest look tells of it. The mutex is
+ * held. Returns 0 or -ENOMEM. */
+int ncs_fleet_clock_take(struct ncs_fleet *fleet, struct ncs_fleet_node *node);
+
+/* Sets a node's facts as of now. The mutex is held. */
+void ncs_fleet_node_judge(struct ncs_fleet_node *node, uint64_t now_ns);
+
+/* Writes bytes of a look to the node's file; an ncs_stream_keep. */
+void ncs_fleet_keep_look(void *node, const void *bytes, size_t size);
+
+/* Makes the source. */
+void ncs_fleet_source_init(struct ncs_fleet *fleet);
+void ncs_fleet_source_release(struct ncs_fleet *fleet);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Says how each node of a fleet is; see fleet.h. */
+#include <stdio.h>
+
+#include "record/fleet/fleet_internal.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* A node is silent after this many intervals without a look, and at least this
+ * much more than one. */
+#define SILENT_INTERVALS 3
+#define SILENT_NS (2 * SECOND_NS)
+
+/* For how long a node's link counts as slow after it has dropped a look. */
+#define SLOW_NS (10 * SECOND_NS)
+
+static bool is_silent(const struct ncs_node *facts, uint64_t now_ns)
+{
+	uint64_t age_ns = ncs_node_age_ns(facts, now_ns);
+
+	return age_ns > SILENT_INTERVALS * facts->interval_ns &&
+	       age_ns > facts->interval_ns + SILENT_NS;
+}
+
+/* Returns the state of a node of which the launcher says nothing. */
+static enum ncs_node_state state_of(const struct ncs_fleet_node *node,
+				    uint64_t now_ns)
+{
+	const struct ncs_node *facts = &node->facts;
+
+	if (ncs_stream_facts(node->stream)->refused[0])
+		return NCS_NODE_OTHER_VERSION;
+	if (facts->look_ns == 0)
+		return NCS_NODE_STARTING;
+	if (is_silent(facts, now_ns))
+		return NCS_NODE_SILENT;
+	if (node->dropped_ns != 0 && now_ns - node->dropped_ns < SLOW_NS)
+		return NCS_NODE_SLOW_LINK;
+	if (facts->ranks > 0)
+		return NCS_NODE_RUNNING;
+	if (facts->denied > 0)
+		return NCS_NODE_DENIED;
+	return facts->unreadable > 0 ? NCS_NODE_UNREADABLE : NCS_NODE_NO_JOB;
+}
+
+/* Sets the words about a state that comes from the stream. */
+static void explain(struct ncs_fleet_node *node, enum ncs_node_state state)
+{
+	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
+	const char *why = "";
+
+	if (state == NCS_NODE_OTHER_VERSION)
+		why = facts->refused;
+	else if ((state == NCS_NODE_DENIED || state == NCS_NODE_UNREADABLE) &&
+		 ncs_stream_unreadable_count(node->stream) > 0)
+		why = ncs_stream_unreadable(node->stream, 0)->why;
+	snprintf(node->facts.why, sizeof(node->facts.why), "%s", why);
+}
+
+static void take_facts(struct ncs_fleet_node *node, uint64_t now_ns)
+{
+	const struct ncs_stream_facts *stream = ncs_stream_facts(node->stream);
+	const struct ncs_look *look = &stream->look;
+	struct ncs_node *facts = &node->facts;
+
+	snprintf(facts->host, sizeof(facts->host), "%s",
+		 stream->has_head ? stream->head.host : "");
+	facts->program_version = look->program_version;
+	facts->interval_ns = look->interval_ns;
+	facts->bytes = stream->bytes;
+	facts->bytes_a_second = 0;
+	if (node->marks_ns[0] != 0 && now_ns > node->marks_ns[0])
+		facts->bytes_a_second = (uint64_t)(
+			(double)(stream->bytes - node->marks_bytes[0]) * 1e9 /
+			(double)(now_ns - node->marks_ns[0]));
+	facts->looks = stream->looks;
+	facts->looks_dropped = look->dropped;
+	facts->looks_lost = stream->looks_lost;
+	facts->ranks = look->ranks;
+	facts->denied = look->denied;
+	facts->unreadable = look->unreadable;
+	facts->left_out = look->left_out;
+	facts->clock_is_aligned = false;
+	if (node->clock == SIZE_MAX)
+		return;
+	facts->clock_is_aligned = node->fleet->clocks[node->clock].is_aligned;
+	facts->clock_error_ns = node->fleet->clocks[node->clock].error_ns;
+}
+
+void ncs_fleet_node_judge(struct ncs_fleet_node *node, uint64_t now_ns)
+{
+	enum ncs_node_state state = node->told;
+
+	take_facts(node, now_ns);
+	if (state == NCS_NODE_STATE_COUNT) {
+		state = state_of(node, now_ns);
+		explain(node, state);
+	}
+	if (state != node->facts.state)
+		node->facts.state_since_ns = now_ns;
+	node->facts.state = state;
+}
+
+size_t ncs_fleet_nodes(struct ncs_fleet *fleet, uint64_t now_ns,
+		       struct ncs_node *nodes, size_t size)
+{
+	size_t count;
+
+	pthread_mutex_lock(&fleet->mutex);
+	count = fleet->count;
+	for (size_t i = 0; i < count && i < size; i++) {
+		ncs_fleet_node_judge(fleet->nodes[i], now_ns);
+		nodes[i] = fleet->nodes[i]->facts;
+	}
+	pthread_mutex_unlock(&fleet->mutex);
+	return count;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Puts states together; see state_image.h. */
+#include "record/read/state_image.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "record/format/chunk.h"
+#include "shm/array.h"
+#include "shm/segment.h"
+
+/* Largest segment, in bytes. */
+#define IMAGE_BYTES_MAX (UINT64_C(1) << 40)
+
+bool ncs_rank_payload_read(const char *payload, size_t size,
+			   struct ncs_header *header, const char **path,
+			   size_t *path_bytes)
+{
+	struct ncs_rank_head head;
+	size_t header_bytes;
+
+	if (!payload || size < sizeof(head))
+		return false;
+	memcpy(&head, payload, sizeof(head));
+	if (head.header_bytes < NCS_HEADER_BYTES_LEAST ||
+	    head.header_bytes > size - sizeof(head) ||
+	    head.path_bytes > size - sizeof(head) - head.header_bytes)
+		return false;
+	header_bytes = head.header_bytes < sizeof(*header) ? head.header_bytes :
+							     sizeof(*header);
+	memset(header, 0, sizeof(*header));
+	memcpy(header, payload + sizeof(head), header_bytes);
+	if (header->header_bytes > header_bytes)
+		header->header_bytes = (uint32_t)header_bytes;
+	header->boot_id[sizeof(header->boot_id) - 1] = '\0';
+	header->host[sizeof(header->host) - 1] = '\0';
+	*path = payload + sizeof(head) + head.header_bytes;
+	*path_bytes = head.path_bytes;
+	return header->version >> 16 == NCS_ABI_MAJOR &&
+	       header->clock.multiplier != 0 &&
+	       !ncs_segment_check(header, header->segment_bytes);
+}
+
+bool ncs_state_part_read(const char *payload, size_t size,
+			 uint64_t segment_bytes, struct ncs_state_part *part)
+{
+	uint64_t runs_bytes, lines = 0, all;
+
+	if (!payload || size < sizeof(part->head))
+		return false;
+	memcpy(&part->head, payload, sizeof(part->head));
+	runs_bytes = ncs_chunk_round((uint64_t)part->head.runs *
+				     sizeof(*part->runs));
+	if (runs_bytes > size - sizeof(part->head) ||
+	    part->head.segment_bytes != segment_bytes)
+		return false;
+	part->runs = (const struct ncs_run *)(payload + sizeof(part->head));
+	part->lines = payload + sizeof(part->head) + runs_bytes;
+	all = (segment_bytes + NCS_STATE_LINE_BYTES - 1) / NCS_STATE_LINE_BYTES;
+	for (uint32_t i = 0; i < part->head.runs; i++) {
+		lines += part->runs[i].lines;
+		if ((uint64_t)part->runs[i].line + part->runs[i].lines > all)
+			return false;
+	}
+	return lines * NCS_STATE_LINE_BYTES <=
+	       size - sizeof(part->head) - runs_bytes;
+}
+
+int ncs_state_image_make(struct ncs_state_image *image, uint64_t segment_bytes)
+{
+	uint64_t bytes = (segment_bytes + NCS_STATE_LINE_BYTES - 1) &
+			 ~(uint64_t)(NCS_STATE_LINE_BYTES - 1);
+	void *memory;
+
+	if (image->bytes)
+		return 0;
+	if (bytes > IMAGE_BYTES_MAX)
+		return -E2BIG;
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	image->bytes = memory;
+	image->size = bytes;
+	return 0;
+}
+
+void ncs_state_image_release(struct ncs_state_image *image)
+{
+	if (image->bytes)
+		munmap(image->bytes, image->size);
+	free(image->saved);
+	memset(image, 0, sizeof(*image));
+}
+
+void ncs_state_image_clear(struct ncs_state_image *image)
+{
+	madvise(image->bytes, image->size, MADV_DONTNEED);
+	image->saved_count = 0;
+}
+
+static int save_line(struct ncs_state_image *image, uint32_t line)
+{
+	if (ncs_array_reserve(&image->saved, &image->saved_capacity,
+			      image->saved_count + 1,
+			      sizeof(*image->saved)) != 0)
+		return -ENOMEM;
+	image->saved[image->saved_count].line = line;
+	memcpy(image->saved[image->saved_count++].bytes,
+	       image->bytes + (size_t)line * NCS_STATE_LINE_BYTES,
+	       NCS_STATE_LINE_BYTES);
+	return 0;
+}
+
+int ncs_state_image_lay(struct ncs_state_image *image,
+			const struct ncs_state_part *part, bool is_key)
+{
+	const char *from = part->lines;
+
+	for (uint32_t i = 0; i < part->head.runs; i++) {
+		const struct ncs_run *run = &part->runs[i];
+		size_t bytes = (size_t)run->lines * NCS_STATE_LINE_BYTES;
+
+		for (uint32_t k = 0; !is_key && k < run->lines; k++)
+			if (save_line(image, run->line + k) != 0)
+				return -ENOMEM;
+		memcpy(image->bytes + (size_t)run->line * NCS_STATE_LINE_BYTES,
+		       from, bytes);
+		from += bytes;
+	}
+	return 0;
+}
+
+void ncs_state_image_undo(struct ncs_state_image *image)
+{
+	while (image->saved_count > 0) {
+		const struct ncs_saved_line *saved =
+			&image->saved[--image->saved_count];
+
+		memcpy(image->bytes +
+			       (size_t)saved->line * NCS_STATE_LINE_BYTES,
+		       saved->bytes, NCS_STATE_LINE_BYTES);
+	}
+}

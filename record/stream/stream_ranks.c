@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* The ranks of a stream: their states and records; see stream_reader.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/stream/stream_internal.h"
+#include "shm/array.h"
+#include "shm/read/image.h"
+
+/* --- Ranks --------------------------------------------------------------- */
+
+void ncs_stream_rank_release(struct ncs_stream_rank *rank)
+{
+	ncs_reader_close(rank->reader);
+	ncs_state_image_release(&rank->image);
+	free(rank->path);
+	free(rank->lanes);
+	free(rank->records);
+	free(rank->record_lanes);
+	memset(rank, 0, sizeof(*rank));
+}
+
+static bool is_same_segment(const struct ncs_stream_rank *rank,
+			    const struct ncs_header *header, const char *path,
+			    size_t path_bytes)
+{
+	return rank->is_named && rank->header.pid == header->pid &&
+	       rank->header.process_start == header->process_start &&
+	       rank->header.created == header->created &&
+	       rank->header.segment_bytes == header->segment_bytes &&
+	       rank->header.lanes.count == header->lanes.count &&
+	       strlen(rank->path) == path_bytes &&
+	       memcmp(rank->path, path, path_bytes) == 0;
+}
+
+int ncs_stream_take_rank(struct ncs_stream_reader *stream, uint32_t number,
+			 const char *payload, size_t size)
+{
+	struct ncs_stream_rank *rank;
+	struct ncs_header header;
+	size_t path_bytes;
+	const char *path;
+
+	if (number >= NCS_STREAM_RANKS_MAX ||
+	    !ncs_rank_payload_read(payload, size, &header, &path, &path_bytes))
+		return 0;
+	if (ncs_array_reserve_zeroed(&stream->ranks, &stream->rank_capacity,
+				     (size_t)number + 1, sizeof(*rank)) != 0)
+		return -ENOMEM;
+	if (number >= stream->rank_count)
+		stream->rank_count = (size_t)number + 1;
+	rank = &stream->ranks[number];
+	if (is_same_segment(rank, &header, path, path_bytes))
+		return 0;
+	ncs_stream_rank_release(rank);
+	rank->header = header;
+	rank->path = strndup(path, path_bytes);
+	rank->lanes = calloc(header.lanes.count + 1u, sizeof(*rank->lanes));
+	if (!rank->path || !rank->lanes) {
+		ncs_stream_rank_release(rank);
+		return -ENOMEM;
+	}
+	rank->is_named = true;
+	return 0;
+}
+
+static struct ncs_stream_rank *find_rank(struct ncs_stream_reader *stream,
+					 uint32_t number)
+{
+	return number < stream->rank_count && stream->ranks[number].is_named ?
+		       &stream->ranks[number] :
+		       NULL;
+}
+
+void ncs_stream_rank_settle(struct ncs_stream_rank *rank,
+			    const struct ncs_look *look)
+{
+	bool has_state = rank->look == look->number + 1;
+
+	/* A look without room for all says nothing of those that it lacks. */
+	if (!has_state && look->left_out > 0)
+		return;
+	rank->is_there = has_state && !(rank->flags & NCS_STATE_REMOVED);
+	/* A segment that has gone is not named again: its memory is freed. */
+	if (!rank->is_there && rank->image.bytes) {
+		ncs_reader_close(rank->reader);
+		rank->reader = NULL;
+		ncs_state_image_release(&rank->image);
+		rank->has_key = rank->has_state = false;
+		rank->record_count = 0;
+	}
+}
+
+/* --- States -------------------------------------------------------------- */
+
+/* Begins a state: makes the image what its parts are laid over. Returns whether
+ * they can be. */
+static bool begin_state(struct ncs_stream_rank *rank,
+			const struct ncs_state_head *head)
+{
+	if (head->part == 0)
+		rank->parts = 0;
+	if (head->part != rank->parts)
+		return false;
+	if (!(head->flags & NCS_STATE_KEY)) {
+		if (!rank->has_key || head->key_taken_ns != rank->key_taken_ns)
+			return false;
+		if (head->part == 0)
+			ncs_state_image_undo(&rank->image);
+		return true;
+	}
+	if (head->part == 0) {
+		ncs_state_image_clear(&rank->image);
+		rank->has_key = false;
+	}
+	return true;
+}
+
+/* Ends a state whose last part is laid. */
+static void end_state(struct ncs_stream_rank *rank,
+		      const struct ncs_state_head *head)
+{
+	if (head->flags & NCS_STATE_KEY) {
+		rank->has_key = true;
+		rank->key_taken_ns = head->taken_ns;
+	}
+	/* A reader that went back in time would look for operations in slots
+	 * that later ones used. */
+	if (head->taken_ns < rank->taken_ns) {
+		ncs_reader_close(rank->reader);
+		rank->reader = NULL;
+	}
+	rank->has_state = true;
+	rank->is_behind = false;
+	rank->taken_ns = head->taken_ns;
+	rank->flags = head->flags;
+}
+
+/* Makes the state that the rank is in unusable, as its parts are mixed. */
+static void spoil(struct ncs_stream_rank *rank)
+{
+	rank->has_key = false;
+	rank->has_state = false;
+	rank->is_behind = true;
+}
+
+int ncs_stream_take_state(struct ncs_stream_reader *stream, uint32_t number,
+			  const char *payload, size_t size)
+{
+	struct ncs_stream_rank *rank = find_rank(stream, number);
+	struct ncs_state_part part;
+	int error;
+
+	if (!rank)
+		return 0;
+	rank->look = stream->number + 1;
+	if (!ncs_state_part_read(payload, size, rank->header.segment_bytes,
+				 &part)) {
+		rank->is_behind = true;
+		return 0;
+	}
+	error = ncs_state_image_make(&rank->image, rank->header.segment_bytes);
+	if (error == -ENOMEM)
+		return error;
+	if (error || !begin_state(rank, &part.head)) {
+		/* A state without its key leaves the one before in place. */
+		if (part.head.part != 0)
+			spoil(rank);
+		rank->is_behind = true;
+		return 0;
+	}
+	error = ncs_state_image_lay(&rank->image, &part,
+				    part.head.flags & NCS_STATE_KEY);
+	if (error) {
+		spoil(rank);
+		return error;
+	}
+	rank->parts++;
+	if (part.head.flags & NCS_STATE_LAST)
+		end_state(rank, &part.head);
+	else
+		rank->has_state = false;
+	return 0;
+}
+
+int ncs_stream_snapshot(struct ncs_stream_rank *rank, int64_t shift_ns,
+			struct ncs_snapshot *snapshot,
+			struct ncs_header *moved)
+{
+	struct ncs_header *header = (struct ncs_header *)rank->image.bytes;
+	uint64_t taken_ns = rank->taken_ns + (uint64_t)shift_ns;
+	struct ncs_header recorded = *header;
+	int error = 0;
+
+	/* A reader keeps the clock that it found when it was opened. */
+	if (rank->reader && rank->reader_shift_ns != shift_ns) {
+		ncs_reader_close(rank->reader);
+		rank->reader = NULL;
+	}
+	header->clock = rank->header.clock;
+	header->clock.base_monotonic_ns += (uint64_t)shift_ns;
+	if (header->settings.lease_until_ns != 0)
+		header->settings.lease_until_ns += (uint64_t)shift_ns;
+	if (!rank->reader)
+		error = ncs_reader_open_image(rank->image.bytes,
+					      rank->image.size, rank->path,
+					      &rank->reader, NULL, 0);
+	rank->reader_shift_ns = shift_ns;
+	if (error)
+		error = error == NCS_ATTACH_FAILED ? -ENOMEM : -EBADMSG;
+	else
+		error = ncs_snapshot_init(snapshot, rank->reader);
+	if (!error) {
+		ncs_reader_set_process_state(
+			rank->reader,
+			(struct ncs_process_state){
+				.gone = rank->flags & NCS_STATE_GONE,
+				.stopped = rank->flags & NCS_STATE_STOPPED,
+			});
+		ncs_snapshot_take(snapshot, rank->reader, taken_ns);
+		*moved = rank->header;
+		moved->clock = header->clock;
+	}
+	*header = recorded;
+	return error;
+}
+
+/* --- Records ------------------------------------------------------------- */
+
+/* Drops the oldest records, so that there is room for `count`. */
+static void make_room(struct ncs_stream_rank *rank, size_t count)
+{
+	size_t surplus;
+
+	if (rank->record_count + count <= NCS_STREAM_RECORDS_MAX)
+		return;
+	surplus = rank->record_count + count - NCS_STREAM_RECORDS_MAX;
+	if (surplus > rank->record_count)
+		surplus = rank->record_count;
+	rank->record_count -= surplus;
+	rank->records_lost += surplus;
+	memmove(rank->records, rank->records + surplus,
+		rank->record_count * sizeof(*rank->records));
+	memmove(rank->record_lanes, rank->record_lanes + surplus,
+		rank->record_count * sizeof(*rank->record_lanes));
+}
+
+int ncs_stream_take_records(struct ncs_stream_reader *stream, uint32_t number,
+			    const char *payload, size_t size)
+{
+	struct ncs_stream_rank *rank = find_rank(stream, number);
+	struct ncs_records_head head;
+	struct ncs_stream_lane *lane;
+	uint64_t skip = 0;
+
+	if (!rank || size < sizeof(head))
+		return 0;
+	memcpy(&head, payload, sizeof(head));
+	if (head.record_bytes != sizeof(struct ncs_record) ||
+	    head.lane >= rank->header.lanes.count ||
+	    head.count > (size - sizeof(head)) / sizeof(struct ncs_record) ||
+	    head.first > UINT64_MAX - head.count)
+		return 0;
+	lane = &rank->lanes[head.lane];
+	if (lane->is_known && head.first > lane->next)
+		rank->records_lost += head.first - lane->next;
+	else if (lane->is_known)
+		skip = lane->next - head.first;
+	else
+		rank->records_lost += head.lost;
+	if (skip >= head.count && head.count > 0)
+		return 0;
+	lane->next = head.first + head.count;
+	lane->is_known = true;
+	head.count -= skip;
+	if (head.count == 0)
+		return 0;
+	if (head.count > NCS_STREAM_RECORDS_MAX) {
+		rank->records_lost += head.count - NCS_STREAM_RECORDS_MAX;
+		skip += head.count - NCS_STREAM_RECORDS_MAX;
+		head.count = NCS_STREAM_RECORDS_MAX;
+	}
+	make_room(rank, head.count);
+	if (ncs_array_reserve(&rank->records, &rank->record_capacity,
+			      rank->record_count + head.count,
+			      sizeof(*rank->records)) != 0 ||
+	    ncs_array_reserve(&rank->record_lanes, &rank->record_lane_capacity,
+			      rank->record_count + head.count,
+			      sizeof(*rank->record_lanes)) != 0)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < head.count; i++)
+		rank->record_lanes[rank->record_count + i] = head.lane;
+	memcpy(rank->records + rank->record_count,
+	       payload + sizeof(head) + skip * sizeof(*rank->records),
+	       head.count * sizeof(*rank->records));
+	rank->record_count += head.count;
+	return 0;
+}
+
+size_t ncs_stream_move_records(struct ncs_stream_rank *rank,
+			       struct ncs_record *records, uint64_t *lost)
+{
+	size_t count = 0;
+
+	for (uint32_t lane = 0;
+	     lane < rank->header.lanes.count && count < rank->record_count;
+	     lane++)
+		for (size_t i = 0; i < rank->record_count; i++)
+			if (rank->record_lanes[i] == lane)
+				records[count++] = rank->records[i];
+	*lost = rank->records_lost;
+	rank->record_count = 0;
+	rank->records_lost = 0;
+	return count;
+}

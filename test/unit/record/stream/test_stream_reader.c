@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of the reader of streams (record/stream/stream_reader.h): bytes that
+ * are whole, torn, missing, repeated, or anybody's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/format/chunk.h"
+#include "record/stream/stream_reader.h"
+#include "test/unit/support/stream_fixture.h"
+
+#define S UINT64_C(1000000000)
+
+static struct ncs_stream_reader *reader;
+
+static int setup(void **state)
+{
+	reader = ncs_stream_new(NULL, NULL);
+	return reader ? stream_fixture_setup(state) : -1;
+}
+
+static int teardown(void **state)
+{
+	ncs_stream_free(reader);
+	return stream_fixture_teardown(state);
+}
+
+static const struct ncs_stream_facts *facts(void)
+{
+	return ncs_stream_facts(reader);
+}
+
+static void feed(const struct stream_look *look)
+{
+	assert_int_equal(ncs_stream_feed(reader, look->bytes, look->size), 0);
+}
+
+/* Returns the count that the look's state of a rank has. */
+static uint64_t shown(size_t number)
+{
+	struct ncs_stream_rank *rank = ncs_stream_rank(reader, number);
+	struct ncs_snapshot snapshot;
+	struct ncs_header header;
+	uint64_t count;
+
+	assert_true(rank->is_there && rank->has_state);
+	assert_int_equal(ncs_stream_snapshot(rank, 0, &snapshot, &header), 0);
+	assert_true(snapshot.taken_ns == rank->taken_ns);
+	count = snapshot.proxy.count[0];
+	ncs_snapshot_release(&snapshot);
+	return count;
+}
+
+/* A key, two changes to it, another key, and a change to that. */
+static void make_looks(struct stream_fixture *fixture)
+{
+	stream_fixture_begin(fixture);
+	stream_fixture_look(fixture, 0 * S, 100, true);
+	stream_fixture_look(fixture, 1 * S, 101, false);
+	stream_fixture_look(fixture, 2 * S, 102, false);
+	stream_fixture_look(fixture, 3 * S, 103, true);
+	stream_fixture_look(fixture, 4 * S, 104, false);
+	stream_fixture_end(fixture);
+}
+
+static void test_a_look_is_taken_with_its_last_byte(void **state)
+{
+	struct stream_fixture *fixture = *state;
+
+	make_looks(fixture);
+	for (size_t i = 0; i < fixture->count; i++) {
+		const struct stream_look *look = &fixture->looks[i];
+
+		for (size_t k = 0; k < look->size; k++) {
+			assert_true(facts()->looks == i);
+			ncs_stream_feed(reader, look->bytes + k, 1);
+		}
+		assert_true(facts()->looks == i + 1);
+		assert_true(shown(0) == 100 + i);
+		assert_true(shown(1) == 100 + i);
+	}
+	assert_true(facts()->looks_lost == 0 && facts()->skipped_bytes == 0);
+	assert_string_equal(facts()->head.host, "alpha");
+}
+
+static void test_a_torn_change_costs_one_look(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	const struct stream_look *torn;
+
+	make_looks(fixture);
+	torn = &fixture->looks[1];
+	feed(&fixture->looks[0]);
+	ncs_stream_feed(reader, torn->bytes, torn->size / 2);
+	feed(&fixture->looks[2]);
+	assert_true(facts()->looks == 2 && facts()->looks_lost == 1);
+	assert_true(shown(0) == 102);
+	assert_false(ncs_stream_rank(reader, 0)->is_behind);
+}
+
+static void test_without_its_key_a_change_is_not_used(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	struct stream_look *key;
+
+	make_looks(fixture);
+	key = &fixture->looks[3];
+	feed(&fixture->looks[0]);
+	feed(&fixture->looks[1]);
+	key->bytes[key->size / 2] ^= 4;
+	feed(key);
+	feed(&fixture->looks[4]);
+	/* The latest look says that the rank is there, not what it is in. */
+	assert_true(ncs_stream_rank(reader, 0)->is_behind);
+	assert_true(shown(0) == 101);
+	assert_true(facts()->looks_lost == 2);
+}
+
+static void test_a_key_look_ends_that(void **state)
+{
+	struct stream_fixture *fixture = *state;
+
+	make_looks(fixture);
+	fixture->looks[0].bytes[fixture->looks[0].size / 2] ^= 4;
+	feed(&fixture->looks[0]);
+	feed(&fixture->looks[1]);
+	assert_true(ncs_stream_rank_count(reader) == 0);
+	feed(&fixture->looks[3]);
+	assert_true(shown(0) == 103);
+}
+
+static void test_a_reader_that_comes_late_joins_at_a_key(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	const struct stream_look *second;
+
+	make_looks(fixture);
+	second = &fixture->looks[1];
+	ncs_stream_feed(reader, second->bytes + 13, second->size - 13);
+	feed(&fixture->looks[2]);
+	assert_true(facts()->looks == 0);
+	feed(&fixture->looks[3]);
+	feed(&fixture->looks[4]);
+	assert_true(facts()->looks == 2 && facts()->looks_lost == 0);
+	assert_true(shown(1) == 104);
+}
+
+static void test_strange_bytes_between_looks_are_skipped(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	size_t size = 3 * NCS_CHUNK_BYTES_MAX + 7;
+	char *noise = malloc(size);
+
+	make_looks(fixture);
+	assert_non_null(noise);
+	srandom(3);
+	for (size_t i = 0; i < size; i++)
+		noise[i] = random() % 64 == 0 ? 'N' : (char)random();
+	for (size_t i = 0; i + 64 < size; i += 999)
+		memcpy(noise + i, "NCSchunk", 8);
+	feed(&fixture->looks[0]);
+	ncs_stream_feed(reader, noise, size);
+	feed(&fixture->looks[1]);
+	free(noise);
+	assert_true(facts()->skipped_bytes >= size - 1 &&
+		    facts()->skipped_bytes <= size);
+	assert_true(facts()->looks == 2 && shown(0) == 101);
+}
+
+static void test_repeated_bytes_change_nothing(void **state)
+{
+	struct stream_fixture *fixture = *state;
+
+	make_looks(fixture);
+	feed(&fixture->looks[0]);
+	feed(&fixture->looks[1]);
+	feed(&fixture->looks[1]);
+	feed(&fixture->looks[2]);
+	assert_true(facts()->looks_lost == 0 && shown(0) == 102);
+}
+
+static void test_dropped_looks_are_not_lost_ones(void **state)
+{
+	struct stream_fixture *fixture = *state;
+
+	stream_fixture_begin(fixture);
+	stream_fixture_look(fixture, 0, 1, true);
+	fixture->number += 5;
+	fixture->dropped += 5;
+	stream_fixture_look(fixture, 6 * S, 7, true);
+	stream_fixture_end(fixture);
+	feed(&fixture->looks[0]);
+	feed(&fixture->looks[1]);
+	assert_true(facts()->look.dropped == 5 && facts()->looks_lost == 0);
+	assert_true(shown(0) == 7);
+}
+
+static void test_a_rank_without_a_state_is_gone(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	struct ncs_look look = { .number = 1, .taken_ns = RECORDING_BEGUN_NS };
+
+	stream_fixture_begin(fixture);
+	stream_fixture_look(fixture, 0, 1, true);
+	recording_fixture_state(fixture->recording, fixture->ranks[1], S,
+				NCS_STATE_GONE);
+	ncs_recording_writer_look(fixture->recording->writer, &look);
+	feed(&fixture->looks[0]);
+	ncs_stream_feed(reader, fixture->memory.bytes, fixture->memory.size);
+	assert_false(ncs_stream_rank(reader, 0)->is_there);
+	assert_true(ncs_stream_rank(reader, 1)->is_there);
+	assert_true(ncs_stream_rank(reader, 1)->flags & NCS_STATE_GONE);
+	stream_fixture_end(fixture);
+}
+
+static void test_another_agent_begins_anew(void **state)
+{
+	struct stream_fixture *fixture = *state;
+
+	make_looks(fixture);
+	fixture->recording->settings.head.recording[0]++;
+	stream_fixture_begin(fixture);
+	stream_fixture_look(fixture, 9 * S, 55, true);
+	stream_fixture_end(fixture);
+	feed(&fixture->looks[0]);
+	feed(&fixture->looks[1]);
+	feed(&fixture->looks[5]);
+	assert_true(shown(0) == 55 && facts()->looks_lost == 0);
+	/* A change of the agent before. */
+	feed(&fixture->looks[2]);
+	assert_true(shown(0) == 55);
+}
+
+static void test_a_segment_that_cannot_be_read_is_told(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	struct ncs_recording_writer *writer;
+	struct ncs_look look = { .denied = 1, .flags = NCS_LOOK_KEY };
+	const struct ncs_stream_unreadable *unreadable;
+
+	stream_fixture_begin(fixture);
+	writer = fixture->recording->writer;
+	ncs_recording_writer_unreadable(writer, NCS_ATTACH_DENIED, "/a/b",
+					"it belongs to root");
+	ncs_recording_writer_look(writer, &look);
+	ncs_stream_feed(reader, fixture->memory.bytes, fixture->memory.size);
+	assert_int_equal(ncs_stream_unreadable_count(reader), 1);
+	unreadable = ncs_stream_unreadable(reader, 0);
+	assert_int_equal(unreadable->attach, NCS_ATTACH_DENIED);
+	assert_string_equal(unreadable->path, "/a/b");
+	assert_string_equal(unreadable->why, "it belongs to root");
+	stream_fixture_end(fixture);
+}
+
+static void test_another_major_version_is_refused_in_words(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	struct ncs_chunk chunk;
+	uint32_t version = (NCS_FORMAT_MAJOR + 1) << 16 | 3;
+	char *bytes;
+
+	make_looks(fixture);
+	bytes = fixture->looks[0].bytes;
+	memcpy(&chunk, bytes, sizeof(chunk));
+	memcpy(bytes + sizeof(chunk), &version, sizeof(version));
+	ncs_chunk_seal(&chunk, bytes + sizeof(chunk));
+	memcpy(bytes, &chunk, sizeof(chunk));
+	feed(&fixture->looks[0]);
+	assert_non_null(strstr(facts()->refused, "writes format 2.3"));
+	feed(&fixture->looks[3]);
+	assert_true(facts()->looks == 0);
+}
+
+static void test_a_look_without_end_is_refused(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	size_t size = NCS_CHUNK_BYTES_MAX;
+	char *bytes = calloc(1, size);
+	struct ncs_chunk *chunk = (struct ncs_chunk *)(void *)bytes;
+
+	(void)fixture;
+	assert_non_null(bytes);
+	chunk->type = 77;
+	chunk->bytes = chunk->unpacked_bytes = size - sizeof(*chunk);
+	ncs_chunk_seal(chunk, bytes + sizeof(*chunk));
+	for (size_t i = 0; i <= NCS_LOOK_BYTES_MAX / size; i++)
+		ncs_stream_feed(reader, bytes, size);
+	free(bytes);
+	assert_string_not_equal(facts()->refused, "");
+}
+
+static void test_records_come_once_and_gaps_are_counted(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	struct ncs_recording_writer *writer;
+	struct ncs_record *records =
+		calloc(NCS_STREAM_RECORDS_MAX, sizeof(*records));
+	struct ncs_look look = { .number = 1, .taken_ns = RECORDING_BEGUN_NS };
+	struct ncs_stream_rank *rank;
+	uint64_t lost;
+
+	assert_non_null(records);
+	stream_fixture_begin(fixture);
+	stream_fixture_look(fixture, 0, 1, true);
+	feed(&fixture->looks[0]);
+	writer = fixture->recording->writer;
+	/* Lane 1, then 0, then 1 again from 2 before to 4 behind a gap. */
+	recording_fixture_records(fixture->recording, 0, 1, 10, 5, 0, S);
+	recording_fixture_records(fixture->recording, 0, 0, 0, 3, 0, S);
+	recording_fixture_records(fixture->recording, 0, 1, 13, 4, 0, S);
+	recording_fixture_records(fixture->recording, 0, 1, 20, 1, 3, S);
+	for (size_t i = 0; i < 2; i++)
+		recording_fixture_state(fixture->recording, i, S, 0);
+	ncs_recording_writer_look(writer, &look);
+	ncs_stream_feed(reader, fixture->memory.bytes, fixture->memory.size);
+	rank = ncs_stream_rank(reader, 0);
+	assert_int_equal(ncs_stream_move_records(rank, records, &lost),
+			 3 + 5 + 2 + 1);
+	assert_true(lost == 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_true(records[i].value == i);
+	for (size_t i = 0; i < 7; i++)
+		assert_true(records[3 + i].value == 10 + i);
+	assert_true(records[10].value == 20);
+	assert_int_equal(ncs_stream_move_records(rank, records, &lost), 0);
+	assert_true(lost == 0);
+	free(records);
+	stream_fixture_end(fixture);
+}
+
+static void test_times_are_moved(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	struct ncs_snapshot snapshot;
+	struct ncs_header header;
+	struct ncs_stream_rank *rank;
+
+	make_looks(fixture);
+	feed(&fixture->looks[0]);
+	rank = ncs_stream_rank(reader, 0);
+	assert_int_equal(ncs_stream_snapshot(rank, -5 * (int64_t)S, &snapshot,
+					     &header),
+			 0);
+	assert_true(snapshot.taken_ns == RECORDING_BEGUN_NS - 5 * S);
+	assert_true(snapshot.last_call_ns == RECORDING_BEGUN_NS - 5 * S);
+	assert_true(header.clock.base_monotonic_ns ==
+		    rank->header.clock.base_monotonic_ns - 5 * S);
+	ncs_snapshot_release(&snapshot);
+	assert_true(shown(0) == 100);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_a_look_is_taken_with_its_last_byte),
+		TEST(test_a_torn_change_costs_one_look),
+		TEST(test_without_its_key_a_change_is_not_used),
+		TEST(test_a_key_look_ends_that),
+		TEST(test_a_reader_that_comes_late_joins_at_a_key),
+		TEST(test_strange_bytes_between_looks_are_skipped),
+		TEST(test_repeated_bytes_change_nothing),
+		TEST(test_dropped_looks_are_not_lost_ones),
+		TEST(test_a_rank_without_a_state_is_gone),
+		TEST(test_another_agent_begins_anew),
+		TEST(test_a_segment_that_cannot_be_read_is_told),
+		TEST(test_another_major_version_is_refused_in_words),
+		TEST(test_a_look_without_end_is_refused),
+		TEST(test_records_come_once_and_gaps_are_counted),
+		TEST(test_times_are_moved),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

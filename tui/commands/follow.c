@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Follows streams; see follow.h. */
+#include "tui/commands/follow.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shm/clock.h"
+#include "tui/commands/stream_command.h"
+#include "tui/text/format.h"
+#include "tui/text/output.h"
+
+#define WAIT_NS UINT64_C(3000000000)
+#define SETTLE_NS 250000000
+
+/* How often it is looked whether all streams have ended. */
+#define RECORD_POLL_MS 100
+
+bool ncs_follow_open(struct ncs_follow *follow,
+		     const struct ncs_options *options)
+{
+	char why[4300];
+
+	follow->pipes = NULL;
+	follow->fleet = ncs_fleet_new(&options->choice);
+	if (!follow->fleet) {
+		ncs_complain("%s", strerror(ENOMEM));
+		return false;
+	}
+	if (options->mode == NCS_MODE_RECORD)
+		ncs_fleet_keep(follow->fleet, options->recording.path);
+	if (ncs_pipes_open(&follow->pipes, follow->fleet, options->files,
+			   options->file_count, why, sizeof(why)) == 0)
+		return true;
+	ncs_complain("%s", why);
+	ncs_follow_close(follow);
+	return false;
+}
+
+void ncs_follow_close(struct ncs_follow *follow)
+{
+	ncs_pipes_close(follow->pipes);
+	ncs_fleet_free(follow->fleet);
+}
+
+void ncs_follow_wait(struct ncs_follow *follow)
+{
+	uint64_t until_ns = ncs_clock_monotonic_ns() + WAIT_NS;
+	const struct timespec settle = { .tv_nsec = SETTLE_NS };
+	size_t count, before;
+
+	do {
+		uint64_t now_ns = ncs_clock_monotonic_ns();
+
+		if (now_ns >= until_ns ||
+		    !ncs_fleet_wait(follow->fleet, until_ns - now_ns))
+			return;
+		before = ncs_fleet_nodes(follow->fleet, 0, NULL, 0);
+		if (before >= ncs_pipes_count(follow->pipes) &&
+		    !ncs_pipes_have_lines(follow->pipes))
+			return;
+		nanosleep(&settle, NULL);
+		count = ncs_fleet_nodes(follow->fleet, 0, NULL, 0);
+	} while (count > before || count < ncs_pipes_count(follow->pipes));
+}
+
+void ncs_follow_say_trouble(const struct ncs_follow *follow)
+{
+	uint64_t now_ns = ncs_clock_monotonic_ns();
+	size_t count = ncs_fleet_nodes(follow->fleet, now_ns, NULL, 0);
+	struct ncs_node *nodes = calloc(count + 1, sizeof(*nodes));
+
+	if (!nodes)
+		return;
+	if (count == 0)
+		ncs_complain("there is no look of any node in the streams");
+	ncs_fleet_nodes(follow->fleet, now_ns, nodes, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct ncs_node *node = &nodes[i];
+
+		if (node->state == NCS_NODE_RUNNING)
+			continue;
+		ncs_complain("%s: %s: %s%s%s", node->name,
+			     ncs_node_state_name(node->state),
+			     ncs_node_state_help(node->state),
+			     node->why[0] ? ": " : "", node->why);
+	}
+	free(nodes);
+}
+
+static void wait_for_end(struct ncs_follow *follow,
+			 const struct ncs_options *options, int stop)
+{
+	struct pollfd stopped = { .fd = stop, .events = POLLIN };
+	uint64_t duration_ns = options->recording.duration_ns;
+	uint64_t begun_ns = ncs_clock_monotonic_ns();
+
+	while (!ncs_pipes_have_ended(follow->pipes)) {
+		if (duration_ns != 0 &&
+		    ncs_clock_monotonic_ns() - begun_ns >= duration_ns)
+			return;
+		if (poll(&stopped, 1, RECORD_POLL_MS) > 0)
+			return;
+	}
+}
+
+int ncs_follow_record(struct ncs_follow *follow,
+		      const struct ncs_options *options)
+{
+	int stop = ncs_stream_stop_file();
+	struct ncs_fleet_kept kept;
+	char bytes[NCS_FORMAT_MAX];
+
+	wait_for_end(follow, options, stop);
+	if (stop >= 0)
+		close(stop);
+	ncs_pipes_close(follow->pipes);
+	follow->pipes = NULL;
+	ncs_fleet_keep_end(follow->fleet, &kept);
+	if (kept.error) {
+		ncs_complain("%s: %s", kept.failed_path, strerror(-kept.error));
+		return NCS_EXIT_NOTHING;
+	}
+	ncs_format_scaled(bytes, sizeof(bytes), (double)kept.bytes, 6);
+	ncs_complain("kept %" PRIu64 " look%s of %zu node%s; wrote %sB to"
+		     " %s.NODE",
+		     kept.looks, kept.looks == 1 ? "" : "s", kept.files,
+		     kept.files == 1 ? "" : "s", bytes,
+		     options->recording.path);
+	return kept.files > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
+}

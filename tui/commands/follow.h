@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* --follow: the streams of agents in place of this machine's segments. */
+#ifndef NCS_TUI_COMMANDS_FOLLOW_H
+#define NCS_TUI_COMMANDS_FOLLOW_H
+
+#include <stdbool.h>
+
+#include "record/fleet/fleet.h"
+#include "record/fleet/pipes.h"
+#include "tui/commands/options.h"
+
+struct ncs_follow {
+	struct ncs_fleet *fleet;
+	struct ncs_pipes *pipes;
+};
+
+/* Opens the streams that the options name. Prints a message and returns false
+ * if they cannot be opened. */
+bool ncs_follow_open(struct ncs_follow *follow,
+		     const struct ncs_options *options);
+/* Closes them. */
+void ncs_follow_close(struct ncs_follow *follow);
+
+/* Waits until each node has given a look or is in trouble, for 3 s at most. Of
+ * lines it is not known how many nodes they are of: no other node may have come
+ * for a while. */
+void ncs_follow_wait(struct ncs_follow *follow);
+
+/* Prints a message for each node that does not show its ranks as they are
+ * now. */
+void ncs_follow_say_trouble(const struct ncs_follow *follow);
+
+/* --record: keeps the streams until they end, the duration is over, or a signal
+ * comes. Returns the exit status. */
+int ncs_follow_record(struct ncs_follow *follow,
+		      const struct ncs_options *options);
+
+#endif
