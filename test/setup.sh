@@ -146,6 +146,8 @@ probe_for_tests() {
 	wish nodejs -- have node
 	wish libmicrohttpd-dev -- "$PKG_CONFIG" --exists libmicrohttpd
 	wish prometheus -- have promtool
+	wish prometheus-alertmanager -- have prometheus-alertmanager
+	wish prometheus-node-exporter -- have prometheus-node-exporter
 	wish python3-prometheus-client -- \
 		python3 -c 'import prometheus_client.openmetrics.parser'
 	wish npm -- have npm

@@ -5,9 +5,9 @@
  *
  *	bench_metrics [LOOKS]
  *
- * Prints the median and the greatest of all looks but the first, in ms, and the
- * same for the metrics that are there by default and for all. It measures only;
- * it has no limits.
+ * Prints the median and the greatest of all looks but the first, in ms: for the
+ * metrics that are there by default, for all that need states only, and for all,
+ * which includes reading the records. It measures only; it has no limits.
  */
 #include <dirent.h>
 #include <errno.h>
