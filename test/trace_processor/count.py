@@ -18,6 +18,8 @@ import struct
 import subprocess
 import sys
 
+import moving
+
 CHILDREN = ("proxy_op", "proxy_step", "kernel_ch", "kernel_phase", "net_plugin")
 MOMENTS = ("mark", "settings")
 SEND_WAITS = ("send_gpu_wait_ns", "send_peer_wait_ns", "send_wait_ns")
@@ -257,25 +259,8 @@ def check_trace(folder, trace, lines, state_count):
     return counters
 
 
-FACTORS = {
-    "AllReduce": lambda n: 2 * (n - 1) / n,
-    "AllGather": lambda n: (n - 1) / n,
-    "ReduceScatter": lambda n: (n - 1) / n,
-    "Broadcast": lambda n: 1,
-    "Reduce": lambda n: 1,
-    "Send": lambda n: 1,
-    "Recv": lambda n: 1,
-}
-
-
-def near(a, b):
-    return abs(a - b) <= 1e-3 * max(abs(a), abs(b))
-
-
-def losers(path, cause):
+def losers(ranks, cause):
     """Returns the pids of processes that lost something for that reason."""
-    with open(path, encoding="utf-8") as file:
-        ranks = json.load(file)["ranks"]
     return {rank["pid"] for rank in ranks if rank["loss"][cause]}
 
 
@@ -291,7 +276,7 @@ def check_streams(lines, lossy):
           streams["operations"], streams["calls"])
 
 
-def check_table(path, lines, untimed, lossy):
+def check_table(path, lines, untimed, lossy, error_ns):
     """Checks the table. It counts all operations with a time, except that
     processes `untimed` may have fewer, and processes `lossy` more, than there
     are lines, and that of operations of one kind those on the stream may be the
@@ -316,23 +301,16 @@ def check_table(path, lines, untimed, lossy):
             operations[of] = timed[of]
     check("csv: operations with a time, of each rank and function", +timed,
           +operations)
-    wrong = []
-    for row in rows:
-        if not row["busbw_gbs"]:
-            continue
-        algbw = float(row["average_bytes"]) / (
-            float(row["time_avg_us"]) * 1e3)
-        busbw = algbw * FACTORS[row["function"]](int(row["nranks"]))
-        # A launch of several operations counts with the bytes of all.
-        largest = float("inf") if row["timing"] == "stream" else \
-            max(1, 2 * int(row["size_bytes"]))
-        if not near(algbw, float(row["algbw_gbs"])) or \
-                not near(busbw, float(row["busbw_gbs"])) or \
-                not int(row["size_bytes"]) <= float(row["average_bytes"]) < \
-                largest:
-            wrong.append(row)
+    # A launch of several operations counts with the bytes of all.
+    check("csv: average sizes are of their class",
+          [row for row in rows if row["average_bytes"] and row["size_bytes"] and
+           not 0 <= float(row["average_bytes"]) - int(row["size_bytes"]) < (
+               float("inf") if row["timing"] == "stream" else
+               max(1, int(row["size_bytes"])))], [])
+    wrong, known = moving.wrong_rows(rows, once(lines), rank_of, error_ns)
     check("csv: bandwidths follow from sizes and times", wrong, [])
-    check("csv: some are known", any(r["busbw_gbs"] for r in rows), True)
+    check("csv: all that are known were compared",
+          sum(1 for row in rows if row["busbw_gbs"]), known)
 
 
 def main():
@@ -340,8 +318,11 @@ def main():
     with open(lines_path, encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
     check("ndjson: there are lines", len(lines) > 0, True)
-    lossy = losers(state, "overwritten")
-    check_table(table, lines, losers(state, "bad_ptimer"), lossy)
+    with open(state, encoding="utf-8") as file:
+        ranks = json.load(file)["ranks"]
+    lossy = losers(ranks, "overwritten")
+    check_table(table, lines, losers(ranks, "bad_ptimer"), lossy,
+                2 * max(rank["launches"]["error_ns"] or 0 for rank in ranks))
     check_streams(lines, lossy)
     counters = [check_trace(folder, trace, once(lines), states(recording))
                 for trace in traces]

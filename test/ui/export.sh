@@ -72,6 +72,12 @@ else
 	echo "ok the trace processor # SKIP test/setup.sh check could not get it"
 fi
 
+check "some bandwidths are known" python3 -c '
+import csv, sys
+assert any(row["busbw_gbs"] for path in sys.argv[1:]
+           for row in csv.DictReader(open(path, newline="")))
+' "$tmp"/*.csv
+
 # --- Outputs ---------------------------------------------------------------
 
 recording=$tmp/net-v5-mix.ncs

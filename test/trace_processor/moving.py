@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""Computes the bandwidth of each class of operations from a recording's lines of
+JSON: bytes over the time from the last rank's begin to the last rank's end.
+
+Shares no code with the program. Only launches that were timed on their streams
+on all ranks count.
+"""
+import collections
+
+FACTORS = {
+    "AllReduce": lambda n: 2 * (n - 1) / n,
+    "AllGather": lambda n: (n - 1) / n,
+    "ReduceScatter": lambda n: (n - 1) / n,
+    "Broadcast": lambda n: 1,
+    "Reduce": lambda n: 1,
+}
+
+# The program keeps at most so many launches; of more than LEAST it may leave out
+# older ones.
+KEPT = 256
+LEAST = 32
+
+# It reads at least so many of a recording's latest records, and so much time.
+RECORDS = 8192
+READ_NS = 9_000_000_000
+
+Launch = collections.namedtuple("Launch", "end moved algbw busbw sure")
+
+
+def near(a, b):
+    return abs(a - b) <= 1e-3 * max(abs(a), abs(b))
+
+
+def size_class(size):
+    return max(1, size).bit_length()
+
+
+def begin_of(line):
+    return line["start_ns"] + line["first_child_ns"]
+
+
+def end_of(line):
+    return line["start_ns"] + line["duration_ns"]
+
+
+def joined(lines, rank_of):
+    """Returns the lines of each collective that all ranks of the recording have
+    and that was timed on its stream on each."""
+    found = collections.defaultdict(dict)
+    ranks = collections.defaultdict(set)
+    repeats = collections.Counter()
+    for line in lines:
+        ranks[line["communicator_id"]].add(line["rank"])
+        if line["event"] != "coll" or line.get("sequence_number") is None:
+            continue
+        name = rank_of(line), line["function"], line["sequence_number"]
+        found[(line["communicator_id"],) + name[1:] +
+              (repeats[name],)][line["rank"]] = line
+        repeats[name] += 1
+    return {key: list(of.values()) for key, of in found.items()
+            if of.keys() == ranks[key[0]] and
+            all(line["on_stream"] for line in of.values())}
+
+
+def is_root(line):
+    return line.get("root") == line["rank"]
+
+
+def slack(lines):
+    """Returns how long after the last arrival that it waits for the first part
+    that waits ended. If that is negative, the ends are none."""
+    function = lines[0]["function"]
+    awaited = [line for line in lines
+               if function != "Broadcast" or is_root(line)]
+    last = max(awaited, key=begin_of, default=None)
+    ends = [end_of(line) for line in lines if last and line is not last and
+            (function != "Broadcast" or not is_root(line)) and
+            (function != "Reduce" or is_root(line))]
+    return min(ends) - begin_of(last) if ends else 0
+
+
+def launches(lines, rank_of, kind_of, error_ns):
+    """Returns the launches of each communicator, function and kind, by their
+    ends. Times may be wrong by error_ns; kind_of(communicator, function, size)
+    tells the algorithm and the protocol."""
+    found = collections.defaultdict(list)
+    for key, parts in joined(lines, rank_of).items():
+        begin = max(begin_of(line) for line in parts)
+        end = max(end_of(line) for line in parts)
+        if end > begin:
+            found[key[0], begin, end].append((key[1], parts))
+    by_kind = collections.defaultdict(list)
+    for (comm, begin, end), operations in found.items():
+        ranks = len(operations[0][1])
+        sizes = [(name, parts[0]["bytes"]) for name, parts in operations]
+        kinds = {(size_class(size), kind_of(comm, name, size_class(size)))
+                 for name, size in sizes}
+        least = min(slack(parts) for _, parts in operations)
+        if len(kinds) > 1 or least < -error_ns:
+            continue
+        moved = end - begin
+        launch = Launch(
+            end, moved, sum(size for _, size in sizes) / moved,
+            sum(size * FACTORS[name](ranks) for name, size in sizes) / moved,
+            least >= 0)
+        for name in {name for name, _ in sizes}:
+            by_kind[comm, name, kinds.copy().pop()].append(launch)
+    for of in by_kind.values():
+        of.sort()
+    return by_kind
+
+
+def is_median(text, values):
+    """Returns whether a cell has the median of values; of an even number, the
+    middle is between two."""
+    values = sorted(values)
+    return any(near(values[place], float(text))
+               for place in {len(values) // 2, (len(values) - 1) // 2})
+
+
+def is_right(row, of, since, error_ns):
+    """Returns whether a row of the table has the median of the launches that
+    ended since then."""
+    of = [launch for launch in of if launch.end >= since][-KEPT:]
+    if not of or not all(launch.sure for launch in of):
+        return bool(of) or not row["algbw_gbs"]
+    if not row["algbw_gbs"]:
+        return sorted(launch.moved
+                      for launch in of)[len(of) // 2] <= 2 * error_ns
+    return any(
+        is_median(row["algbw_gbs"], [launch.algbw for launch in latest]) and
+        is_median(row["busbw_gbs"], [launch.busbw for launch in latest])
+        for latest in (of[-count:]
+                       for count in range(min(LEAST, len(of)), len(of) + 1)))
+
+
+def wrong_rows(rows, lines, rank_of, error_ns):
+    """Returns the rows of the table whose bandwidths are not those of the latest
+    launches: all that ended since some time, the same for all rows; and the
+    number of rows that have one. Times may be wrong by error_ns."""
+    kinds = collections.defaultdict(set)
+    for row in rows:
+        if row["size_bytes"]:
+            kinds[row["communicator_id"], row["function"],
+                  size_class(int(row["size_bytes"]))].add(
+                      (row["algorithm"], row["protocol"]))
+
+    def kind_of(*of):
+        return kinds[of].copy().pop() if len(kinds[of]) == 1 else None
+
+    found = launches(lines, rank_of, kind_of, error_ns)
+    timed = []
+    for row in rows:
+        if row["timing"] != "stream" or not row["size_bytes"] or \
+                row["function"] not in FACTORS:
+            continue
+        of = row["communicator_id"], row["function"], \
+            size_class(int(row["size_bytes"]))
+        timed.append((row, found.get(of[:2] + ((of[2], kind_of(*of)),), [])))
+    ends = sorted(end_of(line) for line in lines)
+    read = max(ends[-RECORDS:][0], ends[-1] - READ_NS)
+    times = {read} | {launch.end for of in found.values() for launch in of
+                      if launch.end <= read}
+    wrong = min(([row for row, of in timed
+                  if not is_right(row, of, since, error_ns)]
+                 for since in sorted(times)), key=len)
+    return wrong, sum(1 for row, _ in timed if row["algbw_gbs"])
