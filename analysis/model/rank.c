@@ -2,9 +2,11 @@
 /* Facts from a rank's snapshot and history; see rank.h. */
 #include "analysis/model/rank.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/model/lateness_state.h"
+#include "shm/labels.h"
 
 static int compare_words(uint64_t a, uint64_t b)
 {
@@ -29,6 +31,13 @@ int ncs_rank_compare(const struct ncs_rank *a, const struct ncs_rank *b)
 	if (order == 0)
 		order = compare_words(a->header.pid, b->header.pid);
 	return order ? order : strcmp(a->id, b->id);
+}
+
+uint32_t ncs_rank_pid(const struct ncs_rank *rank)
+{
+	const char *here = ncs_labels_value(rank->labels, "host_pid");
+
+	return here ? (uint32_t)strtoul(here, NULL, 10) : rank->header.pid;
 }
 
 bool ncs_shares_process(const struct ncs_rank *a, const struct ncs_rank *b)

@@ -67,6 +67,10 @@ struct ncs_unreadable {
  * it. */
 int ncs_rank_compare(const struct ncs_rank *a, const struct ncs_rank *b);
 
+/* Returns the number of the rank's process where it was looked at: the host's,
+ * if the process is in a container and was looked at from outside. */
+uint32_t ncs_rank_pid(const struct ncs_rank *rank);
+
 /* Returns whether two ranks belong to one process. */
 bool ncs_shares_process(const struct ncs_rank *a, const struct ncs_rank *b);
 

@@ -9,9 +9,12 @@
 #include "analysis/sources/source_shm.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "shm/read/discovery.h"
 
 /* The most records of a segment in one pass; the rest waits for the next
  * pass. */
@@ -27,6 +30,7 @@ struct live_segment {
 struct source_shm {
 	struct ncs_source source; /* first: is cast to this struct */
 	char *directory;          /* NULL for the default */
+	struct ncs_discovery discovery;
 	struct ncs_choice choice;
 	struct live_segment *segments;
 	size_t count;
@@ -66,21 +70,29 @@ static void segment_release(struct live_segment *segment)
 	free(segment->path);
 }
 
-static void segment_open(struct live_segment *segment)
+static void segment_open(const struct source_shm *self,
+			 struct live_segment *segment)
 {
+	char room[PATH_MAX];
+
 	segment->why[0] = '\0';
-	segment->attach = ncs_reader_open(segment->path, &segment->reader,
+	segment->attach = ncs_reader_open(ncs_discovery_file(&self->discovery,
+							     segment->path,
+							     room,
+							     sizeof(room)),
+					  &segment->reader,
 					  segment->why, sizeof(segment->why));
 }
 
 /* Checks that an attached segment is still valid, or else tries to attach
  * it. */
-static void segment_refresh(struct live_segment *segment)
+static void segment_refresh(const struct source_shm *self,
+			    struct live_segment *segment)
 {
 	if (segment->reader && !ncs_reader_is_valid(segment->reader))
 		segment_close(segment);
 	if (!segment->reader)
-		segment_open(segment);
+		segment_open(self, segment);
 }
 
 /* Returns the process in a segment's file name, ncclstat.PID.*; 0 if none. */
@@ -146,7 +158,7 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 	struct source_shm *self = self_of(source);
 	const char *directory = ncs_directory(self->directory);
 	struct ncs_paths paths;
-	int error = ncs_discover(directory, &paths);
+	int error = ncs_discovery_list(&self->discovery, &paths);
 
 	forget_sample(self);
 	self->place = 0;
@@ -164,7 +176,7 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 	for (size_t i = 0; i < self->count; i++) {
 		struct live_segment *segment = &self->segments[i];
 
-		segment_refresh(segment);
+		segment_refresh(self, segment);
 		if (segment->attach != NCS_ATTACH_DENIED &&
 		    is_wanted(self, segment))
 			self->show_denied = false;
@@ -245,6 +257,7 @@ static void close_source(struct ncs_source *source)
 		segment_release(&self->segments[i]);
 	free(self->segments);
 	free(self->records);
+	ncs_discovery_release(&self->discovery);
 	free(self->directory);
 	free(self);
 }
@@ -265,6 +278,7 @@ struct ncs_source *ncs_source_open_shm(const char *directory,
 	}
 	if (choice)
 		self->choice = *choice;
+	self->discovery.directory = self->directory;
 	self->source.begin = begin;
 	self->source.next = next;
 	self->source.close = close_source;

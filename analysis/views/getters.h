@@ -23,6 +23,7 @@
 NCS_GETTER(comm);
 NCS_GETTER(nccl_version);
 NCS_GETTER(job);
+NCS_GETTER(rank_pid);
 NCS_GETTER(rank_wait);
 NCS_GETTER(rank_oldest);
 NCS_GETTER(rank_operation);

@@ -64,6 +64,12 @@ static void set_rank(struct ncs_value *value, const struct ncs_rank *rank)
 	value->number = rank->now.identity.rank;
 }
 
+NCS_GETTER(rank_pid)
+{
+	value->kind = NCS_VALUE_NUMBER;
+	value->number = ncs_rank_pid(row->rank);
+}
+
 /* --- Ranks ---------------------------------------------------------------- */
 
 /* Returns the channel that has been in a state longest; NULL if there is

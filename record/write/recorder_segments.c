@@ -3,6 +3,7 @@
 #include "record/write/recorder_segments.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ void ncs_recorder_segments_init(struct ncs_recorder_segments *followed,
 {
 	*followed = (struct ncs_recorder_segments){
 		.settings = settings,
+		.discovery.directory = settings->directory,
 		.writer = writer,
 		.stop = settings->stop,
 	};
@@ -37,6 +39,7 @@ void ncs_recorder_segments_release(struct ncs_recorder_segments *followed)
 		release(&followed->segments[i]);
 	free(followed->segments);
 	free(followed->processes);
+	ncs_discovery_release(&followed->discovery);
 }
 
 static void report(const struct ncs_recorder_segments *followed,
@@ -235,9 +238,12 @@ static int try_to_open(struct ncs_recorder_segments *followed,
 		       struct ncs_recorder_segment *segment)
 {
 	enum ncs_attach before = segment->attach;
+	char room[PATH_MAX];
 
-	segment->attach = ncs_reader_open(segment->path, &segment->reader,
-					  segment->why, sizeof(segment->why));
+	segment->attach = ncs_reader_open(
+		ncs_discovery_file(&followed->discovery, segment->path, room,
+				   sizeof(room)),
+		&segment->reader, segment->why, sizeof(segment->why));
 	if (segment->attach == NCS_ATTACHED) {
 		segment->has_ended = !is_wanted(followed, segment->reader);
 		return segment->has_ended ? 0 : begin_rank(followed, segment);
@@ -354,7 +360,7 @@ int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed)
 {
 	const char *directory = ncs_directory(followed->settings->directory);
 	struct ncs_paths paths;
-	int error = ncs_discover(directory, &paths);
+	int error = ncs_discovery_list(&followed->discovery, &paths);
 
 	/* The directory may appear later, with the job. */
 	if (!error) {

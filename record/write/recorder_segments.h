@@ -13,6 +13,7 @@
 #include "ncclstat/reader.h"
 #include "record/write/recorder.h"
 #include "record/write/recording_writer.h"
+#include "shm/read/discovery.h"
 
 /* One file in the directory. */
 struct ncs_recorder_segment {
@@ -28,6 +29,7 @@ struct ncs_recorder_segment {
 
 struct ncs_recorder_segments {
 	const struct ncs_recorder_settings *settings;
+	struct ncs_discovery discovery;
 	struct ncs_recording_writer *writer;
 	struct ncs_recorder_segment *segments; /* sorted by path */
 	size_t count;

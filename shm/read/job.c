@@ -11,6 +11,7 @@
 
 #include "shm/labels.h"
 #include "shm/process.h"
+#include "shm/read/containers.h"
 #include "shm/read/reader_internal.h"
 #include "shm/segment.h"
 
@@ -64,6 +65,18 @@ void ncs_job_read_environment(struct ncs_labels *labels, uint32_t pid,
 
 /* --- The labels of a segment ---------------------------------------------- */
 
+/* Spoils all labels of a key. */
+static void hide(struct ncs_labels *labels, const char *key)
+{
+	char *found = labels->text;
+	size_t left = sizeof(labels->text);
+
+	while ((found = memmem(found, left, key, strlen(key)))) {
+		*found = '-';
+		left = sizeof(labels->text) - (size_t)(found - labels->text);
+	}
+}
+
 static void read_segment(struct ncs_labels *labels,
 			 const struct ncs_reader *reader)
 {
@@ -72,7 +85,45 @@ static void read_segment(struct ncs_labels *labels,
 	ncs_load_words(&copy,
 		       ncs_reader_entry(reader, &reader->header.labels, 0),
 		       sizeof(copy));
+	/* In a live segment nobody but this viewer knows them. */
+	if (!ncs_reader_is_image(reader)) {
+		hide(&copy, "host_pid=");
+		hide(&copy, "container=");
+	}
 	ncs_labels_add_all(labels, &copy);
+}
+
+/* Finds the process of a live segment among those to be seen here, and labels it
+ * with its container: what the segment says of that is not asked. */
+static void find_process(struct ncs_reader *reader,
+			 const struct ncs_process *self,
+			 struct ncs_labels *labels)
+{
+	const struct ncs_header *header = &reader->header;
+	char number[16];
+
+	if (header->pid_namespace == self->pid_namespace ||
+	    strcmp(header->boot_id, self->boot_id) != 0)
+		return;
+	reader->pid_here =
+		ncs_container_pid_here(header->pid_namespace, header->pid);
+	if (reader->pid_here == 0)
+		return;
+	snprintf(number, sizeof(number), "%u", reader->pid_here);
+	ncs_labels_add(labels, "host_pid", number);
+	ncs_container_labels(labels, reader->pid_here);
+}
+
+/* Returns the number of the segment's process here; 0 if it is not known. */
+static uint32_t pid_of(const struct ncs_reader *reader,
+		       const struct ncs_process *self)
+{
+	const struct ncs_header *header = &reader->header;
+
+	if (header->pid_namespace == self->pid_namespace &&
+	    strcmp(header->boot_id, self->boot_id) == 0)
+		return header->pid;
+	return reader->pid_here;
 }
 
 int ncs_job_attach(struct ncs_reader *reader)
@@ -81,15 +132,15 @@ int ncs_job_attach(struct ncs_reader *reader)
 	struct ncs_labels labels = { 0 };
 	struct ncs_process self;
 
-	if (ncs_segment_has_labels(header)) {
-		read_segment(&labels, reader);
-	} else if (!ncs_reader_is_image(reader)) {
+	if (!ncs_reader_is_image(reader)) {
 		ncs_process_describe(&self);
-		if (header->pid_namespace == self.pid_namespace &&
-		    strcmp(header->boot_id, self.boot_id) == 0)
-			ncs_job_read_environment(&labels, header->pid,
-						 header->process_start);
+		find_process(reader, &self, &labels);
 	}
+	if (ncs_segment_has_labels(header))
+		read_segment(&labels, reader);
+	else if (!ncs_reader_is_image(reader) && pid_of(reader, &self) != 0)
+		ncs_job_read_environment(&labels, pid_of(reader, &self),
+					 header->process_start);
 	reader->labels = malloc(ncs_labels_bytes(labels.text));
 	if (!reader->labels)
 		return -ENOMEM;
@@ -152,6 +203,9 @@ bool ncs_job_matches(const char *labels, const char *pattern)
 bool ncs_choice_has(const struct ncs_choice *choice,
 		    const struct ncs_header *header, const char *labels)
 {
-	return (choice->pid == 0 || header->pid == choice->pid) &&
+	const char *here = ncs_labels_value(labels, "host_pid");
+	uint32_t pid = here ? (uint32_t)strtoul(here, NULL, 10) : header->pid;
+
+	return (choice->pid == 0 || pid == choice->pid) &&
 	       ncs_job_matches(labels, choice->job);
 }

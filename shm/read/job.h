@@ -47,8 +47,8 @@ struct ncs_choice {
 	const char *job; /* pattern for the only jobs; NULL for all */
 };
 
-/* Tells whether a process is chosen: by its segment's header and its
- * labels. */
+/* Tells whether a process is chosen: by its number here, from its segment's
+ * header or its label host_pid, and by its job. */
 bool ncs_choice_has(const struct ncs_choice *choice,
 		    const struct ncs_header *header, const char *labels);
 

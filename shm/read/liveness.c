@@ -13,6 +13,7 @@
 #include "shm/read/reader_internal.h"
 
 static struct ncs_process self;
+static pthread_once_t described = PTHREAD_ONCE_INIT;
 
 static void describe_self(void)
 {
@@ -21,9 +22,7 @@ static void describe_self(void)
 
 static bool has_ended(const struct ncs_process *process)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, describe_self);
+	pthread_once(&described, describe_self);
 	return ncs_process_has_ended(process, &self);
 }
 
@@ -35,29 +34,47 @@ bool ncs_process_is_gone(const struct ncs_header *header)
 	return has_ended(&process);
 }
 
-struct ncs_process_state ncs_process_state_at(const struct ncs_header *header,
-					      uint64_t now_ns)
+static struct ncs_process_state state_of(const struct ncs_process *process,
+					 uint64_t now_ns)
 {
 	static _Thread_local struct {
 		struct ncs_process process;
 		uint64_t now_ns;
 		struct ncs_process_state state;
 	} latest;
-	struct ncs_process process;
 
-	ncs_process_of_header(header, &process);
 	if (now_ns == 0 || latest.now_ns != now_ns ||
-	    memcmp(&process, &latest.process, sizeof(process)) != 0) {
-		latest.process = process;
+	    memcmp(process, &latest.process, sizeof(*process)) != 0) {
+		latest.process = *process;
 		latest.now_ns = now_ns;
-		latest.state.gone = has_ended(&process);
+		latest.state.gone = has_ended(process);
 		/* In another PID namespace the PID is another process's. */
 		latest.state.stopped =
 			!latest.state.gone &&
-			process.pid_namespace == self.pid_namespace &&
-			ncs_process_is_stopped(process.pid, process.start);
+			process->pid_namespace == self.pid_namespace &&
+			ncs_process_is_stopped(process->pid, process->start);
 	}
 	return latest.state;
+}
+
+struct ncs_process_state ncs_process_state_at(const struct ncs_header *header,
+					      uint64_t now_ns)
+{
+	struct ncs_process process;
+
+	ncs_process_of_header(header, &process);
+	return state_of(&process, now_ns);
+}
+
+/* Describes the process of a segment as it is seen here, if it is. */
+static void describe_here(const struct ncs_reader *reader,
+			  struct ncs_process *process)
+{
+	ncs_process_of_header(&reader->header, process);
+	if (reader->pid_here == 0)
+		return;
+	process->pid = reader->pid_here;
+	process->pid_namespace = self.pid_namespace;
 }
 
 /* Returns whether any process holds the reader's file. A file that was removed
@@ -80,23 +97,25 @@ static enum ncs_holding holding_of(const struct ncs_reader *reader)
 
 /* Tells whether the process is of this PID namespace and boot, so that /proc
  * shows whether it has ended. */
-static bool is_visible(const struct ncs_header *header)
+static bool is_visible(const struct ncs_process *process)
 {
-	return header->pid_namespace == self.pid_namespace &&
-	       strncmp(header->boot_id, self.boot_id, sizeof(self.boot_id)) ==
+	return process->pid_namespace == self.pid_namespace &&
+	       strncmp(process->boot_id, self.boot_id, sizeof(self.boot_id)) ==
 		       0;
 }
 
 struct ncs_process_state ncs_reader_process(const struct ncs_reader *reader,
 					    uint64_t now_ns)
 {
-	const struct ncs_header *header = &reader->header;
 	struct ncs_process_state state;
+	struct ncs_process process;
 
 	if (ncs_reader_is_image(reader))
 		return reader->process;
-	state = ncs_process_state_at(header, now_ns);
-	if (state.gone && is_visible(header))
+	pthread_once(&described, describe_self);
+	describe_here(reader, &process);
+	state = state_of(&process, now_ns);
+	if (state.gone && is_visible(&process))
 		return state;
 	switch (holding_of(reader)) {
 	case NCS_HELD:

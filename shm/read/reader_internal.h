@@ -27,6 +27,9 @@ struct ncs_reader {
 	struct ncs_process_state process; /* image only: its process's state */
 	struct ncs_header header; /* validated; the only source of geometry */
 	char *labels; /* of the job (shm/labels.h) */
+	/* The process as numbered here, if it is of another PID namespace; 0:
+	 * it is not, or cannot be seen. */
+	uint32_t pid_here;
 	struct ncs_ring_cursor *cursors; /* by lane */
 	/* The slots of operations to be read, one bit each, and the counts of
 	 * slots given out (filled.operations) at the latest two readings; see

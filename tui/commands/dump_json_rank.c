@@ -434,14 +434,21 @@ static json_t *job_of(const struct ncs_rank *rank)
 	if (!label)
 		return json_null();
 	object = json_object();
-	while (*label) {
+	for (; *label; label += strlen(label) + 1) {
 		const char *value = strchr(label, '=') + 1;
 		char key[64];
+
+		/* It is a number, told with the rank. */
+		if (strncmp(label, "host_pid=", 9) == 0)
+			continue;
 
 		snprintf(key, sizeof(key), "%.*s", (int)(value - label) - 1,
 			 label);
 		ncs_json_add_text(object, key, value);
-		label += strlen(label) + 1;
+	}
+	if (json_object_size(object) == 0) {
+		json_decref(object);
+		return json_null();
 	}
 	return object;
 }
@@ -465,6 +472,7 @@ json_t *ncs_dump_json_rank(const struct ncs_rank *rank)
 	json_t *object = json_object();
 
 	ncs_dump_json_identify(object, rank);
+	ncs_json_add_number(object, "host_pid", ncs_rank_pid(rank));
 	ncs_json_add_word(object, "state", ncs_liveness_name(now->liveness));
 	ncs_json_add_number(object, "api_version", rank->header.api_version);
 	ncs_json_add(object, "nccl_version", version_of(identity));

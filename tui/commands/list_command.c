@@ -9,6 +9,7 @@
 #include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
 #include "shm/clock.h"
+#include "shm/labels.h"
 #include "shm/read/job.h"
 #include "shm/read/paths.h"
 #include "tui/commands/list_recording.h"
@@ -30,9 +31,12 @@ static void describe_segment(struct list_line *line,
 {
 	const struct ncs_identity *identity = &sample->snapshot->identity;
 	char comm[sizeof(identity->comm_name)];
-	const char *job;
+	const char *job, *here;
 
+	here = ncs_labels_value(sample->labels, "host_pid");
 	snprintf(line->pid, sizeof(line->pid), "%" PRIu32, sample->header->pid);
+	if (here)
+		snprintf(line->pid, sizeof(line->pid), "%.15s", here);
 	if (identity->known & NCS_KNOWN_RANK)
 		snprintf(line->rank, sizeof(line->rank), "%" PRId32,
 			 identity->rank);

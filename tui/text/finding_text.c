@@ -324,7 +324,7 @@ bool ncs_party_where(const struct ncs_party *party, char *text, size_t size)
 	if (!party->rank)
 		return false;
 	append_party(party, text, size);
-	ncs_append(text, size, ": pid %u on %s", party->rank->header.pid,
+	ncs_append(text, size, ": pid %u on %s", ncs_rank_pid(party->rank),
 		   party->rank->header.host);
 	if (*gpu_of(party->rank))
 		ncs_append(text, size, ", GPU %s", gpu_of(party->rank));
@@ -345,7 +345,7 @@ static bool fill_command(const char *command, const struct ncs_party *party,
 		return false;
 	ncs_append(text, size, "%.*s", (int)(word - command), command);
 	if (strncmp(word, "$pid", 4) == 0) {
-		ncs_append(text, size, "%u%s", party->rank->header.pid,
+		ncs_append(text, size, "%u%s", ncs_rank_pid(party->rank),
 			   word + 4);
 		return !is_dead(party);
 	}

@@ -52,7 +52,7 @@ void ncs_rank_label(const struct ncs_rank *rank, char *text, size_t size)
 	if (identity->known & NCS_KNOWN_RANK)
 		snprintf(text, size, "rank %d", identity->rank);
 	else
-		snprintf(text, size, "pid %u", rank->header.pid);
+		snprintf(text, size, "pid %u", ncs_rank_pid(rank));
 }
 
 void ncs_rank_title(const struct ncs_rank *rank, char *text, size_t size)

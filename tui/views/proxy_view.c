@@ -279,7 +279,7 @@ static void draw_caption(const struct ncs_row *row, const struct ncs_rect *rect)
 
 	ncs_rank_title(row->rank, title, sizeof(title));
 	ncs_append(text, sizeof(text), "%s, pid %u", title,
-		   row->rank->header.pid);
+		   ncs_rank_pid(row->rank));
 	append_state(row, text, sizeof(text));
 	ncs_term_put(rect->y, rect->x, rect->width, NCS_ROLE_STRONG, text);
 }

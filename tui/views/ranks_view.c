@@ -42,7 +42,7 @@ static void append_life(const struct ncs_rank *rank, char *text, size_t size)
 		ncs_append(text, size,
 			   "dead, process %u is gone; what is shown is its"
 			   " last",
-			   rank->header.pid);
+			   ncs_rank_pid(rank));
 		break;
 	case NCS_FINISHED:
 		ncs_append(text, size,

@@ -169,7 +169,7 @@ static void json_objects_have_exactly_the_keys_of_the_schema(void **state)
 	sample = dump_json(scripted);
 	assert_keys(
 		at(sample, "ranks.0"),
-		"pid rank state api_version nccl_version comm job settings"
+		"pid rank host_pid state api_version nccl_version comm job settings"
 		" proxy kernel_timing launches cupti channels sampling steps"
 		" functions classes lateness late_now oldest_ns ranges"
 		" operations"

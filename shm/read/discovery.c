@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists segments here and in containers; see discovery.h. */
+#include "shm/read/discovery.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/process.h"
+
+#define PLACE "/proc/%u/root" NCS_DEFAULT_DIR "/"
+
+static int compare_paths(const void *left, const void *right)
+{
+	char *const *a = left, *const *b = right;
+
+	return strverscmp(*a, *b);
+}
+
+/* Adds the segments of a container, named by their place in it. */
+static int add_container(const struct ncs_container *container,
+			 struct ncs_paths *paths)
+{
+	char directory[48], **grown;
+	struct ncs_paths found;
+	int error = 0;
+
+	snprintf(directory, sizeof(directory), "/proc/self/fd/%d",
+		 container->directory);
+	if (ncs_discover(directory, &found) != 0 || found.count == 0)
+		return 0;
+	grown = realloc(paths->path,
+			(paths->count + found.count) * sizeof(*grown));
+	if (grown)
+		paths->path = grown;
+	else
+		error = -ENOMEM;
+	for (size_t i = 0; i < found.count && !error; i++) {
+		if (asprintf(&paths->path[paths->count], PLACE "%s",
+			     container->pid, strrchr(found.path[i], '/') + 1) <
+		    0)
+			error = -ENOMEM;
+		else
+			paths->count++;
+	}
+	ncs_paths_release(&found);
+	return error;
+}
+
+int ncs_discovery_list(struct ncs_discovery *discovery, struct ncs_paths *paths)
+{
+	struct ncs_containers *containers = &discovery->containers;
+	const char *directory = ncs_directory(discovery->directory);
+	int error = ncs_discover(directory, paths);
+
+	/* A directory of the user's choice is the only one. */
+	if (error || strcmp(directory, NCS_DEFAULT_DIR) != 0 ||
+	    discovery->directory || getenv("NCCLSTAT_DIR"))
+		return error;
+	error = ncs_containers_scan(containers);
+	for (size_t i = 0; i < containers->count && !error; i++)
+		if (containers->all[i].directory >= 0)
+			error = add_container(&containers->all[i], paths);
+	if (error)
+		ncs_paths_release(paths);
+	else if (paths->count > 0)
+		qsort(paths->path, paths->count, sizeof(*paths->path),
+		      compare_paths);
+	return error;
+}
+
+const char *ncs_discovery_file(const struct ncs_discovery *discovery,
+			       const char *path, char *room, size_t size)
+{
+	const struct ncs_containers *containers = &discovery->containers;
+	unsigned pid;
+
+	room[0] = '\0'; /* names no file */
+	if (sscanf(path, "/proc/%u/root/", &pid) != 1)
+		return path;
+	for (size_t i = 0; i < containers->count; i++)
+		if (containers->all[i].pid == pid &&
+		    containers->all[i].directory >= 0) {
+			snprintf(room, size, "/proc/self/fd/%d%s",
+				 containers->all[i].directory,
+				 strrchr(path, '/'));
+			break;
+		}
+	return room;
+}
+
+void ncs_discovery_release(struct ncs_discovery *discovery)
+{
+	ncs_containers_release(&discovery->containers);
+}

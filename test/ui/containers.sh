@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A job in a container, looked at from outside: mount, PID and UTS namespaces of
+# its own, with a /dev/shm of its own. Hostile containers are left alone.
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+. test/ui/checks
+replay=$build/ncclreplay
+background=
+unset NCCLSTAT_DIR
+
+unshare --mount --pid --uts --fork --mount-proc mount -t tmpfs tmpfs /dev/shm \
+	2>/dev/null || {
+	echo "namespaces are not permitted here"
+	exit 77
+}
+
+at_end() {
+	# The first process of a PID namespace takes the others along.
+	for p in $background; do
+		pkill -KILL -P "$p" 2>/dev/null
+	done
+}
+
+# contain SCRIPT: runs a script in namespaces of its own.
+contain() {
+	unshare --mount --pid --uts --fork --mount-proc sh -c "$1" \
+		>"$tmp/contained" 2>&1 &
+	background="$background $!"
+}
+
+paths() {
+	"$build/ncclstat" --list 2>/dev/null |
+		awk 'NR > 1 && $6 ~ "^/proc/" { print $1, $2, $4, $6 }'
+}
+
+# wait_for COMMAND ...: repeats it until it succeeds, ten seconds at most.
+wait_for() {
+	tries=0
+	until "$@"; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 200 ] || return 1
+		sleep 0.05
+	done
+}
+
+ranks() {
+	[ "$(paths | grep -c "$1")" -eq "$2" ]
+}
+
+contain "mount -t tmpfs tmpfs /dev/shm && hostname inside &&
+	SLURM_JOB_ID=77 exec '$replay' --loop 0 test/captures/net-v5-mix"
+job=$!
+check 'ranks in a container are found, alive' wait_for ranks alive 2
+victim=$(paths | awk '$2 == 0 { print $1 }')
+check 'they have the numbers of the processes here' \
+	grep -q ncclreplay "/proc/$victim/comm"
+check '--pid takes that number' sh -c \
+	'"$1" --dump=json --pid "$2" | grep -q "\"host_pid\": *$2"' \
+	sh "$build/ncclstat" "$victim"
+check '--job chooses a job in a container' sh -c \
+	'[ "$("$1" --list --job=77 | grep -c /proc/)" -eq 2 ]' \
+	sh "$build/ncclstat"
+check 'a chosen directory is the only one' sh -c \
+	'! "$1" --list --dir /dev/shm | grep -q /proc/' sh "$build/ncclstat"
+check 'what is there can be recorded' sh -c \
+	'"$1" --record="$2" --duration=0.5 --job=77 2>/dev/null &&
+	 "$1" --dump=json "$2" | tee "$2.json" | grep -q "\"host_pid\": *$3"' \
+	sh "$build/ncclstat" "$tmp/recorded" "$victim"
+
+kill -KILL "$victim"
+check 'a process that was killed is dead' wait_for ranks dead 1
+"$build/ncclstat" --clean >"$tmp/out" 2>&1
+check '--clean leaves the container alone' ranks dead 1
+pkill -KILL -P "$job"
+check 'nothing is left when the container is gone' wait_for ranks . 0
+
+# A link to a directory outside, where a job of the host publishes.
+contain "mount -t tmpfs tmpfs /dev && ln -s /proc/1/root/dev/shm /dev/shm &&
+	echo ready && exec sleep 60"
+wait_for grep -q ready "$tmp/contained"
+check 'a link in the place of /dev/shm is not followed' ranks . 0
+# A file of the directory that is a mount of another file system.
+contain "mount -t tmpfs tmpfs /dev/shm && touch /dev/shm/ncclstat.1.1.0 &&
+	mount --bind /etc/passwd /dev/shm/ncclstat.1.1.0 && echo ready &&
+	exec sleep 60"
+wait_for grep -q ready "$tmp/contained"
+check 'a directory with a mount in it is not looked at' ranks . 0
+contain "mount -t tmpfs tmpfs /dev/shm &&
+	ln -s /etc/passwd /dev/shm/ncclstat.1.1.0 && echo ready &&
+	exec sleep 60"
+wait_for grep -q ready "$tmp/contained"
+"$build/ncclstat" --list >"$tmp/out" 2>&1
+check 'a link in the place of a segment is not followed' \
+	grep -q 'ncclstat.1.1.0: not readable' "$tmp/out"
+
+exit "$failed"
