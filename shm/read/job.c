@@ -22,7 +22,7 @@
 
 /* The variables of a process: "NAME=value" after another, each terminated. */
 struct environment {
-	const char *text;
+	char *text;
 	size_t bytes;
 };
 
@@ -41,26 +41,49 @@ static const char *find_variable(void *context, const char *name)
 	return NULL;
 }
 
-void ncs_job_read_environment(struct ncs_labels *labels, uint32_t pid,
-			      uint64_t start)
+/* Reads the environment of a process; its text is to be freed, and NULL if it
+ * may not be read. */
+static struct environment read_environment(uint32_t pid)
 {
 	struct environment environment = { 0 };
 	char path[48], *text;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%u/environ", pid);
-	text = malloc(ENVIRONMENT_BYTES_MAX + 1);
-	file = text ? fopen(path, "re") : NULL;
-	if (file) {
+	file = fopen(path, "re");
+	text = file ? malloc(ENVIRONMENT_BYTES_MAX + 1) : NULL;
+	if (text) {
 		environment.bytes =
 			fread(text, 1, ENVIRONMENT_BYTES_MAX, file);
-		fclose(file);
 		text[environment.bytes] = '\0';
 		environment.text = text;
-		if (start != 0 && ncs_process_start(pid) == start)
-			ncs_labels_collect(labels, find_variable, &environment);
 	}
-	free(text);
+	if (file)
+		fclose(file);
+	return environment;
+}
+
+void ncs_job_read_environment(struct ncs_labels *labels, uint32_t pid,
+			      uint64_t start)
+{
+	struct environment environment = read_environment(pid);
+
+	if (environment.text && start != 0 && ncs_process_start(pid) == start)
+		ncs_labels_collect(labels, find_variable, &environment);
+	free(environment.text);
+}
+
+void ncs_job_environment_value(uint32_t pid, const char *name, char *text,
+			       size_t size)
+{
+	struct environment environment = read_environment(pid);
+	const char *value = environment.text ?
+				    find_variable(&environment, name) :
+				    NULL;
+
+	if (value && strlen(value) < size)
+		strcpy(text, value);
+	free(environment.text);
 }
 
 /* --- The labels of a segment ---------------------------------------------- */

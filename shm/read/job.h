@@ -25,6 +25,11 @@ int ncs_job_attach(struct ncs_reader *reader);
 void ncs_job_read_environment(struct ncs_labels *labels, uint32_t pid,
 			      uint64_t start);
 
+/* Copies a variable of a process's environment, as of its start, into `text`;
+ * leaves that alone if it is not set, too long or may not be read. */
+void ncs_job_environment_value(uint32_t pid, const char *name, char *text,
+			       size_t size);
+
 /* The kind of label that names the job. */
 enum ncs_job_kind {
 	NCS_JOB_NONE,

@@ -9,6 +9,7 @@
 
 #include "analysis/base/utf8.h"
 #include "shm/clock.h"
+#include "tui/commands/ras.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/output.h"
 
@@ -28,7 +29,7 @@ static void print_clean(FILE *file, const char *before, const char *raw,
 }
 
 static void print_finding(FILE *file, const struct ncs_finding *finding,
-			  bool ascii)
+			  const struct ncs_ras *ras, bool ascii)
 {
 	char text[NCS_SENTENCE_MAX], head[32];
 
@@ -48,6 +49,10 @@ static void print_finding(FILE *file, const struct ncs_finding *finding,
 		ncs_evidence_text(&finding->evidence[i], text, sizeof(text));
 		print_clean(file, "  seen: ", text, ascii);
 	}
+	for (size_t i = 0; ncs_ras_text(ras, finding->root.communicator, i,
+					text, sizeof(text));
+	     i++)
+		print_clean(file, "  seen: ", text, ascii);
 	fprintf(file, "  next: %s\n", ncs_verdict_next(finding->verdict));
 	for (size_t i = 0; ncs_finding_command(finding, i, text, sizeof(text));
 	     i++)
@@ -66,7 +71,8 @@ void ncs_diagnose_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 		ncs_dump_verdict(file, model, ascii);
 	}
 	for (size_t i = 0; i < diagnosis->count; i++)
-		print_finding(file, &diagnosis->findings[i], ascii);
+		print_finding(file, &diagnosis->findings[i], stamp->ras,
+			      ascii);
 	for (size_t i = 0; ncs_unchecked_text(model, i, text, sizeof(text)); i++)
 		print_clean(file, i == 0 ? "\nnot checked: " : "not checked: ",
 			    text, ascii);
@@ -149,14 +155,19 @@ static int status_of(const struct diagnose_watch *watch)
 	}
 }
 
-static int print(const struct diagnose_watch *watch)
+static int print(struct diagnose_watch *watch)
 {
 	const struct ncs_options *options = watch->options;
 	int status = status_of(watch), written = NCS_EXIT_OK;
 	struct ncs_output output;
+	struct ncs_ras *ras = NULL;
 
 	if (!ncs_output_init(&output))
 		return NCS_EXIT_NO_VERDICT;
+	if (!watch->replay && options->synthetic_ranks == 0 &&
+	    watch->diagnosis.count > 0)
+		ras = ncs_ras_ask(&watch->model);
+	watch->stamp.ras = ras;
 	if (options->format == NCS_DUMP_JSON)
 		ncs_diagnose_json(output.file, &watch->diagnosis, &watch->model,
 				  &watch->stamp);
@@ -166,6 +177,8 @@ static int print(const struct diagnose_watch *watch)
 				  &watch->stamp, options->ascii);
 	else if (!watch->model.error[0])
 		ncs_dump_say_nothing(options);
+	ncs_ras_release(ras);
+	watch->stamp.ras = NULL;
 	ncs_output_release(&output, &written);
 	return written == NCS_EXIT_OK ? status : NCS_EXIT_NO_VERDICT;
 }

@@ -5,6 +5,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/stragglers.h"
 #include "tui/commands/diagnose_command.h"
+#include "tui/commands/ras.h"
 #include "tui/text/finding_text.h"
 #include "tui/commands/json_values.h"
 
@@ -53,7 +54,8 @@ static json_t *channel_of(const struct ncs_channel_view *channel)
 	return object;
 }
 
-static json_t *evidence_of(const struct ncs_finding *finding)
+static json_t *evidence_of(const struct ncs_finding *finding,
+			   const struct ncs_ras *ras)
 {
 	json_t *evidence = json_array();
 	char sentence[NCS_SENTENCE_MAX];
@@ -63,6 +65,10 @@ static json_t *evidence_of(const struct ncs_finding *finding)
 				  sizeof(sentence));
 		ncs_json_append(evidence, ncs_json_clean(sentence));
 	}
+	for (size_t i = 0; ncs_ras_text(ras, finding->root.communicator, i,
+					sentence, sizeof(sentence));
+	     i++)
+		ncs_json_append(evidence, ncs_json_clean(sentence));
 	return evidence;
 }
 
@@ -88,7 +94,8 @@ static json_t *unchecked_of(const struct ncs_model *model)
 	return unchecked;
 }
 
-static json_t *finding_of(const struct ncs_finding *finding)
+static json_t *finding_of(const struct ncs_finding *finding,
+			  const struct ncs_ras *ras)
 {
 	const struct ncs_call_id *call = &finding->call;
 	json_t *object = json_object();
@@ -128,7 +135,7 @@ static json_t *finding_of(const struct ncs_finding *finding)
 				  NULL);
 	ncs_json_add_number(object, "waiting", finding->waiting);
 	ncs_json_add_number(object, "alike", finding->alike);
-	ncs_json_add(object, "evidence", evidence_of(finding));
+	ncs_json_add(object, "evidence", evidence_of(finding, ras));
 	ncs_json_add_word(object, "next", ncs_verdict_next(finding->verdict));
 	ncs_json_add(object, "commands", commands_of(finding));
 	return object;
@@ -143,7 +150,8 @@ void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
 	object = ncs_json_document();
 	findings = json_array();
 	for (size_t i = 0; i < diagnosis->count; i++)
-		ncs_json_append(findings, finding_of(&diagnosis->findings[i]));
+		ncs_json_append(findings, finding_of(&diagnosis->findings[i],
+						     stamp->ras));
 	ncs_json_add_signed(object, "schema", SCHEMA);
 	ncs_json_add_text(object, "host", stamp->host);
 	ncs_json_add_number(object, "time_ns", stamp->monotonic_ns);

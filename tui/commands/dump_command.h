@@ -19,6 +19,8 @@ struct ncs_stamp {
 	uint64_t realtime_ns;
 	/* The recording; NULL for the present. */
 	const struct ncs_replay *replay;
+	/* The answer of the RAS service, for --diagnose; NULL: none. */
+	const struct ncs_ras *ras;
 };
 
 /* Returns the stamp of this host now, or of the position in a recording. */
