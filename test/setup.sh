@@ -151,6 +151,14 @@ probe_for_tests() {
 	wish python3-prometheus-client -- \
 		python3 -c 'import prometheus_client.openmetrics.parser'
 	wish npm -- have npm
+	# Launchers, for the tests of many nodes.
+	wish openssh-server -- test -x /usr/sbin/sshd
+	wish openssh-client -- have ssh
+	wish slurm-wlm -- have slurmd
+	wish munge -- have munged
+	wish clustershell -- have clush
+	wish pdsh -- have pdsh
+	wish iproute2 -- have ip
 }
 
 # fetch: gets the trace processor for the tests of exports, and libraries for

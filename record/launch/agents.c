@@ -33,7 +33,7 @@ static int look_up(struct ncs_agents *agents, struct ncs_hostlist *list,
 	struct ncs_hostlist excluded = { .count = 0 };
 	int error = 0;
 
-	switch (launch->kind) {
+	switch (launch->way) {
 	case NCS_AGENTS_BY_HOSTS:
 		error = ncs_lookup_hosts(&agents->guard, list, launch->target,
 					 why, why_size);
@@ -66,8 +66,8 @@ static int look_up(struct ncs_agents *agents, struct ncs_hostlist *list,
 static bool add_launchers(struct ncs_agents *agents,
 			  const struct ncs_hostlist *list)
 {
-	bool is_shared = agents->launch.kind == NCS_AGENTS_BY_SLURM ||
-			 agents->launch.kind == NCS_AGENTS_BY_COMMAND;
+	bool is_shared = agents->launch.way == NCS_AGENTS_BY_SLURM ||
+			 agents->launch.way == NCS_AGENTS_BY_COMMAND;
 	size_t launcher = SIZE_MAX;
 
 	if (is_shared) {
@@ -206,6 +206,14 @@ void ncs_agents_wake(struct ncs_agents *agents)
 	/* A counter that is full wakes as well. */
 	if (write(agents->wake, &one, sizeof(one)) < 0)
 		return;
+}
+
+bool ncs_agents_have_ended(const struct ncs_agents *agents)
+{
+	for (size_t i = 0; i < agents->launcher_count; i++)
+		if (agents->launchers[i]->phase != NCS_LAUNCHER_DONE)
+			return false;
+	return true;
 }
 
 const char *ncs_agents_message(const struct ncs_agents *agents)

@@ -12,6 +12,7 @@
 #ifndef NCS_RECORD_LAUNCH_AGENTS_H
 #define NCS_RECORD_LAUNCH_AGENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,7 +31,7 @@ enum ncs_agents_way {
 /* How to start agents. The texts are the caller's until the agents are
  * closed. */
 struct ncs_launch {
-	enum ncs_agents_way kind;
+	enum ncs_agents_way way;
 	const char *target;
 	const char *exclude; /* a list of hosts to leave out; NULL: none */
 	struct ncs_agent_call call; /* not for a command */
@@ -69,6 +70,9 @@ void ncs_agents_run(struct ncs_agents *agents,
 /* Has ncs_agents_run() return; may be called by any thread and in a signal
  * handler. */
 void ncs_agents_wake(struct ncs_agents *agents);
+
+/* Whether all launchers have ended and none will be started again. */
+bool ncs_agents_have_ended(const struct ncs_agents *agents);
 
 /* The latest message that was of no node, "" if there is none; valid until the
  * next call. */

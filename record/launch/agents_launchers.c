@@ -105,7 +105,7 @@ static void add_words(const struct ncs_agents *agents,
 	const char *target = launcher->target;
 	char *text;
 
-	switch (launch->kind) {
+	switch (launch->way) {
 	case NCS_AGENTS_BY_HOSTS:
 		ncs_words_add_ssh(words, target, &launch->call);
 		break;
@@ -168,7 +168,7 @@ static void end(struct ncs_agents *agents, size_t number, uint64_t now_ns)
 		launcher->pause_ns = 0;
 	again = ncs_agents_judge_end(agents, number);
 	if (!again || launcher->is_replaced ||
-	    agents->launch.kind == NCS_AGENTS_BY_COMMAND) {
+	    agents->launch.way == NCS_AGENTS_BY_COMMAND) {
 		launcher->phase = NCS_LAUNCHER_DONE;
 		return;
 	}
@@ -184,7 +184,6 @@ static void end(struct ncs_agents *agents, size_t number, uint64_t now_ns)
 static void start(struct ncs_agents *agents, size_t number, uint64_t now_ns)
 {
 	struct ncs_launcher *launcher = agents->launchers[number];
-	bool has_input = agents->launch.kind != NCS_AGENTS_BY_SLURM;
 	struct ncs_words words = { .count = 0 };
 	int error = -ENOMEM;
 
@@ -192,7 +191,7 @@ static void start(struct ncs_agents *agents, size_t number, uint64_t now_ns)
 	add_words(agents, launcher, &words);
 	if (!words.failed)
 		error = ncs_subprocess_start(&launcher->child, &agents->guard,
-					     words.words, has_input);
+					     words.words, true);
 	launcher->phase = NCS_LAUNCHER_RUNS;
 	launcher->began_ns = now_ns;
 	if (!error)
@@ -275,7 +274,7 @@ static void look_at(struct ncs_agents *agents, size_t number, uint64_t now_ns)
 	if (launcher->phase != NCS_LAUNCHER_RUNS)
 		return;
 	if (ncs_subprocess_runs(&launcher->child, &agents->guard)) {
-		if (agents->launch.kind == NCS_AGENTS_BY_SLURM)
+		if (agents->launch.way == NCS_AGENTS_BY_SLURM)
 			look_at_step(agents, number, now_ns);
 		return;
 	}
@@ -384,16 +383,23 @@ static void signal_all(struct ncs_agents *agents, int number)
 		ncs_subprocess_signal(&agents->launchers[i]->child, number);
 }
 
+/* Closes the files of all launchers. */
+static void release_files(struct ncs_agents *agents)
+{
+	for (size_t i = 0; i < agents->launcher_count; i++)
+		ncs_subprocess_release(&agents->launchers[i]->child);
+}
+
 void ncs_agents_end_launchers(struct ncs_agents *agents)
 {
 	uint64_t now_ns = ncs_clock_monotonic_ns();
 
-	/* srun has no input that could be closed, and does not end by itself
-	 * when nobody reads. */
-	if (agents->launch.kind == NCS_AGENTS_BY_SLURM)
+	/* srun does not end by itself when nobody reads; and once its input has
+	 * ended while a node does not answer, its tasks outlive it. */
+	if (agents->launch.way == NCS_AGENTS_BY_SLURM)
 		signal_all(agents, SIGTERM);
-	for (size_t i = 0; i < agents->launcher_count; i++)
-		ncs_subprocess_release(&agents->launchers[i]->child);
+	else
+		release_files(agents);
 	if (!wait_for_all(agents, now_ns + CLOSED_NS)) {
 		signal_all(agents, SIGTERM);
 		if (!wait_for_all(agents, now_ns + CLOSED_NS + TERMINATED_NS)) {
@@ -401,6 +407,7 @@ void ncs_agents_end_launchers(struct ncs_agents *agents)
 			wait_for_all(agents, UINT64_MAX);
 		}
 	}
+	release_files(agents);
 	for (size_t i = 0; i < agents->launcher_count; i++) {
 		free(agents->launchers[i]->target);
 		free(agents->launchers[i]->nodes);

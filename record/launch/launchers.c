@@ -141,7 +141,6 @@ void ncs_words_add_srun(struct ncs_words *words, const char *job,
 	ncs_words_add(words, "--ntasks=%zu", node_count);
 	ncs_words_add(words, "--ntasks-per-node=1");
 	ncs_words_add(words, "--mpi=none");
-	ncs_words_add(words, "--input=none");
 	ncs_words_add(words, "--kill-on-bad-exit=0");
 	ncs_words_add(words, "--chdir=/");
 	add_agent(words, call);

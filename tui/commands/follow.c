@@ -15,11 +15,65 @@
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 
+/* The longest wait for nodes, and for a verdict, which takes another look. */
 #define WAIT_NS UINT64_C(3000000000)
+#define WAIT_LEAST_NS UINT64_C(1000000000)
 #define SETTLE_NS 250000000
 
 /* How often it is looked whether all streams have ended. */
 #define RECORD_POLL_MS 100
+
+/* Returns how the options have agents started. */
+static struct ncs_launch launch_of(const struct ncs_options *options)
+{
+	struct ncs_launch launch = {
+		.exclude = options->exclude,
+		.call = {
+			.command = options->remote_command ?
+					   options->remote_command :
+					   "ncclstat",
+			.directory = options->directory,
+			.interval_ns = options->interval_ns,
+		},
+	};
+
+	/* A verdict compares two samples: between them each node has a look. */
+	if (options->mode == NCS_MODE_DIAGNOSE)
+		launch.call.interval_ns = options->interval_ns / 2;
+	if (launch.call.interval_ns < NCS_INTERVAL_MIN_NS)
+		launch.call.interval_ns = NCS_INTERVAL_MIN_NS;
+
+	if (options->hosts) {
+		launch.way = NCS_AGENTS_BY_HOSTS;
+		launch.target = options->hosts;
+	} else if (options->slurm) {
+		launch.way = NCS_AGENTS_BY_SLURM;
+		launch.target = options->slurm;
+	} else if (options->kube) {
+		launch.way = NCS_AGENTS_BY_KUBE;
+		launch.target = options->kube;
+	} else {
+		launch.way = NCS_AGENTS_BY_COMMAND;
+		launch.target = options->via;
+	}
+	return launch;
+}
+
+/* Opens the streams, or starts the agents that write them. */
+static int open_streams(struct ncs_follow *follow,
+			const struct ncs_options *options, char *why,
+			size_t why_size)
+{
+	struct ncs_launch launch;
+
+	if (options->follows)
+		return ncs_pipes_open(&follow->pipes, follow->fleet,
+				      options->files, options->file_count, why,
+				      why_size);
+	launch = launch_of(options);
+	return ncs_crew_open(&follow->crew, follow->fleet, &launch, why,
+			     why_size);
+}
 
 bool ncs_follow_open(struct ncs_follow *follow,
 		     const struct ncs_options *options)
@@ -27,6 +81,14 @@ bool ncs_follow_open(struct ncs_follow *follow,
 	char why[4300];
 
 	follow->pipes = NULL;
+	follow->crew = NULL;
+	follow->is_via = options->via != NULL;
+	follow->wait_ns = WAIT_NS;
+	if (options->mode == NCS_MODE_DIAGNOSE)
+		follow->wait_ns = options->interval_ns + WAIT_LEAST_NS <
+						  WAIT_NS ?
+					  WAIT_NS - options->interval_ns :
+					  WAIT_LEAST_NS;
 	follow->fleet = ncs_fleet_new(&options->choice);
 	if (!follow->fleet) {
 		ncs_complain("%s", strerror(ENOMEM));
@@ -34,8 +96,7 @@ bool ncs_follow_open(struct ncs_follow *follow,
 	}
 	if (options->mode == NCS_MODE_RECORD)
 		ncs_fleet_keep(follow->fleet, options->recording.path);
-	if (ncs_pipes_open(&follow->pipes, follow->fleet, options->files,
-			   options->file_count, why, sizeof(why)) == 0)
+	if (open_streams(follow, options, why, sizeof(why)) == 0)
 		return true;
 	ncs_complain("%s", why);
 	ncs_follow_close(follow);
@@ -45,13 +106,22 @@ bool ncs_follow_open(struct ncs_follow *follow,
 void ncs_follow_close(struct ncs_follow *follow)
 {
 	ncs_pipes_close(follow->pipes);
+	ncs_crew_close(follow->crew);
 	ncs_fleet_free(follow->fleet);
+}
+
+/* Whether it is known from the start how many nodes there are. */
+static bool knows_nodes(const struct ncs_follow *follow)
+{
+	return follow->crew ? !follow->is_via :
+			      !ncs_pipes_have_lines(follow->pipes);
 }
 
 void ncs_follow_wait(struct ncs_follow *follow)
 {
-	uint64_t until_ns = ncs_clock_monotonic_ns() + WAIT_NS;
+	uint64_t until_ns = ncs_clock_monotonic_ns() + follow->wait_ns;
 	const struct timespec settle = { .tv_nsec = SETTLE_NS };
+	size_t least = follow->crew ? 1 : ncs_pipes_count(follow->pipes);
 	size_t count, before;
 
 	do {
@@ -61,12 +131,11 @@ void ncs_follow_wait(struct ncs_follow *follow)
 		    !ncs_fleet_wait(follow->fleet, until_ns - now_ns))
 			return;
 		before = ncs_fleet_nodes(follow->fleet, 0, NULL, 0);
-		if (before >= ncs_pipes_count(follow->pipes) &&
-		    !ncs_pipes_have_lines(follow->pipes))
+		if (before >= least && knows_nodes(follow))
 			return;
 		nanosleep(&settle, NULL);
 		count = ncs_fleet_nodes(follow->fleet, 0, NULL, 0);
-	} while (count > before || count < ncs_pipes_count(follow->pipes));
+	} while (count > before || count < least);
 }
 
 void ncs_follow_say_trouble(const struct ncs_follow *follow)
@@ -74,11 +143,17 @@ void ncs_follow_say_trouble(const struct ncs_follow *follow)
 	uint64_t now_ns = ncs_clock_monotonic_ns();
 	size_t count = ncs_fleet_nodes(follow->fleet, now_ns, NULL, 0);
 	struct ncs_node *nodes = calloc(count + 1, sizeof(*nodes));
+	char message[NCS_NODE_WHY_BYTES] = "";
 
 	if (!nodes)
 		return;
-	if (count == 0)
-		ncs_complain("there is no look of any node in the streams");
+	if (count == 0) {
+		if (follow->crew)
+			ncs_crew_message(follow->crew, message,
+					 sizeof(message));
+		ncs_complain("there is no look of any node in the streams%s%s",
+			     message[0] ? ": " : "", message);
+	}
 	ncs_fleet_nodes(follow->fleet, now_ns, nodes, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct ncs_node *node = &nodes[i];
@@ -100,7 +175,8 @@ static void wait_for_end(struct ncs_follow *follow,
 	uint64_t duration_ns = options->recording.duration_ns;
 	uint64_t begun_ns = ncs_clock_monotonic_ns();
 
-	while (!ncs_pipes_have_ended(follow->pipes)) {
+	while (!(follow->crew ? ncs_crew_has_ended(follow->crew) :
+				ncs_pipes_have_ended(follow->pipes))) {
 		if (duration_ns != 0 &&
 		    ncs_clock_monotonic_ns() - begun_ns >= duration_ns)
 			return;
@@ -121,6 +197,8 @@ int ncs_follow_record(struct ncs_follow *follow,
 		close(stop);
 	ncs_pipes_close(follow->pipes);
 	follow->pipes = NULL;
+	ncs_crew_close(follow->crew);
+	follow->crew = NULL;
 	ncs_fleet_keep_end(follow->fleet, &kept);
 	if (kept.error) {
 		ncs_complain("%s: %s", kept.failed_path, strerror(-kept.error));

@@ -5,13 +5,17 @@
 
 #include <stdbool.h>
 
+#include "record/fleet/crew.h"
 #include "record/fleet/fleet.h"
 #include "record/fleet/pipes.h"
 #include "tui/commands/options.h"
 
 struct ncs_follow {
 	struct ncs_fleet *fleet;
-	struct ncs_pipes *pipes;
+	struct ncs_pipes *pipes; /* of --follow */
+	struct ncs_crew *crew;   /* of --hosts, --slurm, --kube and --via */
+	bool is_via;
+	uint64_t wait_ns;
 };
 
 /* Opens the streams that the options name. Prints a message and returns false

@@ -18,6 +18,8 @@
 
 #define TIMES (OPTION(AT) | OPTION(FROM) | OPTION(UNTIL))
 #define PATHS (OPTION(CRITICAL_PATH) | OPTION(WHAT_IF))
+/* The ways to look at many nodes. */
+#define NODES (OPTION(HOSTS) | OPTION(SLURM) | OPTION(KUBE) | OPTION(VIA))
 #define ROTATION (OPTION(ROTATE_SIZE) | OPTION(ROTATE_TIME))
 
 static bool exports_no_trace(const struct ncs_options *options)
@@ -31,6 +33,13 @@ static bool prints_no_metrics(const struct ncs_options *options)
 	return options->mode != NCS_MODE_DUMP ||
 	       (options->format != NCS_DUMP_OPENMETRICS &&
 		options->format != NCS_DUMP_PROMETHEUS);
+}
+
+static bool names_nodes_twice(const struct ncs_options *options)
+{
+	return !!options->hosts + !!options->slurm + !!options->kube +
+		       !!options->via >
+	       1;
 }
 
 static bool records_to_stdout(const struct ncs_options *options)
@@ -99,16 +108,30 @@ static const struct option_rule {
 	     .without = FILES),
 	RULE(~(MODE(LIVE) | MODE(DUMP) | MODE(DIAGNOSE) | MODE(LIST) |
 	       MODE(RECORD)),
-	     OPTION(FOLLOW),
-	     "--follow expects nothing beside it but --dump, --diagnose,"
-	     " --list or --record: the others need a recording"),
+	     OPTION(FOLLOW) | NODES,
+	     "--follow, --hosts, --slurm, --kube and --via expect nothing"
+	     " beside them but --dump, --diagnose, --list or --record: the"
+	     " others need a recording or this machine's segments"),
+	RULE(ALL_MODES, NODES,
+	     "--hosts, --slurm, --kube and --via: give one of them alone",
+	     .when = names_nodes_twice),
+	RULE(ALL_MODES, NODES,
+	     "--hosts, --slurm, --kube and --via expect no FILE beside them",
+	     .with = FILES | OPTION(FOLLOW) | OPTION(SYNTHETIC)),
+	RULE(ALL_MODES, OPTION(EXCLUDE) | OPTION(REMOTE_COMMAND),
+	     "--exclude and --remote-command expect --hosts, --slurm or --kube"
+	     " beside them",
+	     .without = NODES & ~OPTION(VIA)),
+	RULE(ALL_MODES, OPTION(DIR),
+	     "--dir expects no --via beside it: it is for the COMMAND to say",
+	     .with = OPTION(VIA)),
 	RULE(MODE(RECORD),
 	     OPTION(INTERVAL) | ROTATION | OPTION(KEEP) | OPTION(COMPRESS) |
 		     OPTION(PID) | OPTION(JOB),
 	     "--record expects no --interval, --pid, --job, --compress,"
-	     " --keep, --rotate-size and --rotate-time beside --follow:"
-	     " streams are kept as they come",
-	     .with = OPTION(FOLLOW)),
+	     " --keep, --rotate-size and --rotate-time beside streams of"
+	     " nodes: they are kept as they come",
+	     .with = OPTION(FOLLOW) | NODES),
 	RULE(ALL_MODES, TIMES,
 	     "--at, --from and --until expect no --follow beside them: they"
 	     " are moments of a recording",

@@ -87,6 +87,10 @@ struct ncs_options {
 	const char *listen_address;
 	uint64_t metrics;    /* a set; see analysis/metrics/metric_table.h */
 	uint64_t series_max; /* the most series of metrics */
+	/* How to start agents on other nodes; NULL if not given. */
+	const char *hosts, *slurm, *kube, *via;
+	const char *exclude;
+	const char *remote_command;
 	struct ncs_change change;    /* settings that --set requests */
 	const char *comm;      /* pattern for a communicator; NULL for any */
 	struct ncs_choice choice; /* of processes to show */

@@ -144,7 +144,7 @@ static struct ncs_agents *open_agents(enum ncs_agents_way kind,
 				      const char *target)
 {
 	const struct ncs_launch launch = {
-		.kind = kind,
+		.way = kind,
 		.target = target,
 		.call = { .command = "ncclstat", .interval_ns = SECOND_NS },
 	};
@@ -390,7 +390,7 @@ static void launcher_that_is_missing_is_said(void **state)
 static void bad_targets_are_refused_in_words(void **state)
 {
 	static const struct {
-		enum ncs_agents_way kind;
+		enum ncs_agents_way way;
 		const char *target, *exclude, *words;
 	} cases[] = {
 		{ NCS_AGENTS_BY_HOSTS, "n[3-1]", NULL, "backwards" },
@@ -412,7 +412,7 @@ static void bad_targets_are_refused_in_words(void **state)
 	script("kubectl", "echo default/a Pending");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct ncs_launch launch = {
-			.kind = cases[i].kind,
+			.way = cases[i].way,
 			.target = cases[i].target,
 			.exclude = cases[i].exclude,
 			.call = { .command = "ncclstat" },

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+# Sourced by tests of many nodes: fake nodes on this machine, each with a folder
+# of segments and, in a UTS namespace, a host name of its own. Not a test.
+# shellcheck shell=sh
+#
+# $tmp is the test's own folder; test/shm.sh was sourced.
+
+fleet_build=$(cd "${BUILD:-build}" && pwd)
+fleet_ncclstat=$fleet_build/ncclstat
+# Every process that a test starts has this in its environment.
+export FLEET_MARK="$tmp"
+
+# fleet_needs COMMAND...: ends the test, as skipped, without one of these.
+fleet_needs() {
+	for needed in "$@"; do
+		command -v "$needed" >/dev/null || {
+			echo "$needed is not installed"
+			exit 77
+		}
+	done
+}
+
+# fleet_needs_names: the same without the privilege to make host names.
+fleet_needs_names() {
+	unshare --uts true 2>/dev/null || {
+		echo 'host names of their own are not permitted here'
+		exit 77
+	}
+}
+
+# fleet_nodes NAME...: makes nodes, and $tmp/agent NODE [OPTION...], which runs
+# an agent on one.
+fleet_nodes() {
+	for node in "$@"; do
+		shm_folder "$tmp/node-$node"
+	done
+	cat >"$tmp/agent" <<-END
+	#!/bin/sh
+	# Runs ncclstat on a fake node.
+	node=\$1
+	shift
+	export NCCLSTAT_DIR="$tmp/node-\$node" PATH="$fleet_build:\$PATH"
+	exec unshare --uts sh -c 'hostname "\$0"; exec "\$@"' "\$node" "\$@"
+	END
+	chmod +x "$tmp/agent"
+}
+
+# fleet_hang NODE NODE: plays a captured job of two ranks, one on each node,
+# until rank 1 has not called for some seconds.
+fleet_hang() {
+	rank=0
+	for node in "$@"; do
+		"$tmp/agent" "$node" "$fleet_build/ncclreplay" --hold \
+			--speed 0.05 \
+			"test/captures/net-v5-hang/rank$rank.calllog.xz" \
+			2>"$tmp/replay-$node" >/dev/null &
+		fleet_jobs="$fleet_jobs $!"
+		rank=$((rank + 1))
+	done
+	tries=0
+	until [ "$tries" -ge 200 ] || fleet_is_stuck "$@"; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+}
+
+# fleet_is_stuck NODE...: whether rank 0 has waited for some seconds.
+fleet_is_stuck() {
+	NCCLSTAT_DIR="$tmp/node-$1" "$fleet_ncclstat" --diagnose --interval 0.2 \
+		>"$tmp/stuck" 2>/dev/null
+	[ $? -eq 2 ]
+}
+
+# fleet_processes: prints the processes of this test that are agents, launchers
+# or viewers; the jobs and the test itself are not among them.
+fleet_processes() {
+	grep -lzxF "FLEET_MARK=$FLEET_MARK" /proc/[0-9]*/environ 2>/dev/null |
+		while read -r environ; do
+		pid=${environ#/proc/}
+		pid=${pid%/environ}
+		words=$({ tr '\0' ' ' <"/proc/$pid/cmdline"; } 2>/dev/null)
+		case $words in
+		*stream=lines* | *"$fleet_ncclstat "*) echo "$pid $words" ;;
+		esac
+	done
+}
+
+# fleet_agents: prints the pids of agents.
+fleet_agents() {
+	fleet_processes | awk '$2 == "ncclstat" && /stream=lines/ { print $1 }'
+}
+
+# fleet_none_left NAME: passes if they are all gone, or go within 10 s.
+fleet_none_left() {
+	tries=0
+	while [ -n "$(fleet_processes)" ] && [ "$tries" -lt 100 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+	if [ "$tries" -lt 100 ]; then
+		echo "ok $1: no process is left"
+	else
+		echo "not ok $1: no process is left: $(fleet_processes | tr '\n' ';')"
+	fi
+}
+
+# fleet_wants NAME STATUS PATTERN... -- OPTION...: runs ncclstat; passes if the
+# exit status is STATUS and its output has a line for each pattern.
+fleet_wants() {
+	name=$1
+	wanted=$2
+	shift 2
+	: >"$tmp/patterns"
+	while [ "$1" != -- ]; do
+		echo "$1" >>"$tmp/patterns"
+		shift
+	done
+	shift
+	status=0
+	timeout 60 "$fleet_ncclstat" "$@" >"$tmp/out" 2>&1 </dev/null ||
+		status=$?
+	missing=
+	while read -r pattern; do
+		grep -q -- "$pattern" "$tmp/out" || missing="$missing '$pattern'"
+	done <"$tmp/patterns"
+	if [ "$status" -eq "$wanted" ] && [ -z "$missing" ]; then
+		echo "ok $name"
+	else
+		echo "not ok $name: status $status, wanted $wanted; lacks$missing"
+		sed 's/^/  /' "$tmp/out" | cut -c 1-300 | head -n 30
+	fi
+}
+
+# fleet_leave: ends the jobs and removes everything.
+fleet_jobs=
+fleet_leave() {
+	for job in $fleet_jobs; do
+		kill "$job" 2>/dev/null
+	done
+	wait
+	shm_remove
+	rm -rf "$tmp"
+}

@@ -1,0 +1,159 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Many nodes through Slurm, end to end: a controller and eight slurmd on this
+# machine's loopback, with a job that hangs across two of its nodes. One slurmd
+# is frozen.
+#
+# Prints "ok ..." or "not ok ..." for each check.
+
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-slurm.XXXXXX")
+. test/shm.sh
+. test/fleet.sh
+daemons=
+leave() {
+	for pid in $daemons; do
+		kill -CONT "$pid" 2>/dev/null
+		kill -KILL "$pid" 2>/dev/null
+	done
+	fleet_leave
+}
+trap leave EXIT
+trap 'exit 130' HUP INT TERM
+fleet_needs slurmctld slurmd srun sbatch munged runuser
+fleet_needs_names
+[ "$(id -u)" -eq 0 ] || {
+	echo 'slurmd wants to be root'
+	exit 77
+}
+export LC_ALL=C.UTF-8
+
+# --- A cluster on loopback -----------------------------------------------------
+
+chmod 755 "$tmp"
+mkdir "$tmp/munge" "$tmp/state"
+chown munge "$tmp/munge" || exit 77
+head -c 1024 /dev/urandom >"$tmp/munge/key"
+chown munge "$tmp/munge/key"
+chmod 400 "$tmp/munge/key"
+runuser -u munge -- munged --foreground --force --key-file="$tmp/munge/key" \
+	--socket="$tmp/munge/socket" --pid-file="$tmp/munge/pid" \
+	--log-file="$tmp/munge/log" --seed-file="$tmp/munge/seed" \
+	>"$tmp/munged" 2>&1 &
+daemons="$daemons $!"
+
+host=$(hostname)
+cat >"$tmp/slurm.conf" <<EOF
+ClusterName=fleet
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=16817
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket=$tmp/munge/socket
+CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
+StateSaveLocation=$tmp/state
+SlurmdSpoolDir=$tmp/spool-%n
+SlurmctldPidFile=$tmp/slurmctld.pid
+SlurmdPidFile=$tmp/slurmd-%n.pid
+SlurmctldLogFile=$tmp/slurmctld.log
+SlurmdLogFile=$tmp/slurmd-%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+MpiDefault=none
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/linear
+ReturnToService=2
+SlurmdTimeout=300
+KillWait=2
+NodeName=n[01-08] NodeHostname=$host NodeAddr=127.0.0.1 Port=[17001-17008]
+PartitionName=all Nodes=n[01-08] Default=YES MaxTime=INFINITE State=UP
+EOF
+export SLURM_CONF="$tmp/slurm.conf"
+slurmctld -D -c >"$tmp/slurmctld.out" 2>&1 &
+daemons="$daemons $!"
+for n in 1 2 3 4 5 6 7 8; do
+	mkdir "$tmp/spool-n0$n"
+	slurmd -D -N "n0$n" >"$tmp/slurmd-n0$n.out" 2>&1 &
+	daemons="$daemons $!"
+	[ "$n" -ne 3 ] || frozen=$!
+done
+tries=0
+until [ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 8 ] || [ "$tries" -ge 150 ]; do
+	sleep 0.1
+	tries=$((tries + 1))
+done
+[ "$tries" -lt 150 ] || {
+	tail -n 2 "$tmp/slurmctld.out" "$tmp/slurmd-n01.out" | tr '\n' ' '
+	echo 'Slurm does not start here'
+	exit 77
+}
+
+# --- A job that hangs across n01 and n02 -----------------------------------------
+
+fleet_nodes n01 n02 n03 n04 n05 n06 n07 n08
+cat >"$tmp/remote" <<EOF
+#!/bin/sh
+exec "$tmp/agent" "\$SLURMD_NODENAME" ncclstat "\$@"
+EOF
+chmod +x "$tmp/remote"
+job=$(cd "$tmp" && sbatch --parsable -N 8 -o "$tmp/job.out" --wrap 'sleep 600')
+fleet_hang n01 n02
+
+fleet_wants 'a job of Slurm is certain to hang' 2 'rank_missing, certain' \
+	'rank 1 .* on n02' 'n05: no_job' -- --diagnose --slurm "$job" \
+	--remote-command "$tmp/remote"
+fleet_wants '--exclude leaves nodes of a job out' 0 ' n01:/' -- --list \
+	--slurm "$job" --exclude 'n[02-08]' --remote-command "$tmp/remote"
+if grep -q ' n02:/' "$tmp/out"; then
+	echo 'not ok a node that is excluded is not asked'
+else
+	echo 'ok a node that is excluded is not asked'
+fi
+fleet_wants 'a job that is not there is said' 1 'nvalid job id' -- --list \
+	--slurm 999999
+fleet_wants 'a program that is not there is said' 3 'not_installed: .*execve' -- \
+	--diagnose --slurm "$job" --remote-command /nonexistent/ncclstat
+fleet_none_left 'after the verdicts'
+
+# --- A slurmd that is frozen --------------------------------------------------
+
+kill -STOP "$frozen"
+# Its step is replaced before srun gives it up after 20 s: looks go on.
+"$fleet_ncclstat" --diagnose --count 26 --slurm "$job" \
+	--remote-command "$tmp/remote" >"$tmp/out" 2>&1 </dev/null
+if grep -q 'rank_missing, certain' "$tmp/out" &&
+	grep -q 'n03: not_reachable' "$tmp/out" &&
+	! grep -q 'n0[12]: ' "$tmp/out"; then
+	echo 'ok a frozen node does not take the others along'
+else
+	echo 'not ok a frozen node does not take the others along'
+	sed 's/^/  /' "$tmp/out"
+fi
+kill -CONT "$frozen"
+fleet_none_left 'after a frozen node'
+
+# --- The end of the viewer -------------------------------------------------------
+
+for signal in KILL TERM; do
+	"$fleet_ncclstat" --dump --interval 0.3 --slurm "$job" \
+		--remote-command "$tmp/remote" >"$tmp/dump" 2>&1 </dev/null &
+	viewer=$!
+	tries=0
+	while [ "$(fleet_agents | wc -l)" -lt 8 ] && [ "$tries" -lt 100 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+	kill -"$signal" "$viewer"
+	wait "$viewer" 2>/dev/null
+	fleet_none_left "after SIG$signal to the viewer"
+	if pgrep -x srun >"$tmp/srun" && xargs -I{} sh -c \
+		"tr '\\0' '\\n' </proc/{}/environ | grep -qF '$tmp'" <"$tmp/srun"; then
+		echo "not ok no srun is left after SIG$signal"
+	else
+		echo "ok no srun is left after SIG$signal"
+	fi
+done
+scancel "$job"
