@@ -196,6 +196,87 @@ static void note_lost(struct ncs_latest *latest,
 	latest->lost += sample->records_lost;
 }
 
+/* --- More records than there is room for -------------------------------- */
+
+static size_t count_kind(const struct ncs_sample *sample,
+			 enum ncs_latest_kind kind)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sample->record_count; i++)
+		count += kind_of(&sample->records[i]) == kind;
+	return count;
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+	const struct ncs_record *const *first = a, *const *second = b;
+	uint64_t end_a = (*first)->start + (*first)->duration;
+	uint64_t end_b = (*second)->start + (*second)->duration;
+
+	return (end_a > end_b) - (end_a < end_b);
+}
+
+/* Finds the records of a kind that may be among the `most` latest: of each
+ * thread as many, as a thread's records are in order. Returns their number. */
+static size_t find_candidates(const struct ncs_sample *sample,
+			      enum ncs_latest_kind kind, size_t most,
+			      const struct ncs_record **candidates)
+{
+	const struct ncs_record *records = sample->records;
+	size_t found = 0, of_thread = 0;
+
+	for (size_t i = sample->record_count; i-- > 0;) {
+		if (i + 1 < sample->record_count &&
+		    records[i].position + 1 != records[i + 1].position)
+			of_thread = 0;
+		if (kind_of(&records[i]) == kind && of_thread++ < most)
+			candidates[found++] = &records[i];
+	}
+	return found;
+}
+
+/* Puts the records of a kind in the order of their ends: a sample has the
+ * records of one thread after those of another, and the ring keeps what was put
+ * last. Returns 0 or -ENOMEM. */
+static int put_in_order(struct ncs_latest_ring *ring,
+			const struct ncs_sample *sample,
+			enum ncs_latest_kind kind, size_t count, size_t most)
+{
+	const struct ncs_clock *clock = &sample->header->clock;
+	const struct ncs_record **candidates;
+	uint64_t from_ns;
+	size_t found;
+	int error = 0;
+
+	candidates = malloc(count * sizeof(const struct ncs_record *));
+	if (!candidates)
+		return -ENOMEM;
+	found = find_candidates(sample, kind, most, candidates);
+	qsort(candidates, found, sizeof(candidates[0]), compare_ends);
+	/* None of the others ended later. */
+	from_ns = end_ns(candidates[found - most], clock);
+	if (from_ns > ring->complete_from_ns)
+		ring->complete_from_ns = from_ns;
+	for (size_t i = found - most; !error && i < found; i++)
+		error = put(ring, candidates[i], most, clock);
+	free(candidates);
+	return error;
+}
+
+static int put_all(struct ncs_latest_ring *ring,
+		   const struct ncs_sample *sample, enum ncs_latest_kind kind,
+		   size_t most)
+{
+	const struct ncs_clock *clock = &sample->header->clock;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < sample->record_count; i++)
+		if (kind_of(&sample->records[i]) == kind)
+			error = put(ring, &sample->records[i], most, clock);
+	return error;
+}
+
 int ncs_latest_take(struct ncs_latest *latest, const struct ncs_sample *sample,
 		    size_t ranks)
 {
@@ -212,13 +293,13 @@ int ncs_latest_take(struct ncs_latest *latest, const struct ncs_sample *sample,
 		if (latest->rings[i].capacity > share(i, ranks))
 			error = resize(&latest->rings[i], share(i, ranks),
 				       clock);
-	for (size_t i = 0; !error && i < sample->record_count; i++) {
-		const struct ncs_record *record = &sample->records[i];
-		enum ncs_latest_kind kind = kind_of(record);
+	for (unsigned i = 0; !error && i < NCS_LATEST_KINDS; i++) {
+		size_t count = count_kind(sample, i), most = share(i, ranks);
 
-		if (kind != NCS_LATEST_KINDS)
-			error = put(&latest->rings[kind], record,
-				    share(kind, ranks), clock);
+		error = count > most ?
+				put_in_order(&latest->rings[i], sample, i,
+					     count, most) :
+				put_all(&latest->rings[i], sample, i, most);
 	}
 	return error;
 }
