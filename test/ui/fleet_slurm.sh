@@ -13,7 +13,20 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-slurm.XXXXXX")
 . test/shm.sh
 . test/fleet.sh
 daemons=
+job=
 leave() {
+	# The job's own processes end with it, while its daemons run.
+	if [ -n "$job" ]; then
+		kill -CONT "$frozen" 2>/dev/null
+		scancel "$job" 2>/dev/null
+		tries=0
+		while [ "$(squeue -h -t all -j "$job" -o %t)" = CG ] ||
+			[ "$(squeue -h -j "$job" -o %t)" = R ]; do
+			[ "$tries" -lt 50 ] || break
+			sleep 0.1
+			tries=$((tries + 1))
+		done
+	fi
 	for pid in $daemons; do
 		kill -CONT "$pid" 2>/dev/null
 		kill -KILL "$pid" 2>/dev/null
@@ -22,7 +35,7 @@ leave() {
 }
 trap leave EXIT
 trap 'exit 130' HUP INT TERM
-fleet_needs slurmctld slurmd srun sbatch munged runuser
+fleet_needs slurmctld slurmd srun sbatch munged setpriv
 fleet_needs_names
 [ "$(id -u)" -eq 0 ] || {
 	echo 'slurmd wants to be root'
@@ -38,7 +51,7 @@ chown munge "$tmp/munge" || exit 77
 head -c 1024 /dev/urandom >"$tmp/munge/key"
 chown munge "$tmp/munge/key"
 chmod 400 "$tmp/munge/key"
-runuser -u munge -- munged --foreground --force --key-file="$tmp/munge/key" \
+setpriv --reuid=munge --regid=munge --clear-groups munged --foreground --force --key-file="$tmp/munge/key" \
 	--socket="$tmp/munge/socket" --pid-file="$tmp/munge/pid" \
 	--log-file="$tmp/munge/log" --seed-file="$tmp/munge/seed" \
 	>"$tmp/munged" 2>&1 &
@@ -156,4 +169,3 @@ for signal in KILL TERM; do
 		echo "ok no srun is left after SIG$signal"
 	fi
 done
-scancel "$job"
