@@ -21,28 +21,6 @@
 
 /* --- Nodes --------------------------------------------------------------- */
 
-static bool is_taken(const struct ncs_fleet *fleet,
-		     const struct ncs_fleet_node *node, const char *name)
-{
-	for (size_t i = 0; i < fleet->count; i++)
-		if (fleet->nodes[i] != node &&
-		    strcmp(fleet->nodes[i]->facts.name, name) == 0)
-			return true;
-	return false;
-}
-
-/* Names a node; a number makes a name unique that is taken. */
-static void name_node(struct ncs_fleet_node *node, const char *name)
-{
-	char *facts_name = node->facts.name;
-	const size_t size = sizeof(node->facts.name);
-
-	snprintf(facts_name, size, "%.60s", name[0] ? name : "?");
-	for (unsigned n = 2; is_taken(node->fleet, node, facts_name); n++)
-		snprintf(facts_name, size, "%.52s (%u)", name[0] ? name : "?",
-			 n);
-}
-
 static void free_node(struct ncs_fleet_node *node)
 {
 	if (!node)
@@ -127,7 +105,7 @@ int ncs_fleet_add(struct ncs_fleet *fleet, const char *name, size_t *place)
 	}
 	*place = fleet->count;
 	snprintf(number, sizeof(number), "stream %zu", *place + 1);
-	name_node(node, name ? name : number);
+	ncs_fleet_node_name(node, name ? name : number);
 	node->is_named = name;
 	fleet->nodes[fleet->count++] = node;
 	pthread_mutex_unlock(&fleet->mutex);
@@ -178,7 +156,7 @@ int ncs_fleet_feed(struct ncs_fleet *fleet, size_t place, const void *bytes,
 	take_rate(node, facts->bytes);
 	error = ncs_stream_feed(node->stream, bytes, size);
 	if (!node->is_named && facts->has_head) {
-		name_node(node, facts->head.host);
+		ncs_fleet_node_name(node, facts->head.host);
 		node->is_named = true;
 	}
 	if (!error && facts->looks != node->seen_looks)

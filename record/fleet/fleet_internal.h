@@ -77,6 +77,10 @@ struct ncs_fleet {
  * held. Returns 0 or -ENOMEM. */
 int ncs_fleet_clock_take(struct ncs_fleet *fleet, struct ncs_fleet_node *node);
 
+/* Names a node; a number makes a name unique that is taken. The mutex is
+ * held. */
+void ncs_fleet_node_name(struct ncs_fleet_node *node, const char *name);
+
 /* Sets a node's facts as of now. The mutex is held. */
 void ncs_fleet_node_judge(struct ncs_fleet_node *node, uint64_t now_ns);
 

@@ -61,7 +61,15 @@ void ncs_fleet_keep_look(void *context, const void *bytes, size_t size)
 	struct ncs_fleet *fleet = node->fleet;
 	const char *from = bytes;
 
-	if (!fleet->kept_path || fleet->kept.error || !node->is_named)
+	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
+
+	if (!fleet->kept_path || fleet->kept.error)
+		return;
+	if (!node->is_named && facts->has_head) {
+		ncs_fleet_node_name(node, facts->head.host);
+		node->is_named = true;
+	}
+	if (!node->is_named)
 		return;
 	/* A file begins with a look that can be read by itself. */
 	if (node->file < 0 && (!is_chunk(bytes, size, NCS_CHUNK_FILE) ||

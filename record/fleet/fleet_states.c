@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Says how each node of a fleet is; see fleet.h. */
 #include <stdio.h>
+#include <string.h>
 
 #include "record/fleet/fleet_internal.h"
 
@@ -13,6 +14,27 @@
 
 /* For how long a node's link counts as slow after it has dropped a look. */
 #define SLOW_NS (10 * SECOND_NS)
+
+static bool is_taken(const struct ncs_fleet *fleet,
+		     const struct ncs_fleet_node *node, const char *name)
+{
+	for (size_t i = 0; i < fleet->count; i++)
+		if (fleet->nodes[i] != node &&
+		    strcmp(fleet->nodes[i]->facts.name, name) == 0)
+			return true;
+	return false;
+}
+
+void ncs_fleet_node_name(struct ncs_fleet_node *node, const char *name)
+{
+	char *facts_name = node->facts.name;
+	const size_t size = sizeof(node->facts.name);
+
+	snprintf(facts_name, size, "%.60s", name[0] ? name : "?");
+	for (unsigned n = 2; is_taken(node->fleet, node, facts_name); n++)
+		snprintf(facts_name, size, "%.52s (%u)", name[0] ? name : "?",
+			 n);
+}
 
 static bool is_silent(const struct ncs_node *facts, uint64_t now_ns)
 {

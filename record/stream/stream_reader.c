@@ -218,7 +218,8 @@ static int end_look(struct ncs_stream_reader *stream,
 	memcpy(&look, payload, sizeof(look));
 	if (stream->chunks == look.chunks && stream->size == look.bytes &&
 	    is_of_agent(stream, &look)) {
-		if (stream->keep) {
+		error = take_look(stream, &look);
+		if (!error && stream->keep) {
 			size_t bytes = ncs_chunk_file_bytes(chunk);
 
 			stream->keep(stream->context, stream->bytes,
@@ -227,7 +228,6 @@ static int end_look(struct ncs_stream_reader *stream,
 			stream->keep(stream->context,
 				     payload - sizeof(*chunk), bytes);
 		}
-		error = take_look(stream, &look);
 	}
 	stream->size = stream->chunks = 0;
 	return error;

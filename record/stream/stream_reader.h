@@ -80,7 +80,7 @@ struct ncs_stream_facts {
 
 struct ncs_stream_reader;
 
-/* Receives the bytes of each whole look, before it is read; may be NULL. */
+/* Receives the bytes of each whole look, after it was read; may be NULL. */
 typedef void ncs_stream_keep(void *context, const void *bytes, size_t size);
 
 /* Creates a reader. Returns NULL if there is no memory; ncs_stream_free()
