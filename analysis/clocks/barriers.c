@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "analysis/records/operation_record.h"
+#include "ncclstat/names.h"
+#include "ncclstat/size_class.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 #include "shm/hash.h"
@@ -17,16 +19,10 @@
 /* With more hosts than this, not every pair of them gets a fact. */
 #define HOSTS_ALL 16
 
-struct barrier_rank {
-	size_t host;
-	uint64_t comm_id;
-	struct ncs_clock clock;
-};
-
 /* The times of a collective on one host; 0 if it was not seen there. */
 struct seen {
 	uint64_t begin_ns; /* the latest */
-	uint64_t end_ns;   /* the earliest; UINT64_MAX if unusable */
+	uint64_t end_ns;   /* the earliest; 0 or UINT64_MAX if unusable */
 };
 
 struct kept_barrier {
@@ -39,7 +35,7 @@ struct kept_barrier {
 struct ncs_barriers {
 	struct ncs_alignment *alignment;
 	size_t hosts;
-	struct barrier_rank **ranks; /* by owner */
+	struct ncs_barrier_rank **ranks; /* by owner */
 	size_t rank_count, rank_capacity;
 	struct kept_barrier *kept;
 	size_t kept_count;
@@ -85,27 +81,55 @@ uint64_t ncs_barriers_count(const struct ncs_barriers *barriers)
 	return barriers->count;
 }
 
-int ncs_barriers_expect(struct ncs_barriers *barriers, size_t owner,
-			size_t host, const struct ncs_identity *identity,
-			const struct ncs_clock *clock)
+/* Notes which sizes of a function have a class with the RING algorithm or, if
+ * `is_ring` is false, one without it: then nothing is known of that size, and
+ * of no size if the size is not known. */
+static void note_class(struct ncs_barrier_rank *rank,
+		       const struct ncs_class_view *view, bool is_ring)
 {
-	struct barrier_rank *rank;
+	bool *sizes;
+
+	if (view->operations == 0 || view->function >= NCS_FUNCTION_COUNT ||
+	    (view->algorithm == NCS_ALGORITHM_RING) != is_ring)
+		return;
+	sizes = rank->is_ring[view->function];
+	if (view->size_class < NCS_SIZE_CLASS_COUNT)
+		sizes[view->size_class] = is_ring;
+	else if (!is_ring)
+		memset(sizes, 0, NCS_SIZE_CLASS_COUNT * sizeof(*sizes));
+}
+
+void ncs_barrier_rank_learn(struct ncs_barrier_rank *rank,
+			    const struct ncs_snapshot *snapshot)
+{
+	rank->identity = snapshot->identity;
+	rank->stream_error_ns = snapshot->launches.error_ns;
+	memset(rank->is_ring, 0, sizeof(rank->is_ring));
+	for (size_t i = 0; i < snapshot->class_count; i++)
+		note_class(rank, &snapshot->classes[i], true);
+	for (size_t i = 0; i < snapshot->class_count; i++)
+		note_class(rank, &snapshot->classes[i], false);
+}
+
+int ncs_barriers_expect(struct ncs_barriers *barriers, size_t owner,
+			const struct ncs_barrier_rank *announced)
+{
+	struct ncs_barrier_rank *rank;
 
 	if (ncs_array_reserve_zeroed(&barriers->ranks, &barriers->rank_capacity,
 				     owner + 1, sizeof(*barriers->ranks)) != 0)
 		return -ENOMEM;
 	if (owner >= barriers->rank_count)
 		barriers->rank_count = owner + 1;
-	if (host >= barriers->hosts || !(identity->known & NCS_KNOWN_COMM_ID))
+	if (announced->host >= barriers->hosts ||
+	    !(announced->identity.known & NCS_KNOWN_COMM_ID))
 		return 0;
 	rank = barriers->ranks[owner];
 	if (!rank)
 		barriers->ranks[owner] = rank = calloc(1, sizeof(*rank));
 	if (!rank)
 		return -ENOMEM;
-	rank->host = host;
-	rank->comm_id = identity->comm_id;
-	rank->clock = *clock;
+	*rank = *announced;
 	return 0;
 }
 
@@ -186,6 +210,37 @@ static bool is_barrier(unsigned function)
 	       function == NCS_FUNCTION_REDUCE_SCATTER;
 }
 
+/* Returns whether all data had moved by the end that a record tells. */
+static bool is_end(const struct ncs_barrier_rank *rank,
+		   const struct ncs_record *record,
+		   const struct ncs_operation_ticks *ticks)
+{
+	if (ticks->is_on_stream)
+		return rank->stream_error_ns > 0;
+	/* Without proxy operations, it is that of a kernel's channel. */
+	return ticks->begin != 0 ||
+	       rank->is_ring[record->function][ncs_size_class(record->value)];
+}
+
+/* Returns the latest time before which the rank surely had not arrived. */
+static uint64_t begin_ns(const struct ncs_barrier_rank *rank,
+			 const struct ncs_operation_ticks *ticks)
+{
+	uint64_t start_ns = ncs_clock_ns(&rank->clock, ticks->start);
+	uint64_t stream_ns = ncs_clock_ns(&rank->clock, ticks->begin);
+
+	/* A record that starts just before its kernel began has its start from
+	 * the stream. */
+	bool is_start_seen = !ticks->is_on_stream ||
+			     ticks->begin - ticks->start > 1;
+
+	stream_ns = ticks->is_on_stream && rank->stream_error_ns > 0 &&
+				    stream_ns > rank->stream_error_ns ?
+			    stream_ns - rank->stream_error_ns :
+			    0;
+	return is_start_seen && start_ns > stream_ns ? start_ns : stream_ns;
+}
+
 static size_t place_of(const struct ncs_barriers *barriers, uint64_t comm_id,
 		       const struct ncs_record *record)
 {
@@ -195,33 +250,36 @@ static size_t place_of(const struct ncs_barriers *barriers, uint64_t comm_id,
 	return (size_t)((hash >> 32) + record->number) % barriers->kept_count;
 }
 
-static int take(struct ncs_barriers *barriers, const struct barrier_rank *rank,
+static int take(struct ncs_barriers *barriers,
+		const struct ncs_barrier_rank *rank,
 		const struct ncs_record *record, bool is_repeated)
 {
-	size_t place = place_of(barriers, rank->comm_id, record);
+	uint64_t comm_id = rank->identity.comm_id;
+	size_t place = place_of(barriers, comm_id, record);
 	struct kept_barrier *kept = &barriers->kept[place];
 	struct seen *seen =
 		&barriers->seen[place * barriers->hosts + rank->host];
 	struct ncs_operation_ticks ticks = ncs_operation_ticks(record);
-	uint64_t begin_ns = ncs_clock_ns(&rank->clock, ticks.start);
+	uint64_t begun_ns = begin_ns(rank, &ticks);
 	uint64_t end_ns = ncs_clock_ns(&rank->clock, ticks.end);
 	int error = 0;
 
-	if (kept->number != record->number + 1 ||
-	    kept->comm_id != rank->comm_id ||
+	if (kept->number != record->number + 1 || kept->comm_id != comm_id ||
 	    kept->function != record->function) {
 		error = add_facts(barriers, place);
-		*kept = (struct kept_barrier){ rank->comm_id,
-					       record->number + 1,
+		*kept = (struct kept_barrier){ comm_id, record->number + 1,
 					       record->function, false };
 	}
 	kept->is_spoiled |= is_repeated;
-	if (begin_ns > seen->begin_ns)
-		seen->begin_ns = begin_ns;
+	if (begun_ns > seen->begin_ns)
+		seen->begin_ns = begun_ns;
+	if (ticks.is_on_stream)
+		end_ns += rank->stream_error_ns;
 	/* The end that was reported before was wrong. */
 	if (record->flags & NCS_RECORD_AGAIN)
 		seen->end_ns = UINT64_MAX;
-	else if (seen->end_ns == 0 || end_ns < seen->end_ns)
+	else if (is_end(rank, record, &ticks) &&
+		 (seen->end_ns == 0 || end_ns < seen->end_ns))
 		seen->end_ns = end_ns;
 	return error;
 }
@@ -230,7 +288,7 @@ int ncs_barriers_take(struct ncs_barriers *barriers, size_t owner,
 		      const struct ncs_record *record,
 		      const struct ncs_known_operation *known)
 {
-	const struct barrier_rank *rank =
+	const struct ncs_barrier_rank *rank =
 		owner < barriers->rank_count ? barriers->ranks[owner] : NULL;
 
 	if (!rank || record->event != NCS_EVENT_COLL ||

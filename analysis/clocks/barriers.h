@@ -6,17 +6,39 @@
  * end on each other host. This holds for any selection of ranks. Collectives
  * are identified by communicator, function and NCCL's sequence number; those
  * that a rank reports several times, as replays of CUDA graphs do, are not
- * used. Memory is bounded. Pure. Must not trust records.
+ * used.
+ *
+ * Only an end by which all data had moved counts: that of the kernel on its
+ * stream, or that of the last proxy operation. A channel of a kernel may stop
+ * long before the kernel ends, except with the RING algorithm. Times from the
+ * stream may be wrong by their error. Memory is bounded. Pure. Must not trust
+ * records.
  */
 #ifndef NCS_ANALYSIS_CLOCKS_BARRIERS_H
 #define NCS_ANALYSIS_CLOCKS_BARRIERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/clocks/alignment.h"
 #include "analysis/records/rank_operations.h"
 #include "ncclstat/reader.h"
+
+/* A rank, and the facts about its times that records do not tell. */
+struct ncs_barrier_rank {
+	size_t host;
+	struct ncs_identity identity;
+	struct ncs_clock clock;
+	uint64_t stream_error_ns; /* of times from the stream; 0: not known */
+	/* All operations of this function and size had the RING algorithm. */
+	bool is_ring[NCS_FUNCTION_COUNT][NCS_SIZE_CLASS_COUNT];
+};
+
+/* Takes from a snapshot the rank's identity, the error of its times and the
+ * algorithms of its operations. */
+void ncs_barrier_rank_learn(struct ncs_barrier_rank *rank,
+			    const struct ncs_snapshot *snapshot);
 
 struct ncs_barriers;
 
@@ -28,12 +50,11 @@ struct ncs_barriers *ncs_barriers_new(struct ncs_alignment *alignment,
 				      size_t hosts, size_t kept);
 void ncs_barriers_free(struct ncs_barriers *barriers);
 
-/* Announces a rank. Call this before its first record. `owner` is the caller's
- * number for the rank: small, and different for each rank. Returns 0 or
- * -ENOMEM. */
+/* Announces a rank, which is copied. Call this before its first record. `owner`
+ * is the caller's number for the rank: small, and different for each rank.
+ * Returns 0 or -ENOMEM. */
 int ncs_barriers_expect(struct ncs_barriers *barriers, size_t owner,
-			size_t host, const struct ncs_identity *identity,
-			const struct ncs_clock *clock);
+			const struct ncs_barrier_rank *rank);
 
 /* Takes the own record of an operation of a rank, nearly in order of time, with
  * what analysis/records/rank_operations.h knows of it. Returns 0 or -ENOMEM. */

@@ -61,6 +61,7 @@ struct align {
 	uint64_t from_ns;
 	uint64_t until_ns;
 	size_t hosts;
+	struct ncs_barrier_rank *facts; /* by rank */
 	/* State of the current phase; NULL between phases. */
 	struct ncs_alignment *alignment;
 	struct ncs_barriers *barriers;
@@ -144,27 +145,41 @@ static void take_reading(void *context, const struct ncs_clock_reading *reading)
 
 /* --- Phases -------------------------------------------------------------- */
 
-/* Finds a rank's identity. Up to version 3 of NCCL's profiler API, the first
- * header lacks the identity, but later states have it. */
-static void identify(struct align *align, size_t rank,
-		     struct ncs_identity *identity)
+/* Learns a rank's identity, which up to version 3 of NCCL's profiler API the
+ * first header lacks, and the rest from its last state. Without a state, less is
+ * known of the rank. Returns 0 or -ENOMEM. */
+static int learn(struct align *align, size_t index)
 {
-	const uint64_t needed = NCS_KNOWN_COMM_ID | NCS_KNOWN_RANK;
-	const struct ncs_recorded_rank *recorded =
-		ncs_recording_rank(align->recording, rank);
+	const struct ncs_recorded_rank *rank =
+		ncs_recording_rank(align->recording, index);
+	struct ncs_barrier_rank *facts = &align->facts[index];
 	struct ncs_snapshot snapshot;
 	struct ncs_reader *reader;
 	uint64_t taken_ns;
+	int found = ncs_recording_state(align->recording, index, rank->until_ns,
+					&reader, &taken_ns);
 
-	*identity = recorded->header->identity;
-	if ((identity->known & needed) == needed ||
-	    ncs_recording_state(align->recording, rank, recorded->until_ns,
-				&reader, &taken_ns) != NCS_RECORDED_YES ||
-	    ncs_snapshot_init(&snapshot, reader) != 0)
-		return;
+	facts->host = rank->host;
+	facts->identity = rank->header->identity;
+	if (found != NCS_RECORDED_YES)
+		return found == -ENOMEM ? found : 0;
+	if (ncs_snapshot_init(&snapshot, reader) != 0)
+		return -ENOMEM;
 	ncs_snapshot_take(&snapshot, reader, taken_ns);
-	*identity = snapshot.identity;
+	ncs_barrier_rank_learn(facts, &snapshot);
 	ncs_snapshot_release(&snapshot);
+	return 0;
+}
+
+static void learn_all(struct align *align)
+{
+	size_t ranks = ncs_recording_rank_count(align->recording);
+
+	align->facts = calloc(ranks + 1, sizeof(*align->facts));
+	if (!align->facts)
+		align->error = -ENOMEM;
+	for (size_t i = 0; i < ranks && !align->error; i++)
+		align->error = learn(align, i);
 }
 
 static void end_phase(struct align *align)
@@ -201,10 +216,7 @@ static size_t children_of(size_t ranks)
 
 static int begin_rank(struct align *align, size_t index)
 {
-	const struct ncs_recorded_rank *rank =
-		ncs_recording_rank(align->recording, index);
-	const struct ncs_clock *clock = &rank->header->clock;
-	struct ncs_identity identity;
+	struct ncs_barrier_rank *facts = &align->facts[index];
 	int error;
 
 	align->ranks[index].align = align;
@@ -212,12 +224,13 @@ static int begin_rank(struct align *align, size_t index)
 		children_of(ncs_recording_rank_count(align->recording)));
 	if (!align->ranks[index].operations)
 		return -ENOMEM;
-	identify(align, index, &identity);
-	error = ncs_barriers_expect(align->barriers, index, rank->host,
-				    &identity, clock);
+	/* The clock as aligned so far. */
+	facts->clock =
+		ncs_recording_rank(align->recording, index)->header->clock;
+	error = ncs_barriers_expect(align->barriers, index, facts);
 	if (!error && align->messages)
-		error = ncs_messages_expect(align->messages, index, &identity,
-					    clock);
+		error = ncs_messages_expect(align->messages, index,
+					    &facts->identity, &facts->clock);
 	return error;
 }
 
@@ -540,6 +553,7 @@ int ncs_recording_align_hosts(struct ncs_recording *recording, uint64_t from_ns,
 	if (!alignment->hosts)
 		return -ENOMEM;
 	find_time(&align, from_ns, until_ns);
+	learn_all(&align);
 	search_beginning(&align);
 	find_time(&align, from_ns, until_ns);
 	search_end(&align);
@@ -549,6 +563,7 @@ int ncs_recording_align_hosts(struct ncs_recording *recording, uint64_t from_ns,
 	if (!align.error)
 		distrust_set_clocks(&align);
 	end_phase(&align);
+	free(align.facts);
 	return align.error;
 }
 

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/names.h"
+#include "ncclstat/size_class.h"
 #include "ncclstat/version.h"
 #include "record/write/recording_writer.h"
 #include "shm/array.h"
@@ -67,7 +69,8 @@ struct host_rank {
 	uint64_t calls;
 	uint64_t bytes;
 	/* The operation in progress. */
-	uint64_t called_ns, begun_ns, end_ns, first_child_ns;
+	uint64_t called_ns, begun_ns, end_ns;
+	uint64_t first_proxy_ns, seen_end_ns; /* as its records tell */
 };
 
 struct hosts_job {
@@ -101,6 +104,7 @@ struct simulated_options simulated_defaults(void)
 		.byte_ns = 0.02,
 		.queue_ns = 500 * US,
 		.has_kernels = true,
+		.algorithm = NCS_ALGORITHM_RING,
 		.skew_ns = 5 * S,
 		.drift = 100e-6,
 		.realtime_error_ns = 2 * MS,
@@ -281,6 +285,8 @@ static int write_state(struct hosts_job *job, struct host_rank *rank,
 		ncs_recording_writer_image(writer, rank->number);
 	struct ncs_lane *lane;
 	struct ncs_function *function;
+	struct ncs_class *class;
+	const uint64_t sizes[] = { job->options->bytes, SMALL_BYTES };
 	uint64_t number = (uint64_t)(rank - job->ranks);
 	uint64_t gpu_ns =
 		simulated_gpu_ns(job->hosts, (unsigned)number, now_ns);
@@ -315,6 +321,17 @@ static int write_state(struct hosts_job *job, struct host_rank *rank,
 		function->last_sequence_number = job->sequence_number;
 	ncs_recording_writer_piece(&piece, rank->header.lanes.offset,
 				   LANES * sizeof(*lane));
+	class = at(image, &rank->header.classes, NCS_FUNCTION_MAX);
+	for (unsigned i = 0; i < 2; i++)
+		class[i] = (struct ncs_class){
+			.key = NCS_CLASS_KEY(index, ncs_size_class(sizes[i]),
+					     job->options->algorithm,
+					     NCS_PROTOCOL_SIMPLE),
+			.operations = rank->operations,
+		};
+	ncs_recording_writer_piece(&piece,
+				   (size_t)((char *)class - (char *)image),
+				   2 * sizeof(*class));
 	for (unsigned i = 0; i < LANES; i++) {
 		struct ncs_ring *ring = at(image, &rank->header.rings, i);
 
@@ -388,9 +405,10 @@ static unsigned number_of(const struct hosts_job *job,
 	return (unsigned)(rank - job->ranks);
 }
 
-static bool is_over_network(const struct steps *steps)
+static bool is_over_network(const struct hosts_job *job,
+			    const struct steps *steps)
 {
-	return steps->from->host != steps->to->host;
+	return !job->options->is_nvlink && steps->from->host != steps->to->host;
 }
 
 /* Computes when step k is sent and received. */
@@ -408,7 +426,7 @@ static void move_step(struct hosts_job *job, struct steps *steps, unsigned k)
 		posted_ns = steps->consumed_ns[k - DEPTH];
 	posted_ns += 200 + noise(job, 300);
 	steps->posted_ns[k] = posted_ns;
-	if (!is_over_network(steps)) {
+	if (!is_over_network(job, steps)) {
 		sent_ns = steps->ready_ns[k] > posted_ns ? steps->ready_ns[k] :
 							   posted_ns;
 		steps->sent_ns[k] = sent_ns;
@@ -518,7 +536,8 @@ static void record_side(struct hosts_job *job, const struct steps *steps,
 	record.number = steps->count;
 	keep(job, rank, LANE_PROXY, end_ns, &record);
 	later(&rank->end_ns, end_ns);
-	earlier(&rank->first_child_ns, begun_ns);
+	later(&rank->seen_end_ns, end_ns);
+	earlier(&rank->first_proxy_ns, begun_ns);
 }
 
 static void record_kernel(struct hosts_job *job, struct host_rank *rank,
@@ -527,9 +546,11 @@ static void record_kernel(struct hosts_job *job, struct host_rank *rank,
 	unsigned number = number_of(job, rank);
 	uint64_t start_ns = rank->begun_ns + LAUNCH_NS;
 	uint64_t gpu_ns = simulated_gpu_ns(job->hosts, number, start_ns);
-	struct ncs_record record =
-		span(job, rank, start_ns + 1 * US, end_ns + 2 * US, 0, 0);
+	struct ncs_record record;
 
+	if (job->options->kernels_stop_early)
+		end_ns = start_ns + 20 * US;
+	record = span(job, rank, start_ns + 1 * US, end_ns + 2 * US, 0, 0);
 	record.event = NCS_EVENT_KERNEL_CH;
 	record.channel = (uint8_t)channel;
 	record.function = (uint8_t)function;
@@ -538,7 +559,7 @@ static void record_kernel(struct hosts_job *job, struct host_rank *rank,
 	record.number = simulated_gpu_ns(job->hosts, number, end_ns) - gpu_ns;
 	keep(job, rank, LANE_PROXY, end_ns + 2 * US, &record);
 	later(&rank->end_ns, end_ns + 2 * US);
-	earlier(&rank->first_child_ns, start_ns + 1 * US);
+	later(&rank->seen_end_ns, end_ns + 2 * US);
 }
 
 /* Returns the CUDA stream of a rank. */
@@ -569,6 +590,7 @@ static void record_operation(struct hosts_job *job, struct host_rank *rank,
 			     unsigned function, int32_t peer, uint64_t bytes)
 {
 	bool is_transfer = function != NCS_FUNCTION_ALL_REDUCE;
+	uint64_t end_ns;
 	struct ncs_record record =
 		span(job, rank, rank->called_ns, rank->begun_ns + 3 * US, 0, 0);
 
@@ -579,9 +601,11 @@ static void record_operation(struct hosts_job *job, struct host_rank *rank,
 	record.delta[0] = stream_of(job, rank);
 	keep(job, rank, LANE_APPLICATION, rank->begun_ns + 3 * US, &record);
 	rank->end_ns += 500;
-	record_stream(job, rank, rank->end_ns - 1);
-	record = span(job, rank, rank->begun_ns, rank->end_ns,
-		      rank->begun_ns + 2 * US, rank->first_child_ns);
+	end_ns = job->options->kernels_stop_early ? rank->seen_end_ns + 500 :
+						    rank->end_ns;
+	record_stream(job, rank, end_ns - 1);
+	record = span(job, rank, rank->begun_ns, end_ns,
+		      rank->begun_ns + 2 * US, rank->first_proxy_ns);
 	record.event = is_transfer ? NCS_EVENT_P2P : NCS_EVENT_COLL;
 	record.function = (uint8_t)function;
 	record.operation = (uint32_t)rank->operations;
@@ -589,7 +613,7 @@ static void record_operation(struct hosts_job *job, struct host_rank *rank,
 	record.value = bytes;
 	record.number = is_transfer ? NCS_NO_SEQUENCE_NUMBER :
 				      job->sequence_number;
-	keep(job, rank, LANE_PROXY, rank->end_ns, &record);
+	keep(job, rank, LANE_PROXY, end_ns, &record);
 	rank->bytes += bytes;
 	rank->ready_ns = rank->end_ns;
 }
@@ -609,7 +633,7 @@ static void begin_all(struct hosts_job *job)
 		if (options->late_ns > 0 && i == options->late_rank)
 			rank->called_ns += options->late_ns;
 		rank->begun_ns = rank->called_ns + 1 * US + noise(job, 500);
-		rank->end_ns = rank->first_child_ns = 0;
+		rank->end_ns = rank->first_proxy_ns = rank->seen_end_ns = 0;
 		rank->operations++;
 	}
 }
@@ -675,9 +699,9 @@ static void all_reduce_channel(struct hosts_job *job, unsigned channel,
 	for (unsigned r = 0; !job->error && r < ranks; r++) {
 		struct steps *into = &ring[(r + ranks - 1) % ranks];
 
-		if (is_over_network(&ring[r]))
+		if (is_over_network(job, &ring[r]))
 			record_side(job, &ring[r], true);
-		if (is_over_network(into))
+		if (is_over_network(job, into))
 			record_side(job, into, false);
 		later(&job->ranks[r].end_ns,
 		      into->consumed_ns[into->count - 1]);
@@ -751,7 +775,8 @@ static void send_all(struct hosts_job *job, uint64_t bytes)
 					     job->options->compute_ns +
 					     noise(job, 100e3);
 			pair[k]->begun_ns = pair[k]->called_ns + 1 * US;
-			pair[k]->end_ns = pair[k]->first_child_ns = 0;
+			pair[k]->end_ns = pair[k]->first_proxy_ns =
+				pair[k]->seen_end_ns = 0;
 			pair[k]->operations++;
 		}
 		send_one(job, i, bytes);

@@ -44,6 +44,11 @@ struct simulated_options {
 	uint64_t queue_ns; /* wait of one in 50 messages, roughly */
 	double lost;       /* share of step records that are missing */
 	bool has_kernels;
+	/* Hosts are connected by NVLink: no proxy operations between them. */
+	bool is_nvlink;
+	/* A kernel's channels stop 20 us after they began, as with TREE. */
+	bool kernels_stop_early;
+	unsigned algorithm; /* in the states: enum ncs_algorithm */
 	/* The most that clocks differ, and that they drift. */
 	uint64_t skew_ns;
 	double drift;

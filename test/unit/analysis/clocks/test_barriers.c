@@ -10,16 +10,20 @@
 #include <cmocka.h>
 
 #include "analysis/clocks/barriers.h"
+#include "ncclstat/names.h"
+#include "ncclstat/size_class.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
 #define S UINT64_C(1000000000)
 #define START_NS (100 * S)
+#define BYTES 4096
 
 struct barrier_fixture {
 	struct ncs_alignment *alignment;
 	struct ncs_barriers *barriers;
 	struct ncs_rank_operations *operations[4];
+	struct ncs_barrier_rank ranks[4];
 	struct ncs_aligned aligned[2];
 	struct ncs_alignment_quality quality;
 };
@@ -30,8 +34,6 @@ static int setup(void **state)
 	static const struct ncs_clock plain = { .kind = NCS_CLOCK_MONOTONIC,
 						.multiplier = UINT64_C(1)
 							      << 32 };
-	struct ncs_identity identity = { .known = NCS_KNOWN_COMM_ID,
-					 .comm_id = 7 };
 	struct barrier_fixture *fixture = calloc(1, sizeof(*fixture));
 
 	if (!fixture)
@@ -40,10 +42,15 @@ static int setup(void **state)
 	fixture->barriers = ncs_barriers_new(fixture->alignment, 2, 0);
 	for (size_t i = 0; i < 4; i++)
 		fixture->operations[i] = ncs_rank_operations_new(0);
-	for (size_t i = 0; i < 4; i++)
-		if (ncs_barriers_expect(fixture->barriers, i, i / 2, &identity,
-					&plain) != 0)
+	for (size_t i = 0; i < 4; i++) {
+		fixture->ranks[i].host = i / 2;
+		fixture->ranks[i].clock = plain;
+		fixture->ranks[i].identity.known = NCS_KNOWN_COMM_ID;
+		fixture->ranks[i].identity.comm_id = 7;
+		if (ncs_barriers_expect(fixture->barriers, i,
+					&fixture->ranks[i]) != 0)
 			return -1;
+	}
 	*state = fixture;
 	return 0;
 }
@@ -69,7 +76,9 @@ static struct ncs_record collective(uint64_t number, uint64_t begin_ns,
 		.function = NCS_FUNCTION_ALL_REDUCE,
 		.operation = (uint32_t)number + 1,
 		.number = number,
+		.value = BYTES,
 		.duration = end_ns - begin_ns,
+		.delta = { 0, 1 * US }, /* its first proxy operation */
 	};
 }
 
@@ -82,9 +91,8 @@ static void take(struct barrier_fixture *fixture, size_t rank,
 	assert_int_equal(ncs_rank_operations_take(fixture->operations[rank],
 						  &record, &visitor, &known),
 			 0);
-	assert_int_equal(ncs_barriers_take(fixture->barriers, rank, &record,
-					   known),
-			 0);
+	assert_int_equal(
+		ncs_barriers_take(fixture->barriers, rank, &record, known), 0);
 }
 
 static void solve(struct barrier_fixture *fixture)
@@ -162,6 +170,129 @@ static void end_that_was_withdrawn_is_not_used(void **state)
 	assert_int_equal(fixture->quality.one_way, 1);
 }
 
+/* Gives ranks of the same job to the barriers: without proxy operations, or on
+ * streams. Those of host 1 arrive 40 ms late. Those of host 0 end 20 us after
+ * they arrived, if `is_early`; else all end together. */
+static void take_late(struct barrier_fixture *fixture, bool is_early,
+		      bool on_stream)
+{
+	for (uint64_t i = 0; i < 100; i++)
+		for (size_t k = 0; k < 4; k++) {
+			uint64_t begin_ns = k < 2 ? 0 : 40 * MS;
+			uint64_t end_ns = is_early && k < 2 ? 20 * US :
+							      40 * MS + 60 * US;
+			struct ncs_record record =
+				collective(i, begin_ns, end_ns);
+
+			record.delta[1] = on_stream ? 1 : 0;
+			if (on_stream)
+				record.flags = NCS_RECORD_ON_STREAM;
+			take(fixture, k, record);
+		}
+	solve(fixture);
+}
+
+static void announce(struct barrier_fixture *fixture)
+{
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(ncs_barriers_expect(fixture->barriers, i,
+						     &fixture->ranks[i]),
+				 0);
+}
+
+/* With TREE, a kernel's channels stop before the last rank has arrived. */
+static void stop_of_a_kernel_channel_is_no_end(void **state)
+{
+	struct barrier_fixture *fixture = *state;
+
+	take_late(fixture, true, false);
+	assert_int_equal(fixture->aligned[1].by, NCS_ALIGNED_BY_NOTHING);
+}
+
+/* Learns of two classes of AllReduce. */
+static void learn(struct barrier_fixture *fixture, unsigned algorithm,
+		  unsigned other_size, unsigned other)
+{
+	struct ncs_class_view views[] = {
+		{ .function = NCS_FUNCTION_ALL_REDUCE,
+		  .size_class = ncs_size_class(BYTES),
+		  .algorithm = algorithm,
+		  .operations = 100 },
+		{ .function = NCS_FUNCTION_ALL_REDUCE,
+		  .size_class = other_size,
+		  .algorithm = other,
+		  .operations = 1 },
+	};
+	struct ncs_snapshot snapshot = { .classes = views, .class_count = 2 };
+
+	for (size_t i = 0; i < 4; i++) {
+		snapshot.identity = fixture->ranks[i].identity;
+		ncs_barrier_rank_learn(&fixture->ranks[i], &snapshot);
+	}
+	announce(fixture);
+}
+
+static void stop_of_a_kernel_channel_ends_a_ring(void **state)
+{
+	struct barrier_fixture *fixture = *state;
+
+	learn(fixture, NCS_ALGORITHM_RING, ncs_size_class(2 * BYTES),
+	      NCS_ALGORITHM_TREE);
+	take_late(fixture, false, false);
+	assert_int_equal(fixture->aligned[1].by, NCS_ALIGNED_BY_TRAFFIC);
+}
+
+static void ring_that_may_be_a_tree_is_not_used(void **state)
+{
+	struct barrier_fixture *fixture = *state;
+
+	learn(fixture, NCS_ALGORITHM_RING, ncs_size_class(BYTES),
+	      NCS_ALGORITHM_TREE);
+	take_late(fixture, true, false);
+	assert_int_equal(fixture->aligned[1].by, NCS_ALIGNED_BY_NOTHING);
+}
+
+static void ring_among_operations_of_no_known_size_is_not_used(void **state)
+{
+	struct barrier_fixture *fixture = *state;
+
+	learn(fixture, NCS_ALGORITHM_RING, NCS_CLASS_OTHER, NCS_CLASS_OTHER);
+	take_late(fixture, true, false);
+	assert_int_equal(fixture->aligned[1].by, NCS_ALIGNED_BY_NOTHING);
+}
+
+/* All ranks arrive and end within 60 us; times from the stream may be wrong by
+ * 200 us. */
+static void error_of_the_stream_widens_the_bound(void **state)
+{
+	struct barrier_fixture *fixture = *state;
+	uint64_t error_ns = 200 * US;
+
+	for (size_t i = 0; i < 4; i++)
+		fixture->ranks[i].stream_error_ns = error_ns;
+	announce(fixture);
+	for (uint64_t i = 0; i < 100; i++)
+		for (size_t k = 0; k < 4; k++) {
+			struct ncs_record record = collective(i, 0, 60 * US);
+
+			record.delta[1] = 1;
+			record.flags = NCS_RECORD_ON_STREAM;
+			take(fixture, k, record);
+		}
+	solve(fixture);
+	assert_int_equal(fixture->aligned[1].by, NCS_ALIGNED_BY_TRAFFIC);
+	assert_true(fixture->aligned[1].error_ns >= 2 * error_ns + 59 * US);
+	assert_true(fixture->aligned[1].error_ns <= 2 * error_ns + 75 * US);
+}
+
+static void stream_of_unknown_error_gives_no_fact(void **state)
+{
+	struct barrier_fixture *fixture = *state;
+
+	take_late(fixture, false, true);
+	assert_int_equal(fixture->aligned[1].by, NCS_ALIGNED_BY_NOTHING);
+}
+
 /* Replays of a graph repeat a number: it is not known which one is meant. */
 static void repeated_numbers_give_no_fact(void **state)
 {
@@ -187,6 +318,12 @@ int main(void)
 		TEST(single_host_gives_no_fact),
 		TEST(broadcasts_give_no_fact),
 		TEST(end_that_was_withdrawn_is_not_used),
+		TEST(stop_of_a_kernel_channel_is_no_end),
+		TEST(stop_of_a_kernel_channel_ends_a_ring),
+		TEST(ring_that_may_be_a_tree_is_not_used),
+		TEST(ring_among_operations_of_no_known_size_is_not_used),
+		TEST(error_of_the_stream_widens_the_bound),
+		TEST(stream_of_unknown_error_gives_no_fact),
 		TEST(repeated_numbers_give_no_fact),
 	};
 

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "ncclstat/names.h"
 #include "record/read/align.h"
 #include "test/unit/support/simulated_hosts.h"
 
@@ -168,6 +169,53 @@ static void collectives_align_one_way_rings_over_sockets(void **state)
 	assert_aligned(fixture, 2 * MS);
 }
 
+/* NVLink between two hosts with TREE, of which only the kernels' channels are
+ * known: they stop 40 ms before the last rank has called. No end is known, so
+ * that CLOCK_REALTIME has to do. */
+static void early_stops_of_kernels_do_not_align(void **state)
+{
+	struct align_fixture *fixture = *state;
+
+	fixture->options.hosts = 2;
+	fixture->options.is_nvlink = true;
+	fixture->options.kernels_stop_early = true;
+	fixture->options.algorithm = NCS_ALGORITHM_TREE;
+	fixture->options.ranks = 1;
+	fixture->options.late_rank = 1;
+	fixture->options.late_ns = 40 * MS;
+	align(fixture);
+	assert_true(true_error(fixture, 1) <=
+		    ncs_recording_host(fixture->recording, 1)->error_ns);
+	assert_int_equal(fixture->alignment.hosts[1].by,
+			 NCS_ALIGNED_BY_REALTIME);
+}
+
+/* Two of four ranks of a host have proxy operations: the others' channels of
+ * kernels stop early, and must not spoil what proxy operations tell. */
+static void early_stops_do_not_spoil_the_alignment(void **state)
+{
+	struct align_fixture *fixture = *state;
+
+	fixture->options.hosts = 3;
+	fixture->options.ranks = 4;
+	fixture->options.has_credits = false;
+	fixture->options.kernels_stop_early = true;
+	fixture->options.algorithm = NCS_ALGORITHM_TREE;
+	align(fixture);
+	assert_aligned(fixture, 2 * MS);
+}
+
+/* With RING, channels stop when the kernel ends. */
+static void kernels_of_rings_align_hosts_over_nvlink(void **state)
+{
+	struct align_fixture *fixture = *state;
+
+	fixture->options.hosts = 2;
+	fixture->options.is_nvlink = true;
+	align(fixture);
+	assert_aligned(fixture, 2 * MS);
+}
+
 static void one_way_traffic_does_not_align(void **state)
 {
 	struct align_fixture *fixture = *state;
@@ -258,6 +306,9 @@ int main(void)
 		TEST(skew_and_drift_are_found),
 		TEST(two_hosts_align_most_exactly),
 		TEST(collectives_align_one_way_rings_over_sockets),
+		TEST(early_stops_of_kernels_do_not_align),
+		TEST(early_stops_do_not_spoil_the_alignment),
+		TEST(kernels_of_rings_align_hosts_over_nvlink),
 		TEST(one_way_traffic_does_not_align),
 		TEST(missing_records_do_not_disturb_the_alignment),
 		TEST(clock_set_while_recording_is_reported),
