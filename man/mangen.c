@@ -42,6 +42,7 @@
 #include "ncclstat/tables/names.def"
 #include "ncclstat/tables/node_states.def"
 #include "ncclstat/tables/options.def"
+#include "ncclstat/tables/plugin_presence.def"
 #include "ncclstat/tables/timings.def"
 #include "ncclstat/tables/verdicts.def"
 #include "ncclstat/tables/what_if.def"
@@ -588,6 +589,8 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_REFUSALS, NAMED) },
 	{ "node_states", "-tag -width not_reachable -compact", put_named,
 	  ITEMS(NCS_NODE_STATES, EXPORT_FIELD) },
+	{ "plugin_presences", "-tag -width Ds", put_named,
+	  ITEMS(NCS_PLUGIN_PRESENCES, NAMED) },
 	{ "moments", "-tag -width kernel_end -compact", put_named,
 	  ITEMS(NCS_MOMENTS, NAMED) },
 	{ "late_causes", "-tag -width transfer -compact", put_named,

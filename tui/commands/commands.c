@@ -11,6 +11,7 @@
 #include "analysis/base/aliases.h"
 #include "analysis/sources/source_shm.h"
 #include "ncclstat/version.h"
+#include "tui/commands/check_command.h"
 #include "tui/commands/clean_command.h"
 #include "tui/commands/critical_path_command.h"
 #include "tui/commands/diagnose_command.h"
@@ -127,6 +128,9 @@ static const struct mode_command {
 		.run = ncs_list_run,
 		.start = AT_START,
 		.unreadable = NCS_EXIT_NOTHING,
+	},
+	[NCS_MODE_CHECK] = {
+		.run = ncs_check_run,
 	},
 	[NCS_MODE_CLEAN] = {
 		.run = ncs_clean_run,

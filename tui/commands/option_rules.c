@@ -68,6 +68,9 @@ static const struct option_rule {
 	RULE(MODE(CLEAN), OPTION(PID) | OPTION(JOB) | OPTION(SYNTHETIC),
 	     "--clean expects no --pid, --job or --synthetic beside it: it"
 	     " removes the segments of all processes that are gone"),
+	RULE(MODE(CHECK), OPTION(PID) | OPTION(JOB) | OPTION(SYNTHETIC),
+	     "--check expects no --pid, --job or --synthetic beside it: it"
+	     " lists all processes that have NCCL in them"),
 	RULE(MODE(SET), OPTION(SYNTHETIC),
 	     "--set expects no --synthetic beside it: a made-up job cannot be"
 	     " asked for anything"),

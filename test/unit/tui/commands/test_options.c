@@ -363,7 +363,7 @@ static void errors_name_the_option_and_what_it_expects(void **state)
 	expect_error("-n 0", "--count", "1 or more");
 	expect_error("-n -1", "--count", "1 or more");
 	expect_error("--no-such", "--no-such", "option");
-	expect_error("-x", "-x", "option");
+	expect_error("-y", "-y", "option");
 	expect_error("--co always", "--co", "several");
 	expect_error("somewhere", "somewhere", "option");
 }

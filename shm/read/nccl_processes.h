@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the processes that have NCCL in them, and how the plugin stands there.
+ *
+ * It tells from the libraries that a process has mapped and from the
+ * environment that it was started with, as far as this user may read them: what
+ * a program has set later is not seen, and neither is an NCCL that was linked
+ * into the program. Reads /proc only. Processes are not trusted. One thread at
+ * a time.
+ */
+#ifndef NCS_SHM_READ_NCCL_PROCESSES_H
+#define NCS_SHM_READ_NCCL_PROCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "ncclstat/tables/plugin_presence.def"
+
+enum ncs_plugin_presence {
+#define X(ID, name, help) NCS_PRESENCE_##ID,
+	NCS_PLUGIN_PRESENCES(X)
+#undef X
+		NCS_PRESENCE_COUNT
+};
+
+struct ncs_nccl_process {
+	uint32_t pid; /* as numbered here */
+	uid_t uid;
+	/* NCCL's version, major << 16 | minor << 8 | patch; 0: not known. */
+	uint32_t nccl_version;
+	enum ncs_plugin_presence presence;
+	char command[256]; /* command line, blanks between; not cleaned */
+	char detail[256];  /* the other plugin or directory; "" if none */
+};
+
+struct ncs_nccl_processes {
+	struct ncs_nccl_process *all;
+	size_t count;
+	size_t capacity;
+	/* Processes of other users: whether NCCL is in them is not known. */
+	uint64_t unreadable;
+};
+
+/* Lists the processes with NCCL in them, by their number. `directory` is the one
+ * that is looked at for segments; NULL for the default. Presence is told from
+ * what the process is like: the caller, who knows the segments, tells which of
+ * them publish by ncs_nccl_process_publishes(). Returns 0 or -errno. The caller
+ * releases the list in either case. */
+int ncs_nccl_processes_list(struct ncs_nccl_processes *processes,
+			    const char *directory);
+
+/* Notes that there is a segment of a process. */
+void ncs_nccl_process_publishes(struct ncs_nccl_processes *processes,
+				uint32_t pid);
+
+/* Frees the list; *processes is empty afterwards. */
+void ncs_nccl_processes_release(struct ncs_nccl_processes *processes);
+
+/* Finds NCCL's version in the bytes of its library, where it stands as "NCCL
+ * version 2.28.9+cuda12.9". Returns 0 if it does not. */
+uint32_t ncs_nccl_version_in(const char *bytes, size_t size);
+
+#endif

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# ncclstat --check: which processes have NCCL in them, and how the plugin stands
+# in each. The NCCL is a library of this test that has its name and tells a
+# version.
+# shellcheck disable=SC2016 # what is quoted is for the compiler to read
+
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+. test/ui/checks
+export NCCLSTAT_DIR="$tmp/shm"
+shm_folder "$NCCLSTAT_DIR"
+plugin=$(realpath "$build/libnccl-profiler-ncclstat.so")
+jobs=
+
+at_end() {
+	# shellcheck disable=SC2086 # a list of numbers
+	[ -z "$jobs" ] || kill $jobs 2>/dev/null
+}
+
+# library FOLDER VERSION: makes an NCCL of that version.
+library() {
+	mkdir -p "$tmp/$1"
+	echo 'const char version[] = "NCCL version '"$2"'+cuda12.9";' |
+		${CC:-cc} -shared -fPIC -x c -o "$tmp/$1/libnccl.so.2" -
+}
+library new 2.28.9
+library old 2.22.3
+
+# process NAME LIBRARY...: starts a process that loads the libraries, with the
+# variables of $variables, and sets $pid.
+process() {
+	name=$1
+	shift
+	# shellcheck disable=SC2086 # a list of assignments
+	env $variables python3 -c '
+import ctypes, sys, time
+held = [ctypes.CDLL(path) for path in sys.argv[2:]]
+open(sys.argv[1], "w").close()
+time.sleep(600)' "$tmp/$name.ready" "$@" &
+	pid=$!
+	jobs="$jobs $pid"
+	for _ in $(seq 100); do
+		[ -e "$tmp/$name.ready" ] && return
+		sleep 0.1
+	done
+	echo "process $name does not start"
+	return 1
+}
+
+# stands PID WORD: succeeds if that is how the plugin stands in the process.
+stands() {
+	"$ncclstat" --check >"$tmp/out" 2>"$tmp/err"
+	grep -q "^ *$1  .*  $2  " "$tmp/out" && return
+	cat "$tmp/out"
+	return 1
+}
+
+ours=NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so
+variables="NCCL_PROFILER_PLUGIN="
+process unset "$tmp/new/libnccl.so.2"
+check 'a process whose environment does not name the plugin' stands "$pid" not_set
+check 'the version of its NCCL is told' grep -q "^ *$pid .* 2\.28\.9 " "$tmp/out"
+check 'what to do is told' grep -q 'ncclstat run -- COMMAND' "$tmp/out"
+check 'a process that is not seen: status 1' run 1 --check
+process old "$tmp/old/libnccl.so.2"
+check 'an NCCL before plugins' stands "$pid" old_nccl
+variables="NCCL_PROFILER_PLUGIN=libnccl-profiler-other.so"
+process other "$tmp/new/libnccl.so.2"
+check 'another plugin is named' stands "$pid" other_plugin
+check 'and told' grep -q "$pid: libnccl-profiler-other.so" "$tmp/out"
+variables="$ours LD_LIBRARY_PATH=$tmp/new"
+process lost "$tmp/new/libnccl.so.2"
+check 'the plugin is in no folder of the search path' stands "$pid" not_found
+variables="$ours LD_LIBRARY_PATH=$tmp/new:${plugin%/*}"
+process waits "$tmp/new/libnccl.so.2"
+check 'the plugin is there, and not loaded yet' stands "$pid" not_yet
+process loaded "$tmp/new/libnccl.so.2" "$plugin"
+check 'it is loaded, without a communicator' stands "$pid" no_communicator
+variables="$ours NCCLSTAT_DISABLE=1"
+process disabled "$tmp/new/libnccl.so.2" "$plugin"
+check 'it is loaded, and disabled' stands "$pid" disabled
+variables="$ours NCCLSTAT_DIR=/elsewhere"
+process elsewhere "$tmp/new/libnccl.so.2" "$plugin"
+check 'it publishes elsewhere' stands "$pid" elsewhere
+check 'and where is told' grep -q "$pid: /elsewhere" "$tmp/out"
+
+# A job of the plugin, with NCCL loaded beside.
+LD_PRELOAD="$tmp/new/libnccl.so.2" "$build/ncclreplay" --hold \
+	test/captures/net-v5-hang/rank0.calllog.xz >"$tmp/said" 2>&1 &
+jobs="$jobs $!"
+pid_that_publishes() {
+	for _ in $(seq 100); do
+		pid=$("$ncclstat" --list 2>/dev/null | awk 'NR == 2 { print $1 }')
+		[ -n "$pid" ] && stands "$pid" publishes >/dev/null && return
+		sleep 0.1
+	done
+	cat "$tmp/out"
+	return 1
+}
+check 'a process that publishes' pid_that_publishes
+
+exit "$failed"

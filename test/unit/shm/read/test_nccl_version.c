@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of finding NCCL's version in the bytes of its library, which are
+ * anybody's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "shm/read/nccl_processes.h"
+
+#define VERSION(major, minor, patch) ((major) << 16 | (minor) << 8 | (patch))
+
+static uint32_t version_in(const char *text)
+{
+	return ncs_nccl_version_in(text, strlen(text));
+}
+
+static void version_is_found_behind_its_mark(void **state)
+{
+	static const char bytes[] = "\0\1junk\0NCCL version 2.28.9+cuda12.9\0";
+
+	(void)state;
+	assert_int_equal(ncs_nccl_version_in(bytes, sizeof(bytes) - 1),
+			 VERSION(2, 28, 9));
+}
+
+static void mark_without_a_version_is_passed_over(void **state)
+{
+	(void)state;
+	assert_int_equal(version_in("NCCL version %d.%d; NCCL version 2.23.4"),
+			 VERSION(2, 23, 4));
+}
+
+static void what_is_no_version_is_not_known(void **state)
+{
+	(void)state;
+	assert_int_equal(version_in(""), 0);
+	assert_int_equal(version_in("NCCL version "), 0);
+	assert_int_equal(version_in("NCCL version 2.28"), 0);
+	assert_int_equal(version_in("NCCL version 2.999.1"), 0);
+	assert_int_equal(version_in("NCCL versio"), 0);
+}
+
+static void nothing_behind_the_end_is_read(void **state)
+{
+	static const char bytes[] = "NCCL version 2.28.91";
+
+	(void)state;
+	assert_int_equal(ncs_nccl_version_in(bytes, sizeof(bytes) - 2),
+			 VERSION(2, 28, 9));
+	assert_int_equal(ncs_nccl_version_in(bytes, sizeof(bytes) - 4), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(version_is_found_behind_its_mark),
+		cmocka_unit_test(mark_without_a_version_is_passed_over),
+		cmocka_unit_test(what_is_no_version_is_not_known),
+		cmocka_unit_test(nothing_behind_the_end_is_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
