@@ -94,17 +94,17 @@ static int find_part(struct ncs_replay *replay,
 
 	replay->from_ns = replay->all.from_ns;
 	replay->until_ns = replay->all.until_ns;
-	error = resolve(replay, &part->from, "from", &replay->from_ns, why,
+	error = resolve(replay, &part->since, "since", &replay->from_ns, why,
 			why_size);
 	if (!error)
 		error = resolve(replay, &part->until, "until",
 				&replay->until_ns, why, why_size);
 	if (!error && replay->from_ns > replay->until_ns) {
-		snprintf(why, why_size, "--from is after --until");
+		snprintf(why, why_size, "--since is after --until");
 		error = -ERANGE;
 	}
 	replay->records_from_ns =
-		part->from.kind != NCS_INSTANT_NONE ? replay->from_ns : 0;
+		part->since.kind != NCS_INSTANT_NONE ? replay->from_ns : 0;
 	replay->records_until_ns = part->until.kind != NCS_INSTANT_NONE ?
 					   replay->until_ns :
 					   UINT64_MAX;
@@ -114,7 +114,7 @@ static int find_part(struct ncs_replay *replay,
 				why_size);
 	if (!error && (replay->at_ns < replay->from_ns ||
 		       replay->at_ns > replay->until_ns)) {
-		snprintf(why, why_size, "--at is not from --from to --until");
+		snprintf(why, why_size, "--at is not between --since and --until");
 		error = -ERANGE;
 	}
 	return error;
@@ -166,7 +166,7 @@ int ncs_replay_open(struct ncs_replay *replay, const char *const *paths,
 		    size_t count, const struct ncs_replay_part *part, char *why,
 		    size_t why_size)
 {
-	bool is_part = part->from.kind != NCS_INSTANT_NONE ||
+	bool is_part = part->since.kind != NCS_INSTANT_NONE ||
 		       part->until.kind != NCS_INSTANT_NONE;
 	int error;
 

@@ -44,7 +44,7 @@ struct ncs_replay {
 /* The part of a recording to play, and where to begin. NCS_INSTANT_NONE stands
  * for all of it, and for its beginning. */
 struct ncs_replay_part {
-	struct ncs_instant from;
+	struct ncs_instant since;
 	struct ncs_instant until;
 	struct ncs_instant at;
 	uint32_t pid; /* pid of the only process to show; 0 for all */

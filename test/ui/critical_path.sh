@@ -69,7 +69,7 @@ check 'the text says how far it can be trusted' \
 check 'the text names rank and scenario' \
 	sh -c 'grep -q "host .*rank 3" "$1" && grep -q "without:3" "$1"' - \
 	"$tmp/out"
-check 'a part of the recording is read' run 0 --critical-path=json --from=1 --until=2 \
+check 'a part of the recording is read' run 0 --critical-path=json --since=1 --until=2 \
 	"$tmp"/late/*
 check 'a part takes less time than all' \
 	json '0 < d["operations"] < 200 and d["elapsed_ns"] < 1.2e9'
@@ -115,4 +115,4 @@ check 'a wrong value is refused' run 2 --what-if=net:2 "$tmp/job.rec"
 check 'the error says what was expected' grep -q 'is not net:xN' "$tmp/err"
 check '--range alone is refused' run 2 --range=step "$tmp/job.rec"
 check 'a recording without finished operations is an error' \
-	run 1 --critical-path --range=none --from=0 --until=0 "$tmp/job.rec"
+	run 1 --critical-path --range=none --since=0 --until=0 "$tmp/job.rec"

@@ -93,7 +93,7 @@ check "- is standard output" sh -c '
 check "a chrome trace is JSON" python3 -m json.tool "$tmp/net-v5-mix.chrome" /dev/null
 check "a part of the time has fewer lines" sh -c '
 all=$("$1" --export=ndjson "$2" | wc -l)
-part=$("$1" --export=ndjson "$2" --from 0.1 | wc -l)
+part=$("$1" --export=ndjson "$2" --since 0.1 | wc -l)
 rest=$("$1" --export=ndjson "$2" --until 0.099999999 | wc -l)
 [ "$part" -lt "$all" ] && [ $((part + rest)) -eq "$all" ]' - \
 	"$ncclstat" "$recording"

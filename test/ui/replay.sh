@@ -176,7 +176,7 @@ wait 0.3
 save $tmp/second
 q
 END
-replaying -i 1 --keys "$tmp/keys" --from 1 --until 3
+replaying -i 1 --keys "$tmp/keys" --since 1 --until 3
 ended 0 && grep -q 'at 0:01.000 of ' "$tmp/first" &&
 	grep -q 'at 0:02.000 of ' "$tmp/second"
 verdict 'a key script plays a part' $?

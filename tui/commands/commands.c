@@ -226,14 +226,14 @@ static bool begins_at_start(const struct mode_command *command,
 	}
 }
 
-/* Returns the part of the recordings that a command reads: the time from --from
- * until --until, and the position at which to begin, from --at or from the
+/* Returns the part of the recordings that a command reads, between --since and
+ * --until, and the position at which to begin, from --at or from the
  * command. */
 static struct ncs_replay_part part_of(const struct mode_command *command,
 				      const struct ncs_options *options)
 {
 	struct ncs_replay_part part = {
-		.from = options->from,
+		.since = options->since,
 		.until = options->until,
 		.at = options->at,
 		.pid = options->choice.pid,

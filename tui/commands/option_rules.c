@@ -16,7 +16,7 @@
 /* The bit for recordings in a set of options. */
 #define FILES (UINT64_C(1) << NCS_OPTIONS_END)
 
-#define TIMES (OPTION(AT) | OPTION(FROM) | OPTION(UNTIL))
+#define TIMES (OPTION(AT) | OPTION(SINCE) | OPTION(UNTIL))
 #define PATHS (OPTION(CRITICAL_PATH) | OPTION(WHAT_IF))
 /* The ways to look at many nodes. */
 #define NODES (OPTION(HOSTS) | OPTION(SLURM) | OPTION(KUBE) | OPTION(VIA))
@@ -98,7 +98,7 @@ static const struct option_rule {
 	     " when it is asked"),
 	RULE(MODE(CRITICAL_PATH), OPTION(PID) | OPTION(AT),
 	     "--critical-path expects no --pid and no --at beside it: it is"
-	     " that of all ranks, from --from to --until"),
+	     " that of all ranks, between --since and --until"),
 	RULE(~MODE(RECORD), OPTION(DURATION),
 	     "--duration expects --record beside it"),
 	RULE(~MODE(RECORD), ROTATION | OPTION(KEEP),
@@ -136,7 +136,7 @@ static const struct option_rule {
 	     " nodes: they are kept as they come",
 	     .with = OPTION(FOLLOW) | NODES),
 	RULE(ALL_MODES, TIMES,
-	     "--at, --from and --until expect no --follow beside them: they"
+	     "--at, --since and --until expect no --follow beside them: they"
 	     " are moments of a recording",
 	     .with = OPTION(FOLLOW)),
 	RULE(~MODE(STREAM), OPTION(RECORDS),
@@ -163,12 +163,12 @@ static const struct option_rule {
 	     " to standard output"),
 	RULE(MODE(EXPORT), OPTION(AT),
 	     "--export expects no --at beside it: it is of a time, from"
-	     " --from to --until"),
+	     " --since to --until"),
 	RULE(MODE(EXPORT), OPTION(INTERVAL) | OPTION(COUNT),
 	     "--export expects no --interval and no --count beside it: it"
 	     " writes all that was recorded"),
 	RULE(ALL_MODES, TIMES,
-	     "--at, --from and --until expect a FILE beside them: they are"
+	     "--at, --since and --until expect a FILE beside them: they are"
 	     " moments of a recording",
 	     .without = FILES),
 	RULE(ALL_MODES, OPTION(DIR) | OPTION(SYNTHETIC),
@@ -180,11 +180,11 @@ static const struct option_rule {
 	     " end",
 	     .with = FILES, .without = OPTION(FOLLOW)),
 	RULE(MODE(LIST), TIMES,
-	     "--list expects no --at, --from or --until beside it: it tells"
+	     "--list expects no --at, --since or --until beside it: it tells"
 	     " of all that was recorded"),
 	RULE(MODE(DUMP), OPTION(INTERVAL),
 	     "--at expects no --interval beside it: samples at intervals are"
-	     " taken from --from to --until",
+	     " taken between --since and --until",
 	     .with = OPTION(AT)),
 };
 

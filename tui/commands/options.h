@@ -126,7 +126,7 @@ struct ncs_options {
 	char *const *files;
 	size_t file_count;
 	struct ncs_instant at;
-	struct ncs_instant from;
+	struct ncs_instant since;
 	struct ncs_instant until;
 	enum ncs_export_format export_format;
 	/* File of an export; NULL for standard output. */

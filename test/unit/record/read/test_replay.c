@@ -49,14 +49,14 @@ static void write_minute(struct recording_fixture *fixture)
 }
 
 static int open_part(struct recording_fixture *fixture,
-		     struct ncs_replay *replay, const char *from,
+		     struct ncs_replay *replay, const char *since,
 		     const char *until, const char *at)
 {
 	const char *path = fixture->path;
 	struct ncs_replay_part part = { .pid = 0 };
 
-	if (from)
-		assert_true(ncs_instant_parse(from, &part.from));
+	if (since)
+		assert_true(ncs_instant_parse(since, &part.since));
 	if (until)
 		assert_true(ncs_instant_parse(until, &part.until));
 	if (at)
@@ -64,7 +64,7 @@ static int open_part(struct recording_fixture *fixture,
 	return ncs_replay_open(replay, &path, 1, &part, why, sizeof(why));
 }
 
-static void from_until_and_at_select_a_part(void **state)
+static void since_until_and_at_select_a_part(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_replay replay;
@@ -121,7 +121,7 @@ static void time_outside_the_recording_is_refused(void **state)
 	ncs_replay_close(&replay);
 	assert_int_equal(open_part(fixture, &replay, "-61", NULL, NULL),
 			 -ERANGE);
-	assert_non_null(strstr(why, "--from"));
+	assert_non_null(strstr(why, "--since"));
 	ncs_replay_close(&replay);
 	assert_int_equal(open_part(fixture, &replay, "20", "10", NULL),
 			 -ERANGE);
@@ -255,7 +255,7 @@ int main(void)
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, recording_fixture_setup, \
 					recording_fixture_teardown)
-		TEST(from_until_and_at_select_a_part),
+		TEST(since_until_and_at_select_a_part),
 		TEST(wall_clock_time_is_found_in_the_recording),
 		TEST(time_outside_the_recording_is_refused),
 		TEST(playing_follows_the_speed),

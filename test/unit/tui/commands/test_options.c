@@ -172,16 +172,16 @@ static void at_from_and_until_take_times_of_a_recording(void **state)
 	(void)state;
 	expect("--dump one");
 	assert_int_equal(options.at.kind, NCS_INSTANT_NONE);
-	expect("--replay one --at=-10 --from 1:02:03.5 --until 2:00:00");
+	expect("--replay one --at=-10 --since 1:02:03.5 --until 2:00:00");
 	assert_int_equal(options.at.kind, NCS_INSTANT_BEFORE_END);
 	assert_int_equal(options.at.ns, UINT64_C(10000000000));
-	assert_int_equal(options.from.kind, NCS_INSTANT_SINCE);
-	assert_int_equal(options.from.ns, UINT64_C(3723500000000));
+	assert_int_equal(options.since.kind, NCS_INSTANT_SINCE);
+	assert_int_equal(options.since.ns, UINT64_C(3723500000000));
 	assert_int_equal(options.until.ns, UINT64_C(7200000000000));
 	expect_error("--dump one --at noon", "--at", "T14:03:05");
 	expect_error("--dump --at 3", "--at", "FILE");
 	expect_error("--dump --until 3", "--until", "FILE");
-	expect_error("--list one --from 3", "--from", "--list");
+	expect_error("--list one --since 3", "--since", "--list");
 	expect_error("--dump one --at 3 -i 1", "--at", "--interval");
 }
 
@@ -207,12 +207,12 @@ static void export_takes_a_format_and_an_output(void **state)
 		assert_int_equal(options.export_format, i);
 		assert_string_equal(options.output_path, "two");
 	}
-	expect("one --export csv --from 1 --until -1 --pid 3");
+	expect("one --export csv --since 1 --until -1 --pid 3");
 	assert_null(options.output_path);
 	expect_error("--export one", "--export", "perfetto|chrome|ndjson|csv");
 	expect_error("--export=xml one", "'xml'", "perfetto");
 	expect_error("--export=csv", "--export", "FILE");
-	expect_error("--export=csv one --at 3", "--at", "--from");
+	expect_error("--export=csv one --at 3", "--at", "--since");
 	expect_error("--export=csv one --interval 3", "--interval", "--export");
 	expect_error("--export=csv one --dump", "--dump", "one of");
 }
