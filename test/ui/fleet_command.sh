@@ -25,22 +25,22 @@ both="$tmp/agent n1 ncclstat --stream=lines & $tmp/agent n2 ncclstat --stream=li
 # --- A hang across nodes ---------------------------------------------------
 
 fleet_wants 'one node alone cannot be certain' 2 'likely\|possible' -- \
-	--diagnose --via "$tmp/agent n1 ncclstat --stream=lines"
+	--diagnose --from "$tmp/agent n1 ncclstat --stream=lines"
 begun=$(date +%s%N)
 fleet_wants 'two nodes are certain' 2 'rank_missing, certain' 'rank 1 .* on n2' \
-	-- --diagnose --via "$both"
+	-- --diagnose --from "$both"
 ms=$((($(date +%s%N) - begun) / 1000000))
 if [ "$ms" -le 3000 ]; then
 	echo 'ok the verdict takes 3 s at most'
 else
 	echo "not ok the verdict takes 3 s at most: $ms ms"
 fi
-fleet_wants 'the list has both nodes' 0 ' n1:/' ' n2:/' -- --list --via "$both"
-fleet_wants 'the dump has both ranks' 0 'rank.*' -- --dump --via "$both"
+fleet_wants 'the list has both nodes' 0 ' n1:/' ' n2:/' -- --list --from "$both"
+fleet_wants 'the dump has both ranks' 0 'rank.*' -- --dump --from "$both"
 fleet_wants 'a node without a job is said' 2 certain 'n3: no_job' -- \
-	--diagnose --via "$tmp/agent n3 ncclstat --stream=lines & $both"
+	--diagnose --from "$tmp/agent n3 ncclstat --stream=lines & $both"
 fleet_wants 'streams can be kept' 0 'of 2 nodes' -- \
-	--record "$tmp/kept" --duration 2.5 --via "$both"
+	--record "$tmp/kept" --duration 2.5 --from "$both"
 fleet_wants 'what was kept can be diagnosed' 2 'rank_missing, certain' -- \
 	--diagnose "$tmp/kept.n1" "$tmp/kept.n2"
 fleet_none_left 'after all modes'
@@ -64,20 +64,20 @@ for count, line in enumerate(sys.stdin.buffer):
     out.flush()
 MANGLE
 fleet_wants 'torn, delayed and flooded lines do no harm' 2 \
-	'rank_missing, certain' -- --diagnose -n 12 -i 0.3 --via \
+	'rank_missing, certain' -- --diagnose -n 12 -i 0.3 --from \
 	"{ $both; } | python3 $tmp/mangle.py"
 # Each agent writes each line behind a label, and twice.
 fleet_wants 'labels and repeated lines do no harm' 2 'rank_missing, certain' \
-	-- --diagnose --via "{ $both; } | sed -u 's/^/[1,0]<stdout>: /;p'"
+	-- --diagnose --from "{ $both; } | sed -u 's/^/[1,0]<stdout>: /;p'"
 fleet_wants 'two agents on a node count once' 0 ' n1:/' -- --list \
-	--via "$both & $both"
+	--from "$both & $both"
 if [ "$(grep -c ' n[12]:/' "$tmp/out")" -eq 2 ]; then
 	echo 'ok two agents on a node give one row each rank'
 else
 	echo 'not ok two agents on a node give one row each rank'
 fi
 fleet_wants 'a command that prints nothing is said' 1 'not found' -- \
-	--list --via no-such-launcher
+	--list --from no-such-launcher
 fleet_none_left 'after bad pipes'
 
 # --- pdsh and clush ----------------------------------------------------------
@@ -88,7 +88,7 @@ for launcher in \
 	program=${launcher%% *}
 	if command -v "$program" >/dev/null; then
 		fleet_wants "$program brings both nodes" 2 'certain' -- \
-			--diagnose --via "$launcher"
+			--diagnose --from "$launcher"
 		fleet_none_left "after $program"
 	else
 		echo "ok $program brings both nodes # SKIP it is not installed"
@@ -146,7 +146,7 @@ start_viewer() {
 	[ "$tries" -lt 100 ] || echo "not ok agents of $* start"
 }
 
-for options in '--hosts=n[1-2]' "--via=$both"; do
+for options in '--hosts=n[1-2]' "--from=$both"; do
 	for signal in KILL TERM; do
 		start_viewer --dump "$options"
 		kill -"$signal" "$viewer"

@@ -54,7 +54,7 @@ static struct ncs_launch launch_of(const struct ncs_options *options)
 		launch.target = options->kube;
 	} else {
 		launch.way = NCS_AGENTS_BY_COMMAND;
-		launch.target = options->via;
+		launch.target = options->from;
 	}
 	return launch;
 }
@@ -82,7 +82,7 @@ bool ncs_follow_open(struct ncs_follow *follow,
 
 	follow->pipes = NULL;
 	follow->crew = NULL;
-	follow->is_via = options->via != NULL;
+	follow->is_command = options->from != NULL;
 	follow->wait_ns = WAIT_NS;
 	if (options->mode == NCS_MODE_DIAGNOSE)
 		follow->wait_ns = options->interval_ns + WAIT_LEAST_NS <
@@ -113,7 +113,7 @@ void ncs_follow_close(struct ncs_follow *follow)
 /* Whether it is known from the start how many nodes there are. */
 static bool knows_nodes(const struct ncs_follow *follow)
 {
-	return follow->crew ? !follow->is_via :
+	return follow->crew ? !follow->is_command :
 			      !ncs_pipes_have_lines(follow->pipes);
 }
 

@@ -13,8 +13,8 @@
 struct ncs_follow {
 	struct ncs_fleet *fleet;
 	struct ncs_pipes *pipes; /* of --follow */
-	struct ncs_crew *crew;   /* of --hosts, --slurm, --kube and --via */
-	bool is_via;
+	struct ncs_crew *crew;   /* of --hosts, --slurm, --kube and --from */
+	bool is_command;
 	uint64_t wait_ns;
 };
 

@@ -19,7 +19,7 @@
 #define TIMES (OPTION(AT) | OPTION(SINCE) | OPTION(UNTIL))
 #define PATHS (OPTION(CRITICAL_PATH) | OPTION(WHAT_IF))
 /* The ways to look at many nodes. */
-#define NODES (OPTION(HOSTS) | OPTION(SLURM) | OPTION(KUBE) | OPTION(VIA))
+#define NODES (OPTION(HOSTS) | OPTION(SLURM) | OPTION(KUBE) | OPTION(FROM))
 #define ROTATION (OPTION(ROTATE_SIZE) | OPTION(ROTATE_TIME))
 
 static bool exports_no_trace(const struct ncs_options *options)
@@ -38,7 +38,7 @@ static bool prints_no_metrics(const struct ncs_options *options)
 static bool names_nodes_twice(const struct ncs_options *options)
 {
 	return !!options->hosts + !!options->slurm + !!options->kube +
-		       !!options->via >
+		       !!options->from >
 	       1;
 }
 
@@ -112,22 +112,22 @@ static const struct option_rule {
 	RULE(~(MODE(LIVE) | MODE(DUMP) | MODE(DIAGNOSE) | MODE(LIST) |
 	       MODE(RECORD)),
 	     OPTION(FOLLOW) | NODES,
-	     "--follow, --hosts, --slurm, --kube and --via expect nothing"
+	     "--follow, --hosts, --slurm, --kube and --from expect nothing"
 	     " beside them but --dump, --diagnose, --list or --record: the"
 	     " others need a recording or this machine's segments"),
 	RULE(ALL_MODES, NODES,
-	     "--hosts, --slurm, --kube and --via: give one of them alone",
+	     "--hosts, --slurm, --kube and --from: give one of them alone",
 	     .when = names_nodes_twice),
 	RULE(ALL_MODES, NODES,
-	     "--hosts, --slurm, --kube and --via expect no FILE beside them",
+	     "--hosts, --slurm, --kube and --from expect no FILE beside them",
 	     .with = FILES | OPTION(FOLLOW) | OPTION(SYNTHETIC)),
 	RULE(ALL_MODES, OPTION(EXCLUDE) | OPTION(REMOTE_COMMAND),
 	     "--exclude and --remote-command expect --hosts, --slurm or --kube"
 	     " beside them",
-	     .without = NODES & ~OPTION(VIA)),
+	     .without = NODES & ~OPTION(FROM)),
 	RULE(ALL_MODES, OPTION(DIR),
-	     "--dir expects no --via beside it: it is for the COMMAND to say",
-	     .with = OPTION(VIA)),
+	     "--dir expects no --from beside it: it is for the COMMAND to say",
+	     .with = OPTION(FROM)),
 	RULE(MODE(RECORD),
 	     OPTION(INTERVAL) | ROTATION | OPTION(KEEP) | OPTION(COMPRESS) |
 		     OPTION(PID) | OPTION(JOB),

@@ -89,7 +89,7 @@ struct ncs_options {
 	uint64_t metrics;    /* a set; see analysis/metrics/metric_table.h */
 	uint64_t series_max; /* the most series of metrics */
 	/* How to start agents on other nodes; NULL if not given. */
-	const char *hosts, *slurm, *kube, *via;
+	const char *hosts, *slurm, *kube, *from;
 	const char *exclude;
 	const char *remote_command;
 	struct ncs_change change;    /* settings that --set requests */
