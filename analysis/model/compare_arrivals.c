@@ -546,10 +546,10 @@ static bool ends_before(const void *left, const void *right)
 {
 	const struct next_joined *a = left, *b = right;
 
-	return a->joined->first_end_ns < b->joined->first_end_ns;
+	return a->joined->turn_ns < b->joined->turn_ns;
 }
 
-/* Compares the operations that are joined, in the order of their ends over all
+/* Compares the operations that are joined, in the order of their turns over all
  * communicators: what a rank did before is known then. `next` has room for all
  * communicators. Returns 0 or -ENOMEM. */
 static int compare_all(struct ncs_comparison *comparison,

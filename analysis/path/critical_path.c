@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The forward pass; see critical_path.h.
  *
- * Operations are processed in the order in which their first parts ended. The
- * predecessors of an operation's arrivals ended before that, so they have been
- * processed already. If not all ranks wait for all, the operation's parts are
- * deferred (path_deferred.h).
+ * Operations are processed in the order in which their first parts may have
+ * ended. The predecessors of an operation's arrivals ended before that, so they
+ * have been processed already. If not all ranks wait for all, the operation's
+ * parts are deferred (path_deferred.h).
  */
 #include "analysis/path/critical_path.h"
 
@@ -256,7 +256,8 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 	for (size_t k = 0; k < path->run_count; k++) {
 		start.ready.in_ns[k] = -INFINITY;
 		start.last[k] = 0;
-		start.usual[k] = (struct ncs_path_usual){ -1, -1 };
+		start.usual[k] = (struct ncs_path_usual){ INFINITY, INFINITY,
+							  INFINITY, INFINITY };
 	}
 	ncs_path_arrive_by_rank(path, parts, part_times, count, &start);
 	if (role == NCS_PATH_ROLE_WAITS && pending->has_arrived)
@@ -472,7 +473,7 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 	path->report.operations++;
 	pending.operation.is_unknown =
 		note_trust(&path->report.trust, joined);
-	first_ns = ncs_since(path->base_ns, joined->first_end_ns);
+	first_ns = ncs_since(path->base_ns, joined->turn_ns);
 	process_deferred(path, first_ns);
 	find_edits(path, joined, &pending.edits);
 	if (pending.operation.is_unknown)
@@ -512,8 +513,9 @@ int ncs_path_end(struct ncs_path *path)
 		if (scenario && scenario->kind == NCS_WHAT_IF_OVERLAP)
 			sums[k].elapsed_ns =
 				ncs_larger(sums[k].elapsed_ns, busiest_ns);
-		sums[k].is_known = sums[k].unknown_ns <=
-				   UNKNOWN_MOST * sums[k].elapsed_ns;
+		sums[k].is_known =
+			!(path->unlike >> k & 1) &&
+			sums[k].unknown_ns <= UNKNOWN_MOST * sums[k].elapsed_ns;
 	}
 	report->measured_ns = path->last_ns - path->first_ns;
 	report->first_ns = (double)path->base_ns + path->first_ns;

@@ -7,6 +7,18 @@
 #include "analysis/base/selection.h"
 #include "analysis/path/path_finished.h"
 
+/* Work of this length, in ns, is compared with that of others. */
+#define COMPARED_NS 100000.0
+
+/* Others' work is known if they waited for no more than this share of it. */
+#define WAITED_LITTLE 0.1
+
+/* So much of a straggler's speed is forgotten with each comparison. */
+#define FORGOTTEN 0.1
+
+/* A GPU with this share of the others' speed is as fast. */
+#define AS_FAST 0.9
+
 /* Whether the time before an arrival is known. A rank that came straight from
  * the operation before it may have been ready long since, unless all it does is
  * to communicate. */
@@ -16,27 +28,60 @@ static bool is_total_known(const struct ncs_path_arrival *arrival)
 	       arrival->member->rank->queued == NCS_PATH_QUEUED_MANY;
 }
 
-/* Returns the median of the ranks' totals or host times: of all ranks, or of
- * all but the one that the scenario names. Returns a negative number if there
- * is nothing to compare with. */
-static double median_of(const struct ncs_path *path,
-			const struct ncs_scenario *scenario,
-			const struct ncs_part *parts, size_t count, bool total)
+/* Returns the end that an arrival follows in run k. */
+static double base_ns(const struct ncs_path_arrival *arrival, size_t k)
 {
+	const struct ncs_path_finished *earliest = arrival->earliest;
+
+	if (arrival->predecessor.finished)
+		return ncs_path_before_ns(&arrival->predecessor, k);
+	return arrival->base_ns +
+	       (earliest ? earliest->times_ns[k] - earliest->at_ns : 0);
+}
+
+/* Returns when a part is called in run k, if the host takes as long as it
+ * did. */
+static double call_ns(const struct ncs_path_arrival *arrival, size_t k)
+{
+	if (arrival->call_predecessor.finished)
+		return ncs_path_before_ns(&arrival->call_predecessor, k) +
+		       arrival->call_gap_ns;
+	return base_ns(arrival, k) + arrival->gap_ns[NCS_PATH_HOST];
+}
+
+static double total_ns(const struct ncs_path_arrival *arrival, size_t k)
+{
+	(void)k;
+	return is_total_known(arrival) ? arrival->total_ns : INFINITY;
+}
+
+static double waited_ns(const struct ncs_path_arrival *arrival, size_t k)
+{
+	(void)k;
+	return is_total_known(arrival) ? arrival->waited_ns : INFINITY;
+}
+
+/* Returns the median of a time of all ranks, or of all but the one that the
+ * scenario names, without those that are INFINITY. Returns INFINITY if there is
+ * nothing to compare with. */
+static double median_of(const struct ncs_path *path, size_t k,
+			const struct ncs_part *parts, size_t count,
+			double (*time_ns)(const struct ncs_path_arrival *,
+					  size_t))
+{
+	const struct ncs_scenario *scenario = ncs_path_scenario(path, k);
 	size_t known = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct ncs_path_arrival *arrival = &path->arrivals[i];
 		uint32_t rank = path->options.owners[parts[i].owner].rank;
+		double ns = time_ns(&path->arrivals[i], k);
 
-		if ((scenario->rank >= 0 && rank == (uint32_t)scenario->rank) ||
-		    (total && !is_total_known(arrival)))
-			continue;
-		path->gaps[known++] =
-			total ? arrival->total_ns : arrival->host_ns;
+		if (isfinite(ns) && (scenario->rank < 0 ||
+				     rank != (uint32_t)scenario->rank))
+			path->gaps[known++] = ns;
 	}
 	if (known == 0 || (scenario->rank < 0 && known < 2))
-		return -1;
+		return INFINITY;
 	return ncs_select(path->gaps, known, (known - 1) / 2);
 }
 
@@ -72,21 +117,42 @@ static double save(struct gap_savings *savings,
 	return ns - saved_ns;
 }
 
-/* Makes a straggler like the others. If it is not known what they took, they
- * were queued: then only the host can have been late. */
+/* Returns what a straggler's GPU takes before an arrival. */
+static double gpu_ns(const struct ncs_path_arrival *arrival, size_t k,
+		     const struct ncs_path_usual *usual)
+{
+	double host_ns = ncs_larger(usual->call_ns - base_ns(arrival, k), 0);
+
+	return arrival->total_ns -
+	       ncs_larger(arrival->gap_ns[NCS_PATH_HOST] - host_ns, 0);
+}
+
+/* Returns how much longer than the others a straggler took. Where they waited
+ * before, their work may have gone on: a GPU that is known to be as fast was
+ * late by what that leaves. */
+static double lateness_ns(const struct ncs_path_arrival *arrival, size_t k,
+			  const struct ncs_path_usual *usual)
+{
+	double own_ns = gpu_ns(arrival, k, usual);
+	double ns = own_ns - usual->total_ns;
+
+	if (!isinf(usual->total_ns) &&
+	    usual->waited_ns >= WAITED_LITTLE * own_ns &&
+	    arrival->member->rank->compared[k].surely_as_fast >= AS_FAST)
+		ns -= usual->waited_ns;
+	return ncs_larger(ns, 0);
+}
+
+/* Makes a straggler like the others: its call comes when theirs do, and it takes
+ * no longer than they did. */
 static void save_lateness(const struct ncs_path_arrival *arrival, size_t k,
 			  const struct ncs_path_usual *usual,
 			  struct gap_savings *savings)
 {
-	double host_ns = arrival->member->saved_ns[k];
-	double ns = usual->total_ns >= 0 ?
-			    ncs_larger(arrival->total_ns - usual->total_ns, 0) :
-			    host_ns;
+	double ns = lateness_ns(arrival, k, usual);
 
-	ns -= host_ns = ncs_smaller(ns, host_ns);
-	ns += save(savings, arrival, NCS_PATH_HOST, host_ns);
-	if (usual->total_ns < 0)
-		return;
+	save(savings, arrival, NCS_PATH_HOST,
+	     arrival->total_ns - gpu_ns(arrival, k, usual));
 	ns = save(savings, arrival, NCS_PATH_STREAM, ns);
 	ns = save(savings, arrival, NCS_PATH_LAUNCH, ns);
 	ns = save(savings, arrival, NCS_PATH_QUEUE, ns);
@@ -131,36 +197,41 @@ static struct gap_savings savings_of(const struct ncs_path *path, size_t k,
 	return savings;
 }
 
-/* Notes how much earlier a part's call comes in run k. */
+/* Notes how much earlier a part's call comes in run k if hosts are faster. */
 static void note_call(const struct ncs_path *path, size_t k,
 		      const struct ncs_part *part,
-		      const struct ncs_path_arrival *arrival,
-		      const struct ncs_path_usual *usual)
+		      const struct ncs_path_arrival *arrival)
 {
 	const struct ncs_scenario *scenario = ncs_path_scenario(path, k);
 	double *saved_ns = &arrival->member->saved_ns[k];
 
 	if (!arrival->is_next_call)
 		*saved_ns = 0;
-	if (!is_meant(path, scenario, part))
-		return;
-	if (scenario->kind == NCS_WHAT_IF_HOST)
+	if (scenario->kind == NCS_WHAT_IF_HOST &&
+	    is_meant(path, scenario, part))
 		*saved_ns += arrival->host_ns * (1 - scenario->factor);
-	else if (scenario->kind == NCS_WHAT_IF_WITHOUT && usual->host_ns >= 0)
-		*saved_ns += ncs_larger(arrival->host_ns - usual->host_ns, 0);
 }
 
-/* Returns when a part arrives by its unchanged gaps alone. */
-static double unchanged_ns(const struct ncs_path_arrival *arrival, size_t k)
+/* Whether the scenario of run k makes a part like the others. */
+static bool is_straggler(const struct ncs_path *path, size_t k,
+			 const struct ncs_part *part)
 {
-	const struct ncs_path_finished *earliest = arrival->earliest;
-	double base_ns = arrival->base_ns;
+	const struct ncs_scenario *scenario = ncs_path_scenario(path, k);
 
-	if (arrival->predecessor.finished)
-		base_ns = ncs_path_before_ns(&arrival->predecessor, k);
-	else if (earliest)
-		base_ns += earliest->times_ns[k] - earliest->at_ns;
-	return base_ns + arrival->total_ns;
+	return scenario && scenario->kind == NCS_WHAT_IF_WITHOUT &&
+	       is_meant(path, scenario, part);
+}
+
+/* Returns how much earlier a part's call comes in run k than by the end before
+ * it. */
+static double call_saved_ns(const struct ncs_path *path, size_t k,
+			    const struct ncs_part *part,
+			    const struct ncs_path_arrival *arrival,
+			    const struct ncs_path_usual *usual)
+{
+	if (is_straggler(path, k, part))
+		return ncs_larger(call_ns(arrival, k) - usual->call_ns, 0);
+	return arrival->member->saved_ns[k];
 }
 
 double ncs_path_arrival_ns(const struct ncs_path *path, size_t k,
@@ -169,15 +240,65 @@ double ncs_path_arrival_ns(const struct ncs_path *path, size_t k,
 			   const struct ncs_path_usual *usual)
 {
 	struct gap_savings savings = savings_of(path, k, part, arrival, usual);
-	double at_ns = unchanged_ns(arrival, k);
+	double at_ns = base_ns(arrival, k) + arrival->total_ns;
 
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
 		at_ns -= savings.gap_ns[i];
-	return ncs_path_not_before_ns(arrival, k, arrival->member->saved_ns[k],
-				      at_ns);
+	return ncs_path_not_before_ns(
+		arrival, k, call_saved_ns(path, k, part, arrival, usual),
+		at_ns);
 }
 
-void ncs_path_arrive_separately(const struct ncs_path *path,
+/* Notes when a straggler calls. If it cannot be compared with others, it calls as
+ * long after its call before as it did. */
+static void compare_calls(const struct ncs_path_arrival *arrival, size_t k,
+			  struct ncs_path_usual *usual)
+{
+	struct ncs_path_compared *compared =
+		&arrival->member->rank->compared[k];
+
+	if (isinf(usual->call_ns) && compared->has_called &&
+	    compared->call_ns <= arrival->call_ns) {
+		usual->host_ns = arrival->call_ns - compared->call_ns;
+		usual->call_ns = compared->called_ns + usual->host_ns;
+	}
+	compared->has_called = true;
+	compared->call_ns = arrival->call_ns;
+	compared->called_ns =
+		ncs_smaller(call_ns(arrival, k), usual->call_ns);
+}
+
+/* Compares a straggler's work with that of others. */
+static void compare_work(const struct ncs_path_arrival *arrival, size_t k,
+			 const struct ncs_path_usual *usual)
+{
+	struct ncs_path_compared *compared =
+		&arrival->member->rank->compared[k];
+	double own_ns = gpu_ns(arrival, k, usual), as_fast;
+
+	if (isinf(usual->total_ns) || own_ns < COMPARED_NS)
+		return;
+	as_fast = ncs_smaller(usual->total_ns / own_ns, 1);
+	compared->as_fast =
+		ncs_larger(as_fast, compared->as_fast - FORGOTTEN);
+	if (as_fast == 1 || usual->waited_ns < WAITED_LITTLE * own_ns)
+		compared->surely_as_fast = as_fast;
+}
+
+/* Returns how much of a straggler's time before an arrival may be its lateness,
+ * where what its GPU took cannot be compared with others: a slow GPU is as slow
+ * there as it has been wherever it was compared of late. */
+static double unknown_ns(const struct ncs_path_arrival *arrival, size_t k,
+			 const struct ncs_path_usual *usual)
+{
+	double as_fast = arrival->member->rank->compared[k].as_fast;
+
+	return isinf(usual->total_ns) ?
+		       gpu_ns(arrival, k, usual) * (1 - as_fast) :
+		       0;
+}
+
+void ncs_path_arrive_separately(struct ncs_path *path,
 				const struct ncs_part *parts, size_t count,
 				size_t k, struct ncs_path_start *start)
 {
@@ -186,11 +307,21 @@ void ncs_path_arrive_separately(const struct ncs_path *path,
 
 	if (scenario->kind == NCS_WHAT_IF_WITHOUT)
 		*usual = (struct ncs_path_usual){
-			median_of(path, scenario, parts, count, true),
-			median_of(path, scenario, parts, count, false)
+			.total_ns = median_of(path, k, parts, count, total_ns),
+			.waited_ns =
+				median_of(path, k, parts, count, waited_ns),
+			.call_ns = median_of(path, k, parts, count, call_ns),
 		};
+	usual->host_ns = isinf(usual->call_ns) ? INFINITY : 0;
 	for (size_t i = 0; i < count; i++) {
-		note_call(path, k, &parts[i], &path->arrivals[i], usual);
+		note_call(path, k, &parts[i], &path->arrivals[i]);
+		if (is_straggler(path, k, &parts[i])) {
+			compare_calls(&path->arrivals[i], k, usual);
+			compare_work(&path->arrivals[i], k, usual);
+			/* The two ends of a transfer are not alike. */
+			if (parts[i].flags & NCS_PART_P2P)
+				path->unlike |= UINT64_C(1) << k;
+		}
 		ncs_path_note_arrival(start, k, i,
 				      ncs_path_arrival_ns(path, k, &parts[i],
 							  &path->arrivals[i],
@@ -207,7 +338,9 @@ void ncs_path_explain(const struct ncs_path *path, size_t k,
 	const struct ncs_path_before *called = &arrival->call_predecessor;
 	const struct ncs_path_before *queued = &arrival->comm_predecessor;
 	double call_gap_ns =
-		arrival->call_gap_ns - arrival->member->saved_ns[k];
+		arrival->call_gap_ns -
+		call_saved_ns(path, k, part, arrival, usual);
+	bool is_late = is_straggler(path, k, part);
 	struct gap_savings savings;
 
 	*node = (struct ncs_path_node){ .owner = (uint32_t)part->owner,
@@ -220,6 +353,9 @@ void ncs_path_explain(const struct ncs_path *path, size_t k,
 	    ncs_path_before_ns(called, k) + call_gap_ns == at_ns) {
 		node->predecessor = ncs_path_finished_end(path, called, k);
 		node->gap_ns[NCS_PATH_HOST] = call_gap_ns;
+		if (is_late)
+			node->unknown_ns =
+				ncs_smaller(call_gap_ns, usual->host_ns);
 		return;
 	}
 	if (arrival->predecessor.finished)
@@ -230,4 +366,8 @@ void ncs_path_explain(const struct ncs_path *path, size_t k,
 	savings = savings_of(path, k, part, arrival, usual);
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
 		node->gap_ns[i] = arrival->gap_ns[i] - savings.gap_ns[i];
+	if (is_late)
+		node->unknown_ns = unknown_ns(arrival, k, usual) +
+				   ncs_smaller(node->gap_ns[NCS_PATH_HOST],
+					       usual->host_ns);
 }

@@ -35,7 +35,7 @@ double ncs_path_arrival_ns(const struct ncs_path *path, size_t k,
 
 /* Notes the arrivals of all parts in a run that needs all of them at a time, or
  * more facts about each, and fills in what the ranks usually take. */
-void ncs_path_arrive_separately(const struct ncs_path *path,
+void ncs_path_arrive_separately(struct ncs_path *path,
 				const struct ncs_part *parts, size_t count,
 				size_t k, struct ncs_path_start *start);
 

@@ -48,6 +48,7 @@ static inline void find_predecessor(struct ncs_path *path,
 		ncs_path_before_of(latest, entry->arrival_ns);
 	arrival->predecessor = ncs_path_before_of(found, entry->arrival_ns);
 	arrival->is_queued = found && is_behind(entry, found);
+	arrival->waited_ns = found ? found->waited_ns : 0;
 	path->report.trust.queued_parts += arrival->is_queued;
 	if (found && !arrival->is_queued)
 		rank->queued = 0;
@@ -167,7 +168,7 @@ static inline double end_all(struct ncs_path *path, size_t run_count,
 		last_ns = ncs_larger(last_ns, end_ns);
 		ncs_path_finished_add(path, run_count, &start->ready,
 				      &pending->edits, &part_times[i],
-				      path->arrivals[i].at_ns);
+				      &path->arrivals[i]);
 	}
 	return last_ns;
 }

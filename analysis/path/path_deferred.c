@@ -64,8 +64,8 @@ void ncs_path_deferred_free(struct ncs_path_deferred *deferred)
 	free(deferred);
 }
 
-/* Returns when the root ends; INFINITY if it has no part. */
-static double root_end_ns(const struct ncs_path *path,
+/* Returns the turn of the root; INFINITY if it has no part. */
+static double root_turn_ns(const struct ncs_path *path,
 			  const struct ncs_joined *joined)
 {
 	double root_ns = INFINITY;
@@ -74,7 +74,7 @@ static double root_end_ns(const struct ncs_path *path,
 		if (ncs_joined_is_root(joined, &joined->parts[i]))
 			root_ns = ncs_since(
 				path->base_ns,
-				ncs_joined_end_ns(joined, &joined->parts[i]));
+				ncs_joined_turn_ns(joined, &joined->parts[i]));
 	return root_ns;
 }
 
@@ -83,15 +83,15 @@ static double root_end_ns(const struct ncs_path *path,
 static int push_parts(struct ncs_path *path, const struct ncs_joined *joined,
 		      struct ncs_path_pending *pending, bool waits)
 {
-	double root_ns = root_end_ns(path, joined);
-	double first_ns = ncs_since(path->base_ns, joined->first_end_ns);
+	double root_ns = root_turn_ns(path, joined);
+	double first_ns = ncs_since(path->base_ns, joined->turn_ns);
 	int error = 0;
 
 	for (size_t i = 0; i < joined->count && !error; i++) {
 		const struct ncs_part *part = &joined->parts[i];
 		bool is_root = ncs_joined_is_root(joined, part);
 		double at_ns = ncs_since(path->base_ns,
-					 ncs_joined_end_ns(joined, part));
+					 ncs_joined_turn_ns(joined, part));
 		enum ncs_path_role role = NCS_PATH_ROLE_WAITED_FOR;
 
 		if (ncs_is_waiting(joined->wait_rule, is_root) != waits)

@@ -94,14 +94,15 @@ ncs_path_finished_end(const struct ncs_path *path,
 	};
 }
 
-/* Adds the end of a part that arrived at `arrival_ns`. `run_count`
+/* Adds the end of a part that arrived as *arrival says. `run_count`
  * is the path's: a constant where there is only the replay. Inline, as it is
  * called for each part. */
 static inline void
 ncs_path_finished_add(struct ncs_path *path, size_t run_count,
 		      const struct ncs_path_ready *ready,
 		      const struct ncs_path_edits *edits,
-		      const struct ncs_part_times *times, double arrival_ns)
+		      const struct ncs_part_times *times,
+		      const struct ncs_path_arrival *arrival)
 {
 	struct ncs_path_rank *rank = path->members[times->owner].rank;
 	struct ncs_path_finished *latest = path->members[times->owner].latest;
@@ -110,14 +111,15 @@ ncs_path_finished_add(struct ncs_path *path, size_t run_count,
 
 	if (!rank->overlaps) {
 		place = ncs_path_finished_next(rank);
-	} else if (ncs_path_finished_place(path, rank, arrival_ns, &place) !=
-		   0) {
+	} else if (ncs_path_finished_place(path, rank, arrival->at_ns,
+					   &place) != 0) {
 		path->error = -ENOMEM;
 		return;
 	}
 	finished = ncs_path_finished_at(path, rank, place);
 	ncs_path_finished_fill(run_count, path->base_ns, ready, edits, times,
 			       finished);
+	finished->waited_ns = ready->ns - arrival->at_ns;
 	for (size_t k = 0; k < run_count; k++) {
 		if (finished->times_ns[k] > path->ends_ns[k]) {
 			path->ends_ns[k] = finished->times_ns[k];

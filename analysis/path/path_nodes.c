@@ -329,6 +329,8 @@ static void add_node(struct ncs_path_nodes *nodes, size_t run, uint64_t index)
 			     &node->predecessor, at_ns);
 	if (sums->added == NCS_PATH_NO_OPERATION)
 		sums->origin_ns = at_ns;
+	if (operation_at(nodes, index)->is_counted)
+		sums->unknown_ns += node->unknown_ns;
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++) {
 		at_ns += node->gap_ns[i];
 		if (operation_at(nodes, index)->is_unknown &&

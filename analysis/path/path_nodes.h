@@ -31,6 +31,7 @@ struct ncs_path_node {
 	struct ncs_path_end predecessor;
 	uint32_t owner;               /* of the part that arrived last */
 	double gap_ns[NCS_PATH_GAPS]; /* its time since the predecessor's end */
+	double unknown_ns; /* so much of it may be wrong */
 	double at_ns;                 /* its arrival */
 };
 

@@ -13,11 +13,23 @@
 struct ncs_path_finished {
 	double at_ns;       /* end, as recorded; INFINITY if there is none */
 	double least_ns;    /* it may have ended from this time on */
+	double waited_ns; /* time, as recorded, that the rank waited in it */
 	uint64_t operation; /* index, in the order of the pass */
 	uint64_t unknown;   /* bits: runs in which its change is unknown */
 	uint32_t owner;
 	struct ncs_last_channel last_channel;
 	double times_ns[]; /* end by run, then the transfer's time by run */
+};
+
+/* A straggler in one run. */
+struct ncs_path_compared {
+	/* What the others took for their work, as a share of what it took: the
+	 * largest of late, and the latest before which they had not waited; 0
+	 * if that is not known. */
+	double as_fast, surely_as_fast;
+	bool has_called;
+	double call_ns;   /* its latest call, as recorded */
+	double called_ns; /* … in this run */
 };
 
 /* A rank of the job, with its latest finished parts. */
@@ -35,6 +47,7 @@ struct ncs_path_rank {
 	double busy_ns;   /* time that its GPU had other work, in ns */
 	double *least_ns; /* by place: when the part may have ended */
 	char *finished; /* struct ncs_path_finished by place */
+	struct ncs_path_compared compared[NCS_PATH_RUNS];
 };
 
 /* The latest sequence numbers of a communicator, by function. */
@@ -81,6 +94,8 @@ struct ncs_path_arrival {
 	/* The part came straight from its predecessor, which it was launched
 	 * behind: when it would have been ready is not known. */
 	bool is_queued;
+	/* The rank had waited in its predecessor: its work may have gone on. */
+	double waited_ns;
 	/* The part of its communicator before it, if it was launched behind
 	 * that one; else the part of the rank that ended last by the arrival.
 	 * None if there is none or it is forgotten: then `base_ns` replaces its
@@ -104,10 +119,14 @@ struct ncs_path_arrival {
 	struct ncs_path_member *member;
 };
 
-/* The ranks' usual times in ns; negative if it is not known. */
+/* What is usual for the ranks that a straggler is compared with; INFINITY if it
+ * is not known. */
 struct ncs_path_usual {
 	double total_ns; /* before an arrival */
-	double host_ns;  /* of its host before a call */
+	double waited_ns; /* before that, in the operation before */
+	double call_ns;  /* when they call */
+	/* How much of the host's time before a call that may be wrong by. */
+	double host_ns;
 };
 
 /* An operation that is being processed: as a whole, or part by part if not all
@@ -157,6 +176,7 @@ struct ncs_path {
 	double ends_ns[NCS_PATH_RUNS];
 	struct ncs_path_changes changes;
 	uint64_t separate; /* bits: runs that need more than `changes` */
+	uint64_t unlike;   /* bits: runs whose stragglers have no like */
 	bool wants_hosts;  /* some scenario asks for the hosts of parts */
 	/* Work space by part of the operation at hand. */
 	struct ncs_path_arrival *arrivals;

@@ -244,14 +244,14 @@ static int note_number(struct join_comm *comm, const struct ncs_part *part,
 	return 0; /* a smaller number is out of order */
 }
 
-/* --- Finished operations, by the end of their first part ------------------ */
+/* --- Finished operations, by their turns ---------------------------------- */
 
 static bool is_before(const void *left, const void *right)
 {
 	const struct pending *a = left, *b = right;
 
-	if (a->joined.first_end_ns != b->joined.first_end_ns)
-		return a->joined.first_end_ns < b->joined.first_end_ns;
+	if (a->joined.turn_ns != b->joined.turn_ns)
+		return a->joined.turn_ns < b->joined.turn_ns;
 	return a->order < b->order;
 }
 
@@ -445,6 +445,30 @@ static uint64_t least_end_ns(const struct ncs_joined *joined,
 	return least_ns < end_ns ? least_ns : end_ns;
 }
 
+uint64_t ncs_joined_turn_ns(const struct ncs_joined *joined,
+			    const struct ncs_part *part)
+{
+	uint64_t end_ns = ncs_joined_end_ns(joined, part);
+
+	return joined->end == NCS_MOMENT_LAST_END ?
+		       least_end_ns(joined, part, end_ns) :
+		       end_ns;
+}
+
+static uint64_t first_turn_ns(const struct ncs_joined *joined)
+{
+	uint64_t first_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < joined->count; i++) {
+		uint64_t turn_ns =
+			ncs_joined_turn_ns(joined, &joined->parts[i]);
+
+		if (turn_ns < first_ns)
+			first_ns = turn_ns;
+	}
+	return first_ns;
+}
+
 void ncs_part_times_make(struct ncs_part_times *times,
 			 const struct ncs_joined *joined,
 			 const struct ncs_part *part)
@@ -503,6 +527,7 @@ static void finish(struct ncs_join *join, struct pending *pending)
 		joined->wait_rule = NCS_WAIT_FOR_ROOT;
 	find_end(joined);
 	joined->first_end_ns = first_end_ns(joined);
+	joined->turn_ns = first_turn_ns(joined);
 	make_part_times(pending);
 	if (joined->is_complete)
 		join->count.complete++;
@@ -1076,7 +1101,8 @@ const struct ncs_joined *ncs_join_next(struct ncs_join *join)
 	pending_free(join, join->given);
 	join->given = NULL;
 	first = join->finished.count > 0 ? join->finished.items[0] : NULL;
-	if (!first || (first->joined.first_end_ns > join->until_ns &&
+	/* The promise is about ends, which turns may be before. */
+	if (!first || (first->joined.turn_ns + TAIL_NS > join->until_ns &&
 		       join->parts <= join->parts_max))
 		return NULL;
 	join->given = ncs_heap_pop(&join->finished, is_before);

@@ -8,8 +8,8 @@
  * none, with the one at the same place. If the two cannot belong together,
  * their numbers and some that follow are not used.
  *
- * Operations are given out in the order in which their first parts ended, if
- * the join is an ordered one. An
+ * Operations are given out in the order in which their first parts may have
+ * ended, if the join is an ordered one: what a rank did before comes first. An
  * operation that stays incomplete is given up, that is, given out as it is:
  * once its missing ranks have reported much later operations, 10 s after its
  * first part ended, or when there is no room for more parts. Memory is bounded.
@@ -74,6 +74,9 @@ struct ncs_joined {
 	 * two times: then it is not known when the parts ended. */
 	bool end_is_trusted;
 	uint64_t first_end_ns; /* end of the part that ended first */
+	/* From then on its first part may have ended: where an end is recorded
+	 * too late, what follows may be recorded before it. */
+	uint64_t turn_ns;
 	size_t count;          /* number of parts */
 	const struct ncs_part *parts;
 	const struct ncs_part_times *part_times; /* of the parts, or NULL */
@@ -104,6 +107,11 @@ static inline uint64_t ncs_joined_arrival_ns(const struct ncs_joined *joined,
 /* Returns when a part of the operation ended. */
 uint64_t ncs_joined_end_ns(const struct ncs_joined *joined,
 			   const struct ncs_part *part);
+
+/* Returns from when on a part of the operation may have ended, if its end is
+ * recorded too late; else its end. */
+uint64_t ncs_joined_turn_ns(const struct ncs_joined *joined,
+			    const struct ncs_part *part);
 
 /* Returns the time in ns from the arrival of the last awaited part to the end
  * of the last part; negative if the error of the clocks is larger than that

@@ -73,6 +73,7 @@ static void make_times(struct ncs_part *parts, unsigned ranks, unsigned ahead,
 		if (end_ns < joined->first_end_ns)
 			joined->first_end_ns = end_ns;
 	}
+	joined->turn_ns = joined->first_end_ns;
 }
 
 /* Collectives are generated ahead, several at a time, so that generating them
@@ -140,6 +141,7 @@ static void move(struct collectives_row *row, unsigned ranks)
 	for (unsigned c = 0; c < ROW; c++) {
 		row->joined[c].number += ROW;
 		row->joined[c].first_end_ns += (uint64_t)ROW * PERIOD_NS;
+		row->joined[c].turn_ns += (uint64_t)ROW * PERIOD_NS;
 	}
 	for (size_t i = 0; i < (size_t)ROW * ranks; i++)
 		for (unsigned m = 0; m < NCS_MOMENT_COUNT; m++)

@@ -262,6 +262,7 @@ static void make(struct gen_job *job, unsigned kind, unsigned first,
 		if (part->at_ns[NCS_MOMENT_LAST_END] < joined->first_end_ns)
 			joined->first_end_ns = part->at_ns[NCS_MOMENT_LAST_END];
 	}
+	joined->turn_ns = joined->first_end_ns;
 }
 
 /* The choice of the operation and its ranks does not depend on times: groups

@@ -364,6 +364,7 @@ struct truth_part {
 	struct truth_segment *segment;
 	unsigned rank, comm, function;
 	const struct action *action;
+	bool has_others;
 	bool sends, receives; /* over the network */
 	int next, before;     /* members that it sends to and receives from */
 	double called_ns, launched_ns, begun_ns, ready_ns, end_ns;
@@ -425,7 +426,7 @@ static void record_kernel(const struct truth_part *part, double *end_ns)
 	double stop_ns = part->end_ns;
 	struct ncs_record record;
 
-	if (part->job->options.transport == TRUTH_TREE)
+	if (part->job->options.transport == TRUTH_TREE && part->has_others)
 		stop_ns = fmin(stop_ns, part->begun_ns + 40 * US);
 	record = span(part->job, part->rank, part->begun_ns, stop_ns + 50 * US,
 		      0, 0);
@@ -596,6 +597,7 @@ static void end_collective(struct truth_job *job, struct truth_comm *comm,
 			.rank = rank,
 			.comm = kind,
 			.function = NCS_FUNCTION_ALL_REDUCE,
+			.has_others = count > 1,
 			.action = &self->program[self->at],
 			.next = (int)next,
 			.before = (int)before,
@@ -669,6 +671,7 @@ static bool try_transfer(struct truth_job *job, unsigned rank)
 			.segment = segment_of(job, own, 0),
 			.rank = own,
 			.function = i ? NCS_FUNCTION_RECV : NCS_FUNCTION_SEND,
+			.has_others = true,
 			.action = &one->program[one->at],
 			.sends = !i && crosses(job, from, to),
 			.receives = i && crosses(job, from, to),

