@@ -308,9 +308,10 @@ static void print_scenarios(FILE *file, const struct ncs_path_view *view)
 		fputc('\n', file);
 	}
 	fputs("NOT KNOWN: share of the path in operations whose times are not"
-	      " known, and in transfers\nthat the change concerns, but whose"
-	      " times tell too little to say how. If it is more\nthan a tenth,"
-	      " AFTER is not known.\n",
+	      " known, in transfers\nthat the change concerns, but whose"
+	      " times tell too little to say how, and in work of a\nstraggler"
+	      " that cannot be compared with others. If it is more than a"
+	      " tenth, AFTER is not known.\n",
 	      file);
 }
 
