@@ -13,7 +13,7 @@
 /* Others' work is known if they waited for no more than this share of it. */
 #define WAITED_LITTLE 0.1
 
-/* So much of a straggler's speed is forgotten with each comparison. */
+/* This much of a straggler's speed is forgotten with each comparison. */
 #define FORGOTTEN 0.1
 
 /* A GPU with this share of the others' speed is as fast. */

@@ -23,7 +23,7 @@ struct ncs_path_finished {
 
 /* A straggler in one run. */
 struct ncs_path_compared {
-	/* What the others took for their work, as a share of what it took: the
+	/* The others' time for their work, as a share of its own: the
 	 * largest of late, and the latest before which they had not waited; 0
 	 * if that is not known. */
 	double as_fast, surely_as_fast;
@@ -119,7 +119,7 @@ struct ncs_path_arrival {
 	struct ncs_path_member *member;
 };
 
-/* What is usual for the ranks that a straggler is compared with; INFINITY if it
+/* Usual times of the ranks that a straggler is compared with; INFINITY if it
  * is not known. */
 struct ncs_path_usual {
 	double total_ns; /* before an arrival */

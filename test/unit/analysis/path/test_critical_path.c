@@ -452,7 +452,7 @@ static const struct ncs_joined *joined_of(const struct small_job *job,
 	return &job->joined[k];
 }
 
-/* What is usual for the ranks of an operation. */
+/* Usual times of the ranks of an operation. */
 enum usual_time { TOTAL, WAITED, CALL };
 
 /* Returns how long a rank waited in the operation before a part. */
@@ -519,7 +519,7 @@ static double take(double *gap_ns, double ns)
 	return ns - taken;
 }
 
-/* What a straggler becomes. */
+/* A straggler that is made like the others. */
 struct straggler {
 	double call_ns; /* INFINITY: as it is */
 	double gpu_ns;  /* what its GPU takes … */
@@ -746,7 +746,7 @@ static void find_longest(struct path_graph *graph)
 	}
 }
 
-/* What a straggler becomes depends on the times of others: computes these until
+/* A straggler that is made like the others depends on the times of others: computes these until
  * they do not change any more. */
 static void build(struct path_graph *graph, const struct small_job *job,
 		  const struct ncs_scenario *scenario,
