@@ -43,6 +43,7 @@
 #include "ncclstat/tables/node_states.def"
 #include "ncclstat/tables/options.def"
 #include "ncclstat/tables/plugin_presence.def"
+#include "ncclstat/tables/parquet.def"
 #include "ncclstat/tables/timings.def"
 #include "ncclstat/tables/verdicts.def"
 #include "ncclstat/tables/what_if.def"
@@ -220,6 +221,19 @@ static void put_named(const struct man_item *item)
 	put_tag(item);
 	putchar('\n');
 	put_sentence(item->help);
+}
+
+/* words: the unit, the source. */
+static void put_parquet_column(const struct man_item *item)
+{
+	put_named(item);
+	fputs(".Pq ", stdout);
+	if (strcmp(item->words[0], "none") != 0) {
+		put_name(item->words[0]);
+		fputs(", ", stdout);
+	}
+	put_name(item->words[1]);
+	putchar('\n');
 }
 
 /* A field of an export; without help it shares that of the field before it. */
@@ -513,6 +527,8 @@ struct man_list {
 	{ .name = label, .help = help_, .numbers = { letter } },
 #define EXPORT(ID, name_, is_binary, help_) { .name = name_, .help = help_ },
 #define EXPORT_FIELD(ID, name_, where, help_) { .name = name_, .help = help_ },
+#define PARQUET(TABLE, ID, name_, TYPE, unit, source, help_) \
+	{ .name = name_, .help = help_, .words = { unit, source } },
 #define EVENT(ID, name_, bit, api, help_) \
 	{ .name = name_, .help = help_, .numbers = { api } },
 #define EVENT_GROUP(ID, name_, events, needs, help_) \
@@ -559,6 +575,16 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_FIELDS, EXPORT_FIELD) },
 	{ "csv", "-tag -width communicator_id -compact", put_named,
 	  ITEMS(NCS_CSV_COLUMNS, NAMED) },
+	{ "parquet_tables", "-tag -width operations -compact", put_named,
+	  ITEMS(NCS_PARQUET_TABLES, NAMED) },
+	{ "parquet_operations", "-tag -width Ds -compact", put_parquet_column,
+	  ITEMS(NCS_PARQUET_OPERATIONS_COLUMNS, PARQUET) },
+	{ "parquet_steps", "-tag -width Ds -compact", put_parquet_column,
+	  ITEMS(NCS_PARQUET_STEPS_COLUMNS, PARQUET) },
+	{ "parquet_launches", "-tag -width Ds -compact", put_parquet_column,
+	  ITEMS(NCS_PARQUET_LAUNCHES_COLUMNS, PARQUET) },
+	{ "parquet_states", "-tag -width Ds -compact", put_parquet_column,
+	  ITEMS(NCS_PARQUET_STATES_COLUMNS, PARQUET) },
 	{ "kernel_statuses", "-tag -width broken_promise -compact", put_named,
 	  ITEMS(NCS_KERNEL_STATUSES, NAMED) },
 	{ "stream_statuses", "-tag -width no_driver -compact", put_named,

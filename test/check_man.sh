@@ -133,6 +133,10 @@ wanted_items() {
 		want fields ncclstat.1 EXPORTS 'Lines of JSON'
 	fields csv NCS_CSV_COLUMNS ID,name,... name | unquote |
 		want csv ncclstat.1 EXPORTS Tables
+	fields parquet NCS_PARQUET_TABLES ID,name,... name | unquote |
+		want parquet_tables ncclstat.1 EXPORTS Parquet
+	fields parquet NCS_PARQUET_COLUMNS TABLE,ID,name,... name | unquote |
+		sort -u | want parquet_columns ncclstat.1 EXPORTS Parquet
 	fields own_events NCS_OWN_EVENTS ID,name,... name | unquote |
 		want own_events ncclstat-shm.5 DESCRIPTION Rings_and_records
 	fields chunks NCS_CHUNKS ID,name,... name | unquote |
@@ -291,7 +295,8 @@ self_test() {
 	take_out ncclstat.1 launch_waits moving '^\.It Sy moving$' &&
 	take_out ncclstat.1 functions AllGatherV '^\.It Sy AllGatherV ' &&
 	take_out ncclstat.1 events kernel_phase '^\.It Sy kernel_phase$' &&
-	take_out ncclstat.1 event_groups launches '^\.It Sy launches$' &&
+	take_out ncclstat.1 event_groups control '^\.It Sy control$' &&
+	take_out ncclstat.1 parquet_columns bus_bytes '^\.It Sy bus_bytes$' &&
 	take_out ncclstat.1 refusals malformed '^\.It Sy malformed$' &&
 	take_out ncclstat.1 verdicts rank_missing '^\.It Sy rank_missing$' &&
 	take_out ncclstat.1 losses bad_ptimer '^\.It Sy bad_ptimer$' &&

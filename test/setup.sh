@@ -11,8 +11,8 @@
 # there, it is quick and silent and needs no network. Missing packages are
 # installed by apt-get, as root or through sudo; if that fails it prints what is
 # missing and what to type. Packages without which some tests are skipped are
-# optional. Must not change anything else, except $BUILD/trace_processor and
-# $BUILD-aarch64.
+# optional. Must not change anything else, except $BUILD/trace_processor,
+# $BUILD/duckdb and $BUILD-aarch64.
 
 set -eu
 
@@ -161,14 +161,16 @@ probe_for_tests() {
 	wish iproute2 -- have ip
 }
 
-# fetch: gets the trace processor for the tests of exports, and libraries for
-# aarch64.
+# fetch: gets the trace processor and DuckDB for the tests of exports, and
+# libraries for aarch64.
 fetch() {
 	[ "$what" != aarch64 ] ||
 		sh test/aarch64/fetch.sh "${BUILD:-build}-aarch64/sysroot"
 	[ "$what" = demo ] ||
 		sh test/trace_processor/fetch.sh "${BUILD:-build}/trace_processor" ||
 		:
+	[ "$what" = demo ] ||
+		sh test/duckdb/fetch.sh "${BUILD:-build}/duckdb" || :
 }
 
 complain() {

@@ -71,13 +71,13 @@ static unsigned timing_of(enum ncs_moment end)
 					      NCS_TIMING_PROXY;
 }
 
-/* Finds when the last rank began and when the last one ended. */
-static void find_times(const struct ncs_joined *joined,
-		       struct moved_launch *launch)
+bool ncs_moving_part_of(const struct ncs_joined *joined,
+			struct ncs_moving_part *moving)
 {
 	const struct ncs_part *begin = &joined->parts[0], *end = begin;
-	uint64_t error_ns;
 
+	if (joined->arrival == NCS_MOMENT_OPERATION || !joined->end_is_trusted)
+		return false;
 	for (size_t i = 1; i < joined->count; i++) {
 		const struct ncs_part *part = &joined->parts[i];
 
@@ -88,29 +88,36 @@ static void find_times(const struct ncs_joined *joined,
 		    ncs_joined_end_ns(joined, end))
 			end = part;
 	}
-	error_ns = ncs_parts_error_ns(begin, joined->arrival, end, joined->end);
-	launch->begin_ns = ncs_joined_arrival_ns(joined, begin);
-	launch->end_ns = ncs_joined_end_ns(joined, end);
-	launch->error_ns = error_ns < UINT32_MAX ? (uint32_t)error_ns :
-						   UINT32_MAX;
+	*moving = (struct ncs_moving_part){
+		.begin_ns = ncs_joined_arrival_ns(joined, begin),
+		.end_ns = ncs_joined_end_ns(joined, end),
+		.error_ns = ncs_parts_error_ns(begin, joined->arrival, end,
+					       joined->end),
+		.timing = timing_of(joined->end),
+	};
+	return moving->end_ns > moving->begin_ns;
 }
 
-static struct moved_launch launch_of(const struct ncs_joined *joined)
+static struct moved_launch launch_of(const struct ncs_joined *joined,
+				     const struct ncs_moving_part *moving)
 {
 	const struct ncs_part *part = &joined->parts[0];
 	double factor = ncs_bus_factor(joined->function, part->nranks);
-	struct moved_launch launch = {
+
+	return (struct moved_launch){
+		.begin_ns = moving->begin_ns,
+		.end_ns = moving->end_ns,
+		.error_ns = moving->error_ns < UINT32_MAX ?
+				    (uint32_t)moving->error_ns :
+				    UINT32_MAX,
 		.bytes = part->bytes,
 		.bus_bytes = factor >= 0 ? factor * (double)part->bytes : -1,
 		.operations = 1,
 		.ranks = (uint32_t)joined->count,
-		.timing = (uint8_t)timing_of(joined->end),
+		.timing = (uint8_t)moving->timing,
 		.class = { (uint8_t)ncs_size_class(part->bytes),
 			   part->algorithm, part->protocol },
 	};
-
-	find_times(joined, &launch);
-	return launch;
 }
 
 static bool is_class(const struct moved_launch *launch,
@@ -159,14 +166,13 @@ static void add(struct moved_launch *launch,
 int ncs_moving_note(struct ncs_moving *moving, const struct ncs_joined *joined)
 {
 	struct moved_launch operation, whole;
+	struct ncs_moving_part part;
 	struct ncs_moving_ring *ring;
 	bool is_there = false;
 
-	if (joined->arrival == NCS_MOMENT_OPERATION || !joined->end_is_trusted)
+	if (!ncs_moving_part_of(joined, &part))
 		return 0;
-	whole = operation = launch_of(joined);
-	if (operation.end_ns <= operation.begin_ns)
-		return 0;
+	whole = operation = launch_of(joined, &part);
 	ring = ring_of(moving, joined->function);
 	if (!ring)
 		return -ENOMEM;

@@ -26,6 +26,7 @@ static const struct ncs_exporter_functions *const formats[NCS_EXPORT_COUNT] = {
 	[NCS_EXPORT_CHROME] = &ncs_exporter_chrome,
 	[NCS_EXPORT_NDJSON] = &ncs_exporter_ndjson,
 	[NCS_EXPORT_CSV] = &ncs_exporter_csv,
+	[NCS_EXPORT_PARQUET] = &ncs_exporter_parquet,
 };
 
 const char *ncs_export_name(enum ncs_export_format format)
@@ -274,7 +275,7 @@ static int take_records(struct export_run *run)
 	while (!error && (found = ncs_recording_pass_next(pass, &batch)) > 0) {
 		error = take_batch(run, &batch);
 		/* Stop early if the disk is full. */
-		if (!error && ferror(request->file))
+		if (!error && request->file && ferror(request->file))
 			error = errno ? -errno : -EIO;
 		done += batch.count;
 		if (request->progress)
@@ -292,7 +293,7 @@ int ncs_export(struct ncs_recording *recording,
 		.recording = recording,
 		.request = request,
 		.format = formats[request->format],
-		.exporter = { .request = request },
+		.exporter = { .request = request, .recording = recording },
 	};
 	int error = open_ranks(&run), end_error;
 
@@ -305,8 +306,11 @@ int ncs_export(struct ncs_recording *recording,
 			error = take_states(&run, i);
 	if (!error && run.format->has_operations_once)
 		error = note_replaced(&run);
+	if (!error && run.format->begin_records)
+		error = run.format->begin_records(&run.exporter);
 	if (!error && run.format->record)
 		error = take_records(&run);
+	run.exporter.has_failed = error != 0;
 	end_error = run.format->end(&run.exporter);
 	for (size_t i = 0; i < run.exporter.rank_count; i++) {
 		ncs_export_rank_release(&run.ranks[i]);

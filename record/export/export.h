@@ -37,7 +37,10 @@ struct ncs_export_request {
 	/* A model at the end of that time, for what is told by all ranks
 	 * together; NULL: that is unknown. */
 	const struct ncs_model *model;
-	FILE *file;
+	/* PARQUET: the folder for the files, which is made if it is not there;
+	 * NULL for other formats. */
+	const char *directory;
+	FILE *file; /* NULL for PARQUET */
 	/* Called from time to time with the numbers of records done and in
 	 * total; may be NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t total);

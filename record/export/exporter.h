@@ -16,6 +16,8 @@ struct ncs_exporter {
 	/* Facts of the ranks, as learned so far. */
 	const struct ncs_export_rank *ranks;
 	size_t rank_count;
+	struct ncs_recording *recording;
+	bool has_failed; /* what is written is not whole */
 	struct ncs_trace_base base;
 	void *own; /* the format's own data */
 };
@@ -29,6 +31,8 @@ struct ncs_exporter_functions {
 	int (*begin)(struct ncs_exporter *exporter);
 	int (*state)(struct ncs_exporter *exporter, size_t rank,
 		     const struct ncs_snapshot *snapshot, bool is_last);
+	/* Called after the states. */
+	int (*begin_records)(struct ncs_exporter *exporter);
 	/* Takes a record of any type but STREAM. `stream` is its stream, as
 	 * ncs_cuda_streams_take() set it. */
 	int (*record)(struct ncs_exporter *exporter, size_t rank, unsigned lane,
@@ -55,5 +59,6 @@ extern const struct ncs_exporter_functions ncs_exporter_perfetto;
 extern const struct ncs_exporter_functions ncs_exporter_chrome;
 extern const struct ncs_exporter_functions ncs_exporter_ndjson;
 extern const struct ncs_exporter_functions ncs_exporter_csv;
+extern const struct ncs_exporter_functions ncs_exporter_parquet;
 
 #endif

@@ -54,6 +54,12 @@ static void end_progress(const struct export_progress *progress)
 		fputs("\r\033[K", stderr);
 }
 
+/* Whether the output is a folder. */
+static bool writes_files(const struct ncs_options *options)
+{
+	return options->export_format == NCS_EXPORT_PARQUET;
+}
+
 static bool is_standard_output(const struct ncs_options *options)
 {
 	return !options->output_path || strcmp(options->output_path, "-") == 0;
@@ -103,6 +109,22 @@ static FILE *open_output(const struct ncs_options *options, int *status)
 	ncs_complain("%s: %s", options->output_path, strerror(errno));
 	*status = NCS_EXIT_NOTHING;
 	return NULL;
+}
+
+/* Checks that the output is a folder, or can become one. If not, prints a
+ * message and returns the exit status. */
+static int check_folder(const struct ncs_options *options)
+{
+	struct stat status;
+
+	if (stat(options->output_path, &status) != 0 ||
+	    S_ISDIR(status.st_mode))
+		return NCS_EXIT_OK;
+	ncs_complain("%s: this is a file; --export=%s writes its files into a"
+		     " folder",
+		     options->output_path,
+		     ncs_export_name(options->export_format));
+	return NCS_EXIT_USAGE;
 }
 
 /* Prints an error. A closed pipe is not an error: its reader may have read
@@ -162,6 +184,8 @@ int ncs_export_run(const struct ncs_command_input *input)
 		.from_ns = replay->records_from_ns,
 		.until_ns = replay->records_until_ns,
 		.pid = options->choice.pid,
+		.directory = writes_files(options) ? options->output_path :
+						     NULL,
 		.aliases = input->source->aliases,
 		.progress = show_progress,
 		.add = ncs_options_want_path(options) ? add_path : NULL,
@@ -171,10 +195,16 @@ int ncs_export_run(const struct ncs_command_input *input)
 	struct ncs_model model;
 	int status = NCS_EXIT_OK, error = 0;
 
-	request.file = open_output(options, &status);
-	if (!request.file)
-		return status;
-	setvbuf(request.file, NULL, _IOFBF, BUFFER_BYTES);
+	if (writes_files(options)) {
+		status = check_folder(options);
+		if (status != NCS_EXIT_OK)
+			return status;
+	} else {
+		request.file = open_output(options, &status);
+		if (!request.file)
+			return status;
+		setvbuf(request.file, NULL, _IOFBF, BUFFER_BYTES);
+	}
 	ncs_model_init(&model);
 	if (request.format == NCS_EXPORT_CSV) {
 		request.model = &model;
@@ -184,7 +214,8 @@ int ncs_export_run(const struct ncs_command_input *input)
 		error = ncs_export(replay->recording, &request, &result);
 	ncs_model_release(&model);
 	end_progress(&progress);
-	if (request.file != stdout && fclose(request.file) != 0 && !error)
+	if (request.file && request.file != stdout &&
+	    fclose(request.file) != 0 && !error)
 		error = -errno;
 	say_missing(&result);
 	return error ? say_error(options, error) : NCS_EXIT_OK;

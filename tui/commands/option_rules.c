@@ -42,6 +42,11 @@ static bool names_nodes_twice(const struct ncs_options *options)
 	       1;
 }
 
+static bool exports_files(const struct ncs_options *options)
+{
+	return options->export_format == NCS_EXPORT_PARQUET;
+}
+
 static bool records_to_stdout(const struct ncs_options *options)
 {
 	return strcmp(options->recording.path, "-") == 0;
@@ -83,6 +88,10 @@ static const struct option_rule {
 	     "--critical-path and --what-if expect --export=perfetto or"
 	     " --export=chrome: only traces show a path",
 	     .when = exports_no_trace),
+	RULE(MODE(EXPORT), OPTION(EXPORT),
+	     "--export=parquet expects --output=DIR beside it: it writes a file"
+	     " for each host and table",
+	     .without = OPTION(OUTPUT), .when = exports_files),
 	RULE(ALL_MODES, OPTION(JOB),
 	     "--job expects no --synthetic beside it: a made-up job has no id",
 	     .with = OPTION(SYNTHETIC)),

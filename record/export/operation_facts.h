@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Facts about operations that their own records do not hold: what the records
+ * of all ranks tell together, and when their kernels ran on the GPU. By rank of
+ * the recording and number of the operation. 80 bytes an operation.
+ * Not thread-safe.
+ */
+#ifndef NCS_RECORD_EXPORT_OPERATION_FACTS_H
+#define NCS_RECORD_EXPORT_OPERATION_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/model/moving.h"
+#include "record/export/export_rank.h"
+#include "record/read/recording.h"
+
+/* From the first channel's begin to the last one's end. */
+struct ncs_kernel_span {
+	bool is_known;
+	bool is_by_gpu; /* all channels' times are by the GPU's clock */
+	uint64_t start_ns; /* in common time */
+	uint64_t gpu_from_ns, gpu_until_ns; /* by the GPU's clock */
+	uint64_t host_until_ns;
+};
+
+struct ncs_exported_operation {
+	uint64_t key;   /* private */
+	bool is_joined; /* the next three are known */
+	bool is_moving; /* `moving` is known, too */
+	uint8_t algorithm, protocol; /* NCS_CLASS_OTHER: not known */
+	struct ncs_moving_part moving;
+	struct ncs_kernel_span kernel;
+};
+
+/* Start with {0}. */
+struct ncs_operation_table {
+	struct ncs_exported_operation *facts;
+	size_t count, capacity;
+	uint32_t *slots; /* hash table of indices plus 1; 0: free */
+	size_t slot_count;
+};
+
+/* Frees the memory. */
+void ncs_operation_table_release(struct ncs_operation_table *table);
+
+/* Joins the operations that ended from from_ns to until_ns, and notes what is
+ * known of them. Returns 0 or -errno. */
+int ncs_operation_table_join(struct ncs_operation_table *table,
+			     struct ncs_recording *recording, uint64_t from_ns,
+			     uint64_t until_ns);
+
+/* Notes a record of type KERNEL_CH. Returns 0 or -ENOMEM. */
+int ncs_operation_table_kernel(struct ncs_operation_table *table, size_t rank,
+			       const struct ncs_export_rank *facts,
+			       const struct ncs_record *record);
+
+/* Returns what is known of an operation; NULL if nothing is. It is valid until
+ * the next fact is noted. */
+const struct ncs_exported_operation *
+ncs_operation_table_find(const struct ncs_operation_table *table, size_t rank,
+			 uint64_t operation);
+
+#endif

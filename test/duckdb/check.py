@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""Asks DuckDB about tables that ncclstat exported, and compares the answers with
+lines of JSON, CSV and what is known of a simulated job. Runs the SQL that is
+installed.
+
+    check.py DUCKDB FOLDER NCCLSTAT BUILD
+
+DUCKDB is what fetch.sh filled. FOLDER has NAME.tables, NAME.ndjson and, of one
+host, NAME.ncs, as test/ui/parquet.sh made them. Prints "ok ..." or "not ok ..."
+for each check.
+"""
+import collections
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+
+NAMES = ("net-v5-mix", "net-v5-ddp8", "nvlink-v5-mix8", "simulated", "hostile",
+         "damaged")
+SQL = os.path.abspath("tui/share/sql")
+
+duckdb, folder, ncclstat, build = sys.argv[1:]
+query = os.path.abspath("test/duckdb/query.mjs")
+failed = False
+
+
+def check(what, found, wanted):
+    global failed
+    if found == wanted:
+        print(f"ok DuckDB: {what}")
+        return
+    failed = True
+    print(f"not ok DuckDB: {what}\n  found  {str(found)[:2000]}\n"
+          f"  wanted {str(wanted)[:2000]}")
+
+
+def ask(tables, *questions):
+    """Returns the rows of each answer; integers of 64 bits are strings."""
+    done = subprocess.run(["node", query, duckdb, *questions], text=True,
+                          cwd=tables, capture_output=True)
+    if done.returncode != 0:
+        raise SystemExit(f"not ok DuckDB: {done.stderr}")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def run(tables, name):
+    return ask(tables, f"@{SQL}/{name}.sql")[0]
+
+
+def lines_of(name):
+    with open(f"{folder}/{name}.ndjson", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def check_tables(name):
+    """Each table is read; counts and sums of all columns of steps agree."""
+    lines = lines_of(name)
+    steps = [line for line in lines if line["event"] == "proxy_step"]
+    sums = ("bytes", "duration_ns", "send_gpu_wait_ns", "send_peer_wait_ns",
+            "send_wait_ns", "recv_wait_ns", "recv_flush_wait_ns",
+            "recv_gpu_wait_ns", "start_ns")
+    found = ask(f"{folder}/{name}.tables",
+                "SELECT count(*) AS n FROM '*.operations.parquet'",
+                "SELECT count(*) AS n, " + ", ".join(
+                    f"coalesce(sum({column}), 0)::VARCHAR AS {column}"
+                    for column in sums) + " FROM '*.steps.parquet'",
+                "SELECT DISTINCT communicator AS c FROM '*.operations.parquet'",
+                "SELECT count(*) AS n, count(DISTINCT taken_ns) AS t"
+                " FROM '*.states.parquet'",
+                "SELECT count(*) AS n FROM '*.launches.parquet'"
+                " WHERE timing NOT IN ('stream', 'kernel') OR operations < 1")
+    operations = {(line["pid"], line["communicator_id"], line["rank"],
+                   line["operation"])
+                  for line in lines if line["event"] in ("coll", "p2p")}
+    check(f"{name} has its operations", int(found[0][0]["n"]),
+          len(operations))
+    wanted = {"n": str(len(steps))}
+    for column in sums:
+        wanted[column] = str(sum(step.get(column) or 0 for step in steps))
+    check(f"{name} has its steps and their sums", found[1][0], wanted)
+    check(f"{name} has the names of its communicators",
+          {row["c"] for row in found[2]},
+          {line["communicator"] for line in lines
+           if line["event"] in ("coll", "p2p")})
+    check(f"{name} has states", int(found[3][0]["n"]) > 0, True)
+    check(f"{name} has no launch without a time", found[4][0]["n"], "0")
+
+
+def check_metadata():
+    notes = ask(f"{folder}/net-v5-mix.tables",
+                "SELECT decode(key) AS k, decode(value) AS v FROM"
+                " parquet_kv_metadata('*.steps.parquet')"
+                " WHERE decode(key) = 'send_wait_ns'")[0]
+    check("a column's note is in the file",
+          [row["v"] for row in notes], ["ns; record; on the wire"])
+
+
+def bandwidths_of(name):
+    """By class: the bandwidths that the SQL finds, as CSV has them."""
+    return {(row["communicator_id"], row["function"], row["size_bytes"] or "",
+             row["algorithm"] or "", row["protocol"] or ""):
+            tuple(f"{row[key]:.6g}" for key in ("algbw_gbs", "busbw_gbs"))
+            for row in run(f"{folder}/{name}.tables", "busbw")
+            if row["busbw_gbs"] is not None}
+
+
+def check_busbw_csv(name):
+    """The figures are those of the table of CSV, which each rank has."""
+    text = subprocess.run(
+        [ncclstat, "--export=csv", "--window=start", f"{folder}/{name}.ncs"],
+        check=True, capture_output=True, text=True).stdout
+    keys = ("communicator_id", "function", "size_bytes", "algorithm",
+            "protocol")
+    wanted = {tuple(row[key] for key in keys):
+              (row["algbw_gbs"], row["busbw_gbs"])
+              for row in csv.DictReader(io.StringIO(text))
+              if row["busbw_gbs"]}
+    check(f"{name}: bandwidths are those of the table of CSV",
+          bandwidths_of(name), wanted)
+    check(f"{name}: there are bandwidths", len(wanted) > 0, True)
+
+
+def check_busbw_dump(name):
+    """Likewise of the last of many dumps: a job that is played in steps of a
+    second, as for CSV, may be over before its algorithms are known."""
+    text = subprocess.run(
+        [ncclstat, "--dump=json", "--window=start", "--interval=0.1",
+         f"{folder}/{name}.ncs"],
+        check=True, capture_output=True, text=True).stdout
+    wanted = {(rank["comm"]["id"], one["func"], str(one["size"]),
+               one["algo"] or "", one["proto"] or ""):
+              tuple(f"{one[key]:.6g}" for key in ("algbw_gbs", "busbw_gbs"))
+              for rank in json.loads(text.splitlines()[-1])["ranks"]
+              for one in rank["classes"] if one["busbw_gbs"] is not None}
+    check(f"{name}: bandwidths are those of a dump", bandwidths_of(name),
+          wanted)
+    check(f"{name}: there are bandwidths", len(wanted) > 0, True)
+
+
+def check_stragglers():
+    """Rank 37 of a simulated job comes 2 ms late."""
+    job, tables = f"{folder}/late", f"{folder}/late.tables"
+    os.mkdir(job)
+    subprocess.run([f"{build}/ncclsimulate", "-h", "8", "-r", "8", "-n", "60",
+                    "-l", "37:2000", job], check=True, capture_output=True)
+    subprocess.run([ncclstat, "--export=parquet", "-o", tables] +
+                   [f"{job}/host{i}.ncclstat" for i in range(8)], check=True)
+    late = run(tables, "stragglers")
+    check("the straggler is rank 37, on its host",
+          (late[0]["rank"], late[0]["host"]), (37, "host4"))
+    check("it is late by about 2 ms, and no other rank by half as much",
+          (1500 < late[0]["later_us"] < 2500,
+           late[1]["later_us"] < late[0]["later_us"] / 2), (True, True))
+
+
+def check_nodes():
+    """A ring: each host sends to the next one only."""
+    rows = run(f"{folder}/simulated.tables", "nodes")
+    wanted = collections.Counter()
+    for line in lines_of("simulated"):
+        if line["event"] == "proxy_step" and line["direction"] == "send":
+            host = int(line["host"][len("host"):])
+            wanted[f"host{host}", f"host{(host + 1) % 4}"] += line["bytes"]
+    check("what each node sent to which is known",
+          {(row["from_host"], row["to_host"]): int(row["bytes"])
+           for row in rows}, dict(wanted))
+    check("there are four pairs of nodes, each with a time",
+          (len(rows), all(row["ns_per_byte"] > 0 for row in rows)), (4, True))
+    pivot = open(f"{SQL}/nodes.sql", encoding="utf-8").read().rstrip().rstrip(";")
+    matrix = ask(f"{folder}/simulated.tables",
+                 f"PIVOT ({pivot}) ON to_host USING first(ns_per_byte)"
+                 " GROUP BY from_host ORDER BY from_host")[0]
+    check("the rows make a matrix, by what the file says",
+          [[host for host, value in row.items()
+            if host != "from_host" and value is not None] for row in matrix],
+          [["host1"], ["host2"], ["host3"], ["host0"]])
+
+
+def check_slowest(name):
+    """The same steps by lines of JSON, with their longest wait."""
+    waits = (("gpu", "send_gpu_wait_ns"), ("peer", "send_peer_wait_ns"),
+             ("network", "send_wait_ns"), ("sender", "recv_wait_ns"),
+             ("flush", "recv_flush_wait_ns"), ("kernel", "recv_gpu_wait_ns"))
+    steps = sorted((line for line in lines_of(name)
+                    if line["event"] == "proxy_step"),
+                   key=lambda line: -line["duration_ns"])[:20]
+    rows = run(f"{folder}/{name}.tables", "slowest_steps")
+    check(f"{name}: the slowest steps are those of the lines of JSON",
+          [row["duration_us"] for row in rows],
+          [step["duration_ns"] / 1000 for step in steps])
+    longest = max(waits, key=lambda wait: steps[0].get(wait[1]) or 0)[0]
+    check(f"{name}: the slowest one waited for the {longest}",
+          rows[0]["waited_for"], longest)
+
+
+for each in NAMES:
+    check_tables(each)
+check_metadata()
+for each in ("net-v5-mix", "net-v5-ddp8"):
+    check_busbw_csv(each)
+check_busbw_dump("nvlink-v5-mix8")
+check_stragglers()
+check_nodes()
+for each in ("net-v5-ddp8", "simulated"):
+    check_slowest(each)
+for each in ("stragglers", "nodes", "busbw", "slowest_steps"):
+    check(f"{each} answers where there are no steps",
+          isinstance(run(f"{folder}/nvlink-v5-mix8.tables", each), list), True)
+sys.exit(failed)
