@@ -81,6 +81,8 @@ enum ncs_evidence_kind {
 				  * operation so often */
 	NCS_EVIDENCE_LAG,        /* its lag may go from one operation to the
 				  * next */
+	NCS_EVIDENCE_UNLIKE,     /* no other rank does the same work between
+				  * its sends and receives */
 	NCS_EVIDENCE_CLOCKS,     /* number: ranks it was not compared with */
 	NCS_EVIDENCE_UNCOMPARED, /* number, expected: operations of which only
 				  * host times are known */

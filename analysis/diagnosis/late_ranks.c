@@ -119,6 +119,10 @@ static bool may_straggle(const struct late_process *process)
 static void add_bounds(struct ncs_finding *finding, const struct ncs_rank *rank,
 		       const struct ncs_lateness *lateness)
 {
+	if (ncs_rank_lateness(rank)->is_unlike) {
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_UNLIKE, rank, 0);
+		return;
+	}
 	if (finding->share_least < finding->share * (1 - KNOWN_WITHIN))
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_LAG, rank, 0);
 	if (finding->share_most > finding->share * (1 + KNOWN_WITHIN) &&

@@ -54,8 +54,10 @@ void ncs_stragglers_release(struct ncs_model *model)
 
 	for (size_t i = 0; skews && i < skews->count; i++)
 		skew_free(skews->states[i]);
-	if (skews)
+	if (skews) {
+		ncs_transfer_log_free(skews->transfers);
 		free(skews->states);
+	}
 	free(skews);
 	model->skews = NULL;
 }
@@ -353,10 +355,7 @@ static int compare(struct ncs_comparison *comparison,
 	if (!find_first_waiting(comparison, &first))
 		return 0;
 	than_ns = ncs_arrival_ns(comparison, first);
-	if (is_transfer(joined))
-		error = ncs_transfer_note(comparison);
-	else
-		ncs_transfer_note_collective(comparison);
+	error = ncs_transfer_note(comparison);
 	for (size_t i = 0; i < joined->count; i++) {
 		if (!ncs_is_awaited(joined->wait_rule, is_root(comparison, i)))
 			continue;
@@ -578,11 +577,9 @@ static int compare_all(struct ncs_comparison *comparison,
 	}
 	ncs_heap_release(&heap);
 	for (size_t i = 0; i < model->communicator_count; i++)
-		if (model->communicators[i].skew) {
+		if (model->communicators[i].skew)
 			ncs_moving_update(&model->communicators[i].skew->moving,
 					  model->now_ns);
-			ncs_transfer_update(&model->communicators[i]);
-		}
 	return error;
 }
 
@@ -604,6 +601,7 @@ int ncs_stragglers_update(struct ncs_model *model)
 	/* By then it is known of all communicators what they did. */
 	if (comparison.ranks && next)
 		error |= compare_all(&comparison, next);
+	error |= ncs_transfer_update(model);
 	drop_skews(model->skews);
 	free(comparison.ranks);
 	free(next);

@@ -60,40 +60,23 @@ struct ncs_span {
 	uint64_t end_ns;
 };
 
-/* The recent time of a rank with sends and receives is cut into slices. */
-#define NCS_TRANSFER_SLICE_NS UINT64_C(100000000)
-#define NCS_TRANSFER_ENDS 8u
-#define NCS_TRANSFER_SLICES 101u /* NCS_COST_WINDOW_NS and the present one */
-
-struct ncs_transfer_slice {
-	uint64_t number;  /* of slices before it */
-	uint64_t work_ns; /* when its process was in no operation */
-	uint64_t longest_ns; /* of these */
-	/* Time for which others waited for it, by cause. */
-	uint64_t wait_ns[NCS_LATE_CAUSE_COUNT];
-};
-
 /* The sends and receives of a rank that were compared: transfer_cost.c. */
 struct ncs_late_transfers {
-	struct ncs_transfer_slice slices[NCS_TRANSFER_SLICES]; /* in rotation */
-	uint64_t first_ns, latest_ns; /* arrivals */
-	uint64_t work_until_ns, own_until_ns; /* what is counted already */
-	/* Ends of the latest operations that its process waited for, in
-	 * rotation. */
-	uint64_t ends_ns[NCS_TRANSFER_ENDS];
-	uint64_t end_count;
-	/* From when on it does what it does by itself, in rotation. */
-	uint64_t begins_ns[NCS_TRANSFER_ENDS];
-	uint64_t begin_count;
-	bool has_waited; /* in the latest of these operations */
-	/* The latest send, and whether the process goes on while it sends. */
-	uint64_t send_begin_ns, send_end_ns;
-	uint32_t send_operation;
-	bool sends_overlap;
 	struct ncs_late_part recent[NCS_LATENESS_RECENT]; /* in rotation */
 	uint64_t operations; /* those in which others waited for it */
-	double cost;         /* negative if it is not known */
+	/* Costs as struct ncs_lateness_view has them; negative if they are not
+	 * known. */
+	double cost, cost_again, cost_at_least, cost_at_most;
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT]; /* of the cost */
+};
+
+/* Whether the process of a rank has sends and receives. */
+enum ncs_transfer_use {
+	NCS_TRANSFERS_UNKNOWN, /* not computed yet */
+	NCS_TRANSFERS_USED,
+	/* Their cost is that of its collectives, too. */
+	NCS_TRANSFERS_RULE,
+	NCS_TRANSFERS_UNUSED,
 };
 
 /* The lateness of one rank. */
@@ -114,6 +97,7 @@ struct ncs_late_rank {
 	struct ncs_lateness_view view;
 	bool is_viewed; /* whether the view is up to date */
 	struct ncs_late_transfers *transfers; /* NULL if it has none */
+	uint8_t transfer_use; /* enum ncs_transfer_use */
 };
 
 /* Returns the number of a rank's operations in which others waited for it. */
@@ -146,6 +130,7 @@ struct ncs_skew_state {
 struct ncs_skews {
 	struct ncs_skew_state **states;
 	size_t count, capacity;
+	struct ncs_transfer_log *transfers; /* NULL if there are none */
 };
 
 /* Returns the time from `from_ns` to `until_ns`; 0 if `until_ns` is earlier. */

@@ -65,8 +65,9 @@ static void sum_recent(const struct ncs_late_rank *late, unsigned function,
 				    ncs_is_known_in_part(recent);
 		if (i < collectives)
 			add_causes(recent->cause_ns,
-			   recent->before == NCS_BEFORE_QUEUED && !is_idle,
-			   lateness);
+				   recent->before == NCS_BEFORE_QUEUED &&
+					   !is_idle,
+				   lateness);
 	}
 	if (late->transfers && function == NCS_FUNCTION_COUNT)
 		add_causes(late->transfers->cause_ns, false, lateness);
@@ -102,18 +103,43 @@ static void sum_all(const struct ncs_late_rank *late,
 	add_causes(late->cause_ns[1], !ncs_all_are_queued(late), lateness);
 }
 
-/* Returns what a rank costs in collectives and in transfers. */
+static double transfer_cost(const struct ncs_late_transfers *transfers,
+			    enum ncs_cost_kind kind)
+{
+	switch (kind) {
+	case NCS_COST_AGAIN:
+		return transfers->cost_again;
+	case NCS_COST_LEAST:
+		return transfers->cost_at_least;
+	case NCS_COST_MOST:
+		return transfers->cost_at_most;
+	default:
+		return transfers->cost;
+	}
+}
+
+/* Returns what a rank costs in collectives and in transfers. Both may have lost
+ * the same time. */
 static double cost_of(const struct ncs_late_rank *late, uint64_t least_ns,
 		      enum ncs_cost_kind kind)
 {
 	double cost = ncs_lateness_cost(late, least_ns, kind);
-	double more = late->transfers ? late->transfers->cost : -1;
+	double more = late->transfers ? transfer_cost(late->transfers, kind) :
+					-1;
 
-	if (more < 0)
-		return cost;
-	if (cost < 0)
-		return more;
-	return cost + more < 1 ? cost + more : 1;
+	if (late->transfer_use == NCS_TRANSFERS_RULE)
+		return more >= 0 || cost < 0 ? more : 0;
+	return more > cost ? more : cost;
+}
+
+/* Returns whether the cost is that of transfers and known within bounds. */
+static bool is_unlike(const struct ncs_late_rank *late)
+{
+	const struct ncs_late_transfers *transfers = late->transfers;
+
+	return transfers && transfers->cost > 0 &&
+	       transfers->cost >= late->view.cost &&
+	       transfers->cost_at_least < transfers->cost_at_most;
 }
 
 /* Adds the recent transfers to the view. */
@@ -160,18 +186,16 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 			view->latest_ns = late->recent[i].ready_ns;
 	view->last_lately = 0;
 	for (uint64_t i = 1; i <= NCS_LATELY && i <= late->operations; i++)
-		view->last_lately +=
-			late->recent[(late->operations - i) %
-				     NCS_LATENESS_RECENT].exclusive_ns > 0;
-	view->cost_of_long =
-		cost_of(late, NCS_STRAGGLER_NS, NCS_COST_KNOWN);
-	view->cost_again =
-		cost_of(late, NCS_STRAGGLER_NS, NCS_COST_AGAIN);
+		view->last_lately += late->recent[(late->operations - i) %
+						  NCS_LATENESS_RECENT]
+					     .exclusive_ns > 0;
+	view->cost_of_long = cost_of(late, NCS_STRAGGLER_NS, NCS_COST_KNOWN);
+	view->cost_again = cost_of(late, NCS_STRAGGLER_NS, NCS_COST_AGAIN);
+	view->is_unlike = is_unlike(late);
 	note_transfers(late, view);
-	view->is_straggler = view->recent.operations >=
-				     NCS_STRAGGLER_OPERATIONS &&
-			     ncs_is_straggling(view->cost_of_long,
-					       view->cost_again);
+	view->is_straggler =
+		view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&
+		ncs_is_straggling(view->cost_of_long, view->cost_again);
 	late->is_viewed = true;
 	return view;
 }

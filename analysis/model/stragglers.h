@@ -115,6 +115,9 @@ struct ncs_lateness_view {
 	 * rank waited for it. */
 	struct ncs_lateness_count count;
 	bool is_straggler;
+	/* The cost is that of sends and receives, and is known within bounds:
+	 * no other rank does the same work. */
+	bool is_unlike;
 };
 
 /* Returns whether these costs are a straggler's. */

@@ -1,342 +1,579 @@
 /* SPDX-License-Identifier: MIT */
-/* The cost of ranks in sends and receives; see transfer_cost.h. Must not count a
- * wait for what a rank was itself waiting for.
+/* The cost of ranks in sends and receives; see transfer_cost.h. Must not call a
+ * rank slow for work that others of its kind have, too.
  */
 #include "analysis/model/transfer_cost.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model/waits.h"
+#include "analysis/model/transfer_log.h"
+#include "analysis/model/transfer_replay.h"
+#include "shm/array.h"
+
+/* Work counts as longer than that of others from this share on, and by so
+ * much. */
+#define LONGER 0.1
+#define LONGER_NS 100000.0
+
+/* Longer work than that of others counts from this share of the time on. */
+#define EXCESS 0.01
+
+/* The work of a rank is known if that of others tells of so much of it. */
+#define KNOWN 0.95
+
+/* A kind of work is known if it was done so often. */
+#define OFTEN 3u
+
+#define KINDS NCS_LOGGED_KINDS
+#define UNKNOWN_NS 1e300
+
+/* The cost of so many parts is computed anew only so often. */
+#define MANY 8192u
+#define ANEW_NS UINT64_C(500000000)
+
+/* --- Taking note ---------------------------------------------------------- */
 
 static struct ncs_late_transfers *transfers_of(struct ncs_rank *rank)
 {
-	if (rank->late && !rank->late->transfers)
+	if (rank->late && !rank->late->transfers) {
 		rank->late->transfers =
 			calloc(1, sizeof(*rank->late->transfers));
+		if (rank->late->transfers)
+			rank->late->transfers->cost = rank->late->transfers
+							      ->cost_again =
+				rank->late->transfers->cost_at_least =
+					rank->late->transfers->cost_at_most =
+						-1;
+	}
 	return rank->late ? rank->late->transfers : NULL;
 }
 
-static struct ncs_transfer_slice *slice_at(struct ncs_late_transfers *transfers,
-					   uint64_t at_ns)
+void ncs_transfer_log_free(struct ncs_transfer_log *log)
 {
-	uint64_t number = at_ns / NCS_TRANSFER_SLICE_NS;
-	struct ncs_transfer_slice *slice =
-		&transfers->slices[number % NCS_TRANSFER_SLICES];
-
-	if (slice->number < number)
-		*slice = (struct ncs_transfer_slice){ .number = number };
-	return slice;
-}
-
-/* Returns the time from `from_ns` to `until_ns` that was not counted before. */
-static uint64_t uncounted_ns(uint64_t *counted_ns, uint64_t from_ns,
-			     uint64_t until_ns)
-{
-	uint64_t time_ns;
-
-	if (*counted_ns > from_ns)
-		from_ns = *counted_ns;
-	time_ns = ncs_time_since(from_ns, until_ns);
-	if (until_ns > *counted_ns)
-		*counted_ns = until_ns;
-	return time_ns;
-}
-
-/* Returns the latest of some ends until `until_ns`; 0 if none is known. */
-static uint64_t latest_end(const uint64_t ends_ns[NCS_TRANSFER_ENDS],
-			   uint64_t until_ns)
-{
-	uint64_t latest_ns = 0;
-
-	for (unsigned i = 0; i < NCS_TRANSFER_ENDS; i++)
-		if (ends_ns[i] <= until_ns + NCS_LAUNCH_NS &&
-		    ends_ns[i] > latest_ns)
-			latest_ns = ends_ns[i];
-	return latest_ns;
-}
-
-static void add_work(struct ncs_late_transfers *transfers, uint64_t from_ns,
-		     uint64_t until_ns)
-{
-	struct ncs_transfer_slice *slice = slice_at(transfers, until_ns);
-	uint64_t work_ns =
-		uncounted_ns(&transfers->work_until_ns, from_ns, until_ns);
-
-	slice->work_ns += work_ns;
-	if (work_ns > slice->longest_ns)
-		slice->longest_ns = work_ns;
-}
-
-/* Returns whether part i waited for another one. */
-static bool has_waited(const struct ncs_comparison *comparison, size_t i)
-{
-	const struct ncs_joined *joined = comparison->joined;
-
-	return i != comparison->last &&
-	       ncs_arrival_ns(comparison, comparison->last) >
-		       ncs_arrival_ns(comparison, i) + NCS_LAUNCH_NS &&
-	       ncs_is_waiting(joined->wait_rule,
-			      ncs_joined_is_root(joined, &joined->parts[i]));
-}
-
-/* Returns whether two times are the same, as far as launches tell. */
-static bool is_near(uint64_t a_ns, uint64_t b_ns)
-{
-	return a_ns + NCS_LAUNCH_NS > b_ns && b_ns + NCS_LAUNCH_NS > a_ns;
-}
-
-/* Finds out whether the process went on to part i while its latest send was under
- * way, not in one launch with it. */
-static void note_overlap(const struct ncs_comparison *comparison, size_t i,
-			 const struct ncs_part_times *times,
-			 struct ncs_late_transfers *transfers)
-{
-	const struct ncs_part *part = &comparison->joined->parts[i];
-
-	if ((int32_t)(part->operation - transfers->send_operation) > 0 &&
-	    times->arrival_ns + NCS_LAUNCH_NS < transfers->send_end_ns &&
-	    !(is_near(times->arrival_ns, transfers->send_begin_ns) &&
-	      is_near(times->least_end_ns, transfers->send_end_ns)))
-		transfers->sends_overlap = true;
-}
-
-/* Notes from when on the process does what it does by itself: from the end of an
- * operation in which it waited, or from when it had its first data after that. */
-static void note_begin(const struct ncs_comparison *comparison, size_t i,
-		       const struct ncs_part_times *times,
-		       struct ncs_late_transfers *transfers)
-{
-	const struct ncs_part *part = &comparison->joined->parts[i];
-	uint64_t *begin_ns =
-		&transfers->begins_ns[transfers->begin_count %
-				      NCS_TRANSFER_ENDS];
-
-	if (has_waited(comparison, i)) {
-		*begin_ns = times->least_end_ns;
-		transfers->has_waited = true;
-	} else if (transfers->has_waited &&
-		   part->function == NCS_FUNCTION_RECV) {
-		*begin_ns = ncs_arrival_ns(comparison, comparison->second);
-		transfers->has_waited = false;
-	} else {
-		transfers->has_waited = false;
-		return;
-	}
-	transfers->begin_count++;
-}
-
-/* Notes the work before part i, from the end of the operation before that the
- * process waited for, and when the part ended. If the process goes on while it
- * sends, sends tell nothing of its work. */
-static void note_work(const struct ncs_comparison *comparison, size_t i,
-		      struct ncs_late_transfers *transfers)
-{
-	const struct ncs_part *part = &comparison->joined->parts[i];
-	bool is_send = part->function == NCS_FUNCTION_SEND;
-	struct ncs_part_times times;
-	uint64_t before_ns;
-
-	ncs_part_times_make(&times, comparison->joined, part);
-	if (transfers->first_ns == 0)
-		transfers->first_ns = times.arrival_ns;
-	if (times.arrival_ns > transfers->latest_ns)
-		transfers->latest_ns = times.arrival_ns;
-	if (!is_send)
-		note_overlap(comparison, i, &times, transfers);
-	if (!is_send || !transfers->sends_overlap) {
-		before_ns = latest_end(transfers->ends_ns, times.arrival_ns);
-		if (before_ns != 0)
-			add_work(transfers, before_ns, times.arrival_ns);
-		transfers->ends_ns[transfers->end_count++ % NCS_TRANSFER_ENDS] =
-			times.least_end_ns;
-		note_begin(comparison, i, &times, transfers);
-	}
-	if (is_send) {
-		transfers->send_operation = part->operation;
-		transfers->send_begin_ns = times.arrival_ns;
-		transfers->send_end_ns = times.least_end_ns;
-	}
-}
-
-/* Returns how long the other rank itself worked before it was there. */
-static uint64_t usual_ns(const struct ncs_comparison *comparison)
-{
-	const struct ncs_late_rank *late =
-		comparison->ranks[comparison->second]->late;
-	uint64_t arrival_ns = ncs_arrival_ns(comparison, comparison->second);
-	uint64_t before_ns =
-		late->transfers ?
-			latest_end(late->transfers->ends_ns, arrival_ns) :
-			0;
-
-	return before_ns != 0 ? ncs_time_since(before_ns, arrival_ns) : 0;
-}
-
-/* Notes that the receiver waited for what the sender did. A sender that waits is
- * ahead. */
-static void note_wait(const struct ncs_comparison *comparison,
-		      struct ncs_late_transfers *transfers)
-{
-	const struct ncs_part *part =
-		&comparison->joined->parts[comparison->last];
-	uint64_t arrival_ns = ncs_arrival_ns(comparison, comparison->last);
-	uint64_t from_ns = ncs_arrival_ns(comparison, comparison->second);
-	uint64_t launched_ns = part->at_ns[NCS_MOMENT_OPERATION];
-	struct ncs_transfer_slice *slice = slice_at(transfers, arrival_ns);
-	uint64_t before_ns = latest_end(transfers->begins_ns, arrival_ns) +
-			     usual_ns(comparison);
-	uint64_t own_ns, host_ns;
-
-	if (before_ns > from_ns)
-		from_ns = before_ns;
-	/* Behind another send on its stream. */
-	if (part->function == NCS_FUNCTION_SEND && transfers->sends_overlap &&
-	    is_near(arrival_ns, transfers->send_end_ns))
-		return;
-	own_ns = uncounted_ns(&transfers->own_until_ns, from_ns, arrival_ns);
-	if (own_ns < NCS_STRAGGLER_NS)
-		return;
-	host_ns = ncs_time_since(arrival_ns - own_ns, launched_ns);
-	if (host_ns > own_ns)
-		host_ns = own_ns;
-	slice->wait_ns[NCS_LATE_HOST] += host_ns;
-	slice->wait_ns[NCS_LATE_STREAM] += own_ns - host_ns;
+	if (log)
+		ncs_transfer_log_release(log);
+	free(log);
 }
 
 int ncs_transfer_note(const struct ncs_comparison *comparison)
 {
 	const struct ncs_joined *joined = comparison->joined;
+	struct ncs_skews *skews = comparison->model->skews;
+	bool is_transfer = joined->function == NCS_FUNCTION_SEND_RECV;
+	bool is_wanted = is_transfer;
 
 	for (size_t i = 0; i < joined->count; i++) {
-		struct ncs_late_transfers *transfers =
-			transfers_of(comparison->ranks[i]);
+		struct ncs_rank *rank = comparison->ranks[i];
 
-		if (!transfers)
+		if (is_transfer && !transfers_of(rank))
 			return -ENOMEM;
-		if (i == comparison->last && comparison->exclusive_ns > 0 &&
-		    joined->parts[i].function == NCS_FUNCTION_SEND &&
-		    ncs_is_awaited(joined->wait_rule,
-				   ncs_joined_is_root(joined,
-						      &joined->parts[i])))
-			note_wait(comparison, transfers);
-		note_work(comparison, i, transfers);
+		is_wanted |= rank->late->transfer_use != NCS_TRANSFERS_UNUSED;
+	}
+	if (is_transfer && !skews->transfers)
+		skews->transfers = calloc(1, sizeof(*skews->transfers));
+	if (is_transfer && !skews->transfers)
+		return -ENOMEM;
+	return is_wanted && skews->transfers ?
+		       ncs_transfer_log_add(skews->transfers, comparison) :
+		       0;
+}
+
+/* --- Lines ---------------------------------------------------------------- */
+
+/* One update. */
+struct costing {
+	struct ncs_model *model;
+	struct ncs_transfer_replay replay;
+	size_t line_capacity;
+	struct kind_of_work *works;
+	size_t work_count;
+	uint64_t first_ns, last_ns;
+	double base_ns; /* when all ended, with nothing cut */
+};
+
+/* Work of one line between two kinds of operations. */
+struct kind_of_work {
+	uint32_t line;
+	uint16_t between; /* kind before, times KINDS, plus kind */
+	uint64_t ns;
+};
+
+struct serial_line {
+	uint32_t serial, line;
+};
+
+static int compare_serials(const void *left, const void *right)
+{
+	const struct serial_line *a = left, *b = right;
+
+	return (a->serial > b->serial) - (a->serial < b->serial);
+}
+
+/* Returns the line of a rank's process; NCS_LINE_NONE if it has no
+ * transfers. */
+static uint32_t line_of(const struct ncs_transfer_replay *replay,
+			const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < replay->line_count; i++)
+		if (ncs_shares_process(replay->lines[i].rank, rank))
+			return (uint32_t)i;
+	return NCS_LINE_NONE;
+}
+
+static int find_lines(struct costing *costing)
+{
+	const struct ncs_model *model = costing->model;
+	struct ncs_transfer_replay *replay = &costing->replay;
+
+	for (size_t i = 0; i < model->rank_count; i++) {
+		struct ncs_rank *rank = model->ranks[i];
+
+		if (!rank->late || !rank->late->transfers ||
+		    line_of(replay, rank) != NCS_LINE_NONE)
+			continue;
+		if (ncs_array_reserve(&replay->lines, &costing->line_capacity,
+				      replay->line_count + 1,
+				      sizeof(*replay->lines)) != 0)
+			return -ENOMEM;
+		replay->lines[replay->line_count++] =
+			(struct ncs_transfer_line){ .rank = rank };
 	}
 	return 0;
 }
 
-void ncs_transfer_note_collective(const struct ncs_comparison *comparison)
+/* Finds the line of each part. */
+static int assign_lines(struct costing *costing)
 {
-	const struct ncs_model *model = comparison->model;
+	const struct ncs_model *model = costing->model;
+	struct ncs_transfer_replay *replay = &costing->replay;
+	struct serial_line *serials =
+		malloc((model->rank_count + 1) * sizeof(*serials));
+	size_t count = 0;
 
-	for (size_t i = 0; i < comparison->joined->count; i++)
-		for (size_t k = 0; k < model->rank_count; k++) {
-			const struct ncs_rank *rank = model->ranks[k];
+	replay->played = calloc(replay->count + 1, sizeof(*replay->played));
+	if (!serials || !replay->played) {
+		free(serials);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < model->rank_count; i++) {
+		struct ncs_late_rank *late = model->ranks[i]->late;
+		uint32_t line = late ? line_of(replay, model->ranks[i]) :
+				       NCS_LINE_NONE;
 
-			if (rank->late && rank->late->transfers &&
-			    ncs_shares_process(rank, comparison->ranks[i]))
-				note_work(comparison, i, rank->late->transfers);
-		}
+		if (late)
+			late->transfer_use = line == NCS_LINE_NONE ?
+						     NCS_TRANSFERS_UNUSED :
+						     NCS_TRANSFERS_USED;
+		serials[count++] =
+			(struct serial_line){ model->ranks[i]->serial, line };
+	}
+	qsort(serials, count, sizeof(*serials), compare_serials);
+	for (size_t i = 0; i < replay->count; i++) {
+		struct serial_line key = { (uint32_t)replay->parts[i].owner,
+					   0 };
+		const struct serial_line *found = bsearch(&key, serials, count,
+							  sizeof(*serials),
+							  compare_serials);
+
+		replay->played[i].line = found ? found->line : NCS_LINE_NONE;
+	}
+	free(serials);
+	return 0;
+}
+
+/* --- Usual work ----------------------------------------------------------- */
+
+static unsigned between(const struct costing *costing, size_t i)
+{
+	return costing->replay.played[i].before * KINDS +
+	       costing->replay.parts[i].kind;
+}
+
+static int compare_works(const void *left, const void *right)
+{
+	const struct kind_of_work *a = left, *b = right;
+
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	if (a->between != b->between)
+		return a->between < b->between ? -1 : 1;
+	return (a->ns > b->ns) - (a->ns < b->ns);
+}
+
+/* Finds the median of each line's work of each kind. */
+static int find_works(struct costing *costing)
+{
+	const struct ncs_transfer_replay *replay = &costing->replay;
+	struct kind_of_work *works =
+		malloc((replay->count + 1) * sizeof(*works));
+	size_t count = 0, kept = 0, end;
+
+	costing->works = works;
+	if (!works)
+		return -ENOMEM;
+	for (size_t i = 0; i < replay->count; i++)
+		if (replay->played[i].has_work)
+			works[count++] = (struct kind_of_work){
+				replay->played[i].line,
+				(uint16_t)between(costing, i),
+				replay->played[i].work_ns
+			};
+	qsort(works, count, sizeof(*works), compare_works);
+	for (size_t i = 0; i < count; i = end) {
+		end = i;
+		while (end < count && works[end].line == works[i].line &&
+		       works[end].between == works[i].between)
+			end++;
+		if (end - i >= OFTEN)
+			works[kept++] = works[i + (end - i) / 2];
+	}
+	costing->work_count = kept;
+	return 0;
+}
+
+/* Returns whether two lines are stages of one pipeline. */
+static bool are_together(const struct costing *costing, size_t a, size_t b)
+{
+	return costing->replay.lines[a].rank->communicator ==
+	       costing->replay.lines[b].rank->communicator;
+}
+
+/* Adds the sums of what is done one after the other, where nothing is known. A
+ * receive comes at once after a send unless something else is known. */
+static void put_together(double usual_ns[KINDS * KINDS])
+{
+	double *path_ns = malloc(sizeof(double) * KINDS * KINDS);
+
+	if (!path_ns)
+		return;
+	memcpy(path_ns, usual_ns, sizeof(double) * KINDS * KINDS);
+	for (unsigned from = 0; from < NCS_LOGGED_COLLECTIVE; from++)
+		for (unsigned to = 0; to < NCS_LOGGED_COLLECTIVE; to++)
+			if (ncs_is_logged_send(from) &&
+			    !ncs_is_logged_send(to) &&
+			    usual_ns[from * KINDS + to] == UNKNOWN_NS)
+				path_ns[from * KINDS + to] = 0;
+	for (unsigned via = 0; via < NCS_LOGGED_COLLECTIVE; via++)
+		for (unsigned from = 0; from < KINDS; from++)
+			for (unsigned to = 0; to < KINDS; to++) {
+				double ns = path_ns[from * KINDS + via] +
+					    path_ns[via * KINDS + to];
+
+				if (ns < path_ns[from * KINDS + to])
+					path_ns[from * KINDS + to] = ns;
+			}
+	for (size_t i = 0; i < (size_t)KINDS * KINDS; i++)
+		if (usual_ns[i] == UNKNOWN_NS)
+			usual_ns[i] = path_ns[i];
+	free(path_ns);
+}
+
+/* Finds what the others of its pipeline take for each kind of work: the slowest
+ * of them, by its median. Where none has such work, it may be put together from
+ * what they do one after the other: the last stage goes from its last receive
+ * forward to its first send back as others do by way of the next stage. */
+static void find_usual(const struct costing *costing, size_t self,
+		       double usual_ns[KINDS * KINDS])
+{
+	for (size_t i = 0; i < (size_t)KINDS * KINDS; i++)
+		usual_ns[i] = UNKNOWN_NS;
+	for (size_t i = 0; i < costing->work_count; i++) {
+		const struct kind_of_work *work = &costing->works[i];
+		double *ns = &usual_ns[work->between];
+
+		if (work->line != self &&
+		    are_together(costing, work->line, self) &&
+		    (*ns == UNKNOWN_NS || (double)work->ns > *ns))
+			*ns = (double)work->ns;
+	}
+	put_together(usual_ns);
 }
 
 /* --- The cost ------------------------------------------------------------- */
 
-/* The recent time of a rank. */
-struct recent_time {
-	uint64_t work_ns, longest_ns;
-	uint64_t wait_ns[NCS_LATE_CAUSE_COUNT];
+/* How much longer a rank works than the others. */
+struct excess {
+	double cut_ns, longest_ns;  /* by kinds of work */
+	double sum_ns, sum_host_ns; /* in all */
+	double host_ns;             /* of the cut, before the launch */
+	double work_ns, known_ns;   /* its work; as much as others tell of */
 };
 
-static uint64_t sum_of(const struct recent_time *recent)
+/* Returns by how much the work of a line in all is longer than of each other
+ * one of its pipeline, and sets how much of that was before launches. */
+static double longer_in_all(const struct costing *costing, size_t self,
+			    double *host_ns)
 {
-	return recent->wait_ns[NCS_LATE_HOST] + recent->wait_ns[NCS_LATE_STREAM];
-}
+	const struct ncs_transfer_line *lines = costing->replay.lines;
+	uint64_t most_ns = 0, most_host_ns = 0, sum_ns;
 
-static struct recent_time sum_from(const struct ncs_late_transfers *transfers,
-				   uint64_t from_ns)
-{
-	struct recent_time recent = { 0 };
-
-	for (size_t i = 0; i < NCS_TRANSFER_SLICES; i++) {
-		const struct ncs_transfer_slice *slice = &transfers->slices[i];
-
-		if (slice->number < from_ns / NCS_TRANSFER_SLICE_NS)
+	for (size_t i = 0; i < costing->replay.line_count; i++) {
+		if (i == self || !are_together(costing, i, self))
 			continue;
-		recent.work_ns += slice->work_ns;
-		if (slice->longest_ns > recent.longest_ns)
-			recent.longest_ns = slice->longest_ns;
-		for (unsigned k = 0; k < NCS_LATE_CAUSE_COUNT; k++)
-			recent.wait_ns[k] += slice->wait_ns[k];
+		if (lines[i].work_ns > most_ns)
+			most_ns = lines[i].work_ns;
+		if (lines[i].host_ns > most_host_ns)
+			most_host_ns = lines[i].host_ns;
 	}
-	return recent;
+	sum_ns = ncs_time_since(most_ns, lines[self].work_ns);
+	*host_ns =
+		fmin((double)ncs_time_since(most_host_ns, lines[self].host_ns),
+		     (double)sum_ns);
+	return (double)sum_ns;
 }
 
-/* Returns the transfers of a rank that were compared, or NULL. */
-static struct ncs_late_transfers *compared(const struct ncs_rank *rank)
+/* Cuts a part of its work, and counts that. */
+static void cut(struct costing *costing, size_t i, double cut_ns,
+		struct excess *excess)
 {
-	return rank->late ? rank->late->transfers : NULL;
+	const struct ncs_logged *part = &costing->replay.parts[i];
+	struct ncs_played *played = &costing->replay.played[i];
+
+	if (cut_ns > (double)played->work_ns)
+		cut_ns = (double)played->work_ns;
+	played->cut_ns = (uint64_t)cut_ns;
+	if (played->new_ns == 0)
+		return;
+	excess->host_ns += (double)ncs_launched_after(part, played->cut_ns);
+	excess->cut_ns += cut_ns;
+	if (cut_ns > excess->longest_ns)
+		excess->longest_ns = cut_ns;
 }
 
-/* Computes what rank `self` costs from `from_ns` on. */
-static void find_cost(const struct ncs_communicator *communicator, size_t self,
-		      uint64_t from_ns, uint64_t window_ns)
+/* Cuts what a line works longer than others before operations of the same
+ * kind. */
+static struct excess cut_by_kind(struct costing *costing, uint32_t self,
+				 const double *usual_ns)
 {
-	struct ncs_late_transfers *transfers =
-		compared(communicator->ranks[self]);
-	struct recent_time own = sum_from(transfers, from_ns);
-	struct recent_time most = { 0 };
-	uint64_t work_ns, wait_ns, host_ns;
+	const struct ncs_transfer_replay *replay = &costing->replay;
+	struct excess excess = { 0 };
 
-	for (size_t i = 0; i < communicator->rank_count; i++) {
-		const struct ncs_late_transfers *other =
-			compared(communicator->ranks[i]);
-		struct recent_time recent;
+	for (size_t i = 0; i < replay->count; i++) {
+		struct ncs_played *played = &replay->played[i];
+		double work_ns = (double)played->work_ns, ns;
 
-		if (i == self || !other)
+		played->cut_ns = 0;
+		if (played->line != self || !played->has_work)
 			continue;
-		recent = sum_from(other, from_ns);
-		if (recent.work_ns > most.work_ns)
-			most.work_ns = recent.work_ns;
-		if (sum_of(&recent) > sum_of(&most))
-			memcpy(most.wait_ns, recent.wait_ns,
-			       sizeof(most.wait_ns));
+		ns = usual_ns[between(costing, i)];
+		excess.work_ns += (double)played->new_ns;
+		if (ns == UNKNOWN_NS)
+			continue;
+		excess.known_ns += (double)played->new_ns;
+		if (work_ns > ns * (1 + LONGER) + LONGER_NS)
+			cut(costing, i, work_ns - ns, &excess);
 	}
-	/* One of them may be in the recent time of this rank only. */
-	work_ns = ncs_time_since(most.work_ns + own.longest_ns, own.work_ns);
-	wait_ns = sum_of(&own);
-	if (wait_ns > work_ns)
-		wait_ns = work_ns;
-	transfers->cost =
-		window_ns > 0 ? (double)wait_ns / (double)window_ns : -1;
-	host_ns = ncs_time_since(most.wait_ns[NCS_LATE_HOST],
-				 own.wait_ns[NCS_LATE_HOST]);
-	if (host_ns > wait_ns)
-		host_ns = wait_ns;
-	transfers->cause_ns[NCS_LATE_HOST] = host_ns;
-	transfers->cause_ns[NCS_LATE_STREAM] = wait_ns - host_ns;
+	return excess;
 }
 
-void ncs_transfer_update(const struct ncs_communicator *communicator)
+/* Cuts as much as a line works longer in all, of all its work alike. */
+static void cut_alike(struct costing *costing, uint32_t self, double sum_ns)
 {
-	uint64_t first_ns = UINT64_MAX, latest_ns = 0;
+	const struct ncs_transfer_replay *replay = &costing->replay;
+	double work_ns = (double)replay->lines[self].work_ns;
+	struct excess excess = { 0 };
 
-	for (size_t i = 0; i < communicator->rank_count; i++) {
-		const struct ncs_late_transfers *transfers =
-			compared(communicator->ranks[i]);
+	for (size_t i = 0; i < replay->count; i++) {
+		struct ncs_played *played = &replay->played[i];
 
-		if (!transfers)
-			continue;
-		if (transfers->first_ns < first_ns)
-			first_ns = transfers->first_ns;
-		if (transfers->latest_ns > latest_ns)
-			latest_ns = transfers->latest_ns;
+		played->cut_ns = 0;
+		if (played->line == self && played->has_work && work_ns > 0)
+			cut(costing, i,
+			    (double)played->work_ns * sum_ns / work_ns,
+			    &excess);
 	}
-	if (latest_ns > NCS_COST_WINDOW_NS &&
-	    latest_ns - NCS_COST_WINDOW_NS > first_ns)
-		first_ns = latest_ns - NCS_COST_WINDOW_NS;
-	for (size_t i = 0; i < communicator->rank_count; i++)
-		if (compared(communicator->ranks[i]))
-			find_cost(communicator, i, first_ns,
-				  ncs_time_since(first_ns, latest_ns));
+}
+
+/* Returns how much of a line's work is longer than `level_ns`. */
+static double longer_than(const struct ncs_transfer_replay *replay,
+			  uint32_t self, double level_ns)
+{
+	double sum_ns = 0;
+
+	for (size_t i = 0; i < replay->count; i++)
+		if (replay->played[i].line == self &&
+		    (double)replay->played[i].new_ns > level_ns)
+			sum_ns += (double)replay->played[i].new_ns - level_ns;
+	return sum_ns;
+}
+
+/* Cuts as much, of its longest work. */
+static struct excess cut_longest(struct costing *costing, uint32_t self,
+				 const struct excess *in_all)
+{
+	const struct ncs_transfer_replay *replay = &costing->replay;
+	double low_ns = 0, high_ns = (double)replay->lines[self].work_ns;
+	struct excess excess = { .sum_ns = in_all->sum_ns };
+
+	while (high_ns - low_ns > 1000) {
+		double level_ns = (low_ns + high_ns) / 2;
+
+		if (longer_than(replay, self, level_ns) > in_all->sum_ns)
+			low_ns = level_ns;
+		else
+			high_ns = level_ns;
+	}
+	for (size_t i = 0; i < replay->count; i++) {
+		struct ncs_played *played = &replay->played[i];
+
+		played->cut_ns = 0;
+		if (played->line == self && played->has_work &&
+		    (double)played->work_ns > high_ns)
+			cut(costing, i, (double)played->work_ns - high_ns,
+			    &excess);
+	}
+	excess.host_ns = in_all->sum_host_ns * excess.cut_ns / excess.sum_ns;
+	return excess;
+}
+
+/* Returns the share of the time that is gained by what is cut. */
+static double play(struct costing *costing)
+{
+	double gain_ns = costing->base_ns - ncs_replay_run(&costing->replay);
+
+	return gain_ns > 0 ?
+		       gain_ns / (double)ncs_time_since(costing->first_ns,
+							costing->last_ns) :
+		       0;
+}
+
+/* Returns whether it is known what a line works longer, kind by kind. */
+static bool is_known(const struct costing *costing, const struct excess *excess)
+{
+	double time_ns = (double)(costing->last_ns - costing->first_ns);
+
+	return excess->known_ns >= KNOWN * excess->work_ns &&
+	       excess->cut_ns <= excess->sum_ns * (1 + LONGER) +
+					 excess->longest_ns + EXCESS * time_ns;
+}
+
+/* Finds the cost where it is known only how much longer a line works in all: by
+ * all of its work, or by the longest of it. */
+static void bound_cost(struct costing *costing, uint32_t self,
+		       struct excess *excess,
+		       struct ncs_late_transfers *transfers)
+{
+	double time_ns = (double)(costing->last_ns - costing->first_ns);
+	double sum_ns = excess->sum_ns, alike, longest, most;
+
+	cut_alike(costing, self, sum_ns);
+	alike = play(costing);
+	*excess = cut_longest(costing, self, excess);
+	longest = play(costing);
+	/* One that it was in when the time began is not in the sum. */
+	most = (sum_ns + excess->longest_ns) / time_ns;
+	transfers->cost = (alike + longest) / 2;
+	transfers->cost_at_least = fmin(alike, longest);
+	transfers->cost_at_most = fmax(fmax(alike, longest), most);
+}
+
+static void find_cost(struct costing *costing, uint32_t self)
+{
+	const struct ncs_transfer_line *line = &costing->replay.lines[self];
+	struct ncs_late_transfers *transfers = line->rank->late->transfers;
+	double time_ns = (double)(costing->last_ns - costing->first_ns);
+	double *usual_ns = malloc(sizeof(double) * KINDS * KINDS);
+	struct excess excess;
+	double again;
+	bool known;
+
+	if (!usual_ns)
+		return;
+	find_usual(costing, self, usual_ns);
+	excess = cut_by_kind(costing, self, usual_ns);
+	excess.sum_ns = longer_in_all(costing, self, &excess.sum_host_ns);
+	free(usual_ns);
+	known = is_known(costing, &excess) && !line->others_overlap;
+	transfers->cost = transfers->cost_again = transfers->cost_at_least =
+		transfers->cost_at_most = 0;
+	memset(transfers->cause_ns, 0, sizeof(transfers->cause_ns));
+	if ((known ? excess.cut_ns : excess.sum_ns) < EXCESS * time_ns)
+		return;
+	transfers->cost = transfers->cost_at_least = transfers->cost_at_most =
+		play(costing);
+	if (!known)
+		bound_cost(costing, self, &excess, transfers);
+	if (line->others_overlap)
+		transfers->cost_at_least = 0;
+	again = transfers->cost - excess.longest_ns / time_ns;
+	transfers->cost_again = again > 0 ? again : 0;
+	transfers->cause_ns[NCS_LATE_HOST] = (uint64_t)excess.host_ns;
+	transfers->cause_ns[NCS_LATE_STREAM] =
+		(uint64_t)fmax(excess.cut_ns - excess.host_ns, 0);
+	/* Nothing stays cut for the next one. */
+	for (size_t i = 0; i < costing->replay.count; i++)
+		costing->replay.played[i].cut_ns = 0;
+}
+
+/* Says of which ranks the cost is that of their collectives, too. */
+static void set_rule(const struct costing *costing)
+{
+	const struct ncs_model *model = costing->model;
+
+	for (size_t i = 0; i < model->rank_count; i++) {
+		struct ncs_late_rank *late = model->ranks[i]->late;
+		uint32_t line =
+			late && late->transfer_use == NCS_TRANSFERS_USED ?
+				line_of(&costing->replay, model->ranks[i]) :
+				NCS_LINE_NONE;
+
+		if (line != NCS_LINE_NONE &&
+		    !costing->replay.lines[line].others_overlap)
+			late->transfer_use = NCS_TRANSFERS_RULE;
+		if (line != NCS_LINE_NONE)
+			late->is_viewed = false;
+	}
+}
+
+/* Computes the costs of all lines. Returns 0 or -ENOMEM. */
+static int find_costs(struct costing *costing)
+{
+	struct ncs_transfer_replay *replay = &costing->replay;
+	int error = find_lines(costing);
+
+	error |= error ? 0 : assign_lines(costing);
+	error |= error ? 0 : ncs_replay_prepare(replay);
+	if (error)
+		return -ENOMEM;
+	costing->base_ns = ncs_replay_run(replay);
+	if (find_works(costing) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < replay->line_count; i++)
+		find_cost(costing, (uint32_t)i);
+	set_rule(costing);
+	return 0;
+}
+
+int ncs_transfer_update(struct ncs_model *model)
+{
+	struct ncs_transfer_log *log = model->skews ? model->skews->transfers :
+						      NULL;
+	struct costing costing = { .model = model, .first_ns = UINT64_MAX };
+	int error = 0;
+
+	if (!log || log->count == 0 ||
+	    (log->count > MANY && model->now_ns > log->computed_ns &&
+	     model->now_ns < log->computed_ns + ANEW_NS))
+		return 0;
+	log->computed_ns = model->now_ns;
+	for (size_t i = 0; i < log->count; i++)
+		if (log->parts[i].end_ns > costing.last_ns)
+			costing.last_ns = log->parts[i].end_ns;
+	ncs_transfer_log_drop(log, ncs_time_since(NCS_COST_WINDOW_NS,
+						  costing.last_ns));
+	for (size_t i = 0; i < log->count; i++)
+		if (log->parts[i].arrival_ns < costing.first_ns)
+			costing.first_ns = log->parts[i].arrival_ns;
+	costing.replay.parts = log->parts;
+	costing.replay.count = log->count;
+	if (costing.last_ns > costing.first_ns)
+		error = find_costs(&costing);
+	free(costing.works);
+	free(costing.replay.played);
+	free(costing.replay.moments);
+	free(costing.replay.lines);
+	return error;
 }

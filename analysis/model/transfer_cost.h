@@ -4,8 +4,12 @@
  *
  * In a pipeline each stage waits for the one before by design, and hands its own
  * lateness on. So a wait is no one's fault by itself. What counts is by how much
- * a rank worked longer than each other one, as far as others waited for it
- * meanwhile, and more than for any other: the job would be faster by as much.
+ * a rank worked longer than each other one, before operations of the same kind,
+ * and how much earlier all would have ended without that: the operations of the
+ * recent time are played again (transfer_replay.h).
+ *
+ * Of a stage without its like, as the first of two, it is known only how much
+ * longer it worked in all: then the cost is known within bounds.
  */
 #ifndef NCS_ANALYSIS_MODEL_TRANSFER_COST_H
 #define NCS_ANALYSIS_MODEL_TRANSFER_COST_H
@@ -13,15 +17,14 @@
 #include "analysis/model/communicators.h"
 #include "analysis/model/comparison.h"
 
-/* Notes what both ranks of a transfer did before it, and who waited. Returns 0
- * or -ENOMEM. */
+/* Takes note of a transfer, or of a collective of a process that may have
+ * transfers. Returns 0 or -ENOMEM. */
 int ncs_transfer_note(const struct ncs_comparison *comparison);
 
-/* Notes what the ranks of a collective that also send or receive did before
- * it. */
-void ncs_transfer_note_collective(const struct ncs_comparison *comparison);
+/* Computes what each rank costs. Returns 0 or -ENOMEM. */
+int ncs_transfer_update(struct ncs_model *model);
 
-/* Computes what each rank of a communicator costs. */
-void ncs_transfer_update(const struct ncs_communicator *communicator);
+/* Releases what was noted; accepts NULL. */
+void ncs_transfer_log_free(struct ncs_transfer_log *log);
 
 #endif

@@ -542,6 +542,12 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 			   "its lag may go from one operation to the next: it"
 			   " cannot be known how much of it was lost anew");
 		return;
+	case NCS_EVIDENCE_UNLIKE:
+		ncs_append(text, size,
+			   "no other rank does the same work between sends and"
+			   " receives: it is known only how much longer it"
+			   " worked in all");
+		return;
 	case NCS_EVIDENCE_CLOCKS:
 		ncs_append(text, size,
 			   "not compared with %" PRIu64

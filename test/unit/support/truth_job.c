@@ -1073,6 +1073,16 @@ double truth_job_step_ns(const struct truth_job *job, unsigned step)
 	return job->steps_ns[step];
 }
 
+double truth_job_met_ns(const struct truth_job *job)
+{
+	double first_ns = INFINITY;
+
+	for (unsigned i = 0; i < job->comm_count; i++)
+		if (job->comms[i].collectives > 0)
+			first_ns = fmin(first_ns, job->comms[i].ready_ns[0]);
+	return first_ns;
+}
+
 struct ncs_source *truth_job_source(struct truth_job *job)
 {
 	return &job->source;

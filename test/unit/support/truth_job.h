@@ -78,6 +78,10 @@ void truth_job_free(struct truth_job *job);
  * begin with it then. */
 double truth_job_step_ns(const struct truth_job *job, unsigned step);
 
+/* Returns when all ranks had first come to a collective, in ns since the job's
+ * begin: what is before is seen in part. */
+double truth_job_met_ns(const struct truth_job *job);
+
 /* Returns its source, which belongs to the job. All ranks are alive for ever;
  * the process of a rank has pid 1000 plus the rank. */
 struct ncs_source *truth_job_source(struct truth_job *job);
