@@ -30,6 +30,7 @@ struct waiting_children {
 	struct ncs_hash_link link; /* by operation */
 	uint32_t operation;
 	size_t count, capacity;
+	size_t kernels; /* channels of kernels among them */
 	struct ncs_record *records;
 	struct waiting_children *older, *newer;
 };
@@ -138,7 +139,7 @@ add_waiting(struct ncs_rank_operations *operations, uint32_t operation)
 	if (!waiting)
 		return NULL;
 	waiting->operation = operation;
-	waiting->count = 0;
+	waiting->count = waiting->kernels = 0;
 	waiting->newer = NULL;
 	waiting->older = operations->newest;
 	if (ncs_hash_table_insert(&operations->waiting, &waiting->link,
@@ -178,6 +179,7 @@ static int let_wait(struct ncs_rank_operations *operations,
 					  sizeof(*waiting->records)) != 0)
 		return -ENOMEM;
 	waiting->records[waiting->count++] = *record;
+	waiting->kernels += record->event == NCS_EVENT_KERNEL_CH;
 	operations->children++;
 	return 0;
 }
@@ -208,6 +210,18 @@ void ncs_rank_operations_free(struct ncs_rank_operations *operations)
 	ncs_hash_table_release(&operations->waiting);
 	ncs_hash_table_release(&operations->connections_by_key);
 	free(operations);
+}
+
+const struct ncs_record *
+ncs_rank_operations_waiting(const struct ncs_rank_operations *operations,
+			    uint32_t operation, size_t *count, size_t *kernels)
+{
+	const struct waiting_children *waiting =
+		find_waiting(operations, operation);
+
+	*count = waiting ? waiting->count : 0;
+	*kernels = waiting ? waiting->kernels : 0;
+	return waiting ? waiting->records : NULL;
 }
 
 /* --- Places -------------------------------------------------------------- */

@@ -16,6 +16,12 @@
 
 static void take_words(struct ncs_trace_export *export)
 {
+	static const char *const sources[NCS_TRACE_SOURCES] = {
+		[NCS_TRACE_BY_STREAM] = "stream",
+		[NCS_TRACE_BY_KERNEL] = "kernel",
+		[NCS_TRACE_BY_PROXY] = "proxy",
+		[NCS_TRACE_BY_REPORT] = "report",
+	};
 	struct ncs_trace_writer *writer = export->writer;
 
 	for (unsigned i = 0; i < NCS_FIELD_COUNT; i++)
@@ -31,6 +37,10 @@ static void take_words(struct ncs_trace_export *export)
 	for (unsigned i = 0; i < NCS_PROXY_STATE_COUNT; i++)
 		export->proxy_states[i] =
 			ncs_trace_word(writer, ncs_proxy_state_name(i));
+	for (unsigned i = NCS_TRACE_BY_STREAM; i < NCS_TRACE_SOURCES; i++)
+		export->sources[i] = ncs_trace_word(writer, sources[i]);
+	export->begin_source = ncs_trace_word(writer, "begin_source");
+	export->end_source = ncs_trace_word(writer, "end_source");
 	export->wait = ncs_trace_word(writer, "wait");
 	export->part = ncs_trace_word(writer, "part");
 	export->launch = ncs_trace_word(writer, "launch");

@@ -26,6 +26,16 @@
  * other stream name it in an argument. */
 #define NCS_TRACE_STREAMS_MAX 256u
 
+/* Where a time of an operation comes from. */
+enum ncs_trace_source {
+	NCS_TRACE_BY_NOTHING,
+	NCS_TRACE_BY_STREAM, /* events on the stream */
+	NCS_TRACE_BY_KERNEL, /* the kernel's channels, by the GPU's clock */
+	NCS_TRACE_BY_PROXY,  /* proxy operations */
+	NCS_TRACE_BY_REPORT, /* NCCL's report of a kernel's end */
+	NCS_TRACE_SOURCES,
+};
+
 /* A channel, direction and peer of a rank. */
 struct ncs_trace_connection {
 	struct ncs_hash_link link;         /* by key */
@@ -96,6 +106,9 @@ struct ncs_trace_export {
 	uint32_t launch;
 	uint32_t queued;
 	uint32_t running;
+	uint32_t begin_source;
+	uint32_t end_source;
+	uint32_t sources[NCS_TRACE_SOURCES]; /* names */
 };
 
 /* Whether the communicator of the rank is known. */
@@ -149,6 +162,10 @@ ncs_trace_export_event(struct ncs_trace_export *export,
 		       const struct ncs_record *record, uint64_t stream,
 		       const struct ncs_known_operation *known,
 		       struct ncs_trace_arguments *arguments);
+
+/* Adds an argument that is a word. Adds nothing if the word is 0. */
+void ncs_trace_export_add(struct ncs_trace_arguments *arguments, uint32_t name,
+			  uint32_t word);
 
 /* Writes a slice to a free track of `tracks`. Returns that track. */
 uint32_t ncs_trace_export_slice(struct ncs_trace_export *export,

@@ -42,6 +42,86 @@ static void put_launch(struct ncs_trace_export *export,
 	ncs_trace_export_slice(export, &launches->tracks, span, &event);
 }
 
+/* The last proxy operation ends at most this long after the kernel. */
+#define TAIL_NS UINT64_C(500000)
+
+/* When an operation ran, and where that comes from. */
+struct ran {
+	uint64_t begin_ns; /* it counts as queued until then */
+	uint64_t end_ns;
+	enum ncs_trace_source begin, end;
+};
+
+/* Finds from the first start to the last stop of the kernel's channels that wait
+ * for their operation's record. Returns false if there are none, or the GPU's
+ * clock is not known. */
+static bool find_kernel(const struct ncs_trace_rank *rank, uint32_t operation,
+			struct ncs_export_span *kernel)
+{
+	bool is_known = false;
+	size_t i, kernels;
+	const struct ncs_record *children = ncs_rank_operations_waiting(
+		rank->operations, operation, &i, &kernels);
+
+	/* A kernel's channels stop last. */
+	while (kernels > 0) {
+		struct ncs_export_span span;
+
+		if (children[--i].event != NCS_EVENT_KERNEL_CH)
+			continue;
+		kernels--;
+		span = ncs_export_rank_span(rank->facts, &children[i]);
+		if (!span.is_by_gpu)
+			continue;
+		if (!is_known || span.start_ns < kernel->start_ns)
+			kernel->start_ns = span.start_ns;
+		if (!is_known || span.end_ns > kernel->end_ns)
+			kernel->end_ns = span.end_ns;
+		is_known = true;
+	}
+	return is_known;
+}
+
+/* Finds when an operation ran: as its kernel did, by its stream or else by the
+ * GPU's clock, within what its record tells; else as the record tells. A channel
+ * of a kernel that stops long before the last proxy operation does not end
+ * it. */
+static struct ran find_ran(const struct ncs_trace_rank *rank,
+			   const struct ncs_record *record,
+			   const struct ncs_operation_ticks *ticks,
+			   const struct ncs_export_span *span)
+{
+	bool has_proxy = ticks->begin != 0;
+	struct ncs_export_span kernel = { 0 };
+	struct ran ran = {
+		.begin_ns = ncs_clock_ns(&rank->facts->clock, ticks->running),
+		.end_ns = span->end_ns,
+		.begin = has_proxy ? NCS_TRACE_BY_PROXY : NCS_TRACE_BY_NOTHING,
+		.end = has_proxy ? NCS_TRACE_BY_PROXY : NCS_TRACE_BY_REPORT,
+	};
+
+	if (ticks->is_on_stream) {
+		ran.begin = ran.end = NCS_TRACE_BY_STREAM;
+		return ran;
+	}
+	if (!find_kernel(rank, record->operation, &kernel))
+		return ran;
+	if (kernel.end_ns <= span->end_ns && kernel.end_ns > span->start_ns &&
+	    (!has_proxy || span->end_ns - kernel.end_ns <= TAIL_NS)) {
+		ran.end_ns = kernel.end_ns;
+		ran.end = NCS_TRACE_BY_KERNEL;
+	}
+	if (kernel.start_ns <= ran.end_ns) {
+		ran.begin_ns = kernel.start_ns > span->start_ns ?
+				       kernel.start_ns :
+				       span->start_ns;
+		ran.begin = NCS_TRACE_BY_KERNEL;
+	}
+	if (ran.begin_ns > ran.end_ns)
+		ran.begin_ns = ran.end_ns;
+	return ran;
+}
+
 static void put_operation(struct ncs_trace_export *export,
 			  struct ncs_trace_rank *rank, uint64_t stream,
 			  const struct ncs_record *record)
@@ -51,7 +131,7 @@ static void put_operation(struct ncs_trace_export *export,
 				    NCS_FUNCTION_OTHER;
 	struct ncs_export_span span = ncs_export_rank_span(rank->facts, record);
 	struct ncs_operation_ticks ticks = ncs_operation_ticks(record);
-	uint64_t running_ns = ncs_clock_ns(&rank->facts->clock, ticks.running);
+	struct ran ran = find_ran(rank, record, &ticks, &span);
 	struct ncs_trace_arguments arguments;
 	struct ncs_trace_event event;
 	struct ncs_trace_stream *on =
@@ -62,18 +142,24 @@ static void put_operation(struct ncs_trace_export *export,
 
 	event = ncs_trace_export_event(export, rank, record, on ? 0 : stream,
 				       NULL, &arguments);
+	ncs_trace_export_add(&arguments, export->begin_source,
+			     export->sources[ran.begin]);
+	ncs_trace_export_add(&arguments, export->end_source,
+			     export->sources[ran.end]);
+	event.argument_count = arguments.count;
 	if (record->event == NCS_EVENT_COLL && ncs_trace_has_comm_id(rank) &&
 	    record->number != NCS_NO_SEQUENCE_NUMBER)
 		event.correlation =
 			correlation_of(rank->facts->identity.comm_id, function,
 				       record->number);
+	span.end_ns = ran.end_ns;
 	track = ncs_trace_export_slice(export, &functions[function], &span,
 				       &event);
 	ncs_trace_export_inner(export, track, export->queued, span.start_ns,
-			       running_ns);
-	ncs_trace_export_inner(export, track, export->running, running_ns,
-			       span.end_ns);
-	span.start_ns = running_ns;
+			       ran.begin_ns);
+	ncs_trace_export_inner(export, track, export->running, ran.begin_ns,
+			       ran.end_ns);
+	span.start_ns = ran.begin_ns;
 	put_launch(export, on ? &on->launches : &rank->launches, &ticks, &span,
 		   &event);
 }
@@ -137,9 +223,9 @@ int ncs_trace_export_operation(struct ncs_trace_export *export,
 	const struct ncs_child_visitor visitor = { put_child, &place };
 	const struct ncs_known_operation *known;
 
-	put_operation(export, rank, stream, record);
 	if (!operations_of(rank))
 		return -ENOMEM;
+	put_operation(export, rank, stream, record);
 	return ncs_rank_operations_take(rank->operations, record, &visitor,
 					&known);
 }

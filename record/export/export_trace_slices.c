@@ -41,8 +41,8 @@ static uint32_t stream_word(struct ncs_trace_export *export, uint64_t handle)
 	return ncs_trace_word(export->writer, text);
 }
 
-static void add_word(struct ncs_trace_arguments *arguments, uint32_t name,
-		     uint32_t word)
+void ncs_trace_export_add(struct ncs_trace_arguments *arguments, uint32_t name,
+			  uint32_t word)
 {
 	if (word != 0)
 		add_argument(arguments, name, NCS_TRACE_WORD, word);
@@ -71,14 +71,16 @@ static void add_field(struct ncs_trace_export *export,
 			add_argument(arguments, name, NCS_TRACE_FLAG, 1);
 		break;
 	case NCS_FIELD_RANGE_PATH:
-		add_word(arguments, name,
-			 path_word(export, rank, field->value));
+		ncs_trace_export_add(arguments, name,
+				     path_word(export, rank, field->value));
 		break;
 	case NCS_FIELD_DETAIL:
-		add_word(arguments, name, detail_word(export, field->value));
+		ncs_trace_export_add(arguments, name,
+				     detail_word(export, field->value));
 		break;
 	case NCS_FIELD_HANDLE:
-		add_word(arguments, name, stream_word(export, field->value));
+		ncs_trace_export_add(arguments, name,
+				     stream_word(export, field->value));
 		break;
 	}
 }

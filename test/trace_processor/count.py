@@ -5,8 +5,8 @@ hold, and asks the trace processor whether they do.
     count.py FOLDER RECORDING STATE LINES CSV TRACE...
 
 FOLDER holds what fetch.sh fetched. STATE is a dump of RECORDING as json, LINES
-and CSV are its exports as ndjson and csv, and each TRACE is its export as
-perfetto or chrome. Prints "ok ..." or "not ok ..." for each check. Shares no
+and CSV are its exports as ndjson and csv (or - for none), and each TRACE is its
+export as perfetto or chrome. Prints "ok ..." or "not ok ..." for each check. Shares no
 code with the program; of the format of recordings it knows only the header of a
 chunk.
 """
@@ -26,6 +26,7 @@ SEND_WAITS = ("send_gpu_wait_ns", "send_peer_wait_ns", "send_wait_ns")
 RECV_WAITS = ("recv_wait_ns", "recv_flush_wait_ns", "recv_gpu_wait_ns")
 
 ROUNDING_NS = 3
+TAIL_NS = 500_000
 
 failed = False
 
@@ -69,6 +70,43 @@ def once(lines):
                 (rank_of(line), line["operation"]), place) == place]
 
 
+def ran(line, kernels):
+    """Returns how long an operation was queued, how long it ran, and where its
+    begin and its end come from; `kernels` are its kernel's channels so far."""
+    start, duration = line["start_ns"], line["duration_ns"]
+    first = line["first_child_ns"]
+    by = "proxy" if first is not None and first <= duration else None
+    begun = min(first or line["enqueued_ns"] or 0, duration)
+    if line["on_stream"]:
+        return first, duration - first, "stream", "stream"
+    spans = [(of["gpu_start_ns"], of["gpu_start_ns"] + (of["gpu_duration_ns"] or 0))
+             for of in kernels if of.get("gpu_start_ns") is not None]
+    if not spans:
+        return begun, duration - begun, by, by or "report"
+    begin = min(span[0] for span in spans) - start
+    end = max(span[1] for span in spans) - start
+    until, end_by = duration, by or "report"
+    if 0 < end <= duration and (not by or duration - end <= TAIL_NS):
+        until, end_by = end, "kernel"
+    if begin <= until:
+        begun, by = max(begin, 0), "kernel"
+    begun = min(begun, until)
+    return begun, until - begun, by, end_by
+
+
+def sources(lines):
+    """Counts operations by where their begin and their end come from."""
+    kernels = collections.defaultdict(list)
+    found = collections.Counter()
+    for line in lines:
+        name = rank_of(line), line.get("operation")
+        if line["event"] == "kernel_ch":
+            kernels[name].append(line)
+        elif line["event"] in ("coll", "p2p"):
+            found[ran(line, kernels[name])[2:]] += 1
+    return dict(found)
+
+
 def slices(lines):
     """Counts slices, and sums their durations, by category."""
     found = collections.Counter(), collections.Counter()
@@ -77,28 +115,30 @@ def slices(lines):
         found[0][category] += 1
         found[1][category] += duration
 
+    kernels = collections.defaultdict(list)
     for line in lines:
         event = line["event"]
+        name = rank_of(line), line.get("operation")
+        if event == "kernel_ch":
+            kernels[name].append(line)
         if event in MOMENTS:
             add(event, 0)
             continue
         if line.get("gpu_start_ns") is not None:
             add(event, line["gpu_duration_ns"])
             continue
+        if event in ("coll", "p2p"):
+            queued, running, *_ = ran(line, kernels[name])
+            add(event, queued + running)
+            for part in (queued, running):
+                if part:
+                    add("part", part)
+            continue
         add(event, line["duration_ns"])
         if event == "proxy_step":
             for wait in SEND_WAITS + RECV_WAITS:
                 if line.get(wait):
                     add("wait", line[wait])
-        elif event in ("coll", "p2p"):
-            begun = line["first_child_ns"]
-            if not line["on_stream"]:
-                begun = begun or line["enqueued_ns"] or 0
-            if begun >= line["duration_ns"]:
-                begun = line["duration_ns"]
-            for part in (begun, line["duration_ns"] - begun):
-                if part:
-                    add("part", part)
     return found
 
 
@@ -136,6 +176,16 @@ STREAMS = {
               " join thread h using (utid)"
               " where s.category in ('coll', 'p2p') group by h.name",
 }
+
+
+SOURCES = (
+    "select ifnull(b.string_value, '') as begin, e.string_value as end,"
+    " count(*) as count from slice s"
+    " left join args e on s.arg_set_id = e.arg_set_id"
+    " and e.key in ('debug.end_source', 'args.end_source')"
+    " left join args b on s.arg_set_id = b.arg_set_id"
+    " and b.key in ('debug.begin_source', 'args.begin_source')"
+    " where s.category in ('coll', 'p2p') group by 1, 2")
 
 
 def streams_of_tracks(rows):
@@ -210,7 +260,8 @@ def check_trace(folder, trace, lines, state_count):
     kernels, kernel_ns = launches(lines)
     if kernels:
         counts["launch"], sums["launch"] = kernels, kernel_ns
-    by, arrows, joined, counters, errors, ranges, overlaps, tracks, calls = ask(
+    (by, arrows, joined, counters, errors, ranges, overlaps, tracks, calls,
+     ran_by) = ask(
         folder, trace,
         "select category, count(*) as count, sum(dur) as sum from slice"
         " group by category",
@@ -232,11 +283,15 @@ def check_trace(folder, trace, lines, state_count):
         "select a.string_value as stream, count(*) as count from slice s"
         " join args a using (arg_set_id)"
         " where a.key in ('debug.stream', 'args.stream')"
-        " group by a.string_value")
+        " group by a.string_value",
+        SOURCES)
     check(f"{name}: slices of each kind",
           {row["category"]: row["count"] for row in by}, dict(counts))
     check(f"{name}: the sum of their durations",
           {row["category"]: row["sum"] for row in by}, dict(sums))
+    check(f"{name}: where begins and ends of operations come from",
+          {(row["begin"] or None, row["end"]): row["count"]
+           for row in ran_by}, sources(lines))
     check(f"{name}: arrows", arrows[0]["count"], flows(lines))
     check(f"{name}: arrows go from a sender's wait to a receiver's",
           joined[0]["count"], 0)
@@ -321,8 +376,10 @@ def main():
     with open(state, encoding="utf-8") as file:
         ranks = json.load(file)["ranks"]
     lossy = losers(ranks, "overwritten")
-    check_table(table, lines, losers(ranks, "bad_ptimer"), lossy,
-                2 * max(rank["launches"]["error_ns"] or 0 for rank in ranks))
+    if table != "-":
+        check_table(table, lines, losers(ranks, "bad_ptimer"), lossy,
+                    2 * max(rank["launches"]["error_ns"] or 0
+                            for rank in ranks))
     check_streams(lines, lossy)
     counters = [check_trace(folder, trace, once(lines), states(recording))
                 for trace in traces]

@@ -24,7 +24,10 @@ LEAST = 32
 RECORDS = 8192
 READ_NS = 9_000_000_000
 
-Launch = collections.namedtuple("Launch", "end moved algbw busbw sure")
+# A launch has an end if no part that waits ended before the last arrival, by more
+# than the errors of the times; `sure` if by nothing.
+Launch = collections.namedtuple("Launch",
+                                "end moved algbw busbw has_end sure")
 
 
 def near(a, b):
@@ -96,13 +99,13 @@ def launches(lines, rank_of, kind_of, error_ns):
         kinds = {(size_class(size), kind_of(comm, name, size_class(size)))
                  for name, size in sizes}
         least = min(slack(parts) for _, parts in operations)
-        if len(kinds) > 1 or least < -error_ns:
+        if len(kinds) > 1:
             continue
         moved = end - begin
         launch = Launch(
             end, moved, sum(size for _, size in sizes) / moved,
             sum(size * FACTORS[name](ranks) for name, size in sizes) / moved,
-            least >= 0)
+            least >= -error_ns, least >= 0)
         for name in {name for name, _ in sizes}:
             by_kind[comm, name, kinds.copy().pop()].append(launch)
     for of in by_kind.values():
@@ -121,7 +124,10 @@ def is_median(text, values):
 def is_right(row, of, since, error_ns):
     """Returns whether a row of the table has the median of the launches that
     ended since then."""
-    of = [launch for launch in of if launch.end >= since][-KEPT:]
+    seen = [launch for launch in of if launch.end >= since][-KEPT:]
+    of = [launch for launch in seen if launch.has_end]
+    if seen and not of:
+        return True  # their ends may be known by other times
     if not of or not all(launch.sure for launch in of):
         return bool(of) or not row["algbw_gbs"]
     if not row["algbw_gbs"]:

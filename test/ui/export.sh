@@ -44,16 +44,25 @@ export_all() {
 	done
 }
 
-# count NAME: compares the exports of a recording with counts of its lines.
+# count NAME [TABLE]: compares the exports of a recording with counts of its lines.
 count() {
 	"$ncclstat" --dump=json "$tmp/$1.ncs" >"$tmp/$1.json" || return
 	python3 test/trace_processor/count.py "$processor" "$tmp/$1.ncs" \
-		"$tmp/$1.json" \
-		"$tmp/$1.ndjson" "$tmp/$1.csv" \
-		"$tmp/$1.perfetto" "$tmp/$1.chrome" | sed "s/^ok/ok $1/"
+		"$tmp/$1.json" "$tmp/$1.ndjson" "${2:-$tmp/$1.csv}" \
+		"$tmp/$1.perfetto" "$tmp/$1.chrome" >"$tmp/counted"
+	counted=$?
+	sed "s/^ok/ok $1/" "$tmp/counted"
+	return "$counted"
 }
 
 # --- Contents --------------------------------------------------------------
+
+# A job without times from the stream and without proxy operations.
+simulate() {
+	mkdir "$tmp/simulated"
+	"$build/ncclsimulate" -h 1 -r 4 -n 40 "$tmp/simulated" &&
+		mv "$tmp/simulated/host0.ncclstat" "$tmp/simulated.ncs"
+}
 
 captures='net-v5-mix net-v5-ddp8 nvlink-v5-mix8'
 for name in $captures; do
@@ -64,10 +73,14 @@ for name in $captures; do
 	check "$name is recorded" test -s "$tmp/$name.ncs"
 	check "$name is exported" export_all "$name"
 done
+check "a job of kernels alone is simulated" simulate
+check "simulated is exported" export_all simulated
 if [ -e "$processor/trace_processor.wasm" ] && command -v node >/dev/null; then
 	for name in $captures; do
 		count "$name" || echo "not ok $name: counting failed"
 	done
+	# Its states have no times, of which a table is made.
+	count simulated - || echo "not ok simulated: counting failed"
 else
 	echo "ok the trace processor # SKIP test/setup.sh check could not get it"
 fi

@@ -553,6 +553,110 @@ static void kernel_slice_follows_the_gpu_clock(void **state)
 	assert_null(decoded_argument(event, "gpu_error_ns"));
 }
 
+/* The operation of collective() with a kernel's channel that stops `stop_ns`
+ * after the operation began, and a proxy operation or not. The GPU's clock is
+ * ahead by 50 us. */
+static const struct decoded_trace *
+put_kernel_of(struct exported_trace *exported, uint64_t duration_ns,
+	      uint64_t stop_ns, bool has_proxy)
+{
+	static struct ncs_gpu_reading readings[] = {
+		{ BASE_NS + 50000, BASE_NS, 10 },
+		{ BASE_NS + 9000000 + 50000, BASE_NS + 9000000, 10 },
+	};
+	struct ncs_record whole = collective(5, 42);
+	struct ncs_record kernel = {
+		.start = whole.start + 900,
+		.event = NCS_EVENT_KERNEL_CH,
+		.channel = 9,
+		.operation = 5,
+		.peer = -1,
+		.value = whole.start + 700 + 50000,
+		.number = stop_ns - 700,
+		.duration = stop_ns,
+	};
+
+	exported->ranks[0].gpu = (struct ncs_gpu_readings){
+		.readings = readings,
+		.count = 2,
+	};
+	put(exported, 0, kernel);
+	kernel.channel = 10;
+	kernel.value += 100;
+	kernel.number -= 200;
+	put(exported, 0, kernel);
+	whole.duration = duration_ns;
+	if (!has_proxy)
+		whole.delta[1] = 0;
+	put(exported, 0, whole);
+	return finish(exported);
+}
+
+static void assert_ran(const struct decoded_trace *trace, uint64_t begin_ns,
+		       const char *begin_source, uint64_t end_ns,
+		       const char *end_source)
+{
+	const struct decoded_event *event = first(trace, "coll");
+	const struct decoded_event *queued = first(trace, "part");
+
+	assert_int_equal(queued->end_ns - event->at_ns, begin_ns);
+	assert_int_equal(event->end_ns - event->at_ns, end_ns);
+	assert_string_equal(decoded_argument(event, "begin_source")->text,
+			    begin_source);
+	assert_string_equal(decoded_argument(event, "end_source")->text,
+			    end_source);
+}
+
+static void operation_runs_as_its_kernel_does(void **state)
+{
+	assert_ran(put_kernel_of(*state, 9000, 8000, true), 700, "kernel", 8000,
+		   "kernel");
+}
+
+static void early_stop_of_a_kernel_does_not_end_an_operation(void **state)
+{
+	assert_ran(put_kernel_of(*state, 600000, 8000, true), 700, "kernel",
+		   600000, "proxy");
+}
+
+static void kernel_ends_an_operation_without_proxy_operations(void **state)
+{
+	assert_ran(put_kernel_of(*state, 600000, 8000, false), 700, "kernel",
+		   8000, "kernel");
+}
+
+static void operation_without_a_kernel_tells_its_proxy(void **state)
+{
+	struct exported_trace *exported = *state;
+
+	put(exported, 0, collective(5, 42));
+	assert_ran(finish(exported), 400, "proxy", 9000, "proxy");
+}
+
+static void operation_on_a_stream_runs_as_that_tells(void **state)
+{
+	struct exported_trace *exported = *state;
+	struct ncs_record record = collective(5, 42);
+
+	record.flags = NCS_RECORD_ON_STREAM;
+	put(exported, 0, record);
+	assert_ran(finish(exported), 400, "stream", 9000, "stream");
+}
+
+static void end_that_nccl_reported_is_called_so(void **state)
+{
+	struct exported_trace *exported = *state;
+	struct ncs_record record = collective(5, 42);
+	const struct decoded_event *event;
+
+	record.delta[1] = 0;
+	put(exported, 0, record);
+	event = first(finish(exported), "coll");
+	assert_null(decoded_argument(event, "begin_source"));
+	assert_string_equal(decoded_argument(event, "end_source")->text,
+			    "report");
+}
+
 static void calls_marks_and_ranges_are_in_the_trace(void **state)
 {
 	struct exported_trace *exported = *state;
@@ -680,6 +784,12 @@ int main(void)
 		TEST(lost_records_end_matching_by_count),
 		TEST(repeated_graph_launches_have_arrows_of_their_own),
 		TEST(kernel_slice_follows_the_gpu_clock),
+		TEST(operation_runs_as_its_kernel_does),
+		TEST(early_stop_of_a_kernel_does_not_end_an_operation),
+		TEST(kernel_ends_an_operation_without_proxy_operations),
+		TEST(operation_without_a_kernel_tells_its_proxy),
+		TEST(operation_on_a_stream_runs_as_that_tells),
+		TEST(end_that_nccl_reported_is_called_so),
 		TEST(calls_marks_and_ranges_are_in_the_trace),
 		TEST(children_without_an_operation_are_exported),
 		TEST(any_record_content_is_exported_safely),
