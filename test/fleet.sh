@@ -90,14 +90,16 @@ fleet_agents() {
 	fleet_processes | awk '$2 == "ncclstat" && /stream=lines/ { print $1 }'
 }
 
-# fleet_none_left NAME: passes if they are all gone, or go within 10 s.
+# fleet_none_left NAME [SECONDS]: passes if they are all gone, or go within 10 s
+# or as many.
 fleet_none_left() {
 	tries=0
-	while [ -n "$(fleet_processes)" ] && [ "$tries" -lt 100 ]; do
+	most=$((${2:-10} * 10))
+	while [ -n "$(fleet_processes)" ] && [ "$tries" -lt "$most" ]; do
 		sleep 0.1
 		tries=$((tries + 1))
 	done
-	if [ "$tries" -lt 100 ]; then
+	if [ "$tries" -lt "$most" ]; then
 		echo "ok $1: no process is left"
 	else
 		echo "not ok $1: no process is left: $(fleet_processes | tr '\n' ';')"

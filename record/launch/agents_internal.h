@@ -64,6 +64,7 @@ struct ncs_agents {
 	int events;       /* epoll */
 	int wake;         /* eventfd */
 	uint64_t look_ns; /* when to look after launchers again */
+	uint64_t beat_ns; /* when to tell agents again that we live */
 };
 
 /* --- agents_nodes.c ------------------------------------------------------ */

@@ -30,6 +30,8 @@
 #define REPLACED_NS (15 * SECOND_NS)
 /* Time before a node that was silent in a step is tried again. */
 #define SILENT_NS (30 * SECOND_NS)
+/* Time between two beats. Agents end when several have not come. */
+#define BEAT_NS (NCS_AGENT_HEARTBEAT_S * SECOND_NS / 6)
 /* Reads of one launcher in a turn, so that no other one starves. */
 #define READS_MAX 16
 /* How long launchers have to end: when their input is closed, and when they
@@ -283,6 +285,24 @@ static void look_at(struct ncs_agents *agents, size_t number, uint64_t now_ns)
 	end(agents, number, now_ns);
 }
 
+/* Tells all agents that we live. What a command of the user's does with its
+ * input is not known; it gets none. */
+static void beat(struct ncs_agents *agents, uint64_t now_ns)
+{
+	if (now_ns < agents->beat_ns ||
+	    agents->launch.way == NCS_AGENTS_BY_COMMAND)
+		return;
+	agents->beat_ns = now_ns + BEAT_NS;
+	for (size_t i = 0; i < agents->launcher_count; i++) {
+		int input = agents->launchers[i]->child.input;
+
+		/* A pipe that is full has beats enough; a child that has ended
+		 * is noticed as such. */
+		if (input >= 0 && write(input, "\n", 1) < 0)
+			continue;
+	}
+}
+
 void ncs_agents_look_after(struct ncs_agents *agents, uint64_t now_ns)
 {
 	size_t starting = 0;
@@ -303,6 +323,7 @@ void ncs_agents_look_after(struct ncs_agents *agents, uint64_t now_ns)
 			starting++;
 		}
 	}
+	beat(agents, now_ns);
 }
 
 /* --- Reading ------------------------------------------------------------- */

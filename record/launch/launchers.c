@@ -95,6 +95,7 @@ static void add_agent(struct ncs_words *words,
 	add_split(words, call->command);
 	ncs_words_add(words, "--stream=lines");
 	ncs_words_add(words, "--interval=%s", interval);
+	ncs_words_add(words, "--heartbeat=%d", NCS_AGENT_HEARTBEAT_S);
 	if (call->directory)
 		ncs_words_add(words, "--dir=%s", call->directory);
 }
@@ -123,8 +124,10 @@ void ncs_words_add_ssh(struct ncs_words *words, const char *host,
 	interval_text(interval, call->interval_ns);
 	if (call->directory)
 		ncs_words_quote(quoted, sizeof(quoted), call->directory);
-	ncs_words_add(words, "exec %s --stream=lines --interval=%s%s%s",
-		      call->command, interval, call->directory ? " --dir=" : "",
+	ncs_words_add(words,
+		      "exec %s --stream=lines --interval=%s --heartbeat=%d%s%s",
+		      call->command, interval, NCS_AGENT_HEARTBEAT_S,
+		      call->directory ? " --dir=" : "",
 		      call->directory ? quoted : "");
 }
 

@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Agents are told to end when nothing has been written to their input for so
+ * long, in seconds: not all launchers tell them of its end, nor of a link's. */
+#define NCS_AGENT_HEARTBEAT_S 30
+
 /* How to call the agent. */
 struct ncs_agent_call {
 	/* Its program and perhaps words before the options, separated by

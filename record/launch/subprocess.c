@@ -190,6 +190,9 @@ static bool open_files(struct child_files *files, bool has_input)
 			(files->its[0] =
 				 open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0)
 		return false;
+	/* One that does not read must not hold us up. */
+	if (has_input && fcntl(files->ours[0], F_SETFL, O_NONBLOCK) != 0)
+		return false;
 	return open_pipe(&files->ours[1], &files->its[1]) &&
 	       open_pipe(&files->ours[2], &files->its[2]) &&
 	       open_pipe(&files->failure[0], &files->failure[1]) &&

@@ -29,7 +29,8 @@ void ncs_guard_stop(struct ncs_guard *guard);
 /* One of zeros has never been started. */
 struct ncs_subprocess {
 	pid_t pid;  /* also of its group; 0: none */
-	int input;  /* to its standard input; -1: none, or closed */
+	int input;  /* to its standard input, does not block; -1: none, or
+		       closed */
 	int output; /* from its standard output, does not block; -1: closed */
 	int error;  /* from its standard error, likewise */
 	int status; /* exit status, or 128 and a signal, once it has ended */

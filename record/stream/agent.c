@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "record/stream/stream_output.h"
 #include "record/write/clock_reading.h"
@@ -45,6 +46,7 @@ struct agent {
 	uint64_t begun_ns;
 	uint64_t next_ns; /* when the next look is due */
 	uint64_t key_ns;  /* when the latest key look was taken */
+	uint64_t beat_ns; /* when the input was read last, or the beginning */
 };
 
 /* --- A look -------------------------------------------------------------- */
@@ -155,22 +157,23 @@ static int drain(struct agent *agent)
 /* --- The loop ------------------------------------------------------------ */
 
 /* Returns the events of the input to wait for; -1 if its end means nothing. */
-static int input_events(int input)
+static int input_events(const struct ncs_agent_settings *settings)
 {
+	int read = settings->heartbeat_ns != 0 ? POLLIN : 0;
 	struct stat status;
 
-	if (fstat(input, &status) != 0)
+	if (fstat(settings->input, &status) != 0)
 		return -1;
 	if (S_ISSOCK(status.st_mode))
-		return POLLRDHUP;
-	return S_ISFIFO(status.st_mode) ? 0 : -1;
+		return POLLRDHUP | read;
+	return S_ISFIFO(status.st_mode) ? read : -1;
 }
 
 enum { INPUT, OUTPUT, WRITER, STOP, FILES };
 
 static void open_files(const struct agent *agent, struct pollfd files[FILES])
 {
-	int events = input_events(agent->settings->input);
+	int events = input_events(agent->settings);
 
 	files[INPUT].fd = events < 0 ? -1 : agent->settings->input;
 	files[INPUT].events = (short)(events < 0 ? 0 : events);
@@ -181,31 +184,59 @@ static void open_files(const struct agent *agent, struct pollfd files[FILES])
 	files[STOP].events = POLLIN;
 }
 
+/* Returns how long to wait in ms. */
+static int timeout_of(const struct agent *agent, uint64_t now_ns)
+{
+	uint64_t heartbeat_ns = agent->settings->heartbeat_ns;
+	uint64_t until_ns = agent->next_ns, left_ns;
+
+	if (heartbeat_ns != 0 && agent->beat_ns + heartbeat_ns < until_ns)
+		until_ns = agent->beat_ns + heartbeat_ns;
+	left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+	if (agent->settings->with_records &&
+	    left_ns > DRAIN_EVERY_MS * UINT64_C(1000000))
+		return DRAIN_EVERY_MS;
+	return (int)(left_ns / 1000000 + (left_ns % 1000000 != 0));
+}
+
+/* Takes what the input has. Returns whether the agent is to go on. */
+static bool take_input(struct agent *agent, struct pollfd *input,
+		       uint64_t now_ns)
+{
+	char beats[256];
+
+	if ((input->revents & POLLIN) &&
+	    read(input->fd, beats, sizeof(beats)) > 0) {
+		agent->beat_ns = now_ns;
+		return true;
+	}
+	if (now_ns - agent->begun_ns < INPUT_GRACE_NS) {
+		input->fd = -1;
+		return true;
+	}
+	agent->result->end = NCS_AGENT_INPUT_ENDED;
+	return false;
+}
+
 /* Waits for the next look, or until there is something to read. Returns false
  * if the agent is to end. */
 static bool wait_for_next(struct agent *agent, struct pollfd files[FILES])
 {
+	uint64_t heartbeat_ns = agent->settings->heartbeat_ns;
+	int ready = poll(files, FILES,
+			 timeout_of(agent, ncs_clock_monotonic_ns()));
 	uint64_t now_ns = ncs_clock_monotonic_ns();
-	uint64_t left_ns = agent->next_ns > now_ns ? agent->next_ns - now_ns :
-						     0;
-	int left_ms = (int)(left_ns / 1000000 + (left_ns % 1000000 != 0));
 
-	if (agent->settings->with_records && left_ms > DRAIN_EVERY_MS)
-		left_ms = DRAIN_EVERY_MS;
-	if (poll(files, FILES, left_ms) <= 0)
-		return true;
-	now_ns = ncs_clock_monotonic_ns();
-	if (files[STOP].revents)
+	if (ready > 0 && files[STOP].revents)
 		agent->result->end = NCS_AGENT_STOPPED;
-	else if (files[WRITER].revents || files[OUTPUT].revents)
+	else if (ready > 0 && (files[WRITER].revents || files[OUTPUT].revents))
 		agent->result->end = NCS_AGENT_OUTPUT_CLOSED;
-	else if (files[INPUT].revents &&
-		 now_ns - agent->begun_ns >= INPUT_GRACE_NS)
-		agent->result->end = NCS_AGENT_INPUT_ENDED;
-	else if (files[INPUT].revents) {
-		files[INPUT].fd = -1;
+	else if (ready > 0 && files[INPUT].revents)
+		return take_input(agent, &files[INPUT], now_ns);
+	else if (heartbeat_ns != 0 && now_ns - agent->beat_ns >= heartbeat_ns)
+		agent->result->end = NCS_AGENT_INPUT_SILENT;
+	else
 		return true;
-	}
 	return false;
 }
 
@@ -222,6 +253,7 @@ static int loop(struct agent *agent)
 
 	open_files(agent, files);
 	agent->begun_ns = agent->next_ns = ncs_clock_monotonic_ns();
+	agent->beat_ns = agent->begun_ns;
 	do {
 		uint64_t now_ns = ncs_clock_monotonic_ns();
 

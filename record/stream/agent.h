@@ -32,6 +32,9 @@ struct ncs_agent_settings {
 	/* File whose end ends the agent, if it is a pipe or a socket. An end
 	 * in the first second does not count: the launcher has given none. */
 	int input;
+	/* Ends the agent once nothing could be read from `input`, whatever it
+	 * is, for so long; 0: never, and nothing is read. */
+	uint64_t heartbeat_ns;
 	int stop; /* file that becomes readable when the agent is to end; -1 */
 };
 
@@ -39,6 +42,7 @@ enum ncs_agent_end {
 	NCS_AGENT_STOPPED,
 	NCS_AGENT_COUNTED,       /* all looks are written */
 	NCS_AGENT_INPUT_ENDED,
+	NCS_AGENT_INPUT_SILENT,  /* for the time of a heartbeat */
 	NCS_AGENT_OUTPUT_CLOSED, /* the reader has gone */
 	NCS_AGENT_FAILED,
 };

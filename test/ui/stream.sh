@@ -136,8 +136,11 @@ gone() {
 	! kill -0 "$agent" 2>/dev/null
 }
 
+# begin FILE [OPTION...]
 begin() {
-	"$ncclstat" --stream -i 0.1 <"$tmp/in" >"$1" 2>"$tmp/err" 7>&- &
+	file=$1
+	shift
+	"$ncclstat" --stream -i 0.1 "$@" <"$tmp/in" >"$file" 2>"$tmp/err" 7>&- &
 	agent=$!
 }
 
@@ -153,6 +156,21 @@ exec 7>&-
 check "the end of its input ends it" await gone
 check "in good order" wait "$agent"
 exec 7<>"$tmp/in"
+
+begin "$tmp/stream" --heartbeat 0.5
+check "an input that is silent ends it" await gone
+check "in good order, too" wait "$agent"
+beats() {
+	for beat in 1 2 3 4 5 6; do
+		sleep 0.5
+		echo "$beat"
+	done | "$ncclstat" --stream -i 0.1 -n 25 --heartbeat 2 >"$tmp/stream"
+	looks "$tmp/stream" 'len(looks) == 25'
+}
+check "one with beats does not" beats
+"$ncclstat" --stream -i 0.1 --heartbeat 0.5 </dev/null >"$tmp/stream" 2>&1
+check "an input that can have none is silent" looks "$tmp/stream" \
+	'0 < len(looks) < 50'
 
 : | "$ncclstat" --stream -i 0.2 -n 8 >"$tmp/stream"
 check "an input that ends at once does not" looks "$tmp/stream" \

@@ -150,6 +150,8 @@ static const struct option_rule {
 	     .with = OPTION(FOLLOW)),
 	RULE(~MODE(STREAM), OPTION(RECORDS),
 	     "--records expects --stream beside it"),
+	RULE(~MODE(STREAM), OPTION(HEARTBEAT),
+	     "--heartbeat expects --stream beside it"),
 	RULE(MODE(STREAM), OPTION(SYNTHETIC),
 	     "--stream expects no --synthetic beside it: a made-up job has no"
 	     " segments"),

@@ -83,6 +83,7 @@ struct ncs_options {
 	enum ncs_dump_format format;
 	enum ncs_stream_form stream_form;
 	bool with_records; /* whether a stream has records */
+	uint64_t heartbeat_ns; /* longest silence of the input; 0 if not given */
 	bool follows;      /* whether the files are streams */
 	const char *textfile_directory;
 	const char *listen_address;

@@ -34,6 +34,7 @@ int ncs_stream_run(const struct ncs_command_input *input)
 		.directory = options->directory,
 		.choice = options->choice,
 		.interval_ns = options->interval_ns,
+		.heartbeat_ns = options->heartbeat_ns,
 		.count = options->count,
 		.has_lines = options->stream_form == NCS_STREAM_FORM_LINES,
 		.with_records = options->with_records,

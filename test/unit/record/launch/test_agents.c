@@ -295,7 +295,7 @@ static const char fake_ssh[] =
 	"for last; do host=$command; command=$last; done\n"
 	"echo \"$@\" >>$0.log\n"
 	"case $host in\n"
-	"good*) echo 'Welcome!'; echo ncclstat1:other:00000001:0:QQ==\n"
+	"good*) read beat; echo 'Welcome!'; echo ncclstat1:other:00000001:0:QQ==\n"
 	"  cat >/dev/null; echo ended >>$0.log ;;\n"
 	"*key) echo 'bash: warning: setlocale' >&2\n"
 	"  echo 'root@key: Permission denied (publickey).' >&2; exit 255 ;;\n"
@@ -368,7 +368,8 @@ static void close_lets_ssh_end_by_itself(void **state)
 	assert_non_null(strstr(log, "ended"));
 	assert_non_null(strstr(log, "BatchMode=yes"));
 	assert_non_null(strstr(log, "exec ncclstat --stream=lines"
-				    " --interval=1.000"));
+				    " --interval=1.000"
+				    " --heartbeat=30"));
 }
 
 static void launcher_that_is_missing_is_said(void **state)
@@ -565,5 +566,6 @@ int main(void)
 		cmocka_unit_test(guard_outlives_the_program),
 	};
 
+	signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
