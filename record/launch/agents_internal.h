@@ -24,6 +24,9 @@ struct ncs_agent_node {
 	bool is_judged; /* its present launcher has failed or ended there */
 	struct ncs_line_order order;
 	struct ncs_failure failure;
+	/* With which its agent ended, as a launcher of many nodes said; 0: it
+	 * has not. */
+	int status;
 };
 
 enum ncs_launcher_phase {

@@ -155,8 +155,12 @@ static void forget(struct ncs_agents *agents, struct ncs_launcher *launcher)
 	memset(&launcher->failure, 0, sizeof(launcher->failure));
 	launcher->output.used = 0;
 	launcher->error.used = 0;
-	for (size_t i = 0; i < launcher->node_count; i++)
-		agents->nodes[launcher->nodes[i]]->is_judged = false;
+	for (size_t i = 0; i < launcher->node_count; i++) {
+		struct ncs_agent_node *node = agents->nodes[launcher->nodes[i]];
+
+		node->is_judged = false;
+		node->status = 0;
+	}
 }
 
 /* Decides whether and when a launcher that has ended is started again. */

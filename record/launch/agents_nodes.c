@@ -141,6 +141,7 @@ static void take_ours(struct ncs_agents *agents, size_t number,
 		known->child = number;
 		known->has_spoken = true;
 		memset(&known->failure, 0, sizeof(known->failure));
+		known->status = 0;
 		ncs_agents_set_state(agents, node, NCS_NODE_STARTING, "");
 	}
 	launcher->has_spoken = true;
@@ -210,13 +211,30 @@ static void find_named(const struct ncs_agents *agents, const char *message,
 	}
 }
 
-/* Takes a message of a launcher of many nodes. */
+/* Judges a node by the status that a launcher of many nodes has told. */
+static void judge_told(struct ncs_agents *agents,
+		       const struct ncs_launcher *launcher,
+		       struct ncs_agent_node *node)
+{
+	const struct ncs_failure *failure = &node->failure;
+	char why[NCS_NODE_WHY_BYTES];
+	enum ncs_node_state state;
+
+	/* A message that names no node may be what this one said. */
+	if (!failure->row && launcher->failure.row)
+		failure = &launcher->failure;
+	state = ncs_failure_judge(failure, node->status, node->has_spoken, why,
+				  sizeof(why));
+	ncs_agents_set_state(agents, node->number, state, why);
+}
+
+/* Takes a message of a launcher of many nodes. A node's reason may come after
+ * the status, as the two come by different ways to srun. */
 static void take_shared_message(struct ncs_agents *agents,
 				struct ncs_launcher *launcher,
 				const char *message)
 {
 	int status = ncs_failure_status_in(message);
-	char why[NCS_NODE_WHY_BYTES];
 	struct named_nodes named;
 
 	find_named(agents, message, &named);
@@ -224,18 +242,14 @@ static void take_shared_message(struct ncs_agents *agents,
 		ncs_failure_take(&launcher->failure, message);
 	for (size_t i = 0; i < named.count; i++) {
 		struct ncs_agent_node *node = agents->nodes[named.nodes[i]];
-		const struct ncs_failure *failure = &node->failure;
-		enum ncs_node_state state;
+		size_t row = node->failure.row;
 
 		ncs_failure_take(&node->failure, message);
-		if (status <= 0)
-			continue;
-		/* A message that names no node may be what this one said. */
-		if (!failure->row && launcher->failure.row)
-			failure = &launcher->failure;
-		state = ncs_failure_judge(failure, status, node->has_spoken,
-					  why, sizeof(why));
-		ncs_agents_set_state(agents, named.nodes[i], state, why);
+		if (status > 0)
+			node->status = status;
+		if (status > 0 ||
+		    (node->status > 0 && node->failure.row != row))
+			judge_told(agents, launcher, node);
 	}
 }
 

@@ -133,7 +133,6 @@ fleet_wants 'each node without the program is told' 3 \
 	'n05: not_installed: .*execve' 'n06: not_installed: .*execve' \
 	'n07: not_installed: .*execve' 'n08: not_installed: .*execve' -- \
 	--diagnose --slurm "$job" --remote-command /nonexistent/ncclstat
-cp "$tmp/out" /tmp/w/launch2/slurm.out
 fleet_none_left 'after the verdicts'
 
 # --- A slurmd that is frozen --------------------------------------------------
@@ -150,21 +149,31 @@ else
 	echo 'not ok a frozen node does not take the others along'
 	sed 's/^/  /' "$tmp/out"
 fi
-# Agents that Slurm does not end, since it cannot end them all, miss the beats.
+fleet_none_left 'after the step was replaced'
+# start_viewer AGENTS: starts a viewer that goes on, and waits for the agents.
+start_viewer() {
+	"$fleet_ncclstat" --dump --interval 0.3 --slurm "$job" \
+		--remote-command "$tmp/remote" >"$tmp/dump" 2>&1 </dev/null &
+	viewer=$!
+	tries=0
+	while [ "$(fleet_agents | wc -l)" -lt "$1" ] && [ "$tries" -lt 100 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+}
+
+# Slurm does not end the tasks of a step while one node does not answer: they
+# miss the beats.
+start_viewer 7
+kill -KILL "$viewer"
+wait "$viewer" 2>/dev/null
 fleet_none_left 'while a node is frozen' 60
 kill -CONT "$frozen"
 
 # --- The end of the viewer -------------------------------------------------------
 
 for signal in KILL TERM; do
-	"$fleet_ncclstat" --dump --interval 0.3 --slurm "$job" \
-		--remote-command "$tmp/remote" >"$tmp/dump" 2>&1 </dev/null &
-	viewer=$!
-	tries=0
-	while [ "$(fleet_agents | wc -l)" -lt 8 ] && [ "$tries" -lt 100 ]; do
-		sleep 0.1
-		tries=$((tries + 1))
-	done
+	start_viewer 8
 	kill -"$signal" "$viewer"
 	wait "$viewer" 2>/dev/null
 	fleet_none_left "after SIG$signal to the viewer"

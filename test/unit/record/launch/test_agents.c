@@ -249,6 +249,31 @@ static void messages_of_a_command_judge_their_nodes(void **state)
 	ncs_agents_close(agents);
 }
 
+/* slurmstepd's message and srun's go different ways. */
+static void reason_that_comes_after_the_status_counts(void **state)
+{
+	struct ncs_agents *agents = open_agents(
+		NCS_AGENTS_BY_COMMAND,
+		"for n in 1 2; do echo ncclstat1:n$n:00000001:0:QQ==; done;"
+		"echo 'srun: error: n[1-2]: tasks 0-1: Exited with exit code 2'"
+		" >&2; sleep 0.3; echo 'slurmstepd-n1: error: Node failure'"
+		" >&2; sleep 30");
+	uint64_t end_ns = ncs_clock_monotonic_ns() + 20 * SECOND_NS;
+
+	(void)state;
+	do
+		ncs_agents_run(agents, &sink,
+			       ncs_clock_monotonic_ns() + SECOND_NS / 20);
+	while ((told.count < 2 ||
+		node_of("n1")->state != NCS_NODE_NOT_REACHABLE ||
+		node_of("n2")->state != NCS_NODE_ENDED) &&
+	       ncs_clock_monotonic_ns() < end_ns);
+	assert_int_equal(node_of("n1")->state, NCS_NODE_NOT_REACHABLE);
+	assert_non_null(strstr(node_of("n1")->why, "Node failure"));
+	assert_int_equal(node_of("n2")->state, NCS_NODE_ENDED);
+	ncs_agents_close(agents);
+}
+
 /* Two thousand lines of 1,000 nodes, with noise between them. */
 static bool all_are_there(void)
 {
@@ -554,6 +579,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_of_a_command_come_to_their_nodes),
 		cmocka_unit_test(messages_of_a_command_judge_their_nodes),
+		cmocka_unit_test(reason_that_comes_after_the_status_counts),
 		cmocka_unit_test(thousand_nodes_come_through_one_pipe),
 		cmocka_unit_test(last_message_of_a_command_is_kept),
 		cmocka_unit_test(each_failure_of_ssh_has_a_state),
