@@ -90,37 +90,72 @@ static double correlation(const struct ncs_late_rank *late, size_t i)
 	return variance > 0 ? covariance / variance : 0;
 }
 
+/* Returns whether the others waited for the rank at most of RUN operations, from
+ * the i-th on. */
+static bool is_late_in(const struct ncs_late_rank *late, size_t i)
+{
+	size_t waits = 0;
+
+	for (size_t k = i; k < i + RUN; k++)
+		waits += recent_at(late, k)->exclusive_ns > 0;
+	return waits > RUN / 2;
+}
+
+static bool is_median_high(double runs[], size_t count)
+{
+	return count >= RUNS_LEAST &&
+	       ncs_select(runs, count, (count - 1) / 2) > PERSISTS;
+}
+
 /* Returns whether lags go from one operation to the next, by the median of the
- * autocorrelations of short runs of them: a rank that turns late, and is so at
- * each operation from then on, does not count as one whose lag persists. */
+ * autocorrelations of short runs of them, or of those in which the rank was
+ * late: a rank that turns late, and is so at each operation from then on, does
+ * not count as one whose lag persists. */
 static bool lags_persist(const struct ncs_late_rank *late, size_t count)
 {
 	double runs[NCS_LATENESS_RECENT / RUN];
-	size_t run_count = count / RUN;
+	double late_runs[NCS_LATENESS_RECENT / RUN];
+	size_t run_count = count / RUN, late_count = 0;
+
+	for (size_t i = 0; i < run_count; i++) {
+		runs[i] = correlation(late, i * RUN);
+		if (is_late_in(late, i * RUN))
+			late_runs[late_count++] = runs[i];
+	}
+	return is_median_high(runs, run_count) ||
+	       is_median_high(late_runs, late_count);
+}
+
+/* Returns whether lags vary: those of the runs in which the rank was late, or all
+ * if these are few. */
+static bool lags_vary(const struct ncs_late_rank *late, size_t count)
+{
+	double sum_ns = 0, squares = 0, mean_ns;
+	size_t run_count = count / RUN, late_count = 0, lags = 0;
 
 	for (size_t i = 0; i < run_count; i++)
-		runs[i] = correlation(late, i * RUN);
-	return run_count >= RUNS_LEAST &&
-	       ncs_select(runs, run_count, (run_count - 1) / 2) > PERSISTS;
+		late_count += is_late_in(late, i * RUN);
+	for (size_t i = 0; i < run_count * RUN; i++) {
+		double lag_ns = (double)recent_at(late, i)->lag_ns;
+
+		if (late_count >= RUNS_LEAST && !is_late_in(late, i / RUN * RUN))
+			continue;
+		lags++;
+		sum_ns += lag_ns;
+		squares += lag_ns * lag_ns;
+	}
+	if (lags == 0)
+		return false;
+	mean_ns = sum_ns / (double)lags;
+	return squares / (double)lags - mean_ns * mean_ns >
+	       VARIES * VARIES * mean_ns * mean_ns;
 }
 
 /* Returns whether lags are known to begin anew at each operation: they vary, and
  * do not persist. */
 static bool lags_renew(const struct ncs_late_rank *late, size_t count)
 {
-	double sum_ns = 0, squares = 0, mean_ns;
-
-	for (size_t i = 0; i < count; i++) {
-		double lag_ns = (double)recent_at(late, i)->lag_ns;
-
-		sum_ns += lag_ns;
-		squares += lag_ns * lag_ns;
-	}
-	if (count / RUN < RUNS_LEAST)
-		return false;
-	mean_ns = sum_ns / (double)count;
-	return squares / (double)count - mean_ns * mean_ns >
-		       VARIES * VARIES * mean_ns * mean_ns &&
+	return count / RUN >= RUNS_LEAST && lags_vary(late, count) &&
 	       !lags_persist(late, count);
 }
 

@@ -746,8 +746,8 @@ static void find_longest(struct path_graph *graph)
 	}
 }
 
-/* A straggler that is made like the others depends on the times of others: computes these until
- * they do not change any more. */
+/* A straggler that is made like the others depends on their times: computes these
+ * until they do not change any more. */
 static void build(struct path_graph *graph, const struct small_job *job,
 		  const struct ncs_scenario *scenario,
 		  const struct ncs_fits *fits)
