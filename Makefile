@@ -280,7 +280,7 @@ storm: all $(call in_build,test/plugin/test_storm) ## a thousand short jobs that
 		$(call in_build,test/plugin/test_storm)
 
 .PHONY: truth
-truth: $(call in_build,test/unit/analysis/diagnosis/test_truth test/unit/analysis/path/test_truth_what_if) ## what is concluded of 2,000 healthy jobs and 3,500 with a known fault
+truth: $(call in_build,test/unit/analysis/diagnosis/test_truth test/unit/analysis/path/test_truth_what_if) ## what is concluded of 2,000 healthy jobs and 5,500 with a known fault
 	@TRUTH_JOBS=500 TEST_TIMEOUT=1200 $(RUN) $^
 
 .PHONY: healthy
