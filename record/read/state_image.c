@@ -11,6 +11,9 @@
 #include "shm/array.h"
 #include "shm/segment.h"
 
+#define PAGE_BYTES 4096u
+#define PAGES_A_WORD 64u
+
 /* Largest segment, in bytes. */
 #define IMAGE_BYTES_MAX (UINT64_C(1) << 40)
 
@@ -82,6 +85,12 @@ int ncs_state_image_make(struct ncs_state_image *image, uint64_t segment_bytes)
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
+	image->written =
+		calloc(bytes / PAGE_BYTES / PAGES_A_WORD + 1, sizeof(uint64_t));
+	if (!image->written) {
+		munmap(memory, bytes);
+		return -ENOMEM;
+	}
 	image->bytes = memory;
 	image->size = bytes;
 	return 0;
@@ -91,14 +100,36 @@ void ncs_state_image_release(struct ncs_state_image *image)
 {
 	if (image->bytes)
 		munmap(image->bytes, image->size);
+	free(image->written);
 	free(image->saved);
 	memset(image, 0, sizeof(*image));
 }
 
 void ncs_state_image_clear(struct ncs_state_image *image)
 {
-	madvise(image->bytes, image->size, MADV_DONTNEED);
+	size_t pages = (image->size + PAGE_BYTES - 1) / PAGE_BYTES;
+
+	for (size_t i = 0; i < pages; i++) {
+		size_t at = i * PAGE_BYTES, left = image->size - at;
+		uint64_t word = image->written[i / PAGES_A_WORD];
+
+		if (word == 0)
+			i |= PAGES_A_WORD - 1; /* skip the rest of the word */
+		else if (word >> (i % PAGES_A_WORD) & 1)
+			memset(image->bytes + at, 0,
+			       left < PAGE_BYTES ? left : PAGE_BYTES);
+	}
 	image->saved_count = 0;
+}
+
+/* Notes that these bytes are no longer zeros. */
+static void note_written(struct ncs_state_image *image, size_t offset,
+			 size_t bytes)
+{
+	for (size_t i = offset / PAGE_BYTES; i * PAGE_BYTES < offset + bytes;
+	     i++)
+		image->written[i / PAGES_A_WORD] |= UINT64_C(1)
+						    << (i % PAGES_A_WORD);
 }
 
 static int save_line(struct ncs_state_image *image, uint32_t line)
@@ -122,12 +153,13 @@ int ncs_state_image_lay(struct ncs_state_image *image,
 	for (uint32_t i = 0; i < part->head.runs; i++) {
 		const struct ncs_run *run = &part->runs[i];
 		size_t bytes = (size_t)run->lines * NCS_STATE_LINE_BYTES;
+		size_t offset = (size_t)run->line * NCS_STATE_LINE_BYTES;
 
 		for (uint32_t k = 0; !is_key && k < run->lines; k++)
 			if (save_line(image, run->line + k) != 0)
 				return -ENOMEM;
-		memcpy(image->bytes + (size_t)run->line * NCS_STATE_LINE_BYTES,
-		       from, bytes);
+		memcpy(image->bytes + offset, from, bytes);
+		note_written(image, offset, bytes);
 		from += bytes;
 	}
 	return 0;

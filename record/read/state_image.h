@@ -43,6 +43,8 @@ struct ncs_saved_line {
 struct ncs_state_image {
 	char *bytes; /* NULL until it is made */
 	size_t size;
+	/* Pages that were written since the image was made, a bit each. */
+	uint64_t *written;
 	/* Lines of the key that were overwritten. */
 	struct ncs_saved_line *saved;
 	size_t saved_count;
@@ -56,7 +58,8 @@ int ncs_state_image_make(struct ncs_state_image *image,
 			 uint64_t segment_bytes);
 void ncs_state_image_release(struct ncs_state_image *image);
 
-/* Makes the image all zeros, for a key. */
+/* Makes the image all zeros, for a key. Its memory stays in use: the key needs
+ * nearly all of it again. */
 void ncs_state_image_clear(struct ncs_state_image *image);
 
 /* Writes a part's lines into the image, of a key or over a key. Returns 0 or

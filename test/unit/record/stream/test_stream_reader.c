@@ -135,6 +135,33 @@ static void test_a_key_look_ends_that(void **state)
 	assert_true(shown(0) == 103);
 }
 
+/* Lines that are zeros are in no key. */
+static void test_what_a_key_lacks_is_zero_again(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	struct ncs_function *function =
+		&segment_fixture_lane(fixture->recording->segment, 1)
+			 ->functions[2];
+	struct ncs_stream_rank *rank;
+	struct ncs_snapshot snapshot;
+	struct ncs_header header;
+
+	assert_int_equal(function->calls, 11);
+	stream_fixture_begin(fixture);
+	stream_fixture_look(fixture, 0 * S, 100, true);
+	memset(function, 0, sizeof(*function));
+	stream_fixture_look(fixture, 1 * S, 101, true);
+	stream_fixture_end(fixture);
+	for (size_t i = 0; i < 2; i++) {
+		feed(&fixture->looks[i]);
+		rank = ncs_stream_rank(reader, 0);
+		assert_int_equal(
+			ncs_stream_snapshot(rank, 0, &snapshot, &header), 0);
+		assert_true(snapshot.functions[2].calls == (i == 0 ? 11 : 0));
+		ncs_snapshot_release(&snapshot);
+	}
+}
+
 static void test_a_reader_that_comes_late_joins_at_a_key(void **state)
 {
 	struct stream_fixture *fixture = *state;
@@ -364,6 +391,7 @@ int main(void)
 		TEST(test_a_torn_change_costs_one_look),
 		TEST(test_without_its_key_a_change_is_not_used),
 		TEST(test_a_key_look_ends_that),
+		TEST(test_what_a_key_lacks_is_zero_again),
 		TEST(test_a_reader_that_comes_late_joins_at_a_key),
 		TEST(test_strange_bytes_between_looks_are_skipped),
 		TEST(test_repeated_bytes_change_nothing),
