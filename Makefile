@@ -170,7 +170,8 @@ TUI_TEST_OBJ := $(filter-out %/main.o,$(TUI_OBJ))
 HOST_OBJ := $(filter-out %/ncclsimulate.o,$(call objs,$(HOST_SRC)))
 HOST_TEST_OBJ := $(filter-out %/ncclreplay.o,$(HOST_OBJ))
 SIMULATE_OBJ := $(call objs,test/host/ncclsimulate.c \
-	test/unit/support/simulated_hosts.c)
+	test/unit/support/simulated_hosts.c \
+	test/unit/support/simulated_streams.c)
 PIC_OBJ := $(patsubst %.c,$(OBJ)/pic/%.o,$(PLUGIN_SRC) $(WRITER_SRC))
 
 # In a folder of tests, test_*.c are programs; all other files are linked to each.

@@ -1,18 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes recordings of a simulated job on several hosts, for trying out
- * programs that read them; see simulated_hosts.h. */
+/* Writes recordings of a simulated job on several hosts, or the streams of its
+ * agents, for trying out programs that read them; see simulated_hosts.h and
+ * simulated_streams.h. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "record/launch/lines.h"
+#include "shm/clock.h"
 #include "test/unit/support/simulated_hosts.h"
+#include "test/unit/support/simulated_streams.h"
 
 /* The most that an option can count. */
 #define COUNT_MAX 1e6
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* The job's age at the first look of a stream; and since when a rank makes no
+ * more calls. */
+#define AGE_NS (60 * SECOND_NS)
+#define MISSING_NS (30 * SECOND_NS)
 
 enum { HELP = 256 };
 
@@ -23,9 +36,13 @@ static const struct option long_options[] = {
 
 static const char usage[] =
 	"usage: ncclsimulate [options] DIRECTORY\n"
+	"       ncclsimulate -S SECONDS [options] DIRECTORY|-\n"
 	"\n"
 	"Writes DIRECTORY/host0.ncclstat and so on, recordings of a job that is\n"
-	"computed, and tells what is true of it.\n"
+	"computed, and tells what is true of it. With -S it writes what agents\n"
+	"(ncclstat --stream) would, a look a second: DIRECTORY/node0000.ncclstat\n"
+	"and so on, all at once; or \"-\", lines to standard output as time\n"
+	"passes, for ncclstat --follow -.\n"
 	"\n"
 	"  -s SEED      another job (1)\n"
 	"  -h HOSTS     (4)\n"
@@ -38,7 +55,18 @@ static const char usage[] =
 	"  -k SOCKETS   hosts are connected by sockets: no credits (0)\n"
 	"  -w SKEW      the clocks are apart by up to so many ms (5000)\n"
 	"  -d PPM       … and drift by up to that (100)\n"
+	"  -S SECONDS   streams of that length; of the options above they have\n"
+	"               -s -h -r -c -b -t -w\n"
+	"  -g RANKS     … and of each smaller communicator: 0 for none (0)\n"
+	"  -m RANK      … that made its last call 30 s before the first look\n"
 	"  --help       this list\n";
+
+struct settings {
+	struct simulated_options hosts;
+	unsigned seconds; /* of streams; 0: recordings */
+	unsigned group;
+	unsigned missing_rank; /* UINT_MAX: none */
+};
 
 static void print_truth(const struct simulated_hosts *hosts)
 {
@@ -84,14 +112,14 @@ static bool read_late_rank(struct simulated_options *options, const char *text)
 	return true;
 }
 
-static bool take(struct simulated_options *options, int option,
-		 const char *text)
+static bool take(struct settings *settings, int option, const char *text)
 {
+	struct simulated_options *options = &settings->hosts;
 	double number;
 
 	if (option == 'l')
 		return read_late_rank(options, text);
-	if (!read_number(text, strchr("hrc", option) ? 1 : 0,
+	if (!read_number(text, strchr("hrcS", option) ? 1 : 0,
 			 option == 'b' ? 1e15 : COUNT_MAX, &number))
 		return false;
 	switch (option) {
@@ -125,25 +153,169 @@ static bool take(struct simulated_options *options, int option,
 	case 'd':
 		options->drift = number / 1e6;
 		break;
+	case 'S':
+		settings->seconds = (unsigned)number;
+		break;
+	case 'g':
+		settings->group = (unsigned)number;
+		break;
+	case 'm':
+		settings->missing_rank = (unsigned)number;
+		break;
 	}
 	return true;
 }
 
+/* --- Streams -------------------------------------------------------------- */
+
+/* Whether streams can be made with these settings. */
+static bool check_streams(const struct settings *settings)
+{
+	const struct simulated_options *options = &settings->hosts;
+
+	if (options->hosts > SIMULATED_NODES_MAX ||
+	    options->channels > SIMULATED_CHANNELS_MAX ||
+	    options->compute_ns < 1000) {
+		fprintf(stderr,
+			"ncclsimulate: streams have up to %u hosts and %u"
+			" channels, and 0.001 ms or more between operations\n",
+			SIMULATED_NODES_MAX, SIMULATED_CHANNELS_MAX);
+		return false;
+	}
+	return true;
+}
+
+static bool write_lines(struct ncs_line_writer *lines, const char *bytes,
+			size_t size)
+{
+	while (size > 0) {
+		char line[NCS_LINE_MAX];
+		size_t length;
+		size_t taken = ncs_line_put(lines, bytes, size, line, &length);
+
+		if (fwrite(line, 1, length, stdout) != length)
+			return false;
+		bytes += taken;
+		size -= taken;
+	}
+	return fflush(stdout) == 0;
+}
+
+/* Writes the looks of all nodes in turn, each when it is due. */
+static int write_paced(struct simulated_streams *streams,
+		       const struct settings *settings)
+{
+	unsigned nodes = settings->hosts.hosts;
+	struct ncs_line_writer *lines = calloc(nodes, sizeof(*lines));
+	uint64_t begun_ns = ncs_clock_monotonic_ns();
+	int error = lines ? 0 : -ENOMEM;
+
+	for (unsigned i = 0; lines && i < nodes; i++)
+		ncs_line_writer_init(&lines[i],
+				     simulated_streams_name(streams, i),
+				     UINT32_C(0x51a10000) + i);
+	for (uint64_t i = 0; i < (uint64_t)nodes * settings->seconds && !error;
+	     i++) {
+		uint64_t after_ns = i * SECOND_NS / nodes;
+		uint64_t due_ns = begun_ns + after_ns;
+		const struct timespec due = {
+			.tv_sec = (time_t)(due_ns / SECOND_NS),
+			.tv_nsec = (long)(due_ns % SECOND_NS),
+		};
+		const void *bytes;
+		size_t size;
+
+		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due,
+				       NULL) == EINTR)
+			;
+		error = simulated_streams_look(streams, (unsigned)(i % nodes),
+					       AGE_NS + after_ns, &bytes,
+					       &size);
+		if (!error && !write_lines(&lines[i % nodes], bytes, size))
+			error = -errno;
+	}
+	free(lines);
+	return error;
+}
+
+static int write_file(struct simulated_streams *streams,
+		      const struct settings *settings, unsigned node,
+		      const char *directory)
+{
+	char path[4096];
+	FILE *file;
+	int error = 0;
+
+	snprintf(path, sizeof(path), "%s/%s.ncclstat", directory,
+		 simulated_streams_name(streams, node));
+	file = fopen(path, "we");
+	if (!file)
+		return -errno;
+	for (unsigned i = 0; i < settings->seconds && !error; i++) {
+		const void *bytes;
+		size_t size;
+
+		error = simulated_streams_look(
+			streams, node, AGE_NS + i * SECOND_NS, &bytes, &size);
+		if (!error && fwrite(bytes, 1, size, file) != size)
+			error = -errno;
+	}
+	if (fclose(file) != 0 && !error)
+		error = -errno;
+	return error;
+}
+
+static int write_streams(const struct settings *settings, const char *directory)
+{
+	const struct simulated_options *options = &settings->hosts;
+	struct simulated_streams *streams;
+	struct timespec realtime;
+	int error = 0;
+
+	clock_gettime(CLOCK_REALTIME, &realtime);
+	streams = simulated_streams_new(&(struct simulated_streams_options){
+		.seed = options->seed,
+		.nodes = options->hosts,
+		.ranks = options->ranks,
+		.group = settings->group,
+		.channels = options->channels,
+		.bytes = options->bytes,
+		.period_ns = options->compute_ns,
+		.missing_rank = settings->missing_rank,
+		.missing_ns = MISSING_NS,
+		.begun_ns = ncs_clock_monotonic_ns() - AGE_NS,
+		.realtime_ns = (uint64_t)realtime.tv_sec * SECOND_NS +
+			       (uint64_t)realtime.tv_nsec - AGE_NS,
+		.skew_ns = options->skew_ns,
+		.interval_ns = SECOND_NS,
+	});
+	if (!streams)
+		return -ENOMEM;
+	if (strcmp(directory, "-") == 0)
+		error = write_paced(streams, settings);
+	for (unsigned i = 0;
+	     strcmp(directory, "-") != 0 && i < options->hosts && !error; i++)
+		error = write_file(streams, settings, i, directory);
+	simulated_streams_free(streams);
+	return error;
+}
+
 int main(int argc, char **argv)
 {
-	struct simulated_options options = simulated_defaults();
+	struct settings settings = { .hosts = simulated_defaults(),
+				     .missing_rank = UINT_MAX };
 	struct simulated_hosts hosts;
-	char why[512];
+	char why[512] = "";
 	int option, error;
 
-	while ((option = getopt_long(argc, argv, "s:h:r:c:n:b:t:l:k:w:d:",
+	while ((option = getopt_long(argc, argv, "s:h:r:c:n:b:t:l:k:w:d:S:g:m:",
 				     long_options, NULL)) != -1) {
 		if (option == HELP) {
 			fputs(usage, stdout);
 			return 0;
 		}
 		/* getopt_long() has said what is wrong. */
-		if (option == '?' || !take(&options, option, optarg)) {
+		if (option == '?' || !take(&settings, option, optarg)) {
 			fputs(usage, stderr);
 			return 2;
 		}
@@ -152,13 +324,18 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return 2;
 	}
-	error = simulated_hosts_write(&options, argv[optind], &hosts, why,
-				      sizeof(why));
+	if (settings.seconds > 0 && !check_streams(&settings))
+		return 2;
+	error = settings.seconds > 0 ?
+			write_streams(&settings, argv[optind]) :
+			simulated_hosts_write(&settings.hosts, argv[optind],
+					      &hosts, why, sizeof(why));
 	if (error) {
 		fprintf(stderr, "ncclsimulate: %s\n",
 			why[0] ? why : strerror(-error));
 		return 1;
 	}
-	print_truth(&hosts);
+	if (settings.seconds == 0)
+		print_truth(&hosts);
 	return 0;
 }

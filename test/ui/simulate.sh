@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The options of ncclsimulate: it prints its help, and refuses what it cannot
-# simulate.
+# The options of ncclsimulate: it prints its help, refuses what it cannot
+# simulate, and writes streams that ncclstat follows.
 #
 # Prints "ok ..." or "not ok ..." for each check.
 
@@ -32,5 +32,36 @@ for option in -r0 -c0 -h0 -n-1 -bmany -tnan -l3 -l3: -lx:4 -r1e12; do
 	check "$option is refused" says_usage 2 "$option" err
 done
 check "a rank that is late is simulated" simulate 0 -n3 -l3:4000 "$tmp"
+for option in -S0 -Smany -g-1 -mx; do
+	check "$option is refused" says_usage 2 "$option" err
+done
+check "streams of too many hosts are refused" simulate 2 -S1 -h20000 "$tmp"
+
+# Each node has ranks of its own, of the large communicator and of a smaller one.
+nodes_differ() {
+	mkdir "$tmp/nodes"
+	simulate 0 -S3 -h3 -r2 -g2 "$tmp/nodes" || return
+	"$build/ncclstat" --follow "$tmp"/nodes/*.ncclstat --list \
+		>"$tmp/list" 2>/dev/null
+	cat "$tmp/list"
+	[ "$(grep -c ' world ' "$tmp/list")" -eq 6 ] &&
+		[ "$(grep -c ' group ' "$tmp/list")" -eq 6 ] &&
+		grep -q '^ *4001 *5 *world .* node0002:' "$tmp/list" &&
+		grep -q '^ *4001 *1 *group .* node0002:' "$tmp/list"
+}
+
+# A rank that makes no more calls is named, by its node.
+missing_rank_is_named() {
+	"$build/ncclsimulate" -S8 -h3 -r4 -m9 - 2>/dev/null |
+		"$build/ncclstat" --follow - --diagnose --wait=6 >"$tmp/said" 2>&1
+	cat "$tmp/said"
+	grep -q '^stuck: rank 9 of world has not called .*; 11 ranks wait' \
+		"$tmp/said" &&
+		grep -q 'verdict: rank_missing, certain' "$tmp/said" &&
+		grep -q 'where: rank 9 of world: pid 4001 on node0002' \
+			"$tmp/said"
+}
+check "streams show nodes that differ" nodes_differ
+check "a rank that is missing in streams is named" missing_rank_is_named
 
 exit "$failed"
