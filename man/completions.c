@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/tables/events.def"
 #include "ncclstat/tables/metrics.def"
 #include "ncclstat/tables/options.def"
 #include "ncclstat/tables/what_if.def"
@@ -49,6 +50,11 @@ static const struct grammar {
 	  NCS_METRICS(X)
 #undef X
 	},
+	{ "[-]EVENT,...", ""
+#define X(ID, name, bit, api, help) name " "
+	  NCS_EVENTS(X)
+#undef X
+	  "settings mark" },
 	{ "SPEC",
 #define X(ID, name, value, where, help) name " "
 	  NCS_WHAT_IFS(X)

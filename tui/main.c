@@ -86,7 +86,7 @@ static int look(const struct ncs_command_input *input)
 int main(int argc, char **argv)
 {
 	struct ncs_options options;
-	char error[256];
+	char error[1024];
 
 	/* Not LC_NUMERIC: numbers have points in every locale. */
 	setlocale(LC_CTYPE, "");

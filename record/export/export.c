@@ -189,9 +189,13 @@ static bool is_wanted(const struct export_run *run, size_t rank,
 		      const struct ncs_record *record)
 {
 	const struct ncs_export_request *request = run->request;
-	uint64_t end_ns = ncs_clock_ns(&run->ranks[rank].clock,
-				       record->start + record->duration);
+	uint64_t end_ns;
 
+	if (request->events != 0 &&
+	    (record->event >= 64 || !(request->events >> record->event & 1)))
+		return false;
+	end_ns = ncs_clock_ns(&run->ranks[rank].clock,
+			      record->start + record->duration);
 	return end_ns >= request->from_ns && end_ns <= request->until_ns;
 }
 

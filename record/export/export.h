@@ -31,6 +31,11 @@ struct ncs_export_request {
 	 * and UINT64_MAX for all. */
 	uint64_t from_ns;
 	uint64_t until_ns;
+	/* NDJSON, CSV: a bit for each column to write, by the number that
+	 * ncs_export_column() knows it by; 0 for all. */
+	uint64_t columns;
+	/* A bit for each type of event to export (record.h); 0 for all. */
+	uint64_t events;
 	uint32_t pid; /* pid of the only process to export; 0 for all */
 	/* Names of communicators; NULL for none. */
 	const struct ncs_aliases *aliases;

@@ -15,6 +15,7 @@
 #include "analysis/model/class_stats.h"
 #include "analysis/model/model.h"
 #include "ncclstat/tables/csv.def"
+#include "record/export/export_columns.h"
 #include "record/export/exporter.h"
 
 enum column {
@@ -44,18 +45,14 @@ struct csv_row {
 
 static int begin(struct ncs_exporter *exporter)
 {
-	static const char *const names[] = {
-#define X(ID, name, help) name,
-		NCS_CSV_COLUMNS(X)
-#undef X
-	};
-
 	exporter->own = calloc(1, sizeof(struct csv_export));
 	if (!exporter->own)
 		return -ENOMEM;
-	for (unsigned i = 0; i < COLUMN_COUNT; i++)
-		fprintf(exporter->request->file, "%s%s", i > 0 ? "," : "",
-			names[i]);
+	for (unsigned i = 0, written = 0; i < COLUMN_COUNT; i++)
+		if (ncs_export_has_column(exporter->request->columns, i))
+			fprintf(exporter->request->file, "%s%s",
+				written++ > 0 ? "," : "",
+				ncs_export_column(NCS_EXPORT_CSV, i));
 	fputs("\r\n", exporter->request->file);
 	return 0;
 }
@@ -138,12 +135,14 @@ static void set_us(struct csv_row *row, enum column column, double value_ns)
 	set(row, column, "%.3f", value_ns / 1e3);
 }
 
-static void write_row(FILE *file, const struct csv_row *row)
+static void write_row(FILE *file, uint64_t columns, const struct csv_row *row)
 {
-	for (unsigned i = 0; i < COLUMN_COUNT; i++) {
+	for (unsigned i = 0, written = 0; i < COLUMN_COUNT; i++) {
 		const char *cell = row->cells[i];
 
-		if (i > 0)
+		if (!ncs_export_has_column(columns, i))
+			continue;
+		if (written++ > 0)
 			putc(',', file);
 		if (!strpbrk(cell, ",\"\r\n")) {
 			fputs(cell, file);
@@ -313,7 +312,7 @@ static void put_class(const struct ncs_exporter *exporter, size_t rank,
 		set_times(&row, &times, histogram, bytes_known(snapshot, view));
 	}
 	set_bandwidth(&row, exporter, rank, view);
-	write_row(exporter->request->file, &row);
+	write_row(exporter->request->file, exporter->request->columns, &row);
 }
 
 /* Takes a state: the first one becomes the baseline, the last one gives the

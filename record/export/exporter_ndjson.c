@@ -8,6 +8,7 @@
 #include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
 #include "analysis/base/utf8.h"
+#include "record/export/export_columns.h"
 #include "record/export/exporter.h"
 #include "record/format/record_fields.h"
 #include "record/format/json_text.h"
@@ -32,90 +33,119 @@ static int begin(struct ncs_exporter *exporter)
 	return own && own->rank_texts ? 0 : -ENOMEM;
 }
 
-static void put_key(FILE *file, enum ncs_field field)
+/* An object that is being written. */
+struct object {
+	FILE *file;
+	uint64_t columns; /* that were chosen */
+	bool has_members;
+};
+
+/* Begins a member. Returns false if it was not chosen. */
+static bool put_key(struct object *object, enum ncs_field field)
 {
-	putc_unlocked(field == 0 ? '{' : ',', file);
+	FILE *file = object->file;
+
+	if (!ncs_export_has_column(object->columns, field))
+		return false;
+	putc_unlocked(object->has_members ? ',' : '{', file);
+	object->has_members = true;
 	ncs_json_text(file, ncs_field_name(field));
 	putc_unlocked(':', file);
+	return true;
 }
 
-static void put_number(FILE *file, enum ncs_field field, uint64_t value)
+static void put_number(struct object *object, enum ncs_field field, uint64_t value)
 {
-	put_key(file, field);
-	ncs_json_number(file, value);
+	if (put_key(object, field))
+		ncs_json_number(object->file, value);
+}
+
+/* Writes a number; null if it is not known. */
+static void put_known(struct object *object, enum ncs_field field,
+		      bool is_known, uint64_t value)
+{
+	if (!put_key(object, field))
+		return;
+	if (is_known)
+		ncs_json_number(object->file, value);
+	else
+		ncs_json_raw(object->file, "null");
 }
 
 /* Writes one of ncclstat's own words, which need no cleaning. */
-static void put_word(FILE *file, enum ncs_field field, const char *word)
+static void put_word(struct object *object, enum ncs_field field, const char *word)
 {
-	put_key(file, field);
-	ncs_json_text(file, word);
+	if (put_key(object, field))
+		ncs_json_text(object->file, word);
 }
 
 /* Writes a string; null if it is NULL. */
-static void put_text(FILE *file, enum ncs_field field, const char *raw)
+static void put_text(struct object *object, enum ncs_field field, const char *raw)
 {
 	char text[4096];
 
-	put_key(file, field);
+	if (!put_key(object, field))
+		return;
 	if (!raw) {
-		ncs_json_raw(file, "null");
+		ncs_json_raw(object->file, "null");
 		return;
 	}
 	ncs_utf8_clean(text, sizeof(text), raw, false);
-	ncs_json_text(file, text);
+	ncs_json_text(object->file, text);
 }
 
-static void put_rank(FILE *file, const struct ncs_export_rank *rank)
+static void put_rank(struct object *object, const struct ncs_export_rank *rank)
 {
 	const struct ncs_identity *identity = &rank->identity;
 	char id[17];
 
-	put_text(file, NCS_FIELD_HOST, rank->host);
-	put_number(file, NCS_FIELD_PID, rank->pid);
-	put_text(file, NCS_FIELD_COMMUNICATOR,
+	put_text(object, NCS_FIELD_HOST, rank->host);
+	put_number(object, NCS_FIELD_PID, rank->pid);
+	put_text(object, NCS_FIELD_COMMUNICATOR,
 		 identity->known & NCS_KNOWN_COMM_NAME ? identity->comm_name :
 							 NULL);
 	snprintf(id, sizeof(id), "%016" PRIx64, identity->comm_id);
-	put_text(file, NCS_FIELD_COMMUNICATOR_ID,
+	put_text(object, NCS_FIELD_COMMUNICATOR_ID,
 		 identity->known & NCS_KNOWN_COMM_ID ? id : NULL);
-	put_key(file, NCS_FIELD_RANK);
+	if (!put_key(object, NCS_FIELD_RANK))
+		return;
 	if (identity->known & NCS_KNOWN_RANK)
-		ncs_json_whole(file, identity->rank);
+		ncs_json_whole(object->file, identity->rank);
 	else
-		ncs_json_raw(file, "null");
+		ncs_json_raw(object->file, "null");
 }
 
-/* Returns NULL if there is no memory. */
-static const char *rank_text_of(struct ndjson_export *own,
-				const struct ncs_export_rank *rank,
+/* Returns a rank's members, each behind a comma; NULL if there is no memory. */
+static const char *rank_text_of(const struct ncs_exporter *exporter,
 				size_t index)
 {
+	struct ndjson_export *own = exporter->own;
+	struct object object = { .columns = exporter->request->columns,
+				 .has_members = true };
 	size_t size;
-	FILE *file;
 
 	if (own->rank_texts[index])
 		return own->rank_texts[index];
-	file = open_memstream(&own->rank_texts[index], &size);
-	if (!file)
+	object.file = open_memstream(&own->rank_texts[index], &size);
+	if (!object.file)
 		return NULL;
-	put_rank(file, rank);
-	return fclose(file) == 0 ? own->rank_texts[index] : NULL;
+	put_rank(&object, &exporter->ranks[index]);
+	return fclose(object.file) == 0 ? own->rank_texts[index] : NULL;
 }
 
-static void put_where(FILE *file, const struct ncs_record *record)
+static void put_where(struct object *object, const struct ncs_record *record)
 {
 	if (ncs_event_has_function(record->event))
-		put_word(file, NCS_FIELD_FUNCTION,
+		put_word(object, NCS_FIELD_FUNCTION,
 			 ncs_function_name(record->function));
 	if (ncs_event_has_channel(record->event))
-		put_number(file, NCS_FIELD_CHANNEL, record->channel);
+		put_number(object, NCS_FIELD_CHANNEL, record->channel);
 	if (ncs_event_has_direction(record->event))
-		put_word(file, NCS_FIELD_DIRECTION,
+		put_word(object, NCS_FIELD_DIRECTION,
 			 record->flags & NCS_RECORD_SEND ? "send" : "recv");
 }
 
-static void put_detail(FILE *file, enum ncs_field field, uint64_t bits)
+static void put_detail(struct object *object, enum ncs_field field, uint64_t bits)
 {
 	struct ncs_detail detail;
 	char text[256];
@@ -123,61 +153,53 @@ static void put_detail(FILE *file, enum ncs_field field, uint64_t bits)
 
 	if (known)
 		ncs_detail_text(&detail, text, sizeof(text));
-	put_text(file, field, known ? text : NULL);
+	put_text(object, field, known ? text : NULL);
 }
 
-static void put_handle(FILE *file, enum ncs_field field, uint64_t handle)
+static void put_handle(struct object *object, enum ncs_field field, uint64_t handle)
 {
 	char text[NCS_CUDA_STREAM_TEXT_BYTES];
 
 	ncs_cuda_stream_text(handle, text);
-	put_word(file, field, text);
+	put_word(object, field, text);
 }
 
-static void put_field(FILE *file, const struct ncs_export_rank *rank,
+static void put_field(struct object *object, const struct ncs_export_rank *rank,
 		      const struct ncs_field_value *field)
 {
 	switch (field->kind) {
 	case NCS_FIELD_NOTHING:
-		put_key(file, field->field);
-		ncs_json_raw(file, "null");
+		if (put_key(object, field->field))
+			ncs_json_raw(object->file, "null");
 		break;
 	case NCS_FIELD_NUMBER:
-		put_number(file, field->field, field->value);
+		put_number(object, field->field, field->value);
 		break;
 	case NCS_FIELD_IS:
-		put_key(file, field->field);
-		ncs_json_flag(file, field->value != 0);
+		if (put_key(object, field->field))
+			ncs_json_flag(object->file, field->value != 0);
 		break;
 	case NCS_FIELD_PROXY_STATE:
-		put_word(file, field->field,
+		put_word(object, field->field,
 			 ncs_proxy_state_name((unsigned)field->value));
 		break;
 	case NCS_FIELD_RANGE_PATH:
-		put_text(file, field->field,
+		put_text(object, field->field,
 			 ncs_export_rank_path(rank, field->value));
 		break;
 	case NCS_FIELD_DETAIL:
-		put_detail(file, field->field, field->value);
+		put_detail(object, field->field, field->value);
 		break;
 	case NCS_FIELD_HANDLE:
-		put_handle(file, field->field, field->value);
+		put_handle(object, field->field, field->value);
 		break;
 	}
 }
 
-static void put_kernel(FILE *file, const struct ncs_export_span *span)
+static void put_kernel(struct object *object, const struct ncs_export_span *span)
 {
-	put_key(file, NCS_FIELD_GPU_START_NS);
-	if (span->is_by_gpu)
-		ncs_json_number(file, span->start_ns);
-	else
-		ncs_json_raw(file, "null");
-	put_key(file, NCS_FIELD_GPU_ERROR_NS);
-	if (span->is_by_gpu)
-		ncs_json_number(file, span->gpu_error_ns);
-	else
-		ncs_json_raw(file, "null");
+	put_known(object, NCS_FIELD_GPU_START_NS, span->is_by_gpu, span->start_ns);
+	put_known(object, NCS_FIELD_GPU_ERROR_NS, span->is_by_gpu, span->gpu_error_ns);
 }
 
 static int take_record(struct ncs_exporter *exporter, size_t index,
@@ -185,8 +207,9 @@ static int take_record(struct ncs_exporter *exporter, size_t index,
 		       const struct ncs_record *record)
 {
 	const struct ncs_export_rank *rank = &exporter->ranks[index];
-	const char *rank_text = rank_text_of(exporter->own, rank, index);
-	FILE *file = exporter->request->file;
+	const char *rank_text = rank_text_of(exporter, index);
+	struct object object = { .file = exporter->request->file,
+				 .columns = exporter->request->columns };
 	struct ncs_field_value fields[NCS_FIELDS_MAX];
 	unsigned count =
 		ncs_record_fields(record, stream, &rank->clock, fields);
@@ -199,22 +222,29 @@ static int take_record(struct ncs_exporter *exporter, size_t index,
 		end_ns = start_ns;
 	if (!rank_text)
 		return -ENOMEM;
-	put_word(file, NCS_FIELD_EVENT, ncs_event_name(record->event));
-	ncs_json_raw(file, rank_text);
-	put_number(file, NCS_FIELD_LANE, lane);
-	put_number(file, NCS_FIELD_START_NS, start_ns);
-	put_number(file, NCS_FIELD_DURATION_NS, end_ns - start_ns);
-	put_where(file, record);
+	put_word(&object, NCS_FIELD_EVENT, ncs_event_name(record->event));
+	if (rank_text[0]) {
+		ncs_json_raw(object.file,
+			     object.has_members ? rank_text : "{");
+		if (!object.has_members)
+			ncs_json_raw(object.file, rank_text + 1);
+		object.has_members = true;
+	}
+	put_number(&object, NCS_FIELD_LANE, lane);
+	put_number(&object, NCS_FIELD_START_NS, start_ns);
+	put_number(&object, NCS_FIELD_DURATION_NS, end_ns - start_ns);
+	put_where(&object, record);
 	for (unsigned i = 0; i < count; i++)
-		put_field(file, rank, &fields[i]);
+		put_field(&object, rank, &fields[i]);
 	if (record->event == NCS_EVENT_KERNEL_CH ||
 	    record->event == NCS_EVENT_KERNEL_PHASE) {
 		struct ncs_export_span span =
 			ncs_export_rank_span(rank, record);
 
-		put_kernel(file, &span);
+		put_kernel(&object, &span);
 	}
-	ncs_json_raw(file, "}\n");
+	if (object.has_members)
+		ncs_json_raw(object.file, "}\n");
 	return 0;
 }
 

@@ -121,6 +121,71 @@ check "--aliases names communicators" sh -c '
 "$1" --export=csv --aliases "$2" "$3" | grep -q ^mine,' - \
 	"$ncclstat" "$tmp/aliases" "$recording"
 
+# --- A choice of columns and events -----------------------------------------
+
+check "--events and --columns choose lines and keys" run 0 --export=ndjson \
+	--events=coll,kernel_ch --columns=rank,event,duration_ns "$recording"
+check "the lines have these events and keys, with their values" python3 -c '
+import json, sys
+chosen = [json.loads(line) for line in open(sys.argv[1])]
+every = [json.loads(line) for line in open(sys.argv[2])]
+keys = ("event", "rank", "duration_ns")
+assert len({line["event"] for line in chosen}) == 2
+assert chosen == [{key: line[key] for key in keys} for line in every
+                  if line["event"] in ("coll", "kernel_ch")]
+' "$tmp/out" "$tmp/net-v5-mix.ndjson"
+check "'-' leaves events and keys out" run 0 --export=ndjson \
+	--events=-proxy_step,-kernel_ch --columns=-host,-communicator \
+	"$recording"
+check "the lines have all others" python3 -c '
+import json, sys
+every = [json.loads(line) for line in open(sys.argv[2])]
+assert [json.loads(line) for line in open(sys.argv[1])] == [
+    {key: value for key, value in line.items()
+     if key not in ("host", "communicator")} for line in every
+    if line["event"] not in ("proxy_step", "kernel_ch")]
+' "$tmp/out" "$tmp/net-v5-mix.ndjson"
+check "a record with none of the keys has no line" run 0 --export=ndjson \
+	--columns=send_wait_ns "$recording"
+check "each line has the key" sh -c '
+[ -s "$1" ] && ! grep -qv "^{\"send_wait_ns\":[0-9]*}$" "$1"' - "$tmp/out"
+check "--columns chooses columns of a table" run 0 --export=csv \
+	--columns=rank,function,size_bytes "$recording"
+check "the table has these, in its own order" python3 -c '
+import csv, sys
+keys = ("rank", "function", "size_bytes")
+chosen, every = (list(csv.DictReader(open(path, newline="")))
+                 for path in sys.argv[1:])
+assert tuple(chosen[0]) == keys and len(chosen) > 1
+assert chosen == [{key: row[key] for key in keys} for row in every]
+' "$tmp/out" "$tmp/net-v5-mix.csv"
+
+# refused ERROR ARGUMENT...
+refused() {
+	text=$1
+	shift
+	run 2 "$@" && grep -q -e "$text" "$tmp/err"
+}
+
+check "a column that CSV lacks is refused, with a list" refused \
+	"'event' is no column of --export=csv; they are communicator, .*busbw_gbs" \
+	--export=csv --columns=event "$recording"
+check "a key that lines lack is refused, with a list" refused \
+	"'COMM' is no key of --export=ndjson; they are event, .*slow" \
+	--export=ndjson --columns=COMM "$recording"
+check "an unknown event is refused, with a list" refused \
+	"'colls' is no event; they are group, coll, .*mark" \
+	--export=ndjson --events=colls "$recording"
+check "no columns at all are refused" refused 'leaves nothing to write' \
+	--export=ndjson --columns=rank,-rank "$recording"
+check "a trace has no columns to choose" refused 'expects --export=ndjson or' \
+	--export=perfetto --columns=rank "$recording"
+check "a table has no events to choose" refused \
+	'--events expects --export=ndjson' --export=csv --events=coll \
+	"$recording"
+check "a name of an export is no title of a view" refused \
+	"--columns expects .* titles of columns, not 'event'" --columns=event
+
 # --- Errors ----------------------------------------------------------------
 
 check "the recording itself is not overwritten" run 2 --export=csv "$recording" \

@@ -11,6 +11,7 @@
 
 #include "shm/clock.h"
 #include "tui/commands/critical_path_command.h"
+#include "tui/commands/export_choice.h"
 #include "tui/text/output.h"
 
 #define BUFFER_BYTES (1u << 20)
@@ -193,8 +194,13 @@ int ncs_export_run(const struct ncs_command_input *input)
 	};
 	struct ncs_export_result result = { 0 };
 	struct ncs_model model;
+	char why[1024];
 	int status = NCS_EXIT_OK, error = 0;
 
+	if (!ncs_export_choice(options, &request, why, sizeof(why))) {
+		ncs_complain("%s", why);
+		return NCS_EXIT_USAGE;
+	}
 	if (writes_files(options)) {
 		status = check_folder(options);
 		if (status != NCS_EXIT_OK)

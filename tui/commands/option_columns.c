@@ -98,10 +98,20 @@ static bool take_sorts(const struct ncs_option_input *input)
 	return take_titles(input->options, input->argument, take_sort);
 }
 
+/* Columns of views have titles, those of exports have names. The mode, which
+ * says which are meant, may not be known yet: option_rules.c checks them. */
 static bool take_columns(const struct ncs_option_input *input)
 {
-	memset(input->options->columns, 0, sizeof(input->options->columns));
-	return take_titles(input->options, input->argument, take_column);
+	struct ncs_options *options = input->options;
+	size_t length = strlen(input->argument);
+
+	memset(options->columns, 0, sizeof(options->columns));
+	options->columns_are_titles =
+		take_titles(options, input->argument, take_column);
+	if (length >= sizeof(options->columns_text))
+		return false;
+	memcpy(options->columns_text, input->argument, length + 1);
+	return true;
 }
 
 /* --- Printing ----------------------------------------------------------- */

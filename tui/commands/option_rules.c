@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "record/export/export_columns.h"
+#include "tui/commands/export_choice.h"
 #include "tui/commands/option_kinds.h"
 #include "tui/commands/option_rows.h"
 
@@ -40,6 +42,16 @@ static bool names_nodes_twice(const struct ncs_options *options)
 	return !!options->hosts + !!options->slurm + !!options->kube +
 		       !!options->from >
 	       1;
+}
+
+static bool exports_no_lines(const struct ncs_options *options)
+{
+	return options->export_format != NCS_EXPORT_NDJSON;
+}
+
+static bool exports_no_columns(const struct ncs_options *options)
+{
+	return !ncs_export_column(options->export_format, 0);
 }
 
 static bool exports_files(const struct ncs_options *options)
@@ -88,6 +100,17 @@ static const struct option_rule {
 	     "--critical-path and --what-if expect --export=perfetto or"
 	     " --export=chrome: only traces show a path",
 	     .when = exports_no_trace),
+	RULE(~MODE(EXPORT), OPTION(EVENTS),
+	     "--events expects --export=ndjson beside it"),
+	RULE(MODE(EXPORT), OPTION(EVENTS),
+	     "--events expects --export=ndjson: a trace and the tables of"
+	     " Parquet have what belongs together, and a table of CSV has"
+	     " counters, no events",
+	     .when = exports_no_lines),
+	RULE(MODE(EXPORT), OPTION(COLUMNS),
+	     "--columns expects --export=ndjson or --export=csv, or the live"
+	     " view: other exports have no columns to choose from",
+	     .when = exports_no_columns),
 	RULE(MODE(EXPORT), OPTION(EXPORT),
 	     "--export=parquet expects --output=DIR beside it: it writes a file"
 	     " for each host and table",
@@ -275,9 +298,33 @@ static bool check_files(const struct ncs_options *options, char *error,
 	return false;
 }
 
+bool ncs_option_rules_check_titles(const struct ncs_options *options,
+				   char *error, size_t error_size)
+{
+	const struct ncs_option_row *row = &ncs_option_rows[NCS_OPTION_COLUMNS];
+
+	if (!options->columns_text[0] || options->columns_are_titles)
+		return true;
+	snprintf(error, error_size, "--%s expects %s%s, not '%s'", row->name,
+		 row->argument, row->limits, options->columns_text);
+	return false;
+}
+
+/* Checks the names of columns and events, which depend on the mode. */
+static bool check_columns(const struct ncs_options *options, char *error,
+			  size_t error_size)
+{
+	struct ncs_export_request request = { 0 };
+
+	if (options->mode == NCS_MODE_EXPORT)
+		return ncs_export_choice(options, &request, error, error_size);
+	return ncs_option_rules_check_titles(options, error, error_size);
+}
+
 bool ncs_option_rules_check(const struct ncs_options *options, char *error,
 			    size_t error_size)
 {
 	return check_files(options, error, error_size) &&
-	       check_rules(options, error, error_size);
+	       check_rules(options, error, error_size) &&
+	       check_columns(options, error, error_size);
 }

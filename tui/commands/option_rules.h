@@ -13,4 +13,9 @@
 bool ncs_option_rules_check(const struct ncs_options *options, char *error,
 			    size_t error_size);
 
+/* Checks that the argument of --columns, if any, has titles of columns of
+ * views. Returns false, and sets `error` to what is expected, if it has not. */
+bool ncs_option_rules_check_titles(const struct ncs_options *options,
+				   char *error, size_t error_size);
+
 #endif

@@ -99,8 +99,12 @@ bool ncs_options_set(struct ncs_options *options, enum ncs_option option,
 {
 	struct ncs_options changed = *options;
 
-	if (!take_argument(&changed, option, value, error, error_size))
+	if (!take_argument(&changed, option, value, error, error_size) ||
+	    !ncs_option_rules_check_titles(&changed, error, error_size))
 		return false;
+	/* Exports heed the command line only. */
+	memset(changed.columns_text, 0, sizeof(changed.columns_text));
+	changed.columns_are_titles = false;
 	*options = changed;
 	return true;
 }

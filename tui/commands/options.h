@@ -111,6 +111,10 @@ struct ncs_options {
 	enum ncs_column_level level;
 	struct ncs_sort sort[NCS_VIEW_COUNT];
 	enum ncs_column_choice columns[NCS_COLUMN_COUNT];
+	/* The argument on the command line, which exports read; "" if there is
+	 * none. True if it has titles of columns of views. */
+	char columns_text[NCS_OPTION_VALUE_MAX];
+	bool columns_are_titles;
 	struct ncs_units units;
 	bool hide_header;
 	bool hide_idle;
@@ -130,6 +134,7 @@ struct ncs_options {
 	struct ncs_instant since;
 	struct ncs_instant until;
 	enum ncs_export_format export_format;
+	const char *events; /* to export, separated by commas; NULL for all */
 	/* File of an export; NULL for standard output. */
 	const char *output_path;
 	const char *what_if[NCS_SCENARIOS_MAX];

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads lists of names; see export_choice.h. */
+#include "tui/commands/export_choice.h"
+
+#include <string.h>
+
+#include "analysis/base/append.h"
+#include "analysis/base/value_names.h"
+#include "ncclstat/record.h"
+#include "record/export/export_columns.h"
+
+/* A list of names to choose from. */
+struct names {
+	const char *option;
+	const char *of; /* whose names they are */
+	/* Returns a name by its number from 0; NULL at the end. */
+	const char *(*name)(enum ncs_export_format format, unsigned number);
+	enum ncs_export_format format;
+};
+
+static const char *name_of_event(enum ncs_export_format format, unsigned number)
+{
+	(void)format;
+	if (number < NCS_EVENT_COUNT)
+		return ncs_event_name(number);
+	/* STREAM records have no line. */
+	if (number == NCS_EVENT_COUNT)
+		return ncs_event_name(NCS_EVENT_SETTINGS);
+	return number == NCS_EVENT_COUNT + 1 ? ncs_event_name(NCS_EVENT_MARK) :
+					       NULL;
+}
+
+static uint64_t bit_of_event(unsigned number)
+{
+	if (number == NCS_EVENT_COUNT)
+		return UINT64_C(1) << NCS_EVENT_SETTINGS;
+	if (number == NCS_EVENT_COUNT + 1)
+		return UINT64_C(1) << NCS_EVENT_MARK;
+	return UINT64_C(1) << number;
+}
+
+/* Returns the number of a name; -1 if there is none. */
+static int find(const struct names *names, const char *word, size_t length)
+{
+	const char *name;
+
+	for (unsigned i = 0; (name = names->name(names->format, i)); i++)
+		if (strlen(name) == length && strncmp(name, word, length) == 0)
+			return (int)i;
+	return -1;
+}
+
+static bool complain(const struct names *names, const char *word,
+		     size_t length, char *error, size_t error_size)
+{
+	const char *name;
+
+	snprintf(error, error_size, "--%s: '%.*s' is no %s; they are",
+		 names->option, (int)length, word, names->of);
+	for (unsigned i = 0; (name = names->name(names->format, i)); i++)
+		ncs_append(error, error_size, "%s %s", i > 0 ? "," : "", name);
+	return false;
+}
+
+/* Takes "NAME,..." for these, or "-NAME,..." for all others, and sets a bit for
+ * each by its number. */
+static bool take(const struct names *names, const char *list, uint64_t *chosen,
+		 char *error, size_t error_size)
+{
+	uint64_t named = 0, left_out = 0;
+
+	for (;;) {
+		size_t length = strcspn(list, ",");
+		bool minus = list[0] == '-';
+		int number = find(names, list + minus, length - minus);
+
+		if (number < 0)
+			return complain(names, list, length, error, error_size);
+		*(minus ? &left_out : &named) |= UINT64_C(1) << number;
+		if (!list[length])
+			break;
+		list += length + 1;
+	}
+	if (named == 0)
+		for (unsigned i = 0; names->name(names->format, i); i++)
+			named |= UINT64_C(1) << i;
+	*chosen = named & ~left_out;
+	if (*chosen == 0)
+		snprintf(error, error_size, "--%s leaves nothing to write",
+			 names->option);
+	return *chosen != 0;
+}
+
+bool ncs_export_choice(const struct ncs_options *options,
+		       struct ncs_export_request *request, char *error,
+		       size_t error_size)
+{
+	const struct names columns = {
+		"columns",
+		options->export_format == NCS_EXPORT_CSV ?
+			"column of --export=csv" :
+			"key of --export=ndjson",
+		ncs_export_column, options->export_format
+	};
+	const struct names events = { "events", "event", name_of_event,
+				      options->export_format };
+	uint64_t chosen;
+
+	if (options->columns_text[0] &&
+	    strcmp(options->columns_text, "default") != 0 &&
+	    !take(&columns, options->columns_text, &request->columns, error,
+		  error_size))
+		return false;
+	if (!options->events)
+		return true;
+	if (!take(&events, options->events, &chosen, error, error_size))
+		return false;
+	for (unsigned i = 0; name_of_event(options->export_format, i); i++)
+		if (chosen >> i & 1)
+			request->events |= bit_of_event(i);
+	return true;
+}

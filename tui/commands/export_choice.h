@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* --columns and --events of an export: which columns and which events it has.
+ * Must not print. */
+#ifndef NCS_TUI_COMMANDS_EXPORT_CHOICE_H
+#define NCS_TUI_COMMANDS_EXPORT_CHOICE_H
+
+#include "tui/commands/options.h"
+
+/* Sets the columns and the events of a request by the options, which are those
+ * of an export. Returns false, and sets `error` to what is expected, if they
+ * make no sense. */
+bool ncs_export_choice(const struct ncs_options *options,
+		       struct ncs_export_request *request, char *error,
+		       size_t error_size);
+
+#endif
