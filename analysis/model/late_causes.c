@@ -103,13 +103,11 @@ enum ncs_late_before ncs_work_before(const struct ncs_comparison *comparison)
 }
 
 /* Returns the longest time that the work of a part may have taken: its process
- * came from an operation, behind which it may have begun. */
+ * came straight from operations, during all of which it may have been at it. */
 static uint64_t longest_work_ns(const struct ncs_comparison *comparison,
 				size_t i)
 {
-	struct ncs_span span = ncs_operation_before(comparison, i);
-
-	return ncs_arrival_ns(comparison, i) - span.begin_ns;
+	return ncs_arrival_ns(comparison, i) - ncs_busy_since_ns(comparison, i);
 }
 
 uint64_t ncs_sure_wait_ns(const struct ncs_comparison *comparison,

@@ -27,6 +27,10 @@
 /* A kind of work is known if it was done so often. */
 #define OFTEN 3u
 
+/* The transfers of a line tell its cost if they are such a share of its
+ * operations. */
+#define TRANSFERS 0.25
+
 #define KINDS NCS_LOGGED_KINDS
 #define UNKNOWN_NS 1e300
 
@@ -508,6 +512,22 @@ static void find_cost(struct costing *costing, uint32_t self)
 		costing->replay.played[i].cut_ns = 0;
 }
 
+/* Returns whether a line is one of transfers: not one that has a few of them, as
+ * a job does that sends something when it begins. */
+static bool is_of_transfers(const struct costing *costing, uint32_t line)
+{
+	const struct ncs_transfer_replay *replay = &costing->replay;
+	size_t all = 0, transfers = 0;
+
+	for (size_t i = 0; i < replay->count; i++) {
+		if (replay->played[i].line != line)
+			continue;
+		all++;
+		transfers += ncs_is_logged_transfer(replay->parts[i].kind);
+	}
+	return transfers >= TRANSFERS * (double)all;
+}
+
 /* Says of which ranks the cost is that of their collectives, too. */
 static void set_rule(const struct costing *costing)
 {
@@ -521,7 +541,8 @@ static void set_rule(const struct costing *costing)
 				NCS_LINE_NONE;
 
 		if (line != NCS_LINE_NONE &&
-		    !costing->replay.lines[line].others_overlap)
+		    !costing->replay.lines[line].others_overlap &&
+		    is_of_transfers(costing, line))
 			late->transfer_use = NCS_TRANSFERS_RULE;
 		if (line != NCS_LINE_NONE)
 			late->is_viewed = false;

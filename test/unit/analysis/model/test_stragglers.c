@@ -916,12 +916,22 @@ static void put_on_stream(struct late_job *fixture, int rank, uint64_t number,
 }
 
 #define BUCKETS 8
-#define BUCKET_NS (3 * MS)
 
-/* Adds steps of a job that reduces gradients bucket by bucket. Each takes its
- * rank 3 ms on the GPU before it can be reduced, which takes 1 ms. Rank 2
- * begins each step `late_ns` late: all of its host, or of its GPU. */
-static void put_steps(struct late_job *fixture, uint64_t late_ns, bool on_gpu)
+/* When buckets are computed, from the begin of the step. */
+static const uint64_t even_ns[BUCKETS] = {
+	3 * MS, 6 * MS, 9 * MS, 12 * MS, 15 * MS, 18 * MS, 21 * MS, 24 * MS,
+};
+static const uint64_t uneven_ns[BUCKETS] = {
+	4 * MS,	    8 * MS,  9500 * US, 13500 * US,
+	17500 * US, 19 * MS, 23 * MS,	27 * MS,
+};
+
+/* Adds ten steps of a job that reduces gradients bucket by bucket, each in 1 ms.
+ * Rank 2 begins each step `late_ns` late: all of its host, or of its GPU.
+ * Returns the length of a step. */
+static uint64_t put_steps(struct late_job *fixture,
+			  const uint64_t bucket_ns[BUCKETS], uint64_t late_ns,
+			  bool on_gpu)
 {
 	uint64_t step_ns = START_NS;
 
@@ -929,15 +939,14 @@ static void put_steps(struct late_job *fixture, uint64_t late_ns, bool on_gpu)
 		uint64_t free_ns = 0;
 
 		for (uint64_t i = 0; i < BUCKETS; i++) {
-			uint64_t ready_ns =
-				step_ns + late_ns + (i + 1) * BUCKET_NS;
+			uint64_t ready_ns = step_ns + late_ns + bucket_ns[i];
 			uint64_t ended_ns =
 				(ready_ns > free_ns ? ready_ns : free_ns) + MS;
 
 			for (int k = 0; k < RANKS; k++) {
 				uint64_t own_ns = k == 2 ? late_ns : 0;
 				uint64_t begun_ns =
-					step_ns + own_ns + (i + 1) * BUCKET_NS;
+					step_ns + own_ns + bucket_ns[i];
 
 				put_on_stream(fixture, k, step * BUCKETS + i,
 					      step_ns + i * 100 * US +
@@ -951,29 +960,74 @@ static void put_steps(struct late_job *fixture, uint64_t late_ns, bool on_gpu)
 		step_ns = free_ns;
 	}
 	refresh(fixture);
+	return (step_ns - START_NS) / 10;
+}
+
+/* Checks that rank 2 costs 20 ms a step, which is nine waits since the first
+ * operation, and not what the others wait for its buckets. */
+static void assert_cost_of_steps(const struct late_job *fixture,
+				 const uint64_t bucket_ns[BUCKETS],
+				 uint64_t step_ns)
+{
+	double time_ns = (double)(10 * step_ns - 20 * MS - bucket_ns[0] - MS);
+	const struct ncs_lateness_view *view = view_of(fixture, 2);
+
+	assert_true(view->is_straggler);
+	assert_true(view->cost > 0.99 * 180e6 / time_ns &&
+		    view->cost < 1.01 * 180e6 / time_ns);
 }
 
 /* All others come straight from one operation to the next while rank 2 still
- * computes what they computed while they waited. Its lateness is 20 ms a step
- * of 45 ms. */
+ * computes what they computed while they waited. */
 static void wait_for_buckets_counts_once_a_step(void **state)
 {
 	struct late_job *fixture = *state;
 	const struct ncs_lateness_view *view;
+	uint64_t step_ns;
 
 	for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
-		put_steps(fixture, 20 * MS, on_gpu);
+		step_ns = put_steps(fixture, even_ns, 20 * MS, on_gpu);
 		view = view_of(fixture, 2);
 		assert_int_equal(view->recent.last, 80);
-		assert_true(view->is_straggler);
-		/* Nine waits of 20 ms since the first operation. */
-		assert_true(view->cost > 0.99 * 180 / (450 - 23 - 1) &&
-			    view->cost < 1.01 * 180 / (450 - 23 - 1));
+		assert_cost_of_steps(fixture, even_ns, step_ns);
 		assert_int_equal(ncs_lateness_cause(&view->recent),
 				 on_gpu ? NCS_LATE_STREAM : NCS_LATE_HOST);
 		teardown(state);
 		setup(state);
 	}
+}
+
+/* The others may have computed a long bucket before a short operation began. */
+static void wait_for_uneven_buckets_counts_once_a_step(void **state)
+{
+	struct late_job *fixture = *state;
+	uint64_t step_ns = put_steps(fixture, uneven_ns, 20 * MS, false);
+
+	assert_cost_of_steps(fixture, uneven_ns, step_ns);
+}
+
+/* A job that sends something when it begins is no pipeline. */
+static void one_transfer_leaves_the_cost_of_collectives(void **state)
+{
+	struct late_job *fixture = *state;
+	uint64_t step_ns;
+
+	for (int k = 2; k < 4; k++) {
+		struct ncs_record *record = put(fixture->ranks[k],
+						NCS_EVENT_P2P,
+						START_NS - 2 * MS);
+
+		record->function = k == 2 ? NCS_FUNCTION_SEND :
+					    NCS_FUNCTION_RECV;
+		record->peer = k == 2 ? 3 : 2;
+		record->operation = 10000;
+		record->flags = NCS_RECORD_ON_STREAM | NCS_RECORD_NUMBERED;
+		record->value = 4;
+		record->delta[1] = LAUNCH_NS;
+		record->duration = MS;
+	}
+	step_ns = put_steps(fixture, even_ns, 20 * MS, false);
+	assert_cost_of_steps(fixture, even_ns, step_ns);
 }
 
 /* A rank that is behind stays behind until the end of its step, through eight
@@ -1155,6 +1209,8 @@ int main(void)
 		TEST(rank_late_once_a_step_is_marked_by_its_cost),
 		TEST(single_long_wait_is_a_hiccup),
 		TEST(wait_for_buckets_counts_once_a_step),
+		TEST(wait_for_uneven_buckets_counts_once_a_step),
+		TEST(one_transfer_leaves_the_cost_of_collectives),
 		TEST(lag_that_goes_on_counts_once),
 		TEST(lateness_by_the_operation_before_costs_nothing),
 		TEST(wait_of_a_job_that_only_communicates_counts_each_time),
