@@ -255,11 +255,14 @@ static void write_operations(const struct simulated_streams *streams,
 			at(image, &segment->header.operations, k % OPERATIONS);
 		uint64_t start_ns =
 			clock_of(options, node, call_ns(options, segment, k));
-		bool done = k < progress->done;
 
+		/* A slot is empty once its operation is done. */
+		if (k < progress->done) {
+			memset(operation, 0, sizeof(*operation));
+			continue;
+		}
 		*operation = (struct ncs_operation){
-			/* A slot is empty once its operation is done. */
-			.number = done ? 0 : k + 1,
+			.number = k + 1,
 			.start = start_ns,
 			.sequence_number = k,
 			.bytes = options->bytes,
@@ -273,10 +276,7 @@ static void write_operations(const struct simulated_streams *streams,
 			.peer = -1,
 			.enqueued = start_ns + US,
 			.children_started = 2 * options->channels,
-			.children_done = done ? 2 * options->channels : 0,
 			.first_child = start_ns + 5 * US,
-			.last_child_done = done ? start_ns + progress->took_ns :
-						  0,
 		};
 	}
 }

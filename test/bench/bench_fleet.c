@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Processor time of a head's look at many nodes: to read the lines of their
+ * streams, take all states, and diagnose them.
+ *
+ *	bench_fleet [NODES [LOOKS]]
+ *
+ * The streams are those of test/unit/support/simulated_streams.h, 8 ranks a
+ * node, 20 calls a second. Prints the bytes of a node's look, the processor time
+ * of a look at all nodes, which is a share of a core at one look a second, and
+ * the memory of this process, in which the simulation has its part. It measures
+ * only; it has no limits.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analysis/diagnosis/diagnosis.h"
+#include "analysis/model/model.h"
+#include "record/fleet/fleet.h"
+#include "record/launch/lines.h"
+#include "shm/clock.h"
+#include "test/bench/caller.h"
+#include "test/unit/support/simulated_streams.h"
+
+#define RANKS 8
+#define NODES_MAX 4096
+#define SECOND_NS UINT64_C(1000000000)
+#define AGE_NS (60 * SECOND_NS)
+
+struct bench {
+	struct simulated_streams *streams;
+	struct ncs_fleet *fleet;
+	struct ncs_model model;
+	struct ncs_diagnosis diagnosis;
+	unsigned nodes;
+	struct ncs_line_writer writers[NODES_MAX];
+	uint64_t bytes; /* of all looks */
+	uint64_t lines_ns, states_ns, diagnosis_ns;
+};
+
+static uint64_t processor_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * SECOND_NS + (uint64_t)time.tv_nsec;
+}
+
+/* Hands a look over as the lines that it comes in; only reading them is
+ * timed. */
+static void feed(struct bench *bench, unsigned node, const char *bytes,
+		 size_t size, uint64_t now_ns)
+{
+	while (size > 0) {
+		char text[NCS_LINE_MAX];
+		struct ncs_line line;
+		size_t length;
+		size_t taken = ncs_line_put(&bench->writers[node], bytes, size,
+					    text, &length);
+		uint64_t began_ns = processor_ns();
+
+		if (ncs_line_parse(text, length - 1, &line) != NCS_LINE_OURS ||
+		    ncs_fleet_feed(bench->fleet, node, line.bytes,
+				   line.byte_count, now_ns) != 0)
+			bench_fail("a line", "it is not read");
+		bench->lines_ns += processor_ns() - began_ns;
+		bytes += taken;
+		size -= taken;
+	}
+}
+
+static void look(struct bench *bench, uint64_t after_ns, uint64_t now_ns)
+{
+	uint64_t times_ns[3];
+
+	for (unsigned i = 0; i < bench->nodes; i++) {
+		const void *bytes;
+		size_t size;
+
+		if (simulated_streams_look(bench->streams, i, AGE_NS + after_ns,
+					   &bytes, &size) != 0)
+			bench_fail("a look", strerror(ENOMEM));
+		bench->bytes += size;
+		feed(bench, i, bytes, size, now_ns);
+	}
+	times_ns[0] = processor_ns();
+	if (ncs_model_update(&bench->model, ncs_fleet_source(bench->fleet),
+			     now_ns) != 0)
+		bench_fail("a look", strerror(ENOMEM));
+	times_ns[1] = processor_ns();
+	if (ncs_diagnose(&bench->diagnosis, &bench->model) != 0)
+		bench_fail("a look", strerror(ENOMEM));
+	times_ns[2] = processor_ns();
+	bench->states_ns += times_ns[1] - times_ns[0];
+	bench->diagnosis_ns += times_ns[2] - times_ns[1];
+}
+
+static void open_nodes(struct bench *bench, uint64_t begun_ns)
+{
+	bench->streams =
+		simulated_streams_new(&(struct simulated_streams_options){
+			.seed = 1,
+			.nodes = bench->nodes,
+			.ranks = RANKS,
+			.channels = 4,
+			.bytes = UINT64_C(16) << 20,
+			.period_ns = SECOND_NS / 20,
+			.missing_rank = UINT_MAX,
+			.begun_ns = begun_ns - AGE_NS,
+			.realtime_ns = UINT64_C(1700000000) * SECOND_NS,
+			.interval_ns = SECOND_NS,
+		});
+	bench->fleet = ncs_fleet_new(NULL);
+	if (!bench->streams || !bench->fleet)
+		bench_fail("the streams", strerror(ENOMEM));
+	for (unsigned i = 0; i < bench->nodes; i++) {
+		const char *name = simulated_streams_name(bench->streams, i);
+		size_t node;
+
+		ncs_line_writer_init(&bench->writers[i], name, i);
+		if (ncs_fleet_add(bench->fleet, name, &node) != 0 || node != i)
+			bench_fail(name, strerror(ENOMEM));
+	}
+	ncs_model_init(&bench->model);
+	ncs_diagnosis_init(&bench->diagnosis);
+}
+
+/* Returns the memory that this process has in use, in MB. */
+static double memory_mb(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long all = 0, resident = 0;
+
+	if (!file || fscanf(file, "%lu %lu", &all, &resident) != 2)
+		bench_fail("/proc/self/statm", "it cannot be read");
+	fclose(file);
+	return (double)resident * 4096 / 1e6;
+}
+
+int main(int argc, char **argv)
+{
+	static struct bench bench;
+	unsigned looks = argc > 2 ? (unsigned)atoi(argv[2]) : 20;
+	uint64_t begun_ns = ncs_clock_monotonic_ns();
+	double before_mb, all_ms;
+
+	bench.nodes = argc > 1 ? (unsigned)atoi(argv[1]) : 64;
+	if (bench.nodes < 1 || bench.nodes > NODES_MAX || looks < 1)
+		bench_fail("NODES LOOKS", "1 to 4096 nodes are expected");
+	before_mb = memory_mb();
+	open_nodes(&bench, begun_ns);
+	for (unsigned i = 0; i < looks; i++)
+		look(&bench, i * SECOND_NS, begun_ns + i * SECOND_NS);
+	all_ms = (double)(bench.lines_ns + bench.states_ns +
+			  bench.diagnosis_ns) /
+		 1e6 / looks;
+	printf("%u nodes, %zu ranks  %llu bytes a node and look  lines %.2f"
+	       " ms  states %.2f ms  diagnosis %.2f ms  together %.2f ms:"
+	       " %.1f %% of a core at one look a second  %.0f MB\n",
+	       bench.nodes, bench.model.rank_count,
+	       (unsigned long long)(bench.bytes / looks / bench.nodes),
+	       (double)bench.lines_ns / 1e6 / looks,
+	       (double)bench.states_ns / 1e6 / looks,
+	       (double)bench.diagnosis_ns / 1e6 / looks, all_ms, all_ms / 10,
+	       memory_mb() - before_mb);
+	ncs_diagnosis_release(&bench.diagnosis);
+	ncs_model_release(&bench.model);
+	ncs_fleet_free(bench.fleet);
+	simulated_streams_free(bench.streams);
+	return 0;
+}
