@@ -2,6 +2,7 @@
 /* Seals, checks, packs and unpacks chunks; see chunk.h. */
 #include "record/format/chunk.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <xxhash.h>
 #include <zstd.h>
@@ -105,9 +106,49 @@ size_t ncs_packer_pack(struct ncs_packer *packer, const void *payload,
 	return ZSTD_isError(result) ? 0 : result;
 }
 
+/* Each thread keeps a context: making one for each chunk costs more than to
+ * unpack a small chunk, as it asks for the processor's features, which leaves a
+ * virtual machine. */
+static pthread_key_t context_key;
+static bool has_context_key;
+
+static void free_context(void *context)
+{
+	ZSTD_freeDCtx(context);
+}
+
+static void make_context_key(void)
+{
+	has_context_key = pthread_key_create(&context_key, free_context) == 0;
+}
+
+/* Returns this thread's context; NULL if there is no memory. */
+static ZSTD_DCtx *get_context(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	ZSTD_DCtx *context;
+
+	pthread_once(&once, make_context_key);
+	if (!has_context_key)
+		return NULL;
+	context = pthread_getspecific(context_key);
+	if (context)
+		return context;
+	context = ZSTD_createDCtx();
+	if (context && pthread_setspecific(context_key, context) != 0) {
+		ZSTD_freeDCtx(context);
+		context = NULL;
+	}
+	return context;
+}
+
 bool ncs_chunk_unpack(const struct ncs_chunk *chunk, const void *payload,
 		      void *unpacked)
 {
-	return ZSTD_decompress(unpacked, chunk->unpacked_bytes, payload,
-			       chunk->bytes) == chunk->unpacked_bytes;
+	ZSTD_DCtx *context = get_context();
+
+	return context &&
+	       ZSTD_decompressDCtx(context, unpacked, chunk->unpacked_bytes,
+				   payload,
+				   chunk->bytes) == chunk->unpacked_bytes;
 }

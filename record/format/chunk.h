@@ -76,7 +76,8 @@ size_t ncs_packer_pack(struct ncs_packer *packer, const void *payload,
 		       size_t bytes, void *packed, size_t room);
 
 /* Unpacks a good payload into `unpacked`, which has chunk->unpacked_bytes
- * bytes. Returns false if the payload does not unpack to that length. */
+ * bytes. Returns false if the payload does not unpack to that length, or there
+ * is no memory. */
 bool ncs_chunk_unpack(const struct ncs_chunk *chunk, const void *payload,
 		      void *unpacked);
 
