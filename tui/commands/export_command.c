@@ -134,6 +134,11 @@ static int say_error(const struct ncs_options *options, int error)
 {
 	if (error == -EPIPE && is_standard_output(options))
 		return NCS_EXIT_OK;
+	if (writes_files(options)) {
+		ncs_complain("%s: %s; not all files are there",
+			     options->output_path, strerror(-error));
+		return NCS_EXIT_NOTHING;
+	}
 	ncs_complain("%s: %s; what is there is not all of it",
 		     is_standard_output(options) ? "standard output" :
 						   options->output_path,
