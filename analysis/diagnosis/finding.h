@@ -90,6 +90,11 @@ enum ncs_evidence_kind {
 	NCS_EVIDENCE_SHARE,      /* number, share: of time in this state */
 	NCS_EVIDENCE_UNSEEN,     /* number, expected: ranks that are seen */
 	NCS_EVIDENCE_NO_SIGNALS, /* NCCL does not report its proxy's state */
+	NCS_EVIDENCE_NODES,      /* number, expected: nodes that are not seen;
+				  * share: of these, those that are silent */
+	NCS_EVIDENCE_NODE,       /* node: it is not seen either */
+	NCS_EVIDENCE_PAST,       /* node, duration_ns: it is known as it was so
+				  * long ago, since its node is not seen now */
 };
 
 /* A piece of evidence. Fields that its kind does not use are 0, NULL or
@@ -99,6 +104,7 @@ struct ncs_evidence {
 	struct ncs_party party;
 	const struct ncs_channel_view *channel;
 	const struct ncs_operation_view *operation;
+	const struct ncs_node *node;
 	struct ncs_call_id call;
 	uint64_t duration_ns;
 	uint64_t number;
@@ -115,6 +121,8 @@ struct ncs_finding {
 	enum ncs_confidence confidence;
 	struct ncs_party root; /* the rank that causes the wait */
 	struct ncs_party peer; /* the other end; number is -1 if none */
+	/* The node that is not seen; NULL unless the finding is on one. */
+	const struct ncs_node *node;
 	const struct ncs_channel_view *channel; /* NULL if none */
 	/* The rank that has the channel; NULL if it is the root. */
 	const struct ncs_rank *channel_rank;
@@ -125,9 +133,12 @@ struct ncs_finding {
 	double share_most;    /* … or as much; both are near where it is known */
 	unsigned cause;       /* enum ncs_late_cause, or COUNT if unknown */
 	size_t waiting;       /* number of ranks that wait for the root */
-	size_t alike;         /* number of other ranks with the same finding */
+	/* Number of other ranks, or nodes, with the same finding. */
+	size_t alike;
 	struct ncs_evidence evidence[NCS_EVIDENCE_MAX];
 	size_t evidence_count;
+	/* The evidence that lowers the confidence, counted from 1; 0: none. */
+	size_t doubt;
 };
 
 /* Return the words of the tables in verdicts.def: names; the help of severities

@@ -40,7 +40,7 @@ static const struct ncs_lateness_view *current(const struct ncs_rank *rank)
 	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
 
 	return view && view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&
-			       ncs_rank_is_live(rank) &&
+			       ncs_rank_is_live(rank) && !rank->is_past &&
 			       view->latest_ns + CURRENT_NS >
 				       rank->now.taken_ns ?
 		       view :

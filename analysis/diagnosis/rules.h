@@ -70,6 +70,11 @@ int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,
 int ncs_find_slow_communicators(struct ncs_diagnosis *diagnosis,
 				const struct ncs_model *model);
 
+/* Lowers the confidence of findings on communicators that are not seen whole,
+ * and finds nodes whose ranks are not seen. Is the last of the rules. */
+int ncs_find_unseen_nodes(struct ncs_diagnosis *diagnosis,
+			  const struct ncs_model *model);
+
 /* --- Helpers for the rules ------------------------------------------------ */
 
 /* Appends an empty finding and returns it; NULL if there is no memory. Pointers

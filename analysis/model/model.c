@@ -48,6 +48,7 @@ void ncs_model_release(struct ncs_model *model)
 	free(model->ranks);
 	free(model->by_id);
 	free(model->unreadable);
+	free(model->nodes);
 	ncs_model_init(model);
 }
 
@@ -191,6 +192,26 @@ static int take_unreadable(struct ncs_model *model,
 	return 0;
 }
 
+/* Copies the nodes of the pass that has begun. */
+static int take_nodes(struct ncs_model *model, struct ncs_source *source)
+{
+	const struct ncs_node *nodes = NULL;
+	size_t count = source->nodes ? source->nodes(source, &nodes) : 0;
+
+	model->node_count = 0;
+	if (count == 0)
+		return 0;
+	if (ncs_array_reserve(&model->nodes, &model->node_capacity, count,
+			      sizeof(*model->nodes)) != 0) {
+		snprintf(model->error, sizeof(model->error), "%s",
+			 strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	memcpy(model->nodes, nodes, count * sizeof(*nodes));
+	model->node_count = count;
+	return 0;
+}
+
 static void drop_unseen(struct ncs_model *model)
 {
 	size_t kept = 0;
@@ -250,7 +271,8 @@ static void take_traffic(struct ncs_model *model)
 		const struct ncs_recent_values *traces =
 			&model->ranks[i]->traces;
 		double rate =
-			traces->count > 0 && ncs_rank_is_live(model->ranks[i]) ?
+			traces->count > 0 && ncs_rank_is_live(model->ranks[i]) &&
+					!model->ranks[i]->is_past ?
 				ncs_recent_latest(&traces->rate,
 						  traces->count) :
 				-1;
@@ -280,7 +302,9 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 		model->ranks[i]->seen = false;
 	model->latest_count = count_latest(model);
 	release_unreadable(model);
-	error = take_all(model, source);
+	error = take_nodes(model, source);
+	if (!error)
+		error = take_all(model, source);
 	if (!error)
 		drop_unseen(model);
 	sort_ranks(model);

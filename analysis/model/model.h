@@ -42,6 +42,10 @@ struct ncs_model {
 	struct ncs_skews *skews; /* NULL if nothing was compared */
 	struct ncs_unreadable *unreadable;
 	size_t unreadable_count, unreadable_capacity;
+	/* The source's nodes as of the latest update, in the source's order,
+	 * which rank->node counts by. */
+	struct ncs_node *nodes;
+	size_t node_count, node_capacity;
 	/* The copy of a sample's snapshot, until a rank takes it. */
 	struct ncs_snapshot spare;
 	enum ncs_window window; /* see ncs_model_set_window() */

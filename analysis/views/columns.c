@@ -24,6 +24,7 @@ const char *const ncs_view_names[NCS_VIEW_COUNT] = {
 	[NCS_VIEW_TIMELINE] = "timeline",
 	[NCS_VIEW_FINDING] = "diagnose",
 	[NCS_VIEW_RANGE] = "ranges",
+	[NCS_VIEW_NODE] = "nodes",
 	[NCS_VIEW_FUNCTION] = "functions",
 	[NCS_VIEW_CLASS] = "sizes",
 };
@@ -55,6 +56,8 @@ static const void *object_of(const struct ncs_row *row,
 		return ncs_rank_lateness(row->rank);
 	case NCS_OBJECT_SKEW:
 		return ncs_communicator_skew(row->communicator);
+	case NCS_OBJECT_NODE:
+		return row->node;
 	}
 	return NULL;
 }
@@ -170,6 +173,27 @@ HAS(finding_duration)
 	return row->finding->duration_ns > 0;
 }
 
+HAS(node_host)
+{
+	return row->node->host[0] != '\0';
+}
+
+/* Whether a look has come from the node. */
+HAS(node_look)
+{
+	return row->node->look_ns != 0;
+}
+
+HAS(node_interval)
+{
+	return row->node->interval_ns != 0;
+}
+
+HAS(node_clock)
+{
+	return row->node->clock_is_aligned;
+}
+
 /* --- The table ------------------------------------------------------------ */
 
 /* The struct of each object, and the C type of a member: a member of another type
@@ -184,6 +208,7 @@ HAS(finding_duration)
 #define STRUCT_FINDING struct ncs_finding
 #define STRUCT_LATENESS struct ncs_lateness_view
 #define STRUCT_SKEW struct ncs_skew
+#define STRUCT_NODE struct ncs_node
 #define MEMBER(object, member) (((STRUCT_##object *)NULL)->member)
 #define TYPE_OF(object, member) \
 	_Generic(MEMBER(object, member), \

@@ -26,6 +26,7 @@ enum ncs_view {
 	NCS_VIEW_TIMELINE,
 	NCS_VIEW_FINDING,
 	NCS_VIEW_RANGE,
+	NCS_VIEW_NODE,
 	/* Have no tab of their own, but that of collectives: */
 	NCS_VIEW_FUNCTION,
 	NCS_VIEW_CLASS,
@@ -48,13 +49,16 @@ enum ncs_column_id {
 };
 
 /* A row of a view: a communicator, or a function of one; a rank, or one of its
- * channels, functions, tracks, ranges or classes; or a finding. A finding's rank is its root, or any
- * rank of the root's communicator if the root is not seen. */
+ * channels, functions, tracks, ranges or classes; a finding; or a node. A
+ * finding's rank is its root, or any rank of the root's communicator if the root
+ * is not seen; NULL if the finding is on a node. */
 struct ncs_row {
 	enum ncs_view view;
 	const struct ncs_finding *finding;           /* NULL unless a finding */
 	const struct ncs_communicator *communicator; /* NULL unless of one */
-	const struct ncs_rank *rank; /* NULL if of a communicator */
+	const struct ncs_rank *rank; /* NULL if of a communicator or node */
+	const struct ncs_node *node; /* NULL unless of one */
+	uint64_t now_ns;             /* of a node's row: the latest update */
 	size_t index; /* of the rank's channels, a function, ... */
 };
 
@@ -79,6 +83,7 @@ enum ncs_row_object {
 	NCS_OBJECT_FINDING,      /* struct ncs_finding */
 	NCS_OBJECT_LATENESS,     /* struct ncs_lateness_view; may be missing */
 	NCS_OBJECT_SKEW,         /* struct ncs_skew; may be missing */
+	NCS_OBJECT_NODE,         /* struct ncs_node */
 };
 
 /* The C type of a field. */
@@ -139,9 +144,10 @@ const struct ncs_identity *ncs_row_identity(const struct ncs_row *row);
 const struct ncs_communicator *ncs_row_communicator(const struct ncs_row *row);
 
 /* Lists all rows of a view in the model's order: communicators; the functions
- * of each that have a call or an operation; ranks; the channels of each rank; its functions with a call or an operation, its tracks
+ * of each that have a call or an operation; ranks; the channels of each rank;
+ * its functions with a call or an operation, its tracks
  * (analysis/views/timeline.h), ranges and classes; findings, if the model has a
- * diagnosis. *rows grows with realloc() and belongs to the caller, as does
+ * diagnosis; nodes, those of which the least is seen first. *rows grows with realloc() and belongs to the caller, as does
  * *capacity; both begin as 0. Returns the number of rows, or -ENOMEM. */
 int ncs_rows(const struct ncs_model *model, enum ncs_view view,
 	     struct ncs_row **rows, size_t *capacity);

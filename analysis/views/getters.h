@@ -24,6 +24,7 @@ NCS_GETTER(comm);
 NCS_GETTER(nccl_version);
 NCS_GETTER(job);
 NCS_GETTER(rank_pid);
+NCS_GETTER(rank_state);
 NCS_GETTER(rank_wait);
 NCS_GETTER(rank_oldest);
 NCS_GETTER(rank_operation);
@@ -109,6 +110,13 @@ NCS_GETTER(finding_call);
 NCS_GETTER(track_name);
 NCS_GETTER(track_now);
 NCS_GETTER(track_since);
+
+/* node_getters.c: nodes. */
+NCS_GETTER(node_state);
+NCS_GETTER(node_age);
+NCS_GETTER(node_rate);
+NCS_GETTER(node_version);
+NCS_GETTER(node_why);
 
 /* Sets the values of a sparkline (rank_getters.c). Each of `count` refreshes has
  * a value, whatever the window. */

@@ -70,6 +70,16 @@ NCS_GETTER(rank_pid)
 	value->number = ncs_rank_pid(row->rank);
 }
 
+NCS_GETTER(rank_state)
+{
+	if (row->rank->is_past)
+		ncs_value_set_text(value, "past");
+	else
+		ncs_value_set_text(value,
+				   ncs_liveness_name(row->rank->now.liveness));
+	value->is_stale = row->rank->is_past;
+}
+
 /* --- Ranks ---------------------------------------------------------------- */
 
 /* Returns the channel that has been in a state longest; NULL if there is

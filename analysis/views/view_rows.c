@@ -3,6 +3,7 @@
 #include "analysis/views/columns.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/views/timeline.h"
@@ -104,14 +105,45 @@ static int finding_rows(const struct ncs_model *model, struct ncs_row **rows,
 
 		if (!rank && root->communicator)
 			rank = root->communicator->ranks[0];
-		if (rank)
+		if (rank || finding->node)
 			(*rows)[count++] = (struct ncs_row){
 				.view = NCS_VIEW_FINDING,
 				.finding = finding,
 				.rank = rank,
+				.node = finding->node,
+				.now_ns = model->now_ns,
 				.index = i,
 			};
 	}
+	return (int)count;
+}
+
+static int compare_nodes(const void *left, const void *right)
+{
+	const struct ncs_row *a = left, *b = right;
+
+	if (a->node->state != b->node->state)
+		return a->node->state < b->node->state ? -1 : 1;
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+/* The order of states is from that in which the least is seen. */
+static int node_rows(const struct ncs_model *model, struct ncs_row **rows,
+		     size_t *capacity)
+{
+	size_t count = model->node_count;
+
+	if (ncs_array_reserve(rows, capacity, count, sizeof(**rows)) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		(*rows)[i] = (struct ncs_row){
+			.view = NCS_VIEW_NODE,
+			.node = &model->nodes[i],
+			.now_ns = model->now_ns,
+			.index = i,
+		};
+	if (count > 1)
+		qsort(*rows, count, sizeof(**rows), compare_nodes);
 	return (int)count;
 }
 
@@ -122,6 +154,8 @@ int ncs_rows(const struct ncs_model *model, enum ncs_view view,
 
 	if (view == NCS_VIEW_FINDING)
 		return finding_rows(model, rows, capacity);
+	if (view == NCS_VIEW_NODE)
+		return node_rows(model, rows, capacity);
 	if (view == NCS_VIEW_COMMUNICATOR)
 		return communicator_rows(model, rows, capacity);
 	if (view == NCS_VIEW_COLLECTIVE)

@@ -37,10 +37,10 @@ static void print_finding(FILE *file, const struct ncs_finding *finding,
 	snprintf(head, sizeof(head),
 		 "\n%s: ", ncs_severity_name(finding->severity));
 	print_clean(file, head, text, ascii);
+	ncs_finding_certainty(finding, text, sizeof(text));
 	fprintf(file, "  verdict: %s, %s (%s)\n",
 		ncs_verdict_name(finding->verdict),
-		ncs_confidence_name(finding->confidence),
-		ncs_confidence_help(finding->confidence));
+		ncs_confidence_name(finding->confidence), text);
 	if (ncs_party_where(&finding->root, text, sizeof(text)))
 		print_clean(file, "  where: ", text, ascii);
 	if (ncs_party_where(&finding->peer, text, sizeof(text)))
@@ -116,7 +116,7 @@ static bool has_problem(struct diagnose_watch *watch)
 		ncs_diagnosis_severity(&watch->diagnosis);
 	uint64_t now_ns = watch->stamp.monotonic_ns;
 
-	if (severity == NCS_SEVERITY_HEALTHY)
+	if (severity < NCS_SEVERITY_SLOW)
 		watch->slow_since_ns = 0;
 	else if (watch->slow_since_ns == 0)
 		watch->slow_since_ns = now_ns;
@@ -140,12 +140,16 @@ static bool is_done(struct diagnose_watch *watch)
 
 static int status_of(const struct diagnose_watch *watch)
 {
-	if (watch->diagnosis.count == 0 &&
-	    ncs_count_unreadable(&watch->model) > 0)
+	enum ncs_verdict_severity severity =
+		ncs_diagnosis_severity(&watch->diagnosis);
+
+	if (severity == NCS_SEVERITY_UNSEEN ||
+	    (watch->diagnosis.count == 0 &&
+	     ncs_count_unreadable(&watch->model) > 0))
 		return NCS_EXIT_UNREADABLE;
 	if (watch->model.rank_count == 0)
 		return NCS_EXIT_NO_VERDICT;
-	switch (ncs_diagnosis_severity(&watch->diagnosis)) {
+	switch (severity) {
 	case NCS_SEVERITY_STUCK:
 		return NCS_EXIT_STUCK;
 	case NCS_SEVERITY_SLOW:
@@ -171,7 +175,7 @@ static int print(struct diagnose_watch *watch)
 	if (options->format == NCS_DUMP_JSON)
 		ncs_diagnose_json(output.file, &watch->diagnosis, &watch->model,
 				  &watch->stamp);
-	else if (watch->model.rank_count > 0 ||
+	else if (watch->model.rank_count > 0 || watch->diagnosis.count > 0 ||
 		 watch->model.unreadable_count > 0)
 		ncs_diagnose_text(output.file, &watch->diagnosis, &watch->model,
 				  &watch->stamp, options->ascii);

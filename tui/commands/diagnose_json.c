@@ -101,16 +101,20 @@ static json_t *finding_of(const struct ncs_finding *finding,
 	json_t *object = json_object();
 	char sentence[NCS_SENTENCE_MAX];
 
-	ncs_finding_sentence(finding, sentence, sizeof(sentence));
 	ncs_json_add_word(object, "verdict",
 			  ncs_verdict_name(finding->verdict));
 	ncs_json_add_word(object, "severity",
 			  ncs_severity_name(finding->severity));
 	ncs_json_add_word(object, "confidence",
 			  ncs_confidence_name(finding->confidence));
+	ncs_finding_certainty(finding, sentence, sizeof(sentence));
+	ncs_json_add_text(object, "certainty", sentence);
+	ncs_finding_sentence(finding, sentence, sizeof(sentence));
 	ncs_json_add_text(object, "sentence", sentence);
 	ncs_json_add(object, "root", party_of(&finding->root));
 	ncs_json_add(object, "other", party_of(&finding->peer));
+	ncs_json_add_text_if(object, "node", finding->node != NULL,
+			     finding->node ? finding->node->name : "");
 	ncs_json_add(object, "channel", channel_of(finding->channel));
 	ncs_json_add_word(object, "func",
 			  call->function < NCS_FUNCTION_COUNT ?
@@ -160,6 +164,7 @@ void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
 	ncs_json_add_number(object, "looks", diagnosis->passes);
 	ncs_json_add_number(object, "ranks_seen", model->rank_count);
 	ncs_json_add_number(object, "unreadable", model->unreadable_count);
+	ncs_json_add(object, "nodes", ncs_json_nodes(model));
 	ncs_json_add_verdict(object, model, diagnosis);
 	ncs_json_add(object, "findings", findings);
 	ncs_json_add(object, "not_checked", unchecked_of(model));

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "analysis/diagnosis/diagnosis.h"
+#include "analysis/model/node_counts.h"
 #include "shm/clock.h"
 #include "shm/read/paths.h"
 #include "tui/commands/metrics_watch.h"
@@ -57,7 +58,10 @@ void ncs_dump_say_nothing(const struct ncs_options *options)
 	const char *directory = ncs_directory(options->directory);
 	const char *clause = ncs_directory_clause(directory);
 
-	if (options->file_count > 0)
+	if (options->follows || options->hosts || options->slurm ||
+	    options->kube || options->from)
+		ncs_complain("no rank is seen on any node");
+	else if (options->file_count > 0)
 		ncs_complain("no rank was recorded at that time; --list tells"
 			     " which were when");
 	else if (options->choice.job)
@@ -106,7 +110,8 @@ static bool print_sample(FILE *file, const struct ncs_options *options,
 		ncs_dump_json(file, model, stamp);
 		return true;
 	}
-	if (model->rank_count > 0 || model->unreadable_count > 0) {
+	if (model->rank_count > 0 || model->unreadable_count > 0 ||
+	    model->node_count > 0) {
 		if (progress->printed)
 			fputc('\n', file);
 		if (!progress->printed)
@@ -130,6 +135,7 @@ static bool dump_sample(const struct ncs_options *options,
 			struct ncs_diagnosis *diagnosis,
 			struct dump_progress *progress, int *status)
 {
+	struct ncs_node_counts nodes;
 	struct ncs_output output;
 	struct ncs_stamp stamp;
 	bool printed;
@@ -146,8 +152,10 @@ static bool dump_sample(const struct ncs_options *options,
 		ncs_output_release(&output, status);
 		return false;
 	}
+	ncs_count_nodes(model, &nodes);
 	*status = ncs_sight_status(model->rank_count,
-				   ncs_count_unreadable(model));
+				   ncs_count_unreadable(model) + nodes.nodes -
+					   nodes.seen);
 	printed = print_sample(output.file, options, model, &stamp, progress);
 	if (!printed) {
 		ncs_complain("%s", strerror(ENOMEM));

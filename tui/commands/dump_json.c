@@ -208,6 +208,7 @@ void ncs_dump_json(FILE *file, const struct ncs_model *model,
 	ncs_json_add(sample, "ranks", ranks);
 	ncs_json_add(sample, "communicators", communicators_of(model));
 	ncs_json_add(sample, "unreadable", unreadable);
+	ncs_json_add(sample, "nodes", ncs_json_nodes(model));
 	/* Nine digits show a time in seconds exactly to the nanosecond. */
 	ncs_json_print(file, sample, JSON_COMPACT | JSON_REAL_PRECISION(9));
 }

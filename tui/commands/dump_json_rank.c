@@ -474,6 +474,7 @@ json_t *ncs_dump_json_rank(const struct ncs_rank *rank)
 	ncs_dump_json_identify(object, rank);
 	ncs_json_add_number(object, "host_pid", ncs_rank_pid(rank));
 	ncs_json_add_word(object, "state", ncs_liveness_name(now->liveness));
+	ncs_json_add_bool(object, "past", rank->is_past);
 	ncs_json_add_number(object, "api_version", rank->header.api_version);
 	ncs_json_add(object, "nccl_version", version_of(identity));
 	ncs_json_add(object, "comm", ncs_json_comm(identity));

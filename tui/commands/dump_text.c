@@ -13,6 +13,7 @@
 #include "tui/text/format.h"
 #include "tui/text/job_text.h"
 #include "tui/text/launch_text.h"
+#include "tui/text/node_text.h"
 #include "tui/text/words.h"
 
 #define GAP "  "
@@ -119,7 +120,9 @@ void ncs_dump_head(FILE *file, const struct ncs_model *model,
 {
 	time_t seconds = (time_t)(stamp->realtime_ns / UINT64_C(1000000000));
 	char host[NCS_FORMAT_MAX], time[64] = "", jobs[64] = "";
+	struct ncs_node_counts node_counts;
 	struct ncs_job_counts counts;
+	char nodes[64] = "";
 	struct tm local;
 
 	ncs_utf8_clean(host, sizeof(host), stamp->host, ascii);
@@ -127,9 +130,11 @@ void ncs_dump_head(FILE *file, const struct ncs_model *model,
 		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S%z", &local);
 	ncs_jobs_count(model, &counts);
 	ncs_append_jobs(&counts, jobs, sizeof(jobs));
-	fprintf(file, "ncclstat: host %s, %zu rank%s%s%s, time %s", host,
+	ncs_count_nodes(model, &node_counts);
+	ncs_append_nodes(&node_counts, model->rank_count, nodes, sizeof(nodes));
+	fprintf(file, "ncclstat: host %s, %zu rank%s%s%s%s, time %s", host,
 		model->rank_count, model->rank_count == 1 ? "" : "s",
-		jobs[0] ? " of " : "", jobs, time);
+		jobs[0] ? " of " : "", jobs, nodes, time);
 	if (stamp->replay)
 		print_position(file, stamp->replay);
 	fputc('\n', file);
@@ -259,9 +264,13 @@ void ncs_dump_unreadable(FILE *file, const struct ncs_model *model, bool ascii)
 
 /* Whether a view is printed. By default the timeline is not, because the other
  * tables show the same data, and findings are not, because --diagnose prints
- * more. */
-static bool is_wanted(const struct ncs_options *options, enum ncs_view view)
+ * more; nodes are where there are some. */
+static bool is_wanted(const struct ncs_options *options,
+		      const struct ncs_model *model, enum ncs_view view)
 {
+	if (options->view == NCS_VIEW_COUNT && model->node_count > 0 &&
+	    (view == NCS_VIEW_NODE || model->rank_count == 0))
+		return view == NCS_VIEW_NODE;
 	if (options->view == NCS_VIEW_COUNT)
 		return view != NCS_VIEW_TIMELINE && view != NCS_VIEW_FINDING;
 	return options->view == view;
@@ -281,7 +290,7 @@ bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 		enum ncs_view view = (enum ncs_view)i;
 		int count;
 
-		if (!is_wanted(options, view))
+		if (!is_wanted(options, model, view))
 			continue;
 		count = ncs_rows(model, view, &rows, &capacity);
 		if (count < 0) {

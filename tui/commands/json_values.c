@@ -210,12 +210,58 @@ json_t *ncs_json_recording(const struct ncs_replay *replay)
 	return object;
 }
 
+static json_t *node_of(const struct ncs_node *node, uint64_t now_ns)
+{
+	uint64_t age_ns = ncs_node_age_ns(node, now_ns);
+	uint32_t version = node->program_version;
+	bool looked = node->look_ns != 0;
+	json_t *object = json_object();
+	char number[32];
+
+	snprintf(number, sizeof(number), "%u.%u.%u", version >> 16,
+		 version >> 8 & 0xff, version & 0xff);
+	ncs_json_add_text(object, "name", node->name);
+	ncs_json_add_text_if(object, "host", true, node->host);
+	ncs_json_add_word(object, "state", ncs_node_state_name(node->state));
+	ncs_json_add_bool(object, "seen",
+			  ncs_node_sight(node->state) == NCS_SIGHT_LIVE);
+	ncs_json_add_text_if(object, "why", true, node->why);
+	ncs_json_add_time(object, "state_since_ns", node->state_since_ns);
+	ncs_json_add_number_if(object, "ranks", looked, node->ranks);
+	ncs_json_add_number_if(object, "denied", looked, node->denied);
+	ncs_json_add_number_if(object, "unreadable", looked, node->unreadable);
+	ncs_json_add_number_if(object, "left_out", looked, node->left_out);
+	ncs_json_add_number_if(object, "look_age_ns", looked, age_ns);
+	ncs_json_add_time(object, "interval_ns", node->interval_ns);
+	ncs_json_add_text_if(object, "version", version != 0, number);
+	ncs_json_add_number(object, "bytes", node->bytes);
+	ncs_json_add_number_if(object, "bytes_per_s", node->bytes_a_second > 0,
+			       node->bytes_a_second);
+	ncs_json_add_number(object, "looks", node->looks);
+	ncs_json_add_number_if(object, "looks_dropped", looked,
+			       node->looks_dropped);
+	ncs_json_add_number(object, "looks_lost", node->looks_lost);
+	ncs_json_add_number_if(object, "clock_error_ns",
+			       node->clock_is_aligned, node->clock_error_ns);
+	return object;
+}
+
+json_t *ncs_json_nodes(const struct ncs_model *model)
+{
+	json_t *nodes = json_array();
+
+	for (size_t i = 0; i < model->node_count; i++)
+		ncs_json_append(nodes, node_of(&model->nodes[i],
+					       model->now_ns));
+	return nodes;
+}
+
 void ncs_json_add_verdict(json_t *object, const struct ncs_model *model,
 			  const struct ncs_diagnosis *diagnosis)
 {
 	char line[NCS_SENTENCE_MAX + 64];
-	bool known = diagnosis->count > 0 ||
-		     (model->rank_count > 0 &&
+	bool known = ncs_diagnosis_severity(diagnosis) > NCS_SEVERITY_UNSEEN ||
+		     (diagnosis->count == 0 && model->rank_count > 0 &&
 		      ncs_count_unreadable(model) == 0);
 
 	ncs_json_add_word(
@@ -224,5 +270,7 @@ void ncs_json_add_verdict(json_t *object, const struct ncs_model *model,
 			NULL);
 	ncs_verdict_line(diagnosis, model, line, sizeof(line));
 	ncs_json_add_text_if(object, "verdict",
-			     known || ncs_count_unreadable(model) > 0, line);
+			     known || diagnosis->count > 0 ||
+				     ncs_count_unreadable(model) > 0,
+			     line);
 }

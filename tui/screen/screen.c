@@ -197,6 +197,7 @@ static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_VIEW_COLLECTIVES:
 	case NCS_ACTION_VIEW_DIAGNOSE:
 	case NCS_ACTION_VIEW_RANGES:
+	case NCS_ACTION_VIEW_NODES:
 		ncs_screen_show_view(
 			screen,
 			(enum ncs_view)(action - NCS_ACTION_VIEW_RANKS));

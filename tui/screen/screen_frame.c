@@ -156,6 +156,10 @@ static void no_job_text(const struct ncs_screen *screen, char *text,
 		ncs_append(text, size,
 			   "The job has ended. This view waits for"
 			   " the next one.");
+	else if (screen->model.node_count > 0)
+		ncs_append(text, size,
+			   "No rank is seen on any node; key 9 says of each why."
+			   " This view waits for one.");
 	else
 		ncs_append(text, size,
 			   "No job is to be seen in %s%s. This view waits for"
@@ -195,6 +199,22 @@ static void draw_no_job(const struct ncs_screen *screen,
 		  " root.");
 }
 
+static void draw_no_nodes(const struct ncs_rect *rows)
+{
+	struct ncs_rect rect = *rows;
+
+	put_below(&rect, NCS_ROLE_STRONG,
+		  "This view is of this machine, or of a recording. For the"
+		  " nodes of a whole job, start it with one of these:");
+	put_below(&rect, NCS_ROLE_TEXT, "  --slurm JOBID     all nodes of a"
+					" Slurm job, by srun");
+	put_below(&rect, NCS_ROLE_TEXT, "  --hosts n[1-64]   by ssh");
+	put_below(&rect, NCS_ROLE_TEXT, "  --kube SELECTOR   pods, by kubectl"
+					" exec");
+	put_below(&rect, NCS_ROLE_TEXT, "  --from COMMAND    anything that"
+					" starts ncclstat --stream=lines there");
+}
+
 /* Draws the reason for an empty table. */
 static void draw_no_rows(const struct ncs_screen *screen,
 			 const struct ncs_rect *rows)
@@ -202,14 +222,22 @@ static void draw_no_rows(const struct ncs_screen *screen,
 	const struct ncs_grid *table = &screen->tables[screen->view];
 	const char *text = "There is nothing of this kind in the job.";
 
-	if (screen->model.rank_count == 0) {
+	if (screen->view == NCS_VIEW_NODE && screen->model.node_count == 0) {
+		draw_no_nodes(rows);
+		return;
+	}
+	if (screen->model.rank_count == 0 && table->total == 0) {
 		draw_no_job(screen, rows);
 		return;
 	}
 	if (ncs_focus_is_gone(screen, &screen->focus))
 		text = screen->focus.kind == NCS_FOCUS_RANK ?
 			       "This rank is gone. Esc goes back." :
+		       screen->focus.kind == NCS_FOCUS_NODE ?
+			       "This node is gone. Esc goes back." :
 			       "This communicator is gone. Esc goes back.";
+	else if (screen->focus.kind == NCS_FOCUS_NODE && table->total == 0)
+		text = "No rank of this node is seen. Esc goes back.";
 	else if (table->total > 0 && screen->filter[0])
 		text = "No row has the text of the filter. \\ and Esc clear"
 		       " it.";

@@ -11,6 +11,7 @@
 #include "analysis/base/value_names.h"
 #include "tui/text/format.h"
 #include "tui/text/job_text.h"
+#include "tui/text/node_text.h"
 #include "tui/term/term.h"
 #include "tui/text/words.h"
 
@@ -66,6 +67,7 @@ static void title_texts(const struct ncs_screen *screen, const struct tm *wall,
 {
 	const struct ncs_summary *summary = &screen->summary;
 	size_t size = sizeof(texts[0]);
+	struct ncs_node_counts nodes;
 	enum ncs_role role;
 	char jobs[64] = "";
 
@@ -77,6 +79,8 @@ static void title_texts(const struct ncs_screen *screen, const struct tm *wall,
 	ncs_append_jobs(&summary->jobs, jobs, sizeof(jobs));
 	if (jobs[0])
 		ncs_append(texts[TITLE_RANKS], size, " of %s", jobs);
+	ncs_count_nodes(&screen->model, &nodes);
+	ncs_append_nodes(&nodes, summary->ranks, texts[TITLE_RANKS], size);
 	snprintf(texts[TITLE_INTERVAL], size, "int ");
 	ncs_append_duration(texts[TITLE_INTERVAL], size, screen->interval_ns);
 	snprintf(texts[TITLE_OLDEST], size, "oldest ");
@@ -163,12 +167,22 @@ static void tab_text(const struct ncs_screen *screen, unsigned tab,
 			 on ? "]" : " ");
 }
 
+/* Nodes have a tab only where there are some: most jobs are looked at on one
+ * machine, and the line is short. */
+static bool has_tab(const struct ncs_screen *screen, unsigned tab)
+{
+	return tab != NCS_VIEW_NODE || screen->view == NCS_VIEW_NODE ||
+	       screen->model.node_count > 0;
+}
+
 static int tabs_width(const struct ncs_screen *screen, enum tab_names names)
 {
 	char text[64];
 	int width = 0;
 
 	for (unsigned i = 0; i < NCS_VIEW_TABS; i++) {
+		if (!has_tab(screen, i))
+			continue;
 		tab_text(screen, i, names, text, sizeof(text));
 		width += ncs_term_text_width(text);
 	}
@@ -184,6 +198,14 @@ static const struct ncs_rank *rank_of_id(const struct ncs_screen *screen,
 	return NULL;
 }
 
+static bool is_node(const struct ncs_screen *screen, const char *name)
+{
+	for (size_t i = 0; i < screen->model.node_count; i++)
+		if (strcmp(screen->model.nodes[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 bool ncs_focus_is_gone(const struct ncs_screen *screen,
 		       const struct ncs_focus *focus)
 {
@@ -194,6 +216,8 @@ bool ncs_focus_is_gone(const struct ncs_screen *screen,
 	case NCS_FOCUS_RANK:
 	case NCS_FOCUS_FUNCTION:
 		return !rank_of_id(screen, focus->name);
+	case NCS_FOCUS_NODE:
+		return !is_node(screen, focus->name);
 	case NCS_FOCUS_ALL:
 		break;
 	}
@@ -208,8 +232,10 @@ static void append_focus(const struct ncs_screen *screen,
 	if (focus->kind == NCS_FOCUS_ALL)
 		return;
 	if (!ncs_focus_is_gone(screen, focus)) {
-		if (focus->kind != NCS_FOCUS_COMMUNICATOR &&
-		    focus->kind != NCS_FOCUS_COLLECTIVE)
+		if (focus->kind == NCS_FOCUS_NODE)
+			snprintf(label, sizeof(label), "%s", focus->name);
+		else if (focus->kind != NCS_FOCUS_COMMUNICATOR &&
+			 focus->kind != NCS_FOCUS_COLLECTIVE)
 			ncs_rank_label(rank_of_id(screen, focus->name), label,
 				       sizeof(label));
 		else
@@ -419,6 +445,8 @@ void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 	for (unsigned i = 0; i < NCS_VIEW_TABS; i++) {
 		int width;
 
+		if (!has_tab(screen, i))
+			continue;
 		tab_text(screen, i, names, text, sizeof(text));
 		width = ncs_term_put(rect->y, x, rect->width - x,
 				     i == ncs_screen_tab_of(screen->view) ?

@@ -42,8 +42,12 @@ void ncs_screen_show_timeline(struct ncs_screen *screen)
 
 void ncs_screen_step_view(struct ncs_screen *screen, unsigned step)
 {
-	ncs_screen_show_view(screen, (ncs_screen_tab_of(screen->view) + step) %
-					     NCS_VIEW_TABS);
+	unsigned tab = (ncs_screen_tab_of(screen->view) + step) % NCS_VIEW_TABS;
+
+	/* Without nodes that view is only reached by its own key. */
+	if (tab == NCS_VIEW_NODE && screen->model.node_count == 0)
+		tab = (tab + step) % NCS_VIEW_TABS;
+	ncs_screen_show_view(screen, (enum ncs_view)tab);
 }
 
 /* Returns the selected channel, or NULL. */
@@ -208,8 +212,15 @@ static bool go_to_root(struct ncs_screen *screen,
 	return true;
 }
 
+static bool go_to_node(struct ncs_screen *screen, const struct ncs_node *node)
+{
+	return go_down(screen, NCS_VIEW_RANK, NCS_FOCUS_NODE, node->name, 0);
+}
+
 static bool go_below(struct ncs_screen *screen, const struct ncs_row *row)
 {
+	if (row->node)
+		return go_to_node(screen, row->node);
 	if (row->view == NCS_VIEW_COLLECTIVE)
 		return go_to_functions(screen, row);
 	if (row->communicator)

@@ -25,7 +25,7 @@ static void sum_rates(const struct ncs_screen *screen, const char *id,
 					     .rank = screen->model.ranks[i] };
 		struct ncs_value value = { 0 };
 
-		if (!ncs_rank_is_live(row.rank))
+		if (!ncs_rank_is_live(row.rank) || row.rank->is_past)
 			continue;
 		ncs_column_get(column, &row, &value);
 		if (value.kind == NCS_VALUE_NONE)
@@ -160,6 +160,7 @@ void ncs_draw_summary(const struct ncs_screen *screen,
 	bool alarming;
 
 	if (rest.height == 0 || (screen->model.rank_count == 0 &&
+				 screen->diagnosis.count == 0 &&
 				 ncs_count_unreadable(&screen->model) == 0))
 		return;
 	alarming = verdict(screen, text, sizeof(text));

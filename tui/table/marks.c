@@ -32,6 +32,12 @@ void ncs_grid_key_of(const struct ncs_row *row, struct ncs_grid_key *key)
 			key->index = row->index;
 		return;
 	}
+	if (row->node) {
+		key->id = row->node->name;
+		if (row->finding)
+			key->index = row->finding->verdict;
+		return;
+	}
 	key->id = row->rank->id;
 	switch (row->view) {
 	case NCS_VIEW_FUNCTION:

@@ -101,19 +101,22 @@ struct ncs_grid {
 	size_t shown_columns;
 };
 
-/* Limits the rows of a table to a communicator, to a rank, or to a function of
- * either. */
+/* Limits the rows of a table to a communicator, to a rank, to a function of
+ * either, or to a node. */
 enum ncs_focus_kind {
 	NCS_FOCUS_ALL,
 	NCS_FOCUS_COMMUNICATOR,
 	NCS_FOCUS_COLLECTIVE, /* a function of a communicator */
 	NCS_FOCUS_RANK,
-	NCS_FOCUS_FUNCTION /* a function of a rank */
+	NCS_FOCUS_FUNCTION, /* a function of a rank */
+	NCS_FOCUS_NODE
 };
 
 struct ncs_focus {
 	enum ncs_focus_kind kind;
-	char *name; /* the communicator's key or the rank's id; NULL for all */
+	/* The communicator's key, the rank's id or the node's name; NULL for
+	 * all. */
+	char *name;
 	/* Only for NCS_FOCUS_COLLECTIVE and NCS_FOCUS_FUNCTION. */
 	unsigned function;
 };

@@ -64,7 +64,7 @@ void ncs_grid_set_units(struct ncs_grid *table, const struct ncs_units *units)
 
 /* --- Rows ----------------------------------------------------------------- */
 
-/* Returns a row's rank; for a communicator, its first rank. */
+/* Returns a row's rank; for a communicator, its first rank; NULL for a node. */
 static const struct ncs_rank *rank_of(const struct ncs_row *row)
 {
 	return row->communicator ? row->communicator->ranks[0] : row->rank;
@@ -74,6 +74,7 @@ static const struct ncs_rank *rank_of(const struct ncs_row *row)
  * measurements. */
 static void row_text(const struct ncs_grid_row *row, char *text, size_t size)
 {
+	const struct ncs_rank *rank = rank_of(&row->row);
 	char cell[TEXT_MAX];
 
 	text[0] = '\0';
@@ -94,8 +95,10 @@ static void row_text(const struct ncs_grid_row *row, char *text, size_t size)
 		ncs_format_value(cell, sizeof(cell), &value, 0, false);
 		ncs_append(text, size, " %s", cell);
 	}
-	ncs_append(text, size, " %s", rank_of(&row->row)->header.host);
-	for (const char *label = rank_of(&row->row)->labels; label && *label;
+	if (!rank)
+		return;
+	ncs_append(text, size, " %s", rank->header.host);
+	for (const char *label = rank->labels; label && *label;
 	     label += strlen(label) + 1)
 		ncs_append(text, size, " %s", label);
 }
@@ -234,7 +237,16 @@ static void find_selected(struct ncs_grid *table)
 		pin(table);
 }
 
+/* Whether a rank is of the node that has a name. */
+static bool is_of_node(const struct ncs_rank *rank,
+		       const struct ncs_model *model, const char *name)
+{
+	return rank->node < model->node_count &&
+	       strcmp(model->nodes[rank->node].name, name) == 0;
+}
+
 static bool is_in_focus(const struct ncs_row *row,
+			const struct ncs_model *model,
 			const struct ncs_focus *focus)
 {
 	switch (focus->kind) {
@@ -253,6 +265,8 @@ static bool is_in_focus(const struct ncs_row *row,
 		       strcmp(row->rank->id, focus->name) == 0 &&
 		       row->rank->now.classes[row->index].function ==
 			       focus->function;
+	case NCS_FOCUS_NODE:
+		return row->rank && is_of_node(row->rank, model, focus->name);
 	case NCS_FOCUS_ALL:
 		break;
 	}
@@ -277,7 +291,7 @@ void ncs_grid_build(struct ncs_grid *table, const struct ncs_grid_query *query)
 		return;
 	for (int i = 0; i < count; i++) {
 		row.row = table->scratch[i];
-		if (is_in_focus(&row.row, &query->focus))
+		if (is_in_focus(&row.row, query->model, &query->focus))
 			add(table, query, row);
 	}
 	add_unreadable(table, query);

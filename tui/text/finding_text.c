@@ -12,6 +12,7 @@
 #include "analysis/model/range_totals.h"
 #include "analysis/model/stragglers.h"
 #include "tui/text/format.h"
+#include "tui/text/node_text.h"
 #include "tui/text/words.h"
 
 /* --- Parts of sentences --------------------------------------------------- */
@@ -123,7 +124,7 @@ static size_t expand(const struct ncs_finding *finding, const char *word,
 {
 	static const char *const words[] = { "$rank", "$peer",  "$channel",
 					     "$call", "$share", "$cause",
-					     "$count" };
+					     "$node", "$why",   "$count" };
 	size_t i = 0;
 
 	while (strncmp(word, words[i], strlen(words[i])) != 0)
@@ -148,6 +149,12 @@ static size_t expand(const struct ncs_finding *finding, const char *word,
 		ncs_append(text, size, "%s",
 			   ncs_late_cause_help(finding->cause));
 		break;
+	case 6:
+		ncs_append(text, size, "%s", finding->node->name);
+		break;
+	case 7:
+		ncs_append_node_why(finding->node, text, size);
+		break;
 	default:
 		append_waiting(finding->waiting, text, size);
 		break;
@@ -170,8 +177,9 @@ void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
 			rest += expand(finding, rest, text, size);
 	}
 	if (finding->alike > 0)
-		ncs_append(text, size, "; so with %zu other rank%s",
-			   finding->alike, finding->alike == 1 ? "" : "s");
+		ncs_append(text, size, "; so with %zu other %s%s",
+			   finding->alike, finding->node ? "node" : "rank",
+			   finding->alike == 1 ? "" : "s");
 	if (finding->duration_ns > 0) {
 		bool is_death = finding->verdict == NCS_VERDICT_RANK_DIED;
 
@@ -227,6 +235,10 @@ void ncs_verdict_line(const struct ncs_diagnosis *diagnosis,
 	if (diagnosis->count == 0 && ncs_count_unreadable(model) > 0) {
 		ncs_append(text, size, "no verdict: ");
 		append_unreadable(model, text, size);
+		return;
+	}
+	if (diagnosis->count == 0 && model->rank_count == 0) {
+		ncs_append(text, size, "no verdict: no rank is seen");
 		return;
 	}
 	ncs_append(text, size, "%s: ", ncs_severity_name(severity));
@@ -306,7 +318,7 @@ bool ncs_unchecked_text(const struct ncs_model *model, size_t index, char *text,
 			return true;
 		text[0] = '\0';
 	}
-	return false;
+	return ncs_unchecked_nodes_text(model, index - place, text, size);
 }
 
 /* --- Where, and what to do ------------------------------------------------- */
@@ -331,15 +343,24 @@ bool ncs_party_where(const struct ncs_party *party, char *text, size_t size)
 	return true;
 }
 
-/* Fills in a command of the table for a rank. Returns false if what the command needs is not known, or is gone. */
-static bool fill_command(const char *command, const struct ncs_party *party,
+/* Fills in a command of the table for a finding. Returns false if what the
+ * command needs is not known, or is gone. */
+static bool fill_command(const char *command, const struct ncs_finding *finding,
 			 char *text, size_t size)
 {
+	const struct ncs_party *party = &finding->root;
 	const char *word = strchr(command, '$');
 
 	if (!word) {
 		ncs_append(text, size, "%s", command);
 		return true;
+	}
+	if (finding->node) {
+		const char *name = ncs_node_shell_name(finding->node);
+
+		ncs_append(text, size, "%.*s%s%s", (int)(word - command),
+			   command, name ? name : "", word + strlen("$node"));
+		return name != NULL;
 	}
 	if (!party->rank)
 		return false;
@@ -369,8 +390,7 @@ bool ncs_finding_command(const struct ncs_finding *finding, size_t index,
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		text[0] = '\0';
 		if (commands[i].verdict == finding->verdict &&
-		    fill_command(commands[i].command, &finding->root, text,
-				 size) &&
+		    fill_command(commands[i].command, finding, text, size) &&
 		    place++ == index)
 			return true;
 	}
@@ -468,6 +488,20 @@ static void append_late(const struct ncs_evidence *evidence, char *text,
 	ncs_append(text, size, ", ");
 	ncs_append_duration(text, size, evidence->duration_ns);
 	ncs_append(text, size, " after the others at the 99th percentile");
+}
+
+/* "2 of 64 nodes do not answer" */
+static void append_nodes(const struct ncs_evidence *evidence, char *text,
+			 size_t size)
+{
+	bool one = evidence->number == 1;
+	bool all_silent = evidence->share > 0.999;
+
+	ncs_append(text, size, "%" PRIu64 " of %" PRIu64 " nodes %s",
+		   evidence->number, evidence->expected,
+		   all_silent ? one ? "does not answer" : "do not answer" :
+		   one	      ? "is not seen" :
+				"are not seen");
 }
 
 static void append_fact(const struct ncs_evidence *evidence, char *text,
@@ -577,14 +611,40 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 		ncs_append(text, size,
 			   "NCCL does not tell what its proxy thread does");
 		return;
+	case NCS_EVIDENCE_NODES:
+		append_nodes(evidence, text, size);
+		return;
+	case NCS_EVIDENCE_NODE:
+		ncs_append_node_why(evidence->node, text, size);
+		return;
+	case NCS_EVIDENCE_PAST:
+		ncs_append(text, size, "this is as of ");
+		ncs_append_duration(text, size, evidence->duration_ns);
+		ncs_append(text, size, " ago; its node %s is not seen now",
+			   evidence->node->name);
+		return;
 	}
+}
+
+void ncs_finding_certainty(const struct ncs_finding *finding, char *text,
+			   size_t size)
+{
+	text[0] = '\0';
+	if (finding->doubt > 0)
+		append_fact(&finding->evidence[finding->doubt - 1], text, size);
+	else
+		ncs_append(text, size, "%s",
+			   ncs_confidence_help(finding->confidence));
 }
 
 void ncs_evidence_text(const struct ncs_evidence *evidence, char *text,
 		       size_t size)
 {
 	text[0] = '\0';
-	append_party(&evidence->party, text, size);
+	if (evidence->kind == NCS_EVIDENCE_NODE)
+		ncs_append(text, size, "node %s", evidence->node->name);
+	else
+		append_party(&evidence->party, text, size);
 	ncs_append(text, size, ": ");
 	append_fact(evidence, text, size);
 }

@@ -19,6 +19,11 @@
 void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
 			  size_t size);
 
+/* Prints why a finding's confidence is no higher: what lowers it, or what it
+ * means. */
+void ncs_finding_certainty(const struct ncs_finding *finding, char *text,
+			   size_t size);
+
 /* Prints the verdict on the whole job in one line: the worst finding, and how
  * many others there are; or that the job is healthy. Every screen, dump and
  * format shows this line. */

@@ -18,8 +18,9 @@ enum ncs_exit {
 	NCS_EXIT_SLOW = 1,
 	NCS_EXIT_STUCK = 2,
 	NCS_EXIT_NO_VERDICT = 3, /* in place of NCS_EXIT_NOTHING */
-	/* There are segments that cannot be read: with --diagnose if there is
-	 * no finding, else if there is no other segment. */
+	/* There are segments that cannot be read, or nodes that are not seen:
+	 * with --diagnose if there is no other finding, else if there is no
+	 * other segment. */
 	NCS_EXIT_UNREADABLE = 4,
 };
 

@@ -17,7 +17,14 @@
 
 static char letter(const struct ncs_row *row)
 {
-	return row->finding->severity == NCS_SEVERITY_STUCK ? 'X' : 'S';
+	switch (row->finding->severity) {
+	case NCS_SEVERITY_STUCK:
+		return 'X';
+	case NCS_SEVERITY_SLOW:
+		return 'S';
+	default:
+		return '?';
+	}
 }
 
 static enum ncs_severity severity(const struct ncs_row *row)
@@ -92,9 +99,11 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_finding *finding = row->finding;
 
+	char certainty[NCS_SENTENCE_MAX];
+
+	ncs_finding_certainty(finding, certainty, sizeof(certainty));
 	snprintf(text, size, "%s: %s.",
-		 ncs_confidence_name(finding->confidence),
-		 ncs_confidence_help(finding->confidence));
+		 ncs_confidence_name(finding->confidence), certainty);
 	if (finding->waiting > 0)
 		ncs_append(text, size, " %zu %s for it.", finding->waiting,
 			   finding->waiting == 1 ? "rank waits" : "ranks wait");

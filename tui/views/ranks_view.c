@@ -14,6 +14,8 @@
 
 static char letter(const struct ncs_row *row)
 {
+	if (row->rank->is_past)
+		return 'P';
 	switch (row->rank->now.liveness) {
 	case NCS_ALIVE:
 		return 'A';
@@ -100,6 +102,9 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 
 	ncs_rank_title(rank, text, size);
 	ncs_append(text, size, ":");
+	if (rank->is_past)
+		ncs_append(text, size,
+			   " its node is not seen now, and this is the past;");
 	append_life(rank, text, size);
 	ncs_append_job(rank, text, size);
 	/* The reason for the row's mark comes first. */

@@ -30,6 +30,8 @@ enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank)
 		return NCS_BAD;
 	if (rank->now.liveness == NCS_FINISHED)
 		return NCS_QUIET;
+	if (rank->is_past)
+		return NCS_NOTE;
 	if (ncs_rank_oldest(rank).duration_ns >= NCS_LONG_WAIT_NS)
 		return NCS_BAD;
 	if (rank->now.liveness == NCS_SILENT ||

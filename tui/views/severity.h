@@ -12,7 +12,7 @@
 bool ncs_rank_is_idle(const struct ncs_rank *rank);
 
 /* Returns NCS_BAD for a rank that is dead or waits for long, NCS_NOTE if it is
- * silent, lost records or is a straggler, NCS_QUIET if it is idle or finished,
+ * of the past or silent, lost records or is a straggler, NCS_QUIET if it is idle or finished,
  * else NCS_NORMAL. */
 enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank);
 

@@ -12,6 +12,7 @@ static const struct ncs_screen_view *const views[NCS_VIEW_COUNT] = {
 	[NCS_VIEW_TIMELINE] = &ncs_screen_timeline,
 	[NCS_VIEW_FINDING] = &ncs_screen_diagnose,
 	[NCS_VIEW_RANGE] = &ncs_screen_ranges,
+	[NCS_VIEW_NODE] = &ncs_screen_nodes,
 	[NCS_VIEW_FUNCTION] = &ncs_screen_functions,
 	[NCS_VIEW_CLASS] = &ncs_screen_sizes,
 };

@@ -46,6 +46,7 @@ extern const struct ncs_screen_view ncs_screen_collectives;
 extern const struct ncs_screen_view ncs_screen_timeline;
 extern const struct ncs_screen_view ncs_screen_diagnose;
 extern const struct ncs_screen_view ncs_screen_ranges;
+extern const struct ncs_screen_view ncs_screen_nodes;
 extern const struct ncs_screen_view ncs_screen_functions;
 extern const struct ncs_screen_view ncs_screen_sizes;
 

@@ -38,7 +38,11 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 		sample->attach = rank->attach;
 		sample->why = rank->why;
 		if (rank->attach == NCS_ATTACHED) {
-			rank->snapshot.taken_ns = scripted->now_ns;
+			if (!rank->is_past)
+				rank->snapshot.taken_ns = scripted->now_ns;
+			sample->is_old = rank->is_past;
+			sample->is_past = rank->is_past;
+			sample->node = rank->node;
 			rank->snapshot.channels = rank->channels;
 			rank->snapshot.operations = rank->operations;
 			rank->snapshot.classes = rank->classes;
@@ -56,6 +60,15 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 	return false;
 }
 
+static size_t list_nodes(struct ncs_source *source,
+			 const struct ncs_node **nodes)
+{
+	struct scripted *scripted = (struct scripted *)source;
+
+	*nodes = scripted->nodes;
+	return scripted->node_count;
+}
+
 static void close_source(struct ncs_source *source)
 {
 	(void)source;
@@ -66,6 +79,7 @@ void scripted_init(struct scripted *scripted)
 	memset(scripted, 0, sizeof(*scripted));
 	scripted->source.begin = begin;
 	scripted->source.next = next;
+	scripted->source.nodes = list_nodes;
 	scripted->source.close = close_source;
 	ncs_model_init(&scripted->model);
 }

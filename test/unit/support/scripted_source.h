@@ -15,6 +15,7 @@
 #define SCRIPTED_CLASSES 8
 #define SCRIPTED_BUCKETS 64
 #define SCRIPTED_RECORDS 512
+#define SCRIPTED_NODES 64
 
 struct scripted_rank {
 	bool is_there;
@@ -23,6 +24,8 @@ struct scripted_rank {
 	const char *why;
 	struct ncs_header header;
 	struct ncs_snapshot snapshot;
+	size_t node;
+	bool is_past; /* nothing is newer than in the pass before */
 	bool clock_is_aligned;
 	uint64_t clock_error_ns;
 	struct ncs_channel_view channels[SCRIPTED_CHANNELS];
@@ -38,6 +41,8 @@ struct scripted {
 	struct ncs_source source; /* must be first: is cast to this struct */
 	struct ncs_model model;
 	struct scripted_rank ranks[SCRIPTED_RANKS];
+	struct ncs_node nodes[SCRIPTED_NODES];
+	size_t node_count;
 	size_t place;
 	uint64_t now_ns;
 	int begin_error; /* returned by begin(), with the reason "no luck" */

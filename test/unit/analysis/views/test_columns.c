@@ -29,6 +29,11 @@ static struct ncs_value cell(const struct scripted *scripted,
 	};
 	struct ncs_value value;
 
+	if (row.view == NCS_VIEW_NODE) {
+		row.node = &scripted->nodes[index];
+		row.rank = NULL;
+		row.now_ns = scripted->now_ns;
+	}
 	if (row.view == NCS_VIEW_FINDING)
 		row.finding = scripted->model.diagnosis->findings;
 	if (row.view == NCS_VIEW_COMMUNICATOR ||
@@ -149,6 +154,8 @@ static void unknown_values_are_none_in_every_column(void **state)
 		NCS_COLUMN_FINDING_CONFIDENCE, NCS_COLUMN_COLLECTIVE_FUNCTION,
 		NCS_COLUMN_COLLECTIVE_RANKS,   NCS_COLUMN_COLLECTIVE_TIMING,
 		NCS_COLUMN_COLLECTIVE_TIMED,   NCS_COLUMN_COLLECTIVE_OPERATIONS,
+		NCS_COLUMN_NODE_NAME,          NCS_COLUMN_NODE_STATE,
+		NCS_COLUMN_NODE_LOOKS,         NCS_COLUMN_NODE_BYTES,
 	};
 	static struct ncs_finding finding = {
 		.root = { .number = -1 },
@@ -165,6 +172,8 @@ static void unknown_values_are_none_in_every_column(void **state)
 
 	rank->snapshot.ranges = &range;
 	rank->snapshot.range_count = 1;
+	scripted->nodes[0] = (struct ncs_node){ .name = "n",
+						.state = NCS_NODE_RUNNING };
 
 	rank->snapshot.identity.known = 0;
 	rank->header.api_version = 1;
@@ -185,6 +194,96 @@ static void unknown_values_are_none_in_every_column(void **state)
 			fail_msg("%s is %s", ncs_columns[i].id,
 				 is_known ? "NONE" : "not NONE");
 	}
+}
+
+static void nodes_show_how_they_are_seen(void **state)
+{
+	struct scripted *scripted = *state;
+
+	scripted->nodes[0] = (struct ncs_node){
+		.name = "n7",
+		.state = NCS_NODE_SILENT,
+		.look_ns = 2 * SECOND,
+		.program_version = 1 << 16 | 2 << 8 | 3,
+		.bytes_a_second = 7000,
+		.ranks = 8,
+		.looks_dropped = 5,
+		.looks_lost = 1,
+		.clock_is_aligned = true,
+		.clock_error_ns = 300000,
+	};
+	scripted->nodes[1] = (struct ncs_node){
+		.name = "n8",
+		.state = NCS_NODE_REFUSED,
+		.why = "Permission denied (publickey)",
+	};
+	scripted->node_count = 2;
+	scripted_add(scripted, 0);
+	scripted_pass(scripted, 14 * SECOND);
+	assert_text(cell(scripted, NCS_COLUMN_NODE_STATE, 0), "silent");
+	assert_duration(cell(scripted, NCS_COLUMN_NODE_AGE, 0), 12 * SECOND);
+	assert_number(cell(scripted, NCS_COLUMN_NODE_RANKS, 0), 8);
+	assert_real(cell(scripted, NCS_COLUMN_NODE_RATE, 0),
+		    NCS_VALUE_BYTES_RATE, 7000);
+	assert_number(cell(scripted, NCS_COLUMN_NODE_DROPPED, 0), 5);
+	assert_number(cell(scripted, NCS_COLUMN_NODE_LOST, 0), 1);
+	assert_duration(cell(scripted, NCS_COLUMN_NODE_CLOCK, 0), 300000);
+	assert_text(cell(scripted, NCS_COLUMN_NODE_VERSION, 0), "1.2.3");
+	assert_text(cell(scripted, NCS_COLUMN_NODE_WHY, 0),
+		    "nothing has come from it for some time");
+	assert_text(cell(scripted, NCS_COLUMN_NODE_WHY, 1),
+		    "Permission denied (publickey)");
+	assert_none(cell(scripted, NCS_COLUMN_NODE_RANKS, 1));
+	assert_none(cell(scripted, NCS_COLUMN_NODE_AGE, 1));
+	assert_none(cell(scripted, NCS_COLUMN_NODE_CLOCK, 1));
+}
+
+static void the_least_seen_nodes_come_first(void **state)
+{
+	static const enum ncs_node_state states[] = {
+		NCS_NODE_RUNNING, NCS_NODE_SILENT, NCS_NODE_RUNNING,
+		NCS_NODE_NOT_REACHABLE, NCS_NODE_NO_JOB,
+	};
+	static const size_t order[] = { 3, 1, 4, 0, 2 };
+	struct scripted *scripted = *state;
+	struct ncs_row *rows = NULL;
+	size_t capacity = 0;
+
+	scripted->node_count = sizeof(states) / sizeof(states[0]);
+	for (size_t i = 0; i < scripted->node_count; i++)
+		scripted->nodes[i] = (struct ncs_node){ .name = "n",
+							.state = states[i] };
+	scripted_pass(scripted, SECOND);
+	assert_int_equal(ncs_rows(&scripted->model, NCS_VIEW_NODE, &rows,
+				  &capacity),
+			 5);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(rows[i].index, order[i]);
+	free(rows);
+}
+
+static void a_rank_of_a_silent_node_is_past(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	struct ncs_channel_view *channel = scripted_channel(rank, 0, true, 1);
+	struct ncs_value value;
+
+	channel->state = NCS_CHANNEL_SEND_PEER_WAIT;
+	channel->since_ns = SECOND;
+	rank->snapshot.liveness = NCS_ALIVE;
+	scripted->nodes[0] = (struct ncs_node){ .name = "n",
+						.state = NCS_NODE_SILENT };
+	scripted->node_count = 1;
+	scripted_pass(scripted, 3 * SECOND);
+	assert_text(cell(scripted, NCS_COLUMN_RANK_STATE, 0), "alive");
+	rank->is_past = true;
+	scripted_pass(scripted, 60 * SECOND);
+	value = cell(scripted, NCS_COLUMN_RANK_STATE, 0);
+	assert_text(value, "past");
+	assert_true(value.is_stale);
+	/* It had waited for so long at the latest look. */
+	assert_duration(cell(scripted, NCS_COLUMN_RANK_OLDEST, 0), 2 * SECOND);
 }
 
 static void ranges_show_compute_time_and_hidden_share(void **state)
@@ -1014,6 +1113,9 @@ int main(void)
 		TEST(a_communicator_has_the_slowest_of_its_ranks),
 		TEST(lateness_is_shown_for_compared_ranks),
 		TEST(rows_are_ranks_their_channels_and_their_used_functions),
+		TEST(nodes_show_how_they_are_seen),
+		TEST(the_least_seen_nodes_come_first),
+		TEST(a_rank_of_a_silent_node_is_past),
 		TEST(sorting_puts_unknown_values_last),
 		TEST(sorting_compares_numbers_within_texts),
 	};

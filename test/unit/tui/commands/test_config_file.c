@@ -106,7 +106,7 @@ static void wrong_line_is_reported_and_changes_nothing(void **state)
 		{ "view = everything",
 		  "rc:1: --view expects"
 		  " ranks|communicators|channels|proxy|collectives"
-		  "|timeline|diagnose|ranges|functions|sizes, not"
+		  "|timeline|diagnose|ranges|nodes|functions|sizes, not"
 		  " 'everything'\n" },
 		{ "sort = ranks:SINCE",
 		  "rc:1: --sort expects [VIEW:][-]COLUMN,... with titles of"

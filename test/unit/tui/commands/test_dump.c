@@ -125,7 +125,7 @@ static void json_without_jobs_has_empty_lists(void **state)
 	scripted_pass(scripted, SECOND);
 	sample = dump_json(scripted);
 	assert_keys(sample, "schema host time_ns realtime_ns recording severity"
-			    " verdict ranks communicators unreadable");
+			    " verdict ranks communicators unreadable nodes");
 	assert_integer_at(sample, "schema", 1);
 	assert_string_at(sample, "host", "node7");
 	assert_integer_at(sample, "time_ns", 123);
@@ -169,7 +169,7 @@ static void json_objects_have_exactly_the_keys_of_the_schema(void **state)
 	sample = dump_json(scripted);
 	assert_keys(
 		at(sample, "ranks.0"),
-		"pid rank host_pid state api_version nccl_version comm job settings"
+		"pid rank host_pid state past api_version nccl_version comm job settings"
 		" proxy kernel_timing launches cupti channels sampling steps"
 		" functions classes lateness late_now oldest_ns ranges"
 		" operations"
@@ -811,9 +811,9 @@ static void text_without_a_view_has_all_tables(void **state)
 	for (size_t i = 0; i < count_lines(text); i++)
 		titles += strncmp(line_of(text, i), "RANK", 4) == 0 ||
 			  strncmp(line_of(text, i), "COMM", 4) == 0;
-	/* All views except the timeline, which repeats other tables, and the
-	 * diagnosis, which has its own option. */
-	assert_int_equal(titles, NCS_VIEW_COUNT - 2);
+	/* All views except the timeline, which repeats other tables, the
+	 * diagnosis, which has its own option, and nodes: there are none. */
+	assert_int_equal(titles, NCS_VIEW_COUNT - 3);
 	free(text);
 }
 

@@ -315,6 +315,61 @@ static void assert_ascii(void)
 	free(text);
 }
 
+/* --- Nodes ---------------------------------------------------------------- */
+
+/* Whether pictures are of a job with nodes. */
+static bool has_nodes;
+
+/* Gives the synthetic job nodes, the first of which has all ranks. */
+static size_t list_nodes(struct ncs_source *at, const struct ncs_node **nodes)
+{
+	static const struct ncs_node all[] = {
+		{ .name = "n01",
+		  .host = "n01.example",
+		  .state = NCS_NODE_RUNNING,
+		  .look_ns = SEEN - SECOND / 2,
+		  .interval_ns = SECOND,
+		  .program_version = 1 << 8,
+		  .bytes = 123456,
+		  .bytes_a_second = 7100,
+		  .looks = 20,
+		  .ranks = 8,
+		  .clock_is_aligned = true,
+		  .clock_error_ns = 320000 },
+		{ .name = "n02",
+		  .state = NCS_NODE_SILENT,
+		  .look_ns = SEEN - 12 * SECOND,
+		  .interval_ns = SECOND,
+		  .program_version = 1 << 8,
+		  .bytes = 45678,
+		  .looks = 7,
+		  .looks_dropped = 3,
+		  .ranks = 8 },
+		{ .name = "n03",
+		  .state = NCS_NODE_NOT_REACHABLE,
+		  .why = "ssh: connect to host n03 port 22: No route to host" },
+		{ .name = "n04",
+		  .state = NCS_NODE_SLOW_LINK,
+		  .look_ns = SEEN - SECOND,
+		  .interval_ns = SECOND,
+		  .program_version = 1 << 8,
+		  .bytes = 99,
+		  .looks = 3,
+		  .looks_dropped = 17,
+		  .ranks = 8 },
+		{ .name = "n05",
+		  .state = NCS_NODE_NO_JOB,
+		  .look_ns = SEEN - SECOND / 4,
+		  .interval_ns = SECOND,
+		  .program_version = 1 << 8,
+		  .looks = 20 },
+	};
+
+	(void)at;
+	*nodes = all;
+	return sizeof(all) / sizeof(all[0]);
+}
+
 /* --- Every view in every size --------------------------------------------- */
 
 static void one_golden(const char *name, enum ncs_view view, const char *keys,
@@ -324,6 +379,10 @@ static void one_golden(const char *name, enum ncs_view view, const char *keys,
 
 	start(shape);
 	open_job(view);
+	if (has_nodes) {
+		source->nodes = list_nodes;
+		look(source, now);
+	}
 	press(keys);
 	draw();
 	snprintf(full, sizeof(full), "%s-%dx%d-%s-%s", name, shape->width,
@@ -352,6 +411,73 @@ static void goldens(const char *name, enum ncs_view view, const char *keys)
 			one_golden(name, view, keys, &shape);
 		}
 	}
+}
+
+static void nodes_view_matches_pictures(void **state)
+{
+	(void)state;
+	has_nodes = true;
+	goldens("nodes", NCS_VIEW_NODE, "");
+	has_nodes = false;
+}
+
+static void without_nodes_their_view_says_how_to_get_some(void **state)
+{
+	const struct shape shape = { .width = 80, .height = 24 };
+	char *text;
+
+	(void)state;
+	start(&shape);
+	open_job(NCS_VIEW_RANK);
+	draw();
+	text = picture();
+	assert_null(strstr(text, "9:"));
+	free(text);
+	press("9");
+	draw();
+	text = picture();
+	assert_non_null(strstr(text, "[9:Node"));
+	assert_non_null(strstr(text, "--slurm JOBID"));
+	assert_non_null(strstr(text, "--hosts n[1-64]"));
+	free(text);
+	/* Tab goes past it. */
+	press("8 Tab");
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	press("Shift-Tab");
+	assert_int_equal(screen.view, NCS_VIEW_RANGE);
+}
+
+static void enter_on_a_node_goes_to_its_ranks(void **state)
+{
+	const struct shape shape = { .width = 80, .height = 24 };
+	char *text;
+
+	(void)state;
+	start(&shape);
+	open_job(NCS_VIEW_RANGE);
+	source->nodes = list_nodes;
+	look(source, now);
+	press("Tab");
+	assert_int_equal(screen.view, NCS_VIEW_NODE);
+	/* The first is the one that is seen least. */
+	press("Enter");
+	draw();
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
+	text = picture();
+	assert_non_null(strstr(text, "n03"));
+	assert_non_null(strstr(text, "No rank of this node is seen"));
+	free(text);
+	press("Esc End Enter");
+	draw();
+	assert_int_equal(screen.tables[NCS_VIEW_RANK].count,
+			 screen.model.rank_count);
+	press("Esc");
+	assert_int_equal(screen.view, NCS_VIEW_NODE);
+	/* Search, tags and the filter take rows without a rank. */
+	press("Home Space o");
+	assert_int_equal(screen.tables[NCS_VIEW_NODE].count, 1);
+	press("o U \\ n 0 4 Enter");
+	assert_int_equal(screen.tables[NCS_VIEW_NODE].count, 1);
 }
 
 static void ranks_view_matches_pictures(void **state)
@@ -2134,6 +2260,9 @@ int main(void)
 		TEST(healthy_job_has_no_findings),
 		TEST(enter_on_a_finding_goes_to_its_root),
 		TEST(ranges_view_matches_pictures),
+		TEST(nodes_view_matches_pictures),
+		TEST(without_nodes_their_view_says_how_to_get_some),
+		TEST(enter_on_a_node_goes_to_its_ranks),
 		TEST(help_matches_pictures),
 		TEST(setup_matches_pictures),
 		TEST(channels_sorted_by_time_match_picture),

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* How many of a job's nodes, and of the ranks of its communicators, are seen as
+ * they are now. Pure. */
+#ifndef NCS_ANALYSIS_MODEL_NODE_COUNTS_H
+#define NCS_ANALYSIS_MODEL_NODE_COUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/model/communicators.h"
+#include "analysis/model/model.h"
+
+struct ncs_node_counts {
+	size_t nodes;  /* 0: the source has none */
+	size_t seen;   /* nodes whose ranks are seen as they are now */
+	size_t silent; /* of the others, those that do not answer (any more) */
+	/* Ranks of all communicators, as these tell, seen or not; at least the
+	 * ranks of the model. */
+	size_t ranks;
+};
+
+/* Counts the nodes of the model, and the ranks of its communicators. */
+void ncs_count_nodes(const struct ncs_model *model,
+		     struct ncs_node_counts *counts);
+
+/* Whether all ranks of a communicator are seen as they are now. */
+bool ncs_is_seen_whole(const struct ncs_communicator *communicator);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* View 9, Nodes: one row for each node whose ranks come by a stream, and why it
+ * is not seen if it is not. Must not draw.
+ */
+#include "tui/views/view.h"
+
+#include <inttypes.h>
+
+#include "tui/text/words.h"
+
+static char letter(const struct ncs_row *row)
+{
+	switch (ncs_node_sight(row->node->state)) {
+	case NCS_SIGHT_LIVE:
+		return 'L';
+	case NCS_SIGHT_PAST:
+		return 'P';
+	case NCS_SIGHT_NONE:
+		break;
+	}
+	return '?';
+}
+
+static enum ncs_severity severity(const struct ncs_row *row)
+{
+	switch (row->node->state) {
+	case NCS_NODE_RUNNING:
+		return NCS_NORMAL;
+	case NCS_NODE_NO_JOB:
+		return NCS_QUIET;
+	case NCS_NODE_STARTING:
+	case NCS_NODE_SLOW_LINK:
+		return NCS_NOTE;
+	default:
+		return NCS_BAD;
+	}
+}
+
+/* Appends what is lost of its looks, and how its clock is. */
+static void append_losses(const struct ncs_node *node, char *text, size_t size)
+{
+	if (node->looks_dropped > 0)
+		ncs_append(text, size,
+			   " Its agent has dropped %" PRIu64 " looks.",
+			   node->looks_dropped);
+	if (node->looks_lost > 0)
+		ncs_append(text, size,
+			   " %" PRIu64 " looks came damaged or cut.",
+			   node->looks_lost);
+	if (node->left_out > 0)
+		ncs_append(text, size,
+			   " %u segments have found no room in a look.",
+			   node->left_out);
+	if (node->look_ns != 0 && !node->clock_is_aligned)
+		ncs_append(text, size,
+			   " Its clock is not aligned: ages are right, but its"
+			   " ranks are not compared with those of others.");
+}
+
+static void explain(const struct ncs_row *row, char *text, size_t size)
+{
+	const struct ncs_node *node = row->node;
+	uint64_t age_ns = ncs_node_age_ns(node, row->now_ns);
+
+	text[0] = '\0';
+	ncs_append(text, size, "%s: %s", node->name,
+		   ncs_node_state_help(node->state));
+	if (node->why[0])
+		ncs_append(text, size, ": %s", node->why);
+	ncs_append(text, size, ".");
+	if (age_ns != UINT64_MAX) {
+		ncs_append(text, size, " Its latest look, ");
+		ncs_append_duration(text, size, age_ns);
+		ncs_append(text, size, " ago, has %u rank%s.", node->ranks,
+			   node->ranks == 1 ? "" : "s");
+	}
+	append_losses(node, text, size);
+	ncs_append(text, size, " Enter goes to its ranks.");
+}
+
+const struct ncs_screen_view ncs_screen_nodes = {
+	.view = NCS_VIEW_NODE,
+	.name = "Nodes",
+	.short_name = "Node",
+	.rules = {
+		.letter = letter,
+		.severity = severity,
+		.throughput = "NODE_RATE",
+		.bytes = "NODE_BYTES",
+		.time = "NODE_AGE",
+	},
+	.explain = explain,
+};
