@@ -27,6 +27,9 @@ static void free_node(struct ncs_fleet_node *node)
 		return;
 	if (node->file >= 0)
 		close(node->file);
+	for (size_t i = 0; i < node->rank_capacity; i++)
+		ncs_fleet_told_release(&node->ranks[i].told);
+	free(node->ranks);
 	ncs_stream_free(node->stream);
 	free(node);
 }
@@ -61,10 +64,14 @@ struct ncs_fleet *ncs_fleet_new(const struct ncs_choice *choice)
 		fleet->choice = *choice;
 	fleet->records =
 		malloc(NCS_STREAM_RECORDS_MAX * sizeof(*fleet->records));
-	if (!fleet->records) {
+	fleet->alignment = ncs_fleet_alignment_new();
+	if (!fleet->records || !fleet->alignment) {
+		ncs_fleet_alignment_free(fleet->alignment);
+		free(fleet->records);
 		free(fleet);
 		return NULL;
 	}
+	fleet->is_aligned_here = true;
 	pthread_mutex_init(&fleet->mutex, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -82,6 +89,7 @@ void ncs_fleet_free(struct ncs_fleet *fleet)
 	for (size_t i = 0; i < fleet->count; i++)
 		free_node(fleet->nodes[i]);
 	free(fleet->nodes);
+	ncs_fleet_alignment_free(fleet->alignment);
 	free(fleet->clocks);
 	free(fleet->records);
 	pthread_cond_destroy(&fleet->changed);

@@ -7,22 +7,39 @@
 #include <pthread.h>
 
 #include "record/fleet/fleet.h"
+#include "record/fleet/fleet_alignment.h"
 #include "record/stream/stream_reader.h"
 #include "shm/labels.h"
 
-/* A host's clock against this machine's. Nodes of one boot and time namespace
- * share one. */
+/* A host's clock. Nodes of one boot and time namespace share one. */
 struct ncs_fleet_clock {
 	char boot_id[40];
 	char host[64]; /* tells hosts apart that have no boot id */
 	uint64_t time_namespace;
-	bool is_known; /* shift_ns is set */
-	bool is_here;  /* it is this machine's */
+	bool is_here; /* it is this machine's */
+	bool is_known; /* `move` is set */
 	bool is_aligned;
-	int64_t shift_ns;    /* added to its CLOCK_MONOTONIC */
-	int64_t arrival_ns;  /* the least of arrival - taken, of all looks */
-	uint64_t error_ns;   /* if is_aligned */
-	uint64_t changes;    /* of the shift */
+	struct ncs_clock_move move; /* of its CLOCK_MONOTONIC */
+	uint64_t error_ns;          /* if is_aligned */
+	/* The least of arrival - taken, of all looks since a time that is some
+	 * minutes ago, and of those since a later time. */
+	int64_t arrivals_ns[2];
+	uint64_t arrivals_since_ns;
+	int64_t late_ns; /* arrival - taken of the latest look */
+	struct ncs_clock_reading reading; /* the latest one */
+	/* For the alignment by traffic: a constant that is added to its
+	 * times, and when records of it came first; 0: none have. */
+	bool has_base;
+	int64_t base_ns;
+	uint64_t records_since_ns;
+	struct ncs_aligned traffic;
+};
+
+/* What the alignment knows of a rank. */
+struct ncs_fleet_rank {
+	/* The segment that it is of. */
+	uint64_t pid, process_start, created;
+	struct ncs_fleet_told told;
 };
 
 struct ncs_fleet_node {
@@ -31,6 +48,8 @@ struct ncs_fleet_node {
 	bool is_named;
 	struct ncs_stream_reader *stream;
 	size_t clock; /* SIZE_MAX: not known */
+	struct ncs_fleet_rank *ranks; /* by their number in the stream */
+	size_t rank_capacity;
 	/* The launcher's word; NCS_NODE_STATE_COUNT: it says nothing. */
 	enum ncs_node_state told;
 	uint64_t seen_looks;
@@ -55,6 +74,11 @@ struct ncs_fleet {
 	struct ncs_fleet_clock *clocks;
 	size_t clock_count;
 	size_t clock_capacity;
+	struct ncs_fleet_alignment *alignment;
+	uint64_t aligned_ns; /* when it was solved last; 0: never */
+	uint64_t aligned_from_ns, aligned_until_ns; /* for which it holds */
+	/* The clocks that are aligned are so to this machine's. */
+	bool is_aligned_here;
 	const char *kept_path;
 	struct ncs_fleet_kept kept;
 	/* The source's pass: */
@@ -76,6 +100,19 @@ struct ncs_fleet {
 /* Finds the clock of a node, and what its latest look tells of it. The mutex is
  * held. Returns 0 or -ENOMEM. */
 int ncs_fleet_clock_take(struct ncs_fleet *fleet, struct ncs_fleet_node *node);
+
+/* Aligns clocks by what was told until now. The mutex is held. Returns 0 or
+ * -ENOMEM. */
+int ncs_fleet_clocks_align(struct ncs_fleet *fleet, uint64_t now_ns);
+
+/* Has the alignment take the records of a rank that it has not seen. The mutex
+ * is held. Returns 0 or -ENOMEM. */
+int ncs_fleet_clock_tell(struct ncs_fleet *fleet, struct ncs_fleet_node *node,
+			 size_t number, const struct ncs_snapshot *snapshot);
+
+/* Whether a clock may soon be aligned: then records should wait for it. The
+ * mutex is held. */
+bool ncs_fleet_clock_is_due(const struct ncs_fleet *fleet, size_t clock);
 
 /* Names a node; a number makes a name unique that is taken. The mutex is
  * held. */

@@ -33,6 +33,8 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 	if (ncs_array_reserve(&self->shown, &self->shown_capacity,
 			      self->count + 1, sizeof(*self->shown)) != 0)
 		error = -ENOMEM;
+	if (!error)
+		error = ncs_fleet_clocks_align(self, now_ns);
 	self->shown_count = error ? 0 : self->count;
 	for (size_t i = 0; i < self->shown_count; i++) {
 		ncs_fleet_node_judge(self->nodes[i], now_ns);
@@ -92,12 +94,12 @@ static void take_records(struct ncs_fleet *self,
 	sample->record_count = count;
 }
 
-static void take_sample(struct ncs_fleet *self,
-			const struct ncs_fleet_node *node,
-			struct ncs_stream_rank *rank, struct ncs_sample *sample)
+static void take_sample(struct ncs_fleet *self, struct ncs_fleet_node *node,
+			size_t number, struct ncs_sample *sample)
 {
 	const struct ncs_fleet_clock *clock = &self->clocks[node->clock];
-	int error = ncs_stream_snapshot(rank, clock->shift_ns, &self->snapshot,
+	struct ncs_stream_rank *rank = ncs_stream_rank(node->stream, number);
+	int error = ncs_stream_snapshot(rank, &clock->move, &self->snapshot,
 					&self->header);
 
 	if (error) {
@@ -122,21 +124,28 @@ static void take_sample(struct ncs_fleet *self,
 	rank->shown_ns = rank->taken_ns;
 	/* The model takes no records of an old state. */
 	sample->without_records = sample->is_old;
-	if (!sample->is_old)
+	if (sample->is_old)
+		return;
+	/* Without memory the clock is not aligned by these records. */
+	ncs_fleet_clock_tell(self, node, number, &self->snapshot);
+	/* Records would be compared with others by a clock that is about to be
+	 * moved. */
+	if (!ncs_fleet_clock_is_due(self, node->clock))
 		take_records(self, node, rank, sample);
 }
 
 /* Takes a rank of the current node. Returns false if it is not to be shown. */
-static bool take_rank(struct ncs_fleet *self, const struct ncs_fleet_node *node,
+static bool take_rank(struct ncs_fleet *self, struct ncs_fleet_node *node,
 		      size_t number, struct ncs_sample *sample)
 {
-	struct ncs_stream_rank *rank = ncs_stream_rank(node->stream, number);
+	const struct ncs_stream_rank *rank =
+		ncs_stream_rank(node->stream, number);
 
 	if (!rank->is_named || !rank->is_there || !rank->has_state ||
 	    node->clock == SIZE_MAX)
 		return false;
 	name_sample(self, rank->path, sample);
-	take_sample(self, node, rank, sample);
+	take_sample(self, node, number, sample);
 	return sample->attach != NCS_ATTACHED ||
 	       ncs_choice_has(&self->choice, sample->header, sample->labels);
 }
@@ -168,7 +177,7 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 
 	pthread_mutex_lock(&self->mutex);
 	while (!found && self->node < self->shown_count) {
-		const struct ncs_fleet_node *node = self->nodes[self->node];
+		struct ncs_fleet_node *node = self->nodes[self->node];
 		size_t ranks = ncs_stream_rank_count(node->stream);
 		size_t place = self->place++;
 

@@ -9,23 +9,27 @@
 #include "record/read/recording_internal.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/clocks/move_clock.h"
 #include "shm/clock.h"
 
 /* --- Common time --------------------------------------------------------- */
+
+static struct ncs_clock_move move_of(const struct ncs_recorded_host *host)
+{
+	return (struct ncs_clock_move){ host->offset_ns, host->drift,
+					host->first_ns };
+}
 
 uint64_t ncs_recording_common_ns(const struct ncs_recording *recording,
 				 size_t host, uint64_t ns)
 {
 	const struct ncs_host_entry *of = &recording->hosts[host];
-	int64_t shift_ns = of->facts.offset_ns;
+	const struct ncs_clock_move move = move_of(&of->facts);
+	int64_t shift_ns = ncs_clock_move_by(&move, ns);
 
-	if (of->facts.drift != 0)
-		shift_ns += llrint(of->facts.drift *
-				   ((double)ns - (double)of->facts.first_ns));
 	if (shift_ns < 0 && ns < -(uint64_t)shift_ns)
 		return 0;
 	if (shift_ns > 0 && ns > UINT64_MAX - (uint64_t)shift_ns)
@@ -33,33 +37,14 @@ uint64_t ncs_recording_common_ns(const struct ncs_recording *recording,
 	return ns + (uint64_t)shift_ns;
 }
 
-/* If the clock drifts, moves its base near the recording, so that the
- * multiplier's rounding error accumulates only over the recording's time. */
 void ncs_recording_move_clock(const struct ncs_recording *recording,
 			      struct ncs_rank_entry *rank)
 {
 	const struct ncs_host_entry *host = &recording->hosts[rank->facts.host];
-	struct ncs_clock *clock = &rank->moved.clock;
+	const struct ncs_clock_move move = move_of(&host->facts);
 
 	rank->moved = rank->recorded;
-	if (host->facts.drift != 0) {
-		if (host->facts.first_ns > clock->base_monotonic_ns) {
-			uint64_t ticks = ncs_clock_duration_ticks(
-				clock, host->facts.first_ns -
-					       clock->base_monotonic_ns);
-
-			clock->base_monotonic_ns +=
-				ncs_clock_duration_ns(clock, ticks);
-			clock->base_ticks += ticks;
-		}
-		clock->multiplier =
-			(uint64_t)((long double)clock->multiplier *
-					   (1 +
-					    (long double)host->facts.drift) +
-				   0.5L);
-	}
-	clock->base_monotonic_ns = ncs_recording_common_ns(
-		recording, rank->facts.host, clock->base_monotonic_ns);
+	ncs_clock_move(&rank->moved.clock, &move);
 }
 
 /* --- Readings ------------------------------------------------------------ */

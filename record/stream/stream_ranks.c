@@ -88,7 +88,7 @@ void ncs_stream_rank_settle(struct ncs_stream_rank *rank,
 		rank->reader = NULL;
 		ncs_state_image_release(&rank->image);
 		rank->has_key = rank->has_state = false;
-		rank->record_count = 0;
+		rank->record_count = rank->records_seen = 0;
 	}
 }
 
@@ -184,29 +184,43 @@ int ncs_stream_take_state(struct ncs_stream_reader *stream, uint32_t number,
 	return 0;
 }
 
-int ncs_stream_snapshot(struct ncs_stream_rank *rank, int64_t shift_ns,
+static bool is_same_move(const struct ncs_clock_move *a,
+			 const struct ncs_clock_move *b)
+{
+	return a->offset_ns == b->offset_ns && a->drift == b->drift &&
+	       a->at_ns == b->at_ns;
+}
+
+static uint64_t moved_ns(const struct ncs_clock_move *move, uint64_t ns)
+{
+	return ns + (uint64_t)ncs_clock_move_by(move, ns);
+}
+
+int ncs_stream_snapshot(struct ncs_stream_rank *rank,
+			const struct ncs_clock_move *move,
 			struct ncs_snapshot *snapshot,
 			struct ncs_header *moved)
 {
 	struct ncs_header *header = (struct ncs_header *)rank->image.bytes;
-	uint64_t taken_ns = rank->taken_ns + (uint64_t)shift_ns;
+	uint64_t taken_ns = moved_ns(move, rank->taken_ns);
 	struct ncs_header recorded = *header;
 	int error = 0;
 
 	/* A reader keeps the clock that it found when it was opened. */
-	if (rank->reader && rank->reader_shift_ns != shift_ns) {
+	if (rank->reader && !is_same_move(&rank->reader_move, move)) {
 		ncs_reader_close(rank->reader);
 		rank->reader = NULL;
 	}
 	header->clock = rank->header.clock;
-	header->clock.base_monotonic_ns += (uint64_t)shift_ns;
+	ncs_clock_move(&header->clock, move);
 	if (header->settings.lease_until_ns != 0)
-		header->settings.lease_until_ns += (uint64_t)shift_ns;
+		header->settings.lease_until_ns =
+			moved_ns(move, header->settings.lease_until_ns);
 	if (!rank->reader)
 		error = ncs_reader_open_image(rank->image.bytes,
 					      rank->image.size, rank->path,
 					      &rank->reader, NULL, 0);
-	rank->reader_shift_ns = shift_ns;
+	rank->reader_move = *move;
 	if (error)
 		error = error == NCS_ATTACH_FAILED ? -ENOMEM : -EBADMSG;
 	else
@@ -239,6 +253,8 @@ static void make_room(struct ncs_stream_rank *rank, size_t count)
 	if (surplus > rank->record_count)
 		surplus = rank->record_count;
 	rank->record_count -= surplus;
+	rank->records_seen -=
+		surplus < rank->records_seen ? surplus : rank->records_seen;
 	rank->records_lost += surplus;
 	memmove(rank->records, rank->records + surplus,
 		rank->record_count * sizeof(*rank->records));
@@ -310,7 +326,7 @@ size_t ncs_stream_move_records(struct ncs_stream_rank *rank,
 			if (rank->record_lanes[i] == lane)
 				records[count++] = rank->records[i];
 	*lost = rank->records_lost;
-	rank->record_count = 0;
+	rank->record_count = rank->records_seen = 0;
 	rank->records_lost = 0;
 	return count;
 }

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/clocks/move_clock.h"
 #include "ncclstat/reader.h"
 #include "record/format/file_format.h"
 #include "record/read/state_image.h"
@@ -46,13 +47,14 @@ struct ncs_stream_rank {
 	uint64_t look;     /* number of the latest look with a state of it,
 			      plus 1 */
 	struct ncs_reader *reader;
-	int64_t reader_shift_ns;
+	struct ncs_clock_move reader_move;
 	struct ncs_stream_lane *lanes; /* as many as the header has */
 	struct ncs_record *records;    /* that wait, as they came */
 	size_t record_capacity;
 	uint32_t *record_lanes; /* the lane of each */
 	size_t record_lane_capacity;
 	size_t record_count;
+	size_t records_seen; /* by the caller, of those that wait */
 	uint64_t records_lost;
 };
 
@@ -117,11 +119,11 @@ ncs_stream_unreadable(const struct ncs_stream_reader *stream, size_t index);
 size_t ncs_stream_move_records(struct ncs_stream_rank *rank,
 			       struct ncs_record *records, uint64_t *lost);
 
-/* Takes a snapshot of a rank that has a state, all times moved by `shift_ns`,
- * and sets *header to its header, moved likewise. Returns 0, -ENOMEM, or
- * -EBADMSG if the state makes no sense. The caller releases the snapshot on
- * success. */
-int ncs_stream_snapshot(struct ncs_stream_rank *rank, int64_t shift_ns,
+/* Takes a snapshot of a rank that has a state, all times moved by `move`, and
+ * sets *header to its header, moved likewise. Returns 0, -ENOMEM, or -EBADMSG if
+ * the state makes no sense. The caller releases the snapshot on success. */
+int ncs_stream_snapshot(struct ncs_stream_rank *rank,
+			const struct ncs_clock_move *move,
 			struct ncs_snapshot *snapshot,
 			struct ncs_header *header);
 

@@ -45,12 +45,14 @@ static void feed(const struct stream_look *look)
 static uint64_t shown(size_t number)
 {
 	struct ncs_stream_rank *rank = ncs_stream_rank(reader, number);
+	const struct ncs_clock_move none = { 0 };
 	struct ncs_snapshot snapshot;
 	struct ncs_header header;
 	uint64_t count;
 
 	assert_true(rank->is_there && rank->has_state);
-	assert_int_equal(ncs_stream_snapshot(rank, 0, &snapshot, &header), 0);
+	assert_int_equal(ncs_stream_snapshot(rank, &none, &snapshot, &header),
+			 0);
 	assert_true(snapshot.taken_ns == rank->taken_ns);
 	count = snapshot.proxy.count[0];
 	ncs_snapshot_release(&snapshot);
@@ -364,6 +366,7 @@ static void test_records_come_once_and_gaps_are_counted(void **state)
 static void test_times_are_moved(void **state)
 {
 	struct stream_fixture *fixture = *state;
+	const struct ncs_clock_move move = { .offset_ns = -5 * (int64_t)S };
 	struct ncs_snapshot snapshot;
 	struct ncs_header header;
 	struct ncs_stream_rank *rank;
@@ -371,8 +374,7 @@ static void test_times_are_moved(void **state)
 	make_looks(fixture);
 	feed(&fixture->looks[0]);
 	rank = ncs_stream_rank(reader, 0);
-	assert_int_equal(ncs_stream_snapshot(rank, -5 * (int64_t)S, &snapshot,
-					     &header),
+	assert_int_equal(ncs_stream_snapshot(rank, &move, &snapshot, &header),
 			 0);
 	assert_true(snapshot.taken_ns == RECORDING_BEGUN_NS - 5 * S);
 	assert_true(snapshot.last_call_ns == RECORDING_BEGUN_NS - 5 * S);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Moves times of one host to those of another clock, by an offset and a drift.
+ * Pure.
+ */
+#ifndef NCS_ANALYSIS_CLOCKS_MOVE_CLOCK_H
+#define NCS_ANALYSIS_CLOCKS_MOVE_CLOCK_H
+
+#include <stdint.h>
+
+#include "ncclstat/abi.h"
+
+/* A move: time t becomes t + offset_ns + drift × (t - at_ns). One of zeros
+ * leaves times as they are. */
+struct ncs_clock_move {
+	int64_t offset_ns;
+	double drift;
+	uint64_t at_ns;
+};
+
+/* Returns by how much a time is moved. */
+int64_t ncs_clock_move_by(const struct ncs_clock_move *move, uint64_t ns);
+
+/* Moves a clock, so that ticks become moved times. If it drifts, its base
+ * becomes a time near at_ns: the multiplier's rounding error grows from
+ * there. */
+void ncs_clock_move(struct ncs_clock *clock, const struct ncs_clock_move *move);
+
+#endif
