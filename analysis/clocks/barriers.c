@@ -30,6 +30,7 @@ struct kept_barrier {
 	uint64_t number; /* plus 1; 0: none */
 	uint8_t function;
 	bool is_spoiled; /* a rank reported its number repeatedly */
+	bool has_news;   /* since its facts were added */
 };
 
 struct ncs_barriers {
@@ -156,9 +157,9 @@ static int add_pair(struct ncs_barriers *barriers, const struct seen *seen,
 				 });
 }
 
-/* Adds the facts of a collective and forgets it. With many hosts, only these
- * pairs get facts: each host that has seen the collective with the next such
- * host and with the first one. Returns 0 or -ENOMEM. */
+/* Adds the facts of a collective, if there are new ones. With many hosts, only
+ * these pairs get facts: each host that has seen the collective with the next
+ * such host and with the first one. Returns 0 or -ENOMEM. */
 static int add_facts(struct ncs_barriers *barriers, size_t place)
 {
 	struct kept_barrier *kept = &barriers->kept[place];
@@ -167,8 +168,7 @@ static int add_facts(struct ncs_barriers *barriers, size_t place)
 	int error = 0;
 
 	for (size_t i = 0;
-	     kept->number != 0 && !kept->is_spoiled && i < barriers->hosts;
-	     i++) {
+	     kept->has_news && !kept->is_spoiled && i < barriers->hosts; i++) {
 		if (seen[i].begin_ns == 0)
 			continue;
 		if (first == barriers->hosts)
@@ -187,8 +187,27 @@ static int add_facts(struct ncs_barriers *barriers, size_t place)
 		}
 		last = i;
 	}
-	*kept = (struct kept_barrier){ 0 };
-	memset(seen, 0, barriers->hosts * sizeof(*seen));
+	kept->has_news = false;
+	return error;
+}
+
+/* Adds the facts of a collective and forgets it. Returns 0 or -ENOMEM. */
+static int end_barrier(struct ncs_barriers *barriers, size_t place)
+{
+	int error = add_facts(barriers, place);
+
+	barriers->kept[place] = (struct kept_barrier){ 0 };
+	memset(&barriers->seen[place * barriers->hosts], 0,
+	       barriers->hosts * sizeof(*barriers->seen));
+	return error;
+}
+
+int ncs_barriers_note(struct ncs_barriers *barriers)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < barriers->kept_count; i++)
+		error |= add_facts(barriers, i);
 	return error;
 }
 
@@ -197,7 +216,7 @@ int ncs_barriers_flush(struct ncs_barriers *barriers)
 	int error = 0;
 
 	for (size_t i = 0; i < barriers->kept_count; i++)
-		error |= add_facts(barriers, i);
+		error |= end_barrier(barriers, i);
 	return error;
 }
 
@@ -266,11 +285,15 @@ static int take(struct ncs_barriers *barriers,
 
 	if (kept->number != record->number + 1 || kept->comm_id != comm_id ||
 	    kept->function != record->function) {
-		error = add_facts(barriers, place);
-		*kept = (struct kept_barrier){ comm_id, record->number + 1,
-					       record->function, false };
+		error = end_barrier(barriers, place);
+		*kept = (struct kept_barrier){
+			.comm_id = comm_id,
+			.number = record->number + 1,
+			.function = record->function,
+		};
 	}
 	kept->is_spoiled |= is_repeated;
+	kept->has_news = true;
 	if (begun_ns > seen->begin_ns)
 		seen->begin_ns = begun_ns;
 	if (ticks.is_on_stream)

@@ -62,6 +62,10 @@ int ncs_barriers_take(struct ncs_barriers *barriers, size_t owner,
 		      const struct ncs_record *record,
 		      const struct ncs_known_operation *known);
 
+/* Adds the facts that are known by now of all collectives that are kept, for
+ * which the other ranks may still report. Returns 0 or -ENOMEM. */
+int ncs_barriers_note(struct ncs_barriers *barriers);
+
 /* Adds the facts of all collectives that are kept, and forgets them. Returns 0
  * or -ENOMEM. */
 int ncs_barriers_flush(struct ncs_barriers *barriers);

@@ -11,6 +11,7 @@
 #ifndef NCS_RECORD_FLEET_FLEET_ALIGNMENT_H
 #define NCS_RECORD_FLEET_FLEET_ALIGNMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ struct ncs_fleet_alignment;
  * it. */
 struct ncs_fleet_told {
 	struct ncs_rank_operations *operations;
+	bool has_repeats; /* of sequence numbers */
 	/* Its number in each of the two generations. */
 	uint64_t generations[2];
 	size_t owners[2];
@@ -37,14 +39,12 @@ void ncs_fleet_alignment_free(struct ncs_fleet_alignment *alignment);
 
 /* Takes new records of a rank of a host. `clock` turns ticks into times of the
  * host, moved by a constant that is the same for all ranks and readings of the
- * host and brings the time near to this machine's; `lost` records before them
- * are missing. Returns 0 or -ENOMEM. */
+ * host and brings the time near to this machine's. Returns 0 or -ENOMEM. */
 int ncs_fleet_alignment_take(struct ncs_fleet_alignment *alignment, size_t host,
 			     struct ncs_fleet_told *rank,
 			     const struct ncs_snapshot *snapshot,
 			     const struct ncs_clock *clock,
-			     const struct ncs_record *records, size_t count,
-			     uint64_t lost);
+			     const struct ncs_record *records, size_t count);
 void ncs_fleet_told_release(struct ncs_fleet_told *rank);
 
 /* Takes a reading of a host's clocks, whose times are moved by `base_ns`.
@@ -62,8 +62,9 @@ struct ncs_fleet_aligned {
 };
 
 /* Aligns all hosts for the time around now_ns. A host that has facts is
- * reported, with BY_NOTHING if they do not suffice. Without records of two
- * hosts, the result's count is 0. Returns 0 or -ENOMEM. */
+ * reported, with BY_NOTHING if they do not suffice. The result's count is 0
+ * without records of two hosts, or when all was found to be wrong: sequence
+ * numbers come again. Returns 0 or -ENOMEM. */
 int ncs_fleet_alignment_solve(struct ncs_fleet_alignment *alignment,
 			      uint64_t now_ns,
 			      struct ncs_fleet_aligned *aligned);

@@ -333,8 +333,7 @@ int ncs_fleet_clock_tell(struct ncs_fleet *fleet, struct ncs_fleet_node *node,
 					host_of(fleet, node->clock),
 					&known->told, snapshot, &ticks,
 					rank->records + seen,
-					rank->record_count - seen,
-					rank->records_lost);
+					rank->record_count - seen);
 }
 
 /* Returns whether records came of more than one clock. */
@@ -373,8 +372,9 @@ int ncs_fleet_clocks_align(struct ncs_fleet *fleet, uint64_t now_ns)
 	if (!error)
 		error = ncs_fleet_alignment_solve(fleet->alignment, now_ns,
 						  &aligned);
-	if (error || aligned.count == 0)
+	if (error)
 		return error;
+	/* Without a host that is aligned to another, it is this machine. */
 	fleet->is_aligned_here = aligned.reference == 0;
 	fleet->aligned_from_ns = aligned.from_ns;
 	fleet->aligned_until_ns = aligned.until_ns;

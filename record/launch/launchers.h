@@ -19,6 +19,7 @@ struct ncs_agent_call {
 	const char *command;
 	const char *directory; /* of segments there; NULL for the default */
 	uint64_t interval_ns;  /* time between looks */
+	bool with_records;
 };
 
 /* The words of a command line; the last one is followed by NULL. One of zeros

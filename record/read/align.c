@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analysis/clocks/barriers.h"
+#include "analysis/clocks/message_facts.h"
 #include "analysis/records/operation_record.h"
 #include "shm/clock.h"
 
@@ -44,10 +45,6 @@
 /* Longest time in which clocks that were aligned at the beginning do not drift
  * far apart. */
 #define SHORT_NS (30 * S)
-
-/* A sender waited for its receiver if sending took longer than this, which is
- * longer than a call takes even if it is delayed a little. */
-#define AWAITED_NS UINT64_C(20000)
 
 /* A rank whose children are handed out to the messages. */
 struct align_rank {
@@ -85,33 +82,10 @@ static size_t host_of(const struct align *align, size_t rank)
 static void take_message(void *context, const struct ncs_message *message)
 {
 	struct align *align = context;
-	struct ncs_before before = {
-		.fact = NCS_FACT_DATA,
-		.host = host_of(align, message->sender),
-		.then_host = host_of(align, message->receiver),
-		.at_ns = message->sent_ns ? message->sent_ns :
-					    message->ready_ns,
-		.then_ns = message->arrived_ns,
-		.bytes = message->bytes,
-	};
 
-	if (before.host == before.then_host)
-		return;
-	if (before.at_ns != 0 && before.then_ns != 0)
-		align->error |= ncs_alignment_add(align->alignment, &before);
-	/* If the order of these two is not known, the sender need not have
-	 * waited for the receiver. */
-	if (message->ready_ns == 0 || message->sent_ns < message->ready_ns)
-		return;
-	before.fact = message->sent_ns - message->ready_ns >= AWAITED_NS ?
-			      NCS_FACT_AWAITED_CREDIT :
-			      NCS_FACT_CREDIT;
-	before.then_host = before.host;
-	before.host = host_of(align, message->receiver);
-	before.at_ns = message->posted_ns;
-	before.then_ns = message->sent_ns;
-	before.bytes = 0;
-	align->error |= ncs_alignment_add(align->alignment, &before);
+	align->error |= ncs_alignment_add_message(
+		align->alignment, message, host_of(align, message->sender),
+		host_of(align, message->receiver));
 }
 
 /* Converts a host's CLOCK_MONOTONIC to common time, as aligned so far. */

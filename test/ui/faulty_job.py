@@ -9,6 +9,7 @@ ranks, as NCCL 2.28 reports them (profiler API 5). Then the fault happens, and
 no more calls follow. FAULT:
 
   none          nothing is wrong: all calls end
+  late          rank 1 comes 12 ms late to each of 300 calls, one each 40 ms
   missing       rank 1 makes no further call
   order         rank 1 calls AllGather, where the others call AllReduce
   size          rank 1 passes another count
@@ -22,6 +23,7 @@ import sys
 
 MS = 1000000
 CALLS = 4
+LATE_CALLS = 300
 VICTIM = 1
 NSTEPS = 4
 STEP_BYTES = 524288
@@ -124,6 +126,28 @@ class Rank:
         self.stop(receives)
         self.sleep()
 
+    def late_call(self, number, begin, late):
+        """A call that ends everywhere once the victim has come."""
+        self.now = begin + (late if self.number == VICTIM else 0)
+        call = self.call("AllReduce", number)
+        self.enqueued(call)
+        self.wake()
+        sends = self.operation(call, True)
+        receives = self.operation(call, False)
+        steps = [self.step(receives, 0, False)]
+        self.now = begin + late + MS // 2
+        for step in range(NSTEPS):
+            self.send(sends, step)
+        for step in range(NSTEPS):
+            if step > 0:
+                steps.append(self.step(receives, step, False))
+            self.state(steps[step], RECV_FLUSH_WAIT, STEP_BYTES)
+            self.state(steps[step], RECV_GPU_WAIT, STEP_BYTES)
+            self.stop(steps[step])
+        self.stop(sends)
+        self.stop(receives)
+        self.sleep()
+
     def hang(self, call, sent, received):
         """Leaves the channels as they are after that many steps."""
         self.wake()
@@ -194,11 +218,14 @@ def main():
     fault, count, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     for number in range(count):
         rank = Rank(number, count)
-        for call in range(CALLS):
+        for call in range(LATE_CALLS if fault == "late" else 0):
+            rank.late_call(call, (20 + 40 * call) * MS, 12 * MS)
+        for call in range(0 if fault == "late" else CALLS):
             rank.now = (20 + 20 * call) * MS
             rank.whole_call(call)
-        rank.now = 200 * MS
-        break_down(rank, fault)
+        if fault != "late":
+            rank.now = 200 * MS
+            break_down(rank, fault)
         with open(f"{folder}/rank{number}.calllog", "w") as log:
             log.write("\n".join(rank.lines) + "\n")
 

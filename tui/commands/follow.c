@@ -34,6 +34,7 @@ static struct ncs_launch launch_of(const struct ncs_options *options)
 					   "ncclstat",
 			.directory = options->directory,
 			.interval_ns = options->interval_ns,
+			.with_records = options->with_records,
 		},
 	};
 

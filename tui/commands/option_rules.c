@@ -172,7 +172,9 @@ static const struct option_rule {
 	     " are moments of a recording",
 	     .with = OPTION(FOLLOW)),
 	RULE(~MODE(STREAM), OPTION(RECORDS),
-	     "--records expects --stream beside it"),
+	     "--records expects --stream, --hosts, --slurm or --kube beside"
+	     " it; with --from it is for the COMMAND to say",
+	     .without = NODES & ~OPTION(FROM)),
 	RULE(~MODE(STREAM), OPTION(HEARTBEAT),
 	     "--heartbeat expects --stream beside it"),
 	RULE(MODE(STREAM), OPTION(SYNTHETIC),
