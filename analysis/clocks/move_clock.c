@@ -32,6 +32,6 @@ void ncs_clock_move(struct ncs_clock *clock, const struct ncs_clock_move *move)
 					   (1 + (long double)move->drift) +
 				   0.5L);
 	}
-	clock->base_monotonic_ns += (uint64_t)ncs_clock_move_by(
-		move, clock->base_monotonic_ns);
+	clock->base_monotonic_ns +=
+		(uint64_t)ncs_clock_move_by(move, clock->base_monotonic_ns);
 }

@@ -7,9 +7,11 @@
  *
  * Times of nodes are moved to this machine's CLOCK_MONOTONIC. Nodes of this
  * machine's boot and time namespace have the same clock. Others are aligned by
- * CLOCK_REALTIME if the system keeps it synchronized on both sides; else their
- * clock is not aligned: their times are moved so that their ages are right, to
- * the time that a look takes to get here.
+ * their traffic, if the streams have records: to this machine if it has ranks of
+ * the job or a synchronized CLOCK_REALTIME, else to one of the nodes. Without
+ * records they are aligned by CLOCK_REALTIME if the system keeps it synchronized
+ * on both sides; else their clock is not aligned: their times are moved so that
+ * their ages are right, to the time that a look takes to get here.
  */
 #ifndef NCS_RECORD_FLEET_FLEET_H
 #define NCS_RECORD_FLEET_FLEET_H

@@ -69,8 +69,8 @@ struct ncs_fleet_alignment {
 	/* Sequence numbers came again at a rank: facts from those that others
 	 * told for the first time may be wrong. */
 	bool is_spoiled;
-	bool *has_records; /* by host */
-	size_t host_count; /* for which the younger generation has room */
+	bool *has_records;   /* by host */
+	size_t host_count;   /* for which the younger generation has room */
 	size_t with_records; /* number of hosts that have */
 	uint64_t now_ns;     /* of the latest solution */
 	uint64_t from_ns;    /* and since when it holds */
@@ -280,7 +280,7 @@ static int begin_rank(struct ncs_fleet_told *rank)
 	rank->operations = ncs_rank_operations_new(CHILDREN);
 	if (!rank->operations)
 		return -ENOMEM;
-	/* What came before the agent is not told. */
+	/* Records from before the agent's begin are missing. */
 	ncs_rank_operations_lose(rank->operations);
 	return 0;
 }
@@ -315,7 +315,8 @@ int ncs_fleet_alignment_take(struct ncs_fleet_alignment *self, size_t host,
 }
 
 static int read_into(const struct generation *generation, size_t host,
-		     uint64_t before_ns, const struct ncs_clock_reading *reading)
+		     uint64_t before_ns,
+		     const struct ncs_clock_reading *reading)
 {
 	if (!generation || host >= generation->hosts)
 		return 0;
@@ -336,8 +337,7 @@ int ncs_fleet_alignment_read(struct ncs_fleet_alignment *self, size_t host,
 	    host >= self->host_count || (host > 0 && !self->has_records[host]))
 		return 0;
 	error = read_into(self->used, host, before_ns, reading);
-	return error ? error :
-		       read_into(self->next, host, before_ns, reading);
+	return error ? error : read_into(self->next, host, before_ns, reading);
 }
 
 /* --- Solutions ----------------------------------------------------------- */
@@ -355,9 +355,8 @@ static void distrust_set_clocks(struct generation *generation)
 
 	for (size_t i = 0; i < generation->hosts; i++)
 		if (aligned[i].by == NCS_ALIGNED_BY_REALTIME &&
-		    aligned[i].realtime_steps +
-				    aligned[generation->reference]
-					    .realtime_steps >
+		    aligned[i].realtime_steps + aligned[generation->reference]
+							.realtime_steps >
 			    0)
 			aligned[i].by = NCS_ALIGNED_BY_NOTHING;
 }
@@ -394,8 +393,9 @@ static size_t left_out(const struct generation *generation)
 	for (size_t i = 0; i < generation->hosts; i++)
 		if (!is_aligned(generation, i) &&
 		    generation->aligned[i].facts > 0 &&
-		    (most == SIZE_MAX || generation->aligned[i].facts >
-						 generation->aligned[most].facts))
+		    (most == SIZE_MAX ||
+		     generation->aligned[i].facts >
+			     generation->aligned[most].facts))
 			most = i;
 	return most;
 }

@@ -110,7 +110,8 @@ static int find_clock(struct ncs_fleet *fleet, const struct ncs_file_head *head,
 
 static uint64_t error_of(const struct ncs_clock_reading *reading)
 {
-	return reading->synchronized && reading->after_ns >= reading->before_ns ?
+	return reading->synchronized &&
+			       reading->after_ns >= reading->before_ns ?
 		       reading->maximum_error_ns :
 		       UINT64_MAX;
 }
@@ -147,8 +148,8 @@ static bool by_realtime(const struct ncs_fleet_clock *clock, int64_t *shift_ns,
 
 static void set_shift(struct ncs_fleet_clock *clock, int64_t shift_ns)
 {
-	int64_t by_ns = (int64_t)((uint64_t)shift_ns -
-				  (uint64_t)clock->move.offset_ns);
+	int64_t by_ns =
+		(int64_t)((uint64_t)shift_ns - (uint64_t)clock->move.offset_ns);
 
 	if (clock->is_known && clock->move.drift == 0 && by_ns < JUMP_NS &&
 	    by_ns > -JUMP_NS)
@@ -198,8 +199,8 @@ static void move_by_traffic(const struct ncs_fleet *fleet,
 		.drift = traffic->drift,
 		.at_ns = traffic->at_ns - base_ns,
 	};
-	uint64_t before = distance(&clock->move, &move,
-				   fleet->aligned_from_ns - base_ns);
+	uint64_t before =
+		distance(&clock->move, &move, fleet->aligned_from_ns - base_ns);
 	uint64_t after = distance(&clock->move, &move,
 				  fleet->aligned_until_ns - base_ns);
 	uint64_t off_ns = before > after ? before : after;

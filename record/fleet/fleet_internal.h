@@ -16,7 +16,7 @@ struct ncs_fleet_clock {
 	char boot_id[40];
 	char host[64]; /* tells hosts apart that have no boot id */
 	uint64_t time_namespace;
-	bool is_here; /* it is this machine's */
+	bool is_here;  /* it is this machine's */
 	bool is_known; /* `move` is set */
 	bool is_aligned;
 	struct ncs_clock_move move; /* of its CLOCK_MONOTONIC */
@@ -35,7 +35,7 @@ struct ncs_fleet_clock {
 	struct ncs_aligned traffic;
 };
 
-/* What the alignment knows of a rank. */
+/* A rank, as the alignment knows it. */
 struct ncs_fleet_rank {
 	/* The segment that it is of. */
 	uint64_t pid, process_start, created;
@@ -47,7 +47,7 @@ struct ncs_fleet_node {
 	struct ncs_node facts;
 	bool is_named;
 	struct ncs_stream_reader *stream;
-	size_t clock; /* SIZE_MAX: not known */
+	size_t clock;                 /* SIZE_MAX: not known */
 	struct ncs_fleet_rank *ranks; /* by their number in the stream */
 	size_t rank_capacity;
 	/* The launcher's word; NCS_NODE_STATE_COUNT: it says nothing. */
@@ -58,7 +58,7 @@ struct ncs_fleet_node {
 	/* Bytes at two earlier times, for the rate. */
 	uint64_t marks_ns[2];
 	uint64_t marks_bytes[2];
-	int file; /* of what is kept; -1: none */
+	int file;        /* of what is kept; -1: none */
 	uint64_t now_ns; /* of the bytes that are being taken */
 };
 

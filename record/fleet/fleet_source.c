@@ -65,8 +65,8 @@ static void name_sample(struct ncs_fleet *self, const char *path,
 		 self->shown[self->node].name, path);
 	sample->id = self->id;
 	sample->node = self->node;
-	sample->is_past =
-		ncs_node_sight(self->shown[self->node].state) != NCS_SIGHT_LIVE;
+	sample->is_past = ncs_node_sight(self->shown[self->node].state) !=
+			  NCS_SIGHT_LIVE;
 }
 
 static bool wants_records(const struct ncs_fleet *self)
@@ -161,7 +161,7 @@ static bool take_unreadable(struct ncs_fleet *self,
 
 	if (self->choice.pid != 0 || self->choice.job ||
 	    (unreadable->attach == NCS_ATTACH_DENIED &&
-			       self->shown[self->node].ranks > 0))
+	     self->shown[self->node].ranks > 0))
 		return false;
 	name_sample(self, unreadable->path, sample);
 	snprintf(self->why, sizeof(self->why), "%s", unreadable->why);

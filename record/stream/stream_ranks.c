@@ -198,8 +198,7 @@ static uint64_t moved_ns(const struct ncs_clock_move *move, uint64_t ns)
 
 int ncs_stream_snapshot(struct ncs_stream_rank *rank,
 			const struct ncs_clock_move *move,
-			struct ncs_snapshot *snapshot,
-			struct ncs_header *moved)
+			struct ncs_snapshot *snapshot, struct ncs_header *moved)
 {
 	struct ncs_header *header = (struct ncs_header *)rank->image.bytes;
 	uint64_t taken_ns = moved_ns(move, rank->taken_ns);
@@ -253,8 +252,8 @@ static void make_room(struct ncs_stream_rank *rank, size_t count)
 	if (surplus > rank->record_count)
 		surplus = rank->record_count;
 	rank->record_count -= surplus;
-	rank->records_seen -=
-		surplus < rank->records_seen ? surplus : rank->records_seen;
+	rank->records_seen -= surplus < rank->records_seen ? surplus :
+							     rank->records_seen;
 	rank->records_lost += surplus;
 	memmove(rank->records, rank->records + surplus,
 		rank->record_count * sizeof(*rank->records));

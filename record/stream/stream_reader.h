@@ -31,10 +31,10 @@ struct ncs_stream_lane {
 };
 
 struct ncs_stream_rank {
-	bool is_named;  /* its segment is known */
-	bool is_there;  /* the latest look has a state of it */
-	bool is_behind; /* but that state could not be read */
-	char *path;     /* of the segment */
+	bool is_named;            /* its segment is known */
+	bool is_there;            /* the latest look has a state of it */
+	bool is_behind;           /* but that state could not be read */
+	char *path;               /* of the segment */
 	struct ncs_header header; /* as when it was named */
 	struct ncs_state_image image;
 	bool has_key;

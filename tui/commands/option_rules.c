@@ -120,8 +120,7 @@ static const struct option_rule {
 	     .with = OPTION(SYNTHETIC)),
 	RULE(ALL_MODES, OPTION(RANGE),
 	     "--range expects --critical-path beside it", .without = PATHS),
-	RULE(~(MODE(TEXTFILE) | MODE(LISTEN)),
-	     OPTION(METRICS) | OPTION(SERIES),
+	RULE(~(MODE(TEXTFILE) | MODE(LISTEN)), OPTION(METRICS) | OPTION(SERIES),
 	     "--metrics and --series expect --dump=openmetrics,"
 	     " --dump=prometheus, --textfile or --listen beside them",
 	     .when = prints_no_metrics),
@@ -139,8 +138,7 @@ static const struct option_rule {
 	RULE(~(MODE(RECORD) | MODE(STREAM)), OPTION(COMPRESS),
 	     "--compress expects --record or --stream beside it"),
 	RULE(ALL_MODES, OPTION(FOLLOW),
-	     "--follow expects FILEs, the streams to follow",
-	     .without = FILES),
+	     "--follow expects FILEs, the streams to follow", .without = FILES),
 	RULE(~(MODE(LIVE) | MODE(DUMP) | MODE(DIAGNOSE) | MODE(LIST) |
 	       MODE(RECORD)),
 	     OPTION(FOLLOW) | NODES,

@@ -112,12 +112,11 @@ static void take_batch(struct fixture *fixture, unsigned host,
 	assert_int_equal(ncs_snapshot_init(&snapshot, reader), 0);
 	ncs_snapshot_take(&snapshot, reader, taken_ns);
 	clock.base_monotonic_ns += (uint64_t)fixture->base_ns[host];
-	assert_int_equal(
-		ncs_fleet_alignment_take(fixture->alignment, host + 1,
-					 &fixture->told[host][batch->rank],
-					 &snapshot, &clock, batch->records,
-					 batch->count),
-		0);
+	assert_int_equal(ncs_fleet_alignment_take(
+				 fixture->alignment, host + 1,
+				 &fixture->told[host][batch->rank], &snapshot,
+				 &clock, batch->records, batch->count),
+			 0);
 	ncs_snapshot_release(&snapshot);
 }
 
@@ -198,7 +197,8 @@ static struct ncs_fleet_aligned play(struct fixture *fixture, uint64_t every_ns,
 		at_ns += every_ns;
 		aligned = solve(fixture, at_ns);
 		assert_true(aligned.count > fixture->options.hosts);
-		assert_within(fixture, &aligned, at_ns, most_ns, fixture->options.hosts);
+		assert_within(fixture, &aligned, at_ns, most_ns,
+			      fixture->options.hosts);
 	}
 	return aligned;
 }
@@ -224,7 +224,8 @@ static void test_looks_may_come_one_after_the_other(void **state)
 	look(fixture, 1, 0, S / 2);
 	aligned = solve(fixture, S);
 	assert_true(aligned.count > 0);
-	assert_within(fixture, &aligned, S / 2, 20 * MS, fixture->options.hosts);
+	assert_within(fixture, &aligned, S / 2, 20 * MS,
+		      fixture->options.hosts);
 	look(fixture, 1, S / 2, S);
 	aligned = solve(fixture, 3 * S / 2);
 	assert_within(fixture, &aligned, S, 20 * MS, fixture->options.hosts);
@@ -243,7 +244,8 @@ static void test_the_error_grows_without_traffic(void **state)
 	error_ns = aligned.hosts[1 + (aligned.reference == 1)].error_ns;
 	for (unsigned i = 1; i <= 60; i++) {
 		aligned = solve(fixture, end_ns + 10 * i * S);
-		assert_within(fixture, &aligned, end_ns + 10 * i * S, S, fixture->options.hosts);
+		assert_within(fixture, &aligned, end_ns + 10 * i * S, S,
+			      fixture->options.hosts);
 	}
 	assert_true(aligned.hosts[1 + (aligned.reference == 1)].error_ns >
 		    error_ns);
@@ -290,7 +292,8 @@ static void test_hosts_may_be_more_than_at_first(void **state)
 	solve(fixture, end_ns);
 	aligned = solve(fixture, end_ns);
 	assert_true(aligned.count > 12);
-	assert_within(fixture, &aligned, end_ns, 50 * MS, fixture->options.hosts);
+	assert_within(fixture, &aligned, end_ns, 50 * MS,
+		      fixture->options.hosts);
 }
 
 static void test_what_is_forgotten_is_not_told(void **state)
@@ -306,7 +309,8 @@ static void test_what_is_forgotten_is_not_told(void **state)
 	look(fixture, 0, S, 2 * S);
 	look(fixture, 1, S, 2 * S);
 	aligned = solve(fixture, 2 * S);
-	assert_within(fixture, &aligned, 2 * S, 20 * MS, fixture->options.hosts);
+	assert_within(fixture, &aligned, 2 * S, 20 * MS,
+		      fixture->options.hosts);
 }
 
 static void test_one_host_alone_is_not_aligned(void **state)
