@@ -144,6 +144,7 @@ static void test_what_a_key_lacks_is_zero_again(void **state)
 	struct ncs_function *function =
 		&segment_fixture_lane(fixture->recording->segment, 1)
 			 ->functions[2];
+	const struct ncs_clock_move none = { 0 };
 	struct ncs_stream_rank *rank;
 	struct ncs_snapshot snapshot;
 	struct ncs_header header;
@@ -157,8 +158,9 @@ static void test_what_a_key_lacks_is_zero_again(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		feed(&fixture->looks[i]);
 		rank = ncs_stream_rank(reader, 0);
-		assert_int_equal(
-			ncs_stream_snapshot(rank, 0, &snapshot, &header), 0);
+		assert_int_equal(ncs_stream_snapshot(rank, &none, &snapshot,
+						     &header),
+				 0);
 		assert_true(snapshot.functions[2].calls == (i == 0 ? 11 : 0));
 		ncs_snapshot_release(&snapshot);
 	}
