@@ -387,9 +387,7 @@ static int take_joined(struct ncs_comparison *comparison,
 	}
 	if (!is_told)
 		return 0;
-	error = is_transfer(joined) ?
-			0 :
-			ncs_moving_note(&communicator->skew->moving, joined);
+	error = ncs_moving_note(&communicator->skew->moving, joined);
 	if (has_one_root(joined))
 		error |= compare(comparison, communicator->skew);
 	ncs_spans_correct(comparison);

@@ -12,6 +12,7 @@
 #include "analysis/model/communicators.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/records/join.h"
+#include "analysis/records/operation_record.h"
 
 /* Operations of one launch are joined one soon after the other. */
 #define LAUNCHES_BACK 16u
@@ -29,6 +30,7 @@ struct moved_launch {
 	uint32_t operations;
 	uint32_t error_ns; /* of the time from begin to end */
 	uint32_t ranks;
+	int32_t rank;   /* that sends or receives; -1 of a collective */
 	uint8_t timing; /* enum ncs_timing */
 	struct ncs_moving_class class;
 };
@@ -98,11 +100,22 @@ bool ncs_moving_part_of(const struct ncs_joined *joined,
 	return moving->end_ns > moving->begin_ns;
 }
 
+static bool is_transfer(const struct ncs_joined *joined)
+{
+	return joined->function == NCS_FUNCTION_SEND_RECV;
+}
+
+static unsigned function_of(const struct ncs_joined *joined,
+			    const struct ncs_part *part)
+{
+	return is_transfer(joined) ? part->function : joined->function;
+}
+
 static struct moved_launch launch_of(const struct ncs_joined *joined,
+				     const struct ncs_part *part,
 				     const struct ncs_moving_part *moving)
 {
-	const struct ncs_part *part = &joined->parts[0];
-	double factor = ncs_bus_factor(joined->function, part->nranks);
+	double factor = ncs_bus_factor(function_of(joined, part), part->nranks);
 
 	return (struct moved_launch){
 		.begin_ns = moving->begin_ns,
@@ -114,6 +127,7 @@ static struct moved_launch launch_of(const struct ncs_joined *joined,
 		.bus_bytes = factor >= 0 ? factor * (double)part->bytes : -1,
 		.operations = 1,
 		.ranks = (uint32_t)joined->count,
+		.rank = is_transfer(joined) ? part->rank : -1,
 		.timing = (uint8_t)moving->timing,
 		.class = { (uint8_t)ncs_size_class(part->bytes),
 			   part->algorithm, part->protocol },
@@ -138,7 +152,8 @@ static struct moved_launch *find_launch(struct ncs_moving_ring *ring,
 		struct moved_launch *launch =
 			&ring->launches[(ring->count - i) % NCS_MOVING_RECENT];
 
-		if (launch->begin_ns == like->begin_ns &&
+		if (launch->rank == like->rank &&
+		    launch->begin_ns == like->begin_ns &&
 		    launch->end_ns == like->end_ns)
 			return launch;
 	}
@@ -163,22 +178,25 @@ static void add(struct moved_launch *launch,
 		launch->class.size_class = MIXED;
 }
 
-int ncs_moving_note(struct ncs_moving *moving, const struct ncs_joined *joined)
+/* Takes note of an operation, by its first part, or of one end of a transfer:
+ * bytes that a rank sends and those that it receives in one launch are not
+ * added, as nccl-tests does not. */
+static int note(struct ncs_moving *moving, const struct ncs_joined *joined,
+		const struct ncs_part *part,
+		const struct ncs_moving_part *times)
 {
-	struct moved_launch operation, whole;
-	struct ncs_moving_part part;
-	struct ncs_moving_ring *ring;
+	struct moved_launch operation = launch_of(joined, part, times);
+	struct moved_launch whole = operation;
+	unsigned function = function_of(joined, part);
+	struct ncs_moving_ring *ring = ring_of(moving, function);
 	bool is_there = false;
 
-	if (!ncs_moving_part_of(joined, &part))
-		return 0;
-	whole = operation = launch_of(joined, &part);
-	ring = ring_of(moving, joined->function);
 	if (!ring)
 		return -ENOMEM;
 	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
 		struct moved_launch *launch =
-			moving->rings[i] ?
+			moving->rings[i] &&
+					(operation.rank < 0 || i == function) ?
 				find_launch(moving->rings[i], &operation) :
 				NULL;
 
@@ -186,14 +204,36 @@ int ncs_moving_note(struct ncs_moving *moving, const struct ncs_joined *joined)
 			continue;
 		add(launch, &operation);
 		whole = *launch;
-		launch->operations += i == joined->function;
-		is_there |= i == joined->function;
+		launch->operations += i == function;
+		is_there |= i == function;
 	}
 	if (is_there)
 		return 0;
 	whole.operations = 1;
 	ring->launches[ring->count++ % NCS_MOVING_RECENT] = whole;
 	return 0;
+}
+
+int ncs_moving_note(struct ncs_moving *moving, const struct ncs_joined *joined)
+{
+	struct ncs_moving_part times;
+	int error;
+
+	if (!ncs_moving_part_of(joined, &times))
+		return 0;
+	/* The receiver of what was buffered only copies. */
+	if (is_transfer(joined) &&
+	    (joined->count != 2 || joined->wait_rule != NCS_WAIT_FOR_ALL))
+		return 0;
+	error = note(moving, joined, &joined->parts[0], &times);
+	if (is_transfer(joined))
+		error |= note(moving, joined, &joined->parts[1], &times);
+	return error ? -ENOMEM : 0;
+}
+
+size_t ncs_moving_ranks(unsigned function, int nranks)
+{
+	return ncs_is_transfer(function) && nranks > 2 ? 2 : (size_t)nranks;
 }
 
 /* --- Figures -------------------------------------------------------------- */

@@ -5,7 +5,8 @@
  * nothing about bandwidth.
  *
  * Operations of one launch move together: they count once, with their bytes
- * added. An operation of which only the host's times are known does not count,
+ * added, but what a rank sends counts for Send, what it receives for Recv. A
+ * transfer counts once both of its ends are known. An operation of which only the host's times are known does not count,
  * nor does one whose end cannot be told. Figures are medians, so that the first
  * operations, which connect, do not spoil them. Bandwidth is in GB/s and
  * computed with nccl-tests' factors; negative if it is not known.
@@ -53,7 +54,7 @@ struct ncs_moving_view {
 				error, or no size is known */
 	uint64_t age_ns;     /* since the end of the latest launch */
 	bool is_stale;
-	/* Ranks that the moving part is of, in the launch that has fewest. If
+	/* Ranks that the moving part is of (two of a transfer), in the launch that has fewest. If
 	 * the communicator has more, the time in which the seen ones waited for
 	 * the others counts, and bandwidth is a lower bound. */
 	size_t ranks;
@@ -65,6 +66,10 @@ struct ncs_moving_view {
 struct ncs_moving_view
 ncs_communicator_moving(const struct ncs_communicator *communicator,
 			unsigned function, const struct ncs_moving_class *only);
+
+/* Returns the number of ranks that an operation of a function has in a
+ * communicator of `nranks`, which is not negative: two if it is a transfer. */
+size_t ncs_moving_ranks(unsigned function, int nranks);
 
 /* Returns the bus bandwidth of a function at the latest updates, one value for
  * each, and sets `count` to the number of updates; NULL if there is none. */

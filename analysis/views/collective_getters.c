@@ -9,6 +9,7 @@
 #include "analysis/model/function_times.h"
 #include "analysis/model/moving.h"
 #include "analysis/model/rates.h"
+#include "analysis/records/operation_record.h"
 
 static unsigned function_of(const struct ncs_row *row)
 {
@@ -37,10 +38,11 @@ NCS_GETTER(collective_ranks)
 	const struct ncs_communicator *communicator = row->communicator;
 	const struct ncs_identity *identity = communicator->identity;
 	struct ncs_moving_view view = moving_of(row);
-	size_t ranks = view.ranks;
+	bool is_known = view.operations > 0 &&
+			!ncs_is_transfer(function_of(row));
+	size_t ranks = is_known ? view.ranks : 0;
 
-	for (size_t i = 0; view.operations == 0 && i < communicator->rank_count;
-	     i++)
+	for (size_t i = 0; !is_known && i < communicator->rank_count; i++)
 		ranks += ncs_function_is_used(counts_of(row, i));
 	value->kind = NCS_VALUE_TEXT;
 	if (identity->known & NCS_KNOWN_NRANKS)

@@ -94,6 +94,7 @@ static json_t *function_of(const struct ncs_communicator *communicator,
 			   unsigned function,
 			   const struct ncs_moving_view *moving)
 {
+	int nranks = communicator->identity->nranks;
 	json_t *object = json_object();
 
 	ncs_json_add_word(object, "func", ncs_function_name(function));
@@ -102,8 +103,8 @@ static json_t *function_of(const struct ncs_communicator *communicator,
 	ncs_json_add_number(object, "ranks", moving->ranks);
 	ncs_json_add_bool(object, "all_ranks",
 			  communicator->identity->known & NCS_KNOWN_NRANKS &&
-				  (int64_t)moving->ranks >=
-					  communicator->identity->nranks);
+				  moving->ranks >=
+					  ncs_moving_ranks(function, nranks));
 	ncs_json_add_word(object, "timing", ncs_timing_name(moving->timing));
 	ncs_json_add_number(object, "moving_ns", moving->moving_ns);
 	ncs_json_add_number(object, "error_ns", moving->error_ns);

@@ -5,6 +5,7 @@
 #include "tui/views/view.h"
 
 #include "analysis/base/busbw.h"
+#include "analysis/records/operation_record.h"
 #include "analysis/base/collective_waits.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
@@ -82,7 +83,8 @@ static void append_missing(const struct ncs_row *row,
 	const struct ncs_identity *identity = communicator->identity;
 
 	if (!(identity->known & NCS_KNOWN_NRANKS) ||
-	    view->ranks >= (size_t)identity->nranks)
+	    view->ranks >= ncs_moving_ranks((unsigned)row->index,
+					    identity->nranks))
 		return;
 	ncs_append(text, size,
 		   " Only %zu of %d ranks are seen %s: their wait for others"
@@ -106,7 +108,11 @@ static void append_factor(const struct ncs_row *row, char *text, size_t size)
 /* Appends why there is no bandwidth. */
 static void append_unknown(const struct ncs_row *row, char *text, size_t size)
 {
-	if (ncs_wait_rule_of((unsigned)row->index) == NCS_WAIT_FOR_NONE)
+	if (ncs_is_transfer((unsigned)row->index))
+		ncs_append(text, size,
+			   " No send is known with its receive, and when both"
+			   " began and ended: no bandwidth.");
+	else if (ncs_wait_rule_of((unsigned)row->index) == NCS_WAIT_FOR_NONE)
 		ncs_append(text, size,
 			   " No number tells which of the ranks' operations"
 			   " belong together: no bandwidth.");

@@ -435,6 +435,77 @@ static void each_update_has_a_bar_of_its_own_launches(void **state)
 	assert_true(latest_bar(moving) < 0);
 }
 
+/* Makes a send of 8 MB and its receive, which begins 1 ms earlier. */
+static void make_transfer(struct operation *operation, uint64_t begin_ns,
+			  uint64_t took_ns, int32_t from, int32_t to)
+{
+	make(operation, begin_ns, took_ns);
+	operation->joined.function = NCS_FUNCTION_SEND_RECV;
+	operation->joined.count = 2;
+	operation->parts[0].function = NCS_FUNCTION_SEND;
+	operation->parts[0].rank = from;
+	operation->parts[1].function = NCS_FUNCTION_RECV;
+	operation->parts[1].rank = to;
+	operation->parts[1].at_ns[NCS_MOMENT_STREAM] -= 1 * MS;
+}
+
+static void transfer_moves_from_when_both_ends_are_there(void **state)
+{
+	struct operation operation;
+	struct ncs_moving_view sent, received;
+
+	make_transfer(&operation, SECOND, 100 * US, 0, 1);
+	ncs_moving_note(*state, &operation.joined);
+	sent = ncs_moving_figures(*state, NCS_FUNCTION_SEND, NULL, 0);
+	received = ncs_moving_figures(*state, NCS_FUNCTION_RECV, NULL, 0);
+	assert_int_equal(sent.operations, 1);
+	assert_int_equal(sent.moving_ns, 100 * US);
+	assert_near(sent.algbw, 80);
+	assert_near(sent.busbw, 80);
+	assert_near(received.algbw, 80);
+	assert_near(received.busbw, 80);
+	assert_int_equal(sent.ranks, ncs_moving_ranks(NCS_FUNCTION_SEND, 16));
+}
+
+static void transfers_of_a_launch_are_added_by_rank_and_direction(void **state)
+{
+	struct operation operation;
+	struct ncs_moving_view sent, received;
+
+	/* Rank 0 sends to two others and receives from one. */
+	make_transfer(&operation, SECOND, 100 * US, 0, 1);
+	ncs_moving_note(*state, &operation.joined);
+	make_transfer(&operation, SECOND, 100 * US, 0, 2);
+	ncs_moving_note(*state, &operation.joined);
+	make_transfer(&operation, SECOND, 100 * US, 1, 0);
+	ncs_moving_note(*state, &operation.joined);
+	sent = ncs_moving_figures(*state, NCS_FUNCTION_SEND, NULL, 0);
+	received = ncs_moving_figures(*state, NCS_FUNCTION_RECV, NULL, 0);
+	assert_int_equal(sent.operations, 3);
+	assert_int_equal(sent.launches, 2);
+	assert_near(sent.algbw, 160);
+	assert_int_equal(received.launches, 3);
+	assert_near(received.algbw, 80);
+}
+
+static void buffered_or_lone_transfer_tells_no_bandwidth(void **state)
+{
+	struct operation operation;
+
+	make_transfer(&operation, SECOND, 100 * US, 0, 1);
+	operation.joined.wait_rule = NCS_WAIT_FOR_ROOT;
+	ncs_moving_note(*state, &operation.joined);
+	make_transfer(&operation, SECOND, 100 * US, 0, 1);
+	operation.joined.count = 1;
+	ncs_moving_note(*state, &operation.joined);
+	assert_int_equal(ncs_moving_figures(*state, NCS_FUNCTION_SEND, NULL, 0)
+				 .operations,
+			 0);
+	assert_int_equal(ncs_moving_figures(*state, NCS_FUNCTION_RECV, NULL, 0)
+				 .operations,
+			 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -460,6 +531,9 @@ int main(void)
 		TEST(only_stream_times_tell_a_launch),
 		TEST(times_of_a_worse_source_are_left_out),
 		TEST(each_update_has_a_bar_of_its_own_launches),
+		TEST(transfer_moves_from_when_both_ends_are_there),
+		TEST(transfers_of_a_launch_are_added_by_rank_and_direction),
+		TEST(buffered_or_lone_transfer_tells_no_bandwidth),
 	};
 
 	return cmocka_run_group_tests_name("moving", tests, NULL, NULL);
