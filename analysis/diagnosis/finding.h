@@ -86,6 +86,8 @@ enum ncs_evidence_kind {
 	NCS_EVIDENCE_CLOCKS,     /* number: ranks it was not compared with */
 	NCS_EVIDENCE_UNCOMPARED, /* number, expected: operations of which only
 				  * host times are known */
+	NCS_EVIDENCE_UNPAIRED,   /* number of expected: sends and receives that
+				  * have no number */
 	NCS_EVIDENCE_SPEED,      /* number, expected: bytes per second */
 	NCS_EVIDENCE_SHARE,      /* number, share: of time in this state */
 	NCS_EVIDENCE_UNSEEN,     /* number, expected: ranks that are seen */

@@ -144,6 +144,8 @@ static void add_evidence(struct ncs_finding *finding,
 			 const struct ncs_lateness *lateness)
 {
 	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+	struct ncs_transfer_count transfers =
+		ncs_communicator_transfers(communicator);
 
 	ncs_finding_add_evidence(finding,
 				 (struct ncs_evidence){
@@ -162,6 +164,15 @@ static void add_evidence(struct ncs_finding *finding,
 					 .call = ncs_no_call,
 					 .number = view->count.unknown,
 					 .expected = view->count.seen,
+				 });
+	if (transfers.unnumbered > 0)
+		ncs_finding_add_evidence(
+			finding, (struct ncs_evidence){
+					 .kind = NCS_EVIDENCE_UNPAIRED,
+					 .party = ncs_party_of(rank),
+					 .call = ncs_no_call,
+					 .number = transfers.unnumbered,
+					 .expected = transfers.seen,
 				 });
 	if (communicator->other_clocks > 0)
 		ncs_finding_add_evidence(

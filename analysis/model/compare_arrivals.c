@@ -420,6 +420,10 @@ static int take_part(const struct ncs_communicator *communicator,
 
 	if (!late)
 		return -ENOMEM;
+	if (part->flags & NCS_PART_P2P && part->peer != part->rank) {
+		late->transfer_count++;
+		late->unnumbered += part->number == NCS_NO_SEQUENCE_NUMBER;
+	}
 	/* A rank that is alone waits for nobody. */
 	if (part->nranks != 1)
 		ncs_spans_add(late, part);

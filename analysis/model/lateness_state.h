@@ -97,6 +97,8 @@ struct ncs_late_rank {
 	struct ncs_lateness_view view;
 	bool is_viewed; /* whether the view is up to date */
 	struct ncs_late_transfers *transfers; /* NULL if it has none */
+	uint64_t transfer_count; /* sends and receives to other ranks … */
+	uint64_t unnumbered; /* … and those that have no number */
 	uint8_t transfer_use; /* enum ncs_transfer_use */
 };
 

@@ -12,6 +12,7 @@
 #include "analysis/model/lateness_cost.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/waits.h"
+#include "analysis/records/join.h"
 #include "analysis/records/parts.h"
 
 /* --- Figures -------------------------------------------------------------- */
@@ -269,6 +270,32 @@ ncs_communicator_skew(const struct ncs_communicator *communicator)
 		ncs_percentile_of_values(transfer_ns, transfers, 50);
 	state->is_viewed = true;
 	return &state->view;
+}
+
+struct ncs_transfer_count
+ncs_communicator_transfers(const struct ncs_communicator *communicator)
+{
+	const struct ncs_skew_state *state = communicator->skew;
+	struct ncs_transfer_count count = { 0 };
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_late_rank *late = communicator->ranks[i]->late;
+
+		if (!late)
+			continue;
+		count.seen += late->transfer_count;
+		count.unnumbered += late->unnumbered;
+	}
+	if (state && state->join)
+		count.distrusted = ncs_join_count(state->join)->distrusted;
+	return count;
+}
+
+bool ncs_transfers_are_blind(const struct ncs_transfer_count *count)
+{
+	return count->distrusted > 0 ||
+	       (double)count->unnumbered >
+		       NCS_STRAGGLER_COST * (double)count->seen;
 }
 
 const struct ncs_rank *

@@ -92,6 +92,17 @@ struct ncs_lateness_count {
 	uint64_t records_lost; /* overwritten since the first update */
 };
 
+/* Sends and receives to other ranks that a communicator's ranks recorded since
+ * the first update, and those of them that could not be compared. */
+struct ncs_transfer_count {
+	uint64_t seen;
+	/* The plugin gave them no number: an older one, or in a CUDA graph. */
+	uint64_t unnumbered;
+	/* Pairs of one number that do not fit: the two ends counted
+	 * differently, so that those that follow are not compared either. */
+	uint64_t distrusted;
+};
+
 /* The figures of one rank. */
 struct ncs_lateness_view {
 	struct ncs_lateness recent; /* exact */
@@ -158,6 +169,14 @@ struct ncs_skew {
 /* Returns the figures of a communicator, or NULL if nothing was compared. */
 const struct ncs_skew *
 ncs_communicator_skew(const struct ncs_communicator *communicator);
+
+/* Returns how many of a communicator's sends and receives were not compared. */
+struct ncs_transfer_count
+ncs_communicator_transfers(const struct ncs_communicator *communicator);
+
+/* Returns whether so many of them were not compared that nothing can be said of
+ * lateness in them. */
+bool ncs_transfers_are_blind(const struct ncs_transfer_count *count);
 
 /* Returns the rank of a communicator that is marked as a straggler, the one
  * with the highest cost if there are several; NULL if there is none. */

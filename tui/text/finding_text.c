@@ -88,8 +88,7 @@ static void append_lasting(const struct ncs_rank *rank, bool since_death,
 			   uint64_t duration_ns, char *text, size_t size)
 {
 	if (rank && !ncs_rank_end_is_known(rank))
-		ncs_append(text, size,
-			   since_death ? "at most " : "at least ");
+		ncs_append(text, size, since_death ? "at most " : "at least ");
 	ncs_append_duration(text, size, duration_ns);
 }
 
@@ -106,8 +105,8 @@ static void append_share(const struct ncs_finding *finding, char *text,
 
 	ncs_append(text, size, "%s%.0f %%",
 		   least && most ? "about " :
-		   least	 ? "at most " :
-		   most		 ? "at least " :
+		   least         ? "at most " :
+		   most          ? "at least " :
 				   "",
 		   100 * share);
 	if (least && most)
@@ -225,6 +224,19 @@ static void append_unreadable(const struct ncs_model *model, char *text,
 			   first->why);
 }
 
+/* Returns whether lateness in sends and receives is not known. */
+static bool is_blind_in_transfers(const struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->communicator_count; i++) {
+		struct ncs_transfer_count count =
+			ncs_communicator_transfers(&model->communicators[i]);
+
+		if (ncs_transfers_are_blind(&count))
+			return true;
+	}
+	return false;
+}
+
 void ncs_verdict_line(const struct ncs_diagnosis *diagnosis,
 		      const struct ncs_model *model, char *text, size_t size)
 {
@@ -243,10 +255,14 @@ void ncs_verdict_line(const struct ncs_diagnosis *diagnosis,
 	}
 	ncs_append(text, size, "%s: ", ncs_severity_name(severity));
 	if (diagnosis->count == 0) {
-		ncs_append(text, size, "%s%s", ncs_severity_help(severity),
+		ncs_append(text, size, "%s%s%s", ncs_severity_help(severity),
 			   diagnosis->graph.is_over &&
 					   diagnosis->graph.node_count > 0 ?
 				   "; its processes have ended" :
+				   "",
+			   is_blind_in_transfers(model) ?
+				   "; not known of sends and receives: how"
+				   " late they are" :
 				   "");
 		return;
 	}
@@ -292,8 +308,38 @@ static bool append_blind(const struct ncs_communicator *communicator,
 			return false;
 	}
 	ncs_communicator_label(communicator, text, size);
-	ncs_append(text, size, ": only calls are known, not when their kernels"
-			       " begin and end");
+	ncs_append(text, size,
+		   ": only calls are known, not when their kernels"
+		   " begin and end");
+	return true;
+}
+
+/* Appends which sends and receives of a communicator were not compared. Returns
+ * false if all were. */
+static bool append_unpaired(const struct ncs_communicator *communicator,
+			    char *text, size_t size)
+{
+	struct ncs_transfer_count count =
+		ncs_communicator_transfers(communicator);
+
+	if (count.unnumbered == 0 && count.distrusted == 0)
+		return false;
+	ncs_communicator_label(communicator, text, size);
+	ncs_append(text, size, ": of ");
+	if (count.unnumbered > 0)
+		ncs_append(text, size,
+			   "%" PRIu64 " of %" PRIu64 " sends and receives",
+			   count.unnumbered, count.seen);
+	if (count.unnumbered > 0 && count.distrusted > 0)
+		ncs_append(text, size, ", and of ");
+	if (count.distrusted > 0)
+		ncs_append(text, size,
+			   "those at and after %" PRIu64
+			   " pairs that do not fit",
+			   count.distrusted);
+	ncs_append(text, size,
+		   " it is not known which belong together, so not how late"
+		   " they are");
 	return true;
 }
 
@@ -315,6 +361,10 @@ bool ncs_unchecked_text(const struct ncs_model *model, size_t index, char *text,
 			return true;
 		text[0] = '\0';
 		if (append_blind(communicator, text, size) && place++ == index)
+			return true;
+		text[0] = '\0';
+		if (append_unpaired(communicator, text, size) &&
+		    place++ == index)
 			return true;
 		text[0] = '\0';
 	}
@@ -592,6 +642,13 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 		ncs_append(text, size,
 			   "of %" PRIu64 " of %" PRIu64
 			   " operations only the host's times are known",
+			   evidence->number, evidence->expected);
+		return;
+	case NCS_EVIDENCE_UNPAIRED:
+		ncs_append(text, size,
+			   "%" PRIu64 " of %" PRIu64
+			   " sends and receives have no number and are not"
+			   " compared",
 			   evidence->number, evidence->expected);
 		return;
 	case NCS_EVIDENCE_SPEED:

@@ -378,9 +378,10 @@ static void operation_without_its_root_is_not_compared(void **state)
 	assert_null(view_of(fixture, 3));
 }
 
-static void send_and_recv_are_left_out(void **state)
+static void send_and_recv_without_number_are_left_out_and_counted(void **state)
 {
 	struct late_job *fixture = *state;
+	struct ncs_transfer_count count;
 
 	for (int k = 0; k < RANKS; k++) {
 		struct ncs_record *record =
@@ -393,6 +394,10 @@ static void send_and_recv_are_left_out(void **state)
 	refresh(fixture);
 	assert_null(view_of(fixture, 0));
 	assert_null(ncs_communicator_skew(communicator_of(fixture)));
+	count = ncs_communicator_transfers(communicator_of(fixture));
+	assert_int_equal(count.seen, RANKS);
+	assert_int_equal(count.unnumbered, RANKS);
+	assert_true(ncs_transfers_are_blind(&count));
 }
 
 /* --- Where lateness began ------------------------------------------------- */
@@ -1185,7 +1190,7 @@ int main(void)
 		TEST(broadcast_waits_for_its_root_only),
 		TEST(root_of_reduce_waits_for_all_others),
 		TEST(operation_without_its_root_is_not_compared),
-		TEST(send_and_recv_are_left_out),
+		TEST(send_and_recv_without_number_are_left_out_and_counted),
 		TEST(late_launch_is_caused_by_host),
 		TEST(late_data_are_caused_by_the_stream),
 		TEST(launch_before_the_others_began_made_nothing_late),

@@ -57,6 +57,43 @@ static void job_without_findings_is_healthy(void **state)
 			    "healthy: nothing is wrong as far as can be seen");
 }
 
+/* Records a send of a rank to another one. */
+static void send(struct scripted_rank *rank, unsigned flags)
+{
+	rank->records[rank->record_count++] = (struct ncs_record){
+		.start = SECOND / 2,
+		.duration = SECOND / 8,
+		.event = NCS_EVENT_P2P,
+		.function = NCS_FUNCTION_SEND,
+		.operation = (uint32_t)rank->record_count + 1,
+		.flags = (uint8_t)flags,
+		.peer = 1,
+		.number = flags ? rank->record_count : NCS_NO_SEQUENCE_NUMBER,
+	};
+}
+
+static void healthy_job_says_that_sends_without_numbers_are_not_compared(
+	void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = add(scripted, 0);
+	char text[NCS_SENTENCE_MAX];
+
+	add(scripted, 1);
+	send(rank, NCS_RECORD_NUMBERED);
+	send(rank, 0);
+	assert_string_equal(line_of(scripted),
+			    "healthy: nothing is wrong as far as can be seen;"
+			    " not known of sends and receives: how late they"
+			    " are");
+	for (size_t i = 0; ncs_unchecked_text(&scripted->model, i, text,
+					      sizeof(text));
+	     i++)
+		if (strstr(text, "of 1 of 2 sends and receives"))
+			return;
+	fail_msg("it is not said how many");
+}
+
 static void segments_that_cannot_be_read_are_not_healthy(void **state)
 {
 	add(*state, 0);
@@ -226,6 +263,7 @@ int main(void)
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 		TEST(job_without_findings_is_healthy),
+		TEST(healthy_job_says_that_sends_without_numbers_are_not_compared),
 		TEST(segments_that_cannot_be_read_are_not_healthy),
 		TEST(damaged_segment_is_not_healthy),
 		TEST(segment_that_is_being_created_is_no_trouble),
