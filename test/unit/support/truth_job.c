@@ -274,30 +274,31 @@ static void add_tensor(struct truth_job *job, unsigned rank)
 		add_collective(job, rank, 3, 1 << 20, true);
 }
 
-/* Sends go on their own stream: the one that sends computes on. */
+/* Adds a microbatch of a stage, which it has from rank `from` and passes on to
+ * rank `to`, if these are stages. Sends go on their own stream, so that the one
+ * that sends computes on, unless they block. */
+static void add_microbatch(struct truth_job *job, unsigned rank, int from,
+			   int to, double work_ns)
+{
+	int ranks = (int)job->options.ranks;
+
+	if (from >= 0 && from < ranks)
+		add_operation(job, rank, RECEIVE_FROM, 0, 4 << 20, true, from);
+	add_work(job, rank, ON_STREAM, work_ns);
+	if (to >= 0 && to < ranks)
+		add_operation(job, rank, SEND_TO, 0, 4 << 20,
+			      job->options.blocks, to);
+}
+
 static void add_pipeline(struct truth_job *job, unsigned rank)
 {
-	unsigned last = job->options.ranks - 1;
 	unsigned sum = job->options.communicators > 1;
+	int before = (int)rank - 1, next = (int)rank + 1;
 
-	for (unsigned i = 0; i < MICROBATCHES; i++) {
-		if (rank > 0)
-			add_operation(job, rank, RECEIVE_FROM, 0, 4 << 20, true,
-				      (int)rank - 1);
-		add_work(job, rank, ON_STREAM, 1 * MS);
-		if (rank < last)
-			add_operation(job, rank, SEND_TO, 0, 4 << 20, false,
-				      (int)rank + 1);
-	}
-	for (unsigned i = 0; i < MICROBATCHES; i++) {
-		if (rank < last)
-			add_operation(job, rank, RECEIVE_FROM, 0, 4 << 20, true,
-				      (int)rank + 1);
-		add_work(job, rank, ON_STREAM, 2 * MS);
-		if (rank > 0)
-			add_operation(job, rank, SEND_TO, 0, 4 << 20, false,
-				      (int)rank - 1);
-	}
+	for (unsigned i = 0; i < MICROBATCHES; i++)
+		add_microbatch(job, rank, before, next, 1 * MS);
+	for (unsigned i = 0; i < MICROBATCHES; i++)
+		add_microbatch(job, rank, next, before, 2 * MS);
 	add_collective(job, rank, sum, 1 << 20, true);
 	add_work(job, rank, ON_STREAM, 1 * MS);
 }

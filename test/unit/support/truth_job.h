@@ -58,6 +58,7 @@ struct truth_options {
 	unsigned communicators; /* of each process, 1 to 4 */
 	unsigned steps;
 	unsigned ahead; /* 0: the host waits for its GPU after each step */
+	bool blocks;    /* stages of a pipeline wait for their sends */
 	double jitter;  /* work takes up to this many times longer */
 	enum truth_fault fault;
 	unsigned victim;   /* rank */

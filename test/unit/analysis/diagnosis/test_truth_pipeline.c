@@ -60,6 +60,7 @@ static struct truth_options some_job(unsigned seed, enum truth_fault fault)
 	struct truth_options options = {
 		.seed = seed,
 		.shape = TRUTH_PIPELINE,
+		.blocks = seed / 2 % 3 == 1,
 		.transport = seed / 3 % TRUTH_TRANSPORTS,
 		.ranks = ranks[seed % 7],
 		.ranks_per_host = hosts[seed / 5 % 3],
@@ -110,12 +111,13 @@ static void print_job(const struct truth_options *options)
 {
 	print_message("seed %u: transport %u, %u ranks, %u a host, %u"
 		      " communicators, %u ahead, jitter %.2f, rank %u %.1f ms"
-		      " %s from %u on: ",
+		      " %s from %u on%s: ",
 		      (unsigned)options->seed, options->transport,
 		      options->ranks, options->ranks_per_host,
 		      options->communicators, options->ahead, options->jitter,
 		      options->victim, options->fault_size / 1e6,
-		      options->each ? "each" : "a step", options->from_step);
+		      options->each ? "each" : "a step", options->from_step,
+		      options->blocks ? ", sends block" : "");
 }
 
 static void print_answer(const struct truth_options *options,
@@ -266,12 +268,70 @@ static void stage_with_a_busy_gpu_is_found_with_its_cost(void **state)
 	assert_in_range(verdicts.vague, 0, jobs() / VAGUE_ONE_IN);
 }
 
+/* The stage is late for some 3 s of more than 20. */
+static void stage_that_was_slow_for_a_while_is_found_only_then(void **state)
+{
+	struct truth_options options = {
+		.seed = 1,
+		.shape = TRUTH_PIPELINE,
+		.transport = TRUTH_MIXED,
+		.ranks = 4,
+		.ranks_per_host = 2,
+		.communicators = 1,
+		.steps = 700,
+		.ahead = 1,
+		.fault = TRUTH_STREAM,
+		.victim = 2,
+		.fault_size = 10e6,
+		.from_step = 100,
+		.until_step = 200,
+	};
+	struct truth_job *job = truth_job_new(&options);
+	uint64_t begin_ns = truth_job_begin_ns(job);
+	uint64_t from_ns =
+		begin_ns + (uint64_t)truth_job_step_ns(job, options.from_step);
+	uint64_t until_ns =
+		begin_ns + (uint64_t)truth_job_step_ns(job, options.until_step);
+	bool found_before = false, found_then = false, found_after = false;
+	struct ncs_diagnosis diagnosis;
+	struct ncs_model model;
+
+	(void)state;
+	ncs_model_init(&model);
+	ncs_diagnosis_init(&diagnosis);
+	for (uint64_t now_ns = begin_ns; now_ns < truth_job_end_ns(job);
+	     now_ns += 500 * MS) {
+		assert_int_equal(ncs_model_update(&model, truth_job_source(job),
+						  now_ns),
+				 0);
+		assert_int_equal(ncs_diagnose(&diagnosis, &model), 0);
+		if (diagnosis.count == 0)
+			continue;
+		assert_int_equal(rank_of(diagnosis.findings), options.victim);
+		found_before |= now_ns < from_ns;
+		found_then |= now_ns < until_ns;
+		/* By then it was before the time that counts. */
+		found_after |= now_ns >
+			       until_ns + NCS_COST_WINDOW_NS + 500 * MS;
+	}
+	assert_true(truth_job_end_ns(job) >
+		    until_ns + NCS_COST_WINDOW_NS + 1000 * MS);
+	assert_false(found_before);
+	assert_true(found_then);
+	assert_false(found_after);
+	ncs_diagnosis_release(&diagnosis);
+	ncs_model_release(&model);
+	truth_job_free(job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bubbles_of_a_pipeline_are_no_finding),
 		cmocka_unit_test(stage_with_a_late_host_is_found_with_its_cost),
 		cmocka_unit_test(stage_with_a_busy_gpu_is_found_with_its_cost),
+		cmocka_unit_test(
+			stage_that_was_slow_for_a_while_is_found_only_then),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
