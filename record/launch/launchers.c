@@ -113,7 +113,7 @@ void ncs_words_add_ssh(struct ncs_words *words, const char *host,
 	};
 	char quoted[4 * 4096 + 3] = "''", interval[32];
 
-	ncs_words_add(words, "ssh");
+	add_split(words, call->ssh && call->ssh[0] ? call->ssh : "ssh");
 	ncs_words_add(words, "-T");
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		ncs_words_add(words, "-o");

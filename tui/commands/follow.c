@@ -35,6 +35,7 @@ static struct ncs_launch launch_of(const struct ncs_options *options)
 			.directory = options->directory,
 			.interval_ns = options->interval_ns,
 			.with_records = options->with_records,
+			.ssh = getenv("NCCLSTAT_SSH"),
 		},
 	};
 
