@@ -35,12 +35,17 @@ enum ncs_sight {
 /* Bytes of a node's name and of the words about it, with the final 0. */
 #define NCS_NODE_NAME_BYTES 72u
 #define NCS_NODE_WHY_BYTES 200u
+/* Bytes of the words before a command that run it on a node. */
+#define NCS_NODE_REACH_BYTES 256u
 
 /* A node at one time. Times are this machine's CLOCK_MONOTONIC in ns. */
 struct ncs_node {
 	/* The name that the launcher or the stream gives it; never empty. */
 	char name[NCS_NODE_NAME_BYTES];
 	char host[NCS_NODE_NAME_BYTES]; /* as it names itself; "": not known */
+	/* What stands before a command to run it there, such as "ssh n1 "; "":
+	 * it is not known how, or it is here. */
+	char reach[NCS_NODE_REACH_BYTES];
 	enum ncs_node_state state;
 	/* Words for users about the state, as of a launcher or of segments that
 	 * cannot be read; "" if the state says it all. */

@@ -37,6 +37,7 @@ struct ncs_sample {
 	 * something else by now. Both are 0 in a source without nodes. */
 	size_t node;
 	bool is_past;
+	const char *reach; /* the node's words before a command; NULL: none */
 	/* Records that are new since the last pass, lane by lane, with times in
 	 * the segment's ticks. */
 	const struct ncs_record *records;

@@ -109,6 +109,14 @@ static void note_ids(struct ncs_model *model)
 	      compare_ids);
 }
 
+static void take_node(struct ncs_rank *rank, const struct ncs_sample *sample)
+{
+	rank->node = sample->node;
+	rank->is_past = sample->is_past;
+	snprintf(rank->reach, sizeof(rank->reach), "%s",
+		 sample->reach ? sample->reach : "");
+}
+
 static int append_rank(struct ncs_model *model, const struct ncs_sample *sample)
 {
 	struct ncs_rank *rank;
@@ -131,8 +139,7 @@ static int append_rank(struct ncs_model *model, const struct ncs_sample *sample)
 		return error;
 	}
 	rank->seen = true;
-	rank->node = sample->node;
-	rank->is_past = sample->is_past;
+	take_node(rank, sample);
 	model->ranks[model->rank_count++] = rank;
 	model->generation++;
 	return 0;
@@ -160,8 +167,7 @@ static int take_rank(struct ncs_model *model, const struct ncs_sample *sample)
 	if (!rank)
 		return append_rank(model, sample);
 	rank->seen = true;
-	rank->node = sample->node;
-	rank->is_past = sample->is_past;
+	take_node(rank, sample);
 	same = ncs_rank_is_same(rank, sample->header);
 	if (same && (sample->is_old || has_ended(rank, sample)))
 		return 0;

@@ -31,7 +31,8 @@ struct ncs_crew {
 	size_t count;
 };
 
-static void take_node(void *context, size_t node, const char *name)
+static void take_node(void *context, size_t node, const char *name,
+		      const char *reach)
 {
 	struct ncs_crew *crew = context;
 	size_t number = SIZE_MAX;
@@ -42,6 +43,8 @@ static void take_node(void *context, size_t node, const char *name)
 		return;
 	if (ncs_fleet_add(crew->fleet, name, &number) != 0)
 		number = SIZE_MAX;
+	else
+		ncs_fleet_set_reach(crew->fleet, number, reach);
 	crew->nodes[node] = number;
 	crew->count = node + 1;
 }

@@ -120,6 +120,17 @@ int ncs_fleet_add(struct ncs_fleet *fleet, const char *name, size_t *place)
 	return 0;
 }
 
+void ncs_fleet_set_reach(struct ncs_fleet *fleet, size_t node,
+			 const char *reach)
+{
+	struct ncs_node *facts;
+
+	pthread_mutex_lock(&fleet->mutex);
+	facts = &fleet->nodes[node]->facts;
+	snprintf(facts->reach, sizeof(facts->reach), "%s", reach);
+	pthread_mutex_unlock(&fleet->mutex);
+}
+
 /* --- Streams ------------------------------------------------------------- */
 
 /* Takes what a new look tells of the node. */

@@ -39,6 +39,10 @@ void ncs_fleet_free(struct ncs_fleet *fleet);
  * is called as its agent calls its host. Returns 0 or -ENOMEM. */
 int ncs_fleet_add(struct ncs_fleet *fleet, const char *name, size_t *node);
 
+/* Sets the words that run a command on the node. */
+void ncs_fleet_set_reach(struct ncs_fleet *fleet, size_t node,
+			 const char *reach);
+
 /* Takes the next bytes of a node's stream; `now_ns` is CLOCK_MONOTONIC. A node
  * that was in trouble is so no more with its next look. Returns 0 or
  * -ENOMEM. */

@@ -65,6 +65,7 @@ static void name_sample(struct ncs_fleet *self, const char *path,
 		 self->shown[self->node].name, path);
 	sample->id = self->id;
 	sample->node = self->node;
+	sample->reach = self->shown[self->node].reach;
 	sample->is_past = ncs_node_sight(self->shown[self->node].state) !=
 			  NCS_SIGHT_LIVE;
 }

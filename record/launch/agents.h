@@ -42,8 +42,10 @@ struct ncs_launch {
 struct ncs_agents_sink {
 	void *context;
 	/* A node was added: when the agents are opened or, of a command, when
-	 * its first line comes. */
-	void (*node)(void *context, size_t node, const char *name);
+	 * its first line comes. `reach` is what stands before a command to run
+	 * it there, with a blank at its end; "" if that is not known. */
+	void (*node)(void *context, size_t node, const char *name,
+		     const char *reach);
 	/* Bytes of a node's stream came. `step` is not NCS_LINE_DROP; after
 	 * NCS_LINE_BEGINS the stream begins anew, after NCS_LINE_GAP bytes are
 	 * missing before these. */

@@ -18,6 +18,7 @@ struct ncs_agent_node {
 	struct ncs_hash_link link; /* by name */
 	size_t number;
 	char name[NCS_NODE_NAME_BYTES];
+	char reach[NCS_NODE_REACH_BYTES];
 	size_t child;              /* the one through which its agent tells */
 	bool has_spoken;           /* through that child */
 	enum ncs_node_state state; /* that the sink knows */

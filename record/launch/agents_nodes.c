@@ -48,9 +48,41 @@ static size_t find_node(const struct ncs_agents *agents, const char *name)
 		       find_exactly(agents, name, strcspn(name, "."));
 }
 
+/* Writes what stands before a command to run it on a node: as its agent is
+ * started. Words that are too long are none. */
+static void find_reach(const struct ncs_launch *launch, const char *name,
+		       char *text, size_t size)
+{
+	const char *ssh = launch->call.ssh;
+	int length = 0;
+
+	switch (launch->way) {
+	case NCS_AGENTS_BY_HOSTS:
+		length = snprintf(text, size, "%s %s ",
+				  ssh && ssh[0] ? ssh : "ssh", name);
+		break;
+	case NCS_AGENTS_BY_SLURM:
+		length = snprintf(text, size,
+				  "srun --overlap --jobid=%s -N1 -n1 -w %s ",
+				  launch->target, name);
+		break;
+	case NCS_AGENTS_BY_KUBE:
+		length = snprintf(text, size, "kubectl exec -n %.*s %s -- ",
+				  (int)strcspn(name, "/"), name,
+				  strchr(name, '/') ? strchr(name, '/') + 1 :
+						      name);
+		break;
+	case NCS_AGENTS_BY_COMMAND:
+		break;
+	}
+	if (length <= 0 || (size_t)length >= size)
+		text[0] = 0;
+}
+
 size_t ncs_agents_add_node(struct ncs_agents *agents, const char *name)
 {
 	const char *at = strrchr(name, '@'), *slash = strrchr(name, '/');
+	const char *target = name;
 	struct ncs_agent_node *node;
 
 	/* A user or a namespace is not part of the node's name. */
@@ -64,6 +96,7 @@ size_t ncs_agents_add_node(struct ncs_agents *agents, const char *name)
 	if (!node)
 		return SIZE_MAX;
 	snprintf(node->name, sizeof(node->name), "%s", name);
+	find_reach(&agents->launch, target, node->reach, sizeof(node->reach));
 	node->number = agents->node_count;
 	node->child = NCS_NO_CHILD;
 	node->state = NCS_NODE_STARTING;
@@ -81,7 +114,8 @@ void ncs_agents_tell_nodes(struct ncs_agents *agents)
 {
 	for (; agents->told_count < agents->node_count; agents->told_count++)
 		agents->sink->node(agents->sink->context, agents->told_count,
-				   agents->nodes[agents->told_count]->name);
+				   agents->nodes[agents->told_count]->name,
+				   agents->nodes[agents->told_count]->reach);
 }
 
 void ncs_agents_release_nodes(struct ncs_agents *agents)

@@ -116,7 +116,8 @@ job=$(cd "$tmp" && sbatch --parsable -N 8 -o "$tmp/job.out" --wrap 'sleep 600')
 fleet_hang n01 n02
 
 fleet_wants 'a job of Slurm is certain to hang' 2 'rank_missing, certain' \
-	'rank 1 .* on n02' 'n05: no_job' -- --diagnose --slurm "$job" \
+	'rank 1 .* on n02' "try: srun .*--jobid=$job .*-w n02 py-spy dump --pid" \
+	'n05: no_job' -- --diagnose --slurm "$job" \
 	--remote-command "$tmp/remote"
 fleet_wants '--exclude leaves nodes of a job out' 0 ' n01:/' -- --list \
 	--slurm "$job" --exclude 'n[02-08]' --remote-command "$tmp/remote"

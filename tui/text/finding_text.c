@@ -424,6 +424,21 @@ static bool fill_command(const char *command, const struct ncs_finding *finding,
 	return *gpu_of(party->rank) != '\0';
 }
 
+/* Prints a command as it is run on the party's node. ssh hands its words to a
+ * shell there, so that one with quotes or a pipe must be one word. */
+static void send_command(const struct ncs_party *party, const char *command,
+			 char *text, size_t size)
+{
+	const char *reach = party->rank ? party->rank->reach : "";
+	const char *quote = "";
+
+	text[0] = '\0';
+	if (reach[0] && strncmp(reach, "srun ", 5) != 0 &&
+	    strncmp(reach, "kubectl ", 8) != 0 && strpbrk(command, "'|"))
+		quote = "\"";
+	ncs_append(text, size, "%s%s%s%s", reach, quote, command, quote);
+}
+
 bool ncs_finding_command(const struct ncs_finding *finding, size_t index,
 			 char *text, size_t size)
 {
@@ -435,14 +450,18 @@ bool ncs_finding_command(const struct ncs_finding *finding, size_t index,
 		NCS_COMMANDS(X)
 #undef X
 	};
+	char command[NCS_SENTENCE_MAX];
 	size_t place = 0;
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-		text[0] = '\0';
+		command[0] = '\0';
 		if (commands[i].verdict == finding->verdict &&
-		    fill_command(commands[i].command, finding, text, size) &&
-		    place++ == index)
+		    fill_command(commands[i].command, finding, command,
+				 sizeof(command)) &&
+		    place++ == index) {
+			send_command(&finding->root, command, text, size);
 			return true;
+		}
 	}
 	text[0] = '\0';
 	return false;

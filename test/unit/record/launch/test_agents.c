@@ -89,6 +89,7 @@ static void read_file(const char *name, char *text, size_t size)
 
 struct told_node {
 	char name[NCS_NODE_NAME_BYTES];
+	char reach[NCS_NODE_REACH_BYTES];
 	enum ncs_node_state state;
 	char why[NCS_NODE_WHY_BYTES];
 	char bytes[1000];
@@ -100,13 +101,16 @@ static struct told {
 	size_t count;
 } told;
 
-static void on_node(void *context, size_t node, const char *name)
+static void on_node(void *context, size_t node, const char *name,
+		    const char *reach)
 {
 	(void)context;
 	assert_int_equal(node, told.count);
 	assert_true(told.count < NODES_MAX);
 	snprintf(told.nodes[told.count].name, sizeof(told.nodes[0].name), "%s",
 		 name);
+	snprintf(told.nodes[told.count].reach, sizeof(told.nodes[0].reach),
+		 "%s", reach);
 	told.nodes[told.count++].state = NCS_NODE_STARTING;
 }
 
@@ -374,6 +378,8 @@ static void each_failure_of_ssh_has_a_state(void **state)
 				 ncs_node_state_name(node->state), node->why);
 	}
 	assert_string_equal(node_of("good1")->bytes, "A");
+	assert_string_equal(node_of("good1")->reach, "ssh good1 ");
+	assert_string_equal(node_of("key")->reach, "ssh root@key ");
 	assert_int_equal(node_of("good2")->state, NCS_NODE_STARTING);
 	ncs_agents_close(agents);
 }

@@ -168,6 +168,29 @@ static void finding_says_where_its_root_runs_and_what_to_try(void **state)
 	assert_false(ncs_finding_command(&finding, 2, text, sizeof(text)));
 }
 
+static void command_for_another_node_goes_there(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_finding finding = { .verdict = NCS_VERDICT_RANK_MISSING };
+	char text[NCS_SENTENCE_MAX];
+	struct ncs_rank rank;
+
+	add(scripted, 1);
+	scripted_pass(scripted, SECOND);
+	rank = *scripted_rank(scripted, 1);
+	finding.root = ncs_party_of(&rank);
+	strcpy(rank.reach, "ssh n2 ");
+	assert_true(ncs_finding_command(&finding, 0, text, sizeof(text)));
+	assert_string_equal(text, "ssh n2 py-spy dump --pid 101");
+	assert_true(ncs_finding_command(&finding, 1, text, sizeof(text)));
+	assert_string_equal(text, "ssh n2 \"gdb -p 101 -batch -ex 'thread apply"
+				  " all bt'\"");
+	strcpy(rank.reach, "kubectl exec -n default n2 -- ");
+	assert_true(ncs_finding_command(&finding, 1, text, sizeof(text)));
+	assert_string_equal(text, "kubectl exec -n default n2 -- gdb -p 101"
+				  " -batch -ex 'thread apply all bt'");
+}
+
 static void command_for_an_unknown_gpu_is_left_out(void **state)
 {
 	struct scripted *scripted = *state;
@@ -269,6 +292,7 @@ int main(void)
 		TEST(segment_that_is_being_created_is_no_trouble),
 		TEST(what_was_not_checked_is_listed),
 		TEST(finding_says_where_its_root_runs_and_what_to_try),
+		TEST(command_for_another_node_goes_there),
 		TEST(command_for_an_unknown_gpu_is_left_out),
 		TEST(each_verdict_has_a_command),
 		TEST(process_that_is_gone_has_no_stack),
