@@ -80,6 +80,22 @@ fleet_wants 'a command that prints nothing is said' 1 'not found' -- \
 	--list --from no-such-launcher
 fleet_none_left 'after bad pipes'
 
+# missing OPTION: the launcher is not installed here.
+mkdir "$tmp/empty"
+missing() {
+	env PATH="$tmp/empty" "$fleet_ncclstat" "$@" >"$tmp/out" 2>&1 </dev/null
+	if grep -q 'ssh cannot be started here: No such file' "$tmp/out" &&
+		! grep -q 'segment in\|running here' "$tmp/out"; then
+		echo "ok a launcher that is missing is all that $1 says"
+	else
+		echo "not ok a launcher that is missing is all that $1 says"
+		sed 's/^/  /' "$tmp/out"
+	fi
+}
+missing --list --hosts n1
+missing --diagnose --hosts n1
+missing --dump --hosts n1
+
 # --- pdsh and clush ----------------------------------------------------------
 
 for launcher in \
@@ -123,7 +139,8 @@ fleet_wants '--hosts starts an agent each' 2 certain -- --diagnose \
 	--hosts 'n[1-2]'
 fleet_wants '--exclude leaves hosts out' 0 ' n1:/' -- --list --hosts 'n[1-3]' \
 	-x 'n[2-3]'
-fleet_wants '--kube starts an agent in each pod that runs' 2 certain -- \
+fleet_wants '--kube starts an agent in each pod that runs' 2 certain \
+	'try: kubectl exec -n default n2 -- py-spy dump --pid' -- \
 	--diagnose --kube app=train
 fleet_wants '--dir goes to the nodes' 1 'n1: no_job' -- --list --hosts n1 \
 	--dir "/dev/shm/no ' folder"

@@ -330,8 +330,7 @@ int ncs_commands_run(const struct ncs_options *options, ncs_command_run *live)
 {
 	const struct mode_command *command = &commands[options->mode];
 
-	if (options->follows || options->hosts || options->slurm ||
-	    options->kube || options->from)
+	if (ncs_options_want_nodes(options))
 		return run_on_streams(command, options, live);
 
 	if (command->has_no_source)

@@ -58,8 +58,7 @@ void ncs_dump_say_nothing(const struct ncs_options *options)
 	const char *directory = ncs_directory(options->directory);
 	const char *clause = ncs_directory_clause(directory);
 
-	if (options->follows || options->hosts || options->slurm ||
-	    options->kube || options->from)
+	if (ncs_options_want_nodes(options))
 		ncs_complain("no rank is seen on any node");
 	else if (options->file_count > 0)
 		ncs_complain("no rank was recorded at that time; --list tells"

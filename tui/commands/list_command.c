@@ -135,7 +135,7 @@ static int list_segments(const struct ncs_options *options,
 	if (count == 0 && options->choice.job)
 		ncs_complain("there is no segment of job '%s' in %s",
 			     options->choice.job, directory);
-	else if (count == 0)
+	else if (count == 0 && !source->nodes)
 		ncs_complain("there is no segment in %s%s", directory,
 			     ncs_directory_clause(directory));
 	if (unreadable == count)

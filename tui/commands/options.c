@@ -65,6 +65,12 @@ bool ncs_options_is_given(const struct ncs_options *options,
 	return options->given >> option & 1;
 }
 
+bool ncs_options_want_nodes(const struct ncs_options *options)
+{
+	return options->follows || options->hosts || options->slurm ||
+	       options->kube || options->from;
+}
+
 bool ncs_options_want_path(const struct ncs_options *options)
 {
 	return ncs_options_is_given(options, NCS_OPTION_CRITICAL_PATH) ||

@@ -161,6 +161,9 @@ bool ncs_options_is_given(const struct ncs_options *options,
 /* Whether the critical path is requested, by itself or in an export. */
 bool ncs_options_want_path(const struct ncs_options *options);
 
+/* Whether ranks are shown by the streams of agents, not by segments here. */
+bool ncs_options_want_nodes(const struct ncs_options *options);
+
 /* Returns the option with this long name, in full; -1 if there is none. */
 int ncs_options_find(const char *name);
 
