@@ -43,7 +43,7 @@ struct ncs_node {
 	/* The name that the launcher or the stream gives it; never empty. */
 	char name[NCS_NODE_NAME_BYTES];
 	char host[NCS_NODE_NAME_BYTES]; /* as it names itself; "": not known */
-	/* What stands before a command to run it there, such as "ssh n1 "; "":
+	/* Words before a command that run it there, such as "ssh n1 "; "":
 	 * it is not known how, or it is here. */
 	char reach[NCS_NODE_REACH_BYTES];
 	enum ncs_node_state state;

@@ -41,7 +41,7 @@ struct ncs_rank {
 	uint64_t alive_ns;     /* latest update that showed it alive; 0: none */
 	size_t node;           /* in the source's nodes; 0 if it has none */
 	bool is_past;          /* its node tells nothing any more */
-	/* What stands before a command to run it where the rank is. */
+	/* Words before a command that run it where the rank is. */
 	char reach[NCS_NODE_REACH_BYTES];
 	bool clock_is_aligned; /* with the clocks of other hosts */
 	uint64_t clock_error_ns; /* largest error of that alignment */
