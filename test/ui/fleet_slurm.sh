@@ -128,7 +128,7 @@ else
 fi
 fleet_wants 'a job that is not there is said' 1 'nvalid job id' -- --list \
 	--slurm 999999
-fleet_wants 'each node without the program is told' 3 \
+fleet_wants 'each node without the program is told' 4 \
 	'n01: not_installed: .*execve' 'n02: not_installed: .*execve' \
 	'n03: not_installed: .*execve' 'n04: not_installed: .*execve' \
 	'n05: not_installed: .*execve' 'n06: not_installed: .*execve' \
