@@ -364,7 +364,7 @@ def check_table(path, lines, untimed, lossy, error_ns):
                max(1, int(row["size_bytes"])))], [])
     wrong, known = moving.wrong_rows(rows, once(lines), rank_of, error_ns)
     check("csv: bandwidths follow from sizes and times", wrong, [])
-    # Of sends and receives the lines do not say which belong together.
+    # The lines do not say which sends and receives belong together.
     check("csv: all that are known of collectives were compared",
           sum(1 for row in rows if row["busbw_gbs"] and
               row["function"] not in ("Send", "Recv")), known)
