@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Bandwidth by size: the figures of ncclstat --export=csv --window=start.
+-- Bandwidth of collectives by size: the figures of ncclstat --export=csv
+-- --window=start.
 --
 -- Data moves from the begin on the last rank to the end on the last rank.
 -- Operations of one launch move together: they count once, with their bytes
