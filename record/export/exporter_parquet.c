@@ -253,9 +253,12 @@ static int open_hosts(struct parquet_export *own)
 static int begin(struct ncs_exporter *exporter)
 {
 	const struct ncs_export_request *request = exporter->request;
-	struct parquet_export *own = calloc(1, sizeof(*own));
 	size_t ranks = exporter->rank_count;
+	struct parquet_export *own;
 
+	if (!request->directory)
+		return -EINVAL;
+	own = calloc(1, sizeof(*own));
 	exporter->own = own;
 	if (!own)
 		return -ENOMEM;
