@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,34 +20,66 @@
 
 /* How long the guard lets a terminated group run, in steps. */
 #define GUARD_STEPS 20
-#define GUARD_STEP_NS 100000000
+#define GUARD_STEP_MS 100
 
 /* --- The guard ----------------------------------------------------------- */
 
-/* Tells the guard that a group has begun, or that it has ended. */
+/* Tells the guard that a group has begun, or that its first process, which is
+ * the child, has ended. */
 struct guard_note {
 	int32_t group;
 	int32_t runs;
 };
 
+struct guard_group {
+	pid_t group;
+	int steps; /* that it may still run; -1: its first process runs */
+};
+
 struct guard_groups {
-	pid_t *groups;
+	struct guard_group *groups;
 	size_t count;
 	size_t capacity;
 };
 
-static void take_note(struct guard_groups *known, const struct guard_note *note)
+/* Forgets the groups that have no process: another group may get the number of
+ * such a one. */
+static void forget_empty(struct guard_groups *known)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < known->count; i++)
-		if (known->groups[i] != note->group)
+		if (known->groups[i].steps < 0 ||
+		    kill(-known->groups[i].group, 0) == 0)
 			known->groups[kept++] = known->groups[i];
 	known->count = kept;
+}
+
+static void take_note(struct guard_groups *known, const struct guard_note *note)
+{
+	for (size_t i = 0; i < known->count; i++)
+		if (known->groups[i].group == note->group)
+			known->groups[i].steps = GUARD_STEPS;
+	forget_empty(known);
 	if (note->runs &&
 	    ncs_array_reserve(&known->groups, &known->capacity,
 			      known->count + 1, sizeof(*known->groups)) == 0)
-		known->groups[known->count++] = note->group;
+		known->groups[known->count++] =
+			(struct guard_group){ note->group, -1 };
+}
+
+/* Lets groups that are to end run for one step less, and kills those that had
+ * their last. */
+static void count_steps(struct guard_groups *known)
+{
+	for (size_t i = 0; i < known->count; i++) {
+		struct guard_group *group = &known->groups[i];
+
+		if (group->steps == 0)
+			kill(-group->group, SIGKILL);
+		if (group->steps > 0)
+			group->steps--;
+	}
 }
 
 static bool signal_all(const struct guard_groups *known, int number)
@@ -54,8 +87,35 @@ static bool signal_all(const struct guard_groups *known, int number)
 	bool any = false;
 
 	for (size_t i = 0; i < known->count; i++)
-		any = kill(-known->groups[i], number) == 0 || any;
+		any = kill(-known->groups[i].group, number) == 0 || any;
 	return any;
+}
+
+/* Takes notes until the program has ended, and kills what outlives its group's
+ * first process. */
+static void take_notes(struct guard_groups *known)
+{
+	struct pollfd notes = { .fd = 0, .events = POLLIN };
+	struct guard_note note;
+	bool are_ending;
+	ssize_t bytes = 1;
+
+	while (bytes > 0 || (bytes < 0 && errno == EINTR)) {
+		forget_empty(known);
+		are_ending = false;
+		for (size_t i = 0; i < known->count; i++)
+			are_ending |= known->groups[i].steps >= 0;
+		bytes = poll(&notes, 1, are_ending ? GUARD_STEP_MS : -1);
+		if (bytes == 0) {
+			count_steps(known);
+			bytes = 1;
+			continue;
+		}
+		if (bytes > 0)
+			bytes = read(0, &note, sizeof(note));
+		if (bytes == (ssize_t)sizeof(note))
+			take_note(known, &note);
+	}
 }
 
 /* Closes all files but one, which becomes file 0. */
@@ -70,29 +130,23 @@ static void keep_one_file(int file)
 		close(other);
 }
 
-/* The guard's life: waits for the end of the socket, which is the end of the
- * program, and then for that of all groups. */
+/* The guard's life: it takes notes until the end of the socket, which is the end
+ * of the program, and then ends all groups. */
 static void guard(int notes) __attribute__((noreturn));
 
 static void guard(int notes)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
 				       SIGPIPE };
-	const struct timespec step = { .tv_nsec = GUARD_STEP_NS };
+	const struct timespec step = { .tv_nsec = GUARD_STEP_MS * 1000000L };
 	struct guard_groups known = { .count = 0 };
-	struct guard_note note;
-	ssize_t bytes;
 
 	setsid();
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
 	keep_one_file(notes);
 	prctl(PR_SET_NAME, "ncclstat-guard");
-	do {
-		bytes = read(0, &note, sizeof(note));
-		if (bytes == (ssize_t)sizeof(note))
-			take_note(&known, &note);
-	} while (bytes > 0 || (bytes < 0 && errno == EINTR));
+	take_notes(&known);
 	signal_all(&known, SIGTERM);
 	for (int i = 0; i < GUARD_STEPS && signal_all(&known, 0); i++)
 		nanosleep(&step, NULL);

@@ -51,7 +51,8 @@ void ncs_subprocess_close_input(struct ncs_subprocess *child);
 void ncs_subprocess_signal(const struct ncs_subprocess *child, int number);
 
 /* Returns whether the child runs. Once it has ended, the rest of its group is
- * terminated; what it has written can still be read. */
+ * terminated, and killed by the guard two seconds later; what it has written can
+ * still be read. */
 bool ncs_subprocess_runs(struct ncs_subprocess *child,
 			 const struct ncs_guard *guard);
 

@@ -548,6 +548,7 @@ static void stubborn_processes_are_killed_at_the_end(void **state)
 	run_until(agents, all_settled);
 	ncs_agents_close(agents);
 	wait_until_gone("outer");
+	wait_until_gone("inner");
 }
 
 /* The program is killed: the guard ends what it had started. */
