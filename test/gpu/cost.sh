@@ -5,7 +5,11 @@
 # defaults, with every launch timed, and with a recorder and a view beside. Modes
 # take turns. Skipped without two GPUs.
 #
-#   MODES="none default all watched" ROUNDS=3 REPEAT=11 STEPS=150 test/gpu/cost.sh
+#   MODES="none default all watched" ROUNDS=3 REPEAT=11 STEPS=150 \
+#   KINDS="comms1 comms2 step 3d 3d-nodes" test/gpu/cost.sh
+#
+# 3d is a step with tensor, pipeline and data parallelism, 3d-nodes the same on two
+# "nodes" with sockets between them; by default where there are four GPUs.
 #
 # Must not leave processes or shared memory behind.
 . "$(dirname "$0")/common.bash"
@@ -15,19 +19,36 @@ make_folder
 rounds=${ROUNDS:-3} steps=${STEPS:-150}
 read -r -a modes <<<"${MODES:-none default all watched}"
 order=("${modes[@]}")
+kinds="comms1 comms2 step"
+[ "$gpus" -lt 4 ] || kinds="$kinds 3d 3d-nodes"
+kinds=${KINDS:-$kinds}
+
+cost_of() { # kind, folder, mode
+	local -a command
+	case $1 in
+	comms?)
+		command=("$build/bench" --comms "${1#comms}" --warm-up 3000
+			--repeat "${REPEAT:-11}" --at-end "$dump_here"
+			1024:2000 1048576:2000 4194304:1000 67108864:200)
+		;;
+	step)
+		command=("$python" test/gpu/jobs.py healthy --sync 10
+			--steps "$steps" --at-end "$dump_here")
+		;;
+	3d*)
+		command=("$python" test/gpu/jobs.py 3d --ranks "$gpus" --sync 10
+			--steps "$steps" --at-end "$dump_here")
+		[ "$1" = 3d ] || command+=(--link nodes)
+		;;
+	esac
+	job "$2" "$3" "${command[@]}"
+}
 
 for round in $(seq "$rounds"); do
 	for mode in "${order[@]}"; do
-		for comms in 1 2; do
-			job "$folder/comms$comms/$mode/$round" "$mode" \
-				"$build/bench" --comms $comms \
-				--warm-up 3000 --repeat "${REPEAT:-11}" \
-				--at-end "$dump_here" 1024:2000 1048576:2000 \
-				4194304:1000 67108864:200
+		for kind in $kinds; do
+			cost_of "$kind" "$folder/$kind/$mode/$round" "$mode"
 		done
-		job "$folder/step/$mode/$round" "$mode" "$python" \
-			test/gpu/jobs.py healthy --sync 10 --steps "$steps" \
-			--at-end "$dump_here"
 	done
 	# Each round begins with another mode, so that none is always the first.
 	order=("${order[@]:1}" "${order[0]}")

@@ -6,8 +6,14 @@ One process a GPU; with fewer GPUs than ranks they share one. All but `3d` train
 small transformer with DistributedDataParallel for BEFORE seconds, then the trouble
 begins and lasts until the job is killed. Needs PyTorch; must not know ncclstat.
 
-usage: jobs.py JOB [--link nvlink|socket] [--before S] [--told FILE] [--ranks N]
+usage: jobs.py JOB [--link nvlink|socket|nodes] [--before S] [--told FILE] [--ranks N]
                [--steps N [--at-end COMMAND]] [--sync N] [--port P]
+               [--trouble JOB --group NAME] [--apart]
+
+With `nodes` the first half of the ranks takes itself for one host and the second half
+for another; with --apart each half also publishes in a folder of its own below
+$NCCLSTAT_DIR, and has a host name of its own: node0, node1. `3d` has the trouble of
+another job where a step first calls in the group NAME: tensor, pipe, data or all.
 
 FILE gets a line with the time (CLOCK_REALTIME) for `running`, when the job is past
 its first steps, and for `trouble`. With --steps the job ends by itself, after it has
@@ -38,6 +44,10 @@ JOBS = {
     "unmet": "rank 0 receives from rank 1, which sends nothing",
     "3d": "tensor, pipeline and data parallel, a communicator each",
 }
+# The troubles of 3d; slow-link is made outside of the job.
+TROUBLES = ("host-late", "gpu-late", "stopped", "killed", "host-busy", "gpu-busy",
+            "order", "size", "unmet", "slow-link")
+GROUPS = ("tensor", "pipe", "data", "all")
 # One rank is later than the other by this much.
 LATE_S = 0.02
 WARM_UP_STEPS = 10
@@ -228,39 +238,50 @@ class Training(Job):
 
 class Parallel(Job):
     """Each rank is in the group of all, a tensor parallel one, one of a pipeline and
-    a data parallel one. With two ranks each of these has both."""
+    a data parallel one: of two ranks each where there are eight. With four ranks the
+    data parallel one is of all, with two each is. The trouble is rank 1's."""
 
     MICROBATCHES = 4
     WIDTH = 4096
     PRODUCTS = 16
+    CULPRIT = 1
 
     def __init__(self, rank, options):
         super().__init__(rank, options)
         torch, dist, n = self.torch, self.dist, options.ranks
-        half = n // 2 if n > 2 else n
+        ranks = list(range(n))
+        width = 2 if n >= 4 else n
+        half = n // 2 if n >= 8 else n
         sets = {
-            "tensor": [list(range(i, i + half)) for i in range(0, n, half)],
-            "pipe": [list(range(i, n, half)) for i in range(half)] if n > 2
-            else [list(range(n))],
-            "data": [list(range(n))],
+            "tensor": [ranks[i:i + width] for i in range(0, n, width)],
+            "pipe": [ranks[i + j:i + half:width] for i in range(0, n, half)
+                     for j in range(width)] if n >= 4 else [ranks],
+            "data": [ranks[i::half] for i in range(half)] if n >= 8 else [ranks],
+            # The replica of a model, whose norms are added up.
+            "model": [ranks[i:i + half] for i in range(0, n, half)],
         }
-        self.groups = {}
+        self.groups = {"all": None}
+        self.ranks_of = {"all": ranks}
         for name, lists in sets.items():
-            for ranks in lists:
-                group = dist.new_group(ranks, backend="nccl", group_desc=name)
-                if rank in ranks:
+            for members in lists:
+                group = dist.new_group(members, backend="nccl", group_desc=name)
+                if rank in members:
                     self.groups[name] = group
-                    setattr(self, name + "_ranks", ranks)
-        place = self.pipe_ranks.index(rank)
-        self.next = self.pipe_ranks[(place + 1) % len(self.pipe_ranks)]
-        self.previous = self.pipe_ranks[place - 1]
+                    self.ranks_of[name] = members
+        pipe = self.ranks_of["pipe"]
+        place = pipe.index(rank)
+        self.next = pipe[(place + 1) % len(pipe)]
+        self.previous = pipe[place - 1]
         self.weight = torch.randn(self.WIDTH, self.WIDTH, device="cuda")
         self.activation = torch.randn(4096, self.WIDTH, device="cuda")
         self.received = torch.empty_like(self.activation)
-        self.shard = torch.empty(BIG // n, device="cuda")
+        self.shard = torch.empty(BIG // len(self.ranks_of["data"]), device="cuda")
+        self.trouble = None
+        self.due = None
 
     def exchange(self, to, source):
         dist, group = self.dist, self.groups["pipe"]
+        self.meet("pipe")
         for work in dist.batch_isend_irecv([
                 dist.P2POp(dist.isend, self.activation, to, group),
                 dist.P2POp(dist.irecv, self.received, source, group)]):
@@ -271,28 +292,91 @@ class Parallel(Job):
             result = self.activation
             for _ in range(self.PRODUCTS):
                 result = (result @ self.weight).clamp_(-1, 1)
+            self.meet("tensor")
             self.dist.all_reduce(result, group=self.groups["tensor"])
         self.activation.copy_(result).clamp_(-1, 1)
 
     def step(self):
         dist = self.dist
+        self.due = self.options.group if self.trouble else None
         for _ in range(self.MICROBATCHES):
             self.compute()
             self.exchange(self.next, self.previous)
         for _ in range(self.MICROBATCHES):
             self.compute()
             self.exchange(self.previous, self.next)
+        self.meet("data")
         dist.reduce_scatter_tensor(self.shard, self.big, group=self.groups["data"])
         dist.all_gather_into_tensor(self.big, self.shard, group=self.groups["data"])
         self.big.fill_(1)
         norm = self.shard.square().sum()
+        dist.all_reduce(norm, group=self.groups["model"])
+        self.meet("all")
         dist.all_reduce(norm)
         self.steps += 1
         if self.steps % self.options.sync == 0:
             norm.item()
 
+    def meet(self, name):
+        """Has the trouble, once a step, before the first call in its group."""
+        if self.due == name:
+            self.due = None
+            getattr(self, self.trouble.replace("-", "_"))(self.groups[name])
+
+    def host_late(self, _):
+        if self.rank == self.CULPRIT:
+            time.sleep(LATE_S)
+
+    def gpu_late(self, _):
+        if self.rank == self.CULPRIT:
+            self.spin = self.spin or self.spin_of(LATE_S)
+            self.torch.cuda._sleep(self.spin)
+
+    def stopped(self, _):
+        if self.rank == self.CULPRIT:
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+    def killed(self, _):
+        if self.rank == self.CULPRIT:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def host_busy(self, _):
+        while self.rank == self.CULPRIT:
+            pass
+
+    def gpu_busy(self, _):
+        if self.rank == self.CULPRIT:
+            self.torch.cuda._sleep(1 << 60)
+
+    def order(self, group):
+        # Those of the culprit's group: it uses the two communicators the other way.
+        if self.CULPRIT in self.ranks_of[self.options.group]:
+            other = self.groups["all" if self.options.group != "all" else "model"]
+            groups = [group, other]
+            for one in reversed(groups) if self.rank == self.CULPRIT else groups:
+                self.dist.all_reduce(self.big, group=one)
+                self.torch.cuda.synchronize()
+
+    def size(self, group):
+        if self.CULPRIT in self.ranks_of[self.options.group]:
+            part = self.big[:BIG // 2] if self.rank == self.CULPRIT else self.big
+            self.dist.all_reduce(part, group=group)
+            self.wait()
+
+    def unmet(self, group):
+        members = self.ranks_of[self.options.group]
+        if self.rank != self.CULPRIT and self.CULPRIT in members:
+            self.dist.recv(self.big, self.CULPRIT, group=group)
+        if self.CULPRIT in members:
+            self.wait()
+
+    def slow_link(self, _):
+        pass
+
     def run(self):
-        self.go_on(3600)
+        self.trouble = self.options.trouble
+        while True:
+            self.step()
 
 
 def set_link(rank, options):
@@ -300,10 +384,19 @@ def set_link(rank, options):
     import torch
     if torch.cuda.device_count() < options.ranks:
         options.link = "socket"
-    if options.link == "socket":
-        # Each process takes itself for a host of its own.
-        os.environ.update(NCCL_HOSTID="host%d" % rank, NCCL_SOCKET_IFNAME="lo",
+    node = 2 * rank // options.ranks
+    if options.link != "nvlink":
+        # Each process, or each half of them, takes itself for a host of its own.
+        host = rank if options.link == "socket" else node
+        os.environ.update(NCCL_HOSTID="host%d" % host, NCCL_SOCKET_IFNAME="lo",
                           NCCL_NET="Socket", NCCL_IB_DISABLE="1")
+    if options.apart:
+        folder = "%s/node%d" % (os.environ["NCCLSTAT_DIR"], node)
+        os.makedirs(folder, exist_ok=True)
+        os.environ["NCCLSTAT_DIR"] = folder
+        os.unshare(os.CLONE_NEWUTS)
+        with open("/proc/sys/kernel/hostname", "w") as file:
+            file.write("node%d" % node)
     # PyTorch's own watchdog would end the job.
     os.environ["TORCH_NCCL_ASYNC_ERROR_HANDLING"] = "0"
     # On some machines a program that uses NVLink's multicast can put the GPUs out
@@ -323,8 +416,10 @@ def work(rank, options):
     job.tell("running")
     job.go_on(options.before)
     job.tell("trouble")
-    if parallel:
+    if parallel and options.trouble:
         job.run()
+    elif parallel:
+        job.go_on(3600)
     elif options.job == "calls":
         job.calls_differ()
     else:
@@ -334,11 +429,15 @@ def work(rank, options):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("job", choices=JOBS)
-    parser.add_argument("--link", choices=["nvlink", "socket"], default="nvlink")
+    parser.add_argument("--link", choices=["nvlink", "socket", "nodes"],
+                        default="nvlink")
     parser.add_argument("--before", type=float, default=4)
     parser.add_argument("--steps", type=int, default=0)
     parser.add_argument("--sync", type=int, default=1)
     parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--trouble", choices=TROUBLES)
+    parser.add_argument("--group", choices=GROUPS, default="all")
+    parser.add_argument("--apart", action="store_true")
     parser.add_argument("--told")
     parser.add_argument("--at-end")
     parser.add_argument("--port", type=int, default=29541)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A job with tensor, pipeline and data parallelism in small (jobs.py): four
+# A job with tensor, pipeline and data parallelism in small (jobs.py): five
 # communicators a rank, collectives and point-to-point calls mixed. Every launch is
 # timed, nothing is lost, the job is told healthy, and each view shows it. Skipped
 # without two GPUs or PyTorch.
@@ -22,7 +22,7 @@ at_end() {
 	[ ! -d "${SCREENS:-}" ] || cp "$folder"/*.screen "$SCREENS"
 }
 
-"$python" test/gpu/jobs.py 3d --ranks $((gpus >= 4 ? 4 : 2)) --before 2 --port 29590 \
+"$python" test/gpu/jobs.py 3d --ranks $((gpus >= 8 ? 8 : gpus >= 4 ? 4 : 2)) --before 2 --port 29590 \
 	--told "$folder/told" >"$folder/log" 2>&1 &
 job=$!
 for _ in $(seq 120); do
@@ -49,6 +49,6 @@ sys.exit(os.waitstatus_to_exitcode(status))' "$build/ncclstat" --view $view \
 	sed 's/^/| /' "$folder/$view.screen"
 done
 "$build/ncclstat" --dump=json >"$folder/json"
-"$python" test/gpu/tables.py parallel "$folder/json" "$(describe_machine)" 4
+"$python" test/gpu/tables.py parallel "$folder/json" "$(describe_machine)" 5
 verdict everything_is_timed $?
 exit $((failures > 0))

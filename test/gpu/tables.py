@@ -11,6 +11,7 @@ usage: tables.py cost|truth|graphs|parallel PATH MACHINE WORDS
 """
 import collections
 import json
+import os
 import pathlib
 import re
 import statistics
@@ -156,7 +157,10 @@ def cost(folder, machine, modes):
     verdicts = Verdicts()
     kinds = [("comms1", "AllReduce, one communicator"),
              ("comms2", "AllReduce, two communicators in turn"),
-             ("step", "step of DistributedDataParallel")]
+             ("step", "step of DistributedDataParallel"),
+             ("3d", "step with tensor, pipeline and data parallelism"),
+             ("3d-nodes", "the same on two nodes")]
+    kinds = [kind for kind in kinds if os.path.isdir(os.path.join(folder, kind[0]))]
     jobs = {kind: {mode: jobs_of(folder, kind, mode) for mode in modes}
             for kind, _ in kinds}
     every = [job for some in jobs.values() for more in some.values() for job in more]
@@ -170,11 +174,12 @@ def cost(folder, machine, modes):
     for mode in modes:
         verdicts.plugin_was_there(mode, [job for job in every
                                          if job.folder.parent.name == mode])
-    for job in jobs["step"]["default"]:
-        launched, timed = timed_of(job.ranks)
-        verdicts.say("default times %.2f %% of the launches of a job with "
-                     "DistributedDataParallel" % (100 * timed / launched),
-                     timed >= TIMED_LEAST * launched)
+    for kind, title in kinds:
+        for job in [] if kind.startswith("comms") else jobs[kind]["default"]:
+            launched, timed = timed_of(job.ranks)
+            verdicts.say("default times %.2f %% of the launches, %s" %
+                         (100 * timed / launched, title),
+                         timed >= TIMED_LEAST * launched)
     return verdicts.failures
 
 

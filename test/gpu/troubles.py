@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Looks at jobs of jobs.py with `ncclstat --diagnose` and judges what it says.
 
-usage: troubles.py BUILD FOLDER JOB:LINK...
+usage: troubles.py BUILD FOLDER JOB[@GROUP]:LINK...
+
+With a group the job is `3d` with the trouble in that communicator, on all GPUs, and
+with the link `nodes` each half of it is looked at through an agent of its own.
 
 Prints a table in Markdown and, for each job, `ok` or `not ok`; exits with 1 if one
 was not ok. Each job publishes into a folder of its own below FOLDER, where its
@@ -37,7 +40,10 @@ EXPECTED = {
     "size": (STUCK, "size_mismatch", 1, None),
     "sendrecv": (STUCK, "deadlock", None, None),
     "unmet": (STUCK, "p2p_unmet", 1, None),
+    "slow-link": (SLOW, "slow_network", None, None),
 }
+# Limits the rate of loopback, which is the link between two nodes.
+SLOW_LINK = "tc qdisc %s dev lo root tbf rate 1gbit burst 1mb latency 50ms"
 # A trouble is stuck after 5 s, and told within 5 s more; a slow job within 5 s. A look
 # that has begun by then may take a while.
 WITHIN_S = {SLOW: 5, STUCK: 10}
@@ -50,8 +56,8 @@ JOBS = int(os.environ.get("JOBS", 1))
 
 
 class Looked:
-    def __init__(self, program, env):
-        done = subprocess.run([program, "--diagnose=json"], env=env, timeout=60,
+    def __init__(self, case):
+        done = subprocess.run(case.command("--diagnose=json"), env=case.env, timeout=60,
                               capture_output=True, text=True)
         self.status = done.returncode
         try:
@@ -81,7 +87,8 @@ class Looked:
 class Case:
     def __init__(self, build, folder, name, port):
         self.job, self.link = name.split(":")
-        self.name = "%s-%s" % (self.job, self.link)
+        self.job, _, self.group = self.job.partition("@")
+        self.name = name.replace(":", "-")
         self.program = os.path.join(build, "ncclstat")
         self.path = os.path.join(folder, self.name)
         shared = self.path + ".shm"
@@ -90,11 +97,30 @@ class Case:
         self.told = self.path + ".told"
         self.port = port
         self.process = self.recorder = None
+        self.slow_link = False
+
+    def command(self, *options):
+        """ncclstat, which sees the nodes of a job through agents."""
+        agents = []
+        if self.link == "nodes":
+            agents = ["--from=" + " ".join(
+                "(export NCCLSTAT_DIR='%s/%s'; exec unshare --uts sh -c 'echo %s "
+                ">/proc/sys/kernel/hostname; exec %s --stream=lines --records') &" %
+                (self.env["NCCLSTAT_DIR"], node, node, self.program)
+                for node in ("node0", "node1")) + " wait"]
+        return [self.program, *options, *agents]
 
     def start(self):
-        arguments = [sys.executable, "test/gpu/jobs.py", self.job, "--link", self.link,
+        job = "3d" if self.group else self.job
+        arguments = [sys.executable, "test/gpu/jobs.py", job, "--link", self.link,
                      "--before", str(BEFORE_S), "--told", self.told, "--port",
                      str(self.port)]
+        if self.group:
+            arguments += ["--trouble", self.job, "--group", self.group]
+        if self.group or self.job == "3d":
+            arguments += ["--ranks", os.environ["GPUS"]]
+        if self.link == "nodes":
+            arguments += ["--apart"]
         if self.job == "healthy":
             # The host runs ahead of the GPU, as it does in well-made jobs.
             arguments += ["--sync", "10"]
@@ -117,15 +143,19 @@ class Case:
     def record(self):
         if os.environ.get("KEEP"):
             self.recorder = subprocess.Popen(
-                [self.program, "--record=" + self.path + ".ncs", "--compress=9",
-                 "--duration=%g" % (BEFORE_S + 6)], env=self.env,
+                self.command("--record=" + self.path + ".ncs", "--compress=9",
+                             "--duration=%g" % (BEFORE_S + 6)), env=self.env,
                 stderr=subprocess.DEVNULL)
+
+    def limit_link(self):
+        self.slow_link = True
+        subprocess.run((SLOW_LINK % "add").split(), check=True)
 
     def keep_views(self):
         for suffix, option in [("txt", "--diagnose"), ("json", "--dump=json"),
                                ("dump", "--dump")]:
             with open("%s.%s" % (self.path, suffix), "w") as file:
-                subprocess.run([self.program, option], env=self.env, stdout=file,
+                subprocess.run(self.command(option), env=self.env, stdout=file,
                                stderr=file, timeout=60)
 
     def stop(self):
@@ -138,8 +168,12 @@ class Case:
             except subprocess.TimeoutExpired:
                 self.recorder.send_signal(signal.SIGINT)
                 self.recorder.wait()
-        subprocess.run([self.program, "--clean"], env=self.env,
-                       stdout=subprocess.DEVNULL)
+        if self.slow_link:
+            subprocess.run((SLOW_LINK % "del").split(), check=False)
+        for folder, _, _ in os.walk(self.env["NCCLSTAT_DIR"]):
+            subprocess.run([self.program, "--clean"],
+                           env=dict(self.env, NCCLSTAT_DIR=folder),
+                           stdout=subprocess.DEVNULL)
 
     def judge(self):
         """Returns a row of the table and whether the job got its verdict."""
@@ -152,6 +186,8 @@ class Case:
             began = self.when("trouble", 60)
             if began is None:
                 return "did not get to the trouble", False
+            if self.job == "slow-link":
+                self.limit_link()
             if expected[0] == 0:
                 result = self.look_often(expected)
             else:
@@ -164,8 +200,7 @@ class Case:
     def look_often(self, expected):
         looks = LOOKS if self.job == "healthy" else max(1, LOOKS // 10)
         with concurrent.futures.ThreadPoolExecutor(LOOKS_AT_A_TIME) as pool:
-            done = list(pool.map(lambda _: Looked(self.program, self.env),
-                                 range(looks)))
+            done = list(pool.map(lambda _: Looked(self), range(looks)))
         wrong = [look for look in done if not look.is_right(expected)]
         words = sorted({"%d %s" % (look.status, look.first()) for look in wrong})
         return ("%d of %d looks without a finding; %s" %
@@ -175,7 +210,7 @@ class Case:
         within = WITHIN_S[expected[0]]
         seen, told = [], None
         while time.time() < began + within + LOOK_S:
-            look = Looked(self.program, self.env)
+            look = Looked(self)
             at = time.time() - began
             right = look.is_right(expected)
             if told is None and right:
@@ -195,7 +230,7 @@ def judge(case):
     status, verdict, rank, cause = EXPECTED[case.job]
     words = [word for word in (verdict, rank, cause) if word is not None]
     return good, "| %s | %s | %d %s | %s |" % (
-        case.job, case.link, status,
+        case.job + (" in " + case.group if case.group else ""), case.link, status,
         " ".join(str(word).replace("|", " or ") for word in words) or "-", text)
 
 
