@@ -731,7 +731,8 @@ static bool put_keys(const char *argument)
 	if (argument)
 		return false;
 	for (int i = 0; i < GROUP_COUNT; i++) {
-		printf(".Ss %s\n.Bl -tag -width 16n -compact\n", titles[i]);
+		/* "In" would be a macro. */
+		printf(".Ss \\&%s\n.Bl -tag -width 16n -compact\n", titles[i]);
 #define X(ID, group, keys, label, help) \
 	if (GROUP_##group == i) \
 		put_key(keys, help);

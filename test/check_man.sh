@@ -75,74 +75,74 @@ wanted_items() {
 			argument = "[" argument "]"
 		gsub(/"/, "", name)
 		print letter "--" name argument
-	}' | want options ncclstat.1 DESCRIPTION -
+	}' | want options ncclstat.1 OPTIONS -
 	fields keys NCS_KEYS ID,group,keys,... keys | unquote |
 		sed 's/ /, /g' | want keys ncclstat.1 KEYS -
-	for view in RANK:Ranks COMMUNICATOR:Communicators CHANNEL:Channels \
-		PROXY:Proxy FUNCTION:Collectives CLASS:Collectives \
-		TIMELINE:Timeline FINDING:Diagnose RANGE:Ranges; do
+	for view in RANK:RANKS COMMUNICATOR:COMMUNICATORS CHANNEL:CHANNELS \
+		PROXY:PROXY FUNCTION:COLLECTIVES CLASS:COLLECTIVES \
+		TIMELINE:TIMELINE FINDING:DIAGNOSE RANGE:RANGES NODE:NODES; do
 		fields columns NCS_COLUMNS \
 			VIEW,ID,title,... \
 			'VIEW title' | sed -n "s/^${view%:*} //p" | unquote |
-			want "columns-${view%:*}" ncclstat.1 THE_VIEWS \
-				"${view#*:}"
+			want "columns-${view%:*}" ncclstat-views.7 \
+				"${view#*:}" -
 	done
 	fields channel_states NCS_CHANNEL_STATES ID,name,letter,label,... \
 		'name label letter' |
 		sed "s/^\"\(.*\)\" \"\(.*\)\" '\(.*\)'$/\1 (\2, \3)/" |
-		want channel_states ncclstat.1 THE_VIEWS Channels
+		want channel_states ncclstat-views.7 CHANNELS -
 	fields proxy_states NCS_PROXY_STATES ID,name,letter,... \
 		'name letter' | sed "s/^\"\(.*\)\" '\(.*\)'$/\1 (\2)/" |
-		want proxy_states ncclstat.1 THE_VIEWS Proxy
+		want proxy_states ncclstat-views.7 PROXY -
 	fields proxy_states NCS_PROXY_TRANSITIONS ID,name,... name |
-		unquote | want proxy_transitions ncclstat.1 THE_VIEWS Proxy
+		unquote | want proxy_transitions ncclstat-views.7 PROXY -
 	fields activities NCS_ACTIVITIES ID,letter,layer,label,... \
 		'label letter' |
 		sed -e "s/' '/'blank'/" -e "s/^\"\(.*\)\" '\(.*\)'$/\1 (\2)/" |
-		want activities ncclstat.1 THE_VIEWS Timeline
+		want activities ncclstat-views.7 TIMELINE -
 	fields timings NCS_TIMINGS ID,name,letter,help 'name letter' |
 		sed "s/^\"\(.*\)\" '\(.*\)'$/\1 (\2)/" |
-		want timings ncclstat.1 THE_VIEWS Collectives
+		want timings ncclstat-views.7 COLLECTIVES -
 	fields launches NCS_LAUNCH_WAITS ID,name,help name | unquote |
-		want launch_waits ncclstat.1 THE_VIEWS Ranks
+		want launch_waits ncclstat-views.7 RANKS -
 	fields launches NCS_LAUNCH_PHASES ID,name,help name | unquote |
-		want launch_phases ncclstat.1 DUMPS JSON
+		want launch_phases ncclstat-json.5 DUMPS Ranks
 	fields functions NCS_FUNCTIONS ID,name,... \
 		name | unquote |
-		want functions ncclstat.1 THE_VIEWS Collectives
+		want functions ncclstat-views.7 COLLECTIVES -
 	fields events NCS_EVENTS ID,name,... name | unquote |
-		want events ncclstat.1 DUMPS JSON
+		want events ncclstat-json.5 DUMPS Ranks
 	fields event_groups NCS_EVENT_GROUPS ID,name,... name |
 		unquote |
 		want event_groups ncclstat.1 CHANGING_WHAT_IS_COLLECTED -
 	fields refusals NCS_REFUSALS ID,name,... name | unquote |
 		want refusals ncclstat.1 CHANGING_WHAT_IS_COLLECTED -
 	fields verdicts NCS_VERDICTS ID,name,... name |
-		unquote | want verdicts ncclstat.1 FINDING_WHAT_IS_WRONG -
+		unquote | want verdicts ncclstat.1 ASK -
 	fields verdicts NCS_SEVERITIES ID,name,... name | unquote |
-		want severities ncclstat.1 FINDING_WHAT_IS_WRONG -
+		want severities ncclstat.1 ASK -
 	fields verdicts NCS_CONFIDENCES ID,name,... name | unquote |
-		want confidences ncclstat.1 FINDING_WHAT_IS_WRONG -
+		want confidences ncclstat.1 ASK -
 	fields lateness NCS_MOMENTS ID,name,... name | unquote |
-		want moments ncclstat.1 LATENESS -
+		want moments ncclstat-views.7 LATENESS -
 	fields lateness NCS_LATE_CAUSES ID,name,... name | unquote |
-		want late_causes ncclstat.1 LATENESS -
+		want late_causes ncclstat-views.7 LATENESS -
 	fields exports NCS_EXPORTS ID,name,... name | unquote |
-		want exports ncclstat.1 EXPORTS -
+		want exports ncclstat-export.5 DESCRIPTION -
 	fields fields NCS_FIELDS ID,name,... name | unquote |
-		want fields ncclstat.1 EXPORTS 'Lines of JSON'
+		want fields ncclstat-json.5 RECORDS_OF_AN_EXPORT -
 	fields csv NCS_CSV_COLUMNS ID,name,... name | unquote |
-		want csv ncclstat.1 EXPORTS Tables
+		want csv ncclstat-export.5 CSV -
 	fields parquet NCS_PARQUET_TABLES ID,name,... name | unquote |
-		want parquet_tables ncclstat.1 EXPORTS Parquet
+		want parquet_tables ncclstat-export.5 PARQUET -
 	fields parquet NCS_PARQUET_COLUMNS TABLE,ID,name,... name | unquote |
-		sort -u | want parquet_columns ncclstat.1 EXPORTS Parquet
+		sort -u | want parquet_columns ncclstat-export.5 PARQUET -
 	fields own_events NCS_OWN_EVENTS ID,name,... name | unquote |
 		want own_events ncclstat-shm.5 DESCRIPTION Rings_and_records
 	fields chunks NCS_CHUNKS ID,name,... name | unquote |
 		want chunks ncclstat-record.5 DESCRIPTION 'Chunks'
 	fields loss NCS_LOSSES ID,name,... name | unquote |
-		want losses ncclstat.1 DUMPS JSON
+		want losses ncclstat-json.5 DUMPS Ranks
 	fields metrics NCS_METRICS ID,name,... name | unquote |
 		want metrics ncclstat-metrics.7 METRICS -
 	fields metrics NCS_METRIC_STATES ID,name,... name | unquote |
@@ -284,22 +284,22 @@ self_test() {
 	take_out ncclstat.1 options '-l, --list' '^\.It Fl l , Fl \\-list$' &&
 	take_out ncclstat.1 keys 'F4, \' '^\.It Ic \\&F4 ' &&
 	take_out ncclstat.1 keys '!' '^\.It Ic \\&!$' &&
-	take_out ncclstat.1 columns-CHANNEL %PEER '^\.It Sy %PEER$' &&
-	take_out ncclstat.1 channel_states 'recv_wait (sender, R)' \
+	take_out ncclstat-views.7 columns-CHANNEL %PEER '^\.It Sy %PEER$' &&
+	take_out ncclstat-views.7 channel_states 'recv_wait (sender, R)' \
 		'^\.It Sy recv_wait ' &&
-	take_out ncclstat.1 proxy_states 'append (+)' '^\.It Sy append Pq' &&
-	take_out ncclstat.1 activities 'queued (q)' '^\.It Sy queued Pq' &&
-	take_out ncclstat.1 proxy_transitions append_end \
+	take_out ncclstat-views.7 proxy_states 'append (+)' '^\.It Sy append Pq' &&
+	take_out ncclstat-views.7 activities 'queued (q)' '^\.It Sy queued Pq' &&
+	take_out ncclstat-views.7 proxy_transitions append_end \
 		'^\.It Sy append_end$' &&
-	take_out ncclstat.1 timings 'stream (S)' '^\.It Sy stream Pq' &&
-	take_out ncclstat.1 launch_waits moving '^\.It Sy moving$' &&
-	take_out ncclstat.1 functions AllGatherV '^\.It Sy AllGatherV ' &&
-	take_out ncclstat.1 events kernel_phase '^\.It Sy kernel_phase$' &&
+	take_out ncclstat-views.7 timings 'stream (S)' '^\.It Sy stream Pq' &&
+	take_out ncclstat-views.7 launch_waits moving '^\.It Sy moving$' &&
+	take_out ncclstat-views.7 functions AllGatherV '^\.It Sy AllGatherV ' &&
+	take_out ncclstat-json.5 events kernel_phase '^\.It Sy kernel_phase$' &&
 	take_out ncclstat.1 event_groups control '^\.It Sy control$' &&
-	take_out ncclstat.1 parquet_columns bus_bytes '^\.It Sy bus_bytes$' &&
+	take_out ncclstat-export.5 parquet_columns bus_bytes '^\.It Sy bus_bytes$' &&
 	take_out ncclstat.1 refusals malformed '^\.It Sy malformed$' &&
 	take_out ncclstat.1 verdicts rank_missing '^\.It Sy rank_missing$' &&
-	take_out ncclstat.1 losses bad_ptimer '^\.It Sy bad_ptimer$' &&
+	take_out ncclstat-json.5 losses bad_ptimer '^\.It Sy bad_ptimer$' &&
 	take_out ncclstat-metrics.7 metrics rank_alive '^\.It Sy rank_alive$' &&
 	take_out ncclstat-record.5 chunks padding '^\.It Sy padding$' &&
 	take_out ncclstat-plugin.7 environment NCCLSTAT_DISABLE \
@@ -353,12 +353,10 @@ lint() {
 
 # missing_json_names: prints names in the JSON that the page does not explain.
 missing_json_names() {
-	section "$tmp/pages/ncclstat.1" DUMPS JSON |
-		tr -cs 'a-z0-9_' '\n' | sort -u >"$tmp/words"
+	tr -cs 'a-z0-9_' '\n' <"$tmp/pages/ncclstat-json.5.txt" |
+		sort -u >"$tmp/words"
 	# States and counters are in lists of their own.
 	cat "$tmp"/want/* | tr -cs 'a-zA-Z0-9_' '\n' | sort -u >>"$tmp/words"
-	section "$tmp/pages/ncclstat.1" FINDING_WHAT_IS_WRONG - |
-		tr -cs 'a-z0-9_' '\n' >>"$tmp/words"
 	{
 		"$program" --synthetic=2x2 --dump=json
 		"$program" --synthetic=2x2 --diagnose=json -i 0.1 -n 50
@@ -383,6 +381,50 @@ missing_pages() {
 		sort -u | while read -r page; do
 		[ -e "$tmp/pages/$page" ] || echo "$page"
 	done
+}
+
+# broken_headings FOLDER: prints headings that its pages do not show as they are
+# written, as one that begins with "In": mdoc takes that for a macro. The way out
+# is \& in front of it.
+broken_headings() {
+	for page in "$1"/*.[1-8]; do
+		sed -n 's/^\.S[hs] //p' "$page" | sed 's/\\&//g' |
+			sort -u >"$tmp/written"
+		sed -n -e 's/^   \([^ ]\)/\1/p' -e '/^[^ ]/p' "$page.txt" |
+			sort -u >"$tmp/shown"
+		comm -23 "$tmp/written" "$tmp/shown" | sed "s|^|${page##*/}: |"
+	done
+}
+
+# missing_sections FOLDER: prints references to sections that are not there: .Sx
+# names one of its own page, or of the page after "in" or "No in".
+missing_sections() {
+	for page in "$1"/*.[1-8]; do
+		{ tr '\n' ' ' <"$page"; echo; } |
+			sed -e 's/\\&//g' -e 's/ \./ /g' -e 's/ No in / in /g' \
+				-e 's/Sx /\n&/g' |
+			grep '^Sx ' |
+			sed -E -e "s/^Sx ([A-Za-z ]*) in Xr ([a-z-]*) ([1-8]).*/\2.\3:\1/;t" \
+				-e "s/^Sx ([A-Za-z ]*[A-Za-z]).*/${page##*/}:\1/"
+	done | sort -u | while IFS=: read -r page title; do
+		# The title may have more of its line of mdoc behind it.
+		sed -n 's/^\.S[hs] //p' "$1/$page" | sed 's/\\&//g' |
+			awk -v title="$title" '
+			index(title " ", $0 " ") == 1 { found = 1 }
+			END { exit !found }' || echo "$page: $title"
+	done
+}
+
+# headings_are_missed: a heading and a reference that are broken are found.
+headings_are_missed() {
+	rm -rf "$tmp/broken"
+	mkdir "$tmp/broken"
+	sed -e 's/^\.Ss .*In the timeline$/.Ss In the timeline/' \
+		-e 's/^\.Sx CHANGING WHAT.*/.Sx NOTHING/' \
+		"$tmp/pages/ncclstat.1" >"$tmp/broken/ncclstat.1"
+	render "$tmp/broken"
+	[ "$(broken_headings "$tmp/broken")" = 'ncclstat.1: In the timeline' ] &&
+	missing_sections "$tmp/broken" 2>/dev/null | grep -q '^ncclstat.1: NOTHING'
 }
 
 # report NAME: reports a check, which passes if standard input is empty.
@@ -414,6 +456,9 @@ verdict "$status" 'mangen refuses unknown markers'
 status=0
 mangen_counts_bytes || status=1
 verdict "$status" 'mangen refuses a struct with a field without explanation'
+status=0
+headings_are_missed || status=1
+verdict "$status" 'broken headings and references to no section are found'
 while read -r kind page section subsection; do
 	count=$(wc -l <"$tmp/want/$kind")
 	{
@@ -424,13 +469,17 @@ while read -r kind page section subsection; do
 done <"$tmp/kinds"
 strange_options | sed 's/^/no such option: /' |
 	report 'every option that a page names exists'
+broken_headings "$tmp/pages" | sed 's/^/not shown as it is written: /' |
+	report 'every heading is shown as it is written'
+missing_sections "$tmp/pages" | sed 's/^/no such section: /' |
+	report 'every section that is referred to exists'
 missing_pages | sed 's/^/no such page: /' |
 	report 'every page that is referred to exists'
 if [ -x "$program" ]; then
-	missing_json_names | sed 's/^/missing in ncclstat.1: /' |
-		report 'ncclstat.1 explains every name in the JSON dump'
+	missing_json_names | sed 's/^/missing in ncclstat-json.5: /' |
+		report 'ncclstat-json.5 explains every name in the JSON dump'
 else
 	echo "$program has not been built"
-	verdict 1 'ncclstat.1 explains every name in the JSON dump'
+	verdict 1 'ncclstat-json.5 explains every name in the JSON dump'
 fi
 [ ! -e "$tmp/failed" ]
