@@ -22,7 +22,7 @@
 #include "shm/array.h"
 
 /* A scenario's elapsed time is told if at most this share of it is not known. */
-#define UNKNOWN_MOST 0.1
+#define UNKNOWN_MOST 0.05
 
 /* The longest time, in ns, that a kernel takes to begin once it can, unless its
  * GPU has other work. */
@@ -256,8 +256,9 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 	for (size_t k = 0; k < path->run_count; k++) {
 		start.ready.in_ns[k] = -INFINITY;
 		start.last[k] = 0;
-		start.usual[k] = (struct ncs_path_usual){ INFINITY, INFINITY,
-							  INFINITY, INFINITY };
+		start.usual[k] = (struct ncs_path_usual){
+			INFINITY, INFINITY, INFINITY, INFINITY, INFINITY
+		};
 	}
 	ncs_path_arrive_by_rank(path, parts, part_times, count, &start);
 	if (role == NCS_PATH_ROLE_WAITS && pending->has_arrived)

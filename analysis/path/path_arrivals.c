@@ -49,10 +49,23 @@ static double call_ns(const struct ncs_path_arrival *arrival, size_t k)
 	return base_ns(arrival, k) + arrival->gap_ns[NCS_PATH_HOST];
 }
 
+/* Negative if the end before is recorded too late, as the arrival was before
+ * it. */
+static double after_end_ns(const struct ncs_path_arrival *arrival)
+{
+	return arrival->total_ns - arrival->predecessor.overlap_ns;
+}
+
 static double total_ns(const struct ncs_path_arrival *arrival, size_t k)
 {
 	(void)k;
-	return is_total_known(arrival) ? arrival->total_ns : INFINITY;
+	return is_total_known(arrival) ? after_end_ns(arrival) : INFINITY;
+}
+
+static double queued_ns(const struct ncs_path_arrival *arrival, size_t k)
+{
+	(void)k;
+	return arrival->is_queued ? after_end_ns(arrival) : INFINITY;
 }
 
 static double waited_ns(const struct ncs_path_arrival *arrival, size_t k)
@@ -103,6 +116,8 @@ static bool is_meant(const struct ncs_path *path,
 /* Savings by a scenario of the time before a part's arrival, in ns. */
 struct gap_savings {
 	double gap_ns[NCS_PATH_GAPS];
+	/* The end before, which is recorded too late, comes so much earlier. */
+	double early_ns;
 };
 
 /* Takes up to `ns` of a gap; returns what is left of `ns`. */
@@ -129,13 +144,17 @@ static double gpu_ns(const struct ncs_path_arrival *arrival, size_t k,
 
 /* Returns how much longer than the others a straggler took. Where they waited
  * before, their work may have gone on: a GPU that is known to be as fast was
- * late by what that leaves. */
+ * late by what that leaves. One that had nothing to do is queued as they were,
+ * if it is called in time. */
 static double lateness_ns(const struct ncs_path_arrival *arrival, size_t k,
 			  const struct ncs_path_usual *usual)
 {
 	double own_ns = gpu_ns(arrival, k, usual);
 	double ns = own_ns - usual->total_ns;
 
+	if (isinf(usual->total_ns) && !isinf(usual->queued_ns) &&
+	    own_ns <= NCS_PATH_QUEUED_NS && usual->call_ns <= base_ns(arrival, k))
+		ns = own_ns - usual->queued_ns;
 	if (!isinf(usual->total_ns) &&
 	    usual->waited_ns >= WAITED_LITTLE * own_ns &&
 	    arrival->member->rank->compared[k].surely_as_fast >= AS_FAST)
@@ -156,7 +175,10 @@ static void save_lateness(const struct ncs_path_arrival *arrival, size_t k,
 	ns = save(savings, arrival, NCS_PATH_STREAM, ns);
 	ns = save(savings, arrival, NCS_PATH_LAUNCH, ns);
 	ns = save(savings, arrival, NCS_PATH_QUEUE, ns);
-	save(savings, arrival, NCS_PATH_HOST, ns);
+	ns = save(savings, arrival, NCS_PATH_HOST, ns);
+	savings->early_ns =
+		ncs_path_before_early(arrival->predecessor, ns).overlap_ns -
+		arrival->predecessor.overlap_ns;
 }
 
 static struct gap_savings savings_of(const struct ncs_path *path, size_t k,
@@ -165,7 +187,7 @@ static struct gap_savings savings_of(const struct ncs_path *path, size_t k,
 				     const struct ncs_path_usual *usual)
 {
 	const struct ncs_scenario *scenario = ncs_path_scenario(path, k);
-	struct gap_savings savings = { { 0 } };
+	struct gap_savings savings = { .early_ns = 0 };
 	double share;
 
 	if (!scenario || !is_meant(path, scenario, part))
@@ -240,13 +262,14 @@ double ncs_path_arrival_ns(const struct ncs_path *path, size_t k,
 			   const struct ncs_path_usual *usual)
 {
 	struct gap_savings savings = savings_of(path, k, part, arrival, usual);
-	double at_ns = base_ns(arrival, k) + arrival->total_ns;
+	double at_ns =
+		base_ns(arrival, k) + arrival->total_ns - savings.early_ns;
 
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
 		at_ns -= savings.gap_ns[i];
 	return ncs_path_not_before_ns(
 		arrival, k, call_saved_ns(path, k, part, arrival, usual),
-		at_ns);
+		savings.early_ns, at_ns);
 }
 
 /* Notes when a straggler calls. If it cannot be compared with others, it calls as
@@ -308,6 +331,8 @@ void ncs_path_arrive_separately(struct ncs_path *path,
 	if (scenario->kind == NCS_WHAT_IF_WITHOUT)
 		*usual = (struct ncs_path_usual){
 			.total_ns = median_of(path, k, parts, count, total_ns),
+			.queued_ns =
+				median_of(path, k, parts, count, queued_ns),
 			.waited_ns =
 				median_of(path, k, parts, count, waited_ns),
 			.call_ns = median_of(path, k, parts, count, call_ns),
@@ -336,17 +361,20 @@ void ncs_path_explain(const struct ncs_path *path, size_t k,
 		      struct ncs_path_node *node)
 {
 	const struct ncs_path_before *called = &arrival->call_predecessor;
-	const struct ncs_path_before *queued = &arrival->comm_predecessor;
+	struct gap_savings savings = savings_of(path, k, part, arrival, usual);
+	const struct ncs_path_before queued = ncs_path_before_early(
+		arrival->comm_predecessor, savings.early_ns);
+	const struct ncs_path_before before = ncs_path_before_early(
+		arrival->predecessor, savings.early_ns);
 	double call_gap_ns =
 		arrival->call_gap_ns -
 		call_saved_ns(path, k, part, arrival, usual);
 	bool is_late = is_straggler(path, k, part);
-	struct gap_savings savings;
 
 	*node = (struct ncs_path_node){ .owner = (uint32_t)part->owner,
 					.at_ns = at_ns };
-	if (queued->finished && ncs_path_before_ns(queued, k) == at_ns) {
-		node->predecessor = ncs_path_finished_end(path, queued, k);
+	if (queued.finished && ncs_path_before_ns(&queued, k) == at_ns) {
+		node->predecessor = ncs_path_finished_end(path, &queued, k);
 		return;
 	}
 	if (called->finished &&
@@ -358,12 +386,10 @@ void ncs_path_explain(const struct ncs_path *path, size_t k,
 				ncs_smaller(call_gap_ns, usual->host_ns);
 		return;
 	}
-	if (arrival->predecessor.finished)
-		node->predecessor =
-			ncs_path_finished_end(path, &arrival->predecessor, k);
+	if (before.finished)
+		node->predecessor = ncs_path_finished_end(path, &before, k);
 	else
 		node->predecessor.operation = NCS_PATH_NO_OPERATION;
-	savings = savings_of(path, k, part, arrival, usual);
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
 		node->gap_ns[i] = arrival->gap_ns[i] - savings.gap_ns[i];
 	if (is_late)

@@ -7,22 +7,39 @@
 
 #include "analysis/path/path_state.h"
 
+/* Returns a part before a moment, that ended `early_ns` before what is recorded,
+ * as far as it may have. */
+static inline struct ncs_path_before
+ncs_path_before_early(struct ncs_path_before before, double early_ns)
+{
+	if (before.finished)
+		before.overlap_ns = ncs_larger(
+			before.overlap_ns,
+			ncs_smaller(before.overlap_ns + early_ns,
+				    before.finished->at_ns -
+					    before.finished->least_ns));
+	return before;
+}
+
 /* Returns when a part arrives that, by its gaps alone, would arrive at `at_ns`:
  * not before its call, which comes `saved_ns` earlier than by the end before
- * it, and not before the previous operation of its communicator has ended. */
+ * it, and not before the previous operation of its communicator has ended,
+ * which may be `early_ns` before what is recorded. */
 static inline double
 ncs_path_not_before_ns(const struct ncs_path_arrival *arrival, size_t k,
-		       double saved_ns, double at_ns)
+		       double saved_ns, double early_ns, double at_ns)
 {
+	struct ncs_path_before queued = arrival->comm_predecessor;
+
 	if (arrival->call_predecessor.finished)
 		at_ns = ncs_larger(
 			at_ns,
 			ncs_path_before_ns(&arrival->call_predecessor, k) +
 				(arrival->call_gap_ns - saved_ns));
-	if (arrival->comm_predecessor.finished)
-		at_ns = ncs_larger(
-			at_ns,
-			ncs_path_before_ns(&arrival->comm_predecessor, k));
+	if (early_ns > 0)
+		queued = ncs_path_before_early(queued, early_ns);
+	if (queued.finished)
+		at_ns = ncs_larger(at_ns, ncs_path_before_ns(&queued, k));
 	return at_ns;
 }
 

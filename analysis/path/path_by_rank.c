@@ -9,17 +9,13 @@
 #include "analysis/path/path_arrivals.h"
 #include "analysis/path/path_finished.h"
 
-/* A part that begins within this time of the end before it, in ns, and was
- * launched before that end, was queued behind it. */
-#define QUEUED_NS 50000.0
-
 /* Returns whether a part was queued behind a finished one. */
 static inline bool is_behind(const struct ncs_path_entry *entry,
 			     const struct ncs_path_finished *finished)
 {
 	return finished->least_ns <= entry->arrival_ns &&
 	       entry->begin_ns < finished->at_ns &&
-	       entry->arrival_ns - finished->at_ns <= QUEUED_NS;
+	       entry->arrival_ns - finished->at_ns <= NCS_PATH_QUEUED_NS;
 }
 
 /* Finds the part that an arrival follows. */
@@ -129,7 +125,8 @@ static inline void arrive(const struct ncs_path *path, size_t run_count,
 				at_ns -=
 					arrival->gap_ns[path->changes.gap[k]] *
 					path->changes.saved[k];
-			at_ns = ncs_path_not_before_ns(arrival, k, 0, at_ns);
+			at_ns = ncs_path_not_before_ns(arrival, k, 0, 0,
+						       at_ns);
 		}
 		ncs_path_note_arrival(start, k, i, at_ns);
 	}

@@ -22,6 +22,10 @@
  * does nothing but communicate. */
 #define NCS_PATH_QUEUED_MANY 64u
 
+/* A part that begins within this time of the end before it, in ns, and was
+ * launched before that end, was queued behind it. */
+#define NCS_PATH_QUEUED_NS 50000.0
+
 /* Returns the larger value. Unlike fmax(), does not handle NaN, which never
  * occurs. */
 static inline double ncs_larger(double a, double b)

@@ -310,8 +310,8 @@ static void print_scenarios(FILE *file, const struct ncs_path_view *view)
 	fputs("NOT KNOWN: share of the path in operations whose times are not"
 	      " known, in transfers\nthat the change concerns, but whose"
 	      " times tell too little to say how, and in work of a\nstraggler"
-	      " that cannot be compared with others. If it is more than a"
-	      " tenth, AFTER is not known.\n",
+	      " that cannot be compared with others. If it is more than"
+	      " 5 %, AFTER is not known.\n",
 	      file);
 }
 

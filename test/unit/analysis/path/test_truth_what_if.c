@@ -158,7 +158,7 @@ static struct truth_options some_job(unsigned seed, enum truth_fault fault)
 		.fault = fault,
 		.fault_size = 1e7 * (1 + seed % 3),
 		.from_step = 1,
-		.each = fault == TRUTH_STREAM && seed % 2 && seed / 17 % 2,
+		.each = fault != TRUTH_GPU && seed % 2 && seed / 17 % 2,
 	};
 
 	options.victim = seed * 5 % options.ranks;
