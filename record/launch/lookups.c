@@ -209,12 +209,23 @@ static int add_output(struct ncs_hostlist *list, const char *text, char *why,
 	return error;
 }
 
+/* Runs a program and adds the names that it prints. */
+static int add_answer(const struct ncs_guard *guard, struct ncs_hostlist *list,
+		      struct ncs_words *words, char *why, size_t why_size)
+{
+	char *names;
+	int error = run_words(guard, words, &names, why, why_size);
+
+	if (!error)
+		error = add_output(list, names, why, why_size);
+	free(names);
+	return error;
+}
+
 int ncs_lookup_hosts(const struct ncs_guard *guard, struct ncs_hostlist *list,
 		     const char *text, char *why, size_t why_size)
 {
 	struct ncs_words words = { .count = 0 };
-	char *names;
-	int error;
 
 	if (!ncs_hostlist_needs_nodeset(text))
 		return add_output(list, text, why, why_size);
@@ -223,11 +234,7 @@ int ncs_lookup_hosts(const struct ncs_guard *guard, struct ncs_hostlist *list,
 	ncs_words_add(&words, "--separator=\\n");
 	ncs_words_add(&words, "--");
 	ncs_words_add(&words, "%s", text);
-	error = run_words(guard, &words, &names, why, why_size);
-	if (!error)
-		error = add_output(list, names, why, why_size);
-	free(names);
-	return error;
+	return add_answer(guard, list, &words, why, why_size);
 }
 
 /* Adds a list of nodes as Slurm prints it. */
@@ -236,7 +243,6 @@ static int add_slurm_list(const struct ncs_guard *guard,
 			  char *why, size_t why_size)
 {
 	struct ncs_words words = { .count = 0 };
-	char *names;
 	int error = add_output(list, text, why, why_size);
 
 	if (error != -EINVAL)
@@ -245,11 +251,7 @@ static int add_slurm_list(const struct ncs_guard *guard,
 	ncs_words_add(&words, "show");
 	ncs_words_add(&words, "hostnames");
 	ncs_words_add(&words, "%s", text);
-	error = run_words(guard, &words, &names, why, why_size);
-	if (!error)
-		error = add_output(list, names, why, why_size);
-	free(names);
-	return error;
+	return add_answer(guard, list, &words, why, why_size);
 }
 
 int ncs_lookup_job(const struct ncs_guard *guard, struct ncs_hostlist *list,
