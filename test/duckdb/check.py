@@ -17,6 +17,9 @@ import os
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir))
+import json_lines
+
 NAMES = ("net-v5-mix", "net-v5-ddp8", "nvlink-v5-mix8", "simulated", "hostile",
          "damaged")
 SQL = os.path.abspath("tui/share/sql")
@@ -25,17 +28,10 @@ TRANSFERS = ("Send", "Recv")
 
 duckdb, folder, ncclstat, build = sys.argv[1:]
 query = os.path.abspath("test/duckdb/query.mjs")
-failed = False
 
 
 def check(what, found, wanted):
-    global failed
-    if found == wanted:
-        print(f"ok DuckDB: {what}")
-        return
-    failed = True
-    print(f"not ok DuckDB: {what}\n  found  {str(found)[:2000]}\n"
-          f"  wanted {str(wanted)[:2000]}")
+    json_lines.check(f"DuckDB: {what}", found, wanted)
 
 
 def ask(tables, *questions):
@@ -211,4 +207,4 @@ for each in ("net-v5-ddp8", "simulated"):
 for each in ("stragglers", "nodes", "busbw", "slowest_steps"):
     check(f"{each} answers where there are no steps",
           isinstance(run(f"{folder}/nvlink-v5-mix8.tables", each), list), True)
-sys.exit(failed)
+sys.exit(json_lines.failed)

@@ -16,24 +16,14 @@ import re
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir))
+import json_lines
 import reader
+from json_lines import check, once, rank_of
 
 TABLES = ("operations", "steps", "launches", "states")
 COLUMNS = re.compile(
     r'X\((\w+), \w+, "(\w+)", (\w+), *"(\w+)", *"(\w+)", *"((?:[^"]|\\")*)')
-
-failed = False
-
-
-def check(what, found, wanted):
-    global failed
-    if found == wanted:
-        print(f"ok {what}")
-        return
-    failed = True
-    print(f"not ok {what}\n  found  {str(found)[:2000]}\n"
-          f"  wanted {str(wanted)[:2000]}")
 
 
 def wanted_columns():
@@ -50,20 +40,6 @@ def wanted_columns():
         columns[table.lower()].append(
             (name, f"{unit}; {source}; {help_}"))
     return columns
-
-
-def rank_of(line):
-    return line["host"], line["pid"], line["communicator_id"], line["rank"]
-
-
-def once(lines):
-    """Leaves out operations that a later line replaces."""
-    last = {}
-    for place, line in enumerate(lines):
-        if line.get("again"):
-            last[rank_of(line), line["operation"]] = place
-    return [line for place, line in enumerate(lines)
-            if last.get((rank_of(line), line["operation"]), place) == place]
 
 
 def rows(table, names):
@@ -183,7 +159,7 @@ def main():
     if state_path:
         with open(state_path[0], encoding="utf-8") as file:
             check_states(tables["states"], json.load(file))
-    sys.exit(failed)
+    sys.exit(json_lines.failed)
 
 
 main()

@@ -18,7 +18,10 @@ import struct
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir))
+import json_lines
 import moving
+from json_lines import check, once, rank_of
 
 CHILDREN = ("proxy_op", "proxy_step", "kernel_ch", "kernel_phase", "net_plugin")
 MOMENTS = ("mark", "settings")
@@ -27,17 +30,6 @@ RECV_WAITS = ("recv_wait_ns", "recv_flush_wait_ns", "recv_gpu_wait_ns")
 
 ROUNDING_NS = 3
 TAIL_NS = 500_000
-
-failed = False
-
-
-def check(what, found, wanted):
-    global failed
-    if found == wanted:
-        print(f"ok {what}")
-        return
-    failed = True
-    print(f"not ok {what}\n  found  {found}\n  wanted {wanted}")
 
 
 def states(path):
@@ -53,21 +45,6 @@ def states(path):
             count += part == 0
         at += 64 + (size + 63) // 64 * 64
     return count
-
-
-def rank_of(line):
-    return line["host"], line["pid"], line["communicator_id"], line["rank"]
-
-
-def once(lines):
-    """Leaves out operations that a later line replaces."""
-    last = {}
-    for place, line in enumerate(lines):
-        if line.get("again"):
-            last[rank_of(line), line["operation"]] = place
-    return [line for place, line in enumerate(lines)
-            if line["event"] not in ("coll", "p2p") or last.get(
-                (rank_of(line), line["operation"]), place) == place]
 
 
 def ran(line, kernels):
@@ -388,7 +365,7 @@ def main():
     check("both traces have the same counters",
           [[row["count"] for row in of] for of in counters[1:]],
           [[row["count"] for row in counters[0]]] * (len(counters) - 1))
-    return failed
+    return json_lines.failed
 
 
 if __name__ == "__main__":
