@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* libFuzzer's entry point for hostile recordings; see recording_input.h and
  * "make fuzz". */
+#include "test/fuzz/libfuzzer.h"
 #include "test/fuzz/recording_input.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
-			       unsigned seed);
-/* Provided by libFuzzer. */
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

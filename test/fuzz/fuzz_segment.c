@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* libFuzzer's entry point for hostile segments; see segment_input.h and "make
  * fuzz". */
+#include "test/fuzz/libfuzzer.h"
 #include "test/fuzz/segment_input.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct segment_input input = { .file = -1 };
 

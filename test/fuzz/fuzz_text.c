@@ -8,10 +8,9 @@
 #include <string.h>
 
 #include "analysis/base/aliases.h"
+#include "test/fuzz/libfuzzer.h"
 #include "tui/commands/config_file.h"
 #include "tui/commands/options.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Returns the contents of a file after it was read and written. To be freed. */
 static char *written(const char *text, size_t length, size_t *written_length)
