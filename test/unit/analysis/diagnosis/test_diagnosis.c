@@ -829,6 +829,17 @@ static void killed(struct scripted_rank *rank, uint64_t alive_ns)
 	rank->snapshot.alive_ns = alive_ns;
 }
 
+/* Two ranks of one communicator, the first in a launch, were killed at different
+ * times, or at the same. */
+static void two_killed(struct scripted *scripted, uint64_t first_ns,
+		       uint64_t second_ns)
+{
+	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
+	on_stream(scripted, 1, 7);
+	killed(&scripted->ranks[0], first_ns);
+	killed(&scripted->ranks[1], second_ns);
+}
+
 /* Checks the first two findings on two ranks that were dead at the first
  * look. */
 static void assert_found_later(struct scripted *scripted,
@@ -848,10 +859,7 @@ static void a_killed_job_has_its_verdict_at_the_first_look(void **state)
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
 
-	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
-	on_stream(scripted, 1, 7);
-	killed(&scripted->ranks[0], 30 * SECOND);
-	killed(&scripted->ranks[1], 30 * SECOND);
+	two_killed(scripted, 30 * SECOND, 30 * SECOND);
 	assert_found_later(scripted, &diagnosis, NCS_VERDICT_RANK_MISSING,
 			   NCS_VERDICT_RANK_DIED);
 	assert_int_equal(diagnosis.findings[0].root.number, 1);
@@ -870,10 +878,7 @@ static void the_first_to_die_is_told_at_the_first_look(void **state)
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
 
-	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
-	on_stream(scripted, 1, 7);
-	killed(&scripted->ranks[0], 30 * SECOND);
-	killed(&scripted->ranks[1], 12 * SECOND);
+	two_killed(scripted, 30 * SECOND, 12 * SECOND);
 	diagnose(&diagnosis, scripted);
 	assert_int_equal(diagnosis.count, 1);
 	assert_int_equal(diagnosis.findings[0].verdict, NCS_VERDICT_RANK_DIED);
@@ -889,10 +894,7 @@ static void a_watch_thread_in_the_driver_dates_no_death(void **state)
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
 
-	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
-	on_stream(scripted, 1, 7);
-	killed(&scripted->ranks[0], 30 * SECOND);
-	killed(&scripted->ranks[1], 12 * SECOND);
+	two_killed(scripted, 30 * SECOND, 12 * SECOND);
 	scripted->ranks[1].snapshot.launches.watch_since_ns = 12 * SECOND;
 	assert_found_later(scripted, &diagnosis, NCS_VERDICT_RANK_MISSING,
 			   NCS_VERDICT_RANK_DIED);
