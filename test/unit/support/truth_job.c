@@ -1029,6 +1029,27 @@ static int compare_published(const void *left, const void *right)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
+struct truth_options truth_options(unsigned seed, enum truth_fault fault,
+				   unsigned ranks, unsigned ranks_per_host)
+{
+	struct truth_options options = {
+		.seed = seed,
+		.transport = seed / 3 % TRUTH_TRANSPORTS,
+		.ranks = ranks,
+		.ranks_per_host = ranks_per_host,
+		.steps = 40,
+		.ahead = seed / 11 % 3,
+		.jitter = seed / 13 % 3 * 0.03,
+		.fault = fault,
+		.victim = seed * 5 % ranks,
+	};
+
+	/* Within a host, NCCL has no trees with proxies. */
+	if (options.transport == TRUTH_TREE)
+		options.ranks_per_host = 1;
+	return options;
+}
+
 struct truth_job *truth_job_new(const struct truth_options *options)
 {
 	struct truth_job *job = checked(calloc(1, sizeof(*job)));

@@ -70,6 +70,12 @@ struct truth_options {
 
 struct truth_job;
 
+/* Returns options of a job with a fault: what the seed decides in the same way for
+ * all tests. The caller sets the rest: the shape, the number of communicators, the
+ * fault's size and when it comes. */
+struct truth_options truth_options(unsigned seed, enum truth_fault fault,
+				   unsigned ranks, unsigned ranks_per_host);
+
 /* Computes a job; stops the program if there is no memory. Free it with
  * truth_job_free(). */
 struct truth_job *truth_job_new(const struct truth_options *options);

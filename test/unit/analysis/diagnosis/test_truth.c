@@ -58,22 +58,13 @@ static struct truth_options some_job(unsigned seed, enum truth_fault fault)
 {
 	static const unsigned ranks[] = { 2, 4, 8, 16, 32, 64, 6, 12, 8, 4, 2 };
 	static const unsigned hosts[] = { TRUTH_RANKS_MAX, 4, 1 };
-	struct truth_options options = {
-		.seed = seed,
-		.shape = fault == TRUTH_HEALTHY ? seed % 3 : seed % 2,
-		.transport = seed / 3 % TRUTH_TRANSPORTS,
-		.ranks = ranks[seed % 11],
-		.ranks_per_host = hosts[seed / 7 % 3],
-		.communicators = 1 + seed / 5 % 4,
-		.steps = 40,
-		.ahead = seed / 11 % 3,
-		.jitter = seed / 13 % 3 * 0.03,
-		.fault = fault,
-		.each = seed / 17 % 2,
-		.from_step = seed / 19 % 2 * 20,
-	};
+	struct truth_options options = truth_options(
+		seed, fault, ranks[seed % 11], hosts[seed / 7 % 3]);
 
-	options.victim = seed * 5 % options.ranks;
+	options.shape = fault == TRUTH_HEALTHY ? seed % 3 : seed % 2;
+	options.communicators = 1 + seed / 5 % 4;
+	options.each = seed / 17 % 2;
+	options.from_step = seed / 19 % 2 * 20;
 	/* In DDP, nobody can tell how much of the others' work before a bucket
 	 * ran while they waited: there, a fault comes once a step and is longer
 	 * than that work. */
@@ -82,9 +73,6 @@ static struct truth_options some_job(unsigned seed, enum truth_fault fault)
 	options.fault_size = (options.each ? 3e6 : 5e6) * (1 + seed % 3);
 	if (options.ranks > 16)
 		options.steps = 26;
-	/* Within a host, NCCL has no trees with proxies. */
-	if (options.transport == TRUTH_TREE)
-		options.ranks_per_host = 1;
 	return options;
 }
 

@@ -57,26 +57,15 @@ static struct truth_options some_job(unsigned seed, enum truth_fault fault)
 {
 	static const unsigned ranks[] = { 2, 4, 8, 16, 3, 6, 12 };
 	static const unsigned hosts[] = { TRUTH_RANKS_MAX, 4, 1 };
-	struct truth_options options = {
-		.seed = seed,
-		.shape = TRUTH_PIPELINE,
-		.blocks = seed / 2 % 3 == 1,
-		.transport = seed / 3 % TRUTH_TRANSPORTS,
-		.ranks = ranks[seed % 7],
-		.ranks_per_host = hosts[seed / 5 % 3],
-		.communicators = 1 + seed / 2 % 2,
-		.steps = 40,
-		.ahead = seed / 11 % 3,
-		.jitter = seed / 13 % 3 * 0.03,
-		.fault = fault,
-		.each = seed % 2,
-		.from_step = seed / 19 % 2 * 20,
-	};
+	struct truth_options options = truth_options(
+		seed, fault, ranks[seed % 7], hosts[seed / 5 % 3]);
 
-	options.victim = seed * 5 % options.ranks;
+	options.shape = TRUTH_PIPELINE;
+	options.blocks = seed / 2 % 3 == 1;
+	options.communicators = 1 + seed / 2 % 2;
+	options.each = seed % 2;
+	options.from_step = seed / 19 % 2 * 20;
 	options.fault_size = (options.each ? 1e6 : 12e6) * (1 + seed % 3);
-	if (options.transport == TRUTH_TREE)
-		options.ranks_per_host = 1;
 	return options;
 }
 

@@ -145,26 +145,16 @@ static void measure(const struct truth_options *options,
 static struct truth_options some_job(unsigned seed, enum truth_fault fault)
 {
 	static const unsigned ranks[] = { 2, 4, 8, 16, 6, 12, 32, 3 };
-	struct truth_options options = {
-		.seed = seed,
-		.shape = seed % 2 ? TRUTH_TENSOR : TRUTH_DDP,
-		.transport = seed / 3 % TRUTH_TRANSPORTS,
-		.ranks = ranks[seed % 8],
-		.ranks_per_host = seed / 7 % 2 ? 4 : TRUTH_RANKS_MAX,
-		.communicators = 1 + seed / 5 % 4,
-		.steps = 30,
-		.ahead = seed / 11 % 3,
-		.jitter = seed / 13 % 3 * 0.03,
-		.fault = fault,
-		.fault_size = 1e7 * (1 + seed % 3),
-		.from_step = 1,
-		.each = fault != TRUTH_GPU && seed % 2 && seed / 17 % 2,
-	};
+	struct truth_options options =
+		truth_options(seed, fault, ranks[seed % 8],
+			      seed / 7 % 2 ? 4 : TRUTH_RANKS_MAX);
 
-	options.victim = seed * 5 % options.ranks;
-	/* Within a host, NCCL has no trees with proxies. */
-	if (options.transport == TRUTH_TREE)
-		options.ranks_per_host = 1;
+	options.shape = seed % 2 ? TRUTH_TENSOR : TRUTH_DDP;
+	options.communicators = 1 + seed / 5 % 4;
+	options.steps = 30;
+	options.fault_size = 1e7 * (1 + seed % 3);
+	options.from_step = 1;
+	options.each = fault != TRUTH_GPU && seed % 2 && seed / 17 % 2;
 	if (fault == TRUTH_GPU)
 		options.fault_size = 1.4 + 0.3 * (seed % 5);
 	return options;
