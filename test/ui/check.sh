@@ -9,8 +9,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 
 . test/ui/checks
-export NCCLSTAT_DIR="$tmp/shm"
-shm_folder "$NCCLSTAT_DIR"
+own_segments
 plugin=$(realpath "$build/libnccl-profiler-ncclstat.so")
 jobs=
 

@@ -6,7 +6,6 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 
 . test/ui/checks
-replay=$build/ncclreplay
 background=
 unset NCCLSTAT_DIR
 

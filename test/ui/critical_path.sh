@@ -12,8 +12,7 @@ cd "$(dirname "$0")/../.." || exit
 
 . test/ui/checks
 recorder=
-export NCCLSTAT_DIR="$tmp/shm"
-shm_folder "$NCCLSTAT_DIR"
+own_segments
 mkdir "$tmp/late" "$tmp/even"
 
 at_end() {

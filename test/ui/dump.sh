@@ -10,14 +10,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 
 . test/ui/checks
-replay=$build/ncclreplay
-job=
-export NCCLSTAT_DIR="$tmp/shm"
-shm_folder "$NCCLSTAT_DIR"
-
-at_end() {
-	[ -z "$job" ] || kill "$job" 2>/dev/null
-}
+own_segments
 
 lines() {
 	[ "$(wc -l <"$tmp/$1")" -eq "$2" ]

@@ -19,14 +19,7 @@ says() {
 
 # record_once NAME: records a job; succeeds if nothing was lost.
 record_once() {
-	shm_folder "$tmp/$1"
-	NCCLSTAT_DIR="$tmp/$1" "$ncclstat" --record "$tmp/$1.ncs" \
-		--interval 0.5 2>"$tmp/$1.err" &
-	recorder=$!
-	NCCLSTAT_DIR="$tmp/$1" "$build/ncclreplay" --speed 0.5 \
-		"test/captures/$1" >/dev/null 2>&1
-	wait "$recorder"
-	rm "$tmp/$1"
+	record_capture "$1" "$1"
 	! grep -q ' lost' "$tmp/$1.err"
 }
 

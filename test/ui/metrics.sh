@@ -11,15 +11,12 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 
 . test/ui/checks
-replay=$build/ncclreplay
-job=
 exporter=
-export NCCLSTAT_DIR="$tmp/shm"
-shm_folder "$NCCLSTAT_DIR"
+own_segments
 mkdir "$tmp/collector"
 
 at_end() {
-	for pid in $job $exporter; do
+	for pid in $exporter; do
 		kill "$pid" 2>/dev/null
 	done
 }

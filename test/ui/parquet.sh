@@ -21,18 +21,6 @@ says() {
 	grep -q -e "$1" "$tmp/err" || { cat "$tmp/err"; return 1; }
 }
 
-# record NAME CAPTURE: records the captured job into $tmp/NAME.ncs.
-record() {
-	shm_folder "$tmp/$1"
-	NCCLSTAT_DIR="$tmp/$1" "$ncclstat" --record "$tmp/$1.ncs" \
-		--interval 0.5 2>"$tmp/$1.err" &
-	recorder=$!
-	NCCLSTAT_DIR="$tmp/$1" "$build/ncclreplay" --speed 0.5 \
-		"test/captures/$2" >/dev/null 2>&1
-	wait "$recorder"
-	rm "$tmp/$1"
-}
-
 # compare NAME DUMP ARGUMENT...: exports recordings as $tmp/NAME.tables and
 # $tmp/NAME.ndjson and compares the two, and a dump if DUMP is "dump".
 compare() {
@@ -59,7 +47,7 @@ compare() {
 # --- Contents --------------------------------------------------------------
 
 for capture in net-v5-mix net-v5-ddp8 nvlink-v5-mix8; do
-	record $capture $capture &
+	record_capture $capture $capture &
 done
 wait
 for capture in net-v5-mix net-v5-ddp8 nvlink-v5-mix8; do

@@ -6,14 +6,11 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 
 . test/ui/checks
-replay=$build/ncclreplay
-job=
 server=
-export NCCLSTAT_DIR="$tmp/shm"
-shm_folder "$NCCLSTAT_DIR"
+own_segments
 
 at_end() {
-	for p in $job $server; do
+	for p in $server; do
 		kill "$p" 2>/dev/null
 	done
 }

@@ -11,15 +11,11 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 
 . test/ui/checks
-replay=$build/ncclreplay
-job=
 recorder=
-export NCCLSTAT_DIR="$tmp/shm"
-shm_folder "$NCCLSTAT_DIR"
+own_segments
 
 at_end() {
 	[ -z "$recorder" ] || kill "$recorder" 2>/dev/null
-	[ -z "$job" ] || kill "$job" 2>/dev/null
 }
 
 python3 test/record_oracle.py >/dev/null 2>&1

@@ -15,14 +15,12 @@ cd "$(dirname "$0")/../.." || exit
 share=tui/share
 rules=$share/prometheus/ncclstat.rules.yml
 boards="$share/grafana/ncclstat-fleet.json $share/grafana/ncclstat-job.json"
-job=
 exporter=
 server=
-export NCCLSTAT_DIR="$tmp/shm"
-shm_folder "$NCCLSTAT_DIR"
+own_segments
 
 at_end() {
-	for pid in $server $exporter $job; do
+	for pid in $server $exporter; do
 		kill "$pid" 2>/dev/null
 	done
 }

@@ -9,15 +9,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 
 . test/ui/checks
-replay=$build/ncclreplay
-job=
-export NCCLSTAT_DIR="$tmp/shm"
-shm_folder "$NCCLSTAT_DIR"
-
-at_end() {
-	# shellcheck disable=SC2086 # a list of words
-	[ -z "$job" ] || kill $job 2>/dev/null
-}
+own_segments
 
 there_are() {
 	[ "$("$ncclstat" --list 2>/dev/null | grep -c alive)" -ge "$1" ]
