@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Says how each node of a fleet is; see fleet.h. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,12 +71,18 @@ static void explain(struct ncs_fleet_node *node, enum ncs_node_state state)
 {
 	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
 	const char *why = "";
+	char come[64];
 
-	if (state == NCS_NODE_OTHER_VERSION)
+	if (state == NCS_NODE_OTHER_VERSION) {
 		why = facts->refused;
-	else if ((state == NCS_NODE_DENIED || state == NCS_NODE_UNREADABLE) &&
-		 ncs_stream_unreadable_count(node->stream) > 0)
+	} else if (state == NCS_NODE_STARTING && facts->bytes > 0) {
+		snprintf(come, sizeof(come), "%" PRIu64 " bytes have",
+			 facts->bytes);
+		why = come;
+	} else if ((state == NCS_NODE_DENIED || state == NCS_NODE_UNREADABLE) &&
+		   ncs_stream_unreadable_count(node->stream) > 0) {
 		why = ncs_stream_unreadable(node->stream, 0)->why;
+	}
 	snprintf(node->facts.why, sizeof(node->facts.why), "%s", why);
 }
 

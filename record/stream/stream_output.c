@@ -3,6 +3,7 @@
 #include "record/stream/stream_output.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,8 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Bytes of lines that are written at once. */
-#define LINES_BYTES (UINT32_C(64) << 10)
+/* Lines are written in whole, this many bytes at most at once: a pipe does not
+ * mix them with those of other agents then. */
+#define LINES_BYTES PIPE_BUF
+_Static_assert(NCS_LINE_MAX <= LINES_BYTES, "a line is written at once");
 
 struct ncs_stream_output {
 	pthread_t thread;
@@ -60,9 +63,9 @@ static int write_all(struct ncs_stream_output *output, const char *bytes,
 static int write_lines(struct ncs_stream_output *output, const char *bytes,
 		       size_t size)
 {
-	char *text = malloc(LINES_BYTES);
+	char text[LINES_BYTES];
 	size_t used = 0, line_bytes;
-	int error = text ? 0 : -ENOMEM;
+	int error = 0;
 
 	while (size > 0 && !error) {
 		size_t taken = ncs_line_put(&output->lines, bytes, size,
@@ -76,7 +79,6 @@ static int write_lines(struct ncs_stream_output *output, const char *bytes,
 		error = write_all(output, text, used);
 		used = 0;
 	}
-	free(text);
 	return error;
 }
 

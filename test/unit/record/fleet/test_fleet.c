@@ -199,6 +199,20 @@ static void test_a_silent_node_shows_the_past(void **state)
 	assert_false(pass(NOW_NS + 5 * S).is_past);
 }
 
+static void test_a_node_whose_first_look_is_not_whole_is_starting(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	struct stream_look part;
+	size_t node = add("n");
+
+	make_looks(fixture, "one");
+	part = fixture->looks[0];
+	part.size /= 2;
+	feed(node, &part, NOW_NS);
+	assert_int_equal(node_at(node, NOW_NS).state, NCS_NODE_STARTING);
+	assert_non_null(strstr(node_at(node, NOW_NS).why, " bytes have"));
+}
+
 static void test_a_launchers_word_holds_until_a_look_comes(void **state)
 {
 	struct stream_fixture *fixture = *state;
@@ -330,6 +344,7 @@ int main(void)
 		TEST(test_ages_are_right_without_an_aligned_clock),
 		TEST(test_this_machines_clock_is_aligned),
 		TEST(test_a_silent_node_shows_the_past),
+		TEST(test_a_node_whose_first_look_is_not_whole_is_starting),
 		TEST(test_a_launchers_word_holds_until_a_look_comes),
 		TEST(test_dropped_looks_are_a_slow_link_for_a_while),
 		TEST(test_a_node_of_other_users_is_denied_in_words),

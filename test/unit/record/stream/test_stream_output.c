@@ -184,6 +184,59 @@ static void test_lines_can_be_read_back(void **state)
 	close(way.pipe[0]);
 }
 
+/* Agents that share a pipe, as two do that one shell has started. */
+static void test_agents_that_share_a_pipe_tear_no_line(void **state)
+{
+	enum { AGENTS = 4 };
+	struct ncs_stream_output_totals totals;
+	struct ncs_line_splitter splitter = { 0 };
+	struct way ways[AGENTS];
+	uint64_t numbers[AGENTS] = { 0 };
+	size_t bytes = 0, size, at;
+	char room[8192];
+
+	(void)state;
+	assert_int_equal(pipe(ways[0].pipe), 0);
+	for (uint32_t i = 0; i < AGENTS; i++) {
+		struct ncs_line_writer lines;
+
+		memcpy(ways[i].pipe, ways[0].pipe, sizeof(ways[i].pipe));
+		ncs_line_writer_init(&lines, "n01", i);
+		assert_int_equal(ncs_stream_output_open(&ways[i].output,
+							ways[i].pipe[1],
+							&lines),
+				 0);
+		put(&ways[i], (char)('a' + i), LOOK_BYTES);
+	}
+	while (bytes < AGENTS * LOOK_BYTES) {
+		wait_for_some(&ways[0]);
+		size = (size_t)read(ways[0].pipe[0], room, sizeof(room));
+		assert_true(size > 0 && size <= sizeof(room));
+		for (at = 0; at < size;) {
+			struct ncs_line parsed;
+			size_t length;
+			char *line;
+
+			at += ncs_line_split(&splitter, room + at, size - at,
+					     &line, &length);
+			if (!line)
+				continue;
+			assert_int_equal(ncs_line_parse(line, length, &parsed),
+					 NCS_LINE_OURS);
+			assert_true(parsed.agent < AGENTS);
+			assert_true(parsed.number == numbers[parsed.agent]++);
+			for (size_t i = 0; i < parsed.byte_count; i++)
+				assert_int_equal(parsed.bytes[i],
+						 'a' + parsed.agent);
+			bytes += parsed.byte_count;
+		}
+	}
+	for (uint32_t i = 0; i < AGENTS; i++)
+		ncs_stream_output_close(ways[i].output, WAIT_NS, &totals);
+	close(ways[0].pipe[0]);
+	close(ways[0].pipe[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +245,7 @@ int main(void)
 		cmocka_unit_test(test_the_last_look_is_written_before_the_end),
 		cmocka_unit_test(test_the_flags_of_the_file_stay),
 		cmocka_unit_test(test_lines_can_be_read_back),
+		cmocka_unit_test(test_agents_that_share_a_pipe_tear_no_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
