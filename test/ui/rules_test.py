@@ -153,6 +153,9 @@ def tests():
                    job_id='77', **WORLD)])
     yield test('a rank comes a little late',
                job(operation_seconds_sum=only(3, grows(1.3))), 15)
+    yield test('a rank comes late, to few operations',
+               job(operation_seconds_sum=only(3, grows(0.75)),
+                   operations_done_total=every(grows(2))), 15)
     yield test('a link is slow',
                job(peer_wait_seconds_total=only(1, grows(14))), 15,
                NcclSlowLink=[alert(
@@ -175,6 +178,9 @@ def tests():
                    'AllReduce of 1048576 bytes on c is at 4GB/s, less than'
                    ' half of its usual bandwidth', SLURM, severity='warning',
                    func='AllReduce', size='1048576', job_id='77', **WORLD)])
+    yield test('operations that take little time are slow',
+               job(class_bus_bytes_total=slower(0.4),
+                   class_seconds_total=lambda v: grows(0.15)), 130)
     yield test('all is a little slow', job(class_bus_bytes_total=slower(0.7)),
                130)
     asleep = dict(proxy_seconds_total=only(1, grows(15)),
