@@ -38,7 +38,7 @@ ASLEEP, AWAKE, IN_PROGRESS = 15, 16, 19
 class Rank:
     """The calls of one rank, in order."""
 
-    def __init__(self, number, count):
+    def __init__(self, number, count, comm="fa171", name="faulty"):
         self.number = number
         self.count = count
         self.before = (number - 1) % count
@@ -49,7 +49,7 @@ class Rank:
         self.asleep = None
         self.lines = [f"# calllog 1 api=5 pid={self.pid}"
                       " realtime_ns=1000000000 monotonic_ns=1000"]
-        self.add("I", f"ctx=1 comm=fa171 name=faulty nnodes={count}"
+        self.add("I", f"ctx=1 comm={comm} name={name} nnodes={count}"
                  f" nranks={count} rank={number} mask=4095")
         self.sleep()
 

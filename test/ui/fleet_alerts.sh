@@ -1,14 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# From a hang to a message, through the real programs: two fake nodes, each with
-# one rank of a captured job in which rank 1 makes its last call late, and a third
-# with a healthy job; ncclstat --listen on the first and third, ncclstat --textfile
-# and node_exporter on the second; Prometheus with our rules; Alertmanager; and a
-# webhook, which must be told the rank and its node, and nothing of the healthy
-# job.
+# From a fault to a message, through the real programs: fake nodes with jobs;
+# ncclstat --listen on all but one, ncclstat --textfile and node_exporter there;
+# Prometheus with our rules; Alertmanager; and a webhook. It must be told of each
+# fault by the right alert, with rank and node, and of nothing else.
 #
-# Windows of two minutes are shortened to seconds; rules that look at five minutes
-# or more cannot fire in this time (rules_test.py has jobs for them). Prints
+#   nodeA nodeB        a captured job: rank 1 makes its last call late
+#   nodeC              a captured job: rank 5 comes late, as --critical-path says
+#   nodeD nodeE        ranks 0 and 1, 2 and 3 of jobs of fleet_job.py: one with a
+#                      straggler, one that turns slow, and one that is healthy
+#   nodeF nodeG nodeH  a job of fleet_job.py with a slow link
+#
+# Time passes 30 times as fast for the rules, which are ours otherwise. Prints
 # "ok ..." or "not ok ..." for each check. All programs listen on loopback and are
 # ended by their process ids.
 
@@ -24,7 +27,8 @@ at_end() {
 	done
 }
 
-for program in prometheus prometheus-alertmanager prometheus-node-exporter; do
+for program in prometheus prometheus-alertmanager prometheus-node-exporter \
+	python3; do
 	command -v "$program" >/dev/null || {
 		echo "$program is not installed"
 		exit 77
@@ -54,55 +58,86 @@ begin() {
 	pids="$pids $!"
 }
 
-python3 -c 'import socket
-sockets = [socket.socket() for _ in range(6)]
-for s in sockets:
-    s.bind(("127.0.0.1", 0))
-print(*[s.getsockname()[1] for s in sockets])' >"$tmp/ports"
-read -r port_a port_b port_c web mail hook <"$tmp/ports"
+nodes='nodeA nodeB nodeC nodeD nodeE nodeF nodeG nodeH'
+# shellcheck disable=SC2086 # a list of words
+python3 -c 'import socket, sys
+names = sys.argv[1:]
+sockets = [socket.socket() for _ in names]
+for name, one in zip(names, sockets):
+    one.bind(("127.0.0.1", 0))
+    print("%s=%d" % (name, one.getsockname()[1]))' $nodes web mail hook \
+	>"$tmp/ports"
+# shellcheck disable=SC1091 # made above
+. "$tmp/ports"
 
 # --- The nodes ------------------------------------------------------------------
 
-# node NAME SPEED LOOPS LOG...: replays ranks as a node of that name.
-node() {
-	name=$1
-	speed=$2
-	loops=$3
-	shift 3
-	shm_folder "$tmp/$name"
-	mkdir "$tmp/$name.logs"
-	cp "$@" "$tmp/$name.logs"
-	begin "$name.job" env NCCLSTAT_DIR="$tmp/$name" unshare --uts sh -c '
+# play NODE LOG... -- OPTION...: replays ranks on a node of that name.
+play() {
+	node=$1
+	shift
+	logs=
+	while [ "$1" != -- ]; do
+		logs="$logs $1"
+		shift
+	done
+	shift
+	[ -e "$tmp/$node" ] || shm_folder "$tmp/$node"
+	# shellcheck disable=SC2086 # a list of words
+	begin "$node.job" env NCCLSTAT_DIR="$tmp/$node" unshare --uts sh -c '
 		hostname "$1"
 		shift
-		exec "$@"' sh "$name" "$build/ncclreplay" --speed "$speed" \
-		--loop "$loops" --hold "$tmp/$name.logs"
+		exec "$@"' sh "$node" "$build/ncclreplay" "$@" --hold $logs
 }
 
+for fault in level straggler link slows; do
+	mkdir "$tmp/$fault"
+	python3 test/ui/fleet_job.py $fault \
+		"$([ $fault = link ] && echo 3 || echo 4)" "$tmp/$fault"
+done
 hang=test/captures/net-v5-hang
-node nodeA 0.1 1 $hang/rank0.calllog.xz
-node nodeB 0.1 1 $hang/rank1.calllog.xz
-node nodeC 1 0 test/captures/net-v5-ddp8/*.xz
+play nodeA $hang/rank0.calllog.xz -- --speed 0.1
+play nodeB $hang/rank1.calllog.xz -- --speed 0.1
+play nodeC test/captures/nvlink-v5-ddp8/*.xz -- --loop 0
+for fault in level straggler slows; do
+	play nodeD "$tmp/$fault/rank0.calllog" "$tmp/$fault/rank1.calllog" -- \
+		--loop 0
+	play nodeE "$tmp/$fault/rank2.calllog" "$tmp/$fault/rank3.calllog" -- \
+		--loop 0
+done
+play nodeF "$tmp/link/rank0.calllog" -- --loop 0
+play nodeG "$tmp/link/rank1.calllog" -- --loop 0
+play nodeH "$tmp/link/rank2.calllog" -- --loop 0
+
 mkdir "$tmp/collector"
-begin exporter_a "$ncclstat" --dir "$tmp/nodeA" --listen="127.0.0.1:$port_a"
-begin exporter_b "$ncclstat" --dir "$tmp/nodeB" --textfile="$tmp/collector" -i 0.5
-begin exporter_c "$ncclstat" --dir "$tmp/nodeC" --listen="127.0.0.1:$port_c"
-begin node_exporter prometheus-node-exporter --collector.disable-defaults \
-	--collector.textfile --collector.textfile.directory="$tmp/collector" \
-	--web.listen-address="127.0.0.1:$port_b"
+targets=
+for node in $nodes; do
+	eval "port=\$$node"
+	targets="$targets, '127.0.0.1:$port'"
+	if [ $node = nodeB ]; then
+		begin exporter.$node "$ncclstat" --dir "$tmp/$node" \
+			--textfile="$tmp/collector" -i 0.5
+		begin node_exporter prometheus-node-exporter \
+			--collector.disable-defaults --collector.textfile \
+			--collector.textfile.directory="$tmp/collector" \
+			--web.listen-address="127.0.0.1:$port"
+	else
+		begin exporter.$node "$ncclstat" --dir "$tmp/$node" \
+			--listen="127.0.0.1:$port"
+	fi
+done
 sleep 1
-if grep -q 'built without' "$tmp/exporter_a"; then
+if grep -q 'built without' "$tmp/exporter.nodeA"; then
 	echo 'ncclstat was built without libmicrohttpd'
 	exit 77
 fi
 
 # --- The watchers ---------------------------------------------------------------
 
-sed -e 's/\[2m\]/[6s]/g' -e 's/> 60$/> 8/' -e 's/for: [12]m$/for: 2s/' \
-	tui/share/prometheus/ncclstat.rules.yml \
+python3 test/ui/shorter_rules.py tui/share/prometheus/ncclstat.rules.yml \
 	>"$tmp/rules.yml"
 cat >"$tmp/prometheus.yml" <<-END
-	global: { scrape_interval: 1s, evaluation_interval: 1s }
+	global: { scrape_interval: 500ms, evaluation_interval: 500ms }
 	rule_files: [ $tmp/rules.yml ]
 	alerting:
 	  alertmanagers:
@@ -110,7 +145,7 @@ cat >"$tmp/prometheus.yml" <<-END
 	scrape_configs:
 	  - job_name: ncclstat
 	    static_configs:
-	      - targets: [ '127.0.0.1:$port_a', '127.0.0.1:$port_b', '127.0.0.1:$port_c' ]
+	      - targets: [ ${targets#, } ]
 END
 cat >"$tmp/alertmanager.yml" <<-END
 	route: { receiver: hook, group_by: [ alertname, comm ], group_wait: 0s, group_interval: 1s }
@@ -130,7 +165,7 @@ class Hook(http.server.BaseHTTPRequestHandler):
         for alert in json.loads(body)["alerts"]:
             if alert["status"] == "firing":
                 labels = alert["labels"]
-                print(labels["alertname"], labels["comm"],
+                print(labels["alertname"], labels.get("comm_name") or labels["node"],
                       alert["annotations"]["summary"], "|",
                       alert["annotations"]["command"])
         self.send_response(200)
@@ -145,25 +180,54 @@ asks() {
 	promtool query instant "http://127.0.0.1:$web" "$1" | grep -q '=>'
 }
 
-check 'all targets are scraped' wait_for 30 asks 'count(up == 1) == 3'
+check 'all targets are scraped' wait_for 30 asks 'count(up == 1) == 8'
 check 'the ranks of all nodes are seen' \
-	wait_for 30 asks 'count(ncclstat_rank_alive == 1) >= 10'
-check 'the webhook is told of the rank that is missing' \
-	wait_for 100 grep -q '^NcclRankMissing' "$tmp/hook"
-check 'it is rank 1 on nodeB, and the next command is there' \
-	grep -Eq '^NcclRankMissing .* rank 1 of [0-9a-f]* on nodeB .* 1 calls of AllReduce behind.* \| ncclstat --hosts=nodeB --diagnose' \
-	"$tmp/hook"
-check 'the healthy job is seen for as long, and longer' wait_for 60 \
-	asks 'count(count_over_time(ncclstat_rank_alive[2m]) > 25) >= 10'
-healthy=$(promtool query instant "http://127.0.0.1:$web" \
-	'count by (comm) (ncclstat_rank_info{node="nodeC"})' |
-	sed -n 's/.*comm="\([^"]*\)".*/\1/p')
-nothing_of_healthy() {
-	[ -n "$healthy" ] && for comm in $healthy; do
-		! grep " $comm " "$tmp/hook" || return 1
+	wait_for 30 asks 'count(ncclstat_rank_alive == 1) == 25'
+
+# told PATTERN: succeeds once the webhook was told of that.
+told() {
+	wait_for 150 grep -Eq "$1" "$tmp/hook"
+}
+
+check 'the webhook is told of the rank that is missing, on nodeB' \
+	told '^NcclRankMissing world rank 1 of [0-9a-f]* on nodeB .* 1 calls of AllReduce behind.* \| ncclstat --hosts=nodeB --diagnose$'
+check 'of the straggler, rank 1 on nodeD, and by how much it is late' \
+	told '^NcclStraggler straggler the others wait 1[123]\.?[0-9]*ms for rank 1 of 0*1a7e on nodeD at each AllReduce \| ncclstat --hosts=nodeD --diagnose$'
+check 'of the captured one, rank 5 on nodeC' \
+	told '^NcclStraggler nodeC .* rank 5 of [0-9a-f]* on nodeC at each AllReduce'
+check 'of the slow link, from nodeF to nodeG' \
+	told '^NcclSlowLink nodeF what nodeF sends to nodeG .* \| ncclstat --hosts=nodeF,nodeG --diagnose$'
+check 'of the job that turned slow, on all of its nodes' \
+	told '^NcclSlow slows AllReduce of 4194304 bytes on 0*510e5 .* \| ncclstat --hosts=nodeD,nodeE --diagnose$'
+
+# watched SELECTOR...: succeeds if the healthy job has as many series of each,
+# for as long as it takes the other jobs' alerts to fire.
+watched() {
+	for series in "$@"; do
+		asks "count(count_over_time($series[5m]) > 100) == 4" || {
+			echo "$series"
+			return 1
+		}
 	done
 }
-check 'the webhook is told nothing of the healthy job' nothing_of_healthy
+level="comm=\"$(printf %016x $((0xa11)))\""
+check 'the healthy job is seen for as long, by all rules that could fire' \
+	wait_for 60 watched "ncclstat_rank_alive{$level}" \
+	"rank_func:ncclstat_late_seconds:mean5m{$level}" \
+	'node_peer:ncclstat_send_seconds_per_byte:rate5m{node=~"nodeD|nodeE"}'
+check 'and its bandwidth' \
+	asks "count_over_time(comm_func_size:ncclstat_bus_bytes:rate5m{$level}[5m]) > 100"
+nothing_else() {
+	sed 's/^\([^ ]* [^ ]*\).* \(rank [0-9]*\) of.*/\1 \2/;t
+		s/^\([^ ]* [^ ]*\).*/\1/' "$tmp/hook" | sort -u >"$tmp/told"
+	printf '%s\n' 'NcclRankMissing world rank 1' 'NcclSlow slows' \
+		'NcclSlowLink nodeF' 'NcclStraggler nodeC rank 5' \
+		'NcclStraggler straggler rank 1' | diff - "$tmp/told" || {
+		cat "$tmp/hook"
+		return 1
+	}
+}
+check 'the webhook was told of nothing else' nothing_else
 check 'Prometheus complains of no rule' \
 	sh -c '! grep -E "level=(warn|error).*(rule|vector)" "$1"' - \
 	"$tmp/prometheus"
