@@ -14,9 +14,9 @@
 
 #define MODE(mode) (1u << NCS_MODE_##mode)
 #define ALL_MODES (~0u)
-#define OPTION(option) (UINT64_C(1) << NCS_OPTION_##option)
+#define OPTION(option) NCS_OPTION_BIT(NCS_OPTION_##option)
 /* The bit for recordings in a set of options. */
-#define FILES (UINT64_C(1) << NCS_OPTIONS_END)
+#define FILES NCS_OPTION_BIT(NCS_OPTIONS_END)
 
 #define TIMES (OPTION(AT) | OPTION(SINCE) | OPTION(UNTIL))
 #define PATHS (OPTION(CRITICAL_PATH) | OPTION(WHAT_IF))
@@ -76,9 +76,9 @@ static bool records_to_stdout(const struct ncs_options *options)
  * true. The first broken rule is reported. */
 static const struct option_rule {
 	unsigned modes;
-	uint64_t options;
-	uint64_t with;
-	uint64_t without;
+	ncs_option_set options;
+	ncs_option_set with;
+	ncs_option_set without;
 	bool (*when)(const struct ncs_options *options);
 	const char *error;
 } rules[] = {
@@ -225,7 +225,8 @@ static const struct option_rule {
 static bool is_broken(const struct option_rule *rule,
 		      const struct ncs_options *options)
 {
-	uint64_t given = options->given | (options->file_count ? FILES : 0);
+	ncs_option_set given = options->given |
+			       (options->file_count ? FILES : 0);
 
 	return (rule->modes >> options->mode & 1) && (given & rule->options) &&
 	       (!rule->with || (given & rule->with)) &&

@@ -10,7 +10,8 @@
 #include "tui/commands/option_rows.h"
 #include "tui/commands/option_rules.h"
 
-static_assert(NCS_OPTIONS_END < 64, "options fit the bits of `given`");
+static_assert(NCS_OPTIONS_END < 8 * sizeof(ncs_option_set),
+	      "options fit a set, with one bit more");
 
 /* --- The table ---------------------------------------------------------- */
 
@@ -168,7 +169,7 @@ static bool take_option(struct ncs_options *options, enum ncs_option option,
 {
 	if (!take_argument(options, option, argument, error, error_size))
 		return false;
-	options->given |= UINT64_C(1) << option;
+	options->given |= NCS_OPTION_BIT(option);
 	return take_mode(options, option, error, error_size);
 }
 

@@ -38,6 +38,11 @@ enum ncs_option {
 		NCS_OPTIONS_END
 };
 
+/* A set of options: a bit for each enum ncs_option, and one more. */
+__extension__ typedef unsigned __int128 ncs_option_set;
+
+#define NCS_OPTION_BIT(option) ((ncs_option_set)1 << (option))
+
 /* The tasks of the program; each has a row in commands.c. */
 enum ncs_mode {
 	NCS_MODE_LIVE, /* the live view; a dump if there is no terminal */
@@ -77,8 +82,8 @@ enum ncs_color { NCS_COLOR_AUTO, NCS_COLOR_ALWAYS, NCS_COLOR_NEVER };
 
 struct ncs_options {
 	enum ncs_mode mode;
-	/* A bit for each enum ncs_option given on the command line. */
-	uint64_t given;
+	/* Those on the command line. */
+	ncs_option_set given;
 	/* Format of a dump, a diagnosis or a path. */
 	enum ncs_dump_format format;
 	enum ncs_stream_form stream_form;
