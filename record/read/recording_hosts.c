@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/clocks/move_clock.h"
+#include "analysis/base/move_clock.h"
 #include "shm/clock.h"
 
 /* --- Common time --------------------------------------------------------- */

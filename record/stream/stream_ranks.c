@@ -191,17 +191,12 @@ static bool is_same_move(const struct ncs_clock_move *a,
 	       a->at_ns == b->at_ns;
 }
 
-static uint64_t moved_ns(const struct ncs_clock_move *move, uint64_t ns)
-{
-	return ns + (uint64_t)ncs_clock_move_by(move, ns);
-}
-
 int ncs_stream_snapshot(struct ncs_stream_rank *rank,
 			const struct ncs_clock_move *move,
 			struct ncs_snapshot *snapshot, struct ncs_header *moved)
 {
 	struct ncs_header *header = (struct ncs_header *)rank->image.bytes;
-	uint64_t taken_ns = moved_ns(move, rank->taken_ns);
+	uint64_t taken_ns = ncs_clock_moved_ns(move, rank->taken_ns);
 	struct ncs_header recorded = *header;
 	int error = 0;
 
@@ -214,7 +209,8 @@ int ncs_stream_snapshot(struct ncs_stream_rank *rank,
 	ncs_clock_move(&header->clock, move);
 	if (header->settings.lease_until_ns != 0)
 		header->settings.lease_until_ns =
-			moved_ns(move, header->settings.lease_until_ns);
+			ncs_clock_moved_ns(move,
+					   header->settings.lease_until_ns);
 	if (!rank->reader)
 		error = ncs_reader_open_image(rank->image.bytes,
 					      rank->image.size, rank->path,

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/clocks/move_clock.h"
+#include "analysis/base/move_clock.h"
 #include "ncclstat/reader.h"
 #include "record/format/file_format.h"
 #include "record/read/state_image.h"

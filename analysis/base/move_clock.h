@@ -2,8 +2,8 @@
 /* Moves times of one host to those of another clock, by an offset and a drift.
  * Pure.
  */
-#ifndef NCS_ANALYSIS_CLOCKS_MOVE_CLOCK_H
-#define NCS_ANALYSIS_CLOCKS_MOVE_CLOCK_H
+#ifndef NCS_ANALYSIS_BASE_MOVE_CLOCK_H
+#define NCS_ANALYSIS_BASE_MOVE_CLOCK_H
 
 #include <stdint.h>
 
@@ -19,6 +19,16 @@ struct ncs_clock_move {
 
 /* Returns by how much a time is moved. */
 int64_t ncs_clock_move_by(const struct ncs_clock_move *move, uint64_t ns);
+
+/* Adds the move to a time. */
+uint64_t ncs_clock_moved_ns(const struct ncs_clock_move *move, uint64_t ns);
+
+/* Returns the move that takes a time by one clock to the same tick's time by
+ * another one that counts the same ticks; and the move back. */
+struct ncs_clock_move ncs_clock_move_between(const struct ncs_clock *from,
+					     const struct ncs_clock *to);
+struct ncs_clock_move
+ncs_clock_move_back(const struct ncs_clock_move *move);
 
 /* Moves a clock, so that ticks become moved times. If it drifts, its base
  * becomes a time near at_ns: the multiplier's rounding error grows from
