@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/move_clock.h"
 #include "analysis/records/call_history.h"
 #include "analysis/records/children.h"
 #include "analysis/records/gpu_readings.h"
@@ -59,7 +60,9 @@ struct algorithm {
 };
 
 struct ncs_parts {
-	struct ncs_clock clock;
+	struct ncs_clock clock; /* of all times in here */
+	bool is_moved;          /* from it to the caller's, and back */
+	struct ncs_clock_move move, move_back;
 	struct ncs_gpu_readings gpu; /* of its clock */
 	uint64_t stream_error_ns;    /* of times from the stream */
 	uint64_t clock_error_ns;     /* against other clocks */
@@ -139,11 +142,39 @@ void ncs_parts_set_clock(struct ncs_parts *parts, uint32_t clock,
 	parts->clock_error_ns = error_ns;
 }
 
+void ncs_parts_move(struct ncs_parts *parts, const struct ncs_clock *clock)
+{
+	parts->move = ncs_clock_move_between(&parts->clock, clock);
+	parts->move_back = ncs_clock_move_back(&parts->move);
+	parts->is_moved = parts->move.offset_ns != 0 || parts->move.drift != 0;
+}
+
+/* Returns a time of the caller's by the clock of the times in here. */
+static uint64_t own_ns(const struct ncs_parts *parts, uint64_t ns)
+{
+	return parts->is_moved && ns != 0 && ns != UINT64_MAX ?
+		       ncs_clock_moved_ns(&parts->move_back, ns) :
+		       ns;
+}
+
+/* Returns a time in here by the caller's clock. */
+static uint64_t given_ns(const struct ncs_parts *parts, uint64_t ns)
+{
+	return parts->is_moved && ns != 0 ?
+		       ncs_clock_moved_ns(&parts->move, ns) :
+		       ns;
+}
+
 int ncs_parts_learn(struct ncs_parts *parts,
 		    const struct ncs_snapshot *snapshot)
 {
+	struct ncs_gpu_clock_view gpu = snapshot->gpu_clock;
+
 	identify(parts, &snapshot->identity);
-	if (ncs_gpu_readings_add(&parts->gpu, &snapshot->gpu_clock) != 0)
+	/* Its offset is from the time told. */
+	gpu.offset_ns += (int64_t)(gpu.told_ns - own_ns(parts, gpu.told_ns));
+	gpu.told_ns = own_ns(parts, gpu.told_ns);
+	if (ncs_gpu_readings_add(&parts->gpu, &gpu) != 0)
 		return -ENOMEM;
 	if (snapshot->launches.error_ns > 0)
 		parts->stream_error_ns = snapshot->launches.error_ns;
@@ -425,11 +456,18 @@ static void note_loss(struct ncs_parts *parts, const struct ncs_record *next,
 	ncs_call_history_forget(&parts->calls);
 }
 
+static void settle(struct ncs_parts *parts, uint64_t drained_ns)
+{
+	if (drained_ns > parts->settled_ns)
+		parts->settled_ns = drained_ns;
+}
+
 int ncs_parts_take(struct ncs_parts *parts, const struct ncs_record *records,
 		   size_t count, uint64_t lost, uint64_t drained_ns)
 {
 	int error = 0;
 
+	drained_ns = own_ns(parts, drained_ns);
 	if (lost > 0)
 		note_loss(parts, count > 0 ? records : NULL, lost, drained_ns);
 	for (size_t i = 0; i < count; i++) {
@@ -443,18 +481,18 @@ int ncs_parts_take(struct ncs_parts *parts, const struct ncs_record *records,
 			parts->latest_ns = end_ns;
 	}
 	if (drained_ns > SETTLES_AFTER_NS)
-		ncs_parts_settle(parts, drained_ns - SETTLES_AFTER_NS);
+		settle(parts, drained_ns - SETTLES_AFTER_NS);
 	return error;
 }
 
 void ncs_parts_settle(struct ncs_parts *parts, uint64_t drained_ns)
 {
-	if (drained_ns > parts->settled_ns)
-		parts->settled_ns = drained_ns;
+	settle(parts, own_ns(parts, drained_ns));
 }
 
 void ncs_parts_settle_ended(struct ncs_parts *parts, uint64_t ended_ns)
 {
+	ended_ns = own_ns(parts, ended_ns);
 	if (ended_ns > parts->settled_ended_ns)
 		parts->settled_ended_ns = ended_ns;
 }
@@ -595,6 +633,15 @@ static void finish(struct ncs_parts *parts, const struct part_slot *slot,
 		at_ns[NCS_MOMENT_DATA] = within(part, slot->children.data_ns);
 }
 
+/* Gives a part's times by the caller's clock. */
+static void move_part(const struct ncs_parts *parts, struct ncs_part *part)
+{
+	for (unsigned i = 0; i < NCS_MOMENT_COUNT; i++)
+		part->at_ns[i] = given_ns(parts, part->at_ns[i]);
+	part->slowest.end_ns = given_ns(parts, part->slowest.end_ns);
+	part->wire.end_ns = given_ns(parts, part->wire.end_ns);
+}
+
 uint64_t ncs_part_error_ns(const struct ncs_part *part, enum ncs_moment moment)
 {
 	switch (moment) {
@@ -646,6 +693,7 @@ const struct ncs_part *ncs_parts_next(struct ncs_parts *parts)
 		if (slot->operation != ended->operation || !slot->has_ended)
 			continue;
 		finish(parts, slot, &parts->given);
+		move_part(parts, &parts->given);
 		clear(slot);
 		parts->count.parts++;
 		return &parts->given;

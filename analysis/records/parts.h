@@ -97,6 +97,12 @@ void ncs_parts_free(struct ncs_parts *parts);
 void ncs_parts_set_clock(struct ncs_parts *parts, uint32_t clock,
 			 uint64_t error_ns);
 
+/* Gives parts with their times by another clock from now on, which counts the
+ * same ticks: the host's, as it is known now to be moved to a common one. Times
+ * that the caller passes are by that clock, too. Times that were taken before
+ * are moved with it. */
+void ncs_parts_move(struct ncs_parts *parts, const struct ncs_clock *clock);
+
 /* Takes from a snapshot what records do not report: the rank's identity, the
  * algorithms it uses for each size, and a reading of its GPU's clock. Call this
  * before records are taken. As the GPU's clock drifts, it is best to call this

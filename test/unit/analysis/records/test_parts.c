@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include "analysis/base/move_clock.h"
 #include "analysis/records/parts.h"
+#include "shm/clock.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
@@ -189,6 +191,70 @@ static void part_has_all_that_records_report(void **state)
 	assert_null(ncs_parts_next(fixture->parts));
 }
 
+/* Checks a time to a tick. */
+static void assert_time(const struct ncs_clock *clock, uint64_t found_ns,
+			uint64_t before_ns)
+{
+	uint64_t wanted_ns = ncs_clock_ns(clock, ticks(before_ns));
+
+	assert_in_range(found_ns, wanted_ns - 2, wanted_ns + 2);
+}
+
+/* A host's clock is found again and again, while its operations go on. */
+static void parts_follow_a_clock_that_is_moved(void **state)
+{
+	struct parts_fixture *fixture = *state;
+	const uint64_t begin_ns = 5 * SECOND;
+	const struct ncs_clock_move earlier = { .offset_ns = -(int64_t)SECOND },
+				    later = { .offset_ns = 7 * MS,
+					      .drift = 100e-6,
+					      .at_ns = 5 * SECOND };
+	struct ncs_clock clock = fixture->header.clock;
+	struct ncs_snapshot snapshot = {
+		.gpu_clock = { .known = true, .offset_ns = 1 << 30,
+			       .told_ns = 3 * SECOND },
+	};
+	const struct ncs_part *part;
+	struct ncs_record *kernel;
+
+	ncs_parts_learn(fixture->parts, &snapshot);
+	ncs_clock_move(&clock, &earlier);
+	ncs_parts_move(fixture->parts, &clock);
+	put(fixture, NCS_EVENT_COLL_API, begin_ns - 300 * US, 10 * US);
+	put_step(fixture, 4, 0, true, 2, begin_ns + 100 * US);
+	kernel = put(fixture, NCS_EVENT_KERNEL_CH, begin_ns + 90 * US, 0);
+	kernel->operation = 4;
+	kernel->value = (1 << 30) + begin_ns + 80 * US;
+	kernel->number = 390 * US;
+	take(fixture, 0, 4 * SECOND + MS);
+
+	clock = fixture->header.clock;
+	ncs_clock_move(&clock, &later);
+	ncs_parts_move(fixture->parts, &clock);
+	snapshot.gpu_clock.told_ns = ncs_clock_ns(&clock, ticks(begin_ns));
+	snapshot.gpu_clock.offset_ns -= 7 * MS;
+	ncs_parts_learn(fixture->parts, &snapshot);
+	put_operation(fixture, 4, 17, begin_ns);
+	/* It is read a moment after it ended. */
+	take(fixture, 0, begin_ns + 8 * MS);
+	assert_null(ncs_parts_next(fixture->parts));
+	ncs_parts_settle_ended(fixture->parts, begin_ns + 7 * MS + 499 * US);
+	assert_null(ncs_parts_next(fixture->parts));
+	ncs_parts_settle_ended(fixture->parts, begin_ns + 7 * MS + 501 * US);
+	part = ncs_parts_next(fixture->parts);
+	assert_non_null(part);
+	assert_time(&clock, part->at_ns[NCS_MOMENT_CALL], begin_ns - 300 * US);
+	assert_time(&clock, part->at_ns[NCS_MOMENT_OPERATION], begin_ns);
+	assert_time(&clock, part->at_ns[NCS_MOMENT_PROXY], begin_ns + 30 * US);
+	assert_time(&clock, part->at_ns[NCS_MOMENT_KERNEL], begin_ns + 80 * US);
+	assert_time(&clock, part->at_ns[NCS_MOMENT_LAST_END],
+		    begin_ns + 500 * US);
+	assert_time(&clock, part->slowest.end_ns, begin_ns + 200 * US);
+	assert_int_equal(part->at_ns[NCS_MOMENT_STREAM], 0);
+	/* A span is no time: it stays as long as it was. */
+	assert_int_equal(part->wait_ns[NCS_CHANNEL_SEND_GPU_WAIT], 10 * US);
+}
+
 static void times_from_the_stream_stand_beside_the_proxys(void **state)
 {
 	struct parts_fixture *fixture = *state;
@@ -365,6 +431,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(part_has_all_that_records_report),
+		TEST(parts_follow_a_clock_that_is_moved),
 		TEST(times_from_the_stream_stand_beside_the_proxys),
 		TEST(times_from_the_proxy_are_not_taken_for_the_streams),
 		TEST(records_of_another_lane_may_come_later),
