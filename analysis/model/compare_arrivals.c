@@ -19,6 +19,7 @@
 #include "analysis/model/model.h"
 #include "analysis/model/spans.h"
 #include "analysis/model/transfer_cost.h"
+#include "analysis/model/transfer_log.h"
 #include "analysis/model/waits.h"
 #include "analysis/records/join.h"
 #include "analysis/records/parts.h"
@@ -69,6 +70,12 @@ static struct ncs_late_rank *late_of(struct ncs_rank *rank)
 	return rank->late;
 }
 
+static struct ncs_join *new_join(const struct ncs_communicator *communicator)
+{
+	return ncs_join_new_unordered(PARTS_PER_RANK *
+				      (communicator->rank_count + 1));
+}
+
 /* Returns a new state of a communicator; NULL if there is no memory. */
 static struct ncs_skew_state *
 skew_new(const struct ncs_communicator *communicator)
@@ -78,8 +85,7 @@ skew_new(const struct ncs_communicator *communicator)
 	if (!state)
 		return NULL;
 	memcpy(state->key, communicator->key, sizeof(state->key));
-	state->join = ncs_join_new_unordered(PARTS_PER_RANK *
-					     (communicator->rank_count + 1));
+	state->join = new_join(communicator);
 	if (state->join)
 		return state;
 	free(state);
@@ -518,6 +524,32 @@ static bool has_parts(const struct ncs_communicator *communicator)
 	return false;
 }
 
+/* Forgets times by which those that come now cannot be judged, where clocks of
+ * the communicator were moved. Returns 0 or -ENOMEM. */
+static int forget_moved(const struct ncs_communicator *communicator)
+{
+	struct ncs_join *join;
+	bool moved = false;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		struct ncs_rank *rank = communicator->ranks[i];
+
+		if (!rank->has_moved)
+			continue;
+		moved = true;
+		if (rank->late)
+			rank->late->span_count = 0;
+	}
+	if (!moved)
+		return 0;
+	join = new_join(communicator);
+	if (!join)
+		return -ENOMEM;
+	ncs_join_free(communicator->skew->join);
+	communicator->skew->join = join;
+	return 0;
+}
+
 /* Joins what has come of a communicator. Returns 0 or -ENOMEM. */
 static int join_all(struct ncs_model *model,
 		    struct ncs_communicator *communicator)
@@ -530,7 +562,8 @@ static int join_all(struct ncs_model *model,
 	if (!communicator->skew)
 		return -ENOMEM;
 	communicator->skew->is_there = true;
-	error = announce(communicator);
+	error = forget_moved(communicator);
+	error |= announce(communicator);
 	error |= take_parts(communicator);
 	ncs_join_advance(communicator->skew->join, model->now_ns);
 	count_clocks(communicator);
@@ -585,6 +618,19 @@ static int compare_all(struct ncs_comparison *comparison,
 	return error;
 }
 
+/* Ends the ranks' moves: what was kept of them is forgotten. */
+static void end_moves(struct ncs_model *model)
+{
+	bool moved = false;
+
+	for (size_t i = 0; i < model->rank_count; i++) {
+		moved |= model->ranks[i]->has_moved;
+		model->ranks[i]->has_moved = false;
+	}
+	if (moved && model->skews && model->skews->transfers)
+		ncs_transfer_log_release(model->skews->transfers);
+}
+
 int ncs_stragglers_update(struct ncs_model *model)
 {
 	struct ncs_comparison comparison = {
@@ -600,6 +646,7 @@ int ncs_stragglers_update(struct ncs_model *model)
 		model->skews->states[i]->is_there = false;
 	for (size_t i = 0; i < model->communicator_count; i++)
 		error |= join_all(model, &model->communicators[i]);
+	end_moves(model);
 	/* By then it is known of all communicators what they did. */
 	if (comparison.ranks && next)
 		error |= compare_all(&comparison, next);

@@ -45,6 +45,9 @@ struct ncs_rank {
 	char reach[NCS_NODE_REACH_BYTES];
 	bool clock_is_aligned; /* with the clocks of other hosts */
 	uint64_t clock_error_ns; /* largest error of that alignment */
+	/* Its latest sample moved its clock by more than was told of the error:
+	 * times from before are not to be compared with later ones. */
+	bool has_moved;
 	struct ncs_history history;
 	/* Start of the window over which rates are taken, in the history; NULL
 	 * if there are no rates yet. */

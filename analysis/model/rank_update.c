@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/base/aliases.h"
+#include "analysis/base/move_clock.h"
 #include "analysis/model/compare_arrivals.h"
 #include "analysis/model/range_totals.h"
 #include "analysis/model/snapshot_copy.h"
@@ -64,10 +65,12 @@ static int take_parts(struct ncs_rank *rank, const struct ncs_sample *sample)
 		rank->parts = ncs_parts_new(sample->header, rank->serial);
 		if (!rank->parts)
 			return -ENOMEM;
-	} else if (sample->records_lost > 0) {
+	} else {
+		ncs_parts_move(rank->parts, &sample->header->clock);
 		/* Records of any lane may be missing, up to the present. */
-		ncs_parts_take(rank->parts, NULL, 0, sample->records_lost,
-			       taken_ns);
+		if (sample->records_lost > 0)
+			ncs_parts_take(rank->parts, NULL, 0,
+				       sample->records_lost, taken_ns);
 	}
 	error = ncs_parts_learn(rank->parts, sample->snapshot);
 	if (!error)
@@ -231,6 +234,19 @@ static int take_labels(struct ncs_rank *rank, const struct ncs_sample *sample,
 	return 0;
 }
 
+/* Whether a sample moves the rank's clock by more than the errors that are told
+ * of it. */
+static bool moves_clock(const struct ncs_rank *rank,
+			const struct ncs_sample *sample)
+{
+	const struct ncs_clock_move move = ncs_clock_move_between(
+		&rank->header.clock, &sample->header->clock);
+	int64_t by_ns = ncs_clock_move_by(&move, rank->now.taken_ns);
+
+	return (uint64_t)(by_ns < 0 ? -by_ns : by_ns) >
+	       rank->clock_error_ns + sample->clock_error_ns;
+}
+
 static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 		       const struct ncs_sample *sample, bool has_past)
 {
@@ -244,6 +260,7 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 		ncs_aliases_apply(model->aliases, &taken->identity);
 	if (!has_past)
 		rank->serial = ++model->serials;
+	rank->has_moved = has_past && moves_clock(rank, sample);
 	rank->header = *sample->header;
 	rank->clock_is_aligned = sample->clock_is_aligned;
 	rank->clock_error_ns = sample->clock_error_ns;

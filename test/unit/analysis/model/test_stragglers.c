@@ -787,6 +787,131 @@ static void lateness_within_clock_error_marks_no_rank(void **state)
 	assert_null(ncs_communicator_straggler(communicator_of(fixture)));
 }
 
+/* The other host's clock is ahead by 3 ms and runs faster and faster. */
+#define BEND 0.4e-6 /* per second */
+
+static uint64_t ahead_ns(uint64_t true_ns)
+{
+	double s = (double)(int64_t)(true_ns - START_NS) / 1e9;
+
+	return 3 * MS + (uint64_t)(BEND * s * s * 1e9);
+}
+
+/* Gives the records of the other host's ranks that wait its times. */
+static void put_on_other_clock(struct late_job *fixture)
+{
+	for (int i = 2; i < RANKS; i++)
+		for (size_t k = 0; k < fixture->ranks[i]->record_count; k++) {
+			struct ncs_record *record =
+				&fixture->ranks[i]->records[k];
+
+			record->start += ahead_ns(record->start);
+		}
+}
+
+/* Moves clocks, as they are known at a true time, to that of the first or of the
+ * other host. */
+static void move_clocks(struct late_job *fixture, uint64_t true_ns,
+			bool to_other)
+{
+	double s = (double)(int64_t)(true_ns - START_NS) / 1e9;
+	uint64_t own_ns = true_ns + ahead_ns(true_ns);
+
+	for (int i = 0; i < RANKS; i++) {
+		struct ncs_clock *clock = &fixture->ranks[i]->header.clock;
+
+		*clock = (struct ncs_clock){
+			.base_ticks = i < 2 ? true_ns : own_ns,
+			.base_monotonic_ns = to_other ? own_ns : true_ns,
+			.multiplier = UINT64_C(1) << 32,
+		};
+		if (i >= 2 && !to_other)
+			clock->multiplier -=
+				(uint64_t)(2 * BEND * s * 0x1p32);
+	}
+}
+
+/* Adds operations to which rank 1 comes 200 us late. */
+static void put_late_ones(struct late_job *fixture, uint64_t from,
+			  uint64_t until)
+{
+	for (uint64_t i = from; i < until; i++)
+		for (int k = 0; k < RANKS; k++)
+			operation(fixture, k, i, k == 1 ? 200 * US : 0);
+	put_on_other_clock(fixture);
+}
+
+/* In a job of minutes the clocks drift apart by more than the rank is late, and
+ * the alignment follows. */
+static void lateness_is_told_by_clocks_as_they_are_known_now(void **state)
+{
+	struct late_job *fixture = *state;
+	const struct ncs_lateness *recent;
+
+	move_to_another_host(fixture, 100 * US);
+	for (uint64_t pass = 0; pass < 12; pass++) {
+		fixture->delay_ns = pass * 10 * SECOND;
+		move_clocks(fixture, START_NS + fixture->delay_ns, false);
+		put_late_ones(fixture, 20 * pass, 20 * pass + 20);
+		refresh(fixture);
+	}
+	recent = &view_of(fixture, 1)->recent;
+	assert_int_equal(recent->operations, 240);
+	assert_int_equal(recent->last, 240);
+	assert_in_range(recent->median_ns, 199 * US, 201 * US);
+	assert_int_equal(view_of(fixture, 3)->all.last, 0);
+}
+
+/* At first a clock is known by the arrival of looks alone. */
+static void times_before_a_clock_is_aligned_are_not_compared(void **state)
+{
+	struct late_job *fixture = *state;
+	const struct ncs_lateness_view *view;
+
+	move_to_another_host(fixture, 0);
+	for (int i = 2; i < RANKS; i++)
+		fixture->ranks[i]->clock_is_aligned = false;
+	put_late_ones(fixture, 0, 20);
+	refresh(fixture);
+	assert_int_equal(view_of(fixture, 3)->recent.operations, 20);
+	for (int i = 2; i < RANKS; i++) {
+		fixture->ranks[i]->clock_is_aligned = true;
+		fixture->ranks[i]->clock_error_ns = 5 * US;
+	}
+	move_clocks(fixture, START_NS, false);
+	put_late_ones(fixture, 20, 40);
+	refresh(fixture);
+	view = view_of(fixture, 1);
+	assert_int_equal(view->recent.operations, 40);
+	assert_int_equal(view->recent.last, 40);
+	assert_in_range(view->recent.median_ns, 199 * US, 201 * US);
+	assert_int_equal(view_of(fixture, 3)->recent.operations, 40);
+	assert_int_equal(view_of(fixture, 3)->recent.last, 0);
+}
+
+/* The clock that all others are aligned to may become another one. */
+static void times_of_two_alignments_are_not_compared(void **state)
+{
+	struct late_job *fixture = *state;
+
+	move_to_another_host(fixture, 5 * US);
+	move_clocks(fixture, START_NS, true);
+	put_late_ones(fixture, 0, 20);
+	/* The latest operation is told by the first host only. */
+	for (int i = 2; i < RANKS; i++)
+		fixture->ranks[i]->record_count--;
+	refresh(fixture);
+	assert_int_equal(view_of(fixture, 1)->recent.last, 19);
+	move_clocks(fixture, START_NS, false);
+	for (int i = 2; i < RANKS; i++)
+		operation(fixture, i, 19, 0);
+	put_late_ones(fixture, 20, 40);
+	refresh(fixture);
+	assert_int_equal(view_of(fixture, 1)->recent.operations, 39);
+	assert_int_equal(view_of(fixture, 1)->recent.last, 39);
+	assert_in_range(view_of(fixture, 1)->recent.p99_ns, 199 * US, 201 * US);
+}
+
 static void ranks_of_other_communicators_are_not_compared(void **state)
 {
 	struct late_job *fixture = *state;
@@ -1207,6 +1332,9 @@ int main(void)
 		TEST(ranks_of_different_clocks_are_not_compared),
 		TEST(ranks_of_aligned_clocks_are_compared),
 		TEST(lateness_within_clock_error_marks_no_rank),
+		TEST(lateness_is_told_by_clocks_as_they_are_known_now),
+		TEST(times_before_a_clock_is_aligned_are_not_compared),
+		TEST(times_of_two_alignments_are_not_compared),
 		TEST(ranks_of_other_communicators_are_not_compared),
 		TEST(rank_without_records_has_no_figures),
 		TEST(random_records_do_no_harm),
