@@ -46,6 +46,7 @@
 #include "ncclstat/tables/parquet.def"
 #include "ncclstat/tables/timings.def"
 #include "ncclstat/tables/verdicts.def"
+#include "ncclstat/tables/waits.def"
 #include "ncclstat/tables/what_if.def"
 #include "ncclstat/version.h"
 #include "record/format/file_format.h"
@@ -627,8 +628,10 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_WHAT_IFS, WHAT_IF) },
 	{ "verdicts", "-tag -width Ds", put_verdict,
 	  ITEMS(NCS_VERDICTS, VERDICT) },
-	{ "severities", "-tag -width healthy -compact", put_named,
+	{ "severities", "-tag -width verdict -compact", put_named,
 	  ITEMS(NCS_SEVERITIES, NAMED) },
+	{ "waits", "-tag -width network -compact", put_named,
+	  ITEMS(NCS_WAITS, NAMED) },
 	{ "confidences", "-tag -width possible -compact", put_named,
 	  ITEMS(NCS_CONFIDENCES, NAMED) },
 	{ "environment", "-tag -width Ds", put_variable,

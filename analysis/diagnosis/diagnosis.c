@@ -90,7 +90,7 @@ enum ncs_verdict_severity
 ncs_diagnosis_severity(const struct ncs_diagnosis *diagnosis)
 {
 	return diagnosis->count > 0 ? diagnosis->findings[0].severity :
-				      NCS_SEVERITY_HEALTHY;
+				      NCS_SEVERITY_WELL;
 }
 
 const struct ncs_rank *

@@ -25,7 +25,7 @@ void ncs_diagnosis_release(struct ncs_diagnosis *diagnosis);
 int ncs_diagnose(struct ncs_diagnosis *diagnosis,
 		 const struct ncs_model *model);
 
-/* Returns the severity of the worst finding; NCS_SEVERITY_HEALTHY if there is
+/* Returns the severity of the worst finding; NCS_SEVERITY_WELL if there is
  * none. */
 enum ncs_verdict_severity
 ncs_diagnosis_severity(const struct ncs_diagnosis *diagnosis);

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "analysis/model/rank.h"
+#include "analysis/model/busiest.h"
 #include "analysis/model/oldest.h"
 
 struct ncs_model;
@@ -59,6 +60,7 @@ struct ncs_communicator {
 	double send_rate;
 	double recv_rate;
 	uint64_t lost;
+	struct ncs_busiest busiest;
 	struct ncs_skew_state *skew; /* NULL if nothing was compared */
 	size_t other_clocks; /* ranks that most others are not compared with */
 };

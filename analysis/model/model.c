@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/model/busiest.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/compare_arrivals.h"
 #include "analysis/model/rank_update.h"
@@ -291,6 +292,13 @@ static void take_traffic(struct ncs_model *model)
 	ncs_recent_set(&model->traffic, model->refreshes, known ? sum : -1);
 }
 
+/* Takes the figures of the whole job over the window. */
+static void take_figures(struct ncs_model *model)
+{
+	ncs_busiest_find(model);
+	ncs_job_waits(model, false, &model->waits);
+}
+
 int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 		     uint64_t now_ns)
 {
@@ -324,6 +332,8 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 			 strerror(ENOMEM));
 		error = -ENOMEM;
 	}
+	take_figures(model);
+	ncs_trend_add(&model->trend, model);
 	return error;
 }
 
@@ -335,6 +345,7 @@ void ncs_model_set_window(struct ncs_model *model, enum ncs_window window)
 	for (size_t i = 0; i < model->rank_count; i++)
 		ncs_rank_find_base(model->ranks[i], window);
 	ncs_communicators_rate(model);
+	take_figures(model);
 }
 
 int ncs_model_mark(struct ncs_model *model)

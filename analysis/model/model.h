@@ -18,6 +18,7 @@
 #include "analysis/base/source.h"
 #include "analysis/model/history.h"
 #include "analysis/model/rank.h"
+#include "analysis/model/trend.h"
 
 struct ncs_aliases;   /* analysis/base/aliases.h */
 struct ncs_diagnosis; /* analysis/diagnosis/diagnosis.h */
@@ -52,6 +53,8 @@ struct ncs_model {
 	uint64_t marked_ns;     /* time of ncs_model_mark(); 0 if not marked */
 	/* Bytes per second that all ranks sent and received, at each update. */
 	struct ncs_recent traffic;
+	struct ncs_job_waits waits; /* in the window of the rates */
+	struct ncs_trend trend;
 	uint64_t refreshes;  /* number of updates */
 	uint64_t now_ns;     /* time of the latest update */
 	char error[256];     /* why the latest update failed, or empty */

@@ -27,7 +27,7 @@ int ncs_replay_search_begin(struct ncs_replay_search *search,
 	search->model.keeps_latest = true;
 	search->from_ns = search->next_ns = replay->from_ns;
 	search->until_ns = replay->until_ns;
-	search->severity = NCS_SEVERITY_HEALTHY;
+	search->severity = NCS_SEVERITY_WELL;
 	search->step_ns = length_ns / STEPS_MAX;
 	if (search->step_ns < STEP_LEAST_NS)
 		search->step_ns = STEP_LEAST_NS;

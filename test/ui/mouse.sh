@@ -108,12 +108,12 @@ if command -v bash >/dev/null; then
 		exec cat
 	END
 	open 80x24 "exec bash $tmp/jobs.sh 2>/dev/tty"
-	sees LIVE && soon mouse_is 1
+	sees 'LIVE\|SLOW' && soon mouse_is 1
 	press C-z
 	soon mouse_is 0
 	verdict 'Ctrl-Z gives it back' $?
 	press Enter
-	sees LIVE && soon mouse_is 1
+	sees 'LIVE\|SLOW' && soon mouse_is 1
 	verdict 'continuing turns it on again' $?
 fi
 

@@ -82,7 +82,7 @@ verdict 'a dump has times from the stream' $?
 
 # waits: a rank waits with a launch, though there are no channels.
 waits() {
-	shows 'channels 0  .*launches  ' && shows 'oldest [0-9]' &&
+	shows '^WAITS .* [1-9][0-9]*%' && shows 'oldest [0-9]' &&
 		shows ' alive .* \(stream\|peer\|moving\|running\) .*AllReduce'
 }
 open 160x40 "exec $ncclstat --interval 0.1"

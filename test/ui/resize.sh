@@ -31,7 +31,7 @@ soon shows 'RANK.*STATE'
 verdict '20x4 has a table' $?
 
 resize 300 100
-sees 'LIVE' && sees 'OPERATION .*SEQ' && sees '10.*Quit'
+sees 'LIVE\|SLOW' && sees 'OPERATION .*SEQ' && sees '10.*Quit'
 verdict '300x100 has all columns' $?
 
 resize 80 24

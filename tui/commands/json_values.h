@@ -74,7 +74,7 @@ json_t *ncs_json_recording(const struct ncs_replay *replay);
 json_t *ncs_json_nodes(const struct ncs_model *model);
 
 /* Adds the verdict on the job: the severity of the worst finding, null if there
- * are no ranks or some could not be read, or nodes not be seen, since "healthy" would be a claim
+ * are no ranks or some could not be read, or nodes not be seen, since "well" would be a claim
  * without evidence; and the line that every screen shows. */
 void ncs_json_add_verdict(json_t *object, const struct ncs_model *model,
 			  const struct ncs_diagnosis *diagnosis);

@@ -246,7 +246,7 @@ static void draw_no_rows(const struct ncs_screen *screen,
 	else if (table->total > 0)
 		text = "All rows are idle, and hidden. i shows them.";
 	else if (screen->view == NCS_VIEW_FINDING)
-		text = ncs_severity_help(NCS_SEVERITY_HEALTHY);
+		text = ncs_severity_help(NCS_SEVERITY_WELL);
 	else if (screen->view == NCS_VIEW_CHANNEL)
 		text = "No channel is seen: nothing goes over the network"
 		       " here, or NCCL does not tell.";
@@ -324,10 +324,8 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 		.title = !screen->hide_header,
 		.summary = screen->hide_header ?
 				   0 :
-				   1 + (screen->replay != NULL) +
-					   ncs_shows_traffic(screen) +
-					   ncs_verdict_lines(screen, height,
-							     width),
+				   NCS_SUMMARY_LINES +
+					   (screen->replay != NULL),
 		.detail = view->detail + first,
 		/* Without a row there is no detail. */
 		.detail_count = screen->tables[screen->view].count > 0 ?

@@ -40,6 +40,17 @@ static const char *state_word(const struct ncs_screen *screen,
 	}
 	if (screen->summary.ranks == 0)
 		return " NO JOB ";
+	if (!screen->replay) {
+		switch (ncs_diagnosis_severity(&screen->diagnosis)) {
+		case NCS_SEVERITY_STUCK:
+			*role = NCS_ROLE_STATE_BAD;
+			return " STUCK ";
+		case NCS_SEVERITY_SLOW:
+			return " SLOW ";
+		default:
+			break;
+		}
+	}
 	*role = NCS_ROLE_STATE;
 	return screen->replay ? " REPLAY " : " LIVE ";
 }

@@ -1,186 +1,320 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary above the table; see screen_summary.h. Must not change the state
- * of the screen. Called for each frame. */
+/* The head of the screen; see screen_summary.h. Must not change the state of the
+ * screen. Called for each frame. */
 #include "tui/screen/screen_summary.h"
 
+#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/base/value_names.h"
+#include "analysis/model/busiest.h"
+#include "analysis/model/rates.h"
+#include "analysis/model/stragglers.h"
+#include "ncclstat/size_class.h"
 #include "tui/term/sparkline.h"
-#include "tui/term/wrap.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"
 
 #define LINE_BYTES 512
+/* Where the figures of a line begin, behind its word; "NO VERDICT" is the
+ * longest. */
+#define FIGURES_X 11
+/* Room for "certain" or "possible" at the end of the verdict. */
+#define CERTAINTY_WIDTH 9
+/* From this width on there is room for all that the first screen answers, and
+ * from the others on for more. */
+#define USUAL_WIDTH 80
+#define WIDE_WIDTH 100
+#define WIDEST_WIDTH 120
+#define SPARKLINE_WIDTH 8
 
-static void sum_rates(const struct ncs_screen *screen, const char *id,
-		      struct ncs_value *sum)
+enum ncs_role ncs_severity_role(enum ncs_verdict_severity severity)
 {
-	const struct ncs_column *column = ncs_grid_column(id);
-
-	for (size_t i = 0; i < screen->model.rank_count; i++) {
-		const struct ncs_row row = { .view = NCS_VIEW_RANK,
-					     .rank = screen->model.ranks[i] };
-		struct ncs_value value = { 0 };
-
-		if (!ncs_rank_is_live(row.rank) || row.rank->is_past)
-			continue;
-		ncs_column_get(column, &row, &value);
-		if (value.kind == NCS_VALUE_NONE)
-			continue;
-		sum->kind = value.kind;
-		sum->real += value.real;
+	switch (severity) {
+	case NCS_SEVERITY_STUCK:
+		return NCS_ROLE_BAD;
+	case NCS_SEVERITY_SLOW:
+	case NCS_SEVERITY_UNSEEN:
+		return NCS_ROLE_NOTE;
+	default:
+		return NCS_ROLE_STRONG;
 	}
 }
 
-static void append_rate(const struct ncs_screen *screen, char *text,
-			size_t size, const char *word, const char *id)
+enum ncs_role ncs_wait_role(unsigned kind)
 {
-	char number[NCS_FORMAT_MAX];
-	struct ncs_value sum = { 0 };
-
-	sum_rates(screen, id, &sum);
-	if (sum.kind == NCS_VALUE_NONE)
-		return;
-	ncs_format_in_units(number, sizeof(number), &sum,
-			    &screen->options.units, 0);
-	ncs_append(text, size, "  %s/s %s", word, number);
-}
-
-/* Appends how many ranks wait for what, as their launches tell. */
-static void append_launches(const struct ncs_summary *summary, char *text,
-			    size_t size)
-{
-	const char *before = "  launches";
-
-	for (unsigned i = 0; i < NCS_LAUNCH_WAIT_COUNT; i++) {
-		if (summary->launches[i] == 0)
-			continue;
-		ncs_append(text, size, "%s  %s %zu", before,
-			   ncs_launch_wait_name(i), summary->launches[i]);
-		before = "";
-	}
-}
-
-static void draw_tally(const struct ncs_screen *screen,
-		       const struct ncs_rect *rect)
-{
-	const struct ncs_summary *summary = &screen->summary;
-	char text[LINE_BYTES] = "", rates[LINE_BYTES] = "";
-	int x = rect->x;
-
-	snprintf(text, sizeof(text), "channels %zu", summary->channels);
-	x += ncs_term_put(rect->y, x, rect->width, NCS_ROLE_TEXT, text);
-	if (summary->long_waits > 0) {
-		snprintf(text, sizeof(text), "  !%zu over 1s",
-			 summary->long_waits);
-		x += ncs_term_put(rect->y, x, rect->width - x, NCS_ROLE_BAD,
-				  text);
-	}
-	text[0] = '\0';
-	for (unsigned i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
-		if (summary->states[i] > 0)
-			ncs_append(text, sizeof(text), "  %s %zu",
-				   ncs_channel_state_label(i),
-				   summary->states[i]);
-	append_launches(summary, text, sizeof(text));
-	x += ncs_term_put(rect->y, x, rect->width - x, NCS_ROLE_TEXT, text);
-	append_rate(screen, rates, sizeof(rates), "ops",
-		    "RANK_OPERATIONS_RATE");
-	append_rate(screen, rates, sizeof(rates),
-		    screen->options.units.bits ? "send b" : "send",
-		    "RANK_SEND_RATE");
-	if (ncs_term_text_width(rates) <= rect->width - x)
-		ncs_term_put(rect->y, x, rect->width - x, NCS_ROLE_TEXT, rates);
-}
-
-bool ncs_shows_traffic(const struct ncs_screen *screen)
-{
-	return screen->tables[screen->view].level >= NCS_COLUMN_DIAG &&
-	       ncs_recent_is_known(&screen->model.traffic,
-				   screen->model.refreshes);
-}
-
-static void draw_traffic(const struct ncs_screen *screen,
-			 const struct ncs_rect *rect)
-{
-	const struct ncs_model *model = &screen->model;
-	char line[4 * NCS_SPARKLINE_WIDTH], number[NCS_FORMAT_MAX];
-	char text[LINE_BYTES] = "";
-	struct ncs_value latest = {
-		.kind = NCS_VALUE_BYTES_RATE,
-		.real = ncs_recent_latest(&model->traffic, model->refreshes),
+	static const enum ncs_role roles[NCS_WAIT_COUNT] = {
+		[NCS_WAIT_GPU] = NCS_ROLE_WAITS_GPU,
+		[NCS_WAIT_PEER] = NCS_ROLE_WAITS_PEER,
+		[NCS_WAIT_NETWORK] = NCS_ROLE_WAITS_NETWORK,
+		[NCS_WAIT_MOVING] = NCS_ROLE_BUSY,
+		[NCS_WAIT_IDLE] = NCS_ROLE_QUIET,
 	};
 
-	if (latest.real < 0)
-		latest.kind = NCS_VALUE_NONE;
-	ncs_sparkline(line, sizeof(line), &model->traffic, model->refreshes,
-		      NCS_SPARKLINE_WIDTH, ncs_term_shown_symbols());
-	ncs_format_in_units(number, sizeof(number), &latest,
-			    &screen->options.units, 0);
-	ncs_append(text, sizeof(text), "sent and received/s  %s  %s", line,
-		   number);
-	ncs_term_put(rect->y, rect->x, rect->width, NCS_ROLE_TEXT, text);
+	return kind < NCS_WAIT_COUNT ? roles[kind] : NCS_ROLE_TEXT;
 }
 
-/* Prints the verdict on the job, and errors before it. Returns whether it is
- * worth an alarm. */
-static bool verdict(const struct ncs_screen *screen, char *text, size_t size)
+/* --- Parts of a line ------------------------------------------------------ */
+
+/* Draws a text at a place of the line if all of the place is on the screen; to
+ * the right of the place where `right` is true. */
+static void put(const struct ncs_rect *line, int x, int width, bool right,
+		enum ncs_role role, const char *text)
 {
-	char line[NCS_EXPLAIN_MAX];
+	int own = ncs_term_text_width(text);
+
+	if (x + width > line->width)
+		return;
+	if (right && own < width)
+		x += width - own;
+	ncs_term_put(line->y, line->x + x, own < width ? own : width, role,
+		     text);
+}
+
+static void put_value(const struct ncs_screen *screen,
+		      const struct ncs_rect *line, int x, int width,
+		      const struct ncs_value *value, const char *unit,
+		      enum ncs_role role)
+{
+	char number[NCS_FORMAT_MAX], text[NCS_FORMAT_MAX + 8] = "";
+
+	ncs_format_in_units(number, sizeof(number), value,
+			    &screen->options.units, 0);
+	ncs_append(text, sizeof(text), "%s%s", number,
+		   value->kind == NCS_VALUE_NONE ? "" : unit);
+	put(line, x, width, true, role, text);
+}
+
+/* --- The verdict ---------------------------------------------------------- */
+
+static void draw_verdict(const struct ncs_screen *screen,
+			 const struct ncs_rect *line)
+{
+	const struct ncs_diagnosis *diagnosis = &screen->diagnosis;
+	enum ncs_verdict_severity severity =
+		ncs_job_severity(diagnosis, &screen->model);
+	char word[16] = "", text[NCS_EXPLAIN_MAX], sentence[NCS_EXPLAIN_MAX];
+	int width = line->width - FIGURES_X;
 
 	text[0] = '\0';
-	if (screen->model.error[0])
-		ncs_append(text, size, "cannot look: %s", screen->model.error);
-	ncs_append_separator(text, size);
-	ncs_verdict_line(&screen->diagnosis, &screen->model, line,
-			 sizeof(line));
-	ncs_append(text, size, "%s", line);
-	return screen->model.error[0] || screen->diagnosis.count > 0 ||
-	       ncs_count_unreadable(&screen->model) > 0;
+	if (screen->model.error[0]) {
+		severity = NCS_SEVERITY_UNSEEN;
+		ncs_append(text, sizeof(text), "cannot look: %s",
+			   screen->model.error);
+		ncs_append_separator(text, sizeof(text));
+	}
+	snprintf(word, sizeof(word), "%s", ncs_severity_name(severity));
+	for (char *c = word; *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+	ncs_job_sentence(diagnosis, &screen->model, sentence,
+			 sizeof(sentence));
+	ncs_append(text, sizeof(text), "%s", sentence);
+	ncs_term_put(line->y, line->x, FIGURES_X - 1,
+		     ncs_severity_role(severity), word);
+	if (line->width >= USUAL_WIDTH && diagnosis->count > 0) {
+		width -= CERTAINTY_WIDTH;
+		put(line, line->width - CERTAINTY_WIDTH, CERTAINTY_WIDTH, true,
+		    NCS_ROLE_LABEL,
+		    ncs_confidence_name(diagnosis->findings[0].confidence));
+	}
+	ncs_term_put(line->y, line->x + FIGURES_X, width,
+		     severity == NCS_SEVERITY_STUCK ? NCS_ROLE_BAD :
+						      NCS_ROLE_TEXT,
+		     text);
 }
 
-int ncs_verdict_lines(const struct ncs_screen *screen, int height, int width)
-{
-	char text[NCS_EXPLAIN_MAX];
+/* --- The speed ------------------------------------------------------------ */
 
-	verdict(screen, text, sizeof(text));
-	if (ncs_term_text_width(text) <= width - 2 || height < 20)
-		return 1;
-	return 2;
+static void draw_traffic(const struct ncs_screen *screen,
+			 const struct ncs_rect *line)
+{
+	const struct ncs_model *model = &screen->model;
+	const struct ncs_communicator *communicator =
+		ncs_busiest_communicator(model);
+	const struct ncs_recent *recent = &model->traffic;
+	uint64_t count = model->refreshes;
+	char text[4 * NCS_SPARKLINE_WIDTH];
+	struct ncs_value value = { 0 };
+
+	ncs_value_set_real(&value, NCS_VALUE_BYTES_RATE,
+			   ncs_recent_latest(recent, count));
+	put_value(screen, line, 20, 9, &value,
+		  screen->options.units.bits ? "b/s" : "B/s", NCS_ROLE_TEXT);
+	/* Without a network, the bandwidth has a past, too. */
+	if (!ncs_recent_is_known(recent, count) && communicator)
+		recent = ncs_communicator_busbw_recent(
+			communicator, communicator->busiest.function, &count);
+	if (!recent)
+		return;
+	ncs_sparkline(text, sizeof(text), recent, count, SPARKLINE_WIDTH,
+		      ncs_term_shown_symbols());
+	put(line, FIGURES_X, SPARKLINE_WIDTH, false, NCS_ROLE_TEXT, text);
+}
+
+/* Draws the busiest function, its size and its bandwidth. */
+static void draw_busiest(const struct ncs_screen *screen,
+			 const struct ncs_rect *line, int x)
+{
+	static const struct ncs_busiest none = { .function =
+							 NCS_FUNCTION_COUNT };
+	const struct ncs_communicator *communicator =
+		ncs_busiest_communicator(&screen->model);
+	const struct ncs_busiest *busiest =
+		communicator ? &communicator->busiest : &none;
+	const struct ncs_moving_view *view = &busiest->view;
+	const char *unit = screen->options.units.bits ? "Gb/s" : "GB/s";
+	enum ncs_role role = view->is_stale ? NCS_ROLE_QUIET : NCS_ROLE_STRONG;
+	struct ncs_value size = { 0 }, busbw = { 0 };
+	char text[LINE_BYTES] = "";
+
+	put(line, x, 13, false, NCS_ROLE_TEXT,
+	    communicator ? ncs_function_name(busiest->function) : "-");
+	if (communicator &&
+	    busiest->which.size_class > NCS_SIZE_CLASS_EMPTY &&
+	    busiest->which.size_class < NCS_SIZE_CLASS_COUNT)
+		ncs_value_set(&size, NCS_VALUE_SIZE,
+			      ncs_size_class_low(busiest->which.size_class));
+	put_value(screen, line, x + 14, 5, &size, "", NCS_ROLE_TEXT);
+	if (view->operations > 0)
+		ncs_value_set_real(&busbw, NCS_VALUE_REAL, view->busbw);
+	if (line->width >= USUAL_WIDTH) {
+		put(line, x + 20, 5, false, NCS_ROLE_LABEL, "busbw");
+		x += 6;
+	}
+	put_value(screen, line, x + 20, 5, &busbw, "", role);
+	ncs_append(text, sizeof(text), "%s", unit);
+	if (view->is_stale) {
+		ncs_append(text, sizeof(text), " ");
+		ncs_append_duration(text, sizeof(text), view->age_ns);
+		ncs_append(text, sizeof(text), " ago");
+	}
+	ncs_term_put(line->y, line->x + x + 26, line->width - x - 26,
+		     view->is_stale ? NCS_ROLE_QUIET : NCS_ROLE_LABEL, text);
+}
+
+static void draw_operations(const struct ncs_screen *screen,
+			    const struct ncs_rect *line)
+{
+	const struct ncs_communicator *communicator =
+		ncs_busiest_communicator(&screen->model);
+	struct ncs_value value = { 0 };
+	double most = -1;
+
+	for (size_t i = 0; communicator && i < communicator->rank_count; i++)
+		most = fmax(most, ncs_rank_operations_rate(
+					  communicator->ranks[i]));
+	ncs_value_set_real(&value, NCS_VALUE_RATE, most);
+	put_value(screen, line, 82, 12, &value, " op/s", NCS_ROLE_TEXT);
+}
+
+/* Returns the rank whose lateness costs most; NULL if none is known. */
+static const struct ncs_rank *latest_rank(const struct ncs_model *model)
+{
+	const struct ncs_rank *latest = NULL;
+	double most = -1;
+
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_lateness_view *view =
+			ncs_rank_lateness(model->ranks[i]);
+
+		if (!view || view->cost <= most)
+			continue;
+		most = view->cost;
+		latest = model->ranks[i];
+	}
+	return latest;
+}
+
+/* Draws the cost of the rank that costs most by coming late. */
+static void draw_latest(const struct ncs_screen *screen,
+			const struct ncs_rect *line)
+{
+	const struct ncs_rank *rank = latest_rank(&screen->model);
+	struct ncs_value value = { 0 };
+	char text[LINE_BYTES] = "latest ";
+
+	if (rank) {
+		ncs_value_set_real(&value, NCS_VALUE_SHARE,
+				   ncs_rank_lateness(rank)->cost);
+		ncs_rank_label(rank, text + strlen(text),
+			       sizeof(text) - strlen(text));
+	}
+	put(line, 96, 16, false, NCS_ROLE_TEXT, rank ? text : "latest rank -");
+	put_value(screen, line, 113, 7, &value, " %", NCS_ROLE_TEXT);
+}
+
+static void draw_speed(const struct ncs_screen *screen,
+		       const struct ncs_rect *line)
+{
+	ncs_term_put(line->y, line->x, FIGURES_X - 1, NCS_ROLE_LABEL, "SPEED");
+	if (line->width < USUAL_WIDTH) {
+		draw_busiest(screen, line, FIGURES_X);
+		return;
+	}
+	draw_traffic(screen, line);
+	draw_busiest(screen, line, 30);
+	if (line->width >= WIDE_WIDTH)
+		draw_operations(screen, line);
+	if (line->width >= WIDEST_WIDTH)
+		draw_latest(screen, line);
+}
+
+/* --- The waits ------------------------------------------------------------ */
+
+/* Returns the width of the bars, so that all kinds fit. */
+static int bar_width(const struct ncs_rect *line)
+{
+	int room = line->width - FIGURES_X;
+
+	for (unsigned i = 0; i < NCS_WAIT_COUNT; i++)
+		room -= (int)strlen(ncs_wait_name(i)) + 7;
+	return room > 0 ? room / NCS_WAIT_COUNT : 0;
+}
+
+static void draw_waits(const struct ncs_screen *screen,
+		       const struct ncs_rect *line)
+{
+	const struct ncs_job_waits *waits = &screen->model.waits;
+	int x = FIGURES_X, bar = bar_width(line);
+	char text[LINE_BYTES];
+
+	ncs_term_put(line->y, line->x, FIGURES_X - 1, NCS_ROLE_LABEL, "WAITS");
+	for (unsigned i = 0; i < NCS_WAIT_COUNT; i++) {
+		int width = (int)strlen(ncs_wait_name(i)) + 5;
+		double share = waits->ranks > 0 ? waits->share[i] : 0;
+
+		if (x + width > line->width)
+			return;
+		if (waits->ranks > 0)
+			snprintf(text, sizeof(text), "%s%4.0f%%",
+				 ncs_wait_name(i), 100 * share);
+		else
+			snprintf(text, sizeof(text), "%s    -",
+				 ncs_wait_name(i));
+		put(line, x, width, false, NCS_ROLE_TEXT, text);
+		x += width + 1;
+		ncs_term_repeat(line->y, line->x + x,
+				(int)lround(share * bar), ncs_wait_role(i),
+				NCS_SYMBOL_FULL);
+		x += bar + 1;
+	}
 }
 
 void ncs_draw_summary(const struct ncs_screen *screen,
 		      const struct ncs_rect *rect)
 {
-	struct ncs_rect rest = *rect;
-	char text[NCS_EXPLAIN_MAX];
-	bool alarming;
+	static void (*const draw[NCS_SUMMARY_LINES])(
+		const struct ncs_screen *, const struct ncs_rect *) = {
+		draw_verdict, draw_speed, draw_waits
+	};
+	struct ncs_rect line = *rect;
 
-	if (rest.height == 0 || (screen->model.rank_count == 0 &&
-				 screen->diagnosis.count == 0 &&
-				 ncs_count_unreadable(&screen->model) == 0))
-		return;
-	alarming = verdict(screen, text, sizeof(text));
-	/* If there is only one line, it is for what is wrong. */
-	if (rest.height > 1 || !alarming) {
-		draw_tally(screen, &rest);
-		rest.y++;
-		rest.height--;
-	}
-	if (ncs_shows_traffic(screen) && rest.height > 1) {
-		draw_traffic(screen, &rest);
-		rest.y++;
-		rest.height--;
-	}
-	if (alarming) {
-		ncs_term_put(rest.y, rest.x, 2, NCS_ROLE_BAD, "! ");
-		rest.x += 2;
-		rest.width -= 2;
-		ncs_draw_wrapped(&rest, NCS_ROLE_BAD, text);
-	} else {
-		ncs_draw_wrapped(&rest, NCS_ROLE_TEXT, text);
+	line.height = 1;
+	for (int i = 0; i < NCS_SUMMARY_LINES && i < rect->height; i++) {
+		draw[i](screen, &line);
+		line.y++;
 	}
 }

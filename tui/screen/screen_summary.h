@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary above the table: how many channels wait and for what, the
- * traffic, and where the chain of waits ends. For tui/screen/screen_frame.c
+/* The head of the screen below the title, in three lines that answer: is the
+ * job well, how fast is it, what does it wait for. For tui/screen/screen_frame.c
  * only.
+ *
+ * The place of a figure depends on the width of the screen alone, never on
+ * other figures; what is unknown is "-".
  */
 #ifndef NCS_TUI_SCREEN_SCREEN_SUMMARY_H
 #define NCS_TUI_SCREEN_SCREEN_SUMMARY_H
 
 #include "tui/screen/screen_state.h"
 
-/* Draws the summary into the lines of `rect`, the most important parts
- * first. */
+/* Number of its lines. */
+#define NCS_SUMMARY_LINES 3
+
+/* Draws them into the lines of `rect`, the first ones first. */
 void ncs_draw_summary(const struct ncs_screen *screen,
 		      const struct ncs_rect *rect);
 
-/* Returns the number of lines that the verdict on the job should get. */
-int ncs_verdict_lines(const struct ncs_screen *screen, int height, int width);
+/* Returns the role of a severity's word. */
+enum ncs_role ncs_severity_role(enum ncs_verdict_severity severity);
 
-/* Whether the summary has a line for the traffic of all ranks. It has this line
- * only at the levels diag and debug, because the line changes with every
- * sample. */
-bool ncs_shows_traffic(const struct ncs_screen *screen);
+/* Returns the role in which a kind of wait is drawn, in all views. */
+enum ncs_role ncs_wait_role(unsigned kind);
 
 #endif

@@ -237,40 +237,55 @@ static bool is_blind_in_transfers(const struct ncs_model *model)
 	return false;
 }
 
-void ncs_verdict_line(const struct ncs_diagnosis *diagnosis,
+enum ncs_verdict_severity ncs_job_severity(const struct ncs_diagnosis *diagnosis,
+					   const struct ncs_model *model)
+{
+	if (diagnosis->count == 0 &&
+	    (ncs_count_unreadable(model) > 0 || model->rank_count == 0))
+		return NCS_SEVERITY_UNSEEN;
+	return ncs_diagnosis_severity(diagnosis);
+}
+
+void ncs_job_sentence(const struct ncs_diagnosis *diagnosis,
 		      const struct ncs_model *model, char *text, size_t size)
 {
-	enum ncs_verdict_severity severity = ncs_diagnosis_severity(diagnosis);
-	char sentence[NCS_SENTENCE_MAX];
-
 	text[0] = '\0';
-	if (diagnosis->count == 0 && ncs_count_unreadable(model) > 0) {
-		ncs_append(text, size, "no verdict: ");
+	if (diagnosis->count > 0) {
+		ncs_finding_sentence(&diagnosis->findings[0], text, size);
+		if (diagnosis->count > 1)
+			ncs_append(text, size, "; and %zu more",
+				   diagnosis->count - 1);
+		return;
+	}
+	if (ncs_count_unreadable(model) > 0) {
 		append_unreadable(model, text, size);
 		return;
 	}
-	if (diagnosis->count == 0 && model->rank_count == 0) {
-		ncs_append(text, size, "no verdict: no rank is seen");
+	if (model->rank_count == 0) {
+		ncs_append(text, size, "no rank is seen");
 		return;
 	}
-	ncs_append(text, size, "%s: ", ncs_severity_name(severity));
-	if (diagnosis->count == 0) {
-		ncs_append(text, size, "%s%s%s", ncs_severity_help(severity),
-			   diagnosis->graph.is_over &&
-					   diagnosis->graph.node_count > 0 ?
-				   "; its processes have ended" :
-				   "",
-			   is_blind_in_transfers(model) ?
-				   "; not known of sends and receives: how"
-				   " late they are" :
-				   "");
-		return;
-	}
-	ncs_finding_sentence(&diagnosis->findings[0], sentence,
-			     sizeof(sentence));
-	ncs_append(text, size, "%s", sentence);
-	if (diagnosis->count > 1)
-		ncs_append(text, size, "; and %zu more", diagnosis->count - 1);
+	ncs_append(text, size, "%s%s%s",
+		   ncs_severity_help(NCS_SEVERITY_WELL),
+		   diagnosis->graph.is_over && diagnosis->graph.node_count > 0 ?
+			   "; its processes have ended" :
+			   "",
+		   is_blind_in_transfers(model) ?
+			   "; not known of sends and receives: how late they"
+			   " are" :
+			   "");
+}
+
+void ncs_verdict_line(const struct ncs_diagnosis *diagnosis,
+		      const struct ncs_model *model, char *text, size_t size)
+{
+	char sentence[NCS_SENTENCE_MAX];
+
+	ncs_job_sentence(diagnosis, model, sentence, sizeof(sentence));
+	text[0] = '\0';
+	ncs_append(text, size, "%s: %s",
+		   ncs_severity_name(ncs_job_severity(diagnosis, model)),
+		   sentence);
 }
 
 /* Appends which ranks of a communicator were not seen. Returns false if all

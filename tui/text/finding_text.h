@@ -24,9 +24,18 @@ void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
 void ncs_finding_certainty(const struct ncs_finding *finding, char *text,
 			   size_t size);
 
-/* Prints the verdict on the whole job in one line: the worst finding, and how
- * many others there are; or that the job is healthy. Every screen, dump and
- * format shows this line. */
+/* Returns how severe the verdict on the whole job is; NCS_SEVERITY_UNSEEN where
+ * there is none, because nothing is seen or some of it cannot be read. */
+enum ncs_verdict_severity ncs_job_severity(const struct ncs_diagnosis *diagnosis,
+					   const struct ncs_model *model);
+
+/* Prints the verdict on the whole job in one sentence: the worst finding, and
+ * how many others there are; or that the job is well. Every screen, dump and
+ * format shows this sentence. */
+void ncs_job_sentence(const struct ncs_diagnosis *diagnosis,
+		      const struct ncs_model *model, char *text, size_t size);
+
+/* Prints the name of that severity and, after a colon, that sentence. */
 void ncs_verdict_line(const struct ncs_diagnosis *diagnosis,
 		      const struct ncs_model *model, char *text, size_t size);
 

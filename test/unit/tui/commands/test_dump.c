@@ -791,7 +791,7 @@ static void text_has_a_head_titles_and_a_line_for_each_row(void **state)
 	assert_int_equal(count_lines(text), 5);
 	assert_ptr_equal(strstr(text, "ncclstat: host node7, 2 ranks, time "),
 			 text);
-	assert_ptr_equal(strstr(text, "healthy: "), line_of(text, 1));
+	assert_ptr_equal(strstr(text, "well: "), line_of(text, 1));
 	/* No cell is empty, so a line can be split at blanks. */
 	for (size_t i = 3; i < 5; i++)
 		assert_int_equal(count_words(line_of(text, i)),

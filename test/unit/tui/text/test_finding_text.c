@@ -54,7 +54,7 @@ static void job_without_findings_is_healthy(void **state)
 	add(*state, 0);
 	add(*state, 1);
 	assert_string_equal(line_of(*state),
-			    "healthy: nothing is wrong as far as can be seen");
+			    "well: nothing is wrong as far as can be seen");
 }
 
 /* Records a send of a rank to another one. */
@@ -83,7 +83,7 @@ static void healthy_job_says_that_sends_without_numbers_are_not_compared(
 	send(rank, NCS_RECORD_NUMBERED);
 	send(rank, 0);
 	assert_string_equal(line_of(scripted),
-			    "healthy: nothing is wrong as far as can be seen;"
+			    "well: nothing is wrong as far as can be seen;"
 			    " not known of sends and receives: how late they"
 			    " are");
 	for (size_t i = 0; ncs_unchecked_text(&scripted->model, i, text,
@@ -117,7 +117,7 @@ static void segment_that_is_being_created_is_no_trouble(void **state)
 {
 	add(*state, 0);
 	refuse(*state, 1, NCS_ATTACH_NOT_READY, "it is not ready yet");
-	assert_non_null(strstr(line_of(*state), "healthy: "));
+	assert_non_null(strstr(line_of(*state), "well: "));
 }
 
 static void what_was_not_checked_is_listed(void **state)

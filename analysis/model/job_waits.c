@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Waits of the whole job; see job_waits.h. Must not judge. Called for each
+ * update. */
+#include "analysis/model/job_waits.h"
+
+#include <string.h>
+
+#include "analysis/model/launch_waits.h"
+#include "analysis/model/model.h"
+#include "analysis/model/waits.h"
+
+#define NAME(ID, name, help) name,
+#define HELP(ID, name, help) help,
+
+const char *ncs_wait_name(unsigned kind)
+{
+	static const char *const names[] = { NCS_WAITS(NAME) };
+
+	return kind < NCS_WAIT_COUNT ? names[kind] : "unknown";
+}
+
+const char *ncs_wait_help(unsigned kind)
+{
+	static const char *const helps[] = { NCS_WAITS(HELP) };
+
+	return kind < NCS_WAIT_COUNT ? helps[kind] : "";
+}
+
+static const enum ncs_wait_kind channel_kinds[NCS_CHANNEL_STATE_COUNT] = {
+	[NCS_CHANNEL_IDLE] = NCS_WAIT_IDLE,
+	[NCS_CHANNEL_SEND_GPU_WAIT] = NCS_WAIT_GPU,
+	[NCS_CHANNEL_SEND_PEER_WAIT] = NCS_WAIT_PEER,
+	[NCS_CHANNEL_SEND_WAIT] = NCS_WAIT_NETWORK,
+	[NCS_CHANNEL_RECV_WAIT] = NCS_WAIT_PEER,
+	[NCS_CHANNEL_RECV_FLUSH_WAIT] = NCS_WAIT_NETWORK,
+	[NCS_CHANNEL_RECV_GPU_WAIT] = NCS_WAIT_GPU,
+};
+
+/* Adds the time that a channel spent in each kind of wait. */
+static void add_channel(const struct ncs_rank *rank,
+			const struct ncs_counters *base, size_t place,
+			double *time_ns)
+{
+	const struct ncs_channel_view *view = &rank->now.channels[place];
+	const struct ncs_channel_counters *before =
+		base ? ncs_counters_channel(base, view, place) : NULL;
+	unsigned first = view->send ? NCS_CHANNEL_SEND_GPU_WAIT :
+				      NCS_CHANNEL_RECV_WAIT;
+
+	for (unsigned i = 0; i < NCS_CHANNEL_TIMES; i++) {
+		unsigned state = i == 0 ? NCS_CHANNEL_IDLE : first + i - 1;
+		uint64_t was = before ? before->time_ns[i] : 0;
+
+		if (view->time_ns[state] > was)
+			time_ns[channel_kinds[state]] +=
+				(double)(view->time_ns[state] - was);
+	}
+}
+
+/* Adds the shares of a rank's channels. Returns false if they were all idle. */
+static bool add_channels(const struct ncs_rank *rank, bool latest,
+			 struct ncs_job_waits *waits)
+{
+	const struct ncs_counters *base = latest ? ncs_rank_before(rank) :
+						   rank->base;
+	double time_ns[NCS_WAIT_COUNT] = { 0 }, all_ns = 0;
+
+	for (size_t i = 0; base && i < rank->now.channel_count; i++)
+		add_channel(rank, base, i, time_ns);
+	for (size_t i = 0; i < NCS_WAIT_COUNT; i++)
+		all_ns += time_ns[i];
+	/* Without times, by the states that the channels are in. */
+	for (size_t i = 0; all_ns <= 0 && i < rank->now.channel_count; i++)
+		time_ns[channel_kinds[rank->now.channels[i].state]]++;
+	if (all_ns <= 0)
+		all_ns = (double)rank->now.channel_count;
+	if (all_ns <= time_ns[NCS_WAIT_IDLE])
+		return false;
+	for (size_t i = 0; i < NCS_WAIT_COUNT; i++)
+		waits->share[i] += time_ns[i] / all_ns;
+	return true;
+}
+
+static void add_rank(const struct ncs_rank *rank, bool latest,
+		     struct ncs_job_waits *waits)
+{
+	static const enum ncs_wait_kind kinds[NCS_LAUNCH_WAIT_COUNT] = {
+		[NCS_LAUNCH_WAIT_STREAM] = NCS_WAIT_GPU,
+		[NCS_LAUNCH_WAIT_PEER] = NCS_WAIT_PEER,
+		[NCS_LAUNCH_WAIT_MOVING] = NCS_WAIT_MOVING,
+		[NCS_LAUNCH_WAIT_RUNNING] = NCS_WAIT_MOVING,
+	};
+	struct ncs_launch_wait launch;
+
+	if (add_channels(rank, latest, waits)) {
+		waits->ranks++;
+		return;
+	}
+	launch = ncs_rank_launch_wait(rank);
+	if (launch.operation)
+		waits->share[kinds[launch.kind]]++;
+	else if (rank->now.operation_count == 0)
+		waits->share[NCS_WAIT_IDLE]++;
+	else
+		return;
+	waits->ranks++;
+}
+
+void ncs_job_waits(const struct ncs_model *model, bool latest,
+		   struct ncs_job_waits *waits)
+{
+	memset(waits, 0, sizeof(*waits));
+	for (size_t i = 0; i < model->rank_count; i++)
+		if (ncs_rank_is_live(model->ranks[i]) &&
+		    !model->ranks[i]->is_past)
+			add_rank(model->ranks[i], latest, waits);
+	for (size_t i = 0; waits->ranks > 0 && i < NCS_WAIT_COUNT; i++)
+		waits->share[i] /= (double)waits->ranks;
+}
