@@ -73,12 +73,21 @@ static unsigned timing_of(enum ncs_moment end)
 					      NCS_TIMING_PROXY;
 }
 
+static bool is_transfer(const struct ncs_joined *joined)
+{
+	return joined->function == NCS_FUNCTION_SEND_RECV;
+}
+
 bool ncs_moving_part_of(const struct ncs_joined *joined,
 			struct ncs_moving_part *moving)
 {
 	const struct ncs_part *begin = &joined->parts[0], *end = begin;
 
 	if (joined->arrival == NCS_MOMENT_OPERATION || !joined->end_is_trusted)
+		return false;
+	/* The receiver of what was buffered only copies. */
+	if (is_transfer(joined) &&
+	    (joined->count != 2 || joined->wait_rule != NCS_WAIT_FOR_ALL))
 		return false;
 	for (size_t i = 1; i < joined->count; i++) {
 		const struct ncs_part *part = &joined->parts[i];
@@ -98,11 +107,6 @@ bool ncs_moving_part_of(const struct ncs_joined *joined,
 		.timing = timing_of(joined->end),
 	};
 	return moving->end_ns > moving->begin_ns;
-}
-
-static bool is_transfer(const struct ncs_joined *joined)
-{
-	return joined->function == NCS_FUNCTION_SEND_RECV;
 }
 
 static unsigned function_of(const struct ncs_joined *joined,
@@ -220,10 +224,6 @@ int ncs_moving_note(struct ncs_moving *moving, const struct ncs_joined *joined)
 	int error;
 
 	if (!ncs_moving_part_of(joined, &times))
-		return 0;
-	/* The receiver of what was buffered only copies. */
-	if (is_transfer(joined) &&
-	    (joined->count != 2 || joined->wait_rule != NCS_WAIT_FOR_ALL))
 		return 0;
 	error = note(moving, joined, &joined->parts[0], &times);
 	if (is_transfer(joined))

@@ -85,7 +85,8 @@ struct ncs_moving_part {
 	unsigned timing;   /* enum ncs_timing */
 };
 
-/* Sets *part to that of an operation. Returns false if it is not known. */
+/* Sets *part to that of an operation. Returns false if it is not known, as of a
+ * transfer of which not both ends are known to wait for each other. */
 bool ncs_moving_part_of(const struct ncs_joined *joined,
 			struct ncs_moving_part *part);
 

@@ -1,14 +1,20 @@
 -- SPDX-License-Identifier: MIT
--- Bandwidth of collectives by size: the figures of ncclstat --export=csv
--- --window=start.
+-- Bandwidth by size: the figures of ncclstat --export=csv --window=start.
 --
--- Data moves from the begin on the last rank to the end on the last rank.
--- Operations of one launch move together: they count once, with their bytes
--- added. Figures are medians of the latest 256 launches of each function, of
--- those with the best source of times; null if that time is within its error.
+-- Data moves from the begin on the last rank to the end on the last rank; a
+-- send and its receive are both ranks of it. Operations of one launch move
+-- together: they count once, with their bytes added; but what a rank sends
+-- counts for Send, and what it receives for Recv. Figures are medians of the
+-- latest 256 launches of each function, of those with the best source of times;
+-- null if that time is within its error.
 WITH operations AS (
 	SELECT communicator_id, function, sequence_number,
 		moving_from_ns, moving_until_ns, timing,
+		-- Which end of a send or receive this is.
+		CASE WHEN function IN ('Send', 'Recv')
+			THEN concat_ws(' ', function, rank) END AS transfer,
+		CASE WHEN function IN ('Send', 'Recv')
+			THEN concat_ws(' ', host, pid, operation) END AS one_end,
 		any_value(communicator) AS communicator, max(nranks) AS nranks,
 		max(moving_error_ns) AS error_ns,
 		any_value(bytes) AS bytes, any_value(bus_bytes) AS bus_bytes,
@@ -16,10 +22,10 @@ WITH operations AS (
 		any_value(algorithm) AS algorithm, any_value(protocol) AS protocol,
 		-- Only CUDA events tell which operations were in one launch.
 		CASE WHEN timing <> 'stream'
-			THEN concat(function, sequence_number) END AS alone
+			THEN concat(function, sequence_number, one_end) END AS alone
 	FROM '*.operations.parquet'
 	WHERE moving_until_ns IS NOT NULL
-		AND function NOT IN ('Send', 'Recv', 'SendRecv')
+		AND peer IS DISTINCT FROM rank -- what it sends itself stays there
 	GROUP BY ALL
 ), launches AS (
 	SELECT *,
@@ -31,13 +37,13 @@ WITH operations AS (
 	FROM (SELECT *, concat_ws('/', coalesce(size_bytes::VARCHAR, '-'),
 		coalesce(algorithm, '-'), coalesce(protocol, '-')) AS class
 		FROM operations)
-	WINDOW launch AS (PARTITION BY communicator_id, timing, moving_from_ns,
-		moving_until_ns, alone)
+	WINDOW launch AS (PARTITION BY communicator_id, transfer, timing,
+		moving_from_ns, moving_until_ns, alone)
 ), latest AS (
 	SELECT *, list_position(['stream', 'kernel', 'proxy'], timing) AS worth
-	FROM (SELECT DISTINCT ON (communicator_id, function, timing,
+	FROM (SELECT DISTINCT ON (communicator_id, function, transfer, timing,
 			moving_from_ns, moving_until_ns, alone) *
-		FROM launches ORDER BY sequence_number)
+		FROM launches ORDER BY sequence_number, one_end)
 	QUALIFY row_number() OVER (PARTITION BY communicator_id, function
 		ORDER BY moving_until_ns DESC) <= 256
 ), best AS (
