@@ -187,18 +187,18 @@ void ncs_finding_add_open_calls(struct ncs_finding *finding,
 void ncs_finding_add_unseen(struct ncs_finding *finding,
 			    const struct ncs_communicator *communicator)
 {
-	const struct ncs_identity *identity = communicator->identity;
+	size_t seen = communicator->rank_count;
+	size_t unseen = ncs_communicator_unseen(communicator);
 
-	if (!(identity->known & NCS_KNOWN_NRANKS) || identity->nranks < 0 ||
-	    (uint64_t)identity->nranks <= communicator->rank_count)
+	if (unseen == 0)
 		return;
 	ncs_finding_add_evidence(finding,
 				 (struct ncs_evidence){
 					 .kind = NCS_EVIDENCE_UNSEEN,
 					 .party = { NULL, communicator, -1 },
 					 .call = ncs_no_call,
-					 .number = communicator->rank_count,
-					 .expected = (uint64_t)identity->nranks,
+					 .number = seen,
+					 .expected = seen + unseen,
 				 });
 }
 

@@ -176,12 +176,14 @@ int ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis,
 
 /* --- Ranks that are not seen ---------------------------------------------- */
 
-/* How strongly a wait suggests that the unseen rank it is for is missing (0 to
+/* How strongly a wait suggests that the unseen rank it is for is missing (-1 to
  * 2). A rank that takes part posts its buffers immediately and sends its own
  * data first, so waiting for a buffer at the first step is the strongest
- * sign. */
+ * sign. A kernel that runs tells nothing of data. */
 static int suspicion_of(const struct ncs_wait_edge *edge)
 {
+	if (!edge->channel)
+		return edge->unseen < 0 ? -1 : 0;
 	if (edge->channel->step > 0)
 		return 0;
 	return edge->channel->state == NCS_CHANNEL_SEND_PEER_WAIT ? 2 : 1;
@@ -197,13 +199,37 @@ static size_t count_waiting_for(const struct ncs_wait_graph *graph,
 		const struct ncs_wait_edge *edge = &graph->edges[i];
 
 		if (edge->to != NCS_NOBODY || edge->from == latest ||
-		    edge->channel->peer != peer ||
+		    edge->unseen != peer ||
 		    graph->nodes[edge->from].rank->communicator != communicator)
 			continue;
 		latest = edge->from;
 		count++;
 	}
 	return count;
+}
+
+/* Counts the ranks of a communicator that wait. */
+static size_t count_waiting(const struct ncs_wait_graph *graph,
+			    const struct ncs_communicator *communicator)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < graph->node_count; i++)
+		count += graph->nodes[i].rank->communicator == communicator &&
+			 graph->nodes[i].count > 0;
+	return count;
+}
+
+static void add_wait(struct ncs_finding *finding,
+		     const struct ncs_wait_graph *graph,
+		     const struct ncs_wait_edge *edge)
+{
+	const struct ncs_rank *rank = graph->nodes[edge->from].rank;
+
+	if (edge->channel)
+		ncs_finding_add_wait(finding, rank, edge->channel);
+	else
+		ncs_finding_add_operation(finding, rank, edge->operation);
 }
 
 static int report_unseen(struct ncs_diagnosis *diagnosis,
@@ -214,8 +240,8 @@ static int report_unseen(struct ncs_diagnosis *diagnosis,
 	const struct ncs_wait_node *node = &graph->nodes[edge->from];
 	int suspicion = suspicion_of(edge);
 	size_t pointing =
-		count_waiting_for(graph, communicator, edge->channel->peer);
-	enum ncs_verdict verdict = suspicion == 0 ? NCS_VERDICT_PEER_WAIT :
+		count_waiting_for(graph, communicator, edge->unseen);
+	enum ncs_verdict verdict = suspicion <= 0 ? NCS_VERDICT_PEER_WAIT :
 				   ncs_is_p2p(edge->function) ?
 						    NCS_VERDICT_P2P_UNMET :
 						    NCS_VERDICT_RANK_MISSING;
@@ -224,13 +250,14 @@ static int report_unseen(struct ncs_diagnosis *diagnosis,
 	if (!finding)
 		return -ENOMEM;
 	finding->root =
-		(struct ncs_party){ NULL, communicator, edge->channel->peer };
+		(struct ncs_party){ NULL, communicator, edge->unseen };
 	finding->peer = ncs_party_of(node->rank);
 	finding->channel = edge->channel;
-	finding->channel_rank = node->rank;
+	finding->channel_rank = edge->channel ? node->rank : NULL;
 	finding->call = ncs_call_of_edge(edge);
 	finding->duration_ns = edge->duration_ns;
-	finding->waiting = communicator->live;
+	finding->waiting = edge->channel ? communicator->live :
+					   count_waiting(graph, communicator);
 	ncs_finding_set_severity(finding, node->stalled);
 	ncs_finding_set_confidence(finding, suspicion == 2 || (suspicion == 1 &&
 							       pointing > 1) ?
@@ -240,10 +267,12 @@ static int report_unseen(struct ncs_diagnosis *diagnosis,
 		const struct ncs_wait_edge *other = &graph->edges[i];
 		const struct ncs_rank *rank = graph->nodes[other->from].rank;
 
-		if (other->to == NCS_NOBODY &&
+		/* One place is kept for what comes below. */
+		if (finding->evidence_count < NCS_EVIDENCE_MAX - 1 &&
+		    other->to == NCS_NOBODY &&
 		    rank->communicator == communicator &&
-		    other->channel->peer == edge->channel->peer)
-			ncs_finding_add_wait(finding, rank, other->channel);
+		    other->unseen == edge->unseen)
+			add_wait(finding, graph, other);
 	}
 	ncs_finding_add_unseen(finding, communicator);
 	return 0;

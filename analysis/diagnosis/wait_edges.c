@@ -152,6 +152,7 @@ static int add_channel(struct ncs_wait_graph *graph, size_t from,
 			.from = from,
 			.to = peer ? ncs_wait_graph_find(graph, peer) :
 				     NCS_NOBODY,
+			.unseen = channel->peer,
 			.kind = network ? NCS_EDGE_NETWORK : NCS_EDGE_PEER,
 			.channel = channel,
 			.function = channel->function,
@@ -489,6 +490,17 @@ static int add_halted(struct ncs_wait_graph *graph, size_t from)
 	return 0;
 }
 
+static int add_unseen(struct ncs_wait_graph *graph, size_t from)
+{
+	struct ncs_wait_edge edges[BEHIND_MAX];
+	size_t count = ncs_wait_edges_to_unseen(graph, from, edges, BEHIND_MAX);
+
+	for (size_t i = 0; i < count; i++)
+		if (add_edge(graph, edges[i]) != 0)
+			return -ENOMEM;
+	return 0;
+}
+
 static int make_own_edges(struct ncs_wait_graph *graph)
 {
 	for (size_t i = 0; i < graph->node_count; i++) {
@@ -496,7 +508,9 @@ static int make_own_edges(struct ncs_wait_graph *graph)
 			continue;
 		if (add_channels(graph, i) != 0 ||
 		    add_launches(graph, i) != 0 || add_calls(graph, i) != 0 ||
-		    add_unstarted(graph, i) != 0 || add_halted(graph, i) != 0)
+		    add_unstarted(graph, i) != 0 ||
+		    add_halted(graph, i) != 0 ||
+		    add_unseen(graph, i) != 0)
 			return -ENOMEM;
 	}
 	return 0;

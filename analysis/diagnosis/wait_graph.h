@@ -39,9 +39,12 @@ enum ncs_edge_kind {
 struct ncs_wait_edge {
 	size_t from;
 	size_t to; /* NCS_NOBODY if the rank is not seen here */
+	int32_t unseen; /* then: its number; -1 if it is one of several */
 	enum ncs_edge_kind kind;
 	const struct ncs_channel_view *channel; /* of `from`; NULL unless PEER
 						 * or NETWORK */
+	/* An operation of `from` whose kernel waits for an unseen rank. */
+	const struct ncs_operation_view *operation;
 	unsigned function;        /* NCS_FUNCTION_COUNT if unknown */
 	uint64_t sequence_number; /* NCS_NO_SEQUENCE_NUMBER if unknown */
 	uint64_t duration_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of building the graph of waits (analysis/diagnosis/wait_graph.h).
- * Private to wait_graph.c, wait_nodes.c and wait_edges.c. Pure.
+ * Private to wait_graph.c, wait_nodes.c and the files of edges. Pure.
  */
 #ifndef NCS_ANALYSIS_DIAGNOSIS_WAIT_GRAPH_PARTS_H
 #define NCS_ANALYSIS_DIAGNOSIS_WAIT_GRAPH_PARTS_H
@@ -29,6 +29,12 @@ bool ncs_wait_is_unfinished(const struct ncs_rank *rank,
 /* Returns whether a channel is as it was posted: no GPU has begun, so nothing
  * was sent or received. */
 bool ncs_wait_has_not_begun(const struct ncs_channel_view *channel);
+
+/* Writes at most `size` edges from a node to ranks that its running kernel needs
+ * and that are not seen, and returns their number. There are none while another
+ * edge explains the node, a rank that is seen has not begun, or data move. */
+size_t ncs_wait_edges_to_unseen(const struct ncs_wait_graph *graph, size_t from,
+				struct ncs_wait_edge *edges, size_t size);
 
 /* Adds the edges of all nodes. Returns 0 or -ENOMEM. */
 int ncs_wait_edges_make(struct ncs_wait_graph *graph,

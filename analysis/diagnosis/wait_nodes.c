@@ -265,14 +265,29 @@ static bool some_rank_is_behind(const struct ncs_communicator *communicator)
 	return false;
 }
 
-/* The kernels of a communicator, as far as channels show them. */
+/* The kernels of a communicator, as far as channels and launches show them. */
 struct gpu_queue {
 	bool produces;     /* a kernel that has to send has not begun */
 	uint64_t begun_ns; /* the longest wait of one that has begun */
+	/* That wait by launches: a begin on the stream, which is true of the
+	 * kernel unless other work leaves it no room on the GPU. */
+	uint64_t running_ns;
+	bool queued; /* a launch has not begun */
 };
 
-static void add_to_queue(struct gpu_queue *queue, const struct ncs_rank *rank)
+static void add_to_queue(struct gpu_queue *queue,
+			 const struct ncs_wait_node *node)
 {
+	const struct ncs_rank *rank = node->rank;
+
+	queue->queued |= node->queued;
+	if (node->operation && ncs_operation_phase(rank, node->operation) ==
+				       NCS_LAUNCH_PHASE_RUNNING) {
+		uint64_t ran_ns = ncs_age_ns(rank, rank->now.launches.begun_ns);
+
+		if (ran_ns > queue->running_ns)
+			queue->running_ns = ran_ns;
+	}
 	for (size_t i = 0; i < rank->now.channel_count; i++) {
 		const struct ncs_channel_view *channel = &rank->now.channels[i];
 		uint64_t wait_ns = ncs_wait_ns(rank, channel);
@@ -296,30 +311,42 @@ static bool is_level(const struct ncs_wait_graph *graph,
 	for (size_t i = 0; i < communicator->rank_count; i++)
 		if (!ncs_wait_node_of(graph, communicator->ranks[i])->waits)
 			return false;
+	/* A launch that has begun waits for one that has not, seen or unseen. */
+	if (queue->running_ns >= NCS_LONG_WAIT_NS &&
+	    (queue->queued || ncs_communicator_unseen(communicator) > 0))
+		return false;
 	return queue->produces && queue->begun_ns < NCS_LONG_WAIT_NS &&
 	       !some_rank_is_behind(communicator);
+}
+
+static void find_level(const struct ncs_wait_graph *graph,
+		       const struct ncs_communicator *communicator)
+{
+	struct gpu_queue queue = { 0 };
+	bool level;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_wait_node *node =
+			ncs_wait_node_of(graph, communicator->ranks[i]);
+
+		if (node->waits)
+			add_to_queue(&queue, node);
+	}
+	level = is_level(graph, communicator, &queue);
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		struct ncs_wait_node *node =
+			ncs_wait_node_of(graph, communicator->ranks[i]);
+
+		node->level = level;
+		node->begun_ns = queue.begun_ns > queue.running_ns ?
+					 queue.begun_ns :
+					 queue.running_ns;
+	}
 }
 
 void ncs_wait_nodes_find_level(struct ncs_wait_graph *graph,
 			       const struct ncs_model *model)
 {
-	for (size_t i = 0; i < model->communicator_count; i++) {
-		const struct ncs_communicator *communicator =
-			&model->communicators[i];
-		struct gpu_queue queue = { 0 };
-		bool level;
-
-		for (size_t k = 0; k < communicator->rank_count; k++)
-			if (ncs_wait_node_of(graph, communicator->ranks[k])
-				    ->waits)
-				add_to_queue(&queue, communicator->ranks[k]);
-		level = is_level(graph, communicator, &queue);
-		for (size_t k = 0; k < communicator->rank_count; k++) {
-			struct ncs_wait_node *node =
-				ncs_wait_node_of(graph, communicator->ranks[k]);
-
-			node->level = level;
-			node->begun_ns = queue.begun_ns;
-		}
-	}
+	for (size_t i = 0; i < model->communicator_count; i++)
+		find_level(graph, &model->communicators[i]);
 }

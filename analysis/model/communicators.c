@@ -442,6 +442,16 @@ ncs_communicator_of_key(const struct ncs_model *model, const char *key)
 	return NULL;
 }
 
+size_t ncs_communicator_unseen(const struct ncs_communicator *communicator)
+{
+	const struct ncs_identity *identity = communicator->identity;
+
+	if (!(identity->known & NCS_KNOWN_NRANKS) || identity->nranks < 0 ||
+	    (size_t)identity->nranks <= communicator->rank_count)
+		return 0;
+	return (size_t)identity->nranks - communicator->rank_count;
+}
+
 const struct ncs_rank *ncs_peer_rank(const struct ncs_rank *rank, int peer)
 {
 	const struct ncs_communicator *communicator = rank->communicator;

@@ -81,6 +81,10 @@ void ncs_communicators_release(struct ncs_model *model);
 const struct ncs_communicator *
 ncs_communicator_of_key(const struct ncs_model *model, const char *key);
 
+/* Returns how many ranks of a communicator are not seen here; 0 if it is not
+ * known how many it has. */
+size_t ncs_communicator_unseen(const struct ncs_communicator *communicator);
+
 /* Returns the rank with the number `peer` of the same communicator; NULL if it
  * is not seen here. If several ranks have this number, as in a restarted job,
  * returns a live one. */

@@ -29,12 +29,15 @@ leave() {
 trap leave EXIT
 trap 'exit 130' HUP INT TERM
 
-# play NAME FAULT RANKS: plays a job in the background, with segments of its
-# own.
+# play NAME FAULT RANKS [RANK...]: plays a job in the background, with segments
+# of its own; without the ranks named, as if they had no plugin.
 play() {
 	mkdir "$tmp/$1"
 	shm_folder "$tmp/$1/shm"
 	python3 test/ui/faulty_job.py "$2" "$3" "$tmp/$1"
+	for unseen in $(shift 3; echo "$@"); do
+		rm "$tmp/$1/rank$unseen.calllog"
+	done
 	NCCLSTAT_DIR="$tmp/$1/shm" "$replay" --hold "$tmp/$1" \
 		2>"$tmp/$1/replay" &
 	jobs="$jobs $!"
@@ -71,6 +74,11 @@ for n in 2 8; do
 		play "$fault$n" "$fault" "$n"
 	done
 done
+for n in 2 8; do
+	play "nvlink$n" nvlink "$n"
+	play "unseen$n" nvlink "$n" 1
+done
+play unseen_two nvlink 8 1 5
 play killed missing 8
 # A captured job that hangs for a while, with launches that are followed.
 mkdir "$tmp/late"
@@ -117,9 +125,21 @@ for n in 2 8; do
 		f['confidence'] == 'certain' and f['waiting'] == $n"
 	diagnose "launcher$n" 2 "f['verdict'] == 'launcher_blocked' and
 		f['root']['rank'] == 1"
+	diagnose "nvlink$n" 2 "f['verdict'] == 'rank_missing' and
+		f['confidence'] == 'certain' and f['root']['rank'] == 1 and
+		f['waiting'] == $others and len(d['findings']) == 1"
+	diagnose "unseen$n" 2 "f['verdict'] == 'peer_wait' and
+		f['confidence'] == 'possible' and f['root']['rank'] == 1 and
+		not f['root']['seen'] and f['func'] == 'AllReduce' and
+		f['seq'] == 4 and f['waiting'] == $others and
+		len(d['findings']) == 1"
 	diagnose "proxy_asleep$n" 2 "f['verdict'] == 'proxy_asleep' and
 		f['root']['rank'] == 1"
 done
+diagnose unseen_two 2 "f['verdict'] == 'peer_wait' and
+	f['confidence'] == 'possible' and f['root']['rank'] is None and
+	f['root']['comm']['name'] == 'faulty' and not f['root']['seen'] and
+	f['waiting'] == 6 and len(d['findings']) == 1"
 diagnose killed 2 "f['verdict'] == 'rank_died' and f['root']['rank'] == 1 and
 	f['confidence'] == 'certain' and f['waiting'] == 7"
 diagnose stopped 2 "f['verdict'] == 'rank_stopped' and

@@ -11,6 +11,7 @@ no more calls follow. FAULT:
   none          nothing is wrong: all calls end
   late          rank 1 comes 12 ms late to each of 300 calls, one each 40 ms
   missing       rank 1 makes no further call
+  nvlink        the same over NVLink: the kernels of the others have begun
   order         rank 1 calls AllGather, where the others call AllReduce
   size          rank 1 passes another count
   gpu_late      rank 1 has called, but its kernel does not start
@@ -29,7 +30,9 @@ NSTEPS = 4
 STEP_BYTES = 524288
 
 # Event types and states of NCCL's interface.
-COLL, P2P, PROXY_OP, PROXY_STEP, PROXY_CTRL = 2, 4, 8, 16, 32
+COLL, P2P, PROXY_OP, PROXY_STEP, PROXY_CTRL, KERNEL_CH = 2, 4, 8, 16, 32, 64
+GROUP_API, COLL_API, KERNEL_LAUNCH = 256, 512, 2048
+KERNEL_STOP = 22
 SEND_GPU_WAIT, SEND_PEER_WAIT, SEND_WAIT = 8, 20, 9
 RECV_WAIT, RECV_FLUSH_WAIT, RECV_GPU_WAIT = 10, 11, 12
 ASLEEP, AWAKE, IN_PROGRESS = 15, 16, 19
@@ -125,6 +128,23 @@ class Rank:
         self.stop(sends)
         self.stop(receives)
         self.sleep()
+
+    def kernel_call(self, number, ends):
+        """A call without a proxy; its kernel begins at once."""
+        group = self.start(GROUP_API, 0, " graph=0 depth=1")
+        self.stop(self.start(
+            COLL_API, group, " func=AllReduce count=1048576 dt=ncclFloat32"
+            " root=0 stream=1 graph=0"), 0)
+        self.stop(self.start(KERNEL_LAUNCH, group, " stream=1"), 0)
+        call = self.call("AllReduce", number)
+        self.enqueued(call)
+        self.stop(group, 0)
+        kernel = self.start(KERNEL_CH, call, f" ch=0 ptimer={self.now}", 1)
+        if ends:
+            self.now += MS
+            self.add("R", f"h={kernel} state={KERNEL_STOP}"
+                     f" ptimer={self.now}", 1)
+            self.stop(kernel)
 
     def late_call(self, number, begin, late):
         """A call that ends everywhere once the victim has come."""
@@ -222,8 +242,13 @@ def main():
             rank.late_call(call, (20 + 40 * call) * MS, 12 * MS)
         for call in range(0 if fault == "late" else CALLS):
             rank.now = (20 + 20 * call) * MS
-            rank.whole_call(call)
-        if fault != "late":
+            if fault == "nvlink":
+                rank.kernel_call(call, True)
+            else:
+                rank.whole_call(call)
+        if fault == "nvlink" and number != VICTIM:
+            rank.kernel_call(CALLS, False)
+        elif fault not in ("late", "nvlink"):
             rank.now = 200 * MS
             break_down(rank, fault)
         with open(f"{folder}/rank{number}.calllog", "w") as log:

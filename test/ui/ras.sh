@@ -19,7 +19,8 @@ at_end() {
 serve() {
 	[ -z "$server" ] || { kill "$server"; wait "$server"; } 2>/dev/null
 	: >"$tmp/port"
-	python3 test/ui/ras_server.py "$1" ec4d4bcc85a70266 "${port:-0}" \
+	python3 test/ui/ras_server.py "$1" "${id:-ec4d4bcc85a70266}" \
+		"${port:-0}" \
 		>"$tmp/port" &
 	server=$!
 	while [ ! -s "$tmp/port" ]; do
@@ -60,5 +61,22 @@ wait "$server" 2>/dev/null
 server=
 check 'no service: the verdict is the same' diagnosed
 check 'no service: it is said' grep -q 'RAS was asked.*refused' "$tmp/out"
+
+# Over NVLink only a kernel tells that the rank waits.
+kill "$job"
+wait "$job" 2>/dev/null
+mkdir "$tmp/nvlink"
+python3 test/ui/faulty_job.py nvlink 2 "$tmp/nvlink"
+id=fa171
+serve well
+NCCL_RAS_ADDR="localhost:$port" "$replay" --hold "$tmp/nvlink/rank0.calllog" \
+	2>"$tmp/replayed" &
+job=$!
+"$ncclstat" --diagnose --wait=30 >"$tmp/out" 2>"$tmp/err"
+check 'a kernel waits for a rank that is not seen' grep -q \
+	'^  verdict: peer_wait, possible' "$tmp/out"
+check 'RAS says of that rank how often it has called' grep -q \
+	'^  seen: RAS: rank 1 on host 10.0.0.1 has called AllReduce 41 times, the others 42$' \
+	"$tmp/out"
 
 exit "$failed"

@@ -15,7 +15,7 @@ static json_t *party_of(const struct ncs_party *party)
 {
 	json_t *object;
 
-	if (!party->rank && party->number < 0)
+	if (!party->rank && !party->communicator && party->number < 0)
 		return json_null();
 	object = json_object();
 	ncs_json_add_signed_if(object, "rank", party->number >= 0,

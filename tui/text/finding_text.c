@@ -47,6 +47,14 @@ static void append_party(const struct ncs_party *party, char *text, size_t size)
 							 "not on this node");
 }
 
+/* Appends the root or the other rank of a finding. */
+static void append_rank(const struct ncs_party *party, char *text, size_t size)
+{
+	if (!party->rank && party->communicator && party->number < 0)
+		ncs_append(text, size, "a rank that is not seen of ");
+	append_party(party, text, size);
+}
+
 static void append_call(const struct ncs_call_id *call, char *text, size_t size)
 {
 	if (call->function >= NCS_FUNCTION_COUNT) {
@@ -130,10 +138,10 @@ static size_t expand(const struct ncs_finding *finding, const char *word,
 		i++;
 	switch (i) {
 	case 0:
-		append_party(&finding->root, text, size);
+		append_rank(&finding->root, text, size);
 		break;
 	case 1:
-		append_party(&finding->peer, text, size);
+		append_rank(&finding->peer, text, size);
 		break;
 	case 2:
 		append_channel(finding, text, size);
@@ -293,16 +301,13 @@ void ncs_verdict_line(const struct ncs_diagnosis *diagnosis,
 static bool append_unseen(const struct ncs_communicator *communicator,
 			  char *text, size_t size)
 {
-	const struct ncs_identity *identity = communicator->identity;
-
-	if (!(identity->known & NCS_KNOWN_NRANKS) || identity->nranks < 0 ||
-	    communicator->live == 0 ||
-	    (uint64_t)identity->nranks <= communicator->rank_count)
+	if (communicator->live == 0 ||
+	    ncs_communicator_unseen(communicator) == 0)
 		return false;
 	ncs_communicator_label(communicator, text, size);
 	ncs_append(text, size,
 		   ": %zu of its %d ranks are seen here, the others are not",
-		   communicator->rank_count, identity->nranks);
+		   communicator->rank_count, communicator->identity->nranks);
 	return true;
 }
 
