@@ -43,7 +43,7 @@ EXPECTED = {
     "slow-link": (SLOW, "slow_network", None, None),
 }
 # Limits the rate of loopback, which is the link between two nodes.
-SLOW_LINK = "tc qdisc %s dev lo root tbf rate 1gbit burst 1mb latency 50ms"
+SLOW_LINK = "tc qdisc %s dev lo root tbf rate 4gbit burst 1mb latency 50ms"
 # A trouble is stuck after 5 s, and told within 5 s more; a slow job within 5 s. A look
 # that has begun by then may take a while.
 WITHIN_S = {SLOW: 5, STUCK: 10}

@@ -31,8 +31,9 @@ fi
 export GPUS=$gpus
 # shellcheck disable=SC2317 # the trap calls it
 at_end() {
-	[ ! -d "${SCREENS:-}" ] || find "$folder" -maxdepth 1 -type f -exec \
-		cp {} "$SCREENS" \;
+	# A recording of two nodes is a folder.
+	[ ! -d "${SCREENS:-}" ] || find "$folder" -mindepth 1 -maxdepth 1 \
+		! -name '*.shm' -exec cp -r {} "$SCREENS" \;
 }
 describe_machine
 "$python" test/gpu/troubles.py "$build" "$folder" "$@"
