@@ -125,8 +125,9 @@ def check_busbw_dump(name):
         [ncclstat, "--dump=json", "--window=start", "--interval=0.1",
          f"{folder}/{name}.ncs"],
         check=True, capture_output=True, text=True).stdout
-    wanted = {(rank["comm"]["id"], one["func"], str(one["size"]),
-               one["algo"] or "", one["proto"] or ""):
+    wanted = {(rank["communicator"]["id"], one["function"],
+               str(one["size_bytes"]), one["algorithm"] or "",
+               one["protocol"] or ""):
               tuple(f"{one[key]:.6g}" for key in ("algbw_gbs", "busbw_gbs"))
               for rank in json.loads(text.splitlines()[-1])["ranks"]
               for one in rank["classes"] if one["busbw_gbs"] is not None}

@@ -77,8 +77,8 @@ files=("$KEEP/job.0" "$KEEP/job.1")
 "$build/ncclstat" --list "${files[@]}" | sed 's/^/| /'
 "$build/ncclstat" --dump=json "${files[@]}" >"$folder/json"
 in_json "len(d['ranks']) == 4 and d['recording']['damaged_chunks'] == 0 and
-    all(f['ops'] == f['ops_done'] > 0 for r in d['ranks']
-    for f in r['functions'] if f['ops'])" "$folder/json"
+    all(f['operations'] == f['operations_done'] > 0 for r in d['ranks']
+    for f in r['functions'] if f['operations'])" "$folder/json"
 verdict recordings_are_complete $?
 if [ $ahead -gt 0 ]; then
 	in_json "d['recording']['clocks'][1]['by'] == 'traffic' and

@@ -207,10 +207,10 @@ def moving_parts(job):
 
 def sizes_view(job, function, size):
     """busbw by the median of all ranks' own times, which the view Sizes shows."""
-    times_us = [shown["time_us"]["p50"] for rank in job.ranks or []
+    times_us = [shown["time_ns"]["p50"] / 1e3 for rank in job.ranks or []
                 for shown in rank["classes"]
-                if shown["func"] == function and shown["size"] == size and
-                shown["timed"]]
+                if shown["function"] == function and
+                shown["size_bytes"] == size and shown["timed"]]
     if not times_us:
         return "-"
     return "%.2f" % (size / statistics.mean(times_us) / 1e3 *
@@ -308,11 +308,11 @@ def parallel(path, machine, words):
     with open(path) as file:
         ranks = json.load(file)["ranks"]
     rows = []
-    for rank in sorted(ranks, key=lambda rank: (rank["comm"]["id"], rank["rank"])):
-        functions = {function["func"]: function["timing"]
-                     for function in rank["functions"] if function["ops"]}
+    for rank in sorted(ranks, key=lambda rank: (rank["communicator"]["id"], rank["rank"])):
+        functions = {function["function"]: function["timing"]
+                     for function in rank["functions"] if function["operations"]}
         launches = rank["launches"]
-        rows.append([str(rank["rank"]), rank["comm"]["id"],
+        rows.append([str(rank["rank"]), rank["communicator"]["id"],
                      ", ".join("%s %s" % pair for pair in functions.items()),
                      "%d of %d" % (launches["timed"], launches["launched"]),
                      launches["status"]])
@@ -327,8 +327,8 @@ def parallel(path, machine, words):
     launched, timed = timed_of(ranks)
     verdicts.say("%.2f_%%_of_launches_are_timed" % (100 * timed / max(1, launched)),
                  timed >= TIMED_LEAST * launched)
-    lost = {name: sum(rank["loss"][name] for rank in ranks)
-            for name in (ranks[0]["loss"] if ranks else ())
+    lost = {name: sum(rank["lost"][name] for rank in ranks)
+            for name in (ranks[0]["lost"] if ranks else ())
             if name != "overwritten"}
     verdicts.say("nothing_is_lost", not any(lost.values()), str(lost))
     return verdicts.failures

@@ -57,18 +57,18 @@ screen() { # name: saves the screen of the live view
 # --- A healthy job that then gets stuck ------------------------------------
 
 start_job --seconds 15 --stall 25 --p2p
-until_dump "len(ranks) >= 2 and all(any(f['ops_done'] for f in r['functions'])
+until_dump "len(ranks) >= 2 and all(any(f['operations_done'] for f in r['functions'])
     for r in ranks)"
 verdict real_job_is_seen $?
 until_dump "all(r['nccl_version'] and r['api_version'] >= 5 and
-    r['comm']['nranks'] == 2 for r in ranks)"
+    r['communicator']['nranks'] == 2 for r in ranks)"
 verdict job_has_nccl_version_and_size $?
 until_dump "all(sum(c['bytes'] for c in r['channels']) > 0 and
     r['proxy']['count']['append'] > 0 and r['proxy']['state'] != 'unknown' and
     any(f['timing'] == 'proxy' and f['timed'] > 0 for f in r['functions'])
     for r in ranks)"
 verdict job_has_bytes_proxy_states_and_times $?
-until_dump "all(r['loss'][k] == 0 for r in ranks for k in
+until_dump "all(r['lost'][k] == 0 for r in ranks for k in
     ('stale', 'foreign', 'orphan', 'unknown', 'pool_full', 'table_full'))"
 verdict nothing_is_lost_but_overwritten_records $?
 $terminal new-session -d -x 80 -y 24 "$build/ncclstat --interval 0.5"
@@ -81,7 +81,7 @@ for view in 1 2 3 4 5 6; do
 		grep -q RANK "$folder/screen"
 	verdict "view_${view}_shows_the_job" $?
 done
-until_dump "any(c['state'] != 'idle' and d['time_ns'] - c['since_ns'] > 3e9
+until_dump "any(c['state'] != 'idle' and d['monotonic_ns'] - c['since_ns'] > 3e9
     for r in ranks for c in r['channels'])"
 verdict stuck_channel_is_seen $?
 for view in 1 2; do
@@ -126,7 +126,7 @@ for timing in off always; do
 	NCCLSTAT_KERNEL_TIMING=$timing start_job --seconds 3 --graph --stall 8
 	if [ $timing = always ]; then
 		until_dump "len(ranks) == 2 and all(r['events'].get('kernel_ch')
-		    and any(f['timing'] == 'kernel' and f['time_us']['p50'] > 0
+		    and any(f['timing'] == 'kernel' and f['time_ns']['p50'] > 0
 		    for f in r['functions']) for r in ranks)"
 		verdict kernel_times_are_published $?
 	fi
@@ -158,7 +158,7 @@ recorder=$build/test/next/recorder-all.so
 if [ -e "$recorder" ]; then
 	NCCLSTAT_CHAIN=$recorder RECORDER_REPORT=$folder/report \
 		start_job --seconds 4 --graph --stall 8
-	until_dump "len(ranks) == 2 and all(r['loss']['chain'] == 0 and
+	until_dump "len(ranks) == 2 and all(r['lost']['chain'] == 0 and
 	    r['kernel_timing']['status'] == 'chained' and
 	    r['events'].get('kernel_ch') for r in ranks)"
 	verdict job_with_two_plugins_is_seen $?

@@ -100,8 +100,8 @@ def check_launches(table, operations, kernels):
 
 def check_states(table, state):
     """Compares the last state of each rank with the dump."""
-    names = ("function", "operations", "ops_done", "bytes", "last_seq",
-             "timing", "timed")
+    names = ("function", "operations", "operations_done", "bytes",
+             "last_sequence_number", "timing", "timed")
     last = {}
     for place, taken in enumerate(table.columns["taken_ns"]):
         rank = (table.columns["pid"][place],
@@ -116,9 +116,10 @@ def check_states(table, state):
     found = {rank: sorted(functions) for rank, (_, functions) in last.items()}
     wanted = {}
     for rank in state["ranks"]:
-        wanted[rank["pid"], rank["comm"]["id"]] = sorted(
-            (one["func"], one["ops"], one["ops_done"], one["bytes"],
-             one["last_seq"], one["timing"], one["timed"])
+        wanted[rank["pid"], rank["communicator"]["id"]] = sorted(
+            (one["function"], one["operations"], one["operations_done"],
+             one["bytes"], one["last_sequence_number"], one["timing"],
+             one["timed"])
             for one in rank["functions"])
     check("the last states are those of the dump", found, wanted)
 

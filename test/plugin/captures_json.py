@@ -93,26 +93,31 @@ def seen(rank):
                             channel["peer"])
         if key in channels:
             raise Differs("channel %s is there twice" % key)
-        channels[key] = {name: channel[name] for name in (
-            "ops_started", "ops_done", "steps_started", "steps_done",
-            "bytes")}
+        channels[key] = {name: channel[theirs] for name, theirs in (
+            ("ops_started", "operations_started"),
+            ("ops_done", "operations_done"),
+            ("steps_started", "steps_started"), ("steps_done", "steps_done"),
+            ("bytes", "bytes"))}
     functions = {}
     for function in rank["functions"]:
-        functions[function["func"]] = {name: function[name] for name in (
-            "calls", "ops", "ops_done", "bytes", "last_seq")}
-        functions[function["func"]]["classes"] = {}
+        functions[function["function"]] = {
+            name: function[theirs] for name, theirs in (
+                ("calls", "calls"), ("ops", "operations"),
+                ("ops_done", "operations_done"), ("bytes", "bytes"),
+                ("last_seq", "last_sequence_number"))}
+        functions[function["function"]]["classes"] = {}
     for cls in rank["classes"]:
-        if cls["other"] or cls["ops"] == 0:
+        if cls["other"] or cls["operations"] == 0:
             raise Differs("there is room for all classes")
         key = "%s %s %s" % tuple("-" if cls[name] is None else cls[name]
-                                 for name in ("size", "algo", "proto"))
-        functions[cls["func"]]["classes"][key] = cls["ops"]
+                                 for name in ("size_bytes", "algorithm", "protocol"))
+        functions[cls["function"]]["classes"][key] = cls["operations"]
     return {
-        "id": comm_id(rank["comm"]["id"]),
-        "name": rank["comm"]["name"],
+        "id": comm_id(rank["communicator"]["id"]),
+        "name": rank["communicator"]["name"],
         "rank": rank["rank"],
-        "nranks": rank["comm"]["nranks"],
-        "nnodes": rank["comm"]["nnodes"],
+        "nranks": rank["communicator"]["nranks"],
+        "nnodes": rank["communicator"]["nnodes"],
         "api_version": rank["api_version"],
         "finished": rank["state"] == "finished",
         "events": {name: count for name, count in rank["events"].items()
@@ -120,8 +125,8 @@ def seen(rank):
         "channels": channels,
         "functions": functions,
         "proxy": {name: zero(count)
-                  for name, count in rank["proxy"]["count"].items()},
-        "appended_ops": zero(rank["proxy"]["appended_ops"]),
+                  for name, count in rank["proxy"]["transitions"].items()},
+        "appended_ops": zero(rank["proxy"]["appended_operations"]),
     }
 
 
@@ -174,7 +179,7 @@ def check_losses(place, rank):
     if rank["api_version"] <= 3:
         allowed |= EXPECTED_LOSSES_UP_TO_API_3
     return ["%s: %d lost as %s" % (place, count, name)
-            for name, count in rank["loss"].items()
+            for name, count in rank["lost"].items()
             if count != 0 and name not in allowed]
 
 
@@ -183,11 +188,11 @@ def check_times(place, rank):
     found = []
     for function in rank["functions"]:
         split = sum(cls["timed"] for cls in rank["classes"]
-                    if cls["func"] == function["func"]
+                    if cls["function"] == function["function"]
                     and cls["timing"] == function["timing"])
         if split != function["timed"]:
             found.append("%s: %s: %d timed, %d by class" % (
-                place, function["func"], function["timed"], split))
+                place, function["function"], function["timed"], split))
     return found
 
 
@@ -195,15 +200,15 @@ def check_sampling(place, rank, sample):
     """Checks that operations are left out only if sampling was requested."""
     sampling = rank["sampling"]
     operations = rank["events"].get("coll", 0) + rank["events"].get("p2p", 0)
-    chosen = sampling["ops_kept"] + sampling["ops_left_out"]
+    chosen = sampling["operations_kept"] + sampling["operations_left_out"]
     found = []
     if sampling["one_in"] != sample:
         found.append("one in %d" % sampling["one_in"])
     if chosen != (operations if sample > 1 else 0):
         found.append("%d of %d operations chosen" % (chosen, operations))
-    if sample >= 64 and sampling["ops_left_out"] < operations // 2:
+    if sample >= 64 and sampling["operations_left_out"] < operations // 2:
         found.append("most operations are left out")
-    for steps in rank["steps"]:
+    for steps in rank["step_estimates"]:
         if sample == 1 and steps["time_ns"]["duration"]["mean"]["error"] != 0:
             found.append("what was not sampled has no error")
         if steps["records"] > 0 and steps["one_in"] != sample:

@@ -293,7 +293,7 @@ def check_trace(folder, trace, lines, state_count):
 
 def losers(ranks, cause):
     """Returns the pids of processes that lost something for that reason."""
-    return {rank["pid"] for rank in ranks if rank["loss"][cause]}
+    return {rank["pid"] for rank in ranks if rank["lost"][cause]}
 
 
 def check_streams(lines, lossy):

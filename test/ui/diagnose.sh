@@ -107,22 +107,22 @@ for n in 2 8; do
 	others=$((n - 1))
 	diagnose "missing$n" 2 "f['verdict'] == 'rank_missing' and
 		f['confidence'] == 'certain' and f['root']['rank'] == 1 and
-		f['root']['comm']['name'] == 'faulty' and
-		f['func'] == 'AllReduce' and f['seq'] == 4 and
-		f['waiting'] == $others and len(d['findings']) == 1"
+		f['root']['communicator']['name'] == 'faulty' and
+		f['function'] == 'AllReduce' and f['sequence_number'] == 4 and
+		f['ranks_waiting'] == $others and len(d['findings']) == 1"
 	diagnose "order$n" 2 "f['verdict'] == 'order_mismatch' and
-		f['root']['rank'] == 1 and f['func'] == 'AllGather' and
+		f['root']['rank'] == 1 and f['function'] == 'AllGather' and
 		f['other']['rank'] == 0"
 	diagnose "size$n" 2 "f['verdict'] == 'size_mismatch' and
-		f['root']['rank'] == 1 and f['seq'] == 4"
+		f['root']['rank'] == 1 and f['sequence_number'] == 4"
 	diagnose "gpu_late$n" 2 "f['verdict'] == 'gpu_late' and
 		f['root']['rank'] == 1 and
 		f['channel']['state'] == 'send_gpu_wait'"
 	diagnose "p2p_unmet$n" 2 "f['verdict'] == 'p2p_unmet' and
 		f['root']['rank'] == 1 and f['other']['rank'] == 2 % $n and
-		f['func'] == 'Recv' and f['seq'] is None"
+		f['function'] == 'Recv' and f['sequence_number'] is None"
 	diagnose "deadlock$n" 2 "f['verdict'] == 'deadlock' and
-		f['confidence'] == 'certain' and f['waiting'] == $n"
+		f['confidence'] == 'certain' and f['ranks_waiting'] == $n"
 	diagnose "launcher$n" 2 "f['verdict'] == 'launcher_blocked' and
 		f['root']['rank'] == 1"
 	diagnose "nvlink$n" 2 "f['verdict'] == 'rank_missing' and
@@ -141,7 +141,7 @@ diagnose unseen_two 2 "f['verdict'] == 'peer_wait' and
 	f['root']['comm']['name'] == 'faulty' and not f['root']['seen'] and
 	f['waiting'] == 6 and len(d['findings']) == 1"
 diagnose killed 2 "f['verdict'] == 'rank_died' and f['root']['rank'] == 1 and
-	f['confidence'] == 'certain' and f['waiting'] == 7"
+	f['confidence'] == 'certain' and f['ranks_waiting'] == 7"
 diagnose stopped 2 "f['verdict'] == 'rank_stopped' and
 	f['root']['rank'] == 1"
 kill -s CONT "$(pid_of stopped 1)"
@@ -152,8 +152,8 @@ diagnose late 2 "f['verdict'] == 'rank_missing' and f['root']['rank'] == 1 and
 	len(d['findings']) == 1"
 kill -s KILL "$(pid_of late 0)" "$(pid_of late 1)"
 diagnose late 2 "f['verdict'] == 'rank_missing' and f['root']['rank'] == 1 and
-	f['confidence'] == 'certain' and f['waiting'] == 1 and
-	f['lasts_s'] >= 5 and f['root']['pid'] > 0 and
+	f['confidence'] == 'certain' and f['ranks_waiting'] == 1 and
+	f['lasts_ns'] >= 5e9 and f['root']['pid'] > 0 and
 	d['findings'][1]['verdict'] == 'rank_died' and
 	d['findings'][1]['alike'] == 1"
 

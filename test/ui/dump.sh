@@ -78,12 +78,12 @@ check '--count: prints that many samples' \
 	sh -c '[ "$(grep -c ^ncclstat: "$1/out")" -eq 3 ]' sh "$tmp"
 check 'ndjson: status 0' run 0 --synthetic 8x2 --dump=json -n 3 -i 0.1
 check 'ndjson: one line for each sample' lines out 3
-check 'ndjson: each is an object of schema 1' \
-	json 'd["schema"] == 1 and len(d["ranks"]) == 12'
+check 'ndjson: each is an object of schema 2' \
+	json 'd["schema"] == 2 and len(d["ranks"]) == 12'
 check 'ndjson: time advances' \
 	python3 -c '
 import json, sys
-times = [json.loads(l)["time_ns"] for l in open(sys.argv[1])]
+times = [json.loads(l)["monotonic_ns"] for l in open(sys.argv[1])]
 assert times == sorted(set(times)), times' "$tmp/out"
 check 'ndjson: each state of the schema is there' \
 	json '{r["state"] for r in d["ranks"]} ==
@@ -144,11 +144,11 @@ check 'job: both ranks are alive' \
 	json '[r["state"] for r in d["ranks"]] == ["alive", "alive"]'
 check 'job: values that API 1 lacks are unknown' \
 	json 'd["ranks"][0]["api_version"] == 1 and
-		d["ranks"][0]["comm"]["nranks"] is None and
+		d["ranks"][0]["communicator"]["nranks"] is None and
 		d["ranks"][0]["proxy"]["state"] == "unknown" and
 		d["ranks"][0]["functions"][0]["calls"] is None'
 check 'job: an operation was in flight when it was killed' \
-	json 'd["ranks"][1]["operations"][0]["func"] == "AllReduce"'
+	json 'd["ranks"][1]["in_flight"][0]["function"] == "AllReduce"'
 check 'job: --list has both ranks' run 0 --list
 check 'job: --list has no other rank' lines out 3
 pid=$(awk 'NR == 2 { print $1 }' "$tmp/out")
@@ -179,7 +179,7 @@ check '--clean: one segment is left' \
 # as fast. More than half of the delay must remain even if the replay lags.
 all_compared() {
 	run 0 --dump=json &&
-		json '[(r["lateness"] or {}).get("ops_compared")
+		json '[(r["lateness"] or {}).get("operations_compared")
 			for r in d["ranks"]] == [4, 4]'
 }
 
@@ -191,5 +191,5 @@ job=$!
 check 'late: all operations of both ranks are compared' wait_for all_compared
 check 'late: rank 1 is late because the application called late' \
 	json 'd["ranks"][1]["lateness"]["recent"]["p99_ns"] > 300e6 and
-		d["ranks"][1]["lateness"]["recent"]["cause_ns"]["host"] > 300e6 and
+		d["ranks"][1]["lateness"]["recent"]["causes_ns"]["host"] > 300e6 and
 		d["ranks"][0]["lateness"]["recent"]["p99_ns"] < 300e6'

@@ -68,9 +68,9 @@ def timeless(value):
 
 
 # Rates depend on earlier samples.
-same = ('path', 'host', 'pid', 'comm', 'rank', 'liveness', 'proxy',
-        'operations', 'events', 'loss', 'torn')
-of_channel = ('channel', 'peer', 'send', 'state', 'bytes', 'steps_done')
+same = ('host', 'gpu_pci_id', 'pid', 'communicator', 'rank', 'state', 'proxy',
+        'in_flight', 'events', 'lost', 'torn')
+of_channel = ('channel', 'peer', 'direction', 'state', 'bytes', 'steps_done')
 assert live['recording'] is None and recorded['recording']['files'] == 1
 assert len(live['ranks']) == len(recorded['ranks']) > 0
 compared = 0

@@ -58,9 +58,9 @@ static json_t *channels_of(const struct ncs_path_report *report)
 
 		snprintf(id, sizeof(id), "%016" PRIx64, channel->comm_id);
 		ncs_json_add_number(object, "rank", channel->rank);
-		ncs_json_add(object, "comm", json_string(id));
+		ncs_json_add(object, "communicator_id", json_string(id));
 		ncs_json_add_number(object, "channel", channel->channel);
-		ncs_json_add_word(object, "dir",
+		ncs_json_add_word(object, "direction",
 				  channel->send ? "send" : "recv");
 		ncs_json_add_signed(object, "peer", channel->peer);
 		put_ns(object, "time_ns", channel->ns);
@@ -146,6 +146,7 @@ void ncs_critical_path_json(FILE *file, const struct ncs_path_view *view)
 	uint64_t error_ns = view->replay->error_ns;
 	json_t *object = ncs_json_document();
 
+	ncs_json_add_number(object, "schema", NCS_JSON_SCHEMA);
 	ncs_json_add_number(object, "operations", report->operations);
 	ncs_json_add(object, "trust", trust_of(view));
 	ncs_json_add_number_if(object, "clock_error_ns", error_ns != UINT64_MAX,

@@ -9,8 +9,6 @@
 #include "tui/text/finding_text.h"
 #include "tui/commands/json_values.h"
 
-#define SCHEMA 1
-
 static json_t *party_of(const struct ncs_party *party)
 {
 	json_t *object;
@@ -24,12 +22,12 @@ static json_t *party_of(const struct ncs_party *party)
 			       party->rank ? party->rank->header.pid : 0);
 	ncs_json_add_text_if(object, "host", party->rank != NULL,
 			     party->rank ? party->rank->header.host : "");
-	ncs_json_add_text_if(
-		object, "gpu",
-		party->rank && party->rank->now.identity.known & NCS_KNOWN_GPU,
-		party->rank ? party->rank->now.identity.gpu : "");
+	ncs_json_add_text_if(object, "gpu_pci_id",
+			     party->rank && party->rank->now.identity.known &
+						    NCS_KNOWN_GPU,
+			     party->rank ? party->rank->now.identity.gpu : "");
 	ncs_json_add_bool(object, "seen", party->rank != NULL);
-	ncs_json_add(object, "comm",
+	ncs_json_add(object, "communicator",
 		     party->rank ?
 			     ncs_json_comm(&party->rank->now.identity) :
 		     party->communicator ?
@@ -116,28 +114,25 @@ static json_t *finding_of(const struct ncs_finding *finding,
 	ncs_json_add_text_if(object, "node", finding->node != NULL,
 			     finding->node ? finding->node->name : "");
 	ncs_json_add(object, "channel", channel_of(finding->channel));
-	ncs_json_add_word(object, "func",
+	ncs_json_add_word(object, "function",
 			  call->function < NCS_FUNCTION_COUNT ?
 				  ncs_function_name(call->function) :
 				  NULL);
-	ncs_json_add_number_if(object, "seq",
+	ncs_json_add_number_if(object, "sequence_number",
 			       call->sequence_number != NCS_NO_SEQUENCE_NUMBER,
 			       call->sequence_number);
-	ncs_json_add_real(object, "lasts_s",
-			  finding->duration_ns > 0 ?
-				  (double)finding->duration_ns / 1e9 :
-				  -1);
-	ncs_json_add_real(object, "share",
+	ncs_json_add_time(object, "lasts_ns", finding->duration_ns);
+	ncs_json_add_real(object, "cost_share",
 			  finding->share > 0 ? finding->share : -1);
-	ncs_json_add_real(object, "share_least",
+	ncs_json_add_real(object, "cost_share_least",
 			  finding->share > 0 ? finding->share_least : -1);
-	ncs_json_add_real(object, "share_most",
+	ncs_json_add_real(object, "cost_share_most",
 			  finding->share > 0 ? finding->share_most : -1);
 	ncs_json_add_word(object, "cause",
 			  finding->cause < NCS_LATE_CAUSE_COUNT ?
 				  ncs_late_cause_name(finding->cause) :
 				  NULL);
-	ncs_json_add_number(object, "waiting", finding->waiting);
+	ncs_json_add_number(object, "ranks_waiting", finding->waiting);
 	ncs_json_add_number(object, "alike", finding->alike);
 	ncs_json_add(object, "evidence", evidence_of(finding, ras));
 	ncs_json_add_word(object, "next", ncs_verdict_next(finding->verdict));
@@ -156,14 +151,14 @@ void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
 	for (size_t i = 0; i < diagnosis->count; i++)
 		ncs_json_append(findings, finding_of(&diagnosis->findings[i],
 						     stamp->ras));
-	ncs_json_add_signed(object, "schema", SCHEMA);
+	ncs_json_add_number(object, "schema", NCS_JSON_SCHEMA);
 	ncs_json_add_text(object, "host", stamp->host);
-	ncs_json_add_number(object, "time_ns", stamp->monotonic_ns);
+	ncs_json_add_number(object, "monotonic_ns", stamp->monotonic_ns);
 	ncs_json_add_number(object, "realtime_ns", stamp->realtime_ns);
 	ncs_json_add(object, "recording", ncs_json_recording(stamp->replay));
 	ncs_json_add_number(object, "looks", diagnosis->passes);
 	ncs_json_add_number(object, "ranks_seen", model->rank_count);
-	ncs_json_add_number(object, "unreadable", model->unreadable_count);
+	ncs_json_add(object, "unreadable", ncs_json_unreadable(model));
 	ncs_json_add(object, "nodes", ncs_json_nodes(model));
 	ncs_json_add_verdict(object, model, diagnosis);
 	ncs_json_add(object, "findings", findings);

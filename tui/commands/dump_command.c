@@ -106,7 +106,7 @@ static bool print_sample(FILE *file, const struct ncs_options *options,
 	if (model->error[0])
 		ncs_complain("%s", model->error);
 	if (options->format == NCS_DUMP_JSON) {
-		ncs_dump_json(file, model, stamp);
+		ncs_dump_json(file, model, stamp, options->view);
 		return true;
 	}
 	if (model->rank_count > 0 || model->unreadable_count > 0 ||

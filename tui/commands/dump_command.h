@@ -45,10 +45,10 @@ void ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
 		   size_t row_count, bool ascii);
 void ncs_dump_unreadable(FILE *file, const struct ncs_model *model, bool ascii);
 
-/* Prints one sample as one object on one line. Lack of memory ends the
- * program. */
+/* Prints one sample as one object on one line, with what a view has; with all
+ * that there is if it is NCS_VIEW_COUNT. Lack of memory ends the program. */
 void ncs_dump_json(FILE *file, const struct ncs_model *model,
-		   const struct ncs_stamp *stamp);
+		   const struct ncs_stamp *stamp, enum ncs_view view);
 
 /* Takes and prints the samples that the options request: one, or one for each
  * interval. Samples of a recording begin at its position and continue to its

@@ -3,9 +3,11 @@
  *
  * Keys are part of the interface: other programs parse them. An unknown value
  * is null, never 0. Points in time (*_ns) are by CLOCK_MONOTONIC; durations
- * under time_ns are in ns. Strings from shared memory are cleaned, so they are
+ * are in ns, too. Strings from shared memory are cleaned, so they are
  * valid UTF-8. Must not read shared memory itself.
  */
+#include <limits.h>
+
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/communicators.h"
@@ -16,7 +18,10 @@
 #include "tui/commands/dump_json_parts.h"
 #include "tui/commands/json_values.h"
 
-#define SCHEMA 1
+/* Views that have no ranks, and views that have communicators. */
+#define VIEW(name) (1u << NCS_VIEW_##name)
+#define WITHOUT_RANKS (VIEW(COMMUNICATOR) | VIEW(FINDING) | VIEW(NODE))
+#define WITH_COMMUNICATORS (VIEW(COMMUNICATOR) | VIEW(COLLECTIVE))
 
 /* --- Communicators ------------------------------------------------------- */
 
@@ -28,8 +33,8 @@ static json_t *skew_of(const struct ncs_communicator *communicator)
 	if (!skew)
 		return json_null();
 	object = json_object();
-	ncs_json_add_number(object, "ops", skew->operations);
-	ncs_json_add_number(object, "ops_all", skew->all);
+	ncs_json_add_number(object, "operations", skew->operations);
+	ncs_json_add_number(object, "operations_all", skew->all);
 	ncs_json_add_number(object, "ranks", skew->ranks);
 	ncs_json_add_number(object, "median_ns", skew->median_ns);
 	ncs_json_add_number(object, "p99_ns", skew->p99_ns);
@@ -62,8 +67,8 @@ static json_t *slowest_of(const struct ncs_progress *progress)
 		return json_null();
 	object = json_object();
 	ncs_dump_json_identify(object, rank);
-	ncs_json_add_number(object, "seq", progress->least);
-	ncs_json_add_number(object, "count", progress->slowest_count);
+	ncs_json_add_number(object, "sequence_number", progress->least);
+	ncs_json_add_number(object, "ranks", progress->slowest_count);
 	return object;
 }
 
@@ -97,8 +102,8 @@ static json_t *function_of(const struct ncs_communicator *communicator,
 	int nranks = communicator->identity->nranks;
 	json_t *object = json_object();
 
-	ncs_json_add_word(object, "func", ncs_function_name(function));
-	ncs_json_add_number(object, "ops", moving->operations);
+	ncs_json_add_word(object, "function", ncs_function_name(function));
+	ncs_json_add_number(object, "operations", moving->operations);
 	ncs_json_add_number(object, "launches", moving->launches);
 	ncs_json_add_number(object, "ranks", moving->ranks);
 	ncs_json_add_bool(object, "all_ranks",
@@ -136,17 +141,19 @@ static json_t *communicator_of(const struct ncs_communicator *communicator)
 	bool known = progress->known > 0;
 	json_t *object = json_object();
 
-	ncs_json_add(object, "comm", ncs_json_comm(communicator->identity));
+	ncs_json_add(object, "communicator",
+		     ncs_json_comm(communicator->identity));
 	ncs_json_add_number(object, "ranks_seen", communicator->rank_count);
 	ncs_json_add_number(object, "ranks_live", communicator->live);
 	ncs_json_add_number(object, "ranks_silent", communicator->silent);
 	ncs_json_add_number(object, "ranks_finished", communicator->finished);
 	ncs_json_add_number(object, "ranks_dead", communicator->dead);
-	ncs_json_add_word(object, "func",
+	ncs_json_add_word(object, "function",
 			  known ? ncs_function_name(communicator->function) :
 				  NULL);
-	ncs_json_add_number_if(object, "seq", known, progress->most);
-	ncs_json_add_number(object, "seq_known", progress->known);
+	ncs_json_add_number_if(object, "sequence_number", known,
+			       progress->most);
+	ncs_json_add_number(object, "sequence_numbers_known", progress->known);
 	ncs_json_add_number_if(object, "behind", progress->known > 1,
 			       ncs_progress_behind(progress));
 	ncs_json_add(object, "slowest", slowest_of(progress));
@@ -154,14 +161,15 @@ static json_t *communicator_of(const struct ncs_communicator *communicator)
 	ncs_json_add(object, "skew", skew_of(communicator));
 	ncs_json_add(object, "straggler", straggler_of(communicator));
 	ncs_json_add(object, "launches", launches_of(communicator));
-	ncs_json_add_time(object, "oldest_since_ns",
+	ncs_json_add_time(object, "oldest_wait_since_ns",
 			  communicator->oldest.since_ns);
-	ncs_json_add_number_if(object, "oldest_ns",
+	ncs_json_add_number_if(object, "oldest_wait_ns",
 			       communicator->oldest.since_ns != 0,
 			       communicator->oldest.duration_ns);
-	ncs_json_add_real(object, "ops_per_s", communicator->operations_rate);
-	ncs_json_add_real(object, "send_per_s", communicator->send_rate);
-	ncs_json_add_real(object, "recv_per_s", communicator->recv_rate);
+	ncs_json_add_real(object, "operations_per_s",
+			  communicator->operations_rate);
+	ncs_json_add_real(object, "send_bytes_per_s", communicator->send_rate);
+	ncs_json_add_real(object, "recv_bytes_per_s", communicator->recv_rate);
 	ncs_json_add_number(object, "lost", communicator->lost);
 	return object;
 }
@@ -178,38 +186,35 @@ static json_t *communicators_of(const struct ncs_model *model)
 
 /* --- The sample ---------------------------------------------------------- */
 
-static json_t *unreadable_of(const struct ncs_unreadable *unreadable)
+static json_t *ranks_of(const struct ncs_model *model, unsigned views)
 {
-	json_t *object = json_object();
+	json_t *ranks = json_array();
 
-	ncs_json_add_text(object, "path", unreadable->id);
-	ncs_json_add_text(object, "reason", unreadable->why);
-	return object;
+	for (size_t i = 0; i < model->rank_count; i++)
+		ncs_json_append(ranks,
+				ncs_dump_json_rank(model->ranks[i], views));
+	return ranks;
 }
 
 void ncs_dump_json(FILE *file, const struct ncs_model *model,
-		   const struct ncs_stamp *stamp)
+		   const struct ncs_stamp *stamp, enum ncs_view view)
 {
-	json_t *sample, *ranks, *unreadable;
+	unsigned views = view == NCS_VIEW_COUNT ? UINT_MAX : 1u << view;
+	json_t *sample = ncs_json_document();
 
-	sample = ncs_json_document();
-	ranks = json_array();
-	unreadable = json_array();
-	for (size_t i = 0; i < model->rank_count; i++)
-		ncs_json_append(ranks, ncs_dump_json_rank(model->ranks[i]));
-	for (size_t i = 0; i < model->unreadable_count; i++)
-		ncs_json_append(unreadable,
-				unreadable_of(&model->unreadable[i]));
-	ncs_json_add_signed(sample, "schema", SCHEMA);
+	ncs_json_add_number(sample, "schema", NCS_JSON_SCHEMA);
 	ncs_json_add_text(sample, "host", stamp->host);
-	ncs_json_add_number(sample, "time_ns", stamp->monotonic_ns);
+	ncs_json_add_number(sample, "monotonic_ns", stamp->monotonic_ns);
 	ncs_json_add_number(sample, "realtime_ns", stamp->realtime_ns);
 	ncs_json_add(sample, "recording", ncs_json_recording(stamp->replay));
 	ncs_json_add_verdict(sample, model, model->diagnosis);
-	ncs_json_add(sample, "ranks", ranks);
-	ncs_json_add(sample, "communicators", communicators_of(model));
-	ncs_json_add(sample, "unreadable", unreadable);
-	ncs_json_add(sample, "nodes", ncs_json_nodes(model));
+	if (views & ~WITHOUT_RANKS)
+		ncs_json_add(sample, "ranks", ranks_of(model, views));
+	if (views & WITH_COMMUNICATORS)
+		ncs_json_add(sample, "communicators", communicators_of(model));
+	ncs_json_add(sample, "unreadable", ncs_json_unreadable(model));
+	if (views & VIEW(NODE))
+		ncs_json_add(sample, "nodes", ncs_json_nodes(model));
 	/* Nine digits show a time in seconds exactly to the nanosecond. */
 	ncs_json_print(file, sample, JSON_COMPACT | JSON_REAL_PRECISION(9));
 }

@@ -37,31 +37,35 @@ json_t *ncs_dump_json_gpu_time(const struct ncs_gpu_time *time)
 
 /* --- Functions ----------------------------------------------------------- */
 
-/* Adds a time in microseconds; null if it is negative. */
-static void add_us(json_t *object, const char *key, double time_ns)
-{
-	ncs_json_add_real(object, key, time_ns / 1000);
-}
-
 struct json_percentile {
 	const char *key;
 	double fraction;
 };
 
+/* Those of functions and of classes. */
+static const struct json_percentile percentiles[] = {
+	{ "min", 0 },    { "p50", 0.50 }, { "p90", 0.90 },
+	{ "p95", 0.95 }, { "p99", 0.99 }, { NULL, 0 },
+};
+
+/* Returns the times in ns that a function's operations took; null each if none
+ * was timed. */
 static json_t *times_of(const struct ncs_function_view *function)
 {
-	static const struct json_percentile percentiles[] = {
-		{ "min", 0 },    { "p50", 0.50 }, { "p90", 0.90 },
-		{ "p99", 0.99 }, { "max", 1 },    { NULL, 0 },
-	};
 	const uint64_t *histogram = ncs_function_histogram(function);
+	unsigned timing = ncs_function_timing(function);
+	bool timed = histogram && timing < NCS_TIMING_COUNT;
 	json_t *times = json_object();
 
+	ncs_json_add_number_if(times, "sum", timed,
+			       timed ? function->time_ns[timing] : 0);
 	for (const struct json_percentile *at = percentiles; at->key; at++)
-		add_us(times, at->key,
-		       histogram ?
-			       (double)ncs_percentile(histogram, at->fraction) :
-			       -1);
+		ncs_json_add_number_if(
+			times, at->key, histogram != NULL,
+			histogram ? ncs_percentile(histogram, at->fraction) :
+				    0);
+	ncs_json_add_number_if(times, "max", histogram != NULL,
+			       histogram ? ncs_percentile(histogram, 1) : 0);
 	return times;
 }
 
@@ -72,23 +76,23 @@ static json_t *function_of(const struct ncs_rank *rank, unsigned id)
 	uint64_t last = function->last_sequence_number;
 	json_t *object = json_object();
 
-	ncs_json_add_word(object, "func", ncs_function_name(id));
+	ncs_json_add_word(object, "function", ncs_function_name(id));
 	ncs_json_add_number_if(object, "calls", ncs_rank_calls_known(rank),
 			       function->calls);
-	ncs_json_add_number(object, "ops", function->operations);
-	ncs_json_add_number_if(object, "ops_done",
+	ncs_json_add_number(object, "operations", function->operations);
+	ncs_json_add_number_if(object, "operations_done",
 			       ncs_function_ends_known(function),
 			       function->operations_done);
 	ncs_json_add_number_if(object, "bytes",
 			       ncs_function_bytes_known(function),
 			       function->bytes);
-	ncs_json_add_number_if(object, "last_seq",
+	ncs_json_add_number_if(object, "last_sequence_number",
 			       last != NCS_NO_SEQUENCE_NUMBER, last);
 	ncs_json_add_word(object, "timing", ncs_timing_name(timing));
 	ncs_json_add_number(
 		object, "timed",
 		timing < NCS_TIMING_COUNT ? function->timed[timing] : 0);
-	ncs_json_add(object, "time_us", times_of(function));
+	ncs_json_add(object, "time_ns", times_of(function));
 	return object;
 }
 
@@ -104,24 +108,24 @@ json_t *ncs_dump_json_functions(const struct ncs_rank *rank)
 
 /* --- Classes ------------------------------------------------------------- */
 
-/* Returns a class's times: percentiles from the histogram, and the exact
- * maximum. */
+/* Returns a class's times in ns: percentiles from the histogram, and the exact
+ * sum and maximum; null each if none was timed. */
 static json_t *class_times_of(const struct ncs_rank *rank,
 			      const struct ncs_class_times *times)
 {
-	static const struct json_percentile percentiles[] = {
-		{ "min", 0 },    { "p50", 0.50 }, { "p90", 0.90 },
-		{ "p95", 0.95 }, { "p99", 0.99 }, { NULL, 0 },
-	};
+	bool timed = times && times->longest_ns > 0;
 	json_t *object = json_object();
 
+	ncs_json_add_number_if(object, "sum", timed,
+			       timed ? times->time_ns : 0);
 	for (const struct json_percentile *at = percentiles; at->key; at++)
-		add_us(object, at->key,
-		       times ? (double)ncs_class_percentile(rank, times,
-							    at->fraction) :
-			       -1);
-	add_us(object, "max",
-	       times && times->longest_ns > 0 ? (double)times->longest_ns : -1);
+		ncs_json_add_number_if(
+			object, at->key, times != NULL,
+			times ? ncs_class_percentile(rank, times,
+						     at->fraction) :
+				0);
+	ncs_json_add_number_if(object, "max", timed,
+			       timed ? times->longest_ns : 0);
 	return object;
 }
 
@@ -136,25 +140,25 @@ static json_t *class_of(const struct ncs_rank *rank,
 	bool protocol = view->protocol != NCS_PROTOCOL_UNKNOWN && !other;
 	json_t *object = json_object();
 
-	ncs_json_add_word(object, "func", ncs_function_name(view->function));
+	ncs_json_add_word(object, "function",
+			  ncs_function_name(view->function));
 	ncs_json_add_bool(object, "other", other);
-	ncs_json_add_number_if(object, "size", sized,
+	ncs_json_add_number_if(object, "size_bytes", sized,
 			       sized ? ncs_size_class_low(view->size_class) :
 				       0);
-	ncs_json_add_word(object, "algo",
+	ncs_json_add_word(object, "algorithm",
 			  algorithm ? ncs_algorithm_name(view->algorithm) :
 				      NULL);
-	ncs_json_add_word(object, "proto",
+	ncs_json_add_word(object, "protocol",
 			  protocol ? ncs_protocol_name(view->protocol) : NULL);
-	ncs_json_add_number(object, "ops", view->operations);
+	ncs_json_add_number(object, "operations", view->operations);
 	ncs_json_add_word(object, "timing",
 			  ncs_timing_name(ncs_class_timing(view)));
 	ncs_json_add_number(object, "timed", times ? times->timed : 0);
-	ncs_json_add_number(object, "time_ns", times ? times->time_ns : 0);
 	ncs_json_add_number_if(object, "bytes",
 			       ncs_class_bytes_known(rank, view),
 			       times ? times->bytes : 0);
-	ncs_json_add(object, "time_us", class_times_of(rank, times));
+	ncs_json_add(object, "time_ns", class_times_of(rank, times));
 	ncs_json_add_real(object, "algbw_gbs", moving.algbw);
 	ncs_json_add_real(object, "busbw_gbs", moving.busbw);
 	return object;
@@ -191,9 +195,9 @@ static json_t *operation_of(const struct ncs_rank *rank,
 	bool sized = operation->bytes > 0 || operation->count == 0;
 	json_t *object = json_object();
 
-	ncs_json_add_word(object, "func",
+	ncs_json_add_word(object, "function",
 			  ncs_function_name(operation->function));
-	ncs_json_add_number_if(object, "seq",
+	ncs_json_add_number_if(object, "sequence_number",
 			       sequence != NCS_NO_SEQUENCE_NUMBER, sequence);
 	ncs_json_add_time(object, "start_ns", operation->start_ns);
 	ncs_json_add_number_if(object, "bytes", sized, operation->bytes);
@@ -228,26 +232,23 @@ json_t *ncs_dump_json_operations(const struct ncs_rank *rank)
 
 /* --- Ranges -------------------------------------------------------------- */
 
+/* Returns the times in ns of a range's operations; null each if not known. */
 static json_t *range_times_of(const struct ncs_snapshot *snapshot,
 			      const struct ncs_range_sum *sum)
 {
-	static const struct json_percentile percentiles[] = {
-		{ "p50", 0.50 },
-		{ "p90", 0.90 },
-		{ "p99", 0.99 },
-		{ NULL, 0 },
-	};
 	unsigned timing = ncs_range_timing(sum);
+	bool timed = timing < NCS_TIMING_COUNT;
 	json_t *times = json_object();
 
-	add_us(times, "sum",
-	       timing < NCS_TIMING_COUNT ? (double)sum->time_ns[timing] : -1);
-	for (const struct json_percentile *at = percentiles; at->key; at++) {
-		uint64_t time_ns =
-			ncs_range_percentile(snapshot, sum, at->fraction);
-
-		add_us(times, at->key, time_ns > 0 ? (double)time_ns : -1);
-	}
+	ncs_json_add_number_if(times, "sum", timed,
+			       timed ? sum->time_ns[timing] : 0);
+	/* Its histogram is too coarse for more. */
+	for (const struct json_percentile *at = percentiles; at->key; at++)
+		if (at->fraction == 0.50 || at->fraction == 0.90 ||
+		    at->fraction == 0.99)
+			ncs_json_add_time(times, at->key,
+					  ncs_range_percentile(snapshot, sum,
+							       at->fraction));
 	return times;
 }
 
@@ -264,22 +265,21 @@ static json_t *range_of(const struct ncs_snapshot *snapshot,
 	ncs_json_add_number(object, "depth", sum->depth);
 	ncs_json_add_text(object, "name", range->name);
 	ncs_json_add_number(object, "calls", sum->calls);
-	ncs_json_add_number(object, "ops", sum->operations);
+	ncs_json_add_number(object, "operations", sum->operations);
 	ncs_json_add_number_if(object, "bytes", sum->size_unknown == 0,
 			       sum->bytes);
 	ncs_json_add_number(object, "own_calls", range->calls);
-	ncs_json_add_number(object, "own_ops", range->operations);
-	ncs_json_add_number(object, "busy", range->busy);
-	ncs_json_add_real(
-		object, "busy_us",
-		sum->with_children > 0 ? (double)range->busy_ns / 1000 : -1);
+	ncs_json_add_number(object, "own_operations", range->operations);
+	ncs_json_add_number(object, "operations_busy", range->busy);
+	ncs_json_add_number_if(object, "busy_ns", sum->with_children > 0,
+			       range->busy_ns);
 	ncs_json_add_word(object, "timing", ncs_timing_name(timing));
 	ncs_json_add_number(object, "timed",
 			    timing < NCS_TIMING_COUNT ? sum->timed[timing] : 0);
-	ncs_json_add(object, "time_us", range_times_of(snapshot, sum));
+	ncs_json_add(object, "time_ns", range_times_of(snapshot, sum));
 	ncs_json_add_real(object, "busy_algbw_gbs",
 			  ncs_range_busy_bandwidth(sum));
-	ncs_json_add(object, "time_ns",
+	ncs_json_add(object, "waits_ns",
 		     ncs_json_counts(ncs_channel_state_name,
 				     sum->channel_time_ns, NCS_CHANNEL_IDLE + 1,
 				     NCS_CHANNEL_STATE_COUNT));

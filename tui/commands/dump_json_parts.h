@@ -9,8 +9,9 @@
 
 #include "analysis/model/model.h"
 
-/* Returns a new object with a rank and everything below it. */
-json_t *ncs_dump_json_rank(const struct ncs_rank *rank);
+/* Returns a new object with a rank and what the views show of it: a bit for each
+ * enum ncs_view. */
+json_t *ncs_dump_json_rank(const struct ncs_rank *rank, unsigned views);
 
 /* Adds the keys that identify a rank: its process, and its number, which is
  * null if unknown. */

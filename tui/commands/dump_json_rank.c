@@ -14,6 +14,7 @@
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/records/step_stats.h"
+#include "analysis/views/columns.h"
 #include "tui/commands/json_values.h"
 
 static json_t *version_of(const struct ncs_identity *identity)
@@ -39,11 +40,12 @@ static json_t *proxy_of(const struct ncs_rank *rank)
 				       proxy->time_ns[i]);
 	ncs_json_add_word(object, "state", ncs_proxy_state_name(proxy->state));
 	ncs_json_add_time(object, "since_ns", proxy->since_ns);
-	ncs_json_add(object, "time_ns", time);
-	ncs_json_add(object, "count",
+	ncs_json_add(object, "states_ns", time);
+	ncs_json_add(object, "transitions",
 		     ncs_json_counts(ncs_proxy_transition_name, proxy->count, 0,
 				     NCS_TRANSITION_COUNT));
-	ncs_json_add_number(object, "appended_ops", proxy->appended_operations);
+	ncs_json_add_number(object, "appended_operations",
+			    proxy->appended_operations);
 	return object;
 }
 
@@ -73,8 +75,9 @@ static json_t *lease_of(const struct ncs_settings_view *settings,
 	return lease;
 }
 
-static json_t *settings_of(const struct ncs_snapshot *snapshot)
+static json_t *settings_of(const struct ncs_rank *rank)
 {
+	const struct ncs_snapshot *snapshot = &rank->now;
 	const struct ncs_settings_view *settings = &snapshot->settings;
 	json_t *object;
 	char kernel[32], timing[32];
@@ -200,8 +203,9 @@ static json_t *launches_of(const struct ncs_rank *rank)
 	return object;
 }
 
-static json_t *cupti_of(const struct ncs_cupti_view *cupti)
+static json_t *cupti_of(const struct ncs_rank *rank)
 {
+	const struct ncs_cupti_view *cupti = &rank->now.cupti;
 	bool on = cupti->known && cupti->status == NCS_CUPTI_ON;
 	json_t *object;
 
@@ -227,14 +231,16 @@ static json_t *channel_of(const struct ncs_rank *rank,
 	ncs_json_add_word(object, "state",
 			  ncs_channel_state_name(channel->state));
 	ncs_json_add_time(object, "since_ns", channel->since_ns);
-	ncs_json_add_number(object, "ops_started", channel->operations_started);
-	ncs_json_add_number(object, "ops_done", channel->operations_done);
+	ncs_json_add_number(object, "operations_started",
+			    channel->operations_started);
+	ncs_json_add_number(object, "operations_done",
+			    channel->operations_done);
 	ncs_json_add_number(object, "steps_started", channel->steps_started);
 	ncs_json_add_number(object, "steps_done", channel->steps_done);
 	ncs_json_add_number_if(object, "bytes",
 			       ncs_channel_bytes_known(channel),
 			       channel->bytes);
-	ncs_json_add(object, "time_ns", channel_times(rank, channel));
+	ncs_json_add(object, "states_ns", channel_times(rank, channel));
 	return object;
 }
 
@@ -250,15 +256,16 @@ static json_t *channels_of(const struct ncs_rank *rank)
 
 /* --- Sampling and estimates ---------------------------------------------- */
 
-static json_t *sampling_of(const struct ncs_sampling_view *sampling)
+static json_t *sampling_of(const struct ncs_rank *rank)
 {
+	const struct ncs_sampling_view *sampling = &rank->now.sampling;
 	json_t *object = json_object();
 
 	ncs_json_add_number(object, "one_in", UINT64_C(1) << sampling->level);
 	ncs_json_add_number(object, "slow_ns", sampling->slow_ns);
-	ncs_json_add_number(object, "ops_kept", sampling->kept);
-	ncs_json_add_number(object, "ops_left_out", sampling->left_out);
-	ncs_json_add_number(object, "ops_slow", sampling->slow);
+	ncs_json_add_number(object, "operations_kept", sampling->kept);
+	ncs_json_add_number(object, "operations_left_out", sampling->left_out);
+	ncs_json_add_number(object, "operations_slow", sampling->slow);
 	return object;
 }
 
@@ -312,7 +319,7 @@ static json_t *steps_of_direction(const struct ncs_rank *rank, bool send,
 	}
 	ncs_json_add_word(object, "direction", send ? "send" : "recv");
 	ncs_json_add_number(object, "one_in", UINT64_C(1) << view->level);
-	ncs_json_add_number(object, "ops", view->operations);
+	ncs_json_add_number(object, "operations", view->operations);
 	ncs_json_add_number(object, "records", view->records);
 	ncs_json_add_number(object, "records_slow", view->slow);
 	ncs_json_add_number(object, "records_lost",
@@ -339,8 +346,9 @@ static json_t *steps_of(const struct ncs_rank *rank)
 
 /* --- Events -------------------------------------------------------------- */
 
-static json_t *events_of(const struct ncs_snapshot *snapshot)
+static json_t *events_of(const struct ncs_rank *rank)
 {
+	const struct ncs_snapshot *snapshot = &rank->now;
 	json_t *events = json_object();
 
 	for (unsigned i = 0; i < NCS_EVENT_COUNT; i++)
@@ -357,7 +365,7 @@ static json_t *lateness_figures(const struct ncs_lateness *lateness)
 	bool known = lateness->operations > 0;
 	json_t *object = json_object();
 
-	ncs_json_add_number(object, "ops", lateness->operations);
+	ncs_json_add_number(object, "operations", lateness->operations);
 	ncs_json_add_number(object, "last", lateness->last);
 	ncs_json_add_number(object, "queued", lateness->queued);
 	ncs_json_add_number_if(object, "median_ns", known, lateness->median_ns);
@@ -365,7 +373,7 @@ static json_t *lateness_figures(const struct ncs_lateness *lateness)
 	ncs_json_add_number_if(object, "exclusive_ns", lateness->last > 0,
 			       lateness->exclusive_ns);
 	ncs_json_add_number_if(object, "error_ns", known, lateness->error_ns);
-	ncs_json_add(object, "cause_ns",
+	ncs_json_add(object, "causes_ns",
 		     ncs_json_counts(ncs_late_cause_name, lateness->cause_ns, 0,
 				     NCS_LATE_CAUSE_COUNT));
 	return object;
@@ -399,11 +407,12 @@ static json_t *lateness_of(const struct ncs_rank *rank)
 	ncs_json_add(object, "told_by",
 		     ncs_json_counts(ncs_moment_name, view->by_moment,
 				     NCS_MOMENT_PROXY, NCS_MOMENT_DATA + 1));
-	ncs_json_add_real(object, "cost", view->cost);
+	ncs_json_add_real(object, "cost_share", view->cost);
 	ncs_json_add_bool(object, "straggler", view->is_straggler);
-	ncs_json_add_number(object, "ops_seen", view->count.seen);
-	ncs_json_add_number(object, "ops_compared", view->count.compared);
-	ncs_json_add_number(object, "ops_unknown", view->count.unknown);
+	ncs_json_add_number(object, "operations_seen", view->count.seen);
+	ncs_json_add_number(object, "operations_compared",
+			    view->count.compared);
+	ncs_json_add_number(object, "operations_unknown", view->count.unknown);
 	ncs_json_add_number(object, "records_lost", view->count.records_lost);
 	return object;
 }
@@ -417,10 +426,10 @@ static json_t *late_now_of(const struct ncs_rank *rank)
 	if (now.late_ns == 0)
 		return json_null();
 	object = json_object();
-	ncs_json_add_word(object, "func", ncs_function_name(now.function));
-	ncs_json_add_number(object, "seq", now.number);
+	ncs_json_add_word(object, "function", ncs_function_name(now.function));
+	ncs_json_add_number(object, "sequence_number", now.number);
 	ncs_json_add_number(object, "late_ns", now.late_ns);
-	ncs_json_add_number(object, "waiting", now.waiting);
+	ncs_json_add_number(object, "ranks_waiting", now.waiting);
 	return object;
 }
 
@@ -464,41 +473,73 @@ void ncs_dump_json_identify(json_t *object, const struct ncs_rank *rank)
 			       identity->rank);
 }
 
-json_t *ncs_dump_json_rank(const struct ncs_rank *rank)
+/* Returns what the oldest wait of a rank has lasted; null if it waits for
+ * nothing. */
+static json_t *oldest_wait_of(const struct ncs_rank *rank)
+{
+	struct ncs_oldest oldest = ncs_rank_oldest(rank);
+
+	return oldest.since_ns != 0 ?
+		       json_integer((json_int_t)oldest.duration_ns) :
+		       json_null();
+}
+
+static json_t *lost_of(const struct ncs_rank *rank)
+{
+	return ncs_json_counts(ncs_loss_name, rank->now.losses, 0,
+			       NCS_LOSS_COUNT);
+}
+
+/* The parts of a rank beside those that say which it is, each with the views
+ * that show it. */
+#define VIEW(name) (1u << NCS_VIEW_##name)
+#define COLLECTIVES (VIEW(COLLECTIVE) | VIEW(FUNCTION))
+static const struct json_part {
+	const char *key;
+	unsigned views;
+	json_t *(*make)(const struct ncs_rank *rank);
+} parts[] = {
+	{ "job", VIEW(RANK), job_of },
+	{ "settings", VIEW(RANK), settings_of },
+	{ "proxy", VIEW(RANK) | VIEW(PROXY), proxy_of },
+	{ "kernel_timing", VIEW(RANK), kernel_timing_of },
+	{ "launches", VIEW(RANK), launches_of },
+	{ "cupti", VIEW(RANK) | VIEW(RANGE), cupti_of },
+	{ "channels", VIEW(CHANNEL), channels_of },
+	{ "sampling", VIEW(CHANNEL), sampling_of },
+	{ "step_estimates", VIEW(CHANNEL), steps_of },
+	{ "functions", COLLECTIVES, ncs_dump_json_functions },
+	{ "classes", VIEW(CLASS), ncs_dump_json_classes },
+	{ "lateness", VIEW(RANK) | COLLECTIVES, lateness_of },
+	{ "late_now", VIEW(RANK), late_now_of },
+	{ "oldest_wait_ns", VIEW(RANK), oldest_wait_of },
+	{ "ranges", VIEW(RANGE), ncs_dump_json_ranges },
+	{ "in_flight", VIEW(RANK) | VIEW(TIMELINE), ncs_dump_json_operations },
+	{ "events", VIEW(RANK), events_of },
+	{ "lost", VIEW(RANK), lost_of },
+};
+#undef COLLECTIVES
+#undef VIEW
+
+json_t *ncs_dump_json_rank(const struct ncs_rank *rank, unsigned views)
 {
 	const struct ncs_snapshot *now = &rank->now;
 	const struct ncs_identity *identity = &now->identity;
-	struct ncs_oldest oldest = ncs_rank_oldest(rank);
 	json_t *object = json_object();
 
 	ncs_dump_json_identify(object, rank);
 	ncs_json_add_number(object, "host_pid", ncs_rank_pid(rank));
+	ncs_json_add_text_if(object, "host", true, rank->header.host);
+	ncs_json_add_text_if(object, "gpu_pci_id",
+			     identity->known & NCS_KNOWN_GPU, identity->gpu);
 	ncs_json_add_word(object, "state", ncs_liveness_name(now->liveness));
 	ncs_json_add_bool(object, "past", rank->is_past);
 	ncs_json_add_number(object, "api_version", rank->header.api_version);
 	ncs_json_add(object, "nccl_version", version_of(identity));
-	ncs_json_add(object, "comm", ncs_json_comm(identity));
-	ncs_json_add(object, "job", job_of(rank));
-	ncs_json_add(object, "settings", settings_of(now));
-	ncs_json_add(object, "proxy", proxy_of(rank));
-	ncs_json_add(object, "kernel_timing", kernel_timing_of(rank));
-	ncs_json_add(object, "launches", launches_of(rank));
-	ncs_json_add(object, "cupti", cupti_of(&now->cupti));
-	ncs_json_add(object, "channels", channels_of(rank));
-	ncs_json_add(object, "sampling", sampling_of(&now->sampling));
-	ncs_json_add(object, "steps", steps_of(rank));
-	ncs_json_add(object, "functions", ncs_dump_json_functions(rank));
-	ncs_json_add(object, "classes", ncs_dump_json_classes(rank));
-	ncs_json_add(object, "lateness", lateness_of(rank));
-	ncs_json_add(object, "late_now", late_now_of(rank));
-	ncs_json_add_number_if(object, "oldest_ns", oldest.since_ns != 0,
-			       oldest.duration_ns);
-	ncs_json_add(object, "ranges", ncs_dump_json_ranges(rank));
-	ncs_json_add(object, "operations", ncs_dump_json_operations(rank));
-	ncs_json_add(object, "events", events_of(now));
-	ncs_json_add(object, "loss",
-		     ncs_json_counts(ncs_loss_name, now->losses, 0,
-				     NCS_LOSS_COUNT));
+	ncs_json_add(object, "communicator", ncs_json_comm(identity));
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].views & views)
+			ncs_json_add(object, parts[i].key, parts[i].make(rank));
 	ncs_json_add_bool(object, "torn", now->torn);
 	return object;
 }

@@ -146,6 +146,20 @@ json_t *ncs_json_comm(const struct ncs_identity *identity)
 	return comm;
 }
 
+json_t *ncs_json_unreadable(const struct ncs_model *model)
+{
+	json_t *unreadable = json_array();
+
+	for (size_t i = 0; i < model->unreadable_count; i++) {
+		json_t *object = json_object();
+
+		ncs_json_add_text(object, "path", model->unreadable[i].id);
+		ncs_json_add_text(object, "reason", model->unreadable[i].why);
+		ncs_json_append(unreadable, object);
+	}
+	return unreadable;
+}
+
 /* --- Recordings --------------------------------------------------------- */
 
 static const char *aligned_by(enum ncs_aligned_by by, size_t host)
@@ -170,7 +184,8 @@ static json_t *clocks_of(const struct ncs_replay *replay)
 
 		ncs_json_add_text(clock, "host", host->name);
 		ncs_json_add_signed(clock, "offset_ns", host->offset_ns);
-		ncs_json_add(clock, "drift", json_real(host->drift));
+		ncs_json_add(clock, "drift_ns_per_s",
+			     json_real(host->drift * 1e9));
 		ncs_json_add_number_if(clock, "error_ns",
 				       host->error_ns != UINT64_MAX,
 				       host->error_ns);
@@ -228,9 +243,11 @@ static json_t *node_of(const struct ncs_node *node, uint64_t now_ns)
 	ncs_json_add_text_if(object, "why", true, node->why);
 	ncs_json_add_time(object, "state_since_ns", node->state_since_ns);
 	ncs_json_add_number_if(object, "ranks", looked, node->ranks);
-	ncs_json_add_number_if(object, "denied", looked, node->denied);
-	ncs_json_add_number_if(object, "unreadable", looked, node->unreadable);
-	ncs_json_add_number_if(object, "left_out", looked, node->left_out);
+	ncs_json_add_number_if(object, "segments_denied", looked, node->denied);
+	ncs_json_add_number_if(object, "segments_unreadable", looked,
+			       node->unreadable);
+	ncs_json_add_number_if(object, "segments_left_out", looked,
+			       node->left_out);
 	ncs_json_add_number_if(object, "look_age_ns", looked, age_ns);
 	ncs_json_add_time(object, "interval_ns", node->interval_ns);
 	ncs_json_add_text_if(object, "version", version != 0, number);
@@ -269,7 +286,7 @@ void ncs_json_add_verdict(json_t *object, const struct ncs_model *model,
 		known ? ncs_severity_name(ncs_diagnosis_severity(diagnosis)) :
 			NULL);
 	ncs_verdict_line(diagnosis, model, line, sizeof(line));
-	ncs_json_add_text_if(object, "verdict",
+	ncs_json_add_text_if(object, "verdict_line",
 			     known || diagnosis->count > 0 ||
 				     ncs_count_unreadable(model) > 0,
 			     line);

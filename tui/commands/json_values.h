@@ -16,6 +16,11 @@
 #include "ncclstat/reader.h"
 #include "record/read/replay.h"
 
+/* The version of all documents that are one object. It grows when a name that
+ * was there is renamed, goes, or means something else; ncclstat-json(5) tells
+ * the changes. */
+#define NCS_JSON_SCHEMA 2
+
 /* Creates an object for a whole document. From then on, lack of memory ends the
  * program with NCS_EXIT_NOTHING: an object without one of its keys would
  * mislead programs that read it. */
@@ -65,6 +70,9 @@ json_t *ncs_json_clean(const char *raw);
 
 /* Returns a new object that describes a communicator. */
 json_t *ncs_json_comm(const struct ncs_identity *identity);
+
+/* Returns a new array of objects, one for each segment that cannot be read. */
+json_t *ncs_json_unreadable(const struct ncs_model *model);
 
 /* Returns a new object that describes a recording and the position in it; null
  * if `replay` is NULL. */
