@@ -167,7 +167,7 @@ check "a key that lines lack is refused, with a list" refused \
 	"'COMM' is no key of --export=ndjson; they are event, .*slow" \
 	--export=ndjson --columns=COMM "$recording"
 check "an unknown event is refused, with a list" refused \
-	"'colls' is no event; they are group, coll, .*mark" \
+	"'colls' is no event; did you mean coll? They are group, coll, .*mark" \
 	--export=ndjson --events=colls "$recording"
 check "no columns at all are refused" refused 'leaves nothing to write' \
 	--export=ndjson --columns=rank,-rank "$recording"

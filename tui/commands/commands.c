@@ -252,6 +252,15 @@ static struct ncs_replay_part part_of(const struct mode_command *command,
 	return part;
 }
 
+/* A word that is no file may be meant as an option. */
+static void complain_of_files(const struct ncs_options *options, int error,
+			      char *why, size_t why_size)
+{
+	if (error == -ENOENT && options->mode == NCS_MODE_REPLAY)
+		ncs_options_suggest(options->files[0], true, why, why_size);
+	ncs_complain("%s", why);
+}
+
 static int run_on_recordings(const struct mode_command *command,
 			     const struct ncs_options *options,
 			     ncs_command_run *live)
@@ -260,9 +269,12 @@ static int run_on_recordings(const struct mode_command *command,
 	struct ncs_replay replay;
 	char why[4600];
 	int status = command->unreadable;
+	int error = ncs_replay_open(&replay,
+				    (const char *const *)options->files,
+				    options->file_count, &part, why,
+				    sizeof(why));
 
-	if (ncs_replay_open(&replay, (const char *const *)options->files,
-			    options->file_count, &part, why, sizeof(why)) == 0)
+	if (!error)
 		status = run_with_source(command, live,
 					 &(struct ncs_command_input){
 						 .options = options,
@@ -270,7 +282,7 @@ static int run_on_recordings(const struct mode_command *command,
 						 .replay = &replay,
 					 });
 	else
-		ncs_complain("%s", why);
+		complain_of_files(options, error, why, sizeof(why));
 	ncs_replay_close(&replay);
 	return status;
 }

@@ -141,6 +141,7 @@ static bool take_line(struct config_line *line, struct ncs_options *options,
 	option = ncs_options_find(line->name);
 	if (option < 0) {
 		snprintf(error, size, "there is no option --%s", line->name);
+		ncs_options_suggest(line->name, false, error, size);
 		return false;
 	}
 	if (!ncs_options_is_kept((enum ncs_option)option)) {

@@ -8,6 +8,7 @@
 #include "analysis/base/value_names.h"
 #include "ncclstat/record.h"
 #include "record/export/export_columns.h"
+#include "tui/text/nearest.h"
 
 /* A list of names to choose from. */
 struct names {
@@ -53,10 +54,17 @@ static int find(const struct names *names, const char *word, size_t length)
 static bool complain(const struct names *names, const char *word,
 		     size_t length, char *error, size_t error_size)
 {
+	struct ncs_nearest nearest;
 	const char *name;
 
-	snprintf(error, error_size, "--%s: '%.*s' is no %s; they are",
-		 names->option, (int)length, word, names->of);
+	ncs_nearest_begin(&nearest, word + (word[0] == '-'),
+			  length - (word[0] == '-'));
+	for (unsigned i = 0; (name = names->name(names->format, i)); i++)
+		ncs_nearest_try(&nearest, name, strlen(name));
+	snprintf(error, error_size, "--%s: '%.*s' is no %s", names->option,
+		 (int)length, word, names->of);
+	ncs_nearest_append(&nearest, "", error, error_size);
+	ncs_append(error, error_size, nearest.name ? " They are" : "; they are");
 	for (unsigned i = 0; (name = names->name(names->format, i)); i++)
 		ncs_append(error, error_size, "%s %s", i > 0 ? "," : "", name);
 	return false;

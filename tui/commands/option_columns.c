@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/base/append.h"
+#include "tui/text/nearest.h"
 
 /* --- Reading ------------------------------------------------------------ */
 
@@ -92,6 +93,54 @@ static bool take_titles(struct ncs_options *options, const char *text,
 	}
 }
 
+/* Appends the view's name or the column's title that may be meant by an item, if
+ * it names none. Returns whether it names one. */
+static bool suggest_for(const char *item, char *text, size_t size)
+{
+	const char *colon = strchr(item, ':');
+	const char *word = colon ? colon + 1 : item;
+	struct ncs_nearest of_views, of_titles;
+
+	word += word[0] == '-';
+	ncs_nearest_begin(&of_views, item, strcspn(item, ":"));
+	ncs_nearest_begin(&of_titles, word, strlen(word));
+	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++)
+		ncs_nearest_try(&of_views, ncs_view_names[i],
+				strlen(ncs_view_names[i]));
+	if (colon && of_views.distance > 0) {
+		ncs_nearest_append(&of_views, "", text, size);
+		return false;
+	}
+	for (size_t i = 0; i < ncs_column_count; i++)
+		if (!colon || strncmp(ncs_view_names[ncs_columns[i].view],
+				      item, (size_t)(colon - item)) == 0)
+			ncs_nearest_try(&of_titles, ncs_columns[i].title,
+					strlen(ncs_columns[i].title));
+	if (of_titles.distance == 0)
+		return true;
+	ncs_nearest_append(&of_titles, "", text, size);
+	return false;
+}
+
+static void suggest_titles(const struct ncs_option_row *row,
+			   const char *argument, char *text, size_t size)
+{
+	char item[64];
+
+	(void)row;
+	for (;;) {
+		size_t length = strcspn(argument, ",");
+
+		if (length >= sizeof(item))
+			return;
+		memcpy(item, argument, length);
+		item[length] = '\0';
+		if (!suggest_for(item, text, size) || !argument[length])
+			return;
+		argument += length + 1;
+	}
+}
+
 static bool take_sorts(const struct ncs_option_input *input)
 {
 	memset(input->options->sort, 0, sizeof(input->options->sort));
@@ -159,8 +208,10 @@ static void print_columns(const struct ncs_options *options,
 const struct ncs_option_kind ncs_option_kind_sort = {
 	.take = take_sorts,
 	.print = print_sorts,
+	.suggest = suggest_titles,
 };
 const struct ncs_option_kind ncs_option_kind_columns = {
 	.take = take_columns,
 	.print = print_columns,
+	.suggest = suggest_titles,
 };

@@ -8,14 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/append.h"
 #include "analysis/base/detail.h"
 #include "analysis/metrics/metrics.h"
 #include "record/format/chunk.h"
+#include "tui/text/nearest.h"
 
 /* Returns the field that an argument sets. */
 static void *field_of(const struct ncs_option_input *input)
 {
 	return (char *)input->options + input->row->offset;
+}
+
+void ncs_option_refuse(const struct ncs_option_row *row, const char *argument,
+		       char *error, size_t error_size)
+{
+	snprintf(error, error_size, "--%s expects %s%s, not '%s'", row->name,
+		 row->argument, row->limits, argument);
+	if (row->kind->suggest)
+		row->kind->suggest(row, argument, error, error_size);
 }
 
 /* --- No argument -------------------------------------------------------- */
@@ -117,6 +128,16 @@ static void print_choice(const struct ncs_options *options,
 	snprintf(text, size, "%.*s", (int)strcspn(word, "|"), word);
 }
 
+static void suggest_choice(const struct ncs_option_row *row,
+			   const char *argument, char *text, size_t size)
+{
+	struct ncs_nearest nearest;
+
+	ncs_nearest_begin(&nearest, argument, strlen(argument));
+	ncs_nearest_try_choices(&nearest, row->argument);
+	ncs_nearest_append(&nearest, "", text, size);
+}
+
 void ncs_choice_step(struct ncs_options *options,
 		     const struct ncs_option_row *row, bool forward)
 {
@@ -130,10 +151,12 @@ void ncs_choice_step(struct ncs_options *options,
 const struct ncs_option_kind ncs_option_kind_choice = {
 	.take = take_choice,
 	.print = print_choice,
+	.suggest = suggest_choice,
 };
 const struct ncs_option_kind ncs_option_kind_mouse = {
 	.take = take_mouse,
 	.print = print_choice,
+	.suggest = suggest_choice,
 };
 
 /* --- Text --------------------------------------------------------------- */
@@ -347,15 +370,22 @@ static bool take_setting(const struct ncs_option_input *input)
 
 static bool take_metrics(const struct ncs_option_input *input)
 {
+	struct ncs_nearest nearest;
 	char wrong[80];
 
 	if (ncs_metrics_parse(input->argument, field_of(input), wrong,
 			      sizeof(wrong)))
 		return true;
 	snprintf(input->why, input->why_size,
-		 "--metrics: there is no metric '%s'; ncclstat-metrics(7) lists"
-		 " them",
-		 wrong);
+		 "--metrics: there is no metric '%s'", wrong);
+	ncs_nearest_begin(&nearest, wrong, strlen(wrong));
+	for (unsigned i = 0; i < NCS_METRIC_COUNT; i++)
+		ncs_nearest_try(&nearest, ncs_metric_rows[i].name,
+				strlen(ncs_metric_rows[i].name));
+	ncs_nearest_append(&nearest, "", input->why, input->why_size);
+	ncs_append(input->why, input->why_size,
+		   "%s ncclstat-metrics(7) lists them",
+		   nearest.name ? "" : ";");
 	return false;
 }
 

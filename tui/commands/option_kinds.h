@@ -39,6 +39,11 @@ extern const struct ncs_option_kind ncs_option_kind_config_path;
 extern const struct ncs_option_kind ncs_option_kind_aliases_path;
 extern const struct ncs_option_kind ncs_option_kind_synthetic;
 
+/* Says what an option expects in place of an argument that is wrong, and what may
+ * be meant by it. */
+void ncs_option_refuse(const struct ncs_option_row *row, const char *argument,
+		       char *error, size_t error_size);
+
 /* Returns the number of a word in a list such as "one|two|three"; -1 if the
  * list does not contain it. */
 int ncs_choice_find(const char *choices, const char *word);

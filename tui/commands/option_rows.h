@@ -48,6 +48,10 @@ struct ncs_option_kind {
 	void (*print)(const struct ncs_options *options,
 		      const struct ncs_option_row *row, char *text,
 		      size_t size);
+	/* Appends what may be meant by an argument that is wrong. NULL if it is
+	 * none of a list of names. */
+	void (*suggest)(const struct ncs_option_row *row, const char *argument,
+			char *text, size_t size);
 };
 
 extern const struct ncs_option_row ncs_option_rows[NCS_OPTIONS_END];

@@ -262,6 +262,14 @@ static const char *name_of_mode(enum ncs_mode mode)
 	return row->name;
 }
 
+static bool names_a_mode(const char *word)
+{
+	for (int i = 0; i < NCS_OPTIONS_END; i++)
+		if (strcmp(ncs_option_rows[i].name, word) == 0)
+			return ncs_option_rows[i].mode != NCS_MODE_LIVE;
+	return false;
+}
+
 /* Checks the words that are not options: they are the names of recordings. */
 static bool check_files(const struct ncs_options *options, char *error,
 			size_t error_size)
@@ -280,6 +288,13 @@ static bool check_files(const struct ncs_options *options, char *error,
 		return false;
 	}
 	first = options->files[0];
+	if (options->mode == NCS_MODE_REPLAY && names_a_mode(first)) {
+		snprintf(error, error_size,
+			 "'%s' is no option; did you mean --%s? A recording of"
+			 " that name is ./%s",
+			 first, first, first);
+		return false;
+	}
 	if ((mode & HAVE_FORMATS) && ncs_choice_find(formats, first) >= 0) {
 		snprintf(error, error_size,
 			 "'%s' is no option; an optional argument is joined by"
@@ -306,8 +321,7 @@ bool ncs_option_rules_check_titles(const struct ncs_options *options,
 
 	if (!options->columns_text[0] || options->columns_are_titles)
 		return true;
-	snprintf(error, error_size, "--%s expects %s%s, not '%s'", row->name,
-		 row->argument, row->limits, options->columns_text);
+	ncs_option_refuse(row, options->columns_text, error, error_size);
 	return false;
 }
 

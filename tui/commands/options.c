@@ -5,10 +5,12 @@
 #include <assert.h>
 #include <string.h>
 
+#include "analysis/base/append.h"
 #include "analysis/metrics/metrics.h"
 #include "tui/commands/option_kinds.h"
 #include "tui/commands/option_rows.h"
 #include "tui/commands/option_rules.h"
+#include "tui/text/nearest.h"
 
 static_assert(NCS_OPTIONS_END < 8 * sizeof(ncs_option_set),
 	      "options fit a set, with one bit more");
@@ -21,6 +23,19 @@ int ncs_options_find(const char *name)
 		if (strcmp(ncs_option_rows[i].name, name) == 0)
 			return i;
 	return -1;
+}
+
+void ncs_options_suggest(const char *word, bool modes_only, char *text,
+			 size_t size)
+{
+	struct ncs_nearest nearest;
+
+	ncs_nearest_begin(&nearest, word, strcspn(word, "="));
+	for (int i = 0; i < NCS_OPTIONS_END; i++)
+		if (!modes_only || ncs_option_rows[i].mode != NCS_MODE_LIVE)
+			ncs_nearest_try(&nearest, ncs_option_rows[i].name,
+					strlen(ncs_option_rows[i].name));
+	ncs_nearest_append(&nearest, "--", text, size);
 }
 
 const char *ncs_options_name(enum ncs_option option)
@@ -96,8 +111,7 @@ static bool take_argument(struct ncs_options *options, enum ncs_option option,
 	if (row->kind->take(&input))
 		return true;
 	if (!error[0])
-		snprintf(error, error_size, "--%s expects %s%s, not '%s'",
-			 row->name, row->argument, row->limits, argument);
+		ncs_option_refuse(row, argument, error, error_size);
 	return false;
 }
 
@@ -215,6 +229,28 @@ static int find_option(int code)
 	return -1;
 }
 
+/* Says what a word is short for, or what may be meant by it. */
+static void explain_name(const char *word, char *error, size_t error_size)
+{
+	const char *name = word + strspn(word, "-");
+	size_t length = strcspn(name, "=");
+	const char *gap = " is short for several: ";
+
+	snprintf(error, error_size, "%.*s", (int)(name - word + length), word);
+	for (int i = 0; i < NCS_OPTIONS_END; i++) {
+		const char *of = ncs_option_rows[i].name;
+
+		if (length == 0 || strncmp(of, name, length) != 0)
+			continue;
+		ncs_append(error, error_size, "%s--%s", gap, of);
+		gap = ", ";
+	}
+	if (gap[0] == ',')
+		return;
+	ncs_append(error, error_size, " is no option");
+	ncs_options_suggest(name, false, error, error_size);
+}
+
 /* Explains an error of getopt_long(). */
 static void explain(int code, const char *word, char *error, size_t error_size)
 {
@@ -231,8 +267,14 @@ static void explain(int code, const char *word, char *error, size_t error_size)
 	else if (optopt > 0 && optopt < LONG_BASE)
 		snprintf(error, error_size, "there is no option -%c", optopt);
 	else
-		snprintf(error, error_size,
-			 "%s is no option, or short for several", word);
+		explain_name(word, error, error_size);
+}
+
+/* "-dump" is read as "-d ump": suggests the long option. */
+static void suggest_dashes(const char *word, char *error, size_t error_size)
+{
+	if (word[0] == '-' && word[1] != '-' && strlen(word) > 2)
+		ncs_options_suggest(word + 1, false, error, error_size);
 }
 
 bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
@@ -253,13 +295,18 @@ bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 			return false;
 		}
 		if (!take_option(options, (enum ncs_option)option, optarg,
-				 error, error_size))
+				 error, error_size)) {
+			suggest_dashes(argv[optind - 1], error, error_size);
 			return false;
+		}
 		if (options->mode == NCS_MODE_HELP ||
 		    options->mode == NCS_MODE_VERSION)
 			return true;
 	}
 	options->files = argv + optind;
 	options->file_count = (size_t)(argc - optind);
+	if (options->mode == NCS_MODE_LIVE && options->file_count > 0 &&
+	    !ncs_options_want_nodes(options))
+		options->mode = NCS_MODE_REPLAY;
 	return ncs_option_rules_check(options, error, error_size);
 }

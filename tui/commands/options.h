@@ -154,7 +154,8 @@ struct ncs_options {
 void ncs_options_init(struct ncs_options *options);
 
 /* Adds a command line to the options. Strings are borrowed from argv; words
- * that are not options are moved to the end of argv. Returns false on an error;
+ * that are not options are moved to the end of argv; they are recordings, which
+ * are played unless an option says otherwise. Returns false on an error;
  * `error` then says which option is wrong and what it expects. */
 bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 		       char *error, size_t error_size);
@@ -171,6 +172,12 @@ bool ncs_options_want_nodes(const struct ncs_options *options);
 
 /* Returns the option with this long name, in full; -1 if there is none. */
 int ncs_options_find(const char *name);
+
+/* Appends the option whose long name is nearest to a word, as "; did you mean
+ * --dump?", if one is near; of those only that say what the program does, if
+ * `modes_only`. */
+void ncs_options_suggest(const char *word, bool modes_only, char *text,
+			 size_t size);
 
 /* Return an option's long name, its argument's name or words, and its help. */
 const char *ncs_options_name(enum ncs_option option);

@@ -116,8 +116,10 @@ static void wrong_line_is_reported_and_changes_nothing(void **state)
 		  " columns, not 'ranks:-STEP'\n" },
 		{ "columns = -", "rc:1: --columns expects [VIEW:][-]COLUMN,..."
 				 " with titles of columns, not '-'\n" },
-		{ "colour = never", "rc:1: there is no option --colour\n" },
-		{ "interv = 1", "rc:1: there is no option --interv\n" },
+		{ "colour = never", "rc:1: there is no option --colour; did you"
+				    " mean --color?\n" },
+		{ "intervl = 1", "rc:1: there is no option --intervl; did you"
+				 " mean --interval?\n" },
 		{ "set = sample=4", "rc:1: --set expects to be on the"
 				    " command line, not here\n" },
 		{ "interval", "rc:1: a line expects OPTION = VALUE\n" },

@@ -162,7 +162,6 @@ static void words_that_are_no_options_are_recordings(void **state)
 	expect("--list one");
 	expect("one --replay");
 	expect_error("--replay", "--replay", "FILE");
-	expect_error("one", "'one'", "--replay");
 	expect_error("--clean one", "'one'", "--replay");
 	expect_error("--diagnose json", "'json'", "./json");
 }
@@ -364,8 +363,40 @@ static void errors_name_the_option_and_what_it_expects(void **state)
 	expect_error("-n -1", "--count", "1 or more");
 	expect_error("--no-such", "--no-such", "option");
 	expect_error("-y", "-y", "option");
-	expect_error("--co always", "--co", "several");
-	expect_error("somewhere", "somewhere", "option");
+	expect_error("--co always", "--co", "several: --compress, --comm,");
+	expect_error("--clean somewhere", "somewhere", "option");
+}
+
+static void mistyped_names_get_the_nearest_one(void **state)
+{
+	(void)state;
+	expect_error("--diagnoze=json", "--diagnoze is", "mean --diagnose?");
+	expect_error("-dump", "'ump'", "mean --dump?");
+	expect_error("--dump=jsn", "'jsn'", "mean json?");
+	expect_error("--view rank", "'rank'", "mean ranks?");
+	expect_error("--sort=channels:-SINC", "SINC'", "mean SINCE?");
+	expect_error("--sort=chanels:SINCE", "SINCE'", "mean channels?");
+	expect_error("--columns=LOST,LOTS", "LOTS'", "mean LOST?");
+	expect_error("--metrics=rank_inf", "'rank_inf'", "mean rank_info?");
+	expect_error("--export=ndjson --events=cols one", "'cols'",
+		     "mean coll?");
+	expect_error("--export=csv --columns=fucntion one", "'fucntion'",
+		     "mean function?");
+	expect_error("dump", "'dump'", "mean --dump?");
+}
+
+static void a_file_alone_is_played(void **state)
+{
+	(void)state;
+	expect("one two --since 3");
+	assert_int_equal(options.mode, NCS_MODE_REPLAY);
+	assert_int_equal(options.file_count, 2);
+	expect("--dump one");
+	assert_int_equal(options.mode, NCS_MODE_DUMP);
+	expect("--follow one");
+	assert_int_equal(options.mode, NCS_MODE_LIVE);
+	expect_error("one --synthetic 2x2", "--synthetic", "FILE");
+	expect_error("one --from x", "'one'", "option");
 }
 
 static void interval_out_of_bounds_is_refused(void **state)
@@ -509,6 +540,8 @@ int main(void)
 		cmocka_unit_test(synthetic_takes_ranks_channels_and_a_seed),
 		cmocka_unit_test(options_may_be_abbreviated_and_parsed_again),
 		cmocka_unit_test(errors_name_the_option_and_what_it_expects),
+		cmocka_unit_test(mistyped_names_get_the_nearest_one),
+		cmocka_unit_test(a_file_alone_is_played),
 		cmocka_unit_test(interval_out_of_bounds_is_refused),
 		cmocka_unit_test(synthetic_job_out_of_bounds_is_refused),
 		cmocka_unit_test(two_modes_at_once_are_refused),

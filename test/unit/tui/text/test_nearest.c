@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* The nearest of some names is what was meant by a mistyped word. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tui/text/nearest.h"
+
+/* Checks what is meant by a word; NULL: nothing. */
+static void expect(const char *choices, const char *word, const char *meant)
+{
+	struct ncs_nearest nearest;
+
+	ncs_nearest_begin(&nearest, word, strlen(word));
+	ncs_nearest_try_choices(&nearest, choices);
+	if (!meant) {
+		assert_null(nearest.name);
+		return;
+	}
+	assert_non_null(nearest.name);
+	assert_int_equal(nearest.name_length, strlen(meant));
+	assert_memory_equal(nearest.name, meant, strlen(meant));
+}
+
+#define NAMES "dump|diagnose|record|records|pid|SINCE"
+
+static void each_kind_of_mistake_is_understood(void **state)
+{
+	(void)state;
+	expect(NAMES, "dump", "dump");
+	expect(NAMES, "dmup", "dump");
+	expect(NAMES, "dunp", "dump");
+	expect(NAMES, "dum", "dump");
+	expect(NAMES, "duump", "dump");
+	expect(NAMES, "diagnoze", "diagnose");
+	expect(NAMES, "digagnosis", "diagnose");
+	expect(NAMES, "since", "SINCE");
+	expect(NAMES, "recrod", "record");
+	expect(NAMES, "recrods", "records");
+	expect(NAMES, "pdi", "pid");
+}
+
+static void what_is_unlike_all_names_is_not_understood(void **state)
+{
+	(void)state;
+	expect(NAMES, "", NULL);
+	expect(NAMES, "x", NULL);
+	expect(NAMES, "xyz", NULL);
+	expect(NAMES, "interval", NULL);
+	expect(NAMES, "dddddddddddddddddddddddddddddddddddddddddddddump", NULL);
+	expect("", "dump", NULL);
+	expect("dddddddddddddddddddddddddddddddddddddddddddddump", "dump", NULL);
+}
+
+static void only_so_many_bytes_of_a_word_are_read(void **state)
+{
+	struct ncs_nearest nearest;
+	char text[40] = "no option";
+
+	(void)state;
+	ncs_nearest_begin(&nearest, "dmup=json", 4);
+	ncs_nearest_try_choices(&nearest, NAMES);
+	ncs_nearest_append(&nearest, "--", text, sizeof(text));
+	assert_string_equal(text, "no option; did you mean --dump?");
+	ncs_nearest_begin(&nearest, "interval", 8);
+	ncs_nearest_try_choices(&nearest, NAMES);
+	ncs_nearest_append(&nearest, "--", text, sizeof(text));
+	assert_string_equal(text, "no option; did you mean --dump?");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_kind_of_mistake_is_understood),
+		cmocka_unit_test(what_is_unlike_all_names_is_not_understood),
+		cmocka_unit_test(only_so_many_bytes_of_a_word_are_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
