@@ -928,4 +928,6 @@ EXPORT struct fake_cuda fake_cuda = {
 __attribute__((constructor)) static void note_owner(void)
 {
 	owner = getpid();
+	/* A child gets the lock as it is: no other thread may hold it then. */
+	pthread_atfork(acquire, release, release);
 }
