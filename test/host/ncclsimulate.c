@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "ncclstat/names.h"
 #include "record/launch/lines.h"
 #include "shm/clock.h"
 #include "test/unit/support/simulated_hosts.h"
@@ -53,10 +54,14 @@ static const char usage[] =
 	"  -t MS        of computing between two (8)\n"
 	"  -l RANK:US   this rank comes so much later\n"
 	"  -k SOCKETS   hosts are connected by sockets: no credits (0)\n"
+	"  -u           hosts are connected by NVLink, in trees: nothing tells\n"
+	"               how far their clocks are apart\n"
 	"  -w SKEW      the clocks are apart by up to so many ms (5000)\n"
 	"  -d PPM       … and drift by up to that (100)\n"
 	"  -S SECONDS   streams of that length; of the options above they have\n"
 	"               -s -h -r -c -b -t -w\n"
+	"  -R           … with records of all operations, and all options above\n"
+	"               but -n; up to 64 hosts, to standard output only\n"
 	"  -g RANKS     … and of each smaller communicator: 0 for none (0)\n"
 	"  -m RANK      … that made its last call 30 s before the first look\n"
 	"  --help       this list\n";
@@ -64,6 +69,7 @@ static const char usage[] =
 struct settings {
 	struct simulated_options hosts;
 	unsigned seconds; /* of streams; 0: recordings */
+	bool has_records; /* the streams have */
 	unsigned group;
 	unsigned missing_rank; /* UINT_MAX: none */
 };
@@ -119,6 +125,13 @@ static bool take(struct settings *settings, int option, const char *text)
 
 	if (option == 'l')
 		return read_late_rank(options, text);
+	if (option == 'R')
+		return settings->has_records = true;
+	if (option == 'u') {
+		options->is_nvlink = options->kernels_stop_early = true;
+		options->algorithm = NCS_ALGORITHM_TREE;
+		return true;
+	}
 	if (!read_number(text, strchr("hrcS", option) ? 1 : 0,
 			 option == 'b' ? 1e15 : COUNT_MAX, &number))
 		return false;
@@ -169,10 +182,18 @@ static bool take(struct settings *settings, int option, const char *text)
 /* --- Streams -------------------------------------------------------------- */
 
 /* Whether streams can be made with these settings. */
-static bool check_streams(const struct settings *settings)
+static bool check_streams(const struct settings *settings, const char *where)
 {
 	const struct simulated_options *options = &settings->hosts;
 
+	if (settings->has_records && (options->hosts > SIMULATED_HOSTS_MAX ||
+				      strcmp(where, "-") != 0)) {
+		fprintf(stderr,
+			"ncclsimulate: streams with records have up to %u hosts,"
+			" and go to \"-\"\n",
+			SIMULATED_HOSTS_MAX);
+		return false;
+	}
 	if (options->hosts > SIMULATED_NODES_MAX ||
 	    options->channels > SIMULATED_CHANNELS_MAX ||
 	    options->compute_ns < 1000) {
@@ -201,6 +222,18 @@ static bool write_lines(struct ncs_line_writer *lines, const char *bytes,
 	return fflush(stdout) == 0;
 }
 
+static void wait_until(uint64_t due_ns)
+{
+	const struct timespec due = {
+		.tv_sec = (time_t)(due_ns / SECOND_NS),
+		.tv_nsec = (long)(due_ns % SECOND_NS),
+	};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) ==
+	       EINTR)
+		;
+}
+
 /* Writes the looks of all nodes in turn, each when it is due. */
 static int write_paced(struct simulated_streams *streams,
 		       const struct settings *settings)
@@ -217,17 +250,10 @@ static int write_paced(struct simulated_streams *streams,
 	for (uint64_t i = 0; i < (uint64_t)nodes * settings->seconds && !error;
 	     i++) {
 		uint64_t after_ns = i * SECOND_NS / nodes;
-		uint64_t due_ns = begun_ns + after_ns;
-		const struct timespec due = {
-			.tv_sec = (time_t)(due_ns / SECOND_NS),
-			.tv_nsec = (long)(due_ns % SECOND_NS),
-		};
 		const void *bytes;
 		size_t size;
 
-		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due,
-				       NULL) == EINTR)
-			;
+		wait_until(begun_ns + after_ns);
 		error = simulated_streams_look(streams, (unsigned)(i % nodes),
 					       AGE_NS + after_ns, &bytes,
 					       &size);
@@ -263,6 +289,41 @@ static int write_file(struct simulated_streams *streams,
 	if (fclose(file) != 0 && !error)
 		error = -errno;
 	return error;
+}
+
+/* A job whose looks are written as time passes. */
+struct paced {
+	uint64_t begun_ns;
+	struct ncs_line_writer lines[SIMULATED_HOSTS_MAX];
+};
+
+static int write_look(void *context, unsigned host, uint64_t true_ns,
+		      const void *bytes, size_t size)
+{
+	struct paced *paced = context;
+
+	wait_until(paced->begun_ns + true_ns);
+	return write_lines(&paced->lines[host], bytes, size) ? 0 : -errno;
+}
+
+static int write_with_records(const struct settings *settings)
+{
+	struct simulated_options options = settings->hosts;
+	struct paced paced = { .begun_ns = ncs_clock_monotonic_ns() };
+	struct simulated_hosts hosts;
+
+	/* CLOCK_REALTIME is not this machine's. */
+	options.realtime_error_ns = 0;
+	for (unsigned i = 0; i < options.hosts; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "node%04u", i);
+		ncs_line_writer_init(&paced.lines[i], name,
+				     UINT32_C(0x51a10000) + i);
+	}
+	return simulated_hosts_stream(&options, SECOND_NS,
+				      settings->seconds * SECOND_NS, &hosts,
+				      write_look, &paced);
 }
 
 static int write_streams(const struct settings *settings, const char *directory)
@@ -308,7 +369,7 @@ int main(int argc, char **argv)
 	char why[512] = "";
 	int option, error;
 
-	while ((option = getopt_long(argc, argv, "s:h:r:c:n:b:t:l:k:w:d:S:g:m:",
+	while ((option = getopt_long(argc, argv, "s:h:r:c:n:b:t:l:k:uw:d:S:Rg:m:",
 				     long_options, NULL)) != -1) {
 		if (option == HELP) {
 			fputs(usage, stdout);
@@ -324,9 +385,11 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return 2;
 	}
-	if (settings.seconds > 0 && !check_streams(&settings))
+	if (settings.seconds > 0 && !check_streams(&settings, argv[optind]))
 		return 2;
-	error = settings.seconds > 0 ?
+	error = settings.seconds > 0 && settings.has_records ?
+			write_with_records(&settings) :
+		settings.seconds > 0 ?
 			write_streams(&settings, argv[optind]) :
 			simulated_hosts_write(&settings.hosts, argv[optind],
 					      &hosts, why, sizeof(why));

@@ -38,6 +38,9 @@
 
 #define DRAIN_EVERY_NS (50 * MS)
 #define STATE_EVERY_NS (500 * MS)
+/* One look of this many can be read by itself. */
+#define KEY_EVERY 10u
+#define PACK_LEVEL 3
 
 #define COMM_ID UINT64_C(0x51a1a7edc0ffee)
 
@@ -73,9 +76,21 @@ struct host_rank {
 	uint64_t first_proxy_ns, seen_end_ns; /* as its records tell */
 };
 
+/* Looks, instead of files. */
+struct hosts_stream {
+	uint64_t every_ns;
+	uint64_t until_ns;
+	uint64_t looks; /* at each host */
+	struct ncs_sink_memory memory[SIMULATED_HOSTS_MAX];
+	simulated_look *take;
+	void *context;
+};
+
 struct hosts_job {
 	struct simulated_hosts *hosts;
 	const struct simulated_options *options;
+	struct hosts_stream *stream; /* NULL: files */
+	uint64_t state_every_ns;
 	unsigned rank_count;
 	struct host_rank *ranks;
 	struct ncs_recording_writer *writers[SIMULATED_HOSTS_MAX];
@@ -362,6 +377,29 @@ static int write_clock(struct hosts_job *job, unsigned host, uint64_t now_ns)
 	return ncs_recording_writer_clock(job->writers[host], &reading);
 }
 
+/* Ends a look at a host, and begins the next one. */
+static int write_look(struct hosts_job *job, unsigned host, uint64_t now_ns)
+{
+	struct hosts_stream *stream = job->stream;
+	struct ncs_sink_memory *memory = &stream->memory[host];
+	struct ncs_look look = {
+		.number = stream->looks,
+		.taken_ns = simulated_clock_ns(job->hosts, host, now_ns),
+		.interval_ns = stream->every_ns,
+		.ranks = job->options->ranks,
+		.flags = stream->looks % KEY_EVERY == 0 ? NCS_LOOK_KEY : 0,
+	};
+	int error = ncs_recording_writer_look(job->writers[host], &look);
+
+	if (!error)
+		error = stream->take(stream->context, host, now_ns,
+				     memory->bytes, memory->size);
+	memory->size = 0;
+	if (!error && (stream->looks + 1) % KEY_EVERY == 0)
+		error = ncs_recording_writer_renew(job->writers[host]);
+	return error;
+}
+
 /* Drains all ranks. */
 static void drain(struct hosts_job *job, uint64_t now_ns)
 {
@@ -378,9 +416,15 @@ static void drain(struct hosts_job *job, uint64_t now_ns)
 	for (unsigned i = 0;
 	     i < job->options->hosts && with_states && !job->error; i++)
 		job->error = write_clock(job, i, now_ns);
+	for (unsigned i = 0; i < job->options->hosts && with_states &&
+			     job->stream && !job->error;
+	     i++)
+		job->error = write_look(job, i, now_ns);
+	if (with_states && job->stream)
+		job->stream->looks++;
 	job->drained_ns = now_ns;
 	if (with_states)
-		job->state_ns = now_ns + STATE_EVERY_NS;
+		job->state_ns = now_ns + job->state_every_ns;
 }
 
 /* --- One operation -------------------------------------------------------- */
@@ -803,12 +847,20 @@ static int open_host(struct hosts_job *job, const char *directory,
 	head->recording[1] = job->options->seed << 8 | host;
 	head->begun_monotonic_ns = simulated_clock_ns(hosts, host, 0);
 	head->begun_realtime_ns = realtime_ns(hosts, host, 0);
-	head->interval_ns = STATE_EVERY_NS;
+	head->interval_ns = job->state_every_ns;
 	head->time_namespace = 1;
 	head->pid_namespace = 1;
 	snprintf(head->boot_id, sizeof(head->boot_id),
 		 "00000000-0000-4000-8000-%012x", host + 1);
 	snprintf(head->host, sizeof(head->host), "host%u", host);
+	if (job->stream) {
+		settings.is_packed = settings.is_stream = true;
+		settings.pack_level = PACK_LEVEL;
+		settings.key_every_ns = UINT64_MAX;
+		return ncs_recording_writer_open_memory(
+			&job->writers[host], &job->stream->memory[host],
+			&settings);
+	}
 	return ncs_recording_writer_open(&job->writers[host], path, &settings,
 					 why, why_size);
 }
@@ -893,12 +945,18 @@ static uint64_t now_ns(const struct hosts_job *job)
 	return now;
 }
 
+static bool goes_on(const struct hosts_job *job, unsigned operations)
+{
+	return job->stream ? job->drained_ns < job->stream->until_ns :
+			     operations < job->options->operations;
+}
+
 static void run(struct hosts_job *job)
 {
 	const struct simulated_options *options = job->options;
 
 	drain(job, 0);
-	for (unsigned i = 0; i < options->operations && !job->error; i++) {
+	for (unsigned i = 0; !job->error && goes_on(job, i); i++) {
 		uint64_t bytes = options->bytes;
 
 		if (options->small_every > 0 && i % options->small_every == 0)
@@ -912,9 +970,49 @@ static void run(struct hosts_job *job)
 			drain(job, job->drained_ns + DRAIN_EVERY_NS);
 	}
 	job->state_ns = 0;
-	if (!job->error)
+	if (!job->error && !job->stream)
 		drain(job, now_ns(job) + 1 * MS);
 	job->hosts->end_ns = job->drained_ns;
+}
+
+/* Computes the job; `directory` is NULL for a stream. */
+static int compute(struct hosts_job *job, const char *directory, char *why,
+		   unsigned why_size)
+{
+	const struct simulated_options *options = job->options;
+	int error;
+
+	job->rank_count = options->hosts * options->ranks;
+	job->random = ncs_hash(options->seed - UINT64_C(0x9e3779b97f4a7c15));
+	if (options->hosts > SIMULATED_HOSTS_MAX || options->hosts == 0)
+		return -EINVAL;
+	*job->hosts = (struct simulated_hosts){ .options = *options };
+	set_clocks(job->hosts);
+	job->ranks = calloc(job->rank_count, sizeof(*job->ranks));
+	job->free_ns = calloc((size_t)job->rank_count * options->channels,
+			      sizeof(uint64_t));
+	if (!job->ranks || !job->free_ns)
+		job->error = -ENOMEM;
+	for (unsigned i = 0; i < options->hosts && !job->error; i++)
+		job->error = open_host(job, directory, i, why, why_size);
+	if (!job->error)
+		job->error = add_ranks(job);
+	if (!job->error)
+		run(job);
+	for (unsigned i = 0; i < options->hosts; i++) {
+		error = job->writers[i] ?
+				ncs_recording_writer_close(job->writers[i],
+							   NULL) :
+				0;
+		if (!job->error)
+			job->error = error;
+	}
+	for (unsigned i = 0; job->ranks && i < job->rank_count; i++)
+		for (unsigned k = 0; k < LANES; k++)
+			free(job->ranks[i].queues[k].kept);
+	free(job->ranks);
+	free(job->free_ns);
+	return job->error;
 }
 
 int simulated_hosts_write(const struct simulated_options *options,
@@ -924,40 +1022,33 @@ int simulated_hosts_write(const struct simulated_options *options,
 	struct hosts_job job = {
 		.hosts = hosts,
 		.options = options,
-		.rank_count = options->hosts * options->ranks,
-		.random =
-			ncs_hash(options->seed - UINT64_C(0x9e3779b97f4a7c15)),
+		.state_every_ns = STATE_EVERY_NS,
 	};
-	int error;
 
 	why[0] = '\0';
-	if (options->hosts > SIMULATED_HOSTS_MAX || options->hosts == 0)
-		return -EINVAL;
-	*hosts = (struct simulated_hosts){ .options = *options };
-	set_clocks(hosts);
-	job.ranks = calloc(job.rank_count, sizeof(*job.ranks));
-	job.free_ns = calloc((size_t)job.rank_count * options->channels,
-			     sizeof(uint64_t));
-	if (!job.ranks || !job.free_ns)
-		job.error = -ENOMEM;
-	for (unsigned i = 0; i < options->hosts && !job.error; i++)
-		job.error = open_host(&job, directory, i, why, why_size);
-	if (!job.error)
-		job.error = add_ranks(&job);
-	if (!job.error)
-		run(&job);
-	for (unsigned i = 0; i < options->hosts; i++) {
-		error = job.writers[i] ?
-				ncs_recording_writer_close(job.writers[i],
-							   NULL) :
-				0;
-		if (!job.error)
-			job.error = error;
-	}
-	for (unsigned i = 0; job.ranks && i < job.rank_count; i++)
-		for (unsigned k = 0; k < LANES; k++)
-			free(job.ranks[i].queues[k].kept);
-	free(job.ranks);
-	free(job.free_ns);
-	return job.error;
+	return compute(&job, directory, why, why_size);
+}
+
+int simulated_hosts_stream(const struct simulated_options *options,
+			   uint64_t every_ns, uint64_t until_ns,
+			   struct simulated_hosts *hosts, simulated_look *take,
+			   void *context)
+{
+	struct hosts_stream stream = {
+		.every_ns = every_ns,
+		.until_ns = until_ns,
+		.take = take,
+		.context = context,
+	};
+	struct hosts_job job = {
+		.hosts = hosts,
+		.options = options,
+		.stream = &stream,
+		.state_every_ns = every_ns,
+	};
+	int error = compute(&job, NULL, NULL, 0);
+
+	for (unsigned i = 0; i < SIMULATED_HOSTS_MAX; i++)
+		free(stream.memory[i].bytes);
+	return error;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A simulated job on several hosts, recorded to one file for each host, as
- * ncclstat --record would have written it there.
+ * ncclstat --record would have written it there, or told in looks, as ncclstat
+ * --stream --records would.
  *
  * Ranks make the same calls one after the other, on one communicator, and
  * compute in between. Their rings go from host to host over a network with a
@@ -12,6 +13,7 @@
 #define NCS_TEST_UNIT_SUPPORT_SIMULATED_HOSTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define SIMULATED_HOSTS_MAX 64
@@ -81,6 +83,19 @@ struct simulated_hosts {
 int simulated_hosts_write(const struct simulated_options *options,
 			  const char *directory, struct simulated_hosts *hosts,
 			  char *why, unsigned why_size);
+
+/* Takes a look at a host at a true time. Returns 0 or -errno, which ends the
+ * job. */
+typedef int simulated_look(void *context, unsigned host, uint64_t true_ns,
+			   const void *bytes, size_t size);
+
+/* Computes the job and gives `take` a look at each host every `every_ns`, a
+ * multiple of 50 ms, until `until_ns`; the options' number of operations does not
+ * count. Returns 0 or -errno. */
+int simulated_hosts_stream(const struct simulated_options *options,
+			   uint64_t every_ns, uint64_t until_ns,
+			   struct simulated_hosts *hosts, simulated_look *take,
+			   void *context);
 
 /* Returns a host's CLOCK_MONOTONIC at a true time. */
 uint64_t simulated_clock_ns(const struct simulated_hosts *hosts, unsigned host,
