@@ -28,9 +28,12 @@
 #define ARRIVALS_NS (60 * SECOND_NS)
 
 /* How often traffic is looked at, and for how long the first records of a clock
- * wait to be shown until it is aligned. */
+ * wait to be shown until it is aligned to within an error: what is told of the
+ * first operations would else be as wrong as the first solution, which has seen
+ * traffic for a moment only. */
 #define SOLVE_EVERY_NS (SECOND_NS / 2)
 #define DUE_NS (3 * SECOND_NS)
+#define DUE_ERROR_NS 100000
 
 /* --- Finding clocks ------------------------------------------------------ */
 
@@ -347,6 +350,22 @@ static bool has_traffic(const struct ncs_fleet *fleet)
 	return count > 1;
 }
 
+/* Whether a clock that has records is aligned as well as may be expected. */
+static bool is_settled(const struct ncs_fleet_clock *clock)
+{
+	return clock->traffic.by == NCS_ALIGNED_BY_TRAFFIC &&
+	       clock->traffic.error_ns <= DUE_ERROR_NS;
+}
+
+/* Notes whether there are clocks for which the records of all wait. */
+static void find_unsettled(struct ncs_fleet *fleet)
+{
+	fleet->has_unsettled = false;
+	for (size_t i = 0; i < fleet->clock_count; i++)
+		fleet->has_unsettled |= fleet->clocks[i].records_since_ns != 0 &&
+					!is_settled(&fleet->clocks[i]);
+}
+
 bool ncs_fleet_clock_is_due(const struct ncs_fleet *fleet, size_t place)
 {
 	const struct ncs_fleet_clock *clock = &fleet->clocks[place];
@@ -354,7 +373,7 @@ bool ncs_fleet_clock_is_due(const struct ncs_fleet *fleet, size_t place)
 	/* Until a second clock has records there is nothing to align. */
 	return clock->records_since_ns != 0 && fleet->clock_count > 1 &&
 	       fleet->now_ns - clock->records_since_ns < DUE_NS &&
-	       clock->traffic.by != NCS_ALIGNED_BY_TRAFFIC;
+	       (fleet->has_unsettled || !is_settled(clock));
 }
 
 int ncs_fleet_clocks_align(struct ncs_fleet *fleet, uint64_t now_ns)
@@ -388,5 +407,6 @@ int ncs_fleet_clocks_align(struct ncs_fleet *fleet, uint64_t now_ns)
 			clock->traffic = aligned.hosts[host];
 		set_move(fleet, clock);
 	}
+	find_unsettled(fleet);
 	return 0;
 }

@@ -77,6 +77,7 @@ struct ncs_fleet {
 	struct ncs_fleet_alignment *alignment;
 	uint64_t aligned_ns; /* when it was solved last; 0: never */
 	uint64_t aligned_from_ns, aligned_until_ns; /* for which it holds */
+	bool has_unsettled; /* a clock whose alignment is being found */
 	/* The clocks that are aligned are so to this machine's. */
 	bool is_aligned_here;
 	const char *kept_path;
