@@ -196,12 +196,19 @@ static void print_launches(FILE *file, const struct ncs_model *model,
 	}
 }
 
+static double cost_of(const struct ncs_rank *rank)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+
+	return view ? view->cost : -1;
+}
+
 /* Orders ranks by communicator, then by the cost of their lateness. */
 static int compare_lateness(const void *left, const void *right)
 {
 	const struct ncs_rank *const *a = left, *const *b = right;
-	double of_a = ncs_rank_lateness(*a)->cost;
-	double of_b = ncs_rank_lateness(*b)->cost;
+	double of_a = cost_of(*a);
+	double of_b = cost_of(*b);
 
 	if ((*a)->communicator != (*b)->communicator)
 		return (*a)->communicator < (*b)->communicator ? -1 : 1;
@@ -223,7 +230,8 @@ static void print_lateness_of(FILE *file, const struct ncs_rank *rank,
 	fprintf(file, "late: %s\n", text);
 }
 
-/* Prints a line for each rank that was compared with others. Returns false if
+/* Prints a line for each rank that was compared with others, or cannot be as
+ * clocks are not aligned. Returns false if
  * there is no memory. */
 static bool print_lateness(FILE *file, const struct ncs_model *model,
 			   bool ascii)
@@ -235,7 +243,8 @@ static bool print_lateness(FILE *file, const struct ncs_model *model,
 	if (!ranks)
 		return false;
 	for (size_t i = 0; i < model->rank_count; i++)
-		if (ncs_rank_lateness(model->ranks[i]))
+		if (ncs_rank_lateness(model->ranks[i]) ||
+		    ncs_rank_is_apart(model->ranks[i]))
 			ranks[count++] = model->ranks[i];
 	if (count > 0) {
 		qsort(ranks, count, sizeof(struct ncs_rank *),

@@ -318,10 +318,21 @@ static void append_unseen(const struct ncs_lateness_view *view, char *text,
 	ncs_append(text, size, ")");
 }
 
+bool ncs_rank_is_apart(const struct ncs_rank *rank)
+{
+	return !rank->clock_is_aligned && rank->communicator &&
+	       rank->communicator->other_clocks > 0;
+}
+
 void ncs_append_lateness(const struct ncs_rank *rank, char *text, size_t size)
 {
 	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
 
+	if (!view && ncs_rank_is_apart(rank)) {
+		ncs_append_separator(text, size);
+		ncs_append(text, size,
+			   "lateness not known: clocks are not aligned");
+	}
 	if (!view)
 		return;
 	append_last(rank, text, size);
@@ -335,6 +346,9 @@ void ncs_append_lateness(const struct ncs_rank *rank, char *text, size_t size)
 		   (unsigned long long)view->recent.operations);
 	if (view->recent.last == 0)
 		ncs_append(text, size, ", never last");
+	if (ncs_rank_is_apart(rank))
+		ncs_append(text, size,
+			   ", on its own host: clocks are not aligned");
 	append_unseen(view, text, size);
 }
 

@@ -52,6 +52,10 @@ void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size);
 void ncs_append_steps(const struct ncs_rank *rank, bool send, char *text,
 		      size_t size);
 
+/* Returns whether a rank is not compared with ranks of other hosts, as clocks
+ * are not aligned. */
+bool ncs_rank_is_apart(const struct ncs_rank *rank);
+
 /* Append a clause on how late a rank arrives at collectives, and one on the
  * operation in which others wait for it now; nothing if that is not known. */
 void ncs_append_lateness(const struct ncs_rank *rank, char *text, size_t size);

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A late rank of another node, by simulated nodes whose clocks are seconds apart
+# and drift: live, kept, and replayed; and words where clocks are not aligned.
+#
+# Prints "ok ..." or "not ok ..." for each check.
+
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-lateness.XXXXXX")
+. test/shm.sh
+. test/fleet.sh
+trap fleet_leave EXIT
+trap 'exit 130' HUP INT TERM
+export LC_ALL=C.UTF-8
+
+job="$fleet_build/ncclsimulate -S 30 -R -h 3 -r 2 -l 3:6000"
+
+# --- Aligned by their traffic ----------------------------------------------
+
+fleet_wants 'a late rank of another node is found live' 1 \
+	'late_rank, likely' 'where: rank 3 of world: .* on host1' \
+	'rank 3 of world: comes last at [0-9]* of [0-9]* AllReduce' -- \
+	--diagnose -n 8 --from "$job -"
+fleet_wants 'the error stands beside its lateness' 0 \
+	'^late: rank 3 .*comes last at 100 % .*, host-late' \
+	'^late: rank 0 .*us+-[0-9.]*us .*, never last' \
+	'^node0001 .*us  0\.' -- --dump -n 8 --from "$job -"
+if grep -q 'not aligned' "$tmp/out"; then
+	echo 'not ok nothing is said of clocks that are aligned'
+else
+	echo 'ok nothing is said of clocks that are aligned'
+fi
+
+# --- Kept --------------------------------------------------------------------
+
+fleet_wants 'the nodes can be kept' 0 'of 3 nodes' -- \
+	--record "$tmp/kept" --duration 8 --from "$job -"
+fleet_wants 'the same rank is found in what was kept' 1 \
+	'late_rank, likely' 'where: rank 3 of world: .* on host1' \
+	'clocks of hosts within' -- --diagnose "$tmp/kept.node0000" \
+	"$tmp/kept.node0001" "$tmp/kept.node0002"
+
+# --- Not aligned ---------------------------------------------------------------
+
+fleet_wants 'lateness is of one host where clocks are not aligned' 0 \
+	'^late: rank 3 .*, on its own host: clocks are not aligned' \
+	'^node0001 .*  -  0\.' -- --dump -n 6 --from "$job -u -"
+alone=$(echo "$job" | sed 's/-r 2/-r 1/; s/3:/1:/')
+fleet_wants 'and is not known of a rank that is alone' 0 \
+	'^late: rank 1 of world: lateness not known: clocks are not aligned' \
+	-- --dump -n 6 --from "$alone -u -"
+fleet_wants 'no rank is late then' 0 '^healthy' -- \
+	--diagnose -n 6 --from "$alone -u -"
