@@ -391,9 +391,10 @@ install: all ## plugin, program, library, headers, man pages
 	install -m 644 $(BUILD)/man/completion.bash $(DESTDIR)$(BASHDIR)/ncclstat
 	install -m 644 $(BUILD)/man/completion.zsh $(DESTDIR)$(ZSHDIR)/_ncclstat
 	install -m 644 $(BUILD)/man/completion.fish $(DESTDIR)$(FISHDIR)/ncclstat.fish
-	install -d $(addprefix $(DESTDIR)$(SHAREDIR)/,prometheus grafana sql)
+	install -d $(addprefix $(DESTDIR)$(SHAREDIR)/,prometheus grafana json sql)
 	install -m 644 tui/share/prometheus/*.yml $(DESTDIR)$(SHAREDIR)/prometheus
 	install -m 644 tui/share/grafana/*.json $(DESTDIR)$(SHAREDIR)/grafana
+	install -m 644 tui/share/json/*.json $(DESTDIR)$(SHAREDIR)/json
 	install -m 644 tui/share/sql/*.sql $(DESTDIR)$(SHAREDIR)/sql
 
 .PHONY: uninstall

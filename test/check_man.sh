@@ -366,6 +366,15 @@ missing_json_names() {
 	sort -u "$tmp/words" | comm -13 - "$tmp/names"
 }
 
+# missing_schema_names: prints names in the JSON that the JSON Schema has not.
+# Names of events, states and the like are not in it.
+missing_schema_names() {
+	grep -o '"[A-Za-z0-9_]*":' tui/share/json/ncclstat.schema.json |
+		tr -d '":' | sort -u >"$tmp/in_schema"
+	cat "$tmp"/want/* | tr -cs 'a-zA-Z0-9_' '\n' >>"$tmp/in_schema"
+	sort -u "$tmp/in_schema" | comm -13 - "$tmp/names"
+}
+
 # strange_options: prints options that a page names but the program lacks.
 strange_options() {
 	grep -oh -e '--[a-z][a-z-]*' "$tmp"/pages/*.txt | sort -u |
@@ -478,6 +487,9 @@ missing_pages | sed 's/^/no such page: /' |
 if [ -x "$program" ]; then
 	missing_json_names | sed 's/^/missing in ncclstat-json.5: /' |
 		report 'ncclstat-json.5 explains every name in the JSON dump'
+	missing_schema_names |
+		sed 's|^|missing in tui/share/json/ncclstat.schema.json: |' |
+		report 'the JSON Schema has every name in the JSON dump'
 else
 	echo "$program has not been built"
 	verdict 1 'ncclstat-json.5 explains every name in the JSON dump'

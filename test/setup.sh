@@ -139,6 +139,7 @@ probe_for_tests() {
 	want 'nm and readelf' binutils -- have readelf
 	want 'python3' python3 -- have python3
 	want 'mandoc' mandoc -- have mandoc
+	want 'jq' jq -- have jq
 	want 'ps and pgrep' procps / procps-ng -- have pgrep
 	want 'xz' xz-utils / xz -- have xz
 	wish zsh -- have zsh
@@ -150,6 +151,9 @@ probe_for_tests() {
 	wish prometheus-node-exporter -- have prometheus-node-exporter
 	wish python3-prometheus-client -- \
 		python3 -c 'import prometheus_client.openmetrics.parser'
+	# Before 4.0 it does not know the draft of 2020.
+	wish python3-jsonschema -- \
+		python3 -c 'from jsonschema import Draft202012Validator'
 	wish npm -- have npm
 	# Launchers, for the tests of many nodes.
 	wish openssh-server -- test -x /usr/sbin/sshd

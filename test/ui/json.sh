@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The JSON that is printed is what the installed JSON Schema says: of jobs that
+# run, hang and are gone, of recordings of one host and of several, of nodes, of
+# each view. The recipes of ncclstat-json(5) run on a job that hangs.
+#
+# Prints "ok ..." or "not ok ..." for each check.
+
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+. test/ui/checks
+own_segments
+schema=tui/share/json/ncclstat.schema.json
+
+python3 test/ui/json_schema.py "$schema" sample /dev/null >"$tmp/out" 2>&1
+if [ $? -eq 77 ]; then
+	cat "$tmp/out"
+	exit 77
+fi
+
+# valid DEFINITION: succeeds if $tmp/out is what the schema's definition says.
+valid() {
+	python3 test/ui/json_schema.py "$schema" "$1" "$tmp/out"
+}
+
+# prints STATUS DEFINITION ARGUMENT...: succeeds if ncclstat prints that and
+# exits with this status.
+prints() {
+	wanted_status=$1 definition=$2
+	shift 2
+	run "$wanted_status" "$@" && valid "$definition"
+}
+
+# --- The schema tells right from wrong --------------------------------------
+
+run 0 --synthetic 4x2 --dump=json
+cp "$tmp/out" "$tmp/right"
+for change in 'del(.ranks[0].pid)' '.ranks[0].more = 1' '.schema = 1' \
+	'.ranks[1].rank = "1"' '.ranks[1].channels[0].states_ns.idle = "no"' \
+	'.communicators[0].communicator.id = "x"' 'del(.verdict_line)'; do
+	jq -c "$change" "$tmp/right" >"$tmp/out"
+	check "schema: refuses $change" sh -c '! "$@"' sh \
+		python3 test/ui/json_schema.py "$schema" sample "$tmp/out"
+done
+
+# --- Jobs --------------------------------------------------------------------
+
+check 'no job' prints 1 sample --dump=json
+check 'no job: diagnosis' prints 3 diagnosis --diagnose=json
+check 'a synthetic job, thrice' prints 0 sample --synthetic 8x2 --dump=json \
+	-n 3 -i 0.1
+for view in ranks communicators channels proxy collectives timeline diagnose \
+	ranges nodes functions sizes; do
+	check "a synthetic job, --view=$view" prints 0 sample --synthetic 4x2 \
+		--dump=json --view=$view
+done
+run 1 --synthetic 4x2 --diagnose=json -n 40 -i 0.1
+check 'a synthetic job: diagnosis' valid diagnosis
+
+mkdir "$tmp/calls"
+python3 test/ui/faulty_job.py missing 4 "$tmp/calls"
+"$replay" --hold "$tmp/calls" >"$tmp/replay" 2>&1 &
+job=$!
+is_stuck() {
+	run 2 --diagnose=json
+}
+check 'a job that hangs is stuck after a while' await is_stuck
+check 'a job that hangs: diagnosis' valid diagnosis
+check 'a job that hangs' prints 0 sample --dump=json
+echo garbage >"$NCCLSTAT_DIR/ncclstat.1.1.0"
+check 'a segment that cannot be read' prints 0 sample --dump=json
+check 'a segment that cannot be read: diagnosis' prints 2 diagnosis \
+	--diagnose=json
+rm "$NCCLSTAT_DIR/ncclstat.1.1.0"
+check 'nodes' prints 0 sample --dump=json --from \
+	"$ncclstat --dir=$NCCLSTAT_DIR --stream=lines"
+check 'nodes: diagnosis' prints 2 diagnosis --diagnose=json --from \
+	"$ncclstat --dir=$NCCLSTAT_DIR --stream=lines"
+
+# --- Recipes -------------------------------------------------------------------
+
+"$ncclstat" --record="$tmp/stuck.ncs" --duration=1 2>"$tmp/err"
+record_capture job net-v5-ddp8
+(cd "$build" && pwd) >"$tmp/path"
+PATH=$(cat "$tmp/path"):$PATH
+python3 test/ui/page_commands.py "$build/man/ncclstat-json.5" RECIPES \
+	>"$tmp/recipes"
+check 'there are five recipes' test "$(wc -l <"$tmp/recipes")" -eq 5
+# recipe N PATTERN: the command prints something like this.
+recipe() {
+	sed -n "$1p" "$tmp/recipes" >"$tmp/recipe"
+	(cd "$tmp" && sh ./recipe) >"$tmp/out" 2>"$tmp/err" &&
+		[ ! -s "$tmp/err" ] && grep -q "$2" "$tmp/out" && return
+	cat "$tmp/recipe" "$tmp/out" "$tmp/err"
+	return 1
+}
+check 'recipe: ranks behind' recipe 1 '^\["faulty","AllReduce",1,1\]$'
+check 'recipe: bandwidth' recipe 2 '	AllReduce	[0-9.]*$'
+check 'recipe: waits' recipe 3 '^{"rank":0,"wait_s":{.*"recv_wait":[0-9.]*[,}]'
+check 'recipe: blame' recipe 4 '^rank_missing	.*	rank 1 .* has not called'
+check 'recipe: longest waits' recipe 5 \
+	'^\[[0-9]*,[0-9]*,[0-9]*,[0-9]*,[0-9]*\]$'
+
+# shellcheck disable=SC2046 # a list of words
+kill -s KILL "$job" $(pgrep -P "$job")
+wait "$job" 2>/dev/null
+job=
+check 'a job that was killed' prints 0 sample --dump=json
+
+# --- Recordings ----------------------------------------------------------------
+
+check 'a recording' prints 0 sample --dump=json "$tmp/stuck.ncs"
+run 1 --diagnose=json "$tmp/stuck.ncs"
+check 'a recording: diagnosis' valid diagnosis
+run 0 --export=ndjson "$tmp/job.ncs"
+check 'a recording: lines of JSON' valid record
+mkdir "$tmp/hosts"
+"$build/ncclsimulate" -l 3:400 "$tmp/hosts" >/dev/null
+check 'recordings of several hosts' prints 0 sample --dump=json -i 0.5 \
+	"$tmp"/hosts/*
+run 0 --diagnose=json "$tmp"/hosts/*
+check 'recordings of several hosts: diagnosis' valid diagnosis
+check 'recordings of several hosts: critical path' prints 0 critical_path \
+	--critical-path=json --what-if=without:3 --what-if=net:x2 \
+	"$tmp"/hosts/*
+exit "$failed"
