@@ -35,6 +35,9 @@ if [ "$ms" -le 3000 ]; then
 else
 	echo "not ok the verdict takes 3 s at most: $ms ms"
 fi
+fleet_wants 'a verdict waits for two looks, though it samples faster' 2 \
+	'"name":"n1"[^}]*"looks":[2-9]' '"name":"n2"[^}]*"looks":[2-9]' -- \
+	--diagnose=json --interval 0.2 --from "$both"
 fleet_wants 'the list has both nodes' 0 ' n1:/' ' n2:/' -- --list --from "$both"
 fleet_wants 'the dump has both ranks' 0 'rank.*' -- --dump --from "$both"
 fleet_wants 'a node without a job is said' 2 certain 'n3: no_job' -- \

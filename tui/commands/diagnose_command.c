@@ -17,6 +17,9 @@
  * change. */
 #define SAMPLES_LEAST 2u
 
+/* How long at most it waits for a second look of nodes that have given one. */
+#define LOOKS_WAIT_NS UINT64_C(2000000000)
+
 /* --- Text ---------------------------------------------------------------- */
 
 static void print_clean(FILE *file, const char *before, const char *raw,
@@ -125,6 +128,21 @@ static bool has_problem(struct diagnose_watch *watch)
 		now_ns - watch->slow_since_ns > NCS_STUCK_NS);
 }
 
+/* Whether a node's samples are of one look only, for which there is time. */
+static bool awaits_looks(const struct diagnose_watch *watch)
+{
+	const struct ncs_model *model = &watch->model;
+	uint64_t passed_ns = watch->stamp.monotonic_ns - watch->began_ns;
+
+	if (passed_ns + watch->options->interval_ns > LOOKS_WAIT_NS)
+		return false;
+	for (size_t i = 0; i < model->node_count; i++)
+		if (model->nodes[i].looks == 1 &&
+		    ncs_node_sight(model->nodes[i].state) == NCS_SIGHT_LIVE)
+			return true;
+	return false;
+}
+
 static bool is_done(struct diagnose_watch *watch)
 {
 	const struct ncs_options *options = watch->options;
@@ -132,7 +150,7 @@ static bool is_done(struct diagnose_watch *watch)
 							SAMPLES_LEAST;
 	bool problem = has_problem(watch);
 
-	if (watch->diagnosis.passes < least)
+	if (watch->diagnosis.passes < least || awaits_looks(watch))
 		return false;
 	return problem ||
 	       watch->stamp.monotonic_ns - watch->began_ns >= options->wait_ns;
