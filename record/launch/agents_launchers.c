@@ -21,7 +21,7 @@
 #define STARTING_MAX 64u
 #define STARTING_NS (10 * SECOND_NS)
 /* Pauses before a launcher is started again. */
-#define PAUSE_LEAST_NS (10 * SECOND_NS)
+#define PAUSE_LEAST_NS (2 * SECOND_NS)
 #define PAUSE_MOST_NS (60 * SECOND_NS)
 /* Time for all nodes of a step of Slurm to begin to tell: a node whose slurmd
  * does not answer has srun kill the whole step after 20 s. */
