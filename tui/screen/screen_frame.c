@@ -15,6 +15,7 @@
 #include "tui/term/wrap.h"
 #include "tui/term/keys.h"
 #include "tui/text/finding_text.h"
+#include "tui/text/node_text.h"
 #include "tui/screen/screen_head.h"
 #include "tui/screen/screen_help.h"
 #include "tui/screen/screen_replay.h"
@@ -158,8 +159,9 @@ static void no_job_text(const struct ncs_screen *screen, char *text,
 			   " the next one.");
 	else if (screen->model.node_count > 0)
 		ncs_append(text, size,
-			   "No rank is seen on any node; key 9 says of each why."
-			   " This view waits for one.");
+			   "No rank is seen on %s. This view waits for one.",
+			   screen->model.node_count == 1 ? "the node" :
+							   "any node");
 	else
 		ncs_append(text, size,
 			   "No job is to be seen in %s%s. This view waits for"
@@ -177,6 +179,28 @@ static void put_below(struct ncs_rect *rect, enum ncs_role role,
 	rect->height -= lines;
 }
 
+/* Says of each node what it said, as far as there is room. */
+static void draw_nodes_without_ranks(const struct ncs_model *model,
+				     struct ncs_rect *rect)
+{
+	char text[LINE_BYTES];
+
+	for (size_t i = 0; i < model->node_count; i++) {
+		const struct ncs_node *node = &model->nodes[i];
+
+		if (rect->height <= 1 && i + 1 < model->node_count) {
+			snprintf(text, sizeof(text),
+				 "... and %zu more: key 9 shows all",
+				 model->node_count - i);
+			put_below(rect, NCS_ROLE_TEXT, text);
+			return;
+		}
+		snprintf(text, sizeof(text), "  %s: ", node->name);
+		ncs_append_node_why(node, text, sizeof(text));
+		put_below(rect, NCS_ROLE_TEXT, text);
+	}
+}
+
 static void draw_no_job(const struct ncs_screen *screen,
 			const struct ncs_rect *rows)
 {
@@ -185,6 +209,10 @@ static void draw_no_job(const struct ncs_screen *screen,
 
 	no_job_text(screen, text, sizeof(text));
 	put_below(&rect, NCS_ROLE_STRONG, text);
+	if (screen->model.node_count > 0) {
+		draw_nodes_without_ranks(&screen->model, &rect);
+		return;
+	}
 	if (screen->replay)
 		return;
 	put_below(&rect, NCS_ROLE_TEXT,

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The live view of a job on two nodes: it names the rank that is missing, says so
+# when a node goes away, and again when it is back; it leaves the terminal as it
+# was, and no process. Where no node has a rank it says what each node said.
+#
+# Prints "ok ..." or "not ok ..." for each check.
+
+. "$(dirname "$0")/terminal"
+. test/fleet.sh
+fleet_needs_names
+
+# on_screen NAME PATTERN: passes if a line of the screen has the pattern, or gets
+# it.
+on_screen() {
+	sees "$2"
+	verdict "$1" $?
+}
+
+# A script in the place of ssh: a node is away while there is a file of its name.
+mkdir "$tmp/bin"
+cat >"$tmp/bin/ssh" <<SSH
+#!/bin/sh
+for last; do host=\$command; command=\$last; done
+[ ! -e "$tmp/away-\$host" ] || {
+	echo "ssh: connect to host \$host port 22: No route to host" >&2
+	exit 255
+}
+exec "$tmp/agent" "\$host" sh -c "\$command"
+SSH
+chmod +x "$tmp/bin/ssh"
+PATH=$tmp/bin:$PATH
+fleet_nodes n1 n2 n3
+fleet_hang n1 n2
+background=$fleet_jobs
+
+# --- Two nodes, of which one goes away ---------------------------------------
+
+open 120x24 "exec $ncclstat --hosts=n[1-2] --interval 0.3"
+on_screen 'two nodes are certain' 'rank 1 .* has not called AllReduce'
+press 7
+on_screen 'the finding is certain' 'rank_missing .*certain'
+press 9
+on_screen 'the first node runs' ' n1 .*running'
+on_screen 'the second node runs' ' n2 .*running'
+
+touch "$tmp/away-n2"
+for pid in $(fleet_agents); do
+	if tr '\0' '\n' <"/proc/$pid/environ" |
+		grep -qx "NCCLSTAT_DIR=$tmp/node-n2"; then
+		kill -KILL "$pid"
+	fi
+done
+on_screen 'the row of a node that goes away says so' \
+	' n2 .*\(ended\|not_reachable\)'
+on_screen 'the title counts the nodes that are seen' '1 of 2 nodes'
+on_screen 'the reason is tried again and told' 'No route to host'
+press 7
+on_screen 'the verdict is less certain' 'rank_missing .*possible'
+on_screen 'and says which node is not seen' 'node_unseen'
+press 9
+rm "$tmp/away-n2"
+on_screen 'a node that is back runs' ' n2 .*running'
+press 7
+on_screen 'and the verdict is certain again' 'rank_missing .*certain'
+misses 'node_unseen'
+verdict 'with no node unseen' $?
+press q
+ended 0
+verdict 'q leaves' $?
+terminal display-message -p -t ui '#{alternate_on} #{cursor_flag}' |
+	grep -qx '0 1'
+verdict 'the terminal is as before' $?
+fleet_none_left "$name: after q" | grep -v '^ok' && failed=1
+
+# --- No rank anywhere ----------------------------------------------------------
+
+touch "$tmp/away-n2"
+open 100x20 "exec $ncclstat --hosts=n[2-3] --interval 0.3"
+on_screen 'without a rank all nodes are named' 'No rank is seen on any node'
+on_screen 'one that has no job' 'n3: there are no segments on the node'
+on_screen 'one that is not reached' 'n2: no connection to the node: .*No route'
+hides '/dev/shm'
+verdict 'nothing is said of this machine' $?
+press q
+ended 0
+verdict 'q leaves without a rank, too' $?
+fleet_none_left "$name: at the end" | grep -v '^ok' && failed=1
+finish
