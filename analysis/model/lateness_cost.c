@@ -28,8 +28,10 @@
 #define RUNS_LEAST 3u
 
 /* A lag persists if it explains so much of the next one; in so short a run,
- * chance takes some of that away. */
+ * chance takes some of that away. It is known not to if it explains less than
+ * the other; between them, it may. */
 #define PERSISTS 0.35
+#define RENEWS 0.15
 
 /* Lags vary if their standard deviation is this share of their mean. */
 #define VARIES 0.05
@@ -101,29 +103,36 @@ static bool is_late_in(const struct ncs_late_rank *late, size_t i)
 	return waits > RUN / 2;
 }
 
-static bool is_median_high(double runs[], size_t count)
+static double median_of(double runs[], size_t count)
 {
-	return count >= RUNS_LEAST &&
-	       ncs_select(runs, count, (count - 1) / 2) > PERSISTS;
+	return count >= RUNS_LEAST ? ncs_select(runs, count, (count - 1) / 2) :
+				     0;
 }
 
-/* Returns whether lags go from one operation to the next, by the median of the
- * autocorrelations of short runs of them, or of those in which the rank was
- * late: a rank that turns late, and is so at each operation from then on, does
- * not count as one whose lag persists. */
-static bool lags_persist(const struct ncs_late_rank *late, size_t count)
+/* Returns how much of a lag goes from one operation to the next: the median of
+ * the autocorrelations of short runs of them, or of those in which the rank was
+ * late if that is more: a rank that turns late, and is so at each operation from
+ * then on, does not count as one whose lag persists. */
+static double persistence(const struct ncs_late_rank *late, size_t count)
 {
 	double runs[NCS_LATENESS_RECENT / RUN];
 	double late_runs[NCS_LATENESS_RECENT / RUN];
 	size_t run_count = count / RUN, late_count = 0;
+	double all, late_ones;
 
 	for (size_t i = 0; i < run_count; i++) {
 		runs[i] = correlation(late, i * RUN);
 		if (is_late_in(late, i * RUN))
 			late_runs[late_count++] = runs[i];
 	}
-	return is_median_high(runs, run_count) ||
-	       is_median_high(late_runs, late_count);
+	all = median_of(runs, run_count);
+	late_ones = median_of(late_runs, late_count);
+	return late_ones > all ? late_ones : all;
+}
+
+static bool lags_persist(const struct ncs_late_rank *late, size_t count)
+{
+	return persistence(late, count) > PERSISTS;
 }
 
 /* Returns whether lags vary: those of the runs in which the rank was late, or all
@@ -152,11 +161,11 @@ static bool lags_vary(const struct ncs_late_rank *late, size_t count)
 }
 
 /* Returns whether lags are known to begin anew at each operation: they vary, and
- * do not persist. */
+ * surely do not persist. */
 static bool lags_renew(const struct ncs_late_rank *late, size_t count)
 {
 	return count / RUN >= RUNS_LEAST && lags_vary(late, count) &&
-	       !lags_persist(late, count);
+	       persistence(late, count) < RENEWS;
 }
 
 /* The time that the operations of one function waited. */
