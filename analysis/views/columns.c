@@ -331,3 +331,16 @@ void ncs_column_get(const struct ncs_column *column, const struct ncs_row *row,
 			read_field(source, object, value);
 	}
 }
+
+bool ncs_column_sorts_up(const struct ncs_column *column)
+{
+	static const char *const names[] = { "RANK", "PID", "CH", "PEER",
+					     "SLOWEST" };
+
+	if (column->align == NCS_ALIGN_LEFT)
+		return true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(column->title, names[i]) == 0)
+			return true;
+	return false;
+}

@@ -131,6 +131,10 @@ struct ncs_column {
 extern const struct ncs_column ncs_columns[];
 extern const size_t ncs_column_count;
 
+/* Whether a column is sorted upwards: columns that name a row are, columns that
+ * measure it are not. */
+bool ncs_column_sorts_up(const struct ncs_column *column);
+
 /* Sets *value to the value of a cell. `row` belongs to the column's view. */
 void ncs_column_get(const struct ncs_column *column, const struct ncs_row *row,
 		    struct ncs_value *value);

@@ -77,3 +77,12 @@ int ncs_value_compare(const struct ncs_value *a, const struct ncs_value *b)
 		return (a->real > b->real) - (a->real < b->real);
 	return (a->number > b->number) - (a->number < b->number);
 }
+
+int ncs_value_order(const struct ncs_value *a, const struct ncs_value *b,
+		    bool downwards)
+{
+	int order = ncs_value_compare(a, b);
+	bool unknown = a->kind == NCS_VALUE_NONE || b->kind == NCS_VALUE_NONE;
+
+	return downwards && !unknown ? -order : order;
+}

@@ -72,4 +72,9 @@ void ncs_value_set_span(struct ncs_value *value, uint64_t from_ns,
  * number, 0 or a positive number. */
 int ncs_value_compare(const struct ncs_value *a, const struct ncs_value *b);
 
+/* Does so from the largest down, if `downwards`: unknown values are last in any
+ * order. */
+int ncs_value_order(const struct ncs_value *a, const struct ncs_value *b,
+		    bool downwards);
+
 #endif

@@ -73,6 +73,19 @@ check 'text: has all tables' \
 check '--view: prints one table' run 0 --synthetic 8x2 --dump --view proxy
 check '--view: prints no other table' \
 	sh -c '[ "$(grep -c "^\(RANK\|COMM\) " "$1/out")" -eq 1 ]' sh "$tmp"
+check 'text: each table has a title' \
+	sh -c '"$1" --synthetic 8x2 --dump -n 1 | grep -cx "[a-z]*:" | grep -qx 8' \
+	sh "$ncclstat"
+check 'text: there are rates' run 0 --synthetic 2x1 --dump --view=ranks \
+	--columns=RANK,SEND/S
+check 'text: of each rank' sh -c '
+	[ "$(sed "1,/^RANK/d" "$1/out" | grep -c "^ *[0-9]  *[0-9.]*[kMG]$")" -ge 4 ]' \
+	sh "$tmp"
+check 'text: one sample has no rates' sh -c '
+	"$1" --synthetic 2x1 --dump -n 1 -v ranks --columns=RANK,SEND/S |
+	grep -q "^   0  *-$"' sh "$ncclstat"
+check '--sort and --columns expect tables' \
+	run 2 --synthetic 2x1 --dump=json --sort=RANK
 check '--count: status 0' run 0 --synthetic 2x1 --dump -n 3 -i 0.1
 check '--count: prints that many samples' \
 	sh -c '[ "$(grep -c ^ncclstat: "$1/out")" -eq 3 ]' sh "$tmp"

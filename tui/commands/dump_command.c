@@ -163,6 +163,16 @@ static bool dump_sample(const struct ncs_options *options,
 	return ncs_output_release(&output, status) && printed;
 }
 
+/* Whether a sample is taken before the first that is printed, so that there are
+ * rates. Recordings have a past. */
+static bool looks_twice(const struct ncs_options *options,
+			const struct ncs_replay *replay)
+{
+	return !replay && options->format == NCS_DUMP_TEXT &&
+	       options->count == 0 &&
+	       !ncs_options_is_given(options, NCS_OPTION_INTERVAL);
+}
+
 static uint64_t samples_wanted(const struct ncs_options *options)
 {
 	if (options->count > 0)
@@ -269,6 +279,11 @@ static int run_tables(const struct ncs_command_input *input)
 	model.keeps_latest = true;
 	if (replay && !ncs_options_is_given(options, NCS_OPTION_INTERVAL))
 		replay_past(options, replay, &model, &diagnosis);
+	if (looks_twice(options, replay)) {
+		ncs_model_update(&model, input->source, next_ns);
+		if (model.rank_count > 0)
+			wait_for_next(options, NULL, &next_ns);
+	}
 	for (uint64_t i = 0; i < wanted; i++) {
 		if (i > 0 && !wait_for_next(options, replay, &next_ns))
 			break;

@@ -36,13 +36,15 @@ bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 		   const struct ncs_options *options,
 		   const struct ncs_stamp *stamp);
 /* Print parts of the text: the line with host and time; the verdict of the
- * model's diagnosis; the rows of one view as a table with titles; the segments
- * that cannot be read, if there are any. */
+ * model's diagnosis; the rows of one view as a table with titles, of the columns
+ * that are chosen, or of all if `choices` is NULL; the segments that cannot be
+ * read, if there are any. */
 void ncs_dump_head(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp, bool ascii);
 void ncs_dump_verdict(FILE *file, const struct ncs_model *model, bool ascii);
 void ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
-		   size_t row_count, bool ascii);
+		   size_t row_count, const enum ncs_column_choice *choices,
+		   bool ascii);
 void ncs_dump_unreadable(FILE *file, const struct ncs_model *model, bool ascii);
 
 /* Prints one sample as one object on one line, with what a view has; with all

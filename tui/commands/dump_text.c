@@ -22,11 +22,29 @@ struct dump_table {
 	const struct ncs_row *rows;
 	size_t row_count;
 	bool ascii;
+	bool shown[NCS_COLUMN_COUNT];
 	unsigned widths[NCS_COLUMN_COUNT];
 	size_t last; /* last column of this view */
 };
 
-static void measure(struct dump_table *table, enum ncs_view view)
+/* Chooses columns of a view: those that are asked for, or, if none is, all but
+ * those that are not wanted. */
+static void choose(struct dump_table *table, enum ncs_view view,
+		   const enum ncs_column_choice *choices)
+{
+	bool some = false;
+
+	for (size_t i = 0; i < ncs_column_count; i++)
+		some = some || (ncs_columns[i].view == view && choices &&
+				choices[i] == NCS_COLUMN_SHOWN);
+	for (size_t i = 0; i < ncs_column_count; i++)
+		table->shown[i] =
+			ncs_columns[i].view == view &&
+			(!choices || (some ? choices[i] == NCS_COLUMN_SHOWN :
+					     choices[i] != NCS_COLUMN_HIDDEN));
+}
+
+static void measure(struct dump_table *table)
 {
 	char text[NCS_FORMAT_MAX];
 	struct ncs_value value;
@@ -34,7 +52,7 @@ static void measure(struct dump_table *table, enum ncs_view view)
 	for (size_t i = 0; i < ncs_column_count; i++) {
 		const struct ncs_column *column = &ncs_columns[i];
 
-		if (column->view != view)
+		if (!table->shown[i])
 			continue;
 		table->last = i;
 		table->widths[i] = column->width;
@@ -54,7 +72,7 @@ static void measure(struct dump_table *table, enum ncs_view view)
 /* Prints a row, or the titles if `row` is NULL. Lines have no trailing
  * blanks. */
 static void print_line(FILE *file, const struct dump_table *table,
-		       enum ncs_view view, const struct ncs_row *row)
+		       const struct ncs_row *row)
 {
 	char text[NCS_FORMAT_MAX], padded[NCS_FORMAT_MAX];
 	const char *gap = "";
@@ -63,7 +81,7 @@ static void print_line(FILE *file, const struct dump_table *table,
 	for (size_t i = 0; i < ncs_column_count; i++) {
 		const struct ncs_column *column = &ncs_columns[i];
 
-		if (column->view != view)
+		if (!table->shown[i])
 			continue;
 		if (row) {
 			ncs_column_get(column, row, &value);
@@ -85,7 +103,8 @@ static void print_line(FILE *file, const struct dump_table *table,
 }
 
 void ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
-		   size_t row_count, bool ascii)
+		   size_t row_count, const enum ncs_column_choice *choices,
+		   bool ascii)
 {
 	struct dump_table table = {
 		.rows = rows,
@@ -93,11 +112,60 @@ void ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
 		.ascii = ascii,
 	};
 
-	measure(&table, view);
-	print_line(file, &table, view, NULL);
+	choose(&table, view, choices);
+	measure(&table);
+	print_line(file, &table, NULL);
 	for (size_t i = 0; i < row_count; i++)
-		print_line(file, &table, view, &rows[i]);
+		print_line(file, &table, &rows[i]);
 }
+
+/* --- Order --------------------------------------------------------------- */
+
+struct sorted_row {
+	struct ncs_row row;
+	struct ncs_value value;
+	size_t place; /* in the model's order */
+};
+
+static int compare_sorted(const void *left, const void *right, void *downwards)
+{
+	const struct sorted_row *a = left, *b = right;
+	int order = ncs_value_order(&a->value, &b->value,
+				    *(const bool *)downwards);
+
+	return order ? order : (a->place > b->place) - (a->place < b->place);
+}
+
+/* Puts rows in order, as the live view's tables are. Returns false if there is no
+ * memory. */
+static bool sort_rows(const struct ncs_sort *sort, struct ncs_row *rows,
+		      size_t count)
+{
+	struct sorted_row *sorted;
+	bool downwards;
+
+	if (!sort->column && !sort->inverted)
+		return true;
+	sorted = calloc(count + 1, sizeof(*sorted));
+	if (!sorted)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		sorted[i].row = rows[i];
+		sorted[i].place = sort->column ? i : count - i;
+		if (sort->column)
+			ncs_column_get(sort->column, &rows[i],
+				       &sorted[i].value);
+	}
+	downwards = sort->column &&
+		    ncs_column_sorts_up(sort->column) == sort->inverted;
+	qsort_r(sorted, count, sizeof(*sorted), compare_sorted, &downwards);
+	for (size_t i = 0; i < count; i++)
+		rows[i] = sorted[i].row;
+	free(sorted);
+	return true;
+}
+
+/* --- Around the tables --------------------------------------------------- */
 
 /* Prints that the dump is from a recording, and the position in it. */
 static void print_position(FILE *file, const struct ncs_replay *replay)
@@ -281,7 +349,8 @@ static bool is_wanted(const struct ncs_options *options,
 	    (view == NCS_VIEW_NODE || model->rank_count == 0))
 		return view == NCS_VIEW_NODE;
 	if (options->view == NCS_VIEW_COUNT)
-		return view != NCS_VIEW_TIMELINE && view != NCS_VIEW_FINDING;
+		return view != NCS_VIEW_TIMELINE && view != NCS_VIEW_FINDING &&
+		       view != NCS_VIEW_NODE;
 	return options->view == view;
 }
 
@@ -290,7 +359,6 @@ bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp)
 {
 	struct ncs_row *rows = NULL;
-	const char *gap = "";
 	size_t capacity = 0;
 
 	ncs_dump_head(file, model, stamp, options->ascii);
@@ -302,13 +370,14 @@ bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 		if (!is_wanted(options, model, view))
 			continue;
 		count = ncs_rows(model, view, &rows, &capacity);
-		if (count < 0) {
+		if (count < 0 ||
+		    !sort_rows(&options->sort[view], rows, (size_t)count)) {
 			free(rows);
 			return false;
 		}
-		fputs(gap, file);
-		ncs_dump_rows(file, view, rows, (size_t)count, options->ascii);
-		gap = "\n";
+		fprintf(file, "\n%s:\n", ncs_view_names[view]);
+		ncs_dump_rows(file, view, rows, (size_t)count, options->columns,
+			      options->ascii);
 	}
 	free(rows);
 	if (options->view == NCS_VIEW_COUNT || options->view == NCS_VIEW_RANK)

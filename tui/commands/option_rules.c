@@ -37,6 +37,11 @@ static bool prints_no_metrics(const struct ncs_options *options)
 		options->format != NCS_DUMP_PROMETHEUS);
 }
 
+static bool prints_no_tables(const struct ncs_options *options)
+{
+	return options->format != NCS_DUMP_TEXT;
+}
+
 static bool names_nodes_twice(const struct ncs_options *options)
 {
 	return !!options->hosts + !!options->slurm + !!options->kube +
@@ -111,6 +116,10 @@ static const struct option_rule {
 	     "--columns expects --export=ndjson or --export=csv, or the live"
 	     " view: other exports have no columns to choose from",
 	     .when = exports_no_columns),
+	RULE(MODE(DUMP), OPTION(COLUMNS) | OPTION(SORT),
+	     "--columns and --sort expect a dump as text: the others have no"
+	     " tables",
+	     .when = prints_no_tables),
 	RULE(MODE(EXPORT), OPTION(EXPORT),
 	     "--export=parquet expects --output=DIR beside it: it writes a file"
 	     " for each host and table",

@@ -52,7 +52,7 @@ static int print_view(FILE *file, const struct ncs_screen *screen,
 	ncs_dump_head(file, &screen->model, stamp, ascii);
 	ncs_dump_verdict(file, &screen->model, ascii);
 	print_limits(file, screen, ascii);
-	ncs_dump_rows(file, screen->view, rows, count, ascii);
+	ncs_dump_rows(file, screen->view, rows, count, NULL, ascii);
 	if (count < table->count)
 		ncs_dump_unreadable(file, &screen->model, ascii);
 	free(rows);

@@ -93,22 +93,8 @@ bool ncs_grid_is_tagged(const struct ncs_grid *table,
 	       ncs_marks_cover(table->tags, &row->row);
 }
 
-/* Whether a column is sorted upwards: columns that name a row are, columns that
- * measure it are not. */
-static bool sorts_up(const struct ncs_column *column)
-{
-	static const char *const names[] = { "RANK", "PID", "CH", "PEER",
-					     "SLOWEST" };
-
-	if (column->align == NCS_ALIGN_LEFT)
-		return true;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(column->title, names[i]) == 0)
-			return true;
-	return false;
-}
-
 bool ncs_grid_is_downwards(const struct ncs_grid *table)
 {
-	return table->sort && sorts_up(table->sort) == table->inverted;
+	return table->sort &&
+	       ncs_column_sorts_up(table->sort) == table->inverted;
 }

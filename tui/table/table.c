@@ -170,20 +170,16 @@ static int compare_rows(const void *left, const void *right, void *context)
 {
 	const struct ncs_grid_row *a = left, *b = right;
 	const struct ncs_grid *table = context;
-	bool unknown;
 	int order = 0;
 
 	/* Segments that cannot be read are last in any order. */
 	if (!a->unreadable != !b->unreadable)
 		return a->unreadable ? 1 : -1;
 	if (table->sort)
-		order = ncs_value_compare(&a->value, &b->value);
-	/* Unknown values come after known ones in any order. */
-	unknown = a->value.kind == NCS_VALUE_NONE ||
-		  b->value.kind == NCS_VALUE_NONE;
+		order = ncs_value_order(&a->value, &b->value,
+					ncs_grid_is_downwards(table));
 	if (order != 0)
-		return ncs_grid_is_downwards(table) && !unknown ? -order :
-								  order;
+		return order;
 	order = (a->order > b->order) - (a->order < b->order);
 	return !table->sort && table->inverted ? -order : order;
 }

@@ -813,9 +813,9 @@ static void numbers_of_a_hostile_segment_stay_numbers(void **state)
 
 /* --- Text ---------------------------------------------------------------- */
 
-static char *dump_text(const struct scripted *scripted, enum ncs_view view)
+static char *dump_text_with(const struct scripted *scripted,
+			    const struct ncs_options *options)
 {
-	struct ncs_options options = { .view = view, .ascii = true };
 	struct ncs_diagnosis diagnosis;
 	struct ncs_model diagnosed;
 	char *text = NULL;
@@ -824,10 +824,17 @@ static char *dump_text(const struct scripted *scripted, enum ncs_view view)
 
 	assert_non_null(file);
 	diagnosed = diagnose(&diagnosis, scripted);
-	assert_true(ncs_dump_text(file, &diagnosed, &options, &stamp));
+	assert_true(ncs_dump_text(file, &diagnosed, options, &stamp));
 	ncs_diagnosis_release(&diagnosis);
 	fclose(file);
 	return text;
+}
+
+static char *dump_text(const struct scripted *scripted, enum ncs_view view)
+{
+	struct ncs_options options = { .view = view, .ascii = true };
+
+	return dump_text_with(scripted, &options);
 }
 
 static size_t count_lines(const char *text)
@@ -868,14 +875,49 @@ static void text_has_a_head_titles_and_a_line_for_each_row(void **state)
 	scripted_add(scripted, 1);
 	scripted_pass(scripted, SECOND);
 	text = dump_text(scripted, NCS_VIEW_RANK);
-	assert_int_equal(count_lines(text), 5);
+	assert_int_equal(count_lines(text), 7);
 	assert_ptr_equal(strstr(text, "ncclstat: host node7, 2 ranks, time "),
 			 text);
 	assert_ptr_equal(strstr(text, "well: "), line_of(text, 1));
+	assert_ptr_equal(strstr(text, "\nranks:\n"), line_of(text, 2));
 	/* No cell is empty, so a line can be split at blanks. */
-	for (size_t i = 3; i < 5; i++)
+	for (size_t i = 5; i < 7; i++)
 		assert_int_equal(count_words(line_of(text, i)),
-				 count_words(line_of(text, 2)));
+				 count_words(line_of(text, 4)));
+	free(text);
+}
+
+static void text_has_the_columns_and_the_order_that_are_asked_for(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_options options = {
+		.view = NCS_VIEW_RANK,
+		.ascii = true,
+		.sort[NCS_VIEW_RANK] = {
+			.column = &ncs_columns[NCS_COLUMN_RANK_RANK],
+			.inverted = true,
+		},
+		.columns[NCS_COLUMN_RANK_RANK] = NCS_COLUMN_SHOWN,
+		.columns[NCS_COLUMN_RANK_STATE] = NCS_COLUMN_SHOWN,
+	};
+	char *text;
+
+	for (int i = 0; i < 3; i++)
+		scripted_add(scripted, i);
+	scripted_pass(scripted, SECOND);
+	text = dump_text_with(scripted, &options);
+	assert_non_null(strstr(text, "ranks:\nRANK  STATE\n   2  alive\n"
+				     "   1  alive\n   0  alive\n"));
+	free(text);
+	/* Columns are left out; the model's order is turned round. */
+	options.sort[NCS_VIEW_RANK].column = NULL;
+	options.columns[NCS_COLUMN_RANK_RANK] = NCS_COLUMN_BY_LEVEL;
+	options.columns[NCS_COLUMN_RANK_STATE] = NCS_COLUMN_HIDDEN;
+	text = dump_text_with(scripted, &options);
+	assert_non_null(strstr(line_of(text, 4), "RANK  COMM"));
+	assert_null(strstr(text, "alive"));
+	assert_memory_equal(line_of(text, 5), "   2  ", 6);
+	assert_memory_equal(line_of(text, 7), "   0  ", 6);
 	free(text);
 }
 
@@ -1095,6 +1137,7 @@ int main(void)
 		TEST(strings_of_a_segment_cannot_break_the_json),
 		TEST(numbers_of_a_hostile_segment_stay_numbers),
 		TEST(text_has_a_head_titles_and_a_line_for_each_row),
+		TEST(text_has_the_columns_and_the_order_that_are_asked_for),
 		TEST(text_without_a_view_has_all_tables),
 		TEST(text_lists_launches),
 		TEST(text_lists_late_ranks_by_cost),
