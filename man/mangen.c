@@ -839,6 +839,7 @@ struct man_field {
 	X(index_entry, NCS_INDEX_ENTRY_FIELDS) \
 	X(look, NCS_LOOK_FIELDS) \
 	X(unreadable_head, NCS_UNREADABLE_HEAD_FIELDS) \
+	X(pack_head, NCS_PACK_HEAD_FIELDS) \
 	X(end, NCS_END_FIELDS)
 
 struct man_struct {

@@ -125,6 +125,16 @@
 	X(left_out, "Segments that a look of 32 MiB has no room for.") \
 	X(reserved, "0.")
 
+#define NCS_PACK_HEAD_FIELDS(X) \
+	X(recording, "The first word of the stream's recording.") \
+	X(look, "Number of the look.") \
+	X(base, "Number of an earlier look: what its pack of the same part" \
+		" unpacks to is the frame's prefix, which Zstandard is given to" \
+		" unpack it. The same as look: it has none.") \
+	X(part, "Number of this pack in the look, from 0.") \
+	X(unpacked_bytes, "Length of what the frame unpacks to; at most" \
+			  " 1048576.")
+
 #define NCS_UNREADABLE_HEAD_FIELDS(X) \
 	X(attach, "Why, by number: 2: it is another user's; 4: it has another" \
 		  " major version; 5: it is no segment, or damaged; 6: the" \

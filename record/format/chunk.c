@@ -106,6 +106,26 @@ size_t ncs_packer_pack(struct ncs_packer *packer, const void *payload,
 	return ZSTD_isError(result) ? 0 : result;
 }
 
+size_t ncs_packer_pack_after(struct ncs_packer *packer, int level,
+			     const void *prefix, size_t prefix_bytes,
+			     const void *payload, size_t bytes, void *packed,
+			     size_t room)
+{
+	ZSTD_CCtx *context = packer->context;
+	size_t result;
+
+	if (room >= bytes)
+		room = bytes > 0 ? bytes - 1 : 0;
+	ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
+	result = ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel,
+					level);
+	if (!ZSTD_isError(result) && prefix_bytes > 0)
+		result = ZSTD_CCtx_refPrefix(context, prefix, prefix_bytes);
+	if (!ZSTD_isError(result))
+		result = ZSTD_compress2(context, packed, room, payload, bytes);
+	return ZSTD_isError(result) ? 0 : result;
+}
+
 /* Each thread keeps a context: making one for each chunk costs more than to
  * unpack a small chunk, as it asks for the processor's features, which leaves a
  * virtual machine. */
@@ -151,4 +171,24 @@ bool ncs_chunk_unpack(const struct ncs_chunk *chunk, const void *payload,
 	       ZSTD_decompressDCtx(context, unpacked, chunk->unpacked_bytes,
 				   payload,
 				   chunk->bytes) == chunk->unpacked_bytes;
+}
+
+bool ncs_unpack_after(const void *prefix, size_t prefix_bytes,
+		      const void *packed, size_t packed_bytes, void *unpacked,
+		      size_t bytes)
+{
+	ZSTD_DCtx *context = get_context();
+	bool is_good;
+
+	if (!context)
+		return false;
+	/* A prefix is for the next frame only. */
+	is_good = prefix_bytes == 0 ||
+		  !ZSTD_isError(
+			  ZSTD_DCtx_refPrefix(context, prefix, prefix_bytes));
+	is_good = is_good &&
+		  ZSTD_decompressDCtx(context, unpacked, bytes, packed,
+				      packed_bytes) == bytes;
+	ZSTD_DCtx_reset(context, ZSTD_reset_session_and_parameters);
+	return is_good;
 }

@@ -75,6 +75,19 @@ void ncs_packer_free(struct ncs_packer *packer);
 size_t ncs_packer_pack(struct ncs_packer *packer, const void *payload,
 		       size_t bytes, void *packed, size_t room);
 
+/* Packs as ncs_packer_pack() does, at this level and as the continuation of
+ * `prefix`, which may have no bytes. The unpacker needs the same prefix. */
+size_t ncs_packer_pack_after(struct ncs_packer *packer, int level,
+			     const void *prefix, size_t prefix_bytes,
+			     const void *payload, size_t bytes, void *packed,
+			     size_t room);
+
+/* Unpacks what ncs_packer_pack_after() packed. Returns false if it does not
+ * unpack to `bytes` bytes, or there is no memory. */
+bool ncs_unpack_after(const void *prefix, size_t prefix_bytes,
+		      const void *packed, size_t packed_bytes, void *unpacked,
+		      size_t bytes);
+
 /* Unpacks a good payload into `unpacked`, which has chunk->unpacked_bytes
  * bytes. Returns false if the payload does not unpack to that length, or there
  * is no memory. */

@@ -18,7 +18,7 @@
 
 /* A reader accepts every minor version of its major version. */
 #define NCS_FORMAT_MAJOR 1u
-#define NCS_FORMAT_MINOR 1u
+#define NCS_FORMAT_MINOR 2u
 #define NCS_FORMAT_VERSION (NCS_FORMAT_MAJOR << 16 | NCS_FORMAT_MINOR)
 
 enum ncs_chunk_type {
@@ -231,6 +231,20 @@ struct ncs_unreadable_head {
 	uint32_t reserved;
 };
 
+/* Payload of NCS_CHUNK_PACK: this struct, then one frame of Zstandard, to the
+ * end of the payload. What it unpacks to are chunks of a look, whose checksums
+ * are 0. */
+struct ncs_pack_head {
+	uint64_t recording; /* first word of the stream's */
+	uint64_t look;      /* number of the look */
+	/* Number of the look whose pack of the same part, unpacked, is the
+	 * frame's prefix (a dictionary of content); that of this look: none. */
+	uint64_t base;
+	uint32_t part;           /* number of this pack in the look, from 0 */
+	uint32_t unpacked_bytes; /* NCS_CHUNK_BYTES_MAX at most */
+};
+
+static_assert(sizeof(struct ncs_pack_head) == 32, "pack head");
 static_assert(sizeof(struct ncs_look) == 128, "look");
 static_assert(sizeof(struct ncs_unreadable_head) == 16, "unreadable head");
 static_assert(sizeof(struct ncs_chunk) == 64, "chunk");

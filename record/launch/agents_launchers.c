@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "record/launch/agents_internal.h"
+#include "record/launch/orders.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 
@@ -200,6 +201,8 @@ static void start(struct ncs_agents *agents, size_t number, uint64_t now_ns)
 					     words.words, true);
 	launcher->phase = NCS_LAUNCHER_RUNS;
 	launcher->began_ns = now_ns;
+	/* It gets its orders with the next beat. */
+	agents->beat_ns = 0;
 	if (!error)
 		error = watch(agents, number, launcher->child.output, false);
 	if (!error)
@@ -293,6 +296,8 @@ static void look_at(struct ncs_agents *agents, size_t number, uint64_t now_ns)
  * input is not known; it gets none. */
 static void beat(struct ncs_agents *agents, uint64_t now_ns)
 {
+	static const char orders[] = "\n" NCS_ORDER_PACK "\n";
+
 	if (now_ns < agents->beat_ns ||
 	    agents->launch.way == NCS_AGENTS_BY_COMMAND)
 		return;
@@ -301,8 +306,9 @@ static void beat(struct ncs_agents *agents, uint64_t now_ns)
 		int input = agents->launchers[i]->child.input;
 
 		/* A pipe that is full has beats enough; a child that has ended
-		 * is noticed as such. */
-		if (input >= 0 && write(input, "\n", 1) < 0)
+		 * is noticed as such. The first end of a line ends what may
+		 * have been cut. */
+		if (input >= 0 && write(input, orders, sizeof(orders) - 1) < 0)
 			continue;
 	}
 }

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/stream/look_pack.h"
+#include "record/launch/orders.h"
 #include "record/stream/stream_output.h"
 #include "record/write/clock_reading.h"
 #include "record/write/recorder_segments.h"
@@ -41,6 +43,9 @@ struct agent {
 	struct ncs_recording_writer *writer;
 	struct ncs_sink_memory memory; /* the look in the making */
 	uint64_t look_offset;          /* of the writer at its beginning */
+	struct ncs_look_packer *packer; /* NULL: looks are not packed */
+	struct ncs_sink_memory packed;
+	struct ncs_orders orders;
 	struct ncs_stream_output *output;
 	struct ncs_agent_result *result;
 	uint64_t begun_ns;
@@ -61,15 +66,32 @@ static bool has_room(void *context)
 	return look_bytes(context) < STATES_BYTES_MAX;
 }
 
-/* Makes the look one that can be read by itself, if it is time or one was
- * dropped. */
+/* Begins to pack looks, if the reader has asked for it. Returns 0 or
+ * -ENOMEM. */
+static int pack_if_asked(struct agent *agent)
+{
+	if (agent->packer || !agent->orders.packs)
+		return 0;
+	agent->packer = ncs_look_packer_new(NULL);
+	if (!agent->packer)
+		return -ENOMEM;
+	ncs_recording_writer_unpack(agent->writer);
+	return 0;
+}
+
+/* Makes the look one that can be read by itself, if it is time, one was
+ * dropped, or looks are packed from now on. */
 static int renew_if_due(struct agent *agent, uint64_t now_ns,
 			struct ncs_look *look)
 {
 	bool dropped = ncs_stream_output_drop(agent->output);
+	bool was_packed = agent->packer;
+	int error = pack_if_asked(agent);
 
 	agent->result->dropped += dropped;
-	if (!dropped && agent->key_ns != 0 &&
+	if (error)
+		return error;
+	if (!dropped && agent->key_ns != 0 && was_packed == !!agent->packer &&
 	    now_ns - agent->key_ns < NCS_AGENT_KEY_EVERY_NS)
 		return 0;
 	/* The first look begins with the file's head anyway. */
@@ -110,6 +132,23 @@ static int write_unreadable(struct agent *agent, struct ncs_look *look)
 	return error;
 }
 
+/* Hands the look over to be written. Returns 0 or -ENOMEM. */
+static int put_look(struct agent *agent)
+{
+	int error;
+
+	if (!agent->packer) {
+		ncs_stream_output_put(agent->output, &agent->memory);
+		return 0;
+	}
+	error = ncs_look_packer_pack(agent->packer, agent->memory.bytes,
+				     agent->memory.size, &agent->packed);
+	agent->memory.size = 0;
+	if (!error)
+		ncs_stream_output_put(agent->output, &agent->packed);
+	return error;
+}
+
 static int take_look(struct agent *agent, uint64_t now_ns)
 {
 	struct ncs_look look = {
@@ -139,8 +178,7 @@ static int take_look(struct agent *agent, uint64_t now_ns)
 		return error;
 	agent->look_offset = ncs_recording_writer_bytes(agent->writer);
 	agent->result->looks++;
-	ncs_stream_output_put(agent->output, &agent->memory);
-	return 0;
+	return put_look(agent);
 }
 
 /* Reads the rings between looks, so that less is overwritten. */
@@ -203,10 +241,13 @@ static int timeout_of(const struct agent *agent, uint64_t now_ns)
 static bool take_input(struct agent *agent, struct pollfd *input,
 		       uint64_t now_ns)
 {
-	char beats[256];
+	char bytes[256];
+	ssize_t size = 0;
 
-	if ((input->revents & POLLIN) &&
-	    read(input->fd, beats, sizeof(beats)) > 0) {
+	if (input->revents & POLLIN)
+		size = read(input->fd, bytes, sizeof(bytes));
+	if (size > 0) {
+		ncs_orders_take(&agent->orders, bytes, (size_t)size);
 		agent->beat_ns = now_ns;
 		return true;
 	}
@@ -290,6 +331,7 @@ static int begin(struct agent *agent)
 
 	ncs_recording_head_here(&stream.head);
 	stream.head.interval_ns = settings->interval_ns;
+	agent->orders.packs = settings->is_packed;
 	error = ncs_recording_writer_open_memory(&agent->writer,
 						 &agent->memory, &stream);
 	if (error)
@@ -340,5 +382,7 @@ void ncs_agent_run(const struct ncs_agent_settings *settings,
 	ncs_recorder_segments_release(&agent.followed);
 	if (agent.writer)
 		ncs_recording_writer_close(agent.writer, NULL);
+	ncs_look_packer_free(agent.packer);
+	free(agent.packed.bytes);
 	free(agent.memory.bytes);
 }

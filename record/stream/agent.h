@@ -26,6 +26,7 @@ struct ncs_agent_settings {
 	uint64_t interval_ns; /* time between looks */
 	uint64_t count;       /* number of looks; 0 for no limit */
 	bool has_lines;       /* write text lines (record/launch/lines.h) */
+	bool is_packed;       /* whether looks are packed; else once asked */
 	bool with_records;
 	int pack_level;       /* level of Zstandard */
 	int output;           /* file to write to */
@@ -33,7 +34,8 @@ struct ncs_agent_settings {
 	 * in the first second does not count: the launcher has given none. */
 	int input;
 	/* Ends the agent once nothing could be read from `input`, whatever it
-	 * is, for so long; 0: never, and nothing is read. */
+	 * is, for so long; 0: never, and nothing is read. What is read are
+	 * orders (record/launch/orders.h). */
 	uint64_t heartbeat_ns;
 	int stop; /* file that becomes readable when the agent is to end; -1 */
 };

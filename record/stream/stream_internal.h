@@ -5,6 +5,7 @@
 #define NCS_RECORD_STREAM_STREAM_INTERNAL_H
 
 #include "record/stream/chunk_splitter.h"
+#include "record/stream/look_pack.h"
 #include "record/stream/stream_reader.h"
 
 struct ncs_stream_reader {
@@ -19,6 +20,7 @@ struct ncs_stream_reader {
 	size_t chunks;
 	uint64_t number; /* of the look that is being taken */
 	bool has_number; /* facts.look is of the present agent */
+	struct ncs_look_unpacker *unpacker; /* NULL until needed */
 	char *unpacked;  /* NCS_CHUNK_BYTES_MAX bytes; NULL until needed */
 	struct ncs_stream_rank *ranks; /* by their number in the stream */
 	size_t rank_count;

@@ -272,6 +272,28 @@ static int collect(void *context, const struct ncs_chunk *chunk,
 	return 0;
 }
 
+/* Takes a chunk of the stream. Without all chunks of a pack its look is not
+ * whole. */
+static int take_any(void *context, const struct ncs_chunk *chunk,
+		    const char *payload)
+{
+	struct ncs_stream_reader *stream = context;
+	bool is_whole;
+	int error;
+
+	if (chunk->type != NCS_CHUNK_PACK || stream->facts.refused[0])
+		return collect(stream, chunk, payload);
+	if (!stream->unpacker)
+		stream->unpacker = ncs_look_unpacker_new();
+	if (!stream->unpacker)
+		return -ENOMEM;
+	error = ncs_look_unpacker_take(stream->unpacker, chunk, payload,
+				       collect, stream, &is_whole);
+	if (!is_whole)
+		stream->size = stream->chunks = 0;
+	return error;
+}
+
 /* --- Interface ----------------------------------------------------------- */
 
 struct ncs_stream_reader *ncs_stream_new(ncs_stream_keep *keep, void *context)
@@ -291,6 +313,7 @@ void ncs_stream_free(struct ncs_stream_reader *stream)
 		return;
 	begin_agent(stream);
 	ncs_chunk_splitter_release(&stream->splitter);
+	ncs_look_unpacker_free(stream->unpacker);
 	free(stream->unreadable);
 	free(stream->ranks);
 	free(stream->bytes);
@@ -306,8 +329,8 @@ int ncs_stream_feed(struct ncs_stream_reader *stream, const void *bytes,
 	stream->facts.bytes += size;
 	if (stream->facts.refused[0])
 		return 0;
-	error = ncs_chunk_splitter_feed(&stream->splitter, bytes, size, collect,
-					stream);
+	error = ncs_chunk_splitter_feed(&stream->splitter, bytes, size,
+					take_any, stream);
 	if (stream->splitter.skipped_bytes != stream->facts.skipped_bytes)
 		stream->size = stream->chunks = 0;
 	stream->facts.skipped_bytes = stream->splitter.skipped_bytes;

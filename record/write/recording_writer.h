@@ -152,6 +152,10 @@ int ncs_recording_writer_records(struct ncs_recording_writer *writer,
  * state of each rank is a key. */
 int ncs_recording_writer_renew(struct ncs_recording_writer *writer);
 
+/* Leaves chunks uncompressed from now on: they will be packed as a whole
+ * (record/stream/look_pack.h). */
+void ncs_recording_writer_unpack(struct ncs_recording_writer *writer);
+
 /* Adds a segment that cannot be read; `why` is a clause for users. */
 int ncs_recording_writer_unreadable(struct ncs_recording_writer *writer,
 				    enum ncs_attach attach, const char *path,

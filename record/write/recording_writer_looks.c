@@ -46,6 +46,12 @@ int ncs_recording_writer_unreadable(struct ncs_recording_writer *writer,
 	return ncs_recording_chunk_end(writer, &chunk);
 }
 
+void ncs_recording_writer_unpack(struct ncs_recording_writer *writer)
+{
+	ncs_packer_free(writer->packer);
+	writer->packer = NULL;
+}
+
 int ncs_recording_writer_look(struct ncs_recording_writer *writer,
 			      struct ncs_look *look)
 {

@@ -4,8 +4,8 @@
  *
  *	bench_fleet [NODES [LOOKS]]
  *
- * The streams are those of test/unit/support/simulated_streams.h, 8 ranks a
- * node, 20 calls a second. Prints the bytes of a node's look, the processor time
+ * The streams are those of test/unit/support/simulated_streams.h, packed, 8
+ * ranks a node, 20 calls a second. Prints the bytes of a node's look, the processor time
  * of a look at all nodes, which is a share of a core at one look a second, and
  * the memory of this process, in which the simulation has its part. It measures
  * only; it has no limits.
@@ -112,6 +112,7 @@ static void open_nodes(struct bench *bench, uint64_t begun_ns)
 			.begun_ns = begun_ns - AGE_NS,
 			.realtime_ns = UINT64_C(1700000000) * SECOND_NS,
 			.interval_ns = SECOND_NS,
+			.is_packed = true,
 		});
 	bench->fleet = ncs_fleet_new(NULL);
 	if (!bench->streams || !bench->fleet)

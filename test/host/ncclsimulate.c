@@ -43,7 +43,7 @@ static const char usage[] =
 	"computed, and tells what is true of it. With -S it writes what agents\n"
 	"(ncclstat --stream) would, a look a second: DIRECTORY/node0000.ncclstat\n"
 	"and so on, all at once; or \"-\", lines to standard output as time\n"
-	"passes, for ncclstat --follow -.\n"
+	"passes, as --stream=packed has them, for ncclstat --follow -.\n"
 	"\n"
 	"  -s SEED      another job (1)\n"
 	"  -h HOSTS     (4)\n"
@@ -349,6 +349,7 @@ static int write_streams(const struct settings *settings, const char *directory)
 			       (uint64_t)realtime.tv_nsec - AGE_NS,
 		.skew_ns = options->skew_ns,
 		.interval_ns = SECOND_NS,
+		.is_packed = strcmp(directory, "-") == 0,
 	});
 	if (!streams)
 		return -ENOMEM;

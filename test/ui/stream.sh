@@ -94,6 +94,36 @@ decode() {
 check "they are base64" decode
 check "of the same stream" looks "$tmp/stream" 'len(looks) == 2'
 
+packed() {
+	"$ncclstat" --stream=packed -i 0.1 -n 3 </dev/null >"$tmp/lines" || return
+	decode
+	python3 -c 'import struct, sys
+data, at, kinds = open(sys.argv[1], "rb").read(), 0, []
+while at < len(data):
+    magic, kind, rank, size = struct.unpack_from("<QIIQ", data, at)
+    kinds.append(kind)
+    at += 64 + (size + 63) // 64 * 64
+assert kinds == [12] * 3, kinds' "$tmp/stream" || return
+	"$ncclstat" --follow --list "$tmp/lines" >"$tmp/out" 2>"$tmp/err"
+	[ "$(grep -c ' alive ' "$tmp/out")" -eq 2 ]
+}
+check "packed looks are one chunk each, and can be followed" packed
+orders() {
+	{ sleep 0.4; printf '\nwhat\npa'; sleep 0.2; printf 'ck\n'; sleep 2; } |
+		"$ncclstat" --stream -i 0.1 -n 20 --heartbeat 9 >"$tmp/stream"
+	python3 -c 'import struct, sys
+data, at, kinds = open(sys.argv[1], "rb").read(), 0, []
+while at < len(data):
+    magic, kind, rank, size = struct.unpack_from("<QIIQ", data, at)
+    kinds.append(kind)
+    at += 64 + (size + 63) // 64 * 64
+first = kinds.index(12)
+assert first > 9 and set(kinds[first:]) == {12}, kinds' "$tmp/stream"
+}
+check "looks are packed once the reader says so" orders
+check "it reads all of them" sh -c '"$1" --follow --list "$2" >"$3"
+	[ "$(grep -c " alive " "$3")" -eq 2 ]' sh "$ncclstat" "$tmp/stream" "$tmp/out"
+
 # --- A reader that is slow ---------------------------------------------------
 
 # A pipe holds 64 KiB; nothing is read until it is full.

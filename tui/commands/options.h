@@ -70,7 +70,11 @@ enum ncs_dump_format {
 	NCS_DUMP_PROMETHEUS,
 };
 
-enum ncs_stream_form { NCS_STREAM_FORM_RAW, NCS_STREAM_FORM_LINES };
+enum ncs_stream_form {
+	NCS_STREAM_FORM_RAW,
+	NCS_STREAM_FORM_LINES,
+	NCS_STREAM_FORM_PACKED, /* lines */
+};
 
 /* The order of a table's rows. */
 struct ncs_sort {

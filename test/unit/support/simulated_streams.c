@@ -16,6 +16,7 @@
 #include "ncclstat/names.h"
 #include "ncclstat/size_class.h"
 #include "ncclstat/version.h"
+#include "record/stream/look_pack.h"
 #include "record/write/recording_writer.h"
 #include "shm/hash.h"
 #include "shm/segment.h"
@@ -54,6 +55,8 @@ struct stream_segment {
 struct stream_node {
 	struct ncs_recording_writer *writer;
 	struct ncs_sink_memory memory;
+	struct ncs_look_packer *packer; /* NULL: looks are not packed */
+	struct ncs_sink_memory packed;
 	struct stream_segment *segments;
 	unsigned segment_count;
 	uint64_t looks;
@@ -62,6 +65,7 @@ struct stream_node {
 
 struct simulated_streams {
 	struct simulated_streams_options options;
+	struct ncs_packer *packer; /* of all nodes; NULL: looks are not packed */
 	struct stream_node *nodes;
 	char name[32];
 };
@@ -365,6 +369,7 @@ int simulated_streams_look(struct simulated_streams *streams, unsigned number,
 			   uint64_t at_ns, const void **bytes, size_t *size)
 {
 	struct stream_node *node = &streams->nodes[number];
+	const struct ncs_sink_memory *memory = &node->memory;
 	struct ncs_look look = {
 		.number = node->looks,
 		.interval_ns = streams->options.interval_ns,
@@ -390,8 +395,13 @@ int simulated_streams_look(struct simulated_streams *streams, unsigned number,
 	if (!error)
 		error = ncs_recording_writer_look(node->writer, &look);
 	node->looks++;
-	*bytes = node->memory.bytes;
-	*size = node->memory.size;
+	if (!error && node->packer) {
+		error = ncs_look_packer_pack(node->packer, node->memory.bytes,
+					     node->memory.size, &node->packed);
+		memory = &node->packed;
+	}
+	*bytes = memory->bytes;
+	*size = memory->size;
 	return error;
 }
 
@@ -485,7 +495,7 @@ static int begin_node(struct simulated_streams *streams, unsigned number)
 	const struct simulated_streams_options *options = &streams->options;
 	struct stream_node *node = &streams->nodes[number];
 	struct ncs_recording_settings settings = {
-		.is_packed = true,
+		.is_packed = !streams->packer,
 		.pack_level = PACK_LEVEL,
 		.key_every_ns = UINT64_MAX,
 		.is_stream = true,
@@ -509,6 +519,11 @@ static int begin_node(struct simulated_streams *streams, unsigned number)
 		calloc((size_t)options->ranks * 2, sizeof(*node->segments));
 	if (!node->segments)
 		return -ENOMEM;
+	if (streams->packer) {
+		node->packer = ncs_look_packer_new(streams->packer);
+		if (!node->packer)
+			return -ENOMEM;
+	}
 	error = ncs_recording_writer_open_memory(&node->writer, &node->memory,
 						 &settings);
 	for (unsigned i = 0; i < options->ranks && !error; i++) {
@@ -529,6 +544,8 @@ simulated_streams_new(const struct simulated_streams_options *options)
 	if (!streams)
 		return NULL;
 	streams->options = *options;
+	streams->packer =
+		options->is_packed ? ncs_packer_create(PACK_LEVEL) : NULL;
 	streams->nodes = calloc(options->nodes, sizeof(*streams->nodes));
 	for (unsigned i = 0; streams->nodes && i < options->nodes; i++)
 		if (begin_node(streams, i) != 0) {
@@ -537,6 +554,7 @@ simulated_streams_new(const struct simulated_streams_options *options)
 		}
 	if (streams->nodes)
 		return streams;
+	ncs_packer_free(streams->packer);
 	free(streams);
 	return NULL;
 }
@@ -548,9 +566,12 @@ void simulated_streams_free(struct simulated_streams *streams)
 
 		if (node->writer)
 			ncs_recording_writer_close(node->writer, NULL);
+		ncs_look_packer_free(node->packer);
+		free(node->packed.bytes);
 		free(node->memory.bytes);
 		free(node->segments);
 	}
+	ncs_packer_free(streams->packer);
 	free(streams->nodes);
 	free(streams);
 }

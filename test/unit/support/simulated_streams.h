@@ -35,6 +35,7 @@ struct simulated_streams_options {
 	uint64_t realtime_ns;
 	uint64_t skew_ns;
 	uint64_t interval_ns; /* between looks */
+	bool is_packed;       /* looks are packed */
 };
 
 struct simulated_streams;

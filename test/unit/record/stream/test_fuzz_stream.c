@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/stream/look_pack.h"
 #include "test/fuzz/stream_input.h"
 #include "test/unit/support/stream_fixture.h"
 
@@ -23,6 +24,30 @@
 
 static uint8_t valid[SIZE_MAX_BYTES], damaged[SIZE_MAX_BYTES];
 static size_t valid_bytes;
+static uint8_t packed[SIZE_MAX_BYTES];
+static size_t packed_bytes;
+
+/* Packs all looks to `packed`. */
+static int pack_all(const struct stream_fixture *fixture)
+{
+	struct ncs_look_packer *packer = ncs_look_packer_new(NULL);
+	struct ncs_sink_memory memory = { 0 };
+	int error = packer ? 0 : -1;
+
+	for (size_t i = 0; i < fixture->count && !error; i++) {
+		error = ncs_look_packer_pack(packer, fixture->looks[i].bytes,
+					     fixture->looks[i].size, &memory);
+		if (packed_bytes + memory.size > sizeof(packed))
+			error = -1;
+		if (error)
+			break;
+		memcpy(packed + packed_bytes, memory.bytes, memory.size);
+		packed_bytes += memory.size;
+	}
+	ncs_look_packer_free(packer);
+	free(memory.bytes);
+	return error;
+}
 
 /* Makes a stream with keys, changes, records and a segment that cannot be
  * read. */
@@ -51,25 +76,25 @@ static int make_valid(void **state)
 	if (valid_bytes > sizeof(valid))
 		return -1;
 	memcpy(valid, bytes, valid_bytes);
-	return 0;
+	return pack_all(fixture);
 }
 
-/* Damages the stream: words, pieces that are missing or repeated, its end.
+/* Damages a stream: words, pieces that are missing or repeated, its end.
  * Returns its size. */
-static size_t damage(void)
+static size_t damage(const uint8_t *whole, size_t whole_bytes)
 {
-	size_t size = valid_bytes;
+	size_t size = whole_bytes;
 
-	memcpy(damaged, valid, valid_bytes);
+	memcpy(damaged, whole, whole_bytes);
 	for (long i = random() % 6; i > 0; i--) {
-		size_t place = (size_t)random() % (valid_bytes - 8);
+		size_t place = (size_t)random() % (whole_bytes - 8);
 
 		/* Mostly in the first words of a chunk or of its payload. */
 		while (random() % 4 != 0 && place > 160 &&
-		       memcmp(valid + place, "NCSchunk", 8) != 0)
+		       memcmp(whole + place, "NCSchunk", 8) != 0)
 			place--;
 		place += (size_t)random() % 150;
-		if (place + 8 > valid_bytes)
+		if (place + 8 > whole_bytes)
 			continue;
 		if (random() % 2)
 			damaged[place] ^= (uint8_t)(1 << random() % 8);
@@ -100,15 +125,61 @@ static void readers_survive_any_damage(void **state)
 	(void)state;
 	srandom(1);
 	for (unsigned i = 0; i < ROUNDS; i++)
-		looks += stream_input_run(damaged, damage());
+		looks += stream_input_run(damaged,
+					  damage(valid, valid_bytes));
 	/* Damage is not all there is: some looks are read. */
 	assert_true(looks > ROUNDS && looks < 6 * ROUNDS);
+}
+
+static void readers_survive_damaged_packs(void **state)
+{
+	uint64_t looks = 0;
+
+	(void)state;
+	srandom(2);
+	for (unsigned i = 0; i < ROUNDS; i++)
+		looks += stream_input_run(damaged,
+					  damage(packed, packed_bytes));
+	assert_true(looks > ROUNDS && looks < 6 * ROUNDS);
+}
+
+/* Chunks in a pack are no more to be trusted than the pack. */
+static void readers_survive_packs_of_damage(void **state)
+{
+	struct ncs_look_packer *packer = ncs_look_packer_new(NULL);
+	struct ncs_sink_memory memory = { 0 };
+	struct stream_fixture *fixture = *state;
+	uint64_t looks = 0;
+
+	assert_non_null(packer);
+	srandom(3);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		struct stream_look *look =
+			&fixture->looks[random() % (long)fixture->count];
+		size_t place = (size_t)random() % look->size & ~(size_t)63;
+		char before[64];
+
+		memcpy(before, look->bytes + place, sizeof(before));
+		/* The packer follows the lengths of chunks. */
+		if (memcmp(before, "NCSchunk", 8) == 0)
+			place += 8;
+		look->bytes[place] ^= (char)(1 << random() % 8);
+		assert_int_equal(ncs_look_packer_pack(packer, look->bytes,
+						      look->size, &memory),
+				 0);
+		looks += stream_input_run((uint8_t *)memory.bytes, memory.size);
+		memcpy(look->bytes + place / 64 * 64, before, sizeof(before));
+	}
+	assert_true(looks > 0 && looks < ROUNDS);
+	ncs_look_packer_free(packer);
+	free(memory.bytes);
 }
 
 static void the_valid_stream_is_read(void **state)
 {
 	(void)state;
 	assert_true(stream_input_run(valid, valid_bytes) == 6);
+	assert_true(stream_input_run(packed, packed_bytes) == 6);
 }
 
 int main(int argc, char **argv)
@@ -116,6 +187,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_valid_stream_is_read),
 		cmocka_unit_test(readers_survive_any_damage),
+		cmocka_unit_test(readers_survive_damaged_packs),
+		cmocka_unit_test(readers_survive_packs_of_damage),
 	};
 	void *state;
 	FILE *file;
