@@ -142,10 +142,12 @@ class Case:
 
     def record(self):
         if os.environ.get("KEEP"):
+            # Streams are kept as they come.
+            pack = [] if self.link == "nodes" else ["--compress=9"]
             self.recorder = subprocess.Popen(
-                self.command("--record=" + self.path + ".ncs", "--compress=9",
-                             "--duration=%g" % (BEFORE_S + 6)), env=self.env,
-                stderr=subprocess.DEVNULL)
+                self.command("--record=" + self.path + ".ncs",
+                             "--duration=%g" % (BEFORE_S + 6), *pack),
+                env=self.env, stderr=subprocess.DEVNULL)
 
     def limit_link(self):
         self.slow_link = True

@@ -21,10 +21,10 @@ if [ $# = 0 ]; then
 	# With more GPUs, a trouble in each kind of communicator, on one node and
 	# on two, whose link is loopback.
 	[ "$gpus" -lt 4 ] || set -- "$@" 3d:nvlink 3d:nodes \
-		{host-late,gpu-late,host-busy}@{tensor,pipe,data,all}:nvlink \
+		host-late@tensor:nvlink {gpu-late,host-busy}@{tensor,pipe,data,all}:nvlink \
 		stopped@pipe:nvlink gpu-busy@data:nvlink killed@all:nvlink \
 		order@tensor:nvlink unmet@pipe:nvlink \
-		host-late@{tensor,data}:nodes gpu-late@all:nodes \
+		host-late@tensor:nodes gpu-late@all:nodes \
 		host-busy@{tensor,data}:nodes gpu-busy@pipe:nodes \
 		size@pipe:nodes order@all:nodes slow-link@all:nodes
 fi
