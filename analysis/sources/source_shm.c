@@ -24,7 +24,7 @@ struct live_segment {
 	char *path;
 	struct ncs_reader *reader; /* NULL if not attached */
 	enum ncs_attach attach;
-	char why[160];
+	char why[256];
 };
 
 struct source_shm {

@@ -76,7 +76,7 @@ enum ncs_attach {
 	NCS_ATTACH_FAILED,        /* out of memory, file descriptors etc. */
 };
 
-/* Begins the reason of NCS_ATTACH_DENIED; the user's name follows. */
+/* Begins the reason of NCS_ATTACH_DENIED; the user's name and what helps follow. */
 #define NCS_WHY_OWNER "it belongs to "
 
 /* A reader of one segment. */

@@ -46,6 +46,7 @@ static struct {
 	bool control_made; /* the control object was made, or failed */
 	struct ncs_environment config;
 	char config_problem[256];
+	int share_error; /* of the latest segment for a group; 0 or -errno */
 	struct ncs_labels labels; /* of the job */
 	struct ncs_process self;
 	struct ncs_survey survey; /* the latest one */
@@ -232,6 +233,9 @@ static int create_segment(struct ncs_comm *comm,
 	while (error == -EEXIST && process.next_serial < 100000);
 	if (error)
 		return error;
+	if (process.config.group != NCS_GROUP_NONE)
+		process.share_error =
+			ncs_writer_share(&writer, process.config.group);
 	ncs_writer_unlink(&comm->writer);
 	comm->writer = writer;
 	comm->header = writer.header;
@@ -480,6 +484,20 @@ static void tell_unpublished(void)
 	}
 }
 
+/* Says once that no group gets the segments. */
+static void tell_share_error(const struct ncs_init *init)
+{
+	if (!process.share_error)
+		return;
+	ncs_process_log(init, NCCL_LOG_WARN,
+			"NCCLSTAT_GROUP: group %u gets no segments (%s); only"
+			" their owner and root read them",
+			(unsigned)process.config.group,
+			strerror(-process.share_error));
+	process.config.group = NCS_GROUP_NONE;
+	process.share_error = 0;
+}
+
 void ncs_process_init_comm(const struct ncs_init *init, void **context)
 {
 	struct ncs_comm *comm;
@@ -509,6 +527,7 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 	tell_unpublished();
 	join_cupti(comm, init);
 	*context = (void *)(uintptr_t)comm->context;
+	tell_share_error(init);
 	ncs_process_log(init, NCCL_LOG_INFO, "publishing rank %d in %s",
 			init->rank, comm->writer.path);
 	if (process.config.kernel_timing == NCS_KERNEL_TIMING_ALWAYS &&

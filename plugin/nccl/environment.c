@@ -189,6 +189,13 @@ static bool parse_directory(const char *text, char *directory, size_t size)
 	return true;
 }
 
+static bool parse_group(const char *text, gid_t *group)
+{
+	*group = NCS_GROUP_NONE;
+	return strcasecmp(text, "none") == 0 ||
+	       ncs_group_find(text, group) == 0;
+}
+
 /* Copies a library's path; stores an empty string if the text equals `off`. */
 static bool parse_library(const char *text, const char *off, char *path,
 			  size_t size)
@@ -226,6 +233,8 @@ static bool parse(struct ncs_environment *config, enum variable variable,
 	case VARIABLE_DIR:
 		return parse_directory(text, config->directory,
 				       sizeof(config->directory));
+	case VARIABLE_GROUP:
+		return parse_group(text, &config->group);
 	case VARIABLE_TIMING:
 		return parse_stream(text, config);
 	case VARIABLE_KERNEL_TIMING:

@@ -14,6 +14,7 @@
 
 #include "ncclstat/abi.h"
 #include "ncclstat/control_object.h"
+#include "shm/group.h"
 
 /* The largest N of NCCLSTAT_TIMING=1/N. */
 #define NCS_STREAM_PERIOD_MAX (UINT32_C(1) << 20)
@@ -32,6 +33,7 @@ enum ncs_stream_mode {
 struct ncs_environment {
 	bool disabled;
 	char directory[256];
+	gid_t group; /* that may read segments; NCS_GROUP_NONE for none */
 	enum ncs_stream_mode stream_mode;
 	uint64_t stream_level; /* one launch in 2^stream_level, for PERIOD */
 	enum ncs_kernel_timing kernel_timing;

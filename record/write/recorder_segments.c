@@ -342,14 +342,30 @@ static int refresh(struct ncs_recorder_segments *followed)
 	return error;
 }
 
+static bool is_unreadable(const struct ncs_recorder_segment *segment)
+{
+	return segment->attach != NCS_ATTACHED &&
+	       segment->attach != NCS_ATTACH_ABSENT &&
+	       segment->attach != NCS_ATTACH_NOT_READY;
+}
+
 static void report_waiting(struct ncs_recorder_segments *followed,
 			   const char *directory)
 {
+	size_t i = 0;
+
 	if (followed->has_reported_waiting ||
 	    ncs_recorder_segments_any(followed))
 		return;
 	followed->has_reported_waiting = true;
+	while (i < followed->count && !is_unreadable(&followed->segments[i]))
+		i++;
+	if (i < followed->count)
+		report(followed, followed->segments[i].path,
+		       followed->segments[i].why);
 	report(followed, directory,
+	       i < followed->count ?
+		       "no segments that can be read; waiting for a job" :
 	       ncs_directory_can_have_jobs(directory) ?
 		       "no segments yet; waiting for a job" :
 		       "no segments, and no job publishes any there: it is not"
@@ -399,12 +415,7 @@ size_t ncs_recorder_segments_unreadable(
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < followed->count; i++) {
-		enum ncs_attach attach = followed->segments[i].attach;
-
-		count += attach != NCS_ATTACHED &&
-			 attach != NCS_ATTACH_ABSENT &&
-			 attach != NCS_ATTACH_NOT_READY;
-	}
+	for (size_t i = 0; i < followed->count; i++)
+		count += is_unreadable(&followed->segments[i]);
 	return count;
 }

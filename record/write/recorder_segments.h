@@ -20,7 +20,7 @@ struct ncs_recorder_segment {
 	char *path;
 	struct ncs_reader *reader; /* NULL while the segment cannot be read */
 	enum ncs_attach attach;
-	char why[160]; /* why it cannot be read */
+	char why[256]; /* why it cannot be read */
 	size_t rank;
 	/* Whether nothing more of the segment is recorded: its process is gone,
 	 * or is not the one to record. */

@@ -251,6 +251,14 @@ void ncs_writer_unlink_control(struct ncs_control_writer *writer)
 	writer->path[0] = '\0';
 }
 
+int ncs_writer_share(const struct ncs_writer *writer, gid_t group)
+{
+	if (lchown(writer->path, (uid_t)-1, group) != 0 ||
+	    chmod(writer->path, S_IRUSR | S_IRGRP) != 0)
+		return -errno;
+	return 0;
+}
+
 void ncs_writer_publish(struct ncs_writer *writer)
 {
 	/* ORDER: pairs with check_header() (shm/read/reader.c): the rest of

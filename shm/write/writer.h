@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "ncclstat/abi.h"
 #include "ncclstat/control_object.h"
@@ -38,6 +39,11 @@ struct ncs_writer {
 int ncs_writer_create(struct ncs_writer *writer, const char *directory,
 		      const struct ncs_process *process, unsigned serial,
 		      const struct ncs_segment_size *size, void *place);
+
+/* Lets the users of a group read the segment, too (mode 0440). Returns 0 or -errno,
+ * e.g. -EPERM if the process is not in the group; the segment is its owner's
+ * alone then. */
+int ncs_writer_share(const struct ncs_writer *writer, gid_t group);
 
 /* Stores the version word, after which readers accept the segment. Call it
  * once, after everything else is in place. */

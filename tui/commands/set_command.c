@@ -227,11 +227,15 @@ static bool print_answers(FILE *file, const struct ncs_model *model,
 
 /* --- The program --------------------------------------------------------- */
 
-static void say_nothing_found(const struct ncs_options *options)
+static void say_nothing_found(const struct ncs_options *options,
+			      const struct ncs_model *model)
 {
 	const char *directory = ncs_directory(options->directory);
 
-	if (options->comm)
+	if (model->rank_count == 0 && model->unreadable_count > 0)
+		ncs_complain("%s: %s", model->unreadable[0].id,
+			     model->unreadable[0].why);
+	else if (options->comm)
 		ncs_complain("no living process has a communicator that"
 			     " matches '%s' (looked in %s)",
 			     options->comm, directory);
@@ -295,7 +299,7 @@ int ncs_set_run(const struct ncs_command_input *input)
 	else if (targets.count > 0)
 		status = set(options, input->source, &model, &targets);
 	else {
-		say_nothing_found(options);
+		say_nothing_found(options, &model);
 		status = ncs_sight_status(0, ncs_count_unreadable(&model));
 	}
 	ncs_targets_release(&targets);

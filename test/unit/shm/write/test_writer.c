@@ -192,6 +192,22 @@ static void only_the_owner_may_read_the_file_and_nobody_write_it(void **state)
 	munmap(writer.header, writer.mapped_bytes);
 }
 
+static void a_group_may_read_but_not_write(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_writer writer;
+	struct stat status;
+
+	assert_int_equal(create(fixture, &writer), 0);
+	assert_int_equal(ncs_writer_share(&writer, getegid()), 0);
+	assert_int_equal(stat(writer.path, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0440);
+	assert_int_equal(status.st_gid, getegid());
+	ncs_writer_unlink(&writer);
+	assert_int_equal(ncs_writer_share(&writer, getegid()), -ENOENT);
+	munmap(writer.header, writer.mapped_bytes);
+}
+
 static void all_bytes_are_reserved(void **state)
 {
 	struct segment_fixture *fixture = *state;
@@ -609,6 +625,7 @@ int main(void)
 		SEGMENT_FIXTURE_BARE(version_is_stored_last),
 		SEGMENT_FIXTURE_BARE(
 			only_the_owner_may_read_the_file_and_nobody_write_it),
+		SEGMENT_FIXTURE_BARE(a_group_may_read_but_not_write),
 		SEGMENT_FIXTURE_BARE(all_bytes_are_reserved),
 		SEGMENT_FIXTURE_BARE(segment_may_replace_another_mapping),
 		SEGMENT_FIXTURE_BARE(

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Groups are found by number and by name. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "shm/group.h"
+
+static void expect(const char *name, int error, gid_t wanted)
+{
+	gid_t group = 77;
+
+	assert_int_equal(ncs_group_find(name, &group), error);
+	assert_int_equal(group, error ? 77 : wanted);
+}
+
+static void numbers_are_taken_as_they_are(void **state)
+{
+	(void)state;
+	expect("0", 0, 0);
+	expect("54321", 0, 54321);
+	expect("4294967294", 0, 4294967294u);
+}
+
+static void names_are_those_of_the_file(void **state)
+{
+	(void)state;
+	expect("root", 0, 0);
+	expect("no-such-group", -ENOENT, 0);
+}
+
+static void nonsense_is_no_group(void **state)
+{
+	(void)state;
+	expect("", -ENOENT, 0);
+	expect("-1", -ENOENT, 0);
+	expect("12x", -ENOENT, 0);
+	expect("4294967295", -ENOENT, 0);
+	expect("99999999999999999999", -ENOENT, 0);
+	expect("root:x:0:", -ENOENT, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_taken_as_they_are),
+		cmocka_unit_test(names_are_those_of_the_file),
+		cmocka_unit_test(nonsense_is_no_group),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
