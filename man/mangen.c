@@ -514,6 +514,7 @@ struct man_list {
 	}
 
 #define NAMED(ID, name_, help_) { .name = name_, .help = help_ },
+#define WAIT(ID, letter, name_, help_) { .name = name_, .help = help_ },
 #define NAME(ID, name_, ...) { .name = name_ },
 #define OPTION(ID, name_, letter, has, argument, place, mode, kind, field, \
 	       limits, help_) \
@@ -596,8 +597,8 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_LAUNCH_WAITS, NAMED) },
 	{ "cupti_statuses", "-tag -width missing -compact", put_named,
 	  ITEMS(NCS_CUPTI_STATUSES, NAMED) },
-	{ "timings", "-tag -width Ds", put_lettered,
-	  ITEMS(NCS_TIMINGS, PROXY_STATE) },
+	{ "timings", "-tag -width stream -compact", put_named,
+	  ITEMS(NCS_TIMINGS, NAMED) },
 	{ "proxy_states", "-tag -width \"unknown (?)\" -compact", put_lettered,
 	  ITEMS(NCS_PROXY_STATES, PROXY_STATE) },
 	{ "proxy_transitions", "-tag -width append_end -compact", put_named,
@@ -631,7 +632,7 @@ static const struct man_list lists[] = {
 	{ "severities", "-tag -width verdict -compact", put_named,
 	  ITEMS(NCS_SEVERITIES, NAMED) },
 	{ "waits", "-tag -width network -compact", put_named,
-	  ITEMS(NCS_WAITS, NAMED) },
+	  ITEMS(NCS_WAITS, WAIT) },
 	{ "confidences", "-tag -width possible -compact", put_named,
 	  ITEMS(NCS_CONFIDENCES, NAMED) },
 	{ "environment", "-tag -width Ds", put_variable,

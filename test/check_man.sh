@@ -100,8 +100,7 @@ wanted_items() {
 		'label letter' |
 		sed -e "s/' '/'blank'/" -e "s/^\"\(.*\)\" '\(.*\)'$/\1 (\2)/" |
 		want activities ncclstat-views.7 TIMELINE -
-	fields timings NCS_TIMINGS ID,name,letter,help 'name letter' |
-		sed "s/^\"\(.*\)\" '\(.*\)'$/\1 (\2)/" |
+	fields timings NCS_TIMINGS ID,name,help name | unquote |
 		want timings ncclstat-views.7 COLLECTIVES -
 	fields launches NCS_LAUNCH_WAITS ID,name,help name | unquote |
 		want launch_waits ncclstat-views.7 RANKS -
@@ -291,7 +290,8 @@ self_test() {
 	take_out ncclstat-views.7 activities 'queued (q)' '^\.It Sy queued Pq' &&
 	take_out ncclstat-views.7 proxy_transitions append_end \
 		'^\.It Sy append_end$' &&
-	take_out ncclstat-views.7 timings 'stream (S)' '^\.It Sy stream Pq' &&
+	take_out ncclstat-views.7 timings kernel \
+		'^\.It Sy kernel$/{N;/The GPU/d};/^nothing else$' &&
 	take_out ncclstat-views.7 launch_waits moving '^\.It Sy moving$' &&
 	take_out ncclstat-views.7 functions AllGatherV '^\.It Sy AllGatherV ' &&
 	take_out ncclstat-json.5 events kernel_phase '^\.It Sy kernel_phase$' &&

@@ -7,7 +7,7 @@
 #include "ncclstat/tables/timings.def"
 
 static const enum ncs_timing best_first[] = {
-#define X(ID, name, letter, help) NCS_TIMING_##ID,
+#define X(ID, name, help) NCS_TIMING_##ID,
 	NCS_TIMINGS(X)
 #undef X
 };
@@ -18,10 +18,9 @@ static_assert(sizeof(best_first) / sizeof(*best_first) == NCS_TIMING_COUNT,
 static const struct {
 	const char *name;
 	const char *help;
-	char letter;
 } timings[NCS_TIMING_COUNT] = {
-#define X(ID, name_, letter_, help_) \
-	[NCS_TIMING_##ID] = { .name = name_, .help = help_, .letter = letter_ },
+#define X(ID, name_, help_) \
+	[NCS_TIMING_##ID] = { .name = name_, .help = help_ },
 	NCS_TIMINGS(X)
 #undef X
 };
@@ -37,11 +36,6 @@ unsigned ncs_best_timing(const uint64_t timed[NCS_TIMING_COUNT])
 const char *ncs_timing_name(unsigned timing)
 {
 	return timing < NCS_TIMING_COUNT ? timings[timing].name : "none";
-}
-
-char ncs_timing_letter(unsigned timing)
-{
-	return timing < NCS_TIMING_COUNT ? timings[timing].letter : '-';
 }
 
 const char *ncs_timing_help(unsigned timing)

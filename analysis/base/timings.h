@@ -12,10 +12,9 @@
  * NCS_TIMING_COUNT if none were. `timed` has their numbers by source. */
 unsigned ncs_best_timing(const uint64_t timed[NCS_TIMING_COUNT]);
 
-/* Return the name of a source, its letter, and the clause that explains it; of
- * any other number "none", '-' and "no time". */
+/* Return the name of a source, and the clause that explains it; of any other
+ * number "none" and "no time". */
 const char *ncs_timing_name(unsigned timing);
-char ncs_timing_letter(unsigned timing);
 const char *ncs_timing_help(unsigned timing);
 
 #endif

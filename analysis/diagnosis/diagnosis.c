@@ -65,6 +65,47 @@ void ncs_diagnosis_release(struct ncs_diagnosis *diagnosis)
 	ncs_diagnosis_init(diagnosis);
 }
 
+enum ncs_verdict_severity
+ncs_diagnosis_severity(const struct ncs_diagnosis *diagnosis)
+{
+	return diagnosis->count > 0 ? diagnosis->findings[0].severity :
+				      NCS_SEVERITY_WELL;
+}
+
+const struct ncs_rank *
+ncs_diagnosis_suspect(const struct ncs_diagnosis *diagnosis)
+{
+	const struct ncs_finding *worst = diagnosis->findings;
+
+	return diagnosis->count > 0 && worst->waiting > 0 ? worst->root.rank :
+							    NULL;
+}
+
+bool ncs_diagnosis_is_victim(const struct ncs_diagnosis *diagnosis,
+			     const struct ncs_rank *rank)
+{
+	const struct ncs_wait_graph *graph = &diagnosis->graph;
+	const struct ncs_rank *suspect = ncs_diagnosis_suspect(diagnosis);
+	size_t node = ncs_wait_graph_find(graph, rank);
+
+	return suspect && suspect != rank && node != NCS_NOBODY &&
+	       graph->marks[node];
+}
+
+/* Leaves the marks of the graph on the ranks that wait for the suspect. */
+static void mark_victims(struct ncs_diagnosis *diagnosis)
+{
+	const struct ncs_rank *suspect = ncs_diagnosis_suspect(diagnosis);
+	size_t node = suspect ? ncs_wait_graph_find(&diagnosis->graph,
+						    suspect) :
+				NCS_NOBODY;
+
+	if (node != NCS_NOBODY)
+		ncs_wait_graph_waiting(&diagnosis->graph, node);
+	else if (diagnosis->graph.node_count > 0)
+		ncs_wait_graph_unmark(&diagnosis->graph);
+}
+
 int ncs_diagnose(struct ncs_diagnosis *diagnosis, const struct ncs_model *model)
 {
 	int error = ncs_wait_graph_build(&diagnosis->graph, model);
@@ -83,23 +124,9 @@ int ncs_diagnose(struct ncs_diagnosis *diagnosis, const struct ncs_model *model)
 	else if (diagnosis->count > 1)
 		qsort(diagnosis->findings, diagnosis->count,
 		      sizeof(*diagnosis->findings), compare_by_severity);
+	if (!error)
+		mark_victims(diagnosis);
 	return error;
-}
-
-enum ncs_verdict_severity
-ncs_diagnosis_severity(const struct ncs_diagnosis *diagnosis)
-{
-	return diagnosis->count > 0 ? diagnosis->findings[0].severity :
-				      NCS_SEVERITY_WELL;
-}
-
-const struct ncs_rank *
-ncs_diagnosis_suspect(const struct ncs_diagnosis *diagnosis)
-{
-	const struct ncs_finding *worst = diagnosis->findings;
-
-	return diagnosis->count > 0 && worst->waiting > 0 ? worst->root.rank :
-							    NULL;
 }
 
 size_t ncs_diagnosis_dead(const struct ncs_diagnosis *diagnosis)

@@ -35,6 +35,11 @@ ncs_diagnosis_severity(const struct ncs_diagnosis *diagnosis);
 const struct ncs_rank *
 ncs_diagnosis_suspect(const struct ncs_diagnosis *diagnosis);
 
+/* Returns whether a rank of the model waits for that one, directly or through
+ * others. */
+bool ncs_diagnosis_is_victim(const struct ncs_diagnosis *diagnosis,
+			     const struct ncs_rank *rank);
+
 /* Returns the number of processes that the findings call dead. */
 size_t ncs_diagnosis_dead(const struct ncs_diagnosis *diagnosis);
 

@@ -9,8 +9,16 @@
 #include "analysis/model/model.h"
 #include "analysis/model/waits.h"
 
-#define NAME(ID, name, help) name,
-#define HELP(ID, name, help) help,
+#define LETTER(ID, letter, name, help) letter,
+#define NAME(ID, letter, name, help) name,
+#define HELP(ID, letter, name, help) help,
+
+char ncs_wait_letter(unsigned kind)
+{
+	static const char letters[] = { NCS_WAITS(LETTER) };
+
+	return kind < NCS_WAIT_COUNT ? letters[kind] : '?';
+}
 
 const char *ncs_wait_name(unsigned kind)
 {

@@ -11,7 +11,7 @@
 struct ncs_model;
 
 enum ncs_wait_kind {
-#define X(ID, name, help) NCS_WAIT_##ID,
+#define X(ID, letter, name, help) NCS_WAIT_##ID,
 	NCS_WAITS(X)
 #undef X
 		NCS_WAIT_COUNT
@@ -22,7 +22,8 @@ struct ncs_job_waits {
 	double share[NCS_WAIT_COUNT]; /* their sum is 1 */
 };
 
-/* Returns the word of a kind, and its explanation. */
+/* Return the letter of a kind, its word, and its explanation. */
+char ncs_wait_letter(unsigned kind);
 const char *ncs_wait_name(unsigned kind);
 const char *ncs_wait_help(unsigned kind);
 

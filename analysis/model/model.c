@@ -267,7 +267,8 @@ static int take_all(struct ncs_model *model, struct ncs_source *source)
 	return 0;
 }
 
-/* Adds up the traffic of all ranks whose rates are known. */
+/* Adds up the traffic of all ranks whose rates are known. A job without a
+ * channel does not use the network. */
 static void take_traffic(struct ncs_model *model)
 {
 	double sum = 0;
@@ -284,7 +285,7 @@ static void take_traffic(struct ncs_model *model)
 						  traces->count) :
 				-1;
 
-		if (rate < 0)
+		if (rate < 0 || model->ranks[i]->now.channel_count == 0)
 			continue;
 		sum += rate;
 		known = true;

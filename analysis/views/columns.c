@@ -77,11 +77,6 @@ HAS(nranks)
 	return ncs_row_identity(row)->known & NCS_KNOWN_NRANKS;
 }
 
-HAS(gpu)
-{
-	return ncs_row_identity(row)->known & NCS_KNOWN_GPU;
-}
-
 HAS(proxy)
 {
 	return ncs_rank_proxy_known(row->rank);

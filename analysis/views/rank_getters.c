@@ -5,10 +5,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/base/append.h"
 #include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
+#include "analysis/model/communicators.h"
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/oldest.h"
 #include "analysis/model/stragglers.h"
@@ -70,6 +72,25 @@ NCS_GETTER(rank_pid)
 	value->number = ncs_rank_pid(row->rank);
 }
 
+/* Sets "1b:00" for "0000:1b:00.0": most machines have one domain, and a GPU has
+ * one function. */
+NCS_GETTER(rank_gpu)
+{
+	const struct ncs_identity *identity = &row->rank->now.identity;
+	const char *text = identity->gpu;
+	size_t length;
+
+	if (!(identity->known & NCS_KNOWN_GPU))
+		return;
+	length = strspn(text, "0");
+	if (text[length] == ':' && strchr(text + length + 1, ':'))
+		text += length + 1;
+	ncs_value_set_text(value, text);
+	length = strlen(value->text);
+	if (length > 2 && strcmp(value->text + length - 2, ".0") == 0)
+		value->text[length - 2] = '\0';
+}
+
 NCS_GETTER(rank_state)
 {
 	if (row->rank->is_past)
@@ -120,16 +141,51 @@ static enum ncs_channel_state usual_wait(const struct ncs_snapshot *now)
 	return best ? best->state : NCS_CHANNEL_IDLE;
 }
 
+/* Whether others wait in a call that the rank has not made: it is in none, and
+ * those of its communicator that are ahead do not get on. */
+static bool has_not_called(const struct ncs_rank *rank)
+{
+	const struct ncs_communicator *communicator = rank->communicator;
+	uint64_t number;
+
+	if (!communicator || rank->now.operation_count > 0 ||
+	    !ncs_rank_is_live(rank) || communicator->progress.known == 0 ||
+	    !ncs_progress_is_held_up(&communicator->progress,
+				     communicator->function))
+		return false;
+	number = rank->now.functions[communicator->function]
+			 .last_sequence_number;
+	return number == communicator->progress.least;
+}
+
+/* Whether a wait in this state is for the rank at the other end. */
+static bool has_peer(enum ncs_channel_state state)
+{
+	return state == NCS_CHANNEL_SEND_PEER_WAIT ||
+	       state == NCS_CHANNEL_SEND_WAIT || state == NCS_CHANNEL_RECV_WAIT;
+}
+
+/* One word, as all cells: lines of a dump are split at blanks. */
 NCS_GETTER(rank_wait)
 {
 	const struct ncs_snapshot *now = &row->rank->now;
 	enum ncs_channel_state state = usual_wait(now);
 	struct ncs_launch_wait wait = ncs_rank_launch_wait(row->rank);
 
-	if (state == NCS_CHANNEL_IDLE && wait.operation)
+	if (state == NCS_CHANNEL_IDLE && wait.operation) {
 		ncs_value_set_text(value, ncs_launch_wait_name(wait.kind));
-	else if (now->channel_count > 0)
+	} else if (state != NCS_CHANNEL_IDLE && has_peer(state)) {
+		value->kind = NCS_VALUE_TEXT;
+		snprintf(value->text, sizeof(value->text), "%s:%d",
+			 ncs_channel_state_label(state),
+			 oldest_channel(now, state)->peer);
+	} else if (state != NCS_CHANNEL_IDLE) {
 		ncs_value_set_text(value, ncs_channel_state_label(state));
+	} else if (has_not_called(row->rank)) {
+		ncs_value_set_text(value, "host:no-call");
+	} else if (now->channel_count > 0) {
+		ncs_value_set_text(value, ncs_channel_state_label(state));
+	}
 }
 
 NCS_GETTER(rank_oldest)
@@ -182,10 +238,30 @@ NCS_GETTER_WITH(rank_bytes_rate)
 			   ncs_rank_bytes_rate(row->rank, argument != 0));
 }
 
+NCS_GETTER(rank_busbw)
+{
+	const struct ncs_communicator *communicator = row->rank->communicator;
+
+	if (!communicator || communicator->busiest.view.operations == 0)
+		return;
+	ncs_value_set_real(value, NCS_VALUE_REAL,
+			   communicator->busiest.view.busbw);
+	value->is_stale = communicator->busiest.view.is_stale;
+}
+
 NCS_GETTER(rank_recent)
 {
-	ncs_value_set_recent(value, &row->rank->traces.rate,
-			     row->rank->traces.count);
+	const struct ncs_communicator *communicator = row->rank->communicator;
+	const struct ncs_recent *recent = &row->rank->traces.rate;
+	uint64_t count = row->rank->traces.count;
+
+	/* A rank that has moved nothing may not use the network at all. */
+	if (row->rank->now.channel_count == 0 && communicator &&
+	    communicator->busiest.function < NCS_FUNCTION_COUNT)
+		recent = ncs_communicator_busbw_recent(
+			communicator, communicator->busiest.function, &count);
+	if (recent)
+		ncs_value_set_recent(value, recent, count);
 }
 
 NCS_GETTER(rank_last_share)

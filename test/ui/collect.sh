@@ -58,7 +58,7 @@ job=$!
 background="$background $job"
 
 open 110x30 "exec $ncclstat --interval 0.2"
-started && sees '^ A  *0 world' && sees '^ A  *1 world'
+started && sees '^   *0 .* alive' && sees '^   *1 .* alive'
 verdict 'a job is seen' $?
 
 set_to events=all-control,sample=4 && said 'asked 2 processes' &&

@@ -27,7 +27,7 @@ nothing_left() {
 
 start_demo() {
 	open 80x24 "exec env BUILD=$build setsid -c sh test/demo.sh"
-	sees ' LIVE ' && sees '^ A  *7 ' && read -r session <"$tmp/pid"
+	sees ' LIVE ' && sees '^   *7 .* alive' && read -r session <"$tmp/pid"
 }
 
 before=$(folders)

@@ -23,7 +23,7 @@ started && sees 'NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so'
 verdict 'without a job it says what to do' $?
 
 start_job net-v5-mix
-sees ' LIVE ' && sees '^ A  *0 world' && sees '^ A  *1 world'
+sees ' LIVE \| SLOW ' && sees '^   *0 .* alive' && sees '^   *1 .* alive'
 verdict 'a job that starts is shown' $?
 
 press 2
@@ -44,7 +44,7 @@ press 1
 victims=$(pgrep -P "$job" | tr '\n' ' ')
 # shellcheck disable=SC2086 # a list of words
 kill -s KILL "$job" $victims
-sees 'JOB ENDED' && sees '^!D  *0 world .*dead' && sees 'processes have ended' &&
+sees 'JOB ENDED' && sees '^[!>]  *0 .* dead' && sees 'processes have ended' &&
 	alive "$pid"
 verdict 'a job that is killed is shown as dead' $?
 wait "$job" 2>/dev/null
@@ -55,7 +55,7 @@ verdict 'the last state of dead ranks can be viewed' $?
 press 1
 
 start_job net-v5-mix
-sees ' LIVE '
+sees ' LIVE \| SLOW '
 verdict 'a new job is shown beside the dead one' $?
 kill -s TERM "$job"
 wait "$job" 2>/dev/null
@@ -68,10 +68,10 @@ verdict 'after --clean the view waits for the next job' $?
 
 # A file with the name of a segment that is no segment is reported.
 head -c 4096 /dev/zero | tr '\0' 'x' >"$NCCLSTAT_DIR/ncclstat.$$.1.0"
-sees '^\*?.*ncclstat\.'
+sees '^\*  *ncclstat\.'
 verdict 'a segment that cannot be read is listed with its reason' $?
 rm -f "$NCCLSTAT_DIR/ncclstat.$$.1.0"
-misses '^\*?'
+misses '^\*  *ncclstat\.'
 press q
 ended 0
 verdict 'it quits' $?

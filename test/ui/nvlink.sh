@@ -86,7 +86,7 @@ waits() {
 		shows ' alive .* \(stream\|peer\|moving\|running\) .*AllReduce'
 }
 open 160x40 "exec $ncclstat --interval 0.1"
-started && sees '^ *[A*]* *0 ' && soon waits
+started && sees '^[*! ] *0 ' && soon waits
 verdict 'ranks wait with their launches' $?
 
 press 5 && sees 'AllReduce  *[0-9][0-9.]*[KM]* ' && sees ' stream '

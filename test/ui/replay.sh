@@ -112,7 +112,7 @@ press ')'
 sees 'at 0:01.000 of ' && press '(' && sees 'at 0:00.000 of '
 verdict '( and ) step by an interval' $?
 press : 2.5 Enter
-sees 'at 0:02.500 of ' && sees ' 0 world .*alive'
+sees 'at 0:02.500 of ' && sees ' 0 .* alive'
 verdict ': goes to a time' $?
 press : 999 Enter
 sees 'that is after the recording' && sees 'at 0:02.500 of '

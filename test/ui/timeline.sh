@@ -22,7 +22,7 @@ has_steps() {
 }
 
 open 120x40 "exec $ncclstat --interval 0.2"
-started && sees '^ A  *0 ' && press 3 && sees ' 0 recv  *4 ' &&
+started && sees '^   *0 ' && press 3 && sees ' 0 recv  *4 ' &&
 	press / && press -l recv && press Enter 6 &&
 	sees 'rank 0 of .*, ch 0 recv [45]: '
 verdict 'it opens at the track of the selected channel' $?

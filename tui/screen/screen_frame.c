@@ -16,6 +16,7 @@
 #include "tui/term/keys.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/node_text.h"
+#include "tui/screen/screen_graph.h"
 #include "tui/screen/screen_head.h"
 #include "tui/screen/screen_help.h"
 #include "tui/screen/screen_replay.h"
@@ -28,18 +29,62 @@
 #include "tui/text/words.h"
 
 #define LINE_BYTES 512
+/* From this height on there is room for another line on the selected row. */
+#define TALL_HEIGHT 24
 
 /* --- Below the table ------------------------------------------------------ */
+
+/* Prints the sentence of a finding, which may be cut in the head, and what to do
+ * next. */
+static void culprit_text(const struct ncs_finding *finding, char *text,
+			 size_t size, char *next, size_t next_size)
+{
+	char sentence[NCS_EXPLAIN_MAX], command[NCS_SENTENCE_MAX];
+
+	ncs_finding_sentence(finding, sentence, sizeof(sentence));
+	ncs_append(text, size, "%s.", sentence);
+	next[0] = '\0';
+	for (size_t i = 0;
+	     ncs_finding_command(finding, i, command, sizeof(command)); i++)
+		ncs_append(next, next_size, "%s%s", i == 0 ? "Next: " : "; ",
+			   command);
+	if (!next[0])
+		ncs_append(next, next_size, "Next: %s",
+			   ncs_verdict_next(finding->verdict));
+}
+
+static void draw_culprit(const struct ncs_screen *screen,
+			 const struct ncs_rect *rect)
+{
+	char text[NCS_EXPLAIN_MAX] = "", next[NCS_EXPLAIN_MAX];
+	struct ncs_rect part = *rect;
+
+	culprit_text(&screen->diagnosis.findings[0], text, sizeof(text), next,
+		     sizeof(next));
+	if (rect->height > 1)
+		part.height--;
+	ncs_draw_wrapped(&part, NCS_ROLE_LABEL, text);
+	part.y = rect->y + rect->height - 1;
+	part.height = rect->height > 1;
+	if (part.height > 0)
+		ncs_term_put(part.y, part.x, part.width, NCS_ROLE_LABEL, next);
+}
 
 static void draw_info(const struct ncs_screen *screen,
 		      const struct ncs_rect *rect)
 {
 	const struct ncs_grid_row *row =
 		ncs_grid_selected(&screen->tables[screen->view]);
-	char text[NCS_EXPLAIN_MAX] = "", whole[NCS_EXPLAIN_MAX] = "";
+	char text[NCS_EXPLAIN_MAX] = "";
 
 	if (rect->height == 0 || !row)
 		return;
+	if (screen->view == NCS_VIEW_RANK && row->row.rank &&
+	    screen->diagnosis.count > 0 &&
+	    row->row.rank == screen->diagnosis.findings[0].root.rank) {
+		draw_culprit(screen, rect);
+		return;
+	}
 	if (row->unreadable)
 		ncs_append(text, sizeof(text), "%s cannot be read: %s.",
 			   row->unreadable->id, row->unreadable->why);
@@ -48,11 +93,7 @@ static void draw_info(const struct ncs_screen *screen,
 	else
 		ncs_screen_view_of(row->row.view)
 			->explain(&row->row, text, sizeof(text));
-	if (row->row.rank &&
-	    row->row.rank == ncs_diagnosis_suspect(&screen->diagnosis))
-		ncs_append(whole, sizeof(whole), "Others wait for it: ");
-	ncs_append(whole, sizeof(whole), "%s", text);
-	ncs_draw_wrapped(rect, NCS_ROLE_LABEL, whole);
+	ncs_draw_wrapped(rect, NCS_ROLE_LABEL, text);
 }
 
 static void draw_bar(struct ncs_screen *screen, const struct ncs_rect *rect)
@@ -346,6 +387,9 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 {
 	const struct ncs_screen_view *view = ncs_screen_view_of(screen->view);
 	size_t first = width < view->detail_width && view->detail_count > 0;
+	/* More rows than lines are as good as as many. */
+	size_t rows = screen->tables[screen->view].count;
+	int row_count = rows < (size_t)height ? (int)rows : height;
 	const struct ncs_layout_request request = {
 		.height = height,
 		.width = width,
@@ -359,7 +403,8 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 		.detail_count = screen->tables[screen->view].count > 0 ?
 					view->detail_count - first :
 					0,
-		.info = 2,
+		.info = height >= TALL_HEIGHT ? 3 : 2,
+		.rows = screen->view == NCS_VIEW_TIMELINE ? 0 : row_count,
 	};
 
 	ncs_layout_compute(layout, &request);
@@ -401,6 +446,7 @@ static void draw_view(struct ncs_screen *screen,
 			      &part[NCS_PART_ROWS]);
 	ncs_draw_tabs(screen, &part[NCS_PART_TABS],
 		      part[NCS_PART_TITLE].height > 0);
+	ncs_draw_graphs(screen, &part[NCS_PART_GRAPH]);
 	if (table->count == 0)
 		draw_no_rows(screen, &part[NCS_PART_ROWS]);
 	draw_info(screen, &part[NCS_PART_INFO]);

@@ -81,29 +81,13 @@ static void emit_keys(struct help_page *page)
 	}
 }
 
-/* "S K P -": "collective: timed by stream, by kernel, by proxy, not" */
-static void emit_timing_marks(struct help_page *page)
-{
-	char letters[16] = "", words[64] = "collective: timed";
-
-#define X(ID, name, letter, help) \
-	ncs_append(letters, sizeof(letters), "%c ", letter); \
-	ncs_append(words, sizeof(words), " by %s,", name);
-	NCS_TIMINGS(X)
-#undef X
-	ncs_append(letters, sizeof(letters), "-");
-	ncs_append(words, sizeof(words), " not");
-	emit_item(page, letters, words);
-}
-
 static void emit_marks(struct help_page *page)
 {
 	emit_title(page, "Marks in front of a row");
 	emit_item(page, ">", "the others wait for it, directly or not");
 	emit_item(page, "!", "waiting for more than 1 s, or dead");
 	emit_item(page, "*", "silent, lossy, unreadable, or of a dead rank");
-	emit_item(page, "A S F D", "rank: alive, silent, finished, dead");
-	emit_timing_marks(page);
+	emit_item(page, "#", "tagged");
 }
 
 static void emit_states(struct help_page *page)

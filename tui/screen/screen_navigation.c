@@ -191,8 +191,8 @@ static bool go_to_channel(struct ncs_screen *screen,
 				       channel->peer);
 }
 
-/* Goes to the channel of a finding, or otherwise to its root: a rank, or the
- * communicator if the rank is not among the ranks of the model. */
+/* Goes to the channel of a finding if it has one; else to the ranks of its root's
+ * communicator, and selects the root. */
 static bool go_to_root(struct ncs_screen *screen,
 		       const struct ncs_finding *finding)
 {
@@ -201,14 +201,19 @@ static bool go_to_root(struct ncs_screen *screen,
 					      finding->channel_rank :
 					      finding->root.rank;
 
-	if (!rank)
-		return go_to_ranks(screen, finding->root.communicator);
-	if (!go_to_channels(screen, rank))
-		return false;
-	if (channel)
+	if (channel && rank) {
+		if (!go_to_channels(screen, rank))
+			return false;
 		ncs_grid_select_channel(ncs_screen_table(screen),
 					channel->channel, channel->send,
 					channel->peer);
+		return true;
+	}
+	if (!go_to_ranks(screen, finding->root.communicator))
+		return false;
+	if (finding->root.rank)
+		ncs_grid_select_rank(ncs_screen_table(screen),
+				     finding->root.rank);
 	return true;
 }
 

@@ -25,7 +25,7 @@ void ncs_screen_build(struct ncs_screen *screen)
 		.hide_idle = screen->hide_idle,
 		.tags = &screen->tags,
 		.only_tagged = screen->only_tagged,
-		.suspect = ncs_diagnosis_suspect(&screen->diagnosis),
+		.diagnosis = &screen->diagnosis,
 	};
 
 	ncs_grid_build(ncs_screen_table(screen), &query);

@@ -38,15 +38,27 @@ size_t ncs_grid_scrollable_columns(const struct ncs_grid *table)
 
 int ncs_grid_marks_width(const struct ncs_grid *table, int width)
 {
-	bool has_tags = table->tags && table->tags->count > 0;
-
-	return width < 30 && !has_tags ? 2 : 3;
+	(void)table;
+	return width < 30 ? 2 : 3;
 }
 
 int ncs_grid_prefix_width(const struct ncs_grid *table, int width)
 {
 	return ncs_grid_marks_width(table, width) +
 	       (table->tree.on ? TREE_WIDTH : 0);
+}
+
+/* Returns a column's priority: the sort column must stay, and one communicator
+ * needs no name. */
+static unsigned priority_of(const struct ncs_grid *table,
+			    const struct ncs_column *column)
+{
+	if (column == table->sort)
+		return 9;
+	if (table->one_communicator &&
+	    column == &ncs_columns[NCS_COLUMN_RANK_COMM])
+		return 3;
+	return column->priority;
 }
 
 /* Chooses the columns of a table that is not scrolled sideways: those of the
@@ -58,10 +70,7 @@ static void keep_by_priority(const struct ncs_grid *table, int room, bool *kept)
 	for (size_t i = 0; i < table->column_count; i++)
 		items[i] = (struct ncs_item){
 			.width = least_width(table, i),
-			/* The sort column must stay. */
-			.priority = table->columns[i] == table->sort ?
-					    9 :
-					    table->columns[i]->priority,
+			.priority = priority_of(table, table->columns[i]),
 		};
 	ncs_layout_fit(items, table->column_count, room, GAP);
 	for (size_t i = 0; i < table->column_count; i++)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "analysis/model/waits.h"
 #include "analysis/views/timeline.h"
 #include "tui/term/sparkline.h"
 
@@ -75,15 +76,30 @@ const struct ncs_grid_rules *ncs_grid_rules_of(const struct ncs_grid *table,
 				       table->rules->below;
 }
 
+/* Whether a row stands for its rank as a whole. */
+static bool is_of_rank(const struct ncs_row *row)
+{
+	return row->rank && (row->view == NCS_VIEW_RANK ||
+			     row->view == NCS_VIEW_PROXY);
+}
+
 enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
 				    const struct ncs_grid_row *row)
 {
+	enum ncs_severity severity;
+
 	if (row->unreadable)
 		return NCS_NOTE;
-	if (table->suspect && row->row.rank == table->suspect &&
-	    (row->row.view == NCS_VIEW_RANK || row->row.view == NCS_VIEW_PROXY))
+	severity = ncs_grid_rules_of(table, row)->severity(&row->row);
+	if (!table->diagnosis || !is_of_rank(&row->row))
+		return severity;
+	if (row->row.rank == ncs_diagnosis_suspect(table->diagnosis))
 		return NCS_SUSPECT;
-	return ncs_grid_rules_of(table, row)->severity(&row->row);
+	return severity == NCS_BAD && ncs_rank_is_live(row->row.rank) &&
+			       ncs_diagnosis_is_victim(table->diagnosis,
+						       row->row.rank) ?
+		       NCS_VICTIM :
+		       severity;
 }
 
 bool ncs_grid_is_tagged(const struct ncs_grid *table,

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "analysis/diagnosis/diagnosis.h"
 #include "analysis/views/columns.h"
 #include "tui/table/marks.h"
 #include "tui/table/tree.h"
@@ -21,7 +22,8 @@
 
 /* How much attention a row deserves, in rising order. */
 enum ncs_severity {
-	NCS_QUIET, /* no activity */
+	NCS_QUIET,  /* no activity */
+	NCS_VICTIM, /* waits for the rank that is NCS_SUSPECT */
 	NCS_NORMAL,
 	NCS_NOTE,    /* '*': unusual */
 	NCS_BAD,     /* '!': a long wait, or a dead process */
@@ -30,9 +32,11 @@ enum ncs_severity {
 
 /* Rules of a view for its rows. */
 struct ncs_grid_rules {
-	/* Returns the letter for a row's state, drawn in front of the row. */
-	char (*letter)(const struct ncs_row *row);
 	enum ncs_severity (*severity)(const struct ncs_row *row);
+	/* Returns how much a row needs somebody's attention: in the usual order
+	 * the largest come first, and rows that need it alike are in the
+	 * model's order. NULL: the model's order is the usual one. */
+	double (*need)(const struct ncs_row *row);
 	/* Ids of the columns that the keys P, M and T sort by. */
 	const char *throughput;
 	const char *bytes;
@@ -52,6 +56,7 @@ struct ncs_grid_row {
 	const struct ncs_unreadable *unreadable; /* NULL for a row of a view */
 	size_t order;           /* index in the model's order */
 	struct ncs_value value; /* value of the sort column */
+	double need;            /* of its rules */
 	/* In a tree only. */
 	unsigned depth;
 	enum ncs_fold fold;
@@ -69,7 +74,7 @@ struct ncs_grid {
 	int widths[NCS_GRID_COLUMNS_MAX]; /* widest contents drawn so far */
 	size_t column_count;
 	size_t skip; /* 0 = fit columns by priority, n = begin with the n-th */
-	const struct ncs_column *sort; /* NULL = the model's order */
+	const struct ncs_column *sort; /* NULL = the usual order */
 	bool inverted;
 
 	struct ncs_grid_row *rows;
@@ -80,8 +85,11 @@ struct ncs_grid {
 	struct ncs_row *scratch;
 	size_t scratch_capacity;
 
-	const struct ncs_rank *suspect; /* rank that others wait for, or NULL */
-	const struct ncs_marks *tags;   /* NULL if there are none */
+	/* The diagnosis of the query: whom others wait for, and who waits. */
+	const struct ncs_diagnosis *diagnosis;
+	const struct ncs_marks *tags; /* NULL if there are none */
+	/* There is one communicator at most: columns need not name it. */
+	bool one_communicator;
 	struct ncs_tree tree;
 
 	/* Until the user moves the selection, the first row is selected, even
@@ -129,7 +137,8 @@ struct ncs_grid_query {
 	bool hide_idle;
 	const struct ncs_marks *tags; /* must outlive the table; NULL if none */
 	bool only_tagged;
-	const struct ncs_rank *suspect; /* rank that others wait for, or NULL */
+	/* The diagnosis of the same model; NULL if there is none. */
+	const struct ncs_diagnosis *diagnosis;
 };
 
 /* Returns the column with an id, or NULL. */
@@ -161,7 +170,8 @@ const struct ncs_grid_rules *ncs_grid_rules_of(const struct ncs_grid *table,
 					       const struct ncs_grid_row *row);
 
 /* Returns the severity of a row: that of its rules, NCS_NOTE if it cannot be
- * read, NCS_SUSPECT for the rank that others wait for. */
+ * read, NCS_SUSPECT for the rank that others wait for, NCS_VICTIM for those of
+ * the others that have waited for long. */
 enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
 				    const struct ncs_grid_row *row);
 

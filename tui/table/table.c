@@ -133,6 +133,19 @@ static bool has_tagged_below(const struct ncs_grid *table,
 	       table->tags && ncs_marks_touch(table->tags, row->row.rank);
 }
 
+/* More than any row needs that others do not wait for. */
+#define NEED_OF_SUSPECT 100
+
+static double need_of(const struct ncs_grid *table,
+		      const struct ncs_grid_row *row)
+{
+	if (row->unreadable || !table->rules->need)
+		return 0;
+	if (ncs_grid_severity(table, row) == NCS_SUSPECT)
+		return NEED_OF_SUSPECT;
+	return table->rules->need(&row->row);
+}
+
 static void add(struct ncs_grid *table, const struct ncs_grid_query *query,
 		struct ncs_grid_row row)
 {
@@ -148,6 +161,7 @@ static void add(struct ncs_grid *table, const struct ncs_grid_query *query,
 	row.order = table->count;
 	if (table->sort && !row.unreadable)
 		ncs_column_get(table->sort, &row.row, &row.value);
+	row.need = need_of(table, &row);
 	table->rows[table->count++] = row;
 }
 
@@ -180,7 +194,10 @@ static int compare_rows(const void *left, const void *right, void *context)
 					ncs_grid_is_downwards(table));
 	if (order != 0)
 		return order;
-	order = (a->order > b->order) - (a->order < b->order);
+	if (!table->sort)
+		order = (a->need < b->need) - (a->need > b->need);
+	if (order == 0)
+		order = (a->order > b->order) - (a->order < b->order);
 	return !table->sort && table->inverted ? -order : order;
 }
 
@@ -278,7 +295,8 @@ void ncs_grid_build(struct ncs_grid *table, const struct ncs_grid_query *query)
 	table->count = 0;
 	table->total = 0;
 	table->passed = 0;
-	table->suspect = query->suspect;
+	table->diagnosis = query->diagnosis;
+	table->one_communicator = query->model->communicator_count <= 1;
 	table->tags = query->tags;
 	if (count < 0 ||
 	    ncs_array_reserve(&table->rows, &table->capacity,

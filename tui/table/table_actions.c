@@ -41,7 +41,9 @@ static void sort_by(struct ncs_grid *table, const struct ncs_column *column)
 static void say_order(const struct ncs_grid *table, char *notice, size_t size)
 {
 	if (!table->sort)
-		snprintf(notice, size, "order: by communicator and rank%s",
+		snprintf(notice, size, "order: %s%s",
+			 table->rules->need ? "the worst first, then by rank" :
+					      "by communicator and rank",
 			 table->inverted ? ", inverted" : "");
 	else
 		snprintf(notice, size, "order: by %s, %s first",
@@ -49,8 +51,8 @@ static void say_order(const struct ncs_grid *table, char *notice, size_t size)
 			 ncs_grid_is_downwards(table) ? "largest" : "smallest");
 }
 
-/* Steps through the orders: the model's order, then each column, then the
- * model's order again. */
+/* Steps through the orders: the usual order, then each column, then the usual
+ * order again. */
 static void sort_step(struct ncs_grid *table, size_t step)
 {
 	size_t orders = table->column_count + 1, place = 0;

@@ -60,6 +60,7 @@ static enum ncs_role role_of(enum ncs_severity severity, bool selected)
 	case NCS_NOTE:
 		return NCS_ROLE_NOTE;
 	case NCS_QUIET:
+	case NCS_VICTIM:
 		return NCS_ROLE_QUIET;
 	case NCS_NORMAL:
 		break;
@@ -119,8 +120,8 @@ static void draw_cells(const struct ncs_grid *table,
 }
 
 static const char severity_marks[] = {
-	[NCS_QUIET] = ' ', [NCS_NORMAL] = ' ',  [NCS_NOTE] = '*',
-	[NCS_BAD] = '!',   [NCS_SUSPECT] = '>',
+	[NCS_QUIET] = ' ', [NCS_VICTIM] = ' ', [NCS_NORMAL] = ' ',
+	[NCS_NOTE] = '*',  [NCS_BAD] = '!',    [NCS_SUSPECT] = '>',
 };
 
 static void draw_row(const struct ncs_grid *table,
@@ -132,16 +133,12 @@ static void draw_row(const struct ncs_grid *table,
 	enum ncs_role role = role_of(severity, selected);
 	int x = rect->x + ncs_grid_marks_width(table, rect->width) +
 		NCS_GRID_INDENT * (int)row->depth;
-	char marks[3] = { 0 };
+	const char mark[2] = { severity_marks[severity] };
 
-	marks[0] = severity_marks[severity];
-	marks[1] = row->unreadable ?
-			   '?' :
-			   ncs_grid_rules_of(table, row)->letter(&row->row);
 	ncs_term_fill(y, rect->x, selected ? rect->width : 0, role);
-	ncs_term_put(y, rect->x, 2, role, marks);
+	ncs_term_put(y, rect->x, 1, role, mark);
 	if (ncs_grid_is_tagged(table, row))
-		ncs_term_put(y, rect->x + 2, 1,
+		ncs_term_put(y, rect->x + 1, 1,
 			     selected ? role : NCS_ROLE_STRONG, "#");
 	draw_fold(row, y, x, role);
 	if (row->unreadable)

@@ -63,6 +63,19 @@ static bool give_up(struct layout_plan *plan,
 	       take_line(plan, NCS_PART_TITLE);
 }
 
+/* Gives the lines that the rows do not need to a graph. */
+static void add_graph(struct layout_plan *plan,
+		      const struct ncs_layout_request *request)
+{
+	int needed = at_least(request->rows + 1, NCS_LAYOUT_MIN_ROWS);
+	int left = plan->lines[NCS_PART_ROWS] - needed;
+
+	if (request->rows <= 0 || left < NCS_LAYOUT_MIN_GRAPH)
+		return;
+	plan->lines[NCS_PART_ROWS] = needed;
+	plan->lines[NCS_PART_GRAPH] = left;
+}
+
 void ncs_layout_compute(struct ncs_layout *layout,
 			const struct ncs_layout_request *request)
 {
@@ -87,6 +100,7 @@ void ncs_layout_compute(struct ncs_layout *layout,
 	while (used(&plan) > request->height && give_up(&plan, request))
 		;
 	plan.lines[NCS_PART_ROWS] += request->height - used(&plan);
+	add_graph(&plan, request);
 	for (size_t i = 0; i < NCS_PART_COUNT; i++) {
 		layout->part[i] = (struct ncs_rect){
 			.y = y,

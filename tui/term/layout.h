@@ -14,6 +14,8 @@
 #define NCS_LAYOUT_MIN_WIDTH 20
 /* Rows of the table that no other part may take. */
 #define NCS_LAYOUT_MIN_ROWS 3
+/* Lines below which a graph says nothing. */
+#define NCS_LAYOUT_MIN_GRAPH 4
 
 /* Parts of the screen, from top to bottom. */
 enum ncs_screen_part {
@@ -23,6 +25,7 @@ enum ncs_screen_part {
 	NCS_PART_DETAIL, /* the view's own part, above its table */
 	NCS_PART_HEADER,
 	NCS_PART_ROWS,
+	NCS_PART_GRAPH, /* in lines that the rows leave free */
 	NCS_PART_INFO,
 	NCS_PART_BAR,
 	NCS_PART_COUNT
@@ -44,6 +47,9 @@ struct ncs_layout_request {
 	const int *detail; /* heights of its forms, the largest first */
 	size_t detail_count;
 	int info; /* maximum number of lines */
+	/* Lines that the rows need, if what they leave free may be a graph; 0 if
+	 * it may not. */
+	int rows;
 };
 
 struct ncs_layout {
@@ -53,7 +59,8 @@ struct ncs_layout {
 
 /* Computes the layout. As the height shrinks, these are dropped in turn: the
  * info lines, the summary, the larger forms of the detail, the tabs, the bar,
- * the detail, the title. */
+ * the detail, the title. A graph gets what the rows leave free, if that is
+ * enough, and leaves one line to them. */
 void ncs_layout_compute(struct ncs_layout *layout,
 			const struct ncs_layout_request *request);
 

@@ -16,11 +16,6 @@ static const struct ncs_channel_view *channel_of(const struct ncs_row *row)
 	return &row->rank->now.channels[row->index];
 }
 
-static char letter(const struct ncs_row *row)
-{
-	return ncs_channel_state_letter(channel_of(row)->state);
-}
-
 /* Whether the channel is idle now and was throughout the window. */
 static bool is_idle(const struct ncs_row *row)
 {
@@ -121,7 +116,6 @@ const struct ncs_screen_view ncs_screen_channels = {
 	.name = "Channels",
 	.short_name = "Chan",
 	.rules = {
-		.letter = letter,
 		.severity = severity,
 		.throughput = "CHANNEL_RATE",
 		.bytes = "CHANNEL_BYTES",

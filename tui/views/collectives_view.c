@@ -18,11 +18,6 @@ static struct ncs_moving_view moving_of(const struct ncs_row *row)
 				       NULL);
 }
 
-static char letter(const struct ncs_row *row)
-{
-	return ncs_timing_letter(moving_of(row).timing);
-}
-
 static struct ncs_row row_of_rank(const struct ncs_row *row, size_t i)
 {
 	return (struct ncs_row){
@@ -145,7 +140,6 @@ const struct ncs_screen_view ncs_screen_collectives = {
 	.name = "Collectives",
 	.short_name = "Coll",
 	.rules = {
-		.letter = letter,
 		.severity = severity,
 		.throughput = "COLLECTIVE_BUSBW",
 		.bytes = "COLLECTIVE_BYTES",

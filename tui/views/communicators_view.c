@@ -11,21 +11,6 @@
 #include "tui/text/words.h"
 #include "tui/views/severity.h"
 
-static char letter(const struct ncs_row *row)
-{
-	const struct ncs_communicator *communicator = row->communicator;
-
-	if (communicator->dead > 0)
-		return 'D';
-	if (communicator->finished == communicator->rank_count)
-		return 'F';
-	if (ncs_progress_behind(&communicator->progress) > 0)
-		return 'B';
-	if (communicator->silent > 0)
-		return 'S';
-	return communicator->progress.known > 1 ? 'L' : '-';
-}
-
 /* Returns the severity of the worst rank, and at least NCS_NOTE if the ranks
  * are held up. */
 static enum ncs_severity severity(const struct ncs_row *row)
@@ -230,7 +215,6 @@ const struct ncs_screen_view ncs_screen_communicators = {
 	.name = "Communicators",
 	.short_name = "Comm",
 	.rules = {
-		.letter = letter,
 		.severity = severity,
 		.throughput = "COMMUNICATOR_SEND_RATE",
 		.bytes = "COMMUNICATOR_RECV_RATE",

@@ -15,18 +15,6 @@
  * verdict. */
 #define NEXT_LINES 3
 
-static char letter(const struct ncs_row *row)
-{
-	switch (row->finding->severity) {
-	case NCS_SEVERITY_STUCK:
-		return 'X';
-	case NCS_SEVERITY_SLOW:
-		return 'S';
-	default:
-		return '?';
-	}
-}
-
 static enum ncs_severity severity(const struct ncs_row *row)
 {
 	return row->finding->severity == NCS_SEVERITY_STUCK ? NCS_BAD :
@@ -118,7 +106,6 @@ const struct ncs_screen_view ncs_screen_diagnose = {
 	.name = "Diagnose",
 	.short_name = "Diag",
 	.rules = {
-		.letter = letter,
 		.severity = severity,
 		.throughput = "FINDING_WAITING",
 		.bytes = "FINDING_WAITING",

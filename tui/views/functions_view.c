@@ -17,11 +17,6 @@ static const struct ncs_function_view *function_of(const struct ncs_row *row)
 	return &row->rank->now.functions[row->index];
 }
 
-static char letter(const struct ncs_row *row)
-{
-	return ncs_timing_letter(ncs_function_timing(function_of(row)));
-}
-
 /* Returns the oldest operation of the function that is in flight and whose end
  * will be reported, or NULL. */
 static const struct ncs_operation_view *oldest_of(const struct ncs_row *row)
@@ -132,7 +127,6 @@ const struct ncs_screen_view ncs_screen_functions = {
 	.name = "Collectives by rank",
 	.short_name = "Func",
 	.rules = {
-		.letter = letter,
 		.severity = severity,
 		.throughput = "FUNCTION_RATE",
 		.bytes = "FUNCTION_BYTES",

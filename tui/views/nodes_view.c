@@ -8,19 +8,6 @@
 
 #include "tui/text/words.h"
 
-static char letter(const struct ncs_row *row)
-{
-	switch (ncs_node_sight(row->node->state)) {
-	case NCS_SIGHT_LIVE:
-		return 'L';
-	case NCS_SIGHT_PAST:
-		return 'P';
-	case NCS_SIGHT_NONE:
-		break;
-	}
-	return '?';
-}
-
 static enum ncs_severity severity(const struct ncs_row *row)
 {
 	switch (row->node->state) {
@@ -83,7 +70,6 @@ const struct ncs_screen_view ncs_screen_nodes = {
 	.name = "Nodes",
 	.short_name = "Node",
 	.rules = {
-		.letter = letter,
 		.severity = severity,
 		.throughput = "NODE_RATE",
 		.bytes = "NODE_BYTES",

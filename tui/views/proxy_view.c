@@ -34,11 +34,6 @@ static const struct {
 	{ NCS_PROXY_IDLE, NCS_TRANSITION_IDLE, "PROXY_IDLE_SHARE" },
 };
 
-static char letter(const struct ncs_row *row)
-{
-	return ncs_proxy_state_letter(row->rank->now.proxy.state);
-}
-
 static bool is_asleep(const struct ncs_row *row)
 {
 	static const struct ncs_column *share;
@@ -318,7 +313,6 @@ const struct ncs_screen_view ncs_screen_proxy = {
 	.name = "Proxy",
 	.short_name = "Proxy",
 	.rules = {
-		.letter = letter,
 		.severity = severity,
 		.throughput = "PROXY_ACTIVE_SHARE",
 		.bytes = "PROXY_APPENDED",

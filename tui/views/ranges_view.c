@@ -16,11 +16,6 @@ static const struct ncs_range_sum *sum_of(const struct ncs_row *row)
 	return &row->rank->ranges[row->index];
 }
 
-static char letter(const struct ncs_row *row)
-{
-	return ncs_timing_letter(ncs_range_timing(sum_of(row)));
-}
-
 static enum ncs_severity severity(const struct ncs_row *row)
 {
 	if (row->rank->now.liveness == NCS_DEAD)
@@ -65,7 +60,6 @@ const struct ncs_screen_view ncs_screen_ranges = {
 	.name = "Ranges",
 	.short_name = "Rng",
 	.rules = {
-		.letter = letter,
 		.severity = severity,
 		.throughput = "RANGE_BUSYBW",
 		.bytes = "RANGE_BYTES",

@@ -12,26 +12,30 @@
 #include "tui/text/words.h"
 #include "tui/views/severity.h"
 
-static char letter(const struct ncs_row *row)
-{
-	if (row->rank->is_past)
-		return 'P';
-	switch (row->rank->now.liveness) {
-	case NCS_ALIVE:
-		return 'A';
-	case NCS_SILENT:
-		return 'S';
-	case NCS_FINISHED:
-		return 'F';
-	case NCS_DEAD:
-		return 'D';
-	}
-	return '?';
-}
-
 static enum ncs_severity severity(const struct ncs_row *row)
 {
 	return ncs_rank_severity(row->rank);
+}
+
+/* Dead ranks come first, then silent ones, then those that cost time by coming
+ * late, by their cost; ranks that have finished come last. */
+static double need(const struct ncs_row *row)
+{
+	const struct ncs_rank *rank = row->rank;
+	const struct ncs_lateness_view *late;
+
+	switch (rank->now.liveness) {
+	case NCS_DEAD:
+		return 3;
+	case NCS_SILENT:
+		return 2;
+	case NCS_FINISHED:
+		return -1;
+	case NCS_ALIVE:
+		break;
+	}
+	late = ncs_rank_lateness(rank);
+	return late && late->is_straggler ? late->cost : 0;
 }
 
 static void append_life(const struct ncs_rank *rank, char *text, size_t size)
@@ -129,8 +133,8 @@ const struct ncs_screen_view ncs_screen_ranks = {
 	.name = "Ranks",
 	.short_name = "Ranks",
 	.rules = {
-		.letter = letter,
 		.severity = severity,
+		.need = need,
 		.throughput = "RANK_SEND_RATE",
 		.bytes = "RANK_RECV_RATE",
 		.time = "RANK_OLDEST",

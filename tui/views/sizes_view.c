@@ -18,11 +18,6 @@ static const struct ncs_class_view *class_of(const struct ncs_row *row)
 	return &row->rank->now.classes[row->index];
 }
 
-static char letter(const struct ncs_row *row)
-{
-	return ncs_timing_letter(ncs_class_timing(class_of(row)));
-}
-
 static enum ncs_severity severity(const struct ncs_row *row)
 {
 	const struct ncs_rank *rank = row->rank;
@@ -101,7 +96,6 @@ const struct ncs_screen_view ncs_screen_sizes = {
 	.name = "Collectives by size",
 	.short_name = "Sizes",
 	.rules = {
-		.letter = letter,
 		.severity = severity,
 		.throughput = "CLASS_BUSBW",
 		.bytes = "CLASS_SIZE",

@@ -15,16 +15,6 @@ struct ncs_track ncs_timeline_track(const struct ncs_row *row)
 	return track;
 }
 
-static char letter(const struct ncs_row *row)
-{
-	struct ncs_track track = ncs_timeline_track(row);
-	struct ncs_stretch now;
-
-	return ncs_track_now(row->rank, &track, &now) ?
-		       ncs_activity_letter(now.activity) :
-		       '-';
-}
-
 static enum ncs_severity severity(const struct ncs_row *row)
 {
 	struct ncs_track track = ncs_timeline_track(row);
@@ -40,7 +30,6 @@ const struct ncs_screen_view ncs_screen_timeline = {
 	.name = "Timeline",
 	.short_name = "Time",
 	.rules = {
-		.letter = letter,
 		.severity = severity,
 		.throughput = "TIMELINE_SINCE",
 		.bytes = "TIMELINE_SINCE",

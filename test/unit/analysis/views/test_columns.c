@@ -512,20 +512,20 @@ static void wait_is_what_most_busy_channels_wait_for(void **state)
 
 	set_state(&rank->channels[0], NCS_CHANNEL_SEND_WAIT, 900);
 	scripted_pass(scripted, 2 * SECOND);
-	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "network");
+	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "network:1");
 
 	/* If two states are equally frequent, the one that has lasted longest
 	 * is shown. */
 	set_state(&rank->channels[1], NCS_CHANNEL_SEND_PEER_WAIT, 950);
 	scripted_pass(scripted, 3 * SECOND);
-	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "network");
+	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "network:1");
 	set_state(&rank->channels[0], NCS_CHANNEL_SEND_WAIT, 960);
 	scripted_pass(scripted, 3 * SECOND);
-	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "peer");
+	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "peer:1");
 
 	set_state(&rank->channels[2], NCS_CHANNEL_SEND_WAIT, 970);
 	scripted_pass(scripted, 4 * SECOND);
-	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "network");
+	assert_text(cell(scripted, NCS_COLUMN_RANK_WAIT, 0), "network:1");
 	assert_duration(cell(scripted, NCS_COLUMN_RANK_OLDEST, 0),
 			4 * SECOND - 950);
 }
@@ -683,7 +683,7 @@ static void ranks_show_how_far_launches_are(void **state)
 	assert_text(CELL(WAIT), "stream");
 	set_state(&rank->channels[0], NCS_CHANNEL_SEND_WAIT, SECOND + 750);
 	scripted_pass(scripted, SECOND + 800);
-	assert_text(CELL(WAIT), "network");
+	assert_text(CELL(WAIT), "network:1");
 	assert_duration(CELL(OLDEST), 50);
 	launches->status = NCS_STREAM_RELEASE;
 	launches->launched = 0;

@@ -844,6 +844,46 @@ static void straggler_matches_pictures(void **state)
 	scripted_golden("late-down", &job, &usual, "2 Enter");
 }
 
+/* A job of eight ranks that is well. */
+static void make_level(struct scripted *job)
+{
+	for (int i = 0; i < 8; i++) {
+		struct scripted_rank *rank = add_world(job, i);
+
+		rank->snapshot.last_call_ns = SEEN;
+		at_sequence(rank, 199);
+	}
+	scripted_all_reduces(job, 200, SEEN - 4 * SECOND, 0, 0);
+}
+
+/* The first screen of a job that is well, slow or stuck, in three sizes. */
+static void first_screens_match_pictures(void **state)
+{
+	static const struct {
+		const char *name;
+		void (*make)(struct scripted *job);
+	} jobs[] = { { "well", make_level },
+		     { "slow", make_late },
+		     { "stuck", make_stuck } };
+	static const struct shape shapes[] = { { 80, 24, true, true },
+					       { 120, 40, true, true },
+					       { 200, 60, false, true } };
+	struct scripted job;
+	char name[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(*jobs); i++) {
+		for (size_t k = 0; k < sizeof(shapes) / sizeof(*shapes); k++) {
+			scripted_init(&job);
+			jobs[i].make(&job);
+			snprintf(name, sizeof(name), "first-%s-%dx%d",
+				 jobs[i].name, shapes[k].width,
+				 shapes[k].height);
+			scripted_golden(name, &job, &shapes[k], "");
+		}
+	}
+}
+
 static void stuck_job_on_a_small_screen_shows_the_verdict(void **state)
 {
 	static const struct shape small = { 40, 10, true, true };
@@ -1049,8 +1089,9 @@ static void enter_on_a_finding_goes_to_its_root(void **state)
 	number = (finding->channel_rank ? finding->channel_rank :
 					  finding->root.rank)
 			 ->now.identity.rank;
+	assert_null(finding->channel);
 	press("Enter");
-	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
+	assert_int_equal(screen.view, NCS_VIEW_RANK);
 	row = ncs_grid_selected(&screen.tables[screen.view]);
 	assert_non_null(row);
 	assert_int_equal(row->row.rank->now.identity.rank, number);
@@ -2282,6 +2323,7 @@ int main(void)
 		TEST(stuck_job_matches_pictures),
 		TEST(job_stuck_on_a_stream_matches_pictures),
 		TEST(straggler_matches_pictures),
+		TEST(first_screens_match_pictures),
 		TEST(stuck_job_on_a_small_screen_shows_the_verdict),
 		TEST(dead_job_matches_picture),
 		TEST(unreadable_segments_are_shown),

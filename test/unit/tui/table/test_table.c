@@ -379,13 +379,41 @@ static void next_abnormal_row_is_found(void **state)
 	init(&table, NCS_VIEW_RANK);
 	build(&table, scripted, "");
 	for (int i = 0; i < 2; i++) {
-		static const int abnormal[] = { 1, 3, 4, 5 };
+		static const int abnormal[] = { 5, 1, 4, 3 };
 
 		for (size_t k = 0; k < 4; k++) {
 			assert_true(ncs_grid_next_abnormal(&table));
 			assert_int_equal(selected_rank(&table), abnormal[k]);
 		}
 	}
+	ncs_grid_release(&table);
+}
+
+/* Dead ranks come first, then silent ones, then the others by rank; those that
+ * have finished come last. A sort column has its own order. */
+static void rows_that_need_somebody_come_first(void **state)
+{
+	static const int usual[] = { 3, 2, 1, 4, 0 };
+	static const int by_rank[] = { 0, 1, 2, 3, 4 };
+	struct scripted *scripted = *state;
+	struct ncs_grid table;
+
+	scripted_add(scripted, 0)->snapshot.liveness = NCS_FINISHED;
+	scripted_add(scripted, 1);
+	scripted_add(scripted, 2)->snapshot.liveness = NCS_SILENT;
+	scripted_add(scripted, 3)->snapshot.liveness = NCS_DEAD;
+	scripted_add(scripted, 4);
+	scripted_pass(scripted, 3 * SECOND);
+	init(&table, NCS_VIEW_RANK);
+	build(&table, scripted, "");
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(table.rows[i].row.rank->now.identity.rank,
+				 usual[i]);
+	ncs_grid_set_sort(&table, ncs_grid_column("RANK_RANK"), false);
+	build(&table, scripted, "");
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(table.rows[i].row.rank->now.identity.rank,
+				 by_rank[i]);
 	ncs_grid_release(&table);
 }
 
@@ -465,7 +493,8 @@ static void eighty_columns_show_the_important_columns(void **state)
 	static const char *const ids[] = {
 		"RANK_RANK",           "RANK_STATE",
 		"RANK_WAIT",           "RANK_OLDEST",
-		"RANK_OPERATION",      "RANK_COMM",
+		"RANK_LATE",           "RANK_LATE_COST",
+		"RANK_BUSBW",          "RANK_RANK",
 		"CHANNEL_STATE",       "CHANNEL_SINCE",
 		"CHANNEL_STEP",        "CHANNEL_RATE",
 		"CHANNEL_GPU_SHARE",   "CHANNEL_PEER_SHARE",
@@ -492,6 +521,24 @@ static void eighty_columns_show_the_important_columns(void **state)
 		}
 		ncs_grid_release(&table);
 	}
+}
+
+/* Several communicators need their names; one makes room for more figures. */
+static void one_communicator_needs_no_name_at_eighty_columns(void **state)
+{
+	static const char *const instead[] = { "RANK_GPU", "RANK_PID",
+					       "RANK_TRACE" };
+	struct ncs_grid table;
+
+	(void)state;
+	init(&table, NCS_VIEW_RANK);
+	assert_true(is_shown(&table, 80, "RANK_COMM"));
+	table.one_communicator = true;
+	assert_false(is_shown(&table, 80, "RANK_COMM"));
+	for (size_t i = 0; i < sizeof(instead) / sizeof(*instead); i++)
+		assert_true(is_shown(&table, 80, instead[i]));
+	assert_true(is_shown(&table, 200, "RANK_COMM"));
+	ncs_grid_release(&table);
 }
 
 static void every_column_can_be_scrolled_to(void **state)
@@ -676,9 +723,11 @@ int main(void)
 		TEST(channels_are_distinguished_by_direction_and_peer),
 		TEST(search_wraps_around),
 		TEST(next_abnormal_row_is_found),
+		TEST(rows_that_need_somebody_come_first),
 		TEST(loss_marks_a_row_while_it_is_in_the_window),
 		TEST(columns_fit_every_width),
 		TEST(eighty_columns_show_the_important_columns),
+		TEST(one_communicator_needs_no_name_at_eighty_columns),
 		TEST(every_column_can_be_scrolled_to),
 		TEST(sort_column_is_always_shown),
 		TEST(levels_add_columns),

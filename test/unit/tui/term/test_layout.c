@@ -36,6 +36,7 @@ static const struct ncs_layout_request requests[] = {
 	  .detail_count = 3 },
 	{ .title = false },
 	{ .title = true, .summary = 200, .info = 300 },
+	{ .title = true, .summary = 3, .info = 3, .rows = 8 },
 };
 #define REQUESTS (sizeof(requests) / sizeof(*requests))
 
@@ -99,6 +100,32 @@ static void table_is_always_shown(void **state)
 			assert_true(layout.part[NCS_PART_ROWS].height >=
 				    NCS_LAYOUT_MIN_ROWS);
 		}
+	}
+}
+
+/* A graph gets the lines that the rows do not need, and none of theirs. */
+static void graph_gets_what_rows_leave_free(void **state)
+{
+	struct ncs_layout_request request = { .height = 30, .width = 80 };
+	struct ncs_layout layout;
+
+	(void)state;
+	ncs_layout_compute(&layout, &request);
+	assert_int_equal(layout.part[NCS_PART_GRAPH].height, 0);
+	for (request.rows = 1; request.rows < 40; request.rows++) {
+		const struct ncs_rect *part = layout.part;
+		int lines;
+
+		ncs_layout_compute(&layout, &request);
+		lines = part[NCS_PART_ROWS].height +
+			part[NCS_PART_GRAPH].height;
+		if (request.rows + 1 + NCS_LAYOUT_MIN_GRAPH > lines)
+			assert_int_equal(part[NCS_PART_GRAPH].height, 0);
+		else
+			assert_true(part[NCS_PART_GRAPH].height >=
+					    NCS_LAYOUT_MIN_GRAPH &&
+				    part[NCS_PART_ROWS].height >
+					    request.rows);
 	}
 }
 
@@ -286,6 +313,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_fill_every_screen),
 		cmocka_unit_test(table_is_always_shown),
+		cmocka_unit_test(graph_gets_what_rows_leave_free),
 		cmocka_unit_test(too_small_screen_has_no_parts),
 		cmocka_unit_test(larger_screen_never_shows_less),
 		cmocka_unit_test(parts_are_dropped_in_order),

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* The graphs; see screen_graph.h. Must not change the state of the screen.
+ * Called for each frame.
+ */
+#include "tui/screen/screen_graph.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#include "tui/screen/screen_summary.h"
+#include "tui/term/term.h"
+#include "tui/text/format.h"
+#include "tui/text/words.h"
+
+#define LINE_BYTES 256
+/* Width from which on two graphs stand side by side. */
+#define SIDE_BY_SIDE 100
+#define LEVELS 8
+
+/* The measures of speed. */
+enum speed { SPEED_TRAFFIC, SPEED_BUSBW };
+
+static double speed_of(const struct ncs_trend_point *point, enum speed speed)
+{
+	return (double)(speed == SPEED_TRAFFIC ? point->traffic : point->busbw);
+}
+
+/* Returns the largest speed of the latest `width` looks; negative if none is
+ * known. */
+static double largest(const struct ncs_trend *trend, enum speed speed,
+		      int width)
+{
+	double most = -1;
+
+	for (int i = 0; i < width; i++) {
+		const struct ncs_trend_point *point =
+			ncs_trend_at(trend, (uint64_t)i);
+
+		if (point && speed_of(point, speed) > most)
+			most = speed_of(point, speed);
+	}
+	return most;
+}
+
+/* Appends how much time the looks cover that are shown. */
+static void append_span(const struct ncs_trend *trend, int width, char *text,
+			size_t size)
+{
+	uint64_t count = trend->count < (uint64_t)width ? trend->count :
+							  (uint64_t)width;
+	const struct ncs_trend_point *first, *last;
+
+	if (count > NCS_TREND_LENGTH)
+		count = NCS_TREND_LENGTH;
+	first = count > 1 ? ncs_trend_at(trend, count - 1) : NULL;
+	last = ncs_trend_at(trend, 0);
+	if (!first || last->time_ns <= first->time_ns)
+		return;
+	ncs_append(text, size, ", the latest ");
+	ncs_append_duration(text, size, last->time_ns - first->time_ns);
+}
+
+/* Draws the line above a graph. */
+static void draw_heading(const struct ncs_rect *rect, const char *text)
+{
+	ncs_term_repeat(rect->y, rect->x, rect->width, NCS_ROLE_QUIET,
+			NCS_SYMBOL_HORIZONTAL);
+	ncs_term_put(rect->y, rect->x + 1, rect->width - 1, NCS_ROLE_LABEL,
+		     text);
+}
+
+/* Returns the symbol of a bar's part in a line: its full cells below, and a
+ * part of a cell at its top. */
+static const char *bar_part(int levels)
+{
+	static const char *const blocks[LEVELS + 1] = { "",  "▁", "▂", "▃", "▄",
+							"▅", "▆", "▇", "█" };
+	static const char *const ascii[LEVELS + 1] = { "",  "_", ".", "-", "=",
+						       "+", "*", "%", "#" };
+
+	if (levels <= 0)
+		return "";
+	if (levels > LEVELS)
+		levels = LEVELS;
+	return ncs_term_shows_ascii() ? ascii[levels] : blocks[levels];
+}
+
+static void draw_bar(const struct ncs_rect *rect, int x, double share)
+{
+	int levels = (int)(share * LEVELS * rect->height);
+
+	/* A known value is seen, be it nothing. */
+	if (levels < 1)
+		levels = 1;
+	for (int i = 0; i < rect->height; i++)
+		ncs_term_put(rect->y + rect->height - 1 - i, x, 1,
+			     NCS_ROLE_BUSY, bar_part(levels - LEVELS * i));
+}
+
+static void draw_speed(const struct ncs_screen *screen,
+		       const struct ncs_rect *rect)
+{
+	const struct ncs_trend *trend = &screen->model.trend;
+	double most = largest(trend, SPEED_TRAFFIC, rect->width);
+	enum speed speed = most >= 0 ? SPEED_TRAFFIC : SPEED_BUSBW;
+	struct ncs_rect body = *rect;
+	struct ncs_value value = { 0 };
+	char number[NCS_FORMAT_MAX], text[LINE_BYTES] = "";
+
+	if (most < 0)
+		most = largest(trend, SPEED_BUSBW, rect->width);
+	ncs_value_set_real(&value,
+			   speed == SPEED_TRAFFIC ? NCS_VALUE_BYTES_RATE :
+						    NCS_VALUE_REAL,
+			   most);
+	ncs_format_in_units(number, sizeof(number), &value,
+			    &screen->options.units, 0);
+	ncs_append(text, sizeof(text), " %s, at most %s%s",
+		   speed == SPEED_TRAFFIC ? "sent and received" :
+					    "bus bandwidth",
+		   number,
+		   value.kind == NCS_VALUE_NONE	 ? "" :
+		   speed == SPEED_BUSBW ?
+			   screen->options.units.bits ? " Gb/s" : " GB/s" :
+		   screen->options.units.bits ? "b/s" :
+						"B/s");
+	append_span(trend, rect->width, text, sizeof(text));
+	ncs_append(text, sizeof(text), " ");
+	draw_heading(rect, text);
+	body.y++;
+	body.height--;
+	for (int i = 0; i < rect->width; i++) {
+		const struct ncs_trend_point *point =
+			ncs_trend_at(trend, (uint64_t)i);
+
+		if (!point || speed_of(point, speed) < 0)
+			continue;
+		draw_bar(&body, rect->x + rect->width - 1 - i,
+			 most > 0 ? speed_of(point, speed) / most : 0);
+	}
+}
+
+/* Returns the kind of wait that a line of a column shows, whose middle is at
+ * this share of the height. */
+static unsigned kind_at(const struct ncs_trend_point *point, double middle)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < NCS_WAIT_COUNT; i++) {
+		sum += (double)point->share[i];
+		if (middle < sum)
+			return i;
+	}
+	return NCS_WAIT_IDLE;
+}
+
+static void draw_column(const struct ncs_rect *rect, int x,
+			const struct ncs_trend_point *point)
+{
+	for (int i = 0; i < rect->height; i++) {
+		unsigned kind =
+			kind_at(point, ((double)i + 0.5) / rect->height);
+		char text[2] = { ncs_wait_letter(kind) };
+
+		ncs_term_put(rect->y + rect->height - 1 - i, x, 1,
+			     ncs_wait_role(kind),
+			     kind == NCS_WAIT_IDLE ?
+				     ncs_term_symbol(NCS_SYMBOL_EMPTY) :
+				     text);
+	}
+}
+
+static void draw_waits(const struct ncs_screen *screen,
+		       const struct ncs_rect *rect)
+{
+	const struct ncs_trend *trend = &screen->model.trend;
+	struct ncs_rect body = *rect;
+	char text[LINE_BYTES] = " waits:";
+
+	for (unsigned i = 0; i < NCS_WAIT_IDLE; i++)
+		ncs_append(text, sizeof(text), " %c %s", ncs_wait_letter(i),
+			   ncs_wait_name(i));
+	append_span(trend, rect->width, text, sizeof(text));
+	ncs_append(text, sizeof(text), " ");
+	draw_heading(rect, text);
+	body.y++;
+	body.height--;
+	for (int i = 0; i < rect->width; i++) {
+		const struct ncs_trend_point *point =
+			ncs_trend_at(trend, (uint64_t)i);
+
+		if (point && point->share[0] >= 0)
+			draw_column(&body, rect->x + rect->width - 1 - i,
+				    point);
+	}
+}
+
+void ncs_draw_graphs(const struct ncs_screen *screen,
+		     const struct ncs_rect *rect)
+{
+	struct ncs_rect speed = *rect, waits = *rect;
+
+	if (rect->height == 0)
+		return;
+	if (rect->width >= SIDE_BY_SIDE) {
+		speed.width = rect->width / 2 - 1;
+		waits.x += rect->width / 2;
+		waits.width -= rect->width / 2;
+	} else if (rect->height >= 2 * NCS_LAYOUT_MIN_GRAPH) {
+		speed.height /= 2;
+		waits.y += speed.height;
+		waits.height -= speed.height;
+	} else {
+		waits.height = 0;
+	}
+	draw_speed(screen, &speed);
+	if (waits.height > 0)
+		draw_waits(screen, &waits);
+}
