@@ -841,6 +841,7 @@ struct man_field {
 	X(look, NCS_LOOK_FIELDS) \
 	X(unreadable_head, NCS_UNREADABLE_HEAD_FIELDS) \
 	X(pack_head, NCS_PACK_HEAD_FIELDS) \
+	X(node_head, NCS_NODE_HEAD_FIELDS) \
 	X(end, NCS_END_FIELDS)
 
 struct man_struct {

@@ -135,6 +135,12 @@
 	X(unpacked_bytes, "Length of what the frame unpacks to; at most" \
 			  " 1048576.")
 
+#define NCS_NODE_HEAD_FIELDS(X) \
+	X(state, "0: not reachable; 1: refused; 2: not installed; 3: of another" \
+		 " version; 4: failed; 5: its segments are another user's; 6:" \
+		 " they cannot be read; 7: silent; 8: ended. Leave out others.") \
+	X(why_bytes, "Length of the words that come next, without a zero.")
+
 #define NCS_UNREADABLE_HEAD_FIELDS(X) \
 	X(attach, "Why, by number: 2: it is another user's; 4: it has another" \
 		  " major version; 5: it is no segment, or damaged; 6: the" \

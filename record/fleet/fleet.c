@@ -115,6 +115,7 @@ int ncs_fleet_add(struct ncs_fleet *fleet, const char *name, size_t *place)
 	snprintf(number, sizeof(number), "stream %zu", *place + 1);
 	ncs_fleet_node_name(node, name ? name : number);
 	node->is_named = name;
+	node->number = *place;
 	fleet->nodes[fleet->count++] = node;
 	pthread_mutex_unlock(&fleet->mutex);
 	return 0;
@@ -149,6 +150,18 @@ static int take_look(struct ncs_fleet_node *node)
 	return ncs_fleet_clock_take(node->fleet, node);
 }
 
+/* Takes what an agent on the way here has said of the node. */
+static void take_told(struct ncs_fleet_node *node)
+{
+	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
+
+	node->seen_told = facts->told_times;
+	node->told = facts->told;
+	snprintf(node->facts.why, sizeof(node->facts.why), "%s",
+		 facts->told_why);
+	pthread_cond_broadcast(&node->fleet->changed);
+}
+
 /* Keeps the number of bytes at a time 5 to 10 s ago. */
 static void take_rate(struct ncs_fleet_node *node, uint64_t bytes)
 {
@@ -180,6 +193,8 @@ int ncs_fleet_feed(struct ncs_fleet *fleet, size_t place, const void *bytes,
 	}
 	if (!error && facts->looks != node->seen_looks)
 		error = take_look(node);
+	if (facts->told_times != node->seen_told)
+		take_told(node);
 	if (facts->refused[0])
 		pthread_cond_broadcast(&fleet->changed);
 	pthread_mutex_unlock(&fleet->mutex);

@@ -76,6 +76,15 @@ size_t ncs_fleet_nodes(struct ncs_fleet *fleet, uint64_t now_ns,
  * which is a recording. `path` is borrowed. */
 void ncs_fleet_keep(struct ncs_fleet *fleet, const char *path);
 
+/* Receives the bytes of a node's look, as if it were not packed, in one call or
+ * several; the last one is its chunk "look". The fleet must not be called. */
+typedef void ncs_fleet_pass(void *context, size_t node, const void *bytes,
+			    size_t size);
+
+/* From now on passes on each look that comes. */
+void ncs_fleet_pass_on(struct ncs_fleet *fleet, ncs_fleet_pass *pass,
+		       void *context);
+
 struct ncs_fleet_kept {
 	size_t files;
 	uint64_t looks;

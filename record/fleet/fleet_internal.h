@@ -44,6 +44,7 @@ struct ncs_fleet_rank {
 
 struct ncs_fleet_node {
 	struct ncs_fleet *fleet;
+	size_t number;
 	struct ncs_node facts;
 	bool is_named;
 	struct ncs_stream_reader *stream;
@@ -54,6 +55,7 @@ struct ncs_fleet_node {
 	enum ncs_node_state told;
 	uint64_t seen_looks;
 	uint64_t seen_dropped;
+	uint64_t seen_told;
 	uint64_t dropped_ns; /* when looks were dropped last; 0: never */
 	/* Bytes at two earlier times, for the rate. */
 	uint64_t marks_ns[2];
@@ -81,6 +83,8 @@ struct ncs_fleet {
 	/* The clocks that are aligned are so to this machine's. */
 	bool is_aligned_here;
 	const char *kept_path;
+	ncs_fleet_pass *pass;
+	void *pass_context;
 	struct ncs_fleet_kept kept;
 	/* The source's pass: */
 	uint64_t now_ns;

@@ -63,6 +63,8 @@ void ncs_fleet_keep_look(void *context, const void *bytes, size_t size)
 
 	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
 
+	if (fleet->pass)
+		fleet->pass(fleet->pass_context, node->number, bytes, size);
 	if (!fleet->kept_path || fleet->kept.error)
 		return;
 	if (!node->is_named && facts->has_head) {
@@ -110,5 +112,14 @@ void ncs_fleet_keep_end(struct ncs_fleet *fleet, struct ncs_fleet_kept *kept)
 	}
 	fleet->kept_path = NULL;
 	*kept = fleet->kept;
+	pthread_mutex_unlock(&fleet->mutex);
+}
+
+void ncs_fleet_pass_on(struct ncs_fleet *fleet, ncs_fleet_pass *pass,
+		       void *context)
+{
+	pthread_mutex_lock(&fleet->mutex);
+	fleet->pass = pass;
+	fleet->pass_context = context;
 	pthread_mutex_unlock(&fleet->mutex);
 }

@@ -244,6 +244,14 @@ struct ncs_pack_head {
 	uint32_t unpacked_bytes; /* NCS_CHUNK_BYTES_MAX at most */
 };
 
+/* Payload of NCS_CHUNK_NODE: this struct, then words for users about the state,
+ * without a terminating zero. It is between looks, and no part of one. */
+struct ncs_node_head {
+	uint32_t state; /* enum ncs_node_state */
+	uint32_t why_bytes;
+};
+
+static_assert(sizeof(struct ncs_node_head) == 8, "node head");
 static_assert(sizeof(struct ncs_pack_head) == 32, "pack head");
 static_assert(sizeof(struct ncs_look) == 128, "look");
 static_assert(sizeof(struct ncs_unreadable_head) == 16, "unreadable head");

@@ -4,29 +4,23 @@
 #include "record/stream/agent.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "record/stream/look_pack.h"
-#include "record/launch/orders.h"
+#include "record/stream/agent_wait.h"
 #include "record/stream/stream_output.h"
 #include "record/write/clock_reading.h"
 #include "record/write/recorder_segments.h"
 #include "shm/clock.h"
-
-/* An end of the input this soon after the start does not count. */
-#define INPUT_GRACE_NS UINT64_C(1000000000)
 
 /* How long the agent waits for its last look to be written: if it was told to
  * end, and if there was to be a number of looks. */
 #define LAST_NS UINT64_C(200000000)
 #define LAST_COUNTED_NS UINT64_C(60000000000)
 
-/* How often rings are read, if records are wanted, in ms. */
-#define DRAIN_EVERY_MS 10
+/* How often rings are read, if records are wanted. */
+#define DRAIN_EVERY_NS UINT64_C(10000000)
 
 /* A look has room for another segment up to this size, and for more records up
  * to that one. */
@@ -45,13 +39,12 @@ struct agent {
 	uint64_t look_offset;          /* of the writer at its beginning */
 	struct ncs_look_packer *packer; /* NULL: looks are not packed */
 	struct ncs_sink_memory packed;
-	struct ncs_orders orders;
+	struct ncs_agent_wait wait;
 	struct ncs_stream_output *output;
 	struct ncs_agent_result *result;
-	uint64_t begun_ns;
 	uint64_t next_ns; /* when the next look is due */
 	uint64_t key_ns;  /* when the latest key look was taken */
-	uint64_t beat_ns; /* when the input was read last, or the beginning */
+	uint64_t key_ranks; /* number of segments until then */
 };
 
 /* --- A look -------------------------------------------------------------- */
@@ -70,7 +63,7 @@ static bool has_room(void *context)
  * -ENOMEM. */
 static int pack_if_asked(struct agent *agent)
 {
-	if (agent->packer || !agent->orders.packs)
+	if (agent->packer || !agent->wait.orders.packs)
 		return 0;
 	agent->packer = ncs_look_packer_new(NULL);
 	if (!agent->packer)
@@ -79,8 +72,16 @@ static int pack_if_asked(struct agent *agent)
 	return 0;
 }
 
+/* Whether segments have appeared since the latest look that can be read by
+ * itself: whoever drops looks on the way drops their keys. */
+static bool has_new_ranks(const struct agent *agent)
+{
+	return ncs_recording_writer_totals(agent->writer).ranks !=
+	       agent->key_ranks;
+}
+
 /* Makes the look one that can be read by itself, if it is time, one was
- * dropped, or looks are packed from now on. */
+ * dropped, looks are packed from now on, or segments have appeared. */
 static int renew_if_due(struct agent *agent, uint64_t now_ns,
 			struct ncs_look *look)
 {
@@ -92,6 +93,7 @@ static int renew_if_due(struct agent *agent, uint64_t now_ns,
 	if (error)
 		return error;
 	if (!dropped && agent->key_ns != 0 && was_packed == !!agent->packer &&
+	    !has_new_ranks(agent) &&
 	    now_ns - agent->key_ns < NCS_AGENT_KEY_EVERY_NS)
 		return 0;
 	/* The first look begins with the file's head anyway. */
@@ -166,6 +168,9 @@ static int take_look(struct agent *agent, uint64_t now_ns)
 		error = ncs_recording_writer_clock(agent->writer, &reading);
 	if (!error)
 		error = ncs_recorder_segments_scan(&agent->followed);
+	if (look.flags & NCS_LOOK_KEY)
+		agent->key_ranks =
+			ncs_recording_writer_totals(agent->writer).ranks;
 	if (!error)
 		error = ncs_recorder_segments_states(&agent->followed, now_ns);
 	if (!error)
@@ -194,91 +199,14 @@ static int drain(struct agent *agent)
 
 /* --- The loop ------------------------------------------------------------ */
 
-/* Returns the events of the input to wait for; -1 if its end means nothing. */
-static int input_events(const struct ncs_agent_settings *settings)
+/* Returns when to look or to drain next. */
+static uint64_t next_of(const struct agent *agent, uint64_t now_ns)
 {
-	int read = settings->heartbeat_ns != 0 ? POLLIN : 0;
-	struct stat status;
+	uint64_t drain_ns = now_ns + DRAIN_EVERY_NS;
 
-	if (fstat(settings->input, &status) != 0)
-		return -1;
-	if (S_ISSOCK(status.st_mode))
-		return POLLRDHUP | read;
-	return S_ISFIFO(status.st_mode) ? read : -1;
-}
-
-enum { INPUT, OUTPUT, WRITER, STOP, FILES };
-
-static void open_files(const struct agent *agent, struct pollfd files[FILES])
-{
-	int events = input_events(agent->settings);
-
-	files[INPUT].fd = events < 0 ? -1 : agent->settings->input;
-	files[INPUT].events = (short)(events < 0 ? 0 : events);
-	files[OUTPUT].fd = agent->settings->output;
-	files[WRITER].fd = ncs_stream_output_event(agent->output);
-	files[WRITER].events = POLLIN;
-	files[STOP].fd = agent->settings->stop;
-	files[STOP].events = POLLIN;
-}
-
-/* Returns how long to wait in ms. */
-static int timeout_of(const struct agent *agent, uint64_t now_ns)
-{
-	uint64_t heartbeat_ns = agent->settings->heartbeat_ns;
-	uint64_t until_ns = agent->next_ns, left_ns;
-
-	if (heartbeat_ns != 0 && agent->beat_ns + heartbeat_ns < until_ns)
-		until_ns = agent->beat_ns + heartbeat_ns;
-	left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-	if (agent->settings->with_records &&
-	    left_ns > DRAIN_EVERY_MS * UINT64_C(1000000))
-		return DRAIN_EVERY_MS;
-	return (int)(left_ns / 1000000 + (left_ns % 1000000 != 0));
-}
-
-/* Takes what the input has. Returns whether the agent is to go on. */
-static bool take_input(struct agent *agent, struct pollfd *input,
-		       uint64_t now_ns)
-{
-	char bytes[256];
-	ssize_t size = 0;
-
-	if (input->revents & POLLIN)
-		size = read(input->fd, bytes, sizeof(bytes));
-	if (size > 0) {
-		ncs_orders_take(&agent->orders, bytes, (size_t)size);
-		agent->beat_ns = now_ns;
-		return true;
-	}
-	if (now_ns - agent->begun_ns < INPUT_GRACE_NS) {
-		input->fd = -1;
-		return true;
-	}
-	agent->result->end = NCS_AGENT_INPUT_ENDED;
-	return false;
-}
-
-/* Waits for the next look, or until there is something to read. Returns false
- * if the agent is to end. */
-static bool wait_for_next(struct agent *agent, struct pollfd files[FILES])
-{
-	uint64_t heartbeat_ns = agent->settings->heartbeat_ns;
-	int ready = poll(files, FILES,
-			 timeout_of(agent, ncs_clock_monotonic_ns()));
-	uint64_t now_ns = ncs_clock_monotonic_ns();
-
-	if (ready > 0 && files[STOP].revents)
-		agent->result->end = NCS_AGENT_STOPPED;
-	else if (ready > 0 && (files[WRITER].revents || files[OUTPUT].revents))
-		agent->result->end = NCS_AGENT_OUTPUT_CLOSED;
-	else if (ready > 0 && files[INPUT].revents)
-		return take_input(agent, &files[INPUT], now_ns);
-	else if (heartbeat_ns != 0 && now_ns - agent->beat_ns >= heartbeat_ns)
-		agent->result->end = NCS_AGENT_INPUT_SILENT;
-	else
-		return true;
-	return false;
+	return agent->settings->with_records && drain_ns < agent->next_ns ?
+		       drain_ns :
+		       agent->next_ns;
 }
 
 static bool is_counted(const struct agent *agent)
@@ -289,15 +217,14 @@ static bool is_counted(const struct agent *agent)
 
 static int loop(struct agent *agent)
 {
-	struct pollfd files[FILES] = { 0 };
+	uint64_t now_ns;
 	int error;
 
-	open_files(agent, files);
-	agent->begun_ns = agent->next_ns = ncs_clock_monotonic_ns();
-	agent->beat_ns = agent->begun_ns;
+	agent->next_ns = ncs_clock_monotonic_ns();
+	ncs_agent_wait_begin(&agent->wait, agent->settings,
+			     ncs_stream_output_event(agent->output), -1);
 	do {
-		uint64_t now_ns = ncs_clock_monotonic_ns();
-
+		now_ns = ncs_clock_monotonic_ns();
 		error = now_ns >= agent->next_ns ? take_look(agent, now_ns) :
 						   drain(agent);
 		if (error)
@@ -309,7 +236,8 @@ static int loop(struct agent *agent)
 			agent->result->end = NCS_AGENT_COUNTED;
 			return 0;
 		}
-	} while (wait_for_next(agent, files));
+	} while (ncs_agent_wait(&agent->wait, next_of(agent, now_ns)));
+	agent->result->end = agent->wait.end;
 	return 0;
 }
 
@@ -331,7 +259,6 @@ static int begin(struct agent *agent)
 
 	ncs_recording_head_here(&stream.head);
 	stream.head.interval_ns = settings->interval_ns;
-	agent->orders.packs = settings->is_packed;
 	error = ncs_recording_writer_open_memory(&agent->writer,
 						 &agent->memory, &stream);
 	if (error)

@@ -24,7 +24,7 @@ struct ncs_stream_output {
 	pthread_cond_t changed;
 	int file;
 	int event;
-	bool has_lines;
+	enum { BYTES, LINES, TEXT } form;
 	struct ncs_line_writer lines; /* the thread's */
 	/* Under the mutex: */
 	struct ncs_sink_memory waiting; /* empty if no look waits */
@@ -82,6 +82,39 @@ static int write_lines(struct ncs_stream_output *output, const char *bytes,
 	return error;
 }
 
+/* Writes whole lines, as many at a time as a pipe takes at once. */
+static int write_text(struct ncs_stream_output *output, const char *text,
+		      size_t size)
+{
+	int error = 0;
+
+	while (size > 0 && !error) {
+		size_t part = size < LINES_BYTES ? size : LINES_BYTES;
+		const char *end = memrchr(text, '\n', part);
+
+		if (end)
+			part = (size_t)(end - text) + 1;
+		error = write_all(output, text, part);
+		text += part;
+		size -= part;
+	}
+	return error;
+}
+
+static int write_look(struct ncs_stream_output *output, const char *bytes,
+		      size_t size)
+{
+	switch (output->form) {
+	case LINES:
+		return write_lines(output, bytes, size);
+	case TEXT:
+		return write_text(output, bytes, size);
+	case BYTES:
+		break;
+	}
+	return write_all(output, bytes, size);
+}
+
 static void *run(void *context)
 {
 	struct ncs_stream_output *output = context;
@@ -98,9 +131,7 @@ static void *run(void *context)
 		look = output->waiting;
 		memset(&output->waiting, 0, sizeof(output->waiting));
 		pthread_mutex_unlock(&output->mutex);
-		error = output->has_lines ?
-				write_lines(output, look.bytes, look.size) :
-				write_all(output, look.bytes, look.size);
+		error = write_look(output, look.bytes, look.size);
 		pthread_mutex_lock(&output->mutex);
 		free(output->spare.bytes);
 		output->spare = look;
@@ -139,8 +170,8 @@ static void release(struct ncs_stream_output *output)
 	free(output);
 }
 
-int ncs_stream_output_open(struct ncs_stream_output **out, int file,
-			   const struct ncs_line_writer *lines)
+static int open_form(struct ncs_stream_output **out, int file, int form,
+		     const struct ncs_line_writer *lines)
 {
 	struct ncs_stream_output *output = calloc(1, sizeof(*output));
 	int error;
@@ -149,7 +180,7 @@ int ncs_stream_output_open(struct ncs_stream_output **out, int file,
 	if (!output)
 		return -ENOMEM;
 	output->file = file;
-	output->has_lines = lines;
+	output->form = form;
 	if (lines)
 		output->lines = *lines;
 	pthread_mutex_init(&output->mutex, NULL);
@@ -162,6 +193,17 @@ int ncs_stream_output_open(struct ncs_stream_output **out, int file,
 	else
 		*out = output;
 	return error;
+}
+
+int ncs_stream_output_open(struct ncs_stream_output **out, int file,
+			   const struct ncs_line_writer *lines)
+{
+	return open_form(out, file, lines ? LINES : BYTES, lines);
+}
+
+int ncs_stream_output_open_text(struct ncs_stream_output **out, int file)
+{
+	return open_form(out, file, TEXT, NULL);
 }
 
 bool ncs_stream_output_drop(struct ncs_stream_output *output)
@@ -177,6 +219,16 @@ bool ncs_stream_output_drop(struct ncs_stream_output *output)
 	}
 	pthread_mutex_unlock(&output->mutex);
 	return waited;
+}
+
+bool ncs_stream_output_waits(struct ncs_stream_output *output)
+{
+	bool waits;
+
+	pthread_mutex_lock(&output->mutex);
+	waits = output->waiting.size > 0;
+	pthread_mutex_unlock(&output->mutex);
+	return waits;
 }
 
 void ncs_stream_output_put(struct ncs_stream_output *output,

@@ -24,8 +24,14 @@ struct ncs_stream_output;
 int ncs_stream_output_open(struct ncs_stream_output **output, int file,
 			   const struct ncs_line_writer *lines);
 
+/* Likewise; what is handed over are lines already, with their ends. */
+int ncs_stream_output_open_text(struct ncs_stream_output **output, int file);
+
 /* Drops the look that waits. Returns false if there is none. */
 bool ncs_stream_output_drop(struct ncs_stream_output *output);
+
+/* Whether a look waits. */
+bool ncs_stream_output_waits(struct ncs_stream_output *output);
 
 /* Hands over a look, which begins to wait; none may wait already. `look` is
  * empty afterwards. */

@@ -272,6 +272,26 @@ static int collect(void *context, const struct ncs_chunk *chunk,
 	return 0;
 }
 
+/* Takes the word of an agent on the way here about the node. Its states may be
+ * newer than ours: those say nothing. */
+static void take_node(struct ncs_stream_reader *stream,
+		      const struct ncs_chunk *chunk, const char *payload)
+{
+	struct ncs_stream_facts *facts = &stream->facts;
+	struct ncs_node_head head;
+
+	if (chunk->bytes < sizeof(head) || ncs_chunk_is_packed(chunk))
+		return;
+	memcpy(&head, payload, sizeof(head));
+	if (head.state >= NCS_NODE_STATE_COUNT ||
+	    head.why_bytes > chunk->bytes - sizeof(head))
+		return;
+	facts->told = (enum ncs_node_state)head.state;
+	facts->told_times++;
+	snprintf(facts->told_why, sizeof(facts->told_why), "%.*s",
+		 (int)head.why_bytes, payload + sizeof(head));
+}
+
 /* Takes a chunk of the stream. Without all chunks of a pack its look is not
  * whole. */
 static int take_any(void *context, const struct ncs_chunk *chunk,
@@ -281,6 +301,10 @@ static int take_any(void *context, const struct ncs_chunk *chunk,
 	bool is_whole;
 	int error;
 
+	if (chunk->type == NCS_CHUNK_NODE) {
+		take_node(stream, chunk, payload);
+		return 0;
+	}
 	if (chunk->type != NCS_CHUNK_PACK || stream->facts.refused[0])
 		return collect(stream, chunk, payload);
 	if (!stream->unpacker)

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/nodes.h"
 #include "analysis/base/move_clock.h"
 #include "ncclstat/reader.h"
 #include "record/format/file_format.h"
@@ -76,6 +77,11 @@ struct ncs_stream_facts {
 	bool has_records;
 	/* The latest reading of the host's clocks; all zeros: none yet. */
 	struct ncs_clock_reading clock;
+	/* The latest word of an agent on the way here about the node, if
+	 * told_times is not 0. */
+	enum ncs_node_state told;
+	uint64_t told_times; /* how often it came */
+	char told_why[NCS_NODE_WHY_BYTES];
 	/* Why nothing more is read, a clause for users; "": it is read. */
 	char refused[160];
 };

@@ -213,7 +213,10 @@ int ncs_recording_writer_state(struct ncs_recording_writer *writer,
 	is_key = !rank->has_key ||
 		 taken_ns - rank->key_taken_ns >= writer->settings.key_every_ns;
 	found = find_lines(writer, rank, is_key, &lines);
-	if (found && !is_key && lines > rank->key_lines / 2) {
+	/* Looks that are packed have no other keys than those of looks that can
+	 * be read by themselves: so any other look may be dropped. */
+	if (found && !is_key && lines > rank->key_lines / 2 &&
+	    !(writer->settings.is_stream && !writer->packer)) {
 		is_key = true;
 		found = find_lines(writer, rank, is_key, &lines);
 	}

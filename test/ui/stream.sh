@@ -124,6 +124,20 @@ check "looks are packed once the reader says so" orders
 check "it reads all of them" sh -c '"$1" --follow --list "$2" >"$3"
 	[ "$(grep -c " alive " "$3")" -eq 2 ]' sh "$ncclstat" "$tmp/stream" "$tmp/out"
 
+end_job
+appear() {
+	"$ncclstat" --stream -i 0.1 -n 40 </dev/null >"$tmp/stream" &
+	agent=$!
+	sleep 1
+	start_job test/captures/net-v5-mix
+	wait "$agent"
+	# The look after the one with a new rank.
+	looks "$tmp/stream" '(looks[0][4] == 0 and looks[-1][4] == 2 and
+all(c[3] == 1 for a, b, c in zip(looks, looks[1:], looks[2:])
+    if b[4] > a[4] and b[3] == 0))'
+}
+check "once segments have appeared a look can be read by itself" appear
+
 # --- A reader that is slow ---------------------------------------------------
 
 # A pipe holds 64 KiB; nothing is read until it is full.

@@ -327,6 +327,8 @@ static int run_on_streams(const struct mode_command *command,
 	input.source = ncs_fleet_source(follow.fleet);
 	if (options->mode == NCS_MODE_RECORD) {
 		status = ncs_follow_record(&follow, options);
+	} else if (options->mode == NCS_MODE_STREAM) {
+		status = ncs_follow_stream(&follow, options);
 	} else {
 		if (command->run)
 			ncs_follow_wait(&follow);

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/fleet/relay.h"
 #include "shm/clock.h"
 #include "tui/commands/stream_command.h"
 #include "tui/text/format.h"
@@ -170,6 +171,15 @@ void ncs_follow_say_trouble(const struct ncs_follow *follow)
 	free(nodes);
 }
 
+/* Whether no stream tells any more. */
+static bool has_ended(void *context)
+{
+	const struct ncs_follow *follow = context;
+
+	return follow->crew ? ncs_crew_has_ended(follow->crew) :
+			      ncs_pipes_have_ended(follow->pipes);
+}
+
 static void wait_for_end(struct ncs_follow *follow,
 			 const struct ncs_options *options, int stop)
 {
@@ -177,8 +187,7 @@ static void wait_for_end(struct ncs_follow *follow,
 	uint64_t duration_ns = options->recording.duration_ns;
 	uint64_t begun_ns = ncs_clock_monotonic_ns();
 
-	while (!(follow->crew ? ncs_crew_has_ended(follow->crew) :
-				ncs_pipes_have_ended(follow->pipes))) {
+	while (!has_ended(follow)) {
 		if (duration_ns != 0 &&
 		    ncs_clock_monotonic_ns() - begun_ns >= duration_ns)
 			return;
@@ -213,4 +222,19 @@ int ncs_follow_record(struct ncs_follow *follow,
 		     kept.files == 1 ? "" : "s", bytes,
 		     options->recording.path);
 	return kept.files > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
+}
+
+int ncs_follow_stream(struct ncs_follow *follow,
+		      const struct ncs_options *options)
+{
+	struct ncs_agent_settings settings = ncs_stream_settings(options);
+	struct ncs_agent_result result;
+
+	/* It may be one of the streams. */
+	if (options->follows)
+		settings.input = -1;
+	ncs_relay_run(follow->fleet, &settings, has_ended, follow, &result);
+	if (settings.stop >= 0)
+		close(settings.stop);
+	return ncs_stream_end(&result);
 }

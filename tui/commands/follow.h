@@ -39,4 +39,9 @@ void ncs_follow_say_trouble(const struct ncs_follow *follow);
 int ncs_follow_record(struct ncs_follow *follow,
 		      const struct ncs_options *options);
 
+/* --stream: passes the streams on until they end, or the agent is to end. Returns
+ * the exit status. */
+int ncs_follow_stream(struct ncs_follow *follow,
+		      const struct ncs_options *options);
+
 #endif

@@ -30,6 +30,11 @@ static bool exports_no_trace(const struct ncs_options *options)
 	       options->export_format != NCS_EXPORT_CHROME;
 }
 
+static bool streams_bytes(const struct ncs_options *options)
+{
+	return options->stream_form == NCS_STREAM_FORM_RAW;
+}
+
 static bool prints_no_metrics(const struct ncs_options *options)
 {
 	return options->mode != NCS_MODE_DUMP ||
@@ -149,11 +154,21 @@ static const struct option_rule {
 	RULE(ALL_MODES, OPTION(FOLLOW),
 	     "--follow expects FILEs, the streams to follow", .without = FILES),
 	RULE(~(MODE(LIVE) | MODE(DUMP) | MODE(DIAGNOSE) | MODE(LIST) |
-	       MODE(RECORD)),
+	       MODE(RECORD) | MODE(STREAM)),
 	     OPTION(FOLLOW) | NODES,
 	     "--follow, --hosts, --slurm, --kube and --from expect nothing"
-	     " beside them but --dump, --diagnose, --list or --record: the"
-	     " others need a recording or this machine's segments"),
+	     " beside them but --dump, --diagnose, --list, --record or"
+	     " --stream: the others need a recording or this machine's"
+	     " segments"),
+	RULE(MODE(STREAM), OPTION(FOLLOW) | NODES,
+	     "--stream expects =lines or =packed where it passes streams of"
+	     " nodes on: only lines say of which node they are",
+	     .when = streams_bytes),
+	RULE(MODE(STREAM),
+	     OPTION(COUNT) | OPTION(PID) | OPTION(JOB) | OPTION(COMPRESS),
+	     "--stream expects no --count, --pid, --job and --compress beside"
+	     " streams of nodes: they are passed on as they come",
+	     .with = OPTION(FOLLOW) | NODES),
 	RULE(ALL_MODES, NODES,
 	     "--hosts, --slurm, --kube and --from: give one of them alone",
 	     .when = names_nodes_twice),

@@ -27,10 +27,10 @@ int ncs_stream_stop_file(void)
 	return signalfd(-1, &heeded, SFD_CLOEXEC);
 }
 
-int ncs_stream_run(const struct ncs_command_input *input)
+struct ncs_agent_settings
+ncs_stream_settings(const struct ncs_options *options)
 {
-	const struct ncs_options *options = input->options;
-	struct ncs_agent_settings settings = {
+	return (struct ncs_agent_settings){
 		.directory = options->directory,
 		.choice = options->choice,
 		.interval_ns = options->interval_ns,
@@ -42,18 +42,31 @@ int ncs_stream_run(const struct ncs_command_input *input)
 		.pack_level = options->recording.pack_level,
 		.output = STDOUT_FILENO,
 		.input = STDIN_FILENO,
+		.stop = ncs_stream_stop_file(),
 	};
+}
+
+int ncs_stream_end(const struct ncs_agent_result *result)
+{
+	if (result->end != NCS_AGENT_FAILED)
+		return NCS_EXIT_OK;
+	ncs_complain("standard output: %s", strerror(-result->error));
+	return NCS_EXIT_NOTHING;
+}
+
+int ncs_stream_run(const struct ncs_command_input *input)
+{
+	const struct ncs_options *options = input->options;
+	struct ncs_agent_settings settings;
 	struct ncs_agent_result result;
 
-	if (!settings.has_lines && isatty(STDOUT_FILENO)) {
+	if (options->stream_form == NCS_STREAM_FORM_RAW &&
+	    isatty(STDOUT_FILENO)) {
 		ncs_complain("standard output: a stream is nothing for a"
 			     " terminal, except for --stream=lines");
 		return NCS_EXIT_NOTHING;
 	}
-	settings.stop = ncs_stream_stop_file();
+	settings = ncs_stream_settings(options);
 	ncs_agent_run(&settings, &result);
-	if (result.end != NCS_AGENT_FAILED)
-		return NCS_EXIT_OK;
-	ncs_complain("standard output: %s", strerror(-result.error));
-	return NCS_EXIT_NOTHING;
+	return ncs_stream_end(&result);
 }

@@ -341,6 +341,53 @@ static void unchanged_lines_are_not_written_again(void **state)
 	recorded_file_release(&file);
 }
 
+/* Returns the flags of the latest state in memory. */
+static uint32_t latest_flags(const struct ncs_sink_memory *memory)
+{
+	struct ncs_state_head head = { 0 };
+	struct ncs_chunk chunk;
+
+	for (size_t at = 0; at < memory->size;
+	     at += ncs_chunk_file_bytes(&chunk)) {
+		memcpy(&chunk, memory->bytes + at, sizeof(chunk));
+		if (chunk.type == NCS_CHUNK_STATE)
+			memcpy(&head, memory->bytes + at + sizeof(chunk),
+			       sizeof(head));
+	}
+	return head.flags;
+}
+
+/* Any look but those that stand alone may then be dropped. */
+static void without_compression_a_stream_has_no_keys_between(void **state)
+{
+	struct written_recording *written = *state;
+	char segment[8192];
+
+	for (unsigned is_stream = 0; is_stream < 2; is_stream++) {
+		struct ncs_sink_memory memory = { 0 };
+		size_t rank;
+
+		written->settings.is_stream = is_stream;
+		assert_int_equal(ncs_recording_writer_open_memory(
+					 &written->writer, &memory,
+					 &written->settings),
+				 0);
+		rank = add_rank(written, sizeof(segment));
+		for (unsigned i = 0; i < 2; i++) {
+			memset(segment, 'x' + (int)i, sizeof(segment));
+			change(written, rank, 0, segment, sizeof(segment));
+			write_state(written, rank, SECOND + i);
+			ncs_recording_writer_flush(written->writer);
+			assert_true((latest_flags(&memory) & NCS_STATE_KEY) ?
+					    i == 0 || !is_stream :
+					    i == 1 && is_stream);
+		}
+		assert_int_equal(
+			ncs_recording_writer_close(written->writer, NULL), 0);
+		free(memory.bytes);
+	}
+}
+
 /* A state of several MiB with gaps. */
 static void large_state_takes_several_parts(void **state)
 {
@@ -576,6 +623,7 @@ int main(void)
 		TEST(rank_chunk_holds_header_and_path),
 		TEST(every_state_equals_its_image),
 		TEST(unchanged_lines_are_not_written_again),
+		TEST(without_compression_a_stream_has_no_keys_between),
 		TEST(large_state_takes_several_parts),
 		TEST(image_of_a_live_segment_is_recorded_whole),
 		TEST(every_record_is_written_or_counted_lost),

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Waits of a program that writes a stream: for its time, for the orders of its
+ * head, and for its end. Not thread-safe.
+ */
+#ifndef NCS_RECORD_STREAM_AGENT_WAIT_H
+#define NCS_RECORD_STREAM_AGENT_WAIT_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/launch/orders.h"
+#include "record/stream/agent.h"
+
+struct ncs_agent_wait {
+	const struct ncs_agent_settings *settings;
+	struct pollfd files[5];
+	struct ncs_orders orders;
+	uint64_t begun_ns;
+	uint64_t beat_ns; /* when the input was read last, or the beginning */
+	enum ncs_agent_end end;
+};
+
+/* Begins. `written` is a file that becomes readable when a write has failed,
+ * `more` another one to wait for, or -1. */
+void ncs_agent_wait_begin(struct ncs_agent_wait *wait,
+			  const struct ncs_agent_settings *settings,
+			  int written, int more);
+
+/* Waits until CLOCK_MONOTONIC is until_ns, `more` is readable, or orders have
+ * come. Returns false if the program is to end: `end` says why. */
+bool ncs_agent_wait(struct ncs_agent_wait *wait, uint64_t until_ns);
+
+#endif

@@ -1,0 +1,132 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Agents of agents, two levels on this machine: a job hangs across two nodes,
+# each of which has an agent that another agent reads. Readers are slow; the
+# viewer and an agent in the middle are killed.
+#
+# Prints "ok ..." or "not ok ..." for each check.
+
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-tree.XXXXXX")
+. test/shm.sh
+. test/fleet.sh
+trap fleet_leave EXIT
+trap 'exit 130' HUP INT TERM
+fleet_needs_names
+export LC_ALL=C.UTF-8
+
+fleet_nodes n1 n2 n3
+fleet_hang n1 n2
+
+# There is no way to n9.
+mkdir "$tmp/bin"
+cat >"$tmp/bin/ssh" <<SSH
+#!/bin/sh
+for last; do host=\$command; command=\$last; done
+[ "\$host" != n9 ] || {
+	echo "ssh: connect to host n9 port 22: No route to host" >&2
+	exit 255
+}
+exec "$tmp/agent" "\$host" sh -c "\$command"
+SSH
+chmod +x "$tmp/bin/ssh"
+
+# middle NAME OPTION...: makes a script that becomes an agent of agents.
+middle() {
+	script=$tmp/$1
+	shift
+	printf 'PATH=%s:$PATH exec %s' "$tmp/bin" "$fleet_ncclstat" >"$script"
+	printf " '%s'" "$@" >>"$script"
+}
+middle left --stream=packed '--hosts=n1' -i 0.3
+middle right --stream=lines -i 0.3 \
+	--from "$tmp/agent n2 ncclstat --stream=lines -i 0.3 & \
+$tmp/agent n3 ncclstat --stream=lines -i 0.3 & wait"
+middle broken --stream=lines '--hosts=n[1,9]' -i 0.3
+both="sh $tmp/left & sh $tmp/right & wait"
+
+fleet_wants 'a hang is certain through agents of agents' 2 \
+	'rank_missing, certain' 'rank 1 .* on n2' -- --diagnose --from "$both"
+fleet_wants 'the rows name the nodes, not those in the middle' 0 \
+	' n1:/' ' n2:/' 'n3: no_job' -- --list --from "$both"
+fleet_wants 'streams can be kept there, too' 0 'of 3 nodes' -- \
+	--record "$tmp/kept" --duration 2.5 --from "$both"
+fleet_wants 'what was kept can be diagnosed' 2 'rank_missing, certain' -- \
+	--diagnose "$tmp/kept.n1" "$tmp/kept.n2"
+fleet_wants 'a launcher in the middle is heard' 0 ' n1:/' \
+	'n9: not_reachable: .*No route to host' -- --list \
+	--from "sh $tmp/broken & sh $tmp/right & wait"
+fleet_wants 'so does the diagnosis' 2 'rank_missing, certain' \
+	'ranks of node n9 are not seen: .*No route to host' -- --diagnose \
+	--from "sh $tmp/broken & sh $tmp/right & wait"
+fleet_none_left 'after all modes'
+
+# --- A reader that is slow -----------------------------------------------------
+
+# A pipe holds 64 KiB: looks with records fill it at once.
+middle quick --stream=lines --records -i 0.1 \
+	--from "$tmp/agent n1 ncclstat --stream=lines -i 0.1 & \
+$tmp/agent n2 ncclstat --stream=lines -i 0.1 & wait"
+slow() {
+	timeout 20 sh "$tmp/quick" </dev/null | { sleep 10; timeout 3 cat; } |
+		"$fleet_ncclstat" --follow --record "$tmp/slow" - \
+			2>"$tmp/err" || return
+	for node in n1 n2; do
+		python3 - "$tmp/slow.$node" <<'PY' || return
+import struct, sys
+data, at, looks = open(sys.argv[1], "rb").read(), 0, []
+while at + 64 <= len(data):
+    magic, kind, rank, size = struct.unpack_from("<QIIQ", data, at)
+    if kind == 10:
+        looks.append(struct.unpack_from("<4Q", data, at + 64)[2:])
+    at += 64 + (size + 63) // 64 * 64
+assert looks[-1][1] > 0, looks
+missing = looks[-1][0] - looks[0][0] + 1 - len(looks)
+assert missing == looks[-1][1] - looks[0][1], looks
+PY
+	done
+}
+if slow; then
+	echo 'ok looks that a slow reader missed are counted, by node'
+else
+	echo 'not ok looks that a slow reader missed are counted, by node'
+	sed 's/^/  /' "$tmp/err"
+fi
+fleet_none_left 'after a slow reader' 30
+
+# --- Deaths --------------------------------------------------------------------
+
+start_viewer() {
+	"$fleet_ncclstat" "$@" --interval 0.3 >"$tmp/dump" 2>&1 </dev/null &
+	viewer=$!
+	tries=0
+	while [ "$(fleet_agents | wc -l)" -lt 3 ] && [ "$tries" -lt 100 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+	[ "$tries" -lt 100 ] || echo "not ok agents of $* start"
+}
+
+for signal in KILL TERM; do
+	start_viewer --dump --from "$both"
+	kill -"$signal" "$viewer"
+	wait "$viewer" 2>/dev/null
+	fleet_none_left "after SIG$signal to the viewer"
+done
+
+# The agent in the middle is killed: its nodes have ended, others go on.
+start_viewer --diagnose --count 12 --from "$both"
+victim=$(fleet_processes | awk '/stream=packed/ && /hosts=n1/ { print $1 }')
+# shellcheck disable=SC2086 # one pid
+kill -KILL ${victim:?}
+wait "$viewer"
+if grep -q 'n1: silent\|n1: ended' "$tmp/dump" &&
+	! grep -q 'n2: silent\|n2: ended' "$tmp/dump"; then
+	echo 'ok without its agent in the middle a node is not seen any more'
+else
+	echo 'not ok without its agent in the middle a node is not seen any more'
+	sed 's/^/  /' "$tmp/dump"
+fi
+fleet_none_left 'at the end'
