@@ -357,6 +357,10 @@ static void take_sample(struct source_recording *self, size_t rank,
 						    sample->id);
 		if (!sample->without_records)
 			error = read_records(self, rank, taken_ns, sample);
+		/* The state of a rank that has ended is old when its records
+		 * come with a later pass. */
+		if (sample->record_count > 0 || sample->records_lost > 0)
+			sample->is_old = false;
 	}
 	sample->attach = error ? NCS_ATTACH_FAILED : NCS_ATTACHED;
 	sample->why = error ? strerror(-error) : NULL;

@@ -197,6 +197,37 @@ static void record_that_ends_later_waits_for_its_pass(void **state)
 	end(&played);
 }
 
+static bool wants_none(const void *context, const char *id)
+{
+	(void)context;
+	(void)id;
+	return false;
+}
+
+/* Records may be wanted only after a pass without them has shown the last
+ * state. */
+static void records_of_a_rank_that_has_ended_make_its_state_new(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct played_recording played;
+	struct ncs_sample sample;
+
+	write_records(fixture);
+	played = play(fixture);
+	ncs_recording_keep_ended(played.recording);
+	played.source->wants_records = wants_none;
+	assert_int_equal(pass(&played, 6 * S_NS, &sample), 1);
+	assert_int_equal(sample.record_count, 0);
+	assert_false(sample.is_old);
+	played.source->wants_records = NULL;
+	assert_int_equal(pass(&played, 7 * S_NS, &sample), 1);
+	assert_int_equal(sample.record_count, 400);
+	assert_false(sample.is_old);
+	assert_int_equal(pass(&played, 8 * S_NS, &sample), 1);
+	assert_true(sample.is_old);
+	end(&played);
+}
+
 static void ranks_appear_and_end_as_recorded(void **state)
 {
 	struct recording_fixture *fixture = *state;
@@ -266,6 +297,7 @@ int main(void)
 		TEST(pass_brings_the_records_that_ended_since),
 		TEST(going_back_in_time_starts_a_first_pass),
 		TEST(record_that_ends_later_waits_for_its_pass),
+		TEST(records_of_a_rank_that_has_ended_make_its_state_new),
 		TEST(ranks_appear_and_end_as_recorded),
 		TEST(refreshes_between_states_leave_rates_unchanged),
 	};
