@@ -329,15 +329,16 @@ static void note_skew(struct ncs_skew_state *state,
 		      const struct ncs_comparison *comparison, uint64_t skew_ns)
 {
 	const struct ncs_joined *joined = comparison->joined;
-	double transfer_ns = ncs_joined_transfer_ns(joined);
+	struct ncs_moving_part moving = { 0 };
+	bool is_moving = ncs_joined_moving(joined, &moving);
 
 	state->recent[state->view.all++ % NCS_LATENESS_RECENT] =
 		(struct ncs_skew_part){
 			.skew_ns = skew_ns,
 			.error_ns = comparison->error_ns,
-			.transfer_ns = (uint64_t)transfer_ns,
-			.has_transfer = joined->end_is_trusted &&
-					transfer_ns > 0,
+			.moving_ns = moving.end_ns - moving.begin_ns,
+			.moving_error_ns = moving.error_ns,
+			.is_moving = is_moving,
 		};
 	state->view.ranks = joined->count;
 	state->is_viewed = false;

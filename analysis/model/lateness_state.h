@@ -113,8 +113,8 @@ static inline uint64_t ncs_late_operations(const struct ncs_late_rank *late)
 struct ncs_skew_part {
 	uint64_t skew_ns;
 	uint64_t error_ns; /* of clocks */
-	uint64_t transfer_ns;
-	bool has_transfer;
+	uint64_t moving_ns, moving_error_ns;
+	bool is_moving;
 };
 
 /* The operations of one communicator. */

@@ -65,48 +65,9 @@ static struct ncs_moving_ring *ring_of(struct ncs_moving *moving,
 	return ring;
 }
 
-static unsigned timing_of(enum ncs_moment end)
-{
-	if (end == NCS_MOMENT_STREAM_END)
-		return NCS_TIMING_STREAM;
-	return end == NCS_MOMENT_KERNEL_END ? NCS_TIMING_KERNEL :
-					      NCS_TIMING_PROXY;
-}
-
 static bool is_transfer(const struct ncs_joined *joined)
 {
 	return joined->function == NCS_FUNCTION_SEND_RECV;
-}
-
-bool ncs_moving_part_of(const struct ncs_joined *joined,
-			struct ncs_moving_part *moving)
-{
-	const struct ncs_part *begin = &joined->parts[0], *end = begin;
-
-	if (joined->arrival == NCS_MOMENT_OPERATION || !joined->end_is_trusted)
-		return false;
-	/* The receiver of what was buffered only copies. */
-	if (is_transfer(joined) &&
-	    (joined->count != 2 || joined->wait_rule != NCS_WAIT_FOR_ALL))
-		return false;
-	for (size_t i = 1; i < joined->count; i++) {
-		const struct ncs_part *part = &joined->parts[i];
-
-		if (ncs_joined_arrival_ns(joined, part) >
-		    ncs_joined_arrival_ns(joined, begin))
-			begin = part;
-		if (ncs_joined_end_ns(joined, part) >
-		    ncs_joined_end_ns(joined, end))
-			end = part;
-	}
-	*moving = (struct ncs_moving_part){
-		.begin_ns = ncs_joined_arrival_ns(joined, begin),
-		.end_ns = ncs_joined_end_ns(joined, end),
-		.error_ns = ncs_parts_error_ns(begin, joined->arrival, end,
-					       joined->end),
-		.timing = timing_of(joined->end),
-	};
-	return moving->end_ns > moving->begin_ns;
 }
 
 static unsigned function_of(const struct ncs_joined *joined,
@@ -223,7 +184,7 @@ int ncs_moving_note(struct ncs_moving *moving, const struct ncs_joined *joined)
 	struct ncs_moving_part times;
 	int error;
 
-	if (!ncs_moving_part_of(joined, &times))
+	if (!ncs_joined_moving(joined, &times))
 		return 0;
 	error = note(moving, joined, &joined->parts[0], &times);
 	if (is_transfer(joined))

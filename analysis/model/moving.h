@@ -77,19 +77,6 @@ const struct ncs_recent *
 ncs_communicator_busbw_recent(const struct ncs_communicator *communicator,
 			      unsigned function, uint64_t *count);
 
-/* The moving part of one operation, in which data moves on all its ranks. */
-struct ncs_moving_part {
-	uint64_t begin_ns; /* on the last rank */
-	uint64_t end_ns;   /* on the last rank */
-	uint64_t error_ns; /* of the time between the two, at most */
-	unsigned timing;   /* enum ncs_timing */
-};
-
-/* Sets *part to that of an operation. Returns false if it is not known, as of a
- * transfer of which not both ends are known to wait for each other. */
-bool ncs_moving_part_of(const struct ncs_joined *joined,
-			struct ncs_moving_part *part);
-
 /* --- Kept with the state of a communicator -------------------------------- */
 
 struct ncs_moving_ring;

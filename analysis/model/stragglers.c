@@ -246,28 +246,32 @@ ncs_communicator_skew(const struct ncs_communicator *communicator)
 {
 	struct ncs_skew_state *state = communicator->skew;
 	uint64_t skew_ns[NCS_LATENESS_RECENT];
-	uint64_t transfer_ns[NCS_LATENESS_RECENT];
-	size_t count, transfers = 0;
+	uint64_t moving_ns[NCS_LATENESS_RECENT];
+	size_t count, moved = 0;
 
 	if (!state || state->view.all == 0)
 		return NULL;
 	if (state->is_viewed)
 		return &state->view;
 	count = ncs_recent_count(state->view.all);
-	state->view.error_ns = 0;
+	state->view.error_ns = state->view.moving_error_ns = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (state->recent[i].error_ns > state->view.error_ns)
-			state->view.error_ns = state->recent[i].error_ns;
-		skew_ns[i] = state->recent[i].skew_ns;
-		if (state->recent[i].has_transfer)
-			transfer_ns[transfers++] = state->recent[i].transfer_ns;
+		const struct ncs_skew_part *part = &state->recent[i];
+
+		if (part->error_ns > state->view.error_ns)
+			state->view.error_ns = part->error_ns;
+		skew_ns[i] = part->skew_ns;
+		if (!part->is_moving)
+			continue;
+		moving_ns[moved++] = part->moving_ns;
+		if (part->moving_error_ns > state->view.moving_error_ns)
+			state->view.moving_error_ns = part->moving_error_ns;
 	}
 	state->view.operations = count;
-	state->view.transfers = transfers;
+	state->view.moved = moved;
 	state->view.median_ns = ncs_percentile_of_values(skew_ns, count, 50);
 	state->view.p99_ns = ncs_percentile_of_values(skew_ns, count, 99);
-	state->view.transfer_ns =
-		ncs_percentile_of_values(transfer_ns, transfers, 50);
+	state->view.moving_ns = ncs_percentile_of_values(moving_ns, moved, 50);
 	state->is_viewed = true;
 	return &state->view;
 }

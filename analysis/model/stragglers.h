@@ -153,14 +153,15 @@ unsigned ncs_rank_late_function(const struct ncs_rank *rank,
 				struct ncs_lateness *lateness);
 
 /* How far apart the ranks of a communicator arrived, and how long its
- * operations took from the last arrival on. */
+ * operations moved data then (ncs_joined_moving()). */
 struct ncs_skew {
 	/* Recent operations compared; if 0, nothing else is set. */
 	uint64_t operations;
 	uint64_t median_ns; /* of the time from the first arrival to the last */
 	uint64_t p99_ns;
-	uint64_t transfers;   /* recent operations whose end NCCL reports */
-	uint64_t transfer_ns; /* median of these; 0 if there are none */
+	uint64_t moved;     /* recent operations whose moving part is known */
+	uint64_t moving_ns; /* median of these; 0 if there are none */
+	uint64_t moving_error_ns; /* the largest of them */
 	uint64_t all;         /* operations compared since the first update */
 	uint64_t error_ns;    /* largest error of the clocks; 0 if it is one */
 	size_t ranks;         /* ranks compared in the latest operation */

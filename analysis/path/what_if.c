@@ -256,11 +256,11 @@ static struct ncs_fit *find(struct ncs_fits *fits,
 }
 
 int ncs_fits_add(struct ncs_fits *fits, const struct ncs_joined *joined,
-		 double transfer_ns)
+		 double moving_ns)
 {
 	const struct ncs_part *part = &joined->parts[0];
 	struct ncs_fit *fit = find(fits, joined);
-	double x = (double)part->bytes, y = transfer_ns, weight;
+	double x = (double)part->bytes, y = moving_ns, weight;
 
 	if (!(y >= 1))
 		return 0;
@@ -469,7 +469,7 @@ with_algorithm(const struct ncs_scenario *scenario,
 {
 	const struct ncs_part *part = &transfer->joined->parts[0];
 	struct ncs_transfer_edit edit = NCS_TRANSFER_AS_IT_IS;
-	double best_ns = INFINITY, longest_ns = 0;
+	double best_ns = INFINITY, own_ns = 0;
 
 	if (transfer->joined->function == NCS_FUNCTION_SEND_RECV ||
 	    part->algorithm == scenario->algorithm)
@@ -485,11 +485,11 @@ with_algorithm(const struct ncs_scenario *scenario,
 			best_ns = fmin(best_ns, fit_ns(fit, part->bytes));
 	}
 	if (!isinf(best_ns))
-		longest_ns = ncs_joined_transfer_ns(transfer->joined);
-	if (longest_ns <= 0)
+		own_ns = ncs_joined_moving_ns(transfer->joined);
+	if (own_ns == 0)
 		*unknown = true;
 	else
-		edit.factor = best_ns / longest_ns;
+		edit.factor = best_ns / own_ns;
 	return edit;
 }
 

@@ -72,10 +72,10 @@ struct ncs_fits {
 /* Releases all fits. */
 void ncs_fits_release(struct ncs_fits *fits);
 
-/* Adds the transfer of an operation: its time since all parts had arrived.
- * Returns 0 or -ENOMEM. */
+/* Adds an operation that moved data for so long, unless that is 0. Returns 0 or
+ * -ENOMEM. */
 int ncs_fits_add(struct ncs_fits *fits, const struct ncs_joined *joined,
-		 double transfer_ns);
+		 double moving_ns);
 
 /* Computes the lines, after all operations were added. */
 void ncs_fits_solve(struct ncs_fits *fits);

@@ -112,9 +112,9 @@ HAS(oldest_wait)
 	return row->communicator->oldest.rank;
 }
 
-HAS(transfers)
+HAS(moved)
 {
-	return ncs_communicator_skew(row->communicator)->transfers > 0;
+	return ncs_communicator_skew(row->communicator)->moved > 0;
 }
 
 HAS(channel_operation)

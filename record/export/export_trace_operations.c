@@ -42,9 +42,6 @@ static void put_launch(struct ncs_trace_export *export,
 	ncs_trace_export_slice(export, &launches->tracks, span, &event);
 }
 
-/* The last proxy operation ends at most this long after the kernel. */
-#define TAIL_NS UINT64_C(500000)
-
 /* When an operation ran, and where that comes from. */
 struct ran {
 	uint64_t begin_ns; /* it counts as queued until then */
@@ -107,7 +104,7 @@ static struct ran find_ran(const struct ncs_trace_rank *rank,
 	if (!find_kernel(rank, record->operation, &kernel))
 		return ran;
 	if (kernel.end_ns <= span->end_ns && kernel.end_ns > span->start_ns &&
-	    (!has_proxy || span->end_ns - kernel.end_ns <= TAIL_NS)) {
+	    (!has_proxy || span->end_ns - kernel.end_ns <= NCS_TAIL_NS)) {
 		ran.end_ns = kernel.end_ns;
 		ran.end = NCS_TRACE_BY_KERNEL;
 	}

@@ -93,7 +93,7 @@ static int note_joined(struct ncs_operation_table *table,
 {
 	struct ncs_moving_part moving;
 	bool is_moving = joined->is_complete &&
-			 ncs_moving_part_of(joined, &moving);
+			 ncs_joined_moving(joined, &moving);
 
 	for (size_t i = 0; i < joined->count; i++) {
 		const struct ncs_part *part = &joined->parts[i];

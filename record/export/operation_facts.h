@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/model/moving.h"
+#include "analysis/records/joined.h"
 #include "record/export/export_rank.h"
 #include "record/read/recording.h"
 

@@ -188,7 +188,7 @@ static void measure(const struct bench_options *bench, unsigned collectives,
 	fill(&row, ranks, bench->ahead, bench->broadcasts);
 	for (unsigned c = 0; c < ROW; c++)
 		if (ncs_fits_add(&fits, &row.joined[c],
-				 ncs_joined_transfer_ns(&row.joined[c])))
+				 ncs_joined_moving_ns(&row.joined[c])))
 			abort();
 	ncs_fits_solve(&fits);
 	path = ncs_path_new(&options);

@@ -66,7 +66,7 @@ static int learn(struct path_run *run)
 					     is_counted(run, joined));
 		if (!result && joined->is_complete)
 			result = ncs_fits_add(&run->fits, joined,
-					      ncs_joined_transfer_ns(joined));
+					      ncs_joined_moving_ns(joined));
 		if (result)
 			return result;
 	}

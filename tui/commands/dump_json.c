@@ -38,8 +38,10 @@ static json_t *skew_of(const struct ncs_communicator *communicator)
 	ncs_json_add_number(object, "ranks", skew->ranks);
 	ncs_json_add_number(object, "median_ns", skew->median_ns);
 	ncs_json_add_number(object, "p99_ns", skew->p99_ns);
-	ncs_json_add_number_if(object, "transfer_ns", skew->transfers > 0,
-			       skew->transfer_ns);
+	ncs_json_add_number_if(object, "transfer_ns", skew->moved > 0,
+			       skew->moving_ns);
+	ncs_json_add_number_if(object, "transfer_error_ns", skew->moved > 0,
+			       skew->moving_error_ns);
 	ncs_json_add_number(object, "error_ns", skew->error_ns);
 	ncs_json_add_number(object, "other_clocks", communicator->other_clocks);
 	return object;

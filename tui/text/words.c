@@ -382,10 +382,11 @@ void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
 	ncs_append_duration(text, size, skew->median_ns);
 	append_error(skew->error_ns, skew->median_ns, text, size);
 	ncs_append(text, size, " apart");
-	if (skew->transfers > 0) {
+	if (skew->moved > 0) {
 		ncs_append(text, size, ", then it takes ");
-		ncs_append_duration(text, size, skew->transfer_ns);
-		append_error(skew->error_ns, skew->transfer_ns, text, size);
+		ncs_append_duration(text, size, skew->moving_ns);
+		append_error(skew->moving_error_ns, skew->moving_ns, text,
+			     size);
 	}
 	ncs_append(text, size, " (medians of %llu collectives of %zu ranks)",
 		   (unsigned long long)skew->operations, skew->ranks);

@@ -167,7 +167,7 @@ static void known_lateness_gives_exact_figures(void **state)
 	assert_int_equal(skew->ranks, RANKS);
 	assert_int_equal(skew->median_ns, 50 * US);
 	assert_int_equal(skew->p99_ns, 99 * US);
-	assert_int_equal(skew->transfer_ns, 5 * MS - 51 * US);
+	assert_int_equal(skew->moving_ns, 5 * MS - 51 * US);
 }
 
 /* Findings point to communicators and are not made again for another window. */

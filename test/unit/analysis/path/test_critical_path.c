@@ -1027,7 +1027,7 @@ static struct ncs_path_sum run_pass(const struct recorded_job *recorded,
 		fail_msg("%s", error);
 	for (size_t i = 0; i < recorded->count; i++)
 		assert_int_equal(ncs_fits_add(&fits, &recorded->joined[i],
-					      ncs_joined_transfer_ns(
+					      ncs_joined_moving_ns(
 						      &recorded->joined[i])),
 				 0);
 	ncs_fits_solve(&fits);

@@ -489,13 +489,15 @@ static void end_before_the_last_arrival_is_no_end(void **state)
 {
 	const struct ncs_joined *joined = with_ends(
 		*state, SECOND + 42 * MS, SECOND + 2 * MS, 0, SECOND + 45 * MS);
+	struct ncs_moving_part moving;
 
 	assert_int_equal(joined->end, NCS_MOMENT_LAST_END);
 	assert_true(joined->end_is_trusted);
 	assert_int_equal(joined->first_end_ns, SECOND + 45 * MS);
 	assert_int_equal(joined->part_times[RANKS - 1].arrival_ns,
 			 SECOND + 42 * MS);
-	assert_true(ncs_joined_transfer_ns(joined) == 3.0 * MS);
+	assert_true(ncs_joined_moving(joined, &moving));
+	assert_int_equal(moving.end_ns - moving.begin_ns, 3 * MS);
 }
 
 static void end_that_no_source_knows_is_not_trusted(void **state)

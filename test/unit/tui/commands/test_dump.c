@@ -717,7 +717,7 @@ static void lateness_comes_with_its_counts(void **state)
 	assert_keys(
 		at(sample, "communicators.0.skew"),
 		"operations operations_all ranks median_ns p99_ns transfer_ns"
-		" error_ns other_clocks");
+		" transfer_error_ns error_ns other_clocks");
 	assert_integer_at(sample, "communicators.0.skew.median_ns", 2000000);
 	assert_integer_at(sample, "communicators.0.skew.transfer_ns", 2999999);
 	assert_integer_at(sample, "communicators.0.straggler.rank", 1);

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* The meaning of an operation's parts together; see joined.h. Must not trust
+ * parts: times may be any value.
+ */
+#include "analysis/records/joined.h"
+
+#include "analysis/records/operation_record.h"
+#include "ncclstat/abi.h"
+
+/* The next operation may begin this much before the end of the one before it
+ * even by one clock: the two are measured apart from each other. */
+#define NEAR_NS UINT64_C(20000)
+
+/* Returns whether a moment is known of all parts. */
+static bool all_know(const struct ncs_joined *joined, enum ncs_moment moment)
+{
+	for (size_t i = 0; i < joined->count; i++)
+		if (joined->parts[i].at_ns[moment] == 0)
+			return false;
+	return true;
+}
+
+static void find_arrival(struct ncs_joined *joined)
+{
+	static const enum ncs_moment moments[] = { NCS_MOMENT_STREAM,
+						   NCS_MOMENT_DATA,
+						   NCS_MOMENT_KERNEL,
+						   NCS_MOMENT_PROXY };
+
+	joined->arrival = NCS_MOMENT_OPERATION;
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+		/* If not all ranks wait for all, a rank may send the data of
+		 * others: then DATA does not show its own arrival. */
+		if (moments[i] == NCS_MOMENT_DATA &&
+		    joined->wait_rule != NCS_WAIT_FOR_ALL)
+			continue;
+		if (all_know(joined, moments[i])) {
+			joined->arrival = moments[i];
+			return;
+		}
+	}
+}
+
+/* Returns the part that arrived last of those that others wait for; NULL if
+ * none waits for another. */
+static const struct ncs_part *last_awaited(const struct ncs_joined *joined)
+{
+	const struct ncs_part *last = NULL;
+
+	for (size_t i = 0; i < joined->count; i++) {
+		const struct ncs_part *part = &joined->parts[i];
+
+		if (ncs_is_awaited(joined->wait_rule,
+				   ncs_joined_is_root(joined, part)) &&
+		    (!last || ncs_joined_arrival_ns(joined, part) >
+				      ncs_joined_arrival_ns(joined, last)))
+			last = part;
+	}
+	return last;
+}
+
+/* Returns whether a moment may be the end of all parts that wait for another
+ * one: it is not before the last arrival. */
+static bool may_be_end(const struct ncs_joined *joined,
+		       const struct ncs_part *last, enum ncs_moment moment)
+{
+	uint64_t last_ns = last ? ncs_joined_arrival_ns(joined, last) : 0;
+
+	for (size_t i = 0; i < joined->count; i++) {
+		const struct ncs_part *part = &joined->parts[i];
+		uint64_t error_ns;
+
+		if (!last || part == last ||
+		    !ncs_is_waiting(joined->wait_rule,
+				    ncs_joined_is_root(joined, part)))
+			continue;
+		error_ns =
+			ncs_parts_error_ns(part, moment, last, joined->arrival);
+		if (part->at_ns[moment] + error_ns < last_ns)
+			return false;
+	}
+	return true;
+}
+
+/* Finds the moment that counts as the end. KERNEL_END of a rank may come long
+ * before its kernel ends: with the TREE algorithm, NCCL's channels stop one by
+ * one. */
+static void find_end(struct ncs_joined *joined)
+{
+	static const enum ncs_moment moments[] = { NCS_MOMENT_STREAM_END,
+						   NCS_MOMENT_KERNEL_END,
+						   NCS_MOMENT_LAST_END };
+	const struct ncs_part *last = last_awaited(joined);
+
+	joined->end = NCS_MOMENT_LAST_END;
+	joined->not_before_ns = last ? ncs_joined_arrival_ns(joined, last) : 0;
+	joined->end_is_trusted = true;
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+		if (!all_know(joined, moments[i]) ||
+		    !may_be_end(joined, last, moments[i]))
+			continue;
+		joined->end = moments[i];
+		return;
+	}
+	joined->end_is_trusted = false;
+}
+
+uint64_t ncs_joined_end_ns(const struct ncs_joined *joined,
+			   const struct ncs_part *part)
+{
+	uint64_t end_ns = part->at_ns[joined->end];
+
+	if (end_ns < joined->not_before_ns &&
+	    ncs_is_waiting(joined->wait_rule, ncs_joined_is_root(joined, part)))
+		return joined->not_before_ns;
+	return end_ns;
+}
+
+static uint64_t first_end_ns(const struct ncs_joined *joined)
+{
+	uint64_t first_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < joined->count; i++) {
+		uint64_t end_ns = ncs_joined_end_ns(joined, &joined->parts[i]);
+
+		if (end_ns < first_ns)
+			first_ns = end_ns;
+	}
+	return first_ns;
+}
+
+/* A sender that ended before the receiver began did not wait for it. */
+static enum ncs_wait_rule rule_of_transfer(const struct ncs_joined *joined)
+{
+	const struct ncs_part *send = &joined->parts[0];
+	const struct ncs_part *receive = &joined->parts[1];
+
+	if (joined->count < 2)
+		return NCS_WAIT_FOR_NONE;
+	return send->at_ns[NCS_MOMENT_LAST_END] <
+			       receive->at_ns[NCS_MOMENT_OPERATION] ?
+		       NCS_WAIT_FOR_ROOT :
+		       NCS_WAIT_FOR_ALL;
+}
+
+/* Returns whether the sender of a transfer had surely ended before its receiver
+ * arrived: what is small or goes over the network is buffered. */
+static bool has_not_waited(const struct ncs_joined *joined)
+{
+	const struct ncs_part *send = &joined->parts[0];
+	enum ncs_moment end = send->at_ns[NCS_MOMENT_STREAM_END] != 0 ?
+				      NCS_MOMENT_STREAM_END :
+				      NCS_MOMENT_LAST_END;
+
+	return joined->count == 2 && joined->arrival != NCS_MOMENT_OPERATION &&
+	       send->at_ns[end] + ncs_parts_error_ns(send, end,
+						     &joined->parts[1],
+						     joined->arrival) <
+		       ncs_joined_arrival_ns(joined, &joined->parts[1]);
+}
+
+/* Returns the earliest time at which a part can have ended. */
+static uint64_t least_end_ns(const struct ncs_joined *joined,
+			     const struct ncs_part *part, uint64_t end_ns)
+{
+	uint64_t early_ns = joined->end == NCS_MOMENT_LAST_END ?
+				    NCS_TAIL_NS :
+				    ncs_part_error_ns(part, joined->end) +
+					    NEAR_NS;
+	uint64_t least_ns = ncs_joined_arrival_ns(joined, part);
+
+	if (least_ns < joined->not_before_ns &&
+	    ncs_is_waiting(joined->wait_rule, ncs_joined_is_root(joined, part)))
+		least_ns = joined->not_before_ns;
+	if (end_ns - least_ns > early_ns)
+		least_ns = end_ns - early_ns;
+	return least_ns < end_ns ? least_ns : end_ns;
+}
+
+uint64_t ncs_joined_turn_ns(const struct ncs_joined *joined,
+			    const struct ncs_part *part)
+{
+	uint64_t end_ns = ncs_joined_end_ns(joined, part);
+
+	return joined->end == NCS_MOMENT_LAST_END ?
+		       least_end_ns(joined, part, end_ns) :
+		       end_ns;
+}
+
+static uint64_t first_turn_ns(const struct ncs_joined *joined)
+{
+	uint64_t first_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < joined->count; i++) {
+		uint64_t turn_ns =
+			ncs_joined_turn_ns(joined, &joined->parts[i]);
+
+		if (turn_ns < first_ns)
+			first_ns = turn_ns;
+	}
+	return first_ns;
+}
+
+void ncs_joined_finish(struct ncs_joined *joined)
+{
+	bool is_transfer = joined->function == NCS_FUNCTION_SEND_RECV;
+
+	joined->wait_rule = is_transfer ? rule_of_transfer(joined) :
+					  ncs_wait_rule_of(joined->function);
+	find_arrival(joined);
+	if (is_transfer && has_not_waited(joined))
+		joined->wait_rule = NCS_WAIT_FOR_ROOT;
+	find_end(joined);
+	joined->first_end_ns = first_end_ns(joined);
+	joined->turn_ns = first_turn_ns(joined);
+}
+
+static unsigned timing_of(enum ncs_moment end)
+{
+	if (end == NCS_MOMENT_STREAM_END)
+		return NCS_TIMING_STREAM;
+	return end == NCS_MOMENT_KERNEL_END ? NCS_TIMING_KERNEL :
+					      NCS_TIMING_PROXY;
+}
+
+bool ncs_joined_moving(const struct ncs_joined *joined,
+		       struct ncs_moving_part *moving)
+{
+	const struct ncs_part *begin = &joined->parts[0], *end = begin;
+
+	if (joined->arrival == NCS_MOMENT_OPERATION || !joined->end_is_trusted)
+		return false;
+	if (joined->function == NCS_FUNCTION_SEND_RECV &&
+	    (joined->count != 2 || joined->wait_rule != NCS_WAIT_FOR_ALL))
+		return false;
+	for (size_t i = 1; i < joined->count; i++) {
+		const struct ncs_part *part = &joined->parts[i];
+
+		if (ncs_joined_arrival_ns(joined, part) >
+		    ncs_joined_arrival_ns(joined, begin))
+			begin = part;
+		if (ncs_joined_end_ns(joined, part) >
+		    ncs_joined_end_ns(joined, end))
+			end = part;
+	}
+	*moving = (struct ncs_moving_part){
+		.begin_ns = ncs_joined_arrival_ns(joined, begin),
+		.end_ns = ncs_joined_end_ns(joined, end),
+		.error_ns = ncs_parts_error_ns(begin, joined->arrival, end,
+					       joined->end),
+		.timing = timing_of(joined->end),
+	};
+	return moving->end_ns > moving->begin_ns;
+}
+
+double ncs_joined_moving_ns(const struct ncs_joined *joined)
+{
+	struct ncs_moving_part moving;
+
+	return ncs_joined_moving(joined, &moving) ?
+		       (double)(moving.end_ns - moving.begin_ns) :
+		       0;
+}
+
+void ncs_part_times_make(struct ncs_part_times *times,
+			 const struct ncs_joined *joined,
+			 const struct ncs_part *part)
+{
+	const struct ncs_part_channel *slowest = &part->slowest;
+	const uint64_t *wait_ns =
+		&slowest->wait_ns[slowest->send ? NCS_CHANNEL_SEND_GPU_WAIT :
+						  NCS_CHANNEL_RECV_WAIT];
+
+	times->begin_ns = part->at_ns[NCS_MOMENT_OPERATION];
+	times->call_ns = part->at_ns[NCS_MOMENT_CALL] != 0 ?
+				 part->at_ns[NCS_MOMENT_CALL] :
+				 times->begin_ns;
+	times->arrival_ns = ncs_joined_arrival_ns(joined, part);
+	times->end_ns = ncs_joined_end_ns(joined, part);
+	times->least_end_ns = least_end_ns(joined, part, times->end_ns);
+	times->owner = (uint32_t)part->owner;
+	times->last_channel.is_known = slowest->steps > 0;
+	times->last_channel.send = slowest->send;
+	times->last_channel.channel = slowest->channel;
+	times->last_channel.peer = slowest->peer;
+	for (unsigned i = 0; i < 3; i++)
+		times->last_channel.wait_ns[i] = (float)(int64_t)wait_ns[i];
+}
