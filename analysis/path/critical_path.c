@@ -514,8 +514,6 @@ int ncs_path_end(struct ncs_path *path)
 		if (scenario && scenario->kind == NCS_WHAT_IF_OVERLAP)
 			sums[k].elapsed_ns =
 				ncs_larger(sums[k].elapsed_ns, busiest_ns);
-		if (path->unlike >> k & 1)
-			sums[k].unknown_ns = sums[k].elapsed_ns;
 		sums[k].is_known = sums[k].unknown_ns <=
 				   UNKNOWN_MOST * sums[k].elapsed_ns;
 	}

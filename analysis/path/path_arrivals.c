@@ -310,11 +310,15 @@ static void compare_work(const struct ncs_path_arrival *arrival, size_t k,
 
 /* Returns how much of a straggler's time before an arrival may be its lateness,
  * where what its GPU took cannot be compared with others: a slow GPU is as slow
- * there as it has been wherever it was compared of late. */
-static double unknown_ns(const struct ncs_path_arrival *arrival, size_t k,
+ * there as it has been wherever it was compared of late. Before a send or a
+ * receive, all of it may be. */
+static double unknown_ns(const struct ncs_part *part,
+			 const struct ncs_path_arrival *arrival, size_t k,
 			 const struct ncs_path_usual *usual)
 {
-	double as_fast = arrival->member->rank->compared[k].as_fast;
+	double as_fast = part->flags & NCS_PART_P2P ?
+				 0 :
+				 arrival->member->rank->compared[k].as_fast;
 
 	return isinf(usual->total_ns) ?
 		       gpu_ns(arrival, k, usual) * (1 - as_fast) :
@@ -328,7 +332,9 @@ void ncs_path_arrive_separately(struct ncs_path *path,
 	const struct ncs_scenario *scenario = ncs_path_scenario(path, k);
 	struct ncs_path_usual *usual = &start->usual[k];
 
-	if (scenario->kind == NCS_WHAT_IF_WITHOUT)
+	/* The two ends of a transfer are not alike. */
+	if (scenario->kind == NCS_WHAT_IF_WITHOUT &&
+	    !(parts[0].flags & NCS_PART_P2P))
 		*usual = (struct ncs_path_usual){
 			.total_ns = median_of(path, k, parts, count, total_ns),
 			.queued_ns =
@@ -343,9 +349,6 @@ void ncs_path_arrive_separately(struct ncs_path *path,
 		if (is_straggler(path, k, &parts[i])) {
 			compare_calls(&path->arrivals[i], k, usual);
 			compare_work(&path->arrivals[i], k, usual);
-			/* The two ends of a transfer are not alike. */
-			if (parts[i].flags & NCS_PART_P2P)
-				path->unlike |= UINT64_C(1) << k;
 		}
 		ncs_path_note_arrival(start, k, i,
 				      ncs_path_arrival_ns(path, k, &parts[i],
@@ -393,7 +396,7 @@ void ncs_path_explain(const struct ncs_path *path, size_t k,
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
 		node->gap_ns[i] = arrival->gap_ns[i] - savings.gap_ns[i];
 	if (is_late)
-		node->unknown_ns = unknown_ns(arrival, k, usual) +
+		node->unknown_ns = unknown_ns(part, arrival, k, usual) +
 				   ncs_smaller(node->gap_ns[NCS_PATH_HOST],
 					       usual->host_ns);
 }

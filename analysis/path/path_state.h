@@ -178,7 +178,6 @@ struct ncs_path {
 	double ends_ns[NCS_PATH_RUNS];
 	struct ncs_path_changes changes;
 	uint64_t separate; /* bits: runs that need more than `changes` */
-	uint64_t unlike;   /* bits: runs whose stragglers have no like */
 	bool wants_hosts;  /* some scenario asks for the hosts of parts */
 	/* Work space by part of the operation at hand. */
 	struct ncs_path_arrival *arrivals;
