@@ -8,6 +8,10 @@
  * that a rank reports several times, as replays of CUDA graphs do, are not
  * used.
  *
+ * Reads operations' own records, not joined operations: these trust an end by
+ * comparing it with arrivals at other hosts, by the clocks that are to be found
+ * here. The times in a record are read by analysis/records/operation_record.h.
+ *
  * Only an end by which all data had moved counts: that of the kernel on its
  * stream, or that of the last proxy operation. A channel of a kernel may stop
  * long before the kernel ends, except with the RING algorithm. Times from the

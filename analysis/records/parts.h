@@ -2,6 +2,12 @@
 /* A rank's parts of operations, made from its records: what the application,
  * the proxy thread and the GPU did for an operation, and when.
  *
+ * The times in an operation's own record are read by
+ * analysis/records/operation_record.h, as everywhere. Children are added up as
+ * they come, and do not wait for that record as in
+ * analysis/records/rank_operations.h: that keeps a copy of each, up to 2^18 of a
+ * rank, where a part needs a sum for each channel.
+ *
  * The records of one lane must come in order, those of several lanes nearly so.
  * Records are sorted by operation, and a part is given out when no more records
  * of it can come. All times are in ns of the clock that records are converted

@@ -2,6 +2,9 @@
 /* Statistics of network transfers: how long steps take and what they wait for,
  * by direction, from the records of a rank since its first refresh.
  *
+ * Reads records by itself, as it decides nothing about operations: a step's times
+ * are its own, and those of steps without their operation's record count, too.
+ *
  * Sampled records stand for all; their clusters are operations
  * (analysis/base/estimate.h). The records of an operation come over a while and
  * may be mixed with those of others, so a number of latest operations is kept

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The records of operations that a later record replaces (NCS_RECORD_AGAIN): a
  * trace cannot take back what it has written, so that it must know them
- * beforehand. Must do no I/O.
+ * beforehand, by a pass over the records alone: parts are given out before the
+ * record that replaces theirs may come. Must do no I/O.
  */
 #ifndef NCS_RECORD_EXPORT_REPLACED_RECORDS_H
 #define NCS_RECORD_EXPORT_REPLACED_RECORDS_H
