@@ -4,6 +4,7 @@
 #include "tui/text/finding_text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,7 +104,8 @@ static void append_lasting(const struct ncs_rank *rank, bool since_death,
 /* A bound of a share this near to it is no other one. */
 #define SHARE_NEAR 0.1
 
-/* "24 %", "at least 24 %", "at most 24 %", or "about 24 % (6 to 40 %)" */
+/* "24 %", "at least 24 %", "at most 24 %", or "about 24 % (6 to 40 %)"; bounds are
+ * rounded so that they stay bounds. */
 static void append_share(const struct ncs_finding *finding, char *text,
 			 size_t size)
 {
@@ -111,16 +113,18 @@ static void append_share(const struct ncs_finding *finding, char *text,
 	bool least = finding->share_least < share * (1 - SHARE_NEAR);
 	bool most = finding->share_most > share * (1 + SHARE_NEAR);
 
-	ncs_append(text, size, "%s%.0f %%",
-		   least && most ? "about " :
-		   least         ? "at most " :
-		   most          ? "at least " :
-				   "",
-		   100 * share);
 	if (least && most)
-		ncs_append(text, size, " (%.0f to %.0f %%)",
-			   100 * finding->share_least,
-			   100 * finding->share_most);
+		ncs_append(text, size, "about %.0f %% (%.0f to %.0f %%)",
+			   100 * share, floor(100 * finding->share_least),
+			   ceil(100 * fmin(finding->share_most, 1)));
+	else if (least)
+		ncs_append(text, size, "at most %.0f %%",
+			   ceil(100 * fmin(finding->share_most, 1)));
+	else if (most)
+		ncs_append(text, size, "at least %.0f %%",
+			   floor(100 * finding->share_least));
+	else
+		ncs_append(text, size, "%.0f %%", 100 * share);
 }
 
 /* --- The sentence --------------------------------------------------------- */

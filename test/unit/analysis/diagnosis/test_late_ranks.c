@@ -153,6 +153,72 @@ finding_names_the_operations_that_could_not_be_compared(void **state)
 	assert_int_equal(finding->evidence[1].expected, 60);
 }
 
+/* --- A real job ------------------------------------------------------------- */
+
+/* A training step of two H200, in us since its begin, by operation: when each rank
+ * launched it and began, and when it ended. Rank 1 sleeps for 20 ms first. */
+#define STEP_US 54400u
+static const struct {
+	uint32_t launched[2], begun[2], end;
+} real_step[] = {
+	{ { 4670, 26060 }, { 10110, 30400 }, 30570 },
+	{ { 5750, 27570 }, { 30580, 33700 }, 33860 },
+	{ { 6180, 28170 }, { 33860, 34940 }, 35100 },
+	{ { 7220, 29790 }, { 35110, 38240 }, 38520 },
+	{ { 8170, 31240 }, { 38530, 41610 }, 41760 },
+	{ { 8580, 31750 }, { 41770, 42860 }, 43030 },
+	{ { 9600, 33060 }, { 43040, 46160 }, 46340 },
+	{ { 10580, 34360 }, { 46350, 49480 }, 49620 },
+	{ { 10960, 34980 }, { 49630, 50730 }, 50900 },
+	{ { 11790, 35990 }, { 50910, 53260 }, 53360 },
+	{ { 13470, 37970 }, { 53970, 54220 }, 54230 },
+};
+
+/* Without the sleep a step of that job took 34.7 ms: it was 19.7 ms shorter, though
+ * the first operation waited for 20.3 ms. */
+static void bound_of_a_real_job_leaves_what_nobody_can_see(void **state)
+{
+	struct late_fixture *fixture = *state;
+	const size_t count = sizeof(real_step) / sizeof(real_step[0]);
+	const struct ncs_finding *finding;
+
+	fixture->scripted.ranks[2].is_there = false;
+	for (size_t i = 0; i < 40 * count; i++)
+		for (size_t k = 0; k < 2; k++) {
+			struct scripted_rank *rank =
+				&fixture->scripted.ranks[k];
+			uint32_t launched = real_step[i % count].launched[k];
+
+			rank->records[rank->record_count++] =
+				(struct ncs_record){
+					.event = NCS_EVENT_COLL,
+					.flags = NCS_RECORD_ON_STREAM,
+					.function = NCS_FUNCTION_ALL_REDUCE,
+					.operation = (uint32_t)i + 1,
+					.number = i,
+					.start = SECOND + (i / count * STEP_US +
+							   launched) *
+								  1000,
+					.delta[1] = (real_step[i % count]
+							     .begun[k] -
+						     launched) *
+						    1000,
+					.duration = (real_step[i % count].end -
+						     launched) *
+						    1000,
+				};
+		}
+	look(fixture, 4 * SECOND);
+	assert_int_equal(fixture->diagnosis.count, 1);
+	finding = &fixture->diagnosis.findings[0];
+	assert_int_equal(finding->root.number, 1);
+	assert_int_equal(finding->cause, NCS_LATE_HOST);
+	/* It is told as a lower bound. */
+	assert_true(finding->share_most > 1.1 * finding->share);
+	assert_true(finding->share_least <= 19.7 / 54.4);
+	assert_true(finding->share_least > 0.9 * 19.7 / 54.4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +228,7 @@ int main(void)
 		TEST(lateness_that_is_over_is_not_a_finding),
 		TEST(new_lateness_is_not_thinned_out_by_an_old_level_time),
 		TEST(finding_names_the_operations_that_could_not_be_compared),
+		TEST(bound_of_a_real_job_leaves_what_nobody_can_see),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

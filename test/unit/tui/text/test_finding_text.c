@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/model/stragglers.h"
 #include "test/unit/support/scripted_source.h"
 #include "tui/text/finding_text.h"
 
@@ -237,6 +238,31 @@ static void process_that_is_gone_has_no_stack(void **state)
 	assert_true(ncs_finding_command(&finding, 0, text, sizeof(text)));
 }
 
+/* Rounding must not make a bound one that does not hold. */
+static void bounds_of_a_cost_are_rounded_to_the_safe_side(void **state)
+{
+	struct ncs_finding finding = { .verdict = NCS_VERDICT_LATE_RANK,
+				       .call = ncs_no_call,
+				       .cause = NCS_LATE_HOST,
+				       .share = 0.376,
+				       .share_least = 0.357,
+				       .share_most = 0.765 };
+	char text[NCS_SENTENCE_MAX];
+
+	(void)state;
+	ncs_finding_sentence(&finding, text, sizeof(text));
+	assert_non_null(strstr(text, " costs at least 35 % of the time"));
+	finding.share_most = 0.381;
+	ncs_finding_sentence(&finding, text, sizeof(text));
+	assert_non_null(strstr(text, " costs 38 % of the time"));
+	finding.share_least = 0.101;
+	ncs_finding_sentence(&finding, text, sizeof(text));
+	assert_non_null(strstr(text, " costs at most 39 % of the time"));
+	finding.share_most = 0.765;
+	ncs_finding_sentence(&finding, text, sizeof(text));
+	assert_non_null(strstr(text, " about 38 % (10 to 77 %) of the time"));
+}
+
 static void durations_of_a_death_without_a_date_are_bounds(void **state)
 {
 	struct scripted *scripted = *state;
@@ -296,6 +322,7 @@ int main(void)
 		TEST(command_for_an_unknown_gpu_is_left_out),
 		TEST(each_verdict_has_a_command),
 		TEST(process_that_is_gone_has_no_stack),
+		TEST(bounds_of_a_cost_are_rounded_to_the_safe_side),
 		TEST(durations_of_a_death_without_a_date_are_bounds),
 		TEST(rank_that_is_not_seen_runs_nowhere),
 	};
