@@ -81,9 +81,23 @@ SelectType=select/linear
 ReturnToService=2
 SlurmdTimeout=300
 KillWait=2
+TaskProlog=$tmp/task-prolog
+Epilog=$tmp/epilog
 NodeName=n[01-08] NodeHostname=$host NodeAddr=127.0.0.1 Port=[17001-17008]
 PartitionName=all Nodes=n[01-08] Default=YES MaxTime=INFINITE State=UP
 EOF
+# The recipes that are installed. An epilog has no environment of its own.
+recipes=$PWD/tui/share/recipes
+cat >"$tmp/task-prolog" <<EOF
+#!/bin/sh
+PATH="$fleet_build:\$PATH" exec sh "$recipes/slurm-task-prolog.sh"
+EOF
+cat >"$tmp/epilog" <<EOF
+#!/bin/sh
+PATH="$fleet_build:\$PATH" NCCLSTAT_DIR="$tmp/node-killed" \
+	exec sh "$recipes/slurm-epilog.sh"
+EOF
+chmod +x "$tmp/task-prolog" "$tmp/epilog"
 export SLURM_CONF="$tmp/slurm.conf"
 slurmctld -D -c >"$tmp/slurmctld.out" 2>&1 &
 daemons="$daemons $!"
@@ -103,6 +117,53 @@ done
 	echo 'Slurm does not start here'
 	exit 77
 }
+
+# --- The recipes ----------------------------------------------------------------
+
+# says NAME STATUS: prints the verdict of a check that has this status.
+says() {
+	[ "$2" -eq 0 ] && echo "ok $1" || echo "not ok $1"
+}
+
+# left: succeeds if the killed job has left something.
+left() {
+	find "$tmp/node-killed/" -name 'ncclstat.*' | grep -q .
+}
+
+# await COMMAND...: waits until the command succeeds.
+await() {
+	tries=0
+	until "$@"; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 100 ] || return 1
+		sleep 0.1
+	done
+}
+
+none_left() {
+	! left
+}
+
+# plugin_of VALUE: prints what a task finds in its environment.
+plugin_of() {
+	NCCL_PROFILER_PLUGIN=$1 srun -n1 printenv NCCL_PROFILER_PLUGIN
+}
+
+shm_folder "$tmp/node-killed"
+NCCLSTAT_DIR="$tmp/node-killed" "$fleet_build/ncclreplay" --hold \
+	test/captures/net-v5-mix/rank0.calllog.xz >"$tmp/killed" 2>&1 &
+killed=$!
+await left
+kill -KILL "$(pgrep -P "$killed")" "$killed"
+wait "$killed" 2>/dev/null
+left
+says 'a killed job has left something' $?
+plugin_of '' | grep -qx 'libnccl-profiler-ncclstat.so'
+says "Slurm's prolog gives tasks the plugin" $?
+plugin_of other | grep -qx other
+says 'a job that has another plugin keeps it' $?
+await none_left
+says "Slurm's epilog removes what a killed job left" $?
 
 # --- A job that hangs across n01 and n02 -----------------------------------------
 

@@ -1,0 +1,271 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The recipes that are installed, run with the programs that they are for, where
+# these are there: the commands that they have, with other folders and ports.
+# Slurm's are run by fleet_slurm.sh.
+#
+# Prints "ok ..." or "not ok ..." for each check.
+# shellcheck disable=SC2016 # what is quoted is for sh -c to expand
+
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+. test/ui/checks
+recipes=$PWD/tui/share/recipes
+case $build in
+/*) ;;
+*) build=$PWD/$build ;;
+esac
+PATH=$build:$PATH
+pids=
+own_segments
+
+at_end() {
+	for pid in $pids; do
+		kill "$pid" 2>/dev/null
+	done
+}
+
+# begin COMMAND...: starts a program in the background.
+begin() {
+	"$@" >>"$tmp/programs" 2>&1 &
+	pids="$pids $!"
+}
+
+skip() {
+	echo "ok $1 # SKIP $2"
+}
+
+have() {
+	command -v "$1" >/dev/null
+}
+
+python3 -c 'import socket
+sockets = [socket.socket() for _ in range(3)]
+for one in sockets:
+    one.bind(("127.0.0.1", 0))
+print(*[one.getsockname()[1] for one in sockets])' >"$tmp/ports"
+read -r socket_port node_port module_port <"$tmp/ports"
+
+# has_ranks STATUS URL [TOKEN]: succeeds if that is the status of the answer, and
+# it has all ranks if it is 200. Certificates of any kind will do.
+has_ranks() {
+	python3 - "$@" 2>"$tmp/said" <<-'END'
+	import ssl, sys, urllib.error, urllib.request
+	wanted, url = sys.argv[1:3]
+	headers = {'Authorization': 'Bearer ' + sys.argv[3]} if sys.argv[3:] else {}
+	try:
+	    reply = urllib.request.urlopen(
+	        urllib.request.Request(url, headers=headers), timeout=10,
+	        context=ssl._create_unverified_context())
+	    status, text = reply.status, reply.read().decode()
+	except urllib.error.HTTPError as error:
+	    status, text = error.code, error.read().decode()
+	ranks = text.count('\nncclstat_rank_alive{')
+	assert str(status) == wanted and (status != 200 or ranks == 4), \
+	    (status, ranks, text[:300])
+	END
+}
+
+mkdir "$tmp/job"
+python3 test/ui/fleet_job.py level 4 "$tmp/job"
+begin "$build/ncclreplay" --loop 0 "$tmp/job"
+
+# --- systemd ----------------------------------------------------------------------
+
+# command_of UNIT: prints the service's command.
+command_of() {
+	sed -n 's/^ExecStart=//p' "$recipes/$1"
+}
+
+if have systemd-analyze; then
+	# It wants the programs to be where systemd looks for them.
+	mkdir "$tmp/units" "$tmp/cat"
+	cp "$recipes"/*.socket "$recipes"/*.service "$tmp/units"
+	sed -i "s|^ExecStart=ncclstat|ExecStart=$build/ncclstat|" \
+		"$tmp"/units/*.service
+	verified() {
+		SYSTEMD_UNIT_PATH="$tmp/units:" systemd-analyze verify --man=no \
+			"$@" >"$tmp/verify" 2>&1
+		! grep -F "$tmp/units" "$tmp/verify" && ! grep -F ncclstat \
+			"$tmp/verify"
+	}
+	check 'systemd: nothing is wrong with the units' verified \
+		"$tmp/units/ncclstat.socket" "$tmp/units/ncclstat.service" \
+		"$tmp/units/ncclstat-textfile.service"
+	sed 's/^Nice=/Nise=/' "$recipes/ncclstat.service" \
+		>"$tmp/units/ncclstat-wrong.service"
+	check 'systemd: a wrong word in a unit is found' sh -c '! "$@"' - \
+		env SYSTEMD_UNIT_PATH="$tmp/units:" sh -c \
+		'! systemd-analyze verify --man=no "$1" 2>&1 | grep Nise' - \
+		"$tmp/units/ncclstat-wrong.service"
+else
+	skip 'systemd: nothing is wrong with the units' 'no systemd-analyze'
+fi
+if have systemd-socket-activate; then
+	address=$(sed -n 's/^ListenStream=//p' "$recipes/ncclstat.socket")
+	# shellcheck disable=SC2046 # a command and its arguments
+	begin systemd-socket-activate -E NCCLSTAT_DIR="$NCCLSTAT_DIR" \
+		-l "${address%:*}:$socket_port" \
+		$(command_of ncclstat.service | sed "s|^ncclstat|$build/&|")
+	if grep -q 'built without' "$tmp/programs"; then
+		skip 'systemd: the socket' 'built without libmicrohttpd'
+	else
+		check 'systemd: a scrape starts the service, which answers' await \
+			has_ranks 200 "http://127.0.0.1:$socket_port/metrics"
+	fi
+else
+	skip 'systemd: the socket' 'no systemd-socket-activate'
+fi
+
+# Another user's job, seen with the capabilities of the unit only.
+nobody() {
+	setpriv --reuid=nobody --regid=nogroup --clear-groups "$@"
+}
+of_another_user() {
+	setpriv --bounding-set="$(sed -n 's/^CapabilityBoundingSet=//p' \
+		"$recipes/ncclstat.service" | tr '[:upper:]' '[:lower:]' |
+		sed 's/cap_/+/g; s/ /,/g; s/^/-all,/')" --inh-caps=-all \
+		env NCCLSTAT_DIR="$tmp/other" "$ncclstat" --dump=prometheus |
+		grep -q '^ncclstat_rank_alive.* 1$'
+}
+if [ "$(id -u)" -eq 0 ] && nobody test -x "$build/ncclreplay" 2>/dev/null; then
+	shm_folder "$tmp/other"
+	chmod 777 "$tmp/other/"
+	chmod 755 "$tmp" "$tmp/job"
+	begin nobody env NCCLSTAT_DIR="$(readlink "$tmp/other")" \
+		"$build/ncclreplay" --loop 0 "$tmp/job"
+	check "systemd: the service's capabilities suffice for other users' jobs" \
+		await of_another_user
+else
+	skip "systemd: the service's capabilities suffice for other users' jobs" \
+		'not root'
+fi
+
+# --- node_exporter, and the pods of Kubernetes -----------------------------------------
+
+# serve COMMAND FOLDER: runs a command that writes metrics there, and
+# node_exporter with the options that the pod has.
+serve() {
+	mkdir "$2"
+	# shellcheck disable=SC2086 # a command and its arguments
+	"$build"/${1% *} "--textfile=$2" -i 0.5 >>"$tmp/programs" 2>&1 &
+	writer=$!
+	pids="$pids $writer"
+	# shellcheck disable=SC2046 # a list of words
+	begin prometheus-node-exporter $(
+		sed -n 's/^ *- \(--[a-z].*\)/\1/p' "$recipes/kubernetes.yml" |
+			sed "s|=/metrics|=$2|; s|=:.*|=127.0.0.1:$node_port|")
+	check "$3" await has_ranks 200 "http://127.0.0.1:$node_port/metrics"
+}
+
+if have prometheus-node-exporter; then
+	pod=$(sed -n 's/^ *command: \[ ncclstat, \(.*\) \]/ncclstat \1/p' \
+		"$recipes/kubernetes.yml")
+	unit=$(command_of ncclstat-textfile.service)
+	check 'node_exporter: unit and pod run the same' test "${pod%%=*}" = \
+		"${unit%%=*}"
+	serve "$unit" "$tmp/collector" \
+		'node_exporter: serves what the command writes'
+	kill "$writer"
+	no_ranks() {
+		! has_ranks 200 "http://127.0.0.1:$node_port/metrics"
+	}
+	check 'node_exporter: serves nothing once it has ended' await no_ranks
+else
+	skip 'node_exporter: serves what the command writes' 'not installed'
+fi
+
+# The packages are kept for the next run.
+models=$build/kubernetes
+fetch_models() {
+	have npm || return 1
+	[ ! -d "$models/node_modules/typescript" ] || return 0
+	mkdir -p "$models" &&
+		timeout 60 npm install --prefix "$models" --ignore-scripts \
+			--no-audit --no-fund kubernetes-models@5.1.0 \
+			@kubernetes-models/prometheus-operator@6.0.0 yaml@2.8.1 \
+			typescript@5.6.3
+}
+# valid FILE: by the schemas of Kubernetes and of the Prometheus Operator, which
+# find wrong values, and by their types, which find wrong words.
+valid() {
+	cat >"$models/valid.mjs" <<-'END'
+	import {readFileSync, writeFileSync} from 'node:fs';
+	import {parseAllDocuments} from 'yaml';
+	import {DaemonSet} from 'kubernetes-models/apps/v1/DaemonSet';
+	import {PodMonitor} from
+		'@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor';
+	const [set, monitor] = parseAllDocuments(
+		readFileSync(process.argv[2], 'utf8')).map(one => one.toJS());
+	new DaemonSet(set).validate();
+	new PodMonitor(monitor).validate();
+	writeFileSync(process.argv[3], `
+import {IDaemonSet} from 'kubernetes-models/apps/v1/DaemonSet';
+import {IPodMonitor} from
+	'@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor';
+export const a: IDaemonSet = ${JSON.stringify(set)};
+export const b: IPodMonitor = ${JSON.stringify(monitor)};`);
+	END
+	node "$models/valid.mjs" "$1" "$models/typed.mts" &&
+		"$models/node_modules/.bin/tsc" --noEmit --strict --skipLibCheck \
+			--module nodenext --target es2020 "$models/typed.mts"
+}
+if fetch_models >"$tmp/npm" 2>&1; then
+	check 'Kubernetes: both objects have the form of their schemas' \
+		valid "$recipes/kubernetes.yml"
+	for change in s/hostPID/hostPid/ s/sampleLimit/samplelimit/ \
+		s/containerPort:.*/containerPort:\ metrics\ }\ ]/; do
+		sed "$change" "$recipes/kubernetes.yml" >"$tmp/wrong.yml"
+		wrong_is_found() {
+			! valid "$tmp/wrong.yml"
+		}
+		check "Kubernetes: a wrong word is found ($change)" wrong_is_found
+	done
+else
+	skip 'Kubernetes: both objects have the form of their schemas' \
+		'npm cannot be reached'
+fi
+
+# --- exporter_exporter ------------------------------------------------------------
+
+if have prometheus-exporter-exporter && have openssl; then
+	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
+		-keyout "$tmp/key" -out "$tmp/cert" >/dev/null 2>&1
+	echo secret >"$tmp/token"
+	mkdir "$tmp/modules"
+	# The other way that the recipe names.
+	sed -n 's/^#   ncclstat: { method: http/served: { method: http/p' \
+		"$recipes/exporter_exporter.yml" |
+		sed "s/9498/$socket_port/; s/^served: //" \
+			>"$tmp/modules/served.yml"
+	begin prometheus-exporter-exporter \
+		-config.file "$recipes/exporter_exporter.yml" \
+		-config.dirs "$tmp/modules" \
+		-web.bearer.token-file "$tmp/token" -web.listen-address '' \
+		-web.tls.listen-address "127.0.0.1:$module_port" \
+		-web.tls.cert "$tmp/cert" -web.tls.key "$tmp/key"
+	url="https://127.0.0.1:$module_port/proxy?module=ncclstat"
+	check 'exporter_exporter: the token gets the ranks, by TLS' await \
+		has_ranks 200 "$url" secret
+	check 'exporter_exporter: by HTTP likewise' has_ranks 200 \
+		"https://127.0.0.1:$module_port/proxy?module=served" secret
+	check 'exporter_exporter: no token gets 401' has_ranks 401 "$url"
+	check 'exporter_exporter: another token gets 401' has_ranks 401 "$url" x
+else
+	skip 'exporter_exporter: the token gets the ranks, by TLS' 'not installed'
+fi
+
+# --- OpenTelemetry ----------------------------------------------------------------
+
+if have promtool; then
+	sed -n '/^ *scrape_configs:/,/^exporters:/p' \
+		"$recipes/otel-collector.yml" | sed '/^exporters:/d; s/^      //' \
+		>"$tmp/scrape.yml"
+	check 'OpenTelemetry: the scrape configuration is one of Prometheus' \
+		promtool check config "$tmp/scrape.yml"
+else
+	skip 'OpenTelemetry: the scrape configuration is one of Prometheus' \
+		'no promtool'
+fi
+exit "$failed"
