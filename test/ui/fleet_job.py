@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Writes a job whose ranks are slow, as call logs for ncclreplay.
 
-usage: fleet_job.py FAULT RANKS FOLDER
+usage: fleet_job.py FAULT RANKS FOLDER [COMMUNICATOR]
 
 A ring of ranks makes ten AllReduces a second over the network, each launched on
 a CUDA stream. All ranks' kernels of a call end together. FAULT:
@@ -13,7 +13,7 @@ a CUDA stream. All ranks' kernels of a call end together. FAULT:
   slows      after 40 s, all calls take five times as long
 
 A log of level, straggler and link has one second, to be played in a loop; one of
-slows has two minutes.
+slows has two minutes. COMMUNICATOR is its id.
 """
 import sys
 
@@ -72,9 +72,10 @@ class FleetRank(Rank):
 
 def main():
     fault, count, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    comm = sys.argv[4] if len(sys.argv) > 4 else NAMES[fault]
     calls = 1200 if fault == "slows" else 10
     for number in range(count):
-        rank = FleetRank(number, count, comm=NAMES[fault], name=fault)
+        rank = FleetRank(number, count, comm=comm, name=fault)
         for call in range(calls):
             begin = call * PERIOD + 2 * MS
             slower = 5 if fault == "slows" and call >= 400 else 1
