@@ -599,7 +599,7 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_CUPTI_STATUSES, NAMED) },
 	{ "timings", "-tag -width stream -compact", put_named,
 	  ITEMS(NCS_TIMINGS, NAMED) },
-	{ "proxy_states", "-tag -width \"unknown (?)\" -compact", put_lettered,
+	{ "proxy_states", "-tag -width \"unknown (blank)\" -compact", put_lettered,
 	  ITEMS(NCS_PROXY_STATES, PROXY_STATE) },
 	{ "proxy_transitions", "-tag -width append_end -compact", put_named,
 	  ITEMS(NCS_PROXY_TRANSITIONS, NAMED) },

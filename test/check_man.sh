@@ -92,7 +92,8 @@ wanted_items() {
 		sed "s/^\"\(.*\)\" \"\(.*\)\" '\(.*\)'$/\1 (\2, \3)/" |
 		want channel_states ncclstat-views.7 CHANNELS -
 	fields proxy_states NCS_PROXY_STATES ID,name,letter,... \
-		'name letter' | sed "s/^\"\(.*\)\" '\(.*\)'$/\1 (\2)/" |
+		'name letter' | sed -e "s/' '/'blank'/" \
+		-e "s/^\"\(.*\)\" '\(.*\)'$/\1 (\2)/" |
 		want proxy_states ncclstat-views.7 PROXY -
 	fields proxy_states NCS_PROXY_TRANSITIONS ID,name,... name |
 		unquote | want proxy_transitions ncclstat-views.7 PROXY -
@@ -284,9 +285,9 @@ self_test() {
 	take_out ncclstat.1 keys 'F4, \' '^\.It Ic \\&F4 ' &&
 	take_out ncclstat.1 keys '!' '^\.It Ic \\&!$' &&
 	take_out ncclstat-views.7 columns-CHANNEL %PEER '^\.It Sy %PEER$' &&
-	take_out ncclstat-views.7 channel_states 'recv_wait (sender, R)' \
+	take_out ncclstat-views.7 channel_states 'recv_wait (sender, D)' \
 		'^\.It Sy recv_wait ' &&
-	take_out ncclstat-views.7 proxy_states 'append (+)' '^\.It Sy append Pq' &&
+	take_out ncclstat-views.7 proxy_states 'append (t)' '^\.It Sy append Pq' &&
 	take_out ncclstat-views.7 activities 'queued (q)' '^\.It Sy queued Pq' &&
 	take_out ncclstat-views.7 proxy_transitions append_end \
 		'^\.It Sy append_end$' &&

@@ -95,8 +95,8 @@ static void add_rank(const struct ncs_rank *rank, bool latest,
 	static const enum ncs_wait_kind kinds[NCS_LAUNCH_WAIT_COUNT] = {
 		[NCS_LAUNCH_WAIT_STREAM] = NCS_WAIT_GPU,
 		[NCS_LAUNCH_WAIT_PEER] = NCS_WAIT_PEER,
-		[NCS_LAUNCH_WAIT_MOVING] = NCS_WAIT_MOVING,
-		[NCS_LAUNCH_WAIT_RUNNING] = NCS_WAIT_MOVING,
+		[NCS_LAUNCH_WAIT_MOVING] = NCS_WAIT_RUNNING,
+		[NCS_LAUNCH_WAIT_RUNNING] = NCS_WAIT_RUNNING,
 	};
 	struct ncs_launch_wait launch;
 

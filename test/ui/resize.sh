@@ -35,7 +35,7 @@ sees 'LIVE\|SLOW' && sees 'OPERATION .*SEQ' && sees '10.*Quit'
 verdict '300x100 has all columns' $?
 
 resize 80 24
-sees 'OPERATION' && sees '10.*Quit' && alive "$pid"
+sees 'WAITS-FOR' && sees '10.*Quit' && alive "$pid"
 verdict '80x24 again' $?
 press q
 ended 0

@@ -16,6 +16,7 @@
 #include "tui/screen/screen_prompt.h"
 #include "tui/screen/screen_replay.h"
 #include "tui/screen/screen_setup.h"
+#include "tui/screen/screen_sort.h"
 #include "tui/screen/screen_tags.h"
 #include "tui/screen/screen_timeline.h"
 #include "tui/screen/timeline_axis.h"
@@ -373,9 +374,19 @@ static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
 		ncs_help_act(screen, action);
 		return 0;
 	}
+	if (screen->sorting && action != NCS_ACTION_REPAINT &&
+	    !(action == NCS_ACTION_QUIT && code == ('C' & 0x1f))) {
+		ncs_sort_act(screen, action, now_ns);
+		return 0;
+	}
 	if (screen->view == NCS_VIEW_TIMELINE &&
 	    ncs_timeline_act(screen, action, now_ns))
 		return 0;
+	if (action == NCS_ACTION_SORT_NEXT ||
+	    action == NCS_ACTION_SORT_PREVIOUS) {
+		ncs_sort_open(screen);
+		return 0;
+	}
 	if (screen->replay && action == NCS_ACTION_GO) {
 		ncs_prompt_open(screen, NCS_PROMPT_GO);
 		return 0;

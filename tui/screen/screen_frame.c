@@ -21,6 +21,7 @@
 #include "tui/screen/screen_help.h"
 #include "tui/screen/screen_replay.h"
 #include "tui/screen/screen_setup.h"
+#include "tui/screen/screen_sort.h"
 #include "tui/screen/screen_summary.h"
 #include "tui/screen/screen_timeline.h"
 #include "tui/screen/timeline_text.h"
@@ -435,8 +436,11 @@ static void draw_view(struct ncs_screen *screen,
 
 	ncs_draw_title(screen, &part[NCS_PART_TITLE], wall);
 	draw_summary(screen, &part[NCS_PART_SUMMARY]);
-	if (part[NCS_PART_DETAIL].height > 0 && row && !row->unreadable &&
-	    row->row.view == screen->view)
+	if (part[NCS_PART_DETAIL].height > 0 &&
+	    screen->view == NCS_VIEW_TIMELINE)
+		ncs_timeline_legend(&part[NCS_PART_DETAIL]);
+	else if (part[NCS_PART_DETAIL].height > 0 && row && !row->unreadable &&
+		 row->row.view == screen->view)
 		view->draw_detail(&row->row, &part[NCS_PART_DETAIL]);
 	if (screen->view == NCS_VIEW_TIMELINE)
 		ncs_timeline_draw(screen, &part[NCS_PART_HEADER],
@@ -447,6 +451,9 @@ static void draw_view(struct ncs_screen *screen,
 	ncs_draw_tabs(screen, &part[NCS_PART_TABS],
 		      part[NCS_PART_TITLE].height > 0);
 	ncs_draw_graphs(screen, &part[NCS_PART_GRAPH]);
+	if (screen->sorting)
+		ncs_sort_draw(screen, &part[NCS_PART_HEADER],
+			      &part[NCS_PART_ROWS]);
 	if (table->count == 0)
 		draw_no_rows(screen, &part[NCS_PART_ROWS]);
 	draw_info(screen, &part[NCS_PART_INFO]);

@@ -86,6 +86,10 @@ struct ncs_screen {
 	int help_top;
 	int help_page; /* height of the help as last drawn */
 
+	bool sorting; /* the menu of orders is open */
+	size_t sort_selected;
+	size_t sort_page; /* height of the menu as last drawn */
+
 	bool setup;
 	size_t setup_selected;
 	size_t setup_top;

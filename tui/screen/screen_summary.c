@@ -50,7 +50,7 @@ enum ncs_role ncs_wait_role(unsigned kind)
 		[NCS_WAIT_GPU] = NCS_ROLE_WAITS_GPU,
 		[NCS_WAIT_PEER] = NCS_ROLE_WAITS_PEER,
 		[NCS_WAIT_NETWORK] = NCS_ROLE_WAITS_NETWORK,
-		[NCS_WAIT_MOVING] = NCS_ROLE_BUSY,
+		[NCS_WAIT_RUNNING] = NCS_ROLE_BUSY,
 		[NCS_WAIT_IDLE] = NCS_ROLE_QUIET,
 	};
 
@@ -267,7 +267,8 @@ static void draw_speed(const struct ncs_screen *screen,
 /* Returns the width of the bars, so that all kinds fit. */
 static int bar_width(const struct ncs_rect *line)
 {
-	int room = line->width - FIGURES_X;
+	/* The last one needs no gap behind it. */
+	int room = line->width - FIGURES_X + 1;
 
 	for (unsigned i = 0; i < NCS_WAIT_COUNT; i++)
 		room -= (int)strlen(ncs_wait_name(i)) + 7;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
+#include "ncclstat/tables/letters.def"
 #include "tui/screen/timeline_axis.h"
 #include "tui/screen/timeline_text.h"
 #include "tui/table/table_draw.h"
@@ -160,6 +161,51 @@ static const enum ncs_role roles[NCS_ACTIVITY_COUNT] = {
 	[NCS_ACTIVITY_NONE] = NCS_ROLE_QUIET,
 	[NCS_ACTIVITY_LOST] = NCS_ROLE_NOTE,
 };
+
+/* Returns the first activity that has a letter. */
+static enum ncs_activity activity_of(char letter)
+{
+	unsigned i = 0;
+
+	while (i + 1 < NCS_ACTIVITY_COUNT &&
+	       ncs_activity_letter((enum ncs_activity)i) != letter)
+		i++;
+	return (enum ncs_activity)i;
+}
+
+void ncs_timeline_legend(const struct ncs_rect *rect)
+{
+	static const char letters[] = {
+#define X(ID) NCS_LETTER_##ID,
+		NCS_LETTERS(X)
+#undef X
+	};
+	int x = 0, y = 0;
+
+	for (size_t i = 0; i < sizeof(letters); i++) {
+		enum ncs_activity activity = activity_of(letters[i]);
+		const char letter[2] = { letters[i] };
+		char text[64];
+		int width;
+
+		if (letters[i] == NCS_LETTER_UNKNOWN)
+			continue;
+		snprintf(text, sizeof(text), "%s %s", letter,
+			 ncs_activity_label(activity));
+		width = ncs_term_text_width(text);
+		if (x > 0 && x + width > rect->width) {
+			x = 0;
+			y++;
+		}
+		if (y >= rect->height || width > rect->width)
+			return;
+		ncs_term_put(rect->y + y, rect->x + x, 1, roles[activity],
+			     letter);
+		ncs_term_put(rect->y + y, rect->x + x + 2, width - 2,
+			     NCS_ROLE_LABEL, text + 2);
+		x += width + 1;
+	}
+}
 
 /* Returns the role of a cell that has more activities than the one shown. */
 static enum ncs_role more(enum ncs_role role)

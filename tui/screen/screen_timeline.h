@@ -19,4 +19,7 @@ void ncs_timeline_click(struct ncs_screen *screen, int x);
 /* Whether the rank with this id has a track on the screen. */
 bool ncs_timeline_shows(const struct ncs_screen *screen, const char *id);
 
+/* Draws which letter of the tracks means what, in the letters' colours. */
+void ncs_timeline_legend(const struct ncs_rect *rect);
+
 #endif

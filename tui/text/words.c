@@ -192,7 +192,7 @@ static void append_mean(struct ncs_estimate mean, char *text, size_t size)
 		ncs_append(text, size, " +-");
 		append_ns(text, size, NCS_ERRORS_95 * mean.error);
 	} else if (mean.error < 0) {
-		ncs_append(text, size, " +-?");
+		ncs_append(text, size, " (error -)");
 	}
 }
 

@@ -35,4 +35,7 @@ const struct ncs_screen_view ncs_screen_timeline = {
 		.bytes = "TIMELINE_SINCE",
 		.time = "TIMELINE_SINCE",
 	},
+	/* The legend of the letters, which the screen draws, too. */
+	.detail = { 2, 1 },
+	.detail_count = 2,
 };

@@ -1432,6 +1432,37 @@ static void wheel_scrolls(void **state)
 	stop();
 }
 
+/* The menu of orders sorts by what is chosen in it, and by nothing if it is
+ * left. */
+static void menu_chooses_the_order(void **state)
+{
+	const struct ncs_grid *table = &screen.tables[NCS_VIEW_RANK];
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	press("F6");
+	assert_true(screen.sorting);
+	draw();
+	compare("sort");
+	press("Down Esc");
+	assert_false(screen.sorting);
+	assert_null(table->sort);
+	press("< Down Enter");
+	assert_false(screen.sorting);
+	assert_ptr_equal(table->sort, ncs_grid_column("RANK_RANK"));
+	assert_false(table->inverted);
+	press("> Enter");
+	assert_true(table->inverted);
+	press("F6 Home Enter");
+	assert_null(table->sort);
+	press("F6 End Down Enter");
+	assert_ptr_equal(table->sort,
+			 table->columns[table->column_count - 1]);
+	close_job();
+	stop();
+}
+
 static void keys_return_their_requests(void **state)
 {
 	(void)state;
@@ -1848,15 +1879,18 @@ static void esc_ends_the_highlight_and_then_goes_up(void **state)
 
 static void click_on_a_track_moves_the_cursor(void **state)
 {
+	int y;
+
 	(void)state;
 	start(&usual);
 	open_job(NCS_VIEW_TIMELINE);
 	draw();
-	click(9, 70);
+	y = screen.tables[NCS_VIEW_TIMELINE].rows_y;
+	click(y + 3, 70);
 	assert_int_equal(screen.time.cursor, 9);
 	assert_int_equal(screen.tables[NCS_VIEW_TIMELINE].selected, 3);
 	/* A click on the name does not move the cursor. */
-	click(10, 10);
+	click(y + 4, 10);
 	assert_int_equal(screen.time.cursor, 9);
 	assert_int_equal(screen.tables[NCS_VIEW_TIMELINE].selected, 4);
 	close_job();
@@ -2342,6 +2376,7 @@ int main(void)
 		TEST(clicks_have_the_effect_of_the_text_under_them),
 		TEST(clicks_elsewhere_do_nothing),
 		TEST(wheel_scrolls),
+		TEST(menu_chooses_the_order),
 		TEST(keys_return_their_requests),
 		TEST(esc_goes_back_one_level_at_a_time),
 		TEST(enter_on_a_collective_shows_its_ranks),

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Letters of the live view: each means one thing, and all that are shown are in
+ * the table of letters. */
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/model/job_waits.h"
+#include "analysis/views/timeline.h"
+#include "ncclstat/tables/letters.def"
+
+static const char letters[] = {
+#define X(ID) NCS_LETTER_##ID,
+	NCS_LETTERS(X)
+#undef X
+};
+
+static void no_two_letters_are_alike(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(letters); i++)
+		for (size_t k = 0; k < i; k++)
+			assert_int_not_equal(toupper(letters[i]),
+					     toupper(letters[k]));
+}
+
+/* Activities that share a letter are the same one, or are unknown. */
+static void no_two_activities_share_a_letter(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < NCS_ACTIVITY_COUNT; i++) {
+		char letter = ncs_activity_letter((enum ncs_activity)i);
+
+		assert_non_null(memchr(letters, letter, sizeof(letters)));
+		if (letter == NCS_LETTER_NOTHING ||
+		    letter == NCS_LETTER_UNKNOWN)
+			continue;
+		for (unsigned k = 0; k < i; k++)
+			assert_int_not_equal(
+				letter,
+				ncs_activity_letter((enum ncs_activity)k));
+	}
+}
+
+static void waits_of_the_job_have_the_letters_of_channels(void **state)
+{
+	static const unsigned channels[NCS_WAIT_COUNT] = {
+		[NCS_WAIT_GPU] = NCS_CHANNEL_SEND_GPU_WAIT,
+		[NCS_WAIT_PEER] = NCS_CHANNEL_SEND_PEER_WAIT,
+		[NCS_WAIT_NETWORK] = NCS_CHANNEL_SEND_WAIT,
+		[NCS_WAIT_IDLE] = NCS_CHANNEL_IDLE,
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < NCS_WAIT_COUNT; i++)
+		assert_int_equal(
+			ncs_wait_letter(i),
+			ncs_activity_letter(
+				i == NCS_WAIT_RUNNING ?
+					NCS_ACTIVITY_RUNNING :
+					(enum ncs_activity)(
+						NCS_ACTIVITY_CHANNEL +
+						channels[i])));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_two_letters_are_alike),
+		cmocka_unit_test(no_two_activities_share_a_letter),
+		cmocka_unit_test(waits_of_the_job_have_the_letters_of_channels),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
