@@ -56,6 +56,7 @@ DEFINE_LOOKUP(ncs_late_cause_name, NCS_LATE_CAUSES, NAME, "none")
 DEFINE_LOOKUP(ncs_liveness_name, LIVENESSES, NAME, "unknown")
 DEFINE_LOOKUP(ncs_loss_name, NCS_LOSSES, NAME, "unknown")
 DEFINE_LOOKUP(ncs_moment_name, NCS_MOMENTS, NAME, "unknown")
+DEFINE_LOOKUP(ncs_doubt_name, NCS_DOUBTS, NAME, "unknown")
 DEFINE_LOOKUP(ncs_path_cause_name, NCS_PATH_CAUSES, NAME, "unknown")
 DEFINE_LOOKUP(ncs_protocol_name, NCS_PROTOCOLS, NAME,
 	      words[NCS_PROTOCOL_UNKNOWN])

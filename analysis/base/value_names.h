@@ -33,6 +33,7 @@ const char *ncs_liveness_name(unsigned liveness);
 const char *ncs_algorithm_name(unsigned algorithm);
 const char *ncs_protocol_name(unsigned protocol);
 const char *ncs_moment_name(unsigned moment);
+const char *ncs_doubt_name(unsigned doubt);
 const char *ncs_late_cause_name(unsigned cause);
 const char *ncs_path_cause_name(unsigned cause);
 

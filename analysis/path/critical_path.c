@@ -436,7 +436,6 @@ static bool note_trust(struct ncs_path_trust *trust,
 		       const struct ncs_joined *joined)
 {
 	const struct ncs_part *first = &joined->parts[0];
-	bool is_by_host = joined->arrival == NCS_MOMENT_OPERATION;
 	bool is_unrecorded = joined->is_complete && !joined->is_whole;
 
 	trust->arrivals[joined->arrival]++;
@@ -445,7 +444,7 @@ static bool note_trust(struct ncs_path_trust *trust,
 	trust->unrecorded += is_unrecorded;
 	trust->to_itself += joined->function == NCS_FUNCTION_SEND_RECV &&
 			    first->peer == first->rank;
-	return is_by_host || !joined->end_is_trusted || !joined->is_whole;
+	return ncs_joined_doubt(joined, first) > NCS_DOUBT_PULLED;
 }
 
 int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,

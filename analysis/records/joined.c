@@ -215,6 +215,22 @@ void ncs_joined_finish(struct ncs_joined *joined)
 	joined->turn_ns = first_turn_ns(joined);
 }
 
+enum ncs_doubt ncs_joined_doubt(const struct ncs_joined *joined,
+				const struct ncs_part *part)
+{
+	if (!joined->is_complete)
+		return NCS_DOUBT_INCOMPLETE;
+	if (!joined->is_whole)
+		return NCS_DOUBT_UNRECORDED;
+	if (joined->arrival == NCS_MOMENT_OPERATION)
+		return NCS_DOUBT_HOST;
+	if (!joined->end_is_trusted)
+		return NCS_DOUBT_END;
+	return ncs_joined_end_ns(joined, part) != part->at_ns[joined->end] ?
+		       NCS_DOUBT_PULLED :
+		       NCS_DOUBT_NONE;
+}
+
 static unsigned timing_of(enum ncs_moment end)
 {
 	if (end == NCS_MOMENT_STREAM_END)

@@ -105,6 +105,18 @@ uint64_t ncs_joined_end_ns(const struct ncs_joined *joined,
 uint64_t ncs_joined_turn_ns(const struct ncs_joined *joined,
 			    const struct ncs_part *part);
 
+/* Why a part's times cannot be relied on where ranks are compared. */
+enum ncs_doubt {
+#define X(ID, name, help) NCS_DOUBT_##ID,
+	NCS_DOUBTS(X)
+#undef X
+		NCS_DOUBT_COUNT
+};
+
+/* Returns the weightiest doubt in the times of a part. */
+enum ncs_doubt ncs_joined_doubt(const struct ncs_joined *joined,
+				const struct ncs_part *part);
+
 /* The moving part of an operation, in which data moves on all its ranks: MOVE,
  * over which bandwidth is. */
 struct ncs_moving_part {

@@ -39,6 +39,9 @@ static void take_words(struct ncs_trace_export *export)
 			ncs_trace_word(writer, ncs_proxy_state_name(i));
 	for (unsigned i = NCS_TRACE_BY_STREAM; i < NCS_TRACE_SOURCES; i++)
 		export->sources[i] = ncs_trace_word(writer, sources[i]);
+	for (unsigned i = 0; i < NCS_DOUBT_COUNT; i++)
+		export->doubts[i] = ncs_trace_word(writer, ncs_doubt_name(i));
+	export->trust = ncs_trace_word(writer, "trust");
 	export->begin_source = ncs_trace_word(writer, "begin_source");
 	export->end_source = ncs_trace_word(writer, "end_source");
 	export->wait = ncs_trace_word(writer, "wait");
@@ -48,6 +51,12 @@ static void take_words(struct ncs_trace_export *export)
 		ncs_trace_word(writer, ncs_activity_label(NCS_ACTIVITY_QUEUED));
 	export->running = ncs_trace_word(
 		writer, ncs_activity_label(NCS_ACTIVITY_RUNNING));
+}
+
+void ncs_trace_export_joined(struct ncs_trace_export *export,
+			     const struct ncs_operation_table *operations)
+{
+	export->operations = operations;
 }
 
 struct ncs_trace_export *

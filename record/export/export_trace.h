@@ -26,7 +26,13 @@
 #include "record/read/recording.h"
 #include "record/export/trace_writer.h"
 
+struct ncs_operation_table;
 struct ncs_trace_export;
+
+/* Lets operations tell how far their times can be relied on across ranks. The
+ * table is borrowed. */
+void ncs_trace_export_joined(struct ncs_trace_export *export,
+			     const struct ncs_operation_table *operations);
 
 /* Begins to export these ranks. The ranks and the writer are borrowed. Returns
  * NULL if there is no memory. */

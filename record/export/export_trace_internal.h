@@ -17,6 +17,7 @@
 #include "analysis/records/rank_operations.h"
 #include "record/export/export_counters.h"
 #include "record/export/export_trace.h"
+#include "record/export/operation_facts.h"
 #include "record/export/slice_tracks.h"
 #include "record/format/record_fields.h"
 
@@ -106,6 +107,9 @@ struct ncs_trace_export {
 	uint32_t launch;
 	uint32_t queued;
 	uint32_t running;
+	const struct ncs_operation_table *operations; /* NULL: none */
+	uint32_t trust;
+	uint32_t doubts[NCS_DOUBT_COUNT]; /* names */
 	uint32_t begin_source;
 	uint32_t end_source;
 	uint32_t sources[NCS_TRACE_SOURCES]; /* names */

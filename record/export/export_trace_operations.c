@@ -119,6 +119,18 @@ static struct ran find_ran(const struct ncs_trace_rank *rank,
 	return ran;
 }
 
+/* Returns why an operation's times cannot be relied on across ranks. */
+static enum ncs_doubt doubt_of(const struct ncs_trace_export *export,
+			       const struct ncs_trace_rank *rank,
+			       const struct ncs_record *record)
+{
+	const struct ncs_exported_operation *facts = ncs_operation_table_find(
+		export->operations, (size_t)(rank - export->ranks),
+		record->operation);
+
+	return facts && facts->is_joined ? facts->doubt : NCS_DOUBT_ALONE;
+}
+
 static void put_operation(struct ncs_trace_export *export,
 			  struct ncs_trace_rank *rank, uint64_t stream,
 			  const struct ncs_record *record)
@@ -143,6 +155,10 @@ static void put_operation(struct ncs_trace_export *export,
 			     export->sources[ran.begin]);
 	ncs_trace_export_add(&arguments, export->end_source,
 			     export->sources[ran.end]);
+	if (export->operations)
+		ncs_trace_export_add(
+			&arguments, export->trust,
+			export->doubts[doubt_of(export, rank, record)]);
 	event.argument_count = arguments.count;
 	if (record->event == NCS_EVENT_COLL && ncs_trace_has_comm_id(rank) &&
 	    record->number != NCS_NO_SEQUENCE_NUMBER)

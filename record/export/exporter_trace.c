@@ -4,10 +4,12 @@
 #include <stdlib.h>
 
 #include "record/export/exporter.h"
+#include "record/export/operation_facts.h"
 
 struct trace_exporter {
 	struct ncs_trace_writer *writer;
 	struct ncs_trace_export *trace;
+	struct ncs_operation_table operations;
 };
 
 static int begin(struct ncs_exporter *exporter, enum ncs_trace_format format)
@@ -45,6 +47,16 @@ static int take_state(struct ncs_exporter *exporter, size_t rank,
 	return 0;
 }
 
+static int begin_records(struct ncs_exporter *exporter)
+{
+	struct trace_exporter *own = exporter->own;
+
+	ncs_trace_export_joined(own->trace, &own->operations);
+	return ncs_operation_table_join(&own->operations, exporter->recording,
+					exporter->request->from_ns,
+					exporter->request->until_ns);
+}
+
 static int take_record(struct ncs_exporter *exporter, size_t rank,
 		       unsigned lane, uint64_t stream,
 		       const struct ncs_record *record)
@@ -74,6 +86,7 @@ static int end(struct ncs_exporter *exporter)
 	if (own->trace && !error && request->add)
 		error = request->add(request->context, own->writer, own->trace);
 	ncs_trace_export_close(own->trace);
+	ncs_operation_table_release(&own->operations);
 	write_error = ncs_trace_close(own->writer);
 	free(own);
 	return error ? error : write_error;
@@ -83,6 +96,7 @@ const struct ncs_exporter_functions ncs_exporter_perfetto = {
 	.has_operations_once = true,
 	.begin = begin_perfetto,
 	.state = take_state,
+	.begin_records = begin_records,
 	.record = take_record,
 	.lose = lose,
 	.end = end,
@@ -92,6 +106,7 @@ const struct ncs_exporter_functions ncs_exporter_chrome = {
 	.has_operations_once = true,
 	.begin = begin_chrome,
 	.state = take_state,
+	.begin_records = begin_records,
 	.record = take_record,
 	.lose = lose,
 	.end = end,

@@ -105,6 +105,7 @@ static int note_joined(struct ncs_operation_table *table,
 		facts->is_joined = true;
 		facts->algorithm = part->algorithm;
 		facts->protocol = part->protocol;
+		facts->doubt = (uint8_t)ncs_joined_doubt(joined, part);
 		facts->is_moving = is_moving;
 		if (is_moving)
 			facts->moving = moving;

@@ -26,8 +26,9 @@ struct ncs_kernel_span {
 
 struct ncs_exported_operation {
 	uint64_t key;   /* private */
-	bool is_joined; /* the next three are known */
+	bool is_joined; /* the next four are known */
 	bool is_moving; /* `moving` is known, too */
+	uint8_t doubt;  /* enum ncs_doubt */
 	uint8_t algorithm, protocol; /* NCS_CLASS_OTHER: not known */
 	struct ncs_moving_part moving;
 	struct ncs_kernel_span kernel;

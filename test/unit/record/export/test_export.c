@@ -578,6 +578,80 @@ static void replaced_operations_are_in_a_trace_once(void **state)
 	assert_int_equal(remove_files(folder), NCS_PARQUET_TABLE_COUNT);
 }
 
+/* Writes a collective of both ranks of a communicator, of which rank 1 arrives
+ * `late_ns` after rank 0. */
+static void write_collective(const struct recording_fixture *fixture,
+			     const size_t ranks[2], unsigned number,
+			     uint64_t late_ns)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t start = RECORDING_BEGUN_NS + number * SECOND / 10 +
+				 i * late_ns;
+		const struct ncs_record record = {
+			.start = start,
+			.duration = 5000,
+			.delta = { 100, 200 },
+			.event = NCS_EVENT_COLL,
+			.function = NCS_FUNCTION_ALL_REDUCE,
+			.operation = number + 1,
+			.position = number,
+			.peer = -1,
+			.value = 4096,
+			.number = number,
+		};
+
+		assert_int_equal(ncs_recording_writer_records(
+					 fixture->writer, ranks[i], 1, &record,
+					 1, 0, 0, start + SECOND),
+				 0);
+	}
+}
+
+static size_t count_words(const char *text, const char *word)
+{
+	size_t count = 0;
+
+	while ((text = strstr(text, word))) {
+		text += strlen(word);
+		count++;
+	}
+	return count;
+}
+
+static void slices_tell_the_trust_of_their_operation(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_CHROME);
+	struct recording_fixture *fixture = *state;
+	struct exported_text exported;
+	size_t ranks[2];
+
+	recording_fixture_begin(fixture, "one");
+	for (unsigned i = 0; i < 2; i++) {
+		struct ncs_header header = *ncs_reader_header(fixture->reader);
+
+		header.identity.known = NCS_KNOWN_COMM_ID | NCS_KNOWN_RANK |
+					NCS_KNOWN_NRANKS;
+		header.identity.comm_id = 77;
+		header.identity.rank = (int32_t)i;
+		header.identity.nranks = 2;
+		assert_int_equal(ncs_recording_writer_add_rank(
+					 fixture->writer, &header,
+					 i ? "/dev/shm/b" : "/dev/shm/a",
+					 &ranks[i]),
+				 0);
+	}
+	write_collective(fixture, ranks, 0, 1000);
+	write_collective(fixture, ranks, 1, 40000000);
+	recording_fixture_end(fixture);
+	export(fixture, &request, &exported);
+	assert_int_equal(count_words(exported.text, "\"trust\":\"trusted\""),
+			 2);
+	assert_int_equal(count_words(exported.text,
+				     "\"trust\":\"end before arrivals\""),
+			 2);
+	free(exported.text);
+}
+
 static void full_disk_is_an_error_in_every_format(void **state)
 {
 	struct recording_fixture *fixture = *state;
@@ -625,6 +699,7 @@ int main(void)
 		TEST(names_are_never_formulas),
 		TEST(names_with_commas_are_quoted),
 		TEST(replaced_operations_are_in_a_trace_once),
+		TEST(slices_tell_the_trust_of_their_operation),
 		TEST(full_disk_is_an_error_in_every_format),
 	};
 #undef TEST
