@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "record/launch/agents_internal.h"
-#include "record/launch/lookups.h"
 #include "shm/clock.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -55,7 +54,8 @@ static int look_up(struct ncs_agents *agents, struct ncs_hostlist *list,
 	if (!error)
 		ncs_hostlist_exclude(list, &excluded);
 	ncs_hostlist_release(&excluded);
-	if (!error && list->count == 0) {
+	/* Pods may yet come. */
+	if (!error && list->count == 0 && launch->way != NCS_AGENTS_BY_KUBE) {
 		snprintf(why, why_size, "there is no node left");
 		error = -ENOENT;
 	}
@@ -90,9 +90,9 @@ static bool add_launchers(struct ncs_agents *agents,
 
 /* Allows as many open files as launchers have, up to the hard limit; starting
  * a launcher beyond it fails, in words. */
-static void allow_files(size_t launchers)
+static void allow_files(const struct ncs_agents *agents)
 {
-	rlim_t needed = launchers * LAUNCHER_FILES + OTHER_FILES;
+	rlim_t needed = agents->launcher_count * LAUNCHER_FILES + OTHER_FILES;
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
@@ -141,7 +141,7 @@ int ncs_agents_open(struct ncs_agents **agents, const struct ncs_launch *launch,
 		ncs_agents_close(opened);
 		return error;
 	}
-	allow_files(opened->launcher_count);
+	allow_files(opened);
 	*agents = opened;
 	return 0;
 }
@@ -179,6 +179,18 @@ static bool take_events(struct ncs_agents *agents,
 	return woken;
 }
 
+static void look_at_pods(struct ncs_agents *agents, uint64_t now_ns)
+{
+	size_t before = agents->launcher_count;
+
+	if (agents->launch.way != NCS_AGENTS_BY_KUBE ||
+	    now_ns < agents->look_ns)
+		return;
+	ncs_agents_watch_pods(agents, now_ns);
+	if (agents->launcher_count > before)
+		allow_files(agents);
+}
+
 void ncs_agents_run(struct ncs_agents *agents,
 		    const struct ncs_agents_sink *sink, uint64_t until_ns)
 {
@@ -190,6 +202,7 @@ void ncs_agents_run(struct ncs_agents *agents,
 	agents->sink = sink;
 	ncs_agents_tell_nodes(agents);
 	do {
+		look_at_pods(agents, now_ns);
 		ncs_agents_look_after(agents, now_ns);
 		count = epoll_wait(agents->events, events, EVENTS_MAX,
 				   timeout_of(agents, now_ns, until_ns));
@@ -210,6 +223,9 @@ void ncs_agents_wake(struct ncs_agents *agents)
 
 bool ncs_agents_have_ended(const struct ncs_agents *agents)
 {
+	if (agents->launch.way == NCS_AGENTS_BY_KUBE &&
+	    agents->launcher_count == 0)
+		return false;
 	for (size_t i = 0; i < agents->launcher_count; i++)
 		if (agents->launchers[i]->phase != NCS_LAUNCHER_DONE)
 			return false;
@@ -220,6 +236,9 @@ const char *ncs_agents_message(const struct ncs_agents *agents)
 {
 	const char *message = "";
 
+	if (agents->launch.way == NCS_AGENTS_BY_KUBE &&
+	    agents->launcher_count == 0)
+		return "no pod that runs matches the selector yet";
 	for (size_t i = 0; i < agents->launcher_count; i++)
 		if (agents->launchers[i]->failure.message[0])
 			message = agents->launchers[i]->failure.message;
@@ -232,6 +251,7 @@ void ncs_agents_close(struct ncs_agents *agents)
 {
 	if (!agents)
 		return;
+	ncs_lookup_cancel(agents->pods, &agents->guard);
 	ncs_agents_end_launchers(agents);
 	ncs_guard_stop(&agents->guard);
 	ncs_agents_release_nodes(agents);

@@ -10,6 +10,7 @@
 #include "record/launch/subprocess.h"
 #include "record/launch/failures.h"
 #include "record/launch/hostlist.h"
+#include "record/launch/lookups.h"
 
 /* No child. */
 #define NCS_NO_CHILD SIZE_MAX
@@ -45,6 +46,7 @@ struct ncs_launcher {
 	size_t node_count;
 	bool has_spoken;  /* since it was started */
 	bool is_replaced; /* by launchers without the nodes that are silent */
+	bool is_gone;     /* its pod does not run any more */
 	uint64_t due_ns;
 	uint64_t began_ns;
 	uint64_t pause_ns; /* before it is started again */
@@ -69,6 +71,10 @@ struct ncs_agents {
 	int wake;         /* eventfd */
 	uint64_t look_ns; /* when to look after launchers again */
 	uint64_t beat_ns; /* when to tell agents again that we live */
+	/* The question which pods run, NULL: it is not asked now,
+	 * and when it is asked again. */
+	struct ncs_lookup *pods;
+	uint64_t pods_ns;
 };
 
 /* --- agents_nodes.c ------------------------------------------------------ */
@@ -95,6 +101,12 @@ bool ncs_agents_judge_end(struct ncs_agents *agents, size_t launcher);
 
 /* Frees all nodes. */
 void ncs_agents_release_nodes(struct ncs_agents *agents);
+
+/* --- agents_pods.c ------------------------------------------------------- */
+
+/* Asks from time to time which pods run: adds launchers for new ones, and ends
+ * those of pods that are gone. */
+void ncs_agents_watch_pods(struct ncs_agents *agents, uint64_t now_ns);
 
 /* --- agents_launchers.c -------------------------------------------------- */
 

@@ -24,7 +24,7 @@
 
 /* --- Running a program --------------------------------------------------- */
 
-struct lookup {
+struct ncs_lookup {
 	struct ncs_subprocess child;
 	char *text; /* its output */
 	size_t used;
@@ -34,7 +34,7 @@ struct lookup {
 	uint64_t until_ns;
 };
 
-static void keep_error(struct lookup *lookup, const char *bytes, size_t size)
+static void keep_error(struct ncs_lookup *lookup, const char *bytes, size_t size)
 {
 	size_t room = sizeof(lookup->error) - 1;
 
@@ -54,7 +54,7 @@ static void keep_error(struct lookup *lookup, const char *bytes, size_t size)
 	lookup->error[lookup->error_used] = 0;
 }
 
-static int keep_output(struct lookup *lookup, const char *bytes, size_t size)
+static int keep_output(struct ncs_lookup *lookup, const char *bytes, size_t size)
 {
 	int error = ncs_array_reserve(&lookup->text, &lookup->capacity,
 				      lookup->used + size + 1, 1);
@@ -71,7 +71,7 @@ static int keep_output(struct lookup *lookup, const char *bytes, size_t size)
 
 /* Reads what has come from one of the child's files; closes it at its end.
  * Returns 0 or -errno. */
-static int take_bytes(struct lookup *lookup, int *file)
+static int take_bytes(struct ncs_lookup *lookup, int *file)
 {
 	char bytes[4096];
 	ssize_t size = read(*file, bytes, sizeof(bytes));
@@ -89,33 +89,32 @@ static int take_bytes(struct lookup *lookup, int *file)
 	return 0;
 }
 
-/* Waits until the child has ended and all it wrote is read. */
-static int follow(struct lookup *lookup, const struct ncs_guard *guard)
+/* Reads what the child has written, for which it waits `wait_ms` at most.
+ * Returns 1 when the child has ended and all is read, 0 before, or -errno. */
+static int follow(struct ncs_lookup *lookup, const struct ncs_guard *guard,
+		  int wait_ms)
 {
-	int error = keep_output(lookup, "", 0);
+	bool runs = ncs_subprocess_runs(&lookup->child, guard);
+	struct pollfd files[2] = {
+		{ .fd = lookup->child.output, .events = POLLIN },
+		{ .fd = lookup->child.error, .events = POLLIN },
+	};
+	int error = 0;
 
-	while (!error) {
-		bool runs = ncs_subprocess_runs(&lookup->child, guard);
-		struct pollfd files[2] = {
-			{ .fd = lookup->child.output, .events = POLLIN },
-			{ .fd = lookup->child.error, .events = POLLIN },
-		};
-
-		/* All that is left to read when it has ended is there already;
-		 * another process may keep the pipe open. */
-		if (poll(files, 2, runs ? 20 : 0) <= 0 && !runs)
-			return 0;
-		if (files[0].revents)
-			error = take_bytes(lookup, &lookup->child.output);
-		if (!error && files[1].revents)
-			error = take_bytes(lookup, &lookup->child.error);
-		if (!error && ncs_clock_monotonic_ns() > lookup->until_ns)
-			error = -ETIMEDOUT;
-	}
+	/* All that is left to read when it has ended is there already; another
+	 * process may keep the pipe open. */
+	if (poll(files, 2, runs ? wait_ms : 0) <= 0 && !runs)
+		return 1;
+	if (files[0].revents)
+		error = take_bytes(lookup, &lookup->child.output);
+	if (!error && files[1].revents)
+		error = take_bytes(lookup, &lookup->child.error);
+	if (!error && ncs_clock_monotonic_ns() > lookup->until_ns)
+		error = -ETIMEDOUT;
 	return error;
 }
 
-static void stop(struct lookup *lookup, const struct ncs_guard *guard)
+static void stop(struct ncs_lookup *lookup, const struct ncs_guard *guard)
 {
 	const struct timespec step = { .tv_nsec = 1000000 };
 
@@ -126,7 +125,7 @@ static void stop(struct lookup *lookup, const struct ncs_guard *guard)
 }
 
 /* Writes the last line of the child's standard error. */
-static void say_error(const struct lookup *lookup, const char *program,
+static void say_error(const struct ncs_lookup *lookup, const char *program,
 		      char *why, size_t why_size)
 {
 	char clean[sizeof(lookup->error)], text[sizeof(lookup->error)];
@@ -144,36 +143,59 @@ static void say_error(const struct lookup *lookup, const char *program,
 			 lookup->child.status);
 }
 
-int ncs_lookup_run(const struct ncs_guard *guard, char *const argv[],
-		   char **text, char *why, size_t why_size)
+/* Starts a program whose output is to be read. */
+static int begin(struct ncs_lookup *lookup, const struct ncs_guard *guard,
+		 char *const argv[], char *why, size_t why_size)
 {
-	struct lookup lookup = { .used = 0 };
-	int error = ncs_subprocess_start(&lookup.child, guard, argv, false);
+	int error;
 
-	*text = NULL;
-	if (error) {
+	*lookup = (struct ncs_lookup){ .used = 0 };
+	error = ncs_subprocess_start(&lookup->child, guard, argv, false);
+	if (error)
 		snprintf(why, why_size, "%s cannot be started: %s", argv[0],
 			 error == -ENOENT ? "it is not installed" :
 					    strerror(-error));
-		return error;
-	}
-	lookup.until_ns = ncs_clock_monotonic_ns() + TIME_NS;
-	error = follow(&lookup, guard);
-	stop(&lookup, guard);
+	else
+		error = keep_output(lookup, "", 0);
+	lookup->until_ns = ncs_clock_monotonic_ns() + TIME_NS;
+	return error;
+}
+
+/* Ends the program, of which follow() said `error` or its end. Returns its
+ * output, to be freed, in `text`. */
+static int end(struct ncs_lookup *lookup, const struct ncs_guard *guard,
+	       const char *program, int error, char **text, char *why,
+	       size_t why_size)
+{
+	stop(lookup, guard);
 	if (error == -ETIMEDOUT)
 		snprintf(why, why_size, "%s does not answer within 10 s",
-			 argv[0]);
-	else if (error)
-		snprintf(why, why_size, "%s: %s", argv[0], strerror(-error));
-	else if (lookup.child.status != 0) {
-		say_error(&lookup, argv[0], why, why_size);
+			 program);
+	else if (error < 0)
+		snprintf(why, why_size, "%s: %s", program, strerror(-error));
+	else if (lookup->child.status != 0) {
+		say_error(lookup, program, why, why_size);
 		error = -EIO;
 	}
-	if (error)
-		free(lookup.text);
+	if (error < 0)
+		free(lookup->text);
 	else
-		*text = lookup.text;
-	return error;
+		*text = lookup->text;
+	return error < 0 ? error : 0;
+}
+
+int ncs_lookup_run(const struct ncs_guard *guard, char *const argv[],
+		   char **text, char *why, size_t why_size)
+{
+	struct ncs_lookup lookup;
+	int error = begin(&lookup, guard, argv, why, why_size);
+
+	*text = NULL;
+	if (error && lookup.child.pid == 0)
+		return error;
+	while (!error)
+		error = follow(&lookup, guard, 20);
+	return end(&lookup, guard, argv[0], error, text, why, why_size);
 }
 
 /* Runs the words and releases them. */
@@ -309,33 +331,84 @@ static int add_pods(struct ncs_hostlist *list, char *text, char *why,
 	return error;
 }
 
+static void add_pods_words(struct ncs_words *words, const char *selector)
+{
+	const char *colon = strchr(selector, ':');
+
+	ncs_words_add(words, "kubectl");
+	ncs_words_add(words, "get");
+	ncs_words_add(words, "pods");
+	if (colon)
+		ncs_words_add(words, "--namespace=%.*s",
+			      (int)(colon - selector), selector);
+	ncs_words_add(words, "--selector=%s", colon ? colon + 1 : selector);
+	ncs_words_add(words, "--request-timeout=5s");
+	ncs_words_add(words, "--output=jsonpath={range .items[*]}"
+			     "{.metadata.namespace}/{.metadata.name}"
+			     " {.status.phase}{\"\\n\"}{end}");
+}
+
 int ncs_lookup_pods(const struct ncs_guard *guard, struct ncs_hostlist *list,
 		    const char *selector, char *why, size_t why_size)
 {
-	const char *colon = strchr(selector, ':');
 	struct ncs_words words = { .count = 0 };
 	char *text;
 	int error;
 
-	ncs_words_add(&words, "kubectl");
-	ncs_words_add(&words, "get");
-	ncs_words_add(&words, "pods");
-	if (colon)
-		ncs_words_add(&words, "--namespace=%.*s",
-			      (int)(colon - selector), selector);
-	ncs_words_add(&words, "--selector=%s", colon ? colon + 1 : selector);
-	ncs_words_add(&words, "--request-timeout=5s");
-	ncs_words_add(&words, "--output=jsonpath={range .items[*]}"
-			      "{.metadata.namespace}/{.metadata.name}"
-			      " {.status.phase}{\"\\n\"}{end}");
+	add_pods_words(&words, selector);
 	error = run_words(guard, &words, &text, why, why_size);
 	if (!error)
 		error = add_pods(list, text, why, why_size);
 	free(text);
-	if (!error && list->count == 0) {
-		snprintf(why, why_size, "no pod that runs matches %s",
-			 selector);
-		error = -ENOENT;
-	}
 	return error;
+}
+
+int ncs_lookup_pods_begin(struct ncs_lookup **lookup,
+			  const struct ncs_guard *guard, const char *selector)
+{
+	struct ncs_words words = { .count = 0 };
+	int error = -ENOMEM;
+	char why[200];
+
+	*lookup = malloc(sizeof(**lookup));
+	add_pods_words(&words, selector);
+	if (*lookup && !words.failed)
+		error = begin(*lookup, guard, words.words, why, sizeof(why));
+	if (error && *lookup && (*lookup)->child.pid != 0) {
+		stop(*lookup, guard);
+		free((*lookup)->text);
+	}
+	if (error) {
+		free(*lookup);
+		*lookup = NULL;
+	}
+	ncs_words_release(&words);
+	return error;
+}
+
+int ncs_lookup_pods_turn(struct ncs_lookup **lookup,
+			 const struct ncs_guard *guard,
+			 struct ncs_hostlist *list)
+{
+	int error = follow(*lookup, guard, 0);
+	char *text = NULL, why[200];
+
+	if (error == 0)
+		return -EAGAIN;
+	error = end(*lookup, guard, "kubectl", error, &text, why, sizeof(why));
+	if (!error)
+		error = add_pods(list, text, why, sizeof(why));
+	free(text);
+	free(*lookup);
+	*lookup = NULL;
+	return error;
+}
+
+void ncs_lookup_cancel(struct ncs_lookup *lookup, const struct ncs_guard *guard)
+{
+	if (!lookup)
+		return;
+	stop(lookup, guard);
+	free(lookup->text);
+	free(lookup);
 }

@@ -28,8 +28,22 @@ int ncs_lookup_job(const struct ncs_guard *guard, struct ncs_hostlist *list,
 		   const char *job, char *why, size_t why_size);
 
 /* Adds the running pods that match "[NAMESPACE:]SELECTOR", as
- * "NAMESPACE/POD". */
+ * "NAMESPACE/POD": none, if none does. */
 int ncs_lookup_pods(const struct ncs_guard *guard, struct ncs_hostlist *list,
 		    const char *selector, char *why, size_t why_size);
+
+/* Asks for them without waiting: begins to, and takes what has come by now.
+ * Returns 0 or -errno, ncs_lookup_pods_turn() -EAGAIN before all has come;
+ * after all else *lookup is NULL. Both say no word. */
+struct ncs_lookup;
+int ncs_lookup_pods_begin(struct ncs_lookup **lookup,
+			  const struct ncs_guard *guard, const char *selector);
+int ncs_lookup_pods_turn(struct ncs_lookup **lookup,
+			 const struct ncs_guard *guard,
+			 struct ncs_hostlist *list);
+
+/* Ends a lookup that goes on; accepts NULL. */
+void ncs_lookup_cancel(struct ncs_lookup *lookup,
+		       const struct ncs_guard *guard);
 
 #endif

@@ -198,16 +198,28 @@ told() {
 
 start_viewer --diagnose --count 5 --interval 1
 sleep 1
-pkill -KILL -P "${n1:?}"
+# Nobody answers who tries again.
+kill -STOP "${n1:?}"
+pkill -KILL -P "$n1"
 told 'a connection that sshd closes is told' \
 	'n1: not_reachable: .*Connection .*closed'
+kill -CONT "$n1"
 fleet_none_left 'after the end of an sshd'
 
 start_viewer --diagnose --count 10 --interval 1
 sleep 1
+pkill -KILL -P "$n1"
+told 'and the agent is started again' 'rank_missing, certain'
+grep -q '2 of 2 nodes' "$tmp/dump" && ! grep -q 'not_reachable' "$tmp/dump" ||
+	echo 'not ok both nodes are seen again'
+fleet_none_left 'after it was started again'
+
+start_viewer --diagnose --count 10 --interval 1
+sleep 1
 ip link set here down
+# By then it may have been tried again.
 told 'a link that is cut is told' \
-	'n2: not_reachable: .*10.8.0.2 not responding'
+	'n2: not_reachable: .*10.8.0.2 \(not responding\|port 2202: Network\)'
 # No sshd tells the agent there; it misses the beats.
 fleet_none_left 'after a link was cut' 60
 ip link set here up

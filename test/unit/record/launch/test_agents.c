@@ -68,6 +68,19 @@ static void script(const char *name, const char *text)
 	assert_int_equal(chmod(path, 0755), 0);
 }
 
+/* Writes a line to a file that scripts read. */
+static void put_file(const char *name, const char *text)
+{
+	char path[200];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fprintf(file, "%s\n", text);
+	assert_int_equal(fclose(file), 0);
+}
+
 /* Reads a file that a script wrote; "" if there is none. */
 static void read_file(const char *name, char *text, size_t size)
 {
@@ -433,7 +446,7 @@ static void bad_targets_are_refused_in_words(void **state)
 		{ NCS_AGENTS_BY_SLURM, "78", NULL, "it is PENDING" },
 		{ NCS_AGENTS_BY_SLURM, "79", NULL, "there is no job 79" },
 		{ NCS_AGENTS_BY_SLURM, "80", NULL, "several parts" },
-		{ NCS_AGENTS_BY_KUBE, "app=none", NULL, "no pod that runs" },
+		{ NCS_AGENTS_BY_KUBE, "app=none", NULL, "kubectl says: no" },
 	};
 
 	(void)state;
@@ -441,7 +454,7 @@ static void bad_targets_are_refused_in_words(void **state)
 			 " Invalid job id specified' >&2; exit 1 ;;"
 			 "*78*) echo 'PENDING ' ;; *79*) ;;"
 			 "*80*) echo 'RUNNING n1'; echo 'RUNNING n2' ;; esac");
-	script("kubectl", "echo default/a Pending");
+	script("kubectl", "echo no such cluster >&2; exit 1");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct ncs_launch launch = {
 			.way = cases[i].way,
@@ -511,6 +524,68 @@ static void pods_are_asked_one_by_one(void **state)
 	assert_non_null(strstr(log, "--namespace=ml --selector=app=train"));
 	assert_non_null(strstr(log, "exec --stdin --namespace=ml w-1 --"
 				    " ncclstat --stream=lines"));
+	ncs_agents_close(agents);
+}
+
+static bool is_told(const char *name, enum ncs_node_state state)
+{
+	for (size_t i = 0; i < told.count; i++)
+		if (strcmp(told.nodes[i].name, name) == 0)
+			return told.nodes[i].pieces > 0 &&
+			       told.nodes[i].state == state;
+	return false;
+}
+
+static bool first_pod_tells(void)
+{
+	return is_told("w-0", NCS_NODE_STARTING);
+}
+
+static bool second_pod_tells(void)
+{
+	return is_told("w-1", NCS_NODE_STARTING);
+}
+
+static bool first_pod_is_gone(void)
+{
+	return is_told("w-0", NCS_NODE_ENDED) &&
+	       strstr(told.nodes[0].why, "does not run any more");
+}
+
+static bool first_pod_is_back(void)
+{
+	return first_pod_tells() && told.nodes[0].pieces == 2;
+}
+
+/* The script's pods are lines of a file; an agent ends with its pod. */
+static void pods_may_come_and_go(void **state)
+{
+	struct ncs_agents *agents;
+
+	(void)state;
+	script("kubectl",
+	       "case \"$*\" in\n"
+	       "*get*) cat ${0%/*}/pods ;;\n"
+	       "*w-0*) grep -q w-0 ${0%/*}/pods || exit 1;"
+	       " echo ncclstat1:w-0:0000000$(cat ${0%/*}/life):0:QQ==;"
+	       " while grep -q w-0 ${0%/*}/pods; do sleep 0.1; done; exit 1 ;;\n"
+	       "*w-1*) echo ncclstat1:w-1:00000001:0:QQ==; cat >/dev/null ;;\n"
+	       "esac");
+	put_file("life", "1");
+	put_file("pods", "");
+	agents = open_agents(NCS_AGENTS_BY_KUBE, "app=train");
+	assert_false(ncs_agents_have_ended(agents));
+	assert_non_null(strstr(ncs_agents_message(agents), "no pod that runs"));
+	put_file("pods", "ml/w-0 Running");
+	run_until(agents, first_pod_tells);
+	assert_int_equal(told.count, 1);
+	put_file("life", "2");
+	put_file("pods", "ml/w-1 Running");
+	run_until(agents, second_pod_tells);
+	run_until(agents, first_pod_is_gone);
+	put_file("pods", "ml/w-1 Running\nml/w-0 Running");
+	run_until(agents, first_pod_is_back);
+	assert_int_equal(told.count, 2);
 	ncs_agents_close(agents);
 }
 
@@ -595,6 +670,7 @@ int main(void)
 		cmocka_unit_test(bad_targets_are_refused_in_words),
 		cmocka_unit_test(step_of_slurm_has_one_task_a_node),
 		cmocka_unit_test(pods_are_asked_one_by_one),
+		cmocka_unit_test(pods_may_come_and_go),
 		cmocka_unit_test(stubborn_processes_are_killed_at_the_end),
 		cmocka_unit_test(guard_outlives_the_program),
 	};
