@@ -5,8 +5,9 @@
  * A container is not trusted. Its paths are resolved inside its own root and
  * through no link; only a /dev/shm that is a tmpfs by the kernel's own list of
  * mounts is looked at, so that no file system of the container's can keep the
- * viewer waiting. Nothing is ever written or removed there. One thread at a time
- * may use a struct.
+ * viewer waiting. Nothing is ever removed there, and nothing is written but the
+ * one word of a request that the user makes (remote.h). One thread at a time may
+ * use a struct.
  */
 #ifndef NCS_SHM_READ_CONTAINERS_H
 #define NCS_SHM_READ_CONTAINERS_H

@@ -48,15 +48,18 @@ static int add_container(const struct ncs_container *container,
 	return error;
 }
 
+bool ncs_discovery_has_all(const char *directory)
+{
+	return !directory && !getenv("NCCLSTAT_DIR") &&
+	       strcmp(ncs_directory(NULL), NCS_DEFAULT_DIR) == 0;
+}
+
 int ncs_discovery_list(struct ncs_discovery *discovery, struct ncs_paths *paths)
 {
 	struct ncs_containers *containers = &discovery->containers;
-	const char *directory = ncs_directory(discovery->directory);
-	int error = ncs_discover(directory, paths);
+	int error = ncs_discover(ncs_directory(discovery->directory), paths);
 
-	/* A directory of the user's choice is the only one. */
-	if (error || strcmp(directory, NCS_DEFAULT_DIR) != 0 ||
-	    discovery->directory || getenv("NCCLSTAT_DIR"))
+	if (error || !ncs_discovery_has_all(discovery->directory))
 		return error;
 	error = ncs_containers_scan(containers);
 	for (size_t i = 0; i < containers->count && !error; i++)

@@ -8,6 +8,8 @@
 #ifndef NCS_SHM_READ_DISCOVERY_H
 #define NCS_SHM_READ_DISCOVERY_H
 
+#include <stdbool.h>
+
 #include "ncclstat/reader.h"
 #include "shm/read/containers.h"
 
@@ -15,6 +17,10 @@ struct ncs_discovery {
 	const char *directory; /* NULL for the default */
 	struct ncs_containers containers;
 };
+
+/* Returns whether containers are looked into, too: a directory of the user's
+ * choice is the only one. */
+bool ncs_discovery_has_all(const char *directory);
 
 /* Lists segments as ncs_discover() does. */
 int ncs_discovery_list(struct ncs_discovery *discovery,

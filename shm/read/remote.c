@@ -4,12 +4,15 @@
 #include "shm/read/remote.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm/atomics.h"
 #include "shm/object.h"
 #include "shm/read/attach.h"
+#include "shm/read/containers.h"
+#include "shm/read/discovery.h"
 #include "shm/read/mapping.h"
 #include "shm/read/paths.h"
 
@@ -98,31 +101,27 @@ static bool is_named_after(const char *path, const struct ncs_process *process)
 	       pid == process->pid && start == process->start;
 }
 
-enum ncs_attach ncs_remote_find(const char *directory,
-				const struct ncs_header *header,
-				struct ncs_remote **remote, char *why,
-				size_t why_size)
+/* Finds the control object of a process among those of a directory. */
+static enum ncs_attach find_in(const char *directory,
+			       const struct ncs_process *process,
+			       struct ncs_remote **remote, char *why,
+			       size_t why_size)
 {
 	enum ncs_attach result = NCS_ATTACH_ABSENT;
-	struct ncs_process process;
 	struct ncs_paths paths;
-	int error;
+	int error = ncs_discover_controls(directory, &paths);
 
-	*remote = NULL;
-	ncs_process_of_header(header, &process);
-	error = ncs_discover_controls(ncs_directory(directory), &paths);
 	if (error)
 		return ncs_attach_failure(-error, why, why_size);
-	ncs_attach_explain(why, why_size, "it has no control object");
 	for (size_t i = 0; i < paths.count && !*remote; i++) {
 		enum ncs_attach found;
 
-		if (!is_named_after(paths.path[i], &process))
+		if (!is_named_after(paths.path[i], process))
 			continue;
 		found = ncs_remote_open(paths.path[i], remote, why, why_size);
 		if (found != NCS_ATTACHED) {
 			result = found;
-		} else if (!ncs_process_is_same(&process,
+		} else if (!ncs_process_is_same(process,
 						&(*remote)->process)) {
 			ncs_remote_close(*remote);
 			*remote = NULL;
@@ -130,6 +129,51 @@ enum ncs_attach ncs_remote_find(const char *directory,
 	}
 	ncs_paths_release(&paths);
 	return *remote ? NCS_ATTACHED : result;
+}
+
+/* Finds it among those of containers. */
+static enum ncs_attach find_in_containers(const struct ncs_process *process,
+					  struct ncs_remote **remote, char *why,
+					  size_t why_size)
+{
+	enum ncs_attach result = NCS_ATTACH_ABSENT;
+	struct ncs_containers containers = { 0 };
+	int error = ncs_containers_scan(&containers);
+
+	if (error)
+		result = ncs_attach_failure(-error, why, why_size);
+	for (size_t i = 0; i < containers.count && !error && !*remote; i++) {
+		char directory[48];
+		enum ncs_attach found;
+
+		if (containers.all[i].directory < 0)
+			continue;
+		snprintf(directory, sizeof(directory), "/proc/self/fd/%d",
+			 containers.all[i].directory);
+		found = find_in(directory, process, remote, why, why_size);
+		if (found != NCS_ATTACH_ABSENT)
+			result = found;
+	}
+	ncs_containers_release(&containers);
+	return result;
+}
+
+enum ncs_attach ncs_remote_find(const char *directory,
+				const struct ncs_header *header,
+				struct ncs_remote **remote, char *why,
+				size_t why_size)
+{
+	enum ncs_attach result;
+	struct ncs_process process;
+
+	*remote = NULL;
+	ncs_process_of_header(header, &process);
+	ncs_attach_explain(why, why_size, "it has no control object");
+	result = find_in(ncs_directory(directory), &process, remote, why,
+			 why_size);
+	if (result == NCS_ATTACH_ABSENT && ncs_discovery_has_all(directory))
+		result = find_in_containers(&process, remote, why, why_size);
+	return result;
 }
 
 void ncs_remote_close(struct ncs_remote *remote)

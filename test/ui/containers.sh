@@ -68,6 +68,20 @@ check 'what is there can be recorded' sh -c \
 	 "$1" --dump=json "$2" | tee "$2.json" | grep -q "\"host_pid\": *$3"' \
 	sh "$build/ncclstat" "$tmp/recorded" "$victim"
 
+check '--set reaches a process in a container' sh -c \
+	'"$1" --set sample=4 --pid "$2" | tee "$3" | grep -q "^pid $2 .*sample=4"' \
+	sh "$build/ncclstat" "$victim" "$tmp/out"
+check '--set asks each process in a container' sh -c \
+	'"$1" --set sample=default --job=77 | grep -q "^asked 2 processes"' \
+	sh "$build/ncclstat"
+
+kill -STOP "$victim"
+check 'JSON names a process by its number here, and by that in there' sh -c \
+	'"$1" --diagnose=json --wait 20 >"$3"
+	 grep -q "\"pid\":$2,\"container_pid\":[1-9]" "$3" &&
+	 grep -q "\"commands\":\[[^]]*$2" "$3"' \
+	sh "$build/ncclstat" "$victim" "$tmp/out"
+
 kill -KILL "$victim"
 check 'a process that was killed is dead' wait_for ranks dead 1
 "$build/ncclstat" --clean >"$tmp/out" 2>&1

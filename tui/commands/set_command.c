@@ -101,7 +101,7 @@ size_t ncs_set_ask(const struct ncs_model *model,
 		if (targets.targets[i].remote)
 			continue;
 		ncs_append(text, size, "; not process %" PRIu32 ": %s",
-			   targets.targets[i].process.pid,
+			   targets.targets[i].pid,
 			   targets.targets[i].why);
 		break;
 	}
@@ -219,7 +219,7 @@ static bool print_answers(FILE *file, const struct ncs_model *model,
 		ncs_utf8_clean(comm, sizeof(comm), target->comm, ascii);
 		good &= describe(model, target, words[i], raw, sizeof(raw));
 		ncs_utf8_clean(text, sizeof(text), raw, ascii);
-		fprintf(file, "pid %" PRIu32 "%s%s: %s\n", target->process.pid,
+		fprintf(file, "pid %" PRIu32 "%s%s: %s\n", target->pid,
 			comm[0] ? " " : "", comm, text);
 	}
 	return good;

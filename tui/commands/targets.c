@@ -35,6 +35,7 @@ static void fill(struct ncs_target *target, const struct ncs_rank *rank,
 		 const char *directory)
 {
 	ncs_process_of_header(&rank->header, &target->process);
+	target->pid = ncs_rank_pid(rank);
 	ncs_comm_text(&rank->now.identity, target->comm, sizeof(target->comm));
 	ncs_remote_find(directory, &rank->header, &target->remote, target->why,
 			sizeof(target->why));
