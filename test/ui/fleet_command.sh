@@ -131,6 +131,11 @@ get) case "\$*" in
 	esac ;;
 exec)
 	pod=\$4
+	[ "\$pod" != n4 ] || {
+		echo 'Error from server (Forbidden): pods "n4" is forbidden:' \\
+			'User cannot create pods/exec' >&2
+		exit 1
+	}
 	shift 5
 	exec "$tmp/agent" "\$pod" "\$@" ;;
 esac
@@ -145,6 +150,11 @@ fleet_wants '--exclude leaves hosts out' 0 ' n1:/' -- --list --hosts 'n[1-3]' \
 	-x 'n[2-3]'
 fleet_wants '--kube starts an agent in each pod that runs' 2 certain \
 	'try: kubectl exec -n default n2 -- py-spy dump --pid' -- \
+	--diagnose --kube app=train
+echo default/n4 Running >>"$tmp/pods"
+fleet_wants 'a pod that is not seen is looked at by kubectl' 2 \
+	'the ranks of node n4 are not seen' \
+	'try: kubectl exec -n default n4 -- ncclstat --list' -- \
 	--diagnose --kube app=train
 # The job's pods come one after the other while it is looked at.
 : >"$tmp/pods"

@@ -429,6 +429,12 @@ static bool fill_command(const char *command, const struct ncs_finding *finding,
 		ncs_append(text, size, "%s", command);
 		return true;
 	}
+	if (finding->node && finding->node->reach[0]) {
+		/* It is known how the node is reached, which may be a pod. */
+		ncs_append(text, size, "%s%s", finding->node->reach,
+			   word + strlen("$node "));
+		return true;
+	}
 	if (finding->node) {
 		const char *name = ncs_node_shell_name(finding->node);
 
