@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The live view of a job on two nodes: it names the rank that is missing, says so
 # when a node goes away, and again when it is back; it leaves the terminal as it
-# was, and no process. Where no node has a rank it says what each node said.
+# was, and no process. What is kept shows the same. A rank that is late is named
+# across nodes. Where no node has a rank it says what each node said.
 #
 # Prints "ok ..." or "not ok ..." for each check.
 
@@ -72,6 +73,30 @@ terminal display-message -p -t ui '#{alternate_on} #{cursor_flag}' |
 	grep -qx '0 1'
 verdict 'the terminal is as before' $?
 fleet_none_left "$name: after q" | grep -v '^ok' && failed=1
+
+# --- What was kept -------------------------------------------------------------
+
+"$ncclstat" --record="$tmp/kept" --duration=3 --hosts='n[1-2]' \
+	2>"$tmp/out"
+grep -q 'looks of 2 nodes' "$tmp/out"
+verdict 'the nodes can be kept' $?
+open 120x24 "exec $ncclstat $tmp/kept.n1 $tmp/kept.n2"
+press End
+on_screen 'what was kept has the same rank' 'rank 1 .* has not called AllReduce'
+press 7
+on_screen 'and is as certain' 'rank_missing .*certain'
+press q
+ended 0
+verdict 'q leaves what was kept' $?
+
+# --- A late rank, by clocks that drift ------------------------------------------
+
+open 150x24 "exec $ncclstat --from=\"$fleet_build/ncclsimulate -S 60 -R -h 3 -r 2 -l 3:6000 -\""
+on_screen 'a late rank of another node is named' 'rank 3 of world costs'
+on_screen 'its lateness has its error beside it' ' alive .*s+-'
+press q
+ended 0
+verdict 'q leaves what is late' $?
 
 # --- No rank anywhere ----------------------------------------------------------
 
