@@ -62,6 +62,7 @@ static const char usage[] =
 	"               -s -h -r -c -b -t -w\n"
 	"  -R           … with records of all operations, and all options above\n"
 	"               but -n; up to 64 hosts, to standard output only\n"
+	"  -o HOST      … and only those of this host, from 0 on\n"
 	"  -g RANKS     … and of each smaller communicator: 0 for none (0)\n"
 	"  -m RANK      … that made its last call 30 s before the first look\n"
 	"  --help       this list\n";
@@ -70,6 +71,7 @@ struct settings {
 	struct simulated_options hosts;
 	unsigned seconds; /* of streams; 0: recordings */
 	bool has_records; /* the streams have */
+	unsigned only;    /* the host whose looks are written; UINT_MAX: all */
 	unsigned group;
 	unsigned missing_rank; /* UINT_MAX: none */
 };
@@ -165,6 +167,9 @@ static bool take(struct settings *settings, int option, const char *text)
 		break;
 	case 'd':
 		options->drift = number / 1e6;
+		break;
+	case 'o':
+		settings->only = (unsigned)number;
 		break;
 	case 'S':
 		settings->seconds = (unsigned)number;
@@ -294,6 +299,7 @@ static int write_file(struct simulated_streams *streams,
 /* A job whose looks are written as time passes. */
 struct paced {
 	uint64_t begun_ns;
+	unsigned only;
 	struct ncs_line_writer lines[SIMULATED_HOSTS_MAX];
 };
 
@@ -302,6 +308,8 @@ static int write_look(void *context, unsigned host, uint64_t true_ns,
 {
 	struct paced *paced = context;
 
+	if (paced->only != UINT_MAX && host != paced->only)
+		return 0;
 	wait_until(paced->begun_ns + true_ns);
 	return write_lines(&paced->lines[host], bytes, size) ? 0 : -errno;
 }
@@ -309,7 +317,8 @@ static int write_look(void *context, unsigned host, uint64_t true_ns,
 static int write_with_records(const struct settings *settings)
 {
 	struct simulated_options options = settings->hosts;
-	struct paced paced = { .begun_ns = ncs_clock_monotonic_ns() };
+	struct paced paced = { .begun_ns = ncs_clock_monotonic_ns(),
+			       .only = settings->only };
 	struct simulated_hosts hosts;
 
 	/* CLOCK_REALTIME is not this machine's. */
@@ -365,12 +374,13 @@ static int write_streams(const struct settings *settings, const char *directory)
 int main(int argc, char **argv)
 {
 	struct settings settings = { .hosts = simulated_defaults(),
+				     .only = UINT_MAX,
 				     .missing_rank = UINT_MAX };
 	struct simulated_hosts hosts;
 	char why[512] = "";
 	int option, error;
 
-	while ((option = getopt_long(argc, argv, "s:h:r:c:n:b:t:l:k:uw:d:S:Rg:m:",
+	while ((option = getopt_long(argc, argv, "s:h:r:c:n:b:t:l:k:uw:d:S:Ro:g:m:",
 				     long_options, NULL)) != -1) {
 		if (option == HELP) {
 			fputs(usage, stdout);

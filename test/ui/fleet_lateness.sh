@@ -33,6 +33,23 @@ else
 	echo 'ok nothing is said of clocks that are aligned'
 fi
 
+# Each host's looks come by an ssh of its own, which begins when it likes.
+mkdir "$tmp/bin"
+cat >"$tmp/bin/ssh" <<SSH
+#!/bin/sh
+for last; do host=\$command; command=\$last; done
+[ "\$host" = n0 ] || sleep 0.4
+exec $job -o "\${host#n}" -
+SSH
+chmod +x "$tmp/bin/ssh"
+old_path=$PATH
+PATH=$tmp/bin:$PATH
+fleet_wants 'a late rank is found through agents of several hosts' 1 \
+	'late_rank, likely' 'where: rank 3 of world: .* on host1' \
+	'try: ssh n1 py-spy dump --pid 4003' '3 of 3 nodes' -- \
+	--diagnose --records -n 9 --hosts 'n[0-2]'
+PATH=$old_path
+
 # --- Kept --------------------------------------------------------------------
 
 fleet_wants 'the nodes can be kept' 0 'of 3 nodes' -- \
@@ -51,5 +68,6 @@ alone=$(echo "$job" | sed 's/-r 2/-r 1/; s/3:/1:/')
 fleet_wants 'and is not known of a rank that is alone' 0 \
 	'^late: rank 1 of world: lateness not known: clocks are not aligned' \
 	-- --dump -n 6 --from "$alone -u -"
-fleet_wants 'no rank is late then' 0 '^healthy' -- \
+fleet_wants 'no rank is late then' 0 'nothing is wrong' \
+	'^not checked: 3 of 3 nodes.*the clock is not aligned' -- \
 	--diagnose -n 6 --from "$alone -u -"
