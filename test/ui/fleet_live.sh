@@ -110,5 +110,12 @@ verdict 'nothing is said of this machine' $?
 press q
 ended 0
 verdict 'q leaves without a rank, too' $?
+open 100x20 "exec $ncclstat --from=\"sleep 30\" --interval 0.3"
+on_screen 'where no node is known yet that is said' 'No node is known yet'
+hides '/dev/shm'
+verdict 'and nothing of this machine' $?
+press q
+ended 0
+verdict 'q leaves without a node' $?
 fleet_none_left "$name: at the end" | grep -v '^ok' && failed=1
 finish

@@ -537,6 +537,7 @@ static void init_screen(struct live *live, const struct ncs_options *options,
 		&live->screen,
 		options->view < NCS_VIEW_COUNT ? options->view : NCS_VIEW_RANK,
 		options->interval_ns, host, ncs_directory(options->directory));
+	live->screen.has_nodes = ncs_options_want_nodes(options);
 	ncs_screen_apply(&live->screen, options);
 	live->screen.config_path = config->path;
 	if (live->replay)

@@ -204,6 +204,11 @@ static void no_job_text(const struct ncs_screen *screen, char *text,
 			   "No rank is seen on %s. This view waits for one.",
 			   screen->model.node_count == 1 ? "the node" :
 							   "any node");
+	else if (screen->has_nodes)
+		ncs_append(text, size,
+			   "No node is known yet: no pod matches, or the"
+			   " command has printed nothing. This view waits for"
+			   " one.");
 	else
 		ncs_append(text, size,
 			   "No job is to be seen in %s%s. This view waits for"
@@ -251,11 +256,8 @@ static void draw_no_job(const struct ncs_screen *screen,
 
 	no_job_text(screen, text, sizeof(text));
 	put_below(&rect, NCS_ROLE_STRONG, text);
-	if (screen->model.node_count > 0) {
-		draw_nodes_without_ranks(&screen->model, &rect);
-		return;
-	}
-	if (screen->replay)
+	draw_nodes_without_ranks(&screen->model, &rect);
+	if (screen->replay || screen->has_nodes)
 		return;
 	put_below(&rect, NCS_ROLE_TEXT,
 		  "Start a job with these set, where FOLDER"

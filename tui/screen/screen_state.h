@@ -124,6 +124,7 @@ struct ncs_screen {
 	uint64_t interval_ns;
 	char host[65];
 	char directory[256];
+	bool has_nodes; /* the source's ranks are of nodes, not of this one */
 
 	struct ncs_options options; /* set by ncs_screen_collect() */
 	const char *config_path;    /* borrowed; "" if there is none */
