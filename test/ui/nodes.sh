@@ -77,7 +77,7 @@ fleet_wants 'without a readable node there is no verdict' 4 \
 	'^no verdict: the ranks of node n3' '0 of 1 node' -- \
 	--diagnose --from "$other"
 fleet_wants 'JSON has the nodes' 0 '"nodes":.*"name":"n3"[^}]*"other_version"' \
-	'"name":"n1"[^}]*"running","seen":true' -- --dump=json --from \
+	'"name":"n1"[^}]*"running","seen":true' -- --dump=json -n 4 --from \
 	"$live & $other & wait"
 if setpriv --reuid=65534 --regid=65534 --clear-groups \
 	"$fleet_ncclstat" --version >/dev/null 2>&1; then
@@ -107,16 +107,16 @@ chmod +x "$tmp/all"
 open 120x24 "exec $ncclstat --from=$tmp/all --interval 0.5"
 on_screen 'the tab of nodes is there' '9:Node'
 press 9
-on_screen 'a node that is seen' '^.L n1 .*running'
-on_screen 'a node of another version' '^!. n3 .*other_version'
-on_screen 'a silent node' '^!P n2 .*silent'
+on_screen 'a node that is seen' '^  *n1 .*running'
+on_screen 'a node of another version' '^! *n3 .*other_version'
+on_screen 'a silent node' '^! *n2 .*silent'
 on_screen 'the title counts nodes' '1 of [34] nodes'
 on_screen 'the reason of the first' '^n3: its ncclstat writes streams'
 press End
 press Enter
 on_screen 'Enter goes to the ranks of a node' 'Nodes.* n1'
 press Escape
-on_screen 'Esc goes back' '^!P n2 .*silent'
+on_screen 'Esc goes back' '^! *n2 .*silent'
 press 1
 on_screen 'a rank of the silent node is past' ' past '
 press 7
