@@ -277,10 +277,18 @@ static size_t count_of_size(const struct ncs_communicator *communicator,
 	return count;
 }
 
+/* A call of a size that no rank has finished with another size. */
+struct agreed_call {
+	struct ncs_call_id call;
+	uint64_t bytes; /* 0: none is known */
+};
+
 /* Finds a rank that has finished a call in which another rank hangs: the rank
- * that finished had less data to move. */
+ * that finished had less data to move. Ranks mostly hang in the same call, which
+ * is then looked for once. */
 static int compare_with_done(struct ncs_diagnosis *diagnosis,
-			     const struct ncs_rank *rank)
+			     const struct ncs_rank *rank,
+			     struct agreed_call *agreed)
 {
 	const struct ncs_communicator *communicator = rank->communicator;
 	const struct ncs_operation_view *oldest = first_collective(rank);
@@ -291,6 +299,10 @@ static int compare_with_done(struct ncs_diagnosis *diagnosis,
 		return 0;
 	call = (struct ncs_call_id){ oldest->function,
 				     oldest->sequence_number };
+	if (agreed->bytes == oldest->bytes &&
+	    agreed->call.function == call.function &&
+	    agreed->call.sequence_number == call.sequence_number)
+		return 0;
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *other = communicator->ranks[i];
 		uint64_t bytes = finished_bytes(other, call);
@@ -308,6 +320,7 @@ static int compare_with_done(struct ncs_diagnosis *diagnosis,
 		return report_mismatch(diagnosis, NCS_VERDICT_SIZE_MISMATCH,
 				       &found, true);
 	}
+	*agreed = (struct agreed_call){ call, oldest->bytes };
 	return 0;
 }
 
@@ -351,6 +364,7 @@ static int check_operations(struct ncs_diagnosis *diagnosis,
 			    const struct ncs_communicator *communicator)
 {
 	const struct ncs_rank *references[COMPARED_RANKS];
+	struct agreed_call agreed = { .bytes = 0 };
 	size_t count = 0;
 
 	for (size_t i = 0; i < communicator->rank_count; i++) {
@@ -361,7 +375,7 @@ static int check_operations(struct ncs_diagnosis *diagnosis,
 		if (rank->now.liveness == NCS_FINISHED ||
 		    rank->now.operation_count == 0 || rank->now.torn)
 			continue;
-		found = compare_with_done(diagnosis, rank);
+		found = compare_with_done(diagnosis, rank, &agreed);
 		if (found != 0)
 			return found;
 		for (size_t k = 0; k < count; k++) {

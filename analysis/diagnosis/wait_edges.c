@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/diagnosis/laggards.h"
 #include "analysis/diagnosis/unstarted_calls.h"
 #include "analysis/model/launch_waits.h"
 #include "shm/array.h"
@@ -46,17 +47,15 @@ typedef bool is_awaited(const struct ncs_wait_graph *graph,
 			const struct wait *wait, const struct ncs_rank *other,
 			struct ncs_wait_edge *edge);
 
-/* Adds edges to the ranks that are awaited. */
-static int add_awaited(struct ncs_wait_graph *graph, const struct wait *wait,
-		       is_awaited *awaits)
+/* Adds edges to those of `count` ranks that are awaited. */
+static int add_awaited_of(struct ncs_wait_graph *graph, const struct wait *wait,
+			  is_awaited *awaits,
+			  struct ncs_rank *const *ranks, size_t count)
 {
-	const struct ncs_communicator *communicator =
-		graph->nodes[wait->edge.from].rank->communicator;
 	size_t added = 0;
 
-	for (size_t i = 0; i < communicator->rank_count && added < BEHIND_MAX;
-	     i++) {
-		const struct ncs_rank *other = communicator->ranks[i];
+	for (size_t i = 0; i < count && added < BEHIND_MAX; i++) {
+		const struct ncs_rank *other = ranks[i];
 		struct ncs_wait_edge edge = wait->edge;
 
 		edge.to = ncs_wait_graph_find(graph, other);
@@ -67,6 +66,17 @@ static int add_awaited(struct ncs_wait_graph *graph, const struct wait *wait,
 		added++;
 	}
 	return 0;
+}
+
+/* Adds edges to the ranks of the communicator that are awaited. */
+static int add_awaited(struct ncs_wait_graph *graph, const struct wait *wait,
+		       is_awaited *awaits)
+{
+	const struct ncs_communicator *communicator =
+		graph->nodes[wait->edge.from].rank->communicator;
+
+	return add_awaited_of(graph, wait, awaits, communicator->ranks,
+			      communicator->rank_count);
 }
 
 const struct ncs_channel_view *
@@ -241,12 +251,6 @@ static bool is_barrier(unsigned function)
 	       function == NCS_FUNCTION_ALL_TO_ALL;
 }
 
-uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function)
-{
-	/* NCS_NO_SEQUENCE_NUMBER is the largest number, so 0 follows it. */
-	return rank->now.functions[function].last_sequence_number + 1;
-}
-
 static bool has_edge(const struct ncs_wait_graph *graph, size_t from, size_t to)
 {
 	const struct ncs_wait_node *node = &graph->nodes[from];
@@ -281,6 +285,7 @@ static bool is_behind(const struct ncs_wait_graph *graph,
 static int add_call(struct ncs_wait_graph *graph, size_t from,
 		    unsigned function)
 {
+	const struct ncs_laggard_list *list;
 	const struct ncs_rank *rank = graph->nodes[from].rank;
 	struct wait wait = {
 		.edge = {
@@ -294,7 +299,10 @@ static int add_call(struct ncs_wait_graph *graph, size_t from,
 	if (!rank->communicator || wait.edge.sequence_number == 0 ||
 	    (!is_barrier(function) && !ncs_rank_reports_ends(rank, function)))
 		return 0;
-	return add_awaited(graph, &wait, is_behind);
+	list = ncs_laggards_of(graph, rank->communicator, function);
+	return list ? add_awaited_of(graph, &wait, is_behind, list->ranks,
+				     list->count) :
+		      -ENOMEM;
 }
 
 static int add_calls(struct ncs_wait_graph *graph, size_t from)
@@ -501,7 +509,7 @@ static int add_unseen(struct ncs_wait_graph *graph, size_t from)
 	return 0;
 }
 
-static int make_own_edges(struct ncs_wait_graph *graph)
+static int add_own_edges(struct ncs_wait_graph *graph)
 {
 	for (size_t i = 0; i < graph->node_count; i++) {
 		if (!graph->nodes[i].waits || graph->nodes[i].level)
@@ -516,12 +524,26 @@ static int make_own_edges(struct ncs_wait_graph *graph)
 	return 0;
 }
 
+static int make_own_edges(struct ncs_wait_graph *graph,
+			  const struct ncs_model *model)
+{
+	struct ncs_laggards laggards;
+	int error = ncs_laggards_begin(&laggards, model);
+
+	graph->laggards = &laggards;
+	if (!error)
+		error = add_own_edges(graph);
+	graph->laggards = NULL;
+	ncs_laggards_end(&laggards);
+	return error;
+}
+
 int ncs_wait_edges_make(struct ncs_wait_graph *graph,
 			const struct ncs_model *model)
 {
 	size_t own;
 
-	if (make_own_edges(graph) != 0)
+	if (make_own_edges(graph, model) != 0)
 		return -ENOMEM;
 	if (model->communicator_count < 2)
 		return 0;

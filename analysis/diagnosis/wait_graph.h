@@ -90,6 +90,8 @@ struct ncs_wait_graph {
 	size_t *by_address; /* nodes, sorted by their ranks' addresses */
 	size_t *queue;      /* the edges of a walk */
 	bool *marks;        /* nodes that a walk has visited */
+	/* While edges are made: the ranks that may be behind others. */
+	struct ncs_laggards *laggards;
 	/* No process lives. Ranks are then judged as they were when their
 	 * processes died; those that died before the others are halted. */
 	bool is_over;

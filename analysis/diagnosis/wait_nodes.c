@@ -244,6 +244,12 @@ struct ncs_wait_node *ncs_wait_node_of(const struct ncs_wait_graph *graph,
 	return &graph->nodes[ncs_wait_graph_find(graph, rank)];
 }
 
+uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function)
+{
+	/* NCS_NO_SEQUENCE_NUMBER is the largest number, so 0 follows it. */
+	return rank->now.functions[function].last_sequence_number + 1;
+}
+
 /* --- Kernels that are queued ---------------------------------------------- */
 
 bool ncs_wait_has_not_begun(const struct ncs_channel_view *channel)

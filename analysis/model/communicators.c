@@ -393,6 +393,44 @@ static int add_group(struct ncs_model *model, size_t from, size_t end)
 	return 0;
 }
 
+static int compare_numbers(const void *left, const void *right)
+{
+	struct ncs_rank *const *a = left, *const *b = right;
+	int32_t of_a = (*a)->now.identity.rank, of_b = (*b)->now.identity.rank;
+
+	return of_a != of_b ? (of_a > of_b) - (of_a < of_b) :
+			      ncs_rank_compare(*a, *b);
+}
+
+/* Sorts the ranks of all communicators by their numbers. */
+static int sort_numbered(struct ncs_model *model)
+{
+	struct ncs_rank **at;
+
+	if (ncs_array_reserve(&model->numbered, &model->numbered_capacity,
+			      model->rank_count + 1,
+			      sizeof(*model->numbered)) != 0)
+		return -ENOMEM;
+	at = model->numbered;
+	for (size_t i = 0; i < model->communicator_count; i++) {
+		struct ncs_communicator *communicator =
+			&model->communicators[i];
+
+		communicator->numbered = at;
+		for (size_t k = 0; k < communicator->rank_count; k++)
+			if (communicator->ranks[k]->now.identity.known &
+			    NCS_KNOWN_RANK)
+				*at++ = communicator->ranks[k];
+		communicator->numbered_count =
+			(size_t)(at - communicator->numbered);
+		if (communicator->numbered_count > 1)
+			qsort(communicator->numbered,
+			      communicator->numbered_count, sizeof(*at),
+			      compare_numbers);
+	}
+	return 0;
+}
+
 int ncs_communicators_find(struct ncs_model *model)
 {
 	size_t end;
@@ -406,6 +444,10 @@ int ncs_communicators_find(struct ncs_model *model)
 			model->communicator_count = 0;
 			return -ENOMEM;
 		}
+	}
+	if (sort_numbered(model) != 0) {
+		model->communicator_count = 0;
+		return -ENOMEM;
 	}
 	if (model->communicator_count > 1)
 		qsort(model->communicators, model->communicator_count,
@@ -427,10 +469,12 @@ void ncs_communicators_release(struct ncs_model *model)
 {
 	free(model->communicators);
 	free(model->members);
+	free(model->numbered);
 	model->communicators = NULL;
 	model->members = NULL;
+	model->numbered = NULL;
 	model->communicator_count = model->communicator_capacity = 0;
-	model->member_capacity = 0;
+	model->member_capacity = model->numbered_capacity = 0;
 }
 
 const struct ncs_communicator *
@@ -455,15 +499,23 @@ size_t ncs_communicator_unseen(const struct ncs_communicator *communicator)
 const struct ncs_rank *ncs_peer_rank(const struct ncs_rank *rank, int peer)
 {
 	const struct ncs_communicator *communicator = rank->communicator;
+	size_t low = 0, high = communicator ? communicator->numbered_count : 0;
 	const struct ncs_rank *found = NULL;
 
-	for (size_t i = 0; communicator && i < communicator->rank_count; i++) {
-		const struct ncs_rank *other = communicator->ranks[i];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
 
-		if (!(other->now.identity.known & NCS_KNOWN_RANK) ||
-		    other->now.identity.rank != peer || other == rank)
-			continue;
-		if (!found || ncs_rank_is_live(other))
+		if (communicator->numbered[middle]->now.identity.rank < peer)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; communicator && low < communicator->numbered_count; low++) {
+		const struct ncs_rank *other = communicator->numbered[low];
+
+		if (other->now.identity.rank != peer)
+			break;
+		if (other != rank && (!found || ncs_rank_is_live(other)))
 			found = other;
 	}
 	return found;

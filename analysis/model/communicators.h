@@ -44,6 +44,10 @@ struct ncs_communicator {
 	char key[272];
 	struct ncs_rank **ranks; /* in the model's order */
 	size_t rank_count;
+	/* Those whose number is known, by number; of the same number in the
+	 * model's order. */
+	struct ncs_rank **numbered;
+	size_t numbered_count;
 	const struct ncs_identity *identity; /* of the rank that knows most */
 	size_t live;   /* ranks that are alive or silent */
 	size_t silent; /* ranks by liveness */

@@ -38,6 +38,8 @@ struct ncs_model {
 	struct ncs_communicator *communicators; /* by first rank */
 	size_t communicator_count, communicator_capacity;
 	struct ncs_rank **members; /* ranks of each communicator in a row */
+	struct ncs_rank **numbered; /* those with a number, sorted by it */
+	size_t numbered_capacity;
 	size_t member_capacity;
 	uint32_t serials;        /* of ranks so far */
 	struct ncs_skews *skews; /* NULL if nothing was compared */

@@ -2,10 +2,11 @@
 /* Processor time of a head's look at many nodes: to read the lines of their
  * streams, take all states, and diagnose them.
  *
- *	bench_fleet [NODES [LOOKS]]
+ *	bench_fleet [NODES [LOOKS [RANK]]]
  *
  * The streams are those of test/unit/support/simulated_streams.h, packed, 8
- * ranks a node, 20 calls a second. Prints the bytes of a node's look, the processor time
+ * ranks a node, 20 calls a second; with RANK, all wait for this one, which has
+ * made no call for 30 s. Prints the bytes of a node's look, the processor time
  * of a look at all nodes, which is a share of a core at one look a second, and
  * the memory of this process, in which the simulation has its part. It measures
  * only; it has no limits.
@@ -36,6 +37,7 @@ struct bench {
 	struct ncs_model model;
 	struct ncs_diagnosis diagnosis;
 	unsigned nodes;
+	unsigned missing_rank; /* UINT_MAX: none */
 	struct ncs_line_writer writers[NODES_MAX];
 	uint64_t bytes; /* of all looks */
 	uint64_t lines_ns, states_ns, diagnosis_ns;
@@ -108,7 +110,8 @@ static void open_nodes(struct bench *bench, uint64_t begun_ns)
 			.channels = 4,
 			.bytes = UINT64_C(16) << 20,
 			.period_ns = SECOND_NS / 20,
-			.missing_rank = UINT_MAX,
+			.missing_rank = bench->missing_rank,
+			.missing_ns = AGE_NS - 30 * SECOND_NS,
 			.begun_ns = begun_ns - AGE_NS,
 			.realtime_ns = UINT64_C(1700000000) * SECOND_NS,
 			.interval_ns = SECOND_NS,
@@ -149,6 +152,7 @@ int main(int argc, char **argv)
 	double before_mb, all_ms;
 
 	bench.nodes = argc > 1 ? (unsigned)atoi(argv[1]) : 64;
+	bench.missing_rank = argc > 3 ? (unsigned)atoi(argv[3]) : UINT_MAX;
 	if (bench.nodes < 1 || bench.nodes > NODES_MAX || looks < 1)
 		bench_fail("NODES LOOKS", "1 to 4096 nodes are expected");
 	before_mb = memory_mb();

@@ -66,6 +66,34 @@ static void no_ranks_give_no_communicator(void **state)
 	assert_null(ncs_communicator_of_key(&scripted->model, "id 7"));
 }
 
+/* Hosts are not in the order of their ranks; one rank's number is not known. */
+static void ranks_are_found_by_their_number(void **state)
+{
+	static const int numbers[] = { 4, 0, 3, 1, 6 };
+	struct scripted *scripted = *state;
+	const struct ncs_communicator *communicator;
+	const struct ncs_rank *first = NULL;
+
+	for (size_t i = 0; i < 5; i++)
+		snprintf(add(scripted, numbers[i])->header.host,
+			 sizeof(scripted->ranks[i].header.host), "host %zu", i);
+	add(scripted, 2)->snapshot.identity.known &= ~(uint64_t)NCS_KNOWN_RANK;
+	communicator = refresh(scripted);
+	assert_int_equal(communicator->numbered_count, 5);
+	for (size_t i = 0; i < communicator->rank_count; i++)
+		if (communicator->ranks[i]->now.identity.rank == 4)
+			first = communicator->ranks[i];
+	assert_non_null(first);
+	for (int number = -1; number < 8; number++) {
+		const struct ncs_rank *peer = ncs_peer_rank(first, number);
+
+		if (number == 0 || number == 1 || number == 3 || number == 6)
+			assert_int_equal(peer->now.identity.rank, number);
+		else
+			assert_null(peer);
+	}
+}
+
 static void same_name_with_two_ids_gives_two_communicators(void **state)
 {
 	struct scripted *scripted = *state;
@@ -393,6 +421,7 @@ int main(void)
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 		TEST(no_ranks_give_no_communicator),
+		TEST(ranks_are_found_by_their_number),
 		TEST(same_name_with_two_ids_gives_two_communicators),
 		TEST(ranks_without_id_are_joined_by_name),
 		TEST(rank_without_id_and_name_is_alone),
