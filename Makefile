@@ -416,7 +416,7 @@ uninstall: ## remove what install put there
 		$(foreach p,$(MAN),$(call man_dir,$(p))/$(notdir $(p)))
 	rm -rf -- $(DESTDIR)$(INCDIR) $(DESTDIR)$(SHAREDIR)
 
-.PHONY: dist deb
+.PHONY: dist deb rpm
 dist: ## the sources of the current commit, as build/ncclstat-VERSION.tar.gz
 	@mkdir -p $(BUILD)
 	git archive --prefix=ncclstat-$(VERSION)/ \
@@ -429,6 +429,12 @@ deb: dist ## Debian packages of the current commit, in build/deb
 		tar -C $(BUILD)/deb -x
 	@cd $(BUILD)/deb && tar -xf ncclstat_$(VERSION).orig.tar.gz && \
 		cd ncclstat-$(VERSION) && dpkg-buildpackage -us -uc
+# RPMFLAGS=--nodeps where rpm does not know what is installed, as on Debian.
+rpm: dist ## RPM packages of the current commit, in build/rpm
+	@rm -rf $(BUILD)/rpm && mkdir -p $(BUILD)/rpm
+	rpmbuild -ba $(RPMFLAGS) -D '_topdir $(abspath $(BUILD))/rpm' \
+		-D '_sourcedir $(abspath $(BUILD))' \
+		tui/share/packaging/ncclstat.spec
 
 # --- Rules -----------------------------------------------------------------
 
