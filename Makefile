@@ -404,6 +404,8 @@ install: all ## plugin, program, library, headers, man pages
 	install -m 644 tui/share/sql/*.sql $(DESTDIR)$(SHAREDIR)/sql
 	install -m 644 $(filter-out %.sh,$(RECIPES)) $(DESTDIR)$(SHAREDIR)/recipes
 	install -m 755 $(filter %.sh,$(RECIPES)) $(DESTDIR)$(SHAREDIR)/recipes
+	install -d $(DESTDIR)$(SHAREDIR)/python
+	install -m 644 tui/share/python/*.py $(DESTDIR)$(SHAREDIR)/python
 
 .PHONY: uninstall
 uninstall: ## remove what install put there

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What is installed for those who write programs: the example of libncclstat(3)
 # is compiled against an installation as the page says, and finds the ranks of a
-# job.
+# job; the module for Python reads recordings as the program exports them.
 #
 # Prints "ok ..." or "not ok ..." for each check.
 
@@ -16,7 +16,7 @@ there_are() {
 	[ "$("$ncclstat" --list 2>/dev/null | grep -c alive)" -ge "$1" ]
 }
 
-# What is built is installed, whatever it was built with.
+# Installs all that is built, whatever it was built with.
 installs() {
 	make -o all BUILD="$build" PREFIX="$tmp/usr" install
 }
@@ -44,5 +44,60 @@ check 'without a job it finds nothing' "$tmp/example"
 job=$!
 await there_are 2
 check 'it finds both ranks of a job, and what they called' await finds_both
+
+# --- Python ----------------------------------------------------------------
+
+# same NAME: all records that are exported as lines of JSON are read, and no
+# others but those of streams, which have no line.
+same() {
+	record_capture "$1" "$1"
+	"$ncclstat" --export=ndjson -o "$tmp/$1.ndjson" "$tmp/$1.ncs" 2>"$tmp/err" &&
+		PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$tmp/usr/share/ncclstat/python" \
+			python3 - "$tmp/$1.ncs" "$tmp/$1.ndjson" <<'END'
+import collections
+import sys
+import ncclstat
+
+KEYS = ("host", "pid", "communicator", "communicator_id", "rank")
+found = collections.Counter()
+for record in ncclstat.records(sys.argv[1]):
+    rank = record.rank
+    if record.event != "stream":
+        found[rank.host, rank.pid, rank.communicator, rank.communicator_id,
+              rank.number, record.lane, record.event, record.start_ns,
+              record.duration_ns] += 1
+wanted = collections.Counter(
+    tuple(line[key] for key in KEYS) +
+    (line["lane"], line["event"], line["start_ns"], line.get("duration_ns") or 0)
+    for line in ncclstat.lines(sys.argv[2]))
+assert sum(wanted.values()) > 1000, wanted
+for name, more in ("lines", wanted - found), ("records", found - wanted):
+    assert not more, (name, sum(more.values()), list(more.items())[:3])
+END
+}
+
+refuses() {
+	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$tmp/usr/share/ncclstat/python" \
+		python3 -c "
+import ncclstat
+try:
+    list(ncclstat.$1('$2'))
+except ncclstat.Damaged:
+    pass
+else:
+    raise SystemExit('it is read')"
+}
+
+check 'Python reads the records of a job over the network' same net-v5-mix
+check '... and of one over NVLink' same nvlink-v5-mix8
+head -c 100000 "$tmp/net-v5-mix.ncs" >"$tmp/cut.ncs"
+check '... of a recording that was cut' sh -c '
+	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$1" python3 -c "
+import ncclstat, sys
+assert sum(1 for record in ncclstat.records(sys.argv[1])) > 100" "$2"' - \
+	"$tmp/usr/share/ncclstat/python" "$tmp/cut.ncs"
+check '... but not what is no recording' refuses records "$tmp/net-v5-mix.ndjson"
+echo '{"schema":1}' >"$tmp/old.json"
+check '... nor JSON of another schema' refuses lines "$tmp/old.json"
 
 exit "$failed"
