@@ -226,6 +226,7 @@ static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_HELP:
 		screen->help = true;
 		screen->help_top = 0;
+		screen->help_search[0] = '\0';
 		return true;
 	case NCS_ACTION_SETUP:
 		screen->setup = true;
@@ -371,7 +372,11 @@ static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
 	    !(action == NCS_ACTION_QUIT && code == ('C' & 0x1f))) {
 		if (screen->setup)
 			return ncs_setup_key(screen, code, action, now_ns);
-		ncs_help_act(screen, action);
+		if (action == NCS_ACTION_SEARCH)
+			ncs_prompt_open(screen, NCS_PROMPT_HELP);
+		else if (!ncs_help_act(screen, action))
+			ncs_screen_say(screen, now_ns, "\"%s\" is not there",
+				       screen->help_search);
 		return 0;
 	}
 	if (screen->sorting && action != NCS_ACTION_REPAINT &&

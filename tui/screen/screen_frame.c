@@ -127,6 +127,7 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 	const struct ncs_grid *table = &screen->tables[screen->view];
 	static const char *const names[] = {
 		[NCS_PROMPT_SEARCH] = "Search: ",
+		[NCS_PROMPT_HELP] = "Search the help: ",
 		[NCS_PROMPT_FILTER] = "Filter: ",
 		[NCS_PROMPT_SET] = "Set: ",
 		[NCS_PROMPT_GO] = "Go to: ",
@@ -288,11 +289,33 @@ static void draw_no_nodes(const struct ncs_rect *rows)
 }
 
 /* Draws the reason for an empty table. */
+/* Says why a view of a job is empty, and what to do. */
+static const char *why_empty(enum ncs_view view)
+{
+	switch (view) {
+	case NCS_VIEW_CHANNEL:
+		return "No channel is seen. Over NVLink and shared memory no"
+		       " thread of NCCL moves data, so that none tells of"
+		       " channels: Ranks, Collectives and the timeline show"
+		       " what is waited for. Over the network NCCL may not tell.";
+	case NCS_VIEW_PROXY:
+		return "No proxy thread is seen. NCCL has one for the network"
+		       " only, and tells of it from 2.27 on.";
+	case NCS_VIEW_RANGE:
+		return "No range is seen: the program marks none with NVTX, or"
+		       " its marks do not reach the plugin. Start the job by"
+		       " ncclstat run, or with NVTX_INJECTION64_PATH set to the"
+		       " plugin's file; see ncclstat-plugin(7).";
+	default:
+		return "Nothing of this kind has happened in the job.";
+	}
+}
+
 static void draw_no_rows(const struct ncs_screen *screen,
 			 const struct ncs_rect *rows)
 {
 	const struct ncs_grid *table = &screen->tables[screen->view];
-	const char *text = "There is nothing of this kind in the job.";
+	const char *text;
 
 	if (screen->view == NCS_VIEW_NODE && screen->model.node_count == 0) {
 		draw_no_nodes(rows);
@@ -319,9 +342,8 @@ static void draw_no_rows(const struct ncs_screen *screen,
 		text = "All rows are idle, and hidden. i shows them.";
 	else if (screen->view == NCS_VIEW_FINDING)
 		text = ncs_severity_help(NCS_SEVERITY_WELL);
-	else if (screen->view == NCS_VIEW_CHANNEL)
-		text = "No channel is seen: nothing goes over the network"
-		       " here, or NCCL does not tell.";
+	else
+		text = why_empty(screen->view);
 	ncs_draw_wrapped(rows, NCS_ROLE_TEXT, text);
 }
 
@@ -346,11 +368,13 @@ static void draw_too_small(int height, int width)
 	ncs_draw_wrapped(&rect, NCS_ROLE_TEXT, text);
 }
 
-static void draw_help(struct ncs_screen *screen, int height, int width)
+static void draw_help(struct ncs_screen *screen, int height, int width,
+		      uint64_t now_ns)
 {
 	const struct ncs_rect title = { 0, 0, 1, width };
 	const struct ncs_rect rect = { 1, 0, height - 2, width };
-	int most = ncs_help_lines(width) - rect.height;
+	char text[64];
+	int most = ncs_help_lines(screen, width) - rect.height;
 
 	screen->help_page = rect.height;
 	if (screen->help_top > most)
@@ -358,12 +382,18 @@ static void draw_help(struct ncs_screen *screen, int height, int width)
 	if (screen->help_top < 0)
 		screen->help_top = 0;
 	ncs_term_fill(0, 0, width, NCS_ROLE_TITLE);
-	ncs_term_put(title.y, 0, width, NCS_ROLE_TITLE, "ncclstat: help");
-	ncs_help_draw(&rect, screen->help_top);
+	snprintf(text, sizeof(text), "ncclstat: help on %s",
+		 ncs_screen_view_of(screen->view)->name);
+	ncs_term_put(title.y, 0, width, NCS_ROLE_TITLE, text);
+	ncs_help_draw(screen, &rect);
+	if (draw_message(screen, now_ns))
+		return;
 	ncs_term_fill(height - 1, 0, width, NCS_ROLE_TITLE);
 	ncs_term_put(height - 1, 0, width, NCS_ROLE_TITLE,
-		     most > 0 ? "arrows, PgUp, PgDn scroll; q leaves" :
-				"q leaves");
+		     most > 0 ?
+			     "/ searches, n goes on; arrows, PgUp, PgDn scroll;"
+			     " q leaves" :
+			     "/ searches, n goes on; q leaves");
 }
 
 static void draw_setup(struct ncs_screen *screen, int height, int width,
@@ -474,7 +504,7 @@ void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,
 	if (layout.too_small)
 		draw_too_small(height, width);
 	else if (screen->help)
-		draw_help(screen, height, width);
+		draw_help(screen, height, width, now_ns);
 	else if (screen->setup)
 		draw_setup(screen, height, width, now_ns);
 	else

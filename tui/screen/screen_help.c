@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The help screen; see screen_help.h. The text is generated from the tables of
- * keys, states and losses, so that it cannot contradict the program.
+ * keys, columns, states and losses, so that it cannot contradict the program.
  *
  * The text is generated again for each frame: one pass emits line after line,
  * and draws the lines that are on the screen.
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/base/append.h"
 #include "analysis/base/value_names.h"
 #include "ncclstat/tables/timings.def"
 #include "tui/term/wrap.h"
@@ -24,7 +25,31 @@ struct help_page {
 	int width;
 	int top;
 	int line;
+	/* Text that is looked for from a line on; "" for none. Of the lines that
+	 * begin what has it: the last before that line, the first from it on, the
+	 * first behind it, and the first and the last of all; -1 for none. */
+	const char *search;
+	int from;
+	int before, here, behind, first, last;
 };
+
+/* Notes that something begins on this line, and has the text or not. Returns
+ * whether it has. */
+static bool look_at(struct help_page *page, const char *text)
+{
+	if (!page->search[0] || !strcasestr(text, page->search))
+		return false;
+	if (page->line < page->from)
+		page->before = page->line;
+	if (page->line >= page->from && page->here < 0)
+		page->here = page->line;
+	if (page->line > page->from && page->behind < 0)
+		page->behind = page->line;
+	if (page->first < 0)
+		page->first = page->line;
+	page->last = page->line;
+	return true;
+}
 
 static void emit(struct help_page *page, int x, enum ncs_role role,
 		 const char *text)
@@ -59,49 +84,61 @@ static void emit_title(struct help_page *page, const char *title)
 {
 	if (page->line > 0)
 		page->line++;
-	emit(page, 0, NCS_ROLE_STRONG, title);
+	emit(page, 0,
+	     look_at(page, title) ? NCS_ROLE_HIGHLIGHT : NCS_ROLE_STRONG,
+	     title);
 	page->line++;
 }
 
 static void emit_item(struct help_page *page, const char *name,
 		      const char *help)
 {
-	emit(page, 1, NCS_ROLE_LABEL, name);
-	emit_wrapped(page, NAME_WIDTH + 2, NCS_ROLE_TEXT, help);
+	bool by_name = look_at(page, name), by_help = look_at(page, help);
+
+	emit(page, 1, by_name ? NCS_ROLE_HIGHLIGHT : NCS_ROLE_LABEL, name);
+	emit_wrapped(page, NAME_WIDTH + 2,
+		     by_help ? NCS_ROLE_HIGHLIGHT : NCS_ROLE_TEXT, help);
+}
+
+static void emit_group(struct help_page *page, unsigned group)
+{
+	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++)
+		if (ncs_keys[i].group == group)
+			emit_item(page, ncs_keys[i].keys, ncs_keys[i].help);
 }
 
 static void emit_keys(struct help_page *page)
 {
 	for (unsigned group = 0; group < NCS_KEY_GROUP_COUNT; group++) {
 		emit_title(page, ncs_key_group_titles[group]);
-		for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++)
-			if (ncs_keys[i].group == group)
-				emit_item(page, ncs_keys[i].keys,
-					  ncs_keys[i].help);
+		emit_group(page, group);
 	}
 }
 
 static void emit_marks(struct help_page *page)
 {
-	emit_title(page, "Marks in front of a row");
 	emit_item(page, ">", "the others wait for it, directly or not");
 	emit_item(page, "!", "waiting for more than 1 s, or dead");
 	emit_item(page, "*", "silent, lossy, unreadable, or of a dead rank");
 	emit_item(page, "#", "tagged");
 }
 
-static void emit_states(struct help_page *page)
+static void emit_channel_states(struct help_page *page)
 {
 	char name[32];
 
-	emit_title(page, "What a channel waits for");
 	for (unsigned i = 0; i < NCS_CHANNEL_STATE_COUNT; i++) {
 		snprintf(name, sizeof(name), "%c %s",
 			 ncs_channel_state_letter(i),
 			 ncs_channel_state_label(i));
 		emit_item(page, name, ncs_channel_state_help(i));
 	}
-	emit_title(page, "What a proxy thread does");
+}
+
+static void emit_proxy_states(struct help_page *page)
+{
+	char name[32];
+
 	for (unsigned i = 0; i < NCS_PROXY_STATE_COUNT; i++) {
 		snprintf(name, sizeof(name), "%c %s", ncs_proxy_state_letter(i),
 			 ncs_proxy_state_name(i));
@@ -113,7 +150,6 @@ static void emit_activities(struct help_page *page)
 {
 	char name[32];
 
-	emit_title(page, "What else a lane of the timeline does");
 	for (unsigned i = 0; i < NCS_ACTIVITY_CHANNEL; i++) {
 		snprintf(name, sizeof(name), "%c %s",
 			 ncs_activity_letter((enum ncs_activity)i),
@@ -122,19 +158,18 @@ static void emit_activities(struct help_page *page)
 	}
 }
 
-static void emit_columns(struct help_page *page)
+/* Emits the columns of a view; of those of the table, if there is one, only the
+ * ones that it shows. */
+static void emit_columns(struct help_page *page, enum ncs_view view,
+			 const struct ncs_grid *table)
 {
-	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
-		char title[64];
-
-		snprintf(title, sizeof(title), "Columns of %s",
-			 ncs_screen_view_of((enum ncs_view)view)->name);
-		emit_title(page, title);
-		for (size_t i = 0; i < ncs_column_count; i++)
-			if (ncs_columns[i].view == view)
-				emit_item(page, ncs_columns[i].title,
-					  ncs_columns[i].help);
-	}
+	for (size_t i = 0; i < ncs_column_count; i++)
+		if (ncs_columns[i].view == view &&
+		    (!table || ncs_column_is_shown(&ncs_columns[i],
+						   table->level,
+						   table->choices)))
+			emit_item(page, ncs_columns[i].title,
+				  ncs_columns[i].help);
 }
 
 static void emit_losses(struct help_page *page)
@@ -153,34 +188,146 @@ static void emit_losses(struct help_page *page)
 		emit_item(page, losses[i].name, losses[i].help);
 }
 
-static void emit_all(struct help_page *page)
+/* --- The page of a view --------------------------------------------------- */
+
+/* Emits the letters that a view has, besides the marks in front of its rows. */
+static void emit_letters(struct help_page *page, enum ncs_view view)
+{
+	switch (view) {
+	case NCS_VIEW_CHANNEL:
+		emit_channel_states(page);
+		break;
+	case NCS_VIEW_PROXY:
+		emit_proxy_states(page);
+		break;
+	case NCS_VIEW_TIMELINE:
+		emit_channel_states(page);
+		emit_activities(page);
+		break;
+	default:
+		break;
+	}
+}
+
+static const struct ncs_key *key_of(unsigned action)
+{
+	return &ncs_keys[action - 1]; /* no key is for NCS_ACTION_NONE */
+}
+
+/* "F3 Search, F4 Filter": the keys of the last line. */
+static void emit_bar(struct help_page *page)
+{
+	char text[256] = "";
+
+	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++)
+		if (ncs_keys[i].label[0])
+			ncs_append(text, sizeof(text), "%s%.*s %s",
+				   text[0] ? ", " : "",
+				   (int)strcspn(ncs_keys[i].keys, " "),
+				   ncs_keys[i].keys, ncs_keys[i].label);
+	emit_item(page, "1 to 9, Tab", "the other views");
+	emit_item(page, "F1 to F10", text);
+}
+
+static void emit_page(struct help_page *page, const struct ncs_screen *screen)
+{
+	const struct ncs_grid *table = &screen->tables[screen->view];
+	unsigned tab = ncs_screen_tab_of(screen->view);
+	char title[400];
+
+	snprintf(title, sizeof(title), "Columns of %s",
+		 ncs_screen_view_of(screen->view)->name);
+	emit_wrapped(page, 0, NCS_ROLE_STRONG,
+		     key_of(NCS_ACTION_VIEW_RANKS + tab)->help);
+	emit_letters(page, screen->view);
+	if (screen->view != NCS_VIEW_TIMELINE) {
+		emit_marks(page);
+		emit_title(page, title);
+		emit_columns(page, screen->view, table);
+	}
+	emit_title(page, "Keys");
+	if (screen->view == NCS_VIEW_TIMELINE)
+		emit_group(page, NCS_KEY_GROUP_TIMELINE);
+	if (screen->replay)
+		emit_group(page, NCS_KEY_GROUP_REPLAY);
+	emit_item(page, key_of(NCS_ACTION_ENTER)->keys,
+		  key_of(NCS_ACTION_ENTER)->help);
+	emit_bar(page);
+}
+
+/* --- All the rest --------------------------------------------------------- */
+
+static void emit_rest(struct help_page *page)
 {
 	emit_keys(page);
+	emit_title(page, "Marks in front of a row");
 	emit_marks(page);
-	emit_states(page);
+	emit_title(page, "What a channel waits for");
+	emit_channel_states(page);
+	emit_title(page, "What a proxy thread does");
+	emit_proxy_states(page);
+	emit_title(page, "What else a lane of the timeline does");
 	emit_activities(page);
 	emit_losses(page);
-	emit_columns(page);
+	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
+		char title[64];
+
+		snprintf(title, sizeof(title), "All columns of %s",
+			 ncs_screen_view_of((enum ncs_view)view)->name);
+		emit_title(page, title);
+		emit_columns(page, (enum ncs_view)view, NULL);
+	}
 }
 
-int ncs_help_lines(int width)
+/* Emits all, with the lines to be drawn if there is a rectangle. */
+static struct help_page emit_all(const struct ncs_screen *screen,
+				 const struct ncs_rect *rect, int width)
 {
-	struct help_page page = { .width = width };
+	struct help_page page = {
+		.rect = rect,
+		.width = width,
+		.top = screen->help_top,
+		.search = screen->help_search,
+		.from = screen->help_found,
+		.before = -1,
+		.here = -1,
+		.behind = -1,
+		.first = -1,
+		.last = -1,
+	};
 
-	emit_all(&page);
-	return page.line;
+	emit_page(&page, screen);
+	emit_rest(&page);
+	return page;
 }
 
-void ncs_help_draw(const struct ncs_rect *rect, int top)
+int ncs_help_lines(const struct ncs_screen *screen, int width)
 {
-	struct help_page page = { .rect = rect,
-				  .width = rect->width,
-				  .top = top };
-
-	emit_all(&page);
+	return emit_all(screen, NULL, width).line;
 }
 
-void ncs_help_act(struct ncs_screen *screen, enum ncs_action action)
+void ncs_help_draw(const struct ncs_screen *screen, const struct ncs_rect *rect)
+{
+	emit_all(screen, rect, rect->width);
+}
+
+bool ncs_help_find(struct ncs_screen *screen, enum ncs_grid_direction direction)
+{
+	struct help_page page = emit_all(screen, NULL, ncs_term_width());
+	int found = direction == NCS_HERE    ? page.here :
+		    direction == NCS_FORWARD ? page.behind :
+					       page.before;
+
+	if (found < 0)
+		found = direction == NCS_BACKWARD ? page.last : page.first;
+	if (found < 0)
+		return false;
+	screen->help_found = found;
+	screen->help_top = found;
+	return true;
+}
+
+bool ncs_help_act(struct ncs_screen *screen, enum ncs_action action)
 {
 	int page = screen->help_page > 1 ? screen->help_page - 1 : 1;
 
@@ -201,10 +348,15 @@ void ncs_help_act(struct ncs_screen *screen, enum ncs_action action)
 		screen->help_top = 0;
 		break;
 	case NCS_ACTION_LAST:
-		screen->help_top = ncs_help_lines(ncs_term_width());
+		screen->help_top = ncs_help_lines(screen, ncs_term_width());
 		break;
+	case NCS_ACTION_SEARCH_NEXT:
+		return ncs_help_find(screen, NCS_FORWARD);
+	case NCS_ACTION_SEARCH_PREVIOUS:
+		return ncs_help_find(screen, NCS_BACKWARD);
 	default:
 		/* All other keys leave the help. */
 		screen->help = false;
 	}
+	return true;
 }

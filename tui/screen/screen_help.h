@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* The help screen. */
+/* The help screen: a page for the view that is shown, then all the rest. */
 #ifndef NCS_TUI_SCREEN_SCREEN_HELP_H
 #define NCS_TUI_SCREEN_SCREEN_HELP_H
 
 #include "tui/screen/screen_state.h"
+#include "tui/table/table.h"
 
-/* Returns the number of lines of the help on a screen of `width` columns. */
-int ncs_help_lines(int width);
+/* Returns the number of lines of the help on a screen of `width` columns: first
+ * comes what belongs to the view that is shown. */
+int ncs_help_lines(const struct ncs_screen *screen, int width);
 
-/* Draws the lines of the help from line `top` on. */
-void ncs_help_draw(const struct ncs_rect *rect, int top);
+/* Draws the lines of the help from line `help_top` on. */
+void ncs_help_draw(const struct ncs_screen *screen,
+		   const struct ncs_rect *rect);
 
-/* Scrolls the help, or leaves it. */
-void ncs_help_act(struct ncs_screen *screen, enum ncs_action action);
+/* Scrolls the help to the next or the previous place that has the text that is
+ * searched, or to the first from `help_found` on; wraps around. Returns false, and
+ * stays, if there is none. */
+bool ncs_help_find(struct ncs_screen *screen,
+		   enum ncs_grid_direction direction);
+
+/* Scrolls the help, or leaves it. Returns false if a text was not found. */
+bool ncs_help_act(struct ncs_screen *screen, enum ncs_action action);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/screen/screen_help.h"
 #include "tui/screen/screen_replay.h"
 #include "tui/table/table.h"
 #include "tui/term/curses.h"
@@ -41,6 +42,7 @@ void ncs_prompt_open(struct ncs_screen *screen, enum ncs_prompt prompt)
 {
 	screen->prompt = prompt;
 	screen->selected_before = ncs_screen_table(screen)->selected;
+	screen->help_before = screen->help_top;
 	screen->typed[0] = '\0';
 	if (prompt == NCS_PROMPT_FILTER)
 		snprintf(screen->typed, sizeof(screen->typed), "%s",
@@ -55,6 +57,14 @@ static void typed(struct ncs_screen *screen)
 				screen->selected_before);
 		ncs_grid_search(ncs_screen_table(screen), screen->typed,
 				NCS_HERE);
+		return;
+	}
+	if (screen->prompt == NCS_PROMPT_HELP) {
+		snprintf(screen->help_search, sizeof(screen->help_search), "%s",
+			 screen->typed);
+		screen->help_top = screen->help_before;
+		screen->help_found = screen->help_before;
+		ncs_help_find(screen, NCS_HERE);
 		return;
 	}
 	if (screen->prompt == NCS_PROMPT_SET || screen->prompt == NCS_PROMPT_GO)
@@ -80,6 +90,10 @@ static void cancel_prompt(struct ncs_screen *screen)
 				screen->selected_before);
 	else if (screen->prompt == NCS_PROMPT_FILTER)
 		screen->filter[0] = '\0';
+	else if (screen->prompt == NCS_PROMPT_HELP) {
+		screen->help_top = screen->help_before;
+		screen->help_search[0] = '\0';
+	}
 	screen->prompt = NCS_PROMPT_NONE;
 	ncs_screen_build(screen);
 }

@@ -50,6 +50,7 @@ struct ncs_click_target {
 enum ncs_prompt {
 	NCS_PROMPT_NONE,
 	NCS_PROMPT_SEARCH,
+	NCS_PROMPT_HELP, /* a search in the help */
 	NCS_PROMPT_FILTER,
 	NCS_PROMPT_SET,
 	NCS_PROMPT_GO,
@@ -85,6 +86,9 @@ struct ncs_screen {
 	bool help;
 	int help_top;
 	int help_page; /* height of the help as last drawn */
+	int help_before; /* line at the top when a search in it began */
+	int help_found;  /* line that a search begins from */
+	char help_search[128]; /* text that is marked in the help; "" for none */
 
 	bool sorting; /* the menu of orders is open */
 	size_t sort_selected;

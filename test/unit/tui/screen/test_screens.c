@@ -1518,6 +1518,44 @@ static void esc_goes_back_one_level_at_a_time(void **state)
 	stop();
 }
 
+static void help_is_on_the_view_and_searched(void **state)
+{
+	int found;
+
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_CHANNEL);
+	press("?");
+	assert_true(picture_has("help on Channels"));
+	assert_true(picture_has("G gpu"));
+	assert_false(picture_has("communicator was finalized"));
+	press("/ f l u s h");
+	found = screen.help_found;
+	assert_true(picture_has("being flushed"));
+	/* The next places, and again the first one. */
+	press("Enter n");
+	assert_true(screen.help_found > found);
+	for (int i = 0; i < 40 && screen.help_found != found; i++)
+		press("n");
+	assert_int_equal(screen.help_found, found);
+	press("N");
+	assert_true(screen.help_found > found);
+	press("N");
+	assert_true(screen.help);
+	/* Esc goes back to where the search began. */
+	press("Home / z z z");
+	assert_int_equal(screen.help_top, 0);
+	press("Esc");
+	assert_true(screen.help);
+	assert_string_equal(screen.help_search, "");
+	press("/ z z z Enter n");
+	assert_true(picture_has("is not there"));
+	press("q");
+	assert_false(screen.help);
+	close_job();
+	stop();
+}
+
 static void enter_on_a_collective_shows_its_ranks(void **state)
 {
 	const struct ncs_grid *collectives =
@@ -2379,6 +2417,7 @@ int main(void)
 		TEST(menu_chooses_the_order),
 		TEST(keys_return_their_requests),
 		TEST(esc_goes_back_one_level_at_a_time),
+		TEST(help_is_on_the_view_and_searched),
 		TEST(enter_on_a_collective_shows_its_ranks),
 		TEST(enter_on_a_function_shows_its_sizes),
 		TEST(x_changes_between_sizes_and_collectives),
