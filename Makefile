@@ -122,8 +122,9 @@ endif
 HOT_CFLAGS := -fno-jump-tables
 # The plugin is loaded into another program's process.  Access to its few
 # thread-local words must not call __tls_get_addr, which may call malloc.
-PIC_CFLAGS := -fPIC -ftls-model=initial-exec $(HOT_CFLAGS)
-PLUGIN_LDFLAGS := -shared -Wl,-z,nodelete -Wl,-z,now \
+# Functions that the plugin does not call are left out of it.
+PIC_CFLAGS := -fPIC -ftls-model=initial-exec -ffunction-sections $(HOT_CFLAGS)
+PLUGIN_LDFLAGS := -shared -Wl,-z,nodelete -Wl,-z,now -Wl,--gc-sections \
 	-Wl,--version-script=plugin/plugin.map \
 	-Wl,-soname,libnccl-profiler-ncclstat.so
 ifeq ($(SANITIZE),)
