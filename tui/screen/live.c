@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "analysis/base/detail.h"
+#include "analysis/sources/link_peaks.h"
 #include "ncclstat/reader.h"
 #include "tui/screen/lease.h"
 #include "tui/text/finding_text.h"
@@ -539,6 +540,8 @@ static void init_screen(struct live *live, const struct ncs_options *options,
 		options->interval_ns, host, ncs_directory(options->directory));
 	live->screen.has_nodes = ncs_options_want_nodes(options);
 	ncs_screen_apply(&live->screen, options);
+	if (!live->replay && !live->source->nodes)
+		live->screen.network_peak = ncs_network_peak("/sys");
 	live->screen.config_path = config->path;
 	if (live->replay)
 		ncs_screen_set_replay(&live->screen, live->replay,

@@ -154,6 +154,33 @@ static void draw_traffic(const struct ncs_screen *screen,
 	put(line, FIGURES_X, SPARKLINE_WIDTH, false, NCS_ROLE_TEXT, text);
 }
 
+/* Whether the peak of the network ports is a bound of a bandwidth: that of a
+ * communicator of several machines, one of which is this one. */
+static bool has_peak(const struct ncs_screen *screen,
+		     const struct ncs_communicator *communicator,
+		     const struct ncs_moving_view *view)
+{
+	const struct ncs_identity *identity =
+		communicator ? communicator->identity : NULL;
+
+	return screen->network_peak > 0 && identity && !view->is_stale &&
+	       view->operations > 0 && (identity->known & NCS_KNOWN_NNODES) &&
+	       identity->nnodes > 1;
+}
+
+/* Appends "of 12.5 ". */
+static void append_peak(const struct ncs_screen *screen,
+			const struct ncs_communicator *communicator,
+			const struct ncs_moving_view *view, char *text,
+			size_t size)
+{
+	double peak = screen->network_peak *
+		      (screen->options.units.bits ? 8 : 1);
+
+	if (has_peak(screen, communicator, view))
+		ncs_append(text, size, "of %.*f ", peak < 100, peak);
+}
+
 /* Draws the busiest function, its size and its bandwidth. */
 static void draw_busiest(const struct ncs_screen *screen,
 			 const struct ncs_rect *line, int x)
@@ -185,7 +212,10 @@ static void draw_busiest(const struct ncs_screen *screen,
 		x += 6;
 	}
 	put_value(screen, line, x + 20, 5, &busbw, "", role);
+	append_peak(screen, communicator, view, text, sizeof(text));
 	ncs_append(text, sizeof(text), "%s", unit);
+	if (has_peak(screen, communicator, view))
+		ncs_append(text, sizeof(text), " NIC");
 	if (view->is_stale) {
 		ncs_append(text, sizeof(text), " ");
 		ncs_append_duration(text, sizeof(text), view->age_ns);

@@ -1463,6 +1463,38 @@ static void menu_chooses_the_order(void **state)
 	stop();
 }
 
+static bool screen_has(const char *words)
+{
+	char *text = picture();
+	bool is_there = strstr(text, words) != NULL;
+
+	free(text);
+	return is_there;
+}
+
+/* The peak of the network says nothing of a job that does not use it. */
+static void network_peak_is_shown_for_several_machines(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	screen.network_peak = 12.5;
+	draw();
+	assert_false(screen_has("NIC"));
+	for (size_t i = 0; i < screen.model.rank_count; i++)
+		screen.model.ranks[i]->now.identity.nnodes = 2;
+	draw();
+	assert_true(screen_has("busbw 23.26 of 12.5 GB/s NIC"));
+	press("b");
+	draw();
+	assert_true(screen_has(" of 100 Gb/s NIC"));
+	screen.network_peak = 0;
+	draw();
+	assert_false(screen_has("NIC"));
+	close_job();
+	stop();
+}
+
 static void keys_return_their_requests(void **state)
 {
 	(void)state;
@@ -2415,6 +2447,7 @@ int main(void)
 		TEST(clicks_elsewhere_do_nothing),
 		TEST(wheel_scrolls),
 		TEST(menu_chooses_the_order),
+		TEST(network_peak_is_shown_for_several_machines),
 		TEST(keys_return_their_requests),
 		TEST(esc_goes_back_one_level_at_a_time),
 		TEST(help_is_on_the_view_and_searched),

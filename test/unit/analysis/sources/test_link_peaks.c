@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* The peak of the network ports, read from a folder like /sys. */
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "analysis/sources/link_peaks.h"
+
+static char sys[64];
+
+static int setup(void **state)
+{
+	(void)state;
+	snprintf(sys, sizeof(sys), "/tmp/ncclstat-sys.XXXXXX");
+	return mkdtemp(sys) ? 0 : -1;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type,
+		      struct FTW *place)
+{
+	(void)status;
+	(void)type;
+	(void)place;
+	return remove(path);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return nftw(sys, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Writes a file below the folder, and makes the folders that it is in. */
+static void put(const char *name, const char *text)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", sys, name);
+	for (char *slash = strchr(path + strlen(sys) + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0700);
+		*slash = '/';
+	}
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void put_rdma(const char *port, const char *state, const char *rate)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "class/infiniband/%s/state", port);
+	put(name, state);
+	snprintf(name, sizeof(name), "class/infiniband/%s/rate", port);
+	put(name, rate);
+}
+
+static void put_wired(const char *interface, const char *state,
+		      const char *speed, int has_device)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "class/net/%s/operstate", interface);
+	put(name, state);
+	snprintf(name, sizeof(name), "class/net/%s/speed", interface);
+	put(name, speed);
+	snprintf(name, sizeof(name), "class/net/%s/device/vendor", interface);
+	if (has_device)
+		put(name, "0x15b3\n");
+}
+
+static void assert_peak(double wanted)
+{
+	double peak = ncs_network_peak(sys);
+
+	if (peak < wanted - 1e-9 || peak > wanted + 1e-9)
+		fail_msg("%.9g is not %.9g", peak, wanted);
+}
+
+static void nothing_is_known_without_ports(void **state)
+{
+	(void)state;
+	assert_peak(0);
+}
+
+static void active_ports_add_up(void **state)
+{
+	(void)state;
+	put_rdma("mlx5_0/ports/1", "4: ACTIVE\n", "400 Gb/sec (4X NDR)\n");
+	put_rdma("mlx5_1/ports/1", "4: ACTIVE\n", "400 Gb/sec (4X NDR)\n");
+	put_rdma("mlx5_2/ports/1", "1: DOWN\n", "400 Gb/sec (4X NDR)\n");
+	put_wired("eth0", "up\n", "100000\n", 1);
+	assert_peak(100);
+}
+
+static void fastest_wired_port_counts_alone(void **state)
+{
+	(void)state;
+	put_wired("eth0", "up\n", "10000\n", 1);
+	put_wired("eth1", "up\n", "100000\n", 1);
+	put_wired("eth2", "down\n", "200000\n", 1);
+	put_wired("bond0", "up\n", "400000\n", 0);
+	assert_peak(12.5);
+}
+
+static void unknown_speeds_are_left_out(void **state)
+{
+	(void)state;
+	put_wired("eth0", "up\n", "-1\n", 1);
+	put_rdma("mlx5_0/ports/1", "4: ACTIVE\n", "unknown\n");
+	assert_peak(0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(nothing_is_known_without_ports),
+		TEST(active_ports_add_up),
+		TEST(fastest_wired_port_counts_alone),
+		TEST(unknown_speeds_are_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
