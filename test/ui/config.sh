@@ -69,7 +69,7 @@ sees '\[1:Ranks\]' && sees 'BUSBWb' && press q && ended 0
 verdict 'Esc leaves the setup' $?
 open 200x24 "exec $ncclstat $job"
 started
-sees 'SENDb/S' && shows 'CALLED'
+sees 'SENDb/s' && shows 'CALLED'
 verdict 'the next view begins with the options of the setup' $?
 press q
 ended 0

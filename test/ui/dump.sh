@@ -77,12 +77,12 @@ check 'text: each table has a title' \
 	sh -c '"$1" --synthetic 8x2 --dump -n 1 | grep -cx "[a-z]*:" | grep -qx 8' \
 	sh "$ncclstat"
 check 'text: there are rates' run 0 --synthetic 2x1 --dump --view=ranks \
-	--columns=RANK,SEND/S
+	--columns=RANK,SENDB/s
 check 'text: of each rank' sh -c '
 	[ "$(sed "1,/^RANK/d" "$1/out" | grep -c "^ *[0-9]  *[0-9.]*[kMG]$")" -ge 4 ]' \
 	sh "$tmp"
 check 'text: one sample has no rates' sh -c '
-	"$1" --synthetic 2x1 --dump -n 1 -v ranks --columns=RANK,SEND/S |
+	"$1" --synthetic 2x1 --dump -n 1 -v ranks --columns=RANK,SENDB/s |
 	grep -q "^   0  *-$"' sh "$ncclstat"
 check '--sort and --columns expect tables' \
 	run 2 --synthetic 2x1 --dump=json --sort=RANK
