@@ -6,10 +6,12 @@
 #ifndef NCS_TEST_FUZZ_RECORDING_INPUT_H
 #define NCS_TEST_FUZZ_RECORDING_INPUT_H
 
+#include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/model/model.h"
 #include "record/read/align.h"
@@ -110,9 +112,26 @@ static inline void recording_input_look(struct ncs_recording *recording,
 	source->close(source);
 }
 
+/* Removes a folder with files, and no other folder, in it. */
+static inline void recording_input_remove(const char *path)
+{
+	DIR *folder = opendir(path);
+	const struct dirent *entry;
+
+	SEGMENT_INPUT_MUST(folder != NULL);
+	while ((entry = readdir(folder)))
+		if (strcmp(entry->d_name, ".") != 0 &&
+		    strcmp(entry->d_name, "..") != 0)
+			SEGMENT_INPUT_MUST(unlinkat(dirfd(folder),
+						    entry->d_name, 0) == 0);
+	closedir(folder);
+	SEGMENT_INPUT_MUST(rmdir(path) == 0);
+}
+
 static inline void recording_input_export(struct ncs_recording *recording,
 					  unsigned format)
 {
+	char folder[] = "/dev/shm/ncclstat-fuzz.XXXXXX";
 	struct ncs_export_result result;
 	struct ncs_export_request request = {
 		.format = (enum ncs_export_format)(format % NCS_EXPORT_COUNT),
@@ -121,8 +140,14 @@ static inline void recording_input_export(struct ncs_recording *recording,
 	};
 
 	SEGMENT_INPUT_MUST(request.file != NULL);
+	if (request.format == NCS_EXPORT_PARQUET) {
+		request.directory = mkdtemp(folder);
+		SEGMENT_INPUT_MUST(request.directory != NULL);
+	}
 	ncs_export(recording, &request, &result);
 	fclose(request.file);
+	if (request.directory)
+		recording_input_remove(request.directory);
 }
 
 static inline void recording_input_align(struct ncs_recording *recording)
@@ -149,6 +174,16 @@ static inline void recording_input_collectives(struct ncs_recording *recording)
 	ncs_recorded_operations_close(collectives);
 }
 
+/* Returns a number that any change of an input changes. */
+static inline uint64_t recording_input_choice(const uint8_t *data, size_t size)
+{
+	uint64_t choice = size;
+
+	for (size_t i = 0; i < size; i++)
+		choice = (choice ^ data[i]) * UINT64_C(0x100000001b3);
+	return choice >> 32;
+}
+
 /* Returns the result of opening. */
 static inline int recording_input_run(const uint8_t *data, size_t size)
 {
@@ -157,6 +192,7 @@ static inline int recording_input_run(const uint8_t *data, size_t size)
 	char why[256] = "";
 	char *bytes = aligned_alloc(NCS_CHUNK_ALIGNMENT,
 				    ncs_chunk_round(size + 1));
+	uint64_t choice;
 	int error;
 
 	SEGMENT_INPUT_MUST(bytes != NULL);
@@ -192,7 +228,8 @@ static inline int recording_input_run(const uint8_t *data, size_t size)
 	}
 	recording_input_pass(recording, NCS_ALL_RANKS, 0, UINT64_MAX);
 	/* Operations that take long, one of them for each input. */
-	switch ((facts->until_ns + facts->bytes / 8) % 32) {
+	choice = recording_input_choice(data, size);
+	switch (choice % 32) {
 	case 0:
 	case 1:
 		recording_input_look(recording, facts->from_ns,
@@ -208,7 +245,7 @@ static inline int recording_input_run(const uint8_t *data, size_t size)
 	case 4:
 	case 5:
 	case 6:
-		recording_input_export(recording, (unsigned)facts->records);
+		recording_input_export(recording, (unsigned)(choice / 32));
 		break;
 	case 7:
 	case 8:
