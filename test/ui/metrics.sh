@@ -143,6 +143,36 @@ check '--metrics: what it left out is not there' \
 check 'a synthetic job' run 0 --synthetic 64x4 --dump=openmetrics --metrics=all
 check_text 'a synthetic job' openmetrics "$tmp/out"
 
+# --- A hostile name ---------------------------------------------------------------
+
+mkdir "$tmp/hostile"
+shm_folder "$tmp/hostile.shm"
+python3 test/ui/fleet_job.py level 2 "$tmp/hostile"
+# Quotes, a backslash, an escape, bytes that are no UTF-8, and a whole sample.
+python3 -c 'import glob, sys
+for path in glob.glob(sys.argv[1] + "/*"):
+    text = open(path, "rb").read()
+    name = b"a\"}1\\x\\\x1b[31m\xff\xc3\xa9{,=#\\"
+    open(path, "wb").write(text.replace(b" name=level ", b" name=" + name + b" "))
+' "$tmp/hostile"
+NCCLSTAT_DIR="$tmp/hostile.shm" "$replay" --loop 0 "$tmp/hostile" \
+	>"$tmp/hostile.log" 2>&1 &
+whole_job=$job
+job="$job $!"
+hostile() {
+	NCCLSTAT_DIR="$tmp/hostile.shm" run 0 "--dump=$1" --metrics=all &&
+		[ "$(grep -c '^ncclstat_rank_alive{' "$tmp/out")" -eq 2 ]
+}
+check 'hostile name: both ranks are there' wait_for hostile openmetrics
+check_text 'hostile name' openmetrics "$tmp/out"
+check 'hostile name: is escaped' grep -qF \
+	',comm_name="a\"}1\\x\\?[31m?é{,=#\\",' "$tmp/out"
+check 'hostile name: --dump=prometheus' hostile prometheus
+check_text 'hostile name, 0.0.4' prometheus "$tmp/out"
+kill "${job##* }"
+wait "${job##* }" 2>/dev/null
+job=$whole_job
+
 # --- node_exporter ------------------------------------------------------------
 
 file=$tmp/collector/ncclstat.prom
