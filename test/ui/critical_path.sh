@@ -104,6 +104,41 @@ check 'the path covers the whole time' \
 	json 'd["operations"] > 50 and
 		abs(sum(causes.values()) / d["replayed_ns"] - 1) < 1e-3'
 
+# --- What text begins and ends with ----------------------------------------
+
+# begins PATTERN: succeeds if the first line is one sentence of this kind.
+begins() {
+	head -n 1 "$tmp/out" | grep -qx "$1" && [ -z "$(sed -n 2p "$tmp/out")" ]
+}
+
+check 'text is printed' run 0 --critical-path --what-if=without:3 "$tmp"/late/*
+check 'it begins with the rank, the cause and the gain' begins \
+	'Rank 3 had nothing under way .* for [0-9.]* % of .* (host); without:3 would bring it to .*s[.]'
+check 'its legend has the causes that are in it' sh -c '
+	for cause in $(awk "/^CAUSE/ { on = 1; next } /^\$/ { on = 0 }
+		on && \$1 != \"elsewhere\" { print \$1 }" "$1"); do
+		sed -n "/^LEGEND/,\$p" "$1" | grep -q "^$cause  *[a-z]" || exit 1
+	done' sh "$tmp/out"
+sed -n 1p "$tmp/out" >"$tmp/sentence"
+run 0 --critical-path=json --what-if=without:3 "$tmp"/late/*
+check 'JSON has the same sentence' \
+	json "d['conclusion'] == open('$tmp/sentence').read().strip()"
+run 0 --critical-path "$tmp"/even/*
+check 'a job without a straggler: no rank is named' begins \
+	'Ranks in turn had .* for [0-9.]* % of .*s (host)[.]'
+
+# Over NVLink, in trees, kernels' channels stop before the last rank has come.
+mkdir "$tmp/trees"
+"$build/ncclsimulate" -u -h 1 "$tmp/trees" >/dev/null
+run 0 --critical-path=json "$tmp"/trees/*
+check 'ends before the last arrival are none' json 'd["trust"]["endless"] > 100'
+endless=$(jq .trust.endless "$tmp/out")
+run 0 --critical-path "$tmp"/trees/*
+check 'they are named' grep -qx "  $endless operations: when they ended" \
+	"$tmp/out"
+check 'where much is not known there is no conclusion' begins \
+	'No conclusion: [0-9.]* % of the path is not known[.]'
+
 # --- Errors ----------------------------------------------------------------
 
 check '--critical-path without a recording is refused' run 2 --critical-path

@@ -5,6 +5,7 @@
 #ifndef NCS_TUI_COMMANDS_CRITICAL_PATH_COMMAND_H
 #define NCS_TUI_COMMANDS_CRITICAL_PATH_COMMAND_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "analysis/path/critical_path.h"
@@ -32,6 +33,15 @@ struct ncs_path_view {
 	uint32_t rank_count; /* more than the largest rank of the job */
 };
 
+/* Size of a buffer for the conclusion. */
+#define NCS_PATH_CONCLUSION_MAX 512
+
+/* Writes one sentence on the path: which cause took most of the time, on which
+ * rank, and which scenario would take least; or that too much is not known. */
+void ncs_critical_path_conclusion(char *text, size_t size,
+				  const struct ncs_path_view *view);
+/* Returns the rank with the largest share of a cause's time. */
+uint32_t ncs_path_most_of(const struct ncs_path_view *view, unsigned cause);
 /* Prints the path for users. */
 void ncs_critical_path_text(FILE *file, const struct ncs_path_view *view);
 /* Prints the path as one object on one line. Lack of memory ends the

@@ -144,9 +144,12 @@ void ncs_critical_path_json(FILE *file, const struct ncs_path_view *view)
 	const struct ncs_path_report *report = view->report;
 	const struct ncs_path_sum *replayed = &report->sums[0];
 	uint64_t error_ns = view->replay->error_ns;
+	char conclusion[NCS_PATH_CONCLUSION_MAX];
 	json_t *object = ncs_json_document();
 
 	ncs_json_add_number(object, "schema", NCS_JSON_SCHEMA);
+	ncs_critical_path_conclusion(conclusion, sizeof(conclusion), view);
+	ncs_json_add_text(object, "conclusion", conclusion);
 	ncs_json_add_number(object, "operations", report->operations);
 	ncs_json_add(object, "trust", trust_of(view));
 	ncs_json_add_number_if(object, "clock_error_ns", error_ns != UINT64_MAX,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
+#include "ncclstat/tables/what_if.def"
 #include "tui/commands/critical_path_command.h"
 #include "tui/text/format.h"
 
@@ -116,25 +117,13 @@ static void print_head(FILE *file, const struct ncs_path_view *view)
 	print_trust(file, view);
 }
 
-/* Returns the rank with the largest share of a cause's time. */
-static uint32_t most_of(const struct ncs_path_view *view, unsigned cause)
-{
-	const struct ncs_path_sum *sum = &view->report->sums[0];
-	uint32_t most = 0;
-
-	for (uint32_t i = 1; i < view->rank_count; i++)
-		if (sum->rank_ns[i][cause] > sum->rank_ns[most][cause])
-			most = i;
-	return most;
-}
-
 static void print_causes(FILE *file, const struct ncs_path_view *view)
 {
 	const struct ncs_path_sum *sum = &view->report->sums[0];
 
 	fputs("\nCAUSE          TIME      %   MOST OF IT\n", file);
 	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++) {
-		uint32_t rank = most_of(view, i);
+		uint32_t rank = ncs_path_most_of(view, i);
 
 		if (sum->cause_ns[i] <= 0)
 			continue;
@@ -307,20 +296,50 @@ static void print_scenarios(FILE *file, const struct ncs_path_view *view)
 						sum->elapsed_ns));
 		fputc('\n', file);
 	}
-	fputs("NOT KNOWN: share of the path in operations whose times are not"
-	      " known, in transfers\nthat the change concerns, but whose"
-	      " times tell too little to say how, and in work of a\nstraggler"
-	      " that cannot be compared with others. If it is more than"
-	      " 5 %, AFTER is not known.\n",
+}
+
+/* Prints what the words above mean, as far as they are there. */
+static void print_legend(FILE *file, const struct ncs_path_view *view)
+{
+	const struct ncs_path_sum *sum = &view->report->sums[0];
+	static const char *const helps[] = {
+#define X(ID, name, help) [NCS_PATH_##ID] = help,
+		NCS_PATH_CAUSES(X)
+#undef X
+	};
+
+	fputs("\nLEGEND\n", file);
+	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++)
+		if (sum->cause_ns[i] > 0)
+			fprintf(file, "%-10s%s\n", ncs_path_cause_name(i),
+				helps[i]);
+	if (sum->uncounted_ns > 0)
+		fputs("elsewhere in operations outside of --range\n", file);
+	fputs("RANK      a GPU of a process, by its rank in its largest"
+	      " communicator\n",
 	      file);
+	if (view->report->sum_count > 1)
+		fputs("AFTER     the time with the change; - if more than 5 %"
+		      " of it is not known\n"
+		      "NOT KNOWN share of the path in operations whose times"
+		      " are not known, in transfers\n"
+		      "          that the change concerns but whose times tell"
+		      " too little, and in work of\n"
+		      "          a straggler that cannot be compared\n",
+		      file);
 }
 
 void ncs_critical_path_text(FILE *file, const struct ncs_path_view *view)
 {
+	char conclusion[NCS_PATH_CONCLUSION_MAX];
+
+	ncs_critical_path_conclusion(conclusion, sizeof(conclusion), view);
+	fprintf(file, "%s\n\n", conclusion);
 	print_head(file, view);
 	print_causes(file, view);
 	print_ranks(file, view);
 	print_channels(file, view);
 	print_steps(file, view);
 	print_scenarios(file, view);
+	print_legend(file, view);
 }
