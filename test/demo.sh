@@ -3,6 +3,11 @@
 # A demonstration without a GPU: eight processes replay NCCL's calls of a
 # training job, and the live view shows them until the user quits (q).
 #
+#   test/demo.sh [OPTION...]     options are ncclstat's
+#   test/demo.sh hang            the job of ncclstat-tutorial(7) that hangs, in
+#                                $TUTORIAL or /dev/shm/ncclstat-tutorial, until
+#                                Ctrl-C: rank 1 of four stays away
+#
 # Without a terminal it prints one dump. However it ends, it leaves nothing: it
 # ends the job's processes and removes the folder with all files.
 
@@ -23,6 +28,7 @@ done
 job=
 view=
 dir=
+calls=
 
 # end PID: ends a process and waits for it.
 end() {
@@ -36,11 +42,30 @@ cleanup() {
 	end "$view"
 	end "$job"
 	[ -z "$dir" ] || rm -rf "$dir"
+	[ -z "$calls" ] || rm -rf "$calls"
 }
 trap cleanup EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
+
+# run_hang: plays the job that hangs until a signal comes.
+run_hang() {
+	dir=${TUTORIAL:-/dev/shm/ncclstat-tutorial}
+	mkdir -m 700 "$dir"
+	calls=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-calls.XXXXXX")
+	python3 test/ui/faulty_job.py missing 4 "$calls"
+	NCCLSTAT_DIR="$dir" "$replay" --plugin "$plugin" --hold "$calls" \
+		>"$calls/log" 2>&1 </dev/null &
+	job=$!
+	echo "The job runs. In another terminal: export NCCLSTAT_DIR=$dir"
+	wait "$job"
+}
+
+if [ "${1:-}" = hang ]; then
+	run_hang
+	exit
+fi
 
 # A folder of its own, so that the view shows only this job and all files can be
 # removed.
