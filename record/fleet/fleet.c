@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "record/fleet/fleet_internal.h"
+#include "record/format/chunk.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 
@@ -90,6 +91,8 @@ void ncs_fleet_free(struct ncs_fleet *fleet)
 		free_node(fleet->nodes[i]);
 	free(fleet->nodes);
 	ncs_fleet_alignment_free(fleet->alignment);
+	ncs_packer_free(fleet->packer);
+	free(fleet->packed.bytes);
 	free(fleet->clocks);
 	free(fleet->records);
 	pthread_cond_destroy(&fleet->changed);

@@ -73,7 +73,7 @@ size_t ncs_fleet_nodes(struct ncs_fleet *fleet, uint64_t now_ns,
 		       struct ncs_node *nodes, size_t size);
 
 /* From now on writes each look that comes to a file for each node, PATH.NODE,
- * which is a recording. `path` is borrowed. */
+ * which is a recording, compressed. `path` is borrowed. */
 void ncs_fleet_keep(struct ncs_fleet *fleet, const char *path);
 
 /* Receives the bytes of a node's look, as if it were not packed, in one call or

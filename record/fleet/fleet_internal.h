@@ -9,6 +9,7 @@
 #include "record/fleet/fleet.h"
 #include "record/fleet/fleet_alignment.h"
 #include "record/stream/stream_reader.h"
+#include "record/write/sink.h"
 #include "shm/labels.h"
 
 /* A host's clock. Nodes of one boot and time namespace share one. */
@@ -61,6 +62,7 @@ struct ncs_fleet_node {
 	uint64_t marks_ns[2];
 	uint64_t marks_bytes[2];
 	int file;        /* of what is kept; -1: none */
+	uint64_t kept_bytes; /* in the file, of the look that comes */
 	uint64_t now_ns; /* of the bytes that are being taken */
 };
 
@@ -83,6 +85,8 @@ struct ncs_fleet {
 	/* The clocks that are aligned are so to this machine's. */
 	bool is_aligned_here;
 	const char *kept_path;
+	struct ncs_packer *packer;  /* of what is kept; NULL until needed */
+	struct ncs_sink_memory packed; /* bytes to be written next */
 	ncs_fleet_pass *pass;
 	void *pass_context;
 	struct ncs_fleet_kept kept;

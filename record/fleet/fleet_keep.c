@@ -8,6 +8,11 @@
 #include <unistd.h>
 
 #include "record/fleet/fleet_internal.h"
+#include "record/format/chunk.h"
+#include "shm/array.h"
+
+/* The level at which what is kept is compressed. */
+#define PACK_LEVEL 1
 
 static void path_of(const struct ncs_fleet_node *node, char *path, size_t size)
 {
@@ -55,11 +60,83 @@ static bool is_chunk(const void *bytes, size_t size, uint32_t type)
 	return chunk.type == type;
 }
 
+/* Adds a chunk to the bytes that are written next, compressed, as chunks of looks
+ * that came in packs are not. */
+static int add_chunk(struct ncs_fleet_node *node, const char *bytes,
+		     struct ncs_chunk chunk)
+{
+	struct ncs_fleet *fleet = node->fleet;
+	const char *payload = bytes + sizeof(chunk);
+	size_t size = ncs_chunk_file_bytes(&chunk), packed = 0;
+	char *at;
+
+	if (!fleet->packer)
+		fleet->packer = ncs_packer_create(PACK_LEVEL);
+	if (ncs_array_reserve(&fleet->packed.bytes, &fleet->packed.capacity,
+			      fleet->packed.size + size, 1) != 0)
+		return -ENOMEM;
+	at = fleet->packed.bytes + fleet->packed.size;
+	if (fleet->packer && chunk.type != NCS_CHUNK_FILE &&
+	    chunk.type != NCS_CHUNK_LOOK && !ncs_chunk_is_packed(&chunk))
+		packed = ncs_packer_pack(fleet->packer, payload, chunk.bytes,
+					 at + sizeof(chunk), chunk.bytes);
+	if (packed == 0) {
+		memcpy(at, bytes, size);
+	} else {
+		chunk.bytes = packed;
+		ncs_chunk_seal(&chunk, at + sizeof(chunk));
+		memcpy(at, &chunk, sizeof(chunk));
+		memset(at + sizeof(chunk) + packed, 0,
+		       ncs_chunk_round(packed) - packed);
+	}
+	fleet->packed.size += ncs_chunk_file_bytes(&chunk);
+	return 0;
+}
+
+/* Writes in the end of a look, which is all that will be written next, how long
+ * its chunks are now. */
+static void end_look(struct ncs_fleet_node *node)
+{
+	char *at = node->fleet->packed.bytes;
+	struct ncs_chunk chunk;
+	struct ncs_look look;
+
+	memcpy(&chunk, at, sizeof(chunk));
+	memcpy(&look, at + sizeof(chunk), sizeof(look));
+	look.bytes = node->kept_bytes;
+	memcpy(at + sizeof(chunk), &look, sizeof(look));
+	ncs_chunk_seal(&chunk, at + sizeof(chunk));
+	memcpy(at, &chunk, sizeof(chunk));
+	node->kept_bytes = 0;
+}
+
+/* Makes the bytes to be written of those that came. */
+static int add_chunks(struct ncs_fleet_node *node, const char *bytes,
+		      size_t size)
+{
+	int error = 0;
+
+	node->fleet->packed.size = 0;
+	for (size_t at = 0; at < size && !error;) {
+		struct ncs_chunk chunk;
+
+		memcpy(&chunk, bytes + at, sizeof(chunk));
+		error = add_chunk(node, bytes + at, chunk);
+		at += ncs_chunk_file_bytes(&chunk);
+	}
+	if (!error && is_chunk(bytes, size, NCS_CHUNK_LOOK))
+		end_look(node);
+	else
+		node->kept_bytes += node->fleet->packed.size;
+	return error;
+}
+
 void ncs_fleet_keep_look(void *context, const void *bytes, size_t size)
 {
 	struct ncs_fleet_node *node = context;
 	struct ncs_fleet *fleet = node->fleet;
-	const char *from = bytes;
+	const char *from;
+	int error;
 
 	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
 
@@ -78,6 +155,11 @@ void ncs_fleet_keep_look(void *context, const void *bytes, size_t size)
 			       !open_file(node)))
 		return;
 	fleet->kept.looks += is_chunk(bytes, size, NCS_CHUNK_LOOK);
+	error = add_chunks(node, bytes, size);
+	if (error)
+		fail(node, error);
+	from = fleet->packed.bytes;
+	size = error ? 0 : fleet->packed.size;
 	while (size > 0) {
 		ssize_t written = write(node->file, from, size);
 

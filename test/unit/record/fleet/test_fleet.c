@@ -333,6 +333,43 @@ static void test_kept_looks_are_a_recording_of_their_host(void **state)
 	ncs_recording_close(recording);
 }
 
+/* Chunks out of packs are not compressed; in the file they are, and it can still
+ * be followed. */
+static void test_what_is_kept_is_compressed(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	struct ncs_fleet_kept kept;
+	char base[300], path[400];
+	size_t node = add("n1"), again, size;
+	char *bytes = malloc(1 << 20);
+	FILE *file;
+
+	assert_non_null(bytes);
+	snprintf(base, sizeof(base), "%s",
+		 segment_fixture_path(fixture->recording->segment, "kept"));
+	fixture->recording->settings.is_packed = false;
+	make_looks(fixture, "one");
+	ncs_fleet_keep(fleet, base);
+	feed(node, &fixture->looks[0], NOW_NS);
+	feed(node, &fixture->looks[1], NOW_NS + S);
+	ncs_fleet_keep_end(fleet, &kept);
+	assert_true(kept.error == 0 && kept.looks == 2);
+	assert_true(kept.bytes < (fixture->looks[0].size +
+				  fixture->looks[1].size) / 2);
+	snprintf(path, sizeof(path), "%s.n1", base);
+	file = fopen(path, "rb");
+	assert_non_null(file);
+	size = fread(bytes, 1, 1 << 20, file);
+	fclose(file);
+	assert_true(size == kept.bytes);
+	again = add("n2");
+	assert_int_equal(ncs_fleet_feed(fleet, again, bytes, size, NOW_NS), 0);
+	assert_true(node_at(again, NOW_NS).looks == 2);
+	assert_true(node_at(again, NOW_NS).looks_lost == 0);
+	assert_true(node_at(again, NOW_NS).ranks == 2);
+	free(bytes);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -350,6 +387,7 @@ int main(void)
 		TEST(test_a_node_of_other_users_is_denied_in_words),
 		TEST(test_waiting_ends_when_all_have_answered),
 		TEST(test_kept_looks_are_a_recording_of_their_host),
+		TEST(test_what_is_kept_is_compressed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
