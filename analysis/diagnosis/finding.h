@@ -83,6 +83,8 @@ enum ncs_evidence_kind {
 				  * next */
 	NCS_EVIDENCE_UNLIKE,     /* no other rank does the same work between
 				  * its sends and receives */
+	NCS_EVIDENCE_TURNS,      /* it sends and receives in turn with its
+				  * neighbours */
 	NCS_EVIDENCE_CLOCKS,     /* number: ranks it was not compared with */
 	NCS_EVIDENCE_UNCOMPARED, /* number, expected: operations of which only
 				  * host times are known */

@@ -193,6 +193,9 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	view->cost_of_long = cost_of(late, NCS_STRAGGLER_NS, NCS_COST_KNOWN);
 	view->cost_again = cost_of(late, NCS_STRAGGLER_NS, NCS_COST_AGAIN);
 	view->is_unlike = is_unlike(late);
+	view->takes_turns = late->transfers && late->transfers->cost > 0 &&
+			    late->transfers->cost >= view->cost &&
+			    late->transfers->takes_turns;
 	note_transfers(late, view);
 	view->is_straggler =
 		view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&

@@ -129,6 +129,9 @@ struct ncs_lateness_view {
 	/* The cost is that of sends and receives, and is known within bounds:
 	 * no other rank does the same work. */
 	bool is_unlike;
+	/* … and is known from below: the stages of its pipeline send and
+	 * receive in turn, as with one microbatch forward, one backward. */
+	bool takes_turns;
 };
 
 /* Returns whether these costs are a straggler's. */

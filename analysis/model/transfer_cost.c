@@ -31,6 +31,10 @@
  * operations. */
 #define TRANSFERS 0.25
 
+/* The stages of a pipeline take turns if one of them does so at such a share of
+ * its sends. */
+#define TURNS 0.5
+
 #define KINDS NCS_LOGGED_KINDS
 #define UNKNOWN_NS 1e300
 
@@ -433,6 +437,46 @@ static struct excess cut_longest(struct costing *costing, uint32_t self,
 	return excess;
 }
 
+/* Whether a transfer turns back what came before: a send to a neighbour after a
+ * receive from it, or the other way round. */
+static bool is_turn(unsigned before, unsigned kind)
+{
+	return ncs_is_logged_transfer(before) && ncs_is_logged_transfer(kind) &&
+	       (before + NCS_LOGGED_RECV_NEXT == kind ||
+		kind + NCS_LOGGED_RECV_NEXT == before);
+}
+
+static void count_turns(struct costing *costing)
+{
+	const struct ncs_transfer_replay *replay = &costing->replay;
+
+	for (size_t i = 0; i < replay->count; i++) {
+		const struct ncs_played *played = &replay->played[i];
+		unsigned kind = replay->parts[i].kind;
+
+		if (played->line == NCS_LINE_NONE)
+			continue;
+		replay->lines[played->line].sends += ncs_is_logged_send(kind);
+		replay->lines[played->line].turns +=
+			is_turn(played->before, kind);
+	}
+}
+
+/* Whether the stages of a line's pipeline send and receive in turn, as they do
+ * with one microbatch forward, one backward. The last stage turns with each
+ * microbatch; where all go forward first, it turns once. */
+static bool takes_turns(const struct costing *costing, uint32_t self)
+{
+	const struct ncs_transfer_replay *replay = &costing->replay;
+
+	for (size_t i = 0; i < replay->line_count; i++)
+		if (are_together(costing, i, self) &&
+		    (double)replay->lines[i].turns >
+			    TURNS * (double)replay->lines[i].sends)
+			return true;
+	return false;
+}
+
 /* Returns the share of the time that is gained by what is cut. */
 static double play(struct costing *costing)
 {
@@ -502,6 +546,7 @@ static void find_cost(struct costing *costing, uint32_t self)
 		bound_cost(costing, self, &excess, transfers);
 	if (line->others_overlap)
 		transfers->cost_at_least = 0;
+	transfers->takes_turns = takes_turns(costing, self);
 	again = transfers->cost - excess.longest_ns / time_ns;
 	transfers->cost_again = again > 0 ? again : 0;
 	transfers->cause_ns[NCS_LATE_HOST] = (uint64_t)excess.host_ns;
@@ -560,6 +605,7 @@ static int find_costs(struct costing *costing)
 	if (error)
 		return -ENOMEM;
 	costing->base_ns = ncs_replay_run(replay);
+	count_turns(costing);
 	if (find_works(costing) != 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < replay->line_count; i++)

@@ -33,6 +33,9 @@ struct ncs_transfer_line {
 	struct ncs_rank *rank; /* one that has transfers */
 	/* It goes on while it sends; while it receives or in collectives. */
 	bool sends_overlap, others_overlap;
+	/* Numbers of its sends, and of transfers that follow the opposite one
+	 * with the same rank. */
+	uint64_t sends, turns;
 	/* State of one pass. */
 	struct ncs_transfer_event events[NCS_LINE_EVENTS]; /* in rotation */
 	uint64_t event_count;

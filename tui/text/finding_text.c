@@ -681,6 +681,12 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 			   " receives: it is known only how much longer it"
 			   " worked in all");
 		return;
+	case NCS_EVIDENCE_TURNS:
+		ncs_append(text, size,
+			   "it sends to and receives from its neighbours in"
+			   " turn: it cannot be known how often a delay goes to"
+			   " and fro");
+		return;
 	case NCS_EVIDENCE_CLOCKS:
 		ncs_append(text, size,
 			   "not compared with %" PRIu64

@@ -274,31 +274,89 @@ static void add_tensor(struct truth_job *job, unsigned rank)
 		add_collective(job, rank, 3, 1 << 20, true);
 }
 
+static bool is_stage(const struct truth_job *job, int rank)
+{
+	return rank >= 0 && rank < (int)job->options.ranks;
+}
+
+static void add_transfer(struct truth_job *job, unsigned rank,
+			 enum action_kind kind, int peer)
+{
+	if (is_stage(job, peer))
+		add_operation(job, rank, kind, 0, 4 << 20,
+			      kind == RECEIVE_FROM || job->options.blocks,
+			      peer);
+}
+
 /* Adds a microbatch of a stage, which it has from rank `from` and passes on to
  * rank `to`, if these are stages. Sends go on their own stream, so that the one
  * that sends computes on, unless they block. */
 static void add_microbatch(struct truth_job *job, unsigned rank, int from,
 			   int to, double work_ns)
 {
-	int ranks = (int)job->options.ranks;
-
-	if (from >= 0 && from < ranks)
-		add_operation(job, rank, RECEIVE_FROM, 0, 4 << 20, true, from);
+	add_transfer(job, rank, RECEIVE_FROM, from);
 	add_work(job, rank, ON_STREAM, work_ns);
-	if (to >= 0 && to < ranks)
-		add_operation(job, rank, SEND_TO, 0, 4 << 20,
-			      job->options.blocks, to);
+	add_transfer(job, rank, SEND_TO, to);
 }
 
-static void add_pipeline(struct truth_job *job, unsigned rank)
+/* Adds a send and a receive that stages make together; an even stage sends
+ * first. */
+static void add_exchange(struct truth_job *job, unsigned rank, int peer)
 {
-	unsigned sum = job->options.communicators > 1;
+	add_transfer(job, rank, rank % 2 ? RECEIVE_FROM : SEND_TO, peer);
+	add_transfer(job, rank, rank % 2 ? SEND_TO : RECEIVE_FROM, peer);
+}
+
+/* One forward, one backward: a stage runs as many microbatches forward first as
+ * there are stages after it. */
+static void add_alternating(struct truth_job *job, unsigned rank)
+{
+	unsigned after = job->options.ranks - 1 - rank;
+	unsigned first = after < MICROBATCHES ? after : MICROBATCHES;
+	int before = (int)rank - 1, next = (int)rank + 1;
+
+	for (unsigned i = 0; i < first; i++) {
+		add_transfer(job, rank, RECEIVE_FROM, before);
+		add_work(job, rank, ON_STREAM, 1 * MS);
+		add_transfer(job, rank, SEND_TO, next);
+	}
+	for (unsigned i = first; i < MICROBATCHES; i++) {
+		if (i == first)
+			add_transfer(job, rank, RECEIVE_FROM, before);
+		add_work(job, rank, ON_STREAM, 1 * MS);
+		add_exchange(job, rank, next);
+		add_work(job, rank, ON_STREAM, 2 * MS);
+		if (i + 1 < MICROBATCHES)
+			add_exchange(job, rank, before);
+		else
+			add_transfer(job, rank, SEND_TO, before);
+	}
+	for (unsigned i = 0; i < first; i++) {
+		add_transfer(job, rank, RECEIVE_FROM, next);
+		add_work(job, rank, ON_STREAM, 2 * MS);
+		add_transfer(job, rank, SEND_TO, before);
+	}
+}
+
+/* All microbatches forward, then all backward. */
+static void add_in_turn(struct truth_job *job, unsigned rank)
+{
 	int before = (int)rank - 1, next = (int)rank + 1;
 
 	for (unsigned i = 0; i < MICROBATCHES; i++)
 		add_microbatch(job, rank, before, next, 1 * MS);
 	for (unsigned i = 0; i < MICROBATCHES; i++)
 		add_microbatch(job, rank, next, before, 2 * MS);
+}
+
+static void add_pipeline(struct truth_job *job, unsigned rank)
+{
+	unsigned sum = job->options.communicators > 1;
+
+	if (job->options.alternates)
+		add_alternating(job, rank);
+	else
+		add_in_turn(job, rank);
 	add_collective(job, rank, sum, 1 << 20, true);
 	add_work(job, rank, ON_STREAM, 1 * MS);
 }

@@ -59,6 +59,7 @@ struct truth_options {
 	unsigned steps;
 	unsigned ahead; /* 0: the host waits for its GPU after each step */
 	bool blocks;    /* stages of a pipeline wait for their sends */
+	bool alternates; /* they run one microbatch forward, one backward */
 	double jitter;  /* work takes up to this many times longer */
 	enum truth_fault fault;
 	unsigned victim;   /* rank */

@@ -193,7 +193,12 @@ static void judge(const struct truth_options *options,
 		is_vague = !is_told(finding) && options->ranks >= RANKS_ALIKE;
 	}
 	if (finding && !is_told(finding))
-		is_right &= has_evidence(finding, NCS_EVIDENCE_UNLIKE);
+		is_right &= has_evidence(finding,
+					 options->alternates ?
+						 NCS_EVIDENCE_TURNS :
+						 NCS_EVIDENCE_UNLIKE);
+	/* A delay that goes to and fro is known from below only. */
+	is_vague &= !options->alternates;
 	verdicts->wrong += !is_right;
 	verdicts->vague += is_vague;
 	if (!is_right || is_vague)
@@ -204,18 +209,20 @@ static void judge(const struct truth_options *options,
 	truth_job_free(healthy);
 }
 
-static void bubbles_of_a_pipeline_are_no_finding(void **state)
+/* Returns the number of healthy jobs that have a finding. */
+static unsigned find_in_healthy(bool alternates)
 {
 	unsigned wrong = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 4 * jobs(); i++) {
 		struct truth_options options =
 			some_job(seed_of(i), TRUTH_HEALTHY);
-		struct truth_job *job = truth_job_new(&options);
+		struct truth_job *job;
 		struct ncs_diagnosis diagnosis;
 		struct ncs_model model;
 
+		options.alternates = alternates;
+		job = truth_job_new(&options);
 		if (watch(job, &model, &diagnosis, 100 * MS)) {
 			print_job(&options);
 			print_message("a finding\n");
@@ -225,7 +232,19 @@ static void bubbles_of_a_pipeline_are_no_finding(void **state)
 		ncs_model_release(&model);
 		truth_job_free(job);
 	}
-	assert_int_equal(wrong, 0);
+	return wrong;
+}
+
+static void bubbles_of_a_pipeline_are_no_finding(void **state)
+{
+	(void)state;
+	assert_int_equal(find_in_healthy(false), 0);
+}
+
+static void stages_that_take_turns_are_no_finding(void **state)
+{
+	(void)state;
+	assert_int_equal(find_in_healthy(true), 0);
 }
 
 static void stage_with_a_late_host_is_found_with_its_cost(void **state)
@@ -255,6 +274,24 @@ static void stage_with_a_busy_gpu_is_found_with_its_cost(void **state)
 	}
 	assert_int_equal(verdicts.wrong, 0);
 	assert_in_range(verdicts.vague, 0, jobs() / VAGUE_ONE_IN);
+}
+
+/* One microbatch forward, one backward: the rank and the cause are known, and its
+ * cost from below. */
+static void stage_that_is_late_in_turns_is_found(void **state)
+{
+	struct verdicts verdicts = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 2 * jobs(); i++) {
+		struct truth_options options =
+			some_job(seed_of(i / 2),
+				 i % 2 ? TRUTH_HOST : TRUTH_STREAM);
+
+		options.alternates = true;
+		judge(&options, &verdicts);
+	}
+	assert_int_equal(verdicts.wrong, 0);
 }
 
 /* The stage is late for some 3 s of more than 20. */
@@ -319,6 +356,8 @@ int main(void)
 		cmocka_unit_test(bubbles_of_a_pipeline_are_no_finding),
 		cmocka_unit_test(stage_with_a_late_host_is_found_with_its_cost),
 		cmocka_unit_test(stage_with_a_busy_gpu_is_found_with_its_cost),
+		cmocka_unit_test(stages_that_take_turns_are_no_finding),
+		cmocka_unit_test(stage_that_is_late_in_turns_is_found),
 		cmocka_unit_test(
 			stage_that_was_slow_for_a_while_is_found_only_then),
 	};
