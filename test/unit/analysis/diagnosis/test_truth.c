@@ -436,6 +436,7 @@ static unsigned watch_slow_link(const struct truth_options *options)
 	const struct ncs_finding *finding;
 	struct truth_watch watch;
 	unsigned wrong;
+	double cost;
 
 	start(&watch, options);
 	while (watch.now_ns + 60 * MS < truth_job_end_ns(watch.job))
@@ -446,12 +447,15 @@ static unsigned watch_slow_link(const struct truth_options *options)
 		      finding->verdict == NCS_VERDICT_SLOW_NETWORK &&
 		      rank_of(finding) == (int)options->victim,
 	      "network");
-	if (watch.diagnosis.count > 0 && options->from_step == 0)
+	cost = options->from_step == 0 ?
+		       whole_cost(&watch) :
+		       cost_of_steps(&watch, options->from_step,
+				     options->steps - 1);
+	if (watch.diagnosis.count > 0)
 		judge(&watch,
 		      finding->share_least == 0 &&
 			      finding->share >=
-				      whole_cost(&watch) * (1 - COST_ERROR) -
-					      COST_ENDS,
+				      cost * (1 - COST_ERROR) - COST_ENDS,
 		      "it costs at most");
 	if (watch.diagnosis.count > 0 && options->from_step == 0 &&
 	    options->shape == TRUTH_TENSOR && options->communicators == 1)
@@ -503,6 +507,55 @@ static void link_that_is_slow_from_the_start_is_found_with_its_sender(
 		options.steps = 60;
 		options.from_step = 0;
 		wrong += watch_slow_link(&options);
+	}
+	assert_int_equal(wrong, 0);
+}
+
+/* A link that is slow for some steps: its sender is found at all looks but five
+ * until it ends, and no more a second later; no other rank is. */
+static unsigned watch_link_for_a_while(const struct truth_options *options)
+{
+	unsigned looks = 0, found = 0, wrong;
+	struct truth_watch watch;
+	uint64_t from_ns, until_ns;
+
+	start(&watch, options);
+	from_ns = truth_job_begin_ns(watch.job) +
+		  (uint64_t)truth_job_step_ns(watch.job, options->from_step);
+	until_ns = truth_job_begin_ns(watch.job) +
+		   (uint64_t)truth_job_step_ns(watch.job, options->until_step);
+	while (look(&watch, 50 * MS)) {
+		bool is_slow = watch.now_ns > from_ns && watch.now_ns < until_ns;
+		bool is_found = watch.diagnosis.count > 0;
+
+		looks += is_slow;
+		found += is_slow && is_found;
+		if (is_found)
+			judge(&watch,
+			      rank_of(watch.diagnosis.findings) ==
+				      (int)options->victim,
+			      "rank");
+		if (watch.now_ns > until_ns + 1000 * MS)
+			judge(&watch, !is_found, "after its end");
+	}
+	judge(&watch, looks > 20 && found + 5 >= looks, "while it lasts");
+	wrong = report(&watch);
+	stop(&watch);
+	return wrong;
+}
+
+static void link_that_is_slow_for_a_while_is_found_only_then(void **state)
+{
+	unsigned wrong = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < jobs() / 2; i++) {
+		struct truth_options options = slow_link(seed_of(i));
+
+		options.steps = 400;
+		options.from_step = 60;
+		options.until_step = 120;
+		wrong += watch_link_for_a_while(&options);
 	}
 	assert_int_equal(wrong, 0);
 }
@@ -565,6 +618,8 @@ int main(void)
 		cmocka_unit_test(link_that_turns_slow_is_found_with_its_sender),
 		cmocka_unit_test(
 			link_that_is_slow_from_the_start_is_found_with_its_sender),
+		cmocka_unit_test(
+			link_that_is_slow_for_a_while_is_found_only_then),
 		cmocka_unit_test(fault_that_ends_is_found_no_more),
 	};
 
