@@ -133,7 +133,8 @@ if [ "$(id -u)" -eq 0 ] && nobody test -x "$build/ncclreplay" 2>/dev/null; then
 	shm_folder "$tmp/other"
 	chmod 777 "$tmp/other/"
 	chmod 755 "$tmp" "$tmp/job"
-	begin nobody env NCCLSTAT_DIR="$(readlink "$tmp/other")" \
+	begin setpriv --reuid=nobody --regid=nogroup --clear-groups \
+		env NCCLSTAT_DIR="$(readlink "$tmp/other")" \
 		"$build/ncclreplay" --loop 0 "$tmp/job"
 	check "systemd: the service's capabilities suffice for other users' jobs" \
 		await of_another_user
