@@ -127,19 +127,19 @@ for n in 2 8; do
 		f['root']['rank'] == 1"
 	diagnose "nvlink$n" 2 "f['verdict'] == 'rank_missing' and
 		f['confidence'] == 'certain' and f['root']['rank'] == 1 and
-		f['waiting'] == $others and len(d['findings']) == 1"
+		f['ranks_waiting'] == $others and len(d['findings']) == 1"
 	diagnose "unseen$n" 2 "f['verdict'] == 'peer_wait' and
 		f['confidence'] == 'possible' and f['root']['rank'] == 1 and
-		not f['root']['seen'] and f['func'] == 'AllReduce' and
-		f['seq'] == 4 and f['waiting'] == $others and
+		not f['root']['seen'] and f['function'] == 'AllReduce' and
+		f['sequence_number'] == 4 and f['ranks_waiting'] == $others and
 		len(d['findings']) == 1"
 	diagnose "proxy_asleep$n" 2 "f['verdict'] == 'proxy_asleep' and
 		f['root']['rank'] == 1"
 done
 diagnose unseen_two 2 "f['verdict'] == 'peer_wait' and
 	f['confidence'] == 'possible' and f['root']['rank'] is None and
-	f['root']['comm']['name'] == 'faulty' and not f['root']['seen'] and
-	f['waiting'] == 6 and len(d['findings']) == 1"
+	f['root']['communicator']['name'] == 'faulty' and not f['root']['seen'] and
+	f['ranks_waiting'] == 6 and len(d['findings']) == 1"
 diagnose killed 2 "f['verdict'] == 'rank_died' and f['root']['rank'] == 1 and
 	f['confidence'] == 'certain' and f['ranks_waiting'] == 7"
 diagnose stopped 2 "f['verdict'] == 'rank_stopped' and
