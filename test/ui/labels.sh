@@ -100,7 +100,7 @@ verdict 'the title says that there are two jobs' $?
 press '\' 'job_id=4711' Enter
 sees 'filter: job_id=4711' && sees 'rows 2/10' && misses '12.srv'
 verdict 'the filter finds labels' $?
-press Home
+press End
 sees 'job 4711.0, process 3 of 8'
 verdict "a rank's line names its job" $?
 

@@ -75,7 +75,7 @@ mouse_bytes 3 10 10
 sees '^rank 1 of'
 verdict 'other buttons are ignored, reports as bytes are understood' $?
 click_on '1Help'
-sees '^Views'
+sees '^ncclstat: help on Ranks'
 verdict 'a click on the function bar has the effect of the key' $?
 press q m
 sees 'mouse: off' && soon mouse_is 0

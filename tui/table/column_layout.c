@@ -48,8 +48,8 @@ int ncs_grid_prefix_width(const struct ncs_grid *table, int width)
 	       (table->tree.on ? TREE_WIDTH : 0);
 }
 
-/* Returns a column's priority: the sort column must stay, and one communicator
- * needs no name. */
+/* Returns a column's priority: the sort column must stay, one communicator
+ * needs no name, and several jobs need theirs. */
 static unsigned priority_of(const struct ncs_grid *table,
 			    const struct ncs_column *column)
 {
@@ -58,6 +58,9 @@ static unsigned priority_of(const struct ncs_grid *table,
 	if (table->one_communicator &&
 	    column == &ncs_columns[NCS_COLUMN_RANK_COMM])
 		return 3;
+	if (table->several_jobs &&
+	    column == &ncs_columns[NCS_COLUMN_RANK_JOB])
+		return 6;
 	return column->priority;
 }
 

@@ -90,6 +90,8 @@ struct ncs_grid {
 	const struct ncs_marks *tags; /* NULL if there are none */
 	/* There is one communicator at most: columns need not name it. */
 	bool one_communicator;
+	/* There are several jobs: a rank's is worth a column. */
+	bool several_jobs;
 	struct ncs_tree tree;
 
 	/* Until the user moves the selection, the first row is selected, even

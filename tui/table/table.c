@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/base/append.h"
+#include "analysis/model/jobs.h"
 #include "shm/array.h"
 #include "tui/table/column_layout.h"
 
@@ -291,12 +292,16 @@ void ncs_grid_build(struct ncs_grid *table, const struct ncs_grid_query *query)
 	int count = ncs_rows(query->model, table->view, &table->scratch,
 			     &table->scratch_capacity);
 	struct ncs_grid_row row = { 0 };
+	struct ncs_job_counts jobs;
 
 	table->count = 0;
 	table->total = 0;
 	table->passed = 0;
 	table->diagnosis = query->diagnosis;
 	table->one_communicator = query->model->communicator_count <= 1;
+	/* Without memory none are counted, and the column comes late. */
+	ncs_jobs_count(query->model, &jobs);
+	table->several_jobs = jobs.jobs + jobs.pods > 1;
 	table->tags = query->tags;
 	if (count < 0 ||
 	    ncs_array_reserve(&table->rows, &table->capacity,
