@@ -28,7 +28,7 @@ record() {
 	press 4
 	sees '\[4:Proxy' || return 1
 	press '?'
-	sees 'Views' || return 1
+	sees 'help on Proxy' || return 1
 	press q q
 	ended 0 && soon raw_is_complete
 }

@@ -24,10 +24,10 @@ verdict 'a rank that is seen and has not called is named' $?
 waits='1 rank waits for rank 1 of 58b3f9e2c9c4244d, which is not seen'
 tells 2 "^stuck: $waits, in AllReduce 325 " --pid 923 &&
 	grep -q '^  verdict: peer_wait, possible' "$tmp/text" &&
-	! grep -q healthy "$tmp/text"
+	! grep -q '^well' "$tmp/text"
 verdict 'a rank that is left out is named, too' $?
 
-tells 0 '^healthy: ' --pid 923 --at 3
+tells 0 '^well: ' --pid 923 --at 3
 verdict 'before, the rank that is seen is healthy' $?
 
 tells 1 "^slow: $waits" --pid 923 --at 5
@@ -36,12 +36,12 @@ verdict 'after one second it is slow' $?
 "$ncclstat" --diagnose=json --pid 923 "$recording" >"$tmp/json"
 python3 -c 'import json, sys
 f = json.load(open(sys.argv[1]))["findings"][0]
-sys.exit((f["verdict"], f["root"]["rank"], f["root"]["seen"], f["waiting"]) !=
+sys.exit((f["verdict"], f["root"]["rank"], f["root"]["seen"], f["ranks_waiting"]) !=
          ("peer_wait", 1, False, 1))' "$tmp/json"
 verdict 'JSON has it' $?
 
 open 160x40 "exec $ncclstat --replay --pid 923 --at 8.9 $recording"
-sees "stuck.*$waits" && press 7 && sees "$waits.*"
+sees "STUCK.*$waits" && press 7 && sees "$waits.*"
 verdict 'the screen says it in its head and in the view of findings' $?
 
 press q && ended 0
