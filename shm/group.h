@@ -16,4 +16,8 @@
  * if there is no such name, or -errno. */
 int ncs_group_find(const char *name, gid_t *group);
 
+/* Finds a group by its name in a file that is written as /etc/group is. Otherwise
+ * as ncs_group_find(). */
+int ncs_group_find_name(const char *path, const char *name, gid_t *group);
+
 #endif

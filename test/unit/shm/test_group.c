@@ -8,6 +8,10 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "shm/group.h"
 
 static void expect(const char *name, int error, gid_t wanted)
@@ -44,12 +48,43 @@ static void nonsense_is_no_group(void **state)
 	expect("root:x:0:", -ENOENT, 0);
 }
 
+/* Clusters have groups of thousands of users. */
+static void groups_may_have_very_many_members(void **state)
+{
+	char path[] = "/tmp/ncclstat-groups.XXXXXX";
+	int descriptor = mkstemp(path);
+	FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+	gid_t group = 0;
+
+	(void)state;
+	assert_non_null(file);
+	fputs("ops-old:x:1:\nall:x:100:", file);
+	for (unsigned i = 0; i < 50000; i++)
+		fprintf(file, "user%u,", i);
+	fputs("last\nbroken:x\nnumberless:x::\n\nops:x:4711:ann,bob\nend:x:9:",
+	      file);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(ncs_group_find_name(path, "ops", &group), 0);
+	assert_int_equal(group, 4711);
+	assert_int_equal(ncs_group_find_name(path, "all", &group), 0);
+	assert_int_equal(group, 100);
+	assert_int_equal(ncs_group_find_name(path, "end", &group), 0);
+	assert_int_equal(group, 9);
+	assert_int_equal(ncs_group_find_name(path, "op", &group), -ENOENT);
+	assert_int_equal(ncs_group_find_name(path, "broken", &group), -ENOENT);
+	assert_int_equal(ncs_group_find_name(path, "numberless", &group),
+			 -ENOENT);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(ncs_group_find_name(path, "ops", &group), -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_taken_as_they_are),
 		cmocka_unit_test(names_are_those_of_the_file),
 		cmocka_unit_test(nonsense_is_no_group),
+		cmocka_unit_test(groups_may_have_very_many_members),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
