@@ -353,7 +353,8 @@ class Parallel(Job):
             self.torch.cuda._sleep(1 << 60)
 
     def order(self, group):
-        # Those of the culprit's group: it uses the two communicators the other way.
+        # The culprit uses the two communicators the other way round than the rest
+        # of its group.
         if self.CULPRIT in self.ranks_of[self.options.group]:
             other = self.groups["all" if self.options.group != "all" else "model"]
             groups = [group, other]

@@ -5,7 +5,8 @@
 usage: troubles.py BUILD FOLDER JOB[@GROUP]:LINK...
 
 With a group the job is `3d` with the trouble in that communicator, on all GPUs, and
-with the link `nodes` each half of it is looked at through an agent of its own.
+with the link `nodes` each half of it is looked at through an agent of its own. GPUS
+in the environment is how many there are.
 
 Prints a table in Markdown and, for each job, `ok` or `not ok`; exits with 1 if one
 was not ok. Each job publishes into a folder of its own below FOLDER, where its
