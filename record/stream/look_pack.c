@@ -16,8 +16,10 @@
 #define SMALL_LEVEL 9
 #define LARGE_LEVEL 1
 
-/* The most packs of a look. */
-#define PARTS_MAX (NCS_LOOK_BYTES_MAX / NCS_CHUNK_BYTES_MAX * 2)
+/* The largest look, with its end, that is packed; readers refuse larger ones.
+ * Any two parts in a row are larger than one may be: this many hold it. */
+#define BYTES_MAX (NCS_LOOK_BYTES_MAX + NCS_CHUNK_BYTES_MAX)
+#define PARTS_MAX (BYTES_MAX / NCS_CHUNK_BYTES_MAX * 2)
 
 /* A part of the latest base, unpacked. */
 struct part {
@@ -88,6 +90,7 @@ static const struct part *find_base(const struct parts *parts,
 struct ncs_look_packer {
 	struct ncs_packer *packer;
 	bool is_borrowed;
+	int level; /* of the look that is being packed */
 	struct parts base;
 	uint64_t base_look;
 	char *plain; /* a part without checksums */
@@ -165,10 +168,26 @@ static void clear_checksums(char *bytes, size_t size)
 	}
 }
 
-/* Appends a part as a pack; as it is if it gets no shorter. */
+/* Makes room for more bytes. */
+static int make_room(struct ncs_sink_memory *packed, size_t more)
+{
+	return ncs_array_reserve(&packed->bytes, &packed->capacity,
+				 packed->size + more, 1);
+}
+
+/* Appends bytes for which there is room, as they are. */
+static void put_plain(struct ncs_sink_memory *packed, const char *bytes,
+		      size_t size)
+{
+	memcpy(packed->bytes + packed->size, bytes, size);
+	packed->size += size;
+}
+
+/* Appends a part as a pack, and keeps it if it may be a base; as it is, and no
+ * base, if it gets no shorter: the unpacker sees no pack then. */
 static int put_part(struct ncs_look_packer *packer,
 		    const struct ncs_pack_head *head, const char *bytes,
-		    int level, struct ncs_sink_memory *packed)
+		    bool is_key, struct ncs_sink_memory *packed)
 {
 	size_t size = head->unpacked_bytes, frame = 0;
 	const struct part *base = find_base(&packer->base, head);
@@ -176,20 +195,17 @@ static int put_part(struct ncs_look_packer *packer,
 				   .rank = NCS_NO_RANK };
 	char *at;
 
-	if (ncs_array_reserve(&packed->bytes, &packed->capacity,
-			      packed->size + sizeof(chunk) + sizeof(*head) +
-				      size + NCS_CHUNK_ALIGNMENT,
-			      1) != 0)
+	if (make_room(packed, sizeof(chunk) + sizeof(*head) + size +
+				      NCS_CHUNK_ALIGNMENT) != 0)
 		return -ENOMEM;
 	at = packed->bytes + packed->size;
 	if (base && size > sizeof(*head))
 		frame = ncs_packer_pack_after(
-			packer->packer, level, base->bytes, base->size,
+			packer->packer, packer->level, base->bytes, base->size,
 			packer->plain, size, at + sizeof(chunk) + sizeof(*head),
 			size - sizeof(*head));
 	if (frame == 0) {
-		memcpy(at, bytes, size);
-		packed->size += size;
+		put_plain(packed, bytes, size);
 		return 0;
 	}
 	chunk.bytes = chunk.unpacked_bytes = sizeof(*head) + frame;
@@ -199,7 +215,7 @@ static int put_part(struct ncs_look_packer *packer,
 	memset(at + sizeof(chunk) + chunk.bytes, 0,
 	       ncs_chunk_round(chunk.bytes) - chunk.bytes);
 	packed->size += ncs_chunk_file_bytes(&chunk);
-	return 0;
+	return is_key ? keep_part(&packer->base, head, packer->plain) : 0;
 }
 
 int ncs_look_packer_pack(struct ncs_look_packer *packer, const void *look,
@@ -208,14 +224,20 @@ int ncs_look_packer_pack(struct ncs_look_packer *packer, const void *look,
 	const char *bytes = look;
 	const struct ncs_look end = end_of(bytes, size);
 	bool is_key = end.flags & NCS_LOOK_KEY;
-	int level = size <= SMALL_BYTES ? SMALL_LEVEL : LARGE_LEVEL;
 	struct ncs_pack_head head = { .recording = end.recording[0],
 				      .look = end.number };
 	int error = 0;
 
 	packed->size = 0;
+	packer->level = size <= SMALL_BYTES ? SMALL_LEVEL : LARGE_LEVEL;
 	if (is_key)
 		release_parts(&packer->base);
+	if (size > BYTES_MAX) {
+		error = make_room(packed, size);
+		if (!error)
+			put_plain(packed, bytes, size);
+		return error;
+	}
 	for (; size > 0 && !error; head.part++) {
 		size_t part = part_bytes(bytes, size);
 
@@ -228,9 +250,7 @@ int ncs_look_packer_pack(struct ncs_look_packer *packer, const void *look,
 		head.base = packer->base.parts[head.part].bytes ?
 				    packer->base_look :
 				    end.number;
-		error = put_part(packer, &head, bytes, level, packed);
-		if (!error && is_key)
-			error = keep_part(&packer->base, &head, packer->plain);
+		error = put_part(packer, &head, bytes, is_key, packed);
 		bytes += part;
 		size -= part;
 	}

@@ -24,8 +24,9 @@ struct ncs_look_packer;
 struct ncs_look_packer *ncs_look_packer_new(struct ncs_packer *borrowed);
 void ncs_look_packer_free(struct ncs_look_packer *packer);
 
-/* Packs a whole look, whose chunks are not compressed, into `packed`, which is
- * overwritten; its memory is the caller's. Returns 0 or -ENOMEM. */
+/* Packs a whole look into `packed`, which is overwritten; its memory is the
+ * caller's. Chunks that are not compressed pack best. A look that is too large
+ * for readers stays as it is. Returns 0 or -ENOMEM. */
 int ncs_look_packer_pack(struct ncs_look_packer *packer, const void *look,
 			 size_t size, struct ncs_sink_memory *packed);
 

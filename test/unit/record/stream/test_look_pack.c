@@ -206,6 +206,93 @@ static void test_large_looks_take_several_packs(void **state)
 	free(zeros);
 }
 
+/* Appends a chunk with a payload of noise or zeros to a look. */
+static void add_chunk(struct ncs_sink_memory *look, uint32_t type,
+		      const void *payload, size_t bytes)
+{
+	struct ncs_chunk chunk = { .type = type,
+				   .rank = NCS_NO_RANK,
+				   .bytes = bytes,
+				   .unpacked_bytes = bytes };
+	char *at;
+
+	ncs_chunk_seal(&chunk, payload);
+	look->bytes = realloc(look->bytes,
+			      look->size + ncs_chunk_file_bytes(&chunk));
+	assert_non_null(look->bytes);
+	at = look->bytes + look->size;
+	memset(at, 0, ncs_chunk_file_bytes(&chunk));
+	memcpy(at, &chunk, sizeof(chunk));
+	memcpy(at + sizeof(chunk), payload, bytes);
+	look->size += ncs_chunk_file_bytes(&chunk);
+}
+
+/* Makes a look of `chunks` chunks of one payload. */
+static struct ncs_sink_memory large_look(uint64_t number, uint64_t chunks,
+					 const char *payload, size_t bytes)
+{
+	struct ncs_look end = { .number = number,
+				.chunks = chunks,
+				.flags = number == 0 ? NCS_LOOK_KEY : 0 };
+	struct ncs_file_head head = { .byte_order = NCS_BYTE_ORDER,
+				      .version = NCS_FORMAT_VERSION };
+	struct ncs_sink_memory look = { 0 };
+
+	if (number == 0) {
+		add_chunk(&look, NCS_CHUNK_FILE, &head, sizeof(head));
+		end.chunks++;
+	}
+	for (uint64_t i = 0; i < chunks; i++)
+		add_chunk(&look, NCS_CHUNK_INDEX, payload, bytes);
+	end.bytes = look.size;
+	add_chunk(&look, NCS_CHUNK_LOOK, &end, sizeof(end));
+	return look;
+}
+
+/* What cannot be packed is no base of what follows. */
+static void test_noise_is_no_base(void **state)
+{
+	char *noise = malloc(NCS_PAYLOAD_BYTES_MAX);
+
+	(void)state;
+	assert_non_null(noise);
+	srandom(2);
+	for (size_t i = 0; i < NCS_PAYLOAD_BYTES_MAX; i++)
+		noise[i] = (char)random();
+	for (uint64_t i = 0; i < 2; i++) {
+		struct ncs_sink_memory look =
+			large_look(i, 2, noise, NCS_PAYLOAD_BYTES_MAX);
+
+		assert_int_equal(ncs_look_packer_pack(packer, look.bytes,
+						      look.size, &packed),
+				 0);
+		feed();
+		assert_true(looks() == i + 1);
+		free(look.bytes);
+	}
+	free(noise);
+}
+
+/* The reader says why it reads no more. */
+static void test_looks_that_are_too_large_are_refused(void **state)
+{
+	char *zeros = calloc(1, NCS_PAYLOAD_BYTES_MAX);
+	struct ncs_sink_memory look = large_look(
+		0, NCS_LOOK_BYTES_MAX / NCS_CHUNK_BYTES_MAX * 3, zeros,
+		NCS_PAYLOAD_BYTES_MAX);
+
+	(void)state;
+	assert_int_equal(ncs_look_packer_pack(packer, look.bytes, look.size,
+					      &packed),
+			 0);
+	feed();
+	assert_true(looks() == 0);
+	assert_string_equal(ncs_stream_facts(reader)->refused,
+			    "a look of its ncclstat is too large");
+	free(look.bytes);
+	free(zeros);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -216,6 +303,8 @@ int main(void)
 		TEST(test_without_its_base_a_look_is_left_out),
 		TEST(test_the_base_of_another_agent_is_not_used),
 		TEST(test_large_looks_take_several_packs),
+		TEST(test_noise_is_no_base),
+		TEST(test_looks_that_are_too_large_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
