@@ -28,9 +28,6 @@
 /* How soon it is looked whether a pipe that was full has room. */
 #define FULL_NS UINT64_C(20000000)
 
-/* How long the last looks may take to be written. */
-#define LAST_NS UINT64_C(200000000)
-
 #define PACK_LEVEL 3
 
 struct relay_look {
@@ -388,7 +385,6 @@ void ncs_relay_run(struct ncs_fleet *fleet,
 {
 	struct relay relay = { .fleet = fleet };
 	struct ncs_stream_output *output = NULL;
-	struct ncs_stream_output_totals totals = { 0 };
 	struct ncs_agent_wait wait = { .end = NCS_AGENT_COUNTED };
 	int error = begin(&relay, &output, settings);
 
@@ -401,18 +397,9 @@ void ncs_relay_run(struct ncs_fleet *fleet,
 		ncs_fleet_pass_on(fleet, take_bytes, &relay);
 		error = loop(&relay, &wait, output, has_ended, context);
 		ncs_fleet_pass_on(fleet, NULL, NULL);
-		ncs_stream_output_close(output, LAST_NS, &totals);
 	}
 	result->end = wait.end;
-	result->bytes = totals.bytes;
 	result->looks = relay.looks;
-	if (!error)
-		error = totals.error;
-	if (error == -EPIPE || error == -ECONNRESET) {
-		result->end = NCS_AGENT_OUTPUT_CLOSED;
-	} else if (error) {
-		result->end = NCS_AGENT_FAILED;
-		result->error = error;
-	}
+	ncs_agent_finish(output, error, result);
 	release(&relay);
 }

@@ -14,11 +14,6 @@
 #include "record/write/recorder_segments.h"
 #include "shm/clock.h"
 
-/* How long the agent waits for its last look to be written: if it was told to
- * end, and if there was to be a number of looks. */
-#define LAST_NS UINT64_C(200000000)
-#define LAST_COUNTED_NS UINT64_C(60000000000)
-
 /* How often rings are read, if records are wanted. */
 #define DRAIN_EVERY_NS UINT64_C(10000000)
 
@@ -283,29 +278,13 @@ void ncs_agent_run(const struct ncs_agent_settings *settings,
 		   struct ncs_agent_result *result)
 {
 	struct agent agent = { .settings = settings, .result = result };
-	struct ncs_stream_output_totals totals = { 0 };
 	int error;
 
 	memset(result, 0, sizeof(*result));
 	error = begin(&agent);
 	if (!error)
 		error = loop(&agent);
-	if (agent.output) {
-		bool counted = !error && result->end == NCS_AGENT_COUNTED;
-
-		ncs_stream_output_close(agent.output,
-					counted ? LAST_COUNTED_NS : LAST_NS,
-					&totals);
-	}
-	result->bytes = totals.bytes;
-	if (!error)
-		error = totals.error;
-	if (error == -EPIPE || error == -ECONNRESET) {
-		result->end = NCS_AGENT_OUTPUT_CLOSED;
-	} else if (error) {
-		result->end = NCS_AGENT_FAILED;
-		result->error = error;
-	}
+	ncs_agent_finish(agent.output, error, result);
 	ncs_recorder_segments_release(&agent.followed);
 	if (agent.writer)
 		ncs_recording_writer_close(agent.writer, NULL);

@@ -2,6 +2,7 @@
 /* Waits for an agent's files; see agent_wait.h. */
 #include "record/stream/agent_wait.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,11 @@
 
 /* An end of the input this soon after the start does not count. */
 #define INPUT_GRACE_NS UINT64_C(1000000000)
+
+/* How long the last look may take to be written: if the program was told to end,
+ * and if there was to be a number of looks. */
+#define LAST_NS UINT64_C(200000000)
+#define LAST_COUNTED_NS UINT64_C(60000000000)
 
 enum { INPUT, OUTPUT, WRITTEN, STOP, MORE, FILES };
 
@@ -101,4 +107,25 @@ bool ncs_agent_wait(struct ncs_agent_wait *wait, uint64_t until_ns)
 	else
 		return true;
 	return false;
+}
+
+void ncs_agent_finish(struct ncs_stream_output *output, int error,
+		      struct ncs_agent_result *result)
+{
+	bool counted = !error && result->end == NCS_AGENT_COUNTED;
+	struct ncs_stream_output_totals totals = { 0 };
+
+	if (output)
+		ncs_stream_output_close(output,
+					counted ? LAST_COUNTED_NS : LAST_NS,
+					&totals);
+	result->bytes = totals.bytes;
+	if (!error)
+		error = totals.error;
+	if (error == -EPIPE || error == -ECONNRESET) {
+		result->end = NCS_AGENT_OUTPUT_CLOSED;
+	} else if (error) {
+		result->end = NCS_AGENT_FAILED;
+		result->error = error;
+	}
 }

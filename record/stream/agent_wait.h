@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Waits of a program that writes a stream: for its time, for the orders of its
- * head, and for its end. Not thread-safe.
+ * head, for its end, and for its last look to be written. Not thread-safe.
  */
 #ifndef NCS_RECORD_STREAM_AGENT_WAIT_H
 #define NCS_RECORD_STREAM_AGENT_WAIT_H
@@ -11,6 +11,7 @@
 
 #include "record/launch/orders.h"
 #include "record/stream/agent.h"
+#include "record/stream/stream_output.h"
 
 struct ncs_agent_wait {
 	const struct ncs_agent_settings *settings;
@@ -30,5 +31,12 @@ void ncs_agent_wait_begin(struct ncs_agent_wait *wait,
 /* Waits until CLOCK_MONOTONIC is until_ns, `more` is readable, or orders have
  * come. Returns false if the program is to end: `end` says why. */
 bool ncs_agent_wait(struct ncs_agent_wait *wait, uint64_t until_ns);
+
+/* Closes the output of a program that has come to result->end, or to `error`,
+ * and sets the rest of the result but its looks. Waits for what is not written
+ * yet: longer if all was to be written than if the program was told to end.
+ * `output` may be NULL. */
+void ncs_agent_finish(struct ncs_stream_output *output, int error,
+		      struct ncs_agent_result *result);
 
 #endif

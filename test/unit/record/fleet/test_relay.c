@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -272,6 +274,48 @@ static void test_what_a_launcher_says_is_passed_on(void **state)
 	assert_string_equal(node.why, "");
 }
 
+/* Reads a pipe to its end, after a second. Returns the number of bytes. */
+static void *read_late(void *context)
+{
+	const int file = *(const int *)context;
+	uintptr_t bytes = 0;
+	char text[4096];
+	ssize_t size;
+
+	sleep(1);
+	while ((size = read(file, text, sizeof(text))) > 0)
+		bytes += (uintptr_t)size;
+	return (void *)bytes;
+}
+
+static void test_the_last_look_waits_for_a_slow_reader(void **state)
+{
+	const struct feed one[] = { { 0, 0, 0, NULL } };
+	struct ncs_agent_result result;
+	pthread_t reader;
+	void *bytes;
+	int ends[2];
+
+	(void)state;
+	make_looks();
+	feeds = one;
+	feed_count = 1;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	/* Less than the look. */
+	assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) == 4096);
+	assert_int_equal(pthread_create(&reader, NULL, read_late, &ends[0]), 0);
+	close(settings.output);
+	settings.output = ends[1];
+	ncs_relay_run(from, &settings, feed, NULL, &result);
+	assert_int_equal(result.end, NCS_AGENT_COUNTED);
+	close(ends[1]);
+	settings.output = -1;
+	assert_int_equal(pthread_join(reader, &bytes), 0);
+	assert_true((uintptr_t)bytes > 4096);
+	assert_true(result.bytes == (uintptr_t)bytes);
+	close(ends[0]);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -283,6 +327,7 @@ int main(void)
 		TEST(test_nodes_keep_their_names_and_counts),
 		TEST(test_packed_lines_are_shorter),
 		TEST(test_what_a_launcher_says_is_passed_on),
+		TEST(test_the_last_look_waits_for_a_slow_reader),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
