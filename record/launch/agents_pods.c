@@ -19,7 +19,8 @@ static struct ncs_launcher *launcher_of(const struct ncs_agents *agents,
 	return NULL;
 }
 
-/* Adds a pod that is new. Without memory it is new again the next time. */
+/* Adds a pod that is new. Without memory for its launcher it is new again the
+ * next time. */
 static void add_pod(struct ncs_agents *agents, const char *pod, uint64_t now_ns)
 {
 	size_t node = ncs_agents_add_node(agents, pod);
@@ -27,8 +28,10 @@ static void add_pod(struct ncs_agents *agents, const char *pod, uint64_t now_ns)
 
 	if (node != SIZE_MAX)
 		launcher = ncs_agents_add_launcher(agents, pod, now_ns);
-	if (launcher != SIZE_MAX)
-		ncs_launcher_add_node(agents->launchers[launcher], node);
+	/* A launcher without its node must not run. */
+	if (launcher != SIZE_MAX &&
+	    !ncs_launcher_add_node(agents->launchers[launcher], node))
+		agents->launchers[launcher]->phase = NCS_LAUNCHER_DONE;
 }
 
 static void take_pod(struct ncs_agents *agents, const char *pod,
@@ -38,7 +41,7 @@ static void take_pod(struct ncs_agents *agents, const char *pod,
 
 	if (!launcher) {
 		add_pod(agents, pod, now_ns);
-	} else if (launcher->is_gone) {
+	} else if (launcher->is_gone && launcher->node_count > 0) {
 		launcher->is_gone = false;
 		launcher->phase = NCS_LAUNCHER_WAITS;
 		launcher->pause_ns = 0;
