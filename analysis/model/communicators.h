@@ -44,7 +44,7 @@ struct ncs_communicator {
 	char key[272];
 	struct ncs_rank **ranks; /* in the model's order */
 	size_t rank_count;
-	/* Those whose number is known, by number; of the same number in the
+	/* The ranks whose number is known, by number; of the same number in the
 	 * model's order. */
 	struct ncs_rank **numbered;
 	size_t numbered_count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Exports a table of each rank's operations by size. The table is made from the counters in the states, which sampling
- * and lost records do not affect. RFC 4180; unknown cells are empty. */
+/* Exports a table of each rank's operations by size. The table is made from the
+ * counters in the states, which sampling and lost records do not affect. RFC
+ * 4180; unknown cells are empty. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>

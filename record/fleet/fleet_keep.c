@@ -135,10 +135,9 @@ void ncs_fleet_keep_look(void *context, const void *bytes, size_t size)
 {
 	struct ncs_fleet_node *node = context;
 	struct ncs_fleet *fleet = node->fleet;
+	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
 	const char *from;
 	int error;
-
-	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
 
 	if (fleet->pass)
 		fleet->pass(fleet->pass_context, node->number, bytes, size);

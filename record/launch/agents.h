@@ -6,8 +6,8 @@
  * Each line that an agent writes is given to the sink as bytes of its node.
  * Agents whose link breaks are started again, after 2 s and then less and less
  * often. SIGPIPE must be blocked or ignored. One thread calls all functions but
- * ncs_agents_wake(), and lives until ncs_agents_close() has returned; the sink is called by that thread, from
- * ncs_agents_run() only.
+ * ncs_agents_wake(), and lives until ncs_agents_close() has returned; the sink
+ * is called by that thread, from ncs_agents_run() only.
  */
 #ifndef NCS_RECORD_LAUNCH_AGENTS_H
 #define NCS_RECORD_LAUNCH_AGENTS_H

@@ -24,7 +24,8 @@ struct ncs_stream_output;
 int ncs_stream_output_open(struct ncs_stream_output **output, int file,
 			   const struct ncs_line_writer *lines);
 
-/* Likewise; what is handed over are lines already, with their ends. */
+/* Begins to write to `file` as ncs_stream_output_open() does. The bytes that are
+ * handed over must be whole lines. */
 int ncs_stream_output_open_text(struct ncs_stream_output **output, int file);
 
 /* Drops the look that waits. Returns false if there is none. */

@@ -42,7 +42,7 @@ struct json_percentile {
 	double fraction;
 };
 
-/* Those of functions and of classes. */
+/* The percentiles of functions and of classes. */
 static const struct json_percentile percentiles[] = {
 	{ "min", 0 },    { "p50", 0.50 }, { "p90", 0.90 },
 	{ "p95", 0.95 }, { "p99", 0.99 }, { NULL, 0 },

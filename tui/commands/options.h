@@ -86,7 +86,7 @@ enum ncs_color { NCS_COLOR_AUTO, NCS_COLOR_ALWAYS, NCS_COLOR_NEVER };
 
 struct ncs_options {
 	enum ncs_mode mode;
-	/* Those on the command line. */
+	/* The options that are on the command line. */
 	ncs_option_set given;
 	/* Format of a dump, a diagnosis or a path. */
 	enum ncs_dump_format format;

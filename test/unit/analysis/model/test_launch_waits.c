@@ -237,7 +237,7 @@ static void host_is_ahead_by_the_launches_that_have_not_begun(void **state)
 	launches->launched = LAUNCH + 3;
 	scripted_pass(job, NOW);
 	assert_int_equal(ncs_rank_launches_ahead(scripted_rank(job, 0)), 3);
-	/* Those after the last one that is followed may be over. */
+	/* Launches after the last one that is followed may be over. */
 	launches->followed = LAUNCH;
 	scripted_pass(job, NOW);
 	assert_int_equal(ncs_rank_launches_ahead(scripted_rank(job, 0)), -1);

@@ -249,7 +249,7 @@ static struct ncs_sink_memory large_look(uint64_t number, uint64_t chunks,
 	return look;
 }
 
-/* What cannot be packed is no base of what follows. */
+/* A part that cannot be packed is no base of later ones. */
 static void test_noise_is_no_base(void **state)
 {
 	char *noise = malloc(NCS_PAYLOAD_BYTES_MAX);
