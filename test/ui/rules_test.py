@@ -85,12 +85,20 @@ def alert(summary, command, **labels):
             'exp_annotations': {'summary': summary, 'command': command}}
 
 
-def test(name, data, minute, **expected):
-    """At that minute exactly the expected alerts fire."""
+def test(name, data, minute, quiet=(), **expected):
+    """At that minute exactly the expected alerts fire, and none at the quiet
+    ones."""
     return {'name': name, 'interval': '15s', 'input_series': data,
             'alert_rule_test': [
-                {'eval_time': '%dm' % minute, 'alertname': one,
-                 'exp_alerts': expected.get(one, [])} for one in ALERTS]}
+                {'eval_time': at, 'alertname': one,
+                 'exp_alerts': expected.get(one, [])
+                 if at == '%dm' % minute else []}
+                for at in [*quiet, '%dm' % minute] for one in ALERTS]}
+
+
+def times(first, last):
+    """The times of all samples between two minutes, the last not included."""
+    return ['%ds' % at for at in range(first * 60, last * 60, 15)]
 
 
 HUNG = dict(oldest_operation_seconds=every(grows(15)),
@@ -104,6 +112,13 @@ HOSTS = 'ncclstat --hosts=a,b,c,d --diagnose'
 
 def behind(rank, values):
     return stands(98 if rank == 1 else 100)
+
+
+def seen_late(data, nodes):
+    """The same, but that the exporters of some nodes begin 90 s later."""
+    return [dict(one, values='_x6 ' + one['values'])
+            if one['series'].split('instance="')[1][0] in nodes else one
+            for one in data]
 
 
 def tests():
@@ -124,11 +139,28 @@ def tests():
                NcclRankMissing=[missing])
     yield test('a rank is missing, not for long',
                job(sequence_number=behind, **HUNG), 1)
+    # The others call after a pause of five minutes, and again soon after.
+    called = dict(HUNG, oldest_operation_seconds=lambda r, v: stands(0)
+                  if r == 1 else '0+0x20 15+15x500')
+    yield test('a rank is missing after a pause',
+               job(sequence_number=lambda r, v: stands(98) if r == 1 else
+                   '98+0x20 99+0x1 100+0x500', **called), 10, times(1, 8),
+               NcclRankMissing=[missing])
+    # Prometheus sees the rank that is missing before the others, or after them.
+    waiting = dict(HUNG, oldest_operation_seconds=lambda r, v: stands(0)
+                   if r == 1 else grows(15, LONG, 300))
+    yield test('a rank is missing, the others are seen later',
+               seen_late(job(sequence_number=behind, **waiting), 'acd'), 10,
+               times(1, 4), NcclRankMissing=[missing])
+    yield test('a rank is missing, and seen later',
+               seen_late(job(sequence_number=behind, **waiting), 'b'), 10,
+               times(1, 3), NcclRankMissing=[missing])
     stuck = dict(severity='critical', **WORLD)
     sentence = 'no rank of c has finished an operation for two minutes, and' \
                ' one is under way'
     yield test('all are stuck in one call',
-               job(sequence_number=every(stands(100)), **HUNG), 10,
+               job(sequence_number=every(stands(100)), **HUNG), 4,
+               times(1, 3),
                NcclStuck=[alert(sentence, SLURM, job_id='77', **stuck)])
     yield test('the same without a batch system',
                job(sequence_number=every(stands(100)), job_id='', **HUNG), 10,

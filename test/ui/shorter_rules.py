@@ -21,6 +21,7 @@ def shorter(match):
 with open(sys.argv[1]) as file:
     text = file.read()
 text = re.sub(r"(\[)(\d+)([smh])(\])", shorter, text)
+text = re.sub(r"(\boffset )(\d+)([smh])(\b)", shorter, text)
 text = re.sub(r"(?m)^( *for: )(\d+)([smh])()$", shorter, text)
 text = re.sub(r"(?m)(ncclstat_oldest_\w+_seconds\) > )(\d+)$",
               lambda match: match[1] + str(int(match[2]) // FASTER), text)
