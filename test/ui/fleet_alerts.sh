@@ -95,11 +95,12 @@ for fault in level straggler link slows; do
 	python3 test/ui/fleet_job.py $fault \
 		"$([ $fault = link ] && echo 3 || echo 4)" "$tmp/$fault"
 done
+# Rank 1 makes its last call after 6 s in the capture, 5 minutes here.
 hang=test/captures/net-v5-hang
-play nodeA $hang/rank0.calllog.xz -- --speed 0.1
-play nodeB $hang/rank1.calllog.xz -- --speed 0.1
+play nodeA $hang/rank0.calllog.xz -- --speed 0.02
+play nodeB $hang/rank1.calllog.xz -- --speed 0.02
 play nodeC test/captures/nvlink-v5-ddp8/*.xz -- --loop 0
-for fault in level straggler slows; do
+for fault in level straggler; do
 	play nodeD "$tmp/$fault/rank0.calllog" "$tmp/$fault/rank1.calllog" -- \
 		--loop 0
 	play nodeE "$tmp/$fault/rank2.calllog" "$tmp/$fault/rank3.calllog" -- \
@@ -126,14 +127,28 @@ for node in $nodes; do
 			--listen="127.0.0.1:$port"
 	fi
 done
-sleep 1
-if grep -q 'built without' "$tmp/exporter.nodeA"; then
+
+# all_told: succeeds if the exporters tell of all ranks that have begun.
+all_told() {
+	for node in $nodes; do
+		eval "echo \$$node"
+	done | python3 -c 'import re, sys, urllib.request
+told = [urllib.request.urlopen("http://127.0.0.1:%s/metrics" % port.strip()).read()
+        for port in sys.stdin]
+ranks = re.findall(rb"(?m)^ncclstat_rank_alive.* 1$", b"".join(told))
+sys.exit(len(ranks) != 21)'
+}
+
+if ! wait_for 60 all_told && grep -q 'built without' "$tmp/exporter.nodeA"; then
 	echo 'ncclstat was built without libmicrohttpd'
 	exit 77
 fi
 
 # --- The watchers ---------------------------------------------------------------
 
+# They begin when all ranks are there, so that they see all nodes for as long,
+# and the job that turns slow when they are ready: at its usual speed for long
+# enough.
 python3 test/ui/shorter_rules.py tui/share/prometheus/ncclstat.rules.yml \
 	>"$tmp/rules.yml"
 cat >"$tmp/prometheus.yml" <<-END
@@ -181,6 +196,8 @@ asks() {
 }
 
 check 'all targets are scraped' wait_for 30 asks 'count(up == 1) == 8'
+play nodeD "$tmp/slows/rank0.calllog" "$tmp/slows/rank1.calllog" -- --loop 0
+play nodeE "$tmp/slows/rank2.calllog" "$tmp/slows/rank3.calllog" -- --loop 0
 check 'the ranks of all nodes are seen' \
 	wait_for 30 asks 'count(ncclstat_rank_alive == 1) == 25'
 

@@ -10,7 +10,7 @@ a CUDA stream. All ranks' kernels of a call end together. FAULT:
   level      nothing is wrong
   straggler  rank 1 comes 12 ms late to each call
   link       what rank 0 sends is eight times as long on the way
-  slows      after 40 s, all calls take five times as long
+  slows      after 30 s, all calls take five times as long
 
 A log of level, straggler and link has one second, to be played in a loop; one of
 slows has two minutes. COMMUNICATOR is its id.
@@ -78,7 +78,7 @@ def main():
         rank = FleetRank(number, count, comm=comm, name=fault)
         for call in range(calls):
             begin = call * PERIOD + 2 * MS
-            slower = 5 if fault == "slows" and call >= 400 else 1
+            slower = 5 if fault == "slows" and call >= 300 else 1
             wire = ON_WIRE * slower
             if fault == "link" and number == 0:
                 wire *= 8
