@@ -4,16 +4,16 @@
 
 #include <math.h>
 
+#include "analysis/base/wrapping.h"
 #include "shm/clock.h"
 
 int64_t ncs_clock_move_by(const struct ncs_clock_move *move, uint64_t ns)
 {
-	int64_t by_ns = move->offset_ns;
-
-	if (move->drift != 0)
-		by_ns += llrint(move->drift *
-				((double)ns - (double)move->at_ns));
-	return by_ns;
+	if (move->drift == 0)
+		return move->offset_ns;
+	return ncs_plus(
+		move->offset_ns,
+		llrint(move->drift * ((double)ns - (double)move->at_ns)));
 }
 
 uint64_t ncs_clock_moved_ns(const struct ncs_clock_move *move, uint64_t ns)
@@ -43,7 +43,7 @@ struct ncs_clock_move ncs_clock_move_between(const struct ncs_clock *from,
 struct ncs_clock_move ncs_clock_move_back(const struct ncs_clock_move *move)
 {
 	return (struct ncs_clock_move){
-		.offset_ns = -move->offset_ns,
+		.offset_ns = ncs_minus(0, move->offset_ns),
 		.drift = -move->drift / (1 + move->drift),
 		.at_ns = move->at_ns + (uint64_t)move->offset_ns,
 	};

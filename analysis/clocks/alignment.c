@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/wrapping.h"
 #include "analysis/clocks/clock_line.h"
 
 /* Messages whose sizes have the same power of two form a class. This many
@@ -327,7 +328,7 @@ static struct ncs_clock_line negative_of(const struct ncs_clock_line *line)
 {
 	struct ncs_clock_line negative = *line;
 
-	negative.offset_ns = (int64_t) - (uint64_t)line->offset_ns;
+	negative.offset_ns = ncs_minus(0, line->offset_ns);
 	negative.drift = -line->drift;
 	return negative;
 }
@@ -396,17 +397,6 @@ struct node {
 	double error_ns;
 };
 
-/* Add and subtract modulo 2^64. */
-static int64_t plus(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
-static int64_t minus(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-
 struct solution {
 	struct ncs_alignment *alignment;
 	struct node *nodes;
@@ -436,10 +426,10 @@ static void find_about(struct solution *solution)
 			more = true;
 			if (low->is_near)
 				high->about_ns =
-					plus(low->about_ns, pair->about_ns);
+					ncs_plus(low->about_ns, pair->about_ns);
 			else
-				low->about_ns =
-					minus(high->about_ns, pair->about_ns);
+				low->about_ns = ncs_minus(high->about_ns,
+							  pair->about_ns);
 			low->is_near = high->is_near = true;
 		}
 	}
@@ -482,23 +472,24 @@ static void join(struct solution *solution, const struct host_pair *pair,
 	node->by_realtime = near->by_realtime ||
 			    pair->high == solution->alignment->hosts;
 	if (!is_low) {
-		node->from_ns =
-			plus(near->from_ns, difference(pair, solution->from_ns,
-						       near->from_ns));
-		node->until_ns = plus(near->until_ns,
-				      difference(pair, solution->until_ns,
-						 near->until_ns));
+		node->from_ns = ncs_plus(near->from_ns,
+					 difference(pair, solution->from_ns,
+						    near->from_ns));
+		node->until_ns = ncs_plus(near->until_ns,
+					  difference(pair, solution->until_ns,
+						     near->until_ns));
 		return;
 	}
 	/* The time on `low` is unknown: approximate it, then iterate. */
-	from_ns = minus(near->from_ns, line->offset_ns);
-	until_ns = minus(near->until_ns, line->offset_ns);
+	from_ns = ncs_minus(near->from_ns, line->offset_ns);
+	until_ns = ncs_minus(near->until_ns, line->offset_ns);
 	for (unsigned i = 0; i < 3; i++) {
-		from_ns = minus(near->from_ns,
-				difference(pair, solution->from_ns, from_ns));
-		until_ns =
-			minus(near->until_ns,
-			      difference(pair, solution->until_ns, until_ns));
+		from_ns =
+			ncs_minus(near->from_ns,
+				  difference(pair, solution->from_ns, from_ns));
+		until_ns = ncs_minus(near->until_ns,
+				     difference(pair, solution->until_ns,
+						until_ns));
 	}
 	node->from_ns = from_ns;
 	node->until_ns = until_ns;
@@ -632,8 +623,8 @@ static double rest_of(const struct solution *solution,
 	int64_t high_ns = at_end ? high->until_ns : high->from_ns;
 	uint64_t at_ns = at_end ? solution->until_ns : solution->from_ns;
 
-	return (double)minus(difference(pair, at_ns, low_ns),
-			     minus(high_ns, low_ns));
+	return (double)ncs_minus(difference(pair, at_ns, low_ns),
+				 ncs_minus(high_ns, low_ns));
 }
 
 /* Returns by how much a pair contradicts the tree beyond all errors. */
@@ -710,9 +701,9 @@ static void set_aligned(const struct solution *solution, size_t host,
 {
 	const struct node *node = &solution->nodes[host];
 	double length = (double)(solution->until_ns - solution->from_ns);
-	int64_t from_ns = plus(node->from_ns, llround(node->add_from));
-	int64_t until_ns = plus(node->until_ns, llround(node->add_until));
-	double gained = (double)minus(until_ns, from_ns);
+	int64_t from_ns = ncs_plus(node->from_ns, llround(node->add_from));
+	int64_t until_ns = ncs_plus(node->until_ns, llround(node->add_until));
+	double gained = (double)ncs_minus(until_ns, from_ns);
 	double error_ns = node->error_ns +
 			  fmax(fabs(node->add_from), fabs(node->add_until));
 
@@ -724,7 +715,7 @@ static void set_aligned(const struct solution *solution, size_t host,
 	aligned->by = node->by_realtime ? NCS_ALIGNED_BY_REALTIME :
 					  NCS_ALIGNED_BY_TRAFFIC;
 	aligned->at_ns = solution->from_ns + (uint64_t)from_ns;
-	aligned->offset_ns = minus(0, from_ns);
+	aligned->offset_ns = ncs_minus(0, from_ns);
 	aligned->drift = length + gained > 0 ? -gained / (length + gained) : 0;
 	aligned->error_ns = error_ns < 1e18 ? (uint64_t)ceil(error_ns) :
 					      UINT64_MAX;

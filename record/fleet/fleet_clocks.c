@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/wrapping.h"
 #include "record/fleet/fleet_internal.h"
 #include "record/write/clock_reading.h"
 #include "record/write/recording_writer.h"
@@ -143,16 +144,14 @@ static bool by_realtime(const struct ncs_fleet_clock *clock, int64_t *shift_ns,
 		return false;
 	*error_ns = a + b + (here.after_ns - here.before_ns) +
 		    (there->after_ns - there->before_ns);
-	*shift_ns = (int64_t)((uint64_t)realtime_offset(there) -
-			      (uint64_t)realtime_offset(&here));
+	*shift_ns = ncs_minus(realtime_offset(there), realtime_offset(&here));
 	return *error_ns <= INT64_MAX / 4 &&
-	       *shift_ns - (int64_t)*error_ns <= clock->late_ns;
+	       ncs_minus(*shift_ns, (int64_t)*error_ns) <= clock->late_ns;
 }
 
 static void set_shift(struct ncs_fleet_clock *clock, int64_t shift_ns)
 {
-	int64_t by_ns =
-		(int64_t)((uint64_t)shift_ns - (uint64_t)clock->move.offset_ns);
+	int64_t by_ns = ncs_minus(shift_ns, clock->move.offset_ns);
 
 	if (clock->is_known && clock->move.drift == 0 && by_ns < JUMP_NS &&
 	    by_ns > -JUMP_NS)
@@ -184,10 +183,10 @@ static void move_by_looks(const struct ncs_fleet *fleet,
 static uint64_t distance(const struct ncs_clock_move *a,
 			 const struct ncs_clock_move *b, uint64_t ns)
 {
-	int64_t difference =
-		ncs_clock_move_by(a, ns) - ncs_clock_move_by(b, ns);
+	uint64_t difference = (uint64_t)ncs_clock_move_by(a, ns) -
+			      (uint64_t)ncs_clock_move_by(b, ns);
 
-	return (uint64_t)(difference < 0 ? -difference : difference);
+	return difference > INT64_MAX ? -difference : difference;
 }
 
 /* Sets the move by traffic. A move that is nearly the same is kept; by how much
@@ -198,7 +197,7 @@ static void move_by_traffic(const struct ncs_fleet *fleet,
 	const uint64_t base_ns = (uint64_t)clock->base_ns;
 	const struct ncs_aligned *traffic = &clock->traffic;
 	const struct ncs_clock_move move = {
-		.offset_ns = clock->base_ns + traffic->offset_ns,
+		.offset_ns = ncs_plus(clock->base_ns, traffic->offset_ns),
 		.drift = traffic->drift,
 		.at_ns = traffic->at_ns - base_ns,
 	};
@@ -222,13 +221,13 @@ static void move_by_traffic(const struct ncs_fleet *fleet,
 static bool is_by_traffic(const struct ncs_fleet_clock *clock)
 {
 	const struct ncs_aligned *traffic = &clock->traffic;
+	int64_t shift_ns = ncs_plus(clock->base_ns, traffic->offset_ns);
 
 	if (traffic->by == NCS_ALIGNED_BY_NOTHING ||
 	    traffic->error_ns > INT64_MAX / 4)
 		return false;
 	return traffic->by == NCS_ALIGNED_BY_TRAFFIC ||
-	       clock->base_ns + traffic->offset_ns -
-			       (int64_t)traffic->error_ns <=
+	       ncs_minus(shift_ns, (int64_t)traffic->error_ns) <=
 		       clock->late_ns;
 }
 
