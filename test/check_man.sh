@@ -156,12 +156,12 @@ wanted_items() {
 		want kernel_statuses ncclstat-plugin.7 KERNEL_TIMING -
 	fields timing_statuses NCS_STREAM_STATUSES ID,name,help name | unquote |
 		want stream_statuses ncclstat-plugin.7 TIMES_FROM_THE_STREAM \
-			'What is not timed'
+			'Launches without times'
 	fields cupti NCS_CUPTI_STATUSES ID,name,... name | unquote |
 		want cupti_statuses ncclstat-plugin.7 RANGES_OF_THE_PROGRAM \
-			'Computing, by CUPTI'
+			'Compute time from CUPTI'
 	asked >"$tmp/asked"
-	want releases ncclstat-plugin.7 WHAT_NCCL_IS_ASKED_FOR - <"$tmp/asked"
+	want releases ncclstat-plugin.7 EVENTS_REQUESTED_FROM_NCCL - <"$tmp/asked"
 }
 
 # asked: prints the events that plugin/mask/release_events.h allows, as rows

@@ -989,8 +989,8 @@ static void text_lists_launches(void **state)
 	assert_non_null(strstr(
 		text,
 		"\nlaunches: rank 3: no launch of 3 has begun; launches are"
-		" not timed any more: CUDA's driver returned an error, or"
-		" the plugin got no thread (709)\n"));
+		" not timed any more: the CUDA driver returned an error, or"
+		" the plugin could not start its thread (709)\n"));
 	assert_non_null(
 		strstr(text, "\nlaunches: rank 4: no launch is timed: "));
 	free(text);
