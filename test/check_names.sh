@@ -36,10 +36,14 @@ check_files() (
 	seen[$NF] != "" { print $0 ": the name of " seen[$NF] }
 	{ seen[$NF] = $0 }
 	'
-	while read -r file; do
-		head -n 2 "$file" | grep -q 'SPDX-License-Identifier: MIT' ||
-			echo "$file: no SPDX-License-Identifier"
-	done <"$tmp/files"
+	xargs awk '
+	FNR <= 2 && /SPDX-License-Identifier: MIT/ { licensed[FILENAME] }
+	END {
+		for (i = 1; i < ARGC; i++)
+			if (!(ARGV[i] in licensed))
+				print ARGV[i] ": no SPDX-License-Identifier"
+	}
+	' <"$tmp/files"
 )
 
 # check_tags FOLDER: tags that are defined twice.
