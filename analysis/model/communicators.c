@@ -222,6 +222,23 @@ bool ncs_progress_is_held_up(const struct ncs_progress *progress,
 		       progress->least;
 }
 
+bool ncs_rank_is_held_up(const struct ncs_rank *rank)
+{
+	const struct ncs_communicator *communicator = rank->communicator;
+	const struct ncs_counters *before = ncs_rank_before(rank);
+	unsigned function =
+		communicator ? communicator->function : NCS_FUNCTION_COUNT;
+	uint64_t number;
+
+	if (!before || function == NCS_FUNCTION_COUNT ||
+	    communicator->progress.known == 0)
+		return false;
+	number = rank->now.functions[function].last_sequence_number;
+	return number != NCS_NO_SEQUENCE_NUMBER &&
+	       number < communicator->progress.most &&
+	       before->functions[function].last_sequence_number == number;
+}
+
 static void count_in_flight(const struct ncs_communicator *communicator,
 			    size_t *in_flight)
 {

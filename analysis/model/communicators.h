@@ -108,4 +108,8 @@ uint64_t ncs_progress_behind(const struct ncs_progress *progress);
 bool ncs_progress_is_held_up(const struct ncs_progress *progress,
 			     unsigned function);
 
+/* Returns whether a rank is behind others of its communicator, in the function
+ * of that, and did not move in the latest interval. */
+bool ncs_rank_is_held_up(const struct ncs_rank *rank);
+
 #endif

@@ -23,6 +23,7 @@ static void print_limits(FILE *file, const struct ncs_screen *screen,
 {
 	const struct ncs_grid *table = &screen->tables[screen->view];
 	char raw[NCS_FORMAT_MAX] = "view ", text[NCS_FORMAT_MAX];
+	size_t count;
 
 	ncs_append(raw, sizeof(raw), "%s", ncs_view_names[screen->view]);
 	ncs_crumbs(screen, text, sizeof(text));
@@ -30,8 +31,8 @@ static void print_limits(FILE *file, const struct ncs_screen *screen,
 		ncs_append(raw, sizeof(raw), ", %s", text);
 	if (screen->filter[0])
 		ncs_append(raw, sizeof(raw), ", filter %s", screen->filter);
-	ncs_append(raw, sizeof(raw), ", %zu of %zu rows", table->count,
-		   table->total);
+	ncs_fold_rows(table, &count);
+	ncs_append(raw, sizeof(raw), ", %zu of %zu rows", count, table->total);
 	ncs_utf8_clean(text, sizeof(text), raw, ascii);
 	fprintf(file, "%s\n\n", text);
 }
@@ -40,20 +41,21 @@ static int print_view(FILE *file, const struct ncs_screen *screen,
 		      const struct ncs_stamp *stamp)
 {
 	const struct ncs_grid *table = &screen->tables[screen->view];
-	struct ncs_row *rows = calloc(table->count + 1, sizeof(*rows));
+	size_t all, count = 0;
+	const struct ncs_grid_row *from = ncs_fold_rows(table, &all);
+	struct ncs_row *rows = calloc(all + 1, sizeof(*rows));
 	bool ascii = ncs_term_shows_ascii();
-	size_t count = 0;
 
 	if (!rows)
 		return -ENOMEM;
-	for (size_t i = 0; i < table->count; i++)
-		if (!table->rows[i].unreadable)
-			rows[count++] = table->rows[i].row;
+	for (size_t i = 0; i < all; i++)
+		if (!from[i].unreadable)
+			rows[count++] = from[i].row;
 	ncs_dump_head(file, &screen->model, stamp, ascii);
 	ncs_dump_verdict(file, &screen->model, ascii);
 	print_limits(file, screen, ascii);
 	ncs_dump_rows(file, screen->view, rows, count, NULL, ascii);
-	if (count < table->count)
+	if (count < all)
 		ncs_dump_unreadable(file, &screen->model, ascii);
 	free(rows);
 	return 0;

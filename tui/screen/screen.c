@@ -56,6 +56,7 @@ void ncs_screen_release(struct ncs_screen *screen)
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++)
 		ncs_grid_release(&screen->tables[i]);
 	ncs_marks_clear(&screen->tags);
+	ncs_marks_clear(&screen->selected_before);
 	ncs_diagnosis_release(&screen->diagnosis);
 	ncs_model_release(&screen->model);
 	memset(screen, 0, sizeof(*screen));

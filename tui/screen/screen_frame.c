@@ -71,6 +71,22 @@ static void draw_culprit(const struct ncs_screen *screen,
 		ncs_term_put(part.y, part.x, part.width, NCS_ROLE_LABEL, next);
 }
 
+/* Says what a group is, and how to see its rows. */
+static void draw_group_info(const struct ncs_screen *screen,
+			    const struct ncs_grid_row *row,
+			    const struct ncs_rect *rect)
+{
+	const struct ncs_grid *table = &screen->tables[screen->view];
+	char text[NCS_EXPLAIN_MAX] = "";
+
+	table->rules->group_title(row->of, &table->folds.rows[row->of->first],
+				  text, sizeof(text));
+	ncs_append(text, sizeof(text), ". Enter %s %s; * opens and closes all.",
+		   row->fold == NCS_FOLD_CLOSED ? "shows" : "hides",
+		   row->of->place ? "its ranks" : "its nodes");
+	ncs_draw_wrapped(rect, NCS_ROLE_LABEL, text);
+}
+
 static void draw_info(const struct ncs_screen *screen,
 		      const struct ncs_rect *rect)
 {
@@ -80,6 +96,10 @@ static void draw_info(const struct ncs_screen *screen,
 
 	if (rect->height == 0 || !row)
 		return;
+	if (row->of) {
+		draw_group_info(screen, row, rect);
+		return;
+	}
 	if (screen->view == NCS_VIEW_RANK && row->row.rank &&
 	    screen->diagnosis.count > 0 &&
 	    row->row.rank == screen->diagnosis.findings[0].root.rank) {
@@ -443,6 +463,23 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 	ncs_layout_compute(layout, &request);
 }
 
+/* Tells the table how many lines there are for rows, and builds it again if
+ * they have changed: rows that do not fit are folded. Returns whether they
+ * have. */
+static bool fit_table(struct ncs_screen *screen,
+		      const struct ncs_layout *layout)
+{
+	struct ncs_folds *folds = &ncs_screen_table(screen)->folds;
+	size_t room = (size_t)(layout->part[NCS_PART_ROWS].height +
+			       layout->part[NCS_PART_GRAPH].height);
+
+	if (folds->room == room)
+		return false;
+	folds->room = room;
+	ncs_screen_build(screen);
+	return true;
+}
+
 /* Draws the recording's line, if one is shown, and the summary. */
 static void draw_summary(struct ncs_screen *screen, const struct ncs_rect *rect)
 {
@@ -501,6 +538,8 @@ void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,
 	ncs_term_erase();
 	screen->click_target_count = 0;
 	compute_layout(screen, height, width, &layout);
+	if (fit_table(screen, &layout))
+		compute_layout(screen, height, width, &layout);
 	if (layout.too_small)
 		draw_too_small(height, width);
 	else if (screen->help)

@@ -121,6 +121,9 @@ static void emit_marks(struct help_page *page)
 	emit_item(page, "!", "waiting for more than 1 s, or dead");
 	emit_item(page, "*", "silent, lossy, unreadable, or of a dead rank");
 	emit_item(page, "#", "tagged");
+	emit_item(page, "+ -",
+		  "ranks that are level, in one row where all do not fit: + to"
+		  " be shown, - shown; Enter changes that");
 }
 
 static void emit_channel_states(struct help_page *page)

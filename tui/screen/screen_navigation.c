@@ -7,6 +7,7 @@
 
 #include "analysis/model/stragglers.h"
 #include "tui/table/table.h"
+#include "tui/table/table_actions.h"
 
 static void forget_trail(struct ncs_screen *screen)
 {
@@ -239,6 +240,21 @@ static bool go_below(struct ncs_screen *screen, const struct ncs_row *row)
 	return go_to_channels(screen, row->rank);
 }
 
+/* Shows the rows of a group, or hides them again. */
+static void toggle_group(struct ncs_screen *screen,
+			 const struct ncs_grid_row *row, uint64_t now_ns)
+{
+	char notice[sizeof(screen->notice)];
+
+	ncs_grid_act(ncs_screen_table(screen),
+		     row->fold == NCS_FOLD_CLOSED ? NCS_ACTION_UNFOLD :
+						    NCS_ACTION_FOLD,
+		     notice, sizeof(notice));
+	if (notice[0])
+		ncs_screen_say(screen, now_ns, "%s", notice);
+	ncs_screen_build(screen);
+}
+
 void ncs_screen_enter(struct ncs_screen *screen, uint64_t now_ns)
 {
 	const struct ncs_grid_row *row =
@@ -246,6 +262,8 @@ void ncs_screen_enter(struct ncs_screen *screen, uint64_t now_ns)
 
 	if (!row)
 		ncs_screen_say(screen, now_ns, "there is no row");
+	else if (row->of)
+		toggle_group(screen, row, now_ns);
 	else if (row->unreadable)
 		ncs_screen_say(screen, now_ns, "it cannot be read: %s",
 			       row->unreadable->why);

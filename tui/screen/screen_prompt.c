@@ -38,10 +38,32 @@ static unsigned answer(struct ncs_screen *screen, int code, uint64_t now_ns)
 	return 0;
 }
 
+/* Remembers the selected row, to go back to it. */
+static void remember_selected(struct ncs_screen *screen)
+{
+	const struct ncs_grid_row *row =
+		ncs_grid_selected(ncs_screen_table(screen));
+	struct ncs_grid_key key;
+
+	ncs_marks_clear(&screen->selected_before);
+	if (!row)
+		return;
+	ncs_grid_row_key(row, &key);
+	/* Without memory there is nothing to go back to. */
+	ncs_marks_add(&screen->selected_before, &key, false);
+}
+
+static void select_before(struct ncs_screen *screen)
+{
+	if (screen->selected_before.count > 0)
+		ncs_grid_select_key(ncs_screen_table(screen),
+				    &screen->selected_before.marks[0].key);
+}
+
 void ncs_prompt_open(struct ncs_screen *screen, enum ncs_prompt prompt)
 {
 	screen->prompt = prompt;
-	screen->selected_before = ncs_screen_table(screen)->selected;
+	remember_selected(screen);
 	screen->help_before = screen->help_top;
 	screen->typed[0] = '\0';
 	if (prompt == NCS_PROMPT_FILTER)
@@ -53,8 +75,7 @@ void ncs_prompt_open(struct ncs_screen *screen, enum ncs_prompt prompt)
 static void typed(struct ncs_screen *screen)
 {
 	if (screen->prompt == NCS_PROMPT_SEARCH) {
-		ncs_grid_select(ncs_screen_table(screen),
-				screen->selected_before);
+		select_before(screen);
 		ncs_grid_search(ncs_screen_table(screen), screen->typed,
 				NCS_HERE);
 		return;
@@ -86,8 +107,7 @@ static void close_prompt(struct ncs_screen *screen)
 static void cancel_prompt(struct ncs_screen *screen)
 {
 	if (screen->prompt == NCS_PROMPT_SEARCH)
-		ncs_grid_select(ncs_screen_table(screen),
-				screen->selected_before);
+		select_before(screen);
 	else if (screen->prompt == NCS_PROMPT_FILTER)
 		screen->filter[0] = '\0';
 	else if (screen->prompt == NCS_PROMPT_HELP) {
@@ -132,7 +152,7 @@ void ncs_prompt_find_again(struct ncs_screen *screen,
 	else if (!ncs_grid_search(ncs_screen_table(screen), text, direction))
 		ncs_screen_say(screen, now_ns, "no row has \"%s\"", text);
 	else
-		screen->selected_before = ncs_screen_table(screen)->selected;
+		remember_selected(screen);
 }
 
 /* Handles a key that edits the text. Returns false for any other key. */

@@ -104,8 +104,8 @@ struct ncs_screen {
 
 	enum ncs_prompt prompt;
 	char typed[128];
-	/* Row that was selected when the prompt was opened. */
-	size_t selected_before;
+	/* The row that was selected when the prompt was opened, if any. */
+	struct ncs_marks selected_before;
 	char search[128];
 	char filter[128];
 

@@ -19,9 +19,11 @@ static const struct ncs_row *taggable(struct ncs_screen *screen,
 	const struct ncs_grid_row *row =
 		ncs_grid_selected(ncs_screen_table(screen));
 
-	if (row && !row->unreadable)
+	if (row && !row->unreadable && !row->of)
 		return &row->row;
-	ncs_screen_say(screen, now_ns, "there is nothing to tag");
+	ncs_screen_say(screen, now_ns, "%s",
+		       row && row->of ? "Enter shows its ranks, to be tagged" :
+					"there is nothing to tag");
 	return NULL;
 }
 

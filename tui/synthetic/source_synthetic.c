@@ -267,6 +267,11 @@ static void close_source(struct ncs_source *source)
 	free(job);
 }
 
+/* From so many ranks on the job is on nodes, of so many ranks each; their clocks
+ * are one. */
+#define MANY_RANKS 64u
+#define RANKS_OF_NODE 8u
+
 static struct synthetic_member *add_member(struct synthetic_job *job,
 					   enum synthetic_kind kind,
 					   unsigned rank, unsigned nranks)
@@ -289,7 +294,11 @@ static struct synthetic_member *add_member(struct synthetic_job *job,
 	header->process_start = ncs_synthetic_number(job->seed, 1, header->pid);
 	header->clock.kind = NCS_CLOCK_MONOTONIC;
 	header->clock.multiplier = UINT64_C(1) << 32;
-	snprintf(header->host, sizeof(header->host), "synthetic");
+	if (kind == WORLD && nranks >= MANY_RANKS)
+		snprintf(header->host, sizeof(header->host), "node%03u",
+			 rank / RANKS_OF_NODE);
+	else
+		snprintf(header->host, sizeof(header->host), "synthetic");
 	return member;
 }
 

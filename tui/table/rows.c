@@ -59,7 +59,14 @@ bool ncs_grid_cell(const struct ncs_grid *table,
 
 void ncs_grid_row_key(const struct ncs_grid_row *row, struct ncs_grid_key *key)
 {
-	if (row->unreadable)
+	if (row->of)
+		*key = (struct ncs_grid_key){ .view = NCS_VIEW_NODE,
+					      .id = row->of->place ?
+							    row->of->place :
+							    "",
+					      .index = row->of->alike,
+					      .channel = -1 };
+	else if (row->unreadable)
 		*key = (struct ncs_grid_key){ .view = NCS_VIEW_RANK,
 					      .id = row->unreadable->id,
 					      .channel = -1 };
@@ -90,6 +97,8 @@ enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
 
 	if (row->unreadable)
 		return NCS_NOTE;
+	if (row->of)
+		return (enum ncs_severity)row->of->severity;
 	severity = ncs_grid_rules_of(table, row)->severity(&row->row);
 	if (!table->diagnosis || !is_of_rank(&row->row))
 		return severity;
@@ -105,6 +114,8 @@ enum ncs_severity ncs_grid_severity(const struct ncs_grid *table,
 bool ncs_grid_is_tagged(const struct ncs_grid *table,
 			const struct ncs_grid_row *row)
 {
+	if (row->of)
+		return row->of->is_tagged;
 	return table->tags && !row->unreadable &&
 	       ncs_marks_cover(table->tags, &row->row);
 }

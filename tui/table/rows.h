@@ -14,6 +14,7 @@
 
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/views/columns.h"
+#include "tui/table/fold.h"
 #include "tui/table/marks.h"
 #include "tui/table/tree.h"
 #include "tui/text/format.h"
@@ -30,6 +31,8 @@ enum ncs_severity {
 	NCS_SUSPECT, /* '>': other ranks wait for this one */
 };
 
+struct ncs_grid_row;
+
 /* Rules of a view for its rows. */
 struct ncs_grid_rules {
 	enum ncs_severity (*severity)(const struct ncs_row *row);
@@ -37,6 +40,14 @@ struct ncs_grid_rules {
 	 * the largest come first, and rows that need it alike are in the
 	 * model's order. NULL: the model's order is the usual one. */
 	double (*need)(const struct ncs_row *row);
+	/* Says in which way a row is like others, so that they may be one; NULL:
+	 * rows are never folded. */
+	enum ncs_alike (*alike)(const struct ncs_row *row,
+				const struct ncs_diagnosis *diagnosis);
+	/* Prints one line on a group, whose rows begin at `rows`. */
+	void (*group_title)(const struct ncs_fold_group *group,
+			    const struct ncs_grid_row *rows, char *text,
+			    size_t size);
 	/* Ids of the columns that the keys P, M and T sort by. */
 	const char *throughput;
 	const char *bytes;
@@ -57,10 +68,13 @@ struct ncs_grid_row {
 	size_t order;           /* index in the model's order */
 	struct ncs_value value; /* value of the sort column */
 	double need;            /* of its rules */
-	/* In a tree only. */
+	/* The group that the row stands for, of which `row` is the first; NULL
+	 * for any other row. */
+	const struct ncs_fold_group *of;
+	/* In a tree, or if rows are folded. */
 	unsigned depth;
 	enum ncs_fold fold;
-	size_t group; /* scratch values of tree.c, like the next */
+	size_t group; /* scratch values of tree.c and fold.c, like the next */
 	size_t place;
 };
 
@@ -92,7 +106,8 @@ struct ncs_grid {
 	bool one_communicator;
 	/* There are several jobs: a rank's is worth a column. */
 	bool several_jobs;
-	struct ncs_tree tree;
+	struct ncs_tree tree; /* also has the folds of groups */
+	struct ncs_folds folds;
 
 	/* Until the user moves the selection, the first row is selected, even
 	 * if the rows are reordered. Afterwards the selection is pinned to a

@@ -51,6 +51,7 @@ void ncs_grid_release(struct ncs_grid *table)
 	free(table->scratch);
 	free(table->key_id);
 	ncs_marks_clear(&table->tree.other);
+	ncs_folds_release(&table->folds);
 	memset(table, 0, sizeof(*table));
 }
 
@@ -213,15 +214,13 @@ static bool is_key(const struct ncs_grid_row *row,
 	return key->id && ncs_grid_key_is(&own, key);
 }
 
-/* Remembers the name of the selected row. */
-static void pin(struct ncs_grid *table)
+/* Remembers the name of a row, which is selected. */
+static void pin_row(struct ncs_grid *table, const struct ncs_grid_row *row)
 {
 	struct ncs_grid_key key;
 	char *id;
 
-	if (table->selected >= table->count)
-		return;
-	ncs_grid_row_key(&table->rows[table->selected], &key);
+	ncs_grid_row_key(row, &key);
 	id = strdup(key.id);
 	if (!id)
 		return;
@@ -230,6 +229,12 @@ static void pin(struct ncs_grid *table)
 	table->key.id = id;
 	table->key_id = id;
 	table->pinned = true;
+}
+
+static void pin(struct ncs_grid *table)
+{
+	if (table->selected < table->count)
+		pin_row(table, &table->rows[table->selected]);
 }
 
 /* Finds the selected row again after a build. If it is gone, the row in its
@@ -318,6 +323,7 @@ void ncs_grid_build(struct ncs_grid *table, const struct ncs_grid_query *query)
 		qsort_r(table->rows, table->count, sizeof(*table->rows),
 			compare_rows, table);
 	table->passed = table->count;
+	ncs_fold(table, query);
 	if (table->tree.on)
 		ncs_tree_arrange(table, query);
 	find_selected(table);
@@ -355,18 +361,63 @@ void ncs_grid_follow(struct ncs_grid *table, bool following)
 	table->following = following;
 }
 
+/* Selects a row by its index in ncs_fold_rows(), and shows it if it is hidden
+ * in a group. */
+static void reveal(struct ncs_grid *table, size_t place)
+{
+	if (!table->folds.on) {
+		ncs_grid_select(table, place);
+		return;
+	}
+	table->following = false;
+	pin_row(table, &table->folds.rows[place]);
+	ncs_fold_arrange(table);
+	find_selected(table);
+}
+
+void ncs_grid_select_key(struct ncs_grid *table, const struct ncs_grid_key *key)
+{
+	const struct ncs_grid_row *rows;
+	struct ncs_grid_key own;
+	size_t count;
+
+	for (size_t i = 0; i < table->count; i++) {
+		if (is_key(&table->rows[i], key)) {
+			ncs_grid_select(table, i);
+			ncs_fold_arrange(table);
+			find_selected(table);
+			return;
+		}
+	}
+	rows = ncs_fold_rows(table, &count);
+	for (size_t i = 0; i < count; i++) {
+		ncs_grid_row_key(&rows[i], &own);
+		if (ncs_grid_key_is(&own, key)) {
+			reveal(table, i);
+			return;
+		}
+	}
+}
+
 bool ncs_grid_select_like(struct ncs_grid *table,
 			  const struct ncs_grid_row *like)
 {
 	struct ncs_grid_key key, own;
+	const struct ncs_grid_row *rows;
+	size_t count;
 
-	ncs_grid_row_key(like, &key);
-	for (size_t i = 0; i < table->count; i++) {
-		ncs_grid_row_key(&table->rows[i], &own);
+	/* A group is like its first row. */
+	if (like->of)
+		ncs_grid_key_of(&like->row, &key);
+	else
+		ncs_grid_row_key(like, &key);
+	rows = ncs_fold_rows(table, &count);
+	for (size_t i = 0; i < count; i++) {
+		ncs_grid_row_key(&rows[i], &own);
 		if (strcmp(own.id, key.id) != 0 || own.channel != key.channel ||
 		    own.send != key.send || own.peer != key.peer)
 			continue;
-		ncs_grid_select(table, i);
+		reveal(table, i);
 		return true;
 	}
 	return false;
@@ -390,9 +441,13 @@ bool ncs_grid_select_channel(struct ncs_grid *table, int channel, bool send,
 
 bool ncs_grid_select_rank(struct ncs_grid *table, const struct ncs_rank *rank)
 {
-	for (size_t i = 0; i < table->count; i++) {
-		if (table->rows[i].row.rank == rank) {
-			ncs_grid_select(table, i);
+	const struct ncs_grid_row *rows;
+	size_t count;
+
+	rows = ncs_fold_rows(table, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i].row.rank == rank) {
+			reveal(table, i);
 			return true;
 		}
 	}
@@ -412,24 +467,64 @@ bool ncs_grid_next_abnormal(struct ncs_grid *table)
 	return false;
 }
 
+/* Returns where a search begins, an index of ncs_fold_rows(): at the selected
+ * row; beyond all rows of a group in its direction. */
+static size_t search_from(const struct ncs_grid *table,
+			  enum ncs_grid_direction direction, size_t count)
+{
+	const struct ncs_grid_row *row = ncs_grid_selected(table);
+	size_t first = table->selected, own = 1;
+	struct ncs_grid_key key;
+
+	if (table->folds.on && row) {
+		ncs_grid_row_key(row, &key);
+		first = row->of ? row->of->first : 0;
+		own = row->of ? row->of->count : 1;
+		while (!row->of && first + 1 < count &&
+		       !is_key(&table->folds.rows[first], &key))
+			first++;
+	}
+	if (direction == NCS_HERE)
+		return first;
+	return (direction == NCS_FORWARD ? first + own : first + count - 1) %
+	       count;
+}
+
+/* Selects a row that a search has found; if its group has the text in its name,
+ * the group. */
+static void select_found(struct ncs_grid *table, size_t place, const char *text)
+{
+	const struct ncs_fold_group *group = ncs_fold_hides(table, place);
+
+	for (size_t i = 0; group && group->place && i < table->count; i++) {
+		if (table->rows[i].of == group &&
+		    strcasestr(group->place, text)) {
+			ncs_grid_select(table, i);
+			return;
+		}
+	}
+	reveal(table, place);
+}
+
 bool ncs_grid_search(struct ncs_grid *table, const char *text,
 		     enum ncs_grid_direction direction)
 {
-	size_t step = direction == NCS_BACKWARD ? table->count - 1 : 1;
-	size_t place = table->selected;
+	const struct ncs_grid_row *rows;
+	size_t count, step, place;
 	char whole[TEXT_MAX];
 
-	if (!text[0] || table->count == 0)
+	rows = ncs_fold_rows(table, &count);
+	if (!text[0] || count == 0)
 		return false;
-	if (direction != NCS_HERE)
-		place = (place + step) % table->count;
-	for (size_t i = 0; i < table->count; i++) {
-		row_text(&table->rows[place], whole, sizeof(whole));
+	step = direction == NCS_BACKWARD ? count - 1 : 1;
+	place = search_from(table, direction, count);
+	for (size_t i = 0; i < count; i++) {
+		row_text(&rows[place], whole, sizeof(whole));
 		if (strcasestr(whole, text)) {
-			ncs_grid_select(table, place);
+			select_found(table, place, text);
 			return true;
 		}
-		place = (place + step) % table->count;
+		place = (place + step) % count;
 	}
 	return false;
 }

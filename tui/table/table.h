@@ -54,6 +54,10 @@ void ncs_grid_select_first(struct ncs_grid *table);
 /* Begins or stops following the selected row. */
 void ncs_grid_follow(struct ncs_grid *table, bool following);
 
+/* Selects the row of a name, if there is one. */
+void ncs_grid_select_key(struct ncs_grid *table,
+			 const struct ncs_grid_key *key);
+
 /* Select the row of a channel, or the first row of a rank. Return false if
  * there is none. */
 bool ncs_grid_select_channel(struct ncs_grid *table, int channel, bool send,

@@ -187,6 +187,18 @@ static void set_open(struct ncs_grid *table, bool open, char *notice,
 		snprintf(notice, size, "not enough memory");
 }
 
+/* Unfolds everything, or folds everything: a row that is in a group is then
+ * no longer selected, as its selection would keep it in sight. */
+static void fold_all(struct ncs_grid *table)
+{
+	if (table->folds.on)
+		while (ncs_tree_parent(table, table->selected) !=
+		       table->selected)
+			ncs_grid_select(table, ncs_tree_parent(table,
+							       table->selected));
+	ncs_tree_set_all(&table->tree);
+}
+
 static bool act_on_tree(struct ncs_grid *table, enum ncs_action action,
 			char *notice, size_t size)
 {
@@ -201,10 +213,10 @@ static bool act_on_tree(struct ncs_grid *table, enum ncs_action action,
 	default:
 		return false;
 	}
-	if (!table->tree.on)
+	if (!table->tree.on && !table->folds.on)
 		snprintf(notice, size, "this is no tree: t makes it one");
 	else if (action == NCS_ACTION_FOLD_ALL)
-		ncs_tree_set_all(&table->tree);
+		fold_all(table);
 	else
 		set_open(table, action == NCS_ACTION_UNFOLD, notice, size);
 	return true;
@@ -254,7 +266,18 @@ bool ncs_grid_act(struct ncs_grid *table, enum ncs_action action, char *notice,
 	       act_on_columns(table, action, notice, notice_size);
 }
 
-static bool click_row(struct ncs_grid *table, int y)
+/* Whether a click is on the sign of a row's fold, or beside it. */
+static bool is_on_fold(const struct ncs_grid *table,
+		       const struct ncs_grid_row *row, int x)
+{
+	int sign = ncs_grid_marks_width(table, table->width) +
+		   NCS_GRID_INDENT * (int)row->depth;
+
+	return row->fold != NCS_FOLD_LEAF && x >= sign && x <= sign + 1;
+}
+
+static bool click_row(struct ncs_grid *table, int y, int x, char *notice,
+		      size_t size)
 {
 	size_t place = table->top + (size_t)(y - table->rows_y);
 
@@ -262,6 +285,9 @@ static bool click_row(struct ncs_grid *table, int y)
 	    place >= table->count)
 		return false;
 	ncs_grid_select(table, place);
+	if (is_on_fold(table, &table->rows[place], x))
+		set_open(table, table->rows[place].fold == NCS_FOLD_CLOSED,
+			 notice, size);
 	return true;
 }
 
@@ -273,7 +299,7 @@ bool ncs_grid_click(struct ncs_grid *table, int y, int x, char *notice,
 
 	notice[0] = '\0';
 	if (y != table->header_y)
-		return click_row(table, y);
+		return click_row(table, y, x, notice, notice_size);
 	for (size_t i = 0; i < count; i++) {
 		const struct ncs_column *column = places[i].column;
 

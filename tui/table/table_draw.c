@@ -80,6 +80,17 @@ static void draw_title(const struct ncs_grid *table,
 	ncs_term_put(y, x, width - x, role, text);
 }
 
+static void draw_group(const struct ncs_grid *table,
+		       const struct ncs_grid_row *row, int y, int x, int width,
+		       enum ncs_role role)
+{
+	char text[TEXT_MAX] = "";
+
+	table->rules->group_title(row->of, &table->folds.rows[row->of->first],
+				  text, sizeof(text));
+	ncs_term_put(y, x, width - x, role, text);
+}
+
 static void draw_fold(const struct ncs_grid_row *row, int y, int x,
 		      enum ncs_role role)
 {
@@ -141,7 +152,10 @@ static void draw_row(const struct ncs_grid *table,
 		ncs_term_put(y, rect->x + 1, 1,
 			     selected ? role : NCS_ROLE_STRONG, "#");
 	draw_fold(row, y, x, role);
-	if (row->unreadable)
+	if (row->of)
+		draw_group(table, row, y, x + NCS_GRID_INDENT, rect->width,
+			   role);
+	else if (row->unreadable)
 		draw_unreadable(row, y,
 				ncs_grid_prefix_width(table, rect->width),
 				rect->width, role);
@@ -173,7 +187,7 @@ static void measure(struct ncs_grid *table)
 	char text[TEXT_MAX];
 
 	for (size_t r = table->top; r < table->count && r < end; r++) {
-		if (table->rows[r].unreadable ||
+		if (table->rows[r].unreadable || table->rows[r].of ||
 		    table->rows[r].row.view != table->view)
 			continue;
 		for (size_t i = 0; i < table->column_count; i++) {

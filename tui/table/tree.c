@@ -27,7 +27,8 @@ static bool is_usually_open(const struct ncs_tree *tree,
 	return false;
 }
 
-static bool is_open(const struct ncs_tree *tree, const struct ncs_grid_key *key)
+bool ncs_tree_is_open(const struct ncs_tree *tree,
+		      const struct ncs_grid_key *key)
 {
 	return is_usually_open(tree, key) != ncs_marks_have(&tree->other, key);
 }
@@ -105,7 +106,8 @@ static enum ncs_fold fold_of(const struct ncs_grid *table,
 	struct ncs_grid_key key;
 
 	ncs_grid_key_of(row, &key);
-	return is_open(&table->tree, &key) ? NCS_FOLD_OPEN : NCS_FOLD_CLOSED;
+	return ncs_tree_is_open(&table->tree, &key) ? NCS_FOLD_OPEN :
+						   NCS_FOLD_CLOSED;
 }
 
 static struct ncs_grid_row *add_communicator(const struct ncs_grid *table,

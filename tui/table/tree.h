@@ -38,6 +38,10 @@ struct ncs_tree {
 	struct ncs_marks other; /* rows whose fold differs from the default */
 };
 
+/* Whether what is below the row of this name is shown. */
+bool ncs_tree_is_open(const struct ncs_tree *tree,
+		      const struct ncs_grid_key *key);
+
 /* Folds or unfolds a row. Returns false if there is no memory. */
 bool ncs_tree_set_open(struct ncs_tree *tree, const struct ncs_grid_key *key,
 		       bool open);

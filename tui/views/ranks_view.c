@@ -38,6 +38,71 @@ static double need(const struct ncs_row *row)
 	return late && late->is_straggler ? late->cost : 0;
 }
 
+static bool is_root(const struct ncs_rank *rank,
+		    const struct ncs_diagnosis *diagnosis)
+{
+	for (size_t i = 0; diagnosis && i < diagnosis->count; i++)
+		if (diagnosis->findings[i].root.rank == rank)
+			return true;
+	return false;
+}
+
+/* Ranks that somebody may have to look at are never one with others: those that
+ * are dead, behind, late, waiting, or found to be the root of something; and
+ * those that are silent, unless their whole communicator is. */
+static enum ncs_alike alike(const struct ncs_row *row,
+			    const struct ncs_diagnosis *diagnosis)
+{
+	const struct ncs_rank *rank = row->rank;
+	const struct ncs_communicator *communicator = rank->communicator;
+	const struct ncs_lateness_view *late = ncs_rank_lateness(rank);
+
+	if (rank->now.liveness == NCS_FINISHED)
+		return NCS_ALIKE_FINISHED;
+	if (!ncs_rank_is_live(rank) || rank->is_past ||
+	    ncs_rank_oldest(rank).duration_ns >= NCS_LONG_WAIT_NS ||
+	    ncs_rank_is_held_up(rank) || (late && late->is_straggler) ||
+	    is_root(rank, diagnosis) ||
+	    (diagnosis && rank == ncs_diagnosis_suspect(diagnosis)))
+		return NCS_ALIKE_NOT;
+	if (rank->now.liveness == NCS_ALIVE)
+		return NCS_ALIKE_LEVEL;
+	return communicator && communicator->silent == communicator->live ?
+		       NCS_ALIKE_SILENT :
+		       NCS_ALIKE_NOT;
+}
+
+/* "node07: 8 ranks, level; the oldest wait is 8.42ms". */
+static void group_title(const struct ncs_fold_group *group,
+			const struct ncs_grid_row *rows, char *text,
+			size_t size)
+{
+	static const char *const names[NCS_ALIKE_COUNT] = {
+		[NCS_ALIKE_LEVEL] = "level",
+		[NCS_ALIKE_SILENT] = "silent, as all ranks they work with are",
+		[NCS_ALIKE_FINISHED] = "finished",
+	};
+	struct ncs_oldest oldest = { 0 };
+	uint64_t lost = 0;
+
+	if (group->place)
+		ncs_append(text, size, "%s", group->place);
+	else
+		ncs_append(text, size, "%zu nodes", group->places);
+	ncs_append(text, size, ": %zu ranks, %s", group->count,
+		   names[group->alike]);
+	for (size_t i = 0; i < group->count; i++) {
+		ncs_oldest_add(&oldest, rows[i].row.rank);
+		lost += ncs_rank_lost_in_window(rows[i].row.rank);
+	}
+	if (oldest.rank) {
+		ncs_append(text, size, "; the oldest wait is ");
+		ncs_append_duration(text, size, oldest.duration_ns);
+	}
+	if (lost > 0)
+		ncs_append(text, size, "; lost %llu", (unsigned long long)lost);
+}
+
 static void append_life(const struct ncs_rank *rank, char *text, size_t size)
 {
 	const struct ncs_snapshot *now = &rank->now;
@@ -135,6 +200,8 @@ const struct ncs_screen_view ncs_screen_ranks = {
 	.rules = {
 		.severity = severity,
 		.need = need,
+		.alike = alike,
+		.group_title = group_title,
 		.throughput = "RANK_SEND_RATE",
 		.bytes = "RANK_RECV_RATE",
 		.time = "RANK_OLDEST",

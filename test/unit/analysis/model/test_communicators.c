@@ -269,10 +269,13 @@ static void rank_that_does_not_move_is_held_up(void **state)
 		ncs_progress_is_held_up(&found->progress, found->function));
 	found = refresh(scripted);
 	assert_true(ncs_progress_is_held_up(&found->progress, found->function));
+	assert_true(ncs_rank_is_held_up(scripted_rank(scripted, 1)));
+	assert_false(ncs_rank_is_held_up(scripted_rank(scripted, 0)));
 	at(slow, NCS_FUNCTION_ALL_REDUCE, 5);
 	found = refresh(scripted);
 	assert_false(
 		ncs_progress_is_held_up(&found->progress, found->function));
+	assert_false(ncs_rank_is_held_up(scripted_rank(scripted, 1)));
 }
 
 /* --- Sums ----------------------------------------------------------------- */
