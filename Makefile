@@ -282,9 +282,15 @@ storm: all $(call in_build,test/plugin/test_storm) ## a thousand short jobs that
 	@STORM_JOBS=1000 TEST_TIMEOUT=600 $(RUN) \
 		$(call in_build,test/plugin/test_storm)
 
+TRUTH := $(patsubst %,test/unit/analysis/%,diagnosis/test_truth \
+	diagnosis/test_truth_pipeline path/test_truth_what_if)
 .PHONY: truth
-truth: $(call in_build,test/unit/analysis/diagnosis/test_truth test/unit/analysis/path/test_truth_what_if) ## what is concluded of 2,000 healthy jobs and 5,500 with a known fault
-	@TRUTH_JOBS=500 TEST_TIMEOUT=1200 $(RUN) $^
+truth: $(call in_build,$(TRUTH)) ## what is concluded of jobs with known faults: COUNT=500 of each KIND=, from SEED=1 on
+	@printf '%-32s %6s %6s %7s\n' KIND RIGHT WRONG UNKNOWN >$(BUILD)/truth.table
+	@status=0; TRUTH_JOBS=$(or $(COUNT),500) TRUTH_SEED=$(SEED) \
+		TRUTH_KIND=$(KIND) TRUTH_TABLE=$(BUILD)/truth.table \
+		TEST_TIMEOUT=2400 $(RUN) $^ || status=$$?; \
+		cat $(BUILD)/truth.table; exit $$status
 
 .PHONY: healthy
 healthy: all ## nothing is found in any captured job that was healthy

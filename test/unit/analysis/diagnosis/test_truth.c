@@ -3,9 +3,8 @@
  * why it is late and what that costs, which is the time that the same job takes
  * without the fault; and it finds nothing in a healthy job.
  *
- * TRUTH_JOBS is the number of jobs with each fault; four times as many are
- * healthy. make check-long has more of them. TRUTH_SEED is the seed of the first
- * one. */
+ * Four times as many jobs are healthy as have each fault. truth_tally.h says how to
+ * make one of them again. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +19,12 @@
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/model/stragglers.h"
 #include "test/unit/support/truth_job.h"
+#include "test/unit/support/truth_tally.h"
 
 #define MS UINT64_C(1000000)
+
+/* Number of jobs with each fault. */
+#define JOBS 15u
 
 /* A rank that costs less than this need not be found, and one that costs less
  * than the other must not be. */
@@ -44,24 +47,6 @@ struct truth_watch {
 	bool is_hidden;
 	char why[256]; /* what is wrong with the answer; "" if nothing */
 };
-
-static unsigned number_of(const char *name, unsigned usual)
-{
-	const char *text = getenv(name);
-
-	return text ? (unsigned)strtoul(text, NULL, 10) : usual;
-}
-
-static unsigned jobs(void)
-{
-	return number_of("TRUTH_JOBS", 15);
-}
-
-/* Returns the seed of the i-th job. */
-static unsigned seed_of(unsigned i)
-{
-	return number_of("TRUTH_SEED", 1) + i;
-}
 
 /* --- Jobs ----------------------------------------------------------------- */
 
@@ -128,9 +113,8 @@ static bool look(struct truth_watch *watch, uint64_t after_ns)
 
 static int rank_of(const struct ncs_finding *finding)
 {
-	return finding->root.rank ?
-		       (int)finding->root.rank->header.pid - 1000 :
-		       -1;
+	return finding->root.rank ? (int)finding->root.rank->header.pid - 1000 :
+				    -1;
 }
 
 static void judge(struct truth_watch *watch, bool is_good, const char *what)
@@ -154,9 +138,8 @@ static void judge(struct truth_watch *watch, bool is_good, const char *what)
  * communicator tell. */
 static double true_cost(const struct truth_watch *watch, uint64_t comm_id)
 {
-	uint64_t last = truth_job_collectives(watch->job, comm_id,
-					      watch->now_ns) -
-			1;
+	uint64_t last =
+		truth_job_collectives(watch->job, comm_id, watch->now_ns) - 1;
 	double with_ns = truth_job_ready_ns(watch->job, comm_id, last) -
 			 truth_job_ready_ns(watch->job, comm_id, 0);
 	double without_ns = truth_job_ready_ns(watch->healthy, comm_id, last) -
@@ -269,16 +252,30 @@ static void judge_late_rank(struct truth_watch *watch)
 		sprintf(watch->why + strlen(watch->why), " (true %.3f)", cost);
 }
 
-/* Prints the job if its answer is wrong. Returns the number of wrong ones. */
-static unsigned report(const struct truth_watch *watch)
+/* Returns whether the first finding tells its cost within bounds only. */
+static bool is_bounds(const struct ncs_diagnosis *diagnosis)
+{
+	const struct ncs_finding *finding = diagnosis->findings;
+
+	return diagnosis->count > 0 &&
+	       (finding->share_least < finding->share * (1 - COST_ERROR) ||
+		finding->share_most > finding->share * (1 + COST_ERROR));
+}
+
+/* Counts the answer for a job of a kind, and prints the job if it is wrong. */
+static void report(const char *kind, const struct truth_watch *watch)
 {
 	static const char *const shapes[] = { "DDP", "tensor", "pipeline" };
 	static const char *const transports[] = { "NVLink", "ring", "tree",
 						  "mixed" };
 	const struct truth_options *options = &watch->options;
 
-	if (!watch->why[0])
-		return 0;
+	if (!watch->why[0]) {
+		truth_count(kind, (unsigned)options->seed,
+			    is_bounds(&watch->diagnosis) ? TRUTH_UNKNOWN :
+							   TRUTH_RIGHT);
+		return;
+	}
 	print_message("seed %u: %s, %s, %u ranks, %u a host, %u communicators,"
 		      " %u steps ahead, jitter %.2f, rank %u %.1f ms %s from"
 		      " step %u on: %s\n",
@@ -289,72 +286,83 @@ static unsigned report(const struct truth_watch *watch)
 		      options->fault_size / 1e6,
 		      options->each ? "each operation" : "each step",
 		      options->from_step, watch->why);
-	return 1;
+	truth_count(kind, (unsigned)options->seed, TRUTH_WRONG);
+}
+
+/* Stops a job that was watched, and counts its answer. */
+static void end(const char *kind, struct truth_watch *watch)
+{
+	report(kind, watch);
+	stop(watch);
+}
+
+static void assert_none_is_wrong(const char *kind)
+{
+	assert_int_equal(truth_counted(kind, TRUTH_WRONG), 0);
 }
 
 /* --- Tests ---------------------------------------------------------------- */
 
 static void healthy_jobs_have_no_finding(void **state)
 {
-	unsigned wrong = 0;
+	static const char kind[] = "diagnosis/healthy";
+	unsigned jobs = truth_jobs(kind, JOBS, 400);
 
 	(void)state;
-	for (unsigned i = 0; i < 4 * jobs(); i++) {
-		unsigned seed = seed_of(i);
+	for (unsigned i = 0; i < jobs; i++) {
+		unsigned seed = truth_seed(i);
 		struct truth_options options = some_job(seed, TRUTH_HEALTHY);
 		struct truth_watch watch;
 
 		start(&watch, &options);
 		while (look(&watch, 100 * MS))
 			judge(&watch, watch.diagnosis.count == 0, "healthy");
-		wrong += report(&watch);
-		stop(&watch);
+		end(kind, &watch);
 	}
-	assert_int_equal(wrong, 0);
+	assert_none_is_wrong(kind);
 }
 
-static unsigned watch_late_rank(const struct truth_options *options,
-				bool is_hidden)
+static void watch_late_rank(const char *kind,
+			    const struct truth_options *options, bool is_hidden)
 {
 	struct truth_watch watch;
-	unsigned wrong;
 
 	start(&watch, options);
 	watch.is_hidden = is_hidden;
 	while (look(&watch, 500 * MS))
 		;
 	judge_late_rank(&watch);
-	wrong = report(&watch);
-	stop(&watch);
-	return wrong;
+	end(kind, &watch);
 }
 
 static void rank_with_a_late_host_is_found_with_its_cost(void **state)
 {
-	unsigned wrong = 0;
+	static const char kind[] = "diagnosis/host";
+	unsigned jobs = truth_jobs(kind, JOBS, 100);
 
 	(void)state;
-	for (unsigned i = 0; i < jobs(); i++) {
-		unsigned seed = seed_of(i);
+	for (unsigned i = 0; i < jobs; i++) {
+		unsigned seed = truth_seed(i);
 		struct truth_options options = some_job(seed, TRUTH_HOST);
 
-		wrong += watch_late_rank(&options, false);
+		watch_late_rank(kind, &options, false);
 	}
-	assert_int_equal(wrong, 0);
+	assert_none_is_wrong(kind);
 }
 
 static void rank_with_a_busy_gpu_is_found_with_its_cost(void **state)
 {
-	unsigned wrong = 0;
+	static const char kind[] = "diagnosis/stream";
+	unsigned jobs = truth_jobs(kind, JOBS, 100);
 
 	(void)state;
-	for (unsigned i = 0; i < jobs(); i++) {
-		unsigned seed = seed_of(i);
+	for (unsigned i = 0; i < jobs; i++) {
+		unsigned seed = truth_seed(i);
 		struct truth_options options = some_job(seed, TRUTH_STREAM);
 
-		wrong += watch_late_rank(&options, false);
+		watch_late_rank(kind, &options, false);
 	}
-	assert_int_equal(wrong, 0);
+	assert_none_is_wrong(kind);
 }
 
 /* In DDP, nobody can tell how much of the others' work before a bucket ran while
@@ -372,48 +380,54 @@ static struct truth_options hidden_work(unsigned seed)
 
 static void ranks_of_hidden_work_cost_at_least(void **state)
 {
-	unsigned wrong = 0;
+	static const char kind[] = "diagnosis/hidden";
+	unsigned jobs = truth_jobs(kind, JOBS, 100);
 
 	(void)state;
-	for (unsigned i = 0; i < jobs(); i++) {
-		struct truth_options options = hidden_work(seed_of(i));
+	for (unsigned i = 0; i < jobs; i++) {
+		struct truth_options options = hidden_work(truth_seed(i));
 
-		wrong += watch_late_rank(&options, true);
+		watch_late_rank(kind, &options, true);
 	}
-	assert_int_equal(wrong, 0);
+	assert_none_is_wrong(kind);
 }
 
 /* Its lags go on from bucket to bucket, which chance nearly hides. */
 static void lag_that_hardly_seems_to_go_on_costs_at_most(void **state)
 {
+	static const char kind[] = "diagnosis/lag";
 	struct truth_options options = hidden_work(620);
 
 	(void)state;
-	assert_int_equal(watch_late_rank(&options, true), 0);
+	if (truth_jobs(kind, JOBS, 100) > 0)
+		watch_late_rank(kind, &options, true);
+	assert_none_is_wrong(kind);
 }
 
 static void slow_gpu_is_found_with_its_cost(void **state)
 {
-	unsigned wrong = 0;
+	static const char kind[] = "diagnosis/gpu";
+	unsigned jobs = truth_jobs(kind, JOBS, 100);
 
 	(void)state;
-	for (unsigned i = 0; i < jobs(); i++) {
-		unsigned seed = seed_of(i);
+	for (unsigned i = 0; i < jobs; i++) {
+		unsigned seed = truth_seed(i);
 		struct truth_options options = some_job(seed, TRUTH_GPU);
 
 		options.fault_size = 1.3 + 0.4 * (seed % 5);
-		wrong += watch_late_rank(&options, true);
+		watch_late_rank(kind, &options, true);
 	}
-	assert_int_equal(wrong, 0);
+	assert_none_is_wrong(kind);
 }
 
 static void late_proxy_thread_is_found_with_its_rank(void **state)
 {
-	unsigned wrong = 0;
+	static const char kind[] = "diagnosis/proxy";
+	unsigned jobs = truth_jobs(kind, JOBS, 100);
 
 	(void)state;
-	for (unsigned i = 0; i < jobs(); i++) {
-		unsigned seed = seed_of(i);
+	for (unsigned i = 0; i < jobs; i++) {
+		unsigned seed = truth_seed(i);
 		struct truth_options options = some_job(
 			seed, seed / 2 % 2 ? TRUTH_PROXY : TRUTH_ASLEEP);
 
@@ -424,18 +438,18 @@ static void late_proxy_thread_is_found_with_its_rank(void **state)
 		options.ranks += 2 * (options.ranks == 2);
 		options.ranks_per_host = 1;
 		options.fault_size = (1 + seed % 3) * 2e6;
-		wrong += watch_late_rank(&options, true);
+		watch_late_rank(kind, &options, true);
 	}
-	assert_int_equal(wrong, 0);
+	assert_none_is_wrong(kind);
 }
 
 /* Ranks compute while data is on the way, so that the cost is an upper bound; it
  * is the cost where they wait for each operation. */
-static unsigned watch_slow_link(const struct truth_options *options)
+static void watch_slow_link(const char *kind,
+			    const struct truth_options *options)
 {
 	const struct ncs_finding *finding;
 	struct truth_watch watch;
-	unsigned wrong;
 	double cost;
 
 	start(&watch, options);
@@ -461,9 +475,7 @@ static unsigned watch_slow_link(const struct truth_options *options)
 	    options->shape == TRUTH_TENSOR && options->communicators == 1)
 		judge(&watch, is_cost_near(finding, whole_cost(&watch)),
 		      "cost of the network");
-	wrong = report(&watch);
-	stop(&watch);
-	return wrong;
+	end(kind, &watch);
 }
 
 static struct truth_options slow_link(unsigned seed)
@@ -481,41 +493,44 @@ static struct truth_options slow_link(unsigned seed)
 
 static void link_that_turns_slow_is_found_with_its_sender(void **state)
 {
-	unsigned wrong = 0;
+	static const char kind[] = "diagnosis/network/turns";
+	unsigned jobs = truth_jobs(kind, JOBS, 50);
 
 	(void)state;
-	for (unsigned i = 0; i < jobs() / 2; i++) {
-		unsigned seed = seed_of(i);
+	for (unsigned i = 0; i < jobs; i++) {
+		unsigned seed = truth_seed(i);
 		struct truth_options options = slow_link(seed);
 
 		options.from_step = 60;
-		wrong += watch_slow_link(&options);
+		watch_slow_link(kind, &options);
 	}
-	assert_int_equal(wrong, 0);
+	assert_none_is_wrong(kind);
 }
 
-static void link_that_is_slow_from_the_start_is_found_with_its_sender(
-	void **state)
+static void
+link_that_is_slow_from_the_start_is_found_with_its_sender(void **state)
 {
-	unsigned wrong = 0;
+	static const char kind[] = "diagnosis/network/start";
+	unsigned jobs = truth_jobs(kind, JOBS, 50);
 
 	(void)state;
-	for (unsigned i = 0; i < jobs() / 2; i++) {
-		unsigned seed = seed_of(i);
+	for (unsigned i = 0; i < jobs; i++) {
+		unsigned seed = truth_seed(i);
 		struct truth_options options = slow_link(seed);
 
 		options.steps = 60;
 		options.from_step = 0;
-		wrong += watch_slow_link(&options);
+		watch_slow_link(kind, &options);
 	}
-	assert_int_equal(wrong, 0);
+	assert_none_is_wrong(kind);
 }
 
 /* A link that is slow for some steps: its sender is found at all looks but five
  * until it ends, and no more a second later; no other rank is. */
-static unsigned watch_link_for_a_while(const struct truth_options *options)
+static void watch_link_for_a_while(const char *kind,
+				   const struct truth_options *options)
 {
-	unsigned looks = 0, found = 0, wrong;
+	unsigned looks = 0, found = 0;
 	struct truth_watch watch;
 	uint64_t from_ns, until_ns;
 
@@ -525,7 +540,8 @@ static unsigned watch_link_for_a_while(const struct truth_options *options)
 	until_ns = truth_job_begin_ns(watch.job) +
 		   (uint64_t)truth_job_step_ns(watch.job, options->until_step);
 	while (look(&watch, 50 * MS)) {
-		bool is_slow = watch.now_ns > from_ns && watch.now_ns < until_ns;
+		bool is_slow = watch.now_ns > from_ns &&
+			       watch.now_ns < until_ns;
 		bool is_found = watch.diagnosis.count > 0;
 
 		looks += is_slow;
@@ -539,36 +555,36 @@ static unsigned watch_link_for_a_while(const struct truth_options *options)
 			judge(&watch, !is_found, "after its end");
 	}
 	judge(&watch, looks > 20 && found + 5 >= looks, "while it lasts");
-	wrong = report(&watch);
-	stop(&watch);
-	return wrong;
+	end(kind, &watch);
 }
 
 static void link_that_is_slow_for_a_while_is_found_only_then(void **state)
 {
-	unsigned wrong = 0;
+	static const char kind[] = "diagnosis/network/while";
+	unsigned jobs = truth_jobs(kind, JOBS, 50);
 
 	(void)state;
-	for (unsigned i = 0; i < jobs() / 2; i++) {
-		struct truth_options options = slow_link(seed_of(i));
+	for (unsigned i = 0; i < jobs; i++) {
+		struct truth_options options = slow_link(truth_seed(i));
 
 		options.steps = 400;
 		options.from_step = 60;
 		options.until_step = 120;
-		wrong += watch_link_for_a_while(&options);
+		watch_link_for_a_while(kind, &options);
 	}
-	assert_int_equal(wrong, 0);
+	assert_none_is_wrong(kind);
 }
 
 /* Ten seconds after its end, and while it lasts, if it costs enough: what is done
  * while the GPU has work does not. */
 static void fault_that_ends_is_found_no_more(void **state)
 {
-	unsigned wrong = 0;
+	static const char kind[] = "diagnosis/ended";
+	unsigned jobs = truth_jobs(kind, JOBS, 10);
 
 	(void)state;
-	for (unsigned i = 0; i < jobs() / 10; i++) {
-		unsigned seed = seed_of(i);
+	for (unsigned i = 0; i < jobs; i++) {
+		unsigned seed = truth_seed(i);
 		struct truth_options options =
 			some_job(seed, seed % 2 ? TRUTH_HOST : TRUTH_STREAM);
 		struct truth_watch watch;
@@ -599,10 +615,9 @@ static void fault_that_ends_is_found_no_more(void **state)
 				      "after its end");
 		judge(&watch, watch.now_ns > until_ns + 12000 * MS,
 		      "the job is long enough");
-		wrong += report(&watch);
-		stop(&watch);
+		end(kind, &watch);
 	}
-	assert_int_equal(wrong, 0);
+	assert_none_is_wrong(kind);
 }
 
 int main(void)
@@ -623,5 +638,8 @@ int main(void)
 		cmocka_unit_test(fault_that_ends_is_found_no_more),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	truth_print_table();
+	return failed;
 }

@@ -3,8 +3,8 @@
  * and with the time that the same job takes without its lateness; a stage that
  * others wait for by design is not found.
  *
- * TRUTH_JOBS is the number of jobs with each fault; four times as many are
- * healthy. TRUTH_SEED is the seed of the first one. */
+ * Four times as many jobs are healthy as have each fault. truth_tally.h says how to
+ * make one of them again. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +18,12 @@
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/model/stragglers.h"
 #include "test/unit/support/truth_job.h"
+#include "test/unit/support/truth_tally.h"
 
 #define MS UINT64_C(1000000)
+
+/* Number of jobs with each fault. */
+#define JOBS 48u
 
 /* The largest error of a cost: a tenth of it, and the steps at both ends. */
 #define COST_ERROR 0.10
@@ -34,24 +38,6 @@
 
 /* One job of so many may tell bounds, though its stages have their like. */
 #define VAGUE_ONE_IN 50u
-
-static unsigned number_of(const char *name, unsigned usual)
-{
-	const char *text = getenv(name);
-
-	return text ? (unsigned)strtoul(text, NULL, 10) : usual;
-}
-
-static unsigned jobs(void)
-{
-	return number_of("TRUTH_JOBS", 48);
-}
-
-/* Returns the seed of the i-th job. */
-static unsigned seed_of(unsigned i)
-{
-	return number_of("TRUTH_SEED", 1) + i;
-}
 
 static struct truth_options some_job(unsigned seed, enum truth_fault fault)
 {
@@ -133,11 +119,6 @@ static double length_ns(const struct truth_job *job)
 	       truth_job_met_ns(job);
 }
 
-struct verdicts {
-	unsigned wrong; /* another rank or cause, none, or not the cost */
-	unsigned vague; /* the cost is within bounds, though it has its like */
-};
-
 /* Returns whether a finding tells the cost as a number, not as bounds. */
 static bool is_told(const struct ncs_finding *finding)
 {
@@ -165,8 +146,10 @@ static bool is_its_cost(const struct ncs_finding *finding, double cost)
 	       cost <= finding->share_most + error;
 }
 
-static void judge(const struct truth_options *options,
-		  struct verdicts *verdicts)
+/* Counts the answer for a job: right, or wrong if it is another rank or cause, none,
+ * or not the cost, or not known if that is within bounds. Returns whether it is
+ * within bounds though its stages have their like. */
+static bool judge(const char *kind, const struct truth_options *options)
 {
 	struct truth_options without = *options;
 	struct ncs_diagnosis diagnosis;
@@ -193,105 +176,116 @@ static void judge(const struct truth_options *options,
 		is_vague = !is_told(finding) && options->ranks >= RANKS_ALIKE;
 	}
 	if (finding && !is_told(finding))
-		is_right &= has_evidence(finding,
-					 options->alternates ?
-						 NCS_EVIDENCE_TURNS :
-						 NCS_EVIDENCE_UNLIKE);
+		is_right &= has_evidence(finding, options->alternates ?
+							  NCS_EVIDENCE_TURNS :
+							  NCS_EVIDENCE_UNLIKE);
 	/* A delay that goes to and fro is known from below only. */
 	is_vague &= !options->alternates;
-	verdicts->wrong += !is_right;
-	verdicts->vague += is_vague;
 	if (!is_right || is_vague)
 		print_answer(options, finding, cost);
+	truth_count(kind, (unsigned)options->seed,
+		    !is_right                    ? TRUTH_WRONG :
+		    !finding || is_told(finding) ? TRUTH_RIGHT :
+						   TRUTH_UNKNOWN);
 	ncs_diagnosis_release(&diagnosis);
 	ncs_model_release(&model);
 	truth_job_free(job);
 	truth_job_free(healthy);
+	return is_vague;
 }
 
-/* Returns the number of healthy jobs that have a finding. */
-static unsigned find_in_healthy(bool alternates)
+/* Judges healthy jobs: none has a finding. */
+static void find_in_healthy(const char *kind, bool alternates)
 {
-	unsigned wrong = 0;
+	unsigned jobs = truth_jobs(kind, JOBS, 400);
 
-	for (unsigned i = 0; i < 4 * jobs(); i++) {
-		struct truth_options options =
-			some_job(seed_of(i), TRUTH_HEALTHY);
+	for (unsigned i = 0; i < jobs; i++) {
+		unsigned seed = truth_seed(i);
+		struct truth_options options = some_job(seed, TRUTH_HEALTHY);
+		bool is_found;
 		struct truth_job *job;
 		struct ncs_diagnosis diagnosis;
 		struct ncs_model model;
 
 		options.alternates = alternates;
 		job = truth_job_new(&options);
-		if (watch(job, &model, &diagnosis, 100 * MS)) {
+		is_found = watch(job, &model, &diagnosis, 100 * MS);
+		if (is_found) {
 			print_job(&options);
 			print_message("a finding\n");
-			wrong++;
 		}
+		truth_count(kind, seed, is_found ? TRUTH_WRONG : TRUTH_RIGHT);
 		ncs_diagnosis_release(&diagnosis);
 		ncs_model_release(&model);
 		truth_job_free(job);
 	}
-	return wrong;
+	assert_int_equal(truth_counted(kind, TRUTH_WRONG), 0);
 }
 
 static void bubbles_of_a_pipeline_are_no_finding(void **state)
 {
 	(void)state;
-	assert_int_equal(find_in_healthy(false), 0);
+	find_in_healthy("diagnosis/pipeline/healthy", false);
 }
 
 static void stages_that_take_turns_are_no_finding(void **state)
 {
 	(void)state;
-	assert_int_equal(find_in_healthy(true), 0);
+	find_in_healthy("diagnosis/1f1b/healthy", true);
 }
 
 static void stage_with_a_late_host_is_found_with_its_cost(void **state)
 {
-	struct verdicts verdicts = { 0 };
+	static const char kind[] = "diagnosis/pipeline/host";
+	unsigned jobs = truth_jobs(kind, JOBS, 100), vague = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < jobs(); i++) {
-		struct truth_options options = some_job(seed_of(i), TRUTH_HOST);
+	for (unsigned i = 0; i < jobs; i++) {
+		struct truth_options options =
+			some_job(truth_seed(i), TRUTH_HOST);
 
-		judge(&options, &verdicts);
+		vague += judge(kind, &options);
 	}
-	assert_int_equal(verdicts.wrong, 0);
-	assert_in_range(verdicts.vague, 0, jobs() / VAGUE_ONE_IN);
+	assert_int_equal(truth_counted(kind, TRUTH_WRONG), 0);
+	assert_in_range(vague, 0, jobs / VAGUE_ONE_IN);
 }
 
 static void stage_with_a_busy_gpu_is_found_with_its_cost(void **state)
 {
-	struct verdicts verdicts = { 0 };
+	static const char kind[] = "diagnosis/pipeline/stream";
+	unsigned jobs = truth_jobs(kind, JOBS, 100), vague = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < jobs(); i++) {
+	for (unsigned i = 0; i < jobs; i++) {
 		struct truth_options options =
-			some_job(seed_of(i), TRUTH_STREAM);
+			some_job(truth_seed(i), TRUTH_STREAM);
 
-		judge(&options, &verdicts);
+		vague += judge(kind, &options);
 	}
-	assert_int_equal(verdicts.wrong, 0);
-	assert_in_range(verdicts.vague, 0, jobs() / VAGUE_ONE_IN);
+	assert_int_equal(truth_counted(kind, TRUTH_WRONG), 0);
+	assert_in_range(vague, 0, jobs / VAGUE_ONE_IN);
 }
 
 /* One microbatch forward, one backward: the rank and the cause are known, and its
  * cost from below. */
 static void stage_that_is_late_in_turns_is_found(void **state)
 {
-	struct verdicts verdicts = { 0 };
+	static const char *const kinds[] = { "diagnosis/1f1b/stream",
+					     "diagnosis/1f1b/host" };
 
 	(void)state;
-	for (unsigned i = 0; i < 2 * jobs(); i++) {
-		struct truth_options options =
-			some_job(seed_of(i / 2),
-				 i % 2 ? TRUTH_HOST : TRUTH_STREAM);
+	for (unsigned k = 0; k < 2; k++) {
+		unsigned jobs = truth_jobs(kinds[k], JOBS, 100);
 
-		options.alternates = true;
-		judge(&options, &verdicts);
+		for (unsigned i = 0; i < jobs; i++) {
+			struct truth_options options = some_job(
+				truth_seed(i), k ? TRUTH_HOST : TRUTH_STREAM);
+
+			options.alternates = true;
+			judge(kinds[k], &options);
+		}
+		assert_int_equal(truth_counted(kinds[k], TRUTH_WRONG), 0);
 	}
-	assert_int_equal(verdicts.wrong, 0);
 }
 
 /* The stage is late for some 3 s of more than 20. */
@@ -362,5 +356,8 @@ int main(void)
 			stage_that_was_slow_for_a_while_is_found_only_then),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	truth_print_table();
+	return failed;
 }
