@@ -174,6 +174,7 @@ check_includes() (
 # check_loops FOLDER: prints the object files below the folder that call each
 # other in a loop.
 check_loops() (
+	: >"$tmp/objects"
 	cd "$1" 2>/dev/null && find . -name '*.o' | sort >"$tmp/objects"
 	[ -s "$tmp/objects" ] || {
 		echo "$1: no object files; build first"
