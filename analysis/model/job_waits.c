@@ -11,7 +11,6 @@
 
 #define LETTER(ID, letter, name, help) letter,
 #define NAME(ID, letter, name, help) name,
-#define HELP(ID, letter, name, help) help,
 
 char ncs_wait_letter(unsigned kind)
 {
@@ -25,13 +24,6 @@ const char *ncs_wait_name(unsigned kind)
 	static const char *const names[] = { NCS_WAITS(NAME) };
 
 	return kind < NCS_WAIT_COUNT ? names[kind] : "unknown";
-}
-
-const char *ncs_wait_help(unsigned kind)
-{
-	static const char *const helps[] = { NCS_WAITS(HELP) };
-
-	return kind < NCS_WAIT_COUNT ? helps[kind] : "";
 }
 
 static const enum ncs_wait_kind channel_kinds[NCS_CHANNEL_STATE_COUNT] = {

@@ -22,10 +22,9 @@ struct ncs_job_waits {
 	double share[NCS_WAIT_COUNT]; /* their sum is 1 */
 };
 
-/* Return the letter of a kind, its word, and its explanation. */
+/* Return the letter of a kind, and its word. */
 char ncs_wait_letter(unsigned kind);
 const char *ncs_wait_name(unsigned kind);
-const char *ncs_wait_help(unsigned kind);
 
 /* Adds up the waits of the ranks that live; all ranks count alike. A rank's
  * waits are those of its channels over its window, or over the latest interval

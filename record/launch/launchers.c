@@ -42,7 +42,9 @@ void ncs_words_release(struct ncs_words *words)
 	memset(words, 0, sizeof(*words));
 }
 
-void ncs_words_quote(char *text, size_t size, const char *word)
+/* Writes a word as a shell reads it, between single quotes; cuts it off where
+ * the buffer ends. */
+static void quote(char *text, size_t size, const char *word)
 {
 	size_t used = 0;
 
@@ -125,7 +127,7 @@ void ncs_words_add_ssh(struct ncs_words *words, const char *host,
 	 * is, so that "~/bin/ncclstat" works. */
 	interval_text(interval, call->interval_ns);
 	if (call->directory)
-		ncs_words_quote(quoted, sizeof(quoted), call->directory);
+		quote(quoted, sizeof(quoted), call->directory);
 	ncs_words_add(words,
 		      "exec %s --stream=lines --interval=%s --heartbeat=%d"
 		      "%s%s%s",

@@ -41,10 +41,6 @@ void ncs_words_add(struct ncs_words *words, const char *format, ...)
 /* Frees the words. */
 void ncs_words_release(struct ncs_words *words);
 
-/* Writes a word as a shell reads it, between single quotes; cuts it off where
- * the buffer ends. */
-void ncs_words_quote(char *text, size_t size, const char *word);
-
 /* Add the words that start an agent: on a host by ssh, without a question to
  * anyone and with a link that is noticed when it is dead after 4 s; on all
  * nodes of a list in a step of Slurm's job; in a pod; by a shell command of the

@@ -184,8 +184,10 @@ static int end(struct ncs_lookup *lookup, const struct ncs_guard *guard,
 	return error < 0 ? error : 0;
 }
 
-int ncs_lookup_run(const struct ncs_guard *guard, char *const argv[],
-		   char **text, char *why, size_t why_size)
+/* Runs a program and returns its output in `text`, which is to be freed. More
+ * than 16 MiB of output is an error. */
+static int run(const struct ncs_guard *guard, char *const argv[], char **text,
+	       char *why, size_t why_size)
 {
 	struct ncs_lookup lookup;
 	int error = begin(&lookup, guard, argv, why, why_size);
@@ -208,8 +210,7 @@ static int run_words(const struct ncs_guard *guard, struct ncs_words *words,
 	if (words->failed)
 		snprintf(why, why_size, "%s", strerror(ENOMEM));
 	else
-		error = ncs_lookup_run(guard, words->words, text, why,
-				       why_size);
+		error = run(guard, words->words, text, why, why_size);
 	ncs_words_release(words);
 	return error;
 }

@@ -12,11 +12,6 @@
 
 /* All functions return 0; or -errno with a clause for users in `why`. */
 
-/* Runs a program and returns its output in `text`, which is to be freed. More
- * than 16 MiB of output is an error. */
-int ncs_lookup_run(const struct ncs_guard *guard, char *const argv[],
-		   char **text, char *why, size_t why_size);
-
 /* Adds the names of a list; lists with groups or set operators are expanded by
  * nodeset. */
 int ncs_lookup_hosts(const struct ncs_guard *guard, struct ncs_hostlist *list,

@@ -344,11 +344,6 @@ int ncs_subprocess_start(struct ncs_subprocess *child,
 
 /* --- Ending -------------------------------------------------------------- */
 
-void ncs_subprocess_close_input(struct ncs_subprocess *child)
-{
-	close_file(&child->input);
-}
-
 void ncs_subprocess_signal(const struct ncs_subprocess *child, int number)
 {
 	if (child->pid > 0)

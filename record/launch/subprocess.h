@@ -44,9 +44,6 @@ int ncs_subprocess_start(struct ncs_subprocess *child,
 			 const struct ncs_guard *guard, char *const argv[],
 			 bool has_input);
 
-/* Closes the child's input, which is the sign for agents to end. */
-void ncs_subprocess_close_input(struct ncs_subprocess *child);
-
 /* Sends a signal to the child's group. */
 void ncs_subprocess_signal(const struct ncs_subprocess *child, int number);
 

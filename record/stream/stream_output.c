@@ -248,16 +248,6 @@ int ncs_stream_output_event(const struct ncs_stream_output *output)
 	return output->event;
 }
 
-int ncs_stream_output_error(struct ncs_stream_output *output)
-{
-	int error;
-
-	pthread_mutex_lock(&output->mutex);
-	error = output->error;
-	pthread_mutex_unlock(&output->mutex);
-	return error;
-}
-
 void ncs_stream_output_close(struct ncs_stream_output *output,
 			     uint64_t wait_ns,
 			     struct ncs_stream_output_totals *totals)

@@ -42,12 +42,9 @@ void ncs_stream_output_put(struct ncs_stream_output *output,
 /* Returns a file that becomes readable when a write has failed. */
 int ncs_stream_output_event(const struct ncs_stream_output *output);
 
-/* Returns -errno of the first write that failed; 0 if none has. */
-int ncs_stream_output_error(struct ncs_stream_output *output);
-
 struct ncs_stream_output_totals {
 	uint64_t bytes; /* written */
-	int error;      /* as of ncs_stream_output_error() */
+	int error;      /* -errno of the first write that failed; 0: none */
 };
 
 /* Ends the thread, after at most `wait_ns` for looks that are not written yet,

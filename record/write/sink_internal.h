@@ -70,9 +70,6 @@ extern const struct ncs_sink_method ncs_sink_pwrite;
 /* Write(2), one buffer after another. */
 extern const struct ncs_sink_method ncs_sink_pipe;
 
-/* Appends to memory; `own` is a struct ncs_sink_memory. */
-extern const struct ncs_sink_method ncs_sink_to_memory;
-
 /* Opens a sink that writes to a file by a given method. On success the sink
  * owns the file. Returns 0 or -errno. */
 int ncs_sink_open_method(struct ncs_sink **sink, int file, bool direct,

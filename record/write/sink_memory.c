@@ -21,15 +21,15 @@ static ssize_t append(struct ncs_sink *sink, struct ncs_sink_buffer *buffer)
 	return (ssize_t)bytes;
 }
 
-const struct ncs_sink_method ncs_sink_to_memory = {
+/* Appends to memory; `own` is a struct ncs_sink_memory. */
+static const struct ncs_sink_method to_memory = {
 	.name = "memory",
 	.write = append,
 };
 
 int ncs_sink_open_memory(struct ncs_sink **sink, struct ncs_sink_memory *memory)
 {
-	int error =
-		ncs_sink_open_method(sink, -1, false, 1, &ncs_sink_to_memory);
+	int error = ncs_sink_open_method(sink, -1, false, 1, &to_memory);
 
 	if (!error)
 		(*sink)->own = memory;

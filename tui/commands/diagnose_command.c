@@ -62,7 +62,8 @@ static void print_finding(FILE *file, const struct ncs_finding *finding,
 		print_clean(file, "  try: ", text, ascii);
 }
 
-void ncs_diagnose_text(FILE *file, const struct ncs_diagnosis *diagnosis,
+/* Prints the findings for users. */
+static void print_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 		       const struct ncs_model *model,
 		       const struct ncs_stamp *stamp, bool ascii)
 {
@@ -195,7 +196,7 @@ static int print(struct diagnose_watch *watch)
 				  &watch->stamp);
 	else if (watch->model.rank_count > 0 || watch->diagnosis.count > 0 ||
 		 watch->model.unreadable_count > 0)
-		ncs_diagnose_text(output.file, &watch->diagnosis, &watch->model,
+		print_text(output.file, &watch->diagnosis, &watch->model,
 				  &watch->stamp, options->ascii);
 	else if (!watch->model.error[0])
 		ncs_dump_say_nothing(options);

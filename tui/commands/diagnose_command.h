@@ -17,10 +17,6 @@
  * one sample and the time before it. Returns the program's exit status. */
 int ncs_diagnose_run(const struct ncs_command_input *input);
 
-/* Prints the findings for users. */
-void ncs_diagnose_text(FILE *file, const struct ncs_diagnosis *diagnosis,
-		       const struct ncs_model *model,
-		       const struct ncs_stamp *stamp, bool ascii);
 /* Prints the findings as one object on one line. Lack of memory ends the
  * program. */
 void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,

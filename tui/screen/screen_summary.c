@@ -31,7 +31,8 @@
 #define WIDEST_WIDTH 120
 #define SPARKLINE_WIDTH 8
 
-enum ncs_role ncs_severity_role(enum ncs_verdict_severity severity)
+/* Returns the role of a severity's word. */
+static enum ncs_role role_of(enum ncs_verdict_severity severity)
 {
 	switch (severity) {
 	case NCS_SEVERITY_STUCK:
@@ -113,7 +114,7 @@ static void draw_verdict(const struct ncs_screen *screen,
 			 sizeof(sentence));
 	ncs_append(text, sizeof(text), "%s", sentence);
 	ncs_term_put(line->y, line->x, FIGURES_X - 1,
-		     ncs_severity_role(severity), word);
+		     role_of(severity), word);
 	if (line->width >= USUAL_WIDTH && diagnosis->count > 0) {
 		width -= CERTAINTY_WIDTH;
 		put(line, line->width - CERTAINTY_WIDTH, CERTAINTY_WIDTH, true,

@@ -18,9 +18,6 @@
 void ncs_draw_summary(const struct ncs_screen *screen,
 		      const struct ncs_rect *rect);
 
-/* Returns the role of a severity's word. */
-enum ncs_role ncs_severity_role(enum ncs_verdict_severity severity);
-
 /* Returns the role in which a kind of wait is drawn, in all views. */
 enum ncs_role ncs_wait_role(unsigned kind);
 
