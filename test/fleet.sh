@@ -3,12 +3,22 @@
 # of segments and, in a UTS namespace, a host name of its own. Not a test.
 # shellcheck shell=sh
 #
-# $tmp is the test's own folder; test/shm.sh was sourced.
+# $tmp is the test's own folder, as of fleet_enter or of test/ui/terminal.
 
 fleet_build=$(cd "${BUILD:-build}" && pwd)
 fleet_ncclstat=$fleet_build/ncclstat
 # Every process that a test starts has this in its environment.
-export FLEET_MARK="$tmp"
+export FLEET_MARK="${tmp-}"
+. test/await.sh
+
+# fleet_enter NAME: makes $tmp; everything is ended and removed at the end.
+fleet_enter() {
+	tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-$1.XXXXXX") || exit
+	. test/shm.sh
+	export FLEET_MARK="$tmp" LC_ALL=C.UTF-8
+	trap fleet_leave EXIT
+	trap 'exit 130' HUP INT TERM
+}
 
 # fleet_needs COMMAND...: ends the test, as skipped, without one of these.
 fleet_needs() {
@@ -88,6 +98,21 @@ fleet_processes() {
 # fleet_agents: prints the pids of agents.
 fleet_agents() {
 	fleet_processes | awk '$2 == "ncclstat" && /stream=lines/ { print $1 }'
+}
+
+# fleet_has_agents COUNT: whether so many agents run, or more.
+fleet_has_agents() {
+	[ "$(fleet_agents | wc -l)" -ge "$1" ]
+}
+
+# fleet_watch AGENTS OPTION...: starts a viewer that goes on, $viewer, and waits
+# for so many agents. What it prints is in $tmp/dump.
+fleet_watch() {
+	agents=$1
+	shift
+	"$fleet_ncclstat" "$@" >"$tmp/dump" 2>&1 </dev/null &
+	viewer=$!
+	await fleet_has_agents "$agents" || echo "not ok agents of $* start"
 }
 
 # fleet_none_left NAME [SECONDS]: passes if they are all gone, or go within 10 s

@@ -8,17 +8,13 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-clocks.XXXXXX")
-. test/shm.sh
 . test/fleet.sh
-trap fleet_leave EXIT
-trap 'exit 130' HUP INT TERM
+fleet_enter clocks
 fleet_needs_names
 unshare --time --monotonic 1 true 2>/dev/null || {
 	echo 'clocks of their own are not permitted here'
 	exit 77
 }
-export LC_ALL=C.UTF-8
 
 fleet_nodes n1 n2
 

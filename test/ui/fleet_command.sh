@@ -10,13 +10,9 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-fleet.XXXXXX")
-. test/shm.sh
 . test/fleet.sh
-trap fleet_leave EXIT
-trap 'exit 130' HUP INT TERM
+fleet_enter fleet
 fleet_needs_names
-export LC_ALL=C.UTF-8
 
 fleet_nodes n1 n2 n3
 fleet_hang n1 n2
@@ -176,22 +172,9 @@ fleet_none_left 'after ssh and kubectl'
 
 # --- Deaths --------------------------------------------------------------------
 
-# start_viewer OPTION...: starts a viewer that goes on, and waits for both
-# agents.
-start_viewer() {
-	"$fleet_ncclstat" "$@" --interval 0.3 >"$tmp/dump" 2>&1 </dev/null &
-	viewer=$!
-	tries=0
-	while [ "$(fleet_agents | wc -l)" -lt 2 ] && [ "$tries" -lt 100 ]; do
-		sleep 0.1
-		tries=$((tries + 1))
-	done
-	[ "$tries" -lt 100 ] || echo "not ok agents of $* start"
-}
-
 for options in '--hosts=n[1-2]' "--from=$both"; do
 	for signal in KILL TERM; do
-		start_viewer --dump "$options"
+		fleet_watch 2 --interval 0.3 --dump "$options"
 		kill -"$signal" "$viewer"
 		wait "$viewer" 2>/dev/null
 		fleet_none_left "after SIG$signal to the viewer of ${options%%=*}"
@@ -200,7 +183,7 @@ done
 
 # The viewer and its guard are killed at the same time: the kernel's signal and
 # the end of its input are left to the agent.
-start_viewer --dump '--hosts=n[1-2]'
+fleet_watch 2 --interval 0.3 --dump '--hosts=n[1-2]'
 guard=$(pgrep -P "$viewer" -x ncclstat-guard)
 kill -KILL "${guard:?}" "$viewer"
 wait "$viewer" 2>/dev/null
@@ -208,7 +191,7 @@ fleet_none_left 'after SIGKILL to the viewer and its guard'
 
 # An agent is killed: it is started again. (fleet_live.sh has nodes that stay
 # away.)
-start_viewer --diagnose --count 20 '--hosts=n[1-2]'
+fleet_watch 2 --interval 0.3 --diagnose --count 20 '--hosts=n[1-2]'
 victim=$(fleet_agents | head -n 1)
 kill -KILL "${victim:?}"
 wait "$viewer"

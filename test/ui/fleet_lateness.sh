@@ -8,12 +8,8 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-lateness.XXXXXX")
-. test/shm.sh
 . test/fleet.sh
-trap fleet_leave EXIT
-trap 'exit 130' HUP INT TERM
-export LC_ALL=C.UTF-8
+fleet_enter lateness
 
 job="$fleet_build/ncclsimulate -S 30 -R -h 3 -r 2 -l 3:6000"
 

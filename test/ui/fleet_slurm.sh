@@ -9,9 +9,8 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-slurm.XXXXXX")
-. test/shm.sh
 . test/fleet.sh
+fleet_enter slurm
 daemons=
 job=
 leave() {
@@ -41,7 +40,6 @@ fleet_needs_names
 	echo 'slurmd wants to be root'
 	exit 77
 }
-export LC_ALL=C.UTF-8
 
 # --- A cluster on loopback -----------------------------------------------------
 
@@ -130,16 +128,6 @@ left() {
 	find "$tmp/node-killed/" -name 'ncclstat.*' | grep -q .
 }
 
-# await COMMAND...: waits until the command succeeds.
-await() {
-	tries=0
-	until "$@"; do
-		tries=$((tries + 1))
-		[ "$tries" -lt 100 ] || return 1
-		sleep 0.1
-	done
-}
-
 none_left() {
 	! left
 }
@@ -212,21 +200,10 @@ else
 	sed 's/^/  /' "$tmp/out"
 fi
 fleet_none_left 'after the step was replaced'
-# start_viewer AGENTS: starts a viewer that goes on, and waits for the agents.
-start_viewer() {
-	"$fleet_ncclstat" --dump --interval 0.3 --slurm "$job" \
-		--remote-command "$tmp/remote" >"$tmp/dump" 2>&1 </dev/null &
-	viewer=$!
-	tries=0
-	while [ "$(fleet_agents | wc -l)" -lt "$1" ] && [ "$tries" -lt 100 ]; do
-		sleep 0.1
-		tries=$((tries + 1))
-	done
-}
-
 # Slurm does not end the tasks of a step while one node does not answer: they
 # miss the beats.
-start_viewer 7
+fleet_watch 7 --dump --interval 0.3 --slurm "$job" \
+	--remote-command "$tmp/remote"
 kill -KILL "$viewer"
 wait "$viewer" 2>/dev/null
 fleet_none_left 'while a node is frozen' 60
@@ -235,7 +212,8 @@ kill -CONT "$frozen"
 # --- The end of the viewer -------------------------------------------------------
 
 for signal in KILL TERM; do
-	start_viewer 8
+	fleet_watch 8 --dump --interval 0.3 --slurm "$job" \
+		--remote-command "$tmp/remote"
 	kill -"$signal" "$viewer"
 	wait "$viewer" 2>/dev/null
 	fleet_none_left "after SIG$signal to the viewer"

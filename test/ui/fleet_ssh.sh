@@ -28,12 +28,8 @@ if [ -z "${FLEET_SSH_INSIDE:-}" ]; then
 	FLEET_SSH_INSIDE=1 exec unshare --net --mount sh test/ui/fleet_ssh.sh
 fi
 
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-ssh.XXXXXX") || exit
-. test/shm.sh
 . test/fleet.sh
-trap fleet_leave EXIT
-trap 'exit 130' HUP INT TERM
-export LC_ALL=C.UTF-8
+fleet_enter ssh
 
 # --- Networks ------------------------------------------------------------------
 
@@ -172,19 +168,6 @@ fleet_none_left 'after the verdicts'
 
 # --- The end of sshd, of the link, of the viewer -----------------------------------
 
-# start_viewer OPTION...: starts a viewer that goes on, and waits for both
-# agents.
-start_viewer() {
-	"$fleet_ncclstat" "$@" --hosts 'n[1-2]' >"$tmp/dump" 2>&1 </dev/null &
-	viewer=$!
-	tries=0
-	while [ "$(fleet_agents | wc -l)" -lt 2 ] && [ "$tries" -lt 100 ]; do
-		sleep 0.1
-		tries=$((tries + 1))
-	done
-	[ "$tries" -lt 100 ] || echo "not ok agents of $* start"
-}
-
 # told NAME PATTERN: waits for the viewer; passes if it has told that.
 told() {
 	wait "$viewer"
@@ -196,7 +179,7 @@ told() {
 	fi
 }
 
-start_viewer --diagnose --count 5 --interval 1
+fleet_watch 2 --diagnose --count 5 --interval 1 --hosts 'n[1-2]'
 sleep 1
 # Nobody answers who tries again.
 kill -STOP "${n1:?}"
@@ -206,7 +189,7 @@ told 'a connection that sshd closes is told' \
 kill -CONT "$n1"
 fleet_none_left 'after the end of an sshd'
 
-start_viewer --diagnose --count 10 --interval 1
+fleet_watch 2 --diagnose --count 10 --interval 1 --hosts 'n[1-2]'
 sleep 1
 pkill -KILL -P "$n1"
 told 'and the agent is started again' 'rank_missing, certain'
@@ -214,7 +197,7 @@ grep -q '2 of 2 nodes' "$tmp/dump" && ! grep -q 'not_reachable' "$tmp/dump" ||
 	echo 'not ok both nodes are seen again'
 fleet_none_left 'after it was started again'
 
-start_viewer --diagnose --count 10 --interval 1
+fleet_watch 2 --diagnose --count 10 --interval 1 --hosts 'n[1-2]'
 sleep 1
 ip link set here down
 # By then it may have been tried again.
@@ -225,7 +208,7 @@ fleet_none_left 'after a link was cut' 60
 ip link set here up
 
 for signal in KILL TERM; do
-	start_viewer --dump --interval 0.3
+	fleet_watch 2 --dump --interval 0.3 --hosts 'n[1-2]'
 	kill -"$signal" "$viewer"
 	wait "$viewer" 2>/dev/null
 	fleet_none_left "after SIG$signal to the viewer"

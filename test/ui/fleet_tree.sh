@@ -9,13 +9,9 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-tree.XXXXXX")
-. test/shm.sh
 . test/fleet.sh
-trap fleet_leave EXIT
-trap 'exit 130' HUP INT TERM
+fleet_enter tree
 fleet_needs_names
-export LC_ALL=C.UTF-8
 
 fleet_nodes n1 n2 n3
 fleet_hang n1 n2
@@ -98,26 +94,15 @@ fleet_none_left 'after a slow reader' 30
 
 # --- Deaths --------------------------------------------------------------------
 
-start_viewer() {
-	"$fleet_ncclstat" "$@" --interval 0.3 >"$tmp/dump" 2>&1 </dev/null &
-	viewer=$!
-	tries=0
-	while [ "$(fleet_agents | wc -l)" -lt 3 ] && [ "$tries" -lt 100 ]; do
-		sleep 0.1
-		tries=$((tries + 1))
-	done
-	[ "$tries" -lt 100 ] || echo "not ok agents of $* start"
-}
-
 for signal in KILL TERM; do
-	start_viewer --dump --from "$both"
+	fleet_watch 3 --interval 0.3 --dump --from "$both"
 	kill -"$signal" "$viewer"
 	wait "$viewer" 2>/dev/null
 	fleet_none_left "after SIG$signal to the viewer"
 done
 
 # The agent in the middle is killed: its nodes have ended, others go on.
-start_viewer --diagnose --count 12 --from "$both"
+fleet_watch 3 --interval 0.3 --diagnose --count 12 --from "$both"
 victim=$(fleet_processes | awk '/stream=packed/ && /hosts=n1/ { print $1 }')
 # shellcheck disable=SC2086 # one pid
 kill -KILL ${victim:?}

@@ -29,23 +29,12 @@ if ! as "" "$(realpath "$ncclstat")" --version >/dev/null 2>&1; then
 	exit 0
 fi
 
-there_are() {
-	[ "$("$ncclstat" --list 2>/dev/null | grep -c alive)" -ge "$1" ]
-}
-
 # start_job COMMAND...: starts a job by env, setpriv or the like.
 start_job() {
 	"$@" "$replay" --loop 0 --speed 0.2 test/captures/net-v5-mix \
 		>/dev/null 2>"$tmp/job.err" &
 	job=$!
 	await there_are 2
-}
-
-end_job() {
-	kill "$job" 2>/dev/null
-	wait "$job"
-	job=
-	"$ncclstat" --clean >/dev/null 2>&1
 }
 
 # refused TEXT GROUP: each mode says so of a job that this user may not look at,

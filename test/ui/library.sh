@@ -12,10 +12,6 @@ cd "$(dirname "$0")/../.." || exit
 . test/ui/checks
 own_segments
 
-there_are() {
-	[ "$("$ncclstat" --list 2>/dev/null | grep -c alive)" -ge "$1" ]
-}
-
 # Installs all that is built, whatever it was built with.
 installs() {
 	make -o all BUILD="$build" PREFIX="$tmp/usr" install

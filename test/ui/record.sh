@@ -29,22 +29,11 @@ fi
 # The job is slow: a recorder that is delayed for some seconds, as on busy
 # machines and disks, must miss nothing.
 
-both_are_there() {
-	[ "$("$ncclstat" --list 2>/dev/null | grep -c alive)" -ge 2 ]
-}
-
 # start_job ARGUMENT...: starts a job of two ranks that runs until end_job.
 start_job() {
 	"$replay" --loop 0 --speed 0.2 "$@" test/captures/net-v5-mix >/dev/null 2>&1 &
 	job=$!
-	await both_are_there
-}
-
-end_job() {
-	kill "$job" 2>/dev/null
-	wait "$job"
-	job=
-	"$ncclstat" --clean >/dev/null 2>&1
+	await there_are 2
 }
 
 # run STATUS ARGUMENT...: succeeds if ncclstat exits with this status.
@@ -117,7 +106,7 @@ check 'other users cannot read the recording' \
 
 "$replay" --hold test/captures/net-v5-mix >/dev/null 2>&1 &
 job=$!
-await both_are_there
+await there_are 2
 sleep 1
 # shellcheck disable=SC2046 # a list of words
 kill -s KILL $(pgrep -P "$job") "$job"

@@ -11,21 +11,10 @@ cd "$(dirname "$0")/../.." || exit
 . test/ui/checks
 own_segments
 
-there_are() {
-	[ "$("$ncclstat" --list 2>/dev/null | grep -c alive)" -ge "$1" ]
-}
-
 start_job() {
 	"$replay" --loop 0 --speed 0.2 "$@" >/dev/null 2>&1 7>&- &
 	job=$!
 	await there_are 2
-}
-
-end_job() {
-	kill "$job" 2>/dev/null
-	wait "$job"
-	job=
-	"$ncclstat" --clean >/dev/null 2>&1
 }
 
 # looks FILE CONDITION: succeeds if the condition holds for `looks`, a list of
