@@ -60,13 +60,23 @@ static void append_span(const struct ncs_trend *trend, int width, char *text,
 	ncs_append_duration(text, size, last->time_ns - first->time_ns);
 }
 
-/* Draws the line above a graph. */
-static void draw_heading(const struct ncs_rect *rect, const char *text)
+/* Draws the line above a graph: its text, of `size` bytes, to which it appends
+ * the time. Returns what is left for the graph. */
+static struct ncs_rect draw_heading(const struct ncs_trend *trend,
+				    const struct ncs_rect *rect, char *text,
+				    size_t size)
 {
+	struct ncs_rect body = *rect;
+
+	append_span(trend, rect->width, text, size);
+	ncs_append(text, size, " ");
 	ncs_term_repeat(rect->y, rect->x, rect->width, NCS_ROLE_QUIET,
 			NCS_SYMBOL_HORIZONTAL);
 	ncs_term_put(rect->y, rect->x + 1, rect->width - 1, NCS_ROLE_LABEL,
 		     text);
+	body.y++;
+	body.height--;
+	return body;
 }
 
 /* Returns the symbol of a bar's part in a line: its full cells below, and a
@@ -103,7 +113,7 @@ static void draw_speed(const struct ncs_screen *screen,
 	const struct ncs_trend *trend = &screen->model.trend;
 	double most = largest(trend, SPEED_TRAFFIC, rect->width);
 	enum speed speed = most >= 0 ? SPEED_TRAFFIC : SPEED_BUSBW;
-	struct ncs_rect body = *rect;
+	struct ncs_rect body;
 	struct ncs_value value = { 0 };
 	char number[NCS_FORMAT_MAX], text[LINE_BYTES] = "";
 
@@ -124,11 +134,7 @@ static void draw_speed(const struct ncs_screen *screen,
 			   screen->options.units.bits ? " Gb/s" : " GB/s" :
 		   screen->options.units.bits ? "b/s" :
 						"B/s");
-	append_span(trend, rect->width, text, sizeof(text));
-	ncs_append(text, sizeof(text), " ");
-	draw_heading(rect, text);
-	body.y++;
-	body.height--;
+	body = draw_heading(trend, rect, text, sizeof(text));
 	for (int i = 0; i < rect->width; i++) {
 		const struct ncs_trend_point *point =
 			ncs_trend_at(trend, (uint64_t)i);
@@ -174,17 +180,13 @@ static void draw_waits(const struct ncs_screen *screen,
 		       const struct ncs_rect *rect)
 {
 	const struct ncs_trend *trend = &screen->model.trend;
-	struct ncs_rect body = *rect;
+	struct ncs_rect body;
 	char text[LINE_BYTES] = " waits:";
 
 	for (unsigned i = 0; i < NCS_WAIT_IDLE; i++)
 		ncs_append(text, sizeof(text), " %c %s", ncs_wait_letter(i),
 			   ncs_wait_name(i));
-	append_span(trend, rect->width, text, sizeof(text));
-	ncs_append(text, sizeof(text), " ");
-	draw_heading(rect, text);
-	body.y++;
-	body.height--;
+	body = draw_heading(trend, rect, text, sizeof(text));
 	for (int i = 0; i < rect->width; i++) {
 		const struct ncs_trend_point *point =
 			ncs_trend_at(trend, (uint64_t)i);
