@@ -135,6 +135,26 @@ struct scripted_rank *scripted_add(struct scripted *scripted, int number)
 	return NULL;
 }
 
+void scripted_follow(struct scripted_rank *rank, uint64_t launch, uint64_t call,
+		     uint64_t at_ns)
+{
+	struct ncs_function_view *view =
+		&rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
+
+	rank->snapshot.launches = (struct ncs_launches_view){
+		.status = NCS_STREAM_ALL,
+		.ended = launch - 1,
+		.begun = launch - 1,
+		.followed = launch - 1,
+		.launched = launch - 1,
+		.ended_ns = at_ns,
+		.begun_ns = at_ns,
+		.launched_ns = at_ns,
+	};
+	view->operations = view->operations_done = call;
+	view->last_sequence_number = call - 1;
+}
+
 struct ncs_channel_view *scripted_channel(struct scripted_rank *rank,
 					  unsigned channel, bool send, int peer)
 {

@@ -61,6 +61,11 @@ int scripted_teardown(void **state);
  * rank and the size, 8, but no communicator. */
 struct scripted_rank *scripted_add(struct scripted *scripted, int rank);
 
+/* Makes a rank one whose launches are followed: all before `launch` have ended
+ * at `at_ns`, as have all AllReduces before number `call`. */
+void scripted_follow(struct scripted_rank *rank, uint64_t launch, uint64_t call,
+		     uint64_t at_ns);
+
 /* Adds a channel to a rank. */
 struct ncs_channel_view *scripted_channel(struct scripted_rank *rank,
 					  unsigned channel, bool send,

@@ -533,24 +533,10 @@ static struct scripted_rank *on_stream(struct scripted *scripted, int number,
 				       uint64_t comm_id)
 {
 	struct scripted_rank *rank = add(scripted, number, comm_id);
-	struct ncs_function_view *view =
-		&rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
 
 	rank->header.process_start = rank->header.pid;
 	rank->snapshot.identity.nranks = 2;
-	rank->snapshot.launches = (struct ncs_launches_view){
-		.status = NCS_STREAM_ALL,
-		.ended = LAUNCH - 1,
-		.begun = LAUNCH - 1,
-		.followed = LAUNCH - 1,
-		.launched = LAUNCH - 1,
-		.ended_ns = 9 * SECOND,
-		.begun_ns = 9 * SECOND,
-		.launched_ns = 9 * SECOND,
-	};
-	view->operations = CALL;
-	view->operations_done = CALL;
-	view->last_sequence_number = CALL - 1;
+	scripted_follow(rank, LAUNCH, CALL, 9 * SECOND);
 	return rank;
 }
 

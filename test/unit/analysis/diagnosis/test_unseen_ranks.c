@@ -25,25 +25,12 @@ static struct scripted_rank *add(struct scripted *scripted, int number,
 				 int nranks)
 {
 	struct scripted_rank *rank = scripted_add(scripted, number);
-	struct ncs_function_view *view =
-		&rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
 
 	rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
 	rank->snapshot.identity.comm_id = 7;
 	rank->snapshot.identity.nranks = nranks;
 	rank->snapshot.last_call_ns = 10 * SECOND;
-	rank->snapshot.launches = (struct ncs_launches_view){
-		.status = NCS_STREAM_ALL,
-		.ended = LAUNCH - 1,
-		.begun = LAUNCH - 1,
-		.followed = LAUNCH - 1,
-		.launched = LAUNCH - 1,
-		.ended_ns = 9 * SECOND,
-		.begun_ns = 9 * SECOND,
-		.launched_ns = 9 * SECOND,
-	};
-	view->operations = view->operations_done = CALL;
-	view->last_sequence_number = CALL - 1;
+	scripted_follow(rank, LAUNCH, CALL, 9 * SECOND);
 	return rank;
 }
 
