@@ -17,7 +17,7 @@ job="$fleet_build/ncclsimulate -S 30 -R -h 3 -r 2 -l 3:6000"
 
 fleet_wants 'a late rank of another node is found live' 1 \
 	'late_rank, likely' 'where: rank 3 of world: .* on host1' \
-	'rank 3 of world: comes last at [0-9]* of [0-9]* AllReduce' -- \
+	'rank 3 of world: arrives last in [0-9]* of [0-9]* AllReduce' -- \
 	--diagnose -n 8 --from "$job -"
 fleet_wants 'the error stands beside its lateness' 0 \
 	'^late: rank 3 .*comes last at 100 % .*, host-late' \

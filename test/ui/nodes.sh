@@ -71,7 +71,7 @@ fleet_wants 'with all ranks seen the verdict stays certain' 2 \
 	'rank_missing, certain' -- --diagnose --from \
 	"$live & $tmp/agent n2 ncclstat --stream=lines & $other & wait"
 fleet_wants 'a silent node makes it no more than possible' 2 \
-	'node_unseen' 'possible (this is as of' '2 ranks, 1 of 2 nodes' -- \
+	'node_unseen' 'possible (last seen' '2 ranks, 1 of 2 nodes' -- \
 	--diagnose -n 9 --from "$live & $silent & wait"
 fleet_wants 'without a readable node there is no verdict' 4 \
 	'^no verdict: the ranks of node n3' '0 of 1 node' -- \

@@ -188,7 +188,7 @@ void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
 			rest += expand(finding, rest, text, size);
 	}
 	if (finding->alike > 0)
-		ncs_append(text, size, "; so with %zu other %s%s",
+		ncs_append(text, size, "; the same holds for %zu other %s%s",
 			   finding->alike, finding->node ? "node" : "rank",
 			   finding->alike == 1 ? "" : "s");
 	if (finding->duration_ns > 0) {
@@ -283,8 +283,8 @@ void ncs_job_sentence(const struct ncs_diagnosis *diagnosis,
 			   "; its processes have ended" :
 			   "",
 		   is_blind_in_transfers(model) ?
-			   "; not known of sends and receives: how late they"
-			   " are" :
+			   "; the lateness of sends and receives is"
+			   " unknown" :
 			   "");
 }
 
@@ -310,7 +310,7 @@ static bool append_unseen(const struct ncs_communicator *communicator,
 		return false;
 	ncs_communicator_label(communicator, text, size);
 	ncs_append(text, size,
-		   ": %zu of its %d ranks are seen here, the others are not",
+		   ": only %zu of its %d ranks are seen here",
 		   communicator->rank_count, communicator->identity->nranks);
 	return true;
 }
@@ -349,21 +349,19 @@ static bool append_unpaired(const struct ncs_communicator *communicator,
 	if (count.unnumbered == 0 && count.distrusted == 0)
 		return false;
 	ncs_communicator_label(communicator, text, size);
-	ncs_append(text, size, ": of ");
+	ncs_append(text, size, ": ");
 	if (count.unnumbered > 0)
 		ncs_append(text, size,
-			   "%" PRIu64 " of %" PRIu64 " sends and receives",
+			   "%" PRIu64 " of %" PRIu64
+			   " sends and receives cannot be paired",
 			   count.unnumbered, count.seen);
 	if (count.unnumbered > 0 && count.distrusted > 0)
-		ncs_append(text, size, ", and of ");
+		ncs_append(text, size, "; ");
 	if (count.distrusted > 0)
-		ncs_append(text, size,
-			   "those at and after %" PRIu64
-			   " pairs that do not fit",
+		ncs_append(text, size, "%" PRIu64 " pairs do not match",
 			   count.distrusted);
-	ncs_append(text, size,
-		   " it is not known which belong together, so not how late"
-		   " they are");
+	ncs_append(text, size, ": the lateness of these%s is unknown",
+		   count.distrusted > 0 ? ", and of later pairs," : "");
 	return true;
 }
 
@@ -530,21 +528,21 @@ static void append_operation(const struct ncs_evidence *evidence, char *text,
 	append_call(&evidence->call, text, size);
 	ncs_append(text, size, " of %" PRIu64 " elements has been %s for ",
 		   operation->count,
-		   operation->enqueued_ns ? "under way" : "being enqueued");
+		   operation->enqueued_ns ? "in progress" : "being enqueued");
 	append_lasting(evidence->party.rank, false, evidence->duration_ns, text,
 		       size);
 	switch (phase) {
 	case NCS_LAUNCH_PHASE_QUEUED:
 		ncs_append(text, size,
 			   "; its kernel has not begun: earlier"
-			   " work of its stream has not ended");
+			   " work on its stream has not ended");
 		break;
 	case NCS_LAUNCH_PHASE_RUNNING:
-		ncs_append(text, size, "; its kernel has begun, not ended");
+		ncs_append(text, size, "; its kernel has begun but not ended");
 		break;
 	default:
 		if (operation->children_started == 0)
-			ncs_append(text, size, "; nothing of it has begun");
+			ncs_append(text, size, "; none of its work has begun");
 	}
 	if (operation->range == 0)
 		return;
@@ -577,11 +575,11 @@ static void append_speed(const struct ncs_evidence *evidence, char *text,
 		   usual);
 }
 
-/* "comes last at 11 of 98 AllReduce, 20.1ms after the others" */
+/* "arrives last in 11 of 98 AllReduce, 20.1ms after the others" */
 static void append_late(const struct ncs_evidence *evidence, char *text,
 			size_t size)
 {
-	ncs_append(text, size, "comes last at %" PRIu64 " of %" PRIu64 " ",
+	ncs_append(text, size, "arrives last in %" PRIu64 " of %" PRIu64 " ",
 		   evidence->number, evidence->expected);
 	append_call(&evidence->call, text, size);
 	ncs_append(text, size, ", ");
@@ -623,7 +621,7 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 		return;
 	case NCS_EVIDENCE_BEHIND:
 		append_call(&evidence->call, text, size);
-		ncs_append(text, size, " would be its next");
+		ncs_append(text, size, " would be its next call");
 		return;
 	case NCS_EVIDENCE_ALSO:
 		ncs_append(text, size, "the same");
@@ -633,7 +631,7 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 		append_operation(evidence, text, size);
 		return;
 	case NCS_EVIDENCE_IDLE:
-		append_since("has nothing under way", evidence, text, size);
+		append_since("has no operation in progress", evidence, text, size);
 		return;
 	case NCS_EVIDENCE_INSIDE:
 		ncs_append(text, size, "a thread has been in %s for ",
@@ -657,35 +655,35 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 			   "its process is stopped by a signal or a debugger");
 		return;
 	case NCS_EVIDENCE_ELSEWHERE:
-		ncs_append(text, size, "here its process waits");
+		ncs_append(text, size, "its process waits here");
 		return;
 	case NCS_EVIDENCE_LATE:
 		append_late(evidence, text, size);
 		return;
 	case NCS_EVIDENCE_QUEUED:
 		ncs_append(text, size,
-			   "at %" PRIu64 " of these %" PRIu64
-			   " the others came straight from another operation:"
-			   " it cannot be known what they computed while they"
-			   " waited",
+			   "in %" PRIu64 " of these %" PRIu64
+			   " the others came directly from another operation:"
+			   " how much they computed while they waited is"
+			   " unknown",
 			   evidence->number, evidence->expected);
 		return;
 	case NCS_EVIDENCE_LAG:
 		ncs_append(text, size,
-			   "its lag may go from one operation to the next: it"
-			   " cannot be known how much of it was lost anew");
+			   "its lag may carry over from one operation to the"
+			   " next: how much of it is new each time is unknown");
 		return;
 	case NCS_EVIDENCE_UNLIKE:
 		ncs_append(text, size,
 			   "no other rank does the same work between sends and"
-			   " receives: it is known only how much longer it"
-			   " worked in all");
+			   " receives: only the total of its additional work"
+			   " is known");
 		return;
 	case NCS_EVIDENCE_TURNS:
 		ncs_append(text, size,
 			   "it sends to and receives from its neighbours in"
-			   " turn: it cannot be known how often a delay goes to"
-			   " and fro");
+			   " turn: how often a delay travels back and forth is"
+			   " unknown");
 		return;
 	case NCS_EVIDENCE_CLOCKS:
 		ncs_append(text, size,
@@ -695,7 +693,7 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 		return;
 	case NCS_EVIDENCE_UNCOMPARED:
 		ncs_append(text, size,
-			   "of %" PRIu64 " of %" PRIu64
+			   "for %" PRIu64 " of %" PRIu64
 			   " operations only the host's times are known",
 			   evidence->number, evidence->expected);
 		return;
@@ -721,7 +719,7 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 		return;
 	case NCS_EVIDENCE_NO_SIGNALS:
 		ncs_append(text, size,
-			   "NCCL does not tell what its proxy thread does");
+			   "NCCL does not report what its proxy thread does");
 		return;
 	case NCS_EVIDENCE_NODES:
 		append_nodes(evidence, text, size);
@@ -730,7 +728,7 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 		ncs_append_node_why(evidence->node, text, size);
 		return;
 	case NCS_EVIDENCE_PAST:
-		ncs_append(text, size, "this is as of ");
+		ncs_append(text, size, "last seen ");
 		ncs_append_duration(text, size, evidence->duration_ns);
 		ncs_append(text, size, " ago; its node %s is not seen now",
 			   evidence->node->name);

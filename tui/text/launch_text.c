@@ -27,7 +27,7 @@ static void append_driver(const struct ncs_rank *rank, char *text, size_t size)
 		return;
 	ncs_append_separator(text, size);
 	ncs_append(text, size,
-		   "CUDA's driver has not answered the plugin for ");
+		   "the CUDA driver has not answered the plugin for ");
 	append_age(rank, since_ns, text, size);
 }
 
@@ -92,8 +92,8 @@ void ncs_append_launch_timing(const struct ncs_rank *rank, char *text,
 	if (launches->missed > 0)
 		ncs_append(text, size,
 			   "; %" PRIu64
-			   " could not be followed, as no events or no lane"
-			   " was free",
+			   " could not be followed, because no events or"
+			   " no lane was free",
 			   launches->missed);
 }
 

@@ -54,15 +54,15 @@ static const struct node_doubt {
 	const char *clause;
 } doubts[] = {
 	{ drops_looks, false, false,
-	  "the way to here is too slow, looks are dropped: what is seen is"
-	  " older than it seems" },
+	  "the connection to this machine is too slow, looks are dropped:"
+	  " the data is older than it seems" },
 	{ has_other_clock, false, true,
 	  "the clock is not aligned: lateness is not compared with other"
 	  " nodes" },
 	{ has_no_room, false, false,
-	  "there are more segments than a look has room for" },
+	  "more segments than fit into a look" },
 	{ has_no_job, true, false,
-	  "there are no segments, and ranks are missing" },
+	  "no segments, although ranks are missing" },
 };
 
 static bool some_rank_is_unseen(const struct ncs_model *model)

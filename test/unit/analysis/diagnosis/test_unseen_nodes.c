@@ -215,7 +215,7 @@ static void a_root_of_the_past_is_only_possible(void **state)
 			 0);
 	assert_int_equal(worst(fixture)->verdict, NCS_VERDICT_RANK_MISSING);
 	assert_int_equal(worst(fixture)->confidence, NCS_CONFIDENCE_POSSIBLE);
-	assert_certainty(worst(fixture), "this is as of 12.0s ago; its node n01"
+	assert_certainty(worst(fixture), "last seen 12.0s ago; its node n01"
 					 " is not seen now");
 }
 
@@ -278,8 +278,8 @@ static void a_job_that_is_well_is_not_called_healthy(void **state)
 			 NCS_SEVERITY_UNSEEN);
 	assert_line(fixture,
 		    "no verdict: the ranks of node n09 are not seen: no"
-		    " connection to the node: No route to host; so with 1 other"
-		    " node");
+		    " connection to the node: No route to host; the same holds"
+		    " for 1 other node");
 	assert_int_equal(worst(fixture)->evidence[0].kind, NCS_EVIDENCE_NODE);
 	assert_ptr_equal(worst(fixture)->evidence[0].node,
 			 &fixture->scripted.model.nodes[12]);
@@ -308,8 +308,8 @@ static void each_state_is_a_finding_with_its_reason(void **state)
 		if (finding->node->state == NCS_NODE_SILENT)
 			assert_sentence(finding,
 					"the ranks of node n22 are not seen:"
-					" nothing has come from it for some"
-					" time (1.00s so far)");
+					" no data from it for some time"
+					" (1.00s so far)");
 	}
 }
 
@@ -326,9 +326,9 @@ static void nodes_that_are_seen_are_no_findings(void **state)
 	assert_int_equal(fixture->diagnosis.count, 0);
 	assert_true(ncs_unchecked_nodes_text(&fixture->scripted.model, 0,
 					     text, sizeof(text)));
-	assert_string_equal(text, "node n30: the way to here is too slow, looks"
-				  " are dropped: what is seen is older than it"
-				  " seems");
+	assert_string_equal(text, "node n30: the connection to this machine is too"
+				  " slow, looks are dropped: the data is older"
+				  " than it seems");
 	assert_true(ncs_unchecked_nodes_text(&fixture->scripted.model, 1,
 					     text, sizeof(text)));
 	assert_string_equal(text, "2 of 64 nodes, such as n32: the clock is not"
@@ -350,8 +350,8 @@ static void a_node_without_a_job_matters_where_ranks_are_missing(void **state)
 	look(fixture);
 	assert_true(ncs_unchecked_nodes_text(&fixture->scripted.model, 0,
 					     text, sizeof(text)));
-	assert_string_equal(text, "node n31: there are no segments, and ranks"
-				  " are missing");
+	assert_string_equal(text, "node n31: no segments, although ranks are"
+				  " missing");
 }
 
 /* Names come from other machines, and people paste commands into shells. */

@@ -230,7 +230,7 @@ static void nodes_show_how_they_are_seen(void **state)
 	assert_duration(cell(scripted, NCS_COLUMN_NODE_CLOCK, 0), 300000);
 	assert_text(cell(scripted, NCS_COLUMN_NODE_VERSION, 0), "1.2.3");
 	assert_text(cell(scripted, NCS_COLUMN_NODE_WHY, 0),
-		    "nothing has come from it for some time");
+		    "no data from it for some time");
 	assert_text(cell(scripted, NCS_COLUMN_NODE_WHY, 1),
 		    "Permission denied (publickey)");
 	assert_none(cell(scripted, NCS_COLUMN_NODE_RANKS, 1));

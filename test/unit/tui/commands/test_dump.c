@@ -982,10 +982,10 @@ static void text_lists_launches(void **state)
 		" captured into graphs: launches come so fast"));
 	assert_non_null(strstr(
 		text,
-		"\nlaunches: rank 2: launch 7 of 7 ended 1.00s ago; CUDA's"
-		" driver has not answered the plugin for 4.00s; 6 of 7"
-		" launches timed; 1 could not be followed, as no events or"
-		" no lane was free\n"));
+		"\nlaunches: rank 2: launch 7 of 7 ended 1.00s ago; the"
+		" CUDA driver has not answered the plugin for 4.00s; 6 of 7"
+		" launches timed; 1 could not be followed, because no"
+		" events or no lane was free\n"));
 	assert_non_null(strstr(
 		text,
 		"\nlaunches: rank 3: no launch of 3 has begun; launches are"
