@@ -85,6 +85,9 @@ enum ncs_evidence_kind {
 				  * its sends and receives */
 	NCS_EVIDENCE_TURNS,      /* it sends and receives in turn with its
 				  * neighbours */
+	NCS_EVIDENCE_NO_DATA,    /* number of expected: of the times it came
+				  * last, it had no data to send, and when its
+				  * kernel began is not known */
 	NCS_EVIDENCE_CLOCKS,     /* number: ranks it was not compared with */
 	NCS_EVIDENCE_UNCOMPARED, /* number, expected: operations of which only
 				  * host times are known */

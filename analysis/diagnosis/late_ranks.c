@@ -170,6 +170,16 @@ static void add_evidence(struct ncs_finding *finding,
 					 .expected = lateness->operations,
 					 .duration_ns = lateness->p99_ns,
 				 });
+	if (finding->cause == NCS_LATE_STREAM &&
+	    2 * view->kernels_unknown > lateness->last)
+		ncs_finding_add_evidence(finding,
+					 (struct ncs_evidence){
+						 .kind = NCS_EVIDENCE_NO_DATA,
+						 .party = ncs_party_of(rank),
+						 .call = ncs_no_call,
+						 .number = view->kernels_unknown,
+						 .expected = lateness->last,
+					 });
 	if (view->count.unknown > 0)
 		ncs_finding_add_evidence(
 			finding, (struct ncs_evidence){

@@ -284,6 +284,10 @@ static int note_part(const struct ncs_comparison *comparison, size_t i,
 		.error_ns = comparison->error_ns,
 		.function = part->function,
 		.moment = (uint8_t)comparison->joined->arrival,
+		.kernel_is_unknown =
+			is_last &&
+			comparison->joined->arrival == NCS_MOMENT_DATA &&
+			part->at_ns[NCS_MOMENT_KERNEL] == 0,
 	};
 
 	*late_ns = recent.late_ns;

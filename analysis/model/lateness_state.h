@@ -38,6 +38,9 @@ struct ncs_late_part {
 	uint64_t error_ns; /* of clocks */
 	uint8_t function;
 	uint8_t moment; /* enum ncs_moment by which it was compared */
+	/* It came last to have data to send, and when its kernel began is not
+	 * known. */
+	bool kernel_is_unknown;
 };
 
 /* Returns whether it is not known what part of a wait cost anything: the others

@@ -174,8 +174,11 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	sum_recent(late, NCS_FUNCTION_COUNT, &view->recent);
 	sum_all(late, &view->all);
 	memset(view->by_moment, 0, sizeof(view->by_moment));
-	for (size_t i = 0; i < ncs_recent_count(late->operations); i++)
+	view->kernels_unknown = 0;
+	for (size_t i = 0; i < ncs_recent_count(late->operations); i++) {
 		view->by_moment[late->recent[i].moment]++;
+		view->kernels_unknown += late->recent[i].kernel_is_unknown;
+	}
 	view->cost = cost_of(late, 0, NCS_COST_KNOWN);
 	view->cost_at_least = cost_of(late, 0, NCS_COST_LEAST);
 	view->cost_at_most = cost_of(late, 0, NCS_COST_MOST);

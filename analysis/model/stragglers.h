@@ -122,6 +122,9 @@ struct ncs_lateness_view {
 	uint64_t latest_ns;  /* when all had arrived at the latest operation */
 	/* Recent operations by the moment that its arrival was compared by. */
 	uint64_t by_moment[NCS_MOMENT_COUNT];
+	/* Recent operations to which it came last with data to send, and of
+	 * which it is not known when its kernel began. */
+	uint64_t kernels_unknown;
 	/* Since the first update; `compared` includes operations in which no
 	 * rank waited for it. */
 	struct ncs_lateness_count count;

@@ -11,6 +11,10 @@
  * even by one clock: the two are measured apart from each other. */
 #define NEAR_NS UINT64_C(20000)
 
+/* A kernel that runs has data to send within this time; where it takes longer,
+ * others wait for that. */
+#define DATA_LATE_NS UINT64_C(500000)
+
 /* Returns whether a moment is known of all parts. */
 static bool all_know(const struct ncs_joined *joined, enum ncs_moment moment)
 {
@@ -20,25 +24,60 @@ static bool all_know(const struct ncs_joined *joined, enum ncs_moment moment)
 	return true;
 }
 
+static const struct ncs_part *latest(const struct ncs_joined *joined,
+				     enum ncs_moment moment)
+{
+	const struct ncs_part *found = &joined->parts[0];
+
+	for (size_t i = 1; i < joined->count; i++)
+		if (joined->parts[i].at_ns[moment] > found->at_ns[moment])
+			found = &joined->parts[i];
+	return found;
+}
+
+static bool is_data_computed(const struct ncs_joined *joined)
+{
+	for (size_t i = 0; i < joined->count; i++)
+		if (joined->parts[i].flags & NCS_PART_DATA_COMPUTED)
+			return true;
+	return false;
+}
+
+/* Returns whether a rank had nothing to send for long although all kernels had
+ * begun: then all waited for that, and DATA shows who was late. */
+static bool is_data_late(const struct ncs_joined *joined,
+			 enum ncs_moment begin)
+{
+	const struct ncs_part *begun = latest(joined, begin);
+	const struct ncs_part *last = latest(joined, NCS_MOMENT_DATA);
+
+	return last->at_ns[NCS_MOMENT_DATA] >
+	       begun->at_ns[begin] +
+		       ncs_parts_error_ns(last, NCS_MOMENT_DATA, begun, begin) +
+		       DATA_LATE_NS;
+}
+
 static void find_arrival(struct ncs_joined *joined)
 {
 	static const enum ncs_moment moments[] = { NCS_MOMENT_STREAM,
-						   NCS_MOMENT_DATA,
 						   NCS_MOMENT_KERNEL,
 						   NCS_MOMENT_PROXY };
+	/* If not all ranks wait for all, a rank may send the data of others:
+	 * then DATA does not show its own arrival. */
+	bool has_data = joined->wait_rule == NCS_WAIT_FOR_ALL &&
+			all_know(joined, NCS_MOMENT_DATA);
 
 	joined->arrival = NCS_MOMENT_OPERATION;
-	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
-		/* If not all ranks wait for all, a rank may send the data of
-		 * others: then DATA does not show its own arrival. */
-		if (moments[i] == NCS_MOMENT_DATA &&
-		    joined->wait_rule != NCS_WAIT_FOR_ALL)
-			continue;
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++)
 		if (all_know(joined, moments[i])) {
 			joined->arrival = moments[i];
-			return;
+			break;
 		}
-	}
+	if (has_data && joined->arrival != NCS_MOMENT_OPERATION &&
+	    ((joined->arrival != NCS_MOMENT_STREAM &&
+	      !is_data_computed(joined)) ||
+	     is_data_late(joined, joined->arrival)))
+		joined->arrival = NCS_MOMENT_DATA;
 }
 
 /* Returns the part that arrived last of those that others wait for; NULL if

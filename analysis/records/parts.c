@@ -9,6 +9,7 @@
 #include "analysis/base/move_clock.h"
 #include "analysis/records/call_history.h"
 #include "analysis/records/children.h"
+#include "analysis/records/first_data.h"
 #include "analysis/records/gpu_readings.h"
 #include "analysis/records/operation_record.h"
 #include "analysis/records/step_stats.h"
@@ -305,6 +306,21 @@ static struct ncs_part_channel *channel_of(struct part_slot *slot,
 	return channel;
 }
 
+/* Notes when a channel's first data was ready or came. */
+static void note_first(const struct ncs_parts *parts,
+		       struct ncs_part_channel *channel,
+		       const struct ncs_record *record)
+{
+	uint64_t first_ns =
+		ncs_clock_ns(&parts->clock, record->start + record->delta[0]);
+
+	if (record->delta[0] == 0 || (channel->first_ns != 0 &&
+				      channel->first_ns <= first_ns))
+		return;
+	channel->first_ns = first_ns;
+	channel->first_posted_ns = ncs_clock_ns(&parts->clock, record->start);
+}
+
 static int take_transfer(struct ncs_parts *parts, struct part_slot *slot,
 			 const struct ncs_record *record)
 {
@@ -318,6 +334,7 @@ static int take_transfer(struct ncs_parts *parts, struct part_slot *slot,
 		channel->end_ns = end_ns;
 	if (record->event != NCS_EVENT_PROXY_STEP)
 		return 0;
+	note_first(parts, channel, record);
 	ncs_step_split(record, ticks);
 	channel->steps++;
 	channel->bytes += record->value;
@@ -595,6 +612,28 @@ static void find_channels(const struct part_slot *slot, struct ncs_part *part)
 	}
 }
 
+/* Finds when the rank had data of its own to send. */
+static void find_data(const struct part_slot *slot, struct ncs_part *part)
+{
+	static const enum ncs_moment begins[] = { NCS_MOMENT_OPERATION,
+						  NCS_MOMENT_PROXY,
+						  NCS_MOMENT_STREAM,
+						  NCS_MOMENT_KERNEL };
+	uint64_t *at_ns = part->at_ns, begin_ns = 0;
+
+	if (ncs_children_sent_own_data(&slot->children)) {
+		at_ns[NCS_MOMENT_DATA] = within(part, slot->children.data_ns);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (at_ns[begins[i]] != 0)
+			begin_ns = at_ns[begins[i]];
+	part->flags |= NCS_PART_DATA_COMPUTED;
+	at_ns[NCS_MOMENT_DATA] =
+		within(part, ncs_first_data_ns(slot->channels,
+					       slot->channel_count, begin_ns));
+}
+
 static void finish(struct ncs_parts *parts, const struct part_slot *slot,
 		   struct ncs_part *part)
 {
@@ -629,8 +668,7 @@ static void finish(struct ncs_parts *parts, const struct part_slot *slot,
 	if (part->flags & NCS_PART_LEFT_OUT)
 		return;
 	find_kernel(parts, &slot->children, part);
-	if (ncs_children_sent_own_data(&slot->children))
-		at_ns[NCS_MOMENT_DATA] = within(part, slot->children.data_ns);
+	find_data(slot, part);
 }
 
 /* Gives a part's times by the caller's clock. */

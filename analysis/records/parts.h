@@ -32,6 +32,8 @@ enum ncs_part_flag {
 	 * and DATA and KERNEL are not known. */
 	NCS_PART_LEFT_OUT = 4,
 	NCS_PART_MISSING_STOP = 8, /* a child has no stop event */
+	/* DATA was computed: analysis/records/first_data.h. */
+	NCS_PART_DATA_COMPUTED = 16,
 };
 
 /* A channel of a part, in one direction with one peer. Its waits are summed
@@ -44,6 +46,9 @@ struct ncs_part_channel {
 	uint8_t channel;
 	bool send;
 	uint64_t wait_ns[NCS_CHANNEL_STATE_COUNT]; /* by channel state */
+	/* When its first data to send was ready, or when its first data came,
+	 * and since when a buffer had waited for that. 0 if not known. */
+	uint64_t first_ns, first_posted_ns;
 };
 
 /* A part: the share of one rank in one operation. */

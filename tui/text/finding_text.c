@@ -685,6 +685,14 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 			   " turn: how often a delay travels back and forth is"
 			   " unknown");
 		return;
+	case NCS_EVIDENCE_NO_DATA:
+		ncs_append(text, size,
+			   "at %" PRIu64 " of these %" PRIu64
+			   " it had no data to send although its turn on the"
+			   " stream had come: whether its GPU was busy or its"
+			   " proxy thread was late is not known",
+			   evidence->number, evidence->expected);
+		return;
 	case NCS_EVIDENCE_CLOCKS:
 		ncs_append(text, size,
 			   "not compared with %" PRIu64

@@ -35,6 +35,8 @@
 #define LAUNCH_NS (6 * US)
 /* The proxy thread sees the end of an operation so much later. */
 #define PROXY_LATE_NS (200 * US)
+/* The first data gets from one rank to the next in this time. */
+#define HOP_NS (30 * US)
 #define GPU_ERROR_NS 5e3
 #define STREAM_ERROR_NS 2e3
 #define HOST_ERROR_NS 20e3
@@ -417,6 +419,12 @@ static void publish(struct truth_segment *segment, double now_ns,
 	segment->count++;
 }
 
+/* A member of a tree: when it had the data of those below it and its own, and
+ * when it sent that on. */
+struct truth_hop {
+	double data_ns, posted_ns;
+};
+
 /* An operation as one rank took part in it. */
 struct truth_part {
 	struct truth_job *job;
@@ -430,6 +438,9 @@ struct truth_part {
 	double wire_ns; /* time that its data is on the way */
 	double late_ns; /* its proxy thread is so late with it */
 	uint64_t number;
+	/* In a tree: of all members, and which of them this is. */
+	const struct truth_hop *hops;
+	unsigned member, members;
 };
 
 static void fill(const struct truth_part *part, struct ncs_record *record,
@@ -440,44 +451,108 @@ static void fill(const struct truth_part *part, struct ncs_record *record,
 	record->operation = (uint32_t)part->segment->operations;
 }
 
-static void record_direction(const struct truth_part *part, bool send,
-			     double *end_ns)
+/* A step, and the ends of its first two waits. */
+struct truth_step {
+	bool send;
+	int peer;
+	double start_ns, first_ns, second_ns, stop_ns;
+};
+
+/* Records a step, and the proxy operation that consists of it. */
+static void record_step(const struct truth_part *part,
+			const struct truth_step *step, double *end_ns)
 {
-	double start_ns = part->launched_ns + 5 * US;
-	double data_ns = part->begun_ns + 10 * US;
-	double stop_ns = part->end_ns;
-	struct ncs_record record;
+	double stop_ns = step->stop_ns;
+	struct ncs_record record =
+		span(part->job, part->rank, step->start_ns, stop_ns,
+		     step->first_ns, step->second_ns);
 
-	if (send) {
-		double posted_ns = part->ready_ns + 20 * US + part->late_ns;
-
-		stop_ns = posted_ns + part->wire_ns;
-		if (part->late_ns > 0)
-			data_ns = posted_ns;
-		if (part->late_ns > 0 &&
-		    part->job->options.fault == TRUTH_ASLEEP)
-			start_ns = posted_ns - 2 * US;
-		record = span(part->job, part->rank, start_ns, stop_ns, data_ns,
-			      posted_ns);
-	} else {
-		record = span(part->job, part->rank, start_ns, stop_ns,
-			      part->end_ns - 10 * US, part->end_ns - 5 * US);
-	}
 	fill(part, &record, NCS_EVENT_PROXY_STEP);
-	record.flags = send ? NCS_RECORD_SEND : 0;
-	record.peer = send ? part->next : part->before;
+	record.flags = step->send ? NCS_RECORD_SEND : 0;
+	record.peer = step->peer;
 	record.value = part->action->bytes;
 	publish(part->segment, stop_ns, &record);
 	stop_ns += PROXY_LATE_NS;
-	record = span(part->job, part->rank, start_ns, stop_ns,
-		      start_ns + 1 * US, start_ns + 1 * US);
+	record = span(part->job, part->rank, step->start_ns, stop_ns,
+		      step->start_ns + 1 * US, step->start_ns + 1 * US);
 	fill(part, &record, NCS_EVENT_PROXY_OP);
-	record.flags = send ? NCS_RECORD_SEND : 0;
-	record.peer = send ? part->next : part->before;
+	record.flags = step->send ? NCS_RECORD_SEND : 0;
+	record.peer = step->peer;
 	record.value = part->action->bytes;
 	record.number = 1;
 	publish(part->segment, stop_ns, &record);
 	*end_ns = fmax(*end_ns, stop_ns);
+}
+
+/* Records what a rank sends on once it has data to send. */
+static void record_send(const struct truth_part *part, int peer,
+			double data_ns, double posted_ns, double *end_ns)
+{
+	struct truth_step step = {
+		.send = true,
+		.peer = peer,
+		.start_ns = part->launched_ns + 5 * US,
+		.first_ns = part->late_ns > 0 ? posted_ns : data_ns,
+		.second_ns = posted_ns,
+		.stop_ns = posted_ns + part->wire_ns,
+	};
+
+	if (part->late_ns > 0 && part->job->options.fault == TRUTH_ASLEEP)
+		step.start_ns = posted_ns - 2 * US;
+	record_step(part, &step, end_ns);
+}
+
+static void record_receive(const struct truth_part *part, int peer,
+			   double came_ns, double *end_ns)
+{
+	struct truth_step step = {
+		.peer = peer,
+		.start_ns = part->launched_ns + 5 * US,
+		.first_ns = came_ns,
+		.second_ns = came_ns + 5 * US,
+		.stop_ns = came_ns + 10 * US,
+	};
+
+	record_step(part, &step, end_ns);
+}
+
+static int parent_of(unsigned member)
+{
+	return ((int)member - 1) / 2;
+}
+
+/* Records what a rank does in a tree: data comes from those below it and goes up
+ * with its own; from the root it comes back. */
+static void record_tree(const struct truth_part *part, double *end_ns)
+{
+	const struct truth_hop *own = &part->hops[part->member];
+	unsigned below = 2 * part->member + 1;
+	double back_ns = part->end_ns - 10 * US;
+
+	for (unsigned i = below; i < below + 2 && i < part->members; i++)
+		record_receive(part, (int)i, part->hops[i].posted_ns + HOP_NS,
+			       end_ns);
+	if (part->member > 0) {
+		record_send(part, parent_of(part->member), own->data_ns,
+			    own->posted_ns, end_ns);
+		record_receive(part, parent_of(part->member), back_ns, end_ns);
+	}
+	for (unsigned i = below; i < below + 2 && i < part->members; i++) {
+		struct truth_step back = {
+			.send = true,
+			.peer = (int)i,
+			.start_ns = part->launched_ns + 5 * US,
+			.first_ns = back_ns - 2 * US,
+			.second_ns = back_ns - 1 * US,
+			.stop_ns = back_ns,
+		};
+
+		if (part->member == 0 && i == below)
+			record_send(part, (int)i, own->data_ns, own->posted_ns,
+				    end_ns);
+		else
+			record_step(part, &back, end_ns);
+	}
 }
 
 static void record_kernel(const struct truth_part *part, double *end_ns)
@@ -520,10 +595,14 @@ static void record_part(const struct truth_part *part)
 	record.value = part->action->bytes;
 	record.delta[0] = NCS_RECORD_STREAM(0x7000 + part->comm);
 	publish(segment, part->launched_ns + 2 * US, &record);
-	if (part->sends)
-		record_direction(part, true, &end_ns);
-	if (part->receives)
-		record_direction(part, false, &end_ns);
+	if (part->hops)
+		record_tree(part, &end_ns);
+	if (part->sends && !part->hops)
+		record_send(part, part->next, part->begun_ns + 10 * US,
+			    part->ready_ns + 20 * US + part->late_ns, &end_ns);
+	if (part->receives && !part->hops)
+		record_receive(part, part->before, part->end_ns - 10 * US,
+			       &end_ns);
 	if (!on_stream)
 		record_kernel(part, &end_ns);
 	if (on_stream) {
@@ -623,25 +702,64 @@ static void leave(struct truth_job *job, struct truth_part *part)
 	self->at++;
 }
 
+/* Finds when each member of a tree has data to send on, from the leaves to the
+ * root. Returns when the root sends it back. */
+static double climb(const struct truth_job *job, const struct truth_comm *comm,
+		    struct truth_hop *hops)
+{
+	for (unsigned i = comm->count; i-- > 0;) {
+		unsigned rank = comm->members[i];
+		double data_ns = job->ranks[rank].begun_ns + 10 * US;
+
+		for (unsigned k = 2 * i + 1; k <= 2 * i + 2 && k < comm->count;
+		     k++)
+			data_ns = fmax(data_ns, hops[k].posted_ns + HOP_NS +
+							5 * US);
+		hops[i].data_ns = data_ns;
+		hops[i].posted_ns =
+			data_ns + 10 * US +
+			proxy_late_ns(job, rank,
+				      comm->members[(i + 1) % comm->count]);
+	}
+	return hops[0].posted_ns;
+}
+
+/* Returns when the data of a collective has come to all ranks, the last of which
+ * began at `ready_ns`. */
+static double done_ns(const struct truth_job *job,
+		      const struct truth_comm *comm, double ready_ns,
+		      struct truth_hop *hops)
+{
+	bool is_tree = job->options.transport == TRUTH_TREE && comm->count > 1;
+	double slowest_ns = 0, wire;
+
+	for (unsigned i = 0; i < comm->count; i++) {
+		unsigned rank = comm->members[i];
+		unsigned to = comm->members[(i + 1) % comm->count];
+		const struct truth_rank *self = &job->ranks[rank];
+
+		wire = wire_ns(job, rank, to, &self->program[self->at]);
+		if (!is_tree)
+			wire += proxy_late_ns(job, rank, to);
+		slowest_ns = fmax(slowest_ns, wire);
+	}
+	if (is_tree)
+		ready_ns = climb(job, comm, hops);
+	return ready_ns + slowest_ns;
+}
+
 /* Ends a collective that all ranks have come to. */
 static void end_collective(struct truth_job *job, struct truth_comm *comm,
 			   unsigned kind)
 {
-	double ready_ns = 0, slowest_ns = 0;
+	struct truth_hop hops[TRUTH_RANKS_MAX];
+	double ready_ns = 0, end_ns;
 	unsigned count = comm->count;
 
-	for (unsigned i = 0; i < count; i++) {
-		unsigned rank = comm->members[i];
-		const struct truth_rank *self = &job->ranks[rank];
-
-		unsigned to = comm->members[(i + 1) % count];
-
-		ready_ns = fmax(ready_ns, self->begun_ns);
-		slowest_ns = fmax(slowest_ns,
-				  wire_ns(job, rank, to,
-					  &self->program[self->at]) +
-					  proxy_late_ns(job, rank, to));
-	}
+	for (unsigned i = 0; i < count; i++)
+		ready_ns = fmax(ready_ns,
+				job->ranks[comm->members[i]].begun_ns);
+	end_ns = done_ns(job, comm, ready_ns, hops);
 	if (ncs_array_reserve(&comm->ready_ns, &comm->capacity,
 			      comm->collectives + 1,
 			      sizeof(*comm->ready_ns)) != 0)
@@ -662,19 +780,17 @@ static void end_collective(struct truth_job *job, struct truth_comm *comm,
 			.before = (int)before,
 			.number = comm->collectives,
 			.ready_ns = ready_ns,
-			.end_ns = ready_ns + slowest_ns +
+			.end_ns = end_ns +
 				  10 * US * random_of(job, 2,
 						      comm->collectives, rank),
+			.member = i,
+			.members = count,
 		};
 
 		part.sends = crosses(job, rank, comm->members[next]);
 		part.receives = crosses(job, rank, comm->members[before]);
-		/* In a tree, data goes both ways between two. */
-		if (job->options.transport == TRUTH_TREE) {
-			part.sends = part.receives = part.sends ||
-						     part.receives;
-			part.before = part.next;
-		}
+		if (job->options.transport == TRUTH_TREE && count > 1)
+			part.hops = hops;
 		part.wire_ns = wire_ns(job, rank, comm->members[next],
 				       part.action);
 		part.late_ns = proxy_late_ns(job, rank, comm->members[next]);

@@ -599,10 +599,13 @@ static void kernel_start_is_taken_from_gpu_time(void **state)
 			 NCS_LATE_STREAM);
 }
 
-static void data_stage_is_ignored_if_not_all_wait_for_all(void **state)
+/* Puts an operation in which each rank receives from the one it sends to, and
+ * rank 2 has its first data to send 1 ms after the others. Its buffer waited until
+ * `came_ns` for data. */
+static void put_both_ways(struct late_job *fixture, uint64_t came_ns)
 {
-	struct late_job *fixture = *state;
 	const struct stages late = { 10 * US, 20 * US, 30 * US, 1050 * US };
+	struct ncs_record *record;
 
 	for (int k = 0; k < RANKS; k++)
 		put_stages(fixture, k, 0, k == 2 ? &late : &usual);
@@ -611,9 +614,29 @@ static void data_stage_is_ignored_if_not_all_wait_for_all(void **state)
 			if (fixture->ranks[k]->records[i].event ==
 			    NCS_EVENT_PROXY_OP)
 				fixture->ranks[k]->records[i].peer = 0;
+	record = put(fixture->ranks[2], NCS_EVENT_PROXY_STEP,
+		     due_ns(fixture, 0) + 30 * US);
+	record->operation = 1;
+	record->delta[0] = came_ns - 30 * US;
 	refresh(fixture);
+}
+
+static void data_stage_that_waited_for_others_is_not_late(void **state)
+{
+	struct late_job *fixture = *state;
+
+	put_both_ways(fixture, 1000 * US);
 	assert_int_equal(view_of(fixture, 2)->recent.median_ns, 0);
 	assert_int_equal(view_of(fixture, 2)->by_moment[NCS_MOMENT_PROXY], 1);
+}
+
+static void data_stage_is_late_although_data_of_others_came_before(void **state)
+{
+	struct late_job *fixture = *state;
+
+	put_both_ways(fixture, 130 * US);
+	assert_int_equal(view_of(fixture, 2)->recent.median_ns, 900 * US);
+	assert_int_equal(view_of(fixture, 2)->by_moment[NCS_MOMENT_DATA], 1);
 }
 
 static void stage_missing_at_one_rank_is_not_compared(void **state)
@@ -1323,7 +1346,8 @@ int main(void)
 		TEST(host_times_alone_tell_no_lateness),
 		TEST(error_of_gpu_clocks_leaves_the_last_open),
 		TEST(kernel_start_is_taken_from_gpu_time),
-		TEST(data_stage_is_ignored_if_not_all_wait_for_all),
+		TEST(data_stage_that_waited_for_others_is_not_late),
+		TEST(data_stage_is_late_although_data_of_others_came_before),
 		TEST(stage_missing_at_one_rank_is_not_compared),
 		TEST(new_rank_is_compared_from_its_first_operation),
 		TEST(operation_lost_at_one_rank_counts_for_none),

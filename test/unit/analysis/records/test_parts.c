@@ -354,10 +354,10 @@ static void lost_records_leave_times_unknown(void **state)
 	assert_int_equal(ncs_parts_count(fixture->parts)->lost, 10);
 }
 
-static void data_time_is_unknown_in_a_tree(void **state)
+/* Puts an operation that begins at `begin_ns` and sends to rank 2, which it
+ * receives from, too. Its first data to send is ready after 400 us. */
+static void put_both_ways(struct parts_fixture *fixture, uint64_t begin_ns)
 {
-	struct parts_fixture *fixture = *state;
-	const uint64_t begin_ns = 5 * SECOND;
 	struct ncs_record *record;
 
 	for (unsigned i = 0; i < 2; i++) {
@@ -366,10 +366,44 @@ static void data_time_is_unknown_in_a_tree(void **state)
 		record->peer = 2;
 		record->flags = i ? NCS_RECORD_SEND : 0;
 	}
-	put_step(fixture, 1, 0, true, 2, begin_ns + 100 * US);
+	put_step(fixture, 1, 0, true, 2, begin_ns + 100 * US)->delta[0] =
+		300 * US / 2;
 	put_operation(fixture, 1, 0, begin_ns);
+}
+
+static void data_time_is_a_rank_s_own_unless_data_came_before(void **state)
+{
+	struct parts_fixture *fixture = *state;
+	const uint64_t begin_ns = 5 * SECOND;
+
+	put_both_ways(fixture, begin_ns);
+	/* On another channel, and too late. */
+	put_step(fixture, 1, 1, false, 2, begin_ns + 100 * US);
+	put_step(fixture, 1, 0, false, 2, begin_ns + 390 * US)->delta[0] =
+		20 * US / 2;
 	take(fixture, 0, 6 * SECOND);
-	assert_int_equal(the_only(fixture)->at_ns[NCS_MOMENT_DATA], 0);
+	assert_int_equal(the_only(fixture)->at_ns[NCS_MOMENT_DATA],
+			 begin_ns + 400 * US);
+}
+
+static void data_time_lacks_the_wait_for_data_that_came_before(void **state)
+{
+	struct parts_fixture *fixture = *state;
+	const uint64_t begin_ns = 5 * SECOND;
+	const struct ncs_part *part;
+
+	put_both_ways(fixture, begin_ns);
+	put_step(fixture, 1, 0, false, 1, begin_ns + 20 * US)->delta[0] =
+		50 * US / 2;
+	/* Its buffer was there after 50 us. */
+	put_step(fixture, 1, 0, false, 2, begin_ns + 50 * US)->delta[0] =
+		300 * US / 2;
+	put_step(fixture, 1, 0, false, 2, begin_ns + 351 * US)->delta[0] =
+		1 * US;
+	take(fixture, 0, 6 * SECOND);
+	part = the_only(fixture);
+	assert_int_equal(part->at_ns[NCS_MOMENT_DATA], begin_ns + 100 * US);
+	assert_true(part->flags & NCS_PART_DATA_COMPUTED);
 }
 
 static void algorithm_is_known_if_a_size_has_only_one(void **state)
@@ -437,7 +471,8 @@ int main(void)
 		TEST(records_of_another_lane_may_come_later),
 		TEST(lanes_may_be_taken_one_after_the_other),
 		TEST(lost_records_leave_times_unknown),
-		TEST(data_time_is_unknown_in_a_tree),
+		TEST(data_time_is_a_rank_s_own_unless_data_came_before),
+		TEST(data_time_lacks_the_wait_for_data_that_came_before),
 		TEST(algorithm_is_known_if_a_size_has_only_one),
 		TEST(operations_that_never_end_make_room),
 	};
