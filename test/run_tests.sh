@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs programs and scripts one after the other and counts their tests.
+# Runs programs and scripts and counts their tests.
 #
-#   test/run_tests.sh PROGRAM...
+#   test/run_tests.sh [--one | --two] PROGRAM...
 #
-# Prints a line for each: verdict, number of tests, seconds, name. The output of
-# a program is shown only if it failed, without the lines about tests that
-# passed. The last line is always "N passed, N failed", with ", N skipped" if
+# They run one after the other; those after --two run two at a time, until --one.
+# Prints a line for each, in the order of the arguments: verdict, number of tests,
+# seconds, name. The output of a program is shown only if it failed, without the
+# lines about tests that passed. The last line is always "N passed, N failed", with ", N skipped" if
 # there are any; the exit status is 1 if something failed or nothing ran.
 #
 # How a program is counted:
@@ -18,27 +19,27 @@
 # due to e.g. a crash after the last test, a leak or a data race.
 #
 # Must not depend on what is tested. Tests must not depend on the user who runs
-# them: they get no NCCL or ncclstat settings and no configuration file.
+# them: they get no NCCL or ncclstat settings and an empty home folder each.
 #
-#   TEST_TIMEOUT=120   seconds that a program may take
+#   TEST_TIMEOUT=240   seconds that a program may take
 #   TEST_EMULATOR=     command that runs programs of another processor
 
 set -eu
 cd "$(dirname "$0")/.."
 
-limit=${TEST_TIMEOUT:-120}
+limit=${TEST_TIMEOUT:-240}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-test.XXXXXX")
-child=
+# The programs that run: words NUMBER:PID.
+running=
 trap 'rm -rf "$tmp"' EXIT
-trap '[ -z "$child" ] || kill "$child" 2>/dev/null; exit 130' HUP INT TERM
+trap 'for one in $running; do kill "${one#*:}" 2>/dev/null; done; exit 130' \
+	HUP INT TERM
 
 for v in $(env | sed -n 's/^\(NCCL[A-Za-z0-9_]*\)=.*/\1/p'); do
 	unset "$v"
 done
 # A test that calls make must not be part of the make that called us.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES 2>/dev/null || :
-mkdir "$tmp/home"
-export HOME="$tmp/home" XDG_CONFIG_HOME="$tmp/home/.config"
 export CMOCKA_MESSAGE_OUTPUT=stdout
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
 
@@ -51,13 +52,13 @@ now_ms() {
 	echo $(($(date +%s%N) / 1000000))
 }
 
-# limited COMMAND...: runs it with its output in $tmp/out; returns its status,
-# or 124 or 137 if its time was up. It runs in the background, so that the shell
-# handles an interrupt immediately; env makes it accept interrupts, which
-# background jobs ignore.
+# limited COMMAND...: runs it with its output in $out; returns its status, or 124
+# or 137 if its time was up. It runs in the background, so that the shell handles
+# an interrupt immediately; env makes it accept interrupts, which background jobs
+# ignore.
 limited() {
 	env --default-signal=INT,QUIT timeout -k 5 "$limit" "$@" \
-		>"$tmp/out" 2>&1 </dev/null &
+		>"$out" 2>&1 </dev/null &
 	child=$!
 	status=0
 	wait "$child" 2>/dev/null || status=$?
@@ -78,7 +79,7 @@ run() {
 	limited "$@" || status=$?
 	# TSan needs certain addresses, and some kernels randomize too far.
 	if [ "$status" -ne 0 ] &&
-	   grep -q 'ThreadSanitizer: unexpected memory mapping' "$tmp/out" &&
+	   grep -q 'ThreadSanitizer: unexpected memory mapping' "$out" &&
 	   setarch -R true 2>/dev/null; then
 		status=0
 		limited setarch -R "$@" || status=$?
@@ -86,7 +87,30 @@ run() {
 	return "$status"
 }
 
-# count: prints "PASSED FAILED SKIPPED COUNTED" for $tmp/out; COUNTED is 0 if
+# begin PROGRAM: starts it in the background, as number $begun; when it has ended,
+# $tmp/NUMBER.end has its status and its milliseconds.
+begin() {
+	begun=$((begun + 1))
+	echo "$1" >"$tmp/$begun.name"
+	out=$tmp/$begun.out
+	export HOME="$tmp/$begun.home"
+	export XDG_CONFIG_HOME="$HOME/.config"
+	mkdir "$HOME"
+	(
+		child=
+		trap - EXIT
+		trap '[ -z "$child" ] || kill "$child" 2>/dev/null; exit 130' \
+			HUP INT TERM
+		start=$(now_ms)
+		status=0
+		run "$1" || status=$?
+		echo "$status $(($(now_ms) - start))" >"$tmp/$begun.new"
+		mv "$tmp/$begun.new" "$tmp/$begun.end"
+	) &
+	running="$running $begun:$!"
+}
+
+# count: prints "PASSED FAILED SKIPPED COUNTED" for $out; COUNTED is 0 if
 # the output has nothing that can be counted.
 count() {
 	awk '
@@ -97,10 +121,10 @@ count() {
 	/^ok( |$)/ { p++; n++; next }
 	/^not ok( |$)/ { f++; n++ }
 	END { print p + 0, f + 0, s + 0, n + 0 }
-	' "$tmp/out"
+	' "$out"
 }
 
-# show: prints $tmp/out without tests that passed, which take one line in a
+# show: prints $out without tests that passed, which take one line in a
 # script's output and two in that of cmocka.
 show() {
 	awk '
@@ -110,15 +134,14 @@ show() {
 	/^\[ RUN      \] / { held = $0; next }
 	{ print "    | " $0 }
 	END { if (held != "") print "    | " held }
-	' "$tmp/out"
+	' "$out"
 }
 
-for program in "$@"; do
-	start=$(now_ms)
-	status=0
-	run "$program" || status=$?
-	ms=$(($(now_ms) - start))
-
+# report NUMBER: counts a program that has ended, and prints its line.
+report() {
+	read -r name <"$tmp/$1.name"
+	read -r status ms <"$tmp/$1.end"
+	out=$tmp/$1.out
 	count >"$tmp/count"
 	read -r p f s counted <"$tmp/count"
 	why=
@@ -128,7 +151,7 @@ for program in "$@"; do
 		;;
 	77)
 		s=$((s + 1))
-		why=": $(tail -n 1 "$tmp/out" | grep . || echo 'says not why')"
+		why=": $(tail -n 1 "$out" | grep . || echo 'says not why')"
 		;;
 	124 | 137)
 		f=$((f + 1))
@@ -144,15 +167,62 @@ for program in "$@"; do
 	[ "$p" -gt 0 ] || verdict=skip
 	[ "$f" -eq 0 ] || verdict=FAIL
 	printf '%s %4d %7d.%02d s  %s%s\n' "$verdict" $((p + f + s)) \
-		$((ms / 1000)) $((ms % 1000 / 10)) "$program" "$why"
+		$((ms / 1000)) $((ms % 1000 / 10)) "$name" "$why"
 	if [ "$f" -gt 0 ]; then
 		show
-		failures="$failures $program"
+		failures="$failures $name"
 	fi
 	passed=$((passed + p))
 	failed=$((failed + f))
 	skipped=$((skipped + s))
+	rm -rf "$tmp/$1".*
+}
+
+# settle MOST: waits until so many programs run at most. Reports those that have
+# ended, but none before those that were begun earlier.
+settle() {
+	while :; do
+		still=
+		left=0
+		for one in $running; do
+			if [ ! -e "$tmp/${one%:*}.end" ]; then
+				still="$still $one"
+				left=$((left + 1))
+			fi
+		done
+		running=$still
+		while [ -e "$tmp/$((reported + 1)).end" ]; do
+			reported=$((reported + 1))
+			report "$reported"
+		done
+		[ "$left" -gt "$1" ] || return 0
+		if [ "$left" -gt 1 ]; then
+			sleep 0.1 || :
+			continue
+		fi
+		# Its shell says how it ended, unless that was killed.
+		status=0
+		wait "${running#*:}" 2>/dev/null || status=$?
+		one=${running%:*}
+		one=${one# }
+		[ -e "$tmp/$one.end" ] || echo "$status 0" >"$tmp/$one.end"
+	done
+}
+
+begun=0
+reported=0
+most=1
+for program in "$@"; do
+	case $program in
+	--one) most=1 ;;
+	--two) most=2 ;;
+	*)
+		settle $((most - 1))
+		begin "$program"
+		;;
+	esac
 done
+settle 0
 
 [ -z "$failures" ] || printf 'failed:%s\n' "$failures"
 if [ "$skipped" -gt 0 ]; then
