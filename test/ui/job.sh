@@ -40,10 +40,11 @@ sees 'proxy thread of rank 0 of world'
 verdict 'its proxy threads are shown' $?
 press 1
 
-# Kill all processes at the same time, as when a node fails.
+# Kill all processes at the same time, as when a node fails: the ranks first. If
+# their parent died first, they would exit in good order.
 victims=$(pgrep -P "$job" | tr '\n' ' ')
 # shellcheck disable=SC2086 # a list of words
-kill -s KILL "$job" $victims
+kill -s KILL $victims "$job"
 sees 'JOB ENDED' && sees '^[!>]  *0 .* dead' && sees 'processes have ended' &&
 	alive "$pid"
 verdict 'a job that is killed is shown as dead' $?

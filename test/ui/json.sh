@@ -102,8 +102,9 @@ check 'recipe: blame' recipe 4 '^rank_missing	.*	rank 1 .* has not called'
 check 'recipe: longest waits' recipe 5 \
 	'^\[[0-9]*,[0-9]*,[0-9]*,[0-9]*,[0-9]*\]$'
 
+# The ranks first: if their parent died first, they would exit in good order.
 # shellcheck disable=SC2046 # a list of words
-kill -s KILL "$job" $(pgrep -P "$job")
+kill -s KILL $(pgrep -P "$job") "$job"
 wait "$job" 2>/dev/null
 job=
 check 'a job that was killed' prints 0 sample --dump=json
