@@ -13,7 +13,7 @@ static unsigned kind_of(const struct ncs_joined *joined,
 			const struct ncs_part *part)
 {
 	bool is_send = part->function == NCS_FUNCTION_SEND;
-	int32_t ranks = part->nranks, apart = part->peer - part->rank;
+	int64_t ranks = part->nranks, apart = (int64_t)part->peer - part->rank;
 
 	if (joined->function != NCS_FUNCTION_SEND_RECV)
 		return NCS_LOGGED_COLLECTIVE + part->function;
