@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The test of a hostile stream: feed it to a fleet in pieces, and look at its
- * ranks. Shared by the fuzzer and by the deterministic test of the unit tests.
- * It aborts if a promise of record/fleet/fleet.h is broken; sanitizers find the
- * rest. */
+/* The test of a hostile stream: feed it to a fleet in pieces, look at its ranks,
+ * and pack the looks that are taken, as an agent of agents does. Shared by the
+ * fuzzer and by the deterministic test of the unit tests. It aborts if a promise
+ * of record/fleet/fleet.h is broken; sanitizers find the rest. */
 #ifndef NCS_TEST_FUZZ_STREAM_INPUT_H
 #define NCS_TEST_FUZZ_STREAM_INPUT_H
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "record/fleet/fleet.h"
+#include "record/stream/look_pack.h"
+#include "shm/array.h"
 #include "test/fuzz/recording_input.h"
 
 /* Makes the looks of damaged streams whole: sets the number of chunks and bytes
@@ -62,16 +65,50 @@ static inline void stream_input_look(struct ncs_source *source, uint64_t now_ns)
 	}
 }
 
+/* Packs the looks that a fleet passes on, as an agent of agents does. */
+struct stream_input_relay {
+	struct ncs_look_packer *packer;
+	struct ncs_sink_memory look;
+	struct ncs_sink_memory packed;
+};
+
+static inline void stream_input_pass(void *context, size_t node,
+				     const void *bytes, size_t size)
+{
+	struct stream_input_relay *relay = context;
+	struct ncs_sink_memory *look = &relay->look;
+	struct ncs_chunk chunk = { 0 };
+
+	(void)node;
+	if (size == 0)
+		return;
+	SEGMENT_INPUT_MUST(size >= sizeof(chunk));
+	memcpy(&chunk, bytes, sizeof(chunk));
+	SEGMENT_INPUT_MUST(ncs_array_reserve(&look->bytes, &look->capacity,
+					     look->size + size, 1) == 0);
+	memcpy(look->bytes + look->size, bytes, size);
+	look->size += size;
+	if (chunk.type != NCS_CHUNK_LOOK)
+		return;
+	SEGMENT_INPUT_MUST(ncs_look_packer_pack(relay->packer, look->bytes,
+						look->size,
+						&relay->packed) == 0);
+	look->size = 0;
+}
+
 /* Returns the number of looks taken. */
 static inline uint64_t stream_input_run(const uint8_t *data, size_t size)
 {
+	struct stream_input_relay relay = { ncs_look_packer_new(NULL), { 0 },
+					    { 0 } };
 	struct ncs_fleet *fleet = ncs_fleet_new(NULL);
 	uint64_t now_ns = UINT64_C(1) << 40;
 	struct ncs_node facts;
 	size_t node, at = 0;
 
-	SEGMENT_INPUT_MUST(fleet != NULL);
+	SEGMENT_INPUT_MUST(fleet != NULL && relay.packer != NULL);
 	SEGMENT_INPUT_MUST(ncs_fleet_add(fleet, NULL, &node) == 0);
+	ncs_fleet_pass_on(fleet, stream_input_pass, &relay);
 	while (at < size) {
 		size_t part = size - at < 5000 ? size - at : 5000;
 
@@ -85,6 +122,9 @@ static inline uint64_t stream_input_run(const uint8_t *data, size_t size)
 	stream_input_look(ncs_fleet_source(fleet), now_ns);
 	ncs_fleet_nodes(fleet, now_ns, &facts, 1);
 	ncs_fleet_free(fleet);
+	ncs_look_packer_free(relay.packer);
+	free(relay.look.bytes);
+	free(relay.packed.bytes);
 	return facts.looks;
 }
 
