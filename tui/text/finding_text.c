@@ -14,6 +14,7 @@
 #include "analysis/model/stragglers.h"
 #include "tui/text/format.h"
 #include "tui/text/node_text.h"
+#include "tui/text/well_text.h"
 #include "tui/text/words.h"
 
 /* --- Parts of sentences --------------------------------------------------- */
@@ -261,6 +262,8 @@ enum ncs_verdict_severity ncs_job_severity(const struct ncs_diagnosis *diagnosis
 void ncs_job_sentence(const struct ncs_diagnosis *diagnosis,
 		      const struct ncs_model *model, char *text, size_t size)
 {
+	char seen[NCS_SENTENCE_MAX / 2] = "";
+
 	text[0] = '\0';
 	if (diagnosis->count > 0) {
 		ncs_finding_sentence(&diagnosis->findings[0], text, size);
@@ -277,8 +280,11 @@ void ncs_job_sentence(const struct ncs_diagnosis *diagnosis,
 		ncs_append(text, size, "no rank is seen");
 		return;
 	}
-	ncs_append(text, size, "%s%s%s",
-		   ncs_severity_help(NCS_SEVERITY_WELL),
+	ncs_append_well(model, seen, sizeof(seen));
+	ncs_append(text, size, "%s%s%s%s",
+		   seen[0] ? "nothing is wrong: " :
+			     ncs_severity_help(NCS_SEVERITY_WELL),
+		   seen,
 		   diagnosis->graph.is_over && diagnosis->graph.node_count > 0 ?
 			   "; its processes have ended" :
 			   "",

@@ -55,7 +55,41 @@ static void job_without_findings_is_healthy(void **state)
 	add(*state, 0);
 	add(*state, 1);
 	assert_string_equal(line_of(*state),
-			    "well: nothing is wrong as far as can be seen");
+			    "well: nothing is wrong: 2 of 2 ranks level");
+}
+
+/* The operations are those of the rank that began most. */
+static void health_is_told_by_what_was_seen(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *ranks[] = { add(scripted, 0), add(scripted, 1) };
+	char line[NCS_SENTENCE_MAX];
+	struct ncs_diagnosis diagnosis;
+
+	for (size_t i = 0; i < 2; i++) {
+		ranks[i]->snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+			.operations = 10;
+		ranks[i]->snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+			.last_sequence_number = 9;
+	}
+	scripted_pass(scripted, SECOND);
+	ranks[0]->snapshot.functions[NCS_FUNCTION_ALL_REDUCE].operations = 40;
+	ranks[1]->snapshot.functions[NCS_FUNCTION_ALL_REDUCE].operations = 41;
+	scripted_pass(scripted, 3 * SECOND);
+	ncs_diagnosis_init(&diagnosis);
+	assert_int_equal(ncs_diagnose(&diagnosis, &scripted->model), 0);
+	ncs_verdict_line(&diagnosis, &scripted->model, line, sizeof(line));
+	assert_string_equal(line,
+			    "well: nothing is wrong: 2 of 2 ranks level, 31"
+			    " operations in 2.00s, lateness not compared");
+	/* One of them does not go on with the other. */
+	ranks[0]->snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+		.last_sequence_number = 12;
+	scripted_pass(scripted, 4 * SECOND);
+	ncs_verdict_line(&diagnosis, &scripted->model, line, sizeof(line));
+	assert_non_null(strstr(line, ": 1 of 2 ranks level, 31 operations in"
+				     " 3.00s"));
+	ncs_diagnosis_release(&diagnosis);
 }
 
 /* Records a send of a rank to another one. */
@@ -84,7 +118,7 @@ static void healthy_job_says_that_sends_without_numbers_are_not_compared(
 	send(rank, NCS_RECORD_NUMBERED);
 	send(rank, 0);
 	assert_string_equal(line_of(scripted),
-			    "well: nothing is wrong as far as can be seen;"
+			    "well: nothing is wrong: 2 of 2 ranks level;"
 			    " the lateness of sends and receives is unknown");
 	for (size_t i = 0; ncs_unchecked_text(&scripted->model, i, text,
 					      sizeof(text));
@@ -311,6 +345,7 @@ int main(void)
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 		TEST(job_without_findings_is_healthy),
+		TEST(health_is_told_by_what_was_seen),
 		TEST(healthy_job_says_that_sends_without_numbers_are_not_compared),
 		TEST(segments_that_cannot_be_read_are_not_healthy),
 		TEST(damaged_segment_is_not_healthy),
