@@ -394,16 +394,18 @@ static void draw_help(struct ncs_screen *screen, int height, int width,
 	const struct ncs_rect title = { 0, 0, 1, width };
 	const struct ncs_rect rect = { 1, 0, height - 2, width };
 	char text[64];
-	int most = ncs_help_lines(screen, width) - rect.height;
+	int most;
 
 	screen->help_page = rect.height;
+	most = ncs_help_lines(screen, width) - rect.height;
 	if (screen->help_top > most)
 		screen->help_top = most;
 	if (screen->help_top < 0)
 		screen->help_top = 0;
 	ncs_term_fill(0, 0, width, NCS_ROLE_TITLE);
-	snprintf(text, sizeof(text), "ncclstat: help on %s",
-		 ncs_screen_view_of(screen->view)->name);
+	snprintf(text, sizeof(text), "ncclstat: help on ");
+	ncs_help_place(screen, width, text + strlen(text),
+		       sizeof(text) - strlen(text));
 	ncs_term_put(title.y, 0, width, NCS_ROLE_TITLE, text);
 	ncs_help_draw(screen, &rect);
 	if (draw_message(screen, now_ns))
@@ -411,7 +413,7 @@ static void draw_help(struct ncs_screen *screen, int height, int width,
 	ncs_term_fill(height - 1, 0, width, NCS_ROLE_TITLE);
 	ncs_term_put(height - 1, 0, width, NCS_ROLE_TITLE,
 		     most > 0 ?
-			     "/ searches, n goes on; arrows, PgUp, PgDn scroll;"
+			     "PgDn next page, PgUp back; / searches, n goes on;"
 			     " q leaves" :
 			     "/ searches, n goes on; q leaves");
 }

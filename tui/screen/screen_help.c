@@ -25,6 +25,7 @@ struct help_page {
 	int width;
 	int top;
 	int line;
+	int own; /* lines of the view's own pages */
 	/* Text that is looked for from a line on; "" for none. Of the lines that
 	 * begin what has it: the last before that line, the first from it on, the
 	 * first behind it, and the first and the last of all; -1 for none. */
@@ -82,7 +83,7 @@ static void emit_wrapped(struct help_page *page, int x, enum ncs_role role,
 
 static void emit_title(struct help_page *page, const char *title)
 {
-	if (page->line > 0)
+	if (page->line > page->own)
 		page->line++;
 	emit(page, 0,
 	     look_at(page, title) ? NCS_ROLE_HIGHLIGHT : NCS_ROLE_STRONG,
@@ -282,6 +283,14 @@ static void emit_rest(struct help_page *page)
 	}
 }
 
+/* Returns a number of lines that is made up to whole pages. */
+static int full_pages(const struct ncs_screen *screen, int lines)
+{
+	int height = screen->help_page > 0 ? screen->help_page : 1;
+
+	return (lines + height - 1) / height * height;
+}
+
 /* Emits all, with the lines to be drawn if there is a rectangle. */
 static struct help_page emit_all(const struct ncs_screen *screen,
 				 const struct ncs_rect *rect, int width)
@@ -300,8 +309,26 @@ static struct help_page emit_all(const struct ncs_screen *screen,
 	};
 
 	emit_page(&page, screen);
+	page.own = full_pages(screen, page.line);
+	page.line = page.own;
 	emit_rest(&page);
+	page.line = full_pages(screen, page.line);
 	return page;
+}
+
+void ncs_help_place(const struct ncs_screen *screen, int width, char *text,
+		    size_t size)
+{
+	struct help_page page = emit_all(screen, NULL, width);
+	int height = screen->help_page;
+	bool is_own = screen->help_top < page.own;
+	int first = is_own ? 0 : page.own / height;
+	int last = (is_own ? page.own : page.line) / height;
+
+	snprintf(text, size, "%s %d/%d",
+		 is_own ? ncs_screen_view_of(screen->view)->name :
+			  "all the rest",
+		 screen->help_top / height + 1 - first, last - first);
 }
 
 int ncs_help_lines(const struct ncs_screen *screen, int width)
@@ -332,7 +359,7 @@ bool ncs_help_find(struct ncs_screen *screen, enum ncs_grid_direction direction)
 
 bool ncs_help_act(struct ncs_screen *screen, enum ncs_action action)
 {
-	int page = screen->help_page > 1 ? screen->help_page - 1 : 1;
+	int page = screen->help_page > 0 ? screen->help_page : 1;
 
 	switch (action) {
 	case NCS_ACTION_UP:
@@ -342,10 +369,11 @@ bool ncs_help_act(struct ncs_screen *screen, enum ncs_action action)
 		screen->help_top++;
 		break;
 	case NCS_ACTION_PAGE_UP:
-		screen->help_top -= page;
+		screen->help_top = (screen->help_top - 1) / page * page;
 		break;
 	case NCS_ACTION_PAGE_DOWN:
-		screen->help_top += page;
+	case NCS_ACTION_TAG: /* Space, as pagers have it */
+		screen->help_top = (screen->help_top / page + 1) * page;
 		break;
 	case NCS_ACTION_FIRST:
 		screen->help_top = 0;

@@ -7,8 +7,14 @@
 #include "tui/table/table.h"
 
 /* Returns the number of lines of the help on a screen of `width` columns: first
- * comes what belongs to the view that is shown. */
+ * come whole pages of `help_page` lines on the view that is shown, then whole
+ * pages of all the rest. */
 int ncs_help_lines(const struct ncs_screen *screen, int width);
+
+/* Prints which page is shown: "Ranks 1/2" or "all the rest 3/12". `help_page`
+ * must be set. */
+void ncs_help_place(const struct ncs_screen *screen, int width, char *text,
+		    size_t size);
 
 /* Draws the lines of the help from line `help_top` on. */
 void ncs_help_draw(const struct ncs_screen *screen,
