@@ -29,6 +29,10 @@ else
 	echo 'ok nothing is said of clocks that are aligned'
 fi
 
+fleet_wants 'without a terminal the first looks are waited for' 0 \
+	'^well: nothing is wrong: 6 of 6 ranks level, [0-9]* operations' \
+	'^ *5 *world .* alive' -- --from "sleep 0.3; $job -u -"
+
 # Each host's looks come by an ssh of its own, which begins when it likes.
 mkdir "$tmp/bin"
 cat >"$tmp/bin/ssh" <<SSH

@@ -330,10 +330,13 @@ static int run_on_streams(const struct mode_command *command,
 	} else if (options->mode == NCS_MODE_STREAM) {
 		status = ncs_follow_stream(&follow, options);
 	} else {
-		if (command->run)
+		/* Without a terminal the live view is a dump. */
+		bool is_live = !command->run && ncs_commands_have_terminal();
+
+		if (!is_live)
 			ncs_follow_wait(&follow);
 		status = run_with_source(command, live, &input);
-		if (command->run)
+		if (!is_live)
 			ncs_follow_say_trouble(&follow);
 	}
 	ncs_follow_close(&follow);
