@@ -93,6 +93,8 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (ncs_run_is_meant(argc, argv))
 		return ncs_run_run(argc, argv);
+	if (ncs_run_is_mistyped(argc, argv))
+		return NCS_EXIT_USAGE;
 	command_line.count = argc;
 	command_line.words = argv;
 	ncs_options_init(&options);

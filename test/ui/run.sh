@@ -65,6 +65,20 @@ quoted() {
 check 'env prints what a shell can read' quoted
 check 'env with an argument: status 2' run 2 env x
 
+check 'a mistyped run: status 2' run 2 runn -- true
+check 'and the word that may have been meant' \
+	grep -q "did you mean ncclstat run" "$tmp/err"
+: >"$tmp/runs"
+"$ncclstat" "$tmp/runs" >/dev/null 2>"$tmp/err"
+check 'a file whose name is like it is a recording' \
+	sh -c "! grep -q 'did you mean' '$tmp/err'"
+check 'a mistyped word of --set: status 2' run 2 --set sampel=4
+check 'and the nearest word' grep -q 'did you mean sample?' "$tmp/err"
+check 'a mistyped group of events: status 2' run 2 --set events=all-stesp
+check 'and the nearest group' grep -q 'did you mean steps?' "$tmp/err"
+check 'a number is like no word: status 2' run 2 --set sample=3
+check 'and none is named' sh -c "! grep -q 'did you mean' '$tmp/err'"
+
 without_plugin() {
 	mkdir -p "$tmp/alone"
 	cp "$program" "$tmp/alone"

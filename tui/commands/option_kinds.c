@@ -10,6 +10,7 @@
 
 #include "analysis/base/append.h"
 #include "analysis/base/detail.h"
+#include "analysis/base/value_names.h"
 #include "analysis/metrics/metrics.h"
 #include "record/format/chunk.h"
 #include "tui/text/nearest.h"
@@ -357,6 +358,44 @@ const struct ncs_option_kind ncs_option_kind_instant = {
 
 /* --- Arguments that explain their errors themselves --------------------- */
 
+static bool is_in_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '/';
+}
+
+/* Appends the word that may have been meant by the first of a setting's words
+ * that is none, if one is near. */
+static void suggest_setting(const char *setting, char *text, size_t size)
+{
+	static const char *const words[] = { "default", "events", "sample",
+					     "timing",	"all",	  "none",
+					     "off",	"auto",	  "1/" };
+	const size_t count = sizeof(words) / sizeof(*words);
+
+	while (*setting) {
+		struct ncs_nearest nearest;
+		size_t length = 0;
+
+		while (is_in_word(setting[length]))
+			length++;
+		ncs_nearest_begin(&nearest, setting, length);
+		for (size_t i = 0; i < count + NCS_GROUP_COUNT; i++) {
+			const char *word =
+				i < count ? words[i] :
+					    ncs_event_group_name(
+						    (unsigned)(i - count));
+
+			ncs_nearest_try(&nearest, word, strlen(word));
+		}
+		if (nearest.name && nearest.distance > 0 &&
+		    !isdigit((unsigned char)*setting)) {
+			ncs_nearest_append(&nearest, "", text, size);
+			return;
+		}
+		setting += length + (setting[length] != '\0');
+	}
+}
+
 static bool take_setting(const struct ncs_option_input *input)
 {
 	char why[200];
@@ -365,6 +404,7 @@ static bool take_setting(const struct ncs_option_input *input)
 			     sizeof(why)))
 		return true;
 	snprintf(input->why, input->why_size, "--set: %s", why);
+	suggest_setting(input->argument, input->why, input->why_size);
 	return false;
 }
 

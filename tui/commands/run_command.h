@@ -10,6 +10,10 @@
 /* Whether the command line is one of these commands. */
 bool ncs_run_is_meant(int count, char **words);
 
+/* Whether the first word is neither an option nor a file, and like one of these
+ * commands; then prints a message that says so. */
+bool ncs_run_is_mistyped(int count, char **words);
+
 /* Carries it out: "run [--] COMMAND [ARGUMENT]..." replaces this process by the
  * command, with the variables that make its NCCL load the plugin; "env" prints
  * these for a shell. Returns the exit status: as of env(1), 126 if the command
