@@ -19,4 +19,10 @@ static inline int64_t ncs_minus(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
+/* Returns the difference without its sign: it takes 64 bits of its own. */
+static inline uint64_t ncs_magnitude(int64_t difference)
+{
+	return difference < 0 ? -(uint64_t)difference : (uint64_t)difference;
+}
+
 #endif

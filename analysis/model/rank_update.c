@@ -9,6 +9,7 @@
 
 #include "analysis/base/aliases.h"
 #include "analysis/base/move_clock.h"
+#include "analysis/base/wrapping.h"
 #include "analysis/model/compare_arrivals.h"
 #include "analysis/model/range_totals.h"
 #include "analysis/model/snapshot_copy.h"
@@ -243,7 +244,7 @@ static bool moves_clock(const struct ncs_rank *rank,
 		&rank->header.clock, &sample->header->clock);
 	int64_t by_ns = ncs_clock_move_by(&move, rank->now.taken_ns);
 
-	return (uint64_t)(by_ns < 0 ? -by_ns : by_ns) >
+	return ncs_magnitude(by_ns) >
 	       rank->clock_error_ns + sample->clock_error_ns;
 }
 

@@ -183,10 +183,8 @@ static void move_by_looks(const struct ncs_fleet *fleet,
 static uint64_t distance(const struct ncs_clock_move *a,
 			 const struct ncs_clock_move *b, uint64_t ns)
 {
-	uint64_t difference = (uint64_t)ncs_clock_move_by(a, ns) -
-			      (uint64_t)ncs_clock_move_by(b, ns);
-
-	return difference > INT64_MAX ? -difference : difference;
+	return ncs_magnitude(ncs_minus(ncs_clock_move_by(a, ns),
+				       ncs_clock_move_by(b, ns)));
 }
 
 /* Sets the move by traffic. A move that is nearly the same is kept; by how much
