@@ -11,6 +11,7 @@
 
 #include "analysis/model/transfer_log.h"
 #include "analysis/model/transfer_replay.h"
+#include "analysis/model/transfer_works.h"
 #include "shm/array.h"
 
 /* Work counts as longer than that of others from this share on, and by so
@@ -24,9 +25,6 @@
 /* The work of a rank is known if that of others tells of so much of it. */
 #define KNOWN 0.95
 
-/* A kind of work is known if it was done so often. */
-#define OFTEN 3u
-
 /* The transfers of a line tell its cost if they are such a share of its
  * operations. */
 #define TRANSFERS 0.25
@@ -34,9 +32,6 @@
 /* The stages of a pipeline take turns if one of them does so at such a share of
  * its sends. */
 #define TURNS 0.5
-
-#define KINDS NCS_LOGGED_KINDS
-#define UNKNOWN_NS 1e300
 
 /* The cost of so many parts is computed anew only so often. */
 #define MANY 8192u
@@ -96,17 +91,9 @@ struct costing {
 	struct ncs_model *model;
 	struct ncs_transfer_replay replay;
 	size_t line_capacity;
-	struct kind_of_work *works;
-	size_t work_count;
+	struct ncs_transfer_works works;
 	uint64_t first_ns, last_ns;
 	double base_ns; /* when all ended, with nothing cut */
-};
-
-/* Work of one line between two kinds of operations. */
-struct kind_of_work {
-	uint32_t line;
-	uint16_t between; /* kind before, times KINDS, plus kind */
-	uint64_t ns;
 };
 
 struct serial_line {
@@ -192,114 +179,6 @@ static int assign_lines(struct costing *costing)
 	return 0;
 }
 
-/* --- Usual work ----------------------------------------------------------- */
-
-static unsigned between(const struct costing *costing, size_t i)
-{
-	return costing->replay.played[i].before * KINDS +
-	       costing->replay.parts[i].kind;
-}
-
-static int compare_works(const void *left, const void *right)
-{
-	const struct kind_of_work *a = left, *b = right;
-
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	if (a->between != b->between)
-		return a->between < b->between ? -1 : 1;
-	return (a->ns > b->ns) - (a->ns < b->ns);
-}
-
-/* Finds the median of each line's work of each kind. */
-static int find_works(struct costing *costing)
-{
-	const struct ncs_transfer_replay *replay = &costing->replay;
-	struct kind_of_work *works =
-		malloc((replay->count + 1) * sizeof(*works));
-	size_t count = 0, kept = 0, end;
-
-	costing->works = works;
-	if (!works)
-		return -ENOMEM;
-	for (size_t i = 0; i < replay->count; i++)
-		if (replay->played[i].has_work)
-			works[count++] = (struct kind_of_work){
-				replay->played[i].line,
-				(uint16_t)between(costing, i),
-				replay->played[i].work_ns
-			};
-	qsort(works, count, sizeof(*works), compare_works);
-	for (size_t i = 0; i < count; i = end) {
-		end = i;
-		while (end < count && works[end].line == works[i].line &&
-		       works[end].between == works[i].between)
-			end++;
-		if (end - i >= OFTEN)
-			works[kept++] = works[i + (end - i) / 2];
-	}
-	costing->work_count = kept;
-	return 0;
-}
-
-/* Returns whether two lines are stages of one pipeline. */
-static bool are_together(const struct costing *costing, size_t a, size_t b)
-{
-	return costing->replay.lines[a].rank->communicator ==
-	       costing->replay.lines[b].rank->communicator;
-}
-
-/* Adds the sums of what is done one after the other, where nothing is known. A
- * receive comes at once after a send unless something else is known. */
-static void put_together(double usual_ns[KINDS * KINDS])
-{
-	double *path_ns = malloc(sizeof(double) * KINDS * KINDS);
-
-	if (!path_ns)
-		return;
-	memcpy(path_ns, usual_ns, sizeof(double) * KINDS * KINDS);
-	for (unsigned from = 0; from < NCS_LOGGED_COLLECTIVE; from++)
-		for (unsigned to = 0; to < NCS_LOGGED_COLLECTIVE; to++)
-			if (ncs_is_logged_send(from) &&
-			    !ncs_is_logged_send(to) &&
-			    usual_ns[from * KINDS + to] == UNKNOWN_NS)
-				path_ns[from * KINDS + to] = 0;
-	for (unsigned via = 0; via < NCS_LOGGED_COLLECTIVE; via++)
-		for (unsigned from = 0; from < KINDS; from++)
-			for (unsigned to = 0; to < KINDS; to++) {
-				double ns = path_ns[from * KINDS + via] +
-					    path_ns[via * KINDS + to];
-
-				if (ns < path_ns[from * KINDS + to])
-					path_ns[from * KINDS + to] = ns;
-			}
-	for (size_t i = 0; i < (size_t)KINDS * KINDS; i++)
-		if (usual_ns[i] == UNKNOWN_NS)
-			usual_ns[i] = path_ns[i];
-	free(path_ns);
-}
-
-/* Finds what the others of its pipeline take for each kind of work: the slowest
- * of them, by its median. Where none has such work, it may be put together from
- * what they do one after the other: the last stage goes from its last receive
- * forward to its first send back as others do by way of the next stage. */
-static void find_usual(const struct costing *costing, size_t self,
-		       double usual_ns[KINDS * KINDS])
-{
-	for (size_t i = 0; i < (size_t)KINDS * KINDS; i++)
-		usual_ns[i] = UNKNOWN_NS;
-	for (size_t i = 0; i < costing->work_count; i++) {
-		const struct kind_of_work *work = &costing->works[i];
-		double *ns = &usual_ns[work->between];
-
-		if (work->line != self &&
-		    are_together(costing, work->line, self) &&
-		    (*ns == UNKNOWN_NS || (double)work->ns > *ns))
-			*ns = (double)work->ns;
-	}
-	put_together(usual_ns);
-}
-
 /* --- The cost ------------------------------------------------------------- */
 
 /* How much longer a rank works than the others. */
@@ -319,7 +198,7 @@ static double longer_in_all(const struct costing *costing, size_t self,
 	uint64_t most_ns = 0, most_host_ns = 0, sum_ns;
 
 	for (size_t i = 0; i < costing->replay.line_count; i++) {
-		if (i == self || !are_together(costing, i, self))
+		if (i == self || !ncs_lines_are_together(&costing->replay, i, self))
 			continue;
 		if (lines[i].work_ns > most_ns)
 			most_ns = lines[i].work_ns;
@@ -366,9 +245,9 @@ static struct excess cut_by_kind(struct costing *costing, uint32_t self,
 		played->cut_ns = 0;
 		if (played->line != self || !played->has_work)
 			continue;
-		ns = usual_ns[between(costing, i)];
+		ns = usual_ns[ncs_work_between(&costing->replay, i)];
 		excess.work_ns += (double)played->new_ns;
-		if (ns == UNKNOWN_NS)
+		if (ns == NCS_WORK_UNKNOWN_NS)
 			continue;
 		excess.known_ns += (double)played->new_ns;
 		if (work_ns > ns * (1 + LONGER) + LONGER_NS)
@@ -470,7 +349,7 @@ static bool takes_turns(const struct costing *costing, uint32_t self)
 	const struct ncs_transfer_replay *replay = &costing->replay;
 
 	for (size_t i = 0; i < replay->line_count; i++)
-		if (are_together(costing, i, self) &&
+		if (ncs_lines_are_together(&costing->replay, i, self) &&
 		    (double)replay->lines[i].turns >
 			    TURNS * (double)replay->lines[i].sends)
 			return true;
@@ -523,14 +402,14 @@ static void find_cost(struct costing *costing, uint32_t self)
 	const struct ncs_transfer_line *line = &costing->replay.lines[self];
 	struct ncs_late_transfers *transfers = line->rank->late->transfers;
 	double time_ns = (double)(costing->last_ns - costing->first_ns);
-	double *usual_ns = malloc(sizeof(double) * KINDS * KINDS);
+	double *usual_ns = malloc(sizeof(double) * NCS_WORK_KINDS);
 	struct excess excess;
 	double again;
 	bool known;
 
 	if (!usual_ns)
 		return;
-	find_usual(costing, self, usual_ns);
+	ncs_works_usual(&costing->works, &costing->replay, self, usual_ns);
 	excess = cut_by_kind(costing, self, usual_ns);
 	excess.sum_ns = longer_in_all(costing, self, &excess.sum_host_ns);
 	free(usual_ns);
@@ -606,7 +485,7 @@ static int find_costs(struct costing *costing)
 		return -ENOMEM;
 	costing->base_ns = ncs_replay_run(replay);
 	count_turns(costing);
-	if (find_works(costing) != 0)
+	if (ncs_works_find(&costing->works, replay) != 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < replay->line_count; i++)
 		find_cost(costing, (uint32_t)i);
@@ -638,7 +517,7 @@ int ncs_transfer_update(struct ncs_model *model)
 	costing.replay.count = log->count;
 	if (costing.last_ns > costing.first_ns)
 		error = find_costs(&costing);
-	free(costing.works);
+	ncs_works_release(&costing.works);
 	free(costing.replay.played);
 	free(costing.replay.moments);
 	free(costing.replay.lines);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* How long the stages of a pipeline usually work between two operations, by the
+ * kinds of these: what a rank is compared with. Private to analysis/model. Pure.
+ * Times are ns.
+ */
+#ifndef NCS_ANALYSIS_MODEL_TRANSFER_WORKS_H
+#define NCS_ANALYSIS_MODEL_TRANSFER_WORKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/model/transfer_replay.h"
+
+#define NCS_WORK_KINDS ((size_t)NCS_LOGGED_KINDS * NCS_LOGGED_KINDS)
+#define NCS_WORK_UNKNOWN_NS 1e300
+
+struct ncs_work;
+
+struct ncs_transfer_works {
+	struct ncs_work *works;
+	size_t count;
+};
+
+/* Returns the kind of work before a part: the kind of what its process did
+ * before, times NCS_LOGGED_KINDS, plus its own. */
+unsigned ncs_work_between(const struct ncs_transfer_replay *replay, size_t i);
+
+/* Returns whether two lines are stages of one pipeline. */
+bool ncs_lines_are_together(const struct ncs_transfer_replay *replay, size_t a,
+			    size_t b);
+
+/* Finds the median of each line's work of each kind, as it was played. Returns 0
+ * or -ENOMEM. Release it with ncs_works_release(). */
+int ncs_works_find(struct ncs_transfer_works *works,
+		   const struct ncs_transfer_replay *replay);
+void ncs_works_release(struct ncs_transfer_works *works);
+
+/* Finds what the others of its pipeline take for each kind of work: the slowest
+ * of them, by its median. Where none has such work, it may be put together from
+ * what they do one after the other: the last stage goes from its last receive
+ * forward to its first send back as others do by way of the next stage. */
+void ncs_works_usual(const struct ncs_transfer_works *works,
+		     const struct ncs_transfer_replay *replay, size_t self,
+		     double usual_ns[NCS_WORK_KINDS]);
+
+#endif
