@@ -47,6 +47,7 @@ enum action_kind {
 	COLLECTIVE,
 	SEND_TO,
 	RECEIVE_FROM,
+	EXCHANGE, /* sends to one and receives from another one at once */
 	AWAIT, /* the compute stream waits for the communicator's */
 };
 
@@ -54,7 +55,8 @@ struct action {
 	enum action_kind kind;
 	unsigned comm; /* kind of communicator, below COMMS */
 	bool inlined;  /* on the compute stream, not one of its own */
-	int peer;
+	int peer;      /* member of the communicator … */
+	int from;      /* … that an exchange receives from */
 	uint64_t bytes;
 	double ns;
 };
@@ -92,6 +94,7 @@ struct truth_rank {
 	double step_ns[AHEAD_MAX]; /* ends of the latest steps */
 	struct action program[ACTIONS];
 	unsigned actions, at, works;
+	bool had_fault; /* the program has come to where it is */
 	/* The operation that it stands at. */
 	bool is_there;
 	double called_ns, launched_ns, begun_ns;
@@ -224,8 +227,11 @@ static void add_operation(struct truth_job *job, unsigned rank,
 {
 	struct action *action;
 
-	if (job->options.each)
+	if (job->options.each ||
+	    (job->options.shape == TRUTH_3D && comm == job->options.group &&
+	     !job->ranks[rank].had_fault))
 		add_fault(job, rank);
+	job->ranks[rank].had_fault |= comm == job->options.group;
 	action = add(job, rank, kind);
 	action->comm = comm;
 	action->bytes = bytes;
@@ -276,15 +282,37 @@ static void add_tensor(struct truth_job *job, unsigned rank)
 		add_collective(job, rank, 3, 1 << 20, true);
 }
 
-static bool is_stage(const struct truth_job *job, int rank)
+/* Returns the communicator of a kind that a rank is in. */
+static const struct truth_comm *comm_of(const struct truth_job *job,
+					unsigned rank, unsigned comm)
 {
-	return rank >= 0 && rank < (int)job->options.ranks;
+	return &job->comms[job->ranks[rank].comm[comm]];
+}
+
+/* Returns whether a member of the communicator of the pipeline is there. */
+static bool is_stage(const struct truth_job *job, unsigned rank, int member)
+{
+	return member >= 0 && member < (int)comm_of(job, rank, 0)->count;
+}
+
+/* Adds the computing of a stage: where two ranks share its layers, of two, each
+ * followed by an AllReduce. */
+static void add_stage_work(struct truth_job *job, unsigned rank, double ns)
+{
+	bool is_shared = job->options.shape == TRUTH_3D;
+
+	for (unsigned i = 0; i < (is_shared ? 2 : 1); i++) {
+		add_work(job, rank, ON_STREAM, ns);
+		if (is_shared)
+			add_collective(job, rank, TRUTH_GROUP_TENSOR, 8 << 20,
+				       true);
+	}
 }
 
 static void add_transfer(struct truth_job *job, unsigned rank,
 			 enum action_kind kind, int peer)
 {
-	if (is_stage(job, peer))
+	if (is_stage(job, rank, peer))
 		add_operation(job, rank, kind, 0, 4 << 20,
 			      kind == RECEIVE_FROM || job->options.blocks,
 			      peer);
@@ -297,7 +325,7 @@ static void add_microbatch(struct truth_job *job, unsigned rank, int from,
 			   int to, double work_ns)
 {
 	add_transfer(job, rank, RECEIVE_FROM, from);
-	add_work(job, rank, ON_STREAM, work_ns);
+	add_stage_work(job, rank, work_ns);
 	add_transfer(job, rank, SEND_TO, to);
 }
 
@@ -305,29 +333,32 @@ static void add_microbatch(struct truth_job *job, unsigned rank, int from,
  * first. */
 static void add_exchange(struct truth_job *job, unsigned rank, int peer)
 {
-	add_transfer(job, rank, rank % 2 ? RECEIVE_FROM : SEND_TO, peer);
-	add_transfer(job, rank, rank % 2 ? SEND_TO : RECEIVE_FROM, peer);
+	unsigned stage = job->ranks[rank].member[0];
+
+	add_transfer(job, rank, stage % 2 ? RECEIVE_FROM : SEND_TO, peer);
+	add_transfer(job, rank, stage % 2 ? SEND_TO : RECEIVE_FROM, peer);
 }
 
 /* One forward, one backward: a stage runs as many microbatches forward first as
  * there are stages after it. */
 static void add_alternating(struct truth_job *job, unsigned rank)
 {
-	unsigned after = job->options.ranks - 1 - rank;
+	unsigned stage = job->ranks[rank].member[0];
+	unsigned after = comm_of(job, rank, 0)->count - 1 - stage;
 	unsigned first = after < MICROBATCHES ? after : MICROBATCHES;
-	int before = (int)rank - 1, next = (int)rank + 1;
+	int before = (int)stage - 1, next = (int)stage + 1;
 
 	for (unsigned i = 0; i < first; i++) {
 		add_transfer(job, rank, RECEIVE_FROM, before);
-		add_work(job, rank, ON_STREAM, 1 * MS);
+		add_stage_work(job, rank, 1 * MS);
 		add_transfer(job, rank, SEND_TO, next);
 	}
 	for (unsigned i = first; i < MICROBATCHES; i++) {
 		if (i == first)
 			add_transfer(job, rank, RECEIVE_FROM, before);
-		add_work(job, rank, ON_STREAM, 1 * MS);
+		add_stage_work(job, rank, 1 * MS);
 		add_exchange(job, rank, next);
-		add_work(job, rank, ON_STREAM, 2 * MS);
+		add_stage_work(job, rank, 2 * MS);
 		if (i + 1 < MICROBATCHES)
 			add_exchange(job, rank, before);
 		else
@@ -335,7 +366,7 @@ static void add_alternating(struct truth_job *job, unsigned rank)
 	}
 	for (unsigned i = 0; i < first; i++) {
 		add_transfer(job, rank, RECEIVE_FROM, next);
-		add_work(job, rank, ON_STREAM, 2 * MS);
+		add_stage_work(job, rank, 2 * MS);
 		add_transfer(job, rank, SEND_TO, before);
 	}
 }
@@ -363,17 +394,50 @@ static void add_pipeline(struct truth_job *job, unsigned rank)
 	add_work(job, rank, ON_STREAM, 1 * MS);
 }
 
+/* All send to the next stage, then to the one before, in turn. */
+static void add_round(struct truth_job *job, unsigned rank, bool forward)
+{
+	unsigned stage = job->ranks[rank].member[0];
+	unsigned count = comm_of(job, rank, 0)->count;
+	unsigned next = (stage + 1) % count;
+	unsigned before = (stage + count - 1) % count;
+
+	for (unsigned i = 0; i < MICROBATCHES / 2; i++) {
+		add_stage_work(job, rank, 2 * MS);
+		add_operation(job, rank, EXCHANGE, TRUTH_GROUP_PIPE, 4 << 20,
+			      true, (int)(forward ? next : before));
+		job->ranks[rank].program[job->ranks[rank].actions - 1].from =
+			(int)(forward ? before : next);
+	}
+}
+
+static void add_3d(struct truth_job *job, unsigned rank)
+{
+	if (job->options.alternates) {
+		add_alternating(job, rank);
+	} else {
+		add_round(job, rank, true);
+		add_round(job, rank, false);
+	}
+	add_collective(job, rank, TRUTH_GROUP_DATA, 8 << 20, true);
+	add_collective(job, rank, TRUTH_GROUP_ALL, 4, true);
+	add_work(job, rank, ON_STREAM, 0.5 * MS);
+}
+
 static void make_program(struct truth_job *job, unsigned rank)
 {
 	job->ranks[rank].actions = job->ranks[rank].at = 0;
 	job->ranks[rank].works = 0;
+	job->ranks[rank].had_fault = false;
 	add_work(job, rank, ON_HOST, 0.5 * MS);
-	if (!job->options.each)
+	if (!job->options.each && job->options.shape != TRUTH_3D)
 		add_fault(job, rank);
 	if (job->options.shape == TRUTH_DDP)
 		add_ddp(job, rank);
 	else if (job->options.shape == TRUTH_TENSOR)
 		add_tensor(job, rank);
+	else if (job->options.shape == TRUTH_3D)
+		add_3d(job, rank);
 	else
 		add_pipeline(job, rank);
 }
@@ -684,22 +748,35 @@ static void come(struct truth_job *job, unsigned rank)
 			      fmax(*stream_ns, self->compute_ns) + 1 * US);
 }
 
-/* Lets a rank go on after an operation that ended. */
-static void leave(struct truth_job *job, struct truth_part *part)
+/* Records a rank's part in the operation that it stands at. */
+static void take_part(struct truth_job *job, struct truth_part *part)
 {
-	struct truth_rank *self = &job->ranks[part->rank];
-	const struct action *action = part->action;
+	const struct truth_rank *self = &job->ranks[part->rank];
 
-	if (action->inlined)
-		self->compute_ns = part->end_ns;
-	else
-		self->comm_ns[action->comm] = part->end_ns;
 	part->called_ns = self->called_ns;
 	part->launched_ns = self->launched_ns;
 	part->begun_ns = self->begun_ns;
 	record_part(part);
+}
+
+/* Lets a rank go on after an operation that ended. */
+static void go_past(struct truth_job *job, unsigned rank, double end_ns)
+{
+	struct truth_rank *self = &job->ranks[rank];
+	const struct action *action = &self->program[self->at];
+
+	if (action->inlined)
+		self->compute_ns = end_ns;
+	else
+		self->comm_ns[action->comm] = end_ns;
 	self->is_there = false;
 	self->at++;
+}
+
+static void leave(struct truth_job *job, struct truth_part *part)
+{
+	take_part(job, part);
+	go_past(job, part->rank, part->end_ns);
 }
 
 /* Finds when each member of a tree has data to send on, from the leaves to the
@@ -821,48 +898,112 @@ static bool try_collective(struct truth_job *job, unsigned rank)
 	return true;
 }
 
-static bool try_transfer(struct truth_job *job, unsigned rank)
+/* Returns a rank's part in a transfer of it to or from a member. */
+static struct truth_part transfer_part(struct truth_job *job, unsigned rank,
+				       bool sends, unsigned member)
 {
 	const struct truth_rank *self = &job->ranks[rank];
+	const struct truth_comm *comm = comm_of(job, rank, 0);
+	struct truth_segment *segment = segment_of(job, rank, 0);
+	unsigned peer = comm->members[member];
+	unsigned from = sends ? rank : peer, to = sends ? peer : rank;
+
+	return (struct truth_part){
+		.job = job,
+		.segment = segment,
+		.rank = rank,
+		.function = sends ? NCS_FUNCTION_SEND : NCS_FUNCTION_RECV,
+		.has_others = true,
+		.action = &self->program[self->at],
+		.sends = sends && crosses(job, from, to),
+		.receives = !sends && crosses(job, from, to),
+		.next = (int)member,
+		.before = (int)member,
+		.number = segment->transfers[member][!sends]++,
+		.wire_ns = wire_ns(job, from, to, &self->program[self->at]),
+		.late_ns = proxy_late_ns(job, from, to),
+	};
+}
+
+static bool try_transfer(struct truth_job *job, unsigned rank)
+{
+	const struct truth_rank *self = &job->ranks[rank], *other;
 	const struct action *action = &self->program[self->at];
-	unsigned peer = (unsigned)action->peer, from = rank, to = peer;
+	unsigned peer = comm_of(job, rank, 0)->members[action->peer];
+	bool sends = action->kind == SEND_TO;
+	struct truth_part part;
 	double begun_ns, end_ns;
 
-	if (action->kind == RECEIVE_FROM) {
-		from = peer;
-		to = rank;
-	}
-	if (!is_at(job, from, SEND_TO, 0) || !is_at(job, to, RECEIVE_FROM, 0) ||
-	    job->ranks[peer].program[job->ranks[peer].at].peer != (int)rank)
+	other = &job->ranks[peer];
+	if (!is_at(job, peer, sends ? RECEIVE_FROM : SEND_TO, 0) ||
+	    other->program[other->at].peer != (int)self->member[0])
 		return false;
-	begun_ns = fmax(job->ranks[from].begun_ns, job->ranks[to].begun_ns);
-	end_ns = begun_ns + wire_ns(job, from, to, action) +
-		 proxy_late_ns(job, from, to);
+	begun_ns = fmax(self->begun_ns, other->begun_ns);
 	for (unsigned i = 0; i < 2; i++) {
-		unsigned own = i ? to : from;
-		struct truth_rank *one = &job->ranks[own];
-		struct truth_part part = {
-			.job = job,
-			.segment = segment_of(job, own, 0),
-			.rank = own,
-			.function = i ? NCS_FUNCTION_RECV : NCS_FUNCTION_SEND,
-			.has_others = true,
-			.action = &one->program[one->at],
-			.sends = !i && crosses(job, from, to),
-			.receives = i && crosses(job, from, to),
-			.next = (int)(i ? from : to),
-			.before = (int)from,
-			.number = segment_of(job, own, 0)
-					  ->transfers[i ? from : to][i]++,
-			.ready_ns = begun_ns,
-			.wire_ns = wire_ns(job, from, to, action),
-			.late_ns = proxy_late_ns(job, from, to),
-			.end_ns = end_ns,
-		};
+		unsigned own = sends == !i ? rank : peer;
+		unsigned member = job->ranks[own == rank ? peer : rank].member[0];
 
+		part = transfer_part(job, own, !i, member);
+		if (!i)
+			end_ns = begun_ns + part.wire_ns + part.late_ns;
+		part.ready_ns = begun_ns;
+		part.end_ns = end_ns;
 		leave(job, &part);
 	}
 	return true;
+}
+
+/* Ends an exchange of all stages of a pipeline: each waits for those that it
+ * sends to and receives from. */
+static bool try_exchange(struct truth_job *job, unsigned rank)
+{
+	const struct truth_comm *comm = comm_of(job, rank, 0);
+	double end_ns[TRUTH_RANKS_MAX];
+
+	for (unsigned i = 0; i < comm->count; i++)
+		if (!is_at(job, comm->members[i], EXCHANGE, 0))
+			return false;
+	for (unsigned i = 0; i < comm->count; i++) {
+		unsigned own = comm->members[i];
+		const struct truth_rank *self = &job->ranks[own];
+		const struct action *action = &self->program[self->at];
+		unsigned members[2] = { (unsigned)action->peer,
+					(unsigned)action->from };
+		struct truth_part parts[2];
+
+		end_ns[i] = 0;
+		for (unsigned k = 0; k < 2; k++) {
+			parts[k] = transfer_part(job, own, !k, members[k]);
+			parts[k].ready_ns = fmax(
+				self->begun_ns,
+				job->ranks[comm->members[members[k]]].begun_ns);
+			end_ns[i] = fmax(end_ns[i], parts[k].ready_ns +
+							    parts[k].wire_ns +
+							    parts[k].late_ns);
+		}
+		for (unsigned k = 0; k < 2; k++) {
+			parts[k].end_ns = end_ns[i];
+			take_part(job, &parts[k]);
+		}
+	}
+	for (unsigned i = 0; i < comm->count; i++)
+		go_past(job, comm->members[i], end_ns[i]);
+	return true;
+}
+
+/* Ends the operation that a rank stands at, if all that it needs are there. */
+static bool try_operation(struct truth_job *job, unsigned rank)
+{
+	const struct truth_rank *self = &job->ranks[rank];
+
+	switch (self->program[self->at].kind) {
+	case COLLECTIVE:
+		return try_collective(job, rank);
+	case EXCHANGE:
+		return try_exchange(job, rank);
+	default:
+		return try_transfer(job, rank);
+	}
 }
 
 /* --- Running -------------------------------------------------------------- */
@@ -895,9 +1036,7 @@ static bool go_on(struct truth_job *job, unsigned rank)
 		default:
 			moved |= !self->is_there;
 			come(job, rank);
-			if (!(action->kind == COLLECTIVE ?
-				      try_collective(job, rank) :
-				      try_transfer(job, rank)))
+			if (!try_operation(job, rank))
 				return moved;
 			moved = true;
 			continue;
@@ -982,6 +1121,23 @@ static unsigned group_size(const struct truth_job *job)
 	return ranks % 8 == 0 && ranks > 8 ? 8 : ranks / 2;
 }
 
+/* Two ranks share layers; from eight ranks on, the model is there twice. */
+static void make_3d_comms(struct truth_job *job)
+{
+	unsigned ranks = job->options.ranks, half = ranks / 2;
+	unsigned width = 2, stages = half / width;
+
+	if (ranks < 8) {
+		half = 1;
+		stages = ranks < 4 ? ranks : ranks / width;
+		width = ranks < 4 ? 1 : width;
+	}
+	add_comms(job, TRUTH_GROUP_PIPE, stages, width);
+	add_comms(job, TRUTH_GROUP_TENSOR, 2, 1);
+	add_comms(job, TRUTH_GROUP_DATA, ranks / half, half);
+	add_comms(job, TRUTH_GROUP_ALL, ranks, 1);
+}
+
 static void make_comms(struct truth_job *job)
 {
 	unsigned ranks = job->options.ranks, group = group_size(job);
@@ -989,6 +1145,10 @@ static void make_comms(struct truth_job *job)
 
 	job->comms = checked(calloc((size_t)ranks * COMMS + COMMS,
 				    sizeof(*job->comms)));
+	if (job->options.shape == TRUTH_3D) {
+		make_3d_comms(job);
+		return;
+	}
 	add_comms(job, 0, is_tensor ? group : ranks, 1);
 	if (job->options.communicators > 1 &&
 	    job->options.shape == TRUTH_PIPELINE)

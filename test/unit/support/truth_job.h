@@ -27,6 +27,20 @@ enum truth_shape {
 	/* Each rank is a stage: all microbatches forward, all backward; then an
 	 * AllReduce of all stages. */
 	TRUTH_PIPELINE,
+	/* Tensor, pipeline and data parallel, as test/gpu/jobs.py: two ranks
+	 * share each layer; after some, all send to the next stage and receive
+	 * from the one before at once; then gradients and norms are added up.
+	 * With `alternates`, stages run one microbatch forward, one
+	 * backward. */
+	TRUTH_3D,
+};
+
+/* The communicators of TRUTH_3D. */
+enum truth_group {
+	TRUTH_GROUP_PIPE,
+	TRUTH_GROUP_TENSOR,
+	TRUTH_GROUP_DATA,
+	TRUTH_GROUP_ALL,
 };
 
 /* How an operation moves data decides what its records tell. */
@@ -65,6 +79,8 @@ struct truth_options {
 	unsigned victim;   /* rank */
 	double fault_size; /* ns, or the factor */
 	bool each;         /* before each operation, not once a step */
+	/* In TRUTH_3D, once a step, before the first operation in it. */
+	enum truth_group group;
 	unsigned from_step;
 	unsigned until_step; /* 0: to the end */
 };
