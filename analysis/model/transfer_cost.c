@@ -33,6 +33,9 @@
  * its sends. */
 #define TURNS 0.5
 
+/* They exchange if all of them do so at such a share of their sends. */
+#define EXCHANGES 0.9
+
 /* The cost of so many parts is computed anew only so often. */
 #define MANY 8192u
 #define ANEW_NS UINT64_C(500000000)
@@ -183,7 +186,8 @@ static int assign_lines(struct costing *costing)
 
 /* How much longer a rank works than the others. */
 struct excess {
-	double cut_ns, longest_ns;  /* by kinds of work */
+	double cut_ns, longest_ns;  /* work by work */
+	double same_ns;             /* of that, before the same collectives */
 	double sum_ns, sum_host_ns; /* in all */
 	double host_ns;             /* of the cut, before the launch */
 	double work_ns, known_ns;   /* its work; as much as others tell of */
@@ -198,7 +202,8 @@ static double longer_in_all(const struct costing *costing, size_t self,
 	uint64_t most_ns = 0, most_host_ns = 0, sum_ns;
 
 	for (size_t i = 0; i < costing->replay.line_count; i++) {
-		if (i == self || !ncs_lines_are_together(&costing->replay, i, self))
+		if (i == self ||
+		    !ncs_lines_are_together(&costing->replay, i, self))
 			continue;
 		if (lines[i].work_ns > most_ns)
 			most_ns = lines[i].work_ns;
@@ -230,28 +235,35 @@ static void cut(struct costing *costing, size_t i, double cut_ns,
 		excess->longest_ns = cut_ns;
 }
 
-/* Cuts what a line works longer than others before operations of the same
- * kind. */
+/* Cuts what a line works longer than others before the same collective, or else
+ * before operations of the same kind. */
 static struct excess cut_by_kind(struct costing *costing, uint32_t self,
 				 const double *usual_ns)
 {
 	const struct ncs_transfer_replay *replay = &costing->replay;
+	const struct ncs_transfer_works *works = &costing->works;
 	struct excess excess = { 0 };
 
 	for (size_t i = 0; i < replay->count; i++) {
 		struct ncs_played *played = &replay->played[i];
 		double work_ns = (double)played->work_ns, ns;
+		bool is_same;
 
 		played->cut_ns = 0;
 		if (played->line != self || !played->has_work)
 			continue;
-		ns = usual_ns[ncs_work_between(&costing->replay, i)];
+		is_same = works->same_ns[i] != UINT64_MAX;
+		ns = is_same ? (double)works->same_ns[i] :
+			       usual_ns[ncs_work_between(works, replay, i)];
 		excess.work_ns += (double)played->new_ns;
 		if (ns == NCS_WORK_UNKNOWN_NS)
 			continue;
 		excess.known_ns += (double)played->new_ns;
-		if (work_ns > ns * (1 + LONGER) + LONGER_NS)
-			cut(costing, i, work_ns - ns, &excess);
+		if (work_ns <= ns * (1 + LONGER) + LONGER_NS)
+			continue;
+		cut(costing, i, work_ns - ns, &excess);
+		if (is_same && played->new_ns > 0)
+			excess.same_ns += work_ns - ns;
 	}
 	return excess;
 }
@@ -316,15 +328,6 @@ static struct excess cut_longest(struct costing *costing, uint32_t self,
 	return excess;
 }
 
-/* Whether a transfer turns back what came before: a send to a neighbour after a
- * receive from it, or the other way round. */
-static bool is_turn(unsigned before, unsigned kind)
-{
-	return ncs_is_logged_transfer(before) && ncs_is_logged_transfer(kind) &&
-	       (before + NCS_LOGGED_RECV_NEXT == kind ||
-		kind + NCS_LOGGED_RECV_NEXT == before);
-}
-
 static void count_turns(struct costing *costing)
 {
 	const struct ncs_transfer_replay *replay = &costing->replay;
@@ -336,8 +339,10 @@ static void count_turns(struct costing *costing)
 		if (played->line == NCS_LINE_NONE)
 			continue;
 		replay->lines[played->line].sends += ncs_is_logged_send(kind);
+		/* One launch that sends and receives turns nothing back. */
 		replay->lines[played->line].turns +=
-			is_turn(played->before, kind);
+			!played->is_at_once &&
+			ncs_are_opposite(played->before, kind);
 	}
 }
 
@@ -349,11 +354,25 @@ static bool takes_turns(const struct costing *costing, uint32_t self)
 	const struct ncs_transfer_replay *replay = &costing->replay;
 
 	for (size_t i = 0; i < replay->line_count; i++)
-		if (ncs_lines_are_together(&costing->replay, i, self) &&
+		if (ncs_lines_are_together(replay, i, self) &&
 		    (double)replay->lines[i].turns >
 			    TURNS * (double)replay->lines[i].sends)
 			return true;
 	return false;
+}
+
+/* Whether the stages of a line's pipeline only send to and receive from the same
+ * stage at once: they work side by side, whatever they call forward. */
+static bool exchanges(const struct costing *costing, uint32_t self)
+{
+	const struct ncs_transfer_replay *replay = &costing->replay;
+
+	for (size_t i = 0; i < replay->line_count; i++)
+		if (ncs_lines_are_together(replay, i, self) &&
+		    (double)replay->lines[i].exchanges <
+			    EXCHANGES * (double)replay->lines[i].sends)
+			return false;
+	return true;
 }
 
 /* Returns the share of the time that is gained by what is cut. */
@@ -367,73 +386,126 @@ static double play(struct costing *costing)
 		       0;
 }
 
-/* Returns whether it is known what a line works longer, kind by kind. */
+/* Returns whether it is known what a line works longer: before the same
+ * collectives as others, or kind by kind, and then not more than that in all. Of
+ * work of which others tell nothing, none is longer if what is known makes all of
+ * it; where directions do not count, it must. */
 static bool is_known(const struct costing *costing, const struct excess *excess)
 {
 	double time_ns = (double)(costing->last_ns - costing->first_ns);
+	double by_kind_ns = excess->cut_ns - excess->same_ns;
+	double left_ns =
+		fmax(excess->sum_ns * (1 + LONGER) - excess->same_ns, 0);
+	bool is_all = excess->cut_ns > 0 &&
+		      excess->sum_ns <= excess->cut_ns * (1 + LONGER);
 
-	return excess->known_ns >= KNOWN * excess->work_ns &&
-	       excess->cut_ns <= excess->sum_ns * (1 + LONGER) +
-					 excess->longest_ns + EXCESS * time_ns;
+	if (!costing->works.folds)
+		is_all |= excess->known_ns >= KNOWN * excess->work_ns;
+	return is_all &&
+	       by_kind_ns <= left_ns + excess->longest_ns + EXCESS * time_ns;
+}
+
+/* Leaves only that cut of which it is known that others do the same work. */
+static void keep_same(struct costing *costing)
+{
+	for (size_t i = 0; i < costing->replay.count; i++)
+		if (costing->works.same_ns[i] == UINT64_MAX)
+			costing->replay.played[i].cut_ns = 0;
 }
 
 /* Finds the cost where it is known only how much longer a line works in all: by
- * all of its work, or by the longest of it. */
+ * all of its work, by the longest of it or, where that makes all of it, by what
+ * others take if directions do not count. What others need not before the same
+ * collectives, it costs at least. */
 static void bound_cost(struct costing *costing, uint32_t self,
 		       struct excess *excess,
 		       struct ncs_late_transfers *transfers)
 {
 	double time_ns = (double)(costing->last_ns - costing->first_ns);
-	double sum_ns = excess->sum_ns, alike, longest, most;
+	double sum_ns = excess->sum_ns, alike, longest, most, same, guess;
 
+	guess = is_known(costing, excess) ? play(costing) : 0;
+	keep_same(costing);
+	same = play(costing);
 	cut_alike(costing, self, sum_ns);
 	alike = play(costing);
 	*excess = cut_longest(costing, self, excess);
 	longest = play(costing);
 	/* One that it was in when the time began is not in the sum. */
 	most = (sum_ns + excess->longest_ns) / time_ns;
-	transfers->cost = (alike + longest) / 2;
-	transfers->cost_at_least = fmin(alike, longest);
-	transfers->cost_at_most = fmax(fmax(alike, longest), most);
+	most = fmax(fmax(most, guess), fmax(alike, longest));
+	transfers->cost = fmax((alike + longest) / 2, fmax(same, guess));
+	transfers->cost_at_least = fmax(fmin(alike, longest), same);
+	transfers->cost_at_most = fmax(most, same);
 }
 
-static void find_cost(struct costing *costing, uint32_t self)
+/* Notes what a line costs. */
+static void note_cost(struct costing *costing, uint32_t self, bool known,
+		      struct excess *excess)
 {
 	const struct ncs_transfer_line *line = &costing->replay.lines[self];
 	struct ncs_late_transfers *transfers = line->rank->late->transfers;
 	double time_ns = (double)(costing->last_ns - costing->first_ns);
-	double *usual_ns = malloc(sizeof(double) * NCS_WORK_KINDS);
-	struct excess excess;
 	double again;
-	bool known;
 
-	if (!usual_ns)
-		return;
-	ncs_works_usual(&costing->works, &costing->replay, self, usual_ns);
-	excess = cut_by_kind(costing, self, usual_ns);
-	excess.sum_ns = longer_in_all(costing, self, &excess.sum_host_ns);
-	free(usual_ns);
-	known = is_known(costing, &excess) && !line->others_overlap;
 	transfers->cost = transfers->cost_again = transfers->cost_at_least =
 		transfers->cost_at_most = 0;
 	memset(transfers->cause_ns, 0, sizeof(transfers->cause_ns));
-	if ((known ? excess.cut_ns : excess.sum_ns) < EXCESS * time_ns)
+	if ((known ? excess->cut_ns : excess->sum_ns) < EXCESS * time_ns)
 		return;
 	transfers->cost = transfers->cost_at_least = transfers->cost_at_most =
 		play(costing);
 	if (!known)
-		bound_cost(costing, self, &excess, transfers);
+		bound_cost(costing, self, excess, transfers);
 	if (line->others_overlap)
 		transfers->cost_at_least = 0;
 	transfers->takes_turns = takes_turns(costing, self);
-	again = transfers->cost - excess.longest_ns / time_ns;
+	again = transfers->cost - excess->longest_ns / time_ns;
 	transfers->cost_again = again > 0 ? again : 0;
-	transfers->cause_ns[NCS_LATE_HOST] = (uint64_t)excess.host_ns;
+	transfers->cause_ns[NCS_LATE_HOST] = (uint64_t)excess->host_ns;
 	transfers->cause_ns[NCS_LATE_STREAM] =
-		(uint64_t)fmax(excess.cut_ns - excess.host_ns, 0);
+		(uint64_t)fmax(excess->cut_ns - excess->host_ns, 0);
 	/* Nothing stays cut for the next one. */
 	for (size_t i = 0; i < costing->replay.count; i++)
 		costing->replay.played[i].cut_ns = 0;
+}
+
+/* Finds what a line costs, if that is known. Returns whether it is. */
+static bool find_cost(struct costing *costing, uint32_t self, bool is_last)
+{
+	const struct ncs_transfer_line *line = &costing->replay.lines[self];
+	double *usual_ns = malloc(sizeof(double) * NCS_WORK_KINDS);
+	struct excess excess;
+	bool known;
+
+	if (!usual_ns)
+		return false;
+	ncs_works_usual(&costing->works, &costing->replay, self, usual_ns);
+	excess = cut_by_kind(costing, self, usual_ns);
+	excess.sum_ns = longer_in_all(costing, self, &excess.sum_host_ns);
+	free(usual_ns);
+	known = is_known(costing, &excess) && !line->others_overlap &&
+		(!costing->works.folds || exchanges(costing, self));
+	if (known || is_last)
+		note_cost(costing, self, known, &excess);
+	return known;
+}
+
+/* Finds what all lines cost. Where a stage has not its like in its pipeline, it
+ * may have it if directions do not count. Returns 0 or -ENOMEM. */
+static int find_all(struct costing *costing)
+{
+	struct ncs_transfer_replay *replay = &costing->replay;
+
+	for (unsigned folds = 0; folds < 2; folds++) {
+		if (ncs_works_find(&costing->works, replay, folds) != 0)
+			return -ENOMEM;
+		for (size_t i = 0; i < replay->line_count; i++)
+			if (!replay->lines[i].is_known)
+				replay->lines[i].is_known = find_cost(
+					costing, (uint32_t)i, folds == 1);
+	}
+	return 0;
 }
 
 /* Returns whether a line is one of transfers: not one that has a few of them, as
@@ -485,12 +557,9 @@ static int find_costs(struct costing *costing)
 		return -ENOMEM;
 	costing->base_ns = ncs_replay_run(replay);
 	count_turns(costing);
-	if (ncs_works_find(&costing->works, replay) != 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < replay->line_count; i++)
-		find_cost(costing, (uint32_t)i);
+	error = find_all(costing);
 	set_rule(costing);
-	return 0;
+	return error;
 }
 
 int ncs_transfer_update(struct ncs_model *model)

@@ -68,4 +68,12 @@ static inline bool ncs_is_logged_transfer(unsigned kind)
 	return kind < NCS_LOGGED_COLLECTIVE;
 }
 
+/* Returns whether one kind is a send to a neighbour and the other one a receive
+ * from it. */
+static inline bool ncs_are_opposite(unsigned a, unsigned b)
+{
+	return ncs_is_logged_transfer(a) && ncs_is_logged_transfer(b) &&
+	       (a + NCS_LOGGED_RECV_NEXT == b || b + NCS_LOGGED_RECV_NEXT == a);
+}
+
 #endif

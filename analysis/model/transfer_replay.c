@@ -90,14 +90,6 @@ static bool is_near(uint64_t a_ns, uint64_t b_ns)
 	return a_ns + NCS_LAUNCH_NS > b_ns && b_ns + NCS_LAUNCH_NS > a_ns;
 }
 
-/* Returns whether two parts may be of one launch. */
-static bool are_at_once(const struct ncs_logged *a, const struct ncs_logged *b)
-{
-	return is_near(a->arrival_ns, b->arrival_ns) &&
-	       a->end_ns < b->latest_end_ns + NCS_LAUNCH_NS &&
-	       b->end_ns < a->latest_end_ns + NCS_LAUNCH_NS;
-}
-
 /* Returns whether a send begins as another one ends: it was queued. */
 static bool is_behind(const struct ncs_logged *part,
 		      const struct ncs_logged *before)
@@ -106,8 +98,18 @@ static bool is_behind(const struct ncs_logged *part,
 	       part->arrival_ns < before->latest_end_ns + NCS_LAUNCH_NS;
 }
 
+/* Returns whether a receive may be of one launch with a send to the same rank. */
+static bool is_exchange(const struct ncs_logged *send,
+			const struct ncs_logged *receive)
+{
+	return send && send->owner == receive->owner &&
+	       ncs_are_opposite(send->kind, receive->kind) &&
+	       is_near(send->arrival_ns, receive->arrival_ns);
+}
+
 /* Finds which processes go on in operations that are not over: the next one of
- * the process arrives before, and not in one launch with it. */
+ * the process arrives before, and not in one launch with it. Of what is launched
+ * at once, one may end long before the kernel does. Counts exchanges, too. */
 static int find_overlaps(struct ncs_transfer_replay *replay)
 {
 	const struct ncs_logged **latest[2];
@@ -126,18 +128,19 @@ static int find_overlaps(struct ncs_transfer_replay *replay)
 
 		if (moment->is_end || line == NCS_LINE_NONE)
 			continue;
+		replay->lines[line].exchanges +=
+			!is_send && is_exchange(latest[0][line], part);
 		for (unsigned k = 0; k < 2; k++) {
 			const struct ncs_logged *before = latest[k][line];
 
 			if (!before ||
 			    part->arrival_ns + NCS_LAUNCH_NS >=
 				    before->end_ns ||
-			    are_at_once(part, before))
+			    is_near(part->arrival_ns, before->arrival_ns))
 				continue;
 			if (k == 0 && !is_send)
 				replay->lines[line].sends_overlap = true;
 			if (k == 1 &&
-			    !is_near(part->arrival_ns, before->arrival_ns) &&
 			    !(is_send && is_behind(part, latest[0][line])))
 				replay->lines[line].others_overlap = true;
 		}
@@ -240,7 +243,7 @@ static void play_arrival(struct ncs_transfer_replay *replay, size_t i)
 	const struct ncs_logged *part = &replay->parts[i];
 	struct ncs_played *played = &replay->played[i];
 	double arrival_ns = (double)part->arrival_ns;
-	struct ncs_transfer_event before = { 0 }, work = { 0 };
+	struct ncs_transfer_event before = { 0 }, work = { 0 }, begun;
 	struct ncs_transfer_line *line;
 	bool is_beside, is_queued, is_found;
 
@@ -267,6 +270,8 @@ static void play_arrival(struct ncs_transfer_replay *replay, size_t i)
 	}
 	played->has_work = !is_queued;
 	played->before = before.kind;
+	played->is_at_once = before.is_begin &&
+			     is_near(before.at_ns, part->arrival_ns);
 	played->work_ns = ncs_time_since(before.at_ns, part->arrival_ns);
 	played->new_ns = ncs_time_since(before.at_ns > line->work_until_ns ?
 						before.at_ns :
@@ -283,8 +288,9 @@ static void play_arrival(struct ncs_transfer_replay *replay, size_t i)
 	if (ncs_is_logged_send(part->kind) && !is_queued) {
 		line->send_work_ns[part->kind] =
 			(double)played->work_ns - (double)played->cut_ns;
-		add_event(line,
-			  event_of(part, part->arrival_ns, played->arrival_ns));
+		begun = event_of(part, part->arrival_ns, played->arrival_ns);
+		begun.is_begin = true;
+		add_event(line, begun);
 	}
 }
 

@@ -25,7 +25,8 @@ struct ncs_transfer_event {
 	double moved_ns; /* as it is played */
 	uint64_t owner;
 	uint32_t operation;
-	uint8_t kind; /* enum ncs_logged_kind */
+	uint8_t kind;  /* enum ncs_logged_kind */
+	bool is_begin; /* of a send, not an end */
 };
 
 /* A process with sends and receives. */
@@ -33,9 +34,10 @@ struct ncs_transfer_line {
 	struct ncs_rank *rank; /* one that has transfers */
 	/* It goes on while it sends; while it receives or in collectives. */
 	bool sends_overlap, others_overlap;
-	/* Numbers of its sends, and of transfers that follow the opposite one
-	 * with the same rank. */
-	uint64_t sends, turns;
+	/* Numbers of its sends, of transfers that follow the opposite one with
+	 * the same rank, and of those that may be of one launch with it. */
+	uint64_t sends, turns, exchanges;
+	bool is_known; /* how much longer than others it works */
 	/* State of one pass. */
 	struct ncs_transfer_event events[NCS_LINE_EVENTS]; /* in rotation */
 	uint64_t event_count;
@@ -55,6 +57,8 @@ struct ncs_played {
 	uint8_t before; /* kind of what it did before */
 	/* It had work of its own in between: as long as this. */
 	bool has_work;
+	/* It may be of one launch with the send before it. */
+	bool is_at_once;
 	uint64_t work_ns;
 	uint64_t new_ns;           /* of that, not before another part, too */
 	uint64_t cut_ns;           /* of that, taken away */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Pipelines whose truth is known: a stage that is late is found with its cause
  * and with the time that the same job takes without its lateness; a stage that
- * others wait for by design is not found.
+ * others wait for by design is not found. So are ranks of jobs that are tensor,
+ * pipeline and data parallel, wherever in a step they are late.
  *
  * Four times as many jobs are healthy as have each fault. truth_tally.h says how to
  * make one of them again. */
@@ -55,6 +56,25 @@ static struct truth_options some_job(unsigned seed, enum truth_fault fault)
 	return options;
 }
 
+/* Returns a job with four communicators a process: a rank is late before its
+ * first call in one of them. */
+static struct truth_options some_3d_job(unsigned seed, enum truth_fault fault)
+{
+	static const unsigned ranks[] = { 2, 4, 8, 16, 2 };
+	static const unsigned hosts[] = { TRUTH_RANKS_MAX, 4, 1 };
+	struct truth_options options = truth_options(
+		seed, fault, ranks[seed % 5], hosts[seed / 5 % 3]);
+
+	options.shape = TRUTH_3D;
+	options.group = seed / 2 % 4;
+	options.from_step = seed / 19 % 2 * 20;
+	options.fault_size = 5e6 * (1 + seed % 3);
+	/* A host that is late while its GPU has work costs nothing. */
+	if (fault == TRUTH_HOST)
+		options.ahead = 0;
+	return options;
+}
+
 /* Looks at a job until it ends. Returns whether there was a finding before the
  * last look. */
 static bool watch(struct truth_job *job, struct ncs_model *model,
@@ -84,6 +104,9 @@ static int rank_of(const struct ncs_finding *finding)
 
 static void print_job(const struct truth_options *options)
 {
+	if (options->shape == TRUTH_3D)
+		print_message("3D, before group %u%s, ", options->group,
+			      options->alternates ? ", in turns" : "");
 	print_message("seed %u: transport %u, %u ranks, %u a host, %u"
 		      " communicators, %u ahead, jitter %.2f, rank %u %.1f ms"
 		      " %s from %u on%s: ",
@@ -173,7 +196,9 @@ static bool judge(const char *kind, const struct truth_options *options)
 						      NCS_LATE_HOST :
 						      NCS_LATE_STREAM) &&
 			   is_its_cost(finding, cost);
-		is_vague = !is_told(finding) && options->ranks >= RANKS_ALIKE;
+		is_vague = !is_told(finding) &&
+			   (options->ranks >= RANKS_ALIKE ||
+			    options->shape == TRUTH_3D);
 	}
 	if (finding && !is_told(finding))
 		is_right &= has_evidence(finding, options->alternates ?
@@ -194,30 +219,36 @@ static bool judge(const char *kind, const struct truth_options *options)
 	return is_vague;
 }
 
+/* Judges a healthy job: it has no finding. */
+static void find_in(const char *kind, const struct truth_options *options)
+{
+	struct truth_job *job = truth_job_new(options);
+	struct ncs_diagnosis diagnosis;
+	struct ncs_model model;
+	bool is_found = watch(job, &model, &diagnosis, 100 * MS);
+
+	if (is_found) {
+		print_job(options);
+		print_message("a finding\n");
+	}
+	truth_count(kind, (unsigned)options->seed,
+		    is_found ? TRUTH_WRONG : TRUTH_RIGHT);
+	ncs_diagnosis_release(&diagnosis);
+	ncs_model_release(&model);
+	truth_job_free(job);
+}
+
 /* Judges healthy jobs: none has a finding. */
 static void find_in_healthy(const char *kind, bool alternates)
 {
 	unsigned jobs = truth_jobs(kind, JOBS, 400);
 
 	for (unsigned i = 0; i < jobs; i++) {
-		unsigned seed = truth_seed(i);
-		struct truth_options options = some_job(seed, TRUTH_HEALTHY);
-		bool is_found;
-		struct truth_job *job;
-		struct ncs_diagnosis diagnosis;
-		struct ncs_model model;
+		struct truth_options options =
+			some_job(truth_seed(i), TRUTH_HEALTHY);
 
 		options.alternates = alternates;
-		job = truth_job_new(&options);
-		is_found = watch(job, &model, &diagnosis, 100 * MS);
-		if (is_found) {
-			print_job(&options);
-			print_message("a finding\n");
-		}
-		truth_count(kind, seed, is_found ? TRUTH_WRONG : TRUTH_RIGHT);
-		ncs_diagnosis_release(&diagnosis);
-		ncs_model_release(&model);
-		truth_job_free(job);
+		find_in(kind, &options);
 	}
 	assert_int_equal(truth_counted(kind, TRUTH_WRONG), 0);
 }
@@ -282,6 +313,70 @@ static void stage_that_is_late_in_turns_is_found(void **state)
 				truth_seed(i), k ? TRUTH_HOST : TRUTH_STREAM);
 
 			options.alternates = true;
+			judge(kinds[k], &options);
+		}
+		assert_int_equal(truth_counted(kinds[k], TRUTH_WRONG), 0);
+	}
+}
+
+/* Makes the stages of a 3D job take turns, unless it has one: two ranks share
+ * their layers. */
+static void alternate(struct truth_options *options)
+{
+	options->alternates = options->ranks > 2;
+}
+
+static void nothing_is_found_in_healthy_3d_jobs(void **state)
+{
+	static const char kind[] = "diagnosis/3d/healthy";
+	unsigned jobs = truth_jobs(kind, JOBS, 400);
+
+	(void)state;
+	for (unsigned i = 0; i < jobs; i++) {
+		struct truth_options options =
+			some_3d_job(truth_seed(i), TRUTH_HEALTHY);
+
+		if (i % 2)
+			alternate(&options);
+		find_in(kind, &options);
+	}
+	assert_int_equal(truth_counted(kind, TRUTH_WRONG), 0);
+}
+
+static void rank_of_a_3d_job_is_found_with_its_cost(void **state)
+{
+	static const char *const kinds[] = { "diagnosis/3d/stream",
+					     "diagnosis/3d/host" };
+
+	(void)state;
+	for (unsigned k = 0; k < 2; k++) {
+		unsigned jobs = truth_jobs(kinds[k], JOBS, 100), vague = 0;
+
+		for (unsigned i = 0; i < jobs; i++) {
+			struct truth_options options = some_3d_job(
+				truth_seed(i), k ? TRUTH_HOST : TRUTH_STREAM);
+
+			vague += judge(kinds[k], &options);
+		}
+		assert_int_equal(truth_counted(kinds[k], TRUTH_WRONG), 0);
+		assert_in_range(vague, 0, jobs / VAGUE_ONE_IN);
+	}
+}
+
+static void rank_of_a_3d_job_is_found_in_turns(void **state)
+{
+	static const char *const kinds[] = { "diagnosis/3d-1f1b/stream",
+					     "diagnosis/3d-1f1b/host" };
+
+	(void)state;
+	for (unsigned k = 0; k < 2; k++) {
+		unsigned jobs = truth_jobs(kinds[k], JOBS, 100);
+
+		for (unsigned i = 0; i < jobs; i++) {
+			struct truth_options options = some_3d_job(
+				truth_seed(i), k ? TRUTH_HOST : TRUTH_STREAM);
+
+			alternate(&options);
 			judge(kinds[k], &options);
 		}
 		assert_int_equal(truth_counted(kinds[k], TRUTH_WRONG), 0);
@@ -354,6 +449,9 @@ int main(void)
 		cmocka_unit_test(stage_that_is_late_in_turns_is_found),
 		cmocka_unit_test(
 			stage_that_was_slow_for_a_while_is_found_only_then),
+		cmocka_unit_test(nothing_is_found_in_healthy_3d_jobs),
+		cmocka_unit_test(rank_of_a_3d_job_is_found_with_its_cost),
+		cmocka_unit_test(rank_of_a_3d_job_is_found_in_turns),
 	};
 
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
