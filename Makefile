@@ -261,7 +261,8 @@ check: ## install what is missing, build, run every test
 	@$(MAKE) $(JOBS) build-check
 	@$(MAKE) $(JOBS) build-asan
 	@$(MAKE) $(JOBS) build-tsan
-	@$(RUN) $(call in_build,$(UNIT) $(PTEST) $(STRESS)) $(MODEL) $(UI) \
+	@$(RUN) $(call in_build,$(UNIT) $(PTEST) $(STRESS)) $(MODEL) \
+		--two $(UI) --one \
 		$(patsubst %,$(ASAN_BUILD)/%,$(UNIT) $(PTEST)) \
 		$(patsubst %,$(TSAN_BUILD)/%,$(STRESS) $(THREADS)) \
 		$(STATIC) $(GPU)
@@ -304,7 +305,7 @@ check-plugin: all $(call in_build,$(PTEST)) ## the plugin, loaded as NCCL does
 check-stress: $(call in_build,$(STRESS)) $(MODEL) ## the ring under load; its proof
 	@$(RUN) $^
 check-ui: all ## the program in a terminal
-	@$(RUN) $(UI)
+	@$(RUN) --two $(UI)
 check-static: all ## layers, headers, memory order, exports, man pages
 	@$(RUN) $(STATIC)
 

@@ -165,18 +165,20 @@ gone() {
 begin() {
 	file=$1
 	shift
+	rm -f "$file"
 	"$ncclstat" --stream -i 0.1 "$@" <"$tmp/in" >"$file" 2>"$tmp/err" 7>&- &
 	agent=$!
 }
 
 begin "$tmp/stream"
-sleep 1.5
+await looks "$tmp/stream" 'len(looks) > 5' 2>/dev/null
 kill "$agent"
 check "SIGTERM ends it" wait "$agent"
 check "what it wrote is whole" looks "$tmp/stream" 'len(looks) > 5'
 
+# An end in the first second means nothing; ten looks take that long.
 begin "$tmp/stream"
-sleep 1.5
+await looks "$tmp/stream" 'len(looks) > 14' 2>/dev/null
 exec 7>&-
 check "the end of its input ends it" await gone
 check "in good order" wait "$agent"
