@@ -134,28 +134,44 @@ fleet_none_left() {
 # fleet_wants NAME STATUS PATTERN... -- OPTION...: runs ncclstat; passes if the
 # exit status is STATUS and its output has a line for each pattern.
 fleet_wants() {
-	name=$1
-	wanted=$2
-	shift 2
+	fleet_tries 1 "$@"
+}
+
+# fleet_soon NAME STATUS PATTERN... -- OPTION...: the same, but tries five times.
+# An answer does not wait for nodes that nobody named and that come late.
+fleet_soon() {
+	fleet_tries 5 "$@"
+}
+
+fleet_tries() {
+	left=$1
+	name=$2
+	wanted=$3
+	shift 3
 	: >"$tmp/patterns"
 	while [ "$1" != -- ]; do
 		echo "$1" >>"$tmp/patterns"
 		shift
 	done
 	shift
-	status=0
-	timeout 60 "$fleet_ncclstat" "$@" >"$tmp/out" 2>&1 </dev/null ||
-		status=$?
-	missing=
-	while read -r pattern; do
-		grep -q -- "$pattern" "$tmp/out" || missing="$missing '$pattern'"
-	done <"$tmp/patterns"
-	if [ "$status" -eq "$wanted" ] && [ -z "$missing" ]; then
-		echo "ok $name"
-	else
-		echo "not ok $name: status $status, wanted $wanted; lacks$missing"
-		sed 's/^/  /' "$tmp/out" | cut -c 1-300 | head -n 30
-	fi
+	while :; do
+		left=$((left - 1))
+		status=0
+		timeout 60 "$fleet_ncclstat" "$@" >"$tmp/out" 2>&1 </dev/null ||
+			status=$?
+		missing=
+		while read -r pattern; do
+			grep -q -- "$pattern" "$tmp/out" ||
+				missing="$missing '$pattern'"
+		done <"$tmp/patterns"
+		if [ "$status" -eq "$wanted" ] && [ -z "$missing" ]; then
+			echo "ok $name"
+			return
+		fi
+		[ "$left" -gt 0 ] || break
+	done
+	echo "not ok $name: status $status, wanted $wanted; lacks$missing"
+	sed 's/^/  /' "$tmp/out" | cut -c 1-300 | head -n 30
 }
 
 # fleet_leave: ends the jobs and removes everything.

@@ -72,9 +72,12 @@ for name, one in zip(names, sockets):
 
 # --- The nodes ------------------------------------------------------------------
 
-# play NODE LOG... -- OPTION...: replays ranks on a node of that name. They go
-# before other programs where that is allowed: how late a rank is must not depend
-# on the load of this machine.
+# Jobs go before other programs where that is allowed: how late a rank is must not
+# depend on the load of this machine.
+first='chrt --rr 1'
+$first true 2>/dev/null || first=
+
+# play NODE LOG... -- OPTION...: replays ranks on a node of that name.
 play() {
 	node=$1
 	shift
@@ -89,8 +92,8 @@ play() {
 	begin "$node.job" env NCCLSTAT_DIR="$tmp/$node" unshare --uts sh -c '
 		hostname "$1"
 		shift
-		exec nice -n -10 "$@"' \
-		sh "$node" "$build/ncclreplay" "$@" --hold $logs
+		exec "$@"' sh "$node" $first "$build/ncclreplay" "$@" --hold \
+		$logs
 }
 
 for fault in level straggler link slows; do

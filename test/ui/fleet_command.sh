@@ -34,9 +34,9 @@ fi
 fleet_wants 'a verdict waits for two looks, though it samples faster' 2 \
 	'"name":"n1"[^}]*"looks":[2-9]' '"name":"n2"[^}]*"looks":[2-9]' -- \
 	--diagnose=json --interval 0.2 --from "$both"
-fleet_wants 'the list has both nodes' 0 ' n1:/' ' n2:/' -- --list --from "$both"
-fleet_wants 'the dump has both ranks' 0 'rank.*' -- --dump --from "$both"
-fleet_wants 'a node without a job is said' 2 certain 'n3: no_job' -- \
+fleet_soon 'the list has both nodes' 0 ' n1:/' ' n2:/' -- --list --from "$both"
+fleet_soon 'the dump has both ranks' 0 'rank.*' -- --dump --from "$both"
+fleet_soon 'a node without a job is said' 2 certain 'n3: no_job' -- \
 	--diagnose --from "$tmp/agent n3 ncclstat --stream=lines & $both"
 fleet_wants 'streams can be kept' 0 'of 2 nodes' -- \
 	--record "$tmp/kept" --duration 2.5 --from "$both"
@@ -66,9 +66,9 @@ fleet_wants 'torn, delayed and flooded lines do no harm' 2 \
 	'rank_missing, certain' -- --diagnose -n 12 -i 0.3 --from \
 	"{ $both; } | python3 $tmp/mangle.py"
 # Each agent writes each line behind a label, and twice.
-fleet_wants 'labels and repeated lines do no harm' 2 'rank_missing, certain' \
+fleet_soon 'labels and repeated lines do no harm' 2 'rank_missing, certain' \
 	-- --diagnose --from "{ $both; } | sed -u 's/^/[1,0]<stdout>: /;p'"
-fleet_wants 'two agents on a node count once' 0 ' n1:/' -- --list \
+fleet_soon 'two agents on a node count once' 0 ' n1:/' -- --list \
 	--from "$both & $both"
 if [ "$(grep -c ' n[12]:/' "$tmp/out")" -eq 2 ]; then
 	echo 'ok two agents on a node give one row each rank'
@@ -97,28 +97,13 @@ missing --dump --hosts n1
 
 # --- pdsh and clush ----------------------------------------------------------
 
-# brings_both LAUNCHER: whether a diagnosis of what it brings is certain. The first
-# verdict does not wait for a node that the launcher brings late: some tries.
-brings_both() {
-	for _ in 1 2 3 4 5; do
-		timeout 60 "$fleet_ncclstat" --diagnose --from "$1" \
-			>"$tmp/out" 2>&1 </dev/null
-		[ $? -ne 2 ] || ! grep -q certain "$tmp/out" || return 0
-	done
-	return 1
-}
-
 for launcher in \
 	"pdsh -R exec -f 8 -w n1,n2 $tmp/agent %h ncclstat --stream=lines" \
 	"clush -R exec -f 8 -w n1,n2 $tmp/agent %host ncclstat --stream=lines"; do
 	program=${launcher%% *}
 	if command -v "$program" >/dev/null; then
-		if brings_both "$launcher"; then
-			echo "ok $program brings both nodes"
-		else
-			echo "not ok $program brings both nodes"
-			sed 's/^/  /' "$tmp/out"
-		fi
+		fleet_soon "$program brings both nodes" 2 'certain' -- \
+			--diagnose --from "$launcher"
 		fleet_none_left "after $program"
 	else
 		echo "ok $program brings both nodes # SKIP it is not installed"

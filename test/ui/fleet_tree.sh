@@ -43,18 +43,18 @@ $tmp/agent n3 ncclstat --stream=lines -i 0.3 & wait"
 middle broken --stream=lines '--hosts=n[1,9]' -i 0.3
 both="sh $tmp/left & sh $tmp/right & wait"
 
-fleet_wants 'a hang is certain through agents of agents' 2 \
+fleet_soon 'a hang is certain through agents of agents' 2 \
 	'rank_missing, certain' 'rank 1 .* on n2' -- --diagnose --from "$both"
-fleet_wants 'the rows name the nodes, not those in the middle' 0 \
+fleet_soon 'the rows name the nodes, not those in the middle' 0 \
 	' n1:/' ' n2:/' 'n3: no_job' -- --list --from "$both"
 fleet_wants 'streams can be kept there, too' 0 'of 3 nodes' -- \
 	--record "$tmp/kept" --duration 2.5 --from "$both"
 fleet_wants 'what was kept can be diagnosed' 2 'rank_missing, certain' -- \
 	--diagnose "$tmp/kept.n1" "$tmp/kept.n2"
-fleet_wants 'a launcher in the middle is heard' 0 ' n1:/' \
+fleet_soon 'a launcher in the middle is heard' 0 ' n1:/' \
 	'n9: not_reachable: .*No route to host' -- --list \
 	--from "sh $tmp/broken & sh $tmp/right & wait"
-fleet_wants 'so does the diagnosis' 2 'rank_missing, certain' \
+fleet_soon 'so does the diagnosis' 2 'rank_missing, certain' \
 	'ranks of node n9 are not seen: .*No route to host' -- --diagnose \
 	--from "sh $tmp/broken & sh $tmp/right & wait"
 fleet_none_left 'after all modes'
