@@ -133,7 +133,8 @@ press p
 sees 'this is the end'
 verdict 'playing stops at the end' $?
 press C-a
-sees 'at 0:00.000 of ' && misses '% looked at' && press E &&
+sees 'at 0:00.000 of ' && misses '% looked at' &&
+	sees ' [1-9][0-9]* abnormal ' && press E &&
 	sees 'rank_died\|slow\|stuck' && misses 'at 0:00.000 of '
 verdict 'E goes to the next problem' $?
 press C-e
@@ -156,9 +157,10 @@ press 6
 sees 'AllReduce' && press 1
 verdict 'the timeline has records' $?
 
+# The place is marked by !, if something was slow there.
 resize 60 14
 sees 'at 0:02.000' && resize 24 5 && soon alive "$pid" && resize 140 40 &&
-	sees 'at 0:02.000 of .*|-'
+	sees 'at 0:02.000 of .*[|!]-'
 verdict 'it survives every size' $?
 press q
 ended 0
