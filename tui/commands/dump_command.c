@@ -89,15 +89,6 @@ struct dump_progress {
 	bool said;    /* the last output was the message that there is no job */
 };
 
-static uint64_t count_unpublished(const struct ncs_model *model)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < model->rank_count; i++)
-		count += model->ranks[i]->now.losses[NCS_LOSS_UNPUBLISHED];
-	return count;
-}
-
 static bool print_sample(FILE *file, const struct ncs_options *options,
 			 const struct ncs_model *model,
 			 const struct ncs_stamp *stamp,
@@ -114,7 +105,8 @@ static bool print_sample(FILE *file, const struct ncs_options *options,
 		if (progress->printed)
 			fputc('\n', file);
 		if (!progress->printed)
-			ncs_complain_of_unpublished(count_unpublished(model));
+			ncs_complain_of_unpublished(
+				ncs_count_unpublished(model));
 		progress->printed = true;
 		progress->said = false;
 		return ncs_dump_text(file, model, options, stamp);

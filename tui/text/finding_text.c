@@ -216,6 +216,32 @@ size_t ncs_count_unreadable(const struct ncs_model *model)
 	return count;
 }
 
+uint64_t ncs_count_unpublished(const struct ncs_model *model)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++)
+		count += model->ranks[i]->now.losses[NCS_LOSS_UNPUBLISHED];
+	return count;
+}
+
+/* Appends how many communicators have no segment. Returns false if none is
+ * known to have none. */
+static bool append_unpublished(const struct ncs_model *model, char *text,
+			       size_t size)
+{
+	uint64_t count = ncs_count_unpublished(model);
+
+	if (count == 0)
+		return false;
+	ncs_append(text, size,
+		   "%" PRIu64 " communicator%s of the processes seen here: no"
+		   " room for a segment, see NCCLSTAT_SHM_BYTES in"
+		   " ncclstat-plugin(7)",
+		   count, count == 1 ? "" : "s");
+	return true;
+}
+
 /* Appends how many segments cannot be read, and why the first one cannot. */
 static void append_unreadable(const struct ncs_model *model, char *text,
 			      size_t size)
@@ -292,6 +318,10 @@ void ncs_job_sentence(const struct ncs_diagnosis *diagnosis,
 			   "; the lateness of sends and receives is"
 			   " unknown" :
 			   "");
+	if (ncs_count_unpublished(model) > 0)
+		ncs_append(text, size,
+			   "; communicators that have no room for a segment"
+			   " are not seen");
 }
 
 void ncs_verdict_line(const struct ncs_diagnosis *diagnosis,
@@ -381,6 +411,9 @@ bool ncs_unchecked_text(const struct ncs_model *model, size_t index, char *text,
 		append_unreadable(model, text, size);
 		return true;
 	}
+	if (append_unpublished(model, text, size) && place++ == index)
+		return true;
+	text[0] = '\0';
 	for (size_t i = 0; i < model->communicator_count; i++) {
 		const struct ncs_communicator *communicator =
 			&model->communicators[i];

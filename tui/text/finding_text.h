@@ -43,6 +43,10 @@ void ncs_verdict_line(const struct ncs_diagnosis *diagnosis,
  * being created. */
 size_t ncs_count_unreadable(const struct ncs_model *model);
 
+/* Returns the number of communicators that the processes seen here have and
+ * that have no segment, since there was no room for it. */
+uint64_t ncs_count_unpublished(const struct ncs_model *model);
+
 /* Prints a clause on something that the diagnosis could not check, by its index
  * from 0 on. Returns false if there is no more. */
 bool ncs_unchecked_text(const struct ncs_model *model, size_t index, char *text,

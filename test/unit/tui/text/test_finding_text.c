@@ -181,6 +181,29 @@ static void what_was_not_checked_is_listed(void **state)
 					sizeof(text)));
 }
 
+static void communicators_without_a_segment_are_not_checked(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = add(scripted, 0);
+	char text[NCS_SENTENCE_MAX];
+
+	rank->snapshot.launches.status = NCS_STREAM_ALL;
+	add(scripted, 1)->snapshot.launches.status = NCS_STREAM_ALL;
+	scripted_pass(scripted, SECOND);
+	assert_false(ncs_unchecked_text(&scripted->model, 0, text,
+					sizeof(text)));
+	rank->snapshot.losses[NCS_LOSS_UNPUBLISHED] = 3;
+	assert_string_equal(line_of(scripted),
+			    "well: nothing is wrong: 2 of 2 ranks level;"
+			    " communicators that have no room for a segment are"
+			    " not seen");
+	assert_true(ncs_unchecked_text(&scripted->model, 0, text,
+				       sizeof(text)));
+	assert_non_null(strstr(text, "3 communicators of the processes"));
+	assert_false(ncs_unchecked_text(&scripted->model, 1, text,
+					sizeof(text)));
+}
+
 static void finding_says_where_its_root_runs_and_what_to_try(void **state)
 {
 	struct scripted *scripted = *state;
@@ -351,6 +374,7 @@ int main(void)
 		TEST(damaged_segment_is_not_healthy),
 		TEST(segment_that_is_being_created_is_no_trouble),
 		TEST(what_was_not_checked_is_listed),
+		TEST(communicators_without_a_segment_are_not_checked),
 		TEST(finding_says_where_its_root_runs_and_what_to_try),
 		TEST(command_for_another_node_goes_there),
 		TEST(command_for_an_unknown_gpu_is_left_out),
