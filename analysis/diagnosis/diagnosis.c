@@ -42,7 +42,7 @@ static int run_rules(struct ncs_diagnosis *diagnosis,
 		ncs_find_dead_ranks,    ncs_find_circles,
 		ncs_find_unseen_ranks,  ncs_find_unstarted_calls,
 		ncs_find_late_ranks,    ncs_find_slow_communicators,
-		ncs_find_unseen_nodes,
+		ncs_find_slow_links,    ncs_find_unseen_nodes,
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)

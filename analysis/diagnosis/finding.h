@@ -93,6 +93,12 @@ enum ncs_evidence_kind {
 				  * host times are known */
 	NCS_EVIDENCE_UNPAIRED,   /* number of expected: sends and receives that
 				  * have no number */
+	NCS_EVIDENCE_MESSAGES,   /* duration_ns, expected, number, call: its
+				  * messages are so long on the way, before it
+				  * was so long; in so many operations */
+	NCS_EVIDENCE_MOVED,      /* the same: these move data for so long */
+	NCS_EVIDENCE_RECEIVER,   /* what it received is told by its proxy
+				  * thread, which may have been late */
 	NCS_EVIDENCE_SPEED,      /* number, expected: bytes per second */
 	NCS_EVIDENCE_SHARE,      /* number, share: of time in this state */
 	NCS_EVIDENCE_UNSEEN,     /* number, expected: ranks that are seen */

@@ -70,6 +70,11 @@ int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,
 int ncs_find_slow_communicators(struct ncs_diagnosis *diagnosis,
 				const struct ncs_model *model);
 
+/* Finds links that have turned slow, by how long messages are on the way,
+ * unless the rule before has found their senders. */
+int ncs_find_slow_links(struct ncs_diagnosis *diagnosis,
+			const struct ncs_model *model);
+
 /* Lowers the confidence of findings on communicators that are not seen whole,
  * and finds nodes whose ranks are not seen. Is the last of the rules. */
 int ncs_find_unseen_nodes(struct ncs_diagnosis *diagnosis,

@@ -45,6 +45,7 @@ static void skew_free(struct ncs_skew_state *state)
 	if (state) {
 		ncs_join_free(state->join);
 		ncs_moving_release(&state->moving);
+		ncs_links_release(&state->links);
 	}
 	free(state);
 }
@@ -399,6 +400,8 @@ static int take_joined(struct ncs_comparison *comparison,
 	if (!is_told)
 		return 0;
 	error = ncs_moving_note(&communicator->skew->moving, joined);
+	error |= ncs_links_note(&communicator->skew->links,
+				&comparison->model->skews->excesses, joined);
 	if (has_one_root(joined))
 		error |= compare(comparison, communicator->skew);
 	ncs_spans_correct(comparison);

@@ -11,6 +11,7 @@
 #include "analysis/base/collective_waits.h"
 #include "analysis/base/estimate.h"
 #include "analysis/model/moving.h"
+#include "analysis/model/slow_links.h"
 #include "analysis/model/stragglers.h"
 
 /* The work of a rank before an operation. */
@@ -128,6 +129,7 @@ struct ncs_skew_state {
 	struct ncs_join *join; /* of its ranks' parts, by their clock */
 	struct ncs_skew_part recent[NCS_LATENESS_RECENT]; /* in rotation */
 	struct ncs_moving moving;
+	struct ncs_link_kinds links;
 	struct ncs_skew view;
 	bool is_viewed; /* whether the view is up to date */
 };
@@ -137,6 +139,7 @@ struct ncs_skews {
 	struct ncs_skew_state **states;
 	size_t count, capacity;
 	struct ncs_transfer_log *transfers; /* NULL if there are none */
+	struct ncs_excesses excesses;       /* of links that are slow */
 };
 
 /* Returns the time from `from_ns` to `until_ns`; 0 if `until_ns` is earlier. */

@@ -12,6 +12,7 @@
 #include "analysis/records/first_data.h"
 #include "analysis/records/gpu_readings.h"
 #include "analysis/records/operation_record.h"
+#include "analysis/records/part_links.h"
 #include "analysis/records/step_stats.h"
 #include "shm/array.h"
 #include "shm/clock.h"
@@ -321,6 +322,20 @@ static void note_first(const struct ncs_parts *parts,
 	channel->first_posted_ns = ncs_clock_ns(&parts->clock, record->start);
 }
 
+/* Adds when a step's data was handed to the network, or came. */
+static void note_moment(const struct ncs_parts *parts,
+			struct ncs_part_channel *channel,
+			const struct ncs_record *record)
+{
+	uint64_t delta = record->delta[channel->send];
+
+	if (delta == 0)
+		return;
+	channel->moments_ns += ncs_clock_ns(&parts->clock,
+					    record->start + delta);
+	channel->moments++;
+}
+
 static int take_transfer(struct ncs_parts *parts, struct part_slot *slot,
 			 const struct ncs_record *record)
 {
@@ -335,6 +350,7 @@ static int take_transfer(struct ncs_parts *parts, struct part_slot *slot,
 	if (record->event != NCS_EVENT_PROXY_STEP)
 		return 0;
 	note_first(parts, channel, record);
+	note_moment(parts, channel, record);
 	ncs_step_split(record, ticks);
 	channel->steps++;
 	channel->bytes += record->value;
@@ -667,6 +683,7 @@ static void finish(struct ncs_parts *parts, const struct part_slot *slot,
 	find_channels(slot, part);
 	if (part->flags & NCS_PART_LEFT_OUT)
 		return;
+	ncs_part_links_make(slot->channels, slot->channel_count, part);
 	find_kernel(parts, &slot->children, part);
 	find_data(slot, part);
 }
@@ -678,6 +695,9 @@ static void move_part(const struct ncs_parts *parts, struct ncs_part *part)
 		part->at_ns[i] = given_ns(parts, part->at_ns[i]);
 	part->slowest.end_ns = given_ns(parts, part->slowest.end_ns);
 	part->wire.end_ns = given_ns(parts, part->wire.end_ns);
+	for (uint32_t i = 0; i < part->link_count; i++)
+		part->links[i].mean_ns =
+			given_ns(parts, part->links[i].mean_ns);
 }
 
 uint64_t ncs_part_error_ns(const struct ncs_part *part, enum ncs_moment moment)

@@ -49,7 +49,26 @@ struct ncs_part_channel {
 	/* When its first data to send was ready, or when its first data came,
 	 * and since when a buffer had waited for that. 0 if not known. */
 	uint64_t first_ns, first_posted_ns;
+	/* The sum, over so many of its steps, of when data was handed to the
+	 * network or came; wraps around. */
+	uint64_t moments_ns, moments;
 };
+
+/* The data between a part's rank and another one, in one direction, by all
+ * channels. */
+struct ncs_part_link {
+	int32_t peer;
+	bool send;
+	uint16_t channels;
+	uint32_t steps;
+	float wait_ns;    /* mean time that a step was on the network (send), or
+			   * that its buffer waited for data */
+	uint64_t mean_ns; /* mean time at which the network had the data, or at
+			   * which data came; 0 if not known of all steps */
+};
+
+/* More links of a part are not kept. */
+#define NCS_PART_LINKS 6u
 
 /* A part: the share of one rank in one operation. */
 struct ncs_part {
@@ -78,6 +97,8 @@ struct ncs_part {
 	/* The one that ended last; its steps are 0 if there is none. */
 	struct ncs_part_channel slowest;
 	uint64_t wait_ns[NCS_CHANNEL_STATE_COUNT]; /* of all channels */
+	struct ncs_part_link links[NCS_PART_LINKS];
+	uint32_t link_count;
 	/* The sending channel whose steps took longest on the wire on average;
 	 * its steps are 0 if there is none. */
 	struct ncs_part_channel wire;

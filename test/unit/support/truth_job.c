@@ -37,6 +37,8 @@
 #define PROXY_LATE_NS (200 * US)
 /* The first data gets from one rank to the next in this time. */
 #define HOP_NS (30 * US)
+/* Sockets take data in this time. */
+#define BUFFERED_NS (5 * US)
 #define GPU_ERROR_NS 5e3
 #define STREAM_ERROR_NS 2e3
 #define HOST_ERROR_NS 20e3
@@ -483,10 +485,11 @@ static void publish(struct truth_segment *segment, double now_ns,
 	segment->count++;
 }
 
-/* A member of a tree: when it had the data of those below it and its own, and
- * when it sent that on. */
+/* A member of a collective: when it had its data, in a tree also of those below
+ * it, and when it sent that on. */
 struct truth_hop {
 	double data_ns, posted_ns;
+	double came_ns; /* it came to the next one */
 };
 
 /* An operation as one rank took part in it. */
@@ -502,7 +505,9 @@ struct truth_part {
 	double wire_ns; /* time that its data is on the way */
 	double late_ns; /* its proxy thread is so late with it */
 	uint64_t number;
-	/* In a tree: of all members, and which of them this is. */
+	double came_ns; /* what it receives came then */
+	bool is_tree;
+	/* All members of a collective, and which of them this is. */
 	const struct truth_hop *hops;
 	unsigned member, members;
 };
@@ -558,7 +563,9 @@ static void record_send(const struct truth_part *part, int peer,
 		.start_ns = part->launched_ns + 5 * US,
 		.first_ns = part->late_ns > 0 ? posted_ns : data_ns,
 		.second_ns = posted_ns,
-		.stop_ns = posted_ns + part->wire_ns,
+		.stop_ns = posted_ns + (part->job->options.buffered ?
+						BUFFERED_NS :
+						part->wire_ns),
 	};
 
 	if (part->late_ns > 0 && part->job->options.fault == TRUTH_ASLEEP)
@@ -594,8 +601,7 @@ static void record_tree(const struct truth_part *part, double *end_ns)
 	double back_ns = part->end_ns - 10 * US;
 
 	for (unsigned i = below; i < below + 2 && i < part->members; i++)
-		record_receive(part, (int)i, part->hops[i].posted_ns + HOP_NS,
-			       end_ns);
+		record_receive(part, (int)i, part->hops[i].came_ns, end_ns);
 	if (part->member > 0) {
 		record_send(part, parent_of(part->member), own->data_ns,
 			    own->posted_ns, end_ns);
@@ -659,14 +665,13 @@ static void record_part(const struct truth_part *part)
 	record.value = part->action->bytes;
 	record.delta[0] = NCS_RECORD_STREAM(0x7000 + part->comm);
 	publish(segment, part->launched_ns + 2 * US, &record);
-	if (part->hops)
+	if (part->is_tree)
 		record_tree(part, &end_ns);
-	if (part->sends && !part->hops)
+	if (part->sends && !part->is_tree)
 		record_send(part, part->next, part->begun_ns + 10 * US,
 			    part->ready_ns + 20 * US + part->late_ns, &end_ns);
-	if (part->receives && !part->hops)
-		record_receive(part, part->before, part->end_ns - 10 * US,
-			       &end_ns);
+	if (part->receives && !part->is_tree)
+		record_receive(part, part->before, part->came_ns, &end_ns);
 	if (!on_stream)
 		record_kernel(part, &end_ns);
 	if (on_stream) {
@@ -786,19 +791,23 @@ static double climb(const struct truth_job *job, const struct truth_comm *comm,
 {
 	for (unsigned i = comm->count; i-- > 0;) {
 		unsigned rank = comm->members[i];
-		double data_ns = job->ranks[rank].begun_ns + 10 * US;
+		unsigned to = comm->members[(i + 1) % comm->count];
+		double data_ns = job->ranks[rank].begun_ns + 10 * US, wire;
 
 		for (unsigned k = 2 * i + 1; k <= 2 * i + 2 && k < comm->count;
 		     k++)
-			data_ns = fmax(data_ns, hops[k].posted_ns + HOP_NS +
-							5 * US);
+			data_ns = fmax(data_ns, hops[k].came_ns + 5 * US);
 		hops[i].data_ns = data_ns;
-		hops[i].posted_ns =
-			data_ns + 10 * US +
-			proxy_late_ns(job, rank,
-				      comm->members[(i + 1) % comm->count]);
+		hops[i].posted_ns = data_ns + 10 * US +
+				    proxy_late_ns(job, rank, to);
+		wire = wire_ns(job, rank, to,
+			       &job->ranks[rank].program[job->ranks[rank].at]);
+		/* The first data is passed on before the last has come. */
+		if (i > 0 && !is_faulty(job, rank, TRUTH_NETWORK))
+			wire = fmin(wire, HOP_NS);
+		hops[i].came_ns = hops[i].posted_ns + wire;
 	}
-	return hops[0].posted_ns;
+	return hops[0].came_ns;
 }
 
 /* Returns when the data of a collective has come to all ranks, the last of which
@@ -807,22 +816,24 @@ static double done_ns(const struct truth_job *job,
 		      const struct truth_comm *comm, double ready_ns,
 		      struct truth_hop *hops)
 {
-	bool is_tree = job->options.transport == TRUTH_TREE && comm->count > 1;
-	double slowest_ns = 0, wire;
+	double slowest_ns = 0;
 
+	if (job->options.transport == TRUTH_TREE && comm->count > 1)
+		return climb(job, comm, hops);
 	for (unsigned i = 0; i < comm->count; i++) {
 		unsigned rank = comm->members[i];
 		unsigned to = comm->members[(i + 1) % comm->count];
 		const struct truth_rank *self = &job->ranks[rank];
 
-		wire = wire_ns(job, rank, to, &self->program[self->at]);
-		if (!is_tree)
-			wire += proxy_late_ns(job, rank, to);
-		slowest_ns = fmax(slowest_ns, wire);
+		hops[i].data_ns = job->ranks[rank].begun_ns + 10 * US;
+		hops[i].posted_ns =
+			ready_ns + 20 * US + proxy_late_ns(job, rank, to);
+		hops[i].came_ns =
+			hops[i].posted_ns +
+			wire_ns(job, rank, to, &self->program[self->at]);
+		slowest_ns = fmax(slowest_ns, hops[i].came_ns);
 	}
-	if (is_tree)
-		ready_ns = climb(job, comm, hops);
-	return ready_ns + slowest_ns;
+	return slowest_ns;
 }
 
 /* Ends a collective that all ranks have come to. */
@@ -866,8 +877,9 @@ static void end_collective(struct truth_job *job, struct truth_comm *comm,
 
 		part.sends = crosses(job, rank, comm->members[next]);
 		part.receives = crosses(job, rank, comm->members[before]);
-		if (job->options.transport == TRUTH_TREE && count > 1)
-			part.hops = hops;
+		part.is_tree = job->options.transport == TRUTH_TREE && count > 1;
+		part.hops = hops;
+		part.came_ns = hops[before].came_ns;
 		part.wire_ns = wire_ns(job, rank, comm->members[next],
 				       part.action);
 		part.late_ns = proxy_late_ns(job, rank, comm->members[next]);
@@ -948,6 +960,7 @@ static bool try_transfer(struct truth_job *job, unsigned rank)
 			end_ns = begun_ns + part.wire_ns + part.late_ns;
 		part.ready_ns = begun_ns;
 		part.end_ns = end_ns;
+		part.came_ns = end_ns - 10 * US;
 		leave(job, &part);
 	}
 	return true;

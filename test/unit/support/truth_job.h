@@ -78,6 +78,7 @@ struct truth_options {
 	enum truth_fault fault;
 	unsigned victim;   /* rank */
 	double fault_size; /* ns, or the factor */
+	bool buffered; /* the network takes data at once, as sockets do */
 	bool each;         /* before each operation, not once a step */
 	/* In TRUTH_3D, once a step, before the first operation in it. */
 	enum truth_group group;

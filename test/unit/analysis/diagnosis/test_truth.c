@@ -639,6 +639,135 @@ static void link_that_is_slow_for_a_while_is_found_only_then(void **state)
 	assert_none_is_wrong(kind);
 }
 
+/* Sockets take data at once: at the sender nothing is slow. Between two ranks
+ * neither waits more than the other. */
+static struct truth_options buffered_link(unsigned seed)
+{
+	struct truth_options options = slow_link(seed);
+
+	options.buffered = true;
+	options.transport = seed % 3 == 0 ? TRUTH_RING :
+			    seed % 3 == 1 ? TRUTH_TREE :
+					    TRUTH_MIXED;
+	if (seed % 2)
+		options.ranks = 2;
+	if (options.ranks > 16)
+		options.ranks = 16;
+	options.victim %= options.ranks;
+	options.communicators = 1;
+	return options;
+}
+
+static void judge_buffered_link(struct truth_watch *watch, double cost)
+{
+	const struct ncs_finding *finding = watch->diagnosis.findings;
+
+	if (watch->diagnosis.count == 0) {
+		judge(watch, cost < COST_FOUND, "it costs enough");
+		return;
+	}
+	judge(watch, finding->verdict == NCS_VERDICT_SLOW_NETWORK, "network");
+	judge(watch, rank_of(finding) == (int)watch->options.victim, "rank");
+	judge(watch, finding->peer.rank != NULL, "both ends");
+	judge(watch, is_cost_right(finding, cost), "it costs at most");
+}
+
+static void buffered_link_that_turns_slow_is_found_with_both_ends(void **state)
+{
+	static const char kind[] = "diagnosis/network/buffered";
+	unsigned jobs = truth_jobs(kind, JOBS, 100);
+
+	(void)state;
+	for (unsigned i = 0; i < jobs; i++) {
+		struct truth_options options = buffered_link(truth_seed(i));
+		struct truth_watch watch;
+
+		options.from_step = 60;
+		start(&watch, &options);
+		while (watch.now_ns + 60 * MS < truth_job_end_ns(watch.job))
+			look(&watch, 50 * MS);
+		judge_buffered_link(&watch, cost_of_steps(&watch, 60, 119));
+		end(kind, &watch);
+	}
+	assert_none_is_wrong(kind);
+}
+
+/* In one look there is no past but that of the records. */
+static void buffered_link_that_turned_slow_is_found_in_one_look(void **state)
+{
+	static const char kind[] = "diagnosis/network/one-look";
+	unsigned jobs = truth_jobs(kind, JOBS, 100);
+
+	(void)state;
+	for (unsigned i = 0; i < jobs; i++) {
+		struct truth_options options = buffered_link(truth_seed(i));
+		struct truth_watch watch;
+
+		options.from_step = 60;
+		start(&watch, &options);
+		look(&watch, truth_job_end_ns(watch.job) -
+				     truth_job_begin_ns(watch.job));
+		judge_buffered_link(&watch, cost_of_steps(&watch, 60, 119));
+		end(kind, &watch);
+	}
+	assert_none_is_wrong(kind);
+}
+
+/* It cannot be known that a link is slow which never was faster. */
+static void nothing_wrong_is_said_of_links_that_were_always_slow(void **state)
+{
+	static const char kind[] = "diagnosis/network/always";
+	unsigned jobs = truth_jobs(kind, JOBS, 50);
+
+	(void)state;
+	for (unsigned i = 0; i < jobs; i++) {
+		struct truth_options options = buffered_link(truth_seed(i));
+		struct truth_watch watch;
+
+		start(&watch, &options);
+		while (look(&watch, 50 * MS))
+			if (watch.diagnosis.count > 0)
+				judge(&watch,
+				      rank_of(watch.diagnosis.findings) ==
+					      (int)options.victim,
+				      "rank");
+		end(kind, &watch);
+	}
+	assert_none_is_wrong(kind);
+}
+
+static void buffered_link_is_found_only_while_it_is_slow(void **state)
+{
+	static const char kind[] = "diagnosis/network/buffered-while";
+	unsigned jobs = truth_jobs(kind, JOBS, 50);
+
+	(void)state;
+	for (unsigned i = 0; i < jobs; i++) {
+		struct truth_options options = buffered_link(truth_seed(i));
+		struct truth_watch watch;
+		uint64_t until_ns;
+
+		options.steps = 400;
+		options.from_step = 60;
+		options.until_step = 120;
+		start(&watch, &options);
+		until_ns = truth_job_begin_ns(watch.job) +
+			   (uint64_t)truth_job_step_ns(watch.job, 120);
+		while (look(&watch, 50 * MS)) {
+			if (watch.diagnosis.count == 0)
+				continue;
+			judge(&watch,
+			      rank_of(watch.diagnosis.findings) ==
+				      (int)options.victim,
+			      "rank");
+			judge(&watch, watch.now_ns < until_ns + 1000 * MS,
+			      "after its end");
+		}
+		end(kind, &watch);
+	}
+	assert_none_is_wrong(kind);
+}
+
 /* Ten seconds after its end, and while it lasts, if it costs enough: what is done
  * while the GPU has work does not. */
 static void fault_that_ends_is_found_no_more(void **state)
@@ -703,6 +832,13 @@ int main(void)
 			link_that_is_slow_from_the_start_is_found_with_its_sender),
 		cmocka_unit_test(
 			link_that_is_slow_for_a_while_is_found_only_then),
+		cmocka_unit_test(
+			buffered_link_that_turns_slow_is_found_with_both_ends),
+		cmocka_unit_test(
+			buffered_link_that_turned_slow_is_found_in_one_look),
+		cmocka_unit_test(
+			nothing_wrong_is_said_of_links_that_were_always_slow),
+		cmocka_unit_test(buffered_link_is_found_only_while_it_is_slow),
 		cmocka_unit_test(fault_that_ends_is_found_no_more),
 	};
 

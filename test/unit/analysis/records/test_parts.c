@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "analysis/base/move_clock.h"
+#include "analysis/records/part_links.h"
 #include "analysis/records/parts.h"
 #include "shm/clock.h"
 
@@ -406,6 +407,47 @@ static void data_time_lacks_the_wait_for_data_that_came_before(void **state)
 	assert_true(part->flags & NCS_PART_DATA_COMPUTED);
 }
 
+/* put_step() says after 40 us that the network has the data of a send, and after
+ * 10 us that data came. */
+static void links_tell_when_data_went_and_came(void **state)
+{
+	struct parts_fixture *fixture = *state;
+	const uint64_t begin_ns = 5 * SECOND;
+	const struct ncs_part_link *send, *receive;
+	const struct ncs_part *part;
+	struct ncs_part_link far;
+
+	for (unsigned channel = 0; channel < 2; channel++)
+		for (unsigned step = 0; step < 3; step++) {
+			uint64_t at_ns = begin_ns + (channel + step) * 50 * US;
+
+			put_step(fixture, 1, channel, true, 2, at_ns);
+			put_step(fixture, 1, channel, false, 3, at_ns);
+		}
+	put_step(fixture, 1, 0, true, 4, begin_ns)->delta[1] = 0;
+	put_operation(fixture, 1, 0, begin_ns);
+	take(fixture, 0, 6 * SECOND);
+	part = the_only(fixture);
+	assert_int_equal(part->link_count, 3);
+	send = ncs_part_link_of(part, 2, true);
+	receive = ncs_part_link_of(part, 3, false);
+	assert_null(ncs_part_link_of(part, 2, false));
+	assert_int_equal(send->steps, 6);
+	assert_int_equal(send->channels, 2);
+	assert_int_equal(send->mean_ns, begin_ns + 75 * US + 40 * US);
+	assert_int_equal(receive->mean_ns, begin_ns + 75 * US + 10 * US);
+	assert_int_equal(ncs_part_link_of(part, 4, true)->mean_ns, 0);
+
+	/* The other end has them 5 us later, or when it has a buffer. */
+	far = *receive;
+	far.mean_ns = send->mean_ns + 5 * US;
+	assert_true(ncs_link_message_ns(send, &far) == 5e3);
+	far.wait_ns = 3e3f;
+	assert_true(ncs_link_message_ns(send, &far) == 3e3);
+	far.steps--;
+	assert_true(ncs_link_message_ns(send, &far) == 0);
+}
+
 static void algorithm_is_known_if_a_size_has_only_one(void **state)
 {
 	struct parts_fixture *fixture = *state;
@@ -473,6 +515,7 @@ int main(void)
 		TEST(lost_records_leave_times_unknown),
 		TEST(data_time_is_a_rank_s_own_unless_data_came_before),
 		TEST(data_time_lacks_the_wait_for_data_that_came_before),
+		TEST(links_tell_when_data_went_and_came),
 		TEST(algorithm_is_known_if_a_size_has_only_one),
 		TEST(operations_that_never_end_make_room),
 	};

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The rule for links that have turned slow, by how long messages are on the way.
+ * Must not name a link that an earlier rule has named by its sender.
+ */
+#include "analysis/diagnosis/rules.h"
+
+#include <errno.h>
+
+#include "analysis/model/slow_links.h"
+#include "analysis/model/stragglers.h"
+
+/* Returns whether a finding tells of a slow link of one of these ranks'
+ * processes. */
+static bool is_told(const struct ncs_diagnosis *diagnosis,
+		    const struct ncs_rank *from, const struct ncs_rank *to)
+{
+	for (size_t i = 0; i < diagnosis->count; i++) {
+		const struct ncs_rank *root = diagnosis->findings[i].root.rank;
+
+		if (diagnosis->findings[i].verdict ==
+			    NCS_VERDICT_SLOW_NETWORK &&
+		    root &&
+		    (ncs_shares_process(root, from) ||
+		     ncs_shares_process(root, to)))
+			return true;
+	}
+	return false;
+}
+
+static const struct ncs_rank *
+rank_of(const struct ncs_communicator *communicator, int32_t number)
+{
+	for (size_t i = 0; i < communicator->rank_count; i++)
+		if (communicator->ranks[i]->now.identity.rank == number)
+			return communicator->ranks[i];
+	return NULL;
+}
+
+static void add_times(struct ncs_finding *finding, enum ncs_evidence_kind kind,
+		      const struct ncs_slow_link *link, double now_ns,
+		      double usual_ns)
+{
+	ncs_finding_add_evidence(finding,
+				 (struct ncs_evidence){
+					 .kind = kind,
+					 .party = finding->root,
+					 .call = finding->call,
+					 .number = link->operations,
+					 .duration_ns = (uint64_t)now_ns,
+					 .expected = (uint64_t)usual_ns,
+				 });
+}
+
+static int report(struct ncs_diagnosis *diagnosis,
+		  const struct ncs_communicator *communicator,
+		  const struct ncs_slow_link *link,
+		  const struct ncs_rank *from, const struct ncs_rank *to)
+{
+	struct ncs_finding *finding =
+		ncs_diagnosis_add(diagnosis, NCS_VERDICT_SLOW_NETWORK);
+
+	if (!finding)
+		return -ENOMEM;
+	finding->root = ncs_party_of(from);
+	finding->peer = ncs_party_of(to);
+	finding->call.function = link->function == NCS_FUNCTION_SEND_RECV ?
+					 NCS_FUNCTION_SEND :
+					 link->function;
+	finding->waiting = communicator->live - 1;
+	finding->share = finding->share_most = link->share;
+	ncs_finding_set_severity(finding, false);
+	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_LIKELY);
+	add_times(finding, NCS_EVIDENCE_MESSAGES, link, link->message_ns,
+		  link->usual_message_ns);
+	add_times(finding, NCS_EVIDENCE_MOVED, link, link->moving_ns,
+		  link->usual_moving_ns);
+	ncs_finding_add_fact(finding, NCS_EVIDENCE_RECEIVER, to, 0);
+	ncs_finding_add_unseen(finding, communicator);
+	return 0;
+}
+
+int ncs_find_slow_links(struct ncs_diagnosis *diagnosis,
+			const struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->communicator_count; i++) {
+		const struct ncs_communicator *communicator =
+			&model->communicators[i];
+		const struct ncs_rank *from, *to;
+		struct ncs_slow_link link;
+
+		if (diagnosis->explained[i] ||
+		    !ncs_communicator_slow_link(model, communicator, &link) ||
+		    link.share < NCS_STRAGGLER_COST)
+			continue;
+		from = rank_of(communicator, link.from);
+		to = rank_of(communicator, link.to);
+		if (from && to && !is_told(diagnosis, from, to) &&
+		    report(diagnosis, communicator, &link, from, to) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
