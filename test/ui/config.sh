@@ -65,7 +65,7 @@ sees 'y/n: write' && press y && sees "written to $rc" &&
 	grep -q '^units = bits$' "$rc" && grep -q '^columns = ranks:' "$rc"
 verdict 'W in the setup writes the file' $?
 press Escape
-sees '\[1:Ranks\]' && sees 'BUSBWb' && press q && ended 0
+sees '\[1:Ranks\]' && sees 'BUSGb/s' && press q && ended 0
 verdict 'Esc leaves the setup' $?
 open 200x24 "exec $ncclstat $job"
 started

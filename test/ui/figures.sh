@@ -123,8 +123,8 @@ for view in ranks communicators channels collectives classes; do
 	ranks) press 1 && sees 'RANK COMM .* OLDEST ' ;;
 	communicators) press 2 && sees 'COMM .* SKEW ' ;;
 	channels) press 3 && sees 'RANK COMM .* PEER ' ;;
-	collectives) press 5 && sees 'COMM .* MOVE .* BUSBW ' ;;
-	classes) press 5 && press x && sees ' ALGO .* BUSBW ' ;;
+	collectives) press 5 && sees 'COMM .* MOVE .* BUSGB/s ' ;;
+	classes) press 5 && press x && sees ' ALGO .* BUSGB/s ' ;;
 	esac && screen >"$tmp/screen.$view"
 	verdict "its $view are on the screen" $?
 done
@@ -180,8 +180,8 @@ dumped = tables(text)
 for view, keys in (("ranks", ["NCCL", "OLDEST"]),
                    ("communicators", ["SKEW", "OLDEST"]),
                    ("channels", ["CH", "SINCE"]),
-                   ("collectives", ["RANKS", "BUSBW"]),
-                   ("classes", ["ALGO", "BUSBW"])):
+                   ("collectives", ["RANKS", "BUSGB/s"]),
+                   ("classes", ["ALGO", "BUSGB/s"])):
     printed = next(rows for rows in dumped
                    if rows and all(key in rows[0] for key in keys))
     shown = on_screen(view)

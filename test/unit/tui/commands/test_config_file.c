@@ -254,7 +254,7 @@ static void written_values_read_back_the_same(void **state)
 			ncs_options_step(&options, (enum ncs_option)i, true);
 		}
 	}
-	parse("sort = ranks:-,channels:-MB/s,collectives:BUSBW\n");
+	parse("sort = ranks:-,channels:-MB/s,collectives:BUSGB/s\n");
 	before = options;
 	text = merged("");
 	parse(text);
