@@ -36,6 +36,25 @@ static const enum ncs_wait_kind channel_kinds[NCS_CHANNEL_STATE_COUNT] = {
 	[NCS_CHANNEL_RECV_GPU_WAIT] = NCS_WAIT_GPU,
 };
 
+enum ncs_wait_kind ncs_wait_of_channel(unsigned state)
+{
+	return state < NCS_CHANNEL_STATE_COUNT ? channel_kinds[state] :
+						 NCS_WAIT_COUNT;
+}
+
+static const enum ncs_wait_kind launch_kinds[NCS_LAUNCH_WAIT_COUNT] = {
+	[NCS_LAUNCH_WAIT_STREAM] = NCS_WAIT_GPU,
+	[NCS_LAUNCH_WAIT_PEER] = NCS_WAIT_PEER,
+	[NCS_LAUNCH_WAIT_MOVING] = NCS_WAIT_RUNNING,
+	[NCS_LAUNCH_WAIT_RUNNING] = NCS_WAIT_RUNNING,
+};
+
+enum ncs_wait_kind ncs_wait_of_launch(unsigned kind)
+{
+	return kind < NCS_LAUNCH_WAIT_COUNT ? launch_kinds[kind] :
+					      NCS_WAIT_COUNT;
+}
+
 /* Adds the time that a channel spent in each kind of wait. */
 static void add_channel(const struct ncs_rank *rank,
 			const struct ncs_counters *base, size_t place,
@@ -84,12 +103,6 @@ static bool add_channels(const struct ncs_rank *rank, bool latest,
 static void add_rank(const struct ncs_rank *rank, bool latest,
 		     struct ncs_job_waits *waits)
 {
-	static const enum ncs_wait_kind kinds[NCS_LAUNCH_WAIT_COUNT] = {
-		[NCS_LAUNCH_WAIT_STREAM] = NCS_WAIT_GPU,
-		[NCS_LAUNCH_WAIT_PEER] = NCS_WAIT_PEER,
-		[NCS_LAUNCH_WAIT_MOVING] = NCS_WAIT_RUNNING,
-		[NCS_LAUNCH_WAIT_RUNNING] = NCS_WAIT_RUNNING,
-	};
 	struct ncs_launch_wait launch;
 
 	if (add_channels(rank, latest, waits)) {
@@ -98,7 +111,7 @@ static void add_rank(const struct ncs_rank *rank, bool latest,
 	}
 	launch = ncs_rank_launch_wait(rank);
 	if (launch.operation)
-		waits->share[kinds[launch.kind]]++;
+		waits->share[launch_kinds[launch.kind]]++;
 	else if (rank->now.operation_count == 0)
 		waits->share[NCS_WAIT_IDLE]++;
 	else

@@ -26,6 +26,12 @@ struct ncs_job_waits {
 char ncs_wait_letter(unsigned kind);
 const char *ncs_wait_name(unsigned kind);
 
+/* Return the kind of wait of a channel in a state (ncs_channel_state), and of a
+ * launch that waits (ncs_launch_wait_kind); NCS_WAIT_COUNT for any other
+ * number. */
+enum ncs_wait_kind ncs_wait_of_channel(unsigned state);
+enum ncs_wait_kind ncs_wait_of_launch(unsigned kind);
+
 /* Adds up the waits of the ranks that live; all ranks count alike. A rank's
  * waits are those of its channels over its window, or over the latest interval
  * if `latest` is true. A rank whose channels were all idle, or that has none,

@@ -7,10 +7,10 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "tui/screen/screen_summary.h"
 #include "tui/term/term.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"
+#include "tui/views/wait_cells.h"
 
 #define LINE_BYTES 256
 /* Width from which on two graphs stand side by side. */

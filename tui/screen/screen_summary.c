@@ -17,6 +17,7 @@
 #include "tui/text/finding_text.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"
+#include "tui/views/wait_cells.h"
 
 #define LINE_BYTES 512
 /* Where the figures of a line begin, behind its word; "NO VERDICT" is the
@@ -43,19 +44,6 @@ static enum ncs_role role_of(enum ncs_verdict_severity severity)
 	default:
 		return NCS_ROLE_STRONG;
 	}
-}
-
-enum ncs_role ncs_wait_role(unsigned kind)
-{
-	static const enum ncs_role roles[NCS_WAIT_COUNT] = {
-		[NCS_WAIT_GPU] = NCS_ROLE_WAITS_GPU,
-		[NCS_WAIT_PEER] = NCS_ROLE_WAITS_PEER,
-		[NCS_WAIT_NETWORK] = NCS_ROLE_WAITS_NETWORK,
-		[NCS_WAIT_RUNNING] = NCS_ROLE_BUSY,
-		[NCS_WAIT_IDLE] = NCS_ROLE_QUIET,
-	};
-
-	return kind < NCS_WAIT_COUNT ? roles[kind] : NCS_ROLE_TEXT;
 }
 
 /* --- Parts of a line ------------------------------------------------------ */

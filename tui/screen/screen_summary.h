@@ -18,7 +18,4 @@
 void ncs_draw_summary(const struct ncs_screen *screen,
 		      const struct ncs_rect *rect);
 
-/* Returns the role in which a kind of wait is drawn, in all views. */
-enum ncs_role ncs_wait_role(unsigned kind);
-
 #endif

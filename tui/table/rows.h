@@ -17,6 +17,7 @@
 #include "tui/table/fold.h"
 #include "tui/table/marks.h"
 #include "tui/table/tree.h"
+#include "tui/term/term.h"
 #include "tui/text/format.h"
 
 #define NCS_GRID_COLUMNS_MAX 48
@@ -48,6 +49,10 @@ struct ncs_grid_rules {
 	void (*group_title)(const struct ncs_fold_group *group,
 			    const struct ncs_grid_row *rows, char *text,
 			    size_t size);
+	/* Returns the role of a cell in a row that has no role of its own; NULL:
+	 * all are text. */
+	enum ncs_role (*cell_role)(const struct ncs_column *column,
+				   const struct ncs_row *row);
 	/* Ids of the columns that the keys P, M and T sort by. */
 	const char *throughput;
 	const char *bytes;

@@ -111,6 +111,16 @@ static void draw_unreadable(const struct ncs_grid_row *row, int y, int x,
 	ncs_term_put(y, x, width - x, role, text);
 }
 
+/* A row that is marked, dim or selected has one colour. */
+static enum ncs_role cell_role(const struct ncs_grid *table,
+			       const struct ncs_column *column,
+			       const struct ncs_row *row, enum ncs_role role)
+{
+	return role == NCS_ROLE_TEXT && table->rules->cell_role ?
+		       table->rules->cell_role(column, row) :
+		       role;
+}
+
 static void draw_cells(const struct ncs_grid *table,
 		       const struct ncs_grid_row *row, int y,
 		       enum ncs_role role, const struct ncs_grid_place *places,
@@ -125,7 +135,8 @@ static void draw_cells(const struct ncs_grid *table,
 		ncs_term_put(y, at_place(&places[i], text), places[i].width,
 			     is_stale && role != NCS_ROLE_SELECTED ?
 				     NCS_ROLE_QUIET :
-				     role,
+				     cell_role(table, places[i].column,
+					       &row->row, role),
 			     text);
 	}
 }

@@ -10,6 +10,7 @@
 #include "analysis/base/value_names.h"
 #include "tui/text/words.h"
 #include "tui/views/severity.h"
+#include "tui/views/wait_cells.h"
 
 static const struct ncs_channel_view *channel_of(const struct ncs_row *row)
 {
@@ -117,6 +118,7 @@ const struct ncs_screen_view ncs_screen_channels = {
 	.short_name = "Chan",
 	.rules = {
 		.severity = severity,
+		.cell_role = ncs_wait_cell_role,
 		.throughput = "CHANNEL_RATE",
 		.bytes = "CHANNEL_BYTES",
 		.time = "CHANNEL_SINCE",

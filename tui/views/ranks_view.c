@@ -11,6 +11,7 @@
 #include "tui/text/launch_text.h"
 #include "tui/text/words.h"
 #include "tui/views/severity.h"
+#include "tui/views/wait_cells.h"
 
 static enum ncs_severity severity(const struct ncs_row *row)
 {
@@ -199,6 +200,7 @@ const struct ncs_screen_view ncs_screen_ranks = {
 	.short_name = "Ranks",
 	.rules = {
 		.severity = severity,
+		.cell_role = ncs_wait_cell_role,
 		.need = need,
 		.alike = alike,
 		.group_title = group_title,
