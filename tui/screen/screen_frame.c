@@ -16,6 +16,7 @@
 #include "tui/term/keys.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/node_text.h"
+#include "tui/screen/screen_detail.h"
 #include "tui/screen/screen_graph.h"
 #include "tui/screen/screen_head.h"
 #include "tui/screen/screen_help.h"
@@ -496,6 +497,20 @@ static void draw_summary(struct ncs_screen *screen, const struct ncs_rect *rect)
 	ncs_draw_summary(screen, &rest);
 }
 
+/* Draws into the lines that the table leaves free: the detail of the selected
+ * rank, and the graphs. */
+static void draw_free(const struct ncs_screen *screen,
+		      const struct ncs_rect *rect)
+{
+	struct ncs_rect detail = *rect, graphs = *rect;
+
+	detail.height = ncs_detail_lines(screen, rect->height, rect->width);
+	graphs.y += detail.height;
+	graphs.height -= detail.height;
+	ncs_draw_detail(screen, &detail);
+	ncs_draw_graphs(screen, &graphs);
+}
+
 static void draw_view(struct ncs_screen *screen,
 		      const struct ncs_layout *layout, uint64_t now_ns,
 		      const struct tm *wall)
@@ -521,7 +536,7 @@ static void draw_view(struct ncs_screen *screen,
 			      &part[NCS_PART_ROWS]);
 	ncs_draw_tabs(screen, &part[NCS_PART_TABS],
 		      part[NCS_PART_TITLE].height > 0);
-	ncs_draw_graphs(screen, &part[NCS_PART_GRAPH]);
+	draw_free(screen, &part[NCS_PART_GRAPH]);
 	if (screen->sorting)
 		ncs_sort_draw(screen, &part[NCS_PART_HEADER],
 			      &part[NCS_PART_ROWS]);

@@ -480,6 +480,43 @@ static void enter_on_a_node_goes_to_its_ranks(void **state)
 	assert_int_equal(screen.tables[NCS_VIEW_NODE].count, 1);
 }
 
+static bool picture_has(const char *text)
+{
+	char *is;
+	bool found;
+
+	draw();
+	is = picture();
+	found = strstr(is, text) != NULL;
+	free(is);
+	return found;
+}
+
+static void detail_of_the_selected_rank_is_where_there_is_room(void **state)
+{
+	static const struct shape high = { 120, 40, false, true };
+
+	(void)state;
+	start(&high);
+	open_job(NCS_VIEW_RANK);
+	draw();
+	assert_true(picture_has("\u2500 rank 7 of world: pid 1007"));
+	assert_true(picture_has("channel 0 send to 0: "));
+	press("Down");
+	draw();
+	assert_true(picture_has("\u2500 rank 2 of world: pid 1002"));
+	assert_true(picture_has("AllReduce: "));
+	close_job();
+	stop();
+	/* There is none where there is no room. */
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	draw();
+	assert_false(picture_has("of world: pid"));
+	close_job();
+	stop();
+}
+
 static void ranks_view_matches_pictures(void **state)
 {
 	(void)state;
@@ -1165,18 +1202,6 @@ static void setup_changes_every_entry(void **state)
 		close_job();
 		stop();
 	}
-}
-
-static bool picture_has(const char *text)
-{
-	char *is;
-	bool found;
-
-	draw();
-	is = picture();
-	found = strstr(is, text) != NULL;
-	free(is);
-	return found;
 }
 
 /* The last entry is a column of level diag. */
@@ -2394,6 +2419,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
+		TEST(detail_of_the_selected_rank_is_where_there_is_room),
 		TEST(ranks_view_matches_pictures),
 		TEST(communicators_view_matches_pictures),
 		TEST(channels_view_matches_pictures),
