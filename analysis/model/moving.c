@@ -328,17 +328,21 @@ ncs_communicator_moving(const struct ncs_communicator *communicator,
 			unsigned function, const struct ncs_moving_class *only)
 {
 	static const struct ncs_moving none;
+	const struct ncs_moving *moving =
+		communicator->skew ? &communicator->skew->moving : &none;
 	uint64_t window_ns = 0;
 
+	/* Without launches of the function there is no need to ask all ranks,
+	 * which a table would do in each of their rows. */
+	if (function >= NCS_FUNCTION_COUNT || !moving->rings[function])
+		return ncs_moving_figures(moving, function, only, 0);
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		uint64_t one_ns = ncs_rank_window_ns(communicator->ranks[i]);
 
 		if (one_ns > window_ns)
 			window_ns = one_ns;
 	}
-	return ncs_moving_figures(
-		communicator->skew ? &communicator->skew->moving : &none,
-		function, only, window_ns);
+	return ncs_moving_figures(moving, function, only, window_ns);
 }
 
 /* --- The past ------------------------------------------------------------- */
