@@ -14,6 +14,23 @@
 #include "analysis/base/nodes.h"
 #include "ncclstat/reader.h"
 
+/* How far a rank that is level is in one function. */
+struct ncs_level_function {
+	unsigned function; /* enum ncs_function_id */
+	uint64_t operations;
+	uint64_t last_sequence_number; /* NCS_NO_SEQUENCE_NUMBER: none */
+};
+
+/* A digest of a rank that has been level since its latest snapshot, in the place
+ * of a newer one. Times are CLOCK_MONOTONIC ns, 0 meaning none. */
+struct ncs_level {
+	uint64_t taken_ns;
+	uint64_t operation_ns; /* start of the oldest operation in flight */
+	uint64_t wait_ns;      /* since when a channel has waited longest */
+	const struct ncs_level_function *functions;
+	size_t function_count;
+};
+
 /* A rank, or a segment that cannot be read. Borrowed: valid until the
  * source hands over another sample, begins a pass or is closed. */
 struct ncs_sample {
@@ -31,7 +48,10 @@ struct ncs_sample {
 	bool clock_is_aligned;
 	uint64_t clock_error_ns; /* how far each clock is off at most */
 	bool without_records;    /* not wanted, or not available */
-	bool is_old;             /* nothing is newer than in the last pass */
+	/* The snapshot is that of the last pass. It may then be NULL, which the
+	 * source's complete() changes. */
+	bool is_old;
+	const struct ncs_level *level; /* newer than the snapshot; NULL: none */
 	/* The node that told of it, as a number in the source's nodes. Is
 	 * `is_past` if that node is silent or has ended: the rank may be in
 	 * something else by now. Both are 0 in a source without nodes. */
@@ -63,6 +83,9 @@ struct ncs_source {
 		     size_t why_size);
 	/* Hands over the next rank of the pass; returns false at its end. */
 	bool (*next)(struct ncs_source *source, struct ncs_sample *sample);
+	/* Adds the snapshot to the sample that next() has handed over. Returns
+	 * false if there is none. NULL for a source whose samples have theirs. */
+	bool (*complete)(struct ncs_source *source, struct ncs_sample *sample);
 	/* Sets *nodes to the nodes that the source's streams come from, as of
 	 * the latest pass, and returns their number. They are valid until the
 	 * next pass. NULL for a source that has no nodes. */

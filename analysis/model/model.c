@@ -118,6 +118,12 @@ static void take_node(struct ncs_rank *rank, const struct ncs_sample *sample)
 		 sample->reach ? sample->reach : "");
 }
 
+static void take_level(struct ncs_rank *rank, const struct ncs_sample *sample)
+{
+	if (sample->level)
+		ncs_rank_take_level(rank, sample->level);
+}
+
 static int append_rank(struct ncs_model *model, const struct ncs_sample *sample)
 {
 	struct ncs_rank *rank;
@@ -141,6 +147,7 @@ static int append_rank(struct ncs_model *model, const struct ncs_sample *sample)
 	}
 	rank->seen = true;
 	take_node(rank, sample);
+	take_level(rank, sample);
 	model->ranks[model->rank_count++] = rank;
 	model->generation++;
 	return 0;
@@ -155,26 +162,43 @@ static bool has_ended(const struct ncs_rank *rank,
 	       sample->record_count == 0 && sample->records_lost == 0;
 }
 
-static int take_rank(struct ncs_model *model, const struct ncs_sample *sample)
+static int take_snapshot(struct ncs_model *model,
+			 const struct ncs_sample *sample, struct ncs_rank *rank)
 {
-	struct ncs_rank *rank;
-	bool same;
+	bool same = rank && ncs_rank_is_same(rank, sample->header);
+	int error;
 
 	/* Drop a rank whose process finished normally and is gone. */
 	if (sample->snapshot->liveness == NCS_FINISHED &&
 	    sample->snapshot->process_gone)
 		return 0;
-	rank = find_rank(model, sample->id);
 	if (!rank)
 		return append_rank(model, sample);
 	rank->seen = true;
 	take_node(rank, sample);
-	same = ncs_rank_is_same(rank, sample->header);
-	if (same && (sample->is_old || has_ended(rank, sample)))
+	if (same && has_ended(rank, sample))
 		return 0;
 	if (!same)
 		model->generation++;
-	return ncs_rank_take(rank, model, sample, same);
+	error = ncs_rank_take(rank, model, sample, same);
+	take_level(rank, sample);
+	return error;
+}
+
+static int take_rank(struct ncs_model *model, struct ncs_source *source,
+		     struct ncs_sample *sample)
+{
+	struct ncs_rank *rank = find_rank(model, sample->id);
+
+	if (!sample->is_old || !rank ||
+	    !ncs_rank_is_same(rank, sample->header))
+		return sample->snapshot || source->complete(source, sample) ?
+			       take_snapshot(model, sample, rank) :
+			       0;
+	rank->seen = true;
+	take_node(rank, sample);
+	take_level(rank, sample);
+	return 0;
 }
 
 static int take_unreadable(struct ncs_model *model,
@@ -255,7 +279,7 @@ static int take_all(struct ncs_model *model, struct ncs_source *source)
 
 	while (source->next(source, &sample)) {
 		int error = sample.attach == NCS_ATTACHED ?
-				    take_rank(model, &sample) :
+				    take_rank(model, source, &sample) :
 				    take_unreadable(model, &sample);
 
 		if (error) {

@@ -67,15 +67,17 @@ NCS_GETTER(channel_direction)
 
 NCS_GETTER(channel_since)
 {
-	ncs_value_set_span(value, channel_of(row)->since_ns,
-			   ncs_rank_end_ns(row->rank));
+	if (!ncs_rank_is_level(row->rank))
+		ncs_value_set_span(value, channel_of(row)->since_ns,
+				   ncs_rank_end_ns(row->rank));
 }
 
 NCS_GETTER(channel_step)
 {
 	const struct ncs_channel_view *channel = channel_of(row);
 
-	if (channel->state == NCS_CHANNEL_IDLE)
+	if (channel->state == NCS_CHANNEL_IDLE ||
+	    ncs_rank_is_level(row->rank))
 		return;
 	value->kind = NCS_VALUE_TEXT;
 	if (channel->nsteps > 0)

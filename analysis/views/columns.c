@@ -117,9 +117,16 @@ HAS(moved)
 	return ncs_communicator_skew(row->communicator)->moved > 0;
 }
 
+/* The state that is known of a channel is over where its rank is level. */
+HAS(channel_state)
+{
+	return !ncs_rank_is_level(row->rank);
+}
+
 HAS(channel_operation)
 {
-	return row->rank->now.channels[row->index].operation != 0;
+	return !ncs_rank_is_level(row->rank) &&
+	       row->rank->now.channels[row->index].operation != 0;
 }
 
 HAS(channel_bytes)

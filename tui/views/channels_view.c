@@ -79,8 +79,15 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	ncs_rank_title(row->rank, text, size);
 	ncs_append_liveness(row->rank, text, size);
 	ncs_append(text, size, ":");
+	ncs_channel_label(channel, label, sizeof(label));
+	if (ncs_rank_is_level(row->rank)) {
+		ncs_append(text, size,
+			   " %s; what it waits for is not told, as the rank is"
+			   " level.",
+			   label);
+		return;
+	}
 	if (channel->state == NCS_CHANNEL_IDLE) {
-		ncs_channel_label(channel, label, sizeof(label));
 		ncs_append(text, size, " %s, idle: %s.", label,
 			   ncs_channel_state_help(channel->state));
 		append_steps(row, text, size);
@@ -101,6 +108,8 @@ static void title(const struct ncs_row *row, char *text, size_t size)
 	uint64_t wait_ns = ncs_wait_ns(row->rank, channel);
 
 	ncs_channel_label(channel, text, size);
+	if (ncs_rank_is_level(row->rank))
+		return;
 	ncs_append(text, size, ": %s", ncs_channel_state_label(channel->state));
 	if (channel->state == NCS_CHANNEL_IDLE)
 		return;

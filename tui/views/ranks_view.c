@@ -165,6 +165,16 @@ static void append_refusal(const struct ncs_rank *rank, char *text, size_t size)
 		   ncs_refusal_help(rank->now.settings.refused));
 }
 
+static void append_level(const struct ncs_rank *rank, char *text, size_t size)
+{
+	ncs_append(text, size, " level, and its state is of ");
+	ncs_append_duration(text, size,
+			    rank->level.taken_ns > rank->now.taken_ns ?
+				    rank->level.taken_ns - rank->now.taken_ns :
+				    0);
+	ncs_append(text, size, " before");
+}
+
 static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_rank *rank = row->rank;
@@ -175,6 +185,8 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	if (rank->is_past)
 		ncs_append(text, size,
 			   " its node is not seen now, and this is the past;");
+	else if (ncs_rank_is_level(rank))
+		append_level(rank, text, size);
 	append_life(rank, text, size);
 	ncs_append_job(rank, text, size);
 	/* The reason for the row's mark comes first. */
