@@ -842,6 +842,9 @@ struct man_field {
 	X(unreadable_head, NCS_UNREADABLE_HEAD_FIELDS) \
 	X(pack_head, NCS_PACK_HEAD_FIELDS) \
 	X(node_head, NCS_NODE_HEAD_FIELDS) \
+	X(digest_head, NCS_DIGEST_HEAD_FIELDS) \
+	X(digest, NCS_DIGEST_FIELDS) \
+	X(digest_function, NCS_DIGEST_FUNCTION_FIELDS) \
 	X(end, NCS_END_FIELDS)
 
 struct man_struct {

@@ -138,8 +138,37 @@
 	X(denied, "Number of segments of other users.") \
 	X(unreadable, "Number of other segments that cannot be read.") \
 	X(left_out, \
-	  "Number of segments that did not fit into a look of 32 MiB.") \
+	  "Number of segments that did not fit into a look of 32 MiB, and of" \
+	  " those with a digest.") \
+	X(digests, "Number of segments with a digest.") \
+	X(padding, "0.") \
 	X(reserved, "0.")
+
+#define NCS_DIGEST_HEAD_FIELDS(X) \
+	X(taken_ns, "When the segments were read.") \
+	X(key, \
+	  "Number of the look that has the states of these ranks: the latest" \
+	  " one that can be read without earlier ones.") \
+	X(ranks, "Number of digests that follow.") \
+	X(rank_bytes, "Length of a digest.") \
+	X(functions, "Number of functions that follow the digests.") \
+	X(function_bytes, "Length of a function.")
+
+#define NCS_DIGEST_FIELDS(X) \
+	X(rank, "Number of the rank, as in the header of a chunk.") \
+	X(reserved, "0.") \
+	X(operation_ns, \
+	  "Start of its oldest operation in flight; 0: there is none.") \
+	X(wait_ns, \
+	  "Time since which its channel that has waited longest waits; 0: none" \
+	  " waits.")
+
+#define NCS_DIGEST_FUNCTION_FIELDS(X) \
+	X(place, "Number of the digest in this chunk, from 0.") \
+	X(function, "Function of NCCL, as a number of the chunk \"tables\".") \
+	X(operations, "Number of operations that the rank has started.") \
+	X(sequence_number, \
+	  "Sequence number of the latest one; 2^64 - 1: there is none.")
 
 #define NCS_PACK_HEAD_FIELDS(X) \
 	X(recording, "First word of the stream's recording.") \

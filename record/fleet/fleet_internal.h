@@ -99,6 +99,8 @@ struct ncs_fleet {
 	size_t place; /* among its ranks, then its unreadable segments */
 	struct ncs_snapshot snapshot;
 	bool has_snapshot;
+	struct ncs_level level;
+	struct ncs_level_function functions[NCS_FUNCTION_COUNT];
 	struct ncs_header header;
 	char labels[sizeof(struct ncs_labels)];
 	struct ncs_record *records; /* NCS_STREAM_RECORDS_MAX */

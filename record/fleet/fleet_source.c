@@ -95,6 +95,55 @@ static void take_records(struct ncs_fleet *self,
 	sample->record_count = count;
 }
 
+/* Tells of a rank that is level. */
+static void take_level(struct ncs_fleet *self, const struct ncs_clock_move *move,
+		       const struct ncs_stream_digest *digest,
+		       struct ncs_sample *sample)
+{
+	if (digest->taken_ns == 0)
+		return;
+	/* The digest may be replaced when the next bytes come. */
+	memcpy(self->functions, digest->functions, sizeof(self->functions));
+	self->level = (struct ncs_level){
+		.taken_ns = ncs_clock_moved_ns(move, digest->taken_ns),
+		.functions = self->functions,
+		.function_count = digest->function_count,
+	};
+	if (digest->operation_ns != 0)
+		self->level.operation_ns =
+			ncs_clock_moved_ns(move, digest->operation_ns);
+	if (digest->wait_ns != 0)
+		self->level.wait_ns = ncs_clock_moved_ns(move, digest->wait_ns);
+	sample->level = &self->level;
+}
+
+static void take_labels(struct ncs_fleet *self,
+			const struct ncs_stream_rank *rank,
+			struct ncs_sample *sample)
+{
+	const char *labels = ncs_reader_labels(rank->reader);
+
+	/* The reader may be closed when the next bytes come. */
+	memcpy(self->labels, labels, ncs_labels_bytes(labels));
+	sample->labels = self->labels;
+}
+
+/* Takes a rank whose state was handed over in a pass before. The model has its
+ * snapshot, or asks for it. */
+static void take_old(struct ncs_fleet *self, const struct ncs_fleet_node *node,
+		     const struct ncs_stream_rank *rank,
+		     struct ncs_sample *sample)
+{
+	take_labels(self, rank, sample);
+	self->header = rank->header;
+	sample->header = &self->header;
+	sample->is_old = true;
+	sample->without_records = true;
+	sample->is_past = sample->is_past || rank->is_behind;
+	take_level(self, &self->clocks[node->clock].move, &rank->digest,
+		   sample);
+}
+
 static void take_sample(struct ncs_fleet *self, struct ncs_fleet_node *node,
 			size_t number, struct ncs_sample *sample)
 {
@@ -112,10 +161,7 @@ static void take_sample(struct ncs_fleet *self, struct ncs_fleet_node *node,
 		return;
 	}
 	self->has_snapshot = true;
-	/* The reader may be closed when the next bytes come. */
-	memcpy(self->labels, ncs_reader_labels(rank->reader),
-	       ncs_labels_bytes(ncs_reader_labels(rank->reader)));
-	sample->labels = self->labels;
+	take_labels(self, rank, sample);
 	sample->header = &self->header;
 	sample->snapshot = &self->snapshot;
 	sample->clock_is_aligned = clock->is_aligned;
@@ -125,6 +171,7 @@ static void take_sample(struct ncs_fleet *self, struct ncs_fleet_node *node,
 	rank->shown_ns = rank->taken_ns;
 	/* The model takes no records of an old state. */
 	sample->without_records = sample->is_old;
+	take_level(self, &clock->move, &rank->digest, sample);
 	if (sample->is_old)
 		return;
 	/* Without memory the clock is not aligned by these records. */
@@ -146,7 +193,10 @@ static bool take_rank(struct ncs_fleet *self, struct ncs_fleet_node *node,
 	    node->clock == SIZE_MAX)
 		return false;
 	name_sample(self, rank->path, sample);
-	take_sample(self, node, number, sample);
+	if (rank->shown_ns == rank->taken_ns && rank->reader)
+		take_old(self, node, rank, sample);
+	else
+		take_sample(self, node, number, sample);
 	return sample->attach != NCS_ATTACHED ||
 	       ncs_choice_has(&self->choice, sample->header, sample->labels);
 }
@@ -198,6 +248,20 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 	return found;
 }
 
+static bool complete(struct ncs_source *source, struct ncs_sample *sample)
+{
+	struct ncs_fleet *self = self_of(source);
+	struct ncs_fleet_node *node;
+
+	pthread_mutex_lock(&self->mutex);
+	node = self->nodes[self->node];
+	/* The rank may be gone by now. */
+	if (ncs_stream_rank(node->stream, self->place - 1)->has_state)
+		take_sample(self, node, self->place - 1, sample);
+	pthread_mutex_unlock(&self->mutex);
+	return sample->snapshot;
+}
+
 static void close_source(struct ncs_source *source)
 {
 	(void)source;
@@ -207,6 +271,7 @@ void ncs_fleet_source_init(struct ncs_fleet *fleet)
 {
 	fleet->source.begin = begin;
 	fleet->source.next = next;
+	fleet->source.complete = complete;
 	fleet->source.nodes = list_nodes;
 	fleet->source.close = close_source;
 }

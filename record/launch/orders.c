@@ -10,6 +10,8 @@ static void take_line(struct ncs_orders *orders)
 		orders->line[orders->used] = '\0';
 		if (strcmp(orders->line, NCS_ORDER_PACK) == 0)
 			orders->packs = true;
+		if (strcmp(orders->line, NCS_ORDER_DIGEST) == 0)
+			orders->digests = true;
 	}
 	orders->used = 0;
 }

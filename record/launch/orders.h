@@ -13,9 +13,14 @@
 /* The reader unpacks looks: chunks "pack" of ncclstat-record(5). */
 #define NCS_ORDER_PACK "pack"
 
+/* The reader takes digests in the place of states of ranks that are level:
+ * chunks "digest" of ncclstat-record(5). */
+#define NCS_ORDER_DIGEST "digest"
+
 /* One of zeros has got none. */
 struct ncs_orders {
 	bool packs;
+	bool digests;
 	/* The line that is coming; longer ones are left out. */
 	char line[64];
 	size_t used;

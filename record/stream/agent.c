@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/stream/look_pack.h"
 #include "record/stream/agent_wait.h"
+#include "record/stream/digests.h"
+#include "record/stream/look_pack.h"
 #include "record/stream/stream_output.h"
 #include "record/write/clock_reading.h"
 #include "record/write/recorder_segments.h"
@@ -39,7 +40,10 @@ struct agent {
 	struct ncs_agent_result *result;
 	uint64_t next_ns; /* when the next look is due */
 	uint64_t key_ns;  /* when the latest key look was taken */
+	uint64_t key_number; /* and its number */
 	uint64_t key_ranks; /* number of segments until then */
+	bool has_digests;
+	struct ncs_digests digests;
 };
 
 /* --- A look -------------------------------------------------------------- */
@@ -54,6 +58,17 @@ static bool has_room(void *context)
 	return look_bytes(context) < STATES_BYTES_MAX;
 }
 
+/* Whether a digest tells of a segment. */
+static int is_told(void *context, const struct ncs_recorder_segment *segment,
+		   uint64_t now_ns)
+{
+	struct agent *agent = context;
+
+	return ncs_digests_take(&agent->digests, segment->rank,
+				ncs_reader_path(segment->reader),
+				ncs_reader_header(segment->reader), now_ns);
+}
+
 /* Begins to pack looks, if the reader has asked for it. Returns 0 or
  * -ENOMEM. */
 static int pack_if_asked(struct agent *agent)
@@ -65,6 +80,32 @@ static int pack_if_asked(struct agent *agent)
 		return -ENOMEM;
 	ncs_recording_writer_unpack(agent->writer);
 	return 0;
+}
+
+/* Begins to make digests, if the reader has asked for them: from the next look
+ * on. Records tell of states that are there. */
+static void digest_if_asked(struct agent *agent)
+{
+	if (agent->has_digests || !agent->wait.orders.digests ||
+	    agent->settings->with_records)
+		return;
+	agent->has_digests = true;
+	agent->followed.is_told = is_told;
+}
+
+/* Returns how long a look that can be read by itself serves. The first one in
+ * which ranks can be found to be level is one: digests are relative to it. Later
+ * ones are rare while they have most of the ranks. */
+static uint64_t key_every_ns(const struct agent *agent)
+{
+	const struct ncs_digests *digests = &agent->digests;
+
+	if (digests->looks == 1)
+		return 0;
+	return digests->rank_count > 0 &&
+			       digests->rank_count >= digests->level / 2 ?
+		       NCS_AGENT_LEVEL_KEY_EVERY_NS :
+		       NCS_AGENT_KEY_EVERY_NS;
 }
 
 /* Whether segments have appeared since the latest look that can be read by
@@ -89,10 +130,11 @@ static int renew_if_due(struct agent *agent, uint64_t now_ns,
 		return error;
 	if (!dropped && agent->key_ns != 0 && was_packed == !!agent->packer &&
 	    !has_new_ranks(agent) &&
-	    now_ns - agent->key_ns < NCS_AGENT_KEY_EVERY_NS)
+	    now_ns - agent->key_ns < key_every_ns(agent))
 		return 0;
 	/* The first look begins with the file's head anyway. */
 	look->flags |= NCS_LOOK_KEY;
+	agent->key_number = look->number;
 	if (agent->key_ns == 0) {
 		agent->key_ns = now_ns;
 		return 0;
@@ -127,6 +169,34 @@ static int write_unreadable(struct agent *agent, struct ncs_look *look)
 			look->unreadable++;
 	}
 	return error;
+}
+
+/* Writes the states of all segments, or digests of them. */
+static int write_states(struct agent *agent, uint64_t now_ns,
+			struct ncs_look *look)
+{
+	struct ncs_digests *digests = &agent->digests;
+	int error;
+
+	digest_if_asked(agent);
+	if (agent->has_digests)
+		ncs_digests_begin(digests, look->flags & NCS_LOOK_KEY);
+	error = ncs_recorder_segments_states(&agent->followed, now_ns);
+	ncs_digests_end(digests);
+	look->ranks = agent->followed.states;
+	look->digests = (uint32_t)digests->rank_count;
+	look->left_out = agent->followed.left_out + look->digests;
+	if (error || digests->rank_count == 0)
+		return error;
+	return ncs_recording_writer_digests(
+		agent->writer,
+		&(struct ncs_digest_head){
+			.taken_ns = now_ns,
+			.key = agent->key_number,
+			.ranks = look->digests,
+			.functions = (uint32_t)digests->function_count,
+		},
+		digests->ranks, digests->functions);
 }
 
 /* Hands the look over to be written. Returns 0 or -ENOMEM. */
@@ -167,11 +237,9 @@ static int take_look(struct agent *agent, uint64_t now_ns)
 		agent->key_ranks =
 			ncs_recording_writer_totals(agent->writer).ranks;
 	if (!error)
-		error = ncs_recorder_segments_states(&agent->followed, now_ns);
+		error = write_states(agent, now_ns, &look);
 	if (!error)
 		error = write_unreadable(agent, &look);
-	look.ranks = agent->followed.states;
-	look.left_out = agent->followed.left_out;
 	if (!error)
 		error = ncs_recording_writer_look(agent->writer, &look);
 	if (error)
@@ -288,6 +356,7 @@ void ncs_agent_run(const struct ncs_agent_settings *settings,
 	ncs_recorder_segments_release(&agent.followed);
 	if (agent.writer)
 		ncs_recording_writer_close(agent.writer, NULL);
+	ncs_digests_release(&agent.digests);
 	ncs_look_packer_free(agent.packer);
 	free(agent.packed.bytes);
 	free(agent.memory.bytes);

@@ -17,8 +17,10 @@
 
 #include "shm/read/job.h"
 
-/* The longest time between two looks that can be read without those before. */
+/* The longest time between two looks that can be read without those before; and
+ * that time while most ranks have digests. */
 #define NCS_AGENT_KEY_EVERY_NS UINT64_C(10000000000)
+#define NCS_AGENT_LEVEL_KEY_EVERY_NS UINT64_C(30000000000)
 
 struct ncs_agent_settings {
 	const char *directory; /* directory of segments; NULL for the default */
@@ -27,6 +29,9 @@ struct ncs_agent_settings {
 	uint64_t count;       /* number of looks; 0 for no limit */
 	bool has_lines;       /* write text lines (record/launch/lines.h) */
 	bool is_packed;       /* whether looks are packed; else once asked */
+	/* Whether ranks that are level have digests; else once asked. Not with
+	 * records. */
+	bool with_digests;
 	bool with_records;
 	int pack_level;       /* level of Zstandard */
 	int output;           /* file to write to */

@@ -43,6 +43,7 @@ void ncs_agent_wait_begin(struct ncs_agent_wait *wait,
 	wait->settings = settings;
 	wait->begun_ns = wait->beat_ns = ncs_clock_monotonic_ns();
 	wait->orders.packs = settings->is_packed;
+	wait->orders.digests = settings->with_digests;
 	files[INPUT].fd = events < 0 ? -1 : settings->input;
 	files[INPUT].events = (short)(events < 0 ? 0 : events);
 	files[OUTPUT].fd = settings->output;

@@ -20,6 +20,8 @@ struct ncs_stream_reader {
 	size_t chunks;
 	uint64_t number; /* of the look that is being taken */
 	bool has_number; /* facts.look is of the present agent */
+	bool has_key;    /* a look that can be read by itself was taken … */
+	uint64_t key;    /* … of which this is the number of the latest */
 	struct ncs_look_unpacker *unpacker; /* NULL until needed */
 	char *unpacked;  /* NCS_CHUNK_BYTES_MAX bytes; NULL until needed */
 	struct ncs_stream_rank *ranks; /* by their number in the stream */
@@ -41,6 +43,10 @@ int ncs_stream_take_state(struct ncs_stream_reader *stream, uint32_t number,
 			  const char *payload, size_t size);
 int ncs_stream_take_records(struct ncs_stream_reader *stream, uint32_t number,
 			    const char *payload, size_t size);
+
+/* Takes the payload of a chunk of digests; what makes no sense is left out. */
+void ncs_stream_take_digests(struct ncs_stream_reader *stream,
+			     const char *payload, size_t size);
 
 /* Says whether a rank is there, after a look. */
 void ncs_stream_rank_settle(struct ncs_stream_rank *rank,

@@ -40,7 +40,7 @@ static void begin_agent(struct ncs_stream_reader *stream)
 	memset(&stream->facts.look, 0, sizeof(stream->facts.look));
 	memset(&stream->facts.clock, 0, sizeof(stream->facts.clock));
 	stream->facts.looks_lost = 0;
-	stream->has_number = false;
+	stream->has_number = stream->has_key = false;
 }
 
 static void take_head(struct ncs_stream_reader *stream, const char *payload,
@@ -144,6 +144,9 @@ static int take_chunk(struct ncs_stream_reader *stream,
 			memcpy(&stream->facts.clock, payload,
 			       sizeof(stream->facts.clock));
 		return 0;
+	case NCS_CHUNK_DIGEST:
+		ncs_stream_take_digests(stream, payload, size);
+		return 0;
 	case NCS_CHUNK_UNREADABLE:
 		return take_unreadable(stream, payload, size);
 	default:
@@ -190,10 +193,18 @@ static int take_look(struct ncs_stream_reader *stream,
 	if (error || stream->facts.refused[0])
 		return error;
 	count_lost(stream, look);
+	if (look->flags & NCS_LOOK_KEY) {
+		stream->has_key = true;
+		stream->key = look->number;
+	}
 	stream->facts.look = *look;
+	/* To readers of earlier versions they are left out. */
+	stream->facts.look.left_out -= look->digests < look->left_out ?
+					       look->digests :
+					       look->left_out;
 	stream->facts.looks++;
 	for (size_t i = 0; i < stream->rank_count; i++)
-		ncs_stream_rank_settle(&stream->ranks[i], look);
+		ncs_stream_rank_settle(&stream->ranks[i], &stream->facts.look);
 	return 0;
 }
 

@@ -15,8 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/base/nodes.h"
 #include "analysis/base/move_clock.h"
+#include "analysis/base/nodes.h"
+#include "analysis/base/source.h"
 #include "ncclstat/reader.h"
 #include "record/format/file_format.h"
 #include "record/read/state_image.h"
@@ -29,6 +30,16 @@
 struct ncs_stream_lane {
 	uint64_t next; /* position of the next record in the ring */
 	bool is_known;
+};
+
+/* The digest of a rank that is level, whose state a look leaves out. Times are
+ * those of the agent's host. */
+struct ncs_stream_digest {
+	uint64_t taken_ns; /* 0: the state is newer */
+	uint64_t operation_ns;
+	uint64_t wait_ns;
+	struct ncs_level_function functions[NCS_FUNCTION_COUNT];
+	size_t function_count;
 };
 
 struct ncs_stream_rank {
@@ -45,8 +56,9 @@ struct ncs_stream_rank {
 	uint64_t taken_ns; /* when the state was taken */
 	uint64_t shown_ns; /* for the caller; 0 for a new rank */
 	uint32_t flags;    /* enum ncs_state_flag of the state */
-	uint64_t look;     /* number of the latest look with a state of it,
-			      plus 1 */
+	uint64_t look;     /* number of the latest look with a state or a
+			      digest of it, plus 1 */
+	struct ncs_stream_digest digest;
 	struct ncs_reader *reader;
 	struct ncs_clock_move reader_move;
 	struct ncs_stream_lane *lanes; /* as many as the header has */

@@ -57,11 +57,24 @@ void stream_fixture_begin(struct stream_fixture *fixture)
 		recording_fixture_add_rank(recording, "ncclstat.8.1.0");
 }
 
+static void end_look(struct stream_fixture *fixture, struct ncs_look *look)
+{
+	struct stream_look *added = &fixture->looks[fixture->count++];
+
+	assert_true(fixture->count <= STREAM_LOOKS);
+	assert_int_equal(
+		ncs_recording_writer_look(fixture->recording->writer, look), 0);
+	added->bytes = malloc(fixture->memory.size);
+	assert_non_null(added->bytes);
+	added->size = fixture->memory.size;
+	memcpy(added->bytes, fixture->memory.bytes, added->size);
+	fixture->memory.size = 0;
+}
+
 void stream_fixture_look(struct stream_fixture *fixture, uint64_t after_ns,
 			 uint64_t count, bool is_key)
 {
 	struct recording_fixture *recording = fixture->recording;
-	struct stream_look *added = &fixture->looks[fixture->count++];
 	struct ncs_look look = {
 		.number = fixture->number++,
 		.dropped = fixture->dropped,
@@ -71,7 +84,6 @@ void stream_fixture_look(struct stream_fixture *fixture, uint64_t after_ns,
 		.ranks = 2,
 	};
 
-	assert_true(fixture->count <= STREAM_LOOKS);
 	if (is_key && look.number > 0)
 		assert_int_equal(ncs_recording_writer_renew(recording->writer),
 				 0);
@@ -79,13 +91,47 @@ void stream_fixture_look(struct stream_fixture *fixture, uint64_t after_ns,
 	for (size_t i = 0; i < 2; i++)
 		recording_fixture_state(recording, fixture->ranks[i], after_ns,
 					0);
-	assert_int_equal(ncs_recording_writer_look(recording->writer, &look),
+	end_look(fixture, &look);
+}
+
+void stream_fixture_digests(struct stream_fixture *fixture, uint64_t after_ns,
+			    uint64_t key, uint64_t operations)
+{
+	struct recording_fixture *recording = fixture->recording;
+	uint64_t taken_ns = RECORDING_BEGUN_NS + after_ns;
+	struct ncs_digest ranks[2];
+	struct ncs_digest_function functions[2];
+	const struct ncs_digest_head head = {
+		.taken_ns = taken_ns,
+		.key = key,
+		.ranks = 2,
+		.functions = 2,
+	};
+	struct ncs_look look = {
+		.number = fixture->number++,
+		.dropped = fixture->dropped,
+		.taken_ns = taken_ns,
+		.interval_ns = RECORDING_INTERVAL_NS,
+		.left_out = 2,
+		.digests = 2,
+	};
+
+	for (uint32_t i = 0; i < 2; i++) {
+		ranks[i] = (struct ncs_digest){
+			.rank = (uint32_t)fixture->ranks[i],
+			.operation_ns = taken_ns - 3000000,
+		};
+		functions[i] = (struct ncs_digest_function){
+			.place = i,
+			.function = NCS_FUNCTION_ALL_REDUCE,
+			.operations = operations,
+			.sequence_number = operations - 1,
+		};
+	}
+	assert_int_equal(ncs_recording_writer_digests(recording->writer, &head,
+						      ranks, functions),
 			 0);
-	added->bytes = malloc(fixture->memory.size);
-	assert_non_null(added->bytes);
-	added->size = fixture->memory.size;
-	memcpy(added->bytes, fixture->memory.bytes, added->size);
-	fixture->memory.size = 0;
+	end_look(fixture, &look);
 }
 
 void stream_fixture_end(struct stream_fixture *fixture)

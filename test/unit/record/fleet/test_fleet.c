@@ -78,6 +78,7 @@ struct seen {
 	bool is_past;
 	bool is_aligned;
 	uint64_t taken_ns;
+	uint64_t level_ns; /* time of its digest; 0: it has none */
 	size_t node;
 };
 
@@ -96,7 +97,11 @@ static struct seen pass(uint64_t now_ns)
 		seen.is_old = sample.is_old;
 		seen.is_past = sample.is_past;
 		seen.is_aligned = sample.clock_is_aligned;
+		/* A model that does not know the rank asks for it. */
+		if (!sample.snapshot)
+			assert_true(source->complete(source, &sample));
 		seen.taken_ns = sample.snapshot->taken_ns;
+		seen.level_ns = sample.level ? sample.level->taken_ns : 0;
 		seen.node = sample.node;
 	}
 	return seen;
@@ -149,6 +154,31 @@ static void test_a_look_is_new_once(void **state)
 	assert_true(pass(NOW_NS + S / 2).is_old);
 	feed(node, &fixture->looks[1], NOW_NS + S);
 	assert_false(pass(NOW_NS + S).is_old);
+}
+
+static void test_a_rank_that_is_level_has_its_former_state(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	size_t node = add("n");
+	uint64_t state_ns;
+	struct seen seen;
+
+	stream_fixture_begin(fixture);
+	stream_fixture_look(fixture, 0, 1, true);
+	stream_fixture_digests(fixture, S, 0, 11);
+	stream_fixture_end(fixture);
+	feed(node, &fixture->looks[0], NOW_NS);
+	seen = pass(NOW_NS);
+	assert_true(seen.level_ns == 0);
+	state_ns = seen.taken_ns;
+	feed(node, &fixture->looks[1], NOW_NS + S);
+	seen = pass(NOW_NS + S);
+	assert_int_equal(seen.count, 2);
+	assert_true(seen.is_old && !seen.is_past);
+	assert_true(seen.taken_ns == state_ns);
+	assert_true(seen.level_ns == state_ns + S);
+	assert_int_equal(node_at(node, NOW_NS + S).ranks, 2);
+	assert_int_equal(node_at(node, NOW_NS + S).left_out, 0);
 }
 
 static void test_ages_are_right_without_an_aligned_clock(void **state)
@@ -378,6 +408,7 @@ int main(void)
 		TEST(test_the_ranks_of_all_nodes_are_shown),
 		TEST(test_a_node_without_a_name_has_its_hosts),
 		TEST(test_a_look_is_new_once),
+		TEST(test_a_rank_that_is_level_has_its_former_state),
 		TEST(test_ages_are_right_without_an_aligned_clock),
 		TEST(test_this_machines_clock_is_aligned),
 		TEST(test_a_silent_node_shows_the_past),

@@ -32,6 +32,15 @@ static void test_an_order_may_come_in_pieces(void **state)
 		assert_true(take("\n\npack\n", piece).packs);
 }
 
+static void test_each_order_is_of_one_thing(void **state)
+{
+	(void)state;
+	assert_false(take("pack\n", 2).digests);
+	assert_false(take("digest\n", 2).packs);
+	assert_true(take("\npack\ndigest\n", 5).packs);
+	assert_true(take("\npack\ndigest\n", 5).digests);
+}
+
 static void test_what_is_no_order_is_left_out(void **state)
 {
 	char line[300];
@@ -51,6 +60,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_order_may_come_in_pieces),
+		cmocka_unit_test(test_each_order_is_of_one_thing),
 		cmocka_unit_test(test_what_is_no_order_is_left_out),
 	};
 

@@ -20,6 +20,7 @@
 #include "test/unit/support/stream_fixture.h"
 
 #define ROUNDS 1000
+#define LOOKS 7
 #define SIZE_MAX_BYTES 1048576
 
 static uint8_t valid[SIZE_MAX_BYTES], damaged[SIZE_MAX_BYTES];
@@ -49,8 +50,8 @@ static int pack_all(const struct stream_fixture *fixture)
 	return error;
 }
 
-/* Makes a stream with keys, changes, records and a segment that cannot be
- * read. */
+/* Makes a stream with keys, changes, digests, records and a segment that cannot
+ * be read. */
 static int make_valid(void **state)
 {
 	struct stream_fixture *fixture;
@@ -60,7 +61,7 @@ static int make_valid(void **state)
 		return -1;
 	fixture = *state;
 	stream_fixture_begin(fixture);
-	for (unsigned i = 0; i < 6; i++) {
+	for (unsigned i = 0; i < LOOKS; i++) {
 		uint64_t after_ns = i * RECORDING_INTERVAL_NS;
 
 		recording_fixture_records(fixture->recording,
@@ -69,7 +70,10 @@ static int make_valid(void **state)
 		ncs_recording_writer_unreadable(fixture->recording->writer,
 						NCS_ATTACH_CORRUPT, "/a/path",
 						"a reason");
-		stream_fixture_look(fixture, after_ns, i, i % 3 == 0);
+		if (i == 4 || i == 5)
+			stream_fixture_digests(fixture, after_ns, 3, i);
+		else
+			stream_fixture_look(fixture, after_ns, i, i % 3 == 0);
 	}
 	stream_fixture_end(fixture);
 	bytes = stream_fixture_all(fixture, &valid_bytes);
@@ -128,7 +132,7 @@ static void readers_survive_any_damage(void **state)
 		looks += stream_input_run(damaged,
 					  damage(valid, valid_bytes));
 	/* Damage is not all there is: some looks are read. */
-	assert_true(looks > ROUNDS && looks < 6 * ROUNDS);
+	assert_true(looks > ROUNDS && looks < LOOKS * ROUNDS);
 }
 
 static void readers_survive_damaged_packs(void **state)
@@ -140,7 +144,7 @@ static void readers_survive_damaged_packs(void **state)
 	for (unsigned i = 0; i < ROUNDS; i++)
 		looks += stream_input_run(damaged,
 					  damage(packed, packed_bytes));
-	assert_true(looks > ROUNDS && looks < 6 * ROUNDS);
+	assert_true(looks > ROUNDS && looks < LOOKS * ROUNDS);
 }
 
 /* Chunks in a pack are no more to be trusted than the pack. */
@@ -178,8 +182,8 @@ static void readers_survive_packs_of_damage(void **state)
 static void the_valid_stream_is_read(void **state)
 {
 	(void)state;
-	assert_true(stream_input_run(valid, valid_bytes) == 6);
-	assert_true(stream_input_run(packed, packed_bytes) == 6);
+	assert_true(stream_input_run(valid, valid_bytes) == LOOKS);
+	assert_true(stream_input_run(packed, packed_bytes) == LOOKS);
 }
 
 int main(int argc, char **argv)
