@@ -28,6 +28,16 @@ enum ncs_agents_way {
 			     lines of agents */
 };
 
+/* Whether agents are asked for digests of ranks that are level. */
+enum ncs_digest_choice {
+	NCS_DIGEST_AUTO, /* of many nodes */
+	NCS_DIGEST_ALWAYS,
+	NCS_DIGEST_NEVER,
+};
+
+/* Digests are asked for where there are more nodes than this. */
+#define NCS_DIGEST_NODES 128u
+
 /* How to start agents. The texts are the caller's until the agents are
  * closed. */
 struct ncs_launch {
@@ -35,6 +45,7 @@ struct ncs_launch {
 	const char *target;
 	const char *exclude; /* a list of hosts to leave out; NULL: none */
 	struct ncs_agent_call call; /* not for a command */
+	enum ncs_digest_choice digest; /* likewise */
 };
 
 /* Takes what agents tell. Nodes are numbers, from 0 in the order in which they

@@ -292,11 +292,27 @@ static void look_at(struct ncs_agents *agents, size_t number, uint64_t now_ns)
 	end(agents, number, now_ns);
 }
 
+static bool wants_digests(const struct ncs_agents *agents)
+{
+	switch (agents->launch.digest) {
+	case NCS_DIGEST_ALWAYS:
+		return true;
+	case NCS_DIGEST_AUTO:
+		return agents->node_count > NCS_DIGEST_NODES;
+	case NCS_DIGEST_NEVER:
+		break;
+	}
+	return false;
+}
+
 /* Tells all agents that we live. What a command of the user's does with its
  * input is not known; it gets none. */
 static void beat(struct ncs_agents *agents, uint64_t now_ns)
 {
-	static const char orders[] = "\n" NCS_ORDER_PACK "\n";
+	const char *orders = wants_digests(agents) ?
+				     "\n" NCS_ORDER_PACK "\n" NCS_ORDER_DIGEST
+				     "\n" :
+				     "\n" NCS_ORDER_PACK "\n";
 
 	if (now_ns < agents->beat_ns ||
 	    agents->launch.way == NCS_AGENTS_BY_COMMAND)
@@ -308,7 +324,7 @@ static void beat(struct ncs_agents *agents, uint64_t now_ns)
 		/* A pipe that is full has beats enough; a child that has ended
 		 * is noticed as such. The first end of a line ends what may
 		 * have been cut. */
-		if (input >= 0 && write(input, orders, sizeof(orders) - 1) < 0)
+		if (input >= 0 && write(input, orders, strlen(orders)) < 0)
 			continue;
 	}
 }

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Writes a faulty job as call logs for ncclreplay.
 
-usage: faulty_job.py FAULT RANKS FOLDER
+usage: faulty_job.py FAULT RANKS FOLDER [CALLS]
 
-A ring of ranks makes some AllReduces over the network on a communicator of all
+A ring of ranks makes some AllReduces (4, or CALLS, one each 20 ms) over the network on a communicator of all
 ranks, as NCCL 2.28 reports them (profiler API 5). Then the fault happens, and
 no more calls follow. FAULT:
 
@@ -195,7 +195,7 @@ def wait_for_victim(rank, call):
     rank.hang(call, min(distance, NSTEPS - 1), min(distance - 1, NSTEPS - 1))
 
 
-def break_down(rank, fault):
+def break_down(rank, fault, calls):
     is_victim = rank.number == VICTIM
     if fault == "none" or (fault == "missing" and is_victim):
         return
@@ -207,7 +207,7 @@ def break_down(rank, fault):
             rank.receive_only()
         return
     if not is_victim:
-        call = rank.call("AllReduce", CALLS)
+        call = rank.call("AllReduce", calls)
         rank.enqueued(call)
         wait_for_victim(rank, call)
     elif fault == "order":
@@ -215,11 +215,11 @@ def break_down(rank, fault):
         rank.enqueued(call)
         rank.hang(call, 1, 0)
     elif fault == "size":
-        call = rank.call("AllReduce", CALLS, 4096)
+        call = rank.call("AllReduce", calls, 4096)
         rank.enqueued(call)
         rank.hang(call, 1, 0)
     elif fault == "gpu_late":
-        call = rank.call("AllReduce", CALLS)
+        call = rank.call("AllReduce", calls)
         rank.enqueued(call)
         rank.wake()
         rank.step(rank.operation(call, True), 0, True)
@@ -227,30 +227,31 @@ def break_down(rank, fault):
         rank.state(step, RECV_FLUSH_WAIT, STEP_BYTES)
         rank.state(step, RECV_GPU_WAIT, STEP_BYTES)
     elif fault == "launcher":
-        rank.call("AllReduce", CALLS)
+        rank.call("AllReduce", calls)
     elif fault == "proxy_asleep":
-        rank.enqueued(rank.call("AllReduce", CALLS))
+        rank.enqueued(rank.call("AllReduce", calls))
     else:
         sys.exit(f"{fault} is no fault; see the beginning of this file")
 
 
 def main():
     fault, count, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    calls = int(sys.argv[4]) if len(sys.argv) > 4 else CALLS
     for number in range(count):
         rank = Rank(number, count)
         for call in range(LATE_CALLS if fault == "late" else 0):
             rank.late_call(call, (20 + 40 * call) * MS, 12 * MS)
-        for call in range(0 if fault == "late" else CALLS):
+        for call in range(0 if fault == "late" else calls):
             rank.now = (20 + 20 * call) * MS
             if fault == "nvlink":
                 rank.kernel_call(call, True)
             else:
                 rank.whole_call(call)
         if fault == "nvlink" and number != VICTIM:
-            rank.kernel_call(CALLS, False)
+            rank.kernel_call(calls, False)
         elif fault not in ("late", "nvlink"):
-            rank.now = 200 * MS
-            break_down(rank, fault)
+            rank.now = max(200, 40 + 20 * calls) * MS
+            break_down(rank, fault, calls)
         with open(f"{folder}/rank{number}.calllog", "w") as log:
             log.write("\n".join(rank.lines) + "\n")
 

@@ -29,6 +29,7 @@ static struct ncs_launch launch_of(const struct ncs_options *options)
 {
 	struct ncs_launch launch = {
 		.exclude = options->exclude,
+		.digest = options->digest,
 		.call = {
 			.command = options->remote_command ?
 					   options->remote_command :
@@ -40,6 +41,12 @@ static struct ncs_launch launch_of(const struct ncs_options *options)
 		},
 	};
 
+	/* Recordings have all states, and so have streams that are passed on:
+	 * their reader may not have asked for digests. */
+	if (options->digest == NCS_DIGEST_AUTO &&
+	    (options->with_records || options->mode == NCS_MODE_RECORD ||
+	     options->mode == NCS_MODE_STREAM))
+		launch.digest = NCS_DIGEST_NEVER;
 	/* A verdict compares two samples: between them each node has a look. */
 	if (options->mode == NCS_MODE_DIAGNOSE)
 		launch.call.interval_ns = options->interval_ns / 2;

@@ -197,6 +197,17 @@ static const struct option_rule {
 	     "--records expects --stream, --hosts, --slurm or --kube beside"
 	     " it; with --from it is for the COMMAND to say",
 	     .without = NODES & ~OPTION(FROM)),
+	RULE(ALL_MODES, OPTION(DIGEST),
+	     "--digest expects --hosts, --slurm or --kube beside it; with --from"
+	     " it is for the COMMAND to say, by --stream=digest",
+	     .without = NODES & ~OPTION(FROM)),
+	RULE(ALL_MODES, OPTION(DIGEST),
+	     "--digest expects no --records beside it: records tell of all"
+	     " states",
+	     .with = OPTION(RECORDS)),
+	RULE(MODE(RECORD), OPTION(DIGEST),
+	     "--record expects no --digest beside it: what is kept has all"
+	     " states"),
 	RULE(~MODE(STREAM), OPTION(HEARTBEAT),
 	     "--heartbeat expects --stream beside it"),
 	RULE(MODE(STREAM), OPTION(SYNTHETIC),

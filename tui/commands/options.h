@@ -17,6 +17,7 @@
 #include "analysis/views/columns.h"
 #include "ncclstat/tables/options.def"
 #include "record/export/export.h"
+#include "record/launch/agents.h"
 #include "record/read/instant.h"
 #include "record/write/recorder.h"
 #include "shm/control.h"
@@ -74,6 +75,7 @@ enum ncs_stream_form {
 	NCS_STREAM_FORM_RAW,
 	NCS_STREAM_FORM_LINES,
 	NCS_STREAM_FORM_PACKED, /* lines */
+	NCS_STREAM_FORM_DIGEST, /* lines, packed */
 };
 
 /* The order of a table's rows. */
@@ -91,6 +93,7 @@ struct ncs_options {
 	/* Format of a dump, a diagnosis or a path. */
 	enum ncs_dump_format format;
 	enum ncs_stream_form stream_form;
+	enum ncs_digest_choice digest;
 	bool with_records; /* whether a stream has records */
 	uint64_t heartbeat_ns; /* longest silence of the input; 0 if not given */
 	bool follows;      /* whether the files are streams */

@@ -37,7 +37,9 @@ ncs_stream_settings(const struct ncs_options *options)
 		.heartbeat_ns = options->heartbeat_ns,
 		.count = options->count,
 		.has_lines = options->stream_form != NCS_STREAM_FORM_RAW,
-		.is_packed = options->stream_form == NCS_STREAM_FORM_PACKED,
+		.is_packed = options->stream_form == NCS_STREAM_FORM_PACKED ||
+			     options->stream_form == NCS_STREAM_FORM_DIGEST,
+		.with_digests = options->stream_form == NCS_STREAM_FORM_DIGEST,
 		.with_records = options->with_records,
 		.pack_level = options->recording.pack_level,
 		.output = STDOUT_FILENO,
