@@ -124,7 +124,9 @@ HOT_CFLAGS := -fno-jump-tables
 # thread-local words must not call __tls_get_addr, which may call malloc.
 # Functions that the plugin does not call are left out of it.
 PIC_CFLAGS := -fPIC -ftls-model=initial-exec -ffunction-sections $(HOT_CFLAGS)
+# One segment for code and constants saves the space between them.
 PLUGIN_LDFLAGS := -shared -Wl,-z,nodelete -Wl,-z,now -Wl,--gc-sections \
+	-Wl,-z,noseparate-code \
 	-Wl,--version-script=plugin/plugin.map \
 	-Wl,-soname,libnccl-profiler-ncclstat.so
 ifeq ($(SANITIZE),)
@@ -175,6 +177,11 @@ SIMULATE_OBJ := $(call objs,test/host/ncclsimulate.c \
 	test/unit/support/simulated_hosts.c \
 	test/unit/support/simulated_streams.c)
 PIC_OBJ := $(patsubst %.c,$(OBJ)/pic/%.o,$(PLUGIN_SRC) $(WRITER_SRC))
+# Code that no callback runs may be slow, and had better be small.
+COLD_SRC := $(filter-out shm/control.c shm/characters.c plugin/life/nvtx.c \
+	plugin/life/range_api.c plugin/nccl/nccl_names.c,$(WRITER_SRC) \
+	$(filter plugin/life/% plugin/nccl/%,$(PLUGIN_SRC)))
+COLD_OBJ := $(patsubst %.c,$(OBJ)/pic/%.o,$(COLD_SRC))
 
 # In a folder of tests, test_*.c are programs; all other files are linked to each.
 programs = $(foreach f,$(1),$(if $(filter test_%,$(notdir $(f))),$(f)))
@@ -458,7 +465,8 @@ stamp = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' >$@.new; \
 .PHONY: FORCE
 FORCE:
 $(FLAGS): FORCE
-	$(call stamp,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(PIC_CFLAGS) $(TEST_CFLAGS))
+	$(call stamp,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(PIC_CFLAGS) $(TEST_CFLAGS) \
+		$(COLD_SRC))
 $(SOURCES): FORCE
 	$(call stamp,$(ALL_LDFLAGS) $(PLUGIN_LDFLAGS) $(SHM_SRC) $(PLUGIN_SRC) \
 		$(LIB_SRC) $(TUI_SRC) $(HOST_SRC) $(UNIT_SRC) $(PTEST_SRC) $(STRESS_SRC) \
@@ -490,6 +498,7 @@ $(OBJ)/test/%.o: test/%.c $(FLAGS)
 	$(call compile,$(TEST_CFLAGS) $(TEST_DEFS))
 $(OBJ)/pic/%.o: %.c $(FLAGS)
 	$(call compile,$(PIC_CFLAGS))
+$(COLD_OBJ): private ALL_CFLAGS := $(ALL_CFLAGS:-O2=-Os)
 
 # Libraries to link the plugin with in place of newer ones. A sanitizer's run
 # time replaces some of their functions.
