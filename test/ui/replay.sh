@@ -32,15 +32,23 @@ background="$background $job"
 soon has_job
 verdict 'a job runs' $?
 
+died() {
+	"$ncclstat" --diagnose=json | grep -q '"verdict":"rank_died"'
+}
+
 "$ncclstat" --record="$tmp/job.ncs" -i 0.1 2>"$tmp/recorder" &
 recorder=$!
 background="$background $recorder"
-sleep 4
+sleep 3
+# Rank 0 dies, which is a problem to be found; then all do. If their parent died
+# first, they would exit in good order.
 victims=$(pgrep -P "$job" | tr '\n' ' ')
-# Kill the ranks first: if their parent died first, they would exit in good
-# order.
+kill -s KILL "${victims%% *}"
+soon died
+verdict 'a rank that dies is a problem' $?
+sleep 1.2
 # shellcheck disable=SC2086 # a list of words
-kill -s KILL $victims "$job"
+kill -s KILL ${victims#* } "$job"
 wait "$job" 2>/dev/null
 soon gone "$recorder"
 verdict 'the recording ends with the job' $?
@@ -127,7 +135,7 @@ press p
 sees ' REPLAY ' && misses 'at 0:02.500 of '
 verdict 'p plays' $?
 press C-e
-sees 'JOB ENDED\| PAUSED ' && sees 'processes have ended'
+sees 'JOB ENDED\| PAUSED ' && sees 'ranks 0/2' && sees 'rank 0 of world is gone'
 verdict 'Ctrl-E goes to the end, where the job is dead' $?
 press p
 sees 'this is the end'
@@ -138,7 +146,8 @@ sees 'at 0:00.000 of ' && misses '% looked at' &&
 	sees 'rank_died\|slow\|stuck' && misses 'at 0:00.000 of '
 verdict 'E goes to the next problem' $?
 press C-e
-sees 'processes have ended' && press B && sees 'of 0:0' && alive "$pid"
+sees 'ranks 0/2' && press B && misses 'ranks 0/2' && sees 'of 0:0' &&
+	alive "$pid"
 verdict 'B goes back to the problem' $?
 press d
 sees 'this is a recording' && press Escape s && sees 'this is a recording'
