@@ -338,7 +338,7 @@ static void count_turns(struct costing *costing)
 
 		if (played->line == NCS_LINE_NONE)
 			continue;
-		replay->lines[played->line].sends += ncs_is_logged_send(kind);
+		replay->lines[played->line].sends += ncs_is_work_send(kind);
 		/* One launch that sends and receives turns nothing back. */
 		replay->lines[played->line].turns +=
 			!played->is_at_once &&
@@ -519,7 +519,7 @@ static bool is_of_transfers(const struct costing *costing, uint32_t line)
 		if (replay->played[i].line != line)
 			continue;
 		all++;
-		transfers += ncs_is_logged_transfer(replay->parts[i].kind);
+		transfers += ncs_is_work_transfer(replay->parts[i].kind);
 	}
 	return transfers >= TRANSFERS * (double)all;
 }

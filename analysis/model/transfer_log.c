@@ -9,25 +9,6 @@
 
 #include "shm/array.h"
 
-static unsigned kind_of(const struct ncs_joined *joined,
-			const struct ncs_part *part)
-{
-	bool is_send = part->function == NCS_FUNCTION_SEND;
-	int64_t ranks = part->nranks, apart = (int64_t)part->peer - part->rank;
-
-	if (joined->function != NCS_FUNCTION_SEND_RECV)
-		return NCS_LOGGED_COLLECTIVE + part->function;
-	/* Two ranks are first and last, not each the next one of the other. */
-	if (ranks > 2 && (apart == 1 - ranks || apart == ranks - 1))
-		apart = apart < 0 ? 1 : -1;
-	if (apart == 1)
-		return is_send ? NCS_LOGGED_SEND_NEXT : NCS_LOGGED_RECV_NEXT;
-	if (apart == -1)
-		return is_send ? NCS_LOGGED_SEND_BEFORE :
-				 NCS_LOGGED_RECV_BEFORE;
-	return is_send ? NCS_LOGGED_SEND_FAR : NCS_LOGGED_RECV_FAR;
-}
-
 /* Drops parts up to the next begin of an operation. */
 static void drop(struct ncs_transfer_log *log, size_t count)
 {
@@ -69,7 +50,7 @@ int ncs_transfer_log_add(struct ncs_transfer_log *log,
 			.operation = part->operation,
 			.place = (uint32_t)i,
 			.count = (uint32_t)joined->count,
-			.kind = (uint8_t)kind_of(joined, part),
+			.kind = (uint8_t)ncs_work_kind_of(part),
 			.waits = ncs_is_waiting(joined->wait_rule, is_root),
 			.is_awaited =
 				ncs_is_awaited(joined->wait_rule, is_root),

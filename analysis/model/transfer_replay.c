@@ -72,7 +72,7 @@ static int order_moments(struct ncs_transfer_replay *replay)
 		if (end_ns < least_ns)
 			end_ns = least_ns;
 		moments[2 * i] = (struct ncs_transfer_moment){
-			part->arrival_ns + (ncs_is_logged_send(part->kind) ?
+			part->arrival_ns + (ncs_is_work_send(part->kind) ?
 						    NCS_LAUNCH_NS / 2 :
 						    NCS_LAUNCH_NS),
 			(uint32_t)i, false
@@ -124,7 +124,7 @@ static int find_overlaps(struct ncs_transfer_replay *replay)
 		const struct ncs_transfer_moment *moment = &replay->moments[i];
 		const struct ncs_logged *part = &replay->parts[moment->part];
 		uint32_t line = replay->played[moment->part].line;
-		bool is_send = ncs_is_logged_send(part->kind);
+		bool is_send = ncs_is_work_send(part->kind);
 
 		if (moment->is_end || line == NCS_LINE_NONE)
 			continue;
@@ -229,7 +229,7 @@ static double computed_ns(const struct ncs_transfer_line *line,
 		const struct ncs_transfer_event *event = &line->events[i];
 
 		if (event->owner == part->owner &&
-		    !ncs_is_logged_send(event->kind) &&
+		    !ncs_is_work_send(event->kind) &&
 		    (int32_t)(part->operation - event->operation) > 0 &&
 		    (!found ||
 		     (int32_t)(event->operation - found->operation) > 0))
@@ -252,7 +252,7 @@ static void play_arrival(struct ncs_transfer_replay *replay, size_t i)
 	if (played->line == NCS_LINE_NONE)
 		return;
 	line = &replay->lines[played->line];
-	is_beside = line->sends_overlap && ncs_is_logged_send(part->kind);
+	is_beside = line->sends_overlap && ncs_is_work_send(part->kind);
 	/* Behind another send on its stream: when it could have been sent is
 	 * not seen. */
 	is_queued = is_beside &&
@@ -285,7 +285,7 @@ static void play_arrival(struct ncs_transfer_replay *replay, size_t i)
 			     (arrival_ns - (double)before.at_ns) -
 			     (double)played->cut_ns;
 	/* The next operation may be tied to this, if not to its end. */
-	if (ncs_is_logged_send(part->kind) && !is_queued) {
+	if (ncs_is_work_send(part->kind) && !is_queued) {
 		line->send_work_ns[part->kind] =
 			(double)played->work_ns - (double)played->cut_ns;
 		begun = event_of(part, part->arrival_ns, played->arrival_ns);
@@ -302,7 +302,7 @@ static double moving_ns(const struct ncs_transfer_replay *replay, size_t i)
 	double least_ns =
 		(double)replay->parts[i].end_ns - (double)ready_ns(replay, i);
 
-	if (ncs_is_logged_transfer(replay->parts[i].kind) &&
+	if (ncs_is_work_transfer(replay->parts[i].kind) &&
 	    replay->parts[i].waits)
 		for (size_t k = first; k < first + replay->parts[i].count;
 		     k++) {
@@ -333,7 +333,7 @@ static void play_end(struct ncs_transfer_replay *replay, size_t i)
 		return;
 	line = &replay->lines[played->line];
 	event = event_of(part, part->end_ns, played->end_ns);
-	if (!line->sends_overlap || !ncs_is_logged_send(part->kind))
+	if (!line->sends_overlap || !ncs_is_work_send(part->kind))
 		add_event(line, event);
 	else if (event.at_ns > line->send.at_ns) {
 		line->send = event;

@@ -25,7 +25,7 @@ struct ncs_transfer_event {
 	double moved_ns; /* as it is played */
 	uint64_t owner;
 	uint32_t operation;
-	uint8_t kind;  /* enum ncs_logged_kind */
+	uint8_t kind;  /* enum ncs_work_kind */
 	bool is_begin; /* of a send, not an end */
 };
 
@@ -44,7 +44,7 @@ struct ncs_transfer_line {
 	struct ncs_transfer_event send; /* the latest send that ended … */
 	uint64_t send_until_ns;         /* … at this time at the latest */
 	/* The work before the latest send of each kind that was not queued. */
-	double send_work_ns[NCS_LOGGED_SEND_FAR + 1];
+	double send_work_ns[NCS_WORK_SEND_FAR + 1];
 	double ahead_ns;  /* by how much it is earlier than it was */
 	uint64_t work_ns; /* the sum of its work … */
 	uint64_t host_ns; /* … and of its time before launches in that */

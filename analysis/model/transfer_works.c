@@ -11,7 +11,7 @@
 /* A kind of work is known if it was done so often. */
 #define OFTEN 3u
 
-#define KINDS NCS_LOGGED_KINDS
+#define KINDS NCS_WORK_KIND_COUNT
 
 /* The median work of one line between two kinds of operations. */
 struct ncs_work {
@@ -22,10 +22,9 @@ struct ncs_work {
 
 static unsigned folded(const struct ncs_transfer_works *works, unsigned kind)
 {
-	if (!works->folds || !ncs_is_logged_transfer(kind))
+	if (!works->folds || !ncs_is_work_transfer(kind))
 		return kind;
-	return ncs_is_logged_send(kind) ? NCS_LOGGED_SEND_NEXT :
-					  NCS_LOGGED_RECV_NEXT;
+	return ncs_is_work_send(kind) ? NCS_WORK_SEND_NEXT : NCS_WORK_RECV_NEXT;
 }
 
 unsigned ncs_work_between(const struct ncs_transfer_works *works,
@@ -111,7 +110,7 @@ static void find_same(struct ncs_transfer_works *found,
 
 	for (size_t first = 0; first < replay->count; first = end) {
 		bool is_transfer =
-			ncs_is_logged_transfer(replay->parts[first].kind);
+			ncs_is_work_transfer(replay->parts[first].kind);
 		struct longest_works longest = { 0 };
 
 		end = first + replay->parts[first].count;
@@ -156,36 +155,6 @@ bool ncs_lines_are_together(const struct ncs_transfer_replay *replay, size_t a,
 	       replay->lines[b].rank->communicator;
 }
 
-/* Adds the sums of what is done one after the other, where nothing is known. A
- * receive comes at once after a send unless something else is known. */
-static void put_together(double usual_ns[NCS_WORK_KINDS])
-{
-	double *path_ns = malloc(sizeof(double) * NCS_WORK_KINDS);
-
-	if (!path_ns)
-		return;
-	memcpy(path_ns, usual_ns, sizeof(double) * NCS_WORK_KINDS);
-	for (unsigned from = 0; from < NCS_LOGGED_COLLECTIVE; from++)
-		for (unsigned to = 0; to < NCS_LOGGED_COLLECTIVE; to++)
-			if (ncs_is_logged_send(from) &&
-			    !ncs_is_logged_send(to) &&
-			    usual_ns[from * KINDS + to] == NCS_WORK_UNKNOWN_NS)
-				path_ns[from * KINDS + to] = 0;
-	for (unsigned via = 0; via < NCS_LOGGED_COLLECTIVE; via++)
-		for (unsigned from = 0; from < KINDS; from++)
-			for (unsigned to = 0; to < KINDS; to++) {
-				double ns = path_ns[from * KINDS + via] +
-					    path_ns[via * KINDS + to];
-
-				if (ns < path_ns[from * KINDS + to])
-					path_ns[from * KINDS + to] = ns;
-			}
-	for (size_t i = 0; i < NCS_WORK_KINDS; i++)
-		if (usual_ns[i] == NCS_WORK_UNKNOWN_NS)
-			usual_ns[i] = path_ns[i];
-	free(path_ns);
-}
-
 void ncs_works_usual(const struct ncs_transfer_works *works,
 		     const struct ncs_transfer_replay *replay, size_t self,
 		     double usual_ns[NCS_WORK_KINDS])
@@ -202,7 +171,7 @@ void ncs_works_usual(const struct ncs_transfer_works *works,
 			*ns = (double)work->ns;
 	}
 	if (!works->folds)
-		put_together(usual_ns);
+		ncs_work_put_together(usual_ns);
 }
 
 void ncs_works_release(struct ncs_transfer_works *works)

@@ -11,9 +11,6 @@
 
 #include "analysis/model/transfer_replay.h"
 
-#define NCS_WORK_KINDS ((size_t)NCS_LOGGED_KINDS * NCS_LOGGED_KINDS)
-#define NCS_WORK_UNKNOWN_NS 1e300
-
 struct ncs_work;
 
 struct ncs_transfer_works {
@@ -31,7 +28,7 @@ struct ncs_transfer_works {
 };
 
 /* Returns the kind of work before a part: the kind of what its process did
- * before, times NCS_LOGGED_KINDS, plus its own. */
+ * before, times NCS_WORK_KIND_COUNT, plus its own. */
 unsigned ncs_work_between(const struct ncs_transfer_works *works,
 			  const struct ncs_transfer_replay *replay, size_t i);
 

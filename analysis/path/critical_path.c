@@ -17,6 +17,7 @@
 #include "analysis/path/path_by_rank.h"
 #include "analysis/path/path_deferred.h"
 #include "analysis/path/path_finished.h"
+#include "analysis/path/path_lines.h"
 #include "analysis/path/path_nodes.h"
 #include "analysis/path/path_state.h"
 #include "shm/array.h"
@@ -42,6 +43,9 @@ static bool init_owners(struct ncs_path *path)
 		path->members[i].least_ns = KERNEL_NS;
 		path->members[i].call_ns = -INFINITY;
 		rank->queued = NCS_PATH_QUEUED_MANY;
+		rank->send_ns = rank->send_end_ns = -INFINITY;
+		rank->other_ns = rank->other_end_ns = -INFINITY;
+		rank->latest_arrival_ns = -INFINITY;
 		rank->has_several = rank->overlaps = rank->capacity > 0;
 		if (!rank->has_several && !ncs_path_finished_init(path, rank))
 			return false;
@@ -113,7 +117,10 @@ struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 	path->members =
 		calloc(options->owner_count + 1, sizeof(*path->members));
 	path->nodes = ncs_path_nodes_new(&path->options);
-	if (path->ranks && path->members && path->nodes && init_owners(path)) {
+	path->beside = calloc(1, path->finished_bytes);
+	path->beside_end = calloc(1, path->finished_bytes);
+	if (path->ranks && path->members && path->nodes && path->beside &&
+	    path->beside_end && init_owners(path)) {
 		for (size_t k = 1; k < path->run_count; k++)
 			init_scenario(path, k);
 		return path;
@@ -132,6 +139,7 @@ void ncs_path_free(struct ncs_path *path)
 	for (uint32_t i = 0; path->ranks && i < path->options.rank_count; i++) {
 		free(path->ranks[i].least_ns);
 		free(path->ranks[i].finished);
+		free(path->ranks[i].send);
 	}
 	for (size_t i = 0; path->members && i < path->options.owner_count; i++)
 		free(path->members[i].latest);
@@ -145,6 +153,8 @@ void ncs_path_free(struct ncs_path *path)
 	ncs_path_nodes_free(path->nodes);
 	free(path->ranks);
 	free(path->members);
+	free(path->beside);
+	free(path->beside_end);
 	free(path->arrivals);
 	free(path->part_times);
 	free(path->part_ranks);
@@ -251,14 +261,15 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 {
 	struct ncs_path_start start;
 	struct ncs_path_node *nodes;
+	size_t beside;
 	double last_ns;
 
 	for (size_t k = 0; k < path->run_count; k++) {
 		start.ready.in_ns[k] = -INFINITY;
 		start.last[k] = 0;
-		start.usual[k] = (struct ncs_path_usual){
-			INFINITY, INFINITY, INFINITY, INFINITY, INFINITY
-		};
+		start.usual[k] = (struct ncs_path_usual){ INFINITY, INFINITY,
+							  INFINITY, INFINITY,
+							  INFINITY };
 	}
 	ncs_path_arrive_by_rank(path, parts, part_times, count, &start);
 	if (role == NCS_PATH_ROLE_WAITS && pending->has_arrived)
@@ -267,6 +278,7 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 				   &start.ready.operation);
 	for (size_t k = 0; k < path->run_count; k++)
 		find_last(path, pending, role, parts, k, &start, &nodes[k]);
+	beside = ncs_path_explain_beside(path, pending, &start, parts, count);
 	if (role == NCS_PATH_ROLE_WAITED_FOR)
 		note_waited_for(path, pending, &start, parts);
 	/* Report first: storing the ends may reuse places that the arrivals
@@ -276,8 +288,10 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 			     &path->arrivals[i],
 			     ncs_since(path->base_ns, part_times[i].end_ns) -
 				     start.ready.ns);
-	last_ns = ncs_path_end_by_rank(path, pending, &start, part_times,
-				       count);
+	last_ns =
+		ncs_path_end_by_rank(path, pending, &start, part_times, count);
+	if (beside < count)
+		ncs_path_keep_beside(path, &path->arrivals[beside]);
 	path->last_ns = ncs_larger(path->last_ns, last_ns);
 	note_step(path, pending, &start,
 		  ncs_larger(last_ns - start.ready.ns, 0));
@@ -371,8 +385,14 @@ static void note_overlap(struct ncs_path *path, const struct ncs_joined *joined)
 	if (joined->function != NCS_FUNCTION_SEND_RECV &&
 	    joined->wait_rule == NCS_WAIT_FOR_ALL)
 		return;
-	for (size_t i = 0; i < joined->count; i++)
-		path->members[joined->parts[i].owner].rank->overlaps = true;
+	for (size_t i = 0; i < joined->count; i++) {
+		struct ncs_path_rank *rank =
+			path->members[joined->parts[i].owner].rank;
+
+		rank->overlaps = true;
+		rank->has_transfers |= joined->function ==
+				       NCS_FUNCTION_SEND_RECV;
+	}
 }
 
 /* Returns the latest numbers of an operation's communicator; NULL if there is no
@@ -471,8 +491,7 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 	}
 	note_overlap(path, joined);
 	path->report.operations++;
-	pending.operation.is_unknown =
-		note_trust(&path->report.trust, joined);
+	pending.operation.is_unknown = note_trust(&path->report.trust, joined);
 	first_ns = ncs_since(path->base_ns, joined->turn_ns);
 	process_deferred(path, first_ns);
 	find_edits(path, joined, &pending.edits);
@@ -513,6 +532,7 @@ int ncs_path_end(struct ncs_path *path)
 		if (scenario && scenario->kind == NCS_WHAT_IF_OVERLAP)
 			sums[k].elapsed_ns =
 				ncs_larger(sums[k].elapsed_ns, busiest_ns);
+		sums[k].unknown_ns += ncs_path_miscut_ns(path, k);
 		sums[k].is_known = sums[k].unknown_ns <=
 				   UNKNOWN_MOST * sums[k].elapsed_ns;
 	}

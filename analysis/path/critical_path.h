@@ -23,6 +23,11 @@
  * is not known then, and no straggler is compared with it, unless the rank never
  * does anything but communicate.
  *
+ * Stages of a pipeline, which send and receive, are compared by the kinds of the
+ * operations before and after their work, as an earlier pass has learned it
+ * (path_works.h). A rank that goes on while it sends follows the arrivals at its
+ * sends, not their ends (path_lines.h).
+ *
  * Memory grows with ranks times scenarios, and with the number of steps. Pure.
  * Times are ns of the parts' clock. Functions are not thread-safe for one pass.
  */

@@ -19,6 +19,11 @@
 /* A GPU with this share of the others' speed is as fast. */
 #define AS_FAST 0.9
 
+/* Work counts as longer than that of others from this share on, and by so
+ * much. */
+#define LONGER 0.1
+#define LONGER_NS 100000.0
+
 /* Whether the time before an arrival is known. A rank that came straight from
  * the operation before it may have been ready long since, unless all it does is
  * to communicate. */
@@ -89,8 +94,8 @@ static double median_of(const struct ncs_path *path, size_t k,
 		uint32_t rank = path->options.owners[parts[i].owner].rank;
 		double ns = time_ns(&path->arrivals[i], k);
 
-		if (isfinite(ns) && (scenario->rank < 0 ||
-				     rank != (uint32_t)scenario->rank))
+		if (isfinite(ns) &&
+		    (scenario->rank < 0 || rank != (uint32_t)scenario->rank))
 			path->gaps[known++] = ns;
 	}
 	if (known == 0 || (scenario->rank < 0 && known < 2))
@@ -125,11 +130,35 @@ static double save(struct gap_savings *savings,
 		   const struct ncs_path_arrival *arrival, unsigned gap,
 		   double ns)
 {
-	double saved_ns = ncs_smaller(
-		arrival->gap_ns[gap] - savings->gap_ns[gap], ns);
+	double saved_ns =
+		ncs_smaller(arrival->gap_ns[gap] - savings->gap_ns[gap], ns);
 
 	savings->gap_ns[gap] += saved_ns;
 	return ns - saved_ns;
+}
+
+/* Returns how much longer a straggler works than others do between the same kinds
+ * of operations. */
+static double longer_ns(const struct ncs_path_arrival *arrival)
+{
+	double others_ns = arrival->others_ns;
+
+	if (!arrival->is_by_kind || isinf(others_ns) ||
+	    arrival->total_ns <= others_ns * (1 + LONGER) + LONGER_NS)
+		return 0;
+	return arrival->total_ns - others_ns;
+}
+
+/* Makes a straggler work as long as others do. */
+static void save_work(const struct ncs_path_arrival *arrival,
+		      struct gap_savings *savings)
+{
+	double ns = longer_ns(arrival);
+
+	ns = save(savings, arrival, NCS_PATH_STREAM, ns);
+	ns = save(savings, arrival, NCS_PATH_LAUNCH, ns);
+	ns = save(savings, arrival, NCS_PATH_QUEUE, ns);
+	save(savings, arrival, NCS_PATH_HOST, ns);
 }
 
 /* Returns what a straggler's GPU takes before an arrival. */
@@ -153,7 +182,8 @@ static double lateness_ns(const struct ncs_path_arrival *arrival, size_t k,
 	double ns = own_ns - usual->total_ns;
 
 	if (isinf(usual->total_ns) && !isinf(usual->queued_ns) &&
-	    own_ns <= NCS_PATH_QUEUED_NS && usual->call_ns <= base_ns(arrival, k))
+	    own_ns <= NCS_PATH_QUEUED_NS &&
+	    usual->call_ns <= base_ns(arrival, k))
 		ns = own_ns - usual->queued_ns;
 	if (!isinf(usual->total_ns) &&
 	    usual->waited_ns >= WAITED_LITTLE * own_ns &&
@@ -211,7 +241,10 @@ static struct gap_savings savings_of(const struct ncs_path *path, size_t k,
 			arrival->gap_ns[NCS_PATH_STREAM];
 		break;
 	case NCS_WHAT_IF_WITHOUT:
-		save_lateness(arrival, k, usual, &savings);
+		if (arrival->is_by_kind)
+			save_work(arrival, &savings);
+		else
+			save_lateness(arrival, k, usual, &savings);
 		break;
 	default:
 		break;
@@ -251,6 +284,9 @@ static double call_saved_ns(const struct ncs_path *path, size_t k,
 			    const struct ncs_path_arrival *arrival,
 			    const struct ncs_path_usual *usual)
 {
+	/* Its call is in its work. */
+	if (is_straggler(path, k, part) && arrival->is_by_kind)
+		return INFINITY;
 	if (is_straggler(path, k, part))
 		return ncs_larger(call_ns(arrival, k) - usual->call_ns, 0);
 	return arrival->member->saved_ns[k];
@@ -287,8 +323,7 @@ static void compare_calls(const struct ncs_path_arrival *arrival, size_t k,
 	}
 	compared->has_called = true;
 	compared->call_ns = arrival->call_ns;
-	compared->called_ns =
-		ncs_smaller(call_ns(arrival, k), usual->call_ns);
+	compared->called_ns = ncs_smaller(call_ns(arrival, k), usual->call_ns);
 }
 
 /* Compares a straggler's work with that of others. */
@@ -302,8 +337,7 @@ static void compare_work(const struct ncs_path_arrival *arrival, size_t k,
 	if (isinf(usual->total_ns) || own_ns < COMPARED_NS)
 		return;
 	as_fast = ncs_smaller(usual->total_ns / own_ns, 1);
-	compared->as_fast =
-		ncs_larger(as_fast, compared->as_fast - FORGOTTEN);
+	compared->as_fast = ncs_larger(as_fast, compared->as_fast - FORGOTTEN);
 	if (as_fast == 1 || usual->waited_ns < WAITED_LITTLE * own_ns)
 		compared->surely_as_fast = as_fast;
 }
@@ -316,10 +350,13 @@ static double unknown_ns(const struct ncs_part *part,
 			 const struct ncs_path_arrival *arrival, size_t k,
 			 const struct ncs_path_usual *usual)
 {
-	double as_fast = part->flags & NCS_PART_P2P ?
-				 0 :
-				 arrival->member->rank->compared[k].as_fast;
+	double as_fast;
 
+	if (arrival->is_by_kind)
+		return isinf(arrival->others_ns) ? arrival->total_ns : 0;
+	as_fast = part->flags & NCS_PART_P2P ?
+			  0 :
+			  arrival->member->rank->compared[k].as_fast;
 	return isinf(usual->total_ns) ?
 		       gpu_ns(arrival, k, usual) * (1 - as_fast) :
 		       0;
@@ -346,7 +383,12 @@ void ncs_path_arrive_separately(struct ncs_path *path,
 	usual->host_ns = isinf(usual->call_ns) ? INFINITY : 0;
 	for (size_t i = 0; i < count; i++) {
 		note_call(path, k, &parts[i], &path->arrivals[i]);
-		if (is_straggler(path, k, &parts[i])) {
+		if (is_straggler(path, k, &parts[i]))
+			path->arrivals[i].member->rank->compared[k].cut_ns +=
+				ncs_smaller(longer_ns(&path->arrivals[i]),
+					    path->arrivals[i].new_ns);
+		if (is_straggler(path, k, &parts[i]) &&
+		    !path->arrivals[i].is_by_kind) {
 			compare_calls(&path->arrivals[i], k, usual);
 			compare_work(&path->arrivals[i], k, usual);
 		}
@@ -367,17 +409,18 @@ void ncs_path_explain(const struct ncs_path *path, size_t k,
 	struct gap_savings savings = savings_of(path, k, part, arrival, usual);
 	const struct ncs_path_before queued = ncs_path_before_early(
 		arrival->comm_predecessor, savings.early_ns);
-	const struct ncs_path_before before = ncs_path_before_early(
-		arrival->predecessor, savings.early_ns);
-	double call_gap_ns =
-		arrival->call_gap_ns -
-		call_saved_ns(path, k, part, arrival, usual);
+	const struct ncs_path_before before =
+		ncs_path_before_early(arrival->predecessor, savings.early_ns);
+	double call_gap_ns = arrival->call_gap_ns -
+			     call_saved_ns(path, k, part, arrival, usual);
 	bool is_late = is_straggler(path, k, part);
 
 	*node = (struct ncs_path_node){ .owner = (uint32_t)part->owner,
 					.at_ns = at_ns };
-	if (queued.finished && ncs_path_before_ns(&queued, k) == at_ns) {
+	if (queued.finished &&
+	    ncs_path_before_ns(&queued, k) + arrival->comm_gap_ns == at_ns) {
 		node->predecessor = ncs_path_finished_end(path, &queued, k);
+		node->gap_ns[NCS_PATH_QUEUE] = arrival->comm_gap_ns;
 		return;
 	}
 	if (called->finished &&
@@ -396,7 +439,8 @@ void ncs_path_explain(const struct ncs_path *path, size_t k,
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
 		node->gap_ns[i] = arrival->gap_ns[i] - savings.gap_ns[i];
 	if (is_late)
-		node->unknown_ns = unknown_ns(part, arrival, k, usual) +
-				   ncs_smaller(node->gap_ns[NCS_PATH_HOST],
-					       usual->host_ns);
+		node->unknown_ns = unknown_ns(part, arrival, k, usual);
+	if (is_late && !arrival->is_by_kind)
+		node->unknown_ns += ncs_smaller(node->gap_ns[NCS_PATH_HOST],
+						usual->host_ns);
 }

@@ -39,7 +39,8 @@ ncs_path_not_before_ns(const struct ncs_path_arrival *arrival, size_t k,
 	if (early_ns > 0)
 		queued = ncs_path_before_early(queued, early_ns);
 	if (queued.finished)
-		at_ns = ncs_larger(at_ns, ncs_path_before_ns(&queued, k));
+		at_ns = ncs_larger(at_ns, ncs_path_before_ns(&queued, k) +
+						  arrival->comm_gap_ns);
 	return at_ns;
 }
 

@@ -8,6 +8,7 @@
 
 #include "analysis/path/path_arrivals.h"
 #include "analysis/path/path_finished.h"
+#include "analysis/path/path_lines.h"
 
 /* Returns whether a part was queued behind a finished one. */
 static inline bool is_behind(const struct ncs_path_entry *entry,
@@ -18,7 +19,8 @@ static inline bool is_behind(const struct ncs_path_entry *entry,
 	       entry->arrival_ns - finished->at_ns <= NCS_PATH_QUEUED_NS;
 }
 
-/* Finds the part that an arrival follows. */
+/* Finds the part that an arrival follows, but for a send beside which its rank
+ * goes on. */
 static inline void find_predecessor(struct ncs_path *path,
 				    const struct ncs_path_entry *entry,
 				    struct ncs_path_arrival *arrival)
@@ -72,15 +74,15 @@ static inline void find_call(struct ncs_path *path, double from_ns,
 	arrival->is_next_call =
 		member->call_ns <= call_ns &&
 		(member->call_ns > since_ns || since_ns > call_ns);
-	arrival->host_ns =
-		ncs_larger(call_ns - (arrival->is_next_call ? member->call_ns :
-							      since_ns),
-			   0);
+	arrival->host_ns = ncs_larger(
+		call_ns - (arrival->is_next_call ? member->call_ns : since_ns),
+		0);
 	member->call_ns = ncs_larger(member->call_ns, call_ns);
 }
 
 /* Finds what comes before an arrival, as recorded. */
 static inline void find_predecessors(struct ncs_path *path,
+				     const struct ncs_part *part,
 				     const struct ncs_part_times *times,
 				     struct ncs_path_arrival *arrival)
 {
@@ -91,10 +93,22 @@ static inline void find_predecessors(struct ncs_path *path,
 	arrival->member = member;
 	arrival->at_ns = entry.arrival_ns;
 	arrival->call_ns = arrival->base_ns = entry.call_ns;
-	find_predecessor(path, &entry, arrival);
+	arrival->is_beside = arrival->is_by_kind = false;
+	arrival->comm_gap_ns = arrival->new_ns = 0;
+	arrival->others_ns = INFINITY;
+	arrival->kind = 0;
+	arrival->number = 0;
+	if (path->options.works && member->rank->has_transfers)
+		ncs_path_find_in_line(path, part, times, arrival);
+	if (!arrival->is_beside)
+		find_predecessor(path, &entry, arrival);
+	if (path->options.works && member->rank->has_transfers)
+		ncs_path_skip_send(path, arrival);
 	if (arrival->predecessor.finished)
 		from_ns = ncs_smaller(arrival->predecessor.finished->at_ns,
 				      entry.arrival_ns);
+	if (path->options.works && member->rank->has_transfers)
+		from_ns = ncs_path_note_work(path, arrival, from_ns);
 	find_call(path, from_ns, arrival);
 	ncs_path_split_gap(&entry, from_ns, &member->least_ns, arrival->gap_ns);
 	arrival->total_ns = arrival->at_ns - from_ns;
@@ -122,11 +136,9 @@ static inline void arrive(const struct ncs_path *path, size_t run_count,
 				arrival->total_ns;
 			/* Run 0 is the replay. */
 			if (k > 0)
-				at_ns -=
-					arrival->gap_ns[path->changes.gap[k]] *
-					path->changes.saved[k];
-			at_ns = ncs_path_not_before_ns(arrival, k, 0, 0,
-						       at_ns);
+				at_ns -= arrival->gap_ns[path->changes.gap[k]] *
+					 path->changes.saved[k];
+			at_ns = ncs_path_not_before_ns(arrival, k, 0, 0, at_ns);
 		}
 		ncs_path_note_arrival(start, k, i, at_ns);
 	}
@@ -142,7 +154,7 @@ static inline void arrive_all(struct ncs_path *path, size_t run_count,
 	for (size_t i = 0; i < count; i++) {
 		struct ncs_path_arrival *arrival = &path->arrivals[i];
 
-		find_predecessors(path, &part_times[i], arrival);
+		find_predecessors(path, &parts[i], &part_times[i], arrival);
 		ready_ns = ncs_larger(ready_ns, arrival->at_ns);
 		first_ns = ncs_smaller(first_ns, arrival->call_ns);
 		arrive(path, run_count, parts, i, start);
@@ -180,6 +192,8 @@ void ncs_path_arrive_by_rank(struct ncs_path *path,
 	else
 		arrive_all(path, path->run_count, parts, part_times, count,
 			   start);
+	if (path->options.works && path->separate)
+		ncs_path_compare_kinds(path, count);
 	for (size_t k = 1; k < path->run_count; k++)
 		if (path->separate >> k & 1)
 			ncs_path_arrive_separately(path, parts, count, k,

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/path/path_lines.h"
 #include "analysis/path/path_state.h"
 
 /* Makes room for the first parts of a rank. Returns false if there is no
@@ -52,12 +53,11 @@ static inline uint32_t ncs_path_finished_next(struct ncs_path_rank *rank)
 }
 
 /* Fills in a part that ended as `times` say, in all runs. */
-static inline void
-ncs_path_finished_fill(size_t run_count, uint64_t base_ns,
-		       const struct ncs_path_ready *ready,
-		       const struct ncs_path_edits *edits,
-		       const struct ncs_part_times *times,
-		       struct ncs_path_finished *finished)
+static inline void ncs_path_finished_fill(size_t run_count, uint64_t base_ns,
+					  const struct ncs_path_ready *ready,
+					  const struct ncs_path_edits *edits,
+					  const struct ncs_part_times *times,
+					  struct ncs_path_finished *finished)
 {
 	double end_ns = ncs_since(base_ns, times->end_ns);
 	double transfer_ns = end_ns - ready->ns;
@@ -94,32 +94,47 @@ ncs_path_finished_end(const struct ncs_path *path,
 	};
 }
 
+/* Notes when the part at a place of a rank may have ended. */
+static inline void ncs_path_finished_order(struct ncs_path_rank *rank,
+					   uint32_t place, double least_ns)
+{
+	rank->least_ns[place] = least_ns;
+	if (rank->count == 1 || least_ns >= rank->latest_ns) {
+		rank->latest = place;
+		rank->latest_ns = least_ns;
+	}
+}
+
 /* Adds the end of a part that arrived as *arrival says. `run_count`
  * is the path's: a constant where there is only the replay. Inline, as it is
  * called for each part. */
-static inline void
-ncs_path_finished_add(struct ncs_path *path, size_t run_count,
-		      const struct ncs_path_ready *ready,
-		      const struct ncs_path_edits *edits,
-		      const struct ncs_part_times *times,
-		      const struct ncs_path_arrival *arrival)
+static inline void ncs_path_finished_add(struct ncs_path *path,
+					 size_t run_count,
+					 const struct ncs_path_ready *ready,
+					 const struct ncs_path_edits *edits,
+					 const struct ncs_part_times *times,
+					 const struct ncs_path_arrival *arrival)
 {
 	struct ncs_path_rank *rank = path->members[times->owner].rank;
 	struct ncs_path_finished *latest = path->members[times->owner].latest;
-	struct ncs_path_finished *finished;
-	uint32_t place;
+	struct ncs_path_finished *finished = path->beside_end;
+	uint32_t place = 0;
 
-	if (!rank->overlaps) {
-		place = ncs_path_finished_next(rank);
-	} else if (ncs_path_finished_place(path, rank, arrival->at_ns,
-					   &place) != 0) {
-		path->error = -ENOMEM;
-		return;
+	if (!arrival->is_beside) {
+		if (!rank->overlaps) {
+			place = ncs_path_finished_next(rank);
+		} else if (ncs_path_finished_place(path, rank, arrival->at_ns,
+						   &place) != 0) {
+			path->error = -ENOMEM;
+			return;
+		}
+		finished = ncs_path_finished_at(path, rank, place);
 	}
-	finished = ncs_path_finished_at(path, rank, place);
 	ncs_path_finished_fill(run_count, path->base_ns, ready, edits, times,
 			       finished);
 	finished->waited_ns = ready->ns - arrival->at_ns;
+	finished->kind = arrival->kind;
+	finished->number = arrival->number;
 	for (size_t k = 0; k < run_count; k++) {
 		if (finished->times_ns[k] > path->ends_ns[k]) {
 			path->ends_ns[k] = finished->times_ns[k];
@@ -128,13 +143,14 @@ ncs_path_finished_add(struct ncs_path *path, size_t run_count,
 				k);
 		}
 	}
-	rank->least_ns[place] = finished->least_ns;
-	if (rank->count == 1 || finished->least_ns >= rank->latest_ns) {
-		rank->latest = place;
-		rank->latest_ns = finished->least_ns;
+	if (arrival->is_beside) {
+		if (ncs_path_end_beside(path, rank, finished) != 0)
+			path->error = -ENOMEM;
+		return;
 	}
-	if (latest && (isinf(latest->at_ns) ||
-		       finished->least_ns >= latest->least_ns))
+	ncs_path_finished_order(rank, place, finished->least_ns);
+	if (latest &&
+	    (isinf(latest->at_ns) || finished->least_ns >= latest->least_ns))
 		memcpy(latest, finished, path->finished_bytes);
 }
 

@@ -13,10 +13,12 @@
 struct ncs_path_finished {
 	double at_ns;       /* end, as recorded; INFINITY if there is none */
 	double least_ns;    /* it may have ended from this time on */
-	double waited_ns; /* time, as recorded, that the rank waited in it */
+	double waited_ns;   /* time, as recorded, that the rank waited in it */
 	uint64_t operation; /* index, in the order of the pass */
 	uint64_t unknown;   /* bits: runs in which its change is unknown */
 	uint32_t owner;
+	uint32_t number; /* in the order of its rank's calls */
+	uint8_t kind;    /* enum ncs_work_kind */
 	struct ncs_last_channel last_channel;
 	double times_ns[]; /* end by run, then the transfer's time by run */
 };
@@ -30,23 +32,35 @@ struct ncs_path_compared {
 	bool has_called;
 	double call_ns;   /* its latest call, as recorded */
 	double called_ns; /* … in this run */
+	double cut_ns;    /* its work by kind, that this run is without */
 };
 
 /* A rank of the job, with its latest finished parts. */
 struct ncs_path_rank {
 	/* From then on its latest part may have ended; INFINITY if none. */
 	double latest_ns;
-	uint32_t latest; /* place of that part */
+	uint32_t latest;          /* place of that part */
 	uint32_t count, capacity; /* places */
 	bool has_several;         /* has several communicators */
 	bool overlaps;            /* its operations run side by side */
-	bool forgets;   /* has finished more parts than are remembered */
+	bool forgets; /* has finished more parts than are remembered */
+	/* Sends or receives. If it is seen to go on while it sends, its sends
+	 * are no predecessors from their ends on, but from their arrivals on;
+	 * the latest of their ends is `send`, NULL before the first one. */
+	bool has_transfers;
+	struct ncs_path_finished *send;
+	/* Learned of: the send that ended last, and what else did, from the
+	 * arrival to the end; the latest arrival that was not queued. */
+	double send_ns, send_end_ns, other_ns, other_end_ns, latest_arrival_ns;
 	/* Parts that came straight from the one before, since the last that
 	 * did not. */
 	uint32_t queued;
-	double busy_ns;   /* time that its GPU had other work, in ns */
+	double busy_ns; /* time that its GPU had other work, in ns */
+	/* Its work in all, where it sends and receives: what is between its
+	 * operations, each time once, until now. */
+	double work_ns, work_until_ns;
 	double *least_ns; /* by place: when the part may have ended */
-	char *finished; /* struct ncs_path_finished by place */
+	char *finished;   /* struct ncs_path_finished by place */
 	struct ncs_path_compared compared[NCS_PATH_RUNS];
 };
 
@@ -114,19 +128,30 @@ struct ncs_path_arrival {
 	double host_ns;
 	bool is_next_call; /* it is the former */
 	/* Finished part of its communicator that ended last by the arrival;
-	 * none if the rank has one communicator. */
+	 * none if the rank has one communicator. Of a send that is queued
+	 * behind another one, that one. */
 	struct ncs_path_before comm_predecessor;
+	double comm_gap_ns; /* from its end until the arrival, if queued */
+	uint8_t kind;       /* enum ncs_work_kind */
+	uint32_t number;    /* in the order of its rank's calls */
+	/* A send beside which its rank goes on. */
+	bool is_beside;
+	/* Its time since the predecessor is compared with that of others between
+	 * the same kinds of operations, which is this; INFINITY if unknown. */
+	bool is_by_kind;
+	double others_ns;
+	double new_ns; /* of that time, not before another part, too */
 	struct ncs_path_member *member;
 };
 
 /* Usual times of the ranks that a straggler is compared with; INFINITY if it
  * is not known. */
 struct ncs_path_usual {
-	double total_ns; /* before an arrival */
+	double total_ns;  /* before an arrival */
 	double queued_ns; /* likewise, of those that came straight from the
 			     operation before */
 	double waited_ns; /* before that, in the operation before */
-	double call_ns;  /* when they call */
+	double call_ns;   /* when they call */
 	/* How much of the host's time before a call that may be wrong by. */
 	double host_ns;
 };
@@ -170,7 +195,7 @@ struct ncs_path {
 	double first_ns; /* first call */
 	double last_ns;  /* last end */
 	struct ncs_path_rank *ranks;
-	struct ncs_path_member *members; /* by owner */
+	struct ncs_path_member *members;  /* by owner */
 	struct ncs_path_numbers *numbers; /* of all communicators */
 	struct ncs_path_nodes *nodes;
 	/* The latest end so far, by run. */
@@ -185,6 +210,9 @@ struct ncs_path {
 	int32_t *part_ranks;
 	double *gaps;
 	size_t room; /* capacity of these four */
+	/* The arrival and the end of the send at hand beside which its rank
+	 * goes on. */
+	struct ncs_path_finished *beside, *beside_end;
 	struct ncs_heap deferred; /* see analysis/path/path_deferred.h */
 	uint64_t deferred_count;  /* number so far; gives their order */
 	struct ncs_path_report report;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/path/path_works.h"
 #include "analysis/path/what_if.h"
 #include "analysis/records/join.h"
 
@@ -60,6 +61,11 @@ struct ncs_path_options {
 	const struct ncs_scenario *scenarios;
 	size_t scenario_count; /* NCS_SCENARIOS_MAX at most */
 	struct ncs_fits *fits; /* solved; NULL if there are none */
+	/* The work of ranks that send and receive, of rank_count ranks: what an
+	 * earlier pass has learned, or if `learns`, what this one does. NULL
+	 * if nothing is known. */
+	struct ncs_path_works *works;
+	bool learns;
 	/* Returns whether a part was called in a range, which is named by its
 	 * path. NULL means never. */
 	bool (*is_in_range)(const void *context, const struct ncs_part *part,
@@ -112,10 +118,10 @@ struct ncs_path_trust {
 	/* By the moment that counts as arrival; if that is OPERATION, the times
 	 * cannot be relied on. */
 	uint64_t arrivals[NCS_MOMENT_COUNT];
-	uint64_t endless;     /* their end is not known */
-	uint64_t incomplete;  /* not all parts are there */
-	uint64_t unrecorded;  /* nor are all ranks of the communicator recorded */
-	uint64_t to_itself;   /* a rank sends to itself */
+	uint64_t endless;    /* their end is not known */
+	uint64_t incomplete; /* not all parts are there */
+	uint64_t unrecorded; /* nor are all ranks of the communicator recorded */
+	uint64_t to_itself;  /* a rank sends to itself */
 	/* By their sequence numbers they were between others, but there is no
 	 * record of them: not all operations were recorded. */
 	uint64_t unseen;

@@ -32,6 +32,7 @@ struct path_run {
 	struct ncs_recorded_operations *collectives;
 	struct ncs_job_steps *steps;
 	struct ncs_fits fits;
+	struct ncs_path_works *works;
 	struct ncs_path_owner *owners;
 	uint32_t rank_count;
 	struct path_drawing *drawing; /* NULL if the path is printed */
@@ -53,9 +54,9 @@ static bool is_counted(const struct path_run *run,
 	       is_in_range(run, &joined->parts[0], run->options->range);
 }
 
-/* Makes the first pass, which finds the times of transfers and where the job's
- * steps begin. */
-static int learn(struct path_run *run)
+/* Makes the first pass, which finds the times of transfers, where the job's steps
+ * begin, and along the path, the work of ranks that send and receive. */
+static int learn(struct path_run *run, struct ncs_path *path)
 {
 	const struct ncs_joined *joined;
 	int result;
@@ -64,15 +65,37 @@ static int learn(struct path_run *run)
 						      &joined)) == 1) {
 		result = ncs_job_steps_learn(run->steps, joined,
 					     is_counted(run, joined));
+		if (!result)
+			result = ncs_path_add(path, joined, true, NCS_NO_STEP);
 		if (!result && joined->is_complete)
 			result = ncs_fits_add(&run->fits, joined,
 					      ncs_joined_moving_ns(joined));
 		if (result)
 			return result;
 	}
+	if (!result)
+		result = ncs_path_end(path);
 	ncs_fits_solve(&run->fits);
 	return result ? result :
 			ncs_recorded_operations_rewind(run->collectives);
+}
+
+/* Learns by a pass along the path that has no scenarios. */
+static int learn_works(struct path_run *run, size_t owner_count)
+{
+	struct ncs_path *path;
+	int result;
+
+	path = ncs_path_new(&(struct ncs_path_options){
+		.owners = run->owners,
+		.owner_count = owner_count,
+		.rank_count = run->rank_count,
+		.works = run->works,
+		.learns = true,
+	});
+	result = path ? learn(run, path) : -ENOMEM;
+	ncs_path_free(path);
+	return result;
 }
 
 /* Makes the second pass, which follows the path. */
@@ -192,6 +215,7 @@ static int analyse(struct path_run *run, struct ncs_replay *replay)
 		.scenarios = scenarios,
 		.scenario_count = run->options->what_if_count,
 		.fits = &run->fits,
+		.works = run->works,
 		.is_in_range = is_in_range,
 		.segment = run->drawing ? draw_segment : NULL,
 		.timed = run->drawing && run->options->what_if_count > 0 ?
@@ -208,7 +232,7 @@ static int analyse(struct path_run *run, struct ncs_replay *replay)
 		if (!ncs_scenario_parse(&scenarios[i], run->options->what_if[i],
 					error, sizeof(error)))
 			return -EINVAL;
-	result = learn(run);
+	result = learn_works(run, options.owner_count);
 	if (result)
 		return result;
 	path = ncs_path_new(&options);
@@ -237,7 +261,8 @@ static bool open_run(struct path_run *run, struct ncs_replay *replay)
 	for (size_t i = 0; i < count; i++)
 		run->owners[i] =
 			(struct ncs_path_owner){ ranks[i].rank, ranks[i].host };
-	return true;
+	run->works = ncs_path_works_new(run->rank_count);
+	return run->works != NULL;
 }
 
 static void close_run(struct path_run *run)
@@ -245,6 +270,7 @@ static void close_run(struct path_run *run)
 	ncs_recorded_operations_close(run->collectives);
 	ncs_job_steps_free(run->steps);
 	ncs_fits_release(&run->fits);
+	ncs_path_works_free(run->works);
 	free(run->owners);
 }
 
