@@ -98,6 +98,19 @@ static const struct ncs_part *last_awaited(const struct ncs_joined *joined)
 	return last;
 }
 
+/* Returns whether data came to a part after its kernels' end: then its channels
+ * have stopped, but the kernel had not ended. */
+static bool has_data_after(const struct ncs_part *part)
+{
+	uint64_t end_ns = part->at_ns[NCS_MOMENT_KERNEL_END] +
+			  ncs_part_error_ns(part, NCS_MOMENT_KERNEL_END);
+
+	for (uint32_t i = 0; i < part->link_count; i++)
+		if (!part->links[i].send && part->links[i].mean_ns > end_ns)
+			return true;
+	return false;
+}
+
 /* Returns whether a moment may be the end of all parts that wait for another
  * one: it is not before the last arrival. */
 static bool may_be_end(const struct ncs_joined *joined,
@@ -118,6 +131,10 @@ static bool may_be_end(const struct ncs_joined *joined,
 		if (part->at_ns[moment] + error_ns < last_ns)
 			return false;
 	}
+	for (size_t i = 0; moment == NCS_MOMENT_KERNEL_END && i < joined->count;
+	     i++)
+		if (has_data_after(&joined->parts[i]))
+			return false;
 	return true;
 }
 

@@ -500,6 +500,36 @@ static void end_before_the_last_arrival_is_no_end(void **state)
 	assert_int_equal(moving.end_ns - moving.begin_ns, 3 * MS);
 }
 
+/* All ranks have begun by then, and data comes to the first rank until 7 ms. */
+static void end_before_data_came_is_no_end(void **state)
+{
+	const struct ncs_joined *joined;
+
+	for (unsigned late = 0; late < 2; late++) {
+		for (int rank = 0; rank < RANKS; rank++) {
+			struct ncs_part part = part_of(
+				rank, NCS_FUNCTION_ALL_REDUCE, late, SECOND);
+
+			part.at_ns[NCS_MOMENT_PROXY] = SECOND + MS;
+			part.at_ns[NCS_MOMENT_KERNEL_END] = SECOND + 4 * MS;
+			part.at_ns[NCS_MOMENT_LAST_END] = SECOND + 8 * MS;
+			part.link_count = rank == 0;
+			part.links[0] = (struct ncs_part_link){
+				.peer = 1,
+				.channels = 1,
+				.steps = 1,
+				.mean_ns = SECOND + (late ? 7 : 3) * MS,
+			};
+			add(*state, &part);
+		}
+		ncs_join_advance(*state, UINT64_MAX);
+		joined = ncs_join_next(*state);
+		assert_int_equal(joined->end, late ? NCS_MOMENT_LAST_END :
+						     NCS_MOMENT_KERNEL_END);
+		assert_true(joined->end_is_trusted);
+	}
+}
+
 static void end_that_no_source_knows_is_not_trusted(void **state)
 {
 	const struct ncs_joined *joined =
@@ -580,6 +610,7 @@ int main(void)
 		TEST(part_times_are_those_of_the_parts),
 		TEST(end_is_the_streams_then_the_kernels_then_the_last),
 		TEST(end_before_the_last_arrival_is_no_end),
+		TEST(end_before_data_came_is_no_end),
 		TEST(end_that_no_source_knows_is_not_trusted),
 		TEST(end_within_the_error_of_the_clocks_is_trusted),
 		TEST(hostile_parts_do_no_harm),
