@@ -94,9 +94,31 @@ verdict 'q leaves what was kept' $?
 open 150x24 "exec $ncclstat --from=\"$fleet_build/ncclsimulate -S 60 -R -h 3 -r 2 -l 3:6000 -\""
 on_screen 'a late rank of another node is named' 'rank 3 of world costs'
 on_screen 'its lateness has its error beside it' ' alive .*s+-'
+press 6
+on_screen 'the timeline says how far lanes of other hosts may be off' \
+	'against other hosts its lanes are off by .*s at most'
+press Z
+sees ' PAUSED '
+verdict 'the timeline can be paused' $?
+tries=0
+until shows 'last, .*s+-[0-9.]*[mun]*s' || [ "$tries" -ge 60 ]; do
+	press Left Enter
+	sees '^-.*rank' || break
+	tries=$((tries + 1))
+done
+on_screen 'who was last has the error of the clocks beside it' \
+	'in [2-6] ranks: .* last, .*s+-[0-9.]*[mun]*s'
 press q
 ended 0
 verdict 'q leaves what is late' $?
+open 150x24 "exec $ncclstat --from=\"$fleet_build/ncclsimulate -u -S 60 -R -h 3 -r 2 -l 3:6000 -\""
+sees ' 3 of 3 nodes'
+press 6
+on_screen 'of clocks that are not aligned it says so' \
+	'clocks of hosts are not\|its lanes are not to be'
+press q
+ended 0
+verdict 'q leaves clocks that are not aligned' $?
 
 # --- No rank anywhere ----------------------------------------------------------
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
+#include "analysis/model/lateness_state.h"
 #include "analysis/records/latest_records.h"
 #include "analysis/records/step_stats.h"
 #include "shm/clock.h"
@@ -170,6 +171,36 @@ static void append_nothing(const struct ncs_screen *screen,
 					   .activity));
 }
 
+/* Appends how far the difference between moments of two ranks may be off. */
+static void append_error(const struct ncs_rank *a, const struct ncs_rank *b,
+			 char *text, size_t size)
+{
+	uint64_t error_ns = ncs_error_between(a, b);
+
+	if (!ncs_is_comparable(a, b)) {
+		ncs_append(text, size, " by clocks that are not aligned");
+	} else if (error_ns > 0) {
+		ncs_append(text, size, "+-");
+		ncs_append_duration(text, size, error_ns);
+	}
+}
+
+/* Appends how far a rank's lanes may be shifted against those of other
+ * hosts. */
+static void append_clock(const struct ncs_rank *rank, char *text, size_t size)
+{
+	if (ncs_rank_is_apart(rank)) {
+		ncs_append(text, size,
+			   "; the clocks of hosts are not aligned: its lanes"
+			   " are not to be compared with those of other hosts");
+	} else if (rank->clock_error_ns > 0) {
+		ncs_append(text, size, "; against other hosts its lanes are"
+				       " off by ");
+		ncs_append_duration(text, size, rank->clock_error_ns);
+		ncs_append(text, size, " at most");
+	}
+}
+
 /* Appends the first and the last rank that began the highlighted collective. */
 static void append_highlighted(const struct ncs_screen *screen, char *text,
 			       size_t size)
@@ -209,6 +240,7 @@ static void append_highlighted(const struct ncs_screen *screen, char *text,
 	if (count > 1) {
 		ncs_append(text, size, ", %s last, ", label);
 		append_offset(text, size, (int64_t)(last_ns - first_ns));
+		append_error(first, last, text, size);
 	}
 	ncs_append(text, size, ". ");
 }
@@ -264,6 +296,7 @@ void ncs_timeline_explain(const struct ncs_screen *screen, char *text,
 		append_stretch(screen, row, &found, text, size);
 	else
 		append_nothing(screen, row, text, size);
+	append_clock(row->rank, text, size);
 	append_missing(screen, row, text, size);
 	ncs_append(text, size, ".");
 }
