@@ -2,14 +2,14 @@
 /* Processor time of a head's look at many nodes: to read the lines of their
  * streams, take all states, and diagnose them.
  *
- *	bench_fleet [NODES [LOOKS [RANK]]]
+ *	bench_fleet [-d] [NODES [LOOKS [RANK]]]
  *
  * The streams are those of test/unit/support/simulated_streams.h, packed, 8
  * ranks a node, 20 calls a second; with RANK, all wait for this one, which has
- * made no call for 30 s. Prints the bytes of a node's look, the processor time
- * of a look at all nodes, which is a share of a core at one look a second, and
- * the memory of this process, in which the simulation has its part. It measures
- * only; it has no limits.
+ * made no call for 30 s. With -d ranks that are level have digests. Prints the
+ * bytes of a node's look, the processor time of a look at all nodes, which is a
+ * share of a core at one look a second, and the memory of this process, in which
+ * the simulation has its part. It measures only; it has no limits.
  */
 #include <errno.h>
 #include <limits.h>
@@ -38,6 +38,7 @@ struct bench {
 	struct ncs_diagnosis diagnosis;
 	unsigned nodes;
 	unsigned missing_rank; /* UINT_MAX: none */
+	bool has_digests;
 	struct ncs_line_writer writers[NODES_MAX];
 	uint64_t bytes; /* of all looks */
 	uint64_t lines_ns, states_ns, diagnosis_ns;
@@ -116,6 +117,7 @@ static void open_nodes(struct bench *bench, uint64_t begun_ns)
 			.realtime_ns = UINT64_C(1700000000) * SECOND_NS,
 			.interval_ns = SECOND_NS,
 			.is_packed = true,
+			.has_digests = bench->has_digests,
 		});
 	bench->fleet = ncs_fleet_new(NULL);
 	if (!bench->streams || !bench->fleet)
@@ -147,10 +149,16 @@ static double memory_mb(void)
 int main(int argc, char **argv)
 {
 	static struct bench bench;
-	unsigned looks = argc > 2 ? (unsigned)atoi(argv[2]) : 20;
+	unsigned looks;
 	uint64_t begun_ns = ncs_clock_monotonic_ns();
 	double before_mb, all_ms;
 
+	if (argc > 1 && strcmp(argv[1], "-d") == 0) {
+		bench.has_digests = true;
+		argc--;
+		argv++;
+	}
+	looks = argc > 2 ? (unsigned)atoi(argv[2]) : 20;
 	bench.nodes = argc > 1 ? (unsigned)atoi(argv[1]) : 64;
 	bench.missing_rank = argc > 3 ? (unsigned)atoi(argv[3]) : UINT_MAX;
 	if (bench.nodes < 1 || bench.nodes > NODES_MAX || looks < 1)

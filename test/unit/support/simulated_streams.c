@@ -39,8 +39,10 @@ enum stream_lane {
 /* The level at which agents compress by default. */
 #define PACK_LEVEL 3
 
-/* A key look each so many looks, as NCS_AGENT_KEY_EVERY_NS at one a second. */
+/* A key look each so many looks, as NCS_AGENT_KEY_EVERY_NS at one a second; and as
+ * NCS_AGENT_LEVEL_KEY_EVERY_NS. */
 #define KEY_EVERY 10u
+#define LEVEL_KEY_EVERY 30u
 
 /* A process in a communicator. */
 struct stream_segment {
@@ -60,6 +62,7 @@ struct stream_node {
 	struct stream_segment *segments;
 	unsigned segment_count;
 	uint64_t looks;
+	uint64_t key; /* number of the latest look that stands alone */
 	uint64_t ahead_ns;
 };
 
@@ -365,6 +368,64 @@ static int write_clock(const struct simulated_streams *streams,
 			      });
 }
 
+static bool has_digests(const struct simulated_streams_options *options,
+			uint64_t at_ns)
+{
+	return options->has_digests &&
+	       2 * options->ranks <= SIMULATED_DIGESTS_MAX &&
+	       (options->missing_rank == UINT_MAX ||
+					at_ns < options->missing_ns);
+}
+
+/* Writes digests of all ranks in the place of their states. */
+static int write_digests(const struct simulated_streams *streams,
+			 struct stream_node *node, uint64_t at_ns,
+			 struct ncs_look *look)
+{
+	const struct simulated_streams_options *options = &streams->options;
+	struct ncs_digest ranks[SIMULATED_DIGESTS_MAX] = { 0 };
+	struct ncs_digest_function functions[SIMULATED_DIGESTS_MAX];
+	const struct ncs_digest_head head = {
+		.taken_ns = look->taken_ns,
+		.key = node->key,
+		.ranks = node->segment_count,
+		.functions = node->segment_count,
+	};
+
+	for (unsigned i = 0; i < node->segment_count; i++) {
+		const struct stream_segment *segment = &node->segments[i];
+		struct progress progress = progress_of(options, segment, at_ns);
+		uint64_t called_ns =
+			clock_of(options, node, progress.called_ns);
+
+		ranks[i].rank = (uint32_t)segment->number;
+		if (progress.done < progress.calls) {
+			ranks[i].operation_ns = called_ns;
+			ranks[i].wait_ns = called_ns + 10 * US;
+		}
+		functions[i] = (struct ncs_digest_function){
+			.place = i,
+			.function = NCS_FUNCTION_ALL_REDUCE,
+			.operations = progress.calls,
+			.sequence_number = progress.calls - 1,
+		};
+	}
+	look->ranks = 0;
+	look->digests = look->left_out = node->segment_count;
+	return ncs_recording_writer_digests(node->writer, &head, ranks,
+					    functions);
+}
+
+static int write_states(const struct simulated_streams *streams,
+			struct stream_node *node, uint64_t at_ns)
+{
+	int error = 0;
+
+	for (unsigned i = 0; i < node->segment_count && !error; i++)
+		error = write_state(streams, node, &node->segments[i], at_ns);
+	return error;
+}
+
 int simulated_streams_look(struct simulated_streams *streams, unsigned number,
 			   uint64_t at_ns, const void **bytes, size_t *size)
 {
@@ -374,15 +435,16 @@ int simulated_streams_look(struct simulated_streams *streams, unsigned number,
 		.number = node->looks,
 		.interval_ns = streams->options.interval_ns,
 		.ranks = node->segment_count,
-		/* Nodes have their key looks at different times. */
-		.flags = node->looks == 0 ||
-					 (node->looks + number) % KEY_EVERY ==
-						 0 ?
-				 NCS_LOOK_KEY :
-				 0,
 	};
+	bool digests = has_digests(&streams->options, at_ns);
+	unsigned key_every = digests ? LEVEL_KEY_EVERY : KEY_EVERY;
 	int error = 0;
 
+	/* Nodes have their key looks at different times. */
+	if (node->looks == 0 || (node->looks + number) % key_every == 0) {
+		look.flags = NCS_LOOK_KEY;
+		node->key = look.number;
+	}
 	/* The first look has the bytes that the writer flushed when it began. */
 	if (node->looks > 0)
 		node->memory.size = 0;
@@ -390,8 +452,10 @@ int simulated_streams_look(struct simulated_streams *streams, unsigned number,
 		error = ncs_recording_writer_renew(node->writer);
 	if (!error)
 		error = write_clock(streams, node, &look, at_ns);
-	for (unsigned i = 0; i < node->segment_count && !error; i++)
-		error = write_state(streams, node, &node->segments[i], at_ns);
+	if (!error && digests && !look.flags)
+		error = write_digests(streams, node, at_ns, &look);
+	else if (!error)
+		error = write_states(streams, node, at_ns);
 	if (!error)
 		error = ncs_recording_writer_look(node->writer, &look);
 	node->looks++;
