@@ -171,10 +171,10 @@ check "an unknown event is refused, with a list" refused \
 	--export=ndjson --events=colls "$recording"
 check "no columns at all are refused" refused 'leaves nothing to write' \
 	--export=ndjson --columns=rank,-rank "$recording"
-check "a trace has no columns to choose" refused 'expects --export=ndjson or' \
+check "a trace has no columns to choose" refused 'requires --export=ndjson or' \
 	--export=perfetto --columns=rank "$recording"
 check "a table has no events to choose" refused \
-	'--events expects --export=ndjson' --export=csv --events=coll \
+	'--events requires --export=ndjson' --export=csv --events=coll \
 	"$recording"
 check "a name of an export is no title of a view" refused \
 	"--columns expects .* titles of columns, not 'event'" --columns=event

@@ -93,167 +93,163 @@ static const struct option_rule {
 	const char *error;
 } rules[] = {
 	RULE(MODE(CLEAN), OPTION(PID) | OPTION(JOB) | OPTION(SYNTHETIC),
-	     "--clean expects no --pid, --job or --synthetic beside it: it"
+	     "--clean cannot be combined with --pid, --job or --synthetic: it"
 	     " removes the segments of all processes that are gone"),
 	RULE(MODE(CHECK), OPTION(PID) | OPTION(JOB) | OPTION(SYNTHETIC),
-	     "--check expects no --pid, --job or --synthetic beside it: it"
-	     " lists all processes that have NCCL in them"),
+	     "--check cannot be combined with --pid, --job or --synthetic: it"
+	     " lists all processes that use NCCL"),
 	RULE(MODE(SET), OPTION(SYNTHETIC),
-	     "--set expects no --synthetic beside it: a made-up job cannot be"
-	     " asked for anything"),
+	     "--set cannot be combined with --synthetic: a made-up job has no"
+	     " settings"),
 	RULE(~MODE(DIAGNOSE), OPTION(WAIT),
-	     "--wait expects --diagnose beside it: trouble is what it waits"
-	     " for"),
+	     "--wait requires --diagnose: it waits for a problem"),
 	RULE(~MODE(SET), OPTION(COMM),
-	     "--comm expects --set beside it: views show all communicators"),
+	     "--comm requires --set: views show all communicators"),
 	RULE(MODE(EXPORT), PATHS,
-	     "--critical-path and --what-if expect --export=perfetto or"
+	     "--critical-path and --what-if require --export=perfetto or"
 	     " --export=chrome: only traces show a path",
 	     .when = exports_no_trace),
 	RULE(~MODE(EXPORT), OPTION(EVENTS),
-	     "--events expects --export=ndjson beside it"),
+	     "--events requires --export=ndjson"),
 	RULE(MODE(EXPORT), OPTION(EVENTS),
-	     "--events expects --export=ndjson: a trace and the tables of"
-	     " Parquet have what belongs together, and a table of CSV has"
-	     " counters, no events",
+	     "--events requires --export=ndjson: traces and Parquet combine"
+	     " events, and CSV has counters instead",
 	     .when = exports_no_lines),
 	RULE(MODE(EXPORT), OPTION(COLUMNS),
-	     "--columns expects --export=ndjson or --export=csv, or the live"
-	     " view: other exports have no columns to choose from",
+	     "--columns requires --export=ndjson or --export=csv, or the live"
+	     " view: other exports have fixed columns",
 	     .when = exports_no_columns),
 	RULE(MODE(DUMP), OPTION(COLUMNS) | OPTION(SORT),
-	     "--columns and --sort expect a dump as text: the others have no"
+	     "--columns and --sort require a text dump: other dumps have no"
 	     " tables",
 	     .when = prints_no_tables),
 	RULE(MODE(EXPORT), OPTION(EXPORT),
-	     "--export=parquet expects --output=DIR beside it: it writes a file"
-	     " for each host and table",
+	     "--export=parquet requires --output=DIR: it writes a file for"
+	     " each host and table",
 	     .without = OPTION(OUTPUT), .when = exports_files),
 	RULE(ALL_MODES, OPTION(JOB),
-	     "--job expects no --synthetic beside it: a made-up job has no id",
+	     "--job cannot be combined with --synthetic: a made-up job has no"
+	     " id",
 	     .with = OPTION(SYNTHETIC)),
 	RULE(ALL_MODES, OPTION(RANGE),
-	     "--range expects --critical-path beside it", .without = PATHS),
+	     "--range requires --critical-path", .without = PATHS),
 	RULE(~(MODE(TEXTFILE) | MODE(LISTEN)), OPTION(METRICS) | OPTION(SERIES),
-	     "--metrics and --series expect --dump=openmetrics,"
-	     " --dump=prometheus, --textfile or --listen beside them",
+	     "--metrics and --series require --dump=openmetrics,"
+	     " --dump=prometheus, --textfile or --listen",
 	     .when = prints_no_metrics),
 	RULE(MODE(LISTEN), OPTION(INTERVAL) | OPTION(COUNT),
-	     "--listen expects no --interval and no --count beside it: it looks"
-	     " when it is asked"),
+	     "--listen cannot be combined with --interval or --count: it"
+	     " reads the segments on request"),
 	RULE(MODE(CRITICAL_PATH), OPTION(PID) | OPTION(AT),
-	     "--critical-path expects no --pid and no --at beside it: it is"
-	     " that of all ranks, between --since and --until"),
+	     "--critical-path cannot be combined with --pid or --at: it"
+	     " covers all ranks, between --since and --until"),
 	RULE(~MODE(RECORD), OPTION(DURATION),
-	     "--duration expects --record beside it"),
+	     "--duration requires --record"),
 	RULE(~MODE(RECORD), ROTATION | OPTION(KEEP),
-	     "--rotate-size, --rotate-time and --keep expect --record beside"
-	     " them"),
+	     "--rotate-size, --rotate-time and --keep require --record"),
 	RULE(~(MODE(RECORD) | MODE(STREAM)), OPTION(COMPRESS),
-	     "--compress expects --record or --stream beside it"),
+	     "--compress requires --record or --stream"),
 	RULE(ALL_MODES, OPTION(FOLLOW),
-	     "--follow expects FILEs, the streams to follow", .without = FILES),
+	     "--follow requires FILEs, the streams to follow", .without = FILES),
 	RULE(~(MODE(LIVE) | MODE(DUMP) | MODE(DIAGNOSE) | MODE(LIST) |
 	       MODE(RECORD) | MODE(STREAM)),
 	     OPTION(FOLLOW) | NODES,
-	     "--follow, --hosts, --slurm, --kube and --from expect nothing"
-	     " beside them but --dump, --diagnose, --list, --record or"
-	     " --stream: the others need a recording or this machine's"
-	     " segments"),
+	     "--follow, --hosts, --slurm, --kube and --from can be combined"
+	     " only with --dump, --diagnose, --list, --record or --stream:"
+	     " other commands need a recording or this machine's segments"),
 	RULE(MODE(STREAM), OPTION(FOLLOW) | NODES,
-	     "--stream expects =lines or =packed where it passes streams of"
-	     " nodes on: only lines say of which node they are",
+	     "--stream requires =lines or =packed to pass on streams of"
+	     " nodes: only lines contain the node's name",
 	     .when = streams_bytes),
 	RULE(MODE(STREAM),
 	     OPTION(COUNT) | OPTION(PID) | OPTION(JOB) | OPTION(COMPRESS),
-	     "--stream expects no --count, --pid, --job and --compress beside"
-	     " streams of nodes: they are passed on as they come",
+	     "--stream cannot be combined with --count, --pid, --job or"
+	     " --compress for streams of nodes: these are passed on unchanged",
 	     .with = OPTION(FOLLOW) | NODES),
 	RULE(ALL_MODES, NODES,
-	     "--hosts, --slurm, --kube and --from: give one of them alone",
+	     "--hosts, --slurm, --kube and --from cannot be combined with"
+	     " each other",
 	     .when = names_nodes_twice),
 	RULE(ALL_MODES, NODES,
-	     "--hosts, --slurm, --kube and --from expect no FILE beside them",
+	     "--hosts, --slurm, --kube and --from cannot be combined with a"
+	     " FILE",
 	     .with = FILES | OPTION(FOLLOW) | OPTION(SYNTHETIC)),
 	RULE(ALL_MODES, OPTION(EXCLUDE) | OPTION(REMOTE_COMMAND),
-	     "--exclude and --remote-command expect --hosts, --slurm or --kube"
-	     " beside them",
+	     "--exclude and --remote-command require --hosts, --slurm or"
+	     " --kube",
 	     .without = NODES & ~OPTION(FROM)),
 	RULE(ALL_MODES, OPTION(DIR),
-	     "--dir expects no --from beside it: it is for the COMMAND to say",
+	     "--dir cannot be combined with --from: put it into the COMMAND",
 	     .with = OPTION(FROM)),
 	RULE(MODE(RECORD),
 	     OPTION(INTERVAL) | ROTATION | OPTION(KEEP) | OPTION(COMPRESS) |
 		     OPTION(PID) | OPTION(JOB),
-	     "--record expects no --interval, --pid, --job, --compress,"
-	     " --keep, --rotate-size and --rotate-time beside streams of"
-	     " nodes: they are kept as they come",
+	     "--record cannot be combined with --interval, --pid, --job,"
+	     " --compress, --keep, --rotate-size or --rotate-time for streams"
+	     " of nodes: these are saved unchanged",
 	     .with = OPTION(FOLLOW) | NODES),
 	RULE(ALL_MODES, TIMES,
-	     "--at, --since and --until expect no --follow beside them: they"
-	     " are moments of a recording",
+	     "--at, --since and --until cannot be combined with --follow:"
+	     " they are times in a recording",
 	     .with = OPTION(FOLLOW)),
 	RULE(~MODE(STREAM), OPTION(RECORDS),
-	     "--records expects --stream, --hosts, --slurm or --kube beside"
-	     " it; with --from it is for the COMMAND to say",
+	     "--records requires --stream, --hosts, --slurm or --kube; with"
+	     " --from, put it into the COMMAND",
 	     .without = NODES & ~OPTION(FROM)),
 	RULE(ALL_MODES, OPTION(DIGEST),
-	     "--digest expects --hosts, --slurm or --kube beside it; with --from"
-	     " it is for the COMMAND to say, by --stream=digest",
+	     "--digest requires --hosts, --slurm or --kube; with --from, put"
+	     " --stream=digest into the COMMAND",
 	     .without = NODES & ~OPTION(FROM)),
 	RULE(ALL_MODES, OPTION(DIGEST),
-	     "--digest expects no --records beside it: records tell of all"
+	     "--digest cannot be combined with --records: records show all"
 	     " states",
 	     .with = OPTION(RECORDS)),
 	RULE(MODE(RECORD), OPTION(DIGEST),
-	     "--record expects no --digest beside it: what is kept has all"
+	     "--record cannot be combined with --digest: a recording has all"
 	     " states"),
 	RULE(~MODE(STREAM), OPTION(HEARTBEAT),
-	     "--heartbeat expects --stream beside it"),
+	     "--heartbeat requires --stream"),
 	RULE(MODE(STREAM), OPTION(SYNTHETIC),
-	     "--stream expects no --synthetic beside it: a made-up job has no"
-	     " segments"),
+	     "--stream cannot be combined with --synthetic: a made-up job has"
+	     " no segments"),
 	RULE(MODE(RECORD), OPTION(SYNTHETIC),
-	     "--record expects no --synthetic beside it: a made-up job has no"
-	     " segments"),
+	     "--record cannot be combined with --synthetic: a made-up job has"
+	     " no segments"),
 	RULE(MODE(RECORD), OPTION(COUNT),
-	     "--record expects no --count beside it: --duration says when it"
-	     " ends"),
+	     "--record cannot be combined with --count: use --duration"),
 	RULE(MODE(RECORD), OPTION(KEEP),
-	     "--keep expects --rotate-size or --rotate-time beside it: else"
+	     "--keep requires --rotate-size or --rotate-time: without them"
 	     " there is one file",
 	     .without = ROTATION),
 	RULE(MODE(RECORD), ROTATION,
-	     "--rotate-size and --rotate-time expect a FILE: there is one"
-	     " standard output",
+	     "--rotate-size and --rotate-time require a FILE: there is only"
+	     " one standard output",
 	     .when = records_to_stdout),
 	RULE(~MODE(EXPORT), OPTION(OUTPUT),
-	     "--output expects --export beside it: what else is printed goes"
-	     " to standard output"),
+	     "--output requires --export: other output goes to standard"
+	     " output"),
 	RULE(MODE(EXPORT), OPTION(AT),
-	     "--export expects no --at beside it: it is of a time, from"
-	     " --since to --until"),
+	     "--export cannot be combined with --at: use --since and --until"),
 	RULE(MODE(EXPORT), OPTION(INTERVAL) | OPTION(COUNT),
-	     "--export expects no --interval and no --count beside it: it"
-	     " writes all that was recorded"),
+	     "--export cannot be combined with --interval or --count: it"
+	     " writes all records"),
 	RULE(ALL_MODES, TIMES,
-	     "--at, --since and --until expect a FILE beside them: they are"
-	     " moments of a recording",
+	     "--at, --since and --until require a FILE: they are times in a"
+	     " recording",
 	     .without = FILES),
 	RULE(ALL_MODES, OPTION(DIR) | OPTION(SYNTHETIC),
-	     "--dir and --synthetic expect no FILE beside them: all there is"
-	     " to see is in the recording",
+	     "--dir and --synthetic cannot be combined with a FILE: a"
+	     " recording contains all data",
 	     .with = FILES),
 	RULE(ALL_MODES, OPTION(WAIT),
-	     "--wait expects no FILE beside it: a recording has come to its"
-	     " end",
+	     "--wait cannot be combined with a FILE: a recording has ended",
 	     .with = FILES, .without = OPTION(FOLLOW)),
 	RULE(MODE(LIST), TIMES,
-	     "--list expects no --at, --since or --until beside it: it tells"
-	     " of all that was recorded"),
+	     "--list cannot be combined with --at, --since or --until: it"
+	     " covers the whole recording"),
 	RULE(MODE(DUMP), OPTION(INTERVAL),
-	     "--at expects no --interval beside it: samples at intervals are"
-	     " taken between --since and --until",
+	     "--at cannot be combined with --interval: use --since and"
+	     " --until for samples at intervals",
 	     .with = OPTION(AT)),
 };
 
