@@ -53,7 +53,7 @@
 	X(kernel, "Kernel timing.") \
 	X(sampling, "Which operations keep the records of their children.") \
 	X(settings, \
-	  "What is collected, and what was requested; under a seqlock.") \
+	  "Settings in force and requested; under a seqlock.") \
 	X(filled, "How far the tables are filled; from minor version 2 on.") \
 	X(ranges, \
 	  "Table of ranges; may be empty. This and the next three fields" \
@@ -210,7 +210,7 @@
 #define NCS_SETTINGS_FIELDS(X) \
 	X(sequence, "The lock.") \
 	X(in_force, \
-	  "What is collected: a detail with all values specified; 0: not" \
+	  "Settings in force: a detail with all values specified; 0: not" \
 	  " known yet.") \
 	X(asked, "The request that was handled last; 0: none.") \
 	X(changes, "How often 'in_force' has changed.") \
@@ -291,7 +291,7 @@
 	X(sequence, "The lock.") \
 	X(key, "0: not in use. Bit 63 set; bit 48 set for send; channel in" \
 	  " bits 32 to 39; peer in bits 0 to 31.") \
-	X(state, "What its oldest unfinished step waits for.") \
+	X(state, "Wait of its oldest unfinished step.") \
 	X(since, "When the step entered this state, in ticks.") \
 	X(function, "Function of the operation in progress.") \
 	X(operation, "Number of that operation in the communicator; 0: none.") \

@@ -113,7 +113,7 @@ begins() {
 
 check 'text is printed' run 0 --critical-path --what-if=without:3 "$tmp"/late/*
 check 'it begins with the rank, the cause and the gain' begins \
-	'Rank 3 had nothing under way .* for [0-9.]* % of .* (host); without:3 would bring it to .*s[.]'
+	'Rank 3 had no operation in progress .* for [0-9.]* % of .* (host); without:3 would bring it to .*s[.]'
 check 'its legend has the causes that are in it' sh -c '
 	for cause in $(awk "/^CAUSE/ { on = 1; next } /^\$/ { on = 0 }
 		on && \$1 != \"elsewhere\" { print \$1 }" "$1"); do

@@ -15,7 +15,7 @@
 
 /* Goes on after "rank 3", or after "ranks". */
 static const char *const clauses[] = {
-	[NCS_PATH_HOST] = "had nothing under way and had not called yet",
+	[NCS_PATH_HOST] = "had no operation in progress and had not called yet",
 	[NCS_PATH_LAUNCH] = "had called, but the kernel had not begun",
 	[NCS_PATH_QUEUE] = "had one operation after the other to do",
 	[NCS_PATH_STREAM] = "had called, but the GPU was busy with other work",

@@ -139,7 +139,7 @@ static void append_waiting(const struct ncs_rank *rank, char *text, size_t size)
 	}
 	ncs_append_separator(text, size);
 	ncs_append(text, size, "%s",
-		   ncs_rank_is_idle(rank) ? "nothing is under way" :
+		   ncs_rank_is_idle(rank) ? "no operation is in progress" :
 					    "no channel waits");
 }
 
