@@ -71,6 +71,9 @@ struct ncs_late_transfers {
 	/* Costs as struct ncs_lateness_view has them; negative if they are not
 	 * known. */
 	double cost, cost_again, cost_at_least, cost_at_most;
+	/* Share of it that is made up for, since GPUs that rest while they wait
+	 * compute faster; 0 if that is not known. */
+	double rested;
 	bool takes_turns; /* as struct ncs_lateness_view has it, too */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT]; /* of the cost */
 };

@@ -36,6 +36,10 @@
 /* They exchange if all of them do so at such a share of their sends. */
 #define EXCHANGES 0.9
 
+/* At most such a share of a wait is made up for by GPUs that rest; a job on two
+ * H200 made up for 0.2 to 0.3. */
+#define RESTED_MOST 0.3
+
 /* The cost of so many parts is computed anew only so often. */
 #define MANY 8192u
 #define ANEW_NS UINT64_C(500000000)
@@ -439,6 +443,35 @@ static void bound_cost(struct costing *costing, uint32_t self,
 	transfers->cost_at_most = fmax(most, same);
 }
 
+/* Returns when the first of the cut work was over. */
+static uint64_t first_cut_ns(const struct costing *costing)
+{
+	uint64_t first_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < costing->replay.count; i++)
+		if (costing->replay.played[i].cut_ns > 0 &&
+		    costing->replay.parts[i].arrival_ns < first_ns)
+			first_ns = costing->replay.parts[i].arrival_ns;
+	return first_ns;
+}
+
+/* Takes from the cost of a line as much as the others would work longer without
+ * the waits for it. That is known once, if it is seen when the waits begin; it
+ * counts as long as they go on. */
+static void take_rest(const struct costing *costing, uint32_t self,
+		      struct ncs_late_transfers *transfers)
+{
+	double time_ns = (double)(costing->last_ns - costing->first_ns);
+	double rested = ncs_works_rested_ns(&costing->replay, self,
+					    first_cut_ns(costing)) /
+			time_ns;
+
+	if (rested > 0 && transfers->cost > 0)
+		transfers->rested = fmin(rested / transfers->cost, RESTED_MOST);
+	transfers->cost *= 1 - transfers->rested;
+	transfers->cost_at_least = transfers->cost_at_most = transfers->cost;
+}
+
 /* Notes what a line costs. */
 static void note_cost(struct costing *costing, uint32_t self, bool known,
 		      struct excess *excess)
@@ -451,11 +484,15 @@ static void note_cost(struct costing *costing, uint32_t self, bool known,
 	transfers->cost = transfers->cost_again = transfers->cost_at_least =
 		transfers->cost_at_most = 0;
 	memset(transfers->cause_ns, 0, sizeof(transfers->cause_ns));
-	if ((known ? excess->cut_ns : excess->sum_ns) < EXCESS * time_ns)
+	if ((known ? excess->cut_ns : excess->sum_ns) < EXCESS * time_ns) {
+		transfers->rested = 0;
 		return;
+	}
 	transfers->cost = transfers->cost_at_least = transfers->cost_at_most =
 		play(costing);
-	if (!known)
+	if (known)
+		take_rest(costing, self, transfers);
+	else
 		bound_cost(costing, self, excess, transfers);
 	if (line->others_overlap)
 		transfers->cost_at_least = 0;

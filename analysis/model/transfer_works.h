@@ -51,4 +51,10 @@ void ncs_works_usual(const struct ncs_transfer_works *works,
 		     const struct ncs_transfer_replay *replay, size_t self,
 		     double usual_ns[NCS_WORK_KINDS]);
 
+/* Returns how much longer one of the others would work, at the pace it had before
+ * a time, in what it did since then: GPUs that rest while they wait compute
+ * faster. 0 if that is not known, or too little to be seen. */
+double ncs_works_rested_ns(const struct ncs_transfer_replay *replay,
+			   size_t self, uint64_t since_ns);
+
 #endif

@@ -220,6 +220,9 @@ static void add_work(struct truth_job *job, unsigned rank,
 
 	if (kind == ON_STREAM && is_faulty(job, rank, TRUTH_GPU))
 		ns *= job->options.fault_size;
+	if (kind == ON_STREAM && (job->options.fault == TRUTH_HEALTHY ||
+				  job->step < job->options.from_step))
+		ns *= 1 + job->options.rest;
 	add(job, rank, kind)->ns = ns * (1 + more);
 }
 

@@ -75,6 +75,9 @@ struct truth_options {
 	bool blocks;    /* stages of a pipeline wait for their sends */
 	bool alternates; /* they run one microbatch forward, one backward */
 	double jitter;  /* work takes up to this many times longer */
+	/* GPUs compute faster in steps with the fault, as they rest then: in
+	 * others, work takes this many times longer. */
+	double rest;
 	enum truth_fault fault;
 	unsigned victim;   /* rank */
 	double fault_size; /* ns, or the factor */

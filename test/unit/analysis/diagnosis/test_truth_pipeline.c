@@ -363,6 +363,26 @@ static void rank_of_a_3d_job_is_found_with_its_cost(void **state)
 	}
 }
 
+/* GPUs that rest while they wait compute faster: without the wait, the others
+ * would take longer. That is seen where the job was well before. */
+static void rank_whose_waits_are_rests_costs_less(void **state)
+{
+	static const char kind[] = "diagnosis/3d/rest";
+	unsigned jobs = truth_jobs(kind, JOBS / 2, 100), vague = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < jobs; i++) {
+		struct truth_options options =
+			some_3d_job(truth_seed(i), TRUTH_STREAM);
+
+		options.from_step = 20;
+		options.rest = 0.05;
+		vague += judge(kind, &options);
+	}
+	assert_int_equal(truth_counted(kind, TRUTH_WRONG), 0);
+	assert_in_range(vague, 0, jobs / VAGUE_ONE_IN);
+}
+
 static void rank_of_a_3d_job_is_found_in_turns(void **state)
 {
 	static const char *const kinds[] = { "diagnosis/3d-1f1b/stream",
@@ -451,6 +471,7 @@ int main(void)
 			stage_that_was_slow_for_a_while_is_found_only_then),
 		cmocka_unit_test(nothing_is_found_in_healthy_3d_jobs),
 		cmocka_unit_test(rank_of_a_3d_job_is_found_with_its_cost),
+		cmocka_unit_test(rank_whose_waits_are_rests_costs_less),
 		cmocka_unit_test(rank_of_a_3d_job_is_found_in_turns),
 	};
 
