@@ -272,7 +272,7 @@ check: ## install what is missing, build, run every test
 		--two $(UI) --one \
 		$(patsubst %,$(ASAN_BUILD)/%,$(UNIT) $(PTEST)) \
 		$(patsubst %,$(TSAN_BUILD)/%,$(STRESS) $(THREADS)) \
-		$(STATIC) $(GPU)
+		--two $(STATIC) --one $(GPU)
 
 .PHONY: check-long
 check-long: check fuzz scribble storm truth healthy check-aarch64 ## the same, each fuzzer for FUZZ_SECONDS, a storm, more jobs, and aarch64
@@ -314,7 +314,7 @@ check-stress: $(call in_build,$(STRESS)) $(MODEL) ## the ring under load; its pr
 check-ui: all ## the program in a terminal
 	@$(RUN) --two $(UI)
 check-static: all ## layers, headers, memory order, exports, man pages
-	@$(RUN) $(STATIC)
+	@$(RUN) --two $(STATIC)
 
 .PHONY: check-asan check-tsan
 check-asan: build-asan ## unit and plugin tests with ASan and UBSan

@@ -29,7 +29,7 @@ view = proxy
 idle = hide" ]
 verdict 'W writes what differs from the defaults' $?
 press ] W
-sees 'written to' && grep -q '^interval = 5$' "$rc"
+soon grep -q '^interval = 5$' "$rc"
 verdict 'W asks only once' $?
 press q
 ended 0
