@@ -378,6 +378,16 @@ part_times_of(const struct ncs_path *path, const struct ncs_joined *joined)
 	return path->part_times;
 }
 
+/* Returns whether the owner of a part is a stage, or may turn out to be one. */
+static bool is_stage(const struct ncs_path *path, size_t owner)
+{
+	const struct ncs_path_options *options = &path->options;
+
+	return !options->works || options->learns ||
+	       ncs_path_works_is_stage(options->works,
+				       options->owners[owner].rank);
+}
+
 /* Notes which ranks run operations side by side. Operations in which all ranks
  * wait for all follow one another in a stream; others may overlap. */
 static void note_overlap(struct ncs_path *path, const struct ncs_joined *joined)
@@ -390,8 +400,9 @@ static void note_overlap(struct ncs_path *path, const struct ncs_joined *joined)
 			path->members[joined->parts[i].owner].rank;
 
 		rank->overlaps = true;
-		rank->has_transfers |= joined->function ==
-				       NCS_FUNCTION_SEND_RECV;
+		rank->has_transfers |=
+			joined->function == NCS_FUNCTION_SEND_RECV &&
+			is_stage(path, joined->parts[i].owner);
 	}
 }
 

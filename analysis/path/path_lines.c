@@ -188,9 +188,9 @@ double ncs_path_note_work(struct ncs_path *path,
 			ncs_larger(line->work_until_ns, arrival->at_ns);
 	}
 	if (path->options.learns) {
-		ncs_path_works_count_turn(
-			works, rank, ncs_is_work_send(arrival->kind),
-			ncs_are_opposite(before->kind, arrival->kind));
+		ncs_path_works_count(works, rank, arrival->kind,
+				     ncs_are_opposite(before->kind,
+						      arrival->kind));
 		if (!is_queued &&
 		    ncs_path_works_note(works, rank, before->kind,
 					arrival->kind, work_ns) != 0)

@@ -22,6 +22,9 @@
 /* Stages take turns if one of them does so at such a share of its sends. */
 #define TURNS 0.5
 
+/* A stage has such a share of transfers among its operations. */
+#define TRANSFERS 0.25
+
 /* The work of a rank between two kinds of operations. */
 struct path_work {
 	unsigned between;
@@ -34,7 +37,7 @@ struct rank_works {
 	struct path_work *works;
 	size_t count, capacity;
 	bool is_aside;
-	uint64_t sends, turns;
+	uint64_t operations, transfers, sends, turns;
 	/* The times of the others, by kinds; NULL until they are asked for. */
 	double *others_ns;
 };
@@ -86,11 +89,20 @@ void ncs_path_works_set_aside(struct ncs_path_works *works, uint32_t rank)
 	works->ranks[rank].is_aside = true;
 }
 
-void ncs_path_works_count_turn(struct ncs_path_works *works, uint32_t rank,
-			       bool is_send, bool is_turn)
+void ncs_path_works_count(struct ncs_path_works *works, uint32_t rank,
+			  unsigned kind, bool is_turn)
 {
-	works->ranks[rank].sends += is_send;
+	works->ranks[rank].operations++;
+	works->ranks[rank].transfers += ncs_is_work_transfer(kind);
+	works->ranks[rank].sends += ncs_is_work_send(kind);
 	works->ranks[rank].turns += is_turn;
+}
+
+bool ncs_path_works_is_stage(const struct ncs_path_works *works, uint32_t rank)
+{
+	const struct rank_works *self = &works->ranks[rank];
+
+	return (double)self->transfers >= TRANSFERS * (double)self->operations;
 }
 
 /* Returns whether stages send and receive in turn, as they do with one microbatch

@@ -32,10 +32,14 @@ bool ncs_path_works_is_beside(const struct ncs_path_works *works);
  * between its operations is not its work, and what others do is not known. */
 void ncs_path_works_set_aside(struct ncs_path_works *works, uint32_t rank);
 
-/* Counts an operation of a rank: whether it is a send, and whether it turns back
- * what came before. */
-void ncs_path_works_count_turn(struct ncs_path_works *works, uint32_t rank,
-			       bool is_send, bool is_turn);
+/* Counts an operation of a rank: its kind (enum ncs_work_kind), and whether it turns
+ * back what came before. */
+void ncs_path_works_count(struct ncs_path_works *works, uint32_t rank,
+			  unsigned kind, bool is_turn);
+
+/* Returns whether a rank is a stage: not one that sends or receives a few times, as
+ * a job does when it begins. */
+bool ncs_path_works_is_stage(const struct ncs_path_works *works, uint32_t rank);
 
 /* Notes the time of a rank from an operation of one kind to one of another kind.
  * Returns 0 or -ENOMEM. */
