@@ -76,6 +76,8 @@ enum ncs_evidence_kind {
 	NCS_EVIDENCE_ELSEWHERE,  /* as this rank, the process waits there */
 	NCS_EVIDENCE_LATE,       /* number of expected, duration_ns: it came
 				  * last at the call, so late */
+	NCS_EVIDENCE_WAITED,     /* number, duration_ns: in so many operations
+				  * the others waited for it so long */
 	NCS_EVIDENCE_QUEUED,     /* number of expected: of the times it came
 				  * last, the others came straight from another
 				  * operation so often */

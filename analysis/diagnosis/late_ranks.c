@@ -151,6 +151,27 @@ static void add_bounds(struct ncs_finding *finding, const struct ncs_rank *rank,
 					 });
 }
 
+/* Adds how long others waited for the rank, where the times at which it came
+ * last do not tell: a late message is no call that all ranks make. */
+static void add_waits(struct ncs_finding *finding, const struct ncs_rank *rank,
+		      const struct ncs_lateness *lateness)
+{
+	const struct ncs_lateness *recent = &ncs_rank_lateness(rank)->recent;
+	uint64_t waited_ns = recent->cause_ns[NCS_LATE_HOST] +
+			     recent->cause_ns[NCS_LATE_STREAM] +
+			     recent->cause_ns[NCS_LATE_PROXY];
+
+	if (waited_ns / (lateness->last + 1) > lateness->p99_ns)
+		ncs_finding_add_evidence(finding,
+					 (struct ncs_evidence){
+						 .kind = NCS_EVIDENCE_WAITED,
+						 .party = ncs_party_of(rank),
+						 .call = ncs_no_call,
+						 .number = recent->operations,
+						 .duration_ns = waited_ns,
+					 });
+}
+
 /* Adds what the finding rests on, and what it could not see. */
 static void add_evidence(struct ncs_finding *finding,
 			 const struct ncs_rank *rank,
@@ -161,15 +182,17 @@ static void add_evidence(struct ncs_finding *finding,
 	struct ncs_transfer_count transfers =
 		ncs_communicator_transfers(communicator);
 
-	ncs_finding_add_evidence(finding,
-				 (struct ncs_evidence){
-					 .kind = NCS_EVIDENCE_LATE,
-					 .party = ncs_party_of(rank),
-					 .call = finding->call,
-					 .number = lateness->last,
-					 .expected = lateness->operations,
-					 .duration_ns = lateness->p99_ns,
-				 });
+	if (lateness->last > 0)
+		ncs_finding_add_evidence(finding,
+					 (struct ncs_evidence){
+						 .kind = NCS_EVIDENCE_LATE,
+						 .party = ncs_party_of(rank),
+						 .call = finding->call,
+						 .number = lateness->last,
+						 .expected = lateness->operations,
+						 .duration_ns = lateness->p99_ns,
+					 });
+	add_waits(finding, rank, lateness);
 	if (finding->cause == NCS_LATE_STREAM &&
 	    2 * view->kernels_unknown > lateness->last)
 		ncs_finding_add_evidence(finding,

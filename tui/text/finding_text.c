@@ -712,6 +712,13 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 	case NCS_EVIDENCE_LATE:
 		append_late(evidence, text, size);
 		return;
+	case NCS_EVIDENCE_WAITED:
+		ncs_append(text, size, "the others waited ");
+		ncs_append_duration(text, size, evidence->duration_ns);
+		ncs_append(text, size,
+			   " for it in its latest %" PRIu64 " operations",
+			   evidence->number);
+		return;
 	case NCS_EVIDENCE_QUEUED:
 		ncs_append(text, size,
 			   "in %" PRIu64 " of these %" PRIu64

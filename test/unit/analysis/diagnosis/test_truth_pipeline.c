@@ -158,6 +158,25 @@ static bool has_evidence(const struct ncs_finding *finding,
 	return false;
 }
 
+/* Returns whether a finding tells how often the rank was last, or how long others
+ * waited for it, and no such figure that is none. */
+static bool tells_waits(const struct ncs_finding *finding)
+{
+	bool tells = false;
+
+	for (size_t i = 0; i < finding->evidence_count; i++) {
+		const struct ncs_evidence *evidence = &finding->evidence[i];
+
+		if (evidence->kind != NCS_EVIDENCE_LATE &&
+		    evidence->kind != NCS_EVIDENCE_WAITED)
+			continue;
+		if (evidence->number == 0 || evidence->duration_ns == 0)
+			return false;
+		tells = true;
+	}
+	return tells;
+}
+
 /* Returns whether the cost is what a finding says. */
 static bool is_its_cost(const struct ncs_finding *finding, double cost)
 {
@@ -195,7 +214,7 @@ static bool judge(const char *kind, const struct truth_options *options)
 			   finding->cause == (options->fault == TRUTH_HOST ?
 						      NCS_LATE_HOST :
 						      NCS_LATE_STREAM) &&
-			   is_its_cost(finding, cost);
+			   is_its_cost(finding, cost) && tells_waits(finding);
 		is_vague = !is_told(finding) &&
 			   (options->ranks >= RANKS_ALIKE ||
 			    options->shape == TRUTH_3D);
