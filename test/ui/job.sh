@@ -23,7 +23,7 @@ started && sees 'NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so'
 verdict 'without a job it says what to do' $?
 
 start_job net-v5-mix
-sees ' LIVE \| SLOW ' && sees '^   *0 .* alive' && sees '^   *1 .* alive'
+sees ' LIVE \| SLOW ' && sees '^[!>*]* *0 .* alive' && sees '^[!>*]* *1 .* alive'
 verdict 'a job that starts is shown' $?
 
 press 2
