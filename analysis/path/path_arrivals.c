@@ -440,6 +440,8 @@ void ncs_path_explain(const struct ncs_path *path, size_t k,
 		node->gap_ns[i] = arrival->gap_ns[i] - savings.gap_ns[i];
 	if (is_late)
 		node->unknown_ns = unknown_ns(part, arrival, k, usual);
+	else if (k > 0 && arrival->is_guessed)
+		node->unknown_ns = arrival->total_ns;
 	if (is_late && !arrival->is_by_kind)
 		node->unknown_ns += ncs_smaller(node->gap_ns[NCS_PATH_HOST],
 						usual->host_ns);

@@ -94,6 +94,7 @@ static inline void find_predecessors(struct ncs_path *path,
 	arrival->at_ns = entry.arrival_ns;
 	arrival->call_ns = arrival->base_ns = entry.call_ns;
 	arrival->is_beside = arrival->is_by_kind = false;
+	arrival->is_guessed = false;
 	arrival->comm_gap_ns = arrival->new_ns = 0;
 	arrival->others_ns = INFINITY;
 	arrival->kind = 0;

@@ -205,6 +205,8 @@ double ncs_path_note_work(struct ncs_path *path,
 		ncs_path_works_own_ns(works, rank, before->kind, arrival->kind);
 	if (isinf(own_ns))
 		own_ns = arrival->others_ns;
+	/* Its rank may have waited for as long as nobody knows. */
+	arrival->is_guessed = isinf(own_ns);
 	return arrival->at_ns - ncs_smaller(own_ns, work_ns);
 }
 

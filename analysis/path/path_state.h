@@ -141,6 +141,9 @@ struct ncs_path_arrival {
 	bool is_by_kind;
 	double others_ns;
 	double new_ns; /* of that time, not before another part, too */
+	/* A queued send, before which nothing tells how long its rank works: its
+	 * time since the predecessor may be waiting. */
+	bool is_guessed;
 	struct ncs_path_member *member;
 };
 

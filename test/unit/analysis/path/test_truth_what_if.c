@@ -373,6 +373,29 @@ alternating_pipeline_without_a_slow_gpu_takes_what_it_truly_takes(void **state)
 					    TRUTH_PIPELINE, true, 20 });
 }
 
+/* The first stage sends behind its sends, and adds up gradients in another
+ * communicator: its work before a send is not known. */
+static void
+a_first_stage_with_work_that_is_not_known_gives_no_wrong_answer(void **state)
+{
+	static const struct truth_what_if kinds[] = {
+		{ "what-if/host/pipeline", TRUTH_HOST, TRUTH_PIPELINE, false,
+		  0 },
+		{ "what-if/stream/pipeline", TRUTH_STREAM, TRUTH_PIPELINE,
+		  false, 0 },
+	};
+	static const unsigned seeds[] = { 47, 1055 };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		for (size_t j = 0; j < 2; j++) {
+			struct truth_options options =
+				some_pipeline(seeds[j], &kinds[i]);
+
+			assert_int_not_equal(judge(&options), TRUTH_WRONG);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +423,8 @@ int main(void)
 			pipeline_without_a_slow_gpu_takes_what_it_truly_takes),
 		cmocka_unit_test(
 			alternating_pipeline_without_a_slow_gpu_takes_what_it_truly_takes),
+		cmocka_unit_test(
+			a_first_stage_with_work_that_is_not_known_gives_no_wrong_answer),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
