@@ -90,7 +90,7 @@ def check_metadata():
                 " parquet_kv_metadata('*.steps.parquet')"
                 " WHERE decode(key) = 'send_wait_ns'")[0]
     check("a column's note is in the file",
-          [row["v"] for row in notes], ["ns; record; on the wire"])
+          [row["v"] for row in notes], ["ns; record; time on the wire"])
 
 
 def bandwidths_of(name):

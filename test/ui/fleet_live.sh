@@ -91,7 +91,7 @@ verdict 'q leaves what was kept' $?
 
 # --- A late rank, by clocks that drift ------------------------------------------
 
-open 150x24 "exec $ncclstat --from=\"$fleet_build/ncclsimulate -S 60 -R -h 3 -r 2 -l 3:6000 -\""
+open 150x24 "exec $ncclstat --from=\"$fleet_build/ncclsimulate -S 60 -R -h 6 -r 1 -l 3:6000 -\""
 on_screen 'a late rank of another node is named' 'rank 3 of world costs'
 on_screen 'its lateness has its error beside it' ' alive .*s+-'
 press 6
@@ -103,7 +103,7 @@ verdict 'the timeline can be paused' $?
 tries=0
 until shows 'last, .*s+-[0-9.]*[mun]*s' || [ "$tries" -ge 60 ]; do
 	press Left Enter
-	sees '^-.*rank' || break
+	sees '[-][0-9.]*[mun]*s rank' || break
 	tries=$((tries + 1))
 done
 on_screen 'who was last has the error of the clocks beside it' \
