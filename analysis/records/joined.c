@@ -298,27 +298,28 @@ static unsigned timing_of(enum ncs_moment end)
 bool ncs_joined_moving(const struct ncs_joined *joined,
 		       struct ncs_moving_part *moving)
 {
-	const struct ncs_part *begin = &joined->parts[0], *end = begin;
+	const struct ncs_part *begin, *end = &joined->parts[0];
+	enum ncs_moment begins = joined->arrival;
 
 	if (joined->arrival == NCS_MOMENT_OPERATION || !joined->end_is_trusted)
 		return false;
 	if (joined->function == NCS_FUNCTION_SEND_RECV &&
 	    (joined->count != 2 || joined->wait_rule != NCS_WAIT_FOR_ALL))
 		return false;
-	for (size_t i = 1; i < joined->count; i++) {
-		const struct ncs_part *part = &joined->parts[i];
-
-		if (ncs_joined_arrival_ns(joined, part) >
-		    ncs_joined_arrival_ns(joined, begin))
-			begin = part;
-		if (ncs_joined_end_ns(joined, part) >
+	/* Operations of one launch share its times on the stream, even if the
+	 * data of one of them is late. */
+	if (joined->end == NCS_MOMENT_STREAM_END &&
+	    all_know(joined, NCS_MOMENT_STREAM))
+		begins = NCS_MOMENT_STREAM;
+	begin = latest(joined, begins);
+	for (size_t i = 1; i < joined->count; i++)
+		if (ncs_joined_end_ns(joined, &joined->parts[i]) >
 		    ncs_joined_end_ns(joined, end))
-			end = part;
-	}
+			end = &joined->parts[i];
 	*moving = (struct ncs_moving_part){
-		.begin_ns = ncs_joined_arrival_ns(joined, begin),
+		.begin_ns = begin->at_ns[begins],
 		.end_ns = ncs_joined_end_ns(joined, end),
-		.error_ns = ncs_parts_error_ns(begin, joined->arrival, end,
+		.error_ns = ncs_parts_error_ns(begin, begins, end,
 					       joined->end),
 		.timing = timing_of(joined->end),
 	};

@@ -118,7 +118,8 @@ enum ncs_doubt ncs_joined_doubt(const struct ncs_joined *joined,
 				const struct ncs_part *part);
 
 /* The moving part of an operation, in which data moves on all its ranks: MOVE,
- * over which bandwidth is. */
+ * over which bandwidth is. It is from the last arrival to the last end; where the
+ * end is that on the stream, from the last begin there. */
 struct ncs_moving_part {
 	uint64_t begin_ns; /* on the last rank */
 	uint64_t end_ns;   /* on the last rank */

@@ -500,6 +500,33 @@ static void end_before_the_last_arrival_is_no_end(void **state)
 	assert_int_equal(moving.end_ns - moving.begin_ns, 3 * MS);
 }
 
+/* The launch of the operation has its times on the stream, which its other
+ * operations share. */
+static void moving_part_on_the_stream_begins_before_data_that_is_late(void **state)
+{
+	const struct ncs_joined *joined;
+	struct ncs_moving_part moving;
+
+	for (int rank = 0; rank < RANKS; rank++) {
+		struct ncs_part part =
+			part_of(rank, NCS_FUNCTION_ALL_REDUCE, 0, SECOND);
+
+		part.at_ns[NCS_MOMENT_STREAM] =
+			SECOND + (rank == 2 ? 2 : 1) * MS;
+		part.at_ns[NCS_MOMENT_DATA] =
+			SECOND + (rank == 1 ? 9 : 2) * MS;
+		part.at_ns[NCS_MOMENT_STREAM_END] = SECOND + 12 * MS;
+		add(*state, &part);
+	}
+	ncs_join_advance(*state, UINT64_MAX);
+	joined = ncs_join_next(*state);
+	assert_non_null(joined);
+	assert_int_equal(joined->arrival, NCS_MOMENT_DATA);
+	assert_true(ncs_joined_moving(joined, &moving));
+	assert_int_equal(moving.begin_ns, SECOND + 2 * MS);
+	assert_int_equal(moving.end_ns, SECOND + 12 * MS);
+}
+
 /* All ranks have begun by then, and data comes to the first rank until 7 ms. */
 static void end_before_data_came_is_no_end(void **state)
 {
@@ -610,7 +637,8 @@ int main(void)
 		TEST(part_times_are_those_of_the_parts),
 		TEST(end_is_the_streams_then_the_kernels_then_the_last),
 		TEST(end_before_the_last_arrival_is_no_end),
-		TEST(end_before_data_came_is_no_end),
+		TEST(moving_part_on_the_stream_begins_before_data_that_is_late),
+	TEST(end_before_data_came_is_no_end),
 		TEST(end_that_no_source_knows_is_not_trusted),
 		TEST(end_within_the_error_of_the_clocks_is_trusted),
 		TEST(hostile_parts_do_no_harm),
