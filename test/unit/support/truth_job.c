@@ -254,6 +254,9 @@ static void add_ddp(struct truth_job *job, unsigned rank)
 {
 	unsigned comms = job->options.communicators;
 
+	if (job->options.greets && job->step == 0 && rank < 2)
+		add_operation(job, rank, rank == 0 ? SEND_TO : RECEIVE_FROM, 0,
+			      1 << 14, true, (int)(1 - rank));
 	add_work(job, rank, ON_STREAM, 3 * MS);
 	if (comms > 1)
 		add_collective(job, rank, 1, 1 << 14, true);

@@ -73,6 +73,8 @@ struct truth_options {
 	unsigned steps;
 	unsigned ahead; /* 0: the host waits for its GPU after each step */
 	bool blocks;    /* stages of a pipeline wait for their sends */
+	/* In TRUTH_DDP, rank 0 sends to rank 1 once, when the job begins. */
+	bool greets;
 	bool alternates; /* they run one microbatch forward, one backward */
 	double jitter;  /* work takes up to this many times longer */
 	/* GPUs compute faster in steps with the fault, as they rest then: in

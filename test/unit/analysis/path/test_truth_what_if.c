@@ -396,6 +396,23 @@ a_first_stage_with_work_that_is_not_known_gives_no_wrong_answer(void **state)
 		}
 }
 
+/* One send does not make stages of its ranks. */
+static void ddp_that_sends_once_is_known_as_other_ddp_is(void **state)
+{
+	static const struct truth_what_if kind = {
+		"what-if/host/ddp", TRUTH_HOST, TRUTH_DDP, false, 100
+	};
+
+	(void)state;
+	for (unsigned seed = 1; seed <= 8; seed++) {
+		struct truth_options options = some_job(seed, &kind);
+
+		options.greets = true;
+		options.victim = seed % 2;
+		assert_int_equal(judge(&options), TRUTH_RIGHT);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -425,6 +442,7 @@ int main(void)
 			alternating_pipeline_without_a_slow_gpu_takes_what_it_truly_takes),
 		cmocka_unit_test(
 			a_first_stage_with_work_that_is_not_known_gives_no_wrong_answer),
+		cmocka_unit_test(ddp_that_sends_once_is_known_as_other_ddp_is),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
