@@ -10,15 +10,25 @@
 
 /* --- Reading ------------------------------------------------------------ */
 
-/* Returns the column of a view with this title; NULL if there is none. */
+/* Returns the column of a view with this title; NULL if there is none. A title
+ * with a unit also has its quantity as a name: "busbw" is BUSGB/s. */
 static const struct ncs_column *find_title(enum ncs_view view,
 					   const char *title)
 {
-	for (size_t i = 0; i < ncs_column_count; i++)
-		if (ncs_columns[i].view == view &&
-		    strcasecmp(ncs_columns[i].title, title) == 0)
-			return &ncs_columns[i];
-	return NULL;
+	const struct ncs_column *named = NULL;
+
+	for (size_t i = 0; i < ncs_column_count; i++) {
+		const struct ncs_column *column = &ncs_columns[i];
+
+		if (column->view != view)
+			continue;
+		if (strcasecmp(column->title, title) == 0)
+			return column;
+		if (strchr(column->title, '/') &&
+		    strcasecmp(strchr(column->id, '_') + 1, title) == 0)
+			named = column;
+	}
+	return named;
 }
 
 /* Takes "-SINCE", or "-" alone for the reversed order of the model. */

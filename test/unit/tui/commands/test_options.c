@@ -340,6 +340,17 @@ static void options_may_be_abbreviated_and_parsed_again(void **state)
 	assert_false(ncs_options_is_given(&options, NCS_OPTION_INTERVAL));
 }
 
+static void column_with_a_unit_in_its_title_has_a_name_without_it(void **state)
+{
+	(void)state;
+	expect("--sort=ranks:busbw");
+	assert_string_equal(options.sort[NCS_VIEW_RANK].column->title,
+			    "BUSGB/s");
+	expect("--sort=ranks:BUSGB/s");
+	assert_string_equal(options.sort[NCS_VIEW_RANK].column->title,
+			    "BUSGB/s");
+}
+
 /* --- Errors -------------------------------------------------------------- */
 
 static void errors_name_the_option_and_what_it_expects(void **state)
@@ -539,6 +550,8 @@ int main(void)
 		cmocka_unit_test(interval_takes_seconds_with_fractions),
 		cmocka_unit_test(synthetic_takes_ranks_channels_and_a_seed),
 		cmocka_unit_test(options_may_be_abbreviated_and_parsed_again),
+		cmocka_unit_test(
+			column_with_a_unit_in_its_title_has_a_name_without_it),
 		cmocka_unit_test(errors_name_the_option_and_what_it_expects),
 		cmocka_unit_test(mistyped_names_get_the_nearest_one),
 		cmocka_unit_test(a_file_alone_is_played),
