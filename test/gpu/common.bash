@@ -44,6 +44,13 @@ need_pytorch() {
 
 at_end() { :; }
 
+# end_job: for at_end of a test that has its job in $job.
+end_job() {
+	[ -z "$job" ] || kill "$job" 2>/dev/null
+	[ -z "$job" ] || wait "$job" 2>/dev/null
+	"$build/ncclstat" --clean >/dev/null
+}
+
 make_folder() {
 	folder=$(mktemp -d /dev/shm/ncclstat-test.XXXXXX)
 	trap 'at_end; rm -rf "$folder"' EXIT

@@ -16,9 +16,7 @@ job=
 
 # shellcheck disable=SC2317 # the trap calls it
 at_end() {
-	[ -z "$job" ] || kill "$job" 2>/dev/null
-	[ -z "$job" ] || wait "$job" 2>/dev/null
-	"$build/ncclstat" --clean >/dev/null
+	end_job
 	[ ! -d "${SCREENS:-}" ] || cp "$folder"/*.screen "$SCREENS"
 }
 
