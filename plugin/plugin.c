@@ -7,7 +7,9 @@
  * identifies its release. Every function returns success: NCCL looks at the
  * result of init only, where an error would end profiling for the whole
  * process, or worse. */
+#include <assert.h>
 #include <pthread.h>
+#include <stddef.h>
 
 #include "plugin/events/callbacks.h"
 #include "plugin/chain/chain.h"
@@ -67,49 +69,57 @@ static enum nccl_result finalize(void *context)
 	return NCCL_SUCCESS;
 }
 
-/* startEvent and recordEventState of a version. The head of the descriptor is
- * the same in all versions, except that its type has one byte or eight.
- * Everything but steps is in a function of its own, so that the callback of a
- * step stays short. With a chained plugin NCCL never holds a step's own handle,
- * and all callbacks take the other branch. */
-#define EVENT_FUNCTIONS(version) \
-	__attribute__((noinline)) static enum nccl_result \
-		start_other_v##version( \
-			void *context, void **handle, \
-			struct nccl_event_descr_v##version *descr) \
+/* The head of the descriptor and a step's facts are at the same place in all
+ * versions; up to version 4 the type has one byte. */
+static_assert(offsetof(struct nccl_event_descr_v1, parent) ==
+		      offsetof(struct nccl_event_descr_v5, parent),
+	      "the parent is at the same place");
+static_assert(offsetof(struct nccl_event_descr_v1, proxy_step) ==
+		      offsetof(struct nccl_event_descr_v5, proxy_step),
+	      "a step's facts are at the same place");
+
+/* Starts any event but a step of our own: a function of its own, so that the
+ * callback of a step stays short. With a chained plugin NCCL never holds a
+ * step's own handle, and all callbacks come here. */
+__attribute__((noinline)) static enum nccl_result
+start_other(void *context, void **handle, const void *descr, unsigned version)
+{
+	const struct nccl_event_descr_v1 *early = descr;
+	const struct nccl_event_descr_v5 *head = descr;
+	uint64_t type = version < 5 ? early->type : head->type, value;
+
+	if (ncs_chain_is_on())
+		value = ncs_chain_start_event(version, context, handle, type,
+					      head);
+	else
+		value = ncs_start_event(version, context, type, head->parent,
+					head->rank, &head->proxy_op);
+	give_handle(handle, value);
+	return NCCL_SUCCESS;
+}
+
+/* Starts a step. The parameters are those that start_other() needs, at the same
+ * places, so that nothing has to be moved. */
+__attribute__((noinline)) static enum nccl_result
+start_step(void *context, void **handle, const void *descr, unsigned version)
+{
+	const struct nccl_event_descr_v5 *head = descr;
+	uint64_t value;
+
+	if (!ncs_step_on_start(head->parent, &head->proxy_step, &value))
+		return start_other(context, handle, descr, version);
+	give_handle(handle, value);
+	return NCCL_SUCCESS;
+}
+
+/* recordEventState for all versions that treat steps as `step_version` does. */
+#define RECORD_STATE(name, step_version) \
+	__attribute__((noinline)) static enum nccl_result name( \
+		void *handle, enum nccl_event_state state, void *args, \
+		unsigned version) \
 	{ \
-		uint64_t value; \
-\
-		if (ncs_chain_is_on()) \
-			value = ncs_chain_start_event( \
-				version, context, handle, descr->type, descr); \
-		else \
-			value = ncs_start_event(version, context, descr->type, \
-						descr->parent, descr->rank, \
-						&descr->proxy_op); \
-		give_handle(handle, value); \
-		return NCCL_SUCCESS; \
-	} \
-\
-	static enum nccl_result start_event_v##version( \
-		void *context, void **handle, \
-		struct nccl_event_descr_v##version *descr) \
-	{ \
-		uint64_t value = 0; \
-\
-		if (descr && !(descr->type == NCCL_EVENT_PROXY_STEP && \
-			       ncs_step_on_start(descr->parent, \
-						 &descr->proxy_step, &value))) \
-			return start_other_v##version(context, handle, descr); \
-		give_handle(handle, value); \
-		return NCCL_SUCCESS; \
-	} \
-\
-	static enum nccl_result record_state_v##version( \
-		void *handle, enum nccl_event_state state, \
-		union nccl_state_args_v##version *args) \
-	{ \
-		if (ncs_step_on_state(version, handle, (unsigned)state, args)) \
+		if (ncs_step_on_state(step_version, handle, (unsigned)state, \
+				      args)) \
 			return NCCL_SUCCESS; \
 		if (ncs_chain_is_on()) \
 			ncs_chain_record_state(version, handle, \
@@ -120,13 +130,38 @@ static enum nccl_result finalize(void *context)
 		return NCCL_SUCCESS; \
 	}
 
-EVENT_FUNCTIONS(1)
-EVENT_FUNCTIONS(2)
-EVENT_FUNCTIONS(3)
-EVENT_FUNCTIONS(4)
-EVENT_FUNCTIONS(5)
-EVENT_FUNCTIONS(6)
-EVENT_FUNCTIONS(7)
+RECORD_STATE(record_state_before_v4, 3)
+RECORD_STATE(record_state_since_v4, 4)
+
+/* A version's own two functions only choose one of those above. */
+#define EVENT_FUNCTIONS(version, record) \
+	static enum nccl_result start_event_v##version( \
+		void *context, void **handle, \
+		struct nccl_event_descr_v##version *descr) \
+	{ \
+		if (!descr) { \
+			give_handle(handle, 0); \
+			return NCCL_SUCCESS; \
+		} \
+		if (descr->type != NCCL_EVENT_PROXY_STEP) \
+			return start_other(context, handle, descr, version); \
+		return start_step(context, handle, descr, version); \
+	} \
+\
+	static enum nccl_result record_state_v##version( \
+		void *handle, enum nccl_event_state state, \
+		union nccl_state_args_v##version *args) \
+	{ \
+		return record(handle, state, args, version); \
+	}
+
+EVENT_FUNCTIONS(1, record_state_before_v4)
+EVENT_FUNCTIONS(2, record_state_before_v4)
+EVENT_FUNCTIONS(3, record_state_before_v4)
+EVENT_FUNCTIONS(4, record_state_since_v4)
+EVENT_FUNCTIONS(5, record_state_since_v4)
+EVENT_FUNCTIONS(6, record_state_since_v4)
+EVENT_FUNCTIONS(7, record_state_since_v4)
 
 /* Versions 1 to 3 pass no facts about the communicator to init. */
 #define INIT_WITHOUT_COMM(version) \

@@ -9,6 +9,7 @@
 
 #include "ncclstat/tables/job_labels.def"
 #include "shm/characters.h"
+#include "shm/texts.h"
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 #define ELLIPSIS "\xe2\x80\xa6"    /* U+2026 */
@@ -78,8 +79,7 @@ static void add(struct ncs_labels *block, const char *key, const char *value,
 	char *text = block->text + used;
 
 	if (bytes == 0 || !value[0] || ncs_labels_value(block->text, key) ||
-	    used + length + 1 + NCS_LABEL_VALUE_BYTES + 2 >
-		    sizeof(block->text))
+	    used + length + 1 + NCS_LABEL_VALUE_BYTES + 2 > sizeof(block->text))
 		return;
 	memcpy(text, key, length);
 	text[length] = '=';
@@ -98,32 +98,37 @@ void ncs_labels_collect(struct ncs_labels *block,
 			const char *(*find)(void *context, const char *name),
 			void *context)
 {
-	static const char *const names[] = {
-#define X(ID, name, help) name,
+	static const char names[] =
+#define X(ID, name, help) name "\0"
 		NCS_JOB_LABELS(X)
 #undef X
-	};
+		;
 	enum {
 #define X(ID, name, help) NCS_LABEL_##ID,
 		NCS_JOB_LABELS(X)
 #undef X
 	};
-	static const struct {
-		const char *variable;
-		unsigned label;
-		const char *only_if;
-	} variables[] = {
-#define X(variable, ID, only_if) { variable, NCS_LABEL_##ID, only_if },
+	/* Each with the variable that must be set as well. */
+	static const char variables[] =
+#define X(variable, ID, only_if) variable "\0" only_if "\0"
+		NCS_JOB_VARIABLES(X)
+#undef X
+		;
+	static const uint8_t labels[] = {
+#define X(variable, ID, only_if) NCS_LABEL_##ID,
 		NCS_JOB_VARIABLES(X)
 #undef X
 	};
+	const char *variable = variables;
 
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-		const char *value = find(context, variables[i].variable);
+	for (size_t i = 0; i < sizeof(labels); i++) {
+		const char *only_if = ncs_text_behind(variable);
+		const char *value = find(context, variable);
 
-		if (value && (!variables[i].only_if[0] ||
-			      find(context, variables[i].only_if)))
-			ncs_labels_add(block, names[variables[i].label], value);
+		if (value && (!only_if[0] || find(context, only_if)))
+			ncs_labels_add(block, ncs_text_at(names, labels[i]),
+				       value);
+		variable = ncs_text_behind(only_if);
 	}
 }
 

@@ -279,8 +279,8 @@ struct ncs_filled {
 
 /* Launches of NCCL's kernels, followed by CUDA events on their streams. Launches
  * are numbered from 1 in a communicator; those captured into a graph have no
- * number. NCCL runs a communicator's launches one after the other, so that a
- * launch that has ended ends all before it.
+ * number. NCCL runs a communicator's launches one after the other, so when one
+ * has ended, all earlier ones have ended, too.
  *
  * Each word is valid by itself. A reader that copies `ended` before `begun`,
  * and that before `followed` and `launched`, sees no launch end before it began.
@@ -292,12 +292,12 @@ struct ncs_launch_progress {
 	uint64_t ended_at;    /* ticks at which that was seen */
 	uint64_t begun;       /* latest launch that is known to have begun */
 	uint64_t begun_at;    /* ticks at which that was seen */
-	uint64_t followed;    /* latest launch that the events tell about */
+	uint64_t followed;    /* latest launch that the events cover */
 	uint64_t launched;    /* latest launch */
 	uint64_t launched_at; /* ticks at which it was launched */
 	uint64_t timed;       /* number of launches that were timed */
 	uint64_t captured;    /* number of launches captured into graphs */
-	uint64_t bias_ns;     /* taken off each time: half of an empty pair's */
+	uint64_t bias_ns;     /* subtracted from times: half an empty pair's */
 	uint64_t error_ns;    /* error of a begin on the host's clock; 0: unknown */
 	uint64_t failure;     /* the driver's error number; 0: none */
 	/* Ticks since when the plugin's watch thread has been inside a call of
@@ -326,7 +326,7 @@ struct ncs_header {
 	struct ncs_table channels;   /* struct ncs_channel */
 	struct ncs_table operations; /* struct ncs_operation */
 	struct ncs_table histograms; /* struct ncs_histogram */
-	struct ncs_table rings;      /* struct ncs_ring, one a lane */
+	struct ncs_table rings;      /* struct ncs_ring, one per lane */
 	uint32_t ring_records;       /* capacity of each ring, a power of two */
 	uint32_t plugin_version;     /* major << 16 | minor << 8 | patch */
 	uint32_t pid;         /* in its own PID namespace */
@@ -357,18 +357,18 @@ struct ncs_header {
 	uint64_t ranges_filled; /* number of entries in use: the first ones */
 	struct ncs_cupti cupti;
 	struct ncs_launch_progress launches; /* from minor version 5 on */
-	/* Ticks at which the plugin's watch thread was last awake, some 20 times
-	 * a second; 0: there is no such thread. From minor version 8 on. */
+	/* Ticks at which the plugin's watch thread was last awake, about 20
+	 * times a second; 0: there is no such thread. From minor version 8 on. */
 	uint64_t alive;
 	/* struct ncs_labels: one, or none; from minor version 8 on. */
 	struct ncs_table labels;
 };
 
-/* Room for the header: tables begin after it. */
+/* Bytes reserved for the header: tables begin after them. */
 #define NCS_HEADER_BYTES 2048u
 
-/* Labels that tell of which job the process is: "key=value" after "key=value",
- * each terminated, and an empty text at the end. The plugin takes them from the
+/* Labels that identify the process's job: "key=value" strings, each terminated,
+ * with an empty string at the end. The plugin takes them from the
  * environment at its first init (ncclstat/tables/job_labels.def). A reader
  * ignores keys that it does not know. */
 struct ncs_labels {
@@ -380,7 +380,7 @@ struct ncs_labels {
 
 /* Counters of one function in one lane; readers add them over all lanes. Sums
  * are modulo 2^64: if a finished operation is reopened, the lane that sees it
- * subtracts it, which may be another one than the lane that counted it. */
+ * subtracts it, which need not be the lane that counted it. */
 struct ncs_function {
 	uint64_t sequence;
 	uint64_t calls;           /* number of CollApi and P2pApi events */
@@ -447,8 +447,8 @@ struct ncs_channel {
 	uint64_t key;       /* NCS_CHANNEL_KEY(); 0: not in use */
 	uint64_t state;     /* enum ncs_channel_state */
 	uint64_t since;     /* ticks at which the state was entered */
-	uint64_t function;  /* of the operation under way */
-	uint64_t operation; /* number of the operation under way; 0: none */
+	uint64_t function;  /* of the operation in progress */
+	uint64_t operation; /* number of the operation in progress; 0: none */
 	uint64_t step;      /* number of the oldest unfinished step */
 	uint64_t nsteps;    /* number of steps of its proxy operation */
 	uint64_t operations_started; /* proxy operations */
@@ -575,7 +575,7 @@ struct ncs_range {
 	uint64_t size_unknown;  /* operations of unknown size: not in bytes */
 	uint64_t with_children; /* operations with at least one child */
 	uint64_t with_children_bytes; /* bytes of these operations */
-	/* Including the ranges inside it: operations with a child under way. */
+	/* Operations with a child in progress, also in ranges inside it. */
 	uint64_t busy; /* their number, NCS_RANGE_BUSY(); the rest is private */
 	uint64_t busy_since; /* ticks at which the number became nonzero */
 	uint64_t busy_time;  /* ticks with a nonzero number before that */

@@ -9,8 +9,8 @@
  * types and asserts only; shm/control.h changes the words, shm/read/remote.h
  * maps them.
  *
- * A control object is not to be trusted: any process of the user may write
- * anything, and both sides check what they read.
+ * Neither side trusts the control object: any process of the user may write
+ * anything to it, and both sides check what they read.
  *
  * A request is one word, so that it changes as a whole:
  *
@@ -24,8 +24,8 @@
  *   bits  0 …  7  the groups of events to be reported, by enum ncs_event_group
  *          8      the groups are set; if not, bits 0 … 7 are 0
  *          9 … 13 kernel timing: enum ncs_kernel_detail; 0: not set. Viewers
- *                 leave it so; the plugin states here what is in force, and
- *                 refuses what earlier viewers ask for
+ *                 do not set it; the plugin reports the mode in force here, and
+ *                 refuses such requests of earlier viewers
  *         14 … 18 sampling: 1 + level, where one operation in 2^level keeps the
  *                 records of its children; 0: not set
  *        19 … 23  timing of launches: enum ncs_timing_detail; 0: not set, or

@@ -57,7 +57,8 @@ static inline int ncclstat_range_symbol(void *library, const char *name,
 }
 
 /* Finds the plugin by the name that NCCL uses, so that the dynamic linker
- * returns NCCL's copy. Threads that call it at the same time find the same. */
+ * returns NCCL's copy. Threads that call it at the same time find the same
+ * functions. */
 static inline const struct ncclstat_range_calls *ncclstat_range_find(void)
 {
 	static const struct ncclstat_range_calls none = { 0, 0, 0, 0, 0 };
@@ -89,7 +90,7 @@ static inline const struct ncclstat_range_calls *ncclstat_range_find(void)
 	return found;
 }
 
-/* Returns the functions to call, after finding them if need be. */
+/* Returns the functions to call, after finding them if necessary. */
 static inline const struct ncclstat_range_calls *ncclstat_range_get(void)
 {
 	const struct ncclstat_range_calls *found =
@@ -117,8 +118,8 @@ static inline int ncclstat_range_pop(void)
 	return calls->pop ? calls->pop() : -1;
 }
 
-/* Starts a range of the process, which any thread may end. NCCL calls are in it
- * if their thread is in no range of its own. Returns the handle for
+/* Starts a range of the process, which any thread may end. It contains the NCCL
+ * calls of all threads that are in no range of their own. Returns the handle for
  * ncclstat_range_end(), or 0 without the plugin. */
 static inline uint64_t ncclstat_range_start(const char *name)
 {

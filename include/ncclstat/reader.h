@@ -18,14 +18,14 @@
  * A segment has the state of one rank: of one communicator in one process
  * (abi.h). It is only read: mapped PROT_READ, so that a job never notices its
  * readers. Nothing in a segment is trusted: whatever it contains, functions
- * return numbers and states in their documented limits and terminated strings.
+ * return terminated strings, and numbers and states within documented limits.
  *
  * One thread at a time may use a reader or snapshot; different threads may use
  * different ones. ncs_discover(), ncs_directory() and ncs_reader_guard() may be
  * called by any thread.
  *
  * A segment that is truncated while it is mapped raises SIGBUS, as any mapping
- * does. A program that is to survive that calls ncs_reader_guard() once.
+ * does. A program that must survive this calls ncs_reader_guard() once.
  */
 #ifndef NCCLSTAT_READER_H
 #define NCCLSTAT_READER_H
@@ -72,11 +72,12 @@ enum ncs_attach {
 	NCS_ATTACH_DENIED,        /* it belongs to another user */
 	NCS_ATTACH_NOT_READY,     /* it is being created; try again */
 	NCS_ATTACH_OTHER_VERSION, /* it has another major version */
-	NCS_ATTACH_CORRUPT,       /* it is no segment, or an invalid one */
+	NCS_ATTACH_CORRUPT,       /* it is not a segment, or an invalid one */
 	NCS_ATTACH_FAILED,        /* out of memory, file descriptors etc. */
 };
 
-/* Begins the reason of NCS_ATTACH_DENIED; the user's name and what helps follow. */
+/* The reason for NCS_ATTACH_DENIED begins with this; the owner and the remedy
+ * follow. */
 #define NCS_WHY_OWNER "it belongs to "
 
 /* A reader of one segment. */
@@ -104,14 +105,14 @@ const char *ncs_reader_path(const struct ncs_reader *reader);
  * a snapshot. Valid until the reader is closed. */
 const struct ncs_header *ncs_reader_header(const struct ncs_reader *reader);
 
-/* Returns what tells of which job the process is: "key=value" after
- * "key=value", each terminated, and an empty text at the end. They are cleaned
- * copies: UTF-8 without control characters. ncclstat-plugin(7) lists the keys;
- * others may come. Valid until the reader is closed. */
+/* Returns the labels that identify the process's job: "key=value" strings, each
+ * terminated, with an empty string at the end. They are cleaned copies: UTF-8
+ * without control characters. ncclstat-plugin(7) lists the keys; later plugins
+ * may add others. Valid until the reader is closed. */
 const char *ncs_reader_labels(const struct ncs_reader *reader);
 
-/* Tells whether the path still names the mapped file: not once it was removed,
- * replaced or truncated. */
+/* Returns true if the path still names the mapped file; false if the file was
+ * removed, replaced or truncated. */
 bool ncs_reader_is_valid(const struct ncs_reader *reader);
 
 /* Installs a handler of SIGBUS for the whole process: from now on a segment
@@ -153,7 +154,7 @@ struct ncs_channel_view {
 	enum ncs_channel_state state;
 	uint64_t since_ns;
 	unsigned function;  /* enum ncs_function_id */
-	uint64_t operation; /* number of the operation under way; 0: none */
+	uint64_t operation; /* number of the operation in progress; 0: none */
 	uint64_t step;
 	uint64_t nsteps;
 	uint64_t operations_started;
@@ -170,7 +171,7 @@ struct ncs_function_view {
 	uint64_t calls;
 	uint64_t operations;
 	uint64_t operations_done;
-	uint64_t with_children; /* 0: NCCL reports the end of none */
+	uint64_t with_children; /* 0: NCCL reports no operation's end */
 	uint64_t bytes;
 	uint64_t size_unknown; /* operations of unknown size */
 	uint64_t last_sequence_number; /* NCS_NO_SEQUENCE_NUMBER: none */
@@ -219,7 +220,7 @@ struct ncs_range_view {
 	uint64_t size_unknown; /* operations of unknown size */
 	uint64_t with_children;
 	uint64_t with_children_bytes;
-	uint64_t busy;    /* operations with a child under way now */
+	uint64_t busy;    /* operations with a child in progress now */
 	uint64_t busy_ns; /* time with one or more such operations */
 	uint64_t timed[NCS_TIMING_COUNT];
 	uint64_t time_ns[NCS_TIMING_COUNT];
@@ -276,8 +277,8 @@ struct ncs_sampling_view {
 struct ncs_kernel_view {
 	enum ncs_kernel_status status;
 	enum ncs_kernel_timing mode;
-	/* True in segments up to minor version 5, whose plugin timed one group
-	 * of calls in `period` (0: no such); else the rest is 0. */
+	/* True in segments up to minor version 5, whose plugin timed one of
+	 * `period` groups of calls (0: none). If false, the rest is 0. */
 	bool counted;
 	uint64_t period;
 	uint64_t timed_calls;
@@ -316,8 +317,8 @@ struct ncs_launches_view {
 	uint64_t missed; /* launches that should have been timed, too */
 };
 
-/* Returns what to tell of the timing of launches: NCS_STREAM_MOST where all
- * were to be timed and were not. */
+/* Returns the status of timing to show to users: NCS_STREAM_MOST if all
+ * launches should have been timed but some were not. */
 static inline enum ncs_stream_status
 ncs_launches_told(const struct ncs_launches_view *launches)
 {
@@ -330,7 +331,7 @@ ncs_launches_told(const struct ncs_launches_view *launches)
 		       launches->status;
 }
 
-/* How far a launch has got, as the plugin saw it last. */
+/* How far a launch has got, when the plugin last looked. */
 enum ncs_launch_phase {
 #define X(ID, name, help) NCS_LAUNCH_PHASE_##ID,
 	NCS_LAUNCH_PHASES(X)
@@ -379,13 +380,13 @@ struct ncs_snapshot {
 	uint64_t taken_ns;
 	uint64_t last_call_ns; /* latest callback of NCCL; 0: none yet */
 	uint64_t finished_ns;  /* end of the communicator; 0: not finished */
-	uint64_t alive_ns; /* the plugin's watch thread was last awake; 0: it
-			    * has none. Of a process that died: until then it
-			    * lived for sure */
+	/* When the plugin's watch thread was last awake, so that the process
+	 * was alive; 0: there is no such thread. */
+	uint64_t alive_ns;
 	enum ncs_liveness liveness;
-	bool process_gone;    /* false also if that cannot be told */
-	bool process_stopped; /* by a debugger or signal; likewise */
-	bool torn; /* a block was caught in mid-write: values may be mixed */
+	bool process_gone;    /* also false if this is not known */
+	bool process_stopped; /* by a debugger or signal; as above */
+	bool torn; /* a block changed during the copy: values may be mixed */
 	struct ncs_identity identity;
 	struct ncs_proxy_view proxy;
 	struct ncs_sampling_view sampling;
@@ -445,7 +446,7 @@ ncs_range_buckets(const struct ncs_snapshot *snapshot,
 
 /* Replaces the snapshot's contents by the segment's current state. `snapshot`
  * was initialised for this reader. `now_ns` is the current CLOCK_MONOTONIC.
- * Does not fail: without memory for a histogram that histogram is missing. */
+ * Does not fail: a histogram is missing if there is no memory for it. */
 void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 		       struct ncs_reader *reader, uint64_t now_ns);
 

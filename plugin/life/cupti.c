@@ -119,8 +119,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
  * has mangled begins with _Z and its length. */
 static bool is_communication(const char *name)
 {
-	static const char *const prefixes[] = { "ncclDevKernel", "ncclKernel",
-						"ncclSymk" };
+	static const char prefixes[][16] = { "ncclDevKernel", "ncclKernel",
+					     "ncclSymk" };
 
 	if (!name)
 		return false;
@@ -195,13 +195,13 @@ static void on_complete(void *context, uint32_t stream, uint8_t *buffer,
 
 /* --- Loading ------------------------------------------------------------ */
 
-static const char *const names[] = { "libcupti.so.13", "libcupti.so.12",
-				     "libcupti.so" };
+static const char names[][16] = { "libcupti.so.13", "libcupti.so.12",
+				  "libcupti.so" };
 
 static void *open_in(const char *root)
 {
-	static const char *const folders[] = { "lib64", "lib",
-					       "extras/CUPTI/lib64" };
+	static const char folders[][20] = { "lib64", "lib",
+					    "extras/CUPTI/lib64" };
 	void *library = NULL;
 	char path[1024];
 

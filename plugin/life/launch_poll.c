@@ -124,9 +124,16 @@ static void take_up(struct ncs_watched *self)
 	struct ncs_launch_clock *clock =
 		ncs_launch_clock_join(launches->context);
 
+	/* Finalize may be polling already: it does without the clock. */
+	if (!take_polling(self)) {
+		if (clock)
+			ncs_launch_clock_leave(clock, true);
+		return;
+	}
 	pthread_mutex_lock(&ncs_watched_lock);
 	self->clock = clock;
 	pthread_mutex_unlock(&ncs_watched_lock);
+	leave_polling(self);
 	/* ORDER: pairs with ncs_launch_start_followed()
 	 * (plugin/events/launch.c). */
 	ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_WANTED,

@@ -13,6 +13,7 @@
 #include "ncclstat/record.h"
 #include "ncclstat/tables/environment.def"
 #include "shm/labels.h"
+#include "shm/texts.h"
 
 /* One day, in seconds: no operation takes that long, and its ticks fit into a
  * word. */
@@ -25,14 +26,13 @@ enum variable {
 		VARIABLE_COUNT
 };
 
-static const struct {
-	const char *name, *values, *default_value;
-} variables[] = {
+/* The name, values and default value of each variable. */
+static const char variables[] =
 #define X(ID, name, values, default_value, help) \
-	{ name, values, default_value },
+	name "\0" values "\0" default_value "\0"
 	NCS_ENVIRONMENT(X)
 #undef X
-};
+	;
 
 static bool parse_switch(const char *text, bool *on)
 {
@@ -63,7 +63,7 @@ static bool parse_period(const char *text, uint32_t *period)
 static bool parse_stream(const char *text, struct ncs_environment *config)
 {
 	static const struct {
-		const char *word;
+		char word[8];
 		enum ncs_stream_mode mode;
 	} modes[] = {
 		{ "auto", NCS_STREAM_MODE_AUTO },
@@ -125,8 +125,8 @@ static bool parse_sample(const char *text, unsigned *level)
 static bool parse_duration(const char *text, uint64_t *duration_ns)
 {
 	static const struct {
-		const char *suffix;
-		uint64_t ns;
+		char suffix[4];
+		uint32_t ns;
 	} units[] = {
 		{ "us", 1000 },
 		{ "ms", 1000000 },
@@ -277,22 +277,26 @@ void ncs_environment_labels(struct ncs_labels *labels)
 int ncs_environment_read(struct ncs_environment *config, char *problem,
 			 size_t problem_size)
 {
+	const char *name = variables, *values, *default_value;
 	int result = 0;
 
 	memset(config, 0, sizeof(*config));
-	for (int i = 0; i < VARIABLE_COUNT; i++) {
-		const char *text = getenv(variables[i].name);
+	for (int i = 0; i < VARIABLE_COUNT;
+	     i++, name = ncs_text_behind(default_value)) {
+		const char *text = getenv(name);
 
-		parse(config, (enum variable)i, variables[i].default_value);
+		values = ncs_text_behind(name);
+		default_value = ncs_text_behind(values);
+		parse(config, (enum variable)i, default_value);
 		if (!text || !text[0] || parse(config, (enum variable)i, text))
 			continue;
 		snprintf(problem, problem_size,
 			 "%s=%s makes no sense (expected: %s%s); %s is used",
-			 variables[i].name, text, variables[i].values,
+			 name, text, values,
 			 i == VARIABLE_KERNEL_TIMING ?
 				 "; NCCLSTAT_TIMING=1/N times one launch in N" :
 				 "",
-			 variables[i].default_value);
+			 default_value);
 		result = -EINVAL;
 	}
 	return result;

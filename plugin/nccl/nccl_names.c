@@ -2,17 +2,28 @@
 /* Lookups of names; see nccl_names.h. Called by callbacks. */
 #include "plugin/nccl/nccl_names.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "shm/atomics.h"
 
+#define NAME_BYTES 18
+
 struct name {
-	const char *text;
-	unsigned size; /* in bytes, with the terminating 0 */
-	int number;    /* in API 1; -1 if it has none there */
+	char text[NAME_BYTES];
+	uint8_t size;  /* in bytes, with the terminating 0 */
+	int8_t number; /* in API 1; -1 if it has none there */
 };
+
+#define X(ID, name, ...) \
+	static_assert(sizeof(name) <= NAME_BYTES, "there is room for " #ID);
+NCS_FUNCTIONS(X)
+NCS_DATATYPES(X)
+NCS_ALGORITHMS(X)
+NCS_PROTOCOLS(X)
+#undef X
 
 static const struct name functions[] = {
 #define X(ID, name, size, numerator, denominator) { name, sizeof(name), -1 },

@@ -63,8 +63,11 @@ static struct environment read_environment(uint32_t pid)
 	return environment;
 }
 
-void ncs_job_read_environment(struct ncs_labels *labels, uint32_t pid,
-			      uint64_t start)
+/* Adds labels from the environment of a process that this one can see; does
+ * nothing if it may not be read, or is another process by now: `start` is its
+ * start time (shm/process.h). */
+static void add_environment(struct ncs_labels *labels, uint32_t pid,
+			    uint64_t start)
 {
 	struct environment environment = read_environment(pid);
 
@@ -162,8 +165,8 @@ int ncs_job_attach(struct ncs_reader *reader)
 	if (ncs_segment_has_labels(header))
 		read_segment(&labels, reader);
 	else if (!ncs_reader_is_image(reader) && pid_of(reader, &self) != 0)
-		ncs_job_read_environment(&labels, pid_of(reader, &self),
-					 header->process_start);
+		add_environment(&labels, pid_of(reader, &self),
+				header->process_start);
 	reader->labels = malloc(ncs_labels_bytes(labels.text));
 	if (!reader->labels)
 		return -ENOMEM;

@@ -19,12 +19,6 @@
  * returns 0 or -ENOMEM. For reader.c. */
 int ncs_job_attach(struct ncs_reader *reader);
 
-/* Adds labels from the environment of a process that this one can see; does
- * nothing if it may not be read, or is another process by now: `start` is its
- * start time (shm/process.h). */
-void ncs_job_read_environment(struct ncs_labels *labels, uint32_t pid,
-			      uint64_t start);
-
 /* Copies a variable of a process's environment, as of its start, into `text`;
  * leaves that alone if it is not set, too long or may not be read. */
 void ncs_job_environment_value(uint32_t pid, const char *name, char *text,
