@@ -22,3 +22,17 @@ enum ncs_wait_rule ncs_wait_rule_of(unsigned function)
 	return function < NCS_FUNCTION_COUNT ? rules[function] :
 					       NCS_WAIT_FOR_NONE;
 }
+
+bool ncs_has_root(unsigned function)
+{
+	return function == NCS_FUNCTION_BROADCAST ||
+	       function == NCS_FUNCTION_REDUCE;
+}
+
+bool ncs_has_one_size(unsigned function)
+{
+	return function == NCS_FUNCTION_ALL_REDUCE ||
+	       function == NCS_FUNCTION_ALL_GATHER ||
+	       function == NCS_FUNCTION_REDUCE_SCATTER ||
+	       ncs_has_root(function);
+}

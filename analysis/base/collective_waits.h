@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Wait rules: which ranks of a collective operation wait for which others.
- * Pure. */
+/* Facts of an operation's function: which of its ranks wait for which
+ * others, and in what their calls must agree. Pure. */
 #ifndef NCS_ANALYSIS_BASE_COLLECTIVE_WAITS_H
 #define NCS_ANALYSIS_BASE_COLLECTIVE_WAITS_H
 
@@ -30,5 +30,12 @@ static inline bool ncs_is_waiting(enum ncs_wait_rule rule, bool is_root)
 {
 	return rule == NCS_WAIT_FOR_ALL || !ncs_is_awaited(rule, is_root);
 }
+
+/* Returns whether all ranks must call a function with one size. Those are left out
+ * of which NCCL may report each rank's own size. */
+bool ncs_has_one_size(unsigned function);
+
+/* Returns whether they must call it with one root, too. */
+bool ncs_has_root(unsigned function);
 
 #endif

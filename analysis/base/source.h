@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "analysis/base/machine_peaks.h"
 #include "analysis/base/nodes.h"
 #include "ncclstat/reader.h"
 
@@ -29,6 +30,7 @@ struct ncs_level {
 	uint64_t wait_ns;      /* since when a channel has waited longest */
 	const struct ncs_level_function *functions;
 	size_t function_count;
+	bool is_asked; /* for a snapshot, which is on its way */
 };
 
 /* A rank, or a segment that cannot be read. Borrowed: valid until the
@@ -58,6 +60,8 @@ struct ncs_sample {
 	size_t node;
 	bool is_past;
 	const char *reach; /* the node's words before a command; NULL: none */
+	/* Peaks of the rank's machine; NULL: not known, or not wanted. */
+	const struct ncs_machine_peaks *peaks;
 	/* Records that are new since the last pass, lane by lane, with times in
 	 * the segment's ticks. */
 	const struct ncs_record *records;
@@ -74,6 +78,9 @@ struct ncs_source {
 	/* Set by the caller: segments of other users are handed over in any
 	 * case, not only where no other can be read. */
 	bool shows_denied;
+	/* Set by the caller: samples have peaks, which on this machine takes a
+	 * thread and NVML. */
+	bool wants_peaks;
 	/* The user's names for communicators, or NULL. They belong to the
 	 * opener. */
 	const struct ncs_aliases *aliases;
@@ -91,6 +98,12 @@ struct ncs_source {
 	 * next pass. NULL for a source that has no nodes. */
 	size_t (*nodes)(struct ncs_source *source,
 			const struct ncs_node **nodes);
+	/* Says of which samples, by their ids, details are shown from now on: a
+	 * source that has digests in the place of their snapshots asks for
+	 * snapshots. More than 64 are left out. NULL for a source that has all
+	 * snapshots. */
+	void (*want)(struct ncs_source *source, const char *const *ids,
+		     size_t count);
 	/* Frees the source. */
 	void (*close)(struct ncs_source *source);
 };

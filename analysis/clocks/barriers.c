@@ -8,7 +8,6 @@
 
 #include "analysis/records/operation_record.h"
 #include "ncclstat/names.h"
-#include "ncclstat/size_class.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 #include "shm/hash.h"
@@ -82,34 +81,12 @@ uint64_t ncs_barriers_count(const struct ncs_barriers *barriers)
 	return barriers->count;
 }
 
-/* Notes which sizes of a function have a class with the RING algorithm or, if
- * `is_ring` is false, one without it: then nothing is known of that size, and
- * of no size if the size is not known. */
-static void note_class(struct ncs_barrier_rank *rank,
-		       const struct ncs_class_view *view, bool is_ring)
-{
-	bool *sizes;
-
-	if (view->operations == 0 || view->function >= NCS_FUNCTION_COUNT ||
-	    (view->algorithm == NCS_ALGORITHM_RING) != is_ring)
-		return;
-	sizes = rank->is_ring[view->function];
-	if (view->size_class < NCS_SIZE_CLASS_COUNT)
-		sizes[view->size_class] = is_ring;
-	else if (!is_ring)
-		memset(sizes, 0, NCS_SIZE_CLASS_COUNT * sizeof(*sizes));
-}
-
 void ncs_barrier_rank_learn(struct ncs_barrier_rank *rank,
 			    const struct ncs_snapshot *snapshot)
 {
 	rank->identity = snapshot->identity;
 	rank->stream_error_ns = snapshot->launches.error_ns;
-	memset(rank->is_ring, 0, sizeof(rank->is_ring));
-	for (size_t i = 0; i < snapshot->class_count; i++)
-		note_class(rank, &snapshot->classes[i], true);
-	for (size_t i = 0; i < snapshot->class_count; i++)
-		note_class(rank, &snapshot->classes[i], false);
+	ncs_size_algorithms_learn(&rank->algorithms, snapshot);
 }
 
 int ncs_barriers_expect(struct ncs_barriers *barriers, size_t owner,
@@ -238,7 +215,9 @@ static bool is_end(const struct ncs_barrier_rank *rank,
 		return rank->stream_error_ns > 0;
 	/* Without proxy operations, it is that of a kernel's channel. */
 	return ticks->begin != 0 ||
-	       rank->is_ring[record->function][ncs_size_class(record->value)];
+	       ncs_size_algorithms_find(&rank->algorithms, record->function,
+					record->value)
+			       .algorithm == NCS_ALGORITHM_RING;
 }
 
 /* Returns the latest time before which the rank surely had not arrived. */

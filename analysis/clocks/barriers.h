@@ -27,6 +27,7 @@
 
 #include "analysis/clocks/alignment.h"
 #include "analysis/records/rank_operations.h"
+#include "analysis/records/size_algorithms.h"
 #include "ncclstat/reader.h"
 
 /* A rank, and the facts about its times that records do not tell. */
@@ -35,8 +36,7 @@ struct ncs_barrier_rank {
 	struct ncs_identity identity;
 	struct ncs_clock clock;
 	uint64_t stream_error_ns; /* of times from the stream; 0: not known */
-	/* All operations of this function and size had the RING algorithm. */
-	bool is_ring[NCS_FUNCTION_COUNT][NCS_SIZE_CLASS_COUNT];
+	struct ncs_size_algorithms algorithms;
 };
 
 /* Takes from a snapshot the rank's identity, the error of its times and the

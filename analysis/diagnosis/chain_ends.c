@@ -154,21 +154,33 @@ static enum ncs_confidence confidence_in(const struct ncs_wait_node *node,
 	}
 }
 
-/* Adds what the root itself shows. */
+/* Whether a collective call would have been the next one of a rank. */
+static bool is_behind(const struct ncs_wait_node *node, struct ncs_call_id call)
+{
+	return !node->operation && call.function < NCS_FUNCTION_COUNT &&
+	       !ncs_is_p2p(call.function) &&
+	       call.sequence_number != NCS_NO_SEQUENCE_NUMBER &&
+	       ncs_rank_next(node->rank, call.function) ==
+		       call.sequence_number;
+}
+
+/* Adds what the root itself shows. One that died may have been missing before. */
 static void add_root_evidence(struct ncs_finding *finding,
 			      const struct ncs_wait_node *node,
 			      uint64_t gone_ns)
 {
 	const struct ncs_rank *rank = node->rank;
+	const bool is_dead = node->halted && rank->now.liveness == NCS_DEAD;
 
-	if (node->halted && rank->now.liveness == NCS_DEAD)
+	if (is_dead)
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_GONE, rank,
 				     gone_ns);
 	else if (rank->now.liveness == NCS_FINISHED)
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_FINISHED, rank, 0);
 	else if (node->halted)
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_STOPPED, rank, 0);
-	if (finding->verdict == NCS_VERDICT_RANK_MISSING)
+	if (finding->verdict == NCS_VERDICT_RANK_MISSING ||
+	    (is_dead && is_behind(node, finding->call)))
 		ncs_finding_add_evidence(finding,
 					 (struct ncs_evidence){
 						 .kind = NCS_EVIDENCE_BEHIND,
@@ -180,7 +192,7 @@ static void add_root_evidence(struct ncs_finding *finding,
 	/* The launches that a stopped process shows are out of date. */
 	if (node->operation && !(node->halted && ncs_rank_is_live(rank)))
 		ncs_finding_add_operation(finding, rank, node->operation);
-	else if (node->waits && is_quiet(rank))
+	else if ((node->waits || is_dead) && is_quiet(rank))
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_IDLE, rank,
 				     ncs_age_ns(rank, rank->now.last_call_ns));
 	if (node->waits) {

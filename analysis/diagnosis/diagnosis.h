@@ -40,6 +40,18 @@ ncs_diagnosis_suspect(const struct ncs_diagnosis *diagnosis);
 bool ncs_diagnosis_is_victim(const struct ncs_diagnosis *diagnosis,
 			     const struct ncs_rank *rank);
 
+/* Tells how a communicator's links to other ranks can be found slow. */
+enum ncs_link_check {
+	NCS_LINKS_CHECKED,   /* or it has sent little, or nothing lately */
+	NCS_LINKS_BY_SENDER, /* only if senders wait for the network */
+	NCS_LINKS_UNCHECKED, /* nothing tells how fast they were before */
+};
+
+/* Returns how the links of a communicator were checked. */
+enum ncs_link_check
+ncs_diagnosis_links(const struct ncs_diagnosis *diagnosis,
+		    const struct ncs_communicator *communicator);
+
 /* Returns the number of processes that the findings call dead. */
 size_t ncs_diagnosis_dead(const struct ncs_diagnosis *diagnosis);
 

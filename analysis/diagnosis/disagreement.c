@@ -4,9 +4,11 @@
  * updates, since the parts of a moving rank's snapshot are of different
  * times. */
 #include "analysis/diagnosis/rules.h"
-#include "analysis/records/latest_records.h"
 
 #include <errno.h>
+
+#include "analysis/base/collective_waits.h"
+#include "analysis/records/latest_records.h"
 
 /* Each rank is compared with the first COMPARED_RANKS ranks, by its
  * COMPARED_OPERATIONS oldest operations. A fault shows in the oldest
@@ -162,26 +164,11 @@ static int check_numbers(struct ncs_diagnosis *diagnosis,
 	return 0;
 }
 
-static bool has_fixed_size(unsigned function)
-{
-	return function == NCS_FUNCTION_ALL_REDUCE ||
-	       function == NCS_FUNCTION_ALL_GATHER ||
-	       function == NCS_FUNCTION_REDUCE_SCATTER ||
-	       function == NCS_FUNCTION_BROADCAST ||
-	       function == NCS_FUNCTION_REDUCE;
-}
-
-static bool has_root(unsigned function)
-{
-	return function == NCS_FUNCTION_BROADCAST ||
-	       function == NCS_FUNCTION_REDUCE;
-}
-
 static bool agree(const struct ncs_operation_view *a,
 		  const struct ncs_operation_view *b)
 {
 	return a->count == b->count && a->datatype == b->datatype &&
-	       (!has_root(a->function) || a->peer == b->peer);
+	       (!ncs_has_root(a->function) || a->peer == b->peer);
 }
 
 static size_t count_agreeing(const struct ncs_communicator *communicator,
@@ -215,7 +202,7 @@ static int compare_operations(struct ncs_diagnosis *diagnosis,
 						   .calls = { call, call } };
 
 		if (of_a->event != NCS_EVENT_COLL ||
-		    !has_fixed_size(of_a->function))
+		    !ncs_has_one_size(of_a->function))
 			continue;
 		of_b = operation_of_call(b, call);
 		if (!of_b || agree(of_a, of_b))
@@ -294,7 +281,7 @@ static int compare_with_done(struct ncs_diagnosis *diagnosis,
 	const struct ncs_operation_view *oldest = first_collective(rank);
 	struct ncs_call_id call;
 
-	if (!oldest || !has_fixed_size(oldest->function) ||
+	if (!oldest || !ncs_has_one_size(oldest->function) ||
 	    oldest->bytes == 0 || !is_stalled(diagnosis, rank))
 		return 0;
 	call = (struct ncs_call_id){ oldest->function,

@@ -62,6 +62,11 @@ enum ncs_evidence_kind {
 	NCS_EVIDENCE_WAIT,       /* channel, duration_ns: it waits */
 	NCS_EVIDENCE_CALLED,     /* call, duration_ns: it waits in the call */
 	NCS_EVIDENCE_DONE,       /* call, number (bytes): it has finished it */
+	NCS_EVIDENCE_ROOT,       /* call, number: it has called it with this
+				  * root */
+	NCS_EVIDENCE_ENDED,      /* number, duration_ns: so many operations
+				  * ended although calls differed, the latest
+				  * so long ago */
 	NCS_EVIDENCE_BEHIND,     /* call: the next that it has to make */
 	NCS_EVIDENCE_ALSO,       /* the finding also holds for it */
 	NCS_EVIDENCE_OPERATION,  /* operation, call, duration_ns: in progress */
@@ -87,6 +92,8 @@ enum ncs_evidence_kind {
 				  * its sends and receives */
 	NCS_EVIDENCE_TURNS,      /* it sends and receives in turn with its
 				  * neighbours */
+	NCS_EVIDENCE_RESTED,     /* the other GPUs may compute faster since
+				  * they rest while they wait for it */
 	NCS_EVIDENCE_NO_DATA,    /* number of expected: of the times it came
 				  * last, it had no data to send, and when its
 				  * kernel began is not known */
@@ -97,8 +104,11 @@ enum ncs_evidence_kind {
 				  * have no number */
 	NCS_EVIDENCE_MESSAGES,   /* duration_ns, expected, number, call: its
 				  * messages are so long on the way, before it
-				  * was so long; in so many operations */
+				  * was so long (0: unknown); in so many
+				  * operations */
 	NCS_EVIDENCE_MOVED,      /* the same: these move data for so long */
+	NCS_EVIDENCE_TOOK,       /* the same: these take it so long once all
+				  * have come; before by its counters */
 	NCS_EVIDENCE_RECEIVER,   /* what it received is told by its proxy
 				  * thread, which may have been late */
 	NCS_EVIDENCE_SPEED,      /* number, expected: bytes per second */

@@ -8,14 +8,12 @@
 
 #include <errno.h>
 
+#include "analysis/model/communicators.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"
 
 /* A rank that came late until then is not late any more. */
 #define CURRENT_NS NCS_COST_WINDOW_NS
-
-/* A cost counts as known if it cannot be another one by more than this. */
-#define KNOWN_WITHIN 0.1
 
 /* A lower bound leaves this share of it for what cannot be seen: without the
  * wait, the others would have waited for each other, and their kernels would have
@@ -44,22 +42,39 @@ struct late_process {
 	const struct ncs_lateness_view *view; /* of that rank */
 };
 
+/* Returns until when a rank's figures must reach to count: now while the job
+ * runs, its end (not 0) after that. UINT64_MAX for a rank that ended or died
+ * before the others: other rules tell of that. */
+static uint64_t judged_ns(const struct ncs_wait_graph *graph,
+			  const struct ncs_rank *rank, uint64_t job_end_ns)
+{
+	if (job_end_ns == 0)
+		return ncs_rank_is_live(rank) ? rank->now.taken_ns : UINT64_MAX;
+	return graph->nodes[ncs_wait_graph_find(graph, rank)].halted ?
+		       UINT64_MAX :
+		       job_end_ns;
+}
+
 /* Returns the figures of a rank that was compared lately; NULL if it was not. */
-static const struct ncs_lateness_view *current(const struct ncs_rank *rank)
+static const struct ncs_lateness_view *
+current(const struct ncs_wait_graph *graph, const struct ncs_rank *rank,
+	uint64_t job_end_ns)
 {
 	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
 
 	return view && view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&
-			       ncs_rank_is_live(rank) && !rank->is_past &&
-			       view->latest_ns + CURRENT_NS >
-				       rank->now.taken_ns ?
+			       !rank->is_past &&
+			       judged_ns(graph, rank, job_end_ns) <
+				       view->latest_ns + CURRENT_NS ?
 		       view :
 		       NULL;
 }
 
 /* Adds the lateness of a process that a rank belongs to. */
-static struct late_process add_process(const struct ncs_model *model,
-				       const struct ncs_rank *rank)
+static struct late_process add_process(const struct ncs_wait_graph *graph,
+				       const struct ncs_model *model,
+				       const struct ncs_rank *rank,
+				       uint64_t job_end_ns)
 {
 	struct late_process process = { 0 };
 
@@ -69,7 +84,7 @@ static struct late_process add_process(const struct ncs_model *model,
 
 		if (!ncs_shares_process(rank, other))
 			continue;
-		view = current(other);
+		view = current(graph, other, job_end_ns);
 		if (!view || view->cost_of_long_at_most <= 0)
 			continue;
 		process.cost += view->cost;
@@ -125,10 +140,27 @@ static bool may_straggle(const struct late_process *process)
 	       process->view->last_lately >= ALWAYS_LAST;
 }
 
+/* Adds how often something was so of a rank; `expected` is 0 if there is no
+ * number to compare that with. */
+static void add_count(struct ncs_finding *finding, enum ncs_evidence_kind kind,
+		      const struct ncs_rank *rank, uint64_t number,
+		      uint64_t expected)
+{
+	ncs_finding_add_evidence(finding, (struct ncs_evidence){
+						  .kind = kind,
+						  .party = ncs_party_of(rank),
+						  .call = ncs_no_call,
+						  .number = number,
+						  .expected = expected,
+					  });
+}
+
 /* Adds why the cost is not known exactly. */
 static void add_bounds(struct ncs_finding *finding, const struct ncs_rank *rank,
 		       const struct ncs_lateness *lateness)
 {
+	if (ncs_rank_lateness(rank)->may_rest)
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_RESTED, rank, 0);
 	if (ncs_rank_lateness(rank)->takes_turns) {
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_TURNS, rank, 0);
 		return;
@@ -137,18 +169,13 @@ static void add_bounds(struct ncs_finding *finding, const struct ncs_rank *rank,
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_UNLIKE, rank, 0);
 		return;
 	}
-	if (finding->share_least < finding->share * (1 - KNOWN_WITHIN))
+	if (finding->share_least < finding->share * (1 - NCS_COST_NEAR) &&
+	    !ncs_rank_lateness(rank)->may_rest)
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_LAG, rank, 0);
-	if (finding->share_most > finding->share * (1 + KNOWN_WITHIN) &&
+	if (finding->share_most > finding->share * (1 + NCS_COST_NEAR) &&
 	    lateness->queued > 0)
-		ncs_finding_add_evidence(finding,
-					 (struct ncs_evidence){
-						 .kind = NCS_EVIDENCE_QUEUED,
-						 .party = ncs_party_of(rank),
-						 .call = ncs_no_call,
-						 .number = lateness->queued,
-						 .expected = lateness->last,
-					 });
+		add_count(finding, NCS_EVIDENCE_QUEUED, rank, lateness->queued,
+			  lateness->last);
 }
 
 /* Adds how long others waited for the rank, where the times at which it came
@@ -194,41 +221,18 @@ static void add_evidence(struct ncs_finding *finding,
 					 });
 	add_waits(finding, rank, lateness);
 	if (finding->cause == NCS_LATE_STREAM &&
-	    2 * view->kernels_unknown > lateness->last)
-		ncs_finding_add_evidence(finding,
-					 (struct ncs_evidence){
-						 .kind = NCS_EVIDENCE_NO_DATA,
-						 .party = ncs_party_of(rank),
-						 .call = ncs_no_call,
-						 .number = view->kernels_unknown,
-						 .expected = lateness->last,
-					 });
+	    2 * lateness->kernels_unknown > lateness->last)
+		add_count(finding, NCS_EVIDENCE_NO_DATA, rank,
+			  lateness->kernels_unknown, lateness->last);
 	if (view->count.unknown > 0)
-		ncs_finding_add_evidence(
-			finding, (struct ncs_evidence){
-					 .kind = NCS_EVIDENCE_UNCOMPARED,
-					 .party = ncs_party_of(rank),
-					 .call = ncs_no_call,
-					 .number = view->count.unknown,
-					 .expected = view->count.seen,
-				 });
+		add_count(finding, NCS_EVIDENCE_UNCOMPARED, rank,
+			  view->count.unknown, view->count.seen);
 	if (transfers.unnumbered > 0)
-		ncs_finding_add_evidence(
-			finding, (struct ncs_evidence){
-					 .kind = NCS_EVIDENCE_UNPAIRED,
-					 .party = ncs_party_of(rank),
-					 .call = ncs_no_call,
-					 .number = transfers.unnumbered,
-					 .expected = transfers.seen,
-				 });
+		add_count(finding, NCS_EVIDENCE_UNPAIRED, rank,
+			  transfers.unnumbered, transfers.seen);
 	if (communicator->other_clocks > 0)
-		ncs_finding_add_evidence(
-			finding, (struct ncs_evidence){
-					 .kind = NCS_EVIDENCE_CLOCKS,
-					 .party = ncs_party_of(rank),
-					 .call = ncs_no_call,
-					 .number = communicator->other_clocks,
-				 });
+		add_count(finding, NCS_EVIDENCE_CLOCKS, rank,
+			  communicator->other_clocks, 0);
 	add_bounds(finding, rank, lateness);
 	ncs_finding_add_unseen(finding, communicator);
 }
@@ -254,10 +258,7 @@ static int report(struct ncs_diagnosis *diagnosis,
 		finding->share = finding->share_most;
 		finding->share_least = process->cost;
 	}
-	/* A delay that goes to and fro may be waited for at each turn. */
-	if (process->view->takes_turns)
-		finding->share_most = 1;
-	if (finding->share_most > finding->share * (1 + KNOWN_WITHIN))
+	if (finding->share_most > finding->share * (1 + NCS_COST_NEAR))
 		finding->share_least *= 1 - UNSEEN_SHARE;
 	/* A host may be late while its GPU waits for the turn to come back. */
 	if (process->view->takes_turns && finding->cause == NCS_LATE_HOST)
@@ -267,7 +268,9 @@ static int report(struct ncs_diagnosis *diagnosis,
 		finding->share_least = 0;
 	if (finding->share > 1)
 		finding->share = 1;
-	finding->waiting = communicator->live - 1;
+	if (finding->share_most > 1)
+		finding->share_most = 1;
+	finding->waiting = ncs_communicator_judged(communicator) - 1;
 	ncs_finding_set_severity(finding, false);
 	ncs_finding_set_confidence(finding, communicator->other_clocks > 0 ?
 						    NCS_CONFIDENCE_POSSIBLE :
@@ -276,24 +279,40 @@ static int report(struct ncs_diagnosis *diagnosis,
 	return 0;
 }
 
+/* Whether all processes have ended, and nothing but that was found so far: it
+ * explains nothing that was before. */
+static bool is_only_over(const struct ncs_diagnosis *diagnosis)
+{
+	for (size_t i = 0; i < diagnosis->count; i++)
+		if (diagnosis->findings[i].verdict != NCS_VERDICT_RANK_DIED)
+			return false;
+	return diagnosis->graph.is_over;
+}
+
 int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model)
 {
+	const struct ncs_wait_graph *graph = &diagnosis->graph;
+	const uint64_t job_end_ns = ncs_job_end_ns(model);
+	const bool only_over = is_only_over(diagnosis);
+
 	for (size_t i = 0; i < model->communicator_count; i++) {
 		const struct ncs_communicator *communicator =
 			&model->communicators[i];
 		bool found = false;
 
 		for (size_t k = 0;
-		     k < communicator->rank_count && !diagnosis->explained[i];
+		     k < communicator->rank_count &&
+		     (only_over || !diagnosis->explained[i]);
 		     k++) {
 			const struct ncs_rank *rank = communicator->ranks[k];
-			const struct ncs_lateness_view *view = current(rank);
+			const struct ncs_lateness_view *view =
+				current(graph, rank, job_end_ns);
 			struct late_process process;
 
 			if (!view || view->cost_of_long_at_most <= 0)
 				continue;
-			process = add_process(model, rank);
+			process = add_process(graph, model, rank, job_end_ns);
 			if (!is_known_to_straggle(&process) &&
 			    !may_straggle(&process))
 				continue;

@@ -153,22 +153,42 @@ static int report_dead(struct ncs_diagnosis *diagnosis,
 	return 0;
 }
 
+/* Tells of a process that died, unless it was told. Returns 0 or -ENOMEM. */
+static int tell_dead(struct ncs_diagnosis *diagnosis,
+		     const struct ncs_model *model,
+		     const struct ncs_rank *rank)
+{
+	if (is_replaced(rank) || is_root(diagnosis, rank) ||
+	    is_reported(diagnosis, rank))
+		return 0;
+	ncs_diagnosis_explain(diagnosis, model, rank);
+	return join(diagnosis, rank) ? 0 : report_dead(diagnosis, model, rank);
+}
+
 int ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model)
 {
 	for (size_t i = 0; i < model->rank_count; i++) {
 		const struct ncs_rank *rank = model->ranks[i];
 
-		if (rank->now.liveness != NCS_DEAD || !rank->communicator ||
-		    (rank->communicator->live == 0 &&
-		     !diagnosis->graph.is_over) ||
-		    is_replaced(rank) || has_ended_well(diagnosis, rank) ||
-		    is_root(diagnosis, rank) ||
-		    is_reported(diagnosis, rank))
-			continue;
-		ncs_diagnosis_explain(diagnosis, model, rank);
-		if (!join(diagnosis, rank) &&
-		    report_dead(diagnosis, model, rank) != 0)
+		if (rank->now.liveness == NCS_DEAD && rank->communicator &&
+		    rank->communicator->live > 0 &&
+		    tell_dead(diagnosis, model, rank) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int ncs_find_ended_jobs(struct ncs_diagnosis *diagnosis,
+			const struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->rank_count && diagnosis->graph.is_over;
+	     i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+
+		if (rank->now.liveness == NCS_DEAD && rank->communicator &&
+		    !has_ended_well(diagnosis, rank) &&
+		    tell_dead(diagnosis, model, rank) != 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -162,52 +162,92 @@ static void find_sender(const struct ncs_communicator *communicator,
 	}
 }
 
-/* Returns the share of the interval in which a process waited for data, summed
- * over its communicators; negative if unknown. */
-static double waiting_share(const struct ncs_model *model,
-			    const struct ncs_rank *rank)
+static int compare_processes(const void *left, const void *right)
 {
+	const struct ncs_rank *const *a = left, *const *b = right;
+	const struct ncs_header *x = &(*a)->header, *y = &(*b)->header;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->process_start > y->process_start) -
+	       (x->process_start < y->process_start);
+}
+
+/* Returns the share of the interval in which the process of ranks[place] waited
+ * for data, summed over its communicators; negative if unknown. The ranks are
+ * sorted by processes. */
+static double waiting_share(const struct ncs_rank *const *ranks, size_t count,
+			    size_t place)
+{
+	size_t first = place;
 	double sum = -1;
 
-	for (size_t i = 0; i < model->rank_count; i++) {
-		const struct ncs_rank *other = model->ranks[i];
+	while (first > 0 &&
+	       compare_processes(&ranks[first - 1], &ranks[place]) == 0)
+		first--;
+	for (size_t i = first;
+	     i < count && compare_processes(&ranks[i], &ranks[place]) == 0;
+	     i++) {
 		double share;
 
-		if (other->header.pid != rank->header.pid ||
-		    other->header.process_start != rank->header.process_start)
+		if (!ncs_shares_process(ranks[i], ranks[place]))
 			continue;
-		share = ncs_state_share(other, false, NCS_CHANNEL_RECV_WAIT);
+		share = ncs_state_share(ranks[i], false, NCS_CHANNEL_RECV_WAIT);
 		if (share >= 0)
 			sum = (sum >= 0 ? sum : 0) + share;
 	}
 	return sum;
 }
 
-/* Finds the rank that does not wait, if most others do. */
-static void find_awaited(const struct ncs_model *model,
-			 const struct ncs_communicator *communicator,
-			 struct ncs_pace_finding *finding)
+/* Finds the rank of a communicator that does not wait, if most others do, among
+ * all ranks, sorted by processes. */
+static const struct ncs_rank *
+least_waiting(const struct ncs_rank *const *ranks, size_t count,
+	      const struct ncs_communicator *communicator)
 {
 	const struct ncs_rank *least_rank = NULL;
 	size_t known = 0, waiting = 0;
 	double least = 0;
 
-	for (size_t i = 0; i < communicator->rank_count; i++) {
-		const struct ncs_rank *rank = communicator->ranks[i];
-		double share = waiting_share(model, rank);
+	for (size_t i = 0; i < count; i++) {
+		double share;
 
+		if (ranks[i]->communicator != communicator)
+			continue;
+		share = waiting_share(ranks, count, i);
 		if (share < 0)
 			continue;
 		known++;
 		waiting += share >= WAIT_SHARE;
-		if (!least_rank || share < least) {
+		if (!least_rank || share < least ||
+		    (share == least &&
+		     ncs_rank_compare(ranks[i], least_rank) < 0)) {
 			least = share;
-			least_rank = rank;
+			least_rank = ranks[i];
 		}
 	}
-	if (waiting > 0 && 2 * waiting + 1 >= known &&
-	    least * SLOW_FACTOR <= WAIT_SHARE)
-		finding->rank = least_rank;
+	return waiting > 0 && 2 * waiting + 1 >= known &&
+			       least * SLOW_FACTOR <= WAIT_SHARE ?
+		       least_rank :
+		       NULL;
+}
+
+/* Finds the rank that does not wait, if most others do. Returns 0 or -ENOMEM. */
+static int find_awaited(const struct ncs_model *model,
+			const struct ncs_communicator *communicator,
+			struct ncs_pace_finding *finding)
+{
+	size_t count = model->rank_count;
+	const struct ncs_rank **ranks = calloc(count + 1, sizeof(*ranks));
+
+	if (!ranks)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		ranks[i] = model->ranks[i];
+	qsort(ranks, count, sizeof(*ranks), compare_processes);
+	finding->rank = least_waiting(ranks, count, communicator);
+	free(ranks);
+	return 0;
 }
 
 static bool is_slow_sender(const struct ncs_rank *rank,
@@ -269,11 +309,13 @@ static void follow_sender(const struct ncs_communicator *communicator,
 		add_excess(history, finding);
 }
 
-static void judge(const struct ncs_model *model,
-		  const struct ncs_communicator *communicator,
-		  struct ncs_pace_finding *finding)
+/* Returns 0 or -ENOMEM. */
+static int judge(const struct ncs_model *model,
+		 const struct ncs_communicator *communicator,
+		 struct ncs_pace_finding *finding)
 {
 	const struct ncs_pace *now = &finding->now, *usual = &finding->median;
+	int error = 0;
 
 	find_sender(communicator, WIRE_SHARE, finding);
 	if (finding->rank && is_slow_sender(finding->rank, usual))
@@ -284,13 +326,14 @@ static void judge(const struct ncs_model *model,
 		finding->channel = NULL;
 	/* The usual pace is not known yet. */
 	if (usual->bytes_rate == 0)
-		return;
+		return 0;
 	if (!finding->rank &&
 	    now->bytes_rate * SLOW_FACTOR < usual->bytes_rate) {
-		find_awaited(model, communicator, finding);
+		error = find_awaited(model, communicator, finding);
 		if (finding->rank)
 			finding->verdict = NCS_PACE_SLOW_RANK;
 	}
+	return error;
 }
 
 /* --- All communicators ---------------------------------------------------- */
@@ -328,7 +371,8 @@ int ncs_paces_add(struct ncs_paces *paces, const struct ncs_model *model,
 	else
 		finding->median.wire_ns = finding->now.wire_ns;
 	follow_sender(communicator, history, finding);
-	judge(model, communicator, finding);
+	if (judge(model, communicator, finding) != 0)
+		return -ENOMEM;
 	if (finding->verdict == NCS_PACE_USUAL) {
 		/* Without traffic the job sleeps, computes or is stalled. */
 		if (finding->now.bytes_rate > 0)
@@ -344,6 +388,14 @@ int ncs_paces_add(struct ncs_paces *paces, const struct ncs_model *model,
 	if (++history->slow < SLOW_INTERVALS)
 		finding->verdict = NCS_PACE_USUAL;
 	return 0;
+}
+
+bool ncs_paces_know(const struct ncs_paces *paces, const char *key)
+{
+	for (size_t i = 0; i < paces->count; i++)
+		if (strcmp(paces->histories[i].key, key) == 0)
+			return paces->histories[i].count >= NCS_PACE_LEAST;
+	return false;
 }
 
 void ncs_paces_end_pass(struct ncs_paces *paces)

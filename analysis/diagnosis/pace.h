@@ -78,6 +78,9 @@ int ncs_paces_add(struct ncs_paces *paces, const struct ncs_model *model,
 		  struct ncs_pace_finding *finding);
 void ncs_paces_end_pass(struct ncs_paces *paces);
 
+/* Returns whether it is known of a communicator, by its key, what is usual. */
+bool ncs_paces_know(const struct ncs_paces *paces, const char *key);
+
 /* Releases all histories and leaves `paces` empty. */
 void ncs_paces_release(struct ncs_paces *paces);
 

@@ -41,7 +41,7 @@ int ncs_find_chain_ends(struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model);
 
 /* Finds processes that are gone without having finished, while others of their
- * communicator live, or if no process lives. */
+ * communicator live. */
 int ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model);
 
@@ -60,8 +60,13 @@ int ncs_find_unseen_ranks(struct ncs_diagnosis *diagnosis,
 int ncs_find_unstarted_calls(struct ncs_diagnosis *diagnosis,
 			     const struct ncs_model *model);
 
+/* Finds ranks whose GPU is in a collective for NCS_STUCK_NS that all other ranks
+ * have finished, where no earlier rule explains it. */
+int ncs_find_left_behind(struct ncs_diagnosis *diagnosis,
+			 const struct ncs_model *model);
+
 /* Finds ranks that cost more than NCS_STRAGGLER_COST of the recent time, by
- * their lateness. */
+ * their lateness; deaths of a job that was killed as a whole hide none. */
 int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model);
 
@@ -74,6 +79,17 @@ int ncs_find_slow_communicators(struct ncs_diagnosis *diagnosis,
  * unless the rule before has found their senders. */
 int ncs_find_slow_links(struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model);
+
+/* Finds the processes of a job of which none lives, unless nothing else was wrong
+ * until its end. It comes after all rules that judge what was before: the end of
+ * all processes explains nothing of that. */
+int ncs_find_ended_jobs(struct ncs_diagnosis *diagnosis,
+			const struct ncs_model *model);
+
+/* Finds communicators in which the calls of two ranks differed, but have ended. It
+ * explains no waits. */
+int ncs_find_ended_mismatches(struct ncs_diagnosis *diagnosis,
+			      const struct ncs_model *model);
 
 /* Lowers the confidence of findings on communicators that are not seen whole,
  * and finds nodes whose ranks are not seen. Is the last of the rules. */

@@ -2,10 +2,11 @@
 /* The rule for links that have turned slow, by how long messages are on the way.
  * Must not name a link that an earlier rule has named by its sender.
  */
-#include "analysis/diagnosis/rules.h"
+#include "analysis/diagnosis/diagnosis.h"
 
 #include <errno.h>
 
+#include "analysis/model/communicators.h"
 #include "analysis/model/slow_links.h"
 #include "analysis/model/stragglers.h"
 
@@ -37,13 +38,14 @@ rank_of(const struct ncs_communicator *communicator, int32_t number)
 }
 
 static void add_times(struct ncs_finding *finding, enum ncs_evidence_kind kind,
+		      const struct ncs_party *party,
 		      const struct ncs_slow_link *link, double now_ns,
 		      double usual_ns)
 {
 	ncs_finding_add_evidence(finding,
 				 (struct ncs_evidence){
 					 .kind = kind,
-					 .party = finding->root,
+					 .party = *party,
 					 .call = finding->call,
 					 .number = link->operations,
 					 .duration_ns = (uint64_t)now_ns,
@@ -66,14 +68,22 @@ static int report(struct ncs_diagnosis *diagnosis,
 	finding->call.function = link->function == NCS_FUNCTION_SEND_RECV ?
 					 NCS_FUNCTION_SEND :
 					 link->function;
-	finding->waiting = communicator->live - 1;
+	finding->waiting = ncs_communicator_judged(communicator) - 1;
 	finding->share = finding->share_most = link->share;
 	ncs_finding_set_severity(finding, false);
-	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_LIKELY);
-	add_times(finding, NCS_EVIDENCE_MESSAGES, link, link->message_ns,
-		  link->usual_message_ns);
-	add_times(finding, NCS_EVIDENCE_MOVED, link, link->moving_ns,
-		  link->usual_moving_ns);
+	ncs_finding_set_confidence(finding, link->past == NCS_PAST_LINK ?
+						    NCS_CONFIDENCE_LIKELY :
+						    NCS_CONFIDENCE_POSSIBLE);
+	add_times(finding, NCS_EVIDENCE_MESSAGES, &finding->root, link,
+		  link->message_ns, link->usual_message_ns);
+	if (link->past != NCS_PAST_LINK)
+		finding->doubt = finding->evidence_count;
+	if (link->past == NCS_PAST_COUNTERS)
+		add_times(finding, NCS_EVIDENCE_TOOK, &finding->peer, link,
+			  link->moving_ns, link->usual_moving_ns);
+	else
+		add_times(finding, NCS_EVIDENCE_MOVED, &finding->root, link,
+			  link->moving_ns, link->usual_moving_ns);
 	ncs_finding_add_fact(finding, NCS_EVIDENCE_RECEIVER, to, 0);
 	ncs_finding_add_unseen(finding, communicator);
 	return 0;
@@ -99,4 +109,36 @@ int ncs_find_slow_links(struct ncs_diagnosis *diagnosis,
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+/* --- What can be found ---------------------------------------------------- */
+
+/* Returns whether a rank has sent lately, and often enough for a verdict. */
+static bool sends(const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < rank->now.channel_count; i++) {
+		const struct ncs_channel_view *channel = &rank->now.channels[i];
+
+		if (channel->send &&
+		    channel->operations_done >= NCS_SLOW_OPERATIONS &&
+		    ncs_age_ns(rank, channel->since_ns) < NCS_COST_WINDOW_NS)
+			return true;
+	}
+	return false;
+}
+
+enum ncs_link_check
+ncs_diagnosis_links(const struct ncs_diagnosis *diagnosis,
+		    const struct ncs_communicator *communicator)
+{
+	if (ncs_communicator_links_compared(communicator))
+		return NCS_LINKS_CHECKED;
+	for (size_t i = 0; i < communicator->rank_count; i++)
+		if (ncs_rank_is_live(communicator->ranks[i]) &&
+		    sends(communicator->ranks[i]))
+			return ncs_paces_know(&diagnosis->paces,
+					      communicator->key) ?
+				       NCS_LINKS_BY_SENDER :
+				       NCS_LINKS_UNCHECKED;
+	return NCS_LINKS_CHECKED;
 }

@@ -201,7 +201,7 @@ static int report_pace(struct ncs_diagnosis *diagnosis,
 			communicator, pace->channel->peer
 		};
 	}
-	finding->waiting = communicator->live - 1;
+	finding->waiting = ncs_communicator_judged(communicator) - 1;
 	finding->share = finding->share_most = pace->share;
 	ncs_finding_set_severity(finding, false);
 	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_LIKELY);

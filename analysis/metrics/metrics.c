@@ -33,7 +33,9 @@ void ncs_metrics_release(struct ncs_metrics *metrics)
 
 bool ncs_metrics_need_records(const struct ncs_metrics *metrics)
 {
-	return metrics->wanted & NCS_METRIC_BIT(NCS_METRIC_LATE_RATIO);
+	return metrics->wanted & (NCS_METRIC_BIT(NCS_METRIC_LATE_RATIO) |
+				  NCS_METRIC_BIT(NCS_METRIC_LATE_RATIO_LEAST) |
+				  NCS_METRIC_BIT(NCS_METRIC_LATE_RATIO_MOST));
 }
 
 int ncs_metrics_write(struct ncs_metrics *metrics, FILE *file,

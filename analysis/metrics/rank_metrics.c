@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "analysis/base/busbw.h"
@@ -377,13 +378,45 @@ NCS_METRIC_FILL(GPU_HIDDEN_SECONDS)
 
 /* --- Lateness ------------------------------------------------------------- */
 
-NCS_METRIC_FILL(LATE_RATIO)
+/* Puts a share of the time for each rank of which it is known. */
+static void put_shares(const struct ncs_metric_input *input,
+		       double (*share_of)(const struct ncs_lateness_view *view))
 {
 	NCS_FOR_METRIC_RANKS (entry, input) {
 		const struct ncs_lateness_view *view =
 			ncs_rank_lateness(entry->rank);
 
 		if (view && view->cost >= 0)
-			put(input, entry, (uint64_t)(view->cost * 1e9));
+			put(input, entry, (uint64_t)(share_of(view) * 1e9));
 	}
+}
+
+static double cost_of(const struct ncs_lateness_view *view)
+{
+	return view->cost;
+}
+
+static double least_cost_of(const struct ncs_lateness_view *view)
+{
+	return fmax(fmin(view->cost_at_least, view->cost), 0);
+}
+
+static double most_cost_of(const struct ncs_lateness_view *view)
+{
+	return fmax(view->cost_at_most, view->cost);
+}
+
+NCS_METRIC_FILL(LATE_RATIO)
+{
+	put_shares(input, cost_of);
+}
+
+NCS_METRIC_FILL(LATE_RATIO_LEAST)
+{
+	put_shares(input, least_cost_of);
+}
+
+NCS_METRIC_FILL(LATE_RATIO_MOST)
+{
+	put_shares(input, most_cost_of);
 }

@@ -19,6 +19,38 @@ uint64_t ncs_class_percentile(const struct ncs_rank *rank,
 	return time_ns;
 }
 
+static bool is_of_class(const struct ncs_class_view *view, unsigned function,
+			const struct ncs_moving_class *class)
+{
+	return view->function == function && !ncs_class_is_other(view) &&
+	       view->size_class == class->size_class &&
+	       (class->algorithm == NCS_CLASS_OTHER ||
+		(view->algorithm == class->algorithm &&
+		 view->protocol == class->protocol));
+}
+
+uint64_t ncs_rank_class_time_ns(const struct ncs_rank *rank, unsigned function,
+				const struct ncs_moving_class *class,
+				enum ncs_timing timing, uint64_t least,
+				double *bytes)
+{
+	const struct ncs_class_times *found = NULL;
+
+	for (size_t i = 0; i < rank->now.class_count; i++) {
+		const struct ncs_class_view *view = &rank->now.classes[i];
+
+		if (!is_of_class(view, function, class))
+			continue;
+		if (found)
+			return 0;
+		found = &view->times[timing];
+	}
+	if (!found || found->timed == 0 || found->timed < least)
+		return 0;
+	*bytes = (double)found->bytes / (double)found->timed;
+	return ncs_class_percentile(rank, found, 0.50);
+}
+
 bool ncs_class_bytes_known(const struct ncs_rank *rank,
 			   const struct ncs_class_view *view)
 {

@@ -14,6 +14,15 @@ uint64_t ncs_class_percentile(const struct ncs_rank *rank,
 			      const struct ncs_class_times *times,
 			      double fraction);
 
+/* Returns the median time in ns since the start of a rank's operations of one
+ * function, size class, algorithm and protocol, and sets *bytes to their mean
+ * size. `algorithm` is NCS_CLASS_OTHER if it is not known. Returns 0 if fewer than
+ * `least` were timed so, or if it is not known which class it is. */
+uint64_t ncs_rank_class_time_ns(const struct ncs_rank *rank, unsigned function,
+				const struct ncs_moving_class *class,
+				enum ncs_timing timing, uint64_t least,
+				double *bytes);
+
 /* Returns whether the sizes of all timed operations of the class are known. */
 bool ncs_class_bytes_known(const struct ncs_rank *rank,
 			   const struct ncs_class_view *view);

@@ -513,6 +513,12 @@ size_t ncs_communicator_unseen(const struct ncs_communicator *communicator)
 	return (size_t)identity->nranks - communicator->rank_count;
 }
 
+size_t ncs_communicator_judged(const struct ncs_communicator *communicator)
+{
+	return communicator->live > 0 ? communicator->live :
+					communicator->rank_count;
+}
+
 const struct ncs_rank *ncs_peer_rank(const struct ncs_rank *rank, int peer)
 {
 	const struct ncs_communicator *communicator = rank->communicator;

@@ -89,6 +89,10 @@ ncs_communicator_of_key(const struct ncs_model *model, const char *key);
  * known how many it has. */
 size_t ncs_communicator_unseen(const struct ncs_communicator *communicator);
 
+/* Returns how many ranks of a communicator a verdict is about: those that live;
+ * all that are seen once none does. At least 1. */
+size_t ncs_communicator_judged(const struct ncs_communicator *communicator);
+
 /* Returns the rank with the number `peer` of the same communicator; NULL if it
  * is not seen here. If several ranks have this number, as in a restarted job,
  * returns a live one. */

@@ -387,6 +387,7 @@ static int take_joined(struct ncs_comparison *comparison,
 	int error;
 
 	comparison->joined = joined;
+	ncs_unlike_calls_note(&communicator->skew->unlike, joined);
 	if (!joined->is_complete || !find_ranks(comparison, communicator))
 		return 0;
 	for (size_t i = 0; i < joined->count; i++) {
@@ -400,8 +401,8 @@ static int take_joined(struct ncs_comparison *comparison,
 	if (!is_told)
 		return 0;
 	error = ncs_moving_note(&communicator->skew->moving, joined);
-	error |= ncs_links_note(&communicator->skew->links,
-				&comparison->model->skews->excesses, joined);
+	error |= ncs_links_note(&communicator->skew->links, joined,
+				comparison->ranks);
 	if (has_one_root(joined))
 		error |= compare(comparison, communicator->skew);
 	ncs_spans_correct(comparison);
@@ -448,6 +449,10 @@ static int take_part(const struct ncs_communicator *communicator,
 		return 0;
 	late->count.seen++;
 	taken.comm_id = clock;
+	if (!(part->flags & NCS_PART_P2P) &&
+	    part->function < NCS_FUNCTION_COUNT)
+		ncs_numbers_note(&late->numbers[part->function], &taken,
+				 ncs_parts_count(rank->parts)->lost);
 	return ncs_join_add(communicator->skew->join, &taken);
 }
 
@@ -660,6 +665,7 @@ int ncs_stragglers_update(struct ncs_model *model)
 		error |= compare_all(&comparison, next);
 	error |= ncs_transfer_update(model);
 	drop_skews(model->skews);
+	error |= ncs_excesses_find_jobs(model);
 	free(comparison.ranks);
 	free(next);
 	return error ? -ENOMEM : 0;

@@ -46,7 +46,9 @@ static const struct ncs_late_part *recent_at(const struct ncs_late_rank *late,
 	return &late->recent[(late->operations - 1 - i) % NCS_LATENESS_RECENT];
 }
 
-size_t ncs_costing_count(const struct ncs_late_rank *late)
+/* Returns the number of latest operations that make the cost: those of the
+ * latest NCS_COST_WINDOW_NS. */
+static size_t costing_count(const struct ncs_late_rank *late)
 {
 	size_t count = ncs_recent_count(late->operations), i = 0;
 	uint64_t latest_ns = 0;
@@ -65,7 +67,7 @@ size_t ncs_costing_count(const struct ncs_late_rank *late)
 
 bool ncs_all_are_queued(const struct ncs_late_rank *late)
 {
-	size_t count = ncs_costing_count(late);
+	size_t count = costing_count(late);
 
 	for (size_t i = 0; i < count; i++)
 		if (recent_at(late, i)->before == NCS_BEFORE_WORK)
@@ -243,7 +245,7 @@ double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns,
 	uint64_t first_ns = UINT64_MAX, last_ns = 0, longest_ns = 0;
 	uint64_t before_ns = 0;
 	bool is_sure = kind != NCS_COST_MOST && !ncs_all_are_queued(late);
-	size_t count = ncs_costing_count(late);
+	size_t count = costing_count(late);
 	bool grows = kind == NCS_COST_LEAST && !lags_renew(late, count);
 	double cost;
 

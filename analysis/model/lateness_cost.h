@@ -14,11 +14,8 @@ static inline size_t ncs_recent_count(uint64_t operations)
 						  NCS_LATENESS_RECENT;
 }
 
-/* Returns the number of latest operations that make the cost: those of the
- * latest NCS_COST_WINDOW_NS. */
-size_t ncs_costing_count(const struct ncs_late_rank *late);
-
-/* Returns whether in none of these operations the rank before the last came
+/* Returns whether in none of the operations that make the cost, those of the
+ * latest NCS_COST_WINDOW_NS, the rank before the last came
  * from other work than its previous operation: then the job does nothing but
  * communicate. */
 bool ncs_all_are_queued(const struct ncs_late_rank *late);

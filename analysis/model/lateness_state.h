@@ -13,6 +13,7 @@
 #include "analysis/model/moving.h"
 #include "analysis/model/slow_links.h"
 #include "analysis/model/stragglers.h"
+#include "analysis/model/unlike_calls.h"
 
 /* The work of a rank before an operation. */
 enum ncs_late_before {
@@ -64,6 +65,13 @@ struct ncs_span {
 	uint64_t end_ns;
 };
 
+/* How many times longer the works of others took before they waited for a rank, less
+ * one, within an error: transfer_rest.c. */
+struct ncs_rest {
+	double slower, error;
+	size_t works; /* that tell it; 0 if it is not known */
+};
+
 /* The sends and receives of a rank that were compared: transfer_cost.c. */
 struct ncs_late_transfers {
 	struct ncs_late_part recent[NCS_LATENESS_RECENT]; /* in rotation */
@@ -71,9 +79,11 @@ struct ncs_late_transfers {
 	/* Costs as struct ncs_lateness_view has them; negative if they are not
 	 * known. */
 	double cost, cost_again, cost_at_least, cost_at_most;
-	/* Share of it that is made up for, since GPUs that rest while they wait
-	 * compute faster; 0 if that is not known. */
-	double rested;
+	/* The cost is known within bounds: nobody does the same work … */
+	bool is_unlike;
+	/* … or the others may compute faster since they rest while they wait. */
+	bool may_rest;
+	struct ncs_rest rest;
 	bool takes_turns; /* as struct ncs_lateness_view has it, too */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT]; /* of the cost */
 };
@@ -108,6 +118,7 @@ struct ncs_late_rank {
 	uint64_t transfer_count; /* sends and receives to other ranks … */
 	uint64_t unnumbered; /* … and those that have no number */
 	uint8_t transfer_use; /* enum ncs_transfer_use */
+	struct ncs_seen_numbers numbers[NCS_FUNCTION_COUNT];
 };
 
 /* Returns the number of a rank's operations in which others waited for it. */
@@ -133,6 +144,7 @@ struct ncs_skew_state {
 	struct ncs_skew_part recent[NCS_LATENESS_RECENT]; /* in rotation */
 	struct ncs_moving moving;
 	struct ncs_link_kinds links;
+	struct ncs_unlike_calls unlike;
 	struct ncs_skew view;
 	bool is_viewed; /* whether the view is up to date */
 };
@@ -142,7 +154,6 @@ struct ncs_skews {
 	struct ncs_skew_state **states;
 	size_t count, capacity;
 	struct ncs_transfer_log *transfers; /* NULL if there are none */
-	struct ncs_excesses excesses;       /* of links that are slow */
 };
 
 /* Returns the time from `from_ns` to `until_ns`; 0 if `until_ns` is earlier. */

@@ -116,6 +116,8 @@ static void take_node(struct ncs_rank *rank, const struct ncs_sample *sample)
 	rank->is_past = sample->is_past;
 	snprintf(rank->reach, sizeof(rank->reach), "%s",
 		 sample->reach ? sample->reach : "");
+	rank->peaks = ncs_machine_peaks_of_rank(sample->peaks,
+						&rank->now.identity);
 }
 
 static void take_level(struct ncs_rank *rank, const struct ncs_sample *sample)

@@ -30,10 +30,13 @@ static size_t ranks_of(const struct ncs_communicator *communicator)
 void ncs_count_nodes(const struct ncs_model *model,
 		     struct ncs_node_counts *counts)
 {
-	*counts = (struct ncs_node_counts){ .nodes = model->node_count };
+	*counts = (struct ncs_node_counts){ 0 };
 	for (size_t i = 0; i < model->node_count; i++) {
 		enum ncs_node_state state = model->nodes[i].state;
 
+		if (state == NCS_NODE_GONE)
+			continue;
+		counts->nodes++;
 		counts->seen += ncs_node_sight(state) == NCS_SIGHT_LIVE;
 		counts->silent += is_silent(state);
 	}

@@ -11,7 +11,7 @@
 #include "analysis/model/model.h"
 
 struct ncs_node_counts {
-	size_t nodes;  /* 0: the source has none */
+	size_t nodes;  /* without those that are gone; 0: the source has none */
 	size_t seen;   /* nodes whose ranks are seen as they are now */
 	size_t silent; /* of the others, those that do not answer (any more) */
 	/* Ranks of all communicators, as these tell, seen or not; at least the

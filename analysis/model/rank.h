@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/machine_peaks.h"
 #include "analysis/base/nodes.h"
 #include "analysis/base/recent_values.h"
 #include "analysis/model/history.h"
@@ -30,6 +31,7 @@ struct ncs_rank_level {
 	uint64_t operation_ns; /* start of the oldest operation; 0: none */
 	uint64_t wait_ns; /* since when a channel has waited longest; 0: none */
 	uint64_t operations[NCS_FUNCTION_COUNT];
+	bool is_asked; /* for a snapshot, which is on its way */
 };
 
 struct ncs_rank {
@@ -55,6 +57,7 @@ struct ncs_rank {
 	bool is_past;          /* its node tells nothing any more */
 	/* Words before a command that run it where the rank is. */
 	char reach[NCS_NODE_REACH_BYTES];
+	struct ncs_rank_peaks peaks; /* of the links of its machine */
 	bool clock_is_aligned; /* with the clocks of other hosts */
 	uint64_t clock_error_ns; /* largest error of that alignment */
 	/* Its latest sample moved its clock by more than was told of the error:

@@ -295,6 +295,7 @@ void ncs_rank_take_level(struct ncs_rank *rank, const struct ncs_level *level)
 		.taken_ns = level->taken_ns,
 		.operation_ns = level->operation_ns,
 		.wait_ns = level->wait_ns,
+		.is_asked = level->is_asked,
 	};
 	for (size_t i = 0; i < level->function_count; i++) {
 		const struct ncs_level_function *function =

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 
 #include "analysis/base/selection.h"
+#include "analysis/model/class_stats.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/model.h"
+#include "analysis/model/waits.h"
 #include "analysis/records/joined.h"
 #include "analysis/records/part_links.h"
 #include "ncclstat/size_class.h"
@@ -22,6 +24,9 @@
 #define USUAL 32u
 #define USUAL_LEAST 8u
 #define ANEW 8u
+
+/* Number of operations timed by a rank's counters that tell what is usual. */
+#define LIFE_LEAST 32u
 
 /* Times are slow if they are so many times as long as usual. */
 #define SLOWER 3.0
@@ -40,25 +45,43 @@
 struct sample {
 	uint64_t begin_ns, end_ns; /* of its moving part */
 	uint64_t error_ns;
-	double message_ns; /* mean */
+	double message_ns; /* mean; 0 if not known */
 	double moving_ns;
+	double receiving_ns; /* until the end at the receiver */
 	double sending_ns; /* mean time of a step at the sender */
 	double in_row;     /* steps of a channel */
 	double bytes;
 };
 
-/* A link, and one kind of operations on it. */
+/* The usual times of a kind of operations. */
+struct usual {
+	enum ncs_link_past past;
+	uint64_t first_ns; /* when the first record of them began; 0: none */
+	double message_ns; /* 0 if not known */
+	double moving_ns, bytes;
+};
+
+/* A link, and one kind of operations on it; or these operations whether or not
+ * links were measured, of which `from` and `to` are -1 unless they are transfers:
+ * records of steps are overwritten long before those of operations. */
 struct ncs_link_kind {
 	struct ncs_hash_link link;
 	int32_t from, to;
 	uint8_t function, size_class;
+	bool is_whole;
+	/* The median of the receiver's times and their mean size, by its counters
+	 * when the kind was new; 0 if they do not tell. */
+	double life_ns, life_bytes;
+	/* These times do not begin before its GPU has come to the operation. */
+	bool life_is_exact;
 	/* Usual operations, in rotation, and their medians. */
 	float message_ns[USUAL], moving_ns[USUAL], bytes[USUAL];
-	uint64_t count;
+	uint64_t count, first_ns; /* when the first one began */
 	double usual_message_ns, usual_moving_ns, usual_bytes;
 	/* The slow operations in a row. */
 	uint64_t run, since_ns, until_ns;
 	double run_message_ns, run_moving_ns, run_sending_ns; /* sums */
+	struct usual run_usual; /* that the latest one was compared with */
 };
 
 void ncs_links_release(struct ncs_link_kinds *kinds)
@@ -66,6 +89,7 @@ void ncs_links_release(struct ncs_link_kinds *kinds)
 	for (size_t i = 0; i < kinds->count; i++)
 		free(kinds->kinds[i]);
 	free(kinds->kinds);
+	ncs_excesses_release(&kinds->excesses);
 	ncs_hash_table_release(&kinds->by_key);
 	*kinds = (struct ncs_link_kinds){ 0 };
 }
@@ -76,7 +100,9 @@ static uint64_t hash_of(const struct ncs_link_kind *key)
 {
 	uint64_t ends = (uint64_t)(uint32_t)key->from << 32 | (uint32_t)key->to;
 
-	return ncs_hash_add(ncs_hash(ends), key->function * UINT64_C(256) +
+	return ncs_hash_add(ncs_hash(ends), key->is_whole * UINT64_C(65536) +
+						    key->function *
+							    UINT64_C(256) +
 						    key->size_class);
 }
 
@@ -91,7 +117,8 @@ static struct ncs_link_kind *find_kind(const struct ncs_link_kinds *kinds,
 
 		if (kind->from == key->from && kind->to == key->to &&
 		    kind->function == key->function &&
-		    kind->size_class == key->size_class)
+		    kind->size_class == key->size_class &&
+		    kind->is_whole == key->is_whole)
 			return kind;
 	}
 	return NULL;
@@ -134,6 +161,8 @@ static void add_usual(struct ncs_link_kind *kind, const struct sample *sample)
 {
 	size_t place = kind->count++ % USUAL, count;
 
+	if (kind->count == 1)
+		kind->first_ns = sample->begin_ns;
 	kind->message_ns[place] = (float)sample->message_ns;
 	kind->moving_ns[place] = (float)sample->moving_ns;
 	kind->bytes[place] = (float)sample->bytes;
@@ -145,32 +174,83 @@ static void add_usual(struct ncs_link_kind *kind, const struct sample *sample)
 	kind->usual_bytes = median(kind->bytes, count);
 }
 
-/* Returns whether an operation was slow because of the link. */
-static bool is_slow(const struct ncs_link_kind *kind,
-		    const struct sample *sample)
+/* Returns what is usual of a kind: what was measured on the link; else how long
+ * these operations moved data; else how long they took the receiver since the
+ * job's start. */
+static struct usual usual_of(const struct ncs_link_kind *kind,
+			     const struct ncs_link_kind *whole)
 {
-	double more = sample->message_ns - kind->usual_message_ns;
-	double scale = sample->bytes > kind->usual_bytes &&
-				       kind->usual_bytes > 0 ?
-			       sample->bytes / kind->usual_bytes :
-			       1;
-
-	return kind->count >= USUAL_LEAST && kind->usual_message_ns > 0 &&
-	       sample->moving_ns > SLOWER * scale * kind->usual_moving_ns &&
-	       sample->message_ns > SLOWER * scale * kind->usual_message_ns &&
-	       more > 2 * (double)sample->error_ns &&
-	       more * sample->in_row >
-		       EXPLAINED * (sample->moving_ns - kind->usual_moving_ns);
+	if (kind->count >= USUAL_LEAST)
+		return (struct usual){ NCS_PAST_LINK, kind->first_ns,
+				       kind->usual_message_ns,
+				       kind->usual_moving_ns,
+				       kind->usual_bytes };
+	if (whole && whole->count >= USUAL_LEAST)
+		return (struct usual){ NCS_PAST_OPERATIONS, whole->first_ns, 0,
+				       whole->usual_moving_ns,
+				       whole->usual_bytes };
+	if (kind->life_ns > 0)
+		return (struct usual){ NCS_PAST_COUNTERS, 0, 0, kind->life_ns,
+				       kind->life_bytes };
+	return (struct usual){ NCS_PAST_NONE };
 }
 
-/* Adds an operation to the slow ones in a row, or ends them. Returns whether it
- * was slow. */
-static bool add_sample(struct ncs_link_kind *kind, const struct sample *sample)
+/* Returns how long an operation took, as the times that are usual. */
+static double time_like(const struct usual *usual, const struct sample *sample)
 {
-	if (!is_slow(kind, sample)) {
+	return usual->past == NCS_PAST_COUNTERS ? sample->receiving_ns :
+						  sample->moving_ns;
+}
+
+/* Returns how many times as long as usual an operation takes that is not slow:
+ * its size may be larger, within its class. */
+static double slower_than(const struct usual *usual,
+			  const struct sample *sample)
+{
+	return sample->bytes > usual->bytes && usual->bytes > 0 ?
+		       SLOWER * sample->bytes / usual->bytes :
+		       SLOWER;
+}
+
+/* Returns whether an operation was slow because of the link. Where it is not
+ * known how long its messages were on the way before, they were so for no longer
+ * than the operations took. */
+static bool is_slow(const struct usual *usual, const struct sample *sample)
+{
+	double factor = slower_than(usual, sample);
+	double excess_ns = time_like(usual, sample) - usual->moving_ns;
+	double in_row_ns = sample->message_ns * sample->in_row;
+	double more_ns = usual->message_ns > 0 ?
+				 in_row_ns - usual->message_ns * sample->in_row :
+				 in_row_ns - usual->moving_ns;
+
+	if (usual->past == NCS_PAST_NONE ||
+	    time_like(usual, sample) <= factor * usual->moving_ns ||
+	    (usual->message_ns > 0 ?
+		     sample->message_ns <= factor * usual->message_ns :
+		     in_row_ns <= factor * usual->moving_ns))
+		return false;
+	return more_ns > 2 * (double)sample->error_ns * sample->in_row &&
+	       more_ns > EXPLAINED * excess_ns;
+}
+
+/* Adds an operation to the slow ones in a row, or ends them. Returns by how much
+ * it took longer than usual; 0 if it was not slow. */
+static double add_sample(struct ncs_link_kinds *kinds,
+			 struct ncs_link_kind *kind,
+			 const struct ncs_link_kind *whole,
+			 const struct sample *sample)
+{
+	const struct usual usual = usual_of(kind, whole);
+
+	kinds->are_compared |=
+		(kind->life_ns > 0 && kind->life_is_exact) ||
+		(usual.first_ns > 0 &&
+		 usual.first_ns + NCS_COST_WINDOW_NS <= sample->begin_ns);
+	if (!is_slow(&usual, sample)) {
 		kind->run = 0;
 		add_usual(kind, sample);
-		return false;
+		return 0;
 	}
 	if (kind->run++ == 0) {
 		kind->since_ns = sample->begin_ns;
@@ -179,9 +259,20 @@ static bool add_sample(struct ncs_link_kind *kind, const struct sample *sample)
 	}
 	kind->until_ns = sample->end_ns;
 	kind->run_message_ns += sample->message_ns;
-	kind->run_moving_ns += sample->moving_ns;
+	kind->run_moving_ns += time_like(&usual, sample);
 	kind->run_sending_ns += sample->sending_ns;
-	return true;
+	kind->run_usual = usual;
+	return time_like(&usual, sample) - usual.moving_ns;
+}
+
+/* Adds an operation to those of its kind unless it took far longer. */
+static void add_whole(struct ncs_link_kind *whole, const struct sample *sample)
+{
+	const struct usual usual = usual_of(whole, NULL);
+
+	if (usual.past == NCS_PAST_NONE ||
+	    sample->moving_ns <= slower_than(&usual, sample) * usual.moving_ns)
+		add_usual(whole, sample);
 }
 
 /* Returns the part of a rank; NULL if there is none. */
@@ -218,6 +309,10 @@ static bool measure(const struct ncs_joined *joined,
 			(uint64_t)part->clock_error_ns + peer->clock_error_ns :
 			0;
 	sample->bytes = (double)part->bytes;
+	sample->receiving_ns = (double)ncs_time_since(
+		sample->begin_ns, joined->end == NCS_MOMENT_STREAM_END ?
+					  peer->at_ns[NCS_MOMENT_STREAM_END] :
+					  peer->slowest.end_ns);
 	return sample->message_ns > 0;
 }
 
@@ -249,41 +344,104 @@ static bool find_moving(const struct ncs_joined *joined, struct sample *sample)
 	return sample->begin_ns > 0 && sample->moving_ns > 0;
 }
 
-int ncs_links_note(struct ncs_link_kinds *kinds, struct ncs_excesses *excesses,
-		   const struct ncs_joined *joined)
+/* Notes how long such operations have taken the receiver of a link. Times that
+ * begin with the first proxy operation may be much too long: the host may be far
+ * ahead of the GPU. Sends and receives are left out: they may have been with
+ * others. */
+static void learn_life(struct ncs_link_kind *kind,
+		       const struct ncs_joined *joined,
+		       struct ncs_rank *const *ranks)
 {
-	struct sample sample;
+	const struct ncs_part *part = part_of(joined, kind->to);
+	const struct ncs_moving_class class = {
+		.size_class = kind->size_class,
+		.algorithm = part->algorithm,
+		.protocol = part->protocol,
+	};
+
+	if (joined->function == NCS_FUNCTION_SEND_RECV)
+		return;
+	kind->life_is_exact = joined->end == NCS_MOMENT_STREAM_END;
+	kind->life_ns = (double)ncs_rank_class_time_ns(
+		ranks[part - joined->parts], joined->function, &class,
+		kind->life_is_exact ? NCS_TIMING_STREAM : NCS_TIMING_PROXY,
+		LIFE_LEAST, &kind->life_bytes);
+}
+
+/* Sets *whole to the kind of an operation, whatever its links are. Returns 0 or
+ * -ENOMEM. */
+static int whole_of(struct ncs_link_kinds *kinds,
+		    const struct ncs_joined *joined,
+		    struct ncs_link_kind **whole)
+{
+	const struct ncs_part *part = &joined->parts[0];
+	bool is_transfer = joined->function == NCS_FUNCTION_SEND_RECV;
+	bool sends = part->function == NCS_FUNCTION_SEND;
+	const struct ncs_link_kind key = {
+		.from = !is_transfer ? -1 : sends ? part->rank : part->peer,
+		.to = !is_transfer ? -1 : sends ? part->peer : part->rank,
+		.function = joined->function,
+		.size_class = (uint8_t)ncs_size_class(part->bytes),
+		.is_whole = true,
+	};
+
+	return kind_of(kinds, &key, whole);
+}
+
+/* Adds the links on which a part sends. Sets *most_ns to by how much the
+ * operation took longer, if that is more. Returns 0 or -ENOMEM. */
+static int note_part(struct ncs_link_kinds *kinds,
+		     const struct ncs_link_kind *whole,
+		     const struct ncs_joined *joined,
+		     const struct ncs_part *part,
+		     struct ncs_rank *const *ranks, struct sample *sample,
+		     double *most_ns)
+{
+	for (uint32_t k = 0; k < part->link_count; k++) {
+		struct ncs_link_kind *kind, key = {
+			.from = part->rank,
+			.to = part->links[k].peer,
+			.function = joined->function,
+			.size_class = (uint8_t)ncs_size_class(part->bytes),
+		};
+		double more_ns;
+
+		if (!part->links[k].send ||
+		    !measure(joined, part, &part->links[k], sample))
+			continue;
+		kind = find_kind(kinds, &key);
+		if (!kind)
+			learn_life(&key, joined, ranks);
+		if (!kind && kind_of(kinds, &key, &kind) != 0)
+			return -ENOMEM;
+		more_ns = kind ? add_sample(kinds, kind, whole, sample) : 0;
+		if (more_ns > *most_ns)
+			*most_ns = more_ns;
+	}
+	return 0;
+}
+
+int ncs_links_note(struct ncs_link_kinds *kinds,
+		   const struct ncs_joined *joined,
+		   struct ncs_rank *const *ranks)
+{
+	struct sample sample = { 0 };
+	struct ncs_link_kind *whole;
 	double most_ns = 0;
 
 	if (!find_moving(joined, &sample))
 		return 0;
-	for (size_t i = 0; i < joined->count; i++) {
-		const struct ncs_part *part = &joined->parts[i];
-
-		for (uint32_t k = 0; k < part->link_count; k++) {
-			struct ncs_link_kind *kind, key = {
-				.from = part->rank,
-				.to = part->links[k].peer,
-				.function = joined->function,
-				.size_class =
-					(uint8_t)ncs_size_class(part->bytes),
-			};
-
-			if (!part->links[k].send ||
-			    !measure(joined, part, &part->links[k], &sample))
-				continue;
-			if (kind_of(kinds, &key, &kind) != 0)
-				return -ENOMEM;
-			if (kind && add_sample(kind, &sample) &&
-			    sample.moving_ns - kind->usual_moving_ns > most_ns)
-				most_ns = sample.moving_ns -
-					  kind->usual_moving_ns;
-		}
-	}
+	if (whole_of(kinds, joined, &whole) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < joined->count; i++)
+		if (note_part(kinds, whole, joined, &joined->parts[i], ranks,
+			      &sample, &most_ns) != 0)
+			return -ENOMEM;
 	if (most_ns > 0)
-		excesses->latest[excesses->count++ % NCS_EXCESSES] =
-			(struct ncs_excess){ sample.end_ns - (uint64_t)most_ns,
-					     sample.end_ns };
+		return ncs_excesses_add(&kinds->excesses, most_ns,
+					sample.end_ns);
+	if (whole)
+		add_whole(whole, &sample);
 	return 0;
 }
 
@@ -291,49 +449,9 @@ int ncs_links_note(struct ncs_link_kinds *kinds, struct ncs_excesses *excesses,
 
 static bool is_slow_now(const struct ncs_link_kind *kind, uint64_t now_ns)
 {
-	return kind->run >= NCS_SLOW_OPERATIONS &&
+	return !kind->is_whole && kind->run >= NCS_SLOW_OPERATIONS &&
 	       kind->until_ns >= kind->since_ns + NCS_SLOW_NS &&
 	       kind->until_ns + CURRENT_NS > now_ns;
-}
-
-static int compare_excesses(const void *left, const void *right)
-{
-	const struct ncs_excess *a = left, *b = right;
-
-	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
-}
-
-/* Returns the share of the time since `since_ns` that is in any excess. */
-static double share_of(const struct ncs_excesses *excesses, uint64_t since_ns)
-{
-	struct ncs_excess *sorted = malloc(sizeof(excesses->latest));
-	size_t kept = excesses->count < NCS_EXCESSES ? (size_t)excesses->count :
-						       NCS_EXCESSES;
-	uint64_t covered_ns = since_ns, sum_ns = 0;
-	size_t count = 0;
-
-	if (!sorted)
-		return 0;
-	for (size_t i = 0; i < kept; i++)
-		if (excesses->latest[i].end_ns > since_ns)
-			sorted[count++] = excesses->latest[i];
-	qsort(sorted, count, sizeof(*sorted), compare_excesses);
-	if (kept < excesses->count && count > 0 &&
-	    sorted[0].begin_ns > since_ns)
-		since_ns = covered_ns = sorted[0].begin_ns;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t begin_ns = sorted[i].begin_ns > covered_ns ?
-					    sorted[i].begin_ns :
-					    covered_ns;
-
-		sum_ns += ncs_time_since(begin_ns, sorted[i].end_ns);
-		if (sorted[i].end_ns > covered_ns)
-			covered_ns = sorted[i].end_ns;
-	}
-	free(sorted);
-	return covered_ns > since_ns ?
-		       (double)sum_ns / (double)(covered_ns - since_ns) :
-		       0;
 }
 
 /* Returns how long a slow link's messages are, at both of its ends: where those
@@ -350,11 +468,12 @@ bool ncs_communicator_slow_link(const struct ncs_model *model,
 {
 	const struct ncs_skew_state *state = communicator->skew;
 	const struct ncs_link_kind *worst = NULL;
+	const uint64_t job_end_ns = ncs_job_end_ns(model);
 
 	for (size_t i = 0; state && i < state->links.count; i++) {
 		const struct ncs_link_kind *kind = state->links.kinds[i];
 
-		if (is_slow_now(kind, model->now_ns) &&
+		if (is_slow_now(kind, job_end_ns ? job_end_ns : model->now_ns) &&
 		    (!worst || weight_of(kind) > weight_of(worst)))
 			worst = kind;
 	}
@@ -367,10 +486,20 @@ bool ncs_communicator_slow_link(const struct ncs_model *model,
 		.operations = worst->run,
 		.since_ns = worst->since_ns,
 		.message_ns = worst->run_message_ns / (double)worst->run,
-		.usual_message_ns = worst->usual_message_ns,
+		.past = worst->run_usual.past,
+		.usual_message_ns = worst->run_usual.message_ns,
 		.moving_ns = worst->run_moving_ns / (double)worst->run,
-		.usual_moving_ns = worst->usual_moving_ns,
-		.share = share_of(&model->skews->excesses, worst->since_ns),
+		.usual_moving_ns = worst->run_usual.moving_ns,
+		.share = ncs_excesses_share(model, state->links.excesses.job,
+					    worst->since_ns),
 	};
 	return true;
+}
+
+bool ncs_communicator_links_compared(
+	const struct ncs_communicator *communicator)
+{
+	const struct ncs_skew_state *state = communicator->skew;
+
+	return state && state->links.are_compared;
 }

@@ -10,8 +10,13 @@
  * said of it. Where operations end does not count, so a rank that is late does
  * not make a link slow, nor does one that has no buffer for what comes.
  *
- * Memory is bounded: 0.5 KiB for each link and kind of operations. Pure. Times
- * are ns.
+ * A look that begins after a link turned slow finds what is usual in what the
+ * segments have kept: in the records of operations whose steps are overwritten,
+ * else in the counters since the job's start. How long messages were on the way
+ * then is not known: they were so for no longer than the operations took.
+ *
+ * Memory is bounded: 0.5 KiB for each link and kind of operations, and 16 KiB for
+ * each communicator that has slow ones. Pure. Times are ns.
  */
 #ifndef NCS_ANALYSIS_MODEL_SLOW_LINKS_H
 #define NCS_ANALYSIS_MODEL_SLOW_LINKS_H
@@ -21,14 +26,24 @@
 #include <stdint.h>
 
 #include "analysis/base/hash_table.h"
+#include "analysis/model/excesses.h"
 
 struct ncs_communicator;
 struct ncs_joined;
 struct ncs_model;
+struct ncs_rank;
 
 /* A link is slow if so many operations in a row were, and for so long. */
 #define NCS_SLOW_OPERATIONS 3u
 #define NCS_SLOW_NS UINT64_C(500000000)
+
+/* Tells what is usual on a link. */
+enum ncs_link_past {
+	NCS_PAST_NONE,
+	NCS_PAST_LINK,       /* earlier operations on it */
+	NCS_PAST_OPERATIONS, /* earlier operations, of which steps are not known */
+	NCS_PAST_COUNTERS,   /* the receiver's counters since the job's start */
+};
 
 /* A link that is slow now. */
 struct ncs_slow_link {
@@ -36,12 +51,15 @@ struct ncs_slow_link {
 	unsigned function;   /* enum ncs_function_id */
 	uint64_t operations; /* slow ones in a row, up to the latest */
 	uint64_t since_ns;   /* the begin of the first of them */
-	/* Mean time that a message was on the way, now and before. */
+	enum ncs_link_past past;
+	/* Mean time that a message was on the way, now and before; that is not
+	 * known (0) unless the past is the link's. */
 	double message_ns, usual_message_ns;
-	/* Mean time that these operations moved data, and before. */
+	/* Mean time that these operations moved data, and before; where the past
+	 * are counters, that they took the receiver once all had come. */
 	double moving_ns, usual_moving_ns;
-	/* The share of the time since then by which operations moved data for
-	 * longer. It costs at most so much: ranks may compute meanwhile. */
+	/* The share of the time since then by which operations of its job moved
+	 * data for longer. It costs at most so much: ranks may compute meanwhile. */
 	double share;
 };
 
@@ -50,6 +68,12 @@ struct ncs_slow_link {
 bool ncs_communicator_slow_link(const struct ncs_model *model,
 				const struct ncs_communicator *communicator,
 				struct ncs_slow_link *found);
+
+/* Returns whether any operation on a link of the communicator was compared with
+ * the time since the job's start, or with operations that were NCS_COST_WINDOW_NS
+ * earlier: records of less time may all be from after a change. */
+bool ncs_communicator_links_compared(
+	const struct ncs_communicator *communicator);
 
 /* --- Kept with the state of a communicator -------------------------------- */
 
@@ -60,24 +84,15 @@ struct ncs_link_kinds {
 	struct ncs_hash_table by_key;
 	struct ncs_link_kind **kinds;
 	size_t count, capacity;
+	bool are_compared; /* see ncs_communicator_links_compared() */
+	struct ncs_excesses excesses;
 };
 
-/* The latest times by which operations moved data for longer than usual. */
-#define NCS_EXCESSES 1024u
-
-struct ncs_excess {
-	uint64_t begin_ns, end_ns;
-};
-
-struct ncs_excesses {
-	struct ncs_excess latest[NCS_EXCESSES]; /* in rotation */
-	uint64_t count;
-};
-
-/* Takes note of an operation that all ranks compared have a part in. Returns 0 or
- * -ENOMEM. */
-int ncs_links_note(struct ncs_link_kinds *kinds, struct ncs_excesses *excesses,
-		   const struct ncs_joined *joined);
+/* Takes note of an operation that all ranks compared have a part in; `ranks` are
+ * those of its parts. Returns 0 or -ENOMEM. */
+int ncs_links_note(struct ncs_link_kinds *kinds,
+		   const struct ncs_joined *joined,
+		   struct ncs_rank *const *ranks);
 
 /* Releases all memory. */
 void ncs_links_release(struct ncs_link_kinds *kinds);

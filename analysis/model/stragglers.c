@@ -64,6 +64,7 @@ static void sum_recent(const struct ncs_late_rank *late, unsigned function,
 		exclusive_ns[last++] = recent->exclusive_ns;
 		lateness->queued += i < collectives && !is_idle &&
 				    ncs_is_known_in_part(recent);
+		lateness->kernels_unknown += recent->kernel_is_unknown;
 		if (i < collectives)
 			add_causes(recent->cause_ns,
 				   recent->before == NCS_BEFORE_QUEUED &&
@@ -133,14 +134,20 @@ static double cost_of(const struct ncs_late_rank *late, uint64_t least_ns,
 	return more > cost ? more : cost;
 }
 
-/* Returns whether the cost is that of transfers and known within bounds. */
-static bool is_unlike(const struct ncs_late_rank *late)
+/* Notes why the cost is known within bounds, if it is that of transfers. */
+static void note_bounds(const struct ncs_late_rank *late,
+			struct ncs_lateness_view *view)
 {
 	const struct ncs_late_transfers *transfers = late->transfers;
+	bool is_theirs = transfers && transfers->cost > 0 &&
+			 transfers->cost >= view->cost;
 
-	return transfers && transfers->cost > 0 &&
-	       transfers->cost >= late->view.cost &&
-	       transfers->cost_at_least < transfers->cost_at_most;
+	view->is_unlike = is_theirs && transfers->is_unlike;
+	view->takes_turns = is_theirs && transfers->takes_turns;
+	view->may_rest = is_theirs && transfers->may_rest;
+	/* A delay that goes to and fro may be waited for at each turn. */
+	if (view->takes_turns)
+		view->cost_at_most = 1;
 }
 
 /* Adds the recent transfers to the view. */
@@ -174,11 +181,8 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	sum_recent(late, NCS_FUNCTION_COUNT, &view->recent);
 	sum_all(late, &view->all);
 	memset(view->by_moment, 0, sizeof(view->by_moment));
-	view->kernels_unknown = 0;
-	for (size_t i = 0; i < ncs_recent_count(late->operations); i++) {
+	for (size_t i = 0; i < ncs_recent_count(late->operations); i++)
 		view->by_moment[late->recent[i].moment]++;
-		view->kernels_unknown += late->recent[i].kernel_is_unknown;
-	}
 	view->cost = cost_of(late, 0, NCS_COST_KNOWN);
 	view->cost_at_least = cost_of(late, 0, NCS_COST_LEAST);
 	view->cost_at_most = cost_of(late, 0, NCS_COST_MOST);
@@ -195,10 +199,7 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 					     .exclusive_ns > 0;
 	view->cost_of_long = cost_of(late, NCS_STRAGGLER_NS, NCS_COST_KNOWN);
 	view->cost_again = cost_of(late, NCS_STRAGGLER_NS, NCS_COST_AGAIN);
-	view->is_unlike = is_unlike(late);
-	view->takes_turns = late->transfers && late->transfers->cost > 0 &&
-			    late->transfers->cost >= view->cost &&
-			    late->transfers->takes_turns;
+	note_bounds(late, view);
 	note_transfers(late, view);
 	view->is_straggler =
 		view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&

@@ -75,6 +75,9 @@ struct ncs_lateness {
 	 * another operation: they may have computed while they waited, and what
 	 * the wait cost is known in part. */
 	uint64_t queued;
+	/* Recent ones to which it came last with data to send, and of which it is
+	 * not known when its kernel began. */
+	uint64_t kernels_unknown;
 	/* Largest error of all times but cause_ns, if they are by several
 	 * clocks; 0 if by one. */
 	uint64_t error_ns;
@@ -122,9 +125,6 @@ struct ncs_lateness_view {
 	uint64_t latest_ns;  /* when all had arrived at the latest operation */
 	/* Recent operations by the moment that its arrival was compared by. */
 	uint64_t by_moment[NCS_MOMENT_COUNT];
-	/* Recent operations to which it came last with data to send, and of
-	 * which it is not known when its kernel began. */
-	uint64_t kernels_unknown;
 	/* Since the first update; `compared` includes operations in which no
 	 * rank waited for it. */
 	struct ncs_lateness_count count;
@@ -135,7 +135,30 @@ struct ncs_lateness_view {
 	/* … and is known from below: the stages of its pipeline send and
 	 * receive in turn, as with one microbatch forward, one backward. */
 	bool takes_turns;
+	/* The cost is that of sends and receives, and is known from above: the
+	 * other GPUs may compute faster since they rest while they wait, and were
+	 * not seen before that. */
+	bool may_rest;
 };
+
+/* Bounds of a cost this near to it, or within so much of the time, are no other
+ * ones. */
+#define NCS_COST_NEAR 0.1
+#define NCS_COST_NEAR_SHARE 0.005
+
+/* Returns whether a rank may cost less than it seems to. */
+static inline bool ncs_cost_may_be_less(const struct ncs_lateness_view *view)
+{
+	return view->cost_at_least < view->cost * (1 - NCS_COST_NEAR) &&
+	       view->cost_at_least < view->cost - NCS_COST_NEAR_SHARE;
+}
+
+/* Returns whether it may cost more. */
+static inline bool ncs_cost_may_be_more(const struct ncs_lateness_view *view)
+{
+	return view->cost_at_most > view->cost * (1 + NCS_COST_NEAR) &&
+	       view->cost_at_most > view->cost + NCS_COST_NEAR_SHARE;
+}
 
 /* Returns whether these costs are a straggler's. */
 static inline bool ncs_is_straggling(double cost_of_long, double cost_again)

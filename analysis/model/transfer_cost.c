@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "analysis/model/transfer_log.h"
+#include "analysis/model/transfer_pauses.h"
 #include "analysis/model/transfer_replay.h"
+#include "analysis/model/transfer_rest.h"
 #include "analysis/model/transfer_works.h"
 #include "shm/array.h"
 
@@ -39,6 +41,9 @@
 /* At most such a share of a wait is made up for by GPUs that rest; a job on two
  * H200 made up for 0.2 to 0.3. */
 #define RESTED_MOST 0.3
+
+/* It is known within this share of the cost that it is known by. */
+#define RESTED_WITHIN 0.1
 
 /* The cost of so many parts is computed anew only so often. */
 #define MANY 8192u
@@ -193,17 +198,21 @@ struct excess {
 	double cut_ns, longest_ns;  /* work by work */
 	double same_ns;             /* of that, before the same collectives */
 	double sum_ns, sum_host_ns; /* in all */
+	double like_ns;             /* likewise, than those like it */
 	double host_ns;             /* of the cut, before the launch */
 	double work_ns, known_ns;   /* its work; as much as others tell of */
 };
 
-/* Returns by how much the work of a line in all is longer than of each other
- * one of its pipeline, and sets how much of that was before launches. */
-static double longer_in_all(const struct costing *costing, size_t self,
-			    double *host_ns)
+/* Finds by how much the work of a line in all is longer than of each other one of
+ * its pipeline, and how much of that was before launches; and by how much it is
+ * than of those that have as few operations, as the two ends of a pipeline do: to
+ * begin and to end one takes time, too. */
+static void longer_in_all(const struct costing *costing, size_t self,
+			  struct excess *excess)
 {
 	const struct ncs_transfer_line *lines = costing->replay.lines;
-	uint64_t most_ns = 0, most_host_ns = 0, sum_ns;
+	uint64_t most_ns = 0, most_like_ns = 0, most_host_ns = 0, sum_ns;
+	double operations = (double)lines[self].operations * (1 + LONGER);
 
 	for (size_t i = 0; i < costing->replay.line_count; i++) {
 		if (i == self ||
@@ -211,14 +220,21 @@ static double longer_in_all(const struct costing *costing, size_t self,
 			continue;
 		if (lines[i].work_ns > most_ns)
 			most_ns = lines[i].work_ns;
+		if (lines[i].work_ns > most_like_ns &&
+		    (double)lines[i].operations <= operations)
+			most_like_ns = lines[i].work_ns;
 		if (lines[i].host_ns > most_host_ns)
 			most_host_ns = lines[i].host_ns;
 	}
+	if (most_like_ns == 0)
+		most_like_ns = most_ns;
 	sum_ns = ncs_time_since(most_ns, lines[self].work_ns);
-	*host_ns =
+	excess->sum_ns = (double)sum_ns;
+	excess->like_ns =
+		(double)ncs_time_since(most_like_ns, lines[self].work_ns);
+	excess->sum_host_ns =
 		fmin((double)ncs_time_since(most_host_ns, lines[self].host_ns),
 		     (double)sum_ns);
-	return (double)sum_ns;
 }
 
 /* Cuts a part of its work, and counts that. */
@@ -233,7 +249,10 @@ static void cut(struct costing *costing, size_t i, double cut_ns,
 	played->cut_ns = (uint64_t)cut_ns;
 	if (played->new_ns == 0)
 		return;
-	excess->host_ns += (double)ncs_launched_after(part, played->cut_ns);
+	/* A GPU that is late is so after the launch, for longer than usual. */
+	excess->host_ns +=
+		fmin((double)ncs_launched_after(part, played->work_ns),
+		     (double)played->cut_ns);
 	excess->cut_ns += cut_ns;
 	if (cut_ns > excess->longest_ns)
 		excess->longest_ns = cut_ns;
@@ -311,7 +330,8 @@ static struct excess cut_longest(struct costing *costing, uint32_t self,
 	double low_ns = 0, high_ns = (double)replay->lines[self].work_ns;
 	struct excess excess = { .sum_ns = in_all->sum_ns };
 
-	while (high_ns - low_ns > 1000) {
+	/* Times that make no sense are not told apart to 1000 ns. */
+	for (unsigned i = 0; i < 64 && high_ns - low_ns > 1000; i++) {
 		double level_ns = (low_ns + high_ns) / 2;
 
 		if (longer_than(replay, self, level_ns) > in_all->sum_ns)
@@ -332,7 +352,7 @@ static struct excess cut_longest(struct costing *costing, uint32_t self,
 	return excess;
 }
 
-static void count_turns(struct costing *costing)
+static void count_operations(struct costing *costing)
 {
 	const struct ncs_transfer_replay *replay = &costing->replay;
 
@@ -342,6 +362,7 @@ static void count_turns(struct costing *costing)
 
 		if (played->line == NCS_LINE_NONE)
 			continue;
+		replay->lines[played->line].operations++;
 		replay->lines[played->line].sends += ncs_is_work_send(kind);
 		/* One launch that sends and receives turns nothing back. */
 		replay->lines[played->line].turns +=
@@ -398,10 +419,10 @@ static bool is_known(const struct costing *costing, const struct excess *excess)
 {
 	double time_ns = (double)(costing->last_ns - costing->first_ns);
 	double by_kind_ns = excess->cut_ns - excess->same_ns;
-	double left_ns =
-		fmax(excess->sum_ns * (1 + LONGER) - excess->same_ns, 0);
+	double all_ns = costing->works.folds ? excess->sum_ns : excess->like_ns;
+	double left_ns = fmax(all_ns * (1 + LONGER) - excess->same_ns, 0);
 	bool is_all = excess->cut_ns > 0 &&
-		      excess->sum_ns <= excess->cut_ns * (1 + LONGER);
+		      all_ns <= excess->cut_ns * (1 + LONGER);
 
 	if (!costing->works.folds)
 		is_all |= excess->known_ns >= KNOWN * excess->work_ns;
@@ -420,56 +441,105 @@ static void keep_same(struct costing *costing)
 /* Finds the cost where it is known only how much longer a line works in all: by
  * all of its work, by the longest of it or, where that makes all of it, by what
  * others take if directions do not count. What others need not before the same
- * collectives, it costs at least. */
+ * collectives, it costs at least. Work after an operation whose end is not known may
+ * have begun later, and is less then. */
 static void bound_cost(struct costing *costing, uint32_t self,
 		       struct excess *excess,
 		       struct ncs_late_transfers *transfers)
 {
 	double time_ns = (double)(costing->last_ns - costing->first_ns);
 	double sum_ns = excess->sum_ns, alike, longest, most, same, guess;
+	double error_ns = (double)costing->replay.lines[self].error_ns, least;
 
 	guess = is_known(costing, excess) ? play(costing) : 0;
 	keep_same(costing);
 	same = play(costing);
 	cut_alike(costing, self, sum_ns);
 	alike = play(costing);
+	cut_alike(costing, self, fmax(sum_ns - error_ns, 0));
+	least = play(costing);
 	*excess = cut_longest(costing, self, excess);
 	longest = play(costing);
 	/* One that it was in when the time began is not in the sum. */
 	most = (sum_ns + excess->longest_ns) / time_ns;
 	most = fmax(fmax(most, guess), fmax(alike, longest));
 	transfers->cost = fmax((alike + longest) / 2, fmax(same, guess));
-	transfers->cost_at_least = fmax(fmin(alike, longest), same);
+	transfers->cost_at_least = fmax(fmin(least, longest), same);
 	transfers->cost_at_most = fmax(most, same);
 }
 
-/* Returns when the first of the cut work was over. */
-static uint64_t first_cut_ns(const struct costing *costing)
+/* Returns the cost if the others' works since a time would take longer by a share. */
+static double play_longer(struct costing *costing, uint32_t self,
+			  uint64_t since_ns, double share)
 {
-	uint64_t first_ns = UINT64_MAX;
+	double cost;
 
-	for (size_t i = 0; i < costing->replay.count; i++)
-		if (costing->replay.played[i].cut_ns > 0 &&
-		    costing->replay.parts[i].arrival_ns < first_ns)
-			first_ns = costing->replay.parts[i].arrival_ns;
-	return first_ns;
+	ncs_rest_lengthen(&costing->replay, self, since_ns, fmax(share, 0));
+	cost = play(costing);
+	ncs_rest_lengthen(&costing->replay, self, 0, 0);
+	return cost;
 }
 
-/* Takes from the cost of a line as much as the others would work longer without
- * the waits for it. That is known once, if it is seen when the waits begin; it
- * counts as long as they go on. */
-static void take_rest(const struct costing *costing, uint32_t self,
+/* Takes from a line's cost as much as the others would work longer without the waits
+ * for it: that is known if they were seen before these began, and else from the
+ * most that it was. */
+static void take_rest(struct costing *costing, uint32_t self, double plain,
 		      struct ncs_late_transfers *transfers)
 {
-	double time_ns = (double)(costing->last_ns - costing->first_ns);
-	double rested = ncs_works_rested_ns(&costing->replay, self,
-					    first_cut_ns(costing)) /
-			time_ns;
+	struct ncs_rest *rest = &transfers->rest;
+	uint64_t since_ns = ncs_rest_since_ns(&costing->replay, self);
+	double least = 1 - RESTED_MOST, most = 1, cost;
 
-	if (rested > 0 && transfers->cost > 0)
-		transfers->rested = fmin(rested / transfers->cost, RESTED_MOST);
-	transfers->cost *= 1 - transfers->rested;
-	transfers->cost_at_least = transfers->cost_at_most = transfers->cost;
+	if (since_ns > 0)
+		ncs_rest_find(&costing->replay, self, since_ns, rest);
+	if (rest->works > 0 && plain > 0) {
+		cost = play_longer(costing, self, since_ns, rest->slower);
+		least = play_longer(costing, self, since_ns,
+				    rest->slower + rest->error) / plain;
+		most = play_longer(costing, self, since_ns,
+				   rest->slower - rest->error) / plain;
+		transfers->cost *= cost / plain;
+	}
+	transfers->cost_at_least *= least;
+	transfers->cost_at_most *= most;
+	transfers->may_rest = most - least > RESTED_WITHIN;
+}
+
+/* Leaves the longest of what is cut of a line's work where it was, in all parts that
+ * it comes before. */
+static void keep_longest(struct costing *costing, uint32_t self)
+{
+	const struct ncs_transfer_replay *replay = &costing->replay;
+	uint64_t longest_ns = 0, from_ns = 0, until_ns = 0;
+
+	for (size_t i = 0; i < replay->count; i++) {
+		const struct ncs_played *played = &replay->played[i];
+
+		if (played->line != self || played->new_ns == 0 ||
+		    played->cut_ns <= longest_ns)
+			continue;
+		longest_ns = played->cut_ns;
+		until_ns = replay->parts[i].arrival_ns;
+		from_ns = until_ns - played->work_ns;
+	}
+	for (size_t i = 0; i < replay->count; i++) {
+		struct ncs_played *played = &replay->played[i];
+		uint64_t arrival_ns = replay->parts[i].arrival_ns;
+
+		if (played->line == self && arrival_ns > from_ns &&
+		    arrival_ns - played->work_ns < until_ns)
+			played->cut_ns = 0;
+	}
+}
+
+/* Returns the share of the cost that is left without the longest of what is cut:
+ * the others may have been late then, too. */
+static double share_again(struct costing *costing, uint32_t self)
+{
+	double all = play(costing);
+
+	keep_longest(costing, self);
+	return all > 0 ? play(costing) / all : 0;
 }
 
 /* Notes what a line costs. */
@@ -479,26 +549,25 @@ static void note_cost(struct costing *costing, uint32_t self, bool known,
 	const struct ncs_transfer_line *line = &costing->replay.lines[self];
 	struct ncs_late_transfers *transfers = line->rank->late->transfers;
 	double time_ns = (double)(costing->last_ns - costing->first_ns);
-	double again;
 
 	transfers->cost = transfers->cost_again = transfers->cost_at_least =
 		transfers->cost_at_most = 0;
+	transfers->is_unlike = transfers->may_rest = false;
 	memset(transfers->cause_ns, 0, sizeof(transfers->cause_ns));
 	if ((known ? excess->cut_ns : excess->sum_ns) < EXCESS * time_ns) {
-		transfers->rested = 0;
+		transfers->rest = (struct ncs_rest){ 0 };
 		return;
 	}
 	transfers->cost = transfers->cost_at_least = transfers->cost_at_most =
 		play(costing);
-	if (known)
-		take_rest(costing, self, transfers);
-	else
+	transfers->is_unlike = !known;
+	if (!known)
 		bound_cost(costing, self, excess, transfers);
+	take_rest(costing, self, play(costing), transfers);
 	if (line->others_overlap)
 		transfers->cost_at_least = 0;
 	transfers->takes_turns = takes_turns(costing, self);
-	again = transfers->cost - excess->longest_ns / time_ns;
-	transfers->cost_again = again > 0 ? again : 0;
+	transfers->cost_again = transfers->cost * share_again(costing, self);
 	transfers->cause_ns[NCS_LATE_HOST] = (uint64_t)excess->host_ns;
 	transfers->cause_ns[NCS_LATE_STREAM] =
 		(uint64_t)fmax(excess->cut_ns - excess->host_ns, 0);
@@ -517,9 +586,10 @@ static bool find_cost(struct costing *costing, uint32_t self, bool is_last)
 
 	if (!usual_ns)
 		return false;
-	ncs_works_usual(&costing->works, &costing->replay, self, usual_ns);
+	ncs_works_usual(&costing->works, &costing->replay, self,
+			takes_turns(costing, self), usual_ns);
 	excess = cut_by_kind(costing, self, usual_ns);
-	excess.sum_ns = longer_in_all(costing, self, &excess.sum_host_ns);
+	longer_in_all(costing, self, &excess);
 	free(usual_ns);
 	known = is_known(costing, &excess) && !line->others_overlap &&
 		(!costing->works.folds || exchanges(costing, self));
@@ -592,8 +662,12 @@ static int find_costs(struct costing *costing)
 	error |= error ? 0 : ncs_replay_prepare(replay);
 	if (error)
 		return -ENOMEM;
+	ncs_replay_run(replay);
+	if (ncs_transfer_find_pauses(replay, costing->last_ns -
+						     costing->first_ns) != 0)
+		return -ENOMEM;
 	costing->base_ns = ncs_replay_run(replay);
-	count_turns(costing);
+	count_operations(costing);
 	error = find_all(costing);
 	set_rule(costing);
 	return error;

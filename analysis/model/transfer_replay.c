@@ -167,6 +167,7 @@ static void begin_pass(struct ncs_transfer_replay *replay)
 		replay->lines[i].event_count = 0;
 		replay->lines[i].ahead_ns = 0;
 		replay->lines[i].work_ns = replay->lines[i].host_ns = 0;
+		replay->lines[i].error_ns = 0;
 		replay->lines[i].work_until_ns = 0;
 		replay->lines[i].send = (struct ncs_transfer_event){ 0 };
 		replay->lines[i].send_until_ns = 0;
@@ -272,22 +273,27 @@ static void play_arrival(struct ncs_transfer_replay *replay, size_t i)
 	played->before = before.kind;
 	played->is_at_once = before.is_begin &&
 			     is_near(before.at_ns, part->arrival_ns);
-	played->work_ns = ncs_time_since(before.at_ns, part->arrival_ns);
-	played->new_ns = ncs_time_since(before.at_ns > line->work_until_ns ?
-						before.at_ns :
-						line->work_until_ns,
+	played->work_ns = ncs_time_since(before.at_ns + played->pause_ns,
+					 part->arrival_ns);
+	played->new_ns = ncs_time_since((before.at_ns > line->work_until_ns ?
+						 before.at_ns :
+						 line->work_until_ns) +
+						played->pause_ns,
 					part->arrival_ns);
 	line->work_ns += played->new_ns;
+	line->error_ns += before.error_ns < played->new_ns ? before.error_ns :
+							     played->new_ns;
 	line->host_ns += ncs_launched_after(part, played->new_ns);
 	if (part->arrival_ns > line->work_until_ns)
 		line->work_until_ns = part->arrival_ns;
 	played->arrival_ns = before.moved_ns +
 			     (arrival_ns - (double)before.at_ns) -
-			     (double)played->cut_ns;
+			     (double)played->cut_ns + played->more_ns;
 	/* The next operation may be tied to this, if not to its end. */
 	if (ncs_is_work_send(part->kind) && !is_queued) {
 		line->send_work_ns[part->kind] =
-			(double)played->work_ns - (double)played->cut_ns;
+			(double)played->work_ns - (double)played->cut_ns +
+			played->more_ns;
 		begun = event_of(part, part->arrival_ns, played->arrival_ns);
 		begun.is_begin = true;
 		add_event(line, begun);
@@ -333,6 +339,7 @@ static void play_end(struct ncs_transfer_replay *replay, size_t i)
 		return;
 	line = &replay->lines[played->line];
 	event = event_of(part, part->end_ns, played->end_ns);
+	event.error_ns = ncs_time_since(part->end_ns, part->latest_end_ns);
 	if (!line->sends_overlap || !ncs_is_work_send(part->kind))
 		add_event(line, event);
 	else if (event.at_ns > line->send.at_ns) {

@@ -23,6 +23,7 @@
 struct ncs_transfer_event {
 	uint64_t at_ns;  /* as it was */
 	double moved_ns; /* as it is played */
+	uint64_t error_ns; /* it may have been so much later */
 	uint64_t owner;
 	uint32_t operation;
 	uint8_t kind;  /* enum ncs_work_kind */
@@ -37,6 +38,7 @@ struct ncs_transfer_line {
 	/* Numbers of its sends, of transfers that follow the opposite one with
 	 * the same rank, and of those that may be of one launch with it. */
 	uint64_t sends, turns, exchanges;
+	uint64_t operations;
 	bool is_known; /* how much longer than others it works */
 	/* State of one pass. */
 	struct ncs_transfer_event events[NCS_LINE_EVENTS]; /* in rotation */
@@ -48,6 +50,7 @@ struct ncs_transfer_line {
 	double ahead_ns;  /* by how much it is earlier than it was */
 	uint64_t work_ns; /* the sum of its work … */
 	uint64_t host_ns; /* … and of its time before launches in that */
+	uint64_t error_ns; /* by so much its work may be less */
 	uint64_t work_until_ns;
 };
 
@@ -59,9 +62,11 @@ struct ncs_played {
 	bool has_work;
 	/* It may be of one launch with the send before it. */
 	bool is_at_once;
+	uint64_t pause_ns;         /* besides a pause of all stages */
 	uint64_t work_ns;
 	uint64_t new_ns;           /* of that, not before another part, too */
 	uint64_t cut_ns;           /* of that, taken away */
+	double more_ns;            /* added to it; 0 at first */
 	double arrival_ns, end_ns; /* as played */
 };
 

@@ -11,12 +11,6 @@
 /* A kind of work is known if it was done so often. */
 #define OFTEN 3u
 
-/* Paces are compared if work was done so often at each of them, and differ from
- * this share on. */
-#define PACE_OFTEN 16u
-#define PACE_DIFFERS 0.02
-#define UNKNOWN_PACE 2
-
 #define KINDS NCS_WORK_KIND_COUNT
 
 /* The median work of one line between two kinds of operations. */
@@ -163,7 +157,7 @@ bool ncs_lines_are_together(const struct ncs_transfer_replay *replay, size_t a,
 
 void ncs_works_usual(const struct ncs_transfer_works *works,
 		     const struct ncs_transfer_replay *replay, size_t self,
-		     double usual_ns[NCS_WORK_KINDS])
+		     bool takes_turns, double usual_ns[NCS_WORK_KINDS])
 {
 	for (size_t i = 0; i < NCS_WORK_KINDS; i++)
 		usual_ns[i] = NCS_WORK_UNKNOWN_NS;
@@ -176,88 +170,8 @@ void ncs_works_usual(const struct ncs_transfer_works *works,
 		    (*ns == NCS_WORK_UNKNOWN_NS || (double)work->ns > *ns))
 			*ns = (double)work->ns;
 	}
-	if (!works->folds)
+	if (!works->folds && !takes_turns)
 		ncs_work_put_together(usual_ns);
-}
-
-/* Returns how much longer the works since then would be at the pace before, where
- * all of them would: at each quartile. */
-static double slower_ns(const struct ncs_work *before, size_t before_count,
-			const struct ncs_work *since, size_t since_count)
-{
-	double least = UNKNOWN_PACE, sum_ns = 0;
-
-	if (before_count < PACE_OFTEN || since_count < PACE_OFTEN)
-		return 0;
-	for (size_t i = 1; i < 4; i++) {
-		double before_ns = (double)before[before_count * i / 4].ns;
-		double since_ns = (double)since[since_count * i / 4].ns;
-
-		if (before_ns < least * since_ns)
-			least = before_ns / since_ns;
-	}
-	for (size_t i = 0; i < since_count; i++)
-		sum_ns += (double)since[i].ns;
-	return least > 1 + PACE_DIFFERS && least < UNKNOWN_PACE ?
-		       (least - 1) * sum_ns :
-		       0;
-}
-
-/* Returns the number of works of the same kind and line as the first one. */
-static size_t count_alike(const struct ncs_work *works, size_t count)
-{
-	size_t alike = 0;
-
-	while (alike < count && works[alike].line == works[0].line &&
-	       works[alike].between == works[0].between)
-		alike++;
-	return alike;
-}
-
-double ncs_works_rested_ns(const struct ncs_transfer_replay *replay,
-			   size_t self, uint64_t since_ns)
-{
-	struct ncs_work *works[2] = { NULL, NULL };
-	size_t count[2] = { 0, 0 };
-	double sum_ns = 0;
-
-	for (unsigned k = 0; k < 2; k++)
-		works[k] = malloc((replay->count + 1) * sizeof(**works));
-	for (size_t i = 0; works[0] && works[1] && i < replay->count; i++) {
-		const struct ncs_played *played = &replay->played[i];
-		bool since = replay->parts[i].arrival_ns > since_ns;
-
-		if (played->has_work && played->line != self)
-			works[since][count[since]++] = (struct ncs_work){
-				played->line,
-				(uint16_t)(played->before * KINDS +
-					   replay->parts[i].kind),
-				played->new_ns
-			};
-	}
-	for (unsigned k = 0; k < 2; k++)
-		if (count[k] > 0)
-			qsort(works[k], count[k], sizeof(**works),
-			      compare_works);
-	for (size_t i = 0, k = 0; i < count[0] && k < count[1];) {
-		size_t before = count_alike(&works[0][i], count[0] - i);
-		size_t since = count_alike(&works[1][k], count[1] - k);
-		struct ncs_work a = works[0][i], b = works[1][k];
-		int order;
-
-		a.ns = b.ns = 0;
-		order = compare_works(&a, &b);
-		if (order == 0)
-			sum_ns += slower_ns(&works[0][i], before, &works[1][k],
-					    since);
-		i += order <= 0 ? before : 0;
-		k += order >= 0 ? since : 0;
-	}
-	free(works[0]);
-	free(works[1]);
-	return replay->line_count > 1 ?
-		       sum_ns / (double)(replay->line_count - 1) :
-		       0;
 }
 
 void ncs_works_release(struct ncs_transfer_works *works)

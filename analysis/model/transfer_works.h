@@ -46,15 +46,11 @@ void ncs_works_release(struct ncs_transfer_works *works);
 /* Finds what the others of its pipeline take for each kind of work: the slowest
  * of them, by its median. Where none has such work, it may be put together from
  * what they do one after the other: the last stage goes from its last receive
- * forward to its first send back as others do by way of the next stage. */
+ * forward to its first send back as others do by way of the next stage. Where
+ * stages take turns, nothing is: one may work after a send, too, before it asks
+ * for the next data. */
 void ncs_works_usual(const struct ncs_transfer_works *works,
 		     const struct ncs_transfer_replay *replay, size_t self,
-		     double usual_ns[NCS_WORK_KINDS]);
-
-/* Returns how much longer one of the others would work, at the pace it had before
- * a time, in what it did since then: GPUs that rest while they wait compute
- * faster. 0 if that is not known, or too little to be seen. */
-double ncs_works_rested_ns(const struct ncs_transfer_replay *replay,
-			   size_t self, uint64_t since_ns);
+		     bool takes_turns, double usual_ns[NCS_WORK_KINDS]);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "analysis/model/model.h"
+
 bool ncs_rank_is_live(const struct ncs_rank *rank)
 {
 	return rank->now.liveness == NCS_ALIVE ||
@@ -44,4 +46,19 @@ struct ncs_wait ncs_oldest_wait(const struct ncs_rank *rank)
 		oldest.duration_ns = duration_ns;
 	}
 	return oldest;
+}
+
+uint64_t ncs_job_end_ns(const struct ncs_model *model)
+{
+	uint64_t end_ns = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+
+		if (ncs_rank_is_live(rank))
+			return 0;
+		if (ncs_rank_end_ns(rank) > end_ns)
+			end_ns = ncs_rank_end_ns(rank);
+	}
+	return end_ns;
 }

@@ -15,6 +15,8 @@
 /* Views highlight a wait that is longer than this. */
 #define NCS_LONG_WAIT_NS UINT64_C(1000000000)
 
+struct ncs_model;
+
 /* The wait of one channel of a rank. */
 struct ncs_wait {
 	const struct ncs_rank *rank;
@@ -24,6 +26,10 @@ struct ncs_wait {
 
 /* Returns whether a rank can still move: it is neither dead nor finished. */
 bool ncs_rank_is_live(const struct ncs_rank *rank);
+
+/* Returns when the last rank of a model ended, in ns of the clock that the source
+ * gives snapshots by; 0 if one lives, if there is none, or if it is not known. */
+uint64_t ncs_job_end_ns(const struct ncs_model *model);
 
 /* Returns for how long a channel has been in its state, in ns; 0 if it is
  * idle. */

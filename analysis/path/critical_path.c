@@ -22,8 +22,13 @@
 #include "analysis/path/path_state.h"
 #include "shm/array.h"
 
-/* A scenario's elapsed time is told if at most this share of it is not known. */
+/* A scenario's elapsed time is told if what is not known, should all of it be
+ * wrong, is at most this share of the true time. */
 #define UNKNOWN_MOST 0.05
+
+/* Bounds that are further apart than this share of the time before say too
+ * little. */
+#define BOUNDS_WIDEST 0.5
 
 /* The longest time, in ns, that a kernel takes to begin once it can, unless its
  * GPU has other work. */
@@ -97,6 +102,28 @@ static void init_scenario(struct ncs_path *path, size_t k)
 		path->changes.saved[k] = saved;
 }
 
+/* Copies the scenarios, and adds one more for each without a rank: the same at
+ * best. */
+static void add_best(struct ncs_path *path)
+{
+	size_t count = path->options.scenario_count;
+
+	path->run_count = path->told_count;
+	for (size_t i = 0; i < count; i++)
+		path->scenarios[i] = path->options.scenarios[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct ncs_scenario *scenario = &path->scenarios[i];
+
+		if (scenario->kind != NCS_WHAT_IF_WITHOUT || scenario->rank < 0)
+			continue;
+		path->best_of[1 + i] = path->run_count;
+		path->at_best |= UINT64_C(1) << path->run_count;
+		path->scenarios[path->run_count++ - 1] = *scenario;
+	}
+	path->options.scenarios = path->scenarios;
+	path->options.scenario_count = path->run_count - 1;
+}
+
 struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 {
 	struct ncs_path *path = calloc(1, sizeof(*path));
@@ -104,9 +131,11 @@ struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 	if (!path)
 		return NULL;
 	path->options = *options;
-	path->run_count = 1 + options->scenario_count;
+	path->told_count = 1 + options->scenario_count;
+	add_best(path);
 	path->finished_bytes = sizeof(struct ncs_path_finished) +
-			       2 * path->run_count * sizeof(double);
+			       path->run_count *
+				       sizeof(struct ncs_path_run);
 	path->first_ns = INFINITY;
 	path->last_ns = -INFINITY;
 	for (size_t k = 0; k < path->run_count; k++) {
@@ -172,7 +201,7 @@ static void report_times(const struct ncs_path *path,
 			 const struct ncs_path_arrival *arrival,
 			 double transfer_ns)
 {
-	for (size_t k = 0; k < path->run_count; k++) {
+	for (size_t k = 0; k < path->told_count; k++) {
 		double at_ns = ncs_path_arrival_ns(path, k, part, arrival,
 						   &start->usual[k]);
 		double end_ns =
@@ -242,7 +271,7 @@ static void note_step(struct ncs_path *path,
 	if (!operation->is_counted || operation->step == NCS_NO_STEP)
 		return;
 	row = ncs_path_nodes_step(path->nodes, operation->step);
-	for (size_t k = 0; row && k < path->run_count; k++) {
+	for (size_t k = 0; row && k < path->told_count; k++) {
 		double end_ns =
 			start->ready.in_ns[k] +
 			ncs_path_transfer_ns(&pending->edits, k, longest_ns);
@@ -521,6 +550,33 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 	return error ? error : path->error;
 }
 
+/* Tells between which times a scenario's elapsed time lies. At most: only what is
+ * known to be lateness goes away, and no more of a stage's work than it works
+ * longer in all; others took no longer than the straggler where that is not known.
+ * At least: all goes away that may be lateness, no less than a stage works longer.
+ * Both may be wrong by as much as an elapsed time that counts as known. */
+static void tell_bounds(struct ncs_path *path, struct ncs_path_sum *sums,
+			size_t k)
+{
+	size_t best = path->best_of[k];
+	struct ncs_path_sum *sum = &sums[k];
+	double before_ns = sums[0].elapsed_ns, least_ns, most_ns, longer_ns;
+
+	if (best == 0 || !sums[0].is_known)
+		return;
+	least_ns = sums[best].elapsed_ns +
+		   ncs_smaller(ncs_path_overcut_ns(path, best, &longer_ns), 0);
+	most_ns = sum->elapsed_ns +
+		  ncs_larger(ncs_path_overcut_ns(path, k, &longer_ns), 0);
+	least_ns = ncs_larger(least_ns, 0) * (1 - UNKNOWN_MOST);
+	most_ns *= 1 + UNKNOWN_MOST;
+	sum->at_least_ns = ncs_smaller(least_ns, before_ns);
+	sum->at_most_ns = most_ns < before_ns ? most_ns : INFINITY;
+	sum->is_bounded = !sum->is_known &&
+			  ncs_smaller(most_ns, before_ns) - sum->at_least_ns <=
+				  BOUNDS_WIDEST * before_ns;
+}
+
 int ncs_path_end(struct ncs_path *path)
 {
 	struct ncs_path_report *report = &path->report;
@@ -544,9 +600,14 @@ int ncs_path_end(struct ncs_path *path)
 			sums[k].elapsed_ns =
 				ncs_larger(sums[k].elapsed_ns, busiest_ns);
 		sums[k].unknown_ns += ncs_path_miscut_ns(path, k);
-		sums[k].is_known = sums[k].unknown_ns <=
-				   UNKNOWN_MOST * sums[k].elapsed_ns;
+		sums[k].is_known =
+			sums[k].unknown_ns <=
+			UNKNOWN_MOST *
+				(sums[k].elapsed_ns - sums[k].unknown_ns);
 	}
+	for (size_t k = 1; path->has_base && k < path->told_count; k++)
+		tell_bounds(path, sums, k);
+	report->sum_count = path->told_count;
 	report->measured_ns = path->last_ns - path->first_ns;
 	report->first_ns = (double)path->base_ns + path->first_ns;
 	return path->error;

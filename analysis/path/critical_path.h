@@ -28,6 +28,10 @@
  * (path_works.h). A rank that goes on while it sends follows the arrivals at its
  * sends, not their ends (path_lines.h).
  *
+ * Where too much of a straggler's lateness is not known to tell the elapsed time
+ * without it, bounds are told. A second run of the scenario gives the lower one: all
+ * goes away in it that cannot be compared.
+ *
  * Memory grows with ranks times scenarios, and with the number of steps. Pure.
  * Times are ns of the parts' clock. Functions are not thread-safe for one pass.
  */

@@ -41,7 +41,7 @@ static double base_ns(const struct ncs_path_arrival *arrival, size_t k)
 	if (arrival->predecessor.finished)
 		return ncs_path_before_ns(&arrival->predecessor, k);
 	return arrival->base_ns +
-	       (earliest ? earliest->times_ns[k] - earliest->at_ns : 0);
+	       (earliest ? earliest->runs[k].end_ns - earliest->at_ns : 0);
 }
 
 /* Returns when a part is called in run k, if the host takes as long as it
@@ -211,6 +211,25 @@ static void save_lateness(const struct ncs_path_arrival *arrival, size_t k,
 		arrival->predecessor.overlap_ns;
 }
 
+/* Whether all of the time before a straggler's arrival may be lateness: it cannot
+ * be compared, or only by kind, of which the few others may be misleading. */
+static bool is_incomparable(const struct ncs_path_arrival *arrival,
+			    const struct ncs_path_usual *usual)
+{
+	return arrival->is_by_kind || isinf(usual->total_ns);
+}
+
+/* Takes all of the time before an arrival. */
+static void save_all(const struct ncs_path_arrival *arrival,
+		     struct gap_savings *savings)
+{
+	for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
+		savings->gap_ns[i] = arrival->gap_ns[i];
+	savings->early_ns =
+		ncs_path_before_early(arrival->predecessor, INFINITY).overlap_ns -
+		arrival->predecessor.overlap_ns;
+}
+
 static struct gap_savings savings_of(const struct ncs_path *path, size_t k,
 				     const struct ncs_part *part,
 				     const struct ncs_path_arrival *arrival,
@@ -220,6 +239,9 @@ static struct gap_savings savings_of(const struct ncs_path *path, size_t k,
 	struct gap_savings savings = { .early_ns = 0 };
 	double share;
 
+	if ((path->at_best >> k & 1) && arrival->is_beside &&
+	    arrival->comm_predecessor.finished)
+		save_all(arrival, &savings);
 	if (!scenario || !is_meant(path, scenario, part))
 		return savings;
 	share = 1 - scenario->factor;
@@ -241,7 +263,10 @@ static struct gap_savings savings_of(const struct ncs_path *path, size_t k,
 			arrival->gap_ns[NCS_PATH_STREAM];
 		break;
 	case NCS_WHAT_IF_WITHOUT:
-		if (arrival->is_by_kind)
+		if ((path->at_best >> k & 1) &&
+		    is_incomparable(arrival, usual))
+			save_all(arrival, &savings);
+		else if (arrival->is_by_kind)
 			save_work(arrival, &savings);
 		else
 			save_lateness(arrival, k, usual, &savings);
@@ -287,6 +312,9 @@ static double call_saved_ns(const struct ncs_path *path, size_t k,
 	/* Its call is in its work. */
 	if (is_straggler(path, k, part) && arrival->is_by_kind)
 		return INFINITY;
+	if (is_straggler(path, k, part) && usual->host_ns > 0 &&
+	    (path->at_best >> k & 1))
+		return INFINITY;
 	if (is_straggler(path, k, part))
 		return ncs_larger(call_ns(arrival, k) - usual->call_ns, 0);
 	return arrival->member->saved_ns[k];
@@ -326,6 +354,14 @@ static void compare_calls(const struct ncs_path_arrival *arrival, size_t k,
 	compared->called_ns = ncs_smaller(call_ns(arrival, k), usual->call_ns);
 }
 
+static unsigned work_size(double ns)
+{
+	int size = ns < 1 ? 0 : ilogb(ns);
+
+	return size < (int)NCS_PATH_WORK_SIZES ? (unsigned)size :
+						 NCS_PATH_WORK_SIZES - 1;
+}
+
 /* Compares a straggler's work with that of others. */
 static void compare_work(const struct ncs_path_arrival *arrival, size_t k,
 			 const struct ncs_path_usual *usual)
@@ -333,33 +369,49 @@ static void compare_work(const struct ncs_path_arrival *arrival, size_t k,
 	struct ncs_path_compared *compared =
 		&arrival->member->rank->compared[k];
 	double own_ns = gpu_ns(arrival, k, usual), as_fast;
+	float *of_size;
 
 	if (isinf(usual->total_ns) || own_ns < COMPARED_NS)
 		return;
 	as_fast = ncs_smaller(usual->total_ns / own_ns, 1);
 	compared->as_fast = ncs_larger(as_fast, compared->as_fast - FORGOTTEN);
+	of_size = &compared->as_fast_of[work_size(own_ns)];
+	*of_size = (float)ncs_larger(as_fast, *of_size - FORGOTTEN);
 	if (as_fast == 1 || usual->waited_ns < WAITED_LITTLE * own_ns)
 		compared->surely_as_fast = as_fast;
 }
 
 /* Returns how much of a straggler's time before an arrival may be its lateness,
  * where what its GPU took cannot be compared with others: a slow GPU is as slow
- * there as it has been wherever it was compared of late. Before a send or a
- * receive, all of it may be. */
+ * there as it has been wherever it was compared of late, and wherever it took as
+ * long. Before a send or a receive, all of it may be. */
 static double unknown_ns(const struct ncs_part *part,
 			 const struct ncs_path_arrival *arrival, size_t k,
 			 const struct ncs_path_usual *usual)
 {
-	double as_fast;
+	const struct ncs_path_compared *compared =
+		&arrival->member->rank->compared[k];
+	double own_ns = gpu_ns(arrival, k, usual), as_fast = 0;
 
 	if (arrival->is_by_kind)
 		return isinf(arrival->others_ns) ? arrival->total_ns : 0;
-	as_fast = part->flags & NCS_PART_P2P ?
-			  0 :
-			  arrival->member->rank->compared[k].as_fast;
-	return isinf(usual->total_ns) ?
-		       gpu_ns(arrival, k, usual) * (1 - as_fast) :
-		       0;
+	if (!isinf(usual->total_ns))
+		return 0;
+	if (part->flags & NCS_PART_P2P)
+		return own_ns;
+	for (unsigned i = work_size(own_ns); i < NCS_PATH_WORK_SIZES; i++)
+		as_fast = ncs_larger(as_fast, compared->as_fast_of[i]);
+	return own_ns * (1 - ncs_smaller(as_fast, compared->as_fast));
+}
+
+/* Returns how much of a straggler's work before an arrival goes away. */
+static double cut_ns(const struct ncs_path *path, size_t k,
+		     const struct ncs_path_arrival *arrival,
+		     const struct ncs_path_usual *usual)
+{
+	if ((path->at_best >> k & 1) && is_incomparable(arrival, usual))
+		return arrival->new_ns;
+	return ncs_smaller(longer_ns(arrival), arrival->new_ns);
 }
 
 void ncs_path_arrive_separately(struct ncs_path *path,
@@ -385,8 +437,7 @@ void ncs_path_arrive_separately(struct ncs_path *path,
 		note_call(path, k, &parts[i], &path->arrivals[i]);
 		if (is_straggler(path, k, &parts[i]))
 			path->arrivals[i].member->rank->compared[k].cut_ns +=
-				ncs_smaller(longer_ns(&path->arrivals[i]),
-					    path->arrivals[i].new_ns);
+				cut_ns(path, k, &path->arrivals[i], usual);
 		if (is_straggler(path, k, &parts[i]) &&
 		    !path->arrivals[i].is_by_kind) {
 			compare_calls(&path->arrivals[i], k, usual);
@@ -419,13 +470,13 @@ void ncs_path_explain(const struct ncs_path *path, size_t k,
 					.at_ns = at_ns };
 	if (queued.finished &&
 	    ncs_path_before_ns(&queued, k) + arrival->comm_gap_ns == at_ns) {
-		node->predecessor = ncs_path_finished_end(path, &queued, k);
+		node->predecessor = ncs_path_finished_end(&queued, k);
 		node->gap_ns[NCS_PATH_QUEUE] = arrival->comm_gap_ns;
 		return;
 	}
 	if (called->finished &&
 	    ncs_path_before_ns(called, k) + call_gap_ns == at_ns) {
-		node->predecessor = ncs_path_finished_end(path, called, k);
+		node->predecessor = ncs_path_finished_end(called, k);
 		node->gap_ns[NCS_PATH_HOST] = call_gap_ns;
 		if (is_late)
 			node->unknown_ns =
@@ -433,9 +484,10 @@ void ncs_path_explain(const struct ncs_path *path, size_t k,
 		return;
 	}
 	if (before.finished)
-		node->predecessor = ncs_path_finished_end(path, &before, k);
+		node->predecessor = ncs_path_finished_end(&before, k);
 	else
 		node->predecessor.operation = NCS_PATH_NO_OPERATION;
+	node->lacks_before = !before.finished && !arrival->is_first;
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
 		node->gap_ns[i] = arrival->gap_ns[i] - savings.gap_ns[i];
 	if (is_late)

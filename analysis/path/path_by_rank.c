@@ -10,19 +10,40 @@
 #include "analysis/path/path_finished.h"
 #include "analysis/path/path_lines.h"
 
-/* Returns whether a part was queued behind a finished one. */
+/* Returns whether a part was queued behind one that has ended. */
 static inline bool is_behind(const struct ncs_path_entry *entry,
 			     const struct ncs_path_finished *finished)
 {
-	return finished->least_ns <= entry->arrival_ns &&
-	       entry->begin_ns < finished->at_ns &&
+	return entry->begin_ns < finished->at_ns &&
 	       entry->arrival_ns - finished->at_ns <= NCS_PATH_QUEUED_NS;
 }
 
+/* Returns the latest part of a communicator, if a collective's kernel that began
+ * tells that it has ended: kernels of a communicator run one after another. Its
+ * end may be recorded later, by the clock of the rank that arrived last. */
+static inline const struct ncs_path_finished *
+ended_before(const struct ncs_path *path, const struct ncs_part *part,
+	     const struct ncs_part_times *times,
+	     const struct ncs_path_member *member)
+{
+	const struct ncs_path_rank *rank = member->rank;
+
+	if (!times->has_begun || part->flags & NCS_PART_P2P ||
+	    rank->has_transfers)
+		return NULL;
+	if (!rank->has_several)
+		return rank->count > 0 ?
+			       ncs_path_finished_at(path, rank, rank->latest) :
+			       NULL;
+	return isfinite(member->latest->at_ns) ? member->latest : NULL;
+}
+
 /* Finds the part that an arrival follows, but for a send beside which its rank
- * goes on. */
+ * goes on. `ended` has ended by then, whatever its times say; NULL if none is
+ * known to. */
 static inline void find_predecessor(struct ncs_path *path,
 				    const struct ncs_path_entry *entry,
+				    const struct ncs_path_finished *ended,
 				    struct ncs_path_arrival *arrival)
 {
 	const struct ncs_path_member *member = arrival->member;
@@ -32,13 +53,15 @@ static inline void find_predecessor(struct ncs_path *path,
 	arrival->earliest = NULL;
 	if (rank->latest_ns <= entry->arrival_ns) {
 		found = ncs_path_finished_at(path, rank, rank->latest);
+	} else if (ended && ended->least_ns > entry->arrival_ns) {
+		found = ended;
 	} else {
 		rank->overlaps |= rank->count > 0;
 		found = ncs_path_finished_before(path, rank, entry->arrival_ns,
 						 &arrival->earliest);
 		path->report.forgotten += arrival->earliest != NULL;
 	}
-	if (latest && latest->least_ns > entry->arrival_ns)
+	if (latest && latest != ended && latest->least_ns > entry->arrival_ns)
 		latest = NULL;
 	if (latest && is_behind(entry, latest))
 		found = latest;
@@ -91,18 +114,22 @@ static inline void find_predecessors(struct ncs_path *path,
 	double from_ns = entry.call_ns;
 
 	arrival->member = member;
+	arrival->is_first = !member->rank->has_parts;
+	member->rank->has_parts = true;
 	arrival->at_ns = entry.arrival_ns;
 	arrival->call_ns = arrival->base_ns = entry.call_ns;
 	arrival->is_beside = arrival->is_by_kind = false;
 	arrival->is_guessed = false;
 	arrival->comm_gap_ns = arrival->new_ns = 0;
 	arrival->others_ns = INFINITY;
-	arrival->kind = 0;
+	arrival->kind = arrival->work_kind = 0;
 	arrival->number = 0;
 	if (path->options.works && member->rank->has_transfers)
 		ncs_path_find_in_line(path, part, times, arrival);
 	if (!arrival->is_beside)
-		find_predecessor(path, &entry, arrival);
+		find_predecessor(path, &entry,
+				 ended_before(path, part, times, member),
+				 arrival);
 	if (path->options.works && member->rank->has_transfers)
 		ncs_path_skip_send(path, arrival);
 	if (arrival->predecessor.finished)

@@ -71,16 +71,15 @@ static inline void ncs_path_finished_fill(size_t run_count, uint64_t base_ns,
 	for (size_t k = 0; k < run_count; k++) {
 		double edited_ns = ncs_path_transfer_ns(edits, k, transfer_ns);
 
-		finished->times_ns[k] = ready->in_ns[k] + edited_ns;
-		finished->times_ns[run_count + k] = edited_ns;
+		finished->runs[k].end_ns = ready->in_ns[k] + edited_ns;
+		finished->runs[k].transfer_ns = edited_ns;
 	}
 }
 
 /* Returns the end of a part before a moment in run k, as the predecessor of a
  * node. */
 static inline struct ncs_path_end
-ncs_path_finished_end(const struct ncs_path *path,
-		      const struct ncs_path_before *before, size_t k)
+ncs_path_finished_end(const struct ncs_path_before *before, size_t k)
 {
 	const struct ncs_path_finished *finished = before->finished;
 
@@ -89,8 +88,8 @@ ncs_path_finished_end(const struct ncs_path *path,
 		.owner = finished->owner,
 		.is_unknown = finished->unknown >> k & 1,
 		.last_channel = finished->last_channel,
-		.transfer_ns = finished->times_ns[path->run_count + k] -
-			       before->overlap_ns,
+		.transfer_ns = finished->runs[k].transfer_ns -
+			       ncs_path_overlap_ns(before, k),
 	};
 }
 
@@ -133,14 +132,14 @@ static inline void ncs_path_finished_add(struct ncs_path *path,
 	ncs_path_finished_fill(run_count, path->base_ns, ready, edits, times,
 			       finished);
 	finished->waited_ns = ready->ns - arrival->at_ns;
+	finished->call_ns = arrival->call_ns;
 	finished->kind = arrival->kind;
 	finished->number = arrival->number;
 	for (size_t k = 0; k < run_count; k++) {
-		if (finished->times_ns[k] > path->ends_ns[k]) {
-			path->ends_ns[k] = finished->times_ns[k];
+		if (finished->runs[k].end_ns > path->ends_ns[k]) {
+			path->ends_ns[k] = finished->runs[k].end_ns;
 			path->ends[k] = ncs_path_finished_end(
-				path, &(struct ncs_path_before){ finished, 0 },
-				k);
+				&(struct ncs_path_before){ finished, 0 }, k);
 		}
 	}
 	if (arrival->is_beside) {

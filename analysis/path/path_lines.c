@@ -86,26 +86,65 @@ static void see_overlap(struct ncs_path *path, bool is_queued,
 			ncs_larger(rank->latest_arrival_ns, at_ns);
 }
 
-/* Returns what a rank called last, of what is remembered, before an operation of
- * the same communicator that it does not go on beside. */
+/* Returns whether a rank called `a`, of communicator `owner`, before `b`. */
+static bool is_called_before(uint32_t a_owner, uint32_t a_number,
+			     double a_call_ns, uint32_t b_owner,
+			     uint32_t b_number, double b_call_ns)
+{
+	return a_owner == b_owner ? (int32_t)(b_number - a_number) > 0 :
+				    a_call_ns < b_call_ns;
+}
+
+/* Returns whether a rank called what is finished before an operation. */
+static bool precedes(const struct ncs_path *path,
+		     const struct ncs_path_finished *finished,
+		     const struct ncs_path_arrival *arrival)
+{
+	return is_called_before(finished->owner, finished->number,
+				finished->call_ns,
+				(uint32_t)(arrival->member - path->members),
+				arrival->number, arrival->call_ns);
+}
+
+/* Returns what a rank called last, of what is remembered, before an operation,
+ * and what it does not go on beside. */
 static const struct ncs_path_finished *
 called_before(const struct ncs_path *path,
 	      const struct ncs_path_arrival *arrival)
 {
 	const struct ncs_path_rank *rank = arrival->member->rank;
-	size_t owner = (size_t)(arrival->member - path->members);
 	const struct ncs_path_finished *found = NULL;
 
 	for (uint32_t i = 0; i < rank->count; i++) {
 		const struct ncs_path_finished *finished =
 			ncs_path_finished_at(path, rank, i);
 
-		if (finished->owner == owner &&
-		    !ncs_is_work_send(finished->kind) &&
-		    (int32_t)(arrival->number - finished->number) > 0 &&
-		    (!found || (int32_t)(finished->number - found->number) > 0))
+		if (!ncs_is_work_send(finished->kind) &&
+		    precedes(path, finished, arrival) &&
+		    (!found ||
+		     is_called_before(found->owner, found->number,
+				      found->call_ns, finished->owner,
+				      finished->number, finished->call_ns)))
 			found = finished;
 	}
+	return found;
+}
+
+/* Returns what a rank had done last before a send that it goes on beside, of what
+ * it had called before: the send cannot wait for what was called later, though
+ * that may be over first. */
+static const struct ncs_path_finished *
+done_before(const struct ncs_path *path, struct ncs_path_arrival *arrival)
+{
+	const struct ncs_path_rank *rank = arrival->member->rank;
+	const struct ncs_path_finished *found = ncs_path_finished_before(
+		path, rank, arrival->at_ns, &arrival->earliest);
+
+	/* A time may be so large that it is the same less 1. */
+	while (found && !precedes(path, found, arrival))
+		found = ncs_path_finished_before(
+			path, rank, nextafter(found->least_ns, -INFINITY),
+			&arrival->earliest);
 	return found;
 }
 
@@ -119,6 +158,7 @@ void ncs_path_find_in_line(struct ncs_path *path, const struct ncs_part *part,
 	bool is_queued;
 
 	arrival->kind = (uint8_t)ncs_work_kind_of(part);
+	arrival->work_kind = arrival->kind;
 	arrival->number = part->operation;
 	arrival->is_by_kind = part->flags & NCS_PART_P2P;
 	is_queued = ncs_is_work_send(arrival->kind) && send &&
@@ -140,8 +180,7 @@ void ncs_path_find_in_line(struct ncs_path *path, const struct ncs_part *part,
 		found = called_before(path, arrival);
 	}
 	if (!found)
-		found = ncs_path_finished_before(path, rank, at_ns,
-						 &arrival->earliest);
+		found = done_before(path, arrival);
 	arrival->predecessor = ncs_path_before_of(found, at_ns);
 }
 
@@ -155,12 +194,31 @@ void ncs_path_skip_send(struct ncs_path *path, struct ncs_path_arrival *arrival)
 		return;
 	while (found && ncs_is_work_send(found->kind) &&
 	       arrival->at_ns < found->at_ns + NEAR_NS) {
+		arrival->work_kind = found->kind;
+		/* A time may be so large that it is the same less 1. */
 		found = ncs_path_finished_before(
-			path, rank, found->least_ns - 1, &earliest);
+			path, rank, nextafter(found->least_ns, -INFINITY),
+			&earliest);
 		if (found)
 			arrival->predecessor =
 				ncs_path_before_of(found, arrival->at_ns);
 	}
+}
+
+/* Learns the work before an arrival. What a rank comes to at once with a send is
+ * after no work of its own. Returns 0 or -ENOMEM. */
+static int learn_work(struct ncs_path_works *works, uint32_t rank,
+		      unsigned before, const struct ncs_path_arrival *arrival,
+		      double work_ns)
+{
+	int error = 0;
+
+	if (arrival->work_kind != arrival->kind)
+		error = ncs_path_works_note(works, rank, arrival->work_kind,
+					    arrival->kind, 0);
+	return error ? error :
+		       ncs_path_works_note(works, rank, before,
+					   arrival->work_kind, work_ns);
 }
 
 double ncs_path_note_work(struct ncs_path *path,
@@ -191,18 +249,18 @@ double ncs_path_note_work(struct ncs_path *path,
 		ncs_path_works_count(works, rank, arrival->kind,
 				     ncs_are_opposite(before->kind,
 						      arrival->kind));
-		if (!is_queued &&
-		    ncs_path_works_note(works, rank, before->kind,
-					arrival->kind, work_ns) != 0)
+		if (!is_queued && learn_work(works, rank, before->kind, arrival,
+					     work_ns) != 0)
 			path->error = -ENOMEM;
 		return from_ns;
 	}
 	arrival->others_ns = ncs_path_works_others_ns(works, rank, before->kind,
-						      arrival->kind);
+						      arrival->work_kind);
 	if (!is_queued)
 		return from_ns;
 	own_ns =
-		ncs_path_works_own_ns(works, rank, before->kind, arrival->kind);
+		ncs_path_works_own_ns(works, rank, before->kind,
+				      arrival->work_kind);
 	if (isinf(own_ns))
 		own_ns = arrival->others_ns;
 	/* Its rank may have waited for as long as nobody knows. */
@@ -210,14 +268,15 @@ double ncs_path_note_work(struct ncs_path *path,
 	return arrival->at_ns - ncs_smaller(own_ns, work_ns);
 }
 
-double ncs_path_miscut_ns(struct ncs_path *path, size_t k)
+double ncs_path_overcut_ns(struct ncs_path *path, size_t k, double *longer_ns)
 {
 	const struct ncs_scenario *scenario = ncs_path_scenario(path, k);
 	uint32_t count = path->options.rank_count;
-	double *works_ns, own_ns, longer_ns, wrong_ns;
+	double *works_ns, own_ns;
 	const struct ncs_path_rank *rank;
 	size_t known = 0;
 
+	*longer_ns = 0;
 	if (!scenario || scenario->kind != NCS_WHAT_IF_WITHOUT ||
 	    scenario->rank < 0 || (uint32_t)scenario->rank >= count)
 		return 0;
@@ -231,12 +290,19 @@ double ncs_path_miscut_ns(struct ncs_path *path, size_t k)
 	for (uint32_t i = 0; i < count; i++)
 		if (path->ranks[i].has_transfers && &path->ranks[i] != rank)
 			works_ns[known++] = path->ranks[i].work_ns;
-	longer_ns = known > 0 ? ncs_larger(own_ns - ncs_select(works_ns, known,
-							       (known - 1) / 2),
-					   0) :
-				0;
+	if (known > 0)
+		*longer_ns = ncs_larger(own_ns - ncs_select(works_ns, known,
+							    (known - 1) / 2),
+					0);
 	free(works_ns);
-	wrong_ns = fabs(rank->compared[k].cut_ns - longer_ns);
+	return rank->compared[k].cut_ns - *longer_ns;
+}
+
+double ncs_path_miscut_ns(struct ncs_path *path, size_t k)
+{
+	double longer_ns, wrong_ns;
+
+	wrong_ns = fabs(ncs_path_overcut_ns(path, k, &longer_ns));
 	return ncs_larger(wrong_ns - MISCUT * longer_ns, 0);
 }
 
@@ -281,12 +347,13 @@ size_t ncs_path_explain_beside(struct ncs_path *path,
 	beside->at_ns = beside->least_ns = arrival->at_ns;
 	beside->owner = (uint32_t)parts[i].owner;
 	beside->number = arrival->number;
+	beside->call_ns = arrival->call_ns;
 	beside->kind = arrival->kind;
 	for (size_t k = 0; k < path->run_count; k++) {
-		beside->times_ns[k] = ncs_path_arrival_ns(
+		beside->runs[k].end_ns = ncs_path_arrival_ns(
 			path, k, &parts[i], arrival, &start->usual[k]);
 		ncs_path_explain(path, k, &parts[i], arrival, &start->usual[k],
-				 beside->times_ns[k], &nodes[k]);
+				 beside->runs[k].end_ns, &nodes[k]);
 	}
 	return i;
 }

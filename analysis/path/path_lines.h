@@ -27,8 +27,13 @@ void ncs_path_skip_send(struct ncs_path *path,
 double ncs_path_note_work(struct ncs_path *path,
 			  struct ncs_path_arrival *arrival, double from_ns);
 
-/* Returns how much of a straggler's work is cut too much or too little in run k, by
- * how much longer it works in all than the other ranks that send and receive. */
+/* Returns how much more of a straggler's work is cut in run k than it works longer
+ * in all than the other ranks that send and receive, which goes into *longer_ns;
+ * negative if it is less, 0 if it does not send and receive. */
+double ncs_path_overcut_ns(struct ncs_path *path, size_t k, double *longer_ns);
+
+/* Returns how much of a straggler's work is cut too much or too little in run k,
+ * beyond what such a cut may be wrong by. */
 double ncs_path_miscut_ns(struct ncs_path *path, size_t k);
 
 /* Compares collectives by the kinds of operations before them where the ranks come

@@ -19,8 +19,20 @@ struct path_sums {
 	double unknown_ns;
 	double (*rank_ns)[NCS_PATH_CAUSE_COUNT];
 	uint64_t added;   /* latest operation, or NCS_PATH_NO_OPERATION */
-	double origin_ns; /* start of the path, if `added` is set */
+	/* Start of the path, if `added` is set. What was before it is unknown
+	 * if its rank had had an operation. */
+	double origin_ns;
+	bool lacks_before;
+	/* All until then is added. Clocks that contradict each other let an
+	 * operation arrive before another that it follows: no time counts twice. */
+	double reached_ns;
 };
+
+/* Returns how much of the `ns` that end at `until_ns` is not added yet. */
+static double rest_ns(const struct path_sums *sums, double until_ns, double ns)
+{
+	return ncs_smaller(ns, ncs_larger(until_ns - sums->reached_ns, 0));
+}
 
 struct ncs_path_nodes {
 	const struct ncs_path_options *options;
@@ -230,8 +242,10 @@ static void add_piece(struct ncs_path_nodes *nodes, size_t run,
 	struct path_sums *sums = &nodes->sums[run];
 	uint32_t rank = options->owners[owner].rank;
 
+	ns = rest_ns(sums, until_ns, ns);
 	if (ns <= 0)
 		return;
+	sums->reached_ns = until_ns;
 	if (!operation->is_counted) {
 		sums->uncounted_ns += ns;
 	} else {
@@ -286,7 +300,10 @@ static void add_transfer(struct ncs_path_nodes *nodes, size_t run,
 	for (unsigned i = 0; last_channel->is_known && i < 3; i++)
 		waits_ns += last_channel->wait_ns[i];
 	if (end->is_unknown && operation->is_counted)
-		nodes->sums[run].unknown_ns += end->transfer_ns;
+		nodes->sums[run].unknown_ns +=
+			ncs_larger(rest_ns(&nodes->sums[run], until_ns,
+					   end->transfer_ns),
+				   0);
 	if (!(waits_ns > 0)) {
 		add_piece(nodes, run, operation, end->owner, NCS_PATH_TRANSFER,
 			  NULL, until_ns, end->transfer_ns);
@@ -327,15 +344,18 @@ static void add_node(struct ncs_path_nodes *nodes, size_t run, uint64_t index)
 			     operation_before(
 				     nodes, node->predecessor.operation, index),
 			     &node->predecessor, at_ns);
-	if (sums->added == NCS_PATH_NO_OPERATION)
-		sums->origin_ns = at_ns;
+	if (sums->added == NCS_PATH_NO_OPERATION) {
+		sums->origin_ns = sums->reached_ns = at_ns;
+		sums->lacks_before = node->lacks_before;
+	}
 	if (operation_at(nodes, index)->is_counted)
 		sums->unknown_ns += node->unknown_ns;
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++) {
 		at_ns += node->gap_ns[i];
 		if (operation_at(nodes, index)->is_unknown &&
 		    operation_at(nodes, index)->is_counted)
-			sums->unknown_ns += ncs_larger(node->gap_ns[i], 0);
+			sums->unknown_ns += ncs_larger(
+				rest_ns(sums, at_ns, node->gap_ns[i]), 0);
 		add_piece(nodes, run, operation_at(nodes, index), node->owner,
 			  i, NULL, at_ns, node->gap_ns[i]);
 	}
@@ -400,6 +420,8 @@ void ncs_path_nodes_finish(struct ncs_path_nodes *nodes,
 					      nodes->next - 1),
 			     &ends[k], ends_ns[k]);
 		sums->cause_ns[NCS_PATH_START] = sums->origin_ns - first_ns;
+		if (sums->lacks_before)
+			sums->unknown_ns += sums->origin_ns - first_ns;
 	}
 	end_step(nodes);
 	nodes->step = NCS_NO_STEP;
@@ -429,7 +451,8 @@ struct ncs_path_sum *ncs_path_nodes_report(struct ncs_path_nodes *nodes,
 		qsort(nodes->channels, count, sizeof(*nodes->channels),
 		      compare_channels);
 	for (size_t i = 0; i < nodes->step_count; i++)
-		for (size_t k = 0; k < nodes->run_count; k++)
+		for (size_t k = 0; k < nodes->run_count && k <= NCS_SCENARIOS_MAX;
+		     k++)
 			nodes->steps[i].end_ns[k] -= first_ns;
 	report->breaks = nodes->breaks;
 	report->sum_count = nodes->run_count;

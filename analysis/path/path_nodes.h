@@ -33,6 +33,8 @@ struct ncs_path_node {
 	double gap_ns[NCS_PATH_GAPS]; /* its time since the predecessor's end */
 	double unknown_ns; /* so much of it may be wrong */
 	double at_ns;                 /* its arrival */
+	/* It has no predecessor, though it is not the first of its rank. */
+	bool lacks_before;
 };
 
 /* An operation, with one node for each run; or one part of an operation in

@@ -14,14 +14,21 @@ struct ncs_path_finished {
 	double at_ns;       /* end, as recorded; INFINITY if there is none */
 	double least_ns;    /* it may have ended from this time on */
 	double waited_ns;   /* time, as recorded, that the rank waited in it */
+	double call_ns;     /* as recorded */
 	uint64_t operation; /* index, in the order of the pass */
 	uint64_t unknown;   /* bits: runs in which its change is unknown */
 	uint32_t owner;
 	uint32_t number; /* in the order of its rank's calls */
 	uint8_t kind;    /* enum ncs_work_kind */
 	struct ncs_last_channel last_channel;
-	double times_ns[]; /* end by run, then the transfer's time by run */
+	/* By run: the end, and the transfer's time. */
+	struct ncs_path_run {
+		double end_ns, transfer_ns;
+	} runs[];
 };
+
+/* Sizes of work: each is twice as long as the one before, in ns. */
+#define NCS_PATH_WORK_SIZES 48u
 
 /* A straggler in one run. */
 struct ncs_path_compared {
@@ -29,6 +36,9 @@ struct ncs_path_compared {
 	 * largest of late, and the latest before which they had not waited; 0
 	 * if that is not known. */
 	double as_fast, surely_as_fast;
+	/* The former by the size of its own: what delays a GPU now and then
+	 * makes its work longer. */
+	float as_fast_of[NCS_PATH_WORK_SIZES];
 	bool has_called;
 	double call_ns;   /* its latest call, as recorded */
 	double called_ns; /* … in this run */
@@ -43,6 +53,7 @@ struct ncs_path_rank {
 	uint32_t count, capacity; /* places */
 	bool has_several;         /* has several communicators */
 	bool overlaps;            /* its operations run side by side */
+	bool has_parts;           /* had an operation, whether or not it ended */
 	bool forgets; /* has finished more parts than are remembered */
 	/* Sends or receives. If it is seen to go on while it sends, its sends
 	 * are no predecessors from their ends on, but from their arrivals on;
@@ -93,11 +104,28 @@ struct ncs_path_before {
 	double overlap_ns;
 };
 
+/* Returns how much the end of a part before a moment is after that moment in run
+ * k: less where its transfer takes less than that, so that the moment is not before
+ * the transfer began unless it is so as recorded. */
+static inline double ncs_path_overlap_ns(const struct ncs_path_before *before,
+					 size_t k)
+{
+	const struct ncs_path_run *runs = before->finished->runs;
+	double overlap_ns = before->overlap_ns;
+	double longer_ns = overlap_ns - runs[0].transfer_ns;
+
+	if (k == 0)
+		return overlap_ns;
+	return ncs_smaller(overlap_ns,
+			   runs[k].transfer_ns + ncs_larger(longer_ns, 0));
+}
+
 /* Returns the end of a part before a moment in run k. There must be one. */
 static inline double ncs_path_before_ns(const struct ncs_path_before *before,
 					size_t k)
 {
-	return before->finished->times_ns[k] - before->overlap_ns;
+	return before->finished->runs[k].end_ns -
+	       ncs_path_overlap_ns(before, k);
 }
 
 /* The arrival of a part, as recorded. */
@@ -118,6 +146,7 @@ struct ncs_path_arrival {
 	struct ncs_path_before predecessor;
 	double base_ns;
 	const struct ncs_path_finished *earliest;
+	bool is_first; /* of its rank */
 	double call_ns;
 	/* The part of the rank that ended last by the call; none if that is the
 	 * predecessor. */
@@ -133,6 +162,9 @@ struct ncs_path_arrival {
 	struct ncs_path_before comm_predecessor;
 	double comm_gap_ns; /* from its end until the arrival, if queued */
 	uint8_t kind;       /* enum ncs_work_kind */
+	/* The kind that its work is of: its own, or that of a send to which the
+	 * rank came at once with it. */
+	uint8_t work_kind;
 	uint32_t number;    /* in the order of its rank's calls */
 	/* A send beside which its rank goes on. */
 	bool is_beside;
@@ -191,7 +223,11 @@ struct ncs_path_start {
 /* A pass along the critical path. Times are ns since its base. */
 struct ncs_path {
 	struct ncs_path_options options;
-	size_t run_count; /* the replay and the scenarios */
+	size_t run_count; /* the replay, the scenarios, and these at best */
+	size_t told_count; /* runs that are reported: not those at best */
+	struct ncs_scenario scenarios[NCS_PATH_RUNS - 1]; /* by run, from 1 */
+	size_t best_of[NCS_PATH_RUNS]; /* by run: the same at best, or 0 */
+	uint64_t at_best; /* bits: runs without all that may be lateness */
 	size_t finished_bytes;
 	bool has_base;
 	uint64_t base_ns;

@@ -91,6 +91,10 @@ struct ncs_path_sum {
 	 * times are not known. */
 	double unknown_ns;
 	bool is_known; /* that is little: the elapsed time can be told */
+	/* Where it is not known, but it is known to lie between these:
+	 * at_most_ns is INFINITY if it may be all of the replay's. */
+	bool is_bounded;
+	double at_least_ns, at_most_ns;
 	const double (*rank_ns)[NCS_PATH_CAUSE_COUNT]; /* by rank of the job */
 };
 

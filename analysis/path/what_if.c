@@ -175,7 +175,7 @@ static bool fail(const struct ncs_scenario *scenario, char *error, size_t size)
 
 static bool fail_kind(const char *text, char *error, size_t size)
 {
-	int length = snprintf(error, size, "'%s' is none of", text);
+	int length = snprintf(error, size, "'%s' is not one of", text);
 
 	for (unsigned i = 1; i < KINDS; i++)
 		if (length >= 0 && (size_t)length < size)

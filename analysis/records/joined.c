@@ -98,42 +98,29 @@ static const struct ncs_part *last_awaited(const struct ncs_joined *joined)
 	return last;
 }
 
-/* Returns whether data came to a part after its kernels' end: then its channels
- * have stopped, but the kernel had not ended. */
-static bool has_data_after(const struct ncs_part *part)
+bool ncs_joined_may_have_ended(const struct ncs_joined *joined,
+			       const struct ncs_part *part,
+			       enum ncs_moment moment)
 {
-	uint64_t end_ns = part->at_ns[NCS_MOMENT_KERNEL_END] +
-			  ncs_part_error_ns(part, NCS_MOMENT_KERNEL_END);
+	const struct ncs_part *last = joined->last_awaited;
 
-	for (uint32_t i = 0; i < part->link_count; i++)
-		if (!part->links[i].send && part->links[i].mean_ns > end_ns)
-			return true;
-	return false;
+	if (moment == NCS_MOMENT_KERNEL_END &&
+	    part->flags & NCS_PART_KERNEL_END_EARLY)
+		return false;
+	return !last || part == last ||
+	       !ncs_is_waiting(joined->wait_rule,
+			       ncs_joined_is_root(joined, part)) ||
+	       part->at_ns[moment] + ncs_parts_error_ns(part, moment, last,
+							joined->arrival) >=
+		       ncs_joined_arrival_ns(joined, last);
 }
 
-/* Returns whether a moment may be the end of all parts that wait for another
- * one: it is not before the last arrival. */
-static bool may_be_end(const struct ncs_joined *joined,
-		       const struct ncs_part *last, enum ncs_moment moment)
+/* Returns whether a moment may be the end of all parts. */
+static bool may_be_end(const struct ncs_joined *joined, enum ncs_moment moment)
 {
-	uint64_t last_ns = last ? ncs_joined_arrival_ns(joined, last) : 0;
-
-	for (size_t i = 0; i < joined->count; i++) {
-		const struct ncs_part *part = &joined->parts[i];
-		uint64_t error_ns;
-
-		if (!last || part == last ||
-		    !ncs_is_waiting(joined->wait_rule,
-				    ncs_joined_is_root(joined, part)))
-			continue;
-		error_ns =
-			ncs_parts_error_ns(part, moment, last, joined->arrival);
-		if (part->at_ns[moment] + error_ns < last_ns)
-			return false;
-	}
-	for (size_t i = 0; moment == NCS_MOMENT_KERNEL_END && i < joined->count;
-	     i++)
-		if (has_data_after(&joined->parts[i]))
+	for (size_t i = 0; i < joined->count; i++)
+		if (!ncs_joined_may_have_ended(joined, &joined->parts[i],
+					       moment))
 			return false;
 	return true;
 }
@@ -148,12 +135,13 @@ static void find_end(struct ncs_joined *joined)
 						   NCS_MOMENT_LAST_END };
 	const struct ncs_part *last = last_awaited(joined);
 
+	joined->last_awaited = last;
 	joined->end = NCS_MOMENT_LAST_END;
 	joined->not_before_ns = last ? ncs_joined_arrival_ns(joined, last) : 0;
 	joined->end_is_trusted = true;
 	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
 		if (!all_know(joined, moments[i]) ||
-		    !may_be_end(joined, last, moments[i]))
+		    !may_be_end(joined, moments[i]))
 			continue;
 		joined->end = moments[i];
 		return;
@@ -215,14 +203,25 @@ static bool has_not_waited(const struct ncs_joined *joined)
 		       ncs_joined_arrival_ns(joined, &joined->parts[1]);
 }
 
-/* Returns the earliest time at which a part can have ended. */
-static uint64_t least_end_ns(const struct ncs_joined *joined,
-			     const struct ncs_part *part, uint64_t end_ns)
+/* Returns how much earlier than its end a part can have ended: its kernel has
+ * handed out its last data, which the proxy thread notices a little later, and
+ * the network may take long for. */
+static uint64_t early_ns(const struct ncs_joined *joined,
+			 const struct ncs_part *part, uint64_t end_ns)
 {
-	uint64_t early_ns = joined->end == NCS_MOMENT_LAST_END ?
-				    NCS_TAIL_NS :
-				    ncs_part_error_ns(part, joined->end) +
-					    NEAR_NS;
+	if (joined->end != NCS_MOMENT_LAST_END)
+		return ncs_part_error_ns(part, joined->end) + NEAR_NS;
+	if (part->last_data_ns != 0 && part->last_data_ns < end_ns)
+		return end_ns - part->last_data_ns + NCS_TAIL_NS;
+	return NCS_TAIL_NS;
+}
+
+/* Returns the earliest time at which a part can have ended that can have ended
+ * so much early. */
+static uint64_t least_end_ns(const struct ncs_joined *joined,
+			     const struct ncs_part *part, uint64_t end_ns,
+			     uint64_t early_ns)
+{
 	uint64_t least_ns = ncs_joined_arrival_ns(joined, part);
 
 	if (least_ns < joined->not_before_ns &&
@@ -239,7 +238,7 @@ uint64_t ncs_joined_turn_ns(const struct ncs_joined *joined,
 	uint64_t end_ns = ncs_joined_end_ns(joined, part);
 
 	return joined->end == NCS_MOMENT_LAST_END ?
-		       least_end_ns(joined, part, end_ns) :
+		       least_end_ns(joined, part, end_ns, NCS_TAIL_NS) :
 		       end_ns;
 }
 
@@ -350,8 +349,11 @@ void ncs_part_times_make(struct ncs_part_times *times,
 				 times->begin_ns;
 	times->arrival_ns = ncs_joined_arrival_ns(joined, part);
 	times->end_ns = ncs_joined_end_ns(joined, part);
-	times->least_end_ns = least_end_ns(joined, part, times->end_ns);
+	times->least_end_ns = least_end_ns(joined, part, times->end_ns,
+					   early_ns(joined, part,
+						    times->end_ns));
 	times->owner = (uint32_t)part->owner;
+	times->has_begun = joined->arrival != NCS_MOMENT_OPERATION;
 	times->last_channel.is_known = slowest->steps > 0;
 	times->last_channel.send = slowest->send;
 	times->last_channel.channel = slowest->channel;

@@ -32,6 +32,7 @@ struct ncs_part_times {
 	 * only as much before `end_ns` as that may be late. */
 	uint64_t least_end_ns;
 	uint32_t owner;
+	bool has_begun; /* arrival_ns is of its kernel or data, not of the host */
 	struct ncs_last_channel last_channel;
 };
 
@@ -54,6 +55,9 @@ struct ncs_joined {
 	enum ncs_moment arrival;
 	/* The best moment that is known of all parts and can be their end. */
 	enum ncs_moment end;
+	/* The part that arrived last of those that others wait for; NULL if
+	 * none waits for another. */
+	const struct ncs_part *last_awaited;
 	/* The last arrival that others wait for; 0 if there is none. No part
 	 * that waits ends before it: where `end` says so, this time stands for
 	 * the part's end. */
@@ -95,6 +99,13 @@ static inline uint64_t ncs_joined_arrival_ns(const struct ncs_joined *joined,
 {
 	return part->at_ns[joined->arrival];
 }
+
+/* Returns whether a part that knows this moment may have ended then: not before
+ * its data came nor, if it waits for others, before the last of them had
+ * arrived. */
+bool ncs_joined_may_have_ended(const struct ncs_joined *joined,
+			       const struct ncs_part *part,
+			       enum ncs_moment moment);
 
 /* Returns when a part of the operation ended. */
 uint64_t ncs_joined_end_ns(const struct ncs_joined *joined,

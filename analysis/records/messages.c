@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/base/hash_table.h"
+#include "analysis/records/step_record.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 #include "shm/hash.h"
@@ -320,15 +321,7 @@ int ncs_messages_expect(struct ncs_messages *messages, size_t owner,
 
 static bool is_send(const struct waiting_step *waiting)
 {
-	return waiting->record.flags & NCS_RECORD_SEND;
-}
-
-/* Returns the time that is `delta` after the start of a step, or 0 if `delta`
- * is 0: not reported. */
-static uint64_t time_ns(const struct message_rank *rank,
-			const struct ncs_record *record, uint64_t delta)
-{
-	return delta ? ncs_clock_ns(&rank->clock, record->start + delta) : 0;
+	return ncs_step_sends(&waiting->record);
 }
 
 static void visit(struct ncs_messages *messages,
@@ -337,22 +330,23 @@ static void visit(struct ncs_messages *messages,
 {
 	const struct message_rank *sender = messages->ranks[send->owner];
 	const struct message_rank *receiver = messages->ranks[receive->owner];
-	const struct ncs_record *in = &receive->record;
+	const struct ncs_record *out = &send->record, *in = &receive->record;
+	uint64_t came = ncs_step_moved_ticks(in);
 	struct ncs_message message = {
 		.key = send->key,
 		.sender = send->owner,
 		.receiver = receive->owner,
-		.send = &send->record,
+		.send = out,
 		.receive = in,
 		.ready_ns =
-			time_ns(sender, &send->record, send->record.delta[0]),
+			ncs_clock_ns(&sender->clock, ncs_step_data_ticks(out)),
 		.sent_ns =
-			time_ns(sender, &send->record, send->record.delta[1]),
+			ncs_clock_ns(&sender->clock, ncs_step_moved_ticks(out)),
 		.posted_ns = ncs_clock_ns(&receiver->clock, in->start),
-		.arrived_ns =
-			time_ns(receiver, in,
-				in->delta[0] ? in->delta[0] : in->duration),
-		.bytes = send->record.value ? send->record.value : in->value,
+		.arrived_ns = ncs_clock_ns(&receiver->clock,
+					   came ? came :
+						  in->start + in->duration),
+		.bytes = out->value ? out->value : in->value,
 	};
 
 	messages->count.messages++;

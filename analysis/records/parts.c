@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/base/move_clock.h"
 #include "analysis/records/call_history.h"
@@ -12,9 +11,10 @@
 #include "analysis/records/first_data.h"
 #include "analysis/records/gpu_readings.h"
 #include "analysis/records/operation_record.h"
+#include "analysis/records/operation_times.h"
+#include "analysis/records/part_channels.h"
 #include "analysis/records/part_links.h"
-#include "analysis/records/step_stats.h"
-#include "shm/array.h"
+#include "analysis/records/size_algorithms.h"
 #include "shm/clock.h"
 
 /* Records of other lanes come at most this much later. */
@@ -34,9 +34,6 @@
  * functions. */
 #define KIND_LAUNCH NCS_FUNCTION_COUNT
 
-/* More channels than any operation has. */
-#define CHANNELS_MAX 4096u
-
 struct part_slot {
 	uint32_t operation; /* 0: none */
 	bool has_ended;
@@ -44,21 +41,13 @@ struct part_slot {
 	struct ncs_operation_ticks ticks; /* of its record */
 	struct ncs_part part;
 	struct ncs_children children;
-	struct ncs_part_channel *channels;
-	size_t channel_count, channel_capacity;
-	size_t channel_found; /* place of the one found last */
+	struct ncs_part_channels channels;
 };
 
 struct ended_operation {
 	uint32_t operation;
 	uint64_t drained_ns;
 	uint64_t end_ns;
-};
-
-struct algorithm {
-	bool is_known;
-	uint8_t algorithm;
-	uint8_t protocol;
 };
 
 struct ncs_parts {
@@ -73,13 +62,14 @@ struct ncs_parts {
 	int32_t rank;
 	int32_t nranks;
 	size_t owner;
-	struct algorithm algorithms[NCS_FUNCTION_COUNT][NCS_SIZE_CLASS_COUNT];
+	struct ncs_size_algorithms algorithms;
 	struct part_slot *slots; /* by operation modulo slot_count */
 	uint32_t slot_count;
 	struct ended_operation *ended; /* a ring, in order of their records */
 	uint32_t ended_capacity;
 	uint64_t ended_first, ended_next;
 	struct ncs_call_history calls;
+	struct ncs_replaced_records *replaced; /* NULL if not known */
 	/* Records that ended in this interval may be missing; none if
 	 * lost_until_ns is 0. */
 	uint64_t lost_from_ns, lost_until_ns;
@@ -129,7 +119,7 @@ void ncs_parts_free(struct ncs_parts *parts)
 	if (!parts)
 		return;
 	for (uint32_t i = 0; parts->slots && i < parts->slot_count; i++)
-		free(parts->slots[i].channels);
+		ncs_part_channels_release(&parts->slots[i].channels);
 	free(parts->slots);
 	free(parts->ended);
 	ncs_call_history_release(&parts->calls);
@@ -180,25 +170,7 @@ int ncs_parts_learn(struct ncs_parts *parts,
 		return -ENOMEM;
 	if (snapshot->launches.error_ns > 0)
 		parts->stream_error_ns = snapshot->launches.error_ns;
-	memset(parts->algorithms, 0, sizeof(parts->algorithms));
-	for (size_t i = 0; i < snapshot->class_count; i++) {
-		const struct ncs_class_view *view = &snapshot->classes[i];
-		struct algorithm *known;
-
-		if (view->operations == 0 ||
-		    view->function >= NCS_FUNCTION_COUNT ||
-		    view->size_class >= NCS_SIZE_CLASS_COUNT)
-			continue;
-		known = &parts->algorithms[view->function][view->size_class];
-		/* The algorithm is unknown if a size has several classes. */
-		*known = (struct algorithm){
-			true,
-			known->is_known ? NCS_CLASS_OTHER :
-					  (uint8_t)view->algorithm,
-			known->is_known ? NCS_CLASS_OTHER :
-					  (uint8_t)view->protocol,
-		};
-	}
+	ncs_size_algorithms_learn(&parts->algorithms, snapshot);
 	return 0;
 }
 
@@ -213,11 +185,10 @@ static struct part_slot *slot_at(const struct ncs_parts *parts,
 /* Empties a slot; the memory of its channels is kept for the next operation. */
 static void clear(struct part_slot *slot)
 {
-	struct ncs_part_channel *channels = slot->channels;
-	size_t capacity = slot->channel_capacity;
+	struct ncs_part_channels channels = slot->channels;
 
-	*slot = (struct part_slot){ .channels = channels,
-				    .channel_capacity = capacity };
+	ncs_part_channels_clear(&channels);
+	*slot = (struct part_slot){ .channels = channels };
 }
 
 /* Doubles the slots. Operations that have a slot do not collide, because their
@@ -235,7 +206,8 @@ static int grow_slots(struct ncs_parts *parts)
 		if (slot->operation != 0)
 			slots[slot->operation & (2 * before - 1)] = *slot;
 		else
-			free(slot->channels);
+			ncs_part_channels_release(
+				&parts->slots[i].channels);
 	}
 	free(parts->slots);
 	parts->slots = slots;
@@ -273,93 +245,6 @@ static int slot_of(struct ncs_parts *parts, uint32_t operation,
 
 /* --- Records -------------------------------------------------------------- */
 
-/* Returns the channel of a record, or NULL if there is no memory or there are
- * too many channels. */
-static struct ncs_part_channel *channel_of(struct part_slot *slot,
-					   const struct ncs_record *record)
-{
-	bool send = record->flags & NCS_RECORD_SEND;
-	struct ncs_part_channel *channel;
-
-	/* Most records are of the same channel as the one before, or the next
-	 * one. */
-	for (size_t i = 0; i < slot->channel_count; i++) {
-		size_t place = (slot->channel_found + i) % slot->channel_count;
-
-		channel = &slot->channels[place];
-		if (channel->channel == record->channel &&
-		    channel->send == send && channel->peer == record->peer) {
-			slot->channel_found = place;
-			return channel;
-		}
-	}
-	if (slot->channel_count == CHANNELS_MAX ||
-	    ncs_array_reserve(&slot->channels, &slot->channel_capacity,
-			      slot->channel_count + 1, sizeof(*channel)) != 0)
-		return NULL;
-	slot->channel_found = slot->channel_count++;
-	channel = &slot->channels[slot->channel_found];
-	*channel = (struct ncs_part_channel){
-		.channel = record->channel,
-		.send = send,
-		.peer = record->peer,
-	};
-	return channel;
-}
-
-/* Notes when a channel's first data was ready or came. */
-static void note_first(const struct ncs_parts *parts,
-		       struct ncs_part_channel *channel,
-		       const struct ncs_record *record)
-{
-	uint64_t first_ns =
-		ncs_clock_ns(&parts->clock, record->start + record->delta[0]);
-
-	if (record->delta[0] == 0 || (channel->first_ns != 0 &&
-				      channel->first_ns <= first_ns))
-		return;
-	channel->first_ns = first_ns;
-	channel->first_posted_ns = ncs_clock_ns(&parts->clock, record->start);
-}
-
-/* Adds when a step's data was handed to the network, or came. */
-static void note_moment(const struct ncs_parts *parts,
-			struct ncs_part_channel *channel,
-			const struct ncs_record *record)
-{
-	uint64_t delta = record->delta[channel->send];
-
-	if (delta == 0)
-		return;
-	channel->moments_ns += ncs_clock_ns(&parts->clock,
-					    record->start + delta);
-	channel->moments++;
-}
-
-static int take_transfer(struct ncs_parts *parts, struct part_slot *slot,
-			 const struct ncs_record *record)
-{
-	struct ncs_part_channel *channel = channel_of(slot, record);
-	uint64_t ticks[NCS_STEP_TIMES], end_ns;
-
-	if (!channel)
-		return -ENOMEM;
-	end_ns = ncs_clock_ns(&parts->clock, record->start + record->duration);
-	if (end_ns > channel->end_ns)
-		channel->end_ns = end_ns;
-	if (record->event != NCS_EVENT_PROXY_STEP)
-		return 0;
-	note_first(parts, channel, record);
-	note_moment(parts, channel, record);
-	ncs_step_split(record, ticks);
-	channel->steps++;
-	channel->bytes += record->value;
-	for (unsigned i = NCS_STEP_FIRST_WAIT; i < NCS_STEP_TIMES; i++)
-		channel->wait_ns[ncs_step_state(channel->send, i)] +=
-			ncs_clock_duration_ns(&parts->clock, ticks[i]);
-	return 0;
-}
-
 static int take_child(struct ncs_parts *parts, const struct ncs_record *record)
 {
 	bool is_transfer = record->event == NCS_EVENT_PROXY_OP ||
@@ -373,13 +258,12 @@ static int take_child(struct ncs_parts *parts, const struct ncs_record *record)
 	error = slot_of(parts, record->operation, &slot);
 	if (error)
 		return error;
-	/* If an operation turned out to be slow, its first records are
-	 * missing. */
-	if (NCS_RECORD_LEVEL(record->flags) != NCS_LEVEL_SLOW)
-		ncs_children_take(&slot->children, &parts->clock, record);
+	ncs_children_take(&slot->children, &parts->clock, record);
 	if (record->flags & NCS_RECORD_MISSING_STOP)
 		slot->part.flags |= NCS_PART_MISSING_STOP;
-	return is_transfer ? take_transfer(parts, slot, record) : 0;
+	return is_transfer ? ncs_part_channels_take(&slot->channels,
+						    &parts->clock, record) :
+			     0;
 }
 
 static int queue_ended(struct ncs_parts *parts, const struct ncs_record *record,
@@ -417,8 +301,12 @@ static int take_operation(struct ncs_parts *parts,
 
 	if (record->operation == 0 || record->function >= NCS_FUNCTION_COUNT)
 		return 0;
+	if (parts->replaced && ncs_replaced_records_take(parts->replaced,
+							 parts->owner, record))
+		return 0;
 	error = slot_of(parts, record->operation, &slot);
-	if (!error && !slot->has_ended && (record->flags & NCS_RECORD_AGAIN)) {
+	if (!error && !slot->has_ended && !parts->replaced &&
+	    (record->flags & NCS_RECORD_AGAIN)) {
 		/* The part that this record replaces has been given out; only
 		 * later children are here. */
 		parts->count.replaced++;
@@ -443,7 +331,9 @@ static int take_operation(struct ncs_parts *parts,
 	if (record->event == NCS_EVENT_P2P &&
 	    record->flags & NCS_RECORD_NUMBERED)
 		slot->part.flags |= NCS_PART_NUMBERED;
-	if (record->flags & NCS_RECORD_LEFT_OUT)
+	/* One that turned out to be slow lacks the children before that. */
+	if (record->flags & NCS_RECORD_LEFT_OUT ||
+	    NCS_RECORD_LEVEL(record->flags) == NCS_LEVEL_SLOW)
 		slot->part.flags |= NCS_PART_LEFT_OUT;
 	return 0;
 }
@@ -495,6 +385,12 @@ static void settle(struct ncs_parts *parts, uint64_t drained_ns)
 		parts->settled_ns = drained_ns;
 }
 
+void ncs_parts_look_ahead(struct ncs_parts *parts,
+			  struct ncs_replaced_records *replaced)
+{
+	parts->replaced = replaced;
+}
+
 int ncs_parts_take(struct ncs_parts *parts, const struct ncs_record *records,
 		   size_t count, uint64_t lost, uint64_t drained_ns)
 {
@@ -532,18 +428,6 @@ void ncs_parts_settle_ended(struct ncs_parts *parts, uint64_t ended_ns)
 
 /* --- Parts ---------------------------------------------------------------- */
 
-/* Limits a time to the duration of the part, because a GPU's clock is not known
- * to the nanosecond. Returns 0 (not known) if the time is 0 or after the
- * end. */
-static uint64_t within(const struct ncs_part *part, uint64_t time_ns)
-{
-	uint64_t begin_ns = part->at_ns[NCS_MOMENT_OPERATION];
-
-	if (time_ns == 0 || time_ns > part->at_ns[NCS_MOMENT_LAST_END])
-		return 0;
-	return time_ns > begin_ns ? time_ns : begin_ns;
-}
-
 static void find_calls(struct ncs_parts *parts, struct ncs_part *part)
 {
 	uint64_t begin_ns = part->at_ns[NCS_MOMENT_OPERATION];
@@ -565,69 +449,6 @@ static uint32_t error_of(uint64_t error_ns)
 	return error_ns < UINT32_MAX ? (uint32_t)error_ns : UINT32_MAX;
 }
 
-/* Finds when the operation's launch began and ended on its stream, or when its
- * proxy operations did: its record reports the better of the two. */
-static void find_span(const struct ncs_parts *parts,
-		      const struct part_slot *slot, struct ncs_part *part)
-{
-	uint64_t begin_ns = ncs_clock_ns(&parts->clock, slot->ticks.begin);
-	uint64_t *at_ns = part->at_ns;
-
-	if (!slot->ticks.is_on_stream) {
-		at_ns[NCS_MOMENT_PROXY] = within(part, begin_ns);
-		return;
-	}
-	at_ns[NCS_MOMENT_STREAM] = begin_ns;
-	at_ns[NCS_MOMENT_STREAM_END] = at_ns[NCS_MOMENT_LAST_END];
-	part->stream_error_ns = error_of(parts->stream_error_ns);
-	if (slot->children.proxy_stop_ns > at_ns[NCS_MOMENT_LAST_END])
-		at_ns[NCS_MOMENT_LAST_END] = slot->children.proxy_stop_ns;
-	at_ns[NCS_MOMENT_PROXY] = within(part, slot->children.proxy_start_ns);
-}
-
-static void find_kernel(const struct ncs_parts *parts,
-			const struct ncs_children *children,
-			struct ncs_part *part)
-{
-	uint64_t start_ns, stop_ns, error_ns, stop_error_ns;
-
-	if (children->gpu_start_ns == 0 ||
-	    !ncs_gpu_readings_find(&parts->gpu, children->gpu_start_ns,
-				   &start_ns, &error_ns) ||
-	    !ncs_gpu_readings_find(&parts->gpu, children->gpu_stop_ns, &stop_ns,
-				   &stop_error_ns))
-		return;
-	part->kernel_error_ns =
-		error_of(error_ns > stop_error_ns ? error_ns : stop_error_ns);
-	part->at_ns[NCS_MOMENT_KERNEL] = within(part, start_ns);
-	part->at_ns[NCS_MOMENT_KERNEL_END] = within(part, stop_ns);
-}
-
-/* Returns the mean time on the wire in ns of a channel that has steps. */
-static double wire_time(const struct ncs_part_channel *channel)
-{
-	return (double)channel->wait_ns[NCS_CHANNEL_SEND_WAIT] /
-	       (double)channel->steps;
-}
-
-static void find_channels(const struct part_slot *slot, struct ncs_part *part)
-{
-	part->channels = (uint32_t)slot->channel_count;
-	for (size_t i = 0; i < slot->channel_count; i++) {
-		const struct ncs_part_channel *channel = &slot->channels[i];
-
-		for (unsigned k = 0; k < NCS_CHANNEL_STATE_COUNT; k++)
-			part->wait_ns[k] += channel->wait_ns[k];
-		if (channel->steps > 0 &&
-		    channel->end_ns > part->slowest.end_ns)
-			part->slowest = *channel;
-		if (channel->steps > 0 && channel->send &&
-		    (part->wire.steps == 0 ||
-		     wire_time(channel) > wire_time(&part->wire)))
-			part->wire = *channel;
-	}
-}
-
 /* Finds when the rank had data of its own to send. */
 static void find_data(const struct part_slot *slot, struct ncs_part *part)
 {
@@ -638,25 +459,27 @@ static void find_data(const struct part_slot *slot, struct ncs_part *part)
 	uint64_t *at_ns = part->at_ns, begin_ns = 0;
 
 	if (ncs_children_sent_own_data(&slot->children)) {
-		at_ns[NCS_MOMENT_DATA] = within(part, slot->children.data_ns);
+		at_ns[NCS_MOMENT_DATA] = ncs_operation_times_within(
+			at_ns, slot->children.data_ns);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
 		if (at_ns[begins[i]] != 0)
 			begin_ns = at_ns[begins[i]];
 	part->flags |= NCS_PART_DATA_COMPUTED;
-	at_ns[NCS_MOMENT_DATA] =
-		within(part, ncs_first_data_ns(slot->channels,
-					       slot->channel_count, begin_ns));
+	at_ns[NCS_MOMENT_DATA] = ncs_operation_times_within(
+		at_ns, ncs_first_data_ns(slot->channels.all,
+					 slot->channels.count, begin_ns));
 }
 
 static void finish(struct ncs_parts *parts, const struct part_slot *slot,
 		   struct ncs_part *part)
 {
-	const struct ncs_clock *clock = &parts->clock;
-	const struct algorithm *algorithm =
-		&parts->algorithms[slot->part.function]
-				  [ncs_size_class(slot->part.bytes)];
+	const struct ncs_operation_clocks clocks = { &parts->clock,
+						     &parts->gpu };
+	struct ncs_size_algorithm known = ncs_size_algorithms_find(
+		&parts->algorithms, slot->part.function, slot->part.bytes);
+	struct ncs_kernel_trust kernel;
 	uint64_t *at_ns = part->at_ns;
 
 	*part = slot->part;
@@ -667,24 +490,24 @@ static void finish(struct ncs_parts *parts, const struct part_slot *slot,
 	part->clock = parts->clock_number;
 	part->clock_error_ns = error_of(parts->clock_error_ns);
 	part->operation = slot->operation;
-	part->algorithm = algorithm->is_known ? algorithm->algorithm :
-						NCS_CLASS_OTHER;
-	part->protocol = algorithm->is_known ? algorithm->protocol :
-					       NCS_CLASS_OTHER;
-	at_ns[NCS_MOMENT_OPERATION] = ncs_clock_ns(clock, slot->ticks.start);
-	at_ns[NCS_MOMENT_LAST_END] = ncs_clock_ns(clock, slot->ticks.end);
+	part->algorithm = known.algorithm;
+	part->protocol = known.protocol;
+	ncs_operation_times_take(at_ns, &clocks, &slot->ticks, &slot->children);
+	if (slot->ticks.is_on_stream)
+		part->stream_error_ns = error_of(parts->stream_error_ns);
 	if (at_ns[NCS_MOMENT_OPERATION] <= parts->lost_until_ns &&
 	    at_ns[NCS_MOMENT_LAST_END] >= parts->lost_from_ns)
 		part->flags |= NCS_PART_LEFT_OUT;
-	at_ns[NCS_MOMENT_ENQUEUED] =
-		within(part, ncs_clock_ns(clock, slot->ticks.enqueued));
-	find_span(parts, slot, part);
 	find_calls(parts, part);
-	find_channels(slot, part);
+	ncs_part_channels_sum(&slot->channels, part);
 	if (part->flags & NCS_PART_LEFT_OUT)
 		return;
-	ncs_part_links_make(slot->channels, slot->channel_count, part);
-	find_kernel(parts, &slot->children, part);
+	ncs_part_links_make(slot->channels.all, slot->channels.count, part);
+	kernel = ncs_operation_times_take_kernel(at_ns, &clocks,
+						 &slot->children);
+	part->kernel_error_ns = error_of(kernel.error_ns);
+	if (kernel.is_early)
+		part->flags |= NCS_PART_KERNEL_END_EARLY;
 	find_data(slot, part);
 }
 
@@ -693,6 +516,7 @@ static void move_part(const struct ncs_parts *parts, struct ncs_part *part)
 {
 	for (unsigned i = 0; i < NCS_MOMENT_COUNT; i++)
 		part->at_ns[i] = given_ns(parts, part->at_ns[i]);
+	part->last_data_ns = given_ns(parts, part->last_data_ns);
 	part->slowest.end_ns = given_ns(parts, part->slowest.end_ns);
 	part->wire.end_ns = given_ns(parts, part->wire.end_ns);
 	for (uint32_t i = 0; i < part->link_count; i++)

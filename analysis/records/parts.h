@@ -2,11 +2,10 @@
 /* A rank's parts of operations, made from its records: what the application,
  * the proxy thread and the GPU did for an operation, and when.
  *
- * The times in an operation's own record are read by
- * analysis/records/operation_record.h, as everywhere. Children are added up as
- * they come, and do not wait for that record as in
- * analysis/records/rank_operations.h: that keeps a copy of each, up to 2^18 of a
- * rank, where a part needs a sum for each channel.
+ * The moments of an operation are found by analysis/records/operation_times.h, as
+ * everywhere. Children are added up as they come, and do not wait for that record
+ * as in analysis/records/rank_operations.h: that keeps a copy of each, up to 2^18
+ * of a rank, where a part needs a sum for each channel.
  *
  * The records of one lane must come in order, those of several lanes nearly so.
  * Records are sorted by operation, and a part is given out when no more records
@@ -23,6 +22,7 @@
 #include <stdint.h>
 
 #include "analysis/records/moments.h"
+#include "analysis/records/replaced_records.h"
 #include "ncclstat/reader.h"
 
 enum ncs_part_flag {
@@ -34,6 +34,10 @@ enum ncs_part_flag {
 	NCS_PART_MISSING_STOP = 8, /* a child has no stop event */
 	/* DATA was computed: analysis/records/first_data.h. */
 	NCS_PART_DATA_COMPUTED = 16,
+	/* Data came after KERNEL_END, which is not its end. */
+	NCS_PART_KERNEL_END_EARLY = 32,
+	/* Set by the caller: its number is surely that of one call. */
+	NCS_PART_ONCE = 64,
 };
 
 /* A channel of a part, in one direction with one peer. Its waits are summed
@@ -52,6 +56,7 @@ struct ncs_part_channel {
 	/* The sum, over so many of its steps, of when data was handed to the
 	 * network or came; wraps around. */
 	uint64_t moments_ns, moments;
+	uint64_t last_ns; /* the latest of these moments */
 };
 
 /* The data between a part's rank and another one, in one direction, by all
@@ -90,6 +95,11 @@ struct ncs_part {
 	uint64_t bytes;
 	/* 0 if not known. OPERATION and LAST_END are always known. */
 	uint64_t at_ns[NCS_MOMENT_COUNT];
+	/* When the last data was handed to the network, or came: its kernel ended
+	 * after the former, and consumed the latter. 0 if not known of all
+	 * steps. The `came_ns` of analysis/records/children.h is of data that
+	 * came alone, and of those steps that tell. */
+	uint64_t last_data_ns;
 	uint32_t stream_error_ns; /* of STREAM and STREAM_END, at most */
 	uint32_t kernel_error_ns; /* of KERNEL and KERNEL_END, at most */
 	uint32_t clock_error_ns;  /* of all of them, against other clocks */
@@ -142,6 +152,13 @@ void ncs_parts_move(struct ncs_parts *parts, const struct ncs_clock *clock);
  * records. Returns 0 or -ENOMEM. */
 int ncs_parts_learn(struct ncs_parts *parts,
 		    const struct ncs_snapshot *snapshot);
+
+/* Leaves out, of the records that are taken from now on, those that others
+ * replace. `replaced` is in its second pass, knows ranks by their owners, and must
+ * outlive `parts`. Without this, a record that comes after its part was given out
+ * is only counted. */
+void ncs_parts_look_ahead(struct ncs_parts *parts,
+			  struct ncs_replaced_records *replaced);
 
 /* Takes records of one lane that were read at `drained_ns`; `lost` records
  * right before them were overwritten. Returns 0, or -ENOMEM if parts will be

@@ -30,7 +30,6 @@ struct waiting_children {
 	struct ncs_hash_link link; /* by operation */
 	uint32_t operation;
 	size_t count, capacity;
-	size_t kernels; /* channels of kernels among them */
 	struct ncs_record *records;
 	struct waiting_children *older, *newer;
 };
@@ -139,7 +138,7 @@ add_waiting(struct ncs_rank_operations *operations, uint32_t operation)
 	if (!waiting)
 		return NULL;
 	waiting->operation = operation;
-	waiting->count = waiting->kernels = 0;
+	waiting->count = 0;
 	waiting->newer = NULL;
 	waiting->older = operations->newest;
 	if (ncs_hash_table_insert(&operations->waiting, &waiting->link,
@@ -179,7 +178,6 @@ static int let_wait(struct ncs_rank_operations *operations,
 					  sizeof(*waiting->records)) != 0)
 		return -ENOMEM;
 	waiting->records[waiting->count++] = *record;
-	waiting->kernels += record->event == NCS_EVENT_KERNEL_CH;
 	operations->children++;
 	return 0;
 }
@@ -214,13 +212,12 @@ void ncs_rank_operations_free(struct ncs_rank_operations *operations)
 
 const struct ncs_record *
 ncs_rank_operations_waiting(const struct ncs_rank_operations *operations,
-			    uint32_t operation, size_t *count, size_t *kernels)
+			    uint32_t operation, size_t *count)
 {
 	const struct waiting_children *waiting =
 		find_waiting(operations, operation);
 
 	*count = waiting ? waiting->count : 0;
-	*kernels = waiting ? waiting->kernels : 0;
 	return waiting ? waiting->records : NULL;
 }
 

@@ -78,11 +78,11 @@ int ncs_rank_operations_take_child(struct ncs_rank_operations *operations,
 				   const struct ncs_child_visitor *visitor);
 
 /* Returns the children of an operation that wait for its record, in the order in
- * which they came, and sets *count to their number, and *kernels to that of
- * kernels' channels among them. They are valid until the next call. */
+ * which they came, and sets *count to their number. They are valid until the next
+ * call. */
 const struct ncs_record *
 ncs_rank_operations_waiting(const struct ncs_rank_operations *operations,
-			    uint32_t operation, size_t *count, size_t *kernels);
+			    uint32_t operation, size_t *count);
 
 /* Hands out all children that wait, without their operations. Returns 0 or
  * -ENOMEM. */

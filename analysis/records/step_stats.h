@@ -3,7 +3,8 @@
  * by direction, from the records of a rank since its first refresh.
  *
  * Reads records by itself, as it decides nothing about operations: a step's times
- * are its own, and those of steps without their operation's record count, too.
+ * are its own (step_record.h), and steps without their operation's record count,
+ * too.
  *
  * Sampled records stand for all; their clusters are operations
  * (analysis/base/estimate.h). The records of an operation come over a while and
@@ -20,23 +21,8 @@
 #include <stdint.h>
 
 #include "analysis/base/estimate.h"
+#include "analysis/records/step_record.h"
 #include "ncclstat/abi.h"
-
-/* The times of a step: its duration and the three waits that make it up. */
-enum ncs_step_time {
-	NCS_STEP_DURATION,
-	NCS_STEP_FIRST_WAIT,
-	NCS_STEP_TIMES = NCS_STEP_FIRST_WAIT + 3
-};
-
-/* Returns the channel state that a wait is spent in. `time` must not be the
- * duration. */
-enum ncs_channel_state ncs_step_state(bool send, unsigned time);
-
-/* Splits a step's record into its times, in ticks. If NCCL did not report a
- * transition, the wait before it lasts until the next one. */
-void ncs_step_split(const struct ncs_record *record,
-		    uint64_t ticks[NCS_STEP_TIMES]);
 
 /* Estimates of one time over all steps, in ns. */
 struct ncs_step_estimate {

@@ -11,7 +11,8 @@
 unsigned ncs_work_kind_of(const struct ncs_part *part)
 {
 	bool is_send = part->function == NCS_FUNCTION_SEND;
-	int32_t ranks = part->nranks, apart = part->peer - part->rank;
+	/* Records may say any number. */
+	int64_t ranks = part->nranks, apart = (int64_t)part->peer - part->rank;
 
 	if (!(part->flags & NCS_PART_P2P))
 		return NCS_WORK_COLLECTIVE + part->function;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/peaks/peaks_here.h"
 #include "shm/read/discovery.h"
 
 /* The most records of a segment in one pass; the rest waits for the next
@@ -40,6 +41,7 @@ struct source_shm {
 	struct ncs_record *records; /* RECORD_MAX */
 	size_t place;               /* of next() */
 	bool show_denied;
+	struct ncs_peaks_here peaks;
 	uint64_t now_ns;
 };
 
@@ -218,6 +220,8 @@ static void take_sample(struct source_shm *self, struct live_segment *segment,
 	sample->header = ncs_reader_header(segment->reader);
 	sample->labels = ncs_reader_labels(segment->reader);
 	sample->snapshot = &self->snapshot;
+	if (self->source.wants_peaks)
+		sample->peaks = ncs_peaks_here(&self->peaks);
 	if (!self->source.wants_records ||
 	    self->source.wants_records(self->source.wants_context,
 				       segment->path))
@@ -257,6 +261,7 @@ static void close_source(struct ncs_source *source)
 		segment_release(&self->segments[i]);
 	free(self->segments);
 	free(self->records);
+	ncs_peaks_here_release(&self->peaks);
 	ncs_discovery_release(&self->discovery);
 	free(self->directory);
 	free(self);

@@ -68,8 +68,8 @@ NCS_GETTER(channel_direction)
 NCS_GETTER(channel_since)
 {
 	if (!ncs_rank_is_level(row->rank))
-		ncs_value_set_span(value, channel_of(row)->since_ns,
-				   ncs_rank_end_ns(row->rank));
+		ncs_value_set_lasting(value, row->rank,
+				      channel_of(row)->since_ns);
 }
 
 NCS_GETTER(channel_step)
@@ -157,8 +157,8 @@ NCS_GETTER(channel_idle_share)
 NCS_GETTER(proxy_since)
 {
 	if (ncs_rank_proxy_known(row->rank))
-		ncs_value_set_span(value, row->rank->now.proxy.since_ns,
-				   ncs_rank_end_ns(row->rank));
+		ncs_value_set_lasting(value, row->rank,
+				      row->rank->now.proxy.since_ns);
 }
 
 /* Time before the first state was reported does not count. */

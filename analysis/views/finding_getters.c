@@ -74,5 +74,5 @@ NCS_GETTER(track_since)
 
 	if (ncs_track_at(row->rank, row->index, &track) &&
 	    ncs_track_now(row->rank, &track, &now))
-		ncs_value_set_span(value, now.start_ns, now.end_ns);
+		ncs_value_set_lasting(value, row->rank, now.start_ns);
 }

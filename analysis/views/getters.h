@@ -17,6 +17,12 @@
 	void ncs_get_##name(const struct ncs_row *row, int argument, \
 			    struct ncs_value *value)
 
+/* Sets how long a rank has been in something since a time, 0 if that is not known:
+ * until now or until its end, and at least so long if nobody knows when its process
+ * died. Not a getter, but of use to several; in rank_getters.c. */
+void ncs_value_set_lasting(struct ncs_value *value, const struct ncs_rank *rank,
+			   uint64_t since_ns);
+
 /* rank_getters.c: any row of a rank or communicator (comm, nccl_version, job),
  * ranks, and communicators. The argument of rank_bytes_rate is 1 for bytes
  * sent, 0 for bytes received. */
@@ -36,6 +42,7 @@ NCS_GETTER_WITH(rank_bytes_rate);
 NCS_GETTER(rank_busbw);
 NCS_GETTER(rank_recent);
 NCS_GETTER(rank_last_share);
+NCS_GETTER(rank_late_cost);
 NCS_GETTER(rank_late_cause);
 NCS_GETTER(rank_lost);
 NCS_GETTER(rank_last_call);

@@ -103,6 +103,17 @@ NCS_GETTER(rank_state)
 	value->is_stale = row->rank->is_past;
 }
 
+void ncs_value_set_lasting(struct ncs_value *value, const struct ncs_rank *rank,
+			   uint64_t since_ns)
+{
+	ncs_value_set_span(value, since_ns, ncs_rank_end_ns(rank));
+	if (ncs_rank_end_is_known(rank))
+		return;
+	value->is_least = true;
+	if (value->number == 0)
+		value->kind = NCS_VALUE_NONE;
+}
+
 /* --- Ranks ---------------------------------------------------------------- */
 
 /* Returns the channel that has been in a state longest; NULL if there is
@@ -196,8 +207,10 @@ NCS_GETTER(rank_oldest)
 {
 	struct ncs_oldest oldest = ncs_rank_oldest(row->rank);
 
-	if (oldest.since_ns != 0)
+	if (ncs_rank_end_is_known(row->rank) && oldest.since_ns != 0)
 		ncs_value_set(value, NCS_VALUE_DURATION, oldest.duration_ns);
+	else
+		ncs_value_set_lasting(value, row->rank, oldest.since_ns);
 }
 
 NCS_GETTER(rank_operation)
@@ -276,6 +289,17 @@ NCS_GETTER(rank_last_share)
 		ncs_value_set_real(value, NCS_VALUE_SHARE,
 				   (double)view->recent.last /
 					   (double)view->recent.operations);
+}
+
+NCS_GETTER(rank_late_cost)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(row->rank);
+
+	if (!view)
+		return;
+	ncs_value_set_real(value, NCS_VALUE_SHARE, view->cost);
+	value->is_least = ncs_cost_may_be_more(view);
+	value->is_most = ncs_cost_may_be_less(view);
 }
 
 NCS_GETTER(rank_late_cause)

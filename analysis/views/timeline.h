@@ -4,8 +4,9 @@
  *
  * A rank has tracks. A track has stretches of time, in each of which it has one
  * activity: those of records (analysis/records/latest_records.h) and those of
- * the snapshot, which are still in progress. An axis maps time to cells. Pure.
- * All times are in ns of CLOCK_MONOTONIC.
+ * the snapshot, which are still in progress. It shows each record as it is, and
+ * concludes nothing of several. An axis maps time to cells. Pure. All times are
+ * in ns of CLOCK_MONOTONIC.
  */
 #ifndef NCS_ANALYSIS_VIEWS_TIMELINE_H
 #define NCS_ANALYSIS_VIEWS_TIMELINE_H

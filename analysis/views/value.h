@@ -36,7 +36,10 @@ struct ncs_value {
 	const struct ncs_recent
 		*recent;       /* the values of a sparkline, the model's */
 	uint64_t recent_count; /* number of refreshes that they cover */
-	bool is_least; /* a duration that may be any longer one */
+	/* A duration that may be any longer one, or a share that may be
+	 * larger. */
+	bool is_least;
+	bool is_most; /* a share that may be smaller */
 	bool is_stale; /* the latest that is known, but long past */
 	char text[128]; /* raw, as found in the segment: escape when shown */
 };

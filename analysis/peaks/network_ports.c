@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Peak bandwidth of network ports; see link_peaks.h. Called once, at the start of
+/* Peak bandwidth of network ports; see network_ports.h. Called once, at the start of
  * a view. */
-#include "analysis/sources/link_peaks.h"
+#include "analysis/peaks/network_ports.h"
 
 #include <glob.h>
 #include <stdbool.h>

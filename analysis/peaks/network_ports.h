@@ -3,8 +3,8 @@
  *
  * Reads /sys only; nothing is asked of a device.
  */
-#ifndef NCS_ANALYSIS_SOURCES_LINK_PEAKS_H
-#define NCS_ANALYSIS_SOURCES_LINK_PEAKS_H
+#ifndef NCS_ANALYSIS_PEAKS_NETWORK_PORTS_H
+#define NCS_ANALYSIS_PEAKS_NETWORK_PORTS_H
 
 /* Returns what all active ports for RDMA send together, or, without any, what
  * the fastest wired port sends, in GB/s (10^9 bytes per second); 0 if the kernel

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds a rank's GPU among those of its machine; see machine_peaks.h. */
+#include "analysis/base/machine_peaks.h"
+
+#include <stdio.h>
+
+uint64_t ncs_pci_address(unsigned domain, unsigned bus, unsigned device,
+			 unsigned function)
+{
+	return (uint64_t)domain << 16 | (uint64_t)(bus & 0xff) << 8 |
+	       (device & 0x1f) << 3 | (function & 7);
+}
+
+/* Reads "0000:8D:00.0", which is "00000000:8d:00.0", too. */
+static uint64_t read_address(const char *text)
+{
+	unsigned domain, bus, device, function = 0;
+
+	if (sscanf(text, "%8x:%2x:%2x.%1x", &domain, &bus, &device,
+		   &function) < 3)
+		return NCS_NO_PCI_ADDRESS;
+	return ncs_pci_address(domain, bus, device, function);
+}
+
+struct ncs_rank_peaks
+ncs_machine_peaks_of_rank(const struct ncs_machine_peaks *peaks,
+			  const struct ncs_identity *identity)
+{
+	struct ncs_rank_peaks found = { 0 };
+	uint64_t pci;
+
+	if (!peaks)
+		return found;
+	found.network_mb_s = peaks->network_mb_s;
+	pci = identity->known & NCS_KNOWN_GPU ? read_address(identity->gpu) :
+						NCS_NO_PCI_ADDRESS;
+	if (pci == NCS_NO_PCI_ADDRESS)
+		return found;
+	for (uint32_t i = 0; i < peaks->gpu_count; i++) {
+		const struct ncs_gpu_peak *peak = &peaks->gpus[i];
+
+		if (peak->pci != pci)
+			continue;
+		found.nvlink_mb_s = peak->nvlink_mb_s;
+		found.own = UINT64_C(1) << i;
+		found.reach = peak->reach;
+	}
+	return found;
+}

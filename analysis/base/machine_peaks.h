@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* The most that the links of a machine carry: its network ports together, and
+ * the NVLinks of each of its GPUs. Types, and what one rank has of them. Pure.
+ */
+#ifndef NCS_ANALYSIS_BASE_MACHINE_PEAKS_H
+#define NCS_ANALYSIS_BASE_MACHINE_PEAKS_H
+
+#include <stdint.h>
+
+#include "ncclstat/abi.h"
+
+/* The most GPUs of a machine: one for each bit of a set. */
+#define NCS_PEAK_GPUS_MAX 64u
+
+#define NCS_NO_PCI_ADDRESS UINT64_MAX
+
+struct ncs_gpu_peak {
+	uint64_t pci; /* as of ncs_pci_address(); NCS_NO_PCI_ADDRESS: unknown */
+	/* Megabytes (10^6) per second that its active NVLinks send together,
+	 * and as many receive; 0: it has none. */
+	uint64_t nvlink_mb_s;
+	/* The GPUs that it reaches by NVLink, as bits by their place in this
+	 * list. */
+	uint64_t reach;
+};
+
+/* All zeros: nothing is known. */
+struct ncs_machine_peaks {
+	/* Megabytes per second that its network ports send together; 0: not
+	 * known. */
+	uint64_t network_mb_s;
+	uint32_t gpu_count;
+	struct ncs_gpu_peak gpus[NCS_PEAK_GPUS_MAX];
+};
+
+/* The peaks of a rank, taken from those of its machine. */
+struct ncs_rank_peaks {
+	uint64_t network_mb_s; /* 0: not known */
+	uint64_t nvlink_mb_s;  /* of its GPU; 0: none, or not known */
+	uint64_t own;   /* its GPU's bit; 0: not known */
+	uint64_t reach; /* the GPUs that its GPU reaches by NVLink */
+};
+
+/* Returns the number of a PCI function: domain, bus (8 bits), device (5 bits),
+ * function (3 bits). */
+uint64_t ncs_pci_address(unsigned domain, unsigned bus, unsigned device,
+			 unsigned function);
+
+/* Returns what a rank has. `peaks` may be NULL: nothing is known. */
+struct ncs_rank_peaks
+ncs_machine_peaks_of_rank(const struct ncs_machine_peaks *peaks,
+			  const struct ncs_identity *identity);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* The rule for calls that differed but have ended: nobody waits, but results are
+ * wrong. It tells the latest such operation of a communicator for as long as the
+ * communicator is seen, even if its ranks have ended: what they computed stays
+ * wrong. Must not judge calls in progress. */
+#include "analysis/diagnosis/rules.h"
+
+#include <errno.h>
+
+#include "analysis/model/unlike_calls.h"
+
+/* Returns the rank that made a call; NULL if it is gone. */
+static const struct ncs_rank *
+rank_of(const struct ncs_communicator *communicator,
+	const struct ncs_unlike_call *call)
+{
+	for (size_t i = 0; i < communicator->rank_count; i++)
+		if (communicator->ranks[i]->serial == call->owner)
+			return communicator->ranks[i];
+	return NULL;
+}
+
+/* Returns whether another rule has told of calls of a communicator that
+ * differ. */
+static bool is_told(const struct ncs_diagnosis *diagnosis,
+		    const struct ncs_communicator *communicator)
+{
+	for (size_t i = 0; i < diagnosis->count; i++)
+		if (diagnosis->findings[i].verdict == NCS_VERDICT_SIZE_MISMATCH &&
+		    diagnosis->findings[i].root.communicator == communicator)
+			return true;
+	return false;
+}
+
+/* Adds in what a call differed from the other one. */
+static void add_call(struct ncs_finding *finding, const struct ncs_rank *rank,
+		     const struct ncs_unlike_call *call,
+		     const struct ncs_unlike_call *other)
+{
+	if (call->bytes != other->bytes)
+		ncs_finding_add_evidence(
+			finding, (struct ncs_evidence){
+					 .kind = NCS_EVIDENCE_DONE,
+					 .party = ncs_party_of(rank),
+					 .call = finding->call,
+					 .number = call->bytes,
+				 });
+	if (call->root != other->root)
+		ncs_finding_add_evidence(
+			finding, (struct ncs_evidence){
+					 .kind = NCS_EVIDENCE_ROOT,
+					 .party = ncs_party_of(rank),
+					 .call = finding->call,
+					 .number = (uint32_t)call->root,
+				 });
+}
+
+static int report(struct ncs_diagnosis *diagnosis,
+		  const struct ncs_model *model,
+		  const struct ncs_unlike_calls *unlike,
+		  const struct ncs_rank *root, const struct ncs_rank *peer)
+{
+	struct ncs_finding *finding =
+		ncs_diagnosis_add(diagnosis, NCS_VERDICT_SIZE_MISMATCH);
+
+	if (!finding)
+		return -ENOMEM;
+	finding->root = ncs_party_of(root);
+	finding->peer = ncs_party_of(peer);
+	finding->call =
+		(struct ncs_call_id){ unlike->function, unlike->number };
+	ncs_finding_set_severity(finding, false);
+	ncs_finding_set_confidence(finding, unlike->calls[0].agree ==
+							    unlike->calls[1].agree ?
+						    NCS_CONFIDENCE_LIKELY :
+						    NCS_CONFIDENCE_CERTAIN);
+	add_call(finding, root, &unlike->calls[0], &unlike->calls[1]);
+	add_call(finding, peer, &unlike->calls[1], &unlike->calls[0]);
+	ncs_finding_add_evidence(finding,
+				 (struct ncs_evidence){
+					 .kind = NCS_EVIDENCE_ENDED,
+					 .party = { NULL, root->communicator, -1 },
+					 .call = ncs_no_call,
+					 .number = unlike->count,
+					 .duration_ns =
+						 model->now_ns > unlike->end_ns ?
+							 model->now_ns -
+								 unlike->end_ns :
+							 0,
+				 });
+	return 0;
+}
+
+int ncs_find_ended_mismatches(struct ncs_diagnosis *diagnosis,
+			      const struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->communicator_count; i++) {
+		const struct ncs_communicator *communicator =
+			&model->communicators[i];
+		const struct ncs_unlike_calls *unlike =
+			ncs_communicator_unlike_calls(communicator);
+		const struct ncs_rank *root, *peer;
+
+		/* Ranks that have only a name in common may belong to
+		 * different jobs. */
+		if (!unlike ||
+		    !(communicator->identity->known & NCS_KNOWN_COMM_ID) ||
+		    is_told(diagnosis, communicator))
+			continue;
+		root = rank_of(communicator, &unlike->calls[0]);
+		peer = rank_of(communicator, &unlike->calls[1]);
+		if (root && peer &&
+		    report(diagnosis, model, unlike, root, peer) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* The rule for ranks that go on in a collective which all others have finished.
+ * Nobody waits for such a rank, so no chain of waits ends at it. Must not judge a
+ * communicator of which a rank is not seen, or that an earlier rule explains.
+ */
+#include "analysis/diagnosis/rules.h"
+
+#include <errno.h>
+
+#include "analysis/model/launch_waits.h"
+#include "analysis/model/waits.h"
+
+static bool has_in_flight(const struct ncs_rank *rank, struct ncs_call_id call)
+{
+	for (size_t i = 0; i < rank->now.operation_count; i++)
+		if (rank->now.operations[i].function == call.function &&
+		    rank->now.operations[i].sequence_number ==
+			    call.sequence_number)
+			return true;
+	return false;
+}
+
+/* Returns whether a rank is known to have finished a call long before `until_ns`:
+ * ranks are not looked at at once. Of a rank that is told to be level it is not
+ * seen what it has in flight. */
+static bool has_finished(const struct ncs_rank *rank, struct ncs_call_id call,
+			 uint64_t until_ns)
+{
+	uint64_t moved_ns = ncs_launches_moved_ns(&rank->now.launches);
+
+	return ncs_rank_is_live(rank) && !rank->is_past && !rank->now.torn &&
+	       !ncs_rank_is_level(rank) && moved_ns != 0 &&
+	       moved_ns + NCS_LONG_WAIT_NS <= until_ns &&
+	       ncs_rank_next(rank, call.function) > call.sequence_number &&
+	       !has_in_flight(rank, call);
+}
+
+/* Returns another rank if all others have finished a call; else NULL. */
+static const struct ncs_rank *
+finished_rank(const struct ncs_communicator *communicator,
+	     const struct ncs_rank *rank, struct ncs_call_id call)
+{
+	const struct ncs_rank *found = NULL;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *other = communicator->ranks[i];
+
+		if (other == rank)
+			continue;
+		if (!has_finished(other, call, rank->now.taken_ns))
+			return NULL;
+		if (!found)
+			found = other;
+	}
+	return found;
+}
+
+/* Returns the collective that a rank's GPU is in for long, while nothing else of
+ * it moves; NULL if there is none. */
+static const struct ncs_operation_view *
+long_collective(const struct ncs_wait_node *node)
+{
+	const struct ncs_operation_view *operation = node->operation;
+
+	if (node->rank->is_past || node->rank->now.torn || !node->waits ||
+	    !node->stalled || !node->gpu_stalled ||
+	    !operation || operation->event != NCS_EVENT_COLL ||
+	    operation->sequence_number == NCS_NO_SEQUENCE_NUMBER ||
+	    ncs_operation_phase(node->rank, operation) !=
+		    NCS_LAUNCH_PHASE_RUNNING ||
+	    ncs_age_ns(node->rank, operation->start_ns) < NCS_STUCK_NS)
+		return NULL;
+	return operation;
+}
+
+static int report(struct ncs_diagnosis *diagnosis,
+		  const struct ncs_wait_node *node,
+		  const struct ncs_rank *other)
+{
+	const struct ncs_operation_view *operation = node->operation;
+	struct ncs_call_id call = { operation->function,
+				    operation->sequence_number };
+	struct ncs_finding *finding =
+		ncs_diagnosis_add(diagnosis, NCS_VERDICT_LEFT_BEHIND);
+
+	if (!finding)
+		return -ENOMEM;
+	finding->root = ncs_party_of(node->rank);
+	finding->peer = ncs_party_of(other);
+	finding->call = call;
+	finding->duration_ns = ncs_age_ns(node->rank, operation->start_ns);
+	ncs_finding_set_severity(finding, true);
+	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_LIKELY);
+	ncs_finding_add_operation(finding, node->rank, operation);
+	ncs_finding_add_fact(finding, NCS_EVIDENCE_IDLE, other,
+			     ncs_age_ns(other, other->now.last_call_ns));
+	return 0;
+}
+
+int ncs_find_left_behind(struct ncs_diagnosis *diagnosis,
+			 const struct ncs_model *model)
+{
+	const struct ncs_wait_graph *graph = &diagnosis->graph;
+
+	for (size_t i = 0; i < graph->node_count; i++) {
+		const struct ncs_wait_node *node = &graph->nodes[i];
+		const struct ncs_operation_view *operation =
+			long_collective(node);
+		const struct ncs_communicator *communicator =
+			node->rank->communicator;
+		const struct ncs_rank *other;
+
+		if (!operation || !communicator ||
+		    diagnosis->explained[communicator - model->communicators] ||
+		    ncs_communicator_unseen(communicator) > 0)
+			continue;
+		other = finished_rank(communicator, node->rank,
+				     (struct ncs_call_id){
+					     operation->function,
+					     operation->sequence_number });
+		if (!other)
+			continue;
+		ncs_diagnosis_explain(diagnosis, model, node->rank);
+		if (report(diagnosis, node, other) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Adding up the channels of a part; see part_channels.h.
+ */
+#include "analysis/records/part_channels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/records/step_record.h"
+#include "shm/array.h"
+#include "shm/clock.h"
+
+/* More channels than any operation has. */
+#define CHANNELS_MAX 4096u
+
+void ncs_part_channels_release(struct ncs_part_channels *channels)
+{
+	free(channels->all);
+	*channels = (struct ncs_part_channels){ 0 };
+}
+
+void ncs_part_channels_clear(struct ncs_part_channels *channels)
+{
+	channels->count = channels->found = 0;
+}
+
+/* Returns the channel of a record, or NULL if there is no memory or there are
+ * too many channels. */
+static struct ncs_part_channel *channel_of(struct ncs_part_channels *channels,
+					   const struct ncs_record *record)
+{
+	bool send = ncs_step_sends(record);
+	struct ncs_part_channel *channel;
+
+	/* Most records are of the same channel as the one before, or the next
+	 * one. */
+	for (size_t i = 0; i < channels->count; i++) {
+		size_t place = (channels->found + i) % channels->count;
+
+		channel = &channels->all[place];
+		if (channel->channel == record->channel &&
+		    channel->send == send && channel->peer == record->peer) {
+			channels->found = place;
+			return channel;
+		}
+	}
+	if (channels->count == CHANNELS_MAX ||
+	    ncs_array_reserve(&channels->all, &channels->capacity,
+			      channels->count + 1, sizeof(*channel)) != 0)
+		return NULL;
+	channels->found = channels->count++;
+	channel = &channels->all[channels->found];
+	*channel = (struct ncs_part_channel){
+		.channel = record->channel,
+		.send = send,
+		.peer = record->peer,
+	};
+	return channel;
+}
+
+/* Notes when a channel's first data was ready or came. */
+static void note_first(struct ncs_part_channel *channel,
+		       const struct ncs_clock *clock,
+		       const struct ncs_record *record)
+{
+	uint64_t first_ns = ncs_clock_ns(clock, ncs_step_data_ticks(record));
+
+	if (first_ns == 0 ||
+	    (channel->first_ns != 0 && channel->first_ns <= first_ns))
+		return;
+	channel->first_ns = first_ns;
+	channel->first_posted_ns = ncs_clock_ns(clock, record->start);
+}
+
+/* Adds when a step's data was handed to the network, or came. */
+static void note_moment(struct ncs_part_channel *channel,
+			const struct ncs_clock *clock,
+			const struct ncs_record *record)
+{
+	uint64_t moment_ns = ncs_clock_ns(clock, ncs_step_moved_ticks(record));
+
+	if (moment_ns == 0)
+		return;
+	channel->moments_ns += moment_ns;
+	channel->moments++;
+	if (moment_ns > channel->last_ns)
+		channel->last_ns = moment_ns;
+}
+
+int ncs_part_channels_take(struct ncs_part_channels *channels,
+			   const struct ncs_clock *clock,
+			   const struct ncs_record *record)
+{
+	struct ncs_part_channel *channel = channel_of(channels, record);
+	uint64_t ticks[NCS_STEP_TIMES], end_ns;
+
+	if (!channel)
+		return -ENOMEM;
+	end_ns = ncs_clock_ns(clock, record->start + record->duration);
+	if (end_ns > channel->end_ns)
+		channel->end_ns = end_ns;
+	if (record->event != NCS_EVENT_PROXY_STEP)
+		return 0;
+	note_first(channel, clock, record);
+	note_moment(channel, clock, record);
+	ncs_step_split(record, ticks);
+	channel->steps++;
+	channel->bytes += record->value;
+	for (unsigned i = NCS_STEP_FIRST_WAIT; i < NCS_STEP_TIMES; i++)
+		channel->wait_ns[ncs_step_state(channel->send, i)] +=
+			ncs_clock_duration_ns(clock, ticks[i]);
+	return 0;
+}
+
+/* Returns the mean time on the wire in ns of a channel that has steps. */
+static double wire_time(const struct ncs_part_channel *channel)
+{
+	return (double)channel->wait_ns[NCS_CHANNEL_SEND_WAIT] /
+	       (double)channel->steps;
+}
+
+void ncs_part_channels_sum(const struct ncs_part_channels *channels,
+			   struct ncs_part *part)
+{
+	bool is_known = !(part->flags & NCS_PART_LEFT_OUT);
+	uint64_t last_ns = 0;
+
+	part->channels = (uint32_t)channels->count;
+	for (size_t i = 0; i < channels->count; i++) {
+		const struct ncs_part_channel *channel = &channels->all[i];
+
+		is_known &= channel->moments == channel->steps;
+		if (channel->last_ns > last_ns)
+			last_ns = channel->last_ns;
+		for (unsigned k = 0; k < NCS_CHANNEL_STATE_COUNT; k++)
+			part->wait_ns[k] += channel->wait_ns[k];
+		if (channel->steps > 0 &&
+		    channel->end_ns > part->slowest.end_ns)
+			part->slowest = *channel;
+		if (channel->steps > 0 && channel->send &&
+		    (part->wire.steps == 0 ||
+		     wire_time(channel) > wire_time(&part->wire)))
+			part->wire = *channel;
+	}
+	if (is_known)
+		part->last_data_ns = last_ns;
+}
