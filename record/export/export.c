@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "record/export/exporter.h"
-#include "record/export/replaced_records.h"
+#include "analysis/records/replaced_records.h"
 #include "record/format/cuda_streams.h"
 #include "shm/clock.h"
 

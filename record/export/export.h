@@ -25,6 +25,14 @@ bool ncs_export_is_binary(enum ncs_export_format format);
 
 struct ncs_model;
 
+/* The most columns that an export is sorted by. */
+#define NCS_EXPORT_ORDERS_MAX 16u
+
+struct ncs_export_order {
+	unsigned column; /* as ncs_export_column() knows it */
+	bool is_reversed;
+};
+
 struct ncs_export_request {
 	enum ncs_export_format format;
 	/* Only events that ended in this time are exported; in common time, 0
@@ -34,6 +42,10 @@ struct ncs_export_request {
 	/* NDJSON, CSV: a bit for each column to write, by the number that
 	 * ncs_export_column() knows it by; 0 for all. */
 	uint64_t columns;
+	/* CSV: the columns by which rows are sorted, the first one counting
+	 * most; none: rows stay in the order of ranks. */
+	struct ncs_export_order order[NCS_EXPORT_ORDERS_MAX];
+	size_t order_count;
 	/* A bit for each type of event to export (record.h); 0 for all. */
 	uint64_t events;
 	uint32_t pid; /* pid of the only process to export; 0 for all */

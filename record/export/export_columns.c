@@ -10,7 +10,13 @@
 #include "record/format/record_fields.h"
 
 static const char *const csv_columns[] = {
-#define X(ID, name, help) name,
+#define X(ID, name, first, help) name,
+	NCS_CSV_COLUMNS(X)
+#undef X
+};
+
+static const enum ncs_export_first csv_first[] = {
+#define X(ID, name, first, help) NCS_EXPORT_FIRST_##first,
 	NCS_CSV_COLUMNS(X)
 #undef X
 };
@@ -27,4 +33,9 @@ const char *ncs_export_column(enum ncs_export_format format, unsigned column)
 	if (format == NCS_EXPORT_CSV && column < CSV_COUNT)
 		return csv_columns[column];
 	return NULL;
+}
+
+enum ncs_export_first ncs_export_first(unsigned column)
+{
+	return column < CSV_COUNT ? csv_first[column] : NCS_EXPORT_FIRST_TEXT;
 }

@@ -16,11 +16,11 @@
 
 static void take_words(struct ncs_trace_export *export)
 {
-	static const char *const sources[NCS_TRACE_SOURCES] = {
-		[NCS_TRACE_BY_STREAM] = "stream",
-		[NCS_TRACE_BY_KERNEL] = "kernel",
-		[NCS_TRACE_BY_PROXY] = "proxy",
-		[NCS_TRACE_BY_REPORT] = "report",
+	static const char *const sources[NCS_TIME_SOURCES] = {
+		[NCS_TIME_BY_STREAM] = "stream",
+		[NCS_TIME_BY_KERNEL] = "kernel",
+		[NCS_TIME_BY_PROXY] = "proxy",
+		[NCS_TIME_BY_REPORT] = "report",
 	};
 	struct ncs_trace_writer *writer = export->writer;
 
@@ -37,7 +37,7 @@ static void take_words(struct ncs_trace_export *export)
 	for (unsigned i = 0; i < NCS_PROXY_STATE_COUNT; i++)
 		export->proxy_states[i] =
 			ncs_trace_word(writer, ncs_proxy_state_name(i));
-	for (unsigned i = NCS_TRACE_BY_STREAM; i < NCS_TRACE_SOURCES; i++)
+	for (unsigned i = NCS_TIME_BY_STREAM; i < NCS_TIME_SOURCES; i++)
 		export->sources[i] = ncs_trace_word(writer, sources[i]);
 	for (unsigned i = 0; i < NCS_DOUBT_COUNT; i++)
 		export->doubts[i] = ncs_trace_word(writer, ncs_doubt_name(i));

@@ -14,6 +14,7 @@
 
 #include "analysis/base/hash_table.h"
 #include "analysis/base/value_names.h"
+#include "analysis/records/operation_times.h"
 #include "analysis/records/rank_operations.h"
 #include "record/export/export_counters.h"
 #include "record/export/export_trace.h"
@@ -26,16 +27,6 @@
 /* Largest number of CUDA streams with tracks of their own; operations on any
  * other stream name it in an argument. */
 #define NCS_TRACE_STREAMS_MAX 256u
-
-/* Where a time of an operation comes from. */
-enum ncs_trace_source {
-	NCS_TRACE_BY_NOTHING,
-	NCS_TRACE_BY_STREAM, /* events on the stream */
-	NCS_TRACE_BY_KERNEL, /* the kernel's channels, by the GPU's clock */
-	NCS_TRACE_BY_PROXY,  /* proxy operations */
-	NCS_TRACE_BY_REPORT, /* NCCL's report of a kernel's end */
-	NCS_TRACE_SOURCES,
-};
 
 /* A channel, direction and peer of a rank. */
 struct ncs_trace_connection {
@@ -112,7 +103,7 @@ struct ncs_trace_export {
 	uint32_t doubts[NCS_DOUBT_COUNT]; /* names */
 	uint32_t begin_source;
 	uint32_t end_source;
-	uint32_t sources[NCS_TRACE_SOURCES]; /* names */
+	uint32_t sources[NCS_TIME_SOURCES]; /* names */
 };
 
 /* Whether the communicator of the rank is known. */

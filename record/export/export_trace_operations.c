@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-#include "analysis/records/operation_record.h"
 #include "shm/clock.h"
 
 /* Returns the number that all ranks' parts of a collective share. */
@@ -42,93 +41,43 @@ static void put_launch(struct ncs_trace_export *export,
 	ncs_trace_export_slice(export, &launches->tracks, span, &event);
 }
 
-/* When an operation ran, and where that comes from. */
-struct ran {
-	uint64_t begin_ns; /* it counts as queued until then */
-	uint64_t end_ns;
-	enum ncs_trace_source begin, end;
-};
-
-/* Finds from the first start to the last stop of the kernel's channels that wait
- * for their operation's record. Returns false if there are none, or the GPU's
- * clock is not known. */
-static bool find_kernel(const struct ncs_trace_rank *rank, uint32_t operation,
-			struct ncs_export_span *kernel)
+/* Returns what the records of all ranks tell of an operation; NULL if nothing
+ * is known. */
+static const struct ncs_exported_operation *
+joined_of(const struct ncs_trace_export *export,
+	  const struct ncs_trace_rank *rank, const struct ncs_record *record)
 {
-	bool is_known = false;
-	size_t i, kernels;
+	const struct ncs_exported_operation *facts = NULL;
+
+	if (export->operations)
+		facts = ncs_operation_table_find(
+			export->operations, (size_t)(rank - export->ranks),
+			record->operation);
+	return facts && facts->is_joined ? facts : NULL;
+}
+
+/* Returns when an operation ran, whose children wait for its own record. */
+static struct ncs_operation_run
+find_run(const struct ncs_trace_rank *rank, const struct ncs_record *record,
+	 const struct ncs_operation_ticks *ticks,
+	 const struct ncs_exported_operation *joined)
+{
+	const struct ncs_operation_clocks clocks = { &rank->facts->clock,
+						     &rank->facts->gpu };
+	uint64_t at_ns[NCS_MOMENT_COUNT] = { 0 };
+	struct ncs_children facts = { 0 };
+	struct ncs_kernel_trust kernel;
+	size_t count;
 	const struct ncs_record *children = ncs_rank_operations_waiting(
-		rank->operations, operation, &i, &kernels);
+		rank->operations, record->operation, &count);
 
-	/* A kernel's channels stop last. */
-	while (kernels > 0) {
-		struct ncs_export_span span;
-
-		if (children[--i].event != NCS_EVENT_KERNEL_CH)
-			continue;
-		kernels--;
-		span = ncs_export_rank_span(rank->facts, &children[i]);
-		if (!span.is_by_gpu)
-			continue;
-		if (!is_known || span.start_ns < kernel->start_ns)
-			kernel->start_ns = span.start_ns;
-		if (!is_known || span.end_ns > kernel->end_ns)
-			kernel->end_ns = span.end_ns;
-		is_known = true;
-	}
-	return is_known;
-}
-
-/* Finds when an operation ran: as its kernel did, by its stream or else by the
- * GPU's clock, within what its record tells; else as the record tells. A channel
- * of a kernel that stops long before the last proxy operation does not end
- * it. */
-static struct ran find_ran(const struct ncs_trace_rank *rank,
-			   const struct ncs_record *record,
-			   const struct ncs_operation_ticks *ticks,
-			   const struct ncs_export_span *span)
-{
-	bool has_proxy = ticks->begin != 0;
-	struct ncs_export_span kernel = { 0 };
-	struct ran ran = {
-		.begin_ns = ncs_clock_ns(&rank->facts->clock, ticks->running),
-		.end_ns = span->end_ns,
-		.begin = has_proxy ? NCS_TRACE_BY_PROXY : NCS_TRACE_BY_NOTHING,
-		.end = has_proxy ? NCS_TRACE_BY_PROXY : NCS_TRACE_BY_REPORT,
-	};
-
-	if (ticks->is_on_stream) {
-		ran.begin = ran.end = NCS_TRACE_BY_STREAM;
-		return ran;
-	}
-	if (!find_kernel(rank, record->operation, &kernel))
-		return ran;
-	if (kernel.end_ns <= span->end_ns && kernel.end_ns > span->start_ns &&
-	    (!has_proxy || span->end_ns - kernel.end_ns <= NCS_TAIL_NS)) {
-		ran.end_ns = kernel.end_ns;
-		ran.end = NCS_TRACE_BY_KERNEL;
-	}
-	if (kernel.start_ns <= ran.end_ns) {
-		ran.begin_ns = kernel.start_ns > span->start_ns ?
-				       kernel.start_ns :
-				       span->start_ns;
-		ran.begin = NCS_TRACE_BY_KERNEL;
-	}
-	if (ran.begin_ns > ran.end_ns)
-		ran.begin_ns = ran.end_ns;
-	return ran;
-}
-
-/* Returns why an operation's times cannot be relied on across ranks. */
-static enum ncs_doubt doubt_of(const struct ncs_trace_export *export,
-			       const struct ncs_trace_rank *rank,
-			       const struct ncs_record *record)
-{
-	const struct ncs_exported_operation *facts = ncs_operation_table_find(
-		export->operations, (size_t)(rank - export->ranks),
-		record->operation);
-
-	return facts && facts->is_joined ? facts->doubt : NCS_DOUBT_ALONE;
+	for (size_t i = 0; i < count && !ticks->is_on_stream; i++)
+		ncs_children_take(&facts, clocks.host, &children[i]);
+	ncs_operation_times_take(at_ns, &clocks, ticks, &facts);
+	kernel = ncs_operation_times_take_kernel(at_ns, &clocks, &facts);
+	return ncs_operation_run_of(
+		at_ns, &clocks, ticks,
+		kernel.is_early || (joined && joined->kernel_end_is_wrong));
 }
 
 static void put_operation(struct ncs_trace_export *export,
@@ -140,7 +89,9 @@ static void put_operation(struct ncs_trace_export *export,
 				    NCS_FUNCTION_OTHER;
 	struct ncs_export_span span = ncs_export_rank_span(rank->facts, record);
 	struct ncs_operation_ticks ticks = ncs_operation_ticks(record);
-	struct ran ran = find_ran(rank, record, &ticks, &span);
+	const struct ncs_exported_operation *joined =
+		joined_of(export, rank, record);
+	struct ncs_operation_run ran = find_run(rank, record, &ticks, joined);
 	struct ncs_trace_arguments arguments;
 	struct ncs_trace_event event;
 	struct ncs_trace_stream *on =
@@ -158,7 +109,8 @@ static void put_operation(struct ncs_trace_export *export,
 	if (export->operations)
 		ncs_trace_export_add(
 			&arguments, export->trust,
-			export->doubts[doubt_of(export, rank, record)]);
+			export->doubts[joined ? joined->doubt :
+						NCS_DOUBT_ALONE]);
 	event.argument_count = arguments.count;
 	if (record->event == NCS_EVENT_COLL && ncs_trace_has_comm_id(rank) &&
 	    record->number != NCS_NO_SEQUENCE_NUMBER)

@@ -5,7 +5,7 @@
 
 #include <xxhash.h>
 
-#include "analysis/records/step_stats.h"
+#include "analysis/records/step_record.h"
 #include "shm/clock.h"
 
 /* Returns the number of a message's arrow, which is the same at both ends; 0 if

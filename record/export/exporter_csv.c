@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Exports a table of each rank's operations by size. The table is made from the
- * counters in the states, which sampling and lost records do not affect. RFC
- * 4180; unknown cells are empty. */
+ * counters in the states, which sampling and lost records do not affect. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -16,11 +15,12 @@
 #include "analysis/model/class_stats.h"
 #include "analysis/model/model.h"
 #include "ncclstat/tables/csv.def"
+#include "record/export/csv_rows.h"
 #include "record/export/export_columns.h"
 #include "record/export/exporter.h"
 
 enum column {
-#define X(ID, name, help) COLUMN_##ID,
+#define X(ID, name, first, help) COLUMN_##ID,
 	NCS_CSV_COLUMNS(X)
 #undef X
 		COLUMN_COUNT
@@ -37,11 +37,12 @@ struct csv_export {
 	struct csv_baseline before;
 	size_t rank; /* rank of the baseline */
 	bool has_before;
+	struct ncs_csv_rows rows; /* if they are to be sorted */
 };
 
 /* A row; empty cells are unknown. */
 struct csv_row {
-	char cells[COLUMN_COUNT][160];
+	char cells[COLUMN_COUNT][NCS_CSV_CELL_BYTES];
 };
 
 static int begin(struct ncs_exporter *exporter)
@@ -134,30 +135,6 @@ static void set_text(struct csv_row *row, enum column column, const char *raw)
 static void set_us(struct csv_row *row, enum column column, double value_ns)
 {
 	set(row, column, "%.3f", value_ns / 1e3);
-}
-
-static void write_row(FILE *file, uint64_t columns, const struct csv_row *row)
-{
-	for (unsigned i = 0, written = 0; i < COLUMN_COUNT; i++) {
-		const char *cell = row->cells[i];
-
-		if (!ncs_export_has_column(columns, i))
-			continue;
-		if (written++ > 0)
-			putc(',', file);
-		if (!strpbrk(cell, ",\"\r\n")) {
-			fputs(cell, file);
-			continue;
-		}
-		putc('"', file);
-		for (; *cell; cell++) {
-			if (*cell == '"')
-				putc('"', file);
-			putc(*cell, file);
-		}
-		putc('"', file);
-	}
-	fputs("\r\n", file);
 }
 
 static void set_rank(struct csv_row *row, const struct ncs_export_rank *rank)
@@ -279,7 +256,22 @@ static void set_bandwidth(struct csv_row *row,
 		set(row, COLUMN_BUSBW, "%.6g", moving.busbw);
 }
 
-static void put_class(const struct ncs_exporter *exporter, size_t rank,
+/* Writes a row, or keeps it if rows are to be sorted. */
+static int put_row(const struct ncs_exporter *exporter,
+		   const struct csv_row *row)
+{
+	const struct ncs_export_request *request = exporter->request;
+	struct csv_export *own = exporter->own;
+
+	if (request->order_count > 0)
+		return ncs_csv_rows_add(&own->rows, row->cells[0],
+					COLUMN_COUNT);
+	ncs_csv_write_row(request->file, request->columns, row->cells[0],
+			  COLUMN_COUNT);
+	return 0;
+}
+
+static int put_class(const struct ncs_exporter *exporter, size_t rank,
 		      const struct ncs_snapshot *snapshot,
 		      const struct ncs_class_view *view)
 {
@@ -303,7 +295,7 @@ static void put_class(const struct ncs_exporter *exporter, size_t rank,
 				  own->before.buckets);
 	}
 	if (operations == 0 && times.timed == 0)
-		return;
+		return 0;
 	set_rank(&row, &exporter->ranks[rank]);
 	set_class(&row, view);
 	set(&row, COLUMN_OPERATIONS, "%" PRIu64, operations);
@@ -313,7 +305,7 @@ static void put_class(const struct ncs_exporter *exporter, size_t rank,
 		set_times(&row, &times, histogram, bytes_known(snapshot, view));
 	}
 	set_bandwidth(&row, exporter, rank, view);
-	write_row(exporter->request->file, exporter->request->columns, &row);
+	return put_row(exporter, &row);
 }
 
 /* Takes a state: the first one becomes the baseline, the last one gives the
@@ -328,9 +320,9 @@ static int take_state(struct ncs_exporter *exporter, size_t rank,
 	if (is_first)
 		forget(own);
 	if (is_last)
-		for (size_t i = 0; i < snapshot->class_count; i++)
-			put_class(exporter, rank, snapshot,
-				  &snapshot->classes[i]);
+		for (size_t i = 0; i < snapshot->class_count && !error; i++)
+			error = put_class(exporter, rank, snapshot,
+					  &snapshot->classes[i]);
 	else if (is_first && exporter->request->from_ns > 0 &&
 		 snapshot->taken_ns <= exporter->request->from_ns)
 		error = remember(own, rank, snapshot);
@@ -340,11 +332,17 @@ static int take_state(struct ncs_exporter *exporter, size_t rank,
 static int end(struct ncs_exporter *exporter)
 {
 	struct csv_export *own = exporter->own;
+	int error = 0, flushed;
 
-	if (own)
+	if (own) {
+		error = ncs_csv_rows_write(&own->rows, exporter->request,
+					   COLUMN_COUNT);
+		ncs_csv_rows_release(&own->rows);
 		forget(own);
+	}
 	free(own);
-	return ncs_exporter_flush(exporter);
+	flushed = ncs_exporter_flush(exporter);
+	return error ? error : flushed;
 }
 
 const struct ncs_exporter_functions ncs_exporter_csv = {

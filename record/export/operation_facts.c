@@ -106,6 +106,8 @@ static int note_joined(struct ncs_operation_table *table,
 		facts->algorithm = part->algorithm;
 		facts->protocol = part->protocol;
 		facts->doubt = (uint8_t)ncs_joined_doubt(joined, part);
+		facts->kernel_end_is_wrong = !ncs_joined_may_have_ended(
+			joined, part, NCS_MOMENT_KERNEL_END);
 		facts->is_moving = is_moving;
 		if (is_moving)
 			facts->moving = moving;

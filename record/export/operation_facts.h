@@ -2,6 +2,10 @@
 /* Facts about operations that their own records do not hold: what the records
  * of all ranks tell together, and when their kernels ran on the GPU. By rank of
  * the recording and number of the operation. 80 bytes an operation.
+ *
+ * Reads the records of kernels by itself, as the table of launches shows them as
+ * reported, even where the GPU's clock is not known or where they do not tell an
+ * operation's end.
  * Not thread-safe.
  */
 #ifndef NCS_RECORD_EXPORT_OPERATION_FACTS_H
@@ -26,8 +30,9 @@ struct ncs_kernel_span {
 
 struct ncs_exported_operation {
 	uint64_t key;   /* private */
-	bool is_joined; /* the next four are known */
+	bool is_joined; /* the next five are known */
 	bool is_moving; /* `moving` is known, too */
+	bool kernel_end_is_wrong; /* it ended later, as joined.h tells */
 	uint8_t doubt;  /* enum ncs_doubt */
 	uint8_t algorithm, protocol; /* NCS_CLASS_OTHER: not known */
 	struct ncs_moving_part moving;

@@ -57,14 +57,22 @@ static size_t list_nodes(struct ncs_source *source,
 
 /* --- Samples ------------------------------------------------------------- */
 
+/* Makes the id of a segment of the current node. */
+static void make_id(const struct ncs_fleet *self, const char *path,
+		    char id[sizeof(self->id)])
+{
+	snprintf(id, sizeof(self->id), "%s:%s", self->shown[self->node].name,
+		 path);
+}
+
 static void name_sample(struct ncs_fleet *self, const char *path,
 			struct ncs_sample *sample)
 {
 	memset(sample, 0, sizeof(*sample));
-	snprintf(self->id, sizeof(self->id), "%s:%s",
-		 self->shown[self->node].name, path);
+	make_id(self, path, self->id);
 	sample->id = self->id;
 	sample->node = self->node;
+	sample->peaks = &self->peaks;
 	sample->reach = self->shown[self->node].reach;
 	sample->is_past = ncs_node_sight(self->shown[self->node].state) !=
 			  NCS_SIGHT_LIVE;
@@ -97,7 +105,7 @@ static void take_records(struct ncs_fleet *self,
 
 /* Tells of a rank that is level. */
 static void take_level(struct ncs_fleet *self, const struct ncs_clock_move *move,
-		       const struct ncs_stream_digest *digest,
+		       const struct ncs_stream_digest *digest, size_t number,
 		       struct ncs_sample *sample)
 {
 	if (digest->taken_ns == 0)
@@ -108,6 +116,8 @@ static void take_level(struct ncs_fleet *self, const struct ncs_clock_move *move
 		.taken_ns = ncs_clock_moved_ns(move, digest->taken_ns),
 		.functions = self->functions,
 		.function_count = digest->function_count,
+		.is_asked = ncs_fleet_is_asked(self, self->node,
+					       (uint32_t)number, self->now_ns),
 	};
 	if (digest->operation_ns != 0)
 		self->level.operation_ns =
@@ -131,7 +141,7 @@ static void take_labels(struct ncs_fleet *self,
 /* Takes a rank whose state was handed over in a pass before. The model has its
  * snapshot, or asks for it. */
 static void take_old(struct ncs_fleet *self, const struct ncs_fleet_node *node,
-		     const struct ncs_stream_rank *rank,
+		     const struct ncs_stream_rank *rank, size_t number,
 		     struct ncs_sample *sample)
 {
 	take_labels(self, rank, sample);
@@ -140,7 +150,7 @@ static void take_old(struct ncs_fleet *self, const struct ncs_fleet_node *node,
 	sample->is_old = true;
 	sample->without_records = true;
 	sample->is_past = sample->is_past || rank->is_behind;
-	take_level(self, &self->clocks[node->clock].move, &rank->digest,
+	take_level(self, &self->clocks[node->clock].move, &rank->digest, number,
 		   sample);
 }
 
@@ -156,7 +166,7 @@ static void take_sample(struct ncs_fleet *self, struct ncs_fleet_node *node,
 		sample->attach = error == -EBADMSG ? NCS_ATTACH_CORRUPT :
 						     NCS_ATTACH_FAILED;
 		sample->why = error == -EBADMSG ?
-				      "its state in the stream makes no sense" :
+				      "its state in the stream is corrupt" :
 				      strerror(-error);
 		return;
 	}
@@ -171,7 +181,7 @@ static void take_sample(struct ncs_fleet *self, struct ncs_fleet_node *node,
 	rank->shown_ns = rank->taken_ns;
 	/* The model takes no records of an old state. */
 	sample->without_records = sample->is_old;
-	take_level(self, &clock->move, &rank->digest, sample);
+	take_level(self, &clock->move, &rank->digest, number, sample);
 	if (sample->is_old)
 		return;
 	/* Without memory the clock is not aligned by these records. */
@@ -182,6 +192,13 @@ static void take_sample(struct ncs_fleet *self, struct ncs_fleet_node *node,
 		take_records(self, node, rank, sample);
 }
 
+static bool has_sample(const struct ncs_fleet_node *node,
+		       const struct ncs_stream_rank *rank)
+{
+	return rank->is_named && rank->is_there && rank->has_state &&
+	       node->clock != SIZE_MAX && node->facts.state != NCS_NODE_GONE;
+}
+
 /* Takes a rank of the current node. Returns false if it is not to be shown. */
 static bool take_rank(struct ncs_fleet *self, struct ncs_fleet_node *node,
 		      size_t number, struct ncs_sample *sample)
@@ -189,12 +206,11 @@ static bool take_rank(struct ncs_fleet *self, struct ncs_fleet_node *node,
 	const struct ncs_stream_rank *rank =
 		ncs_stream_rank(node->stream, number);
 
-	if (!rank->is_named || !rank->is_there || !rank->has_state ||
-	    node->clock == SIZE_MAX)
+	if (!has_sample(node, rank))
 		return false;
 	name_sample(self, rank->path, sample);
 	if (rank->shown_ns == rank->taken_ns && rank->reader)
-		take_old(self, node, rank, sample);
+		take_old(self, node, rank, number, sample);
 	else
 		take_sample(self, node, number, sample);
 	return sample->attach != NCS_ATTACHED ||
@@ -211,6 +227,7 @@ static bool take_unreadable(struct ncs_fleet *self,
 		ncs_stream_unreadable(node->stream, number);
 
 	if (self->choice.pid != 0 || self->choice.job ||
+	    self->shown[self->node].state == NCS_NODE_GONE ||
 	    (unreadable->attach == NCS_ATTACH_DENIED &&
 	     self->shown[self->node].ranks > 0))
 		return false;
@@ -233,6 +250,9 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 		size_t place = self->place++;
 
 		forget_sample(self);
+		/* They may change when the next bytes come. */
+		if (place == 0)
+			self->peaks = ncs_stream_facts(node->stream)->peaks;
 		if (place < ranks)
 			found = take_rank(self, node, place, sample);
 		else if (place - ranks <
@@ -251,13 +271,20 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 static bool complete(struct ncs_source *source, struct ncs_sample *sample)
 {
 	struct ncs_fleet *self = self_of(source);
+	const struct ncs_stream_rank *rank;
 	struct ncs_fleet_node *node;
+	char id[sizeof(self->id)];
 
 	pthread_mutex_lock(&self->mutex);
 	node = self->nodes[self->node];
-	/* The rank may be gone by now. */
-	if (ncs_stream_rank(node->stream, self->place - 1)->has_state)
-		take_sample(self, node, self->place - 1, sample);
+	rank = ncs_stream_rank(node->stream, self->place - 1);
+	/* Bytes may have come since: of another agent, which may give the
+	 * number to another segment, or to none. */
+	if (has_sample(node, rank)) {
+		make_id(self, rank->path, id);
+		if (strcmp(id, sample->id) == 0)
+			take_sample(self, node, self->place - 1, sample);
+	}
 	pthread_mutex_unlock(&self->mutex);
 	return sample->snapshot;
 }
@@ -273,6 +300,7 @@ void ncs_fleet_source_init(struct ncs_fleet *fleet)
 	fleet->source.next = next;
 	fleet->source.complete = complete;
 	fleet->source.nodes = list_nodes;
+	fleet->source.want = ncs_fleet_want;
 	fleet->source.close = close_source;
 }
 

@@ -76,7 +76,7 @@ static void explain(struct ncs_fleet_node *node, enum ncs_node_state state)
 	if (state == NCS_NODE_OTHER_VERSION) {
 		why = facts->refused;
 	} else if (state == NCS_NODE_STARTING && facts->bytes > 0) {
-		snprintf(come, sizeof(come), "%" PRIu64 " bytes have",
+		snprintf(come, sizeof(come), "%" PRIu64 " bytes have come",
 			 facts->bytes);
 		why = come;
 	} else if ((state == NCS_NODE_DENIED || state == NCS_NODE_UNREADABLE) &&

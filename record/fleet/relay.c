@@ -56,6 +56,7 @@ struct relay {
 	struct ncs_fleet *fleet;
 	int event; /* looks have come */
 	uint32_t agent;
+	size_t even; /* bytes of each line; see ncs_line_even() */
 	pthread_mutex_t mutex;
 	/* Under the mutex: */
 	struct relay_node **nodes;
@@ -171,7 +172,7 @@ static int put_lines(struct relay *relay, struct relay_node *node,
 		     const char *bytes, size_t size)
 {
 	while (size > 0) {
-		char line[NCS_LINE_MAX];
+		char line[NCS_LINE_PADDED];
 		size_t length;
 		size_t taken = ncs_line_put(&node->lines, bytes, size, line,
 					    &length);
@@ -225,7 +226,7 @@ static bool is_to_be_told(enum ncs_node_state state)
 	return state == NCS_NODE_NOT_REACHABLE || state == NCS_NODE_REFUSED ||
 	       state == NCS_NODE_NOT_INSTALLED ||
 	       state == NCS_NODE_OTHER_VERSION || state == NCS_NODE_FAILED ||
-	       state == NCS_NODE_ENDED;
+	       state == NCS_NODE_ENDED || state == NCS_NODE_GONE;
 }
 
 /* Tells why no looks come, if it is new or was long ago. */
@@ -278,7 +279,8 @@ static int prepare(struct relay *relay, struct relay_node *node,
 		   const char *name, bool packs)
 {
 	if (!node->has_lines)
-		ncs_line_writer_init(&node->lines, name, relay->agent);
+		ncs_line_writer_init(&node->lines, name, relay->agent,
+				     relay->even);
 	node->has_lines = true;
 	if (packs && !node->packer) {
 		node->packer = ncs_look_packer_new(relay->packer);
@@ -328,6 +330,8 @@ static int loop(struct relay *relay, struct ncs_agent_wait *wait,
 		/* Nothing has come if this fails. */
 		if (read(relay->event, &events, sizeof(events)) < 0)
 			events = 0;
+		ncs_orders_expire(&wait->orders, now_ns);
+		ncs_fleet_pass_orders(relay->fleet, &wait->orders);
 		until_ns = now_ns + FULL_NS;
 		if (ncs_stream_output_waits(output))
 			continue;
@@ -378,6 +382,7 @@ static int begin(struct relay *relay, struct ncs_stream_output **output,
 	relay->packer = ncs_packer_create(PACK_LEVEL);
 	if (!relay->packer)
 		return -ENOMEM;
+	relay->even = ncs_line_even(settings->output);
 	return ncs_stream_output_open_text(output, settings->output);
 }
 

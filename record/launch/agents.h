@@ -33,6 +33,7 @@ enum ncs_digest_choice {
 	NCS_DIGEST_AUTO, /* of many nodes */
 	NCS_DIGEST_ALWAYS,
 	NCS_DIGEST_NEVER,
+	NCS_DIGEST_ASKED, /* if ncs_agents_ask_digests() says so */
 };
 
 /* Digests are asked for where there are more nodes than this. */
@@ -79,6 +80,14 @@ int ncs_agents_open(struct ncs_agents **agents, const struct ncs_launch *launch,
  * or ncs_agents_wake() was called. The first call adds the nodes. */
 void ncs_agents_run(struct ncs_agents *agents,
 		    const struct ncs_agents_sink *sink, uint64_t until_ns);
+
+/* Writes a line, with its end, to the input of a node's agent; drops it if there
+ * is none or its pipe is full. Never waits. */
+void ncs_agents_order(struct ncs_agents *agents, size_t node, const char *line);
+
+/* Asks agents for digests from now on, or no more, if the choice is
+ * NCS_DIGEST_ASKED. */
+void ncs_agents_ask_digests(struct ncs_agents *agents, bool ask);
 
 /* Has ncs_agents_run() return; may be called by any thread and in a signal
  * handler. */

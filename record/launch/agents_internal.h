@@ -46,7 +46,8 @@ struct ncs_launcher {
 	size_t node_count;
 	bool has_spoken;  /* since it was started */
 	bool is_replaced; /* by launchers without the nodes that are silent */
-	bool is_gone;     /* its pod does not run any more */
+	bool is_gone;     /* its pod does not run any more, */
+	uint64_t gone_ns; /* since when; 0: that was told long ago */
 	uint64_t due_ns;
 	uint64_t began_ns;
 	uint64_t pause_ns; /* before it is started again */
@@ -71,6 +72,7 @@ struct ncs_agents {
 	int wake;         /* eventfd */
 	uint64_t look_ns; /* when to look after launchers again */
 	uint64_t beat_ns; /* when to tell agents again that we live */
+	bool asks_digests;
 	/* The question which pods run, NULL: it is not asked now,
 	 * and when it is asked again. */
 	struct ncs_lookup *pods;

@@ -9,6 +9,9 @@
 /* Time from an answer to the next question. */
 #define ASK_EVERY_NS UINT64_C(3000000000)
 
+/* Time after which a pod that does not run is not expected to come back. */
+#define GONE_NS UINT64_C(60000000000)
+
 /* Finds the launcher of a pod by its namespace and name. */
 static struct ncs_launcher *launcher_of(const struct ncs_agents *agents,
 					const char *pod)
@@ -49,22 +52,34 @@ static void take_pod(struct ncs_agents *agents, const char *pod,
 	}
 }
 
+static void tell(struct ncs_agents *agents, const struct ncs_launcher *launcher,
+		 enum ncs_node_state state)
+{
+	if (launcher->node_count > 0)
+		ncs_agents_set_state(agents, launcher->nodes[0], state,
+				     "the pod does not run any more");
+}
+
 /* Ends the attempts to get into pods that do not run. */
 static void leave_pods(struct ncs_agents *agents,
-		       const struct ncs_hostlist *running)
+		       const struct ncs_hostlist *running, uint64_t now_ns)
 {
 	for (size_t i = 0; i < agents->launcher_count; i++) {
 		struct ncs_launcher *launcher = agents->launchers[i];
 
-		if (launcher->phase == NCS_LAUNCHER_RUNS || launcher->is_gone ||
+		if (launcher->phase == NCS_LAUNCHER_RUNS ||
 		    ncs_hostlist_has(running, launcher->target))
 			continue;
-		launcher->is_gone = true;
-		launcher->phase = NCS_LAUNCHER_DONE;
-		if (launcher->node_count > 0)
-			ncs_agents_set_state(agents, launcher->nodes[0],
-					     NCS_NODE_ENDED,
-					     "the pod does not run any more");
+		if (!launcher->is_gone) {
+			launcher->is_gone = true;
+			launcher->gone_ns = now_ns;
+			launcher->phase = NCS_LAUNCHER_DONE;
+			tell(agents, launcher, NCS_NODE_ENDED);
+		} else if (launcher->gone_ns != 0 &&
+			   now_ns - launcher->gone_ns >= GONE_NS) {
+			launcher->gone_ns = 0;
+			tell(agents, launcher, NCS_NODE_GONE);
+		}
 	}
 }
 
@@ -91,7 +106,7 @@ void ncs_agents_watch_pods(struct ncs_agents *agents, uint64_t now_ns)
 	if (!error) {
 		for (size_t i = 0; i < running.count; i++)
 			take_pod(agents, running.hosts[i]->name, now_ns);
-		leave_pods(agents, &running);
+		leave_pods(agents, &running, now_ns);
 		ncs_agents_tell_nodes(agents);
 	}
 	ncs_hostlist_release(&running);

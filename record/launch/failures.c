@@ -2,6 +2,7 @@
 /* The state of a node by the messages of its launcher; see failures.h. */
 #include "record/launch/failures.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,15 @@ static size_t find_row(const char *message)
 	return 0;
 }
 
+/* Whether there is a letter or a digit, of any language. */
+static bool has_words(const char *message)
+{
+	while (*message && (unsigned char)*message < 0x80 &&
+	       !isalnum((unsigned char)*message))
+		message++;
+	return *message;
+}
+
 void ncs_failure_take(struct ncs_failure *failure, const char *message)
 {
 	size_t row = find_row(message);
@@ -43,8 +53,9 @@ void ncs_failure_take(struct ncs_failure *failure, const char *message)
 	size_t length;
 
 	message += strspn(message, " \t@");
-	/* The latest message is kept until there is one that is known. */
-	if (!message[0] || (failure->is_said && !is_better))
+	/* The latest message is kept until there is one that is known. Frames
+	 * say nothing. */
+	if (!has_words(message) || (failure->is_said && !is_better))
 		return;
 	if (is_better) {
 		failure->row = row;

@@ -29,7 +29,7 @@ static bool is_of_name(char character)
 }
 
 void ncs_line_writer_init(struct ncs_line_writer *writer, const char *node,
-			  uint32_t agent)
+			  uint32_t agent, size_t even)
 {
 	size_t length = strnlen(node, NCS_LINE_NODE_MAX);
 
@@ -39,6 +39,18 @@ void ncs_line_writer_init(struct ncs_line_writer *writer, const char *node,
 		writer->node[i] = is_of_name(node[i]) ? node[i] : '_';
 	if (length == 0)
 		writer->node[0] = '_';
+	writer->even = even;
+}
+
+size_t ncs_line_even(int file)
+{
+	if (isatty(file))
+		return NCS_LINE_TERMINAL;
+	/* Open MPI, PRRTE and MPICH set these. */
+	if (getenv("OMPI_COMM_WORLD_RANK") || getenv("PMIX_RANK") ||
+	    getenv("PMI_RANK"))
+		return NCS_LINE_PADDED;
+	return 0;
 }
 
 void ncs_line_node_name(char *name, size_t size)
@@ -70,22 +82,33 @@ static void put_group(char text[4], const unsigned char *bytes, size_t count)
 	text[3] = count > 2 ? alphabet[word & 63] : '=';
 }
 
+/* Puts blanks before the bytes of a line. */
+static void pad(char *line, size_t used, size_t even)
+{
+	memmove(line + even - used, line, used);
+	memset(line, ' ', even - used);
+}
+
 size_t ncs_line_put(struct ncs_line_writer *writer, const void *bytes,
-		    size_t size, char line[NCS_LINE_MAX], size_t *line_bytes)
+		    size_t size, char line[NCS_LINE_PADDED], size_t *line_bytes)
 {
 	const unsigned char *source = bytes;
 	int head = snprintf(line, NCS_LINE_MAX,
 			    MARKER FORMAT ":%s:%08x:%llu:", writer->node,
 			    writer->agent, (unsigned long long)writer->number);
 	size_t used = (size_t)head;
-	size_t most = (NCS_LINE_MAX - used - 1) / 4 * 3;
+	size_t longest = writer->even == NCS_LINE_TERMINAL ? NCS_LINE_TERMINAL :
+							     NCS_LINE_MAX;
+	size_t most = (longest - used - 1) / 4 * 3;
 
 	if (size > most)
 		size = most;
 	for (size_t i = 0; i < size; i += 3, used += 4)
 		put_group(line + used, source + i, size - i);
 	line[used++] = '\n';
-	*line_bytes = used;
+	if (writer->even)
+		pad(line, used, writer->even);
+	*line_bytes = writer->even ? writer->even : used;
 	writer->number++;
 	return size;
 }

@@ -4,7 +4,10 @@
  *
  *	ncclstat1:NODE:AGENT:NUMBER:BASE64\n
  *
- * At most 1,000 bytes with the line's end: srun mixes longer lines. NODE is a
+ * At most 1,000 bytes with the line's end: srun mixes longer lines. Launchers of
+ * MPI do not look for lines: they pass on what they read, up to 4,095 bytes of
+ * a terminal or 4,096 of a pipe. There blanks before the marker make all lines
+ * equally long, so that whole lines are read. NODE is a
  * host's name, AGENT eight hexadecimal digits that the agent chose when it
  * started, NUMBER counts its lines from 0. Whatever stands before the marker is
  * a launcher's label or a line that was torn, and is ignored. A line without
@@ -23,8 +26,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of a line, its end included. */
+/* Bytes of a line, its end included, without blanks. */
 #define NCS_LINE_MAX 1000u
+/* Bytes of each line to a terminal, and to an MPI launcher's pipe. The latter is
+ * also the room that writing a line needs. */
+#define NCS_LINE_TERMINAL 819u
+#define NCS_LINE_PADDED 1024u
 /* Bytes of a node's name, without the final 0. */
 #define NCS_LINE_NODE_MAX 64u
 /* The longest line that is read whole: a label, and one of our lines. */
@@ -36,13 +43,18 @@ struct ncs_line_writer {
 	char node[NCS_LINE_NODE_MAX + 1];
 	uint32_t agent;
 	uint64_t number; /* of the next line */
+	size_t even;     /* bytes of each line; 0: they differ */
 };
 
 /* Begins a stream. Characters of the node's name other than A-Z, a-z, 0-9, '.',
  * '_' and '-' become '_'; what is too long is cut off; an empty name becomes
- * "_". */
+ * "_". `even`: what ncs_line_even() returned. */
 void ncs_line_writer_init(struct ncs_line_writer *writer, const char *node,
-			  uint32_t agent);
+			  uint32_t agent, size_t even);
+
+/* Returns how many bytes each line must have that is written to a file: to a
+ * terminal, or below an MPI launcher; 0 if they may differ. */
+size_t ncs_line_even(int file);
 
 /* Stores the name by which a launcher knows this machine: that of Slurm's node
  * in a step of Slurm, else the host's name. */
@@ -50,9 +62,9 @@ void ncs_line_node_name(char *name, size_t size);
 
 /* Writes the first of `size` bytes as a line, with its end, without a final 0.
  * Sets `line_bytes`. Returns how many of the bytes are in the line: all, or as
- * many as fit, which are 660 at least. */
+ * many as fit, which are 530 at least. */
 size_t ncs_line_put(struct ncs_line_writer *writer, const void *bytes,
-		    size_t size, char line[NCS_LINE_MAX], size_t *line_bytes);
+		    size_t size, char line[NCS_LINE_PADDED], size_t *line_bytes);
 
 /* --- Reading ------------------------------------------------------------- */
 

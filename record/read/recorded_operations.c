@@ -36,6 +36,7 @@ struct ncs_recorded_operations {
 	struct ncs_job_rank *job_ranks;
 	uint32_t job_rank_count;
 	struct ncs_recording_pass *pass;
+	struct ncs_replaced_records replaced;
 	struct ncs_join *join;
 	bool is_over;        /* the pass is at its end */
 	uint64_t drained_ns; /* time of the latest batch */
@@ -243,9 +244,32 @@ void ncs_recorded_operations_close(struct ncs_recorded_operations *operations)
 			free(rank->ranges[k]);
 		free(rank->ranges);
 	}
+	ncs_replaced_records_release(&operations->replaced);
 	free(operations->ranks);
 	free(operations->job_ranks);
 	free(operations);
+}
+
+/* Goes over all records for those that replace earlier ones, perhaps long after
+ * their parts would have been given out. */
+static int note_replaced(struct ncs_recorded_operations *operations)
+{
+	struct ncs_recording_pass *pass = ncs_recording_pass_open(
+		operations->recording, NCS_ALL_RANKS, operations->from_ns,
+		operations->until_ns);
+	struct ncs_batch batch;
+	int error = 0, found = 0;
+
+	if (!pass)
+		return -ENOMEM;
+	while (!error && (found = ncs_recording_pass_next(pass, &batch)) > 0)
+		for (size_t i = 0; i < batch.count && !error; i++)
+			error = ncs_replaced_records_note(&operations->replaced,
+							  batch.rank,
+							  &batch.records[i]);
+	ncs_recording_pass_close(pass);
+	ncs_replaced_records_sort(&operations->replaced);
+	return error ? error : found;
 }
 
 int ncs_recorded_operations_rewind(struct ncs_recorded_operations *operations)
@@ -255,6 +279,7 @@ int ncs_recorded_operations_rewind(struct ncs_recorded_operations *operations)
 	release_reading(operations);
 	operations->is_over = false;
 	operations->drained_ns = operations->lag_ns = 0;
+	ncs_replaced_records_rewind(&operations->replaced);
 	operations->pass = ncs_recording_pass_open(operations->recording,
 						   NCS_ALL_RANKS,
 						   operations->from_ns,
@@ -270,6 +295,9 @@ int ncs_recorded_operations_rewind(struct ncs_recorded_operations *operations)
 		rank->parts = ncs_parts_new(recorded->header, i);
 		if (!rank->parts)
 			return -ENOMEM;
+		if (operations->replaced.count > 0)
+			ncs_parts_look_ahead(rank->parts,
+					     &operations->replaced);
 		error = learn(operations, i);
 		if (!error && (rank->identity.known & NCS_KNOWN_RANK))
 			error = ncs_join_expect(operations->join,
@@ -297,6 +325,7 @@ ncs_recorded_operations_open(struct ncs_recording *recording, uint64_t from_ns,
 	operations->job_ranks = calloc(operations->rank_count + 1,
 				       sizeof(*operations->job_ranks));
 	if (operations->ranks && operations->job_ranks &&
+	    note_replaced(operations) == 0 &&
 	    ncs_recorded_operations_rewind(operations) == 0) {
 		name_ranks(operations);
 		return operations;

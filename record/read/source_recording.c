@@ -334,6 +334,19 @@ static void set_clock_error(const struct source_recording *self, size_t rank,
 		sample->clock_error_ns = host->error_ns;
 }
 
+/* Returns the peaks of the machine that a rank was recorded on. */
+static const struct ncs_machine_peaks *
+peaks_of(const struct source_recording *self, size_t rank)
+{
+	const struct ncs_recording *recording = self->recording;
+	const struct ncs_chunk_refs *states = &recording->ranks[rank].states;
+
+	if (states->count == 0)
+		return NULL;
+	return &recording->series[recording->file_series[states->at[0].file]]
+			.peaks;
+}
+
 /* --- Samples ------------------------------------------------------------- */
 
 static void take_sample(struct source_recording *self, size_t rank,
@@ -347,6 +360,7 @@ static void take_sample(struct source_recording *self, size_t rank,
 		ncs_snapshot_take(&self->snapshot, reader, taken_ns);
 		sample->header = &self->recording->ranks[rank].moved;
 		sample->labels = ncs_reader_labels(reader);
+		sample->peaks = peaks_of(self, rank);
 		sample->snapshot = &self->snapshot;
 		sample->is_old = self->played[rank].shown_ns == taken_ns;
 		self->played[rank].shown_ns = taken_ns;

@@ -102,6 +102,7 @@ void ncs_state_image_release(struct ncs_state_image *image)
 		munmap(image->bytes, image->size);
 	free(image->written);
 	free(image->saved);
+	free(image->kept);
 	memset(image, 0, sizeof(*image));
 }
 
@@ -109,6 +110,7 @@ void ncs_state_image_clear(struct ncs_state_image *image)
 {
 	size_t pages = (image->size + PAGE_BYTES - 1) / PAGE_BYTES;
 
+	ncs_state_image_bring_back(image);
 	for (size_t i = 0; i < pages; i++) {
 		size_t at = i * PAGE_BYTES, left = image->size - at;
 		uint64_t word = image->written[i / PAGES_A_WORD];
@@ -150,6 +152,7 @@ int ncs_state_image_lay(struct ncs_state_image *image,
 {
 	const char *from = part->lines;
 
+	ncs_state_image_bring_back(image);
 	for (uint32_t i = 0; i < part->head.runs; i++) {
 		const struct ncs_run *run = &part->runs[i];
 		size_t bytes = (size_t)run->lines * NCS_STATE_LINE_BYTES;
@@ -167,6 +170,7 @@ int ncs_state_image_lay(struct ncs_state_image *image,
 
 void ncs_state_image_undo(struct ncs_state_image *image)
 {
+	ncs_state_image_bring_back(image);
 	while (image->saved_count > 0) {
 		const struct ncs_saved_line *saved =
 			&image->saved[--image->saved_count];
@@ -175,4 +179,82 @@ void ncs_state_image_undo(struct ncs_state_image *image)
 			       (size_t)saved->line * NCS_STATE_LINE_BYTES,
 		       saved->bytes, NCS_STATE_LINE_BYTES);
 	}
+}
+
+/* --- Putting away ---------------------------------------------------------- */
+
+static bool is_zero(const char *line)
+{
+	static const char zeros[NCS_STATE_LINE_BYTES];
+
+	return memcmp(line, zeros, sizeof(zeros)) == 0;
+}
+
+/* Copies the lines that are not zeros to `lines`, if it is not NULL. Returns how
+ * many there are. */
+static size_t copy_lines(const struct ncs_state_image *image,
+			 struct ncs_saved_line *lines)
+{
+	size_t all = image->size / NCS_STATE_LINE_BYTES, count = 0;
+	const size_t a_page = PAGE_BYTES / NCS_STATE_LINE_BYTES;
+
+	for (size_t i = 0; i < all; i++) {
+		const char *line = image->bytes + i * NCS_STATE_LINE_BYTES;
+		size_t page = i / a_page;
+
+		if (!(image->written[page / PAGES_A_WORD] >>
+			      (page % PAGES_A_WORD) &
+		      1)) {
+			i |= a_page - 1; /* skip the rest of the page */
+			continue;
+		}
+		if (is_zero(line))
+			continue;
+		if (lines) {
+			lines[count].line = (uint32_t)i;
+			memcpy(lines[count].bytes, line, NCS_STATE_LINE_BYTES);
+		}
+		count++;
+	}
+	return count;
+}
+
+void ncs_state_image_put_away(struct ncs_state_image *image)
+{
+	size_t words = image->size / PAGE_BYTES / PAGES_A_WORD + 1, count;
+	struct ncs_saved_line *kept;
+
+	/* A state that was laid over its key would have to be kept, too. */
+	if (!image->bytes || image->kept || image->saved_count > 0)
+		return;
+	count = copy_lines(image, NULL);
+	kept = malloc((count + 1) * sizeof(*kept));
+	if (!kept)
+		return;
+	copy_lines(image, kept);
+	if (madvise(image->bytes, image->size, MADV_DONTNEED) != 0) {
+		free(kept);
+		return;
+	}
+	memset(image->written, 0, words * sizeof(*image->written));
+	free(image->saved);
+	image->saved = NULL;
+	image->saved_capacity = 0;
+	image->kept = kept;
+	image->kept_count = count;
+}
+
+void ncs_state_image_bring_back(struct ncs_state_image *image)
+{
+	for (size_t i = 0; i < image->kept_count; i++) {
+		const struct ncs_saved_line *line = &image->kept[i];
+		size_t offset = (size_t)line->line * NCS_STATE_LINE_BYTES;
+
+		memcpy(image->bytes + offset, line->bytes,
+		       NCS_STATE_LINE_BYTES);
+		note_written(image, offset, NCS_STATE_LINE_BYTES);
+	}
+	free(image->kept);
+	image->kept = NULL;
+	image->kept_count = 0;
 }

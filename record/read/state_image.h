@@ -49,6 +49,10 @@ struct ncs_state_image {
 	struct ncs_saved_line *saved;
 	size_t saved_count;
 	size_t saved_capacity;
+	/* The lines that are not zeros, while the image is put away: its bytes
+	 * are zeros. NULL: it is not. */
+	struct ncs_saved_line *kept;
+	size_t kept_count;
 };
 
 /* Makes an image of zeros for a segment of this length, unless there is one.
@@ -69,5 +73,10 @@ int ncs_state_image_lay(struct ncs_state_image *image,
 
 /* Makes the image its key again. */
 void ncs_state_image_undo(struct ncs_state_image *image);
+
+/* Puts an image away, which takes some times less memory, until it is brought
+ * back; all functions above do that. Without memory, it stays as it is. */
+void ncs_state_image_put_away(struct ncs_state_image *image);
+void ncs_state_image_bring_back(struct ncs_state_image *image);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "record/stream/agent_wait.h"
 #include "record/stream/digests.h"
+#include "record/stream/key_times.h"
 #include "record/stream/look_pack.h"
 #include "record/stream/stream_output.h"
 #include "record/write/clock_reading.h"
@@ -36,12 +37,13 @@ struct agent {
 	struct ncs_look_packer *packer; /* NULL: looks are not packed */
 	struct ncs_sink_memory packed;
 	struct ncs_agent_wait wait;
+	uint64_t recording; /* by which orders name this stream */
 	struct ncs_stream_output *output;
 	struct ncs_agent_result *result;
 	uint64_t next_ns; /* when the next look is due */
-	uint64_t key_ns;  /* when the latest key look was taken */
-	uint64_t key_number; /* and its number */
-	uint64_t key_ranks; /* number of segments until then */
+	struct ncs_key_times keys;
+	uint64_t key_number; /* of the latest key look */
+	uint64_t key_ranks;  /* number of segments until then */
 	bool has_digests;
 	struct ncs_digests digests;
 };
@@ -63,8 +65,12 @@ static int is_told(void *context, const struct ncs_recorder_segment *segment,
 		   uint64_t now_ns)
 {
 	struct agent *agent = context;
+	uint32_t number =
+		ncs_recording_writer_file_number(agent->writer, segment->rank);
+	bool is_wanted = ncs_orders_want_state(
+		&agent->wait.orders, agent->recording, number, now_ns);
 
-	return ncs_digests_take(&agent->digests, segment->rank,
+	return ncs_digests_take(&agent->digests, segment->rank, is_wanted,
 				ncs_reader_path(segment->reader),
 				ncs_reader_header(segment->reader), now_ns);
 }
@@ -93,19 +99,29 @@ static void digest_if_asked(struct agent *agent)
 	agent->followed.is_told = is_told;
 }
 
-/* Returns how long a look that can be read by itself serves. The first one in
- * which ranks can be found to be level is one: digests are relative to it. Later
- * ones are rare while they have most of the ranks. */
-static uint64_t key_every_ns(const struct agent *agent)
+/* Returns what the latest look had. One that can be read by itself has no
+ * digests, but the next one has. */
+static struct ncs_key_ranks latest_ranks(const struct agent *agent)
 {
 	const struct ncs_digests *digests = &agent->digests;
 
-	if (digests->looks == 1)
-		return 0;
-	return digests->rank_count > 0 &&
-			       digests->rank_count >= digests->level / 2 ?
-		       NCS_AGENT_LEVEL_KEY_EVERY_NS :
-		       NCS_AGENT_KEY_EVERY_NS;
+	return (struct ncs_key_ranks){
+		.has_digests = agent->has_digests,
+		.ranks = agent->followed.states + digests->rank_count,
+		.level = digests->level,
+		.digests = digests->is_key ? digests->level :
+					     digests->rank_count,
+	};
+}
+
+/* Whether it is time for a look that can be read by itself. The first one in
+ * which ranks can be found to be level is one: digests are relative to it. */
+static bool is_key_due(const struct agent *agent, uint64_t now_ns)
+{
+	const struct ncs_key_ranks ranks = latest_ranks(agent);
+
+	return agent->digests.looks == 1 ||
+	       ncs_key_times_are_due(&agent->keys, now_ns, &ranks);
 }
 
 /* Whether segments have appeared since the latest look that can be read by
@@ -128,19 +144,14 @@ static int renew_if_due(struct agent *agent, uint64_t now_ns,
 	agent->result->dropped += dropped;
 	if (error)
 		return error;
-	if (!dropped && agent->key_ns != 0 && was_packed == !!agent->packer &&
-	    !has_new_ranks(agent) &&
-	    now_ns - agent->key_ns < key_every_ns(agent))
+	if (!dropped && was_packed == !!agent->packer && !has_new_ranks(agent) &&
+	    !is_key_due(agent, now_ns))
 		return 0;
 	/* The first look begins with the file's head anyway. */
 	look->flags |= NCS_LOOK_KEY;
 	agent->key_number = look->number;
-	if (agent->key_ns == 0) {
-		agent->key_ns = now_ns;
-		return 0;
-	}
-	agent->key_ns = now_ns;
-	return ncs_recording_writer_renew(agent->writer);
+	return look->number == 0 ? 0 :
+				   ncs_recording_writer_renew(agent->writer);
 }
 
 static bool is_unreadable(const struct ncs_recorder_segment *segment)
@@ -216,6 +227,15 @@ static int put_look(struct agent *agent)
 	return error;
 }
 
+/* Notes that the look that is being taken can be read by itself. */
+static void note_key(struct agent *agent, uint64_t now_ns)
+{
+	const struct ncs_key_ranks ranks = latest_ranks(agent);
+
+	ncs_key_times_note(&agent->keys, now_ns, &ranks);
+	agent->key_ranks = ncs_recording_writer_totals(agent->writer).ranks;
+}
+
 static int take_look(struct agent *agent, uint64_t now_ns)
 {
 	struct ncs_look look = {
@@ -233,11 +253,10 @@ static int take_look(struct agent *agent, uint64_t now_ns)
 		error = ncs_recording_writer_clock(agent->writer, &reading);
 	if (!error)
 		error = ncs_recorder_segments_scan(&agent->followed);
-	if (look.flags & NCS_LOOK_KEY)
-		agent->key_ranks =
-			ncs_recording_writer_totals(agent->writer).ranks;
 	if (!error)
 		error = write_states(agent, now_ns, &look);
+	if (look.flags & NCS_LOOK_KEY)
+		note_key(agent, now_ns);
 	if (!error)
 		error = write_unreadable(agent, &look);
 	if (!error)
@@ -336,8 +355,10 @@ static int begin(struct agent *agent)
 				   agent->writer);
 	agent->followed.has_room = has_room;
 	agent->followed.context = agent;
+	agent->recording = agent->keys.phase = stream.head.recording[0];
 	ncs_line_node_name(name, sizeof(name));
-	ncs_line_writer_init(&lines, name, (uint32_t)stream.head.recording[0]);
+	ncs_line_writer_init(&lines, name, (uint32_t)stream.head.recording[0],
+			     ncs_line_even(settings->output));
 	return ncs_stream_output_open(&agent->output, settings->output,
 				      settings->has_lines ? &lines : NULL);
 }

@@ -17,11 +17,6 @@
 
 #include "shm/read/job.h"
 
-/* The longest time between two looks that can be read without those before; and
- * that time while most ranks have digests. */
-#define NCS_AGENT_KEY_EVERY_NS UINT64_C(10000000000)
-#define NCS_AGENT_LEVEL_KEY_EVERY_NS UINT64_C(30000000000)
-
 struct ncs_agent_settings {
 	const char *directory; /* directory of segments; NULL for the default */
 	struct ncs_choice choice; /* of processes */
@@ -39,8 +34,8 @@ struct ncs_agent_settings {
 	 * in the first second does not count: the launcher has given none. */
 	int input;
 	/* Ends the agent once nothing could be read from `input`, whatever it
-	 * is, for so long; 0: never, and nothing is read. What is read are
-	 * orders (record/launch/orders.h). */
+	 * is, for so long; 0: never, and nothing is read without digests. What
+	 * is read are orders (record/launch/orders.h). */
 	uint64_t heartbeat_ns;
 	int stop; /* file that becomes readable when the agent is to end; -1 */
 };

@@ -12,6 +12,11 @@
 /* An end of the input this soon after the start does not count. */
 #define INPUT_GRACE_NS UINT64_C(1000000000)
 
+/* The most bytes of orders that are taken in a second. The rest waits: whoever
+ * floods the input must not keep the agent busy. */
+#define INPUT_BYTES_MAX 16384u
+#define INPUT_EVERY_NS UINT64_C(1000000000)
+
 /* How long the last look may take to be written: if the program was told to end,
  * and if there was to be a number of looks. */
 #define LAST_NS UINT64_C(200000000)
@@ -22,7 +27,9 @@ enum { INPUT, OUTPUT, WRITTEN, STOP, MORE, FILES };
 /* Returns the events of the input to wait for; -1 if its end means nothing. */
 static int input_events(const struct ncs_agent_settings *settings)
 {
-	int read = settings->heartbeat_ns != 0 ? POLLIN : 0;
+	int read = settings->heartbeat_ns != 0 || settings->with_digests ?
+			   POLLIN :
+			   0;
 	struct stat status;
 
 	if (fstat(settings->input, &status) != 0)
@@ -45,7 +52,7 @@ void ncs_agent_wait_begin(struct ncs_agent_wait *wait,
 	wait->orders.packs = settings->is_packed;
 	wait->orders.digests = settings->with_digests;
 	files[INPUT].fd = events < 0 ? -1 : settings->input;
-	files[INPUT].events = (short)(events < 0 ? 0 : events);
+	wait->input_events = (short)(events < 0 ? 0 : events);
 	files[OUTPUT].fd = settings->output;
 	files[WRITTEN].fd = written;
 	files[WRITTEN].events = POLLIN;
@@ -67,6 +74,18 @@ static int timeout_of(const struct ncs_agent_wait *wait, uint64_t until_ns,
 	return (int)(left_ns / 1000000 + (left_ns % 1000000 != 0));
 }
 
+/* Has the input read, up to the bytes of a second. */
+static void watch_input(struct ncs_agent_wait *wait, uint64_t now_ns)
+{
+	if (now_ns - wait->taken_ns >= INPUT_EVERY_NS) {
+		wait->taken_ns = now_ns;
+		wait->taken_bytes = 0;
+	}
+	wait->files[INPUT].events = wait->input_events;
+	if (wait->taken_bytes >= INPUT_BYTES_MAX)
+		wait->files[INPUT].events &= (short)~POLLIN;
+}
+
 /* Takes what the input has. Returns whether to go on. */
 static bool take_input(struct ncs_agent_wait *wait, uint64_t now_ns)
 {
@@ -77,7 +96,8 @@ static bool take_input(struct ncs_agent_wait *wait, uint64_t now_ns)
 	if (input->revents & POLLIN)
 		size = read(input->fd, bytes, sizeof(bytes));
 	if (size > 0) {
-		ncs_orders_take(&wait->orders, bytes, (size_t)size);
+		ncs_orders_take(&wait->orders, bytes, (size_t)size, now_ns);
+		wait->taken_bytes += (size_t)size;
 		wait->beat_ns = now_ns;
 		return true;
 	}
@@ -93,10 +113,12 @@ bool ncs_agent_wait(struct ncs_agent_wait *wait, uint64_t until_ns)
 {
 	uint64_t heartbeat_ns = wait->settings->heartbeat_ns;
 	const struct pollfd *files = wait->files;
-	int ready = poll(wait->files, FILES,
-			 timeout_of(wait, until_ns, ncs_clock_monotonic_ns()));
 	uint64_t now_ns = ncs_clock_monotonic_ns();
+	int ready;
 
+	watch_input(wait, now_ns);
+	ready = poll(wait->files, FILES, timeout_of(wait, until_ns, now_ns));
+	now_ns = ncs_clock_monotonic_ns();
 	if (ready > 0 && files[STOP].revents)
 		wait->end = NCS_AGENT_STOPPED;
 	else if (ready > 0 && (files[WRITTEN].revents || files[OUTPUT].revents))

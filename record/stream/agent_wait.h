@@ -17,6 +17,9 @@ struct ncs_agent_wait {
 	const struct ncs_agent_settings *settings;
 	struct pollfd files[5];
 	struct ncs_orders orders;
+	short input_events;
+	uint64_t taken_ns;  /* when orders began to be counted, */
+	size_t taken_bytes; /* and how many were taken since */
 	uint64_t begun_ns;
 	uint64_t beat_ns; /* when the input was read last, or the beginning */
 	enum ncs_agent_end end;

@@ -188,7 +188,7 @@ static struct ncs_digest_rank *rank_of(struct ncs_digests *digests, size_t rank)
 }
 
 int ncs_digests_judge(struct ncs_digests *digests, size_t number,
-		      const struct ncs_snapshot *snapshot)
+		      bool is_wanted, const struct ncs_snapshot *snapshot)
 {
 	struct ncs_digest_rank *rank = rank_of(digests, number);
 	bool level;
@@ -206,7 +206,9 @@ int ncs_digests_judge(struct ncs_digests *digests, size_t number,
 	digests->level += level;
 	if (digests->is_key)
 		rank->is_level_in_key = level;
-	if (!level)
+	/* Digests are relative to the state of the key look: after a later one
+	 * they would have none. */
+	else if (!level || is_wanted)
 		rank->is_level_in_key = false;
 	if (digests->is_key || !rank->is_level_in_key)
 		return 0;
@@ -233,7 +235,7 @@ static bool open_reader(struct ncs_digest_rank *rank, const char *path,
 }
 
 int ncs_digests_take(struct ncs_digests *digests, size_t number,
-		     const char *path, const struct ncs_header *header,
+		     bool is_wanted, const char *path, const struct ncs_header *header,
 		     uint64_t now_ns)
 {
 	struct ncs_digest_rank *rank = rank_of(digests, number);
@@ -247,7 +249,7 @@ int ncs_digests_take(struct ncs_digests *digests, size_t number,
 	if (ncs_snapshot_init(&snapshot, rank->reader) != 0)
 		return -ENOMEM;
 	ncs_snapshot_take(&snapshot, rank->reader, now_ns);
-	taken = ncs_digests_judge(digests, number, &snapshot);
+	taken = ncs_digests_judge(digests, number, is_wanted, &snapshot);
 	ncs_snapshot_release(&snapshot);
 	return taken;
 }

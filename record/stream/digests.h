@@ -52,13 +52,15 @@ void ncs_digests_release(struct ncs_digests *digests);
 void ncs_digests_begin(struct ncs_digests *digests, bool is_key);
 
 /* Looks at the segment of a rank at now_ns (CLOCK_MONOTONIC), and adds a digest
- * of it if its state may be left out. Returns 1 if it has, 0 if not, or
- * -ENOMEM. */
-int ncs_digests_take(struct ncs_digests *digests, size_t rank, const char *path,
-		     const struct ncs_header *header, uint64_t now_ns);
+ * of it if its state may be left out: never while it is wanted, and then not
+ * before the next look that can be read by itself. Returns 1 if it has, 0 if
+ * not, or -ENOMEM. */
+int ncs_digests_take(struct ncs_digests *digests, size_t rank, bool is_wanted,
+		     const char *path, const struct ncs_header *header,
+		     uint64_t now_ns);
 
 /* Judges a rank by a snapshot, and adds a digest; else as above. */
-int ncs_digests_judge(struct ncs_digests *digests, size_t rank,
+int ncs_digests_judge(struct ncs_digests *digests, size_t rank, bool is_wanted,
 		      const struct ncs_snapshot *snapshot);
 
 /* Ends the look: forgets ranks that it did not have. */

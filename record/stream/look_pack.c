@@ -263,21 +263,11 @@ int ncs_look_packer_pack(struct ncs_look_packer *packer, const void *look,
 
 struct ncs_look_unpacker {
 	struct parts base;
-	char *bytes; /* NCS_CHUNK_BYTES_MAX, aligned like chunks */
 };
 
 struct ncs_look_unpacker *ncs_look_unpacker_new(void)
 {
-	struct ncs_look_unpacker *unpacker = calloc(1, sizeof(*unpacker));
-
-	if (!unpacker)
-		return NULL;
-	unpacker->bytes =
-		aligned_alloc(NCS_CHUNK_ALIGNMENT, NCS_CHUNK_BYTES_MAX);
-	if (unpacker->bytes)
-		return unpacker;
-	free(unpacker);
-	return NULL;
+	return calloc(1, sizeof(struct ncs_look_unpacker));
 }
 
 void ncs_look_unpacker_free(struct ncs_look_unpacker *unpacker)
@@ -285,7 +275,6 @@ void ncs_look_unpacker_free(struct ncs_look_unpacker *unpacker)
 	if (!unpacker)
 		return;
 	release_parts(&unpacker->base);
-	free(unpacker->bytes);
 	free(unpacker);
 }
 
@@ -309,15 +298,53 @@ static int64_t visit_chunk(char *at, size_t left, ncs_chunk_visit *visit,
 	return error ? error : (int64_t)ncs_chunk_file_bytes(chunk);
 }
 
+/* Visits all chunks of a part. Returns 0, or what `visit` returned. */
+static int visit_chunks(char *bytes, size_t size, ncs_chunk_visit *visit,
+			void *context, bool *is_whole)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		int64_t taken = visit_chunk(bytes + at, size - at, visit,
+					    context);
+
+		if (taken <= 0)
+			return (int)taken;
+		at += (size_t)taken;
+	}
+	*is_whole = true;
+	return 0;
+}
+
+/* Unpacks a part to `bytes`, which have room for it, and visits its chunks. */
+static int take_part(struct ncs_look_unpacker *unpacker,
+		     const struct ncs_pack_head *head, const char *packed,
+		     size_t packed_bytes, char *bytes, ncs_chunk_visit *visit,
+		     void *context, bool *is_whole)
+{
+	const struct part *base = find_base(&unpacker->base, head);
+	int error = 0;
+
+	if (!base || !ncs_unpack_after(base->bytes, base->size, packed,
+				       packed_bytes, bytes,
+				       head->unpacked_bytes))
+		return 0;
+	/* Before checksums are made: the packer has none in its base. */
+	if (head->base == head->look)
+		error = keep_part(&unpacker->base, head, bytes);
+	return error ? error :
+		       visit_chunks(bytes, head->unpacked_bytes, visit, context,
+				    is_whole);
+}
+
 int ncs_look_unpacker_take(struct ncs_look_unpacker *unpacker,
 			   const struct ncs_chunk *pack, const char *payload,
 			   ncs_chunk_visit *visit, void *context,
 			   bool *is_whole)
 {
 	struct ncs_pack_head head;
-	const struct part *base;
-	size_t at = 0;
-	int error = 0;
+	char *bytes;
+	int error;
 
 	*is_whole = false;
 	if (pack->bytes < sizeof(head) || ncs_chunk_is_packed(pack))
@@ -326,27 +353,14 @@ int ncs_look_unpacker_take(struct ncs_look_unpacker *unpacker,
 	if (head.part >= PARTS_MAX || head.unpacked_bytes == 0 ||
 	    head.unpacked_bytes > NCS_CHUNK_BYTES_MAX)
 		return 0;
-	base = find_base(&unpacker->base, &head);
-	if (!base ||
-	    !ncs_unpack_after(base->bytes, base->size, payload + sizeof(head),
-			      pack->bytes - sizeof(head), unpacker->bytes,
-			      head.unpacked_bytes))
-		return 0;
-	/* Before checksums are made: the packer has none in its base. */
-	if (head.base == head.look)
-		error = keep_part(&unpacker->base, &head, unpacker->bytes);
-	while (at < head.unpacked_bytes && !error) {
-		int64_t bytes = visit_chunk(unpacker->bytes + at,
-					    head.unpacked_bytes - at, visit,
-					    context);
-
-		if (bytes == 0)
-			return 0;
-		if (bytes < 0)
-			error = (int)bytes;
-		else
-			at += (size_t)bytes;
-	}
-	*is_whole = !error;
+	/* There may be many streams; each is unpacked now and then. */
+	bytes = aligned_alloc(NCS_CHUNK_ALIGNMENT,
+			      ncs_chunk_round(head.unpacked_bytes));
+	if (!bytes)
+		return -ENOMEM;
+	error = take_part(unpacker, &head, payload + sizeof(head),
+			  pack->bytes - sizeof(head), bytes, visit, context,
+			  is_whole);
+	free(bytes);
 	return error;
 }

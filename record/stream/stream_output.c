@@ -16,7 +16,10 @@
 /* Lines are written in whole, this many bytes at most at once: a pipe does not
  * mix them with those of other agents then. */
 #define LINES_BYTES PIPE_BUF
-_Static_assert(NCS_LINE_MAX <= LINES_BYTES, "a line is written at once");
+/* A terminal takes lines one by one, with this pause: it may cut what is written
+ * at once, and what has piled up is read without regard to lines. */
+#define TERMINAL_PAUSE_NS 500000L
+_Static_assert(NCS_LINE_PADDED <= LINES_BYTES, "a line is written at once");
 
 struct ncs_stream_output {
 	pthread_t thread;
@@ -24,6 +27,7 @@ struct ncs_stream_output {
 	pthread_cond_t changed;
 	int file;
 	int event;
+	size_t block; /* bytes of lines that are written at once */
 	enum { BYTES, LINES, TEXT } form;
 	struct ncs_line_writer lines; /* the thread's */
 	/* Under the mutex: */
@@ -60,6 +64,18 @@ static int write_all(struct ncs_stream_output *output, const char *bytes,
 	return 0;
 }
 
+/* Writes whole lines. */
+static int write_block(struct ncs_stream_output *output, const char *lines,
+		       size_t size)
+{
+	const struct timespec pause = { .tv_nsec = TERMINAL_PAUSE_NS };
+	int error = write_all(output, lines, size);
+
+	if (output->block == NCS_LINE_TERMINAL)
+		nanosleep(&pause, NULL);
+	return error;
+}
+
 static int write_lines(struct ncs_stream_output *output, const char *bytes,
 		       size_t size)
 {
@@ -74,9 +90,9 @@ static int write_lines(struct ncs_stream_output *output, const char *bytes,
 		bytes += taken;
 		size -= taken;
 		used += line_bytes;
-		if (size > 0 && used + NCS_LINE_MAX <= LINES_BYTES)
+		if (size > 0 && used + NCS_LINE_PADDED <= output->block)
 			continue;
-		error = write_all(output, text, used);
+		error = write_block(output, text, used);
 		used = 0;
 	}
 	return error;
@@ -89,12 +105,12 @@ static int write_text(struct ncs_stream_output *output, const char *text,
 	int error = 0;
 
 	while (size > 0 && !error) {
-		size_t part = size < LINES_BYTES ? size : LINES_BYTES;
+		size_t part = size < output->block ? size : output->block;
 		const char *end = memrchr(text, '\n', part);
 
 		if (end)
 			part = (size_t)(end - text) + 1;
-		error = write_all(output, text, part);
+		error = write_block(output, text, part);
 		text += part;
 		size -= part;
 	}
@@ -181,6 +197,7 @@ static int open_form(struct ncs_stream_output **out, int file, int form,
 		return -ENOMEM;
 	output->file = file;
 	output->form = form;
+	output->block = isatty(file) ? NCS_LINE_TERMINAL : LINES_BYTES;
 	if (lines)
 		output->lines = *lines;
 	pthread_mutex_init(&output->mutex, NULL);

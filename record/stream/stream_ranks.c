@@ -217,6 +217,10 @@ static void take_digest(struct ncs_stream_reader *stream,
 	rank = digested_rank(stream, head, digest.rank);
 	if (!rank)
 		return;
+	/* Nothing looks into the state again, in most cases: the next one stands
+	 * alone. */
+	if (rank->shown_ns == rank->taken_ns)
+		ncs_state_image_put_away(&rank->image);
 	rank->is_behind = false;
 	rank->digest = (struct ncs_stream_digest){
 		.taken_ns = head->taken_ns,
@@ -294,9 +298,11 @@ int ncs_stream_snapshot(struct ncs_stream_rank *rank,
 {
 	struct ncs_header *header = (struct ncs_header *)rank->image.bytes;
 	uint64_t taken_ns = ncs_clock_moved_ns(move, rank->taken_ns);
-	struct ncs_header recorded = *header;
+	struct ncs_header recorded;
 	int error = 0;
 
+	ncs_state_image_bring_back(&rank->image);
+	recorded = *header;
 	/* A reader keeps the clock that it found when it was opened. */
 	if (rank->reader && !is_same_move(&rank->reader_move, move)) {
 		ncs_reader_close(rank->reader);

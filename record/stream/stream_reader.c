@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "record/format/chunk.h"
+#include "record/format/peaks_chunk.h"
 #include "record/stream/chunk_splitter.h"
 #include "record/stream/stream_internal.h"
 #include "shm/array.h"
@@ -39,6 +40,7 @@ static void begin_agent(struct ncs_stream_reader *stream)
 	release_unreadable(stream);
 	memset(&stream->facts.look, 0, sizeof(stream->facts.look));
 	memset(&stream->facts.clock, 0, sizeof(stream->facts.clock));
+	memset(&stream->facts.peaks, 0, sizeof(stream->facts.peaks));
 	stream->facts.looks_lost = 0;
 	stream->has_number = stream->has_key = false;
 }
@@ -144,7 +146,11 @@ static int take_chunk(struct ncs_stream_reader *stream,
 			memcpy(&stream->facts.clock, payload,
 			       sizeof(stream->facts.clock));
 		return 0;
+	case NCS_CHUNK_PEAKS:
+		ncs_peaks_unpack(payload, size, &stream->facts.peaks);
+		return 0;
 	case NCS_CHUNK_DIGEST:
+		stream->facts.has_digests = true;
 		ncs_stream_take_digests(stream, payload, size);
 		return 0;
 	case NCS_CHUNK_UNREADABLE:
@@ -217,6 +223,16 @@ static bool is_of_agent(const struct ncs_stream_reader *stream,
 		       sizeof(look->recording)) == 0);
 }
 
+/* Frees what a look was collected in: of many streams, few have one that
+ * comes. */
+static void release_look(struct ncs_stream_reader *stream)
+{
+	free(stream->bytes);
+	free(stream->unpacked);
+	stream->bytes = stream->unpacked = NULL;
+	stream->size = stream->capacity = stream->chunks = 0;
+}
+
 /* Ends a look: takes it if it is whole. */
 static int end_look(struct ncs_stream_reader *stream,
 		    const struct ncs_chunk *chunk, const char *payload)
@@ -240,7 +256,7 @@ static int end_look(struct ncs_stream_reader *stream,
 				     payload - sizeof(*chunk), bytes);
 		}
 	}
-	stream->size = stream->chunks = 0;
+	release_look(stream);
 	return error;
 }
 

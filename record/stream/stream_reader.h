@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/machine_peaks.h"
 #include "analysis/base/move_clock.h"
 #include "analysis/base/nodes.h"
 #include "analysis/base/source.h"
@@ -87,8 +88,10 @@ struct ncs_stream_facts {
 	uint64_t bytes;
 	uint64_t skipped_bytes;
 	bool has_records;
+	bool has_digests; /* some look had them */
 	/* The latest reading of the host's clocks; all zeros: none yet. */
 	struct ncs_clock_reading clock;
+	struct ncs_machine_peaks peaks; /* all zeros: none yet */
 	/* The latest word of an agent on the way here about the node, if
 	 * told_times is not 0. */
 	enum ncs_node_state told;

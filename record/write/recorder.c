@@ -283,8 +283,8 @@ static void finish(struct recorder_run *recorder)
 	if (!error)
 		error = ncs_recorder_segments_drain(followed, &fullest);
 	if (!error && ncs_recorder_segments_is_over(followed))
-		report(recorder, "the segments hold too much: not all that was"
-				 " there at the end is recorded");
+		report(recorder, "the segments hold too many records: some of the"
+				 " last ones are not recorded");
 	if (!error)
 		error = record_clock(recorder);
 	if (error)

@@ -39,6 +39,7 @@ void ncs_recorder_segments_release(struct ncs_recorder_segments *followed)
 		release(&followed->segments[i]);
 	free(followed->segments);
 	free(followed->processes);
+	ncs_peaks_here_release(&followed->peaks);
 	ncs_discovery_release(&followed->discovery);
 }
 
@@ -380,6 +381,17 @@ static void report_waiting(struct ncs_recorder_segments *followed,
 		       " on a tmpfs (see NCCLSTAT_DIR)");
 }
 
+static int record_peaks(struct ncs_recorder_segments *followed)
+{
+	const struct ncs_machine_peaks *peaks = NULL;
+
+	if (ncs_recorder_segments_any(followed))
+		peaks = ncs_peaks_here(&followed->peaks);
+	return peaks ? ncs_recording_writer_peaks(followed->writer, peaks,
+						  ncs_clock_monotonic_ns()) :
+		       0;
+}
+
 int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed)
 {
 	const char *directory = ncs_directory(followed->settings->directory);
@@ -395,6 +407,8 @@ int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed)
 	}
 	if (!error)
 		error = refresh(followed);
+	if (!error)
+		error = record_peaks(followed);
 	followed->has_scanned = true;
 	report_waiting(followed, directory);
 	return error;

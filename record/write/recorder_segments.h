@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/peaks/peaks_here.h"
 #include "ncclstat/reader.h"
 #include "record/write/recorder.h"
 #include "record/write/recording_writer.h"
@@ -39,6 +40,7 @@ struct ncs_recorder_segments {
 	size_t process_capacity;
 	bool has_scanned;
 	bool has_reported_waiting;
+	struct ncs_peaks_here peaks; /* of this machine */
 	/* When to stop reading, even in the middle: once *stop is not 0, and
 	 * from this time on. NULL and 0: never. */
 	const volatile sig_atomic_t *stop;
@@ -69,7 +71,8 @@ bool ncs_recorder_segments_is_over(const struct ncs_recorder_segments *followed)
 /* Each of the next three functions returns 0, -ENOMEM, or -errno of a failed
  * write. */
 
-/* Finds new segments, and records the end of removed ones. */
+/* Finds new segments, and records the end of removed ones; and the peaks of this
+ * machine, once there is a process and they are known. */
 int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed);
 
 /* Records the new records of all rings. Sets *fullest to the new share of the

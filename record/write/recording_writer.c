@@ -255,6 +255,7 @@ int ncs_recording_head_write(struct ncs_recording_writer *writer)
 	struct ncs_chunk chunk =
 		head_chunk(writer, NCS_CHUNK_FILE, sizeof(*head));
 
+	writer->has_peaks = false;
 	return ncs_recording_chunk_write(writer, &chunk, head);
 }
 
@@ -488,6 +489,13 @@ int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
 		return -ENOMEM;
 	}
 	return 0;
+}
+
+uint32_t
+ncs_recording_writer_file_number(const struct ncs_recording_writer *writer,
+				 size_t rank)
+{
+	return writer->ranks[rank].number;
 }
 
 void ncs_recording_writer_end_rank(struct ncs_recording_writer *writer,

@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/machine_peaks.h"
 #include "ncclstat/reader.h"
 #include "record/format/file_format.h"
 #include "record/write/sink.h"
@@ -103,6 +104,12 @@ int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
 				  const struct ncs_header *header,
 				  const char *path, size_t *rank);
 
+/* Returns a rank's number in the present file, by which its readers name it;
+ * NCS_NO_RANK if nothing of it is in the file. */
+uint32_t
+ncs_recording_writer_file_number(const struct ncs_recording_writer *writer,
+				 size_t rank);
+
 /* Frees the image of a rank that has nothing more to record. Its number is not
  * used again. */
 void ncs_recording_writer_end_rank(struct ncs_recording_writer *writer,
@@ -174,6 +181,14 @@ int ncs_recording_writer_digests(struct ncs_recording_writer *writer,
  * here. */
 int ncs_recording_writer_look(struct ncs_recording_writer *writer,
 			      struct ncs_look *look);
+
+/* --- Peaks --------------------------------------------------------------- */
+
+/* Adds the machine's peaks, unless the file has them since its head, or a stream
+ * since it was renewed; nothing if nothing is known. */
+int ncs_recording_writer_peaks(struct ncs_recording_writer *writer,
+			       const struct ncs_machine_peaks *peaks,
+			       uint64_t now_ns);
 
 /* --- Clocks and totals --------------------------------------------------- */
 

@@ -43,6 +43,7 @@ struct ncs_recording_writer {
 	struct ncs_recording_writer_rank *ranks;
 	size_t rank_count;
 	size_t rank_capacity;
+	bool has_peaks; /* a chunk of peaks is written, since the latest head */
 	uint32_t numbers; /* number of ranks in this file so far */
 	/* Entries since the latest index; INDEX_EVERY of them fit. */
 	struct ncs_index_entry *entries;

@@ -73,7 +73,8 @@ int ncs_recording_writer_digests(struct ncs_recording_writer *writer,
 	for (uint32_t i = 0; i < head->ranks; i++) {
 		struct ncs_digest digest = ranks[i];
 
-		digest.rank = writer->ranks[digest.rank].number;
+		digest.rank =
+			ncs_recording_writer_file_number(writer, digest.rank);
 		memcpy(at, &digest, sizeof(digest));
 		at += sizeof(digest);
 	}

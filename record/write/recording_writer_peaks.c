@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes the peaks of the machine, once a file; see recording_writer.h. */
+#include "record/format/peaks_chunk.h"
+#include "record/write/recording_writer_internal.h"
+
+int ncs_recording_writer_peaks(struct ncs_recording_writer *writer,
+			       const struct ncs_machine_peaks *peaks,
+			       uint64_t now_ns)
+{
+	char payload[NCS_PEAKS_BYTES_MAX];
+	struct ncs_chunk chunk = {
+		.type = NCS_CHUNK_PEAKS,
+		.rank = NCS_NO_RANK,
+		.from_ns = now_ns,
+		.until_ns = now_ns,
+	};
+
+	if (writer->error != 0 || writer->has_peaks ||
+	    (peaks->network_mb_s == 0 && peaks->gpu_count == 0))
+		return writer->error;
+	writer->has_peaks = true;
+	chunk.unpacked_bytes = ncs_peaks_pack(peaks, payload);
+	return ncs_recording_chunk_write(writer, &chunk, payload);
+}
