@@ -101,11 +101,19 @@ static json_t *scenarios_of(const struct ncs_path_view *view)
 	for (size_t i = 1; i < report->sum_count; i++) {
 		const struct ncs_path_sum *sum = &report->sums[i];
 		json_t *object = json_object();
+		bool has_most;
 
 		ncs_json_add_text(object, "what_if", sum->scenario->text);
 		put_ns(object, "before_ns", report->sums[0].elapsed_ns);
 		ncs_json_add_signed_if(object, "after_ns", sum->is_known,
 				       llround(sum->elapsed_ns));
+		ncs_json_add_signed_if(object, "after_at_least_ns",
+				       sum->is_bounded,
+				       llround(sum->at_least_ns));
+		has_most = sum->is_bounded && isfinite(sum->at_most_ns);
+		ncs_json_add_signed_if(
+			object, "after_at_most_ns", has_most,
+			has_most ? llround(sum->at_most_ns) : 0);
 		put_ns(object, "unknown_ns", sum->unknown_ns);
 		put_ns(object, "elsewhere_ns", sum->uncounted_ns);
 		ncs_json_add(object, "causes_ns", causes_of(sum->cause_ns));

@@ -28,6 +28,12 @@ static void print_time(FILE *file, double ns)
 	fprintf(file, "%*s", TIME_COLUMNS, text);
 }
 
+/* Whether a cause took a time worth a row: the JSON, too, has whole ns. */
+static bool took_time(double ns)
+{
+	return ns >= 0.5;
+}
+
 static double percent(double part, double whole)
 {
 	return whole > 0 ? 100 * part / whole : 0;
@@ -125,7 +131,7 @@ static void print_causes(FILE *file, const struct ncs_path_view *view)
 	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++) {
 		uint32_t rank = ncs_path_most_of(view, i);
 
-		if (sum->cause_ns[i] <= 0)
+		if (!took_time(sum->cause_ns[i]))
 			continue;
 		fprintf(file, "%-10s", ncs_path_cause_name(i));
 		print_time(file, sum->cause_ns[i]);
@@ -137,7 +143,7 @@ static void print_causes(FILE *file, const struct ncs_path_view *view)
 					sum->cause_ns[i]));
 		fputc('\n', file);
 	}
-	if (sum->uncounted_ns > 0) {
+	if (took_time(sum->uncounted_ns)) {
 		fputs("elsewhere ", file);
 		print_time(file, sum->uncounted_ns);
 		fprintf(file, " %6.1f\n",
@@ -177,7 +183,7 @@ static void print_ranks(FILE *file, const struct ncs_path_view *view)
 	qsort(times, count, sizeof(*times), compare_times);
 	fputs("\n RANK     TIME      %", file);
 	for (unsigned k = 0; k < NCS_PATH_START; k++)
-		if (sum->cause_ns[k] > 0)
+		if (took_time(sum->cause_ns[k]))
 			fprintf(file, " %9s", ncs_path_cause_name(k));
 	fputc('\n', file);
 	for (size_t i = 0; i < count && i < RANKS_MOST; i++) {
@@ -185,7 +191,7 @@ static void print_ranks(FILE *file, const struct ncs_path_view *view)
 		print_time(file, times[i].ns);
 		fprintf(file, " %6.1f", percent(times[i].ns, sum->elapsed_ns));
 		for (unsigned k = 0; k < NCS_PATH_START; k++) {
-			if (sum->cause_ns[k] <= 0)
+			if (!took_time(sum->cause_ns[k]))
 				continue;
 			fputc(' ', file);
 			print_time(file, sum->rank_ns[times[i].rank][k]);
@@ -262,6 +268,39 @@ static void print_steps(FILE *file, const struct ncs_path_view *view)
 	}
 }
 
+/* Prints between which times a scenario's time lies, if only that is known, and
+ * what that rests on. */
+static void print_bounds(FILE *file, const struct ncs_path_sum *before,
+			 const struct ncs_path_sum *sum)
+{
+	char least[NCS_FORMAT_MAX], most[NCS_FORMAT_MAX];
+	char small[NCS_FORMAT_MAX], large[NCS_FORMAT_MAX];
+	bool has_most = isfinite(sum->at_most_ns);
+
+	if (!sum->is_bounded)
+		return;
+	ncs_format_duration(least, sizeof(least), (uint64_t)sum->at_least_ns,
+			    0);
+	ncs_format_duration(
+		large, sizeof(large),
+		(uint64_t)(before->elapsed_ns - sum->at_least_ns), 0);
+	if (has_most) {
+		ncs_format_duration(most, sizeof(most),
+				    (uint64_t)sum->at_most_ns, 0);
+		ncs_format_duration(
+			small, sizeof(small),
+			(uint64_t)(before->elapsed_ns - sum->at_most_ns), 0);
+		fprintf(file, "%38s between %s and %s: gains between %s and"
+			" %s\n", "", least, most, small, large);
+	} else {
+		fprintf(file, "%38s at least %s: gains at most %s\n", "",
+			least, large);
+	}
+	fprintf(file, "%38s if others took no longer than rank %" PRId32
+		" where they cannot be compared,\n%38s and the times that can"
+		" be are within 5 %%\n", "", sum->scenario->rank, "");
+}
+
 static void print_scenarios(FILE *file, const struct ncs_path_view *view)
 {
 	const struct ncs_path_report *report = view->report;
@@ -287,6 +326,7 @@ static void print_scenarios(FILE *file, const struct ncs_path_view *view)
 		fprintf(file, " %8.1f%% %s\n",
 			percent(sum->unknown_ns, sum->elapsed_ns),
 			sum->scenario->text);
+		print_bounds(file, before, sum);
 		fputs("                                      ", file);
 		for (unsigned k = 0; k < NCS_PATH_CAUSE_COUNT; k++)
 			if (percent(sum->cause_ns[k], sum->elapsed_ns) >= 0.05)
@@ -310,17 +350,19 @@ static void print_legend(FILE *file, const struct ncs_path_view *view)
 
 	fputs("\nLEGEND\n", file);
 	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++)
-		if (sum->cause_ns[i] > 0)
+		if (took_time(sum->cause_ns[i]))
 			fprintf(file, "%-10s%s\n", ncs_path_cause_name(i),
 				helps[i]);
-	if (sum->uncounted_ns > 0)
+	if (took_time(sum->uncounted_ns))
 		fputs("elsewhere in operations outside of --range\n", file);
 	fputs("RANK      a GPU of a process, by its rank in its largest"
 	      " communicator\n",
 	      file);
 	if (view->report->sum_count > 1)
 		fputs("AFTER     the time with the change; - if more than 5 %"
-		      " of it is not known\n"
+		      " of it is not known:\n"
+		      "          where bounds can be told, it lies between them"
+		      "\n"
 		      "NOT KNOWN share of the path in operations whose times"
 		      " are not known, in transfers\n"
 		      "          that the change concerns but whose times tell"

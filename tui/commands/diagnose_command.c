@@ -10,7 +10,9 @@
 #include "analysis/base/utf8.h"
 #include "shm/clock.h"
 #include "tui/commands/ras.h"
+#include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
+#include "tui/text/job_verdict.h"
 #include "tui/text/output.h"
 
 /* The first sample shows the state, the second one shows which values

@@ -6,8 +6,10 @@
 #include "analysis/model/stragglers.h"
 #include "tui/commands/diagnose_command.h"
 #include "tui/commands/ras.h"
+#include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
 #include "tui/commands/json_values.h"
+#include "tui/text/job_verdict.h"
 
 static json_t *party_of(const struct ncs_party *party)
 {

@@ -14,8 +14,11 @@
 #include "shm/clock.h"
 #include "shm/read/paths.h"
 #include "tui/commands/metrics_watch.h"
-#include "tui/text/finding_text.h"
+#include "tui/text/job_verdict.h"
 #include "tui/text/output.h"
+
+/* The most ranks of which a dump has all states because they were chosen. */
+#define CHOSEN_MAX 64
 
 struct ncs_stamp ncs_dump_stamp(const struct ncs_replay *replay)
 {
@@ -58,7 +61,10 @@ void ncs_dump_say_nothing(const struct ncs_options *options)
 	const char *directory = ncs_directory(options->directory);
 	const char *clause = ncs_directory_clause(directory);
 
-	if (ncs_options_want_nodes(options))
+	if (ncs_options_want_nodes(options) && options->choice.job)
+		ncs_complain("no rank of job '%s' is seen on any node",
+			     options->choice.job);
+	else if (ncs_options_want_nodes(options))
 		ncs_complain("no rank is seen on any node");
 	else if (options->file_count > 0)
 		ncs_complain("no rank was recorded at that time; --list tells"
@@ -108,13 +114,43 @@ static bool print_sample(FILE *file, const struct ncs_options *options,
 			ncs_complain_of_unpublished(
 				ncs_count_unpublished(model));
 		progress->printed = true;
-		progress->said = false;
+		/* Nodes are no answer to a question for a job. */
+		if (model->rank_count == 0 && model->node_count > 0 &&
+		    options->choice.job && !progress->said)
+			ncs_dump_say_nothing(options);
+		progress->said = model->rank_count == 0;
 		return ncs_dump_text(file, model, options, stamp);
 	}
 	if (!model->error[0] && !progress->said)
 		ncs_dump_say_nothing(options);
 	progress->said = true;
 	return true;
+}
+
+/* Has nodes send the states of the few ranks that the user has chosen. */
+static void want_chosen(const struct ncs_options *options,
+			const struct ncs_model *model,
+			struct ncs_source *source)
+{
+	const char *ids[CHOSEN_MAX];
+
+	if (!source->want || model->rank_count > CHOSEN_MAX ||
+	    (options->choice.pid == 0 && !options->choice.job))
+		return;
+	for (size_t i = 0; i < model->rank_count; i++)
+		ids[i] = model->ranks[i]->id;
+	source->want(source, ids, model->rank_count);
+}
+
+/* Returns the exit status for what a model has seen. */
+static int sight_of(const struct ncs_model *model)
+{
+	struct ncs_node_counts nodes;
+
+	ncs_count_nodes(model, &nodes);
+	return ncs_sight_status(model->rank_count,
+				ncs_count_unreadable(model) + nodes.nodes -
+					nodes.seen);
 }
 
 /* Takes and prints one sample. Returns false if no other sample should
@@ -126,7 +162,6 @@ static bool dump_sample(const struct ncs_options *options,
 			struct ncs_diagnosis *diagnosis,
 			struct dump_progress *progress, int *status)
 {
-	struct ncs_node_counts nodes;
 	struct ncs_output output;
 	struct ncs_stamp stamp;
 	bool printed;
@@ -137,16 +172,14 @@ static bool dump_sample(const struct ncs_options *options,
 	}
 	stamp = ncs_dump_stamp(replay);
 	ncs_model_update(model, source, stamp.monotonic_ns);
+	want_chosen(options, model, source);
 	if (ncs_diagnose(diagnosis, model) != 0) {
 		ncs_complain("%s", strerror(ENOMEM));
 		*status = NCS_EXIT_NOTHING;
 		ncs_output_release(&output, status);
 		return false;
 	}
-	ncs_count_nodes(model, &nodes);
-	*status = ncs_sight_status(model->rank_count,
-				   ncs_count_unreadable(model) + nodes.nodes -
-					   nodes.seen);
+	*status = sight_of(model);
 	printed = print_sample(output.file, options, model, &stamp, progress);
 	if (!printed) {
 		ncs_complain("%s", strerror(ENOMEM));
@@ -220,7 +253,10 @@ static bool dump_metrics(struct ncs_metrics_watch *watch,
 	if (!error)
 		error = ncs_metrics_watch_print(watch, output.file, format);
 	/* Without a job there are the exporter's own metrics. */
-	*status = error ? NCS_EXIT_NOTHING : NCS_EXIT_OK;
+	if (!error && sight_of(&watch->model) != NCS_EXIT_NOTHING)
+		*status = sight_of(&watch->model);
+	else if (!error)
+		*status = NCS_EXIT_OK;
 	return ncs_output_release(&output, status) && !error;
 }
 
@@ -271,6 +307,9 @@ static int run_tables(const struct ncs_command_input *input)
 	model.keeps_latest = true;
 	if (replay && !ncs_options_is_given(options, NCS_OPTION_INTERVAL))
 		replay_past(options, replay, &model, &diagnosis);
+	/* They are not known before a second sample. */
+	input->source->wants_peaks = options->format == NCS_DUMP_JSON &&
+				     wanted > 1;
 	if (looks_twice(options, replay)) {
 		ncs_model_update(&model, input->source, next_ns);
 		if (model.rank_count > 0)

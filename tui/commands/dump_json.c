@@ -13,6 +13,7 @@
 #include "analysis/model/communicators.h"
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/moving.h"
+#include "analysis/model/peaks.h"
 #include "analysis/model/stragglers.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/dump_json_parts.h"
@@ -141,6 +142,7 @@ static json_t *communicator_of(const struct ncs_communicator *communicator)
 {
 	const struct ncs_progress *progress = &communicator->progress;
 	bool known = progress->known > 0;
+	struct ncs_peak peak = ncs_communicator_peak(communicator);
 	json_t *object = json_object();
 
 	ncs_json_add(object, "communicator",
@@ -160,6 +162,9 @@ static json_t *communicator_of(const struct ncs_communicator *communicator)
 			       ncs_progress_behind(progress));
 	ncs_json_add(object, "slowest", slowest_of(progress));
 	ncs_json_add(object, "functions", functions_of(communicator));
+	ncs_json_add_word(object, "peak_link", ncs_peak_link_name(peak.link));
+	ncs_json_add_real(object, "peak_gbs",
+			  peak.gigabytes > 0 ? peak.gigabytes : -1);
 	ncs_json_add(object, "skew", skew_of(communicator));
 	ncs_json_add(object, "straggler", straggler_of(communicator));
 	ncs_json_add(object, "launches", launches_of(communicator));

@@ -9,6 +9,7 @@
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/class_stats.h"
+#include "analysis/model/function_times.h"
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/range_totals.h"
 #include "tui/commands/json_values.h"
@@ -50,8 +51,10 @@ static const struct json_percentile percentiles[] = {
 
 /* Returns the times in ns that a function's operations took; null each if none
  * was timed. */
-static json_t *times_of(const struct ncs_function_view *function)
+static json_t *times_of(const struct ncs_rank *rank, unsigned id)
 {
+	const struct ncs_function_view *function = &rank->now.functions[id];
+	uint64_t longest_ns = ncs_rank_longest_ns(rank, id);
 	const uint64_t *histogram = ncs_function_histogram(function);
 	unsigned timing = ncs_function_timing(function);
 	bool timed = histogram && timing < NCS_TIMING_COUNT;
@@ -59,13 +62,15 @@ static json_t *times_of(const struct ncs_function_view *function)
 
 	ncs_json_add_number_if(times, "sum", timed,
 			       timed ? function->time_ns[timing] : 0);
-	for (const struct json_percentile *at = percentiles; at->key; at++)
-		ncs_json_add_number_if(
-			times, at->key, histogram != NULL,
-			histogram ? ncs_percentile(histogram, at->fraction) :
-				    0);
-	ncs_json_add_number_if(times, "max", histogram != NULL,
-			       histogram ? ncs_percentile(histogram, 1) : 0);
+	for (const struct json_percentile *at = percentiles; at->key; at++) {
+		uint64_t ns = histogram ?
+				      ncs_percentile(histogram, at->fraction) :
+				      0;
+
+		ncs_json_add_number_if(times, at->key, histogram != NULL,
+				       ns < longest_ns ? ns : longest_ns);
+	}
+	ncs_json_add_number_if(times, "max", histogram != NULL, longest_ns);
 	return times;
 }
 
@@ -92,7 +97,8 @@ static json_t *function_of(const struct ncs_rank *rank, unsigned id)
 	ncs_json_add_number(
 		object, "timed",
 		timing < NCS_TIMING_COUNT ? function->timed[timing] : 0);
-	ncs_json_add(object, "time_ns", times_of(function));
+	ncs_json_add(object, "time_ns", times_of(rank, id));
+	ncs_dump_json_cells(object, rank, NCS_VIEW_FUNCTION, id);
 	return object;
 }
 
@@ -129,9 +135,9 @@ static json_t *class_times_of(const struct ncs_rank *rank,
 	return object;
 }
 
-static json_t *class_of(const struct ncs_rank *rank,
-			const struct ncs_class_view *view)
+static json_t *class_of(const struct ncs_rank *rank, size_t index)
 {
+	const struct ncs_class_view *view = &rank->now.classes[index];
 	const struct ncs_class_times *times = ncs_times_of_class(view);
 	struct ncs_moving_view moving = ncs_class_moving(rank, view);
 	bool other = ncs_class_is_other(view);
@@ -161,6 +167,7 @@ static json_t *class_of(const struct ncs_rank *rank,
 	ncs_json_add(object, "time_ns", class_times_of(rank, times));
 	ncs_json_add_real(object, "algbw_gbs", moving.algbw);
 	ncs_json_add_real(object, "busbw_gbs", moving.busbw);
+	ncs_dump_json_cells(object, rank, NCS_VIEW_CLASS, index);
 	return object;
 }
 
@@ -169,7 +176,7 @@ json_t *ncs_dump_json_classes(const struct ncs_rank *rank)
 	json_t *classes = json_array();
 
 	for (size_t i = 0; i < rank->now.class_count; i++)
-		ncs_json_append(classes, class_of(rank, &rank->now.classes[i]));
+		ncs_json_append(classes, class_of(rank, i));
 	return classes;
 }
 
@@ -252,9 +259,10 @@ static json_t *range_times_of(const struct ncs_snapshot *snapshot,
 	return times;
 }
 
-static json_t *range_of(const struct ncs_snapshot *snapshot,
+static json_t *range_of(const struct ncs_rank *rank,
 			const struct ncs_range_sum *sum)
 {
+	bool has_calls = ncs_rank_calls_known(rank);
 	const struct ncs_range_view *range = sum->range;
 	unsigned timing = ncs_range_timing(sum);
 	json_t *object = json_object();
@@ -264,11 +272,11 @@ static json_t *range_of(const struct ncs_snapshot *snapshot,
 			       range->parent);
 	ncs_json_add_number(object, "depth", sum->depth);
 	ncs_json_add_text(object, "name", range->name);
-	ncs_json_add_number(object, "calls", sum->calls);
+	ncs_json_add_number_if(object, "calls", has_calls, sum->calls);
 	ncs_json_add_number(object, "operations", sum->operations);
 	ncs_json_add_number_if(object, "bytes", sum->size_unknown == 0,
 			       sum->bytes);
-	ncs_json_add_number(object, "own_calls", range->calls);
+	ncs_json_add_number_if(object, "own_calls", has_calls, range->calls);
 	ncs_json_add_number(object, "own_operations", range->operations);
 	ncs_json_add_number(object, "operations_busy", range->busy);
 	ncs_json_add_number_if(object, "busy_ns", sum->with_children > 0,
@@ -276,7 +284,7 @@ static json_t *range_of(const struct ncs_snapshot *snapshot,
 	ncs_json_add_word(object, "timing", ncs_timing_name(timing));
 	ncs_json_add_number(object, "timed",
 			    timing < NCS_TIMING_COUNT ? sum->timed[timing] : 0);
-	ncs_json_add(object, "time_ns", range_times_of(snapshot, sum));
+	ncs_json_add(object, "time_ns", range_times_of(&rank->now, sum));
 	ncs_json_add_real(object, "busy_algbw_gbs",
 			  ncs_range_busy_bandwidth(sum));
 	ncs_json_add(object, "waits_ns",
@@ -292,6 +300,6 @@ json_t *ncs_dump_json_ranges(const struct ncs_rank *rank)
 	json_t *ranges = json_array();
 
 	for (size_t i = 0; i < rank->now.range_count; i++)
-		ncs_json_append(ranges, range_of(&rank->now, &rank->ranges[i]));
+		ncs_json_append(ranges, range_of(rank, &rank->ranges[i]));
 	return ranges;
 }

@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "analysis/model/model.h"
+#include "analysis/views/columns.h"
 
 /* Returns a new object with a rank and what the views show of it: a bit for each
  * enum ncs_view. */
@@ -16,6 +17,11 @@ json_t *ncs_dump_json_rank(const struct ncs_rank *rank, unsigned views);
 /* Adds the keys that identify a rank: its process, and its number, which is
  * null if unknown. */
 void ncs_dump_json_identify(json_t *object, const struct ncs_rank *rank);
+
+/* Adds the members that are cells of a view's row: of a rank, its channel, its
+ * proxy thread, its function or its class. `index` is that of struct ncs_row. */
+void ncs_dump_json_cells(json_t *object, const struct ncs_rank *rank,
+			 enum ncs_view view, size_t index);
 
 /* Return new arrays: a rank's functions, classes, ranges and operations in
  * flight. */

@@ -4,6 +4,7 @@
  * rank. */
 #include "tui/commands/dump_json_parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,25 +28,28 @@ static json_t *version_of(const struct ncs_identity *identity)
 	return json_string(version);
 }
 
-/* Returns the proxy thread. The count of a transition that NCCL never reported
- * is 0; a time that NCCL does not report is unknown, and thus null. */
+/* Returns the proxy thread. What NCCL does not report is unknown, and thus
+ * null; the count of a transition that has not been seen yet is 0. */
 static json_t *proxy_of(const struct ncs_rank *rank)
 {
 	json_t *object = json_object(), *time = json_object();
+	json_t *count = json_object();
 	const struct ncs_proxy_view *proxy = &rank->now.proxy;
 	bool known = ncs_rank_proxy_known(rank);
 
 	for (unsigned i = NCS_PROXY_UNKNOWN + 1; i < NCS_PROXY_STATE_COUNT; i++)
 		ncs_json_add_number_if(time, ncs_proxy_state_name(i), known,
 				       proxy->time_ns[i]);
+	for (unsigned i = 0; i < NCS_TRANSITION_COUNT; i++)
+		ncs_json_add_number_if(count, ncs_proxy_transition_name(i),
+				       known, proxy->count[i]);
 	ncs_json_add_word(object, "state", ncs_proxy_state_name(proxy->state));
 	ncs_json_add_time(object, "since_ns", proxy->since_ns);
 	ncs_json_add(object, "states_ns", time);
-	ncs_json_add(object, "transitions",
-		     ncs_json_counts(ncs_proxy_transition_name, proxy->count, 0,
-				     NCS_TRANSITION_COUNT));
-	ncs_json_add_number(object, "appended_operations",
-			    proxy->appended_operations);
+	ncs_json_add(object, "transitions", count);
+	ncs_json_add_number_if(object, "appended_operations", known,
+			       proxy->appended_operations);
+	ncs_dump_json_cells(object, rank, NCS_VIEW_PROXY, 0);
 	return object;
 }
 
@@ -166,6 +170,8 @@ static json_t *launches_of(const struct ncs_rank *rank)
 	const struct ncs_launches_view *launches = &rank->now.launches;
 	struct ncs_launch_wait wait = ncs_rank_launch_wait(rank);
 	int64_t ahead = ncs_rank_launches_ahead(rank);
+	bool follows = launches->status == NCS_STREAM_ALL ||
+		       launches->status == NCS_STREAM_SOME;
 	json_t *object;
 
 	if (launches->status == NCS_STREAM_UNKNOWN)
@@ -173,16 +179,14 @@ static json_t *launches_of(const struct ncs_rank *rank)
 	object = json_object();
 	ncs_json_add_word(object, "status",
 			  ncs_stream_status_name(ncs_launches_told(launches)));
-	ncs_json_add_number_if(object, "one_in",
-			       launches->status == NCS_STREAM_ALL ||
-				       launches->status == NCS_STREAM_SOME,
+	ncs_json_add_number_if(object, "one_in", follows,
 			       UINT64_C(1) << launches->level);
 	ncs_json_add_number(object, "launched", launches->launched);
 	ncs_json_add_time(object, "launched_ns", launches->launched_ns);
 	ncs_json_add_number(object, "followed", launches->followed);
-	ncs_json_add_number(object, "begun", launches->begun);
+	ncs_json_add_number_if(object, "begun", follows, launches->begun);
 	ncs_json_add_time(object, "begun_ns", launches->begun_ns);
-	ncs_json_add_number(object, "ended", launches->ended);
+	ncs_json_add_number_if(object, "ended", follows, launches->ended);
 	ncs_json_add_time(object, "ended_ns", launches->ended_ns);
 	ncs_json_add_signed_if(object, "ahead", ahead >= 0, ahead);
 	ncs_json_add_word(object, "wait",
@@ -220,11 +224,12 @@ static json_t *cupti_of(const struct ncs_rank *rank)
 	return object;
 }
 
-static json_t *channel_of(const struct ncs_rank *rank,
-			  const struct ncs_channel_view *channel)
+static json_t *channel_of(const struct ncs_rank *rank, size_t index)
 {
+	const struct ncs_channel_view *channel = &rank->now.channels[index];
 	json_t *object = json_object();
 	bool has_state = !ncs_rank_is_level(rank);
+	bool is_busy = has_state && channel->state != NCS_CHANNEL_IDLE;
 
 	ncs_json_add_signed(object, "channel", channel->channel);
 	ncs_json_add_word(object, "direction", channel->send ? "send" : "recv");
@@ -244,6 +249,11 @@ static json_t *channel_of(const struct ncs_rank *rank,
 			       ncs_channel_bytes_known(channel),
 			       channel->bytes);
 	ncs_json_add(object, "states_ns", channel_times(rank, channel));
+	ncs_json_add_number_if(object, "step", is_busy, channel->step);
+	ncs_json_add_number_if(object, "nsteps",
+			       is_busy && channel->nsteps > 0,
+			       channel->nsteps);
+	ncs_dump_json_cells(object, rank, NCS_VIEW_CHANNEL, index);
 	return object;
 }
 
@@ -252,8 +262,7 @@ static json_t *channels_of(const struct ncs_rank *rank)
 	json_t *channels = json_array();
 
 	for (size_t i = 0; i < rank->now.channel_count; i++)
-		ncs_json_append(channels,
-				channel_of(rank, &rank->now.channels[i]));
+		ncs_json_append(channels, channel_of(rank, i));
 	return channels;
 }
 
@@ -376,6 +385,11 @@ static json_t *lateness_figures(const struct ncs_lateness *lateness)
 	ncs_json_add_number_if(object, "exclusive_ns", lateness->last > 0,
 			       lateness->exclusive_ns);
 	ncs_json_add_number_if(object, "error_ns", known, lateness->error_ns);
+	ncs_json_add_word(object, "cause",
+			  lateness->last > 0 ?
+				  ncs_late_cause_name(
+					  ncs_lateness_cause(lateness)) :
+				  NULL);
 	ncs_json_add(object, "causes_ns",
 		     ncs_json_counts(ncs_late_cause_name, lateness->cause_ns, 0,
 				     NCS_LATE_CAUSE_COUNT));
@@ -411,6 +425,14 @@ static json_t *lateness_of(const struct ncs_rank *rank)
 		     ncs_json_counts(ncs_moment_name, view->by_moment,
 				     NCS_MOMENT_PROXY, NCS_MOMENT_DATA + 1));
 	ncs_json_add_real(object, "cost_share", view->cost);
+	ncs_json_add_real(object, "cost_share_least",
+			  view->cost < 0 ? -1 :
+					   fmin(view->cost_at_least,
+						view->cost));
+	ncs_json_add_real(object, "cost_share_most",
+			  view->cost < 0 ? -1 :
+					   fmax(view->cost_at_most,
+						view->cost));
 	ncs_json_add_bool(object, "straggler", view->is_straggler);
 	ncs_json_add_number(object, "operations_seen", view->count.seen);
 	ncs_json_add_number(object, "operations_compared",
@@ -440,29 +462,7 @@ static json_t *late_now_of(const struct ncs_rank *rank)
 
 static json_t *job_of(const struct ncs_rank *rank)
 {
-	json_t *object;
-	const char *label = rank->labels;
-
-	if (!label)
-		return json_null();
-	object = json_object();
-	for (; *label; label += strlen(label) + 1) {
-		const char *value = strchr(label, '=') + 1;
-		char key[64];
-
-		/* It is a number, told with the rank. */
-		if (strncmp(label, "host_pid=", 9) == 0)
-			continue;
-
-		snprintf(key, sizeof(key), "%.*s", (int)(value - label) - 1,
-			 label);
-		ncs_json_add_text(object, key, value);
-	}
-	if (json_object_size(object) == 0) {
-		json_decref(object);
-		return json_null();
-	}
-	return object;
+	return ncs_json_job(rank->labels);
 }
 
 /* --- The rank ------------------------------------------------------------ */
@@ -477,12 +477,12 @@ void ncs_dump_json_identify(json_t *object, const struct ncs_rank *rank)
 }
 
 /* Returns what the oldest wait of a rank has lasted; null if it waits for
- * nothing. */
+ * nothing, or for an unknown time, since nobody knows when its process died. */
 static json_t *oldest_wait_of(const struct ncs_rank *rank)
 {
 	struct ncs_oldest oldest = ncs_rank_oldest(rank);
 
-	return oldest.since_ns != 0 ?
+	return oldest.since_ns != 0 && ncs_rank_end_is_known(rank) ?
 		       json_integer((json_int_t)oldest.duration_ns) :
 		       json_null();
 }
@@ -522,7 +522,6 @@ static const struct json_part {
 	{ "lost", VIEW(RANK), lost_of },
 };
 #undef COLLECTIVES
-#undef VIEW
 
 json_t *ncs_dump_json_rank(const struct ncs_rank *rank, unsigned views)
 {
@@ -544,6 +543,9 @@ json_t *ncs_dump_json_rank(const struct ncs_rank *rank, unsigned views)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i].views & views)
 			ncs_json_add(object, parts[i].key, parts[i].make(rank));
+	if (views & VIEW(RANK))
+		ncs_dump_json_cells(object, rank, NCS_VIEW_RANK, 0);
 	ncs_json_add_bool(object, "torn", now->torn);
 	return object;
 }
+#undef VIEW

@@ -70,6 +70,28 @@ static bool complain(const struct names *names, const char *word,
 	return false;
 }
 
+/* One word of a list: "NAME" or "-NAME". */
+struct list_word {
+	size_t length; /* with the sign */
+	bool minus;
+	unsigned number; /* of the name */
+};
+
+/* Reads the first word of a list. Returns false after writing a message. */
+static bool read_word(const struct names *names, const char *list,
+		      struct list_word *word, char *error, size_t error_size)
+{
+	int number;
+
+	word->length = strcspn(list, ",");
+	word->minus = list[0] == '-';
+	number = find(names, list + word->minus, word->length - word->minus);
+	if (number < 0)
+		return complain(names, list, word->length, error, error_size);
+	word->number = (unsigned)number;
+	return true;
+}
+
 /* Takes "NAME,..." for these, or "-NAME,..." for all others, and sets a bit for
  * each by its number. */
 static bool take(const struct names *names, const char *list, uint64_t *chosen,
@@ -78,16 +100,15 @@ static bool take(const struct names *names, const char *list, uint64_t *chosen,
 	uint64_t named = 0, left_out = 0;
 
 	for (;;) {
-		size_t length = strcspn(list, ",");
-		bool minus = list[0] == '-';
-		int number = find(names, list + minus, length - minus);
+		struct list_word word;
 
-		if (number < 0)
-			return complain(names, list, length, error, error_size);
-		*(minus ? &left_out : &named) |= UINT64_C(1) << number;
-		if (!list[length])
+		if (!read_word(names, list, &word, error, error_size))
+			return false;
+		*(word.minus ? &left_out : &named) |= UINT64_C(1)
+						      << word.number;
+		if (!list[word.length])
 			break;
-		list += length + 1;
+		list += word.length + 1;
 	}
 	if (named == 0)
 		for (unsigned i = 0; names->name(names->format, i); i++)
@@ -97,6 +118,33 @@ static bool take(const struct names *names, const char *list, uint64_t *chosen,
 		snprintf(error, error_size, "--%s leaves nothing to write",
 			 names->option);
 	return *chosen != 0;
+}
+
+/* Takes "[-]NAME,...": the columns by which rows are sorted. */
+static bool take_order(const struct names *names, const char *list,
+		       struct ncs_export_request *request, char *error,
+		       size_t error_size)
+{
+	for (;;) {
+		struct list_word word;
+
+		if (!read_word(names, list, &word, error, error_size))
+			return false;
+		if (request->order_count == NCS_EXPORT_ORDERS_MAX) {
+			snprintf(error, error_size,
+				 "--%s takes %u columns at most", names->option,
+				 NCS_EXPORT_ORDERS_MAX);
+			return false;
+		}
+		request->order[request->order_count++] =
+			(struct ncs_export_order){
+				.column = word.number,
+				.is_reversed = word.minus,
+			};
+		if (!list[word.length])
+			return true;
+		list += word.length + 1;
+	}
 }
 
 bool ncs_export_choice(const struct ncs_options *options,
@@ -112,8 +160,14 @@ bool ncs_export_choice(const struct ncs_options *options,
 	};
 	const struct names events = { "events", "event", name_of_event,
 				      options->export_format };
+	struct names sorts = columns;
 	uint64_t chosen;
 
+	sorts.option = "sort";
+	if (options->sort_text[0] &&
+	    strcmp(options->sort_text, "default") != 0 &&
+	    !take_order(&sorts, options->sort_text, request, error, error_size))
+		return false;
 	if (options->columns_text[0] &&
 	    strcmp(options->columns_text, "default") != 0 &&
 	    !take(&columns, options->columns_text, &request->columns, error,

@@ -10,16 +10,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/base/append.h"
 #include "record/fleet/relay.h"
 #include "shm/clock.h"
 #include "tui/commands/stream_command.h"
 #include "tui/text/format.h"
+#include "tui/text/node_text.h"
 #include "tui/text/output.h"
 
 /* The longest wait for nodes, and for a verdict, which takes another look. */
 #define WAIT_NS UINT64_C(3000000000)
 #define WAIT_LEAST_NS UINT64_C(1000000000)
 #define SETTLE_NS 250000000
+
+/* The most nodes in a state that are told of one by one. */
+#define NAMED_MOST 8u
 
 /* How often it is looked whether all streams have ended. */
 #define RECORD_POLL_MS 100
@@ -41,12 +46,14 @@ static struct ncs_launch launch_of(const struct ncs_options *options)
 		},
 	};
 
-	/* Recordings have all states, and so have streams that are passed on:
-	 * their reader may not have asked for digests. */
+	/* Recordings have all states, and so have streams that are passed on to
+	 * a reader that has not asked for digests. */
 	if (options->digest == NCS_DIGEST_AUTO &&
-	    (options->with_records || options->mode == NCS_MODE_RECORD ||
-	     options->mode == NCS_MODE_STREAM))
+	    (options->with_records || options->mode == NCS_MODE_RECORD))
 		launch.digest = NCS_DIGEST_NEVER;
+	else if (options->digest == NCS_DIGEST_AUTO &&
+		 options->mode == NCS_MODE_STREAM)
+		launch.digest = NCS_DIGEST_ASKED;
 	/* A verdict compares two samples: between them each node has a look. */
 	if (options->mode == NCS_MODE_DIAGNOSE)
 		launch.call.interval_ns = options->interval_ns / 2;
@@ -148,6 +155,49 @@ void ncs_follow_wait(struct ncs_follow *follow)
 	} while (count > before || count < least);
 }
 
+/* Says what is the matter with a node; of one that told before, since when it
+ * does not. */
+static void say_trouble_of(const struct ncs_node *node, uint64_t now_ns)
+{
+	uint64_t age_ns = ncs_node_age_ns(node, now_ns);
+	char words[2 * NCS_NODE_WHY_BYTES] = "", age[NCS_FORMAT_MAX];
+
+	ncs_append_node_why(node, words, sizeof(words));
+	if (ncs_node_sight(node->state) == NCS_SIGHT_PAST &&
+	    age_ns != UINT64_MAX) {
+		ncs_format_duration(age, sizeof(age), age_ns, 8);
+		ncs_append(words, sizeof(words), " (latest look %s ago)", age);
+	}
+	ncs_complain("%s: %s: %s", node->name, ncs_node_state_name(node->state),
+		     words);
+}
+
+/* Prints a message for each node in a state, or one message if they are
+ * many. */
+static void say_state(const struct ncs_node *nodes, size_t count,
+		      enum ncs_node_state state, uint64_t now_ns)
+{
+	const struct ncs_node *first = NULL;
+	size_t alike = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (nodes[i].state != state)
+			continue;
+		if (!first)
+			first = &nodes[i];
+		alike++;
+	}
+	for (size_t i = 0; i < count && alike <= NAMED_MOST; i++)
+		if (nodes[i].state == state)
+			say_trouble_of(&nodes[i], now_ns);
+	if (alike > NAMED_MOST)
+		ncs_complain("%zu of %zu nodes: %s: %s; the first is %s%s%s;"
+			     " --list tells of each",
+			     alike, count, ncs_node_state_name(state),
+			     ncs_node_state_help(state), first->name,
+			     first->why[0] ? ": " : "", first->why);
+}
+
 void ncs_follow_say_trouble(const struct ncs_follow *follow)
 {
 	uint64_t now_ns = ncs_clock_monotonic_ns();
@@ -165,16 +215,9 @@ void ncs_follow_say_trouble(const struct ncs_follow *follow)
 			     message[0] ? ": " : "", message);
 	}
 	ncs_fleet_nodes(follow->fleet, now_ns, nodes, count);
-	for (size_t i = 0; i < count; i++) {
-		const struct ncs_node *node = &nodes[i];
-
-		if (node->state == NCS_NODE_RUNNING)
-			continue;
-		ncs_complain("%s: %s: %s%s%s", node->name,
-			     ncs_node_state_name(node->state),
-			     ncs_node_state_help(node->state),
-			     node->why[0] ? ": " : "", node->why);
-	}
+	for (unsigned i = 0; i < NCS_NODE_STATE_COUNT; i++)
+		if (i != NCS_NODE_RUNNING)
+			say_state(nodes, count, (enum ncs_node_state)i, now_ns);
 	free(nodes);
 }
 

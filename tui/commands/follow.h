@@ -30,8 +30,8 @@ void ncs_follow_close(struct ncs_follow *follow);
  * for a while. */
 void ncs_follow_wait(struct ncs_follow *follow);
 
-/* Prints a message for each node that does not show its ranks as they are
- * now. */
+/* Prints a message for each node that does not show its ranks as they are now;
+ * one for all that are in the same state, if they are many. */
 void ncs_follow_say_trouble(const struct ncs_follow *follow);
 
 /* --record: keeps the streams until they end, the duration is over, or a signal

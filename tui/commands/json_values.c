@@ -10,6 +10,7 @@
 #include "analysis/base/utf8.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/format.h"
+#include "tui/text/job_verdict.h"
 #include "tui/text/output.h"
 
 /* --- Documents ---------------------------------------------------------- */
@@ -144,6 +145,31 @@ json_t *ncs_json_comm(const struct ncs_identity *identity)
 	ncs_json_add_signed_if(comm, "nnodes", known & NCS_KNOWN_NNODES,
 			       identity->nnodes);
 	return comm;
+}
+
+json_t *ncs_json_job(const char *labels)
+{
+	json_t *object;
+
+	if (!labels)
+		return json_null();
+	object = json_object();
+	for (; *labels; labels += strlen(labels) + 1) {
+		const char *value = strchr(labels, '=') + 1;
+		char key[64];
+
+		/* It is a number, told with the rank. */
+		if (strncmp(labels, "host_pid=", 9) == 0)
+			continue;
+		snprintf(key, sizeof(key), "%.*s", (int)(value - labels) - 1,
+			 labels);
+		ncs_json_add_text(object, key, value);
+	}
+	if (json_object_size(object) == 0) {
+		json_decref(object);
+		return json_null();
+	}
+	return object;
 }
 
 json_t *ncs_json_unreadable(const struct ncs_model *model)

@@ -71,6 +71,10 @@ json_t *ncs_json_clean(const char *raw);
 /* Returns a new object that describes a communicator. */
 json_t *ncs_json_comm(const struct ncs_identity *identity);
 
+/* Returns a new object with the labels that tell of which job a process is
+ * (shm/labels.h); null if there are none, or `labels` is NULL. */
+json_t *ncs_json_job(const char *labels);
+
 /* Returns a new array of objects, one for each segment that cannot be read. */
 json_t *ncs_json_unreadable(const struct ncs_model *model);
 

@@ -12,6 +12,7 @@
 #include "shm/labels.h"
 #include "shm/read/job.h"
 #include "shm/read/paths.h"
+#include "tui/commands/list_json.h"
 #include "tui/commands/list_recording.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
@@ -81,6 +82,15 @@ static void print_line(FILE *file, const struct list_line *line)
 		line->why);
 }
 
+static void count_sample(const struct ncs_sample *sample, size_t *unreadable,
+			 uint64_t *unpublished)
+{
+	*unreadable += sample->attach != NCS_ATTACHED &&
+		       sample->attach != NCS_ATTACH_NOT_READY;
+	if (sample->attach == NCS_ATTACHED)
+		*unpublished += sample->snapshot->losses[NCS_LOSS_UNPUBLISHED];
+}
+
 /* Prints all segments and counts them, those that cannot be read, and the
  * communicators that have none. */
 static size_t print_all(FILE *file, struct ncs_source *source, bool ascii,
@@ -101,14 +111,27 @@ static size_t print_all(FILE *file, struct ncs_source *source, bool ascii,
 	while (source->next(source, &sample)) {
 		if (count++ == 0)
 			print_line(file, &titles);
-		*unreadable += sample.attach != NCS_ATTACHED &&
-			       sample.attach != NCS_ATTACH_NOT_READY;
-		if (sample.attach == NCS_ATTACHED)
-			*unpublished +=
-				sample.snapshot->losses[NCS_LOSS_UNPUBLISHED];
+		count_sample(&sample, unreadable, unpublished);
 		describe(&line, &sample, ascii);
 		print_line(file, &line);
 	}
+	return count;
+}
+
+/* Does the same as JSON. Segments of nodes have no directory here. */
+static size_t print_json(FILE *file, struct ncs_source *source,
+			 const char *directory, size_t *unreadable,
+			 uint64_t *unpublished)
+{
+	json_t *list = ncs_list_json_begin(source->nodes ? NULL : directory);
+	struct ncs_sample sample;
+	size_t count = 0;
+
+	for (; source->next(source, &sample); count++) {
+		count_sample(&sample, unreadable, unpublished);
+		ncs_list_json_add(list, &sample);
+	}
+	ncs_list_json_print(file, list);
 	return count;
 }
 
@@ -129,10 +152,17 @@ static int list_segments(const struct ncs_options *options,
 	}
 	if (!ncs_output_init(&output))
 		return NCS_EXIT_NOTHING;
-	count = print_all(output.file, source, options->ascii, &unreadable,
-			  &unpublished);
+	if (options->format == NCS_DUMP_JSON)
+		count = print_json(output.file, source, directory, &unreadable,
+				   &unpublished);
+	else
+		count = print_all(output.file, source, options->ascii,
+				  &unreadable, &unpublished);
 	ncs_complain_of_unpublished(unpublished);
-	if (count == 0 && options->choice.job)
+	if (count == 0 && options->choice.job && source->nodes)
+		ncs_complain("there is no segment of job '%s' on any node",
+			     options->choice.job);
+	else if (count == 0 && options->choice.job)
 		ncs_complain("there is no segment of job '%s' in %s",
 			     options->choice.job, directory);
 	else if (count == 0 && !source->nodes)
@@ -146,7 +176,9 @@ static int list_segments(const struct ncs_options *options,
 
 int ncs_list_run(const struct ncs_command_input *input)
 {
-	return input->replay ?
-		       ncs_list_recording_run(input->options, input->replay) :
-		       list_segments(input->options, input->source);
+	if (!input->replay)
+		return list_segments(input->options, input->source);
+	return input->options->format == NCS_DUMP_JSON ?
+		       ncs_list_json_recording_run(input->replay) :
+		       ncs_list_recording_run(input->options, input->replay);
 }

@@ -140,21 +140,18 @@ static void print_alignment(const struct recording_listing *listing)
 	fputc('\n', listing->file);
 }
 
-/* Finds a rank's identity: in its last state, which has the most facts, or
- * otherwise in its header. */
-static void identify(const struct recording_listing *listing, size_t index,
-		     struct ncs_identity *identity)
+void ncs_list_identify(struct ncs_replay *replay, size_t index,
+		       struct ncs_identity *identity)
 {
 	const struct ncs_recorded_rank *rank =
-		ncs_recording_rank(listing->replay->recording, index);
+		ncs_recording_rank(replay->recording, index);
 	struct ncs_snapshot snapshot;
 	struct ncs_reader *reader;
 	uint64_t taken_ns;
 
 	*identity = rank->header->identity;
-	if (ncs_recording_state(listing->replay->recording, index,
-				rank->until_ns, &reader,
-				&taken_ns) != NCS_RECORDED_YES ||
+	if (ncs_recording_state(replay->recording, index, rank->until_ns,
+				&reader, &taken_ns) != NCS_RECORDED_YES ||
 	    ncs_snapshot_init(&snapshot, reader) != 0)
 		return;
 	ncs_snapshot_take(&snapshot, reader, taken_ns);
@@ -185,7 +182,7 @@ static void print_rank(const struct recording_listing *listing, size_t index)
 	struct ncs_identity identity;
 	char raw[sizeof(identity.comm_name)];
 
-	identify(listing, index, &identity);
+	ncs_list_identify(listing->replay, index, &identity);
 	if (identity.known & NCS_KNOWN_RANK)
 		snprintf(number, sizeof(number), "%" PRId32, identity.rank);
 	ncs_comm_text(&identity, raw, sizeof(raw));

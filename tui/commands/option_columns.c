@@ -6,29 +6,41 @@
 #include <string.h>
 
 #include "analysis/base/append.h"
+#include "ncclstat/tables/columns.def"
 #include "tui/text/nearest.h"
 
 /* --- Reading ------------------------------------------------------------ */
 
-/* Returns the column of a view with this title; NULL if there is none. A title
- * with a unit also has its quantity as a name: "busbw" is BUSGB/s. */
-static const struct ncs_column *find_title(enum ncs_view view,
-					   const char *title)
+static const struct {
+	const char *title;
+	const char *name;
+} names[] = {
+#define X(title_, name_) { title_, name_ },
+	NCS_COLUMN_NAMES(X)
+#undef X
+};
+
+/* Returns the title that a word of the user's names, in any case: itself, unless
+ * it is another name. */
+static const char *title_of(const char *word)
 {
-	const struct ncs_column *named = NULL;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcasecmp(names[i].name, word) == 0)
+			return names[i].title;
+	return word;
+}
 
-	for (size_t i = 0; i < ncs_column_count; i++) {
-		const struct ncs_column *column = &ncs_columns[i];
+/* Returns the column of a view with this title, or this other name; NULL if
+ * there is none. */
+static const struct ncs_column *find_title(enum ncs_view view, const char *word)
+{
+	const char *title = title_of(word);
 
-		if (column->view != view)
-			continue;
-		if (strcasecmp(column->title, title) == 0)
-			return column;
-		if (strchr(column->title, '/') &&
-		    strcasecmp(strchr(column->id, '_') + 1, title) == 0)
-			named = column;
-	}
-	return named;
+	for (size_t i = 0; i < ncs_column_count; i++)
+		if (ncs_columns[i].view == view &&
+		    strcasecmp(ncs_columns[i].title, title) == 0)
+			return &ncs_columns[i];
+	return NULL;
 }
 
 /* Takes "-SINCE", or "-" alone for the reversed order of the model. */
@@ -126,6 +138,9 @@ static bool suggest_for(const char *item, char *text, size_t size)
 				      item, (size_t)(colon - item)) == 0)
 			ncs_nearest_try(&of_titles, ncs_columns[i].title,
 					strlen(ncs_columns[i].title));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		ncs_nearest_try(&of_titles, names[i].name,
+				strlen(names[i].name));
 	if (of_titles.distance == 0)
 		return true;
 	ncs_nearest_append(&of_titles, "", text, size);
@@ -151,26 +166,36 @@ static void suggest_titles(const struct ncs_option_row *row,
 	}
 }
 
-static bool take_sorts(const struct ncs_option_input *input)
+static bool keep_text(const char *argument, char *text)
 {
-	memset(input->options->sort, 0, sizeof(input->options->sort));
-	return take_titles(input->options, input->argument, take_sort);
+	size_t length = strlen(argument);
+
+	if (length >= NCS_OPTION_VALUE_MAX)
+		return false;
+	memcpy(text, argument, length + 1);
+	return true;
 }
 
 /* Columns of views have titles, those of exports have names. The mode, which
  * says which are meant, may not be known yet: option_rules.c checks them. */
+static bool take_sorts(const struct ncs_option_input *input)
+{
+	struct ncs_options *options = input->options;
+
+	memset(options->sort, 0, sizeof(options->sort));
+	options->sorts_are_titles =
+		take_titles(options, input->argument, take_sort);
+	return keep_text(input->argument, options->sort_text);
+}
+
 static bool take_columns(const struct ncs_option_input *input)
 {
 	struct ncs_options *options = input->options;
-	size_t length = strlen(input->argument);
 
 	memset(options->columns, 0, sizeof(options->columns));
 	options->columns_are_titles =
 		take_titles(options, input->argument, take_column);
-	if (length >= sizeof(options->columns_text))
-		return false;
-	memcpy(options->columns_text, input->argument, length + 1);
-	return true;
+	return keep_text(input->argument, options->columns_text);
 }
 
 /* --- Printing ----------------------------------------------------------- */

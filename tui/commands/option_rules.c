@@ -64,6 +64,11 @@ static bool exports_no_columns(const struct ncs_options *options)
 	return !ncs_export_column(options->export_format, 0);
 }
 
+static bool exports_no_table(const struct ncs_options *options)
+{
+	return options->export_format != NCS_EXPORT_CSV;
+}
+
 static bool exports_files(const struct ncs_options *options)
 {
 	return options->export_format == NCS_EXPORT_PARQUET;
@@ -119,6 +124,10 @@ static const struct option_rule {
 	     "--columns requires --export=ndjson or --export=csv, or the live"
 	     " view: other exports have fixed columns",
 	     .when = exports_no_columns),
+	RULE(MODE(EXPORT), OPTION(SORT),
+	     "--sort requires --export=csv, or tables: other exports are in"
+	     " the order of time",
+	     .when = exports_no_table),
 	RULE(MODE(DUMP), OPTION(COLUMNS) | OPTION(SORT),
 	     "--columns and --sort require a text dump: other dumps have no"
 	     " tables",
@@ -281,7 +290,8 @@ static bool check_rules(const struct ncs_options *options, char *error,
 #define NEED_FILES (MODE(REPLAY) | MODE(EXPORT) | MODE(CRITICAL_PATH))
 #define READ_FILES (NEED_FILES | MODE(DUMP) | MODE(DIAGNOSE) | MODE(LIST))
 /* The modes whose option has an optional argument. */
-#define HAVE_FORMATS (MODE(DUMP) | MODE(DIAGNOSE) | MODE(CRITICAL_PATH))
+#define HAVE_FORMATS \
+	(MODE(DUMP) | MODE(DIAGNOSE) | MODE(CRITICAL_PATH) | MODE(LIST))
 
 /* Returns the name of the option that chooses a mode. */
 static const char *name_of_mode(enum ncs_mode mode)
@@ -348,11 +358,14 @@ static bool check_files(const struct ncs_options *options, char *error,
 bool ncs_option_rules_check_titles(const struct ncs_options *options,
 				   char *error, size_t error_size)
 {
-	const struct ncs_option_row *row = &ncs_option_rows[NCS_OPTION_COLUMNS];
-
-	if (!options->columns_text[0] || options->columns_are_titles)
+	if (options->columns_text[0] && !options->columns_are_titles)
+		ncs_option_refuse(&ncs_option_rows[NCS_OPTION_COLUMNS],
+				  options->columns_text, error, error_size);
+	else if (options->sort_text[0] && !options->sorts_are_titles)
+		ncs_option_refuse(&ncs_option_rows[NCS_OPTION_SORT],
+				  options->sort_text, error, error_size);
+	else
 		return true;
-	ncs_option_refuse(row, options->columns_text, error, error_size);
 	return false;
 }
 

@@ -126,6 +126,8 @@ bool ncs_options_set(struct ncs_options *options, enum ncs_option option,
 	/* Exports heed the command line only. */
 	memset(changed.columns_text, 0, sizeof(changed.columns_text));
 	changed.columns_are_titles = false;
+	memset(changed.sort_text, 0, sizeof(changed.sort_text));
+	changed.sorts_are_titles = false;
 	*options = changed;
 	return true;
 }

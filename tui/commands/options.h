@@ -127,6 +127,8 @@ struct ncs_options {
 	 * none. True if it has titles of columns of views. */
 	char columns_text[NCS_OPTION_VALUE_MAX];
 	bool columns_are_titles;
+	char sort_text[NCS_OPTION_VALUE_MAX];
+	bool sorts_are_titles;
 	struct ncs_units units;
 	bool hide_header;
 	bool hide_idle;

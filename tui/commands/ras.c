@@ -201,16 +201,41 @@ static bool shares_network(uint32_t pid)
 	       own.st_ino == other.st_ino;
 }
 
+/* Whether a rank is on this machine: the pids of other nodes are others here. */
+static bool is_here(const struct ncs_model *model, const struct ncs_rank *rank)
+{
+	char host[NCS_NODE_NAME_BYTES] = "";
+
+	if (model->node_count == 0)
+		return true;
+	gethostname(host, sizeof(host) - 1);
+	return rank->node < model->node_count &&
+	       strcmp(model->nodes[rank->node].host, host) == 0;
+}
+
+/* Returns a rank on this machine of a communicator of which some ranks are not
+ * seen; NULL if there is none. */
+static const struct ncs_rank *find_witness(const struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->communicator_count; i++) {
+		const struct ncs_communicator *each = &model->communicators[i];
+
+		if (!has_unseen(each))
+			continue;
+		for (size_t j = 0; j < each->rank_count; j++)
+			if (is_here(model, each->ranks[j]))
+				return each->ranks[j];
+	}
+	return NULL;
+}
+
 struct ncs_ras *ncs_ras_ask(const struct ncs_model *model)
 {
-	const struct ncs_rank *rank = NULL;
+	const struct ncs_rank *rank = find_witness(model);
 	char address[128] = DEFAULT_ADDRESS;
 	struct ncs_ras *ras;
 	int error;
 
-	for (size_t i = 0; i < model->communicator_count; i++)
-		if (has_unseen(&model->communicators[i]) && !rank)
-			rank = model->communicators[i].ranks[0];
 	if (!rank || !shares_network(ncs_rank_pid(rank)))
 		return NULL;
 	ras = calloc(1, sizeof(*ras));

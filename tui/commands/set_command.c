@@ -15,8 +15,8 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/waits.h"
 #include "shm/clock.h"
-#include "tui/text/finding_text.h"
 #include "tui/text/format.h"
+#include "tui/text/job_verdict.h"
 #include "tui/text/output.h"
 #include "tui/text/words.h"
 

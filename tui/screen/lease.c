@@ -42,7 +42,7 @@ static bool take_one(struct ncs_lease *lease, const struct ncs_target *target,
 	*why = target->why;
 	if (!target->remote)
 		return false;
-	*why = "its clock is that of another time namespace";
+	*why = "its clock belongs to another time namespace";
 	if (target->process.time_namespace != self->time_namespace)
 		return false;
 	ncs_control_take_lease(ncs_remote_control(target->remote), &more,
@@ -95,7 +95,7 @@ static void print_loss(const struct ncs_lease *lease,
 
 	if (holder != lease->holder)
 		snprintf(text, size,
-			 "viewer %u has taken the lease on process %" PRIu32,
+			 "viewer %u took over the lease on process %" PRIu32,
 			 (unsigned)(holder >> 32), target->process.pid);
 	else
 		snprintf(text, size,

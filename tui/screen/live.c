@@ -23,10 +23,9 @@
 #include <unistd.h>
 
 #include "analysis/base/detail.h"
-#include "analysis/sources/link_peaks.h"
 #include "ncclstat/reader.h"
 #include "tui/screen/lease.h"
-#include "tui/text/finding_text.h"
+#include "tui/text/job_verdict.h"
 #include "tui/text/output.h"
 #include "tui/screen/save.h"
 #include "tui/screen/screen.h"
@@ -177,7 +176,7 @@ static void toggle_detail(struct live *live)
 	if (ncs_lease_is_held(&live->lease)) {
 		ncs_lease_drop(&live->lease);
 		snprintf(text, sizeof(text),
-			 "gave back what was asked for while this view runs");
+			 "withdrew the request made for this view");
 	} else {
 		ncs_lease_take(&live->lease, &live->screen.model,
 			       &live->targets, now_ns(), text, sizeof(text));
@@ -233,7 +232,8 @@ static void keep(struct live *live)
 	error = ncs_config_file_store(path, &live->screen.options);
 	if (error == -EPERM)
 		ncs_screen_say(&live->screen, now_ns(),
-			       "not written: what is there was not read: %s",
+			       "not written: the present file could not be"
+			       " read: %s",
 			       path);
 	else if (error)
 		ncs_screen_say(&live->screen, now_ns(), "not written: %s: %s",
@@ -261,6 +261,8 @@ static void on_key(struct live *live, int code)
 		ncs_screen_fill(&live->screen, live->source);
 	if (requests & (NCS_REQUEST_SAMPLE | NCS_REQUEST_JUMP))
 		sample(live);
+	else
+		ncs_screen_want(&live->screen, live->source);
 	if (requests & NCS_REQUEST_REPAINT)
 		ncs_term_repaint();
 	if (requests & NCS_REQUEST_DETAIL)
@@ -540,8 +542,7 @@ static void init_screen(struct live *live, const struct ncs_options *options,
 		options->interval_ns, host, ncs_directory(options->directory));
 	live->screen.has_nodes = ncs_options_want_nodes(options);
 	ncs_screen_apply(&live->screen, options);
-	if (!live->replay && !live->source->nodes)
-		live->screen.network_peak = ncs_network_peak("/sys");
+	live->source->wants_peaks = true;
 	live->screen.config_path = config->path;
 	if (live->replay)
 		ncs_screen_set_replay(&live->screen, live->replay,

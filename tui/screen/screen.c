@@ -90,6 +90,25 @@ static bool wants_records(const void *context, const char *id)
 	return rank && strcmp(rank->id, id) == 0;
 }
 
+void ncs_screen_want(const struct ncs_screen *screen, struct ncs_source *source)
+{
+	const struct ncs_grid *table = &screen->tables[screen->view];
+	size_t end = table->top + (size_t)table->page, count = 0;
+	const char *ids[NCS_SCREEN_WANTED_MAX];
+	const struct ncs_rank *rank = selected_rank(screen);
+
+	if (!source->want)
+		return;
+	if (rank)
+		ids[count++] = rank->id;
+	if (screen->view == NCS_VIEW_TIMELINE)
+		for (size_t i = table->top; i < table->count && i < end &&
+					    count < NCS_SCREEN_WANTED_MAX;
+		     i++)
+			ids[count++] = table->rows[i].row.rank->id;
+	source->want(source, ids, count);
+}
+
 /* Makes again all that points into the model, after the model has changed. */
 static void follow_model(struct ncs_screen *screen)
 {
@@ -111,6 +130,7 @@ int ncs_screen_sample(struct ncs_screen *screen, struct ncs_source *source,
 		diagnosed = ncs_diagnose(&screen->diagnosis, &screen->model);
 	screen->had_job = screen->had_job || screen->model.rank_count > 0;
 	follow_model(screen);
+	ncs_screen_want(screen, source);
 	return error ? error : diagnosed;
 }
 
@@ -131,7 +151,7 @@ static void toggle_pause(struct ncs_screen *screen, uint64_t now_ns)
 {
 	screen->paused = !screen->paused;
 	ncs_screen_say(screen, now_ns, "%s",
-		       screen->paused ? "paused: Z goes on" : "going on");
+		       screen->paused ? "paused: Z resumes" : "resumed");
 }
 
 static void show_window(struct ncs_screen *screen, enum ncs_window window,
@@ -170,7 +190,8 @@ static void mark(struct ncs_screen *screen, uint64_t now_ns)
 	}
 	show_window(screen, NCS_WINDOW_MARK, now_ns);
 	ncs_screen_say(screen, now_ns,
-		       "rates and shares begin anew; a goes on to others");
+		       "rates and shares start again here; a selects other"
+		       " times");
 }
 
 static bool act_on_time(struct ncs_screen *screen, enum ncs_action action,
@@ -322,7 +343,7 @@ static unsigned act_outside(struct ncs_screen *screen, enum ncs_action action,
 		toggle_pause(screen, now_ns);
 		return screen->paused ? 0 : NCS_REQUEST_SAMPLE;
 	case NCS_ACTION_SAMPLE:
-		ncs_screen_say(screen, now_ns, "looked again");
+		ncs_screen_say(screen, now_ns, "refreshed");
 		return NCS_REQUEST_SAMPLE;
 	case NCS_ACTION_DETAIL:
 		return NCS_REQUEST_DETAIL;
@@ -334,11 +355,10 @@ static unsigned act_outside(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_KEEP:
 		return ncs_prompt_keep(screen, now_ns);
 	case NCS_ACTION_REPAINT:
-		ncs_screen_say(screen, now_ns, "painted again");
+		ncs_screen_say(screen, now_ns, "redrawn");
 		return NCS_REQUEST_REPAINT;
 	default:
-		ncs_screen_say(screen, now_ns,
-			       "no such key; ? shows all of them");
+		ncs_screen_say(screen, now_ns, "unknown key; ? shows all keys");
 		return 0;
 	}
 }
@@ -376,7 +396,7 @@ static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
 		if (action == NCS_ACTION_SEARCH)
 			ncs_prompt_open(screen, NCS_PROMPT_HELP);
 		else if (!ncs_help_act(screen, action))
-			ncs_screen_say(screen, now_ns, "\"%s\" is not there",
+			ncs_screen_say(screen, now_ns, "\"%s\" was not found",
 				       screen->help_search);
 		return 0;
 	}

@@ -213,8 +213,8 @@ static void no_job_text(const struct ncs_screen *screen, char *text,
 {
 	text[0] = '\0';
 	if (screen->model.error[0])
-		ncs_append(text, size, "Cannot look into %s: %s.",
-			   screen->directory, screen->model.error);
+		ncs_append(text, size, "Cannot read %s: %s.", screen->directory,
+			   screen->model.error);
 	else if (screen->replay)
 		ncs_append(text, size, "No rank was recorded at this moment.");
 	else if (screen->had_job)
@@ -233,8 +233,7 @@ static void no_job_text(const struct ncs_screen *screen, char *text,
 			   " one.");
 	else
 		ncs_append(text, size,
-			   "No job is to be seen in %s%s. This view waits for"
-			   " one.",
+			   "No job is seen in %s%s. This view waits for one.",
 			   screen->directory,
 			   ncs_directory_clause(screen->directory));
 }
@@ -282,15 +281,15 @@ static void draw_no_job(const struct ncs_screen *screen,
 	if (screen->replay || screen->has_nodes)
 		return;
 	put_below(&rect, NCS_ROLE_TEXT,
-		  "Start a job with these set, where FOLDER"
-		  " has the library:");
+		  "Start a job with these variables, where FOLDER contains the"
+		  " library:");
 	put_below(&rect, NCS_ROLE_STRONG,
 		  "  NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so");
 	put_below(&rect, NCS_ROLE_STRONG, "  LD_LIBRARY_PATH=FOLDER");
 	put_below(&rect, NCS_ROLE_TEXT,
-		  "A job in a container is seen where /dev/shm is shared, or"
-		  " a folder that NCCLSTAT_DIR names; another user's only by"
-		  " root.");
+		  "A job in a container is seen if it shares /dev/shm or the"
+		  " folder that NCCLSTAT_DIR names. Only root sees other users'"
+		  " jobs.");
 }
 
 static void draw_no_nodes(const struct ncs_rect *rows)
@@ -298,8 +297,8 @@ static void draw_no_nodes(const struct ncs_rect *rows)
 	struct ncs_rect rect = *rows;
 
 	put_below(&rect, NCS_ROLE_STRONG,
-		  "This view is of this machine, or of a recording. For the"
-		  " nodes of a whole job, start it with one of these:");
+		  "This view shows this machine or a recording. To see all"
+		  " nodes of a job, start ncclstat with one of these:");
 	put_below(&rect, NCS_ROLE_TEXT, "  --slurm JOBID     all nodes of a"
 					" Slurm job, by srun");
 	put_below(&rect, NCS_ROLE_TEXT, "  --hosts n[1-64]   by ssh");
@@ -315,17 +314,18 @@ static const char *why_empty(enum ncs_view view)
 {
 	switch (view) {
 	case NCS_VIEW_CHANNEL:
-		return "No channel is seen. Over NVLink and shared memory no"
-		       " thread of NCCL moves data, so that none tells of"
-		       " channels: Ranks, Collectives and the timeline show"
-		       " what is waited for. Over the network NCCL may not tell.";
+		return "No channel is seen. Over NVLink and shared memory, no"
+		       " thread of NCCL moves data, so nothing reports"
+		       " channels: Ranks, Collectives and the timeline show the"
+		       " waits. Over the network, NCCL may not report"
+		       " channels.";
 	case NCS_VIEW_PROXY:
-		return "No proxy thread is seen. NCCL has one for the network"
-		       " only, and tells of it from 2.27 on.";
+		return "No proxy thread is seen. NCCL uses one only for the"
+		       " network, and reports it from 2.27 on.";
 	case NCS_VIEW_RANGE:
 		return "No range is seen: the program marks none with NVTX, or"
-		       " its marks do not reach the plugin. Start the job by"
-		       " ncclstat run, or with NVTX_INJECTION64_PATH set to the"
+		       " its marks do not reach the plugin. Start the job with"
+		       " ncclstat run, or set NVTX_INJECTION64_PATH to the"
 		       " plugin's file; see ncclstat-plugin(7).";
 	default:
 		return "Nothing of this kind has happened in the job.";
@@ -355,12 +355,11 @@ static void draw_no_rows(const struct ncs_screen *screen,
 	else if (screen->focus.kind == NCS_FOCUS_NODE && table->total == 0)
 		text = "No rank of this node is seen. Esc goes back.";
 	else if (table->total > 0 && screen->filter[0])
-		text = "No row has the text of the filter. \\ and Esc clear"
-		       " it.";
+		text = "No row matches the filter. \\ or Esc clears it.";
 	else if (table->total > 0 && screen->only_tagged)
 		text = "No row here is tagged. o shows all rows.";
 	else if (table->total > 0)
-		text = "All rows are idle, and hidden. i shows them.";
+		text = "All rows are idle and hidden. i shows them.";
 	else if (screen->view == NCS_VIEW_FINDING)
 		text = ncs_severity_help(NCS_SEVERITY_WELL);
 	else
@@ -413,10 +412,9 @@ static void draw_help(struct ncs_screen *screen, int height, int width,
 		return;
 	ncs_term_fill(height - 1, 0, width, NCS_ROLE_TITLE);
 	ncs_term_put(height - 1, 0, width, NCS_ROLE_TITLE,
-		     most > 0 ?
-			     "PgDn next page, PgUp back; / searches, n goes on;"
-			     " q leaves" :
-			     "/ searches, n goes on; q leaves");
+		     most > 0 ? "PgDn next page, PgUp back; / searches, n next"
+				" match; q leaves" :
+				"/ searches, n next match; q leaves");
 }
 
 static void draw_setup(struct ncs_screen *screen, int height, int width,
@@ -424,8 +422,8 @@ static void draw_setup(struct ncs_screen *screen, int height, int width,
 {
 	const struct ncs_rect rect = { 1, 0, height - 2, width };
 	static const char hint[] =
-		"W keeps it in the configuration file; arrows change; q leaves";
-	static const char short_hint[] = "W keeps it; arrows change; q leaves";
+		"W saves to the configuration file; arrows change; q leaves";
+	static const char short_hint[] = "W saves; arrows change; q leaves";
 	bool fits = (int)strlen(hint) <= width;
 
 	ncs_term_fill(0, 0, width, NCS_ROLE_TITLE);

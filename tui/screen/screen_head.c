@@ -11,6 +11,7 @@
 #include "analysis/base/value_names.h"
 #include "tui/text/format.h"
 #include "tui/text/job_text.h"
+#include "tui/text/job_verdict.h"
 #include "tui/text/node_text.h"
 #include "tui/term/term.h"
 #include "tui/text/words.h"
@@ -39,7 +40,9 @@ static const char *state_word(const struct ncs_screen *screen,
 		return " JOB ENDED ";
 	}
 	if (screen->summary.ranks == 0)
-		return " NO JOB ";
+		return ncs_count_unreadable(&screen->model) > 0 ?
+			       " NO VERDICT " :
+			       " NO JOB ";
 	if (!screen->replay) {
 		switch (ncs_diagnosis_severity(&screen->diagnosis)) {
 		case NCS_SEVERITY_STUCK:

@@ -12,6 +12,7 @@
 
 #include "analysis/base/append.h"
 #include "analysis/base/value_names.h"
+#include "ncclstat/tables/launches.def"
 #include "ncclstat/tables/timings.def"
 #include "tui/term/wrap.h"
 #include "tui/term/keys.h"
@@ -123,8 +124,8 @@ static void emit_marks(struct help_page *page)
 	emit_item(page, "*", "silent, lossy, unreadable, or of a dead rank");
 	emit_item(page, "#", "tagged");
 	emit_item(page, "+ -",
-		  "ranks that are level, in one row where all do not fit: + to"
-		  " be shown, - shown; Enter changes that");
+		  "level ranks, in one row if not all fit: + closed, - open;"
+		  " Enter opens and closes");
 }
 
 static void emit_channel_states(struct help_page *page)
@@ -192,6 +193,28 @@ static void emit_losses(struct help_page *page)
 		emit_item(page, losses[i].name, losses[i].help);
 }
 
+/* Emits the words of the ranks' waits: those of channels, and of launches where
+ * there are none. */
+static void emit_waits(struct help_page *page)
+{
+	static const struct {
+		const char *name;
+		const char *help;
+	} launches[] = {
+#define X(ID, name, help) { name, help },
+		NCS_LAUNCH_WAITS(X)
+#undef X
+	};
+
+	emit_title(page, "WAITS-FOR, of a channel");
+	for (unsigned i = 0; i < NCS_CHANNEL_STATE_COUNT; i++)
+		emit_item(page, ncs_channel_state_label(i),
+			  ncs_channel_state_help(i));
+	emit_title(page, "WAITS-FOR, without channels: of an operation");
+	for (size_t i = 0; i < sizeof(launches) / sizeof(*launches); i++)
+		emit_item(page, launches[i].name, launches[i].help);
+}
+
 /* --- The page of a view --------------------------------------------------- */
 
 /* Emits the letters that a view has, besides the marks in front of its rows. */
@@ -249,6 +272,8 @@ static void emit_page(struct help_page *page, const struct ncs_screen *screen)
 		emit_title(page, title);
 		emit_columns(page, screen->view, table);
 	}
+	if (screen->view == NCS_VIEW_RANK)
+		emit_waits(page);
 	emit_title(page, "Keys");
 	if (screen->view == NCS_VIEW_TIMELINE)
 		emit_group(page, NCS_KEY_GROUP_TIMELINE);

@@ -165,12 +165,14 @@ static void go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank,
 
 	if (!peer) {
 		ncs_screen_say(screen, now_ns,
-			       "rank %d, the peer, is not seen here",
+			       "the peer, rank %d, is not seen here",
 			       peer_number);
 		return;
 	}
 	if (!go_to_channels(screen, peer)) {
-		ncs_screen_say(screen, now_ns, "no deeper; Esc goes back");
+		ncs_screen_say(screen, now_ns,
+			       "nothing below this; Esc goes"
+			       " back");
 		return;
 	}
 	if (!ncs_grid_select_channel(ncs_screen_table(screen), number, !send,
@@ -261,7 +263,7 @@ void ncs_screen_enter(struct ncs_screen *screen, uint64_t now_ns)
 		ncs_grid_selected(ncs_screen_table(screen));
 
 	if (!row)
-		ncs_screen_say(screen, now_ns, "there is no row");
+		ncs_screen_say(screen, now_ns, "no row is selected");
 	else if (row->of)
 		toggle_group(screen, row, now_ns);
 	else if (row->unreadable)
@@ -270,14 +272,16 @@ void ncs_screen_enter(struct ncs_screen *screen, uint64_t now_ns)
 	else if (screen->view == NCS_VIEW_CHANNEL && row->row.rank)
 		go_to_peer(screen, row->row.rank, now_ns);
 	else if (!go_below(screen, &row->row))
-		ncs_screen_say(screen, now_ns, "no deeper; Esc goes back");
+		ncs_screen_say(screen, now_ns,
+			       "nothing below this; Esc goes"
+			       " back");
 }
 
 void ncs_screen_toggle_sizes(struct ncs_screen *screen, uint64_t now_ns)
 {
 	if (ncs_screen_tab_of(screen->view) != NCS_VIEW_COLLECTIVE) {
 		ncs_screen_say(screen, now_ns,
-			       "sizes are in Collectives, by x");
+			       "for sizes, press x in Collectives");
 		return;
 	}
 	ncs_screen_show_view(screen, screen->view == NCS_VIEW_CLASS ?
@@ -285,6 +289,6 @@ void ncs_screen_toggle_sizes(struct ncs_screen *screen, uint64_t now_ns)
 					     NCS_VIEW_CLASS);
 	ncs_screen_say(screen, now_ns, "%s",
 		       screen->view == NCS_VIEW_COLLECTIVE ?
-			       "a row for each function" :
-			       "a row for each size, algorithm and protocol");
+			       "one row for each function" :
+			       "one row for each size, algorithm and protocol");
 }

@@ -71,7 +71,8 @@ static void say_option(struct ncs_screen *screen, enum ncs_option option,
 	char value[128];
 
 	if (option == NCS_OPTION_SCHEME && !ncs_term_has_colors())
-		why = "; but the terminal has no colours, or none are wanted";
+		why = "; but the terminal has no colours, or they are turned"
+		      " off";
 	else if (option == NCS_OPTION_SYMBOLS && !ncs_term_has_symbols())
 		why = "; but the locale is not UTF-8: ASCII";
 	else if (option == NCS_OPTION_MOUSE && screen->options.mouse &&

@@ -148,9 +148,9 @@ void ncs_prompt_find_again(struct ncs_screen *screen,
 
 	if (!text[0])
 		ncs_screen_say(screen, now_ns,
-			       "nothing to look for: / begins a search");
+			       "nothing to search for: / starts a search");
 	else if (!ncs_grid_search(ncs_screen_table(screen), text, direction))
-		ncs_screen_say(screen, now_ns, "no row has \"%s\"", text);
+		ncs_screen_say(screen, now_ns, "no row contains \"%s\"", text);
 	else
 		remember_selected(screen);
 }

@@ -57,7 +57,7 @@ static void print_abnormal(const struct ncs_replay_search *search, char *text,
 	if (search->done)
 		snprintf(text, size, "%zu abnormal", search->count);
 	else
-		snprintf(text, size, "%zu abnormal, %d%% looked at",
+		snprintf(text, size, "%zu abnormal, %d%% searched",
 			 search->count,
 			 length_ns > 0 ? (int)((double)(search->next_ns -
 							search->from_ns) *
@@ -173,7 +173,7 @@ static unsigned play(struct ncs_screen *screen, uint64_t now_ns)
 	ncs_replay_play(replay, !replay->playing, now_ns);
 	screen->paused = !replay->playing;
 	ncs_screen_say(screen, now_ns, "%s",
-		       screen->paused ? "paused: Z goes on" : "playing");
+		       screen->paused ? "paused: Z resumes" : "playing");
 	return NCS_REQUEST_SAMPLE;
 }
 
@@ -199,7 +199,7 @@ static unsigned change_speed(struct ncs_screen *screen, bool faster,
 			     uint64_t now_ns)
 {
 	ncs_replay_change_speed(screen->replay, faster, now_ns);
-	ncs_screen_say(screen, now_ns, "%gx as fast as it was",
+	ncs_screen_say(screen, now_ns, "%gx the original speed",
 		       screen->replay->speed);
 	return 0;
 }
@@ -223,9 +223,9 @@ static unsigned go_abnormal(struct ncs_screen *screen, bool forward,
 	}
 	ncs_screen_say(screen, now_ns,
 		       search->done || !forward ?
-			       "nothing goes wrong %s this" :
-			       "nothing goes wrong %s this so far: not all has"
-			       " been looked at",
+			       "nothing wrong found %s this moment" :
+			       "nothing wrong found %s this moment so far; the"
+			       " search goes on",
 		       forward ? "after" : "before");
 	return 0;
 }
@@ -239,7 +239,8 @@ unsigned ncs_replay_go_typed(struct ncs_screen *screen, uint64_t now_ns)
 
 	if (!ncs_instant_parse(screen->typed, &instant))
 		ncs_screen_say(screen, now_ns,
-			       "a time is 12.5, 1:02:03, -10 or T14:03:05");
+			       "write a time as 12.5, 1:02:03, -10 or"
+			       " T14:03:05");
 	else if (!ncs_instant_resolve(&instant, &replay->all, &moment_ns, why,
 				      sizeof(why)))
 		ncs_screen_say(screen, now_ns, "%s", why);
@@ -267,8 +268,8 @@ bool ncs_replay_act(struct ncs_screen *screen, enum ncs_action action,
 	if (!replay) {
 		if (is_of_recordings(action))
 			ncs_screen_say(screen, now_ns,
-				       "this key moves through a recording:"
-				       " ncclstat --replay FILE");
+				       "this key is for recordings: ncclstat"
+				       " --replay FILE");
 		return is_of_recordings(action);
 	}
 	switch (action) {
@@ -299,8 +300,8 @@ bool ncs_replay_act(struct ncs_screen *screen, enum ncs_action action,
 	case NCS_ACTION_DETAIL:
 	case NCS_ACTION_SET:
 		ncs_screen_say(screen, now_ns,
-			       "this is a recording: it cannot be asked for"
-			       " anything");
+			       "this is a recording: its settings cannot be"
+			       " changed");
 		return true;
 	default:
 		return false;

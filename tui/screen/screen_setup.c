@@ -250,7 +250,7 @@ unsigned ncs_setup_key(struct ncs_screen *screen, int code,
 		return 0;
 	default:
 		ncs_screen_say(screen, now_ns,
-			       "no such key here; q leaves the setup");
+			       "unknown key; q leaves the setup");
 		return 0;
 	}
 }

@@ -125,10 +125,6 @@ struct ncs_screen {
 	int bar_x;
 	int bar_width; /* 0 if there is no bar */
 
-	/* Peak of this machine's network ports in GB/s; 0: not known, or other
-	 * machines are shown. */
-	double network_peak;
-
 	uint64_t interval_ns;
 	char host[65];
 	char directory[256];

@@ -10,12 +10,13 @@
 
 #include "analysis/base/value_names.h"
 #include "analysis/model/busiest.h"
+#include "analysis/model/peaks.h"
 #include "analysis/model/rates.h"
 #include "analysis/model/stragglers.h"
 #include "ncclstat/size_class.h"
 #include "tui/term/sparkline.h"
-#include "tui/text/finding_text.h"
 #include "tui/text/format.h"
+#include "tui/text/job_verdict.h"
 #include "tui/text/words.h"
 #include "tui/views/wait_cells.h"
 
@@ -63,15 +64,31 @@ static void put(const struct ncs_rect *line, int x, int width, bool right,
 		     text);
 }
 
+/* Draws a bandwidth in GB/s, or in Gb/s, in 5 columns. */
+static void put_bandwidth(const struct ncs_screen *screen,
+			  const struct ncs_rect *line, int x,
+			  const struct ncs_moving_view *view, enum ncs_role role)
+{
+	double number = view->busbw * (screen->options.units.bits ? 8 : 1);
+	char text[32] = "-";
+
+	if (view->operations > 0 && number >= 0)
+		snprintf(text, sizeof(text), "%.*f",
+			 number < 99.995 ? 2 : number < 999.95, number);
+	put(line, x, 5, true, role, text);
+}
+
 static void put_value(const struct ncs_screen *screen,
 		      const struct ncs_rect *line, int x, int width,
 		      const struct ncs_value *value, const char *unit,
 		      enum ncs_role role)
 {
 	char number[NCS_FORMAT_MAX], text[NCS_FORMAT_MAX + 8] = "";
+	struct ncs_units units = screen->options.units;
 
-	ncs_format_in_units(number, sizeof(number), value,
-			    &screen->options.units, 0);
+	/* There is no room for all digits. */
+	units.exact = false;
+	ncs_format_in_units(number, sizeof(number), value, &units, 0);
 	ncs_append(text, sizeof(text), "%s%s", number,
 		   value->kind == NCS_VALUE_NONE ? "" : unit);
 	put(line, x, width, true, role, text);
@@ -91,7 +108,7 @@ static void draw_verdict(const struct ncs_screen *screen,
 	text[0] = '\0';
 	if (screen->model.error[0]) {
 		severity = NCS_SEVERITY_UNSEEN;
-		ncs_append(text, sizeof(text), "cannot look: %s",
+		ncs_append(text, sizeof(text), "cannot read: %s",
 			   screen->model.error);
 		ncs_append_separator(text, sizeof(text));
 	}
@@ -143,31 +160,32 @@ static void draw_traffic(const struct ncs_screen *screen,
 	put(line, FIGURES_X, SPARKLINE_WIDTH, false, NCS_ROLE_TEXT, text);
 }
 
-/* Whether the peak of the network ports is a bound of a bandwidth: that of a
- * communicator of several machines, one of which is this one. */
-static bool has_peak(const struct ncs_screen *screen,
-		     const struct ncs_communicator *communicator,
-		     const struct ncs_moving_view *view)
+/* Returns the peak of the links under a bandwidth that is of now. */
+static struct ncs_peak peak_of(const struct ncs_communicator *communicator,
+			       const struct ncs_moving_view *view)
 {
-	const struct ncs_identity *identity =
-		communicator ? communicator->identity : NULL;
-
-	return screen->network_peak > 0 && identity && !view->is_stale &&
-	       view->operations > 0 && (identity->known & NCS_KNOWN_NNODES) &&
-	       identity->nnodes > 1;
+	if (!communicator || view->is_stale || view->operations == 0)
+		return (struct ncs_peak){ .link = NCS_PEAK_UNKNOWN };
+	return ncs_communicator_peak(communicator);
 }
 
-/* Appends "of 12.5 ". */
-static void append_peak(const struct ncs_screen *screen,
-			const struct ncs_communicator *communicator,
-			const struct ncs_moving_view *view, char *text,
-			size_t size)
+/* Writes "of 12.5 GB/s NIC", or the unit alone where no peak is known. Where
+ * there is not enough room, NVLink is NVL. */
+static void describe_peak(const struct ncs_screen *screen,
+			  const struct ncs_peak *peak, int room, char *text,
+			  size_t size)
 {
-	double peak = screen->network_peak *
-		      (screen->options.units.bits ? 8 : 1);
+	bool bits = screen->options.units.bits;
+	double number = peak->gigabytes * (bits ? 8 : 1);
 
-	if (has_peak(screen, communicator, view))
-		ncs_append(text, size, "of %.*f ", peak < 100, peak);
+	if (peak->link != NCS_PEAK_UNKNOWN)
+		ncs_append(text, size, "of %.*f ", number < 100, number);
+	ncs_append(text, size, "%s", bits ? "Gb/s" : "GB/s");
+	if (peak->link == NCS_PEAK_NETWORK)
+		ncs_append(text, size, " NIC");
+	else if (peak->link == NCS_PEAK_NVLINK)
+		ncs_append(text, size, " %s",
+			   (int)strlen(text) + 7 <= room ? "NVLink" : "NVL");
 }
 
 /* Draws the busiest function, its size and its bandwidth. */
@@ -181,9 +199,9 @@ static void draw_busiest(const struct ncs_screen *screen,
 	const struct ncs_busiest *busiest =
 		communicator ? &communicator->busiest : &none;
 	const struct ncs_moving_view *view = &busiest->view;
-	const char *unit = screen->options.units.bits ? "Gb/s" : "GB/s";
+	struct ncs_peak peak = peak_of(communicator, view);
 	enum ncs_role role = view->is_stale ? NCS_ROLE_QUIET : NCS_ROLE_STRONG;
-	struct ncs_value size = { 0 }, busbw = { 0 };
+	struct ncs_value size = { 0 };
 	char text[LINE_BYTES] = "";
 
 	put(line, x, 13, false, NCS_ROLE_TEXT,
@@ -194,17 +212,12 @@ static void draw_busiest(const struct ncs_screen *screen,
 		ncs_value_set(&size, NCS_VALUE_SIZE,
 			      ncs_size_class_low(busiest->which.size_class));
 	put_value(screen, line, x + 14, 5, &size, "", NCS_ROLE_TEXT);
-	if (view->operations > 0)
-		ncs_value_set_real(&busbw, NCS_VALUE_REAL, view->busbw);
 	if (line->width >= USUAL_WIDTH) {
 		put(line, x + 20, 5, false, NCS_ROLE_LABEL, "busbw");
 		x += 6;
 	}
-	put_value(screen, line, x + 20, 5, &busbw, "", role);
-	append_peak(screen, communicator, view, text, sizeof(text));
-	ncs_append(text, sizeof(text), "%s", unit);
-	if (has_peak(screen, communicator, view))
-		ncs_append(text, sizeof(text), " NIC");
+	put_bandwidth(screen, line, x + 20, view, role);
+	describe_peak(screen, &peak, line->width - x - 26, text, sizeof(text));
 	if (view->is_stale) {
 		ncs_append(text, sizeof(text), " ");
 		ncs_append_duration(text, sizeof(text), view->age_ns);
@@ -256,8 +269,11 @@ static void draw_latest(const struct ncs_screen *screen,
 	char text[LINE_BYTES] = "latest ";
 
 	if (rank) {
-		ncs_value_set_real(&value, NCS_VALUE_SHARE,
-				   ncs_rank_lateness(rank)->cost);
+		const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+
+		ncs_value_set_real(&value, NCS_VALUE_SHARE, view->cost);
+		value.is_least = ncs_cost_may_be_more(view);
+		value.is_most = ncs_cost_may_be_less(view);
 		ncs_rank_label(rank, text + strlen(text),
 			       sizeof(text) - strlen(text));
 	}

@@ -23,7 +23,7 @@ static const struct ncs_row *taggable(struct ncs_screen *screen,
 		return &row->row;
 	ncs_screen_say(screen, now_ns, "%s",
 		       row && row->of ? "Enter shows its ranks, to be tagged" :
-					"there is nothing to tag");
+					"this row cannot be tagged");
 	return NULL;
 }
 
@@ -40,7 +40,7 @@ static void tag(struct ncs_screen *screen, bool whole, uint64_t now_ns)
 		say_tags(screen, now_ns);
 	} else if (!whole && ncs_marks_cover(&screen->tags, row)) {
 		ncs_screen_say(screen, now_ns,
-			       "tagged with what it belongs to; U untags all");
+			       "tagged as part of a tagged row; U untags all");
 	} else if (!ncs_marks_add(&screen->tags, &key, whole)) {
 		ncs_screen_say(screen, now_ns, "not enough memory");
 		return;
@@ -62,7 +62,7 @@ bool ncs_screen_act_on_tags(struct ncs_screen *screen, enum ncs_action action,
 		tag(screen, action == NCS_ACTION_TAG_WHOLE, now_ns);
 		return true;
 	case NCS_ACTION_UNTAG_ALL:
-		ncs_screen_say(screen, now_ns, "nothing is tagged any more");
+		ncs_screen_say(screen, now_ns, "nothing is tagged now");
 		ncs_marks_clear(&screen->tags);
 		screen->only_tagged = false;
 		ncs_screen_build(screen);

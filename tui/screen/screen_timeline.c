@@ -41,7 +41,8 @@ bool ncs_timeline_act(struct ncs_screen *screen, enum ncs_action action,
 	if (ncs_timeline_act_on_axis(screen, action)) {
 		if (screen->time.fixed && !stayed)
 			ncs_screen_say(screen, now_ns,
-				       "the time stays; G goes back to now");
+				       "the time stands still; G returns to"
+				       " now");
 		return true;
 	}
 	switch (action) {

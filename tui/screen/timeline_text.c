@@ -191,8 +191,8 @@ static void append_clock(const struct ncs_rank *rank, char *text, size_t size)
 {
 	if (ncs_rank_is_apart(rank)) {
 		ncs_append(text, size,
-			   "; the clocks of hosts are not aligned: its lanes"
-			   " are not to be compared with those of other hosts");
+			   "; the hosts' clocks are not aligned: do not compare"
+			   " its lanes with those of other hosts");
 	} else if (rank->clock_error_ns > 0) {
 		ncs_append(text, size, "; against other hosts its lanes are"
 				       " off by ");
@@ -268,8 +268,8 @@ static void append_missing(const struct ncs_screen *screen,
 			   1u << level);
 	if (shows_loss(screen, latest))
 		ncs_append(text, size,
-			   "; lost %llu records of this rank: [ looks more"
-			   " often",
+			   "; %llu records of this rank are lost: [ shortens"
+			   " the interval",
 			   (unsigned long long)latest->lost);
 }
 
@@ -312,7 +312,7 @@ void ncs_timeline_highlight(struct ncs_screen *screen, uint64_t now_ns)
 	if (!row || !find(screen, row, &found, &count) ||
 	    !ncs_stretch_collective(row->rank, &found, &collective)) {
 		ncs_screen_say(screen, now_ns,
-			       "no collective is known under the cursor");
+			       "there is no known collective under the cursor");
 		return;
 	}
 	screen->time.highlights = true;

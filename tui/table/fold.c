@@ -31,18 +31,18 @@ static const char *place_of(const struct ncs_model *model,
 						rank->header.host;
 }
 
-/* Returns the index of the group of rows that are alike at a place. Rows of one
- * place are mostly together. */
+/* Returns the index of the group of rows that are alike at a place. Most rows are
+ * of the group that was `found` last, or of the one behind it: those of each
+ * communicator come place by place. */
 static size_t group_of(struct ncs_folds *folds, enum ncs_alike alike,
-		       const char *place)
+		       const char *place, size_t found)
 {
-	size_t i = folds->group_count;
+	for (size_t i = 0; i < folds->group_count; i++) {
+		size_t at = (found + i) % folds->group_count;
 
-	while (i-- > 0) {
-		const struct ncs_fold_group *group = &folds->groups[i];
-
-		if (group->alike == alike && strcmp(group->place, place) == 0)
-			return i;
+		if (folds->groups[at].alike == alike &&
+		    strcmp(folds->groups[at].place, place) == 0)
+			return at;
 	}
 	folds->groups[folds->group_count] = (struct ncs_fold_group){
 		.alike = alike, .place = place, .places = 1
@@ -64,6 +64,7 @@ static void add_to(struct ncs_fold_group *group, size_t place, int severity,
 static void sort_out(struct ncs_grid *table, const struct ncs_model *model)
 {
 	struct ncs_folds *folds = &table->folds;
+	size_t found = 0;
 
 	folds->group_count = 0;
 	for (size_t i = 0; i < folds->count; i++) {
@@ -76,11 +77,11 @@ static void sort_out(struct ncs_grid *table, const struct ncs_model *model)
 			continue;
 		alike = table->rules->alike(&row->row, table->diagnosis);
 		row->group = table->inverted ? OWN_LAST : OWN_FIRST;
-		if (alike != NCS_ALIKE_NOT)
-			row->group =
-				(size_t)alike * (folds->count + 1) +
-				group_of(folds, alike,
-					 place_of(model, row->row.rank));
+		if (alike == NCS_ALIKE_NOT)
+			continue;
+		found = group_of(folds, alike, place_of(model, row->row.rank),
+				 found);
+		row->group = (size_t)alike * (folds->count + 1) + found;
 	}
 }
 

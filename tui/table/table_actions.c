@@ -109,13 +109,13 @@ static bool act_on_rows(struct ncs_grid *table, enum ncs_action action)
 static void toggle_following(struct ncs_grid *table, char *notice, size_t size)
 {
 	if (table->count == 0) {
-		snprintf(notice, size, "there is no row");
+		snprintf(notice, size, "no row is selected");
 		return;
 	}
 	ncs_grid_follow(table, !table->following);
 	snprintf(notice, size, "%s",
 		 table->following ? "following this row; moving or F ends it" :
-				    "not following any more");
+				    "no longer following");
 }
 
 static bool act_on_order(struct ncs_grid *table, enum ncs_action action,
@@ -153,7 +153,9 @@ static bool act_on_order(struct ncs_grid *table, enum ncs_action action,
 static void toggle_tree(struct ncs_grid *table, char *notice, size_t size)
 {
 	if (!table->rules->above) {
-		snprintf(notice, size, "there is nothing above or below these");
+		snprintf(notice, size,
+			 "these rows have nothing above or below"
+			 " them");
 		return;
 	}
 	table->tree.on = !table->tree.on;
@@ -214,7 +216,7 @@ static bool act_on_tree(struct ncs_grid *table, enum ncs_action action,
 		return false;
 	}
 	if (!table->tree.on && !table->folds.on)
-		snprintf(notice, size, "this is no tree: t makes it one");
+		snprintf(notice, size, "this is not a tree: t makes it one");
 	else if (action == NCS_ACTION_FOLD_ALL)
 		fold_all(table);
 	else

@@ -159,10 +159,22 @@ static void format_real(char *text, size_t size, double real, unsigned width)
 		ncs_format_scaled(text, size, real, width);
 }
 
-static void format_share(char *text, size_t size, double share, unsigned width)
+/* Formats a share in percent; one that may be smaller as "<12.5", one that may be
+ * larger as ">12.5", one that may be both as "~12.5". */
+static void format_share(char *text, size_t size, const struct ncs_value *value,
+			 unsigned width)
 {
-	double percent = 100 * share;
+	double percent = 100 * value->real;
 
+	if (value->is_least || value->is_most) {
+		snprintf(text, size, "%c",
+			 !value->is_most ? '>' :
+			 value->is_least ? '~' :
+					   '<');
+		text++;
+		size--;
+		width -= width > 0;
+	}
 	if (!format_decimals(text, size, percent, percent < 99.95 ? 1 : 0, "",
 			     width))
 		fill(text, size, width);
@@ -310,7 +322,7 @@ void ncs_format_value(char *text, size_t size, const struct ncs_value *value,
 		format_real(text, size, value->real, width);
 		return;
 	case NCS_VALUE_SHARE:
-		format_share(text, size, value->real, width);
+		format_share(text, size, value, width);
 		return;
 	case NCS_VALUE_DURATION:
 		format_uncertain(text, size, value, width);

@@ -21,14 +21,15 @@ static void append_age(const struct ncs_rank *rank, uint64_t since_ns,
 /* The watch thread asks the driver many times a second. */
 static void append_driver(const struct ncs_rank *rank, char *text, size_t size)
 {
-	uint64_t since_ns = rank->now.launches.watch_since_ns;
+	uint64_t held_ns =
+		ncs_age_ns(rank, rank->now.launches.watch_since_ns);
 
-	if (since_ns == 0 || rank->now.taken_ns < since_ns + NCS_LONG_WAIT_NS)
+	if (held_ns < NCS_LONG_WAIT_NS)
 		return;
 	ncs_append_separator(text, size);
 	ncs_append(text, size,
 		   "the CUDA driver has not answered the plugin for ");
-	append_age(rank, since_ns, text, size);
+	ncs_append_lasting(rank, false, held_ns, text, size);
 }
 
 void ncs_append_launch_progress(const struct ncs_rank *rank, char *text,
@@ -97,7 +98,8 @@ void ncs_append_launch_timing(const struct ncs_rank *rank, char *text,
 			   launches->missed);
 }
 
-static void append_launch_wait(const struct ncs_launch_wait *wait, char *text,
+static void append_launch_wait(const struct ncs_rank *rank,
+			       const struct ncs_launch_wait *wait, char *text,
 			       size_t size)
 {
 	const struct ncs_operation_view *operation = wait->operation;
@@ -107,7 +109,7 @@ static void append_launch_wait(const struct ncs_launch_wait *wait, char *text,
 	if (operation->sequence_number != NCS_NO_SEQUENCE_NUMBER)
 		ncs_append(text, size, " %" PRIu64, operation->sequence_number);
 	ncs_append(text, size, ", %s for ", ncs_launch_wait_name(wait->kind));
-	ncs_append_duration(text, size, wait->duration_ns);
+	ncs_append_lasting(rank, false, wait->duration_ns, text, size);
 	ncs_append(text, size, ": %s", ncs_launch_wait_help(wait->kind));
 }
 
@@ -119,5 +121,5 @@ void ncs_append_oldest(const struct ncs_rank *rank, char *text, size_t size)
 	if (channels.channel)
 		ncs_append_wait(&channels, text, size);
 	else if (launch.operation)
-		append_launch_wait(&launch, text, size);
+		append_launch_wait(rank, &launch, text, size);
 }

@@ -8,8 +8,9 @@
 #include "analysis/model/model.h"
 
 /* Appends by what a job is taken to be well: how many of its ranks are seen and
- * level, how many operations they began lately, and in how many of them it was
- * compared how late they come. Appends nothing if no rank lives. */
+ * level, of how many that is not known, how many operations they began lately,
+ * and in how many of them it was compared how late they come. Appends nothing if
+ * no rank lives. */
 void ncs_append_well(const struct ncs_model *model, char *text, size_t size);
 
 #endif

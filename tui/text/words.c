@@ -91,6 +91,19 @@ void ncs_append_liveness(const struct ncs_rank *rank, char *text, size_t size)
 			   ncs_liveness_name(rank->now.liveness));
 }
 
+void ncs_append_level(const struct ncs_rank *rank, char *text, size_t size)
+{
+	ncs_append(text, size, " level; its state was read ");
+	ncs_append_duration(text, size,
+			    rank->level.taken_ns > rank->now.taken_ns ?
+				    rank->level.taken_ns - rank->now.taken_ns :
+				    0);
+	ncs_append(text, size, " before%s",
+		   rank->level.is_asked ? " (its node has been asked for a new"
+					  " one)" :
+					  "");
+}
+
 /* Appends the accuracy with which the GPU's clock is related to the host's. */
 static void append_gpu_clock(const struct ncs_gpu_clock_view *clock, char *text,
 			     size_t size)
@@ -162,6 +175,14 @@ void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size)
 	}
 }
 
+void ncs_append_lasting(const struct ncs_rank *rank, bool since_death,
+			uint64_t duration_ns, char *text, size_t size)
+{
+	if (rank && !ncs_rank_end_is_known(rank))
+		ncs_append(text, size, since_death ? "at most " : "at least ");
+	ncs_append_duration(text, size, duration_ns);
+}
+
 void ncs_append_wait(const struct ncs_wait *wait, char *text, size_t size)
 {
 	unsigned state = wait->channel->state;
@@ -171,7 +192,7 @@ void ncs_append_wait(const struct ncs_wait *wait, char *text, size_t size)
 	ncs_append_separator(text, size);
 	ncs_append(text, size, "%s, %s for ", label,
 		   ncs_channel_state_label(state));
-	ncs_append_duration(text, size, wait->duration_ns);
+	ncs_append_lasting(wait->rank, false, wait->duration_ns, text, size);
 	ncs_append(text, size, ": %s", ncs_channel_state_help(state));
 }
 
@@ -274,6 +295,18 @@ static void append_error(uint64_t error_ns, uint64_t of_ns, char *text,
 	ncs_append_duration(text, size, error_ns);
 }
 
+/* Returns the word before a cost that is a bound. */
+static const char *bound_of(const struct ncs_lateness_view *view)
+{
+	bool is_most = ncs_cost_may_be_less(view);
+	bool is_least = ncs_cost_may_be_more(view);
+
+	return is_most && is_least ? "about " :
+	       is_most             ? "at most " :
+	       is_least            ? "at least " :
+				     "";
+}
+
 /* Appends "comes last at 93 % of 512 AllReduce, 4.1ms after the others,
  * host-late"; nothing for a rank that is never last. */
 static void append_last(const struct ncs_rank *rank, char *text, size_t size)
@@ -285,7 +318,7 @@ static void append_last(const struct ncs_rank *rank, char *text, size_t size)
 	if (function == NCS_FUNCTION_COUNT)
 		return;
 	ncs_append_separator(text, size);
-	ncs_append(text, size, "comes last at %.0f %% of %llu %s, ",
+	ncs_append(text, size, "arrives last at %.0f %% of %llu %s, ",
 		   100 * (double)lateness.last / (double)lateness.operations,
 		   (unsigned long long)lateness.operations,
 		   ncs_function_name(function));
@@ -294,8 +327,8 @@ static void append_last(const struct ncs_rank *rank, char *text, size_t size)
 	ncs_append(text, size, " after the others, %s-late",
 		   ncs_late_cause_name(ncs_lateness_cause(&lateness)));
 	if (view->is_straggler)
-		ncs_append(text, size, ", which costs %.1f %% of the time",
-			   100 * view->cost);
+		ncs_append(text, size, ", which costs %s%.1f %% of the time",
+			   bound_of(view), 100 * view->cost);
 }
 
 /* Appends the number of collectives that could not be compared. */
@@ -378,12 +411,12 @@ void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
 	if (!skew)
 		return;
 	ncs_append_separator(text, size);
-	ncs_append(text, size, "ranks come ");
+	ncs_append(text, size, "ranks arrive ");
 	ncs_append_duration(text, size, skew->median_ns);
 	append_error(skew->error_ns, skew->median_ns, text, size);
 	ncs_append(text, size, " apart");
 	if (skew->moved > 0) {
-		ncs_append(text, size, ", then it takes ");
+		ncs_append(text, size, ", then data moves for ");
 		ncs_append_duration(text, size, skew->moving_ns);
 		append_error(skew->moving_error_ns, skew->moving_ns, text,
 			     size);
@@ -392,7 +425,8 @@ void ncs_append_skew(const struct ncs_communicator *communicator, char *text,
 		   (unsigned long long)skew->operations, skew->ranks);
 	if (communicator->other_clocks > 0)
 		ncs_append(text, size,
-			   ", not compared with %zu that ha%s another clock",
+			   ", not compared with %zu that ha%s a different"
+			   " clock",
 			   communicator->other_clocks,
 			   communicator->other_clocks == 1 ? "s" : "ve");
 	if (!straggler)

@@ -33,8 +33,18 @@ void ncs_channel_label(const struct ncs_channel_view *channel, char *text,
 /* Appends a duration. */
 void ncs_append_duration(char *text, size_t size, uint64_t duration_ns);
 
+/* Appends a duration of a rank, which may be NULL. If nobody knows when its
+ * process died, it was in its state for "at least" so long, and its death, with
+ * `since_death`, is "at most" so long ago. */
+void ncs_append_lasting(const struct ncs_rank *rank, bool since_death,
+			uint64_t duration_ns, char *text, size_t size);
+
 /* Appends " (dead)", " (finished)" or the like unless the rank is live. */
 void ncs_append_liveness(const struct ncs_rank *rank, char *text, size_t size);
+
+/* Appends how old the state of a rank that is level is, and whether a newer one
+ * is on its way; the rank must be level. */
+void ncs_append_level(const struct ncs_rank *rank, char *text, size_t size);
 
 /* Appends the separator of two clauses: "; ", or a blank after a colon; nothing
  * at the beginning. */

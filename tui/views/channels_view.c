@@ -82,9 +82,12 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	ncs_channel_label(channel, label, sizeof(label));
 	if (ncs_rank_is_level(row->rank)) {
 		ncs_append(text, size,
-			   " %s; what it waits for is not told, as the rank is"
-			   " level.",
-			   label);
+			   " %s; its wait is unknown, because the"
+			   " rank is only known to be level%s.",
+			   label,
+			   row->rank->level.is_asked ?
+				   "; its node has been asked for its state" :
+				   "");
 		return;
 	}
 	if (channel->state == NCS_CHANNEL_IDLE) {
@@ -114,7 +117,7 @@ static void title(const struct ncs_row *row, char *text, size_t size)
 	if (channel->state == NCS_CHANNEL_IDLE)
 		return;
 	ncs_append(text, size, " for ");
-	ncs_append_duration(text, size, wait_ns);
+	ncs_append_lasting(row->rank, false, wait_ns, text, size);
 	if (channel->nsteps > 0)
 		ncs_append(text, size, ", step %llu of %llu",
 			   (unsigned long long)channel->step,

@@ -60,11 +60,11 @@ static void append_moving(const struct ncs_moving_view *view, char *text,
 		   ncs_timing_name(view->timing));
 	if (view->algbw < 0)
 		ncs_append(text, size,
-			   " It is within its error, or sizes are not known:"
-			   " no bandwidth.");
+			   " No bandwidth: MOVE is within its error, or sizes"
+			   " are not known.");
 	if (!view->is_stale)
 		return;
-	ncs_append(text, size, " The latest was over ");
+	ncs_append(text, size, " The latest ended ");
 	ncs_append_duration(text, size, view->age_ns);
 	ncs_append(text, size, " ago.");
 }
@@ -82,8 +82,8 @@ static void append_missing(const struct ncs_row *row,
 					    identity->nranks))
 		return;
 	ncs_append(text, size,
-		   " Only %zu of %d ranks are seen %s: their wait for others"
-		   " counts, so bandwidth is at least this.",
+		   " Only %zu of %d ranks are seen %s: MOVE includes their wait"
+		   " for others, so the true bandwidth is at least this.",
 		   view->ranks, identity->nranks,
 		   communicator->other_clocks > 0 ? "by comparable clocks" :
 						    "here");
@@ -105,16 +105,16 @@ static void append_unknown(const struct ncs_row *row, char *text, size_t size)
 {
 	if (ncs_is_transfer((unsigned)row->index))
 		ncs_append(text, size,
-			   " No send is known with its receive, and when both"
-			   " began and ended: no bandwidth.");
+			   " No bandwidth: no send and receive that belong"
+			   " together are known with their times.");
 	else if (ncs_wait_rule_of((unsigned)row->index) == NCS_WAIT_FOR_NONE)
 		ncs_append(text, size,
-			   " No number tells which of the ranks' operations"
-			   " belong together: no bandwidth.");
+			   " No bandwidth: no number says which of the ranks'"
+			   " operations belong together.");
 	else
 		ncs_append(text, size,
-			   " No operation is known to have begun and ended on"
-			   " several ranks: no bandwidth.");
+			   " No bandwidth: no operation is known to have begun"
+			   " and ended on several ranks.");
 	ncs_append(text, size, " Enter: its ranks.");
 }
 

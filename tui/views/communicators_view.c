@@ -96,7 +96,7 @@ static void append_progress(const struct ncs_communicator *communicator,
 	else
 		append_level(communicator, text, size);
 	if (progress->known < expected)
-		ncs_append(text, size, "; of %zu more no number is known",
+		ncs_append(text, size, "; the numbers of %zu more are unknown",
 			   expected - progress->known);
 }
 

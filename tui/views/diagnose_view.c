@@ -8,12 +8,15 @@
 #include <string.h>
 
 #include "tui/term/wrap.h"
+#include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/words.h"
 
-/* Lines for the advice on what to do next, if there is room for more than the
- * verdict. */
-#define NEXT_LINES 3
+/* Lines for the advice on what to do next, without its commands. */
+#define ADVICE_LINES 2
+
+/* With so few lines below the verdict there is no advice. */
+#define LINES_MIN 3
 
 static enum ncs_severity severity(const struct ncs_row *row)
 {
@@ -57,11 +60,41 @@ static int draw_evidence(const struct ncs_finding *finding,
 	return y;
 }
 
+/* Draws a line for each command, to be copied as a whole. */
+static void draw_commands(const struct ncs_finding *finding,
+			  const struct ncs_rect *rect)
+{
+	char command[NCS_SENTENCE_MAX], line[NCS_SENTENCE_MAX + 8];
+
+	for (int i = 0;
+	     i < rect->height &&
+	     ncs_finding_command(finding, (size_t)i, command, sizeof(command));
+	     i++) {
+		struct ncs_rect one = below(rect, i);
+
+		one.height = 1;
+		snprintf(line, sizeof(line), "Try: %s", command);
+		ncs_draw_wrapped(&one, NCS_ROLE_LABEL, line);
+	}
+}
+
+static int count_commands(const struct ncs_finding *finding)
+{
+	char command[NCS_SENTENCE_MAX];
+	int count = 0;
+
+	while (ncs_finding_command(finding, (size_t)count, command,
+				   sizeof(command)))
+		count++;
+	return count;
+}
+
 static void draw_detail(const struct ncs_row *row, const struct ncs_rect *rect)
 {
 	const struct ncs_finding *finding = row->finding;
-	char text[NCS_EXPLAIN_MAX], command[NCS_SENTENCE_MAX];
-	struct ncs_rect left, seen;
+	const int commands = count_commands(finding);
+	struct ncs_rect left, seen, advice;
+	char text[NCS_EXPLAIN_MAX];
 	int lines;
 
 	ncs_finding_sentence(finding, text, sizeof(text));
@@ -69,18 +102,19 @@ static void draw_detail(const struct ncs_row *row, const struct ncs_rect *rect)
 		rect, severity(row) == NCS_BAD ? NCS_ROLE_BAD : NCS_ROLE_NOTE,
 		text);
 	left = below(rect, lines);
-	if (left.height <= NEXT_LINES)
+	if (left.height <= LINES_MIN)
 		return;
 	seen = left;
-	seen.height -= NEXT_LINES;
+	seen.height -= ADVICE_LINES + commands;
+	if (seen.height < 1)
+		seen.height = 1;
 	left = below(&left, draw_evidence(finding, &seen));
+	advice = left;
+	advice.height -= commands;
 	snprintf(text, sizeof(text), "Next: %s",
 		 ncs_verdict_next(finding->verdict));
-	for (size_t i = 0;
-	     ncs_finding_command(finding, i, command, sizeof(command)); i++)
-		ncs_append(text, sizeof(text), "%s %s", i == 0 ? "" : ";",
-			   command);
-	ncs_draw_wrapped(&left, NCS_ROLE_LABEL, text);
+	left = below(&left, ncs_draw_wrapped(&advice, NCS_ROLE_LABEL, text));
+	draw_commands(finding, &left);
 }
 
 static void explain(const struct ncs_row *row, char *text, size_t size)
@@ -96,7 +130,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 		ncs_append(text, size, " %zu %s for it.", finding->waiting,
 			   finding->waiting == 1 ? "rank waits" : "ranks wait");
 	if (finding->alike > 0)
-		ncs_append(text, size, " The same goes for %zu more.",
+		ncs_append(text, size, " The same applies to %zu more.",
 			   finding->alike);
 	ncs_append(text, size, " Enter goes there.");
 }
@@ -112,8 +146,8 @@ const struct ncs_screen_view ncs_screen_diagnose = {
 		.time = "FINDING_SINCE",
 		.above = &ncs_screen_communicators.rules,
 	},
-	.detail = { 9, 5, 2 },
-	.detail_count = 3,
+	.detail = { 11, 9, 5, 2 },
+	.detail_count = 4,
 	.draw_detail = draw_detail,
 	.explain = explain,
 };

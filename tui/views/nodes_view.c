@@ -14,6 +14,7 @@ static enum ncs_severity severity(const struct ncs_row *row)
 	case NCS_NODE_RUNNING:
 		return NCS_NORMAL;
 	case NCS_NODE_NO_JOB:
+	case NCS_NODE_GONE:
 		return NCS_QUIET;
 	case NCS_NODE_STARTING:
 	case NCS_NODE_SLOW_LINK:
@@ -32,11 +33,10 @@ static void append_losses(const struct ncs_node *node, char *text, size_t size)
 			   node->looks_dropped);
 	if (node->looks_lost > 0)
 		ncs_append(text, size,
-			   " %" PRIu64 " looks came damaged or cut.",
+			   " %" PRIu64 " looks arrived damaged or cut.",
 			   node->looks_lost);
 	if (node->left_out > 0)
-		ncs_append(text, size,
-			   " %u segments have found no room in a look.",
+		ncs_append(text, size, " %u segments did not fit into a look.",
 			   node->left_out);
 	if (node->look_ns != 0 && !node->clock_is_aligned)
 		ncs_append(text, size,

@@ -36,7 +36,7 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	snprintf(text, size, "%s: ", label);
 	/* The table shows the last component of the path only. */
 	ncs_range_append_path(&row->rank->now, sum->range->number, text, size);
-	ncs_append(text, size, ": %llu operations in it",
+	ncs_append(text, size, ": %llu operations",
 		   (unsigned long long)sum->operations);
 	if (sum->operations != sum->range->operations)
 		ncs_append(text, size, ", %llu of them directly",
@@ -51,8 +51,8 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 			   ncs_timing_name(timing));
 	if (sum->range->number == NCS_RANGE_OTHER)
 		ncs_append(text, size,
-			   " These are all that found no room; see"
-			   " NCCLSTAT_RANGES.");
+			   " These are all ranges for which there was no room;"
+			   " see NCCLSTAT_RANGES.");
 }
 
 const struct ncs_screen_view ncs_screen_ranges = {

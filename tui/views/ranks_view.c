@@ -61,9 +61,8 @@ static enum ncs_alike alike(const struct ncs_row *row,
 	if (rank->now.liveness == NCS_FINISHED)
 		return NCS_ALIKE_FINISHED;
 	if (!ncs_rank_is_live(rank) || rank->is_past ||
-	    ncs_rank_oldest(rank).duration_ns >= NCS_LONG_WAIT_NS ||
-	    ncs_rank_is_held_up(rank) || (late && late->is_straggler) ||
-	    is_root(rank, diagnosis) ||
+	    ncs_rank_waits_long(rank) || ncs_rank_is_held_up(rank) ||
+	    (late && late->is_straggler) || is_root(rank, diagnosis) ||
 	    (diagnosis && rank == ncs_diagnosis_suspect(diagnosis)))
 		return NCS_ALIKE_NOT;
 	if (rank->now.liveness == NCS_ALIVE)
@@ -80,7 +79,7 @@ static void group_title(const struct ncs_fold_group *group,
 {
 	static const char *const names[NCS_ALIKE_COUNT] = {
 		[NCS_ALIKE_LEVEL] = "level",
-		[NCS_ALIKE_SILENT] = "silent, as all ranks they work with are",
+		[NCS_ALIKE_SILENT] = "silent, like all ranks they work with",
 		[NCS_ALIKE_FINISHED] = "finished",
 	};
 	struct ncs_oldest oldest = { 0 };
@@ -112,16 +111,17 @@ static void append_life(const struct ncs_rank *rank, char *text, size_t size)
 	switch (now->liveness) {
 	case NCS_DEAD:
 		ncs_append(text, size,
-			   "dead, process %u is gone; what is shown is its"
-			   " last",
+			   "dead: process %u is gone; its last state is shown",
 			   ncs_rank_pid(rank));
 		break;
 	case NCS_FINISHED:
 		ncs_append(text, size,
-			   "finished, the communicator was finalized");
+			   "finished: the communicator was finalized");
 		break;
 	case NCS_SILENT:
-		ncs_append(text, size, "silent, NCCL has called nothing for ");
+		ncs_append(text, size,
+			   "silent: NCCL has reported nothing for"
+			   " ");
 		ncs_append_duration(text, size,
 				    now->taken_ns - now->last_call_ns);
 		break;
@@ -165,16 +165,6 @@ static void append_refusal(const struct ncs_rank *rank, char *text, size_t size)
 		   ncs_refusal_help(rank->now.settings.refused));
 }
 
-static void append_level(const struct ncs_rank *rank, char *text, size_t size)
-{
-	ncs_append(text, size, " level, and its state is of ");
-	ncs_append_duration(text, size,
-			    rank->level.taken_ns > rank->now.taken_ns ?
-				    rank->level.taken_ns - rank->now.taken_ns :
-				    0);
-	ncs_append(text, size, " before");
-}
-
 static void explain(const struct ncs_row *row, char *text, size_t size)
 {
 	const struct ncs_rank *rank = row->rank;
@@ -184,9 +174,10 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	ncs_append(text, size, ":");
 	if (rank->is_past)
 		ncs_append(text, size,
-			   " its node is not seen now, and this is the past;");
+			   " its node is not seen now; this is its last known"
+			   " state;");
 	else if (ncs_rank_is_level(rank))
-		append_level(rank, text, size);
+		ncs_append_level(rank, text, size);
 	append_life(rank, text, size);
 	ncs_append_job(rank, text, size);
 	/* The reason for the row's mark comes first. */

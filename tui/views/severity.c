@@ -24,6 +24,12 @@ static bool is_straggler(const struct ncs_rank *rank)
 	return view && view->is_straggler;
 }
 
+bool ncs_rank_waits_long(const struct ncs_rank *rank)
+{
+	return !ncs_rank_is_level(rank) &&
+	       ncs_rank_oldest(rank).duration_ns >= NCS_LONG_WAIT_NS;
+}
+
 enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank)
 {
 	if (rank->now.liveness == NCS_DEAD)
@@ -32,8 +38,7 @@ enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank)
 		return NCS_QUIET;
 	if (rank->is_past)
 		return NCS_NOTE;
-	if (!ncs_rank_is_level(rank) &&
-	    ncs_rank_oldest(rank).duration_ns >= NCS_LONG_WAIT_NS)
+	if (ncs_rank_waits_long(rank))
 		return NCS_BAD;
 	if (rank->now.liveness == NCS_SILENT ||
 	    ncs_rank_lost_in_window(rank) > 0 || is_straggler(rank))

@@ -11,9 +11,13 @@
  * channel is busy. */
 bool ncs_rank_is_idle(const struct ncs_rank *rank);
 
+/* Whether a rank has waited for so long that it may be stuck. One that is level
+ * gets on, however long it waits for a kernel that has not begun. */
+bool ncs_rank_waits_long(const struct ncs_rank *rank);
+
 /* Returns NCS_BAD for a rank that is dead or waits for long, NCS_NOTE if it is
- * of the past or silent, lost records or is a straggler, NCS_QUIET if it is idle or finished,
- * else NCS_NORMAL. */
+ * of the past or silent, lost records or is a straggler, NCS_QUIET if it is idle
+ * or finished, else NCS_NORMAL. */
 enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank);
 
 /* Whether a column that shows a share of the window shows all of it, or nothing

@@ -49,13 +49,15 @@ static void append_class(const struct ncs_class_view *view, char *text,
 			 size_t size)
 {
 	if (ncs_class_is_other(view)) {
-		ncs_append(text, size, " in classes that found no room");
+		ncs_append(text, size,
+			   " in classes without a row of their"
+			   " own");
 		return;
 	}
 	if (view->size_class == NCS_SIZE_CLASS_UNKNOWN) {
 		ncs_append(text, size, " of unknown size");
 	} else if (view->size_class == NCS_SIZE_CLASS_EMPTY) {
-		ncs_append(text, size, " of no bytes");
+		ncs_append(text, size, " of zero bytes");
 	} else {
 		ncs_append(text, size, " of ");
 		append_size(ncs_size_class_low(view->size_class), text, size);

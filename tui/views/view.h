@@ -14,7 +14,7 @@
 #include "tui/table/rows.h"
 #include "tui/term/layout.h"
 
-#define NCS_DETAIL_FORMS_MAX 3
+#define NCS_DETAIL_FORMS_MAX 4
 
 /* Room for the sentence that explains a row. */
 #define NCS_EXPLAIN_MAX 1024

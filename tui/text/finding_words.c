@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Words that sentences and evidence share; see finding_words.h. */
+#include "tui/text/finding_words.h"
+
+#include <inttypes.h>
+
+#include "analysis/base/value_names.h"
+#include "tui/text/finding_text.h"
+#include "tui/text/words.h"
+
+static bool is_on_one_node(const struct ncs_communicator *communicator)
+{
+	const struct ncs_identity *identity = communicator->identity;
+
+	return (identity->known & NCS_KNOWN_NNODES) && identity->nnodes == 1;
+}
+
+bool ncs_party_is_dead(const struct ncs_party *party)
+{
+	return party->rank && party->rank->now.liveness == NCS_DEAD;
+}
+
+void ncs_append_party(const struct ncs_party *party, char *text, size_t size)
+{
+	char title[NCS_SENTENCE_MAX];
+
+	if (party->rank) {
+		ncs_rank_title(party->rank, title, sizeof(title));
+		ncs_append(text, size, "%s", title);
+		return;
+	}
+	if (!party->communicator) {
+		ncs_append(text, size, "a rank");
+		return;
+	}
+	ncs_communicator_label(party->communicator, title, sizeof(title));
+	if (party->number < 0) {
+		ncs_append(text, size, "%s", title);
+		return;
+	}
+	ncs_append(text, size, "rank %d of %s, %s,", party->number, title,
+		   is_on_one_node(party->communicator) ? "which is not seen" :
+							 "not on this node");
+}
+
+void ncs_append_call(const struct ncs_call_id *call, char *text, size_t size)
+{
+	if (call->function >= NCS_FUNCTION_COUNT) {
+		ncs_append(text, size, "a call");
+		return;
+	}
+	ncs_append(text, size, "%s", ncs_function_name(call->function));
+	if (call->sequence_number != NCS_NO_SEQUENCE_NUMBER)
+		ncs_append(text, size, " %" PRIu64, call->sequence_number);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* The sentence on a whole job, and clauses on what was not checked; see
+ * job_verdict.h. Must not call a job well of which nothing could be read. */
+#include "tui/text/job_verdict.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/base/value_names.h"
+#include "analysis/model/stragglers.h"
+#include "tui/text/finding_text.h"
+#include "tui/text/node_text.h"
+#include "tui/text/well_text.h"
+#include "tui/text/words.h"
+
+size_t ncs_count_unreadable(const struct ncs_model *model)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < model->unreadable_count; i++)
+		count += model->unreadable[i].attach != NCS_ATTACH_NOT_READY;
+	return count;
+}
+
+uint64_t ncs_count_unpublished(const struct ncs_model *model)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++)
+		count += model->ranks[i]->now.losses[NCS_LOSS_UNPUBLISHED];
+	return count;
+}
+
+/* Appends how many communicators have no segment. Returns false if none is
+ * known to have none. */
+static bool append_unpublished(const struct ncs_model *model, char *text,
+			       size_t size)
+{
+	uint64_t count = ncs_count_unpublished(model);
+
+	if (count == 0)
+		return false;
+	ncs_append(text, size,
+		   "%" PRIu64 " communicator%s of the processes seen here: no"
+		   " room for a segment, see NCCLSTAT_SHM_BYTES in"
+		   " ncclstat-plugin(7)",
+		   count, count == 1 ? "" : "s");
+	return true;
+}
+
+/* Appends how many segments cannot be read, and why the first one cannot. */
+static void append_unreadable(const struct ncs_model *model, char *text,
+			      size_t size)
+{
+	const struct ncs_unreadable *first = model->unreadable;
+	size_t count = ncs_count_unreadable(model), owner_bytes;
+	const char *plural = count == 1 ? "" : "s";
+
+	while (first->attach == NCS_ATTACH_NOT_READY)
+		first++;
+	owner_bytes = strlen(NCS_WHY_OWNER);
+	if (strncmp(first->why, NCS_WHY_OWNER, owner_bytes) == 0)
+		ncs_append(text, size, "%zu segment%s belong%s to %s", count,
+			   plural, count == 1 ? "s" : "",
+			   first->why + owner_bytes);
+	else
+		ncs_append(text, size, "%zu segment%s cannot be read%s: %s",
+			   count, plural, count == 1 ? "" : ", the first",
+			   first->why);
+}
+
+/* Returns whether lateness in sends and receives is not known. */
+static bool is_blind_in_transfers(const struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->communicator_count; i++) {
+		struct ncs_transfer_count count =
+			ncs_communicator_transfers(&model->communicators[i]);
+
+		if (ncs_transfers_are_blind(&count))
+			return true;
+	}
+	return false;
+}
+
+enum ncs_verdict_severity ncs_job_severity(const struct ncs_diagnosis *diagnosis,
+					   const struct ncs_model *model)
+{
+	if (diagnosis->count == 0 &&
+	    (ncs_count_unreadable(model) > 0 || model->rank_count == 0))
+		return NCS_SEVERITY_UNSEEN;
+	return ncs_diagnosis_severity(diagnosis);
+}
+
+void ncs_job_sentence(const struct ncs_diagnosis *diagnosis,
+		      const struct ncs_model *model, char *text, size_t size)
+{
+	char seen[NCS_SENTENCE_MAX / 2] = "";
+
+	text[0] = '\0';
+	if (diagnosis->count > 0) {
+		ncs_finding_sentence(&diagnosis->findings[0], text, size);
+		if (diagnosis->count > 1)
+			ncs_append(text, size, "; and %zu more",
+				   diagnosis->count - 1);
+		return;
+	}
+	if (ncs_count_unreadable(model) > 0) {
+		append_unreadable(model, text, size);
+		return;
+	}
+	if (model->rank_count == 0) {
+		ncs_append(text, size, "no rank is seen");
+		return;
+	}
+	ncs_append_well(model, seen, sizeof(seen));
+	ncs_append(text, size, "%s%s%s%s%s",
+		   seen[0] ? "nothing is wrong" :
+			     ncs_severity_help(NCS_SEVERITY_WELL),
+		   diagnosis->graph.is_over && diagnosis->graph.node_count > 0 ?
+			   "; its processes have ended" :
+			   "",
+		   seen[0] ? ": " : "", seen,
+		   is_blind_in_transfers(model) ?
+			   "; the lateness of sends and receives is"
+			   " unknown" :
+			   "");
+	if (ncs_count_unpublished(model) > 0)
+		ncs_append(text, size,
+			   "; communicators that have no room for a segment"
+			   " are not seen");
+}
+
+void ncs_verdict_line(const struct ncs_diagnosis *diagnosis,
+		      const struct ncs_model *model, char *text, size_t size)
+{
+	char sentence[NCS_SENTENCE_MAX];
+
+	ncs_job_sentence(diagnosis, model, sentence, sizeof(sentence));
+	text[0] = '\0';
+	ncs_append(text, size, "%s: %s",
+		   ncs_severity_name(ncs_job_severity(diagnosis, model)),
+		   sentence);
+}
+
+/* Appends which ranks of a communicator were not seen. Returns false if all
+ * were. */
+static bool append_unseen(const struct ncs_communicator *communicator,
+			  char *text, size_t size)
+{
+	if (communicator->live == 0 ||
+	    ncs_communicator_unseen(communicator) == 0)
+		return false;
+	ncs_communicator_label(communicator, text, size);
+	ncs_append(text, size,
+		   ": only %zu of its %d ranks are seen here",
+		   communicator->rank_count, communicator->identity->nranks);
+	return true;
+}
+
+/* Appends that nobody tells when a communicator's operations begin and end.
+ * Returns false if somebody does. */
+static bool append_blind(const struct ncs_communicator *communicator,
+			 char *text, size_t size)
+{
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+
+		for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++)
+			if (ncs_function_ends_known(&rank->now.functions[k]))
+				return false;
+		if (!ncs_rank_is_live(rank) ||
+		    rank->now.launches.status == NCS_STREAM_ALL ||
+		    rank->now.launches.status == NCS_STREAM_SOME)
+			return false;
+	}
+	ncs_communicator_label(communicator, text, size);
+	ncs_append(text, size,
+		   ": only calls are known, not when their kernels"
+		   " begin and end");
+	return true;
+}
+
+/* Appends which sends and receives of a communicator were not compared. Returns
+ * false if all were. */
+static bool append_unpaired(const struct ncs_communicator *communicator,
+			    char *text, size_t size)
+{
+	struct ncs_transfer_count count =
+		ncs_communicator_transfers(communicator);
+
+	if (count.unnumbered == 0 && count.distrusted == 0)
+		return false;
+	ncs_communicator_label(communicator, text, size);
+	ncs_append(text, size, ": ");
+	if (count.unnumbered > 0)
+		ncs_append(text, size,
+			   "%" PRIu64 " of %" PRIu64
+			   " sends and receives cannot be paired",
+			   count.unnumbered, count.seen);
+	if (count.unnumbered > 0 && count.distrusted > 0)
+		ncs_append(text, size, "; ");
+	if (count.distrusted > 0)
+		ncs_append(text, size, "%" PRIu64 " pairs do not match",
+			   count.distrusted);
+	ncs_append(text, size, ": the lateness of these%s is unknown",
+		   count.distrusted > 0 ? ", and of later pairs," : "");
+	return true;
+}
+
+/* Appends which links can be found slow only so, and why. Returns false if there
+ * are none. */
+static bool append_links(const struct ncs_model *model,
+			 enum ncs_link_check check, const char *why, char *text,
+			 size_t size)
+{
+	const struct ncs_communicator *first = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; model->diagnosis && i < model->communicator_count;
+	     i++)
+		if (ncs_diagnosis_links(model->diagnosis,
+					&model->communicators[i]) == check &&
+		    count++ == 0)
+			first = &model->communicators[i];
+	if (count == 1) {
+		ncs_communicator_label(first, text, size);
+		ncs_append(text, size, ": links: %s", why);
+	} else if (count > 1) {
+		ncs_append(text, size, "links of %zu communicators: %s", count,
+			   why);
+	}
+	return count > 0;
+}
+
+bool ncs_unchecked_text(const struct ncs_model *model, size_t index, char *text,
+			size_t size)
+{
+	size_t place = 0;
+
+	text[0] = '\0';
+	if (ncs_count_unreadable(model) > 0 && place++ == index) {
+		append_unreadable(model, text, size);
+		return true;
+	}
+	if (append_unpublished(model, text, size) && place++ == index)
+		return true;
+	text[0] = '\0';
+	for (size_t i = 0; i < model->communicator_count; i++) {
+		const struct ncs_communicator *communicator =
+			&model->communicators[i];
+
+		if (append_unseen(communicator, text, size) && place++ == index)
+			return true;
+		text[0] = '\0';
+		if (append_blind(communicator, text, size) && place++ == index)
+			return true;
+		text[0] = '\0';
+		if (append_unpaired(communicator, text, size) &&
+		    place++ == index)
+			return true;
+		text[0] = '\0';
+	}
+	if (append_links(model, NCS_LINKS_UNCHECKED,
+			 "there is no earlier look to compare with", text,
+			 size) &&
+	    place++ == index)
+		return true;
+	text[0] = '\0';
+	if (append_links(model, NCS_LINKS_BY_SENDER,
+			 "only the senders' waits are known, not how long data"
+			 " is in transit",
+			 text, size) &&
+	    place++ == index)
+		return true;
+	text[0] = '\0';
+	return ncs_unchecked_nodes_text(model, index - place, text, size);
+}
