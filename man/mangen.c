@@ -514,6 +514,7 @@ struct man_list {
 	}
 
 #define NAMED(ID, name_, help_) { .name = name_, .help = help_ },
+#define CSV_COLUMN(ID, name_, first, help_) { .name = name_, .help = help_ },
 #define WAIT(ID, letter, name_, help_) { .name = name_, .help = help_ },
 #define NAME(ID, name_, ...) { .name = name_ },
 #define OPTION(ID, name_, letter, has, argument, place, mode, kind, field, \
@@ -576,7 +577,7 @@ static const struct man_list lists[] = {
 	{ "fields", "-tag -width appended_operations -compact", put_field_name,
 	  ITEMS(NCS_FIELDS, EXPORT_FIELD) },
 	{ "csv", "-tag -width communicator_id -compact", put_named,
-	  ITEMS(NCS_CSV_COLUMNS, NAMED) },
+	  ITEMS(NCS_CSV_COLUMNS, CSV_COLUMN) },
 	{ "parquet_tables", "-tag -width operations -compact", put_named,
 	  ITEMS(NCS_PARQUET_TABLES, NAMED) },
 	{ "parquet_operations", "-tag -width Ds -compact", put_parquet_column,
@@ -845,6 +846,8 @@ struct man_field {
 	X(digest_head, NCS_DIGEST_HEAD_FIELDS) \
 	X(digest, NCS_DIGEST_FIELDS) \
 	X(digest_function, NCS_DIGEST_FUNCTION_FIELDS) \
+	X(peaks_head, NCS_PEAKS_HEAD_FIELDS) \
+	X(peaks_gpu, NCS_PEAKS_GPU_FIELDS) \
 	X(end, NCS_END_FIELDS)
 
 struct man_struct {

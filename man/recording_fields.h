@@ -170,6 +170,25 @@
 	X(sequence_number, \
 	  "Sequence number of the latest one; 2^64 - 1: there is none.")
 
+#define NCS_PEAKS_HEAD_FIELDS(X) \
+	X(network_mb_s, \
+	  "Megabytes (10^6) per second that the machine's network ports send" \
+	  " together: all active ports for RDMA or, without any, the fastest" \
+	  " wired port; 0: not known.") \
+	X(gpus, "Number of GPUs that follow, at most 64.") \
+	X(gpu_bytes, "Length of a GPU.")
+
+#define NCS_PEAKS_GPU_FIELDS(X) \
+	X(pci, \
+	  "PCI address: domain << 16 | bus << 8 | device << 3 | function;" \
+	  " 2^64 - 1: not known.") \
+	X(nvlink_mb_s, \
+	  "Megabytes per second that its active NVLinks send together, as NVML" \
+	  " reports them; 0: it has none.") \
+	X(nvlink_reach, \
+	  "The GPUs that it reaches by NVLink: bit n is the n-th GPU of this" \
+	  " chunk, from 0.")
+
 #define NCS_PACK_HEAD_FIELDS(X) \
 	X(recording, "First word of the stream's recording.") \
 	X(look, "Number of the look.") \
