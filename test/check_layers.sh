@@ -16,6 +16,8 @@
 #     what it needs; only test/gpu, built where there is a GPU, has real jobs;
 #   - an include names a project file from the root of the repository, or from
 #     include/, so that the line says which file it is;
+#   - analysis/ has no getenv() and no output of its own: such lines are left from
+#     debugging;
 #   - the object files of a layer do not call each other in a loop (nm, tsort).
 # test/ and man/ (a generator for the pages) may include everything of ours.
 #
@@ -47,17 +49,18 @@ plugin/life: plugin/events
 plugin/chain: plugin/life
 plugin: plugin/chain
 analysis/base: shm/read
+analysis/peaks: analysis/base
 analysis/records: analysis/base
 analysis/clocks: analysis/records
 analysis/path: analysis/records
 analysis/model: analysis/records
 analysis/diagnosis: analysis/model
 analysis/views: analysis/diagnosis
-analysis/sources: analysis/model
+analysis/sources: analysis/model analysis/peaks
 analysis/metrics: analysis/diagnosis
 record/format: analysis/records
 record/launch: analysis/base
-record/write: record/format
+record/write: record/format analysis/peaks
 record/stream: record/launch record/write record/read
 record/fleet: record/stream
 record/read: record/format analysis/clocks analysis/path analysis/diagnosis
@@ -130,6 +133,11 @@ check_includes() (
 		line = ""
 		if (!free && !(from in direct))
 			bad("a folder that is not in the table of floors")
+	}
+	layer == "analysis" &&
+	/(^|[^a-z_])(getenv|printf|puts|putchar|perror)\(|(^|[^a-z_])(stderr|stdout)([^a-z_]|$)/ {
+		line = $0
+		bad("analysis neither prints nor reads the environment")
 	}
 	/^[ \t]*#[ \t]*include/ {
 		line = $0
@@ -275,6 +283,9 @@ plant tui/term/planted.c '#include "term.h"'
 plant tui/planted.c '#include "../shm/ring.h"'
 plant tui/planted.c '#include "tui/../plugin/nccl/nccl_abi.h"'
 plant tui/planted.c '#include PLANTED_H'
+plant analysis/base/planted.c 'fprintf(stderr, "x");'
+plant analysis/base/planted.c 'if (getenv("DBG"))'
+plant analysis/metrics/planted.c 'printf("x");'
 
 # plant_calls NAME CALLEE: makes an object file whose function calls another
 # file's.

@@ -163,6 +163,7 @@ probe_for_tests() {
 	wish munge -- have munged
 	wish clustershell -- have clush
 	wish pdsh -- have pdsh
+	wish openmpi-bin -- have mpirun
 	wish iproute2 -- have ip
 }
 

@@ -2,14 +2,17 @@
 /* Processor time of a head's look at many nodes: to read the lines of their
  * streams, take all states, and diagnose them.
  *
- *	bench_fleet [-d] [NODES [LOOKS [RANK]]]
+ *	bench_fleet [-d] [NODES [LOOKS [RANK [SECONDS]]]]
  *
  * The streams are those of test/unit/support/simulated_streams.h, packed, 8
  * ranks a node, 20 calls a second; with RANK, all wait for this one, which has
- * made no call for 30 s. With -d ranks that are level have digests. Prints the
- * bytes of a node's look, the processor time of a look at all nodes, which is a
- * share of a core at one look a second, and the memory of this process, in which
- * the simulation has its part. It measures only; it has no limits.
+ * made no call for 30 s at the first look, or for SECONDS, or, if that is less
+ * than 0, calls no more after so many. With -d ranks that are level have digests.
+ * Prints the bytes of a node's look, those of a look at all nodes, on average and
+ * at most after the first two, as they are in packs (lines have a third more);
+ * the processor time of a look at all nodes, which is a share of a core at one
+ * look a second, and the memory of this process, in which the simulation has its
+ * part. It measures only; it has no limits.
  */
 #include <errno.h>
 #include <limits.h>
@@ -40,7 +43,9 @@ struct bench {
 	unsigned missing_rank; /* UINT_MAX: none */
 	bool has_digests;
 	struct ncs_line_writer writers[NODES_MAX];
+	double missing_s; /* for which it has been so at the first look */
 	uint64_t bytes; /* of all looks */
+	uint64_t late_bytes, most_bytes; /* of those after the first two */
 	uint64_t lines_ns, states_ns, diagnosis_ns;
 };
 
@@ -58,7 +63,7 @@ static void feed(struct bench *bench, unsigned node, const char *bytes,
 		 size_t size, uint64_t now_ns)
 {
 	while (size > 0) {
-		char text[NCS_LINE_MAX];
+		char text[NCS_LINE_PADDED];
 		struct ncs_line line;
 		size_t length;
 		size_t taken = ncs_line_put(&bench->writers[node], bytes, size,
@@ -77,7 +82,7 @@ static void feed(struct bench *bench, unsigned node, const char *bytes,
 
 static void look(struct bench *bench, uint64_t after_ns, uint64_t now_ns)
 {
-	uint64_t times_ns[3];
+	uint64_t times_ns[3], bytes_before = bench->bytes;
 
 	for (unsigned i = 0; i < bench->nodes; i++) {
 		const void *bytes;
@@ -88,6 +93,12 @@ static void look(struct bench *bench, uint64_t after_ns, uint64_t now_ns)
 			bench_fail("a look", strerror(ENOMEM));
 		bench->bytes += size;
 		feed(bench, i, bytes, size, now_ns);
+	}
+	bytes_before = bench->bytes - bytes_before;
+	if (after_ns >= 2 * SECOND_NS) {
+		bench->late_bytes += bytes_before;
+		if (bytes_before > bench->most_bytes)
+			bench->most_bytes = bytes_before;
 	}
 	times_ns[0] = processor_ns();
 	if (ncs_model_update(&bench->model, ncs_fleet_source(bench->fleet),
@@ -112,7 +123,8 @@ static void open_nodes(struct bench *bench, uint64_t begun_ns)
 			.bytes = UINT64_C(16) << 20,
 			.period_ns = SECOND_NS / 20,
 			.missing_rank = bench->missing_rank,
-			.missing_ns = AGE_NS - 30 * SECOND_NS,
+			.missing_ns = (uint64_t)((double)AGE_NS -
+						 bench->missing_s * 1e9),
 			.begun_ns = begun_ns - AGE_NS,
 			.realtime_ns = UINT64_C(1700000000) * SECOND_NS,
 			.interval_ns = SECOND_NS,
@@ -126,7 +138,7 @@ static void open_nodes(struct bench *bench, uint64_t begun_ns)
 		const char *name = simulated_streams_name(bench->streams, i);
 		size_t node;
 
-		ncs_line_writer_init(&bench->writers[i], name, i);
+		ncs_line_writer_init(&bench->writers[i], name, i, 0);
 		if (ncs_fleet_add(bench->fleet, name, &node) != 0 || node != i)
 			bench_fail(name, strerror(ENOMEM));
 	}
@@ -161,6 +173,7 @@ int main(int argc, char **argv)
 	looks = argc > 2 ? (unsigned)atoi(argv[2]) : 20;
 	bench.nodes = argc > 1 ? (unsigned)atoi(argv[1]) : 64;
 	bench.missing_rank = argc > 3 ? (unsigned)atoi(argv[3]) : UINT_MAX;
+	bench.missing_s = argc > 4 ? atof(argv[4]) : 30;
 	if (bench.nodes < 1 || bench.nodes > NODES_MAX || looks < 1)
 		bench_fail("NODES LOOKS", "1 to 4096 nodes are expected");
 	before_mb = memory_mb();
@@ -179,6 +192,11 @@ int main(int argc, char **argv)
 	       (double)bench.states_ns / 1e6 / looks,
 	       (double)bench.diagnosis_ns / 1e6 / looks, all_ms, all_ms / 10,
 	       memory_mb() - before_mb);
+	if (looks > 2)
+		printf("a look at all nodes after the first two: %.3f MB,"
+		       " at most %.3f MB\n",
+		       (double)bench.late_bytes / 1e6 / (looks - 2),
+		       (double)bench.most_bytes / 1e6);
 	ncs_diagnosis_release(&bench.diagnosis);
 	ncs_model_release(&bench.model);
 	ncs_fleet_free(bench.fleet);

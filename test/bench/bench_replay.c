@@ -225,6 +225,7 @@ int main(int argc, char **argv)
 	static const unsigned records[] = { 2046, 100 };
 	struct replay_bench bench = { .bytes = 1024 * MIB, .seeks = 100 };
 	const char *directory = NCS_BUILD;
+	char shared[] = "/dev/shm/bench_replay.XXXXXX";
 	struct stat status;
 	int option;
 
@@ -240,7 +241,9 @@ int main(int argc, char **argv)
 	}
 	snprintf(bench.file, sizeof(bench.file), "%s/bench_replay.ncs",
 		 directory);
-	make_segment(&bench, directory);
+	if (!mkdtemp(shared))
+		bench_fail(shared, strerror(errno));
+	make_segment(&bench, shared);
 	for (size_t i = 0; i < sizeof(records) / sizeof(*records); i++) {
 		record(&bench, records[i]);
 		stat(bench.file, &status);
@@ -251,5 +254,6 @@ int main(int argc, char **argv)
 	}
 	ncs_reader_close(bench.reader);
 	unlink(bench.segment.path);
+	rmdir(shared);
 	return 0;
 }

@@ -389,9 +389,11 @@ static struct replay_worker *owner(const struct replay *replay)
 /* --- Launches ---------------------------------------------------------- */
 
 /* Keeps a stream busy up to a recorded time, and for a recorded time at the
- * least. As fast as possible, that takes hardly any time. */
+ * least, in which all ranks run the kernel. As fast as possible, that takes hardly
+ * any time, and ranks do not wait for each other. */
 static void keep_busy(const struct replay *replay, void *stream,
-	uint64_t least_ns, uint64_t until_ns)
+	uint64_t least_ns, uint64_t until_ns,
+	const struct fake_cuda_meeting *meeting)
 {
 	double speed = replay->options.speed;
 	uint64_t duration_ns = FASTEST_KERNEL_NS;
@@ -400,9 +402,12 @@ static void keep_busy(const struct replay *replay, void *stream,
 		duration_ns = FAKE_CUDA_UNTIL_FINISHED;
 	else if (speed > REPLAY_SPEED_MAX)
 		duration_ns = scaled(least_ns, speed);
-	replay->options.gpu->launch_until(stream, duration_ns,
-		until_ns == LAUNCH_NEVER || !(speed > REPLAY_SPEED_MAX) ? 0 :
-			time_in_round(replay, until_ns));
+	if (!(speed > REPLAY_SPEED_MAX))
+		replay->options.gpu->launch(stream, duration_ns);
+	else
+		replay->options.gpu->launch_together(stream, duration_ns,
+			until_ns == LAUNCH_NEVER ? 0 :
+				time_in_round(replay, until_ns), meeting);
 }
 
 /* Does what the application and CUDA do before NCCL begins a launch: the stream
@@ -414,7 +419,8 @@ static void before_launch(const struct replay *replay,
 		replay->options.gpu->capture_begin(launch->stream,
 			FAKE_CUDA_THREAD_LOCAL);
 	else
-		keep_busy(replay, launch->stream, 0, launch->begin_ns);
+		keep_busy(replay, launch->stream, 0, launch->begin_ns,
+			&(struct fake_cuda_meeting){ .begins = NULL });
 }
 
 /* Lets NCCL's kernel enter the stream. A capture ends here since nothing more
@@ -422,7 +428,16 @@ static void before_launch(const struct replay *replay,
 static void launch_kernel(const struct replay *replay,
 	const struct launch_plan *launch)
 {
-	keep_busy(replay, launch->stream, launch->least_ns, launch->end_ns);
+	const struct fake_cuda_meeting meeting = {
+		.begins = replay->options.begins,
+		.own = launch->number,
+		.others = launch->others,
+		.other_count = launch->other_count,
+		.since_ns = time_in_round(replay, replay->options.origin_ns),
+	};
+
+	keep_busy(replay, launch->stream, launch->least_ns, launch->end_ns,
+		&meeting);
 	if (launch->captured)
 		replay->options.gpu->capture_end(launch->stream);
 }

@@ -35,6 +35,9 @@ struct replay_options {
 	/* The GPU that launches run on, and when they do; NULL for none. */
 	struct fake_cuda *gpu;
 	const struct launch_plans *launches;
+	/* When each launch of the job began, in memory that its processes
+	 * share. */
+	uint64_t *begins;
 };
 
 /* The part that further rounds repeat: calls from `first` to before `end`. It

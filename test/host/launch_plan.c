@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Plans launches from call logs; see launch_plan.h. First each log is read for
  * what it tells of its launches, then the launches of all logs are put in
- * order: by their streams, and collectives by their ranks. */
+ * order: by their streams, collectives by their ranks, and receives by their
+ * sends. */
 #include "test/host/launch_plan.h"
 
 #include <errno.h>
@@ -18,6 +19,16 @@
 /* No kernel takes less time. */
 #define LEAST_NS UINT64_C(1000)
 
+/* A send or receive of one launch. */
+struct transfer {
+	uint64_t comm;
+	int rank, peer;
+	bool send;
+	uint64_t number;		/* among those alike */
+	size_t launch;
+	const struct launch *sender;	/* of a receive; NULL if unknown */
+};
+
 /* One launch of one log. */
 struct launch {
 	struct launch_plan plan;
@@ -33,6 +44,7 @@ struct launch {
 	uint64_t gpu_begin_ns, gpu_end_ns;
 	uint64_t host_end_ns;		/* of its last child */
 	unsigned open;			/* children that have not ended */
+	bool has_proxy;			/* its data goes through proxies */
 };
 
 /* A handle, as the reader of a log knows it. */
@@ -46,6 +58,8 @@ struct reader {
 	const struct calllog *log;
 	struct launch *launches;
 	size_t count;
+	struct transfer *transfers;	/* in the order of launches */
+	size_t transfer_count;
 	struct handle *handles;
 	uint64_t *comms;		/* by context */
 	unsigned life;
@@ -120,6 +134,28 @@ static size_t find_launch(const struct reader *reader, int tid)
 		index;
 }
 
+static void add_transfer(struct reader *reader,
+	const struct calllog_call *call, size_t launch)
+{
+	const char *func = calllog_text(call, CALLLOG_KEY_FUNC);
+	struct transfer *transfer = &reader->transfers[reader->transfer_count];
+	const struct transfer *before = transfer;
+
+	*transfer = (struct transfer){
+		.comm = reader->launches[launch].comm,
+		.rank = (int)calllog_number(call, CALLLOG_KEY_RANK),
+		.peer = (int)calllog_number(call, CALLLOG_KEY_PEER),
+		.send = strcmp(func, "Send") == 0,
+		.launch = launch,
+	};
+	while (transfer->number == 0 && before-- > reader->transfers)
+		if (before->comm == transfer->comm &&
+		    before->peer == transfer->peer &&
+		    before->send == transfer->send)
+			transfer->number = before->number + 1;
+	reader->transfer_count++;
+}
+
 static void add_operation(struct reader *reader,
 	const struct calllog_call *call, struct handle *handle)
 {
@@ -130,6 +166,8 @@ static void add_operation(struct reader *reader,
 		return;
 	launch = &reader->launches[handle->launch - 1];
 	launch->elements += calllog_number(call, CALLLOG_KEY_COUNT);
+	if (handle->type == NCCL_EVENT_P2P)
+		add_transfer(reader, call, handle->launch - 1);
 	if (launch->func != NULL || handle->type != NCCL_EVENT_COLL)
 		return;
 	launch->func = calllog_text(call, CALLLOG_KEY_FUNC);
@@ -181,6 +219,9 @@ static void start(struct reader *reader, size_t index)
 			break;
 		launch_of(reader, calllog_number(call, CALLLOG_KEY_HANDLE))
 			->open++;
+		if (handle->type == NCCL_EVENT_PROXY_OP)
+			launch_of(reader, calllog_number(call,
+				CALLLOG_KEY_HANDLE))->has_proxy = true;
 		note_gpu_time(reader, call, launch_of(reader,
 			calllog_number(call, CALLLOG_KEY_HANDLE)));
 		break;
@@ -220,27 +261,29 @@ static void read_call(struct reader *reader, size_t index)
 		launch->host_end_ns = call->time_ns;
 }
 
-static size_t count_launches(const struct calllog *log)
+static size_t count_starts(const struct calllog *log, uint64_t type)
 {
 	size_t count = 0;
 
 	for (size_t index = 0; index < log->call_count; index++)
 		count += log->calls[index].verb == CALLLOG_START &&
 			calllog_number(&log->calls[index], CALLLOG_KEY_TYPE) ==
-			NCCL_EVENT_KERNEL_LAUNCH;
+			type;
 	return count;
 }
 
 static int read_log(struct reader *reader, const struct calllog *log)
 {
 	reader->log = log;
-	reader->launches = calloc(count_launches(log) + 1,
-		sizeof(*reader->launches));
+	reader->launches = calloc(count_starts(log, NCCL_EVENT_KERNEL_LAUNCH) +
+		1, sizeof(*reader->launches));
+	reader->transfers = calloc(count_starts(log, NCCL_EVENT_P2P) + 1,
+		sizeof(*reader->transfers));
 	reader->handles = calloc(log->handle_max + 1,
 		sizeof(*reader->handles));
 	reader->comms = calloc(log->context_max + 1, sizeof(*reader->comms));
-	if (reader->launches == NULL || reader->handles == NULL ||
-	    reader->comms == NULL)
+	if (reader->launches == NULL || reader->transfers == NULL ||
+	    reader->handles == NULL || reader->comms == NULL)
 		return -ENOMEM;
 	for (size_t index = 0; index < log->call_count; index++)
 		read_call(reader, index);
@@ -283,6 +326,51 @@ static const struct launch *find_same(const struct reader *reader,
 			return other;
 	}
 	return NULL;
+}
+
+static const struct launch *find_sender(const struct job *job,
+	const struct transfer *receive)
+{
+	for (size_t index = 0; index < job->count; index++) {
+		const struct reader *reader = &job->readers[index];
+
+		for (size_t i = 0; i < reader->transfer_count; i++) {
+			const struct transfer *send = &reader->transfers[i];
+
+			if (send->send && send->comm == receive->comm &&
+			    send->rank == receive->peer &&
+			    send->peer == receive->rank &&
+			    send->number == receive->number)
+				return &reader->launches[send->launch];
+		}
+	}
+	return NULL;
+}
+
+static void find_senders(const struct job *job)
+{
+	for (size_t index = 0; index < job->count; index++) {
+		const struct reader *reader = &job->readers[index];
+
+		for (size_t i = 0; i < reader->transfer_count; i++)
+			if (!reader->transfers[i].send)
+				reader->transfers[i].sender = find_sender(job,
+					&reader->transfers[i]);
+	}
+}
+
+/* Returns when the last kernel begins that sends what a launch receives; 0 if it
+ * receives nothing. */
+static uint64_t last_send(const struct reader *reader, size_t launch)
+{
+	uint64_t last_ns = 0;
+
+	for (size_t i = 0; i < reader->transfer_count; i++)
+		if (reader->transfers[i].launch == launch &&
+		    reader->transfers[i].sender != NULL)
+			last_ns = later(last_ns,
+				reader->transfers[i].sender->plan.begin_ns);
+	return last_ns;
 }
 
 /* Returns when the last rank's kernel of a collective begins. */
@@ -342,7 +430,8 @@ static bool plan(const struct job *job, const struct reader *reader,
 	uint64_t last_ns;
 
 	own->begin_ns = begin_of(reader, launch);
-	last_ns = last_begin(job, launch, place);
+	last_ns = later(last_begin(job, launch, place),
+		last_send(reader, place));
 	own->end_ns = told_ns == 0 ?
 		after(last_ns, KERNEL_NS + launch->elements / ELEMENTS_PER_NS) :
 		later(told_ns, after(last_ns, LEAST_NS));
@@ -380,15 +469,57 @@ static void plan_all(const struct job *job)
 
 /* --- All of it --------------------------------------------------------- */
 
-static int take_plans(const struct reader *reader, struct launch_plans *plans)
+static void number_launches(const struct job *job)
 {
+	size_t number = 0;
+
+	for (size_t index = 0; index < job->count; index++)
+		for (size_t i = 0; i < job->readers[index].count; i++)
+			job->readers[index].launches[i].plan.number = number++;
+}
+
+static void add_other(struct launch_plan *plan, const struct launch *other)
+{
+	if (other != NULL && other->plan.number != plan->number)
+		plan->others[plan->other_count++] = other->plan.number;
+}
+
+static int find_others(const struct job *job, const struct reader *reader,
+	size_t place, struct launch_plan *plan)
+{
+	const struct launch *launch = &reader->launches[place];
+
+	plan->others = calloc(job->count + reader->transfer_count + 1,
+		sizeof(*plan->others));
+	if (plan->others == NULL)
+		return -ENOMEM;
+	if (launch->has_proxy)
+		return 0;
+	for (size_t index = 0; launch->func != NULL && index < job->count;
+	     index++)
+		add_other(plan, find_same(&job->readers[index], launch,
+			place));
+	for (size_t i = 0; i < reader->transfer_count; i++)
+		if (reader->transfers[i].launch == place)
+			add_other(plan, reader->transfers[i].sender);
+	return 0;
+}
+
+static int take_plans(const struct job *job, const struct reader *reader,
+	struct launch_plans *plans)
+{
+	int error = 0;
+
 	plans->count = reader->count;
+	plans->job_count = job->launches;
 	plans->all = calloc(reader->count + 1, sizeof(*plans->all));
 	if (plans->all == NULL)
 		return -ENOMEM;
-	for (size_t index = 0; index < reader->count; index++)
+	for (size_t index = 0; index < reader->count && error == 0; index++) {
 		plans->all[index] = reader->launches[index].plan;
-	return 0;
+		error = find_others(job, reader, index, &plans->all[index]);
+	}
+	return error;
 }
 
 int launch_plans_make(const struct calllog *const *logs, size_t count,
@@ -402,14 +533,18 @@ int launch_plans_make(const struct calllog *const *logs, size_t count,
 		error = read_log(&job.readers[job.count], logs[job.count]);
 		job.launches += job.readers[job.count].count;
 	}
-	if (error == 0)
+	if (error == 0) {
+		find_senders(&job);
 		plan_all(&job);
+		number_launches(&job);
+	}
+	for (size_t index = 0; index < job.count && error == 0; index++)
+		error = take_plans(&job, &job.readers[index], &plans[index]);
 	for (size_t index = 0; index < job.count; index++) {
 		struct reader *reader = &job.readers[index];
 
-		if (error == 0)
-			error = take_plans(reader, &plans[index]);
 		free(reader->launches);
+		free(reader->transfers);
 		free(reader->handles);
 		free(reader->comms);
 	}
@@ -421,8 +556,10 @@ int launch_plans_make(const struct calllog *const *logs, size_t count,
 
 void launch_plans_free(struct launch_plans *plans)
 {
+	for (size_t index = 0; index < plans->count; index++)
+		free(plans->all[index].others);
 	free(plans->all);
-	*plans = (struct launch_plans){ NULL, 0 };
+	*plans = (struct launch_plans){ NULL, 0, 0 };
 }
 
 const struct launch_plan *launch_plan_of(const struct launch_plans *plans,

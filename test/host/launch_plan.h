@@ -6,7 +6,8 @@
  * time, or that it ended by its proxy operations. Where it tells neither, a
  * kernel begins once it is launched and its stream is free, and takes a time
  * that its number of elements suggests. In no case does a collective's kernel
- * end before it has begun in all ranks of the job.
+ * end before it has begun in all ranks of the job, nor one that receives before
+ * the one that sends has begun: the GPUs' clocks are known to some 10 us only.
  *
  * Pure. Times are those of the logs, CLOCK_MONOTONIC when they were recorded.
  */
@@ -29,11 +30,18 @@ struct launch_plan {
 	uint64_t begin_ns;
 	uint64_t end_ns;
 	uint64_t least_ns;	/* from its begin in all ranks to its end */
+	size_t number;		/* among all launches of the job, from 0 */
+	/* The numbers of those that must have begun before it ends: a
+	 * collective's in the other ranks, and the sends of its receives. None
+	 * if it has proxies: these end as their log says, and so does it. */
+	size_t *others;
+	size_t other_count;
 };
 
 struct launch_plans {
 	struct launch_plan *all;	/* in the order of calls */
 	size_t count;
+	size_t job_count;		/* launches of all logs */
 };
 
 /* Plans the launches of the logs of one job; plans[i] are those of logs[i].

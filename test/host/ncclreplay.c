@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -54,6 +55,7 @@ struct settings {
 	uint64_t rounds;
 	bool hold;
 	bool no_gpu;
+	bool gpus;
 	bool verbose;
 };
 
@@ -64,8 +66,10 @@ struct process {
 	struct calllog *log;
 	struct replay_body body;
 	struct launch_plans launches;
+	uint64_t *begins;		/* of all launches of its job */
 	uint64_t origin_ns;
 	uint64_t period_ns;
+	int number;			/* from 1 */
 	pid_t pid;			/* 0 if not started, or ended */
 };
 
@@ -76,7 +80,7 @@ struct processes {
 
 static const char usage_text[] =
 "Usage: " PROGRAM " [--plugin SO] [--speed X|max] [--loop N] [--hold]\n"
-"                  [--no-gpu] [--verbose] FILE...\n"
+"                  [--no-gpu | --gpus] [--verbose] FILE...\n"
 "Replays call logs (test/captures) against an NCCL profiler plugin, one\n"
 "process for each FILE; a folder stands for all rank files in it.\n"
 "\n"
@@ -88,6 +92,8 @@ static const char usage_text[] =
 "  --hold        when all calls are made, stay until SIGTERM\n"
 "  --no-gpu      do without the fake GPU that runs the launches of a log, from\n"
 "                which the plugin has the times on streams\n"
+"  --gpus        give the fake GPU of each process a PCI bus ID of its own:\n"
+"                0000:01:00.0 is that of the first\n"
 "  --verbose     say on stderr what was done\n"
 "  --help        this text\n";
 
@@ -186,7 +192,7 @@ static void set_default_plugin(struct settings *settings)
 			settings->plugin, strerror(errno));
 }
 
-enum { OPT_PLUGIN = 256, OPT_SPEED, OPT_LOOP, OPT_HOLD, OPT_NO_GPU,
+enum { OPT_PLUGIN = 256, OPT_SPEED, OPT_LOOP, OPT_HOLD, OPT_NO_GPU, OPT_GPUS,
 	OPT_VERBOSE, OPT_HELP };
 
 static void parse_options(int argc, char **argv, struct settings *settings)
@@ -197,6 +203,7 @@ static void parse_options(int argc, char **argv, struct settings *settings)
 		{ "loop", required_argument, NULL, OPT_LOOP },
 		{ "hold", no_argument, NULL, OPT_HOLD },
 		{ "no-gpu", no_argument, NULL, OPT_NO_GPU },
+		{ "gpus", no_argument, NULL, OPT_GPUS },
 		{ "verbose", no_argument, NULL, OPT_VERBOSE },
 		{ "help", no_argument, NULL, OPT_HELP },
 		{ NULL, 0, NULL, 0 },
@@ -211,6 +218,7 @@ static void parse_options(int argc, char **argv, struct settings *settings)
 		case OPT_LOOP: settings->rounds = parse_rounds(optarg); break;
 		case OPT_HOLD: settings->hold = true; break;
 		case OPT_NO_GPU: settings->no_gpu = true; break;
+		case OPT_GPUS: settings->gpus = true; break;
 		case OPT_VERBOSE: settings->verbose = true; break;
 		case OPT_HELP:
 			fputs(usage_text, stdout);
@@ -318,6 +326,15 @@ static void add_argument(struct processes *processes, const char *path)
 		add_file(processes, path);
 }
 
+/* Returns memory, all 0, that the processes share as long as they live. */
+static void *share(size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return must(memory == MAP_FAILED ? NULL : memory);
+}
+
 /* Plans when the launches of a job run. */
 static void plan_job(struct processes *processes, const char *folder)
 {
@@ -325,6 +342,7 @@ static void plan_job(struct processes *processes, const char *folder)
 		sizeof(*logs)));
 	struct launch_plans *plans = must(calloc(processes->count,
 		sizeof(*plans)));
+	uint64_t *begins;
 	size_t count = 0;
 
 	for (size_t index = 0; index < processes->count; index++)
@@ -332,10 +350,14 @@ static void plan_job(struct processes *processes, const char *folder)
 			logs[count++] = processes->all[index].log;
 	if (launch_plans_make(logs, count, plans) != 0)
 		must(NULL);
+	begins = share((plans[0].job_count + 1) * sizeof(*begins));
 	count = 0;
-	for (size_t index = 0; index < processes->count; index++)
-		if (strcmp(processes->all[index].folder, folder) == 0)
-			processes->all[index].launches = plans[count++];
+	for (size_t index = 0; index < processes->count; index++) {
+		if (strcmp(processes->all[index].folder, folder) != 0)
+			continue;
+		processes->all[index].launches = plans[count++];
+		processes->all[index].begins = begins;
+	}
 	free(plans);
 	free(logs);
 }
@@ -496,6 +518,7 @@ static struct fake_cuda *load_gpu(const struct process *process,
 		exit(EXIT_FAILURE);
 	}
 	gpu->gap_ns = EVENT_NS;
+	gpu->gpu = settings->gpus ? process->number : 0;
 	gpu->play_along();
 	return gpu;
 }
@@ -506,7 +529,8 @@ static int play(const struct process *process,
 {
 	struct replay_options options = { settings->speed, settings->rounds,
 		process->origin_ns, start_ns, process->period_ns,
-		load_gpu(process, settings), &process->launches };
+		load_gpu(process, settings), &process->launches,
+		process->begins };
 	char message[MESSAGE_BYTES];
 	struct host *host;
 	uint64_t run_ns;
@@ -567,6 +591,7 @@ static bool start_all(struct processes *processes,
 	pid_t pid;
 
 	for (index = 0; index < processes->count; index++) {
+		processes->all[index].number = (int)index + 1;
 		pid = fork();
 		if (pid < 0) {
 			complain("fork: %s", strerror(errno));

@@ -219,7 +219,7 @@ static bool write_lines(struct ncs_line_writer *lines, const char *bytes,
 			size_t size)
 {
 	while (size > 0) {
-		char line[NCS_LINE_MAX];
+		char line[NCS_LINE_PADDED];
 		size_t length;
 		size_t taken = ncs_line_put(lines, bytes, size, line, &length);
 
@@ -255,7 +255,7 @@ static int write_paced(struct simulated_streams *streams,
 	for (unsigned i = 0; lines && i < nodes; i++)
 		ncs_line_writer_init(&lines[i],
 				     simulated_streams_name(streams, i),
-				     UINT32_C(0x51a10000) + i);
+				     UINT32_C(0x51a10000) + i, 0);
 	for (uint64_t i = 0; i < (uint64_t)nodes * settings->seconds && !error;
 	     i++) {
 		uint64_t after_ns = i * SECOND_NS / nodes;
@@ -332,7 +332,7 @@ static int write_with_records(const struct settings *settings)
 
 		snprintf(name, sizeof(name), "node%04u", i);
 		ncs_line_writer_init(&paced.lines[i], name,
-				     UINT32_C(0x51a10000) + i);
+				     UINT32_C(0x51a10000) + i, 0);
 	}
 	return simulated_hosts_stream(&options, SECOND_NS,
 				      settings->seconds * SECOND_NS, &hosts,

@@ -57,8 +57,7 @@ void cuda_job_settle(bool timed)
 	do {
 		CHECK(cuda_job_wait(&since), "no launch is followed");
 		cuda_job_call(0);
-		WAIT_UNTIL(JOB_PROGRESS(ended) == JOB_PROGRESS(followed),
-			   "a launch does not end");
+		cuda_job_let_events_return();
 	} while (JOB_PROGRESS(followed) != JOB_PROGRESS(launched) ||
 		 (timed && JOB_PROGRESS(timed) == 0));
 	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0,
@@ -201,6 +200,12 @@ void cuda_job_let_spacing_pass(void)
 	const struct timespec pause = { .tv_nsec = SPACING_NS };
 
 	nanosleep(&pause, NULL);
+}
+
+void cuda_job_let_events_return(void)
+{
+	WAIT_UNTIL(JOB_PROGRESS(ended) == JOB_PROGRESS(followed),
+		   "a launch does not end");
 }
 
 void cuda_job_let_look(void)

@@ -79,9 +79,13 @@ void cuda_job_launch(uint64_t duration_ns);
 void *cuda_job_operation(uint64_t number);
 void cuda_job_call(uint64_t duration_ns);
 
-/* Waits for so long that the next launch is followed even if it is not
- * timed. */
+/* Waits for so long that the next launch is followed even if it is not timed, as
+ * long as there are events for it. */
 void cuda_job_let_spacing_pass(void);
+
+/* Waits until the launches that were followed have ended, so that the next ones
+ * can have their events. */
+void cuda_job_let_events_return(void);
 
 /* Waits until the plugin's thread has asked for events again several times. */
 void cuda_job_let_look(void);

@@ -158,6 +158,56 @@ static void test_collectives_end_after_the_last_rank_begins(void **state)
 			 job.plans[0].all[0].end_ns - 30 * MS);
 }
 
+/* A send to the other rank, or a receive from it, on stream 16; returns it. */
+static unsigned transfer(unsigned rank, uint64_t at_ns, const char *func)
+{
+	unsigned group = ++job.handle;
+
+	add(rank, at_ns, "S h=%u ctx=1 type=256 parent=0 rank=%u graph=0 "
+	    "depth=1", group, rank);
+	add(rank, at_ns, "S h=%u ctx=1 type=2048 parent=%u rank=%u stream=10",
+	    ++job.handle, group, rank);
+	add(rank, at_ns, "E h=%u", job.handle);
+	add(rank, at_ns, "S h=%u ctx=1 type=4 parent=%u rank=%u func=%s buf=1 "
+	    "dt=ncclFloat32 count=1000 peer=%u nch=1 pgroup=0",
+	    ++job.handle, group, rank, func, 1 - rank);
+	add(rank, at_ns, "E h=%u", job.handle);
+	return job.handle;
+}
+
+static void test_a_receive_ends_after_its_send_begins(void **state)
+{
+	(void)state;
+	kernel(0, transfer(0, 5 * MS, "Send"), 5 * MS, 6 * MS);
+	kernel(0, transfer(0, 30 * MS, "Send"), 30 * MS, 31 * MS);
+	kernel(1, transfer(1, 9 * MS, "Recv"), 9 * MS, 10 * MS);
+	kernel(1, transfer(1, 20 * MS, "Recv"), 20 * MS, 25 * MS);
+	plan_job();
+	assert_int_equal(job.plans[0].all[1].end_ns, 31 * MS + LATE_NS);
+	assert_int_equal(job.plans[1].all[0].end_ns, 10 * MS + LATE_NS);
+	assert_true(job.plans[1].all[1].end_ns > 30 * MS);
+}
+
+static void test_launches_know_those_they_run_with(void **state)
+{
+	(void)state;
+	launch(0, 10 * MS, 0, false);
+	launch(1, 10 * MS, 0, false);
+	transfer(0, 20 * MS, "Send");
+	transfer(1, 20 * MS, "Recv");
+	plan_job();
+	assert_int_equal(job.plans[0].job_count, 4);
+	for (unsigned i = 0; i < RANKS; i++) {
+		assert_int_equal(job.plans[i].all[0].other_count, 1);
+		assert_int_equal(job.plans[i].all[0].others[0],
+				 job.plans[1 - i].all[0].number);
+	}
+	assert_int_equal(job.plans[0].all[1].other_count, 0);
+	assert_int_equal(job.plans[1].all[1].other_count, 1);
+	assert_int_equal(job.plans[1].all[1].others[0],
+			 job.plans[0].all[1].number);
+}
+
 static void test_launches_wait_for_their_stream(void **state)
 {
 	(void)state;
@@ -245,6 +295,8 @@ int main(void)
 		TEST(test_kernels_run_when_their_log_says),
 		TEST(test_no_kernel_begins_before_its_launch),
 		TEST(test_collectives_end_after_the_last_rank_begins),
+		TEST(test_a_receive_ends_after_its_send_begins),
+		TEST(test_launches_know_those_they_run_with),
 		TEST(test_launches_wait_for_their_stream),
 		TEST(test_a_collective_that_a_rank_never_calls_never_ends),
 		TEST(test_a_kernel_that_does_not_end_in_its_log_never_ends),

@@ -24,8 +24,9 @@ LEAST = 32
 RECORDS = 8192
 READ_NS = 9_000_000_000
 
-# A launch has an end if no part that waits ended before the last arrival, by more
-# than the errors of the times; `sure` if by nothing.
+# A launch has an end if no part that waits ended before the last arrival, or before
+# the last rank had data to send, by more than the errors of the times; `sure` if by
+# nothing.
 Launch = collections.namedtuple("Launch",
                                 "end moved algbw busbw has_end sure")
 
@@ -82,11 +83,34 @@ def slack(lines):
     return min(ends) - begin_of(last) if ends else 0
 
 
+def first_data(lines):
+    """Returns when each operation of a rank first had data to send."""
+    found = {}
+    for line in lines:
+        if line["event"] == "proxy_step" and line["direction"] == "send" and \
+                line["send_gpu_wait_ns"] is not None:
+            of = line["communicator_id"], line["rank"], line["operation"]
+            at = line["start_ns"] + line["send_gpu_wait_ns"]
+            found[of] = min(found.get(of, at), at)
+    return found
+
+
+def data_slack(parts, data):
+    """Returns how long after the last rank had data to send the first part ended,
+    if all wait for all; infinity if that is not known."""
+    if parts[0]["function"] in ("Broadcast", "Reduce"):
+        return float("inf")
+    last = max(data.get((line["communicator_id"], line["rank"],
+                         line["operation"]), float("-inf")) for line in parts)
+    return min(end_of(line) for line in parts) - last
+
+
 def launches(lines, rank_of, kind_of, error_ns):
     """Returns the launches of each communicator, function and kind, by their
     ends. Times may be wrong by error_ns; kind_of(communicator, function, size)
     tells the algorithm and the protocol."""
     found = collections.defaultdict(list)
+    data = first_data(lines)
     for key, parts in joined(lines, rank_of).items():
         begin = max(begin_of(line) for line in parts)
         end = max(end_of(line) for line in parts)
@@ -98,7 +122,8 @@ def launches(lines, rank_of, kind_of, error_ns):
         sizes = [(name, parts[0]["bytes"]) for name, parts in operations]
         kinds = {(size_class(size), kind_of(comm, name, size_class(size)))
                  for name, size in sizes}
-        least = min(slack(parts) for _, parts in operations)
+        least = min(min(slack(parts), data_slack(parts, data))
+                    for _, parts in operations)
         if len(kinds) > 1:
             continue
         moved = end - begin

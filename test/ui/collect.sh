@@ -110,7 +110,7 @@ sees 'while this view runs' && sees 'lease [0-5]s' &&
 	all_have 'events=all,kernel=off,sample=1,timing=[a-z]*,lease$'
 verdict 'key d asks for more detail while the view runs' $?
 press d
-sees 'gave back' && misses 'lease' && all_have 'kernel=off,sample=16,timing=[a-z]*$'
+sees 'withdrew' && misses 'lease' && all_have 'kernel=off,sample=16,timing=[a-z]*$'
 verdict 'key d again ends that' $?
 
 press d

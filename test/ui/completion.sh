@@ -68,9 +68,9 @@ zpty -w shell "setopt nobeep nolistambiguous; LISTMAX=10000 COLUMNS=200 LINES=20
 zpty -w shell "zstyle ':completion:*' list-separator ''; echo RE''ADY"
 zpty -r shell heard '*READY*'
 zpty -n -w shell "ncclstat $2"$'\t\t'
-sleep 1
-zpty -r -t shell heard '*' && print -r -- "$heard"
-while zpty -r -t shell heard; do print -r -- "$heard"; done
+# The next command is read once the list has been shown.
+zpty -w shell $'\C-u'"echo DO''NE"
+zpty -r shell heard '*DONE*' && print -r -- "$heard"
 zpty -d shell
 END
 	zsh -f "$tmp/zsh" "$tmp/functions" '--' >"$tmp/found" 2>&1

@@ -6,6 +6,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 
 . test/ui/checks
+. test/await.sh
 background=
 unset NCCLSTAT_DIR
 
@@ -46,16 +47,6 @@ paths() {
 		done
 }
 
-# wait_for COMMAND ...: repeats it until it succeeds, ten seconds at most.
-wait_for() {
-	tries=0
-	until "$@"; do
-		tries=$((tries + 1))
-		[ "$tries" -lt 200 ] || return 1
-		sleep 0.05
-	done
-}
-
 ranks() {
 	[ "$(paths | grep -c "$1")" -eq "$2" ]
 }
@@ -64,7 +55,7 @@ id=$$
 contain loop "mount -t tmpfs tmpfs /dev/shm && hostname inside &&
 	SLURM_JOB_ID=$id exec '$replay' --loop 0 test/captures/net-v5-mix"
 job=$!
-check 'ranks in a container are found, alive' wait_for ranks alive 2
+check 'ranks in a container are found, alive' await ranks alive 2
 victim=$(paths | awk '$2 == 0 { print $1 }')
 check 'they have the numbers of the processes here' \
 	grep -q ncclreplay "/proc/$victim/comm"
@@ -88,14 +79,14 @@ check '--set asks each process in a container' sh -c \
 	'"$1" --set sample=default --job="$2" | grep -q "^asked 2 processes"' \
 	sh "$build/ncclstat" "$id"
 pkill -KILL -P "$job"
-check 'nothing is left when the container is gone' wait_for ranks . 0
+check 'nothing is left when the container is gone' await ranks . 0
 
 # A job that hangs: rank 0 waits for rank 1, which is stopped. The players of a
 # job that goes on do not wait for each other.
 contain hang "mount -t tmpfs tmpfs /dev/shm && hostname inside &&
 	SLURM_JOB_ID=$id exec '$replay' --hold test/captures/net-v5-hang"
 job=$!
-wait_for ranks alive 2
+await ranks alive 2
 victim=$(paths | awk '$2 == 1 { print $1 }')
 kill -STOP "$victim"
 check 'JSON names a process by its number here, and by that in there' sh -c \
@@ -105,11 +96,11 @@ check 'JSON names a process by its number here, and by that in there' sh -c \
 	sh "$build/ncclstat" "$victim" "$tmp/out" "$id"
 
 kill -KILL "$victim"
-check 'a process that was killed is dead' wait_for ranks dead 1
+check 'a process that was killed is dead' await ranks dead 1
 "$build/ncclstat" --clean >"$tmp/out" 2>&1
 check '--clean leaves the container alone' ranks dead 1
 pkill -KILL -P "$job"
-wait_for ranks . 0
+await ranks . 0
 
 # A link to a directory outside, where a job of the host publishes.
 shm_folder "$tmp/outside"
@@ -119,21 +110,21 @@ job=$!
 outside() {
 	[ "$("$ncclstat" --list --dir "$tmp/outside" | grep -c alive)" -eq 2 ]
 }
-check 'a job outside is seen there' wait_for outside
+check 'a job outside is seen there' await outside
 contain link "mount -t tmpfs tmpfs /dev && ln -s '$tmp/outside' /dev/shm &&
 	echo ready && exec sleep 60"
-wait_for grep -qs ready "$tmp/link"
+await grep -qs ready "$tmp/link"
 check 'a link in the place of /dev/shm is not followed' ranks . 0
 # A file of the directory that is a mount of another file system.
 contain bound "mount -t tmpfs tmpfs /dev/shm && touch /dev/shm/ncclstat.1.1.0 &&
 	mount --bind /etc/passwd /dev/shm/ncclstat.1.1.0 && echo ready &&
 	exec sleep 60"
-wait_for grep -qs ready "$tmp/bound"
+await grep -qs ready "$tmp/bound"
 check 'a directory with a mount in it is not looked at' ranks . 0
 contain linked "mount -t tmpfs tmpfs /dev/shm &&
 	ln -s /etc/passwd /dev/shm/ncclstat.1.1.0 && echo ready &&
 	exec sleep 60"
-wait_for grep -qs ready "$tmp/linked"
+await grep -qs ready "$tmp/linked"
 "$build/ncclstat" --list >"$tmp/out" 2>&1
 check 'a link in the place of a segment is not followed' \
 	grep -q 'ncclstat.1.1.0: not readable' "$tmp/out"

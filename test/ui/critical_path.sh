@@ -144,7 +144,7 @@ check 'where much is not known there is no conclusion' begins \
 check '--critical-path without a recording is refused' run 2 --critical-path
 check 'the error asks for a FILE' grep -q 'expects a FILE' "$tmp/err"
 check 'an unknown scenario is refused' run 2 --what-if=nett:x2 "$tmp/job.rec"
-check 'the error lists the scenarios' grep -q 'none of net, latency' "$tmp/err"
+check 'the error lists the scenarios' grep -q 'not one of net, latency' "$tmp/err"
 check 'a wrong value is refused' run 2 --what-if=net:2 "$tmp/job.rec"
 check 'the error says what was expected' grep -q 'is not net:xN' "$tmp/err"
 check '--range alone is refused' run 2 --range=step "$tmp/job.rec"

@@ -78,6 +78,9 @@ for n in 2 8; do
 	play "nvlink$n" nvlink "$n"
 	play "unseen$n" nvlink "$n" 1
 done
+for n in 2 8; do
+	play "unlike$n" unlike "$n"
+done
 play unseen_two nvlink 8 1 5
 play killed missing 8
 # A captured job that hangs for a while, with launches that are followed.
@@ -156,6 +159,13 @@ diagnose late 2 "f['verdict'] == 'rank_missing' and f['root']['rank'] == 1 and
 	f['lasts_ns'] >= 5e9 and f['root']['pid'] > 0 and
 	d['findings'][1]['verdict'] == 'rank_died' and
 	d['findings'][1]['alike'] == 1"
+# A job that is slow is waited for, while the others above would end.
+for n in 2 8; do
+	diagnose "unlike$n" 1 "f['verdict'] == 'size_mismatch' and
+		f['severity'] == 'slow' and len(d['findings']) == 1 and
+		f['root']['rank'] == 1 and f['sequence_number'] == 2 and
+		any('results are wrong' in e for e in f['evidence'])"
+done
 
 # A job that has finished its calls and sleeps is healthy.
 status=0
@@ -191,7 +201,8 @@ fi
 # Segments that cannot be read are not healthy, and no job is.
 mkdir "$tmp/damaged"
 echo damaged >"$tmp/damaged/ncclstat.1.1.0"
-for mode in --diagnose --dump --list --set=sample=4 \
+for mode in --diagnose --diagnose=json --dump --dump=json --dump=openmetrics \
+	--dump=prometheus --list --list=json --set=sample=4 \
 	"--record=$tmp/none.rec --duration=1"; do
 	status=0
 	# shellcheck disable=SC2086 # options

@@ -142,6 +142,24 @@ check "a record with none of the keys has no line" run 0 --export=ndjson \
 	--columns=send_wait_ns "$recording"
 check "each line has the key" sh -c '
 [ -s "$1" ] && ! grep -qv "^{\"send_wait_ns\":[0-9]*}$" "$1"' - "$tmp/out"
+# sorted FILE CONDITION: whether a condition holds for the rows of a table.
+sorted() {
+	python3 - "$1" "$2" <<'PY'
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+assert len(rows) > 3 and eval(sys.argv[2]), rows
+PY
+}
+check "--sort sorts a table by columns" run 0 --export=csv \
+	--sort=function,-size_bytes,rank "$recording"
+check "its rows are in that order" sorted "$tmp/out" \
+	'rows == sorted(rows, key=lambda r: (r["function"],
+		r["size_bytes"] == "", int(r["size_bytes"] or 0), int(r["rank"])))'
+check "measures are sorted from the largest down" run 0 --export=csv \
+	--sort=busbw_gbs --columns=busbw_gbs,operations "$recording"
+check "what is unknown is last" sorted "$tmp/out" \
+	'(lambda b: b == sorted(b, key=lambda x: (x == "", -float(x or 0))))(
+		[r["busbw_gbs"] for r in rows])'
 check "--columns chooses columns of a table" run 0 --export=csv \
 	--columns=rank,function,size_bytes "$recording"
 check "the table has these, in its own order" python3 -c '
@@ -169,6 +187,12 @@ check "a key that lines lack is refused, with a list" refused \
 check "an unknown event is refused, with a list" refused \
 	"'colls' is no event; did you mean coll? They are group, coll, .*mark" \
 	--export=ndjson --events=colls "$recording"
+check "a mistyped column to sort by gets the nearest one" refused \
+	'did you mean busbw_gbs?' --export=csv --sort=busbw_gb "$recording"
+check "a column of a view is none of a table" refused 'is no column of' \
+	--export=csv --sort=BUSGB/s "$recording"
+check "other exports have no order to choose" refused \
+	'--sort requires --export=csv' --export=ndjson --sort=rank "$recording"
 check "no columns at all are refused" refused 'leaves nothing to write' \
 	--export=ndjson --columns=rank,-rank "$recording"
 check "a trace has no columns to choose" refused 'requires --export=ndjson or' \

@@ -14,6 +14,7 @@ no more calls follow. FAULT:
   nvlink        the same over NVLink: the kernels of the others have begun
   order         rank 1 calls AllGather, where the others call AllReduce
   size          rank 1 passes another count
+  unlike        rank 1 passes another count once, over NVLink: all calls end
   gpu_late      rank 1 has called, but its kernel does not start
   p2p_unmet     rank 0 receives from rank 1, which never sends
   deadlock      each rank receives from the rank before it, and none sends
@@ -26,6 +27,7 @@ MS = 1000000
 CALLS = 4
 LATE_CALLS = 300
 VICTIM = 1
+UNLIKE_CALL = 2
 NSTEPS = 4
 STEP_BYTES = 524288
 
@@ -129,19 +131,19 @@ class Rank:
         self.stop(receives)
         self.sleep()
 
-    def kernel_call(self, number, ends):
+    def kernel_call(self, number, ends, count=1048576, lasts=MS):
         """A call without a proxy; its kernel begins at once."""
         group = self.start(GROUP_API, 0, " graph=0 depth=1")
         self.stop(self.start(
-            COLL_API, group, " func=AllReduce count=1048576 dt=ncclFloat32"
+            COLL_API, group, f" func=AllReduce count={count} dt=ncclFloat32"
             " root=0 stream=1 graph=0"), 0)
         self.stop(self.start(KERNEL_LAUNCH, group, " stream=1"), 0)
-        call = self.call("AllReduce", number)
+        call = self.call("AllReduce", number, count)
         self.enqueued(call)
         self.stop(group, 0)
         kernel = self.start(KERNEL_CH, call, f" ch=0 ptimer={self.now}", 1)
         if ends:
-            self.now += MS
+            self.now += lasts
             self.add("R", f"h={kernel} state={KERNEL_STOP}"
                      f" ptimer={self.now}", 1)
             self.stop(kernel)
@@ -245,11 +247,18 @@ def main():
             rank.now = (20 + 20 * call) * MS
             if fault == "nvlink":
                 rank.kernel_call(call, True)
+            elif fault == "unlike":
+                # Players that are held up still have their kernels at one
+                # time.
+                is_unlike = number == VICTIM and call == UNLIKE_CALL
+                rank.now = (20 + 400 * call) * MS
+                rank.kernel_call(call, True,
+                                 524288 if is_unlike else 1048576, 300 * MS)
             else:
                 rank.whole_call(call)
         if fault == "nvlink" and number != VICTIM:
             rank.kernel_call(calls, False)
-        elif fault not in ("late", "nvlink"):
+        elif fault not in ("late", "nvlink", "unlike"):
             rank.now = max(200, 40 + 20 * calls) * MS
             break_down(rank, fault, calls)
         with open(f"{folder}/rank{number}.calllog", "w") as log:

@@ -60,7 +60,7 @@ for rank in dump["ranks"]:
     same_time(row["LATE"], recent["median_ns"])
     same_time(row["LATE99"], recent["p99_ns"])
     near(float(row["%LAST"]), 100 * recent["last"] / recent["operations"])
-    near(float(row["%COST"]), 100 * rank["lateness"]["cost_share"])
+    near(float(row["%COST"].lstrip("<>~")), 100 * rank["lateness"]["cost_share"])
     if recent["exclusive_ns"] is not None:
         same_time(row["ALONE"], recent["exclusive_ns"])
     reduce = next(f for f in rank["functions"] if f["function"] == "AllReduce")
@@ -74,7 +74,8 @@ cause = max(recent["causes_ns"], key=recent["causes_ns"].get)
 assert finding["cause"] == rows[2]["LATEBY"] == cause == "host"
 assert said["verdict_line"] in text
 sentence = next(line for line in lines if line.startswith("late: rank 2 "))
-share = float(re.search(r"costs ([0-9.]+) %", sentence).group(1))
+share = float(re.search(r"costs (?:at most |at least |about )?([0-9.]+) %",
+                        sentence).group(1))
 near(share, 100 * finding["cost_share"])
 near(nanoseconds(re.search(r", (\S+) after", sentence).group(1)),
      recent["exclusive_ns"])

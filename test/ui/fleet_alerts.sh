@@ -251,7 +251,15 @@ nothing_else() {
 	}
 }
 check 'the webhook was told of nothing else' nothing_else
-check 'Prometheus complains of no rule' \
-	sh -c '! grep -E "level=(warn|error).*(rule|vector)" "$1"' - \
-	"$tmp/prometheus"
+# Where it is held up, Prometheus evaluates a group twice for one time, once; a
+# rule that is wrong gives two results at each of a hundred evaluations.
+no_complaint() {
+	awk '!/level=(warn|error).*(rule|vector)/ { next }
+	/different value but same timestamp/ &&
+		match($0, / name=[^ ]*/) &&
+		++times[substr($0, RSTART, RLENGTH)] < 10 { next }
+	{ print; found = 1 }
+	END { exit found }' "$tmp/prometheus"
+}
+check 'Prometheus complains of no rule' no_complaint
 exit "$failed"

@@ -18,15 +18,7 @@ export LC_ALL=C.UTF-8
 
 fleet_nodes n1 n2
 
-# A script in the place of ssh.
-mkdir "$tmp/bin"
-cat >"$tmp/bin/ssh" <<SSH
-#!/bin/sh
-for last; do host=\$command; command=\$last; done
-exec "$tmp/agent" "\$host" sh -c "\$command"
-SSH
-chmod +x "$tmp/bin/ssh"
-PATH=$tmp/bin:$PATH
+fleet_ssh
 
 # play FAULT CALLS OPTION...: plays a job of two ranks a node.
 play() {

@@ -20,7 +20,7 @@ fleet_wants 'a late rank of another node is found live' 1 \
 	'rank 3 of world: arrives last in [0-9]* of [0-9]* AllReduce' -- \
 	--diagnose -n 8 --from "$job -"
 fleet_wants 'the error stands beside its lateness' 0 \
-	'^late: rank 3 .*comes last at 100 % .*, host-late' \
+	'^late: rank 3 .*arrives last at 100 % .*, host-late' \
 	'^late: rank 0 .*us+-[0-9.]*us .*, never last' \
 	'^node0001 .*us  0\.' -- --dump -n 8 --from "$job -"
 if grep -q 'not aligned' "$tmp/out"; then

@@ -208,6 +208,12 @@ kill -KILL "$viewer"
 wait "$viewer" 2>/dev/null
 fleet_none_left 'while a node is frozen' 60
 kill -CONT "$frozen"
+# Nor does it while that node has not come back, however long that takes.
+all_nodes_answer() {
+	timeout 5 srun --jobid "$job" --overlap --nodes=8 --ntasks-per-node=1 \
+		true >/dev/null 2>&1
+}
+await all_nodes_answer || echo 'not ok the frozen node comes back'
 
 # --- The end of the viewer -------------------------------------------------------
 

@@ -45,7 +45,8 @@ press 1
 victims=$(pgrep -P "$job" | tr '\n' ' ')
 # shellcheck disable=SC2086 # a list of words
 kill -s KILL $victims "$job"
-sees 'JOB ENDED' && sees '^[!>]  *0 .* dead' && sees 'processes have ended' &&
+sees 'JOB ENDED' && sees '^[!>]  *0 .* dead' &&
+	sees 'processes have ended\|is gone' &&
 	alive "$pid"
 verdict 'a job that is killed is shown as dead' $?
 wait "$job" 2>/dev/null

@@ -32,6 +32,11 @@ prints() {
 	run "$wanted_status" "$@" && valid "$definition"
 }
 
+# listed CONDITION: whether a condition of jq holds for $tmp/out.
+listed() {
+	jq -e "$1" "$tmp/out" >/dev/null
+}
+
 # --- The schema tells right from wrong --------------------------------------
 
 run 0 --synthetic 4x2 --dump=json
@@ -48,6 +53,7 @@ done
 
 check 'no job' prints 1 sample --dump=json
 check 'no job: diagnosis' prints 3 diagnosis --diagnose=json
+check 'no job: list' prints 1 list --list=json
 check 'a synthetic job, thrice' prints 0 sample --synthetic 8x2 --dump=json \
 	-n 3 -i 0.1
 for view in ranks communicators channels proxy collectives timeline diagnose \
@@ -70,10 +76,17 @@ check 'a job that hangs: diagnosis' valid diagnosis
 check 'a job that hangs' prints 0 sample --dump=json
 echo garbage >"$NCCLSTAT_DIR/ncclstat.1.1.0"
 check 'a segment that cannot be read' prints 0 sample --dump=json
+check 'a segment that cannot be read: list' prints 0 list --list=json
+check 'it is told with its reason' listed '
+	(.segments | length) == 5 and ([.segments[] | .reason // empty] | length) == 1
+	and ([.segments[] | select(.reason == null) | .rank] | sort) == [0, 1, 2, 3]
+	and (.files + .ranks) == []'
 check 'a segment that cannot be read: diagnosis' prints 2 diagnosis \
 	--diagnose=json
 rm "$NCCLSTAT_DIR/ncclstat.1.1.0"
 check 'nodes' prints 0 sample --dump=json --from \
+	"$ncclstat --dir=$NCCLSTAT_DIR --stream=lines"
+check 'nodes: list' prints 0 list --list=json --from \
 	"$ncclstat --dir=$NCCLSTAT_DIR --stream=lines"
 check 'nodes: diagnosis' prints 2 diagnosis --diagnose=json --from \
 	"$ncclstat --dir=$NCCLSTAT_DIR --stream=lines"
@@ -111,6 +124,12 @@ check 'a job that was killed' prints 0 sample --dump=json
 
 # --- Recordings ----------------------------------------------------------------
 
+check 'a recording: list' prints 0 list --list=json "$tmp/stuck.ncs"
+check 'a list of a recording has its file and its ranks' listed '
+	.segments == [] and (.files | length) == 1 and .files[0].cut == false
+	and .files[0].records == ([.ranks[].records] | add)
+	and ([.ranks[].rank] | sort) == [0, 1, 2, 3]
+	and all(.ranks[]; .from_ns <= .until_ns)'
 check 'a recording' prints 0 sample --dump=json "$tmp/stuck.ncs"
 run 1 --diagnose=json "$tmp/stuck.ncs"
 check 'a recording: diagnosis' valid diagnosis

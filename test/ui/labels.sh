@@ -105,4 +105,73 @@ sees 'job 4711.0, process 3 of 8'
 verdict "a rank's line names its job" $?
 
 close
+
+# --- Every variable, with hostile values ---------------------------------------
+
+for job in LSB_JOBID=71 FLUX_JOB_ID=f72Xy; do
+	start_job net-v5-mix "$job"
+	id=${job#*=}
+	i=0
+	while [ "$(jobs_of --job="$id")" != "$id" ] && [ $i -lt 100 ]; do
+		sleep 0.1
+		i=$((i + 1))
+	done
+	[ "$("$ncclstat" --list 2>"$tmp/err" |
+		awk -v id="$id" '$5 == id' | wc -l)" -eq 2 ] &&
+		[ "$(jobs_of --job="$id")" = "$id" ]
+	verdict "--list and --job take the id in ${job%%=*}" $?
+done
+
+# A job in whose environment each variable of the table has a value of its own with
+# a long tail of control characters and bytes that are no UTF-8.
+cat >"$tmp/hostile.py" <<'PY'
+import os, re, sys
+table = open("include/ncclstat/tables/job_labels.def").read()
+table = table[table.index("#define NCS_JOB_VARIABLES"):]
+for variable, label in re.findall(r'X\("(\w+)", (\w+), ""\)', table):
+    os.environb[variable.encode()] = (b"v-" + label.lower().encode() +
+        b"\x1b[31m\n\xff\xc3" + b"A" * 65000)
+os.execv(sys.argv[1], sys.argv[1:])
+PY
+python3 "$tmp/hostile.py" "$replay" --plugin "$plugin" --loop 0 \
+	test/captures/net-v5-mix >"$tmp/replay.log" 2>&1 &
+background="$background $!"
+cat >"$tmp/hostile_check.py" <<'PY'
+import json, re, sys
+table = open("include/ncclstat/tables/job_labels.def").read()
+names = re.findall(r'X\(\w+, "(\w+)",', table)
+data = sys.stdin.buffer.read()
+text = data.decode("utf-8")                  # what is no UTF-8 was replaced
+assert "\x1b" not in text
+jobs = [r["job"] for r in json.loads(text)["ranks"] if r["job"]
+        and r["job"].get("job_id", "").startswith("v-job_id")]
+assert len(jobs) == 2, len(jobs)
+for job in jobs:
+    missing = [n for n in names if not job.get(n, "").startswith("v-" + n)]
+    assert not missing, missing
+    for name in names:
+        assert len(job[name].encode()) < 300, (name, len(job[name]))
+        assert not re.search(r"[\x00-\x1f\x7f]", job[name]), name
+PY
+# clean ARGUMENT...: whether all labels are there, bounded and clean.
+clean() {
+	"$ncclstat" --dump=json "$@" 2>"$tmp/err" |
+		python3 "$tmp/hostile_check.py" 2>"$tmp/wrong"
+}
+i=0
+until clean '--job=v-job_id*' || [ $i -ge 100 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+tail -n 1 "$tmp/wrong"
+[ $i -lt 100 ]
+verdict 'hostile values of all variables are bounded and clean in JSON' $?
+"$ncclstat" --record="$tmp/hostile" --duration=1 '--job=v-job_id*' \
+	2>"$tmp/err" && clean "$tmp/hostile"
+verdict 'and in a recording' $?
+"$ncclstat" --list >"$tmp/out" 2>"$tmp/err" &&
+	"$ncclstat" --dump '--job=v-job_id*' >>"$tmp/out" 2>>"$tmp/err" &&
+	grep -q 'v-job_id' "$tmp/out" &&
+	! LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177\377]')" "$tmp/out"
+verdict 'and in lists and tables' $?
 finish

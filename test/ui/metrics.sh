@@ -11,6 +11,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 
 . test/ui/checks
+. test/await.sh
 exporter=
 own_segments
 mkdir "$tmp/collector"
@@ -248,7 +249,12 @@ else
 		/metrics
 	cp "$tmp/body" "$tmp/http0"
 	check_text 'listen' openmetrics "$tmp/http0"
-	sleep 0.6
+	has_moved_on() {
+		answers "$open_type" \
+			'application/openmetrics-text;version=1.0.0' /metrics &&
+			! cmp -s "$tmp/http0" "$tmp/body"
+	}
+	await has_moved_on
 	check 'listen: again' answers "$open_type" \
 		'application/openmetrics-text;version=1.0.0' /metrics
 	check 'listen: no counter falls' \

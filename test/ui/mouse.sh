@@ -52,7 +52,7 @@ started
 mouse_is 0
 verdict 'the mouse is off at first' $?
 press m
-sees 'mouse: on' && mouse_is 1
+sees 'mouse: on' && soon mouse_is 1
 verdict 'm turns it on' $?
 click_on '3:Chan'
 sees '\[3:Chan'
@@ -61,7 +61,7 @@ click_on 'SINCE'
 sees 'order: by SINCE, largest first'
 verdict 'a click on a title sorts' $?
 press 1
-sees '\[1:Ranks\]'
+sees '\[1:Ranks\]' && sees 'RANK'
 click 10 "$(($(row_of 'RANK') + 3))"
 sees '^rank 1 of'
 verdict 'a click selects a row' $?
@@ -92,9 +92,8 @@ verdict 'quitting gives it back' $?
 
 for signal in TERM SEGV; do
 	open 80x24 "exec $view --mouse"
-	started && soon mouse_is 1
-	kill -s "$signal" "$pid"
-	soon test -s "$tmp/status" && soon mouse_is 0
+	started && soon mouse_is 1 && kill -s "$signal" "$pid" &&
+		soon test -s "$tmp/status" && soon mouse_is 0
 	verdict "$signal gives it back" $?
 done
 

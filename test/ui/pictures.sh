@@ -24,7 +24,9 @@ picture() {
 	verdict "$1.svg" $?
 }
 
-"$replay" --plugin "$plugin" --loop 0 test/captures/net-v5-ddp8/* \
+# At a quarter of its speed, or a busy machine is late with its calls, and their
+# times on the GPU contradict one another: they count as lost.
+"$replay" --plugin "$plugin" --speed 0.25 --loop 0 test/captures/net-v5-ddp8/* \
 	>"$tmp/replay.log" 2>&1 &
 job=$!
 background="$background $job"
@@ -58,4 +60,9 @@ verdict 'a job that hangs is shown' $?
 picture stuck 'has not called AllReduce'
 press 7
 picture diagnose '\[7:Diag'
+# A picture that is kept tells of a job, not of the machine that it was drawn on.
+if [ $# -gt 0 ]; then
+	! grep -l 'lost [1-9]' "$pictures"/*.svg
+	verdict 'nothing is lost in any picture' $?
+fi
 finish

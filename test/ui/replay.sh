@@ -126,7 +126,7 @@ press : 999 Enter
 sees 'that is after the recording' && sees 'at 0:02.500 of '
 verdict ': refuses a time outside the recording' $?
 press : x Enter
-sees 'a time is 12.5'
+sees 'write a time as 12.5'
 verdict ': refuses text that is no time' $?
 press f
 sees '  2x  ' && press r && press r && sees '  0.5x  ' && press f
@@ -141,7 +141,7 @@ press p
 sees 'this is the end'
 verdict 'playing stops at the end' $?
 press C-a
-sees 'at 0:00.000 of ' && misses '% looked at' &&
+sees 'at 0:00.000 of ' && misses '% searched' &&
 	sees ' [1-9][0-9]* abnormal ' && press E &&
 	sees 'rank_died\|slow\|stuck' && misses 'at 0:00.000 of '
 verdict 'E goes to the next problem' $?

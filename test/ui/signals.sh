@@ -84,11 +84,14 @@ fi
 # Once the terminal is closed, the program must end.
 for trap in '' 'trap "" HUP; '; do
 	open 80x24 "${trap}exec $view"
-	started
-	terminal kill-server
-	soon gone "$pid"
-	verdict "a closed terminal ends it${trap:+, also if HUP is ignored}" $?
-	kill -s KILL "$pid" 2>/dev/null
+	started && {
+		terminal kill-server
+		soon gone "$pid"
+	}
+	left=$?
+	verdict "a closed terminal ends it${trap:+, also if HUP is ignored}" \
+		"$left"
+	[ "$left" -eq 0 ] || kill -s KILL "$pid" 2>/dev/null
 done
 
 # A terminal that takes no output (Ctrl-S) must not block signals.

@@ -31,7 +31,7 @@ press - - - - - && sees '|-1000ms' && soon has_steps
 verdict 'tracks show the activity of a running job' $?
 
 press Z && sees PAUSED && press + + && sees '|-200ms' && before=$(screen) &&
-	press S-Left && sees 'the time stays' && misses '|now' &&
+	press S-Left && sees 'the time stands still' && misses '|now' &&
 	[ "$before" != "$(screen)" ]
 verdict 'zooming and panning work while paused' $?
 

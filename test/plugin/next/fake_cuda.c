@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -36,6 +37,7 @@ struct entry {
 	uint64_t duration; /* of a kernel */
 	uint64_t until;    /* a kernel does not end before */
 	uint64_t begin;    /* of a kernel; 0 before */
+	struct fake_cuda_meeting meeting; /* no `begins`: of none */
 	bool begun, finished;
 };
 
@@ -287,6 +289,40 @@ static void end_record(struct entry *entry, uint64_t time)
 	event->time = time;
 }
 
+static void begin_kernel(struct entry *entry, uint64_t begin)
+{
+	const struct fake_cuda_meeting *meeting = &entry->meeting;
+
+	entry->begun = true;
+	entry->begin = begin;
+	if (meeting->begins)
+		__atomic_store_n(&meeting->begins[meeting->own], begin,
+				 __ATOMIC_RELAXED);
+}
+
+/* Returns when a kernel ends, as far as that is known: not while another has
+ * not begun with which it runs. */
+static uint64_t end_of(const struct entry *entry, uint64_t now)
+{
+	const struct fake_cuda_meeting *meeting = &entry->meeting;
+	uint64_t last = entry->begin, end;
+	bool waits = entry->duration == FAKE_CUDA_UNTIL_FINISHED;
+
+	for (size_t i = 0; meeting->begins && i < meeting->other_count; i++) {
+		uint64_t begin = __atomic_load_n(
+			&meeting->begins[meeting->others[i]],
+			__ATOMIC_RELAXED);
+
+		if (begin < meeting->since_ns &&
+		    now < entry->until + FAKE_CUDA_PATIENCE_NS)
+			waits = true;
+		if (begin > last)
+			last = begin;
+	}
+	end = last + entry->duration;
+	return waits ? UINT64_MAX : end > entry->until ? end : entry->until;
+}
+
 /* Returns false if the entry is not over yet. */
 static bool is_over(struct fake_stream *stream, struct entry *entry,
 		    uint64_t now)
@@ -302,18 +338,14 @@ static bool is_over(struct fake_stream *stream, struct entry *entry,
 			begin + (entry->event->timed ? fake_cuda.gap_ns : 0);
 		return true;
 	}
-	if (!entry->begun) {
-		entry->begun = true;
-		entry->begin = begin;
-	}
+	if (!entry->begun)
+		begin_kernel(entry, begin);
 	if (entry->finished || stream->finishes_all) {
 		stream->free_at = now;
 	} else {
-		uint64_t end = entry->begin + entry->duration;
+		uint64_t end = end_of(entry, now);
 
-		if (end < entry->until)
-			end = entry->until;
-		if (entry->duration == FAKE_CUDA_UNTIL_FINISHED || end > now)
+		if (end > now)
 			return false;
 		stream->free_at = end;
 	}
@@ -356,18 +388,31 @@ static void *stream_create(void)
 	return stream->handle;
 }
 
-static void launch_until(void *handle, uint64_t duration_ns, uint64_t until)
+static void launch_entry(void *handle, const struct entry *kernel)
 {
-	const struct entry kernel = { .duration = duration_ns, .until = until };
 	struct fake_stream *stream = acquire_stream(handle);
 
 	if (stream->capturing) {
 		counts.captured_kernels++;
 	} else {
 		stream->kernels++;
-		append(stream, &kernel);
+		append(stream, kernel);
 	}
 	release();
+}
+
+static void launch_together(void *handle, uint64_t duration_ns, uint64_t until,
+			    const struct fake_cuda_meeting *meeting)
+{
+	launch_entry(handle, &(struct entry){ .duration = duration_ns,
+					      .until = until,
+					      .meeting = *meeting });
+}
+
+static void launch_until(void *handle, uint64_t duration_ns, uint64_t until)
+{
+	launch_entry(handle, &(struct entry){ .duration = duration_ns,
+					      .until = until });
 }
 
 static void launch(void *handle, uint64_t duration_ns)
@@ -653,6 +698,8 @@ static int check_stream(const struct fake_stream *stream)
 
 EXPORT int cuCtxGetCurrent(void **context);
 EXPORT int cuCtxSetCurrent(void *context);
+EXPORT int cuCtxGetDevice(int *gpu);
+EXPORT int cuDeviceGetPCIBusId(char *text, int length, int gpu);
 EXPORT int cuEventCreate(void **handle, unsigned flags);
 EXPORT int cuEventDestroy_v2(void *handle);
 EXPORT int cuEventRecord(void *handle, void *stream);
@@ -684,6 +731,18 @@ int cuCtxSetCurrent(void *context)
 		return leave(FAKE_CUDA_CONTEXT_IS_DESTROYED);
 	current = context;
 	return leave(0);
+}
+
+int cuCtxGetDevice(int *gpu)
+{
+	*gpu = fake_cuda.gpu;
+	return fake_cuda.gpu > 0 ? 0 : FAKE_CUDA_INVALID_CONTEXT;
+}
+
+int cuDeviceGetPCIBusId(char *text, int length, int gpu)
+{
+	snprintf(text, (size_t)length, "0000:%02X:00.0", (unsigned)gpu);
+	return 0;
 }
 
 int cuEventCreate(void **handle, unsigned flags)
@@ -907,6 +966,7 @@ EXPORT struct fake_cuda fake_cuda = {
 	.stream_create = stream_create,
 	.launch = launch,
 	.launch_until = launch_until,
+	.launch_together = launch_together,
 	.finish = finish,
 	.finish_all = finish_all,
 	.pending = pending,

@@ -20,6 +20,7 @@
 #define NCS_TEST_PLUGIN_NEXT_FAKE_CUDA_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* CUDA's functions that the library has. */
@@ -64,8 +65,21 @@ enum fake_cuda_mode {
 	FAKE_CUDA_RELAXED,
 };
 
+/* A kernel whose fellows do not begin goes on without them after so long: their
+ * process was stopped or killed. */
+#define FAKE_CUDA_PATIENCE_NS UINT64_C(200000000)
+
 /* The duration of a kernel that runs until it is finished. */
 #define FAKE_CUDA_UNTIL_FINISHED UINT64_MAX
+
+/* Kernels that run together, on GPUs of several processes. */
+struct fake_cuda_meeting {
+	uint64_t *begins;     /* when kernels began, in shared memory */
+	size_t own;           /* where this one notes it */
+	const size_t *others; /* that this one waits for */
+	size_t other_count;
+	uint64_t since_ns; /* what began before is of earlier kernels */
+};
 
 struct fake_cuda_counts {
 	uint64_t events;  /* not destroyed yet */
@@ -89,6 +103,9 @@ struct fake_cuda {
 	uint64_t gap_ns;
 	/* Times between two events are multiples of this. */
 	uint64_t resolution_ns;
+	/* The number of the GPU in all contexts, whose PCI bus ID is made of it;
+	 * 0: it has neither. */
+	int gpu;
 	/* Each call of CUDA's functions advances a clock that stands still. */
 	uint64_t call_ns;
 
@@ -110,6 +127,13 @@ struct fake_cuda {
 	 * shows `until_ns`. */
 	void (*launch_until)(void *stream, uint64_t duration_ns,
 			     uint64_t until_ns);
+	/* Does the same with a kernel that ends `duration_ns` after the last
+	 * of those has begun with which it runs. It waits for them until
+	 * `until_ns` and FAKE_CUDA_PATIENCE_NS. The meeting is copied, its
+	 * arrays are not. */
+	void (*launch_together)(void *stream, uint64_t duration_ns,
+				uint64_t until_ns,
+				const struct fake_cuda_meeting *meeting);
 	/* Ends the running kernel of a stream that runs until it is finished.
 	 * Returns false if none is running. */
 	bool (*finish)(void *stream);

@@ -16,6 +16,7 @@
 #include "ncclstat/names.h"
 #include "ncclstat/size_class.h"
 #include "ncclstat/version.h"
+#include "record/stream/key_times.h"
 #include "record/stream/look_pack.h"
 #include "record/write/recording_writer.h"
 #include "shm/hash.h"
@@ -39,11 +40,6 @@ enum stream_lane {
 /* The level at which agents compress by default. */
 #define PACK_LEVEL 3
 
-/* A key look each so many looks, as NCS_AGENT_KEY_EVERY_NS at one a second; and as
- * NCS_AGENT_LEVEL_KEY_EVERY_NS. */
-#define KEY_EVERY 10u
-#define LEVEL_KEY_EVERY 30u
-
 /* A process in a communicator. */
 struct stream_segment {
 	struct ncs_header header;
@@ -63,6 +59,8 @@ struct stream_node {
 	unsigned segment_count;
 	uint64_t looks;
 	uint64_t key; /* number of the latest look that stands alone */
+	struct ncs_key_times keys;
+	struct ncs_key_ranks ranks; /* of the latest look */
 	uint64_t ahead_ns;
 };
 
@@ -437,14 +435,22 @@ int simulated_streams_look(struct simulated_streams *streams, unsigned number,
 		.ranks = node->segment_count,
 	};
 	bool digests = has_digests(&streams->options, at_ns);
-	unsigned key_every = digests ? LEVEL_KEY_EVERY : KEY_EVERY;
+	struct ncs_key_ranks *ranks = &node->ranks;
+	uint64_t now_ns = clock_of(&streams->options, node, at_ns);
 	int error = 0;
 
-	/* Nodes have their key looks at different times. */
-	if (node->looks == 0 || (node->looks + number) % key_every == 0) {
+	/* Like an agent. */
+	if (ncs_key_times_are_due(&node->keys, now_ns, ranks) ||
+	    (digests && node->looks == 1)) {
 		look.flags = NCS_LOOK_KEY;
 		node->key = look.number;
 	}
+	ranks->has_digests = streams->options.has_digests;
+	ranks->ranks = node->segment_count;
+	ranks->level = ranks->digests =
+		digests && node->looks > 0 ? node->segment_count : 0;
+	if (look.flags & NCS_LOOK_KEY)
+		ncs_key_times_note(&node->keys, now_ns, ranks);
 	/* The first look has the bytes that the writer flushed when it began. */
 	if (node->looks > 0)
 		node->memory.size = 0;
@@ -566,6 +572,7 @@ static int begin_node(struct simulated_streams *streams, unsigned number)
 	};
 	int error;
 
+	node->keys.phase = chosen(options->seed, number, 1, UINT64_MAX);
 	node->ahead_ns = chosen(options->seed, number, 0, options->skew_ns + 1);
 	settings.head = (struct ncs_file_head){
 		.recording = { 0x51a1 + number, options->seed },

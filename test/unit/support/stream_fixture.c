@@ -51,10 +51,10 @@ void stream_fixture_begin(struct stream_fixture *fixture)
 				 &recording->writer, &fixture->memory,
 				 &recording->settings),
 			 0);
-	fixture->ranks[0] =
-		recording_fixture_add_rank(recording, "ncclstat.7.1.0");
-	fixture->ranks[1] =
-		recording_fixture_add_rank(recording, "ncclstat.8.1.0");
+	for (unsigned i = 0; i < 2; i++)
+		fixture->ranks[i] = recording_fixture_add_rank(
+			recording, i == fixture->swaps ? "ncclstat.7.1.0" :
+							 "ncclstat.8.1.0");
 }
 
 static void end_look(struct stream_fixture *fixture, struct ncs_look *look)

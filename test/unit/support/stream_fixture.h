@@ -17,6 +17,7 @@ struct stream_fixture {
 	struct recording_fixture *recording;
 	struct ncs_sink_memory memory;
 	size_t ranks[2];
+	bool swaps; /* streams that are begun name the second rank first */
 	uint64_t number; /* of the next look */
 	uint64_t dropped;
 	struct stream_look looks[STREAM_LOOKS];

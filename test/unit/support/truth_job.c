@@ -70,8 +70,15 @@ struct truth_record {
 };
 
 /* A communicator of one process: what a segment shows. */
+struct truth_class {
+	struct ncs_class_view view;
+	uint64_t buckets[NCS_HISTOGRAM_BUCKETS];
+};
+
 struct truth_segment {
 	char id[32];
+	struct truth_class *classes;
+	size_t class_count, class_capacity;
 	struct truth_record *records;
 	size_t count, capacity, taken;
 	uint64_t operations;
@@ -111,12 +118,19 @@ struct truth_job {
 	unsigned comm_count;
 	double *steps_ns; /* when each step begins */
 	double end_ns;
+	unsigned faults; /* times that one could have come */
 	/* The pass that goes on. */
 	uint64_t now_ns;
 	unsigned comm_place, member_place;
 	struct ncs_snapshot snapshot;
 	struct ncs_record *batch;
 	size_t batch_capacity;
+	/* The rest of the time before. */
+	enum truth_past past;
+	double forget_ns;
+	struct ncs_class_view *classes;
+	uint64_t *buckets;
+	size_t class_capacity, bucket_capacity;
 };
 
 static void *checked(void *memory)
@@ -205,6 +219,11 @@ static struct action *add(struct truth_job *job, unsigned rank,
 
 static void add_fault(struct truth_job *job, unsigned rank)
 {
+	unsigned period = job->options.period;
+
+	if (period > 0 && job->options.victim == rank &&
+	    ++job->faults % period != 0)
+		return;
 	if (is_faulty(job, rank, TRUTH_HOST))
 		add(job, rank, ON_HOST)->ns = job->options.fault_size;
 	if (is_faulty(job, rank, TRUTH_STREAM))
@@ -240,6 +259,12 @@ static void add_operation(struct truth_job *job, unsigned rank,
 	action = add(job, rank, kind);
 	action->comm = comm;
 	action->bytes = bytes;
+	if (job->options.resize > 0 && job->step >= job->options.resize_step)
+		action->bytes = (uint64_t)((double)bytes * job->options.resize);
+	if (job->options.unlike_step > 0 && kind == COLLECTIVE &&
+	    job->step == job->options.unlike_step &&
+	    rank == job->options.victim)
+		action->bytes /= 2;
 	action->inlined = inlined;
 	action->peer = peer;
 }
@@ -438,6 +463,8 @@ static void make_program(struct truth_job *job, unsigned rank)
 	job->ranks[rank].works = 0;
 	job->ranks[rank].had_fault = false;
 	add_work(job, rank, ON_HOST, 0.5 * MS);
+	if (job->step == 1 && job->options.warm_up_ns > 0)
+		add_work(job, rank, ON_HOST, job->options.warm_up_ns);
 	if (!job->options.each && job->options.shape != TRUTH_3D)
 		add_fault(job, rank);
 	if (job->options.shape == TRUTH_DDP)
@@ -1185,7 +1212,7 @@ static void make_header(const struct truth_job *job, unsigned rank,
 			struct ncs_header *header)
 {
 	header->api_version = 5;
-	header->pid = 1000 + rank;
+	header->pid = 1000 + 100 * job->options.number + rank;
 	header->process_start = 1 + header->pid;
 	header->clock.multiplier = UINT64_C(1) << 32;
 	snprintf(header->host, sizeof(header->host), "host%u",
@@ -1205,8 +1232,8 @@ static void make_segments(struct truth_job *job)
 			struct truth_segment *segment = &comm->segments[k];
 
 			make_header(job, comm->members[k], &segment->header);
-			snprintf(segment->id, sizeof(segment->id), "truth/%u.%u",
-				 i, k);
+			snprintf(segment->id, sizeof(segment->id),
+				 "truth%u/%u.%u", job->options.number, i, k);
 			for (unsigned f = 0; f < NCS_FUNCTION_COUNT; f++)
 				segment->functions[f].last_sequence_number =
 					NCS_NO_SEQUENCE_NUMBER;
@@ -1233,6 +1260,42 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 	return 0;
 }
 
+/* Counts the time of an operation in its class, as the plugin does. */
+static void count_class(struct truth_segment *segment,
+			const struct ncs_record *record)
+{
+	unsigned timing = record->flags & NCS_RECORD_ON_STREAM ?
+				  NCS_TIMING_STREAM :
+				  NCS_TIMING_PROXY;
+	unsigned size_class = ncs_size_class(record->value);
+	uint64_t time_ns = record->duration - record->delta[1];
+	struct truth_class *found = NULL;
+	struct ncs_class_times *times;
+
+	for (size_t i = 0; i < segment->class_count; i++)
+		if (segment->classes[i].view.function == record->function &&
+		    segment->classes[i].view.size_class == size_class)
+			found = &segment->classes[i];
+	if (!found) {
+		if (ncs_array_reserve(&segment->classes,
+				      &segment->class_capacity,
+				      segment->class_count + 1,
+				      sizeof(*segment->classes)) != 0)
+			abort();
+		found = &segment->classes[segment->class_count++];
+		memset(found, 0, sizeof(*found));
+		found->view.function = record->function;
+		found->view.size_class = size_class;
+	}
+	found->view.operations++;
+	found->buckets[ncs_histogram_bucket(time_ns)]++;
+	times = &found->view.times[timing];
+	times->timed++;
+	times->time_ns += time_ns;
+	times->bytes += record->value;
+	times->count = NCS_HISTOGRAM_BUCKETS;
+}
+
 /* Counts what a record tells, as the plugin does. */
 static void count_record(struct truth_segment *segment,
 			 const struct ncs_record *record)
@@ -1252,6 +1315,7 @@ static void count_record(struct truth_segment *segment,
 		function->with_children++;
 		if (record->event == NCS_EVENT_COLL)
 			function->last_sequence_number = record->number;
+		count_class(segment, record);
 	}
 	if (record->event != NCS_EVENT_PROXY_STEP)
 		return;
@@ -1270,6 +1334,19 @@ static bool is_call(const struct ncs_record *record)
 {
 	return record->event == NCS_EVENT_COLL_API ||
 	       record->event == NCS_EVENT_P2P_API;
+}
+
+/* Returns whether a record was overwritten before anybody looked. */
+static bool is_forgotten(const struct truth_job *job,
+			 const struct truth_record *record)
+{
+	unsigned event = record->record.event;
+
+	if (record->published_ns >= job->forget_ns)
+		return false;
+	return job->past >= TRUTH_PAST_COUNTERS ||
+	       (job->past == TRUTH_PAST_OPERATIONS &&
+		(event == NCS_EVENT_PROXY_STEP || event == NCS_EVENT_PROXY_OP));
 }
 
 /* Takes what has been published since the last pass, lane by lane: calls come
@@ -1294,12 +1371,40 @@ static void take_records(struct truth_job *job, struct truth_segment *segment,
 
 			if (is_call(record) != !calls)
 				continue;
-			job->batch[count++] = *record;
 			count_record(segment, record);
+			if (!is_forgotten(job, &segment->records[i]))
+				job->batch[count++] = *record;
 		}
 	segment->taken = end;
 	sample->records = job->batch;
 	sample->record_count = count;
+}
+
+/* Shows the times of classes in a snapshot. */
+static void show_classes(struct truth_job *job,
+			 const struct truth_segment *segment)
+{
+	size_t count = segment->class_count;
+
+	if (ncs_array_reserve(&job->classes, &job->class_capacity, count + 1,
+			      sizeof(*job->classes)) != 0 ||
+	    ncs_array_reserve(&job->buckets, &job->bucket_capacity,
+			      (count + 1) * NCS_HISTOGRAM_BUCKETS,
+			      sizeof(*job->buckets)) != 0)
+		abort();
+	for (size_t i = 0; i < count; i++) {
+		job->classes[i] = segment->classes[i].view;
+		for (unsigned k = 0; k < NCS_TIMING_COUNT; k++)
+			job->classes[i].times[k].place =
+				i * NCS_HISTOGRAM_BUCKETS;
+		memcpy(&job->buckets[i * NCS_HISTOGRAM_BUCKETS],
+		       segment->classes[i].buckets,
+		       sizeof(segment->classes[i].buckets));
+	}
+	job->snapshot.classes = job->classes;
+	job->snapshot.class_count = count;
+	job->snapshot.class_buckets = job->buckets;
+	job->snapshot.class_bucket_count = count * NCS_HISTOGRAM_BUCKETS;
 }
 
 static void take_snapshot(struct truth_job *job, const struct truth_comm *comm,
@@ -1323,6 +1428,8 @@ static void take_snapshot(struct truth_job *job, const struct truth_comm *comm,
 	};
 	memcpy(snapshot->functions, segment->functions,
 	       sizeof(snapshot->functions));
+	if (job->past == TRUTH_PAST_COUNTERS)
+		show_classes(job, segment);
 	if (is_on_stream(job))
 		snapshot->launches.error_ns = (uint64_t)STREAM_ERROR_NS;
 	else
@@ -1432,15 +1539,26 @@ struct truth_job *truth_job_new(const struct truth_options *options)
 void truth_job_free(struct truth_job *job)
 {
 	for (unsigned i = 0; i < job->comm_count; i++) {
-		for (unsigned k = 0; k < job->comms[i].count; k++)
+		for (unsigned k = 0; k < job->comms[i].count; k++) {
 			free(job->comms[i].segments[k].records);
+			free(job->comms[i].segments[k].classes);
+		}
 		free(job->comms[i].segments);
 		free(job->comms[i].ready_ns);
 	}
 	free(job->comms);
 	free(job->steps_ns);
 	free(job->batch);
+	free(job->classes);
+	free(job->buckets);
 	free(job);
+}
+
+void truth_job_forget(struct truth_job *job, unsigned step,
+		      enum truth_past past)
+{
+	job->past = past;
+	job->forget_ns = job->steps_ns[step];
 }
 
 double truth_job_step_ns(const struct truth_job *job, unsigned step)

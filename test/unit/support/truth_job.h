@@ -70,6 +70,7 @@ struct truth_options {
 	enum truth_transport transport;
 	unsigned ranks, ranks_per_host;
 	unsigned communicators; /* of each process, 1 to 4 */
+	unsigned number;        /* differs in jobs that are looked at at once */
 	unsigned steps;
 	unsigned ahead; /* 0: the host waits for its GPU after each step */
 	bool blocks;    /* stages of a pipeline wait for their sends */
@@ -77,6 +78,9 @@ struct truth_options {
 	bool greets;
 	bool alternates; /* they run one microbatch forward, one backward */
 	double jitter;  /* work takes up to this many times longer */
+	/* In the second step each host does something else first, for so long:
+	 * it loads what the first kernels need. */
+	double warm_up_ns;
 	/* GPUs compute faster in steps with the fault, as they rest then: in
 	 * others, work takes this many times longer. */
 	double rest;
@@ -85,10 +89,18 @@ struct truth_options {
 	double fault_size; /* ns, or the factor */
 	bool buffered; /* the network takes data at once, as sockets do */
 	bool each;         /* before each operation, not once a step */
+	/* A late host or a busy GPU delays each time of so many; 0: always. */
+	unsigned period;
 	/* In TRUTH_3D, once a step, before the first operation in it. */
 	enum truth_group group;
 	unsigned from_step;
 	unsigned until_step; /* 0: to the end */
+	/* From a step on, what is sent is so many times as large; 0: never. */
+	double resize;
+	unsigned resize_step;
+	/* In this step, the victim calls collectives with half the size: they
+	 * end, as over NVLink; 0: never. */
+	unsigned unlike_step;
 };
 
 struct truth_job;
@@ -104,6 +116,19 @@ struct truth_options truth_options(unsigned seed, enum truth_fault fault,
 struct truth_job *truth_job_new(const struct truth_options *options);
 void truth_job_free(struct truth_job *job);
 
+/* The part of the job's past that a viewer that begins late still finds. */
+enum truth_past {
+	TRUTH_PAST_WHOLE,
+	TRUTH_PAST_OPERATIONS, /* records of operations, none of proxies */
+	TRUTH_PAST_COUNTERS,   /* no records, but times of classes since the start */
+	TRUTH_PAST_NONE,       /* nor those */
+};
+
+/* Leaves only so much of what was before a step. Call this before the first
+ * look. */
+void truth_job_forget(struct truth_job *job, unsigned step,
+		      enum truth_past past);
+
 /* Returns when a step begins, in ns since the job's begin: its first rank may
  * begin with it then. */
 double truth_job_step_ns(const struct truth_job *job, unsigned step);
@@ -113,7 +138,8 @@ double truth_job_step_ns(const struct truth_job *job, unsigned step);
 double truth_job_met_ns(const struct truth_job *job);
 
 /* Returns its source, which belongs to the job. All ranks are alive for ever;
- * the process of a rank has pid 1000 plus the rank. */
+ * the process of a rank has pid 1000 plus the rank, and 100 more for each number of
+ * the job before its own. */
 struct ncs_source *truth_job_source(struct truth_job *job);
 
 /* Returns when the job begins and ends, by a perfect clock. */

@@ -4,7 +4,6 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -78,10 +77,20 @@ unsigned truth_counted(const char *kind, enum truth_answer answer)
 static void print_kinds(FILE *file)
 {
 	for (size_t i = 0; i < kind_count; i++)
-		fprintf(file, "%-32s %6u %6u %7u\n", kinds[i].name,
+		fprintf(file, "%-32s %6u %6u %7u %7u\n", kinds[i].name,
 			kinds[i].counts[TRUTH_RIGHT],
 			kinds[i].counts[TRUTH_WRONG],
+			kinds[i].counts[TRUTH_BOUNDED],
 			kinds[i].counts[TRUTH_UNKNOWN]);
+}
+
+bool truth_has_evidence(const struct ncs_finding *finding,
+			enum ncs_evidence_kind kind)
+{
+	for (size_t i = 0; i < finding->evidence_count; i++)
+		if (finding->evidence[i].kind == kind)
+			return true;
+	return false;
 }
 
 void truth_print_table(void)
@@ -89,7 +98,8 @@ void truth_print_table(void)
 	const char *path = getenv("TRUTH_TABLE");
 	FILE *file = path && path[0] ? fopen(path, "a") : NULL;
 
-	printf("%-32s %6s %6s %7s\n", "KIND", "RIGHT", "WRONG", "UNKNOWN");
+	printf("%-32s %6s %6s %7s %7s\n", "KIND", "RIGHT", "WRONG", "BOUNDED",
+	       "UNKNOWN");
 	print_kinds(stdout);
 	if (!file)
 		return;

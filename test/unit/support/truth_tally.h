@@ -13,10 +13,15 @@
 #ifndef NCS_TEST_UNIT_SUPPORT_TRUTH_TALLY_H
 #define NCS_TEST_UNIT_SUPPORT_TRUTH_TALLY_H
 
+#include <stdbool.h>
+
+#include "analysis/diagnosis/finding.h"
+
 enum truth_answer {
 	TRUTH_RIGHT,
 	TRUTH_WRONG,
-	TRUTH_UNKNOWN, /* it says that it cannot know, or tells bounds */
+	TRUTH_BOUNDED, /* it tells bounds, and the truth is between them */
+	TRUTH_UNKNOWN, /* it says that it cannot know */
 	TRUTH_ANSWERS
 };
 
@@ -33,6 +38,10 @@ void truth_count(const char *kind, unsigned seed, enum truth_answer answer);
 
 /* Returns how often jobs of a kind had an answer. */
 unsigned truth_counted(const char *kind, enum truth_answer answer);
+
+/* Returns whether a finding has evidence of a kind. */
+bool truth_has_evidence(const struct ncs_finding *finding,
+			enum ncs_evidence_kind kind);
 
 /* Prints the table of all kinds and answers, and appends it to TRUTH_TABLE. */
 void truth_print_table(void);

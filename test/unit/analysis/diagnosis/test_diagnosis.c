@@ -635,6 +635,31 @@ static void a_kernel_waits_for_a_process_that_died(void **state)
 		     NCS_CONFIDENCE_CERTAIN);
 }
 
+/* It had not called what the other waits in since 10 s: the death of the rank does
+ * not hide that. */
+static void a_death_tells_that_the_rank_was_missing_before(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank;
+	struct ncs_diagnosis diagnosis;
+	const struct ncs_finding *finding;
+
+	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
+	rank = on_stream(scripted, 1, 7);
+	rank->snapshot.last_call_ns = 10 * SECOND;
+	rank->snapshot.liveness = NCS_DEAD;
+	rank->snapshot.alive_ns = 30 * SECOND;
+	diagnose(&diagnosis, scripted);
+	finding = &diagnosis.findings[0];
+	assert_int_equal(finding->verdict, NCS_VERDICT_RANK_DIED);
+	assert_int_equal(finding->evidence[0].kind, NCS_EVIDENCE_GONE);
+	assert_int_equal(finding->evidence[1].kind, NCS_EVIDENCE_BEHIND);
+	assert_int_equal(finding->evidence[1].call.sequence_number, CALL);
+	assert_int_equal(finding->evidence[2].kind, NCS_EVIDENCE_IDLE);
+	assert_int_equal(finding->evidence[2].duration_ns, 20 * SECOND);
+	ncs_diagnosis_release(&diagnosis);
+}
+
 static void a_stopped_process_explains_its_victims(void **state)
 {
 	struct scripted *scripted = *state;
@@ -669,6 +694,111 @@ static void a_stopped_process_is_neither_a_late_gpu_nor_the_network(void **state
 	rank->snapshot.process_stopped = true;
 	assert_found(scripted, NCS_VERDICT_RANK_STOPPED, 1,
 		     NCS_CONFIDENCE_CERTAIN);
+}
+
+/* A rank that has finished the call which another one is in. */
+static void finish(struct scripted_rank *rank)
+{
+	struct ncs_snapshot *snapshot = &rank->snapshot;
+
+	launch(rank, NCS_FUNCTION_ALL_REDUCE, true);
+	snapshot->operation_count = 0;
+	snapshot->functions[NCS_FUNCTION_ALL_REDUCE].operations_done++;
+	snapshot->launches.ended = LAUNCH;
+	snapshot->launches.ended_ns = 11 * SECOND;
+}
+
+/* Two H200 over NVLink, of which one called AllReduce and Broadcast and the other
+ * the same the other way round: one of them finished both. */
+static void a_kernel_that_goes_on_alone_is_left_behind(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+
+	finish(on_stream(scripted, 0, 7));
+	launch(on_stream(scripted, 1, 7), NCS_FUNCTION_ALL_REDUCE, true);
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.count, 1);
+	assert_string_equal(ncs_verdict_name(diagnosis.findings[0].verdict),
+			    "left_behind");
+	assert_int_equal(diagnosis.findings[0].severity, NCS_SEVERITY_STUCK);
+	assert_int_equal(diagnosis.findings[0].root.number, 1);
+	assert_int_equal(diagnosis.findings[0].call.sequence_number, CALL);
+	/* It is 41 s now. */
+	assert_int_equal(diagnosis.findings[0].duration_ns, 31 * SECOND);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+/* Its end may come between the looks at the two. */
+static void a_kernel_is_not_left_behind_at_the_moment_of_its_end(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *first = on_stream(scripted, 0, 7);
+	struct ncs_diagnosis diagnosis;
+
+	finish(first);
+	first->snapshot.launches.ended_ns = 41 * SECOND - SECOND / 2;
+	launch(on_stream(scripted, 1, 7), NCS_FUNCTION_ALL_REDUCE, true);
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.count, 0);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+/* It may wait for a rank that is not seen. */
+static void a_kernel_is_not_left_behind_by_ranks_that_are_not_seen(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+
+	finish(on_stream(scripted, 0, 7));
+	launch(on_stream(scripted, 1, 7), NCS_FUNCTION_ALL_REDUCE, true);
+	for (int i = 0; i < 2; i++)
+		scripted->ranks[i].snapshot.identity.nranks = 3;
+	diagnose(&diagnosis, scripted);
+	for (size_t i = 0; i < diagnosis.count; i++)
+		assert_string_not_equal(
+			ncs_verdict_name(diagnosis.findings[i].verdict),
+			"left_behind");
+	ncs_diagnosis_release(&diagnosis);
+}
+
+/* Makes a Broadcast of what a rank has called. */
+static void make_broadcast(struct scripted_rank *rank)
+{
+	struct ncs_function_view *functions = rank->snapshot.functions;
+
+	functions[NCS_FUNCTION_BROADCAST] = functions[NCS_FUNCTION_ALL_REDUCE];
+	functions[NCS_FUNCTION_ALL_REDUCE] = (struct ncs_function_view){
+		.last_sequence_number = NCS_NO_SEQUENCE_NUMBER,
+	};
+	for (size_t i = 0; i < rank->snapshot.operation_count; i++) {
+		rank->operations[i].function = NCS_FUNCTION_BROADCAST;
+		rank->operations[i].peer = 0;
+	}
+	for (size_t i = 0; i < rank->snapshot.channel_count; i++)
+		rank->channels[i].function = NCS_FUNCTION_BROADCAST;
+}
+
+/* Its channel tells whose data it waits for, which is more than that it is the
+ * last. */
+static void a_leaf_that_waits_for_data_is_not_left_behind(void **state)
+{
+	struct scripted *scripted = *state;
+
+	for (int i = 0; i < 3; i++) {
+		struct scripted_rank *rank = on_stream(scripted, i, 7);
+
+		rank->snapshot.identity.nranks = 3;
+		if (i < 2) {
+			finish(rank);
+		} else {
+			launch(rank, NCS_FUNCTION_ALL_REDUCE, true);
+			waits(rank, 1);
+		}
+		make_broadcast(rank);
+	}
+	assert_found(scripted, NCS_VERDICT_PEER_WAIT, 1,
+		     NCS_CONFIDENCE_POSSIBLE);
 }
 
 /* Each stream is held by the communicator that the other rank has queued. */
@@ -916,6 +1046,39 @@ static void a_death_without_a_date_leaves_what_is_possible(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
+/* The ends of all processes at once explain no circle of waits. */
+static void a_deadlock_is_told_with_the_deaths_of_a_killed_job(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+
+	for (int i = 0; i < 2; i++) {
+		launch(on_stream(scripted, i, 7), NCS_FUNCTION_RECV, true);
+		killed(&scripted->ranks[i], 30 * SECOND);
+	}
+	assert_found_later(scripted, &diagnosis, NCS_VERDICT_DEADLOCK,
+			   NCS_VERDICT_RANK_DIED);
+	assert_int_equal(diagnosis.findings[0].severity, NCS_SEVERITY_STUCK);
+	assert_int_equal(diagnosis.findings[0].duration_ns, 20 * SECOND);
+	assert_int_equal(diagnosis.findings[1].alike, 1);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+static void a_deadlock_and_the_deaths_are_told_where_they_were_watched(
+	void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+
+	for (int i = 0; i < 2; i++)
+		launch(on_stream(scripted, i, 7), NCS_FUNCTION_RECV, true);
+	kill_at_30_s(scripted, &diagnosis);
+	assert_int_equal(diagnosis.count, 2);
+	assert_int_equal(diagnosis.findings[0].verdict, NCS_VERDICT_DEADLOCK);
+	assert_int_equal(diagnosis.findings[1].verdict, NCS_VERDICT_RANK_DIED);
+	ncs_diagnosis_release(&diagnosis);
+}
+
 static void a_job_that_was_well_until_it_was_killed_has_no_finding(void **state)
 {
 	struct scripted *scripted = *state;
@@ -1038,8 +1201,13 @@ int main(void)
 		TEST(a_kernel_that_is_queued_behind_other_work_is_a_late_gpu),
 		TEST(kernels_that_are_all_queued_are_healthy),
 		TEST(a_kernel_waits_for_a_process_that_died),
+		TEST(a_death_tells_that_the_rank_was_missing_before),
 		TEST(a_stopped_process_explains_its_victims),
 		TEST(a_stopped_process_is_neither_a_late_gpu_nor_the_network),
+		TEST(a_kernel_that_goes_on_alone_is_left_behind),
+		TEST(a_kernel_is_not_left_behind_at_the_moment_of_its_end),
+		TEST(a_kernel_is_not_left_behind_by_ranks_that_are_not_seen),
+		TEST(a_leaf_that_waits_for_data_is_not_left_behind),
 		TEST(streams_with_communicators_in_another_order_are_a_deadlock),
 		TEST(kernels_that_all_receive_are_a_deadlock),
 		TEST(a_kernel_that_receives_waits_for_one_that_sends),
@@ -1052,6 +1220,8 @@ int main(void)
 		TEST(the_first_to_die_is_told_at_the_first_look),
 		TEST(a_watch_thread_in_the_driver_dates_no_death),
 		TEST(a_death_without_a_date_leaves_what_is_possible),
+		TEST(a_deadlock_is_told_with_the_deaths_of_a_killed_job),
+		TEST(a_deadlock_and_the_deaths_are_told_where_they_were_watched),
 		TEST(a_job_that_was_well_until_it_was_killed_has_no_finding),
 		TEST(a_mismatch_is_not_hidden_by_a_death),
 		TEST(a_death_is_told_at_once),

@@ -96,6 +96,115 @@ static void lateness_that_is_over_is_not_a_finding(void **state)
 	assert_int_equal(fixture->diagnosis.count, 0);
 }
 
+static void end(struct late_fixture *fixture, size_t rank, uint64_t end_ns)
+{
+	struct ncs_snapshot *snapshot =
+		&fixture->scripted.ranks[rank].snapshot;
+
+	snapshot->liveness = NCS_FINISHED;
+	snapshot->finished_ns = end_ns;
+}
+
+static void job_that_has_ended_is_judged_as_of_its_end(void **state)
+{
+	struct late_fixture *fixture = *state;
+	const struct ncs_finding *finding;
+
+	scripted_all_reduces(&fixture->scripted, 40, SECOND, 1, 2 * MS);
+	for (size_t i = 0; i < RANKS; i++)
+		end(fixture, i, 2 * SECOND + i);
+	look(fixture, 2 * SECOND + 3 * NCS_COST_WINDOW_NS);
+	assert_int_equal(fixture->diagnosis.count, 1);
+	finding = &fixture->diagnosis.findings[0];
+	assert_int_equal(finding->verdict, NCS_VERDICT_LATE_RANK);
+	assert_int_equal(finding->root.number, 1);
+	assert_int_equal(finding->waiting, RANKS - 1);
+}
+
+static void lateness_that_was_over_before_the_job_ended_is_not_a_finding(void **state)
+{
+	struct late_fixture *fixture = *state;
+
+	scripted_all_reduces(&fixture->scripted, 40, SECOND, 1, 2 * MS);
+	for (size_t i = 0; i < RANKS; i++)
+		end(fixture, i, 2 * SECOND + NCS_COST_WINDOW_NS);
+	look(fixture, 2 * SECOND + NCS_COST_WINDOW_NS);
+	assert_int_equal(fixture->diagnosis.count, 0);
+}
+
+/* A rank that has ended can hold up nobody any more. */
+static void rank_that_ended_before_the_others_is_not_a_finding(void **state)
+{
+	struct late_fixture *fixture = *state;
+
+	scripted_all_reduces(&fixture->scripted, 40, SECOND, 1, 2 * MS);
+	end(fixture, 1, 2 * SECOND);
+	look(fixture, 2 * SECOND);
+	assert_int_equal(fixture->diagnosis.count, 0);
+}
+
+static void kill_rank(struct late_fixture *fixture, size_t rank,
+		      uint64_t alive_ns)
+{
+	struct ncs_snapshot *snapshot =
+		&fixture->scripted.ranks[rank].snapshot;
+
+	snapshot->liveness = NCS_DEAD;
+	snapshot->alive_ns = alive_ns;
+}
+
+static void assert_died_and_late(const struct late_fixture *fixture)
+{
+	const struct ncs_finding *findings = fixture->diagnosis.findings;
+
+	assert_int_equal(fixture->diagnosis.count, 2);
+	assert_int_equal(findings[0].verdict, NCS_VERDICT_RANK_DIED);
+	assert_int_equal(findings[0].alike, RANKS - 1);
+	assert_int_equal(findings[1].verdict, NCS_VERDICT_LATE_RANK);
+	assert_int_equal(findings[1].root.number, 1);
+	assert_true(findings[1].share > 0.199 && findings[1].share < 0.201);
+}
+
+static void late_rank_is_not_hidden_by_the_death_of_all(void **state)
+{
+	struct late_fixture *fixture = *state;
+
+	scripted_all_reduces(&fixture->scripted, 40, SECOND, 1, 2 * MS);
+	look(fixture, 2 * SECOND);
+	assert_int_equal(fixture->diagnosis.count, 1);
+	for (size_t i = 0; i < RANKS; i++)
+		kill_rank(fixture, i, 2 * SECOND);
+	for (unsigned i = 0; i < 3; i++) {
+		look(fixture, (3 + 10 * i) * SECOND);
+		assert_died_and_late(fixture);
+	}
+}
+
+static void late_rank_is_found_after_the_death_of_all(void **state)
+{
+	struct late_fixture *fixture = *state;
+
+	scripted_all_reduces(&fixture->scripted, 40, SECOND, 1, 2 * MS);
+	for (size_t i = 0; i < RANKS; i++)
+		kill_rank(fixture, i, 2 * SECOND);
+	look(fixture, 60 * SECOND);
+	assert_died_and_late(fixture);
+}
+
+/* Its death is told, and what the others did without it is theirs. */
+static void late_rank_that_died_before_the_others_is_only_dead(void **state)
+{
+	struct late_fixture *fixture = *state;
+
+	scripted_all_reduces(&fixture->scripted, 40, SECOND, 1, 2 * MS);
+	for (size_t i = 0; i < RANKS; i++)
+		kill_rank(fixture, i, i == 1 ? 2 * SECOND : 8 * SECOND);
+	look(fixture, 60 * SECOND);
+	assert_int_equal(fixture->diagnosis.count, 1);
+	assert_int_equal(fixture->diagnosis.findings[0].verdict,
+			 NCS_VERDICT_RANK_DIED);
+}
+
 /* The job was level for minutes; of its latest ten seconds the rank costs
  * much. */
 static void new_lateness_is_not_thinned_out_by_an_old_level_time(void **state)
@@ -226,6 +335,12 @@ int main(void)
 		TEST(rank_that_is_late_from_the_start_is_found_at_once),
 		TEST(level_ranks_are_healthy),
 		TEST(lateness_that_is_over_is_not_a_finding),
+		TEST(job_that_has_ended_is_judged_as_of_its_end),
+		TEST(lateness_that_was_over_before_the_job_ended_is_not_a_finding),
+		TEST(rank_that_ended_before_the_others_is_not_a_finding),
+		TEST(late_rank_is_not_hidden_by_the_death_of_all),
+		TEST(late_rank_is_found_after_the_death_of_all),
+		TEST(late_rank_that_died_before_the_others_is_only_dead),
 		TEST(new_lateness_is_not_thinned_out_by_an_old_level_time),
 		TEST(finding_names_the_operations_that_could_not_be_compared),
 		TEST(bound_of_a_real_job_leaves_what_nobody_can_see),

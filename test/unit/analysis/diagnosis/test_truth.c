@@ -229,15 +229,6 @@ static double cost_again(const struct truth_watch *watch)
 	return most;
 }
 
-static bool has_evidence(const struct ncs_finding *finding,
-			 enum ncs_evidence_kind kind)
-{
-	for (size_t i = 0; i < finding->evidence_count; i++)
-		if (finding->evidence[i].kind == kind)
-			return true;
-	return false;
-}
-
 static void judge_late_rank(struct truth_watch *watch)
 {
 	const struct ncs_finding *finding = watch->diagnosis.findings;
@@ -258,7 +249,7 @@ static void judge_late_rank(struct truth_watch *watch)
 	      finding->cause == cause_of(watch->options.fault) ||
 		      (watch->hides_kernels &&
 		       finding->cause == NCS_LATE_STREAM &&
-		       has_evidence(finding, NCS_EVIDENCE_NO_DATA)),
+		       truth_has_evidence(finding, NCS_EVIDENCE_NO_DATA)),
 	      "cause");
 	judge(watch,
 	      watch->is_hidden ? is_cost_right(finding, cost) :
@@ -338,8 +329,9 @@ static void healthy_jobs_have_no_finding(void **state)
 	assert_none_is_wrong(kind);
 }
 
-static void watch_fault(const char *kind, const struct truth_options *options,
-			bool is_hidden, bool hides_kernels)
+static void watch_late_rank(const char *kind,
+			    const struct truth_options *options, bool is_hidden,
+			    bool hides_kernels)
 {
 	struct truth_watch watch;
 
@@ -352,40 +344,41 @@ static void watch_fault(const char *kind, const struct truth_options *options,
 	end(kind, &watch);
 }
 
-static void watch_late_rank(const char *kind,
-			    const struct truth_options *options, bool is_hidden)
+/* Watches all jobs of a kind, with a late rank each. */
+static void watch_late_ranks(const char *kind,
+			     struct truth_options (*job)(unsigned seed),
+			     bool is_hidden, bool hides_kernels)
 {
-	watch_fault(kind, options, is_hidden, false);
+	unsigned jobs = truth_jobs(kind, JOBS, 100);
+
+	for (unsigned i = 0; i < jobs; i++) {
+		struct truth_options options = job(truth_seed(i));
+
+		watch_late_rank(kind, &options, is_hidden, hides_kernels);
+	}
+	assert_none_is_wrong(kind);
+}
+
+static struct truth_options late_host(unsigned seed)
+{
+	return some_job(seed, TRUTH_HOST);
 }
 
 static void rank_with_a_late_host_is_found_with_its_cost(void **state)
 {
-	static const char kind[] = "diagnosis/host";
-	unsigned jobs = truth_jobs(kind, JOBS, 100);
-
 	(void)state;
-	for (unsigned i = 0; i < jobs; i++) {
-		unsigned seed = truth_seed(i);
-		struct truth_options options = some_job(seed, TRUTH_HOST);
+	watch_late_ranks("diagnosis/host", late_host, false, false);
+}
 
-		watch_late_rank(kind, &options, false);
-	}
-	assert_none_is_wrong(kind);
+static struct truth_options busy_gpu(unsigned seed)
+{
+	return some_job(seed, TRUTH_STREAM);
 }
 
 static void rank_with_a_busy_gpu_is_found_with_its_cost(void **state)
 {
-	static const char kind[] = "diagnosis/stream";
-	unsigned jobs = truth_jobs(kind, JOBS, 100);
-
 	(void)state;
-	for (unsigned i = 0; i < jobs; i++) {
-		unsigned seed = truth_seed(i);
-		struct truth_options options = some_job(seed, TRUTH_STREAM);
-
-		watch_late_rank(kind, &options, false);
-	}
-	assert_none_is_wrong(kind);
+	watch_late_ranks("diagnosis/stream", busy_gpu, false, false);
 }
 
 /* In DDP, nobody can tell how much of the others' work before a bucket ran while
@@ -403,16 +396,8 @@ static struct truth_options hidden_work(unsigned seed)
 
 static void ranks_of_hidden_work_cost_at_least(void **state)
 {
-	static const char kind[] = "diagnosis/hidden";
-	unsigned jobs = truth_jobs(kind, JOBS, 100);
-
 	(void)state;
-	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options = hidden_work(truth_seed(i));
-
-		watch_late_rank(kind, &options, true);
-	}
-	assert_none_is_wrong(kind);
+	watch_late_ranks("diagnosis/hidden", hidden_work, true, false);
 }
 
 /* Its lags go on from bucket to bucket, which chance nearly hides. */
@@ -423,24 +408,22 @@ static void lag_that_hardly_seems_to_go_on_costs_at_most(void **state)
 
 	(void)state;
 	if (truth_jobs(kind, JOBS, 100) > 0)
-		watch_late_rank(kind, &options, true);
+		watch_late_rank(kind, &options, true, false);
 	assert_none_is_wrong(kind);
+}
+
+static struct truth_options slow_gpu(unsigned seed)
+{
+	struct truth_options options = some_job(seed, TRUTH_GPU);
+
+	options.fault_size = 1.3 + 0.4 * (seed % 5);
+	return options;
 }
 
 static void slow_gpu_is_found_with_its_cost(void **state)
 {
-	static const char kind[] = "diagnosis/gpu";
-	unsigned jobs = truth_jobs(kind, JOBS, 100);
-
 	(void)state;
-	for (unsigned i = 0; i < jobs; i++) {
-		unsigned seed = truth_seed(i);
-		struct truth_options options = some_job(seed, TRUTH_GPU);
-
-		options.fault_size = 1.3 + 0.4 * (seed % 5);
-		watch_late_rank(kind, &options, true);
-	}
-	assert_none_is_wrong(kind);
+	watch_late_ranks("diagnosis/gpu", slow_gpu, true, false);
 }
 
 static struct truth_options late_proxy(unsigned seed)
@@ -454,57 +437,55 @@ static struct truth_options late_proxy(unsigned seed)
 	return options;
 }
 
+static struct truth_options late_proxy_in_a_ring(unsigned seed)
+{
+	struct truth_options options = late_proxy(seed);
+
+	options.transport = TRUTH_RING;
+	options.ranks += 2 * (options.ranks == 2);
+	return options;
+}
+
 static void late_proxy_thread_is_found_with_its_rank(void **state)
 {
-	static const char kind[] = "diagnosis/proxy";
-	unsigned jobs = truth_jobs(kind, JOBS, 100);
-
 	(void)state;
-	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options = late_proxy(truth_seed(i));
-
-		options.transport = TRUTH_RING;
-		options.ranks += 2 * (options.ranks == 2);
-		watch_late_rank(kind, &options, true);
-	}
-	assert_none_is_wrong(kind);
+	watch_late_ranks("diagnosis/proxy", late_proxy_in_a_ring, true, false);
 }
 
 /* In a tree, and between two, each rank sends to those that it receives from. */
+static struct truth_options late_proxy_both_ways(unsigned seed)
+{
+	struct truth_options options = late_proxy(seed);
+
+	options.transport = seed % 3 ? TRUTH_TREE : TRUTH_RING;
+	if (options.transport == TRUTH_RING || seed % 5 == 0)
+		options.ranks = 2;
+	options.victim %= options.ranks;
+	return options;
+}
+
 static void late_proxy_thread_between_two_or_in_a_tree_is_found(void **state)
 {
-	static const char kind[] = "diagnosis/proxy/both-ways";
-	unsigned jobs = truth_jobs(kind, JOBS, 100);
-
 	(void)state;
-	for (unsigned i = 0; i < jobs; i++) {
-		unsigned seed = truth_seed(i);
-		struct truth_options options = late_proxy(seed);
-
-		options.transport = seed % 3 ? TRUTH_TREE : TRUTH_RING;
-		if (options.transport == TRUTH_RING || seed % 5 == 0)
-			options.ranks = 2;
-		options.victim %= options.ranks;
-		watch_late_rank(kind, &options, true);
-	}
-	assert_none_is_wrong(kind);
+	watch_late_ranks("diagnosis/proxy/both-ways", late_proxy_both_ways,
+			 true, false);
 }
 
 /* Where only the times on streams are known, a GPU without room for the kernel
  * looks like a late proxy thread: the rank is found, and that is said. */
+static struct truth_options late_proxy_beside_streams(unsigned seed)
+{
+	struct truth_options options = late_proxy(seed);
+
+	options.transport = TRUTH_MIXED;
+	return options;
+}
+
 static void late_proxy_thread_beside_times_on_streams_is_found(void **state)
 {
-	static const char kind[] = "diagnosis/proxy/stream";
-	unsigned jobs = truth_jobs(kind, JOBS, 100);
-
 	(void)state;
-	for (unsigned i = 0; i < jobs; i++) {
-		struct truth_options options = late_proxy(truth_seed(i));
-
-		options.transport = TRUTH_MIXED;
-		watch_fault(kind, &options, true, true);
-	}
-	assert_none_is_wrong(kind);
+	watch_late_ranks("diagnosis/proxy/stream", late_proxy_beside_streams,
+			 true, true);
 }
 
 /* Ranks compute while data is on the way, so that the cost is an upper bound; it
@@ -813,6 +794,53 @@ static void fault_that_ends_is_found_no_more(void **state)
 	assert_none_is_wrong(kind);
 }
 
+/* Returns whether a finding is on calls that differ, and names the rank that is
+ * alone with its call. Between two, either may be the one. */
+static bool is_mismatch_of(const struct ncs_finding *finding, unsigned victim)
+{
+	return finding->verdict == NCS_VERDICT_SIZE_MISMATCH &&
+	       finding->severity == NCS_SEVERITY_SLOW &&
+	       truth_has_evidence(finding, NCS_EVIDENCE_ENDED) &&
+	       (rank_of(finding) == (int)victim ||
+		(finding->confidence == NCS_CONFIDENCE_LIKELY &&
+		 finding->peer.rank->header.pid == 1000 + victim));
+}
+
+/* Nothing waits for calls that differ but end. */
+static void calls_that_differ_but_end_are_found(void **state)
+{
+	static const char kind[] = "diagnosis/unlike";
+	unsigned jobs = truth_jobs(kind, JOBS, 100);
+
+	(void)state;
+	for (unsigned i = 0; i < jobs; i++) {
+		unsigned seed = truth_seed(i);
+		struct truth_options options = some_job(seed, TRUTH_HEALTHY);
+		struct truth_watch watch;
+		uint64_t from_ns;
+
+		options.transport = TRUTH_NVLINK;
+		options.ranks_per_host = TRUTH_RANKS_MAX;
+		options.unlike_step = 5 + seed % 10;
+		start(&watch, &options);
+		from_ns = truth_job_begin_ns(watch.job) +
+			  (uint64_t)truth_job_step_ns(watch.job,
+						      options.unlike_step);
+		while (look(&watch, 100 * MS))
+			if (watch.now_ns < from_ns)
+				judge(&watch, watch.diagnosis.count == 0,
+				      "before");
+		judge(&watch, watch.diagnosis.count > 0, "calls that differ");
+		for (size_t k = 0; k < watch.diagnosis.count; k++)
+			judge(&watch,
+			      is_mismatch_of(&watch.diagnosis.findings[k],
+					     options.victim),
+			      "calls that differ");
+		end(kind, &watch);
+	}
+	assert_none_is_wrong(kind);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -840,6 +868,7 @@ int main(void)
 			nothing_wrong_is_said_of_links_that_were_always_slow),
 		cmocka_unit_test(buffered_link_is_found_only_while_it_is_slow),
 		cmocka_unit_test(fault_that_ends_is_found_no_more),
+		cmocka_unit_test(calls_that_differ_but_end_are_found),
 	};
 
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

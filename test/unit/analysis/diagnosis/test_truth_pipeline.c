@@ -134,12 +134,13 @@ static void print_answer(const struct truth_options *options,
 		print_message("no finding (true %.3f)\n", cost);
 }
 
-/* Returns how long a job takes from its first collective on: what a rank does
- * before its first operation is not seen. */
-static double length_ns(const struct truth_job *job)
+/* Returns how long a job takes from a step on, or from its first collective on: what
+ * a rank does before its first operation is not seen. */
+static double length_ns(const struct truth_job *job, unsigned step)
 {
 	return (double)(truth_job_end_ns(job) - truth_job_begin_ns(job)) -
-	       truth_job_met_ns(job);
+	       (step > 0 ? truth_job_step_ns(job, step) :
+			   truth_job_met_ns(job));
 }
 
 /* Returns whether a finding tells the cost as a number, not as bounds. */
@@ -147,15 +148,6 @@ static bool is_told(const struct ncs_finding *finding)
 {
 	return finding->share_least >= finding->share * (1 - COST_ERROR) &&
 	       finding->share_most <= finding->share * (1 + COST_ERROR);
-}
-
-static bool has_evidence(const struct ncs_finding *finding,
-			 enum ncs_evidence_kind kind)
-{
-	for (size_t i = 0; i < finding->evidence_count; i++)
-		if (finding->evidence[i].kind == kind)
-			return true;
-	return false;
 }
 
 /* Returns whether a finding tells how often the rank was last, or how long others
@@ -188,10 +180,38 @@ static bool is_its_cost(const struct ncs_finding *finding, double cost)
 	       cost <= finding->share_most + error;
 }
 
+/* Returns whether a job's stages are seen before one of them is late. */
+static bool has_past(const struct truth_options *options, unsigned step)
+{
+	return options->from_step > step;
+}
+
+/* Returns whether a finding tells the cost from above, and nearly: GPUs that rest make
+ * up for less than a third. */
+static bool is_from_above(const struct ncs_finding *finding)
+{
+	return truth_has_evidence(finding, NCS_EVIDENCE_RESTED) &&
+	       finding->share_most <= finding->share * (1 + COST_ERROR) &&
+	       finding->share_least >= finding->share * 2 / 3;
+}
+
+/* Returns whether a finding says why it tells bounds. */
+static bool says_why(const struct truth_options *options,
+		     const struct ncs_finding *finding, unsigned step)
+{
+	if (options->alternates)
+		return truth_has_evidence(finding, NCS_EVIDENCE_TURNS);
+	return truth_has_evidence(finding, NCS_EVIDENCE_UNLIKE) ||
+	       (has_past(options, step) ?
+			truth_has_evidence(finding, NCS_EVIDENCE_RESTED) :
+			is_from_above(finding));
+}
+
 /* Counts the answer for a job: right, or wrong if it is another rank or cause, none,
- * or not the cost, or not known if that is within bounds. Returns whether it is
+ * or not the cost, or bounded if that is within bounds. Returns whether it is
  * within bounds though its stages have their like. */
-static bool judge(const char *kind, const struct truth_options *options)
+static bool judge_from(const char *kind, const struct truth_options *options,
+		       unsigned step)
 {
 	struct truth_options without = *options;
 	struct ncs_diagnosis diagnosis;
@@ -203,7 +223,9 @@ static bool judge(const char *kind, const struct truth_options *options)
 
 	without.fault = TRUTH_HEALTHY;
 	healthy = truth_job_new(&without);
-	cost = 1 - length_ns(healthy) / length_ns(job);
+	cost = 1 - length_ns(healthy, step) / length_ns(job, step);
+	if (step > 0)
+		truth_job_forget(job, step, TRUTH_PAST_NONE);
 	watch(job, &model, &diagnosis, 500 * MS);
 	finding = diagnosis.count > 0 ? diagnosis.findings : NULL;
 	if (!finding) {
@@ -220,22 +242,28 @@ static bool judge(const char *kind, const struct truth_options *options)
 			    options->shape == TRUTH_3D);
 	}
 	if (finding && !is_told(finding))
-		is_right &= has_evidence(finding, options->alternates ?
-							  NCS_EVIDENCE_TURNS :
-							  NCS_EVIDENCE_UNLIKE);
-	/* A delay that goes to and fro is known from below only. */
-	is_vague &= !options->alternates;
+		is_right &= says_why(options, finding, step);
+	/* A delay that goes to and fro is known from below only, and one that nobody
+	 * saw begin from above. */
+	if (is_vague)
+		is_vague = !options->alternates &&
+			   (has_past(options, step) || !is_from_above(finding));
 	if (!is_right || is_vague)
 		print_answer(options, finding, cost);
 	truth_count(kind, (unsigned)options->seed,
 		    !is_right                    ? TRUTH_WRONG :
 		    !finding || is_told(finding) ? TRUTH_RIGHT :
-						   TRUTH_UNKNOWN);
+						   TRUTH_BOUNDED);
 	ncs_diagnosis_release(&diagnosis);
 	ncs_model_release(&model);
 	truth_job_free(job);
 	truth_job_free(healthy);
 	return is_vague;
+}
+
+static bool judge(const char *kind, const struct truth_options *options)
+{
+	return judge_from(kind, options, 0);
 }
 
 /* Judges a healthy job: it has no finding. */
@@ -338,6 +366,71 @@ static void stage_that_is_late_in_turns_is_found(void **state)
 	}
 }
 
+/* An end of a pipeline has fewer operations than the stages between, and so
+ * less time between them: its like is the other end. */
+static void first_stage_is_compared_with_the_last(void **state)
+{
+	static const unsigned seeds[] = { 260, 316 };
+	struct truth_options healthy = some_job(737, TRUTH_HEALTHY);
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct truth_options options = some_job(seeds[i], TRUTH_HOST);
+
+		assert_false(judge("diagnosis/pipeline/ends", &options));
+	}
+	find_in("diagnosis/pipeline/ends", &healthy);
+	assert_int_equal(truth_counted("diagnosis/pipeline/ends", TRUTH_WRONG),
+			 0);
+}
+
+/* When an operation in a tree ended is not known, and so how long the work after
+ * it was: of two stages, it costs less at least. */
+static void stage_of_two_in_trees_is_found_with_its_cost(void **state)
+{
+	static const unsigned seeds[] = { 763, 8323, 700231 };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct truth_options options = some_job(seeds[i], TRUTH_HOST);
+
+		judge("diagnosis/pipeline/trees", &options);
+	}
+	assert_int_equal(truth_counted("diagnosis/pipeline/trees", TRUTH_WRONG),
+			 0);
+}
+
+/* All stages take long in the second step, where the late one is late, too: without
+ * that one its lateness still costs the rest. */
+static void late_stage_is_found_though_all_warm_up(void **state)
+{
+	static const char kind[] = "diagnosis/pipeline/warm-up";
+	unsigned jobs = truth_jobs(kind, 16, 100);
+
+	(void)state;
+	for (unsigned i = 0; i < jobs; i++) {
+		struct truth_options options =
+			some_job(truth_seed(i), TRUTH_HOST);
+
+		options.warm_up_ns = 800e6;
+		options.from_step = 0;
+		judge(kind, &options);
+	}
+	assert_int_equal(truth_counted(kind, TRUTH_WRONG), 0);
+}
+
+/* The last of two stages works after its sends, as the first one never does:
+ * that is no delay, and a delay is not taken for it. */
+static void work_after_a_send_is_not_taken_for_a_delay(void **state)
+{
+	struct truth_options options = some_job(413, TRUTH_HOST);
+
+	(void)state;
+	options.alternates = true;
+	judge("diagnosis/1f1b/two", &options);
+	assert_int_equal(truth_counted("diagnosis/1f1b/two", TRUTH_WRONG), 0);
+}
+
 /* Makes the stages of a 3D job take turns, unless it has one: two ranks share
  * their layers. */
 static void alternate(struct truth_options *options)
@@ -400,6 +493,52 @@ static void rank_whose_waits_are_rests_costs_less(void **state)
 	}
 	assert_int_equal(truth_counted(kind, TRUTH_WRONG), 0);
 	assert_in_range(vague, 0, jobs / VAGUE_ONE_IN);
+}
+
+/* The step from which on such a job is watched, after its rank turned late. */
+#define WATCHED_FROM 22u
+
+/* A rank of a 3D job computes for so long in a step. */
+#define WORK_NS 17e6
+
+/* Returns a job whose GPUs rest while they wait: they make up for up to 0.28 of what
+ * the fault costs, or for nothing. */
+#define RESTED 0.07
+
+static struct truth_options some_resting_job(unsigned seed)
+{
+	struct truth_options options =
+		some_3d_job(seed, seed / 4 % 2 ? TRUTH_HOST : TRUTH_STREAM);
+
+	options.rest = seed / 3 % 5 * RESTED * options.fault_size / WORK_NS;
+	return options;
+}
+
+static void rank_whose_waits_may_be_rests_costs_at_most(void **state)
+{
+	static const char *const kinds[] = { "diagnosis/3d/rest-start",
+					     "diagnosis/3d/rest-late",
+					     "diagnosis/3d/rest-seen" };
+	static const unsigned from_step[] = { 0, 20, 20 };
+	static const unsigned steps[] = { 40, 60, 40 };
+	unsigned wrong = 0;
+
+	(void)state;
+	for (unsigned k = 0; k < 3; k++) {
+		unsigned jobs = truth_jobs(kinds[k], JOBS, 100);
+
+		for (unsigned i = 0; i < jobs; i++) {
+			struct truth_options options =
+				some_resting_job(truth_seed(i));
+
+			options.from_step = from_step[k];
+			options.steps = steps[k];
+			judge_from(kinds[k], &options,
+				   k == 1 ? WATCHED_FROM : 0);
+		}
+		wrong += truth_counted(kinds[k], TRUTH_WRONG);
+	}
+	assert_int_equal(wrong, 0);
 }
 
 static void rank_of_a_3d_job_is_found_in_turns(void **state)
@@ -486,11 +625,16 @@ int main(void)
 		cmocka_unit_test(stage_with_a_busy_gpu_is_found_with_its_cost),
 		cmocka_unit_test(stages_that_take_turns_are_no_finding),
 		cmocka_unit_test(stage_that_is_late_in_turns_is_found),
+		cmocka_unit_test(first_stage_is_compared_with_the_last),
+		cmocka_unit_test(stage_of_two_in_trees_is_found_with_its_cost),
+		cmocka_unit_test(late_stage_is_found_though_all_warm_up),
+		cmocka_unit_test(work_after_a_send_is_not_taken_for_a_delay),
 		cmocka_unit_test(
 			stage_that_was_slow_for_a_while_is_found_only_then),
 		cmocka_unit_test(nothing_is_found_in_healthy_3d_jobs),
 		cmocka_unit_test(rank_of_a_3d_job_is_found_with_its_cost),
 		cmocka_unit_test(rank_whose_waits_are_rests_costs_less),
+		cmocka_unit_test(rank_whose_waits_may_be_rests_costs_at_most),
 		cmocka_unit_test(rank_of_a_3d_job_is_found_in_turns),
 	};
 

@@ -12,7 +12,9 @@
 
 #include "analysis/diagnosis/diagnosis.h"
 #include "test/unit/support/scripted_source.h"
+#include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
+#include "tui/text/job_verdict.h"
 #include "tui/text/node_text.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -278,8 +280,8 @@ static void a_job_that_is_well_is_not_called_healthy(void **state)
 			 NCS_SEVERITY_UNSEEN);
 	assert_line(fixture,
 		    "no verdict: the ranks of node n09 are not seen: no"
-		    " connection to the node: No route to host; the same holds"
-		    " for 1 other node");
+		    " connection to the node: No route to host; the same"
+		    " applies to 1 other node");
 	assert_int_equal(worst(fixture)->evidence[0].kind, NCS_EVIDENCE_NODE);
 	assert_ptr_equal(worst(fixture)->evidence[0].node,
 			 &fixture->scripted.model.nodes[12]);

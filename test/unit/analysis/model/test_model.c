@@ -438,6 +438,33 @@ static void overwritten_records_do_not_count_as_lost(void **state)
 	assert_int_equal(ncs_rank_lost(scripted_rank(scripted, 0)), 5);
 }
 
+static void losses_that_are_over_leave_the_window(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+	const struct ncs_rank *found;
+
+	scripted->model.window = NCS_WINDOW_10_S;
+	scripted_pass(scripted, SECOND);
+	rank->snapshot.losses[NCS_LOSS_BAD_PTIMER] = 6;
+	for (uint64_t i = 2; i <= 11; i++)
+		scripted_pass(scripted, i * SECOND);
+	found = scripted_rank(scripted, 0);
+	assert_int_equal(ncs_rank_lost_in_window(found), 6);
+	/* The window is up to a quarter longer. */
+	for (uint64_t i = 12; i <= 15; i++)
+		scripted_pass(scripted, i * SECOND);
+	found = scripted_rank(scripted, 0);
+	assert_int_equal(ncs_rank_lost_in_window(found), 0);
+	assert_int_equal(ncs_rank_lost(found), 6);
+	/* Losses from before the first look never count as recent. */
+	scripted_add(scripted, 1)->snapshot.losses[NCS_LOSS_BAD_PTIMER] = 6;
+	scripted_pass(scripted, 16 * SECOND);
+	scripted_pass(scripted, 17 * SECOND);
+	assert_int_equal(ncs_rank_lost_in_window(scripted_rank(scripted, 1)),
+			 0);
+}
+
 static void bytes_are_unknown_without_a_size(void **state)
 {
 	struct ncs_channel_view channel = { 0 };
@@ -480,6 +507,7 @@ int main(void)
 		TEST(clock_of_a_rank_ends_with_it),
 		TEST(times_of_a_dead_rank_stand_still),
 		TEST(overwritten_records_do_not_count_as_lost),
+		TEST(losses_that_are_over_leave_the_window),
 		TEST(bytes_are_unknown_without_a_size),
 	};
 

@@ -480,6 +480,36 @@ static void late_data_are_caused_by_the_stream(void **state)
 	assert_causes(fixture, MS, 0, MS);
 }
 
+/* Makes the operations of a rank from one on ReduceScatters. */
+static void scatter_from(struct scripted_rank *rank, uint32_t operation)
+{
+	for (size_t i = 0; i < rank->record_count; i++)
+		if (rank->records[i].operation > operation)
+			rank->records[i].function = NCS_FUNCTION_REDUCE_SCATTER;
+}
+
+static void kernels_that_are_not_known_are_counted_by_function(void **state)
+{
+	const struct stages late = { 10 * US, 20 * US, 30 * US, 1050 * US };
+	struct late_job *fixture = *state;
+	struct ncs_lateness lateness;
+
+	for (uint64_t i = 0; i < 20; i++)
+		for (int k = 0; k < RANKS; k++)
+			put_stages(fixture, k, i, k == 2 ? &late : &usual);
+	for (int k = 0; k < RANKS; k++)
+		scatter_from(fixture->ranks[k], 12);
+	refresh(fixture);
+	ncs_rank_function_lateness(scripted_rank(&fixture->scripted, 2),
+				   NCS_FUNCTION_ALL_REDUCE, &lateness);
+	assert_int_equal(lateness.last, 12);
+	assert_int_equal(lateness.kernels_unknown, 12);
+	ncs_rank_function_lateness(scripted_rank(&fixture->scripted, 2),
+				   NCS_FUNCTION_REDUCE_SCATTER, &lateness);
+	assert_int_equal(lateness.last, 8);
+	assert_int_equal(lateness.kernels_unknown, 8);
+}
+
 /* The others could begin at 50 us. */
 static void launch_before_the_others_began_made_nothing_late(void **state)
 {
@@ -1341,6 +1371,7 @@ int main(void)
 		TEST(send_and_recv_without_number_are_left_out_and_counted),
 		TEST(late_launch_is_caused_by_host),
 		TEST(late_data_are_caused_by_the_stream),
+		TEST(kernels_that_are_not_known_are_counted_by_function),
 		TEST(launch_before_the_others_began_made_nothing_late),
 		TEST(wait_behind_another_operation_is_caused_by_its_peer),
 		TEST(host_times_alone_tell_no_lateness),

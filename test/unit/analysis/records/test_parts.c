@@ -192,6 +192,60 @@ static void part_has_all_that_records_report(void **state)
 	assert_null(ncs_parts_next(fixture->parts));
 }
 
+/* Puts an operation whose kernel's channel stops after 200 us, and returns its
+ * part. */
+static const struct ncs_part *stop_early(struct parts_fixture *fixture)
+{
+	const uint64_t begin_ns = 5 * SECOND;
+	struct ncs_snapshot snapshot = {
+		.gpu_clock = { .known = true,
+			       .told_ns = begin_ns,
+			       .offset_ns = 1 << 30 },
+	};
+	struct ncs_record *kernel;
+
+	ncs_parts_learn(fixture->parts, &snapshot);
+	kernel = put(fixture, NCS_EVENT_KERNEL_CH, begin_ns + 90 * US, 0);
+	kernel->operation = 1;
+	kernel->value = (1 << 30) + begin_ns + 80 * US;
+	kernel->number = 120 * US;
+	put_operation(fixture, 1, 0, begin_ns);
+	take(fixture, 0, 6 * SECOND);
+	return the_only(fixture);
+}
+
+/* Puts a step of the first channel that ends after the kernel at 200 us, and one
+ * that ends before it, and returns the part. */
+static const struct ncs_part *with_steps(struct parts_fixture *fixture,
+					 bool send, unsigned other_channel)
+{
+	const struct ncs_part *part;
+
+	put_step(fixture, 1, 0, send, 2, 5 * SECOND + 300 * US);
+	put_step(fixture, 1, other_channel, false, 2, 5 * SECOND + 100 * US);
+	part = stop_early(fixture);
+	assert_int_equal(part->at_ns[NCS_MOMENT_KERNEL_END],
+			 5 * SECOND + 200 * US);
+	return part;
+}
+
+static void kernels_end_before_data_came_is_early(void **state)
+{
+	const struct ncs_part *part;
+
+	/* It came after 310 us; on the other channel after 110. */
+	part = with_steps(*state, false, 1);
+	assert_int_equal(part->at_ns[NCS_MOMENT_KERNEL], 5 * SECOND + 80 * US);
+	assert_true(part->flags & NCS_PART_KERNEL_END_EARLY);
+}
+
+static void kernels_end_before_data_was_sent_is_not_early(void **state)
+{
+	const struct ncs_part *part = with_steps(*state, true, 0);
+
+	assert_false(part->flags & NCS_PART_KERNEL_END_EARLY);
+}
+
 /* Checks a time to a tick. */
 static void assert_time(const struct ncs_clock *clock, uint64_t found_ns,
 			uint64_t before_ns)
@@ -355,6 +409,26 @@ static void lost_records_leave_times_unknown(void **state)
 	assert_int_equal(ncs_parts_count(fixture->parts)->lost, 10);
 }
 
+/* Only the children since then have records: its first data is not known. */
+static void operation_that_turned_out_to_be_slow_lacks_children(void **state)
+{
+	struct parts_fixture *fixture = *state;
+	const uint64_t begin_ns = 5 * SECOND;
+	const struct ncs_part *part;
+
+	put_step(fixture, 1, 0, true, 2, begin_ns + 100 * US)->flags |=
+		NCS_RECORD_AT_LEVEL(NCS_LEVEL_SLOW);
+	put_operation(fixture, 1, 0, begin_ns);
+	fixture->records[fixture->count - 1].flags |=
+		NCS_RECORD_AT_LEVEL(NCS_LEVEL_SLOW);
+	take(fixture, 0, 6 * SECOND);
+	part = the_only(fixture);
+	assert_int_equal(part->flags, NCS_PART_LEFT_OUT);
+	assert_int_equal(part->at_ns[NCS_MOMENT_DATA], 0);
+	assert_int_equal(part->last_data_ns, 0);
+	assert_int_equal(part->link_count, 0);
+}
+
 /* Puts an operation that begins at `begin_ns` and sends to rank 2, which it
  * receives from, too. Its first data to send is ready after 400 us. */
 static void put_both_ways(struct parts_fixture *fixture, uint64_t begin_ns)
@@ -428,6 +502,8 @@ static void links_tell_when_data_went_and_came(void **state)
 	put_operation(fixture, 1, 0, begin_ns);
 	take(fixture, 0, 6 * SECOND);
 	part = the_only(fixture);
+	/* One step does not tell. */
+	assert_int_equal(part->last_data_ns, 0);
 	assert_int_equal(part->link_count, 3);
 	send = ncs_part_link_of(part, 2, true);
 	receive = ncs_part_link_of(part, 3, false);
@@ -446,6 +522,21 @@ static void links_tell_when_data_went_and_came(void **state)
 	assert_true(ncs_link_message_ns(send, &far) == 3e3);
 	far.steps--;
 	assert_true(ncs_link_message_ns(send, &far) == 0);
+}
+
+static void last_data_is_the_latest_of_all_channels(void **state)
+{
+	struct parts_fixture *fixture = *state;
+	const uint64_t begin_ns = 5 * SECOND;
+
+	for (unsigned step = 0; step < 3; step++) {
+		put_step(fixture, 1, 0, true, 2, begin_ns + step * 50 * US);
+		put_step(fixture, 1, 1, false, 3, begin_ns + step * 70 * US);
+	}
+	put_operation(fixture, 1, 0, begin_ns);
+	take(fixture, 0, 6 * SECOND);
+	assert_int_equal(the_only(fixture)->last_data_ns,
+			 begin_ns + 140 * US + 10 * US);
 }
 
 static void algorithm_is_known_if_a_size_has_only_one(void **state)
@@ -507,15 +598,19 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(part_has_all_that_records_report),
+		TEST(kernels_end_before_data_came_is_early),
+		TEST(kernels_end_before_data_was_sent_is_not_early),
 		TEST(parts_follow_a_clock_that_is_moved),
 		TEST(times_from_the_stream_stand_beside_the_proxys),
 		TEST(times_from_the_proxy_are_not_taken_for_the_streams),
 		TEST(records_of_another_lane_may_come_later),
 		TEST(lanes_may_be_taken_one_after_the_other),
 		TEST(lost_records_leave_times_unknown),
+		TEST(operation_that_turned_out_to_be_slow_lacks_children),
 		TEST(data_time_is_a_rank_s_own_unless_data_came_before),
 		TEST(data_time_lacks_the_wait_for_data_that_came_before),
 		TEST(links_tell_when_data_went_and_came),
+		TEST(last_data_is_the_latest_of_all_channels),
 		TEST(algorithm_is_known_if_a_size_has_only_one),
 		TEST(operations_that_never_end_make_room),
 	};

@@ -559,6 +559,38 @@ static void waiting_ends_with_the_rank(void **state)
 			97 * SECOND);
 }
 
+/* A viewer that looks before a process dies knows until when it waited, and one
+ * that comes later only what the process did last. */
+static void a_wait_until_an_unknown_death_is_a_lower_bound(void **state)
+{
+	static const enum ncs_column_id columns[] = {
+		NCS_COLUMN_RANK_OLDEST,
+		NCS_COLUMN_CHANNEL_SINCE,
+		NCS_COLUMN_PROXY_SINCE,
+	};
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = scripted_add(scripted, 0);
+
+	set_state(scripted_channel(rank, 0, true, 1), NCS_CHANNEL_SEND_GPU_WAIT,
+		  SECOND);
+	rank->snapshot.proxy.state = NCS_PROXY_IDLE;
+	rank->snapshot.proxy.since_ns = SECOND;
+	rank->snapshot.last_call_ns = SECOND + 500;
+	for (size_t i = 0; i < 2; i++) {
+		rank->header.process_start++;
+		rank->snapshot.liveness = i == 0 ? NCS_DEAD : NCS_ALIVE;
+		scripted_pass(scripted, (5 + i) * SECOND);
+		rank->snapshot.liveness = NCS_DEAD;
+		scripted_pass(scripted, 9 * SECOND);
+		for (size_t k = 0; k < 3; k++) {
+			struct ncs_value value = cell(scripted, columns[k], 0);
+
+			assert_duration(value, i == 0 ? 500 : 5 * SECOND);
+			assert_int_equal(value.is_least, i == 0);
+		}
+	}
+}
+
 static void the_oldest_operation_is_the_one_shown(void **state)
 {
 	struct scripted *scripted = *state;
@@ -1096,6 +1128,7 @@ int main(void)
 		TEST(wait_is_what_most_busy_channels_wait_for),
 		TEST(a_state_that_began_during_the_snapshot_has_lasted_0),
 		TEST(waiting_ends_with_the_rank),
+		TEST(a_wait_until_an_unknown_death_is_a_lower_bound),
 		TEST(the_oldest_operation_is_the_one_shown),
 		TEST(a_step_is_shown_with_the_number_of_steps),
 		TEST(a_communicator_without_a_name_is_called_by_its_id),

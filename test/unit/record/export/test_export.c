@@ -19,6 +19,7 @@
 #include "ncclstat/names.h"
 #include "record/export/export.h"
 #include "record/export/parquet_tables.h"
+#include "record/read/recorded_operations.h"
 #include "test/unit/support/recording_fixture.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -618,13 +619,9 @@ static size_t count_words(const char *text, const char *word)
 	return count;
 }
 
-static void slices_tell_the_trust_of_their_operation(void **state)
+/* Begins a recording with both ranks of a communicator. */
+static void begin_two(struct recording_fixture *fixture, size_t ranks[2])
 {
-	struct ncs_export_request request = all_as(NCS_EXPORT_CHROME);
-	struct recording_fixture *fixture = *state;
-	struct exported_text exported;
-	size_t ranks[2];
-
 	recording_fixture_begin(fixture, "one");
 	for (unsigned i = 0; i < 2; i++) {
 		struct ncs_header header = *ncs_reader_header(fixture->reader);
@@ -640,6 +637,16 @@ static void slices_tell_the_trust_of_their_operation(void **state)
 					 &ranks[i]),
 				 0);
 	}
+}
+
+static void slices_tell_the_trust_of_their_operation(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_CHROME);
+	struct recording_fixture *fixture = *state;
+	struct exported_text exported;
+	size_t ranks[2];
+
+	begin_two(fixture, ranks);
 	write_collective(fixture, ranks, 0, 1000);
 	write_collective(fixture, ranks, 1, 40000000);
 	recording_fixture_end(fixture);
@@ -650,6 +657,78 @@ static void slices_tell_the_trust_of_their_operation(void **state)
 				     "\"trust\":\"end before arrivals\""),
 			 2);
 	free(exported.text);
+}
+
+/* The parts of a recording, which the critical path takes, have the end that a
+ * trace shows, also where the record that has it comes after those of later
+ * operations. */
+static void parts_end_when_a_trace_says_so(void **state)
+{
+	struct ncs_export_request request = all_as(NCS_EXPORT_CHROME);
+	struct recording_fixture *fixture = *state;
+	const char *path = fixture->path;
+	const uint64_t duration_ns = 300000000;
+	const struct ncs_record again = {
+		.start = RECORDING_BEGUN_NS,
+		.duration = duration_ns,
+		.delta = { 100, 200 },
+		.event = NCS_EVENT_COLL,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.flags = NCS_RECORD_AGAIN,
+		.operation = 1,
+		.position = 20,
+		.peer = -1,
+		.value = 4096,
+	};
+	const struct ncs_joined *joined;
+	struct ncs_recorded_operations *operations;
+	struct ncs_recording *recording;
+	struct exported_text exported;
+	size_t ranks[2];
+	char why[300];
+
+	begin_two(fixture, ranks);
+	for (unsigned i = 0; i < 20; i++)
+		write_collective(fixture, ranks, i, 0);
+	assert_int_equal(ncs_recording_writer_records(
+				 fixture->writer, ranks[0], 1, &again, 1, 0, 0,
+				 RECORDING_BEGUN_NS + 4 * SECOND),
+			 0);
+	recording_fixture_end(fixture);
+	export(fixture, &request, &exported);
+	/* One slice of the operation, with the later end. */
+	assert_int_equal(count_words(exported.text, "\"dur\":300000.000"), 1);
+	assert_int_equal(count_words(exported.text, "\"dur\":5.000"), 39);
+	free(exported.text);
+	assert_int_equal(
+		ncs_recording_open(&recording, &path, 1, why, sizeof(why)), 0);
+	operations = ncs_recorded_operations_open(recording, 0, UINT64_MAX);
+	assert_non_null(operations);
+	/* The second pass is the same as the first. */
+	for (unsigned pass = 0; pass < 2; pass++) {
+		unsigned count = 0, later = 0;
+
+		while (ncs_recorded_operations_next(operations, &joined) == 1) {
+			count++;
+			assert_int_equal(joined->count, 2);
+			assert_true(joined->is_complete);
+			for (size_t i = 0; i < joined->count; i++) {
+				const uint64_t *at_ns = joined->parts[i].at_ns;
+				uint64_t took_ns = at_ns[NCS_MOMENT_LAST_END] -
+						   at_ns[NCS_MOMENT_OPERATION];
+
+				if (took_ns == duration_ns)
+					later++;
+				else
+					assert_int_equal(took_ns, 5000);
+			}
+		}
+		assert_int_equal(count, 20);
+		assert_int_equal(later, 1);
+		assert_int_equal(ncs_recorded_operations_rewind(operations), 0);
+	}
+	ncs_recorded_operations_close(operations);
+	ncs_recording_close(recording);
 }
 
 static void full_disk_is_an_error_in_every_format(void **state)
@@ -700,6 +779,7 @@ int main(void)
 		TEST(names_with_commas_are_quoted),
 		TEST(replaced_operations_are_in_a_trace_once),
 		TEST(slices_tell_the_trust_of_their_operation),
+		TEST(parts_end_when_a_trace_says_so),
 		TEST(full_disk_is_an_error_in_every_format),
 	};
 #undef TEST

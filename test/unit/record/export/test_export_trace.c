@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "record/export/export_trace.h"
+#include "record/export/operation_facts.h"
 #include "test/unit/support/decoded_trace.h"
 
 #define BASE_NS UINT64_C(1000000000)
@@ -613,16 +614,74 @@ static void operation_runs_as_its_kernel_does(void **state)
 		   "kernel");
 }
 
+/* Puts a proxy operation of put_kernel_of()'s operation that ends 600 us after
+ * that began. */
+static void put_proxy(struct exported_trace *exported, bool send)
+{
+	put(exported, 0,
+	    (struct ncs_record){
+		    .start = collective(5, 42).start + 400,
+		    .event = NCS_EVENT_PROXY_OP,
+		    .flags = send ? NCS_RECORD_SEND : 0,
+		    .operation = 5,
+		    .peer = 1,
+		    .duration = 600000 - 400,
+	    });
+}
+
 static void early_stop_of_a_kernel_does_not_end_an_operation(void **state)
 {
+	put_proxy(*state, false);
 	assert_ran(put_kernel_of(*state, 600000, 8000, true), 700, "kernel",
 		   600000, "proxy");
+}
+
+static void kernel_may_end_before_the_network_has_sent(void **state)
+{
+	put_proxy(*state, true);
+	assert_ran(put_kernel_of(*state, 600000, 8000, true), 700, "kernel",
+		   8000, "kernel");
+}
+
+static void kernel_ends_before_data_comes_are_no_ends(void **state)
+{
+	struct ncs_record step = {
+		.start = collective(5, 42).start + 400,
+		.event = NCS_EVENT_PROXY_STEP,
+		.operation = 5,
+		.peer = 1,
+		.duration = 8800 - 400,
+		.delta = { 8500 - 400 },
+	};
+
+	put(*state, 0, step);
+	assert_ran(put_kernel_of(*state, 9000, 8000, true), 700, "kernel", 9000,
+		   "proxy");
 }
 
 static void kernel_ends_an_operation_without_proxy_operations(void **state)
 {
 	assert_ran(put_kernel_of(*state, 600000, 8000, false), 700, "kernel",
 		   8000, "kernel");
+}
+
+/* The table says what the records of other ranks tell of that operation. */
+static void kernel_before_the_last_arrival_does_not_end_an_operation(
+	void **state)
+{
+	struct exported_trace *exported = *state;
+	struct ncs_operation_table operations = { 0 };
+	const struct ncs_record kernel = { .operation = 5 };
+
+	assert_int_equal(ncs_operation_table_kernel(
+				 &operations, 0, &exported->ranks[0], &kernel),
+			 0);
+	operations.facts[0].is_joined = true;
+	operations.facts[0].kernel_end_is_wrong = true;
+	ncs_trace_export_joined(exported->trace, &operations);
+	assert_ran(put_kernel_of(exported, 9000, 8000, true), 700, "kernel",
+		   9000, "proxy");
+	ncs_operation_table_release(&operations);
 }
 
 static void operation_without_a_kernel_tells_its_proxy(void **state)
@@ -786,7 +845,10 @@ int main(void)
 		TEST(kernel_slice_follows_the_gpu_clock),
 		TEST(operation_runs_as_its_kernel_does),
 		TEST(early_stop_of_a_kernel_does_not_end_an_operation),
+		TEST(kernel_may_end_before_the_network_has_sent),
+		TEST(kernel_ends_before_data_comes_are_no_ends),
 		TEST(kernel_ends_an_operation_without_proxy_operations),
+		TEST(kernel_before_the_last_arrival_does_not_end_an_operation),
 		TEST(operation_without_a_kernel_tells_its_proxy),
 		TEST(operation_on_a_stream_runs_as_that_tells),
 		TEST(end_that_nccl_reported_is_called_so),

@@ -21,6 +21,7 @@
 
 #include "analysis/base/append.h"
 #include "record/launch/agents.h"
+#include "record/launch/agents_internal.h"
 #include "record/launch/subprocess.h"
 #include "shm/clock.h"
 
@@ -317,12 +318,14 @@ static void thousand_nodes_come_through_one_pipe(void **state)
 
 static void last_message_of_a_command_is_kept(void **state)
 {
-	struct ncs_agents *agents = open_agents(
-		NCS_AGENTS_BY_COMMAND, "echo one >&2; echo 'two\033[1m' >&2");
+	struct ncs_agents *agents =
+		open_agents(NCS_AGENTS_BY_COMMAND,
+			    "echo one >&2; echo 'two\033[1m' >&2;"
+			    " echo '----' >&2");
 	uint64_t end_ns = ncs_clock_monotonic_ns() + 20 * SECOND_NS;
 
 	(void)state;
-	while (strncmp(ncs_agents_message(agents), "two", 3) != 0 &&
+	while (!ncs_agents_have_ended(agents) &&
 	       ncs_clock_monotonic_ns() < end_ns)
 		ncs_agents_run(agents, &sink,
 			       ncs_clock_monotonic_ns() + SECOND_NS / 20);
@@ -656,6 +659,59 @@ static void guard_outlives_the_program(void **state)
 	close(ready[0]);
 }
 
+/* Asks which pods run until it was answered, some seconds later each time.
+ * Returns the time. */
+static uint64_t ask_for_pods(struct ncs_agents *agents, uint64_t now_ns)
+{
+	const struct timespec step = { .tv_nsec = 5000000 };
+
+	now_ns += 4 * SECOND_NS;
+	agents->sink = &sink;
+	do {
+		ncs_agents_watch_pods(agents, now_ns);
+		nanosleep(&step, NULL);
+	} while (agents->pods);
+	agents->sink = NULL;
+	return now_ns;
+}
+
+static void a_pod_that_stays_away_is_gone(void **state)
+{
+	struct ncs_agents *agents;
+	uint64_t now_ns = ncs_clock_monotonic_ns(), away_ns;
+
+	(void)state;
+	/* Nobody gets into the pods. */
+	script("kubectl", "case \"$*\" in\n"
+			  "*get*) cat ${0%/*}/pods ;;\n"
+			  "*) exit 1 ;;\n"
+			  "esac");
+	put_file("pods", "ml/w-0 Running");
+	agents = open_agents(NCS_AGENTS_BY_KUBE, "app=train");
+	now_ns = ask_for_pods(agents, now_ns);
+	now_ns = ask_for_pods(agents, now_ns);
+	put_file("pods", "ml/w-1 Running");
+	away_ns = now_ns = ask_for_pods(agents, now_ns);
+	assert_string_equal(told.nodes[0].name, "w-0");
+	assert_int_equal(told.nodes[0].state, NCS_NODE_ENDED);
+	while (now_ns - away_ns < 56 * SECOND_NS) {
+		assert_int_equal(told.nodes[0].state, NCS_NODE_ENDED);
+		now_ns = ask_for_pods(agents, now_ns);
+	}
+	now_ns = ask_for_pods(agents, now_ns);
+	assert_int_equal(told.nodes[0].state, NCS_NODE_GONE);
+	assert_non_null(strstr(told.nodes[0].why, "does not run any more"));
+	assert_int_not_equal(told.nodes[1].state, NCS_NODE_GONE);
+	/* It comes back, and goes again. */
+	put_file("pods", "ml/w-0 Running");
+	now_ns = ask_for_pods(agents, now_ns);
+	assert_false(agents->launchers[0]->is_gone);
+	put_file("pods", "ml/w-1 Running");
+	now_ns = ask_for_pods(agents, now_ns);
+	assert_int_equal(told.nodes[0].state, NCS_NODE_ENDED);
+	ncs_agents_close(agents);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -671,6 +727,7 @@ int main(void)
 		cmocka_unit_test(step_of_slurm_has_one_task_a_node),
 		cmocka_unit_test(pods_are_asked_one_by_one),
 		cmocka_unit_test(pods_may_come_and_go),
+		cmocka_unit_test(a_pod_that_stays_away_is_gone),
 		cmocka_unit_test(stubborn_processes_are_killed_at_the_end),
 		cmocka_unit_test(guard_outlives_the_program),
 	};

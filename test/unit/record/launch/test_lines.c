@@ -9,9 +9,11 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "record/launch/lines.h"
 
@@ -24,11 +26,11 @@ static void known_line_is_written_and_read(void **state)
 {
 	struct ncs_line_writer writer;
 	struct ncs_line parsed;
-	char line[NCS_LINE_MAX];
+	char line[NCS_LINE_PADDED];
 	size_t bytes;
 
 	(void)state;
-	ncs_line_writer_init(&writer, "n01", 0xbeef);
+	ncs_line_writer_init(&writer, "n01", 0xbeef, 0);
 	assert_int_equal(ncs_line_put(&writer, "hello", 5, line, &bytes), 5);
 	assert_int_equal(bytes, strlen("ncclstat1:n01:0000beef:0:aGVsbG8=\n"));
 	assert_memory_equal(line, "ncclstat1:n01:0000beef:0:aGVsbG8=\n", bytes);
@@ -51,18 +53,18 @@ static void any_bytes_of_any_length_come_back(void **state)
 	struct ncs_line_writer writer;
 	struct ncs_line parsed;
 	unsigned char raw[3000];
-	char line[NCS_LINE_MAX];
+	char line[NCS_LINE_PADDED];
 	size_t bytes;
 
 	(void)state;
-	ncs_line_writer_init(&writer, "n01", 1);
+	ncs_line_writer_init(&writer, "n01", 1, 0);
 	srand(1);
 	for (size_t i = 0; i < sizeof(raw); i++)
 		raw[i] = (unsigned char)(rand() >> 7);
 	for (size_t size = 0; size < sizeof(raw); size += 7) {
 		size_t put = ncs_line_put(&writer, raw, size, line, &bytes);
 
-		assert_true(put == size || put >= 660);
+		assert_true(put == size || put >= 530);
 		assert_true(bytes <= NCS_LINE_MAX);
 		assert_int_equal(line[bytes - 1], '\n');
 		assert_int_equal(ncs_line_parse(line, bytes - 1, &parsed),
@@ -72,21 +74,81 @@ static void any_bytes_of_any_length_come_back(void **state)
 	}
 }
 
+/* Launchers of MPI pass on what they read, of a pipe or of a terminal. */
+static void even_lines_are_read_whole(void **state)
+{
+	static const struct {
+		size_t even, read;
+	} cases[] = {
+		{ NCS_LINE_PADDED, 4096 },
+		{ NCS_LINE_PADDED, 65536 },
+		{ NCS_LINE_TERMINAL, 4095 },
+	};
+	unsigned char raw[3000] = { 1 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ncs_line_writer writer;
+		char line[NCS_LINE_PADDED];
+		struct ncs_line parsed;
+		size_t bytes;
+
+		assert_int_equal(cases[i].read % cases[i].even, 0);
+		ncs_line_writer_init(&writer, "n01", 1, cases[i].even);
+		for (size_t size = 0; size < sizeof(raw); size += 7) {
+			size_t put =
+				ncs_line_put(&writer, raw, size, line, &bytes);
+
+			assert_true(put == size || put >= 530);
+			assert_int_equal(bytes, cases[i].even);
+			assert_int_equal(line[bytes - 1], '\n');
+			assert_int_equal(ncs_line_parse(line, bytes - 1,
+							&parsed),
+					 NCS_LINE_OURS);
+			assert_int_equal(parsed.byte_count, put);
+			assert_memory_equal(parsed.bytes, raw, put);
+		}
+	}
+}
+
+static void lines_are_even_below_mpi_and_to_terminals(void **state)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK",
+					     "PMIX_RANK", "PMI_RANK" };
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY), ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	for (size_t i = 0; i < 3; i++)
+		unsetenv(names[i]);
+	assert_int_equal(ncs_line_even(ends[1]), 0);
+	for (size_t i = 0; i < 3; i++) {
+		setenv(names[i], "0", 1);
+		assert_int_equal(ncs_line_even(ends[1]), NCS_LINE_PADDED);
+		unsetenv(names[i]);
+	}
+	assert_true(terminal >= 0);
+	assert_int_equal(ncs_line_even(terminal), NCS_LINE_TERMINAL);
+	close(terminal);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void longest_head_leaves_room(void **state)
 {
 	struct ncs_line_writer writer;
 	struct ncs_line parsed;
-	char name[200], line[NCS_LINE_MAX];
+	char name[200], line[NCS_LINE_PADDED];
 	unsigned char raw[1000] = { 0 };
 	size_t bytes;
 
 	(void)state;
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = 0;
-	ncs_line_writer_init(&writer, name, UINT32_MAX);
+	ncs_line_writer_init(&writer, name, UINT32_MAX, 0);
 	writer.number = UINT64_C(9999999999999999999);
 	assert_true(ncs_line_put(&writer, raw, sizeof(raw), line, &bytes) >=
-		    660);
+		    530);
 	assert_true(bytes <= NCS_LINE_MAX);
 	assert_int_equal(ncs_line_parse(line, bytes - 1, &parsed),
 			 NCS_LINE_OURS);
@@ -99,9 +161,9 @@ static void node_names_are_cleaned(void **state)
 	struct ncs_line_writer writer;
 
 	(void)state;
-	ncs_line_writer_init(&writer, "a:b\n\xff-1.c_d", 1);
+	ncs_line_writer_init(&writer, "a:b\n\xff-1.c_d", 1, 0);
 	assert_string_equal(writer.node, "a_b__-1.c_d");
-	ncs_line_writer_init(&writer, "", 1);
+	ncs_line_writer_init(&writer, "", 1, 0);
 	assert_string_equal(writer.node, "_");
 }
 
@@ -313,7 +375,7 @@ static void thousand_nodes_share_a_pipe(void **state)
 	static struct ncs_line_order orders[NODES];
 	static struct ncs_line_splitter splitter;
 	uint64_t seen = 0, lost = 0, sent = 0;
-	char text[NCS_LINE_MAX];
+	char text[NCS_LINE_PADDED];
 	struct ncs_line parsed;
 	size_t bytes;
 
@@ -321,7 +383,7 @@ static void thousand_nodes_share_a_pipe(void **state)
 	srand(2);
 	for (uint32_t i = 0; i < NODES; i++) {
 		snprintf(text, sizeof(text), "node%u", i);
-		ncs_line_writer_init(&writers[i], text, i);
+		ncs_line_writer_init(&writers[i], text, i, 0);
 	}
 	for (unsigned turn = 0; turn < LINES * NODES; turn++) {
 		unsigned node = (unsigned)rand() % NODES;
@@ -401,6 +463,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_line_is_written_and_read),
 		cmocka_unit_test(any_bytes_of_any_length_come_back),
+		cmocka_unit_test(even_lines_are_read_whole),
+		cmocka_unit_test(lines_are_even_below_mpi_and_to_terminals),
 		cmocka_unit_test(longest_head_leaves_room),
 		cmocka_unit_test(node_names_are_cleaned),
 		cmocka_unit_test(slurm_names_its_node),

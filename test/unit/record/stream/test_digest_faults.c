@@ -105,7 +105,7 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 		return false;
 	told->all = *sample;
 	node = &told->nodes[(sample->header->pid - 1000) / told->ranks_a_node];
-	taken = ncs_digests_judge(node, number_of(told, sample->id),
+	taken = ncs_digests_judge(node, number_of(told, sample->id), false,
 				  sample->snapshot);
 	assert_in_range(taken, 0, 1);
 	if (taken)

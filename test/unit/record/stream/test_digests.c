@@ -25,6 +25,7 @@ struct job {
 	struct ncs_operation_view operations[RANKS];
 	uint64_t now_ns;
 	bool has_digest[RANKS]; /* in the latest look */
+	bool is_wanted[RANKS];
 };
 
 static struct job job;
@@ -79,7 +80,8 @@ static void look(bool is_key)
 		int taken;
 
 		job.ranks[i].taken_ns = job.now_ns;
-		taken = ncs_digests_judge(&job.digests, i, &job.ranks[i]);
+		taken = ncs_digests_judge(&job.digests, i, job.is_wanted[i],
+					  &job.ranks[i]);
 		assert_in_range(taken, 0, 1);
 		job.has_digest[i] = taken == 1;
 	}
@@ -258,6 +260,39 @@ static void test_a_rank_that_is_not_alive_is_told_in_full(void **state)
 	expect_full();
 }
 
+static void test_a_rank_that_is_wanted_is_told_in_full(void **state)
+{
+	(void)state;
+	begin_level();
+	job.is_wanted[1] = true;
+	expect_full();
+	expect_full();
+	/* It is level all the same. */
+	assert_int_equal(job.digests.level, RANKS);
+	/* Its digest would be relative to a state that the reader has not. */
+	job.is_wanted[1] = false;
+	expect_full();
+	all_get_on();
+	look(true);
+	all_get_on();
+	look(false);
+	assert_true(job.has_digest[1]);
+}
+
+static void test_a_rank_that_was_wanted_in_a_key_look_may_have_a_digest(
+	void **state)
+{
+	(void)state;
+	begin_level();
+	job.is_wanted[1] = true;
+	all_get_on();
+	look(true);
+	job.is_wanted[1] = false;
+	all_get_on();
+	look(false);
+	assert_true(job.has_digest[1]);
+}
+
 static void test_a_rank_that_was_away_is_new(void **state)
 {
 	(void)state;
@@ -284,6 +319,8 @@ int main(void)
 		TEST(test_a_rank_behind_the_others_is_told_in_full),
 		TEST(test_ranks_of_another_communicator_may_be_anywhere),
 		TEST(test_a_rank_that_is_not_alive_is_told_in_full),
+		TEST(test_a_rank_that_is_wanted_is_told_in_full),
+		TEST(test_a_rank_that_was_wanted_in_a_key_look_may_have_a_digest),
 		TEST(test_a_rank_that_was_away_is_new),
 	};
 

@@ -157,7 +157,7 @@ static void test_lines_can_be_read_back(void **state)
 	struct way way;
 
 	(void)state;
-	ncs_line_writer_init(&lines, "n01", 7);
+	ncs_line_writer_init(&lines, "n01", 7, 0);
 	open_way(&way, &lines);
 	put(&way, 'x', 3000);
 	ncs_stream_output_close(way.output, WAIT_NS, &totals);
@@ -200,7 +200,7 @@ static void test_agents_that_share_a_pipe_tear_no_line(void **state)
 		struct ncs_line_writer lines;
 
 		memcpy(ways[i].pipe, ways[0].pipe, sizeof(ways[i].pipe));
-		ncs_line_writer_init(&lines, "n01", i);
+		ncs_line_writer_init(&lines, "n01", i, 0);
 		assert_int_equal(ncs_stream_output_open(&ways[i].output,
 							ways[i].pipe[1],
 							&lines),

@@ -264,6 +264,30 @@ static void rank_chunk_holds_header_and_path(void **state)
 	recorded_file_release(&file);
 }
 
+/* Readers give orders by it. */
+static void rank_has_the_number_of_its_chunk_in_the_file(void **state)
+{
+	struct written_recording *written = *state;
+	const struct recorded_chunk *chunk;
+	struct recorded_file file;
+	size_t first, second, at = 0;
+
+	begin(written);
+	first = add_rank(written, 4096);
+	second = add_rank(written, 4096);
+	write_records(written, second, 0, 1, 0);
+	assert_int_equal(ncs_recording_writer_file_number(written->writer,
+							  first),
+			 NCS_NO_RANK);
+	assert_int_equal(ncs_recording_writer_file_number(written->writer,
+							  second),
+			 0);
+	end(written, &file);
+	chunk = recorded_file_next(&file, NCS_CHUNK_RANK, &at);
+	assert_int_equal(chunk->header.rank, 0);
+	recorded_file_release(&file);
+}
+
 /* --- States -------------------------------------------------------------- */
 
 /* Makes random changes, including changes back to zeros and to the lines of the
@@ -612,6 +636,37 @@ static void chunks_of_several_indexes_are_found(void **state)
 	recorded_file_release(&file);
 }
 
+static void peaks_are_written_once_a_file(void **state)
+{
+	struct written_recording *written = *state;
+	struct ncs_machine_peaks peaks = { .network_mb_s = 50000,
+					   .gpu_count = 1 };
+	const struct ncs_machine_peaks unknown = { 0 };
+	struct recorded_file files[2];
+	char second[320];
+
+	snprintf(second, sizeof(second), "%s.1", written->path);
+	begin(written);
+	for (int i = 0; i < 3; i++) {
+		ncs_recording_writer_peaks(written->writer, &unknown, SECOND);
+		ncs_recording_writer_peaks(written->writer, &peaks, SECOND);
+	}
+	ncs_recording_writer_rotate(written->writer, second, 2 * SECOND,
+				    3 * SECOND, written->why,
+				    sizeof(written->why));
+	ncs_recording_writer_peaks(written->writer, &unknown, 2 * SECOND);
+	ncs_recording_writer_peaks(written->writer, &peaks, 2 * SECOND);
+	end(written, &files[0]);
+	recorded_file_read(&files[1], second);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(recorded_file_count(&files[i],
+						     NCS_CHUNK_PEAKS),
+				 1);
+		recorded_file_release(&files[i]);
+	}
+	remove(second);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -621,6 +676,7 @@ int main(void)
 		TEST(opening_failure_gives_the_reason),
 		TEST(every_file_is_readable_alone),
 		TEST(rank_chunk_holds_header_and_path),
+		TEST(rank_has_the_number_of_its_chunk_in_the_file),
 		TEST(every_state_equals_its_image),
 		TEST(unchanged_lines_are_not_written_again),
 		TEST(without_compression_a_stream_has_no_keys_between),
@@ -631,6 +687,7 @@ int main(void)
 		TEST(drain_records_new_and_lost_records_of_a_ring),
 		TEST(packed_chunks_unpack_to_the_same),
 		TEST(chunks_of_several_indexes_are_found),
+		TEST(peaks_are_written_once_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

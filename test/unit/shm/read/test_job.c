@@ -78,6 +78,8 @@ static void an_older_plugins_labels_come_from_the_environment(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader;
 
+	if (getenv("TEST_EMULATOR"))
+		skip(); /* it has another environment, see main() */
 	fixture->header->header_bytes = offsetof(struct ncs_header, labels);
 	reader = open_reader(fixture);
 	assert_string_equal(ncs_labels_value(ncs_reader_labels(reader),
@@ -164,8 +166,9 @@ int main(int argc, char **argv)
 	static char job[] = "SLURM_JOB_ID=815";
 	static char *environment[] = { job, NULL };
 
-	/* /proc/PID/environ is what the process was started with. */
-	if (argc == 1) {
+	/* /proc/PID/environ is what the process was started with. An emulator
+	 * does not run what it executes. */
+	if (argc == 1 && !getenv("TEST_EMULATOR")) {
 		char *again[] = { argv[0], job, NULL };
 
 		execve("/proc/self/exe", again, environment);

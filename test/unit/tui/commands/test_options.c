@@ -340,7 +340,8 @@ static void options_may_be_abbreviated_and_parsed_again(void **state)
 	assert_false(ncs_options_is_given(&options, NCS_OPTION_INTERVAL));
 }
 
-static void column_with_a_unit_in_its_title_has_a_name_without_it(void **state)
+/* busbw and algbw are words of nccl-tests; no other column has a second name. */
+static void bandwidths_have_the_names_of_nccl_tests(void **state)
 {
 	(void)state;
 	expect("--sort=ranks:busbw");
@@ -349,6 +350,15 @@ static void column_with_a_unit_in_its_title_has_a_name_without_it(void **state)
 	expect("--sort=ranks:BUSGB/s");
 	assert_string_equal(options.sort[NCS_VIEW_RANK].column->title,
 			    "BUSGB/s");
+	expect("--sort=-ALGBW");
+	assert_string_equal(options.sort[NCS_VIEW_COLLECTIVE].column->title,
+			    "ALGGB/s");
+	assert_true(options.sort[NCS_VIEW_COLLECTIVE].inverted);
+	assert_null(options.sort[NCS_VIEW_RANK].column);
+	expect("--columns=rank,busbw");
+	expect_error("--sort=send_rate", "--sort", "[VIEW:][-]COLUMN,...");
+	expect_error("--sort=operations_rate", "--sort",
+		     "[VIEW:][-]COLUMN,...");
 }
 
 /* --- Errors -------------------------------------------------------------- */
@@ -358,7 +368,8 @@ static void errors_name_the_option_and_what_it_expects(void **state)
 	(void)state;
 	expect_error("--dump=xml", "--dump", "text|json");
 	expect_error("--dump json", "'json'", "=");
-	expect_error("--list=3", "--list", "no argument");
+	expect_error("--list=3", "--list", "text|json");
+	expect_error("--clean=3", "--clean", "no argument");
 	expect_error("-p", "--pid", "PID");
 	expect_error("-p 0", "--pid", "number of a process");
 	expect_error("-p 12x", "--pid", "number of a process");
@@ -551,7 +562,7 @@ int main(void)
 		cmocka_unit_test(synthetic_takes_ranks_channels_and_a_seed),
 		cmocka_unit_test(options_may_be_abbreviated_and_parsed_again),
 		cmocka_unit_test(
-			column_with_a_unit_in_its_title_has_a_name_without_it),
+			bandwidths_have_the_names_of_nccl_tests),
 		cmocka_unit_test(errors_name_the_option_and_what_it_expects),
 		cmocka_unit_test(mistyped_names_get_the_nearest_one),
 		cmocka_unit_test(a_file_alone_is_played),

@@ -145,7 +145,7 @@ static void lease_taken_by_another_viewer_is_reported(void **state)
 	ncs_control_take_lease(test.writer.control, &less,
 			       UINT64_C(4711) << 32 | 1, NOW);
 	renew(NOW + SECOND);
-	says("viewer 4711 has taken the lease");
+	says("viewer 4711 took over the lease");
 	assert_false(ncs_lease_is_held(&test.lease));
 	assert_true(is_leased());
 	assert_int_equal(test.writer.control->lease_until_ns,

@@ -1503,7 +1503,8 @@ static void network_peak_is_shown_for_several_machines(void **state)
 	(void)state;
 	start(&usual);
 	open_job(NCS_VIEW_RANK);
-	screen.network_peak = 12.5;
+	for (size_t i = 0; i < screen.model.rank_count; i++)
+		screen.model.ranks[i]->peaks.network_mb_s = 12500;
 	draw();
 	assert_false(screen_has("NIC"));
 	for (size_t i = 0; i < screen.model.rank_count; i++)
@@ -1513,9 +1514,58 @@ static void network_peak_is_shown_for_several_machines(void **state)
 	press("b");
 	draw();
 	assert_true(screen_has(" of 100 Gb/s NIC"));
-	screen.network_peak = 0;
+	for (size_t i = 0; i < screen.model.rank_count; i++)
+		screen.model.ranks[i]->peaks.network_mb_s = 0;
 	draw();
 	assert_false(screen_has("NIC"));
+	close_job();
+	stop();
+}
+
+static void set_busbw(double gigabytes)
+{
+	for (size_t i = 0; i < screen.model.communicator_count; i++)
+		screen.model.communicators[i].busiest.view.busbw = gigabytes;
+}
+
+/* The peak of NVLinks is shown where all ranks are on one machine and no
+ * channel tells of a network; any bandwidth fits into 80 columns, in bits, too.
+ */
+static void nvlink_peak_is_shown_for_one_machine(void **state)
+{
+	(void)state;
+	start(&usual);
+	open_job(NCS_VIEW_RANK);
+	for (size_t i = 0; i < screen.model.rank_count; i++) {
+		struct ncs_rank *rank = screen.model.ranks[i];
+
+		rank->peaks = (struct ncs_rank_peaks){
+			.nvlink_mb_s = 478116,
+			.own = UINT64_C(1) << rank->now.identity.rank,
+			.reach = UINT64_MAX,
+		};
+	}
+	draw();
+	assert_false(screen_has("NVL"));
+	for (size_t i = 0; i < screen.model.rank_count; i++)
+		screen.model.ranks[i]->now.channel_count = 0;
+	draw();
+	assert_true(screen_has(" of 478 GB/s NVLink"));
+	press("b");
+	draw();
+	assert_true(screen_has(" of 3825 Gb/s NVL"));
+	assert_false(screen_has("NVLi"));
+	press("b");
+	set_busbw(372.4849);
+	draw();
+	assert_true(screen_has("busbw 372.5 of 478 GB/s NVLink"));
+	press("b");
+	draw();
+	assert_true(screen_has("busbw  2980 of 3825 Gb/s NVL"));
+	press("b");
+	set_busbw(99.996);
+	draw();
+	assert_true(screen_has("busbw 100.0 of 478 GB/s NVLink"));
 	close_job();
 	stop();
 }
@@ -1586,6 +1636,11 @@ static void help_is_on_the_view_and_searched(void **state)
 	assert_true(picture_has("help on Channels"));
 	assert_true(picture_has("G gpu"));
 	assert_false(picture_has("communicator was finalized"));
+	press("q 1 ?");
+	for (int i = 0; i < 9 && !picture_has("WAITS-FOR, of a channel"); i++)
+		press("PgDn");
+	assert_true(picture_has("WAITS-FOR, of a channel"));
+	press("q 3 ?");
 	press("/ f l u s h");
 	found = screen.help_found;
 	assert_true(picture_has("being flushed"));
@@ -1606,7 +1661,7 @@ static void help_is_on_the_view_and_searched(void **state)
 	assert_true(screen.help);
 	assert_string_equal(screen.help_search, "");
 	press("/ z z z Enter n");
-	assert_true(picture_has("is not there"));
+	assert_true(picture_has("was not found"));
 	press("q");
 	assert_false(screen.help);
 	close_job();
@@ -2296,7 +2351,7 @@ static void keys_move_through_the_recording(void **state)
 	assert_int_equal(press(": 1 0 1 Enter"), 0);
 	assert_non_null(strstr(screen.notice, "after the recording"));
 	assert_int_equal(press(": x Enter"), 0);
-	assert_non_null(strstr(screen.notice, "a time is"));
+	assert_non_null(strstr(screen.notice, "write a time as"));
 	assert_int_equal(press(": 5 Esc"), 0);
 	assert_int_equal(replay.at_ns, BORN);
 	assert_int_equal(press("E"), NCS_REQUEST_JUMP);
@@ -2474,6 +2529,7 @@ int main(void)
 		TEST(wheel_scrolls),
 		TEST(menu_chooses_the_order),
 		TEST(network_peak_is_shown_for_several_machines),
+		TEST(nvlink_peak_is_shown_for_one_machine),
 		TEST(keys_return_their_requests),
 		TEST(esc_goes_back_one_level_at_a_time),
 		TEST(help_is_on_the_view_and_searched),

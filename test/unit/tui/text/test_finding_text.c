@@ -13,6 +13,7 @@
 #include "analysis/model/stragglers.h"
 #include "test/unit/support/scripted_source.h"
 #include "tui/text/finding_text.h"
+#include "tui/text/job_verdict.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -90,6 +91,60 @@ static void health_is_told_by_what_was_seen(void **state)
 	assert_non_null(strstr(line, ": 1 of 2 ranks level, 31 operations in"
 				     " 3.00s"));
 	ncs_diagnosis_release(&diagnosis);
+}
+
+/* Ranks that have ended are no longer level or behind. */
+static void health_of_a_job_that_has_ended_is_told_by_what_was_seen(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *ranks[] = { add(scripted, 0), add(scripted, 1) };
+	char line[NCS_SENTENCE_MAX];
+	struct ncs_diagnosis diagnosis;
+
+	scripted_pass(scripted, SECOND);
+	for (size_t i = 0; i < 2; i++) {
+		ranks[i]->snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+			.operations = 5;
+		ranks[i]->snapshot.liveness = NCS_FINISHED;
+		ranks[i]->snapshot.finished_ns = 2 * SECOND;
+	}
+	scripted_pass(scripted, 3 * SECOND);
+	ncs_diagnosis_init(&diagnosis);
+	assert_int_equal(ncs_diagnose(&diagnosis, &scripted->model), 0);
+	ncs_verdict_line(&diagnosis, &scripted->model, line, sizeof(line));
+	assert_string_equal(line,
+			    "well: nothing is wrong; its processes have ended:"
+			    " 5 operations in 2.00s, lateness not compared");
+	ncs_diagnosis_release(&diagnosis);
+}
+
+static void ranks_that_only_send_are_not_told_to_be_level(void **state)
+{
+	for (int i = 0; i < 2; i++) {
+		struct scripted_rank *rank = add(*state, i);
+
+		for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++)
+			rank->snapshot.functions[k].last_sequence_number =
+				NCS_NO_SEQUENCE_NUMBER;
+		rank->snapshot.functions[NCS_FUNCTION_SEND].operations = 5;
+	}
+	assert_string_equal(line_of(*state),
+			    "well: nothing is wrong: 0 of 2 ranks level, not"
+			    " known of 2");
+}
+
+/* A counter of a stream may go back. */
+static void operations_are_not_counted_backwards(void **state)
+{
+	struct scripted_rank *rank = add(*state, 0);
+	struct ncs_function_view *view =
+		&rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
+
+	add(*state, 1);
+	view->operations = 10;
+	scripted_pass(*state, SECOND / 2);
+	view->operations = 9;
+	assert_non_null(strstr(line_of(*state), ", 0 operations in 500ms"));
 }
 
 /* Records a send of a rank to another one. */
@@ -179,6 +234,54 @@ static void what_was_not_checked_is_listed(void **state)
 	scripted_pass(scripted, 2 * SECOND);
 	assert_false(ncs_unchecked_text(&scripted->model, 2, text,
 					sizeof(text)));
+}
+
+/* Looks at a channel that has sent 100 MB/s until `sent_ns`, and says what was not
+ * checked; "" if all was. */
+static const char *unchecked_of(struct scripted *scripted,
+				struct ncs_diagnosis *diagnosis,
+				struct ncs_channel_view *channel,
+				uint64_t sent_ns, uint64_t now_ns)
+{
+	static char text[NCS_SENTENCE_MAX];
+
+	channel->operations_done = channel->steps_done = sent_ns / 1000000;
+	channel->bytes = sent_ns / 10;
+	channel->since_ns = sent_ns;
+	channel->time_ns[NCS_CHANNEL_SEND_WAIT] = sent_ns / 10;
+	scripted->model.diagnosis = diagnosis;
+	scripted_pass(scripted, now_ns);
+	assert_int_equal(ncs_diagnose(diagnosis, &scripted->model), 0);
+	ncs_unchecked_text(&scripted->model, 0, text, sizeof(text));
+	return text;
+}
+
+static void links_without_a_past_are_not_checked(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = add(scripted, 0);
+	struct ncs_channel_view *channel;
+	struct ncs_diagnosis diagnosis;
+	const char *text;
+
+	rank->snapshot.launches.status = NCS_STREAM_ALL;
+	add(scripted, 1)->snapshot.launches.status = NCS_STREAM_ALL;
+	channel = scripted_channel(rank, 0, true, 1);
+	ncs_diagnosis_init(&diagnosis);
+	text = unchecked_of(scripted, &diagnosis, channel, SECOND, SECOND);
+	assert_non_null(strstr(text, ": links: there is no earlier look to"
+				     " compare with"));
+	for (uint64_t i = 2; i < 14; i++)
+		text = unchecked_of(scripted, &diagnosis, channel, i * SECOND,
+				    i * SECOND);
+	assert_non_null(strstr(text, ": links: only the senders' waits are"
+				     " known"));
+	/* It has sent nothing for long. */
+	text = unchecked_of(scripted, &diagnosis, channel, 13 * SECOND,
+			    60 * SECOND);
+	assert_string_equal(text, "");
+	scripted->model.diagnosis = NULL;
+	ncs_diagnosis_release(&diagnosis);
 }
 
 static void communicators_without_a_segment_are_not_checked(void **state)
@@ -369,11 +472,15 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 		TEST(job_without_findings_is_healthy),
 		TEST(health_is_told_by_what_was_seen),
+		TEST(health_of_a_job_that_has_ended_is_told_by_what_was_seen),
+		TEST(ranks_that_only_send_are_not_told_to_be_level),
+		TEST(operations_are_not_counted_backwards),
 		TEST(healthy_job_says_that_sends_without_numbers_are_not_compared),
 		TEST(segments_that_cannot_be_read_are_not_healthy),
 		TEST(damaged_segment_is_not_healthy),
 		TEST(segment_that_is_being_created_is_no_trouble),
 		TEST(what_was_not_checked_is_listed),
+		TEST(links_without_a_past_are_not_checked),
 		TEST(communicators_without_a_segment_are_not_checked),
 		TEST(finding_says_where_its_root_runs_and_what_to_try),
 		TEST(command_for_another_node_goes_there),

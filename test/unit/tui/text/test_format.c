@@ -152,6 +152,23 @@ static void each_kind_of_value_has_its_format(void **state)
 	assert_string_equal(value(NCS_VALUE_DURATION, 850, 0, 7), "850ns");
 }
 
+static void share_within_bounds_begins_with_a_sign(void **state)
+{
+	struct ncs_value value = { .kind = NCS_VALUE_SHARE, .real = 0.123 };
+	char cell[16];
+
+	(void)state;
+	value.is_most = true;
+	ncs_format_value(cell, sizeof(cell), &value, 5, false);
+	assert_string_equal(cell, "<12.3");
+	value.is_least = true;
+	ncs_format_value(cell, sizeof(cell), &value, 5, false);
+	assert_string_equal(cell, "~12.3");
+	value.is_most = false;
+	ncs_format_value(cell, sizeof(cell), &value, 5, false);
+	assert_string_equal(cell, ">12.3");
+}
+
 /* The error is appended regardless of the width. */
 static void least_duration_begins_with_a_sign(void **state)
 {
@@ -380,6 +397,7 @@ int main(void)
 		cmocka_unit_test(rounding_up_changes_to_the_next_unit),
 		cmocka_unit_test(numbers_are_exact_while_they_fit),
 		cmocka_unit_test(each_kind_of_value_has_its_format),
+		cmocka_unit_test(share_within_bounds_begins_with_a_sign),
 		cmocka_unit_test(least_duration_begins_with_a_sign),
 		cmocka_unit_test(error_is_appended_to_its_duration),
 		cmocka_unit_test(no_value_exceeds_its_width),

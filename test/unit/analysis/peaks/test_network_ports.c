@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/sources/link_peaks.h"
+#include "analysis/peaks/network_ports.h"
 
 static char sys[64];
 

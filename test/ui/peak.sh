@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The peak of NVLinks beside the bandwidth of a job over NVLink, as a fake of
+# NVIDIA's management library tells it: in the view, in JSON, and from recordings
+# and streams, where the library is not there.
+# shellcheck source=test/ui/terminal
+. "$(dirname "$0")/terminal"
+
+library=$build/test/next/nvml
+if [ ! -x "$build/ncclreplay" ] || [ ! -e "$library/libnvidia-ml.so.1" ]; then
+	echo "ncclreplay or the fake of NVML has not been built"
+	exit 77
+fi
+
+# Eight GPUs with 18 links of an H200; see test/plugin/next/fake_nvml.c.
+with_nvml() {
+	LD_LIBRARY_PATH=$library "$@"
+}
+export FAKE_NVML='8 18 26562 0 0 0'
+
+# links FILE: the peaks of the communicator of all ranks in the last sample.
+links() {
+	python3 -c 'import json, sys
+last = json.loads(open(sys.argv[1]).read().splitlines()[-1])
+print(*[(c["peak_link"], c["peak_gbs"]) for c in last["communicators"]
+	if c["ranks_seen"] == 8])' "$1"
+}
+nvlink="('nvlink', 478.116)"
+none='(None, None)'
+
+"$build/ncclreplay" --gpus --loop 0 test/captures/nvlink-v5-ddp8 \
+	>"$tmp/log" 2>&1 </dev/null &
+background=$!
+
+has_ended() {
+	"$ncclstat" --dump=json >"$tmp/json" 2>/dev/null && python3 -c '
+import json, sys
+ranks = json.load(open(sys.argv[1]))["ranks"]
+sys.exit(len(ranks) != 8 or any(r["launches"]["ended"] <= 20 for r in ranks))' \
+		"$tmp/json"
+}
+soon has_ended
+
+# --- JSON ------------------------------------------------------------------
+
+# tells VERDICT COMMAND...: whether two samples end with these peaks.
+tells() {
+	wanted=$1
+	shift
+	"$@" --dump=json --interval 0.5 --count 3 >"$tmp/json" 2>/dev/null
+	[ "$(links "$tmp/json")" = "$wanted" ]
+}
+
+tells "$nvlink" with_nvml "$ncclstat"
+verdict 'JSON tells the peak of the links of a GPU' $?
+tells "$none" "$ncclstat"
+verdict 'without the library there is no peak' $?
+FAKE_NVML='8 18 26562 18 0 0' tells "$none" with_nvml "$ncclstat"
+verdict 'links that are down make no peak' $?
+FAKE_NVML='8 18 26562 0 3 0' tells "$none" with_nvml "$ncclstat"
+verdict 'a GPU that the others do not reach makes that unknown' $?
+
+# --- Recordings and streams ------------------------------------------------
+
+with_nvml "$ncclstat" --record "$tmp/job.ncs" --duration 2 2>"$tmp/record.err"
+"$ncclstat" --dump=json "$tmp/job.ncs" >"$tmp/json" 2>/dev/null &&
+	[ "$(links "$tmp/json")" = "$nvlink" ]
+verdict 'a recording has the peak' $?
+with_nvml "$ncclstat" --stream --interval 0.1 </dev/null 2>/dev/null |
+	tells "$nvlink" "$ncclstat" --follow -
+verdict 'a head has it from its agent' $?
+
+# --- The view --------------------------------------------------------------
+
+open 80x24 "exec env LD_LIBRARY_PATH=$library $ncclstat --interval 0.5"
+started && sees ' of 478 GB/s NVLink$' && press b &&
+	sees ' of 3825 Gb/s NVL$'
+verdict 'the view has it beside the bandwidth' $?
+open 80x24 "exec $ncclstat $tmp/job.ncs"
+sees ' of 478 GB/s NVLink$'
+verdict 'so has the view of a recording' $?
+
+# The library's start takes a minute: nobody waits for it.
+export FAKE_NVML='8 18 26562 0 0 60000'
+open 80x24 "exec env LD_LIBRARY_PATH=$library $ncclstat"
+started && sees '^SPEED .* busbw .* GB/s' && press q && soon test -s "$tmp/status"
+verdict 'a library that hangs does not hang the view' $?
+
+finish

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* The NVLinks of GPUs, read through a fake of NVIDIA's management library. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/peaks/nvlinks.h"
+
+#define LIBRARY NCS_NEXT "/nvml/libnvidia-ml.so.1"
+#define BARE_LIBRARY NCS_NEXT "/nvml-bare/libnvidia-ml.so.1"
+
+static struct ncs_machine_peaks peaks;
+
+/* Reads the GPUs that six numbers tell of; see fake_nvml.c. */
+static void read_gpus(const char *library, const char *fake)
+{
+	memset(&peaks, 0xff, sizeof(peaks));
+	setenv("FAKE_NVML", fake, 1);
+	ncs_nvlinks_read(library, &peaks);
+}
+
+static struct ncs_rank_peaks peaks_of(const char *gpu)
+{
+	struct ncs_identity identity = { .known = NCS_KNOWN_GPU };
+
+	strncpy(identity.gpu, gpu, sizeof(identity.gpu) - 1);
+	return ncs_machine_peaks_of_rank(&peaks, &identity);
+}
+
+static void speeds_of_a_gpu_are_added_up(void **state)
+{
+	(void)state;
+	read_gpus(LIBRARY, "8 18 26562 0 0 0");
+	assert_int_equal(peaks.gpu_count, 8);
+	for (unsigned i = 0; i < 8; i++) {
+		assert_int_equal(peaks.gpus[i].nvlink_mb_s, 478116);
+		assert_int_equal(peaks.gpus[i].reach, 0xff & ~(1u << i));
+	}
+	/* The rest stays. */
+	assert_int_equal(peaks.network_mb_s, UINT64_MAX);
+}
+
+static void links_that_are_down_carry_nothing(void **state)
+{
+	(void)state;
+	read_gpus(LIBRARY, "2 18 26562 2 0 0");
+	assert_int_equal(peaks.gpus[0].nvlink_mb_s, 16 * 26562);
+	read_gpus(LIBRARY, "2 18 26562 18 0 0");
+	assert_int_equal(peaks.gpus[0].nvlink_mb_s, 0);
+	assert_int_equal(peaks.gpus[0].reach, 0);
+}
+
+static void gpus_without_links_have_no_peak(void **state)
+{
+	(void)state;
+	read_gpus(LIBRARY, "2 0 0 0 0 0");
+	assert_int_equal(peaks.gpu_count, 2);
+	assert_int_equal(peaks.gpus[1].nvlink_mb_s, 0);
+}
+
+static void gpu_that_no_link_reaches_is_told_apart(void **state)
+{
+	(void)state;
+	read_gpus(LIBRARY, "4 12 25000 0 3 0");
+	assert_int_equal(peaks.gpus[0].reach, 0xa);
+	assert_int_equal(peaks.gpus[2].reach, 0);
+}
+
+static void ranks_find_their_gpu_by_any_form_of_its_id(void **state)
+{
+	(void)state;
+	read_gpus(LIBRARY, "16 18 26562 0 0 0");
+	assert_int_equal(peaks_of("0000:0A:00.0").own, 1 << 9);
+	assert_int_equal(peaks_of("00000000:0a:00.0").own, 1 << 9);
+	assert_int_equal(peaks_of("0000:0A:00.0").nvlink_mb_s, 478116);
+	assert_int_equal(peaks_of("0001:0A:00.0").own, 0);
+	assert_int_equal(peaks_of("0000:1A:00.0").own, 0);
+	assert_int_equal(peaks_of("GPU 10").own, 0);
+	assert_int_equal(peaks_of("").nvlink_mb_s, 0);
+}
+
+static void missing_library_means_no_gpu(void **state)
+{
+	(void)state;
+	read_gpus("/nowhere/libnvidia-ml.so.1", "8 18 26562 0 0 0");
+	assert_int_equal(peaks.gpu_count, 0);
+	read_gpus(BARE_LIBRARY, "8 18 26562 0 0 0");
+	assert_int_equal(peaks.gpu_count, 0);
+	read_gpus(LIBRARY, "not started");
+	assert_int_equal(peaks.gpu_count, 0);
+	assert_int_equal(peaks.network_mb_s, UINT64_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(speeds_of_a_gpu_are_added_up),
+		cmocka_unit_test(links_that_are_down_carry_nothing),
+		cmocka_unit_test(gpus_without_links_have_no_peak),
+		cmocka_unit_test(gpu_that_no_link_reaches_is_told_apart),
+		cmocka_unit_test(ranks_find_their_gpu_by_any_form_of_its_id),
+		cmocka_unit_test(missing_library_means_no_gpu),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

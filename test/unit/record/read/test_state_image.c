@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of images that are put away and brought back
+ * (record/read/state_image.h): whatever is done with them next, they are as if
+ * they had not been. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "record/read/state_image.h"
+#include "shm/hash.h"
+
+#define LINES 5000u
+#define BYTES (LINES * NCS_STATE_LINE_BYTES)
+
+static struct ncs_state_image image, plain;
+
+/* Lays runs of some lines over both images, with a part of them zeros. */
+static void lay(uint64_t seed, bool is_key)
+{
+	static char lines[LINES * NCS_STATE_LINE_BYTES];
+	struct ncs_run runs[40];
+	struct ncs_state_part part = { .runs = runs, .lines = lines };
+	size_t count = 0;
+
+	for (unsigned i = 0; i < 40; i++) {
+		uint64_t chosen = ncs_hash(seed + i);
+
+		runs[i] = (struct ncs_run){ .line = (uint32_t)(chosen % 4900),
+					    .lines = 1 + chosen / 5000 % 80 };
+		for (uint32_t k = 0; k < runs[i].lines; k++, count++)
+			memset(lines + count * NCS_STATE_LINE_BYTES,
+			       (int)(ncs_hash(chosen + k) % 3),
+			       NCS_STATE_LINE_BYTES);
+	}
+	assert_true(count <= LINES);
+	part.head.runs = 40;
+	assert_int_equal(ncs_state_image_lay(&image, &part, is_key), 0);
+	assert_int_equal(ncs_state_image_lay(&plain, &part, is_key), 0);
+}
+
+static void expect_alike(void)
+{
+	assert_null(image.kept);
+	assert_memory_equal(image.bytes, plain.bytes, BYTES);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	if (ncs_state_image_make(&image, BYTES) != 0 ||
+	    ncs_state_image_make(&plain, BYTES) != 0)
+		return -1;
+	lay(1, true);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	ncs_state_image_release(&image);
+	ncs_state_image_release(&plain);
+	return 0;
+}
+
+static void put_away(void)
+{
+	static const char zeros[BYTES];
+
+	ncs_state_image_put_away(&image);
+	assert_non_null(image.kept);
+	assert_true(image.kept_count > 0 && image.kept_count < LINES);
+	assert_memory_equal(image.bytes, zeros, BYTES);
+}
+
+static void test_what_is_put_away_comes_back(void **state)
+{
+	(void)state;
+	put_away();
+	ncs_state_image_bring_back(&image);
+	expect_alike();
+	ncs_state_image_bring_back(&image);
+	expect_alike();
+	put_away();
+	put_away();
+	ncs_state_image_bring_back(&image);
+	expect_alike();
+}
+
+static void test_a_later_state_is_laid_over_it_and_undone(void **state)
+{
+	(void)state;
+	put_away();
+	ncs_state_image_undo(&image);
+	expect_alike();
+	put_away();
+	lay(2, false);
+	expect_alike();
+	ncs_state_image_undo(&image);
+	ncs_state_image_undo(&plain);
+	expect_alike();
+}
+
+static void test_another_key_replaces_it(void **state)
+{
+	(void)state;
+	put_away();
+	ncs_state_image_clear(&image);
+	ncs_state_image_clear(&plain);
+	expect_alike();
+	lay(3, true);
+	expect_alike();
+	put_away();
+	ncs_state_image_bring_back(&image);
+	expect_alike();
+}
+
+static void test_a_state_over_its_key_stays(void **state)
+{
+	(void)state;
+	lay(2, false);
+	ncs_state_image_put_away(&image);
+	expect_alike();
+}
+
+static void test_an_image_that_is_not_made_has_nothing_to_put_away(void **state)
+{
+	struct ncs_state_image none = { .bytes = NULL };
+
+	(void)state;
+	ncs_state_image_put_away(&none);
+	ncs_state_image_bring_back(&none);
+	assert_null(none.bytes);
+	assert_null(none.kept);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_what_is_put_away_comes_back),
+		TEST(test_a_later_state_is_laid_over_it_and_undone),
+		TEST(test_another_key_replaces_it),
+		TEST(test_a_state_over_its_key_stays),
+		TEST(test_an_image_that_is_not_made_has_nothing_to_put_away),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
