@@ -150,7 +150,7 @@ fleet_hang n1 n2
 fleet_wants 'a job is certain to hang' 2 'rank_missing, certain' \
 	'rank 1 .* on n2' "try: ssh -F $tmp/config n2 py-spy dump --pid [0-9]*\$" \
 	-- --diagnose --hosts 'n[1-2]'
-fleet_wants 'each failure is told in words' 2 \
+fleet_soon 'each failure is told in words' 2 \
 	'stranger: refused: .*Permission denied.*without a password' \
 	'changed: refused: .*key has changed' \
 	'unknown: refused: .*key is not known' \
