@@ -346,6 +346,15 @@ static struct pending *oldest(struct ncs_join *join)
 	return found;
 }
 
+/* Returns the number of parts for which incomplete operations may be given up.
+ * Finished ones are given out at once if no order was promised, and make no room by
+ * that. */
+static size_t waiting_parts(const struct ncs_join *join)
+{
+	return join->in_order ? join->parts :
+				join->parts - join->finished_parts;
+}
+
 void ncs_join_advance(struct ncs_join *join, uint64_t until_ns)
 {
 	bool is_end = until_ns == UINT64_MAX;
@@ -359,7 +368,8 @@ void ncs_join_advance(struct ncs_join *join, uint64_t until_ns)
 		    until_ns > pending->joined.first_end_ns + LATE_NS)
 			give_up(join, pending);
 	}
-	while (join->parts > join->parts_max && (pending = oldest(join)))
+	while (waiting_parts(join) > join->parts_max &&
+	       (pending = oldest(join)))
 		give_up(join, pending);
 	if (!join->in_order)
 		return;

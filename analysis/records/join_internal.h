@@ -23,7 +23,8 @@ struct pending {
 	struct ncs_part_times *part_times; /* once it is finished */
 	struct pending *previous, *next;   /* among incomplete collectives */
 	struct ncs_hash_link link;         /* in ncs_join.collectives */
-	uint64_t order;                    /* of completion */
+	bool is_finished;
+	uint64_t order; /* of completion */
 };
 
 /* The last number that a rank reported for a function. */
@@ -62,8 +63,9 @@ struct transfer_connection {
 struct ncs_join {
 	size_t parts_max;
 	bool in_order;
-	size_t parts;      /* number of parts that are kept */
-	uint64_t until_ns; /* operations up to this time may be given out */
+	size_t parts;          /* number of parts that are kept … */
+	size_t finished_parts; /* … and those of finished operations */
+	uint64_t until_ns;     /* operations up to this time may be given out */
 	struct join_comm **comms;
 	size_t comm_count, comm_capacity;
 	struct ncs_hash_table collectives; /* incomplete ones */

@@ -12,6 +12,8 @@ void ncs_join_pending_free(struct ncs_join *join, struct pending *pending)
 	if (!pending)
 		return;
 	join->parts -= pending->joined.count;
+	if (pending->is_finished)
+		join->finished_parts -= pending->joined.count;
 	free(pending->parts);
 	free(pending->part_times);
 	free(pending);
@@ -71,9 +73,10 @@ void ncs_join_finish(struct ncs_join *join, struct pending *pending)
 		join->count.complete++;
 	else
 		join->count.incomplete++;
+	pending->is_finished = true;
+	join->finished_parts += joined->count;
 	pending->order = join->order++;
-	(void)ncs_heap_push(&join->finished, pending,
-			    ncs_join_is_before);
+	(void)ncs_heap_push(&join->finished, pending, ncs_join_is_before);
 }
 
 struct pending *ncs_join_pending_new(struct ncs_join *join,
