@@ -37,6 +37,7 @@ void ncs_late_rank_free(struct ncs_late_rank *late)
 	ncs_distribution_release(&late->late);
 	ncs_distribution_release(&late->exclusive);
 	free(late->transfers);
+	free(late->spans);
 	free(late);
 }
 
@@ -285,10 +286,10 @@ static int note_part(const struct ncs_comparison *comparison, size_t i,
 		.error_ns = comparison->error_ns,
 		.function = part->function,
 		.moment = (uint8_t)comparison->joined->arrival,
-		.kernel_is_unknown =
-			is_last &&
-			comparison->joined->arrival == NCS_MOMENT_DATA &&
-			part->at_ns[NCS_MOMENT_KERNEL] == 0,
+		.kernel_is_unknown = is_last &&
+				     comparison->joined->arrival ==
+					     NCS_MOMENT_DATA &&
+				     part->at_ns[NCS_MOMENT_KERNEL] == 0,
 	};
 
 	*late_ns = recent.late_ns;
@@ -403,7 +404,7 @@ static int take_joined(struct ncs_comparison *comparison,
 	error = ncs_moving_note(&communicator->skew->moving, joined);
 	error |= ncs_links_note(&communicator->skew->links, joined,
 				comparison->ranks);
-	if (has_one_root(joined))
+	if (has_one_root(joined) && ncs_past_is_known(comparison))
 		error |= compare(comparison, communicator->skew);
 	ncs_spans_correct(comparison);
 	return error;
@@ -432,6 +433,7 @@ static int take_part(const struct ncs_communicator *communicator,
 {
 	struct ncs_late_rank *late = late_of(rank);
 	struct ncs_part taken = *part;
+	int error = 0;
 
 	if (!late)
 		return -ENOMEM;
@@ -441,19 +443,19 @@ static int take_part(const struct ncs_communicator *communicator,
 	}
 	/* A rank that is alone waits for nobody. */
 	if (part->nranks != 1)
-		ncs_spans_add(late, part);
+		error = ncs_spans_add(late, part);
 	if (part->number == NCS_NO_SEQUENCE_NUMBER ||
 	    (part->flags & NCS_PART_P2P ?
 		     part->peer == part->rank :
 		     ncs_wait_rule_of(part->function) == NCS_WAIT_FOR_NONE))
-		return 0;
+		return error;
 	late->count.seen++;
 	taken.comm_id = clock;
 	if (!(part->flags & NCS_PART_P2P) &&
 	    part->function < NCS_FUNCTION_COUNT)
 		ncs_numbers_note(&late->numbers[part->function], &taken,
 				 ncs_parts_count(rank->parts)->lost);
-	return ncs_join_add(communicator->skew->join, &taken);
+	return error | ncs_join_add(communicator->skew->join, &taken);
 }
 
 /* Finds out how many ranks most others are not compared with. */
@@ -551,7 +553,7 @@ static int forget_moved(const struct ncs_communicator *communicator)
 			continue;
 		moved = true;
 		if (rank->late)
-			rank->late->span_count = 0;
+			ncs_spans_drop_all(rank->late);
 	}
 	if (!moved)
 		return 0;
@@ -660,9 +662,13 @@ int ncs_stragglers_update(struct ncs_model *model)
 	for (size_t i = 0; i < model->communicator_count; i++)
 		error |= join_all(model, &model->communicators[i]);
 	end_moves(model);
+	ncs_spans_find_pasts(model);
 	/* By then it is known of all communicators what they did. */
 	if (comparison.ranks && next)
 		error |= compare_all(&comparison, next);
+	for (size_t i = 0; i < model->rank_count; i++)
+		if (model->ranks[i]->late)
+			ncs_spans_drop_old(model->ranks[i]->late);
 	error |= ncs_transfer_update(model);
 	drop_skews(model->skews);
 	error |= ncs_excesses_find_jobs(model);

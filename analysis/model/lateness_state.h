@@ -53,7 +53,8 @@ static inline bool ncs_is_known_in_part(const struct ncs_late_part *part)
 	       part->surely_ns < part->own_ns;
 }
 
-/* Number of latest operations whose time on the GPU is kept of a rank. */
+/* Number of latest operations whose time on the GPU is kept of a rank from one
+ * update to the next. */
 #define NCS_SPANS NCS_LATENESS_RECENT
 
 /* The time of an operation on its stream or, where that is not known, in the
@@ -63,6 +64,14 @@ struct ncs_span {
 	uint64_t begin_ns;
 	uint64_t first_end_ns; /* it did not end before this time */
 	uint64_t end_ns;
+};
+
+/* The times in which all operations are known. */
+struct ncs_known_past {
+	/* All that ended after this time are kept … */
+	uint64_t from_ns;
+	/* … but for those whose records were lost since the update before. */
+	uint64_t lost_from_ns, lost_until_ns; /* 0: none */
 };
 
 /* How many times longer the works of others took before they waited for a rank, less
@@ -100,8 +109,12 @@ enum ncs_transfer_use {
 /* The lateness of one rank. */
 struct ncs_late_rank {
 	struct ncs_lateness_count count;
-	struct ncs_span spans[NCS_SPANS]; /* in rotation, nearly by end */
-	uint64_t span_count;
+	struct ncs_span *spans; /* nearly by end */
+	size_t span_count, span_capacity;
+	size_t corrected; /* place of the span that was corrected last */
+	struct ncs_known_past past; /* of these spans … */
+	/* … and of those of the other ranks of the process */
+	struct ncs_known_past past_of_others;
 	struct ncs_late_part recent[NCS_LATENESS_RECENT]; /* in rotation */
 	uint64_t operations; /* those in which others waited for it */
 	uint64_t last;       /* operations in which it came last … */

@@ -2,6 +2,19 @@
 /* The latest operations of ranks on their GPUs; see spans.h. */
 #include "analysis/model/spans.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/records/operation_record.h"
+#include "shm/array.h"
+
+/* Number of the first operation of a rank. */
+#define FIRST_OPERATION 1u
+
+/* Operations are at most this many places out of their order. */
+#define OUT_OF_ORDER 8u
+
 /* --- Keeping them --------------------------------------------------------- */
 
 static struct ncs_span span_of(const struct ncs_part *part)
@@ -20,23 +33,97 @@ static struct ncs_span span_of(const struct ncs_part *part)
 	};
 }
 
-void ncs_spans_add(struct ncs_late_rank *late, const struct ncs_part *part)
+static const struct ncs_span *last_span(const struct ncs_late_rank *late)
 {
-	late->spans[late->span_count++ % NCS_SPANS] = span_of(part);
+	return &late->spans[late->span_count - 1];
 }
 
-/* Returns the kept span of a part, or NULL. */
+/* Notes that of the operations before a part, not all are kept. */
+static void note_loss(struct ncs_late_rank *late, const struct ncs_span *span)
+{
+	if (late->span_count == 0) {
+		late->past.from_ns = span->first_end_ns;
+		return;
+	}
+	if (late->past.lost_until_ns == 0)
+		late->past.lost_from_ns = last_span(late)->first_end_ns;
+	late->past.lost_until_ns = span->first_end_ns;
+}
+
+int ncs_spans_add(struct ncs_late_rank *late, const struct ncs_part *part)
+{
+	struct ncs_span span = span_of(part);
+	uint32_t next = late->span_count == 0 ?
+				FIRST_OPERATION :
+				last_span(late)->operation + OUT_OF_ORDER;
+
+	if (part->operation > next)
+		note_loss(late, &span);
+	if (ncs_array_reserve(&late->spans, &late->span_capacity,
+			      late->span_count + 1,
+			      sizeof(*late->spans)) != 0) {
+		note_loss(late, &span);
+		return -ENOMEM;
+	}
+	late->spans[late->span_count++] = span;
+	return 0;
+}
+
+/* Gives back memory that only an update with many operations needed. */
+static void shrink(struct ncs_late_rank *late)
+{
+	struct ncs_span *spans;
+
+	if (late->span_capacity <= (size_t)4 * NCS_SPANS)
+		return;
+	spans = realloc(late->spans, NCS_SPANS * sizeof(*spans));
+	if (!spans)
+		return;
+	late->spans = spans;
+	late->span_capacity = NCS_SPANS;
+}
+
+void ncs_spans_drop_old(struct ncs_late_rank *late)
+{
+	size_t old =
+		late->span_count > NCS_SPANS ? late->span_count - NCS_SPANS : 0;
+
+	if (late->past.lost_until_ns > late->past.from_ns)
+		late->past.from_ns = late->past.lost_until_ns;
+	late->past.lost_from_ns = late->past.lost_until_ns = 0;
+	if (old == 0)
+		return;
+	if (late->spans[old - 1].first_end_ns > late->past.from_ns)
+		late->past.from_ns = late->spans[old - 1].first_end_ns;
+	late->span_count -= old;
+	late->corrected = late->corrected > old ? late->corrected - old : 0;
+	memmove(late->spans, late->spans + old,
+		late->span_count * sizeof(*late->spans));
+	shrink(late);
+}
+
+void ncs_spans_drop_all(struct ncs_late_rank *late)
+{
+	late->span_count = late->corrected = 0;
+	late->past = (struct ncs_known_past){ 0 };
+}
+
+/* Returns the kept span of a part, or NULL. Parts are corrected nearly in the order of
+ * their spans. */
 static struct ncs_span *span_of_part(struct ncs_late_rank *late,
 				     const struct ncs_part *part)
 {
-	uint64_t place = late->span_count;
-	uint64_t first = place > NCS_SPANS ? place - NCS_SPANS : 0;
+	size_t from = late->corrected > OUT_OF_ORDER ?
+			      late->corrected - OUT_OF_ORDER :
+			      0;
 
-	while (place > first) {
-		struct ncs_span *span = &late->spans[--place % NCS_SPANS];
+	for (size_t k = 0; k < late->span_count; k++) {
+		size_t place = (from + k) % late->span_count;
 
-		if (span->operation == part->operation)
-			return span;
+		if (late->spans[place].operation != part->operation)
+			continue;
+		late->corrected = place;
+		return &late->spans[place];
 	}
 	return NULL;
 }
@@ -63,24 +150,17 @@ void ncs_spans_correct(const struct ncs_comparison *comparison)
 
 /* --- Finding them --------------------------------------------------------- */
 
-static const struct ncs_span *span_at(const struct ncs_late_rank *late,
-				      uint64_t place)
-{
-	return &late->spans[place % NCS_SPANS];
-}
-
 /* Returns the place of the first kept span that cannot have ended by
  * `until_ns`. */
-static uint64_t first_span_after(const struct ncs_late_rank *late,
-				 uint64_t until_ns)
+static size_t first_span_after(const struct ncs_late_rank *late,
+			       uint64_t until_ns)
 {
-	uint64_t high = late->span_count;
-	uint64_t low = high > NCS_SPANS ? high - NCS_SPANS : 0;
+	size_t high = late->span_count, low = 0;
 
 	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
+		size_t middle = low + (high - low) / 2;
 
-		if (span_at(late, middle)->first_end_ns <= until_ns)
+		if (late->spans[middle].first_end_ns <= until_ns)
 			low = middle + 1;
 		else
 			high = middle;
@@ -96,7 +176,7 @@ struct search_before {
 	uint64_t error_ns;           /* … and by how much that may be wrong */
 	struct ncs_span found;       /* zeros if there is none */
 	const struct ncs_late_rank *found_late; /* the rank that has it … */
-	uint64_t found_place;                   /* … and its place there */
+	size_t found_place;                     /* … and its place there */
 };
 
 /* Notes a rank's kept operation if it ended later than that found so far. */
@@ -104,14 +184,15 @@ static void find_before(struct search_before *search,
 			const struct ncs_rank *rank)
 {
 	const struct ncs_late_rank *late = rank->late;
-	uint64_t until_ns = search->until_ns + search->error_ns, after;
+	uint64_t until_ns = search->until_ns + search->error_ns;
+	size_t after;
 
 	if (!late || late->span_count == 0)
 		return;
 	after = first_span_after(late, until_ns);
 	/* Operations on several streams end a little out of order. */
-	for (uint64_t i = after > 4 ? after - 4 : 0; i < after; i++) {
-		struct ncs_span span = *span_at(late, i);
+	for (size_t i = after > 4 ? after - 4 : 0; i < after; i++) {
+		struct ncs_span span = late->spans[i];
 
 		if (span.begin_ns >= search->until_ns ||
 		    span.first_end_ns > until_ns ||
@@ -126,6 +207,52 @@ static void find_before(struct search_before *search,
 		search->found_late = late;
 		search->found_place = i;
 	}
+}
+
+/* Narrows the times in which all is known to those in which another rank's operations
+ * are, too. */
+static void narrow(struct ncs_known_past *past,
+		   const struct ncs_known_past *other)
+{
+	if (other->from_ns > past->from_ns)
+		past->from_ns = other->from_ns;
+	if (other->lost_until_ns == 0)
+		return;
+	if (past->lost_until_ns == 0 ||
+	    other->lost_from_ns < past->lost_from_ns)
+		past->lost_from_ns = other->lost_from_ns;
+	if (other->lost_until_ns > past->lost_until_ns)
+		past->lost_until_ns = other->lost_until_ns;
+}
+
+void ncs_spans_find_pasts(const struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+		struct ncs_known_past past = { 0 };
+
+		if (!rank->late)
+			continue;
+		for (size_t k = 0; k < model->rank_count; k++)
+			if (k != i && model->ranks[k]->late &&
+			    ncs_shares_process(rank, model->ranks[k]))
+				narrow(&past, &model->ranks[k]->late->past);
+		rank->late->past_of_others = past;
+	}
+}
+
+bool ncs_past_is_known(const struct ncs_comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->joined->count; i++) {
+		const struct ncs_known_past *past =
+			&comparison->ranks[i]->late->past_of_others;
+		uint64_t at_ns = ncs_arrival_ns(comparison, i);
+
+		if (at_ns < past->from_ns || (at_ns >= past->lost_from_ns &&
+					      at_ns < past->lost_until_ns))
+			return false;
+	}
+	return true;
 }
 
 static struct search_before
@@ -157,13 +284,16 @@ uint64_t ncs_busy_since_ns(const struct ncs_comparison *comparison, size_t i)
 {
 	struct search_before search = search_before(comparison, i);
 	const struct ncs_late_rank *late = search.found_late;
-	uint64_t since_ns = search.found.begin_ns, first;
+	uint64_t since_ns = search.found.begin_ns;
+	size_t first;
 
 	if (!late)
 		return ncs_arrival_ns(comparison, i);
-	first = late->span_count > NCS_SPANS ? late->span_count - NCS_SPANS : 0;
-	for (uint64_t k = search.found_place; k > first; k--) {
-		const struct ncs_span *span = span_at(late, k - 1);
+	first = search.found_place > NCS_SPANS ?
+			search.found_place - NCS_SPANS :
+			0;
+	for (size_t k = search.found_place; k > first; k--) {
+		const struct ncs_span *span = &late->spans[k - 1];
 
 		if (span->end_ns + NCS_LAUNCH_NS < since_ns)
 			break;

@@ -14,7 +14,7 @@
 #define SCRIPTED_OPERATIONS 4
 #define SCRIPTED_CLASSES 8
 #define SCRIPTED_BUCKETS 64
-#define SCRIPTED_RECORDS 512
+#define SCRIPTED_RECORDS 1024
 #define SCRIPTED_NODES 64
 
 struct scripted_rank {

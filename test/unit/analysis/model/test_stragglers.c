@@ -525,36 +525,64 @@ static void launch_before_the_others_began_made_nothing_late(void **state)
 	assert_causes(fixture, 500 * US, 300 * US, 200 * US);
 }
 
+/* Adds rank `rank` of another communicator, in the process of a rank of the
+ * job. */
+static struct scripted_rank *add_sibling(struct late_job *fixture, int rank,
+					 const struct scripted_rank *of)
+{
+	struct scripted_rank *sibling = scripted_add(&fixture->scripted, rank);
+
+	sibling->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
+	sibling->snapshot.identity.comm_id = 8;
+	sibling->header.pid = of->header.pid;
+	sibling->header.process_start = of->header.process_start;
+	return sibling;
+}
+
+/* Adds an operation of a sibling on its stream. */
+static void put_of_sibling(struct scripted_rank *sibling, uint64_t number,
+			   uint64_t begin_ns, uint64_t end_ns)
+{
+	struct ncs_record *record =
+		put(sibling, NCS_EVENT_COLL, begin_ns - 10 * US);
+
+	record->operation = (uint32_t)number + 1;
+	record->number = number;
+	record->flags = NCS_RECORD_ON_STREAM;
+	record->delta[1] = 10 * US;
+	record->duration = end_ns - record->start;
+}
+
+/* Adds the n-th operation of all ranks: rank 2 begins 1 ms late, though it was
+ * launched with the others. */
+static void put_behind(struct late_job *fixture, uint64_t number)
+{
+	for (int k = 0; k < RANKS; k++) {
+		struct ncs_record *record =
+			operation(fixture, k, number, k == 2 ? MS : 0);
+
+		if (k != 2)
+			continue;
+		record->start -= MS;
+		record->delta[1] += MS;
+		record->duration += MS;
+	}
+}
+
 /* A kernel that ran before it kept the stream of rank 2 busy: of NCCL, in
  * another communicator of its process, until 700 us. Its own work since then took
  * less than that of the others since their last operation. */
 static void wait_behind_another_operation_is_caused_by_its_peer(void **state)
 {
 	struct late_job *fixture = *state;
-	struct scripted_rank *other = scripted_add(&fixture->scripted, 0);
+	struct scripted_rank *other =
+		add_sibling(fixture, 0, fixture->ranks[2]);
 	const struct ncs_lateness *recent;
 
-	other->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
-	other->snapshot.identity.comm_id = 8;
-	other->header.pid = fixture->ranks[2]->header.pid;
-	other->header.process_start = fixture->ranks[2]->header.process_start;
 	for (uint64_t i = 0; i < 40; i++) {
-		struct ncs_record *record = put(other, NCS_EVENT_COLL,
-						due_ns(fixture, i) - 90 * US);
-
-		record->operation = (uint32_t)i + 1;
-		record->number = i;
-		record->flags = NCS_RECORD_ON_STREAM;
-		record->delta[1] = 10 * US;
-		record->duration = 90 * US + 700 * US;
-		for (int k = 0; k < RANKS; k++) {
-			record = operation(fixture, k, i, k == 2 ? MS : 0);
-			if (k != 2)
-				continue;
-			record->start -= MS; /* launched with the others */
-			record->delta[1] += MS;
-			record->duration += MS;
-		}
+		put_of_sibling(other, i, due_ns(fixture, i) - 80 * US,
+			       due_ns(fixture, i) + 700 * US);
+		put_behind(fixture, i);
 	}
 	refresh(fixture);
 	recent = &view_of(fixture, 2)->recent;
@@ -563,6 +591,96 @@ static void wait_behind_another_operation_is_caused_by_its_peer(void **state)
 	assert_int_equal(recent->cause_ns[NCS_LATE_PEER], 39 * MS + 700 * US);
 	assert_int_equal(recent->cause_ns[NCS_LATE_STREAM], 300 * US);
 	assert_false(view_of(fixture, 2)->is_straggler);
+}
+
+/* The records of a communicator that is used often are overwritten first. Whether
+ * rank 2 waited for that one is not known as long as its records are missing. */
+static void
+nothing_is_compared_before_the_first_record_of_a_sibling(void **state)
+{
+	struct late_job *fixture = *state;
+	struct scripted_rank *other =
+		add_sibling(fixture, 0, fixture->ranks[2]);
+
+	for (uint64_t i = 0; i < 40; i++) {
+		if (i >= 20)
+			put_of_sibling(other, i, due_ns(fixture, i) - 80 * US,
+				       due_ns(fixture, i) + 700 * US);
+		put_behind(fixture, i);
+	}
+	refresh(fixture);
+	assert_int_equal(view_of(fixture, 2)->recent.operations, 20);
+	assert_int_equal(view_of(fixture, 2)->recent.cause_ns[NCS_LATE_PEER],
+			 20 * MS);
+	assert_false(view_of(fixture, 2)->is_straggler);
+}
+
+/* The other communicator's operations 10 to 29 are lost, and may have begun before the
+ * ninth of the job did. */
+static void nothing_is_compared_where_a_siblings_records_were_lost(void **state)
+{
+	struct late_job *fixture = *state;
+	struct scripted_rank *other =
+		add_sibling(fixture, 0, fixture->ranks[2]);
+
+	for (uint64_t i = 0; i < 40; i++) {
+		if (i == 10) {
+			scripted_pass(&fixture->scripted,
+				      due_ns(fixture, i) - MS);
+			for (int k = 0; k < RANKS; k++)
+				fixture->ranks[k]->record_count = 0;
+			other->record_count = 0;
+			other->records_lost = 20;
+		}
+		if (i < 10 || i >= 30)
+			put_of_sibling(other, i, due_ns(fixture, i) - 80 * US,
+				       due_ns(fixture, i) + 700 * US);
+		put_behind(fixture, i);
+	}
+	refresh(fixture);
+	assert_int_equal(view_of(fixture, 2)->recent.operations, 19);
+	assert_int_equal(
+		view_of(fixture, 2)->recent.cause_ns[NCS_LATE_HOST] +
+			view_of(fixture, 2)->recent.cause_ns[NCS_LATE_STREAM],
+		300 * US);
+	assert_false(view_of(fixture, 2)->is_straggler);
+}
+
+/* One update has many more operations of the other communicator than are kept. */
+static void all_operations_of_a_busy_sibling_are_known(void **state)
+{
+	struct late_job *fixture = *state;
+	struct scripted_rank *others[2] = {
+		add_sibling(fixture, 0, fixture->ranks[2]),
+		add_sibling(fixture, 1, fixture->ranks[2]),
+	};
+	const struct ncs_lateness *recent;
+
+	others[1]->header.pid = 999; /* in that communicator only */
+	for (uint64_t i = 0; i < 8; i++) {
+		for (uint64_t n = 0; n < 100; n++)
+			for (int k = 0; k < 2; k++)
+				put_of_sibling(
+					others[k], i * 100 + n,
+					due_ns(fixture, i) -
+						(99 - n) * 80 * US - 70 * US,
+					due_ns(fixture, i) -
+						(99 - n) * 80 * US +
+						(n == 99 ? 700 * US : 0));
+		put_behind(fixture, i);
+	}
+	refresh(fixture);
+	recent = &view_of(fixture, 2)->recent;
+	assert_int_equal(recent->operations, 8);
+	assert_int_equal(recent->cause_ns[NCS_LATE_PEER], 7 * MS + 700 * US);
+	assert_int_equal(recent->cause_ns[NCS_LATE_STREAM], 300 * US);
+	for (size_t i = 0; i < fixture->scripted.model.rank_count; i++) {
+		const struct ncs_rank *rank = fixture->scripted.model.ranks[i];
+
+		if (rank->header.pid == 999)
+			assert_int_equal(
+				ncs_rank_lateness(rank)->count.compared, 800);
+	}
 }
 
 /* It says nothing about when the GPU could begin. */
@@ -879,8 +997,7 @@ static void move_clocks(struct late_job *fixture, uint64_t true_ns,
 			.multiplier = UINT64_C(1) << 32,
 		};
 		if (i >= 2 && !to_other)
-			clock->multiplier -=
-				(uint64_t)(2 * BEND * s * 0x1p32);
+			clock->multiplier -= (uint64_t)(2 * BEND * s * 0x1p32);
 	}
 }
 
@@ -1105,8 +1222,8 @@ static const uint64_t even_ns[BUCKETS] = {
 	3 * MS, 6 * MS, 9 * MS, 12 * MS, 15 * MS, 18 * MS, 21 * MS, 24 * MS,
 };
 static const uint64_t uneven_ns[BUCKETS] = {
-	4 * MS,	    8 * MS,  9500 * US, 13500 * US,
-	17500 * US, 19 * MS, 23 * MS,	27 * MS,
+	4 * MS,     8 * MS,  9500 * US, 13500 * US,
+	17500 * US, 19 * MS, 23 * MS,   27 * MS,
 };
 
 /* Adds ten steps of a job that reduces gradients bucket by bucket, each in 1 ms.
@@ -1196,9 +1313,8 @@ static void one_transfer_leaves_the_cost_of_collectives(void **state)
 	uint64_t step_ns;
 
 	for (int k = 2; k < 4; k++) {
-		struct ncs_record *record = put(fixture->ranks[k],
-						NCS_EVENT_P2P,
-						START_NS - 2 * MS);
+		struct ncs_record *record = put(
+			fixture->ranks[k], NCS_EVENT_P2P, START_NS - 2 * MS);
 
 		record->function = k == 2 ? NCS_FUNCTION_SEND :
 					    NCS_FUNCTION_RECV;
@@ -1374,6 +1490,9 @@ int main(void)
 		TEST(kernels_that_are_not_known_are_counted_by_function),
 		TEST(launch_before_the_others_began_made_nothing_late),
 		TEST(wait_behind_another_operation_is_caused_by_its_peer),
+		TEST(nothing_is_compared_before_the_first_record_of_a_sibling),
+		TEST(nothing_is_compared_where_a_siblings_records_were_lost),
+		TEST(all_operations_of_a_busy_sibling_are_known),
 		TEST(host_times_alone_tell_no_lateness),
 		TEST(error_of_gpu_clocks_leaves_the_last_open),
 		TEST(kernel_start_is_taken_from_gpu_time),
