@@ -26,6 +26,10 @@
  * wrong, is at most this share of the true time. */
 #define UNKNOWN_MOST 0.05
 
+/* The time that is not known may be short by so much: of GPUs' work of one size,
+ * that before some operations is longer. */
+#define UNKNOWN_SHORT 1.1
+
 /* Bounds that are further apart than this share of the time before say too
  * little. */
 #define BOUNDS_WIDEST 0.5
@@ -298,7 +302,7 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 		start.last[k] = 0;
 		start.usual[k] = (struct ncs_path_usual){ INFINITY, INFINITY,
 							  INFINITY, INFINITY,
-							  INFINITY };
+							  INFINITY, INFINITY };
 	}
 	ncs_path_arrive_by_rank(path, parts, part_times, count, &start);
 	if (role == NCS_PATH_ROLE_WAITS && pending->has_arrived)
@@ -601,7 +605,7 @@ int ncs_path_end(struct ncs_path *path)
 				ncs_larger(sums[k].elapsed_ns, busiest_ns);
 		sums[k].unknown_ns += ncs_path_miscut_ns(path, k);
 		sums[k].is_known =
-			sums[k].unknown_ns <=
+			sums[k].unknown_ns * UNKNOWN_SHORT <=
 			UNKNOWN_MOST *
 				(sums[k].elapsed_ns - sums[k].unknown_ns);
 	}

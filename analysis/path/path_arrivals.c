@@ -67,6 +67,23 @@ static double total_ns(const struct ncs_path_arrival *arrival, size_t k)
 	return is_total_known(arrival) ? after_end_ns(arrival) : INFINITY;
 }
 
+/* Returns what a rank's GPU took before an arrival since it was called: while all
+ * hosts pause, it tells nothing of the GPU. */
+static double own_work_ns(const struct ncs_path_arrival *arrival)
+{
+	return arrival->total_ns - arrival->gap_ns[NCS_PATH_HOST];
+}
+
+static double work_ns(const struct ncs_path_arrival *arrival, size_t k)
+{
+	(void)k;
+	return is_total_known(arrival) ?
+		       ncs_larger(after_end_ns(arrival) -
+					  arrival->gap_ns[NCS_PATH_HOST],
+				  0) :
+		       INFINITY;
+}
+
 static double queued_ns(const struct ncs_path_arrival *arrival, size_t k)
 {
 	(void)k;
@@ -186,7 +203,7 @@ static double lateness_ns(const struct ncs_path_arrival *arrival, size_t k,
 	    usual->call_ns <= base_ns(arrival, k))
 		ns = own_ns - usual->queued_ns;
 	if (!isinf(usual->total_ns) &&
-	    usual->waited_ns >= WAITED_LITTLE * own_ns &&
+	    usual->waited_ns >= WAITED_LITTLE * own_work_ns(arrival) &&
 	    arrival->member->rank->compared[k].surely_as_fast >= AS_FAST)
 		ns -= usual->waited_ns;
 	return ncs_larger(ns, 0);
@@ -226,7 +243,8 @@ static void save_all(const struct ncs_path_arrival *arrival,
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
 		savings->gap_ns[i] = arrival->gap_ns[i];
 	savings->early_ns =
-		ncs_path_before_early(arrival->predecessor, INFINITY).overlap_ns -
+		ncs_path_before_early(arrival->predecessor, INFINITY)
+			.overlap_ns -
 		arrival->predecessor.overlap_ns;
 }
 
@@ -263,8 +281,7 @@ static struct gap_savings savings_of(const struct ncs_path *path, size_t k,
 			arrival->gap_ns[NCS_PATH_STREAM];
 		break;
 	case NCS_WHAT_IF_WITHOUT:
-		if ((path->at_best >> k & 1) &&
-		    is_incomparable(arrival, usual))
+		if ((path->at_best >> k & 1) && is_incomparable(arrival, usual))
 			save_all(arrival, &savings);
 		else if (arrival->is_by_kind)
 			save_work(arrival, &savings);
@@ -368,12 +385,12 @@ static void compare_work(const struct ncs_path_arrival *arrival, size_t k,
 {
 	struct ncs_path_compared *compared =
 		&arrival->member->rank->compared[k];
-	double own_ns = gpu_ns(arrival, k, usual), as_fast;
+	double own_ns = own_work_ns(arrival), as_fast;
 	float *of_size;
 
-	if (isinf(usual->total_ns) || own_ns < COMPARED_NS)
+	if (isinf(usual->work_ns) || own_ns < COMPARED_NS)
 		return;
-	as_fast = ncs_smaller(usual->total_ns / own_ns, 1);
+	as_fast = ncs_smaller(usual->work_ns / own_ns, 1);
 	compared->as_fast = ncs_larger(as_fast, compared->as_fast - FORGOTTEN);
 	of_size = &compared->as_fast_of[work_size(own_ns)];
 	*of_size = (float)ncs_larger(as_fast, *of_size - FORGOTTEN);
@@ -391,14 +408,14 @@ static double unknown_ns(const struct ncs_part *part,
 {
 	const struct ncs_path_compared *compared =
 		&arrival->member->rank->compared[k];
-	double own_ns = gpu_ns(arrival, k, usual), as_fast = 0;
+	double own_ns = own_work_ns(arrival), as_fast = 0;
 
 	if (arrival->is_by_kind)
 		return isinf(arrival->others_ns) ? arrival->total_ns : 0;
 	if (!isinf(usual->total_ns))
 		return 0;
 	if (part->flags & NCS_PART_P2P)
-		return own_ns;
+		return gpu_ns(arrival, k, usual);
 	for (unsigned i = work_size(own_ns); i < NCS_PATH_WORK_SIZES; i++)
 		as_fast = ncs_larger(as_fast, compared->as_fast_of[i]);
 	return own_ns * (1 - ncs_smaller(as_fast, compared->as_fast));
@@ -426,6 +443,7 @@ void ncs_path_arrive_separately(struct ncs_path *path,
 	    !(parts[0].flags & NCS_PART_P2P))
 		*usual = (struct ncs_path_usual){
 			.total_ns = median_of(path, k, parts, count, total_ns),
+			.work_ns = median_of(path, k, parts, count, work_ns),
 			.queued_ns =
 				median_of(path, k, parts, count, queued_ns),
 			.waited_ns =

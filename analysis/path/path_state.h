@@ -185,6 +185,7 @@ struct ncs_path_usual {
 	double total_ns;  /* before an arrival */
 	double queued_ns; /* likewise, of those that came straight from the
 			     operation before */
+	double work_ns;   /* likewise, without the host's time */
 	double waited_ns; /* before that, in the operation before */
 	double call_ns;   /* when they call */
 	/* How much of the host's time before a call that may be wrong by. */

@@ -465,6 +465,9 @@ static void make_program(struct truth_job *job, unsigned rank)
 	add_work(job, rank, ON_HOST, 0.5 * MS);
 	if (job->step == 1 && job->options.warm_up_ns > 0)
 		add_work(job, rank, ON_HOST, job->options.warm_up_ns);
+	if (job->options.pause_period > 0 &&
+	    job->step % job->options.pause_period == 0)
+		add_work(job, rank, ON_HOST, job->options.pause_ns);
 	if (!job->options.each && job->options.shape != TRUTH_3D)
 		add_fault(job, rank);
 	if (job->options.shape == TRUTH_DDP)

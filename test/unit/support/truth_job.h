@@ -81,6 +81,10 @@ struct truth_options {
 	/* In the second step each host does something else first, for so long:
 	 * it loads what the first kernels need. */
 	double warm_up_ns;
+	/* In one step of so many, all hosts do something else first, for so
+	 * long: they save a checkpoint; 0: never. */
+	unsigned pause_period;
+	double pause_ns;
 	/* GPUs compute faster in steps with the fault, as they rest then: in
 	 * others, work takes this many times longer. */
 	double rest;

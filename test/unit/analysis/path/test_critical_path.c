@@ -117,16 +117,15 @@ static void make_operation(struct small_job *job, struct ncs_joined *joined,
 					   .function = joined->function,
 					   .peer = (int32_t)root,
 					   .bytes = 1 << 20 };
-		at_ns[NCS_MOMENT_KERNEL] =
-			draw_time(job, owner_free_ns[part->owner],
-				  draw(job, 3) ? 100 : 1);
-		at_ns[NCS_MOMENT_OPERATION] = at_ns[NCS_MOMENT_KERNEL] -
-					      draw(job, 120) * UNIT_NS;
-		at_ns[NCS_MOMENT_CALL] = draw(job, 8) ?
-						 at_ns[NCS_MOMENT_OPERATION] -
-							 draw(job, 90) *
-								 UNIT_NS :
-						 0;
+		at_ns[NCS_MOMENT_KERNEL] = draw_time(job,
+						     owner_free_ns[part->owner],
+						     draw(job, 3) ? 100 : 1);
+		at_ns[NCS_MOMENT_OPERATION] =
+			at_ns[NCS_MOMENT_KERNEL] - draw(job, 120) * UNIT_NS;
+		at_ns[NCS_MOMENT_CALL] =
+			draw(job, 8) ? at_ns[NCS_MOMENT_OPERATION] -
+					       draw(job, 90) * UNIT_NS :
+				       0;
 		if (at_ns[NCS_MOMENT_KERNEL] > all_ns)
 			all_ns = at_ns[NCS_MOMENT_KERNEL];
 	}
@@ -341,8 +340,8 @@ static void find_order(struct small_job *job)
 	for (size_t i = 0; i < job->part_count; i++) {
 		size_t place = i;
 
-		for (; place > 0 &&
-		       turns_ns[job->order[place - 1]] > turns_ns[i];
+		for (;
+		     place > 0 && turns_ns[job->order[place - 1]] > turns_ns[i];
 		     place--)
 			job->order[place] = job->order[place - 1];
 		job->order[place] = i;
@@ -379,8 +378,8 @@ static void find_hosts(struct small_job *job)
 		*call_ns = fmax(*call_ns, call);
 		if (after && !is_queued)
 			has_worked[part->owner % RANKS] = true;
-		job->is_known[at] =
-			!is_queued || !has_worked[part->owner % RANKS];
+		job->is_known[at] = !is_queued ||
+				    !has_worked[part->owner % RANKS];
 	}
 }
 
@@ -453,7 +452,7 @@ static const struct ncs_joined *joined_of(const struct small_job *job,
 }
 
 /* Usual times of the ranks of an operation. */
-enum usual_time { TOTAL, QUEUED, WAITED, CALL };
+enum usual_time { TOTAL, QUEUED, WORK, WAITED, CALL };
 
 /* Returns how long a rank waited in the operation before a part. */
 static double waited_before(const struct small_job *job,
@@ -478,6 +477,12 @@ static double waited_before(const struct small_job *job,
 			ready = fmax(ready, arrival(other));
 	}
 	return ready - arrival(after);
+}
+
+/* Returns the time before a part without that of its host. */
+static double work_time(const struct small_job *job, size_t at)
+{
+	return fmax(job->total_ns[at] - job->gap_ns[at][0], 0);
 }
 
 /* Returns the median of a time of the ranks of an operation; INFINITY if it is
@@ -507,6 +512,7 @@ static double usual(const struct path_graph *graph,
 			continue;
 		known[count++] =
 			time <= QUEUED ? job->total_ns[at] :
+			time == WORK   ? work_time(job, at) :
 			time == WAITED ? waited_before(job, &job->parts[at]) :
 					 call_in_graph(graph, &job->parts[at]);
 	}
@@ -558,10 +564,11 @@ static void change_gaps(const struct path_graph *graph,
 		gap_ns[3] = 0;
 		break;
 	case NCS_WHAT_IF_WITHOUT:
-		base_ns = after ? graph->times_ns[2 * (after - job->parts) + 1] :
-				  called(part);
-		gap_ns[0] = fmin(gap_ns[0],
-				 fmax(straggler->call_ns - base_ns, 0));
+		base_ns =
+			after ? graph->times_ns[2 * (after - job->parts) + 1] :
+				called(part);
+		gap_ns[0] =
+			fmin(gap_ns[0], fmax(straggler->call_ns - base_ns, 0));
 		ns = take(&gap_ns[3], straggler->late_ns);
 		ns = take(&gap_ns[1], ns);
 		ns = take(&gap_ns[2], ns);
@@ -625,7 +632,7 @@ static bool find_stragglers(const struct path_graph *graph,
 		const struct ncs_joined *joined = joined_of(job, part);
 		struct straggler straggler = { INFINITY, 0, 0 };
 		const struct ncs_part *after = predecessor(job, part);
-		double own, total, queued, waited;
+		double own, total, queued, waited, work;
 
 		if (scenario->kind != NCS_WHAT_IF_WITHOUT ||
 		    !is_meant(scenario, part))
@@ -636,30 +643,32 @@ static bool find_stragglers(const struct path_graph *graph,
 			straggler.call_ns = latest_ns[rank] + called(part) -
 					    called(latest[rank]);
 		latest[rank] = part;
-		latest_ns[rank] = fmin(call_in_graph(graph, part),
-				       straggler.call_ns);
+		latest_ns[rank] =
+			fmin(call_in_graph(graph, part), straggler.call_ns);
 		own = straggler.gpu_ns =
 			gpu_time(graph, part, straggler.call_ns);
 		total = usual(graph, joined, scenario, TOTAL);
 		waited = usual(graph, joined, scenario, WAITED);
-		if (!isinf(total) && own >= 100000 &&
-		    (total >= own || waited < 0.1 * own))
-			as_fast[rank] = fmin(total / own, 1);
+		work = usual(graph, joined, scenario, WORK);
+		if (!isinf(work) && work_time(job, at) >= 100000 &&
+		    (work >= work_time(job, at) ||
+		     waited < 0.1 * work_time(job, at)))
+			as_fast[rank] = fmin(work / work_time(job, at), 1);
 		queued = usual(graph, joined, scenario, QUEUED);
 		if (!isinf(total))
 			straggler.late_ns = own - total;
 		else if (!isinf(queued) && own <= 50000 &&
 			 straggler.call_ns <=
-				 (after ? graph->times_ns
-						  [2 * (after - job->parts) + 1] :
+				 (after ? graph->times_ns[2 * (after -
+							       job->parts) +
+							  1] :
 					  called(part)))
 			straggler.late_ns = own - queued;
-		if (!isinf(total) && waited >= 0.1 * own &&
+		if (!isinf(total) && waited >= 0.1 * work_time(job, at) &&
 		    as_fast[rank] >= 0.9)
 			straggler.late_ns -= waited;
 		straggler.late_ns = fmax(straggler.late_ns, 0);
-		is_same = is_same &&
-			  straggler.call_ns == found[at].call_ns &&
+		is_same = is_same && straggler.call_ns == found[at].call_ns &&
 			  straggler.gpu_ns == found[at].gpu_ns &&
 			  straggler.late_ns == found[at].late_ns;
 		found[at] = straggler;
@@ -1256,7 +1265,7 @@ struct late_rank {
 	double late_host_ns, late_gpu_ns;
 	double tail_ns;
 	bool early_stops;
-	unsigned cause; /* enum ncs_path_cause */
+	unsigned cause;    /* enum ncs_path_cause */
 	uint64_t ahead_ns; /* its clock, of the others' */
 };
 
@@ -1398,8 +1407,7 @@ static void read_delayed(const struct delayed_part *parts, size_t count,
 			calloc(joined->count, sizeof(*copies));
 
 		assert_non_null(copies);
-		memcpy(copies, joined->parts,
-		       joined->count * sizeof(*copies));
+		memcpy(copies, joined->parts, joined->count * sizeof(*copies));
 		recorded->joined[recorded->count] = *joined;
 		recorded->joined[recorded->count].part_times = NULL;
 		recorded->joined[recorded->count++].parts = copies;

@@ -270,8 +270,10 @@ static enum truth_answer judge(const struct truth_options *options)
 	return answer;
 }
 
-/* Judges the jobs of a kind, whose fault comes each time of `period`; 0: always. */
-static void judge_periodic(const struct truth_what_if *kind, unsigned period)
+/* Judges the jobs of a kind, whose fault comes each time of `period`; 0: always.
+ * With `pauses`, all hosts pause together in some steps. */
+static void judge_varied(const struct truth_what_if *kind, unsigned period,
+			 bool pauses)
 {
 	unsigned jobs = truth_jobs(kind->name, JOBS, 100);
 
@@ -283,6 +285,11 @@ static void judge_periodic(const struct truth_what_if *kind, unsigned period)
 				some_job(seed, kind);
 
 		options.period = period;
+		if (pauses) {
+			options.ahead = 0;
+			options.pause_period = 1 + seed % 2 * 3;
+			options.pause_ns = 30e6 * (1 + seed / 2 % 4);
+		}
 		truth_count(kind->name, seed, judge(&options));
 	}
 	assert_int_equal(truth_counted(kind->name, TRUTH_WRONG), 0);
@@ -292,13 +299,19 @@ static void judge_periodic(const struct truth_what_if *kind, unsigned period)
 				kind->known * jobs / 100, jobs);
 	if (jobs >= JOBS)
 		assert_in_range(truth_counted(kind->name, TRUTH_RIGHT) +
-					truth_counted(kind->name, TRUTH_BOUNDED),
+					truth_counted(kind->name,
+						      TRUTH_BOUNDED),
 				kind->told * jobs / 100, jobs);
+}
+
+static void judge_periodic(const struct truth_what_if *kind, unsigned period)
+{
+	judge_varied(kind, period, false);
 }
 
 static void judge_jobs(const struct truth_what_if *kind)
 {
-	judge_periodic(kind, 0);
+	judge_varied(kind, 0, false);
 }
 
 static void ddp_without_a_late_host_takes_what_it_truly_takes(void **state)
@@ -363,16 +376,39 @@ alternating_pipeline_without_a_busy_gpu_takes_what_it_truly_takes(void **state)
 					    TRUTH_PIPELINE, true, 30, 75 });
 }
 
-static void ddp_without_a_fault_now_and_then_takes_what_it_truly_takes(void **state)
+static void jobs_whose_hosts_pause_take_what_they_truly_take(void **state)
+{
+	static const struct truth_what_if kinds[] = {
+		{ "what-if/host/ddp/pauses", TRUTH_HOST, TRUTH_DDP, false, 90,
+		  100 },
+		{ "what-if/host/tensor/pauses", TRUTH_HOST, TRUTH_TENSOR, false,
+		  80, 100 },
+		{ "what-if/stream/ddp/pauses", TRUTH_STREAM, TRUTH_DDP, false,
+		  60, 90 },
+		{ "what-if/stream/tensor/pauses", TRUTH_STREAM, TRUTH_TENSOR,
+		  false, 40, 90 },
+		{ "what-if/gpu/ddp/pauses", TRUTH_GPU, TRUTH_DDP, false, 0,
+		  90 },
+		{ "what-if/gpu/tensor/pauses", TRUTH_GPU, TRUTH_TENSOR, false,
+		  60, 90 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		judge_varied(&kinds[i], 0, true);
+}
+
+static void
+ddp_without_a_fault_now_and_then_takes_what_it_truly_takes(void **state)
 {
 	(void)state;
 	judge_periodic(&(struct truth_what_if){ "what-if/host/ddp/third",
-						TRUTH_HOST, TRUTH_DDP,
-						false, 90, 95 },
+						TRUTH_HOST, TRUTH_DDP, false,
+						90, 95 },
 		       3);
 	judge_periodic(&(struct truth_what_if){ "what-if/stream/ddp/third",
-						TRUTH_STREAM, TRUTH_DDP,
-						false, 60, 90 },
+						TRUTH_STREAM, TRUTH_DDP, false,
+						60, 90 },
 		       3);
 }
 
@@ -382,8 +418,8 @@ tensor_parallel_without_a_fault_now_and_then_takes_what_it_truly_takes(
 {
 	(void)state;
 	judge_periodic(&(struct truth_what_if){ "what-if/host/tensor/third",
-						TRUTH_HOST, TRUTH_TENSOR,
-						false, 90, 95 },
+						TRUTH_HOST, TRUTH_TENSOR, false,
+						90, 95 },
 		       3);
 	judge_periodic(&(struct truth_what_if){ "what-if/stream/tensor/third",
 						TRUTH_STREAM, TRUTH_TENSOR,
@@ -451,8 +487,8 @@ static enum truth_answer judge_pipeline(const struct truth_what_if *kind,
 static void stage_that_adds_up_in_another_communicator_is_known(void **state)
 {
 	static const struct truth_what_if kinds[] = {
-		{ "what-if/host/pipeline", TRUTH_HOST, TRUTH_PIPELINE, false,
-		  0, 0 },
+		{ "what-if/host/pipeline", TRUTH_HOST, TRUTH_PIPELINE, false, 0,
+		  0 },
 		{ "what-if/stream/pipeline", TRUTH_STREAM, TRUTH_PIPELINE,
 		  false, 0, 0 },
 	};
@@ -473,9 +509,9 @@ static void receive_at_once_with_a_send_is_no_work(void **state)
 	static const struct truth_what_if host = {
 		"what-if/host/pipeline", TRUTH_HOST, TRUTH_PIPELINE, false, 0, 0
 	};
-	static const struct truth_what_if gpu = { "what-if/gpu/pipeline",
-						  TRUTH_GPU, TRUTH_PIPELINE,
-						  false, 0, 0 };
+	static const struct truth_what_if gpu = {
+		"what-if/gpu/pipeline", TRUTH_GPU, TRUTH_PIPELINE, false, 0, 0
+	};
 
 	(void)state;
 	assert_int_equal(judge_pipeline(&host, 2083), TRUTH_RIGHT);
@@ -487,9 +523,9 @@ static void receive_at_once_with_a_send_is_no_work(void **state)
  * one. */
 static void time_that_may_be_short_by_more_is_not_known(void **state)
 {
-	static const struct truth_what_if kind = { "what-if/stream/1f1b",
-						   TRUTH_STREAM, TRUTH_PIPELINE,
-						   true, 0, 0 };
+	static const struct truth_what_if kind = {
+		"what-if/stream/1f1b", TRUTH_STREAM, TRUTH_PIPELINE, true, 0, 0
+	};
 
 	(void)state;
 	assert_int_equal(judge_pipeline(&kind, 3033), TRUTH_BOUNDED);
@@ -541,6 +577,8 @@ int main(void)
 			alternating_pipeline_without_a_slow_gpu_takes_what_it_truly_takes),
 		cmocka_unit_test(
 			stage_that_adds_up_in_another_communicator_is_known),
+		cmocka_unit_test(
+			jobs_whose_hosts_pause_take_what_they_truly_take),
 		cmocka_unit_test(
 			ddp_without_a_fault_now_and_then_takes_what_it_truly_takes),
 		cmocka_unit_test(
