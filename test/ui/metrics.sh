@@ -104,7 +104,7 @@ check_text 'no job' openmetrics "$tmp/out"
 check 'no job: says so by the number of segments' \
 	grep -qx 'ncclstat_segments{state="attached"} 0' "$tmp/out"
 echo x >"$NCCLSTAT_DIR/ncclstat.1.1.0"
-check 'garbage: status 0' run 0 --dump=prometheus
+check 'garbage alone: status 4' run 4 --dump=prometheus
 check 'garbage: is counted' \
 	grep -qx 'ncclstat_segments{state="corrupt"} 1' "$tmp/out"
 rm "$NCCLSTAT_DIR/ncclstat.1.1.0"

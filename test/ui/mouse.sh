@@ -60,8 +60,9 @@ verdict 'a click on a tab shows its view' $?
 click_on 'SINCE'
 sees 'order: by SINCE, largest first'
 verdict 'a click on a title sorts' $?
-press 1
-sees '\[1:Ranks\]' && sees 'RANK'
+# Paused, rows keep their order.
+press 1 p
+sees '\[1:Ranks\]' && sees 'RANK' && sees ' PAUSED '
 click 10 "$(($(row_of 'RANK') + 3))"
 sees '^rank 1 of'
 verdict 'a click selects a row' $?

@@ -65,17 +65,16 @@ live, recorded = (json.load(open(name)) for name in sys.argv[1:])
 
 
 # Times are converted from ticks by a clock that is measured for each sample, so
-# they differ a little.
+# they differ a little. Shares and rates depend on earlier samples.
 def timeless(value):
     if isinstance(value, dict):
         return {key: timeless(inner) for key, inner in value.items()
-                if not key.endswith('_ns')}
+                if not key.endswith(('_ns', '_share', '_per_s'))}
     if isinstance(value, list):
         return [timeless(inner) for inner in value]
     return value
 
 
-# Rates depend on earlier samples.
 same = ('host', 'gpu_pci_id', 'pid', 'communicator', 'rank', 'state', 'proxy',
         'in_flight', 'events', 'lost', 'torn')
 of_channel = ('channel', 'peer', 'direction', 'state', 'bytes', 'steps_done')
