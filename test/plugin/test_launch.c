@@ -75,7 +75,7 @@ static void follow_the_first(void *argument)
 	CHECK_EQUAL(JOB_PROGRESS(launched), 1, "launched");
 	CHECK_EQUAL(JOB_PROGRESS(followed), 1, "followed");
 	CHECK(cuda_job_is_watched(), "no thread");
-	CHECK(JOB_PROGRESS(status) != NCS_STREAM_WAITING, "status");
+	WAIT_UNTIL(JOB_PROGRESS(status) != NCS_STREAM_WAITING, "status");
 	CHECK_EQUAL(cuda_job_in_flight(job.header), 1, "in flight");
 	CHECK(cuda->finish(job.stream), "no kernel runs");
 	cuda_job_expect_progress(job.header, 1, 1, "the first launch");

@@ -150,6 +150,7 @@ fleet_hang n1 n2
 fleet_wants 'a job is certain to hang' 2 'rank_missing, certain' \
 	'rank 1 .* on n2' "try: ssh -F $tmp/config n2 py-spy dump --pid [0-9]*\$" \
 	-- --diagnose --hosts 'n[1-2]'
+# Eight logins at once take longer than the first verdict waits.
 fleet_soon 'each failure is told in words' 2 \
 	'stranger: refused: .*Permission denied.*without a password' \
 	'changed: refused: .*key has changed' \
@@ -157,7 +158,8 @@ fleet_soon 'each failure is told in words' 2 \
 	'closed: not_reachable: .*Connection refused' \
 	'nowhere.invalid: not_reachable: .*resolve hostname' \
 	'n3: not_installed: .*ncclstat: not found .*remote-command' -- \
-	--diagnose --hosts n1,n2,n3,stranger,changed,unknown,closed,nowhere.invalid
+	--diagnose --count 3 --interval 2 \
+	--hosts n1,n2,n3,stranger,changed,unknown,closed,nowhere.invalid
 NCCLSTAT_SSH="$NCCLSTAT_SSH -o ConnectTimeout=1"
 fleet_wants 'an address that does not answer is told' 0 \
 	'black: not_reachable: .*timed out' ' n1:/' -- --list --hosts n1,black

@@ -203,7 +203,8 @@ apart() {
 beats() {
 	for attempt in 1 2 3; do
 		date +%s%N >"$tmp/beats"
-		for beat in 1 2 3 4 5 6; do
+		# Twice as long as the looks take, which are late at times.
+		for beat in 1 2 3 4 5 6 7 8 9 10 11 12; do
 			sleep 0.5
 			echo "$beat"
 			date +%s%N >>"$tmp/beats"
