@@ -14,8 +14,10 @@
 #include "analysis/records/join.h"
 #include "analysis/records/operation_record.h"
 
-/* Operations of one launch are joined one soon after the other. */
+/* Collectives of one launch are joined one soon after the other. In an exchange of all
+ * with all, sends and receives of all pairs come in between. */
 #define LAUNCHES_BACK 16u
+#define TRANSFERS_BACK NCS_MOVING_RECENT
 
 /* Size class of a launch whose operations are of several classes. */
 #define MIXED UINT8_MAX
@@ -111,9 +113,11 @@ static bool is_class(const struct moved_launch *launch,
 static struct moved_launch *find_launch(struct ncs_moving_ring *ring,
 					const struct moved_launch *like)
 {
+	uint64_t back = like->rank < 0 ? LAUNCHES_BACK : TRANSFERS_BACK;
+
 	if (like->timing != NCS_TIMING_STREAM)
 		return NULL;
-	for (uint64_t i = 1; i <= ring->count && i <= LAUNCHES_BACK; i++) {
+	for (uint64_t i = 1; i <= ring->count && i <= back; i++) {
 		struct moved_launch *launch =
 			&ring->launches[(ring->count - i) % NCS_MOVING_RECENT];
 

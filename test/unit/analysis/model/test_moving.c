@@ -488,6 +488,30 @@ static void transfers_of_a_launch_are_added_by_rank_and_direction(void **state)
 	assert_near(received.algbw, 80);
 }
 
+/* Eight ranks send to each other, and the kernels of no two pairs are together for the
+ * same time; then rank 0 sends to rank 1 once more in that launch. */
+static void transfers_of_a_launch_are_added_with_all_pairs_between(void **state)
+{
+	struct operation operation;
+	struct ncs_moving_view sent;
+
+	for (int32_t from = 0; from < 8; from++)
+		for (int32_t to = 0; to < 8; to++) {
+			uint64_t pair = (uint64_t)from * 8 + (uint64_t)to;
+
+			if (from == to)
+				continue;
+			make_transfer(&operation, SECOND + pair * US, 100 * US,
+				      from, to);
+			ncs_moving_note(*state, &operation.joined);
+		}
+	make_transfer(&operation, SECOND + US, 100 * US, 0, 1);
+	ncs_moving_note(*state, &operation.joined);
+	sent = ncs_moving_figures(*state, NCS_FUNCTION_SEND, NULL, 0);
+	assert_int_equal(sent.operations, 57);
+	assert_int_equal(sent.launches, 56);
+}
+
 static void buffered_or_lone_transfer_tells_no_bandwidth(void **state)
 {
 	struct operation operation;
@@ -533,6 +557,7 @@ int main(void)
 		TEST(each_update_has_a_bar_of_its_own_launches),
 		TEST(transfer_moves_from_when_both_ends_are_there),
 		TEST(transfers_of_a_launch_are_added_by_rank_and_direction),
+		TEST(transfers_of_a_launch_are_added_with_all_pairs_between),
 		TEST(buffered_or_lone_transfer_tells_no_bandwidth),
 	};
 
