@@ -74,6 +74,9 @@ static enum nccl_result finalize(void *context)
 static_assert(offsetof(struct nccl_event_descr_v1, parent) ==
 		      offsetof(struct nccl_event_descr_v5, parent),
 	      "the parent is at the same place");
+static_assert(offsetof(struct nccl_event_descr_v1, rank) ==
+		      offsetof(struct nccl_event_descr_v5, rank),
+	      "the rank is at the same place");
 static_assert(offsetof(struct nccl_event_descr_v1, proxy_step) ==
 		      offsetof(struct nccl_event_descr_v5, proxy_step),
 	      "a step's facts are at the same place");
