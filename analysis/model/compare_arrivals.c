@@ -286,10 +286,10 @@ static int note_part(const struct ncs_comparison *comparison, size_t i,
 		.error_ns = comparison->error_ns,
 		.function = part->function,
 		.moment = (uint8_t)comparison->joined->arrival,
-		.kernel_is_unknown = is_last &&
-				     comparison->joined->arrival ==
-					     NCS_MOMENT_DATA &&
-				     part->at_ns[NCS_MOMENT_KERNEL] == 0,
+		.kernel_is_unknown =
+			is_last &&
+			comparison->joined->arrival == NCS_MOMENT_DATA &&
+			part->at_ns[NCS_MOMENT_KERNEL] == 0,
 	};
 
 	*late_ns = recent.late_ns;
@@ -385,6 +385,7 @@ static int take_joined(struct ncs_comparison *comparison,
 		       const struct ncs_joined *joined)
 {
 	bool is_told = joined->arrival != NCS_MOMENT_OPERATION;
+	bool is_compared;
 	int error;
 
 	comparison->joined = joined;
@@ -396,7 +397,6 @@ static int take_joined(struct ncs_comparison *comparison,
 
 		if (!late)
 			return -ENOMEM;
-		late->count.compared += is_told;
 		late->count.unknown += !is_told;
 	}
 	if (!is_told)
@@ -404,7 +404,10 @@ static int take_joined(struct ncs_comparison *comparison,
 	error = ncs_moving_note(&communicator->skew->moving, joined);
 	error |= ncs_links_note(&communicator->skew->links, joined,
 				comparison->ranks);
-	if (has_one_root(joined) && ncs_past_is_known(comparison))
+	is_compared = ncs_past_is_known(comparison);
+	for (size_t i = 0; i < joined->count; i++)
+		comparison->ranks[i]->late->count.compared += is_compared;
+	if (is_compared && has_one_root(joined))
 		error |= compare(comparison, communicator->skew);
 	ncs_spans_correct(comparison);
 	return error;

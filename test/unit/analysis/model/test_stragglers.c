@@ -610,6 +610,8 @@ nothing_is_compared_before_the_first_record_of_a_sibling(void **state)
 	}
 	refresh(fixture);
 	assert_int_equal(view_of(fixture, 2)->recent.operations, 20);
+	assert_int_equal(view_of(fixture, 2)->count.seen, 40);
+	assert_int_equal(view_of(fixture, 2)->count.compared, 20);
 	assert_int_equal(view_of(fixture, 2)->recent.cause_ns[NCS_LATE_PEER],
 			 20 * MS);
 	assert_false(view_of(fixture, 2)->is_straggler);
