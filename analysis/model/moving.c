@@ -14,8 +14,8 @@
 #include "analysis/records/join.h"
 #include "analysis/records/operation_record.h"
 
-/* Collectives of one launch are joined one soon after the other. In an exchange of all
- * with all, sends and receives of all pairs come in between. */
+/* Collectives of one launch are joined one soon after the other. In an exchange
+ * of all with all, sends and receives of all pairs come in between. */
 #define LAUNCHES_BACK 16u
 #define TRANSFERS_BACK NCS_MOVING_RECENT
 

@@ -108,8 +108,8 @@ void ncs_spans_drop_all(struct ncs_late_rank *late)
 	late->past = (struct ncs_known_past){ 0 };
 }
 
-/* Returns the kept span of a part, or NULL. Parts are corrected nearly in the order of
- * their spans. */
+/* Returns the kept span of a part, or NULL. Parts are corrected nearly in the
+ * order of their spans. */
 static struct ncs_span *span_of_part(struct ncs_late_rank *late,
 				     const struct ncs_part *part)
 {
@@ -209,8 +209,8 @@ static void find_before(struct search_before *search,
 	}
 }
 
-/* Narrows the times in which all is known to those in which another rank's operations
- * are, too. */
+/* Leaves of the times in which all is known those in which another rank's
+ * operations are known, too. */
 static void narrow(struct ncs_known_past *past,
 		   const struct ncs_known_past *other)
 {

@@ -11,8 +11,8 @@
  * then it is as if its records had been lost. */
 int ncs_spans_add(struct ncs_late_rank *late, const struct ncs_part *part);
 
-/* Drops all spans of a rank but the latest NCS_SPANS: all operations that are known so
- * far have been compared. */
+/* Drops all spans of a rank but the latest NCS_SPANS: all operations that are
+ * known so far have been compared. */
 void ncs_spans_drop_old(struct ncs_late_rank *late);
 
 /* Drops all spans of a rank, whose clock was moved. */
@@ -26,10 +26,10 @@ void ncs_spans_correct(const struct ncs_comparison *comparison);
  * process are known. */
 void ncs_spans_find_pasts(const struct ncs_model *model);
 
-/* Returns whether all operations of the processes of an operation's parts are known
- * that may have ended shortly before these arrived. The records of a communicator
- * that is used often are overwritten sooner than those of one that is used seldom. Reads what
- * ncs_spans_find_pasts() found. */
+/* Returns whether all operations are known that the processes of an operation's
+ * parts may have ended shortly before these arrived. The records of a busy
+ * communicator are overwritten sooner than those of one that is used seldom. Reads
+ * what ncs_spans_find_pasts() found. */
 bool ncs_past_is_known(const struct ncs_comparison *comparison);
 
 /* Returns the operation of the process of part i, in any communicator, that

@@ -26,8 +26,8 @@
  * wrong, is at most this share of the true time. */
 #define UNKNOWN_MOST 0.05
 
-/* The time that is not known may be short by so much: of GPUs' work of one size,
- * that before some operations is longer. */
+/* The time that is not known may be longer than computed by this factor: a slow
+ * GPU is measured where it can be compared, and may be slower elsewhere. */
 #define UNKNOWN_SHORT 1.1
 
 /* Bounds that are further apart than this share of the time before say too

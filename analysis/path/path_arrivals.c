@@ -67,8 +67,8 @@ static double total_ns(const struct ncs_path_arrival *arrival, size_t k)
 	return is_total_known(arrival) ? after_end_ns(arrival) : INFINITY;
 }
 
-/* Returns what a rank's GPU took before an arrival since it was called: while all
- * hosts pause, it tells nothing of the GPU. */
+/* Returns how long a rank's GPU took before an arrival, without the time until its
+ * host called: where all hosts pause, that time says nothing about the GPU. */
 static double own_work_ns(const struct ncs_path_arrival *arrival)
 {
 	return arrival->total_ns - arrival->gap_ns[NCS_PATH_HOST];
@@ -78,8 +78,8 @@ static double work_ns(const struct ncs_path_arrival *arrival, size_t k)
 {
 	(void)k;
 	return is_total_known(arrival) ?
-		       ncs_larger(after_end_ns(arrival) -
-					  arrival->gap_ns[NCS_PATH_HOST],
+		       ncs_larger(own_work_ns(arrival) -
+					  arrival->predecessor.overlap_ns,
 				  0) :
 		       INFINITY;
 }

@@ -346,9 +346,9 @@ static struct pending *oldest(struct ncs_join *join)
 	return found;
 }
 
-/* Returns the number of parts for which incomplete operations may be given up.
- * Finished ones are given out at once if no order was promised, and make no room by
- * that. */
+/* Returns the number of parts that count against the limit, for which incomplete
+ * operations are given up. Without an order, finished operations are given out at
+ * once, so that theirs do not count. */
 static size_t waiting_parts(const struct ncs_join *join)
 {
 	return join->in_order ? join->parts :
