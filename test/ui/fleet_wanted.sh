@@ -64,28 +64,45 @@ verdict 'q leaves streams' $?
 
 # --- Dumps -----------------------------------------------------------------------
 
-# fresh NAME OPTION...: passes if a dump that goes on has some look in which the
-# process that it chooses is level, and at its end looks in which it is not.
-fresh() {
-	dumped=$1
-	shift
-	"$fleet_ncclstat" --dump=json --view ranks "$@" --pid "$victim" -i 0.5 \
-		-n 24 </dev/null >"$tmp/out" 2>"$tmp/err"
-	python3 - "$tmp/out" <<'PY'
+# levels FILE: prints for each look whether the chosen process has a digest: 1, a
+# state: 0, or is missing: -. Passes if the looks can be read.
+levels() {
+	python3 - "$1" "$victim" <<'PY'
 import json, sys
-text, at, levels = open(sys.argv[1]).read(), 0, []
+text, at, levels = open(sys.argv[1]).read(), 0, ""
 decoder = json.JSONDecoder()
 while at < len(text):
     if text[at].isspace():
         at += 1
         continue
     look, at = decoder.raw_decode(text, at)
-    levels.append([rank["level"] for rank in look["ranks"]])
-last = levels[-6:]
-assert any([True] == level for level in levels), levels
-assert all([False] == level for level in last), levels
+    found = [str(int(rank["level"])) for rank in look["ranks"]
+             if rank["pid"] == int(sys.argv[2])]
+    levels += found[0] if len(found) == 1 else "-"
+print(levels)
 PY
-	verdict "$dumped" $?
+}
+
+# fresh NAME OPTION...: passes if a dump that chooses a process ends with states
+# of it, while another one of the same nodes, which chooses none, has digests.
+# The first may have had none: its order may come before the first digest.
+fresh() {
+	dumped=$1
+	shift
+	"$fleet_ncclstat" --dump=json --view ranks "$@" -i 0.5 -n 24 \
+		</dev/null >"$tmp/all" 2>"$tmp/err-all" &
+	all=$!
+	"$fleet_ncclstat" --dump=json --view ranks "$@" --pid "$victim" -i 0.5 \
+		-n 24 </dev/null >"$tmp/out" 2>"$tmp/err"
+	wait "$all"
+	chosen=$(levels "$tmp/out") && unchosen=$(levels "$tmp/all")
+	case $chosen/$unchosen in
+	*000000/*1*) verdict "$dumped" 0 ;;
+	*)
+		echo "  chosen: $chosen, without a choice: $unchosen"
+		verdict "$dumped" 1
+		;;
+	esac
 }
 
 victim=$(NCCLSTAT_DIR=$tmp/node-n2 "$fleet_ncclstat" --dump=json --view ranks |
