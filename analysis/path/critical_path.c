@@ -17,6 +17,7 @@
 #include "analysis/path/path_by_rank.h"
 #include "analysis/path/path_deferred.h"
 #include "analysis/path/path_finished.h"
+#include "analysis/path/path_hosts.h"
 #include "analysis/path/path_lines.h"
 #include "analysis/path/path_nodes.h"
 #include "analysis/path/path_state.h"
@@ -57,6 +58,9 @@ static bool init_owners(struct ncs_path *path)
 		rank->latest_arrival_ns = -INFINITY;
 		rank->has_several = rank->overlaps = rank->capacity > 0;
 		if (!rank->has_several && !ncs_path_finished_init(path, rank))
+			return false;
+		if ((path->paced || options->learns) && !rank->host &&
+		    !ncs_path_hosts_init(path, rank))
 			return false;
 	}
 	for (size_t i = 0; i < options->owner_count; i++) {
@@ -106,9 +110,24 @@ static void init_scenario(struct ncs_path *path, size_t k)
 		path->changes.saved[k] = saved;
 }
 
-/* Copies the scenarios, and adds one more for each without a rank: the same at
- * best. */
-static void add_best(struct ncs_path *path)
+/* Adds a run of a scenario that is not reported. Returns it. */
+static size_t add_run(struct ncs_path *path,
+		      const struct ncs_scenario *scenario)
+{
+	path->scenarios[path->run_count - 1] = *scenario;
+	return path->run_count++;
+}
+
+/* Lets hosts call in their order in run k, if their work is known. */
+static void set_paced(struct ncs_path *path, size_t k)
+{
+	if (path->options.works)
+		path->paced |= UINT64_C(1) << k;
+}
+
+/* Copies the scenarios, and adds two more for each without a rank: the same at
+ * best and at worst. */
+static void add_bounds(struct ncs_path *path)
 {
 	size_t count = path->options.scenario_count;
 
@@ -120,9 +139,13 @@ static void add_best(struct ncs_path *path)
 
 		if (scenario->kind != NCS_WHAT_IF_WITHOUT || scenario->rank < 0)
 			continue;
-		path->best_of[1 + i] = path->run_count;
-		path->at_best |= UINT64_C(1) << path->run_count;
-		path->scenarios[path->run_count++ - 1] = *scenario;
+		path->best_of[1 + i] = add_run(path, scenario);
+		path->worst_of[1 + i] = add_run(path, scenario);
+		path->at_best |= UINT64_C(1) << path->best_of[1 + i];
+		path->at_worst |= UINT64_C(1) << path->worst_of[1 + i];
+		set_paced(path, 1 + i);
+		set_paced(path, path->best_of[1 + i]);
+		set_paced(path, path->worst_of[1 + i]);
 	}
 	path->options.scenarios = path->scenarios;
 	path->options.scenario_count = path->run_count - 1;
@@ -136,7 +159,7 @@ struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 		return NULL;
 	path->options = *options;
 	path->told_count = 1 + options->scenario_count;
-	add_best(path);
+	add_bounds(path);
 	path->finished_bytes = sizeof(struct ncs_path_finished) +
 			       path->run_count *
 				       sizeof(struct ncs_path_run);
@@ -173,6 +196,7 @@ void ncs_path_free(struct ncs_path *path)
 		free(path->ranks[i].least_ns);
 		free(path->ranks[i].finished);
 		free(path->ranks[i].send);
+		ncs_path_hosts_release(&path->ranks[i]);
 	}
 	for (size_t i = 0; path->members && i < path->options.owner_count; i++)
 		free(path->members[i].latest);
@@ -554,6 +578,21 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 	return error ? error : path->error;
 }
 
+/* Counts as not known by how much longer a scenario takes if hosts work for as long
+ * as they may have. */
+static void note_worst(const struct ncs_path *path, struct ncs_path_sum *sums,
+		       size_t k)
+{
+	double longer_ns =
+		sums[path->worst_of[k]].elapsed_ns - sums[k].elapsed_ns;
+
+	if (path->worst_of[k] == 0 || longer_ns <= 0)
+		return;
+	sums[k].unknown_ns += longer_ns;
+	sums[k].is_known = sums[k].is_known &&
+			   longer_ns <= sums[k].elapsed_ns * UNKNOWN_MOST;
+}
+
 /* Tells between which times a scenario's elapsed time lies. At most: only what is
  * known to be lateness goes away, and no more of a stage's work than it works
  * longer in all; others took no longer than the straggler where that is not known.
@@ -562,7 +601,7 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 static void tell_bounds(struct ncs_path *path, struct ncs_path_sum *sums,
 			size_t k)
 {
-	size_t best = path->best_of[k];
+	size_t best = path->best_of[k], worst = path->worst_of[k];
 	struct ncs_path_sum *sum = &sums[k];
 	double before_ns = sums[0].elapsed_ns, least_ns, most_ns, longer_ns;
 
@@ -570,7 +609,7 @@ static void tell_bounds(struct ncs_path *path, struct ncs_path_sum *sums,
 		return;
 	least_ns = sums[best].elapsed_ns +
 		   ncs_smaller(ncs_path_overcut_ns(path, best, &longer_ns), 0);
-	most_ns = sum->elapsed_ns +
+	most_ns = ncs_larger(sum->elapsed_ns, sums[worst].elapsed_ns) +
 		  ncs_larger(ncs_path_overcut_ns(path, k, &longer_ns), 0);
 	least_ns = ncs_larger(least_ns, 0) * (1 - UNKNOWN_MOST);
 	most_ns *= 1 + UNKNOWN_MOST;
@@ -609,8 +648,10 @@ int ncs_path_end(struct ncs_path *path)
 			UNKNOWN_MOST *
 				(sums[k].elapsed_ns - sums[k].unknown_ns);
 	}
-	for (size_t k = 1; path->has_base && k < path->told_count; k++)
+	for (size_t k = 1; path->has_base && k < path->told_count; k++) {
+		note_worst(path, sums, k);
 		tell_bounds(path, sums, k);
+	}
 	report->sum_count = path->told_count;
 	report->measured_ns = path->last_ns - path->first_ns;
 	report->first_ns = (double)path->base_ns + path->first_ns;

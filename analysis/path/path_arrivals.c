@@ -6,6 +6,7 @@
 
 #include "analysis/base/selection.h"
 #include "analysis/path/path_finished.h"
+#include "analysis/path/path_hosts.h"
 
 /* Work of this length, in ns, is compared with that of others. */
 #define COMPARED_NS 100000.0
@@ -18,6 +19,10 @@
 
 /* A GPU with this share of the others' speed is as fast. */
 #define AS_FAST 0.9
+
+/* That is not known any more after so many works for which the others may have used
+ * their waits: a job may have begun otherwise. */
+#define UNSURE 16u
 
 /* Work counts as longer than that of others from this share on, and by so
  * much. */
@@ -54,6 +59,21 @@ static double call_ns(const struct ncs_path_arrival *arrival, size_t k)
 	return base_ns(arrival, k) + arrival->gap_ns[NCS_PATH_HOST];
 }
 
+/* Returns when a part of another rank than the straggler is called in run k. If it
+ * was called before the end that its arrival follows, and that which its call follows
+ * is not remembered, only its host tells. */
+static double other_call_ns(const struct ncs_path *path,
+			    const struct ncs_path_arrival *arrival, size_t k)
+{
+	double from_ns = arrival->at_ns - arrival->total_ns;
+	double paced_ns = ncs_path_paced_call_ns(path, k, arrival);
+
+	if (isfinite(paced_ns) && !arrival->call_predecessor.finished &&
+	    arrival->call_ns < from_ns)
+		return paced_ns;
+	return ncs_larger(call_ns(arrival, k), paced_ns);
+}
+
 /* Negative if the end before is recorded too late, as the arrival was before
  * it. */
 static double after_end_ns(const struct ncs_path_arrival *arrival)
@@ -61,8 +81,10 @@ static double after_end_ns(const struct ncs_path_arrival *arrival)
 	return arrival->total_ns - arrival->predecessor.overlap_ns;
 }
 
-static double total_ns(const struct ncs_path_arrival *arrival, size_t k)
+static double total_ns(const struct ncs_path *path,
+		       const struct ncs_path_arrival *arrival, size_t k)
 {
+	(void)path;
 	(void)k;
 	return is_total_known(arrival) ? after_end_ns(arrival) : INFINITY;
 }
@@ -74,8 +96,10 @@ static double own_work_ns(const struct ncs_path_arrival *arrival)
 	return arrival->total_ns - arrival->gap_ns[NCS_PATH_HOST];
 }
 
-static double work_ns(const struct ncs_path_arrival *arrival, size_t k)
+static double work_ns(const struct ncs_path *path,
+		      const struct ncs_path_arrival *arrival, size_t k)
 {
+	(void)path;
 	(void)k;
 	return is_total_known(arrival) ?
 		       ncs_larger(own_work_ns(arrival) -
@@ -84,14 +108,18 @@ static double work_ns(const struct ncs_path_arrival *arrival, size_t k)
 		       INFINITY;
 }
 
-static double queued_ns(const struct ncs_path_arrival *arrival, size_t k)
+static double queued_ns(const struct ncs_path *path,
+			const struct ncs_path_arrival *arrival, size_t k)
 {
+	(void)path;
 	(void)k;
 	return arrival->is_queued ? after_end_ns(arrival) : INFINITY;
 }
 
-static double waited_ns(const struct ncs_path_arrival *arrival, size_t k)
+static double waited_ns(const struct ncs_path *path,
+			const struct ncs_path_arrival *arrival, size_t k)
 {
+	(void)path;
 	(void)k;
 	return is_total_known(arrival) ? arrival->waited_ns : INFINITY;
 }
@@ -101,7 +129,8 @@ static double waited_ns(const struct ncs_path_arrival *arrival, size_t k)
  * nothing to compare with. */
 static double median_of(const struct ncs_path *path, size_t k,
 			const struct ncs_part *parts, size_t count,
-			double (*time_ns)(const struct ncs_path_arrival *,
+			double (*time_ns)(const struct ncs_path *,
+					  const struct ncs_path_arrival *,
 					  size_t))
 {
 	const struct ncs_scenario *scenario = ncs_path_scenario(path, k);
@@ -109,7 +138,7 @@ static double median_of(const struct ncs_path *path, size_t k,
 
 	for (size_t i = 0; i < count; i++) {
 		uint32_t rank = path->options.owners[parts[i].owner].rank;
-		double ns = time_ns(&path->arrivals[i], k);
+		double ns = time_ns(path, &path->arrivals[i], k);
 
 		if (isfinite(ns) &&
 		    (scenario->rank < 0 || rank != (uint32_t)scenario->rank))
@@ -188,13 +217,28 @@ static double gpu_ns(const struct ncs_path_arrival *arrival, size_t k,
 	       ncs_larger(arrival->gap_ns[NCS_PATH_HOST] - host_ns, 0);
 }
 
+/* Returns how much of a straggler's work the others may have done while they waited
+ * before. */
+static double done_before_ns(const struct ncs_path_arrival *arrival,
+			     const struct ncs_path_usual *usual)
+{
+	return !isinf(usual->total_ns) &&
+			       usual->waited_ns >=
+				       WAITED_LITTLE * own_work_ns(arrival) ?
+		       usual->waited_ns :
+		       0;
+}
+
 /* Returns how much longer than the others a straggler took. Where they waited
  * before, their work may have gone on: a GPU that is known to be as fast was
- * late by what that leaves. One that had nothing to do is queued as they were,
- * if it is called in time. */
-static double lateness_ns(const struct ncs_path_arrival *arrival, size_t k,
+ * late by what that leaves, and so it is at worst if that was known once. One that had
+ * nothing to do is queued as they were, if it is called in time. */
+static double lateness_ns(const struct ncs_path *path,
+			  const struct ncs_path_arrival *arrival, size_t k,
 			  const struct ncs_path_usual *usual)
 {
+	const struct ncs_path_compared *compared =
+		&arrival->member->rank->compared[k];
 	double own_ns = gpu_ns(arrival, k, usual);
 	double ns = own_ns - usual->total_ns;
 
@@ -202,20 +246,20 @@ static double lateness_ns(const struct ncs_path_arrival *arrival, size_t k,
 	    own_ns <= NCS_PATH_QUEUED_NS &&
 	    usual->call_ns <= base_ns(arrival, k))
 		ns = own_ns - usual->queued_ns;
-	if (!isinf(usual->total_ns) &&
-	    usual->waited_ns >= WAITED_LITTLE * own_work_ns(arrival) &&
-	    arrival->member->rank->compared[k].surely_as_fast >= AS_FAST)
-		ns -= usual->waited_ns;
+	if (compared->surely_as_fast >= AS_FAST &&
+	    (compared->unsure < UNSURE || path->at_worst >> k & 1))
+		ns -= done_before_ns(arrival, usual);
 	return ncs_larger(ns, 0);
 }
 
 /* Makes a straggler like the others: its call comes when theirs do, and it takes
  * no longer than they did. */
-static void save_lateness(const struct ncs_path_arrival *arrival, size_t k,
+static void save_lateness(const struct ncs_path *path,
+			  const struct ncs_path_arrival *arrival, size_t k,
 			  const struct ncs_path_usual *usual,
 			  struct gap_savings *savings)
 {
-	double ns = lateness_ns(arrival, k, usual);
+	double ns = lateness_ns(path, arrival, k, usual);
 
 	save(savings, arrival, NCS_PATH_HOST,
 	     arrival->total_ns - gpu_ns(arrival, k, usual));
@@ -286,7 +330,7 @@ static struct gap_savings savings_of(const struct ncs_path *path, size_t k,
 		else if (arrival->is_by_kind)
 			save_work(arrival, &savings);
 		else
-			save_lateness(arrival, k, usual, &savings);
+			save_lateness(path, arrival, k, usual, &savings);
 		break;
 	default:
 		break;
@@ -337,6 +381,27 @@ static double call_saved_ns(const struct ncs_path *path, size_t k,
 	return arrival->member->saved_ns[k];
 }
 
+double ncs_path_call_ns(const struct ncs_path *path, size_t k, size_t owner,
+			const struct ncs_path_arrival *arrival)
+{
+	const struct ncs_scenario *scenario = ncs_path_scenario(path, k);
+	uint32_t rank = path->options.owners[owner].rank;
+
+	if (scenario && rank == (uint32_t)scenario->rank)
+		return call_ns(arrival, k);
+	return other_call_ns(path, arrival, k);
+}
+
+/* Returns when a part arrives in run k by what its host has called before. */
+static double by_host_ns(const struct ncs_path *path, size_t k,
+			 const struct ncs_part *part,
+			 const struct ncs_path_arrival *arrival)
+{
+	if (!(path->paced >> k & 1) || is_straggler(path, k, part))
+		return -INFINITY;
+	return ncs_path_paced_ns(path, k, arrival);
+}
+
 double ncs_path_arrival_ns(const struct ncs_path *path, size_t k,
 			   const struct ncs_part *part,
 			   const struct ncs_path_arrival *arrival,
@@ -348,9 +413,10 @@ double ncs_path_arrival_ns(const struct ncs_path *path, size_t k,
 
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
 		at_ns -= savings.gap_ns[i];
-	return ncs_path_not_before_ns(
+	at_ns = ncs_path_not_before_ns(
 		arrival, k, call_saved_ns(path, k, part, arrival, usual),
 		savings.early_ns, at_ns);
+	return ncs_larger(at_ns, by_host_ns(path, k, part, arrival));
 }
 
 /* Notes when a straggler calls. If it cannot be compared with others, it calls as
@@ -394,8 +460,11 @@ static void compare_work(const struct ncs_path_arrival *arrival, size_t k,
 	compared->as_fast = ncs_larger(as_fast, compared->as_fast - FORGOTTEN);
 	of_size = &compared->as_fast_of[work_size(own_ns)];
 	*of_size = (float)ncs_larger(as_fast, *of_size - FORGOTTEN);
-	if (as_fast == 1 || usual->waited_ns < WAITED_LITTLE * own_ns)
+	compared->unsure++;
+	if (as_fast == 1 || usual->waited_ns < WAITED_LITTLE * own_ns) {
 		compared->surely_as_fast = as_fast;
+		compared->unsure = 0;
+	}
 }
 
 /* Returns how much of a straggler's time before an arrival may be its lateness,
@@ -412,6 +481,12 @@ static double unknown_ns(const struct ncs_part *part,
 
 	if (arrival->is_by_kind)
 		return isinf(arrival->others_ns) ? arrival->total_ns : 0;
+	if (!isinf(usual->total_ns) && compared->surely_as_fast >= AS_FAST &&
+	    compared->unsure >= UNSURE)
+		return ncs_smaller(
+			done_before_ns(arrival, usual),
+			ncs_larger(gpu_ns(arrival, k, usual) - usual->total_ns,
+				   0));
 	if (!isinf(usual->total_ns))
 		return 0;
 	if (part->flags & NCS_PART_P2P)
@@ -448,7 +523,8 @@ void ncs_path_arrive_separately(struct ncs_path *path,
 				median_of(path, k, parts, count, queued_ns),
 			.waited_ns =
 				median_of(path, k, parts, count, waited_ns),
-			.call_ns = median_of(path, k, parts, count, call_ns),
+			.call_ns =
+				median_of(path, k, parts, count, other_call_ns),
 		};
 	usual->host_ns = isinf(usual->call_ns) ? INFINITY : 0;
 	for (size_t i = 0; i < count; i++) {
@@ -506,6 +582,13 @@ void ncs_path_explain(const struct ncs_path *path, size_t k,
 	else
 		node->predecessor.operation = NCS_PATH_NO_OPERATION;
 	node->lacks_before = !before.finished && !arrival->is_first;
+	if (by_host_ns(path, k, part, arrival) == at_ns) {
+		node->gap_ns[NCS_PATH_HOST] =
+			at_ns - (before.finished ?
+					 ncs_path_before_ns(&before, k) :
+					 base_ns(arrival, k));
+		return;
+	}
 	for (unsigned i = 0; i < NCS_PATH_GAPS; i++)
 		node->gap_ns[i] = arrival->gap_ns[i] - savings.gap_ns[i];
 	if (is_late)

@@ -44,6 +44,11 @@ ncs_path_not_before_ns(const struct ncs_path_arrival *arrival, size_t k,
 	return at_ns;
 }
 
+/* Returns when a part is called in run k: as long after what it follows as it was,
+ * and not before its host can. */
+double ncs_path_call_ns(const struct ncs_path *path, size_t k, size_t owner,
+			const struct ncs_path_arrival *arrival);
+
 /* Returns when a part arrives in run k, in which the ranks usually take
  * *usual. */
 double ncs_path_arrival_ns(const struct ncs_path *path, size_t k,

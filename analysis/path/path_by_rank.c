@@ -8,6 +8,7 @@
 
 #include "analysis/path/path_arrivals.h"
 #include "analysis/path/path_finished.h"
+#include "analysis/path/path_hosts.h"
 #include "analysis/path/path_lines.h"
 
 /* Returns whether a part was queued behind one that has ended. */
@@ -138,6 +139,8 @@ static inline void find_predecessors(struct ncs_path *path,
 	if (path->options.works && member->rank->has_transfers)
 		from_ns = ncs_path_note_work(path, arrival, from_ns);
 	find_call(path, from_ns, arrival);
+	if (member->rank->host)
+		ncs_path_find_pace(path, times, arrival);
 	ncs_path_split_gap(&entry, from_ns, &member->least_ns, arrival->gap_ns);
 	arrival->total_ns = arrival->at_ns - from_ns;
 	member->rank->busy_ns += arrival->gap_ns[NCS_PATH_STREAM];
@@ -191,6 +194,19 @@ static inline void arrive_all(struct ncs_path *path, size_t run_count,
 	path->first_ns = first_ns;
 }
 
+/* Keeps the call of a part, which has come when the run says. */
+static void keep_call(const struct ncs_path *path,
+		      const struct ncs_path_start *start,
+		      const struct ncs_part_times *times,
+		      const struct ncs_path_arrival *arrival)
+{
+	double calls_ns[NCS_PATH_RUNS];
+
+	for (size_t k = 0; k < path->run_count; k++)
+		calls_ns[k] = ncs_path_call_ns(path, k, times->owner, arrival);
+	ncs_path_keep_call(path, arrival, &start->ready, times, calls_ns);
+}
+
 static inline double end_all(struct ncs_path *path, size_t run_count,
 			     const struct ncs_path_pending *pending,
 			     const struct ncs_path_start *start,
@@ -203,6 +219,11 @@ static inline double end_all(struct ncs_path *path, size_t run_count,
 		double end_ns = ncs_since(path->base_ns, part_times[i].end_ns);
 
 		last_ns = ncs_larger(last_ns, end_ns);
+		/* Adding the end may reuse the places that the arrival points
+		 * to. */
+		if (path->arrivals[i].member->rank->host)
+			keep_call(path, start, &part_times[i],
+				  &path->arrivals[i]);
 		ncs_path_finished_add(path, run_count, &start->ready,
 				      &pending->edits, &part_times[i],
 				      &path->arrivals[i]);

@@ -36,6 +36,8 @@ struct ncs_path_compared {
 	 * largest of late, and the latest before which they had not waited; 0
 	 * if that is not known. */
 	double as_fast, surely_as_fast;
+	/* Its works since then before which the others had waited. */
+	unsigned unsure;
 	/* The former by the size of its own: what delays a GPU now and then
 	 * makes its work longer. */
 	float as_fast_of[NCS_PATH_WORK_SIZES];
@@ -72,6 +74,8 @@ struct ncs_path_rank {
 	double work_ns, work_until_ns;
 	double *least_ns; /* by place: when the part may have ended */
 	char *finished;   /* struct ncs_path_finished by place */
+	/* Its latest calls; NULL if no run needs them. See path_hosts.h. */
+	struct ncs_path_host *host;
 	struct ncs_path_compared compared[NCS_PATH_RUNS];
 };
 
@@ -128,6 +132,16 @@ static inline double ncs_path_before_ns(const struct ncs_path_before *before,
 	       ncs_path_overlap_ns(before, k);
 }
 
+/* The work of a host between two calls, as recorded. */
+struct ncs_path_pace {
+	const struct ncs_path_call *before; /* the earlier call; NULL if none */
+	double least_ns;                    /* it worked as long, at least */
+	/* … and at most: since the end of this part, but not before that call;
+	 * NULL: since the call. */
+	const struct ncs_path_call *first;
+	double most_ns;
+};
+
 /* The arrival of a part, as recorded. */
 struct ncs_path_arrival {
 	double at_ns;
@@ -156,6 +170,7 @@ struct ncs_path_arrival {
 	 * the rank's end after that. */
 	double host_ns;
 	bool is_next_call; /* it is the former */
+	struct ncs_path_pace pace;
 	/* Finished part of its communicator that ended last by the arrival;
 	 * none if the rank has one communicator. Of a send that is queued
 	 * behind another one, that one. */
@@ -224,11 +239,15 @@ struct ncs_path_start {
 /* A pass along the critical path. Times are ns since its base. */
 struct ncs_path {
 	struct ncs_path_options options;
-	size_t run_count; /* the replay, the scenarios, and these at best */
-	size_t told_count; /* runs that are reported: not those at best */
+	/* The replay, the scenarios, and these at best and at worst. */
+	size_t run_count;
+	size_t told_count; /* runs that are reported: not those */
 	struct ncs_scenario scenarios[NCS_PATH_RUNS - 1]; /* by run, from 1 */
-	size_t best_of[NCS_PATH_RUNS]; /* by run: the same at best, or 0 */
+	size_t best_of[NCS_PATH_RUNS];  /* by run: the same at best, or 0 */
+	size_t worst_of[NCS_PATH_RUNS]; /* by run: the same at worst, or 0 */
 	uint64_t at_best; /* bits: runs without all that may be lateness */
+	uint64_t at_worst; /* bits: runs in which hosts may work longer */
+	uint64_t paced; /* bits: runs in which hosts take turns, see path_hosts.h */
 	size_t finished_bytes;
 	bool has_base;
 	uint64_t base_ns;

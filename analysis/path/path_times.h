@@ -8,9 +8,9 @@
 #include "analysis/path/path_types.h"
 
 /* Runs of a pass over the operations, by index: 0 is the replay, which changes
- * nothing; run k applies scenario k - 1. Behind those that are reported is one
- * more for each scenario without a rank, in which it does its best. */
-#define NCS_PATH_RUNS (1 + 2 * NCS_SCENARIOS_MAX)
+ * nothing; run k applies scenario k - 1. Behind those that are reported are two
+ * more for each scenario without a rank, at best and at worst. */
+#define NCS_PATH_RUNS (1 + 3 * NCS_SCENARIOS_MAX)
 
 /* Number of gaps, which are the first causes in their order: a rank's time
  * before an arrival is split into these. */

@@ -88,7 +88,7 @@ struct ncs_path_sum {
 	double cause_ns[NCS_PATH_CAUSE_COUNT];
 	double uncounted_ns; /* on the path, in operations that do not count */
 	/* On the path, in transfers of unknown change, and in operations whose
-	 * times are not known. */
+	 * times are not known; and by how much longer hosts may have worked. */
 	double unknown_ns;
 	bool is_known; /* that is little: the elapsed time can be told */
 	/* Where it is not known, but it is known to lie between these:

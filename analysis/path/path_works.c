@@ -44,6 +44,7 @@ struct rank_works {
 
 struct ncs_path_works {
 	uint32_t rank_count;
+	struct ncs_host_waits *waits;
 	bool is_beside;
 	double *medians; /* work space, by rank */
 	struct rank_works *ranks;
@@ -58,7 +59,8 @@ struct ncs_path_works *ncs_path_works_new(uint32_t rank_count)
 	works->rank_count = rank_count;
 	works->ranks = calloc((size_t)rank_count + 1, sizeof(*works->ranks));
 	works->medians = calloc((size_t)rank_count + 1, sizeof(double));
-	if (works->ranks && works->medians)
+	works->waits = ncs_host_waits_new(rank_count);
+	if (works->ranks && works->medians && works->waits)
 		return works;
 	ncs_path_works_free(works);
 	return NULL;
@@ -72,9 +74,15 @@ void ncs_path_works_free(struct ncs_path_works *works)
 		free(works->ranks[i].works);
 		free(works->ranks[i].others_ns);
 	}
+	ncs_host_waits_free(works->waits);
 	free(works->ranks);
 	free(works->medians);
 	free(works);
+}
+
+struct ncs_host_waits *ncs_path_works_waits(const struct ncs_path_works *works)
+{
+	return works->waits;
 }
 
 void ncs_path_works_set_beside(struct ncs_path_works *works)

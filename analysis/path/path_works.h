@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The work of ranks that send and receive, as a pass has learned it: how long each
  * takes between operations of two kinds (analysis/records/work_kind.h), and how
- * long others do. A pass that answers what a job takes without a stage reads it.
+ * long others do. It also holds what is known of the waits of all hosts
+ * (host_waits.h). A pass that answers what a job takes without a rank reads both.
  *
  * Must not decide whose work is cut. Memory grows with ranks times pairs of kinds.
  * Pure. Functions are not thread-safe. Times are ns.
@@ -12,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/base/host_waits.h"
+
 struct ncs_path_works;
 
 /* Creates the works of so many ranks of a job, of which nothing is known yet.
@@ -19,6 +22,10 @@ struct ncs_path_works;
  * accepts NULL. */
 struct ncs_path_works *ncs_path_works_new(uint32_t rank_count);
 void ncs_path_works_free(struct ncs_path_works *works);
+
+/* Returns what is known of the waits of the job's hosts, which belongs to the
+ * works. */
+struct ncs_host_waits *ncs_path_works_waits(const struct ncs_path_works *works);
 
 /* Notes that a rank goes on while it sends. So do all that run the same program,
  * whether or not it is seen of them; what was noted so far is forgotten, as it

@@ -338,6 +338,14 @@ static void print_scenarios(FILE *file, const struct ncs_path_view *view)
 	}
 }
 
+static bool leaves_rank_out(const struct ncs_path_report *report)
+{
+	for (size_t i = 1; i < report->sum_count; i++)
+		if (report->sums[i].scenario->kind == NCS_WHAT_IF_WITHOUT)
+			return true;
+	return false;
+}
+
 /* Prints what the words above mean, as far as they are there. */
 static void print_legend(FILE *file, const struct ncs_path_view *view)
 {
@@ -367,7 +375,15 @@ static void print_legend(FILE *file, const struct ncs_path_view *view)
 		      " are not known, in transfers\n"
 		      "          that the change concerns but whose times tell"
 		      " too little, and in work of\n"
-		      "          a straggler that cannot be compared\n",
+		      "          a straggler that cannot be compared; and"
+		      " how much longer other hosts\n"
+		      "          may have worked\n",
+		      file);
+	if (leaves_rank_out(view->report))
+		fputs("without   other GPUs are taken to be as fast as they"
+		      " were; at full power, those\n"
+		      "          that rested while they waited are slower: the"
+		      " gain is up to a sixth less\n",
 		      file);
 }
 

@@ -18,6 +18,9 @@
 
 #define TRUTH_RANKS_MAX 64u
 
+/* A host that may be so far ahead of its GPU never waits for it. */
+#define TRUTH_AHEAD_FREE 1000000u
+
 enum truth_shape {
 	/* Gradients are reduced in buckets while the backward pass goes on. */
 	TRUTH_DDP,
@@ -72,7 +75,8 @@ struct truth_options {
 	unsigned communicators; /* of each process, 1 to 4 */
 	unsigned number;        /* differs in jobs that are looked at at once */
 	unsigned steps;
-	unsigned ahead; /* 0: the host waits for its GPU after each step */
+	/* 0: the host waits for its GPU after each step. */
+	unsigned ahead;
 	bool blocks;    /* stages of a pipeline wait for their sends */
 	/* In TRUTH_DDP, rank 0 sends to rank 1 once, when the job begins. */
 	bool greets;

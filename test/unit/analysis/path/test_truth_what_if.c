@@ -270,6 +270,17 @@ static enum truth_answer judge(const struct truth_options *options)
 	return answer;
 }
 
+/* Lets all hosts of a job pause together in some steps. They wait for their GPUs after
+ * each step, run one or two steps ahead, or never wait. */
+static void add_pauses(struct truth_options *options, unsigned seed)
+{
+	static const unsigned aheads[] = { 0, 1, 2, TRUTH_AHEAD_FREE };
+
+	options->ahead = aheads[seed / 4 % 4];
+	options->pause_period = 1 + seed % 2 * 3;
+	options->pause_ns = 30e6 * (1 + seed / 2 % 4);
+}
+
 /* Judges the jobs of a kind, whose fault comes each time of `period`; 0: always.
  * With `pauses`, all hosts pause together in some steps. */
 static void judge_varied(const struct truth_what_if *kind, unsigned period,
@@ -285,11 +296,8 @@ static void judge_varied(const struct truth_what_if *kind, unsigned period,
 				some_job(seed, kind);
 
 		options.period = period;
-		if (pauses) {
-			options.ahead = 0;
-			options.pause_period = 1 + seed % 2 * 3;
-			options.pause_ns = 30e6 * (1 + seed / 2 % 4);
-		}
+		if (pauses)
+			add_pauses(&options, seed);
 		truth_count(kind->name, seed, judge(&options));
 	}
 	assert_int_equal(truth_counted(kind->name, TRUTH_WRONG), 0);
@@ -326,7 +334,7 @@ tensor_parallel_without_a_late_host_takes_what_it_truly_takes(void **state)
 {
 	(void)state;
 	judge_jobs(&(struct truth_what_if){ "what-if/host/tensor", TRUTH_HOST,
-					    TRUTH_TENSOR, false, 80, 100 });
+					    TRUTH_TENSOR, false, 75, 80 });
 }
 
 static void pipeline_without_a_late_host_takes_what_it_truly_takes(void **state)
@@ -357,7 +365,7 @@ tensor_parallel_without_a_busy_gpu_takes_what_it_truly_takes(void **state)
 	(void)state;
 	judge_jobs(&(struct truth_what_if){ "what-if/stream/tensor",
 					    TRUTH_STREAM, TRUTH_TENSOR, false,
-					    40, 100 });
+					    75, 80 });
 }
 
 static void pipeline_without_a_busy_gpu_takes_what_it_truly_takes(void **state)
@@ -379,18 +387,18 @@ alternating_pipeline_without_a_busy_gpu_takes_what_it_truly_takes(void **state)
 static void jobs_whose_hosts_pause_take_what_they_truly_take(void **state)
 {
 	static const struct truth_what_if kinds[] = {
-		{ "what-if/host/ddp/pauses", TRUTH_HOST, TRUTH_DDP, false, 90,
-		  100 },
+		{ "what-if/host/ddp/pauses", TRUTH_HOST, TRUTH_DDP, false, 25,
+		  95 },
 		{ "what-if/host/tensor/pauses", TRUTH_HOST, TRUTH_TENSOR, false,
-		  80, 100 },
+		  25, 100 },
 		{ "what-if/stream/ddp/pauses", TRUTH_STREAM, TRUTH_DDP, false,
-		  60, 90 },
+		  35, 100 },
 		{ "what-if/stream/tensor/pauses", TRUTH_STREAM, TRUTH_TENSOR,
-		  false, 40, 90 },
-		{ "what-if/gpu/ddp/pauses", TRUTH_GPU, TRUTH_DDP, false, 0,
-		  90 },
+		  false, 40, 95 },
+		{ "what-if/gpu/ddp/pauses", TRUTH_GPU, TRUTH_DDP, false, 10,
+		  85 },
 		{ "what-if/gpu/tensor/pauses", TRUTH_GPU, TRUTH_TENSOR, false,
-		  60, 90 },
+		  60, 100 },
 	};
 
 	(void)state;
@@ -419,11 +427,11 @@ tensor_parallel_without_a_fault_now_and_then_takes_what_it_truly_takes(
 	(void)state;
 	judge_periodic(&(struct truth_what_if){ "what-if/host/tensor/third",
 						TRUTH_HOST, TRUTH_TENSOR, false,
-						90, 95 },
+						80, 85 },
 		       3);
 	judge_periodic(&(struct truth_what_if){ "what-if/stream/tensor/third",
 						TRUTH_STREAM, TRUTH_TENSOR,
-						false, 40, 90 },
+						false, 80, 80 },
 		       3);
 }
 
@@ -454,7 +462,7 @@ tensor_parallel_without_a_slow_gpu_takes_what_it_truly_takes(void **state)
 {
 	(void)state;
 	judge_jobs(&(struct truth_what_if){ "what-if/gpu/tensor", TRUTH_GPU,
-					    TRUTH_TENSOR, false, 80, 90 });
+					    TRUTH_TENSOR, false, 65, 90 });
 }
 
 static void pipeline_without_a_slow_gpu_takes_what_it_truly_takes(void **state)
