@@ -86,6 +86,8 @@ enum ncs_evidence_kind {
 	NCS_EVIDENCE_QUEUED,     /* number of expected: of the times it came
 				  * last, the others came straight from another
 				  * operation so often */
+	NCS_EVIDENCE_HOSTS,      /* number: the host of another rank worked for
+				  * so many per cent of the time */
 	NCS_EVIDENCE_LAG,        /* its lag may go from one operation to the
 				  * next */
 	NCS_EVIDENCE_UNLIKE,     /* no other rank does the same work between

@@ -7,6 +7,7 @@
 #include "analysis/diagnosis/rules.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "analysis/model/communicators.h"
 #include "analysis/model/stragglers.h"
@@ -25,10 +26,6 @@
  * what its delays suggest; of 400 jobs that were made up, the least was 0.56. */
 #define HOST_IN_TURNS 0.5
 
-/* A rank is nearly always last if it is so at so many of the latest
- * NCS_LATELY operations. */
-#define ALWAYS_LAST (NCS_LATELY * 3 / 4)
-
 /* A lag that goes on is the host's where so much of it began with a late
  * launch; operations after that one are launched in time. */
 #define BEGUN_BY_HOST 0.1
@@ -37,6 +34,9 @@
 struct late_process {
 	double cost, cost_of_long, cost_again;
 	double cost_at_least, cost_at_most, cost_of_long_at_most;
+	double limit, limit_at_most; /* as of struct ncs_lateness_view */
+	double limiting; /* the one of these that is less than it seemed to cost; 1 if
+			  * none is */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
 	const struct ncs_rank *main;          /* its rank that costs most */
 	const struct ncs_lateness_view *view; /* of that rank */
@@ -76,7 +76,7 @@ static struct late_process add_process(const struct ncs_wait_graph *graph,
 				       const struct ncs_rank *rank,
 				       uint64_t job_end_ns)
 {
-	struct late_process process = { 0 };
+	struct late_process process = { .limit = 1, .limit_at_most = 1 };
 
 	for (size_t i = 0; i < model->rank_count; i++) {
 		const struct ncs_rank *other = model->ranks[i];
@@ -87,6 +87,9 @@ static struct late_process add_process(const struct ncs_wait_graph *graph,
 		view = current(graph, other, job_end_ns);
 		if (!view || view->cost_of_long_at_most <= 0)
 			continue;
+		process.limit = fmin(process.limit, view->cost_limit);
+		process.limit_at_most = fmin(process.limit_at_most,
+					     view->cost_limit_at_most);
 		process.cost += view->cost;
 		process.cost_of_long += view->cost_of_long;
 		process.cost_again += view->cost_again;
@@ -106,6 +109,16 @@ static struct late_process add_process(const struct ncs_wait_graph *graph,
 		process.main = other;
 		process.view = view;
 	}
+	process.limiting = process.cost >= process.limit ? process.limit :
+			   process.cost_at_most >= process.limit_at_most ?
+							   process.limit_at_most :
+							   1;
+	process.cost = fmin(process.cost, process.limit);
+	process.cost_of_long = fmin(process.cost_of_long, process.limit);
+	process.cost_again = fmin(process.cost_again, process.limit);
+	process.cost_at_most = fmin(process.cost_at_most, process.limit_at_most);
+	process.cost_of_long_at_most =
+		fmin(process.cost_of_long_at_most, process.limit_at_most);
 	return process;
 }
 
@@ -137,7 +150,8 @@ static unsigned cause_of(const struct late_process *process)
 static bool may_straggle(const struct late_process *process)
 {
 	return process->cost_of_long_at_most >= NCS_STRAGGLER_COST &&
-	       process->view->last_lately >= ALWAYS_LAST;
+	       process->view->last_lately >= NCS_LATELY_LAST &&
+	       !process->view->hosts_may_go_on;
 }
 
 /* Adds how often something was so of a rank; `expected` is 0 if there is no
@@ -155,10 +169,16 @@ static void add_count(struct ncs_finding *finding, enum ncs_evidence_kind kind,
 					  });
 }
 
-/* Adds why the cost is not known exactly. */
-static void add_bounds(struct ncs_finding *finding, const struct ncs_rank *rank,
+/* Adds what limits the cost, and why it is not known exactly. */
+static void add_bounds(struct ncs_finding *finding,
+		       const struct late_process *process,
 		       const struct ncs_lateness *lateness)
 {
+	const struct ncs_rank *rank = process->main;
+
+	if (process->limiting < 1)
+		add_count(finding, NCS_EVIDENCE_HOSTS, rank,
+			  (uint64_t)lround(100 * (1 - process->limiting)), 0);
 	if (ncs_rank_lateness(rank)->may_rest)
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_RESTED, rank, 0);
 	if (ncs_rank_lateness(rank)->takes_turns) {
@@ -201,11 +221,12 @@ static void add_waits(struct ncs_finding *finding, const struct ncs_rank *rank,
 
 /* Adds what the finding rests on, and what it could not see. */
 static void add_evidence(struct ncs_finding *finding,
-			 const struct ncs_rank *rank,
+			 const struct late_process *process,
 			 const struct ncs_communicator *communicator,
 			 const struct ncs_lateness *lateness)
 {
-	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+	const struct ncs_rank *rank = process->main;
+	const struct ncs_lateness_view *view = process->view;
 	struct ncs_transfer_count transfers =
 		ncs_communicator_transfers(communicator);
 
@@ -233,7 +254,7 @@ static void add_evidence(struct ncs_finding *finding,
 	if (communicator->other_clocks > 0)
 		add_count(finding, NCS_EVIDENCE_CLOCKS, rank,
 			  communicator->other_clocks, 0);
-	add_bounds(finding, rank, lateness);
+	add_bounds(finding, process, lateness);
 	ncs_finding_add_unseen(finding, communicator);
 }
 
@@ -275,7 +296,7 @@ static int report(struct ncs_diagnosis *diagnosis,
 	ncs_finding_set_confidence(finding, communicator->other_clocks > 0 ?
 						    NCS_CONFIDENCE_POSSIBLE :
 						    NCS_CONFIDENCE_LIKELY);
-	add_evidence(finding, process->main, communicator, &lateness);
+	add_evidence(finding, process, communicator, &lateness);
 	return 0;
 }
 

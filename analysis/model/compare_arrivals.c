@@ -14,6 +14,7 @@
 #include "analysis/base/heap.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/comparison.h"
+#include "analysis/model/host_calls.h"
 #include "analysis/model/late_causes.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/model.h"
@@ -67,8 +68,12 @@ void ncs_stragglers_release(struct ncs_model *model)
 
 static struct ncs_late_rank *late_of(struct ncs_rank *rank)
 {
-	if (!rank->late)
-		rank->late = calloc(1, sizeof(*rank->late));
+	if (rank->late)
+		return rank->late;
+	rank->late = calloc(1, sizeof(*rank->late));
+	if (rank->late)
+		rank->late->view.cost_limit =
+			rank->late->view.cost_limit_at_most = 1;
 	return rank->late;
 }
 
@@ -286,6 +291,8 @@ static int note_part(const struct ncs_comparison *comparison, size_t i,
 		.error_ns = comparison->error_ns,
 		.function = part->function,
 		.moment = (uint8_t)comparison->joined->arrival,
+		.call_ns = part->at_ns[NCS_MOMENT_OPERATION],
+		.end_ns = ncs_joined_end_ns(comparison->joined, part),
 		.kernel_is_unknown =
 			is_last &&
 			comparison->joined->arrival == NCS_MOMENT_DATA &&
@@ -673,6 +680,7 @@ int ncs_stragglers_update(struct ncs_model *model)
 		if (model->ranks[i]->late)
 			ncs_spans_drop_old(model->ranks[i]->late);
 	error |= ncs_transfer_update(model);
+	error |= ncs_host_calls_update(model);
 	drop_skews(model->skews);
 	error |= ncs_excesses_find_jobs(model);
 	free(comparison.ranks);

@@ -39,22 +39,13 @@
 /* A lag that falls below this share of what it was has been made up for. */
 #define MADE_UP 0.5
 
-/* Returns the i-th of the recent operations, the latest first. */
-static const struct ncs_late_part *recent_at(const struct ncs_late_rank *late,
-					     size_t i)
-{
-	return &late->recent[(late->operations - 1 - i) % NCS_LATENESS_RECENT];
-}
-
-/* Returns the number of latest operations that make the cost: those of the
- * latest NCS_COST_WINDOW_NS. */
-static size_t costing_count(const struct ncs_late_rank *late)
+size_t ncs_costing_count(const struct ncs_late_rank *late)
 {
 	size_t count = ncs_recent_count(late->operations), i = 0;
 	uint64_t latest_ns = 0;
 
 	for (; i < count; i++) {
-		uint64_t ready_ns = recent_at(late, i)->ready_ns;
+		uint64_t ready_ns = ncs_recent_at(late, i)->ready_ns;
 
 		if (ready_ns > latest_ns)
 			latest_ns = ready_ns;
@@ -67,10 +58,10 @@ static size_t costing_count(const struct ncs_late_rank *late)
 
 bool ncs_all_are_queued(const struct ncs_late_rank *late)
 {
-	size_t count = costing_count(late);
+	size_t count = ncs_costing_count(late);
 
 	for (size_t i = 0; i < count; i++)
-		if (recent_at(late, i)->before == NCS_BEFORE_WORK)
+		if (ncs_recent_at(late, i)->before == NCS_BEFORE_WORK)
 			return false;
 	return true;
 }
@@ -81,14 +72,14 @@ static double correlation(const struct ncs_late_rank *late, size_t i)
 	double mean_ns = 0, variance = 0, covariance = 0;
 
 	for (size_t k = i; k < i + RUN; k++)
-		mean_ns += (double)recent_at(late, k)->lag_ns / RUN;
+		mean_ns += (double)ncs_recent_at(late, k)->lag_ns / RUN;
 	for (size_t k = i; k < i + RUN; k++) {
-		double lag_ns = (double)recent_at(late, k)->lag_ns - mean_ns;
+		double lag_ns = (double)ncs_recent_at(late, k)->lag_ns - mean_ns;
 
 		variance += lag_ns * lag_ns;
 		if (k > i)
 			covariance += lag_ns *
-				      ((double)recent_at(late, k - 1)->lag_ns -
+				      ((double)ncs_recent_at(late, k - 1)->lag_ns -
 				       mean_ns);
 	}
 	return variance > 0 ? covariance / variance : 0;
@@ -101,7 +92,7 @@ static bool is_late_in(const struct ncs_late_rank *late, size_t i)
 	size_t waits = 0;
 
 	for (size_t k = i; k < i + RUN; k++)
-		waits += recent_at(late, k)->exclusive_ns > 0;
+		waits += ncs_recent_at(late, k)->exclusive_ns > 0;
 	return waits > RUN / 2;
 }
 
@@ -147,7 +138,7 @@ static bool lags_vary(const struct ncs_late_rank *late, size_t count)
 	for (size_t i = 0; i < run_count; i++)
 		late_count += is_late_in(late, i * RUN);
 	for (size_t i = 0; i < run_count * RUN; i++) {
-		double lag_ns = (double)recent_at(late, i)->lag_ns;
+		double lag_ns = (double)ncs_recent_at(late, i)->lag_ns;
 
 		if (late_count >= RUNS_LEAST && !is_late_in(late, i / RUN * RUN))
 			continue;
@@ -245,12 +236,12 @@ double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns,
 	uint64_t first_ns = UINT64_MAX, last_ns = 0, longest_ns = 0;
 	uint64_t before_ns = 0;
 	bool is_sure = kind != NCS_COST_MOST && !ncs_all_are_queued(late);
-	size_t count = costing_count(late);
+	size_t count = ncs_costing_count(late);
 	bool grows = kind == NCS_COST_LEAST && !lags_renew(late, count);
 	double cost;
 
 	for (size_t i = count; i-- > 0;) {
-		const struct ncs_late_part *recent = recent_at(late, i);
+		const struct ncs_late_part *recent = ncs_recent_at(late, i);
 		uint64_t own_ns = own_wait_ns(recent, is_sure), wait_ns;
 
 		wait_ns = grows ? ncs_time_since(before_ns, own_ns) : own_ns;
@@ -280,4 +271,31 @@ double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns,
 		cost -= (double)longest_ns;
 	cost /= (double)(last_ns - first_ns);
 	return cost < 1 ? cost : 1;
+}
+
+static double transfer_cost(const struct ncs_late_transfers *transfers,
+			    enum ncs_cost_kind kind)
+{
+	switch (kind) {
+	case NCS_COST_AGAIN:
+		return transfers->cost_again;
+	case NCS_COST_LEAST:
+		return transfers->cost_at_least;
+	case NCS_COST_MOST:
+		return transfers->cost_at_most;
+	default:
+		return transfers->cost;
+	}
+}
+
+double ncs_seeming_cost(const struct ncs_late_rank *late, uint64_t least_ns,
+			enum ncs_cost_kind kind)
+{
+	double cost = ncs_lateness_cost(late, least_ns, kind);
+	double more = late->transfers ? transfer_cost(late->transfers, kind) :
+					-1;
+
+	if (late->transfer_use == NCS_TRANSFERS_RULE)
+		return more >= 0 || cost < 0 ? more : 0;
+	return more > cost ? more : cost;
 }

@@ -14,9 +14,19 @@ static inline size_t ncs_recent_count(uint64_t operations)
 						  NCS_LATENESS_RECENT;
 }
 
-/* Returns whether in none of the operations that make the cost, those of the
- * latest NCS_COST_WINDOW_NS, the rank before the last came
- * from other work than its previous operation: then the job does nothing but
+/* Returns the i-th of the recent operations, the latest first. */
+static inline const struct ncs_late_part *
+ncs_recent_at(const struct ncs_late_rank *late, size_t i)
+{
+	return &late->recent[(late->operations - 1 - i) % NCS_LATENESS_RECENT];
+}
+
+/* Returns the number of latest operations that make the cost: those of the
+ * latest NCS_COST_WINDOW_NS. */
+size_t ncs_costing_count(const struct ncs_late_rank *late);
+
+/* Returns whether in none of the operations that make the cost the rank before the
+ * last came from other work than its previous operation: then the job does nothing but
  * communicate. */
 bool ncs_all_are_queued(const struct ncs_late_rank *late);
 
@@ -38,5 +48,11 @@ enum ncs_cost_kind {
  * `least_ns`; negative if it is not known. */
 double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns,
 			 enum ncs_cost_kind kind);
+
+/* Returns the same for collectives and transfers: the larger cost, as both may have
+ * lost the same time, or that of the transfers where these make the rule. Work of other
+ * hosts (host_calls.h) is not considered. */
+double ncs_seeming_cost(const struct ncs_late_rank *late, uint64_t least_ns,
+			enum ncs_cost_kind kind);
 
 #endif

@@ -43,6 +43,7 @@ struct ncs_late_part {
 	/* It came last to have data to send, and when its kernel began is not
 	 * known. */
 	bool kernel_is_unknown;
+	uint64_t call_ns, end_ns; /* of its operation */
 };
 
 /* Returns whether it is not known what part of a wait cost anything: the others
@@ -125,12 +126,16 @@ struct ncs_late_rank {
 	struct ncs_distribution late;
 	struct ncs_distribution
 		exclusive; /* of operations at which it was last */
+	/* host_calls.c writes what limits the cost, stragglers.c the rest. */
 	struct ncs_lateness_view view;
 	bool is_viewed; /* whether the view is up to date */
 	struct ncs_late_transfers *transfers; /* NULL if it has none */
 	uint64_t transfer_count; /* sends and receives to other ranks … */
 	uint64_t unnumbered; /* … and those that have no number */
 	uint8_t transfer_use; /* enum ncs_transfer_use */
+	/* It is not known, or too early to tell, whether hosts of others went on with
+	 * their work while they waited: host_calls.c. */
+	bool cost_is_unknown;
 	struct ncs_seen_numbers numbers[NCS_FUNCTION_COUNT];
 };
 

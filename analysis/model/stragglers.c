@@ -3,6 +3,7 @@
  * see stragglers.h. */
 #include "analysis/model/stragglers.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "analysis/base/collective_waits.h"
@@ -105,33 +106,13 @@ static void sum_all(const struct ncs_late_rank *late,
 	add_causes(late->cause_ns[1], !ncs_all_are_queued(late), lateness);
 }
 
-static double transfer_cost(const struct ncs_late_transfers *transfers,
-			    enum ncs_cost_kind kind)
-{
-	switch (kind) {
-	case NCS_COST_AGAIN:
-		return transfers->cost_again;
-	case NCS_COST_LEAST:
-		return transfers->cost_at_least;
-	case NCS_COST_MOST:
-		return transfers->cost_at_most;
-	default:
-		return transfers->cost;
-	}
-}
-
-/* Returns what a rank costs in collectives and in transfers. Both may have lost
- * the same time. */
+/* Returns what a rank costs: no more than the work of other hosts leaves. */
 static double cost_of(const struct ncs_late_rank *late, uint64_t least_ns,
 		      enum ncs_cost_kind kind)
 {
-	double cost = ncs_lateness_cost(late, least_ns, kind);
-	double more = late->transfers ? transfer_cost(late->transfers, kind) :
-					-1;
-
-	if (late->transfer_use == NCS_TRANSFERS_RULE)
-		return more >= 0 || cost < 0 ? more : 0;
-	return more > cost ? more : cost;
+	return fmin(ncs_seeming_cost(late, least_ns, kind),
+		    kind == NCS_COST_MOST ? late->view.cost_limit_at_most :
+					    late->view.cost_limit);
 }
 
 /* Notes why the cost is known within bounds, if it is that of transfers. */
@@ -162,6 +143,20 @@ static void note_transfers(const struct ncs_late_rank *late,
 		if (recent->ready_ns > view->latest_ns)
 			view->latest_ns = recent->ready_ns;
 	}
+}
+
+/* Returns what a rank may cost if hosts of others do not go on with their work; 0 if
+ * that is known. */
+static double unknown_cost(const struct ncs_late_rank *late,
+			   uint64_t last_lately)
+{
+	enum ncs_cost_kind kind = last_lately >= NCS_LATELY_LAST ?
+					  NCS_COST_MOST :
+					  NCS_COST_KNOWN;
+
+	return late->cost_is_unknown ?
+		       fmax(ncs_seeming_cost(late, NCS_STRAGGLER_NS, kind), 0) :
+		       0;
 }
 
 const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
@@ -197,6 +192,7 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 		view->last_lately += late->recent[(late->operations - i) %
 						  NCS_LATENESS_RECENT]
 					     .exclusive_ns > 0;
+	view->cost_unknown = unknown_cost(late, view->last_lately);
 	view->cost_of_long = cost_of(late, NCS_STRAGGLER_NS, NCS_COST_KNOWN);
 	view->cost_again = cost_of(late, NCS_STRAGGLER_NS, NCS_COST_AGAIN);
 	note_bounds(late, view);

@@ -56,8 +56,10 @@ enum ncs_late_cause {
 #define NCS_STRAGGLER_NS UINT64_C(100000)
 #define NCS_STRAGGLER_COST 0.05
 
-/* Number of latest operations that tell whether a rank is late by now. */
+/* Number of latest operations that tell whether a rank is late by now; it is nearly
+ * always last if it is so at so many of them. */
 #define NCS_LATELY 16u
+#define NCS_LATELY_LAST (NCS_LATELY * 3 / 4)
 
 /* Lateness of one rank over some operations in which others waited for it. */
 struct ncs_lateness {
@@ -121,6 +123,17 @@ struct ncs_lateness_view {
 	 * at each operation. */
 	double cost_at_least, cost_at_most;
 	double cost_of_long_at_most; /* in waits of at least NCS_STRAGGLER_NS */
+	/* The host of another rank worked for the rest of the time, and would have
+	 * without this rank: it costs no more in any communicator. The latter counts
+	 * only what the host surely worked. */
+	double cost_limit, cost_limit_at_most;
+	/* Hosts of others are not known to wait for the ends of operations: a lag may go
+	 * on from step to step and cost nothing. */
+	bool hosts_may_go_on;
+	/* Its possible cost in waits of at least NCS_STRAGGLER_NS, while it is not known,
+	 * or too early to tell, whether hosts of others went on with their work, so that
+	 * it may cost nothing; 0 if that is known. */
+	double cost_unknown;
 	uint64_t last_lately; /* of the latest NCS_LATELY: it came last */
 	uint64_t latest_ns;  /* when all had arrived at the latest operation */
 	/* Recent operations by the moment that its arrival was compared by. */

@@ -236,6 +236,14 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 			   " unknown",
 			   evidence->number, evidence->expected);
 		return;
+	case NCS_EVIDENCE_HOSTS:
+		ncs_append(text, size,
+			   "by the times of its calls, the host of another rank"
+			   " worked for %" PRIu64
+			   " %% of the time: without this rank, the job would"
+			   " still take at least that long",
+			   evidence->number);
+		return;
 	case NCS_EVIDENCE_LAG:
 		ncs_append(text, size,
 			   "its lag may carry over from one operation to the"

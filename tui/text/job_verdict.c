@@ -208,6 +208,35 @@ static bool append_unpaired(const struct ncs_communicator *communicator,
 	return true;
 }
 
+/* Appends which rank may cost nothing although others wait for it, since their hosts may
+ * work meanwhile. Returns false if there is none. */
+static bool append_maybe_late(const struct ncs_communicator *communicator,
+			      char *text, size_t size)
+{
+	const struct ncs_rank *found = NULL;
+	double cost = NCS_STRAGGLER_COST;
+
+	if (ncs_communicator_straggler(communicator))
+		return false;
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+		const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+
+		if (!view || view->cost_unknown < cost)
+			continue;
+		found = rank;
+		cost = view->cost_unknown;
+	}
+	if (!found)
+		return false;
+	ncs_rank_title(found, text, size);
+	ncs_append(text, size,
+		   ": may cost up to %.0f %%, or nothing if hosts of other"
+		   " ranks work while their GPUs wait for it: that is unknown",
+		   100 * (cost < 1 ? cost : 1));
+	return true;
+}
+
 /* Appends which links can be found slow only so, and why. Returns false if there
  * are none. */
 static bool append_links(const struct ncs_model *model,
@@ -257,6 +286,10 @@ bool ncs_unchecked_text(const struct ncs_model *model, size_t index, char *text,
 			return true;
 		text[0] = '\0';
 		if (append_unpaired(communicator, text, size) &&
+		    place++ == index)
+			return true;
+		text[0] = '\0';
+		if (append_maybe_late(communicator, text, size) &&
 		    place++ == index)
 			return true;
 		text[0] = '\0';

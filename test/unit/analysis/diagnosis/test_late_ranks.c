@@ -11,6 +11,7 @@
 
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/model/stragglers.h"
+#include "shm/hash.h"
 #include "test/unit/support/scripted_source.h"
 
 #define MS UINT64_C(1000000)
@@ -192,6 +193,24 @@ static void late_rank_is_found_after_the_death_of_all(void **state)
 }
 
 /* Its death is told, and what the others did without it is theirs. */
+/* Adds an AllReduce with times on the stream. */
+static void all_reduce(struct late_fixture *fixture, size_t rank, size_t number,
+		       uint64_t call_ns, uint64_t begun_ns, uint64_t end_ns)
+{
+	struct scripted_rank *scripted = &fixture->scripted.ranks[rank];
+
+	scripted->records[scripted->record_count++] = (struct ncs_record){
+		.event = NCS_EVENT_COLL,
+		.flags = NCS_RECORD_ON_STREAM,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.operation = (uint32_t)number + 1,
+		.number = number,
+		.start = call_ns,
+		.delta[1] = begun_ns - call_ns,
+		.duration = end_ns - call_ns,
+	};
+}
+
 static void late_rank_that_died_before_the_others_is_only_dead(void **state)
 {
 	struct late_fixture *fixture = *state;
@@ -214,21 +233,10 @@ static void new_lateness_is_not_thinned_out_by_an_old_level_time(void **state)
 
 	for (unsigned i = 0; i < 200; i++) {
 		for (size_t k = 0; k < RANKS; k++) {
-			struct scripted_rank *rank =
-				&fixture->scripted.ranks[k];
 			uint64_t late_ns = k == 1 && i >= 190 ? 200 * MS : 0;
 
-			rank->records[rank->record_count++] =
-				(struct ncs_record){
-					.event = NCS_EVENT_COLL,
-					.flags = NCS_RECORD_ON_STREAM,
-					.function = NCS_FUNCTION_ALL_REDUCE,
-					.operation = i + 1,
-					.number = i,
-					.start = now_ns + late_ns,
-					.delta[1] = 1,
-					.duration = 300 * MS - late_ns,
-				};
+			all_reduce(fixture, k, i, now_ns + late_ns,
+				   now_ns + late_ns + 1, now_ns + 300 * MS);
 		}
 		now_ns += SECOND;
 		if (i % 50 == 49)
@@ -260,6 +268,132 @@ finding_names_the_operations_that_could_not_be_compared(void **state)
 	assert_int_equal(finding->evidence[1].kind, NCS_EVIDENCE_UNCOMPARED);
 	assert_int_equal(finding->evidence[1].number, 20);
 	assert_int_equal(finding->evidence[1].expected, 60);
+}
+
+/* --- Hosts with work of their own -------------------------------------------- */
+
+#define STEPS 60u
+#define KERNEL_NS (2 * MS)
+#define NEVER_WAITS STEPS
+
+/* Returns up to a tenth of a time, by chance; the same for the same number. */
+static uint64_t jitter(uint64_t ns, uint64_t number)
+{
+	return ncs_hash(number) % (ns / 10);
+}
+
+/* Records a job of ranks 0 and 1 with an AllReduce in each step, before which their
+ * hosts work for so long, and wait for the step so many before the latest one. */
+static void record_busy_hosts(struct late_fixture *fixture,
+			      const uint64_t work_ns[2], unsigned ahead,
+			      unsigned steps)
+{
+	uint64_t calls_ns[2] = { SECOND, SECOND };
+	uint64_t ends_ns[STEPS];
+
+	fixture->scripted.ranks[2].is_there = false;
+	for (unsigned i = 0; i < steps; i++) {
+		uint64_t begun_ns = i > 0 ? ends_ns[i - 1] : 0;
+
+		for (size_t k = 0; k < 2; k++) {
+			if (i > ahead && ends_ns[i - 1 - ahead] > calls_ns[k])
+				calls_ns[k] = ends_ns[i - 1 - ahead];
+			calls_ns[k] += work_ns[k] +
+				       jitter(work_ns[k], 2 * i + k);
+			if (calls_ns[k] > begun_ns)
+				begun_ns = calls_ns[k];
+		}
+		ends_ns[i] = begun_ns + KERNEL_NS;
+		for (size_t k = 0; k < 2; k++) {
+			uint64_t free_ns = i > 0 ? ends_ns[i - 1] : 0;
+
+			all_reduce(fixture, k, i, calls_ns[k],
+				   free_ns > calls_ns[k] ? free_ns :
+							   calls_ns[k] + 1,
+				   ends_ns[i]);
+		}
+	}
+	look(fixture, ends_ns[steps - 1] + MS);
+}
+
+/* The other host works for 20 of 30 ms, or 20 of 32 if it waits for each step. */
+static void assert_costs(const struct late_fixture *fixture, double cost)
+{
+	const struct ncs_finding *finding = &fixture->diagnosis.findings[0];
+
+	assert_int_equal(fixture->diagnosis.count, 1);
+	assert_int_equal(finding->root.number, 1);
+	assert_int_equal(finding->cause, NCS_LATE_HOST);
+	assert_true(finding->share > 0.93 * cost);
+	assert_true(finding->share < 1.07 * cost);
+}
+
+static void late_host_costs_what_it_works_longer_than_others(void **state)
+{
+	static const uint64_t work_ns[] = { 20 * MS, 30 * MS };
+
+	record_busy_hosts(*state, work_ns, 0, STEPS);
+	assert_costs(*state, 10.0 / 33.5);
+}
+
+/* Operations wait for 28 of 30 ms, but the other host needs 20 of them. */
+static void late_host_ahead_costs_what_other_hosts_do_not_work(void **state)
+{
+	static const uint64_t work_ns[] = { 20 * MS, 30 * MS };
+	struct late_fixture *fixture = *state;
+	const struct ncs_evidence *evidence;
+	bool is_told = false;
+
+	record_busy_hosts(fixture, work_ns, 1, STEPS);
+	assert_costs(fixture, 10.0 / 30);
+	for (size_t i = 0; i < fixture->diagnosis.findings[0].evidence_count;
+	     i++) {
+		evidence = &fixture->diagnosis.findings[0].evidence[i];
+				is_told |= evidence->kind == NCS_EVIDENCE_HOSTS &&
+			   evidence->number >= 65 && evidence->number <= 69;
+	}
+	assert_true(is_told);
+}
+
+static void late_host_that_never_waits_costs_as_much(void **state)
+{
+	static const uint64_t work_ns[] = { 20 * MS, 30 * MS };
+
+	record_busy_hosts(*state, work_ns, NEVER_WAITS, STEPS);
+	assert_costs(*state, 10.0 / 30);
+}
+
+/* In a few steps, some of that may be chance. It is told as not known. */
+static void late_host_is_unknown_before_others_are_known_to_wait(void **state)
+{
+	static const uint64_t work_ns[] = { 20 * MS, 24 * MS };
+	struct late_fixture *fixture = *state;
+	const struct ncs_lateness_view *view;
+
+	record_busy_hosts(fixture, work_ns, 0, 9);
+	assert_int_equal(fixture->diagnosis.count, 0);
+	view = ncs_rank_lateness(fixture->scripted.model.ranks[1]);
+	assert_true(view->cost_unknown > NCS_STRAGGLER_COST);
+	assert_false(view->is_straggler);
+}
+
+/* Chance does not put a host that far behind. */
+static void host_that_is_very_late_is_found_in_the_first_steps(void **state)
+{
+	static const uint64_t work_ns[] = { 20 * MS, 60 * MS };
+
+	record_busy_hosts(*state, work_ns, 0, 9);
+	assert_costs(*state, 40.0 / 65);
+}
+
+/* Each has its turns to be behind, and takes its lag from step to step. */
+static void host_that_is_behind_by_chance_is_not_late(void **state)
+{
+	static const uint64_t work_ns[] = { 20 * MS, 20 * MS };
+	struct late_fixture *fixture = *state;
+
+	record_busy_hosts(fixture, work_ns, NEVER_WAITS, STEPS);
+	assert_int_equal(fixture->diagnosis.count, 0);
 }
 
 /* --- A real job ------------------------------------------------------------- */
@@ -294,28 +428,16 @@ static void bound_of_a_real_job_leaves_what_nobody_can_see(void **state)
 	fixture->scripted.ranks[2].is_there = false;
 	for (size_t i = 0; i < 40 * count; i++)
 		for (size_t k = 0; k < 2; k++) {
-			struct scripted_rank *rank =
-				&fixture->scripted.ranks[k];
-			uint32_t launched = real_step[i % count].launched[k];
+			uint64_t step_ns = SECOND + i / count * STEP_US * 1000;
 
-			rank->records[rank->record_count++] =
-				(struct ncs_record){
-					.event = NCS_EVENT_COLL,
-					.flags = NCS_RECORD_ON_STREAM,
-					.function = NCS_FUNCTION_ALL_REDUCE,
-					.operation = (uint32_t)i + 1,
-					.number = i,
-					.start = SECOND + (i / count * STEP_US +
-							   launched) *
-								  1000,
-					.delta[1] = (real_step[i % count]
-							     .begun[k] -
-						     launched) *
-						    1000,
-					.duration = (real_step[i % count].end -
-						     launched) *
-						    1000,
-				};
+			all_reduce(fixture, k, i,
+				   step_ns +
+					   real_step[i % count].launched[k] *
+						   UINT64_C(1000),
+				   step_ns + real_step[i % count].begun[k] *
+						     UINT64_C(1000),
+				   step_ns + real_step[i % count].end *
+						     UINT64_C(1000));
 		}
 	look(fixture, 4 * SECOND);
 	assert_int_equal(fixture->diagnosis.count, 1);
@@ -343,6 +465,12 @@ int main(void)
 		TEST(late_rank_that_died_before_the_others_is_only_dead),
 		TEST(new_lateness_is_not_thinned_out_by_an_old_level_time),
 		TEST(finding_names_the_operations_that_could_not_be_compared),
+		TEST(late_host_costs_what_it_works_longer_than_others),
+		TEST(late_host_ahead_costs_what_other_hosts_do_not_work),
+		TEST(late_host_that_never_waits_costs_as_much),
+		TEST(late_host_is_unknown_before_others_are_known_to_wait),
+		TEST(host_that_is_very_late_is_found_in_the_first_steps),
+		TEST(host_that_is_behind_by_chance_is_not_late),
 		TEST(bound_of_a_real_job_leaves_what_nobody_can_see),
 	};
 

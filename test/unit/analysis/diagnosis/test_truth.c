@@ -310,15 +310,15 @@ static void assert_none_is_wrong(const char *kind)
 
 /* --- Tests ---------------------------------------------------------------- */
 
-static void healthy_jobs_have_no_finding(void **state)
+/* Looks at healthy jobs of a kind all the time. */
+static void watch_healthy(const char *kind,
+			  struct truth_options (*job)(unsigned seed),
+			  unsigned percent)
 {
-	static const char kind[] = "diagnosis/healthy";
-	unsigned jobs = truth_jobs(kind, JOBS, 400);
+	unsigned jobs = truth_jobs(kind, JOBS, percent);
 
-	(void)state;
 	for (unsigned i = 0; i < jobs; i++) {
-		unsigned seed = truth_seed(i);
-		struct truth_options options = some_job(seed, TRUTH_HEALTHY);
+		struct truth_options options = job(truth_seed(i));
 		struct truth_watch watch;
 
 		start(&watch, &options);
@@ -327,6 +327,44 @@ static void healthy_jobs_have_no_finding(void **state)
 		end(kind, &watch);
 	}
 	assert_none_is_wrong(kind);
+}
+
+static struct truth_options healthy_job(unsigned seed)
+{
+	return some_job(seed, TRUTH_HEALTHY);
+}
+
+static void healthy_jobs_have_no_finding(void **state)
+{
+	(void)state;
+	watch_healthy("diagnosis/healthy", healthy_job, 400);
+}
+
+/* A job in which each host has work of its own in each step, as to load data, and
+ * waits for its GPU after each step, runs one or two steps ahead, or never waits. */
+static struct truth_options busy_hosts(unsigned seed, enum truth_fault fault)
+{
+	static const unsigned aheads[] = { 0, 1, 2, TRUTH_AHEAD_FREE };
+	struct truth_options options = some_job(seed, fault);
+
+	options.ahead = aheads[seed / 2 % 4];
+	options.pause_period = 1;
+	options.pause_ns = 10e6 * (1 + seed / 3 % 4);
+	options.jitter = 0.02 * (1 + seed / 5 % 3);
+	if (options.ranks <= 16)
+		options.steps = 100;
+	return options;
+}
+
+static struct truth_options healthy_with_busy_hosts(unsigned seed)
+{
+	return busy_hosts(seed, TRUTH_HEALTHY);
+}
+
+static void healthy_jobs_whose_hosts_are_busy_have_no_finding(void **state)
+{
+	(void)state;
+	watch_healthy("diagnosis/healthy/pauses", healthy_with_busy_hosts, 200);
 }
 
 static void watch_late_rank(const char *kind,
@@ -379,6 +417,30 @@ static void rank_with_a_busy_gpu_is_found_with_its_cost(void **state)
 {
 	(void)state;
 	watch_late_ranks("diagnosis/stream", busy_gpu, false, false);
+}
+
+static struct truth_options late_among_busy_hosts(unsigned seed)
+{
+	return busy_hosts(seed, TRUTH_HOST);
+}
+
+static void late_host_among_busy_hosts_is_found_with_its_cost(void **state)
+{
+	(void)state;
+	watch_late_ranks("diagnosis/host/pauses", late_among_busy_hosts, true,
+			 false);
+}
+
+static struct truth_options busy_gpu_beside_busy_hosts(unsigned seed)
+{
+	return busy_hosts(seed, TRUTH_STREAM);
+}
+
+static void busy_gpu_beside_busy_hosts_is_found_with_its_cost(void **state)
+{
+	(void)state;
+	watch_late_ranks("diagnosis/stream/pauses", busy_gpu_beside_busy_hosts,
+			 true, false);
 }
 
 /* In DDP, nobody can tell how much of the others' work before a bucket ran while
@@ -845,8 +907,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(healthy_jobs_have_no_finding),
+		cmocka_unit_test(
+			healthy_jobs_whose_hosts_are_busy_have_no_finding),
 		cmocka_unit_test(rank_with_a_late_host_is_found_with_its_cost),
 		cmocka_unit_test(rank_with_a_busy_gpu_is_found_with_its_cost),
+		cmocka_unit_test(
+			late_host_among_busy_hosts_is_found_with_its_cost),
+		cmocka_unit_test(
+			busy_gpu_beside_busy_hosts_is_found_with_its_cost),
 		cmocka_unit_test(ranks_of_hidden_work_cost_at_least),
 		cmocka_unit_test(lag_that_hardly_seems_to_go_on_costs_at_most),
 		cmocka_unit_test(slow_gpu_is_found_with_its_cost),
