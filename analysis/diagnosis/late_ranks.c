@@ -37,6 +37,7 @@ struct late_process {
 	double limit, limit_at_most; /* as of struct ncs_lateness_view */
 	double limiting; /* the one of these that is less than it seemed to cost; 1 if
 			  * none is */
+	bool is_unsure; /* hosts of others may have gone on with their work */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
 	const struct ncs_rank *main;          /* its rank that costs most */
 	const struct ncs_lateness_view *view; /* of that rank */
@@ -92,6 +93,7 @@ static struct late_process add_process(const struct ncs_wait_graph *graph,
 					     view->cost_limit_at_most);
 		process.cost += view->cost;
 		process.cost_of_long += view->cost_of_long;
+		process.is_unsure |= view->is_unsure;
 		process.cost_again += view->cost_again;
 		process.cost_at_most += view->cost_at_most;
 		process.cost_of_long_at_most += view->cost_of_long_at_most;
@@ -124,7 +126,8 @@ static struct late_process add_process(const struct ncs_wait_graph *graph,
 
 static bool is_known_to_straggle(const struct late_process *process)
 {
-	return ncs_is_straggling(process->cost_of_long, process->cost_again);
+	return ncs_is_straggling(process->cost_of_long, process->cost_again,
+				 process->is_unsure);
 }
 
 /* Returns the cause of the cost. The wait for a peer is no part of it. */
@@ -146,11 +149,17 @@ static unsigned cause_of(const struct late_process *process)
 
 /* Whether a process is last nearly always by now, so that its lag may go from one
  * operation to the next, and may cost as much as a straggler's if it does
- * not. */
+ * not. Hosts that run ahead leave it no more than the time for which they do not
+ * work, as it seems. */
 static bool may_straggle(const struct late_process *process)
 {
-	return process->cost_of_long_at_most >= NCS_STRAGGLER_COST &&
-	       process->view->last_lately >= NCS_LATELY_LAST &&
+	double cost = process->cost_of_long_at_most;
+
+	if (process->view->hosts_run_ahead ?
+		    fmin(cost, process->limit) < NCS_STRAGGLER_COST_UNSURE :
+		    cost < NCS_STRAGGLER_COST)
+		return false;
+	return process->view->last_lately >= NCS_LATELY_LAST &&
 	       !process->view->hosts_may_go_on;
 }
 

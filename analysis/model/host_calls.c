@@ -506,7 +506,15 @@ static bool works_while_idle(const struct host *host)
 	       2 * host->idle_count > host->long_count;
 }
 
-/* Returns whether there are too few calls to tell whether a host does so. */
+/* Returns whether a host runs ahead of its GPU, and has work of its own. */
+static bool works_ahead(const struct host *host)
+{
+	return host->waiting.share >= WORKS_MUCH && host->varies &&
+	       2 * host->idle_count <= host->long_count;
+}
+
+/* Returns whether there are too few calls to tell whether a host works while its GPU is
+ * idle. */
 static bool is_early(const struct host *host)
 {
 	return works_while_idle(host) &&
@@ -537,19 +545,20 @@ static void set_limit(const struct hosts *hosts, size_t rank,
 	struct ncs_lateness_view *view = &late->view;
 	struct share most = { 0 };
 
-	view->hosts_may_go_on = late->cost_is_unknown = false;
+	view->hosts_may_go_on = view->hosts_run_ahead = view->is_unsure = false;
 	for (size_t i = 0; i < hosts->count; i++) {
 		struct share share =
 			choose(&hosts->hosts[i], wait, may_be_chance);
-		bool may_go_on = wait != NCS_HOST_WAIT_LAST &&
-				 works_while_idle(&hosts->hosts[i]);
+		bool may_work = wait != NCS_HOST_WAIT_LAST &&
+				works_while_idle(&hosts->hosts[i]);
 
 		if (i * hosts->step == rank)
 			continue;
-		view->hosts_may_go_on |= may_go_on;
-		late->cost_is_unknown |= may_go_on &&
-					 (wait == NCS_HOST_WAIT_UNKNOWN ||
-					  is_early(&hosts->hosts[i]));
+		view->hosts_may_go_on |= may_work;
+		view->hosts_run_ahead |= works_ahead(&hosts->hosts[i]);
+		view->is_unsure |= may_work &&
+				   (wait == NCS_HOST_WAIT_UNKNOWN ||
+				    is_early(&hosts->hosts[i]));
 		most.share = fmax(most.share, share.share);
 		most.at_least = fmax(most.at_least, share.at_least);
 	}

@@ -133,9 +133,6 @@ struct ncs_late_rank {
 	uint64_t transfer_count; /* sends and receives to other ranks … */
 	uint64_t unnumbered; /* … and those that have no number */
 	uint8_t transfer_use; /* enum ncs_transfer_use */
-	/* It is not known, or too early to tell, whether hosts of others went on with
-	 * their work while they waited: host_calls.c. */
-	bool cost_is_unknown;
 	struct ncs_seen_numbers numbers[NCS_FUNCTION_COUNT];
 };
 

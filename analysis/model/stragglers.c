@@ -145,18 +145,19 @@ static void note_transfers(const struct ncs_late_rank *late,
 	}
 }
 
-/* Returns what a rank may cost if hosts of others do not go on with their work; 0 if
- * that is known. */
-static double unknown_cost(const struct ncs_late_rank *late,
-			   uint64_t last_lately)
+/* Returns what a rank may cost if hosts of others do not go on with their work, or not
+ * for so long; 0 if that is known. */
+static double unknown_cost(const struct ncs_late_rank *late)
 {
-	enum ncs_cost_kind kind = last_lately >= NCS_LATELY_LAST ?
-					  NCS_COST_MOST :
-					  NCS_COST_KNOWN;
+	const struct ncs_lateness_view *view = &late->view;
+	bool is_last = view->last_lately >= NCS_LATELY_LAST;
 
-	return late->cost_is_unknown ?
-		       fmax(ncs_seeming_cost(late, NCS_STRAGGLER_NS, kind), 0) :
-		       0;
+	if (view->is_unsure)
+		return fmax(ncs_seeming_cost(late, NCS_STRAGGLER_NS,
+					     is_last ? NCS_COST_MOST :
+						       NCS_COST_KNOWN),
+			    0);
+	return view->hosts_run_ahead && is_last ? view->cost_of_long_at_most : 0;
 }
 
 const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
@@ -192,14 +193,15 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 		view->last_lately += late->recent[(late->operations - i) %
 						  NCS_LATENESS_RECENT]
 					     .exclusive_ns > 0;
-	view->cost_unknown = unknown_cost(late, view->last_lately);
+	view->cost_unknown = unknown_cost(late);
 	view->cost_of_long = cost_of(late, NCS_STRAGGLER_NS, NCS_COST_KNOWN);
 	view->cost_again = cost_of(late, NCS_STRAGGLER_NS, NCS_COST_AGAIN);
 	note_bounds(late, view);
 	note_transfers(late, view);
 	view->is_straggler =
 		view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&
-		ncs_is_straggling(view->cost_of_long, view->cost_again);
+		ncs_is_straggling(view->cost_of_long, view->cost_again,
+				  view->is_unsure);
 	late->is_viewed = true;
 	return view;
 }

@@ -56,6 +56,11 @@ enum ncs_late_cause {
 #define NCS_STRAGGLER_NS UINT64_C(100000)
 #define NCS_STRAGGLER_COST 0.05
 
+/* The share from which on a rank is marked while it is not known whether the others
+ * have lost anything, as their hosts may have gone on with their work: chance puts one
+ * of such hosts behind for some time. */
+#define NCS_STRAGGLER_COST_UNSURE 0.1
+
 /* Number of latest operations that tell whether a rank is late by now; it is nearly
  * always last if it is so at so many of them. */
 #define NCS_LATELY 16u
@@ -130,9 +135,14 @@ struct ncs_lateness_view {
 	/* Hosts of others are not known to wait for the ends of operations: a lag may go
 	 * on from step to step and cost nothing. */
 	bool hosts_may_go_on;
-	/* Its possible cost in waits of at least NCS_STRAGGLER_NS, while it is not known,
-	 * or too early to tell, whether hosts of others went on with their work, so that
-	 * it may cost nothing; 0 if that is known. */
+	/* Hosts of others have long work of their own and run ahead of their GPUs: the
+	 * same, but how long they work is known. */
+	bool hosts_run_ahead;
+	/* It is not known, or too early to tell, whether hosts of others went on with
+	 * their work, so that the rank may cost nothing. */
+	bool is_unsure;
+	/* Its possible cost in waits of at least NCS_STRAGGLER_NS if hosts of others did
+	 * not go on with their work, or not for so long; 0 if that is known. */
 	double cost_unknown;
 	uint64_t last_lately; /* of the latest NCS_LATELY: it came last */
 	uint64_t latest_ns;  /* when all had arrived at the latest operation */
@@ -173,10 +183,13 @@ static inline bool ncs_cost_may_be_more(const struct ncs_lateness_view *view)
 	       view->cost_at_most > view->cost + NCS_COST_NEAR_SHARE;
 }
 
-/* Returns whether these costs are a straggler's. */
-static inline bool ncs_is_straggling(double cost_of_long, double cost_again)
+/* Returns whether these costs are a straggler's; `is_unsure`: hosts of others may have
+ * gone on with their work. */
+static inline bool ncs_is_straggling(double cost_of_long, double cost_again,
+				     bool is_unsure)
 {
-	return cost_of_long >= NCS_STRAGGLER_COST &&
+	return cost_of_long >= (is_unsure ? NCS_STRAGGLER_COST_UNSURE :
+					    NCS_STRAGGLER_COST) &&
 	       (cost_again >= NCS_STRAGGLER_COST ||
 		cost_again >= cost_of_long / 2);
 }

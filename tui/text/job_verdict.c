@@ -231,7 +231,7 @@ static bool append_maybe_late(const struct ncs_communicator *communicator,
 		return false;
 	ncs_rank_title(found, text, size);
 	ncs_append(text, size,
-		   ": may cost up to %.0f %%, or nothing if hosts of other"
+		   ": may cost up to %.0f %%, or little if hosts of other"
 		   " ranks work while their GPUs wait for it: that is unknown",
 		   100 * (cost < 1 ? cost : 1));
 	return true;

@@ -385,6 +385,36 @@ static void late_host_is_unknown_before_others_are_known_to_wait(void **state)
 	assert_false(view->is_straggler);
 }
 
+/* In more steps it costs 6 % if hosts wait, but they do not tell yet. */
+static void small_cost_is_unknown_while_hosts_may_go_on(void **state)
+{
+	static const uint64_t work_ns[] = { 20 * MS, 21500000 };
+	struct late_fixture *fixture = *state;
+	const struct ncs_lateness_view *view;
+
+	look_at_busy_hosts(fixture, work_ns, 0, 30);
+	assert_int_equal(fixture->diagnosis.count, 0);
+	view = ncs_rank_lateness(fixture->scripted.model.ranks[1]);
+	assert_true(view->cost_of_long > NCS_STRAGGLER_COST);
+	assert_true(view->cost_unknown > NCS_STRAGGLER_COST);
+	assert_false(view->is_straggler);
+}
+
+/* The job takes 20.9 ms for a step where the other host works for 20: operations wait
+ * long since its lag grows. */
+static void host_that_is_hardly_slower_than_those_ahead_is_not_found(void **state)
+{
+	static const uint64_t work_ns[] = { 20 * MS, 20900000 };
+	struct late_fixture *fixture = *state;
+	const struct ncs_lateness_view *view;
+
+	look_at_busy_hosts(fixture, work_ns, 2, STEPS);
+	assert_int_equal(fixture->diagnosis.count, 0);
+	view = ncs_rank_lateness(fixture->scripted.model.ranks[1]);
+	assert_true(view->cost < NCS_STRAGGLER_COST);
+	assert_true(view->cost_unknown > NCS_STRAGGLER_COST);
+}
+
 /* Chance does not put a host that far behind. */
 static void host_that_is_very_late_is_found_in_the_first_steps(void **state)
 {
@@ -492,6 +522,8 @@ int main(void)
 		TEST(late_host_ahead_costs_what_other_hosts_do_not_work),
 		TEST(late_host_that_never_waits_costs_as_much),
 		TEST(late_host_is_unknown_before_others_are_known_to_wait),
+		TEST(small_cost_is_unknown_while_hosts_may_go_on),
+		TEST(host_that_is_hardly_slower_than_those_ahead_is_not_found),
 		TEST(host_that_is_very_late_is_found_in_the_first_steps),
 		TEST(host_that_calls_early_once_is_not_taken_to_run_ahead),
 		TEST(host_that_is_behind_by_chance_is_not_late),
