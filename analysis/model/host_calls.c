@@ -38,7 +38,7 @@
 #define LONG_LEAST 12u
 #define LONG_LEAST_MUCH 24u
 
-/* Chance makes no rank seem to cost more than this share. */
+/* In LONG_LEAST steps, chance makes no rank seem to cost more than this share. */
 #define CHANCE 0.3
 
 /* Hosts are known to wait, or not to, if one in so many of them is. */
@@ -523,13 +523,23 @@ static bool is_early(const struct host *host)
 					   LONG_LEAST_MUCH);
 }
 
+/* Returns whether chance may explain what a rank seems to cost. It averages out with
+ * the root of the number of steps. */
+static bool may_be_chance(const struct host *host, double cost)
+{
+	double steps = fmin((double)host->long_count, LONG_LEAST);
+
+	return cost * sqrt(steps / LONG_LEAST) < CHANCE;
+}
+
 /* Returns the share of the time for which a host worked. While it is too early to tell
  * whether the host goes on, and chance may explain what a rank seems to cost, all of the
  * time counts as work. */
 static struct share choose(const struct host *host, enum ncs_host_wait wait,
-			   bool may_be_chance)
+			   double seeming_cost)
 {
-	if (may_be_chance && wait != NCS_HOST_WAIT_LAST && is_early(host))
+	if (wait != NCS_HOST_WAIT_LAST && is_early(host) &&
+	    may_be_chance(host, seeming_cost))
 		return (struct share){ 1, 1 };
 	return wait == NCS_HOST_WAIT_NONE ? host->going_on : host->waiting;
 }
@@ -539,16 +549,17 @@ static void set_limit(const struct hosts *hosts, size_t rank,
 		      struct ncs_late_rank *late)
 {
 	enum ncs_host_wait wait = wait_of_others(hosts, rank);
-	bool may_be_chance =
-		hosts->count > 0 && ncs_seeming_cost(late, NCS_STRAGGLER_NS,
-						     NCS_COST_MOST) < CHANCE;
+	double seeming_cost =
+		hosts->count > 0 ? ncs_seeming_cost(late, NCS_STRAGGLER_NS,
+						    NCS_COST_MOST) :
+				   0;
 	struct ncs_lateness_view *view = &late->view;
 	struct share most = { 0 };
 
 	view->hosts_may_go_on = view->hosts_run_ahead = view->is_unsure = false;
 	for (size_t i = 0; i < hosts->count; i++) {
 		struct share share =
-			choose(&hosts->hosts[i], wait, may_be_chance);
+			choose(&hosts->hosts[i], wait, seeming_cost);
 		bool may_work = wait != NCS_HOST_WAIT_LAST &&
 				works_while_idle(&hosts->hosts[i]);
 

@@ -424,6 +424,19 @@ static void host_that_is_very_late_is_found_in_the_first_steps(void **state)
 	assert_costs(*state, 40.0 / 65);
 }
 
+/* In eight steps, chance may make a third of the time. */
+static void host_that_may_be_late_by_chance_is_unknown_in_the_first_steps(void **state)
+{
+	static const uint64_t work_ns[] = { 20 * MS, 32 * MS };
+	struct late_fixture *fixture = *state;
+	const struct ncs_lateness_view *view;
+
+	look_at_busy_hosts(fixture, work_ns, 0, 9);
+	assert_int_equal(fixture->diagnosis.count, 0);
+	view = ncs_rank_lateness(fixture->scripted.model.ranks[1]);
+	assert_true(view->cost_unknown > 0.3);
+}
+
 /* An end is known too late: a host that waits seems to call before. One operation in nine
  * does not tell lateness for that. */
 static void host_that_calls_early_once_is_not_taken_to_run_ahead(void **state)
@@ -525,6 +538,7 @@ int main(void)
 		TEST(small_cost_is_unknown_while_hosts_may_go_on),
 		TEST(host_that_is_hardly_slower_than_those_ahead_is_not_found),
 		TEST(host_that_is_very_late_is_found_in_the_first_steps),
+		TEST(host_that_may_be_late_by_chance_is_unknown_in_the_first_steps),
 		TEST(host_that_calls_early_once_is_not_taken_to_run_ahead),
 		TEST(host_that_is_behind_by_chance_is_not_late),
 		TEST(bound_of_a_real_job_leaves_what_nobody_can_see),
