@@ -265,6 +265,15 @@ static double add_sample(struct ncs_link_kinds *kinds,
 	return time_like(&usual, sample) - usual.moving_ns;
 }
 
+/* Ends the slow operations of a link in a row by one for which the time of its messages
+ * is not known, but which did not take long. */
+static void end_run(struct ncs_link_kind *kind, const struct sample *sample)
+{
+	if (sample->moving_ns <= slower_than(&kind->run_usual, sample) *
+					 kind->run_usual.moving_ns)
+		kind->run = 0;
+}
+
 /* Adds an operation to those of its kind unless it took far longer. */
 static void add_whole(struct ncs_link_kind *whole, const struct sample *sample)
 {
@@ -308,7 +317,6 @@ static bool measure(const struct ncs_joined *joined,
 		part->clock != peer->clock ?
 			(uint64_t)part->clock_error_ns + peer->clock_error_ns :
 			0;
-	sample->bytes = (double)part->bytes;
 	sample->receiving_ns = (double)ncs_time_since(
 		sample->begin_ns, joined->end == NCS_MOMENT_STREAM_END ?
 					  peer->at_ns[NCS_MOMENT_STREAM_END] :
@@ -397,6 +405,7 @@ static int note_part(struct ncs_link_kinds *kinds,
 		     struct ncs_rank *const *ranks, struct sample *sample,
 		     double *most_ns)
 {
+	sample->bytes = (double)part->bytes;
 	for (uint32_t k = 0; k < part->link_count; k++) {
 		struct ncs_link_kind *kind, key = {
 			.from = part->rank,
@@ -406,10 +415,14 @@ static int note_part(struct ncs_link_kinds *kinds,
 		};
 		double more_ns;
 
-		if (!part->links[k].send ||
-		    !measure(joined, part, &part->links[k], sample))
+		if (!part->links[k].send)
 			continue;
 		kind = find_kind(kinds, &key);
+		if (!measure(joined, part, &part->links[k], sample)) {
+			if (kind)
+				end_run(kind, sample);
+			continue;
+		}
 		if (!kind)
 			learn_life(&key, joined, ranks);
 		if (!kind && kind_of(kinds, &key, &kind) != 0)

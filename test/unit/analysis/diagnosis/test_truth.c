@@ -682,6 +682,21 @@ static void link_that_is_slow_for_a_while_is_found_only_then(void **state)
 	assert_none_is_wrong(kind);
 }
 
+/* In this job, the time of a link's messages is known only while it is slow. */
+static void link_is_not_found_once_its_times_are_unknown(void **state)
+{
+	static const char kind[] = "diagnosis/network/unknown-after";
+	struct truth_options options = slow_link(21021);
+
+	(void)state;
+	options.steps = 400;
+	options.from_step = 60;
+	options.until_step = 120;
+	if (truth_jobs(kind, 1, 100) > 0)
+		watch_link_for_a_while(kind, &options);
+	assert_none_is_wrong(kind);
+}
+
 /* Sockets take data at once: at the sender nothing is slow. Between two ranks
  * neither waits more than the other. */
 static struct truth_options buffered_link(unsigned seed)
@@ -934,6 +949,7 @@ int main(void)
 			buffered_link_that_turned_slow_is_found_in_one_look),
 		cmocka_unit_test(
 			nothing_wrong_is_said_of_links_that_were_always_slow),
+		cmocka_unit_test(link_is_not_found_once_its_times_are_unknown),
 		cmocka_unit_test(buffered_link_is_found_only_while_it_is_slow),
 		cmocka_unit_test(fault_that_ends_is_found_no_more),
 		cmocka_unit_test(calls_that_differ_but_end_are_found),
