@@ -11,10 +11,11 @@
 /* Something is known from so many calls on. */
 #define CALLS 6
 
-/* Ends tell whether hosts wait for them if they vary by so much, in ns: by more than
- * their times may be wrong. */
-#define IDLE_VARIES_NS 100000.0
-#define BUSY_VARIES_NS 20000.0
+/* Ends tell that hosts wait for them if they vary by so much, in ns, and that hosts do
+ * not if they vary by more than their times may be wrong: calls do not follow what is
+ * wrong. */
+#define VARIES_NS 20000.0
+#define SURELY_VARIES_NS 100000.0
 
 /* A slope is known within so many standard errors. */
 #define ERRORS 2.5
@@ -159,8 +160,8 @@ static const struct busy_call *alike(const struct rank_waits *self, int size,
 	return NULL;
 }
 
-/* Returns whether y grows as x does, or not with x, if x varies by so much. */
-static enum ncs_host_wait follows(const struct points *points, double varies_ns)
+/* Returns whether y grows as x does, or not with x, if x varies by enough. */
+static enum ncs_host_wait follows(const struct points *points)
 {
 	double n = points->count, xx, xy, yy, slope, error;
 
@@ -169,14 +170,16 @@ static enum ncs_host_wait follows(const struct points *points, double varies_ns)
 	xx = points->xx - points->x * points->x / n;
 	xy = points->xy - points->x * points->y / n;
 	yy = points->yy - points->y * points->y / n;
-	if (xx < n * varies_ns * varies_ns)
+	if (xx < n * VARIES_NS * VARIES_NS)
 		return NCS_HOST_WAIT_UNKNOWN;
 	slope = xy / xx;
 	error = ERRORS * sqrt(fmax(yy - slope * xy, 0) / (n - 2) / xx);
 	if (fabs(slope - 1) + error < 0.5)
 		return NCS_HOST_WAIT_LAST;
-	return fabs(slope) + error < 0.5 ? NCS_HOST_WAIT_NONE :
-					   NCS_HOST_WAIT_UNKNOWN;
+	return fabs(slope) + error < 0.5 &&
+			       xx >= n * SURELY_VARIES_NS * SURELY_VARIES_NS ?
+		       NCS_HOST_WAIT_NONE :
+		       NCS_HOST_WAIT_UNKNOWN;
 }
 
 static int compare_calls(const void *left, const void *right)
@@ -202,8 +205,8 @@ static bool waits_when_busy(const struct rank_waits *self, int size)
 	for (size_t i = 0; i < count; i++)
 		add_point(i < count / 2 ? &lower : &upper, calls[i].last_ns,
 			  calls[i].call_ns);
-	return follows(&lower, BUSY_VARIES_NS) == NCS_HOST_WAIT_LAST &&
-	       follows(&upper, BUSY_VARIES_NS) == NCS_HOST_WAIT_LAST;
+	return follows(&lower) == NCS_HOST_WAIT_LAST &&
+	       follows(&upper) == NCS_HOST_WAIT_LAST;
 }
 
 /* Returns whether a rank's host waits for the last end where its GPU is idle. Calls
@@ -219,7 +222,7 @@ static enum ncs_host_wait waits_when_idle(const struct rank_waits *self)
 		    self->idle[i].call_ns <= usual_ns * 2)
 			add_point(&points, self->idle[i].last_ns,
 				  self->idle[i].call_ns);
-	return follows(&points, IDLE_VARIES_NS);
+	return follows(&points);
 }
 
 enum ncs_host_wait ncs_host_waits_of(struct ncs_host_waits *waits,

@@ -76,6 +76,28 @@ static void host_that_calls_whenever_parts_end_does_not_wait(void **state)
 	ncs_host_waits_free(waits);
 }
 
+/* Ends that vary by no more than their times may be wrong. */
+static void ends_that_vary_little_tell_only_that_a_host_waits(void **state)
+{
+	struct ncs_host_waits *waits = new_waits();
+
+	(void)state;
+	for (unsigned i = 0; i < STEPS; i++) {
+		struct ncs_waited_call call = idle;
+
+		call.last_ns += 200 * US * vary(i);
+		call.call_ns = call.last_ns + 10 * MS + 100 * US * vary_too(i);
+		ncs_host_waits_note(waits, 0, &call);
+		call.call_ns = idle.call_ns + 100 * US * vary_too(i);
+		ncs_host_waits_note(waits, 1, &call);
+	}
+	assert_int_equal(ncs_host_waits_of(waits, 0, &idle),
+			 NCS_HOST_WAIT_LAST);
+	assert_int_equal(ncs_host_waits_of(waits, 1, &idle),
+			 NCS_HOST_WAIT_UNKNOWN);
+	ncs_host_waits_free(waits);
+}
+
 static void host_of_a_job_that_never_varies_is_not_known(void **state)
 {
 	struct ncs_host_waits *waits = new_waits();
@@ -230,6 +252,8 @@ int main(void)
 			host_that_calls_later_after_later_ends_waits_for_them),
 		cmocka_unit_test(
 			host_that_calls_whenever_parts_end_does_not_wait),
+		cmocka_unit_test(
+			ends_that_vary_little_tell_only_that_a_host_waits),
 		cmocka_unit_test(host_of_a_job_that_never_varies_is_not_known),
 		cmocka_unit_test(first_call_does_not_decide),
 		cmocka_unit_test(
