@@ -89,7 +89,8 @@ static struct sent sent_by(const struct ncs_rank *rank)
 }
 
 /* Sets the pace of the latest interval; zeros if nothing was sent. The median of
- * all ranks is what a single slow link does not change. Returns 0 or -ENOMEM. */
+ * all ranks is what a single slow link does not change, unless their receivers wait
+ * for it and take no data; those of the fastest rank may not. Returns 0 or -ENOMEM. */
 static int find_pace(const struct ncs_communicator *communicator,
 		     struct ncs_pace *pace)
 {
@@ -114,7 +115,8 @@ static int find_pace(const struct ncs_communicator *communicator,
 	if (count > 0)
 		*pace = (struct ncs_pace){
 			bytes / longest_ns * 1e9,
-			ncs_select(wire_ns, count, (count - 1) / 2)
+			ncs_select(wire_ns, count, (count - 1) / 2),
+			ncs_select(wire_ns, count, 0)
 		};
 	free(wire_ns);
 	return 0;
@@ -126,14 +128,15 @@ static struct ncs_pace usual_of(const struct ncs_pace_history *history)
 {
 	size_t count = history->count < NCS_PACE_INTERVALS ? history->count :
 							     NCS_PACE_INTERVALS;
-	double bytes[NCS_PACE_INTERVALS], wire[NCS_PACE_INTERVALS];
+	double bytes[NCS_PACE_INTERVALS], wire[NCS_PACE_INTERVALS], wire_ns;
 
 	for (size_t i = 0; i < count; i++) {
 		bytes[i] = history->intervals[i].bytes_rate;
 		wire[i] = history->intervals[i].wire_ns;
 	}
-	return (struct ncs_pace){ ncs_select(bytes, count, count / 2),
-				  ncs_select(wire, count, count / 2) };
+	wire_ns = ncs_select(wire, count, count / 2);
+	return (struct ncs_pace){ ncs_select(bytes, count, count / 2), wire_ns,
+				  wire_ns };
 }
 
 /* --- The cause ------------------------------------------------------------ */
@@ -275,7 +278,7 @@ static void add_excess(struct ncs_pace_history *history,
 		if (!before || !before->send)
 			continue;
 		excess_ns = state_ns(rank, k, NCS_CHANNEL_SEND_WAIT) -
-			    finding->median.wire_ns *
+			    finding->median.least_wire_ns *
 				    (double)(rank->now.channels[k].bytes -
 					     before->bytes);
 		if (excess_ns > most_ns)
@@ -369,7 +372,10 @@ int ncs_paces_add(struct ncs_paces *paces, const struct ncs_model *model,
 	if (history->count >= NCS_PACE_LEAST)
 		finding->median = usual_of(history);
 	else
-		finding->median.wire_ns = finding->now.wire_ns;
+		finding->median = (struct ncs_pace){
+			.wire_ns = finding->now.wire_ns,
+			.least_wire_ns = finding->now.least_wire_ns,
+		};
 	follow_sender(communicator, history, finding);
 	if (judge(model, communicator, finding) != 0)
 		return -ENOMEM;

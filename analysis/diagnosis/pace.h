@@ -24,6 +24,7 @@
 struct ncs_pace {
 	double bytes_rate; /* bytes per second that all ranks sent */
 	double wire_ns; /* time on the wire per byte sent, of the median rank */
+	double least_wire_ns; /* of the fastest rank */
 };
 
 /* The latest intervals of one communicator. */
