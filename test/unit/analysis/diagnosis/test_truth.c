@@ -632,6 +632,20 @@ link_that_is_slow_from_the_start_is_found_with_its_sender(void **state)
 	assert_none_is_wrong(kind);
 }
 
+/* Receivers that wait for the slow link take no data of others. */
+static void slow_link_of_a_tree_costs_no_more_than_is_told(void **state)
+{
+	static const char kind[] = "diagnosis/network/start-tree";
+	struct truth_options options = slow_link(31061);
+
+	(void)state;
+	options.steps = 60;
+	options.from_step = 0;
+	if (truth_jobs(kind, 1, 100) > 0)
+		watch_slow_link(kind, &options);
+	assert_none_is_wrong(kind);
+}
+
 /* A link that is slow for some steps: its sender is found at all looks but five
  * until it ends, and no more a second later; no other rank is. */
 static void watch_link_for_a_while(const char *kind,
@@ -950,6 +964,8 @@ int main(void)
 		cmocka_unit_test(
 			nothing_wrong_is_said_of_links_that_were_always_slow),
 		cmocka_unit_test(link_is_not_found_once_its_times_are_unknown),
+		cmocka_unit_test(
+			slow_link_of_a_tree_costs_no_more_than_is_told),
 		cmocka_unit_test(buffered_link_is_found_only_while_it_is_slow),
 		cmocka_unit_test(fault_that_ends_is_found_no_more),
 		cmocka_unit_test(calls_that_differ_but_end_are_found),
