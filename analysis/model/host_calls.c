@@ -368,6 +368,20 @@ static enum ncs_host_wait wait_of(const struct host_calls *calls)
 	return wait;
 }
 
+/* Returns when the step ended that a host waited for before a call: none that ended
+ * after the call. 0 if it is not known. */
+static uint64_t waited_until_ns(const struct host_calls *calls,
+				const struct host_call *call)
+{
+	for (unsigned ahead = calls->ahead; call->step > ahead; ahead++) {
+		uint64_t end_ns = awaited_ns(calls, call, ahead);
+
+		if (end_ns <= call->call_ns)
+			return end_ns;
+	}
+	return 0;
+}
+
 /* Returns how long the host worked before a call since a time. */
 static double since(const struct host_call *call, uint64_t from_ns)
 {
@@ -402,7 +416,7 @@ static double share_of(const struct host_calls *calls, size_t from,
 		if (!(call->is_idle ? waits_when_idle : !calls->runs_away))
 			end_ns = 0;
 		else if (!at_least && end_ns > 0 && is_long(calls, call))
-			end_ns = awaited_ns(calls, call, calls->ahead);
+			end_ns = waited_until_ns(calls, call);
 		sum_ns += since(call, end_ns);
 	}
 	elapsed_ns = (double)(last_ns - first_ns);
