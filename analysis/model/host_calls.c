@@ -311,32 +311,35 @@ static bool runs_away(const struct host_calls *calls)
 
 /* --- Work ------------------------------------------------------------------ */
 
-static struct ncs_waited_call waited_call(const struct host_calls *calls,
-					  size_t i)
-{
-	const struct host_call *call = &calls->calls[i];
-	uint64_t before_ns = calls->calls[i - 1].call_ns;
-
-	return (struct ncs_waited_call){
-		.call_ns = (double)call->gap_ns,
-		.first_ns = (double)(call->first_ns - before_ns),
-		.last_ns = (double)(call->last_ns - before_ns),
-		.is_idle = call->is_idle,
-	};
-}
-
-/* Returns whether a call tells whether the host waits for its GPU. */
-static bool tells_wait(const struct host_calls *calls, size_t i)
+/* Returns the time since the call before, in ns, until the last end if the GPU is idle
+ * when the host calls again; 0 if that does not tell whether the host waits for it. */
+static double idle_end_ns(const struct host_calls *calls, size_t i)
 {
 	const struct host_call *call = &calls->calls[i];
 
-	return call->is_idle && call->last_ns != 0 && is_long(calls, call);
+	return call->is_idle && call->last_ns != 0 ?
+		       (double)(call->last_ns - calls->calls[i - 1].call_ns) :
+		       0;
 }
 
-/* Returns whether the host waits for its GPU where that is idle. The earliest and the
- * latest end since a call do not count: a single one that is far from the others, as
- * after an operation that is not known, would decide the answer. */
-static enum ncs_host_wait wait_of(const struct host_calls *calls)
+/* Returns the same time until the end of the step that the host waits for. */
+static double step_end_ns(const struct host_calls *calls, size_t i)
+{
+	const struct host_call *call = &calls->calls[i];
+	uint64_t end_ns = awaited_ns(calls, call, calls->ahead);
+
+	return end_ns <= call->call_ns ?
+		       (double)ncs_time_since(calls->calls[i - 1].call_ns,
+					      end_ns) :
+		       0;
+}
+
+/* Returns whether the host waits for these ends. The earliest and the latest since a
+ * call do not count: a single one that is far from the others, as after an operation
+ * that is not known, would decide the answer. */
+static enum ncs_host_wait
+wait_of(const struct host_calls *calls,
+	double (*end_ns)(const struct host_calls *, size_t))
 {
 	struct ncs_host_waits *waits = ncs_host_waits_new(1);
 	const struct ncs_waited_call idle = { .is_idle = true };
@@ -346,22 +349,25 @@ static enum ncs_host_wait wait_of(const struct host_calls *calls)
 	if (!waits)
 		return NCS_HOST_WAIT_UNKNOWN;
 	for (size_t i = 1; i < calls->count; i++) {
-		if (!tells_wait(calls, i))
+		double ns = end_ns(calls, i);
+
+		if (ns <= 0 || !is_long(calls, &calls->calls[i]))
 			continue;
-		if (first == 0 || waited_call(calls, i).last_ns <
-					  waited_call(calls, first).last_ns)
+		if (first == 0 || ns < end_ns(calls, first))
 			first = i;
-		if (last == 0 || waited_call(calls, i).last_ns >
-					 waited_call(calls, last).last_ns)
+		if (last == 0 || ns > end_ns(calls, last))
 			last = i;
 	}
 	for (size_t i = 1; i < calls->count; i++) {
-		struct ncs_waited_call call;
+		struct ncs_waited_call call = {
+			.call_ns = (double)calls->calls[i].gap_ns,
+			.last_ns = end_ns(calls, i),
+			.is_idle = true,
+		};
 
-		if (!tells_wait(calls, i) || i == first || i == last)
-			continue;
-		call = waited_call(calls, i);
-		ncs_host_waits_note(waits, 0, &call);
+		if (call.last_ns > 0 && is_long(calls, &calls->calls[i]) &&
+		    i != first && i != last)
+			ncs_host_waits_note(waits, 0, &call);
 	}
 	wait = ncs_host_waits_of(waits, 0, &idle);
 	ncs_host_waits_free(waits);
@@ -471,10 +477,11 @@ static struct host look_at(struct host_calls *calls)
 	calls->long_ns = long_gap_ns(calls, calls->gaps_ns);
 	find_steps(calls);
 	calls->ahead = ahead_of(calls, 1, calls->count);
-	calls->runs_away = runs_away(calls);
+	calls->runs_away = runs_away(calls) ||
+			   wait_of(calls, step_end_ns) == NCS_HOST_WAIT_NONE;
 	from = first_known(calls);
 	host = (struct host){
-		.wait = wait_of(calls),
+		.wait = wait_of(calls, idle_end_ns),
 		.waiting = { share_of(calls, from, true, false),
 			     share_of(calls, 0, true, true) },
 		.going_on = { share_of(calls, from, false, false),

@@ -282,25 +282,44 @@ static uint64_t jitter(uint64_t ns, uint64_t number)
 	return ncs_hash(number) % (ns / 10);
 }
 
-/* Records a job of ranks 0 and 1 with an AllReduce in each step, before which their
- * hosts work for so long, and wait for the step so many before the latest one. Returns
- * when the last one ends. */
-static uint64_t record_busy_hosts(struct late_fixture *fixture,
-			      const uint64_t work_ns[2], unsigned ahead,
-			      unsigned steps)
+/* A job of ranks 0 and 1 with an AllReduce in each step. Their hosts work for so long
+ * before it, that of rank 1 for longer in each HICCUPth step, and wait for the step so
+ * many before the latest one. */
+struct busy_hosts {
+	uint64_t work_ns[2], hiccup_ns;
+	unsigned ahead, steps;
+};
+
+#define HICCUP 15u
+
+/* Returns how long the host of a rank works in a step. */
+static uint64_t work_of(const struct busy_hosts *hosts, size_t rank,
+			unsigned step)
 {
+	uint64_t work_ns = hosts->work_ns[rank];
+
+	work_ns += jitter(work_ns, 2 * step + rank);
+	if (rank == 1 && step % HICCUP == HICCUP - 1)
+		work_ns += hosts->hiccup_ns;
+	return work_ns;
+}
+
+/* Records such a job. Returns when it ends. */
+static uint64_t record_busy_hosts(struct late_fixture *fixture,
+				  const struct busy_hosts *hosts)
+{
+	unsigned ahead = hosts->ahead;
 	uint64_t calls_ns[2] = { SECOND, SECOND };
 	uint64_t ends_ns[STEPS];
 
 	fixture->scripted.ranks[2].is_there = false;
-	for (unsigned i = 0; i < steps; i++) {
+	for (unsigned i = 0; i < hosts->steps; i++) {
 		uint64_t begun_ns = i > 0 ? ends_ns[i - 1] : 0;
 
 		for (size_t k = 0; k < 2; k++) {
 			if (i > ahead && ends_ns[i - 1 - ahead] > calls_ns[k])
 				calls_ns[k] = ends_ns[i - 1 - ahead];
-			calls_ns[k] += work_ns[k] +
-				       jitter(work_ns[k], 2 * i + k);
+			calls_ns[k] += work_of(hosts, k, i);
 			if (calls_ns[k] > begun_ns)
 				begun_ns = calls_ns[k];
 		}
@@ -314,14 +333,13 @@ static uint64_t record_busy_hosts(struct late_fixture *fixture,
 				   ends_ns[i]);
 		}
 	}
-	return ends_ns[steps - 1];
+	return ends_ns[hosts->steps - 1];
 }
 
 static void look_at_busy_hosts(struct late_fixture *fixture,
-			       const uint64_t work_ns[2], unsigned ahead,
-			       unsigned steps)
+			       const struct busy_hosts *hosts)
 {
-	look(fixture, record_busy_hosts(fixture, work_ns, ahead, steps) + MS);
+	look(fixture, record_busy_hosts(fixture, hosts) + MS);
 }
 
 /* The other host works for 20 of 30 ms, or 20 of 32 if it waits for each step. */
@@ -338,21 +356,28 @@ static void assert_costs(const struct late_fixture *fixture, double cost)
 
 static void late_host_costs_what_it_works_longer_than_others(void **state)
 {
-	static const uint64_t work_ns[] = { 20 * MS, 30 * MS };
+	static const struct busy_hosts hosts = {
+		.work_ns = { 20 * MS, 30 * MS },
+		.steps = STEPS,
+	};
 
-	look_at_busy_hosts(*state, work_ns, 0, STEPS);
+	look_at_busy_hosts(*state, &hosts);
 	assert_costs(*state, 10.0 / 33.5);
 }
 
 /* Operations wait for 28 of 30 ms, but the other host needs 20 of them. */
 static void late_host_ahead_costs_what_other_hosts_do_not_work(void **state)
 {
-	static const uint64_t work_ns[] = { 20 * MS, 30 * MS };
+	static const struct busy_hosts hosts = {
+		.work_ns = { 20 * MS, 30 * MS },
+		.ahead = 1,
+		.steps = STEPS,
+	};
 	struct late_fixture *fixture = *state;
 	const struct ncs_evidence *evidence;
 	bool is_told = false;
 
-	look_at_busy_hosts(fixture, work_ns, 1, STEPS);
+	look_at_busy_hosts(fixture, &hosts);
 	assert_costs(fixture, 10.0 / 30);
 	for (size_t i = 0; i < fixture->diagnosis.findings[0].evidence_count;
 	     i++) {
@@ -365,20 +390,27 @@ static void late_host_ahead_costs_what_other_hosts_do_not_work(void **state)
 
 static void late_host_that_never_waits_costs_as_much(void **state)
 {
-	static const uint64_t work_ns[] = { 20 * MS, 30 * MS };
+	static const struct busy_hosts hosts = {
+		.work_ns = { 20 * MS, 30 * MS },
+		.ahead = NEVER_WAITS,
+		.steps = STEPS,
+	};
 
-	look_at_busy_hosts(*state, work_ns, NEVER_WAITS, STEPS);
+	look_at_busy_hosts(*state, &hosts);
 	assert_costs(*state, 10.0 / 30);
 }
 
 /* In a few steps, some of that may be chance. It is told as not known. */
 static void late_host_is_unknown_before_others_are_known_to_wait(void **state)
 {
-	static const uint64_t work_ns[] = { 20 * MS, 24 * MS };
+	static const struct busy_hosts hosts = {
+		.work_ns = { 20 * MS, 24 * MS },
+		.steps = 9,
+	};
 	struct late_fixture *fixture = *state;
 	const struct ncs_lateness_view *view;
 
-	look_at_busy_hosts(fixture, work_ns, 0, 9);
+	look_at_busy_hosts(fixture, &hosts);
 	assert_int_equal(fixture->diagnosis.count, 0);
 	view = ncs_rank_lateness(fixture->scripted.model.ranks[1]);
 	assert_true(view->cost_unknown > NCS_STRAGGLER_COST);
@@ -388,11 +420,14 @@ static void late_host_is_unknown_before_others_are_known_to_wait(void **state)
 /* In more steps it costs 6 % if hosts wait, but they do not tell yet. */
 static void small_cost_is_unknown_while_hosts_may_go_on(void **state)
 {
-	static const uint64_t work_ns[] = { 20 * MS, 21500000 };
+	static const struct busy_hosts hosts = {
+		.work_ns = { 20 * MS, 21500000 },
+		.steps = 30,
+	};
 	struct late_fixture *fixture = *state;
 	const struct ncs_lateness_view *view;
 
-	look_at_busy_hosts(fixture, work_ns, 0, 30);
+	look_at_busy_hosts(fixture, &hosts);
 	assert_int_equal(fixture->diagnosis.count, 0);
 	view = ncs_rank_lateness(fixture->scripted.model.ranks[1]);
 	assert_true(view->cost_of_long > NCS_STRAGGLER_COST);
@@ -404,11 +439,15 @@ static void small_cost_is_unknown_while_hosts_may_go_on(void **state)
  * long since its lag grows. */
 static void host_that_is_hardly_slower_than_those_ahead_is_not_found(void **state)
 {
-	static const uint64_t work_ns[] = { 20 * MS, 20900000 };
+	static const struct busy_hosts hosts = {
+		.work_ns = { 20 * MS, 20900000 },
+		.ahead = 2,
+		.steps = STEPS,
+	};
 	struct late_fixture *fixture = *state;
 	const struct ncs_lateness_view *view;
 
-	look_at_busy_hosts(fixture, work_ns, 2, STEPS);
+	look_at_busy_hosts(fixture, &hosts);
 	assert_int_equal(fixture->diagnosis.count, 0);
 	view = ncs_rank_lateness(fixture->scripted.model.ranks[1]);
 	assert_true(view->cost < NCS_STRAGGLER_COST);
@@ -418,20 +457,26 @@ static void host_that_is_hardly_slower_than_those_ahead_is_not_found(void **stat
 /* Chance does not put a host that far behind. */
 static void host_that_is_very_late_is_found_in_the_first_steps(void **state)
 {
-	static const uint64_t work_ns[] = { 20 * MS, 60 * MS };
+	static const struct busy_hosts hosts = {
+		.work_ns = { 20 * MS, 60 * MS },
+		.steps = 9,
+	};
 
-	look_at_busy_hosts(*state, work_ns, 0, 9);
+	look_at_busy_hosts(*state, &hosts);
 	assert_costs(*state, 40.0 / 65);
 }
 
 /* In eight steps, chance may make a third of the time. */
 static void host_that_may_be_late_by_chance_is_unknown_in_the_first_steps(void **state)
 {
-	static const uint64_t work_ns[] = { 20 * MS, 32 * MS };
+	static const struct busy_hosts hosts = {
+		.work_ns = { 20 * MS, 32 * MS },
+		.steps = 9,
+	};
 	struct late_fixture *fixture = *state;
 	const struct ncs_lateness_view *view;
 
-	look_at_busy_hosts(fixture, work_ns, 0, 9);
+	look_at_busy_hosts(fixture, &hosts);
 	assert_int_equal(fixture->diagnosis.count, 0);
 	view = ncs_rank_lateness(fixture->scripted.model.ranks[1]);
 	assert_true(view->cost_unknown > 0.3);
@@ -441,9 +486,12 @@ static void host_that_may_be_late_by_chance_is_unknown_in_the_first_steps(void *
  * does not tell lateness for that. */
 static void host_that_calls_early_once_is_not_taken_to_run_ahead(void **state)
 {
-	static const uint64_t work_ns[] = { 2 * MS, 60 * MS };
+	static const struct busy_hosts hosts = {
+		.work_ns = { 2 * MS, 60 * MS },
+		.steps = 9,
+	};
 	struct late_fixture *fixture = *state;
-	uint64_t end_ns = record_busy_hosts(fixture, work_ns, 0, 9);
+	uint64_t end_ns = record_busy_hosts(fixture, &hosts);
 
 	fixture->scripted.ranks[0].records[4].duration += 3 * MS;
 	look(fixture, end_ns + MS);
@@ -455,11 +503,46 @@ static void host_that_calls_early_once_is_not_taken_to_run_ahead(void **state)
 /* Each has its turns to be behind, and takes its lag from step to step. */
 static void host_that_is_behind_by_chance_is_not_late(void **state)
 {
-	static const uint64_t work_ns[] = { 20 * MS, 20 * MS };
+	static const struct busy_hosts hosts = {
+		.work_ns = { 20 * MS, 20 * MS },
+		.ahead = NEVER_WAITS,
+		.steps = STEPS,
+	};
 	struct late_fixture *fixture = *state;
 
-	look_at_busy_hosts(fixture, work_ns, NEVER_WAITS, STEPS);
+	look_at_busy_hosts(fixture, &hosts);
 	assert_int_equal(fixture->diagnosis.count, 0);
+}
+
+/* Their calls do not follow the ends of the steps that they would wait for. */
+static void host_is_late_by_little_among_hosts_that_never_wait(void **state)
+{
+	static const struct busy_hosts hosts = {
+		.work_ns = { 20 * MS, 21800 * MS / 1000 },
+		.ahead = NEVER_WAITS,
+		.steps = 20,
+	};
+
+	look_at_busy_hosts(*state, &hosts);
+	assert_costs(*state, 0.088);
+}
+
+/* Its steps take 21.8 ms on average, and those of the other host 21: that one never waits,
+ * but calls before the end of a step only after a hiccup. */
+static void host_whose_hiccups_cost_little_is_not_found(void **state)
+{
+	static const struct busy_hosts hosts = {
+		.work_ns = { 20 * MS, 19 * MS },
+		.hiccup_ns = 28 * MS,
+		.ahead = NEVER_WAITS,
+		.steps = STEPS,
+	};
+	struct late_fixture *fixture = *state;
+
+	look_at_busy_hosts(fixture, &hosts);
+	assert_int_equal(fixture->diagnosis.count, 0);
+	assert_true(ncs_rank_lateness(fixture->scripted.model.ranks[1])->cost <
+		    0.04);
 }
 
 /* --- A real job ------------------------------------------------------------- */
@@ -541,6 +624,8 @@ int main(void)
 		TEST(host_that_may_be_late_by_chance_is_unknown_in_the_first_steps),
 		TEST(host_that_calls_early_once_is_not_taken_to_run_ahead),
 		TEST(host_that_is_behind_by_chance_is_not_late),
+		TEST(host_is_late_by_little_among_hosts_that_never_wait),
+		TEST(host_whose_hiccups_cost_little_is_not_found),
 		TEST(bound_of_a_real_job_leaves_what_nobody_can_see),
 	};
 
