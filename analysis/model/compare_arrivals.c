@@ -14,7 +14,7 @@
 #include "analysis/base/heap.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/comparison.h"
-#include "analysis/model/host_calls.h"
+#include "analysis/model/cost_limits.h"
 #include "analysis/model/late_causes.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/model.h"
@@ -680,7 +680,7 @@ int ncs_stragglers_update(struct ncs_model *model)
 		if (model->ranks[i]->late)
 			ncs_spans_drop_old(model->ranks[i]->late);
 	error |= ncs_transfer_update(model);
-	error |= ncs_host_calls_update(model);
+	error |= ncs_cost_limits_update(model);
 	drop_skews(model->skews);
 	error |= ncs_excesses_find_jobs(model);
 	free(comparison.ranks);

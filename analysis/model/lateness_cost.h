@@ -51,7 +51,7 @@ double ncs_lateness_cost(const struct ncs_late_rank *late, uint64_t least_ns,
 
 /* Returns the same for collectives and transfers: the larger cost, as both may have
  * lost the same time, or that of the transfers where these make the rule. Work of other
- * hosts (host_calls.h) is not considered. */
+ * hosts (cost_limits.h) is not considered. */
 double ncs_seeming_cost(const struct ncs_late_rank *late, uint64_t least_ns,
 			enum ncs_cost_kind kind);
 

@@ -126,7 +126,7 @@ struct ncs_late_rank {
 	struct ncs_distribution late;
 	struct ncs_distribution
 		exclusive; /* of operations at which it was last */
-	/* host_calls.c writes what limits the cost, stragglers.c the rest. */
+	/* cost_limits.c writes what limits the cost, stragglers.c the rest. */
 	struct ncs_lateness_view view;
 	bool is_viewed; /* whether the view is up to date */
 	struct ncs_late_transfers *transfers; /* NULL if it has none */
