@@ -23,8 +23,8 @@
  * this share of the steps, and in more than one: a call may be disturbed. */
 #define AHEAD 0.1
 
-/* There is chance in how far behind a host is if its long gaps vary by this share, or if
- * there are fewer than so many. */
+/* There is chance in how far behind a host is if its long gaps vary by this share, but
+ * for the longest one, as when a job warms up, or if there are fewer than so many. */
 #define VARIES 0.002
 #define VARIES_LEAST 4u
 
@@ -395,7 +395,7 @@ static double share_of(const struct ncs_host_calls *calls, size_t from,
 static void count_gaps(const struct ncs_host_calls *calls,
 		       struct ncs_host_work *host)
 {
-	double sum_ns = 0, squares = 0, count, variance;
+	double sum_ns = 0, squares = 0, longest_ns = 0, count, variance;
 
 	for (size_t i = 1; i < calls->count; i++) {
 		const struct host_call *call = &calls->calls[i];
@@ -407,8 +407,11 @@ static void count_gaps(const struct ncs_host_calls *calls,
 		host->idle_count += call->is_idle;
 		sum_ns += gap_ns;
 		squares += gap_ns * gap_ns;
+		longest_ns = fmax(longest_ns, gap_ns);
 	}
-	count = (double)host->long_count;
+	count = (double)host->long_count - 1;
+	sum_ns -= longest_ns;
+	squares -= longest_ns * longest_ns;
 	variance = squares * count - sum_ns * sum_ns;
 	host->varies = host->long_count < VARIES_LEAST ||
 		       variance > VARIES * VARIES * sum_ns * sum_ns;
