@@ -118,6 +118,7 @@ static struct late_process add_process(const struct ncs_wait_graph *graph,
 	process.cost = fmin(process.cost, process.limit);
 	process.cost_of_long = fmin(process.cost_of_long, process.limit);
 	process.cost_again = fmin(process.cost_again, process.limit);
+	process.cost_at_least = fmin(process.cost_at_least, process.limit);
 	process.cost_at_most = fmin(process.cost_at_most, process.limit_at_most);
 	process.cost_of_long_at_most =
 		fmin(process.cost_of_long_at_most, process.limit_at_most);
