@@ -65,7 +65,9 @@ zmodload zsh/zpty
 zpty shell zsh -f -i
 zpty -w shell "PS1= fpath=($1 \$fpath); autoload -U compinit; compinit -D -u"
 zpty -w shell "setopt nobeep nolistambiguous; LISTMAX=10000 COLUMNS=200 LINES=200"
-zpty -w shell "zstyle ':completion:*' list-separator ''; echo RE''ADY"
+# The prompt comes once the line editor reads keys: before, the terminal would take
+# control-U for itself.
+zpty -w shell "zstyle ':completion:*' list-separator ''; PS1=RE''ADY"
 zpty -r shell heard '*READY*'
 zpty -n -w shell "ncclstat $2"$'\t\t'
 # The next command is read once the list has been shown.
