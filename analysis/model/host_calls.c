@@ -37,8 +37,7 @@ struct host_call {
 	uint64_t latest_end_ns; /* of this one and all that were called before */
 	size_t step; /* number of the step that it is in */
 	uint64_t gap_ns; /* since the call before; 0 for the first one */
-	/* The first and the last end since the call before; 0: there is none. */
-	uint64_t first_ns, last_ns;
+	uint64_t last_ns; /* the last end since the call before; 0: there is none */
 	bool is_idle; /* all that was called before had ended */
 };
 
@@ -140,6 +139,7 @@ static int compare_calls(const void *left, const void *right)
 
 /* --- What was before each call --------------------------------------------- */
 
+/* Finds for each call when all that was called by then had ended. */
 static void find_latest_ends(struct ncs_host_calls *calls)
 {
 	uint64_t latest_ns = 0;
@@ -151,8 +151,8 @@ static void find_latest_ends(struct ncs_host_calls *calls)
 	}
 }
 
-/* Finds the ends between a call and the one before. */
-static void find_ends(struct ncs_host_calls *calls, size_t i)
+/* Finds the last end between a call and the one before. */
+static void find_last_end(struct ncs_host_calls *calls, size_t i)
 {
 	struct host_call *call = &calls->calls[i];
 	uint64_t before_ns = calls->calls[i - 1].call_ns;
@@ -166,8 +166,6 @@ static void find_ends(struct ncs_host_calls *calls, size_t i)
 			break;
 		if (end_ns <= before_ns || end_ns > call->call_ns)
 			continue;
-		if (call->first_ns == 0 || end_ns < call->first_ns)
-			call->first_ns = end_ns;
 		if (end_ns > call->last_ns)
 			call->last_ns = end_ns;
 	}
@@ -186,9 +184,10 @@ static int compare_gaps(const void *left, const void *right)
 	return (*a < *b) - (*a > *b);
 }
 
-/* Returns the shortest gap that is long. `gaps_ns` has room for all. */
-static uint64_t long_gap_ns(const struct ncs_host_calls *calls, uint64_t *gaps_ns)
+/* Returns the shortest gap that is long. */
+static uint64_t long_gap_ns(const struct ncs_host_calls *calls)
 {
+	uint64_t *gaps_ns = calls->gaps_ns;
 	double sum_ns = 0, left_ns;
 	size_t count = 0;
 
@@ -284,7 +283,8 @@ static double idle_end_ns(const struct ncs_host_calls *calls, size_t i)
 		       0;
 }
 
-/* Returns the same time until the end of the step that the host waits for. */
+/* Returns the time since the call before, in ns, until the end of the step that the host
+ * waits for; 0 if that does not tell whether it does. */
 static double step_end_ns(const struct ncs_host_calls *calls, size_t i)
 {
 	const struct host_call *call = &calls->calls[i];
@@ -439,8 +439,8 @@ static struct ncs_host_work look_at(struct ncs_host_calls *calls)
 	qsort(calls->calls, calls->count, sizeof(*calls->calls), compare_calls);
 	find_latest_ends(calls);
 	for (size_t i = 1; i < calls->count; i++)
-		find_ends(calls, i);
-	calls->long_ns = long_gap_ns(calls, calls->gaps_ns);
+		find_last_end(calls, i);
+	calls->long_ns = long_gap_ns(calls);
 	find_steps(calls);
 	calls->ahead = ahead_of(calls, 1, calls->count);
 	calls->runs_away = runs_away(calls) ||
