@@ -11,9 +11,9 @@
 /* Something is known from so many calls on. */
 #define CALLS 6
 
-/* Ends tell that hosts wait for them if they vary by so much, in ns, and that hosts do
- * not if they vary by more than their times may be wrong: calls do not follow what is
- * wrong. */
+/* Hosts are known to wait if calls follow ends that vary by VARIES_NS, and not to wait
+ * if calls do not follow ends that vary by SURELY_VARIES_NS. If ends vary by less, that
+ * may be errors of their times, which calls never follow. */
 #define VARIES_NS 20000.0
 #define SURELY_VARIES_NS 100000.0
 

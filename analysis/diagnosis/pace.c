@@ -88,9 +88,9 @@ static struct sent sent_by(const struct ncs_rank *rank)
 	return sent;
 }
 
-/* Sets the pace of the latest interval; zeros if nothing was sent. The median of
- * all ranks is what a single slow link does not change, unless their receivers wait
- * for it and take no data; those of the fastest rank may not. Returns 0 or -ENOMEM. */
+/* Sets the pace of the latest interval; zeros if nothing was sent. A single slow link
+ * does not change the median of all ranks, unless receivers that wait for that link
+ * take no data from others: then the fastest rank tells more. Returns 0 or -ENOMEM. */
 static int find_pace(const struct ncs_communicator *communicator,
 		     struct ncs_pace *pace)
 {
@@ -124,6 +124,8 @@ static int find_pace(const struct ncs_communicator *communicator,
 
 /* --- What is usual -------------------------------------------------------- */
 
+/* Returns the usual pace. No link was slow then: the median is that of the fastest rank,
+ * too. */
 static struct ncs_pace usual_of(const struct ncs_pace_history *history)
 {
 	size_t count = history->count < NCS_PACE_INTERVALS ? history->count :
