@@ -68,7 +68,10 @@
 	  "When the plugin's watch thread last ran, in ticks; it runs about" \
 	  " 20 times a second, so the process was alive then. 0: there is" \
 	  " no such thread. From minor version 8 on.") \
-	X(labels, "Block of job labels; may be empty. From minor version 8 on.")
+	X(labels, "Block of job labels; may be empty. From minor version 8 on.") \
+	X(other_context, \
+	  "Number of launches in a CUDA context that is not a device's" \
+	  " primary one. From minor version 9 on.")
 
 #define NCS_LAUNCH_PROGRESS_FIELDS(X) \
 	X(status, "Whether launches are timed, and if not, why.") \

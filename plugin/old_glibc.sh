@@ -18,9 +18,9 @@ folder=$1
 CC=${CC:-cc}
 
 case $($CC -dumpmachine) in
-x86_64*-linux-gnu) base=GLIBC_2.2.5 setname=GLIBC_2.12 ;;
-aarch64*-linux-gnu) base=GLIBC_2.17 setname=GLIBC_2.17 ;;
-*) base= setname= ;;
+x86_64*-linux-gnu) base=GLIBC_2.2.5 setname=GLIBC_2.12 setclock=GLIBC_2.3.3 ;;
+aarch64*-linux-gnu) base=GLIBC_2.17 setname=GLIBC_2.17 setclock=GLIBC_2.17 ;;
+*) base= setname= setclock= ;;
 esac
 
 # library NAME FUNCTION@VERSION...: makes a library that has these functions.
@@ -49,5 +49,5 @@ if [ -n "$base" ]; then
 	# shellcheck disable=SC2046 # a list of words
 	library libpthread.so.0 $(printf "%s@$base " \
 		pthread_create pthread_attr_setstacksize pthread_sigmask) \
-		pthread_setname_np@$setname
+		pthread_setname_np@$setname pthread_condattr_setclock@$setclock
 fi

@@ -86,6 +86,15 @@ static inline bool ncs_segment_has_labels(const struct ncs_header *header)
 	       header->labels.count > 0;
 }
 
+/* Tells whether the header counts launches in other contexts (minor version 9 and
+ * later). */
+static inline bool
+ncs_segment_has_other_context(const struct ncs_header *header)
+{
+	return header->header_bytes >=
+	       offsetof(struct ncs_header, other_context) + sizeof(uint64_t);
+}
+
 /* Tells whether lanes and ranges have struct ncs_stream_times (minor version 5
  * and later). */
 static inline bool ncs_segment_has_stream_times(const struct ncs_header *header)

@@ -45,7 +45,7 @@
  * added at the end of blocks, and table entries have the stride that the
  * segment states. */
 #define NCS_ABI_MAJOR 1u
-#define NCS_ABI_MINOR 8u
+#define NCS_ABI_MINOR 9u
 #define NCS_ABI_VERSION (NCS_ABI_MAJOR << 16 | NCS_ABI_MINOR)
 
 enum ncs_channel_state {
@@ -362,6 +362,10 @@ struct ncs_header {
 	uint64_t alive;
 	/* struct ncs_labels: one, or none; from minor version 8 on. */
 	struct ncs_table labels;
+	/* Number of launches in a CUDA context that is not a device's primary
+	 * one: they are not followed, and have no number. From minor version 9
+	 * on. */
+	uint64_t other_context;
 };
 
 /* Bytes reserved for the header: tables begin after them. */

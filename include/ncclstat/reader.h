@@ -315,6 +315,7 @@ struct ncs_launches_view {
 	uint64_t failure;  /* error number of CUDA's driver; 0: none */
 	uint64_t watch_since_ns; /* start of the driver call in progress */
 	uint64_t missed; /* launches that should have been timed, too */
+	uint64_t other_context; /* launches outside the primary context */
 };
 
 /* Returns the status of timing to show to users: NCS_STREAM_MOST if all

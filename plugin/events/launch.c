@@ -146,7 +146,7 @@ struct launch {
 
 /* Records the first event of a launch, and leaves the launches, which this
  * thread has taken. Returns false if there is no slot or there are no events
- * for it. */
+ * for it, or they went with a reset of the device. */
 static bool follow(struct ncs_lane_state *lane, struct ncs_launches *launches,
 		   struct launch *launch, enum ncs_launch_kind kind)
 {
@@ -154,7 +154,7 @@ static bool follow(struct ncs_lane_state *lane, struct ncs_launches *launches,
 	const struct ncs_launch_events *events = free_events(launches, kind);
 	int error;
 
-	if (!slot || !events)
+	if (!slot || !events || !ncs_cuda_is_there(&launches->primary))
 		return false;
 	open_slot(slot, lane->launch_number, launch->now);
 	slot->kind = kind;
@@ -171,6 +171,11 @@ static bool follow(struct ncs_lane_state *lane, struct ncs_launches *launches,
 	ncs_store_relaxed(&launches->open_handle, launch->handle);
 	leave(launches, NCS_LAUNCHES_BETWEEN);
 	return true;
+}
+
+static bool is_followed_in(uint64_t stage)
+{
+	return stage == NCS_LAUNCHES_WANTED || stage == NCS_LAUNCHES_READY;
 }
 
 /* Makes the first pair of events, so that the first launch is followed: a job
@@ -206,19 +211,17 @@ static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			    struct ncs_launches *launches,
 			    struct launch *launch)
 {
-	void *context = NULL;
 	int error;
 
-	if (ncs_cuda.context_get(&context) != 0 || !context ||
-	    launch->handle == 0 || !take(launches))
+	if (launch->handle == 0 || !take(launches))
 		return;
 	/* ORDER: pairs with ncs_launch_watch_remove()
 	 * (plugin/life/launch_watch.c): they are still this communicator's. */
-	if (ncs_load_acquire(&launches->stage) != NCS_LAUNCHES_IDLE) {
+	if (ncs_load_acquire(&launches->stage) != NCS_LAUNCHES_IDLE ||
+	    !launches->primary.context) {
 		leave(launches, NCS_LAUNCHES_UNUSED);
 		return;
 	}
-	launches->context = context;
 	error = make_first_events(launches, launch->kind);
 	note_error(launches, error);
 	/* ORDER: pairs with ncs_watched_serve() (plugin/life/launch_poll.c): the context
@@ -228,11 +231,6 @@ static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	    error || !follow(lane, launches, launch, launch->kind))
 		leave(launches, NCS_LAUNCHES_UNUSED);
 	want_watch(comm, launches);
-}
-
-static bool is_followed_in(uint64_t stage)
-{
-	return stage == NCS_LAUNCHES_WANTED || stage == NCS_LAUNCHES_READY;
 }
 
 /* Follows a launch if it is time to, or if it is to be timed. */
@@ -254,7 +252,59 @@ static void choose(struct ncs_lane_state *lane, struct ncs_launches *launches,
 	leave(launches, NCS_LAUNCHES_UNUSED);
 }
 
-/* Counts a launch that is not captured, and returns its number. */
+/* Retains the context of a communicator's first launch, if it is a primary one.
+ * Returns false if it is not. */
+static bool adopt_context(struct ncs_launches *launches, void *context)
+{
+	bool adopted = true;
+
+	/* Another thread is at it, or the communicator is being finalized. */
+	if (!take(launches))
+		return true;
+	/* ORDER: pairs with ncs_launch_watch_remove()
+	 * (plugin/life/launch_watch.c): they are still this communicator's. */
+	if (ncs_load_acquire(&launches->stage) == NCS_LAUNCHES_IDLE) {
+		struct ncs_cuda_primary *primary = &launches->primary;
+
+		adopted = primary->context ?
+				  primary->context == context :
+				  ncs_cuda_retain_primary(context, primary);
+	}
+	leave(launches, NCS_LAUNCHES_UNUSED);
+	return adopted;
+}
+
+/* Returns true if the context of a launch is not the one that is followed. The
+ * application may destroy it with all that is in it, at any time; the driver
+ * crashes on handles that are gone. */
+static bool is_in_other_context(struct ncs_launches *launches, void *stream,
+				uint64_t stage)
+{
+	void *context = NULL;
+
+	if (ncs_cuda.stream_context(stream, &context) != 0 || !context)
+		return true;
+	if (is_followed_in(stage))
+		return context != launches->primary.context;
+	if ((uint64_t)(uintptr_t)context ==
+	    ncs_load_relaxed(&launches->other_context))
+		return true;
+	if (stage != NCS_LAUNCHES_IDLE || adopt_context(launches, context))
+		return false;
+	ncs_store_relaxed(&launches->other_context,
+			  (uint64_t)(uintptr_t)context);
+	return true;
+}
+
+static void note_other_context(struct ncs_comm *comm, uint64_t stage)
+{
+	ncs_add_relaxed(&comm->header->other_context, 1);
+	if (stage == NCS_LAUNCHES_IDLE)
+		ncs_store_relaxed(&comm->header->launches.status,
+				  NCS_STREAM_OTHER_CONTEXT);
+}
+
+/* Counts a launch that is followed or could be, and returns its number. */
 static uint64_t count_launch(struct ncs_comm *comm,
 			     struct ncs_launches *launches, uint64_t now)
 {
@@ -286,6 +336,10 @@ static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 
 	if (is_capturing(launches, launch->stream)) {
 		ncs_add_relaxed(&comm->header->launches.captured, 1);
+		return;
+	}
+	if (is_in_other_context(launches, launch->stream, stage)) {
+		note_other_context(comm, stage);
 		return;
 	}
 	number = count_launch(comm, launches, launch->now);

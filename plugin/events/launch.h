@@ -7,11 +7,12 @@
  * two events. A launch is timed, or only followed, or left alone: two events
  * with times cost the stream some 3 to 5 us where kernels queue back to back;
  * two without times cost the host 1.4 us and the stream nothing (measured on an
- * H200). A launch that is being captured into a graph is always left alone.
+ * H200). A launch that is being captured into a graph is always left alone, and
+ * so is one in a context that is not a device's primary one.
  *
- * Called by callbacks: no lock, no allocation, no system call; at most seven
- * calls of CUDA's driver a launch, and three more in a communicator's first
- * launch, which makes two events and starts the watch thread.
+ * Called by callbacks: no lock, no allocation, no system call; at most nine calls
+ * of CUDA's driver a launch, and six more in a communicator's first launch, which
+ * retains the context, makes two events and starts the watch thread.
  */
 #ifndef NCS_PLUGIN_EVENTS_LAUNCH_H
 #define NCS_PLUGIN_EVENTS_LAUNCH_H

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "plugin/nccl/cuda_driver.h"
 #include "plugin/state/registry.h"
 
 /* The host's and the GPU's clocks are compared again after this time. */
@@ -26,20 +25,6 @@ static uint64_t ns_of_ms(float ms)
 static uint64_t ticks_of_ms(float ms)
 {
 	return ncs_clock_duration_ticks(&ncs_launch_host_clock, ns_of_ms(ms));
-}
-
-/* Only the thread that gets a true result may use a clock's events. */
-static bool take_clock(struct ncs_launch_clock *clock)
-{
-	/* ORDER: pairs with leave_clock() (plugin/life/launch_clock.c). */
-	return ncs_cas_acquire_release(&clock->busy, 0, 1);
-}
-
-static void leave_clock(struct ncs_launch_clock *clock)
-{
-	/* ORDER: pairs with take_clock() (plugin/life/launch_clock.c): one
-	 * thread after the other uses the base. */
-	ncs_store_release(&clock->busy, 0);
 }
 
 /* Asks for an event until it has happened. Returns 0, the driver's error, or
@@ -81,8 +66,6 @@ static bool compare_clocks(struct ncs_launch_clock *clock)
 	uint64_t before, after;
 	int error;
 
-	if (!take_clock(clock))
-		return false;
 	before = ncs_now();
 	error = ncs_cuda.event_record(clock->end, clock->stream);
 	if (!error)
@@ -93,7 +76,6 @@ static bool compare_clocks(struct ncs_launch_clock *clock)
 					     after - before) < BASE_ERROR_NS))
 		set_base(clock, before, after);
 	clock->failed = error != 0 && error != CUDA_ERROR_NOT_READY_NUMBER;
-	leave_clock(clock);
 	return error == 0;
 }
 
@@ -110,8 +92,6 @@ static void measure_bias(struct ncs_launch_clock *clock)
 {
 	float least = 1, ms;
 
-	if (!take_clock(clock))
-		return;
 	clock->base_ticks = 0;
 	for (unsigned i = 0; i < BIAS_TRIES; i++) {
 		if (ncs_cuda.event_record(clock->base, clock->stream) != 0 ||
@@ -123,7 +103,6 @@ static void measure_bias(struct ncs_launch_clock *clock)
 		if (ms < least)
 			least = ms;
 	}
-	leave_clock(clock);
 	if (least < 1)
 		ncs_store_relaxed(&clock->bias_ns, ns_of_ms(least) / 2);
 }
@@ -155,14 +134,16 @@ void ncs_launch_clock_renew(struct ncs_launch_clock *clock)
 	}
 }
 
-struct ncs_launch_clock *ncs_launch_clock_join(void *context)
+struct ncs_launch_clock *
+ncs_launch_clock_join(const struct ncs_cuda_primary *primary)
 {
 	struct ncs_launch_clock *unused = NULL;
 
 	for (unsigned i = 0; i < CONTEXTS_MAX; i++) {
 		struct ncs_launch_clock *clock = &context_clocks[i];
 
-		if (clock->context == context && !clock->failed) {
+		if (clock->context == primary->context &&
+		    clock->id == primary->id && !clock->failed) {
 			clock->users++;
 			return clock;
 		}
@@ -171,7 +152,8 @@ struct ncs_launch_clock *ncs_launch_clock_join(void *context)
 	}
 	if (!unused || !make_clock(unused))
 		return NULL;
-	unused->context = context;
+	unused->context = primary->context;
+	unused->id = primary->id;
 	unused->users = 1;
 	ncs_launch_clock_renew(unused);
 	return unused;
@@ -196,17 +178,15 @@ void ncs_launch_clock_leave(struct ncs_launch_clock *clock, bool current)
 static uint64_t fetch_begin(struct ncs_launch_clock *clock,
 			    const struct ncs_launch_slot *slot)
 {
-	uint64_t ticks = 0;
+	uint64_t ticks;
 	float ms;
 
-	if (!clock || !take_clock(clock))
+	if (!clock || clock->base_ticks == 0 ||
+	    ncs_cuda.event_elapsed_ms(&ms, clock->base, slot->events.begin) !=
+		    0)
 		return 0;
-	if (clock->base_ticks != 0 &&
-	    ncs_cuda.event_elapsed_ms(&ms, clock->base,
-				      slot->events.begin) == 0)
-		ticks = ms >= 0 ? clock->base_ticks + ticks_of_ms(ms) :
-				  clock->base_ticks - ticks_of_ms(-ms);
-	leave_clock(clock);
+	ticks = ms >= 0 ? clock->base_ticks + ticks_of_ms(ms) :
+			  clock->base_ticks - ticks_of_ms(-ms);
 	return ticks != 0 && ticks < slot->called ? slot->called : ticks;
 }
 

@@ -4,8 +4,8 @@
  *
  * Each CUDA context has one clock: a stream of its own and an event whose time
  * is known by the host's clock, renewed every few seconds. Only for the watch
- * thread and for finalize; every function calls the driver, so its callers hold
- * no lock and are between ncs_cuda_begin() and ncs_cuda_end().
+ * thread; every function calls the driver, so its callers hold no lock and are
+ * between ncs_cuda_begin() and ncs_cuda_end().
  */
 #ifndef NCS_PLUGIN_LIFE_LAUNCH_CLOCK_H
 #define NCS_PLUGIN_LIFE_LAUNCH_CLOCK_H
@@ -13,17 +13,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "plugin/nccl/cuda_driver.h"
 #include "plugin/state/launches.h"
 #include "shm/clock.h"
 
 /* Members of the watch thread, unless they say otherwise. */
 struct ncs_launch_clock {
-	void *context;  /* NULL if unused */
+	void *context;         /* NULL if unused */
+	unsigned long long id; /* the context's */
 	unsigned users; /* communicators whose launches are in this context */
 	bool failed; /* the driver refused a call: it may be another context */
 	void *stream;
-	/* 1 while a thread uses the next three members. */
-	uint64_t busy;
 	void *base, *end;    /* events */
 	uint64_t base_ticks; /* 0 if it is not known yet */
 	/* For all threads. */
@@ -36,7 +36,8 @@ extern struct ncs_clock ncs_launch_host_clock;
 
 /* Returns the clock of a context, which is current, for a communicator more.
  * Returns NULL if there is no room, or the driver refused. */
-struct ncs_launch_clock *ncs_launch_clock_join(void *context);
+struct ncs_launch_clock *
+ncs_launch_clock_join(const struct ncs_cuda_primary *primary);
 
 /* A communicator needs a clock no more. With the last one its events are
  * destroyed, unless their context may be gone: `current` says that it is there

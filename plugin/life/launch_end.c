@@ -9,6 +9,17 @@
 #include "plugin/state/slots.h"
 
 pthread_mutex_t ncs_watched_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t ncs_watched_detached;
+
+void ncs_watched_detach(struct ncs_watched *self)
+{
+	if (!self->comm)
+		return;
+	ncs_watched_publish(self);
+	ncs_store_relaxed(&self->comm->header->launches.watch_since, 0);
+	self->comm = NULL;
+	pthread_cond_broadcast(&ncs_watched_detached);
+}
 
 void ncs_watched_publish(struct ncs_watched *self)
 {
@@ -22,8 +33,11 @@ void ncs_watched_publish(struct ncs_watched *self)
 		ncs_store_relaxed(&progress->failure, failure);
 	} else if (NCS_LAUNCH_MODE(timing) == NCS_STREAM_MODE_OFF) {
 		status = NCS_STREAM_OFF;
-	} else if (ncs_load_relaxed(&self->launches.stage) !=
+	} else if (ncs_load_relaxed(&self->launches.stage) ==
 		   NCS_LAUNCHES_IDLE) {
+		if (ncs_load_relaxed(&self->launches.other_context) != 0)
+			status = NCS_STREAM_OTHER_CONTEXT;
+	} else {
 		/* Readers may take it that all launches are followed which are
 		 * not over. */
 		status = NCS_LAUNCH_LEVEL(timing) == 0 &&

@@ -21,18 +21,16 @@
 struct ncs_watched {
 	struct ncs_launches launches;
 	/* Under the lock. */
-	struct ncs_comm *comm; /* NULL once it is finalized */
+	struct ncs_comm *comm; /* NULL once nothing is told of it any more */
 	struct ncs_launch_clock *clock;
+	bool leaving;         /* the communicator is finalized */
 	bool closed;          /* nothing is left to do */
 	uint64_t last_number; /* of its launches, at the latest look */
 	uint64_t scanned;     /* operations up to this launch have been ended */
 	/* The watch thread's. Pairs of events by kind: all, and those in use at
 	 * once at most. */
 	uint64_t made[NCS_LAUNCH_KINDS], used[NCS_LAUNCH_KINDS];
-	/* Under `polling`, like putting events. */
 	uint64_t seen; /* launches published at the latest look */
-	/* 1 while a thread asks the driver about it. */
-	uint64_t polling;
 	/* The driver's error. After one to a query the events are the
 	 * driver's: their context may be gone. */
 	uint64_t failure;
@@ -41,6 +39,13 @@ struct ncs_watched {
 };
 
 extern pthread_mutex_t ncs_watched_lock;
+
+/* Signalled, under the lock, when a communicator is detached. */
+extern pthread_cond_t ncs_watched_detached;
+
+/* Lets a communicator's memory be another's: nothing is told of it any more. The
+ * lock is held. */
+void ncs_watched_detach(struct ncs_watched *self);
 
 /* Writes the state of timing to the communicator's segment. The lock is held,
  * and there is a communicator. */

@@ -15,9 +15,6 @@
 #define PORTION 32u
 #define PAIRS_MOST (NCS_LAUNCH_MAX - NCS_LAUNCH_KEPT)
 
-/* Tries of finalize to poll; see take_polling_soon(). */
-#define POLLING_TRIES 1000u
-
 /* Pairs of a kind that are made in any case; and twice as many as have been in
  * use at once. */
 static const uint64_t pairs_least[NCS_LAUNCH_KINDS] = {
@@ -71,23 +68,8 @@ static uint64_t lacking_pairs(struct ncs_watched *self, unsigned kind)
 	return wanted - made < PORTION ? wanted - made : PORTION;
 }
 
-/* Only one thread at a time may ask about a communicator's launches. */
-static bool take_polling(struct ncs_watched *self)
-{
-	/* ORDER: pairs with leave_polling() (plugin/life/launch_poll.c). */
-	return ncs_cas_acquire_release(&self->polling, 0, 1);
-}
-
-static void leave_polling(struct ncs_watched *self)
-{
-	/* ORDER: pairs with take_polling() (plugin/life/launch_poll.c): one
-	 * thread after the other changes the slots. */
-	ncs_store_release(&self->polling, 0);
-}
-
-/* Makes the next portion of events in the communicator's context. Nobody is kept
- * from polling meanwhile: finalize would leave what has ended as it is. Returns
- * the number of pairs. */
+/* Makes the next portion of events in the communicator's context. Returns the
+ * number of pairs. */
 static unsigned make_events(struct ncs_watched *self, unsigned kind)
 {
 	unsigned flags = kind == NCS_LAUNCH_TIMED ?
@@ -105,13 +87,7 @@ static unsigned make_events(struct ncs_watched *self, unsigned kind)
 			fail(self, error);
 			break;
 		}
-		if (!take_polling(self)) { /* it is being finalized */
-			ncs_cuda_drop_event(&events.begin);
-			ncs_cuda_drop_event(&events.end);
-			break;
-		}
 		ncs_launch_put(&self->launches, kind, events);
-		leave_polling(self);
 		self->made[kind]++;
 	}
 	return made;
@@ -122,18 +98,11 @@ static void take_up(struct ncs_watched *self)
 {
 	struct ncs_launches *launches = &self->launches;
 	struct ncs_launch_clock *clock =
-		ncs_launch_clock_join(launches->context);
+		ncs_launch_clock_join(&launches->primary);
 
-	/* Finalize may be polling already: it does without the clock. */
-	if (!take_polling(self)) {
-		if (clock)
-			ncs_launch_clock_leave(clock, true);
-		return;
-	}
 	pthread_mutex_lock(&ncs_watched_lock);
 	self->clock = clock;
 	pthread_mutex_unlock(&ncs_watched_lock);
-	leave_polling(self);
 	/* ORDER: pairs with ncs_launch_start_followed()
 	 * (plugin/events/launch.c). */
 	ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_WANTED,
@@ -185,16 +154,6 @@ static unsigned poll_launches(struct ncs_watched *self, bool all)
 	return ended;
 }
 
-/* Tries for some ten microseconds: another thread polls for less as a rule,
- * unless the driver holds it up. */
-static bool take_polling_soon(struct ncs_watched *self)
-{
-	for (unsigned i = 0; i < POLLING_TRIES; i++)
-		if (take_polling(self))
-			return true;
-	return false;
-}
-
 bool ncs_watched_take(struct ncs_launches *launches)
 {
 	/* ORDER: pairs with leave() (plugin/events/launch.c). */
@@ -218,17 +177,16 @@ static void destroy_events(struct ncs_launches *launches)
 		}
 }
 
-/* Gives up a communicator's launches and destroys its events, unless their
- * context may be gone: `current` says that it is there and current. Returns
- * false if a thread is launching: then later. */
-static bool release(struct ncs_watched *self, bool current)
+/* Gives up a communicator's launches, destroys its events and releases their
+ * context; `there` says that the events are there. Returns false if a thread is
+ * launching: then later. */
+static bool release(struct ncs_watched *self, bool there)
 {
 	struct ncs_launches *launches = &self->launches;
 	struct ncs_launch_clock *clock;
 
 	if (!ncs_watched_take(launches))
 		return false;
-	current = current && !self->events_lost;
 	pthread_mutex_lock(&ncs_watched_lock);
 	ncs_watched_give_up(self);
 	if (self->comm)
@@ -236,24 +194,38 @@ static bool release(struct ncs_watched *self, bool current)
 	clock = self->clock;
 	self->clock = NULL;
 	pthread_mutex_unlock(&ncs_watched_lock);
-	if (current)
+	if (there)
 		destroy_events(launches);
 	if (clock)
-		ncs_launch_clock_leave(clock, current);
+		ncs_launch_clock_leave(clock, there);
+	if (launches->primary.context)
+		ncs_cuda.primary_release(launches->primary.device);
 	return true;
 }
 
 /* Closes an entry: in two passes, so that operations of the last launches,
  * which NCCL may still have had to report in the first one, are ended, too. */
-static void close_followed(struct ncs_watched *self, bool current)
+static void close_followed(struct ncs_watched *self, bool there)
 {
 	if (!self->released) {
-		self->released = release(self, current);
+		self->released = release(self, there);
 		return;
 	}
 	ncs_watched_give_up_operations(self);
 	pthread_mutex_lock(&ncs_watched_lock);
 	self->closed = true;
+	pthread_mutex_unlock(&ncs_watched_lock);
+}
+
+/* Ends what has ended of a communicator that is finalized, and leaves the rest
+ * as it is. */
+static void look_last(struct ncs_watched *self, bool there)
+{
+	if (there && !self->released)
+		poll_launches(self, true);
+	ncs_watched_end_unfollowed(self);
+	pthread_mutex_lock(&ncs_watched_lock);
+	ncs_watched_detach(self);
 	pthread_mutex_unlock(&ncs_watched_lock);
 }
 
@@ -295,25 +267,34 @@ static unsigned make_lacking(struct ncs_watched *self, uint64_t stage)
 	return made;
 }
 
-static unsigned serve_taken(struct ncs_watched *self, int error)
+static bool is_leaving(struct ncs_watched *self)
+{
+	bool leaving;
+
+	pthread_mutex_lock(&ncs_watched_lock);
+	leaving = self->comm && self->leaving;
+	pthread_mutex_unlock(&ncs_watched_lock);
+	return leaving;
+}
+
+/* Makes the context current in which a communicator launches. Returns false if
+ * what was made in it is not there any more. The IDs are compared since the
+ * driver crashes on handles that went with a reset of the device, once the
+ * context is in use again, which takes it a tenth of a second. */
+static bool enter_context(struct ncs_watched *self)
 {
 	struct ncs_launches *launches = &self->launches;
+	int error = (int)ncs_load_relaxed(&launches->error);
 
+	if (!launches->primary.context || self->events_lost)
+		return false;
+	if (!error)
+		error = ncs_cuda.context_set(launches->primary.context);
+	if (!error && !ncs_cuda_is_there(&launches->primary))
+		error = CUDA_ERROR_CONTEXT_IS_DESTROYED_NUMBER;
 	if (error)
 		fail_for_good(self, error);
-	else if (ncs_load_relaxed(&launches->error) != 0)
-		fail_for_good(self, (int)ncs_load_relaxed(&launches->error));
-	/* ORDER: pairs with begin_following() (plugin/events/launch.c): the
-	 * context and the first events are known. */
-	switch (ncs_load_acquire(&launches->stage)) {
-	case NCS_LAUNCHES_READY:
-		return serve_ready(self);
-	case NCS_LAUNCHES_CLOSING:
-		close_followed(self, error == 0);
-		return 0;
-	default:
-		return 0;
-	}
+	return !error;
 }
 
 unsigned ncs_watched_serve(struct ncs_watched *self)
@@ -323,40 +304,24 @@ unsigned ncs_watched_serve(struct ncs_watched *self)
 	 * this communicator's. */
 	uint64_t stage = ncs_load_acquire(&self->launches.stage);
 	unsigned done = 0;
-	int error;
+	bool there;
 
 	/* Only this thread closes. */
 	if (stage == NCS_LAUNCHES_FREE || stage == NCS_LAUNCHES_IDLE ||
 	    self->closed)
 		return 0;
-	error = ncs_cuda.context_set(self->launches.context);
-	if (!error)
+	there = enter_context(self);
+	if (there)
 		done = make_lacking(self, stage);
-	if (take_polling(self)) {
-		done += serve_taken(self, error);
-		leave_polling(self);
-	}
+	if (is_leaving(self))
+		look_last(self, there);
+	/* ORDER: pairs with begin_following() (plugin/events/launch.c): the
+	 * context and the first events are known. */
+	stage = ncs_load_acquire(&self->launches.stage);
+	there = there && !self->events_lost;
+	if (stage == NCS_LAUNCHES_READY)
+		done += serve_ready(self);
+	else if (stage == NCS_LAUNCHES_CLOSING)
+		close_followed(self, there);
 	return done;
-}
-
-void ncs_watched_serve_last(struct ncs_watched *self)
-{
-	void *before = NULL;
-	int mode;
-	/* ORDER: pairs with take_up() (plugin/life/launch_poll.c) and with
-	 * begin_following() (plugin/events/launch.c). */
-	uint64_t stage = ncs_load_acquire(&self->launches.stage);
-
-	if ((stage != NCS_LAUNCHES_READY && stage != NCS_LAUNCHES_WANTED) ||
-	    !take_polling_soon(self))
-		return;
-	ncs_cuda_begin(&mode);
-	if (ncs_cuda.context_get(&before) == 0 &&
-	    ncs_cuda.context_set(self->launches.context) == 0) {
-		poll_launches(self, true);
-		ncs_watched_end_unfollowed(self);
-		ncs_cuda.context_set(before);
-	}
-	ncs_cuda_end(&mode);
-	leave_polling(self);
 }

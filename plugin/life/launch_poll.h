@@ -2,9 +2,9 @@
 /* Asking CUDA's driver about a communicator's launches: makes their events, asks
  * whether they have happened, destroys them.
  *
- * The driver is asked without a lock, about slots that nobody else changes
- * before they are closed; one thread at a time asks about a communicator. The
- * callers are between ncs_cuda_begin() and ncs_cuda_end().
+ * The driver is asked by the watch thread alone, without a lock, about slots that
+ * nobody else changes before they are closed. The callers are between
+ * ncs_cuda_begin() and ncs_cuda_end().
  */
 #ifndef NCS_PLUGIN_LIFE_LAUNCH_POLL_H
 #define NCS_PLUGIN_LIFE_LAUNCH_POLL_H
@@ -12,14 +12,10 @@
 #include "plugin/life/launch_end.h"
 
 /* Does what there is to do for a communicator: makes events, ends what has
- * ended, or closes it. Makes its context current. For the watch thread. Returns
- * how much that was: pairs of events that were made, launches that were followed
- * since the last time, and launches that have ended. */
+ * ended, or closes it. Makes its context current. Returns how much that was:
+ * pairs of events that were made, launches that were followed since the last
+ * time, and launches that have ended. */
 unsigned ncs_watched_serve(struct ncs_watched *self);
-
-/* Ends what has ended, for a communicator that is being finalized. The calling
- * thread keeps its context. Does nothing if the watch thread is asking. */
-void ncs_watched_serve_last(struct ncs_watched *self);
 
 /* Takes the launches from the launching threads for good. Returns false if one
  * is using them at the moment. */

@@ -23,6 +23,10 @@
 #define FAST_PAUSE_NS 1000000L
 #define FAST_DONE 32u
 
+/* finalize waits for the thread's last look so long at most: the driver may hold
+ * the thread up. As a rule it takes some 0.1 ms. */
+#define LAST_LOOK_NS 5000000L
+
 /* Time between launches that are followed without being timed: two events cost
  * the launching thread 1.4 us. */
 #define SPACING_NS UINT64_C(1000000)
@@ -35,6 +39,9 @@ static struct ncs_watched watched[LAUNCHES_MAX];
 static struct {
 	uint64_t runs;     /* 1 while there is a thread, or one is started */
 	uint64_t stopping; /* 1 once the process ends */
+	/* Under the lock: the thread is to look at once. */
+	bool wanted;
+	pthread_cond_t wake;
 } watch;
 
 static bool is_stopping(void)
@@ -42,11 +49,32 @@ static bool is_stopping(void)
 	return ncs_load_relaxed(&watch.stopping) != 0;
 }
 
+/* Returns the time that is `ns` from now, less than a second. */
+static struct timespec in_ns(long ns)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	time.tv_nsec += ns;
+	if (time.tv_nsec >= 1000000000L) {
+		time.tv_sec++;
+		time.tv_nsec -= 1000000000L;
+	}
+	return time;
+}
+
+/* Waits for so long, or until a communicator is finalized. */
 static void pause_ns(long ns)
 {
-	struct timespec time = { .tv_nsec = ns };
+	struct timespec end = in_ns(ns);
 
-	nanosleep(&time, NULL);
+	pthread_mutex_lock(&ncs_watched_lock);
+	while (!watch.wanted &&
+	       pthread_cond_timedwait(&watch.wake, &ncs_watched_lock, &end) ==
+		       0)
+		;
+	watch.wanted = false;
+	pthread_mutex_unlock(&ncs_watched_lock);
 }
 
 /* Tells in all segments that the thread is awake, and whether it is about to
@@ -75,9 +103,10 @@ static void free_entry(struct ncs_watched *self)
 	struct ncs_launches *launches = &self->launches;
 
 	/* Else the slots were never used: then they take no memory. */
-	if (launches->context)
+	if (launches->primary.context)
 		memset(launches->slots, 0, sizeof(launches->slots));
-	launches->context = NULL;
+	memset(&launches->primary, 0, sizeof(launches->primary));
+	ncs_store_relaxed(&launches->other_context, 0);
 	for (unsigned i = 0; i < NCS_LAUNCH_KINDS; i++) {
 		ncs_store_relaxed(&launches->taken[i], 0);
 		ncs_store_relaxed(&launches->put[i], 0);
@@ -91,7 +120,8 @@ static void free_entry(struct ncs_watched *self)
 	ncs_store_relaxed(&launches->last_followed, 0);
 	ncs_store_relaxed(&launches->open_handle, 0);
 	ncs_store_relaxed(&launches->last_missed, 0);
-	self->closed = self->released = self->events_lost = false;
+	self->leaving = self->closed = false;
+	self->released = self->events_lost = false;
 	self->last_number = self->scanned = self->seen = 0;
 	ncs_store_relaxed(&self->failure, 0);
 	/* ORDER: pairs with ncs_watched_serve() (plugin/life/launch_poll.c). */
@@ -214,6 +244,13 @@ static bool start_watch(void)
 void ncs_launch_watch_reset(const struct ncs_environment *environment,
 			    const struct ncs_clock *clock)
 {
+	pthread_condattr_t monotonic;
+
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&watch.wake, &monotonic);
+	pthread_cond_init(&ncs_watched_detached, &monotonic);
+	pthread_condattr_destroy(&monotonic);
 	ncs_launch_host_clock = *clock;
 	ncs_launch_level_reset(environment->stream_mode,
 			       environment->stream_level);
@@ -275,29 +312,75 @@ void ncs_launch_watch_remove(struct ncs_comm *comm)
 {
 	struct ncs_watched *self =
 		(struct ncs_watched *)(void *)ncs_launches_of(comm);
-	bool idle;
+	struct ncs_launches *launches;
+	bool taken;
 
 	if (!self)
 		return;
-	if (!is_stopping())
-		ncs_watched_serve_last(self);
+	launches = &self->launches;
 	pthread_mutex_lock(&ncs_watched_lock);
-	ncs_watched_publish(self);
-	ncs_store_relaxed(&comm->header->launches.watch_since, 0);
-	self->comm = NULL;
 	ncs_store_relaxed(&comm->launches, 0);
+	self->leaving = true;
+	if (self->closed ||
+	    ncs_load_relaxed(&launches->stage) == NCS_LAUNCHES_IDLE)
+		ncs_watched_detach(self);
 	/* ORDER: pairs with begin_following() (plugin/events/launch.c): it
 	 * finds that the communicator is gone, or the thread closes. */
-	idle = ncs_cas_acquire_release(&self->launches.stage, NCS_LAUNCHES_IDLE,
-				       NCS_LAUNCHES_CLOSING) &&
-	       ncs_watched_take(&self->launches);
+	taken = ncs_cas_acquire_release(&launches->stage, NCS_LAUNCHES_IDLE,
+					NCS_LAUNCHES_CLOSING) &&
+		ncs_watched_take(launches);
 	/* ORDER: pairs with ncs_watched_serve() (plugin/life/launch_poll.c): the
 	 * communicator is gone. */
-	ncs_store_release(&self->launches.stage, NCS_LAUNCHES_CLOSING);
-	if (idle || (self->closed && ncs_load_relaxed(&watch.runs) == 0))
+	ncs_store_release(&launches->stage, NCS_LAUNCHES_CLOSING);
+	if ((taken && !launches->primary.context) ||
+	    (self->closed && ncs_load_relaxed(&watch.runs) == 0)) {
 		free_entry(self);
-	else
-		start_watch();
+	} else {
+		/* ORDER: pairs with take() (plugin/events/launch.c): the thread
+		 * takes them again, and releases the context. */
+		if (taken)
+			ncs_store_release(&launches->use, NCS_LAUNCHES_UNUSED);
+		if (!start_watch())
+			ncs_watched_detach(self);
+		watch.wanted = true;
+		pthread_cond_signal(&watch.wake);
+	}
+	pthread_mutex_unlock(&ncs_watched_lock);
+}
+
+/* Returns the entry of a communicator; NULL if nothing is told of it any more.
+ * The lock is held. */
+static struct ncs_watched *attached_to(const struct ncs_comm *comm)
+{
+	for (unsigned i = 0; i < LAUNCHES_MAX; i++)
+		if (watched[i].comm == comm)
+			return &watched[i];
+	return NULL;
+}
+
+void ncs_launch_watch_await(const struct ncs_comm *comm)
+{
+	struct timespec end = in_ns(LAST_LOOK_NS);
+	const struct ncs_watched *self;
+
+	pthread_mutex_lock(&ncs_watched_lock);
+	/* Another communicator may have got its memory, which does not
+	 * leave. */
+	while ((self = attached_to(comm)) != NULL && self->leaving &&
+	       pthread_cond_timedwait(&ncs_watched_detached, &ncs_watched_lock,
+				      &end) == 0)
+		;
+	pthread_mutex_unlock(&ncs_watched_lock);
+}
+
+void ncs_launch_watch_detach(const struct ncs_comm *comm)
+{
+	struct ncs_watched *self;
+
+	pthread_mutex_lock(&ncs_watched_lock);
+	self = attached_to(comm);
+	if (self)
+		ncs_watched_detach(self);
 	pthread_mutex_unlock(&ncs_watched_lock);
 }
 

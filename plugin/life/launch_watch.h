@@ -36,9 +36,18 @@ void ncs_launch_watch_reset(const struct ncs_environment *environment,
  * them and the driver is there; its segment says why not otherwise. */
 void ncs_launch_watch_add(struct ncs_comm *comm);
 
-/* Stops following a communicator that is being finalized: ends what has ended,
- * gives up the rest. May ask the driver, but waits for nothing. */
+/* Stops following a communicator that is finalized: the thread looks once more,
+ * ends what has ended, and gives up the rest. Waits for nothing. */
 void ncs_launch_watch_remove(struct ncs_comm *comm);
+
+/* Waits for that last look for some milliseconds at most, since the process may
+ * end next. Not under the lock of plugin/life/lifecycle.c: the driver may hold
+ * the thread up. */
+void ncs_launch_watch_await(const struct ncs_comm *comm);
+
+/* A finalized communicator's memory is about to be another's: nothing is told of
+ * it any more. */
+void ncs_launch_watch_detach(const struct ncs_comm *comm);
 
 /* At exit: makes the thread call the driver no more. Does not wait for it. */
 void ncs_launch_watch_stop(void);

@@ -334,6 +334,8 @@ static struct ncs_comm *make_comm(const struct ncs_init *init, int *error)
 		return NULL;
 	}
 	used_before = comm->header != NULL;
+	if (used_before)
+		ncs_launch_watch_detach(comm);
 	*error = used_before ? equip_again(comm) :
 			       equip_within_limits(comm, profile);
 	if (*error)
@@ -346,7 +348,8 @@ static struct ncs_comm *make_comm(const struct ncs_init *init, int *error)
 	return comm;
 }
 
-static void identify(struct ncs_identity *identity, const struct ncs_init *init)
+static void identify(struct ncs_identity *identity, const struct ncs_init *init,
+		     const char *gpu)
 {
 	uint64_t known = 0;
 
@@ -375,13 +378,16 @@ static void identify(struct ncs_identity *identity, const struct ncs_init *init)
 	identity->nccl_version = ncs_nccl_version(init->caller);
 	if (identity->nccl_version > 0)
 		known |= NCS_KNOWN_NCCL_VERSION;
-	if (ncs_gpu_name(identity->gpu, sizeof(identity->gpu)))
+	if (gpu[0] != '\0') {
+		memcpy(identity->gpu, gpu, sizeof(identity->gpu));
 		known |= NCS_KNOWN_GPU;
+	}
 	identity->known = known;
 }
 
 /* Fills in the communicator's facts and makes it live for callbacks. */
-static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init)
+static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init,
+			    const char *gpu)
 {
 	struct ncs_header *header = comm->header;
 
@@ -396,7 +402,7 @@ static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init)
 	ncs_store_relaxed(&comm->lanes[0].published->owner, UINT64_MAX);
 	memcpy((char *)header + NCS_SEGMENT_LABELS_OFFSET, &process.labels,
 	       sizeof(process.labels));
-	identify(&header->identity, init);
+	identify(&header->identity, init, gpu);
 	ncs_sampling_init(comm, header->identity.comm_id, header->identity.rank,
 			  process.config.sample_slow_ns);
 	/* ORDER: pairs with ncs_comm_of_handle() (plugin/state/registry.h): a
@@ -500,10 +506,13 @@ static void tell_share_error(const struct ncs_init *init)
 
 void ncs_process_init_comm(const struct ncs_init *init, void **context)
 {
+	char gpu[sizeof(((struct ncs_identity *)0)->gpu)] = "";
 	struct ncs_comm *comm;
 	int error;
 
 	*context = DISABLED_CONTEXT;
+	/* Not under the lock: the driver may take long. */
+	ncs_gpu_name(gpu, sizeof(gpu));
 	pthread_mutex_lock(&lock);
 	ncs_names_forget();
 	if (!process.started)
@@ -523,7 +532,7 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 		goto out;
 	}
 	open_control(init);
-	admit_callbacks(comm, init);
+	admit_callbacks(comm, init, gpu);
 	tell_unpublished();
 	join_cupti(comm, init);
 	*context = (void *)(uintptr_t)comm->context;
@@ -584,6 +593,8 @@ void ncs_process_finalize_comm(void *context)
 		ncs_launch_watch_remove(comm);
 	}
 	pthread_mutex_unlock(&lock);
+	if (comm)
+		ncs_launch_watch_await(comm);
 }
 
 const struct ncs_environment *ncs_process_environment(void)

@@ -39,6 +39,26 @@ bool ncs_cuda_driver_find(const char **missing)
 	return found;
 }
 
+bool ncs_cuda_retain_primary(void *context, struct ncs_cuda_primary *primary)
+{
+	struct ncs_cuda_primary own;
+	unsigned flags;
+	int active = 0;
+
+	/* Retaining a context that is not active would make it. */
+	if (ncs_cuda.context_device(&own.device) != 0 ||
+	    ncs_cuda.primary_state(own.device, &flags, &active) != 0 ||
+	    !active || ncs_cuda.primary_retain(&own.context, own.device) != 0)
+		return false;
+	if (own.context != context ||
+	    ncs_cuda.context_id(context, &own.id) != 0) {
+		ncs_cuda.primary_release(own.device);
+		return false;
+	}
+	*primary = own;
+	return true;
+}
+
 int ncs_cuda_make_events(void **first, void **second, unsigned flags)
 {
 	int error;

@@ -15,6 +15,7 @@
 
 enum {
 	CUDA_ERROR_NOT_READY_NUMBER = 600, /* the event has not happened yet */
+	CUDA_ERROR_CONTEXT_IS_DESTROYED_NUMBER = 709,
 	/* The first and the last error of calls that a stream capture
 	 * forbids. */
 	CUDA_ERROR_CAPTURE_FIRST = 900,
@@ -27,8 +28,16 @@ enum {
 
 /* X(name of the member, symbol, symbol in older drivers, parameters) */
 #define NCS_CUDA_FUNCTIONS(X) \
-	X(context_get, "cuCtxGetCurrent", NULL, (void **context)) \
 	X(context_set, "cuCtxSetCurrent", NULL, (void *context)) \
+	X(context_device, "cuCtxGetDevice", NULL, (int *device)) \
+	X(context_id, "cuCtxGetId", NULL, \
+	  (void *context, unsigned long long *id)) \
+	X(primary_state, "cuDevicePrimaryCtxGetState", NULL, \
+	  (int device, unsigned *flags, int *active)) \
+	X(primary_retain, "cuDevicePrimaryCtxRetain", NULL, \
+	  (void **context, int device)) \
+	X(primary_release, "cuDevicePrimaryCtxRelease_v2", \
+	  "cuDevicePrimaryCtxRelease", (int device)) \
 	X(event_create, "cuEventCreate", NULL, (void **event, unsigned flags)) \
 	X(event_destroy, "cuEventDestroy_v2", NULL, (void *event)) \
 	X(event_record, "cuEventRecord", NULL, (void *event, void *stream)) \
@@ -40,6 +49,8 @@ enum {
 	X(stream_destroy, "cuStreamDestroy_v2", NULL, (void *stream)) \
 	X(stream_is_capturing, "cuStreamIsCapturing", NULL, \
 	  (void *stream, int *status)) \
+	X(stream_context, "cuStreamGetCtx", NULL, \
+	  (void *stream, void **context)) \
 	X(exchange_capture_mode, "cuThreadExchangeStreamCaptureMode", NULL, \
 	  (int *mode))
 
@@ -85,6 +96,29 @@ static inline void ncs_cuda_drop_event(void **event)
 /* Makes two events with these flags in the current context. Returns 0, or the
  * driver's error; then there is none. */
 int ncs_cuda_make_events(void **first, void **second, unsigned flags);
+
+/* A device's primary context that is retained: its handle stays valid until it is
+ * released. What was made in it does not: a reset of the device destroys that,
+ * and then the context has another ID, or none. The driver crashes on a handle of
+ * a former one. */
+struct ncs_cuda_primary {
+	void *context;
+	unsigned long long id;
+	int device;
+};
+
+/* Retains the primary context of the calling thread's device if it is `context`;
+ * never brings one into being. Returns false if it is another context. */
+bool ncs_cuda_retain_primary(void *context, struct ncs_cuda_primary *primary);
+
+/* Returns true if what was made in a retained context is still there. */
+static inline bool ncs_cuda_is_there(const struct ncs_cuda_primary *primary)
+{
+	unsigned long long id;
+
+	return ncs_cuda.context_id(primary->context, &id) == 0 &&
+	       id == primary->id;
+}
 
 /* Returns true if a call failed because of a stream capture only. */
 static inline bool ncs_cuda_is_capture_error(int error)

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "plugin/nccl/cuda_driver.h"
 #include "plugin/state/comm.h"
 #include "shm/atomics.h"
 
@@ -96,7 +97,11 @@ struct ncs_launches {
 	uint64_t last_missed; /* the latest that was to be timed and was not */
 	/* Pairs of events that published launches have taken, by kind. */
 	uint64_t taken[NCS_LAUNCH_KINDS];
-	void *context; /* CUDA context of the first launch */
+	/* The context of the first launch, if it is a device's primary one; until
+	 * then its `context` is NULL. Others that launches were in: the
+	 * latest. */
+	struct ncs_cuda_primary primary;
+	uint64_t other_context;
 	/* Written by the watch thread. */
 	NCS_APART uint64_t tail; /* launches that it has closed */
 	/* Pairs that it has made, or has put back. */

@@ -108,6 +108,9 @@ static void take_header(struct image_writer *writer)
 		copy_words(writer, &mapped->launches, sizeof(mapped->launches));
 	if (ncs_segment_has_alive(&reader->header))
 		copy_words(writer, &mapped->alive, sizeof(mapped->alive));
+	if (ncs_segment_has_other_context(&reader->header))
+		copy_words(writer, &mapped->other_context,
+			   sizeof(mapped->other_context));
 	report(writer, 0, sizeof(*copy));
 }
 

@@ -231,6 +231,9 @@ static void take_launches(struct ncs_snapshot *snapshot,
 	view->watch_since_ns =
 		ncs_clock_ns(clock, ncs_load_relaxed(&progress->watch_since));
 	view->missed = ncs_load_relaxed(&progress->missed);
+	if (ncs_segment_has_other_context(&reader->header))
+		view->other_context = ncs_load_relaxed(
+			&ncs_reader_mapped_header(reader)->other_context);
 }
 
 static void take_gpu_clock(struct ncs_snapshot *snapshot,

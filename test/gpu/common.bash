@@ -192,9 +192,9 @@ for folder in sys.path:
 	libnccl=$(library "$nccl" libnccl | head -n 1)
 	libcudart=$(library "$cuda" libcudart | head -n 1)
 	echo "$1 is built with $libnccl and $libcudart"
-	"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -I. \
+	"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -I. -Iinclude \
 		-isystem "$nccl/include" -isystem "$cuda/include" \
-		"test/gpu/$1.c" test/gpu/check.c test/gpu/pair.c -o "$build/$1" \
-		"$libnccl" "$libcudart" -pthread \
+		"test/gpu/$1.c" test/gpu/check.c test/gpu/pair.c \
+		-o "$build/$1" "$libnccl" "$libcudart" -pthread -ldl \
 		-Wl,-rpath,"$(dirname "$libnccl"):$(dirname "$libcudart")"
 }

@@ -35,7 +35,7 @@ void cuda_job_load(const char *driver)
 	CHECK(library, "%s", dlerror());
 	cuda = dlsym(library, "fake_cuda");
 	CHECK(cuda, "it is another library");
-	job.gpu = cuda->context_create();
+	job.gpu = cuda->primary_use(0);
 	cuda->context_use(job.gpu);
 }
 
@@ -128,6 +128,7 @@ void cuda_job_expect_nothing_left(void)
 	cuda_job_expect_thread_gone();
 	CHECK_EQUAL(cuda->counts().events, 0, "events left");
 	CHECK_EQUAL(cuda->counts().streams, 0, "streams left");
+	CHECK_EQUAL(cuda->counts().retained, 0, "contexts retained");
 }
 
 void cuda_job_close(void)

@@ -855,7 +855,7 @@ static void leave_alone(void *argument)
 	CHECK_EQUAL(JOB_PROGRESS(status), NCS_STREAM_OFF, "status");
 	CHECK_EQUAL(JOB_PROGRESS(launched), 0, "launched");
 	CHECK(!cuda_job_is_watched(), "a thread");
-	for (unsigned i = 0; i < FAKE_CUDA_CALL_COUNT; i++)
+	for (unsigned i = 0; i < FAKE_CUDA_CONTEXT_DEVICE; i++)
 		CHECK_EQUAL(cuda->counts().calls[i], 0, "the driver");
 	check_still_follows(&job.guest, "without launches");
 	cuda_job_close();
@@ -1015,7 +1015,7 @@ static void be_old(void *argument)
 	cuda_job_open("cuda.so", "all", *(const int *)argument);
 	CHECK_EQUAL(JOB_PROGRESS(status), NCS_STREAM_RELEASE, "status");
 	check_still_follows(&job.guest, "without launches");
-	for (unsigned i = 0; i < FAKE_CUDA_CALL_COUNT; i++)
+	for (unsigned i = 0; i < FAKE_CUDA_CONTEXT_DEVICE; i++)
 		CHECK_EQUAL(cuda->counts().calls[i], 0, "the driver");
 	cuda_job_close();
 }

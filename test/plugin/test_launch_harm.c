@@ -238,51 +238,163 @@ static void expect_no_more_calls(void)
 	CHECK_EQUAL(all_calls(), calls, "calls after an error");
 }
 
-static void destroy_context(void *argument)
+/* Others go on with what there is now: a second communicator is timed. */
+static void go_on_with_second(void)
 {
-	void *second, *second_stream;
-	bool reset = *(const bool *)argument;
+	void *second = init_comm(job.guest.host, "second", 0);
+	void *stream = cuda->stream_create();
 
+	job.header = cuda_job_map(1);
+	do {
+		cuda_job_call_in(second, stream, 0);
+		cuda_job_let_events_return();
+	} while (JOB_PROGRESS(timed) == 0);
+	cuda_job_finalize_in(second);
+}
+
+static void reset_device(void *argument)
+{
+	(void)argument;
 	cuda_job_come("all");
 	for (unsigned i = 0; i < 10; i++)
 		cuda_job_call(FOREVER);
 	WAIT_UNTIL(JOB_PROGRESS(begun) > JOB_PROGRESS(ended), "begun");
-	if (reset)
-		cuda->context_reset(job.gpu);
-	else
-		cuda->context_destroy(job.gpu);
-	expect_failure(reset ? FAKE_CUDA_INVALID_HANDLE :
-			       FAKE_CUDA_CONTEXT_IS_DESTROYED);
+	cuda->primary_reset(0);
+	expect_failure(FAKE_CUDA_CONTEXT_IS_DESTROYED);
 	expect_no_more_calls();
-	CHECK(cuda->counts().orphan_handles < 20, "%llu calls with old handles",
-	      (unsigned long long)cuda->counts().orphan_handles);
+	CHECK_EQUAL(cuda->counts().orphan_handles, 0, "calls with old handles");
 	check_still_follows(&job.guest, "after an error");
-	/* Others go on with what there is now. */
-	if (!reset) {
-		job.gpu = cuda->context_create();
-		cuda->context_use(job.gpu);
-	}
-	second = init_comm(job.guest.host, "second", 0);
-	second_stream = cuda->stream_create();
-	job.header = cuda_job_map(1);
-	do {
-		cuda_job_call_in(second, second_stream, 0);
-		cuda_job_let_events_return();
-	} while (JOB_PROGRESS(timed) == 0);
-	cuda_job_finalize_in(second);
+	cuda->primary_use(0);
+	go_on_with_second();
 	cuda_job_close_after_error();
 }
 
-static void destroyed_context_ends_following(void **state)
-{
-	bool reset;
+SCENARIO_TEST(reset_of_the_device_ends_following, reset_device)
 
+/* The thread looks again only when the context is in use again: then handles of
+ * before would end the process. */
+static void reset_unseen(void *argument)
+{
+	(void)argument;
+	cuda_job_come("all");
+	cuda_job_call(FOREVER);
+	cuda->hold(FAKE_CUDA_EXCHANGE_CAPTURE_MODE);
+	WAIT_UNTIL(cuda->held(FAKE_CUDA_EXCHANGE_CAPTURE_MODE) == 1,
+		   "it looks no more");
+	cuda->primary_reset(0);
+	cuda->primary_use(0);
+	job.stream = cuda->stream_create();
+	cuda_job_launch(0);
+	CHECK(JOB_PROGRESS(followed) < JOB_PROGRESS(launched),
+	      "its events are gone");
+	cuda->let_go(FAKE_CUDA_EXCHANGE_CAPTURE_MODE);
+	expect_failure(FAKE_CUDA_CONTEXT_IS_DESTROYED);
+	go_on_with_second();
+	cuda_job_close_after_error();
+}
+
+SCENARIO_TEST(reset_that_nobody_saw_ends_following, reset_unseen)
+
+/* --- Contexts of the application's ------------------------------------- */
+
+static void expect_other_context(uint64_t launches)
+{
+	CHECK_EQUAL(ncs_load_relaxed(&job.header->other_context), launches,
+		    "launches in another context");
+	CHECK_EQUAL(JOB_PROGRESS(status), NCS_STREAM_OTHER_CONTEXT, "status");
+	CHECK_EQUAL(JOB_PROGRESS(launched), 0, "they have no number");
+	CHECK_EQUAL(cuda->counts().events, 0, "events in it");
+	CHECK(!cuda_job_is_watched(), "a thread for nothing");
+}
+
+/* Whether the communicator is finalized before its context is destroyed,
+ * afterwards, or never; and whether launches are pending then. */
+struct destruction {
+	enum { BEFORE, AFTER, NEVER } finalize;
+	bool pending;
+	bool primary; /* the device's primary context is in use, too */
+};
+
+static void destroy_own_context(void *argument)
+{
+	const struct destruction *destruction = argument;
+	void *own;
+
+	cuda_job_load("cuda.so");
+	if (!destruction->primary)
+		cuda->primary_reset(0);
+	setenv("NCCLSTAT_TIMING", "all", 1);
+	guest_open(&job.guest, LAST_API);
+	job.header = cuda_job_map(0);
+	own = cuda->context_create();
+	cuda->context_use(own);
+	job.stream = cuda->stream_create();
+	for (unsigned i = 0; i < 5; i++)
+		cuda_job_call(destruction->pending ? FOREVER : 0);
+	expect_other_context(5);
+	check_losses(&job.guest, "another context", END_OF_LOSSES);
+	if (destruction->finalize == BEFORE)
+		cuda_job_finalize();
+	cuda->context_use(NULL);
+	cuda->context_destroy(own);
+	CHECK_EQUAL(cuda->counts().primaries_made, 0,
+		    "a context that nobody wanted");
+	CHECK_EQUAL(cuda->counts().retained, 0, "retained");
+	if (destruction->finalize == AFTER)
+		cuda_job_finalize();
+	cuda->context_use(cuda->primary_use(0));
+	go_on_with_second();
+	cuda_job_expect_nothing_left();
+}
+
+static void context_of_the_applications_is_left_alone(void **state)
+{
 	(void)state;
-	for (int i = 0; i < 2; i++) {
-		reset = i;
-		scenario_play(destroy_context, &reset);
+	for (unsigned i = 0; i < 12; i++) {
+		struct destruction destruction = {
+			.finalize = i % 3,
+			.pending = i / 3 % 2,
+			.primary = i / 6,
+		};
+
+		scenario_play(destroy_own_context, &destruction);
 	}
 }
+
+/* A communicator launches in the primary context and in another one. */
+static void mix_contexts(void *argument)
+{
+	void *own, *stream;
+	uint64_t before;
+
+	(void)argument;
+	cuda_job_come("all");
+	before = JOB_PROGRESS(launched);
+	own = cuda->context_create();
+	cuda->context_use(own);
+	stream = cuda->stream_create();
+	cuda_job_call_in(job.guest.context, stream, FOREVER);
+	CHECK_EQUAL(ncs_load_relaxed(&job.header->other_context), 1, "one");
+	cuda->context_destroy(own);
+	cuda->context_use(job.gpu);
+	cuda_job_call(0);
+	cuda_job_expect_progress(job.header, before + 1, before + 1,
+				 "the others are followed");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(launches_of_several_contexts_are_told_apart, mix_contexts)
+
+static void hold_the_context(void *argument)
+{
+	(void)argument;
+	cuda_job_come("all");
+	CHECK_EQUAL(cuda->counts().retained, 1, "retained");
+	CHECK_EQUAL(cuda->counts().primaries_made, 0, "not made");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(primary_context_is_retained_and_released, hold_the_context)
 
 /* Plays a launch that fails. Meanwhile the watch thread does not look: it gives
  * up what has been reported, soon after the error. */
@@ -484,7 +596,8 @@ static void finalize_with_pending(void *argument)
 
 SCENARIO_TEST(finalize_leaves_pending_launches, finalize_with_pending)
 
-static void end_at_finalize(void *argument)
+/* The thread is in a call that the driver does not return from. */
+static void finalize_beside_driver(void *argument)
 {
 	uint64_t done_before, before;
 
@@ -500,36 +613,144 @@ static void end_at_finalize(void *argument)
 		   "it looks no more");
 	cuda->finish(job.stream);
 	cuda_job_finalize();
-	CHECK_EQUAL(JOB_PROGRESS(ended), before + 1, "it had ended");
-	CHECK_EQUAL(cuda_job_done(job.header), done_before + 1,
-		    "and its operation");
+	CHECK_EQUAL(JOB_PROGRESS(ended), before, "nobody has looked yet");
+	cuda->let_go(FAKE_CUDA_EXCHANGE_CAPTURE_MODE);
+	WAIT_UNTIL(JOB_PROGRESS(ended) == before + 1, "it had ended");
+	WAIT_UNTIL(cuda_job_done(job.header) == done_before + 1,
+		   "and its operation");
+	cuda_job_close_finalized();
 	CHECK_EQUAL(cuda_job_in_flight(job.header), 1, "the other one had not");
 	CHECK(JOB_PROGRESS(status) == NCS_STREAM_ALL, "status");
-	cuda->let_go(FAKE_CUDA_EXCHANGE_CAPTURE_MODE);
-	cuda_job_close_finalized();
+}
+
+SCENARIO_TEST(finalize_leaves_the_last_look_to_the_thread,
+	      finalize_beside_driver)
+
+/* A process may end directly after finalize. The thread wakes up for it; on a
+ * machine that is busy it may come too late, but not each time. */
+static void end_at_finalize(void *argument)
+{
+	unsigned in_time = 0;
+
+	(void)argument;
+	cuda_job_open("cuda.so", "all", LAST_API);
+	for (unsigned i = 0; i < 20; i++) {
+		cuda_job_settle(true);
+		cuda_job_call(FOREVER);
+		cuda->finish(job.stream);
+		cuda_job_finalize();
+		in_time += JOB_PROGRESS(ended) == JOB_PROGRESS(launched) &&
+			   cuda_job_in_flight(job.header) == 0;
+		cuda_job_come_next();
+	}
+	CHECK(in_time >= 10, "%u of 20 ended at finalize", in_time);
+	cuda_job_close();
 }
 
 SCENARIO_TEST(finalize_ends_what_has_ended, end_at_finalize)
 
-/* The thread is making events, which the driver takes long for. */
-static void end_while_events_are_made(void *argument)
+/* The communicator's memory is another's before the thread looks again. */
+static void come_before_the_last_look(void *argument)
 {
 	(void)argument;
-	cuda_job_open("cuda.so", "all", LAST_API);
-	cuda->hold(FAKE_CUDA_EVENT_CREATE);
+	setenv("NCCLSTAT_SHM_BYTES", "1M", 1);
+	cuda_job_come("all");
 	cuda_job_call(FOREVER);
-	WAIT_UNTIL(cuda->held(FAKE_CUDA_EVENT_CREATE) == 1,
-		   "it makes no events");
-	CHECK(cuda->finish(job.stream), "no kernel runs");
+	cuda->hold(FAKE_CUDA_EXCHANGE_CAPTURE_MODE);
+	WAIT_UNTIL(cuda->held(FAKE_CUDA_EXCHANGE_CAPTURE_MODE) == 1,
+		   "it looks no more");
+	cuda->finish(job.stream);
 	cuda_job_finalize();
-	CHECK_EQUAL(JOB_PROGRESS(ended), 1, "it had ended");
-	CHECK_EQUAL(cuda_job_done(job.header), 1, "and its operation");
-	CHECK_EQUAL(cuda_job_in_flight(job.header), 0, "none is left");
-	cuda->let_go(FAKE_CUDA_EVENT_CREATE);
+	cuda_job_come_next();
+	cuda_job_operation(0);
+	cuda->let_go(FAKE_CUDA_EXCHANGE_CAPTURE_MODE);
+	cuda_job_expect_thread_gone();
+	CHECK_EQUAL(JOB_PROGRESS(ended), 0,
+		    "the next one has launched nothing");
+	CHECK_EQUAL(cuda_job_done(job.header), 0, "nothing of it has ended");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(last_look_leaves_the_next_communicator_alone,
+	      come_before_the_last_look)
+
+/* --- A driver that does not return ------------------------------------- */
+
+static enum fake_cuda_call blocked;
+static uint64_t block_ends;
+
+/* Makes, uses and finalizes communicators on another device until a call of the
+ * driver by this thread or by the plugin's does not return. */
+static void *run_into_block(void *unused)
+{
+	(void)unused;
+	cuda->context_use(cuda->primary_use(1));
+	for (unsigned i = 0;
+	     cuda->held(blocked) == 0 && ncs_load_relaxed(&block_ends) == 0;
+	     i++) {
+		void *stream = cuda->stream_create();
+		void *context;
+
+		CHECK(i < 5000, "function %d is never called", (int)blocked);
+		context = init_comm(job.guest.host, "blocked", 0);
+		cuda_job_call_in(context, stream, 0);
+		/* The plugin's thread can take it up, and close what is left. */
+		cuda_job_let_spacing_pass();
+		cuda_job_call_in(context, stream, 0);
+		cuda_job_finalize_in(context);
+		cuda_job_let_spacing_pass();
+	}
+	return NULL;
+}
+
+/* All that the application does of other communicators goes on. */
+static void go_on_beside_block(void *argument)
+{
+	void *other, *stream;
+	pthread_t thread;
+
+	blocked = *(const enum fake_cuda_call *)argument;
+	cuda_job_load("cuda.so");
+	/* Init asks for the name of the GPU. */
+	cuda->gpu = 3;
+	setenv("NCCLSTAT_TIMING", "all", 1);
+	guest_open(&job.guest, LAST_API);
+	job.header = cuda_job_map(0);
+	job.stream = cuda->stream_create();
+	other = init_comm(job.guest.host, "other", 0);
+	stream = cuda->stream_create();
+	cuda_job_call_in(other, stream, 0);
+	cuda_job_settle(true);
+	cuda->hold_one(blocked);
+	CHECK(pthread_create(&thread, NULL, run_into_block, NULL) == 0,
+	      "no thread");
+	WAIT_UNTIL(cuda->held(blocked) == 1, "function %d", (int)blocked);
+	for (unsigned i = 0; i < 20; i++) {
+		void *next = init_comm(job.guest.host, "next", 0);
+
+		cuda_job_call_in(next, stream, 0);
+		cuda_job_call_in(other, stream, 0);
+		cuda_job_call(0);
+		cuda_job_finalize_in(next);
+	}
+	cuda_job_finalize_in(other);
+	cuda_job_finalize();
+	CHECK_EQUAL(cuda->held(blocked), 1, "it is still blocked");
+	ncs_store_relaxed(&block_ends, 1);
+	cuda->let_go(blocked);
+	pthread_join(thread, NULL);
 	cuda_job_close_finalized();
 }
 
-SCENARIO_TEST(finalize_does_not_wait_for_events, end_while_events_are_made)
+static void driver_that_blocks_holds_up_its_caller_only(void **state)
+{
+	(void)state;
+	for (int i = 0; i < FAKE_CUDA_CALL_COUNT; i++) {
+		enum fake_cuda_call call = (enum fake_cuda_call)i;
+
+		scenario_play(go_on_beside_block, &call);
+	}
+}
 
 /* NCCL may finalize a communicator without a context of the thread's. */
 static void finalize_without_context(void *argument)
@@ -539,8 +760,8 @@ static void finalize_without_context(void *argument)
 	cuda_job_call(0);
 	cuda->context_use(NULL);
 	cuda_job_finalize();
+	cuda_job_expect_all_ended("without a context");
 	CHECK(JOB_PROGRESS(status) == NCS_STREAM_ALL, "status");
-	CHECK_EQUAL(JOB_PROGRESS(ended), JOB_PROGRESS(launched), "ended");
 	cuda_job_close_finalized();
 }
 
@@ -653,7 +874,11 @@ int main(void)
 		cmocka_unit_test(capture_is_left_alone),
 		cmocka_unit_test(captured_launches_start_nothing),
 		cmocka_unit_test(legacy_stream_is_left_alone_during_captures),
-		cmocka_unit_test(destroyed_context_ends_following),
+		cmocka_unit_test(reset_of_the_device_ends_following),
+		cmocka_unit_test(reset_that_nobody_saw_ends_following),
+		cmocka_unit_test(context_of_the_applications_is_left_alone),
+		cmocka_unit_test(launches_of_several_contexts_are_told_apart),
+		cmocka_unit_test(primary_context_is_retained_and_released),
 		cmocka_unit_test(error_of_the_driver_ends_following),
 		cmocka_unit_test(events_that_cannot_be_made_end_following),
 		cmocka_unit_test(launches_are_timed_without_a_clock),
@@ -663,7 +888,9 @@ int main(void)
 #endif
 		cmocka_unit_test(finalize_leaves_pending_launches),
 		cmocka_unit_test(finalize_ends_what_has_ended),
-		cmocka_unit_test(finalize_does_not_wait_for_events),
+		cmocka_unit_test(finalize_leaves_the_last_look_to_the_thread),
+		cmocka_unit_test(last_look_leaves_the_next_communicator_alone),
+		cmocka_unit_test(driver_that_blocks_holds_up_its_caller_only),
 		cmocka_unit_test(finalize_needs_no_context),
 		cmocka_unit_test(finalize_in_mid_launch_leaves_nothing),
 		cmocka_unit_test(thread_comes_and_goes_with_communicators),

@@ -197,6 +197,7 @@ static json_t *launches_of(const struct ncs_rank *rank)
 	ncs_json_add_number(object, "timed", launches->timed);
 	ncs_json_add_number(object, "missed", launches->missed);
 	ncs_json_add_number(object, "captured", launches->captured);
+	ncs_json_add_number(object, "other_context", launches->other_context);
 	ncs_json_add_number_if(object, "bias_ns", launches->timed > 0,
 			       launches->bias_ns);
 	ncs_json_add_number_if(object, "error_ns", launches->error_ns > 0,

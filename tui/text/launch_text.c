@@ -88,6 +88,11 @@ void ncs_append_launch_timing(const struct ncs_rank *rank, char *text,
 		ncs_append(text, size,
 			   ", none of %" PRIu64 " captured into graphs",
 			   launches->captured);
+	if (launches->other_context > 0)
+		ncs_append(text, size,
+			   ", none of %" PRIu64
+			   " in a CUDA context of the application's own",
+			   launches->other_context);
 	if (some)
 		ncs_append(text, size, ": %s", help);
 	if (launches->missed > 0)

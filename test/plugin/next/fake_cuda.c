@@ -6,6 +6,7 @@
  * it would see all the same: the real driver promises no order either. */
 #include "test/plugin/next/fake_cuda.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
@@ -23,9 +24,15 @@
 enum life { LIVES, DESTROYED, ORPHANED };
 
 struct fake_context {
-	uint64_t generation; /* grows by a reset */
-	bool destroyed;
+	uint64_t id; /* another one after each destruction */
+	int device;
+	bool primary;
+	bool there;
+	unsigned retained; /* of a primary one, by CUDA's function */
+	bool used;         /* of a primary one, by the application */
 };
+
+#define DEVICES 4
 
 /* Something in a stream: a kernel, or the record of an event if `event` is
  * not NULL. */
@@ -45,7 +52,6 @@ struct fake_stream {
 	struct fake_stream *next_of_all, *next_in_place;
 	void *handle;
 	struct fake_context *context;
-	uint64_t generation;
 	enum life life;
 	bool counted;
 	struct entry *first, **last;
@@ -60,7 +66,6 @@ struct fake_stream {
 struct fake_event {
 	struct fake_event *next_of_all;
 	struct fake_context *context;
-	uint64_t generation;
 	enum life life;
 	bool timed;
 	bool captured;
@@ -84,9 +89,10 @@ static int held[FAKE_CUDA_CALL_COUNT];
 static pthread_t holder; /* not blocked itself */
 static unsigned waiting[FAKE_CUDA_CALL_COUNT];
 static unsigned passes[FAKE_CUDA_CALL_COUNT]; /* calls not blocked yet */
+static unsigned places[FAKE_CUDA_CALL_COUNT]; /* threads to be blocked yet */
 static bool follows_clock, plays_along;
 static uint64_t clock_ns = UINT64_C(1000000000); /* or its offset */
-static struct fake_context common_context;
+static struct fake_context primaries[DEVICES];
 
 static __thread struct fake_context *current;
 static __thread int thread_mode; /* enum fake_cuda_mode */
@@ -161,7 +167,29 @@ static void free_entry(struct entry *entry)
 
 static struct fake_context *context_now(void)
 {
-	return current ? current : plays_along ? &common_context : NULL;
+	return current ? current : plays_along ? &primaries[0] : NULL;
+}
+
+static void bring_up(struct fake_context *context)
+{
+	static uint64_t ids;
+
+	if (context->there)
+		return;
+	context->there = true;
+	context->id = ++ids;
+}
+
+static void *primary_use(int device)
+{
+	struct fake_context *context = &primaries[device];
+
+	acquire();
+	context->primary = context->used = true;
+	context->device = device;
+	bring_up(context);
+	release();
+	return context;
 }
 
 static void *context_create(void)
@@ -170,6 +198,7 @@ static void *context_create(void)
 
 	acquire();
 	context = allocate(sizeof(*context));
+	bring_up(context);
 	release();
 	return context;
 }
@@ -179,13 +208,10 @@ static void context_use(void *context)
 	current = context;
 }
 
-static void context_destroy(void *handle)
+/* The lock is held. */
+static void tear_down(struct fake_context *context)
 {
-	struct fake_context *context = handle;
-
-	acquire();
-	context->destroyed = true;
-	context->generation++;
+	context->there = false;
 	for (struct fake_event *event = events; event;
 	     event = event->next_of_all)
 		if (event->context == context && event->life == LIVES) {
@@ -198,16 +224,21 @@ static void context_destroy(void *handle)
 			stream->life = ORPHANED;
 			counts.streams -= stream->counted;
 		}
+}
+
+static void context_destroy(void *context)
+{
+	acquire();
+	tear_down(context);
 	release();
 }
 
-static void context_reset(void *handle)
+/* Those who have retained it still have. */
+static void primary_reset(int device)
 {
-	struct fake_context *context = handle;
-
-	context_destroy(context);
 	acquire();
-	context->destroyed = false;
+	primaries[device].used = false;
+	tear_down(&primaries[device]);
 	release();
 }
 
@@ -227,7 +258,6 @@ static struct fake_stream *make_stream(void *handle,
 
 	stream->handle = handle;
 	stream->context = context;
-	stream->generation = context->generation;
 	stream->last = &stream->first;
 	place = place_of(handle);
 	stream->next_in_place = *place;
@@ -261,7 +291,7 @@ static struct fake_stream *find_stream(void *handle)
 		    (!is_default(handle) ||
 		     (stream->context == context && stream->life == LIVES)))
 			return stream;
-	if (context && !context->destroyed &&
+	if (context && context->there &&
 	    (plays_along || is_default(handle)))
 		return make_stream(handle, context);
 	return NULL;
@@ -502,6 +532,7 @@ static void follow_clock(uint64_t offset_ns)
 static void play_along(void)
 {
 	follow_clock(0);
+	primary_use(0);
 	acquire();
 	plays_along = true;
 	release();
@@ -573,16 +604,27 @@ static void fail_next(enum fake_cuda_call call, unsigned count, int error)
 	release();
 }
 
-static void hold_after(enum fake_cuda_call call, unsigned count)
+static void hold_most(enum fake_cuda_call call, unsigned count, unsigned most)
 {
 	holder = pthread_self();
 	__atomic_store_n(&passes[call], count, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&places[call], most, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&held[call], 1, __ATOMIC_SEQ_CST);
+}
+
+static void hold_after(enum fake_cuda_call call, unsigned count)
+{
+	hold_most(call, count, UINT_MAX);
 }
 
 static void hold(enum fake_cuda_call call)
 {
 	hold_after(call, 0);
+}
+
+static void hold_one(enum fake_cuda_call call)
+{
+	hold_most(call, 0, 1);
 }
 
 static void let_go(enum fake_cuda_call call)
@@ -605,13 +647,14 @@ static struct fake_cuda_counts counts_now(void)
 	return copy;
 }
 
-static bool may_pass(enum fake_cuda_call call)
+/* Takes one of a number. Returns false if none is left. */
+static bool take_one(unsigned *number)
 {
-	unsigned left = __atomic_load_n(&passes[call], __ATOMIC_SEQ_CST);
+	unsigned left = __atomic_load_n(number, __ATOMIC_SEQ_CST);
 
 	while (left > 0)
-		if (__atomic_compare_exchange_n(&passes[call], &left, left - 1,
-						false, __ATOMIC_SEQ_CST,
+		if (__atomic_compare_exchange_n(number, &left, left - 1, false,
+						__ATOMIC_SEQ_CST,
 						__ATOMIC_SEQ_CST))
 			return true;
 	return false;
@@ -622,7 +665,8 @@ static void wait_while_held(enum fake_cuda_call call)
 	const struct timespec pause = { .tv_nsec = 100000 };
 
 	if (!__atomic_load_n(&held[call], __ATOMIC_SEQ_CST) ||
-	    pthread_equal(holder, pthread_self()) || may_pass(call))
+	    pthread_equal(holder, pthread_self()) || take_one(&passes[call]) ||
+	    !take_one(&places[call]))
 		return;
 	__atomic_add_fetch(&waiting[call], 1, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&held[call], __ATOMIC_SEQ_CST))
@@ -662,6 +706,25 @@ static int leave(int result)
 	return result;
 }
 
+/* Ends the process at a call with a handle of a context that is destroyed. */
+_Noreturn static void crash(void)
+{
+	fputs("fake driver: a handle of a destroyed context\n", stderr);
+	abort();
+}
+
+/* Returns the error of a call in a context; 0 if it is there. */
+static int check_context(const struct fake_context *context)
+{
+	if (!context)
+		return FAKE_CUDA_INVALID_CONTEXT;
+	if (context->there)
+		return 0;
+	if (!context->primary)
+		crash();
+	return FAKE_CUDA_CONTEXT_IS_DESTROYED;
+}
+
 /* Returns the error of a call with a handle; 0 if the handle is good. */
 static int check(enum life life, const struct fake_context *context)
 {
@@ -672,8 +735,9 @@ static int check(enum life life, const struct fake_context *context)
 		return FAKE_CUDA_INVALID_HANDLE;
 	}
 	counts.orphan_handles++;
-	return context->destroyed ? FAKE_CUDA_CONTEXT_IS_DESTROYED :
-				    FAKE_CUDA_INVALID_HANDLE;
+	if (!context->primary || context->there)
+		crash();
+	return FAKE_CUDA_CONTEXT_IS_DESTROYED;
 }
 
 static int check_event(const struct fake_event *event)
@@ -696,10 +760,14 @@ static int check_stream(const struct fake_stream *stream)
 
 /* --- The driver's functions -------------------------------------------- */
 
-EXPORT int cuCtxGetCurrent(void **context);
 EXPORT int cuCtxSetCurrent(void *context);
-EXPORT int cuCtxGetDevice(int *gpu);
-EXPORT int cuDeviceGetPCIBusId(char *text, int length, int gpu);
+EXPORT int cuCtxGetDevice(int *device);
+EXPORT int cuCtxGetId(void *context, unsigned long long *id);
+EXPORT int cuDeviceGetPCIBusId(char *text, int length, int device);
+EXPORT int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active);
+EXPORT int cuDevicePrimaryCtxRetain(void **context, int device);
+EXPORT int cuDevicePrimaryCtxRelease(int device);
+EXPORT int cuDevicePrimaryCtxRelease_v2(int device);
 EXPORT int cuEventCreate(void **handle, unsigned flags);
 EXPORT int cuEventDestroy_v2(void *handle);
 EXPORT int cuEventRecord(void *handle, void *stream);
@@ -709,17 +777,8 @@ EXPORT int cuEventElapsedTime_v2(float *ms, void *begin, void *end);
 EXPORT int cuStreamCreate(void **handle, unsigned flags);
 EXPORT int cuStreamDestroy_v2(void *handle);
 EXPORT int cuStreamIsCapturing(void *handle, int *status);
+EXPORT int cuStreamGetCtx(void *handle, void **context);
 EXPORT int cuThreadExchangeStreamCaptureMode(int *mode);
-
-int cuCtxGetCurrent(void **context)
-{
-	int error = enter(FAKE_CUDA_CONTEXT_GET, false);
-
-	if (error)
-		return error;
-	*context = context_now();
-	return leave(0);
-}
 
 int cuCtxSetCurrent(void *context)
 {
@@ -727,22 +786,103 @@ int cuCtxSetCurrent(void *context)
 
 	if (error)
 		return error;
-	if (context && ((struct fake_context *)context)->destroyed)
-		return leave(FAKE_CUDA_CONTEXT_IS_DESTROYED);
+	/* A primary one can be current though nothing is in it. */
+	if (context)
+		check_context(context);
 	current = context;
 	return leave(0);
 }
 
-int cuCtxGetDevice(int *gpu)
+int cuCtxGetDevice(int *device)
 {
-	*gpu = fake_cuda.gpu;
-	return fake_cuda.gpu > 0 ? 0 : FAKE_CUDA_INVALID_CONTEXT;
+	int error = enter(FAKE_CUDA_CONTEXT_DEVICE, false);
+	struct fake_context *context = context_now();
+
+	if (error)
+		return error;
+	if (!context && fake_cuda.gpu == 0)
+		return leave(FAKE_CUDA_INVALID_CONTEXT);
+	*device = context ? context->device : 0;
+	return leave(0);
 }
 
-int cuDeviceGetPCIBusId(char *text, int length, int gpu)
+int cuCtxGetId(void *context, unsigned long long *id)
 {
-	snprintf(text, (size_t)length, "0000:%02X:00.0", (unsigned)gpu);
-	return 0;
+	int error = enter(FAKE_CUDA_CONTEXT_ID, false);
+
+	if (error)
+		return error;
+	error = check_context(context);
+	if (!error)
+		*id = ((struct fake_context *)context)->id;
+	return leave(error);
+}
+
+int cuDeviceGetPCIBusId(char *text, int length, int device)
+{
+	int error = enter(FAKE_CUDA_DEVICE_BUS_ID, false);
+
+	(void)device;
+	if (error)
+		return error;
+	if (fake_cuda.gpu == 0)
+		return leave(FAKE_CUDA_INVALID_CONTEXT);
+	snprintf(text, (size_t)length, "0000:%02X:00.0",
+		 (unsigned)fake_cuda.gpu);
+	return leave(0);
+}
+
+int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
+{
+	int error = enter(FAKE_CUDA_PRIMARY_STATE, false);
+
+	if (error)
+		return error;
+	*flags = 0;
+	*active = primaries[device].there;
+	return leave(0);
+}
+
+int cuDevicePrimaryCtxRetain(void **context, int device)
+{
+	int error = enter(FAKE_CUDA_PRIMARY_RETAIN, false);
+	struct fake_context *primary = &primaries[device];
+
+	if (error)
+		return error;
+	counts.primaries_made += !primary->there;
+	counts.retained++;
+	primary->primary = true;
+	primary->device = device;
+	primary->retained++;
+	bring_up(primary);
+	*context = primary;
+	return leave(0);
+}
+
+static int release_primary(int device)
+{
+	int error = enter(FAKE_CUDA_PRIMARY_RELEASE, false);
+	struct fake_context *primary = &primaries[device];
+
+	if (error)
+		return error;
+	if (primary->retained == 0)
+		crash();
+	counts.retained--;
+	primary->retained--;
+	if (primary->retained == 0 && !primary->used)
+		tear_down(primary);
+	return leave(0);
+}
+
+#ifdef OLD
+int cuDevicePrimaryCtxRelease(int device)
+#else
+int cuDevicePrimaryCtxRelease_v2(int device)
+#endif
+{
+	return release_primary(device);
 }
 
 int cuEventCreate(void **handle, unsigned flags)
@@ -753,13 +893,11 @@ int cuEventCreate(void **handle, unsigned flags)
 
 	if (error)
 		return error;
-	if (!context)
-		return leave(FAKE_CUDA_INVALID_CONTEXT);
-	if (context->destroyed)
-		return leave(FAKE_CUDA_CONTEXT_IS_DESTROYED);
+	error = check_context(context);
+	if (error)
+		return leave(error);
 	event = allocate(sizeof(*event));
 	event->context = context;
-	event->generation = context->generation;
 	event->timed = !(flags & DISABLE_TIMING);
 	event->next_of_all = events;
 	events = event;
@@ -899,10 +1037,9 @@ int cuStreamCreate(void **handle, unsigned flags)
 	(void)flags;
 	if (error)
 		return error;
-	if (!context)
-		return leave(FAKE_CUDA_INVALID_CONTEXT);
-	if (context->destroyed)
-		return leave(FAKE_CUDA_CONTEXT_IS_DESTROYED);
+	error = check_context(context);
+	if (error)
+		return leave(error);
 	stream = make_new_stream(context);
 	stream->counted = true;
 	counts.streams++;
@@ -945,6 +1082,20 @@ int cuStreamIsCapturing(void *handle, int *status)
 }
 #endif
 
+int cuStreamGetCtx(void *handle, void **context)
+{
+	int error = enter(FAKE_CUDA_STREAM_CONTEXT, false);
+	struct fake_stream *stream;
+
+	if (error)
+		return error;
+	stream = find_stream(handle);
+	error = check_stream(stream);
+	if (!error)
+		*context = stream->context;
+	return leave(error);
+}
+
 int cuThreadExchangeStreamCaptureMode(int *mode)
 {
 	int error = enter(FAKE_CUDA_EXCHANGE_CAPTURE_MODE, false);
@@ -959,10 +1110,11 @@ int cuThreadExchangeStreamCaptureMode(int *mode)
 
 EXPORT struct fake_cuda fake_cuda = {
 	.resolution_ns = 500,
+	.primary_use = primary_use,
+	.primary_reset = primary_reset,
 	.context_create = context_create,
 	.context_use = context_use,
 	.context_destroy = context_destroy,
-	.context_reset = context_reset,
 	.stream_create = stream_create,
 	.launch = launch,
 	.launch_until = launch_until,
@@ -979,6 +1131,7 @@ EXPORT struct fake_cuda fake_cuda = {
 	.capture_end = capture_end,
 	.fail_next = fail_next,
 	.hold = hold,
+	.hold_one = hold_one,
 	.hold_after = hold_after,
 	.let_go = let_go,
 	.held = threads_held,

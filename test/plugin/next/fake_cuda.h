@@ -12,6 +12,9 @@
  * two events with nothing between them are that far apart.
  *
  * Handles are checked: a call with one that is none is counted in bad_handles.
+ * Like the real driver (580 on an H100), the library ends the process at a call
+ * with a handle that went with its context: at once if that was made by
+ * context_create(), for a primary one once it is in use again.
  * Of the legacy and the per-thread default stream each context has one, which
  * synchronizes with no other stream. Any thread may call any function; the
  * library's own lock orders nothing as far as ThreadSanitizer can see. In a
@@ -25,8 +28,11 @@
 
 /* CUDA's functions that the library has. */
 #define FAKE_CUDA_CALLS(X) \
-	X(CONTEXT_GET) \
 	X(CONTEXT_SET) \
+	X(CONTEXT_ID) \
+	X(PRIMARY_STATE) \
+	X(PRIMARY_RETAIN) \
+	X(PRIMARY_RELEASE) \
 	X(EVENT_CREATE) \
 	X(EVENT_DESTROY) \
 	X(EVENT_RECORD) \
@@ -35,7 +41,11 @@
 	X(STREAM_CREATE) \
 	X(STREAM_DESTROY) \
 	X(STREAM_IS_CAPTURING) \
-	X(EXCHANGE_CAPTURE_MODE)
+	X(STREAM_CONTEXT) \
+	X(EXCHANGE_CAPTURE_MODE) \
+	/* The plugin's init calls these, for the GPU's name. */ \
+	X(CONTEXT_DEVICE) \
+	X(DEVICE_BUS_ID)
 
 enum fake_cuda_call {
 #define X(name) FAKE_CUDA_##name,
@@ -91,8 +101,10 @@ struct fake_cuda_counts {
 	uint64_t captured_events; /* event records that went into a capture */
 	uint64_t captured_kernels;
 	uint64_t bad_handles; /* calls with a handle that is none any more */
-	/* Calls with a handle of a context that is destroyed. */
+	/* Calls with a handle of a primary context that was reset. */
 	uint64_t orphan_handles;
+	uint64_t retained; /* primary contexts, not released yet */
+	uint64_t primaries_made; /* primary contexts that retaining has made */
 	uint64_t timed_records; /* records of events with times */
 	uint64_t plain_records; /* records of events without */
 	uint64_t calls_in_child; /* valid in a forked child */
@@ -103,19 +115,20 @@ struct fake_cuda {
 	uint64_t gap_ns;
 	/* Times between two events are multiples of this. */
 	uint64_t resolution_ns;
-	/* The number of the GPU in all contexts, whose PCI bus ID is made of it;
-	 * 0: it has neither. */
+	/* The number in the GPU's PCI bus ID; 0: it has none. */
 	int gpu;
 	/* Each call of CUDA's functions advances a clock that stands still. */
 	uint64_t call_ns;
 
-	/* Contexts. context_use() makes one the calling thread's; NULL for
-	 * none. context_reset() destroys one, and makes a new one that has the
-	 * same handle, as the reset of a device does. */
+	/* Contexts. primary_use() returns the primary one of a device, which is
+	 * in use from then on; primary_reset() destroys what is in it until
+	 * the next use. context_create() makes another one, on device 0.
+	 * context_use() makes one the calling thread's; NULL for none. */
+	void *(*primary_use)(int device);
+	void (*primary_reset)(int device);
 	void *(*context_create)(void);
 	void (*context_use)(void *context);
 	void (*context_destroy)(void *context);
-	void (*context_reset)(void *context);
 
 	/* Makes a stream of the application's, which is not counted, in the
 	 * calling thread's context. */
@@ -162,8 +175,10 @@ struct fake_cuda {
 	/* Lets the next `count` calls of a function fail. */
 	void (*fail_next)(enum fake_cuda_call call, unsigned count, int error);
 	/* Blocks all other threads that call a function until let_go(); of
-	 * hold_after(), once they have called it so often. */
+	 * hold_after(), once they have called it so often; of hold_one(), the
+	 * first of them only. */
 	void (*hold)(enum fake_cuda_call call);
+	void (*hold_one)(enum fake_cuda_call call);
 	void (*hold_after)(enum fake_cuda_call call, unsigned count);
 	void (*let_go)(enum fake_cuda_call call);
 	/* Returns the number of threads that are blocked so. */
