@@ -95,5 +95,9 @@ assert sum(1 for record in ncclstat.records(sys.argv[1])) > 100" "$2"' - \
 check '... but not what is no recording' refuses records "$tmp/net-v5-mix.ndjson"
 echo '{"schema":1}' >"$tmp/old.json"
 check '... nor JSON of another schema' refuses lines "$tmp/old.json"
+check '... and ends with Damaged or a result, however files are damaged' \
+	env PYTHONDONTWRITEBYTECODE=1 python3 test/fuzz/python_module.py \
+	"$tmp/usr/share/ncclstat/python" "$tmp/net-v5-mix.ncs" \
+	"$tmp/net-v5-mix.ndjson"
 
 exit "$failed"

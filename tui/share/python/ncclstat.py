@@ -16,13 +16,16 @@ JSON.
 
 The format of recordings is in ncclstat-record(5), that of a segment's header in
 ncclstat-shm(5), that of JSON in ncclstat-json(5). A recording that is still
-written, or was cut, is read as far as it goes.
+written, or was cut, is read as far as it goes. One that is damaged ends with
+Damaged, whatever it is that is wrong; checksums are not compared.
 """
 import json
+import re
 import struct
 
 CHUNK = struct.Struct("<QIIQQQQQQ")
 MAGIC = int.from_bytes(b"NCSchunk", "little")
+CHUNK_BYTES_MAX_LOG = 20
 FILE, TABLES, RANK, STATE, RECORDS = 1, 2, 3, 4, 5
 SCHEMA = 2
 
@@ -31,8 +34,15 @@ PID, HOST, CLOCK, IDENTITY = 120, 192, 256, 360
 KNOWN_COMM_ID, KNOWN_COMM_NAME, KNOWN_RANK = 1, 2, 4
 
 
+# Lines of the chunk "tables": field OFFSET SIZE NAME, and TABLE NUMBER NAME.
+FIELD = re.compile("field ([0-9]{1,9}) ([0-9]{1,9}) ([^ ]+)$")
+NAME = re.compile("([^ ]+) ([0-9]{1,9}) ([^ ]+)")
+NUMBERS = ("event", "function", "flags", "start", "duration", "channel",
+           "operation", "peer", "value", "number")
+
+
 class Damaged(Exception):
-    """A file that is no recording, or JSON of another schema."""
+    """A file that is damaged, or is no recording, or JSON of another schema."""
 
 
 class Rank:
@@ -42,13 +52,13 @@ class Rank:
     """
 
     def __init__(self, header):
-        self._clock = struct.unpack_from("<QQQQQ", header, CLOCK)
+        self._clock = _unpack("<QQQQQ", header, CLOCK)
         self.host = _text(header, HOST, 64)
-        self.pid, = struct.unpack_from("<I", header, PID)
+        self.pid, = _unpack("<I", header, PID)
         self._identify(header)
 
     def _identify(self, header):
-        _, known, ident, number = struct.unpack_from("<QQQi", header, IDENTITY)
+        _, known, ident, number = _unpack("<QQQi", header, IDENTITY)
         self.number = number if known & KNOWN_RANK else None
         self.communicator_id = "%016x" % ident if known & KNOWN_COMM_ID else None
         self.communicator = _text(header, IDENTITY + 40, 128) \
@@ -78,6 +88,13 @@ class Record:
             if name != "rank")
 
 
+def _unpack(layout, data, offset=0):
+    try:
+        return struct.unpack_from(layout, data, offset)
+    except struct.error:
+        raise Damaged("a chunk is too short") from None
+
+
 def _text(data, offset, size):
     raw = bytes(data[offset:offset + size]).split(b"\0", 1)[0]
     return raw.decode("utf-8", "replace")
@@ -91,7 +108,17 @@ def _unpacked(payload, size):
     except ImportError:
         raise Damaged("it is compressed, which needs Python 3.14: use"
                       " ncclstat --export=ndjson") from None
-    return zstd.decompress(payload)
+    # A frame may unpack to more than it declares, and may ask for a window of
+    # any size.
+    unpacker = zstd.ZstdDecompressor(options={
+        zstd.DecompressionParameter.window_log_max: CHUNK_BYTES_MAX_LOG})
+    try:
+        unpacked = unpacker.decompress(payload, max_length=size + 1)
+    except zstd.ZstdError as error:
+        raise Damaged(str(error)) from None
+    if len(unpacked) != size:
+        raise Damaged("a chunk does not unpack to its length")
+    return unpacked
 
 
 def chunks(path):
@@ -103,10 +130,12 @@ def chunks(path):
             if len(head) < CHUNK.size:
                 return
             magic, kind, rank, size, unpacked = CHUNK.unpack(head)[:5]
-            if magic != MAGIC or unpacked >= 1 << 20 or size > unpacked:
-                if first:
-                    raise Damaged("%s: it is no recording" % path)
+            if not any(head) and not first:  # reserved, not written yet
                 return
+            if magic != MAGIC or size > unpacked or \
+                    unpacked >= 1 << CHUNK_BYTES_MAX_LOG:
+                raise Damaged("%s: it is %s" % (
+                    path, "no recording" if first else "damaged"))
             first = False
             payload = file.read((size + 63) // 64 * 64)
             if len(payload) < size:
@@ -121,11 +150,20 @@ class _Tables:
     def __init__(self, text):
         self.fields, self.names = {}, {}
         for line in text.decode("utf-8", "replace").splitlines():
-            words = line.split(" ")
-            if words[0] == "field":
-                self.fields[words[3]] = int(words[1]), int(words[2])
-            elif len(words) > 2 and words[1].isdigit():
-                self.names.setdefault(words[0], {})[int(words[1])] = words[2]
+            field, name = FIELD.match(line), NAME.match(line)
+            if field:
+                self.fields[field[3]] = int(field[1]), int(field[2])
+            elif name:
+                self.names.setdefault(name[1], {})[int(name[2])] = name[3]
+        for name in NUMBERS + ("delta",):
+            if name not in self.fields:
+                raise Damaged("there is no field %s" % name)
+        if any(self.fields[name][1] > 8 for name in NUMBERS):
+            raise Damaged("a field is too long")
+        self.record_bytes = max(map(sum, self.fields.values()))
+        self.flags = [(bit, name) for bit, name
+                      in self.names.get("flag", {}).items()
+                      if bit & (bit - 1) == 0]
 
     def name(self, table, number):
         return self.names.get(table, {}).get(number)
@@ -149,8 +187,7 @@ class _Tables:
         offset, size = self.fields["delta"]
         record.delta = data[offset:offset + size]
         flags = self.number(data, "flags")
-        record.flags = {name for bit, name in self.names.get("flag", {}).items()
-                        if flags & bit}
+        record.flags = {name for bit, name in self.flags if flags & bit}
         return record
 
 
@@ -161,23 +198,28 @@ def records(path):
         if kind == TABLES:
             tables = _Tables(payload)
         elif kind == RANK:
-            size, = struct.unpack_from("<I", payload)
+            size, = _unpack("<I", payload)
             ranks[number] = Rank(payload[64:64 + size])
         elif kind == RECORDS and tables and number in ranks:
-            lane, size, _, count, _ = struct.unpack_from("<IIQQQ", payload)
+            lane, size, _, count, _ = _unpack("<IIQQQ", payload)
+            if size < tables.record_bytes or size * count > len(payload) - 64:
+                raise Damaged("%s: records have no place in their chunk" % path)
             for i in range(count):
                 data = payload[64 + i * size:64 + (i + 1) * size]
-                if len(data) == size:
-                    yield tables.record(data, ranks[number], lane)
+                yield tables.record(data, ranks[number], lane)
 
 
 def lines(path):
     """Yields the objects of a file of lines of JSON: of --export=ndjson, or of
     --dump=json and --diagnose=json, whose schema is checked."""
-    with open(path, encoding="utf-8") as file:
+    with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
-            found = json.loads(line)
-            if found.get("schema", SCHEMA) != SCHEMA:
+            try:
+                found = json.loads(line)
+                schema = found.get("schema", SCHEMA)
+            except (ValueError, RecursionError, AttributeError) as error:
+                raise Damaged("%s: %s" % (path, error)) from None
+            if schema != SCHEMA:
                 raise Damaged("%s: it has schema %s, not %d" %
-                              (path, found["schema"], SCHEMA))
+                              (path, schema, SCHEMA))
             yield found
