@@ -124,6 +124,8 @@ static bool entry_is_good(const struct ncs_index_entry *entry, uint64_t limit)
 	return entry->offset % NCS_CHUNK_ALIGNMENT == 0 &&
 	       entry->type <= UINT16_MAX &&
 	       entry->bytes <= NCS_PAYLOAD_BYTES_MAX && entry->offset < limit &&
+	       entry->records <=
+		       NCS_PAYLOAD_BYTES_MAX / sizeof(struct ncs_record) &&
 	       sizeof(struct ncs_chunk) + entry->bytes <= limit - entry->offset;
 }
 

@@ -70,6 +70,11 @@ static int add(struct ncs_recorded_file *file, uint64_t offset,
 		struct ncs_records_head head;
 
 		memcpy(&head, payload.bytes, sizeof(head));
+		if (head.count > (payload.size - sizeof(head)) /
+					 sizeof(struct ncs_record)) {
+			file->damaged++;
+			return 0;
+		}
 		place.records = head.count;
 		place.lost = head.lost;
 	}

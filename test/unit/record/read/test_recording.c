@@ -712,6 +712,54 @@ static void damaged_state_is_replaced_by_an_earlier_one(void **state)
 	free(bytes);
 }
 
+/* Puts a number of records into each chunk of records, or into each entry of
+ * each index, that no chunk has room for. */
+static void exaggerate(char *bytes, size_t size, enum ncs_chunk_type type)
+{
+	for (size_t offset = 0; offset < size;) {
+		struct ncs_chunk *chunk = (struct ncs_chunk *)(bytes + offset);
+		char *payload = (char *)(chunk + 1);
+		struct ncs_records_head *records = (void *)payload;
+		struct ncs_index_head *index = (void *)payload;
+
+		if (chunk->type == type && type == NCS_CHUNK_RECORDS)
+			records->count = UINT64_C(1) << 62;
+		for (uint32_t i = 0; chunk->type == type &&
+				     type == NCS_CHUNK_INDEX && i < index->count;
+		     i++)
+			((struct ncs_index_entry *)(index + 1))[i].records =
+				UINT64_C(1) << 62;
+		ncs_chunk_seal(chunk, payload);
+		offset += ncs_chunk_file_bytes(chunk);
+	}
+}
+
+static void count_beyond_its_chunk_is_damage(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_recording *recording;
+	size_t size, all;
+	char *bytes;
+
+	write_recording(fixture, "one");
+	bytes = recording_fixture_read(fixture->path, &size);
+	whole_chunks(bytes, size, &all);
+	exaggerate(bytes, size, NCS_CHUNK_INDEX);
+	recording = open_bytes(bytes, size);
+	assert_non_null(recording);
+	assert_true(ncs_recording_facts(recording)->records <= all);
+	assert_true(ncs_recording_facts(recording)->damaged_chunks > 0);
+	ncs_recording_close(recording);
+	/* Without its end the file is searched for chunks. */
+	exaggerate(bytes, size, NCS_CHUNK_RECORDS);
+	recording = open_bytes(bytes, size - 1);
+	assert_non_null(recording);
+	assert_int_equal(ncs_recording_facts(recording)->records, 0);
+	assert_true(ncs_recording_facts(recording)->damaged_chunks > 0);
+	ncs_recording_close(recording);
+	free(bytes);
+}
+
 /* --- Other files --------------------------------------------------------- */
 
 static void expect_refused(const char *path, int error, const char *reason)
@@ -801,6 +849,7 @@ int main(void)
 		TEST(every_whole_chunk_survives_a_cut_at_any_byte),
 		TEST(flipped_bit_costs_at_most_one_chunk),
 		TEST(damaged_state_is_replaced_by_an_earlier_one),
+		TEST(count_beyond_its_chunk_is_damage),
 		TEST(other_files_are_refused_with_a_reason),
 		TEST(other_major_version_is_refused_with_its_number),
 	};
