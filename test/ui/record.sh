@@ -128,6 +128,32 @@ check 'SIGINT ends the recorder in good order' ended 0
 check '… with a complete file' is_complete "$tmp/stopped"
 check '… while the job goes on' kill -0 "$job"
 
+# signalled_twice PAUSE STATUS: records into a small pipe, which nobody reads until
+# two signals have come; succeeds if the recorder ends with this status.
+signalled_twice() {
+	python3 - "$ncclstat" "$tmp/twice" "$@" <<'END'
+import fcntl, os, select, signal, subprocess, sys, time
+ncclstat, path, pause, status = sys.argv[1:]
+ends = os.pipe()
+fcntl.fcntl(ends[1], 1031, 4096)  # F_SETPIPE_SZ
+recorder = subprocess.Popen([ncclstat, "--record=-"], stdout=ends[1])
+os.close(ends[1])
+select.select([ends[0]], [], [])
+recorder.send_signal(signal.SIGTERM)
+time.sleep(float(pause))
+recorder.send_signal(signal.SIGTERM)
+if int(status) < 0:
+    recorder.wait()
+with open(ends[0], "rb") as source, open(path, "wb") as target:
+    target.write(source.read())
+sys.exit(recorder.wait() != int(status))
+END
+}
+check 'a second signal at once, as of timeout(1), is the same one' \
+	signalled_twice 0.1 0
+check '… with a complete file' python3 test/record_oracle.py "$tmp/twice"
+check 'one that comes later ends the recorder at once' signalled_twice 1.2 -15
+
 check '--duration ends the recorder' \
 	run 0 --record "$tmp/short" --duration 2 --interval 0.1
 check '… with a complete file' is_complete "$tmp/short"

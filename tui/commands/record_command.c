@@ -9,15 +9,32 @@
 
 #include "analysis/base/append.h"
 #include "record/write/recorder.h"
+#include "shm/atomics.h"
+#include "shm/clock.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 
-static volatile sig_atomic_t stop;
+/* A signal that comes so soon after the first one is the same one: timeout(1)
+ * and some launchers signal a process, and then its group. */
+#define SAME_SIGNAL_NS UINT64_C(1000000000)
 
+static volatile sig_atomic_t stop;
+static uint64_t stopped_ns; /* when the first signal came; 0 before */
+
+/* The first signal ends the recording in good order, a later one the program at
+ * once. */
 static void on_signal(int number)
 {
-	(void)number;
+	uint64_t first_ns = ncs_load_relaxed(&stopped_ns);
+	uint64_t now_ns = ncs_clock_monotonic_ns();
+
+	if (first_ns == 0)
+		ncs_store_relaxed(&stopped_ns, now_ns);
 	stop = 1;
+	if (first_ns == 0 || now_ns - first_ns < SAME_SIGNAL_NS)
+		return;
+	signal(number, SIG_DFL);
+	raise(number);
 }
 
 /* Installs the signal handlers without SA_RESTART, so that a waiting system
@@ -25,10 +42,7 @@ static void on_signal(int number)
 static void heed_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = {
-		.sa_handler = on_signal,
-		.sa_flags = (int)SA_RESETHAND,
-	};
+	struct sigaction action = { .sa_handler = on_signal };
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		struct sigaction before;
