@@ -95,17 +95,28 @@ static void survey(bool reap)
 
 /* --- fork and exit -------------------------------------------------------- */
 
+/* Returns the number of entries that were ever used, which are the first ones.
+ * The others are not to be touched: they take no memory, and a process that is
+ * about to end would take it for nothing. */
+static unsigned used_comms(void)
+{
+	unsigned used = 0;
+
+	while (used < NCS_COMM_MAX && (ncs_registry.comms[used].header ||
+				       ncs_registry.comms[used].private_memory))
+		used++;
+	return used;
+}
+
 /* The child must never write to its parent's segments, so it unmaps them all.
  * Only the forking thread exists in the child. */
 static void after_fork_in_child(void)
 {
-	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
+	unsigned used = used_comms();
+
+	for (unsigned i = 0; i < used; i++) {
 		struct ncs_comm *comm = &ncs_registry.comms[i];
 
-		/* Entries are used in their order. Those after the last one
-		 * are not touched: they take no memory. */
-		if (!comm->header && !comm->private_memory)
-			break;
 		if (comm->header)
 			munmap(comm->header, comm->writer.mapped_bytes);
 		unmap_comm(comm);
@@ -138,10 +149,13 @@ void ncs_process_on_fork(void (*forget)(void))
  * killed leaves its segments as they were. */
 __attribute__((destructor)) static void at_exit(void)
 {
+	unsigned used;
+
 	if (!process.started || ncs_registry.pid != (uint32_t)getpid())
 		return;
 	ncs_launch_watch_stop();
-	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
+	used = used_comms();
+	for (unsigned i = 0; i < used; i++)
 		ncs_writer_unlink(&ncs_registry.comms[i].writer);
 	ncs_control_unlink();
 }

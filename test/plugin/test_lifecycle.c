@@ -656,6 +656,7 @@ static void after_plugin(void)
 /* A page that the child writes to is a page that it pays for. A page of zeros
  * that it only reads costs less, and no memory. */
 #define FAULTS_MAX 100
+#define EXIT_FAULTS_MAX 24
 
 static void fork_cheaply(void *argument)
 {
@@ -675,15 +676,58 @@ static void fork_cheaply(void *argument)
 	guest_close(&guest);
 }
 
-static void forked_child_touches_few_pages(void **state)
+static void skip_unless_faults_are_ours(void)
 {
-	(void)state;
 #ifdef __SANITIZE_ADDRESS__
 	skip(); /* it touches pages of its own */
 #endif
 	if (getenv("TEST_EMULATOR"))
 		skip(); /* so does an emulator */
+}
+
+static void forked_child_touches_few_pages(void **state)
+{
+	(void)state;
+	skip_unless_faults_are_ours();
 	scenario_play(fork_cheaply, NULL);
+}
+
+/* Faults of a process up to its exit(), in memory that its parent shares. */
+static long *faults_at_exit;
+
+static void note_faults(void)
+{
+	*faults_at_exit = count_faults();
+}
+
+static void exit_cheaply(void *argument)
+{
+	struct guest guest = { 0 };
+
+	(void)argument;
+	make_three(&guest);
+	CHECK(atexit(note_faults) == 0, "atexit");
+}
+
+static void exit_touches_few_pages(void **state)
+{
+	struct rusage usage;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	skip_unless_faults_are_ours();
+	faults_at_exit = mmap(NULL, sizeof(*faults_at_exit),
+			      PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(faults_at_exit, MAP_FAILED);
+	scenario_prepare();
+	pid = scenario_start(exit_cheaply, NULL);
+	assert_int_equal(wait4(pid, &status, 0, &usage), pid);
+	assert_int_equal(status, 0);
+	assert_in_range(usage.ru_minflt - *faults_at_exit, 0, EXIT_FAULTS_MAX);
+	scenario_clean_up(LEAVES_NOTHING);
+	munmap(faults_at_exit, sizeof(*faults_at_exit));
 }
 
 static bool is_over;
@@ -834,6 +878,7 @@ int main(void)
 			forked_child_never_changes_its_parents_objects),
 		cmocka_unit_test(forked_child_publishes_under_its_own_pid),
 		cmocka_unit_test(forked_child_touches_few_pages),
+		cmocka_unit_test(exit_touches_few_pages),
 		cmocka_unit_test(grandchildren_are_processes_of_their_own),
 		cmocka_unit_test(
 			fork_during_init_and_callbacks_leaves_a_working_child),
