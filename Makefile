@@ -217,6 +217,8 @@ CUDA_SO := $(patsubst %,$(BUILD)/test/next/%.so,cuda cuda-bare cuda-old)
 NVML_SO := $(patsubst %,$(BUILD)/test/next/%/libnvidia-ml.so.1,nvml nvml-bare)
 versions = $(if $(filter all,$(1)),1 2 3 4 5 6 7,$(subst -, ,$(1)))
 
+# A process for test/soak/soak.py.
+SOAK := $(BUILD)/test/soak/soak
 MODEL := $(wildcard test/model/*.py)
 UI := $(wildcard test/ui/*.sh)
 GPU := $(wildcard test/gpu/*.sh)
@@ -309,6 +311,10 @@ truth: $(call in_build,$(TRUTH)) ## what is concluded of jobs with known faults:
 		TEST_TIMEOUT=2400 $(RUN) $^ || status=$$?; \
 		cat $(BUILD)/truth.table; exit $$status
 
+.PHONY: soak
+soak: all $(SOAK) ## RECORDS=1e10 through rings, beside a recorder, a view and metrics: counts and memory
+	@test/soak/soak.py --records $(or $(RECORDS),1e10)
+
 .PHONY: healthy
 healthy: all ## nothing is found in any captured job that was healthy
 	@HEALTHY=all TEST_TIMEOUT=600 $(RUN) test/ui/healthy.sh
@@ -320,7 +326,7 @@ check-plugin: all $(call in_build,$(PTEST)) ## the plugin, loaded as NCCL does
 	@$(RUN) $(call in_build,$(PTEST))
 check-stress: $(call in_build,$(STRESS)) $(MODEL) ## the ring under load; its proof
 	@$(RUN) $^
-check-ui: all ## the program in a terminal
+check-ui: all $(SOAK) ## the program in a terminal
 	@$(RUN) --two $(UI)
 check-static: all ## layers, headers, memory order, exports, man pages
 	@$(RUN) --two $(STATIC)
@@ -333,7 +339,7 @@ check-tsan: build-tsan ## stress and thread tests with TSan
 
 # Some tests start the programs, so each build has all of them.
 .PHONY: build-check build-asan build-tsan build-tests
-build-tests: all $(call in_build,$(UNIT) $(PTEST) $(STRESS))
+build-tests: all $(SOAK) $(call in_build,$(UNIT) $(PTEST) $(STRESS))
 build-check: build-tests
 build-asan:
 	@$(MAKE) $(JOBS) SANITIZE=address$(comma)undefined \
@@ -546,6 +552,10 @@ $(call in_build,$(STRESS)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(STRESS_SRC))
 
 $(BENCH): $(BUILD)/%: $(OBJ)/test/bench/%.o $(OBJ)/test/bench/caller.o \
 		$(OBJ)/test/unit/support/simulated_streams.o $(HOST_TEST_OBJ) $(WRITER_OBJ) $(LIB) $(SOURCES)
+	$(call link,$(HOST_LIBS) -lpthread)
+
+$(SOAK): $(OBJ)/test/soak/soak.o $(OBJ)/test/bench/caller.o $(HOST_TEST_OBJ) \
+		$(LIB) $(SOURCES) | $(PLUGIN)
 	$(call link,$(HOST_LIBS) -lpthread)
 
 $(call in_build,$(FUZZ)): $(BUILD)/fuzz/%: $(OBJ)/test/fuzz/%.o \
