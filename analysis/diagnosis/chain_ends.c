@@ -4,6 +4,7 @@
  */
 #include "analysis/diagnosis/rules.h"
 #include "analysis/diagnosis/unstarted_calls.h"
+#include "analysis/model/launch_waits.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,6 +39,22 @@ static bool is_quiet(const struct ncs_rank *rank)
 	return true;
 }
 
+/* Returns since when the proxy thread could have moved data of an operation and
+ * has not: since its kernel began, however long ago the call was, and since the
+ * thread last had something to do. */
+static uint64_t unmoved_since_ns(const struct ncs_rank *rank,
+				 const struct ncs_operation_view *operation)
+{
+	uint64_t since_ns = operation->start_ns;
+
+	if (ncs_operation_phase(rank, operation) == NCS_LAUNCH_PHASE_RUNNING &&
+	    rank->now.launches.begun_ns > since_ns)
+		since_ns = rank->now.launches.begun_ns;
+	if (ncs_rank_proxy_known(rank) && rank->now.proxy.since_ns > since_ns)
+		since_ns = rank->now.proxy.since_ns;
+	return since_ns;
+}
+
 /* Whether a rank's own GPU or process holds it up, and the verdict then. */
 static bool own_verdict(const struct ncs_wait_node *node,
 			enum ncs_verdict *verdict)
@@ -50,7 +67,8 @@ static bool own_verdict(const struct ncs_wait_node *node,
 	if (node->level)
 		return false;
 	if (operation && !node->queued && is_quiet(rank) && asleep &&
-	    ncs_age_ns(rank, operation->start_ns) >= NCS_LONG_WAIT_NS) {
+	    ncs_age_ns(rank, unmoved_since_ns(rank, operation)) >=
+		    NCS_LONG_WAIT_NS) {
 		*verdict = operation->enqueued_ns == 0 ?
 				   NCS_VERDICT_LAUNCHER_BLOCKED :
 				   NCS_VERDICT_PROXY_ASLEEP;

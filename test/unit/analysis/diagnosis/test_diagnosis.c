@@ -621,6 +621,34 @@ static void kernels_that_are_all_queued_are_healthy(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
+/* The hosts have run ahead: they called at 10 s, and it is 41 s now. A kernel that
+ * began a moment ago is no proxy thread that sleeps. */
+static void a_kernel_that_has_just_begun_is_no_sleeping_proxy(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+
+	for (int i = 0; i < 2; i++) {
+		struct scripted_rank *rank = on_stream(scripted, i, 7);
+		struct ncs_snapshot *snapshot = &rank->snapshot;
+
+		launch(rank, NCS_FUNCTION_ALL_REDUCE, true);
+		snapshot->proxy.state = NCS_PROXY_SLEEP;
+		snapshot->functions[NCS_FUNCTION_ALL_REDUCE].with_children = 4;
+		if (i == 1) {
+			snapshot->launches.begun_ns = 41 * SECOND - SECOND / 2;
+			continue;
+		}
+		waits(rank, 1);
+	}
+	diagnose(&diagnosis, scripted);
+	for (size_t i = 0; i < diagnosis.count; i++)
+		assert_string_not_equal(
+			ncs_verdict_name(diagnosis.findings[i].verdict),
+			"proxy_asleep");
+	ncs_diagnosis_release(&diagnosis);
+}
+
 /* The launch of the killed rank had begun, too. */
 static void a_kernel_waits_for_a_process_that_died(void **state)
 {
@@ -1200,6 +1228,7 @@ int main(void)
 		TEST(a_kernel_that_has_begun_waits_for_a_rank_that_has_not_called),
 		TEST(a_kernel_that_is_queued_behind_other_work_is_a_late_gpu),
 		TEST(kernels_that_are_all_queued_are_healthy),
+		TEST(a_kernel_that_has_just_begun_is_no_sleeping_proxy),
 		TEST(a_kernel_waits_for_a_process_that_died),
 		TEST(a_death_tells_that_the_rank_was_missing_before),
 		TEST(a_stopped_process_explains_its_victims),
