@@ -13,8 +13,8 @@ need_gpus 1
 build_program comms || exit 1
 make_folder
 comms=${COMMS:-10000} pairs=${PAIRS:-500} calls=3
-# What a job may grow by beyond what NCCL does, and a recorder, which keeps what
-# it knows of each rank, by a communicator.
+# Limits of growth: of a job beyond what NCCL does, and of a recorder for each rank,
+# of which it keeps what it knows.
 growth_kib=4096 rank_kib=2
 recorder=
 
