@@ -359,6 +359,7 @@ void ncs_agents_look_after(struct ncs_agents *agents, uint64_t now_ns)
 	if (now_ns < agents->look_ns)
 		return;
 	agents->look_ns = now_ns + LOOK_NS;
+	ncs_guard_check(&agents->guard);
 	for (size_t i = 0; i < agents->launcher_count; i++)
 		look_at(agents, i, now_ns);
 	for (size_t i = 0; i < agents->launcher_count; i++)

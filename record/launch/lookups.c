@@ -91,7 +91,7 @@ static int take_bytes(struct ncs_lookup *lookup, int *file)
 
 /* Reads what the child has written, for which it waits `wait_ms` at most.
  * Returns 1 when the child has ended and all is read, 0 before, or -errno. */
-static int follow(struct ncs_lookup *lookup, const struct ncs_guard *guard,
+static int follow(struct ncs_lookup *lookup, struct ncs_guard *guard,
 		  int wait_ms)
 {
 	bool runs = ncs_subprocess_runs(&lookup->child, guard);
@@ -114,7 +114,7 @@ static int follow(struct ncs_lookup *lookup, const struct ncs_guard *guard,
 	return error;
 }
 
-static void stop(struct ncs_lookup *lookup, const struct ncs_guard *guard)
+static void stop(struct ncs_lookup *lookup, struct ncs_guard *guard)
 {
 	const struct timespec step = { .tv_nsec = 1000000 };
 
@@ -144,7 +144,7 @@ static void say_error(const struct ncs_lookup *lookup, const char *program,
 }
 
 /* Starts a program whose output is to be read. */
-static int begin(struct ncs_lookup *lookup, const struct ncs_guard *guard,
+static int begin(struct ncs_lookup *lookup, struct ncs_guard *guard,
 		 char *const argv[], char *why, size_t why_size)
 {
 	int error;
@@ -163,7 +163,7 @@ static int begin(struct ncs_lookup *lookup, const struct ncs_guard *guard,
 
 /* Ends the program, of which follow() said `error` or its end. Returns its
  * output, to be freed, in `text`. */
-static int end(struct ncs_lookup *lookup, const struct ncs_guard *guard,
+static int end(struct ncs_lookup *lookup, struct ncs_guard *guard,
 	       const char *program, int error, char **text, char *why,
 	       size_t why_size)
 {
@@ -186,7 +186,7 @@ static int end(struct ncs_lookup *lookup, const struct ncs_guard *guard,
 
 /* Runs a program and returns its output in `text`, which is to be freed. More
  * than 16 MiB of output is an error. */
-static int run(const struct ncs_guard *guard, char *const argv[], char **text,
+static int run(struct ncs_guard *guard, char *const argv[], char **text,
 	       char *why, size_t why_size)
 {
 	struct ncs_lookup lookup;
@@ -201,7 +201,7 @@ static int run(const struct ncs_guard *guard, char *const argv[], char **text,
 }
 
 /* Runs the words and releases them. */
-static int run_words(const struct ncs_guard *guard, struct ncs_words *words,
+static int run_words(struct ncs_guard *guard, struct ncs_words *words,
 		     char **text, char *why, size_t why_size)
 {
 	int error = -ENOMEM;
@@ -233,7 +233,7 @@ static int add_output(struct ncs_hostlist *list, const char *text, char *why,
 }
 
 /* Runs a program and adds the names that it prints. */
-static int add_answer(const struct ncs_guard *guard, struct ncs_hostlist *list,
+static int add_answer(struct ncs_guard *guard, struct ncs_hostlist *list,
 		      struct ncs_words *words, char *why, size_t why_size)
 {
 	char *names;
@@ -245,7 +245,7 @@ static int add_answer(const struct ncs_guard *guard, struct ncs_hostlist *list,
 	return error;
 }
 
-int ncs_lookup_hosts(const struct ncs_guard *guard, struct ncs_hostlist *list,
+int ncs_lookup_hosts(struct ncs_guard *guard, struct ncs_hostlist *list,
 		     const char *text, char *why, size_t why_size)
 {
 	struct ncs_words words = { .count = 0 };
@@ -261,7 +261,7 @@ int ncs_lookup_hosts(const struct ncs_guard *guard, struct ncs_hostlist *list,
 }
 
 /* Adds a list of nodes as Slurm prints it. */
-static int add_slurm_list(const struct ncs_guard *guard,
+static int add_slurm_list(struct ncs_guard *guard,
 			  struct ncs_hostlist *list, const char *text,
 			  char *why, size_t why_size)
 {
@@ -277,7 +277,7 @@ static int add_slurm_list(const struct ncs_guard *guard,
 	return add_answer(guard, list, &words, why, why_size);
 }
 
-int ncs_lookup_job(const struct ncs_guard *guard, struct ncs_hostlist *list,
+int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
 		   const char *job, char *why, size_t why_size)
 {
 	struct ncs_words words = { .count = 0 };
@@ -349,7 +349,7 @@ static void add_pods_words(struct ncs_words *words, const char *selector)
 			     " {.status.phase}{\"\\n\"}{end}");
 }
 
-int ncs_lookup_pods(const struct ncs_guard *guard, struct ncs_hostlist *list,
+int ncs_lookup_pods(struct ncs_guard *guard, struct ncs_hostlist *list,
 		    const char *selector, char *why, size_t why_size)
 {
 	struct ncs_words words = { .count = 0 };
@@ -365,7 +365,7 @@ int ncs_lookup_pods(const struct ncs_guard *guard, struct ncs_hostlist *list,
 }
 
 int ncs_lookup_pods_begin(struct ncs_lookup **lookup,
-			  const struct ncs_guard *guard, const char *selector)
+			  struct ncs_guard *guard, const char *selector)
 {
 	struct ncs_words words = { .count = 0 };
 	int error = -ENOMEM;
@@ -388,7 +388,7 @@ int ncs_lookup_pods_begin(struct ncs_lookup **lookup,
 }
 
 int ncs_lookup_pods_turn(struct ncs_lookup **lookup,
-			 const struct ncs_guard *guard,
+			 struct ncs_guard *guard,
 			 struct ncs_hostlist *list)
 {
 	int error = follow(*lookup, guard, 0);
@@ -405,7 +405,7 @@ int ncs_lookup_pods_turn(struct ncs_lookup **lookup,
 	return error;
 }
 
-void ncs_lookup_cancel(struct ncs_lookup *lookup, const struct ncs_guard *guard)
+void ncs_lookup_cancel(struct ncs_lookup *lookup, struct ncs_guard *guard)
 {
 	if (!lookup)
 		return;

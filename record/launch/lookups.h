@@ -14,17 +14,17 @@
 
 /* Adds the names of a list; lists with groups or set operators are expanded by
  * nodeset. */
-int ncs_lookup_hosts(const struct ncs_guard *guard, struct ncs_hostlist *list,
+int ncs_lookup_hosts(struct ncs_guard *guard, struct ncs_hostlist *list,
 		     const char *text, char *why, size_t why_size);
 
 /* Adds the nodes of a job that runs, by squeue; and by scontrol, should the
  * list be one that only Slurm can read. */
-int ncs_lookup_job(const struct ncs_guard *guard, struct ncs_hostlist *list,
+int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
 		   const char *job, char *why, size_t why_size);
 
 /* Adds the running pods that match "[NAMESPACE:]SELECTOR", as
  * "NAMESPACE/POD": none, if none does. */
-int ncs_lookup_pods(const struct ncs_guard *guard, struct ncs_hostlist *list,
+int ncs_lookup_pods(struct ncs_guard *guard, struct ncs_hostlist *list,
 		    const char *selector, char *why, size_t why_size);
 
 /* Asks for them without waiting: begins to, and takes what has come by now.
@@ -32,13 +32,13 @@ int ncs_lookup_pods(const struct ncs_guard *guard, struct ncs_hostlist *list,
  * after all else *lookup is NULL. Both say no word. */
 struct ncs_lookup;
 int ncs_lookup_pods_begin(struct ncs_lookup **lookup,
-			  const struct ncs_guard *guard, const char *selector);
+			  struct ncs_guard *guard, const char *selector);
 int ncs_lookup_pods_turn(struct ncs_lookup **lookup,
-			 const struct ncs_guard *guard,
+			 struct ncs_guard *guard,
 			 struct ncs_hostlist *list);
 
 /* Ends a lookup that goes on; accepts NULL. */
 void ncs_lookup_cancel(struct ncs_lookup *lookup,
-		       const struct ncs_guard *guard);
+		       struct ncs_guard *guard);
 
 #endif

@@ -31,20 +31,14 @@ struct guard_note {
 	int32_t runs;
 };
 
-struct guard_group {
+struct ncs_guarded_group {
 	pid_t group;
 	int steps; /* that it may still run; -1: its first process runs */
 };
 
-struct guard_groups {
-	struct guard_group *groups;
-	size_t count;
-	size_t capacity;
-};
-
 /* Forgets the groups that have no process: another group may get the number of
  * such a one. */
-static void forget_empty(struct guard_groups *known)
+static void forget_empty(struct ncs_guarded_groups *known)
 {
 	size_t kept = 0;
 
@@ -55,7 +49,7 @@ static void forget_empty(struct guard_groups *known)
 	known->count = kept;
 }
 
-static void take_note(struct guard_groups *known, const struct guard_note *note)
+static void take_note(struct ncs_guarded_groups *known, const struct guard_note *note)
 {
 	for (size_t i = 0; i < known->count; i++)
 		if (known->groups[i].group == note->group)
@@ -65,15 +59,15 @@ static void take_note(struct guard_groups *known, const struct guard_note *note)
 	    ncs_array_reserve(&known->groups, &known->capacity,
 			      known->count + 1, sizeof(*known->groups)) == 0)
 		known->groups[known->count++] =
-			(struct guard_group){ note->group, -1 };
+			(struct ncs_guarded_group){ note->group, -1 };
 }
 
 /* Lets groups that are to end run for one step less, and kills those that had
  * their last. */
-static void count_steps(struct guard_groups *known)
+static void count_steps(struct ncs_guarded_groups *known)
 {
 	for (size_t i = 0; i < known->count; i++) {
-		struct guard_group *group = &known->groups[i];
+		struct ncs_guarded_group *group = &known->groups[i];
 
 		if (group->steps == 0)
 			kill(-group->group, SIGKILL);
@@ -82,7 +76,7 @@ static void count_steps(struct guard_groups *known)
 	}
 }
 
-static bool signal_all(const struct guard_groups *known, int number)
+static bool signal_all(const struct ncs_guarded_groups *known, int number)
 {
 	bool any = false;
 
@@ -93,7 +87,7 @@ static bool signal_all(const struct guard_groups *known, int number)
 
 /* Takes notes until the program has ended, and kills what outlives its group's
  * first process. */
-static void take_notes(struct guard_groups *known)
+static void take_notes(struct ncs_guarded_groups *known)
 {
 	struct pollfd notes = { .fd = 0, .events = POLLIN };
 	struct guard_note note;
@@ -130,27 +124,34 @@ static void keep_one_file(int file)
 		close(other);
 }
 
+/* Terminates all groups, and kills those that do not end. */
+static void end_groups(const struct ncs_guarded_groups *known)
+{
+	const struct timespec step = { .tv_nsec = GUARD_STEP_MS * 1000000L };
+
+	signal_all(known, SIGTERM);
+	for (int i = 0; i < GUARD_STEPS && signal_all(known, 0); i++)
+		nanosleep(&step, NULL);
+	signal_all(known, SIGKILL);
+}
+
 /* The guard's life: it takes notes until the end of the socket, which is the end
  * of the program, and then ends all groups. */
-static void guard(int notes) __attribute__((noreturn));
+static void guard(int notes, struct ncs_guarded_groups *known)
+	__attribute__((noreturn));
 
-static void guard(int notes)
+static void guard(int notes, struct ncs_guarded_groups *known)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
 				       SIGPIPE };
-	const struct timespec step = { .tv_nsec = GUARD_STEP_MS * 1000000L };
-	struct guard_groups known = { .count = 0 };
 
 	setsid();
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
 	keep_one_file(notes);
 	prctl(PR_SET_NAME, "ncclstat-guard");
-	take_notes(&known);
-	signal_all(&known, SIGTERM);
-	for (int i = 0; i < GUARD_STEPS && signal_all(&known, 0); i++)
-		nanosleep(&step, NULL);
-	signal_all(&known, SIGKILL);
+	take_notes(known);
+	end_groups(known);
 	_exit(0);
 }
 
@@ -164,7 +165,7 @@ int ncs_guard_start(struct ncs_guard *guard_)
 		return -errno;
 	guard_->pid = fork();
 	if (guard_->pid == 0)
-		guard(ends[0]);
+		guard(ends[0], &guard_->known);
 	close(ends[0]);
 	if (guard_->pid < 0) {
 		int error = -errno;
@@ -177,24 +178,49 @@ int ncs_guard_start(struct ncs_guard *guard_)
 	return 0;
 }
 
-void ncs_guard_stop(struct ncs_guard *guard_)
+/* Whether there is no guard any more, although one was started. */
+static bool has_lost_guard(struct ncs_guard *guard_)
 {
-	if (guard_->pid == 0)
-		return;
-	close(guard_->socket);
-	while (waitpid(guard_->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	guard_->pid = 0;
+	if (guard_->pid > 0 && waitpid(guard_->pid, NULL, WNOHANG) == 0)
+		return false;
+	if (guard_->pid > 0)
+		close(guard_->socket);
 	guard_->socket = -1;
+	guard_->pid = 0;
+	return true;
 }
 
-static void tell_guard(const struct ncs_guard *guard_, pid_t group, bool runs)
+void ncs_guard_check(struct ncs_guard *guard_)
+{
+	forget_empty(&guard_->known);
+	/* Without a process for it, this is tried again. */
+	if (has_lost_guard(guard_))
+		ncs_guard_start(guard_);
+}
+
+void ncs_guard_stop(struct ncs_guard *guard_)
+{
+	int status = 0;
+
+	if (guard_->pid > 0) {
+		close(guard_->socket);
+		while (waitpid(guard_->pid, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	/* A guard that was killed has ended nothing. */
+	if (guard_->pid == 0 || WIFSIGNALED(status))
+		end_groups(&guard_->known);
+	free(guard_->known.groups);
+	*guard_ = (struct ncs_guard){ .socket = -1 };
+}
+
+static void tell_guard(struct ncs_guard *guard_, pid_t group, bool runs)
 {
 	struct guard_note note = { .group = group, .runs = runs };
 
-	/* A guard that was killed cannot be told; the kernel's signal to our
-	 * children remains. */
-	while (guard_->socket >= 0 &&
+	take_note(&guard_->known, &note);
+	/* A guard that was killed cannot be told; the next one knows. */
+	while (guard_->pid > 0 &&
 	       send(guard_->socket, &note, sizeof(note), MSG_NOSIGNAL) < 0 &&
 	       errno == EINTR)
 		;
@@ -305,7 +331,7 @@ static int wait_for_program(int failure)
 }
 
 int ncs_subprocess_start(struct ncs_subprocess *child,
-			 const struct ncs_guard *guard_, char *const argv[],
+			 struct ncs_guard *guard_, char *const argv[],
 			 bool has_input)
 {
 	struct child_files files;
@@ -351,7 +377,7 @@ void ncs_subprocess_signal(const struct ncs_subprocess *child, int number)
 }
 
 bool ncs_subprocess_runs(struct ncs_subprocess *child,
-			 const struct ncs_guard *guard_)
+			 struct ncs_guard *guard_)
 {
 	int status;
 	pid_t ended;

@@ -5,8 +5,8 @@
  * a password, and Ctrl-C does not reach it. It is signalled with all processes
  * of its group. If the program dies in any way, even by SIGKILL, the kernel
  * terminates its children, and the guard, a process that only waits for that
- * death, their groups. Not thread-safe; the thread that starts children must
- * live as long as they do.
+ * death, their groups. A guard that is killed is replaced. Not thread-safe; the
+ * thread that starts children must live as long as they do.
  */
 #ifndef NCS_RECORD_LAUNCH_SUBPROCESS_H
 #define NCS_RECORD_LAUNCH_SUBPROCESS_H
@@ -15,15 +15,30 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Groups of processes that are not to outlive the program. */
+struct ncs_guarded_group;
+struct ncs_guarded_groups {
+	struct ncs_guarded_group *groups;
+	size_t count;
+	size_t capacity;
+};
+
+/* One of zeros has never been started. */
 struct ncs_guard {
-	pid_t pid;
-	int socket; /* to the guard; -1 if there is none */
+	pid_t pid;  /* 0: there is none */
+	int socket; /* to the guard */
+	/* What the guard has been told, for another guard. */
+	struct ncs_guarded_groups known;
 };
 
 /* Starts the guard. Returns 0 or -errno. */
 int ncs_guard_start(struct ncs_guard *guard);
 
-/* Ends the guard; children that still run are killed. */
+/* Starts another guard if the present one was killed. To be called often. */
+void ncs_guard_check(struct ncs_guard *guard);
+
+/* Ends the guard; children that still run are terminated, and killed two seconds
+ * later. */
 void ncs_guard_stop(struct ncs_guard *guard);
 
 /* One of zeros has never been started. */
@@ -41,7 +56,7 @@ struct ncs_subprocess {
  * its input is empty. Returns 0, or -errno if it cannot be started: -ENOENT if
  * it is not installed. */
 int ncs_subprocess_start(struct ncs_subprocess *child,
-			 const struct ncs_guard *guard, char *const argv[],
+			 struct ncs_guard *guard, char *const argv[],
 			 bool has_input);
 
 /* Sends a signal to the child's group. */
@@ -51,7 +66,7 @@ void ncs_subprocess_signal(const struct ncs_subprocess *child, int number);
  * terminated, and killed by the guard two seconds later; what it has written can
  * still be read. */
 bool ncs_subprocess_runs(struct ncs_subprocess *child,
-			 const struct ncs_guard *guard);
+			 struct ncs_guard *guard);
 
 /* Closes all files. The child must have ended. */
 void ncs_subprocess_release(struct ncs_subprocess *child);

@@ -629,27 +629,54 @@ static void stubborn_processes_are_killed_at_the_end(void **state)
 	wait_until_gone("inner");
 }
 
-/* The program is killed: the guard ends what it had started. */
-static void guard_outlives_the_program(void **state)
+/* A guard that was killed ends nothing: the program does. */
+static void without_a_guard_stubborn_processes_are_killed(void **state)
+{
+	struct ncs_agents *agents;
+
+	(void)state;
+	setenv("D", folder, 1);
+	agents = open_agents(NCS_AGENTS_BY_COMMAND, stubborn);
+	run_until(agents, all_settled);
+	kill(agents->guard.pid, SIGKILL);
+	ncs_agents_close(agents);
+	wait_until_gone("outer");
+	wait_until_gone("inner");
+}
+
+/* A program that has started agents, and whose guard may have been killed once,
+ * until it is killed. */
+static void run_program(int ready, bool loses_guard) __attribute__((noreturn));
+
+static void run_program(int ready, bool loses_guard)
+{
+	struct ncs_agents *agents =
+		open_agents(NCS_AGENTS_BY_COMMAND, stubborn);
+	pid_t guard = agents->guard.pid;
+
+	run_until(agents, all_settled);
+	if (loses_guard)
+		kill(guard, SIGKILL);
+	while (loses_guard && agents->guard.pid == guard)
+		ncs_agents_run(agents, &sink,
+			       ncs_clock_monotonic_ns() + SECOND_NS / 20);
+	if (write(ready, "x", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static void check_guard(bool loses_guard)
 {
 	int ready[2], status;
 	char byte;
 	pid_t pid;
 
-	(void)state;
 	setenv("D", folder, 1);
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
-	if (pid == 0) {
-		struct ncs_agents *agents =
-			open_agents(NCS_AGENTS_BY_COMMAND, stubborn);
-
-		run_until(agents, all_settled);
-		if (write(ready[1], "x", 1) != 1)
-			_exit(1);
-		for (;;)
-			pause();
-	}
+	if (pid == 0)
+		run_program(ready[1], loses_guard);
 	close(ready[1]);
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	kill(pid, SIGKILL);
@@ -657,6 +684,19 @@ static void guard_outlives_the_program(void **state)
 	wait_until_gone("outer");
 	wait_until_gone("inner");
 	close(ready[0]);
+}
+
+/* The program is killed: the guard ends what it had started. */
+static void guard_outlives_the_program(void **state)
+{
+	(void)state;
+	check_guard(false);
+}
+
+static void a_guard_that_was_killed_is_replaced(void **state)
+{
+	(void)state;
+	check_guard(true);
 }
 
 /* Asks which pods run until it was answered, some seconds later each time.
@@ -729,7 +769,9 @@ int main(void)
 		cmocka_unit_test(pods_may_come_and_go),
 		cmocka_unit_test(a_pod_that_stays_away_is_gone),
 		cmocka_unit_test(stubborn_processes_are_killed_at_the_end),
+		cmocka_unit_test(without_a_guard_stubborn_processes_are_killed),
 		cmocka_unit_test(guard_outlives_the_program),
+		cmocka_unit_test(a_guard_that_was_killed_is_replaced),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
