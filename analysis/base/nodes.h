@@ -25,7 +25,7 @@ enum ncs_node_state {
 };
 
 /* How much of a node's ranks is known: nothing, what they were in at its last
- * look, or what they are in now. */
+ * look, what some of them are in now, or what all are in now. */
 enum ncs_sight {
 #define X(ID, name) NCS_SIGHT_##ID,
 	NCS_SIGHTS(X)
@@ -65,7 +65,8 @@ struct ncs_node {
 	uint32_t ranks;
 	uint32_t denied;          /* segments of other users */
 	uint32_t unreadable;      /* other segments that cannot be read */
-	uint32_t left_out;        /* segments for which a look has no room */
+	uint32_t left_out; /* segments for which a look has no room, or that
+			      are more than is kept here */
 	/* Its clock can be compared with those of other nodes; the error is how
 	 * far it is off at most. */
 	bool clock_is_aligned;

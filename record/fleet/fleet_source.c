@@ -74,8 +74,8 @@ static void name_sample(struct ncs_fleet *self, const char *path,
 	sample->node = self->node;
 	sample->peaks = &self->peaks;
 	sample->reach = self->shown[self->node].reach;
-	sample->is_past = ncs_node_sight(self->shown[self->node].state) !=
-			  NCS_SIGHT_LIVE;
+	sample->is_past = ncs_node_sight(self->shown[self->node].state) <
+			  NCS_SIGHT_PART;
 }
 
 static bool wants_records(const struct ncs_fleet *self)

@@ -232,7 +232,7 @@ fleet_wants '--kube starts an agent in each pod that runs' 2 certain \
 	--diagnose --kube app=train
 echo default/n4 Running >>"$tmp/pods"
 fleet_wants 'a pod that is not seen is looked at by kubectl' 2 \
-	'the ranks of node n4 are not seen' \
+	'ranks of node n4 are not seen' \
 	'try: kubectl exec -n default n4 -- ncclstat --list' -- \
 	--diagnose --kube app=train
 # The job's pods come one after the other while it is looked at.

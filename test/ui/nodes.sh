@@ -74,7 +74,7 @@ fleet_wants 'a silent node makes it no more than possible' 2 \
 	'node_unseen' 'possible (last seen' '2 ranks, 1 of 2 nodes' -- \
 	--diagnose -n 9 --from "$live & $silent & wait"
 fleet_wants 'without a readable node there is no verdict' 4 \
-	'^no verdict: the ranks of node n3' '0 of 1 node' -- \
+	'^no verdict: ranks of node n3' '0 of 1 node' -- \
 	--diagnose --from "$other"
 fleet_wants 'JSON has the nodes' 0 '"nodes":.*"name":"n3"[^}]*"other_version"' \
 	'"name":"n1"[^}]*"running","seen":true' -- --dump=json -n 4 --from \

@@ -141,7 +141,7 @@ static bool awaits_looks(const struct diagnose_watch *watch)
 		return false;
 	for (size_t i = 0; i < model->node_count; i++)
 		if (model->nodes[i].looks == 1 &&
-		    ncs_node_sight(model->nodes[i].state) == NCS_SIGHT_LIVE)
+		    ncs_node_sight(model->nodes[i].state) >= NCS_SIGHT_PART)
 			return true;
 	return false;
 }

@@ -33,13 +33,8 @@ static bool drops_looks(const struct ncs_node *node)
 
 static bool has_other_clock(const struct ncs_node *node)
 {
-	return ncs_node_sight(node->state) == NCS_SIGHT_LIVE &&
+	return ncs_node_sight(node->state) >= NCS_SIGHT_PART &&
 	       node->ranks > 0 && !node->clock_is_aligned;
-}
-
-static bool has_no_room(const struct ncs_node *node)
-{
-	return node->left_out > 0;
 }
 
 static bool has_no_job(const struct ncs_node *node)
@@ -59,8 +54,6 @@ static const struct node_doubt {
 	{ has_other_clock, false, true,
 	  "the clock is not aligned: lateness is not compared with other"
 	  " nodes" },
-	{ has_no_room, false, false,
-	  "more segments than fit into a look" },
 	{ has_no_job, true, false,
 	  "no segments, although ranks are missing" },
 };

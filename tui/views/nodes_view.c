@@ -36,7 +36,7 @@ static void append_losses(const struct ncs_node *node, char *text, size_t size)
 			   " %" PRIu64 " looks arrived damaged or cut.",
 			   node->looks_lost);
 	if (node->left_out > 0)
-		ncs_append(text, size, " %u segments did not fit into a look.",
+		ncs_append(text, size, " %u segments are left out.",
 			   node->left_out);
 	if (node->look_ns != 0 && !node->clock_is_aligned)
 		ncs_append(text, size,

@@ -33,6 +33,7 @@ static void test_a_silent_node_shows_the_past(void **state)
 	(void)state;
 	assert_int_equal(ncs_node_sight(NCS_NODE_SILENT), NCS_SIGHT_PAST);
 	assert_int_equal(ncs_node_sight(NCS_NODE_ENDED), NCS_SIGHT_PAST);
+	assert_int_equal(ncs_node_sight(NCS_NODE_OVER_LIMIT), NCS_SIGHT_PART);
 	assert_int_equal(ncs_node_sight(NCS_NODE_RUNNING), NCS_SIGHT_LIVE);
 	assert_int_equal(ncs_node_sight(NCS_NODE_REFUSED), NCS_SIGHT_NONE);
 }

@@ -266,6 +266,25 @@ static void the_doubt_has_room(void **state)
 			 NCS_EVIDENCE_NODES);
 }
 
+/* A rank that is left out of a node may be the one that is wrong. */
+static void a_node_over_a_limit_leaves_no_verdict(void **state)
+{
+	struct fixture *fixture = *state;
+	char text[NCS_SENTENCE_MAX];
+
+	set_state(fixture, 9, NCS_NODE_OVER_LIMIT, "3 segments are left out");
+	look(fixture);
+	assert_int_equal(ncs_job_severity(&fixture->diagnosis,
+					  &fixture->scripted.model),
+			 NCS_SEVERITY_UNSEEN);
+	ncs_verdict_line(&fixture->diagnosis, &fixture->scripted.model, text,
+			 sizeof(text));
+	assert_string_equal(text,
+			    "no verdict: ranks of node n09 are not seen: more"
+			    " comes from it than is read or kept here: 3"
+			    " segments are left out (1.00s so far)");
+}
+
 static void a_job_that_is_well_is_not_called_healthy(void **state)
 {
 	struct fixture *fixture = *state;
@@ -279,7 +298,7 @@ static void a_job_that_is_well_is_not_called_healthy(void **state)
 	assert_int_equal(ncs_diagnosis_severity(&fixture->diagnosis),
 			 NCS_SEVERITY_UNSEEN);
 	assert_line(fixture,
-		    "no verdict: the ranks of node n09 are not seen: no"
+		    "no verdict: ranks of node n09 are not seen: no"
 		    " connection to the node: No route to host; the same"
 		    " applies to 1 other node");
 	assert_int_equal(worst(fixture)->evidence[0].kind, NCS_EVIDENCE_NODE);
@@ -304,12 +323,12 @@ static void each_state_is_a_finding_with_its_reason(void **state)
 		assert_int_equal(finding->verdict, NCS_VERDICT_NODE_UNSEEN);
 		if (finding->node->state == NCS_NODE_OTHER_VERSION)
 			assert_sentence(finding,
-					"the ranks of node n20 are not seen: its"
+					"ranks of node n20 are not seen: its"
 					" ncclstat writes streams that this one"
 					" cannot read: it writes 2.0");
 		if (finding->node->state == NCS_NODE_SILENT)
 			assert_sentence(finding,
-					"the ranks of node n22 are not seen:"
+					"ranks of node n22 are not seen:"
 					" no data from it for some time"
 					" (1.00s so far)");
 	}
@@ -391,6 +410,7 @@ int main(void)
 		TEST(a_root_of_the_past_is_only_possible),
 		TEST(a_past_rank_elsewhere_makes_it_likely),
 		TEST(the_doubt_has_room),
+		TEST(a_node_over_a_limit_leaves_no_verdict),
 		TEST(a_job_that_is_well_is_not_called_healthy),
 		TEST(each_state_is_a_finding_with_its_reason),
 		TEST(nodes_that_are_seen_are_no_findings),
