@@ -82,7 +82,7 @@ static bool add_launchers(struct ncs_agents *agents,
 		if (!is_shared)
 			launcher = ncs_agents_add_launcher(agents, name, 0);
 		if (node == SIZE_MAX || launcher == SIZE_MAX ||
-		    !ncs_launcher_add_node(agents->launchers[launcher], node))
+		    !ncs_agents_ask_launcher(agents, launcher, node))
 			return false;
 	}
 	return true;

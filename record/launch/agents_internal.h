@@ -20,7 +20,9 @@ struct ncs_agent_node {
 	size_t number;
 	char name[NCS_NODE_NAME_BYTES];
 	char reach[NCS_NODE_REACH_BYTES];
-	size_t child;              /* the one through which its agent tells */
+	size_t launcher; /* the latest that was asked to reach it; NCS_NO_CHILD:
+			    none was, a command told of it */
+	size_t child;    /* the one through which its agent tells */
 	bool has_spoken;           /* through that child */
 	enum ncs_node_state state; /* that the sink knows */
 	bool is_judged; /* its present launcher has failed or ended there */
@@ -29,6 +31,15 @@ struct ncs_agent_node {
 	/* With which its agent ended, as a launcher of many nodes said; 0: it
 	 * has not. */
 	int status;
+	uint64_t message; /* number of the latest one that named it */
+};
+
+/* The rest of a launcher's messages that are read in the present second. */
+struct ncs_message_room {
+	uint64_t second;
+	size_t messages;
+	size_t names; /* that lists in them are expanded to */
+	bool is_over; /* some were left out, which was told */
 };
 
 enum ncs_launcher_phase {
@@ -54,6 +65,7 @@ struct ncs_launcher {
 	struct ncs_line_splitter output;
 	struct ncs_line_splitter error;
 	struct ncs_failure failure; /* what it says of no node */
+	struct ncs_message_room room;
 };
 
 struct ncs_agents {
@@ -64,6 +76,7 @@ struct ncs_agents {
 	size_t node_count;
 	size_t node_capacity;
 	size_t told_count; /* nodes that the sink knows */
+	uint64_t messages; /* of launchers of many nodes so far */
 	struct ncs_hash_table by_name;
 	struct ncs_launcher **launchers;
 	size_t launcher_count;
@@ -113,10 +126,13 @@ void ncs_agents_watch_pods(struct ncs_agents *agents, uint64_t now_ns);
 /* --- agents_launchers.c -------------------------------------------------- */
 
 /* Adds a launcher that is to be started at `due_ns`: of one host or pod, or of
- * all nodes that are added to it. Returns its number, or SIZE_MAX. */
+ * all nodes that it is asked to reach. Returns its number, or SIZE_MAX. The
+ * other function asks it to reach a node, and returns whether there was memory
+ * for that. */
 size_t ncs_agents_add_launcher(struct ncs_agents *agents, const char *target,
 			       uint64_t due_ns);
-bool ncs_launcher_add_node(struct ncs_launcher *launcher, size_t node);
+bool ncs_agents_ask_launcher(struct ncs_agents *agents, size_t launcher,
+			     size_t node);
 
 /* Starts launchers that are due; notices those that have ended; and replaces a
  * step of Slurm in which some nodes are silent by one without them. */

@@ -66,8 +66,10 @@ size_t ncs_agents_add_launcher(struct ncs_agents *agents, const char *target,
 	return agents->launcher_count++;
 }
 
-bool ncs_launcher_add_node(struct ncs_launcher *launcher, size_t node)
+bool ncs_agents_ask_launcher(struct ncs_agents *agents, size_t number,
+			     size_t node)
 {
+	struct ncs_launcher *launcher = agents->launchers[number];
 	size_t *nodes = realloc(launcher->nodes,
 				(launcher->node_count + 1) * sizeof(*nodes));
 
@@ -75,6 +77,7 @@ bool ncs_launcher_add_node(struct ncs_launcher *launcher, size_t node)
 		return false;
 	nodes[launcher->node_count++] = node;
 	launcher->nodes = nodes;
+	agents->nodes[node]->launcher = number;
 	return true;
 }
 
@@ -239,8 +242,8 @@ static void replace(struct ncs_agents *agents, size_t number, uint64_t now_ns)
 		size_t node = step->nodes[i];
 		bool tells = agents->nodes[node]->child == number;
 
-		ncs_launcher_add_node(
-			agents->launchers[tells ? telling : silent], node);
+		ncs_agents_ask_launcher(agents, tells ? telling : silent,
+					node);
 		if (!tells)
 			ncs_agents_set_state(agents, node,
 					     NCS_NODE_NOT_REACHABLE,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The nodes of agents, and what the lines of launchers say of them; see
- * agents_internal.h. Does no I/O. */
+ * agents_internal.h. Reads no file. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +9,19 @@
 
 #include "record/launch/agents_internal.h"
 #include "shm/array.h"
+#include "shm/clock.h"
+
+#define SECOND_NS UINT64_C(1000000000)
 
 /* Words of a message that are looked at for names of nodes. */
 #define MESSAGE_WORDS_MAX 64
-/* Nodes that one message speaks of. */
-#define MESSAGE_NODES_MAX 64
+/* Messages of a launcher that are read in a second: so many, and some more for
+ * each of its nodes; and the names that lists in them are expanded to. */
+#define MESSAGES_A_SECOND 1000u
+#define MESSAGES_A_NODE 4u
+#define NAMES_A_SECOND NCS_HOSTLIST_MAX
+#define TOO_MANY_MESSAGES \
+	"more messages come than are read: some are left out"
 #define WORD_CHARACTERS \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" \
 	"0123456789.-_@[],"
@@ -98,7 +106,7 @@ size_t ncs_agents_add_node(struct ncs_agents *agents, const char *name)
 	snprintf(node->name, sizeof(node->name), "%s", name);
 	find_reach(&agents->launch, target, node->reach, sizeof(node->reach));
 	node->number = agents->node_count;
-	node->child = NCS_NO_CHILD;
+	node->launcher = node->child = NCS_NO_CHILD;
 	node->state = NCS_NODE_STARTING;
 	if (ncs_hash_table_insert(&agents->by_name, &node->link,
 				  XXH3_64bits(node->name,
@@ -140,34 +148,61 @@ void ncs_agents_set_state(struct ncs_agents *agents, size_t node,
 
 /* --- Lines of agents ----------------------------------------------------- */
 
-/* Returns the node that a line is of; SIZE_MAX if there are too many. */
-static size_t node_of(struct ncs_agents *agents,
-		      const struct ncs_launcher *launcher,
+/* Whether what a launcher says of a node is believed: it was asked to reach it,
+ * and no later one tells of it. A command of the user's reaches nodes that only
+ * it knows. */
+static bool is_asked(const struct ncs_agents *agents, size_t launcher,
+		     size_t node)
+{
+	const struct ncs_agent_node *known = agents->nodes[node];
+
+	return known->launcher == NCS_NO_CHILD || known->launcher == launcher ||
+	       known->child == launcher;
+}
+
+/* Returns the node that a line is of; SIZE_MAX if it is of none that is to be
+ * believed, or there are too many. */
+static size_t node_of(struct ncs_agents *agents, size_t number,
 		      const struct ncs_line *line)
 {
+	const struct ncs_launcher *launcher = agents->launchers[number];
 	size_t node;
 
 	if (launcher->target)
 		return launcher->nodes[0];
 	node = find_node(agents, line->node);
 	if (node != SIZE_MAX)
-		return node;
+		return is_asked(agents, number, node) ? node : SIZE_MAX;
+	if (agents->launch.way != NCS_AGENTS_BY_COMMAND)
+		return SIZE_MAX;
 	node = ncs_agents_add_node(agents, line->node);
 	ncs_agents_tell_nodes(agents);
 	return node;
+}
+
+/* Whether a line comes from another agent than the one that the launcher of many
+ * nodes has started on this one: it starts one a node. */
+static bool is_foreign(const struct ncs_agents *agents, size_t number,
+		       const struct ncs_agent_node *node,
+		       const struct ncs_line *line)
+{
+	return !agents->launchers[number]->target && node->launcher == number &&
+	       node->child == number && line->agent != node->order.agent;
 }
 
 static void take_ours(struct ncs_agents *agents, size_t number,
 		      const struct ncs_line *line)
 {
 	struct ncs_launcher *launcher = agents->launchers[number];
-	size_t node = node_of(agents, launcher, line);
+	size_t node = node_of(agents, number, line);
 	struct ncs_agent_node *known;
 	enum ncs_line_step step;
 
 	if (node == SIZE_MAX)
 		return;
 	known = agents->nodes[node];
+	if (is_foreign(agents, number, known, line))
+		return;
 	step = ncs_line_order_take(&known->order, line);
 	if (step == NCS_LINE_DROP)
 		return;
@@ -185,48 +220,94 @@ static void take_ours(struct ncs_agents *agents, size_t number,
 
 /* --- Messages ------------------------------------------------------------ */
 
+/* Tells, once a second, that a launcher's messages are left out. */
+static void say_over(const struct ncs_agents *agents, size_t number)
+{
+	struct ncs_launcher *launcher = agents->launchers[number];
+
+	if (launcher->room.is_over)
+		return;
+	launcher->room.is_over = true;
+	if (launcher->target)
+		agents->sink->state(agents->sink->context, launcher->nodes[0],
+				    NCS_NODE_OVER_LIMIT, TOO_MANY_MESSAGES);
+	else
+		ncs_failure_take(&launcher->failure, TOO_MANY_MESSAGES);
+}
+
+/* Takes a message off those that are read in this second. Returns false if there
+ * are none left. */
+static bool has_message_room(const struct ncs_agents *agents, size_t number)
+{
+	struct ncs_message_room *room = &agents->launchers[number]->room;
+	uint64_t second = ncs_clock_monotonic_ns() / SECOND_NS;
+
+	if (second != room->second)
+		*room = (struct ncs_message_room){
+			.second = second,
+			.messages = MESSAGES_A_SECOND +
+				    MESSAGES_A_NODE * agents->node_count,
+			.names = NAMES_A_SECOND,
+		};
+	if (room->messages == 0 || room->names == 0) {
+		say_over(agents, number);
+		return false;
+	}
+	room->messages--;
+	return true;
+}
+
 /* Nodes that a message names. */
 struct named_nodes {
-	size_t nodes[MESSAGE_NODES_MAX];
+	uint64_t message;
+	size_t *nodes;
 	size_t count;
+	size_t capacity;
 };
 
-static void add_named(struct named_nodes *named, size_t node)
+/* Adds a node that the launcher was asked to reach. */
+static void add_named(const struct ncs_agents *agents, size_t launcher,
+		      size_t node, struct named_nodes *named)
 {
-	if (node == SIZE_MAX || named->count == MESSAGE_NODES_MAX)
+	if (node == SIZE_MAX || !is_asked(agents, launcher, node) ||
+	    agents->nodes[node]->message == named->message ||
+	    ncs_array_reserve(&named->nodes, &named->capacity,
+			      named->count + 1, sizeof(*named->nodes)) != 0)
 		return;
-	for (size_t i = 0; i < named->count; i++)
-		if (named->nodes[i] == node)
-			return;
+	agents->nodes[node]->message = named->message;
 	named->nodes[named->count++] = node;
 }
 
 /* Adds the nodes that a word names: Slurm writes n[02-04], and slurmstepd-n02;
  * mpirun and pdsh write a name alone. */
-static void add_word(const struct ncs_agents *agents, const char *word,
-		     struct named_nodes *named)
+static void add_word(const struct ncs_agents *agents, size_t launcher,
+		     const char *word, struct named_nodes *named)
 {
 	static const char daemon[] = "slurmstepd-";
+	struct ncs_message_room *room = &agents->launchers[launcher]->room;
 	struct ncs_hostlist list = { .count = 0 };
 	char error[64];
 
 	if (strncmp(word, daemon, sizeof(daemon) - 1) == 0)
 		word += sizeof(daemon) - 1;
 	if (!strchr(word, '['))
-		add_named(named, find_node(agents, word));
-	else if (ncs_hostlist_add(&list, word, error, sizeof(error)) == 0)
+		add_named(agents, launcher, find_node(agents, word), named);
+	else if (ncs_hostlist_add_within(&list, word, &room->names, error,
+					 sizeof(error)) == 0)
 		for (size_t i = 0; i < list.count; i++)
-			add_named(named,
-				  find_node(agents, list.hosts[i]->name));
+			add_named(agents, launcher,
+				  find_node(agents, list.hosts[i]->name),
+				  named);
+	if (room->names == 0)
+		say_over(agents, launcher);
 	ncs_hostlist_release(&list);
 }
 
-static void find_named(const struct ncs_agents *agents, const char *message,
-		       struct named_nodes *named)
+static void find_named(const struct ncs_agents *agents, size_t launcher,
+		       const char *message, struct named_nodes *named)
 {
 	char word[NCS_HOST_NAME_BYTES];
 
-	named->count = 0;
 	for (int i = 0; i < MESSAGE_WORDS_MAX && *message; i++) {
 		size_t length;
 
@@ -238,7 +319,7 @@ static void find_named(const struct ncs_agents *agents, const char *message,
 			/* The end of a sentence is not part of a name. */
 			while (length > 0 && strchr(".,", word[length - 1]))
 				word[--length] = 0;
-			add_word(agents, word, named);
+			add_word(agents, launcher, word, named);
 		}
 		message += strcspn(message, " :");
 		message += strspn(message, " :");
@@ -264,14 +345,14 @@ static void judge_told(struct ncs_agents *agents,
 
 /* Takes a message of a launcher of many nodes. A node's reason may come after
  * the status, as the two come by different ways to srun. */
-static void take_shared_message(struct ncs_agents *agents,
-				struct ncs_launcher *launcher,
+static void take_shared_message(struct ncs_agents *agents, size_t number,
 				const char *message)
 {
+	struct ncs_launcher *launcher = agents->launchers[number];
+	struct named_nodes named = { .message = ++agents->messages };
 	int status = ncs_failure_status_in(message);
-	struct named_nodes named;
 
-	find_named(agents, message, &named);
+	find_named(agents, number, message, &named);
 	if (named.count == 0)
 		ncs_failure_take(&launcher->failure, message);
 	for (size_t i = 0; i < named.count; i++) {
@@ -285,31 +366,41 @@ static void take_shared_message(struct ncs_agents *agents,
 		    (node->status > 0 && node->failure.row != row))
 			judge_told(agents, launcher, node);
 	}
+	free(named.nodes);
+}
+
+/* Takes a line that is not of ours. */
+static void take_message(struct ncs_agents *agents, size_t number,
+			 enum ncs_line_kind kind, const char *line)
+{
+	struct ncs_launcher *launcher = agents->launchers[number];
+
+	if (!has_message_room(agents, number))
+		return;
+	if (!launcher->target && kind == NCS_LINE_MESSAGE)
+		take_shared_message(agents, number, line);
+	else if (launcher->target && kind == NCS_LINE_MESSAGE)
+		ncs_failure_take(&agents->nodes[launcher->nodes[0]]->failure,
+				 line);
+	else if (launcher->target)
+		ncs_agents_set_state(agents, launcher->nodes[0],
+				     NCS_NODE_OTHER_VERSION,
+				     "it writes lines of another form");
 }
 
 void ncs_agents_take_line(struct ncs_agents *agents, size_t number, char *line,
 			  size_t length)
 {
-	struct ncs_launcher *launcher = agents->launchers[number];
 	struct ncs_line parsed;
+	enum ncs_line_kind kind = ncs_line_parse(line, length, &parsed);
 
-	switch (ncs_line_parse(line, length, &parsed)) {
+	switch (kind) {
 	case NCS_LINE_OURS:
 		take_ours(agents, number, &parsed);
 		break;
 	case NCS_LINE_FOREIGN:
-		if (launcher->target)
-			ncs_agents_set_state(agents, launcher->nodes[0],
-					     NCS_NODE_OTHER_VERSION,
-					     "it writes lines of another form");
-		break;
 	case NCS_LINE_MESSAGE:
-		if (launcher->target)
-			ncs_failure_take(
-				&agents->nodes[launcher->nodes[0]]->failure,
-				line);
-		else
-			take_shared_message(agents, launcher, line);
+		take_message(agents, number, kind, line);
 		break;
 	case NCS_LINE_TORN: /* its number is missing: the next one shows it */
 		break;

@@ -33,7 +33,7 @@ static void add_pod(struct ncs_agents *agents, const char *pod, uint64_t now_ns)
 		launcher = ncs_agents_add_launcher(agents, pod, now_ns);
 	/* A launcher without its node must not run. */
 	if (launcher != SIZE_MAX &&
-	    !ncs_launcher_add_node(agents->launchers[launcher], node))
+	    !ncs_agents_ask_launcher(agents, launcher, node))
 		agents->launchers[launcher]->phase = NCS_LAUNCHER_DONE;
 }
 

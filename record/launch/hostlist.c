@@ -101,6 +101,7 @@ struct expansion {
 	struct ncs_hostlist *list;
 	const char *text; /* the whole list, for positions */
 	size_t made;      /* names so far, also those that came twice */
+	size_t room;      /* names that may still be made */
 	char name[NCS_HOST_NAME_BYTES]; /* up to where the walk is */
 	char *error;
 	size_t error_size;
@@ -225,10 +226,12 @@ static int walk_brackets(struct expansion *expansion, const char *at,
 static int finish_name(struct expansion *expansion, const char *at,
 		       size_t length)
 {
-	if (expansion->made++ == NCS_HOSTLIST_MAX) {
+	if (expansion->room == 0) {
 		fail(expansion, at, "there are more than 65536 names");
 		return -E2BIG;
 	}
+	expansion->room--;
+	expansion->made++;
 	expansion->name[length] = 0;
 	return ncs_hostlist_add_name(expansion->list, expansion->name);
 }
@@ -275,25 +278,19 @@ bool ncs_hostlist_needs_nodeset(const char *text)
 	return false;
 }
 
-int ncs_hostlist_add(struct ncs_hostlist *list, const char *text, char *error,
-		     size_t error_size)
+/* Adds the names of the whole list. */
+static int expand(struct expansion *expansion)
 {
-	struct expansion expansion = {
-		.list = list,
-		.text = text,
-		.error = error,
-		.error_size = error_size,
-	};
+	const char *text = expansion->text;
 	const char *at = text + strspn(text, " \t\n");
 	int result = 0;
 
 	while (!result && *at) {
 		if (*at == '-')
-			return fail(&expansion, at,
-				    "no name begins with a '-'");
+			return fail(expansion, at, "no name begins with a '-'");
 		if (*at == ',')
-			return fail(&expansion, at, "a name is expected here");
-		result = walk(&expansion, at, 0);
+			return fail(expansion, at, "a name is expected here");
+		result = walk(expansion, at, 0);
 		at = end_of_part(at);
 		at += strspn(at, " \t\n");
 		if (*at == ',') {
@@ -301,7 +298,31 @@ int ncs_hostlist_add(struct ncs_hostlist *list, const char *text, char *error,
 			at += strspn(at, " \t\n");
 		}
 	}
-	if (!result && expansion.made == 0)
-		return fail(&expansion, at, "a name is expected here");
+	if (!result && expansion->made == 0)
+		return fail(expansion, at, "a name is expected here");
 	return result;
+}
+
+int ncs_hostlist_add_within(struct ncs_hostlist *list, const char *text,
+			    size_t *room, char *error, size_t error_size)
+{
+	struct expansion expansion = {
+		.list = list,
+		.text = text,
+		.room = *room,
+		.error = error,
+		.error_size = error_size,
+	};
+	int result = expand(&expansion);
+
+	*room = expansion.room;
+	return result;
+}
+
+int ncs_hostlist_add(struct ncs_hostlist *list, const char *text, char *error,
+		     size_t error_size)
+{
+	size_t room = NCS_HOSTLIST_MAX;
+
+	return ncs_hostlist_add_within(list, text, &room, error, error_size);
 }

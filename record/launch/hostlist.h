@@ -47,6 +47,11 @@ bool ncs_hostlist_needs_nodeset(const char *text);
 int ncs_hostlist_add(struct ncs_hostlist *list, const char *text, char *error,
 		     size_t error_size);
 
+/* Adds names in the same way, but no more than *room, from which it takes those
+ * that it has made, also if it fails. */
+int ncs_hostlist_add_within(struct ncs_hostlist *list, const char *text,
+			    size_t *room, char *error, size_t error_size);
+
 /* Adds a name as it is. Returns 0, -E2BIG or -ENOMEM. */
 int ncs_hostlist_add_name(struct ncs_hostlist *list, const char *name);
 

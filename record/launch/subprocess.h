@@ -27,7 +27,7 @@ struct ncs_guarded_groups {
 struct ncs_guard {
 	pid_t pid;  /* 0: there is none */
 	int socket; /* to the guard */
-	/* What the guard has been told, for another guard. */
+	/* These are known to the guard, and to one that replaces it. */
 	struct ncs_guarded_groups known;
 };
 

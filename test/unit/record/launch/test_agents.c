@@ -108,6 +108,7 @@ struct told_node {
 	char why[NCS_NODE_WHY_BYTES];
 	char bytes[1000];
 	unsigned begins, gaps, pieces;
+	unsigned limits; /* how often it was over one */
 };
 
 static struct told {
@@ -148,6 +149,10 @@ static void on_state(void *context, size_t node, enum ncs_node_state state,
 {
 	(void)context;
 	assert_true(node < told.count);
+	if (state == NCS_NODE_OVER_LIMIT) {
+		told.nodes[node].limits++;
+		return;
+	}
 	told.nodes[node].state = state;
 	snprintf(told.nodes[node].why, sizeof(told.nodes[node].why), "%s", why);
 }
@@ -316,6 +321,47 @@ static void thousand_nodes_come_through_one_pipe(void **state)
 	ncs_agents_close(agents);
 }
 
+/* Each message is short, and each of its words a list of very many nodes. */
+static void lists_in_messages_are_expanded_up_to_a_limit(void **state)
+{
+	struct ncs_agents *agents = open_agents(
+		NCS_AGENTS_BY_COMMAND,
+		"echo ncclstat1:n1:00000001:0:QQ==;"
+		"awk 'BEGIN { for (i = 0; i < 20000; i++)"
+		" print \"n[0-65535] n[0-65535] n[0-65535] n[0-65535]\" }' >&2;"
+		"echo ncclstat1:n1:00000001:1:Qg==");
+
+	(void)state;
+	run_until(agents, all_ended);
+	assert_string_equal(node_of("n1")->bytes, "AB");
+	assert_non_null(strstr(ncs_agents_message(agents), "are left out"));
+	ncs_agents_close(agents);
+}
+
+/* A list of more than 64 nodes counts for all of them. */
+static void messages_name_any_number_of_nodes(void **state)
+{
+	struct ncs_agents *agents = open_agents(
+		NCS_AGENTS_BY_COMMAND,
+		"for n in $(seq 100 199); do"
+		" echo ncclstat1:n$n:00000001:0:QQ==; done; sleep 0.2;"
+		"echo 'srun: error: n[100-199]: Exited with exit code 255' >&2;"
+		"sleep 30");
+	uint64_t end_ns = ncs_clock_monotonic_ns() + 20 * SECOND_NS;
+	size_t judged = 0;
+
+	(void)state;
+	while (judged < 100 && ncs_clock_monotonic_ns() < end_ns) {
+		ncs_agents_run(agents, &sink,
+			       ncs_clock_monotonic_ns() + SECOND_NS / 20);
+		judged = 0;
+		for (size_t i = 0; i < told.count; i++)
+			judged += told.nodes[i].state == NCS_NODE_NOT_REACHABLE;
+	}
+	assert_int_equal(judged, 100);
+	ncs_agents_close(agents);
+}
+
 static void last_message_of_a_command_is_kept(void **state)
 {
 	struct ncs_agents *agents =
@@ -358,6 +404,26 @@ static const char fake_ssh[] =
 	"future) echo ncclstat2:x:y; cat >/dev/null ;;\n"
 	"broken) echo 'segmentation fault' >&2; exit 139 ;;\n"
 	"esac\n";
+
+static bool is_over(void)
+{
+	return told.count == 2 && node_of("loud")->limits > 0 &&
+	       node_of("good")->pieces > 0;
+}
+
+static void a_node_with_too_many_messages_is_told(void **state)
+{
+	struct ncs_agents *agents;
+
+	(void)state;
+	script("ssh", "for last; do host=$command; command=$last; done\n"
+		      "[ $host = loud ] && exec yes complaint >&2\n"
+		      "echo ncclstat1:good:00000001:0:QQ==; cat >/dev/null");
+	agents = open_agents(NCS_AGENTS_BY_HOSTS, "loud,good");
+	run_until(agents, is_over);
+	assert_int_equal(node_of("good")->limits, 0);
+	ncs_agents_close(agents);
+}
 
 static void each_failure_of_ssh_has_a_state(void **state)
 {
@@ -497,6 +563,33 @@ static void step_of_slurm_has_one_task_a_node(void **state)
 	read_file("srun.log", log, sizeof(log));
 	assert_non_null(strstr(log, "--jobid=5 --overlap"
 				    " --nodelist=n01,n02,n03 --nodes=3"));
+	ncs_agents_close(agents);
+}
+
+static bool three_have_told(void)
+{
+	return told.count == 3 && node_of("n03")->pieces > 0;
+}
+
+/* n02 tells lies: of a node that is none of the job's, and of n01. */
+static void a_step_tells_of_its_nodes_once(void **state)
+{
+	struct ncs_agents *agents;
+
+	(void)state;
+	script("squeue", "echo 'RUNNING n[01-03]'");
+	script("srun", "trap 'exit 143' TERM;"
+		       "for n in 01 02; do"
+		       " echo ncclstat1:n$n:00000001:0:QQ==; done;"
+		       "echo ncclstat1:n04:00000001:0:QQ==;"
+		       "echo ncclstat1:n01:00000002:0:Qg==;"
+		       "for i in 1 2 3 4 5 6 7 8 9; do"
+		       " echo ncclstat1:n01:00000003:$i:Qg==; done;"
+		       "echo ncclstat1:n03:00000001:0:QQ==; sleep 30 & wait");
+	agents = open_agents(NCS_AGENTS_BY_SLURM, "5");
+	run_until(agents, three_have_told);
+	assert_int_equal(node_of("n01")->begins, 1);
+	assert_string_equal(node_of("n01")->bytes, "A");
 	ncs_agents_close(agents);
 }
 
@@ -759,12 +852,16 @@ int main(void)
 		cmocka_unit_test(messages_of_a_command_judge_their_nodes),
 		cmocka_unit_test(reason_that_comes_after_the_status_counts),
 		cmocka_unit_test(thousand_nodes_come_through_one_pipe),
+		cmocka_unit_test(lists_in_messages_are_expanded_up_to_a_limit),
+		cmocka_unit_test(messages_name_any_number_of_nodes),
 		cmocka_unit_test(last_message_of_a_command_is_kept),
 		cmocka_unit_test(each_failure_of_ssh_has_a_state),
 		cmocka_unit_test(close_lets_ssh_end_by_itself),
 		cmocka_unit_test(launcher_that_is_missing_is_said),
 		cmocka_unit_test(bad_targets_are_refused_in_words),
+		cmocka_unit_test(a_node_with_too_many_messages_is_told),
 		cmocka_unit_test(step_of_slurm_has_one_task_a_node),
+		cmocka_unit_test(a_step_tells_of_its_nodes_once),
 		cmocka_unit_test(pods_are_asked_one_by_one),
 		cmocka_unit_test(pods_may_come_and_go),
 		cmocka_unit_test(a_pod_that_stays_away_is_gone),
