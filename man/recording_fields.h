@@ -138,8 +138,8 @@
 	X(denied, "Number of segments of other users.") \
 	X(unreadable, "Number of other segments that cannot be read.") \
 	X(left_out, \
-	  "Number of segments that did not fit into a look of 32 MiB, and of" \
-	  " those with a digest.") \
+	  "Number of segments that did not fit into a look of 32 MiB, or 64" \
+	  " MiB unpacked, and of those with a digest.") \
 	X(digests, "Number of segments with a digest.") \
 	X(padding, "0.") \
 	X(reserved, "0.")
@@ -203,8 +203,8 @@
 	X(state, \
 	  "0: not reachable; 1: refused; 2: not installed; 3: another" \
 	  " version; 4: failed; 5: the segments belong to another user; 6:" \
-	  " the segments cannot be read; 7: silent; 8: ended. Ignore other" \
-	  " values.") \
+	  " the segments cannot be read; 7: silent; 8: ended; 9: some of its" \
+	  " ranks are left out. Ignore other values.") \
 	X(why_bytes, \
 	  "Length of the reason that follows, without a terminating zero.")
 

@@ -18,7 +18,7 @@
 
 /* A reader accepts every minor version of its major version. */
 #define NCS_FORMAT_MAJOR 1u
-#define NCS_FORMAT_MINOR 4u
+#define NCS_FORMAT_MINOR 5u
 #define NCS_FORMAT_VERSION (NCS_FORMAT_MAJOR << 16 | NCS_FORMAT_MINOR)
 
 enum ncs_chunk_type {
@@ -195,6 +195,9 @@ struct ncs_end {
 /* The largest look: its chunks with their headers. Readers refuse larger
  * ones. */
 #define NCS_LOOK_BYTES_MAX (UINT64_C(32) << 20)
+
+/* The most that its chunks unpack to, with their headers; likewise. */
+#define NCS_LOOK_UNPACKED_MAX (UINT64_C(64) << 20)
 
 enum ncs_look_flag {
 	/* The look begins with a chunk "file", names all its ranks, and all its

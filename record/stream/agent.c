@@ -19,10 +19,10 @@
 /* How often rings are read, if records are wanted. */
 #define DRAIN_EVERY_NS UINT64_C(10000000)
 
-/* A look has room for another segment up to this size, and for more records up
- * to that one. */
-#define STATES_BYTES_MAX (NCS_LOOK_BYTES_MAX / 2)
-#define RECORDS_BYTES_MAX (NCS_LOOK_BYTES_MAX / 4)
+/* A look has room for another segment up to this share of what it may have, and
+ * for more records up to that one. */
+#define STATES_SHARE 2
+#define RECORDS_SHARE 4
 
 /* Number of segments that a look names because they cannot be read. */
 #define UNREADABLE_MAX 16u
@@ -34,6 +34,7 @@ struct agent {
 	struct ncs_recording_writer *writer;
 	struct ncs_sink_memory memory; /* the look in the making */
 	uint64_t look_offset;          /* of the writer at its beginning */
+	uint64_t look_unpacked;        /* likewise */
 	struct ncs_look_packer *packer; /* NULL: looks are not packed */
 	struct ncs_sink_memory packed;
 	struct ncs_agent_wait wait;
@@ -50,14 +51,19 @@ struct agent {
 
 /* --- A look -------------------------------------------------------------- */
 
-static uint64_t look_bytes(const struct agent *agent)
+/* Whether the look is smaller than a share of the largest one. */
+static bool is_within(const struct agent *agent, uint64_t share)
 {
-	return ncs_recording_writer_bytes(agent->writer) - agent->look_offset;
+	return ncs_recording_writer_bytes(agent->writer) - agent->look_offset <
+		       NCS_LOOK_BYTES_MAX / share &&
+	       ncs_recording_writer_unpacked_bytes(agent->writer) -
+			       agent->look_unpacked <
+		       NCS_LOOK_UNPACKED_MAX / share;
 }
 
 static bool has_room(void *context)
 {
-	return look_bytes(context) < STATES_BYTES_MAX;
+	return is_within(context, STATES_SHARE);
 }
 
 /* Whether a digest tells of a segment. */
@@ -264,6 +270,8 @@ static int take_look(struct agent *agent, uint64_t now_ns)
 	if (error)
 		return error;
 	agent->look_offset = ncs_recording_writer_bytes(agent->writer);
+	agent->look_unpacked =
+		ncs_recording_writer_unpacked_bytes(agent->writer);
 	agent->result->looks++;
 	return put_look(agent);
 }
@@ -274,7 +282,7 @@ static int drain(struct agent *agent)
 	uint64_t fullest;
 
 	if (!agent->settings->with_records ||
-	    look_bytes(agent) >= RECORDS_BYTES_MAX)
+	    !is_within(agent, RECORDS_SHARE))
 		return 0;
 	return ncs_recorder_segments_drain(&agent->followed, &fullest);
 }

@@ -174,6 +174,7 @@ int ncs_recording_chunk_end(struct ncs_recording_writer *writer,
 	size_t packed = 0;
 
 	chunk->bytes = chunk->unpacked_bytes;
+	writer->unpacked_bytes += ncs_chunk_file_bytes(chunk);
 	if (writer->packer) {
 		/* The first chunk is never packed, so that readers that cannot
 		 * unpack can still identify the file; nor is the end of a
@@ -459,6 +460,31 @@ static void *get_image(size_t bytes)
 	return image != MAP_FAILED ? image : NULL;
 }
 
+/* Returns a rank that nothing is known of: one that has ended, or a new one. NULL
+ * if there is no memory. */
+static struct ncs_recording_writer_rank *
+unused_rank(struct ncs_recording_writer *writer)
+{
+	for (size_t i = 0; i < writer->rank_count; i++) {
+		struct ncs_recording_writer_rank *rank = &writer->ranks[i];
+
+		if (rank->image)
+			continue;
+		free(rank->path);
+		/* Readers of a file find what it has of a rank by its number:
+		 * only a stream uses it again. */
+		if (!writer->settings.is_stream)
+			rank->number = NCS_NO_RANK;
+		return rank;
+	}
+	if (ncs_array_reserve(&writer->ranks, &writer->rank_capacity,
+			      writer->rank_count + 1,
+			      sizeof(*writer->ranks)) != 0)
+		return NULL;
+	writer->ranks[writer->rank_count].number = NCS_NO_RANK;
+	return &writer->ranks[writer->rank_count++];
+}
+
 int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
 				  const struct ncs_header *header,
 				  const char *path, size_t *rank)
@@ -467,16 +493,14 @@ int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
 
 	if (writer->error != 0)
 		return writer->error;
-	if (ncs_array_reserve(&writer->ranks, &writer->rank_capacity,
-			      writer->rank_count + 1,
-			      sizeof(*writer->ranks)) != 0)
+	added = unused_rank(writer);
+	if (!added)
 		return -ENOMEM;
-	*rank = writer->rank_count++;
-	added = &writer->ranks[*rank];
+	*rank = (size_t)(added - writer->ranks);
 	*added = (struct ncs_recording_writer_rank){
 		.header = *header,
 		.path = strdup(path),
-		.number = NCS_NO_RANK,
+		.number = added->number,
 		.pages = (header->segment_bytes + NCS_PAGE_BYTES - 1) /
 			 NCS_PAGE_BYTES,
 	};
@@ -488,6 +512,7 @@ int ncs_recording_writer_add_rank(struct ncs_recording_writer *writer,
 		ncs_recording_writer_end_rank(writer, *rank);
 		return -ENOMEM;
 	}
+	writer->added++;
 	return 0;
 }
 
@@ -577,7 +602,7 @@ ncs_recording_writer_totals(const struct ncs_recording_writer *writer)
 {
 	struct ncs_recording_totals totals = writer->before;
 
-	totals.ranks = writer->rank_count;
+	totals.ranks = writer->added;
 	if (!writer->sink)
 		return totals;
 	totals.files++;
@@ -593,6 +618,12 @@ ncs_recording_writer_totals(const struct ncs_recording_writer *writer)
 uint64_t ncs_recording_writer_bytes(const struct ncs_recording_writer *writer)
 {
 	return writer->sink ? ncs_sink_offset(writer->sink) : 0;
+}
+
+uint64_t
+ncs_recording_writer_unpacked_bytes(const struct ncs_recording_writer *writer)
+{
+	return writer->unpacked_bytes;
 }
 
 const char *

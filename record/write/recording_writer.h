@@ -110,8 +110,9 @@ uint32_t
 ncs_recording_writer_file_number(const struct ncs_recording_writer *writer,
 				 size_t rank);
 
-/* Frees the image of a rank that has nothing more to record. Its number is not
- * used again. */
+/* Frees the image of a rank that has nothing more to record. Its number in this
+ * writer may be that of a rank that is added later; so may its number in a
+ * stream, but not in a file. */
 void ncs_recording_writer_end_rank(struct ncs_recording_writer *writer,
 				   size_t rank);
 
@@ -200,8 +201,11 @@ int ncs_recording_writer_clock(struct ncs_recording_writer *writer,
 struct ncs_recording_totals
 ncs_recording_writer_totals(const struct ncs_recording_writer *writer);
 
-/* Returns the number of bytes in the current file so far. */
+/* Returns the number of bytes in the current file so far; and what all chunks of
+ * the recording so far unpack to. */
 uint64_t ncs_recording_writer_bytes(const struct ncs_recording_writer *writer);
+uint64_t
+ncs_recording_writer_unpacked_bytes(const struct ncs_recording_writer *writer);
 
 /* Return ncs_sink_method() and ncs_sink_fallback() of the current file. */
 const char *

@@ -43,6 +43,7 @@ struct ncs_recording_writer {
 	struct ncs_recording_writer_rank *ranks;
 	size_t rank_count;
 	size_t rank_capacity;
+	uint64_t added; /* number of ranks that were ever added */
 	bool has_peaks; /* a chunk of peaks is written, since the latest head */
 	uint32_t numbers; /* number of ranks in this file so far */
 	/* Entries since the latest index; INDEX_EVERY of them fit. */
@@ -56,6 +57,7 @@ struct ncs_recording_writer {
 	uint64_t look_offset;
 	uint64_t look_chunks;
 	uint64_t look_records;
+	uint64_t unpacked_bytes; /* of all chunks so far */
 	struct ncs_end end;                 /* totals of this file so far */
 	struct ncs_recording_totals before; /* totals of all files before it */
 	int error;
