@@ -69,10 +69,8 @@ static void take_bytes(void *context, size_t node, enum ncs_line_step step,
 		return;
 	if (step != NCS_LINE_NEXT)
 		ncs_fleet_gap(crew->fleet, number);
-	/* Without memory the stream has a gap. */
-	if (ncs_fleet_feed(crew->fleet, number, bytes, size,
-			   ncs_clock_monotonic_ns()) != 0)
-		ncs_fleet_gap(crew->fleet, number);
+	ncs_fleet_feed(crew->fleet, number, bytes, size,
+		       ncs_clock_monotonic_ns());
 }
 
 static void take_state(void *context, size_t node, enum ncs_node_state state,

@@ -17,6 +17,9 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
+/* Memory that each node takes, without what its stream unpacks to. */
+#define NODE_BYTES (UINT32_C(16) << 10)
+
 /* Time between two marks of a node's bytes. */
 #define MARK_EVERY_NS (5 * SECOND_NS)
 
@@ -47,7 +50,7 @@ static struct ncs_fleet_node *new_node(struct ncs_fleet *fleet)
 	node->told = NCS_NODE_STATE_COUNT;
 	node->facts.state = NCS_NODE_STARTING;
 	node->facts.state_since_ns = ncs_clock_monotonic_ns();
-	node->stream = ncs_stream_new(ncs_fleet_keep_look, node);
+	node->stream = ncs_stream_new(&fleet->budget, ncs_fleet_keep_look, node);
 	if (node->stream)
 		return node;
 	free_node(node);
@@ -63,6 +66,7 @@ struct ncs_fleet *ncs_fleet_new(const struct ncs_choice *choice)
 		return NULL;
 	if (choice)
 		fleet->choice = *choice;
+	fleet->budget.most = ncs_budget_half_of_free();
 	fleet->records =
 		malloc(NCS_STREAM_RECORDS_MAX * sizeof(*fleet->records));
 	fleet->alignment = ncs_fleet_alignment_new();
@@ -90,6 +94,7 @@ void ncs_fleet_free(struct ncs_fleet *fleet)
 	for (size_t i = 0; i < fleet->count; i++)
 		free_node(fleet->nodes[i]);
 	free(fleet->nodes);
+	ncs_hash_table_release(&fleet->by_name);
 	ncs_fleet_alignment_free(fleet->alignment);
 	ncs_packer_free(fleet->packer);
 	free(fleet->packed.bytes);
@@ -100,28 +105,64 @@ void ncs_fleet_free(struct ncs_fleet *fleet)
 	free(fleet);
 }
 
+/* Adds a node; the mutex is held. Returns NULL if there is no memory. */
+static struct ncs_fleet_node *add_node(struct ncs_fleet *fleet,
+				       const char *name)
+{
+	struct ncs_fleet_node *node;
+
+	if (ncs_array_reserve(&fleet->nodes, &fleet->capacity, fleet->count + 1,
+			      sizeof(*fleet->nodes)) != 0)
+		return NULL;
+	node = new_node(fleet);
+	if (!node)
+		return NULL;
+	ncs_fleet_node_name(node, name);
+	node->number = fleet->count;
+	fleet->nodes[fleet->count++] = node;
+	return node;
+}
+
+/* Tells of all nodes for which there is no room as one. */
+static void refuse_node(struct ncs_fleet *fleet)
+{
+	struct ncs_fleet_node *others;
+
+	if (fleet->has_others)
+		return;
+	others = add_node(fleet, "others");
+	if (!others)
+		return;
+	fleet->has_others = others->is_named = true;
+	others->told = NCS_NODE_OVER_LIMIT;
+	snprintf(others->facts.why, sizeof(others->facts.why),
+		 "there are more nodes than there is room for");
+	pthread_cond_broadcast(&fleet->changed);
+}
+
 int ncs_fleet_add(struct ncs_fleet *fleet, const char *name, size_t *place)
 {
-	struct ncs_fleet_node *node = new_node(fleet);
+	struct ncs_fleet_node *node = NULL;
 	char number[32];
+	int error = -E2BIG;
 
-	if (!node)
-		return -ENOMEM;
 	pthread_mutex_lock(&fleet->mutex);
-	if (ncs_array_reserve(&fleet->nodes, &fleet->capacity, fleet->count + 1,
-			      sizeof(*fleet->nodes)) != 0) {
-		pthread_mutex_unlock(&fleet->mutex);
-		free_node(node);
-		return -ENOMEM;
+	snprintf(number, sizeof(number), "stream %zu", fleet->count + 1);
+	if (fleet->count >= NCS_FLEET_NODES_MAX - 1 ||
+	    !ncs_budget_take(&fleet->budget, NODE_BYTES)) {
+		refuse_node(fleet);
+	} else {
+		node = add_node(fleet, name ? name : number);
+		error = node ? 0 : -ENOMEM;
+		if (!node)
+			ncs_budget_give(&fleet->budget, NODE_BYTES);
 	}
-	*place = fleet->count;
-	snprintf(number, sizeof(number), "stream %zu", *place + 1);
-	ncs_fleet_node_name(node, name ? name : number);
-	node->is_named = name;
-	node->number = *place;
-	fleet->nodes[fleet->count++] = node;
+	if (node) {
+		node->is_named = name;
+		*place = node->number;
+	}
 	pthread_mutex_unlock(&fleet->mutex);
-	return 0;
+	return error;
 }
 
 void ncs_fleet_set_reach(struct ncs_fleet *fleet, size_t node,
@@ -153,15 +194,17 @@ static int take_look(struct ncs_fleet_node *node)
 	return ncs_fleet_clock_take(node->fleet, node);
 }
 
-/* Takes what an agent on the way here has said of the node. */
-static void take_told(struct ncs_fleet_node *node)
+/* Takes the word of a launcher, or of an agent on the way here, about the
+ * node. */
+static void take_word(struct ncs_fleet_node *node, enum ncs_node_state state,
+		      const char *why)
 {
-	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
-
-	node->seen_told = facts->told_times;
-	node->told = facts->told;
-	snprintf(node->facts.why, sizeof(node->facts.why), "%s",
-		 facts->told_why);
+	if (state == NCS_NODE_OVER_LIMIT) {
+		ncs_fleet_node_limit(node, why);
+	} else {
+		node->told = state;
+		snprintf(node->facts.why, sizeof(node->facts.why), "%s", why);
+	}
 	pthread_cond_broadcast(&node->fleet->changed);
 }
 
@@ -189,7 +232,7 @@ int ncs_fleet_feed(struct ncs_fleet *fleet, size_t place, const void *bytes,
 	facts = ncs_stream_facts(node->stream);
 	node->now_ns = now_ns;
 	take_rate(node, facts->bytes);
-	error = ncs_stream_feed(node->stream, bytes, size);
+	error = ncs_stream_feed(node->stream, bytes, size, now_ns);
 	if (!node->is_named && facts->has_head) {
 		ncs_fleet_node_name(node, facts->head.host);
 		node->is_named = true;
@@ -197,7 +240,11 @@ int ncs_fleet_feed(struct ncs_fleet *fleet, size_t place, const void *bytes,
 	if (!error && facts->looks != node->seen_looks)
 		error = take_look(node);
 	if (facts->told_times != node->seen_told)
-		take_told(node);
+		take_word(node, facts->told, facts->told_why);
+	node->seen_told = facts->told_times;
+	if (facts->limited_times != node->seen_limited)
+		take_word(node, NCS_NODE_OVER_LIMIT, facts->limited);
+	node->seen_limited = facts->limited_times;
 	if (facts->refused[0])
 		pthread_cond_broadcast(&fleet->changed);
 	pthread_mutex_unlock(&fleet->mutex);
@@ -219,10 +266,8 @@ void ncs_fleet_set_state(struct ncs_fleet *fleet, size_t place,
 
 	pthread_mutex_lock(&fleet->mutex);
 	node = fleet->nodes[place];
-	node->told = state;
 	node->now_ns = now_ns;
-	snprintf(node->facts.why, sizeof(node->facts.why), "%s", why);
-	pthread_cond_broadcast(&fleet->changed);
+	take_word(node, state, why);
 	pthread_mutex_unlock(&fleet->mutex);
 }
 
@@ -235,6 +280,7 @@ static bool have_all_answered(const struct ncs_fleet *fleet)
 
 		if (node->facts.look_ns == 0 &&
 		    !ncs_stream_facts(node->stream)->refused[0] &&
+		    node->limited_ns == 0 &&
 		    (node->told == NCS_NODE_STATE_COUNT ||
 		     node->told == NCS_NODE_STARTING))
 			return false;

@@ -27,6 +27,9 @@
 
 struct ncs_fleet;
 
+/* The most nodes; further ones are told as one, in the place of the last. */
+#define NCS_FLEET_NODES_MAX 65536u
+
 /* An order of the state of a rank (record/launch/orders.h). */
 struct ncs_fleet_order {
 	size_t node;
@@ -44,7 +47,8 @@ void ncs_fleet_free(struct ncs_fleet *fleet);
 /* --- For launchers: any thread ------------------------------------------- */
 
 /* Adds a node, and sets *node to its number, from 0. With a name of NULL it
- * is called as its agent calls its host. Returns 0 or -ENOMEM. */
+ * is called as its agent calls its host. Returns 0, -ENOMEM, or -E2BIG if there
+ * are too many. */
 int ncs_fleet_add(struct ncs_fleet *fleet, const char *name, size_t *node);
 
 /* Sets the words that run a command on the node. */
@@ -52,16 +56,17 @@ void ncs_fleet_set_reach(struct ncs_fleet *fleet, size_t node,
 			 const char *reach);
 
 /* Takes the next bytes of a node's stream; `now_ns` is CLOCK_MONOTONIC. A node
- * that was in trouble is so no more with its next look. Returns 0 or
- * -ENOMEM. */
+ * that was in trouble is so no more with its next look. Returns 0 or -ENOMEM;
+ * then the bytes are as if they were missing. */
 int ncs_fleet_feed(struct ncs_fleet *fleet, size_t node, const void *bytes,
 		   size_t size, uint64_t now_ns);
 
 /* Notes that bytes of a node's stream are missing before the next ones. */
 void ncs_fleet_gap(struct ncs_fleet *fleet, size_t node);
 
-/* Sets the state of a node: that nothing will come, or that it is being
- * started. `why` are words for users, or "". */
+/* Sets the state of a node: that nothing will come, that it is being started, or
+ * that it is over a limit, which does not end with its next look, but holds for
+ * some time. `why` are words for users, or "". */
 void ncs_fleet_set_state(struct ncs_fleet *fleet, size_t node,
 			 enum ncs_node_state state, const char *why,
 			 uint64_t now_ns);

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "analysis/base/hash_table.h"
 #include "record/fleet/fleet.h"
 #include "record/fleet/fleet_alignment.h"
 #include "record/stream/stream_reader.h"
@@ -47,6 +48,9 @@ struct ncs_fleet_node {
 	struct ncs_fleet *fleet;
 	size_t number;
 	struct ncs_node facts;
+	struct ncs_hash_link link; /* by facts.name */
+	bool is_linked;
+	unsigned next_name; /* number for another one with its name */
 	bool is_named;
 	struct ncs_stream_reader *stream;
 	size_t clock;                 /* SIZE_MAX: not known */
@@ -58,11 +62,16 @@ struct ncs_fleet_node {
 	uint64_t seen_dropped;
 	uint64_t seen_told;
 	uint64_t dropped_ns; /* when looks were dropped last; 0: never */
+	uint64_t seen_limited;
+	uint64_t limited_ns; /* when a limit was reached last; 0: never */
+	char limited[NCS_NODE_WHY_BYTES]; /* which one */
 	/* Bytes at two earlier times, for the rate. */
 	uint64_t marks_ns[2];
 	uint64_t marks_bytes[2];
 	int file;        /* of what is kept; -1: none */
 	uint64_t kept_bytes; /* in the file, of the look that comes */
+	uint64_t pass_paid;  /* for the looks that are passed on */
+	bool is_not_passed;  /* there is no room to pass this look on */
 	uint64_t now_ns; /* of the bytes that are being taken */
 };
 
@@ -78,9 +87,12 @@ struct ncs_fleet {
 	pthread_cond_t changed;
 	struct ncs_choice choice;
 	/* Under the mutex: */
+	struct ncs_budget budget; /* of what streams take */
+	struct ncs_hash_table by_name;
 	struct ncs_fleet_node **nodes;
 	size_t count;
 	size_t capacity;
+	bool has_others; /* the last node stands for those without room */
 	struct ncs_fleet_clock *clocks;
 	size_t clock_count;
 	size_t clock_capacity;
@@ -139,6 +151,9 @@ bool ncs_fleet_clock_is_due(const struct ncs_fleet *fleet, size_t clock);
 /* Names a node; a number makes a name unique that is taken. The mutex is
  * held. */
 void ncs_fleet_node_name(struct ncs_fleet_node *node, const char *name);
+
+/* Notes that a node is over a limit as of its latest bytes. The mutex is held. */
+void ncs_fleet_node_limit(struct ncs_fleet_node *node, const char *why);
 
 /* Sets a node's facts as of now. The mutex is held. */
 void ncs_fleet_node_judge(struct ncs_fleet_node *node, uint64_t now_ns);

@@ -14,6 +14,10 @@
 /* The level at which what is kept is compressed. */
 #define PACK_LEVEL 1
 
+/* How often whoever passes looks on has the bytes of one in memory at most: that
+ * which comes and two others, with room to grow; and a packer's base. */
+#define PASSED_COPIES 7u
+
 static void path_of(const struct ncs_fleet_node *node, char *path, size_t size)
 {
 	char name[NCS_NODE_NAME_BYTES];
@@ -131,6 +135,27 @@ static int add_chunks(struct ncs_fleet_node *node, const char *bytes,
 	return error;
 }
 
+/* Passes a look on; its end comes with the last bytes. A look for which there is
+ * no room is left out. */
+static void pass_on(struct ncs_fleet_node *node, const void *bytes, size_t size)
+{
+	struct ncs_fleet *fleet = node->fleet;
+	bool is_end = is_chunk(bytes, size, NCS_CHUNK_LOOK);
+	uint64_t due = size * PASSED_COPIES;
+
+	if (due > node->pass_paid &&
+	    ncs_budget_take(&fleet->budget, due - node->pass_paid))
+		node->pass_paid = due;
+	node->is_not_passed |= due > node->pass_paid;
+	if (!node->is_not_passed)
+		fleet->pass(fleet->pass_context, node->number, bytes, size);
+	else if (is_end)
+		ncs_fleet_node_limit(node, "there is no room to pass its looks"
+					   " on");
+	if (is_end)
+		node->is_not_passed = false;
+}
+
 void ncs_fleet_keep_look(void *context, const void *bytes, size_t size)
 {
 	struct ncs_fleet_node *node = context;
@@ -140,7 +165,7 @@ void ncs_fleet_keep_look(void *context, const void *bytes, size_t size)
 	int error;
 
 	if (fleet->pass)
-		fleet->pass(fleet->pass_context, node->number, bytes, size);
+		pass_on(node, bytes, size);
 	if (!fleet->kept_path || fleet->kept.error)
 		return;
 	if (!node->is_named && facts->has_head) {

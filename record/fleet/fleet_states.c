@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
+#include "analysis/base/append.h"
 #include "record/fleet/fleet_internal.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -13,28 +15,52 @@
 #define SILENT_INTERVALS 3
 #define SILENT_NS (2 * SECOND_NS)
 
-/* For how long a node's link counts as slow after it has dropped a look. */
+/* For how long a node's link counts as slow after it has dropped a look, and a
+ * node as over a limit; an agent on the way here tells of that every 10 s. */
 #define SLOW_NS (10 * SECOND_NS)
+#define LIMITED_NS (20 * SECOND_NS)
 
-static bool is_taken(const struct ncs_fleet *fleet,
-		     const struct ncs_fleet_node *node, const char *name)
+static struct ncs_fleet_node *find_name(const struct ncs_fleet *fleet,
+					const char *name)
 {
-	for (size_t i = 0; i < fleet->count; i++)
-		if (fleet->nodes[i] != node &&
-		    strcmp(fleet->nodes[i]->facts.name, name) == 0)
-			return true;
-	return false;
+	struct ncs_hash_link *link = ncs_hash_table_first(
+		&fleet->by_name, XXH3_64bits(name, strlen(name)));
+
+	for (; link; link = ncs_hash_table_next(link)) {
+		struct ncs_fleet_node *node =
+			NCS_HASH_ITEM(link, struct ncs_fleet_node, link);
+
+		if (strcmp(node->facts.name, name) == 0)
+			return node;
+	}
+	return NULL;
 }
 
 void ncs_fleet_node_name(struct ncs_fleet_node *node, const char *name)
 {
-	char *facts_name = node->facts.name;
+	struct ncs_fleet *fleet = node->fleet;
+	char *own = node->facts.name;
 	const size_t size = sizeof(node->facts.name);
+	struct ncs_fleet_node *first;
 
-	snprintf(facts_name, size, "%.60s", name[0] ? name : "?");
-	for (unsigned n = 2; is_taken(node->fleet, node, facts_name); n++)
-		snprintf(facts_name, size, "%.52s (%u)", name[0] ? name : "?",
-			 n);
+	if (node->is_linked)
+		ncs_hash_table_remove(&fleet->by_name, &node->link);
+	node->next_name = 2;
+	snprintf(own, size, "%.60s", name[0] ? name : "?");
+	first = find_name(fleet, own);
+	while (first && find_name(fleet, own))
+		snprintf(own, size, "%.52s (%u)", name[0] ? name : "?",
+			 first->next_name++);
+	/* Without memory it has the name, but another may get it, too. */
+	node->is_linked = ncs_hash_table_insert(&fleet->by_name, &node->link,
+						XXH3_64bits(own,
+							    strlen(own))) == 0;
+}
+
+void ncs_fleet_node_limit(struct ncs_fleet_node *node, const char *why)
+{
+	node->limited_ns = node->now_ns;
+	snprintf(node->limited, sizeof(node->limited), "%s", why);
 }
 
 static bool is_silent(const struct ncs_node *facts, uint64_t now_ns)
@@ -43,6 +69,13 @@ static bool is_silent(const struct ncs_node *facts, uint64_t now_ns)
 
 	return age_ns > SILENT_INTERVALS * facts->interval_ns &&
 	       age_ns > facts->interval_ns + SILENT_NS;
+}
+
+static bool is_limited(const struct ncs_fleet_node *node, uint64_t now_ns)
+{
+	return node->facts.left_out > 0 ||
+	       (node->limited_ns != 0 &&
+		now_ns < node->limited_ns + LIMITED_NS);
 }
 
 /* Returns the state of a node of which the launcher says nothing. */
@@ -54,9 +87,12 @@ static enum ncs_node_state state_of(const struct ncs_fleet_node *node,
 	if (ncs_stream_facts(node->stream)->refused[0])
 		return NCS_NODE_OTHER_VERSION;
 	if (facts->look_ns == 0)
-		return NCS_NODE_STARTING;
+		return node->limited_ns != 0 ? NCS_NODE_OVER_LIMIT :
+					       NCS_NODE_STARTING;
 	if (is_silent(facts, now_ns))
 		return NCS_NODE_SILENT;
+	if (is_limited(node, now_ns))
+		return NCS_NODE_OVER_LIMIT;
 	if (node->dropped_ns != 0 && now_ns - node->dropped_ns < SLOW_NS)
 		return NCS_NODE_SLOW_LINK;
 	if (facts->ranks > 0)
@@ -66,13 +102,35 @@ static enum ncs_node_state state_of(const struct ncs_fleet_node *node,
 	return facts->unreadable > 0 ? NCS_NODE_UNREADABLE : NCS_NODE_NO_JOB;
 }
 
+/* Sets the words about a limit that is reached: here, or by the agent. */
+static void explain_limit(struct ncs_fleet_node *node, uint64_t now_ns)
+{
+	struct ncs_node *facts = &node->facts;
+	bool is_here = node->limited_ns != 0 &&
+		       now_ns < node->limited_ns + LIMITED_NS;
+
+	facts->why[0] = '\0';
+	if (facts->left_out > 0)
+		ncs_append(facts->why, sizeof(facts->why),
+			   "%" PRIu32 " segment%s left out: ", facts->left_out,
+			   facts->left_out == 1 ? " is" : "s are");
+	ncs_append(facts->why, sizeof(facts->why), "%s",
+		   is_here ? node->limited :
+			     "they do not fit into a look of its agent");
+}
+
 /* Sets the words about a state that comes from the stream. */
-static void explain(struct ncs_fleet_node *node, enum ncs_node_state state)
+static void explain(struct ncs_fleet_node *node, enum ncs_node_state state,
+		    uint64_t now_ns)
 {
 	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
 	const char *why = "";
 	char come[64];
 
+	if (state == NCS_NODE_OVER_LIMIT) {
+		explain_limit(node, now_ns);
+		return;
+	}
 	if (state == NCS_NODE_OTHER_VERSION) {
 		why = facts->refused;
 	} else if (state == NCS_NODE_STARTING && facts->bytes > 0) {
@@ -108,7 +166,7 @@ static void take_facts(struct ncs_fleet_node *node, uint64_t now_ns)
 	facts->ranks = look->ranks + look->digests;
 	facts->denied = look->denied;
 	facts->unreadable = look->unreadable;
-	facts->left_out = look->left_out;
+	facts->left_out = look->left_out + stream->left_out;
 	facts->clock_is_aligned = false;
 	if (node->clock == SIZE_MAX)
 		return;
@@ -123,7 +181,7 @@ void ncs_fleet_node_judge(struct ncs_fleet_node *node, uint64_t now_ns)
 	take_facts(node, now_ns);
 	if (state == NCS_NODE_STATE_COUNT) {
 		state = state_of(node, now_ns);
-		explain(node, state);
+		explain(node, state, now_ns);
 	}
 	if (state != node->facts.state)
 		node->facts.state_since_ns = now_ns;

@@ -12,7 +12,9 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include <xxhash.h>
 
+#include "analysis/base/hash_table.h"
 #include "record/format/chunk.h"
 #include "record/launch/lines.h"
 #include "shm/array.h"
@@ -20,11 +22,9 @@
 
 #define READ_BYTES (UINT32_C(64) << 10)
 
-/* The most nodes that lines may name; lines of more are dropped. */
-#define NODES_MAX 65536u
-
 /* A node whose stream comes in lines. */
 struct pipe_node {
+	struct ncs_hash_link link; /* by name */
 	char name[NCS_LINE_NODE_MAX + 1];
 	size_t node; /* in the fleet */
 	struct ncs_line_order order;
@@ -37,9 +37,10 @@ struct pipe_file {
 	size_t first_bytes;
 	size_t node; /* of a raw stream */
 	struct ncs_line_splitter splitter;
-	struct pipe_node *nodes; /* of lines */
+	struct pipe_node **nodes; /* of lines */
 	size_t count;
 	size_t capacity;
+	struct ncs_hash_table by_name;
 };
 
 struct ncs_pipes {
@@ -60,40 +61,47 @@ struct ncs_pipes {
 
 /* --- Lines --------------------------------------------------------------- */
 
-static int compare_names(const void *name, const void *node)
+/* Adds a node to the fleet. Returns NULL if there is no memory, or are too
+ * many. */
+static struct pipe_node *add_node(struct ncs_pipes *pipes,
+				  struct pipe_file *file, const char *name,
+				  uint64_t hash)
 {
-	return strcmp(name, ((const struct pipe_node *)node)->name);
+	struct pipe_node *added = calloc(1, sizeof(*added));
+
+	if (!added ||
+	    ncs_array_reserve(&file->nodes, &file->capacity, file->count + 1,
+			      sizeof(*file->nodes)) != 0 ||
+	    ncs_hash_table_insert(&file->by_name, &added->link, hash) != 0) {
+		free(added);
+		return NULL;
+	}
+	snprintf(added->name, sizeof(added->name), "%s", name);
+	if (ncs_fleet_add(pipes->fleet, name, &added->node) != 0) {
+		ncs_hash_table_remove(&file->by_name, &added->link);
+		free(added);
+		return NULL;
+	}
+	file->nodes[file->count++] = added;
+	return added;
 }
 
-/* Finds the node of a line; adds it if it is new. Returns NULL if there is no
- * memory, or are too many. */
+/* Finds the node of a line; adds it if it is new. */
 static struct pipe_node *find_node(struct ncs_pipes *pipes,
 				   struct pipe_file *file, const char *name)
 {
-	struct pipe_node *found = NULL, *at;
-	size_t place = 0;
+	uint64_t hash = XXH3_64bits(name, strlen(name));
+	struct ncs_hash_link *link =
+		ncs_hash_table_first(&file->by_name, hash);
 
-	if (file->count > 0)
-		found = bsearch(name, file->nodes, file->count,
-				sizeof(*file->nodes), compare_names);
-	if (found)
-		return found;
-	if (file->count == NODES_MAX ||
-	    ncs_array_reserve(&file->nodes, &file->capacity, file->count + 1,
-			      sizeof(*file->nodes)) != 0)
-		return NULL;
-	while (place < file->count && strcmp(file->nodes[place].name, name) < 0)
-		place++;
-	at = &file->nodes[place];
-	memmove(at + 1, at, (file->count - place) * sizeof(*at));
-	memset(at, 0, sizeof(*at));
-	snprintf(at->name, sizeof(at->name), "%s", name);
-	if (ncs_fleet_add(pipes->fleet, name, &at->node) != 0) {
-		memmove(at, at + 1, (file->count - place) * sizeof(*at));
-		return NULL;
+	for (; link; link = ncs_hash_table_next(link)) {
+		struct pipe_node *node =
+			NCS_HASH_ITEM(link, struct pipe_node, link);
+
+		if (strcmp(node->name, name) == 0)
+			return node;
 	}
-	file->count++;
-	return at;
+	return add_node(pipes, file, name, hash);
 }
 
 static void take_line(struct ncs_pipes *pipes, struct pipe_file *file,
@@ -180,7 +188,7 @@ static void end_file(struct ncs_pipes *pipes, struct pipe_file *file,
 		ncs_fleet_set_state(pipes->fleet, file->node, NCS_NODE_ENDED,
 				    "", now_ns);
 	for (size_t i = 0; i < file->count; i++)
-		ncs_fleet_set_state(pipes->fleet, file->nodes[i].node,
+		ncs_fleet_set_state(pipes->fleet, file->nodes[i]->node,
 				    NCS_NODE_ENDED, "", now_ns);
 	pthread_mutex_lock(&pipes->mutex);
 	pipes->empty += file->form != RAW && file->count == 0;
@@ -337,6 +345,14 @@ bool ncs_pipes_have_ended(struct ncs_pipes *pipes)
 	return have_ended;
 }
 
+static void release_nodes(struct pipe_file *file)
+{
+	for (size_t i = 0; i < file->count; i++)
+		free(file->nodes[i]);
+	free(file->nodes);
+	ncs_hash_table_release(&file->by_name);
+}
+
 void ncs_pipes_close(struct ncs_pipes *pipes)
 {
 	const uint64_t one = 1;
@@ -349,7 +365,7 @@ void ncs_pipes_close(struct ncs_pipes *pipes)
 	for (size_t i = 0; i < pipes->count; i++) {
 		if (pipes->files[i].file > STDIN_FILENO)
 			close(pipes->files[i].file);
-		free(pipes->files[i].nodes);
+		release_nodes(&pipes->files[i]);
 	}
 	if (pipes->wake >= 0)
 		close(pipes->wake);

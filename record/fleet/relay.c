@@ -220,13 +220,14 @@ static int put_look(struct relay *relay, struct relay_node *node,
 				 relay->packed.size);
 }
 
-/* Whether only a launcher knows it. */
+/* Whether only a launcher knows it, or it is of here. */
 static bool is_to_be_told(enum ncs_node_state state)
 {
 	return state == NCS_NODE_NOT_REACHABLE || state == NCS_NODE_REFUSED ||
 	       state == NCS_NODE_NOT_INSTALLED ||
 	       state == NCS_NODE_OTHER_VERSION || state == NCS_NODE_FAILED ||
-	       state == NCS_NODE_ENDED || state == NCS_NODE_GONE;
+	       state == NCS_NODE_ENDED || state == NCS_NODE_OVER_LIMIT ||
+	       state == NCS_NODE_GONE;
 }
 
 /* Tells why no looks come, if it is new or was long ago. */

@@ -88,12 +88,7 @@ static int find_series(struct ncs_recording *recording)
 		calloc(recording->file_count, sizeof(*recording->series));
 	recording->file_series =
 		calloc(recording->file_count, sizeof(*recording->file_series));
-	recording->file_ranks =
-		calloc(recording->file_count, sizeof(*recording->file_ranks));
-	recording->file_rank_counts = calloc(
-		recording->file_count, sizeof(*recording->file_rank_counts));
-	if (!recording->series || !recording->file_series ||
-	    !recording->file_ranks || !recording->file_rank_counts)
+	if (!recording->series || !recording->file_series)
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->file_count; i++) {
 		const struct ncs_recorded_file *file = &recording->files[i];
@@ -117,7 +112,7 @@ static int find_series(struct ncs_recording *recording)
 
 /* --- Images -------------------------------------------------------------- */
 
-static void release_image(struct ncs_recorded_image *image)
+void ncs_recording_release_image(struct ncs_recorded_image *image)
 {
 	ncs_reader_close(image->reader);
 	ncs_state_image_release(&image->lines);
@@ -235,7 +230,7 @@ static void move_ranks(struct ncs_recording *recording)
 							 rank->own_from_ns);
 		facts->until_ns = ncs_recording_common_ns(
 			recording, facts->host, rank->own_until_ns);
-		release_image(&rank->image);
+		ncs_recording_release_image(&rank->image);
 	}
 	find_ends(recording);
 }
@@ -270,6 +265,7 @@ static struct ncs_recording *create(size_t files)
 
 	if (!recording)
 		return NULL;
+	recording->budget.most = ncs_budget_half_of_free();
 	recording->files = calloc(files, sizeof(*recording->files));
 	if (recording->files)
 		return recording;
@@ -340,7 +336,7 @@ int ncs_recording_open_memory(struct ncs_recording **out, const void *bytes,
 
 void ncs_recording_release_rank(struct ncs_rank_entry *rank)
 {
-	release_image(&rank->image);
+	ncs_recording_release_image(&rank->image);
 	free(rank->id);
 	free(rank->path);
 	free(rank->states.at);
@@ -359,13 +355,8 @@ void ncs_recording_close(struct ncs_recording *recording)
 	}
 	for (size_t i = 0; i < recording->series_count; i++)
 		free(recording->series[i].records.at);
-	for (size_t i = 0; i < recording->file_count; i++) {
-		if (recording->file_ranks)
-			free(recording->file_ranks[i]);
+	for (size_t i = 0; i < recording->file_count; i++)
 		ncs_recorded_file_release(&recording->files[i]);
-	}
-	free(recording->file_ranks);
-	free(recording->file_rank_counts);
 	free(recording->file_series);
 	free(recording->series);
 	free(recording->hosts);

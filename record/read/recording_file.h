@@ -30,6 +30,9 @@ struct ncs_chunk_place {
 	uint64_t records;
 	uint64_t lost;
 	uint32_t rank;
+	/* The recording's rank that it is of, which may have its number after
+	 * another one; NCS_NO_RANK: none is known. */
+	uint32_t owner;
 	uint32_t bytes; /* length of the payload as in the file */
 	uint16_t type;
 	/* enum ncs_chunk_check: whether the payload is checked */

@@ -80,10 +80,6 @@ struct ncs_recording {
 	struct ncs_recorded_file *files;
 	size_t *file_series;
 	size_t file_count;
-	/* For each file: the recording's ranks by their number in the file;
-	 * SIZE_MAX for a number without a rank. */
-	size_t **file_ranks;
-	size_t *file_rank_counts;
 	struct ncs_file_series *series;
 	size_t series_count;
 	struct ncs_host_entry *hosts;
@@ -93,6 +89,7 @@ struct ncs_recording {
 	size_t rank_capacity;
 	struct ncs_recording_facts facts;
 	bool keeps_ended;
+	struct ncs_budget budget; /* of what the states take */
 };
 
 /* Returns the place of a chunk. */
@@ -103,14 +100,16 @@ ncs_recording_chunk(const struct ncs_recording *recording,
 	return &recording->files[at.file].places[at.place];
 }
 
-/* Returns the rank of a chunk of records that a series has. */
+/* Returns the rank of a chunk of states or records that a series has. */
 static inline size_t
 ncs_recording_rank_of(const struct ncs_recording *recording,
 		      struct ncs_chunk_ref at)
 {
-	return recording
-		->file_ranks[at.file][ncs_recording_chunk(recording, at)->rank];
+	return ncs_recording_chunk(recording, at)->owner;
 }
+
+/* Frees a rank's state in memory: it is read again when it is needed. */
+void ncs_recording_release_image(struct ncs_recorded_image *image);
 
 /* Frees what a rank has. */
 void ncs_recording_release_rank(struct ncs_rank_entry *rank);
@@ -141,7 +140,7 @@ int ncs_recording_take_ranks(struct ncs_recording *recording);
 int ncs_recording_name_ranks(struct ncs_recording *recording);
 
 /* Refuses a rank that two recordings have at the same time: sets `why` and
- * returns -EEXIST; otherwise returns 0. */
+ * returns -EEXIST or -ENOMEM; otherwise returns 0. */
 int ncs_recording_refuse_twice(const struct ncs_recording *recording, char *why,
 			       size_t why_size);
 

@@ -23,15 +23,15 @@ static int matches(struct ncs_recording *recording, size_t rank,
 	return result;
 }
 
-/* Gives the ranks their new numbers in the files: places[i] is that of rank i,
- * SIZE_MAX for none. Drops the chunks of the others. */
-static void renumber(struct ncs_recording *recording, const size_t *places)
+/* Gives chunks the new numbers of their ranks: places[i] is that of rank i,
+ * NCS_NO_RANK for none. Drops the chunks of the others. */
+static void renumber(struct ncs_recording *recording, const uint32_t *places)
 {
 	for (size_t i = 0; i < recording->file_count; i++)
-		for (size_t k = 0; k < recording->file_rank_counts[i]; k++) {
-			size_t *rank = &recording->file_ranks[i][k];
+		for (size_t k = 0; k < recording->files[i].count; k++) {
+			uint32_t *rank = &recording->files[i].places[k].owner;
 
-			if (*rank != SIZE_MAX)
+			if (*rank != NCS_NO_RANK)
 				*rank = places[*rank];
 		}
 	for (size_t i = 0; i < recording->series_count; i++) {
@@ -40,7 +40,7 @@ static void renumber(struct ncs_recording *recording, const size_t *places)
 
 		for (size_t k = 0; k < refs->count; k++)
 			if (ncs_recording_rank_of(recording, refs->at[k]) !=
-			    SIZE_MAX)
+			    NCS_NO_RANK)
 				refs->at[kept++] = refs->at[k];
 		refs->count = kept;
 	}
@@ -49,8 +49,8 @@ static void renumber(struct ncs_recording *recording, const size_t *places)
 int ncs_recording_keep_jobs(struct ncs_recording *recording,
 			    const char *pattern)
 {
-	size_t *places = calloc(recording->rank_count + 1, sizeof(*places));
-	size_t kept = 0;
+	uint32_t *places = calloc(recording->rank_count + 1, sizeof(*places));
+	uint32_t kept = 0;
 
 	if (!places)
 		return -ENOMEM;
@@ -62,14 +62,14 @@ int ncs_recording_keep_jobs(struct ncs_recording *recording,
 			free(places);
 			return result;
 		}
-		places[i] = is_wanted ? kept++ : SIZE_MAX;
+		places[i] = is_wanted ? kept++ : NCS_NO_RANK;
 	}
 	renumber(recording, places);
 	kept = 0;
 	for (size_t i = 0; i < recording->rank_count; i++) {
 		struct ncs_rank_entry *rank = &recording->ranks[i];
 
-		if (places[i] == SIZE_MAX) {
+		if (places[i] == NCS_NO_RANK) {
 			ncs_recording_release_rank(rank);
 			continue;
 		}

@@ -5,12 +5,66 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
+#include "analysis/base/hash_table.h"
 #include "record/read/recording_internal.h"
 #include "shm/array.h"
+#include "shm/hash.h"
 
-/* Largest number of ranks in one file. */
-#define RANKS_MAX 16384u
+/* A rank's number in a file is less than this and the number of its chunks: it
+ * is that of the ranks before it. */
+#define NUMBERS_LEAST 16384u
+
+/* --- An index ------------------------------------------------------------- */
+
+/* A rank that can be found by a hash. */
+struct found_rank {
+	struct ncs_hash_link link;
+	size_t rank;
+	unsigned next; /* number that makes another one with its id unique */
+};
+
+/* Ranks, of which as many are added as there is room for. */
+struct rank_index {
+	struct ncs_hash_table table;
+	struct found_rank *items;
+	size_t count;
+};
+
+static int begin_index(struct rank_index *index, size_t room)
+{
+	*index = (struct rank_index){
+		.items = calloc(room + 1, sizeof(*index->items)),
+	};
+	return index->items ? 0 : -ENOMEM;
+}
+
+static int add_to_index(struct rank_index *index, size_t rank, uint64_t hash)
+{
+	struct found_rank *item = &index->items[index->count++];
+
+	item->rank = rank;
+	item->next = 2;
+	return ncs_hash_table_insert(&index->table, &item->link, hash);
+}
+
+static void release_index(struct rank_index *index)
+{
+	ncs_hash_table_release(&index->table);
+	free(index->items);
+}
+
+/* Returns what is the same in all recordings of a segment, as a hash. */
+static uint64_t hash_of(const struct ncs_header *header, const char *path,
+			size_t path_bytes)
+{
+	return ncs_hash_add(ncs_hash_add(XXH3_64bits(path, path_bytes),
+					 header->created),
+			    header->pid);
+}
+
+/* --- Ranks ---------------------------------------------------------------- */
 
 /* Returns 0 or -ENOMEM. */
 static int add_ref(struct ncs_chunk_refs *refs, struct ncs_chunk_ref at)
@@ -43,14 +97,19 @@ static bool is_same_process(const struct ncs_header *a,
 	       strcmp(a->boot_id, b->boot_id) == 0;
 }
 
-/* Finds the same segment in an earlier file of the recording. Returns SIZE_MAX
- * if there is none. */
+/* Finds a segment that was named before in the recording. Returns SIZE_MAX if it
+ * was not. */
 static size_t find_rank(const struct ncs_recording *recording,
+			const struct rank_index *index,
 			const struct ncs_file_series *series,
 			const struct ncs_header *header, const char *path,
 			size_t path_bytes)
 {
-	for (size_t i = 0; i < recording->rank_count; i++) {
+	struct ncs_hash_link *link = ncs_hash_table_first(
+		&index->table, hash_of(header, path, path_bytes));
+
+	for (; link; link = ncs_hash_table_next(link)) {
+		size_t i = NCS_HASH_ITEM(link, struct found_rank, link)->rank;
 		const struct ncs_rank_entry *rank = &recording->ranks[i];
 
 		if (ncs_recording_is_same(rank->recording, series->recording) &&
@@ -81,62 +140,72 @@ static int add_rank(struct ncs_recording *recording,
 	return rank->path ? 0 : -ENOMEM;
 }
 
-/* Makes room for a rank of this number in a file. */
-static int grow_numbers(struct ncs_recording *recording, size_t file,
-			uint32_t number)
-{
-	size_t count = (size_t)number + 1;
-	size_t *grown = recording->file_ranks[file];
+/* The ranks of a file by their numbers, as of a place in it. */
+struct file_numbers {
+	uint32_t *owners; /* NCS_NO_RANK: none is known */
+	size_t count;
+	size_t capacity;
+};
 
-	if (number < recording->file_rank_counts[file])
-		return 0;
-	grown = realloc(grown, count * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	for (size_t i = recording->file_rank_counts[file]; i < count; i++)
-		grown[i] = SIZE_MAX;
-	recording->file_ranks[file] = grown;
-	recording->file_rank_counts[file] = count;
-	return 0;
+/* Returns where the owner of a number is; NULL if there is no memory. */
+static uint32_t *owner_of(struct file_numbers *numbers, uint32_t number)
+{
+	if (ncs_array_reserve(&numbers->owners, &numbers->capacity,
+			      (size_t)number + 1,
+			      sizeof(*numbers->owners)) != 0)
+		return NULL;
+	while (numbers->count <= number)
+		numbers->owners[numbers->count++] = NCS_NO_RANK;
+	return &numbers->owners[number];
 }
 
-static int take_rank(struct ncs_recording *recording, size_t index,
-		     struct ncs_chunk_place *place)
+/* Finds or adds a rank. Sets *rank to its number. */
+static int name_rank(struct ncs_recording *recording, struct rank_index *index,
+		     const struct ncs_file_series *series,
+		     const struct ncs_header *header, const char *path,
+		     size_t path_bytes, uint32_t *rank)
 {
-	struct ncs_recorded_file *file = &recording->files[index];
-	const struct ncs_file_series *series =
-		&recording->series[recording->file_series[index]];
-	struct ncs_header header;
-	size_t path_bytes, rank;
-	const char *path;
-	int error;
+	size_t found = find_rank(recording, index, series, header, path,
+				 path_bytes);
+	int error = 0;
 
-	if (place->rank >= RANKS_MAX ||
-	    !ncs_recording_read_rank(file, place, &header, &path,
-				     &path_bytes)) {
-		file->damaged += place->check != NCS_PLACE_DAMAGED;
-		return 0;
+	if (found == SIZE_MAX) {
+		found = recording->rank_count;
+		error = add_rank(recording, series, header, path, path_bytes);
+		if (!error)
+			error = add_to_index(
+				index, found,
+				hash_of(header, path, path_bytes));
 	}
-	error = grow_numbers(recording, index, place->rank);
-	if (error)
-		return error;
-	rank = find_rank(recording, series, &header, path, path_bytes);
-	if (rank == SIZE_MAX) {
-		rank = recording->rank_count;
-		error = add_rank(recording, series, &header, path, path_bytes);
-	}
-	if (!error)
-		recording->file_ranks[index][place->rank] = rank;
+	*rank = (uint32_t)found;
 	return error;
 }
 
-/* Returns the rank of a chunk; SIZE_MAX if it is not known. */
-static size_t rank_of(const struct ncs_recording *recording, size_t file,
-		      const struct ncs_chunk_place *place)
+static int take_rank(struct ncs_recording *recording, struct rank_index *index,
+		     size_t number, struct file_numbers *numbers,
+		     struct ncs_chunk_place *place)
 {
-	return place->rank < recording->file_rank_counts[file] ?
-		       recording->file_ranks[file][place->rank] :
-		       SIZE_MAX;
+	struct ncs_recorded_file *file = &recording->files[number];
+	const struct ncs_file_series *series =
+		&recording->series[recording->file_series[number]];
+	struct ncs_header header;
+	size_t path_bytes;
+	const char *path;
+	uint32_t *owner;
+
+	if (place->rank >= NUMBERS_LEAST + file->count) {
+		file->damaged += place->check != NCS_PLACE_DAMAGED;
+		return 0;
+	}
+	owner = owner_of(numbers, place->rank);
+	if (!owner)
+		return -ENOMEM;
+	*owner = NCS_NO_RANK;
+	if (ncs_recording_read_rank(file, place, &header, &path, &path_bytes))
+		return name_rank(recording, index, series, &header, path,
+				 path_bytes, owner);
+	file->damaged += place->check != NCS_PLACE_DAMAGED;
+	return 0;
 }
 
 /* Extends the rank's time by the chunk's. Times are still in the host's
@@ -158,19 +227,21 @@ static void extend(struct ncs_rank_entry *rank, struct ncs_file_series *series,
 }
 
 static int take_place(struct ncs_recording *recording, size_t file,
-		      size_t index)
+		      size_t index, const struct file_numbers *numbers)
 {
 	struct ncs_chunk_place *place = &recording->files[file].places[index];
 	struct ncs_file_series *series =
 		&recording->series[recording->file_series[file]];
 	const struct ncs_chunk_ref at = { (uint32_t)file, (uint32_t)index };
-	size_t number = rank_of(recording, file, place);
 	struct ncs_rank_entry *rank;
 	int error;
 
-	if (number == SIZE_MAX || place->from_ns > place->until_ns)
+	if (place->rank >= numbers->count || place->from_ns > place->until_ns)
 		return 0;
-	rank = &recording->ranks[number];
+	place->owner = numbers->owners[place->rank];
+	if (place->owner == NCS_NO_RANK)
+		return 0;
+	rank = &recording->ranks[place->owner];
 	if (place->type == NCS_CHUNK_STATE) {
 		error = add_ref(&rank->states, at);
 	} else {
@@ -183,60 +254,109 @@ static int take_place(struct ncs_recording *recording, size_t file,
 	return error;
 }
 
-int ncs_recording_take_ranks(struct ncs_recording *recording)
+/* Takes the ranks of a file and their chunks, in its order: a number is that of
+ * another rank once it is named again. */
+static int take_file(struct ncs_recording *recording, struct rank_index *index,
+		     size_t number)
 {
+	struct ncs_recorded_file *file = &recording->files[number];
+	struct file_numbers numbers = { 0 };
 	int error = 0;
 
-	for (size_t i = 0; i < recording->file_count; i++) {
-		struct ncs_recorded_file *file = &recording->files[i];
+	for (size_t i = 0; i < file->count && !error; i++) {
+		struct ncs_chunk_place *place = &file->places[i];
 
-		for (size_t k = 0; k < file->count && !error; k++)
-			if (file->places[k].type == NCS_CHUNK_RANK)
-				error = take_rank(recording, i,
-						  &file->places[k]);
-		for (size_t k = 0; k < file->count && !error; k++)
-			if (file->places[k].type == NCS_CHUNK_STATE ||
-			    file->places[k].type == NCS_CHUNK_RECORDS)
-				error = take_place(recording, i, k);
+		place->owner = NCS_NO_RANK;
+		if (place->type == NCS_CHUNK_RANK)
+			error = take_rank(recording, index, number, &numbers,
+					  place);
+		else if (place->type == NCS_CHUNK_STATE ||
+			 place->type == NCS_CHUNK_RECORDS)
+			error = take_place(recording, number, i, &numbers);
 	}
+	free(numbers.owners);
 	return error;
 }
 
-static bool is_taken(const struct ncs_recording *recording, size_t before,
-		     const char *id)
+int ncs_recording_take_ranks(struct ncs_recording *recording)
 {
-	for (size_t i = 0; i < before; i++)
-		if (strcmp(recording->ranks[i].id, id) == 0)
-			return true;
-	return false;
+	struct rank_index index;
+	size_t named = 0;
+	int error;
+
+	for (size_t i = 0; i < recording->file_count; i++)
+		for (size_t k = 0; k < recording->files[i].count; k++)
+			named += recording->files[i].places[k].type ==
+				 NCS_CHUNK_RANK;
+	error = begin_index(&index, named);
+	for (size_t i = 0; i < recording->file_count && !error; i++)
+		error = take_file(recording, &index, i);
+	release_index(&index);
+	return error;
 }
 
-/* Names ranks by their paths, as in the live view, or if there are several
- * hosts by host and path. A number makes a name unique that is taken. */
-int ncs_recording_name_ranks(struct ncs_recording *recording)
+static uint64_t hash_of_id(const char *id)
 {
-	for (size_t i = 0; i < recording->rank_count; i++) {
-		struct ncs_rank_entry *rank = &recording->ranks[i];
-		bool several = recording->host_count > 1;
-		const char *host = recording->hosts[rank->facts.host].name;
+	return XXH3_64bits(id, strlen(id));
+}
 
-		if (asprintf(&rank->id, "%s%s%s", several ? host : "",
-			     several ? ":" : "", rank->path) < 0) {
-			rank->id = NULL;
+/* Finds the rank that has an id; NULL if none has it. */
+static struct found_rank *find_id(const struct ncs_recording *recording,
+				  const struct rank_index *index,
+				  const char *id)
+{
+	struct ncs_hash_link *link =
+		ncs_hash_table_first(&index->table, hash_of_id(id));
+
+	for (; link; link = ncs_hash_table_next(link)) {
+		struct found_rank *found =
+			NCS_HASH_ITEM(link, struct found_rank, link);
+
+		if (strcmp(recording->ranks[found->rank].id, id) == 0)
+			return found;
+	}
+	return NULL;
+}
+
+/* Names a rank by its path, as in the live view, or if there are several hosts
+ * by host and path. A number makes a name unique that is taken. */
+static int set_id(struct ncs_recording *recording, struct rank_index *index,
+		  size_t number)
+{
+	struct ncs_rank_entry *rank = &recording->ranks[number];
+	bool several = recording->host_count > 1;
+	const char *host = recording->hosts[rank->facts.host].name;
+	struct found_rank *first;
+	char *plain;
+
+	if (asprintf(&plain, "%s%s%s", several ? host : "", several ? ":" : "",
+		     rank->path) < 0)
+		return -ENOMEM;
+	rank->id = plain;
+	first = find_id(recording, index, plain);
+	while (first && find_id(recording, index, rank->id)) {
+		if (rank->id != plain)
+			free(rank->id);
+		if (asprintf(&rank->id, "%s (%u)", plain, first->next++) < 0) {
+			rank->id = plain;
 			return -ENOMEM;
 		}
-		for (unsigned n = 2; is_taken(recording, i, rank->id); n++) {
-			free(rank->id);
-			if (asprintf(&rank->id, "%s%s%s (%u)",
-				     several ? host : "", several ? ":" : "",
-				     rank->path, n) < 0) {
-				rank->id = NULL;
-				return -ENOMEM;
-			}
-		}
-		rank->facts.id = rank->id;
 	}
-	return 0;
+	if (rank->id != plain)
+		free(plain);
+	rank->facts.id = rank->id;
+	return add_to_index(index, number, hash_of_id(rank->id));
+}
+
+int ncs_recording_name_ranks(struct ncs_recording *recording)
+{
+	struct rank_index index;
+	int error = begin_index(&index, recording->rank_count);
+
+	for (size_t i = 0; i < recording->rank_count && !error; i++)
+		error = set_id(recording, &index, i);
+	release_index(&index);
+	return error;
 }
 
 static const char *file_of(const struct ncs_recording *recording,
@@ -249,29 +369,54 @@ static const char *file_of(const struct ncs_recording *recording,
 				   "?";
 }
 
-/* A rank with two recordings of the same time would be counted twice. */
+/* Whether two recordings have a rank at the same time. */
+static bool is_twice(const struct ncs_rank_entry *a,
+		     const struct ncs_rank_entry *b)
+{
+	return !ncs_recording_is_same(a->recording, b->recording) &&
+	       a->facts.host == b->facts.host &&
+	       is_same_process(&a->recorded, &b->recorded) &&
+	       strcmp(a->path, b->path) == 0 &&
+	       a->facts.from_ns <= b->facts.until_ns &&
+	       b->facts.from_ns <= a->facts.until_ns;
+}
+
+/* Looks for another recording of a rank among those before it. A rank with two
+ * recordings of the same time would be counted twice. */
+static int refuse_other(const struct ncs_recording *recording,
+			struct rank_index *index, size_t number, char *why,
+			size_t why_size)
+{
+	const struct ncs_rank_entry *rank = &recording->ranks[number];
+	uint64_t hash = hash_of(&rank->recorded, rank->path,
+				strlen(rank->path));
+	struct ncs_hash_link *link = ncs_hash_table_first(&index->table, hash);
+
+	for (; link; link = ncs_hash_table_next(link)) {
+		size_t i = NCS_HASH_ITEM(link, struct found_rank, link)->rank;
+
+		if (!is_twice(&recording->ranks[i], rank))
+			continue;
+		snprintf(why, why_size,
+			 "%s and %s have recorded the same rank at the same"
+			 " time: give one of them",
+			 file_of(recording, &recording->ranks[i]),
+			 file_of(recording, rank));
+		return -EEXIST;
+	}
+	return add_to_index(index, number, hash);
+}
+
 int ncs_recording_refuse_twice(const struct ncs_recording *recording, char *why,
 			       size_t why_size)
 {
-	for (size_t i = 0; i < recording->rank_count; i++) {
-		const struct ncs_rank_entry *a = &recording->ranks[i];
+	struct rank_index index;
+	int error = begin_index(&index, recording->rank_count);
 
-		for (size_t k = 0; k < i; k++) {
-			const struct ncs_rank_entry *b = &recording->ranks[k];
-
-			if (ncs_recording_is_same(a->recording, b->recording) ||
-			    a->facts.host != b->facts.host ||
-			    !is_same_process(&a->recorded, &b->recorded) ||
-			    strcmp(a->path, b->path) != 0 ||
-			    a->facts.from_ns > b->facts.until_ns ||
-			    b->facts.from_ns > a->facts.until_ns)
-				continue;
-			snprintf(why, why_size,
-				 "%s and %s have recorded the same rank at the"
-				 " same time: give one of them",
-				 file_of(recording, b), file_of(recording, a));
-			return -EEXIST;
-		}
-	}
-	return 0;
+	if (error)
+		snprintf(why, why_size, "%s", strerror(-error));
+	for (size_t i = 0; i < recording->rank_count && !error; i++)
+		error = refuse_other(recording, &index, i, why, why_size);
+	release_index(&index);
+	return error;
 }

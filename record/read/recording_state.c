@@ -255,7 +255,8 @@ static int compose(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 			     first.head.key_taken_ns, &key))
 		return NCS_RECORDED_DAMAGED;
 	result = ncs_state_image_make(&image->lines,
-				      rank->recorded.segment_bytes);
+				      rank->recorded.segment_bytes,
+				      &recording->budget);
 	if (result)
 		return result == -E2BIG ? NCS_RECORDED_DAMAGED : result;
 	image->has_state = false;
@@ -264,15 +265,32 @@ static int compose(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 	result = lay_key(recording, rank, key);
 	if (result == NCS_RECORDED_YES && !is_key)
 		result = lay(recording, rank, group, false);
+	if (result == NCS_RECORDED_YES &&
+	    !ncs_state_image_is_of(&image->lines, &rank->recorded))
+		result = NCS_RECORDED_DAMAGED;
 	if (result != NCS_RECORDED_YES) {
-		image->has_key = false;
-		image->lines.saved_count = 0;
+		ncs_recording_release_image(image);
 		return result;
 	}
 	move(recording, rank);
 	image->has_state = true;
 	image->state = rank->states.at[group.first];
 	return NCS_RECORDED_YES;
+}
+
+/* Makes the image the state of these chunks; without room for it, those of other
+ * ranks are released. */
+static int compose_within(struct ncs_recording *recording,
+			  struct ncs_rank_entry *rank, struct state_chunks group)
+{
+	int result = compose(recording, rank, group);
+
+	if (result != -ENOSPC)
+		return result;
+	for (size_t i = 0; i < recording->rank_count; i++)
+		ncs_recording_release_image(&recording->ranks[i].image);
+	result = compose(recording, rank, group);
+	return result == -ENOSPC ? -ENOMEM : result;
 }
 
 /* Opens a reader of the image, or keeps the previous one if time goes forward.
@@ -333,7 +351,7 @@ static int show(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 	}
 	if (!image->has_state ||
 	    !is_at(image->state, rank->states.at[group.first]))
-		result = compose(recording, rank, group);
+		result = compose_within(recording, rank, group);
 	*taken_ns = taken_at(recording, rank, group.first);
 	if (result == NCS_RECORDED_YES)
 		result = open_image(rank, *taken_ns);

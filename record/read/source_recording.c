@@ -43,6 +43,8 @@ struct replayed_rank {
 	uint64_t from_ns; /* records that ended before this are left out */
 	bool has_begun;
 	uint64_t shown_ns; /* time of the latest sample; 0 if there was none */
+	/* Bytes that the recording's budget has paid for it in the model. */
+	uint64_t paid;
 };
 
 struct source_recording {
@@ -349,11 +351,29 @@ peaks_of(const struct source_recording *self, size_t rank)
 
 /* --- Samples ------------------------------------------------------------- */
 
+/* Pays for the rank in the model that shows it. Returns false if there is too
+ * little memory for that. */
+static bool pay(struct source_recording *self, size_t rank)
+{
+	struct ncs_recording *recording = self->recording;
+	uint64_t due = ncs_state_image_model_bytes(
+		&recording->ranks[rank].image.lines);
+	uint64_t *paid = &self->played[rank].paid;
+
+	if (due > *paid && !ncs_budget_take(&recording->budget, due - *paid))
+		return false;
+	if (due > *paid)
+		*paid = due;
+	return true;
+}
+
 static void take_sample(struct source_recording *self, size_t rank,
 			struct ncs_reader *reader, uint64_t taken_ns,
 			struct ncs_sample *sample)
 {
-	int error = ncs_snapshot_init(&self->snapshot, reader);
+	int error = pay(self, rank) ?
+			    ncs_snapshot_init(&self->snapshot, reader) :
+			    -ENOMEM;
 
 	if (!error) {
 		self->has_snapshot = true;
@@ -423,6 +443,7 @@ static void close_source(struct ncs_source *source)
 	forget_sample(self);
 	for (size_t i = 0; self->played && i < self->recording->rank_count;
 	     i++) {
+		ncs_budget_give(&self->recording->budget, self->played[i].paid);
 		free(self->played[i].earliest);
 		free(self->played[i].lanes);
 	}

@@ -14,8 +14,11 @@
 #define PAGE_BYTES 4096u
 #define PAGES_A_WORD 64u
 
-/* Largest segment, in bytes. */
-#define IMAGE_BYTES_MAX (UINT64_C(1) << 40)
+#define MODEL_BYTES_A_BYTE 3u
+
+/* Largest segment, in bytes: a process has one ring of 1 GiB for each of nine
+ * threads at most. */
+#define IMAGE_BYTES_MAX (UINT64_C(1) << 34)
 
 bool ncs_rank_payload_read(const char *payload, size_t size,
 			   struct ncs_header *header, const char **path,
@@ -71,7 +74,39 @@ bool ncs_state_part_read(const char *payload, size_t size,
 	       size - sizeof(part->head) - runs_bytes;
 }
 
-int ncs_state_image_make(struct ncs_state_image *image, uint64_t segment_bytes)
+/* --- Memory ----------------------------------------------------------------- */
+
+static size_t words_of(const struct ncs_state_image *image)
+{
+	return image->size / PAGE_BYTES / PAGES_A_WORD + 1;
+}
+
+/* Returns what an image is to pay if so many of its pages are written. */
+static uint64_t price(const struct ncs_state_image *image, size_t pages)
+{
+	return PAGE_BYTES + words_of(image) * sizeof(*image->written) +
+	       (image->kept ? 0 : (uint64_t)pages * PAGE_BYTES) +
+	       (image->saved_capacity + image->kept_count) *
+		       sizeof(*image->saved);
+}
+
+/* Pays for an image of which so many pages are written, or gets back what was
+ * paid too much. Returns 0 or -ENOSPC. */
+static int pay(struct ncs_state_image *image, size_t pages)
+{
+	uint64_t due = price(image, pages);
+
+	if (due > image->paid &&
+	    !ncs_budget_take(image->budget, due - image->paid))
+		return -ENOSPC;
+	if (due < image->paid)
+		ncs_budget_give(image->budget, image->paid - due);
+	image->paid = due;
+	return 0;
+}
+
+int ncs_state_image_make(struct ncs_state_image *image, uint64_t segment_bytes,
+			 struct ncs_budget *budget)
 {
 	uint64_t bytes = (segment_bytes + NCS_STATE_LINE_BYTES - 1) &
 			 ~(uint64_t)(NCS_STATE_LINE_BYTES - 1);
@@ -81,47 +116,84 @@ int ncs_state_image_make(struct ncs_state_image *image, uint64_t segment_bytes)
 		return 0;
 	if (bytes > IMAGE_BYTES_MAX)
 		return -E2BIG;
+	*image = (struct ncs_state_image){ .size = bytes, .budget = budget };
+	if (pay(image, 0) != 0)
+		return -ENOSPC;
 	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
-		return -ENOMEM;
-	image->written =
-		calloc(bytes / PAGE_BYTES / PAGES_A_WORD + 1, sizeof(uint64_t));
-	if (!image->written) {
-		munmap(memory, bytes);
-		return -ENOMEM;
-	}
-	image->bytes = memory;
-	image->size = bytes;
-	return 0;
+	if (memory != MAP_FAILED)
+		image->bytes = memory;
+	image->written = calloc(words_of(image), sizeof(*image->written));
+	if (image->bytes && image->written)
+		return 0;
+	ncs_state_image_release(image);
+	return -ENOMEM;
 }
 
 void ncs_state_image_release(struct ncs_state_image *image)
 {
 	if (image->bytes)
 		munmap(image->bytes, image->size);
+	ncs_budget_give(image->budget, image->paid);
 	free(image->written);
 	free(image->saved);
 	free(image->kept);
 	memset(image, 0, sizeof(*image));
 }
 
+bool ncs_state_image_is_of(const struct ncs_state_image *image,
+			   const struct ncs_header *header)
+{
+	struct ncs_header found;
+
+	if (image->size < NCS_HEADER_BYTES_LEAST)
+		return false;
+	memcpy(&found, image->bytes, NCS_HEADER_BYTES_LEAST);
+	return found.pid == header->pid &&
+	       found.process_start == header->process_start &&
+	       found.created == header->created;
+}
+
+uint64_t ncs_state_image_model_bytes(const struct ncs_state_image *image)
+{
+	return (uint64_t)image->pages * PAGE_BYTES * MODEL_BYTES_A_BYTE;
+}
+
+/* --- Writing ---------------------------------------------------------------- */
+
+static bool is_written(const struct ncs_state_image *image, size_t page)
+{
+	return image->written[page / PAGES_A_WORD] >> (page % PAGES_A_WORD) & 1;
+}
+
+/* Forgets what is kept of an image that was put away: it is all zeros. */
+static void drop_kept(struct ncs_state_image *image)
+{
+	free(image->kept);
+	image->kept = NULL;
+	image->kept_count = 0;
+	image->pages = 0;
+}
+
 void ncs_state_image_clear(struct ncs_state_image *image)
 {
 	size_t pages = (image->size + PAGE_BYTES - 1) / PAGE_BYTES;
 
-	ncs_state_image_bring_back(image);
+	image->saved_count = 0;
+	if (image->kept) {
+		drop_kept(image);
+		pay(image, 0); /* less than before */
+		return;
+	}
 	for (size_t i = 0; i < pages; i++) {
 		size_t at = i * PAGE_BYTES, left = image->size - at;
-		uint64_t word = image->written[i / PAGES_A_WORD];
 
-		if (word == 0)
+		if (image->written[i / PAGES_A_WORD] == 0)
 			i |= PAGES_A_WORD - 1; /* skip the rest of the word */
-		else if (word >> (i % PAGES_A_WORD) & 1)
+		else if (is_written(image, i))
 			memset(image->bytes + at, 0,
 			       left < PAGE_BYTES ? left : PAGE_BYTES);
 	}
-	image->saved_count = 0;
 }
 
 /* Notes that these bytes are no longer zeros. */
@@ -134,43 +206,70 @@ static void note_written(struct ncs_state_image *image, size_t offset,
 						    << (i % PAGES_A_WORD);
 }
 
-static int save_line(struct ncs_state_image *image, uint32_t line)
+/* Pays for the pages that a part is the first to write, and for the lines of the
+ * key that it replaces. Returns 0, -ENOMEM or -ENOSPC. */
+static int pay_for(struct ncs_state_image *image,
+		   const struct ncs_state_part *part, bool is_key)
 {
-	if (ncs_array_reserve(&image->saved, &image->saved_capacity,
-			      image->saved_count + 1,
+	size_t pages = image->pages, next = 0, lines = 0;
+
+	for (uint32_t i = 0; i < part->head.runs; i++) {
+		const struct ncs_run *run = &part->runs[i];
+		size_t offset = (size_t)run->line * NCS_STATE_LINE_BYTES;
+		size_t end = offset + (size_t)run->lines * NCS_STATE_LINE_BYTES;
+		size_t page = offset / PAGE_BYTES;
+
+		lines += run->lines;
+		/* Runs are in order: the page before may be counted. */
+		for (page += page + 1 == next; page * PAGE_BYTES < end; page++)
+			pages += !is_written(image, page);
+		next = page;
+	}
+	if (!is_key &&
+	    ncs_array_reserve(&image->saved, &image->saved_capacity,
+			      image->saved_count + lines,
 			      sizeof(*image->saved)) != 0)
 		return -ENOMEM;
-	image->saved[image->saved_count].line = line;
-	memcpy(image->saved[image->saved_count++].bytes,
-	       image->bytes + (size_t)line * NCS_STATE_LINE_BYTES,
-	       NCS_STATE_LINE_BYTES);
+	if (pay(image, pages) != 0)
+		return -ENOSPC;
+	image->pages = pages;
 	return 0;
+}
+
+static void save_line(struct ncs_state_image *image, uint32_t line)
+{
+	struct ncs_saved_line *saved = &image->saved[image->saved_count++];
+
+	saved->line = line;
+	memcpy(saved->bytes, image->bytes + (size_t)line * NCS_STATE_LINE_BYTES,
+	       NCS_STATE_LINE_BYTES);
 }
 
 int ncs_state_image_lay(struct ncs_state_image *image,
 			const struct ncs_state_part *part, bool is_key)
 {
 	const char *from = part->lines;
+	int error = ncs_state_image_bring_back(image);
 
-	ncs_state_image_bring_back(image);
-	for (uint32_t i = 0; i < part->head.runs; i++) {
+	if (!error)
+		error = pay_for(image, part, is_key);
+	for (uint32_t i = 0; i < part->head.runs && !error; i++) {
 		const struct ncs_run *run = &part->runs[i];
 		size_t bytes = (size_t)run->lines * NCS_STATE_LINE_BYTES;
 		size_t offset = (size_t)run->line * NCS_STATE_LINE_BYTES;
 
 		for (uint32_t k = 0; !is_key && k < run->lines; k++)
-			if (save_line(image, run->line + k) != 0)
-				return -ENOMEM;
+			save_line(image, run->line + k);
 		memcpy(image->bytes + offset, from, bytes);
 		note_written(image, offset, bytes);
 		from += bytes;
 	}
-	return 0;
+	return error;
 }
 
 void ncs_state_image_undo(struct ncs_state_image *image)
 {
-	ncs_state_image_bring_back(image);
+	/* There is nothing to undo in an image that is put away. */
 	while (image->saved_count > 0) {
 		const struct ncs_saved_line *saved =
 			&image->saved[--image->saved_count];
@@ -202,10 +301,12 @@ static size_t copy_lines(const struct ncs_state_image *image,
 		const char *line = image->bytes + i * NCS_STATE_LINE_BYTES;
 		size_t page = i / a_page;
 
-		if (!(image->written[page / PAGES_A_WORD] >>
-			      (page % PAGES_A_WORD) &
-		      1)) {
-			i |= a_page - 1; /* skip the rest of the page */
+		if (image->written[page / PAGES_A_WORD] == 0) {
+			i |= a_page * PAGES_A_WORD - 1; /* skip the rest of the word */
+			continue;
+		}
+		if (!is_written(image, page)) {
+			i |= a_page - 1; /* … of the page */
 			continue;
 		}
 		if (is_zero(line))
@@ -221,13 +322,16 @@ static size_t copy_lines(const struct ncs_state_image *image,
 
 void ncs_state_image_put_away(struct ncs_state_image *image)
 {
-	size_t words = image->size / PAGE_BYTES / PAGES_A_WORD + 1, count;
 	struct ncs_saved_line *kept;
+	size_t count;
 
 	/* A state that was laid over its key would have to be kept, too. */
 	if (!image->bytes || image->kept || image->saved_count > 0)
 		return;
 	count = copy_lines(image, NULL);
+	/* Lines take more room with their numbers than pages that are full. */
+	if (count * sizeof(*kept) >= image->pages * PAGE_BYTES)
+		return;
 	kept = malloc((count + 1) * sizeof(*kept));
 	if (!kept)
 		return;
@@ -236,25 +340,36 @@ void ncs_state_image_put_away(struct ncs_state_image *image)
 		free(kept);
 		return;
 	}
-	memset(image->written, 0, words * sizeof(*image->written));
+	memset(image->written, 0, words_of(image) * sizeof(*image->written));
 	free(image->saved);
 	image->saved = NULL;
 	image->saved_capacity = 0;
 	image->kept = kept;
 	image->kept_count = count;
+	pay(image, image->pages); /* less than before */
 }
 
-void ncs_state_image_bring_back(struct ncs_state_image *image)
+int ncs_state_image_bring_back(struct ncs_state_image *image)
 {
-	for (size_t i = 0; i < image->kept_count; i++) {
-		const struct ncs_saved_line *line = &image->kept[i];
-		size_t offset = (size_t)line->line * NCS_STATE_LINE_BYTES;
+	struct ncs_saved_line *kept = image->kept;
+	size_t count = image->kept_count;
 
-		memcpy(image->bytes + offset, line->bytes,
+	if (!kept)
+		return 0;
+	image->kept = NULL;
+	image->kept_count = 0;
+	if (pay(image, image->pages) != 0) {
+		image->kept = kept;
+		image->kept_count = count;
+		return -ENOSPC;
+	}
+	for (size_t i = 0; i < count; i++) {
+		size_t offset = (size_t)kept[i].line * NCS_STATE_LINE_BYTES;
+
+		memcpy(image->bytes + offset, kept[i].bytes,
 		       NCS_STATE_LINE_BYTES);
 		note_written(image, offset, NCS_STATE_LINE_BYTES);
 	}
-	free(image->kept);
-	image->kept = NULL;
-	image->kept_count = 0;
+	free(kept);
+	return 0;
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "record/format/file_format.h"
+#include "record/read/budget.h"
 
 /* Reads the payload of a chunk NCS_CHUNK_RANK: the segment's header, and where
  * its path is in the payload. Returns false if it is not valid. */
@@ -45,6 +46,7 @@ struct ncs_state_image {
 	size_t size;
 	/* Pages that were written since the image was made, a bit each. */
 	uint64_t *written;
+	size_t pages; /* number of these, also while it is put away */
 	/* Lines of the key that were overwritten. */
 	struct ncs_saved_line *saved;
 	size_t saved_count;
@@ -53,21 +55,35 @@ struct ncs_state_image {
 	 * are zeros. NULL: it is not. */
 	struct ncs_saved_line *kept;
 	size_t kept_count;
+	/* The budget that pays for its memory, NULL: none; and how much. */
+	struct ncs_budget *budget;
+	uint64_t paid;
 };
 
 /* Makes an image of zeros for a segment of this length, unless there is one.
- * Memory is used only where it is written. Returns 0, -ENOMEM, or -E2BIG if the
- * length makes no sense. Release it with ncs_state_image_release(). */
-int ncs_state_image_make(struct ncs_state_image *image,
-			 uint64_t segment_bytes);
+ * Memory is used only where it is written. The budget pays for it until the
+ * image is released; it may be NULL. Returns 0, -ENOMEM, -ENOSPC if the budget
+ * has too little left, or -E2BIG if the length makes no sense. Release it with
+ * ncs_state_image_release(). */
+int ncs_state_image_make(struct ncs_state_image *image, uint64_t segment_bytes,
+			 struct ncs_budget *budget);
 void ncs_state_image_release(struct ncs_state_image *image);
+
+/* Whether the state in the image is of the segment with this header, as far as
+ * that can be seen: another one may have got its number meanwhile. */
+bool ncs_state_image_is_of(const struct ncs_state_image *image,
+			   const struct ncs_header *header);
+
+/* Returns how much memory a model takes that shows the state: a snapshot of it,
+ * and its past, three bytes at most for each one that is not a zero. */
+uint64_t ncs_state_image_model_bytes(const struct ncs_state_image *image);
 
 /* Makes the image all zeros, for a key. Its memory stays in use: the key needs
  * nearly all of it again. */
 void ncs_state_image_clear(struct ncs_state_image *image);
 
-/* Writes a part's lines into the image, of a key or over a key. Returns 0 or
- * -ENOMEM. */
+/* Writes a part's lines into the image, of a key or over a key. Returns 0,
+ * -ENOMEM or -ENOSPC; the image is then to be released. */
 int ncs_state_image_lay(struct ncs_state_image *image,
 			const struct ncs_state_part *part, bool is_key);
 
@@ -75,8 +91,9 @@ int ncs_state_image_lay(struct ncs_state_image *image,
 void ncs_state_image_undo(struct ncs_state_image *image);
 
 /* Puts an image away, which takes some times less memory, until it is brought
- * back; all functions above do that. Without memory, it stays as it is. */
+ * back; ncs_state_image_lay() does that, too. Without memory, it stays as it is:
+ * put away where ncs_state_image_bring_back() returns -ENOSPC rather than 0. */
 void ncs_state_image_put_away(struct ncs_state_image *image);
-void ncs_state_image_bring_back(struct ncs_state_image *image);
+int ncs_state_image_bring_back(struct ncs_state_image *image);
 
 #endif

@@ -8,6 +8,10 @@
 
 #define ROOM (2 * (size_t)NCS_CHUNK_BYTES_MAX)
 
+/* How often each byte may be searched again, on average of the latest ones. */
+#define SEARCHES 4
+#define SEARCH_BYTES_MAX (SEARCHES * (uint64_t)ROOM)
+
 /* Returns the offset of the next place at which a chunk may begin, from `at`
  * on: of a magic, or of what may be the first bytes of one. */
 static size_t find_magic(const struct ncs_chunk_splitter *splitter, size_t at)
@@ -29,6 +33,22 @@ static size_t find_magic(const struct ncs_chunk_splitter *splitter, size_t at)
 	return at;
 }
 
+/* Returns the offset of the next good header from `at` on, or of what may become
+ * one. */
+static size_t find_header(const struct ncs_chunk_splitter *splitter, size_t at)
+{
+	struct ncs_chunk chunk;
+
+	for (;; at++) {
+		at = find_magic(splitter, at);
+		if (splitter->size - at < sizeof(chunk))
+			return at;
+		memcpy(&chunk, splitter->bytes + at, sizeof(chunk));
+		if (ncs_chunk_is_good(&chunk))
+			return at;
+	}
+}
+
 /* Drops bytes from the beginning, so that the next chunk is aligned. */
 static void drop(struct ncs_chunk_splitter *splitter, size_t bytes)
 {
@@ -36,9 +56,21 @@ static void drop(struct ncs_chunk_splitter *splitter, size_t bytes)
 	memmove(splitter->bytes, splitter->bytes + bytes, splitter->size);
 }
 
-/* Visits the chunk at an offset, a multiple of 64. Returns the offset behind
- * it, or the same one if more bytes are needed, or -errno. Sets *is_bad if no
- * chunk is there. */
+/* Returns where to go on behind a chunk with a good header and a bad payload:
+ * inside it, where another one may begin if bytes are missing; or behind it, as
+ * moving and checking what is there so often takes too long. */
+static size_t after_damage(struct ncs_chunk_splitter *splitter, size_t at,
+			   const struct ncs_chunk *chunk)
+{
+	if (splitter->search_bytes < splitter->size)
+		return at + ncs_chunk_file_bytes(chunk);
+	splitter->search_bytes -= splitter->size;
+	return find_header(splitter, at + 1);
+}
+
+/* Visits the chunk at an offset, a multiple of 64. Returns the offset to go on
+ * at, the same one if more bytes are needed, or -errno. Sets *is_bad if no chunk
+ * is there. */
 static int64_t take_chunk(struct ncs_chunk_splitter *splitter, size_t at,
 			  ncs_chunk_visit *visit, void *context, bool *is_bad)
 {
@@ -51,20 +83,34 @@ static int64_t take_chunk(struct ncs_chunk_splitter *splitter, size_t at,
 	if (left < sizeof(chunk))
 		return (int64_t)at;
 	memcpy(&chunk, splitter->bytes + at, sizeof(chunk));
-	if (!ncs_chunk_is_good(&chunk)) {
-		*is_bad = true;
-		return (int64_t)at;
-	}
+	*is_bad = !ncs_chunk_is_good(&chunk);
+	if (*is_bad)
+		return (int64_t)find_header(splitter, at + 1);
 	if (left < ncs_chunk_file_bytes(&chunk))
 		return (int64_t)at;
 	payload = splitter->bytes + at + sizeof(chunk);
-	if (!ncs_chunk_payload_is_good(&chunk, payload)) {
-		*is_bad = true;
-		return (int64_t)at;
-	}
+	*is_bad = !ncs_chunk_payload_is_good(&chunk, payload);
+	if (*is_bad)
+		return (int64_t)after_damage(splitter, at, &chunk);
 	error = visit(context, &chunk, payload);
 	return error ? error :
 		       (int64_t)(at + ncs_chunk_file_bytes(&chunk));
+}
+
+/* Makes the offset of a chunk a multiple of 64. Returns it. If bytes were moved
+ * too often for that, all are skipped. */
+static size_t align(struct ncs_chunk_splitter *splitter, size_t at)
+{
+	if (at % NCS_CHUNK_ALIGNMENT == 0)
+		return at;
+	if (splitter->search_bytes < splitter->size) {
+		splitter->skipped_bytes += splitter->size - at;
+		splitter->size = 0;
+		return 0;
+	}
+	splitter->search_bytes -= splitter->size;
+	drop(splitter, at);
+	return 0;
 }
 
 /* Visits all chunks that are whole. */
@@ -81,11 +127,8 @@ static int take_all(struct ncs_chunk_splitter *splitter, ncs_chunk_visit *visit,
 		if (next < 0)
 			return (int)next;
 		if (is_bad) {
-			size_t found = find_magic(splitter, at + 1);
-
-			splitter->skipped_bytes += found - at;
-			drop(splitter, found);
-			at = 0;
+			splitter->skipped_bytes += (size_t)next - at;
+			at = align(splitter, (size_t)next);
 		} else if ((size_t)next == at) {
 			break;
 		} else {
@@ -108,6 +151,9 @@ int ncs_chunk_splitter_feed(struct ncs_chunk_splitter *splitter,
 		splitter->bytes = aligned_alloc(NCS_CHUNK_ALIGNMENT, ROOM);
 	if (!splitter->bytes)
 		return -ENOMEM;
+	splitter->search_bytes += SEARCHES * (uint64_t)size;
+	if (splitter->search_bytes > SEARCH_BYTES_MAX)
+		splitter->search_bytes = SEARCH_BYTES_MAX;
 	while (size > 0 && !error) {
 		size_t part = ROOM - splitter->size;
 

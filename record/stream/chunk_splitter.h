@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Cuts the bytes of a stream into chunks. Bytes may be missing, damaged or
  * anybody's: it goes on at the next chunk that is whole. Memory is that of two
- * chunks. Not thread-safe.
+ * chunks, and time in proportion to the bytes: if many chunks are damaged, not
+ * all are searched for others that may begin in them. Not thread-safe.
  */
 #ifndef NCS_RECORD_STREAM_CHUNK_SPLITTER_H
 #define NCS_RECORD_STREAM_CHUNK_SPLITTER_H
@@ -16,6 +17,8 @@ struct ncs_chunk_splitter {
 	char *bytes; /* those that are not cut yet */
 	size_t size;
 	uint64_t skipped_bytes; /* bytes that were in no chunk */
+	/* Bytes that may be searched again, in chunks that are damaged. */
+	uint64_t search_bytes;
 };
 
 /* Receives a chunk whose checksums are right; the payload, as in the stream, is

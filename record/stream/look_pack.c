@@ -278,6 +278,11 @@ void ncs_look_unpacker_free(struct ncs_look_unpacker *unpacker)
 	free(unpacker);
 }
 
+size_t ncs_look_unpacker_kept(const struct ncs_look_unpacker *unpacker)
+{
+	return unpacker->base.bytes;
+}
+
 /* Visits a chunk, whose checksums are made. Returns its length; 0 if it is no
  * chunk; or -errno. */
 static int64_t visit_chunk(char *at, size_t left, ncs_chunk_visit *visit,

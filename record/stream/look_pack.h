@@ -37,6 +37,9 @@ struct ncs_look_unpacker;
 struct ncs_look_unpacker *ncs_look_unpacker_new(void);
 void ncs_look_unpacker_free(struct ncs_look_unpacker *unpacker);
 
+/* Returns the bytes that it keeps as bases, NCS_LOOK_BYTES_MAX at most. */
+size_t ncs_look_unpacker_kept(const struct ncs_look_unpacker *unpacker);
+
 /* Visits the chunks in the payload of a chunk NCS_CHUNK_PACK; each header lies
  * right before its payload. Sets *is_whole to whether all could be unpacked.
  * Returns 0, -ENOMEM, or what `visit` returned. */

@@ -10,7 +10,57 @@
 
 /* --- Ranks --------------------------------------------------------------- */
 
-void ncs_stream_rank_release(struct ncs_stream_rank *rank)
+/* Memory that each rank takes here, in the fleet and in the model, without what
+ * its state says. */
+#define RANK_BYTES (UINT32_C(32) << 10)
+
+/* Returns what a rank is to pay for, apart from the image. */
+static uint64_t price(const struct ncs_stream_rank *rank)
+{
+	return RANK_BYTES + strlen(rank->path) +
+	       rank->header.lanes.count * sizeof(*rank->lanes) +
+	       rank->record_capacity * sizeof(*rank->records) +
+	       rank->record_lane_capacity * sizeof(*rank->record_lanes) +
+	       ncs_state_image_model_bytes(&rank->image);
+}
+
+/* Pays for what the rank takes by now. Returns false if there is no room for
+ * it. */
+static bool pay(struct ncs_stream_reader *stream, struct ncs_stream_rank *rank)
+{
+	uint64_t due = price(rank);
+
+	if (due > rank->paid && !ncs_stream_pay(stream, due - rank->paid))
+		return false;
+	if (due < rank->paid)
+		ncs_budget_give(&stream->budget, rank->paid - due);
+	rank->paid = due;
+	return true;
+}
+
+/* Leaves a rank out of the look, as there is no room for its state. It stays
+ * named. */
+static void leave_out(struct ncs_stream_reader *stream,
+		      struct ncs_stream_rank *rank)
+{
+	ncs_reader_close(rank->reader);
+	rank->reader = NULL;
+	ncs_state_image_release(&rank->image);
+	rank->has_key = rank->has_state = false;
+	rank->digest.taken_ns = 0;
+	free(rank->records);
+	free(rank->record_lanes);
+	rank->records = NULL;
+	rank->record_lanes = NULL;
+	rank->record_capacity = rank->record_lane_capacity = 0;
+	rank->record_count = rank->records_seen = 0;
+	rank->parts = 0;
+	rank->is_left_out = rank->is_behind = true;
+	pay(stream, rank); /* less than before */
+}
+
+void ncs_stream_rank_release(struct ncs_stream_reader *stream,
+			     struct ncs_stream_rank *rank)
 {
 	ncs_reader_close(rank->reader);
 	ncs_state_image_release(&rank->image);
@@ -18,6 +68,7 @@ void ncs_stream_rank_release(struct ncs_stream_rank *rank)
 	free(rank->lanes);
 	free(rank->records);
 	free(rank->record_lanes);
+	ncs_budget_give(&stream->budget, rank->paid);
 	memset(rank, 0, sizeof(*rank));
 }
 
@@ -34,6 +85,57 @@ static bool is_same_segment(const struct ncs_stream_rank *rank,
 	       memcmp(rank->path, path, path_bytes) == 0;
 }
 
+/* Makes room for a rank of this number. Returns 1, 0 if it is not to be kept, or
+ * -ENOMEM. */
+static int make_number(struct ncs_stream_reader *stream, uint32_t number)
+{
+	const size_t size = sizeof(*stream->ranks);
+	size_t needed = (size_t)number + 1, before = stream->rank_capacity;
+	uint64_t most = 2 * (uint64_t)needed * size;
+	int error;
+
+	if (number >= NCS_STREAM_RANKS_MAX) {
+		ncs_stream_note_limit(stream, "it has more than 16384 ranks");
+		return 0;
+	}
+	if (needed > before) {
+		if (!ncs_stream_pay(stream, most))
+			return 0;
+		error = ncs_array_reserve_zeroed(&stream->ranks,
+						 &stream->rank_capacity, needed,
+						 size);
+		stream->ranks_paid += (stream->rank_capacity - before) * size;
+		ncs_budget_give(&stream->budget,
+				most - (stream->rank_capacity - before) * size);
+		if (error)
+			return error;
+	}
+	if (needed > stream->rank_count)
+		stream->rank_count = needed;
+	return 1;
+}
+
+/* Names a rank that is not named. Returns 0 or -ENOMEM. */
+static int name_rank(struct ncs_stream_reader *stream,
+		     struct ncs_stream_rank *rank,
+		     const struct ncs_header *header, const char *path,
+		     size_t path_bytes)
+{
+	rank->header = *header;
+	rank->path = strndup(path, path_bytes);
+	rank->lanes = calloc(header->lanes.count + 1u, sizeof(*rank->lanes));
+	if (!rank->path || !rank->lanes) {
+		ncs_stream_rank_release(stream, rank);
+		return -ENOMEM;
+	}
+	rank->is_named = pay(stream, rank);
+	if (!rank->is_named) {
+		ncs_stream_rank_release(stream, rank);
+		stream->unnamed++;
+	}
+	return 0;
+}
+
 int ncs_stream_take_rank(struct ncs_stream_reader *stream, uint32_t number,
 			 const char *payload, size_t size)
 {
@@ -41,28 +143,20 @@ int ncs_stream_take_rank(struct ncs_stream_reader *stream, uint32_t number,
 	struct ncs_header header;
 	size_t path_bytes;
 	const char *path;
+	int kept;
 
-	if (number >= NCS_STREAM_RANKS_MAX ||
-	    !ncs_rank_payload_read(payload, size, &header, &path, &path_bytes))
+	if (!ncs_rank_payload_read(payload, size, &header, &path, &path_bytes))
 		return 0;
-	if (ncs_array_reserve_zeroed(&stream->ranks, &stream->rank_capacity,
-				     (size_t)number + 1, sizeof(*rank)) != 0)
-		return -ENOMEM;
-	if (number >= stream->rank_count)
-		stream->rank_count = (size_t)number + 1;
+	kept = make_number(stream, number);
+	if (kept <= 0) {
+		stream->unnamed++;
+		return kept;
+	}
 	rank = &stream->ranks[number];
 	if (is_same_segment(rank, &header, path, path_bytes))
 		return 0;
-	ncs_stream_rank_release(rank);
-	rank->header = header;
-	rank->path = strndup(path, path_bytes);
-	rank->lanes = calloc(header.lanes.count + 1u, sizeof(*rank->lanes));
-	if (!rank->path || !rank->lanes) {
-		ncs_stream_rank_release(rank);
-		return -ENOMEM;
-	}
-	rank->is_named = true;
-	return 0;
+	ncs_stream_rank_release(stream, rank);
+	return name_rank(stream, rank, &header, path, path_bytes);
 }
 
 static struct ncs_stream_rank *find_rank(struct ncs_stream_reader *stream,
@@ -73,24 +167,20 @@ static struct ncs_stream_rank *find_rank(struct ncs_stream_reader *stream,
 		       NULL;
 }
 
-void ncs_stream_rank_settle(struct ncs_stream_rank *rank,
-			    const struct ncs_look *look)
+void ncs_stream_rank_settle(struct ncs_stream_reader *stream,
+			    struct ncs_stream_rank *rank)
 {
+	const struct ncs_look *look = &stream->facts.look;
 	bool has_state = rank->look == look->number + 1;
 
+	stream->facts.left_out += has_state && rank->is_left_out;
 	/* A look without room for all says nothing of those that it lacks. */
 	if (!has_state && look->left_out > 0)
 		return;
 	rank->is_there = has_state && !(rank->flags & NCS_STATE_REMOVED);
-	/* A segment that has gone is not named again: its memory is freed. */
-	if (!rank->is_there && rank->image.bytes) {
-		ncs_reader_close(rank->reader);
-		rank->reader = NULL;
-		ncs_state_image_release(&rank->image);
-		rank->has_key = rank->has_state = false;
-		rank->digest.taken_ns = 0;
-		rank->record_count = rank->records_seen = 0;
-	}
+	/* A segment that has gone is not told of again without its name. */
+	if (!rank->is_there)
+		ncs_stream_rank_release(stream, rank);
 }
 
 /* --- States -------------------------------------------------------------- */
@@ -118,10 +208,23 @@ static bool begin_state(struct ncs_stream_rank *rank,
 	return true;
 }
 
+/* Makes the state that the rank is in unusable, as its parts are mixed. */
+static void spoil(struct ncs_stream_rank *rank)
+{
+	rank->has_key = false;
+	rank->has_state = false;
+	rank->is_behind = true;
+}
+
 /* Ends a state whose last part is laid. */
 static void end_state(struct ncs_stream_rank *rank,
 		      const struct ncs_state_head *head)
 {
+	/* Its number may be another segment's, whose name did not come. */
+	if (!ncs_state_image_is_of(&rank->image, &rank->header)) {
+		spoil(rank);
+		return;
+	}
 	if (head->flags & NCS_STATE_KEY) {
 		rank->has_key = true;
 		rank->key_taken_ns = head->taken_ns;
@@ -133,18 +236,10 @@ static void end_state(struct ncs_stream_rank *rank,
 		rank->reader = NULL;
 	}
 	rank->has_state = true;
-	rank->is_behind = false;
+	rank->is_behind = rank->is_left_out = false;
 	rank->digest.taken_ns = 0;
 	rank->taken_ns = head->taken_ns;
 	rank->flags = head->flags;
-}
-
-/* Makes the state that the rank is in unusable, as its parts are mixed. */
-static void spoil(struct ncs_stream_rank *rank)
-{
-	rank->has_key = false;
-	rank->has_state = false;
-	rank->is_behind = true;
 }
 
 int ncs_stream_take_state(struct ncs_stream_reader *stream, uint32_t number,
@@ -162,9 +257,13 @@ int ncs_stream_take_state(struct ncs_stream_reader *stream, uint32_t number,
 		rank->is_behind = true;
 		return 0;
 	}
-	error = ncs_state_image_make(&rank->image, rank->header.segment_bytes);
-	if (error == -ENOMEM)
-		return error;
+	error = ncs_state_image_make(&rank->image, rank->header.segment_bytes,
+				     &stream->budget);
+	if (error == -ENOSPC || error == -ENOMEM) {
+		ncs_stream_note_no_room(stream);
+		leave_out(stream, rank);
+		return 0;
+	}
 	if (error || !begin_state(rank, &part.head)) {
 		/* A state without its key leaves the one before in place. */
 		if (part.head.part != 0)
@@ -174,9 +273,11 @@ int ncs_stream_take_state(struct ncs_stream_reader *stream, uint32_t number,
 	}
 	error = ncs_state_image_lay(&rank->image, &part,
 				    part.head.flags & NCS_STATE_KEY);
-	if (error) {
-		spoil(rank);
-		return error;
+	if (error)
+		ncs_stream_note_no_room(stream);
+	if (error || !pay(stream, rank)) {
+		leave_out(stream, rank);
+		return 0;
 	}
 	rank->parts++;
 	if (part.head.flags & NCS_STATE_LAST)
@@ -301,7 +402,8 @@ int ncs_stream_snapshot(struct ncs_stream_rank *rank,
 	struct ncs_header recorded;
 	int error = 0;
 
-	ncs_state_image_bring_back(&rank->image);
+	if (ncs_state_image_bring_back(&rank->image) != 0)
+		return -ENOMEM;
 	recorded = *header;
 	/* A reader keeps the clock that it found when it was opened. */
 	if (rank->reader && !is_same_move(&rank->reader_move, move)) {
@@ -340,14 +442,16 @@ int ncs_stream_snapshot(struct ncs_stream_rank *rank,
 
 /* --- Records ------------------------------------------------------------- */
 
-/* Drops the oldest records, so that there is room for `count`. */
+/* Drops the oldest records, so that there is room for `count`; some more than
+ * that, as the others are moved each time. */
 static void make_room(struct ncs_stream_rank *rank, size_t count)
 {
 	size_t surplus;
 
 	if (rank->record_count + count <= NCS_STREAM_RECORDS_MAX)
 		return;
-	surplus = rank->record_count + count - NCS_STREAM_RECORDS_MAX;
+	surplus = rank->record_count + count - NCS_STREAM_RECORDS_MAX +
+		  NCS_STREAM_RECORDS_MAX / 16;
 	if (surplus > rank->record_count)
 		surplus = rank->record_count;
 	rank->record_count -= surplus;
@@ -395,6 +499,10 @@ int ncs_stream_take_records(struct ncs_stream_reader *stream, uint32_t number,
 		skip += head.count - NCS_STREAM_RECORDS_MAX;
 		head.count = NCS_STREAM_RECORDS_MAX;
 	}
+	if (rank->is_left_out) {
+		rank->records_lost += head.count;
+		return 0;
+	}
 	make_room(rank, head.count);
 	if (ncs_array_reserve(&rank->records, &rank->record_capacity,
 			      rank->record_count + head.count,
@@ -403,6 +511,10 @@ int ncs_stream_take_records(struct ncs_stream_reader *stream, uint32_t number,
 			      rank->record_count + head.count,
 			      sizeof(*rank->record_lanes)) != 0)
 		return -ENOMEM;
+	if (!pay(stream, rank)) {
+		leave_out(stream, rank);
+		return 0;
+	}
 	for (uint64_t i = 0; i < head.count; i++)
 		rank->record_lanes[rank->record_count + i] = head.lane;
 	memcpy(rank->records + rank->record_count,

@@ -35,13 +35,13 @@ static void release_unreadable(struct ncs_stream_reader *stream)
 static void begin_agent(struct ncs_stream_reader *stream)
 {
 	for (size_t i = 0; i < stream->rank_count; i++)
-		ncs_stream_rank_release(&stream->ranks[i]);
-	stream->rank_count = 0;
+		ncs_stream_rank_release(stream, &stream->ranks[i]);
+	stream->rank_count = stream->unnamed = 0;
 	release_unreadable(stream);
 	memset(&stream->facts.look, 0, sizeof(stream->facts.look));
 	memset(&stream->facts.clock, 0, sizeof(stream->facts.clock));
 	memset(&stream->facts.peaks, 0, sizeof(stream->facts.peaks));
-	stream->facts.looks_lost = 0;
+	stream->facts.looks_lost = stream->facts.left_out = 0;
 	stream->has_number = stream->has_key = false;
 }
 
@@ -76,7 +76,8 @@ static void take_head(struct ncs_stream_reader *stream, const char *payload,
 
 static char *copy_text(const char *text, size_t bytes)
 {
-	return strndup(text, bytes);
+	return strndup(text, bytes < NCS_STREAM_TEXT_MAX ? bytes :
+							   NCS_STREAM_TEXT_MAX);
 }
 
 static int take_unreadable(struct ncs_stream_reader *stream,
@@ -85,7 +86,9 @@ static int take_unreadable(struct ncs_stream_reader *stream,
 	struct ncs_unreadable_head head;
 	struct ncs_stream_unreadable *added;
 
-	if (size < sizeof(head))
+	/* All are counted in the look's end. */
+	if (size < sizeof(head) ||
+	    stream->unreadable_count == NCS_STREAM_UNREADABLE_MAX)
 		return 0;
 	memcpy(&head, payload, sizeof(head));
 	payload += sizeof(head);
@@ -188,6 +191,8 @@ static int take_look(struct ncs_stream_reader *stream,
 
 	release_unreadable(stream);
 	stream->number = look->number;
+	if (look->flags & NCS_LOOK_KEY)
+		stream->unnamed = 0;
 	while (at < stream->size && !error && !stream->facts.refused[0]) {
 		struct ncs_chunk chunk;
 
@@ -209,9 +214,32 @@ static int take_look(struct ncs_stream_reader *stream,
 					       look->digests :
 					       look->left_out;
 	stream->facts.looks++;
+	stream->facts.left_out = stream->unnamed;
 	for (size_t i = 0; i < stream->rank_count; i++)
-		ncs_stream_rank_settle(&stream->ranks[i], &stream->facts.look);
+		ncs_stream_rank_settle(stream, &stream->ranks[i]);
 	return 0;
+}
+
+/* Whether what the look unpacks to is within the limits. */
+static bool is_within_limits(struct ncs_stream_reader *stream)
+{
+	uint64_t packed = 0, all = 0;
+	size_t at = 0;
+
+	while (at < stream->size) {
+		struct ncs_chunk chunk;
+
+		memcpy(&chunk, stream->bytes + at, sizeof(chunk));
+		all += sizeof(chunk) + chunk.unpacked_bytes;
+		if (ncs_chunk_is_packed(&chunk))
+			packed += chunk.unpacked_bytes;
+		at += ncs_chunk_file_bytes(&chunk);
+	}
+	if (all <= NCS_LOOK_UNPACKED_MAX)
+		return ncs_stream_may_unpack(stream, packed);
+	ncs_stream_note_limit(stream, "a look from it is more than 64 MiB,"
+				      " unpacked");
+	return false;
 }
 
 static bool is_of_agent(const struct ncs_stream_reader *stream,
@@ -229,8 +257,10 @@ static void release_look(struct ncs_stream_reader *stream)
 {
 	free(stream->bytes);
 	free(stream->unpacked);
+	ncs_budget_give(&stream->budget, stream->capacity);
 	stream->bytes = stream->unpacked = NULL;
 	stream->size = stream->capacity = stream->chunks = 0;
+	stream->is_over = false;
 }
 
 /* Ends a look: takes it if it is whole. */
@@ -244,7 +274,8 @@ static int end_look(struct ncs_stream_reader *stream,
 		return 0;
 	memcpy(&look, payload, sizeof(look));
 	if (stream->chunks == look.chunks && stream->size == look.bytes &&
-	    is_of_agent(stream, &look)) {
+	    is_of_agent(stream, &look) && !stream->is_over &&
+	    is_within_limits(stream)) {
 		error = take_look(stream, &look);
 		if (!error && stream->keep) {
 			size_t bytes = ncs_chunk_file_bytes(chunk);
@@ -260,12 +291,45 @@ static int end_look(struct ncs_stream_reader *stream,
 	return error;
 }
 
+/* Makes room for a chunk of the look that is coming. If that gets too large, it
+ * is collected no more. Returns 0 or -ENOMEM. */
+static int make_room(struct ncs_stream_reader *stream, size_t bytes)
+{
+	size_t needed = stream->size + bytes, capacity = 2 * needed;
+	char *larger;
+
+	if (stream->is_over || needed <= stream->capacity)
+		return 0;
+	if (capacity > NCS_LOOK_BYTES_MAX)
+		capacity = NCS_LOOK_BYTES_MAX;
+	if (needed > NCS_LOOK_BYTES_MAX)
+		ncs_stream_note_limit(stream, "a look from it is more than 32"
+					      " MiB");
+	if (needed > NCS_LOOK_BYTES_MAX ||
+	    !ncs_stream_pay(stream, capacity - stream->capacity)) {
+		stream->is_over = true;
+		return 0;
+	}
+	larger = aligned_alloc(NCS_CHUNK_ALIGNMENT, ncs_chunk_round(capacity));
+	if (!larger) {
+		ncs_budget_give(&stream->budget, capacity - stream->capacity);
+		return -ENOMEM;
+	}
+	if (stream->size > 0)
+		memcpy(larger, stream->bytes, stream->size);
+	free(stream->bytes);
+	stream->bytes = larger;
+	stream->capacity = capacity;
+	return 0;
+}
+
 /* Collects a chunk until its look is whole. */
 static int collect(void *context, const struct ncs_chunk *chunk,
 		   const char *payload)
 {
 	struct ncs_stream_reader *stream = context;
 	size_t bytes = ncs_chunk_file_bytes(chunk);
+	int error;
 
 	if (stream->facts.refused[0])
 		return 0;
@@ -276,23 +340,9 @@ static int collect(void *context, const struct ncs_chunk *chunk,
 	stream->facts.skipped_bytes = stream->splitter.skipped_bytes;
 	if (chunk->type == NCS_CHUNK_LOOK)
 		return end_look(stream, chunk, payload);
-	if (stream->size + bytes > NCS_LOOK_BYTES_MAX) {
-		refuse(stream, "a look of its ncclstat is too large");
-		return 0;
-	}
-	if (stream->size + bytes > stream->capacity) {
-		size_t capacity = (stream->size + bytes) * 2;
-		char *larger = aligned_alloc(NCS_CHUNK_ALIGNMENT,
-					     ncs_chunk_round(capacity));
-
-		if (!larger)
-			return -ENOMEM;
-		if (stream->size > 0)
-			memcpy(larger, stream->bytes, stream->size);
-		free(stream->bytes);
-		stream->bytes = larger;
-		stream->capacity = capacity;
-	}
+	error = make_room(stream, bytes);
+	if (error || stream->is_over)
+		return error;
 	memcpy(stream->bytes + stream->size, payload - sizeof(*chunk), bytes);
 	stream->size += bytes;
 	stream->chunks++;
@@ -319,14 +369,51 @@ static void take_node(struct ncs_stream_reader *stream,
 		 (int)head.why_bytes, payload + sizeof(head));
 }
 
-/* Takes a chunk of the stream. Without all chunks of a pack its look is not
- * whole. */
+/* Pays for the bases that packs have left. Without room for them there are none:
+ * the looks that need them are left out. */
+static void pay_for_bases(struct ncs_stream_reader *stream)
+{
+	size_t kept = ncs_look_unpacker_kept(stream->unpacker);
+
+	ncs_budget_give(&stream->budget, stream->unpacker_paid);
+	stream->unpacker_paid = kept;
+	if (ncs_stream_pay(stream, kept))
+		return;
+	ncs_look_unpacker_free(stream->unpacker);
+	stream->unpacker = NULL;
+	stream->unpacker_paid = 0;
+}
+
+/* Takes the chunks of a pack. Without all of them its look is not whole. */
+static int take_pack(struct ncs_stream_reader *stream,
+		     const struct ncs_chunk *chunk, const char *payload)
+{
+	struct ncs_pack_head head;
+	bool is_whole = false;
+	int error = 0;
+
+	if (!stream->unpacker)
+		stream->unpacker = ncs_look_unpacker_new();
+	if (!stream->unpacker)
+		return -ENOMEM;
+	if (chunk->bytes >= sizeof(head)) {
+		memcpy(&head, payload, sizeof(head));
+		if (ncs_stream_may_unpack(stream, head.unpacked_bytes))
+			error = ncs_look_unpacker_take(stream->unpacker, chunk,
+						       payload, collect, stream,
+						       &is_whole);
+	}
+	if (!is_whole)
+		stream->size = stream->chunks = 0;
+	pay_for_bases(stream);
+	return error;
+}
+
+/* Takes a chunk of the stream. */
 static int take_any(void *context, const struct ncs_chunk *chunk,
 		    const char *payload)
 {
 	struct ncs_stream_reader *stream = context;
-	bool is_whole;
-	int error;
 
 	if (chunk->type == NCS_CHUNK_NODE) {
 		take_node(stream, chunk, payload);
@@ -334,25 +421,21 @@ static int take_any(void *context, const struct ncs_chunk *chunk,
 	}
 	if (chunk->type != NCS_CHUNK_PACK || stream->facts.refused[0])
 		return collect(stream, chunk, payload);
-	if (!stream->unpacker)
-		stream->unpacker = ncs_look_unpacker_new();
-	if (!stream->unpacker)
-		return -ENOMEM;
-	error = ncs_look_unpacker_take(stream->unpacker, chunk, payload,
-				       collect, stream, &is_whole);
-	if (!is_whole)
-		stream->size = stream->chunks = 0;
-	return error;
+	return take_pack(stream, chunk, payload);
 }
 
 /* --- Interface ----------------------------------------------------------- */
 
-struct ncs_stream_reader *ncs_stream_new(ncs_stream_keep *keep, void *context)
+struct ncs_stream_reader *ncs_stream_new(struct ncs_budget *whole,
+					 ncs_stream_keep *keep, void *context)
 {
 	struct ncs_stream_reader *stream = calloc(1, sizeof(*stream));
 
 	if (!stream)
 		return NULL;
+	stream->budget = (struct ncs_budget){ .whole = whole,
+					      .most = NCS_STREAM_BYTES_MAX };
+	stream->allowance_bytes = NCS_STREAM_BURST_BYTES;
 	stream->keep = keep;
 	stream->context = context;
 	return stream;
@@ -365,23 +448,27 @@ void ncs_stream_free(struct ncs_stream_reader *stream)
 	begin_agent(stream);
 	ncs_chunk_splitter_release(&stream->splitter);
 	ncs_look_unpacker_free(stream->unpacker);
+	ncs_budget_give(&stream->budget, stream->unpacker_paid);
+	ncs_budget_give(&stream->budget, stream->ranks_paid);
 	free(stream->unreadable);
 	free(stream->ranks);
-	free(stream->bytes);
-	free(stream->unpacked);
+	release_look(stream);
 	free(stream);
 }
 
 int ncs_stream_feed(struct ncs_stream_reader *stream, const void *bytes,
-		    size_t size)
+		    size_t size, uint64_t now_ns)
 {
 	int error;
 
 	stream->facts.bytes += size;
 	if (stream->facts.refused[0])
 		return 0;
+	ncs_stream_allow(stream, now_ns);
 	error = ncs_chunk_splitter_feed(&stream->splitter, bytes, size,
 					take_any, stream);
+	if (error)
+		ncs_stream_gap(stream);
 	if (stream->splitter.skipped_bytes != stream->facts.skipped_bytes)
 		stream->size = stream->chunks = 0;
 	stream->facts.skipped_bytes = stream->splitter.skipped_bytes;

@@ -4,9 +4,9 @@
  *
  * A look is taken as a whole, once all its chunks are there; one that is
  * damaged or cut is counted and left out, with the later states that build on
- * it. Nothing in the bytes is trusted; memory is bounded by NCS_LOOK_BYTES_MAX,
- * NCS_STREAM_RANKS_MAX and NCS_STREAM_RECORDS_MAX, apart from the ranks'
- * images. Times are those of the agent's host. Not thread-safe.
+ * it. Nothing in the bytes is trusted: what they unpack to is limited, at once
+ * and over time. Ranks and looks beyond a limit are left out, which the facts
+ * tell. Times are those of the agent's host. Not thread-safe.
  */
 #ifndef NCS_RECORD_STREAM_STREAM_READER_H
 #define NCS_RECORD_STREAM_STREAM_READER_H
@@ -28,6 +28,16 @@
 #define NCS_STREAM_RANKS_MAX 16384u
 #define NCS_STREAM_RECORDS_MAX 16384u
 
+/* The most memory that a stream takes, with what a model takes that shows its
+ * ranks; and what of it is unpacked in a second. */
+#define NCS_STREAM_BYTES_MAX (UINT64_C(256) << 20)
+#define NCS_STREAM_UNPACKED_A_SECOND (UINT64_C(64) << 20)
+
+/* The most segments that cannot be read that are named, and bytes of a text
+ * about one. */
+#define NCS_STREAM_UNREADABLE_MAX 64u
+#define NCS_STREAM_TEXT_MAX 4096u
+
 struct ncs_stream_lane {
 	uint64_t next; /* position of the next record in the ring */
 	bool is_known;
@@ -47,6 +57,7 @@ struct ncs_stream_rank {
 	bool is_named;            /* its segment is known */
 	bool is_there;            /* the latest look has a state of it */
 	bool is_behind;           /* but that state could not be read */
+	bool is_left_out;         /* there was no room for that state */
 	char *path;               /* of the segment */
 	struct ncs_header header; /* as when it was named */
 	struct ncs_state_image image;
@@ -70,6 +81,7 @@ struct ncs_stream_rank {
 	size_t record_count;
 	size_t records_seen; /* by the caller, of those that wait */
 	uint64_t records_lost;
+	uint64_t paid; /* of the stream's memory, apart from the image */
 };
 
 /* A segment that the agent cannot read. */
@@ -99,6 +111,12 @@ struct ncs_stream_facts {
 	char told_why[NCS_NODE_WHY_BYTES];
 	/* Why nothing more is read, a clause for users; "": it is read. */
 	char refused[160];
+	/* How often a look or a rank was left out, as a limit was reached, and
+	 * the latest reason, a clause for users; and how many ranks of the
+	 * latest look are left out here. */
+	uint64_t limited_times;
+	char limited[160];
+	uint32_t left_out;
 };
 
 struct ncs_stream_reader;
@@ -106,14 +124,16 @@ struct ncs_stream_reader;
 /* Receives the bytes of each whole look, after it was read; may be NULL. */
 typedef void ncs_stream_keep(void *context, const void *bytes, size_t size);
 
-/* Creates a reader. Returns NULL if there is no memory; ncs_stream_free()
- * accepts NULL. */
-struct ncs_stream_reader *ncs_stream_new(ncs_stream_keep *keep, void *context);
+/* Creates a reader, whose memory is part of a budget, if that is not NULL.
+ * Returns NULL if there is no memory; ncs_stream_free() accepts NULL. */
+struct ncs_stream_reader *ncs_stream_new(struct ncs_budget *whole,
+					 ncs_stream_keep *keep, void *context);
 void ncs_stream_free(struct ncs_stream_reader *stream);
 
-/* Takes the next bytes. Returns 0 or -ENOMEM. */
+/* Takes the next bytes; `now_ns` is CLOCK_MONOTONIC. Returns 0 or -ENOMEM; then
+ * they are as if they were missing. */
 int ncs_stream_feed(struct ncs_stream_reader *stream, const void *bytes,
-		    size_t size);
+		    size_t size, uint64_t now_ns);
 
 /* Notes that bytes are missing before the next ones. */
 void ncs_stream_gap(struct ncs_stream_reader *stream);

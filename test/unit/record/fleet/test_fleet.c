@@ -7,11 +7,13 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "record/fleet/fleet.h"
+#include "record/fleet/fleet_internal.h"
 #include "record/format/chunk.h"
 #include "record/read/recording.h"
 #include "shm/clock.h"
@@ -528,6 +530,137 @@ static void test_what_is_kept_is_compressed(void **state)
 	free(bytes);
 }
 
+/* --- Limits ---------------------------------------------------------------- */
+
+static void test_a_node_over_a_limit_is_told_and_others_go_on(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	size_t greedy = add("greedy"), modest = add("modest");
+	uint64_t used = fleet->budget.used;
+	struct ncs_node node;
+	struct seen seen;
+
+	make_looks(fixture, "one");
+	make_looks(fixture, "two");
+	feed(modest, &fixture->looks[2], NOW_NS);
+	/* Room for one rank more, and for the look. */
+	fleet->budget.most = fleet->budget.used +
+			     (fleet->budget.used - used) * 3 / 4 +
+			     2 * fixture->looks[0].size;
+	feed(greedy, &fixture->looks[0], NOW_NS);
+	node = node_at(greedy, NOW_NS);
+	assert_int_equal(node.state, NCS_NODE_OVER_LIMIT);
+	assert_int_equal(node.left_out, 1);
+	assert_string_equal(node.why,
+			    "1 segment is left out: all nodes together take"
+			    " half of the memory that was free");
+	assert_int_equal(node_at(modest, NOW_NS).state, NCS_NODE_RUNNING);
+	seen = pass(NOW_NS);
+	assert_int_equal(seen.count, 3);
+	assert_false(seen.is_past);
+	feed(modest, &fixture->looks[3], NOW_NS + S);
+	assert_int_equal(node_at(modest, NOW_NS + S).state, NCS_NODE_RUNNING);
+}
+
+static void test_a_launchers_word_on_a_limit_outlives_a_look(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	size_t node = add("n");
+
+	make_looks(fixture, "one");
+	feed(node, &fixture->looks[0], NOW_NS);
+	ncs_fleet_set_state(fleet, node, NCS_NODE_OVER_LIMIT, "too much",
+			    NOW_NS);
+	feed(node, &fixture->looks[1], NOW_NS + S);
+	assert_int_equal(node_at(node, NOW_NS + S).state, NCS_NODE_OVER_LIMIT);
+	assert_string_equal(node_at(node, NOW_NS + S).why, "too much");
+	for (uint64_t i = 2; i < 30; i++)
+		feed(node, &fixture->looks[1], NOW_NS + i * S);
+	assert_int_equal(node_at(node, NOW_NS + 29 * S).state,
+			 NCS_NODE_RUNNING);
+}
+
+static void test_segments_that_an_agent_leaves_out_are_told(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	struct ncs_look look = { .number = 2,
+				 .taken_ns = RECORDING_BEGUN_NS,
+				 .interval_ns = RECORDING_INTERVAL_NS,
+				 .ranks = 1,
+				 .left_out = 3 };
+	size_t node = add("n");
+
+	stream_fixture_begin(fixture);
+	stream_fixture_look(fixture, 0, 1, true);
+	recording_fixture_state(fixture->recording, fixture->ranks[0], S, 0);
+	ncs_recording_writer_look(fixture->recording->writer, &look);
+	feed(node, &fixture->looks[0], NOW_NS);
+	assert_int_equal(node_at(node, NOW_NS).state, NCS_NODE_RUNNING);
+	ncs_fleet_feed(fleet, node, fixture->memory.bytes,
+		       fixture->memory.size, NOW_NS);
+	assert_int_equal(node_at(node, NOW_NS).state, NCS_NODE_OVER_LIMIT);
+	assert_string_equal(node_at(node, NOW_NS).why,
+			    "3 segments are left out: they do not fit into a"
+			    " look of its agent");
+	stream_fixture_end(fixture);
+}
+
+static void count_passed(void *context, size_t node, const void *bytes,
+			 size_t size)
+{
+	size_t *passed = context;
+
+	(void)node;
+	(void)bytes;
+	*passed += size;
+}
+
+static void test_looks_without_room_are_not_passed_on(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	size_t node = add("n"), passed = 0;
+
+	make_looks(fixture, "one");
+	ncs_fleet_pass_on(fleet, count_passed, &passed);
+	feed(node, &fixture->looks[0], NOW_NS);
+	assert_int_equal(passed, fixture->looks[0].size);
+	node = add("m");
+	fleet->budget.most = fleet->budget.used + 2 * fixture->looks[0].size;
+	feed(node, &fixture->looks[0], NOW_NS);
+	assert_int_equal(passed, fixture->looks[0].size);
+	assert_int_equal(node_at(node, NOW_NS).state, NCS_NODE_OVER_LIMIT);
+	fleet->budget.most = UINT64_MAX;
+	feed(node, &fixture->looks[0], NOW_NS);
+	assert_int_equal(passed, 2 * fixture->looks[0].size);
+}
+
+static void test_nodes_without_room_are_told_as_one(void **state)
+{
+	struct ncs_node node;
+	size_t number;
+
+	(void)state;
+	add("n1");
+	fleet->budget.most = fleet->budget.used;
+	assert_int_equal(ncs_fleet_add(fleet, "n2", &number), -E2BIG);
+	assert_int_equal(ncs_fleet_add(fleet, "n3", &number), -E2BIG);
+	assert_int_equal(ncs_fleet_nodes(fleet, NOW_NS, NULL, 0), 2);
+	node = node_at(1, NOW_NS);
+	assert_string_equal(node.name, "others");
+	assert_int_equal(node.state, NCS_NODE_OVER_LIMIT);
+}
+
+static void test_names_are_unique(void **state)
+{
+	(void)state;
+	add("n");
+	add("n (2)");
+	add("n");
+	add("n");
+	assert_string_equal(node_at(2, NOW_NS).name, "n (3)");
+	assert_string_equal(node_at(3, NOW_NS).name, "n (4)");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -552,6 +685,12 @@ int main(void)
 		TEST(test_waiting_ends_when_all_have_answered),
 		TEST(test_kept_looks_are_a_recording_of_their_host),
 		TEST(test_what_is_kept_is_compressed),
+		TEST(test_a_node_over_a_limit_is_told_and_others_go_on),
+		TEST(test_a_launchers_word_on_a_limit_outlives_a_look),
+		TEST(test_segments_that_an_agent_leaves_out_are_told),
+		TEST(test_looks_without_room_are_not_passed_on),
+		TEST(test_nodes_without_room_are_told_as_one),
+		TEST(test_names_are_unique),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,6 +33,7 @@ struct feed {
 	size_t node;
 	size_t look;
 	const char *why; /* NULL: the look comes; else no connection, so */
+	bool is_over_limit; /* rather than that */
 };
 static const struct feed *feeds;
 static size_t feed_count;
@@ -82,7 +83,10 @@ static bool feed(void *context)
 			continue;
 		if (due->why)
 			ncs_fleet_set_state(from, due->node,
-					    NCS_NODE_NOT_REACHABLE, due->why,
+					    due->is_over_limit ?
+						    NCS_NODE_OVER_LIMIT :
+						    NCS_NODE_NOT_REACHABLE,
+					    due->why,
 					    ncs_clock_monotonic_ns());
 		else
 			assert_int_equal(
@@ -165,8 +169,8 @@ static void make_looks(void)
 static void test_each_look_is_passed_on_once(void **state)
 {
 	const struct feed all[] = {
-		{ 0, 0, 0, NULL }, { 1, 0, 1, NULL }, { 2, 0, 2, NULL },
-		{ 3, 0, 3, NULL }, { 4, 0, 4, NULL },
+		{ 0, 0, 0, NULL, false }, { 1, 0, 1, NULL, false }, { 2, 0, 2, NULL, false },
+		{ 3, 0, 3, NULL, false }, { 4, 0, 4, NULL, false },
 	};
 	struct ncs_node node;
 
@@ -185,9 +189,9 @@ static void test_each_look_is_passed_on_once(void **state)
  * latest counts. */
 static void test_the_latest_look_wins(void **state)
 {
-	const struct feed burst[] = { { 0, 0, 0, NULL },
-				      { 0, 0, 1, NULL },
-				      { 0, 0, 2, NULL } };
+	const struct feed burst[] = { { 0, 0, 0, NULL, false },
+				      { 0, 0, 1, NULL, false },
+				      { 0, 0, 2, NULL, false } };
 	struct ncs_node node;
 
 	(void)state;
@@ -203,8 +207,8 @@ static void test_the_latest_look_wins(void **state)
 static void test_a_key_look_drops_those_before(void **state)
 {
 	const struct feed burst[] = {
-		{ 0, 0, 0, NULL }, { 0, 0, 1, NULL }, { 0, 0, 2, NULL },
-		{ 0, 0, 3, NULL }, { 0, 0, 4, NULL },
+		{ 0, 0, 0, NULL, false }, { 0, 0, 1, NULL, false }, { 0, 0, 2, NULL, false },
+		{ 0, 0, 3, NULL, false }, { 0, 0, 4, NULL, false },
 	};
 	struct ncs_node node;
 
@@ -221,8 +225,8 @@ static void test_a_key_look_drops_those_before(void **state)
 static void test_nodes_keep_their_names_and_counts(void **state)
 {
 	const struct feed both[] = {
-		{ 0, 0, 0, NULL }, { 0, 1, 0, NULL }, { 0, 1, 1, NULL },
-		{ 0, 1, 2, NULL }, { 1, 0, 1, NULL },
+		{ 0, 0, 0, NULL, false }, { 0, 1, 0, NULL, false }, { 0, 1, 1, NULL, false },
+		{ 0, 1, 2, NULL, false }, { 1, 0, 1, NULL, false },
 	};
 
 	(void)state;
@@ -236,9 +240,9 @@ static void test_nodes_keep_their_names_and_counts(void **state)
 
 static void test_packed_lines_are_shorter(void **state)
 {
-	const struct feed all[] = { { 0, 0, 0, NULL },
-				    { 1, 0, 1, NULL },
-				    { 2, 0, 2, NULL } };
+	const struct feed all[] = { { 0, 0, 0, NULL, false },
+				    { 1, 0, 1, NULL, false },
+				    { 2, 0, 2, NULL, false } };
 	size_t plain, packed;
 
 	(void)state;
@@ -255,10 +259,10 @@ static void test_packed_lines_are_shorter(void **state)
 
 static void test_what_a_launcher_says_is_passed_on(void **state)
 {
-	const struct feed trouble[] = { { 0, 1, 0, "no route" },
-					{ 1, 0, 0, NULL },
-					{ 2, 0, 0, "gone" },
-					{ 3, 1, 0, NULL } };
+	const struct feed trouble[] = { { 0, 1, 0, "no route", false },
+					{ 1, 0, 0, NULL, false },
+					{ 2, 0, 0, "gone", false },
+					{ 3, 1, 0, NULL, false } };
 	struct ncs_node node;
 
 	(void)state;
@@ -272,6 +276,23 @@ static void test_what_a_launcher_says_is_passed_on(void **state)
 	assert_int_equal(node.looks, 1);
 	assert_int_equal(node.state, NCS_NODE_RUNNING);
 	assert_string_equal(node.why, "");
+}
+
+/* Its looks are passed on meanwhile. */
+static void test_a_limit_is_passed_on(void **state)
+{
+	const struct feed trouble[] = { { 0, 0, 0, NULL, false },
+					{ 1, 0, 0, "too much", true },
+					{ 2, 0, 1, NULL, false } };
+	struct ncs_node node;
+
+	(void)state;
+	make_looks();
+	pass_on(trouble, 3);
+	node = node_named("n1");
+	assert_int_equal(node.looks, 2);
+	assert_int_equal(node.state, NCS_NODE_OVER_LIMIT);
+	assert_string_equal(node.why, "too much");
 }
 
 /* Reads a pipe to its end, after a second. Returns the number of bytes. */
@@ -290,7 +311,7 @@ static void *read_late(void *context)
 
 static void test_the_last_look_waits_for_a_slow_reader(void **state)
 {
-	const struct feed one[] = { { 0, 0, 0, NULL } };
+	const struct feed one[] = { { 0, 0, 0, NULL, false } };
 	struct ncs_agent_result result;
 	pthread_t reader;
 	void *bytes;
@@ -327,6 +348,7 @@ int main(void)
 		TEST(test_nodes_keep_their_names_and_counts),
 		TEST(test_packed_lines_are_shorter),
 		TEST(test_what_a_launcher_says_is_passed_on),
+		TEST(test_a_limit_is_passed_on),
 		TEST(test_the_last_look_waits_for_a_slow_reader),
 	};
 

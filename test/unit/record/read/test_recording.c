@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 #include "record/format/chunk.h"
-#include "record/read/recording.h"
+#include "record/read/recording_internal.h"
+#include "record/read/source_recording.h"
 #include "test/unit/support/recording_fixture.h"
 
 #define MS_NS UINT64_C(1000000)
@@ -111,6 +112,111 @@ static void facts_match_what_was_written(void **state)
 	assert_string_equal(ncs_recording_host(recording, 0)->name, "alpha");
 	assert_int_equal(ncs_recording_host(recording, 0)->realtime_offset_ns,
 			 RECORDING_REALTIME_NS - BEGUN);
+	ncs_recording_close(recording);
+}
+
+/* A stream gives the number of a segment that has gone to another. */
+static void number_may_be_of_one_rank_after_another(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_channel *channel =
+		segment_fixture_channel(fixture->segment, 2);
+	struct ncs_look look = { .flags = NCS_LOOK_KEY };
+	struct ncs_recording *recording;
+	char path[32];
+	size_t rank;
+
+	fixture->settings.is_stream = true;
+	recording_fixture_begin(fixture, "one");
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "/dev/shm/%u", i);
+		rank = recording_fixture_add_rank(fixture, path);
+		assert_int_equal(rank, 0);
+		channel->bytes = 100 + i;
+		recording_fixture_state(fixture, rank, i * S_NS, 0);
+		recording_fixture_records(fixture, rank, 0, 0, 10 + i, 0,
+					  i * S_NS);
+		ncs_recording_writer_look(fixture->writer, &look);
+		ncs_recording_writer_end_rank(fixture->writer, rank);
+	}
+	recording_fixture_end(fixture);
+	recording = open_one(fixture->path);
+	assert_int_equal(ncs_recording_rank_count(recording), 3);
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "/dev/shm/%u", i);
+		assert_string_equal(ncs_recording_rank(recording, i)->id, path);
+		assert_int_equal(ncs_recording_rank(recording, i)->records,
+				 10 + i);
+		assert_int_equal(bytes_at(recording, i, BEGUN + i * S_NS),
+				 100 + i);
+	}
+	ncs_recording_close(recording);
+}
+
+/* A recording has the communicators of months. */
+static void recording_may_have_any_number_of_ranks(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_recording *recording;
+	const size_t count = 16384 + 100;
+	char path[32];
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	for (size_t i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "/dev/shm/%zu", i);
+		rank = recording_fixture_add_rank(fixture, path);
+		recording_fixture_records(fixture, rank, 0, 0, 1, 0, S_NS);
+		ncs_recording_writer_end_rank(fixture->writer, rank);
+	}
+	recording_fixture_end(fixture);
+	recording = open_one(fixture->path);
+	assert_int_equal(ncs_recording_rank_count(recording), count);
+	assert_string_equal(ncs_recording_rank(recording, count - 1)->id, path);
+	assert_int_equal(ncs_recording_facts(recording)->damaged_chunks, 0);
+	ncs_recording_close(recording);
+}
+
+/* States that are not needed now make room for others. */
+static void states_take_no_more_memory_than_there_is(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_recording *recording;
+	struct ncs_source *source;
+	struct ncs_sample sample;
+	struct ncs_reader *reader;
+	uint64_t one, taken_ns;
+	char reason[100];
+
+	recording_fixture_begin(fixture, "one");
+	write_ten(fixture, recording_fixture_add_rank(fixture, "/dev/shm/a"));
+	write_ten(fixture, recording_fixture_add_rank(fixture, "/dev/shm/b"));
+	recording_fixture_end(fixture);
+	recording = open_one(fixture->path);
+	assert_int_equal(bytes_at(recording, 0, BEGUN + S_NS), 101);
+	one = recording->budget.used;
+	recording->budget.most = one * 3 / 2;
+	for (unsigned i = 2; i < 6; i++)
+		assert_int_equal(bytes_at(recording, i % 2, BEGUN + i * S_NS),
+				 100 + i);
+	assert_true(recording->budget.used <= recording->budget.most);
+	recording->budget.most = one / 2;
+	assert_int_equal(ncs_recording_state(recording, 0, BEGUN + 7 * S_NS,
+					     &reader, &taken_ns),
+			 -ENOMEM);
+	/* One of them has room in a model; the other is told. */
+	recording->budget.most = one * 6;
+	source = ncs_source_open_recording(recording, 0);
+	assert_non_null(source);
+	assert_int_equal(source->begin(source, BEGUN + S_NS, reason,
+				       sizeof(reason)),
+			 0);
+	assert_true(source->next(source, &sample));
+	assert_int_equal(sample.attach, NCS_ATTACHED);
+	assert_true(source->next(source, &sample));
+	assert_int_equal(sample.attach, NCS_ATTACH_FAILED);
+	assert_false(source->next(source, &sample));
+	source->close(source);
 	ncs_recording_close(recording);
 }
 
@@ -836,6 +942,9 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, recording_fixture_setup, \
 					recording_fixture_teardown)
 		TEST(facts_match_what_was_written),
+		TEST(number_may_be_of_one_rank_after_another),
+		TEST(recording_may_have_any_number_of_ranks),
+		TEST(states_take_no_more_memory_than_there_is),
 		TEST(state_at_a_time_is_the_latest_before_it),
 		TEST(state_equals_the_segment_when_it_was_taken),
 		TEST(rank_exists_from_its_first_state_until_removal),

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <string.h>
 
 #include "record/read/state_image.h"
@@ -52,8 +53,8 @@ static void expect_alike(void)
 static int setup(void **state)
 {
 	(void)state;
-	if (ncs_state_image_make(&image, BYTES) != 0 ||
-	    ncs_state_image_make(&plain, BYTES) != 0)
+	if (ncs_state_image_make(&image, BYTES, NULL) != 0 ||
+	    ncs_state_image_make(&plain, BYTES, NULL) != 0)
 		return -1;
 	lay(1, true);
 	return 0;
@@ -96,8 +97,6 @@ static void test_a_later_state_is_laid_over_it_and_undone(void **state)
 	(void)state;
 	put_away();
 	ncs_state_image_undo(&image);
-	expect_alike();
-	put_away();
 	lay(2, false);
 	expect_alike();
 	ncs_state_image_undo(&image);
@@ -127,6 +126,62 @@ static void test_a_state_over_its_key_stays(void **state)
 	expect_alike();
 }
 
+/* Whatever is done with it, an image has paid for what it takes; and nothing
+ * more once it is released. */
+static void test_a_budget_pays_for_an_image(void **state)
+{
+	struct ncs_budget whole = { .most = 100 * BYTES };
+	struct ncs_budget budget = { .whole = &whole, .most = 50 * BYTES };
+	uint64_t used;
+
+	(void)state;
+	ncs_state_image_release(&image);
+	assert_int_equal(ncs_state_image_make(&image, BYTES, &budget), 0);
+	lay(1, true);
+	used = budget.used;
+	assert_true(used >= image.pages * 4096 && whole.used == used);
+	lay(2, false);
+	assert_true(budget.used > used);
+	ncs_state_image_undo(&image);
+	put_away();
+	assert_true(budget.used < used);
+	budget.most = used - 1;
+	assert_int_equal(ncs_state_image_bring_back(&image), -ENOSPC);
+	assert_non_null(image.kept);
+	budget.most = 50 * BYTES;
+	assert_int_equal(ncs_state_image_bring_back(&image), 0);
+	assert_true(budget.used >= used);
+	ncs_state_image_release(&image);
+	assert_true(budget.used == 0 && whole.used == 0);
+}
+
+static void test_an_image_beyond_the_budget_is_not_made(void **state)
+{
+	struct ncs_budget whole = { .most = 20000 };
+	struct ncs_budget budget = { .whole = &whole, .most = 50 * BYTES };
+	static char lines[8192];
+	const struct ncs_run run = { .line = 0, .lines = 128 };
+	const struct ncs_run far = { .line = 4000, .lines = 128 };
+	struct ncs_state_part part = { .head.runs = 1,
+				       .runs = &run,
+				       .lines = lines };
+
+	(void)state;
+	ncs_state_image_release(&image);
+	assert_int_equal(ncs_state_image_make(&image, UINT64_C(1) << 40,
+					      &budget),
+			 -E2BIG);
+	assert_int_equal(ncs_state_image_make(&image, UINT64_C(1) << 33,
+					      &budget),
+			 -ENOSPC);
+	assert_int_equal(ncs_state_image_make(&image, BYTES, &budget), 0);
+	assert_int_equal(ncs_state_image_lay(&image, &part, true), 0);
+	part.runs = &far;
+	assert_int_equal(ncs_state_image_lay(&image, &part, true), -ENOSPC);
+	ncs_state_image_release(&image);
+	assert_true(whole.used == 0);
+}
+
 static void test_an_image_that_is_not_made_has_nothing_to_put_away(void **state)
 {
 	struct ncs_state_image none = { .bytes = NULL };
@@ -147,6 +202,8 @@ int main(void)
 		TEST(test_a_later_state_is_laid_over_it_and_undone),
 		TEST(test_another_key_replaces_it),
 		TEST(test_a_state_over_its_key_stays),
+		TEST(test_a_budget_pays_for_an_image),
+		TEST(test_an_image_beyond_the_budget_is_not_made),
 		TEST(test_an_image_that_is_not_made_has_nothing_to_put_away),
 	};
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,18 +17,23 @@
 #include "test/unit/support/stream_fixture.h"
 
 #define S UINT64_C(1000000000)
+#define NOW_NS (1000 * S)
 
+static struct ncs_budget whole;
 static struct ncs_stream_reader *reader;
 
 static int setup(void **state)
 {
-	reader = ncs_stream_new(NULL, NULL);
+	whole = (struct ncs_budget){ .most = UINT64_MAX };
+	reader = ncs_stream_new(&whole, NULL, NULL);
 	return reader ? stream_fixture_setup(state) : -1;
 }
 
 static int teardown(void **state)
 {
 	ncs_stream_free(reader);
+	/* All that was taken is given back. */
+	assert_true(whole.used == 0);
 	return stream_fixture_teardown(state);
 }
 
@@ -38,7 +44,7 @@ static const struct ncs_stream_facts *facts(void)
 
 static void feed(const struct stream_look *look)
 {
-	assert_int_equal(ncs_stream_feed(reader, look->bytes, look->size), 0);
+	assert_int_equal(ncs_stream_feed(reader, look->bytes, look->size, NOW_NS), 0);
 }
 
 /* Returns the count that the look's state of a rank has. */
@@ -81,7 +87,7 @@ static void test_a_look_is_taken_with_its_last_byte(void **state)
 
 		for (size_t k = 0; k < look->size; k++) {
 			assert_true(facts()->looks == i);
-			ncs_stream_feed(reader, look->bytes + k, 1);
+			ncs_stream_feed(reader, look->bytes + k, 1, NOW_NS);
 		}
 		assert_true(facts()->looks == i + 1);
 		assert_true(shown(0) == 100 + i);
@@ -99,7 +105,7 @@ static void test_a_torn_change_costs_one_look(void **state)
 	make_looks(fixture);
 	torn = &fixture->looks[1];
 	feed(&fixture->looks[0]);
-	ncs_stream_feed(reader, torn->bytes, torn->size / 2);
+	ncs_stream_feed(reader, torn->bytes, torn->size / 2, NOW_NS);
 	feed(&fixture->looks[2]);
 	assert_true(facts()->looks == 2 && facts()->looks_lost == 1);
 	assert_true(shown(0) == 102);
@@ -175,7 +181,7 @@ static void test_a_reader_that_comes_late_joins_at_a_key(void **state)
 
 	make_looks(fixture);
 	second = &fixture->looks[1];
-	ncs_stream_feed(reader, second->bytes + 13, second->size - 13);
+	ncs_stream_feed(reader, second->bytes + 13, second->size - 13, NOW_NS);
 	feed(&fixture->looks[2]);
 	assert_true(facts()->looks == 0);
 	feed(&fixture->looks[3]);
@@ -198,7 +204,7 @@ static void test_strange_bytes_between_looks_are_skipped(void **state)
 	for (size_t i = 0; i + 64 < size; i += 999)
 		memcpy(noise + i, "NCSchunk", 8);
 	feed(&fixture->looks[0]);
-	ncs_stream_feed(reader, noise, size);
+	ncs_stream_feed(reader, noise, size, NOW_NS);
 	feed(&fixture->looks[1]);
 	free(noise);
 	assert_true(facts()->skipped_bytes >= size - 1 &&
@@ -245,7 +251,7 @@ static void test_a_rank_without_a_state_is_gone(void **state)
 				NCS_STATE_GONE);
 	ncs_recording_writer_look(fixture->recording->writer, &look);
 	feed(&fixture->looks[0]);
-	ncs_stream_feed(reader, fixture->memory.bytes, fixture->memory.size);
+	ncs_stream_feed(reader, fixture->memory.bytes, fixture->memory.size, NOW_NS);
 	assert_false(ncs_stream_rank(reader, 0)->is_there);
 	assert_true(ncs_stream_rank(reader, 1)->is_there);
 	assert_true(ncs_stream_rank(reader, 1)->flags & NCS_STATE_GONE);
@@ -384,7 +390,7 @@ static void test_a_segment_that_cannot_be_read_is_told(void **state)
 	ncs_recording_writer_unreadable(writer, NCS_ATTACH_DENIED, "/a/b",
 					"it belongs to root");
 	ncs_recording_writer_look(writer, &look);
-	ncs_stream_feed(reader, fixture->memory.bytes, fixture->memory.size);
+	ncs_stream_feed(reader, fixture->memory.bytes, fixture->memory.size, NOW_NS);
 	assert_int_equal(ncs_stream_unreadable_count(reader), 1);
 	unreadable = ncs_stream_unreadable(reader, 0);
 	assert_int_equal(unreadable->attach, NCS_ATTACH_DENIED);
@@ -412,22 +418,268 @@ static void test_another_major_version_is_refused_in_words(void **state)
 	assert_true(facts()->looks == 0);
 }
 
-static void test_a_look_without_end_is_refused(void **state)
+/* --- Limits ---------------------------------------------------------------- */
+
+static void test_a_look_without_end_is_left_out(void **state)
 {
 	struct stream_fixture *fixture = *state;
 	size_t size = NCS_CHUNK_BYTES_MAX;
 	char *bytes = calloc(1, size);
 	struct ncs_chunk *chunk = (struct ncs_chunk *)(void *)bytes;
 
-	(void)fixture;
+	make_looks(fixture);
 	assert_non_null(bytes);
 	chunk->type = 77;
 	chunk->bytes = chunk->unpacked_bytes = size - sizeof(*chunk);
 	ncs_chunk_seal(chunk, bytes + sizeof(*chunk));
 	for (size_t i = 0; i <= NCS_LOOK_BYTES_MAX / size; i++)
-		ncs_stream_feed(reader, bytes, size);
+		ncs_stream_feed(reader, bytes, size, NOW_NS);
 	free(bytes);
-	assert_string_not_equal(facts()->refused, "");
+	assert_string_equal(facts()->limited,
+			    "a look from it is more than 32 MiB");
+	assert_true(whole.used <= 2 * NCS_LOOK_BYTES_MAX);
+	/* The next one ends it; later ones are read. */
+	feed(&fixture->looks[0]);
+	assert_true(facts()->looks == 0);
+	feed(&fixture->looks[3]);
+	assert_true(facts()->looks == 1 && shown(0) == 103);
+}
+
+/* Makes a look of `count` chunks of zeros, 1 MiB each, which pack well. */
+static struct stream_look zero_look(uint64_t number, size_t count)
+{
+	struct ncs_packer *packer = ncs_packer_create(1);
+	size_t size = NCS_PAYLOAD_BYTES_MAX;
+	char *zeros = calloc(1, size), *packed = calloc(1, size);
+	struct ncs_chunk chunk = { .type = 77, .unpacked_bytes = size };
+	struct ncs_chunk end = { .type = NCS_CHUNK_LOOK,
+				 .bytes = sizeof(struct ncs_look),
+				 .unpacked_bytes = sizeof(struct ncs_look) };
+	struct ncs_look look = { .number = number,
+				 .chunks = count,
+				 .flags = NCS_LOOK_KEY };
+	struct stream_look made = { 0 };
+	FILE *file = open_memstream(&made.bytes, &made.size);
+
+	assert_true(packer && zeros && packed && file);
+	chunk.bytes = ncs_packer_pack(packer, zeros, size, packed, size);
+	ncs_chunk_seal(&chunk, packed);
+	look.bytes = count * ncs_chunk_file_bytes(&chunk);
+	ncs_chunk_seal(&end, &look);
+	for (size_t i = 0; i < count; i++) {
+		fwrite(&chunk, sizeof(chunk), 1, file);
+		fwrite(packed, ncs_chunk_round(chunk.bytes), 1, file);
+	}
+	fwrite(&end, sizeof(end), 1, file);
+	fwrite(&look, sizeof(look), 1, file);
+	assert_int_equal(fclose(file), 0);
+	ncs_packer_free(packer);
+	free(zeros);
+	free(packed);
+	return made;
+}
+
+static void test_what_a_look_unpacks_to_is_limited(void **state)
+{
+	struct stream_look small = zero_look(0, 63), large = zero_look(1, 65);
+
+	(void)state;
+	assert_true(large.size < 100000);
+	feed(&small);
+	assert_true(facts()->looks == 1 && facts()->limited_times == 0);
+	feed(&large);
+	assert_true(facts()->looks == 1 && facts()->limited_times == 1);
+	assert_string_equal(facts()->limited,
+			    "a look from it is more than 64 MiB, unpacked");
+	free(small.bytes);
+	free(large.bytes);
+}
+
+static void test_what_is_unpacked_in_a_second_is_limited(void **state)
+{
+	struct stream_look look = zero_look(0, 60);
+
+	(void)state;
+	feed(&look);
+	feed(&look);
+	assert_true(facts()->looks == 2 && facts()->limited_times == 0);
+	feed(&look);
+	assert_true(facts()->looks == 2 && facts()->limited_times == 1);
+	assert_string_equal(facts()->limited,
+			    "more than 64 MiB a second come from it, unpacked");
+	ncs_stream_feed(reader, look.bytes, look.size, NOW_NS + S);
+	assert_true(facts()->looks == 3);
+	free(look.bytes);
+}
+
+static void test_ranks_beyond_the_memory_are_left_out(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	uint64_t used;
+
+	make_looks(fixture);
+	feed(&fixture->looks[0]);
+	assert_true(facts()->left_out == 0);
+	used = whole.used;
+	ncs_stream_free(reader);
+	assert_true(whole.used == 0);
+	reader = ncs_stream_new(&whole, NULL, NULL);
+	assert_non_null(reader);
+	/* The second one has room for its name only. */
+	whole.most = used - 4096;
+	feed(&fixture->looks[0]);
+	assert_true(facts()->looks == 1 && facts()->left_out == 1);
+	assert_true(whole.used <= whole.most);
+	assert_non_null(strstr(facts()->limited, "all nodes together"));
+	assert_true(shown(0) == 100);
+	assert_false(ncs_stream_rank(reader, 1)->has_state);
+	feed(&fixture->looks[1]);
+	assert_true(facts()->left_out == 1 && shown(0) == 101);
+	/* Once there is room, the next key brings it back. */
+	whole.most = UINT64_MAX;
+	feed(&fixture->looks[3]);
+	assert_true(facts()->left_out == 0 && shown(1) == 103);
+}
+
+/* A packed look of many ranks costs an agent little. */
+static void test_a_stream_takes_only_its_share(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	struct ncs_look look = { .flags = NCS_LOOK_KEY };
+	char path[32];
+	size_t rank;
+
+	stream_fixture_begin(fixture);
+	for (unsigned i = 0; i < 9000; i++) {
+		snprintf(path, sizeof(path), "ncclstat.%u.2.0", i);
+		rank = recording_fixture_add_rank(fixture->recording, path);
+		recording_fixture_state(fixture->recording, rank, 0, 0);
+		ncs_recording_writer_end_rank(fixture->recording->writer, rank);
+	}
+	ncs_recording_writer_look(fixture->recording->writer, &look);
+	assert_int_equal(ncs_stream_feed(reader, fixture->memory.bytes,
+					 fixture->memory.size, NOW_NS),
+			 0);
+	assert_true(whole.used <= NCS_STREAM_BYTES_MAX);
+	stream_fixture_end(fixture);
+}
+
+/* --- Numbers --------------------------------------------------------------- */
+
+/* Takes a look at a communicator that is there for this look only. */
+static void look_at_short_one(struct stream_fixture *fixture, unsigned number)
+{
+	struct ncs_recording_writer *writer = fixture->recording->writer;
+	struct ncs_look look = { .number = number,
+				 .flags = number == 0 ? NCS_LOOK_KEY : 0 };
+	char path[32];
+	size_t rank;
+
+	snprintf(path, sizeof(path), "ncclstat.%u.1.0", number);
+	rank = recording_fixture_add_rank(fixture->recording, path);
+	recording_fixture_state(fixture->recording, rank, S, 0);
+	ncs_recording_writer_look(writer, &look);
+	assert_int_equal(ncs_stream_feed(reader, fixture->memory.bytes,
+					 fixture->memory.size, NOW_NS),
+			 0);
+	fixture->memory.size = 0;
+	assert_string_equal(ncs_stream_rank(reader, 0)->path, path);
+	assert_true(ncs_stream_rank(reader, 0)->is_there &&
+		    ncs_stream_rank(reader, 0)->has_state);
+	recording_fixture_state(fixture->recording, rank, S,
+				NCS_STATE_REMOVED);
+	ncs_recording_writer_end_rank(writer, rank);
+}
+
+static void test_communicators_may_come_and_go_for_ever(void **state)
+{
+	struct stream_fixture *fixture = *state;
+
+	stream_fixture_begin(fixture);
+	for (unsigned i = 0; i < NCS_STREAM_RANKS_MAX + 100; i++)
+		look_at_short_one(fixture, i);
+	assert_int_equal(ncs_stream_rank_count(reader), 1);
+	assert_true(facts()->left_out == 0 && facts()->limited_times == 0);
+	stream_fixture_end(fixture);
+}
+
+static void test_more_ranks_than_numbers_are_told(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	struct ncs_chunk chunk;
+	struct ncs_look end;
+	char *bytes;
+
+	make_looks(fixture);
+	/* The second rank gets a number that is too high, wherever it is. */
+	bytes = fixture->looks[0].bytes;
+	for (size_t at = 0; at < fixture->looks[0].size;
+	     at += ncs_chunk_file_bytes(&chunk)) {
+		memcpy(&chunk, bytes + at, sizeof(chunk));
+		if (chunk.rank == 1)
+			chunk.rank = NCS_STREAM_RANKS_MAX;
+		ncs_chunk_seal(&chunk, bytes + at + sizeof(chunk));
+		memcpy(bytes + at, &chunk, sizeof(chunk));
+	}
+	memcpy(&end, bytes + fixture->looks[0].size - sizeof(end), sizeof(end));
+	feed(&fixture->looks[0]);
+	assert_true(facts()->looks == 1 && facts()->left_out == 1);
+	assert_string_equal(facts()->limited, "it has more than 16384 ranks");
+	assert_true(shown(0) == 100);
+}
+
+/* The name of a segment did not come; its states have the number of another. */
+static void test_a_state_is_not_shown_under_another_name(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	struct recording_fixture *recording = fixture->recording;
+	struct ncs_header header = *ncs_reader_header(recording->reader);
+	struct ncs_look look = { .flags = NCS_LOOK_KEY };
+	size_t rank;
+
+	stream_fixture_begin(fixture);
+	header.created++;
+	assert_int_equal(ncs_recording_writer_add_rank(recording->writer,
+						       &header, "ncclstat.9.1.0",
+						       &rank),
+			 0);
+	recording_fixture_state(recording, rank, 0, 0);
+	ncs_recording_writer_look(recording->writer, &look);
+	ncs_stream_feed(reader, fixture->memory.bytes, fixture->memory.size,
+			NOW_NS);
+	assert_string_equal(ncs_stream_rank(reader, 0)->path, "ncclstat.9.1.0");
+	assert_true(ncs_stream_rank(reader, 0)->is_behind);
+	assert_false(ncs_stream_rank(reader, 0)->has_state);
+	stream_fixture_end(fixture);
+}
+
+/* Chunks whose payloads are damaged, and in each of which the next one seems to
+ * begin. */
+static void test_damaged_chunks_in_each_other_are_skipped(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	size_t size = NCS_CHUNK_BYTES_MAX, at;
+	char *bytes = calloc(2, size);
+	struct ncs_chunk chunk = { .type = 77 };
+
+	assert_non_null(bytes);
+	make_looks(fixture);
+	chunk.bytes = chunk.unpacked_bytes = size - sizeof(chunk);
+	ncs_chunk_seal_checksum(&chunk, 1);
+	for (at = 0; at + sizeof(chunk) + 1 < 2 * size; at += sizeof(chunk) + 1)
+		memcpy(bytes + at, &chunk, sizeof(chunk));
+	ncs_stream_feed(reader, bytes, 2 * size, NOW_NS);
+	free(bytes);
+	for (size_t i = 0; i < 5; i++)
+		ncs_stream_feed(reader, fixture->looks[0].bytes,
+				fixture->looks[0].size, NOW_NS);
+	/* The chunk that has no end yet ends in zeros. */
+	bytes = calloc(1, size);
+	assert_non_null(bytes);
+	ncs_stream_feed(reader, bytes, size, NOW_NS);
+	free(bytes);
+	feed(&fixture->looks[3]);
+	assert_true(shown(0) == 103);
 }
 
 static void test_records_come_once_and_gaps_are_counted(void **state)
@@ -453,7 +705,7 @@ static void test_records_come_once_and_gaps_are_counted(void **state)
 	for (size_t i = 0; i < 2; i++)
 		recording_fixture_state(fixture->recording, i, S, 0);
 	ncs_recording_writer_look(writer, &look);
-	ncs_stream_feed(reader, fixture->memory.bytes, fixture->memory.size);
+	ncs_stream_feed(reader, fixture->memory.bytes, fixture->memory.size, NOW_NS);
 	rank = ncs_stream_rank(reader, 0);
 	assert_int_equal(ncs_stream_move_records(rank, records, &lost),
 			 3 + 5 + 2 + 1);
@@ -513,7 +765,15 @@ int main(void)
 		TEST(test_another_agent_begins_anew),
 		TEST(test_a_segment_that_cannot_be_read_is_told),
 		TEST(test_another_major_version_is_refused_in_words),
-		TEST(test_a_look_without_end_is_refused),
+		TEST(test_a_look_without_end_is_left_out),
+		TEST(test_what_a_look_unpacks_to_is_limited),
+		TEST(test_what_is_unpacked_in_a_second_is_limited),
+		TEST(test_ranks_beyond_the_memory_are_left_out),
+		TEST(test_a_stream_takes_only_its_share),
+		TEST(test_communicators_may_come_and_go_for_ever),
+		TEST(test_more_ranks_than_numbers_are_told),
+		TEST(test_a_state_is_not_shown_under_another_name),
+		TEST(test_damaged_chunks_in_each_other_are_skipped),
 		TEST(test_records_come_once_and_gaps_are_counted),
 		TEST(test_times_are_moved),
 	};
