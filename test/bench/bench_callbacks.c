@@ -5,9 +5,11 @@
  *
  *	bench_callbacks [--plugin SO]... [--capture FILE] [--rounds N]
  *
- * Three loads, each driven by one thread on one processor through version 5 of
+ * Four loads, each driven by one thread on one processor through version 5 of
  * the API, with descriptors laid out as NCCL does:
  *  - a synthetic collective of 106 callbacks, in NCCL's order;
+ *  - a call over NVLink, of ten callbacks, with hot caches and with caches that
+ *    other memory has filled since the call before, as a program's own work does;
  *  - starts of proxy operations while more are in progress than a plugin can
  *    follow, as in an all-to-all;
  *  - a recorded job, at full speed.
@@ -24,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "ncclstat/record.h"
@@ -132,6 +135,7 @@ struct load {
 	struct host_comm *comms; /* by context */
 	uint32_t context_max;
 	bool has_gpu; /* a GPU with a running clock; else times come from the recording */
+	size_t walked_bytes; /* other memory that is read before each pass */
 };
 
 static void load_init(struct load *load, size_t calls, uint32_t handles,
@@ -210,6 +214,7 @@ static void add_stop(struct load *load, uint32_t handle)
 enum handle {
 	GROUP_API = 1,
 	COLL_API,
+	LAUNCH,
 	GROUP,
 	COLL,
 	CTRL,
@@ -222,7 +227,7 @@ enum handle {
 	HANDLE_END = STEP_RECV + 8
 };
 
-static void add_enqueueing(struct load *load, const struct host *host)
+static void add_api_call(struct load *load, const struct host *host)
 {
 	add_start(load, host, GROUP_API, 0, 0,
 		  &(struct host_event){ .type = NCCL_EVENT_GROUP_API,
@@ -233,6 +238,11 @@ static void add_enqueueing(struct load *load, const struct host *host)
 					.count = 1 << 20,
 					.datatype = "ncclFloat32" });
 	add_stop(load, COLL_API);
+}
+
+/* Adds the enqueueing of a call's operation, and the end of the call. */
+static void add_enqueueing(struct load *load, const struct host *host)
+{
 	add_start(load, host, GROUP, 0, 0,
 		  &(struct host_event){ .type = NCCL_EVENT_GROUP });
 	add_start(load, host, COLL, COLL_API, GROUP,
@@ -337,6 +347,7 @@ static void make_synthetic(struct load *load, const struct host *host)
 		.nnodes = 2,
 		.nranks = 2,
 	};
+	add_api_call(load, host);
 	add_enqueueing(load, host);
 	add_ctrl(load, host, NCCL_STATE_CTRL_ACTIVE);
 	add_proxy_op(load, host, OP_SEND, 1);
@@ -352,6 +363,35 @@ static void make_synthetic(struct load *load, const struct host *host)
 	add_ctrl(load, host, NCCL_STATE_CTRL_IDLE);
 	if (load->count != load->capacity)
 		fail("the synthetic collective has %zu calls", load->count);
+}
+
+/* --- A call over NVLink -------------------------------------------------- */
+
+static void make_nvlink(struct load *load, const struct host *host,
+			size_t walked_bytes)
+{
+	static char name[64];
+
+	memset(load, 0, sizeof(*load));
+	snprintf(name, sizeof(name), "NVLink call, %zu MB walked before it",
+		 walked_bytes >> 20);
+	load->name = name;
+	load->unit = "call";
+	load->walked_bytes = walked_bytes;
+	load_init(load, 10, HANDLE_END, 1);
+	load->comms[1] = (struct host_comm){
+		.id = 3,
+		.name = "nvlink",
+		.nnodes = 1,
+		.nranks = 2,
+	};
+	add_api_call(load, host);
+	add_start(load, host, LAUNCH, GROUP_API, 0,
+		  &(struct host_event){ .type = NCCL_EVENT_KERNEL_LAUNCH });
+	add_stop(load, LAUNCH);
+	add_enqueueing(load, host);
+	if (load->count != load->capacity)
+		fail("the call over NVLink has %zu calls", load->count);
 }
 
 /* --- More proxy operations than can be followed -------------------------- */
@@ -485,10 +525,10 @@ struct subject {
 	void **handles;
 	uint64_t passes;
 	uint64_t made; /* callbacks in the latest pass */
-	/* Ticks of each pass; the median of each round. */
+	/* Ticks of each pass; the middle of each round. */
 	uint32_t *samples;
 	size_t sample_count;
-	double *medians;
+	double *middles;
 	/* Number of calls by type and ticks. */
 	uint32_t (*histogram)[TICKS_MAX];
 };
@@ -596,6 +636,32 @@ static void run_kernels(const struct load *load)
 	}
 }
 
+/* --- Cold caches -------------------------------------------------------- */
+
+#define WALKED_MAX (32u << 20)
+
+static const char *walked;
+
+/* Pages are small, as most of a program's are. */
+static void map_walked(void)
+{
+	void *memory = mmap(NULL, WALKED_MAX, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		fail("%s", strerror(errno));
+	madvise(memory, WALKED_MAX, MADV_NOHUGEPAGE);
+	memset(memory, 1, WALKED_MAX);
+	walked = memory;
+}
+
+static void prepare_pass(const struct load *load)
+{
+	for (size_t i = 0; i < load->walked_bytes; i += 64)
+		*(const volatile char *)&walked[i];
+	run_kernels(load);
+}
+
 /* --- Rounds ------------------------------------------------------------- */
 
 static int compare_samples(const void *left, const void *right)
@@ -623,27 +689,30 @@ static double real_at(const double *values, size_t count, double fraction)
 	return value;
 }
 
-/* Runs `batch` passes; returns their median in ticks. */
+/* Runs `batch` passes; returns the mean of the middle half of their ticks: some
+ * processors count in steps of 10 ns, in which a median would be. */
 static double run_batch(struct subject *subject, const struct load *load,
 			size_t batch, uint64_t kind)
 {
 	uint32_t *samples = &subject->samples[subject->sample_count];
 	uint32_t *sorted = allocate(batch, sizeof(*sorted));
-	double median;
+	size_t first = batch / 4, end = batch - batch / 4;
+	double sum = 0;
 
 	for (size_t i = 0; i < batch; i++) {
 		uint64_t before;
 
-		run_kernels(load);
+		prepare_pass(load);
 		before = ncs_clock_ticks(kind);
 		pass_plain(subject, load);
 		samples[i] = (uint32_t)(ncs_clock_ticks(kind) - before);
 	}
 	memcpy(sorted, samples, batch * sizeof(*sorted));
 	qsort(sorted, batch, sizeof(*sorted), compare_samples);
-	median = sorted[batch / 2];
+	for (size_t i = first; i < end; i++)
+		sum += sorted[i];
 	free(sorted);
-	return median;
+	return sum / (double)(end - first);
 }
 
 static void enter(struct subject *subject, const struct load *load,
@@ -654,7 +723,7 @@ static void enter(struct subject *subject, const struct load *load,
 	subject->handles =
 		allocate(load->handle_max + 1, sizeof(*subject->handles));
 	subject->samples = allocate(samples, sizeof(*subject->samples));
-	subject->medians = allocate(rounds, sizeof(*subject->medians));
+	subject->middles = allocate(rounds, sizeof(*subject->middles));
 	subject->histogram = allocate(KIND_COUNT, sizeof(*subject->histogram));
 	subject->sample_count = 0;
 	subject->passes = 0;
@@ -672,7 +741,7 @@ static void leave(struct subject *subject, const struct load *load)
 	free(subject->contexts);
 	free(subject->handles);
 	free(subject->samples);
-	free(subject->medians);
+	free(subject->middles);
 	free(subject->histogram);
 }
 
@@ -693,7 +762,7 @@ static void measure(struct subject *subjects, size_t count,
 			struct subject *subject =
 				&subjects[(round + i) % count];
 
-			subject->medians[round] =
+			subject->middles[round] =
 				run_batch(subject, load, batch, kind);
 			subject->sample_count += batch;
 		}
@@ -701,7 +770,7 @@ static void measure(struct subject *subjects, size_t count,
 	for (size_t round = 0; round < rounds; round++)
 		for (size_t i = 0; i < count; i++)
 			for (size_t k = 0; k < (batch + 9) / 10; k++) {
-				run_kernels(load);
+				prepare_pass(load);
 				pass_by_type(&subjects[(round + i) % count],
 					     load, kind);
 			}
@@ -716,7 +785,7 @@ static double ratio_to(const struct subject *subject,
 	double *ratios = allocate(rounds, sizeof(*ratios)), ratio;
 
 	for (size_t i = 0; i < rounds; i++)
-		ratios[i] = subject->medians[i] / other->medians[i];
+		ratios[i] = subject->middles[i] / other->middles[i];
 	ratio = real_at(ratios, rounds, 0.5);
 	free(ratios);
 	return ratio;
@@ -739,21 +808,23 @@ static void print_costs(struct subject *subjects, size_t count,
 	printf("\n%s, medians of %zu rounds of %zu:\n\n", load->name, rounds,
 	       batch);
 	printf("| plugin | callbacks/%s | ns/%s | ns/callback | p10-p90 of"
-	       " rounds | above empty | p99.9/median | to floor |\n",
-	       load->unit, load->unit);
-	puts("|---|---:|---:|---:|---:|---:|---:|---:|");
+	       " rounds | above empty | above empty/%s | p99.9/median |"
+	       " to floor |\n",
+	       load->unit, load->unit, load->unit);
+	puts("|---|---:|---:|---:|---:|---:|---:|---:|---:|");
 	for (size_t i = 0; i < count; i++) {
 		struct subject *subject = &subjects[i];
-		double median = real_at(subject->medians, rounds, 0.5);
-		double low = real_at(subject->medians, rounds, 0.1);
-		double high = real_at(subject->medians, rounds, 0.9);
-		double above = median - real_at(empty->medians, rounds, 0.5);
+		double median = real_at(subject->middles, rounds, 0.5);
+		double low = real_at(subject->middles, rounds, 0.1);
+		double high = real_at(subject->middles, rounds, 0.9);
+		double above = median - real_at(empty->middles, rounds, 0.5);
 		double made = (double)subject->made;
 
-		printf("| %s | %.0f | %.0f | %.1f | %.1f-%.1f | %.1f |",
+		printf("| %s | %.0f | %.0f | %.1f | %.1f-%.1f | %.1f | %.0f |",
 		       subject->name, made, median * ns_per_tick,
 		       median * ns_per_tick / made, low * ns_per_tick / made,
-		       high * ns_per_tick / made, above * ns_per_tick / made);
+		       high * ns_per_tick / made, above * ns_per_tick / made,
+		       above * ns_per_tick);
 		if (batch > 1)
 			printf(" %.2f |", sample_at(subject, 0.999) /
 						  sample_at(subject, 0.5));
@@ -925,6 +996,21 @@ static void run(struct subject *subjects, size_t count, struct load *load,
 	load_release(load);
 }
 
+static void run_nvlink(struct subject *subjects, size_t count, size_t rounds,
+		       const struct ncs_clock *clock)
+{
+	/* A pass costs more with more memory. */
+	static const struct {
+		size_t walked_bytes, batch;
+	} steps[] = { { 0, BATCH }, { 2u << 20, 100 }, { WALKED_MAX, 10 } };
+	struct load load;
+
+	for (size_t i = 0; i < COUNT(steps); i++) {
+		make_nvlink(&load, subjects[0].host, steps[i].walked_bytes);
+		run(subjects, count, &load, steps[i].batch, rounds, clock);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *capture = NCS_CAPTURES "/net-v5-ddp8/rank0.calllog.xz";
@@ -955,10 +1041,12 @@ int main(int argc, char **argv)
 	if (count == 2)
 		open_built(subjects, &count, "libnccl-profiler-ncclstat.so");
 	ncs_clock_calibrate(&clock, ncs_clock_choose());
+	map_walked();
 	start_idle_thread();
 	print_machine(pin(), clock.kind);
 	make_synthetic(&load, subjects[0].host);
 	run(subjects, count, &load, BATCH, rounds, &clock);
+	run_nvlink(subjects, count, rounds, &clock);
 	make_full(&load, subjects[0].host);
 	run(subjects, count, &load, BATCH, rounds, &clock);
 	make_recorded(&load, subjects[0].host, capture);
