@@ -142,6 +142,7 @@ probe_for_tests() {
 	want 'jq' jq -- have jq
 	want 'ps and pgrep' procps / procps-ng -- have pgrep
 	want 'xz' xz-utils / xz -- have xz
+	wish valgrind -- have valgrind
 	wish zsh -- have zsh
 	wish fish -- have fish
 	wish nodejs -- have node
