@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "plugin/events/call.h"
 #include "plugin/events/callbacks.h"
 #include "plugin/chain/chain.h"
 #include "plugin/nccl/nccl_abi.h"
@@ -45,15 +46,36 @@ static enum nccl_result init(const struct ncs_init *facts, void **context)
 	return NCCL_SUCCESS;
 }
 
-static enum nccl_result stop_event(void *handle)
+/* Each kind of event has a function of its own, so that it saves no registers
+ * for the others. */
+__attribute__((noinline)) static enum nccl_result stop_other(void *handle)
 {
-	if (ncs_step_on_stop(handle))
-		return NCCL_SUCCESS;
 	if (ncs_chain_is_on())
 		ncs_chain_stop_event(handle);
 	else
 		ncs_stop_event(handle);
 	return NCCL_SUCCESS;
+}
+
+__attribute__((noinline)) static enum nccl_result stop_step(void *handle)
+{
+	return ncs_step_on_stop(handle) ? NCCL_SUCCESS : stop_other(handle);
+}
+
+__attribute__((noinline)) static enum nccl_result stop_span(void *handle)
+{
+	return ncs_call_on_stop(handle) ? NCCL_SUCCESS : stop_other(handle);
+}
+
+static enum nccl_result stop_event(void *handle)
+{
+	uint64_t value = (uint64_t)(uintptr_t)handle;
+
+	if (ncs_handle_is(value, NCS_HANDLE_STEP))
+		return stop_step(handle);
+	if (ncs_handle_is(value, NCS_HANDLE_SPAN))
+		return stop_span(handle);
+	return stop_other(handle);
 }
 
 static enum nccl_result finalize(void *context)
@@ -97,6 +119,18 @@ start_other(void *context, void **handle, const void *descr, unsigned version)
 	else
 		value = ncs_start_event(version, context, type, head->parent,
 					head->rank, &head->proxy_op);
+	give_handle(handle, value);
+	return NCCL_SUCCESS;
+}
+
+/* Starts a span of a call, since version 5. */
+__attribute__((noinline)) static enum nccl_result
+start_span(void *context, void **handle, const void *descr, unsigned version)
+{
+	uint64_t value;
+
+	if (!ncs_call_on_start(context, descr, &value))
+		return start_other(context, handle, descr, version);
 	give_handle(handle, value);
 	return NCCL_SUCCESS;
 }
@@ -146,9 +180,11 @@ RECORD_STATE(record_state_since_v4, 4)
 			give_handle(handle, 0); \
 			return NCCL_SUCCESS; \
 		} \
-		if (descr->type != NCCL_EVENT_PROXY_STEP) \
-			return start_other(context, handle, descr, version); \
-		return start_step(context, handle, descr, version); \
+		if (descr->type == NCCL_EVENT_PROXY_STEP) \
+			return start_step(context, handle, descr, version); \
+		if (version >= 5 && descr->type & NCS_CALL_SPANS) \
+			return start_span(context, handle, descr, version); \
+		return start_other(context, handle, descr, version); \
 	} \
 \
 	static enum nccl_result record_state_v##version( \

@@ -58,9 +58,10 @@ static inline void
 ncs_ring_put_words(struct ncs_ring_producer *producer,
 		   const uint64_t words[NCS_RECORD_WORDS])
 {
+	uint64_t position = producer->position;
 	uint64_t *slot =
-		(uint64_t *)&producer->records[producer->position &
-					       producer->mask];
+		(uint64_t *)&producer->records[position & producer->mask];
+	struct ncs_ring *ring = producer->ring;
 
 	/* ORDER: pairs with ncs_ring_copy() (shm/ring.h): a reader that
 	 * sees a word of this record also sees head = position. */
@@ -71,11 +72,11 @@ ncs_ring_put_words(struct ncs_ring_producer *producer,
 			&slot[i],
 			i != NCS_POSITION_WORD ?
 				words[i] :
-				(words[i] >> 32 << 32) |
-					(uint32_t)producer->position);
+				(words[i] >> 32 << 32) | (uint32_t)position);
+	producer->position = position + 1;
 	/* ORDER: pairs with ncs_ring_available() (shm/ring.h): the record is
 	 * visible before the head that counts it. */
-	ncs_store_release(&producer->ring->head, ++producer->position);
+	ncs_store_release(&ring->head, position + 1);
 }
 
 /* Same as ncs_ring_put_words() for a struct. */

@@ -8,6 +8,7 @@
 
 #include "ncclstat/tables/states.def"
 #include "plugin/state/noted_calls.h"
+#include "plugin/events/call.h"
 #include "plugin/events/control_watch.h"
 #include "plugin/events/decode.h"
 #include "plugin/events/kernel.h"
@@ -23,12 +24,18 @@
 #include "plugin/events/step.h"
 #include "shm/seqlock.h"
 
-/* The version of the API that introduced each event type, by type. */
-static const uint8_t event_api[] = {
-#define X(ID, name, bit, api, help) api,
-	NCS_EVENTS(X)
+/* Returns the version of the API that introduced an event type. Four bits of a
+ * word are a type's: a table would be a cache line more. */
+static inline unsigned api_of(enum ncs_event event)
+{
+#define X(ID, name, bit, api, help) | (uint64_t)(api) << 4 * NCS_EVENT_##ID
+	const uint64_t versions = 0 NCS_EVENTS(X);
 #undef X
-};
+
+	return versions >> 4 * (unsigned)event & 15;
+}
+
+static_assert(NCS_EVENT_COUNT <= 16, "each event type has its four bits");
 
 /* The version of the API that introduced each state, and the event type that it
  * belongs to, by state. */
@@ -166,13 +173,15 @@ static uint64_t start_operation(unsigned api_version, struct ncs_comm *comm,
 	bool noted;
 
 	/* Before there were call events, the parent was the group. */
-	if (api_version < event_api[NCS_EVENT_COLL_API])
+	if (api_version < api_of(NCS_EVENT_COLL_API))
 		parent = 0;
 	noted = ncs_call_find(parent, &call);
 	if (event == NCS_EVENT_COLL)
-		ncs_decode_coll(api_version, body, &facts, &reported);
+		ncs_decode_coll(api_version, body, ncs_lane_names(lane), &facts,
+				&reported);
 	else
-		ncs_decode_p2p(api_version, body, &facts, &reported);
+		ncs_decode_p2p(api_version, body, ncs_lane_names(lane), &facts,
+			       &reported);
 	if (api_version < 4 && ncs_load_relaxed(&comm->identified) == 0)
 		identify(comm, rank, &reported);
 	facts.range = ncs_range_of_operation(comm, lane, parent,
@@ -180,35 +189,6 @@ static uint64_t start_operation(unsigned api_version, struct ncs_comm *comm,
 	facts.stream = call.stream;
 	facts.captured = call.captured;
 	return ncs_operation_start(comm, lane, &facts, now);
-}
-
-/* Counts an API call, notes it for its operations, and fills in its record. */
-static void start_api_call(struct ncs_comm *comm, struct ncs_lane_state *lane,
-			   struct ncs_span_slot *span, uint64_t handle,
-			   enum ncs_event event, const void *body, uint64_t now)
-{
-	struct ncs_decoded_call call;
-	struct ncs_function *function;
-	struct ncs_noted_call noted;
-
-	ncs_decode_api_call(event, body, &call);
-	ncs_store_relaxed(&lane->launched, now);
-	function = ncs_lane_function_begin(lane, call.function);
-	ncs_lane_function_add(lane, &function->calls, 1);
-	ncs_lane_function_end(lane, function);
-	noted.range = ncs_range_call(comm, lane, call.function);
-	noted.stream = call.stream;
-	noted.captured = call.graph;
-	ncs_call_note(handle, &noted);
-	if (!span)
-		return;
-	span->record.number = noted.range;
-	span->record.delta[0] = noted.stream;
-	span->words[1] = ncs_record_word1(
-		event, call.graph ? NCS_RECORD_GRAPH : 0, 0, call.function);
-	span->words[2] = ncs_record_word2(0, call.root);
-	ncs_message_bytes(comm, call.function, call.datatype, call.count,
-			  &span->record.value);
 }
 
 static void start_kernel(struct ncs_comm *comm, struct ncs_lane_state *lane,
@@ -301,14 +281,10 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 	switch ((int)event) {
 	case NCS_EVENT_COLL_API:
 	case NCS_EVENT_P2P_API:
-		start_api_call(comm, lane, span, handle, event, body, now);
+		ncs_call_api(comm, lane, span, handle, event, body, now);
 		break;
 	case NCS_EVENT_KERNEL_LAUNCH:
-		ncs_store_relaxed(&lane->launched, now);
-		ncs_launch_start(comm, lane, span ? handle : 0,
-				 ncs_decode_launch_stream(body), now);
-		if (span)
-			ncs_decode_span(comm, event, body, &span->record);
+		ncs_call_launch(comm, lane, span, handle, body, now);
 		break;
 	case NCS_EVENT_KERNEL_CH:
 		start_kernel(comm, lane, api_version, span, parent, body, now);
@@ -318,6 +294,10 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 		break;
 	case NCS_EVENT_NET_PLUGIN:
 		start_net(comm, lane, span, parent, body);
+		break;
+	case NCS_EVENT_GROUP_API:
+		if (span)
+			ncs_decode_group_api(body, &span->record);
 		break;
 	default:
 		if (span)
@@ -385,14 +365,16 @@ uint64_t ncs_start_event(unsigned api_version, const void *context,
 	if (type == 1u << NCS_EVENT_PROXY_OP)
 		return start_proxy_op(context, parent, body);
 	comm = ncs_comm_of_context(context);
-	if (!comm || !ncs_comm_is_live(comm)) {
+	if (__builtin_expect(!comm || !ncs_comm_is_live(comm), 0)) {
 		refuse_context(context);
 		return 0;
 	}
 	lane = ncs_lane_of_caller(comm);
 	event = (enum ncs_event)__builtin_ctzll(type | UINT64_C(1) << 63);
-	if (event >= NCS_EVENT_COUNT || type != UINT64_C(1) << event ||
-	    api_version < event_api[event]) {
+	if (__builtin_expect(event >= NCS_EVENT_COUNT ||
+				     type != UINT64_C(1) << event ||
+				     api_version < api_of(event),
+			     0)) {
 		ncs_lane_lose(lane, NCS_LOSS_UNKNOWN);
 		return 0;
 	}

@@ -21,10 +21,6 @@
 #include "shm/control.h"
 #include "shm/seqlock.h"
 
-struct ncs_control_watch ncs_control_watch = {
-	.request = &ncs_control_watch.dealt_with,
-};
-
 /* Only the thread that has set `busy` changes it. */
 static struct {
 	uint64_t busy; /* 1 while a thread uses this */
@@ -216,7 +212,7 @@ static void update(struct ncs_lane_state *lane, uint64_t word, uint64_t now)
 	if (published->asked != before.asked ||
 	    published->in_force != before.in_force)
 		leave_record(lane, before.in_force, now);
-	ncs_store_relaxed(&ncs_control_watch.dealt_with,
+	ncs_store_relaxed(&ncs_registry.control.dealt_with,
 			  asked.lease_until_ns != 0 ? ~word : word);
 }
 
@@ -231,8 +227,8 @@ void ncs_control_update(struct ncs_lane_state *lane, uint64_t now)
 		return;
 	/* ORDER: pairs with put() (shm/control.c): the end of the lease belongs
 	 * to this request or a later one. */
-	word = ncs_load_acquire(ncs_control_watch.request);
-	if (word != ncs_load_relaxed(&ncs_control_watch.dealt_with))
+	word = ncs_load_acquire(ncs_registry.control.request);
+	if (word != ncs_load_relaxed(&ncs_registry.control.dealt_with))
 		update(lane, word, now);
 	/* ORDER: pairs with ncs_control_update()
 	 * (plugin/events/control_watch.c), and with ncs_control_join()
@@ -248,6 +244,7 @@ int ncs_control_open(const struct ncs_control_start *start)
 {
 	int error = -EEXIST;
 
+	ncs_registry.control.request = &ncs_registry.control.dealt_with;
 	control.timing_allowed = start->api_version >= NCS_LAUNCH_API;
 	control.environment = (struct ncs_detail){
 		.has_groups = 1,
@@ -269,7 +266,7 @@ int ncs_control_open(const struct ncs_control_start *start)
 						  start->directory,
 						  start->process, serial);
 	if (!error)
-		ncs_control_watch.request = &control.writer.control->request;
+		ncs_registry.control.request = &control.writer.control->request;
 	return error;
 }
 
@@ -296,6 +293,5 @@ void ncs_control_forget(void)
 	if (control.writer.control)
 		munmap(control.writer.control, NCS_CONTROL_BYTES);
 	memset(&control, 0, sizeof(control));
-	ncs_control_watch.request = &ncs_control_watch.dealt_with;
-	ncs_control_watch.dealt_with = 0;
+	ncs_registry.control = (struct ncs_control_watch){ 0 };
 }

@@ -15,19 +15,7 @@
 
 #include "plugin/nccl/environment.h"
 #include "plugin/state/comm.h"
-
-/* The state that each group of calls checks. */
-struct ncs_control_watch {
-	/* Address of the request's word; that of `dealt_with` if there is no
-	 * control object, so that no request is ever new. Set before the first
-	 * callback. */
-	const uint64_t *request;
-	/* The request that was handled last; during a lease its complement, so
-	 * that each group of calls checks if the lease is over. */
-	uint64_t dealt_with;
-};
-
-extern struct ncs_control_watch ncs_control_watch;
+#include "plugin/state/registry.h"
 
 /* Handles a new request or the end of a lease. May be called on several threads
  * at the same time: one of them handles it, the others return without waiting.
@@ -37,10 +25,11 @@ void ncs_control_update(struct ncs_lane_state *lane, uint64_t now);
 /* Checks for a new request at the start of a group of calls. */
 static inline void ncs_control_check(struct ncs_lane_state *lane, uint64_t now)
 {
-	if (__builtin_expect(
-		    ncs_load_relaxed(ncs_control_watch.request) !=
-			    ncs_load_relaxed(&ncs_control_watch.dealt_with),
-		    0))
+	const struct ncs_control_watch *watch = &ncs_registry.control;
+
+	if (__builtin_expect(ncs_load_relaxed(watch->request) !=
+				     ncs_load_relaxed(&watch->dealt_with),
+			     0))
 		ncs_control_update(lane, now);
 }
 

@@ -26,10 +26,14 @@ static void decode_coll_v1(const struct nccl_coll_v1 *coll,
 	do { \
 		facts->sequence_number = (coll)->seq_number; \
 		facts->count = (coll)->count; \
-		facts->function = ncs_function_from_name((coll)->func); \
-		facts->datatype = ncs_datatype_from_name((coll)->datatype); \
-		facts->algorithm = ncs_algorithm_from_name((coll)->algorithm); \
-		facts->protocol = ncs_protocol_from_name((coll)->protocol); \
+		facts->function = ncs_name_number(NCS_NAME_FUNCTION, names, \
+						  (coll)->func); \
+		facts->datatype = ncs_name_number(NCS_NAME_DATATYPE, names, \
+						  (coll)->datatype); \
+		facts->algorithm = ncs_name_number(NCS_NAME_ALGORITHM, names, \
+						   (coll)->algorithm); \
+		facts->protocol = ncs_name_number(NCS_NAME_PROTOCOL, names, \
+						  (coll)->protocol); \
 		facts->nchannels = (coll)->channels_field; \
 		facts->peer = (coll)->root; \
 	} while (0)
@@ -41,6 +45,7 @@ static void decode_coll_v1(const struct nccl_coll_v1 *coll,
 	} while (0)
 
 void ncs_decode_coll(unsigned api_version, const void *body,
+		     struct ncs_known_names *names,
 		     struct ncs_operation_facts *facts,
 		     struct ncs_decoded_comm *comm)
 {
@@ -74,12 +79,15 @@ void ncs_decode_coll(unsigned api_version, const void *body,
 #define DECODE_P2P(p2p) \
 	do { \
 		facts->count = (p2p)->count; \
-		facts->function = ncs_function_from_name((p2p)->func); \
-		facts->datatype = ncs_datatype_from_name((p2p)->datatype); \
+		facts->function = ncs_name_number(NCS_NAME_FUNCTION, names, \
+						  (p2p)->func); \
+		facts->datatype = ncs_name_number(NCS_NAME_DATATYPE, names, \
+						  (p2p)->datatype); \
 		facts->peer = (p2p)->peer; \
 	} while (0)
 
 void ncs_decode_p2p(unsigned api_version, const void *body,
+		    struct ncs_known_names *names,
 		    struct ncs_operation_facts *facts,
 		    struct ncs_decoded_comm *comm)
 {
@@ -113,6 +121,7 @@ void ncs_decode_p2p(unsigned api_version, const void *body,
 }
 
 void ncs_decode_api_call(enum ncs_event event, const void *body,
+			 struct ncs_known_names *names,
 			 struct ncs_decoded_call *call)
 {
 	const struct nccl_coll_api_v5 *coll = body;
@@ -122,15 +131,19 @@ void ncs_decode_api_call(enum ncs_event event, const void *body,
 		call->count = coll->count;
 		call->stream = NCS_RECORD_STREAM(coll->stream);
 		call->root = coll->root;
-		call->function = ncs_function_from_name(coll->func);
-		call->datatype = ncs_datatype_from_name(coll->datatype);
+		call->function =
+			ncs_name_number(NCS_NAME_FUNCTION, names, coll->func);
+		call->datatype = ncs_name_number(NCS_NAME_DATATYPE, names,
+						 coll->datatype);
 		call->graph = coll->graph_captured != 0;
 	} else {
 		call->count = p2p->count;
 		call->stream = NCS_RECORD_STREAM(p2p->stream);
 		call->root = -1;
-		call->function = ncs_function_from_name(p2p->func);
-		call->datatype = ncs_datatype_from_name(p2p->datatype);
+		call->function =
+			ncs_name_number(NCS_NAME_FUNCTION, names, p2p->func);
+		call->datatype = ncs_name_number(NCS_NAME_DATATYPE, names,
+						 p2p->datatype);
 		call->graph = p2p->graph_captured != 0;
 	}
 }
@@ -174,27 +187,20 @@ void ncs_decode_net(const void *body, uint64_t *plugin_id, uint64_t *bytes)
 void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
 		     const void *body, struct ncs_record *record)
 {
-	const struct nccl_group_api *group = body;
-	const struct nccl_kernel_launch *launch = body;
 	const struct nccl_ce_coll_v6 *coll = body;
 	const struct nccl_ce_sync *sync = body;
 	const struct nccl_ce_batch *batch = body;
 
 	switch ((int)event) {
-	case NCS_EVENT_GROUP_API:
-		record->number = (uint64_t)(unsigned)group->depth;
-		record->flags = group->graph_captured ? NCS_RECORD_GRAPH : 0;
-		break;
-	case NCS_EVENT_KERNEL_LAUNCH:
-		record->delta[0] = NCS_RECORD_STREAM(launch->stream);
-		break;
 	case NCS_EVENT_CE_COLL:
 		record->delta[0] = NCS_RECORD_STREAM(coll->stream);
-		record->function = ncs_function_from_name(coll->func);
+		record->function =
+			ncs_name_find(NCS_NAME_FUNCTION, NULL, coll->func);
 		record->number = coll->seq_number;
 		record->peer = coll->root;
 		ncs_message_bytes(comm, record->function,
-				  ncs_datatype_from_name(coll->datatype),
+				  ncs_name_find(NCS_NAME_DATATYPE, NULL,
+						coll->datatype),
 				  coll->count, &record->value);
 		break;
 	case NCS_EVENT_CE_SYNC:
@@ -207,11 +213,4 @@ void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
 	default:
 		break;
 	}
-}
-
-void *ncs_decode_launch_stream(const void *body)
-{
-	const struct nccl_kernel_launch *launch = body;
-
-	return launch->stream;
 }

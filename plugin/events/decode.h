@@ -11,18 +11,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "plugin/nccl/nccl_abi.h"
 #include "plugin/state/decoded.h"
 
-/* Decode a Coll and a P2p event. `comm` is set for API 1-3 only. */
+/* Decode a Coll and a P2p event. `comm` is set for API 1-3 only. `names` are
+ * those of the thread's latest call, or NULL. */
 void ncs_decode_coll(unsigned api_version, const void *body,
+		     struct ncs_known_names *names,
 		     struct ncs_operation_facts *facts,
 		     struct ncs_decoded_comm *comm);
 void ncs_decode_p2p(unsigned api_version, const void *body,
+		    struct ncs_known_names *names,
 		    struct ncs_operation_facts *facts,
 		    struct ncs_decoded_comm *comm);
 
-/* Decodes a CollApi or P2pApi event. */
+/* Decodes a CollApi or P2pApi event; `names` as above. */
 void ncs_decode_api_call(enum ncs_event event, const void *body,
+			 struct ncs_known_names *names,
 			 struct ncs_decoded_call *call);
 
 /* Decode a KernelCh and a KernelPhase event. Times are by the GPU's clock in
@@ -36,12 +41,27 @@ void ncs_decode_phase(const void *body, uint8_t *channel, uint64_t *phase,
  * *bytes is 0 for others. */
 void ncs_decode_net(const void *body, uint64_t *plugin_id, uint64_t *bytes);
 
-/* Decodes a GroupApi, KernelLaunch, CeColl, CeSync or CeBatch event into its
- * record; does nothing for other events. */
+/* Decodes a GroupApi event into its record. */
+static inline void ncs_decode_group_api(const void *body,
+					struct ncs_record *record)
+{
+	const struct nccl_group_api *group = body;
+
+	record->number = (uint64_t)(unsigned)group->depth;
+	record->flags = group->graph_captured ? NCS_RECORD_GRAPH : 0;
+}
+
+/* Decodes a CeColl, CeSync or CeBatch event into its record; does nothing for
+ * other events. */
 void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
 		     const void *body, struct ncs_record *record);
 
 /* Returns the CUDA stream of a KernelLaunch. */
-void *ncs_decode_launch_stream(const void *body);
+static inline void *ncs_decode_launch_stream(const void *body)
+{
+	const struct nccl_kernel_launch *launch = body;
+
+	return launch->stream;
+}
 
 #endif

@@ -74,7 +74,7 @@ static struct ncs_operation_slot *claim(struct ncs_comm *comm,
 			uint64_t cursor = ncs_add_relaxed(
 				&comm->header->filled.operations, 1);
 			struct ncs_operation_slot *op =
-				&comm->ops[cursor % comm->operation_count];
+				&comm->ops[cursor & (comm->operation_count - 1)];
 
 			if (!claim_slot(op, force, &launched))
 				continue;
@@ -95,60 +95,69 @@ static struct ncs_operation_slot *claim(struct ncs_comm *comm,
 
 /* --- the published copy ------------------------------------------------- */
 
-static void ncs_operation_publish(struct ncs_operation *slot,
-				  const struct ncs_operation *content)
+/* The words of an entry that are published with it; those after them are 0, and
+ * change while it is in flight. */
+#define FIXED_WORDS (offsetof(struct ncs_operation, enqueued) / 8)
+#define USER_TAG_WORD (offsetof(struct ncs_operation, user_tag) / 8)
+#define LAUNCH_WORD (offsetof(struct ncs_operation, launch) / 8)
+
+static_assert(offsetof(struct ncs_operation, event) == 5 * 8 &&
+		      offsetof(struct ncs_operation, nchannels) == 5 * 8 + 5 &&
+		      offsetof(struct ncs_operation, peer) == 6 * 8 &&
+		      offsetof(struct ncs_operation, range) == 6 * 8 + 4,
+	      "words of small members");
+
+/* Publishes an operation, word by word: reading back words that were put
+ * together by smaller stores would have to wait for these. */
+static void publish(const struct ncs_operation_slot *op,
+		    const struct ncs_operation_facts *facts, uint64_t launch)
 {
-	uint64_t *block = (uint64_t *)slot;
-	const uint64_t *words = (const uint64_t *)content;
+	uint64_t *block = (uint64_t *)op->published;
+	const uint64_t words[FIXED_WORDS] = {
+		op->number,
+		op->start,
+		facts->sequence_number,
+		op->bytes,
+		facts->count,
+		(uint64_t)facts->event | (uint64_t)facts->function << 8 |
+			(uint64_t)facts->datatype << 16 |
+			(uint64_t)facts->algorithm << 24 |
+			(uint64_t)facts->protocol << 32 |
+			(uint64_t)facts->nchannels << 40,
+		(uint32_t)facts->peer | (uint64_t)facts->range << 32,
+	};
 
 	ncs_store_relaxed(&block[0], 0);
 	/* ORDER: pairs with read_operation() (shm/read/operation_reader.c): a
 	 * reader that sees a word of this operation also sees that the former
 	 * one is gone. */
 	ncs_fence_release();
-	for (unsigned i = 1; i < sizeof(*content) / sizeof(words[0]); i++)
+#pragma GCC unroll 16
+	for (unsigned i = 1; i < FIXED_WORDS; i++)
 		ncs_payload_store(&block[i], words[i]);
+#pragma GCC unroll 16
+	for (unsigned i = FIXED_WORDS; i < USER_TAG_WORD; i++)
+		ncs_payload_store(&block[i], 0);
+	ncs_payload_store(&block[USER_TAG_WORD], facts->user_tag);
+	ncs_payload_store(&block[LAUNCH_WORD], launch);
 	/* ORDER: pairs with read_operation() (shm/read/operation_reader.c): all
 	 * words are visible before the number. */
 	ncs_store_release(&block[0], words[0]);
 }
 
-static void publish(const struct ncs_operation_slot *op,
-		    const struct ncs_operation_facts *facts, uint64_t launch)
-{
-	struct ncs_operation content = {
-		.number = op->number,
-		.start = op->start,
-		.sequence_number = facts->sequence_number,
-		.bytes = op->bytes,
-		.count = facts->count,
-		.event = (uint8_t)facts->event,
-		.function = facts->function,
-		.datatype = facts->datatype,
-		.algorithm = facts->algorithm,
-		.protocol = facts->protocol,
-		.nchannels = facts->nchannels,
-		.peer = facts->peer,
-		.user_tag = facts->user_tag,
-		.range = facts->range,
-		.launch = launch,
-	};
-
-	ncs_operation_publish(op->published, &content);
-}
-
 /* --- start and stop ----------------------------------------------------- */
 
 static void count_start(struct ncs_lane_state *lane,
-			const struct ncs_operation_slot *op)
+			const struct ncs_operation_facts *facts,
+			bool size_known, uint64_t bytes)
 {
 	struct ncs_function *function =
-		ncs_lane_function_begin(lane, op->function);
-	uint64_t sequence = op->sequence_number;
+		ncs_lane_function_begin(lane, facts->function);
+	uint64_t sequence = facts->sequence_number;
 
 	ncs_lane_function_add(lane, &function->operations, 1);
-	ncs_lane_function_add(lane, &function->bytes, op->bytes);
-	if (!op->size_known)
+	ncs_lane_function_add(lane, &function->bytes, bytes);
+	if (!size_known)
 		ncs_lane_function_add(lane, &function->size_unknown, 1);
 	if (sequence != NCS_NO_SEQUENCE_NUMBER &&
 	    sequence + 1 > ncs_load_relaxed(&function->last_sequence_number))
@@ -183,7 +192,7 @@ static uint64_t count_transfer(struct ncs_comm *comm,
  * one is of another operation. */
 static bool are_launches_reported(const struct ncs_comm *comm)
 {
-	uint64_t events = ncs_load_relaxed(&comm->header->event_mask);
+	uint64_t events = ncs_load_relaxed(&comm->event_mask);
 
 	return events == 0 || events >> NCS_EVENT_KERNEL_LAUNCH & 1;
 }
@@ -192,35 +201,37 @@ uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			     const struct ncs_operation_facts *facts,
 			     uint64_t now)
 {
-	struct ncs_operation_slot untracked = { .tag = 0 };
 	struct ncs_operation_slot *op = claim(comm, lane);
-	struct ncs_operation_slot *target = op ? op : &untracked;
 	uint64_t transfer = count_transfer(comm, lane, facts);
-	uint64_t sampling = ncs_sampling_choose(comm, facts, transfer);
+	uint64_t sampling = ncs_sampling_choose(comm, facts, transfer), bytes;
 	bool reported = are_launches_reported(comm);
+	bool size_known = ncs_message_bytes(comm, facts->function,
+					    facts->datatype, facts->count,
+					    &bytes);
+	uint16_t class_index = ncs_class_count(comm, facts, size_known, bytes);
 
-	target->function = facts->function;
-	target->event = (uint8_t)facts->event;
-	target->sequence_number = facts->sequence_number;
-	target->size_known = ncs_message_bytes(comm, facts->function,
-					       facts->datatype, facts->count,
-					       &target->bytes);
-	target->range = facts->range;
-	count_start(lane, target);
-	target->class_index =
-		ncs_class_count(comm, facts, target->size_known, target->bytes);
-	ncs_range_operation(comm, target);
-	if (!op)
+	count_start(lane, facts, size_known, bytes);
+	if (__builtin_expect(facts->range != 0, 0))
+		ncs_range_operation(comm, facts->range, size_known, bytes);
+	if (__builtin_expect(!op, 0))
 		return ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0,
 					 0, 0);
 	op->number = ncs_add_relaxed(&comm->operation_number, 1) + 1;
-	if (facts->event == NCS_EVENT_P2P && !facts->captured &&
-	    ncs_transfers_are_all(comm))
-		op->sequence_number = transfer;
 	op->start = now;
 	op->launched = lane->shared ? 0 : ncs_load_relaxed(&lane->launched);
-	op->peer = facts->peer;
+	op->bytes = bytes;
+	op->sequence_number =
+		facts->event == NCS_EVENT_P2P && !facts->captured &&
+				ncs_transfers_are_all(comm) ?
+			transfer :
+			facts->sequence_number;
 	op->stream = facts->stream;
+	op->event = (uint8_t)facts->event;
+	op->function = facts->function;
+	op->size_known = size_known;
+	op->class_index = class_index;
+	op->peer = facts->peer;
+	op->range = facts->range;
 	ncs_store_relaxed(&op->proxy_start, 0);
 	ncs_store_relaxed(&op->proxy_stop, 0);
 	ncs_store_relaxed(&op->kernel_start_ns, 0);

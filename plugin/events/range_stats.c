@@ -111,17 +111,14 @@ static_assert(NCS_RANGE_MAX <= NCS_CALL_RANGE_MAX, "a number can be noted");
 
 /* --- counting ----------------------------------------------------------- */
 
-void ncs_range_operation(struct ncs_comm *comm,
-			 const struct ncs_operation_slot *op)
+void ncs_range_operation(struct ncs_comm *comm, uint32_t number,
+			 bool size_known, uint64_t bytes)
 {
-	struct ncs_range *range;
+	struct ncs_range *range = range_of(comm, number);
 
-	if (op->range == 0)
-		return;
-	range = range_of(comm, op->range);
 	ncs_add_relaxed(&range->operations, 1);
-	ncs_add_relaxed(&range->bytes, op->bytes);
-	if (!op->size_known)
+	ncs_add_relaxed(&range->bytes, bytes);
+	if (!size_known)
 		ncs_add_relaxed(&range->size_unknown, 1);
 }
 

@@ -25,9 +25,9 @@ uint32_t ncs_range_of_operation(struct ncs_comm *comm,
 				struct ncs_lane_state *lane, uint64_t parent,
 				const struct ncs_noted_call *call);
 
-/* Counts an operation that starts. */
-void ncs_range_operation(struct ncs_comm *comm,
-			 const struct ncs_operation_slot *op);
+/* Counts an operation that starts in a range, whose number is not 0. */
+void ncs_range_operation(struct ncs_comm *comm, uint32_t number,
+			 bool size_known, uint64_t bytes);
 
 /* Count in a range: an operation whose first child starts; an operation that
  * begins to have children in progress; an operation that has none in progress

@@ -2,20 +2,9 @@
 /* Slots of spans; see span.h. */
 #include "plugin/events/span.h"
 
-#include <string.h>
-
 #include "plugin/events/kernel.h"
-#include "plugin/state/lane.h"
 #include "plugin/events/operation.h"
 #include "plugin/events/sampling.h"
-
-/* Event types that start and stop on the same thread. Only for these does the
- * lane publish that its thread is inside such an event. */
-#define ON_ONE_THREAD \
-	(1u << NCS_EVENT_GROUP | 1u << NCS_EVENT_GROUP_API | \
-	 1u << NCS_EVENT_COLL_API | 1u << NCS_EVENT_P2P_API | \
-	 1u << NCS_EVENT_KERNEL_LAUNCH | 1u << NCS_EVENT_CE_COLL | \
-	 1u << NCS_EVENT_CE_SYNC | 1u << NCS_EVENT_CE_BATCH)
 
 /* Returns true if this thread has claimed the slot. */
 static bool claim(const struct ncs_lane_state *lane, struct ncs_span_slot *span)
@@ -34,44 +23,51 @@ static bool claim(const struct ncs_lane_state *lane, struct ncs_span_slot *span)
 	return true;
 }
 
+struct ncs_span_slot *ncs_span_claim(struct ncs_lane_state *lane)
+{
+	uint64_t first = ncs_load_relaxed(&lane->span_hint);
+
+	for (unsigned i = 0; i < NCS_SPAN_MAX; i++) {
+		uint64_t slot = (first + i) % NCS_SPAN_MAX;
+
+		if (!claim(lane, &lane->spans[slot]))
+			continue;
+		ncs_store_relaxed(&lane->span_hint, slot + 1);
+		return &lane->spans[slot];
+	}
+	return NULL;
+}
+
+static void clear_child(struct ncs_span_slot *span)
+{
+	ncs_sampling_clear(&span->sampled);
+	span->operation_handle = 0;
+	span->gpu_start_ns = span->gpu_stop_ns = 0;
+	span->since = 0;
+	span->launched = false;
+}
+
 struct ncs_span_slot *ncs_span_start(struct ncs_comm *comm,
 				     struct ncs_lane_state *lane,
 				     enum ncs_event event, uint64_t now,
 				     uint64_t *handle)
 {
-	/* Events nest, so the slot that was claimed last is free again, or the
-	 * next one is. */
-	unsigned first = (unsigned)ncs_load_relaxed(&lane->span_hint);
+	struct ncs_span_slot *span = ncs_span_claim(lane);
 
-	for (unsigned i = 0; i < NCS_SPAN_MAX; i++) {
-		unsigned slot = (first + i) % NCS_SPAN_MAX;
-		struct ncs_span_slot *span = &lane->spans[slot];
-
-		if (!claim(lane, span))
-			continue;
-		ncs_store_relaxed(&lane->span_hint, slot);
-		span->words[0] = now;
-		span->words[1] = ncs_record_word1(event, 0, 0, 0);
-		span->words[2] = ncs_record_word2(0, -1);
-#pragma GCC unroll 8
-		for (unsigned k = 3; k < NCS_RECORD_WORDS; k++)
-			span->words[k] = 0;
-		span->operation_handle = 0;
-		ncs_sampling_clear(&span->sampled);
-		span->gpu_start_ns = span->gpu_stop_ns = 0;
-		span->since = 0;
-		span->launched = false;
-		if (1u << event & ON_ONE_THREAD)
-			ncs_store_relaxed(&lane->published->open_since[event],
-					  now);
-		*handle = ncs_handle_encode(NCS_HANDLE_SPAN, comm->index, slot,
-					    lane->index,
-					    ncs_load_relaxed(&span->tag));
-		return span;
+	if (!span) {
+		ncs_lane_lose(lane, NCS_LOSS_POOL_FULL);
+		*handle = ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index,
+					    0, 0, 0);
+		return NULL;
 	}
-	ncs_lane_lose(lane, NCS_LOSS_POOL_FULL);
-	*handle = ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0, 0, 0);
-	return NULL;
+	ncs_span_begin(span, event, now);
+	if (ncs_span_is_child(event))
+		clear_child(span);
+	else
+		ncs_store_relaxed(&lane->published->open_since[event], now);
+	*handle = ncs_span_handle(lane, (uint64_t)(span - lane->spans),
+				  ncs_load_relaxed(&span->tag));
+	return span;
 }
 
 struct ncs_span_slot *ncs_span_find(struct ncs_comm *comm,
@@ -86,34 +82,50 @@ struct ncs_span_slot *ncs_span_find(struct ncs_comm *comm,
 									  NULL;
 }
 
+/* Ends a kernel channel or phase: checks the GPU's times, and ends the child of
+ * the operation. */
+static void end_kernel(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		       struct ncs_span_slot *span, uint64_t now)
+{
+	bool timed = ncs_kernel_times(comm, lane, span, now);
+
+	if (span->record.event == NCS_EVENT_KERNEL_CH)
+		ncs_operation_kernel_done(comm, lane, span->operation_handle,
+					  timed ? span->gpu_start_ns : 0,
+					  timed ? span->gpu_stop_ns : 0, now);
+}
+
 void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		   const struct ncs_handle *handle, struct ncs_span_slot *span,
 		   uint64_t now)
 {
 	struct ncs_lane *home = comm->lanes[handle->lane].published;
 	unsigned event = span->record.event;
-	/* Decided before the operation ends, perhaps with this kernel. */
-	bool published = ncs_sampling_publishes(&span->sampled,
-						span->operation_handle, now);
-	bool timed;
+	uint64_t words[NCS_RECORD_WORDS], flags = 0;
+	bool published = true;
 
-	if (event == NCS_EVENT_KERNEL_CH) {
-		timed = ncs_kernel_times(comm, lane, span, now);
-		ncs_operation_kernel_done(comm, lane, span->operation_handle,
-					  timed ? span->gpu_start_ns : 0,
-					  timed ? span->gpu_stop_ns : 0, now);
-	} else if (event == NCS_EVENT_KERNEL_PHASE) {
-		ncs_kernel_times(comm, lane, span, now);
-	}
-	if (ncs_load_relaxed(&home->open_since[event]) == span->record.start)
+	if (ncs_span_is_child(event)) {
+		/* Decided before the operation ends, perhaps with this
+		 * kernel. */
+		published = ncs_sampling_publishes(&span->sampled,
+						   span->operation_handle, now);
+		if (event != NCS_EVENT_NET_PLUGIN)
+			end_kernel(comm, lane, span, now);
+		flags = ncs_sampling_flags(&span->sampled);
+	} else if (ncs_load_relaxed(&home->open_since[event]) ==
+		   span->record.start) {
 		ncs_store_relaxed(&home->open_since[event], 0);
-	span->record.duration = now - span->record.start;
-	if (published) {
-		span->words[1] |= ncs_record_word1(
-			0, ncs_sampling_flags(&span->sampled), 0, 0);
-		ncs_lane_publish_words(lane, span->words);
 	}
-	/* ORDER: pairs with claim() (plugin/events/span.c): the slot's next use
-	 * comes after this one. */
+	if (published) {
+		for (unsigned i = 0; i < NCS_RECORD_WORDS; i++)
+			words[i] = i == NCS_DURATION_WORD ?
+					   now - span->record.start :
+					   span->words[i];
+		words[1] |= ncs_record_word1(0, (unsigned)flags, 0, 0);
+		ncs_lane_publish_words(lane, words);
+	}
+	/* ORDER: pairs with claim() (plugin/events/span.c) and with
+	 * ncs_call_start() (plugin/events/call.h): the slot's next use comes
+	 * after this one. */
 	ncs_store_release(&span->tag, ncs_load_relaxed(&span->tag) + 1);
 }

@@ -70,6 +70,7 @@ static void publish(void)
 		if (!word)
 			continue;
 		word = ncs_load_relaxed32((uint32_t *)word);
+		ncs_store_relaxed(&comm->event_mask, word);
 		ncs_store_relaxed(&comm->header->event_mask, word);
 		if (!(word >> NCS_EVENT_P2P & 1))
 			ncs_transfers_missed(comm);

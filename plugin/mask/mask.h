@@ -31,8 +31,8 @@ static inline void ncs_mask_check(const struct ncs_comm *comm)
 {
 	const uint32_t *word = (uint32_t *)ncs_load_relaxed(&comm->mask);
 
-	if (word && ncs_load_relaxed32(word) !=
-			    ncs_load_relaxed(&comm->header->event_mask))
+	if (word &&
+	    ncs_load_relaxed32(word) != ncs_load_relaxed(&comm->event_mask))
 		ncs_mask_store();
 }
 

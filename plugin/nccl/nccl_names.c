@@ -49,6 +49,12 @@ static const struct name protocols[] = {
 #undef X
 };
 
+#define X(ID, name, number, bytes) \
+	static_assert((bytes) < 16 && (int)NCS_DATATYPE_##ID < 16, \
+		      "ncs_datatype_bytes() has four bits for " #ID);
+NCS_DATATYPES(X)
+#undef X
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Strings that were looked up since the last init, by address. NCCL passes
@@ -128,9 +134,58 @@ static uint8_t find_number(const struct name *names, size_t count,
 	return 0;
 }
 
-uint8_t ncs_function_from_name(const char *name)
+/* Keeps a name that was found, unless it has more bytes than are compared. */
+static void keep(struct ncs_known_name *known, const char *text,
+		 const struct name *name, uint8_t number)
 {
-	return find_name(functions, COUNT(functions), name, NCS_FUNCTION_OTHER);
+	unsigned width = name->size >= 8 ? 8 : name->size >= 4 ? 4 : 2;
+
+	if (name->size < width || name->size > 2 * width)
+		return;
+	*known = (struct ncs_known_name){
+		.text = text,
+		.first = ncs_name_bytes(name->text, width),
+		.last = ncs_name_bytes(name->text + name->size - width, width),
+		.size = name->size,
+		.width = (uint8_t)width,
+		.number = number,
+	};
+}
+
+/* The names of a kind. */
+struct names {
+	const struct name *names;
+	size_t count;
+	uint8_t otherwise;
+};
+
+static struct names names_of(enum ncs_name_kind kind)
+{
+	switch (kind) {
+	case NCS_NAME_FUNCTION:
+		return (struct names){ functions, COUNT(functions),
+				       NCS_FUNCTION_OTHER };
+	case NCS_NAME_DATATYPE:
+		return (struct names){ datatypes, COUNT(datatypes),
+				       NCS_DATATYPE_UNKNOWN };
+	case NCS_NAME_ALGORITHM:
+		return (struct names){ algorithms, COUNT(algorithms),
+				       NCS_ALGORITHM_UNKNOWN };
+	default:
+		return (struct names){ protocols, COUNT(protocols),
+				       NCS_PROTOCOL_UNKNOWN };
+	}
+}
+
+uint8_t ncs_name_find(enum ncs_name_kind kind, struct ncs_known_names *known,
+		      const char *text)
+{
+	struct names of = names_of(kind);
+	uint8_t number = find_name(of.names, of.count, text, of.otherwise);
+
+	if (known && number != of.otherwise)
+		keep(&known->of[kind], text, &of.names[number], number);
+	return number;
 }
 
 uint8_t ncs_function_from_number(unsigned number)
@@ -148,21 +203,9 @@ uint8_t ncs_function_from_number(unsigned number)
 					   (uint8_t)NCS_FUNCTION_OTHER;
 }
 
-uint8_t ncs_datatype_from_name(const char *name)
-{
-	return find_name(datatypes, COUNT(datatypes), name,
-			 NCS_DATATYPE_UNKNOWN);
-}
-
 uint8_t ncs_datatype_from_number(unsigned number)
 {
 	return find_number(datatypes, COUNT(datatypes), number);
-}
-
-uint8_t ncs_algorithm_from_name(const char *name)
-{
-	return find_name(algorithms, COUNT(algorithms), name,
-			 NCS_ALGORITHM_UNKNOWN);
 }
 
 uint8_t ncs_algorithm_from_number(unsigned number)
@@ -170,36 +213,7 @@ uint8_t ncs_algorithm_from_number(unsigned number)
 	return find_number(algorithms, COUNT(algorithms), number);
 }
 
-uint8_t ncs_protocol_from_name(const char *name)
-{
-	return find_name(protocols, COUNT(protocols), name,
-			 NCS_PROTOCOL_UNKNOWN);
-}
-
 uint8_t ncs_protocol_from_number(unsigned number)
 {
 	return find_number(protocols, COUNT(protocols), number);
-}
-
-unsigned ncs_datatype_bytes(uint8_t datatype)
-{
-	static const uint8_t bytes[] = {
-#define X(ID, name, number, bytes) bytes,
-		NCS_DATATYPES(X)
-#undef X
-	};
-
-	return datatype < COUNT(bytes) ? bytes[datatype] : 1;
-}
-
-int ncs_function_size_has_ranks(uint8_t function)
-{
-	enum { ONE, RANKS };
-	static const uint8_t size[] = {
-#define X(ID, name, size, numerator, denominator) size,
-		NCS_FUNCTIONS(X)
-#undef X
-	};
-
-	return function < COUNT(size) && size[function] == RANKS;
 }

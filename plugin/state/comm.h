@@ -14,11 +14,13 @@
 #ifndef NCS_PLUGIN_STATE_COMM_H
 #define NCS_PLUGIN_STATE_COMM_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "ncclstat/abi.h"
+#include "plugin/nccl/nccl_names.h"
 #include "plugin/state/gpu_clock.h"
 #include "shm/atomics.h"
 #include "shm/clock.h"
@@ -58,13 +60,20 @@ struct ncs_sampled {
 };
 
 /* An event in progress of any type but Coll, P2p, ProxyOp, ProxyStep and
- * ProxyCtrl. */
+ * ProxyCtrl. The first cache line is all that most of them use. */
 struct ncs_span_slot {
-	uint64_t tag;
 	union {
-		struct ncs_record record;
+		_Alignas(NCS_CACHE_LINE) struct ncs_record record;
 		uint64_t words[NCS_RECORD_WORDS];
+		/* The tag is in the place of the duration, which is not known
+		 * until the record is published. */
+		struct {
+			uint64_t before_tag[5];
+			uint64_t tag;
+		};
 	};
+	/* Only used by children of operations: KernelCh, KernelPhase,
+	 * NetPlugin. */
 	struct ncs_sampled sampled;
 	/* Handle of the operation that this event is a child of; 0 if none. */
 	uint64_t operation_handle;
@@ -75,31 +84,28 @@ struct ncs_span_slot {
 	bool launched; /* true if the launch was certainly not before `since` */
 };
 
+#define NCS_DURATION_WORD (offsetof(struct ncs_record, duration) / 8)
+static_assert(offsetof(struct ncs_span_slot, tag) ==
+		      offsetof(struct ncs_record, duration),
+	      "the tag is in the place of the duration");
+static_assert(sizeof(struct ncs_span_slot) == 2 * NCS_CACHE_LINE,
+	      "slots of spans are aligned");
+
 /* A collective or point-to-point operation (Coll, P2p) in progress. */
 struct ncs_operation_slot {
-	uint64_t tag;
+	/* Read when the slot is claimed. */
+	_Alignas(NCS_CACHE_LINE) uint64_t tag;
+	/* Counts of children, and the slot's owner: slots.h. */
+	uint64_t children;
+	uint64_t enqueued; /* ticks of its stopEvent; 0 before that */
+	/* Number of its launch; 0 if unknown, or if the launch has ended it. */
+	uint64_t launch;
 	uint64_t number; /* in its communicator, from 1; 0 if never used */
 	struct ncs_operation *published; /* its entry in the segment */
 	uint64_t start;
 	uint64_t launched; /* ticks shortly before its launch; 0 if unknown */
-	/* Number of its launch; 0 if unknown, or if the launch has ended it. */
-	uint64_t launch;
-	/* When its kernel began, in ticks, and how long it took; 0 if that is
-	 * not known. */
-	uint64_t stream_begin;
-	uint64_t stream_ns;
-	uint64_t stream_bytes; /* of all operations of the launch */
-	uint64_t enqueued; /* ticks of its stopEvent; 0 before that */
 	uint64_t bytes;
 	uint64_t sequence_number; /* of a transfer: that of its record */
-	/* Counts of children, and the slot's owner: slots.h. */
-	uint64_t children;
-	uint64_t proxy_start; /* ticks; 0 if there is none */
-	uint64_t proxy_stop;
-	uint64_t kernel_start_ns; /* by the GPU's clock; 0 if there is none */
-	uint64_t kernel_stop_ns;
-	/* Time that was last added to the histograms, plus 1; 0 if none was. */
-	uint64_t recorded_ns[NCS_TIMING_COUNT];
 	uint64_t stream;   /* CUDA stream, as in records; 0 if unknown */
 	uint64_t sampling; /* flags of its records: events/sampling.h */
 	/* Ticks of its first progress, if its children's records are left out;
@@ -111,6 +117,17 @@ struct ncs_operation_slot {
 	uint16_t class_index;
 	int32_t peer;
 	uint32_t range; /* number of the range it was called in; 0 if none */
+	/* The times are 0 before they are known. */
+	uint64_t proxy_start; /* ticks */
+	uint64_t proxy_stop;
+	uint64_t kernel_start_ns; /* by the GPU's clock */
+	uint64_t kernel_stop_ns;
+	/* When its kernel began, in ticks, and how long it took. */
+	uint64_t stream_begin;
+	uint64_t stream_ns;
+	/* Time that was last added to the histograms, plus 1; 0 if none was. */
+	uint64_t recorded_ns[NCS_TIMING_COUNT];
+	uint64_t stream_bytes; /* of all operations of the launch */
 };
 
 struct ncs_launches;
@@ -185,10 +202,15 @@ struct ncs_channel_queue {
 
 /* A lane: a publishing thread's ring and counters in a communicator. */
 struct ncs_lane_state {
+	/* What each callback uses. */
 	NCS_APART struct ncs_lane *published; /* the counters in the segment */
 	struct ncs_ring_producer ring;
 	struct ncs_span_slot *spans; /* NCS_SPAN_MAX of them */
 	uint64_t span_hint;          /* index of the slot claimed last */
+	uint16_t index; /* in the communicator's lanes */
+	bool shared; /* true for lane 0, which many threads may use at once */
+	/* The handle of a span here, without slot and tag (handle.h). */
+	uint32_t span_handle;
 	/* Ticks when the thread's last KernelLaunch or API call began; 0 if
 	 * there was none. */
 	uint64_t launched;
@@ -197,19 +219,19 @@ struct ncs_lane_state {
 	 * followed. */
 	uint64_t launch_number;
 	struct ncs_launch_slot *launch_slot;
+	/* The CUDA stream in the ring's last STREAM record, 0 before the first
+	 * one, and the number of operations published since. */
+	uint64_t stream;
+	uint64_t stream_age;
+	uint64_t ring_busy; /* shared lane: 1 while a thread publishes */
+	/* The names in the thread's latest call; not in the shared lane. */
+	_Alignas(NCS_CACHE_LINE) struct ncs_known_names names;
 	/* The ProxyCtrl event in progress; a thread has one at a time. */
 	uint64_t ctrl_tag;
 	union {
 		struct ncs_record ctrl;
 		uint64_t ctrl_words[NCS_RECORD_WORDS];
 	};
-	uint64_t ring_busy; /* shared lane: 1 while a thread publishes */
-	/* The CUDA stream in the ring's last STREAM record, 0 before the first
-	 * one, and the number of operations published since. */
-	uint64_t stream;
-	uint64_t stream_age;
-	uint32_t index; /* in the communicator's lanes */
-	bool shared; /* true for lane 0, which many threads may use at once */
 };
 
 /* Numbers of operations on which all ranks agree; see events/sampling.h. */
@@ -219,26 +241,38 @@ struct ncs_counted_function {
 };
 
 struct ncs_counted {
+	struct ncs_counted_function functions[NCS_FUNCTION_MAX];
 	uint64_t comm_id;
 	uint64_t rank;
-	struct ncs_counted_function functions[NCS_FUNCTION_MAX];
 	uint64_t unplaced; /* transfers on connections without a place */
 };
 
 struct ncs_comm {
-	uint64_t context; /* the context that NCCL holds; 0 if never used */
+	/* What each callback uses. */
+	NCS_APART uint64_t context; /* that NCCL holds; 0 if never used */
 	/* Address of its steps, NCS_PROXY_OP_MAX * NCS_STEP_MAX of them in
 	 * order of their proxy operations; 0 before publication and after
 	 * finalize. */
 	uint64_t live;
 	uint32_t index; /* in the registry */
-	uint32_t api_version;
 	int32_t nranks; /* -1 if unknown */
-	/* The segment and the tables in it, with their sizes. */
-	struct ncs_header *header;
+	uint32_t operation_count; /* a power of two */
+	uint32_t class_count; /* NCS_FUNCTION_MAX plus a power of two */
+	struct ncs_header *header; /* the segment */
+	struct ncs_class *classes; /* in the segment */
+	struct ncs_operation_slot *ops; /* private: comm_memory.h */
+	struct ncs_proxy_op_slot *proxy_ops;
+	uint64_t mask; /* address of NCCL's mask; 0 if none was passed */
+	uint64_t event_mask; /* as published */
+	uint64_t launches; /* address, see launches.h; 0 if not followed */
+	uint32_t range_count; /* 0 if ranges are off */
+	uint32_t api_version;
+	/* By thread index (lane.h); NULL if the thread has no lane yet. The
+	 * last one serves all threads without an index of their own. */
+	struct ncs_lane_state *lane_of_thread[NCS_THREAD_MAX + 2];
+	/* Other tables in the segment, and their sizes. */
 	struct ncs_channel *channels;
 	struct ncs_operation *operations;
-	struct ncs_class *classes;
 	struct ncs_histogram *histograms;
 	struct ncs_range *ranges;
 	struct ncs_range_histogram *range_histograms;
@@ -246,18 +280,13 @@ struct ncs_comm {
 	 * its times that was already added to a range; the line's last word is
 	 * 1 once it is in use. */
 	uint64_t (*charged)[8];
-	uint32_t range_count; /* 0 if ranges are off */
 	uint32_t range_histogram_count;
 	uint32_t channel_count; /* a power of two */
-	uint32_t operation_count;
-	uint32_t class_count; /* NCS_FUNCTION_MAX plus a power of two */
 	uint32_t histogram_count;
 	uint32_t lane_count; /* at most NCS_LANE_MAX */
 	uint64_t lanes_claimed; /* in this life: lane.c */
 	uint64_t identified; /* API 1-3: 1 once NCCL has reported our rank */
-	/* Private arrays: comm_memory.h. */
-	struct ncs_operation_slot *ops;
-	struct ncs_proxy_op_slot *proxy_ops;
+	/* Other private arrays. */
 	struct ncs_step_slot *steps;
 	struct ncs_channel_queue *queues; /* one for each channel table entry */
 	/* Index of channels by the hash of their keys: an entry's index in the
@@ -271,18 +300,13 @@ struct ncs_comm {
 	 * has been claimed yet; more than histogram_count if there never will
 	 * be one. */
 	uint64_t histogram_of[NCS_CLASS_MAX][NCS_TIMING_COUNT];
-	/* By thread index (lane.h); NULL if the thread has no lane yet. The
-	 * last one serves all threads without an index of their own. */
-	struct ncs_lane_state *lane_of_thread[NCS_THREAD_MAX + 2];
 	struct ncs_writer writer;
 	void *private_memory;
 	uint64_t finished_order; /* smaller if finalized earlier */
-	uint64_t launches; /* address, see launches.h; 0 if not followed */
 	uint32_t profile;        /* the segment size it was laid out with */
 	/* Written by launching threads: */
 	NCS_APART uint64_t operation_number; /* of the last operation */
 	struct ncs_counted counted;
-	uint64_t mask; /* address of NCCL's mask; 0 if none was passed */
 	/* Written by the proxy thread: */
 	/* A bit for each slot of a proxy operation: 1 if it was noted as
 	 * free. */

@@ -10,6 +10,7 @@
 #include "plugin/state/handle.h"
 #include "plugin/state/lane.h"
 #include "plugin/state/range_stack.h"
+#include "plugin/state/registry.h"
 #include "plugin/state/slots.h"
 #include "plugin/state/transfers.h"
 
@@ -27,7 +28,7 @@ static struct private_layout private_layout(const struct ncs_segment_size *size)
 	layout.steps = bytes;
 	bytes += (size_t)NCS_PROXY_OP_MAX * NCS_STEP_MAX *
 		 sizeof(struct ncs_step_slot);
-	layout.ops = bytes;
+	layout.ops = bytes; /* steps are whole cache lines */
 	bytes += size->operations * sizeof(struct ncs_operation_slot);
 	layout.proxy_ops = bytes;
 	bytes += NCS_PROXY_OP_MAX * sizeof(struct ncs_proxy_op_slot);
@@ -128,6 +129,7 @@ void ncs_comm_reset(struct ncs_comm *comm)
 	};
 	comm->operation_number = 0;
 	ncs_store_relaxed(&comm->mask, 0);
+	ncs_store_relaxed(&comm->event_mask, 0);
 	for (unsigned i = 0; i < NCS_PROXY_OP_FREE_WORDS; i++)
 		comm->proxy_ops_free[i] = UINT64_MAX;
 	comm->proxy_op_number = 0;
@@ -166,10 +168,14 @@ static void bind_lane(struct ncs_comm *comm, uint32_t index,
 	lane->stream = 0;
 	lane->stream_age = 0;
 	lane->span_hint = 0;
-	lane->index = place;
+	lane->index = (uint16_t)place;
+	lane->span_handle = (uint32_t)ncs_handle_encode(
+		NCS_HANDLE_SPAN, (unsigned)(comm - ncs_registry.comms), 0,
+		place, 0);
 	lane->launched = 0;
 	lane->launch_number = 0;
 	lane->launch_slot = NULL;
+	lane->names = (struct ncs_known_names){ 0 };
 	lane->shared = place == 0;
 }
 

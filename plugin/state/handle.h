@@ -45,6 +45,8 @@ struct ncs_handle {
 	uint64_t tag; /* low 40 bits */
 };
 
+#define NCS_HANDLE_SLOT_SHIFT 10
+#define NCS_HANDLE_TAG_SHIFT 24
 #define NCS_HANDLE_TAG_MASK ((UINT64_C(1) << 40) - 1)
 
 /* Packs the parts of a handle into a word. */
@@ -53,8 +55,8 @@ static inline uint64_t ncs_handle_encode(enum ncs_handle_kind kind,
 					 unsigned lane, uint64_t tag)
 {
 	return (uint64_t)kind | (uint64_t)(comm & 0x3f) << 4 |
-	       (uint64_t)(slot & 0x3ff) << 10 | (uint64_t)(lane & 0xf) << 20 |
-	       tag << 24;
+	       (uint64_t)(slot & 0x3ff) << NCS_HANDLE_SLOT_SHIFT |
+	       (uint64_t)(lane & 0xf) << 20 | tag << NCS_HANDLE_TAG_SHIFT;
 }
 
 /* Unpacks a handle, which may be any value. */

@@ -52,6 +52,13 @@ static inline struct ncs_lane_state *ncs_lane_enter(struct ncs_comm *comm,
 	return lane;
 }
 
+/* Returns the names of the thread's latest call; NULL in the shared lane. */
+static inline struct ncs_known_names *
+ncs_lane_names(struct ncs_lane_state *lane)
+{
+	return __builtin_expect(lane->shared, 0) ? NULL : &lane->names;
+}
+
 /* For a forked child: forgets the parent's threads. */
 void ncs_lane_forget_threads(void);
 

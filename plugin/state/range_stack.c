@@ -94,7 +94,6 @@ static uint64_t threads[THREAD_MAX];
 static struct stack stacks[THREAD_MAX];
 static struct stack no_stack; /* stands for a thread without a stack */
 static uint64_t main_stack;   /* address; 0 if the thread has none yet */
-static uint64_t used;
 
 static __thread struct stack *own_stack;
 static __thread uint64_t unfollowed; /* open ranges of a thread without stack */
@@ -159,15 +158,10 @@ void ncs_range_forget_threads(void)
 		main_stack = 0;
 }
 
-bool ncs_range_is_used(void)
-{
-	return ncs_load_relaxed(&used) != 0;
-}
-
 static inline void note_use(void)
 {
-	if (__builtin_expect(ncs_load_relaxed(&used) == 0, 0))
-		ncs_store_relaxed(&used, 1);
+	if (__builtin_expect(!ncs_range_is_used(), 0))
+		ncs_store_relaxed(&ncs_registry.ranges_used, 1);
 }
 
 int ncs_range_push(uint64_t domain, const struct ncs_range_name *name)

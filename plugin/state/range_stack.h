@@ -21,6 +21,8 @@
 
 #include "ncclstat/abi.h"
 #include "plugin/nccl/environment.h"
+#include "plugin/state/registry.h"
+#include "shm/atomics.h"
 
 #define NCS_RANGE_NAME_WORDS (NCS_RANGE_NAME_BYTES / 8)
 /* Ranges that are nested deeper count as the innermost one above. */
@@ -58,7 +60,10 @@ bool ncs_range_start(const struct ncs_range_name *name, uint64_t *id);
 void ncs_range_end(uint64_t id);
 
 /* Returns false until the process has started or pushed its first range. */
-bool ncs_range_is_used(void);
+static inline bool ncs_range_is_used(void)
+{
+	return ncs_load_relaxed(&ncs_registry.ranges_used) != 0;
+}
 
 /* The range of a call. */
 struct ncs_range_place {

@@ -15,6 +15,18 @@
 #include "plugin/state/handle.h"
 #include "shm/clock.h"
 
+/* Requests from viewers (events/control_watch.h): the state that each group of
+ * calls checks. */
+struct ncs_control_watch {
+	/* Address of the request's word; that of `dealt_with` if there is no
+	 * control object, so that no request is ever new. Set before the first
+	 * callback. */
+	const uint64_t *request;
+	/* The request that was handled last; during a lease its complement, so
+	 * that each group of calls checks if the lease is over. */
+	uint64_t dealt_with;
+};
+
 /* The one registry of the process. */
 struct ncs_registry {
 	/* The clock of all records; every callback reads its kind. Segments
@@ -29,7 +41,9 @@ struct ncs_registry {
 	 * (plugin/chain/chain.h). The first init sets it, before there is
 	 * anything to call back about. */
 	bool chained;
-	uint32_t pid; /* of this process */
+	uint32_t pid;         /* of this process */
+	uint64_t ranges_used; /* 1 once the program has set a range */
+	struct ncs_control_watch control;
 	struct ncs_comm comms[NCS_COMM_MAX];
 };
 

@@ -123,8 +123,8 @@ static int make_calls(void)
 	void *context;
 
 	if (mmap((void *)MARKS, MARK_BYTES, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) !=
-	    (void *)MARKS)
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+		 0) != (void *)MARKS)
 		return EXIT_FAILURE;
 	write_maps("old");
 	host = open_plugin(5);
@@ -152,7 +152,7 @@ struct ranges {
 };
 
 struct line {
-	uint64_t number; /* address / 64 */
+	uint64_t number;   /* address / 64 */
 	unsigned callback; /* that touches it first */
 };
 
@@ -166,7 +166,7 @@ struct trace {
 	/* What was mapped before the plugin was there, and after. */
 	struct ranges old, now;
 	bool warm, inside;
-	unsigned callback; /* of a call */
+	unsigned callback;       /* of a call */
 	struct lines data, code; /* of a call */
 	unsigned instructions;   /* of a call */
 	/* The greatest of all calls. */

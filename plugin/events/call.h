@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* The spans of a call: groups, API calls and launches, on a thread with a lane of
+ * its own. A call over NVLink has nothing else but its operation.
+ *
+ * A program's other work has filled the caches since the call before, so that
+ * each cache line costs a miss, of code as well. So both functions here are one
+ * straight run of code for all of these types, and touch few lines. Other cases
+ * are left to callbacks.h. Called by callbacks: no lock, no allocation, no system
+ * call.
+ */
+#ifndef NCS_PLUGIN_EVENTS_CALL_H
+#define NCS_PLUGIN_EVENTS_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plugin/events/control_watch.h"
+#include "plugin/events/decode.h"
+#include "plugin/events/launch.h"
+#include "plugin/events/span.h"
+#include "plugin/mask/mask.h"
+#include "plugin/nccl/nccl_abi.h"
+#include "plugin/state/lane.h"
+#include "plugin/state/registry.h"
+
+#define NCS_CALL_GROUPS (1u << NCS_EVENT_GROUP | 1u << NCS_EVENT_GROUP_API)
+#define NCS_CALL_APIS (1u << NCS_EVENT_COLL_API | 1u << NCS_EVENT_P2P_API)
+#define NCS_CALL_SPANS \
+	(NCS_CALL_GROUPS | NCS_CALL_APIS | 1u << NCS_EVENT_KERNEL_LAUNCH)
+
+/* An API call (CollApi, P2pApi) starts: counts it, notes it for its operations,
+ * and fills in its record. `span` is NULL if it is not followed. */
+void ncs_call_api(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		  struct ncs_span_slot *span, uint64_t handle,
+		  enum ncs_event event, const void *body, uint64_t now);
+
+/* A launch starts; `span` as above. */
+static inline void ncs_call_launch(struct ncs_comm *comm,
+				   struct ncs_lane_state *lane,
+				   struct ncs_span_slot *span, uint64_t handle,
+				   const void *body, uint64_t now)
+{
+	void *stream = ncs_decode_launch_stream(body);
+
+	ncs_store_relaxed(&lane->launched, now);
+	ncs_launch_start(comm, lane, span ? handle : 0, stream, now);
+	if (span)
+		span->record.delta[0] = NCS_RECORD_STREAM(stream);
+}
+
+/* Handles startEvent of such a span, of API 5 or later. Returns false, and does
+ * nothing, if it is another case. */
+static inline bool ncs_call_on_start(const void *context_pointer,
+				     const struct nccl_event_descr_v5 *descr,
+				     uint64_t *handle)
+{
+	uint64_t context = (uint64_t)(uintptr_t)context_pointer;
+	uint64_t type = descr->type, slot, tag, now;
+	struct ncs_comm *comm =
+		&ncs_registry.comms[context >> 1 & (NCS_COMM_MAX - 1)];
+	struct ncs_lane_state *lane = comm->lane_of_thread[ncs_thread_index];
+	const void *body = &descr->proxy_op;
+	struct ncs_span_slot *span;
+	struct ncs_lane *published;
+	unsigned event;
+
+	/* A live communicator's context is not 0. */
+	if (!(type & NCS_CALL_SPANS) || type & (type - 1) ||
+	    !ncs_comm_is_live(comm) ||
+	    ncs_load_relaxed(&comm->context) != context || !lane ||
+	    lane->shared)
+		return false;
+	slot = ncs_load_relaxed(&lane->span_hint) % NCS_SPAN_MAX;
+	span = &lane->spans[slot];
+	/* ORDER: pairs with ncs_span_stop() (plugin/events/span.c): another
+	 * thread may have freed the slot. */
+	tag = ncs_load_acquire(&span->tag) + 1;
+	if (__builtin_expect(!(tag & 1), 0))
+		return false;
+	event = (unsigned)__builtin_ctzll(type);
+	now = ncs_now();
+	ncs_store_relaxed(&span->tag, tag);
+	ncs_store_relaxed(&lane->span_hint, slot + 1);
+	ncs_span_begin(span, (enum ncs_event)event, now);
+	published = lane->published;
+	ncs_store_relaxed(&published->last_call, now);
+	ncs_store_relaxed(&published->open_since[event], now);
+	ncs_store_relaxed(&published->events[event],
+			  ncs_load_relaxed(&published->events[event]) + 1);
+	*handle = ncs_span_handle(lane, slot, tag);
+	if (type & NCS_CALL_APIS) {
+		ncs_call_api(comm, lane, span, *handle, (enum ncs_event)event,
+			     body, now);
+	} else if (type & NCS_CALL_GROUPS) {
+		ncs_mask_check(comm);
+		ncs_control_check(lane, now);
+		if (type == 1u << NCS_EVENT_GROUP_API)
+			ncs_decode_group_api(body, &span->record);
+	} else {
+		ncs_call_launch(comm, lane, span, *handle, body, now);
+	}
+	return true;
+}
+
+/* Handles stopEvent of such a span. Returns false, and does nothing, if it is
+ * another case. */
+static inline bool ncs_call_on_stop(const void *pointer)
+{
+	uint64_t handle = (uint64_t)(uintptr_t)pointer;
+	uint64_t slot = handle >> NCS_HANDLE_SLOT_SHIFT & 0x3ff, tag, start;
+	struct ncs_comm *comm = &ncs_registry.comms[ncs_handle_comm(handle)];
+	struct ncs_lane_state *lane = comm->lane_of_thread[ncs_thread_index];
+	struct ncs_span_slot *span;
+	uint64_t now, *open_since;
+	unsigned event;
+
+	if (!ncs_comm_is_live(comm) || !lane || lane->shared ||
+	    slot >= NCS_SPAN_MAX)
+		return false;
+	span = &lane->spans[slot];
+	tag = ncs_load_relaxed(&span->tag);
+	event = span->record.event;
+	if (__builtin_expect(
+		    !(tag & 1) || ncs_span_handle(lane, slot, tag) != handle ||
+			    ncs_span_is_child(event),
+		    0))
+		return false;
+	now = ncs_now();
+	ncs_lane_note_call(lane, now);
+	if (event == NCS_EVENT_KERNEL_LAUNCH)
+		ncs_launch_stop(comm, lane, handle,
+				(void *)(uintptr_t)NCS_RECORD_STREAM_HANDLE(
+					span->record.delta[0]));
+	start = span->words[0];
+	open_since = &lane->published->open_since[event];
+	if (ncs_load_relaxed(open_since) == start)
+		ncs_store_relaxed(open_since, 0);
+	{
+		const uint64_t words[NCS_RECORD_WORDS] = {
+			start,          span->words[1], span->words[2],
+			span->words[3], span->words[4], now - start,
+			span->words[6], span->words[7],
+		};
+
+		ncs_ring_put_words(&lane->ring, words);
+	}
+	/* Events nest, so that few slots are used, and stay in the cache. */
+	ncs_store_relaxed(&lane->span_hint, slot);
+	/* ORDER: pairs with claim() (plugin/events/span.c). */
+	ncs_store_release(&span->tag, tag + 1);
+	return true;
+}
+
+#endif
