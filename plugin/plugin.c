@@ -67,6 +67,12 @@ __attribute__((noinline)) static enum nccl_result stop_span(void *handle)
 	return ncs_call_on_stop(handle) ? NCCL_SUCCESS : stop_other(handle);
 }
 
+__attribute__((noinline)) static enum nccl_result stop_operation(void *handle)
+{
+	return ncs_call_on_stop_operation(handle) ? NCCL_SUCCESS :
+						    stop_other(handle);
+}
+
 static enum nccl_result stop_event(void *handle)
 {
 	uint64_t value = (uint64_t)(uintptr_t)handle;
@@ -75,6 +81,8 @@ static enum nccl_result stop_event(void *handle)
 		return stop_step(handle);
 	if (ncs_handle_is(value, NCS_HANDLE_SPAN))
 		return stop_span(handle);
+	if (ncs_handle_is(value, NCS_HANDLE_OPERATION))
+		return stop_operation(handle);
 	return stop_other(handle);
 }
 
@@ -135,6 +143,18 @@ start_span(void *context, void **handle, const void *descr, unsigned version)
 	return NCCL_SUCCESS;
 }
 
+/* Starts a collective, since version 5. */
+__attribute__((noinline)) static enum nccl_result
+start_coll(void *context, void **handle, const void *descr, unsigned version)
+{
+	uint64_t value;
+
+	if (!ncs_call_on_start_coll(version, context, descr, &value))
+		return start_other(context, handle, descr, version);
+	give_handle(handle, value);
+	return NCCL_SUCCESS;
+}
+
 /* Starts a step. The parameters are those that start_other() needs, at the same
  * places, so that nothing has to be moved. */
 __attribute__((noinline)) static enum nccl_result
@@ -184,6 +204,8 @@ RECORD_STATE(record_state_since_v4, 4)
 			return start_step(context, handle, descr, version); \
 		if (version >= 5 && descr->type & NCS_CALL_SPANS) \
 			return start_span(context, handle, descr, version); \
+		if (version >= 5 && descr->type == NCCL_EVENT_COLL) \
+			return start_coll(context, handle, descr, version); \
 		return start_other(context, handle, descr, version); \
 	} \
 \

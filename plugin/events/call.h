@@ -17,6 +17,7 @@
 #include "plugin/events/control_watch.h"
 #include "plugin/events/decode.h"
 #include "plugin/events/launch.h"
+#include "plugin/events/operation.h"
 #include "plugin/events/span.h"
 #include "plugin/mask/mask.h"
 #include "plugin/nccl/nccl_abi.h"
@@ -48,8 +49,35 @@ static inline void ncs_call_launch(struct ncs_comm *comm,
 		span->record.delta[0] = NCS_RECORD_STREAM(stream);
 }
 
-/* Handles startEvent of such a span, of API 5 or later. Returns false, and does
+/* An operation (Coll, P2p) starts. Returns its handle. `parent` may be any
+ * value. */
+uint64_t ncs_call_operation(unsigned api_version, struct ncs_comm *comm,
+			    struct ncs_lane_state *lane, enum ncs_event event,
+			    uint64_t parent, int rank, const void *body,
+			    uint64_t now);
+
+/* Returns the calling thread's lane in a communicator; NULL if that is not live,
+ * or if the thread has no lane of its own there. */
+static inline struct ncs_lane_state *ncs_call_lane(const struct ncs_comm *comm)
+{
+	struct ncs_lane_state *lane = comm->lane_of_thread[ncs_thread_index];
+
+	return ncs_comm_is_live(comm) && lane && !lane->shared ? lane : NULL;
+}
+
+/* Counts an event that starts, in a lane that ncs_call_lane() returned. */
+static inline void ncs_call_count(struct ncs_lane *published, unsigned event,
+				  uint64_t now)
+{
+	ncs_store_relaxed(&published->last_call, now);
+	ncs_store_relaxed(&published->events[event],
+			  ncs_load_relaxed(&published->events[event]) + 1);
+}
+
+/* The four functions below handle startEvent (of API 5 or later) and stopEvent,
+ * of a call's spans and of a collective. Each returns false, and has done
  * nothing, if it is another case. */
+
 static inline bool ncs_call_on_start(const void *context_pointer,
 				     const struct nccl_event_descr_v5 *descr,
 				     uint64_t *handle)
@@ -58,17 +86,14 @@ static inline bool ncs_call_on_start(const void *context_pointer,
 	uint64_t type = descr->type, slot, tag, now;
 	struct ncs_comm *comm =
 		&ncs_registry.comms[context >> 1 & (NCS_COMM_MAX - 1)];
-	struct ncs_lane_state *lane = comm->lane_of_thread[ncs_thread_index];
+	struct ncs_lane_state *lane = ncs_call_lane(comm);
 	const void *body = &descr->proxy_op;
 	struct ncs_span_slot *span;
-	struct ncs_lane *published;
 	unsigned event;
 
 	/* A live communicator's context is not 0. */
-	if (!(type & NCS_CALL_SPANS) || type & (type - 1) ||
-	    !ncs_comm_is_live(comm) ||
-	    ncs_load_relaxed(&comm->context) != context || !lane ||
-	    lane->shared)
+	if (!lane || ncs_load_relaxed(&comm->context) != context ||
+	    type & (type - 1))
 		return false;
 	slot = ncs_load_relaxed(&lane->span_hint) % NCS_SPAN_MAX;
 	span = &lane->spans[slot];
@@ -82,11 +107,8 @@ static inline bool ncs_call_on_start(const void *context_pointer,
 	ncs_store_relaxed(&span->tag, tag);
 	ncs_store_relaxed(&lane->span_hint, slot + 1);
 	ncs_span_begin(span, (enum ncs_event)event, now);
-	published = lane->published;
-	ncs_store_relaxed(&published->last_call, now);
-	ncs_store_relaxed(&published->open_since[event], now);
-	ncs_store_relaxed(&published->events[event],
-			  ncs_load_relaxed(&published->events[event]) + 1);
+	ncs_call_count(lane->published, event, now);
+	ncs_store_relaxed(&lane->published->open_since[event], now);
 	*handle = ncs_span_handle(lane, slot, tag);
 	if (type & NCS_CALL_APIS) {
 		ncs_call_api(comm, lane, span, *handle, (enum ncs_event)event,
@@ -102,28 +124,26 @@ static inline bool ncs_call_on_start(const void *context_pointer,
 	return true;
 }
 
-/* Handles stopEvent of such a span. Returns false, and does nothing, if it is
- * another case. */
 static inline bool ncs_call_on_stop(const void *pointer)
 {
 	uint64_t handle = (uint64_t)(uintptr_t)pointer;
 	uint64_t slot = handle >> NCS_HANDLE_SLOT_SHIFT & 0x3ff, tag, start;
 	struct ncs_comm *comm = &ncs_registry.comms[ncs_handle_comm(handle)];
-	struct ncs_lane_state *lane = comm->lane_of_thread[ncs_thread_index];
+	struct ncs_lane_state *lane = ncs_call_lane(comm);
 	struct ncs_span_slot *span;
 	uint64_t now, *open_since;
 	unsigned event;
 
-	if (!ncs_comm_is_live(comm) || !lane || lane->shared ||
-	    slot >= NCS_SPAN_MAX)
+	if (!lane || slot >= NCS_SPAN_MAX)
 		return false;
 	span = &lane->spans[slot];
 	tag = ncs_load_relaxed(&span->tag);
 	event = span->record.event;
-	if (__builtin_expect(
-		    !(tag & 1) || ncs_span_handle(lane, slot, tag) != handle ||
-			    ncs_span_is_child(event),
-		    0))
+	if (__builtin_expect(!(tag & 1) ||
+				     ncs_span_handle(lane, slot, tag) !=
+					     handle ||
+				     ncs_span_is_child(event),
+			     0))
 		return false;
 	now = ncs_now();
 	ncs_lane_note_call(lane, now);
@@ -135,20 +155,45 @@ static inline bool ncs_call_on_stop(const void *pointer)
 	open_since = &lane->published->open_since[event];
 	if (ncs_load_relaxed(open_since) == start)
 		ncs_store_relaxed(open_since, 0);
-	{
-		const uint64_t words[NCS_RECORD_WORDS] = {
-			start,          span->words[1], span->words[2],
-			span->words[3], span->words[4], now - start,
-			span->words[6], span->words[7],
-		};
-
-		ncs_ring_put_words(&lane->ring, words);
-	}
+	ncs_span_publish(lane, span, now - start);
 	/* Events nest, so that few slots are used, and stay in the cache. */
 	ncs_store_relaxed(&lane->span_hint, slot);
 	/* ORDER: pairs with claim() (plugin/events/span.c). */
 	ncs_store_release(&span->tag, tag + 1);
 	return true;
+}
+
+static inline bool
+ncs_call_on_start_coll(unsigned api_version, const void *context_pointer,
+		       const struct nccl_event_descr_v5 *descr,
+		       uint64_t *handle)
+{
+	uint64_t context = (uint64_t)(uintptr_t)context_pointer, now;
+	struct ncs_comm *comm =
+		&ncs_registry.comms[context >> 1 & (NCS_COMM_MAX - 1)];
+	struct ncs_lane_state *lane = ncs_call_lane(comm);
+
+	if (!lane || ncs_load_relaxed(&comm->context) != context)
+		return false;
+	now = ncs_now();
+	ncs_call_count(lane->published, NCS_EVENT_COLL, now);
+	*handle = ncs_call_operation(api_version, comm, lane, NCS_EVENT_COLL,
+				     (uint64_t)(uintptr_t)descr->parent,
+				     descr->rank, &descr->coll, now);
+	return true;
+}
+
+static inline bool ncs_call_on_stop_operation(const void *pointer)
+{
+	uint64_t handle = (uint64_t)(uintptr_t)pointer, now;
+	struct ncs_comm *comm = &ncs_registry.comms[ncs_handle_comm(handle)];
+	struct ncs_lane_state *lane = ncs_call_lane(comm);
+
+	if (!lane)
+		return false;
+	now = ncs_now();
+	ncs_lane_note_call(lane, now);
+	return ncs_operation_stop(comm, handle, now);
 }
 
 #endif

@@ -24,19 +24,6 @@
 #include "plugin/events/step.h"
 #include "shm/seqlock.h"
 
-/* Returns the version of the API that introduced an event type. Four bits of a
- * word are a type's: a table would be a cache line more. */
-static inline unsigned api_of(enum ncs_event event)
-{
-#define X(ID, name, bit, api, help) | (uint64_t)(api) << 4 * NCS_EVENT_##ID
-	const uint64_t versions = 0 NCS_EVENTS(X);
-#undef X
-
-	return versions >> 4 * (unsigned)event & 15;
-}
-
-static_assert(NCS_EVENT_COUNT <= 16, "each event type has its four bits");
-
 /* The version of the API that introduced each state, and the event type that it
  * belongs to, by state. */
 static const struct {
@@ -129,67 +116,6 @@ static uint64_t foreign(struct ncs_comm *comm, uint64_t now)
 }
 
 /* --- start -------------------------------------------------------------- */
-
-/* Completes the identity, which API 1-3 report with the first operation. */
-static void identify(struct ncs_comm *comm, int rank,
-		     const struct ncs_decoded_comm *facts)
-{
-	struct ncs_identity *identity = &comm->header->identity;
-	struct ncs_identity copy;
-
-	/* Comes first: it must be done when `identified` is set. */
-	ncs_sampling_identify(comm, facts->id, rank);
-	/* ORDER: pairs with identify() (plugin/events/callbacks.c): only the
-	 * first thread continues. */
-	if (ncs_exchange_acquire_release(&comm->identified, 1) != 0)
-		return;
-	memcpy(&copy, identity, sizeof(copy));
-	copy.rank = rank;
-	copy.known |= NCS_KNOWN_RANK;
-	if (facts->id != 0) {
-		copy.comm_id = facts->id;
-		copy.known |= NCS_KNOWN_COMM_ID;
-	}
-	if (facts->name) {
-		strncpy(copy.comm_name, facts->name,
-			sizeof(copy.comm_name) - 1);
-		copy.known |= NCS_KNOWN_COMM_NAME;
-	}
-	ncs_seqlock_begin(&identity->sequence);
-	for (size_t i = 1; i < sizeof(copy) / sizeof(uint64_t); i++)
-		ncs_payload_store((uint64_t *)identity + i,
-				  ((uint64_t *)&copy)[i]);
-	ncs_seqlock_end(&identity->sequence);
-}
-
-static uint64_t start_operation(unsigned api_version, struct ncs_comm *comm,
-				struct ncs_lane_state *lane,
-				enum ncs_event event, uint64_t parent, int rank,
-				const void *body, uint64_t now)
-{
-	struct ncs_operation_facts facts = { .event = event };
-	struct ncs_decoded_comm reported = { 0 };
-	struct ncs_noted_call call;
-	bool noted;
-
-	/* Before there were call events, the parent was the group. */
-	if (api_version < api_of(NCS_EVENT_COLL_API))
-		parent = 0;
-	noted = ncs_call_find(parent, &call);
-	if (event == NCS_EVENT_COLL)
-		ncs_decode_coll(api_version, body, ncs_lane_names(lane), &facts,
-				&reported);
-	else
-		ncs_decode_p2p(api_version, body, ncs_lane_names(lane), &facts,
-			       &reported);
-	if (api_version < 4 && ncs_load_relaxed(&comm->identified) == 0)
-		identify(comm, rank, &reported);
-	facts.range = ncs_range_of_operation(comm, lane, parent,
-					     noted ? &call : NULL);
-	facts.stream = call.stream;
-	facts.captured = call.captured;
-	return ncs_operation_start(comm, lane, &facts, now);
-}
 
 static void start_kernel(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			 unsigned api_version, struct ncs_span_slot *span,
@@ -373,7 +299,7 @@ uint64_t ncs_start_event(unsigned api_version, const void *context,
 	event = (enum ncs_event)__builtin_ctzll(type | UINT64_C(1) << 63);
 	if (__builtin_expect(event >= NCS_EVENT_COUNT ||
 				     type != UINT64_C(1) << event ||
-				     api_version < api_of(event),
+				     api_version < ncs_event_api(event),
 			     0)) {
 		ncs_lane_lose(lane, NCS_LOSS_UNKNOWN);
 		return 0;
@@ -388,8 +314,8 @@ uint64_t ncs_start_event(unsigned api_version, const void *context,
 		ncs_control_check(lane, now);
 	}
 	if (event == NCS_EVENT_COLL || event == NCS_EVENT_P2P)
-		return start_operation(api_version, comm, lane, event, parent,
-				       rank, body, now);
+		return ncs_call_operation(api_version, comm, lane, event,
+					  parent, rank, body, now);
 	return start_span(api_version, comm, lane, event, parent, body, now);
 }
 

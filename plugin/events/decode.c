@@ -44,16 +44,15 @@ static void decode_coll_v1(const struct nccl_coll_v1 *coll,
 		comm->name = (body)->comm_name; \
 	} while (0)
 
-void ncs_decode_coll(unsigned api_version, const void *body,
-		     struct ncs_known_names *names,
-		     struct ncs_operation_facts *facts,
-		     struct ncs_decoded_comm *comm)
+__attribute__((noinline)) static void
+decode_early_coll(unsigned api_version, const void *body,
+		  struct ncs_known_names *names,
+		  struct ncs_operation_facts *facts,
+		  struct ncs_decoded_comm *comm)
 {
 	const struct nccl_coll_v1 *v1 = body;
 	const struct nccl_coll_v2 *v2 = body;
 	const struct nccl_coll_v3 *v3 = body;
-	const struct nccl_coll_v4 *v4 = body;
-	const struct nccl_coll_v7 *v7 = body;
 
 	switch (api_version) {
 	case 1:
@@ -64,14 +63,27 @@ void ncs_decode_coll(unsigned api_version, const void *body,
 		DECODE_COLL(v2, max_channels);
 		DECODE_COMM(v2);
 		break;
-	case 3:
+	default:
 		DECODE_COLL(v3, max_channels);
 		DECODE_COMM(v3);
 		break;
-	default: /* later versions begin like version 4 */
-		DECODE_COLL(v4, channels);
-		break;
 	}
+}
+
+void ncs_decode_coll(unsigned api_version, const void *body,
+		     struct ncs_known_names *names,
+		     struct ncs_operation_facts *facts,
+		     struct ncs_decoded_comm *comm)
+{
+	const struct nccl_coll_v4 *v4 = body;
+	const struct nccl_coll_v7 *v7 = body;
+
+	if (__builtin_expect(api_version < 4, 0)) {
+		decode_early_coll(api_version, body, names, facts, comm);
+		return;
+	}
+	/* Later versions begin like version 4. */
+	DECODE_COLL(v4, channels);
 	if (api_version >= 7)
 		facts->user_tag = v7->user_tag;
 }
@@ -195,11 +207,11 @@ void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
 	case NCS_EVENT_CE_COLL:
 		record->delta[0] = NCS_RECORD_STREAM(coll->stream);
 		record->function =
-			ncs_name_find(NCS_NAME_FUNCTION, NULL, coll->func);
+			ncs_name_number(NCS_NAME_FUNCTION, NULL, coll->func);
 		record->number = coll->seq_number;
 		record->peer = coll->root;
 		ncs_message_bytes(comm, record->function,
-				  ncs_name_find(NCS_NAME_DATATYPE, NULL,
+				  ncs_name_number(NCS_NAME_DATATYPE, NULL,
 						coll->datatype),
 				  coll->count, &record->value);
 		break;

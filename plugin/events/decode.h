@@ -14,6 +14,19 @@
 #include "plugin/nccl/nccl_abi.h"
 #include "plugin/state/decoded.h"
 
+/* Returns the version of the API that introduced an event type. Four bits of a
+ * word are a type's: a table would be a cache line more. */
+static inline unsigned ncs_event_api(enum ncs_event event)
+{
+#define X(ID, name, bit, api, help) | (uint64_t)(api) << 4 * NCS_EVENT_##ID
+	const uint64_t versions = 0 NCS_EVENTS(X);
+#undef X
+
+	return versions >> 4 * (unsigned)event & 15;
+}
+
+static_assert(NCS_EVENT_COUNT <= 16, "each event type has its four bits");
+
 /* Decode a Coll and a P2p event. `comm` is set for API 1-3 only. `names` are
  * those of the thread's latest call, or NULL. */
 void ncs_decode_coll(unsigned api_version, const void *body,

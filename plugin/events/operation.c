@@ -64,8 +64,10 @@ static void add_to_function(struct ncs_lane_state *lane, unsigned index,
 	ncs_lane_function_end(lane, function);
 }
 
+/* Claims a slot, and sets *number to its operation's: NULL if none is free. */
 static struct ncs_operation_slot *claim(struct ncs_comm *comm,
-					struct ncs_lane_state *lane)
+					struct ncs_lane_state *lane,
+					uint64_t *number)
 {
 	bool launched;
 
@@ -78,6 +80,7 @@ static struct ncs_operation_slot *claim(struct ncs_comm *comm,
 
 			if (!claim_slot(op, force, &launched))
 				continue;
+			*number = cursor + 1;
 			/* Later operations have run since, so it has ended. */
 			if (launched)
 				add_to_function(lane, op->function,
@@ -201,9 +204,10 @@ uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			     const struct ncs_operation_facts *facts,
 			     uint64_t now)
 {
-	struct ncs_operation_slot *op = claim(comm, lane);
+	uint64_t number, bytes;
+	struct ncs_operation_slot *op = claim(comm, lane, &number);
 	uint64_t transfer = count_transfer(comm, lane, facts);
-	uint64_t sampling = ncs_sampling_choose(comm, facts, transfer), bytes;
+	uint64_t sampling = ncs_sampling_choose(comm, facts, transfer);
 	bool reported = are_launches_reported(comm);
 	bool size_known = ncs_message_bytes(comm, facts->function,
 					    facts->datatype, facts->count,
@@ -216,7 +220,7 @@ uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	if (__builtin_expect(!op, 0))
 		return ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0,
 					 0, 0);
-	op->number = ncs_add_relaxed(&comm->operation_number, 1) + 1;
+	op->number = number;
 	op->start = now;
 	op->launched = lane->shared ? 0 : ncs_load_relaxed(&lane->launched);
 	op->bytes = bytes;

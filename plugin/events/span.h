@@ -44,6 +44,19 @@ static inline void ncs_span_begin(struct ncs_span_slot *span,
 	span->words[6] = span->words[7] = 0;
 }
 
+/* Publishes the record of a span that is not a child, in its own lane. */
+static inline void ncs_span_publish(struct ncs_lane_state *lane,
+				    const struct ncs_span_slot *span,
+				    uint64_t duration)
+{
+	const uint64_t words[NCS_RECORD_WORDS] = {
+		span->words[0], span->words[1], span->words[2], span->words[3],
+		span->words[4], duration,       span->words[6], span->words[7],
+	};
+
+	ncs_ring_put_words(&lane->ring, words);
+}
+
 /* Claims a slot and starts the span's record. Returns NULL if all slots are in
  * use, which is counted; *handle is a stand-in then. */
 struct ncs_span_slot *ncs_span_start(struct ncs_comm *comm,

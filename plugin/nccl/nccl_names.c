@@ -134,6 +134,20 @@ static uint8_t find_number(const struct name *names, size_t count,
 	return 0;
 }
 
+/* Returns `width` bytes: 2, 4 or 8. */
+static inline uint64_t name_bytes(const char *text, unsigned width)
+{
+	uint64_t word = 0;
+
+	if (width == 8)
+		memcpy(&word, text, 8);
+	else if (width == 4)
+		memcpy(&word, text, 4);
+	else
+		memcpy(&word, text, 2);
+	return word;
+}
+
 /* Keeps a name that was found, unless it has more bytes than are compared. */
 static void keep(struct ncs_known_name *known, const char *text,
 		 const struct name *name, uint8_t number)
@@ -144,8 +158,8 @@ static void keep(struct ncs_known_name *known, const char *text,
 		return;
 	*known = (struct ncs_known_name){
 		.text = text,
-		.first = ncs_name_bytes(name->text, width),
-		.last = ncs_name_bytes(name->text + name->size - width, width),
+		.first = name_bytes(name->text, width),
+		.last = name_bytes(name->text + name->size - width, width),
 		.size = name->size,
 		.width = (uint8_t)width,
 		.number = number,
@@ -177,8 +191,9 @@ static struct names names_of(enum ncs_name_kind kind)
 	}
 }
 
-uint8_t ncs_name_find(enum ncs_name_kind kind, struct ncs_known_names *known,
-		      const char *text)
+__attribute__((noinline)) static uint8_t find(enum ncs_name_kind kind,
+					      struct ncs_known_names *known,
+					      const char *text)
 {
 	struct names of = names_of(kind);
 	uint8_t number = find_name(of.names, of.count, text, of.otherwise);
@@ -186,6 +201,20 @@ uint8_t ncs_name_find(enum ncs_name_kind kind, struct ncs_known_names *known,
 	if (known && number != of.otherwise)
 		keep(&known->of[kind], text, &of.names[number], number);
 	return number;
+}
+
+uint8_t ncs_name_number(enum ncs_name_kind kind, struct ncs_known_names *known,
+			const char *text)
+{
+	const struct ncs_known_name *name = known ? &known->of[kind] : NULL;
+
+	/* The bytes are compared, though NCCL passes literals. */
+	if (name && text && text == name->text &&
+	    name_bytes(text, name->width) == name->first &&
+	    name_bytes(text + name->size - name->width, name->width) ==
+		    name->last)
+		return name->number;
+	return find(kind, known, text);
 }
 
 uint8_t ncs_function_from_number(unsigned number)

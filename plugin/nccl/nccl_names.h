@@ -11,7 +11,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "ncclstat/abi.h"
 #include "ncclstat/names.h"
@@ -40,40 +39,10 @@ struct ncs_known_names {
 	struct ncs_known_name of[NCS_NAME_KINDS];
 };
 
-/* Returns our number for NCCL's string; keeps it in `known`, which may be
- * NULL. */
-uint8_t ncs_name_find(enum ncs_name_kind kind, struct ncs_known_names *known,
-		      const char *text);
-
-/* Returns `width` bytes: 2, 4 or 8. */
-static inline uint64_t ncs_name_bytes(const char *text, unsigned width)
-{
-	uint64_t word = 0;
-
-	if (width == 8)
-		memcpy(&word, text, 8);
-	else if (width == 4)
-		memcpy(&word, text, 4);
-	else
-		memcpy(&word, text, 2);
-	return word;
-}
-
-/* Does what ncs_name_find() does, and is quick for a string that is known: its
- * bytes are compared, though NCCL passes literals. */
-static inline uint8_t ncs_name_number(enum ncs_name_kind kind,
-				      struct ncs_known_names *known,
-				      const char *text)
-{
-	const struct ncs_known_name *name = known ? &known->of[kind] : NULL;
-
-	if (name && text && text == name->text &&
-	    ncs_name_bytes(text, name->width) == name->first &&
-	    ncs_name_bytes(text + name->size - name->width, name->width) ==
-		    name->last)
-		return name->number;
-	return ncs_name_find(kind, known, text);
-}
+/* Returns our number for NCCL's string. `known` may be NULL; else it is quick for
+ * the thread's latest string of this kind, and becomes that. */
+uint8_t ncs_name_number(enum ncs_name_kind kind, struct ncs_known_names *known,
+			const char *text);
 
 /* Return our number for NCCL's own number in API 1. */
 uint8_t ncs_function_from_number(unsigned number);

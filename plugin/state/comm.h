@@ -22,6 +22,7 @@
 #include "ncclstat/abi.h"
 #include "plugin/nccl/nccl_names.h"
 #include "plugin/state/gpu_clock.h"
+#include "plugin/state/noted_calls.h"
 #include "shm/atomics.h"
 #include "shm/clock.h"
 #include "shm/ring.h"
@@ -219,13 +220,17 @@ struct ncs_lane_state {
 	 * followed. */
 	uint64_t launch_number;
 	struct ncs_launch_slot *launch_slot;
+	/* The thread's latest call and its handle, 0 if there was none; not in
+	 * the shared lane. */
+	uint64_t call_handle;
+	struct ncs_noted_call call;
 	/* The CUDA stream in the ring's last STREAM record, 0 before the first
 	 * one, and the number of operations published since. */
 	uint64_t stream;
 	uint64_t stream_age;
-	uint64_t ring_busy; /* shared lane: 1 while a thread publishes */
 	/* The names in the thread's latest call; not in the shared lane. */
 	_Alignas(NCS_CACHE_LINE) struct ncs_known_names names;
+	uint64_t ring_busy; /* shared lane: 1 while a thread publishes */
 	/* The ProxyCtrl event in progress; a thread has one at a time. */
 	uint64_t ctrl_tag;
 	union {
@@ -305,8 +310,7 @@ struct ncs_comm {
 	uint64_t finished_order; /* smaller if finalized earlier */
 	uint32_t profile;        /* the segment size it was laid out with */
 	/* Written by launching threads: */
-	NCS_APART uint64_t operation_number; /* of the last operation */
-	struct ncs_counted counted;
+	NCS_APART struct ncs_counted counted;
 	/* Written by the proxy thread: */
 	/* A bit for each slot of a proxy operation: 1 if it was noted as
 	 * free. */

@@ -127,7 +127,6 @@ void ncs_comm_reset(struct ncs_comm *comm)
 		.first = NCS_NONE,
 		.last = NCS_NONE,
 	};
-	comm->operation_number = 0;
 	ncs_store_relaxed(&comm->mask, 0);
 	ncs_store_relaxed(&comm->event_mask, 0);
 	for (unsigned i = 0; i < NCS_PROXY_OP_FREE_WORDS; i++)
@@ -175,6 +174,7 @@ static void bind_lane(struct ncs_comm *comm, uint32_t index,
 	lane->launched = 0;
 	lane->launch_number = 0;
 	lane->launch_slot = NULL;
+	lane->call_handle = 0;
 	lane->names = (struct ncs_known_names){ 0 };
 	lane->shared = place == 0;
 }

@@ -177,7 +177,7 @@ ncs_lane_function_begin(struct ncs_lane_state *lane, unsigned function)
 {
 	struct ncs_function *entry = &lane->published->functions[function];
 
-	if (!lane->shared)
+	if (__builtin_expect(!lane->shared, 1))
 		ncs_seqlock_begin(&entry->sequence);
 	return entry;
 }
@@ -186,7 +186,7 @@ ncs_lane_function_begin(struct ncs_lane_state *lane, unsigned function)
 static inline void ncs_lane_function_end(struct ncs_lane_state *lane,
 					 struct ncs_function *function)
 {
-	if (!lane->shared)
+	if (__builtin_expect(!lane->shared, 1))
 		ncs_seqlock_end(&function->sequence);
 }
 

@@ -19,8 +19,8 @@
 #define NCS_CALL_RANGE_MAX UINT64_C(0xffff)
 
 struct ncs_noted_call {
-	uint32_t range;  /* number of the range it was made in; 0 if none */
 	uint64_t stream; /* CUDA stream, as in records; 0 if unknown */
+	uint32_t range;  /* number of the range it was made in; 0 if none */
 	bool captured;   /* into a CUDA graph */
 };
 
