@@ -9,6 +9,23 @@
 #include "plugin/events/sampling.h"
 #include "plugin/state/noted_calls.h"
 
+/* Fetches what the operation of a call will need, as ncs_call_expect() does. */
+static void expect_operation(const struct ncs_comm *comm,
+			     const struct ncs_lane_state *lane)
+{
+	uint64_t index = ncs_load_relaxed(&comm->header->filled.operations) &
+			 (comm->operation_count - 1);
+	const char *op = (const char *)&comm->ops[index];
+	const char *published = (const char *)&comm->operations[index];
+
+	ncs_call_fetch(op);
+	ncs_call_fetch(op + NCS_CACHE_LINE);
+	ncs_call_fetch(op + 2 * NCS_CACHE_LINE);
+	ncs_call_fetch(published);
+	ncs_call_fetch(published + NCS_CACHE_LINE);
+	ncs_call_fetch(&comm->classes[lane->class_index]);
+}
+
 void ncs_call_api(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		  struct ncs_span_slot *span, uint64_t handle,
 		  enum ncs_event event, const void *body, uint64_t now)
@@ -17,6 +34,7 @@ void ncs_call_api(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	struct ncs_function *function;
 	struct ncs_noted_call noted;
 
+	expect_operation(comm, lane);
 	ncs_decode_api_call(event, body, ncs_lane_names(lane), &call);
 	ncs_store_relaxed(&lane->launched, now);
 	function = ncs_lane_function_begin(lane, call.function);

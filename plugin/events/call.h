@@ -74,6 +74,35 @@ static inline void ncs_call_count(struct ncs_lane *published, unsigned event,
 			  ncs_load_relaxed(&published->events[event]) + 1);
 }
 
+/* Fetches a cache line that will be written. */
+static inline void ncs_call_fetch(const void *line)
+{
+	__builtin_prefetch(line, 1);
+}
+
+/* A group of calls begins: fetches what its calls will need, all at once, so that
+ * they need not wait for one line after the other. */
+static inline void ncs_call_expect(const struct ncs_comm *comm,
+				   const struct ncs_lane_state *lane,
+				   uint64_t slot)
+{
+	const struct ncs_ring_producer *ring = &lane->ring;
+
+	ncs_call_fetch(&lane->launched);
+	__builtin_prefetch(&lane->names.of[NCS_NAME_FUNCTION]);
+	__builtin_prefetch(&lane->names.of[NCS_NAME_ALGORITHM]);
+	ncs_call_fetch(&comm->header->filled.operations);
+	ncs_call_fetch(&lane->spans[(slot + 1) % NCS_SPAN_MAX]);
+	ncs_call_fetch(&lane->published->events[NCS_EVENT_GROUP]);
+	ncs_call_fetch(&lane->published->open_since[NCS_EVENT_GROUP]);
+	ncs_call_fetch(&lane->published->functions[NCS_FUNCTION_ALL_REDUCE]);
+	ncs_call_fetch(&comm->counted);
+	ncs_call_fetch(ring->ring);
+	for (unsigned i = 0; i < 4; i++)
+		ncs_call_fetch(&ring->records[(ring->position + i) &
+					      ring->mask]);
+}
+
 /* The four functions below handle startEvent (of API 5 or later) and stopEvent,
  * of a call's spans and of a collective. Each returns false, and has done
  * nothing, if it is another case. */
@@ -116,8 +145,10 @@ static inline bool ncs_call_on_start(const void *context_pointer,
 	} else if (type & NCS_CALL_GROUPS) {
 		ncs_mask_check(comm);
 		ncs_control_check(lane, now);
-		if (type == 1u << NCS_EVENT_GROUP_API)
+		if (type == 1u << NCS_EVENT_GROUP_API) {
 			ncs_decode_group_api(body, &span->record);
+			ncs_call_expect(comm, lane, slot);
+		}
 	} else {
 		ncs_call_launch(comm, lane, span, *handle, body, now);
 	}

@@ -214,6 +214,8 @@ uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 					    &bytes);
 	uint16_t class_index = ncs_class_count(comm, facts, size_known, bytes);
 
+	if (!lane->shared)
+		lane->class_index = class_index;
 	count_start(lane, facts, size_known, bytes);
 	if (__builtin_expect(facts->range != 0, 0))
 		ncs_range_operation(comm, facts->range, size_known, bytes);

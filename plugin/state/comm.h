@@ -227,7 +227,8 @@ struct ncs_lane_state {
 	/* The CUDA stream in the ring's last STREAM record, 0 before the first
 	 * one, and the number of operations published since. */
 	uint64_t stream;
-	uint64_t stream_age;
+	uint32_t stream_age;
+	uint32_t class_index; /* of the thread's latest operation */
 	/* The names in the thread's latest call; not in the shared lane. */
 	_Alignas(NCS_CACHE_LINE) struct ncs_known_names names;
 	uint64_t ring_busy; /* shared lane: 1 while a thread publishes */

@@ -166,6 +166,7 @@ static void bind_lane(struct ncs_comm *comm, uint32_t index,
 	lane->ring_busy = 0;
 	lane->stream = 0;
 	lane->stream_age = 0;
+	lane->class_index = 0;
 	lane->span_hint = 0;
 	lane->index = (uint16_t)place;
 	lane->span_handle = (uint32_t)ncs_handle_encode(
