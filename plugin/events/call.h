@@ -103,10 +103,8 @@ static inline void ncs_call_expect(const struct ncs_comm *comm,
 					      ring->mask]);
 }
 
-/* The four functions below handle startEvent (of API 5 or later) and stopEvent,
- * of a call's spans and of a collective. Each returns false, and has done
- * nothing, if it is another case. */
-
+/* Handles startEvent of a span whose type is in NCS_CALL_SPANS, of API 5 or
+ * later. Returns false, and does nothing, if it is another case. */
 static inline bool ncs_call_on_start(const void *context_pointer,
 				     const struct nccl_event_descr_v5 *descr,
 				     uint64_t *handle)
@@ -155,6 +153,7 @@ static inline bool ncs_call_on_start(const void *context_pointer,
 	return true;
 }
 
+/* Handles stopEvent of such a span; returns false as above. */
 static inline bool ncs_call_on_stop(const void *pointer)
 {
 	uint64_t handle = (uint64_t)(uintptr_t)pointer;
@@ -194,6 +193,8 @@ static inline bool ncs_call_on_stop(const void *pointer)
 	return true;
 }
 
+/* Handles startEvent of a collective, of API 5 or later; returns false as
+ * above. */
 static inline bool
 ncs_call_on_start_coll(unsigned api_version, const void *context_pointer,
 		       const struct nccl_event_descr_v5 *descr,
@@ -214,6 +215,7 @@ ncs_call_on_start_coll(unsigned api_version, const void *context_pointer,
 	return true;
 }
 
+/* Handles stopEvent of an operation; returns false as above. */
 static inline bool ncs_call_on_stop_operation(const void *pointer)
 {
 	uint64_t handle = (uint64_t)(uintptr_t)pointer, now;

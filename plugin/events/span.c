@@ -125,7 +125,7 @@ void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		ncs_lane_publish_words(lane, words);
 	}
 	/* ORDER: pairs with claim() (plugin/events/span.c) and with
-	 * ncs_call_start() (plugin/events/call.h): the slot's next use comes
+	 * ncs_call_on_start() (plugin/events/call.h): the slot's next use comes
 	 * after this one. */
 	ncs_store_release(&span->tag, ncs_load_relaxed(&span->tag) + 1);
 }

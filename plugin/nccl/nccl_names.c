@@ -167,26 +167,26 @@ static void keep(struct ncs_known_name *known, const char *text,
 }
 
 /* The names of a kind. */
-struct names {
+struct name_table {
 	const struct name *names;
 	size_t count;
 	uint8_t otherwise;
 };
 
-static struct names names_of(enum ncs_name_kind kind)
+static struct name_table names_of(enum ncs_name_kind kind)
 {
 	switch (kind) {
 	case NCS_NAME_FUNCTION:
-		return (struct names){ functions, COUNT(functions),
+		return (struct name_table){ functions, COUNT(functions),
 				       NCS_FUNCTION_OTHER };
 	case NCS_NAME_DATATYPE:
-		return (struct names){ datatypes, COUNT(datatypes),
+		return (struct name_table){ datatypes, COUNT(datatypes),
 				       NCS_DATATYPE_UNKNOWN };
 	case NCS_NAME_ALGORITHM:
-		return (struct names){ algorithms, COUNT(algorithms),
+		return (struct name_table){ algorithms, COUNT(algorithms),
 				       NCS_ALGORITHM_UNKNOWN };
 	default:
-		return (struct names){ protocols, COUNT(protocols),
+		return (struct name_table){ protocols, COUNT(protocols),
 				       NCS_PROTOCOL_UNKNOWN };
 	}
 }
@@ -195,7 +195,7 @@ __attribute__((noinline)) static uint8_t find(enum ncs_name_kind kind,
 					      struct ncs_known_names *known,
 					      const char *text)
 {
-	struct names of = names_of(kind);
+	struct name_table of = names_of(kind);
 	uint8_t number = find_name(of.names, of.count, text, of.otherwise);
 
 	if (known && number != of.otherwise)

@@ -203,7 +203,7 @@ struct ncs_channel_queue {
 
 /* A lane: a publishing thread's ring and counters in a communicator. */
 struct ncs_lane_state {
-	/* What each callback uses. */
+	/* Each callback uses these members. */
 	NCS_APART struct ncs_lane *published; /* the counters in the segment */
 	struct ncs_ring_producer ring;
 	struct ncs_span_slot *spans; /* NCS_SPAN_MAX of them */
@@ -254,7 +254,7 @@ struct ncs_counted {
 };
 
 struct ncs_comm {
-	/* What each callback uses. */
+	/* Each callback uses these members. */
 	NCS_APART uint64_t context; /* that NCCL holds; 0 if never used */
 	/* Address of its steps, NCS_PROXY_OP_MAX * NCS_STEP_MAX of them in
 	 * order of their proxy operations; 0 before publication and after

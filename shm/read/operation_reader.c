@@ -20,7 +20,7 @@ static bool read_operation(struct ncs_operation *copy,
 	uint64_t words[sizeof(*copy) / sizeof(uint64_t)];
 	const uint64_t *block = (const uint64_t *)slot;
 
-	/* ORDER: pairs with ncs_operation_publish()
+	/* ORDER: pairs with publish()
 	 * (plugin/events/operation.c): the words are at least as new as the
 	 * number. */
 	words[0] = ncs_load_acquire(&block[0]);
@@ -28,7 +28,7 @@ static bool read_operation(struct ncs_operation *copy,
 		return false;
 	for (size_t i = 1; i < sizeof(words) / sizeof(words[0]); i++)
 		words[i] = ncs_payload_load(&block[i]);
-	/* ORDER: pairs with ncs_operation_publish()
+	/* ORDER: pairs with publish()
 	 * (plugin/events/operation.c): the number is read again after all
 	 * words. */
 	ncs_fence_acquire();

@@ -4,8 +4,8 @@
  * access. When the job's own work has filled the caches, each line costs a miss,
  * so that their number tells what a call costs, without a clock.
  *
- *	test_lines --calls	makes the calls, and writes the process's mappings
- *	LINES=1 test_lines	prints each line, by the callback that comes first
+ *	test_touched --calls	makes the calls, and writes the process's mappings
+ *	LINES=1 test_touched	prints each line, by the callback that comes first
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -163,7 +163,7 @@ struct lines {
 
 struct trace {
 	char maps[128]; /* path of the file with the process's mappings */
-	/* What was mapped before the plugin was there, and after. */
+	/* Mappings before the plugin was there, and after. */
 	struct ranges old, now;
 	bool warm, inside;
 	unsigned callback;       /* of a call */
@@ -338,5 +338,5 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "--calls") == 0)
 		return make_calls();
-	return cmocka_run_group_tests_name("lines", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("touched", tests, NULL, NULL);
 }
