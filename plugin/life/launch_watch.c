@@ -2,12 +2,12 @@
 /* The watch thread; see launch_watch.h. */
 #include "plugin/life/launch_watch.h"
 
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
 #include "plugin/life/launch_level.h"
 #include "plugin/life/launch_poll.h"
+#include "plugin/life/own_thread.h"
 #include "plugin/nccl/cuda_driver.h"
 #include "plugin/state/registry.h"
 
@@ -30,9 +30,6 @@
 /* Time between launches that are followed without being timed: two events cost
  * the launching thread 1.4 us. */
 #define SPACING_NS UINT64_C(1000000)
-
-/* The driver's functions may need much more stack than ours. */
-#define STACK_BYTES ((size_t)256 << 10)
 
 static struct ncs_watched watched[LAUNCHES_MAX];
 
@@ -202,28 +199,6 @@ static void *run(void *unused)
 	return NULL;
 }
 
-/* Starts the thread with all signals blocked, so that none of the application's
- * is delivered to it. Returns false if there is none. */
-static bool start_thread(void)
-{
-	sigset_t all, before;
-	pthread_attr_t attributes;
-	pthread_t thread;
-	bool started;
-
-	if (pthread_attr_init(&attributes) != 0)
-		return false;
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	ncs_launch_level_begin(ncs_now());
-	started = pthread_create(&thread, &attributes, run, NULL) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	return started;
-}
-
 /* Starts the thread unless it runs; see ncs_launch_process. */
 static bool start_watch(void)
 {
@@ -231,7 +206,10 @@ static bool start_watch(void)
 		return false;
 	/* ORDER: pairs with may_end() (plugin/life/launch_watch.c): a thread
 	 * that ends later finds the communicator. */
-	if (ncs_exchange_acquire_release(&watch.runs, 1) == 1 || start_thread())
+	if (ncs_exchange_acquire_release(&watch.runs, 1) == 1)
+		return true;
+	ncs_launch_level_begin(ncs_now());
+	if (ncs_own_thread_start(run))
 		return true;
 	/* ORDER: pairs with start_watch() (plugin/life/launch_watch.c): another
 	 * thread may try. */
