@@ -65,9 +65,9 @@
 	X(cupti, "Times of the GPU's kernels.") \
 	X(launches, "Launches of NCCL's kernels; from minor version 5 on.") \
 	X(alive, \
-	  "When the plugin's watch thread last ran, in ticks; it runs about" \
-	  " 20 times a second, so the process was alive then. 0: there is" \
-	  " no such thread. From minor version 8 on.") \
+	  "When the process was last known to live, in ticks: the plugin's" \
+	  " heartbeat, which comes twice a second. 0: it has none. From minor" \
+	  " version 8 on.") \
 	X(labels, "Block of job labels; may be empty. From minor version 8 on.") \
 	X(other_context, \
 	  "Number of launches in a CUDA context that is not a device's" \

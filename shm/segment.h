@@ -69,7 +69,7 @@ static inline bool ncs_segment_has_launches(const struct ncs_header *header)
 		       sizeof(struct ncs_launch_progress);
 }
 
-/* Tells whether the header says when the watch thread was last awake (minor
+/* Tells whether the header says when the process was last known to live (minor
  * version 8 and later). */
 static inline bool ncs_segment_has_alive(const struct ncs_header *header)
 {

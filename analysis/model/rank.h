@@ -113,11 +113,11 @@ const struct ncs_counters *ncs_rank_before(const struct ncs_rank *rank);
 /* Returns the time until which the rank's clock ran: that of its snapshot, or
  * of its end. Durations that go on are counted until then. The end of a process
  * that died is the latest of all times that show it alive: this viewer's, its
- * watch thread's, and those of what it last did. */
+ * heartbeat's, and those of what it last did. */
 uint64_t ncs_rank_end_ns(const struct ncs_rank *rank);
 
 /* Returns whether that end is more than a lower bound: false for a process that
- * died when neither this viewer nor its watch thread looked. */
+ * died without a heartbeat, and when this viewer did not look. */
 bool ncs_rank_end_is_known(const struct ncs_rank *rank);
 
 /* Returns the number of records and updates that are missing, except records

@@ -357,8 +357,8 @@ struct ncs_header {
 	uint64_t ranges_filled; /* number of entries in use: the first ones */
 	struct ncs_cupti cupti;
 	struct ncs_launch_progress launches; /* from minor version 5 on */
-	/* Ticks at which the plugin's watch thread was last awake, about 20
-	 * times a second; 0: there is no such thread. From minor version 8 on. */
+	/* Ticks at which the process was last known to live: the plugin's
+	 * heartbeat, twice a second. 0: it has none. From minor version 8 on. */
 	uint64_t alive;
 	/* struct ncs_labels: one, or none; from minor version 8 on. */
 	struct ncs_table labels;

@@ -381,8 +381,8 @@ struct ncs_snapshot {
 	uint64_t taken_ns;
 	uint64_t last_call_ns; /* latest callback of NCCL; 0: none yet */
 	uint64_t finished_ns;  /* end of the communicator; 0: not finished */
-	/* When the plugin's watch thread was last awake, so that the process
-	 * was alive; 0: there is no such thread. */
+	/* When the process was last known to live, by the plugin's heartbeat; 0:
+	 * it has none. */
 	uint64_t alive_ns;
 	enum ncs_liveness liveness;
 	bool process_gone;    /* also false if this is not known */

@@ -74,8 +74,7 @@ static void pause_ns(long ns)
 	pthread_mutex_unlock(&ncs_watched_lock);
 }
 
-/* Tells in all segments that the thread is awake, and whether it is about to
- * call the driver. `now` is 0 if the thread ends. */
+/* Tells in all segments whether the thread is about to call the driver. */
 static void publish_awake(uint64_t now, bool in_driver)
 {
 	pthread_mutex_lock(&ncs_watched_lock);
@@ -86,7 +85,6 @@ static void publish_awake(uint64_t now, bool in_driver)
 			continue;
 		ncs_store_relaxed(&self->comm->header->launches.watch_since,
 				  in_driver ? now : 0);
-		ncs_store_relaxed(&self->comm->header->alive, now);
 		if (!in_driver)
 			ncs_watched_publish(self);
 	}
@@ -191,11 +189,6 @@ static void *run(void *unused)
 			pause_ns(IDLE_PAUSE_NS);
 		launches = ncs_load_relaxed(&ncs_launch_process.launches);
 	}
-	/* Communicators may be left that are not followed any more: nobody tells
-	 * from now on that the process lives. At its end it is known until when
-	 * it did. */
-	if (!is_stopping())
-		publish_awake(0, false);
 	return NULL;
 }
 

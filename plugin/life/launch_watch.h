@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The watch thread: asks CUDA whether followed launches have begun and ended,
- * also when the application never calls again, and ends their operations. Each
- * time it is awake it says so in the segments, so that the death of a killed
- * process has a date. No thread is made for that alone: its wake-ups would cost
- * a guest's job more than the date is worth.
+ * also when the application never calls again, and ends their operations.
  *
  * A thread asks, rather than words that the GPU writes into the segment
  * (cuStreamWriteValue): the driver would have to pin the segment's page for as

@@ -18,6 +18,7 @@
 #include "ncclstat/version.h"
 #include "plugin/events/control_watch.h"
 #include "plugin/life/cupti.h"
+#include "plugin/life/heartbeat.h"
 #include "plugin/life/launch_watch.h"
 #include "plugin/life/profile.h"
 #include "plugin/mask/release_events.h"
@@ -128,6 +129,7 @@ static void after_fork_in_child(void)
 	ncs_control_forget();
 	ncs_cupti_forget();
 	ncs_launch_watch_forget();
+	ncs_heartbeat_forget();
 	if (process.forget_above)
 		process.forget_above();
 	process.started = false;
@@ -573,6 +575,7 @@ void ncs_process_publish_comm(const struct ncs_init *init, void *context)
 		ncs_launch_watch_add(comm);
 		ncs_mask_add_comm(comm, init->mask);
 		ncs_control_join(comm);
+		ncs_heartbeat_add(comm);
 		ncs_writer_publish(&comm->writer);
 	} else {
 		ncs_mask_add_comm(NULL, init->mask);
@@ -605,6 +608,7 @@ void ncs_process_finalize_comm(void *context)
 		ncs_store_relaxed(&comm->header->finished, ncs_now());
 		ncs_store_relaxed(&comm->header->life, NCS_LIFE_FINISHED);
 		ncs_launch_watch_remove(comm);
+		ncs_heartbeat_remove(comm);
 	}
 	pthread_mutex_unlock(&lock);
 	if (comm)

@@ -435,7 +435,7 @@ static void take_lane(struct ncs_snapshot *snapshot,
 		snapshot->last_call_ns = view->last_call_ns;
 }
 
-/* Returns when the watch thread was last awake; 0 if that is not known. */
+/* Returns when the process was last known to live; 0: never. */
 static uint64_t last_alive_ns(const struct ncs_reader *reader, uint64_t now_ns)
 {
 	uint64_t alive_ns;

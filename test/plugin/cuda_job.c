@@ -2,7 +2,6 @@
 /* Launches on a fake GPU; see cuda_job.h. */
 #include "test/plugin/cuda_job.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -95,26 +94,7 @@ void cuda_job_come_next(void)
 
 bool cuda_job_is_watched(void)
 {
-	DIR *tasks = opendir("/proc/self/task");
-	struct dirent *task;
-	bool found = false;
-
-	CHECK(tasks, "/proc is not there");
-	while (!found && (task = readdir(tasks)) != NULL) {
-		char path[300], line[64] = "";
-		FILE *file;
-
-		snprintf(path, sizeof(path), "/proc/self/task/%s/comm",
-			 task->d_name);
-		file = fopen(path, "r");
-		if (!file)
-			continue;
-		found = fgets(line, sizeof(line), file) != NULL &&
-			strcmp(line, "ncclstat-watch\n") == 0;
-		fclose(file);
-	}
-	closedir(tasks);
-	return found;
+	return find_thread("ncclstat-watch") != 0;
 }
 
 void cuda_job_expect_thread_gone(void)

@@ -2,6 +2,7 @@
 /* Plays scenarios and reads segments; see scenario.h. */
 #include "test/plugin/scenario.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -188,6 +189,32 @@ void scenario_compare_dumps(const char *option, const char *folders)
 }
 
 /* --- Reading ----------------------------------------------------------- */
+
+pid_t find_thread(const char *name)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *task;
+	pid_t found = 0;
+
+	CHECK(tasks, "/proc is not there");
+	while (!found && (task = readdir(tasks)) != NULL) {
+		char path[300], line[64] = "";
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm",
+			 task->d_name);
+		file = fopen(path, "r");
+		if (!file)
+			continue;
+		if (fgets(line, sizeof(line), file) &&
+		    strcspn(line, "\n") == strlen(name) &&
+		    strncmp(line, name, strlen(name)) == 0)
+			found = (pid_t)strtol(task->d_name, NULL, 10);
+		fclose(file);
+	}
+	closedir(tasks);
+	return found;
+}
 
 unsigned long resident_kib(void)
 {

@@ -91,6 +91,10 @@ void scenario_compare_dumps(const char *option, const char *folders);
 /* Returns the resident memory of the calling process. */
 unsigned long resident_kib(void);
 
+/* Returns the number of the calling process's thread of this name; 0 if there
+ * is none. */
+pid_t find_thread(const char *name);
+
 /* Return the number of segments in the scenario's directory, of control
  * objects, and the bytes of all segments. */
 size_t count_objects(void);

@@ -83,28 +83,6 @@ static void follow_the_first(void *argument)
 	cuda_job_close();
 }
 
-/* A viewer that comes after the process was killed dates its death by that. */
-static void stay_awake(void *argument)
-{
-	uint64_t seen, later;
-
-	(void)argument;
-	cuda_job_open("cuda.so", "all", LAST_API);
-	seen = ncs_clock_ticks(job.header->clock.kind);
-	CHECK_EQUAL(job.header->alive, 0, "no thread tells");
-	cuda_job_call(FOREVER);
-	WAIT_UNTIL((later = ncs_load_relaxed(&job.header->alive)) > seen,
-		   "the thread is awake");
-	seen = ncs_clock_ticks(job.header->clock.kind);
-	CHECK(later <= seen, "it tells no later time");
-	WAIT_UNTIL(ncs_load_relaxed(&job.header->alive) > seen,
-		   "a hung job is alive");
-	CHECK(cuda->finish(job.stream), "no kernel runs");
-	cuda_job_close();
-}
-
-SCENARIO_TEST(segment_says_until_when_its_process_lived, stay_awake)
-
 static void first_launch_is_followed(void **state)
 {
 	char all[] = "all", some[] = "1/64";
@@ -1143,7 +1121,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(launches_begin_and_end_in_order),
 		cmocka_unit_test(first_launch_is_followed),
-		cmocka_unit_test(segment_says_until_when_its_process_lived),
 		cmocka_unit_test(launched_begun_and_ended_are_told_apart),
 		cmocka_unit_test(communicators_share_streams_in_any_order),
 		cmocka_unit_test(first_events_are_used_before_others_are_made),

@@ -450,7 +450,8 @@ static void process_killed_in_mid_write_leaves_whole_records(void **state)
 
 /* --- Fork -------------------------------------------------------------- */
 
-/* Copies everything that the plugin publishes for a communicator. */
+/* Everything that the plugin publishes for a communicator, but for the parent's
+ * heartbeat, which goes on. */
 struct published_copy {
 	void *bytes;
 	size_t size;
@@ -468,6 +469,7 @@ static void take_image(const struct view *view, struct published_copy *image)
 	CHECK(image->bytes && read(file, image->bytes, image->size) ==
 				      (ssize_t)image->size,
 	      "read");
+	((struct ncs_header *)image->bytes)->alive = 0;
 	close(file);
 }
 
