@@ -118,21 +118,54 @@ static bool join(struct ncs_diagnosis *diagnosis, const struct ncs_rank *rank)
 	return false;
 }
 
-/* Whether a rank was seen until its process died with all others, when nothing
- * was wrong: its job has ended. */
-static bool has_ended_well(const struct ncs_diagnosis *diagnosis,
-			   const struct ncs_rank *rank)
+static bool is_halted(const struct ncs_diagnosis *diagnosis,
+		      const struct ncs_rank *rank)
 {
 	const struct ncs_wait_graph *graph = &diagnosis->graph;
 
-	return graph->is_over && rank->alive_ns != 0 &&
-	       !graph->nodes[ncs_wait_graph_find(graph, rank)].halted &&
-	       diagnosis->count == 0;
+	return graph->nodes[ncs_wait_graph_find(graph, rank)].halted;
+}
+
+/* Whether a rank is known to have nothing in flight, and has called what `other`
+ * has. */
+static bool is_at_rest(const struct ncs_rank *rank,
+		       const struct ncs_rank *other)
+{
+	unsigned unstarted;
+
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		const struct ncs_function_view *view = &rank->now.functions[i];
+
+		if (view->last_sequence_number !=
+			    other->now.functions[i].last_sequence_number ||
+		    (view->operations > 0 && !ncs_function_ends_known(view)))
+			return false;
+	}
+	return rank->now.operation_count == 0 &&
+	       rank->level.operation_ns == 0 &&
+	       ncs_unstarted_ns(rank, &unstarted) == 0;
+}
+
+/* Whether a process has ended rather than died: it owed nothing to the others of
+ * its communicator, nor they to it, or it was seen until it ended with all
+ * others when nothing was wrong. */
+static bool has_ended(const struct ncs_diagnosis *diagnosis,
+		      const struct ncs_rank *rank)
+{
+	const struct ncs_communicator *communicator = rank->communicator;
+
+	if (diagnosis->graph.is_over && rank->alive_ns != 0 &&
+	    !is_halted(diagnosis, rank) && diagnosis->count == 0)
+		return true;
+	for (size_t i = 0; i < communicator->rank_count; i++)
+		if (!is_at_rest(communicator->ranks[i], rank))
+			return false;
+	return true;
 }
 
 static int report_dead(struct ncs_diagnosis *diagnosis,
 		       const struct ncs_model *model,
-		       const struct ncs_rank *rank)
+		       const struct ncs_rank *rank, size_t waiting)
 {
 	uint64_t end_ns = ncs_rank_end_ns(rank);
 	struct ncs_finding *finding =
@@ -143,8 +176,7 @@ static int report_dead(struct ncs_diagnosis *diagnosis,
 	finding->root = ncs_party_of(rank);
 	finding->duration_ns =
 		model->now_ns > end_ns ? model->now_ns - end_ns : 0;
-	/* Channels may not wait: NCCL may have given them up. */
-	finding->waiting = count_stuck(diagnosis, rank->communicator);
+	finding->waiting = waiting;
 	ncs_finding_set_severity(finding, finding->waiting > 0);
 	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_CERTAIN);
 	ncs_finding_add_fact(finding, NCS_EVIDENCE_GONE, rank,
@@ -156,13 +188,27 @@ static int report_dead(struct ncs_diagnosis *diagnosis,
 /* Tells of a process that died, unless it was told. Returns 0 or -ENOMEM. */
 static int tell_dead(struct ncs_diagnosis *diagnosis,
 		     const struct ncs_model *model,
-		     const struct ncs_rank *rank)
+		     const struct ncs_rank *rank, bool is_cause)
 {
+	const bool *explained = &diagnosis->explained[rank->communicator -
+						      model->communicators];
+	size_t waiting = 0;
+
 	if (is_replaced(rank) || is_root(diagnosis, rank) ||
 	    is_reported(diagnosis, rank))
 		return 0;
+	/* Channels may not wait: NCCL may have given them up. */
+	if (is_cause || !*explained)
+		waiting = count_stuck(diagnosis, rank->communicator);
 	ncs_diagnosis_explain(diagnosis, model, rank);
-	return join(diagnosis, rank) ? 0 : report_dead(diagnosis, model, rank);
+	return join(diagnosis, rank) ?
+		       0 :
+		       report_dead(diagnosis, model, rank, waiting);
+}
+
+static bool is_dead(const struct ncs_rank *rank)
+{
+	return rank->now.liveness == NCS_DEAD && rank->communicator;
 }
 
 int ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis,
@@ -171,24 +217,26 @@ int ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis,
 	for (size_t i = 0; i < model->rank_count; i++) {
 		const struct ncs_rank *rank = model->ranks[i];
 
-		if (rank->now.liveness == NCS_DEAD && rank->communicator &&
-		    rank->communicator->live > 0 &&
-		    tell_dead(diagnosis, model, rank) != 0)
+		if (is_dead(rank) && rank->communicator->live > 0 &&
+		    is_halted(diagnosis, rank) && !has_ended(diagnosis, rank) &&
+		    tell_dead(diagnosis, model, rank, true) != 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-int ncs_find_ended_jobs(struct ncs_diagnosis *diagnosis,
-			const struct ncs_model *model)
+int ncs_find_late_deaths(struct ncs_diagnosis *diagnosis,
+			 const struct ncs_model *model)
 {
-	for (size_t i = 0; i < model->rank_count && diagnosis->graph.is_over;
-	     i++) {
+	const bool is_over = diagnosis->graph.is_over;
+
+	for (size_t i = 0; i < model->rank_count; i++) {
 		const struct ncs_rank *rank = model->ranks[i];
 
-		if (rank->now.liveness == NCS_DEAD && rank->communicator &&
-		    !has_ended_well(diagnosis, rank) &&
-		    tell_dead(diagnosis, model, rank) != 0)
+		if (is_dead(rank) &&
+		    (is_over || rank->communicator->live > 0) &&
+		    !has_ended(diagnosis, rank) &&
+		    tell_dead(diagnosis, model, rank, false) != 0)
 			return -ENOMEM;
 	}
 	return 0;

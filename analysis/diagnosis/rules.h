@@ -41,7 +41,7 @@ int ncs_find_chain_ends(struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model);
 
 /* Finds processes that are gone without having finished, while others of their
- * communicator live. */
+ * communicator live, and may be waited for. */
 int ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model);
 
@@ -80,11 +80,11 @@ int ncs_find_slow_communicators(struct ncs_diagnosis *diagnosis,
 int ncs_find_slow_links(struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model);
 
-/* Finds the processes of a job of which none lives, unless nothing else was wrong
- * until its end. It comes after all rules that judge what was before: the end of
- * all processes explains nothing of that. */
-int ncs_find_ended_jobs(struct ncs_diagnosis *diagnosis,
-			const struct ncs_model *model);
+/* Finds the processes that died when all had waited for long, and those of a job
+ * of which none lives, unless nothing else was wrong until its end. It comes after
+ * all rules that judge what was before: these deaths explain nothing of that. */
+int ncs_find_late_deaths(struct ncs_diagnosis *diagnosis,
+			 const struct ncs_model *model);
 
 /* Finds communicators in which the calls of two ranks differed, but have ended. It
  * explains no waits. */

@@ -52,6 +52,7 @@ int ncs_wait_graph_build(struct ncs_wait_graph *graph,
 {
 	if (ncs_wait_nodes_make(graph, model) != 0)
 		return -ENOMEM;
+	ncs_wait_nodes_find_waiting(graph, model);
 	ncs_wait_nodes_find_level(graph, model);
 	if (ncs_wait_edges_make(graph, model) != 0)
 		return -ENOMEM;

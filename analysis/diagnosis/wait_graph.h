@@ -63,7 +63,9 @@ struct ncs_wait_node {
 	/* Its oldest operation has not begun: its stream has other work. */
 	bool queued;
 	/* Its process is stopped or has died, so it waits for nobody, and what
-	 * its channels and launches show is out of date. */
+	 * its channels and launches show is out of date. One that died when all
+	 * had waited for long, or with all others, is not halted, but judged as
+	 * it was at its death. */
 	bool halted;
 	/* It can wait: it has not finished, and is not halted. */
 	bool waits;
@@ -92,8 +94,7 @@ struct ncs_wait_graph {
 	bool *marks;        /* nodes that a walk has visited */
 	/* While edges are made: the ranks that may be behind others. */
 	struct ncs_laggards *laggards;
-	/* No process lives. Ranks are then judged as they were when their
-	 * processes died; those that died before the others are halted. */
+	/* No process lives: those that died with all others are not halted. */
 	bool is_over;
 };
 

@@ -12,6 +12,11 @@
 int ncs_wait_nodes_make(struct ncs_wait_graph *graph,
 			const struct ncs_model *model);
 
+/* Finds the processes whose deaths explain no waits, and the ranks that can
+ * wait. */
+void ncs_wait_nodes_find_waiting(struct ncs_wait_graph *graph,
+				 const struct ncs_model *model);
+
 /* Finds the communicators of which all operations in progress are queued behind
  * other work of the GPUs. */
 void ncs_wait_nodes_find_level(struct ncs_wait_graph *graph,

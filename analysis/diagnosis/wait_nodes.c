@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/diagnosis/finding.h"
 #include "analysis/diagnosis/unstarted_calls.h"
 #include "analysis/model/launch_waits.h"
 #include "shm/array.h"
@@ -180,28 +181,32 @@ static bool some_rank_lives(const struct ncs_model *model)
 	return false;
 }
 
-/* The witness that a process lived until a time. A watch thread tells that far
- * more often than a viewer looks, so that times of the two are not compared. */
-enum witness { VIEWER, WATCH_THREAD, WITNESSES };
+/* The witness that a process lived until a time. A heartbeat comes far more often
+ * than a viewer may look, so that times of the two are not compared. */
+enum witness { VIEWER, HEARTBEAT, WITNESSES };
 
 static enum witness witness_of(const struct ncs_rank *rank)
 {
-	return rank->now.alive_ns != 0 ? WATCH_THREAD : VIEWER;
+	return rank->now.alive_ns != 0 ? HEARTBEAT : VIEWER;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
 }
 
 /* Returns until when a process is known to have lived; 0 if that is not
  * known. */
 static uint64_t alive_ns(const struct ncs_rank *rank)
 {
-	return rank->now.alive_ns > rank->alive_ns ? rank->now.alive_ns :
-						     rank->alive_ns;
+	return larger(rank->now.alive_ns, rank->alive_ns);
 }
 
 /* Finds until when a process of the model is known to have lived, by witness. */
 static void find_last_alive(const struct ncs_model *model,
 			    uint64_t last_ns[WITNESSES])
 {
-	last_ns[VIEWER] = last_ns[WATCH_THREAD] = 0;
+	last_ns[VIEWER] = last_ns[HEARTBEAT] = 0;
 	for (size_t i = 0; i < model->rank_count; i++) {
 		const struct ncs_rank *rank = model->ranks[i];
 		enum witness witness = witness_of(rank);
@@ -211,12 +216,11 @@ static void find_last_alive(const struct ncs_model *model,
 	}
 }
 
-/* Whether a process is known to have died before others did. A watch thread
- * that is in a call of the driver may have been there for long. */
+/* Whether a process is known to have died before others did. */
 static bool died_first(const struct ncs_rank *rank,
 		       const uint64_t last_ns[WITNESSES])
 {
-	return alive_ns(rank) != 0 && rank->now.launches.watch_since_ns == 0 &&
+	return alive_ns(rank) != 0 &&
 	       alive_ns(rank) + TOGETHER_NS < last_ns[witness_of(rank)];
 }
 
@@ -233,7 +237,6 @@ static struct ncs_wait_node make_node(const struct ncs_rank *rank, bool is_over,
 	node.halted = rank->now.process_stopped;
 	if (rank->now.liveness == NCS_DEAD)
 		node.halted = !is_over || died_first(rank, last_ns);
-	node.waits = rank->now.liveness != NCS_FINISHED && !node.halted;
 	node.queued = node.operation &&
 		      ncs_operation_phase(rank, node.operation) ==
 			      NCS_LAUNCH_PHASE_QUEUED;
@@ -258,6 +261,57 @@ int ncs_wait_nodes_make(struct ncs_wait_graph *graph,
 			make_node(model->ranks[i], graph->is_over, last_ns);
 	ncs_wait_graph_unmark(graph);
 	return sort_addresses(graph);
+}
+
+/* Returns when something of a rank last moved; 0 if that is not known. Where NCCL
+ * reports what the proxy thread does, that thread calls while it waits. */
+static uint64_t moved_ns(const struct ncs_rank *rank)
+{
+	const struct ncs_snapshot *now = &rank->now;
+	uint64_t last_ns = larger(ncs_launches_moved_ns(&now->launches),
+				  rank->level.taken_ns);
+
+	if (!ncs_rank_proxy_known(rank))
+		last_ns = larger(last_ns, now->last_call_ns);
+	for (size_t i = 0; i < now->operation_count; i++) {
+		last_ns = larger(last_ns, now->operations[i].start_ns);
+		last_ns = larger(last_ns, now->operations[i].last_child_done_ns);
+	}
+	for (size_t i = 0; i < now->channel_count; i++)
+		last_ns = larger(last_ns, now->channels[i].since_ns);
+	return last_ns;
+}
+
+/* Finds the processes whose deaths explain no waits, since the communicator had
+ * stood still for long when they died: they are judged by what they did. */
+static void find_late_deaths(const struct ncs_wait_graph *graph,
+			     const struct ncs_communicator *communicator)
+{
+	uint64_t last_ns = 0;
+
+	for (size_t i = 0;
+	     communicator->dead > 0 && i < communicator->rank_count; i++)
+		last_ns = larger(last_ns, moved_ns(communicator->ranks[i]));
+	for (size_t i = 0; last_ns > 0 && i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+
+		if (rank->now.liveness == NCS_DEAD &&
+		    alive_ns(rank) >= last_ns + NCS_STUCK_NS)
+			ncs_wait_node_of(graph, rank)->halted = false;
+	}
+}
+
+void ncs_wait_nodes_find_waiting(struct ncs_wait_graph *graph,
+				 const struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->communicator_count; i++)
+		find_late_deaths(graph, &model->communicators[i]);
+	for (size_t i = 0; i < graph->node_count; i++) {
+		struct ncs_wait_node *node = &graph->nodes[i];
+
+		node->waits = node->rank->now.liveness != NCS_FINISHED &&
+			      !node->halted;
+	}
 }
 
 struct ncs_wait_node *ncs_wait_node_of(const struct ncs_wait_graph *graph,

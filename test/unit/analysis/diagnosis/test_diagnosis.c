@@ -663,8 +663,8 @@ static void a_kernel_waits_for_a_process_that_died(void **state)
 		     NCS_CONFIDENCE_CERTAIN);
 }
 
-/* It had not called what the other waits in since 10 s: the death of the rank does
- * not hide that. */
+/* It had not called what the other waits in since 10 s, when it died 2 s later:
+ * its death does not hide that. */
 static void a_death_tells_that_the_rank_was_missing_before(void **state)
 {
 	struct scripted *scripted = *state;
@@ -676,7 +676,7 @@ static void a_death_tells_that_the_rank_was_missing_before(void **state)
 	rank = on_stream(scripted, 1, 7);
 	rank->snapshot.last_call_ns = 10 * SECOND;
 	rank->snapshot.liveness = NCS_DEAD;
-	rank->snapshot.alive_ns = 30 * SECOND;
+	rank->snapshot.alive_ns = 12 * SECOND;
 	diagnose(&diagnosis, scripted);
 	finding = &diagnosis.findings[0];
 	assert_int_equal(finding->verdict, NCS_VERDICT_RANK_DIED);
@@ -684,7 +684,7 @@ static void a_death_tells_that_the_rank_was_missing_before(void **state)
 	assert_int_equal(finding->evidence[1].kind, NCS_EVIDENCE_BEHIND);
 	assert_int_equal(finding->evidence[1].call.sequence_number, CALL);
 	assert_int_equal(finding->evidence[2].kind, NCS_EVIDENCE_IDLE);
-	assert_int_equal(finding->evidence[2].duration_ns, 20 * SECOND);
+	assert_int_equal(finding->evidence[2].duration_ns, 2 * SECOND);
 	ncs_diagnosis_release(&diagnosis);
 }
 
@@ -965,8 +965,8 @@ static void a_verdict_stays_when_a_stuck_job_is_killed(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
-/* Makes a rank one whose process died, and whose watch thread was last awake
- * then; 0: it had none. */
+/* Makes a rank one whose process died, and whose last heartbeat was then; 0: it
+ * had none. */
 static void killed(struct scripted_rank *rank, uint64_t alive_ns)
 {
 	rank->snapshot.liveness = NCS_DEAD;
@@ -1032,18 +1032,80 @@ static void the_first_to_die_is_told_at_the_first_look(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
-/* A thread that the driver holds up tells nothing of the process's end. */
-static void a_watch_thread_in_the_driver_dates_no_death(void **state)
+#define WATCHED 4
+
+/* Checks what is told of ranks of which rank 1 has not called, after each of them
+ * has ended in this order, 1 s apart. */
+static void assert_hang_stays(const int order[WATCHED])
+{
+	for (unsigned ended = 1; ended <= WATCHED; ended++) {
+		struct ncs_diagnosis diagnosis;
+		struct scripted scripted;
+
+		scripted_init(&scripted);
+		for (int i = 0; i < WATCHED; i++) {
+			struct scripted_rank *rank = on_stream(&scripted, i, 7);
+
+			rank->snapshot.identity.nranks = WATCHED;
+			if (i != 1)
+				launch(rank, NCS_FUNCTION_ALL_REDUCE, true);
+		}
+		for (unsigned i = 0; i < ended; i++)
+			killed(&scripted.ranks[order[i]], (20 + i) * SECOND);
+		assert_found_later(&scripted, &diagnosis,
+				   NCS_VERDICT_RANK_MISSING,
+				   NCS_VERDICT_RANK_DIED);
+		assert_int_equal(diagnosis.findings[0].root.number, 1);
+		assert_int_equal(diagnosis.findings[0].severity,
+				 NCS_SEVERITY_STUCK);
+		assert_int_equal(diagnosis.findings[0].waiting, WATCHED - 1);
+		assert_int_equal(diagnosis.findings[1].severity,
+				 NCS_SEVERITY_SLOW);
+		assert_int_equal(diagnosis.findings[1].alike, ended - 1);
+		ncs_diagnosis_release(&diagnosis);
+		scripted_release(&scripted);
+	}
+}
+
+static void a_hang_stays_first_when_watchdogs_end_its_ranks(void **state)
+{
+	static const int victim_first[] = { 0, 2, 1, 3 };
+	static const int culprit_first[] = { 1, 0, 2, 3 };
+
+	(void)state;
+	assert_hang_stays(victim_first);
+	assert_hang_stays(culprit_first);
+}
+
+static void a_deadlock_stays_first_when_one_of_its_ranks_ends(void **state)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
 
-	two_killed(scripted, 30 * SECOND, 12 * SECOND);
-	scripted->ranks[1].snapshot.launches.watch_since_ns = 12 * SECOND;
-	assert_found_later(scripted, &diagnosis, NCS_VERDICT_RANK_MISSING,
+	for (int i = 0; i < 2; i++)
+		launch(on_stream(scripted, i, 7), NCS_FUNCTION_RECV, true);
+	killed(&scripted->ranks[0], 30 * SECOND);
+	assert_found_later(scripted, &diagnosis, NCS_VERDICT_DEADLOCK,
 			   NCS_VERDICT_RANK_DIED);
-	assert_int_equal(diagnosis.findings[0].root.number, 1);
 	ncs_diagnosis_release(&diagnosis);
+}
+
+/* It had waited for the other since 10 s, as for one that writes a checkpoint:
+ * the other called at 32 s, and waits since then. */
+static void a_rank_that_died_while_it_waited_is_told_once_others_moved(
+	void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank;
+
+	rank = on_stream(scripted, 0, 7);
+	launch(rank, NCS_FUNCTION_ALL_REDUCE, true)->start_ns = 32 * SECOND;
+	rank->snapshot.launches.begun_ns = 32 * SECOND;
+	rank = on_stream(scripted, 1, 7);
+	launch(rank, NCS_FUNCTION_ALL_REDUCE, true);
+	killed(rank, 30 * SECOND);
+	assert_found(scripted, NCS_VERDICT_RANK_DIED, 1,
+		     NCS_CONFIDENCE_CERTAIN);
 }
 
 /* Nobody knows how long the others had waited: perhaps for a moment. */
@@ -1141,12 +1203,60 @@ static void a_mismatch_is_not_hidden_by_a_death(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
+static void processes_without_anything_to_do_have_ended(void **state)
+{
+	(void)state;
+	for (int dead = 1; dead <= 2; dead++) {
+		struct ncs_diagnosis diagnosis;
+		struct scripted scripted;
+
+		scripted_init(&scripted);
+		for (int i = 0; i < 2; i++)
+			on_stream(&scripted, i, 7);
+		for (int i = 0; i < dead; i++)
+			killed(&scripted.ranks[i], 20 * (i + 1) * SECOND);
+		diagnose(&diagnosis, &scripted);
+		assert_int_equal(diagnosis.count, 0);
+		ncs_diagnosis_release(&diagnosis);
+		scripted_release(&scripted);
+	}
+}
+
+/* One owed a call, the other is in one. */
+static void processes_with_something_to_do_have_died(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct ncs_diagnosis diagnosis;
+		struct scripted scripted;
+
+		scripted_init(&scripted);
+		two_killed(&scripted, 10 * SECOND + MS, 10 * SECOND + MS);
+		if (i == 0)
+			scripted.ranks[0].snapshot.operation_count = 0;
+		else
+			launch(&scripted.ranks[1], NCS_FUNCTION_ALL_REDUCE,
+			       true);
+		diagnose(&diagnosis, &scripted);
+		assert_int_equal(diagnosis.count, 1);
+		assert_int_equal(diagnosis.findings[0].verdict,
+				 NCS_VERDICT_RANK_DIED);
+		assert_int_equal(diagnosis.findings[0].severity,
+				 NCS_SEVERITY_SLOW);
+		ncs_diagnosis_release(&diagnosis);
+		scripted_release(&scripted);
+	}
+}
+
 static void a_death_is_told_at_once(void **state)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
+	struct scripted_rank *rank;
 
-	on_stream(scripted, 0, 7);
+	rank = on_stream(scripted, 0, 7);
+	launch(rank, NCS_FUNCTION_ALL_REDUCE, true)->start_ns = 20 * SECOND;
+	rank->snapshot.launches.begun_ns = 20 * SECOND;
 	on_stream(scripted, 1, 7);
 	scripted_pass(scripted, 20 * SECOND);
 	scripted->ranks[1].snapshot.liveness = NCS_DEAD;
@@ -1247,12 +1357,17 @@ int main(void)
 		TEST(a_verdict_stays_when_a_stuck_job_is_killed),
 		TEST(a_killed_job_has_its_verdict_at_the_first_look),
 		TEST(the_first_to_die_is_told_at_the_first_look),
-		TEST(a_watch_thread_in_the_driver_dates_no_death),
+		cmocka_unit_test(
+			a_hang_stays_first_when_watchdogs_end_its_ranks),
+		TEST(a_deadlock_stays_first_when_one_of_its_ranks_ends),
+		TEST(a_rank_that_died_while_it_waited_is_told_once_others_moved),
 		TEST(a_death_without_a_date_leaves_what_is_possible),
 		TEST(a_deadlock_is_told_with_the_deaths_of_a_killed_job),
 		TEST(a_deadlock_and_the_deaths_are_told_where_they_were_watched),
 		TEST(a_job_that_was_well_until_it_was_killed_has_no_finding),
 		TEST(a_mismatch_is_not_hidden_by_a_death),
+		cmocka_unit_test(processes_without_anything_to_do_have_ended),
+		cmocka_unit_test(processes_with_something_to_do_have_died),
 		TEST(a_death_is_told_at_once),
 		cmocka_unit_test(a_thousand_healthy_jobs_raise_no_alarm),
 	};
