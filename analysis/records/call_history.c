@@ -51,8 +51,8 @@ static void grow(struct ncs_call_history *calls)
 	*calls = grown;
 }
 
-void ncs_call_history_take(struct ncs_call_history *calls, unsigned kind,
-			   uint64_t start_ns)
+void ncs_call_history_take(struct ncs_call_history *calls,
+			   const struct ncs_timed_call *call)
 {
 	uint64_t place = calls->count;
 
@@ -61,11 +61,11 @@ void ncs_call_history_take(struct ncs_call_history *calls, unsigned kind,
 		grow(calls);
 	calls->count++;
 	while (place > oldest(calls) &&
-	       at(calls, place - 1)->start_ns > start_ns) {
+	       at(calls, place - 1)->start_ns > call->start_ns) {
 		*at(calls, place) = *at(calls, place - 1);
 		place--;
 	}
-	*at(calls, place) = (struct ncs_timed_call){ start_ns, kind };
+	*at(calls, place) = *call;
 }
 
 void ncs_call_history_forget(struct ncs_call_history *calls)
@@ -73,8 +73,9 @@ void ncs_call_history_forget(struct ncs_call_history *calls)
 	calls->count = 0;
 }
 
-uint64_t ncs_call_history_before_ns(const struct ncs_call_history *calls,
-				    unsigned kind, uint64_t time_ns)
+struct ncs_timed_call
+ncs_call_history_before(const struct ncs_call_history *calls, unsigned kind,
+			uint64_t time_ns)
 {
 	uint64_t low = oldest(calls), high = calls->count;
 
@@ -88,6 +89,6 @@ uint64_t ncs_call_history_before_ns(const struct ncs_call_history *calls,
 	}
 	while (low-- > oldest(calls))
 		if (at(calls, low)->kind == kind)
-			return at(calls, low)->start_ns;
-	return 0;
+			return *at(calls, low);
+	return (struct ncs_timed_call){ 0 };
 }

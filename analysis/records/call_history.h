@@ -12,6 +12,7 @@
 /* A call of the application. */
 struct ncs_timed_call {
 	uint64_t start_ns;
+	uint64_t stream; /* as in records; 0 if not known */
 	unsigned kind; /* enum ncs_function_id, or another number */
 };
 
@@ -35,17 +36,18 @@ void ncs_call_history_release(struct ncs_call_history *calls);
 
 /* Adds a call. The calls of one thread must come in order, those of several
  * threads nearly so. */
-void ncs_call_history_take(struct ncs_call_history *calls, unsigned kind,
-			   uint64_t start_ns);
+void ncs_call_history_take(struct ncs_call_history *calls,
+			   const struct ncs_timed_call *call);
 
 /* Forgets all calls. Call this after records were lost: the right call may be
  * among them, and an older one would be found instead. */
 void ncs_call_history_forget(struct ncs_call_history *calls);
 
-/* Returns the start of the latest call of a kind up to `time_ns`, or 0 if none
- * is known. For the begin of an operation, this is the call that began it, or
- * the last call before its group was launched. */
-uint64_t ncs_call_history_before_ns(const struct ncs_call_history *calls,
-				    unsigned kind, uint64_t time_ns);
+/* Returns the latest call of a kind up to `time_ns`, or one of zeros if none is
+ * known. For the begin of an operation, this is the call that began it, or the
+ * last call before its group was launched. */
+struct ncs_timed_call
+ncs_call_history_before(const struct ncs_call_history *calls, unsigned kind,
+			uint64_t time_ns);
 
 #endif

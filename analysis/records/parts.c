@@ -340,12 +340,15 @@ static int take_operation(struct ncs_parts *parts,
 
 static void take_call(struct ncs_parts *parts, const struct ncs_record *record)
 {
-	unsigned kind = record->function;
+	const struct ncs_timed_call call = {
+		.start_ns = ncs_clock_ns(&parts->clock, record->start),
+		.stream = record->delta[0],
+		.kind = record->event == NCS_EVENT_KERNEL_LAUNCH ?
+				KIND_LAUNCH :
+				record->function,
+	};
 
-	if (record->event == NCS_EVENT_KERNEL_LAUNCH)
-		kind = KIND_LAUNCH;
-	ncs_call_history_take(&parts->calls, kind,
-			      ncs_clock_ns(&parts->clock, record->start));
+	ncs_call_history_take(&parts->calls, &call);
 }
 
 static int take(struct ncs_parts *parts, const struct ncs_record *record,
@@ -431,16 +434,19 @@ void ncs_parts_settle_ended(struct ncs_parts *parts, uint64_t ended_ns)
 static void find_calls(struct ncs_parts *parts, struct ncs_part *part)
 {
 	uint64_t begin_ns = part->at_ns[NCS_MOMENT_OPERATION];
-	uint64_t call_ns = ncs_call_history_before_ns(&parts->calls,
-						      part->function, begin_ns);
-	uint64_t launch_ns = ncs_call_history_before_ns(&parts->calls,
-							KIND_LAUNCH, begin_ns);
+	struct ncs_timed_call call = ncs_call_history_before(
+		&parts->calls, part->function, begin_ns);
+	struct ncs_timed_call launch = ncs_call_history_before(
+		&parts->calls, KIND_LAUNCH, begin_ns);
 
-	part->at_ns[NCS_MOMENT_CALL] = call_ns;
+	part->at_ns[NCS_MOMENT_CALL] = call.start_ns;
+	part->stream = call.stream;
 	/* A launch before the call belongs to another operation. */
-	if (call_ns != 0 && launch_ns >= call_ns)
-		part->at_ns[NCS_MOMENT_LAUNCH] = launch_ns;
-	parts->calls.needed_ns = call_ns != 0 ? call_ns : begin_ns;
+	if (call.start_ns != 0 && launch.start_ns >= call.start_ns) {
+		part->at_ns[NCS_MOMENT_LAUNCH] = launch.start_ns;
+		part->stream = launch.stream;
+	}
+	parts->calls.needed_ns = call.start_ns != 0 ? call.start_ns : begin_ns;
 }
 
 /* Returns an error as a part keeps it. */

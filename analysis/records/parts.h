@@ -93,6 +93,7 @@ struct ncs_part {
 	 * connection; NCS_NO_SEQUENCE_NUMBER if not known. */
 	uint64_t number;
 	uint64_t bytes;
+	uint64_t stream; /* that it was launched on, as in records; 0: unknown */
 	/* 0 if not known. OPERATION and LAST_END are always known. */
 	uint64_t at_ns[NCS_MOMENT_COUNT];
 	/* When the last data was handed to the network, or came: its kernel ended
