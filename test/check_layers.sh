@@ -52,9 +52,10 @@ analysis/base: shm/read
 analysis/peaks: analysis/base
 analysis/records: analysis/base
 analysis/clocks: analysis/records
-analysis/path: analysis/records
+analysis/cost: analysis/records
+analysis/path: analysis/cost
 analysis/model: analysis/records
-analysis/diagnosis: analysis/model
+analysis/diagnosis: analysis/model analysis/cost
 analysis/views: analysis/diagnosis
 analysis/sources: analysis/model analysis/peaks
 analysis/metrics: analysis/diagnosis

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/* The choice of one anchor; see cost_anchors.h. Only spreads within ranks count:
+ * waiting makes ranks alike, so that with differences between ranks wrong anchors
+ * would win. */
+#include "analysis/cost/cost_anchors.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/cost/cost_stats.h"
+
+#define CANDIDATES (2u * NCS_COST_DEPTH_MOST + 2u)
+
+/* Work space of the choice. */
+struct choice {
+	struct ncs_cost_instances of;
+	struct ncs_cost_score scores[CANDIDATES];
+	size_t count;
+	double *spreads_ns;           /* of all candidates */
+	float *distances_ns;          /* likewise */
+	double *values, *more_values; /* of a rank, or one for each */
+	size_t instance_room;
+};
+
+/* --- One candidate -------------------------------------------------------- */
+
+/* The works of a rank since a candidate. */
+struct candidate_works {
+	uint32_t known, bounded; /* their number */
+	double work_ns, spread_ns;
+	double bound_ns; /* INFINITY unless it contradicts smaller works */
+};
+
+/* Counts how often a candidate comes after the event. */
+struct order_count {
+	uint32_t all, early;
+};
+
+/* Finds the works of a rank. Returns false if the candidate comes too late too
+ * often. */
+static bool find_works(struct choice *choice, struct ncs_cost_score *score,
+		       uint32_t place, struct order_count *order,
+		       struct candidate_works *works)
+{
+	const struct ncs_cost_instances *of = &choice->of;
+	bool may_hide = score->anchor.event == NCS_COST_READY;
+	uint32_t first = of->first[place], end = of->first[place + 1];
+
+	*works = (struct candidate_works){ .bound_ns = INFINITY };
+	for (uint32_t i = first; i < end; i++) {
+		const struct ncs_cost_instance *instance = &of->instances[i];
+		const struct ncs_cost_launch *anchor =
+			ncs_cost_anchor_of(of, instance, score->anchor);
+		double since_ns = instance->at_ns -
+				  ncs_cost_at_ns(anchor, score->anchor.event);
+
+		order->all++;
+		score->distances_ns[i] = NAN;
+		if (ncs_cost_is_early(since_ns) &&
+		    ++order->early > 2 + NCS_COST_EARLY / 100. * order->all)
+			return false;
+		if (may_hide && anchor->is_censored)
+			continue;
+		if (instance->is_censored) {
+			choice->more_values[works->bounded++] = since_ns;
+		} else {
+			choice->values[works->known++] = since_ns;
+			score->distances_ns[i] = (float)since_ns;
+		}
+	}
+	if (works->bounded >= NCS_COST_FEW &&
+	    works->bounded * 100 >=
+		    NCS_COST_CENSORED * (works->bounded + works->known))
+		works->bound_ns =
+			ncs_cost_median(choice->more_values, works->bounded);
+	return true;
+}
+
+static void measure_spread(struct choice *choice, struct ncs_cost_score *score,
+			   uint32_t place, struct candidate_works *works)
+{
+	const struct ncs_cost_instances *of = &choice->of;
+
+	works->work_ns = ncs_cost_median(choice->values, works->known);
+	for (uint32_t i = 0; i < works->known; i++)
+		choice->values[i] = fabs(choice->values[i] - works->work_ns);
+	works->spread_ns = ncs_cost_mean_of_least(choice->values, works->known,
+						  NCS_COST_TRIM);
+	for (uint32_t i = of->first[place]; i < of->first[place + 1]; i++)
+		score->distances_ns[i] =
+			fabsf(score->distances_ns[i] - (float)works->work_ns);
+}
+
+static void forget_distances(const struct ncs_cost_instances *of,
+			     struct ncs_cost_score *score, uint32_t place)
+{
+	for (uint32_t i = of->first[place]; i < of->first[place + 1]; i++)
+		score->distances_ns[i] = NAN;
+}
+
+/* Sets a score to by how much ranks contradict a candidate: they are known to
+ * need far less than others seem to, which are slow or wait for something else. */
+static void add_contradiction(struct ncs_cost_score *score,
+			      const struct candidate_works *ranks,
+			      uint32_t count, uint32_t with_some)
+{
+	double least_ns = INFINITY, least_of_all_ns = INFINITY, sum_ns = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (isnan(score->spreads_ns[i]))
+			continue;
+		least_of_all_ns = fmin(least_of_all_ns, ranks[i].work_ns);
+		if (isinf(ranks[i].bound_ns))
+			least_ns = fmin(least_ns, ranks[i].work_ns);
+	}
+	if (isinf(least_ns))
+		least_ns = least_of_all_ns;
+	for (uint32_t i = 0; i < count; i++)
+		if (!isinf(ranks[i].bound_ns))
+			sum_ns += fmax(0, NCS_COST_CONTRADICTION / 100. *
+							  least_ns -
+						  ranks[i].bound_ns);
+	score->score_ns = sum_ns / with_some;
+}
+
+/* Scores a candidate. Returns false if it is none. */
+static bool score_candidate(struct choice *choice, struct ncs_cost_score *score,
+			    struct candidate_works *ranks)
+{
+	const struct ncs_cost_instances *of = &choice->of;
+	struct order_count order = { 0, 0 };
+	uint32_t count = of->class->rank_count, known = 0, with_works = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		score->spreads_ns[i] = NAN;
+		if (!find_works(choice, score, i, &order, &ranks[i]))
+			return false;
+		if (ranks[i].known < NCS_COST_FEW) {
+			forget_distances(of, score, i);
+			continue;
+		}
+		measure_spread(choice, score, i, &ranks[i]);
+		score->spreads_ns[i] = ranks[i].spread_ns;
+		known += ranks[i].known;
+	}
+	if (known < NCS_COST_STEPS)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		if (!isnan(score->spreads_ns[i]))
+			choice->values[with_works++] = ranks[i].work_ns;
+	score->work_ns = ncs_cost_median(choice->values, with_works);
+	add_contradiction(score, ranks, count, of->rank_count);
+	return true;
+}
+
+/* --- All candidates ------------------------------------------------------- */
+
+static void add_candidate(struct choice *choice, struct candidate_works *ranks,
+			  enum ncs_cost_event event, uint32_t back)
+{
+	const struct ncs_cost_instances *of = &choice->of;
+	uint32_t rank_count = of->class->rank_count;
+	struct ncs_cost_score *score = &choice->scores[choice->count];
+
+	score->anchor =
+		(struct ncs_cost_anchor){ (uint8_t)event, (uint8_t)back };
+	score->spreads_ns = &choice->spreads_ns[choice->count * rank_count];
+	score->distances_ns =
+		&choice->distances_ns[choice->count * choice->instance_room];
+	choice->count += score_candidate(choice, score, ranks);
+}
+
+/* Adds the median spread of other candidates for each rank that a candidate does
+ * not know. */
+static void sum_spreads(struct choice *choice)
+{
+	uint32_t rank_count = choice->of.class->rank_count, ranks = 0;
+
+	for (uint32_t r = 0; r < rank_count; r++) {
+		size_t known = 0;
+		double median_ns;
+
+		for (size_t i = 0; i < choice->count; i++)
+			if (!isnan(choice->scores[i].spreads_ns[r]))
+				choice->values[known++] =
+					choice->scores[i].spreads_ns[r];
+		ranks += known > 0;
+		median_ns = known ? ncs_cost_median(choice->values, known) : 0;
+		for (size_t i = 0; i < choice->count; i++) {
+			double own_ns = choice->scores[i].spreads_ns[r];
+
+			choice->more_values[i] =
+				r == 0 ? 0 : choice->more_values[i];
+			choice->more_values[i] += isnan(own_ns) ? median_ns :
+								  own_ns;
+		}
+	}
+	for (size_t i = 0; i < choice->count; i++)
+		choice->scores[i].score_ns += choice->more_values[i] / ranks;
+}
+
+static int compare_scores(const void *a, const void *b)
+{
+	const struct ncs_cost_score *x = a, *y = b;
+
+	if (x->score_ns != y->score_ns)
+		return x->score_ns < y->score_ns ? -1 : 1;
+	if (x->anchor.back != y->anchor.back)
+		return x->anchor.back < y->anchor.back ? -1 : 1;
+	return (int)y->anchor.event - (int)x->anchor.event;
+}
+
+/* An anchor may be any event of the rank's latest launches. One that is a step or
+ * more before its own kind is left out: all ranks have one period, so it would
+ * always fit. */
+static void score_candidates(struct choice *choice,
+			     struct candidate_works *ranks)
+{
+	const struct ncs_cost_class *class = choice->of.class;
+	uint32_t near = 2 * class->period + 2;
+	bool is_call = choice->of.event == NCS_COST_CALL;
+
+	if (near > NCS_COST_DEPTH_MOST)
+		near = NCS_COST_DEPTH_MOST;
+	choice->count = 0;
+	for (uint32_t k = 1; k <= (is_call ? class->depth : near); k++)
+		add_candidate(choice, ranks, NCS_COST_END, k);
+	for (uint32_t k = 1; k <= near && k < class->period; k++)
+		add_candidate(choice, ranks, NCS_COST_READY, k);
+	add_candidate(choice, ranks, NCS_COST_CALL, is_call ? 1 : 0);
+	if (choice->count == 0)
+		return;
+	sum_spreads(choice);
+	qsort(choice->scores, choice->count, sizeof(*choice->scores),
+	      compare_scores);
+}
+
+/* --- The choice ----------------------------------------------------------- */
+
+/* Returns whether a candidate explains no worse than the best, as far as is known:
+ * by the differences of their distances on the same events. */
+static bool is_alike(struct choice *choice, const struct ncs_cost_score *best,
+		     const struct ncs_cost_score *other, double limit_ns)
+{
+	uint32_t all = 0, both = 0;
+	double mean_ns = 0, square = 0, *differences = choice->values;
+	double best_ns = 0, other_ns = 0;
+
+	if (other->score_ns > 1.5 * limit_ns)
+		return false;
+	for (uint32_t i = 0; i < choice->of.first[choice->of.class->rank_count];
+	     i++) {
+		if (isnan(best->distances_ns[i]))
+			continue;
+		all++;
+		if (isnan(other->distances_ns[i]))
+			continue;
+		differences[both++] =
+			other->distances_ns[i] - best->distances_ns[i];
+		best_ns += best->distances_ns[i];
+		other_ns += other->distances_ns[i];
+	}
+	/* It must also explain the few events that are far from usual. */
+	if (2 * both < all ||
+	    other_ns > 1.5 * (best_ns + both * (double)NCS_COST_ALIKE_NS))
+		return false;
+	if (both < 2 * NCS_COST_STEPS)
+		return other->score_ns <= limit_ns;
+	/* Without the outer twentieths. */
+	both = (uint32_t)ncs_cost_cut_outer(differences, both, both / 20);
+	for (uint32_t i = 0; i < both; i++)
+		mean_ns += differences[i] / both;
+	for (uint32_t i = 0; i < both; i++)
+		square +=
+			(differences[i] - mean_ns) * (differences[i] - mean_ns);
+	return mean_ns <= NCS_COST_ALIKE_NS + 2 * sqrt(square) / both;
+}
+
+/* Chooses, of the candidates that are like the best, the one with the least work:
+ * the latest event. */
+static size_t choose_one(struct choice *choice,
+			 struct ncs_cost_event_kind *kind)
+{
+	const struct ncs_cost_score *scores = choice->scores;
+	double limit_ns =
+		ncs_cost_limit_ns(scores[0].score_ns, choice->of.known);
+	size_t chosen = 0;
+
+	for (size_t i = 0; i < choice->count; i++) {
+		struct ncs_cost_choice *other =
+			&kind->others[scores[i].anchor.event];
+
+		if (!is_alike(choice, &scores[0], &scores[i], limit_ns))
+			continue;
+		if (scores[i].work_ns < scores[chosen].work_ns)
+			chosen = i;
+		if (!other->is_known || scores[i].work_ns < other->work_ns)
+			*other = (struct ncs_cost_choice){ true,
+							   scores[i].anchor,
+							   scores[i].work_ns };
+	}
+	return chosen;
+}
+
+static int choose(struct choice *choice, struct candidate_works *ranks,
+		  struct ncs_cost_event_kind *kind)
+{
+	struct ncs_cost_pair pair = { .works_ns = NULL };
+	size_t chosen;
+	int error = 0;
+
+	if (choice->of.known < NCS_COST_STEPS)
+		return 0;
+	score_candidates(choice, ranks);
+	if (choice->count == 0)
+		return 0;
+	chosen = choose_one(choice, kind);
+	kind->anchor_count = 1;
+	kind->anchors[0] = choice->scores[chosen].anchor;
+	kind->usual_ns[0] = choice->scores[chosen].work_ns;
+	if (choice->scores[chosen].score_ns > NCS_COST_PAIR_NS)
+		error = ncs_cost_find_pair(&choice->of, choice->scores,
+					   choice->count, chosen, &pair);
+	if (!pair.works_ns)
+		return error;
+	kind->anchor_count = 2;
+	memcpy(kind->anchors, pair.anchors, sizeof(kind->anchors));
+	kind->works_ns = pair.works_ns;
+	memcpy(kind->usual_ns, pair.usual_ns, sizeof(kind->usual_ns));
+	memset(kind->others, 0, sizeof(kind->others));
+	return 0;
+}
+
+/* Chooses the anchors of all kinds of a class. */
+static int choose_class(struct choice *choice,
+			struct ncs_cost_event_kind *kinds)
+{
+	struct ncs_cost_instances *of = &choice->of;
+	const struct ncs_cost_class *class = of->class;
+	size_t ranks = class->rank_count;
+	size_t room = choice->instance_room = ranks * NCS_COST_LOOKED_AT;
+	size_t values = room > CANDIDATES ? room : CANDIDATES;
+	struct candidate_works *works = calloc(ranks, sizeof(*works));
+	int error = -ENOMEM;
+
+	of->instances = calloc(room, sizeof(*of->instances));
+	of->first = calloc(ranks + 1, sizeof(*of->first));
+	choice->spreads_ns =
+		calloc(CANDIDATES * ranks, sizeof(*choice->spreads_ns));
+	choice->distances_ns =
+		calloc(CANDIDATES * room, sizeof(*choice->distances_ns));
+	choice->values = calloc(values, sizeof(*choice->values));
+	choice->more_values = calloc(values, sizeof(*choice->more_values));
+	if (works && of->instances && of->first && choice->spreads_ns &&
+	    choice->distances_ns && choice->values && choice->more_values)
+		error = 0;
+	for (uint32_t i = 0; !error && i < 2 * class->period; i++) {
+		of->event = i % 2 ? NCS_COST_READY : NCS_COST_CALL;
+		ncs_cost_find_instances(of, i / 2);
+		error = choose(choice, works, &kinds[class->first_kind + i]);
+	}
+	free(works);
+	free(of->instances);
+	free(of->first);
+	free(choice->spreads_ns);
+	free(choice->distances_ns);
+	free(choice->values);
+	free(choice->more_values);
+	return error;
+}
+
+int ncs_cost_choose_anchors(struct ncs_cost_window *window,
+			    struct ncs_cost_event_kind **kinds, size_t *count)
+{
+	struct choice *choice = calloc(1, sizeof(*choice));
+	int error = 0;
+
+	*count = 0;
+	for (size_t i = 0; i < window->class_count; i++) {
+		window->classes[i].first_kind = (uint32_t)*count;
+		*count += 2 * window->classes[i].period;
+	}
+	*kinds = calloc(*count + 1, sizeof(**kinds));
+	if (!choice || !*kinds)
+		error = -ENOMEM;
+	for (size_t i = 0; !error && i < window->class_count; i++) {
+		choice->of.window = window;
+		choice->of.class = &window->classes[i];
+		error = choose_class(choice, *kinds);
+	}
+	free(choice);
+	return error;
+}
+
+void ncs_cost_kinds_free(struct ncs_cost_event_kind *kinds, size_t count)
+{
+	for (size_t i = 0; kinds && i < count; i++)
+		free(kinds[i].works_ns);
+	free(kinds);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* Works and slack of a window's events; see cost_edges.h. */
+#include "analysis/cost/cost_edges.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ncs_cost_edges_init(struct ncs_cost_edges *edges,
+			const struct ncs_cost_window *window,
+			const struct ncs_cost_event_kind *kinds,
+			size_t kind_count)
+{
+	*edges = (struct ncs_cost_edges){
+		.window = window,
+		.kinds = kinds,
+		.kind_count = kind_count,
+		.sources = calloc(window->launch_count + 1,
+				  sizeof(*edges->sources)),
+		.hidden_ns = calloc(window->launch_count + 1,
+				    sizeof(*edges->hidden_ns)),
+		.is_circle = calloc(window->class_count + 1,
+				    sizeof(*edges->is_circle)),
+	};
+	if (ncs_cost_works_init(&edges->works, window, kind_count) != 0 ||
+	    !edges->sources || !edges->hidden_ns || !edges->is_circle)
+		return -ENOMEM;
+	return 0;
+}
+
+void ncs_cost_edges_release(struct ncs_cost_edges *edges)
+{
+	free(edges->sources);
+	free(edges->hidden_ns);
+	free(edges->is_circle);
+	ncs_cost_works_release(&edges->works);
+}
+
+/* --- Works ---------------------------------------------------------------- */
+
+/* Returns which of two anchors an event follows: the later one, with its usual
+ * work. */
+static unsigned later_of(const struct ncs_cost_edges *edges,
+			 const struct ncs_cost_launch *launch, uint32_t kind,
+			 const double since_ns[2])
+{
+	const struct ncs_cost_rank *rank = &edges->window->ranks[launch->rank];
+	struct ncs_cost_chosen chosen = ncs_cost_anchors_of(edges, kind);
+	const double *works_ns = chosen.works_ns[rank->class_place];
+
+	if (isnan(works_ns[0]))
+		works_ns = chosen.usual_ns;
+	if (works_ns[0] < 0 || works_ns[1] < 0)
+		return works_ns[0] < 0;
+	return since_ns[0] - works_ns[0] > since_ns[1] - works_ns[1];
+}
+
+/* A work of an event, or its limit. */
+struct work {
+	unsigned anchor;
+	bool is_less;
+	double ns;
+};
+
+/* Finds the works of an event that were seen. Returns their number. */
+static unsigned works_of(const struct ncs_cost_edges *edges, uint32_t index,
+			 unsigned k, struct work works[2])
+{
+	const struct ncs_cost_launch *launch = &edges->window->launches[index];
+	const struct ncs_cost_source *source = &edges->sources[index][k];
+	bool is_pair = source->nodes[1] != NCS_COST_NONE;
+	double since_ns[2] = { 0, 0 };
+	unsigned later;
+
+	if (source->kind == NCS_COST_NONE || source->nodes[0] == NCS_COST_NONE)
+		return 0;
+	for (unsigned i = 0; i < 1u + is_pair; i++) {
+		if (ncs_cost_is_hidden(edges, source->nodes[i]))
+			return 0;
+		since_ns[i] = ncs_cost_at_ns(launch, k ? NCS_COST_READY :
+							 NCS_COST_CALL) -
+			      ncs_cost_measured_ns(edges, source->nodes[i]);
+	}
+	if (k == 1 && launch->is_censored) {
+		works[0] = (struct work){ 0, true, since_ns[0] };
+		return !is_pair;
+	}
+	if (!is_pair) {
+		works[0] = (struct work){ 0, false, since_ns[0] };
+		return !ncs_cost_is_early(since_ns[0]);
+	}
+	later = later_of(edges, launch, source->kind, since_ns);
+	works[0] = (struct work){ later, false, since_ns[later] };
+	works[1] = (struct work){ 1 - later, true, since_ns[1 - later] };
+	return 2;
+}
+
+static struct ncs_cost_bucket *bucket_of(const struct ncs_cost_edges *edges,
+					 uint32_t index, unsigned k,
+					 unsigned anchor)
+{
+	const struct ncs_cost_window *window = edges->window;
+
+	return &edges->works.buckets[ncs_cost_bucket_of(
+		&edges->works, window, edges->sources[index][k].kind, anchor,
+		&window->ranks[window->launches[index].rank])];
+}
+
+/* Counts the works of all events, and then puts them into their buckets. */
+static int sum_works(struct ncs_cost_edges *edges)
+{
+	struct ncs_cost_works *works = &edges->works;
+
+	for (size_t i = 0; i < works->bucket_count; i++)
+		works->buckets[i].seen_count = works->buckets[i].less_count = 0;
+	for (unsigned pass = 0; pass < 2; pass++) {
+		if (pass == 1 && ncs_cost_works_reserve(works) != 0)
+			return -ENOMEM;
+		for (size_t i = 0; i < 2 * edges->window->launch_count; i++) {
+			struct work found[2];
+			uint32_t index = (uint32_t)(i / 2);
+			unsigned count = works_of(edges, index, i % 2, found);
+
+			for (unsigned w = 0; w < count; w++) {
+				struct ncs_cost_bucket *bucket = bucket_of(
+					edges, index, i % 2, found[w].anchor);
+
+				if (pass == 1)
+					ncs_cost_works_put(works, bucket,
+							   found[w].is_less,
+							   found[w].ns);
+				else if (found[w].is_less)
+					bucket->less_count++;
+				else
+					bucket->seen_count++;
+			}
+		}
+	}
+	for (uint32_t i = 0; i < edges->kind_count; i++) {
+		struct ncs_cost_chosen chosen = ncs_cost_anchors_of(edges, i);
+
+		for (unsigned k = 0; k < 2; k++)
+			works->kinds[i].anchors[k] = chosen.anchors[k].event;
+	}
+	ncs_cost_works_finish(works, edges->window, edges->setting.with_factors,
+			      edges->setting.free_share);
+	return 0;
+}
+
+/* --- Slack ---------------------------------------------------------------- */
+
+/* Returns when a node was; a launch that waited was ready at its estimated time. */
+static double estimated_ns(const struct ncs_cost_edges *edges, uint32_t node)
+{
+	double at_ns = ncs_cost_measured_ns(edges, node);
+
+	return node % NCS_COST_EVENTS == NCS_COST_READY ?
+		       at_ns - (double)edges->hidden_ns[node / NCS_COST_EVENTS] :
+		       at_ns;
+}
+
+/* Returns the work that is expected since an anchor; INFINITY if nothing is. */
+static double expected_ns(const struct ncs_cost_edges *edges, uint32_t index,
+			  unsigned k, unsigned anchor)
+{
+	uint32_t kind = edges->sources[index][k].kind;
+	double ns = NAN;
+
+	if (kind != NCS_COST_NONE)
+		ns = (double)bucket_of(edges, index, k, anchor)->expected_ns;
+	if (isnan(ns) && kind < edges->kind_count)
+		ns = ncs_cost_anchors_of(edges, kind).usual_ns[anchor];
+	return isnan(ns) ? INFINITY : ns;
+}
+
+/* Finds when a launch that waited was ready, by the works that are expected, and
+ * the slack from there. */
+static void find_hidden(struct ncs_cost_edges *edges, uint32_t index,
+			const double since_ns[2])
+{
+	struct ncs_cost_source *source = &edges->sources[index][1];
+	double before_ns[2], least_ns = INFINITY;
+
+	for (unsigned i = 0; i < 2; i++) {
+		double ns;
+
+		if (source->nodes[i] == NCS_COST_NONE)
+			continue;
+		ns = expected_ns(edges, index, 1, i);
+		if (isinf(ns)) {
+			source->nodes[i] = NCS_COST_NONE;
+			continue;
+		}
+		before_ns[i] =
+			fmax(0, since_ns[i] - ns * edges->setting.hidden);
+		least_ns = fmin(least_ns, before_ns[i]);
+	}
+	edges->hidden_ns[index] = (float)least_ns;
+	for (unsigned i = 0; i < 2; i++)
+		if (source->nodes[i] != NCS_COST_NONE)
+			source->slack_ns[i] = (float)(before_ns[i] - least_ns);
+}
+
+/* Finds the slack of an event. */
+static void find_slack(struct ncs_cost_edges *edges, uint32_t index, unsigned k)
+{
+	const struct ncs_cost_launch *launch = &edges->window->launches[index];
+	struct ncs_cost_source *source = &edges->sources[index][k];
+	double since_ns[2] = { 0, 0 }, at_ns;
+	unsigned later;
+
+	at_ns = ncs_cost_at_ns(launch, k ? NCS_COST_READY : NCS_COST_CALL);
+	for (unsigned i = 0; i < 2; i++) {
+		if (source->nodes[i] == NCS_COST_NONE)
+			continue;
+		since_ns[i] = at_ns - estimated_ns(edges, source->nodes[i]);
+		if (!isfinite(since_ns[i]) || ncs_cost_is_early(since_ns[i]))
+			source->nodes[i] = NCS_COST_NONE;
+	}
+	source->slack_ns[0] = source->slack_ns[1] = 0;
+	if (k == 1) {
+		edges->hidden_ns[index] = 0;
+		if (launch->is_censored) {
+			find_hidden(edges, index, since_ns);
+			return;
+		}
+	}
+	if (source->nodes[0] == NCS_COST_NONE ||
+	    source->nodes[1] == NCS_COST_NONE)
+		return;
+	later = later_of(edges, launch, source->kind, since_ns);
+	source->slack_ns[1 - later] =
+		(float)fmax(0, since_ns[1 - later] -
+				       expected_ns(edges, index, k, 1 - later));
+}
+
+int ncs_cost_edges_make(struct ncs_cost_edges *edges,
+			const struct ncs_cost_setting *setting)
+{
+	edges->setting = *setting;
+	if (ncs_cost_find_sources(edges) != 0 || sum_works(edges) != 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < edges->window->launch_count; i++) {
+		find_slack(edges, i, 0);
+		find_slack(edges, i, 1);
+	}
+	return 0;
+}
+
+/* --- Other works ---------------------------------------------------------- */
+
+/* Returns the work of an event since an anchor. */
+static double work_ns(const struct ncs_cost_edges *edges, uint32_t index,
+		      unsigned k, unsigned anchor)
+{
+	const struct ncs_cost_source *source = &edges->sources[index][k];
+	uint32_t node =
+		ncs_cost_node(index, k ? NCS_COST_READY : NCS_COST_CALL);
+
+	return estimated_ns(edges, node) -
+	       estimated_ns(edges, source->nodes[anchor]) -
+	       (double)source->slack_ns[anchor];
+}
+
+void ncs_cost_edges_map(struct ncs_cost_edges *edges,
+			const struct ncs_cost_rank *rank,
+			float (*slack_ns)[2][2])
+{
+	for (uint32_t i = rank->first; i < rank->first + rank->count; i++)
+		for (unsigned e = 0; e < 4; e++) {
+			const struct ncs_cost_source *source =
+				&edges->sources[i][e / 2];
+			struct ncs_cost_map map;
+			double own_ns;
+
+			if (source->kind == NCS_COST_NONE ||
+			    source->nodes[e % 2] == NCS_COST_NONE)
+				continue;
+			map = ncs_cost_map_of(&edges->works, edges->window,
+					      rank, source->kind, e % 2,
+					      edges->setting.free_share);
+			own_ns = work_ns(edges, i, e / 2, e % 2);
+			slack_ns[i][e / 2][e % 2] +=
+				(float)(own_ns -
+					ncs_cost_mapped_ns(&edges->works, &map,
+							   own_ns));
+		}
+}
+
+void ncs_cost_edges_shuffle(struct ncs_cost_edges *edges,
+			    float (*slack_ns)[2][2])
+{
+	struct ncs_cost_works *works = &edges->works;
+
+	/* Counts again while the works are passed in the order in which they were
+	 * put there. */
+	for (size_t i = 0; i < works->bucket_count; i++)
+		works->buckets[i].seen_count = 0;
+	for (size_t i = 0; i < 2 * edges->window->launch_count; i++) {
+		struct work found[2];
+		uint32_t index = (uint32_t)(i / 2);
+		const struct ncs_cost_rank *rank =
+			&edges->window
+				 ->ranks[edges->window->launches[index].rank];
+		struct ncs_cost_bucket *bucket;
+		uint32_t count, at;
+
+		if (works_of(edges, index, i % 2, found) == 0 ||
+		    found[0].is_less)
+			continue;
+		bucket = bucket_of(edges, index, i % 2, found[0].anchor);
+		count = bucket->less - bucket->seen;
+		if (count == 0)
+			continue;
+		at = (bucket->seen_count++ + rank->class_place) % count;
+		slack_ns[index][i % 2][found[0].anchor] +=
+			(float)found[0].ns - works->values[bucket->seen + at];
+	}
+	for (size_t i = 0; i < works->bucket_count; i++)
+		works->buckets[i].seen_count =
+			works->buckets[i].less - works->buckets[i].seen;
+}

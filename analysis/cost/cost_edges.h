@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* The dependencies of a window's events, and how much later each event came than
+ * they required. Private to analysis/cost. Times are ns.
+ */
+#ifndef NCS_ANALYSIS_COST_COST_EDGES_H
+#define NCS_ANALYSIS_COST_COST_EDGES_H
+
+#include "analysis/cost/cost_anchors.h"
+#include "analysis/cost/cost_works.h"
+
+/* An event of a launch, as one number; NONE if there is none. */
+static inline uint32_t ncs_cost_node(uint32_t launch, enum ncs_cost_event event)
+{
+	return launch * NCS_COST_EVENTS + event;
+}
+
+/* The call or the readiness of a launch. */
+struct ncs_cost_source {
+	uint32_t nodes[2]; /* that it depends on; NONE */
+	float slack_ns[2]; /* it came so much later than each required */
+	uint32_t kind;     /* of its works, see cost_works.h; NONE: they stay */
+};
+
+/* Assumptions that the times leave open. */
+struct ncs_cost_setting {
+	/* An event whose anchors are taken where they explain as well as the
+	 * chosen ones; NCS_COST_EVENTS: none. */
+	unsigned prefers;
+	double hidden; /* works that were not seen: times what is expected */
+	double free_share; /* as NCS_COST_FREE, of 1 */
+	bool with_factors; /* ranks may be faster than others as a whole */
+};
+
+struct ncs_cost_edges {
+	const struct ncs_cost_window *window;
+	const struct ncs_cost_event_kind *kinds;
+	size_t kind_count;
+	struct ncs_cost_setting setting;
+	struct ncs_cost_source (*sources)[2]; /* by launch: call, readiness */
+	/* By launch: how much earlier it was ready than it began; INFINITY if
+	 * nothing is known. */
+	float *hidden_ns;
+	bool *is_circle; /* by class: what the setting prefers explains nothing */
+	struct ncs_cost_works works;
+};
+
+/* Returns the anchors of a kind by the setting. */
+struct ncs_cost_chosen ncs_cost_anchors_of(const struct ncs_cost_edges *edges,
+					   uint32_t kind);
+
+/* Finds what each event depends on by the setting. Returns 0 or -ENOMEM. */
+int ncs_cost_find_sources(struct ncs_cost_edges *edges);
+
+/* Returns when a node was, as measured: a launch was ready when it began. */
+static inline double ncs_cost_measured_ns(const struct ncs_cost_edges *edges,
+					  uint32_t node)
+{
+	return ncs_cost_at_ns(&edges->window->launches[node / NCS_COST_EVENTS],
+			      node % NCS_COST_EVENTS);
+}
+
+/* Returns whether a node is the readiness of a launch that waited. */
+static inline bool ncs_cost_is_hidden(const struct ncs_cost_edges *edges,
+				      uint32_t node)
+{
+	return node % NCS_COST_EVENTS == NCS_COST_READY &&
+	       edges->window->launches[node / NCS_COST_EVENTS].is_censored;
+}
+
+/* Prepares edges. Returns 0 or -ENOMEM; in both cases release them. */
+int ncs_cost_edges_init(struct ncs_cost_edges *edges,
+			const struct ncs_cost_window *window,
+			const struct ncs_cost_event_kind *kinds,
+			size_t kind_count);
+void ncs_cost_edges_release(struct ncs_cost_edges *edges);
+
+/* Makes the edges with a setting. Returns 0 or -ENOMEM. */
+int ncs_cost_edges_make(struct ncs_cost_edges *edges,
+			const struct ncs_cost_setting *setting);
+
+/* Writes into `slack_ns`, by launch, what the slack of a rank's events would be with
+ * the works of the others. */
+void ncs_cost_edges_map(struct ncs_cost_edges *edges,
+			const struct ncs_cost_rank *rank,
+			float (*slack_ns)[2][2]);
+
+/* Writes what it would be with works drawn from other steps: each rank's from
+ * another one. */
+void ncs_cost_edges_shuffle(struct ncs_cost_edges *edges,
+			    float (*slack_ns)[2][2]);
+
+#endif

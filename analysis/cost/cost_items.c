@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts to operations; see cost_items.h. Operations are told by their numbers: the
+ * order of times and the number of parts decide nothing. */
+#include "analysis/cost/cost_items.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "shm/array.h"
+
+static int32_t sender_of(const struct ncs_cost_part *part)
+{
+	return part->function == NCS_FUNCTION_SEND ? part->member : part->peer;
+}
+
+static int32_t receiver_of(const struct ncs_cost_part *part)
+{
+	return part->function == NCS_FUNCTION_SEND ? part->peer : part->member;
+}
+
+#define ORDER_BY(x, y) \
+	do { \
+		if ((x) != (y)) \
+			return (x) < (y) ? -1 : 1; \
+	} while (0)
+
+/* Orders parts of different series, each of which is numbered by itself. */
+static int compare_series(const struct ncs_cost_part *a,
+			  const struct ncs_cost_part *b)
+{
+	bool transfers = ncs_cost_is_transfer(a);
+
+	ORDER_BY(a->comm_id, b->comm_id);
+	ORDER_BY(transfers, ncs_cost_is_transfer(b));
+	if (!transfers) {
+		ORDER_BY(a->function, b->function);
+		return 0;
+	}
+	ORDER_BY(sender_of(a), sender_of(b));
+	ORDER_BY(receiver_of(a), receiver_of(b));
+	return 0;
+}
+
+static int compare_operations(const struct ncs_cost_part *a,
+			      const struct ncs_cost_part *b)
+{
+	int order = compare_series(a, b);
+
+	if (order)
+		return order;
+	ORDER_BY(a->repeat, b->repeat);
+	ORDER_BY(a->number, b->number);
+	return 0;
+}
+
+static int by_operation(const void *a, const void *b)
+{
+	const struct ncs_cost_item *x = a, *y = b;
+	int order = compare_operations(x->part, y->part);
+
+	if (order)
+		return order;
+	ORDER_BY(x->rank, y->rank);
+	ORDER_BY(x->part->function, y->part->function);
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = ((const struct ncs_cost_rank *)a)->number;
+	uint32_t y = ((const struct ncs_cost_rank *)b)->number;
+
+	return (x > y) - (x < y);
+}
+
+static int add_item(struct ncs_cost_items *items,
+		    const struct ncs_cost_part *part, uint32_t rank)
+{
+	if (ncs_array_reserve(&items->items, &items->capacity, items->count + 1,
+			      sizeof(*items->items)) != 0)
+		return -ENOMEM;
+	items->items[items->count++] = (struct ncs_cost_item){
+		.part = part, .call_ns = part->call_ns, .rank = rank
+	};
+	return 0;
+}
+
+/* Returns the rank of a part, which is known. */
+static struct ncs_cost_rank *rank_of(const struct ncs_cost_window *window,
+				     const struct ncs_cost_part *part)
+{
+	struct ncs_cost_rank key = { .number = part->rank };
+
+	return bsearch(&key, window->ranks, window->rank_count, sizeof(key),
+		       by_number);
+}
+
+static int find_ranks(struct ncs_cost_window *window,
+		      const struct ncs_cost_part *parts, size_t count)
+{
+	size_t capacity = 0, latest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t tried = 0, ranks = window->rank_count;
+
+		/* Parts of an operation come in the order of ranks. */
+		while (tried < ranks &&
+		       window->ranks[(latest + tried) % ranks].number !=
+			       parts[i].rank)
+			tried++;
+		if (tried < ranks) {
+			latest = (latest + tried) % ranks;
+			continue;
+		}
+		if (ncs_array_reserve(&window->ranks, &capacity, ranks + 1,
+				      sizeof(*window->ranks)) != 0)
+			return -ENOMEM;
+		latest = window->rank_count++;
+		window->ranks[latest] =
+			(struct ncs_cost_rank){ .number = parts[i].rank,
+						.class_index = NCS_COST_NONE };
+	}
+	if (window->rank_count > 0)
+		qsort(window->ranks, window->rank_count, sizeof(*window->ranks),
+		      by_number);
+	return 0;
+}
+
+static bool has_times(const struct ncs_cost_part *part)
+{
+	return part->begin_ns > 0 && part->end_ns >= part->begin_ns &&
+	       part->call_ns > 0 && part->launched_ns >= part->call_ns;
+}
+
+static int take_parts(struct ncs_cost_window *window,
+		      struct ncs_cost_items *items,
+		      const struct ncs_cost_part *parts, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct ncs_cost_rank *rank = rank_of(window, &parts[i]);
+
+		rank->seen++;
+		if (!has_times(&parts[i]))
+			rank->unknown++;
+		else if (add_item(items, &parts[i],
+				  (uint32_t)(rank - window->ranks)) != 0)
+			return -ENOMEM;
+	}
+	if (items->count > 0)
+		qsort(items->items, items->count, sizeof(*items->items),
+		      by_operation);
+	return 0;
+}
+
+/* Returns where a series of items that begins at `first` ends. */
+static size_t series_end(const struct ncs_cost_items *items, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < items->count &&
+	       compare_series(items->items[end].part,
+			      items->items[first].part) == 0)
+		end++;
+	return end;
+}
+
+static size_t operation_end(const struct ncs_cost_items *items, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < items->count &&
+	       compare_operations(items->items[end].part,
+				  items->items[first].part) == 0)
+		end++;
+	return end;
+}
+
+/* Makes up the part of a rank in an operation of which it is lost, as on another
+ * rank, so that positions stay right. */
+static int make_up(struct ncs_cost_items *items,
+		   const struct ncs_cost_part *like,
+		   const struct ncs_cost_part *some)
+{
+	struct ncs_cost_part *lost;
+
+	if (ncs_array_reserve(&items->lost, &items->lost_capacity,
+			      items->lost_count + 1, sizeof(*items->lost)) != 0)
+		return -ENOMEM;
+	lost = &items->lost[items->lost_count++];
+	*lost = *like;
+	lost->rank = some->rank;
+	lost->member = some->member;
+	lost->stream = some->stream;
+	return 0;
+}
+
+static int make_up_operation(struct ncs_cost_items *items, size_t first,
+			     size_t end, size_t rank_count)
+{
+	const struct ncs_cost_part *like = items->items[first].part;
+	size_t at = first;
+
+	for (size_t rank = 0; rank < rank_count; rank++) {
+		const struct ncs_cost_span *span = &items->spans[rank];
+
+		while (at < end && items->items[at].rank < rank)
+			at++;
+		if ((at < end && items->items[at].rank == rank) ||
+		    !span->some || span->least >= like->number ||
+		    span->most <= like->number)
+			continue;
+		if (make_up(items, like, span->some) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Makes up what is lost of a series. */
+static int make_up_series(struct ncs_cost_items *items, size_t first,
+			  size_t end, size_t rank_count)
+{
+	size_t ranks = 0;
+
+	for (size_t i = 0; i < rank_count; i++)
+		items->spans[i] = (struct ncs_cost_span){ .least = UINT64_MAX };
+	for (size_t i = first; i < end; i++) {
+		const struct ncs_cost_item *item = &items->items[i];
+		struct ncs_cost_span *span = &items->spans[item->rank];
+
+		ranks += !span->some;
+		span->some = item->part;
+		if (item->part->number < span->least)
+			span->least = item->part->number;
+		if (item->part->number > span->most)
+			span->most = item->part->number;
+	}
+	while (first < end) {
+		size_t next = operation_end(items, first);
+
+		if (next - first < ranks &&
+		    make_up_operation(items, first, next, rank_count) != 0)
+			return -ENOMEM;
+		first = next;
+	}
+	return 0;
+}
+
+static int make_up_lost(struct ncs_cost_window *window,
+			struct ncs_cost_items *items)
+{
+	for (size_t i = 0, end; i < items->count; i = end) {
+		end = series_end(items, i);
+		if (!ncs_cost_is_transfer(items->items[i].part) &&
+		    make_up_series(items, i, end, window->rank_count) != 0)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < items->lost_count; i++)
+		if (add_item(items, &items->lost[i],
+			     (uint32_t)(rank_of(window, &items->lost[i]) -
+					window->ranks)) != 0)
+			return -ENOMEM;
+	if (items->lost_count > 0)
+		qsort(items->items, items->count, sizeof(*items->items),
+		      by_operation);
+	return 0;
+}
+
+/* Leaves out parts that are there twice, which would shift positions, and numbers
+ * the operations. Calls of a series are in the order of its numbers, even where
+ * their times are not. */
+static void number_operations(struct ncs_cost_window *window,
+			      struct ncs_cost_items *items)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < items->count; i++) {
+		struct ncs_cost_item *item = &items->items[i];
+		const struct ncs_cost_item *before =
+			kept ? &items->items[kept - 1] : NULL;
+		bool is_same = before && compare_operations(before->part,
+							    item->part) == 0;
+
+		if (is_same && before->rank == item->rank &&
+		    before->part->function == item->part->function)
+			continue;
+		window->operation_count += !is_same;
+		item->operation = (uint32_t)window->operation_count - 1;
+		items->items[kept++] = *item;
+	}
+	items->count = kept;
+	for (size_t i = items->count; i-- > 0;) {
+		struct ncs_cost_item *item = &items->items[i];
+		uint64_t *next_ns = &items->spans[item->rank].next_call_ns;
+
+		if (i + 1 == items->count ||
+		    compare_series(item->part, items->items[i + 1].part) != 0)
+			for (size_t k = 0; k < window->rank_count; k++)
+				items->spans[k].next_call_ns = UINT64_MAX;
+		if (!ncs_cost_is_transfer(item->part) &&
+		    item->call_ns >= *next_ns)
+			item->call_ns = *next_ns - 1;
+		*next_ns = item->call_ns;
+	}
+}
+
+int ncs_cost_items_make(struct ncs_cost_items *items,
+			struct ncs_cost_window *window,
+			const struct ncs_cost_part *parts, size_t count)
+{
+	int error;
+
+	*items = (struct ncs_cost_items){ 0 };
+	error = find_ranks(window, parts, count);
+	if (error || count == 0)
+		return error;
+	items->spans = calloc(window->rank_count, sizeof(*items->spans));
+	error = items->spans ? take_parts(window, items, parts, count) :
+			       -ENOMEM;
+	if (!error)
+		error = make_up_lost(window, items);
+	if (!error)
+		number_operations(window, items);
+	return error;
+}
+
+void ncs_cost_items_release(struct ncs_cost_items *items)
+{
+	free(items->items);
+	free(items->lost);
+	free(items->spans);
+	*items = (struct ncs_cost_items){ 0 };
+}

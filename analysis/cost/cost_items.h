@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a window while its operations are found. Private to analysis/cost.
+ */
+#ifndef NCS_ANALYSIS_COST_COST_ITEMS_H
+#define NCS_ANALYSIS_COST_COST_ITEMS_H
+
+#include "analysis/cost/cost_window.h"
+#include "ncclstat/abi.h"
+
+/* A part that has times. */
+struct ncs_cost_item {
+	const struct ncs_cost_part *part;
+	uint64_t call_ns; /* in the order of sequence numbers */
+	uint32_t rank;    /* index */
+	uint32_t operation;
+	uint32_t launch;
+};
+
+/* The items of a window while it is made. */
+struct ncs_cost_items {
+	struct ncs_cost_item *items;
+	size_t count, capacity;
+	struct ncs_cost_part *lost; /* parts that are made up */
+	size_t lost_count, lost_capacity;
+	struct ncs_cost_span {
+		const struct ncs_cost_part *some; /* NULL: it has none */
+		uint64_t least, most;             /* of numbers */
+		uint64_t next_call_ns;
+	} * spans; /* by rank */
+};
+
+/* Returns whether a part is one end of a message. */
+static inline bool ncs_cost_is_transfer(const struct ncs_cost_part *part)
+{
+	return part->function == NCS_FUNCTION_SEND ||
+	       part->function == NCS_FUNCTION_RECV;
+}
+
+/* Finds the ranks and operations of a window: an item for each part that has times or
+ * is lost. Returns 0 or -ENOMEM; in both cases release the items. */
+int ncs_cost_items_make(struct ncs_cost_items *items,
+			struct ncs_cost_window *window,
+			const struct ncs_cost_part *parts, size_t count);
+void ncs_cost_items_release(struct ncs_cost_items *items);
+
+#endif

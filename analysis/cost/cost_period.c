@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* The length of the step in which launches repeat; see cost_window.h. It is found by
+ * the kinds of launches and by the gaps between them, since equal launches may do
+ * different work. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/cost/cost_stats.h"
+#include "analysis/cost/cost_window.h"
+
+/* These launches of these ranks, at most, tell the length of a step. */
+#define TOLD_BY_LAUNCHES 1500u
+#define TOLD_BY_RANKS 8u
+/* Logarithms of gaps that differ by more differ as if by this. */
+#define GAP_MOST 2.f
+
+/* Work space. */
+struct period_search {
+	const struct ncs_cost_window *window;
+	/* Logarithms of the gaps of calls and begins, by rank. */
+	float *gaps;
+	double misfit[NCS_COST_PERIOD_MOST + 1];
+	double unevenness[NCS_COST_PERIOD_MOST + 1];
+};
+
+static float log_of(double ns)
+{
+	return logf(fmaxf((float)ns, NCS_COST_SHORT_NS));
+}
+
+/* Compares the launches of a rank with those `period` before. */
+static void compare_steps(const struct ncs_cost_launch *launches,
+			  const float *gaps, uint32_t count, uint32_t period,
+			  double sums[3])
+{
+	for (uint32_t i = period + 1; i < count; i++) {
+		const float *gap = &gaps[2 * i];
+		const float *before = &gaps[2 * (i - period)];
+
+		sums[0]++;
+		if (launches[i].token != launches[i - period].token)
+			sums[1]++;
+		else
+			sums[2] += fminf(GAP_MOST, fabsf(gap[0] - before[0])) +
+				   fminf(GAP_MOST, fabsf(gap[1] - before[1]));
+	}
+}
+
+static void find_gaps(struct period_search *search, const uint32_t *ranks,
+		      uint32_t rank_count)
+{
+	float *gap = search->gaps;
+
+	for (uint32_t r = 0; r < rank_count; r++) {
+		const struct ncs_cost_rank *rank =
+			&search->window->ranks[ranks[r]];
+		const struct ncs_cost_launch *launches =
+			&search->window->launches[rank->first];
+
+		for (uint32_t i = 0; i < TOLD_BY_LAUNCHES; i++, gap += 2) {
+			gap[0] = gap[1] = 0;
+			if (i == 0 || i >= rank->count)
+				continue;
+			gap[0] = log_of(launches[i].call_ns -
+					launches[i - 1].call_ns);
+			gap[1] = log_of(fabs(launches[i].begin_ns -
+					     launches[i - 1].begin_ns));
+		}
+	}
+}
+
+/* Returns whether the kinds of launches repeat well with a length: a launch from
+ * outside the step puts as many out of place as a step has, and itself. */
+static bool fits(const struct period_search *search, uint32_t period,
+		 double least)
+{
+	uint32_t displaced = period + 1 < 10 ? period + 1 : 10;
+
+	return search->misfit[period] <=
+	       least + NCS_COST_MISFIT / 1000. * displaced;
+}
+
+/* Returns the shortest of the lengths up to `most` that fit about as well as the
+ * best. */
+static uint32_t choose_period(const struct period_search *search, uint32_t most)
+{
+	double least = INFINITY, best = INFINITY, limit;
+	double sorted[NCS_COST_PERIOD_MOST];
+	unsigned fitting = 0;
+
+	for (uint32_t p = 1; p <= most; p++) {
+		least = fmin(least, search->misfit[p]);
+		sorted[p - 1] = search->unevenness[p];
+	}
+	for (uint32_t p = 1; p <= most; p++) {
+		if (!fits(search, p, least))
+			continue;
+		fitting++;
+		best = fmin(best, search->unevenness[p]);
+	}
+	limit = best;
+	if (fitting > 1)
+		limit += NCS_COST_GAP_SHARE / 100. *
+			 (ncs_cost_median(sorted, most) - best);
+	/* A little unevenness is chance. */
+	limit = fmax(limit, 1.25 * best + 0.05);
+	for (uint32_t p = 1; p <= most; p++)
+		if (fits(search, p, least) && search->unevenness[p] <= limit)
+			return p;
+	return most;
+}
+
+/* Returns the length of a step; 0 if there is none. */
+static uint32_t find_period(struct period_search *search, const uint32_t *ranks,
+			    uint32_t rank_count)
+{
+	uint32_t least = UINT32_MAX, best = 1, p;
+
+	if (rank_count > TOLD_BY_RANKS)
+		rank_count = TOLD_BY_RANKS;
+	for (uint32_t r = 0; r < rank_count; r++)
+		if (search->window->ranks[ranks[r]].count < least)
+			least = search->window->ranks[ranks[r]].count;
+	if (least < 3)
+		return 0;
+	find_gaps(search, ranks, rank_count);
+	for (p = 1; p <= NCS_COST_PERIOD_MOST && p <= least / 3; p++) {
+		double sums[3] = { 0, 0, 0 };
+
+		for (uint32_t r = 0; r < rank_count; r++) {
+			const struct ncs_cost_rank *rank =
+				&search->window->ranks[ranks[r]];
+			uint32_t count = rank->count < TOLD_BY_LAUNCHES ?
+						 rank->count :
+						 TOLD_BY_LAUNCHES;
+
+			compare_steps(&search->window->launches[rank->first],
+				      &search->gaps[2 * r * TOLD_BY_LAUNCHES],
+				      count, p, sums);
+		}
+		search->misfit[p] = sums[1] / fmax(1, sums[0]);
+		search->unevenness[p] = sums[2] / fmax(1, sums[0] - sums[1]);
+		if (search->misfit[p] < search->misfit[best] ||
+		    (search->misfit[p] == search->misfit[best] &&
+		     search->unevenness[p] < search->unevenness[best]))
+			best = p;
+		if (p >= NCS_COST_PERIOD_SOON && p > 3 * best) {
+			p++;
+			break;
+		}
+	}
+	return choose_period(search, p - 1);
+}
+
+int ncs_cost_find_period(const struct ncs_cost_window *window,
+			 const uint32_t *ranks, uint32_t rank_count,
+			 uint32_t *period)
+{
+	struct period_search *search = calloc(1, sizeof(*search));
+	int error = -ENOMEM;
+
+	if (search)
+		search->gaps = calloc(2 * TOLD_BY_RANKS * TOLD_BY_LAUNCHES,
+				      sizeof(*search->gaps));
+	if (search && search->gaps) {
+		search->window = window;
+		*period = find_period(search, ranks, rank_count);
+		error = 0;
+	}
+	if (search)
+		free(search->gaps);
+	free(search);
+	return error;
+}

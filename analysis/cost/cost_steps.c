@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/* The steps in which the launches of ranks repeat; see cost_window.h. Launches
+ * outside the step (a barrier, an evaluation) get no position, and do not move those
+ * that follow. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/cost/cost_window.h"
+#include "shm/array.h"
+#include "shm/hash.h"
+
+/* Work space. */
+struct search {
+	struct ncs_cost_window *window;
+	uint64_t *signatures; /* by rank: of the kinds of its launches */
+	uint32_t *turns; /* by rank: its record begins so far into the step */
+	uint64_t *words; /* of as many launches as a rank has at most */
+	uint32_t *positions; /* by operation: what its launches have */
+};
+
+static int compare_words(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static const struct ncs_cost_launch *
+launches_of(const struct search *search, const struct ncs_cost_rank *rank)
+{
+	return &search->window->launches[rank->first];
+}
+
+/* Returns a hash of the tokens that a rank launches often, in any order. */
+static uint64_t sign(const struct search *search,
+		     const struct ncs_cost_rank *rank)
+{
+	const struct ncs_cost_launch *launches = launches_of(search, rank);
+	uint64_t signature = 0;
+	uint32_t same = 0;
+
+	for (uint32_t i = 0; i < rank->count; i++)
+		search->words[i] = launches[i].token;
+	qsort(search->words, rank->count, sizeof(*search->words),
+	      compare_words);
+	for (uint32_t i = 0; i < rank->count; i++) {
+		same = i > 0 && search->words[i] == search->words[i - 1] ?
+			       same + 1 :
+			       1;
+		/* Counts once, when it becomes often enough. */
+		if (same == rank->count / 200 + 3)
+			signature = ncs_hash_add(signature, search->words[i]);
+	}
+	return signature;
+}
+
+/* --- The step ------------------------------------------------------------- */
+
+/* Sets *first to the first of the commonest rows of `period` launches of a rank.
+ * Returns false if none comes twice. A launch from outside the step turns what
+ * follows: counts by place would mix positions. */
+static bool find_row(const struct search *search,
+		     const struct ncs_cost_rank *rank, uint32_t period,
+		     uint32_t *first)
+{
+	const struct ncs_cost_launch *launches = launches_of(search, rank);
+	const uint64_t factor = ncs_hash(1) | 1;
+	uint64_t row = 0, oldest = 1, commonest = 0, *rows = search->words;
+	uint32_t rows_count = 0, same = 0, most = 0;
+
+	for (uint32_t i = 0; i < period; i++)
+		oldest *= factor;
+	for (uint32_t i = 0; i < rank->count; i++) {
+		row = row * factor + launches[i].token;
+		if (i >= period)
+			row -= oldest * launches[i - period].token;
+		if (i + 1 >= period)
+			rows[rows_count++] = row;
+	}
+	qsort(rows, rows_count, sizeof(*rows), compare_words);
+	for (uint32_t i = 0; i < rows_count; i++) {
+		same = i > 0 && rows[i] == rows[i - 1] ? same + 1 : 1;
+		if (same > most) {
+			most = same;
+			commonest = rows[i];
+		}
+	}
+	row = 0;
+	for (uint32_t i = 0; i < rank->count; i++) {
+		row = row * factor + launches[i].token;
+		if (i >= period)
+			row -= oldest * launches[i - period].token;
+		*first = i + 1 - period;
+		if (i + 1 >= period && row == commonest)
+			break;
+	}
+	return most >= 2;
+}
+
+/* Returns how many of the launches from `from` on, of two steps, go on with a
+ * step from position p on. */
+static uint32_t count_fitting(const struct search *search,
+			      const struct ncs_cost_rank *rank, uint32_t from,
+			      const uint64_t *step, uint32_t period, uint32_t p,
+			      uint32_t *looked_at)
+{
+	const struct ncs_cost_launch *launches = launches_of(search, rank);
+	uint32_t fitting = 0;
+
+	*looked_at = rank->count - from < 2 * period ? rank->count - from :
+						       2 * period;
+	for (uint32_t i = 0; i < *looked_at; i++)
+		fitting += launches[from + i].token == step[(p + i) % period];
+	return fitting;
+}
+
+/* Fills in the step of a rank, turned to begin as its record does. */
+static bool find_step(const struct search *search,
+		      const struct ncs_cost_rank *rank, uint32_t period,
+		      uint64_t *step)
+{
+	const struct ncs_cost_launch *launches = launches_of(search, rank);
+	uint32_t first = 0, turn = 0, most = 0, looked_at;
+
+	if (!find_row(search, rank, period, &first))
+		return false;
+	for (uint32_t i = 0; i < period; i++)
+		step[i] = launches[first + i].token;
+	for (uint32_t k = 0; k < period; k++) {
+		uint32_t fitting = count_fitting(search, rank, 0, step, period,
+						 k, &looked_at);
+
+		if (fitting > most) {
+			most = fitting;
+			turn = k;
+		}
+	}
+	for (uint32_t i = 0; i < period; i++)
+		step[i] = launches[first + (i + turn) % period].token;
+	return true;
+}
+
+/* Returns by how much a step must be turned to be another one; `period` if it is
+ * none. */
+static uint32_t turn_between(const uint64_t *step, const uint64_t *other,
+			     uint32_t period)
+{
+	for (uint32_t k = 0; k < period; k++) {
+		uint32_t i = 0;
+
+		while (i < period && step[(k + i) % period] == other[i])
+			i++;
+		if (i == period)
+			return k;
+	}
+	return period;
+}
+
+/* --- Positions ------------------------------------------------------------ */
+
+/* Looks for the position of a launch that does not fit: where most of what
+ * follows fits. Returns false if there is none. */
+static bool find_phase(const struct search *search,
+		       const struct ncs_cost_rank *rank,
+		       const struct ncs_cost_class *class, uint32_t i,
+		       uint32_t *p)
+{
+	uint32_t found = *p, most, looked_at;
+
+	most = count_fitting(search, rank, i, class->step, class->period, *p,
+			     &looked_at);
+	/* The nearest after the expected position, if several fit. */
+	for (uint32_t k = 1; k < class->period; k++) {
+		uint32_t q = (*p + k) % class->period;
+		uint32_t fitting = count_fitting(search, rank, i, class->step,
+						 class->period, q, &looked_at);
+
+		if (fitting > most) {
+			most = fitting;
+			found = q;
+		}
+	}
+	if (found == *p || most * 10 <= looked_at * 9 ||
+	    launches_of(search, rank)[i].token != class->step[found])
+		return false;
+	*p = found;
+	return true;
+}
+
+static bool is_in_step(const struct ncs_cost_class *class, uint64_t token)
+{
+	for (uint32_t i = 0; i < class->period; i++)
+		if (class->step[i] == token)
+			return true;
+	return false;
+}
+
+/* Gives the launches of a rank positions, the i-th position p. */
+static void place(const struct search *search, const struct ncs_cost_rank *rank,
+		  const struct ncs_cost_class *class, uint32_t from, uint32_t p)
+{
+	struct ncs_cost_launch *launches =
+		&search->window->launches[rank->first];
+	uint32_t period = class->period, q = p, misses = 0;
+
+	for (uint32_t i = from; i-- > 0;) {
+		uint32_t before = (q + period - 1) % period;
+
+		if (launches[i].token != class->step[before])
+			continue;
+		launches[i].position = before;
+		q = before;
+	}
+	for (uint32_t i = from; i < rank->count; i++) {
+		if (launches[i].token != class->step[p]) {
+			misses++;
+			if (misses <= period &&
+			    !is_in_step(class, launches[i].token))
+				continue;
+			if (!find_phase(search, rank, class, i, &p))
+				continue;
+		}
+		launches[i].position = p;
+		p = (p + 1) % period;
+		misses = 0;
+	}
+}
+
+/* Returns the operation of a launch that is a collective alone, NONE else. */
+static uint32_t told_by(const struct search *search,
+			const struct ncs_cost_launch *launch)
+{
+	const struct ncs_cost_window *window = search->window;
+	uint32_t operation = window->launch_operations[launch->operations];
+
+	/* The two ends of a message have different positions. */
+	return launch->operation_count == 1 &&
+			       !window->operations[operation].is_transfer ?
+		       operation :
+		       NCS_COST_NONE;
+}
+
+/* Finds a launch of a rank whose operation has a position. */
+static bool is_told(const struct search *search,
+		    const struct ncs_cost_rank *rank, uint32_t *from,
+		    uint32_t *p)
+{
+	for (uint32_t i = 0; i < rank->count; i++) {
+		uint32_t operation =
+			told_by(search, &launches_of(search, rank)[i]);
+
+		if (operation == NCS_COST_NONE ||
+		    search->positions[operation] == NCS_COST_NONE)
+			continue;
+		*from = i;
+		*p = search->positions[operation];
+		return true;
+	}
+	return false;
+}
+
+/* Gives all launches of a class positions: those of an operation the same. */
+static void place_class(struct search *search, struct ncs_cost_class *class)
+{
+	struct ncs_cost_window *window = search->window;
+	uint32_t index = (uint32_t)(class - window->classes);
+
+	for (size_t i = 0; i < window->operation_count; i++)
+		search->positions[i] = NCS_COST_NONE;
+	for (uint32_t k = 0; k < class->rank_count; k++) {
+		uint32_t from, p, next = NCS_COST_NONE;
+		struct ncs_cost_rank *rank;
+
+		/* First a rank that has something in common with those before. */
+		for (uint32_t i = 0; i < class->rank_count; i++) {
+			rank = &window->ranks[class->ranks[i]];
+			if (rank->class_index == index)
+				continue;
+			if (next == NCS_COST_NONE)
+				next = i;
+			if (is_told(search, rank, &from, &p)) {
+				next = i;
+				break;
+			}
+		}
+		rank = &window->ranks[class->ranks[next]];
+		rank->class_index = index;
+		rank->class_place = next;
+		if (!is_told(search, rank, &from, &p)) {
+			from = 0;
+			p = search->turns[class->ranks[next]];
+		}
+		place(search, rank, class, from, p);
+		for (uint32_t i = 0; i < rank->count; i++) {
+			const struct ncs_cost_launch *launch =
+				&launches_of(search, rank)[i];
+			uint32_t operation = told_by(search, launch);
+
+			if (operation != NCS_COST_NONE &&
+			    launch->position != NCS_COST_NONE)
+				search->positions[operation] = launch->position;
+		}
+	}
+}
+
+/* Notes which classes have ranks that send to one another. */
+static void find_chains(struct ncs_cost_window *window)
+{
+	for (size_t i = 0; i < window->operation_count; i++) {
+		const struct ncs_cost_operation *operation =
+			&window->operations[i];
+		const struct ncs_cost_launch *ends[2];
+		uint32_t classes[2];
+
+		if (!operation->is_transfer || operation->count != 2)
+			continue;
+		for (unsigned k = 0; k < 2; k++) {
+			ends[k] =
+				&window->launches
+					 [window->members[operation->first + k]];
+			classes[k] = window->ranks[ends[k]->rank].class_index;
+		}
+		if (classes[0] != NCS_COST_NONE && classes[0] == classes[1] &&
+		    ends[0]->position != ends[1]->position)
+			window->classes[classes[0]].is_chain = true;
+	}
+}
+
+/* --- Classes -------------------------------------------------------------- */
+
+/* Adds a rank to the class that has its step, of those from `first` on, or to a
+ * new one. `step` becomes the class's, or is freed. */
+static int classify(struct search *search, uint32_t index, uint64_t *step,
+		    uint32_t period, size_t first, size_t *capacity)
+{
+	struct ncs_cost_window *window = search->window;
+	struct ncs_cost_class *class;
+	size_t i = first;
+	uint32_t turn = 0, *ranks;
+
+	for (; i < window->class_count; i++) {
+		turn = turn_between(step, window->classes[i].step, period);
+		if (turn < period)
+			break;
+	}
+	if (i < window->class_count) {
+		free(step);
+		search->turns[index] = (period - turn) % period;
+	} else {
+		if (ncs_array_reserve(&window->classes, capacity, i + 1,
+				      sizeof(*window->classes)) != 0) {
+			free(step);
+			return -ENOMEM;
+		}
+		window->class_count++;
+		window->classes[i] = (struct ncs_cost_class){
+			.period = period,
+			.depth = NCS_COST_DEPTH_STEPS * period + 2,
+			.step = step,
+		};
+		if (window->classes[i].depth > NCS_COST_DEPTH_MOST)
+			window->classes[i].depth = NCS_COST_DEPTH_MOST;
+	}
+	class = &window->classes[i];
+	ranks = realloc(class->ranks,
+			(class->rank_count + 1) * sizeof(*class->ranks));
+	if (!ranks)
+		return -ENOMEM;
+	class->ranks = ranks;
+	class->ranks[class->rank_count++] = index;
+	return 0;
+}
+
+/* Finds the classes of ranks that launch the same. */
+static int find_classes(struct search *search, const uint32_t *ranks,
+			uint32_t rank_count, size_t *capacity)
+{
+	struct ncs_cost_window *window = search->window;
+	size_t first = window->class_count;
+	uint32_t period;
+	int error = ncs_cost_find_period(window, ranks, rank_count, &period);
+
+	for (uint32_t r = 0; !error && period > 0 && r < rank_count; r++) {
+		uint64_t *step = malloc(period * sizeof(*step));
+
+		if (!step)
+			return -ENOMEM;
+		if (find_step(search, &window->ranks[ranks[r]], period, step))
+			error = classify(search, ranks[r], step, period, first,
+					 capacity);
+		else
+			free(step);
+	}
+	return error;
+}
+
+/* Lists the launches that have positions. */
+static void list_regular(struct ncs_cost_window *window)
+{
+	uint32_t count = 0;
+
+	for (size_t r = 0; r < window->rank_count; r++) {
+		struct ncs_cost_rank *rank = &window->ranks[r];
+
+		rank->regular = count;
+		for (uint32_t i = rank->first; i < rank->first + rank->count;
+		     i++) {
+			if (window->launches[i].position == NCS_COST_NONE)
+				continue;
+			window->launches[i].regular = count - rank->regular;
+			window->regular[count++] = i;
+		}
+		rank->regular_count = count - rank->regular;
+	}
+}
+
+static int search_steps(struct search *search, uint32_t *group, bool *is_done)
+{
+	struct ncs_cost_window *window = search->window;
+	size_t capacity = 0;
+	int error = 0;
+
+	for (size_t r = 0; r < window->rank_count; r++)
+		search->signatures[r] = sign(search, &window->ranks[r]);
+	for (size_t r = 0; !error && r < window->rank_count; r++) {
+		uint32_t count = 0;
+
+		for (size_t i = r; i < window->rank_count; i++) {
+			if (is_done[i] || window->ranks[i].count == 0 ||
+			    search->signatures[i] != search->signatures[r])
+				continue;
+			is_done[i] = true;
+			group[count++] = (uint32_t)i;
+		}
+		if (count > 0)
+			error = find_classes(search, group, count, &capacity);
+	}
+	for (size_t i = 0; !error && i < window->class_count; i++)
+		place_class(search, &window->classes[i]);
+	find_chains(window);
+	list_regular(window);
+	return error;
+}
+
+int ncs_cost_find_steps(struct ncs_cost_window *window)
+{
+	struct search search = { .window = window };
+	size_t most = 1, ranks = window->rank_count + 1;
+	uint32_t *group = calloc(ranks, sizeof(*group));
+	bool *is_done = calloc(ranks, sizeof(*is_done));
+	int error = -ENOMEM;
+
+	for (size_t r = 0; r < window->rank_count; r++)
+		if (window->ranks[r].count > most)
+			most = window->ranks[r].count;
+	search.signatures = calloc(ranks, sizeof(*search.signatures));
+	search.turns = calloc(ranks, sizeof(*search.turns));
+	search.words = calloc(most, sizeof(*search.words));
+	search.positions =
+		calloc(window->operation_count + 1, sizeof(*search.positions));
+	if (group && is_done && search.signatures && search.turns &&
+	    search.words && search.positions)
+		error = search_steps(&search, group, is_done);
+	free(group);
+	free(is_done);
+	free(search.signatures);
+	free(search.turns);
+	free(search.words);
+	free(search.positions);
+	return error;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts to launches; see cost_window.h. */
+#include "analysis/cost/cost_items.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/base/collective_waits.h"
+#include "shm/array.h"
+#include "shm/hash.h"
+
+struct ncs_cost_part ncs_cost_part_of(const struct ncs_joined *joined,
+				      const struct ncs_part *part,
+				      uint32_t rank)
+{
+	bool is_p2p = part->flags & NCS_PART_P2P;
+	uint64_t launched_ns = part->at_ns[NCS_MOMENT_OPERATION];
+	uint64_t launch_ns = part->at_ns[NCS_MOMENT_LAUNCH];
+	/* Without a number it cannot be told which operation it is. */
+	bool is_told = part->number != NCS_NO_SEQUENCE_NUMBER &&
+		       (!is_p2p || part->flags & NCS_PART_NUMBERED);
+
+	return (struct ncs_cost_part){
+		.comm_id = part->comm_id,
+		.number = part->number,
+		.bytes = part->bytes,
+		.stream = part->stream != 0 ? part->stream : part->comm_id,
+		.call_ns = launch_ns != 0 ? launch_ns : launched_ns,
+		.launched_ns = launched_ns,
+		.begin_ns = is_told ? part->at_ns[NCS_MOMENT_STREAM] : 0,
+		.end_ns = is_told ? part->at_ns[NCS_MOMENT_STREAM_END] : 0,
+		.rank = rank,
+		.repeat = joined->repeat,
+		.member = part->rank,
+		.members = part->nranks,
+		.peer = part->peer,
+		.function = part->function,
+	};
+}
+
+static int by_call(const void *a, const void *b)
+{
+	const struct ncs_cost_item *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->call_ns != y->call_ns)
+		return x->call_ns < y->call_ns ? -1 : 1;
+	return (x->operation > y->operation) - (x->operation < y->operation);
+}
+
+static bool is_one_launch(const struct ncs_cost_item *a,
+			  const struct ncs_cost_item *b)
+{
+	uint64_t from_ns = a->part->begin_ns, until_ns = b->part->begin_ns;
+
+	return a->rank == b->rank && a->part->comm_id == b->part->comm_id &&
+	       a->part->call_ns == b->part->call_ns &&
+	       a->part->stream == b->part->stream &&
+	       (from_ns < until_ns ? until_ns - from_ns : from_ns - until_ns) <
+		       NCS_COST_ERROR_NS;
+}
+
+/* --- Launches ------------------------------------------------------------- */
+
+/* Numbers of a rank's streams or communicators, by their first use. */
+struct first_use {
+	uint64_t *names;
+	uint32_t *latest; /* launches */
+	size_t count, names_capacity, latest_capacity;
+};
+
+static int number_of(struct first_use *use, uint64_t name, size_t *number)
+{
+	for (*number = 0; *number < use->count; (*number)++)
+		if (use->names[*number] == name)
+			return 0;
+	if (ncs_array_reserve(&use->names, &use->names_capacity, use->count + 1,
+			      sizeof(*use->names)) != 0 ||
+	    ncs_array_reserve(&use->latest, &use->latest_capacity,
+			      use->count + 1, sizeof(*use->latest)) != 0)
+		return -ENOMEM;
+	use->names[use->count] = name;
+	use->latest[use->count++] = NCS_COST_NONE;
+	return 0;
+}
+
+/* Returns a hash of what a launch does: its functions and sizes, whether its rank
+ * is the root, and where it sends to or receives from alone. Sizes of grouped
+ * sends and receives are left out. */
+static uint64_t hash_of(const struct ncs_cost_item *items, size_t count)
+{
+	const struct ncs_cost_part *first = items[0].part;
+	uint64_t sends = 0, hash = ncs_hash((uint64_t)(uint32_t)first->members);
+
+	if (!ncs_cost_is_transfer(first)) {
+		for (size_t i = 0; i < count; i++) {
+			const struct ncs_cost_part *part = items[i].part;
+			bool is_root = ncs_has_root(part->function) &&
+				       part->peer == part->member;
+
+			hash = ncs_hash_add(hash, part->function);
+			hash = ncs_hash_add(hash, part->bytes);
+			hash = ncs_hash_add(hash, is_root);
+		}
+		return hash;
+	}
+	for (size_t i = 0; i < count; i++)
+		sends += items[i].part->function == NCS_FUNCTION_SEND;
+	hash = ncs_hash_add(ncs_hash_add(hash, sends), count - sends);
+	return count == 1 ? ncs_hash_add(hash, first->peer > first->member) :
+			    hash;
+}
+
+/* Fills in a launch of `count` items. */
+static void make_launch(struct ncs_cost_window *window,
+			struct ncs_cost_item *items, size_t count,
+			uint64_t base_ns)
+{
+	uint32_t index = (uint32_t)window->launch_count++;
+	struct ncs_cost_launch *launch = &window->launches[index];
+	const struct ncs_cost_part *part = items[0].part;
+	bool transfers = ncs_cost_is_transfer(part);
+	uint64_t begin_ns = part->begin_ns, end_ns = part->end_ns;
+
+	for (size_t i = 1; i < count; i++) {
+		part = items[i].part;
+		if (transfers ? part->begin_ns < begin_ns :
+				part->begin_ns > begin_ns)
+			begin_ns = part->begin_ns;
+		if (part->end_ns > end_ns)
+			end_ns = part->end_ns;
+	}
+	part = items[0].part;
+	for (size_t i = 0; i < count; i++)
+		items[i].launch = index;
+	*launch = (struct ncs_cost_launch){
+		.call_ns = (double)(int64_t)(items[0].call_ns - base_ns),
+		.begin_ns = (double)(int64_t)(begin_ns - base_ns),
+		.end_ns = (double)(int64_t)(end_ns - base_ns),
+		.token = hash_of(items, count),
+		.rank = items[0].rank,
+		.before = NCS_COST_NONE,
+		.operation_count = (uint32_t)count,
+		.position = NCS_COST_NONE,
+		.regular = NCS_COST_NONE,
+		.launching_ns = (float)(part->launched_ns - items[0].call_ns),
+	};
+}
+
+/* Finds which launches of a rank waited for their host or their stream. */
+static void censor(struct ncs_cost_window *window,
+		   const struct ncs_cost_rank *rank)
+{
+	struct ncs_cost_launch *launches = window->launches;
+	double delay_ns = NCS_COST_HOST_NS;
+
+	for (uint32_t i = rank->first; i < rank->first + rank->count; i++)
+		delay_ns = fmin(delay_ns, launches[i].begin_ns -
+						  launches[i].call_ns -
+						  launches[i].launching_ns);
+	delay_ns = fmax(delay_ns, 0);
+	for (uint32_t i = rank->first; i < rank->first + rank->count; i++) {
+		struct ncs_cost_launch *launch = &launches[i];
+		uint32_t before = launch->before;
+
+		launch->is_censored =
+			launch->begin_ns - launch->call_ns -
+					launch->launching_ns - delay_ns <
+				NCS_COST_HOST_NS ||
+			(before != NCS_COST_NONE &&
+			 launch->begin_ns - launches[before].end_ns <
+				 NCS_COST_STREAM_NS);
+	}
+}
+
+/* Makes the launches of a rank, whose items begin at *at. */
+static int make_rank(struct ncs_cost_window *window,
+		     struct ncs_cost_items *items, uint32_t index, size_t *at,
+		     uint64_t base_ns)
+{
+	struct ncs_cost_rank *rank = &window->ranks[index];
+	struct first_use comms = { 0 }, streams = { 0 };
+	size_t comm, stream, end;
+	int error = 0;
+
+	rank->first = (uint32_t)window->launch_count;
+	for (; !error && *at < items->count && items->items[*at].rank == index;
+	     *at = end) {
+		struct ncs_cost_item *first = &items->items[*at];
+		struct ncs_cost_launch *launch =
+			&window->launches[window->launch_count];
+
+		for (end = *at + 1; end < items->count; end++)
+			if (!is_one_launch(first, &items->items[end]))
+				break;
+		make_launch(window, first, end - *at, base_ns);
+		launch->operations = (uint32_t)*at;
+		error = number_of(&comms, first->part->comm_id, &comm);
+		if (!error)
+			error = number_of(&streams, first->part->stream,
+					  &stream);
+		if (error)
+			break;
+		launch->token =
+			ncs_hash_add(ncs_hash_add(launch->token, comm), stream);
+		launch->before = streams.latest[stream];
+		streams.latest[stream] = (uint32_t)(launch - window->launches);
+	}
+	rank->count = (uint32_t)window->launch_count - rank->first;
+	censor(window, rank);
+	free(comms.names);
+	free(comms.latest);
+	free(streams.names);
+	free(streams.latest);
+	return error;
+}
+
+/* Lists the operations of launches, and the launches of operations. */
+static void list_members(struct ncs_cost_window *window,
+			 const struct ncs_cost_items *items)
+{
+	struct ncs_cost_operation *operations = window->operations;
+	uint32_t first = 0;
+
+	for (size_t i = 0; i < items->count; i++) {
+		window->launch_operations[i] = items->items[i].operation;
+		operations[items->items[i].operation].count++;
+	}
+	for (size_t i = 0; i < window->operation_count; i++) {
+		operations[i].first = first;
+		operations[i].last_begin_ns = -INFINITY;
+		first += operations[i].count;
+		operations[i].count = 0;
+	}
+	for (size_t i = 0; i < items->count; i++) {
+		struct ncs_cost_operation *operation =
+			&operations[items->items[i].operation];
+		uint32_t launch = items->items[i].launch;
+
+		window->members[operation->first + operation->count++] = launch;
+		operation->is_transfer =
+			ncs_cost_is_transfer(items->items[i].part);
+		operation->last_begin_ns =
+			fmax(operation->last_begin_ns,
+			     window->launches[launch].begin_ns);
+	}
+}
+
+static int make_launches(struct ncs_cost_window *window,
+			 struct ncs_cost_items *items)
+{
+	uint64_t base_ns = UINT64_MAX;
+	size_t at = 0;
+	int error = 0;
+
+	for (size_t i = 0; i < items->count; i++)
+		if (items->items[i].call_ns < base_ns)
+			base_ns = items->items[i].call_ns;
+	for (uint32_t i = 0; !error && i < window->rank_count; i++)
+		error = make_rank(window, items, i, &at, base_ns);
+	if (!error)
+		list_members(window, items);
+	return error;
+}
+
+static int allocate(struct ncs_cost_window *window, size_t count)
+{
+	window->launches = calloc(count, sizeof(*window->launches));
+	window->operations =
+		calloc(window->operation_count, sizeof(*window->operations));
+	window->members = calloc(count, sizeof(*window->members));
+	window->launch_operations =
+		calloc(count, sizeof(*window->launch_operations));
+	window->regular = calloc(count, sizeof(*window->regular));
+	return window->launches && window->operations && window->members &&
+			       window->launch_operations && window->regular ?
+		       0 :
+		       -ENOMEM;
+}
+
+int ncs_cost_window_make(struct ncs_cost_window *window,
+			 const struct ncs_cost_part *parts, size_t count)
+{
+	struct ncs_cost_items items;
+	int error;
+
+	*window = (struct ncs_cost_window){ 0 };
+	error = ncs_cost_items_make(&items, window, parts, count);
+	if (!error && items.count > 0) {
+		qsort(items.items, items.count, sizeof(*items.items), by_call);
+		error = allocate(window, items.count);
+		if (!error)
+			error = make_launches(window, &items);
+	}
+	ncs_cost_items_release(&items);
+	return error;
+}
+
+void ncs_cost_window_release(struct ncs_cost_window *window)
+{
+	for (size_t i = 0; i < window->class_count; i++) {
+		free(window->classes[i].step);
+		free(window->classes[i].ranks);
+	}
+	free(window->classes);
+	free(window->ranks);
+	free(window->launches);
+	free(window->operations);
+	free(window->members);
+	free(window->launch_operations);
+	free(window->regular);
+	*window = (struct ncs_cost_window){ 0 };
+}

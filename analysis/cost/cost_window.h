@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* The launches of a window, and which of them are one operation. Private to
+ * analysis/cost. Times are in ns since the window's first call.
+ */
+#ifndef NCS_ANALYSIS_COST_COST_WINDOW_H
+#define NCS_ANALYSIS_COST_COST_WINDOW_H
+
+#include "analysis/cost/cost.h"
+
+/* No launch, no class, no place. */
+#define NCS_COST_NONE UINT32_MAX
+
+/* The events of a launch. It is ready once its stream could begin it, if the host
+ * had launched it long before. */
+enum ncs_cost_event {
+	NCS_COST_CALL,
+	NCS_COST_READY,
+	NCS_COST_END,
+};
+
+/* A launch: the kernel of one rank for one or several operations. */
+struct ncs_cost_launch {
+	double call_ns;
+	double begin_ns;
+	double end_ns;
+	/* Equal for launches that may have the same place in a step. */
+	uint64_t token;
+	uint32_t rank;       /* index */
+	uint32_t before;     /* the launch before on its stream, or NONE */
+	uint32_t operations; /* the first of its own, in the window's list */
+	uint32_t operation_count;
+	uint32_t position;  /* in the step; NONE: it belongs to none */
+	uint32_t regular;   /* place among its rank's with a position */
+	float launching_ns; /* from its call until it was launched */
+	/* It was ready some time before it began, and waited for its host or
+	 * its stream. */
+	bool is_censored;
+};
+
+/* An operation, or one message between two ranks. Its members are launches. */
+struct ncs_cost_operation {
+	uint32_t first, count; /* in the window's list of members */
+	double last_begin_ns;
+	bool is_transfer; /* of a send and a receive */
+};
+
+struct ncs_cost_rank {
+	uint32_t number;       /* of the job */
+	uint32_t first, count; /* its launches, in the order of calls */
+	uint32_t regular, regular_count; /* in the list of regular launches */
+	uint32_t class_index;            /* NONE: it repeats in no step */
+	uint32_t class_place;            /* among the ranks of the class */
+	size_t seen, unknown; /* parts; those without times on the stream */
+};
+
+/* Ranks whose launches repeat in the same step. */
+struct ncs_cost_class {
+	uint32_t period; /* launches of a step */
+	uint32_t depth;  /* how many launches back an anchor may be */
+	uint64_t *step;  /* tokens by position */
+	uint32_t *ranks; /* indices */
+	uint32_t rank_count;
+	uint32_t first_kind; /* see cost_anchors.h */
+	/* Its ranks send to one another at different positions: they are stages
+	 * of a pipeline, whose works differ. */
+	bool is_chain;
+};
+
+struct ncs_cost_window {
+	struct ncs_cost_rank *ranks;      /* by number */
+	struct ncs_cost_launch *launches; /* by rank and call */
+	struct ncs_cost_operation *operations;
+	uint32_t *members;           /* launches */
+	uint32_t *launch_operations; /* operations */
+	uint32_t *regular; /* launches that have a position, by rank and call */
+	struct ncs_cost_class *classes;
+	size_t rank_count, launch_count, operation_count, class_count;
+};
+
+/* Makes a window of parts: launches, operations and ranks. Returns 0 or
+ * -ENOMEM; in both cases release it. */
+int ncs_cost_window_make(struct ncs_cost_window *window,
+			 const struct ncs_cost_part *parts, size_t count);
+void ncs_cost_window_release(struct ncs_cost_window *window);
+
+/* Finds the steps in which launches repeat: classes and positions. Returns 0 or
+ * -ENOMEM. */
+int ncs_cost_find_steps(struct ncs_cost_window *window);
+
+/* Sets *period to the number of launches in a step of ranks that launch the same; 0 if
+ * there is none. Returns 0 or -ENOMEM. */
+int ncs_cost_find_period(const struct ncs_cost_window *window,
+			 const uint32_t *ranks, uint32_t rank_count,
+			 uint32_t *period);
+
+/* Returns the time of a launch's event; of one that is ready, its begin. */
+static inline double ncs_cost_at_ns(const struct ncs_cost_launch *launch,
+				    enum ncs_cost_event event)
+{
+	switch (event) {
+	case NCS_COST_CALL:
+		return launch->call_ns;
+	case NCS_COST_READY:
+		return launch->begin_ns;
+	default:
+		return launch->end_ns;
+	}
+}
+
+/* Returns the index of a regular launch so many regular launches before another
+ * one of its rank. There must be one. */
+static inline uint32_t ncs_cost_back(const struct ncs_cost_window *window,
+				     const struct ncs_cost_launch *launch,
+				     uint32_t back)
+{
+	return window->regular[window->ranks[launch->rank].regular +
+			       launch->regular - back];
+}
+
+#endif

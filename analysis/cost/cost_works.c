@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/* Works of ranks, and what they become; see cost_works.h. */
+#include "analysis/cost/cost_works.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/cost/cost_stats.h"
+#include "shm/array.h"
+
+/* Limits say nothing where there are so many times more of them than works that
+ * were seen. */
+#define LESS_MOST 9u
+
+/* --- Kinds and buckets ---------------------------------------------------- */
+
+static int add_kind(struct ncs_cost_works *works,
+		    const struct ncs_cost_window *window, uint32_t class_index,
+		    enum ncs_cost_event event, bool is_regular)
+{
+	uint32_t ranks = window->classes[class_index].rank_count;
+
+	if (ncs_array_reserve(&works->kinds, &works->kind_capacity,
+			      works->kind_count + 1,
+			      sizeof(*works->kinds)) != 0 ||
+	    ncs_array_reserve_zeroed(&works->buckets, &works->bucket_capacity,
+				     works->bucket_count + 2 * ranks,
+				     sizeof(*works->buckets)) != 0)
+		return -ENOMEM;
+	works->kinds[works->kind_count++] = (struct ncs_cost_work_kind){
+		.class_index = class_index,
+		.first = (uint32_t)works->bucket_count,
+		.event = event,
+		.anchors = { NCS_COST_END, NCS_COST_END },
+		.is_regular = is_regular,
+	};
+	works->bucket_count += 2 * ranks;
+	return 0;
+}
+
+int ncs_cost_works_init(struct ncs_cost_works *works,
+			const struct ncs_cost_window *window, size_t kind_count)
+{
+	*works = (struct ncs_cost_works){ 0 };
+	works->factors = calloc(window->rank_count + 1, sizeof(double));
+	works->scratch = calloc(2 * window->rank_count + 2, sizeof(double));
+	if (!works->factors || !works->scratch)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < window->class_count; i++)
+		for (uint32_t k = 0; k < 2 * window->classes[i].period; k++)
+			if (add_kind(works, window, i,
+				     k % 2 ? NCS_COST_READY : NCS_COST_CALL,
+				     true) != 0)
+				return -ENOMEM;
+	return works->kind_count == kind_count ? 0 : -EINVAL;
+}
+
+void ncs_cost_works_release(struct ncs_cost_works *works)
+{
+	free(works->kinds);
+	free(works->others);
+	free(works->buckets);
+	free(works->values);
+	free(works->spread);
+	free(works->factors);
+	free(works->scratch);
+	*works = (struct ncs_cost_works){ 0 };
+}
+
+int ncs_cost_other_kind(struct ncs_cost_works *works,
+			const struct ncs_cost_window *window,
+			uint32_t class_index, uint64_t key,
+			enum ncs_cost_event event, uint32_t *kind)
+{
+	size_t low = 0, high = works->other_count;
+	struct ncs_cost_other_kind *at;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (works->others[middle].key < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < works->other_count && works->others[low].key == key) {
+		*kind = works->others[low].kind;
+		return 0;
+	}
+	if (ncs_array_reserve(&works->others, &works->other_capacity,
+			      works->other_count + 1,
+			      sizeof(*works->others)) != 0 ||
+	    add_kind(works, window, class_index, event, false) != 0)
+		return -ENOMEM;
+	at = &works->others[low];
+	memmove(at + 1, at, (works->other_count - low) * sizeof(*at));
+	works->other_count++;
+	*kind = (uint32_t)works->kind_count - 1;
+	*at = (struct ncs_cost_other_kind){ key, *kind };
+	return 0;
+}
+
+int ncs_cost_works_reserve(struct ncs_cost_works *works)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < works->bucket_count; i++) {
+		struct ncs_cost_bucket *bucket = &works->buckets[i];
+
+		bucket->seen = bucket->spread = (uint32_t)count;
+		bucket->less = bucket->seen + bucket->seen_count;
+		count += bucket->seen_count + bucket->less_count;
+		bucket->seen_count = bucket->less_count = 0;
+	}
+	return ncs_array_reserve(&works->values, &works->value_capacity, count,
+				 sizeof(*works->values)) ||
+			       ncs_array_reserve(&works->spread,
+						 &works->spread_capacity, count,
+						 sizeof(*works->spread)) ?
+		       -ENOMEM :
+		       0;
+}
+
+void ncs_cost_works_put(struct ncs_cost_works *works,
+			struct ncs_cost_bucket *bucket, bool is_less, double ns)
+{
+	if (is_less)
+		works->values[bucket->less + bucket->less_count++] =
+			(float)fmax(0, ns);
+	else
+		works->values[bucket->seen + bucket->seen_count++] = (float)ns;
+}
+
+/* --- Sums ----------------------------------------------------------------- */
+
+/* Spreads works that are only known to be less over those seen below their limits:
+ * the estimate of Kaplan and Meier, turned around. `spread` holds those seen, in
+ * ascending order, and has room for all; `less` is sorted. */
+static void spread_less(float *spread, uint32_t seen_count, const float *less,
+			uint32_t less_count)
+{
+	uint32_t all = seen_count + less_count, left = all, j = seen_count;
+	uint32_t limits = less_count, out = all;
+	double below = 1; /* estimated share of works up to spread[j] */
+
+	/* From the largest to the smallest; of equal ones those seen first. Each
+	 * that was seen has a place at least, so that none is overwritten before
+	 * it is read. */
+	while (j > 0) {
+		float seen = spread[--j];
+
+		for (; limits > 0 && less[limits - 1] > seen; limits--)
+			left--;
+		below *= j == 0 ? 0 : 1 - 1. / left;
+		left--;
+		while (out > j && (out - 0.5) / all > below)
+			spread[--out] = seen;
+	}
+}
+
+static void finish_bucket(struct ncs_cost_works *works,
+			  struct ncs_cost_bucket *bucket)
+{
+	uint32_t seen = bucket->seen_count, less = bucket->less_count;
+	float *spread = &works->spread[bucket->spread];
+	float *limits = &works->values[bucket->less];
+
+	bucket->least_less_ns = INFINITY;
+	bucket->median_ns = NAN;
+	for (uint32_t i = 0; i < less; i++)
+		bucket->least_less_ns = fminf(bucket->least_less_ns, limits[i]);
+	memcpy(spread, &works->values[bucket->seen], seen * sizeof(*spread));
+	ncs_cost_sort(spread, seen);
+	if (seen >= NCS_COST_FEW)
+		bucket->median_ns = (float)ncs_cost_quantile(spread, seen, 0.5);
+	bucket->spread_count = seen;
+	if (seen == 0 || less == 0 || less > LESS_MOST * seen)
+		return;
+	ncs_cost_sort(limits, less);
+	spread_less(spread, seen, limits, less);
+	bucket->spread_count = seen + less;
+}
+
+/* Returns the buckets of a kind's ranks. */
+static struct ncs_cost_bucket *ranks_of(const struct ncs_cost_works *works,
+					const struct ncs_cost_window *window,
+					const struct ncs_cost_work_kind *kind,
+					unsigned anchor, uint32_t *count)
+{
+	*count = window->classes[kind->class_index].rank_count;
+	return &works->buckets[kind->first + anchor * *count];
+}
+
+/* Returns the median of the ranks' medians, NAN if fewer than two are known. */
+static double usual_of(struct ncs_cost_works *works,
+		       const struct ncs_cost_bucket *ranks, uint32_t count)
+{
+	uint32_t known = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!isnan(ranks[i].median_ns))
+			works->scratch[known++] = ranks[i].median_ns;
+	return known >= 2 ? ncs_cost_median(works->scratch, known) : NAN;
+}
+
+/* Finds how fast each rank is: of the kinds that are not short, the one in which it
+ * is most like all others tells. A delay in one kind is none in others. */
+static void find_factors(struct ncs_cost_works *works,
+			 const struct ncs_cost_window *window)
+{
+	double *longest_ns = &works->scratch[window->rank_count + 1];
+
+	for (size_t i = 0; i < window->rank_count; i++) {
+		works->factors[i] = NAN;
+		longest_ns[i] = 0;
+	}
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (size_t k = 0; k < 2 * works->kind_count; k++) {
+			const struct ncs_cost_work_kind *kind =
+				&works->kinds[k / 2];
+			const struct ncs_cost_class *class =
+				&window->classes[kind->class_index];
+			const struct ncs_cost_bucket *ranks;
+			uint32_t count;
+			double usual_ns;
+
+			if (!kind->is_regular || kind->event != NCS_COST_READY)
+				continue;
+			ranks = ranks_of(works, window, kind, k % 2, &count);
+			usual_ns = usual_of(works, ranks, count);
+			if (isnan(usual_ns) || usual_ns <= NCS_COST_SHORT_NS)
+				continue;
+			for (uint32_t i = 0; i < count; i++) {
+				uint32_t rank = class->ranks[i];
+				double *factor = &works->factors[rank];
+				double own = ranks[i].median_ns / usual_ns;
+
+				if (isnan(own))
+					continue;
+				if (pass == 0)
+					longest_ns[rank] = fmax(
+						longest_ns[rank], usual_ns);
+				else if (usual_ns > longest_ns[rank] / 10 &&
+					 !(fabs(own - 1) >= fabs(*factor - 1)))
+					*factor = own;
+			}
+		}
+}
+
+/* Finds what is expected of a rank in a kind of which it was not seen. */
+static void expect(struct ncs_cost_works *works,
+		   const struct ncs_cost_window *window,
+		   const struct ncs_cost_work_kind *kind, unsigned anchor,
+		   double free_share)
+{
+	uint32_t count, known = 0;
+	struct ncs_cost_bucket *ranks =
+		ranks_of(works, window, kind, anchor, &count);
+	const uint32_t *numbers = window->classes[kind->class_index].ranks;
+	bool is_chain = kind->event == NCS_COST_CALL &&
+			kind->anchors[anchor] == NCS_COST_CALL;
+	double usual_ns = NAN;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!isnan(ranks[i].median_ns))
+			works->scratch[known++] =
+				ranks[i].median_ns / works->factors[numbers[i]];
+	if (known > 0)
+		usual_ns = ncs_cost_median(works->scratch, known);
+	for (uint32_t i = 0; i < count; i++) {
+		double ns = usual_ns * works->factors[numbers[i]];
+
+		/* Seen of one rank only, which may be the late one. */
+		if (is_chain && known < 2 &&
+		    ranks[i].less_count >= NCS_COST_STEPS)
+			ns = fmin(ns, free_share * ranks[i].least_less_ns);
+		ranks[i].expected_ns = isnan(ranks[i].median_ns) ?
+					       (float)ns :
+					       ranks[i].median_ns;
+	}
+}
+
+void ncs_cost_works_finish(struct ncs_cost_works *works,
+			   const struct ncs_cost_window *window,
+			   bool with_factors, double free_share)
+{
+	for (size_t i = 0; i < works->bucket_count; i++)
+		finish_bucket(works, &works->buckets[i]);
+	if (with_factors)
+		find_factors(works, window);
+	for (size_t i = 0; i < window->rank_count; i++)
+		if (!with_factors || isnan(works->factors[i]))
+			works->factors[i] = 1;
+	for (size_t k = 0; k < 2 * works->kind_count; k++)
+		expect(works, window, &works->kinds[k / 2], k % 2, free_share);
+}
+
+/* --- What works become ---------------------------------------------------- */
+
+/* Returns whether enough works of a rank are known for `count` of another one. */
+static bool is_seen(const struct ncs_cost_bucket *bucket, uint32_t count)
+{
+	uint32_t seen = bucket->seen_count, all = seen + bucket->less_count;
+
+	return (seen > 0 && seen >= count / 4) ||
+	       (seen >= NCS_COST_STEPS && all >= count / 4);
+}
+
+/* Returns how much faster the others of a class are. */
+static double others_factor(struct ncs_cost_works *works,
+			    const struct ncs_cost_class *class, uint32_t place)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < class->rank_count; i++)
+		if (i != place)
+			works->scratch[count++] =
+				works->factors[class->ranks[i]];
+	return count > 0 ? ncs_cost_median(works->scratch, count) /
+				   works->factors[class->ranks[place]] :
+			   1;
+}
+
+struct ncs_cost_map ncs_cost_map_of(struct ncs_cost_works *works,
+				    const struct ncs_cost_window *window,
+				    const struct ncs_cost_rank *rank,
+				    uint32_t index, unsigned anchor,
+				    double free_share)
+{
+	const struct ncs_cost_work_kind *kind = &works->kinds[index];
+	struct ncs_cost_map map = { .most_ns = INFINITY, .factor = 1 };
+	uint32_t seen = 0, limits = 0, place = rank->class_place;
+
+	map.ranks = ranks_of(works, window, kind, anchor, &map.rank_count);
+	map.own_place = place;
+	map.own = &map.ranks[place];
+	if (kind->event == NCS_COST_READY)
+		map.factor = others_factor(
+			works, &window->classes[kind->class_index], place);
+	if (map.own->seen_count == 0)
+		return map;
+	for (uint32_t i = 0; i < map.rank_count; i++)
+		seen += i != place &&
+			is_seen(&map.ranks[i], map.own->seen_count);
+	map.is_known = seen > 0 && 2 * seen + 1 >= map.rank_count;
+	if (map.is_known || kind->event != NCS_COST_CALL)
+		return map;
+	/* No other host is ever the later one: the others need less. */
+	for (uint32_t i = 0; i < map.rank_count; i++)
+		if (i != place && map.ranks[i].less_count >= NCS_COST_STEPS)
+			works->scratch[limits++] = map.ranks[i].least_less_ns;
+	if (limits > 0 && 2 * limits + 1 >= map.rank_count)
+		map.most_ns =
+			free_share * ncs_cost_median(works->scratch, limits);
+	return map;
+}
+
+/* Returns the share of the values of a bucket that are below a value; half of those
+ * that are equal. */
+static double share_of(const struct ncs_cost_works *works,
+		       const struct ncs_cost_bucket *bucket, double ns)
+{
+	const float *values = &works->spread[bucket->spread];
+	uint32_t ends[2];
+
+	if (bucket->spread_count < 2)
+		return 0.5;
+	for (unsigned k = 0; k < 2; k++) {
+		uint32_t low = 0, high = bucket->spread_count;
+
+		while (low < high) {
+			uint32_t middle = low + (high - low) / 2;
+
+			if (k == 0 ? values[middle] < (float)ns :
+				     values[middle] <= (float)ns)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		ends[k] = low;
+	}
+	return fmin(1, fmax(0, ((double)ends[0] + ends[1] - 1) / 2 /
+				       (bucket->spread_count - 1)));
+}
+
+double ncs_cost_mapped_ns(struct ncs_cost_works *works,
+			  const struct ncs_cost_map *map, double ns)
+{
+	uint32_t count = 0;
+	double share;
+
+	if (!map->is_known)
+		return fmin(ns * map->factor, map->most_ns);
+	share = share_of(works, map->own, ns);
+	for (uint32_t i = 0; i < map->rank_count; i++) {
+		const struct ncs_cost_bucket *other = &map->ranks[i];
+
+		if (i != map->own_place && is_seen(other, map->own->seen_count))
+			works->scratch[count++] =
+				ncs_cost_quantile(&works->spread[other->spread],
+						  other->spread_count, share);
+	}
+	return ncs_cost_median(works->scratch, count);
+}

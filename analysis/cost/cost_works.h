@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* The works of ranks, by kind and anchor: the times from anchors to events. One that
+ * is only known to be shorter than a time counts by that time. Private to
+ * analysis/cost. Times are ns.
+ */
+#ifndef NCS_ANALYSIS_COST_COST_WORKS_H
+#define NCS_ANALYSIS_COST_COST_WORKS_H
+
+#include "analysis/cost/cost_anchors.h"
+
+/* The works of a rank of one kind since one anchor. */
+struct ncs_cost_bucket {
+	uint32_t seen, seen_count; /* in `values`, in the order of launches */
+	uint32_t less, less_count; /* in `values`: limits of works not seen */
+	/* In `spread`: seen ones in ascending order, with those in between that
+	 * are only known to be less. */
+	uint32_t spread, spread_count;
+	float median_ns;     /* of those seen; NAN if they are too few */
+	float expected_ns;   /* where none is seen; NAN if not known */
+	float least_less_ns; /* the least limit; INFINITY if there is none */
+};
+
+/* A kind that has works: of those of cost_anchors.h, with the same index, or of
+ * launches that have no position or follow one that has none. */
+struct ncs_cost_work_kind {
+	uint32_t class_index;
+	uint32_t first; /* bucket: by anchor, then by rank of the class */
+	enum ncs_cost_event event;
+	/* The event of its anchors; END for a kind of the other sort. */
+	uint8_t anchors[2];
+	bool is_regular;
+};
+
+struct ncs_cost_works {
+	struct ncs_cost_work_kind *kinds;
+	size_t kind_count, kind_capacity;
+	struct ncs_cost_other_kind {
+		uint64_t key;
+		uint32_t kind;
+	} * others; /* those without an index in cost_anchors.h, by key */
+	size_t other_count, other_capacity;
+	struct ncs_cost_bucket *buckets;
+	size_t bucket_count, bucket_capacity;
+	float *values, *spread;
+	size_t value_capacity, spread_capacity;
+	double *factors; /* by rank of the window: its works to all ranks' */
+	double *scratch; /* as many as there are ranks, twice */
+};
+
+/* How a rank's works of one kind since one anchor become those of the others. */
+struct ncs_cost_map {
+	bool is_known;  /* else works are multiplied */
+	double most_ns; /* works are no longer than this; INFINITY if unknown */
+	double factor;
+	const struct ncs_cost_bucket *own;
+	const struct ncs_cost_bucket *ranks; /* of the class */
+	uint32_t rank_count, own_place;
+};
+
+/* Prepares works of a window's kinds. Returns 0 or -ENOMEM; in both cases release
+ * them. */
+int ncs_cost_works_init(struct ncs_cost_works *works,
+			const struct ncs_cost_window *window,
+			size_t kind_count);
+void ncs_cost_works_release(struct ncs_cost_works *works);
+
+/* Sets *kind to that of a key of a class that is not in cost_anchors.h. Returns 0
+ * or -ENOMEM. */
+int ncs_cost_other_kind(struct ncs_cost_works *works,
+			const struct ncs_cost_window *window,
+			uint32_t class_index, uint64_t key,
+			enum ncs_cost_event event, uint32_t *kind);
+
+/* Returns the bucket of a rank. */
+static inline uint32_t ncs_cost_bucket_of(const struct ncs_cost_works *works,
+					  const struct ncs_cost_window *window,
+					  uint32_t kind, unsigned anchor,
+					  const struct ncs_cost_rank *rank)
+{
+	const struct ncs_cost_work_kind *of = &works->kinds[kind];
+
+	return of->first +
+	       anchor * window->classes[of->class_index].rank_count +
+	       rank->class_place;
+}
+
+/* Makes room for the works that were counted in the buckets, whose counts become
+ * 0 again: the same are then put there. Returns 0 or -ENOMEM. */
+int ncs_cost_works_reserve(struct ncs_cost_works *works);
+
+/* Puts a work, or its limit, into a bucket. */
+void ncs_cost_works_put(struct ncs_cost_works *works,
+			struct ncs_cost_bucket *bucket, bool is_less,
+			double ns);
+
+/* Sorts and sums up all works that were put there; `free_share` is that of
+ * NCS_COST_FREE. Without `with_factors` all ranks count as equally fast. */
+void ncs_cost_works_finish(struct ncs_cost_works *works,
+			   const struct ncs_cost_window *window,
+			   bool with_factors, double free_share);
+
+/* Finds how works of a rank become those of the others. */
+struct ncs_cost_map ncs_cost_map_of(struct ncs_cost_works *works,
+				    const struct ncs_cost_window *window,
+				    const struct ncs_cost_rank *rank,
+				    uint32_t kind, unsigned anchor,
+				    double free_share);
+
+/* Returns what a work becomes. */
+double ncs_cost_mapped_ns(struct ncs_cost_works *works,
+			  const struct ncs_cost_map *map, double ns);
+
+#endif
