@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* Costs of windows that are replayed, why some are not known, and recordings of a
+ * real job whose truth is known. What simulated jobs lose: test_truth_cost.c. */
+#include <inttypes.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/cost/cost_replay.h"
+#include "shm/array.h"
+#include "test/unit/support/cost_job.h"
+
+#define SECOND UINT64_C(1000000000)
+
+/* --- The replay ----------------------------------------------------------- */
+
+static const struct ncs_cost_setting usual = { NCS_COST_EVENTS, 1, 0.25, true };
+
+struct replayed {
+	struct ncs_cost_window window;
+	struct ncs_cost_event_kind *kinds;
+	size_t kind_count;
+	struct ncs_cost_edges edges;
+	struct ncs_cost_replay replay;
+};
+
+static void make(struct replayed *replayed, const struct cost_options *options)
+{
+	struct cost_job *job = cost_job_new(options);
+
+	assert_int_equal(ncs_cost_window_make(&replayed->window, job->parts,
+					      job->count),
+			 0);
+	assert_int_equal(ncs_cost_find_steps(&replayed->window), 0);
+	assert_int_equal(ncs_cost_choose_anchors(&replayed->window,
+						 &replayed->kinds,
+						 &replayed->kind_count),
+			 0);
+	assert_int_equal(ncs_cost_edges_init(&replayed->edges,
+					     &replayed->window, replayed->kinds,
+					     replayed->kind_count),
+			 0);
+	assert_int_equal(ncs_cost_edges_make(&replayed->edges, &usual), 0);
+	assert_int_equal(
+		ncs_cost_replay_init(&replayed->replay, &replayed->edges), 0);
+	assert_int_equal(ncs_cost_replay_begin(&replayed->replay), 0);
+	cost_job_free(job);
+}
+
+static void release(struct replayed *replayed)
+{
+	ncs_cost_replay_release(&replayed->replay);
+	ncs_cost_edges_release(&replayed->edges);
+	ncs_cost_kinds_free(replayed->kinds, replayed->kind_count);
+	ncs_cost_window_release(&replayed->window);
+}
+
+static void works_as_they_were_give_the_measured_times(void **state)
+{
+	static const enum cost_shape shapes[] = { COST_DDP, COST_FSDP, COST_MOE,
+						  COST_TENSOR, COST_PIPELINE };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		struct cost_options options = cost_job_options(shapes[i], 3);
+		struct replayed replayed;
+
+		options.barrier_period = 7;
+		options.ahead = i % 2;
+		options.noise = 0.1;
+		make(&replayed, &options);
+		ncs_cost_replay_run(&replayed.replay);
+		for (size_t k = 0; k < replayed.window.operation_count; k++)
+			assert_float_equal(replayed.replay.ends_ns[k], 0, 1000);
+		release(&replayed);
+	}
+}
+
+static void a_cause_is_replayed_before_its_effects(void **state)
+{
+	struct cost_options options = cost_job_options(COST_PIPELINE, 3);
+	struct replayed replayed;
+	size_t steps;
+	uint32_t *places;
+
+	(void)state;
+	make(&replayed, &options);
+	steps = 2 * replayed.window.launch_count +
+		replayed.window.operation_count;
+	places = calloc(steps, sizeof(*places));
+	assert_int_equal(replayed.replay.order_count, steps);
+	for (uint32_t i = 0; i < steps; i++)
+		places[replayed.replay.order[i]] = i;
+	for (uint32_t i = 0; i < replayed.window.operation_count; i++) {
+		const struct ncs_cost_operation *operation =
+			&replayed.window.operations[i];
+		uint32_t end = (uint32_t)(2 * replayed.window.launch_count) + i;
+
+		for (uint32_t k = 0; k < operation->count; k++)
+			assert_true(
+				places[2 * replayed.window.members
+						       [operation->first + k] +
+				       1] < places[end]);
+	}
+	free(places);
+	release(&replayed);
+}
+
+/* --- Costs ---------------------------------------------------------------- */
+
+/* Computes the costs of parts, which must succeed. */
+static struct ncs_cost *compute(const struct ncs_cost_part *parts, size_t count)
+{
+	struct ncs_cost *cost = ncs_cost_new(parts, count);
+
+	assert_non_null(cost);
+	assert_int_equal(ncs_cost_compute(cost, -1), 0);
+	return cost;
+}
+
+static void assert_unknown(const struct ncs_cost *cost,
+			   enum ncs_cost_unknown unknown)
+{
+	size_t count;
+	const struct ncs_cost_of_rank *ranks = ncs_cost_ranks(cost, &count);
+
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(ranks[i].unknown, unknown);
+}
+
+static void no_parts_have_no_costs(void **state)
+{
+	struct ncs_cost *cost = compute(NULL, 0);
+	size_t count;
+
+	(void)state;
+	ncs_cost_ranks(cost, &count);
+	assert_int_equal(count, 0);
+	ncs_cost_free(cost);
+}
+
+static void without_times_on_the_stream_nothing_is_known(void **state)
+{
+	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct cost_job *job = cost_job_new(&options);
+	struct ncs_cost *cost;
+
+	(void)state;
+	for (size_t i = 0; i < job->count; i++)
+		job->parts[i].begin_ns = 0;
+	cost = compute(job->parts, job->count);
+	assert_unknown(cost, NCS_COST_NO_TIMES);
+	ncs_cost_free(cost);
+	cost_job_free(job);
+}
+
+static void of_a_few_steps_nothing_is_known(void **state)
+{
+	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct cost_job *job;
+	struct ncs_cost *cost;
+
+	(void)state;
+	options.steps = 11;
+	job = cost_job_new(&options);
+	cost = compute(job->parts, job->count);
+	assert_unknown(cost, NCS_COST_FEW_STEPS);
+	ncs_cost_free(cost);
+	cost_job_free(job);
+}
+
+static void a_rank_alone_has_nothing_to_be_compared_with(void **state)
+{
+	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct cost_job *job;
+	struct ncs_cost *cost;
+
+	(void)state;
+	options.ranks = 1;
+	options.victim = 0;
+	job = cost_job_new(&options);
+	cost = compute(job->parts, job->count);
+	assert_unknown(cost, NCS_COST_NO_PEER);
+	ncs_cost_free(cost);
+	cost_job_free(job);
+}
+
+static void one_pause_is_no_steady_cost(void **state)
+{
+	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct cost_job *job;
+	struct ncs_cost *cost;
+	size_t count;
+
+	(void)state;
+	options.fault = COST_HOST;
+	options.size = 5e8;
+	options.period = 100;
+	job = cost_job_new(&options);
+	cost = compute(job->parts, job->count);
+	assert_true(ncs_cost_ranks(cost, &count)[options.victim].share > 0.05);
+	assert_true(ncs_cost_ranks(cost, &count)[options.victim].least < 0.02);
+	ncs_cost_free(cost);
+	cost_job_free(job);
+}
+
+/* Asserts that a job's victim costs something for sure. */
+static void assert_surely_costs(const struct cost_options *options)
+{
+	struct cost_job *job = cost_job_new(options);
+	struct ncs_cost *cost = compute(job->parts, job->count);
+	const struct ncs_cost_of_rank *victim;
+	size_t count;
+
+	victim = &ncs_cost_ranks(cost, &count)[options->victim];
+	assert_int_equal(victim->unknown, NCS_COST_KNOWN);
+	assert_true(victim->least > 0.02);
+	ncs_cost_free(cost);
+	cost_job_free(job);
+}
+
+static void that_ranks_have_one_period_explains_nothing(void **state)
+{
+	struct cost_options options = cost_job_options(COST_DDP, 1);
+
+	(void)state;
+	options.fault = COST_GPU;
+	options.size = 1.2;
+	options.noise = 0.03;
+	options.ranks = 2;
+	assert_surely_costs(&options);
+}
+
+static void another_anchor_must_explain_rare_events_too(void **state)
+{
+	struct cost_options options = cost_job_options(COST_TENSOR, 1);
+
+	(void)state;
+	options.fault = COST_HOST;
+	options.size = 20e6;
+	options.period = 10;
+	assert_surely_costs(&options);
+}
+
+static void one_rank_can_be_asked_for(void **state)
+{
+	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct cost_job *job;
+	struct ncs_cost *one, *all;
+	size_t count;
+
+	(void)state;
+	options.fault = COST_GPU;
+	options.size = 1.2;
+	job = cost_job_new(&options);
+	one = ncs_cost_new(job->parts, job->count);
+	assert_non_null(one);
+	assert_int_equal(ncs_cost_compute(one, options.victim), 0);
+	all = compute(job->parts, job->count);
+	assert_float_equal(ncs_cost_ranks(one, &count)[options.victim].share,
+			   ncs_cost_ranks(all, &count)[options.victim].share,
+			   1e-9);
+	assert_true(ncs_cost_ranks(one, &count)[0].share == 0);
+	ncs_cost_free(one);
+	ncs_cost_free(all);
+	cost_job_free(job);
+}
+
+/* --- Recordings ----------------------------------------------------------- */
+
+struct recorded {
+	struct ncs_cost_part *parts;
+	size_t count, capacity;
+};
+
+/* Reads a recording of test/recordings; skips the test if it cannot. */
+static void read_recording(struct recorded *recorded, const char *name)
+{
+	char command[128];
+	struct ncs_cost_part part;
+	unsigned launching, waiting, running, function;
+	FILE *file;
+
+	snprintf(command, sizeof(command), "xz -dc test/recordings/%s.parts.xz",
+		 name);
+	file = popen(command, "r");
+	*recorded = (struct recorded){ 0 };
+	part = (struct ncs_cost_part){ .comm_id = 1, .members = 2 };
+	while (file && fscanf(file,
+			      "%" SCNu32 " %u %" SCNu64 " %" SCNu64 " %" SCNd32
+			      " %" SCNu64 " %u %u %u",
+			      &part.rank, &function, &part.bytes, &part.number,
+			      &part.peer, &part.call_ns, &launching, &waiting,
+			      &running) == 9) {
+		part.function = (uint8_t)function;
+		part.member = (int32_t)part.rank;
+		part.launched_ns = part.call_ns + launching;
+		part.begin_ns = part.launched_ns + waiting;
+		part.end_ns = part.begin_ns + running;
+		assert_int_equal(
+			ncs_array_reserve(&recorded->parts, &recorded->capacity,
+					  recorded->count + 1, sizeof(part)),
+			0);
+		recorded->parts[recorded->count++] = part;
+	}
+	if (!file || pclose(file) != 0)
+		skip();
+	assert_true(recorded->count > 1000);
+}
+
+/* Asserts what rank 1 costs in a recording from a second on, in per cent. */
+static void assert_costs(const char *name, double from_s, double share,
+			 double within)
+{
+	struct recorded recorded;
+	const struct ncs_cost_of_rank *ranks;
+	struct ncs_cost *cost;
+	size_t kept = 0, count;
+	uint64_t first_ns = UINT64_MAX;
+
+	read_recording(&recorded, name);
+	for (size_t i = 0; i < recorded.count; i++)
+		if (recorded.parts[i].call_ns < first_ns)
+			first_ns = recorded.parts[i].call_ns;
+	for (size_t i = 0; i < recorded.count; i++)
+		if (recorded.parts[i].call_ns >=
+		    first_ns + (uint64_t)(from_s * (double)SECOND))
+			recorded.parts[kept++] = recorded.parts[i];
+	cost = compute(recorded.parts, kept);
+	ranks = ncs_cost_ranks(cost, &count);
+	assert_int_equal(count, 2);
+	assert_int_equal(ranks[1].unknown, NCS_COST_KNOWN);
+	assert_float_equal(100 * ranks[1].share, share, within);
+	assert_true(100 * ranks[1].least > 2);
+	/* Rank 0 costs nothing: with more work of its own, it would wait less. */
+	assert_true(ranks[0].share < 0.01);
+	ncs_cost_free(cost);
+	free(recorded.parts);
+}
+
+/* The truth is 17.4 to 18.0 % in the last seconds; and 14.4 % of the whole, which
+ * has a part without the fault. */
+static void a_slow_gpu_of_a_real_job_costs_what_it_does(void **state)
+{
+	(void)state;
+	assert_costs("ddp-gpu-late", 8.7, 17.5, 0.5);
+	assert_costs("ddp-gpu-late", 0, 14.4, 0.5);
+}
+
+/* The truth is 47.0 to 47.5 %; and 37.2 % of the whole. */
+static void a_late_host_of_a_real_job_costs_what_it_does(void **state)
+{
+	(void)state;
+	assert_costs("ddp-host-late", 9.2, 46.5, 1);
+	assert_costs("ddp-host-late", 0, 37.2, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(works_as_they_were_give_the_measured_times),
+		cmocka_unit_test(a_cause_is_replayed_before_its_effects),
+		cmocka_unit_test(no_parts_have_no_costs),
+		cmocka_unit_test(without_times_on_the_stream_nothing_is_known),
+		cmocka_unit_test(of_a_few_steps_nothing_is_known),
+		cmocka_unit_test(a_rank_alone_has_nothing_to_be_compared_with),
+		cmocka_unit_test(one_pause_is_no_steady_cost),
+		cmocka_unit_test(that_ranks_have_one_period_explains_nothing),
+		cmocka_unit_test(another_anchor_must_explain_rare_events_too),
+		cmocka_unit_test(one_rank_can_be_asked_for),
+		cmocka_unit_test(a_slow_gpu_of_a_real_job_costs_what_it_does),
+		cmocka_unit_test(a_late_host_of_a_real_job_costs_what_it_does),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* The anchors that are found in jobs whose dependencies are known. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/cost/cost_anchors.h"
+#include "test/unit/support/cost_job.h"
+
+#define MS 1e6
+
+struct found {
+	struct ncs_cost_window window;
+	struct ncs_cost_event_kind *kinds;
+	size_t count;
+};
+
+static void find(struct found *found, const struct cost_options *options)
+{
+	struct cost_job *job = cost_job_new(options);
+
+	assert_int_equal(ncs_cost_window_make(&found->window, job->parts,
+					      job->count),
+			 0);
+	assert_int_equal(ncs_cost_find_steps(&found->window), 0);
+	assert_int_equal(ncs_cost_choose_anchors(&found->window, &found->kinds,
+						 &found->count),
+			 0);
+	assert_int_equal(found->window.class_count, 1);
+	cost_job_free(job);
+}
+
+static void release(struct found *found)
+{
+	ncs_cost_kinds_free(found->kinds, found->count);
+	ncs_cost_window_release(&found->window);
+}
+
+/* Returns the kind of the n-th launch of a step of rank 0. */
+static const struct ncs_cost_event_kind *
+kind_of(const struct found *found, uint32_t n, enum ncs_cost_event event)
+{
+	const struct ncs_cost_class *class = &found->window.classes[0];
+	/* Positions begin where the record does: with the job's first step. */
+	uint32_t first = found->window.launches[0].position;
+
+	return &found->kinds[ncs_cost_kind_index(
+		class, (first + n) % class->period, event)];
+}
+
+static void assert_anchor(const struct found *found, uint32_t n,
+			  enum ncs_cost_event event, enum ncs_cost_event anchor,
+			  unsigned back, double work_ns)
+{
+	const struct ncs_cost_event_kind *kind = kind_of(found, n, event);
+
+	assert_int_equal(kind->anchor_count, 1);
+	assert_int_equal(kind->anchors[0].event, anchor);
+	assert_int_equal(kind->anchors[0].back, back);
+	assert_float_equal(kind->usual_ns[0], work_ns, work_ns / 10);
+}
+
+static void computing_goes_on_beside_buckets(void **state)
+{
+	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct found found;
+
+	(void)state;
+	options.fault = COST_GPU;
+	options.size = 1.2;
+	find(&found, &options);
+	assert_anchor(&found, 0, NCS_COST_READY, NCS_COST_CALL, 0, 9 * MS);
+	/* Seen on the slow rank only: the others wait for it. */
+	for (uint32_t i = 1; i < 4; i++)
+		assert_anchor(&found, i, NCS_COST_READY, NCS_COST_READY, 1,
+			      3.6 * MS);
+	release(&found);
+}
+
+static void a_host_waits_for_the_step_or_goes_on(void **state)
+{
+	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct found found;
+
+	(void)state;
+	find(&found, &options);
+	assert_anchor(&found, 0, NCS_COST_CALL, NCS_COST_END, 1, 1.3 * MS);
+	for (uint32_t i = 1; i < 4; i++)
+		assert_anchor(&found, i, NCS_COST_CALL, NCS_COST_CALL, 1, 19e3);
+	release(&found);
+}
+
+static void a_host_that_runs_ahead_waits_for_steps_before(void **state)
+{
+	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct found found;
+
+	(void)state;
+	options.ahead = 2;
+	find(&found, &options);
+	/* The last launch of the step three steps before this one. */
+	assert_anchor(&found, 0, NCS_COST_CALL, NCS_COST_END, 9, 1.3 * MS);
+	release(&found);
+}
+
+static void a_layer_waits_for_the_operation_before(void **state)
+{
+	struct cost_options options = cost_job_options(COST_TENSOR, 1);
+	struct found found;
+
+	(void)state;
+	find(&found, &options);
+	for (uint32_t i = 1; i < 4; i++)
+		assert_anchor(&found, i, NCS_COST_READY, NCS_COST_END, 1,
+			      (2 + 0.3 * i) * MS);
+	release(&found);
+}
+
+static void uneven_experts_wait_for_the_exchange(void **state)
+{
+	struct cost_options options = cost_job_options(COST_MOE, 1);
+	struct found found;
+
+	(void)state;
+	find(&found, &options);
+	assert_anchor(&found, 1, NCS_COST_READY, NCS_COST_END, 1, 2 * MS);
+	assert_anchor(&found, 2, NCS_COST_READY, NCS_COST_END, 1, 1 * MS);
+	release(&found);
+}
+
+static void a_late_host_follows_itself_and_the_others_their_gpus(void **state)
+{
+	struct cost_options options = cost_job_options(COST_DDP, 1);
+	const struct ncs_cost_event_kind *kind;
+	struct found found;
+
+	(void)state;
+	options.ahead = 2;
+	options.fault = COST_HOST;
+	options.size = 40 * MS;
+	find(&found, &options);
+	kind = kind_of(&found, 0, NCS_COST_CALL);
+	assert_int_equal(kind->anchor_count, 2);
+	assert_int_equal(kind->anchors[0].event, NCS_COST_CALL);
+	assert_int_equal(kind->anchors[1].event, NCS_COST_END);
+	assert_int_equal(kind->anchors[1].back, 9);
+	for (uint32_t i = 0; i < 4; i++) {
+		bool is_late = i == options.victim;
+
+		assert_int_equal(kind->works_ns[i][0] >= 0, is_late);
+		assert_int_equal(kind->works_ns[i][1] >= 0, !is_late);
+	}
+	/* Its GPU follows it: it is late, not slow. */
+	kind = kind_of(&found, 0, NCS_COST_READY);
+	assert_int_equal(kind->anchor_count, 2);
+	assert_float_equal(kind->works_ns[options.victim][0], 9 * MS, 0.3 * MS);
+	release(&found);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(computing_goes_on_beside_buckets),
+		cmocka_unit_test(a_host_waits_for_the_step_or_goes_on),
+		cmocka_unit_test(a_host_that_runs_ahead_waits_for_steps_before),
+		cmocka_unit_test(a_layer_waits_for_the_operation_before),
+		cmocka_unit_test(uneven_experts_wait_for_the_exchange),
+		cmocka_unit_test(
+			a_late_host_follows_itself_and_the_others_their_gpus),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
