@@ -300,7 +300,8 @@ storm: all $(call in_build,test/plugin/test_storm) ## a thousand short jobs that
 	@STORM_JOBS=1000 TEST_TIMEOUT=600 $(RUN) \
 		$(call in_build,test/plugin/test_storm)
 
-TRUTH := $(patsubst %,test/unit/analysis/%,diagnosis/test_truth \
+TRUTH := $(patsubst %,test/unit/analysis/%,cost/test_truth_cost \
+	diagnosis/test_truth \
 	diagnosis/test_truth_links diagnosis/test_truth_pipeline \
 	path/test_truth_what_if)
 .PHONY: truth
