@@ -41,6 +41,7 @@ struct look {
 	const struct ncs_process *self;
 	int directory;
 	bool reap;
+	uint64_t others_bytes; /* of objects of other users */
 	struct corpse *corpses;
 	size_t corpse_count, corpse_capacity;
 	struct holder *holders;
@@ -114,7 +115,7 @@ static void look_at(struct look *look, const char *name)
 	struct ncs_survey *survey = look->survey;
 	enum ncs_object_kind kind;
 	struct stat status;
-	bool marked, own = false;
+	bool is_users, marked, own = false;
 	uint64_t start;
 	uint32_t pid;
 
@@ -127,11 +128,12 @@ static void look_at(struct look *look, const char *name)
 			    AT_SYMLINK_NOFOLLOW) != 0 ||
 	    !S_ISREG(status.st_mode))
 		return;
+	is_users = status.st_uid == geteuid();
 	/* A marked object was abandoned, and cannot be held again. */
-	marked = status.st_uid == geteuid() && status.st_mode & S_ISVTX;
-	if (look->reap ? status.st_uid == geteuid() &&
-				 is_abandoned(look, name, kind, &own) :
-			 marked) {
+	marked = is_users && status.st_mode & S_ISVTX;
+	if (!is_users) {
+		look->others_bytes += bytes_of(&status);
+	} else if (look->reap ? is_abandoned(look, name, kind, &own) : marked) {
 		bury(look, name, &status, marked, own);
 	} else {
 		survey->held_bytes += bytes_of(&status);
@@ -240,17 +242,21 @@ void ncs_survey_take(struct ncs_survey *survey, const char *directory,
 		.self = self,
 		.reap = reaps,
 	};
-	uint64_t bytes;
+	uint64_t bytes, most;
 
 	memset(survey, 0, sizeof(*survey));
 	if (!entries)
 		return;
 	look.directory = dirfd(entries);
 	look_around(&look, entries);
-	bytes = survey->held_bytes + free_bytes(look.directory);
+	bytes = survey->held_bytes + look.others_bytes +
+		free_bytes(look.directory);
 	for (size_t i = 0; i < look.corpse_count; i++)
 		bytes += look.corpses[i].bytes;
 	survey->limit_bytes = bytes / NCS_SURVEY_SHARE;
+	most = survey->limit_bytes / 2;
+	survey->held_bytes += look.others_bytes < most ? look.others_bytes :
+							 most;
 	if (reaps)
 		reap(&look);
 	else

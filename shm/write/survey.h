@@ -22,7 +22,9 @@
  *
  * The limit of a node is 1/16 of what is free on the file system, counting what
  * the objects take as free. Live objects stay within it, the latest crash within
- * as much again; the other 14/16 are NCCL's.
+ * as much again; the other 14/16 are NCCL's. Objects of other users, which may be
+ * anything, count for at most half of the limit, so that no user can keep another
+ * user's jobs from being seen.
  *
  * For the plugin's init only. Looks at a bounded number of files, so that
  * another user's files cannot delay a job. Errors are ignored.
@@ -44,9 +46,9 @@
 
 struct ncs_survey {
 	uint64_t limit_bytes;     /* the node's, for live objects */
-	uint64_t held_bytes;      /* of objects that are or may be held */
+	uint64_t held_bytes;      /* of objects that are or may be held; see above */
 	uint64_t abandoned_bytes; /* of objects that are not, and have stayed */
-	uint32_t processes;       /* number of those that hold some */
+	uint32_t processes;       /* number of this user's that hold some */
 	uint32_t looked_at;       /* number of files */
 	uint32_t removed;         /* number of files */
 	bool complete;            /* every file was looked at */
