@@ -232,7 +232,7 @@
 	X(magic, "0x4c52544e4353434e: the bytes \"NCSCNTRL\".") \
 	X(version, \
 	  "Major version in the upper 16 bits, minor version in the lower:" \
-	  " 1.0. 0 until the object is complete.") \
+	  " 2.1. 0 until the object is complete.") \
 	X(byte_order, \
 	  "0x01020304, in the byte order of the plugin's machine.") \
 	X(control_bytes, "Size of this block.") \
@@ -243,6 +243,8 @@
 	X(pid_namespace, "PID namespace of the process.") \
 	X(time_namespace, "Time namespace of the process.") \
 	X(boot_id, "Boot id of the machine.") \
+	X(created_ns, \
+	  "CLOCK_MONOTONIC when the object was made; 0 before 2.1.") \
 	X(reserved, "0.") \
 	X(request, "The request; 0: none so far.") \
 	X(lease_until_ns, "CLOCK_MONOTONIC at the end of the lease.") \

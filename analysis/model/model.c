@@ -112,6 +112,7 @@ static void note_ids(struct ncs_model *model)
 
 static void take_node(struct ncs_rank *rank, const struct ncs_sample *sample)
 {
+	rank->owner = sample->owner;
 	rank->node = sample->node;
 	rank->is_past = sample->is_past;
 	snprintf(rank->reach, sizeof(rank->reach), "%s",

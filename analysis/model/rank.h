@@ -41,6 +41,7 @@ struct ncs_rank {
 	uint32_t serial;
 	const struct ncs_communicator *communicator; /* NULL if out of memory */
 	struct ncs_header header;
+	uid_t owner; /* user of a live segment's file */
 	/* Labels that tell of which job the process is (shm/labels.h); NULL:
 	 * none. */
 	char *labels;

@@ -218,6 +218,7 @@ static void take_sample(struct source_shm *self, struct live_segment *segment,
 	self->shown = segment->reader;
 	ncs_snapshot_take(&self->snapshot, segment->reader, self->now_ns);
 	sample->header = ncs_reader_header(segment->reader);
+	sample->owner = ncs_reader_owner(segment->reader);
 	sample->labels = ncs_reader_labels(segment->reader);
 	sample->snapshot = &self->snapshot;
 	if (self->source.wants_peaks)

@@ -9,6 +9,14 @@
  * types and asserts only; shm/control.h changes the words, shm/read/remote.h
  * maps them.
  *
+ * Its name has a random part, so that no other user can take it first: readers
+ * list the directory. The control object of a segment is one that belongs to the
+ * user that the segment belongs to, and says that the same process made it. Of
+ * several, the one that was created last is meant, and of those created at the
+ * same time, the one whose name sorts last: an earlier one was left by the
+ * program that the process ran before exec(), or belongs to another copy of the
+ * plugin.
+ *
  * Neither side trusts the control object: any process of the user may write
  * anything to it, and both sides check what they read.
  *
@@ -47,7 +55,7 @@
 #include "ncclstat/tables/refusals.def"
 
 #define NCS_CONTROL_MAGIC UINT64_C(0x4c52544e4353434e) /* "NCSCNTRL" */
-#define NCS_CONTROL_VERSION (2u << 16 | 0u) /* major, minor */
+#define NCS_CONTROL_VERSION (2u << 16 | 1u) /* major, minor */
 #define NCS_CONTROL_BYTES 4096u /* size of the file */
 
 enum ncs_event_group {
@@ -118,7 +126,8 @@ struct ncs_control {
 	uint64_t pid_namespace;
 	uint64_t time_namespace;
 	char boot_id[40];
-	uint64_t reserved[5];
+	uint64_t created_ns; /* CLOCK_MONOTONIC; 0 before minor version 1 */
+	uint64_t reserved[4];
 	uint64_t request; /* see above */
 	/* Written before the request that takes the lease; the holder writes
 	 * the end again to renew it. */

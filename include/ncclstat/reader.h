@@ -33,6 +33,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "ncclstat/abi.h"
 #include "ncclstat/control_object.h"
@@ -104,6 +105,9 @@ const char *ncs_reader_path(const struct ncs_reader *reader);
  * the clock's multiplier refined. It does not change: for changing fields take
  * a snapshot. Valid until the reader is closed. */
 const struct ncs_header *ncs_reader_header(const struct ncs_reader *reader);
+
+/* Returns the user that the segment's file belongs to. */
+uid_t ncs_reader_owner(const struct ncs_reader *reader);
 
 /* Returns the labels that identify the process's job: "key=value" strings, each
  * terminated, with an empty string at the end. They are cleaned copies: UTF-8

@@ -238,8 +238,6 @@ void ncs_control_update(struct ncs_lane_state *lane, uint64_t now)
 
 /* --- Init, exit, fork --------------------------------------------------- */
 
-#define SERIALS 100u
-
 int ncs_control_open(const struct ncs_control_start *start)
 {
 	int error = -EEXIST;
@@ -259,12 +257,11 @@ int ncs_control_open(const struct ncs_control_start *start)
 	};
 	control.in_force = control.environment;
 	control.settings.in_force = ncs_detail_pack(&control.in_force);
-	/* The name may be taken by a process of another PID namespace. */
-	for (unsigned serial = 0; error == -EEXIST && serial < SERIALS;
-	     serial++)
+	for (unsigned i = 0; error == -EEXIST && i < NCS_NAME_TRIES; i++)
 		error = ncs_writer_create_control(&control.writer,
 						  start->directory,
-						  start->process, serial);
+						  start->process,
+						  ncs_writer_number(0));
 	if (!error)
 		ncs_registry.control.request = &control.writer.control->request;
 	return error;

@@ -55,7 +55,7 @@ static struct {
 	uint32_t comms;           /* number of segments that are mapped */
 	uint64_t used_bytes;      /* by these */
 	uint64_t next_cookie;
-	unsigned next_serial;
+	uint32_t next_serial;
 	uint64_t finished;
 } process;
 
@@ -240,18 +240,18 @@ static int create_segment(struct ncs_comm *comm,
 {
 	void *place = comm->header;
 	struct ncs_writer writer = { 0 };
-	int error;
+	int error = -EEXIST;
 
-	do
-		error = ncs_writer_create(&writer, process.config.directory,
-					  &process.self, process.next_serial++,
-					  size, place);
-	while (error == -EEXIST && process.next_serial < 100000);
+	for (unsigned i = 0; error == -EEXIST && i < NCS_NAME_TRIES; i++)
+		error = ncs_writer_create(
+			&writer, process.config.directory, &process.self,
+			ncs_writer_number(process.next_serial), size, place);
 	if (error)
 		return error;
 	if (process.config.group != NCS_GROUP_NONE)
 		process.share_error =
 			ncs_writer_share(&writer, process.config.group);
+	process.next_serial++;
 	ncs_writer_unlink(&comm->writer);
 	comm->writer = writer;
 	comm->header = writer.header;

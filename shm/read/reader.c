@@ -138,6 +138,11 @@ const struct ncs_header *ncs_reader_header(const struct ncs_reader *reader)
 	return &reader->header;
 }
 
+uid_t ncs_reader_owner(const struct ncs_reader *reader)
+{
+	return reader->file.owner;
+}
+
 bool ncs_reader_is_valid(const struct ncs_reader *reader)
 {
 	struct stat status;

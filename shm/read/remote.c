@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "shm/atomics.h"
 #include "shm/object.h"
@@ -18,7 +19,9 @@
 
 struct ncs_remote {
 	struct ncs_mapping page;
-	struct ncs_process process; /* the object's maker, copied once */
+	/* Copied once: */
+	struct ncs_process process; /* the object's maker */
+	uint64_t created_ns;
 };
 
 /* Copies the words before the request, which do not change. */
@@ -65,6 +68,7 @@ static enum ncs_attach check_control(struct ncs_remote *remote, char *why,
 		return ncs_attach_refuse(NCS_ATTACH_CORRUPT, wrong, why,
 					 why_size);
 	ncs_process_of_control(&copy, &remote->process);
+	remote->created_ns = copy.created_ns;
 	return NCS_ATTACHED;
 }
 
@@ -88,22 +92,41 @@ enum ncs_attach ncs_remote_open(const char *path, struct ncs_remote **out,
 	return result;
 }
 
-/* Tells whether an object is named after a process. The name does not contain
- * the PID namespace; the object does. */
-static bool is_named_after(const char *path, const struct ncs_process *process)
+/* The process and the user of a segment whose control object is looked for. */
+struct wanted {
+	struct ncs_process process;
+	uid_t owner;
+};
+
+/* Tells whether a file is named after the process and belongs to its user. The
+ * name does not contain the PID namespace; the object does. */
+static bool is_candidate(const char *path, const struct wanted *wanted)
 {
 	const char *name = strrchr(path, '/');
+	struct stat status;
 	uint64_t start;
 	uint32_t pid;
 
 	return name &&
 	       ncs_object_parse(name + 1, &pid, &start) == NCS_OBJECT_CONTROL &&
-	       pid == process->pid && start == process->start;
+	       pid == wanted->process.pid && start == wanted->process.start &&
+	       lstat(path, &status) == 0 && status.st_uid == wanted->owner;
 }
 
-/* Finds the control object of a process among those of a directory. */
+/* Tells whether an object is meant rather than those that sort before it. */
+static bool is_better(const struct ncs_remote *found,
+		      const struct ncs_remote *best,
+		      const struct wanted *wanted)
+{
+	return ncs_remote_owner(found) == wanted->owner &&
+	       ncs_process_is_same(&found->process, &wanted->process) &&
+	       (!best || found->created_ns >= best->created_ns);
+}
+
+/* Finds the control object among those of a directory, by the rule in
+ * ncclstat/control_object.h. */
 static enum ncs_attach find_in(const char *directory,
-			       const struct ncs_process *process,
+			       const struct wanted *wanted,
 			       struct ncs_remote **remote, char *why,
 			       size_t why_size)
 {
@@ -113,26 +136,30 @@ static enum ncs_attach find_in(const char *directory,
 
 	if (error)
 		return ncs_attach_failure(-error, why, why_size);
-	for (size_t i = 0; i < paths.count && !*remote; i++) {
-		enum ncs_attach found;
+	for (size_t i = 0; i < paths.count; i++) {
+		struct ncs_remote *found, *worse;
+		enum ncs_attach opened;
 
-		if (!is_named_after(paths.path[i], process))
+		if (!is_candidate(paths.path[i], wanted))
 			continue;
-		found = ncs_remote_open(paths.path[i], remote, why, why_size);
-		if (found != NCS_ATTACHED) {
-			result = found;
-		} else if (!ncs_process_is_same(process,
-						&(*remote)->process)) {
-			ncs_remote_close(*remote);
-			*remote = NULL;
+		opened = ncs_remote_open(paths.path[i], &found, why, why_size);
+		if (opened != NCS_ATTACHED) {
+			result = opened;
+			continue;
 		}
+		worse = found;
+		if (is_better(found, *remote, wanted)) {
+			worse = *remote;
+			*remote = found;
+		}
+		ncs_remote_close(worse);
 	}
 	ncs_paths_release(&paths);
 	return *remote ? NCS_ATTACHED : result;
 }
 
 /* Finds it among those of containers. */
-static enum ncs_attach find_in_containers(const struct ncs_process *process,
+static enum ncs_attach find_in_containers(const struct wanted *wanted,
 					  struct ncs_remote **remote, char *why,
 					  size_t why_size)
 {
@@ -150,7 +177,7 @@ static enum ncs_attach find_in_containers(const struct ncs_process *process,
 			continue;
 		snprintf(directory, sizeof(directory), "/proc/self/fd/%d",
 			 containers.all[i].directory);
-		found = find_in(directory, process, remote, why, why_size);
+		found = find_in(directory, wanted, remote, why, why_size);
 		if (found != NCS_ATTACH_ABSENT)
 			result = found;
 	}
@@ -159,20 +186,20 @@ static enum ncs_attach find_in_containers(const struct ncs_process *process,
 }
 
 enum ncs_attach ncs_remote_find(const char *directory,
-				const struct ncs_header *header,
+				const struct ncs_header *header, uid_t owner,
 				struct ncs_remote **remote, char *why,
 				size_t why_size)
 {
+	struct wanted wanted = { .owner = owner };
 	enum ncs_attach result;
-	struct ncs_process process;
 
 	*remote = NULL;
-	ncs_process_of_header(header, &process);
+	ncs_process_of_header(header, &wanted.process);
 	ncs_attach_explain(why, why_size, "it has no control object");
-	result = find_in(ncs_directory(directory), &process, remote, why,
+	result = find_in(ncs_directory(directory), &wanted, remote, why,
 			 why_size);
 	if (result == NCS_ATTACH_ABSENT && ncs_discovery_has_all(directory))
-		result = find_in_containers(&process, remote, why, why_size);
+		result = find_in_containers(&wanted, remote, why, why_size);
 	return result;
 }
 

@@ -11,11 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "shm/atomics.h"
+#include "shm/clock.h"
 #include "shm/file_status.h"
 #include "shm/object.h"
 
@@ -41,23 +44,37 @@ void ncs_writer_forget_unfinished(void)
  * could replace the object. Refuses one that is not in memory: a file system
  * that copies on write needs space again for each page that is written, and
  * raises SIGBUS where it finds none. */
-static int check_directory(const char *directory)
+static int check_directory(int directory)
 {
-	int file = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat status;
-	int error = 0;
 
-	if (file < 0)
+	if (ncs_open_file_status(directory, &status) != 0)
 		return -errno;
-	if (ncs_open_file_status(file, &status) != 0)
-		error = -errno;
-	else if (status.st_uid != 0 && status.st_uid != geteuid() &&
-		 !(status.st_mode & S_ISVTX))
-		error = -EPERM;
-	else if (!ncs_object_is_in_memory(file))
-		error = -EMEDIUMTYPE;
-	close(file);
-	return error;
+	if (status.st_uid != 0 && status.st_uid != geteuid() &&
+	    !(status.st_mode & S_ISVTX))
+		return -EPERM;
+	return ncs_object_is_in_memory(directory) ? 0 : -EMEDIUMTYPE;
+}
+
+/* Creates an empty file in a directory that will do. Returns its descriptor or
+ * -errno. */
+static int create_file(const char *directory, const char *path, mode_t mode)
+{
+	int place = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int file = -1, error;
+
+	if (place < 0)
+		return -errno;
+	error = check_directory(place);
+	if (!error) {
+		file = openat(place, strrchr(path, '/') + 1,
+			      O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW |
+				      O_CLOEXEC,
+			      mode);
+		error = file < 0 ? -errno : 0;
+	}
+	close(place);
+	return error ? error : file;
 }
 
 /* Reserves the file's bytes, so that a full file system is an error here and
@@ -138,72 +155,100 @@ static int map(int file, uint64_t bytes, void *place, void **mapping)
 	return error;
 }
 
-/* Creates a file of `bytes` reserved bytes and maps it, see map(). Only this
- * descriptor can write to it if `mode` says so. Returns 0 or -errno; nothing is
- * left behind on failure. */
-static int create(const char *directory, const char *path, mode_t mode,
-		  uint64_t bytes, void *place, void **mapping)
-{
-	int file, error = check_directory(directory);
+/* An object that is to be created. */
+struct new_object {
+	char path[512];
+	const char *directory;
+	mode_t mode;
+	uint64_t bytes;
+	void *place; /* see map() */
+	void *mapping;
+	ino_t inode;
+};
 
-	if (error)
-		return error;
-	file = open(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC,
-		    mode);
+/* Creates a file of `bytes` reserved bytes and maps it. Only this descriptor can
+ * write to it if `mode` says so. Returns 0 or -errno; nothing is left behind on
+ * failure. */
+static int create(struct new_object *object)
+{
+	struct stat status;
+	int file = create_file(object->directory, object->path, object->mode);
+	int error;
+
 	if (file < 0)
-		return -errno;
+		return file;
 	unfinished.file = file;
-	error = reserve(file, bytes);
+	error = reserve(file, object->bytes);
+	if (!error && ncs_open_file_status(file, &status) != 0)
+		error = -errno;
 	if (!error)
-		error = map(file, bytes, place, mapping);
+		error = map(file, object->bytes, object->place,
+			    &object->mapping);
 	unfinished.mapping = NULL;
 	unfinished.file = -1;
 	close(file);
 	if (error)
-		unlink(path);
+		unlink(object->path);
+	else
+		object->inode = status.st_ino;
 	return error;
 }
 
-/* Writes the path of an object of this process. Returns false if it is too
+/* Sets the path of an object of this process. Returns false if it is too
  * long. */
-static bool name_object(char *path, size_t size, const char *directory,
-			const char *prefix, const struct ncs_process *process,
-			unsigned serial)
+static bool name_object(struct new_object *object, const char *prefix,
+			const struct ncs_process *process, uint64_t number)
 {
-	return (size_t)snprintf(path, size, "%s/%s%u.%llu.%u", directory,
-				prefix, process->pid,
+	return (size_t)snprintf(object->path, sizeof(object->path),
+				"%s/%s%u.%llu.%llu", object->directory, prefix,
+				process->pid,
 				(unsigned long long)process->start,
-				serial) < size;
+				(unsigned long long)number) <
+	       sizeof(object->path);
+}
+
+/* Asks the kernel itself: C libraries before 2.25 have no function for it. */
+uint64_t ncs_writer_number(uint32_t serial)
+{
+	uint32_t number;
+
+	if (syscall(SYS_getrandom, &number, sizeof(number), GRND_NONBLOCK) !=
+	    sizeof(number))
+		number = (uint32_t)ncs_clock_monotonic_ns();
+	return (uint64_t)serial << 32 | number;
 }
 
 int ncs_writer_create(struct ncs_writer *writer, const char *directory,
-		      const struct ncs_process *process, unsigned serial,
+		      const struct ncs_process *process, uint64_t number,
 		      const struct ncs_segment_size *size, void *place)
 {
+	struct new_object object = {
+		.directory = directory,
+		.mode = S_IRUSR,
+		.place = place,
+	};
 	struct ncs_header layout = { 0 };
-	char path[sizeof(writer->path)];
-	void *mapping;
 	int error;
 
 	/* Until the file has been created there is no path to unlink. */
 	writer->header = NULL;
 	writer->path[0] = '\0';
-	if (!name_object(path, sizeof(path), directory, NCS_NAME_PREFIX,
-			 process, serial))
+	if (!name_object(&object, NCS_NAME_PREFIX, process, number))
 		return -ENAMETOOLONG;
 	ncs_segment_lay_out(&layout, size);
-	error = create(directory, path, S_IRUSR, layout.segment_bytes, place,
-		       &mapping);
+	object.bytes = layout.segment_bytes;
+	error = create(&object);
 	if (error)
 		return error;
 	/* Give pages of histograms and ranges back to the kernel: few are ever
 	 * used, and each counts as this process's memory from its first use
 	 * on. */
-	madvise((char *)mapping + layout.histograms.offset,
+	madvise((char *)object.mapping + layout.histograms.offset,
 		layout.segment_bytes - layout.histograms.offset, MADV_DONTNEED);
-	writer->header = mapping;
+	writer->header = object.mapping;
 	writer->mapped_bytes = layout.segment_bytes;
-	memcpy(writer->path, path, sizeof(path));
+	writer->inode = object.inode;
+	memcpy(writer->path, object.path, sizeof(writer->path));
 	fill_header(writer->header, process, size);
 	return 0;
 }
@@ -211,25 +256,26 @@ int ncs_writer_create(struct ncs_writer *writer, const char *directory,
 int ncs_writer_create_control(struct ncs_control_writer *writer,
 			      const char *directory,
 			      const struct ncs_process *process,
-			      unsigned serial)
+			      uint64_t number)
 {
+	struct new_object object = {
+		.directory = directory,
+		.mode = S_IRUSR | S_IWUSR,
+		.bytes = NCS_CONTROL_BYTES,
+	};
 	struct ncs_control *control;
-	char path[sizeof(writer->path)];
-	void *mapping;
 	int error;
 
 	writer->control = NULL;
 	writer->path[0] = '\0';
-	if (!name_object(path, sizeof(path), directory, NCS_CONTROL_PREFIX,
-			 process, serial))
+	if (!name_object(&object, NCS_CONTROL_PREFIX, process, number))
 		return -ENAMETOOLONG;
-	error = create(directory, path, S_IRUSR | S_IWUSR, NCS_CONTROL_BYTES,
-		       NULL, &mapping);
+	error = create(&object);
 	if (error)
 		return error;
-	control = mapping;
+	control = object.mapping;
 	writer->control = control;
-	memcpy(writer->path, path, sizeof(path));
+	memcpy(writer->path, object.path, sizeof(writer->path));
 	control->magic = NCS_CONTROL_MAGIC;
 	control->byte_order = NCS_BYTE_ORDER;
 	control->control_bytes = sizeof(*control);
@@ -238,6 +284,7 @@ int ncs_writer_create_control(struct ncs_control_writer *writer,
 	control->pid_namespace = process->pid_namespace;
 	control->time_namespace = process->time_namespace;
 	memcpy(control->boot_id, process->boot_id, sizeof(control->boot_id));
+	control->created_ns = ncs_clock_monotonic_ns();
 	/* ORDER: pairs with check_control() (shm/read/remote.c): the
 	 * rest is stored before the version. */
 	ncs_store_release32(&control->version, NCS_CONTROL_VERSION);
@@ -251,12 +298,24 @@ void ncs_writer_unlink_control(struct ncs_control_writer *writer)
 	writer->path[0] = '\0';
 }
 
+/* Works on the file, not on its name, by which another user may have put
+ * something else in a directory that is not sticky. */
 int ncs_writer_share(const struct ncs_writer *writer, gid_t group)
 {
-	if (lchown(writer->path, (uid_t)-1, group) != 0 ||
-	    chmod(writer->path, S_IRUSR | S_IRGRP) != 0)
-		return -errno;
-	return 0;
+	int file = ncs_object_open(AT_FDCWD, writer->path);
+	struct stat status;
+	int error = 0;
+
+	if (file < 0)
+		return file;
+	if (ncs_open_file_status(file, &status) != 0 ||
+	    status.st_ino != writer->inode)
+		error = -ENOENT;
+	else if (fchown(file, (uid_t)-1, group) != 0 ||
+		 fchmod(file, S_IRUSR | S_IRGRP) != 0)
+		error = -errno;
+	close(file);
+	return error;
 }
 
 void ncs_writer_publish(struct ncs_writer *writer)

@@ -22,14 +22,24 @@
 struct ncs_writer {
 	struct ncs_header *header; /* the mapping; NULL if there is none */
 	uint64_t mapped_bytes;
+	ino_t inode; /* of the file */
 	char path[512]; /* "" if there is no file, or it was unlinked */
 };
+
+/* How many names a process tries before it does without an object. */
+#define NCS_NAME_TRIES 100u
+
+/* Returns a number for the name of an object that nobody could foresee: in a
+ * directory that others may write to, another user could have taken the name
+ * first. The lower 32 bits are random, so that names sort by `serial`. Where the
+ * kernel has no random numbers it is the time. */
+uint64_t ncs_writer_number(uint32_t serial);
 
 /* Creates a segment in `directory` and maps it. All its memory is reserved and,
  * except histograms and ranges, populated; the header's geometry and process
  * are filled in, its version is 0. Nobody may open the file for writing (mode
  * 0400), so that no other program of the user cuts it short by accident.
- * `serial` makes the names of a process's segments unique. `place` is the
+ * `number` makes the names of a process's segments unique. `place` is the
  * address of a mapping of the same size that is to be replaced, or NULL for any
  * address. Returns 0 or -errno, e.g. -EPERM if the directory belongs to another
  * user and is not sticky, -EMEDIUMTYPE if it is on neither a tmpfs nor a ramfs,
@@ -37,12 +47,12 @@ struct ncs_writer {
  * left behind, and `place` stays mapped. The mapping is the caller's to unmap;
  * the file is removed with ncs_writer_unlink(). */
 int ncs_writer_create(struct ncs_writer *writer, const char *directory,
-		      const struct ncs_process *process, unsigned serial,
+		      const struct ncs_process *process, uint64_t number,
 		      const struct ncs_segment_size *size, void *place);
 
 /* Lets the users of a group read the segment, too (mode 0440). Returns 0 or -errno,
- * e.g. -EPERM if the process is not in the group; the segment is its owner's
- * alone then. */
+ * e.g. -EPERM if the process is not in the group, -ENOENT if the name is not the
+ * segment's any more; the segment is its owner's alone then. */
 int ncs_writer_share(const struct ncs_writer *writer, gid_t group);
 
 /* Stores the version word, after which readers accept the segment. Call it
@@ -64,7 +74,7 @@ struct ncs_control_writer {
 int ncs_writer_create_control(struct ncs_control_writer *writer,
 			      const char *directory,
 			      const struct ncs_process *process,
-			      unsigned serial);
+			      uint64_t number);
 
 /* Removes the file's name. The mapping stays. */
 void ncs_writer_unlink_control(struct ncs_control_writer *writer);

@@ -4,12 +4,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -55,7 +57,7 @@ void scenario_skip(const char *why)
 
 /* --- Playing ----------------------------------------------------------- */
 
-static void remove_objects(void)
+void scenario_remove_objects(void)
 {
 	static int (*const discover[])(const char *directory,
 				       struct ncs_paths *paths) = {
@@ -71,6 +73,14 @@ static void remove_objects(void)
 			unlink(paths.path[i]);
 		ncs_paths_release(&paths);
 	}
+}
+
+void scenario_mount(const char *options)
+{
+	if (unshare(CLONE_NEWNS) != 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("tmpfs", scenario_directory, "tmpfs", 0, options) != 0)
+		scenario_skip("mounting a file system takes rights");
 }
 
 void scenario_prepare(void)
@@ -155,7 +165,7 @@ void scenario_clean_up(enum scenario_leaves leaves)
 	size_t left = count_objects() + count_controls();
 	int error;
 
-	remove_objects();
+	scenario_remove_objects();
 	error = rmdir(scenario_directory) == 0 ? 0 : errno;
 	if (leaves == LEAVES_NOTHING && left != 0)
 		fail_msg("an orderly exit left %zu objects behind", left);

@@ -53,6 +53,13 @@ void scenario_fail(const char *file, int line, const char *condition,
  * privileges. */
 void scenario_skip(const char *why) __attribute__((noreturn));
 
+/* For the child: mounts a tmpfs with these options over its directory, which
+ * only it sees; skips the test if it may not. */
+void scenario_mount(const char *options);
+
+/* Removes all objects in the scenario's directory. */
+void scenario_remove_objects(void);
+
 /* --- Playing ----------------------------------------------------------- */
 
 /* The directory of the current scenario, in parent and child. */

@@ -42,7 +42,8 @@ static struct ncs_remote *remote_of(const struct guest *guest)
 	char why[128];
 
 	CHECK(ncs_remote_find(scenario_directory,
-			      ncs_reader_header(guest->view.reader), &remote,
+			      ncs_reader_header(guest->view.reader),
+			      ncs_reader_owner(guest->view.reader), &remote,
 			      why, sizeof(why)) == NCS_ATTACHED,
 	      "%s", why);
 	return remote;
@@ -813,49 +814,25 @@ static void remove_it(void *argument)
 
 SCENARIO_TEST(removing_the_object_does_no_harm, remove_it)
 
-/* All names of control objects are taken, which has the same effect as a full
- * file system. */
-static void take_all_names(void)
-{
-	struct ncs_process self;
-	char path[256];
-
-	ncs_process_describe(&self);
-	for (unsigned i = 0; i < 1000; i++) {
-		int file;
-
-		snprintf(path, sizeof(path),
-			 "%s/" NCS_CONTROL_PREFIX "%u.%llu.%u",
-			 scenario_directory, self.pid,
-			 (unsigned long long)self.start, i);
-		file = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
-		CHECK(file >= 0, "%s: %s", path, strerror(errno));
-		close(file);
-	}
-}
-
 static void do_without(void *argument)
 {
 	struct ncs_remote *remote;
-	struct ncs_paths paths;
 	struct guest guest;
 
 	(void)argument;
-	take_all_names();
+	/* Room for the segment alone. */
+	scenario_mount("size=16m,nr_inodes=2");
 	guest_open(&guest, LAST_API);
 	CHECK(host_log_has("cannot make a control object"), "a line is logged");
 	play_group(&guest);
 	CHECK_EQUAL(settings_now(&guest)->in_force.groups, NCS_GROUPS_ALL,
 		    "the settings are shown nevertheless");
 	CHECK(ncs_remote_find(scenario_directory,
-			      ncs_reader_header(guest.view.reader), &remote,
+			      ncs_reader_header(guest.view.reader),
+			      ncs_reader_owner(guest.view.reader), &remote,
 			      NULL, 0) != NCS_ATTACHED,
 	      "there is nothing to ask by");
 	check_still_follows(&guest, "without a control object");
-	CHECK(ncs_discover_controls(scenario_directory, &paths) == 0, "there");
-	for (size_t i = 0; i < paths.count; i++)
-		unlink(paths.path[i]);
-	ncs_paths_release(&paths);
 	guest_close(&guest);
 }
 

@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,12 +14,14 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "shm/labels.h"
 #include "shm/process.h"
+#include "shm/read/remote.h"
 #include "test/plugin/scenario.h"
 
 #define LAST_API 7
@@ -391,15 +392,6 @@ static void valid_budgets_are_accepted(void **state)
 
 /* --- Directories ------------------------------------------------------- */
 
-/* Mounts a private file system over a directory. */
-static void mount_over(const char *directory, const char *options)
-{
-	if (unshare(CLONE_NEWNS) != 0 ||
-	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-	    mount("tmpfs", directory, "tmpfs", 0, options) != 0)
-		scenario_skip("mounting a file system takes rights");
-}
-
 struct unseen {
 	void (*arrange)(void);
 	const char *told;
@@ -424,7 +416,7 @@ static void play_unseen(void (*arrange)(void), const char *told)
 
 static void be_full(void)
 {
-	mount_over(scenario_directory, "size=32k");
+	scenario_mount("size=32k");
 }
 
 static void full_file_system_logs_one_line_and_raises_no_sigbus(void **state)
@@ -435,7 +427,7 @@ static void full_file_system_logs_one_line_and_raises_no_sigbus(void **state)
 
 static void be_without_inodes(void)
 {
-	mount_over(scenario_directory, "size=16m,nr_inodes=1");
+	scenario_mount("size=16m,nr_inodes=1");
 }
 
 static void file_system_without_inodes_logs_one_line(void **state)
@@ -446,7 +438,7 @@ static void file_system_without_inodes_logs_one_line(void **state)
 
 static void be_read_only(void)
 {
-	mount_over(scenario_directory, "size=16m");
+	scenario_mount("size=16m");
 	if (mount(NULL, scenario_directory, NULL, MS_REMOUNT | MS_RDONLY,
 		  NULL) != 0)
 		scenario_skip("remounting takes rights");
@@ -591,7 +583,7 @@ static void fill_up(void *argument)
 	int file;
 
 	(void)argument;
-	mount_over(scenario_directory, "size=4m");
+	scenario_mount("size=4m");
 	guest_open(&guest, LAST_API);
 	snprintf(path, sizeof(path), "%s/filler", scenario_directory);
 	file = open(path, O_CREAT | O_WRONLY, 0600);
@@ -647,36 +639,123 @@ static void check_object(void *argument)
 
 SCENARIO_TEST(object_is_private_to_its_user_and_has_no_holes, check_object)
 
-/* A file of another process at that path is left alone. */
-static void find_name_taken(void *argument)
-{
-	unsigned long long start_time =
-		(unsigned long long)ncs_process_start((uint32_t)getpid());
-	char target[128], path[256], mine[256];
-	struct guest guest;
-	struct stat status;
+/* --- Another user ------------------------------------------------------- */
 
-	(void)argument;
-	snprintf(target, sizeof(target), "%s/target", scenario_directory);
-	snprintf(path, sizeof(path), "%s/ncclstat.%d.%llu.0",
-		 scenario_directory, (int)getpid(), start_time);
-	snprintf(mine, sizeof(mine), "%s/ncclstat.%d.%llu.1",
-		 scenario_directory, (int)getpid(), start_time);
-	CHECK(symlink(target, path) == 0, "%s", path);
-	guest.host = open_plugin(LAST_API);
-	guest.context = init_comm(guest.host, "guest", GUEST_RANK);
-	CHECK(lstat(target, &status) != 0, "the plugin followed a link");
-	CHECK(lstat(path, &status) == 0 && S_ISLNK(status.st_mode),
-	      "the plugin removed the link");
-	CHECK(lstat(mine, &status) == 0 && S_ISREG(status.st_mode),
-	      "the plugin did not take the next name");
-	unlink(path);
-	host_finalize(guest.host, guest.context);
-	host_close(guest.host);
+/* Creates empty files with all names of this kind up to a number. */
+static void take_names(const char *prefix, const struct ncs_process *process,
+		       unsigned count)
+{
+	char path[256];
+
+	for (unsigned i = 0; i < count; i++) {
+		int file;
+
+		snprintf(path, sizeof(path), "%s/%s%u.%llu.%u",
+			 scenario_directory, prefix, process->pid,
+			 (unsigned long long)process->start, i);
+		file = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
+		CHECK(file >= 0, "%s: %s", path, strerror(errno));
+		close(file);
+	}
 }
 
-SCENARIO_TEST(symbolic_link_in_place_of_an_object_is_not_followed,
-	      find_name_taken)
+/* Lets another user take the names that a process would have, were they not
+ * random. */
+static void lose_names(void)
+{
+	struct ncs_process self;
+	pid_t other;
+	int status;
+
+	if (geteuid() != 0)
+		scenario_skip("becoming another user needs privileges");
+	ncs_process_describe(&self);
+	CHECK(chmod(scenario_directory, 01777) == 0, "chmod");
+	other = fork();
+	CHECK(other >= 0, "fork");
+	if (other == 0) {
+		CHECK(setgid(NOBODY) == 0 && setuid(NOBODY) == 0, "setuid");
+		take_names(NCS_NAME_PREFIX, &self, 100000);
+		take_names(NCS_CONTROL_PREFIX, &self, 1000);
+		_exit(EXIT_SUCCESS);
+	}
+	CHECK(waitpid(other, &status, 0) == other && status == 0,
+	      "the other user did not take them");
+}
+
+static void be_seen_without_them(void *argument)
+{
+	struct guest guest = { 0 };
+	struct ncs_remote *remote;
+	char why[256];
+	size_t place;
+
+	(void)argument;
+	lose_names();
+	place = count_objects();
+	guest.host = open_plugin(LAST_API);
+	guest.context = init_comm(guest.host, "guest", GUEST_RANK);
+	CHECK(!host_log_has("cannot"), "nothing is missing");
+	/* Its number may be anywhere among theirs, most likely after them. */
+	while (!view_try_open(&guest.view, place, why, sizeof(why)))
+		CHECK(place-- > 0, "it is not seen");
+	CHECK(ncs_remote_find(scenario_directory,
+			      ncs_reader_header(guest.view.reader),
+			      ncs_reader_owner(guest.view.reader), &remote, why,
+			      sizeof(why)) == NCS_ATTACHED,
+	      "%s", why);
+	ncs_remote_close(remote);
+	check_still_follows(&guest, "beside another user's files");
+	guest_close(&guest);
+	scenario_remove_objects();
+}
+
+SCENARIO_TEST(another_user_cannot_take_a_process_names_first,
+	      be_seen_without_them)
+
+/* Lets another user take more memory than all jobs together may. */
+static void lose_memory(void)
+{
+	char path[128];
+	pid_t other;
+	int status;
+
+	if (geteuid() != 0)
+		scenario_skip("becoming another user needs privileges");
+	scenario_mount("size=16m,mode=1777");
+	snprintf(path, sizeof(path), "%s/" NCS_NAME_PREFIX "1.1.1",
+		 scenario_directory);
+	other = fork();
+	CHECK(other >= 0, "fork");
+	if (other == 0) {
+		int file;
+
+		CHECK(setgid(NOBODY) == 0 && setuid(NOBODY) == 0, "setuid");
+		file = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
+		_exit(file < 0 || posix_fallocate(file, 0, 8 << 20) != 0);
+	}
+	CHECK(waitpid(other, &status, 0) == other && status == 0,
+	      "the other user did not take it");
+}
+
+static void be_seen_beside_it(void *argument)
+{
+	struct guest guest = { 0 };
+	char why[256];
+
+	(void)argument;
+	lose_memory();
+	unsetenv("NCCLSTAT_SHM_BYTES");
+	guest.host = open_plugin(LAST_API);
+	guest.context = init_comm(guest.host, "guest", GUEST_RANK);
+	CHECK(!host_log_has("cannot"), "nothing is missing");
+	CHECK(view_try_open(&guest.view, 1, why, sizeof(why)), "%s", why);
+	check_still_follows(&guest, "beside another user's memory");
+	guest_close(&guest);
+}
+
+SCENARIO_TEST(another_user_cannot_take_the_memory_of_all_jobs,
+	      be_seen_beside_it)
 
 int main(void)
 {
@@ -709,7 +788,9 @@ int main(void)
 		cmocka_unit_test(
 			object_is_private_to_its_user_and_has_no_holes),
 		cmocka_unit_test(
-			symbolic_link_in_place_of_an_object_is_not_followed),
+			another_user_cannot_take_a_process_names_first),
+		cmocka_unit_test(
+			another_user_cannot_take_the_memory_of_all_jobs),
 	};
 
 	return cmocka_run_group_tests_name("environment", tests, NULL, NULL);

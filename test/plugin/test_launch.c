@@ -853,7 +853,7 @@ static void ask_for(const struct ncs_change *change)
 	if (!remote)
 		CHECK(ncs_remote_find(scenario_directory,
 				      ncs_reader_header(job.guest.view.reader),
-				      &remote, why,
+				      ncs_reader_owner(job.guest.view.reader), &remote, why,
 				      sizeof(why)) == NCS_ATTACHED,
 		      "%s", why);
 	ncs_control_change(ncs_remote_control(remote), change);

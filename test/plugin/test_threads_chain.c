@@ -265,7 +265,8 @@ static void change_both(void *argument)
 	guest_open(&guest, 3);
 	all = host_mask();
 	CHECK(ncs_remote_find(scenario_directory,
-			      ncs_reader_header(guest.view.reader), &remote,
+			      ncs_reader_header(guest.view.reader),
+			      ncs_reader_owner(guest.view.reader), &remote,
 			      why, sizeof(why)) == NCS_ATTACHED,
 	      "%s", why);
 	CHECK(pthread_barrier_init(&together, NULL, 2) == 0, "barrier");

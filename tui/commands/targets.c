@@ -19,7 +19,8 @@ bool ncs_rank_is_of(const struct ncs_rank *rank,
 	struct ncs_process process;
 
 	ncs_process_of_header(&rank->header, &process);
-	return ncs_process_is_same(&process, &target->process);
+	return rank->owner == target->owner &&
+	       ncs_process_is_same(&process, &target->process);
 }
 
 static bool is_known(const struct ncs_targets *targets,
@@ -35,10 +36,11 @@ static void fill(struct ncs_target *target, const struct ncs_rank *rank,
 		 const char *directory)
 {
 	ncs_process_of_header(&rank->header, &target->process);
+	target->owner = rank->owner;
 	target->pid = ncs_rank_pid(rank);
 	ncs_comm_text(&rank->now.identity, target->comm, sizeof(target->comm));
-	ncs_remote_find(directory, &rank->header, &target->remote, target->why,
-			sizeof(target->why));
+	ncs_remote_find(directory, &rank->header, rank->owner, &target->remote,
+			target->why, sizeof(target->why));
 }
 
 int ncs_targets_find(struct ncs_targets *targets, const struct ncs_model *model,

@@ -15,6 +15,7 @@
 /* A live process, as described by its first rank. */
 struct ncs_target {
 	struct ncs_process process;
+	uid_t owner;    /* user of its segments */
 	uint32_t pid;   /* its number here, if it is in a container */
 	char comm[128]; /* name of its first communicator, not cleaned */
 	struct ncs_remote *remote; /* NULL if it cannot be asked */

@@ -154,23 +154,31 @@ static enum ncs_attach find(struct segment_fixture *fixture,
 			    struct ncs_remote **remote)
 {
 	why[0] = '\0';
-	return ncs_remote_find(fixture->directory, header, remote, why,
-			       sizeof(why));
+	return ncs_remote_find(fixture->directory, header, geteuid(), remote,
+			       why, sizeof(why));
 }
 
-static void object_is_found_by_the_process_of_a_segment(void **state)
+/* Returns the header of a segment of the fixture's process. */
+static struct ncs_header header_of(const struct segment_fixture *fixture)
 {
-	struct segment_fixture *fixture = *state;
-	struct ncs_process stranger = fixture->process;
-	struct ncs_control_writer others, mine;
 	struct ncs_header header = { 0 };
-	struct ncs_remote *remote;
 
 	header.pid = fixture->process.pid;
 	header.process_start = fixture->process.start;
 	header.pid_namespace = fixture->process.pid_namespace;
 	memcpy(header.boot_id, fixture->process.boot_id,
 	       sizeof(header.boot_id));
+	return header;
+}
+
+static void object_is_found_by_the_process_of_a_segment(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_process stranger = fixture->process;
+	struct ncs_header header = header_of(fixture);
+	struct ncs_control_writer others, mine;
+	struct ncs_remote *remote;
+
 	assert_int_equal(find(fixture, &header, &remote), NCS_ATTACH_ABSENT);
 	assert_null(remote);
 	assert_true(why[0] != '\0');
@@ -189,6 +197,158 @@ static void object_is_found_by_the_process_of_a_segment(void **state)
 	unmap(&others);
 	unmap(&mine);
 }
+
+/* --- One of several ---------------------------------------------------- */
+
+/* Finds the object of the fixture's process, and tells whether it is this one. */
+static bool finds(struct segment_fixture *fixture,
+		  const struct ncs_control_writer *writer)
+{
+	struct ncs_header header = header_of(fixture);
+	struct ncs_remote *remote;
+	uint64_t holder;
+	bool is_it;
+
+	if (find(fixture, &header, &remote) != NCS_ATTACHED)
+		return false;
+	holder = ncs_remote_control(remote)->lease_holder;
+	writer->control->lease_holder = holder + 1;
+	is_it = ncs_remote_control(remote)->lease_holder == holder + 1;
+	ncs_remote_close(remote);
+	return is_it;
+}
+
+static void object_that_was_created_last_is_meant(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_control_writer old, left, last;
+
+	make(fixture, &fixture->process, 9, &left);
+	assert_true(finds(fixture, &left));
+	make(fixture, &fixture->process, 10, &last);
+	assert_true(finds(fixture, &last));
+	/* Names do not count. */
+	left.control->created_ns = last.control->created_ns + 1;
+	assert_true(finds(fixture, &left));
+	/* One of an earlier plugin, before there were times. */
+	make(fixture, &fixture->process, 11, &old);
+	old.control->created_ns = 0;
+	assert_true(finds(fixture, &left));
+	/* At the same time, the last one by name. */
+	left.control->created_ns = last.control->created_ns;
+	assert_true(finds(fixture, &last));
+	unmap(&old);
+	unmap(&left);
+	unmap(&last);
+}
+
+static void object_that_is_not_ready_is_not_meant_yet(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_control_writer first, second;
+
+	make(fixture, &fixture->process, 0, &first);
+	make(fixture, &fixture->process, 1, &second);
+	second.control->version = 0;
+	assert_true(finds(fixture, &first));
+	second.control->version = NCS_CONTROL_VERSION;
+	assert_true(finds(fixture, &second));
+	unmap(&first);
+	unmap(&second);
+}
+
+/* Another user's object, made with all that the process's own says, cannot
+ * take its place, also for root, who may open it. */
+static void object_of_another_user_than_the_segment_is_not_meant(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_header header = header_of(fixture);
+	struct ncs_control_writer mine, forged;
+	struct ncs_remote *remote;
+
+	if (geteuid() != 0)
+		skip();
+	make(fixture, &fixture->process, 1, &forged);
+	assert_int_equal(chown(forged.path, SOMEBODY_ELSE, SOMEBODY_ELSE), 0);
+	assert_int_equal(find(fixture, &header, &remote), NCS_ATTACH_ABSENT);
+	make(fixture, &fixture->process, 0, &mine);
+	forged.control->created_ns = UINT64_MAX;
+	assert_true(finds(fixture, &mine));
+	unmap(&mine);
+	unmap(&forged);
+}
+
+/* Creates an object again and again, as two copies of the plugin in one process
+ * would, and leaves the last one. */
+static int create_often(struct segment_fixture *fixture)
+{
+	struct ncs_control_writer writer = { 0 };
+
+	for (unsigned i = 0; i < 200; i++) {
+		ncs_writer_unlink_control(&writer);
+		if (ncs_writer_create_control(&writer, fixture->directory,
+					      &fixture->process,
+					      ncs_writer_number(0)) != 0)
+			return 1;
+	}
+	return 0;
+}
+
+static pid_t start_creator(struct segment_fixture *fixture)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(create_often(fixture));
+	return pid;
+}
+
+static void readers_agree_on_one_of_two_that_were_created_at_once(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_header header = header_of(fixture);
+	struct ncs_remote *remote, *again;
+	pid_t creators[2];
+	uint64_t latest = 0;
+	struct ncs_paths paths;
+	int status, running = 2;
+
+	for (size_t i = 0; i < 2; i++)
+		creators[i] = start_creator(fixture);
+	while (running > 0) {
+		enum ncs_attach found = find(fixture, &header, &remote);
+
+		assert_true(found == NCS_ATTACHED ||
+			    found == NCS_ATTACH_ABSENT ||
+			    found == NCS_ATTACH_NOT_READY);
+		ncs_remote_close(remote);
+		if (waitpid(creators[running - 1], &status, WNOHANG) > 0) {
+			assert_int_equal(status, 0);
+			running--;
+		}
+	}
+	assert_int_equal(ncs_discover_controls(fixture->directory, &paths), 0);
+	assert_int_equal(paths.count, 2);
+	for (size_t i = 0; i < paths.count; i++) {
+		assert_int_equal(ncs_remote_open(paths.path[i], &remote, NULL,
+						 0),
+				 NCS_ATTACHED);
+		if (ncs_remote_control(remote)->created_ns > latest)
+			latest = ncs_remote_control(remote)->created_ns;
+		ncs_remote_close(remote);
+	}
+	ncs_paths_release(&paths);
+	assert_int_equal(find(fixture, &header, &remote), NCS_ATTACHED);
+	assert_int_equal(find(fixture, &header, &again), NCS_ATTACHED);
+	assert_true(ncs_remote_control(remote)->created_ns == latest);
+	ncs_control_change(ncs_remote_control(remote), &off);
+	assert_true(ncs_remote_control(again)->request ==
+		    ncs_remote_control(remote)->request);
+	ncs_remote_close(remote);
+	ncs_remote_close(again);
+}
+
+/* --- Refusing ---------------------------------------------------------- */
 
 static void invalid_object_is_refused(void **state)
 {
@@ -354,6 +514,12 @@ int main(void)
 		SEGMENT_FIXTURE_BARE(request_reaches_the_process),
 		SEGMENT_FIXTURE_BARE(
 			object_is_found_by_the_process_of_a_segment),
+		SEGMENT_FIXTURE_BARE(object_that_was_created_last_is_meant),
+		SEGMENT_FIXTURE_BARE(object_that_is_not_ready_is_not_meant_yet),
+		SEGMENT_FIXTURE_BARE(
+			object_of_another_user_than_the_segment_is_not_meant),
+		SEGMENT_FIXTURE_BARE(
+			readers_agree_on_one_of_two_that_were_created_at_once),
 		SEGMENT_FIXTURE_BARE(invalid_object_is_refused),
 		SEGMENT_FIXTURE_BARE(
 			object_of_another_user_is_denied_whatever_its_mode),

@@ -208,6 +208,48 @@ static void a_group_may_read_but_not_write(void **state)
 	munmap(writer.header, writer.mapped_bytes);
 }
 
+static mode_t mode_of(const char *path)
+{
+	struct stat status;
+
+	assert_int_equal(stat(path, &status), 0);
+	return status.st_mode & 07777;
+}
+
+static void sharing_changes_no_other_file_of_that_name(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_writer writer;
+	char other[512];
+
+	snprintf(other, sizeof(other), "%s",
+		 segment_fixture_path(fixture, "other"));
+	fclose(fopen(other, "w"));
+	assert_int_equal(chmod(other, 0600), 0);
+	assert_int_equal(create(fixture, &writer), 0);
+	assert_int_equal(unlink(writer.path), 0);
+	assert_int_equal(symlink(other, writer.path), 0);
+	assert_int_equal(ncs_writer_share(&writer, getegid()), -ELOOP);
+	assert_int_equal(mode_of(other), 0600);
+	assert_int_equal(unlink(writer.path), 0);
+	assert_int_equal(link(other, writer.path), 0);
+	assert_int_equal(ncs_writer_share(&writer, getegid()), -ENOENT);
+	assert_int_equal(mode_of(other), 0600);
+	munmap(writer.header, writer.mapped_bytes);
+}
+
+static void numbers_of_names_cannot_be_foreseen_and_sort_by_serial(void **state)
+{
+	uint64_t first = ncs_writer_number(7);
+	bool differ = false;
+
+	(void)state;
+	assert_int_equal(first >> 32, 7);
+	for (unsigned i = 0; i < 8; i++)
+		differ |= ncs_writer_number(7) != first;
+	assert_true(differ);
+}
+
 static void all_bytes_are_reserved(void **state)
 {
 	struct segment_fixture *fixture = *state;
@@ -626,6 +668,10 @@ int main(void)
 		SEGMENT_FIXTURE_BARE(
 			only_the_owner_may_read_the_file_and_nobody_write_it),
 		SEGMENT_FIXTURE_BARE(a_group_may_read_but_not_write),
+		SEGMENT_FIXTURE_BARE(
+			sharing_changes_no_other_file_of_that_name),
+		cmocka_unit_test(
+			numbers_of_names_cannot_be_foreseen_and_sort_by_serial),
 		SEGMENT_FIXTURE_BARE(all_bytes_are_reserved),
 		SEGMENT_FIXTURE_BARE(segment_may_replace_another_mapping),
 		SEGMENT_FIXTURE_BARE(
