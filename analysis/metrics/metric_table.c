@@ -35,6 +35,47 @@ const char *ncs_metric_unit_name(enum ncs_metric_unit unit)
 	return names[unit];
 }
 
+bool ncs_metric_label_is_name(const char *label, size_t length)
+{
+	static const char *const names[] = {
+#define X(name) name,
+		NCS_METRIC_NAMES(X)
+#undef X
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == length &&
+		    memcmp(names[i], label, length) == 0)
+			return true;
+	return false;
+}
+
+static bool has_name(const struct ncs_metric_row *row)
+{
+	const char *label = row->labels;
+
+	while (*label) {
+		size_t length = strcspn(label, " ");
+
+		if (ncs_metric_label_is_name(label, length))
+			return true;
+		label += length;
+		label += *label == ' ';
+	}
+	return false;
+}
+
+uint64_t ncs_metrics_by_name(void)
+{
+	uint64_t set = 0;
+
+	for (unsigned i = 0; i < NCS_METRIC_COUNT; i++)
+		if (ncs_metric_rows[i].type != NCS_METRIC_TYPE_INFO &&
+		    has_name(&ncs_metric_rows[i]))
+			set |= NCS_METRIC_BIT(i);
+	return set;
+}
+
 uint64_t ncs_metrics_default(void)
 {
 	uint64_t set = 0;

@@ -54,6 +54,14 @@ extern const struct ncs_metric_row ncs_metric_rows[NCS_METRIC_COUNT];
 const char *ncs_metric_type_name(enum ncs_metric_type type);
 const char *ncs_metric_unit_name(enum ncs_metric_unit unit);
 
+/* Tells whether users choose the values of a label, whose name has `length`
+ * bytes. */
+bool ncs_metric_label_is_name(const char *label, size_t length);
+
+/* Returns the set of metrics whose series differ by such a label: of those of
+ * infos, which belong to a rank, only the label can be left out. */
+uint64_t ncs_metrics_by_name(void);
+
 /* A set of metrics: a bit for each enum ncs_metric. */
 #define NCS_METRIC_BIT(metric) (UINT64_C(1) << (metric))
 

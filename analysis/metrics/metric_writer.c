@@ -48,12 +48,14 @@ static bool make_labels(const struct ncs_metric_writer *w,
 	text[0] = '\0';
 	for (size_t i = 0; *name; i++) {
 		size_t length = strcspn(name, " ");
+		bool hides = w->hides_names &&
+			     ncs_metric_label_is_name(name, length);
 
 		if (used + length + 5 > size)
 			return false;
 		used += (size_t)sprintf(text + used, "%s%.*s=\"",
 					i > 0 ? "," : "", (int)length, name);
-		if (!append_value(text, size, &used, values[i]) ||
+		if (!append_value(text, size, &used, hides ? "" : values[i]) ||
 		    used + 2 > size)
 			return false;
 		text[used++] = '"';

@@ -30,6 +30,7 @@ struct ncs_metric_writer {
 	enum ncs_metric_format format;
 	struct ncs_counter_store *store;
 	uint64_t series_max;
+	bool hides_names; /* labels that users choose are left empty */
 	uint64_t series;   /* written so far */
 	uint64_t left_out; /* not written, for the limit */
 	bool no_memory;    /* something is missing since there is no memory */

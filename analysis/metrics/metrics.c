@@ -51,7 +51,9 @@ int ncs_metrics_write(struct ncs_metrics *metrics, FILE *file,
 		.series_max = metrics->series_max > OWN_SERIES ?
 				      metrics->series_max - OWN_SERIES :
 				      0,
+		.hides_names = metrics->hides_names,
 	};
+	uint64_t wanted = metrics->wanted;
 	const struct ncs_metric_input input = {
 		.metrics = metrics,
 		.writer = &writer,
@@ -60,13 +62,15 @@ int ncs_metrics_write(struct ncs_metrics *metrics, FILE *file,
 		.look = look,
 	};
 
+	if (metrics->hides_names)
+		wanted &= ~ncs_metrics_by_name();
 	if (ncs_metric_ranks_find(&metrics->ranks, model) != 0)
 		writer.no_memory = true;
 	ncs_counters_begin(&metrics->store);
 	for (unsigned i = 0; i < NCS_METRIC_COUNT; i++) {
 		if (i == NCS_METRIC_LOST)
 			writer.series_max = metrics->series_max;
-		if (!(metrics->wanted & NCS_METRIC_BIT(i)))
+		if (!(wanted & NCS_METRIC_BIT(i)))
 			continue;
 		ncs_metric_begin(&writer, (enum ncs_metric)i);
 		fills[i](&input);

@@ -22,6 +22,10 @@
 struct ncs_metrics {
 	uint64_t wanted;     /* set of metrics; see metric_table.h */
 	uint64_t series_max; /* the most series of a text */
+	/* Leaves out what users choose: labels, metrics whose series differ by
+	 * such a label, and names of hosts but this one's. */
+	bool hides_names;
+	char host[64]; /* the name of this host, if hides_names */
 	/* Private: */
 	struct ncs_counter_store store;
 	struct ncs_metric_ranks ranks;

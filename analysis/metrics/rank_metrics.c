@@ -48,6 +48,16 @@ static const char *job_label(const struct ncs_rank *rank, const char *key)
 	return value ? value : "";
 }
 
+/* Returns the name of the rank's host. Users choose that of a container. */
+static const char *host_of(const struct ncs_metrics *metrics,
+			   const struct ncs_rank *rank)
+{
+	bool hides = metrics->hides_names &&
+		     strcmp(rank->header.host, metrics->host) != 0;
+
+	return hides ? "" : rank->header.host;
+}
+
 NCS_METRIC_FILL(RANK_INFO)
 {
 	NCS_FOR_METRIC_RANKS (entry, input) {
@@ -74,8 +84,8 @@ NCS_METRIC_FILL(RANK_INFO)
 				known & NCS_KNOWN_COMM_NAME ?
 					identity->comm_name :
 					"",
-				nranks, nnodes, pid, rank->header.host, gpu,
-				nccl, api,
+				nranks, nnodes, pid,
+				host_of(input->metrics, rank), gpu, nccl, api,
 				ncs_kernel_status_name(rank->now.kernel.status),
 				ncs_stream_status_name(
 					ncs_launches_told(&rank->now.launches)),

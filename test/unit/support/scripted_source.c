@@ -49,6 +49,7 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 			rank->snapshot.classes = rank->classes;
 			rank->snapshot.class_buckets = rank->class_buckets;
 			sample->header = &rank->header;
+			sample->labels = rank->labels;
 			sample->snapshot = &rank->snapshot;
 			sample->clock_is_aligned = rank->clock_is_aligned;
 			sample->clock_error_ns = rank->clock_error_ns;

@@ -23,6 +23,7 @@ struct scripted_rank {
 	enum ncs_attach attach;
 	const char *why;
 	struct ncs_header header;
+	const char *labels; /* as of ncs_reader_labels(); NULL: none */
 	struct ncs_snapshot snapshot;
 	size_t node;
 	bool is_past; /* nothing is newer than in the pass before */

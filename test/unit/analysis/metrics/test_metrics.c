@@ -206,6 +206,52 @@ static void hostile_names_are_escaped(void **state)
 	assert_int_equal(count_lines("ncclstat_rank_info{"), 1);
 }
 
+static void names_that_users_choose_can_be_left_out(void **state)
+{
+	static const char *const labels[] = { "job_id", "job_step", "job_rank",
+					      "pod", "namespace", "comm_name" };
+	struct scripted *scripted = *state;
+	struct ncs_range_view range = { .number = 1,
+					.name = "SECRET",
+					.calls = 1,
+					.operations = 1,
+					.with_children = 1 };
+
+	for (int i = 0; i < 2; i++) {
+		struct scripted_rank *rank = add(scripted, i);
+
+		rank->snapshot.identity.known |= NCS_KNOWN_COMM_NAME;
+		strcpy(rank->snapshot.identity.comm_name, "SECRET");
+		rank->labels = "job_id=SECRET\0job_step=SECRET\0"
+			       "job_rank=SECRET\0pod=SECRET\0"
+			       "namespace=SECRET\0";
+		rank->snapshot.ranges = &range;
+		rank->snapshot.range_count = 1;
+		function_of(rank)->operations = 1;
+	}
+	strcpy(scripted->ranks[1].header.host, "SECRET");
+	metrics.wanted = NCS_METRIC_BIT(NCS_METRIC_COUNT) - 1;
+	print(scripted, NCS_METRICS_OPENMETRICS);
+	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+		char label[40];
+
+		snprintf(label, sizeof(label), ",%s=\"SECRET\"", labels[i]);
+		assert_non_null(strstr(text, label));
+	}
+	assert_non_null(strstr(text, ",node=\"SECRET\""));
+	assert_int_equal(count_lines("ncclstat_range_operations_total{"), 2);
+	assert_int_equal(count_lines("ncclstat_range_busy_seconds_total{"), 2);
+	metrics.hides_names = true;
+	strcpy(metrics.host, "node7");
+	print(scripted, NCS_METRICS_OPENMETRICS);
+	assert_null(strstr(text, "SECRET"));
+	assert_int_equal(count_lines("ncclstat_rank_info{"), 2);
+	assert_non_null(strstr(text, ",node=\"node7\""));
+	assert_non_null(strstr(text, ",node=\"\""));
+	assert_int_equal(count_lines("ncclstat_operations_total{"), 2);
+	assert_int_equal(count_lines("ncclstat_range"), 0);
+}
+
 static void longest_names_fit(void **state)
 {
 	struct scripted *scripted = *state;
@@ -524,6 +570,7 @@ int main(void)
 		TEST(without_ranks_there_are_own_metrics),
 		TEST(heads_are_those_of_the_format),
 		TEST(hostile_names_are_escaped),
+		TEST(names_that_users_choose_can_be_left_out),
 		TEST(longest_names_fit),
 		TEST(times_have_all_digits),
 		TEST(unknown_values_are_left_out),
