@@ -249,6 +249,11 @@ else
 		/metrics
 	cp "$tmp/body" "$tmp/http0"
 	check_text 'listen' openmetrics "$tmp/http0"
+	check 'listen: a Unix socket is its user'"'"'s alone' \
+		sh -c '[ "$(stat -c %a "$1")" = 600 ]' - "$tmp/socket"
+	check 'listen: a Unix socket has all names, and says nothing' \
+		sh -c 'grep -q "job_id=\"4711\"" "$1" && [ ! -s "$2" ]' - \
+		"$tmp/http0" "$tmp/said"
 	has_moved_on() {
 		answers "$open_type" \
 			'application/openmetrics-text;version=1.0.0' /metrics &&
@@ -272,28 +277,20 @@ else
 	check 'listen: another machine: status 2' run 2 --listen=0.0.0.0:9498
 	check 'listen: another machine: says how' \
 		grep -q 'textfile.*exporter_exporter' "$tmp/err"
-	activated() {
-		python3 - "$ncclstat" "$tmp/activated" <<-'END'
-		import os, signal, socket, sys, time, urllib.request
-		listener = socket.socket()
-		listener.bind(('127.0.0.1', 0))
-		listener.listen()
-		child = os.fork()
-		if child == 0:
-		    os.dup2(listener.fileno(), 3)
-		    os.set_inheritable(3, True)
-		    os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS='1')
-		    os.execv(sys.argv[1], [sys.argv[1], '--listen=systemd'])
-		url = 'http://127.0.0.1:%d/metrics' % listener.getsockname()[1]
-		try:
-		    text = urllib.request.urlopen(url, timeout=20).read()
-		    assert b'ncclstat_rank_alive' in text
-		finally:
-		    os.kill(child, signal.SIGTERM)
-		    assert os.waitpid(child, 0)[1] == 0
-		END
+	on_port() {
+		python3 test/ui/listen.py "$ncclstat" "$1"
 	}
-	check 'listen: a socket that systemd passes' activated
+	check 'listen: a socket that systemd passes' on_port answers
+	check 'listen: slow clients keep nobody waiting' on_port slow-clients
+	check "listen: other names of this machine get no answer" on_port hosts
+	check 'listen: --listen-name' on_port names
+	check 'listen: a port has no names that users choose, and says what it has' \
+		on_port hides
+	check 'listen: --user-names' on_port shows
+	check '--user-names without a port: status 2' \
+		run 2 --listen="$tmp/socket" --user-names
+	check '--listen-name without --listen: status 2' \
+		run 2 --dump --listen-name=node7
 fi
 exporter=
 

@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #include "shm/clock.h"
+#include "shm/group.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/metrics_watch.h"
 #include "tui/commands/stop_signals.h"
@@ -48,25 +51,48 @@ static bool answer(void *context, const char *accept,
 	return true;
 }
 
-static int serve(const struct ncs_command_input *input, int socket,
-		 const sigset_t *signals)
+/* Says what other users can read. */
+static void warn(const struct ncs_options *options)
+{
+	ncs_complain("all users of this machine can read these metrics: of each"
+		     " rank its process, GPU, operations, waits and findings;"
+		     " %s; a Unix socket is for you, or " NCS_GROUP_VARIABLE
+		     ", alone",
+		     options->user_names ?
+			     "and the names of communicators, jobs, pods and"
+			     " ranges" :
+			     "names that users choose are left out, see"
+			     " --user-names");
+}
+
+static int serve(const struct ncs_command_input *input,
+		 const struct ncs_listening *listening, int stop)
 {
 	struct ncs_metrics_watch watch;
-	struct ncs_http_server *server = NULL;
+	const struct ncs_http_server server = {
+		.socket = listening->socket,
+		.stop = stop,
+		.deadline_ns = NCS_HTTP_DEADLINE_NS,
+		.checks_host = listening->is_port,
+		.names = input->options->listen_names,
+		.answer = answer,
+		.context = &watch,
+	};
+	bool served = false;
 
 	ncs_metrics_watch_init(&watch, input);
+	if (listening->is_port) {
+		watch.metrics.hides_names = !input->options->user_names;
+		gethostname(watch.metrics.host, sizeof(watch.metrics.host) - 1);
+		warn(input->options);
+	}
 	/* The diagnosis compares with an earlier look, so have one. */
 	if (look(&watch) == 0)
-		server = ncs_http_start(socket, answer, &watch);
-	if (server) {
-		while (sigwaitinfo(signals, NULL) < 0 && errno == EINTR)
-			;
-		ncs_http_stop(server);
-	} else {
+		served = ncs_http_serve(&server);
+	if (!served)
 		ncs_complain("the HTTP server cannot start");
-	}
 	ncs_metrics_watch_release(&watch);
-	return server ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
+	return served ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
 }
 
 int ncs_listen_run(const struct ncs_command_input *input)
@@ -74,7 +100,7 @@ int ncs_listen_run(const struct ncs_command_input *input)
 	struct ncs_listening listening;
 	char why[600];
 	sigset_t signals;
-	int status, error;
+	int status, error, stop;
 
 	if (!ncs_http_is_built()) {
 		ncs_complain("--listen: this ncclstat was built without"
@@ -90,7 +116,12 @@ int ncs_listen_run(const struct ncs_command_input *input)
 		ncs_complain("%s", why);
 		return error == -EINVAL ? NCS_EXIT_USAGE : NCS_EXIT_NOTHING;
 	}
-	status = serve(input, listening.socket, &signals);
+	stop = signalfd(-1, &signals, SFD_CLOEXEC);
+	status = stop < 0 ? NCS_EXIT_NOTHING : serve(input, &listening, stop);
+	if (stop < 0)
+		ncs_complain("%s", strerror(errno));
+	else
+		close(stop);
 	ncs_listening_remove(&listening);
 	return status;
 }

@@ -42,6 +42,11 @@ static bool prints_no_metrics(const struct ncs_options *options)
 		options->format != NCS_DUMP_PROMETHEUS);
 }
 
+static bool listens_at_path(const struct ncs_options *options)
+{
+	return strchr(options->listen_address, '/');
+}
+
 static bool prints_no_tables(const struct ncs_options *options)
 {
 	return options->format != NCS_DUMP_TEXT;
@@ -146,6 +151,12 @@ static const struct option_rule {
 	     "--metrics and --series require --dump=openmetrics,"
 	     " --dump=prometheus, --textfile or --listen",
 	     .when = prints_no_metrics),
+	RULE(~MODE(LISTEN), OPTION(LISTEN_NAME) | OPTION(USER_NAMES),
+	     "--listen-name and --user-names require --listen"),
+	RULE(MODE(LISTEN), OPTION(LISTEN_NAME) | OPTION(USER_NAMES),
+	     "--listen-name and --user-names require a port for --listen: a"
+	     " Unix socket has all names, and answers requests for all hosts",
+	     .when = listens_at_path),
 	RULE(MODE(LISTEN), OPTION(INTERVAL) | OPTION(COUNT),
 	     "--listen cannot be combined with --interval or --count: it"
 	     " reads the segments on request"),

@@ -99,6 +99,8 @@ struct ncs_options {
 	bool follows;      /* whether the files are streams */
 	const char *textfile_directory;
 	const char *listen_address;
+	const char *listen_names; /* for tui/serve/host.h; NULL: none */
+	bool user_names; /* include them in metrics that others can read */
 	uint64_t metrics;    /* a set; see analysis/metrics/metric_table.h */
 	uint64_t series_max; /* the most series of metrics */
 	/* How to start agents on other nodes; NULL if not given. */

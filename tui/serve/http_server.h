@@ -2,19 +2,22 @@
 /* A small HTTP server for metrics, by libmicrohttpd; the only user of it.
  *
  * It answers GET and HEAD of /metrics with what its owner makes, one request at
- * a time, in a thread of its own. Connections are few and end after a while.
+ * a time, in the caller's thread. Clients are not trusted: each connection is
+ * for one request, has to be through with it by a deadline, and gives way to a
+ * new one if all are in use.
  */
 #ifndef NCS_TUI_SERVE_HTTP_SERVER_H
 #define NCS_TUI_SERVE_HTTP_SERVER_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-struct ncs_http_server;
-
-/* The most connections at a time; how long one may stay idle. */
+/* The most connections at a time. If there is another one, the one that has
+ * waited longest is closed. */
 #define NCS_HTTP_CONNECTIONS 16u
-#define NCS_HTTP_TIMEOUT_SECONDS 10u
+/* How long a connection may take, from its begin to the end of its answer. */
+#define NCS_HTTP_DEADLINE_NS UINT64_C(10000000000)
 
 struct ncs_http_reply {
 	char *text; /* from malloc(); the server frees it */
@@ -22,21 +25,26 @@ struct ncs_http_reply {
 	const char *content_type;
 };
 
-/* Makes the metrics. `accept` is the request's header of that name, or NULL.
- * Returns false if they cannot be made. Called by the server's thread. */
-typedef bool ncs_http_answer(void *context, const char *accept,
-			     struct ncs_http_reply *reply);
+struct ncs_http_server {
+	int socket; /* which listens */
+	int stop;   /* a file descriptor that can be read once it is to end */
+	uint64_t deadline_ns; /* as NCS_HTTP_DEADLINE_NS */
+	/* Whether only requests for the hosts of tui/serve/host.h are answered;
+	 * their further names. */
+	bool checks_host;
+	const char *names;
+	/* Makes the metrics. `accept` is the request's header of that name, or
+	 * NULL. Returns false if they cannot be made. */
+	bool (*answer)(void *context, const char *accept,
+		       struct ncs_http_reply *reply);
+	void *context;
+};
 
 /* Whether the program was built with libmicrohttpd. */
 bool ncs_http_is_built(void);
 
-/* Serves a listening socket, which is the server's from now on. The thread
- * inherits the caller's blocked signals. Returns NULL, with the socket closed,
- * if it cannot start. */
-struct ncs_http_server *ncs_http_start(int socket, ncs_http_answer *answer,
-				       void *context);
-
-/* Ends the server and waits for its thread. */
-void ncs_http_stop(struct ncs_http_server *server);
+/* Serves until it is to end; closes the socket. SIGPIPE must be ignored. Returns
+ * false if it cannot start. */
+bool ncs_http_serve(const struct ncs_http_server *server);
 
 #endif

@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shm/group.h"
+
 #define BACKLOG 16
 /* The first socket that systemd passes: sd_listen_fds(3). */
 #define SYSTEMD_SOCKET 3
@@ -76,9 +78,12 @@ static int listen_on(struct ncs_listening *listening,
 		return fail(fd, address, why, why_size);
 	if (to->any.sa_family != AF_UNIX)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	else if (fchmod(fd, 0600) != 0) /* bind() gives the file this mode */
+		return fail(fd, address, why, why_size);
 	if (bind(fd, &to->any, bytes) != 0 || listen(fd, BACKLOG) != 0)
 		return fail(fd, address, why, why_size);
 	listening->socket = fd;
+	listening->is_port = to->any.sa_family != AF_UNIX;
 	return 0;
 }
 
@@ -101,6 +106,53 @@ static void remove_abandoned(const union any_address *to)
 	close(fd);
 }
 
+/* Lets a group connect to a socket file that this process has made. Works on the
+ * file, not on its name, by which another user may have put something else in a
+ * directory that is not sticky. Returns 0 or -errno. */
+static int share(const char *path, gid_t group)
+{
+	int file = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat found;
+	char name[48];
+	int error = 0;
+
+	if (file < 0)
+		return -errno;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", file);
+	if (fstat(file, &found) != 0 || !S_ISSOCK(found.st_mode) ||
+	    found.st_uid != geteuid())
+		error = -ENOTSOCK;
+	else if (fchownat(file, "", (uid_t)-1, group, AT_EMPTY_PATH) != 0 ||
+		 chmod(name, 0660) != 0)
+		error = -errno;
+	close(file);
+	return error;
+}
+
+/* Shares a socket file with the group that the user names, if any. */
+static int share_with_group(struct ncs_listening *listening, char *why,
+			    size_t why_size)
+{
+	const char *name = getenv(NCS_GROUP_VARIABLE);
+	gid_t group;
+	int error;
+
+	if (!name || !name[0])
+		return 0;
+	error = ncs_group_find(name, &group) == 0 ?
+			share(listening->path, group) :
+			-EINVAL;
+	if (!error)
+		return 0;
+	snprintf(why, why_size, "%s: " NCS_GROUP_VARIABLE "=%s: %s",
+		 listening->path, name,
+		 error == -EINVAL ? "no such group" : strerror(-error));
+	ncs_listening_remove(listening);
+	close(listening->socket);
+	listening->socket = -1;
+	return error;
+}
+
 static int listen_on_path(struct ncs_listening *listening, const char *path,
 			  char *why, size_t why_size)
 {
@@ -114,10 +166,10 @@ static int listen_on_path(struct ncs_listening *listening, const char *path,
 	memcpy(to.un.sun_path, path, strlen(path) + 1);
 	remove_abandoned(&to);
 	error = listen_on(listening, &to, sizeof(to.un), path, why, why_size);
-	if (!error)
-		memcpy(listening->path, to.un.sun_path,
-		       sizeof(listening->path));
-	return error;
+	if (error)
+		return error;
+	memcpy(listening->path, to.un.sun_path, sizeof(listening->path));
+	return share_with_group(listening, why, why_size);
 }
 
 /* --- Ports ---------------------------------------------------------------- */
@@ -202,6 +254,7 @@ static int take_from_systemd(struct ncs_listening *listening, char *why,
 	}
 	fcntl(SYSTEMD_SOCKET, F_SETFD, FD_CLOEXEC);
 	listening->socket = SYSTEMD_SOCKET;
+	listening->is_port = at.any.sa_family != AF_UNIX;
 	return 0;
 }
 

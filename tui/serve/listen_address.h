@@ -4,17 +4,21 @@
 #ifndef NCS_TUI_SERVE_LISTEN_ADDRESS_H
 #define NCS_TUI_SERVE_LISTEN_ADDRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/un.h>
 
 struct ncs_listening {
 	int socket;
+	bool is_port; /* all users of this machine can connect to it */
 	/* Socket file to remove; "" if there is none of ours. */
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
 
 /* Opens a socket that listens: `address` is a path with a '/', 127.0.0.1:PORT,
- * localhost:PORT, [::1]:PORT, or "systemd" for the socket that systemd passes.
+ * localhost:PORT, [::1]:PORT, or "systemd" for the socket that systemd passes. A
+ * socket file that is made is for this user alone (mode 0600), or also for the
+ * group that NCCLSTAT_GROUP names (0660).
  * Returns 0, or -errno with the reason and what to do in `why`; -EINVAL is an
  * address that is refused. */
 int ncs_listening_open(struct ncs_listening *listening, const char *address,

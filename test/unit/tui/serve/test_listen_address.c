@@ -50,6 +50,7 @@ static void loopback_is_opened(void **state)
 	(void)state;
 	assert_int_equal(open_at("127.0.0.1:0"), 0);
 	assert_string_equal(listening.path, "");
+	assert_true(listening.is_port);
 	close(listening.socket);
 	assert_int_equal(open_at("localhost:0"), 0);
 	close(listening.socket);
@@ -81,6 +82,42 @@ static void a_socket_file_is_made_and_removed(void **state)
 	fclose(fopen(path, "w"));
 	assert_int_equal(open_at(path), -EADDRINUSE);
 	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+static void a_socket_file_is_for_its_user_and_a_group_that_is_named(void **state)
+{
+	char folder[] = "/tmp/ncclstat-listen.XXXXXX", path[64], group[16];
+	mode_t mask = umask(0);
+	struct stat found;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/socket", folder);
+	unsetenv("NCCLSTAT_GROUP");
+	assert_int_equal(open_at(path), 0);
+	assert_false(listening.is_port);
+	assert_int_equal(stat(path, &found), 0);
+	assert_int_equal(found.st_mode & 07777, 0600);
+	ncs_listening_remove(&listening);
+	close(listening.socket);
+	/* Root may name any group, others one of theirs. */
+	snprintf(group, sizeof(group), "%u",
+		 geteuid() == 0 ? 54321u : (unsigned)getegid());
+	setenv("NCCLSTAT_GROUP", group, 1);
+	assert_int_equal(open_at(path), 0);
+	assert_int_equal(stat(path, &found), 0);
+	assert_int_equal(found.st_mode & 07777, 0660);
+	assert_int_equal(found.st_gid, atol(group));
+	ncs_listening_remove(&listening);
+	close(listening.socket);
+	setenv("NCCLSTAT_GROUP", "no-such-group", 1);
+	assert_int_equal(open_at(path), -EINVAL);
+	assert_non_null(strstr(why, "no such group"));
+	assert_int_equal(listening.socket, -1);
+	assert_int_equal(stat(path, &found), -1);
+	unsetenv("NCCLSTAT_GROUP");
+	umask(mask);
 	assert_int_equal(rmdir(folder), 0);
 }
 
@@ -116,6 +153,8 @@ int main(void)
 		cmocka_unit_test(addresses_that_others_reach_are_refused),
 		cmocka_unit_test(loopback_is_opened),
 		cmocka_unit_test(a_socket_file_is_made_and_removed),
+		cmocka_unit_test(
+			a_socket_file_is_for_its_user_and_a_group_that_is_named),
 		cmocka_unit_test(a_path_may_be_too_long),
 		cmocka_unit_test(systemd_must_have_passed_a_socket),
 	};
