@@ -18,10 +18,10 @@
 static bool parse_numbers(const char *text, uint32_t *pid, uint64_t *start)
 {
 	unsigned long long ticks;
-	unsigned number, serial;
+	unsigned number;
 	int end = -1;
 
-	if (sscanf(text, "%u.%llu.%u%n", &number, &ticks, &serial, &end) != 3 ||
+	if (sscanf(text, "%u.%llu.%*u%n", &number, &ticks, &end) != 2 ||
 	    end < 0 || text[end] != '\0')
 		return false;
 	*pid = number;

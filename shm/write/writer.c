@@ -163,6 +163,7 @@ struct new_object {
 	uint64_t bytes;
 	void *place; /* see map() */
 	void *mapping;
+	dev_t device;
 	ino_t inode;
 };
 
@@ -187,11 +188,13 @@ static int create(struct new_object *object)
 	unfinished.mapping = NULL;
 	unfinished.file = -1;
 	close(file);
-	if (error)
+	if (error) {
 		unlink(object->path);
-	else
-		object->inode = status.st_ino;
-	return error;
+		return error;
+	}
+	object->device = status.st_dev;
+	object->inode = status.st_ino;
+	return 0;
 }
 
 /* Sets the path of an object of this process. Returns false if it is too
@@ -247,6 +250,7 @@ int ncs_writer_create(struct ncs_writer *writer, const char *directory,
 		layout.segment_bytes - layout.histograms.offset, MADV_DONTNEED);
 	writer->header = object.mapping;
 	writer->mapped_bytes = layout.segment_bytes;
+	writer->device = object.device;
 	writer->inode = object.inode;
 	memcpy(writer->path, object.path, sizeof(writer->path));
 	fill_header(writer->header, process, size);
@@ -309,7 +313,7 @@ int ncs_writer_share(const struct ncs_writer *writer, gid_t group)
 	if (file < 0)
 		return file;
 	if (ncs_open_file_status(file, &status) != 0 ||
-	    status.st_ino != writer->inode)
+	    status.st_dev != writer->device || status.st_ino != writer->inode)
 		error = -ENOENT;
 	else if (fchown(file, (uid_t)-1, group) != 0 ||
 		 fchmod(file, S_IRUSR | S_IRGRP) != 0)

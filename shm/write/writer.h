@@ -22,7 +22,8 @@
 struct ncs_writer {
 	struct ncs_header *header; /* the mapping; NULL if there is none */
 	uint64_t mapped_bytes;
-	ino_t inode; /* of the file */
+	dev_t device; /* of the file */
+	ino_t inode;
 	char path[512]; /* "" if there is no file, or it was unlinked */
 };
 
