@@ -12,9 +12,9 @@
  * where timers are slow), and nobody waits for it.
  *
  * One thread a process, started by the first communicator, gone half a second
- * after the last one at most. All signals are blocked in it; it has a small
- * stack and the name "ncclstat-alive". A forked child has none until its own
- * first communicator. A stopped process has no heartbeat.
+ * after the last one at most. It has a small stack and the name
+ * "ncclstat-alive". A forked child has none until its own first communicator. A
+ * stopped process has no heartbeat.
  *
  * init, finalize and fork call in here under the lock of
  * plugin/life/lifecycle.c.

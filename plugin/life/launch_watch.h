@@ -11,9 +11,9 @@
  * One thread a process, started by the first launch, gone when no communicator
  * is left. The launch takes no lock for that; pthread_create() is the one call
  * of a callback that may wait, once a process as a rule. It is not made at init,
- * where many processes have communicators and never launch. All signals are
- * blocked in the thread; it has a small stack and the name "ncclstat-watch";
- * nobody waits for it. A forked child has none until its own first launch.
+ * where many processes have communicators and never launch. The thread has a
+ * small stack and the name "ncclstat-watch"; nobody waits for it. A forked child
+ * has none until its own first launch.
  *
  * init, finalize and fork call in here under the lock of
  * plugin/life/lifecycle.c.

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* Starts a detached thread with a small stack, in which all signals are
- * blocked. Returns false if there is none. */
+/* Starts a detached thread with a small stack, in which all signals are blocked
+ * but those of its own faults. Returns false if there is none. */
 bool ncs_own_thread_start(void *(*run)(void *unused));
 
 #endif

@@ -104,11 +104,13 @@ static uint64_t blocked_signals(pid_t thread)
 	return blocked;
 }
 
-/* Signals of the application are delivered to its own threads only. */
+/* Signals of the application are delivered to its own threads only; a fault of
+ * ours is, so that the application's handler tells of it. */
 static void block_signals(void *argument)
 {
 	static const int signals[] = { SIGINT,	SIGTERM, SIGUSR1, SIGALRM,
-				       SIGCHLD, SIGPROF, SIGSEGV };
+				       SIGCHLD, SIGPROF, SIGABRT };
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE };
 	struct guest guest;
 	uint64_t blocked;
 
@@ -118,6 +120,8 @@ static void block_signals(void *argument)
 	blocked = blocked_signals(find_thread(THREAD));
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		CHECK(blocked >> (signals[i] - 1) & 1, "signal %d", signals[i]);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		CHECK(!(blocked >> (faults[i] - 1) & 1), "fault %d", faults[i]);
 	CHECK_EQUAL(blocked_signals(getpid()), 0, "the caller's");
 	guest_close(&guest);
 }
