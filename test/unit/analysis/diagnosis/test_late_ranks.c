@@ -145,14 +145,32 @@ static void rank_that_ended_before_the_others_is_not_a_finding(void **state)
 	assert_int_equal(fixture->diagnosis.count, 0);
 }
 
-static void kill_rank(struct late_fixture *fixture, size_t rank,
-		      uint64_t alive_ns)
+/* Its process is gone, with nothing in flight. */
+static void leave(struct late_fixture *fixture, size_t rank, uint64_t alive_ns)
 {
 	struct ncs_snapshot *snapshot =
 		&fixture->scripted.ranks[rank].snapshot;
 
 	snapshot->liveness = NCS_DEAD;
 	snapshot->alive_ns = alive_ns;
+}
+
+/* Its process is gone, just after it has called once more. */
+static void kill_rank(struct late_fixture *fixture, size_t rank,
+		      uint64_t alive_ns)
+{
+	struct scripted_rank *scripted = &fixture->scripted.ranks[rank];
+
+	leave(fixture, rank, alive_ns);
+	scripted->snapshot.operation_count = 1;
+	scripted->operations[0] = (struct ncs_operation_view){
+		.number = 41,
+		.start_ns = alive_ns - MS,
+		.sequence_number = 40,
+		.event = NCS_EVENT_COLL,
+		.function = NCS_FUNCTION_ALL_REDUCE,
+		.peer = -1,
+	};
 }
 
 static void assert_died_and_late(const struct late_fixture *fixture)
@@ -191,6 +209,19 @@ static void late_rank_is_found_after_the_death_of_all(void **state)
 		kill_rank(fixture, i, 2 * SECOND);
 	look(fixture, 60 * SECOND);
 	assert_died_and_late(fixture);
+}
+
+static void late_rank_is_found_after_the_end_of_all(void **state)
+{
+	struct late_fixture *fixture = *state;
+
+	scripted_all_reduces(&fixture->scripted, 40, SECOND, 1, 2 * MS);
+	for (size_t i = 0; i < RANKS; i++)
+		leave(fixture, i, 2 * SECOND);
+	look(fixture, 60 * SECOND);
+	assert_int_equal(fixture->diagnosis.count, 1);
+	assert_int_equal(fixture->diagnosis.findings[0].verdict,
+			 NCS_VERDICT_LATE_RANK);
 }
 
 /* Adds an AllReduce with times on the stream. */
@@ -609,6 +640,7 @@ int main(void)
 		TEST(rank_that_ended_before_the_others_is_not_a_finding),
 		TEST(late_rank_is_not_hidden_by_the_death_of_all),
 		TEST(late_rank_is_found_after_the_death_of_all),
+		TEST(late_rank_is_found_after_the_end_of_all),
 		TEST(late_rank_that_died_before_the_others_is_only_dead),
 		TEST(new_lateness_is_not_thinned_out_by_an_old_level_time),
 		TEST(finding_names_the_operations_that_could_not_be_compared),
