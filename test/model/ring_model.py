@@ -6,7 +6,7 @@
               ncs_ring_copy()
   seqlock     shm/seqlock.h: ncs_seqlock_begin(), _end(), _read()
   operation   a slot whose number is its lock: read_operation() in
-              shm/read/operation_reader.c, ncs_operation_publish() in
+              shm/read/operation_reader.c, publish() in
               plugin/events/operation.c
 
 Each is proved in both forms of shm/atomics.h: fences around relaxed words, and
@@ -418,8 +418,9 @@ SOURCE = (
      'load_acquire payload_load fence_acquire load_relaxed'),
     ('shm/read/operation_reader.c', 'read_operation',
      'load_acquire payload_load fence_acquire load_relaxed'),
-    ('plugin/events/operation.c', 'ncs_operation_publish',
-     'store_relaxed fence_release payload_store store_release'),
+    ('plugin/events/operation.c', 'publish',
+     'store_relaxed fence_release payload_store payload_store payload_store'
+     ' payload_store store_release'),
 )
 
 HELPERS = {

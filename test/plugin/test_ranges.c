@@ -873,14 +873,14 @@ static void annotate(struct nvtx_copy *copy, const struct nvtx_domain *domain,
 	}
 }
 
-/* From here on any system call except exit ends the process. (The kernel's
+/* From here on any system call except exit_group ends the process. (The kernel's
  * strict mode also forbids reading the time stamp counter.) */
 static bool allow_no_system_call(void)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 	};
@@ -909,7 +909,7 @@ static void be_quiet(void *argument)
 		scenario_skip("no seccomp here");
 	before = mallinfo2().uordblks;
 	annotate(&copy, domain, name);
-	syscall(SYS_exit, mallinfo2().uordblks == before ? 0 : 3);
+	syscall(SYS_exit_group, mallinfo2().uordblks == before ? 0 : 3);
 }
 
 static void range_calls_make_no_system_call_and_allocate_nothing(void **state)

@@ -129,7 +129,7 @@ static void other_major_version_is_reported(void **state)
 	assert_int_equal(attach(fixture->writer.path),
 			 NCS_ATTACH_OTHER_VERSION);
 	assert_non_null(strstr(why, "2.3"));
-	assert_non_null(strstr(why, "1.8"));
+	assert_non_null(strstr(why, "1.9"));
 }
 
 static void later_minor_version_is_attached(void **state)

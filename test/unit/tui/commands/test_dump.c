@@ -510,6 +510,7 @@ static struct scripted_rank *add_launching(struct scripted *scripted,
 		.timed = 2,
 		.missed = 3,
 		.captured = 9,
+		.other_context = 3,
 		.bias_ns = 1250,
 	};
 	rank->snapshot.operation_count = 2;
@@ -539,7 +540,8 @@ static void launches_are_in_the_json(void **state)
 	assert_keys(first,
 		    "status one_in launched launched_ns followed begun begun_ns"
 		    " ended ended_ns ahead wait wait_since_ns timed missed"
-		    " captured bias_ns error_ns failure driver_since_ns");
+		    " captured other_context bias_ns error_ns failure"
+		    " driver_since_ns");
 	assert_string_at(first, "status", "some");
 	assert_integer_at(first, "one_in", 8);
 	assert_integer_at(first, "launched", 8);
@@ -555,6 +557,7 @@ static void launches_are_in_the_json(void **state)
 	assert_integer_at(first, "timed", 2);
 	assert_integer_at(first, "missed", 3);
 	assert_integer_at(first, "captured", 9);
+	assert_integer_at(first, "other_context", 3);
 	assert_integer_at(first, "bias_ns", 1250);
 	assert_null_at(first, "error_ns");
 	assert_null_at(first, "failure");
@@ -994,7 +997,8 @@ static void text_lists_launches(void **state)
 		text,
 		"\nlaunches: rank 1: launch 6 of 8 began 2.00s ago, 2 are ahead"
 		" on the host; 1 launch in 8 is timed, 2 so far, none of 9"
-		" captured into graphs: launches come so fast"));
+		" captured into graphs, none of 3 in a CUDA context of"
+		" the application's own: launches come so fast"));
 	assert_non_null(strstr(
 		text,
 		"\nlaunches: rank 2: launch 7 of 7 ended 1.00s ago; the"

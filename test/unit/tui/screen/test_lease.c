@@ -42,6 +42,19 @@ static void look(void)
 	assert_int_equal(ncs_model_update(&test.model, test.source, NOW), 0);
 }
 
+static void attach(void)
+{
+	test.source = ncs_source_open_shm(test.fixture->directory, NULL);
+	ncs_model_init(&test.model);
+	look();
+}
+
+static void detach(void)
+{
+	ncs_model_release(&test.model);
+	test.source->close(test.source);
+}
+
 static int setup(void **state)
 {
 	struct ncs_identity *identity;
@@ -55,9 +68,7 @@ static int setup(void **state)
 	identity->comm_id = 0xabcdef;
 	strcpy(identity->comm_name, "world");
 	test.filter.directory = test.fixture->directory;
-	test.source = ncs_source_open_shm(test.fixture->directory, NULL);
-	ncs_model_init(&test.model);
-	look();
+	attach();
 	return ncs_writer_create_control(&test.writer, test.fixture->directory,
 					 &test.fixture->process, 0);
 }
@@ -65,8 +76,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	ncs_lease_drop(&test.lease);
-	ncs_model_release(&test.model);
-	test.source->close(test.source);
+	detach();
 	if (test.writer.control)
 		munmap(test.writer.control, NCS_CONTROL_BYTES);
 	return segment_fixture_teardown(state);
@@ -225,6 +235,9 @@ static void processes_of_other_users_are_asked_by_pid_only(void **state)
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(chown(test.writer.path, 65534, 65534), 0);
+	assert_int_equal(chown(test.fixture->writer.path, 65534, 65534), 0);
+	detach();
+	attach();
 	assert_int_equal(ask(), 0);
 	assert_int_equal(test.writer.control->request, 0);
 	test.filter.others = true;
