@@ -130,7 +130,7 @@ for node in $nodes; do
 			--web.listen-address="127.0.0.1:$port"
 	else
 		begin exporter.$node "$ncclstat" --dir "$tmp/$node" \
-			--listen="127.0.0.1:$port"
+			--listen="127.0.0.1:$port" --user-names
 	fi
 done
 

@@ -88,7 +88,7 @@ url=http://127.0.0.1:$web
 "$build/ncclreplay" --speed 1 --loop 0 test/captures/net-v5-ddp8 \
 	>"$tmp/replay" 2>&1 &
 job=$!
-"$ncclstat" --listen="127.0.0.1:$port" 2>"$tmp/said" &
+"$ncclstat" --listen="127.0.0.1:$port" --user-names 2>"$tmp/said" &
 exporter=$!
 cat >"$tmp/prometheus.yml" <<-END
 	global: { scrape_interval: 1s, evaluation_interval: 1s }
