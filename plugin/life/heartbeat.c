@@ -14,7 +14,7 @@
  * (analysis/diagnosis/finding.h), also where a beat comes late. */
 #define PAUSE_NS 500000000L
 
-/* Whoever holds this waits for nothing. */
+/* A thread that holds this lock waits for nothing else. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Under the lock. */

@@ -233,7 +233,7 @@ static void context_destroy(void *context)
 	release();
 }
 
-/* Those who have retained it still have. */
+/* A reset releases nothing: references that are held stay. */
 static void primary_reset(int device)
 {
 	acquire();
