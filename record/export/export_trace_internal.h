@@ -48,11 +48,17 @@ struct ncs_trace_channel {
 	struct ncs_slice_tracks phases;
 };
 
+/* Launches of one CUDA stream that may still get operations: their records may
+ * come from several rings, which a recorder reads one after the other. */
+#define NCS_TRACE_OPEN_LAUNCHES 64
+
 /* Launches on one CUDA stream. */
 struct ncs_trace_launches {
 	struct ncs_slice_tracks tracks;
-	/* In ticks; 0 if there was none. */
-	uint64_t latest_begin, latest_end;
+	/* The latest that were written; 0 if there was none. */
+	uint64_t begin_ticks[NCS_TRACE_OPEN_LAUNCHES];
+	uint64_t end_ticks[NCS_TRACE_OPEN_LAUNCHES];
+	unsigned next;
 };
 
 /* The operations on one CUDA stream. */

@@ -17,9 +17,23 @@ static uint64_t correlation_of(uint64_t comm_id, unsigned function,
 	return XXH3_64bits(words, sizeof(words)) | 1;
 }
 
+/* Remembers a launch; returns whether it is new. */
+static bool is_new_launch(struct ncs_trace_launches *launches,
+			  const struct ncs_operation_ticks *ticks)
+{
+	for (unsigned i = 0; i < NCS_TRACE_OPEN_LAUNCHES; i++)
+		if (launches->begin_ticks[i] == ticks->begin &&
+		    launches->end_ticks[i] == ticks->end)
+			return false;
+	launches->begin_ticks[launches->next] = ticks->begin;
+	launches->end_ticks[launches->next] = ticks->end;
+	launches->next = (launches->next + 1) % NCS_TRACE_OPEN_LAUNCHES;
+	return true;
+}
+
 /* Writes the launch of an operation's kernel, from its begin to its end on the
- * stream. The operations of a launch come one after the other, and have the
- * same times; the first of them stands for all. */
+ * stream. The operations of a launch have the same times; the first of them
+ * stands for all. */
 static void put_launch(struct ncs_trace_export *export,
 		       struct ncs_trace_launches *launches,
 		       const struct ncs_operation_ticks *ticks,
@@ -33,11 +47,8 @@ static void put_launch(struct ncs_trace_export *export,
 	};
 
 	if (!ticks->is_on_stream || ticks->begin >= ticks->end ||
-	    (ticks->begin == launches->latest_begin &&
-	     ticks->end == launches->latest_end))
+	    !is_new_launch(launches, ticks))
 		return;
-	launches->latest_begin = ticks->begin;
-	launches->latest_end = ticks->end;
 	ncs_trace_export_slice(export, &launches->tracks, span, &event);
 }
 

@@ -307,7 +307,8 @@ static struct ncs_record launched(uint32_t operation, uint64_t start_ns,
 	return record;
 }
 
-/* The second and the third operation are of one launch. */
+/* The second and the third operation are of one launch; the record of another
+ * ring was read between them. */
 static void each_launch_lies_on_its_stream_once(void **state)
 {
 	static const uint64_t begin_ns[] = { 1000, 2000, 3000 };
@@ -319,8 +320,8 @@ static void each_launch_lies_on_its_stream_once(void **state)
 
 	put_on(exported, 0, stream, launched(1, 500, 1000));
 	put_on(exported, 0, stream, launched(2, 600, 2000));
-	put_on(exported, 0, stream, launched(3, 650, 2000));
 	put_on(exported, 0, stream, launched(4, 900, 3000));
+	put_on(exported, 0, stream, launched(3, 650, 2000));
 	put_on(exported, 0, stream, collective(5, 5));
 	put_on(exported, 0, 0, launched(6, 100, 4000));
 	trace = finish(exported);
