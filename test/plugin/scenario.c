@@ -30,6 +30,17 @@
 
 char scenario_directory[64];
 
+#ifdef __SANITIZE_THREAD__
+/* Children of a fork start the plugin's threads anew, which the sanitizer
+ * refuses unless it is told otherwise. */
+__attribute__((visibility("default"))) const char *
+__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+	return "die_after_fork=0";
+}
+#endif
+
 /* --- Checks ------------------------------------------------------------ */
 
 void scenario_fail(const char *file, int line, const char *condition,
