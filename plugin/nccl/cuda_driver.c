@@ -3,9 +3,26 @@
 #include "plugin/nccl/cuda_driver.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stddef.h>
 
 struct ncs_cuda_driver ncs_cuda;
+
+/* The reference is kept, so that the library stays loaded. */
+static void *driver_library;
+
+static void find_library(void)
+{
+	driver_library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+}
+
+void *ncs_cuda_library(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, find_library);
+	return driver_library;
+}
 
 static void *find_symbol(void *library, const char *symbol,
 			 const char *older_symbol)
@@ -25,10 +42,9 @@ bool ncs_cuda_driver_find(const char **missing)
 	/* Other threads may be calling it already. */
 	if (found)
 		return true;
-	library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	library = ncs_cuda_library();
 	if (!library)
 		return false;
-	/* The reference to the library is kept, so that it stays loaded. */
 #define X(name, symbol, older_symbol, parameters)                          \
 	*(void **)&ncs_cuda.name = find_symbol(library, symbol, older_symbol); \
 	if (!ncs_cuda.name && !*missing)                                       \

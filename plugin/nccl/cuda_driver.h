@@ -64,7 +64,14 @@ struct ncs_cuda_driver {
  * true; does not change after that. */
 extern struct ncs_cuda_driver ncs_cuda;
 
-/* Looks for the driver among the libraries of the process, until it is found.
+/* Returns the driver's library, for dlsym(); NULL if the process had not loaded
+ * it at the first call: NCCL has it before it makes a communicator. Looks once
+ * per process: a child that is forked while the dynamic linker looks for a library
+ * which is not loaded may crash in its own dlopen(). Any thread; not for
+ * callbacks. */
+void *ncs_cuda_library(void);
+
+/* Finds the driver's functions, once it has been loaded.
  * Returns false if it is not loaded, or lacks a function; then *missing is the
  * name of the function, or NULL. Calls the dynamic linker: not for callbacks.
  * One thread at a time. */

@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "plugin/nccl/cuda_driver.h"
+
 int32_t ncs_nccl_version(const void *caller)
 {
 	int (*get_version)(int *version);
@@ -26,7 +28,7 @@ int32_t ncs_nccl_version(const void *caller)
 
 bool ncs_gpu_name(char *name, size_t size)
 {
-	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	void *library = ncs_cuda_library();
 	int (*get_device)(int *device);
 	int (*get_bus_id)(char *text, int length, int device);
 	bool known = false;
@@ -43,6 +45,5 @@ bool ncs_gpu_name(char *name, size_t size)
 	}
 	if (!known)
 		memset(name, 0, size);
-	dlclose(library);
 	return known;
 }
