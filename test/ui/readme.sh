@@ -36,6 +36,7 @@ test "$1" = --nproc-per-node=8 && shift && exec python "$@"
 END
 script srun <<'END'
 while [ "${1#-}" != "$1" ]; do shift; done
+export SLURMD_NODENAME=n1
 exec "$@"
 END
 script squeue <<'END'
