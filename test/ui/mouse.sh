@@ -42,6 +42,11 @@ click() {
 	mouse 0 "$1" "$2" m
 }
 
+# rank_at ROW: prints the rank in this row of the table.
+rank_at() {
+	screen | sed -n "$(($1 + 1))s/^[^0-9]*\([0-9]*\) .*/\1/p"
+}
+
 click_on() {
 	click "$(column_of "$1")" "$(row_of "$1")"
 }
@@ -63,17 +68,22 @@ verdict 'a click on a title sorts' $?
 # Paused, rows keep their order.
 press 1 p
 sees '\[1:Ranks\]' && sees 'RANK' && sees ' PAUSED '
-click 10 "$(($(row_of 'RANK') + 3))"
-sees '^rank 1 of'
+row=$(($(row_of 'RANK') + 4))
+clicked=$(rank_at "$row")
+below=$(rank_at $((row + 3)))
+[ "$clicked" != "$below" ]
+verdict 'rows that the mouse moves between differ' $?
+click 10 "$row"
+sees "^rank $clicked of"
 verdict 'a click selects a row' $?
 mouse 65 10 10
-sees '^rank 4 of'
+sees "^rank $below of"
 verdict 'the wheel scrolls' $?
 mouse 66 10 10
 mouse 35 10 10
 mouse_bytes 64 10 10
 mouse_bytes 3 10 10
-sees '^rank 1 of'
+sees "^rank $clicked of"
 verdict 'other buttons are ignored, reports as bytes are understood' $?
 click_on '1Help'
 sees '^ncclstat: help on Ranks'
