@@ -26,7 +26,8 @@ enum truth_answer {
 };
 
 /* Returns the number of jobs of a kind: so many per cent of TRUTH_JOBS, or else
- * of `usual`, at least one; none if the kind is not wanted. */
+ * of `usual` (a quarter of it with a sanitizer), at least one; none if the kind is
+ * not wanted. */
 unsigned truth_jobs(const char *kind, unsigned usual, unsigned percent);
 
 /* Returns the seed of the i-th job of a kind. */
