@@ -19,11 +19,6 @@ void ncs_part_channels_release(struct ncs_part_channels *channels)
 	*channels = (struct ncs_part_channels){ 0 };
 }
 
-void ncs_part_channels_clear(struct ncs_part_channels *channels)
-{
-	channels->count = channels->found = 0;
-}
-
 /* Returns the channel of a record, or NULL if there is no memory or there are
  * too many channels. */
 static struct ncs_part_channel *channel_of(struct ncs_part_channels *channels,

@@ -20,9 +20,6 @@ struct ncs_part_channels {
 /* Frees the memory. */
 void ncs_part_channels_release(struct ncs_part_channels *channels);
 
-/* Forgets all channels, and keeps the memory. */
-void ncs_part_channels_clear(struct ncs_part_channels *channels);
-
 /* Takes the record of a proxy operation or a step. Returns 0, or -ENOMEM, also if
  * there are too many channels. */
 int ncs_part_channels_take(struct ncs_part_channels *channels,

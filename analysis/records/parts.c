@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/base/hash_table.h"
 #include "analysis/base/move_clock.h"
 #include "analysis/records/call_history.h"
 #include "analysis/records/children.h"
@@ -16,16 +17,16 @@
 #include "analysis/records/part_links.h"
 #include "analysis/records/size_algorithms.h"
 #include "shm/clock.h"
+#include "shm/hash.h"
 
 /* Records of other lanes come at most this much later. */
 #define SETTLES_AFTER_NS UINT64_C(10000000)
 
 /* Number of operations that are in progress or wait to be settled. */
-#define SLOTS 64u
 #define SLOTS_MAX (UINT32_C(1) << 18)
-/* An operation that has not ended by the time this many others came never
- * will. */
-#define SLOTS_UNENDED 4096u
+/* An operation that has not ended when one comes that began this many later
+ * never will: its own record was overwritten before it was read. */
+#define SLOTS_UNENDED 4096
 
 #define CALLS 64u
 #define CALLS_MAX (UINT32_C(1) << 18)
@@ -34,20 +35,22 @@
  * functions. */
 #define KIND_LAUNCH NCS_FUNCTION_COUNT
 
+/* The records of one operation, added up. */
 struct part_slot {
-	uint32_t operation; /* 0: none */
+	struct ncs_hash_link link; /* by operation */
+	struct part_slot *older, *newer;
+	uint32_t operation;
 	bool has_ended;
-	uint64_t drained_ns;              /* when its record was read */
+	uint64_t drained_ns;              /* when its record was read first */
+	uint64_t end_ns;                  /* of that record */
 	struct ncs_operation_ticks ticks; /* of its record */
 	struct ncs_part part;
 	struct ncs_children children;
 	struct ncs_part_channels channels;
 };
 
-struct ended_operation {
-	uint32_t operation;
-	uint64_t drained_ns;
-	uint64_t end_ns;
+struct slot_list {
+	struct part_slot *oldest, *newest;
 };
 
 struct ncs_parts {
@@ -63,11 +66,10 @@ struct ncs_parts {
 	int32_t nranks;
 	size_t owner;
 	struct ncs_size_algorithms algorithms;
-	struct part_slot *slots; /* by operation modulo slot_count */
-	uint32_t slot_count;
-	struct ended_operation *ended; /* a ring, in order of their records */
-	uint32_t ended_capacity;
-	uint64_t ended_first, ended_next;
+	struct ncs_hash_table slots;
+	/* Each slot is in one of these, in the order of the first records and in
+	 * that of the operations' own records. */
+	struct slot_list unended, ended;
 	struct ncs_call_history calls;
 	struct ncs_replaced_records *replaced; /* NULL if not known */
 	/* Records that ended in this interval may be missing; none if
@@ -79,6 +81,72 @@ struct ncs_parts {
 	struct ncs_part given;
 	struct ncs_parts_count count;
 };
+
+/* --- Slots ---------------------------------------------------------------- */
+
+static void append(struct slot_list *list, struct part_slot *slot)
+{
+	slot->older = list->newest;
+	slot->newer = NULL;
+	*(slot->older ? &slot->older->newer : &list->oldest) = slot;
+	list->newest = slot;
+}
+
+static void take_out(struct slot_list *list, struct part_slot *slot)
+{
+	*(slot->older ? &slot->older->newer : &list->oldest) = slot->newer;
+	*(slot->newer ? &slot->newer->older : &list->newest) = slot->older;
+}
+
+static void free_slot(struct ncs_parts *parts, struct part_slot *slot)
+{
+	ncs_hash_table_remove(&parts->slots, &slot->link);
+	take_out(slot->has_ended ? &parts->ended : &parts->unended, slot);
+	ncs_part_channels_release(&slot->channels);
+	free(slot);
+}
+
+/* Returns the slot that an operation that comes makes useless, or that there are
+ * too many of. NULL if there is none. */
+static struct part_slot *slot_to_drop(const struct ncs_parts *parts,
+				      uint32_t operation)
+{
+	struct part_slot *oldest = parts->unended.oldest;
+
+	/* Numbers wrap around. */
+	if (oldest && (int32_t)(operation - oldest->operation) > SLOTS_UNENDED)
+		return oldest;
+	if (parts->slots.count < SLOTS_MAX)
+		return NULL;
+	return oldest ? oldest : parts->ended.oldest;
+}
+
+/* Returns the slot of an operation, or NULL if there is no memory. */
+static struct part_slot *slot_of(struct ncs_parts *parts, uint32_t operation)
+{
+	/* ncs_hash() is a bijection: equal hashes have equal numbers. */
+	struct ncs_hash_link *link =
+		ncs_hash_table_first(&parts->slots, ncs_hash(operation));
+	struct part_slot *slot;
+
+	if (link)
+		return NCS_HASH_ITEM(link, struct part_slot, link);
+	while ((slot = slot_to_drop(parts, operation))) {
+		parts->count.dropped++;
+		free_slot(parts, slot);
+	}
+	slot = calloc(1, sizeof(*slot));
+	if (!slot || ncs_hash_table_insert(&parts->slots, &slot->link,
+					   ncs_hash(operation)) != 0) {
+		free(slot);
+		return NULL;
+	}
+	slot->operation = operation;
+	append(&parts->unended, slot);
+	return slot;
+}
+
+/* --- The rank ------------------------------------------------------------- */
 
 static void identify(struct ncs_parts *parts,
 		     const struct ncs_identity *identity)
@@ -101,12 +169,7 @@ struct ncs_parts *ncs_parts_new(const struct ncs_header *header, size_t owner)
 	parts->owner = owner;
 	parts->rank = parts->nranks = -1;
 	identify(parts, &header->identity);
-	parts->slot_count = SLOTS;
-	parts->slots = calloc(SLOTS, sizeof(*parts->slots));
-	parts->ended_capacity = SLOTS;
-	parts->ended = calloc(SLOTS, sizeof(*parts->ended));
-	if (parts->slots && parts->ended &&
-	    ncs_call_history_init(&parts->calls, CALLS, CALLS_MAX) == 0) {
+	if (ncs_call_history_init(&parts->calls, CALLS, CALLS_MAX) == 0) {
 		parts->calls.needed_ns = 0; /* keep all calls at first */
 		return parts;
 	}
@@ -118,10 +181,11 @@ void ncs_parts_free(struct ncs_parts *parts)
 {
 	if (!parts)
 		return;
-	for (uint32_t i = 0; parts->slots && i < parts->slot_count; i++)
-		ncs_part_channels_release(&parts->slots[i].channels);
-	free(parts->slots);
-	free(parts->ended);
+	while (parts->unended.oldest)
+		free_slot(parts, parts->unended.oldest);
+	while (parts->ended.oldest)
+		free_slot(parts, parts->ended.oldest);
+	ncs_hash_table_release(&parts->slots);
 	ncs_call_history_release(&parts->calls);
 	ncs_gpu_readings_release(&parts->gpu);
 	free(parts);
@@ -174,75 +238,6 @@ int ncs_parts_learn(struct ncs_parts *parts,
 	return 0;
 }
 
-/* --- Slots ---------------------------------------------------------------- */
-
-static struct part_slot *slot_at(const struct ncs_parts *parts,
-				 uint32_t operation)
-{
-	return &parts->slots[operation & (parts->slot_count - 1)];
-}
-
-/* Empties a slot; the memory of its channels is kept for the next operation. */
-static void clear(struct part_slot *slot)
-{
-	struct ncs_part_channels channels = slot->channels;
-
-	ncs_part_channels_clear(&channels);
-	*slot = (struct part_slot){ .channels = channels };
-}
-
-/* Doubles the slots. Operations that have a slot do not collide, because their
- * numbers differ in the lowest bits. Returns 0 or -ENOMEM. */
-static int grow_slots(struct ncs_parts *parts)
-{
-	uint32_t before = parts->slot_count;
-	struct part_slot *slots = calloc(2 * (size_t)before, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < before; i++) {
-		const struct part_slot *slot = &parts->slots[i];
-
-		if (slot->operation != 0)
-			slots[slot->operation & (2 * before - 1)] = *slot;
-		else
-			ncs_part_channels_release(
-				&parts->slots[i].channels);
-	}
-	free(parts->slots);
-	parts->slots = slots;
-	parts->slot_count = 2 * before;
-	return 0;
-}
-
-/* Returns true if an operation must make room for another one, because it will
- * never end or there are too many slots. */
-static bool makes_room(const struct ncs_parts *parts,
-		       const struct part_slot *slot)
-{
-	return parts->slot_count >= SLOTS_MAX ||
-	       (!slot->has_ended && parts->slot_count >= SLOTS_UNENDED);
-}
-
-/* Sets *slot to the slot of an operation. Returns 0 or -ENOMEM. */
-static int slot_of(struct ncs_parts *parts, uint32_t operation,
-		   struct part_slot **slot)
-{
-	*slot = slot_at(parts, operation);
-	while ((*slot)->operation != 0 && (*slot)->operation != operation) {
-		if (makes_room(parts, *slot)) {
-			parts->count.dropped++;
-			clear(*slot);
-			break;
-		}
-		if (grow_slots(parts) != 0)
-			return -ENOMEM;
-		*slot = slot_at(parts, operation);
-	}
-	(*slot)->operation = operation;
-	return 0;
-}
-
 /* --- Records -------------------------------------------------------------- */
 
 static int take_child(struct ncs_parts *parts, const struct ncs_record *record)
@@ -250,14 +245,13 @@ static int take_child(struct ncs_parts *parts, const struct ncs_record *record)
 	bool is_transfer = record->event == NCS_EVENT_PROXY_OP ||
 			   record->event == NCS_EVENT_PROXY_STEP;
 	struct part_slot *slot;
-	int error;
 
 	if (record->operation == 0 ||
 	    (!is_transfer && record->event != NCS_EVENT_KERNEL_CH))
 		return 0;
-	error = slot_of(parts, record->operation, &slot);
-	if (error)
-		return error;
+	slot = slot_of(parts, record->operation);
+	if (!slot)
+		return -ENOMEM;
 	ncs_children_take(&slot->children, &parts->clock, record);
 	if (record->flags & NCS_RECORD_MISSING_STOP)
 		slot->part.flags |= NCS_PART_MISSING_STOP;
@@ -266,59 +260,41 @@ static int take_child(struct ncs_parts *parts, const struct ncs_record *record)
 			     0;
 }
 
-static int queue_ended(struct ncs_parts *parts, const struct ncs_record *record,
-		       uint64_t drained_ns)
+/* Notes that an operation's own record has come. */
+static void end_slot(struct ncs_parts *parts, struct part_slot *slot,
+		     const struct ncs_record *record, uint64_t drained_ns)
 {
-	uint32_t before = parts->ended_capacity;
-
-	if (parts->ended_next - parts->ended_first == before) {
-		struct ended_operation *ended =
-			calloc(2 * (size_t)before, sizeof(*ended));
-
-		if (!ended)
-			return -ENOMEM;
-		for (uint64_t i = parts->ended_first; i < parts->ended_next;
-		     i++)
-			ended[i % (2 * before)] = parts->ended[i % before];
-		free(parts->ended);
-		parts->ended = ended;
-		parts->ended_capacity = 2 * before;
-	}
-	parts->ended[parts->ended_next++ % parts->ended_capacity] =
-		(struct ended_operation){
-			record->operation, drained_ns,
-			ncs_clock_ns(&parts->clock,
-				     record->start + record->duration)
-		};
-	return 0;
+	take_out(&parts->unended, slot);
+	append(&parts->ended, slot);
+	slot->has_ended = true;
+	slot->drained_ns = drained_ns;
+	slot->end_ns = ncs_clock_ns(&parts->clock,
+				    record->start + record->duration);
 }
 
 static int take_operation(struct ncs_parts *parts,
 			  const struct ncs_record *record, uint64_t drained_ns)
 {
 	struct part_slot *slot;
-	int error;
 
 	if (record->operation == 0 || record->function >= NCS_FUNCTION_COUNT)
 		return 0;
 	if (parts->replaced && ncs_replaced_records_take(parts->replaced,
 							 parts->owner, record))
 		return 0;
-	error = slot_of(parts, record->operation, &slot);
-	if (!error && !slot->has_ended && !parts->replaced &&
+	slot = slot_of(parts, record->operation);
+	if (!slot)
+		return -ENOMEM;
+	if (!slot->has_ended && !parts->replaced &&
 	    (record->flags & NCS_RECORD_AGAIN)) {
 		/* The part that this record replaces has been given out; only
 		 * later children are here. */
 		parts->count.replaced++;
-		clear(slot);
+		free_slot(parts, slot);
 		return 0;
 	}
-	if (!error && !slot->has_ended)
-		error = queue_ended(parts, record, drained_ns);
-	if (error)
-		return error;
-	slot->has_ended = true;
-	slot->drained_ns = drained_ns;
+	if (!slot->has_ended)
+		end_slot(parts, slot, record, drained_ns);
 	slot->ticks = ncs_operation_ticks(record);
 	slot->part.function = record->function;
 	slot->part.peer = record->peer;
@@ -567,26 +543,16 @@ uint64_t ncs_part_first_end_ns(const struct ncs_part *part)
 
 const struct ncs_part *ncs_parts_next(struct ncs_parts *parts)
 {
-	while (parts->ended_first < parts->ended_next) {
-		const struct ended_operation *ended =
-			&parts->ended[parts->ended_first %
-				      parts->ended_capacity];
-		struct part_slot *slot = slot_at(parts, ended->operation);
+	struct part_slot *slot = parts->ended.oldest;
 
-		if (ended->drained_ns > parts->settled_ns &&
-		    ended->end_ns > parts->settled_ended_ns)
-			break;
-		parts->ended_first++;
-		/* The operation may have had to make room for another. */
-		if (slot->operation != ended->operation || !slot->has_ended)
-			continue;
-		finish(parts, slot, &parts->given);
-		move_part(parts, &parts->given);
-		clear(slot);
-		parts->count.parts++;
-		return &parts->given;
-	}
-	return NULL;
+	if (!slot || (slot->drained_ns > parts->settled_ns &&
+		      slot->end_ns > parts->settled_ended_ns))
+		return NULL;
+	finish(parts, slot, &parts->given);
+	move_part(parts, &parts->given);
+	free_slot(parts, slot);
+	parts->count.parts++;
+	return &parts->given;
 }
 
 const struct ncs_parts_count *ncs_parts_count(const struct ncs_parts *parts)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of making parts: a part has exactly what the records of its operation
  * report, and leaves unknown what they do not. */
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -593,6 +594,76 @@ static void operations_that_never_end_make_room(void **state)
 	assert_true(ncs_parts_count(fixture->parts)->dropped > 30000);
 }
 
+/* Reads what a ring still has of operations from `first` on: the first one's own
+ * record was overwritten. */
+static void take_what_is_left(struct parts_fixture *fixture, uint32_t first,
+			      uint64_t at_ns)
+{
+	put_step(fixture, first, 0, true, 1, at_ns - MS);
+	for (uint32_t i = 1; i <= 25; i++) {
+		put_step(fixture, first + i, 0, true, 1, at_ns - MS);
+		put_operation(fixture, first + i, first + i, at_ns - MS);
+	}
+	take(fixture, 100000, at_ns);
+	ncs_parts_settle_ended(fixture->parts, at_ns - 10 * MS);
+}
+
+/* Reads so many rings that were overwritten in between, each after a different
+ * number of operations. Returns the number of parts. */
+static size_t take_rings(struct parts_fixture *fixture, uint32_t from,
+			 uint32_t rings)
+{
+	size_t count = 0;
+
+	for (uint32_t i = from; i < from + rings; i++) {
+		take_what_is_left(fixture, 1 + 31337 * i,
+				  (4 + i) * (uint64_t)SECOND);
+		while (ncs_parts_next(fixture->parts))
+			count++;
+	}
+	return count;
+}
+
+static size_t bytes_in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* A viewer that reads a busy ring twice a second for half an hour. */
+static void operations_whose_records_were_lost_take_no_memory(void **state)
+{
+	struct parts_fixture *fixture = *state;
+	size_t parts = take_rings(fixture, 0, 100), bytes = bytes_in_use();
+
+	parts += take_rings(fixture, 100, 3500);
+	assert_true(bytes_in_use() <= bytes + 4096);
+	assert_int_equal(parts, 25 * 3599);
+	assert_true(ncs_parts_count(fixture->parts)->dropped >= 3598);
+}
+
+static void operation_in_progress_is_kept_while_others_are_lost(void **state)
+{
+	struct parts_fixture *fixture = *state;
+	const struct ncs_part *part;
+
+	put_step(fixture, 7, 0, true, 1, 3 * SECOND);
+	take(fixture, 0, 4 * SECOND);
+	for (uint32_t i = 1; i <= 20; i++) {
+		take_what_is_left(fixture, i * 200, (4 + i) * SECOND);
+		while (ncs_parts_next(fixture->parts))
+			;
+	}
+	put_operation(fixture, 7, 7, 25 * SECOND);
+	take(fixture, 0, 26 * SECOND);
+	ncs_parts_settle(fixture->parts, UINT64_MAX);
+	while ((part = ncs_parts_next(fixture->parts)) && part->operation != 7)
+		;
+	assert_non_null(part);
+	assert_int_equal(part->channels, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -613,6 +684,8 @@ int main(void)
 		TEST(last_data_is_the_latest_of_all_channels),
 		TEST(algorithm_is_known_if_a_size_has_only_one),
 		TEST(operations_that_never_end_make_room),
+		TEST(operations_whose_records_were_lost_take_no_memory),
+		TEST(operation_in_progress_is_kept_while_others_are_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
