@@ -8,6 +8,7 @@
 #include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -50,6 +51,13 @@ enum ncs_object_kind ncs_object_parse(const char *name, uint32_t *pid,
 			return kinds[i].kind;
 	}
 	return NCS_OBJECT_NONE;
+}
+
+uint32_t ncs_object_serial(const char *path)
+{
+	const char *number = strrchr(path, '.');
+
+	return number ? (uint32_t)(strtoull(number + 1, NULL, 10) >> 32) : 0;
 }
 
 bool ncs_object_is_in_memory(int file)

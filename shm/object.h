@@ -33,6 +33,11 @@ enum ncs_object_kind {
 enum ncs_object_kind ncs_object_parse(const char *name, uint32_t *pid,
 				      uint64_t *start);
 
+/* Returns the serial number in the name of a segment (ncs_writer_number() in
+ * shm/write/writer.h): a process counts its segments from 0 on. 0 if there is
+ * none, as in names that earlier plugins gave. */
+uint32_t ncs_object_serial(const char *path);
+
 /* Tells whether a file is on a tmpfs or ramfs. Elsewhere a page can be missing
  * although it was reserved, and the kernel does not know who holds a file. */
 bool ncs_object_is_in_memory(int file);

@@ -311,6 +311,7 @@ void ncs_recorder_run(const struct ncs_recorder_settings *settings,
 		finish(&recorder);
 	result->unreadable =
 		ncs_recorder_segments_unreadable(&recorder.followed);
+	result->missed = ncs_recorder_segments_missed(&recorder.followed);
 	ncs_recorder_segments_release(&recorder.followed);
 	error = ncs_recording_writer_close(recorder.writer, &result->totals);
 	if (error)

@@ -10,6 +10,7 @@
 
 #include "shm/array.h"
 #include "shm/clock.h"
+#include "shm/object.h"
 #include "shm/read/paths.h"
 #include "shm/read/liveness.h"
 #include "shm/read/image.h"
@@ -195,22 +196,45 @@ int ncs_recorder_segments_states(struct ncs_recorder_segments *followed,
 
 /* --- New segments -------------------------------------------------------- */
 
-static int remember_process(struct ncs_recorder_segments *followed,
-			    const struct ncs_header *header)
+static struct ncs_recorder_process *
+find_process(const struct ncs_recorder_segments *followed,
+	     const struct ncs_header *header)
 {
 	struct ncs_process process, known;
 
 	ncs_process_of_header(header, &process);
 	for (size_t i = 0; i < followed->process_count; i++) {
-		ncs_process_of_header(&followed->processes[i], &known);
+		ncs_process_of_header(&followed->processes[i].header, &known);
 		if (ncs_process_is_same(&process, &known))
-			return 0;
+			return &followed->processes[i];
 	}
-	if (ncs_array_reserve(&followed->processes, &followed->process_capacity,
-			      followed->process_count + 1,
-			      sizeof(*followed->processes)) != 0)
-		return -ENOMEM;
-	followed->processes[followed->process_count++] = *header;
+	return NULL;
+}
+
+/* Remembers the process of a segment, and the segment's serial number. */
+static int remember_process(struct ncs_recorder_segments *followed,
+			    const struct ncs_header *header, uint32_t serial)
+{
+	struct ncs_recorder_process *known = find_process(followed, header);
+
+	if (!known) {
+		if (ncs_array_reserve(&followed->processes,
+				      &followed->process_capacity,
+				      followed->process_count + 1,
+				      sizeof(*followed->processes)) != 0)
+			return -ENOMEM;
+		known = &followed->processes[followed->process_count++];
+		*known = (struct ncs_recorder_process){ .header = *header };
+	}
+	/* The first scan finds segments in the order of their numbers; what was
+	 * between them may have gone before the recorder came. */
+	if (known->recorded == 0 || !followed->has_scanned) {
+		known->first = serial;
+		known->recorded = 0;
+	}
+	known->recorded++;
+	if (serial >= known->end)
+		known->end = serial + 1;
 	return 0;
 }
 
@@ -220,7 +244,8 @@ static int begin_rank(struct ncs_recorder_segments *followed,
 		      struct ncs_recorder_segment *segment)
 {
 	const struct ncs_header *header = ncs_reader_header(segment->reader);
-	int error = remember_process(followed, header);
+	int error = remember_process(followed, header,
+				     ncs_object_serial(segment->path));
 
 	if (!error)
 		error = ncs_recording_writer_add_rank(followed->writer, header,
@@ -427,9 +452,26 @@ bool ncs_recorder_segments_are_gone(const struct ncs_recorder_segments *followed
 		if (is_live(&followed->segments[i]))
 			return false;
 	for (size_t i = 0; i < followed->process_count; i++)
-		if (!ncs_process_is_gone(&followed->processes[i]))
+		if (!ncs_process_is_gone(&followed->processes[i].header))
 			return false;
 	return true;
+}
+
+uint64_t ncs_recorder_segments_missed(
+	const struct ncs_recorder_segments *followed)
+{
+	uint64_t missed = 0;
+
+	for (size_t i = 0; i < followed->process_count; i++) {
+		const struct ncs_recorder_process *process =
+			&followed->processes[i];
+		uint64_t made = process->end - process->first;
+
+		/* After exec(), a process counts from 0 on again. */
+		if (made > process->recorded)
+			missed += made - process->recorded;
+	}
+	return missed;
 }
 
 size_t ncs_recorder_segments_unreadable(

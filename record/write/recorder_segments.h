@@ -28,6 +28,16 @@ struct ncs_recorder_segment {
 	bool has_ended;
 };
 
+/* A process with a segment that was recorded. */
+struct ncs_recorder_process {
+	struct ncs_header header; /* of one of its segments */
+	/* Serial numbers of its segments: the first that it could have made
+	 * while the recorder ran, and the one after the last; and how many of
+	 * these were recorded. */
+	uint32_t first, end;
+	uint64_t recorded;
+};
+
 struct ncs_recorder_segments {
 	const struct ncs_recorder_settings *settings;
 	struct ncs_discovery discovery;
@@ -35,7 +45,7 @@ struct ncs_recorder_segments {
 	struct ncs_recorder_segment *segments; /* sorted by path */
 	size_t count;
 	size_t capacity;
-	struct ncs_header *processes; /* one header of each process seen */
+	struct ncs_recorder_process *processes;
 	size_t process_count;
 	size_t process_capacity;
 	bool has_scanned;
@@ -89,6 +99,11 @@ int ncs_recorder_segments_states(struct ncs_recorder_segments *followed,
  * are gone and all their data is recorded. */
 bool ncs_recorder_segments_any(const struct ncs_recorder_segments *followed);
 bool ncs_recorder_segments_are_gone(
+	const struct ncs_recorder_segments *followed);
+
+/* Returns the number of segments that are known to have come and gone between
+ * two scans: the serial numbers of later ones tell. */
+uint64_t ncs_recorder_segments_missed(
 	const struct ncs_recorder_segments *followed);
 
 /* Returns the number of segments that cannot be read, except those that are

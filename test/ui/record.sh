@@ -128,6 +128,19 @@ check 'SIGINT ends the recorder in good order' ended 0
 check '… with a complete file' is_complete "$tmp/stopped"
 check '… while the job goes on' kill -0 "$job"
 
+# A later segment of one of the job's processes: four came and went before it.
+begin --record "$tmp/gaps"
+await has_records "$tmp/gaps"
+for segment in "$NCCLSTAT_DIR"/ncclstat.*; do :; done
+later=${segment%.*}.$((${segment##*.} + (5 << 32)))
+cp "$segment" "$later"
+await grep -qF "${later##*/}" "/proc/$recorder/maps"
+kill -s INT "$recorder"
+check 'a recorder that missed ranks ends in good order' ended 0
+check '… and says how many it knows of' \
+	grep -q 'at least 4 more ranks missed' "$tmp/err"
+rm -f "$later"
+
 # signalled_twice PAUSE STATUS: records into a small pipe, which nobody reads until
 # two signals have come; succeeds if the recorder ends with this status.
 signalled_twice() {

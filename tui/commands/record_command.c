@@ -89,6 +89,11 @@ static void say_totals(const struct ncs_options *options,
 			   ", %" PRIu64
 			   " lost (overwritten before they were read)",
 			   totals->lost);
+	if (result->missed > 0)
+		ncs_append(text, sizeof(text),
+			   ", at least %" PRIu64
+			   " more rank%s missed (ended before they were seen)",
+			   result->missed, ending(result->missed));
 	ncs_append(text, sizeof(text), "; wrote %sB to %s", bytes,
 		   strcmp(path, "-") == 0 ? "standard output" : path);
 	if (totals->files > 1)

@@ -30,11 +30,11 @@ const struct ncs_segment_size segment_fixture_size = {
 };
 
 int segment_fixture_create(struct segment_fixture *fixture,
-			   const struct ncs_process *process, unsigned serial,
+			   const struct ncs_process *process, uint64_t number,
 			   struct ncs_writer *writer)
 {
 	int error = ncs_writer_create(writer, fixture->directory, process,
-				      serial, &segment_fixture_size, NULL);
+				      number, &segment_fixture_size, NULL);
 
 	if (error)
 		return error;
@@ -44,11 +44,11 @@ int segment_fixture_create(struct segment_fixture *fixture,
 }
 
 void segment_fixture_make(struct segment_fixture *fixture,
-			  const struct ncs_process *process, unsigned serial,
+			  const struct ncs_process *process, uint64_t number,
 			  struct ncs_writer *writer)
 {
 	assert_int_equal(
-		segment_fixture_create(fixture, process, serial, writer), 0);
+		segment_fixture_create(fixture, process, number, writer), 0);
 	ncs_writer_publish(writer);
 }
 

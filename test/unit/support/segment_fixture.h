@@ -34,16 +34,16 @@ int segment_fixture_teardown(void **state);
 	cmocka_unit_test_setup_teardown(test, segment_fixture_setup_bare, \
 					segment_fixture_teardown)
 
-/* Creates a segment as a process would, without publishing it. Returns 0 or
- * -errno. */
+/* Creates a segment as a process would, without publishing it; `number` is that
+ * in its name. Returns 0 or -errno. */
 int segment_fixture_create(struct segment_fixture *fixture,
-			   const struct ncs_process *process, unsigned serial,
+			   const struct ncs_process *process, uint64_t number,
 			   struct ncs_writer *writer);
 
 /* Creates a segment as a process would, and publishes it; asserts that it
  * succeeds. */
 void segment_fixture_make(struct segment_fixture *fixture,
-			  const struct ncs_process *process, unsigned serial,
+			  const struct ncs_process *process, uint64_t number,
 			  struct ncs_writer *writer);
 
 /* Unmaps a segment as the end of its process does: nobody holds it any more. */

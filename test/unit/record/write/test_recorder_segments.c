@@ -232,6 +232,80 @@ static void orderly_end_is_not_recorded_as_a_crash(void **state)
 	recorded_file_release(&file);
 }
 
+/* --- Segments that come and go -------------------------------------------- */
+
+/* Makes the segments of a process with serial numbers from `from` to `until`. */
+static void make_segments(struct followed_process *test, uint32_t from,
+			  uint32_t until)
+{
+	for (uint32_t i = from; i <= until; i++) {
+		struct ncs_writer writer;
+
+		segment_fixture_make(test->fixture, &test->fixture->process,
+				     ncs_writer_number(i), &writer);
+		segment_fixture_let_go(&writer);
+	}
+}
+
+static uint64_t missed_at_end(struct followed_process *test)
+{
+	assert_int_equal(ncs_recording_writer_close(test->writer, NULL), 0);
+	return ncs_recorder_segments_missed(&test->followed);
+}
+
+static void segments_that_were_not_seen_are_counted(void **state)
+{
+	struct followed_process *test = *state;
+
+	scan(test);
+	make_segments(test, 3, 5);
+	scan(test);
+	assert_int_equal(ncs_recorder_segments_missed(&test->followed), 0);
+	make_segments(test, 9, 10);
+	scan(test);
+	make_segments(test, 12, 12);
+	scan(test);
+	assert_int_equal(missed_at_end(test), 3 + 1);
+}
+
+static void segments_that_went_before_the_start_are_not_missed(void **state)
+{
+	struct followed_process *test = *state;
+
+	make_segments(test, 0, 1);
+	make_segments(test, 9, 10);
+	scan(test);
+	make_segments(test, 11, 11);
+	scan(test);
+	assert_int_equal(missed_at_end(test), 0);
+}
+
+/* exec() keeps the process, and the plugin begins anew. */
+static void process_that_counts_anew_misses_nothing(void **state)
+{
+	struct followed_process *test = *state;
+
+	make_segments(test, 0, 5);
+	scan(test);
+	make_segments(test, 0, 3);
+	scan(test);
+	assert_int_equal(missed_at_end(test), 0);
+}
+
+static void serial_numbers_of_earlier_plugins_tell_nothing(void **state)
+{
+	struct followed_process *test = *state;
+	struct ncs_writer writer;
+
+	for (uint64_t number = 0; number < 9; number += 4) {
+		segment_fixture_make(test->fixture, &test->fixture->process,
+				     number, &writer);
+		segment_fixture_let_go(&writer);
+		scan(test);
+	}
+	assert_int_equal(missed_at_end(test), 0);
+}
+
 /* --- Records ------------------------------------------------------------- */
 
 static void begin_segment(struct followed_process *test)
@@ -362,6 +436,10 @@ int main(void)
 		TEST(killed_process_is_recorded_as_gone),
 		TEST(removed_segment_has_its_last_state),
 		TEST(orderly_end_is_not_recorded_as_a_crash),
+		TEST(segments_that_were_not_seen_are_counted),
+		TEST(segments_that_went_before_the_start_are_not_missed),
+		TEST(process_that_counts_anew_misses_nothing),
+		TEST(serial_numbers_of_earlier_plugins_tell_nothing),
 		TEST(records_overwritten_before_the_start_are_not_lost),
 		TEST(records_overwritten_in_a_new_segment_are_lost),
 		TEST(records_published_while_followed_are_recorded),
