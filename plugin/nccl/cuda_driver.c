@@ -3,25 +3,31 @@
 #include "plugin/nccl/cuda_driver.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "shm/atomics.h"
 
 struct ncs_cuda_driver ncs_cuda;
 
-/* The reference is kept, so that the library stays loaded. */
-static void *driver_library;
-
-static void find_library(void)
-{
-	driver_library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-}
+/* A library's handle is an address. */
+#define NOT_LOADED UINT64_C(1)
 
 void *ncs_cuda_library(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static uint64_t handle; /* 0 before the first look */
+	uint64_t found = ncs_load_relaxed(&handle);
 
-	pthread_once(&once, find_library);
-	return driver_library;
+	if (found == 0) {
+		/* Two threads may look at once: both find the same. The reference
+		 * is kept, so that the library stays loaded. */
+		found = (uintptr_t)dlopen("libcuda.so.1",
+					  RTLD_NOW | RTLD_NOLOAD);
+		if (found == 0)
+			found = NOT_LOADED;
+		ncs_store_relaxed(&handle, found);
+	}
+	return found == NOT_LOADED ? NULL : (void *)(uintptr_t)found;
 }
 
 static void *find_symbol(void *library, const char *symbol,

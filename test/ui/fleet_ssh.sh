@@ -151,7 +151,7 @@ fleet_hang n1 n2
 fleet_soon 'a job is certain to hang' 2 'rank_missing, certain' \
 	'rank 1 .* on n2' "try: ssh -F $tmp/config n2 py-spy dump --pid [0-9]*\$" \
 	-- --diagnose --hosts 'n[1-2]'
-# So may eight at once.
+# Eight at once may take longer, too.
 fleet_soon 'each failure is told in words' 2 \
 	'stranger: refused: .*Permission denied.*without a password' \
 	'changed: refused: .*key has changed' \
