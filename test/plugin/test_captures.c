@@ -474,10 +474,19 @@ static void every_call_of_a_capture_is_followed(void **state)
 
 /* --- The program ------------------------------------------------------- */
 
+/* A sanitizer looks at code, which few jobs, and the first rank of each, reach. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RANKS_PLAYED 1
+#define DUMPED "net-v5-mix nvlink-v5-mix8"
+#else
+#define RANKS_PLAYED INT_MAX
+#define DUMPED NULL
+#endif
+
 static void dump_agrees_with_the_oracle(void **state)
 {
 	(void)state;
-	scenario_compare_dumps(NULL, NULL);
+	scenario_compare_dumps(NULL, DUMPED);
 }
 
 /* --- All captures ------------------------------------------------------ */
@@ -509,13 +518,6 @@ static int is_capture(const struct dirent *entry)
 {
 	return strstr(entry->d_name, ".calllog") != NULL;
 }
-
-/* A sanitizer looks at code, which the first rank of each job reaches. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RANKS_PLAYED 1
-#else
-#define RANKS_PLAYED INT_MAX
-#endif
 
 static void add_folder(const char *folder)
 {
