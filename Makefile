@@ -338,7 +338,7 @@ check-asan: build-asan ## unit and plugin tests with ASan and UBSan
 check-tsan: build-tsan ## stress and thread tests with TSan
 	@$(RUN) $(patsubst %,$(TSAN_BUILD)/%,$(STRESS) $(THREADS))
 
-# Some tests start the programs, so each build has all of them.
+# Some unit and plugin tests start the programs, so these builds have all of them.
 .PHONY: build-check build-asan build-tsan build-tests
 build-tests: all $(SOAK) $(call in_build,$(UNIT) $(PTEST) $(STRESS))
 build-check: build-tests
@@ -347,7 +347,7 @@ build-asan:
 		BUILD=$(ASAN_BUILD) all $(patsubst %,$(ASAN_BUILD)/%,$(UNIT) $(PTEST))
 build-tsan:
 	@$(MAKE) $(JOBS) SANITIZE=thread \
-		BUILD=$(TSAN_BUILD) all $(patsubst %,$(TSAN_BUILD)/%,$(STRESS) $(THREADS))
+		BUILD=$(TSAN_BUILD) $(patsubst %,$(TSAN_BUILD)/%,$(STRESS) $(THREADS))
 
 # Not part of check: a newer compiler may warn about something new, which must
 # not fail the tests of a user who only wants to know whether they pass.
