@@ -378,7 +378,8 @@ static bool advance(struct replay *replay)
 	if (replay->position == replay->body.end &&
 	    (rounds == REPLAY_FOR_EVER || replay->round + 1 < rounds))
 		begin_round(replay);
-	return replay->position < replay->log->call_count;
+	return replay->position < (replay->options.unfinalized ?
+		replay->body.end : replay->log->call_count);
 }
 
 static struct replay_worker *owner(const struct replay *replay)

@@ -10,6 +10,7 @@
 #ifndef NCS_TEST_HOST_CALL_PLAYER_H
 #define NCS_TEST_HOST_CALL_PLAYER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,7 @@ struct replay_options {
 	/* When each launch of the job began, in memory that its processes
 	 * share. */
 	uint64_t *begins;
+	bool unfinalized;		/* leave out what follows the body */
 };
 
 /* The part that further rounds repeat: calls from `first` to before `end`. It

@@ -54,6 +54,7 @@ struct settings {
 	double speed;
 	uint64_t rounds;
 	bool hold;
+	bool exit;
 	bool no_gpu;
 	bool gpus;
 	bool verbose;
@@ -80,7 +81,7 @@ struct processes {
 
 static const char usage_text[] =
 "Usage: " PROGRAM " [--plugin SO] [--speed X|max] [--loop N] [--hold]\n"
-"                  [--no-gpu | --gpus] [--verbose] FILE...\n"
+"                  [--exit] [--no-gpu | --gpus] [--verbose] FILE...\n"
 "Replays call logs (test/captures) against an NCCL profiler plugin, one\n"
 "process for each FILE; a folder stands for all rank files in it.\n"
 "\n"
@@ -90,6 +91,8 @@ static const char usage_text[] =
 "  --loop N      make the calls between init and finalize N times, 0: for ever\n"
 "                (default 1)\n"
 "  --hold        when all calls are made, stay until SIGTERM\n"
+"  --exit        end by _exit(2), and finalize no communicator that is left at\n"
+"                the end\n"
 "  --no-gpu      do without the fake GPU that runs the launches of a log, from\n"
 "                which the plugin has the times on streams\n"
 "  --gpus        give the fake GPU of each process a PCI bus ID of its own:\n"
@@ -192,8 +195,8 @@ static void set_default_plugin(struct settings *settings)
 			settings->plugin, strerror(errno));
 }
 
-enum { OPT_PLUGIN = 256, OPT_SPEED, OPT_LOOP, OPT_HOLD, OPT_NO_GPU, OPT_GPUS,
-	OPT_VERBOSE, OPT_HELP };
+enum { OPT_PLUGIN = 256, OPT_SPEED, OPT_LOOP, OPT_HOLD, OPT_EXIT, OPT_NO_GPU,
+	OPT_GPUS, OPT_VERBOSE, OPT_HELP };
 
 static void parse_options(int argc, char **argv, struct settings *settings)
 {
@@ -202,6 +205,7 @@ static void parse_options(int argc, char **argv, struct settings *settings)
 		{ "speed", required_argument, NULL, OPT_SPEED },
 		{ "loop", required_argument, NULL, OPT_LOOP },
 		{ "hold", no_argument, NULL, OPT_HOLD },
+		{ "exit", no_argument, NULL, OPT_EXIT },
 		{ "no-gpu", no_argument, NULL, OPT_NO_GPU },
 		{ "gpus", no_argument, NULL, OPT_GPUS },
 		{ "verbose", no_argument, NULL, OPT_VERBOSE },
@@ -217,6 +221,7 @@ static void parse_options(int argc, char **argv, struct settings *settings)
 		case OPT_SPEED: settings->speed = parse_speed(optarg); break;
 		case OPT_LOOP: settings->rounds = parse_rounds(optarg); break;
 		case OPT_HOLD: settings->hold = true; break;
+		case OPT_EXIT: settings->exit = true; break;
 		case OPT_NO_GPU: settings->no_gpu = true; break;
 		case OPT_GPUS: settings->gpus = true; break;
 		case OPT_VERBOSE: settings->verbose = true; break;
@@ -530,7 +535,7 @@ static int play(const struct process *process,
 	struct replay_options options = { settings->speed, settings->rounds,
 		process->origin_ns, start_ns, process->period_ns,
 		load_gpu(process, settings), &process->launches,
-		process->begins };
+		process->begins, settings->exit };
 	char message[MESSAGE_BYTES];
 	struct host *host;
 	uint64_t run_ns;
@@ -556,6 +561,8 @@ static int play(const struct process *process,
 		summarize(process, host, run_ns);
 	if (error == 0 && settings->hold)
 		wait_for_stop();
+	if (settings->exit)
+		_exit(error == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 	if (replay_is_stopped(stoppable))
 		host_finalize_all(host);
 	return error == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
