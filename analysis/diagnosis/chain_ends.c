@@ -2,6 +2,7 @@
 /* The rule for the ends of chains of waits: the rank that holds others up, and
  * what it does instead.
  */
+#include "analysis/diagnosis/deaths.h"
 #include "analysis/diagnosis/rules.h"
 #include "analysis/diagnosis/unstarted_calls.h"
 #include "analysis/model/launch_waits.h"
@@ -184,15 +185,14 @@ static bool is_behind(const struct ncs_wait_node *node, struct ncs_call_id call)
 
 /* Adds what the root itself shows. One that died may have been missing before. */
 static void add_root_evidence(struct ncs_finding *finding,
-			      const struct ncs_wait_node *node,
-			      uint64_t gone_ns)
+			      const struct ncs_model *model,
+			      const struct ncs_wait_node *node)
 {
 	const struct ncs_rank *rank = node->rank;
 	const bool is_dead = node->halted && rank->now.liveness == NCS_DEAD;
 
 	if (is_dead)
-		ncs_finding_add_fact(finding, NCS_EVIDENCE_GONE, rank,
-				     gone_ns);
+		ncs_finding_add_death(finding, model, rank);
 	else if (rank->now.liveness == NCS_FINISHED)
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_FINISHED, rank, 0);
 	else if (node->halted)
@@ -278,7 +278,7 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 	}
 	if (edge) {
 		finding->peer = ncs_party_of(graph->nodes[edge->from].rank);
-		finding->waiting = ncs_wait_graph_waiting(graph, index);
+		finding->waiting = ncs_wait_graph_waiting(graph, edge->to);
 		if (edge->duration_ns > finding->duration_ns)
 			finding->duration_ns = edge->duration_ns;
 		if (!finding->channel) {
@@ -297,10 +297,7 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 							node->gpu_stalled :
 						node->stalled);
 	ncs_finding_set_confidence(finding, confidence_in(node, edge, verdict));
-	add_root_evidence(finding, node,
-			  model->now_ns > ncs_rank_end_ns(node->rank) ?
-				  model->now_ns - ncs_rank_end_ns(node->rank) :
-				  0);
+	add_root_evidence(finding, model, node);
 	if (edge)
 		ncs_finding_add_waiter(finding, graph, edge);
 	if (node->rank->communicator)
@@ -391,8 +388,11 @@ static int check_end(struct ncs_diagnosis *diagnosis,
 		return report_end(diagnosis, model, index, verdict, edge);
 	if (!edge)
 		return 0;
-	return report_end(diagnosis, model, index,
-			  verdict_of_awaited(node, edge), edge);
+	verdict = verdict_of_awaited(node, edge);
+	/* It may have died while it waited for one that had died before. */
+	if (verdict == NCS_VERDICT_RANK_DIED)
+		index = ncs_first_death(graph, index);
+	return report_end(diagnosis, model, index, verdict, edge);
 }
 
 /* Skips communicators that a disagreement explained before this rule runs. Does

@@ -76,6 +76,8 @@ enum ncs_evidence_kind {
 				  * this event */
 	NCS_EVIDENCE_PROXY,      /* number, duration_ns: its proxy's state */
 	NCS_EVIDENCE_GONE,       /* duration_ns: its process is gone */
+	NCS_EVIDENCE_ORDER,      /* number: ranks whose processes may have ended
+				  * before its own */
 	NCS_EVIDENCE_FINISHED,   /* it has finalized its communicator */
 	NCS_EVIDENCE_STOPPED,    /* its process is stopped */
 	NCS_EVIDENCE_ELSEWHERE,  /* as this rank, the process waits there */

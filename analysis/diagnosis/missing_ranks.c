@@ -2,29 +2,15 @@
 /* The rules for ranks that died, and for ranks that are waited for but not seen
  * here.
  */
+#include "analysis/diagnosis/deaths.h"
 #include "analysis/diagnosis/rules.h"
 #include "analysis/diagnosis/unstarted_calls.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- Ranks that died ------------------------------------------------------ */
-
-/* Whether a live rank has the same number as this one, as in a restarted
- * job. */
-static bool is_replaced(const struct ncs_rank *rank)
-{
-	const struct ncs_communicator *communicator = rank->communicator;
-
-	for (size_t i = 0; i < communicator->rank_count; i++) {
-		const struct ncs_rank *other = communicator->ranks[i];
-
-		if (ncs_rank_is_live(other) &&
-		    other->now.identity.rank == rank->now.identity.rank)
-			return true;
-	}
-	return false;
-}
 
 static bool is_same_process(const struct ncs_rank *a, const struct ncs_rank *b)
 {
@@ -179,8 +165,7 @@ static int report_dead(struct ncs_diagnosis *diagnosis,
 	finding->waiting = waiting;
 	ncs_finding_set_severity(finding, finding->waiting > 0);
 	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_CERTAIN);
-	ncs_finding_add_fact(finding, NCS_EVIDENCE_GONE, rank,
-			     finding->duration_ns);
+	ncs_finding_add_death(finding, model, rank);
 	add_last(finding, diagnosis, rank);
 	return 0;
 }
@@ -194,8 +179,7 @@ static int tell_dead(struct ncs_diagnosis *diagnosis,
 						      model->communicators];
 	size_t waiting = 0;
 
-	if (is_replaced(rank) || is_root(diagnosis, rank) ||
-	    is_reported(diagnosis, rank))
+	if (is_root(diagnosis, rank) || is_reported(diagnosis, rank))
 		return 0;
 	/* Channels may not wait: NCCL may have given them up. */
 	if (is_cause || !*explained)
@@ -206,40 +190,38 @@ static int tell_dead(struct ncs_diagnosis *diagnosis,
 		       report_dead(diagnosis, model, rank, waiting);
 }
 
-static bool is_dead(const struct ncs_rank *rank)
+/* Tells of the processes that died, the first of them first: of those that may
+ * be waited for, or of the others. */
+static int tell_deaths(struct ncs_diagnosis *diagnosis,
+		       const struct ncs_model *model, bool is_cause)
 {
-	return rank->now.liveness == NCS_DEAD && rank->communicator;
+	size_t count;
+	const struct ncs_rank **deaths = ncs_deaths_in_order(model, &count);
+	int error = deaths ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !error && i < count; i++) {
+		const struct ncs_rank *rank = deaths[i];
+		bool is_told = rank->communicator->live > 0 ?
+				       is_halted(diagnosis, rank) == is_cause :
+				       diagnosis->graph.is_over && !is_cause;
+
+		if (is_told && !has_ended(diagnosis, rank))
+			error = tell_dead(diagnosis, model, rank, is_cause);
+	}
+	free(deaths);
+	return error;
 }
 
 int ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model)
 {
-	for (size_t i = 0; i < model->rank_count; i++) {
-		const struct ncs_rank *rank = model->ranks[i];
-
-		if (is_dead(rank) && rank->communicator->live > 0 &&
-		    is_halted(diagnosis, rank) && !has_ended(diagnosis, rank) &&
-		    tell_dead(diagnosis, model, rank, true) != 0)
-			return -ENOMEM;
-	}
-	return 0;
+	return tell_deaths(diagnosis, model, true);
 }
 
 int ncs_find_late_deaths(struct ncs_diagnosis *diagnosis,
 			 const struct ncs_model *model)
 {
-	const bool is_over = diagnosis->graph.is_over;
-
-	for (size_t i = 0; i < model->rank_count; i++) {
-		const struct ncs_rank *rank = model->ranks[i];
-
-		if (is_dead(rank) &&
-		    (is_over || rank->communicator->live > 0) &&
-		    !has_ended(diagnosis, rank) &&
-		    tell_dead(diagnosis, model, rank, false) != 0)
-			return -ENOMEM;
-	}
-	return 0;
+	return tell_deaths(diagnosis, model, false);
 }
 
 /* --- Ranks that are not seen ---------------------------------------------- */

@@ -208,6 +208,13 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 	case NCS_EVIDENCE_GONE:
 		append_since("its process is gone", evidence, text, size);
 		return;
+	case NCS_EVIDENCE_ORDER:
+		ncs_append(text, size,
+			   "whether the process%s of %" PRIu64
+			   " other rank%s ended before it is not known",
+			   evidence->number == 1 ? "" : "es", evidence->number,
+			   evidence->number == 1 ? "" : "s");
+		return;
 	case NCS_EVIDENCE_FINISHED:
 		ncs_append(text, size, "has finalized its communicator");
 		return;

@@ -984,6 +984,15 @@ static void two_killed(struct scripted *scripted, uint64_t first_ns,
 	killed(&scripted->ranks[1], second_ns);
 }
 
+/* Returns how many processes a finding says may have died before its root. */
+static uint64_t deaths_before(const struct ncs_finding *finding)
+{
+	for (size_t i = 0; i < finding->evidence_count; i++)
+		if (finding->evidence[i].kind == NCS_EVIDENCE_ORDER)
+			return finding->evidence[i].number;
+	return 0;
+}
+
 /* Checks the first two findings on two ranks that were dead at the first
  * look. */
 static void assert_found_later(struct scripted *scripted,
@@ -1013,6 +1022,7 @@ static void a_killed_job_has_its_verdict_at_the_first_look(void **state)
 	/* From 10 s until its death at 30 s; it is 41 s now. */
 	assert_int_equal(diagnosis.findings[0].duration_ns, 20 * SECOND);
 	assert_int_equal(diagnosis.findings[1].alike, 1);
+	assert_int_equal(deaths_before(&diagnosis.findings[1]), 1);
 	assert_int_equal(diagnosis.findings[1].duration_ns, 11 * SECOND);
 	ncs_diagnosis_release(&diagnosis);
 }
@@ -1034,6 +1044,57 @@ static void the_first_to_die_is_told_at_the_first_look(void **state)
 
 #define WATCHED 4
 
+/* Adds ranks that are in a launch, but for one that has not called. */
+static void add_watched(struct scripted *scripted, int missing)
+{
+	for (int i = 0; i < WATCHED; i++) {
+		struct scripted_rank *rank = on_stream(scripted, i, 7);
+
+		rank->snapshot.identity.nranks = WATCHED;
+		if (i != missing)
+			launch(rank, NCS_FUNCTION_ALL_REDUCE, true);
+	}
+}
+
+/* Returns how many processes may have died before rank 3, which others wait for:
+ * it died at 11 s, and rank 0 so much later, before all had waited for long. */
+static uint64_t deaths_before_rank_3(uint64_t later_ns, const char *host,
+				     bool has_heartbeat)
+{
+	struct ncs_diagnosis diagnosis;
+	struct scripted scripted;
+	const struct ncs_finding *finding;
+	uint64_t count;
+
+	scripted_init(&scripted);
+	add_watched(&scripted, 3);
+	killed(&scripted.ranks[3], has_heartbeat ? 11 * SECOND : 0);
+	killed(&scripted.ranks[0], 11 * SECOND + later_ns);
+	snprintf(scripted.ranks[0].header.host,
+		 sizeof(scripted.ranks[0].header.host), "%s", host);
+	diagnose(&diagnosis, &scripted);
+	assert_int_equal(diagnosis.count, 1);
+	finding = &diagnosis.findings[0];
+	assert_int_equal(finding->verdict, NCS_VERDICT_RANK_DIED);
+	assert_int_equal(finding->root.number, 3);
+	assert_int_equal(finding->waiting, 2);
+	assert_int_equal(finding->alike, 1);
+	count = deaths_before(finding);
+	ncs_diagnosis_release(&diagnosis);
+	scripted_release(&scripted);
+	return count;
+}
+
+/* Its heartbeat came each 0.5 s. */
+static void the_first_of_several_deaths_is_the_root(void **state)
+{
+	(void)state;
+	assert_int_equal(deaths_before_rank_3(SECOND, "", true), 0);
+	assert_int_equal(deaths_before_rank_3(SECOND / 2, "", true), 1);
+	assert_int_equal(deaths_before_rank_3(SECOND, "", false), 1);
+	assert_int_equal(deaths_before_rank_3(SECOND, "other", true), 1);
+}
+
 /* Checks what is told of ranks of which rank 1 has not called, after each of them
  * has ended in this order, 1 s apart. */
 static void assert_hang_stays(const int order[WATCHED])
@@ -1043,13 +1104,7 @@ static void assert_hang_stays(const int order[WATCHED])
 		struct scripted scripted;
 
 		scripted_init(&scripted);
-		for (int i = 0; i < WATCHED; i++) {
-			struct scripted_rank *rank = on_stream(&scripted, i, 7);
-
-			rank->snapshot.identity.nranks = WATCHED;
-			if (i != 1)
-				launch(rank, NCS_FUNCTION_ALL_REDUCE, true);
-		}
+		add_watched(&scripted, 1);
 		for (unsigned i = 0; i < ended; i++)
 			killed(&scripted.ranks[order[i]], (20 + i) * SECOND);
 		assert_found_later(&scripted, &diagnosis,
@@ -1062,6 +1117,7 @@ static void assert_hang_stays(const int order[WATCHED])
 		assert_int_equal(diagnosis.findings[1].severity,
 				 NCS_SEVERITY_SLOW);
 		assert_int_equal(diagnosis.findings[1].alike, ended - 1);
+		assert_int_equal(diagnosis.findings[1].root.number, order[0]);
 		ncs_diagnosis_release(&diagnosis);
 		scripted_release(&scripted);
 	}
@@ -1357,6 +1413,7 @@ int main(void)
 		TEST(a_verdict_stays_when_a_stuck_job_is_killed),
 		TEST(a_killed_job_has_its_verdict_at_the_first_look),
 		TEST(the_first_to_die_is_told_at_the_first_look),
+		cmocka_unit_test(the_first_of_several_deaths_is_the_root),
 		cmocka_unit_test(
 			a_hang_stays_first_when_watchdogs_end_its_ranks),
 		TEST(a_deadlock_stays_first_when_one_of_its_ranks_ends),
