@@ -67,11 +67,12 @@ joined_of(const struct ncs_trace_export *export,
 	return facts && facts->is_joined ? facts : NULL;
 }
 
-/* Returns when an operation ran, whose children wait for its own record. */
+/* Returns when an operation ran, whose children wait for its own record. Sets
+ * *last_ns to the end of its last proxy operation; 0 if it has none. */
 static struct ncs_operation_run
 find_run(const struct ncs_trace_rank *rank, const struct ncs_record *record,
 	 const struct ncs_operation_ticks *ticks,
-	 const struct ncs_exported_operation *joined)
+	 const struct ncs_exported_operation *joined, uint64_t *last_ns)
 {
 	const struct ncs_operation_clocks clocks = { &rank->facts->clock,
 						     &rank->facts->gpu };
@@ -82,8 +83,11 @@ find_run(const struct ncs_trace_rank *rank, const struct ncs_record *record,
 	const struct ncs_record *children = ncs_rank_operations_waiting(
 		rank->operations, record->operation, &count);
 
-	for (size_t i = 0; i < count && !ticks->is_on_stream; i++)
+	for (size_t i = 0; i < count; i++)
 		ncs_children_take(&facts, clocks.host, &children[i]);
+	*last_ns = facts.proxy_stop_ns;
+	if (ticks->is_on_stream)
+		facts = (struct ncs_children){ 0 };
 	ncs_operation_times_take(at_ns, &clocks, ticks, &facts);
 	kernel = ncs_operation_times_take_kernel(at_ns, &clocks, &facts);
 	return ncs_operation_run_of(
@@ -102,7 +106,9 @@ static void put_operation(struct ncs_trace_export *export,
 	struct ncs_operation_ticks ticks = ncs_operation_ticks(record);
 	const struct ncs_exported_operation *joined =
 		joined_of(export, rank, record);
-	struct ncs_operation_run ran = find_run(rank, record, &ticks, joined);
+	uint64_t last_ns;
+	struct ncs_operation_run ran =
+		find_run(rank, record, &ticks, joined, &last_ns);
 	struct ncs_trace_arguments arguments;
 	struct ncs_trace_event event;
 	struct ncs_trace_stream *on =
@@ -128,7 +134,8 @@ static void put_operation(struct ncs_trace_export *export,
 		event.correlation =
 			correlation_of(rank->facts->identity.comm_id, function,
 				       record->number);
-	span.end_ns = ran.end_ns;
+	/* The proxy thread may be told of the end after it. */
+	span.end_ns = ran.end_ns > last_ns ? ran.end_ns : last_ns;
 	track = ncs_trace_export_slice(export, &functions[function], &span,
 				       &event);
 	ncs_trace_export_inner(export, track, export->queued, span.start_ns,
@@ -136,6 +143,7 @@ static void put_operation(struct ncs_trace_export *export,
 	ncs_trace_export_inner(export, track, export->running, ran.begin_ns,
 			       ran.end_ns);
 	span.start_ns = ran.begin_ns;
+	span.end_ns = ran.end_ns;
 	put_launch(export, on ? &on->launches : &rank->launches, &ticks, &span,
 		   &event);
 }

@@ -93,11 +93,15 @@ def slices(lines):
         found[1][category] += duration
 
     kernels = collections.defaultdict(list)
+    last = collections.defaultdict(int)
     for line in lines:
         event = line["event"]
         name = rank_of(line), line.get("operation")
         if event == "kernel_ch":
             kernels[name].append(line)
+        if event == "proxy_op":
+            end = line["start_ns"] + line["duration_ns"]
+            last[name] = max(last[name], end)
         if event in MOMENTS:
             add(event, 0)
             continue
@@ -106,7 +110,7 @@ def slices(lines):
             continue
         if event in ("coll", "p2p"):
             queued, running, *_ = ran(line, kernels[name])
-            add(event, queued + running)
+            add(event, max(queued + running, last[name] - line["start_ns"]))
             for part in (queued, running):
                 if part:
                     add("part", part)
