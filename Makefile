@@ -284,6 +284,15 @@ check: ## install what is missing, build, run every test
 		$(patsubst %,$(TSAN_BUILD)/%,$(STRESS) $(THREADS)) \
 		--two $(STATIC) --one $(GPU)
 
+# The tests that tell most about a change within a minute.
+QUICK_UNIT := $(foreach t,$(UNIT),$(if $(filter test_truth% test_fuzz%,\
+	$(notdir $(t))),,$(t)))
+QUICK := $(call in_build,$(QUICK_UNIT) test/plugin/test_captures)
+.PHONY: quick
+quick: all $(QUICK) ## unit tests, captures, dump, diagnosis, layers, names, words: a minute
+	@$(RUN) --two $(QUICK) test/ui/dump.sh test/ui/diagnose.sh \
+		test/check_layers.sh test/check_names.sh test/check_words.sh
+
 .PHONY: check-long
 check-long: check fuzz scribble storm truth healthy check-aarch64 ## the same, each fuzzer for FUZZ_SECONDS, a storm, more jobs, and aarch64
 
