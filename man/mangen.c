@@ -596,7 +596,7 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_LAUNCH_PHASES, NAMED) },
 	{ "launch_waits", "-tag -width running -compact", put_named,
 	  ITEMS(NCS_LAUNCH_WAITS, NAMED) },
-	{ "cupti_statuses", "-tag -width missing -compact", put_named,
+	{ "cupti_statuses", "-tag -width starting -compact", put_named,
 	  ITEMS(NCS_CUPTI_STATUSES, NAMED) },
 	{ "timings", "-tag -width stream -compact", put_named,
 	  ITEMS(NCS_TIMINGS, NAMED) },

@@ -25,8 +25,9 @@ static struct {
 #undef X
 } cupti;
 
-static enum ncs_cupti_status status;
-static bool tried;
+/* enum ncs_cupti_status. Off until the first communicator has begun to start
+ * CUPTI. */
+static uint64_t status;
 
 /* --- Launches ----------------------------------------------------------- */
 
@@ -113,6 +114,7 @@ static void give_back(const uint8_t *buffer)
 
 /* --- Records ------------------------------------------------------------ */
 
+/* For the sums. CUPTI is never called under it: finalize takes it, too. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Returns true for the name of a kernel of any release of NCCL. A name that C++
@@ -150,8 +152,10 @@ static void count(struct ncs_comm *comm, const struct cupti_kernel *record)
 
 	if (!find_launch(record->correlation, &kernel.range))
 		ncs_add_relaxed(&comm->header->cupti.unplaced, 1);
+	pthread_mutex_lock(&lock);
 	if (!ncs_gpu_time_add(comm, &kernel))
 		lose(comm, 1);
+	pthread_mutex_unlock(&lock);
 }
 
 static void read_buffer(struct ncs_comm *comm, uint8_t *buffer, size_t bytes)
@@ -183,13 +187,11 @@ static void on_complete(void *context, uint32_t stream, uint8_t *buffer,
 	(void)bytes;
 	if (!is_ours(buffer))
 		return;
-	pthread_mutex_lock(&lock);
 	if (comm && valid_bytes <= BUFFER_BYTES)
 		read_buffer(comm, buffer, valid_bytes);
 	if (comm && cupti.ActivityGetNumDroppedRecords(context, stream,
 						       &dropped) == CUPTI_OK)
 		lose(comm, dropped);
-	pthread_mutex_unlock(&lock);
 	give_back(buffer);
 }
 
@@ -362,32 +364,51 @@ static enum ncs_cupti_status start(const char *library, char *why,
 	return NCS_CUPTI_FAILED;
 }
 
-bool ncs_cupti_join(struct ncs_comm *comm, const char *library, char *why,
-		    size_t why_size)
+void ncs_cupti_publish(struct ncs_comm *comm)
 {
-	bool is_first = !tried && library[0];
+	ncs_store_relaxed(&comm->header->cupti.status,
+			  ncs_load_relaxed(&status));
+}
 
-	if (is_first) {
-		tried = true;
-		status = start(library, why, why_size);
-	}
-	ncs_store_relaxed(&comm->header->cupti.status, (uint64_t)status);
-	return !is_first || status == NCS_CUPTI_ON;
+bool ncs_cupti_join(struct ncs_comm *comm, const char *library)
+{
+	bool is_first = library[0] && ncs_load_relaxed(&status) ==
+					      NCS_CUPTI_OFF;
+
+	if (is_first)
+		ncs_store_relaxed(&status, NCS_CUPTI_STARTING);
+	ncs_cupti_publish(comm);
+	return is_first;
+}
+
+bool ncs_cupti_start(const char *library, char *why, size_t why_size)
+{
+	enum ncs_cupti_status outcome = start(library, why, why_size);
+
+	/* ORDER: pairs with ncs_cupti_flush() (plugin/life/cupti.c): CUPTI's
+	 * functions are known. */
+	ncs_store_release(&status, outcome);
+	return outcome == NCS_CUPTI_ON;
 }
 
 void ncs_cupti_flush(void)
 {
-	/* The result is ignored: it says nothing that a reader could use. */
-	if (status == NCS_CUPTI_ON)
+	/* ORDER: pairs with ncs_cupti_start() (plugin/life/cupti.c). */
+	if (ncs_load_acquire(&status) == NCS_CUPTI_ON)
+		/* The result is ignored: it says nothing that a reader could
+		 * use. */
 		cupti.ActivityFlushAll(0);
 }
 
 void ncs_cupti_forget(void)
 {
-	if (status == NCS_CUPTI_ON)
-		status = NCS_CUPTI_FORKED;
-	else if (status != NCS_CUPTI_FORKED)
-		tried = false;
+	uint64_t parents = ncs_load_relaxed(&status);
+	bool is_parents = parents == NCS_CUPTI_STARTING ||
+			  parents == NCS_CUPTI_ON ||
+			  parents == NCS_CUPTI_FORKED;
+
+	ncs_store_relaxed(&status,
+			  is_parents ? NCS_CUPTI_FORKED : NCS_CUPTI_OFF);
 	pthread_mutex_init(&lock, NULL);
 	ncs_gpu_time_forget();
 }

@@ -9,6 +9,10 @@
  *
  * CUPTI serves one tool only, so the plugin does not use it if another tool
  * does. On any error the job goes on as without CUPTI.
+ *
+ * CUPTI may take long, or never return. The first init starts it and the last
+ * finalize flushes it, without a lock, so that all other communicators come, go
+ * on and go meanwhile.
  */
 #ifndef NCS_PLUGIN_LIFE_CUPTI_H
 #define NCS_PLUGIN_LIFE_CUPTI_H
@@ -18,15 +22,21 @@
 
 #include "plugin/state/comm.h"
 
-/* Starts CUPTI with the first communicator of the process, and publishes the
- * outcome in the segment of `comm`. Called at each init. `library` is `cupti`
- * of struct ncs_environment. Returns false if there is something to log: then
- * `why` is the reason. */
-bool ncs_cupti_join(struct ncs_comm *comm, const char *library, char *why,
-		    size_t why_size);
+/* Publishes the status in the segment of `comm`. Called at each init, under the
+ * lock of plugin/life/lifecycle.c. `library` is `cupti` of struct
+ * ncs_environment. Returns true if the caller is to start CUPTI, once a
+ * process. */
+bool ncs_cupti_join(struct ncs_comm *comm, const char *library);
 
-/* Waits until all finished kernels are counted. Called at finalize. It calls
- * CUPTI, which takes its own locks. */
+/* Starts CUPTI. Not under a lock. Returns false if there is something to log:
+ * then `why` is the reason. */
+bool ncs_cupti_start(const char *library, char *why, size_t why_size);
+
+/* Publishes the status, which a start has changed, in the segment of `comm`. */
+void ncs_cupti_publish(struct ncs_comm *comm);
+
+/* Waits until all finished kernels are counted. Called at the last finalize. Not
+ * under a lock. */
 void ncs_cupti_flush(void);
 
 /* For a forked child: stops using CUPTI, whose threads are the parent's. */

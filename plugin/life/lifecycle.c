@@ -430,16 +430,23 @@ static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init,
 	ncs_store_release(&comm->live, (uint64_t)(uintptr_t)comm->steps);
 }
 
-/* Starts CUPTI, or logs why it cannot be used; nothing else changes then. */
-static void join_cupti(struct ncs_comm *comm, const struct ncs_init *init)
+/* Starts CUPTI, or logs why it cannot be used, and tells in all segments. Not
+ * under the lock: CUPTI may take long. */
+static void start_cupti(const struct ncs_init *init)
 {
 	char why[512];
+	unsigned used;
 
-	if (ncs_cupti_join(comm, process.config.cupti, why, sizeof(why)))
-		return;
-	ncs_process_log(init, NCCL_LOG_WARN,
-			"NCCLSTAT_CUPTI=%.64s records no kernels: %s",
-			process.config.cupti, why);
+	if (!ncs_cupti_start(process.config.cupti, why, sizeof(why)))
+		ncs_process_log(init, NCCL_LOG_WARN,
+				"NCCLSTAT_CUPTI=%.64s records no kernels: %s",
+				process.config.cupti, why);
+	pthread_mutex_lock(&lock);
+	used = used_comms();
+	for (unsigned i = 0; i < used; i++)
+		if (ncs_registry.comms[i].header)
+			ncs_cupti_publish(&ncs_registry.comms[i]);
+	pthread_mutex_unlock(&lock);
 }
 
 /* Creates the control object, once a process, before the first communicator is
@@ -523,6 +530,7 @@ static void tell_share_error(const struct ncs_init *init)
 void ncs_process_init_comm(const struct ncs_init *init, void **context)
 {
 	char gpu[sizeof(((struct ncs_identity *)0)->gpu)] = "";
+	bool starts_cupti = false;
 	struct ncs_comm *comm;
 	int error;
 
@@ -550,7 +558,7 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 	open_control(init);
 	admit_callbacks(comm, init, gpu);
 	tell_unpublished();
-	join_cupti(comm, init);
+	starts_cupti = ncs_cupti_join(comm, process.config.cupti);
 	*context = (void *)(uintptr_t)comm->context;
 	tell_share_error(init);
 	ncs_process_log(init, NCCL_LOG_INFO, "publishing rank %d in %s",
@@ -562,6 +570,8 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 				" can end a job before NCCL 2.28.3");
 out:
 	pthread_mutex_unlock(&lock);
+	if (starts_cupti)
+		start_cupti(init);
 }
 
 void ncs_process_publish_comm(const struct ncs_init *init, void *context)

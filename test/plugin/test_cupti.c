@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "test/plugin/cuda_job.h"
 #include "test/plugin/next/fake_cupti.h"
 #include "test/plugin/ranges.h"
 
@@ -577,6 +578,122 @@ static void forked_child_leaves_cupti_to_its_parent(void **state)
 	play(be_forked);
 }
 
+/* --- CUPTI that does not return ---------------------------------------- */
+
+/* The first communicator starts CUPTI and the last one flushes it; later it
+ * delivers a buffer by itself. */
+static void *make_all_calls(void *unused)
+{
+	void *context = init_comm(guest.host, "first", 0);
+
+	(void)unused;
+	CHECK(host_finalize(guest.host, context) == NCCL_SUCCESS, "finalize");
+	run(0, GEMM, 10, 20, 1);
+	cupti->deliver();
+	return NULL;
+}
+
+static pthread_t block(enum fake_cupti_call call)
+{
+	pthread_t thread;
+
+	guest.host = open_plugin(API);
+	cupti->hold_one(call);
+	CHECK(pthread_create(&thread, NULL, make_all_calls, NULL) == 0,
+	      "no thread");
+	WAIT_UNTIL(cupti->is_holding(), "function %d is never called",
+		   (int)call);
+	return thread;
+}
+
+static void let_go(pthread_t thread)
+{
+	CHECK(cupti->is_holding(), "it is still blocked");
+	cupti->let_go();
+	pthread_join(thread, NULL);
+}
+
+static void go_on_beside_block(void *argument)
+{
+	enum fake_cupti_call call = *(const enum fake_cupti_call *)argument;
+	pthread_t thread;
+
+	find_cupti();
+	if (call == FAKE_CUPTI_Unsubscribe ||
+	    call == FAKE_CUPTI_GetResultString)
+		cupti->enable = 35;
+	thread = block(call);
+	for (unsigned i = 0; i < 20; i++) {
+		void *other = init_comm(guest.host, "other", 0);
+
+		guest.context = init_comm(guest.host, "next", 0);
+		play_coll(&guest, i);
+		CHECK(host_finalize(guest.host, guest.context) == NCCL_SUCCESS,
+		      "finalize");
+		/* To be counted in the flush of the last one. */
+		if (call >= FAKE_CUPTI_ActivityGetNextRecord)
+			run(0, GEMM, 30, 40, 2);
+		CHECK(host_finalize(guest.host, other) == NCCL_SUCCESS,
+		      "finalize");
+	}
+	let_go(thread);
+	host_close(guest.host);
+}
+
+static void cupti_that_blocks_holds_up_its_caller_only(void **state)
+{
+	(void)state;
+	for (int i = 0; i < FAKE_CUPTI_CALL_COUNT; i++) {
+		enum fake_cupti_call call = (enum fake_cupti_call)i;
+
+		setenv("NCCLSTAT_CUPTI", LIBRARY, 1);
+		scenario_play(go_on_beside_block, &call);
+	}
+	unsetenv("NCCLSTAT_CUPTI");
+}
+
+/* Returns the status in the segment of a communicator that is made now. */
+static uint64_t status_of_next(struct view *view)
+{
+	init_comm(guest.host, "next", 0);
+	view_open(view, count_objects() - 1);
+	view_take(view);
+	return view->now.cupti.status;
+}
+
+static void watch_start(void *argument)
+{
+	pthread_t thread;
+	int wait_status;
+	pid_t pid;
+
+	(void)argument;
+	find_cupti();
+	thread = block(FAKE_CUPTI_Subscribe);
+	CHECK_EQUAL(status_of_next(&guest.view), NCS_CUPTI_STARTING, "status");
+	pid = fork();
+	CHECK(pid >= 0, "no fork");
+	if (pid == 0) {
+		struct view view;
+
+		CHECK_EQUAL(status_of_next(&view), NCS_CUPTI_FORKED, "status");
+		exit(0);
+	}
+	CHECK(waitpid(pid, &wait_status, 0) == pid && wait_status == 0,
+	      "the child failed");
+	let_go(thread);
+	CHECK_EQUAL(cupti_times()->status, NCS_CUPTI_ON, "status");
+	CHECK_EQUAL(cupti->subscribed, 1, "subscriptions");
+	view_close(&guest.view);
+	host_close(guest.host);
+}
+
+static void start_is_told_to_communicators_beside_it(void **state)
+{
+	(void)state;
+	play(watch_start);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -592,6 +709,8 @@ int main(void)
 		cmocka_unit_test(refusal_of_cupti_is_logged_and_harmless),
 		cmocka_unit_test(last_finalize_counts_remaining_kernels),
 		cmocka_unit_test(forked_child_leaves_cupti_to_its_parent),
+		cmocka_unit_test(cupti_that_blocks_holds_up_its_caller_only),
+		cmocka_unit_test(start_is_told_to_communicators_beside_it),
 	};
 
 	return cmocka_run_group_tests_name("cupti", tests, NULL, NULL);

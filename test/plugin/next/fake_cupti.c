@@ -2,6 +2,7 @@
 /* A fake CUPTI that needs no GPU: it records the kernels that a test launches
  * through fake_cupti.h. If built with BARE, it lacks a function of CUPTI. */
 #include <string.h>
+#include <time.h>
 
 #include "test/plugin/next/fake_cupti.h"
 
@@ -14,6 +15,38 @@ static cupti_on_complete on_complete;
 static void *on_call_argument;
 static uint8_t *buffer;
 static size_t buffer_bytes, used_bytes, dropped;
+
+/* The function whose next call is to block, and whether a thread is in it. */
+static int to_block = -1;
+static int blocks;
+
+static void hold_one(enum fake_cupti_call call)
+{
+	__atomic_store_n(&to_block, call, __ATOMIC_SEQ_CST);
+}
+
+static bool is_holding(void)
+{
+	return __atomic_load_n(&blocks, __ATOMIC_SEQ_CST);
+}
+
+static void let_go(void)
+{
+	__atomic_store_n(&blocks, 0, __ATOMIC_SEQ_CST);
+}
+
+static void wait_if_held(enum fake_cupti_call call)
+{
+	const struct timespec pause = { .tv_nsec = 100000 };
+	int expected = call;
+
+	if (!__atomic_compare_exchange_n(&to_block, &expected, -1, false,
+					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return;
+	__atomic_store_n(&blocks, 1, __ATOMIC_SEQ_CST);
+	while (is_holding())
+		nanosleep(&pause, NULL);
+}
 
 static void launch(uint32_t site, uint32_t correlation)
 {
@@ -72,6 +105,9 @@ EXPORT struct fake_cupti fake_cupti = {
 	.deliver = deliver,
 	.take_buffer = take_buffer,
 	.finish = finish,
+	.hold_one = hold_one,
+	.is_holding = is_holding,
+	.let_go = let_go,
 };
 
 #define X(name, parameters) int cupti##name parameters;
@@ -80,12 +116,14 @@ CUPTI_FUNCTIONS(X)
 
 EXPORT int cuptiGetVersion(uint32_t *version)
 {
+	wait_if_held(FAKE_CUPTI_GetVersion);
 	*version = fake_cupti.version;
 	return CUPTI_OK;
 }
 
 EXPORT int cuptiGetResultString(int result, const char **text)
 {
+	wait_if_held(FAKE_CUPTI_GetResultString);
 	*text = result == CUPTI_OK ? "all is well" : "it will not";
 	return CUPTI_OK;
 }
@@ -93,6 +131,7 @@ EXPORT int cuptiGetResultString(int result, const char **text)
 EXPORT int cuptiSubscribe(struct cupti_subscriber **subscriber,
 			  cupti_on_call call, void *argument)
 {
+	wait_if_held(FAKE_CUPTI_Subscribe);
 	fake_cupti.subscribed++;
 	on_call = call;
 	on_call_argument = argument;
@@ -102,6 +141,7 @@ EXPORT int cuptiSubscribe(struct cupti_subscriber **subscriber,
 
 EXPORT int cuptiUnsubscribe(struct cupti_subscriber *subscriber)
 {
+	wait_if_held(FAKE_CUPTI_Unsubscribe);
 	fake_cupti.unsubscribed += (void *)subscriber == (void *)&fake_cupti;
 	return CUPTI_OK;
 }
@@ -110,6 +150,7 @@ EXPORT int cuptiEnableCallback(uint32_t enable,
 			       struct cupti_subscriber *subscriber,
 			       uint32_t domain, uint32_t number)
 {
+	wait_if_held(FAKE_CUPTI_EnableCallback);
 	(void)domain;
 	(void)number;
 	fake_cupti.callbacks += enable &&
@@ -120,6 +161,7 @@ EXPORT int cuptiEnableCallback(uint32_t enable,
 EXPORT int cuptiActivityRegisterCallbacks(cupti_on_request request,
 					  cupti_on_complete complete)
 {
+	wait_if_held(FAKE_CUPTI_ActivityRegisterCallbacks);
 	on_request = request;
 	on_complete = complete;
 	return CUPTI_OK;
@@ -127,6 +169,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_on_request request,
 
 EXPORT int cuptiActivityEnable(uint32_t kind)
 {
+	wait_if_held(FAKE_CUPTI_ActivityEnable);
 	fake_cupti.kind = kind;
 	return fake_cupti.enable;
 }
@@ -134,6 +177,7 @@ EXPORT int cuptiActivityEnable(uint32_t kind)
 #ifndef BARE
 EXPORT int cuptiActivityFlushPeriod(uint32_t ms)
 {
+	wait_if_held(FAKE_CUPTI_ActivityFlushPeriod);
 	(void)ms;
 	return CUPTI_OK;
 }
@@ -141,6 +185,7 @@ EXPORT int cuptiActivityFlushPeriod(uint32_t ms)
 
 EXPORT int cuptiActivityFlushAll(uint32_t flags)
 {
+	wait_if_held(FAKE_CUPTI_ActivityFlushAll);
 	(void)flags;
 	fake_cupti.flushes++;
 	deliver();
@@ -150,6 +195,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flags)
 EXPORT int cuptiActivityGetNextRecord(uint8_t *from, size_t valid_bytes,
 				      const struct cupti_record **next)
 {
+	wait_if_held(FAKE_CUPTI_ActivityGetNextRecord);
 	size_t place = 0;
 
 	if (*next)
@@ -163,6 +209,7 @@ EXPORT int cuptiActivityGetNextRecord(uint8_t *from, size_t valid_bytes,
 EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream,
 					     size_t *count)
 {
+	wait_if_held(FAKE_CUPTI_ActivityGetNumDroppedRecords);
 	(void)context;
 	(void)stream;
 	*count = dropped;

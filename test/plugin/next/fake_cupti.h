@@ -4,10 +4,18 @@
 #ifndef NCS_TEST_PLUGIN_NEXT_FAKE_CUPTI_H
 #define NCS_TEST_PLUGIN_NEXT_FAKE_CUPTI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "plugin/nccl/cupti_abi.h"
+
+enum fake_cupti_call {
+#define X(name, parameters) FAKE_CUPTI_##name,
+	CUPTI_FUNCTIONS(X)
+#undef X
+	FAKE_CUPTI_CALL_COUNT
+};
 
 struct fake_cupti {
 	/* Results that the functions of the fake CUPTI return. */
@@ -30,6 +38,11 @@ struct fake_cupti {
 	/* take_buffer() requests a buffer; finish() delivers it empty. */
 	uint8_t *(*take_buffer)(void);
 	void (*finish)(uint8_t *buffer);
+	/* hold_one() blocks the next call of a function until let_go(), and
+	 * none after it; is_holding() returns true once a thread is in it. */
+	void (*hold_one)(enum fake_cupti_call call);
+	bool (*is_holding)(void);
+	void (*let_go)(void);
 };
 
 #endif
