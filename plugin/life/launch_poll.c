@@ -15,9 +15,11 @@
 #define PORTION 32u
 #define PAIRS_MOST (NCS_LAUNCH_MAX - NCS_LAUNCH_KEPT)
 
-/* Pairs of a kind that are made in any case; and twice as many as have been in
- * use at once. */
-static const uint64_t pairs_least[NCS_LAUNCH_KINDS] = {
+/* Pairs of a kind that are made ahead: a portion for each launch so far, up to so
+ * many, since many communicators launch once or twice, and each event that a
+ * process leaves takes some 12 us of its end (an H100). Later twice as many as
+ * have been in use at once. */
+static const uint64_t pairs_ahead[NCS_LAUNCH_KINDS] = {
 	[NCS_LAUNCH_PLAIN] = 16,
 	[NCS_LAUNCH_TIMED] = 128,
 };
@@ -52,12 +54,15 @@ static bool is_every_launch_timed(void)
 static uint64_t lacking_pairs(struct ncs_watched *self, unsigned kind)
 {
 	const struct ncs_launches *launches = &self->launches;
-	uint64_t made = self->made[kind], wanted = pairs_least[kind];
+	uint64_t wanted = PORTION * ncs_load_relaxed(&launches->number);
+	uint64_t made = self->made[kind];
 	uint64_t used = made - (ncs_load_relaxed(&launches->put[kind]) -
 				ncs_load_relaxed(&launches->taken[kind]));
 
 	if (used > self->used[kind])
 		self->used[kind] = used;
+	if (wanted > pairs_ahead[kind])
+		wanted = pairs_ahead[kind];
 	if (2 * self->used[kind] > wanted)
 		wanted = 2 * self->used[kind];
 	if (wanted > PAIRS_MOST ||

@@ -176,14 +176,25 @@ SCENARIO_TEST(communicators_share_streams_in_any_order, follow_many)
 /* Their pairs of events, 16 without times, and the clock's. */
 #define ALL_EVENTS (TIMED_MOST + 16 + 1)
 
-/* ... and about as many as are made in any case, 16 of them without times. */
-#define FEWEST_EVENTS 140
+/* ... and as many as are made ahead, 16 of them without times: all of those with
+ * times only once there were a few launches. */
+#define AHEAD_EVENTS (128 + 16 + 1)
+#define AHEAD_LAUNCHES 4u
 
 /* Waits until there are so many pairs of events. */
 static void await_events(uint64_t pairs)
 {
 	WAIT_UNTIL(cuda->counts().events >= 2 * pairs, "%llu events are made",
 		   (unsigned long long)cuda->counts().events);
+}
+
+/* Opens a job that has as many events as are made ahead. */
+static void come_with_events(const char *timing)
+{
+	cuda_job_come(timing);
+	while (JOB_PROGRESS(launched) < AHEAD_LAUNCHES)
+		cuda_job_settle(false);
+	await_events(AHEAD_EVENTS);
 }
 
 /* Stops the watch thread; others may call the driver. */
@@ -233,6 +244,29 @@ static void need_few_events(void *argument)
 
 SCENARIO_TEST(launches_now_and_then_need_few_events, need_few_events)
 
+/* Many communicators are made for a call or two; others begin with a burst. */
+static void launch_twice_and_more(void *argument)
+{
+	uint64_t missed;
+
+	(void)argument;
+	cuda_job_open("cuda.so", "auto", LAST_API);
+	for (unsigned i = 0; i < 2; i++)
+		cuda_job_call(FOREVER);
+	await_events(2 * 32 + 16 + 1);
+	cuda_job_let_look();
+	CHECK_EQUAL(cuda->counts().events, 2 * (2 * 32 + 16 + 1), "events");
+	/* The second launch may have come before the thread. */
+	missed = JOB_PROGRESS(missed);
+	for (unsigned i = 2; i < AHEAD_LAUNCHES; i++)
+		cuda_job_call(FOREVER);
+	await_events(AHEAD_EVENTS);
+	CHECK_EQUAL(JOB_PROGRESS(missed), missed, "missed");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(first_launches_make_more_events_each, launch_twice_and_more)
+
 /* Times a burst of which nothing ends before its last launch, while the thread
  * pauses. Returns how many launches have got events with times. */
 static uint64_t time_burst(unsigned count)
@@ -271,8 +305,7 @@ static void learn_from_burst(void *argument)
 	uint64_t missed, timed;
 
 	(void)argument;
-	cuda_job_come("auto");
-	await_events(FEWEST_EVENTS);
+	come_with_events("auto");
 	missed = JOB_PROGRESS(missed);
 	timed = time_burst(200);
 	CHECK(timed < 200, "there are events for all");
@@ -364,8 +397,7 @@ static void follow_some(void *argument)
 	uint64_t before, done_before;
 
 	(void)argument;
-	cuda_job_come("1/1048576");
-	await_events(FEWEST_EVENTS);
+	come_with_events("1/1048576");
 	before = JOB_PROGRESS(launched);
 	done_before = cuda_job_done(job.header);
 	for (unsigned i = 0; i < 100; i++)
@@ -729,8 +761,7 @@ static void time_one_in_four(void *argument)
 	uint64_t timed, expected = 0;
 
 	(void)argument;
-	cuda_job_come("1/4");
-	await_events(FEWEST_EVENTS);
+	come_with_events("1/4");
 	timed = JOB_PROGRESS(timed);
 	for (unsigned i = 1; i <= 400; i++) {
 		/* There are events for ten launches, timed or not, however long
@@ -1094,8 +1125,7 @@ static void end_untimed(void *argument)
 	void *operation;
 
 	(void)argument;
-	cuda_job_come("1/1048576");
-	await_events(FEWEST_EVENTS);
+	come_with_events("1/1048576");
 	cuda_job_let_spacing_pass();
 	read_all_records(&job.guest);
 	number = JOB_PROGRESS(launched);
@@ -1125,6 +1155,7 @@ int main(void)
 		cmocka_unit_test(communicators_share_streams_in_any_order),
 		cmocka_unit_test(first_events_are_used_before_others_are_made),
 		cmocka_unit_test(launches_now_and_then_need_few_events),
+		cmocka_unit_test(first_launches_make_more_events_each),
 		cmocka_unit_test(bursts_are_timed_whole),
 		cmocka_unit_test(burst_without_events_makes_more),
 		cmocka_unit_test(
