@@ -8,7 +8,8 @@
  * With --alone each communicator is made by one rank, whose AllReduces are no
  * operations of NCCL's; else by two processes that split one, on two GPUs or on one.
  * With --keep the process ends without destroying the last one. --events and
- * --streams make so many of CUDA's in addition, to tell what these cost at the end.
+ * --streams make so many of CUDA's in addition, to tell what these cost at the end;
+ * with --drop the process destroys the events after its call of exit().
  * The exit status is that of bench.c. Must not know ncclstat.
  */
 #include "test/gpu/check.h"
@@ -35,11 +36,12 @@
 /* Options. */
 static unsigned comm_count = 1, calls = 3, events, streams;
 static unsigned patience_s = 240;
-static bool is_alone, keeps_last;
+static bool is_alone, keeps_last, drops_events;
 static const char *at_end;
 
 static cudaStream_t stream;
 static float *buffers[2];
+static cudaEvent_t *more_events;
 
 /* When the process called exit(), in memory that its parent shares. */
 static volatile uint64_t *exit_ns;
@@ -66,10 +68,16 @@ static void report(unsigned made)
 	       pages * (sysconf(_SC_PAGESIZE) / 1024));
 }
 
+/* Called before CUDA ends, since it has begun before this was asked for. */
+static void drop_events(void)
+{
+	for (unsigned i = 0; i < events; i++)
+		CUDA(cudaEventDestroy(more_events[i]));
+}
+
 static void open_gpu(void)
 {
 	cudaStream_t more;
-	cudaEvent_t event;
 	int gpus;
 
 	CUDA(cudaGetDeviceCount(&gpus));
@@ -80,8 +88,13 @@ static void open_gpu(void)
 	for (unsigned i = 0; i < 2; i++)
 		CUDA(cudaMalloc((void **)&buffers[i], COUNT * sizeof(float)));
 	CUDA(cudaMemset(buffers[0], 0, COUNT * sizeof(float)));
+	more_events = calloc(events + 1, sizeof(*more_events));
+	if (!more_events)
+		give_up(__LINE__, "calloc", "no memory");
 	for (unsigned i = 0; i < events; i++)
-		CUDA(cudaEventCreate(&event));
+		CUDA(cudaEventCreate(&more_events[i]));
+	if (drops_events)
+		LIBC(atexit(drop_events));
 	for (unsigned i = 0; i < streams; i++)
 		CUDA(cudaStreamCreateWithFlags(&more, cudaStreamNonBlocking));
 	if (own_rank == 0)
@@ -193,6 +206,7 @@ int main(int argc, char **argv)
 	static const struct option known[] = {
 		{ "alone", no_argument, NULL, 'a' },
 		{ "keep", no_argument, NULL, 'k' },
+		{ "drop", no_argument, NULL, 'd' },
 		{ "comms", required_argument, NULL, 'c' },
 		{ "calls", required_argument, NULL, 'n' },
 		{ "events", required_argument, NULL, 'e' },
@@ -211,6 +225,9 @@ int main(int argc, char **argv)
 			break;
 		case 'k':
 			keeps_last = true;
+			break;
+		case 'd':
+			drops_events = true;
 			break;
 		case 'c':
 			comm_count = number(optarg);

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 # How long a process takes to end, from exit() until its parent knows: with the plugin
 # at most 2 ms longer than without, whether communicators were destroyed or not. It
-# also prints what CUDA's events and streams cost there, as many as the plugin makes
-# for a communicator (128 pairs for launches with times, 16 without; one stream), of
-# a job without a plugin, and the plugin without them (off), so that it is seen where
-# the time goes. Runs take turns. Skipped without a GPU.
+# also prints what tells where the time goes: of a job without a plugin what CUDA's
+# stream costs there, and events, as many as the plugin makes for a communicator that
+# launches once (98), some times (290), or so that hundreds of launches are in flight
+# (930), also when these are destroyed after exit() has been called; of the plugin a
+# job without events (off), one with a single call, and one whose events all have times
+# and are made at once (all). Runs take turns. Skipped without a GPU.
 #
 #   ROUNDS=5 CALLS=2000 COMMS=1 test/gpu/exit.sh
 #
@@ -20,9 +22,13 @@ most_us=2000
 # NAME MODE ARGUMENT...
 kinds=(
 	"none none"
-	"events none --events 288"
+	"98_events none --events 98"
+	"290_events none --events 290"
+	"930_events none --events 930"
+	"930_events_destroyed none --events 930 --drop"
 	"stream none --streams 1"
 	"off off"
+	"one_call default --calls 1"
 	"default default"
 	"all all"
 )
