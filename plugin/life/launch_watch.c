@@ -234,11 +234,9 @@ void ncs_launch_watch_reset(const struct ncs_environment *environment,
  * NCS_STREAM_OFF as long as nobody asks for more; else why not. */
 static enum ncs_stream_status why_not(const struct ncs_comm *comm)
 {
-	const char *missing;
-
 	if (comm->api_version < NCS_LAUNCH_API)
 		return NCS_STREAM_RELEASE;
-	if (!ncs_cuda_driver_find(&missing))
+	if (!ncs_cuda_driver_find())
 		return NCS_STREAM_NO_DRIVER;
 	return NCS_LAUNCH_MODE(ncs_load_relaxed(&ncs_launch_process.timing)) ==
 			       NCS_STREAM_MODE_OFF ?

@@ -27,6 +27,7 @@
 #include "plugin/state/lane.h"
 #include "plugin/state/registry.h"
 #include "plugin/mask/mask.h"
+#include "plugin/nccl/cuda_driver.h"
 #include "plugin/nccl/nccl_names.h"
 #include "plugin/nccl/nccl_facts.h"
 #include "plugin/state/range_stack.h"
@@ -170,6 +171,7 @@ static void start_process(void)
 			     sizeof(process.config_problem));
 	ncs_environment_labels(&process.labels);
 	ncs_process_describe(&process.self);
+	ncs_cuda_driver_find();
 	ncs_registry.pid = process.self.pid;
 	ncs_clock_calibrate(&ncs_registry.clock, ncs_clock_choose());
 	ncs_registry.slow_ticks = ncs_clock_duration_ticks(
@@ -535,12 +537,14 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 	int error;
 
 	*context = DISABLED_CONTEXT;
+	pthread_mutex_lock(&lock);
+	if (!process.started)
+		start_process();
+	pthread_mutex_unlock(&lock);
 	/* Not under the lock: the driver may take long. */
 	ncs_gpu_name(gpu, sizeof(gpu));
 	pthread_mutex_lock(&lock);
 	ncs_names_forget();
-	if (!process.started)
-		start_process();
 	if (process.config_problem[0]) {
 		ncs_process_log(init, NCCL_LOG_WARN, "%s",
 				process.config_problem);

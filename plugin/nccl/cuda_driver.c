@@ -4,31 +4,8 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
-#include <stdint.h>
-
-#include "shm/atomics.h"
 
 struct ncs_cuda_driver ncs_cuda;
-
-/* A library's handle is an address. */
-#define NOT_LOADED UINT64_C(1)
-
-void *ncs_cuda_library(void)
-{
-	static uint64_t handle; /* 0 before the first look */
-	uint64_t found = ncs_load_relaxed(&handle);
-
-	if (found == 0) {
-		/* Two threads may look at once: both find the same. The reference
-		 * is kept, so that the library stays loaded. */
-		found = (uintptr_t)dlopen("libcuda.so.1",
-					  RTLD_NOW | RTLD_NOLOAD);
-		if (found == 0)
-			found = NOT_LOADED;
-		ncs_store_relaxed(&handle, found);
-	}
-	return found == NOT_LOADED ? NULL : (void *)(uintptr_t)found;
-}
 
 static void *find_symbol(void *library, const char *symbol,
 			 const char *older_symbol)
@@ -39,26 +16,31 @@ static void *find_symbol(void *library, const char *symbol,
 					  dlsym(library, older_symbol);
 }
 
-bool ncs_cuda_driver_find(const char **missing)
+/* Returns true if the library has all functions. */
+static bool find_functions(void *library)
 {
-	static bool found;
-	void *library;
+	bool has_all = true;
 
-	*missing = NULL;
-	/* Other threads may be calling it already. */
-	if (found)
-		return true;
-	library = ncs_cuda_library();
-	if (!library)
-		return false;
 #define X(name, symbol, older_symbol, parameters)                          \
 	*(void **)&ncs_cuda.name = find_symbol(library, symbol, older_symbol); \
-	if (!ncs_cuda.name && !*missing)                                       \
-		*missing = symbol;
+	has_all = has_all && ncs_cuda.name;
 	NCS_CUDA_FUNCTIONS(X)
 #undef X
-	found = *missing == NULL;
-	return found;
+	return has_all;
+}
+
+bool ncs_cuda_driver_find(void)
+{
+	static bool has_looked, is_complete;
+	void *library;
+
+	if (has_looked)
+		return is_complete;
+	/* The reference is kept, so that the library stays loaded. */
+	library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	is_complete = library && find_functions(library);
+	has_looked = true;
+	return is_complete;
 }
 
 bool ncs_cuda_retain_primary(void *context, struct ncs_cuda_primary *primary)

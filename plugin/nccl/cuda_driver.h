@@ -32,6 +32,8 @@ enum {
 	X(context_device, "cuCtxGetDevice", NULL, (int *device)) \
 	X(context_id, "cuCtxGetId", NULL, \
 	  (void *context, unsigned long long *id)) \
+	X(device_bus_id, "cuDeviceGetPCIBusId", NULL, \
+	  (char *text, int length, int device)) \
 	X(primary_state, "cuDevicePrimaryCtxGetState", NULL, \
 	  (int device, unsigned *flags, int *active)) \
 	X(primary_retain, "cuDevicePrimaryCtxRetain", NULL, \
@@ -60,22 +62,17 @@ struct ncs_cuda_driver {
 #undef X
 };
 
-/* The loaded driver's functions. Valid once ncs_cuda_driver_find() has returned
- * true; does not change after that. */
+/* The loaded driver's functions; NULL if it lacks one. Valid after
+ * ncs_cuda_driver_find(). */
 extern struct ncs_cuda_driver ncs_cuda;
 
-/* Returns the driver's library, for dlsym(); NULL if the process had not loaded
- * it at the first call: NCCL has it before it makes a communicator. Looks once
- * per process: a child that is forked while the dynamic linker looks for a library
- * which is not loaded may crash in its own dlopen(). Any thread; not for
- * callbacks. */
-void *ncs_cuda_library(void);
-
-/* Finds the driver's functions, once it has been loaded.
- * Returns false if it is not loaded, or lacks a function; then *missing is the
- * name of the function, or NULL. Calls the dynamic linker: not for callbacks.
- * One thread at a time. */
-bool ncs_cuda_driver_find(const char **missing);
+/* Finds the driver's functions. Returns false if the driver lacks one, or if the
+ * process had not loaded it at the first call: NCCL has it before it makes a
+ * communicator. Asks the dynamic linker once per process: it may be held up while
+ * another library is being loaded, and a child that is forked while it looks for
+ * a library which is not loaded may crash in its own dlopen(). One thread at a
+ * time; not for callbacks. */
+bool ncs_cuda_driver_find(void);
 
 /* Begin and end a passage of driver calls: in between, the thread's capture
  * mode is relaxed, so that calls which CUDA forbids during a stream capture do

@@ -7,7 +7,7 @@
 
 #include "plugin/nccl/cuda_driver.h"
 
-int32_t ncs_nccl_version(const void *caller)
+static int32_t ask_for_version(const void *caller)
 {
 	int (*get_version)(int *version);
 	int version = 0;
@@ -26,20 +26,26 @@ int32_t ncs_nccl_version(const void *caller)
 	return version;
 }
 
+int32_t ncs_nccl_version(const void *caller)
+{
+	static const void *latest_caller;
+	static int32_t latest_version;
+
+	if (caller != latest_caller)
+		latest_version = ask_for_version(caller);
+	latest_caller = caller;
+	return latest_version;
+}
+
 bool ncs_gpu_name(char *name, size_t size)
 {
-	void *library = ncs_cuda_library();
-	int (*get_device)(int *device);
-	int (*get_bus_id)(char *text, int length, int device);
 	bool known = false;
 	int device;
 
-	if (!library)
-		return false;
-	*(void **)&get_device = dlsym(library, "cuCtxGetDevice");
-	*(void **)&get_bus_id = dlsym(library, "cuDeviceGetPCIBusId");
-	if (get_device && get_bus_id && get_device(&device) == 0 &&
-	    get_bus_id(name, (int)size, device) == 0) {
+	/* An older driver may lack others. */
+	if (ncs_cuda.context_device && ncs_cuda.device_bus_id &&
+	    ncs_cuda.context_device(&device) == 0 &&
+	    ncs_cuda.device_bus_id(name, (int)size, device) == 0) {
 		name[size - 1] = '\0';
 		known = true;
 	}

@@ -12,10 +12,13 @@
 #include <stdint.h>
 
 /* Returns ncclGetVersion()'s number for the library that contains `caller`, an
- * address in NCCL; 0 if it is unknown. */
+ * address in NCCL; 0 if it is unknown. Asks the dynamic linker once for each new
+ * caller: it may be held up while another library is being loaded. One thread at a
+ * time. */
 int32_t ncs_nccl_version(const void *caller);
 
-/* Stores the PCI bus id of the calling thread's current CUDA device in `name`.
+/* Stores the PCI bus id of the calling thread's current CUDA device in `name`, by
+ * the functions that ncs_cuda_driver_find() has found.
  * Returns false, and stores an empty string, if the thread has no device. */
 bool ncs_gpu_name(char *name, size_t size);
 

@@ -580,27 +580,40 @@ static void forked_child_leaves_cupti_to_its_parent(void **state)
 
 /* --- CUPTI that does not return ---------------------------------------- */
 
-/* The first communicator starts CUPTI and the last one flushes it; later it
- * delivers a buffer by itself. */
-static void *make_all_calls(void *unused)
+/* The first communicator starts CUPTI, and the last one flushes it. */
+static void *begin_and_end(void *unused)
 {
 	void *context = init_comm(guest.host, "first", 0);
 
 	(void)unused;
 	CHECK(host_finalize(guest.host, context) == NCCL_SUCCESS, "finalize");
+	return NULL;
+}
+
+/* Later CUPTI delivers a buffer by itself. */
+static void *make_all_calls(void *unused)
+{
+	begin_and_end(unused);
 	run(0, GEMM, 10, 20, 1);
 	cupti->deliver();
 	return NULL;
+}
+
+static pthread_t start_caller(void *(*call)(void *unused))
+{
+	pthread_t thread;
+
+	guest.host = open_plugin(API);
+	CHECK(pthread_create(&thread, NULL, call, NULL) == 0, "no thread");
+	return thread;
 }
 
 static pthread_t block(enum fake_cupti_call call)
 {
 	pthread_t thread;
 
-	guest.host = open_plugin(API);
 	cupti->hold_one(call);
-	CHECK(pthread_create(&thread, NULL, make_all_calls, NULL) == 0,
-	      "no thread");
+	thread = start_caller(make_all_calls);
 	WAIT_UNTIL(cupti->is_holding(), "function %d is never called",
 		   (int)call);
 	return thread;
@@ -611,6 +624,14 @@ static void let_go(pthread_t thread)
 	CHECK(cupti->is_holding(), "it is still blocked");
 	cupti->let_go();
 	pthread_join(thread, NULL);
+}
+
+static void come_and_go(uint64_t number)
+{
+	guest.context = init_comm(guest.host, "next", 0);
+	play_coll(&guest, number);
+	CHECK(host_finalize(guest.host, guest.context) == NCCL_SUCCESS,
+	      "finalize");
 }
 
 static void go_on_beside_block(void *argument)
@@ -626,10 +647,7 @@ static void go_on_beside_block(void *argument)
 	for (unsigned i = 0; i < 20; i++) {
 		void *other = init_comm(guest.host, "other", 0);
 
-		guest.context = init_comm(guest.host, "next", 0);
-		play_coll(&guest, i);
-		CHECK(host_finalize(guest.host, guest.context) == NCCL_SUCCESS,
-		      "finalize");
+		come_and_go(i);
 		/* To be counted in the flush of the last one. */
 		if (call >= FAKE_CUPTI_ActivityGetNextRecord)
 			run(0, GEMM, 30, 40, 2);
@@ -649,6 +667,36 @@ static void cupti_that_blocks_holds_up_its_caller_only(void **state)
 		setenv("NCCLSTAT_CUPTI", LIBRARY, 1);
 		scenario_play(go_on_beside_block, &call);
 	}
+	unsetenv("NCCLSTAT_CUPTI");
+}
+
+/* The dynamic linker serves nobody else while it loads a library. */
+static void go_on_beside_loading(void *argument)
+{
+	int told[2], answer[2];
+	pthread_t thread;
+	char text[32], byte = 0;
+
+	(void)argument;
+	cuda_job_load("cuda.so");
+	cuda->gpu = 3;
+	CHECK(pipe(told) == 0 && pipe(answer) == 0, "no pipes");
+	snprintf(text, sizeof(text), "%d %d", told[1], answer[0]);
+	setenv(FAKE_CUPTI_LOADING, text, 1);
+	thread = start_caller(begin_and_end);
+	CHECK(read(told[0], &byte, 1) == 1, "it is not loaded");
+	for (unsigned i = 0; i < 20; i++)
+		come_and_go(i);
+	CHECK(write(answer[1], &byte, 1) == 1, "it is not told");
+	pthread_join(thread, NULL);
+	host_close(guest.host);
+}
+
+static void loading_of_cupti_holds_up_its_caller_only(void **state)
+{
+	(void)state;
+	setenv("NCCLSTAT_CUPTI", BARE, 1);
+	scenario_play(go_on_beside_loading, NULL);
 	unsetenv("NCCLSTAT_CUPTI");
 }
 
@@ -710,6 +758,7 @@ int main(void)
 		cmocka_unit_test(last_finalize_counts_remaining_kernels),
 		cmocka_unit_test(forked_child_leaves_cupti_to_its_parent),
 		cmocka_unit_test(cupti_that_blocks_holds_up_its_caller_only),
+		cmocka_unit_test(loading_of_cupti_holds_up_its_caller_only),
 		cmocka_unit_test(start_is_told_to_communicators_beside_it),
 	};
 

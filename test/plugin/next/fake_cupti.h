@@ -10,6 +10,10 @@
 
 #include "plugin/nccl/cupti_abi.h"
 
+/* A variable with two file descriptors. If it is set, the library writes a byte to
+ * the first while it is being loaded, and waits for one from the second. */
+#define FAKE_CUPTI_LOADING "FAKE_CUPTI_LOADING"
+
 enum fake_cupti_call {
 #define X(name, parameters) FAKE_CUPTI_##name,
 	CUPTI_FUNCTIONS(X)
