@@ -161,7 +161,9 @@ struct ncs_finding {
 	double share_least;   /* … but it may be as little as this … */
 	double share_most;    /* … or as much; both are near where it is known */
 	unsigned cause;       /* enum ncs_late_cause, or COUNT if unknown */
-	size_t waiting;       /* number of ranks that wait for the root */
+	/* Number of ranks that wait for the root; those of one process, in several
+	 * communicators, count once. */
+	size_t waiting;
 	/* Number of other ranks, or nodes, with the same finding. */
 	size_t alike;
 	struct ncs_evidence evidence[NCS_EVIDENCE_MAX];

@@ -110,7 +110,8 @@ void ncs_wait_graph_release(struct ncs_wait_graph *graph);
 size_t ncs_wait_graph_find(const struct ncs_wait_graph *graph,
 			   const struct ncs_rank *rank);
 
-/* Counts the ranks that wait for a node, directly or through others. */
+/* Counts the processes with ranks that wait for a node, directly or through others,
+ * without its own. */
 size_t ncs_wait_graph_waiting(struct ncs_wait_graph *graph, size_t node);
 
 /* Finds a circle among the nodes that reach no end and are not marked. Writes

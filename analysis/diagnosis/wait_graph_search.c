@@ -2,7 +2,38 @@
 /* Searching the graph of waits: the ranks that wait for a node, and circles. */
 #include "analysis/diagnosis/wait_graph.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+static int compare_nodes(const void *left, const void *right, void *graph)
+{
+	const struct ncs_wait_node *nodes =
+		((const struct ncs_wait_graph *)graph)->nodes;
+
+	return ncs_compare_processes(nodes[*(const size_t *)left].rank,
+				     nodes[*(const size_t *)right].rank);
+}
+
+/* Returns of how many processes, but that of a node, `count` nodes of the queue
+ * are. */
+static size_t count_processes(struct ncs_wait_graph *graph, size_t count,
+			      size_t node)
+{
+	const struct ncs_rank *root = graph->nodes[node].rank, *before = NULL;
+	size_t processes = 0;
+
+	qsort_r(graph->queue, count, sizeof(*graph->queue), compare_nodes,
+		graph);
+	for (size_t i = 0; i < count; i++) {
+		const struct ncs_rank *rank =
+			graph->nodes[graph->queue[i]].rank;
+
+		processes += (!before || !ncs_shares_process(before, rank)) &&
+			     !ncs_shares_process(root, rank);
+		before = rank;
+	}
+	return processes;
+}
 
 size_t ncs_wait_graph_waiting(struct ncs_wait_graph *graph, size_t node)
 {
@@ -20,11 +51,12 @@ size_t ncs_wait_graph_waiting(struct ncs_wait_graph *graph, size_t node)
 			    graph->marks[edge->from] || !graph->marks[edge->to])
 				continue;
 			graph->marks[edge->from] = true;
-			count += edge->kind != NCS_EDGE_PROCESS;
+			if (edge->kind != NCS_EDGE_PROCESS)
+				graph->queue[count++] = edge->from;
 			changed = true;
 		}
 	}
-	return count;
+	return count_processes(graph, count, node);
 }
 
 void ncs_wait_graph_unmark(struct ncs_wait_graph *graph)

@@ -6,31 +6,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/model/communicators.h"
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-/* Sorts ranks so that those of one process are neighbours: by all that
- * ncs_shares_process() compares. */
 static int compare_processes(const void *left, const void *right)
 {
-	const struct ncs_header *a = &(*(struct ncs_rank *const *)left)->header;
-	const struct ncs_header *b =
-		&(*(struct ncs_rank *const *)right)->header;
-	int order = compare_numbers(a->pid, b->pid);
-
-	if (order == 0)
-		order = compare_numbers(a->process_start, b->process_start);
-	if (order == 0)
-		order = compare_numbers(a->time_namespace, b->time_namespace);
-	if (order == 0)
-		order = strncmp(a->boot_id, b->boot_id, sizeof(a->boot_id));
-	return order ? order : strncmp(a->host, b->host, sizeof(a->host));
+	return ncs_compare_processes(*(struct ncs_rank *const *)left,
+				     *(struct ncs_rank *const *)right);
 }
 
 /* Returns the communicator whose number stands for the job of one. */

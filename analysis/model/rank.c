@@ -47,6 +47,26 @@ bool ncs_shares_process(const struct ncs_rank *a, const struct ncs_rank *b)
 	       ncs_shares_clock(a, b);
 }
 
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+int ncs_compare_processes(const struct ncs_rank *left,
+			  const struct ncs_rank *right)
+{
+	const struct ncs_header *a = &left->header, *b = &right->header;
+	int order = compare_numbers(a->pid, b->pid);
+
+	if (order == 0)
+		order = compare_numbers(a->process_start, b->process_start);
+	if (order == 0)
+		order = compare_numbers(a->time_namespace, b->time_namespace);
+	if (order == 0)
+		order = strncmp(a->boot_id, b->boot_id, sizeof(a->boot_id));
+	return order ? order : strncmp(a->host, b->host, sizeof(a->host));
+}
+
 uint64_t ncs_rank_window_ns(const struct ncs_rank *rank)
 {
 	const struct ncs_counters *base = rank->base;

@@ -103,6 +103,10 @@ uint32_t ncs_rank_pid(const struct ncs_rank *rank);
 /* Returns whether two ranks belong to one process. */
 bool ncs_shares_process(const struct ncs_rank *a, const struct ncs_rank *b);
 
+/* Orders ranks so that those of one process are neighbours: returns a negative
+ * number, 0 or a positive one, like strcmp(). */
+int ncs_compare_processes(const struct ncs_rank *a, const struct ncs_rank *b);
+
 /* Returns the actual length of the rank's window in ns; 0 if there are no rates
  * yet. The window of a rank that has ended ends with the rank. */
 uint64_t ncs_rank_window_ns(const struct ncs_rank *rank);

@@ -484,6 +484,38 @@ static void a_circle_across_communicators_is_a_deadlock(void **state)
 	scripted_release(&scripted);
 }
 
+/* The GPU of process 3 is late in one communicator; it has not come to the other one,
+ * where the same processes wait for it, too. */
+static void a_process_that_waits_in_two_communicators_counts_once(void **state)
+{
+	struct ncs_channel_view *channel;
+	struct ncs_diagnosis diagnosis;
+	struct scripted_rank *rank;
+	struct scripted scripted;
+
+	(void)state;
+	scripted_init(&scripted);
+	for (uint64_t comm_id = 7; comm_id < 9; comm_id++)
+		for (int i = 0; i < 3; i++) {
+			rank = add(&scripted, i, comm_id);
+			enqueued(rank, NCS_FUNCTION_ALL_REDUCE, 5);
+			waits(rank, 3);
+		}
+	add(&scripted, 3, 8);
+	rank = add(&scripted, 3, 7);
+	enqueued(rank, NCS_FUNCTION_ALL_REDUCE, 5);
+	channel = scripted_channel(rank, 0, true, 0);
+	channel->state = NCS_CHANNEL_SEND_GPU_WAIT;
+	channel->since_ns = 10 * SECOND;
+	channel->function = NCS_FUNCTION_ALL_REDUCE;
+	diagnose(&diagnosis, &scripted);
+	assert_true(diagnosis.count > 0);
+	assert_int_equal(diagnosis.findings[0].verdict, NCS_VERDICT_GPU_LATE);
+	assert_int_equal(diagnosis.findings[0].waiting, 3);
+	ncs_diagnosis_release(&diagnosis);
+	scripted_release(&scripted);
+}
+
 /* NCCL has noticed and closed its channels; the call stays in progress. */
 static void a_dead_rank_is_found_though_its_peers_have_no_channels(void **state)
 {
@@ -1386,6 +1418,8 @@ int main(void)
 			a_rank_that_finished_with_less_data_is_a_size_mismatch),
 		cmocka_unit_test(a_call_that_starts_no_operation_is_suspicious),
 		cmocka_unit_test(a_circle_across_communicators_is_a_deadlock),
+		cmocka_unit_test(
+			a_process_that_waits_in_two_communicators_counts_once),
 		cmocka_unit_test(
 			a_dead_rank_is_found_though_its_peers_have_no_channels),
 		cmocka_unit_test(dead_ranks_of_an_earlier_job_are_ignored),
