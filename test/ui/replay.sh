@@ -46,7 +46,8 @@ victims=$(pgrep -P "$job" | tr '\n' ' ')
 kill -s KILL "${victims%% *}"
 soon died
 verdict 'a rank that dies is a problem' $?
-sleep 1.2
+# Processes that end within two seconds may have ended together, which is none.
+sleep 2.5
 # shellcheck disable=SC2086 # a list of words
 kill -s KILL ${victims#* } "$job"
 wait "$job" 2>/dev/null
