@@ -40,13 +40,6 @@ uint32_t ncs_rank_pid(const struct ncs_rank *rank)
 	return here ? (uint32_t)strtoul(here, NULL, 10) : rank->header.pid;
 }
 
-bool ncs_shares_process(const struct ncs_rank *a, const struct ncs_rank *b)
-{
-	return a->header.pid == b->header.pid &&
-	       a->header.process_start == b->header.process_start &&
-	       ncs_shares_clock(a, b);
-}
-
 static int compare_numbers(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
@@ -65,6 +58,11 @@ int ncs_compare_processes(const struct ncs_rank *left,
 	if (order == 0)
 		order = strncmp(a->boot_id, b->boot_id, sizeof(a->boot_id));
 	return order ? order : strncmp(a->host, b->host, sizeof(a->host));
+}
+
+bool ncs_shares_process(const struct ncs_rank *a, const struct ncs_rank *b)
+{
+	return ncs_compare_processes(a, b) == 0;
 }
 
 uint64_t ncs_rank_window_ns(const struct ncs_rank *rank)
