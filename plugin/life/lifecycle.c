@@ -291,6 +291,8 @@ static void strip(struct ncs_comm *comm)
 	munmap(header, comm->writer.mapped_bytes);
 	process.used_bytes -= comm->writer.mapped_bytes;
 	process.comms--;
+	/* Serial numbers without a segment are taken for segments that nobody saw. */
+	process.next_serial--;
 	unmap_comm(comm);
 }
 
