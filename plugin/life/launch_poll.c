@@ -17,8 +17,8 @@
 
 /* Pairs of a kind that are made ahead: a portion for each launch so far, up to so
  * many, since many communicators launch once or twice, and each event that a
- * process leaves takes some 12 us of its end (an H100). Later twice as many as
- * have been in use at once. */
+ * process leaves makes its end longer (test/bench/README.md). Later twice as many
+ * as have been in use at once. */
 static const uint64_t pairs_ahead[NCS_LAUNCH_KINDS] = {
 	[NCS_LAUNCH_PLAIN] = 16,
 	[NCS_LAUNCH_TIMED] = 128,
