@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/model/lateness_state.h"
+#include "analysis/model/rank.h"
 
 /* A process with a heartbeat lives for this time at most after its latest sign
  * of life: one comes each 500 ms (plugin/life/heartbeat.c), and a little later
@@ -94,6 +94,7 @@ void ncs_finding_add_death(struct ncs_finding *finding,
 			   const struct ncs_rank *rank)
 {
 	const struct ncs_communicator *communicator = rank->communicator;
+	uint64_t end_ns = ncs_rank_end_ns(rank);
 	struct ncs_evidence order = {
 		.kind = NCS_EVIDENCE_ORDER,
 		.party = ncs_party_of(rank),
@@ -101,8 +102,8 @@ void ncs_finding_add_death(struct ncs_finding *finding,
 	};
 
 	ncs_finding_add_fact(finding, NCS_EVIDENCE_GONE, rank,
-			     ncs_time_since(ncs_rank_end_ns(rank),
-					    model->now_ns));
+			     model->now_ns > end_ns ? model->now_ns - end_ns :
+						      0);
 	for (size_t i = 0; communicator && i < communicator->rank_count; i++) {
 		const struct ncs_rank *other = communicator->ranks[i];
 

@@ -6,8 +6,6 @@
 #ifndef NCS_ANALYSIS_MODEL_LATENESS_STATE_H
 #define NCS_ANALYSIS_MODEL_LATENESS_STATE_H
 
-#include <string.h>
-
 #include "analysis/base/collective_waits.h"
 #include "analysis/base/estimate.h"
 #include "analysis/model/moving.h"
@@ -175,33 +173,6 @@ struct ncs_skews {
 static inline uint64_t ncs_time_since(uint64_t from_ns, uint64_t until_ns)
 {
 	return until_ns > from_ns ? until_ns - from_ns : 0;
-}
-
-/* Returns whether two ranks read one clock. */
-static inline bool ncs_shares_clock(const struct ncs_rank *a,
-				    const struct ncs_rank *b)
-{
-	return a->header.time_namespace == b->header.time_namespace &&
-	       strncmp(a->header.boot_id, b->header.boot_id,
-		       sizeof(a->header.boot_id)) == 0 &&
-	       strncmp(a->header.host, b->header.host,
-		       sizeof(a->header.host)) == 0;
-}
-
-/* Returns whether times of two ranks can be compared. */
-static inline bool ncs_is_comparable(const struct ncs_rank *a,
-				     const struct ncs_rank *b)
-{
-	return ncs_shares_clock(a, b) ||
-	       (a->clock_is_aligned && b->clock_is_aligned);
-}
-
-/* Returns the largest error of the difference between times of two ranks. */
-static inline uint64_t ncs_error_between(const struct ncs_rank *a,
-					 const struct ncs_rank *b)
-{
-	return ncs_shares_clock(a, b) ? 0 :
-					a->clock_error_ns + b->clock_error_ns;
 }
 
 #endif

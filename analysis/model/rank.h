@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "analysis/base/machine_peaks.h"
 #include "analysis/base/nodes.h"
@@ -99,6 +100,33 @@ static inline bool ncs_rank_is_level(const struct ncs_rank *rank)
 /* Returns the number of the rank's process where it was looked at: the host's,
  * if the process is in a container and was looked at from outside. */
 uint32_t ncs_rank_pid(const struct ncs_rank *rank);
+
+/* Returns whether two ranks read one clock. */
+static inline bool ncs_shares_clock(const struct ncs_rank *a,
+				    const struct ncs_rank *b)
+{
+	return a->header.time_namespace == b->header.time_namespace &&
+	       strncmp(a->header.boot_id, b->header.boot_id,
+		       sizeof(a->header.boot_id)) == 0 &&
+	       strncmp(a->header.host, b->header.host,
+		       sizeof(a->header.host)) == 0;
+}
+
+/* Returns whether times of two ranks can be compared. */
+static inline bool ncs_is_comparable(const struct ncs_rank *a,
+				     const struct ncs_rank *b)
+{
+	return ncs_shares_clock(a, b) ||
+	       (a->clock_is_aligned && b->clock_is_aligned);
+}
+
+/* Returns the largest error of the difference between times of two ranks. */
+static inline uint64_t ncs_error_between(const struct ncs_rank *a,
+					 const struct ncs_rank *b)
+{
+	return ncs_shares_clock(a, b) ? 0 :
+					a->clock_error_ns + b->clock_error_ns;
+}
 
 /* Returns whether two ranks belong to one process. */
 bool ncs_shares_process(const struct ncs_rank *a, const struct ncs_rank *b);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
-#include "analysis/model/lateness_state.h"
+#include "analysis/model/rank.h"
 #include "analysis/records/latest_records.h"
 #include "analysis/records/step_stats.h"
 #include "shm/clock.h"
