@@ -284,12 +284,12 @@ check: ## install what is missing, build, run every test
 		$(patsubst %,$(TSAN_BUILD)/%,$(STRESS) $(THREADS)) \
 		--two $(STATIC) --one $(GPU)
 
-# The tests that tell most about a change within a minute.
+# The tests that tell most about a change, in a few minutes.
 QUICK_UNIT := $(foreach t,$(UNIT),$(if $(filter test_truth% test_fuzz%,\
 	$(notdir $(t))),,$(t)))
 QUICK := $(call in_build,$(QUICK_UNIT) test/plugin/test_captures)
 .PHONY: quick
-quick: all $(QUICK) ## unit tests, captures, dump, diagnosis, layers, names, words: a minute
+quick: all $(QUICK) ## unit tests, captures, dump, diagnosis, layers, names, words
 	@$(RUN) --two $(QUICK) test/ui/dump.sh test/ui/diagnose.sh \
 		test/check_layers.sh test/check_names.sh test/check_words.sh
 
