@@ -37,11 +37,16 @@ enum ncs_cost_number {
 };
 
 enum ncs_cost_unknown {
+	NCS_COST_KNOWN,
 #define X(ID, name, help) NCS_COST_##ID,
 	NCS_COST_UNKNOWNS(X)
 #undef X
 		NCS_COST_UNKNOWN_COUNT
 };
+
+/* Return the words of the table for a reason, which is not NCS_COST_KNOWN. */
+const char *ncs_cost_unknown_name(enum ncs_cost_unknown unknown);
+const char *ncs_cost_unknown_help(enum ncs_cost_unknown unknown);
 
 /* The part of a rank in an operation. Times are in ns of one clock. */
 struct ncs_cost_part {
@@ -52,8 +57,11 @@ struct ncs_cost_part {
 	uint64_t call_ns; /* the host began to launch it … */
 	uint64_t launched_ns; /* … and had launched it */
 	uint64_t begin_ns;    /* on the stream; 0 if not known */
-	uint64_t end_ns;      /* likewise */
-	uint32_t rank;        /* of the job */
+	uint64_t end_ns;      /* likewise; or it ended … */
+	uint64_t tail_ns;     /* … so much later at most */
+	/* All waited so long for its data although its kernel could begin. */
+	uint64_t data_late_ns;
+	uint32_t rank;    /* of the job */
 	uint32_t repeat;  /* times that the number had been reported before */
 	int32_t member;   /* rank in the communicator */
 	int32_t members;  /* of the communicator */
@@ -64,15 +72,20 @@ struct ncs_cost_part {
 /* Returns the part of a rank of the job in a joined operation. */
 struct ncs_cost_part ncs_cost_part_of(const struct ncs_joined *joined,
 				      const struct ncs_part *part,
-				      uint32_t rank);
+				      uint32_t rank, uint64_t data_late_ns);
 
 /* The cost of a rank. Shares are of the window's time, of 1. */
 struct ncs_cost_of_rank {
 	uint32_t rank; /* of the job */
 	enum ncs_cost_unknown unknown;
+	uint32_t steps; /* whose anchors are known */
 	/* If it is known: negative if the job would take longer. */
 	double share, least, most;
 	double gain_ns; /* the time of that share */
+	/* The share that it costs by each of its works alone: by late calls, by late
+	 * readiness on the stream, and by late data. */
+	double host, stream, data;
+	bool is_too_much; /* it costs much, and surely something */
 };
 
 struct ncs_cost;

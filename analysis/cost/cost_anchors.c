@@ -320,7 +320,7 @@ static int choose(struct choice *choice, struct candidate_works *ranks,
 	kind->anchor_count = 1;
 	kind->anchors[0] = choice->scores[chosen].anchor;
 	kind->usual_ns[0] = choice->scores[chosen].work_ns;
-	if (choice->scores[chosen].score_ns > NCS_COST_PAIR_NS)
+	if (choice->scores[chosen].score_ns > NCS_COST_ERROR_NS)
 		error = ncs_cost_find_pair(&choice->of, choice->scores,
 					   choice->count, chosen, &pair);
 	if (!pair.works_ns)

@@ -143,7 +143,7 @@ static int sum_works(struct ncs_cost_edges *edges)
 		for (unsigned k = 0; k < 2; k++)
 			works->kinds[i].anchors[k] = chosen.anchors[k].event;
 	}
-	ncs_cost_works_finish(works, edges->window, edges->setting.with_factors,
+	ncs_cost_works_finish(works, edges->window, edges->setting.slow,
 			      edges->setting.free_share);
 	return 0;
 }
@@ -196,6 +196,8 @@ static void find_hidden(struct ncs_cost_edges *edges, uint32_t index,
 			fmax(0, since_ns[i] - ns * edges->setting.hidden);
 		least_ns = fmin(least_ns, before_ns[i]);
 	}
+	if (isinf(least_ns) && edges->setting.unseen_is_late)
+		least_ns = 0;
 	edges->hidden_ns[index] = (float)least_ns;
 	for (unsigned i = 0; i < 2; i++)
 		if (source->nodes[i] != NCS_COST_NONE)
@@ -265,23 +267,25 @@ static double work_ns(const struct ncs_cost_edges *edges, uint32_t index,
 
 void ncs_cost_edges_map(struct ncs_cost_edges *edges,
 			const struct ncs_cost_rank *rank,
-			float (*slack_ns)[2][2])
+			enum ncs_cost_event event, float (*slack_ns)[2][2])
 {
+	unsigned k = event == NCS_COST_READY;
+
 	for (uint32_t i = rank->first; i < rank->first + rank->count; i++)
-		for (unsigned e = 0; e < 4; e++) {
+		for (unsigned anchor = 0; anchor < 2; anchor++) {
 			const struct ncs_cost_source *source =
-				&edges->sources[i][e / 2];
+				&edges->sources[i][k];
 			struct ncs_cost_map map;
 			double own_ns;
 
 			if (source->kind == NCS_COST_NONE ||
-			    source->nodes[e % 2] == NCS_COST_NONE)
+			    source->nodes[anchor] == NCS_COST_NONE)
 				continue;
 			map = ncs_cost_map_of(&edges->works, edges->window,
-					      rank, source->kind, e % 2,
+					      rank, source->kind, anchor,
 					      edges->setting.free_share);
-			own_ns = work_ns(edges, i, e / 2, e % 2);
-			slack_ns[i][e / 2][e % 2] +=
+			own_ns = work_ns(edges, i, k, anchor);
+			slack_ns[i][k][anchor] +=
 				(float)(own_ns -
 					ncs_cost_mapped_ns(&edges->works, &map,
 							   own_ns));

@@ -28,7 +28,10 @@ struct ncs_cost_setting {
 	unsigned prefers;
 	double hidden; /* works that were not seen: times what is expected */
 	double free_share; /* as NCS_COST_FREE, of 1 */
-	bool with_factors; /* ranks may be faster than others as a whole */
+	enum ncs_cost_slow slow;
+	/* A launch of which no work was seen on any rank was ready only when it began;
+	 * else, nothing but what it waited for held it up. */
+	bool unseen_is_late;
 };
 
 struct ncs_cost_edges {
@@ -78,11 +81,11 @@ void ncs_cost_edges_release(struct ncs_cost_edges *edges);
 int ncs_cost_edges_make(struct ncs_cost_edges *edges,
 			const struct ncs_cost_setting *setting);
 
-/* Writes into `slack_ns`, by launch, what the slack of a rank's events would be with
- * the works of the others. */
+/* Writes into `slack_ns`, by launch, what the slack of a rank's calls or readiness
+ * would be with the works of the others. */
 void ncs_cost_edges_map(struct ncs_cost_edges *edges,
 			const struct ncs_cost_rank *rank,
-			float (*slack_ns)[2][2]);
+			enum ncs_cost_event event, float (*slack_ns)[2][2]);
 
 /* Writes what it would be with works drawn from other steps: each rank's from
  * another one. */

@@ -145,21 +145,34 @@ static bool find_both(struct pair_search *search, double first_share,
 	return true;
 }
 
+static bool is_same(struct ncs_cost_anchor a, struct ncs_cost_anchor b)
+{
+	return a.event == b.event && a.back == b.back;
+}
+
 /* Finds the works of a rank since one or both anchors, whichever fits best.
  * Returns the spread. */
 static double fit_rank(struct pair_search *search, double works_ns[2])
 {
 	static const double begins[2][2] = { { 0.5, 0.25 }, { 0.1, 0.5 } };
 	double best_ns = INFINITY, works_alone_ns[2];
+	unsigned near;
 
 	for (unsigned k = 0; k < 2; k++) {
-		double alone_ns[2] = { -1, -1 }, ns;
 		uint32_t count = list_known(search, k, search->values);
 
-		alone_ns[k] = fmax(0, ncs_cost_median(search->values, count));
-		works_alone_ns[k] = alone_ns[k];
+		works_alone_ns[k] =
+			fmax(0, ncs_cost_median(search->values, count));
+	}
+	/* The farther one alone is taken only where it explains much more. */
+	near = works_alone_ns[1] < works_alone_ns[0];
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned k = i == 0 ? near : 1 - near;
+		double alone_ns[2] = { -1, -1 }, ns;
+
+		alone_ns[k] = works_alone_ns[k];
 		ns = distance_ns(search, alone_ns, FIT_TRIM);
-		if (ns < best_ns) {
+		if (i == 0 || ns < NCS_COST_PAIR / 100. * best_ns) {
 			best_ns = ns;
 			memcpy(works_ns, alone_ns, sizeof(alone_ns));
 		}
@@ -213,11 +226,6 @@ static bool score_pair(struct pair_search *search)
 	return binds[0] && binds[1];
 }
 
-static bool is_same(struct ncs_cost_anchor a, struct ncs_cost_anchor b)
-{
-	return a.event == b.event && a.back == b.back;
-}
-
 /* Returns whether a pair explains much better than one anchor: in all, or on some
  * rank; or no worse, and some rank's host is what it waits for. */
 static bool is_much_better(const struct pair_search *search,
@@ -235,7 +243,7 @@ static bool is_much_better(const struct pair_search *search,
 		return true;
 	for (uint32_t r = 0; r < search->of->class->rank_count; r++)
 		if (spreads_ns[r] <
-		    share * one->spreads_ns[r] - NCS_COST_PAIR_NS)
+		    share * one->spreads_ns[r] - NCS_COST_ERROR_NS)
 			return true;
 	return false;
 }

@@ -27,6 +27,7 @@ int ncs_cost_replay_init(struct ncs_cost_replay *replay,
 
 	*replay = (struct ncs_cost_replay){
 		.edges = edges,
+		.in_time = NCS_COST_NONE,
 		.order = calloc(2 * launches + operations,
 				sizeof(*replay->order)),
 		.gains_ns = calloc(launches, sizeof(*replay->gains_ns)),
@@ -243,7 +244,21 @@ static float end_gain(const struct ncs_cost_replay *replay, uint32_t index)
 	return least_ns;
 }
 
-/* Returns the gain that the anchors of an event allow; 0 if none is known. */
+/* Returns the gain of an event of which no anchor is known: a call follows the one
+ * before, and a launch is ready a while after its call. */
+static float other_gain(const struct ncs_cost_replay *replay, uint32_t index,
+			unsigned k)
+{
+	const struct ncs_cost_window *window = replay->edges->window;
+
+	if (k == 1)
+		return replay->gains_ns[index][0];
+	return index > window->ranks[window->launches[index].rank].first ?
+		       replay->gains_ns[index - 1][0] :
+		       0;
+}
+
+/* Returns the gain that the anchors of an event allow. */
 static float source_gain(const struct ncs_cost_replay *replay, uint32_t index,
 			 unsigned k)
 {
@@ -265,7 +280,7 @@ static float source_gain(const struct ncs_cost_replay *replay, uint32_t index,
 			     replay->gains_ns[at][event == NCS_COST_READY];
 		gain_ns = smaller(gain_ns, ns + slack_ns[i]);
 	}
-	return isinf(gain_ns) ? 0 : gain_ns;
+	return isinf(gain_ns) ? other_gain(replay, index, k) : gain_ns;
 }
 
 static void run_call(struct ncs_cost_replay *replay, uint32_t index)
@@ -292,7 +307,8 @@ static float begin_gain(const struct ncs_cost_replay *replay, uint32_t index)
 	float gain_ns;
 
 	if (launch->before != NCS_COST_NONE)
-		before_ns = window->launches[launch->before].end_ns;
+		before_ns = window->launches[launch->before].end_ns +
+			    (double)window->launches[launch->before].tail_ns;
 	/* One that waited began right after the later of the two: the time in
 	 * between stays. */
 	if (launch->is_censored)
@@ -326,6 +342,8 @@ static void run_end(struct ncs_cost_replay *replay, uint32_t index)
 				(float)(operation->last_begin_ns -
 					window->launches[member].begin_ns));
 	}
+	if (operation->late_rank == replay->in_time)
+		gain_ns += (float)operation->data_late_ns;
 	replay->ends_ns[index] = gain_ns;
 }
 

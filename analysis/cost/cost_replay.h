@@ -20,6 +20,7 @@ struct ncs_cost_replay {
 	float (*gains_ns)[2];
 	float *ends_ns;
 	float (*slack_ns)[2][2]; /* by launch, as edges have it or changed */
+	uint32_t in_time;        /* nobody waits for this rank's data; NONE */
 	/* Work space of the search for the order. */
 	uint8_t *states;
 	uint32_t *stack;

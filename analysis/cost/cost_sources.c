@@ -28,29 +28,31 @@ static struct ncs_cost_chosen prefer(const struct ncs_cost_edges *edges,
 	return chosen;
 }
 
-/* Returns whether launches of a class were ready a while after one another alone,
- * round a step: all ranks have one period, so that this always fits, and no rank
- * would ever cost anything. */
+/* Returns whether events of a class come a while after one another, round a step, and
+ * none of them after an end: all ranks have one period, so that this always fits, and
+ * no rank would ever cost anything. */
 static bool is_circle(const struct ncs_cost_edges *edges,
-		      const struct ncs_cost_class *class, unsigned event)
+		      const struct ncs_cost_class *class, unsigned prefers)
 {
-	for (uint32_t first = 0; first < class->period; first++) {
-		uint32_t p = first, length = 0;
+	for (uint32_t first = 0; first < 2 * class->period; first++) {
+		enum ncs_cost_event event = first % 2 ? NCS_COST_READY :
+							NCS_COST_CALL;
+		uint32_t p = first / 2, length = 0;
 
-		while (length <= class->period) {
-			uint32_t kind =
-				ncs_cost_kind_index(class, p, NCS_COST_READY);
-			struct ncs_cost_chosen chosen =
-				prefer(edges, kind, event);
+		for (; length <= 2 * class->period; length++) {
+			struct ncs_cost_chosen chosen = prefer(
+				edges, ncs_cost_kind_index(class, p, event),
+				prefers);
 
 			if (chosen.count != 1 ||
-			    chosen.anchors[0].event != NCS_COST_READY)
+			    chosen.anchors[0].event == NCS_COST_END)
 				break;
-			p = (p + class->period - chosen.anchors[0].back) %
+			p = (p + class->period -
+			     chosen.anchors[0].back % class->period) %
 			    class->period;
-			length++;
+			event = chosen.anchors[0].event;
 		}
-		if (length > class->period)
+		if (length > 2 * class->period)
 			return true;
 	}
 	return false;

@@ -303,7 +303,8 @@ static void place_class(struct search *search, struct ncs_cost_class *class)
 	}
 }
 
-/* Notes which classes have ranks that send to one another. */
+/* Notes which classes have ranks that send to one another at different positions, but
+ * for a misfit now and then. */
 static void find_chains(struct ncs_cost_window *window)
 {
 	for (size_t i = 0; i < window->operation_count; i++) {
@@ -320,13 +321,33 @@ static void find_chains(struct ncs_cost_window *window)
 					 [window->members[operation->first + k]];
 			classes[k] = window->ranks[ends[k]->rank].class_index;
 		}
-		if (classes[0] != NCS_COST_NONE && classes[0] == classes[1] &&
-		    ends[0]->position != ends[1]->position)
-			window->classes[classes[0]].is_chain = true;
+		if (classes[0] == NCS_COST_NONE || classes[0] != classes[1])
+			continue;
+		window->classes[classes[0]].messages++;
+		window->classes[classes[0]].unlike += ends[0]->position !=
+						      ends[1]->position;
 	}
+	for (size_t i = 0; i < window->class_count; i++)
+		window->classes[i].is_chain =
+			1000 * window->classes[i].unlike >
+			NCS_COST_MISFIT * window->classes[i].messages;
 }
 
 /* --- Classes -------------------------------------------------------------- */
+
+/* Returns how many launches back an anchor may be: of few steps, not most are given up
+ * for that. */
+static uint32_t depth_of(uint32_t launches, uint32_t period)
+{
+	uint32_t steps = launches / period / 3, depth;
+
+	if (steps > NCS_COST_DEPTH_STEPS)
+		steps = NCS_COST_DEPTH_STEPS;
+	if (steps < 2)
+		steps = 2;
+	depth = steps * period + 2;
+	return depth < NCS_COST_DEPTH_MOST ? depth : NCS_COST_DEPTH_MOST;
+}
 
 /* Adds a rank to the class that has its step, of those from `first` on, or to a
  * new one. `step` becomes the class's, or is freed. */
@@ -355,11 +376,9 @@ static int classify(struct search *search, uint32_t index, uint64_t *step,
 		window->class_count++;
 		window->classes[i] = (struct ncs_cost_class){
 			.period = period,
-			.depth = NCS_COST_DEPTH_STEPS * period + 2,
+			.depth = depth_of(window->ranks[index].count, period),
 			.step = step,
 		};
-		if (window->classes[i].depth > NCS_COST_DEPTH_MOST)
-			window->classes[i].depth = NCS_COST_DEPTH_MOST;
 	}
 	class = &window->classes[i];
 	ranks = realloc(class->ranks,

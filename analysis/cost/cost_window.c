@@ -10,9 +10,30 @@
 #include "shm/array.h"
 #include "shm/hash.h"
 
+/* Sets when a part began and ended on its stream or, where that is not known, when it
+ * had data or a kernel and what of it ended last. */
+static void set_times(struct ncs_cost_part *cost,
+		      const struct ncs_joined *joined,
+		      const struct ncs_part *part)
+{
+	bool has_begun = joined->arrival == NCS_MOMENT_KERNEL ||
+			 joined->arrival == NCS_MOMENT_DATA;
+
+	cost->begin_ns = part->at_ns[NCS_MOMENT_STREAM];
+	cost->end_ns = part->at_ns[NCS_MOMENT_STREAM_END];
+	if ((cost->begin_ns != 0 && cost->end_ns != 0) || !has_begun)
+		return;
+	cost->begin_ns = part->at_ns[NCS_MOMENT_KERNEL];
+	if (cost->begin_ns == 0)
+		cost->begin_ns = ncs_joined_arrival_ns(joined, part) -
+				 cost->data_late_ns;
+	cost->end_ns = ncs_joined_turn_ns(joined, part);
+	cost->tail_ns = ncs_joined_end_ns(joined, part) - cost->end_ns;
+}
+
 struct ncs_cost_part ncs_cost_part_of(const struct ncs_joined *joined,
 				      const struct ncs_part *part,
-				      uint32_t rank)
+				      uint32_t rank, uint64_t data_late_ns)
 {
 	bool is_p2p = part->flags & NCS_PART_P2P;
 	uint64_t launched_ns = part->at_ns[NCS_MOMENT_OPERATION];
@@ -21,15 +42,14 @@ struct ncs_cost_part ncs_cost_part_of(const struct ncs_joined *joined,
 	bool is_told = part->number != NCS_NO_SEQUENCE_NUMBER &&
 		       (!is_p2p || part->flags & NCS_PART_NUMBERED);
 
-	return (struct ncs_cost_part){
+	struct ncs_cost_part cost = {
 		.comm_id = part->comm_id,
 		.number = part->number,
 		.bytes = part->bytes,
 		.stream = part->stream != 0 ? part->stream : part->comm_id,
 		.call_ns = launch_ns != 0 ? launch_ns : launched_ns,
 		.launched_ns = launched_ns,
-		.begin_ns = is_told ? part->at_ns[NCS_MOMENT_STREAM] : 0,
-		.end_ns = is_told ? part->at_ns[NCS_MOMENT_STREAM_END] : 0,
+		.data_late_ns = data_late_ns,
 		.rank = rank,
 		.repeat = joined->repeat,
 		.member = part->rank,
@@ -37,6 +57,10 @@ struct ncs_cost_part ncs_cost_part_of(const struct ncs_joined *joined,
 		.peer = part->peer,
 		.function = part->function,
 	};
+
+	if (is_told)
+		set_times(&cost, joined, part);
+	return cost;
 }
 
 static int by_call(const void *a, const void *b)
@@ -123,6 +147,7 @@ static void make_launch(struct ncs_cost_window *window,
 	const struct ncs_cost_part *part = items[0].part;
 	bool transfers = ncs_cost_is_transfer(part);
 	uint64_t begin_ns = part->begin_ns, end_ns = part->end_ns;
+	uint64_t latest_end_ns = end_ns + part->tail_ns;
 
 	for (size_t i = 1; i < count; i++) {
 		part = items[i].part;
@@ -131,6 +156,8 @@ static void make_launch(struct ncs_cost_window *window,
 			begin_ns = part->begin_ns;
 		if (part->end_ns > end_ns)
 			end_ns = part->end_ns;
+		if (part->end_ns + part->tail_ns > latest_end_ns)
+			latest_end_ns = part->end_ns + part->tail_ns;
 	}
 	part = items[0].part;
 	for (size_t i = 0; i < count; i++)
@@ -146,6 +173,7 @@ static void make_launch(struct ncs_cost_window *window,
 		.position = NCS_COST_NONE,
 		.regular = NCS_COST_NONE,
 		.launching_ns = (float)(part->launched_ns - items[0].call_ns),
+		.tail_ns = (float)(latest_end_ns - end_ns),
 	};
 }
 
@@ -170,7 +198,8 @@ static void censor(struct ncs_cost_window *window,
 					launch->launching_ns - delay_ns <
 				NCS_COST_HOST_NS ||
 			(before != NCS_COST_NONE &&
-			 launch->begin_ns - launches[before].end_ns <
+			 launch->begin_ns - launches[before].end_ns -
+					 launches[before].tail_ns <
 				 NCS_COST_STREAM_NS);
 	}
 }
@@ -245,6 +274,11 @@ static void list_members(struct ncs_cost_window *window,
 		operation->last_begin_ns =
 			fmax(operation->last_begin_ns,
 			     window->launches[launch].begin_ns);
+		if (items->items[i].part->data_late_ns <=
+		    operation->data_late_ns)
+			continue;
+		operation->data_late_ns = items->items[i].part->data_late_ns;
+		operation->late_rank = items->items[i].rank;
 	}
 }
 

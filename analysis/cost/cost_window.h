@@ -32,6 +32,7 @@ struct ncs_cost_launch {
 	uint32_t position;  /* in the step; NONE: it belongs to none */
 	uint32_t regular;   /* place among its rank's with a position */
 	float launching_ns; /* from its call until it was launched */
+	float tail_ns;      /* it ended so much after its end at most */
 	/* It was ready some time before it began, and waited for its host or
 	 * its stream. */
 	bool is_censored;
@@ -41,7 +42,9 @@ struct ncs_cost_launch {
 struct ncs_cost_operation {
 	uint32_t first, count; /* in the window's list of members */
 	double last_begin_ns;
-	bool is_transfer; /* of a send and a receive */
+	uint64_t data_late_ns; /* all waited so long for the data … */
+	uint32_t late_rank;    /* … of this rank, an index; if it is not 0 */
+	bool is_transfer;      /* of a send and a receive */
 };
 
 struct ncs_cost_rank {
@@ -64,6 +67,7 @@ struct ncs_cost_class {
 	/* Its ranks send to one another at different positions: they are stages
 	 * of a pipeline, whose works differ. */
 	bool is_chain;
+	uint64_t messages, unlike; /* within it, and at different positions */
 };
 
 struct ncs_cost_window {

@@ -44,9 +44,9 @@ int ncs_cost_works_init(struct ncs_cost_works *works,
 			const struct ncs_cost_window *window, size_t kind_count)
 {
 	*works = (struct ncs_cost_works){ 0 };
-	works->factors = calloc(window->rank_count + 1, sizeof(double));
+	works->paces = calloc(window->rank_count + 1, sizeof(*works->paces));
 	works->scratch = calloc(2 * window->rank_count + 2, sizeof(double));
-	if (!works->factors || !works->scratch)
+	if (!works->paces || !works->scratch)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < window->class_count; i++)
 		for (uint32_t k = 0; k < 2 * window->classes[i].period; k++)
@@ -64,7 +64,7 @@ void ncs_cost_works_release(struct ncs_cost_works *works)
 	free(works->buckets);
 	free(works->values);
 	free(works->spread);
-	free(works->factors);
+	free(works->paces);
 	free(works->scratch);
 	*works = (struct ncs_cost_works){ 0 };
 }
@@ -205,17 +205,15 @@ static double usual_of(struct ncs_cost_works *works,
 	return known >= 2 ? ncs_cost_median(works->scratch, known) : NAN;
 }
 
-/* Finds how fast each rank is: of the kinds that are not short, the one in which it
+/* Finds how slow each rank is: of the kinds that are not short, the one in which it
  * is most like all others tells. A delay in one kind is none in others. */
-static void find_factors(struct ncs_cost_works *works,
-			 const struct ncs_cost_window *window)
+static void find_paces(struct ncs_cost_works *works,
+		       const struct ncs_cost_window *window)
 {
 	double *longest_ns = &works->scratch[window->rank_count + 1];
 
-	for (size_t i = 0; i < window->rank_count; i++) {
-		works->factors[i] = NAN;
+	for (size_t i = 0; i < window->rank_count; i++)
 		longest_ns[i] = 0;
-	}
 	for (unsigned pass = 0; pass < 2; pass++)
 		for (size_t k = 0; k < 2 * works->kind_count; k++) {
 			const struct ncs_cost_work_kind *kind =
@@ -234,7 +232,8 @@ static void find_factors(struct ncs_cost_works *works,
 				continue;
 			for (uint32_t i = 0; i < count; i++) {
 				uint32_t rank = class->ranks[i];
-				double *factor = &works->factors[rank];
+				struct ncs_cost_pace *pace =
+					&works->paces[rank];
 				double own = ranks[i].median_ns / usual_ns;
 
 				if (isnan(own))
@@ -243,10 +242,52 @@ static void find_factors(struct ncs_cost_works *works,
 					longest_ns[rank] = fmax(
 						longest_ns[rank], usual_ns);
 				else if (usual_ns > longest_ns[rank] / 10 &&
-					 !(fabs(own - 1) >= fabs(*factor - 1)))
-					*factor = own;
+					 !(fabs(own - 1) >=
+					   fabs(pace->factor - 1)))
+					*pace = (struct ncs_cost_pace){
+						own,
+						(own - 1) * usual_ns,
+					};
 			}
 		}
+}
+
+/* Leaves only what an assumption takes of how slow ranks are. */
+static void assume(struct ncs_cost_works *works, size_t rank_count,
+		   enum ncs_cost_slow slow)
+{
+	for (size_t i = 0; i < rank_count; i++) {
+		struct ncs_cost_pace *pace = &works->paces[i];
+
+		if (slow != NCS_COST_SLOW_BY_FACTOR || isnan(pace->factor))
+			pace->factor = 1;
+		if (slow != NCS_COST_SLOW_BY_DELAY)
+			pace->delay_ns = 0;
+	}
+}
+
+/* Returns how long hosts work from one call to the next, of which only `limit_ns` is
+ * known, as they wait in between: as long as they work after the wait or, where that
+ * is not known, a share of the limit. `place` is the rank that the others of the class are to be told from. */
+static double unseen_chain(struct ncs_cost_works *works,
+			   const struct ncs_cost_window *window,
+			   const struct ncs_cost_work_kind *kind,
+			   unsigned anchor, uint32_t place, double limit_ns,
+			   double free_share)
+{
+	uint32_t count, known = 0;
+	const struct ncs_cost_bucket *ranks =
+		ranks_of(works, window, kind, 1 - anchor, &count);
+	double *after_ns = &works->scratch[window->rank_count + 1], least_ns;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (i != place && !isnan(ranks[i].median_ns))
+			after_ns[known++] = ranks[i].median_ns;
+	if (kind->anchors[1 - anchor] != NCS_COST_END || known == 0)
+		return free_share * limit_ns;
+	least_ns = fmin(ncs_cost_median(after_ns, known), limit_ns);
+	return least_ns + fmax(0, free_share - NCS_COST_FREE / 100.) *
+				  (limit_ns - least_ns);
 }
 
 /* Finds what is expected of a rank in a kind of which it was not seen. */
@@ -265,17 +306,21 @@ static void expect(struct ncs_cost_works *works,
 
 	for (uint32_t i = 0; i < count; i++)
 		if (!isnan(ranks[i].median_ns))
-			works->scratch[known++] =
-				ranks[i].median_ns / works->factors[numbers[i]];
+			works->scratch[known++] = ncs_cost_usual_ns(
+				works->paces[numbers[i]], ranks[i].median_ns);
 	if (known > 0)
 		usual_ns = ncs_cost_median(works->scratch, known);
 	for (uint32_t i = 0; i < count; i++) {
-		double ns = usual_ns * works->factors[numbers[i]];
+		const struct ncs_cost_pace *pace = &works->paces[numbers[i]];
+		double ns = usual_ns * pace->factor + pace->delay_ns;
 
 		/* Seen of one rank only, which may be the late one. */
 		if (is_chain && known < 2 &&
 		    ranks[i].less_count >= NCS_COST_STEPS)
-			ns = fmin(ns, free_share * ranks[i].least_less_ns);
+			ns = fmin(ns, unseen_chain(works, window, kind, anchor,
+						   UINT32_MAX,
+						   ranks[i].least_less_ns,
+						   free_share));
 		ranks[i].expected_ns = isnan(ranks[i].median_ns) ?
 					       (float)ns :
 					       ranks[i].median_ns;
@@ -284,15 +329,14 @@ static void expect(struct ncs_cost_works *works,
 
 void ncs_cost_works_finish(struct ncs_cost_works *works,
 			   const struct ncs_cost_window *window,
-			   bool with_factors, double free_share)
+			   enum ncs_cost_slow slow, double free_share)
 {
 	for (size_t i = 0; i < works->bucket_count; i++)
 		finish_bucket(works, &works->buckets[i]);
-	if (with_factors)
-		find_factors(works, window);
 	for (size_t i = 0; i < window->rank_count; i++)
-		if (!with_factors || isnan(works->factors[i]))
-			works->factors[i] = 1;
+		works->paces[i] = (struct ncs_cost_pace){ NAN, 0 };
+	find_paces(works, window);
+	assume(works, window->rank_count, slow);
 	for (size_t k = 0; k < 2 * works->kind_count; k++)
 		expect(works, window, &works->kinds[k / 2], k % 2, free_share);
 }
@@ -308,19 +352,28 @@ static bool is_seen(const struct ncs_cost_bucket *bucket, uint32_t count)
 	       (seen >= NCS_COST_STEPS && all >= count / 4);
 }
 
-/* Returns how much faster the others of a class are. */
-static double others_factor(struct ncs_cost_works *works,
-			    const struct ncs_cost_class *class, uint32_t place)
+/* Returns the usual pace of the others of a class. */
+static struct ncs_cost_pace others_pace(struct ncs_cost_works *works,
+					const struct ncs_cost_class *class,
+					uint32_t place)
 {
-	uint32_t count = 0;
+	struct ncs_cost_pace pace = { 1, 0 };
 
-	for (uint32_t i = 0; i < class->rank_count; i++)
-		if (i != place)
-			works->scratch[count++] =
-				works->factors[class->ranks[i]];
-	return count > 0 ? ncs_cost_median(works->scratch, count) /
-				   works->factors[class->ranks[place]] :
-			   1;
+	if (class->rank_count < 2)
+		return pace;
+	for (unsigned k = 0; k < 2; k++) {
+		uint32_t count = 0;
+
+		for (uint32_t i = 0; i < class->rank_count; i++)
+			if (i != place)
+				works->scratch[count++] =
+					k ? works->paces[class->ranks[i]]
+							.delay_ns :
+					    works->paces[class->ranks[i]].factor;
+		*(k ? &pace.delay_ns : &pace.factor) =
+			ncs_cost_median(works->scratch, count);
+	}
+	return pace;
 }
 
 struct ncs_cost_map ncs_cost_map_of(struct ncs_cost_works *works,
@@ -330,30 +383,40 @@ struct ncs_cost_map ncs_cost_map_of(struct ncs_cost_works *works,
 				    double free_share)
 {
 	const struct ncs_cost_work_kind *kind = &works->kinds[index];
-	struct ncs_cost_map map = { .most_ns = INFINITY, .factor = 1 };
+	const struct ncs_cost_class *class =
+		&window->classes[kind->class_index];
+	struct ncs_cost_map map = {
+		.most_ns = INFINITY,
+		.pace = { 1, 0 },
+		.own_pace = { 1, 0 },
+	};
 	uint32_t seen = 0, limits = 0, place = rank->class_place;
 
 	map.ranks = ranks_of(works, window, kind, anchor, &map.rank_count);
 	map.own_place = place;
 	map.own = &map.ranks[place];
-	if (kind->event == NCS_COST_READY)
-		map.factor = others_factor(
-			works, &window->classes[kind->class_index], place);
+	if (kind->event == NCS_COST_READY) {
+		map.pace = others_pace(works, class, place);
+		map.own_pace = works->paces[class->ranks[place]];
+	}
 	if (map.own->seen_count == 0)
 		return map;
 	for (uint32_t i = 0; i < map.rank_count; i++)
 		seen += i != place &&
 			is_seen(&map.ranks[i], map.own->seen_count);
 	map.is_known = seen > 0 && 2 * seen + 1 >= map.rank_count;
-	if (map.is_known || kind->event != NCS_COST_CALL)
+	if (map.is_known)
 		return map;
-	/* No other host is ever the later one: the others need less. */
+	/* No other one is ever the later one: the others need less. */
 	for (uint32_t i = 0; i < map.rank_count; i++)
 		if (i != place && map.ranks[i].less_count >= NCS_COST_STEPS)
 			works->scratch[limits++] = map.ranks[i].least_less_ns;
-	if (limits > 0 && 2 * limits + 1 >= map.rank_count)
-		map.most_ns =
-			free_share * ncs_cost_median(works->scratch, limits);
+	if (limits == 0 || 2 * limits + 1 < map.rank_count)
+		return map;
+	map.most_ns = ncs_cost_median(works->scratch, limits);
+	if (kind->event == NCS_COST_CALL)
+		map.most_ns = unseen_chain(works, window, kind, anchor, place,
+					   map.most_ns, free_share);
 	return map;
 }
 
@@ -392,7 +455,10 @@ double ncs_cost_mapped_ns(struct ncs_cost_works *works,
 	double share;
 
 	if (!map->is_known)
-		return fmin(ns * map->factor, map->most_ns);
+		return fmin(fmax(ncs_cost_usual_ns(map->own_pace, ns), 0) *
+					    map->pace.factor +
+				    map->pace.delay_ns,
+			    map->most_ns);
 	share = share_of(works, map->own, ns);
 	for (uint32_t i = 0; i < map->rank_count; i++) {
 		const struct ncs_cost_bucket *other = &map->ranks[i];

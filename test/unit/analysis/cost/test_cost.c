@@ -19,7 +19,9 @@
 
 /* --- The replay ----------------------------------------------------------- */
 
-static const struct ncs_cost_setting usual = { NCS_COST_EVENTS, 1, 0.25, true };
+static const struct ncs_cost_setting usual = { .prefers = NCS_COST_EVENTS,
+					       .hidden = 1,
+					       .free_share = 0.25 };
 
 struct replayed {
 	struct ncs_cost_window window;
@@ -166,7 +168,7 @@ static void of_a_few_steps_nothing_is_known(void **state)
 	struct ncs_cost *cost;
 
 	(void)state;
-	options.steps = 11;
+	options.steps = 6;
 	job = cost_job_new(&options);
 	cost = compute(job->parts, job->count);
 	assert_unknown(cost, NCS_COST_FEW_STEPS);
