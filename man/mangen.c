@@ -28,6 +28,7 @@
 #include "ncclstat/record.h"
 #include "ncclstat/tables/activities.def"
 #include "ncclstat/tables/columns.def"
+#include "ncclstat/tables/cost.def"
 #include "ncclstat/tables/environment.def"
 #include "ncclstat/tables/job_labels.def"
 #include "ncclstat/tables/csv.def"
@@ -458,8 +459,8 @@ static void put_metric(const struct man_item *item)
 	put_tag(item);
 	putchar('\n');
 	put_text(item->help);
-	snprintf(text, sizeof(text), "%c%s%s", type[0],
-		 type + 1, item->words[1][0] ? " (" : "");
+	snprintf(text, sizeof(text), "%c%s%s", type[0], type + 1,
+		 item->words[1][0] ? " (" : "");
 	for (char *c = text + 1; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
 	for (const char *c = item->words[1]; *c; c++)
@@ -600,8 +601,8 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_CUPTI_STATUSES, NAMED) },
 	{ "timings", "-tag -width stream -compact", put_named,
 	  ITEMS(NCS_TIMINGS, NAMED) },
-	{ "proxy_states", "-tag -width \"unknown (blank)\" -compact", put_lettered,
-	  ITEMS(NCS_PROXY_STATES, PROXY_STATE) },
+	{ "proxy_states", "-tag -width \"unknown (blank)\" -compact",
+	  put_lettered, ITEMS(NCS_PROXY_STATES, PROXY_STATE) },
 	{ "proxy_transitions", "-tag -width append_end -compact", put_named,
 	  ITEMS(NCS_PROXY_TRANSITIONS, NAMED) },
 	{ "losses", "-tag -width missing_stop -compact", put_named,
@@ -624,6 +625,8 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_MOMENTS, NAMED) },
 	{ "late_causes", "-tag -width transfer -compact", put_named,
 	  ITEMS(NCS_LATE_CAUSES, NAMED) },
+	{ "cost_unknowns", "-tag -width ambiguous -compact", put_named,
+	  ITEMS(NCS_COST_UNKNOWNS, NAMED) },
 	{ "path_causes", "-tag -width transfer -compact", put_named,
 	  ITEMS(NCS_PATH_CAUSES, NAMED) },
 	{ "what_ifs", "-tag -width Ds", put_what_if,
@@ -642,8 +645,7 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_JOB_LABELS, NAMED) },
 	{ "job_variables", "-column KUBERNETES_SERVICE_HOST completion_index",
 	  put_job_variable, ITEMS(NCS_JOB_VARIABLES, JOB_VARIABLE) },
-	{ "metrics", "-tag -width Ds", put_metric,
-	  ITEMS(NCS_METRICS, METRIC) },
+	{ "metrics", "-tag -width Ds", put_metric, ITEMS(NCS_METRICS, METRIC) },
 	{ "metric_states", "-tag -width other_version -compact", put_named,
 	  ITEMS(NCS_METRIC_STATES, NAMED) },
 	{ "functions", FUNCTIONS_OPEN, put_function,

@@ -54,8 +54,8 @@ analysis/records: analysis/base
 analysis/clocks: analysis/records
 analysis/cost: analysis/records
 analysis/path: analysis/cost
-analysis/model: analysis/records
-analysis/diagnosis: analysis/model analysis/cost
+analysis/model: analysis/cost
+analysis/diagnosis: analysis/model
 analysis/views: analysis/diagnosis
 analysis/sources: analysis/model analysis/peaks
 analysis/metrics: analysis/diagnosis

@@ -85,19 +85,9 @@ enum ncs_evidence_kind {
 				  * last at the call, so late */
 	NCS_EVIDENCE_WAITED,     /* number, duration_ns: in so many operations
 				  * the others waited for it so long */
-	NCS_EVIDENCE_QUEUED,     /* number of expected: of the times it came
-				  * last, the others came straight from another
-				  * operation so often */
-	NCS_EVIDENCE_HOSTS,      /* number: the host of another rank worked for
-				  * so many per cent of the time */
-	NCS_EVIDENCE_LAG,        /* its lag may go from one operation to the
-				  * next */
-	NCS_EVIDENCE_UNLIKE,     /* no other rank does the same work between
-				  * its sends and receives */
-	NCS_EVIDENCE_TURNS,      /* it sends and receives in turn with its
-				  * neighbours */
-	NCS_EVIDENCE_RESTED,     /* the other GPUs may compute faster since
-				  * they rest while they wait for it */
+	NCS_EVIDENCE_COST,       /* number: why its cost is not known (enum
+				  * ncs_cost_unknown); expected: per cent of the
+				  * time in which the others waited for it */
 	NCS_EVIDENCE_NO_DATA,    /* number of expected: of the times it came
 				  * last, it had no data to send, and when its
 				  * kernel began is not known */
@@ -159,8 +149,8 @@ struct ncs_finding {
 	uint64_t duration_ns; /* so far */
 	double share;         /* of the time that it costs; 0: unknown … */
 	double share_least;   /* … but it may be as little as this … */
-	double share_most;    /* … or as much; both are near where it is known */
-	unsigned cause;       /* enum ncs_late_cause, or COUNT if unknown */
+	double share_most; /* … or as much; both are near where it is known */
+	unsigned cause;    /* enum ncs_late_cause, or COUNT if unknown */
 	/* Number of ranks that wait for the root; those of one process, in several
 	 * communicators, count once. */
 	size_t waiting;

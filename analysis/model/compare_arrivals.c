@@ -14,13 +14,11 @@
 #include "analysis/base/heap.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/comparison.h"
-#include "analysis/model/cost_limits.h"
+#include "analysis/model/costs.h"
 #include "analysis/model/late_causes.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/model.h"
 #include "analysis/model/spans.h"
-#include "analysis/model/transfer_cost.h"
-#include "analysis/model/transfer_log.h"
 #include "analysis/model/waits.h"
 #include "analysis/records/join.h"
 #include "analysis/records/parts.h"
@@ -59,7 +57,7 @@ void ncs_stragglers_release(struct ncs_model *model)
 	for (size_t i = 0; skews && i < skews->count; i++)
 		skew_free(skews->states[i]);
 	if (skews) {
-		ncs_transfer_log_free(skews->transfers);
+		ncs_costs_free(skews->costs);
 		free(skews->states);
 	}
 	free(skews);
@@ -71,9 +69,6 @@ static struct ncs_late_rank *late_of(struct ncs_rank *rank)
 	if (rank->late)
 		return rank->late;
 	rank->late = calloc(1, sizeof(*rank->late));
-	if (rank->late)
-		rank->late->view.cost_limit =
-			rank->late->view.cost_limit_at_most = 1;
 	return rank->late;
 }
 
@@ -274,7 +269,7 @@ static int64_t lag_ns(const struct ncs_comparison *comparison, size_t i)
 
 /* Notes how late part i came. Returns 0, or -ENOMEM; then its lateness does not
  * count. */
-static int note_part(const struct ncs_comparison *comparison, size_t i,
+static int note_part(struct ncs_comparison *comparison, size_t i,
 		     uint64_t than_ns, uint64_t *late_ns)
 {
 	const struct ncs_part *part = &comparison->joined->parts[i];
@@ -291,12 +286,10 @@ static int note_part(const struct ncs_comparison *comparison, size_t i,
 		.error_ns = comparison->error_ns,
 		.function = part->function,
 		.moment = (uint8_t)comparison->joined->arrival,
-		.call_ns = part->at_ns[NCS_MOMENT_OPERATION],
-		.end_ns = ncs_joined_end_ns(comparison->joined, part),
-		.kernel_is_unknown =
-			is_last &&
-			comparison->joined->arrival == NCS_MOMENT_DATA &&
-			part->at_ns[NCS_MOMENT_KERNEL] == 0,
+		.kernel_is_unknown = is_last &&
+				     comparison->joined->arrival ==
+					     NCS_MOMENT_DATA &&
+				     part->at_ns[NCS_MOMENT_KERNEL] == 0,
 	};
 
 	*late_ns = recent.late_ns;
@@ -308,33 +301,29 @@ static int note_part(const struct ncs_comparison *comparison, size_t i,
 		return -ENOMEM;
 	if (is_last) {
 		ncs_split_wait(comparison, recent.cause_ns);
+		comparison->data_late_ns = ncs_data_late_ns(comparison);
 		recent.own_ns =
 			recent.exclusive_ns - recent.cause_ns[NCS_LATE_PEER];
-		if (comparison->before == NCS_BEFORE_QUEUED)
-			recent.surely_ns =
-				ncs_sure_wait_ns(comparison, recent.own_ns);
-		/* It was there; nobody else's work is in that time. */
-		if (recent.surely_ns < recent.cause_ns[NCS_LATE_PROXY])
-			recent.surely_ns = recent.cause_ns[NCS_LATE_PROXY];
 		for (unsigned k = 0; k < NCS_LATE_CAUSE_COUNT; k++)
 			late->cause_ns[recent.before == NCS_BEFORE_QUEUED][k] +=
-				is_transfer(comparison->joined) ?
-					0 :
-					recent.cause_ns[k];
+				recent.cause_ns[k];
 		late->last++;
-		late->queued += ncs_is_known_in_part(&recent);
+		late->queued += recent.before == NCS_BEFORE_QUEUED;
 		if (ncs_distribution_count(
 			    &late->exclusive,
 			    ncs_histogram_bucket(recent.exclusive_ns)) != 0)
 			return -ENOMEM;
 	}
+	if (is_transfer(comparison->joined) && !late->transfers)
+		late->transfers = calloc(1, sizeof(*late->transfers));
 	if (!is_transfer(comparison->joined))
 		late->recent[late->operations++ % NCS_LATENESS_RECENT] = recent;
 	else if (late->transfers)
 		late->transfers->recent[late->transfers->operations++ %
 					NCS_LATENESS_RECENT] = recent;
 	late->is_viewed = false;
-	return 0;
+	return is_transfer(comparison->joined) && !late->transfers ? -ENOMEM :
+								     0;
 }
 
 /* Notes the operation in its communicator. */
@@ -375,7 +364,6 @@ static int compare(struct ncs_comparison *comparison,
 	if (!find_first_waiting(comparison, &first))
 		return 0;
 	than_ns = ncs_arrival_ns(comparison, first);
-	error = ncs_transfer_note(comparison);
 	for (size_t i = 0; i < joined->count; i++) {
 		if (!ncs_is_awaited(joined->wait_rule, is_root(comparison, i)))
 			continue;
@@ -396,6 +384,7 @@ static int take_joined(struct ncs_comparison *comparison,
 	int error;
 
 	comparison->joined = joined;
+	comparison->data_late_ns = 0;
 	ncs_unlike_calls_note(&communicator->skew->unlike, joined);
 	if (!joined->is_complete || !find_ranks(comparison, communicator))
 		return 0;
@@ -416,6 +405,7 @@ static int take_joined(struct ncs_comparison *comparison,
 		comparison->ranks[i]->late->count.compared += is_compared;
 	if (is_compared && has_one_root(joined))
 		error |= compare(comparison, communicator->skew);
+	error |= ncs_costs_note(comparison);
 	ncs_spans_correct(comparison);
 	return error;
 }
@@ -652,8 +642,8 @@ static void end_moves(struct ncs_model *model)
 		moved |= model->ranks[i]->has_moved;
 		model->ranks[i]->has_moved = false;
 	}
-	if (moved && model->skews && model->skews->transfers)
-		ncs_transfer_log_release(model->skews->transfers);
+	if (moved && model->skews)
+		ncs_costs_forget(model->skews->costs);
 }
 
 int ncs_stragglers_update(struct ncs_model *model)
@@ -679,8 +669,8 @@ int ncs_stragglers_update(struct ncs_model *model)
 	for (size_t i = 0; i < model->rank_count; i++)
 		if (model->ranks[i]->late)
 			ncs_spans_drop_old(model->ranks[i]->late);
-	error |= ncs_transfer_update(model);
-	error |= ncs_cost_limits_update(model);
+	if (model->skews)
+		ncs_costs_update(model->skews->costs, model->now_ns);
 	drop_skews(model->skews);
 	error |= ncs_excesses_find_jobs(model);
 	free(comparison.ranks);

@@ -27,6 +27,8 @@ struct ncs_comparison {
 	 * one; zeros if they are not known. */
 	struct ncs_span before_last, before_second;
 	enum ncs_late_before before;
+	/* All waited so long for the data of `last`, whose kernel could begin. */
+	uint64_t data_late_ns;
 };
 
 /* Returns when part i arrived. */

@@ -6,10 +6,6 @@
 
 #include "analysis/model/spans.h"
 
-/* The number of ranks of a large operation whose operation before is looked
- * up. */
-#define ASKED 8u
-
 /* Returns how much of the time for which all waited for the last part alone its
  * process took by itself: it needed so much longer since its last operation than
  * the process of the last but one. The rest it lost before, in operations that
@@ -52,10 +48,36 @@ static uint64_t proxy_ns(const struct ncs_comparison *comparison)
 	error_ns = ncs_part_error_ns(last, from) +
 		   ncs_part_error_ns(second, from) + NCS_LAUNCH_NS;
 	usual_ns = ncs_time_since(second->at_ns[from], second->at_ns[until]);
-	usual_ns = ncs_time_since(usual_ns,
-				  ncs_time_since(last->at_ns[from],
-						 last->at_ns[until]));
+	usual_ns = ncs_time_since(usual_ns, ncs_time_since(last->at_ns[from],
+							   last->at_ns[until]));
 	return usual_ns > error_ns ? usual_ns : 0;
+}
+
+/* Returns when the kernel of a part could begin; 0 if that is not known. */
+static uint64_t begun_ns(const struct ncs_part *part)
+{
+	return part->at_ns[NCS_MOMENT_STREAM] != 0 ?
+		       part->at_ns[NCS_MOMENT_STREAM] :
+		       part->at_ns[NCS_MOMENT_KERNEL];
+}
+
+uint64_t ncs_data_late_ns(const struct ncs_comparison *comparison)
+{
+	const struct ncs_joined *joined = comparison->joined;
+	const struct ncs_part *last = &joined->parts[comparison->last];
+	const struct ncs_part *second = &joined->parts[comparison->second];
+	uint64_t late_ns;
+
+	if (joined->arrival != NCS_MOMENT_DATA)
+		return 0;
+	if (begun_ns(last) == 0 || begun_ns(second) == 0)
+		return proxy_ns(comparison);
+	late_ns = ncs_time_since(ncs_time_since(begun_ns(second),
+						second->at_ns[NCS_MOMENT_DATA]),
+				 ncs_time_since(begun_ns(last),
+						last->at_ns[NCS_MOMENT_DATA]));
+	return late_ns < comparison->exclusive_ns ? late_ns :
+						    comparison->exclusive_ns;
 }
 
 void ncs_split_wait(const struct ncs_comparison *comparison,
@@ -100,39 +122,4 @@ enum ncs_late_before ncs_work_before(const struct ncs_comparison *comparison)
 			       ncs_arrival_ns(comparison, comparison->second) ?
 		       NCS_BEFORE_QUEUED :
 		       NCS_BEFORE_WORK;
-}
-
-/* Returns the longest time that the work of a part may have taken: its process
- * came straight from operations, during all of which it may have been at it. */
-static uint64_t longest_work_ns(const struct ncs_comparison *comparison,
-				size_t i)
-{
-	return ncs_arrival_ns(comparison, i) - ncs_busy_since_ns(comparison, i);
-}
-
-uint64_t ncs_sure_wait_ns(const struct ncs_comparison *comparison,
-			  uint64_t own_ns)
-{
-	const struct ncs_joined *joined = comparison->joined;
-	size_t step = joined->count / ASKED + 1;
-	uint64_t usual_ns = UINT64_MAX, sure_ns;
-	uint64_t host_ns = ncs_time_since(
-		ncs_arrival_ns(comparison, comparison->second),
-		joined->parts[comparison->last].at_ns[NCS_MOMENT_OPERATION]);
-
-	for (size_t i = 0; i < joined->count; i += step) {
-		uint64_t work_ns;
-
-		if (i == comparison->last)
-			continue;
-		work_ns = longest_work_ns(comparison, i);
-		if (work_ns < usual_ns)
-			usual_ns = work_ns;
-	}
-	sure_ns = ncs_time_since(usual_ns,
-				 ncs_arrival_ns(comparison, comparison->last) -
-					 comparison->before_last.end_ns);
-	if (host_ns > sure_ns)
-		sure_ns = host_ns;
-	return sure_ns < own_ns ? sure_ns : own_ns;
 }

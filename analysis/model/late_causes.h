@@ -16,15 +16,13 @@
 void ncs_split_wait(const struct ncs_comparison *comparison,
 		    uint64_t cause_ns[NCS_LATE_CAUSE_COUNT]);
 
+/* Returns for how long all waited for the data of the last part although its kernel
+ * could begin: beyond the time that the last part but one took for that. Its proxy
+ * thread was late, or its GPU had no room for the kernel. */
+uint64_t ncs_data_late_ns(const struct ncs_comparison *comparison);
+
 /* Returns what the last rank but one did before: NCS_BEFORE_QUEUED if it began
  * as soon as the operation before of its process had ended. */
 enum ncs_late_before ncs_work_before(const struct ncs_comparison *comparison);
-
-/* Returns how much of `own_ns`, the wait for what the last rank did by itself,
- * counts for sure although the last but one is queued: behind its operation it
- * may have hidden as much work of its own. No rank has more work than another; a
- * few of them are asked. Lateness of the host is nobody else's. */
-uint64_t ncs_sure_wait_ns(const struct ncs_comparison *comparison,
-			  uint64_t own_ns);
 
 #endif

@@ -31,9 +31,8 @@ struct ncs_late_part {
 	/* Its arrival after the latest of all others; negative if it came
 	 * before that one. */
 	int64_t lag_ns;
-	uint64_t own_ns;    /* as much of it as the rank took by itself */
-	uint64_t surely_ns; /* as much of that as counts if it is queued */
-	uint8_t before;     /* enum ncs_late_before, of the last rank but one */
+	uint64_t own_ns; /* as much of it as the rank took by itself */
+	uint8_t before;  /* enum ncs_late_before, of the last rank but one */
 	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT];
 	uint64_t error_ns; /* of clocks */
 	uint8_t function;
@@ -41,16 +40,7 @@ struct ncs_late_part {
 	/* It came last to have data to send, and when its kernel began is not
 	 * known. */
 	bool kernel_is_unknown;
-	uint64_t call_ns, end_ns; /* of its operation */
 };
-
-/* Returns whether it is not known what part of a wait cost anything: the others
- * came straight from another operation. */
-static inline bool ncs_is_known_in_part(const struct ncs_late_part *part)
-{
-	return part->before == NCS_BEFORE_QUEUED &&
-	       part->surely_ns < part->own_ns;
-}
 
 /* Number of latest operations whose time on the GPU is kept of a rank from one
  * update to the next. */
@@ -73,36 +63,10 @@ struct ncs_known_past {
 	uint64_t lost_from_ns, lost_until_ns; /* 0: none */
 };
 
-/* How many times longer the works of others took before they waited for a rank, less
- * one, within an error: transfer_rest.c. */
-struct ncs_rest {
-	double slower, error;
-	size_t works; /* that tell it; 0 if it is not known */
-};
-
-/* The sends and receives of a rank that were compared: transfer_cost.c. */
+/* The sends and receives of a rank that were compared. */
 struct ncs_late_transfers {
 	struct ncs_late_part recent[NCS_LATENESS_RECENT]; /* in rotation */
 	uint64_t operations; /* those in which others waited for it */
-	/* Costs as struct ncs_lateness_view has them; negative if they are not
-	 * known. */
-	double cost, cost_again, cost_at_least, cost_at_most;
-	/* The cost is known within bounds: nobody does the same work … */
-	bool is_unlike;
-	/* … or the others may compute faster since they rest while they wait. */
-	bool may_rest;
-	struct ncs_rest rest;
-	bool takes_turns; /* as struct ncs_lateness_view has it, too */
-	uint64_t cause_ns[NCS_LATE_CAUSE_COUNT]; /* of the cost */
-};
-
-/* Whether the process of a rank has sends and receives. */
-enum ncs_transfer_use {
-	NCS_TRANSFERS_UNKNOWN, /* not computed yet */
-	NCS_TRANSFERS_USED,
-	/* Their cost is that of its collectives, too. */
-	NCS_TRANSFERS_RULE,
-	NCS_TRANSFERS_UNUSED,
 };
 
 /* The lateness of one rank. */
@@ -117,20 +81,21 @@ struct ncs_late_rank {
 	struct ncs_late_part recent[NCS_LATENESS_RECENT]; /* in rotation */
 	uint64_t operations; /* those in which others waited for it */
 	uint64_t last;       /* operations in which it came last … */
-	uint64_t queued;     /* … and the wait is known in part */
+	uint64_t queued; /* … and the others came straight from another one */
 	/* [0]: of operations that are not queued, [1]: of queued ones. */
 	uint64_t cause_ns[2][NCS_LATE_CAUSE_COUNT];
 	uint64_t error_ns; /* the largest one */
 	struct ncs_distribution late;
 	struct ncs_distribution
 		exclusive; /* of operations at which it was last */
-	/* cost_limits.c writes what limits the cost, stragglers.c the rest. */
 	struct ncs_lateness_view view;
 	bool is_viewed; /* whether the view is up to date */
 	struct ncs_late_transfers *transfers; /* NULL if it has none */
 	uint64_t transfer_count; /* sends and receives to other ranks … */
-	uint64_t unnumbered; /* … and those that have no number */
-	uint8_t transfer_use; /* enum ncs_transfer_use */
+	uint64_t unnumbered;     /* … and those that have no number */
+	/* Where its cost is kept, and the number of its process there, from 1. */
+	struct ncs_costs *costs;
+	uint32_t process;
 	struct ncs_seen_numbers numbers[NCS_FUNCTION_COUNT];
 };
 
@@ -166,8 +131,15 @@ struct ncs_skew_state {
 struct ncs_skews {
 	struct ncs_skew_state **states;
 	size_t count, capacity;
-	struct ncs_transfer_log *transfers; /* NULL if there are none */
+	struct ncs_costs *costs; /* NULL if nothing was joined */
 };
+
+/* Returns the number of recent operations that are kept, of `operations`. */
+static inline size_t ncs_recent_count(uint64_t operations)
+{
+	return operations < NCS_LATENESS_RECENT ? (size_t)operations :
+						  NCS_LATENESS_RECENT;
+}
 
 /* Returns the time from `from_ns` to `until_ns`; 0 if `until_ns` is earlier. */
 static inline uint64_t ncs_time_since(uint64_t from_ns, uint64_t until_ns)

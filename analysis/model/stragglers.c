@@ -10,7 +10,7 @@
 #include "analysis/base/estimate.h"
 #include "analysis/base/selection.h"
 #include "analysis/model/communicators.h"
-#include "analysis/model/lateness_cost.h"
+#include "analysis/model/costs.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/waits.h"
 #include "analysis/records/join.h"
@@ -35,6 +35,31 @@ static size_t recent_transfers(const struct ncs_late_rank *late)
 				 0;
 }
 
+/* Returns a recent operation: a collective, or after these a transfer. */
+static const struct ncs_late_part *recent_at(const struct ncs_late_rank *late,
+					     size_t i)
+{
+	size_t collectives = ncs_recent_count(late->operations);
+
+	return i < collectives ? &late->recent[i] :
+				 &late->transfers->recent[i - collectives];
+}
+
+static size_t recent_count(const struct ncs_late_rank *late)
+{
+	return ncs_recent_count(late->operations) + recent_transfers(late);
+}
+
+/* Returns whether in none of the recent operations the rank before the last came from
+ * work of its own: then the job does nothing but communicate. */
+static bool all_are_queued(const struct ncs_late_rank *late)
+{
+	for (size_t i = 0; i < recent_count(late); i++)
+		if (recent_at(late, i)->before == NCS_BEFORE_WORK)
+			return false;
+	return true;
+}
+
 /* Sums the recent operations of one function, or of all for
  * NCS_FUNCTION_COUNT. */
 static void sum_recent(const struct ncs_late_rank *late, unsigned function,
@@ -42,17 +67,13 @@ static void sum_recent(const struct ncs_late_rank *late, unsigned function,
 {
 	uint64_t late_ns[2 * NCS_LATENESS_RECENT];
 	uint64_t exclusive_ns[2 * NCS_LATENESS_RECENT];
-	bool is_idle = ncs_all_are_queued(late);
-	size_t collectives = ncs_recent_count(late->operations);
-	size_t all = collectives + recent_transfers(late);
-	size_t count = 0, last = 0;
+	bool is_idle = all_are_queued(late);
+	size_t all = recent_count(late), count = 0, last = 0;
 
 	*lateness = (struct ncs_lateness){ 0 };
 	for (size_t i = 0; i < all; i++) {
-		const struct ncs_late_part *recent =
-			i < collectives ?
-				&late->recent[i] :
-				&late->transfers->recent[i - collectives];
+		const struct ncs_late_part *recent = recent_at(late, i);
+		bool is_queued;
 
 		if (function < NCS_FUNCTION_COUNT &&
 		    recent->function != function)
@@ -63,17 +84,11 @@ static void sum_recent(const struct ncs_late_rank *late, unsigned function,
 		if (recent->exclusive_ns == 0)
 			continue;
 		exclusive_ns[last++] = recent->exclusive_ns;
-		lateness->queued += i < collectives && !is_idle &&
-				    ncs_is_known_in_part(recent);
+		is_queued = recent->before == NCS_BEFORE_QUEUED && !is_idle;
+		lateness->queued += is_queued;
 		lateness->kernels_unknown += recent->kernel_is_unknown;
-		if (i < collectives)
-			add_causes(recent->cause_ns,
-				   recent->before == NCS_BEFORE_QUEUED &&
-					   !is_idle,
-				   lateness);
+		add_causes(recent->cause_ns, is_queued, lateness);
 	}
-	if (late->transfers && function == NCS_FUNCTION_COUNT)
-		add_causes(late->transfers->cause_ns, false, lateness);
 	lateness->operations = count;
 	lateness->last = last;
 	lateness->median_ns = ncs_percentile_of_values(late_ns, count, 50);
@@ -103,41 +118,38 @@ static void sum_all(const struct ncs_late_rank *late,
 		late->last > 0 ? quantile(&late->exclusive, 0.50) : 0;
 	memset(lateness->cause_ns, 0, sizeof(lateness->cause_ns));
 	add_causes(late->cause_ns[0], false, lateness);
-	add_causes(late->cause_ns[1], !ncs_all_are_queued(late), lateness);
+	add_causes(late->cause_ns[1], !all_are_queued(late), lateness);
 }
 
-/* Returns what a rank costs: no more than the work of other hosts leaves. */
-static double cost_of(const struct ncs_late_rank *late, uint64_t least_ns,
-		      enum ncs_cost_kind kind)
+/* Returns for which share of the latest NCS_COST_WINDOW_NS all others waited for what
+ * the rank did by itself. */
+static double waited_share(const struct ncs_late_rank *late, uint64_t latest_ns)
 {
-	return fmin(ncs_seeming_cost(late, least_ns, kind),
-		    kind == NCS_COST_MOST ? late->view.cost_limit_at_most :
-					    late->view.cost_limit);
+	uint64_t first_ns = latest_ns, waited_ns = 0;
+
+	for (size_t i = 0; i < recent_count(late); i++) {
+		const struct ncs_late_part *recent = recent_at(late, i);
+
+		if (recent->ready_ns + NCS_COST_WINDOW_NS < latest_ns)
+			continue;
+		waited_ns += recent->own_ns;
+		if (recent->ready_ns - recent->own_ns < first_ns)
+			first_ns = recent->ready_ns - recent->own_ns;
+	}
+	return first_ns < latest_ns ?
+		       fmin((double)waited_ns / (double)(latest_ns - first_ns),
+			    1) :
+		       0;
 }
 
-/* Notes why the cost is known within bounds, if it is that of transfers. */
-static void note_bounds(const struct ncs_late_rank *late,
-			struct ncs_lateness_view *view)
+/* Notes what is counted in the recent operations. */
+static void count_recent(const struct ncs_late_rank *late,
+			 struct ncs_lateness_view *view)
 {
-	const struct ncs_late_transfers *transfers = late->transfers;
-	bool is_theirs = transfers && transfers->cost > 0 &&
-			 transfers->cost >= view->cost;
-
-	view->is_unlike = is_theirs && transfers->is_unlike;
-	view->takes_turns = is_theirs && transfers->takes_turns;
-	view->may_rest = is_theirs && transfers->may_rest;
-	/* A delay that goes to and fro may be waited for at each turn. */
-	if (view->takes_turns)
-		view->cost_at_most = 1;
-}
-
-/* Adds the recent transfers to the view. */
-static void note_transfers(const struct ncs_late_rank *late,
-			   struct ncs_lateness_view *view)
-{
-	for (size_t i = 0; i < recent_transfers(late); i++) {
-		const struct ncs_late_part *recent =
-			&late->transfers->recent[i];
+	memset(view->by_moment, 0, sizeof(view->by_moment));
+	view->latest_ns = 0;
+	for (size_t i = 0; i < recent_count(late); i++) {
+		const struct ncs_late_part *recent = recent_at(late, i);
 
 		view->by_moment[recent->moment]++;
 		if (recent->ready_ns > view->latest_ns)
@@ -145,19 +157,26 @@ static void note_transfers(const struct ncs_late_rank *late,
 	}
 }
 
-/* Returns what a rank may cost if hosts of others do not go on with their work, or not
- * for so long; 0 if that is known. */
-static double unknown_cost(const struct ncs_late_rank *late)
+/* Computes the figures of a rank's lateness. */
+static void sum_up(struct ncs_late_rank *late)
 {
-	const struct ncs_lateness_view *view = &late->view;
-	bool is_last = view->last_lately >= NCS_LATELY_LAST;
+	struct ncs_lateness_view *view = &late->view;
 
-	if (view->is_unsure)
-		return fmax(ncs_seeming_cost(late, NCS_STRAGGLER_NS,
-					     is_last ? NCS_COST_MOST :
-						       NCS_COST_KNOWN),
-			    0);
-	return view->hosts_run_ahead && is_last ? view->cost_of_long_at_most : 0;
+	sum_recent(late, NCS_FUNCTION_COUNT, &view->recent);
+	sum_all(late, &view->all);
+	count_recent(late, view);
+	view->waited_share = waited_share(late, view->latest_ns);
+	late->is_viewed = true;
+}
+
+/* Returns what the rank's process costs. */
+static struct ncs_cost_of_rank cost_of(const struct ncs_late_rank *late)
+{
+	const struct ncs_cost_of_rank *cost = ncs_costs_find(late);
+
+	return cost ? *cost :
+		      (struct ncs_cost_of_rank){ .unknown =
+							 NCS_COST_FEW_STEPS };
 }
 
 const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
@@ -171,38 +190,14 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	view->count = late->count;
 	view->count.records_lost =
 		rank->parts ? ncs_parts_count(rank->parts)->lost : 0;
+	view->cost = cost_of(late);
 	/* Computed only on demand: of many ranks, few are shown. */
-	if (late->is_viewed)
-		return view;
-	sum_recent(late, NCS_FUNCTION_COUNT, &view->recent);
-	sum_all(late, &view->all);
-	memset(view->by_moment, 0, sizeof(view->by_moment));
-	for (size_t i = 0; i < ncs_recent_count(late->operations); i++)
-		view->by_moment[late->recent[i].moment]++;
-	view->cost = cost_of(late, 0, NCS_COST_KNOWN);
-	view->cost_at_least = cost_of(late, 0, NCS_COST_LEAST);
-	view->cost_at_most = cost_of(late, 0, NCS_COST_MOST);
-	view->cost_of_long_at_most =
-		cost_of(late, NCS_STRAGGLER_NS, NCS_COST_MOST);
-	view->latest_ns = 0;
-	for (size_t i = 0; i < ncs_recent_count(late->operations); i++)
-		if (late->recent[i].ready_ns > view->latest_ns)
-			view->latest_ns = late->recent[i].ready_ns;
-	view->last_lately = 0;
-	for (uint64_t i = 1; i <= NCS_LATELY && i <= late->operations; i++)
-		view->last_lately += late->recent[(late->operations - i) %
-						  NCS_LATENESS_RECENT]
-					     .exclusive_ns > 0;
-	view->cost_unknown = unknown_cost(late);
-	view->cost_of_long = cost_of(late, NCS_STRAGGLER_NS, NCS_COST_KNOWN);
-	view->cost_again = cost_of(late, NCS_STRAGGLER_NS, NCS_COST_AGAIN);
-	note_bounds(late, view);
-	note_transfers(late, view);
-	view->is_straggler =
-		view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&
-		ncs_is_straggling(view->cost_of_long, view->cost_again,
-				  view->is_unsure);
-	late->is_viewed = true;
+	if (!late->is_viewed)
+		sum_up(late);
+	view->is_straggler = view->cost.is_too_much &&
+			     view->waited_share >= NCS_COST_LEAST / 100. &&
+			     view->recent.operations >=
+				     NCS_STRAGGLER_OPERATIONS;
 	return view;
 }
 
@@ -318,10 +313,10 @@ ncs_communicator_straggler(const struct ncs_communicator *communicator)
 		const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
 
 		if (!view || !view->is_straggler || !ncs_rank_is_live(rank) ||
-		    view->cost <= cost)
+		    view->cost.share <= cost)
 			continue;
 		worst = rank;
-		cost = view->cost;
+		cost = view->cost.share;
 	}
 	return worst;
 }

@@ -3,6 +3,7 @@
 #include "analysis/model/rates.h"
 #include "analysis/views/getters.h"
 
+#include <math.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -166,8 +167,8 @@ static bool has_not_called(const struct ncs_rank *rank)
 	    !ncs_progress_is_held_up(&communicator->progress,
 				     communicator->function))
 		return false;
-	number = rank->now.functions[communicator->function]
-			 .last_sequence_number;
+	number =
+		rank->now.functions[communicator->function].last_sequence_number;
 	return number == communicator->progress.least;
 }
 
@@ -295,11 +296,9 @@ NCS_GETTER(rank_late_cost)
 {
 	const struct ncs_lateness_view *view = ncs_rank_lateness(row->rank);
 
-	if (!view)
-		return;
-	ncs_value_set_real(value, NCS_VALUE_SHARE, view->cost);
-	value->is_least = ncs_cost_may_be_more(view);
-	value->is_most = ncs_cost_may_be_less(view);
+	if (view && view->cost.unknown == NCS_COST_KNOWN)
+		ncs_value_set_real(value, NCS_VALUE_SHARE,
+				   fmax(view->cost.share, 0));
 }
 
 NCS_GETTER(rank_late_cause)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Captured jobs in which a rank, or its GPU, slept for 240 ms in all: the diagnosis
-# names the rank and its host or GPU, and --what-if=without gives, within a tenth, what
+# names the rank and its host or GPU, or says that the cost is not known, and --what-if=without gives, within a tenth, what
 # such a job took without the sleep, or says that it cannot know; with times on streams
 # and without.
 # shellcheck source=test/ui/checks
@@ -14,6 +14,7 @@ fi
 own_segments
 : >"$tmp/judged"
 : >"$tmp/known"
+: >"$tmp/blamed"
 
 # A call may come so many ms early or late. A rank sleeps 6 or 8 times: at 2 ms,
 # its calls and those of the others may make 30 ms of 240 too much.
@@ -66,12 +67,22 @@ since() {
 			(.[$1] - $begin_ns) / 1e9 - 0.001" "$tmp/lines"
 }
 
-# blame NAME RANK CAUSE: the diagnosis of $tmp/recording.
+# blame NAME RANK CAUSE: the diagnosis of $tmp/recording names the rank and its cause, or
+# says that its cost is not known.
 blame() {
+	status=0
+	"$ncclstat" --diagnose "$tmp/recording" >"$tmp/told" || status=$?
+	if [ "$status" -eq 0 ]; then
+		check "$1: the cost of rank $2 is said to be unknown" grep -E \
+			"^not checked: .* (cost is not known|what lateness of)" \
+			"$tmp/told"
+		return
+	fi
 	check "$1: there is one finding" run 1 --diagnose=json "$tmp/recording"
 	check "$1: it is that rank $2 is late, by its $3" told \
 		".findings | length == 1 and .[0].verdict == \"late_rank\" and
 		.[0].root.rank == $2 and .[0].cause == \"$3\""
+	echo "$1" >>"$tmp/blamed"
 }
 
 # judge CAPTURE RANK CAUSE NUMBER GAIN ARGUMENT...: what is concluded of a job, with
@@ -143,6 +154,8 @@ if $is_on_time; then
 else
 	echo 'skipped: the pipeline was not played in time'
 fi
+[ "$(wc -l <"$tmp/judged")" -lt 6 ] ||
+	check 'several ranks are found' test "$(wc -l <"$tmp/blamed")" -ge 2
 [ "$(wc -l <"$tmp/judged")" -lt 4 ] ||
 	check 'several gains are known' test "$(wc -l <"$tmp/known")" -ge 2
 exit "$failed"

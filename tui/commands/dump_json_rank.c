@@ -251,8 +251,7 @@ static json_t *channel_of(const struct ncs_rank *rank, size_t index)
 			       channel->bytes);
 	ncs_json_add(object, "states_ns", channel_times(rank, channel));
 	ncs_json_add_number_if(object, "step", is_busy, channel->step);
-	ncs_json_add_number_if(object, "nsteps",
-			       is_busy && channel->nsteps > 0,
+	ncs_json_add_number_if(object, "nsteps", is_busy && channel->nsteps > 0,
 			       channel->nsteps);
 	ncs_dump_json_cells(object, rank, NCS_VIEW_CHANNEL, index);
 	return object;
@@ -386,11 +385,11 @@ static json_t *lateness_figures(const struct ncs_lateness *lateness)
 	ncs_json_add_number_if(object, "exclusive_ns", lateness->last > 0,
 			       lateness->exclusive_ns);
 	ncs_json_add_number_if(object, "error_ns", known, lateness->error_ns);
-	ncs_json_add_word(object, "cause",
-			  lateness->last > 0 ?
-				  ncs_late_cause_name(
-					  ncs_lateness_cause(lateness)) :
-				  NULL);
+	ncs_json_add_word(
+		object, "cause",
+		lateness->last > 0 ?
+			ncs_late_cause_name(ncs_lateness_cause(lateness)) :
+			NULL);
 	ncs_json_add(object, "causes_ns",
 		     ncs_json_counts(ncs_late_cause_name, lateness->cause_ns, 0,
 				     NCS_LATE_CAUSE_COUNT));
@@ -411,6 +410,23 @@ static json_t *lateness_of_functions(const struct ncs_rank *rank)
 	return functions;
 }
 
+/* Adds a cost, or why it is not known. */
+static void add_cost(json_t *object, const struct ncs_cost_of_rank *cost)
+{
+	bool is_known = cost->unknown == NCS_COST_KNOWN;
+
+	ncs_json_add_real(object, "cost_share",
+			  is_known ? fmax(cost->share, 0) : -1);
+	ncs_json_add_real(object, "cost_share_least",
+			  is_known ? fmax(cost->least, 0) : -1);
+	ncs_json_add_real(object, "cost_share_most",
+			  is_known ? fmax(cost->most, 0) : -1);
+	ncs_json_add(object, "cost_unknown",
+		     is_known ?
+			     json_null() :
+			     json_string(ncs_cost_unknown_name(cost->unknown)));
+}
+
 static json_t *lateness_of(const struct ncs_rank *rank)
 {
 	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
@@ -425,15 +441,7 @@ static json_t *lateness_of(const struct ncs_rank *rank)
 	ncs_json_add(object, "told_by",
 		     ncs_json_counts(ncs_moment_name, view->by_moment,
 				     NCS_MOMENT_PROXY, NCS_MOMENT_DATA + 1));
-	ncs_json_add_real(object, "cost_share", view->cost);
-	ncs_json_add_real(object, "cost_share_least",
-			  view->cost < 0 ? -1 :
-					   fmin(view->cost_at_least,
-						view->cost));
-	ncs_json_add_real(object, "cost_share_most",
-			  view->cost < 0 ? -1 :
-					   fmax(view->cost_at_most,
-						view->cost));
+	add_cost(object, &view->cost);
 	ncs_json_add_bool(object, "straggler", view->is_straggler);
 	ncs_json_add_number(object, "operations_seen", view->count.seen);
 	ncs_json_add_number(object, "operations_compared",

@@ -131,8 +131,8 @@ struct sorted_row {
 static int compare_sorted(const void *left, const void *right, void *downwards)
 {
 	const struct sorted_row *a = left, *b = right;
-	int order = ncs_value_order(&a->value, &b->value,
-				    *(const bool *)downwards);
+	int order =
+		ncs_value_order(&a->value, &b->value, *(const bool *)downwards);
 
 	return order ? order : (a->place > b->place) - (a->place < b->place);
 }
@@ -269,7 +269,8 @@ static double cost_of(const struct ncs_rank *rank)
 {
 	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
 
-	return view ? view->cost : -1;
+	return view && view->cost.unknown == NCS_COST_KNOWN ? view->cost.share :
+							      -1;
 }
 
 /* Orders ranks by communicator, then by the cost of their lateness. */

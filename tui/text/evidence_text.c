@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "analysis/base/value_names.h"
+#include "analysis/cost/cost.h"
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/range_totals.h"
 #include "tui/text/finding_words.h"
@@ -26,7 +27,7 @@ static void append_wait(const struct ncs_evidence *evidence, char *text,
 	if (evidence->duration_ns > 0) {
 		ncs_append(text, size, " for ");
 		ncs_append_lasting(evidence->party.rank, false,
-			       evidence->duration_ns, text, size);
+				   evidence->duration_ns, text, size);
 	}
 	ncs_append(text, size, ": %s", ncs_channel_state_help(channel->state));
 	if (channel->nsteps > 0)
@@ -45,8 +46,8 @@ static void append_operation(const struct ncs_evidence *evidence, char *text,
 	ncs_append(text, size, " of %" PRIu64 " elements has been %s for ",
 		   operation->count,
 		   operation->enqueued_ns ? "in progress" : "being enqueued");
-	ncs_append_lasting(evidence->party.rank, false, evidence->duration_ns, text,
-		       size);
+	ncs_append_lasting(evidence->party.rank, false, evidence->duration_ns,
+			   text, size);
 	switch (phase) {
 	case NCS_LAUNCH_PHASE_QUEUED:
 		ncs_append(text, size,
@@ -76,8 +77,8 @@ static void append_since(const char *clause,
 		return;
 	ncs_append(text, size, ", for ");
 	ncs_append_lasting(evidence->party.rank,
-		       evidence->kind == NCS_EVIDENCE_GONE,
-		       evidence->duration_ns, text, size);
+			   evidence->kind == NCS_EVIDENCE_GONE,
+			   evidence->duration_ns, text, size);
 }
 
 static void append_speed(const struct ncs_evidence *evidence, char *text,
@@ -129,7 +130,7 @@ static void append_nodes(const struct ncs_evidence *evidence, char *text,
 	ncs_append(text, size, "%" PRIu64 " of %" PRIu64 " nodes %s",
 		   evidence->number, evidence->expected,
 		   all_silent ? one ? "does not answer" : "do not answer" :
-		   one	      ? "is not seen" :
+		   one        ? "is not seen" :
 				"are not seen");
 }
 
@@ -140,8 +141,8 @@ static void append_ended(const struct ncs_evidence *evidence, char *text,
 {
 	bool one = evidence->number == 1;
 
-	ncs_append(text, size, "%" PRIu64 " operation%s, ",
-		   evidence->number, one ? "" : "s");
+	ncs_append(text, size, "%" PRIu64 " operation%s, ", evidence->number,
+		   one ? "" : "s");
 	ncs_append(text, size, one ? "" : "the latest ");
 	ncs_append_duration(text, size, evidence->duration_ns);
 	ncs_append(text, size,
@@ -198,7 +199,7 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 		ncs_append(text, size, "a thread has been in %s for ",
 			   ncs_event_name((unsigned)evidence->number));
 		ncs_append_lasting(evidence->party.rank, false,
-			       evidence->duration_ns, text, size);
+				   evidence->duration_ns, text, size);
 		return;
 	case NCS_EVIDENCE_PROXY:
 		ncs_append(text, size, "its proxy thread is in state %s",
@@ -235,52 +236,22 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 			   " for it in its latest %" PRIu64 " operations",
 			   evidence->number);
 		return;
-	case NCS_EVIDENCE_QUEUED:
+	case NCS_EVIDENCE_COST:
 		ncs_append(text, size,
-			   "in %" PRIu64 " of these %" PRIu64
-			   " the others came directly from another operation:"
-			   " how much they computed while they waited is"
-			   " unknown",
-			   evidence->number, evidence->expected);
-		return;
-	case NCS_EVIDENCE_HOSTS:
-		ncs_append(text, size,
-			   "by the times of its calls, the host of another rank"
-			   " worked for %" PRIu64
-			   " %% of the time: without this rank, the job would"
-			   " still take at least that long",
-			   evidence->number);
-		return;
-	case NCS_EVIDENCE_LAG:
-		ncs_append(text, size,
-			   "its lag may carry over from one operation to the"
-			   " next: how much of it is new each time is unknown");
-		return;
-	case NCS_EVIDENCE_UNLIKE:
-		ncs_append(text, size,
-			   "no other rank does the same work between sends and"
-			   " receives: only the total of its additional work"
-			   " is known");
-		return;
-	case NCS_EVIDENCE_TURNS:
-		ncs_append(text, size,
-			   "it sends to and receives from its neighbours in"
-			   " turn: how often a delay travels back and forth is"
-			   " unknown");
-		return;
-	case NCS_EVIDENCE_RESTED:
-		ncs_append(text, size,
-			   "the others were not seen before it was late: their"
-			   " GPUs rest while they wait, and may compute faster"
-			   " for that");
+			   "the others waited for it %" PRIu64
+			   " %% of the time; its cost is not known: %s",
+			   evidence->expected,
+			   ncs_cost_unknown_help(
+				   (enum ncs_cost_unknown)evidence->number));
 		return;
 	case NCS_EVIDENCE_NO_DATA:
-		ncs_append(text, size,
-			   "at %" PRIu64 " of these %" PRIu64
-			   " it was late to have data to send, and when its"
-			   " kernel began is not known: its GPU was busy, or its"
-			   " proxy thread was late",
-			   evidence->number, evidence->expected);
+		ncs_append(
+			text, size,
+			"at %" PRIu64 " of these %" PRIu64
+			" it was late to have data to send, and when its"
+			" kernel began is not known: its GPU was busy, or its"
+			" proxy thread was late",
+			evidence->number, evidence->expected);
 		return;
 	case NCS_EVIDENCE_CLOCKS:
 		ncs_append(text, size,

@@ -46,8 +46,8 @@ static void append_channel(const struct ncs_finding *finding, char *text,
 /* A bound of a share this near to it is no other one. */
 #define SHARE_NEAR 0.1
 
-/* "24 %", "at least 24 %", "at most 24 %", or "about 24 % (6 to 40 %)"; bounds are
- * rounded so that they stay bounds. */
+/* "24 %", "at least 24 %", "at most 24 %", "about 24 % (6 to 40 %)", or "an unknown
+ * share"; bounds are rounded so that they stay bounds. */
 static void append_share(const struct ncs_finding *finding, char *text,
 			 size_t size)
 {
@@ -55,7 +55,9 @@ static void append_share(const struct ncs_finding *finding, char *text,
 	bool least = finding->share_least < share * (1 - SHARE_NEAR);
 	bool most = finding->share_most > share * (1 + SHARE_NEAR);
 
-	if (least && most)
+	if (share <= 0)
+		ncs_append(text, size, "an unknown share");
+	else if (least && most)
 		ncs_append(text, size, "about %.0f %% (%.0f to %.0f %%)",
 			   100 * share, floor(100 * finding->share_least),
 			   ceil(100 * fmin(finding->share_most, 1)));

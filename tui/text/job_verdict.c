@@ -83,8 +83,9 @@ static bool is_blind_in_transfers(const struct ncs_model *model)
 	return false;
 }
 
-enum ncs_verdict_severity ncs_job_severity(const struct ncs_diagnosis *diagnosis,
-					   const struct ncs_model *model)
+enum ncs_verdict_severity
+ncs_job_severity(const struct ncs_diagnosis *diagnosis,
+		 const struct ncs_model *model)
 {
 	if (diagnosis->count == 0 &&
 	    (ncs_count_unreadable(model) > 0 || model->rank_count == 0))
@@ -152,8 +153,7 @@ static bool append_unseen(const struct ncs_communicator *communicator,
 	    ncs_communicator_unseen(communicator) == 0)
 		return false;
 	ncs_communicator_label(communicator, text, size);
-	ncs_append(text, size,
-		   ": only %zu of its %d ranks are seen here",
+	ncs_append(text, size, ": only %zu of its %d ranks are seen here",
 		   communicator->rank_count, communicator->identity->nranks);
 	return true;
 }
@@ -208,13 +208,14 @@ static bool append_unpaired(const struct ncs_communicator *communicator,
 	return true;
 }
 
-/* Appends which rank may cost nothing although others wait for it, since their hosts may
- * work meanwhile. Returns false if there is none. */
+/* Appends which rank others wait for although its cost is not known, and why, unless it
+ * is found for that; or how many ranks have no other to be compared with. Returns false if there is none. */
 static bool append_maybe_late(const struct ncs_communicator *communicator,
 			      char *text, size_t size)
 {
-	const struct ncs_rank *found = NULL;
-	double cost = NCS_STRAGGLER_COST;
+	const struct ncs_lateness_view *found = NULL;
+	const struct ncs_rank *late = NULL;
+	size_t alone = 0;
 
 	if (ncs_communicator_straggler(communicator))
 		return false;
@@ -222,19 +223,30 @@ static bool append_maybe_late(const struct ncs_communicator *communicator,
 		const struct ncs_rank *rank = communicator->ranks[i];
 		const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
 
-		if (!view || view->cost_unknown < cost)
+		alone += view && view->cost.unknown == NCS_COST_NO_PEER;
+		if (!view || !ncs_may_straggle(view) ||
+		    ncs_is_late_for_sure(view) ||
+		    (found && view->waited_share <= found->waited_share))
 			continue;
-		found = rank;
-		cost = view->cost_unknown;
+		late = rank;
+		found = view;
 	}
-	if (!found)
-		return false;
-	ncs_rank_title(found, text, size);
-	ncs_append(text, size,
-		   ": may cost up to %.0f %%, or little if hosts of other"
-		   " ranks work while their GPUs wait for it: that is unknown",
-		   100 * (cost < 1 ? cost : 1));
-	return true;
+	if (found) {
+		ncs_rank_title(late, text, size);
+		ncs_append(text, size,
+			   ": the others wait for it %.0f %% of the time; its"
+			   " cost is not known: %s",
+			   100 * found->waited_share,
+			   ncs_cost_unknown_help(found->cost.unknown));
+	} else if (alone > 0) {
+		ncs_communicator_label(communicator, text, size);
+		ncs_append(text, size,
+			   ": what lateness of %zu of %zu ranks costs is not"
+			   " known: %s",
+			   alone, communicator->rank_count,
+			   ncs_cost_unknown_help(NCS_COST_NO_PEER));
+	}
+	return found || alone > 0;
 }
 
 /* Appends which links can be found slow only so, and why. Returns false if there

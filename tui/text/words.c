@@ -295,18 +295,6 @@ static void append_error(uint64_t error_ns, uint64_t of_ns, char *text,
 	ncs_append_duration(text, size, error_ns);
 }
 
-/* Returns the word before a cost that is a bound. */
-static const char *bound_of(const struct ncs_lateness_view *view)
-{
-	bool is_most = ncs_cost_may_be_less(view);
-	bool is_least = ncs_cost_may_be_more(view);
-
-	return is_most && is_least ? "about " :
-	       is_most             ? "at most " :
-	       is_least            ? "at least " :
-				     "";
-}
-
 /* Appends "comes last at 93 % of 512 AllReduce, 4.1ms after the others,
  * host-late"; nothing for a rank that is never last. */
 static void append_last(const struct ncs_rank *rank, char *text, size_t size)
@@ -327,8 +315,8 @@ static void append_last(const struct ncs_rank *rank, char *text, size_t size)
 	ncs_append(text, size, " after the others, %s-late",
 		   ncs_late_cause_name(ncs_lateness_cause(&lateness)));
 	if (view->is_straggler)
-		ncs_append(text, size, ", which costs %s%.1f %% of the time",
-			   bound_of(view), 100 * view->cost);
+		ncs_append(text, size, ", which costs %.1f %% of the time",
+			   100 * view->cost.share);
 }
 
 /* Appends the number of collectives that could not be compared. */

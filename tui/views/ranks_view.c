@@ -36,7 +36,7 @@ static double need(const struct ncs_row *row)
 		break;
 	}
 	late = ncs_rank_lateness(rank);
-	return late && late->is_straggler ? late->cost : 0;
+	return late && late->is_straggler ? late->cost.share : 0;
 }
 
 static bool is_root(const struct ncs_rank *rank,

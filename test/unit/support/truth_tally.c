@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "analysis/model/stragglers.h"
+
 #define KINDS_MAX 64u
 
 struct truth_kind {
@@ -45,8 +47,8 @@ static bool is_wanted(const char *kind)
 
 unsigned truth_jobs(const char *kind, unsigned usual, unsigned percent)
 {
-	unsigned jobs = number_of("TRUTH_JOBS", usual / USUAL_SHARE) * percent /
-			100;
+	unsigned jobs =
+		number_of("TRUTH_JOBS", usual / USUAL_SHARE) * percent / 100;
 
 	if (!is_wanted(kind))
 		return 0;
@@ -98,6 +100,20 @@ bool truth_has_evidence(const struct ncs_finding *finding,
 	for (size_t i = 0; i < finding->evidence_count; i++)
 		if (finding->evidence[i].kind == kind)
 			return true;
+	return false;
+}
+
+bool truth_says_unknown(const struct ncs_model *model, unsigned process)
+{
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+		const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+
+		if (rank->header.pid == 1000 + process && view &&
+		    (ncs_may_straggle(view) ||
+		     view->cost.unknown == NCS_COST_NO_PEER))
+			return true;
+	}
 	return false;
 }
 

@@ -44,6 +44,10 @@ unsigned truth_counted(const char *kind, enum truth_answer answer);
 bool truth_has_evidence(const struct ncs_finding *finding,
 			enum ncs_evidence_kind kind);
 
+/* Returns whether others are said to wait for a process, which truth_job numbers so,
+ * at a cost that is not known. */
+bool truth_says_unknown(const struct ncs_model *model, unsigned process);
+
 /* Prints the table of all kinds and answers, and appends it to TRUTH_TABLE. */
 void truth_print_table(void);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Jobs whose truth is known: what a rank costs is told as what the same job gains
- * without the fault, by the rule of analysis/cost. The table also shows what the
- * live view's rule tells of the same records (kinds of live/cost/...), which must
- * prove nothing here.
+ * without the fault, as the live view tells it of the job's records.
  *
  * truth_tally.h says how to make one of them again. With TRUTH_VERBOSE each job's
  * true and told cost is printed. */
@@ -18,8 +16,6 @@
 
 #include "analysis/model/model.h"
 #include "analysis/model/stragglers.h"
-#include "analysis/records/join.h"
-#include "shm/array.h"
 #include "test/unit/support/cost_job.h"
 #include "test/unit/support/truth_tally.h"
 
@@ -37,7 +33,7 @@
 #define FIRST_STEP 5u
 
 struct truth_cost {
-	const char *name, *live;
+	const char *name;
 	enum cost_shape shape;
 	unsigned ahead;
 	enum cost_fault fault;
@@ -47,7 +43,7 @@ struct truth_cost {
 	unsigned right;
 };
 
-#define KIND(name) "cost/" name, "live/cost/" name
+#define KIND(name) "cost/" name
 
 static const struct truth_cost faulty[] = {
 	{ KIND("ddp/gpu-5"), COST_DDP, 0, COST_GPU, 1.05, 0, 0, 100 },
@@ -107,97 +103,11 @@ static struct cost_options some_job(const struct truth_cost *kind,
 	return options;
 }
 
-/* --- Told by records ------------------------------------------------------ */
+/* --- Told ----------------------------------------------------------------- */
 
-/* A job's records, joined. */
-struct reader {
-	struct ncs_join *join;
-	struct ncs_parts *parts[COST_JOB_RANKS_MAX];
-	struct ncs_cost_part *cost_parts;
-	size_t count, capacity;
-};
-
-static void take_joined(struct reader *reader)
-{
-	const struct ncs_joined *joined;
-
-	while ((joined = ncs_join_next(reader->join)))
-		for (size_t i = 0; i < joined->count; i++) {
-			const struct ncs_part *part = &joined->parts[i];
-
-			assert_int_equal(
-				ncs_array_reserve(&reader->cost_parts,
-						  &reader->capacity,
-						  reader->count + 1,
-						  sizeof(*reader->cost_parts)),
-				0);
-			reader->cost_parts[reader->count++] = ncs_cost_part_of(
-				joined, part, (uint32_t)part->owner);
-		}
-}
-
-static void take_sample(struct reader *reader, size_t i,
-			const struct ncs_sample *sample, uint64_t now_ns)
-{
-	const struct ncs_identity *identity = &sample->snapshot->identity;
-	const struct ncs_part *part;
-
-	if (!reader->parts[i]) {
-		reader->parts[i] = ncs_parts_new(sample->header, i);
-		assert_non_null(reader->parts[i]);
-		assert_int_equal(
-			ncs_parts_learn(reader->parts[i], sample->snapshot), 0);
-		assert_int_equal(ncs_join_expect(reader->join,
-						 identity->comm_id,
-						 identity->rank),
-				 0);
-	}
-	assert_int_equal(ncs_parts_take(reader->parts[i], sample->records,
-					sample->record_count, 0, now_ns),
-			 0);
-	ncs_parts_settle(reader->parts[i], now_ns);
-	while ((part = ncs_parts_next(reader->parts[i])))
-		assert_int_equal(ncs_join_add(reader->join, part), 0);
-}
-
-/* Returns the cost of all ranks, by the records of a job. */
-static struct ncs_cost *read_cost(const struct cost_options *options)
-{
-	struct cost_job *job = cost_job_new(options);
-	struct ncs_source *source = cost_job_source(job);
-	struct reader reader = { .join = ncs_join_new_unordered(0) };
-	uint64_t now_ns = COST_JOB_BEGIN_NS;
-	struct ncs_cost *cost;
-
-	assert_non_null(reader.join);
-	while (now_ns < cost_job_end_ns(job) + LOOK_NS) {
-		struct ncs_sample sample;
-
-		assert_int_equal(source->begin(source, now_ns, NULL, 0), 0);
-		for (size_t i = 0; source->next(source, &sample); i++)
-			take_sample(&reader, i, &sample, now_ns);
-		take_joined(&reader);
-		now_ns += LOOK_NS;
-	}
-	ncs_join_advance(reader.join, UINT64_MAX);
-	take_joined(&reader);
-	cost = ncs_cost_new(reader.cost_parts, reader.count);
-	assert_non_null(cost);
-	assert_int_equal(ncs_cost_compute(cost, -1), 0);
-	for (size_t i = 0; i < options->ranks; i++)
-		ncs_parts_free(reader.parts[i]);
-	ncs_join_free(reader.join);
-	free(reader.cost_parts);
-	cost_job_free(job);
-	return cost;
-}
-
-/* --- Told live ------------------------------------------------------------ */
-
-/* Sets `views` to what the live view tells of each rank; zeros if it tells
- * nothing. */
-static void read_live(const struct cost_options *options,
-		      struct ncs_lateness_view *views)
+/* Sets `costs` to what is told of each rank at the end of a job. */
+static void read_costs(const struct cost_options *options,
+		       struct ncs_cost_of_rank *costs)
 {
 	struct cost_job *job = cost_job_new(options);
 	uint64_t now_ns = COST_JOB_BEGIN_NS;
@@ -212,8 +122,8 @@ static void read_live(const struct cost_options *options,
 		const struct ncs_rank *rank = model.ranks[i];
 		const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
 
-		if (view)
-			views[rank->now.identity.rank] = *view;
+		assert_non_null(view);
+		costs[rank->now.identity.rank] = view->cost;
 	}
 	ncs_model_release(&model);
 	cost_job_free(job);
@@ -244,44 +154,30 @@ static void judge_job(const struct truth_cost *kind, unsigned seed)
 {
 	struct cost_options options = some_job(kind, seed);
 	double share = cost_job_share(&options, FIRST_STEP);
-	struct ncs_lateness_view views[COST_JOB_RANKS_MAX] = { 0 };
-	struct ncs_cost *cost = read_cost(&options);
-	size_t count;
-	const struct ncs_cost_of_rank *ranks = ncs_cost_ranks(cost, &count);
-	const struct ncs_cost_of_rank *victim = &ranks[options.victim];
-	const struct ncs_lateness_view *live = &views[options.victim];
-	enum truth_answer answer, live_answer;
+	struct ncs_cost_of_rank costs[COST_JOB_RANKS_MAX] = { 0 };
+	const struct ncs_cost_of_rank *victim = &costs[options.victim];
+	enum truth_answer answer;
 
-	assert_int_equal(count, options.ranks);
 	if (kind->fault == COST_LINK)
 		share = 0;
+	read_costs(&options, costs);
 	answer = judge(victim->unknown == NCS_COST_KNOWN, victim->share,
 		       victim->least, victim->most, share);
-	read_live(&options, views);
-	live_answer = judge(live->cost >= 0, live->cost, live->cost_at_least,
-			    live->cost_at_most, share);
-	for (size_t i = 0; i < count; i++) {
-		if (i == options.victim)
-			continue;
-		if (ranks[i].unknown == NCS_COST_KNOWN &&
-		    ranks[i].share > ERROR)
+	for (size_t i = 0; i < options.ranks; i++)
+		if (i != options.victim && costs[i].unknown == NCS_COST_KNOWN &&
+		    costs[i].share > ERROR)
 			answer = TRUTH_WRONG;
-		if (views[i].is_straggler)
-			live_answer = TRUTH_WRONG;
-	}
 	if (answer == TRUTH_WRONG || getenv("TRUTH_VERBOSE"))
 		print_message("%-24s seed %u: true %5.1f, told %5.1f [%.1f .."
-			      " %.1f]%s, live %5.1f [%.1f .. %.1f]\n",
+			      " %.1f] %s, %u steps\n",
 			      kind->name, seed, 100 * share,
 			      100 * victim->share, 100 * victim->least,
 			      100 * victim->most,
-			      victim->unknown ? " not known" : "",
-			      100 * live->cost, 100 * live->cost_at_least,
-			      100 * live->cost_at_most);
+			      victim->unknown ? ncs_cost_unknown_name(
+							victim->unknown) :
+						"known",
+			      victim->steps);
 	truth_count(kind->name, seed, answer);
-	truth_count(kind->live, seed,
-		    live_answer == TRUTH_WRONG ? TRUTH_WRONG : live_answer);
-	ncs_cost_free(cost);
 }
 
 static unsigned judge_kind(const struct truth_cost *kind)

@@ -596,20 +596,11 @@ static void launches_are_in_the_json(void **state)
 static void communicator_names_the_rank_that_is_behind(void **state)
 {
 	static const char *const unknown[] = {
-		"function",
-		"sequence_number",
-		"behind",
-		"slowest",
-		"peak_link",
-		"peak_gbs",
-		"skew",
-		"straggler",
-		"oldest_wait_since_ns",
-		"oldest_wait_ns",
-		"send_bytes_per_s",
-		"recv_bytes_per_s",
-		"launches",
-		"operations_per_s",
+		"function",       "sequence_number",  "behind",
+		"slowest",        "peak_link",        "peak_gbs",
+		"skew",           "straggler",        "oldest_wait_since_ns",
+		"oldest_wait_ns", "send_bytes_per_s", "recv_bytes_per_s",
+		"launches",       "operations_per_s",
 	};
 	struct scripted *scripted = *state;
 	json_t *sample, *first;
@@ -703,7 +694,7 @@ static void lateness_comes_with_its_counts(void **state)
 	assert_keys(
 		late,
 		"recent functions all told_by cost_share cost_share_least"
-		" cost_share_most straggler"
+		" cost_share_most cost_unknown straggler"
 		" operations_seen operations_compared operations_unknown records_lost");
 	assert_keys(
 		at(late, "recent"),

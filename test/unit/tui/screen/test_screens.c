@@ -504,7 +504,7 @@ static void detail_of_the_selected_rank_is_where_there_is_room(void **state)
 	assert_true(picture_has("channel 0 send to 0: "));
 	press("Down");
 	draw();
-	assert_true(picture_has("\u2500 rank 2 of world: pid 1002"));
+	assert_true(picture_has("\u2500 rank 0 of world: pid 1000"));
 	assert_true(picture_has("AllReduce: "));
 	close_job();
 	stop();

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* Keeps the parts of the latest operations, and has their cost computed; see
+ * costs.h. Must not judge: analysis/cost does. */
+#include "analysis/model/costs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/array.h"
+
+/* Parts are kept for so long: the window is longer where steps are. */
+#define KEPT_NS (16 * NCS_COST_WINDOW_NS)
+
+/* The window is long enough if it has so many steps. */
+#define STEPS_WANTED 12u
+
+/* Costs are computed anew so many times in a window. */
+#define ANEW 20u
+
+struct ncs_costs {
+	struct ncs_cost_part *parts;
+	size_t count, capacity;
+	uint64_t latest_ns;
+	uint32_t processes;             /* numbers given so far, from 1 */
+	struct ncs_cost_of_rank *costs; /* by process, from 1 */
+	size_t cost_count;
+	bool is_computed;
+	uint64_t now_ns, computed_ns;
+	uint64_t window_ns; /* the longest that was computed */
+};
+
+static bool is_one_gpu(const struct ncs_rank *a, const struct ncs_rank *b)
+{
+	return ncs_shares_process(a, b) &&
+	       strncmp(a->now.identity.gpu, b->now.identity.gpu,
+		       sizeof(a->now.identity.gpu)) == 0;
+}
+
+/* Gives the rank the number of its process and GPU. */
+static void number_process(const struct ncs_model *model,
+			   struct ncs_costs *costs, const struct ncs_rank *rank)
+{
+	struct ncs_late_rank *late = rank->late;
+
+	for (size_t i = 0; i < model->rank_count && late->process == 0; i++) {
+		const struct ncs_rank *other = model->ranks[i];
+
+		if (other->late && is_one_gpu(rank, other))
+			late->process = other->late->process;
+	}
+	if (late->process == 0)
+		late->process = ++costs->processes;
+	late->costs = costs;
+}
+
+int ncs_costs_note(const struct ncs_comparison *comparison)
+{
+	const struct ncs_joined *joined = comparison->joined;
+	struct ncs_skews *skews = comparison->model->skews;
+	struct ncs_costs *costs = skews->costs;
+
+	if (!costs)
+		costs = skews->costs = calloc(1, sizeof(*costs));
+	if (!costs || ncs_array_reserve(&costs->parts, &costs->capacity,
+					costs->count + joined->count,
+					sizeof(*costs->parts)) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < joined->count; i++) {
+		const struct ncs_rank *rank = comparison->ranks[i];
+		struct ncs_cost_part *part = &costs->parts[costs->count++];
+
+		if (rank->late->process == 0)
+			number_process(comparison->model, costs, rank);
+		*part = ncs_cost_part_of(
+			joined, &joined->parts[i], rank->late->process,
+			i == comparison->last ? comparison->data_late_ns : 0);
+		if (part->call_ns > costs->latest_ns)
+			costs->latest_ns = part->call_ns;
+	}
+	return 0;
+}
+
+/* Returns whether a part is of the latest so many ns. */
+static bool is_within(const struct ncs_costs *costs,
+		      const struct ncs_cost_part *part, uint64_t window_ns)
+{
+	return part->call_ns + window_ns >= costs->latest_ns;
+}
+
+void ncs_costs_update(struct ncs_costs *costs, uint64_t now_ns)
+{
+	size_t kept = 0, from;
+
+	if (!costs)
+		return;
+	costs->now_ns = now_ns;
+	from = costs->count > NCS_COSTS_PARTS ? costs->count - NCS_COSTS_PARTS :
+						0;
+	for (size_t i = from; i < costs->count; i++)
+		if (is_within(costs, &costs->parts[i], KEPT_NS))
+			costs->parts[kept++] = costs->parts[i];
+	costs->count = kept;
+	costs->is_computed &= now_ns <
+			      costs->computed_ns + costs->window_ns / ANEW;
+}
+
+static int by_communicator(const void *a, const void *b)
+{
+	const struct ncs_cost_part *x = a, *y = b;
+
+	return (x->comm_id > y->comm_id) - (x->comm_id < y->comm_id);
+}
+
+/* Returns the process whose number stands for the job of one. */
+static uint32_t first_of(uint32_t *job, uint32_t process)
+{
+	while (job[process] != process) {
+		job[process] = job[job[process]];
+		process = job[process];
+	}
+	return process;
+}
+
+/* Computes the cost of processes by `count` parts; a shorter window's stays if this one
+ * does not tell. Sets *is_short if the steps of some are too few. */
+static int compute_parts(struct ncs_costs *costs,
+			 const struct ncs_cost_part *parts, size_t count,
+			 bool *is_short)
+{
+	struct ncs_cost *cost = ncs_cost_new(parts, count);
+	int error = cost ? ncs_cost_compute(cost, -1) : -ENOMEM;
+	const struct ncs_cost_of_rank *ranks;
+
+	*is_short = false;
+	if (!error) {
+		ranks = ncs_cost_ranks(cost, &count);
+		for (size_t i = 0; i < count; i++) {
+			if (ranks[i].unknown == NCS_COST_KNOWN ||
+			    costs->costs[ranks[i].rank].steps == 0)
+				costs->costs[ranks[i].rank] = ranks[i];
+			*is_short |= ranks[i].steps < STEPS_WANTED;
+		}
+	}
+	ncs_cost_free(cost);
+	return error;
+}
+
+/* Computes the cost of the processes of a job, over as long a window as its steps
+ * need. `parts` has room for all. */
+static int compute_job(struct ncs_costs *costs, uint32_t *jobs, uint32_t job,
+		       const struct ncs_cost_part *sorted,
+		       struct ncs_cost_part *parts)
+{
+	uint64_t window_ns = NCS_COST_WINDOW_NS;
+	bool is_short = true, is_all = false;
+	int error = 0;
+
+	for (; !error && is_short && !is_all; window_ns *= 2) {
+		size_t count = 0;
+
+		is_all = true;
+		for (size_t i = 0; i < costs->count; i++) {
+			const struct ncs_cost_part *part = &sorted[i];
+
+			if (first_of(jobs, part->rank) != job)
+				continue;
+			if (is_within(costs, part, window_ns))
+				parts[count++] = *part;
+			else
+				is_all = false;
+		}
+		if (count > 0)
+			error = compute_parts(costs, parts, count, &is_short);
+		if (window_ns > costs->window_ns)
+			costs->window_ns = window_ns;
+	}
+	return error;
+}
+
+static int compute(struct ncs_costs *costs)
+{
+	uint32_t *jobs = calloc(costs->processes + 1, sizeof(*jobs));
+	struct ncs_cost_part *sorted =
+		calloc(2 * costs->count + 1, sizeof(*sorted));
+	int error = jobs && sorted ? 0 : -ENOMEM;
+
+	costs->window_ns = NCS_COST_WINDOW_NS;
+	free(costs->costs);
+	costs->costs = calloc(costs->processes + 1, sizeof(*costs->costs));
+	if (!costs->costs)
+		error = -ENOMEM;
+	for (uint32_t i = 0; !error && i <= costs->processes; i++)
+		jobs[i] = i;
+	if (!error && costs->count > 0) {
+		memcpy(sorted, costs->parts, costs->count * sizeof(*sorted));
+		qsort(sorted, costs->count, sizeof(*sorted), by_communicator);
+	}
+	for (size_t i = 1; !error && i < costs->count; i++)
+		if (sorted[i].comm_id == sorted[i - 1].comm_id)
+			jobs[first_of(jobs, sorted[i].rank)] =
+				first_of(jobs, sorted[i - 1].rank);
+	for (uint32_t i = 1; !error && i <= costs->processes; i++)
+		if (jobs[i] == i)
+			error = compute_job(costs, jobs, i, sorted,
+					    sorted + costs->count);
+	free(jobs);
+	free(sorted);
+	return error;
+}
+
+const struct ncs_cost_of_rank *ncs_costs_find(const struct ncs_late_rank *late)
+{
+	struct ncs_costs *costs = late->costs;
+	const struct ncs_cost_of_rank *found;
+
+	if (!costs)
+		return NULL;
+	if (!costs->is_computed && compute(costs) != 0)
+		return NULL;
+	if (!costs->is_computed)
+		costs->computed_ns = costs->now_ns;
+	costs->is_computed = true;
+	found = &costs->costs[late->process];
+	return found->rank == late->process ? found : NULL;
+}
+
+void ncs_costs_forget(struct ncs_costs *costs)
+{
+	if (costs)
+		costs->count = costs->latest_ns = 0;
+}
+
+void ncs_costs_free(struct ncs_costs *costs)
+{
+	if (costs) {
+		free(costs->parts);
+		free(costs->costs);
+	}
+	free(costs);
+}
