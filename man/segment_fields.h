@@ -71,7 +71,11 @@
 	X(labels, "Block of job labels; may be empty. From minor version 8 on.") \
 	X(other_context, \
 	  "Number of launches in a CUDA context that is not a device's" \
-	  " primary one. From minor version 9 on.")
+	  " primary one. From minor version 9 on.") \
+	X(call_rings, \
+	  "Table of the rings of call lanes, which are the last lanes, in" \
+	  " the same order; may be empty. From minor version 10 on.") \
+	X(call_ring_records, "Records in each of these; a power of two.")
 
 #define NCS_LAUNCH_PROGRESS_FIELDS(X) \
 	X(status, "Whether launches are timed, and if not, why.") \

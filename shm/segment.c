@@ -9,6 +9,11 @@ static uint64_t align(uint64_t offset)
 	return (offset + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
 
+static uint64_t ring_bytes(uint64_t records)
+{
+	return sizeof(struct ncs_ring) + records * sizeof(struct ncs_record);
+}
+
 /* Places a table at `offset` and returns the offset of the next one. */
 static uint64_t place(struct ncs_table *table, uint64_t offset, uint32_t count,
 		      uint64_t stride)
@@ -24,19 +29,19 @@ void ncs_segment_lay_out(struct ncs_header *header,
 {
 	uint64_t offset = place(&header->labels, NCS_SEGMENT_LABELS_OFFSET, 1,
 				sizeof(struct ncs_labels));
+	uint32_t lanes = size->lanes + size->call_lanes;
 
-	offset = place(&header->lanes, offset, size->lanes,
-		       sizeof(struct ncs_lane));
+	offset = place(&header->lanes, offset, lanes, sizeof(struct ncs_lane));
 	offset = place(&header->channels, offset, size->channels,
 		       sizeof(struct ncs_channel));
 	offset = place(&header->operations, offset, size->operations,
 		       sizeof(struct ncs_operation));
 	offset = place(&header->classes, offset, size->classes,
 		       sizeof(struct ncs_class));
-	offset = place(&header->rings, offset, size->lanes,
-		       sizeof(struct ncs_ring) +
-			       (uint64_t)size->ring_records *
-				       sizeof(struct ncs_record));
+	offset = place(&header->rings, offset, lanes,
+		       ring_bytes(size->ring_records));
+	offset = place(&header->call_rings, offset, size->call_lanes,
+		       ring_bytes(size->call_ring_records));
 	offset = place(&header->histograms, offset, size->histograms,
 		       sizeof(struct ncs_histogram));
 	offset = place(&header->ranges, offset, size->ranges,
@@ -45,6 +50,7 @@ void ncs_segment_lay_out(struct ncs_header *header,
 		       size->range_histograms,
 		       sizeof(struct ncs_range_histogram));
 	header->ring_records = size->ring_records;
+	header->call_ring_records = size->call_ring_records;
 	header->segment_bytes = offset;
 }
 
@@ -58,6 +64,27 @@ static bool table_is_good(const struct ncs_table *table, uint32_t max,
 	       table->offset % 8 == 0 && table->offset <= segment_bytes &&
 	       (uint64_t)table->count * table->stride <=
 		       segment_bytes - table->offset;
+}
+
+static bool rings_are_good(const struct ncs_table *rings, uint64_t records,
+			   uint64_t segment_bytes)
+{
+	return records >= 2 && records <= NCS_SEGMENT_RING_RECORDS_MAX &&
+	       (records & (records - 1)) == 0 &&
+	       table_is_good(rings, NCS_SEGMENT_LANES_MAX, ring_bytes(records),
+			     segment_bytes);
+}
+
+/* Each call lane belongs to another lane, which is not the shared one. */
+static bool call_rings_are_good(const struct ncs_header *header,
+				uint64_t segment_bytes)
+{
+	uint32_t count = ncs_segment_call_lanes(header);
+
+	return count == 0 ||
+	       (count <= (header->lanes.count - 1) / 2 &&
+		rings_are_good(&header->call_rings, header->call_ring_records,
+			       segment_bytes));
 }
 
 static bool ranges_are_good(const struct ncs_header *header,
@@ -80,7 +107,6 @@ const char *ncs_segment_check(const struct ncs_header *header,
 			      uint64_t file_bytes)
 {
 	uint64_t segment_bytes = header->segment_bytes;
-	uint64_t ring_bytes;
 
 	if (header->magic != NCS_MAGIC)
 		return "it does not begin with ncclstat's magic";
@@ -110,17 +136,12 @@ const char *ncs_segment_check(const struct ncs_header *header,
 	if (!table_is_good(&header->histograms, NCS_SEGMENT_HISTOGRAMS_MAX,
 			   sizeof(struct ncs_histogram), segment_bytes))
 		return "its table of histograms is out of bounds";
-	if (header->ring_records < 2 ||
-	    header->ring_records > NCS_SEGMENT_RING_RECORDS_MAX ||
-	    (header->ring_records & (header->ring_records - 1)))
-		return "its rings are not a power of two long";
-	ring_bytes = sizeof(struct ncs_ring) +
-		     (uint64_t)header->ring_records *
-			     sizeof(struct ncs_record);
 	if (header->rings.count != header->lanes.count ||
-	    !table_is_good(&header->rings, NCS_SEGMENT_LANES_MAX, ring_bytes,
-			   segment_bytes))
+	    !rings_are_good(&header->rings, header->ring_records,
+			    segment_bytes))
 		return "its rings are out of bounds";
+	if (!call_rings_are_good(header, segment_bytes))
+		return "its rings of calls are out of bounds";
 	if (!ranges_are_good(header, segment_bytes))
 		return "its tables of ranges are out of bounds";
 	if (ncs_segment_has_labels(header) &&

@@ -38,6 +38,8 @@ struct ncs_segment_size {
 	uint32_t ring_records; /* of each lane; a power of two, at least 2 */
 	uint32_t ranges;       /* may be 0 */
 	uint32_t range_histograms;
+	uint32_t call_lanes; /* besides `lanes`, less than them; may be 0 */
+	uint32_t call_ring_records; /* as ring_records, of each call lane */
 };
 
 /* Fills in the header's tables, ring_records and segment_bytes for this
@@ -93,6 +95,24 @@ ncs_segment_has_other_context(const struct ncs_header *header)
 {
 	return header->header_bytes >=
 	       offsetof(struct ncs_header, other_context) + sizeof(uint64_t);
+}
+
+/* Returns how many of the last lanes are call lanes (minor version 10 and
+ * later). */
+static inline uint32_t ncs_segment_call_lanes(const struct ncs_header *header)
+{
+	return header->header_bytes >=
+			       offsetof(struct ncs_header, call_ring_records) +
+				       sizeof(uint64_t) ?
+		       header->call_rings.count :
+		       0;
+}
+
+/* Tells whether a lane of the segment is a call lane. */
+static inline bool ncs_segment_is_call_lane(const struct ncs_header *header,
+					    size_t lane)
+{
+	return lane >= header->lanes.count - ncs_segment_call_lanes(header);
 }
 
 /* Tells whether lanes and ranges have struct ncs_stream_times (minor version 5

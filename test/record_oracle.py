@@ -116,6 +116,9 @@ class Rank:
         (self.segment_bytes,) = struct.unpack_from("<Q", header, 24)
         self.lanes = struct.unpack_from("<QII", header, 32)
         self.rings = struct.unpack_from("<QII", header, 96)
+        self.call_rings = (0, 0, 0)  # before minor version 10
+        if header_bytes >= 1344:
+            self.call_rings = struct.unpack_from("<QII", header, 1320)
         self.keys = {}
         self.state = b""
         self.flags = 0
@@ -311,12 +314,16 @@ class Recording:
         """Returns the records published in all lanes, by the latest states."""
         total = 0
         for rank in self.ranks:
-            offset, count, stride = rank.rings
-            for lane in range(count if rank.state else 0):
-                (head,) = struct.unpack_from(
-                    "<Q", rank.state, offset + lane * stride
-                )
-                total += head
+            lanes = rank.rings[1] - rank.call_rings[1]
+            for (offset, _, stride), count in (
+                (rank.rings, lanes),
+                (rank.call_rings, rank.call_rings[1]),
+            ):
+                for lane in range(count if rank.state else 0):
+                    (head,) = struct.unpack_from(
+                        "<Q", rank.state, offset + lane * stride
+                    )
+                    total += head
             self.counts["gone"] += bool(rank.flags & GONE)
             self.counts["removed"] += bool(rank.flags & REMOVED)
         return total

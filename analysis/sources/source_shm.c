@@ -17,9 +17,9 @@
 #include "analysis/peaks/peaks_here.h"
 #include "shm/read/discovery.h"
 
-/* The most records of a segment in one pass; the rest waits for the next
- * pass. */
-#define RECORD_MAX 16384u
+/* The most records of a segment in one pass, more than the plugin's rings hold;
+ * the rest waits for the next pass. */
+#define RECORD_MAX 65536u
 
 struct live_segment {
 	char *path;
@@ -196,9 +196,10 @@ static void read_records(struct source_shm *self, struct live_segment *segment,
 	sample->records = self->records;
 	for (size_t i = 0; i < header->lanes.count; i++) {
 		size_t room = RECORD_MAX - sample->record_count;
+		size_t capacity = ncs_reader_capacity(segment->reader, i);
 
-		if (room > header->ring_records)
-			room = header->ring_records;
+		if (room > capacity)
+			room = capacity;
 		sample->record_count +=
 			ncs_reader_records(segment->reader, i,
 					   self->records + sample->record_count,

@@ -6,8 +6,8 @@
  * types and asserts only; libncclstat (reader.h) reads segments, and
  * ncclstat-shm(5) describes the format for other programs.
  *
- *   header | labels | lanes | channels | operations | classes | rings | histograms
- *          | ranges | histograms of ranges
+ *   header | labels | lanes | channels | operations | classes | rings | call rings
+ *          | histograms | ranges | histograms of ranges
  *
  * A segment is not to be trusted: a reader validates offsets and counts once
  * against the file's size (shm/segment.h), and checks every index against that
@@ -45,7 +45,7 @@
  * added at the end of blocks, and table entries have the stride that the
  * segment states. */
 #define NCS_ABI_MAJOR 1u
-#define NCS_ABI_MINOR 9u
+#define NCS_ABI_MINOR 10u
 #define NCS_ABI_VERSION (NCS_ABI_MAJOR << 16 | NCS_ABI_MINOR)
 
 enum ncs_channel_state {
@@ -366,6 +366,10 @@ struct ncs_header {
 	 * one: they are not followed, and have no number. From minor version 9
 	 * on. */
 	uint64_t other_context;
+	/* struct ncs_ring: the rings of call lanes, which are the last lanes, in
+	 * the same order; may be empty. From minor version 10 on. */
+	struct ncs_table call_rings;
+	uint64_t call_ring_records; /* capacity of each, a power of two */
 };
 
 /* Bytes reserved for the header: tables begin after them. */
@@ -422,7 +426,15 @@ struct ncs_stream_times {
 
 /* The counters of one publishing thread; its ring has the same index. Lane 0 is
  * shared by all threads that found no lane of their own: there, counters are
- * added to atomically, and blocks have no seqlock. */
+ * added to atomically, and blocks have no seqlock.
+ *
+ * From minor version 10 on the last lanes may be call lanes. Call lane i of them
+ * (from 0) belongs to the thread of lane i + 1: its ring in header.call_rings has
+ * the thread's COLL, P2P, STREAM, KERNEL_LAUNCH, COLL_API, P2P_API and CE_COLL
+ * records, so that proxy steps do not overwrite them. All other records, and all
+ * of a thread without a call lane, are in the ring of the thread's own lane. A
+ * call lane has no counters. Its ring in header.rings is for readers that do not
+ * know call lanes: it has the COLL, P2P and STREAM records once more. */
 struct ncs_lane {
 	uint64_t owner;     /* opaque; 0: not in use (lane 0: always 0) */
 	/* Ticks of the latest callback, except state changes of steps, which

@@ -380,6 +380,14 @@ struct ncs_settings_view {
 	uint32_t lease_pid; /* process that holds the lease */
 };
 
+/* How far back records go that a reader which opens the segment now can read. */
+struct ncs_reach {
+	uint64_t overwritten; /* number of earlier ones */
+	/* All that were published later are there. 0: none was overwritten, or it
+	 * is not known, as in a recording. */
+	uint64_t from_ns;
+};
+
 /* A copy of a segment's state at one time. All pointers are the snapshot's. */
 struct ncs_snapshot {
 	uint64_t taken_ns;
@@ -422,6 +430,8 @@ struct ncs_snapshot {
 	/* By enum ncs_loss. OVERWRITTEN counts records that a reader which
 	 * opens the segment now can no longer read. */
 	uint64_t losses[NCS_LOSS_COUNT];
+	struct ncs_reach calls_reach;    /* operations, launches, API calls */
+	struct ncs_reach children_reach; /* proxy operations, steps, kernels */
 };
 
 /* Allocates memory for the largest snapshot of this reader's segment. Returns
@@ -465,6 +475,10 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot,
 size_t ncs_reader_records(struct ncs_reader *reader, size_t lane,
 			  struct ncs_record *records, size_t size,
 			  uint64_t *lost);
+
+/* Returns how many records a lane's ring has room for. `lane` is below the
+ * header's lanes.count. */
+size_t ncs_reader_capacity(const struct ncs_reader *reader, size_t lane);
 
 /* Returns the position in a lane's ring of the next record to be read. `lane`
  * is below the header's lanes.count. */

@@ -80,14 +80,25 @@ static inline void ncs_call_fetch(const void *line)
 	__builtin_prefetch(line, 1);
 }
 
+/* Fetches a ring's head and the places of its next two records: a call leaves
+ * two in each ring. */
+static inline void ncs_call_fetch_records(const struct ncs_ring_producer *ring)
+{
+	ncs_call_fetch(ring->ring);
+	ncs_call_fetch(&ring->records[ring->position & ring->mask]);
+	ncs_call_fetch(&ring->records[(ring->position + 1) & ring->mask]);
+}
+
 /* A group of calls begins: fetches what its calls will need, all at once, so that
  * they need not wait for one line after the other. */
 static inline void ncs_call_expect(const struct ncs_comm *comm,
 				   const struct ncs_lane_state *lane,
 				   uint64_t slot)
 {
-	const struct ncs_ring_producer *ring = &lane->ring;
-
+	/* Rings come first: their pages are the least likely to be known. */
+	if (lane->calls.ring)
+		ncs_call_fetch_records(&lane->calls);
+	ncs_call_fetch_records(&lane->ring);
 	ncs_call_fetch(&lane->launched);
 	__builtin_prefetch(&lane->names.of[NCS_NAME_FUNCTION]);
 	__builtin_prefetch(&lane->names.of[NCS_NAME_ALGORITHM]);
@@ -97,10 +108,6 @@ static inline void ncs_call_expect(const struct ncs_comm *comm,
 	ncs_call_fetch(&lane->published->open_since[NCS_EVENT_GROUP]);
 	ncs_call_fetch(&lane->published->functions[NCS_FUNCTION_ALL_REDUCE]);
 	ncs_call_fetch(&comm->counted);
-	ncs_call_fetch(ring->ring);
-	for (unsigned i = 0; i < 4; i++)
-		ncs_call_fetch(&ring->records[(ring->position + i) &
-					      ring->mask]);
 }
 
 /* Handles startEvent of a span whose type is in NCS_CALL_SPANS, of API 5 or

@@ -122,7 +122,10 @@ void ncs_span_stop(struct ncs_comm *comm, struct ncs_lane_state *lane,
 					   now - span->record.start :
 					   span->words[i];
 		words[1] |= ncs_record_word1(0, (unsigned)flags, 0, 0);
-		ncs_lane_publish_words(lane, words);
+		if (ncs_lane_is_call(event) && !lane->shared)
+			ncs_ring_put_words(ncs_lane_calls(lane), words);
+		else
+			ncs_lane_publish_words(lane, words);
 	}
 	/* ORDER: pairs with claim() (plugin/events/span.c) and with
 	 * ncs_call_on_start() (plugin/events/call.h): the slot's next use comes

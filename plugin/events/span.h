@@ -44,7 +44,8 @@ static inline void ncs_span_begin(struct ncs_span_slot *span,
 	span->words[6] = span->words[7] = 0;
 }
 
-/* Publishes the record of a span that is not a child, in its own lane. */
+/* Publishes the record of a span that is not a child, in its own lane, which is
+ * not the shared one. */
 static inline void ncs_span_publish(struct ncs_lane_state *lane,
 				    const struct ncs_span_slot *span,
 				    uint64_t duration)
@@ -54,7 +55,10 @@ static inline void ncs_span_publish(struct ncs_lane_state *lane,
 		span->words[4], duration,       span->words[6], span->words[7],
 	};
 
-	ncs_ring_put_words(&lane->ring, words);
+	ncs_ring_put_words(ncs_lane_is_call(span->record.event) ?
+				   ncs_lane_calls(lane) :
+				   &lane->ring,
+			   words);
 }
 
 /* Claims a slot and starts the span's record. Returns NULL if all slots are in

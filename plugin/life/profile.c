@@ -19,19 +19,26 @@
  * limit. */
 #define FIRST_SMALL 3u
 
-/* Numbers of ranges and of their histograms are upper bounds. */
+/* Numbers of ranges and of their histograms are upper bounds.
+ *
+ * A call lane's ring is to hold 10 s of a busy job. A launch leaves two records
+ * on the thread that calls (its API call and itself), and one on the thread that
+ * sees it end, and each 16 of these one more. 8192 records are 10 s of 400
+ * launches a second on one thread; PyTorch's DistributedDataParallel was seen to
+ * make 60 to 600, on two threads. */
+#define RANGE_LIMITS UINT32_MAX, UINT32_MAX
 static const struct ncs_segment_size profiles[NCS_PROFILE_COUNT] = {
-	{ NCS_LANE_MAX, 512, 1024, NCS_FUNCTION_MAX + 64, 64, 1024, UINT32_MAX,
-	  UINT32_MAX },
-	{ NCS_LANE_MAX, 256, 512, NCS_FUNCTION_MAX + 64, 24, 512, UINT32_MAX,
-	  UINT32_MAX },
-	{ NCS_LANE_MAX, 128, 256, NCS_FUNCTION_MAX + 32, 12, 128, UINT32_MAX,
-	  UINT32_MAX },
-	{ NCS_LANE_MAX, 64, 128, NCS_FUNCTION_MAX + 16, 8, 64, UINT32_MAX,
-	  UINT32_MAX },
-	{ 4, 32, 64, NCS_FUNCTION_MAX + 8, 2, 32, 16, 2 },
+	{ NCS_LANE_MAX, 512, 1024, NCS_FUNCTION_MAX + 64, 64, 1024,
+	  RANGE_LIMITS, NCS_CALL_LANES, 8192 },
+	{ NCS_LANE_MAX, 256, 512, NCS_FUNCTION_MAX + 64, 24, 512, RANGE_LIMITS,
+	  NCS_CALL_LANES, 2048 },
+	{ NCS_LANE_MAX, 128, 256, NCS_FUNCTION_MAX + 32, 12, 128, RANGE_LIMITS,
+	  NCS_CALL_LANES, 1024 },
+	{ NCS_LANE_MAX, 64, 128, NCS_FUNCTION_MAX + 16, 8, 64, RANGE_LIMITS,
+	  NCS_CALL_LANES, 256 },
+	{ 4, 32, 64, NCS_FUNCTION_MAX + 8, 2, 32, 16, 2, 2, 128 },
 	/* 64 of these fit into a 16th of 64 MB, the /dev/shm of a container. */
-	{ 3, 32, 32, NCS_FUNCTION_MAX + 8, 1, 32, 8, 1 },
+	{ 3, 32, 32, NCS_FUNCTION_MAX + 8, 1, 32, 8, 1, 0, 0 },
 };
 
 static uint32_t smaller(uint32_t a, uint32_t b)
@@ -86,7 +93,7 @@ static bool fits(const struct ncs_room *room, uint32_t profile, uint32_t ranges)
 	uint64_t bytes = ncs_profile_bytes(profile, ranges);
 	uint64_t left = rest(room->process_bytes, room->used_bytes);
 
-	if (bytes > (profile < FIRST_SMALL ? left / 8 : left))
+	if (bytes > (profile < FIRST_SMALL ? left / 4 : left))
 		return false;
 	if (!room->node_counts)
 		return true;

@@ -8,7 +8,7 @@
  * much is free beyond it, so where memory is short the first communicator of a
  * process, as a rule that of all ranks, may get a larger segment, and the rest
  * get small ones. Where memory is plentiful the process's own limit counts: a
- * communicator gets at most an eighth of what is left of it, so that early ones
+ * communicator gets at most a quarter of what is left of it, so that early ones
  * are large.
  */
 #ifndef NCS_PLUGIN_LIFE_PROFILE_H

@@ -30,6 +30,7 @@
 
 #define NCS_COMM_MAX 64u   /* communicators of a process */
 #define NCS_LANE_MAX 9u    /* lanes of a communicator; lane 0 is shared */
+#define NCS_CALL_LANES 4u  /* the most call lanes of a communicator */
 #define NCS_THREAD_MAX 64u /* threads with an index of their own */
 #define NCS_CLASS_MAX (NCS_FUNCTION_MAX + 64u)
 #define NCS_SPAN_MAX 128u /* events in progress on a lane */
@@ -201,7 +202,7 @@ struct ncs_channel_queue {
  * of lines that the processor fetches together. */
 #define NCS_APART _Alignas(2 * NCS_CACHE_LINE)
 
-/* A lane: a publishing thread's ring and counters in a communicator. */
+/* A lane: a publishing thread's rings and counters in a communicator. */
 struct ncs_lane_state {
 	/* Each callback uses these members. */
 	NCS_APART struct ncs_lane *published; /* the counters in the segment */
@@ -212,6 +213,8 @@ struct ncs_lane_state {
 	bool shared; /* true for lane 0, which many threads may use at once */
 	/* The handle of a span here, without slot and tag (handle.h). */
 	uint32_t span_handle;
+	/* The ring of its call lane; without a ring if it has none. */
+	struct ncs_ring_producer calls;
 	/* Ticks when the thread's last KernelLaunch or API call began; 0 if
 	 * there was none. */
 	uint64_t launched;
@@ -224,8 +227,8 @@ struct ncs_lane_state {
 	 * the shared lane. */
 	uint64_t call_handle;
 	struct ncs_noted_call call;
-	/* The CUDA stream in the ring's last STREAM record, 0 before the first
-	 * one, and the number of operations published since. */
+	/* The CUDA stream in the last STREAM record of the thread's operations,
+	 * 0 before the first one, and the number published since. */
 	uint64_t stream;
 	uint32_t stream_age;
 	uint32_t class_index; /* of the thread's latest operation */
@@ -238,6 +241,9 @@ struct ncs_lane_state {
 		struct ncs_record ctrl;
 		uint64_t ctrl_words[NCS_RECORD_WORDS];
 	};
+	/* Its call lane, if it has one, and the short ring of that. */
+	struct ncs_lane *call_lane;
+	struct ncs_ring_producer short_ring;
 };
 
 /* Numbers of operations on which all ranks agree; see events/sampling.h. */

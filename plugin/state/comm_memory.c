@@ -144,6 +144,46 @@ void ncs_comm_reset(struct ncs_comm *comm)
 	ncs_lane_forget_claims(comm);
 }
 
+static struct ncs_ring_producer ring_of(const struct ncs_comm *comm,
+					const struct ncs_table *rings,
+					uint32_t place, uint64_t records)
+{
+	struct ncs_ring *ring =
+		(struct ncs_ring *)((char *)comm->header + rings->offset +
+				    (size_t)place * rings->stride);
+
+	return (struct ncs_ring_producer){
+		.ring = ring,
+		.records = (struct ncs_record *)(ring + 1),
+		.mask = records - 1,
+	};
+}
+
+static struct ncs_lane *lane_at(const struct ncs_comm *comm,
+				const struct ncs_table *lanes, uint32_t place)
+{
+	return (struct ncs_lane *)((char *)comm->header + lanes->offset +
+				   (size_t)place * lanes->stride);
+}
+
+/* Points a lane to its call lane, if it has one. */
+static void bind_calls(struct ncs_comm *comm, uint32_t index,
+		       const struct ncs_header *layout)
+{
+	struct ncs_lane_state *lane = &comm->lanes[index];
+	uint32_t place = comm->lane_count + index - 1;
+
+	lane->call_lane = NULL;
+	lane->calls.ring = NULL;
+	if (index == 0 || index > layout->call_rings.count)
+		return;
+	lane->call_lane = lane_at(comm, &layout->lanes, place);
+	lane->calls = ring_of(comm, &layout->call_rings, index - 1,
+			      layout->call_ring_records);
+	lane->short_ring =
+		ring_of(comm, &layout->rings, place, layout->ring_records);
+}
+
 /* Points a lane to its counters and its ring. A lane that the segment has no
  * room for stands for the shared one. */
 static void bind_lane(struct ncs_comm *comm, uint32_t index,
@@ -151,18 +191,10 @@ static void bind_lane(struct ncs_comm *comm, uint32_t index,
 {
 	struct ncs_lane_state *lane = &comm->lanes[index];
 	uint32_t place = index < comm->lane_count ? index : 0;
-	char *base = (char *)comm->header;
-	struct ncs_ring *ring =
-		(struct ncs_ring *)(base + layout->rings.offset +
-				    (size_t)place * layout->rings.stride);
 
-	lane->published = (struct ncs_lane *)(base + layout->lanes.offset +
-					      (size_t)place *
-						      layout->lanes.stride);
-	lane->ring.ring = ring;
-	lane->ring.records = (struct ncs_record *)(ring + 1);
-	lane->ring.position = 0;
-	lane->ring.mask = layout->ring_records - 1;
+	lane->published = lane_at(comm, &layout->lanes, place);
+	lane->ring = ring_of(comm, &layout->rings, place, layout->ring_records);
+	bind_calls(comm, index, layout);
 	lane->ring_busy = 0;
 	lane->stream = 0;
 	lane->stream_age = 0;

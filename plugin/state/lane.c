@@ -75,6 +75,8 @@ struct ncs_lane_state *ncs_lane_claim(struct ncs_comm *comm)
 	}
 	if (!lane->shared)
 		ncs_store_relaxed(&lane->published->owner, ncs_thread_index);
+	if (lane->call_lane)
+		ncs_store_relaxed(&lane->call_lane->owner, ncs_thread_index);
 	return lane;
 }
 
@@ -111,6 +113,15 @@ void ncs_lane_publish_shared(struct ncs_lane_state *lane, const uint64_t *words)
  * late or have lost records. */
 #define STREAM_AGE_MAX 16u
 
+/* Puts a record into the ring for it, and into the one for older readers. */
+static void put_operation(struct ncs_lane_state *lane,
+			  const struct ncs_record *record)
+{
+	ncs_ring_put(ncs_lane_calls(lane), record);
+	if (lane->call_lane)
+		ncs_ring_put(&lane->short_ring, record);
+}
+
 static void publish_stream(struct ncs_lane_state *lane, uint64_t stream,
 			   uint64_t now)
 {
@@ -122,7 +133,7 @@ static void publish_stream(struct ncs_lane_state *lane, uint64_t stream,
 		.value = stream,
 	};
 
-	ncs_ring_put(&lane->ring, &record);
+	put_operation(lane, &record);
 	lane->stream = stream;
 	lane->stream_age = 0;
 }
@@ -136,7 +147,7 @@ void ncs_lane_publish_operation(struct ncs_lane_state *lane,
 	if (stream != lane->stream ||
 	    (stream != 0 && lane->stream_age == STREAM_AGE_MAX))
 		publish_stream(lane, stream, record->start + record->duration);
-	ncs_ring_put(&lane->ring, record);
+	put_operation(lane, record);
 	lane->stream_age++;
 	if (lane->shared)
 		leave_ring(lane);

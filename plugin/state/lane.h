@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lanes: each publishing thread's counters and ring in a communicator.
+/* Lanes: each publishing thread's counters and rings in a communicator.
  *
  * Called by every callback. A thread is identified by its pthread_self()
  * (threads.h), so a thread that gets the stack of a dead one inherits its lane.
@@ -101,6 +101,22 @@ static inline void ncs_lane_publish_words(struct ncs_lane_state *lane,
 		ncs_lane_publish_shared(lane, words);
 	else
 		ncs_ring_put_words(&lane->ring, words);
+}
+
+/* Returns true if records of this type are kept in the call lane, like those of
+ * operations. */
+static inline bool ncs_lane_is_call(unsigned event)
+{
+	return event == NCS_EVENT_KERNEL_LAUNCH ||
+	       event == NCS_EVENT_COLL_API || event == NCS_EVENT_P2P_API ||
+	       event == NCS_EVENT_CE_COLL;
+}
+
+/* Returns the ring for records of operations and calls. */
+static inline struct ncs_ring_producer *
+ncs_lane_calls(struct ncs_lane_state *lane)
+{
+	return lane->calls.ring ? &lane->calls : &lane->ring;
 }
 
 /* Returns word 1 of a record. */

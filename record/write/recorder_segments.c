@@ -80,16 +80,17 @@ static int drain(struct ncs_recorder_segments *followed,
 		return 0;
 	for (size_t i = 0; i < header->lanes.count; i++) {
 		uint64_t waiting = ncs_reader_waiting(segment->reader, i);
+		size_t capacity = ncs_reader_capacity(segment->reader, i);
 
 		if (waiting == 0)
 			continue;
 		if (ncs_recorder_segments_is_over(followed))
 			return 0;
 		/* A ring that was overwritten several times counts as full. */
-		if (waiting > header->ring_records)
-			waiting = header->ring_records;
-		if (waiting * 1024 / header->ring_records > *fullest)
-			*fullest = waiting * 1024 / header->ring_records;
+		if (waiting > capacity)
+			waiting = capacity;
+		if (waiting * 1024 / capacity > *fullest)
+			*fullest = waiting * 1024 / capacity;
 		error = ncs_recording_writer_drain(
 			followed->writer, segment->rank, segment->reader, i,
 			ncs_clock_monotonic_ns(), &count);

@@ -81,7 +81,7 @@ int ncs_recording_writer_drain(struct ncs_recording_writer *writer,
 			       size_t number, struct ncs_reader *reader,
 			       size_t lane, uint64_t now_ns, size_t *count)
 {
-	size_t most = ncs_reader_header(reader)->ring_records;
+	size_t most = ncs_reader_capacity(reader, lane);
 	struct ncs_records_head head = {
 		.lane = (uint32_t)lane,
 		.record_bytes = sizeof(struct ncs_record),

@@ -139,7 +139,7 @@ static void take_function(struct image_writer *writer,
 		copy->stream_times[function] = times;
 }
 
-/* Takes a lane with the head of its ring, without records. */
+/* Takes a lane with the heads of its rings, without records. */
 static void take_lane(struct image_writer *writer, size_t index)
 {
 	const struct ncs_reader *reader = writer->reader;
@@ -147,6 +147,7 @@ static void take_lane(struct image_writer *writer, size_t index)
 		ncs_reader_entry(reader, &reader->header.lanes, index);
 	const struct ncs_ring *ring =
 		ncs_reader_entry(reader, &reader->header.rings, index);
+	const struct ncs_ring *own = ncs_reader_ring(reader, index).ring;
 
 	if (!ncs_reader_uses_lane(reader, index))
 		return;
@@ -156,6 +157,8 @@ static void take_lane(struct image_writer *writer, size_t index)
 	report(writer, offset_of(writer, lane),
 	       entry_bytes(&reader->header.lanes, sizeof(*lane)));
 	take_words(writer, &ring->head, sizeof(ring->head));
+	if (own != ring)
+		take_words(writer, &own->head, sizeof(own->head));
 }
 
 static void take_channels(struct image_writer *writer)

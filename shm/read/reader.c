@@ -161,25 +161,25 @@ size_t ncs_reader_records(struct ncs_reader *reader, size_t lane,
 			  struct ncs_record *records, size_t size,
 			  uint64_t *lost)
 {
-	const struct ncs_header *header = &reader->header;
-	const struct ncs_ring *ring;
 	struct ncs_ring_cursor *cursor;
+	struct ncs_mapped_ring mapped;
 	uint64_t lost_before, available;
 	size_t good;
 
-	if (lane >= header->lanes.count || size == 0 ||
+	if (lane >= reader->header.lanes.count || size == 0 ||
 	    ncs_reader_is_image(reader))
 		return 0;
 	if (!ncs_reader_uses_lane(reader, lane))
 		return 0;
-	ring = ncs_reader_entry(reader, &header->rings, lane);
+	mapped = ncs_reader_ring(reader, lane);
 	cursor = &reader->cursors[lane];
 	lost_before = cursor->lost;
-	available = ncs_ring_available(ring, header->ring_records, cursor);
+	available = ncs_ring_available(mapped.ring, mapped.capacity, cursor);
 	if (available < size)
 		size = (size_t)available;
-	good = ncs_ring_copy(ring, (const struct ncs_record *)(ring + 1),
-			     header->ring_records, cursor, records, size);
+	good = ncs_ring_copy(mapped.ring,
+			     (const struct ncs_record *)(mapped.ring + 1),
+			     mapped.capacity, cursor, records, size);
 	if (good < size)
 		memmove(records, records + (size - good),
 			good * sizeof(*records));
@@ -192,15 +192,18 @@ uint64_t ncs_reader_position(const struct ncs_reader *reader, size_t lane)
 	return reader->cursors[lane].next;
 }
 
+size_t ncs_reader_capacity(const struct ncs_reader *reader, size_t lane)
+{
+	return (size_t)ncs_reader_ring(reader, lane).capacity;
+}
+
 uint64_t ncs_reader_waiting(const struct ncs_reader *reader, size_t lane)
 {
-	const struct ncs_ring *ring;
 	uint64_t head;
 
 	if (!ncs_reader_uses_lane(reader, lane))
 		return 0;
-	ring = ncs_reader_entry(reader, &reader->header.rings, lane);
-	head = ncs_load_relaxed(&ring->head);
+	head = ncs_load_relaxed(&ncs_reader_ring(reader, lane).ring->head);
 	return head > reader->cursors[lane].next ?
 		       head - reader->cursors[lane].next :
 		       0;
@@ -208,11 +211,10 @@ uint64_t ncs_reader_waiting(const struct ncs_reader *reader, size_t lane)
 
 void ncs_reader_skip_overwritten(struct ncs_reader *reader)
 {
-	const struct ncs_header *header = &reader->header;
-	uint64_t most = header->ring_records - header->ring_records / 8;
-
-	for (size_t i = 0; i < header->lanes.count; i++) {
+	for (size_t i = 0; i < reader->header.lanes.count; i++) {
 		uint64_t waiting = ncs_reader_waiting(reader, i);
+		size_t capacity = ncs_reader_capacity(reader, i);
+		size_t most = capacity - capacity / 8;
 
 		if (waiting > most)
 			reader->cursors[i].next += waiting - most;

@@ -18,6 +18,7 @@
 #include "shm/read/liveness.h"
 #include "shm/read/mapping.h"
 #include "shm/ring.h"
+#include "shm/segment.h"
 
 struct ncs_reader {
 	const char *mapping; /* the segment or image: base of all addresses */
@@ -99,6 +100,30 @@ static inline bool ncs_reader_uses_lane(const struct ncs_reader *reader,
 		ncs_reader_entry(reader, &reader->header.lanes, index);
 
 	return index == 0 || ncs_load_relaxed(&lane->owner) != 0;
+}
+
+/* A ring in the mapping, and its capacity. */
+struct ncs_mapped_ring {
+	const struct ncs_ring *ring;
+	uint64_t capacity;
+};
+
+/* Returns the ring that has all of a lane's records. */
+static inline struct ncs_mapped_ring
+ncs_reader_ring(const struct ncs_reader *reader, size_t lane)
+{
+	const struct ncs_header *header = &reader->header;
+	size_t others = header->lanes.count - ncs_segment_call_lanes(header);
+
+	if (ncs_segment_is_call_lane(header, lane))
+		return (struct ncs_mapped_ring){
+			ncs_reader_entry(reader, &header->call_rings,
+					 lane - others),
+			header->call_ring_records
+		};
+	return (struct ncs_mapped_ring){ ncs_reader_entry(reader,
+							  &header->rings, lane),
+					 header->ring_records };
 }
 
 /* Returns when the rank last gave a sign of life: called, or was seen to move a

@@ -386,6 +386,8 @@ static void clear_sums(struct ncs_snapshot *snapshot)
 {
 	memset(snapshot->events, 0, sizeof(snapshot->events));
 	memset(snapshot->losses, 0, sizeof(snapshot->losses));
+	snapshot->calls_reach = (struct ncs_reach){ 0 };
+	snapshot->children_reach = (struct ncs_reach){ 0 };
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
 		struct ncs_function_view *view = &snapshot->functions[i];
 		struct ncs_function_view empty = {
@@ -398,14 +400,68 @@ static void clear_sums(struct ncs_snapshot *snapshot)
 	}
 }
 
+/* Returns the end of the oldest record in a lane's ring, not counting those that
+ * may be overwritten before they are read. */
+static uint64_t oldest_end_ns(const struct ncs_snapshot *snapshot,
+			      const struct ncs_reader *reader,
+			      struct ncs_mapped_ring mapped)
+{
+	struct ncs_ring_cursor cursor = { 0 };
+	struct ncs_record record;
+	uint64_t available =
+		ncs_ring_available(mapped.ring, mapped.capacity, &cursor);
+
+	cursor.next += available / 8;
+	if (ncs_ring_copy(mapped.ring,
+			  (const struct ncs_record *)(mapped.ring + 1),
+			  mapped.capacity, &cursor, &record, 1) == 0)
+		return snapshot->taken_ns;
+	return ncs_clock_ns(&reader->header.clock,
+			    record.start + record.duration);
+}
+
+static void add_reach(struct ncs_reach *reach, uint64_t overwritten,
+		      uint64_t from_ns)
+{
+	reach->overwritten += overwritten;
+	if (from_ns > reach->from_ns)
+		reach->from_ns = from_ns;
+}
+
+/* Counts the records of a lane that were overwritten: of calls, unless the
+ * thread's call lane has them, and of operations' children if its thread handles
+ * them. */
+static void count_overwritten(struct ncs_snapshot *snapshot,
+			      const struct ncs_reader *reader, size_t index,
+			      const struct ncs_lane *lane)
+{
+	static const uint8_t children[] = { NCS_EVENT_PROXY_OP,
+					    NCS_EVENT_PROXY_STEP,
+					    NCS_EVENT_KERNEL_CH };
+	struct ncs_mapped_ring mapped = ncs_reader_ring(reader, index);
+	uint64_t published = snapshot->lanes[index].published;
+	uint64_t overwritten, from_ns = 0, started = 0;
+
+	if (published < mapped.capacity)
+		return;
+	overwritten = published - mapped.capacity + 1;
+	snapshot->losses[NCS_LOSS_OVERWRITTEN] += overwritten;
+	if (!ncs_reader_is_image(reader))
+		from_ns = oldest_end_ns(snapshot, reader, mapped);
+	if (index == 0 || index > ncs_segment_call_lanes(&reader->header))
+		add_reach(&snapshot->calls_reach, overwritten, from_ns);
+	for (size_t i = 0; i < sizeof(children); i++)
+		started += ncs_load_relaxed(&lane->events[children[i]]);
+	if (started > 0)
+		add_reach(&snapshot->children_reach, overwritten, from_ns);
+}
+
 static void take_lane(struct ncs_snapshot *snapshot,
 		      const struct ncs_reader *reader, size_t index)
 {
 	const struct ncs_header *header = &reader->header;
 	const struct ncs_lane *lane =
 		ncs_reader_entry(reader, &header->lanes, index);
-	const struct ncs_ring *ring =
-		ncs_reader_entry(reader, &header->rings, index);
 	struct ncs_lane_view *view = &snapshot->lanes[index];
 	struct ncs_function copy;
 	struct ncs_stream_times times;
@@ -415,10 +471,9 @@ static void take_lane(struct ncs_snapshot *snapshot,
 		return;
 	view->last_call_ns = ncs_clock_ns(&header->clock,
 					  ncs_load_relaxed(&lane->last_call));
-	view->published = ncs_load_relaxed(&ring->head);
-	if (view->published >= header->ring_records)
-		snapshot->losses[NCS_LOSS_OVERWRITTEN] +=
-			view->published - header->ring_records + 1;
+	view->published =
+		ncs_load_relaxed(&ncs_reader_ring(reader, index).ring->head);
+	count_overwritten(snapshot, reader, index, lane);
 	for (size_t i = 0; i < NCS_EVENT_COUNT; i++) {
 		snapshot->events[i] += ncs_load_relaxed(&lane->events[i]);
 		view->open_since_ns[i] = ncs_clock_ns(

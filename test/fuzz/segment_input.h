@@ -95,7 +95,8 @@ static inline void segment_input_look(struct ncs_reader *reader,
 			count = ncs_reader_records(reader, lane, records,
 						   i == 0 ? 1 : 33, &lost);
 			SEGMENT_INPUT_MUST(count <= (i == 0 ? 1 : 33));
-			SEGMENT_INPUT_MUST(count < header->ring_records);
+			SEGMENT_INPUT_MUST(count <
+					   ncs_reader_capacity(reader, lane));
 		}
 	}
 }

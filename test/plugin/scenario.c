@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "shm/read/paths.h"
+#include "shm/segment.h"
 
 /* Seconds: far more than any scenario takes, sanitizers included, but less than
  * the limit of run_tests.sh, so that a message names the scenario that
@@ -714,6 +715,14 @@ void read_all_records(struct guest *guest)
 		;
 }
 
+bool is_of_call_lane(unsigned event)
+{
+	return event == NCS_EVENT_COLL || event == NCS_EVENT_P2P ||
+	       event == NCS_EVENT_STREAM || event == NCS_EVENT_CE_COLL ||
+	       event == NCS_EVENT_COLL_API || event == NCS_EVENT_P2P_API ||
+	       event == NCS_EVENT_KERNEL_LAUNCH;
+}
+
 bool next_record(struct guest *guest, struct ncs_record *record)
 {
 	uint64_t lost = 0;
@@ -724,9 +733,17 @@ bool next_record(struct guest *guest, struct ncs_record *record)
 struct ncs_record expect_record(struct guest *guest, unsigned event,
 				const char *what)
 {
-	struct ncs_record found;
+	struct ncs_reader *reader = guest->view.reader;
+	const struct ncs_header *header = ncs_reader_header(reader);
+	bool is_call = header->call_rings.count > 0 && is_of_call_lane(event);
+	struct ncs_record found = { 0 };
+	uint64_t lost = 0;
+	size_t count = 0;
 
-	CHECK(next_record(guest, &found), "no record of %s", what);
+	for (size_t i = 0; i < header->lanes.count && count == 0; i++)
+		if (ncs_segment_is_call_lane(header, i) == is_call)
+			count = ncs_reader_records(reader, i, &found, 1, &lost);
+	CHECK_EQUAL(count, 1, what);
 	CHECK_EQUAL(found.event, event, what);
 	return found;
 }

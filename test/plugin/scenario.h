@@ -220,8 +220,12 @@ bool next_record(struct guest *guest, struct ncs_record *record);
 
 void read_all_records(struct guest *guest);
 
-/* Reads the next record, which must exist and be of this type, NCCL's or the
- * plugin's own. */
+/* Returns true if a thread that has a call lane puts records of this type
+ * there. */
+bool is_of_call_lane(unsigned event);
+
+/* Reads the next record of call lanes, or of the others, by its type, NCCL's or
+ * the plugin's own. It must exist and be of this type. */
 struct ncs_record expect_record(struct guest *guest, unsigned event,
 				const char *what);
 

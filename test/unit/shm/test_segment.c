@@ -37,7 +37,11 @@ static const struct ncs_segment_size small = {
 	.ring_records = 16,
 	.ranges = 3,
 	.range_histograms = 2,
+	.call_lanes = 1,
+	.call_ring_records = 32,
 };
+
+#define SMALL_LANES (small.lanes + small.call_lanes)
 
 /* --- The writer's layout ----------------------------------------------- */
 
@@ -55,18 +59,23 @@ static void assert_table(const struct ncs_table *table, uint32_t count,
 static void assert_laid_out(struct ncs_segment_size size)
 {
 	struct ncs_header header = laid_out(size);
+	uint32_t lanes = size.lanes + size.call_lanes;
 	uint64_t end = NCS_HEADER_BYTES;
 
-	assert_table(&header.lanes, size.lanes, sizeof(struct ncs_lane), &end);
+	assert_table(&header.lanes, lanes, sizeof(struct ncs_lane), &end);
 	assert_table(&header.channels, size.channels,
 		     sizeof(struct ncs_channel), &end);
 	assert_table(&header.operations, size.operations,
 		     sizeof(struct ncs_operation), &end);
 	assert_table(&header.classes, size.classes, sizeof(struct ncs_class),
 		     &end);
-	assert_table(&header.rings, size.lanes,
+	assert_table(&header.rings, lanes,
 		     sizeof(struct ncs_ring) +
 			     size.ring_records * sizeof(struct ncs_record),
+		     &end);
+	assert_table(&header.call_rings, size.call_lanes,
+		     sizeof(struct ncs_ring) +
+			     size.call_ring_records * sizeof(struct ncs_record),
 		     &end);
 	assert_table(&header.histograms, size.histograms,
 		     sizeof(struct ncs_histogram), &end);
@@ -75,6 +84,7 @@ static void assert_laid_out(struct ncs_segment_size size)
 	assert_table(&header.range_histograms, size.range_histograms,
 		     sizeof(struct ncs_range_histogram), &end);
 	assert_int_equal(header.ring_records, size.ring_records);
+	assert_int_equal(header.call_ring_records, size.call_ring_records);
 	assert_true(header.segment_bytes >= end);
 	assert_true(header.segment_bytes < end + 4096);
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
@@ -85,7 +95,8 @@ static void tables_follow_each_other_without_overlap(void **state)
 {
 	(void)state;
 	assert_laid_out(small);
-	assert_laid_out((struct ncs_segment_size){ 1, 1, 1, 1, 1, 2, 0, 0 });
+	assert_laid_out(
+		(struct ncs_segment_size){ 1, 1, 1, 1, 1, 2, 0, 0, 0, 0 });
 	assert_laid_out((struct ncs_segment_size){
 		.lanes = NCS_SEGMENT_LANES_MAX,
 		.channels = NCS_SEGMENT_CHANNELS_MAX,
@@ -99,7 +110,7 @@ static void tables_follow_each_other_without_overlap(void **state)
 	srandom(1);
 	for (unsigned i = 0; i < 1000; i++)
 		assert_laid_out((struct ncs_segment_size){
-			.lanes = 1 + (uint32_t)random() % 64,
+			.lanes = 2 + (uint32_t)random() % 64,
 			.channels = 1 + (uint32_t)random() % 4096,
 			.operations = 1 + (uint32_t)random() % 4096,
 			.classes = 1 + (uint32_t)random() % 128,
@@ -107,6 +118,8 @@ static void tables_follow_each_other_without_overlap(void **state)
 			.ring_records = UINT32_C(2) << random() % 16,
 			.ranges = (uint32_t)random() % 4096,
 			.range_histograms = (uint32_t)random() % 64,
+			.call_lanes = i % 2,
+			.call_ring_records = UINT32_C(2) << random() % 16,
 		});
 }
 
@@ -147,9 +160,16 @@ static void records_do_not_straddle_cache_lines(void **state)
 	X(ring_records, NCS_SEGMENT_RING_RECORDS_MAX * 2) \
 	X(ring_records, UINT32_C(1) << 31) \
 	X(ring_records, UINT32_MAX) \
-	X(rings.count, small.lanes - 1) \
-	X(rings.count, small.lanes + 1) \
-	X(lanes.count, small.lanes - 1) \
+	X(rings.count, SMALL_LANES - 1) \
+	X(rings.count, SMALL_LANES + 1) \
+	X(lanes.count, SMALL_LANES - 1) \
+	X(call_ring_records, 0) \
+	X(call_ring_records, 1) \
+	X(call_ring_records, 31) \
+	X(call_ring_records, 64) \
+	X(call_ring_records, UINT64_C(1) << 32) \
+	X(call_rings.count, 2) \
+	X(call_rings.count, SMALL_LANES) \
 	TABLE_FROM(X, lanes, NCS_SEGMENT_LANES_MAX, NCS_LANE_BYTES_LEAST) \
 	X(lanes.count, 0) \
 	TABLE_OR_NONE(X, classes, NCS_SEGMENT_CLASSES_MAX) \
@@ -157,6 +177,7 @@ static void records_do_not_straddle_cache_lines(void **state)
 	TABLE(X, operations, NCS_SEGMENT_OPERATIONS_MAX) \
 	TABLE(X, histograms, NCS_SEGMENT_HISTOGRAMS_MAX) \
 	TABLE(X, rings, NCS_SEGMENT_LANES_MAX) \
+	TABLE_OR_NONE(X, call_rings, NCS_SEGMENT_LANES_MAX) \
 	TABLE_FROM(X, ranges, NCS_SEGMENT_RANGES_MAX, NCS_RANGE_BYTES_LEAST) \
 	TABLE_OR_NONE(X, range_histograms, NCS_SEGMENT_RANGES_MAX)
 
@@ -240,6 +261,22 @@ static void earlier_header_has_no_ranges(void **state)
 	header.header_bytes = offsetof(struct ncs_header, ranges_filled);
 	assert_false(ncs_segment_has_ranges(&header));
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
+}
+
+static void earlier_header_has_no_call_lanes(void **state)
+{
+	struct ncs_header header = laid_out(small);
+
+	(void)state;
+	assert_int_equal(ncs_segment_call_lanes(&header), 1);
+	assert_false(ncs_segment_is_call_lane(&header, small.lanes - 1));
+	assert_true(ncs_segment_is_call_lane(&header, small.lanes));
+	header.call_rings.offset = UINT64_MAX;
+	assert_non_null(ncs_segment_check(&header, header.segment_bytes));
+	header.header_bytes = offsetof(struct ncs_header, call_rings);
+	assert_null(ncs_segment_check(&header, header.segment_bytes));
+	assert_int_equal(ncs_segment_call_lanes(&header), 0);
+	assert_false(ncs_segment_is_call_lane(&header, small.lanes));
 }
 
 static void entries_before_1_5_have_no_stream_times(void **state)
@@ -372,8 +409,10 @@ static void accepted_tables_lie_within_the_file(void **state)
 	for (unsigned i = 0; i < 1000000; i++) {
 		struct ncs_header header = laid_out(small);
 		struct ncs_table *tables[] = {
-			&header.lanes,   &header.channels,   &header.operations,
-			&header.classes, &header.histograms, &header.rings,
+			&header.lanes,      &header.channels,
+			&header.operations, &header.classes,
+			&header.histograms, &header.rings,
+			&header.call_rings,
 		};
 		uint64_t file_bytes = random() % 2 ? header.segment_bytes :
 						     interesting(1 << 20);
@@ -383,10 +422,12 @@ static void accepted_tables_lie_within_the_file(void **state)
 		if (random() % 8 == 0)
 			header.ring_records = (uint32_t)interesting(64);
 		if (random() % 8 == 0)
+			header.call_ring_records = interesting(64);
+		if (random() % 8 == 0)
 			header.lanes.count = header.rings.count =
 				(uint32_t)interesting(256);
 		for (unsigned spoils = random() % 4; spoils > 0; spoils--)
-			spoil_table(tables[random() % 6], file_bytes);
+			spoil_table(tables[random() % 7], file_bytes);
 		if (ncs_segment_check(&header, file_bytes)) {
 			refused++;
 			continue;
@@ -410,6 +451,14 @@ static void accepted_tables_lie_within_the_file(void **state)
 				      (uint64_t)header.ring_records *
 					      sizeof(struct ncs_record),
 			      file_bytes);
+		if (ncs_segment_call_lanes(&header) > 0)
+			assert_inside(&header.call_rings,
+				      sizeof(struct ncs_ring) +
+					      header.call_ring_records *
+						      sizeof(struct ncs_record),
+				      file_bytes);
+		assert_true(ncs_segment_call_lanes(&header) <
+			    header.lanes.count);
 		assert_true(header.ring_records >= 2);
 		assert_int_equal(
 			header.ring_records & (header.ring_records - 1), 0);
@@ -429,6 +478,7 @@ int main(void)
 		cmocka_unit_test(truncated_file_is_refused),
 		cmocka_unit_test(longer_files_strides_and_headers_are_accepted),
 		cmocka_unit_test(earlier_header_has_no_ranges),
+		cmocka_unit_test(earlier_header_has_no_call_lanes),
 		cmocka_unit_test(entries_before_1_5_have_no_stream_times),
 		cmocka_unit_test(tables_beyond_the_limits_are_refused),
 		cmocka_unit_test(accepted_tables_lie_within_the_file),

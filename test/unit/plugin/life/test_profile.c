@@ -73,16 +73,16 @@ static void eight_ranks_with_eight_communicators_fit_into_64_mb(void **state)
 
 static void rank_alone_gets_more_and_leaves_room_for_later_ones(void **state)
 {
-	struct ncs_room own = room_of(4 * MIB, 1);
+	struct ncs_room own = room_of(8 * MIB, 1);
 	uint64_t held = 0;
 
 	(void)state;
 	assert_int_equal(take(&own, &held), 0);
 	for (unsigned i = 1; i < 8; i++)
 		assert_true(take(&own, &held) < NCS_PROFILE_COUNT);
-	assert_true(held <= 4 * MIB);
-	/* One of four, each of which gets less. */
-	own = room_of(4 * MIB, 4);
+	assert_true(held <= 8 * MIB);
+	/* One of eight, each of which gets less. */
+	own = room_of(8 * MIB, 8);
 	held = 0;
 	assert_in_range(take(&own, &held), 2, 3);
 }

@@ -24,6 +24,7 @@
 #include "ncclstat/reader.h"
 #include "shm/control.h"
 #include "shm/process.h"
+#include "shm/ring.h"
 #include "shm/seqlock.h"
 #include "test/unit/support/segment_fixture.h"
 
@@ -129,7 +130,7 @@ static void other_major_version_is_reported(void **state)
 	assert_int_equal(attach(fixture->writer.path),
 			 NCS_ATTACH_OTHER_VERSION);
 	assert_non_null(strstr(why, "2.3"));
-	assert_non_null(strstr(why, "1.9"));
+	assert_non_null(strstr(why, "1.10"));
 }
 
 static void later_minor_version_is_attached(void **state)
@@ -418,6 +419,129 @@ static void snapshot_counts_records_that_a_late_reader_missed(void **state)
 		ncs_reader_records(reader, i, records, 16, &lost);
 	assert_int_equal(snapshot.losses[NCS_LOSS_OVERWRITTEN], lost);
 	assert_int_equal(lost, 5 + 93);
+	ncs_snapshot_release(&snapshot);
+	ncs_reader_close(reader);
+}
+
+/* Puts a record into a ring; `mask` is one less than its capacity. */
+static void put_in(void *ring, uint64_t mask, struct ncs_record record)
+{
+	struct ncs_ring_producer producer = {
+		.ring = ring,
+		.records = (struct ncs_record *)((struct ncs_ring *)ring + 1),
+		.position = ((struct ncs_ring *)ring)->head,
+		.mask = mask,
+	};
+
+	ncs_ring_put(&producer, &record);
+}
+
+/* Makes a segment of 2 lanes with rings of 8 records, and of a call lane with 32.
+ * It has 100 steps, and then 40 operations, one each ns. */
+static void make_call_lane(struct segment_fixture *fixture)
+{
+	struct ncs_segment_size size = segment_fixture_size;
+	struct ncs_record record = { .event = NCS_EVENT_COLL, .duration = 1 };
+	struct ncs_writer *writer = &fixture->writer;
+	struct ncs_header *header;
+	struct ncs_lane *lane;
+	char *base;
+
+	size.lanes = 2;
+	size.call_lanes = 1;
+	size.call_ring_records = 32;
+	assert_int_equal(ncs_writer_create(writer, fixture->directory,
+					   &fixture->process, 0, &size, NULL),
+			 0);
+	header = fixture->header = writer->header;
+	header->clock.kind = NCS_CLOCK_MONOTONIC;
+	header->clock.multiplier = UINT64_C(1) << 32;
+	base = (char *)header;
+	for (unsigned i = 1; i < 3; i++)
+		segment_fixture_lane(fixture, i);
+	lane = segment_fixture_lane(fixture, 1);
+	lane->events[NCS_EVENT_PROXY_STEP] = 100;
+	for (unsigned i = 0; i < 100; i++) {
+		record.event = NCS_EVENT_PROXY_STEP;
+		record.start = 900 + i;
+		put_in(base + header->rings.offset + header->rings.stride, 7,
+		       record);
+	}
+	record.event = NCS_EVENT_COLL;
+	for (unsigned i = 0; i < 40; i++) {
+		record.start = 1000 + i;
+		put_in(base + header->rings.offset + 2 * header->rings.stride,
+		       7, record);
+		put_in(base + header->call_rings.offset, 31, record);
+	}
+	ncs_writer_publish(writer);
+}
+
+static void call_lane_is_read_from_its_own_ring(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_record records[64];
+	struct ncs_snapshot snapshot;
+	struct ncs_reader *reader;
+	uint64_t lost = 0;
+
+	make_call_lane(fixture);
+	reader = open_reader(fixture);
+	assert_int_equal(ncs_reader_capacity(reader, 1), 8);
+	assert_int_equal(ncs_reader_capacity(reader, 2), 32);
+	assert_int_equal(ncs_snapshot_init(&snapshot, reader), 0);
+	ncs_snapshot_take(&snapshot, reader, NOW);
+	assert_int_equal(snapshot.lanes[2].published, 40);
+	assert_int_equal(ncs_reader_waiting(reader, 2), 40);
+	assert_int_equal(ncs_reader_records(reader, 2, records, 64, &lost), 31);
+	assert_int_equal(lost, 9);
+	for (unsigned i = 0; i < 31; i++)
+		assert_int_equal(records[i].start, 1000 + 9 + i);
+	assert_int_equal(snapshot.losses[NCS_LOSS_OVERWRITTEN], 9 + 93);
+	/* The oldest eighth may go before it is read. */
+	assert_int_equal(snapshot.calls_reach.overwritten, 9);
+	assert_int_equal(snapshot.calls_reach.from_ns, 1000 + 9 + 31 / 8 + 1);
+	assert_int_equal(snapshot.children_reach.overwritten, 93);
+	assert_int_equal(snapshot.children_reach.from_ns, 900 + 93 + 1);
+	ncs_snapshot_release(&snapshot);
+	ncs_reader_close(reader);
+}
+
+/* A reader up to minor version 9 sees a segment with its own, shorter header. */
+static void reader_before_1_10_sees_operations_in_the_short_ring(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_record records[64];
+	struct ncs_reader *reader;
+	uint64_t lost = 0;
+
+	make_call_lane(fixture);
+	fixture->header->header_bytes = offsetof(struct ncs_header, call_rings);
+	reader = open_reader(fixture);
+	assert_int_equal(ncs_reader_records(reader, 2, records, 64, &lost), 7);
+	assert_int_equal(lost, 33);
+	assert_int_equal(records[6].start, 1000 + 39);
+	ncs_reader_close(reader);
+}
+
+static void records_without_call_lanes_reach_as_far_as_their_ring(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_reader *reader = open_reader(fixture);
+	struct ncs_snapshot snapshot;
+
+	assert_int_equal(ncs_snapshot_init(&snapshot, reader), 0);
+	segment_fixture_put(fixture, 1, 7);
+	ncs_snapshot_take(&snapshot, reader, NOW);
+	assert_int_equal(snapshot.calls_reach.overwritten, 0);
+	assert_int_equal(snapshot.calls_reach.from_ns, 0);
+	segment_fixture_put(fixture, 1, 13);
+	ncs_snapshot_take(&snapshot, reader, NOW);
+	assert_int_equal(snapshot.calls_reach.overwritten, 13);
+	assert_int_equal(snapshot.children_reach.overwritten, 0);
+	segment_fixture_lane(fixture, 1)->events[NCS_EVENT_PROXY_OP] = 1;
+	ncs_snapshot_take(&snapshot, reader, NOW);
+	assert_int_equal(snapshot.children_reach.overwritten, 13);
 	ncs_snapshot_release(&snapshot);
 	ncs_reader_close(reader);
 }
@@ -2050,6 +2174,11 @@ int main(void)
 		WITH_SEGMENT(records_are_read_in_order_and_loss_is_exact),
 		WITH_SEGMENT(unknown_lane_and_empty_buffer_give_no_records),
 		WITH_SEGMENT(snapshot_counts_records_that_a_late_reader_missed),
+		SEGMENT_FIXTURE_BARE(call_lane_is_read_from_its_own_ring),
+		SEGMENT_FIXTURE_BARE(
+			reader_before_1_10_sees_operations_in_the_short_ring),
+		WITH_SEGMENT(
+			records_without_call_lanes_reach_as_far_as_their_ring),
 		WITH_SEGMENT(fresh_segment_has_empty_tables),
 		WITH_SEGMENT(liveness_is_reported),
 		WITH_SEGMENT(
@@ -2072,7 +2201,8 @@ int main(void)
 			operations_without_a_reported_end_are_not_in_flight),
 		WITH_SEGMENT(launch_progress_is_read),
 		WITH_SEGMENT(launches_that_nccl_is_not_asked_for_are_told),
-		cmocka_unit_test(all_launches_are_timed_only_if_none_was_missed),
+		cmocka_unit_test(
+			all_launches_are_timed_only_if_none_was_missed),
 		cmocka_unit_test(
 			phase_of_a_launch_is_told_only_where_it_is_known),
 		WITH_SEGMENT(operation_of_an_ended_launch_is_over),

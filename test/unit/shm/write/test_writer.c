@@ -500,7 +500,8 @@ static int fill_a_small_file_system(struct segment_fixture *fixture)
 	before = files_in(fixture->directory);
 	error = ncs_writer_create(
 		&writer, fixture->directory, &fixture->process, 0,
-		&(struct ncs_segment_size){ 2, 2, 2, 2, 2, 4096, 0, 0 }, NULL);
+		&(struct ncs_segment_size){ 2, 2, 2, 2, 2, 4096, 0, 0, 0, 0 },
+		NULL);
 	return !(error == -ENOSPC && !writer.header &&
 		 files_in(fixture->directory) == before);
 }
