@@ -68,8 +68,9 @@ struct ncs_parts {
 	struct ncs_size_algorithms algorithms;
 	struct ncs_hash_table slots;
 	/* Each slot is in one of these, in the order of the first records and in
-	 * that of the operations' own records. */
+	 * that of the ends, unless ended_unsorted. */
 	struct slot_list unended, ended;
+	bool ended_unsorted;
 	struct ncs_call_history calls;
 	struct ncs_replaced_records *replaced; /* NULL if not known */
 	/* Records that ended in this interval may be missing; none if
@@ -270,6 +271,8 @@ static void end_slot(struct ncs_parts *parts, struct part_slot *slot,
 	slot->drained_ns = drained_ns;
 	slot->end_ns = ncs_clock_ns(&parts->clock,
 				    record->start + record->duration);
+	if (slot->older && slot->end_ns < slot->older->end_ns)
+		parts->ended_unsorted = true;
 }
 
 static int take_operation(struct ncs_parts *parts,
@@ -541,10 +544,45 @@ uint64_t ncs_part_first_end_ns(const struct ncs_part *part)
 	return first_ns;
 }
 
+static int compare_ends(const void *a, const void *b)
+{
+	const struct part_slot *const *x = a, *const *y = b;
+
+	if ((*x)->end_ns != (*y)->end_ns)
+		return (*x)->end_ns < (*y)->end_ns ? -1 : 1;
+	return ((*x)->operation > (*y)->operation) -
+	       ((*x)->operation < (*y)->operation);
+}
+
+/* Sorts the slots that have ended. Lanes are taken one after the other, and each
+ * may have the operations of many seconds. Without memory they stay as they
+ * are. */
+static void sort_ended(struct ncs_parts *parts)
+{
+	struct part_slot **slots =
+		malloc(parts->slots.count * sizeof(struct part_slot *));
+	struct part_slot *slot = parts->ended.oldest;
+	size_t count = 0;
+
+	if (!slots)
+		return;
+	for (; slot; slot = slot->newer)
+		slots[count++] = slot;
+	qsort(slots, count, sizeof(slots[0]), compare_ends);
+	parts->ended = (struct slot_list){ 0 };
+	for (size_t i = 0; i < count; i++)
+		append(&parts->ended, slots[i]);
+	parts->ended_unsorted = false;
+	free(slots);
+}
+
 const struct ncs_part *ncs_parts_next(struct ncs_parts *parts)
 {
-	struct part_slot *slot = parts->ended.oldest;
+	struct part_slot *slot;
 
+	if (parts->ended_unsorted)
+		sort_ended(parts);
+	slot = parts->ended.oldest;
 	if (!slot || (slot->drained_ns > parts->settled_ns &&
 		      slot->end_ns > parts->settled_ended_ns))
 		return NULL;

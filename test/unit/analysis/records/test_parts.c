@@ -215,6 +215,22 @@ static const struct ncs_part *stop_early(struct parts_fixture *fixture)
 	return the_only(fixture);
 }
 
+/* Two threads end operations in turn, and the lane of one comes first. */
+static void parts_of_two_lanes_come_in_the_order_of_their_ends(void **state)
+{
+	struct parts_fixture *fixture = *state;
+
+	for (unsigned lane = 0; lane < 2; lane++) {
+		for (unsigned i = lane; i < 200; i += 2)
+			put_operation(fixture, 1 + i, i, i * 50 * MS);
+		take(fixture, 0, 20 * SECOND);
+	}
+	ncs_parts_settle(fixture->parts, UINT64_MAX);
+	for (unsigned i = 0; i < 200; i++)
+		assert_int_equal(ncs_parts_next(fixture->parts)->number, i);
+	assert_null(ncs_parts_next(fixture->parts));
+}
+
 /* Puts a step of the first channel that ends after the kernel at 200 us, and one
  * that ends before it, and returns the part. */
 static const struct ncs_part *with_steps(struct parts_fixture *fixture,
@@ -672,6 +688,7 @@ int main(void)
 		TEST(kernels_end_before_data_came_is_early),
 		TEST(kernels_end_before_data_was_sent_is_not_early),
 		TEST(parts_follow_a_clock_that_is_moved),
+		TEST(parts_of_two_lanes_come_in_the_order_of_their_ends),
 		TEST(times_from_the_stream_stand_beside_the_proxys),
 		TEST(times_from_the_proxy_are_not_taken_for_the_streams),
 		TEST(records_of_another_lane_may_come_later),
