@@ -76,6 +76,8 @@ struct ncs_parts {
 	/* Records that ended in this interval may be missing; none if
 	 * lost_until_ns is 0. */
 	uint64_t lost_from_ns, lost_until_ns;
+	bool has_learned;
+	uint64_t lost_before; /* of count.lost: before the first snapshot */
 	uint64_t latest_ns;        /* latest end of a record */
 	uint64_t settled_ns;       /* see ncs_parts_settle() */
 	uint64_t settled_ended_ns; /* see ncs_parts_settle_ended() */
@@ -222,11 +224,37 @@ static uint64_t given_ns(const struct ncs_parts *parts, uint64_t ns)
 		       ns;
 }
 
+/* Learns from the first snapshot which records cannot be had any more. */
+static void learn_reach(struct ncs_parts *parts,
+			const struct ncs_snapshot *snapshot)
+{
+	const struct ncs_reach *calls = &snapshot->calls_reach;
+
+	parts->has_learned = true;
+	parts->lost_until_ns = own_ns(parts, snapshot->children_reach.from_ns);
+	if (calls->from_ns == 0 ||
+	    calls->from_ns + NCS_LOOK_BACK_NS <= snapshot->taken_ns)
+		return;
+	parts->lost_before = calls->overwritten;
+	parts->count.lost += parts->lost_before;
+	parts->count.from_ns = calls->from_ns;
+}
+
+static void forget_reach(struct ncs_parts *parts)
+{
+	parts->count.lost -= parts->lost_before;
+	parts->count.from_ns = parts->lost_before = 0;
+}
+
 int ncs_parts_learn(struct ncs_parts *parts,
 		    const struct ncs_snapshot *snapshot)
 {
 	struct ncs_gpu_clock_view gpu = snapshot->gpu_clock;
 
+	if (!parts->has_learned)
+		learn_reach(parts, snapshot);
+	else if (parts->count.from_ns + NCS_LOOK_BACK_NS <= snapshot->taken_ns)
+		forget_reach(parts);
 	identify(parts, &snapshot->identity);
 	/* Its offset is from the time told. */
 	gpu.offset_ns += (int64_t)(gpu.told_ns - own_ns(parts, gpu.told_ns));

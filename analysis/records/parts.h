@@ -179,9 +179,16 @@ void ncs_parts_settle_ended(struct ncs_parts *parts, uint64_t ended_ns);
  * there is none yet. It is valid until the next call for this rank. */
 const struct ncs_part *ncs_parts_next(struct ncs_parts *parts);
 
+/* A look is to tell of the operations of so much time before it. */
+#define NCS_LOOK_BACK_NS UINT64_C(10000000000)
+
 struct ncs_parts_count {
 	uint64_t parts;
-	uint64_t lost;     /* records */
+	/* Records. Those that were overwritten before the first snapshot was
+	 * learned from count if the others reach back less than
+	 * NCS_LOOK_BACK_NS, and as long as that time is not over. */
+	uint64_t lost;
+	uint64_t from_ns;  /* since when operations are known then; else 0 */
 	uint64_t replaced; /* parts replaced after they were given out */
 	uint64_t dropped;  /* children of operations that have not ended */
 };

@@ -9,6 +9,7 @@
 
 #include "analysis/base/value_names.h"
 #include "analysis/model/stragglers.h"
+#include "analysis/records/parts.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/node_text.h"
 #include "tui/text/well_text.h"
@@ -181,6 +182,37 @@ static bool append_blind(const struct ncs_communicator *communicator,
 	return true;
 }
 
+/* Appends that operations of a communicator are known for less time than a look
+ * is to tell of. Returns false if it is not so. */
+static bool append_short_reach(const struct ncs_communicator *communicator,
+			       char *text, size_t size)
+{
+	const struct ncs_rank *shortest = NULL;
+	uint64_t from_ns = 0, lost = 0;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+		const struct ncs_parts_count *count =
+			rank->parts ? ncs_parts_count(rank->parts) : NULL;
+
+		if (!count || count->from_ns <= from_ns)
+			continue;
+		shortest = rank;
+		from_ns = count->from_ns;
+		lost = count->lost;
+	}
+	if (!shortest)
+		return false;
+	ncs_communicator_label(communicator, text, size);
+	ncs_append(text, size, ": only operations of the last ");
+	ncs_append_duration(text, size, ncs_age_ns(shortest, from_ns));
+	ncs_append(text, size,
+		   " are known: %" PRIu64 " records of rank %d were overwritten"
+		   " before this look",
+		   lost, shortest->now.identity.rank);
+	return true;
+}
+
 /* Appends which sends and receives of a communicator were not compared. Returns
  * false if all were. */
 static bool append_unpaired(const struct ncs_communicator *communicator,
@@ -295,6 +327,10 @@ bool ncs_unchecked_text(const struct ncs_model *model, size_t index, char *text,
 			return true;
 		text[0] = '\0';
 		if (append_blind(communicator, text, size) && place++ == index)
+			return true;
+		text[0] = '\0';
+		if (append_short_reach(communicator, text, size) &&
+		    place++ == index)
 			return true;
 		text[0] = '\0';
 		if (append_unpaired(communicator, text, size) &&

@@ -215,6 +215,47 @@ static const struct ncs_part *stop_early(struct parts_fixture *fixture)
 	return the_only(fixture);
 }
 
+/* Learns of a first look that can read operations since 4 s, and the records of
+ * their children since 5 s. */
+static void learn_reach(struct parts_fixture *fixture, uint64_t taken_ns)
+{
+	const struct ncs_snapshot snapshot = {
+		.taken_ns = taken_ns,
+		.calls_reach = { .overwritten = 9, .from_ns = 4 * SECOND },
+		.children_reach = { .overwritten = 99, .from_ns = 5 * SECOND },
+	};
+
+	assert_int_equal(ncs_parts_learn(fixture->parts, &snapshot), 0);
+}
+
+static void records_from_before_a_short_look_count_as_lost(void **state)
+{
+	struct parts_fixture *fixture = *state;
+	const struct ncs_parts_count *count = ncs_parts_count(fixture->parts);
+
+	learn_reach(fixture, 6 * SECOND);
+	assert_int_equal(count->lost, 9);
+	assert_int_equal(count->from_ns, 4 * SECOND);
+	/* Later looks find more overwritten, which this one has read. */
+	learn_reach(fixture, 13 * SECOND);
+	assert_int_equal(count->lost, 9);
+	take(fixture, 2, 13 * SECOND);
+	assert_int_equal(count->lost, 11);
+	learn_reach(fixture, 14 * SECOND);
+	assert_int_equal(count->lost, 2);
+	assert_int_equal(count->from_ns, 0);
+}
+
+static void
+records_from_before_a_look_that_reaches_back_do_not_count(void **state)
+{
+	struct parts_fixture *fixture = *state;
+
+	learn_reach(fixture, 14 * SECOND);
+	assert_int_equal(ncs_parts_count(fixture->parts)->lost, 0);
+	assert_int_equal(ncs_parts_count(fixture->parts)->from_ns, 0);
+}
+
 /* Two threads end operations in turn, and the lane of one comes first. */
 static void parts_of_two_lanes_come_in_the_order_of_their_ends(void **state)
 {
@@ -229,6 +270,23 @@ static void parts_of_two_lanes_come_in_the_order_of_their_ends(void **state)
 	for (unsigned i = 0; i < 200; i++)
 		assert_int_equal(ncs_parts_next(fixture->parts)->number, i);
 	assert_null(ncs_parts_next(fixture->parts));
+}
+
+static void
+operations_from_before_their_childrens_records_lack_children(void **state)
+{
+	struct parts_fixture *fixture = *state;
+	const struct ncs_part *part;
+
+	learn_reach(fixture, 6 * SECOND);
+	put_operation(fixture, 1, 0, 4500 * MS);
+	put_operation(fixture, 2, 1, 5500 * MS);
+	take(fixture, 0, 6 * SECOND);
+	ncs_parts_settle(fixture->parts, UINT64_MAX);
+	part = ncs_parts_next(fixture->parts);
+	assert_true(part->flags & NCS_PART_LEFT_OUT);
+	part = ncs_parts_next(fixture->parts);
+	assert_false(part->flags & NCS_PART_LEFT_OUT);
 }
 
 /* Puts a step of the first channel that ends after the kernel at 200 us, and one
@@ -688,7 +746,10 @@ int main(void)
 		TEST(kernels_end_before_data_came_is_early),
 		TEST(kernels_end_before_data_was_sent_is_not_early),
 		TEST(parts_follow_a_clock_that_is_moved),
+		TEST(records_from_before_a_short_look_count_as_lost),
+		TEST(records_from_before_a_look_that_reaches_back_do_not_count),
 		TEST(parts_of_two_lanes_come_in_the_order_of_their_ends),
+		TEST(operations_from_before_their_childrens_records_lack_children),
 		TEST(times_from_the_stream_stand_beside_the_proxys),
 		TEST(times_from_the_proxy_are_not_taken_for_the_streams),
 		TEST(records_of_another_lane_may_come_later),

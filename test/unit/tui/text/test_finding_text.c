@@ -236,6 +236,29 @@ static void what_was_not_checked_is_listed(void **state)
 					sizeof(text)));
 }
 
+/* Records begin 3 s before the first look. */
+static void what_a_first_look_cannot_see_is_said(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = add(scripted, 0);
+	char text[NCS_SENTENCE_MAX];
+
+	rank->snapshot.launches.status = NCS_STREAM_ALL;
+	rank->snapshot.identity.nranks = 1;
+	rank->snapshot.calls_reach.overwritten = 77;
+	rank->snapshot.calls_reach.from_ns = 17 * SECOND;
+	send(rank, NCS_RECORD_NUMBERED);
+	scripted_pass(scripted, 20 * SECOND);
+	assert_true(
+		ncs_unchecked_text(&scripted->model, 0, text, sizeof(text)));
+	assert_non_null(strstr(text, ": only operations of the last 3.00s are"
+				     " known: 77 records of rank 0 were"
+				     " overwritten before this look"));
+	scripted_pass(scripted, 28 * SECOND);
+	assert_false(
+		ncs_unchecked_text(&scripted->model, 0, text, sizeof(text)));
+}
+
 /* Looks at a channel that has sent 100 MB/s until `sent_ns`, and says what was not
  * checked; "" if all was. */
 static const char *unchecked_of(struct scripted *scripted,
@@ -480,6 +503,7 @@ int main(void)
 		TEST(damaged_segment_is_not_healthy),
 		TEST(segment_that_is_being_created_is_no_trouble),
 		TEST(what_was_not_checked_is_listed),
+		TEST(what_a_first_look_cannot_see_is_said),
 		TEST(links_without_a_past_are_not_checked),
 		TEST(communicators_without_a_segment_are_not_checked),
 		TEST(finding_says_where_its_root_runs_and_what_to_try),
