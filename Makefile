@@ -547,8 +547,13 @@ $(BUILD)/ncclreplay: $(HOST_OBJ) $(LIB) $(SOURCES) | $(BUILD)/test/next/cuda.so 
 $(BUILD)/ncclsimulate: $(SIMULATE_OBJ) $(LIB) $(SOURCES)
 	$(call link,$(LIB_LIBS))
 
-$(call in_build,$(UNIT)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(UNIT_SRC)) \
-		$(WRITER_OBJ) $(TUI_TEST_OBJ) $(LIB) $(SOURCES) | $(NVML_SO)
+# From an archive each test links only what it needs.
+TESTED := $(BUILD)/test/tested.a
+$(TESTED): $(call helpers,$(UNIT_SRC)) $(WRITER_OBJ) $(TUI_TEST_OBJ) $(SOURCES)
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D); rm -f $@; $(AR) rcsT $@ $(filter %.o,$^)
+$(call in_build,$(UNIT)): $(BUILD)/%: $(OBJ)/%.o $(TESTED) $(LIB) $(SOURCES) \
+		| $(NVML_SO)
 	$(call link,$(TUI_LIBS) $(CMOCKA_LIBS) -lpthread)
 
 $(call in_build,$(PTEST)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(PTEST_SRC)) \
