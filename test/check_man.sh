@@ -254,10 +254,12 @@ missing() {
 	' "$tmp/section" "$tmp/want/$2"
 }
 
-# all_missing FOLDER: prints "KIND: TAG" for each missing tag.
+# all_missing FOLDER: prints "KIND: TAG" for each tag that is missing in the pages
+# that the folder has.
 all_missing() {
 	while read -r kind page section subsection; do
-		missing "$1" "$kind" "$page" "$section" "$subsection" |
+		[ ! -e "$1/$page" ] ||
+			missing "$1" "$kind" "$page" "$section" "$subsection" |
 			sed "s/^/$kind: /"
 	done <"$tmp/kinds"
 }
@@ -269,7 +271,6 @@ all_missing() {
 take_out() {
 	rm -rf "$tmp/broken"
 	mkdir "$tmp/broken"
-	cp "$tmp"/pages/*.[1-8] "$tmp/broken/"
 	sed "/$4/d" "$tmp/pages/$1" >"$tmp/broken/$1"
 	render "$tmp/broken"
 	all_missing "$tmp/broken" >"$tmp/missed"

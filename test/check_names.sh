@@ -163,9 +163,13 @@ plant() {
 }
 
 mkdir "$tmp/tree"
-find $product test \( -name captures -o -name golden \) -prune -o \
-	-name '*.[ch]' -print -o -name '*.def' -print |
-	tar -cf - -T - | tar -xf - -C "$tmp/tree"
+for folder in $product test; do
+	mkdir "$tmp/tree/$folder"
+done
+mkdir -p "$tmp/tree/analysis/model" "$tmp/tree/shm/read"
+cp shm/ring.h "$tmp/tree/shm/"
+cp shm/read/reader_internal.h "$tmp/tree/shm/read/"
+cp analysis/model/model.h "$tmp/tree/analysis/model/"
 
 spdx='/* SPDX-License-Identifier: MIT */\n'
 plant shm/planted.h "$spdx/* Adds. */\nint ncs_planted(int a);
