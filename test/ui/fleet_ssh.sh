@@ -78,7 +78,7 @@ serve() {
 	PermitRootLogin yes
 	PasswordAuthentication no
 	KbdInteractiveAuthentication no
-	SetEnv NCCLSTAT_DIR=$tmp/node-$node FLEET_MARK=$tmp PATH=$3
+	SetEnv NCCLSTAT_DIR=$tmp/node-$node FLEET_MARK=$tmp PATH=$3 HOME=$tmp
 	END
 	shift 3
 	# shellcheck disable=SC2016 # the inner shell expands it
