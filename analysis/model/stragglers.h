@@ -32,6 +32,7 @@
 #include "analysis/model/communicators.h"
 #include "analysis/model/rank.h"
 #include "analysis/records/moments.h"
+#include "analysis/records/parts.h"
 #include "ncclstat/tables/lateness.def"
 
 enum ncs_late_cause {
@@ -45,7 +46,7 @@ enum ncs_late_cause {
 #define NCS_LATENESS_RECENT 512u
 
 /* The cost of a rank is that of the operations of this time before the latest one. */
-#define NCS_COST_WINDOW_NS UINT64_C(10000000000)
+#define NCS_COST_WINDOW_NS NCS_LOOK_BACK_NS
 
 /* Fewer recent operations tell nothing. */
 #define NCS_STRAGGLER_OPERATIONS 8u
