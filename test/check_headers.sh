@@ -45,7 +45,7 @@ for suffix in c cc; do
 	fi
 done
 
-for folder in include shm plugin analysis record tui test man; do
+for folder in include shm plugin analysis record fleet tui test man; do
 	[ ! -d "$folder" ] || find "$folder" -name '*.h' -type f
 done >"$tmp/list"
 status=0

@@ -10,8 +10,9 @@
 #   - the plugin and what of shm/ goes into it never reach the reader's half:
 #     shm/read and include/ncclstat/reader.h;
 #   - only tui/term/term.[ch] and tui/term/curses.[ch] include curses;
-#   - only record/ includes liburing, xxhash and zstd; only record/ and tui/
-#     include jansson; only tui/serve includes libmicrohttpd;
+#   - only record/ includes liburing and zstd; only record/ and fleet/ include
+#     xxhash; only record/ and tui/ include jansson; only tui/serve includes
+#     libmicrohttpd;
 #   - no file includes NCCL's or CUDA's headers: the plugin has its own copy of
 #     what it needs; only test/gpu, built where there is a GPU, has real jobs;
 #   - an include names a project file from the root of the repository, or from
@@ -33,7 +34,7 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-layers.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' HUP INT TERM
 
-folders='include shm plugin analysis record tui test man'
+folders='include shm plugin analysis record fleet tui test man'
 
 cat >"$tmp/floors" <<'END'
 include/ncclstat/tables:
@@ -60,12 +61,12 @@ analysis/views: analysis/diagnosis
 analysis/sources: analysis/model analysis/peaks
 analysis/metrics: analysis/diagnosis
 record/format: analysis/records
-record/launch: analysis/base
 record/write: record/format analysis/peaks
-record/stream: record/launch record/write record/read
-record/fleet: record/stream
 record/read: record/format analysis/clocks analysis/path analysis/diagnosis
 record/export: record/read analysis/views
+fleet/launch: analysis/base
+fleet/stream: fleet/launch record/write record/read
+fleet/head: fleet/stream
 tui/term: analysis/base
 tui/synthetic: analysis/base
 tui/text: tui/term analysis/views
@@ -73,7 +74,7 @@ tui/table: tui/text
 tui/views: tui/table
 tui/screen: tui/views tui/commands
 tui/serve: analysis/metrics
-tui/commands: tui/text tui/synthetic tui/serve analysis/sources record/export record/fleet
+tui/commands: tui/text tui/synthetic tui/serve analysis/sources record/export fleet/head
 tui: tui/screen tui/commands tui/synthetic
 END
 
@@ -170,8 +171,10 @@ check_includes() (
 		    FILENAME !~ /^tui\/term\/(term|curses)[.][ch]$/ &&
 		    layer != "test")
 			bad("curses only in tui/term/term and tui/term/curses")
-		if (name ~ /^(liburing|xxhash|zstd)/ && layer !~ /^(record|test)$/)
-			bad("liburing, xxhash and zstd only in record")
+		if (name ~ /^(liburing|zstd)/ && layer !~ /^(record|test)$/)
+			bad("liburing and zstd only in record")
+		if (name ~ /^xxhash/ && layer !~ /^(record|fleet|test)$/)
+			bad("xxhash only in record and fleet")
 		if (name ~ /^microhttpd/ && FILENAME !~ /^tui\/serve\//)
 			bad("libmicrohttpd only in tui/serve")
 		if (name ~ /^jansson/ && layer !~ /^(record|tui|test)$/)
@@ -263,7 +266,11 @@ plant analysis/views/planted.c '#include <ncurses.h>'
 plant analysis/views/planted.c '#include <jansson.h>'
 plant record/write/planted.c '#include "record/read/recording.h"'
 plant record/read/planted.c '#include "record/write/recorder.h"'
-plant record/launch/planted.c '#include "record/format/chunk.h"'
+plant record/export/planted.c '#include "fleet/launch/lines.h"'
+plant fleet/launch/planted.c '#include "record/format/chunk.h"'
+plant fleet/stream/planted.c '#include "fleet/head/fleet.h"'
+plant fleet/head/planted.c '#include "tui/text/format.h"'
+plant fleet/head/planted.c '#include <zstd.h>'
 plant record/read/planted.c '#include "tui/text/format.h"'
 plant tui/planted.c '#include "plugin/nccl/nccl_abi.h"'
 plant tui/term/planted.c '#include <ncursesw/curses.h>'
@@ -313,7 +320,7 @@ check_loops "$tmp/loop" | grep -q second || {
 
 check_includes . >"$tmp/found"
 # The plugin's object files are position-independent, in a folder of their own.
-for layer in shm pic/plugin analysis record tui; do
+for layer in shm pic/plugin analysis record fleet tui; do
 	check_loops "$build/obj/plain/$layer" >>"$tmp/found"
 done
 cat "$tmp/found"

@@ -23,7 +23,7 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-names.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' HUP INT TERM
 
-product='include shm plugin analysis record tui man'
+product='include shm plugin analysis record fleet tui man'
 
 # check_files FOLDER: names of C files that stand in two folders, and sources
 # without a licence.

@@ -24,7 +24,7 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-order.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' HUP INT TERM
 
-folders='include shm plugin analysis record tui'
+folders='include shm plugin analysis record fleet tui'
 
 # check FOLDER: prints what is wrong as file:line: reason; nothing if all is
 # well.

@@ -4,7 +4,7 @@
  * through. A source that reads this machine's segments, or a recording, has no
  * nodes.
  *
- * Launchers (record/launch) report failures in these states; record/fleet sets
+ * Launchers (fleet/launch) report failures in these states; fleet/head sets
  * the others; views and the diagnosis show them. Functions have no side
  * effects.
  */

@@ -161,7 +161,7 @@ int ncs_recording_writer_records(struct ncs_recording_writer *writer,
 int ncs_recording_writer_renew(struct ncs_recording_writer *writer);
 
 /* Leaves chunks uncompressed from now on: they will be packed as a whole
- * (record/stream/look_pack.h). */
+ * (fleet/stream/look_pack.h). */
 void ncs_recording_writer_unpack(struct ncs_recording_writer *writer);
 
 /* Adds a segment that cannot be read; `why` is a clause for users. */

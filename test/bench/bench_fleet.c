@@ -23,8 +23,8 @@
 
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/model/model.h"
-#include "record/fleet/fleet.h"
-#include "record/launch/lines.h"
+#include "fleet/head/fleet.h"
+#include "fleet/launch/lines.h"
 #include "shm/clock.h"
 #include "test/bench/caller.h"
 #include "test/unit/support/simulated_streams.h"

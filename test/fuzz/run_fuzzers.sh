@@ -33,7 +33,7 @@ seeds() {
 		"$build/test/unit/record/read/test_fuzz_recording" "$2/recording" >/dev/null
 		;;
 	fuzz_stream)
-		"$build/test/unit/record/stream/test_fuzz_stream" "$2/stream" >/dev/null
+		"$build/test/unit/fleet/stream/test_fuzz_stream" "$2/stream" >/dev/null
 		;;
 	fuzz_text)
 		cat >"$2/config" <<-END

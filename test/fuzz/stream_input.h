@@ -2,15 +2,15 @@
 /* The test of a hostile stream: feed it to a fleet in pieces, look at its ranks,
  * and pack the looks that are taken, as an agent of agents does. Shared by the
  * fuzzer and by the deterministic test of the unit tests. It aborts if a promise
- * of record/fleet/fleet.h is broken; sanitizers find the rest. */
+ * of fleet/head/fleet.h is broken; sanitizers find the rest. */
 #ifndef NCS_TEST_FUZZ_STREAM_INPUT_H
 #define NCS_TEST_FUZZ_STREAM_INPUT_H
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/fleet/fleet.h"
-#include "record/stream/look_pack.h"
+#include "fleet/head/fleet.h"
+#include "fleet/stream/look_pack.h"
 #include "shm/array.h"
 #include "test/fuzz/recording_input.h"
 

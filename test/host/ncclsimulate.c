@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "fleet/launch/lines.h"
 #include "ncclstat/names.h"
-#include "record/launch/lines.h"
 #include "shm/clock.h"
 #include "test/unit/support/simulated_hosts.h"
 #include "test/unit/support/simulated_streams.h"

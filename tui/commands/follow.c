@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "analysis/base/append.h"
-#include "record/fleet/relay.h"
+#include "fleet/head/relay.h"
 #include "shm/clock.h"
 #include "tui/commands/stream_command.h"
 #include "tui/text/format.h"

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "record/fleet/crew.h"
-#include "record/fleet/fleet.h"
-#include "record/fleet/pipes.h"
+#include "fleet/head/crew.h"
+#include "fleet/head/fleet.h"
+#include "fleet/head/pipes.h"
 #include "tui/commands/options.h"
 
 struct ncs_follow {

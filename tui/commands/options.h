@@ -15,9 +15,9 @@
 
 #include "analysis/path/critical_path.h"
 #include "analysis/views/columns.h"
+#include "fleet/launch/agents.h"
 #include "ncclstat/tables/options.def"
 #include "record/export/export.h"
-#include "record/launch/agents.h"
 #include "record/read/instant.h"
 #include "record/write/recorder.h"
 #include "shm/control.h"

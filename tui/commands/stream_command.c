@@ -8,7 +8,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "record/stream/agent.h"
+#include "fleet/stream/agent.h"
 #include "tui/text/output.h"
 
 /* Signals that are ignored stay ignored: nohup relies on this. */

@@ -3,7 +3,7 @@
 #ifndef NCS_TUI_COMMANDS_STREAM_COMMAND_H
 #define NCS_TUI_COMMANDS_STREAM_COMMAND_H
 
-#include "record/stream/agent.h"
+#include "fleet/stream/agent.h"
 #include "tui/commands/command_input.h"
 
 /* Returns the settings of an agent as the options have them. Blocks the signals

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fleet/stream/key_times.h"
+#include "fleet/stream/look_pack.h"
 #include "ncclstat/names.h"
 #include "ncclstat/size_class.h"
 #include "ncclstat/version.h"
-#include "record/stream/key_times.h"
-#include "record/stream/look_pack.h"
 #include "record/write/recording_writer.h"
 #include "shm/hash.h"
 #include "shm/segment.h"

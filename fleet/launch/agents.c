@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* The agents of a job; see agents.h. The nodes are in agents_nodes.c, the
+ * processes that start agents in agents_launchers.c. */
+#include "fleet/launch/agents.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "fleet/launch/agents_internal.h"
+#include "shm/clock.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+#define EVENTS_MAX 64
+/* The number of the wake-up's event. */
+#define WAKE UINT64_MAX
+/* Files of each launcher, and of the program besides. */
+#define LAUNCHER_FILES 3u
+#define OTHER_FILES 256u
+
+/* --- Opening ------------------------------------------------------------- */
+
+static int look_up(struct ncs_agents *agents, struct ncs_hostlist *list,
+		   char *why, size_t why_size)
+{
+	const struct ncs_launch *launch = &agents->launch;
+	struct ncs_hostlist excluded = { .count = 0 };
+	int error = 0;
+
+	switch (launch->way) {
+	case NCS_AGENTS_BY_HOSTS:
+		error = ncs_lookup_hosts(&agents->guard, list, launch->target,
+					 why, why_size);
+		break;
+	case NCS_AGENTS_BY_SLURM:
+		error = ncs_lookup_job(&agents->guard, list, launch->target,
+				       why, why_size);
+		break;
+	case NCS_AGENTS_BY_KUBE:
+		error = ncs_lookup_pods(&agents->guard, list, launch->target,
+					why, why_size);
+		break;
+	case NCS_AGENTS_BY_COMMAND:
+		return 0;
+	}
+	if (!error && launch->exclude)
+		error = ncs_lookup_hosts(&agents->guard, &excluded,
+					 launch->exclude, why, why_size);
+	if (!error)
+		ncs_hostlist_exclude(list, &excluded);
+	ncs_hostlist_release(&excluded);
+	/* Pods may yet come. */
+	if (!error && list->count == 0 && launch->way != NCS_AGENTS_BY_KUBE) {
+		snprintf(why, why_size, "there is no node left");
+		error = -ENOENT;
+	}
+	return error;
+}
+
+/* Adds a launcher for all nodes, or for each. */
+static bool add_launchers(struct ncs_agents *agents,
+			  const struct ncs_hostlist *list)
+{
+	bool is_shared = agents->launch.way == NCS_AGENTS_BY_SLURM ||
+			 agents->launch.way == NCS_AGENTS_BY_COMMAND;
+	size_t launcher = SIZE_MAX;
+
+	if (is_shared) {
+		launcher = ncs_agents_add_launcher(agents, NULL, 0);
+		if (launcher == SIZE_MAX)
+			return false;
+	}
+	for (size_t i = 0; i < list->count; i++) {
+		const char *name = list->hosts[i]->name;
+		size_t node = ncs_agents_add_node(agents, name);
+
+		if (!is_shared)
+			launcher = ncs_agents_add_launcher(agents, name, 0);
+		if (node == SIZE_MAX || launcher == SIZE_MAX ||
+		    !ncs_agents_ask_launcher(agents, launcher, node))
+			return false;
+	}
+	return true;
+}
+
+/* Allows as many open files as launchers have, up to the hard limit; starting
+ * a launcher beyond it fails, in words. */
+static void allow_files(const struct ncs_agents *agents)
+{
+	rlim_t needed = agents->launcher_count * LAUNCHER_FILES + OTHER_FILES;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
+		return;
+	limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int open_events(struct ncs_agents *agents)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = WAKE };
+
+	agents->events = epoll_create1(EPOLL_CLOEXEC);
+	agents->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (agents->events < 0 || agents->wake < 0 ||
+	    epoll_ctl(agents->events, EPOLL_CTL_ADD, agents->wake, &event) != 0)
+		return -errno;
+	return ncs_guard_start(&agents->guard);
+}
+
+int ncs_agents_open(struct ncs_agents **agents, const struct ncs_launch *launch,
+		    char *why, size_t why_size)
+{
+	struct ncs_agents *opened = calloc(1, sizeof(*opened));
+	struct ncs_hostlist list = { .count = 0 };
+	int error;
+
+	*agents = NULL;
+	if (!opened) {
+		snprintf(why, why_size, "%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	opened->launch = *launch;
+	opened->events = opened->wake = opened->guard.socket = -1;
+	error = open_events(opened);
+	if (error)
+		snprintf(why, why_size, "%s", strerror(-error));
+	else
+		error = look_up(opened, &list, why, why_size);
+	if (!error && !add_launchers(opened, &list)) {
+		snprintf(why, why_size, "%s", strerror(ENOMEM));
+		error = -ENOMEM;
+	}
+	ncs_hostlist_release(&list);
+	if (error) {
+		ncs_agents_close(opened);
+		return error;
+	}
+	allow_files(opened);
+	*agents = opened;
+	return 0;
+}
+
+/* --- Running ------------------------------------------------------------- */
+
+/* Returns how long to wait in ms: until the end, or the next look. */
+static int timeout_of(const struct ncs_agents *agents, uint64_t now_ns,
+		      uint64_t until_ns)
+{
+	uint64_t next_ns = agents->look_ns < until_ns ? agents->look_ns :
+							until_ns;
+
+	if (next_ns <= now_ns)
+		return 0;
+	return (int)((next_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS);
+}
+
+/* Takes what epoll told. Returns whether ncs_agents_wake() was called. */
+static bool take_events(struct ncs_agents *agents,
+			const struct epoll_event *events, int count)
+{
+	bool woken = false;
+	uint64_t value;
+
+	for (int i = 0; i < count; i++) {
+		uint64_t number = events[i].data.u64;
+
+		if (number == WAKE)
+			woken = read(agents->wake, &value, sizeof(value)) > 0;
+		else
+			ncs_agents_read(agents, (size_t)(number >> 1),
+					(number & 1) != 0);
+	}
+	return woken;
+}
+
+static void look_at_pods(struct ncs_agents *agents, uint64_t now_ns)
+{
+	size_t before = agents->launcher_count;
+
+	if (agents->launch.way != NCS_AGENTS_BY_KUBE ||
+	    now_ns < agents->look_ns)
+		return;
+	ncs_agents_watch_pods(agents, now_ns);
+	if (agents->launcher_count > before)
+		allow_files(agents);
+}
+
+void ncs_agents_run(struct ncs_agents *agents,
+		    const struct ncs_agents_sink *sink, uint64_t until_ns)
+{
+	struct epoll_event events[EVENTS_MAX];
+	uint64_t now_ns = ncs_clock_monotonic_ns();
+	bool woken = false;
+	int count;
+
+	agents->sink = sink;
+	ncs_agents_tell_nodes(agents);
+	do {
+		look_at_pods(agents, now_ns);
+		ncs_agents_look_after(agents, now_ns);
+		count = epoll_wait(agents->events, events, EVENTS_MAX,
+				   timeout_of(agents, now_ns, until_ns));
+		woken = take_events(agents, events, count);
+		now_ns = ncs_clock_monotonic_ns();
+	} while (!woken && now_ns < until_ns);
+	agents->sink = NULL;
+}
+
+void ncs_agents_wake(struct ncs_agents *agents)
+{
+	const uint64_t one = 1;
+
+	/* A counter that is full wakes as well. */
+	if (write(agents->wake, &one, sizeof(one)) < 0)
+		return;
+}
+
+bool ncs_agents_have_ended(const struct ncs_agents *agents)
+{
+	if (agents->launch.way == NCS_AGENTS_BY_KUBE &&
+	    agents->launcher_count == 0)
+		return false;
+	for (size_t i = 0; i < agents->launcher_count; i++)
+		if (agents->launchers[i]->phase != NCS_LAUNCHER_DONE)
+			return false;
+	return true;
+}
+
+const char *ncs_agents_message(const struct ncs_agents *agents)
+{
+	const char *message = "";
+
+	if (agents->launch.way == NCS_AGENTS_BY_KUBE &&
+	    agents->launcher_count == 0)
+		return "no pod that runs matches the selector yet";
+	for (size_t i = 0; i < agents->launcher_count; i++)
+		if (agents->launchers[i]->failure.message[0])
+			message = agents->launchers[i]->failure.message;
+	return message;
+}
+
+/* --- Closing ------------------------------------------------------------- */
+
+void ncs_agents_close(struct ncs_agents *agents)
+{
+	if (!agents)
+		return;
+	ncs_lookup_cancel(agents->pods, &agents->guard);
+	ncs_agents_end_launchers(agents);
+	ncs_guard_stop(&agents->guard);
+	ncs_agents_release_nodes(agents);
+	if (agents->events >= 0)
+		close(agents->events);
+	if (agents->wake >= 0)
+		close(agents->wake);
+	free(agents);
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/* The nodes of agents, and what the lines of launchers say of them; see
+ * agents_internal.h. Reads no file. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "fleet/launch/agents_internal.h"
+#include "shm/array.h"
+#include "shm/clock.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* Words of a message that are looked at for names of nodes. */
+#define MESSAGE_WORDS_MAX 64
+/* Messages of a launcher that are read in a second: so many, and some more for
+ * each of its nodes; and the names that lists in them are expanded to. */
+#define MESSAGES_A_SECOND 1000u
+#define MESSAGES_A_NODE 4u
+#define NAMES_A_SECOND NCS_HOSTLIST_MAX
+#define TOO_MANY_MESSAGES \
+	"more messages come than are read: some are left out"
+#define WORD_CHARACTERS \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" \
+	"0123456789.-_@[],"
+
+/* --- Nodes --------------------------------------------------------------- */
+
+/* Finds a node by exactly this name of `length` bytes. */
+static size_t find_exactly(const struct ncs_agents *agents, const char *name,
+			   size_t length)
+{
+	struct ncs_hash_link *link = ncs_hash_table_first(
+		&agents->by_name, XXH3_64bits(name, length));
+
+	for (; link; link = ncs_hash_table_next(link)) {
+		struct ncs_agent_node *node =
+			NCS_HASH_ITEM(link, struct ncs_agent_node, link);
+
+		if (strlen(node->name) == length &&
+		    memcmp(node->name, name, length) == 0)
+			return node->number;
+	}
+	return SIZE_MAX;
+}
+
+/* Finds a node by its name; an agent may know the domain, too. */
+static size_t find_node(const struct ncs_agents *agents, const char *name)
+{
+	size_t node = find_exactly(agents, name, strlen(name));
+
+	return node != SIZE_MAX ?
+		       node :
+		       find_exactly(agents, name, strcspn(name, "."));
+}
+
+/* Writes what stands before a command to run it on a node: as its agent is
+ * started. Words that are too long are none. */
+static void find_reach(const struct ncs_launch *launch, const char *name,
+		       char *text, size_t size)
+{
+	const char *ssh = launch->call.ssh;
+	int length = 0;
+
+	switch (launch->way) {
+	case NCS_AGENTS_BY_HOSTS:
+		length = snprintf(text, size, "%s %s ",
+				  ssh && ssh[0] ? ssh : "ssh", name);
+		break;
+	case NCS_AGENTS_BY_SLURM:
+		length = snprintf(text, size,
+				  "srun --overlap --jobid=%s -N1 -n1 -w %s ",
+				  launch->target, name);
+		break;
+	case NCS_AGENTS_BY_KUBE:
+		length = snprintf(text, size, "kubectl exec -n %.*s %s -- ",
+				  (int)strcspn(name, "/"), name,
+				  strchr(name, '/') ? strchr(name, '/') + 1 :
+						      name);
+		break;
+	case NCS_AGENTS_BY_COMMAND:
+		break;
+	}
+	if (length <= 0 || (size_t)length >= size)
+		text[0] = 0;
+}
+
+size_t ncs_agents_add_node(struct ncs_agents *agents, const char *name)
+{
+	const char *at = strrchr(name, '@'), *slash = strrchr(name, '/');
+	const char *target = name;
+	struct ncs_agent_node *node;
+
+	/* A user or a namespace is not part of the node's name. */
+	name = at ? at + 1 : slash ? slash + 1 : name;
+	if (agents->node_count == NCS_HOSTLIST_MAX ||
+	    ncs_array_reserve(&agents->nodes, &agents->node_capacity,
+			      agents->node_count + 1,
+			      sizeof(struct ncs_agent_node *)) != 0)
+		return SIZE_MAX;
+	node = calloc(1, sizeof(*node));
+	if (!node)
+		return SIZE_MAX;
+	snprintf(node->name, sizeof(node->name), "%s", name);
+	find_reach(&agents->launch, target, node->reach, sizeof(node->reach));
+	node->number = agents->node_count;
+	node->launcher = node->child = NCS_NO_CHILD;
+	node->state = NCS_NODE_STARTING;
+	if (ncs_hash_table_insert(&agents->by_name, &node->link,
+				  XXH3_64bits(node->name,
+					      strlen(node->name))) != 0) {
+		free(node);
+		return SIZE_MAX;
+	}
+	agents->nodes[agents->node_count] = node;
+	return agents->node_count++;
+}
+
+void ncs_agents_tell_nodes(struct ncs_agents *agents)
+{
+	for (; agents->told_count < agents->node_count; agents->told_count++)
+		agents->sink->node(agents->sink->context, agents->told_count,
+				   agents->nodes[agents->told_count]->name,
+				   agents->nodes[agents->told_count]->reach);
+}
+
+void ncs_agents_release_nodes(struct ncs_agents *agents)
+{
+	for (size_t i = 0; i < agents->node_count; i++)
+		free(agents->nodes[i]);
+	free(agents->nodes);
+	ncs_hash_table_release(&agents->by_name);
+}
+
+void ncs_agents_set_state(struct ncs_agents *agents, size_t node,
+			  enum ncs_node_state state, const char *why)
+{
+	struct ncs_agent_node *known = agents->nodes[node];
+
+	known->is_judged = state != NCS_NODE_STARTING;
+	if (known->state == state && !why[0])
+		return;
+	known->state = state;
+	agents->sink->state(agents->sink->context, node, state, why);
+}
+
+/* --- Lines of agents ----------------------------------------------------- */
+
+/* Whether what a launcher says of a node is believed: it was asked to reach it,
+ * and no later one tells of it. A command of the user's reaches nodes that only
+ * it knows. */
+static bool is_asked(const struct ncs_agents *agents, size_t launcher,
+		     size_t node)
+{
+	const struct ncs_agent_node *known = agents->nodes[node];
+
+	return known->launcher == NCS_NO_CHILD || known->launcher == launcher ||
+	       known->child == launcher;
+}
+
+/* Returns the node that a line is of; SIZE_MAX if it is of none that is to be
+ * believed, or there are too many. */
+static size_t node_of(struct ncs_agents *agents, size_t number,
+		      const struct ncs_line *line)
+{
+	const struct ncs_launcher *launcher = agents->launchers[number];
+	size_t node;
+
+	if (launcher->target)
+		return launcher->nodes[0];
+	node = find_node(agents, line->node);
+	if (node != SIZE_MAX)
+		return is_asked(agents, number, node) ? node : SIZE_MAX;
+	if (agents->launch.way != NCS_AGENTS_BY_COMMAND)
+		return SIZE_MAX;
+	node = ncs_agents_add_node(agents, line->node);
+	ncs_agents_tell_nodes(agents);
+	return node;
+}
+
+/* Whether a line comes from another agent than the one that the launcher of many
+ * nodes has started on this one: it starts one a node. */
+static bool is_foreign(const struct ncs_agents *agents, size_t number,
+		       const struct ncs_agent_node *node,
+		       const struct ncs_line *line)
+{
+	return !agents->launchers[number]->target && node->launcher == number &&
+	       node->child == number && line->agent != node->order.agent;
+}
+
+static void take_ours(struct ncs_agents *agents, size_t number,
+		      const struct ncs_line *line)
+{
+	struct ncs_launcher *launcher = agents->launchers[number];
+	size_t node = node_of(agents, number, line);
+	struct ncs_agent_node *known;
+	enum ncs_line_step step;
+
+	if (node == SIZE_MAX)
+		return;
+	known = agents->nodes[node];
+	if (is_foreign(agents, number, known, line))
+		return;
+	step = ncs_line_order_take(&known->order, line);
+	if (step == NCS_LINE_DROP)
+		return;
+	if (step == NCS_LINE_BEGINS || known->child != number) {
+		known->child = number;
+		known->has_spoken = true;
+		memset(&known->failure, 0, sizeof(known->failure));
+		known->status = 0;
+		ncs_agents_set_state(agents, node, NCS_NODE_STARTING, "");
+	}
+	launcher->has_spoken = true;
+	agents->sink->bytes(agents->sink->context, node, step, line->bytes,
+			    line->byte_count);
+}
+
+/* --- Messages ------------------------------------------------------------ */
+
+/* Tells, once a second, that a launcher's messages are left out. */
+static void say_over(const struct ncs_agents *agents, size_t number)
+{
+	struct ncs_launcher *launcher = agents->launchers[number];
+
+	if (launcher->room.is_over)
+		return;
+	launcher->room.is_over = true;
+	if (launcher->target)
+		agents->sink->state(agents->sink->context, launcher->nodes[0],
+				    NCS_NODE_OVER_LIMIT, TOO_MANY_MESSAGES);
+	else
+		ncs_failure_take(&launcher->failure, TOO_MANY_MESSAGES);
+}
+
+/* Takes a message off those that are read in this second. Returns false if there
+ * are none left. */
+static bool has_message_room(const struct ncs_agents *agents, size_t number)
+{
+	struct ncs_message_room *room = &agents->launchers[number]->room;
+	uint64_t second = ncs_clock_monotonic_ns() / SECOND_NS;
+
+	if (second != room->second)
+		*room = (struct ncs_message_room){
+			.second = second,
+			.messages = MESSAGES_A_SECOND +
+				    MESSAGES_A_NODE * agents->node_count,
+			.names = NAMES_A_SECOND,
+		};
+	if (room->messages == 0 || room->names == 0) {
+		say_over(agents, number);
+		return false;
+	}
+	room->messages--;
+	return true;
+}
+
+/* Nodes that a message names. */
+struct named_nodes {
+	uint64_t message;
+	size_t *nodes;
+	size_t count;
+	size_t capacity;
+};
+
+/* Adds a node that the launcher was asked to reach. */
+static void add_named(const struct ncs_agents *agents, size_t launcher,
+		      size_t node, struct named_nodes *named)
+{
+	if (node == SIZE_MAX || !is_asked(agents, launcher, node) ||
+	    agents->nodes[node]->message == named->message ||
+	    ncs_array_reserve(&named->nodes, &named->capacity,
+			      named->count + 1, sizeof(*named->nodes)) != 0)
+		return;
+	agents->nodes[node]->message = named->message;
+	named->nodes[named->count++] = node;
+}
+
+/* Adds the nodes that a word names: Slurm writes n[02-04], and slurmstepd-n02;
+ * mpirun and pdsh write a name alone. */
+static void add_word(const struct ncs_agents *agents, size_t launcher,
+		     const char *word, struct named_nodes *named)
+{
+	static const char daemon[] = "slurmstepd-";
+	struct ncs_message_room *room = &agents->launchers[launcher]->room;
+	struct ncs_hostlist list = { .count = 0 };
+	char error[64];
+
+	if (strncmp(word, daemon, sizeof(daemon) - 1) == 0)
+		word += sizeof(daemon) - 1;
+	if (!strchr(word, '['))
+		add_named(agents, launcher, find_node(agents, word), named);
+	else if (ncs_hostlist_add_within(&list, word, &room->names, error,
+					 sizeof(error)) == 0)
+		for (size_t i = 0; i < list.count; i++)
+			add_named(agents, launcher,
+				  find_node(agents, list.hosts[i]->name),
+				  named);
+	if (room->names == 0)
+		say_over(agents, launcher);
+	ncs_hostlist_release(&list);
+}
+
+static void find_named(const struct ncs_agents *agents, size_t launcher,
+		       const char *message, struct named_nodes *named)
+{
+	char word[NCS_HOST_NAME_BYTES];
+
+	for (int i = 0; i < MESSAGE_WORDS_MAX && *message; i++) {
+		size_t length;
+
+		message += strcspn(message, WORD_CHARACTERS);
+		length = strspn(message, WORD_CHARACTERS);
+		if (length > 0 && length < sizeof(word)) {
+			memcpy(word, message, length);
+			word[length] = 0;
+			/* The end of a sentence is not part of a name. */
+			while (length > 0 && strchr(".,", word[length - 1]))
+				word[--length] = 0;
+			add_word(agents, launcher, word, named);
+		}
+		message += strcspn(message, " :");
+		message += strspn(message, " :");
+	}
+}
+
+/* Judges a node by the status that a launcher of many nodes has told. */
+static void judge_told(struct ncs_agents *agents,
+		       const struct ncs_launcher *launcher,
+		       struct ncs_agent_node *node)
+{
+	const struct ncs_failure *failure = &node->failure;
+	char why[NCS_NODE_WHY_BYTES];
+	enum ncs_node_state state;
+
+	/* A message that names no node may be what this one said. */
+	if (!failure->row && launcher->failure.row)
+		failure = &launcher->failure;
+	state = ncs_failure_judge(failure, node->status, node->has_spoken, why,
+				  sizeof(why));
+	ncs_agents_set_state(agents, node->number, state, why);
+}
+
+/* Takes a message of a launcher of many nodes. A node's reason may come after
+ * the status, as the two come by different ways to srun. */
+static void take_shared_message(struct ncs_agents *agents, size_t number,
+				const char *message)
+{
+	struct ncs_launcher *launcher = agents->launchers[number];
+	struct named_nodes named = { .message = ++agents->messages };
+	int status = ncs_failure_status_in(message);
+
+	find_named(agents, number, message, &named);
+	if (named.count == 0)
+		ncs_failure_take(&launcher->failure, message);
+	for (size_t i = 0; i < named.count; i++) {
+		struct ncs_agent_node *node = agents->nodes[named.nodes[i]];
+		size_t row = node->failure.row;
+
+		ncs_failure_take(&node->failure, message);
+		if (status > 0)
+			node->status = status;
+		if (status > 0 ||
+		    (node->status > 0 && node->failure.row != row))
+			judge_told(agents, launcher, node);
+	}
+	free(named.nodes);
+}
+
+/* Takes a line that is not of ours. */
+static void take_message(struct ncs_agents *agents, size_t number,
+			 enum ncs_line_kind kind, const char *line)
+{
+	struct ncs_launcher *launcher = agents->launchers[number];
+
+	if (!has_message_room(agents, number))
+		return;
+	if (!launcher->target && kind == NCS_LINE_MESSAGE)
+		take_shared_message(agents, number, line);
+	else if (launcher->target && kind == NCS_LINE_MESSAGE)
+		ncs_failure_take(&agents->nodes[launcher->nodes[0]]->failure,
+				 line);
+	else if (launcher->target)
+		ncs_agents_set_state(agents, launcher->nodes[0],
+				     NCS_NODE_OTHER_VERSION,
+				     "it writes lines of another form");
+}
+
+void ncs_agents_take_line(struct ncs_agents *agents, size_t number, char *line,
+			  size_t length)
+{
+	struct ncs_line parsed;
+	enum ncs_line_kind kind = ncs_line_parse(line, length, &parsed);
+
+	switch (kind) {
+	case NCS_LINE_OURS:
+		take_ours(agents, number, &parsed);
+		break;
+	case NCS_LINE_FOREIGN:
+	case NCS_LINE_MESSAGE:
+		take_message(agents, number, kind, line);
+		break;
+	case NCS_LINE_TORN: /* its number is missing: the next one shows it */
+		break;
+	}
+}
+
+/* --- The end of a launcher ----------------------------------------------- */
+
+/* Judges one node of a launcher that has ended. */
+static void judge_node(struct ncs_agents *agents,
+		       const struct ncs_launcher *launcher, size_t node)
+{
+	struct ncs_agent_node *known = agents->nodes[node];
+	const struct ncs_failure *failure = &known->failure;
+	char why[NCS_NODE_WHY_BYTES];
+	enum ncs_node_state state;
+
+	if (!failure->message[0] || (!failure->row && launcher->failure.row))
+		failure = &launcher->failure;
+	state = ncs_failure_judge(failure, launcher->child.status,
+				  known->has_spoken, why, sizeof(why));
+	ncs_agents_set_state(agents, node, state, why);
+	known->has_spoken = false;
+	known->child = NCS_NO_CHILD;
+	memset(&known->failure, 0, sizeof(known->failure));
+}
+
+bool ncs_agents_judge_end(struct ncs_agents *agents, size_t number)
+{
+	struct ncs_launcher *launcher = agents->launchers[number];
+	bool may_pass = false;
+
+	for (size_t i = 0; i < agents->node_count; i++) {
+		struct ncs_agent_node *node = agents->nodes[i];
+
+		if (node->child != number)
+			continue;
+		/* A launcher has said better what became of it. */
+		if (!node->is_judged)
+			judge_node(agents, launcher, i);
+		node->child = NCS_NO_CHILD;
+		node->has_spoken = false;
+	}
+	for (size_t i = 0; i < launcher->node_count; i++) {
+		size_t node = launcher->nodes[i];
+
+		if (!agents->nodes[node]->is_judged &&
+		    agents->nodes[node]->child == NCS_NO_CHILD)
+			judge_node(agents, launcher, node);
+		may_pass = may_pass ||
+			   ncs_failure_may_pass(agents->nodes[node]->state);
+	}
+	return may_pass;
+}

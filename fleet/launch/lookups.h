@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a job runs, as other programs tell: the hosts of a list or a group, the
+ * nodes of Slurm's job, the pods of a selector. Each asks a program that
+ * answers within 10 s or counts as failed. */
+#ifndef NCS_FLEET_LAUNCH_LOOKUPS_H
+#define NCS_FLEET_LAUNCH_LOOKUPS_H
+
+#include <stddef.h>
+
+#include "fleet/launch/subprocess.h"
+#include "fleet/launch/hostlist.h"
+
+/* All functions return 0; or -errno with a clause for users in `why`. */
+
+/* Adds the names of a list; lists with groups or set operators are expanded by
+ * nodeset. */
+int ncs_lookup_hosts(struct ncs_guard *guard, struct ncs_hostlist *list,
+		     const char *text, char *why, size_t why_size);
+
+/* Adds the nodes of a job that runs, by squeue; and by scontrol, should the
+ * list be one that only Slurm can read. */
+int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
+		   const char *job, char *why, size_t why_size);
+
+/* Adds the running pods that match "[NAMESPACE:]SELECTOR", as
+ * "NAMESPACE/POD": none, if none does. */
+int ncs_lookup_pods(struct ncs_guard *guard, struct ncs_hostlist *list,
+		    const char *selector, char *why, size_t why_size);
+
+/* Asks for them without waiting: begins to, and takes what has come by now.
+ * Returns 0 or -errno, ncs_lookup_pods_turn() -EAGAIN before all has come;
+ * after all else *lookup is NULL. Both say no word. */
+struct ncs_lookup;
+int ncs_lookup_pods_begin(struct ncs_lookup **lookup,
+			  struct ncs_guard *guard, const char *selector);
+int ncs_lookup_pods_turn(struct ncs_lookup **lookup,
+			 struct ncs_guard *guard,
+			 struct ncs_hostlist *list);
+
+/* Ends a lookup that goes on; accepts NULL. */
+void ncs_lookup_cancel(struct ncs_lookup *lookup,
+		       struct ncs_guard *guard);
+
+#endif

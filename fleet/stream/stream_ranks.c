@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: MIT */
+/* The ranks of a stream: their states and records; see stream_reader.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fleet/stream/stream_internal.h"
+#include "shm/array.h"
+#include "shm/read/image.h"
+
+/* --- Ranks --------------------------------------------------------------- */
+
+/* Memory that each rank takes here, in the fleet and in the model, without what
+ * its state says. */
+#define RANK_BYTES (UINT32_C(32) << 10)
+
+/* Returns what a rank is to pay for, apart from the image. */
+static uint64_t price(const struct ncs_stream_rank *rank)
+{
+	return RANK_BYTES + strlen(rank->path) +
+	       rank->header.lanes.count * sizeof(*rank->lanes) +
+	       rank->record_capacity * sizeof(*rank->records) +
+	       rank->record_lane_capacity * sizeof(*rank->record_lanes) +
+	       ncs_state_image_model_bytes(&rank->image);
+}
+
+/* Pays for what the rank takes by now. Returns false if there is no room for
+ * it. */
+static bool pay(struct ncs_stream_reader *stream, struct ncs_stream_rank *rank)
+{
+	uint64_t due = price(rank);
+
+	if (due > rank->paid && !ncs_stream_pay(stream, due - rank->paid))
+		return false;
+	if (due < rank->paid)
+		ncs_budget_give(&stream->budget, rank->paid - due);
+	rank->paid = due;
+	return true;
+}
+
+/* Leaves a rank out of the look, as there is no room for its state. It stays
+ * named. */
+static void leave_out(struct ncs_stream_reader *stream,
+		      struct ncs_stream_rank *rank)
+{
+	ncs_reader_close(rank->reader);
+	rank->reader = NULL;
+	ncs_state_image_release(&rank->image);
+	rank->has_key = rank->has_state = false;
+	rank->digest.taken_ns = 0;
+	free(rank->records);
+	free(rank->record_lanes);
+	rank->records = NULL;
+	rank->record_lanes = NULL;
+	rank->record_capacity = rank->record_lane_capacity = 0;
+	rank->record_count = rank->records_seen = 0;
+	rank->parts = 0;
+	rank->is_left_out = rank->is_behind = true;
+	pay(stream, rank); /* less than before */
+}
+
+void ncs_stream_rank_release(struct ncs_stream_reader *stream,
+			     struct ncs_stream_rank *rank)
+{
+	ncs_reader_close(rank->reader);
+	ncs_state_image_release(&rank->image);
+	free(rank->path);
+	free(rank->lanes);
+	free(rank->records);
+	free(rank->record_lanes);
+	ncs_budget_give(&stream->budget, rank->paid);
+	memset(rank, 0, sizeof(*rank));
+}
+
+static bool is_same_segment(const struct ncs_stream_rank *rank,
+			    const struct ncs_header *header, const char *path,
+			    size_t path_bytes)
+{
+	return rank->is_named && rank->header.pid == header->pid &&
+	       rank->header.process_start == header->process_start &&
+	       rank->header.created == header->created &&
+	       rank->header.segment_bytes == header->segment_bytes &&
+	       rank->header.lanes.count == header->lanes.count &&
+	       strlen(rank->path) == path_bytes &&
+	       memcmp(rank->path, path, path_bytes) == 0;
+}
+
+/* Makes room for a rank of this number. Returns 1, 0 if it is not to be kept, or
+ * -ENOMEM. */
+static int make_number(struct ncs_stream_reader *stream, uint32_t number)
+{
+	const size_t size = sizeof(*stream->ranks);
+	size_t needed = (size_t)number + 1, before = stream->rank_capacity;
+	uint64_t most = 2 * (uint64_t)needed * size;
+	int error;
+
+	if (number >= NCS_STREAM_RANKS_MAX) {
+		ncs_stream_note_limit(stream, "it has more than 16384 ranks");
+		return 0;
+	}
+	if (needed > before) {
+		if (!ncs_stream_pay(stream, most))
+			return 0;
+		error = ncs_array_reserve_zeroed(&stream->ranks,
+						 &stream->rank_capacity, needed,
+						 size);
+		stream->ranks_paid += (stream->rank_capacity - before) * size;
+		ncs_budget_give(&stream->budget,
+				most - (stream->rank_capacity - before) * size);
+		if (error)
+			return error;
+	}
+	if (needed > stream->rank_count)
+		stream->rank_count = needed;
+	return 1;
+}
+
+/* Names a rank that is not named. Returns 0 or -ENOMEM. */
+static int name_rank(struct ncs_stream_reader *stream,
+		     struct ncs_stream_rank *rank,
+		     const struct ncs_header *header, const char *path,
+		     size_t path_bytes)
+{
+	rank->header = *header;
+	rank->path = strndup(path, path_bytes);
+	rank->lanes = calloc(header->lanes.count + 1u, sizeof(*rank->lanes));
+	if (!rank->path || !rank->lanes) {
+		ncs_stream_rank_release(stream, rank);
+		return -ENOMEM;
+	}
+	rank->is_named = pay(stream, rank);
+	if (!rank->is_named) {
+		ncs_stream_rank_release(stream, rank);
+		stream->unnamed++;
+	}
+	return 0;
+}
+
+int ncs_stream_take_rank(struct ncs_stream_reader *stream, uint32_t number,
+			 const char *payload, size_t size)
+{
+	struct ncs_stream_rank *rank;
+	struct ncs_header header;
+	size_t path_bytes;
+	const char *path;
+	int kept;
+
+	if (!ncs_rank_payload_read(payload, size, &header, &path, &path_bytes))
+		return 0;
+	kept = make_number(stream, number);
+	if (kept <= 0) {
+		stream->unnamed++;
+		return kept;
+	}
+	rank = &stream->ranks[number];
+	if (is_same_segment(rank, &header, path, path_bytes))
+		return 0;
+	ncs_stream_rank_release(stream, rank);
+	return name_rank(stream, rank, &header, path, path_bytes);
+}
+
+static struct ncs_stream_rank *find_rank(struct ncs_stream_reader *stream,
+					 uint32_t number)
+{
+	return number < stream->rank_count && stream->ranks[number].is_named ?
+		       &stream->ranks[number] :
+		       NULL;
+}
+
+void ncs_stream_rank_settle(struct ncs_stream_reader *stream,
+			    struct ncs_stream_rank *rank)
+{
+	const struct ncs_look *look = &stream->facts.look;
+	bool has_state = rank->look == look->number + 1;
+
+	stream->facts.left_out += has_state && rank->is_left_out;
+	/* A look without room for all says nothing of those that it lacks. */
+	if (!has_state && look->left_out > 0)
+		return;
+	rank->is_there = has_state && !(rank->flags & NCS_STATE_REMOVED);
+	/* A segment that has gone is not told of again without its name. */
+	if (!rank->is_there)
+		ncs_stream_rank_release(stream, rank);
+}
+
+/* --- States -------------------------------------------------------------- */
+
+/* Begins a state: makes the image what its parts are laid over. Returns whether
+ * they can be. */
+static bool begin_state(struct ncs_stream_rank *rank,
+			const struct ncs_state_head *head)
+{
+	if (head->part == 0)
+		rank->parts = 0;
+	if (head->part != rank->parts)
+		return false;
+	if (!(head->flags & NCS_STATE_KEY)) {
+		if (!rank->has_key || head->key_taken_ns != rank->key_taken_ns)
+			return false;
+		if (head->part == 0)
+			ncs_state_image_undo(&rank->image);
+		return true;
+	}
+	if (head->part == 0) {
+		ncs_state_image_clear(&rank->image);
+		rank->has_key = false;
+	}
+	return true;
+}
+
+/* Makes the state that the rank is in unusable, as its parts are mixed. */
+static void spoil(struct ncs_stream_rank *rank)
+{
+	rank->has_key = false;
+	rank->has_state = false;
+	rank->is_behind = true;
+}
+
+/* Ends a state whose last part is laid. */
+static void end_state(struct ncs_stream_rank *rank,
+		      const struct ncs_state_head *head)
+{
+	/* Its number may be another segment's, whose name did not come. */
+	if (!ncs_state_image_is_of(&rank->image, &rank->header)) {
+		spoil(rank);
+		return;
+	}
+	if (head->flags & NCS_STATE_KEY) {
+		rank->has_key = true;
+		rank->key_taken_ns = head->taken_ns;
+	}
+	/* A reader that went back in time would look for operations in slots
+	 * that later ones used. */
+	if (head->taken_ns < rank->taken_ns) {
+		ncs_reader_close(rank->reader);
+		rank->reader = NULL;
+	}
+	rank->has_state = true;
+	rank->is_behind = rank->is_left_out = false;
+	rank->digest.taken_ns = 0;
+	rank->taken_ns = head->taken_ns;
+	rank->flags = head->flags;
+}
+
+int ncs_stream_take_state(struct ncs_stream_reader *stream, uint32_t number,
+			  const char *payload, size_t size)
+{
+	struct ncs_stream_rank *rank = find_rank(stream, number);
+	struct ncs_state_part part;
+	int error;
+
+	if (!rank)
+		return 0;
+	rank->look = stream->number + 1;
+	if (!ncs_state_part_read(payload, size, rank->header.segment_bytes,
+				 &part)) {
+		rank->is_behind = true;
+		return 0;
+	}
+	error = ncs_state_image_make(&rank->image, rank->header.segment_bytes,
+				     &stream->budget);
+	if (error == -ENOSPC || error == -ENOMEM) {
+		ncs_stream_note_no_room(stream);
+		leave_out(stream, rank);
+		return 0;
+	}
+	if (error || !begin_state(rank, &part.head)) {
+		/* A state without its key leaves the one before in place. */
+		if (part.head.part != 0)
+			spoil(rank);
+		rank->is_behind = true;
+		return 0;
+	}
+	error = ncs_state_image_lay(&rank->image, &part,
+				    part.head.flags & NCS_STATE_KEY);
+	if (error)
+		ncs_stream_note_no_room(stream);
+	if (error || !pay(stream, rank)) {
+		leave_out(stream, rank);
+		return 0;
+	}
+	rank->parts++;
+	if (part.head.flags & NCS_STATE_LAST)
+		end_state(rank, &part.head);
+	else
+		rank->has_state = false;
+	return 0;
+}
+
+/* --- Digests -------------------------------------------------------------- */
+
+/* Returns a rank that a digest may be of: one whose state is of the look that
+ * the digest is relative to. */
+static struct ncs_stream_rank *
+digested_rank(struct ncs_stream_reader *stream,
+	      const struct ncs_digest_head *head, uint32_t number)
+{
+	struct ncs_stream_rank *rank = find_rank(stream, number);
+
+	if (!rank)
+		return NULL;
+	rank->look = stream->number + 1;
+	if (!stream->has_key || head->key != stream->key || !rank->has_state ||
+	    rank->taken_ns != rank->key_taken_ns) {
+		rank->is_behind = true;
+		return NULL;
+	}
+	return rank;
+}
+
+static void take_digest(struct ncs_stream_reader *stream,
+			const struct ncs_digest_head *head, const char *at)
+{
+	struct ncs_stream_rank *rank;
+	struct ncs_digest digest;
+
+	memcpy(&digest, at, sizeof(digest));
+	rank = digested_rank(stream, head, digest.rank);
+	if (!rank)
+		return;
+	/* Nothing looks into the state again, in most cases: the next one stands
+	 * alone. */
+	if (rank->shown_ns == rank->taken_ns)
+		ncs_state_image_put_away(&rank->image);
+	rank->is_behind = false;
+	rank->digest = (struct ncs_stream_digest){
+		.taken_ns = head->taken_ns,
+		.operation_ns = digest.operation_ns,
+		.wait_ns = digest.wait_ns,
+	};
+}
+
+/* Adds a function to the digest of its rank. `ranks` are the chunk's. */
+static void take_function(struct ncs_stream_reader *stream,
+			  const struct ncs_digest_head *head, const char *ranks,
+			  const char *at)
+{
+	struct ncs_digest_function function;
+	struct ncs_stream_digest *digest;
+	struct ncs_stream_rank *rank;
+	uint32_t number;
+
+	memcpy(&function, at, sizeof(function));
+	if (function.place >= head->ranks ||
+	    function.function >= NCS_FUNCTION_COUNT)
+		return;
+	memcpy(&number,
+	       ranks + (size_t)function.place * head->rank_bytes +
+		       offsetof(struct ncs_digest, rank),
+	       sizeof(number));
+	rank = find_rank(stream, number);
+	digest = rank ? &rank->digest : NULL;
+	if (!digest || digest->taken_ns != head->taken_ns ||
+	    digest->function_count == NCS_FUNCTION_COUNT)
+		return;
+	digest->functions[digest->function_count++] =
+		(struct ncs_level_function){
+			.function = function.function,
+			.operations = function.operations,
+			.last_sequence_number = function.sequence_number,
+		};
+}
+
+void ncs_stream_take_digests(struct ncs_stream_reader *stream,
+			     const char *payload, size_t size)
+{
+	const char *ranks = payload + sizeof(struct ncs_digest_head);
+	struct ncs_digest_head head;
+	uint64_t rank_bytes, function_bytes;
+
+	if (size < sizeof(head))
+		return;
+	memcpy(&head, payload, sizeof(head));
+	rank_bytes = (uint64_t)head.ranks * head.rank_bytes;
+	function_bytes = (uint64_t)head.functions * head.function_bytes;
+	size -= sizeof(head);
+	if (head.taken_ns == 0 || head.rank_bytes < sizeof(struct ncs_digest) ||
+	    head.function_bytes < sizeof(struct ncs_digest_function) ||
+	    rank_bytes > size || function_bytes > size - rank_bytes)
+		return;
+	for (uint32_t i = 0; i < head.ranks; i++)
+		take_digest(stream, &head, ranks + (size_t)i * head.rank_bytes);
+	for (uint32_t i = 0; i < head.functions; i++)
+		take_function(stream, &head, ranks,
+			      ranks + rank_bytes +
+				      (size_t)i * head.function_bytes);
+}
+
+static bool is_same_move(const struct ncs_clock_move *a,
+			 const struct ncs_clock_move *b)
+{
+	return a->offset_ns == b->offset_ns && a->drift == b->drift &&
+	       a->at_ns == b->at_ns;
+}
+
+int ncs_stream_snapshot(struct ncs_stream_rank *rank,
+			const struct ncs_clock_move *move,
+			struct ncs_snapshot *snapshot, struct ncs_header *moved)
+{
+	struct ncs_header *header = (struct ncs_header *)rank->image.bytes;
+	uint64_t taken_ns = ncs_clock_moved_ns(move, rank->taken_ns);
+	struct ncs_header recorded;
+	int error = 0;
+
+	if (ncs_state_image_bring_back(&rank->image) != 0)
+		return -ENOMEM;
+	recorded = *header;
+	/* A reader keeps the clock that it found when it was opened. */
+	if (rank->reader && !is_same_move(&rank->reader_move, move)) {
+		ncs_reader_close(rank->reader);
+		rank->reader = NULL;
+	}
+	header->clock = rank->header.clock;
+	ncs_clock_move(&header->clock, move);
+	if (header->settings.lease_until_ns != 0)
+		header->settings.lease_until_ns =
+			ncs_clock_moved_ns(move,
+					   header->settings.lease_until_ns);
+	if (!rank->reader)
+		error = ncs_reader_open_image(rank->image.bytes,
+					      rank->image.size, rank->path,
+					      &rank->reader, NULL, 0);
+	rank->reader_move = *move;
+	if (error)
+		error = error == NCS_ATTACH_FAILED ? -ENOMEM : -EBADMSG;
+	else
+		error = ncs_snapshot_init(snapshot, rank->reader);
+	if (!error) {
+		ncs_reader_set_process_state(
+			rank->reader,
+			(struct ncs_process_state){
+				.gone = rank->flags & NCS_STATE_GONE,
+				.stopped = rank->flags & NCS_STATE_STOPPED,
+			});
+		ncs_snapshot_take(snapshot, rank->reader, taken_ns);
+		*moved = rank->header;
+		moved->clock = header->clock;
+	}
+	*header = recorded;
+	return error;
+}
+
+/* --- Records ------------------------------------------------------------- */
+
+/* Drops the oldest records, so that there is room for `count`; some more than
+ * that, as the others are moved each time. */
+static void make_room(struct ncs_stream_rank *rank, size_t count)
+{
+	size_t surplus;
+
+	if (rank->record_count + count <= NCS_STREAM_RECORDS_MAX)
+		return;
+	surplus = rank->record_count + count - NCS_STREAM_RECORDS_MAX +
+		  NCS_STREAM_RECORDS_MAX / 16;
+	if (surplus > rank->record_count)
+		surplus = rank->record_count;
+	rank->record_count -= surplus;
+	rank->records_seen -= surplus < rank->records_seen ? surplus :
+							     rank->records_seen;
+	rank->records_lost += surplus;
+	memmove(rank->records, rank->records + surplus,
+		rank->record_count * sizeof(*rank->records));
+	memmove(rank->record_lanes, rank->record_lanes + surplus,
+		rank->record_count * sizeof(*rank->record_lanes));
+}
+
+int ncs_stream_take_records(struct ncs_stream_reader *stream, uint32_t number,
+			    const char *payload, size_t size)
+{
+	struct ncs_stream_rank *rank = find_rank(stream, number);
+	struct ncs_records_head head;
+	struct ncs_stream_lane *lane;
+	uint64_t skip = 0;
+
+	if (!rank || size < sizeof(head))
+		return 0;
+	memcpy(&head, payload, sizeof(head));
+	if (head.record_bytes != sizeof(struct ncs_record) ||
+	    head.lane >= rank->header.lanes.count ||
+	    head.count > (size - sizeof(head)) / sizeof(struct ncs_record) ||
+	    head.first > UINT64_MAX - head.count)
+		return 0;
+	lane = &rank->lanes[head.lane];
+	if (lane->is_known && head.first > lane->next)
+		rank->records_lost += head.first - lane->next;
+	else if (lane->is_known)
+		skip = lane->next - head.first;
+	else
+		rank->records_lost += head.lost;
+	if (skip >= head.count && head.count > 0)
+		return 0;
+	lane->next = head.first + head.count;
+	lane->is_known = true;
+	head.count -= skip;
+	if (head.count == 0)
+		return 0;
+	if (head.count > NCS_STREAM_RECORDS_MAX) {
+		rank->records_lost += head.count - NCS_STREAM_RECORDS_MAX;
+		skip += head.count - NCS_STREAM_RECORDS_MAX;
+		head.count = NCS_STREAM_RECORDS_MAX;
+	}
+	if (rank->is_left_out) {
+		rank->records_lost += head.count;
+		return 0;
+	}
+	make_room(rank, head.count);
+	if (ncs_array_reserve(&rank->records, &rank->record_capacity,
+			      rank->record_count + head.count,
+			      sizeof(*rank->records)) != 0 ||
+	    ncs_array_reserve(&rank->record_lanes, &rank->record_lane_capacity,
+			      rank->record_count + head.count,
+			      sizeof(*rank->record_lanes)) != 0)
+		return -ENOMEM;
+	if (!pay(stream, rank)) {
+		leave_out(stream, rank);
+		return 0;
+	}
+	for (uint64_t i = 0; i < head.count; i++)
+		rank->record_lanes[rank->record_count + i] = head.lane;
+	memcpy(rank->records + rank->record_count,
+	       payload + sizeof(head) + skip * sizeof(*rank->records),
+	       head.count * sizeof(*rank->records));
+	rank->record_count += head.count;
+	return 0;
+}
+
+size_t ncs_stream_move_records(struct ncs_stream_rank *rank,
+			       struct ncs_record *records, uint64_t *lost)
+{
+	size_t count = 0;
+
+	for (uint32_t lane = 0;
+	     lane < rank->header.lanes.count && count < rank->record_count;
+	     lane++)
+		for (size_t i = 0; i < rank->record_count; i++)
+			if (rank->record_lanes[i] == lane)
+				records[count++] = rank->records[i];
+	*lost = rank->records_lost;
+	rank->record_count = rank->records_seen = 0;
+	rank->records_lost = 0;
+	return count;
+}

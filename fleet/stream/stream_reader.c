@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT */
+/* Collects the chunks of a look and takes them once they are all there; see
+ * stream_reader.h. Ranks are in stream_ranks.c. */
+#include "fleet/stream/stream_reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fleet/stream/chunk_splitter.h"
+#include "fleet/stream/stream_internal.h"
+#include "record/format/chunk.h"
+#include "record/format/peaks_chunk.h"
+#include "shm/array.h"
+
+/* --- Chunks of a look ---------------------------------------------------- */
+
+static void refuse(struct ncs_stream_reader *stream, const char *why)
+{
+	snprintf(stream->facts.refused, sizeof(stream->facts.refused), "%s",
+		 why);
+}
+
+static void release_unreadable(struct ncs_stream_reader *stream)
+{
+	for (size_t i = 0; i < stream->unreadable_count; i++) {
+		free(stream->unreadable[i].path);
+		free(stream->unreadable[i].why);
+	}
+	stream->unreadable_count = 0;
+}
+
+/* Another agent writes from here on: forgets the ranks of the one before. */
+static void begin_agent(struct ncs_stream_reader *stream)
+{
+	for (size_t i = 0; i < stream->rank_count; i++)
+		ncs_stream_rank_release(stream, &stream->ranks[i]);
+	stream->rank_count = stream->unnamed = 0;
+	release_unreadable(stream);
+	memset(&stream->facts.look, 0, sizeof(stream->facts.look));
+	memset(&stream->facts.clock, 0, sizeof(stream->facts.clock));
+	memset(&stream->facts.peaks, 0, sizeof(stream->facts.peaks));
+	stream->facts.looks_lost = stream->facts.left_out = 0;
+	stream->has_number = stream->has_key = false;
+}
+
+static void take_head(struct ncs_stream_reader *stream, const char *payload,
+		      size_t size)
+{
+	struct ncs_stream_facts *facts = &stream->facts;
+	struct ncs_file_head head;
+
+	if (size < sizeof(head))
+		return;
+	memcpy(&head, payload, sizeof(head));
+	head.boot_id[sizeof(head.boot_id) - 1] = '\0';
+	head.host[sizeof(head.host) - 1] = '\0';
+	if (head.byte_order != NCS_BYTE_ORDER) {
+		refuse(stream, "its byte order is another");
+	} else if (head.version >> 16 != NCS_FORMAT_MAJOR) {
+		snprintf(facts->refused, sizeof(facts->refused),
+			 "its ncclstat writes format %u.%u, this one reads %u:"
+			 " install the same version on both",
+			 head.version >> 16, head.version & 0xffff,
+			 NCS_FORMAT_MAJOR);
+	} else {
+		if (facts->has_head &&
+		    memcmp(facts->head.recording, head.recording,
+			   sizeof(head.recording)) != 0)
+			begin_agent(stream);
+		facts->head = head;
+		facts->has_head = true;
+	}
+}
+
+static char *copy_text(const char *text, size_t bytes)
+{
+	return strndup(text, bytes < NCS_STREAM_TEXT_MAX ? bytes :
+							   NCS_STREAM_TEXT_MAX);
+}
+
+static int take_unreadable(struct ncs_stream_reader *stream,
+			   const char *payload, size_t size)
+{
+	struct ncs_unreadable_head head;
+	struct ncs_stream_unreadable *added;
+
+	/* All are counted in the look's end. */
+	if (size < sizeof(head) ||
+	    stream->unreadable_count == NCS_STREAM_UNREADABLE_MAX)
+		return 0;
+	memcpy(&head, payload, sizeof(head));
+	payload += sizeof(head);
+	size -= sizeof(head);
+	if (head.path_bytes > size || head.why_bytes > size - head.path_bytes ||
+	    head.attach == NCS_ATTACHED || head.attach > NCS_ATTACH_FAILED)
+		return 0;
+	if (ncs_array_reserve(&stream->unreadable, &stream->unreadable_capacity,
+			      stream->unreadable_count + 1,
+			      sizeof(*added)) != 0)
+		return -ENOMEM;
+	added = &stream->unreadable[stream->unreadable_count++];
+	added->attach = (enum ncs_attach)head.attach;
+	added->path = copy_text(payload, head.path_bytes);
+	added->why = copy_text(payload + head.path_bytes, head.why_bytes);
+	return added->path && added->why ? 0 : -ENOMEM;
+}
+
+/* Returns the unpacked payload; NULL if it is damaged or there is no memory. */
+static const char *unpack(struct ncs_stream_reader *stream,
+			  const struct ncs_chunk *chunk, const char *payload)
+{
+	if (!ncs_chunk_is_packed(chunk))
+		return payload;
+	if (!stream->unpacked)
+		stream->unpacked =
+			aligned_alloc(NCS_CHUNK_ALIGNMENT, NCS_CHUNK_BYTES_MAX);
+	return stream->unpacked &&
+			       ncs_chunk_unpack(chunk, payload,
+						stream->unpacked) ?
+		       stream->unpacked :
+		       NULL;
+}
+
+static int take_chunk(struct ncs_stream_reader *stream,
+		      const struct ncs_chunk *chunk, const char *packed)
+{
+	const char *payload = unpack(stream, chunk, packed);
+	size_t size = chunk->unpacked_bytes;
+
+	if (!payload)
+		return 0;
+	switch (chunk->type) {
+	case NCS_CHUNK_FILE:
+		take_head(stream, payload, size);
+		return 0;
+	case NCS_CHUNK_RANK:
+		return ncs_stream_take_rank(stream, chunk->rank, payload, size);
+	case NCS_CHUNK_STATE:
+		return ncs_stream_take_state(stream, chunk->rank, payload,
+					     size);
+	case NCS_CHUNK_RECORDS:
+		stream->facts.has_records = true;
+		return ncs_stream_take_records(stream, chunk->rank, payload,
+					       size);
+	case NCS_CHUNK_CLOCK:
+		if (size >= sizeof(stream->facts.clock))
+			memcpy(&stream->facts.clock, payload,
+			       sizeof(stream->facts.clock));
+		return 0;
+	case NCS_CHUNK_PEAKS:
+		ncs_peaks_unpack(payload, size, &stream->facts.peaks);
+		return 0;
+	case NCS_CHUNK_DIGEST:
+		stream->facts.has_digests = true;
+		ncs_stream_take_digests(stream, payload, size);
+		return 0;
+	case NCS_CHUNK_UNREADABLE:
+		return take_unreadable(stream, payload, size);
+	default:
+		return 0;
+	}
+}
+
+/* --- Looks --------------------------------------------------------------- */
+
+/* Counts the looks that were lost before one: those that the agent has written
+ * and that did not come whole. */
+static void count_lost(struct ncs_stream_reader *stream,
+		       const struct ncs_look *look)
+{
+	const struct ncs_look *before = &stream->facts.look;
+	uint64_t missing, dropped;
+
+	if (stream->has_number && look->number > before->number) {
+		missing = look->number - before->number - 1;
+		dropped = look->dropped - before->dropped;
+		if (missing > dropped)
+			stream->facts.looks_lost += missing - dropped;
+	}
+	stream->has_number = true;
+}
+
+/* Takes all chunks that were collected. The look is as long as it says. */
+static int take_look(struct ncs_stream_reader *stream,
+		     const struct ncs_look *look)
+{
+	size_t at = 0;
+	int error = 0;
+
+	release_unreadable(stream);
+	stream->number = look->number;
+	if (look->flags & NCS_LOOK_KEY)
+		stream->unnamed = 0;
+	while (at < stream->size && !error && !stream->facts.refused[0]) {
+		struct ncs_chunk chunk;
+
+		memcpy(&chunk, stream->bytes + at, sizeof(chunk));
+		error = take_chunk(stream, &chunk,
+				   stream->bytes + at + sizeof(chunk));
+		at += ncs_chunk_file_bytes(&chunk);
+	}
+	if (error || stream->facts.refused[0])
+		return error;
+	count_lost(stream, look);
+	if (look->flags & NCS_LOOK_KEY) {
+		stream->has_key = true;
+		stream->key = look->number;
+	}
+	stream->facts.look = *look;
+	/* To readers of earlier versions they are left out. */
+	stream->facts.look.left_out -= look->digests < look->left_out ?
+					       look->digests :
+					       look->left_out;
+	stream->facts.looks++;
+	stream->facts.left_out = stream->unnamed;
+	for (size_t i = 0; i < stream->rank_count; i++)
+		ncs_stream_rank_settle(stream, &stream->ranks[i]);
+	return 0;
+}
+
+/* Whether what the look unpacks to is within the limits. */
+static bool is_within_limits(struct ncs_stream_reader *stream)
+{
+	uint64_t packed = 0, all = 0;
+	size_t at = 0;
+
+	while (at < stream->size) {
+		struct ncs_chunk chunk;
+
+		memcpy(&chunk, stream->bytes + at, sizeof(chunk));
+		all += sizeof(chunk) + chunk.unpacked_bytes;
+		if (ncs_chunk_is_packed(&chunk))
+			packed += chunk.unpacked_bytes;
+		at += ncs_chunk_file_bytes(&chunk);
+	}
+	if (all <= NCS_LOOK_UNPACKED_MAX)
+		return ncs_stream_may_unpack(stream, packed);
+	ncs_stream_note_limit(stream, "a look from it is more than 64 MiB,"
+				      " unpacked");
+	return false;
+}
+
+static bool is_of_agent(const struct ncs_stream_reader *stream,
+			const struct ncs_look *look)
+{
+	return (look->flags & NCS_LOOK_KEY) ||
+	       (stream->facts.has_head &&
+		memcmp(stream->facts.head.recording, look->recording,
+		       sizeof(look->recording)) == 0);
+}
+
+/* Frees what a look was collected in: of many streams, few have one that
+ * comes. */
+static void release_look(struct ncs_stream_reader *stream)
+{
+	free(stream->bytes);
+	free(stream->unpacked);
+	ncs_budget_give(&stream->budget, stream->capacity);
+	stream->bytes = stream->unpacked = NULL;
+	stream->size = stream->capacity = stream->chunks = 0;
+	stream->is_over = false;
+}
+
+/* Ends a look: takes it if it is whole. */
+static int end_look(struct ncs_stream_reader *stream,
+		    const struct ncs_chunk *chunk, const char *payload)
+{
+	struct ncs_look look;
+	int error = 0;
+
+	if (chunk->unpacked_bytes < sizeof(look) || ncs_chunk_is_packed(chunk))
+		return 0;
+	memcpy(&look, payload, sizeof(look));
+	if (stream->chunks == look.chunks && stream->size == look.bytes &&
+	    is_of_agent(stream, &look) && !stream->is_over &&
+	    is_within_limits(stream)) {
+		error = take_look(stream, &look);
+		if (!error && stream->keep) {
+			size_t bytes = ncs_chunk_file_bytes(chunk);
+
+			stream->keep(stream->context, stream->bytes,
+				     stream->size);
+			/* The chunk lies before its payload in memory. */
+			stream->keep(stream->context,
+				     payload - sizeof(*chunk), bytes);
+		}
+	}
+	release_look(stream);
+	return error;
+}
+
+/* Makes room for a chunk of the look that is coming. If that gets too large, it
+ * is collected no more. Returns 0 or -ENOMEM. */
+static int make_room(struct ncs_stream_reader *stream, size_t bytes)
+{
+	size_t needed = stream->size + bytes, capacity = 2 * needed;
+	char *larger;
+
+	if (stream->is_over || needed <= stream->capacity)
+		return 0;
+	if (capacity > NCS_LOOK_BYTES_MAX)
+		capacity = NCS_LOOK_BYTES_MAX;
+	if (needed > NCS_LOOK_BYTES_MAX)
+		ncs_stream_note_limit(stream, "a look from it is more than 32"
+					      " MiB");
+	if (needed > NCS_LOOK_BYTES_MAX ||
+	    !ncs_stream_pay(stream, capacity - stream->capacity)) {
+		stream->is_over = true;
+		return 0;
+	}
+	larger = aligned_alloc(NCS_CHUNK_ALIGNMENT, ncs_chunk_round(capacity));
+	if (!larger) {
+		ncs_budget_give(&stream->budget, capacity - stream->capacity);
+		return -ENOMEM;
+	}
+	if (stream->size > 0)
+		memcpy(larger, stream->bytes, stream->size);
+	free(stream->bytes);
+	stream->bytes = larger;
+	stream->capacity = capacity;
+	return 0;
+}
+
+/* Collects a chunk until its look is whole. */
+static int collect(void *context, const struct ncs_chunk *chunk,
+		   const char *payload)
+{
+	struct ncs_stream_reader *stream = context;
+	size_t bytes = ncs_chunk_file_bytes(chunk);
+	int error;
+
+	if (stream->facts.refused[0])
+		return 0;
+	/* Bytes are missing: what came before them is no part of the look whose
+	 * end comes next. */
+	if (stream->splitter.skipped_bytes != stream->facts.skipped_bytes)
+		stream->size = stream->chunks = 0;
+	stream->facts.skipped_bytes = stream->splitter.skipped_bytes;
+	if (chunk->type == NCS_CHUNK_LOOK)
+		return end_look(stream, chunk, payload);
+	error = make_room(stream, bytes);
+	if (error || stream->is_over)
+		return error;
+	memcpy(stream->bytes + stream->size, payload - sizeof(*chunk), bytes);
+	stream->size += bytes;
+	stream->chunks++;
+	return 0;
+}
+
+/* Takes the word of an agent on the way here about the node. Its states may be
+ * newer than ours: those say nothing. */
+static void take_node(struct ncs_stream_reader *stream,
+		      const struct ncs_chunk *chunk, const char *payload)
+{
+	struct ncs_stream_facts *facts = &stream->facts;
+	struct ncs_node_head head;
+
+	if (chunk->bytes < sizeof(head) || ncs_chunk_is_packed(chunk))
+		return;
+	memcpy(&head, payload, sizeof(head));
+	if (head.state >= NCS_NODE_STATE_COUNT ||
+	    head.why_bytes > chunk->bytes - sizeof(head))
+		return;
+	facts->told = (enum ncs_node_state)head.state;
+	facts->told_times++;
+	snprintf(facts->told_why, sizeof(facts->told_why), "%.*s",
+		 (int)head.why_bytes, payload + sizeof(head));
+}
+
+/* Pays for the bases that packs have left. Without room for them there are none:
+ * the looks that need them are left out. */
+static void pay_for_bases(struct ncs_stream_reader *stream)
+{
+	size_t kept = ncs_look_unpacker_kept(stream->unpacker);
+
+	ncs_budget_give(&stream->budget, stream->unpacker_paid);
+	stream->unpacker_paid = kept;
+	if (ncs_stream_pay(stream, kept))
+		return;
+	ncs_look_unpacker_free(stream->unpacker);
+	stream->unpacker = NULL;
+	stream->unpacker_paid = 0;
+}
+
+/* Takes the chunks of a pack. Without all of them its look is not whole. */
+static int take_pack(struct ncs_stream_reader *stream,
+		     const struct ncs_chunk *chunk, const char *payload)
+{
+	struct ncs_pack_head head;
+	bool is_whole = false;
+	int error = 0;
+
+	if (!stream->unpacker)
+		stream->unpacker = ncs_look_unpacker_new();
+	if (!stream->unpacker)
+		return -ENOMEM;
+	if (chunk->bytes >= sizeof(head)) {
+		memcpy(&head, payload, sizeof(head));
+		if (ncs_stream_may_unpack(stream, head.unpacked_bytes))
+			error = ncs_look_unpacker_take(stream->unpacker, chunk,
+						       payload, collect, stream,
+						       &is_whole);
+	}
+	if (!is_whole)
+		stream->size = stream->chunks = 0;
+	pay_for_bases(stream);
+	return error;
+}
+
+/* Takes a chunk of the stream. */
+static int take_any(void *context, const struct ncs_chunk *chunk,
+		    const char *payload)
+{
+	struct ncs_stream_reader *stream = context;
+
+	if (chunk->type == NCS_CHUNK_NODE) {
+		take_node(stream, chunk, payload);
+		return 0;
+	}
+	if (chunk->type != NCS_CHUNK_PACK || stream->facts.refused[0])
+		return collect(stream, chunk, payload);
+	return take_pack(stream, chunk, payload);
+}
+
+/* --- Interface ----------------------------------------------------------- */
+
+struct ncs_stream_reader *ncs_stream_new(struct ncs_budget *whole,
+					 ncs_stream_keep *keep, void *context)
+{
+	struct ncs_stream_reader *stream = calloc(1, sizeof(*stream));
+
+	if (!stream)
+		return NULL;
+	stream->budget = (struct ncs_budget){ .whole = whole,
+					      .most = NCS_STREAM_BYTES_MAX };
+	stream->allowance_bytes = NCS_STREAM_BURST_BYTES;
+	stream->keep = keep;
+	stream->context = context;
+	return stream;
+}
+
+void ncs_stream_free(struct ncs_stream_reader *stream)
+{
+	if (!stream)
+		return;
+	begin_agent(stream);
+	ncs_chunk_splitter_release(&stream->splitter);
+	ncs_look_unpacker_free(stream->unpacker);
+	ncs_budget_give(&stream->budget, stream->unpacker_paid);
+	ncs_budget_give(&stream->budget, stream->ranks_paid);
+	free(stream->unreadable);
+	free(stream->ranks);
+	release_look(stream);
+	free(stream);
+}
+
+int ncs_stream_feed(struct ncs_stream_reader *stream, const void *bytes,
+		    size_t size, uint64_t now_ns)
+{
+	int error;
+
+	stream->facts.bytes += size;
+	if (stream->facts.refused[0])
+		return 0;
+	ncs_stream_allow(stream, now_ns);
+	error = ncs_chunk_splitter_feed(&stream->splitter, bytes, size,
+					take_any, stream);
+	if (error)
+		ncs_stream_gap(stream);
+	if (stream->splitter.skipped_bytes != stream->facts.skipped_bytes)
+		stream->size = stream->chunks = 0;
+	stream->facts.skipped_bytes = stream->splitter.skipped_bytes;
+	return error;
+}
+
+void ncs_stream_gap(struct ncs_stream_reader *stream)
+{
+	ncs_chunk_splitter_cut(&stream->splitter);
+	stream->size = stream->chunks = 0;
+}
+
+const struct ncs_stream_facts *
+ncs_stream_facts(const struct ncs_stream_reader *stream)
+{
+	return &stream->facts;
+}
+
+size_t ncs_stream_rank_count(const struct ncs_stream_reader *stream)
+{
+	return stream->rank_count;
+}
+
+struct ncs_stream_rank *ncs_stream_rank(struct ncs_stream_reader *stream,
+					size_t rank)
+{
+	return &stream->ranks[rank];
+}
+
+size_t ncs_stream_unreadable_count(const struct ncs_stream_reader *stream)
+{
+	return stream->unreadable_count;
+}
+
+const struct ncs_stream_unreadable *
+ncs_stream_unreadable(const struct ncs_stream_reader *stream, size_t index)
+{
+	return &stream->unreadable[index];
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads the stream of one agent as its bytes come: the looks, and in them the
+ * states and records of the ranks.
+ *
+ * A look is taken as a whole, once all its chunks are there; one that is
+ * damaged or cut is counted and left out, with the later states that build on
+ * it. Nothing in the bytes is trusted: what they unpack to is limited, at once
+ * and over time. Ranks and looks beyond a limit are left out, which the facts
+ * tell. Times are those of the agent's host. Not thread-safe.
+ */
+#ifndef NCS_FLEET_STREAM_STREAM_READER_H
+#define NCS_FLEET_STREAM_STREAM_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/machine_peaks.h"
+#include "analysis/base/move_clock.h"
+#include "analysis/base/nodes.h"
+#include "analysis/base/source.h"
+#include "ncclstat/reader.h"
+#include "record/format/file_format.h"
+#include "record/read/state_image.h"
+
+/* The most ranks of a stream; and records of a rank that wait to be taken,
+ * beyond which the oldest are lost. */
+#define NCS_STREAM_RANKS_MAX 16384u
+#define NCS_STREAM_RECORDS_MAX 16384u
+
+/* The most memory that a stream takes, with what a model takes that shows its
+ * ranks; and what of it is unpacked in a second. */
+#define NCS_STREAM_BYTES_MAX (UINT64_C(256) << 20)
+#define NCS_STREAM_UNPACKED_A_SECOND (UINT64_C(64) << 20)
+
+/* The most segments that cannot be read that are named, and bytes of a text
+ * about one. */
+#define NCS_STREAM_UNREADABLE_MAX 64u
+#define NCS_STREAM_TEXT_MAX 4096u
+
+struct ncs_stream_lane {
+	uint64_t next; /* position of the next record in the ring */
+	bool is_known;
+};
+
+/* The digest of a rank that is level, whose state a look leaves out. Times are
+ * those of the agent's host. */
+struct ncs_stream_digest {
+	uint64_t taken_ns; /* 0: the state is newer */
+	uint64_t operation_ns;
+	uint64_t wait_ns;
+	struct ncs_level_function functions[NCS_FUNCTION_COUNT];
+	size_t function_count;
+};
+
+struct ncs_stream_rank {
+	bool is_named;            /* its segment is known */
+	bool is_there;            /* the latest look has a state of it */
+	bool is_behind;           /* but that state could not be read */
+	bool is_left_out;         /* there was no room for that state */
+	char *path;               /* of the segment */
+	struct ncs_header header; /* as when it was named */
+	struct ncs_state_image image;
+	bool has_key;
+	bool has_state;
+	uint32_t parts; /* of the state that is being read */
+	uint64_t key_taken_ns;
+	uint64_t taken_ns; /* when the state was taken */
+	uint64_t shown_ns; /* for the caller; 0 for a new rank */
+	uint32_t flags;    /* enum ncs_state_flag of the state */
+	uint64_t look;     /* number of the latest look with a state or a
+			      digest of it, plus 1 */
+	struct ncs_stream_digest digest;
+	struct ncs_reader *reader;
+	struct ncs_clock_move reader_move;
+	struct ncs_stream_lane *lanes; /* as many as the header has */
+	struct ncs_record *records;    /* that wait, as they came */
+	size_t record_capacity;
+	uint32_t *record_lanes; /* the lane of each */
+	size_t record_lane_capacity;
+	size_t record_count;
+	size_t records_seen; /* by the caller, of those that wait */
+	uint64_t records_lost;
+	uint64_t paid; /* of the stream's memory, apart from the image */
+};
+
+/* A segment that the agent cannot read. */
+struct ncs_stream_unreadable {
+	enum ncs_attach attach;
+	char *path;
+	char *why;
+};
+
+struct ncs_stream_facts {
+	bool has_head;
+	struct ncs_file_head head; /* of the agent that writes */
+	struct ncs_look look;      /* the latest one */
+	uint64_t looks;            /* taken */
+	uint64_t looks_lost;       /* of the present agent's: damaged or cut */
+	uint64_t bytes;
+	uint64_t skipped_bytes;
+	bool has_records;
+	bool has_digests; /* some look had them */
+	/* The latest reading of the host's clocks; all zeros: none yet. */
+	struct ncs_clock_reading clock;
+	struct ncs_machine_peaks peaks; /* all zeros: none yet */
+	/* The latest word of an agent on the way here about the node, if
+	 * told_times is not 0. */
+	enum ncs_node_state told;
+	uint64_t told_times; /* how often it came */
+	char told_why[NCS_NODE_WHY_BYTES];
+	/* Why nothing more is read, a clause for users; "": it is read. */
+	char refused[160];
+	/* How often a look or a rank was left out, as a limit was reached, and
+	 * the latest reason, a clause for users; and how many ranks of the
+	 * latest look are left out here. */
+	uint64_t limited_times;
+	char limited[160];
+	uint32_t left_out;
+};
+
+struct ncs_stream_reader;
+
+/* Receives the bytes of each whole look, after it was read; may be NULL. */
+typedef void ncs_stream_keep(void *context, const void *bytes, size_t size);
+
+/* Creates a reader, whose memory is part of a budget, if that is not NULL.
+ * Returns NULL if there is no memory; ncs_stream_free() accepts NULL. */
+struct ncs_stream_reader *ncs_stream_new(struct ncs_budget *whole,
+					 ncs_stream_keep *keep, void *context);
+void ncs_stream_free(struct ncs_stream_reader *stream);
+
+/* Takes the next bytes; `now_ns` is CLOCK_MONOTONIC. Returns 0 or -ENOMEM; then
+ * they are as if they were missing. */
+int ncs_stream_feed(struct ncs_stream_reader *stream, const void *bytes,
+		    size_t size, uint64_t now_ns);
+
+/* Notes that bytes are missing before the next ones. */
+void ncs_stream_gap(struct ncs_stream_reader *stream);
+
+/* Returns the facts so far; valid until the stream is freed. */
+const struct ncs_stream_facts *
+ncs_stream_facts(const struct ncs_stream_reader *stream);
+
+/* Returns the number of ranks that were ever named, and a rank. A rank is valid
+ * until the next bytes are taken; `is_named` may be false. */
+size_t ncs_stream_rank_count(const struct ncs_stream_reader *stream);
+struct ncs_stream_rank *ncs_stream_rank(struct ncs_stream_reader *stream,
+					size_t rank);
+
+/* Returns the number of segments in the latest look that the agent cannot read
+ * and are named, and one of them, valid until the next bytes are taken. */
+size_t ncs_stream_unreadable_count(const struct ncs_stream_reader *stream);
+const struct ncs_stream_unreadable *
+ncs_stream_unreadable(const struct ncs_stream_reader *stream, size_t index);
+
+/* Moves the records that wait to `records`, which has
+ * NCS_STREAM_RECORDS_MAX, lane by lane. Returns how many; *lost is the number
+ * of those that are missing since the last call. */
+size_t ncs_stream_move_records(struct ncs_stream_rank *rank,
+			       struct ncs_record *records, uint64_t *lost);
+
+/* Takes a snapshot of a rank that has a state, all times moved by `move`, and
+ * sets *header to its header, moved likewise. Returns 0, -ENOMEM, or -EBADMSG if
+ * the state makes no sense. The caller releases the snapshot on success. */
+int ncs_stream_snapshot(struct ncs_stream_rank *rank,
+			const struct ncs_clock_move *move,
+			struct ncs_snapshot *snapshot,
+			struct ncs_header *header);
+
+#endif

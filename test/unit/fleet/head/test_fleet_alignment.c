@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of aligning the clocks of a fleet by traffic as it comes
+ * (fleet/head/fleet_alignment.h). The hosts are simulated, so that their
+ * clocks are known. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fleet/head/fleet_alignment.h"
+#include "record/read/recording.h"
+#include "test/unit/support/simulated_hosts.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+#define S UINT64_C(1000000000)
+
+/* This machine's clock at true time 0, and the most ranks. */
+#define HERE_NS (UINT64_C(7000) * S)
+#define RANKS 16
+
+struct fixture {
+	char directory[64];
+	struct simulated_options options;
+	struct simulated_hosts hosts;
+	struct ncs_fleet_alignment *alignment;
+	struct ncs_fleet_told told[SIMULATED_HOSTS_MAX][RANKS];
+	struct ncs_recording *recordings[SIMULATED_HOSTS_MAX];
+	int64_t base_ns[SIMULATED_HOSTS_MAX];
+};
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	if (!fixture)
+		return -1;
+	*state = fixture;
+	fixture->options = simulated_defaults();
+	fixture->options.hosts = 2;
+	fixture->options.operations = 120;
+	fixture->options.realtime_error_ns = 0;
+	fixture->alignment = ncs_fleet_alignment_new();
+	snprintf(fixture->directory, sizeof(fixture->directory),
+		 "/tmp/test-fleet.XXXXXX");
+	return fixture->alignment && mkdtemp(fixture->directory) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (unsigned i = 0; i < fixture->options.hosts; i++) {
+		for (unsigned k = 0; k < RANKS; k++)
+			ncs_fleet_told_release(&fixture->told[i][k]);
+		ncs_recording_close(fixture->recordings[i]);
+		unlink(fixture->hosts.host[i].path);
+	}
+	ncs_fleet_alignment_free(fixture->alignment);
+	rmdir(fixture->directory);
+	free(fixture);
+	return 0;
+}
+
+/* Computes the job and opens each host's recording by itself, so that its times
+ * are those of its own clock. */
+static void simulate(struct fixture *fixture)
+{
+	char why[256];
+
+	if (simulated_hosts_write(&fixture->options, fixture->directory,
+				  &fixture->hosts, why, sizeof(why)) != 0)
+		fail_msg("%s", why);
+	for (unsigned i = 0; i < fixture->options.hosts; i++) {
+		const char *path = fixture->hosts.host[i].path;
+
+		if (ncs_recording_open(&fixture->recordings[i], &path, 1, why,
+				       sizeof(why)) != 0)
+			fail_msg("%s", why);
+		/* The first look takes 3 ms, and more from each host. */
+		fixture->base_ns[i] =
+			(int64_t)(HERE_NS + (3 + i) * MS -
+				  simulated_clock_ns(&fixture->hosts, i, 0));
+	}
+}
+
+/* Takes all records that a rank's host drained in a time of its clock. */
+static void take_batch(struct fixture *fixture, unsigned host,
+		       const struct ncs_batch *batch)
+{
+	struct ncs_recording *recording = fixture->recordings[host];
+	const struct ncs_recorded_rank *rank =
+		ncs_recording_rank(recording, batch->rank);
+	struct ncs_clock clock = rank->header->clock;
+	struct ncs_snapshot snapshot;
+	struct ncs_reader *reader;
+	uint64_t taken_ns;
+
+	assert_true(batch->rank < RANKS);
+	assert_int_equal(ncs_recording_state(recording, batch->rank,
+					     rank->until_ns, &reader,
+					     &taken_ns),
+			 NCS_RECORDED_YES);
+	assert_int_equal(ncs_snapshot_init(&snapshot, reader), 0);
+	ncs_snapshot_take(&snapshot, reader, taken_ns);
+	clock.base_monotonic_ns += (uint64_t)fixture->base_ns[host];
+	assert_int_equal(ncs_fleet_alignment_take(
+				 fixture->alignment, host + 1,
+				 &fixture->told[host][batch->rank], &snapshot,
+				 &clock, batch->records, batch->count),
+			 0);
+	ncs_snapshot_release(&snapshot);
+}
+
+/* Takes a look at a host: what happened until a true time, and since the look
+ * before. */
+static void look(struct fixture *fixture, unsigned host, uint64_t from_ns,
+		 uint64_t until_ns)
+{
+	struct ncs_recording_pass *pass = ncs_recording_pass_open(
+		fixture->recordings[host], NCS_ALL_RANKS,
+		simulated_clock_ns(&fixture->hosts, host, from_ns) + 1,
+		simulated_clock_ns(&fixture->hosts, host, until_ns));
+	struct ncs_batch batch;
+
+	assert_non_null(pass);
+	while (ncs_recording_pass_next(pass, &batch) > 0)
+		take_batch(fixture, host, &batch);
+	ncs_recording_pass_close(pass);
+}
+
+static struct ncs_fleet_aligned solve(struct fixture *fixture, uint64_t true_ns)
+{
+	struct ncs_fleet_aligned aligned;
+
+	assert_int_equal(ncs_fleet_alignment_solve(fixture->alignment,
+						   HERE_NS + true_ns, &aligned),
+			 0);
+	return aligned;
+}
+
+/* Returns a host's true time, by its clock, as moved to the reference's. */
+static int64_t off_ns(const struct fixture *fixture,
+		      const struct ncs_fleet_aligned *aligned, unsigned host,
+		      uint64_t true_ns)
+{
+	const struct ncs_aligned *move = &aligned->hosts[host + 1];
+	unsigned reference = (unsigned)aligned->reference - 1;
+	uint64_t own_ns = simulated_clock_ns(&fixture->hosts, host, true_ns) +
+			  (uint64_t)fixture->base_ns[host];
+	uint64_t moved_ns =
+		own_ns + (uint64_t)move->offset_ns +
+		(uint64_t)(int64_t)llround(
+			move->drift * (double)(int64_t)(own_ns - move->at_ns));
+	uint64_t wanted_ns =
+		simulated_clock_ns(&fixture->hosts, reference, true_ns) +
+		(uint64_t)fixture->base_ns[reference];
+
+	return (int64_t)(moved_ns - wanted_ns);
+}
+
+static void assert_within(const struct fixture *fixture,
+			  const struct ncs_fleet_aligned *aligned,
+			  uint64_t true_ns, uint64_t most_ns, unsigned hosts)
+{
+	for (unsigned i = 0; i < hosts; i++) {
+		const struct ncs_aligned *host = &aligned->hosts[i + 1];
+		int64_t off = off_ns(fixture, aligned, i, true_ns);
+
+		assert_int_equal(host->by, NCS_ALIGNED_BY_TRAFFIC);
+		if ((uint64_t)llabs(off) > host->error_ns ||
+		    host->error_ns > most_ns)
+			fail_msg("host %u is off by %lld ns, said %llu", i,
+				 (long long)off,
+				 (unsigned long long)host->error_ns);
+	}
+}
+
+/* Plays the job in looks of all hosts; checks the solution after each. */
+static struct ncs_fleet_aligned play(struct fixture *fixture, uint64_t every_ns,
+				     uint64_t until_ns, uint64_t most_ns)
+{
+	struct ncs_fleet_aligned aligned = { 0 };
+	uint64_t at_ns = 0;
+
+	while (at_ns < until_ns) {
+		for (unsigned i = 0; i < fixture->options.hosts; i++)
+			look(fixture, i, at_ns, at_ns + every_ns);
+		at_ns += every_ns;
+		aligned = solve(fixture, at_ns);
+		assert_true(aligned.count > fixture->options.hosts);
+		assert_within(fixture, &aligned, at_ns, most_ns,
+			      fixture->options.hosts);
+	}
+	return aligned;
+}
+
+static void test_clocks_are_found_within_the_told_error(void **state)
+{
+	struct fixture *fixture = *state;
+
+	simulate(fixture);
+	play(fixture, S / 5, fixture->hosts.end_ns, 20 * MS);
+}
+
+/* Looks of hosts come at different times, and each brings what the others have
+ * told before. */
+static void test_looks_may_come_one_after_the_other(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ncs_fleet_aligned aligned;
+
+	simulate(fixture);
+	look(fixture, 0, 0, S);
+	solve(fixture, S);
+	look(fixture, 1, 0, S / 2);
+	aligned = solve(fixture, S);
+	assert_true(aligned.count > 0);
+	assert_within(fixture, &aligned, S / 2, 20 * MS,
+		      fixture->options.hosts);
+	look(fixture, 1, S / 2, S);
+	aligned = solve(fixture, 3 * S / 2);
+	assert_within(fixture, &aligned, S, 20 * MS, fixture->options.hosts);
+}
+
+/* When a job hangs, its clocks drift on: the error tells how far. */
+static void test_the_error_grows_without_traffic(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ncs_fleet_aligned aligned;
+	uint64_t end_ns, error_ns;
+
+	simulate(fixture);
+	end_ns = fixture->hosts.end_ns;
+	aligned = play(fixture, S / 5, end_ns, 20 * MS);
+	error_ns = aligned.hosts[1 + (aligned.reference == 1)].error_ns;
+	for (unsigned i = 1; i <= 60; i++) {
+		aligned = solve(fixture, end_ns + 10 * i * S);
+		assert_within(fixture, &aligned, end_ns + 10 * i * S, S,
+			      fixture->options.hosts);
+	}
+	assert_true(aligned.hosts[1 + (aligned.reference == 1)].error_ns >
+		    error_ns);
+}
+
+static void test_old_facts_give_way_to_new_ones(void **state)
+{
+	struct fixture *fixture = *state;
+
+	/* Some 200 s. */
+	fixture->options.operations = 2000;
+	fixture->options.compute_ns = 100 * MS;
+	fixture->options.bytes = 4096;
+	fixture->options.channels = 1;
+	fixture->options.jitter = 0.2;
+	simulate(fixture);
+	assert_true(fixture->hosts.end_ns > 180 * S);
+	play(fixture, 2 * S, fixture->hosts.end_ns, 20 * MS);
+}
+
+static void test_hosts_may_be_more_than_at_first(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ncs_fleet_aligned aligned;
+	uint64_t end_ns;
+
+	fixture->options.hosts = 12;
+	fixture->options.operations = 40;
+	simulate(fixture);
+	end_ns = fixture->hosts.end_ns;
+	for (unsigned i = 0; i < 4; i++)
+		look(fixture, i, 0, end_ns / 2);
+	aligned = solve(fixture, end_ns / 2);
+	assert_int_equal(aligned.hosts[1].by, NCS_ALIGNED_BY_TRAFFIC);
+	assert_int_equal(aligned.hosts[4].by, NCS_ALIGNED_BY_TRAFFIC);
+	assert_int_equal(aligned.hosts[5].by, NCS_ALIGNED_BY_NOTHING);
+	for (unsigned i = 0; i < 12; i++)
+		look(fixture, i, end_ns / 2, 3 * end_ns / 4);
+	/* From now on there is room for all. */
+	aligned = solve(fixture, 3 * end_ns / 4);
+	assert_within(fixture, &aligned, 3 * end_ns / 4, 50 * MS, 4);
+	for (unsigned i = 0; i < 12; i++)
+		look(fixture, i, 3 * end_ns / 4, end_ns);
+	solve(fixture, end_ns);
+	aligned = solve(fixture, end_ns);
+	assert_true(aligned.count > 12);
+	assert_within(fixture, &aligned, end_ns, 50 * MS,
+		      fixture->options.hosts);
+}
+
+static void test_what_is_forgotten_is_not_told(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ncs_fleet_aligned aligned;
+
+	simulate(fixture);
+	play(fixture, S, S, 20 * MS);
+	ncs_fleet_alignment_forget(fixture->alignment);
+	aligned = solve(fixture, 2 * S);
+	assert_int_equal(aligned.count, 0);
+	look(fixture, 0, S, 2 * S);
+	look(fixture, 1, S, 2 * S);
+	aligned = solve(fixture, 2 * S);
+	assert_within(fixture, &aligned, 2 * S, 20 * MS,
+		      fixture->options.hosts);
+}
+
+static void test_one_host_alone_is_not_aligned(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ncs_fleet_aligned aligned;
+
+	simulate(fixture);
+	look(fixture, 0, 0, S);
+	aligned = solve(fixture, S);
+	assert_int_equal(aligned.count, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_clocks_are_found_within_the_told_error),
+		TEST(test_looks_may_come_one_after_the_other),
+		TEST(test_the_error_grows_without_traffic),
+		TEST(test_old_facts_give_way_to_new_ones),
+		TEST(test_hosts_may_be_more_than_at_first),
+		TEST(test_what_is_forgotten_is_not_told),
+		TEST(test_one_host_alone_is_not_aligned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

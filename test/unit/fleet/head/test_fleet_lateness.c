@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Lateness across the nodes of a fleet, while its clocks drift: a rank that is
+ * late by a known time, by streams as agents write them with --records. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/model/communicators.h"
+#include "analysis/model/model.h"
+#include "analysis/model/stragglers.h"
+#include "fleet/head/fleet.h"
+#include "test/unit/support/simulated_hosts.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+#define S UINT64_C(1000000000)
+
+/* This machine's clock at true time 0; how long a look is on its way. */
+#define HERE_NS (UINT64_C(7000) * S)
+#define ON_THE_WAY_NS (4 * MS)
+
+#define LATE_NS (2 * MS)
+#define LATE_RANK 3
+
+/* By then no operation is among the latest ones that was told before the clocks
+ * were aligned; their error is below a tenth of the lateness. */
+#define SETTLED_NS (40 * S)
+#define ERROR_MAX_NS (LATE_NS / 10)
+
+struct watched {
+	struct ncs_fleet *fleet;
+	struct ncs_model model;
+	size_t nodes[2];
+	unsigned checked;       /* looks after which the lateness was right */
+};
+
+static int setup(void **state)
+{
+	struct watched *watched = calloc(1, sizeof(*watched));
+
+	if (!watched)
+		return -1;
+	watched->fleet = ncs_fleet_new(NULL);
+	if (!watched->fleet)
+		return -1;
+	ncs_model_init(&watched->model);
+	for (unsigned i = 0; i < 2; i++)
+		if (ncs_fleet_add(watched->fleet, NULL, &watched->nodes[i]))
+			return -1;
+	*state = watched;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct watched *watched = *state;
+
+	ncs_model_release(&watched->model);
+	ncs_fleet_free(watched->fleet);
+	free(watched);
+	return 0;
+}
+
+static const struct ncs_rank *rank_of(const struct watched *watched, int rank)
+{
+	for (size_t i = 0; i < watched->model.rank_count; i++)
+		if (watched->model.ranks[i]->now.identity.rank == rank)
+			return watched->model.ranks[i];
+	fail_msg("rank %d is not seen", rank);
+	return NULL;
+}
+
+static void check(struct watched *watched)
+{
+	const struct ncs_lateness_view *view =
+		ncs_rank_lateness(rank_of(watched, LATE_RANK));
+	const struct ncs_lateness *recent;
+
+	assert_non_null(view);
+	recent = &view->recent;
+	assert_in_range(recent->error_ns, 1, ERROR_MAX_NS);
+	assert_int_equal(recent->last, recent->operations);
+	assert_in_range(recent->exclusive_ns, LATE_NS - recent->error_ns,
+			LATE_NS + recent->error_ns);
+	for (int i = 0; i < LATE_RANK; i++)
+		assert_int_equal(
+			ncs_rank_lateness(rank_of(watched, i))->recent.last, 0);
+	watched->checked++;
+}
+
+static int take_look(void *context, unsigned host, uint64_t true_ns,
+		     const void *bytes, size_t size)
+{
+	struct watched *watched = context;
+	uint64_t now_ns = HERE_NS + true_ns + ON_THE_WAY_NS * (1 + host);
+
+	assert_int_equal(ncs_fleet_feed(watched->fleet, watched->nodes[host],
+					bytes, size, now_ns),
+			 0);
+	assert_int_equal(ncs_model_update(&watched->model,
+					  ncs_fleet_source(watched->fleet),
+					  now_ns + MS),
+			 0);
+	if (true_ns > SETTLED_NS && host == 1)
+		check(watched);
+	return 0;
+}
+
+/* The clocks, which differ by up to 10 s, are moved on by the drift of more than
+ * five times the lateness meanwhile. */
+static void test_a_late_rank_on_another_node_is_named_for_minutes(void **state)
+{
+	struct watched *watched = *state;
+	struct simulated_options options = simulated_defaults();
+	struct simulated_hosts hosts;
+
+	options.hosts = 2;
+	options.channels = 1;
+	options.bytes = UINT64_C(1) << 20;
+	options.small_every = 0;
+	options.compute_ns = 40 * MS;
+	options.jitter = 0;
+	options.queue_ns = 0;
+	options.realtime_error_ns = 0;
+	options.drift = 700e-6;
+	/* A GPU's clock would drift against its host's as much. */
+	options.has_kernels = false;
+	options.late_rank = LATE_RANK;
+	options.late_ns = LATE_NS;
+	assert_int_equal(simulated_hosts_stream(&options, S, 150 * S, &hosts,
+						take_look, watched),
+			 0);
+	assert_true(watched->checked > 100);
+	assert_true(fabs(hosts.host[0].drift - hosts.host[1].drift) * 150e9 >
+		    5 * LATE_NS);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_a_late_rank_on_another_node_is_named_for_minutes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
