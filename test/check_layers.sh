@@ -62,7 +62,8 @@ analysis/sources: analysis/model analysis/peaks
 analysis/metrics: analysis/diagnosis
 record/format: analysis/records
 record/write: record/format analysis/peaks
-record/read: record/format analysis/clocks analysis/path analysis/diagnosis
+record/read: record/format analysis/clocks analysis/model
+record/replay: record/read analysis/diagnosis
 record/export: record/read analysis/views
 fleet/launch: analysis/base
 fleet/stream: fleet/launch record/write record/read
@@ -74,7 +75,7 @@ tui/table: tui/text
 tui/views: tui/table
 tui/screen: tui/views tui/commands
 tui/serve: analysis/metrics
-tui/commands: tui/text tui/synthetic tui/serve analysis/sources record/export fleet/head
+tui/commands: tui/text tui/synthetic tui/serve analysis/path analysis/sources record/export record/replay fleet/head
 tui: tui/screen tui/commands tui/synthetic
 END
 
@@ -266,6 +267,7 @@ plant analysis/views/planted.c '#include <ncurses.h>'
 plant analysis/views/planted.c '#include <jansson.h>'
 plant record/write/planted.c '#include "record/read/recording.h"'
 plant record/read/planted.c '#include "record/write/recorder.h"'
+plant record/read/planted.c '#include "record/replay/replay.h"'
 plant record/export/planted.c '#include "fleet/launch/lines.h"'
 plant fleet/launch/planted.c '#include "record/format/chunk.h"'
 plant fleet/stream/planted.c '#include "fleet/head/fleet.h"'

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/read/replay.h"
+#include "record/replay/replay.h"
 #include "record/write/recording_writer.h"
 #include "shm/clock.h"
 #include "shm/read/image.h"

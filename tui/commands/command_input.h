@@ -5,7 +5,7 @@
 #define NCS_TUI_COMMANDS_COMMAND_INPUT_H
 
 #include "analysis/base/source.h"
-#include "record/read/replay.h"
+#include "record/replay/replay.h"
 #include "tui/commands/options.h"
 
 struct ncs_command_input {

@@ -14,7 +14,7 @@
 
 #include "analysis/diagnosis/diagnosis.h"
 #include "ncclstat/reader.h"
-#include "record/read/replay.h"
+#include "record/replay/replay.h"
 
 /* The version of all documents that are one object. It grows when a name that
  * was there is renamed, goes, or means something else; ncclstat-json(5) tells

@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "analysis/base/source.h"
-#include "record/read/replay.h"
+#include "record/replay/replay.h"
 
 /* Begins a list, to which ncs_list_json_add() adds segments, and which
  * ncs_list_json_print() prints and releases. */

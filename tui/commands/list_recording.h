@@ -4,7 +4,7 @@
 #ifndef NCS_TUI_COMMANDS_LIST_RECORDING_H
 #define NCS_TUI_COMMANDS_LIST_RECORDING_H
 
-#include "record/read/replay.h"
+#include "record/replay/replay.h"
 #include "tui/commands/options.h"
 
 /* Finds the identity of a recorded rank: in its last state, which has the most

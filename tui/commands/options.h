@@ -18,7 +18,7 @@
 #include "fleet/launch/agents.h"
 #include "ncclstat/tables/options.def"
 #include "record/export/export.h"
-#include "record/read/instant.h"
+#include "record/replay/instant.h"
 #include "record/write/recorder.h"
 #include "shm/control.h"
 #include "tui/term/term.h"

@@ -4,7 +4,7 @@
 #define NCS_TUI_SCREEN_LIVE_H
 
 #include "analysis/base/source.h"
-#include "record/read/replay.h"
+#include "record/replay/replay.h"
 #include "tui/commands/config_file.h"
 #include "tui/commands/options.h"
 

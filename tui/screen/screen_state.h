@@ -16,7 +16,7 @@
 #include "analysis/model/model.h"
 #include "analysis/views/columns.h"
 #include "analysis/views/timeline.h"
-#include "record/read/replay_search.h"
+#include "record/replay/replay_search.h"
 #include "tui/commands/options.h"
 #include "tui/table/rows.h"
 #include "tui/term/keys.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds abnormal times of a recording; see replay_search.h. */
-#include "record/read/replay_search.h"
+#include "record/replay/replay_search.h"
 
 #include <errno.h>
 #include <string.h>

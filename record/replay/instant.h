@@ -9,8 +9,8 @@
  *
  * Seconds may have a fraction. A blank may replace the T behind a date.
  */
-#ifndef NCS_RECORD_READ_INSTANT_H
-#define NCS_RECORD_READ_INSTANT_H
+#ifndef NCS_RECORD_REPLAY_INSTANT_H
+#define NCS_RECORD_REPLAY_INSTANT_H
 
 #include <stdbool.h>
 #include <stddef.h>

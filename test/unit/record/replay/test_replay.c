@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "analysis/model/rates.h"
-#include "record/read/replay_search.h"
+#include "record/replay/replay_search.h"
 #include "test/unit/support/recording_fixture.h"
 
 #define MS_NS UINT64_C(1000000)

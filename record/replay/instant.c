@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses and prints points in time; see instant.h. No I/O except that the C
  * library reads time zones. */
-#include "record/read/instant.h"
+#include "record/replay/instant.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "record/read/instant.h"
+#include "record/replay/instant.h"
 
 #define MS_NS UINT64_C(1000000)
 #define S_NS UINT64_C(1000000000)

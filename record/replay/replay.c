@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Plays recordings; see replay.h. */
-#include "record/read/replay.h"
+#include "record/replay/replay.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,8 +4,8 @@
  * The current time is an argument, so that tests can play at any speed. All
  * other times are the recording's common time. Not thread-safe.
  */
-#ifndef NCS_RECORD_READ_REPLAY_H
-#define NCS_RECORD_READ_REPLAY_H
+#ifndef NCS_RECORD_REPLAY_REPLAY_H
+#define NCS_RECORD_REPLAY_REPLAY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,8 +14,8 @@
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/model/model.h"
 #include "record/read/align.h"
-#include "record/read/instant.h"
 #include "record/read/recording.h"
+#include "record/replay/instant.h"
 
 struct ncs_replay {
 	struct ncs_recording *recording;

@@ -2,10 +2,10 @@
 /* Searches a recording for the times at which something goes wrong. Each call
  * does a bounded amount of work, so that the caller can show the recording in
  * the meantime. Not thread-safe. */
-#ifndef NCS_RECORD_READ_REPLAY_SEARCH_H
-#define NCS_RECORD_READ_REPLAY_SEARCH_H
+#ifndef NCS_RECORD_REPLAY_REPLAY_SEARCH_H
+#define NCS_RECORD_REPLAY_REPLAY_SEARCH_H
 
-#include "record/read/replay.h"
+#include "record/replay/replay.h"
 
 /* Largest number of abnormal times kept; a job with more of them is always
  * abnormal. */
