@@ -7,11 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/clocks/barriers.h"
-#include "analysis/clocks/message_facts.h"
-#include "analysis/records/messages.h"
-#include "analysis/records/operation_record.h"
-#include "shm/array.h"
+#include "analysis/clocks/traffic.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -46,12 +42,7 @@ struct generation {
 	uint64_t number;
 	uint64_t begun_ns;
 	size_t hosts;
-	struct ncs_alignment *alignment;
-	struct ncs_barriers *barriers;
-	struct ncs_messages *messages;
-	size_t *owner_hosts; /* by owner */
-	size_t owner_count, owner_capacity;
-	int error; /* of taking messages */
+	struct ncs_traffic traffic;
 	/* Its latest solution. */
 	size_t reference;
 	struct ncs_aligned *aligned; /* by host */
@@ -82,22 +73,9 @@ static void end_generation(struct generation *generation)
 {
 	if (!generation)
 		return;
-	ncs_barriers_free(generation->barriers);
-	ncs_messages_free(generation->messages);
-	ncs_alignment_free(generation->alignment);
-	free(generation->owner_hosts);
+	ncs_traffic_release(&generation->traffic);
 	free(generation->aligned);
 	free(generation);
-}
-
-static void take_message(void *context, const struct ncs_message *message)
-{
-	struct generation *generation = context;
-	const size_t *hosts = generation->owner_hosts;
-
-	generation->error |= ncs_alignment_add_message(
-		generation->alignment, message, hosts[message->sender],
-		hosts[message->receiver]);
 }
 
 static struct generation *new_generation(struct ncs_fleet_alignment *self,
@@ -112,15 +90,11 @@ static struct generation *new_generation(struct ncs_fleet_alignment *self,
 	generation->number = ++self->numbers;
 	generation->begun_ns = self->now_ns;
 	generation->hosts = hosts;
-	generation->alignment = ncs_alignment_new(hosts);
 	generation->aligned = calloc(hosts, sizeof(*generation->aligned));
-	if (generation->alignment)
-		generation->barriers =
-			ncs_barriers_new(generation->alignment, hosts,
-					 kept < KEPT_MAX ? kept : KEPT_MAX);
-	generation->messages =
-		ncs_messages_new(STEPS_KEPT, take_message, generation);
-	if (generation->barriers && generation->messages && generation->aligned)
+	if (ncs_traffic_init(&generation->traffic, hosts,
+			     kept < KEPT_MAX ? kept : KEPT_MAX,
+			     STEPS_KEPT) == 0 &&
+	    generation->aligned)
 		return generation;
 	end_generation(generation);
 	return NULL;
@@ -191,86 +165,37 @@ void ncs_fleet_told_release(struct ncs_fleet_told *rank)
 	*rank = (struct ncs_fleet_told){ 0 };
 }
 
-/* The records of a rank that are being taken. */
-struct taking {
-	struct ncs_fleet_alignment *alignment;
-	struct ncs_fleet_told *rank;
-	/* The generations that take them, and the rank's number there. */
-	struct generation *generations[2];
-	size_t owners[2];
-	unsigned count;
-};
-
-/* Announces what is known of a rank now. */
-static int expect(struct taking *taking, struct generation *generation,
-		  const struct ncs_barrier_rank *facts)
+/* Announces to a generation what is known of a rank now, whose records are being
+ * taken. */
+static int expect(struct generation *generation, struct ncs_fleet_told *told,
+		  const struct ncs_barrier_rank *facts,
+		  struct ncs_traffic_rank *rank)
 {
-	struct ncs_fleet_told *rank = taking->rank;
 	unsigned place = generation->place;
-	size_t owner = rank->owners[place];
-	int error;
+	bool is_new = told->generations[place] != generation->number;
+	size_t owner = is_new ? generation->traffic.owner_count :
+				told->owners[place];
+	int error = ncs_traffic_expect(&generation->traffic, owner, facts);
 
-	if (rank->generations[place] != generation->number) {
-		owner = generation->owner_count;
-		if (ncs_array_reserve(&generation->owner_hosts,
-				      &generation->owner_capacity, owner + 1,
-				      sizeof(*generation->owner_hosts)) != 0)
-			return -ENOMEM;
-		generation->owner_hosts[owner] = facts->host;
-		generation->owner_count++;
-		rank->generations[place] = generation->number;
-		rank->owners[place] = owner;
-	}
-	taking->generations[taking->count] = generation;
-	taking->owners[taking->count++] = owner;
-	error = ncs_barriers_expect(generation->barriers, owner, facts);
-	return error ? error :
-		       ncs_messages_expect(generation->messages, owner,
-					   &facts->identity, &facts->clock);
-}
-
-static int take_child(void *context, const struct ncs_child *child)
-{
-	const struct taking *taking = context;
-
-	/* Replays of one number cannot be told apart where some were missed. */
-	if (!child->operation || child->operation->repeat > 0 ||
-	    child->record->event != NCS_EVENT_PROXY_STEP ||
-	    child->operation->number % taking->alignment->stride != 0)
-		return 0;
-	taking->alignment->steps++;
-	for (unsigned k = 0; k < taking->count; k++) {
-		struct generation *generation = taking->generations[k];
-
-		ncs_messages_take(generation->messages, taking->owners[k],
-				  taking->rank->operations, child);
-		if (generation->error)
-			return generation->error;
-	}
+	if (error)
+		return error;
+	told->generations[place] = generation->number;
+	told->owners[place] = owner;
+	rank->traffics[rank->count] = &generation->traffic;
+	rank->owners[rank->count++] = owner;
 	return 0;
 }
 
-static int take_record(struct taking *taking, const struct ncs_record *record)
+static bool is_wanted(void *context, const struct ncs_child *step)
 {
-	struct ncs_fleet_told *rank = taking->rank;
-	const struct ncs_child_visitor visitor = { take_child, taking };
-	const struct ncs_known_operation *known;
-	int error;
+	struct ncs_fleet_alignment *self = context;
 
-	if (record->event == NCS_EVENT_PROXY_STEP ||
-	    record->event == NCS_EVENT_PROXY_OP)
-		return ncs_rank_operations_take_child(rank->operations, record,
-						      &visitor);
-	if (!ncs_record_is_operation(record))
-		return 0;
-	error = ncs_rank_operations_take(rank->operations, record, &visitor,
-					 &known);
-	if (known && known->repeat > 0 && !rank->has_repeats)
-		rank->has_repeats = taking->alignment->is_spoiled = true;
-	for (unsigned k = 0; k < taking->count && !error; k++)
-		error = ncs_barriers_take(taking->generations[k]->barriers,
-					  taking->owners[k], record, known);
-	return error;
+	/* Replays of one number cannot be told apart where some were missed. */
+	if (!step->operation || step->operation->repeat > 0 ||
+	    step->operation->number % self->stride != 0)
+		return false;
+	self->steps++;
+	return true;
 }
 
 static int begin_rank(struct ncs_fleet_told *rank)
@@ -286,31 +211,37 @@ static int begin_rank(struct ncs_fleet_told *rank)
 }
 
 int ncs_fleet_alignment_take(struct ncs_fleet_alignment *self, size_t host,
-			     struct ncs_fleet_told *rank,
+			     struct ncs_fleet_told *told,
 			     const struct ncs_snapshot *snapshot,
 			     const struct ncs_clock *clock,
 			     const struct ncs_record *records, size_t count)
 {
 	struct ncs_barrier_rank facts = { .host = host, .clock = *clock };
-	struct taking taking = { .alignment = self, .rank = rank };
+	struct ncs_traffic_rank rank = { .is_wanted = is_wanted,
+					 .context = self };
+	const struct ncs_known_operation *known;
 	int error;
 
 	if (count == 0)
 		return 0;
 	error = make_room(self, host);
 	if (!error)
-		error = begin_rank(rank);
+		error = begin_rank(told);
 	if (error)
 		return error;
+	rank.operations = told->operations;
 	self->with_records += !self->has_records[host];
 	self->has_records[host] = true;
 	ncs_barrier_rank_learn(&facts, snapshot);
 	if (host < self->used->hosts)
-		error = expect(&taking, self->used, &facts);
+		error = expect(self->used, told, &facts, &rank);
 	if (!error && self->next)
-		error = expect(&taking, self->next, &facts);
-	for (size_t i = 0; i < count && !error; i++)
-		error = take_record(&taking, &records[i]);
+		error = expect(self->next, told, &facts, &rank);
+	for (size_t i = 0; i < count && !error; i++) {
+		error = ncs_traffic_take(&rank, &records[i], &known);
+		if (known && known->repeat > 0 && !told->has_repeats)
+			told->has_repeats = self->is_spoiled = true;
+	}
 	return error;
 }
 
@@ -321,7 +252,8 @@ static int read_into(const struct generation *generation, size_t host,
 	if (!generation || host >= generation->hosts)
 		return 0;
 	return ncs_alignment_add_realtime(
-		generation->alignment, host, before_ns, reading->realtime_ns,
+		generation->traffic.alignment, host, before_ns,
+		reading->realtime_ns,
 		before_ns + (reading->after_ns - reading->before_ns),
 		reading->synchronized ? reading->maximum_error_ns : UINT64_MAX);
 }
@@ -365,8 +297,8 @@ static int solve_by(struct generation *generation, size_t reference,
 		    uint64_t from_ns, uint64_t now_ns)
 {
 	struct ncs_alignment_quality quality;
-	int error = ncs_alignment_solve(generation->alignment, reference,
-					from_ns, now_ns + AFTER_NS,
+	int error = ncs_alignment_solve(generation->traffic.alignment,
+					reference, from_ns, now_ns + AFTER_NS,
 					generation->aligned, &quality);
 
 	generation->reference = reference;
@@ -406,7 +338,7 @@ static int solve(struct generation *generation, uint64_t from_ns,
 		 uint64_t now_ns)
 {
 	size_t before = generation->reference, other, count;
-	int error = ncs_barriers_note(generation->barriers);
+	int error = ncs_barriers_note(generation->traffic.barriers);
 
 	if (!error)
 		error = solve_by(generation, before, from_ns, now_ns);

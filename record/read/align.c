@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/clocks/barriers.h"
-#include "analysis/clocks/message_facts.h"
+#include "analysis/clocks/traffic.h"
 #include "analysis/records/operation_record.h"
 #include "shm/clock.h"
 
@@ -26,6 +25,9 @@
 
 /* Largest number of steps read, in all windows together. */
 #define STEPS (UINT64_C(6) << 20)
+
+/* Steps that wait until their other end is read. */
+#define STEPS_KEPT ((size_t)1 << 18)
 
 /* Largest number of records searched for the first collectives of all hosts,
  * and the number of records read before the search is first checked. */
@@ -46,12 +48,6 @@
  * far apart. */
 #define SHORT_NS (30 * S)
 
-/* A rank whose children are handed out to the messages. */
-struct align_rank {
-	struct align *align;
-	struct ncs_rank_operations *operations;
-};
-
 struct align {
 	struct ncs_recording *recording;
 	struct ncs_recording_alignment *result;
@@ -59,11 +55,9 @@ struct align {
 	uint64_t until_ns;
 	size_t hosts;
 	struct ncs_barrier_rank *facts; /* by rank */
-	/* State of the current phase; NULL between phases. */
-	struct ncs_alignment *alignment;
-	struct ncs_barriers *barriers;
-	struct ncs_messages *messages;
-	struct align_rank *ranks;
+	/* State of the current phase; of zeros between phases. */
+	struct ncs_traffic traffic;
+	struct ncs_traffic_rank *ranks;
 	size_t rank_count;
 	/* First and last time at which the records of this phase were
 	 * drained. */
@@ -73,20 +67,6 @@ struct align {
 };
 
 /* --- Facts --------------------------------------------------------------- */
-
-static size_t host_of(const struct align *align, size_t rank)
-{
-	return ncs_recording_rank(align->recording, rank)->host;
-}
-
-static void take_message(void *context, const struct ncs_message *message)
-{
-	struct align *align = context;
-
-	align->error |= ncs_alignment_add_message(
-		align->alignment, message, host_of(align, message->sender),
-		host_of(align, message->receiver));
-}
 
 /* Converts a host's CLOCK_MONOTONIC to common time, as aligned so far. */
 static uint64_t common_ns(const struct ncs_recorded_host *host, uint64_t ns)
@@ -112,8 +92,8 @@ static void take_reading(void *context, const struct ncs_clock_reading *reading)
 	uint64_t width_ns = reading->after_ns - reading->before_ns;
 
 	align->error |= ncs_alignment_add_realtime(
-		align->alignment, of->host, before_ns, reading->realtime_ns,
-		before_ns + width_ns,
+		align->traffic.alignment, of->host, before_ns,
+		reading->realtime_ns, before_ns + width_ns,
 		reading->synchronized ? reading->maximum_error_ns : UINT64_MAX);
 }
 
@@ -163,12 +143,7 @@ static void end_phase(struct align *align)
 	free(align->ranks);
 	align->ranks = NULL;
 	align->rank_count = 0;
-	ncs_barriers_free(align->barriers);
-	ncs_messages_free(align->messages);
-	ncs_alignment_free(align->alignment);
-	align->barriers = NULL;
-	align->messages = NULL;
-	align->alignment = NULL;
+	ncs_traffic_release(&align->traffic);
 }
 
 static size_t kept_of(const struct align *align, bool with_messages)
@@ -191,21 +166,20 @@ static size_t children_of(size_t ranks)
 static int begin_rank(struct align *align, size_t index)
 {
 	struct ncs_barrier_rank *facts = &align->facts[index];
-	int error;
 
-	align->ranks[index].align = align;
-	align->ranks[index].operations = ncs_rank_operations_new(
-		children_of(ncs_recording_rank_count(align->recording)));
+	align->ranks[index] = (struct ncs_traffic_rank){
+		.operations = ncs_rank_operations_new(children_of(
+			ncs_recording_rank_count(align->recording))),
+		.traffics = { &align->traffic },
+		.owners = { index },
+		.count = 1,
+	};
 	if (!align->ranks[index].operations)
 		return -ENOMEM;
 	/* The clock as aligned so far. */
 	facts->clock =
 		ncs_recording_rank(align->recording, index)->header->clock;
-	error = ncs_barriers_expect(align->barriers, index, facts);
-	if (!error && align->messages)
-		error = ncs_messages_expect(align->messages, index,
-					    &facts->identity, &facts->clock);
-	return error;
+	return ncs_traffic_expect(&align->traffic, index, facts);
 }
 
 static void begin_phase(struct align *align, bool with_messages)
@@ -214,14 +188,11 @@ static void begin_phase(struct align *align, bool with_messages)
 
 	align->seen_from_ns = UINT64_MAX;
 	align->seen_until_ns = 0;
-	align->alignment = ncs_alignment_new(align->hosts);
-	align->barriers = ncs_barriers_new(align->alignment, align->hosts,
-					   kept_of(align, with_messages));
-	if (with_messages)
-		align->messages = ncs_messages_new(0, take_message, align);
+	align->error = ncs_traffic_init(&align->traffic, align->hosts,
+					kept_of(align, with_messages),
+					with_messages ? STEPS_KEPT : 0);
 	align->ranks = calloc(ranks + 1, sizeof(*align->ranks));
-	if (!align->alignment || !align->barriers || !align->ranks ||
-	    (with_messages && !align->messages))
+	if (!align->ranks)
 		align->error = -ENOMEM;
 	for (size_t i = 0; i < ranks && !align->error; i++) {
 		align->rank_count = i + 1;
@@ -252,36 +223,15 @@ static bool is_wanted(struct align_filter *filter,
 	return true;
 }
 
-static int take_child(void *context, const struct ncs_child *child)
-{
-	const struct align_rank *rank = context;
-	struct align *align = rank->align;
-
-	ncs_messages_take(align->messages, (size_t)(rank - align->ranks),
-			  rank->operations, child);
-	return align->error;
-}
-
 /* Takes an operation's own record or, in a phase with messages, the record of a
  * child; of steps only the wanted ones. */
 static int take_record(struct align *align, size_t index,
 		       const struct ncs_record *record,
 		       struct align_filter *filter)
 {
-	struct align_rank *rank = &align->ranks[index];
-	const struct ncs_child_visitor visitor = { take_child, rank };
 	const struct ncs_known_operation *known;
-	int error;
 
-	if (ncs_record_is_operation(record)) {
-		error = ncs_rank_operations_take(rank->operations, record,
-						 &visitor, &known);
-		return error ? error :
-			       ncs_barriers_take(align->barriers, index, record,
-						 known);
-	}
-	if (!filter || (record->event != NCS_EVENT_PROXY_STEP &&
-			record->event != NCS_EVENT_PROXY_OP))
+	if (!filter && !ncs_record_is_operation(record))
 		return 0;
 	if (record->event == NCS_EVENT_PROXY_STEP &&
 	    !is_wanted(
@@ -289,8 +239,7 @@ static int take_record(struct align *align, size_t index,
 		    &ncs_recording_rank(align->recording, index)->header->clock,
 		    record))
 		return 0;
-	return ncs_rank_operations_take_child(rank->operations, record,
-					      &visitor);
+	return ncs_traffic_take(&align->ranks[index], record, &known);
 }
 
 static void take_batch(struct align *align, const struct ncs_batch *batch,
@@ -315,20 +264,18 @@ static void flush(struct align *align)
 	size_t ranks = align->rank_count;
 
 	for (size_t i = 0; i < ranks && !align->error; i++) {
-		struct align_rank *rank = &align->ranks[i];
-		const struct ncs_child_visitor visitor = { take_child, rank };
+		struct ncs_traffic_rank *rank = &align->ranks[i];
 
-		align->error =
-			ncs_rank_operations_flush(rank->operations, &visitor);
+		align->error = ncs_traffic_give_up(rank);
 		ncs_rank_operations_free(rank->operations);
 		rank->operations = ncs_rank_operations_new(children_of(ranks));
 		if (!rank->operations)
 			align->error = -ENOMEM;
 	}
 	if (!align->error)
-		align->error = ncs_barriers_flush(align->barriers);
-	if (align->messages)
-		ncs_messages_flush(align->messages);
+		align->error = ncs_barriers_flush(align->traffic.barriers);
+	if (align->traffic.messages)
+		ncs_messages_flush(align->traffic.messages);
 }
 
 /* Collects facts from the records of a given time, at most records_max of them.
@@ -364,8 +311,8 @@ static uint64_t feed(struct align *align, uint64_t from_ns, uint64_t until_ns,
 static void solve(struct align *align, uint64_t from_ns, uint64_t until_ns)
 {
 	if (!align->error)
-		align->error = ncs_alignment_solve(align->alignment, 0, from_ns,
-						   until_ns,
+		align->error = ncs_alignment_solve(align->traffic.alignment, 0,
+						   from_ns, until_ns,
 						   align->result->hosts,
 						   &align->result->quality);
 }
@@ -484,8 +431,9 @@ static void read_windows(struct align *align)
 	}
 	solve(align, align->from_ns, align->until_ns);
 	if (!align->error) {
-		result->collectives = ncs_barriers_count(align->barriers);
-		result->messages = *ncs_messages_count(align->messages);
+		result->collectives =
+			ncs_barriers_count(align->traffic.barriers);
+		result->messages = *ncs_messages_count(align->traffic.messages);
 		move_hosts(align, true, 0);
 	}
 	end_phase(align);
