@@ -9,7 +9,6 @@
 #include "fleet/launch/agents.h"
 #include "fleet/launch/subprocess.h"
 #include "fleet/launch/failures.h"
-#include "fleet/launch/hostlist.h"
 #include "fleet/launch/lookups.h"
 
 /* No child. */

@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "analysis/base/timings.h"
 #include "ncclstat/tables/csv.def"
 #include "record/format/record_fields.h"
 

@@ -23,7 +23,6 @@
 #define NCS_RECORD_EXPORT_EXPORT_TRACE_H
 
 #include "record/export/export_rank.h"
-#include "record/read/recording.h"
 #include "record/export/trace_writer.h"
 
 struct ncs_operation_table;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-#include "shm/clock.h"
 
 /* Returns the number that all ranks' parts of a collective share. */
 static uint64_t correlation_of(uint64_t comm_id, unsigned function,

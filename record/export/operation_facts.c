@@ -5,10 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/records/join.h"
 #include "record/read/recorded_operations.h"
 #include "shm/array.h"
-#include "shm/clock.h"
 #include "shm/hash.h"
 
 void ncs_operation_table_release(struct ncs_operation_table *table)

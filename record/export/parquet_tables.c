@@ -11,7 +11,6 @@
 #include "analysis/model/rank.h"
 #include "ncclstat/size_class.h"
 #include "record/format/record_fields.h"
-#include "shm/clock.h"
 
 /* --- Tables -------------------------------------------------------------- */
 

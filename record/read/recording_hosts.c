@@ -14,7 +14,6 @@
 
 #include "analysis/base/move_clock.h"
 #include "record/format/peaks_chunk.h"
-#include "shm/clock.h"
 
 /* --- Common time --------------------------------------------------------- */
 

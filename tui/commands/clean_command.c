@@ -7,7 +7,6 @@
 
 #include "analysis/base/utf8.h"
 #include "shm/read/clean.h"
-#include "tui/text/format.h"
 #include "tui/text/output.h"
 
 struct clean_report {

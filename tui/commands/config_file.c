@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "analysis/base/utf8.h"
-#include "tui/text/format.h"
 
 #define FILE_NAME "ncclstat/ncclstatrc"
 /* Largest size of a configuration file, in bytes. */

@@ -12,7 +12,6 @@
 #include "analysis/records/job_steps.h"
 #include "analysis/base/value_names.h"
 #include "record/export/slice_tracks.h"
-#include "tui/text/format.h"
 #include "tui/text/output.h"
 
 /* The tracks and words of a trace into which a path is drawn. */

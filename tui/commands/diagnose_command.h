@@ -8,9 +8,7 @@
 #include <stdio.h>
 
 #include "analysis/diagnosis/diagnosis.h"
-#include "analysis/base/source.h"
 #include "tui/commands/dump_command.h"
-#include "tui/commands/options.h"
 
 /* Takes at least two samples, an interval apart, and prints the findings. With
  * --wait, continues until something is stuck or slow. From a recording, takes

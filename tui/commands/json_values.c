@@ -9,7 +9,6 @@
 
 #include "analysis/base/utf8.h"
 #include "tui/text/finding_text.h"
-#include "tui/text/format.h"
 #include "tui/text/job_verdict.h"
 #include "tui/text/output.h"
 

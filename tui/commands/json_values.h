@@ -13,7 +13,6 @@
 #include <stdio.h>
 
 #include "analysis/diagnosis/diagnosis.h"
-#include "ncclstat/reader.h"
 #include "record/replay/replay.h"
 
 /* The version of all documents that are one object. It grows when a name that

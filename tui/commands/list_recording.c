@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/base/append.h"
 #include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
 #include "tui/text/format.h"

@@ -9,7 +9,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "shm/clock.h"
 #include "shm/group.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/metrics_watch.h"

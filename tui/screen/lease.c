@@ -11,7 +11,6 @@
 
 #include "analysis/base/detail.h"
 #include "shm/atomics.h"
-#include "tui/text/words.h"
 
 #define RENEW_NS UINT64_C(1000000000)
 

@@ -9,7 +9,6 @@
 
 #include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
-#include "tui/text/format.h"
 #include "tui/text/job_text.h"
 #include "tui/text/job_verdict.h"
 #include "tui/text/node_text.h"

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/base/append.h"
-#include "analysis/base/value_names.h"
 #include "tui/term/term.h"
 #include "tui/text/format.h"
 

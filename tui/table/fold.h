@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tui/table/marks.h"
 
 struct ncs_grid;
 struct ncs_grid_query;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analysis/base/class_names.h"
-#include "analysis/model/class_stats.h"
 #include "analysis/diagnosis/finding.h"
 #include "analysis/model/range_totals.h"
 #include "analysis/views/timeline.h"

@@ -10,7 +10,6 @@
 
 #include "analysis/base/value_names.h"
 #include "tui/text/finding_words.h"
-#include "tui/text/format.h"
 #include "tui/text/node_text.h"
 #include "tui/text/words.h"
 

@@ -4,7 +4,6 @@
  */
 #include "tui/views/view.h"
 
-#include "analysis/base/value_names.h"
 #include "analysis/views/timeline.h"
 
 struct ncs_track ncs_timeline_track(const struct ncs_row *row)
