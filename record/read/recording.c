@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "record/read/recording_internal.h"
-#include "record/read/recording_open.h"
 
 static int fail(int error, char *why, size_t why_size)
 {

@@ -85,4 +85,32 @@ struct ncs_payload ncs_recorded_file_payload(struct ncs_recorded_file *file,
 int ncs_recorded_file_add(struct ncs_recorded_file *file,
 			  const struct ncs_chunk_place *place);
 
+/* --- Opening -------------------------------------------------------------- */
+
+/* Opens a file: maps it, checks that it is a recording that this program can
+ * read, and finds its chunks. Returns 0 or -errno; on failure sets `why` to a
+ * clause for the user that names the file. On success the caller releases the
+ * file. */
+int ncs_recorded_file_open(struct ncs_recorded_file *file, const char *path,
+			   char *why, size_t why_size);
+/* Opens a file's bytes in memory, which must outlive it. The path is a name for
+ * messages. */
+int ncs_recorded_file_open_memory(struct ncs_recorded_file *file,
+				  const void *bytes, size_t size,
+				  const char *path, char *why, size_t why_size);
+
+/* Adds the places of all chunks to the file, by its indexes and, where there is
+ * no good one, by a search. Returns 0 or -ENOMEM. */
+int ncs_recorded_file_index(struct ncs_recorded_file *file);
+
+/* Adds the chunks found from one offset up to another. Counts all skipped
+ * bytes, and each gap that a chunk follows as damage. Returns 0 or -ENOMEM. */
+int ncs_recorded_file_scan(struct ncs_recorded_file *file, uint64_t from,
+			   uint64_t until);
+
+/* Returns the offset of the last good index before `until`; 0 if there is
+ * none. */
+uint64_t ncs_recorded_file_last_index(const struct ncs_recorded_file *file,
+				      uint64_t until);
+
 #endif

@@ -2,13 +2,12 @@
 /* Finds chunks by the indexes of a file. Begins with the last index that is
  * good, and goes backwards from each index to the one before it. Searches for
  * the chunks that are in no index (recording_scan.c). */
-#include "record/read/recording_index.h"
+#include "record/read/recording_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/read/recording_scan.h"
 #include "shm/array.h"
 
 /* Size of an index chunk made by the writer, in bytes. */

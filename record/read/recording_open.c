@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens one file of a recording; see recording_open.h. */
-#include "record/read/recording_open.h"
+/* Opens one file of a recording; see recording_file.h. */
+#include "record/read/recording_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "ncclstat/abi.h"
-#include "record/read/recording_index.h"
 #include "shm/read/guard.h"
 
 /* --- Checking the file --------------------------------------------------- */

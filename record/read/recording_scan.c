@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Searches for chunks that are in no index: in a file that was cut, is damaged,
  * or is still growing. */
-#include "record/read/recording_scan.h"
+#include "record/read/recording_file.h"
 
 #include <string.h>
 
