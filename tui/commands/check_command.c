@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* --check; see check_command.h. shm/read/nccl_processes.h says how the plugin
- * stands in a process; this file only prints. */
-#include "tui/commands/check_command.h"
+/* --check: lists the processes here that have NCCL in them, and says of each
+ * whether it is seen and, if not, what to do. shm/read/nccl_processes.h says how
+ * the plugin stands in a process; this file only prints. */
+#include "tui/commands/command_runs.h"
 
 #include <inttypes.h>
 #include <pwd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* --clean; see clean_command.h. shm/read/clean.h decides whether a process is
- * dead; this file only prints. */
-#include "tui/commands/clean_command.h"
+/* --clean: removes the shared memory of dead processes. shm/read/clean.h decides
+ * whether a process is dead; this file only prints. */
+#include "tui/commands/command_runs.h"
 
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* --export; see export_command.h. Opens the output and shows progress. Must not
- * know the formats: record/export writes them. */
-#include "tui/commands/export_command.h"
+/* --export: writes recordings in another format, to a file or to standard output.
+ * Opens the output and shows progress. Must not know the formats: record/export
+ * writes them. */
+#include "tui/commands/command_runs.h"
 
 #include <errno.h>
 #include <inttypes.h>

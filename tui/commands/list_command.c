@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* --list; see list_command.h. Prints a line for each segment, readable or not.
- * Must not use a model, because a model omits ranks that have ended. */
-#include "tui/commands/list_command.h"
+/* --list: prints the existing segments, readable or not, or the contents of
+ * recordings. Must not use a model, because a model omits ranks that have ended. */
+#include "tui/commands/command_runs.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* --listen; see listen_command.h. Sockets and HTTP are in tui/serve. */
-#include "tui/commands/listen_command.h"
+/* --listen: answers Prometheus with metrics, by HTTP. Looks at the jobs only when
+ * it is asked, and not more often than LEAST_NS. Sockets and HTTP are in
+ * tui/serve. */
+#include "tui/commands/command_runs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,13 +20,16 @@
 #include "tui/serve/listen_address.h"
 #include "tui/text/output.h"
 
+/* Between two looks, at least: a request that comes earlier sees the latest. */
+#define LEAST_NS UINT64_C(500000000)
+
 /* Looks, unless it has just been done. */
 static int look(struct ncs_metrics_watch *watch)
 {
 	struct ncs_stamp stamp = ncs_dump_stamp(NULL);
 
 	if (watch->model.refreshes > 0 &&
-	    stamp.monotonic_ns - watch->model.now_ns < NCS_LISTEN_LEAST_NS)
+	    stamp.monotonic_ns - watch->model.now_ns < LEAST_NS)
 		return 0;
 	return ncs_metrics_watch_look(watch, &stamp);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* --textfile; see textfile_command.h.
+/* --textfile: writes metrics for Prometheus's node_exporter to a file, again and
+ * again. A file is never there in part, and never after its writer's end.
  *
  * node_exporter goes on to serve a file that nobody writes any more, so the file
  * must go with its writer. A second process, the keeper, waits for the end of
  * the first one, however it comes, SIGKILL included, and removes the file.
  */
-#include "tui/commands/textfile_command.h"
+#include "tui/commands/command_runs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,9 @@
 #include "tui/commands/metrics_watch.h"
 #include "tui/commands/stop_signals.h"
 #include "tui/text/output.h"
+
+/* Between two writings unless --interval says otherwise. */
+#define INTERVAL_NS UINT64_C(15000000000)
 
 struct textfile {
 	char path[PATH_MAX];
@@ -181,7 +185,7 @@ static void write_until_stopped(struct textfile *file,
 	uint64_t interval_ns =
 		ncs_options_is_given(options, NCS_OPTION_INTERVAL) ?
 			options->interval_ns :
-			NCS_TEXTFILE_INTERVAL_NS;
+			INTERVAL_NS;
 	uint64_t next_ns = ncs_clock_monotonic_ns();
 
 	for (uint64_t i = 1; i != options->count; i++) {

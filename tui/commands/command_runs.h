@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The commands that have nothing for others but their run, which commands.c
+ * calls. Each returns the program's exit status. */
+#ifndef NCS_TUI_COMMANDS_COMMAND_RUNS_H
+#define NCS_TUI_COMMANDS_COMMAND_RUNS_H
+
+#include "tui/commands/command_input.h"
+
+/* --check: NCS_EXIT_OK if all processes with NCCL publish, NCS_EXIT_NOTHING if
+ * there is none or some do not. */
+ncs_command_run ncs_check_run;
+
+/* --clean: removes the segments and control objects of dead processes, and
+ * prints their paths. */
+ncs_command_run ncs_clean_run;
+
+/* --export: exports the recordings of the input, and prints on standard error
+ * which data is missing in the output. */
+ncs_command_run ncs_export_run;
+
+/* --list: prints one line for each segment, or lists the recordings. */
+ncs_command_run ncs_list_run;
+
+/* --listen: runs until a signal comes. */
+ncs_command_run ncs_listen_run;
+
+/* --record: NCS_EXIT_OK if something was recorded without errors. The first
+ * SIGINT, SIGTERM or SIGHUP completes and ends the recording, the next one ends
+ * the program immediately. */
+ncs_command_run ncs_record_run;
+
+/* --textfile: runs until a signal comes, or --count is reached. */
+ncs_command_run ncs_textfile_run;
+
+#endif
