@@ -175,8 +175,6 @@ struct search_before {
 	uint64_t until_ns;           /* when the part began … */
 	uint64_t error_ns;           /* … and by how much that may be wrong */
 	struct ncs_span found;       /* zeros if there is none */
-	const struct ncs_late_rank *found_late; /* the rank that has it … */
-	size_t found_place;                     /* … and its place there */
 };
 
 /* Notes a rank's kept operation if it ended later than that found so far. */
@@ -204,8 +202,6 @@ static void find_before(struct search_before *search,
 		if (span.end_ns <= search->found.end_ns)
 			continue;
 		search->found = span;
-		search->found_late = late;
-		search->found_place = i;
 	}
 }
 
@@ -255,8 +251,8 @@ bool ncs_past_is_known(const struct ncs_comparison *comparison)
 	return true;
 }
 
-static struct search_before
-search_before(const struct ncs_comparison *comparison, size_t i)
+struct ncs_span ncs_operation_before(const struct ncs_comparison *comparison,
+				     size_t i)
 {
 	const struct ncs_part *part = &comparison->joined->parts[i];
 	struct search_before search = {
@@ -271,34 +267,5 @@ search_before(const struct ncs_comparison *comparison, size_t i)
 		if (ncs_shares_process(search.rank,
 				       comparison->model->ranks[k]))
 			find_before(&search, comparison->model->ranks[k]);
-	return search;
-}
-
-struct ncs_span ncs_operation_before(const struct ncs_comparison *comparison,
-				     size_t i)
-{
-	return search_before(comparison, i).found;
-}
-
-uint64_t ncs_busy_since_ns(const struct ncs_comparison *comparison, size_t i)
-{
-	struct search_before search = search_before(comparison, i);
-	const struct ncs_late_rank *late = search.found_late;
-	uint64_t since_ns = search.found.begin_ns;
-	size_t first;
-
-	if (!late)
-		return ncs_arrival_ns(comparison, i);
-	first = search.found_place > NCS_SPANS ?
-			search.found_place - NCS_SPANS :
-			0;
-	for (size_t k = search.found_place; k > first; k--) {
-		const struct ncs_span *span = &late->spans[k - 1];
-
-		if (span->end_ns + NCS_LAUNCH_NS < since_ns)
-			break;
-		if (span->begin_ns < since_ns)
-			since_ns = span->begin_ns;
-	}
-	return since_ns;
+	return search.found;
 }

@@ -37,9 +37,4 @@ bool ncs_past_is_known(const struct ncs_comparison *comparison);
 struct ncs_span ncs_operation_before(const struct ncs_comparison *comparison,
 				     size_t i);
 
-/* Returns since when the process of part i has gone straight from one operation
- * to the next: the begin of the first of these. Returns when the part arrived if
- * no operation before it is known. */
-uint64_t ncs_busy_since_ns(const struct ncs_comparison *comparison, size_t i);
-
 #endif

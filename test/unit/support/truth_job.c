@@ -239,9 +239,6 @@ static void add_work(struct truth_job *job, unsigned rank,
 
 	if (kind == ON_STREAM && is_faulty(job, rank, TRUTH_GPU))
 		ns *= job->options.fault_size;
-	if (kind == ON_STREAM && (job->options.fault == TRUTH_HEALTHY ||
-				  job->step < job->options.from_step))
-		ns *= 1 + job->options.rest;
 	add(job, rank, kind)->ns = ns * (1 + more);
 }
 
@@ -463,8 +460,6 @@ static void make_program(struct truth_job *job, unsigned rank)
 	job->ranks[rank].works = 0;
 	job->ranks[rank].had_fault = false;
 	add_work(job, rank, ON_HOST, 0.5 * MS);
-	if (job->step == 1 && job->options.warm_up_ns > 0)
-		add_work(job, rank, ON_HOST, job->options.warm_up_ns);
 	if (job->options.pause_period > 0 &&
 	    job->step % job->options.pause_period == 0)
 		add_work(job, rank, ON_HOST, job->options.pause_ns);

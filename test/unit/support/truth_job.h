@@ -82,16 +82,10 @@ struct truth_options {
 	bool greets;
 	bool alternates; /* they run one microbatch forward, one backward */
 	double jitter;  /* work takes up to this many times longer */
-	/* In the second step each host does something else first, for so long:
-	 * it loads what the first kernels need. */
-	double warm_up_ns;
 	/* In one step of so many, all hosts do something else first, for so
 	 * long: they save a checkpoint; 0: never. */
 	unsigned pause_period;
 	double pause_ns;
-	/* GPUs compute faster in steps with the fault, as they rest then: in
-	 * others, work takes this many times longer. */
-	double rest;
 	enum truth_fault fault;
 	unsigned victim;   /* rank */
 	double fault_size; /* ns, or the factor */
