@@ -84,7 +84,7 @@ END
 # --- A late rank -----------------------------------------------------------
 
 all_agree() {
-	"$build/ncclsimulate" -h 1 -r 4 -l 2:3000 "$tmp" &&
+	"$build/ncclsimulate" -s 2 -h 1 -r 4 -l 2:3000 "$tmp" &&
 		"$ncclstat" --dump "$tmp/host0.ncclstat" >"$tmp/dump.txt" &&
 		"$ncclstat" --dump=json "$tmp/host0.ncclstat" \
 			>"$tmp/dump.json" &&
