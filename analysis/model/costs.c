@@ -15,8 +15,10 @@
 /* The window is long enough if it has so many steps. */
 #define STEPS_WANTED 12u
 
-/* Costs are computed anew so many times in a window. */
+/* Costs are computed anew so many times in a window, and less often the more parts
+ * there are: so many take 30 ms. */
 #define ANEW 20u
+#define MANY 8192u
 
 struct ncs_costs {
 	struct ncs_cost_part *parts;
