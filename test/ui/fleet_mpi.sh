@@ -73,7 +73,7 @@ fleet_soon 'two nodes below mpirun are certain' 2 'rank_missing, certain' \
 fleet_soon 'the list has all ranks' 0 ' 0 .* n1:/' ' 1 .* n2:/' ' 7 .* n3:/' \
 	-- --list --from "$mpi --timestamp-output ncclstat --stream=lines"
 fleet_wants 'the nodes can be kept' 0 'looks of 3 nodes' -- \
-	--record "$tmp/kept" --duration 3 --from "$mpi ncclstat --stream=lines"
+	--record "$tmp/kept" --duration 8 --from "$mpi ncclstat --stream=lines"
 fleet_wants 'what was kept can be diagnosed' 2 'rank_missing, certain' -- \
 	--diagnose "$tmp/kept.n1" "$tmp/kept.n2"
 fleet_none_left 'after all modes'
