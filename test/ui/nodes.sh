@@ -64,7 +64,7 @@ denied="$tmp/denied $folder"
 
 # --- One after the other ------------------------------------------------------
 
-fleet_wants 'another version is a finding' 2 'not seen: its ncclstat writes' \
+fleet_soon 'another version is a finding' 2 'not seen: its ncclstat writes' \
 	'try: ssh n3 ncclstat --list' -- --diagnose --from \
 	"$live & $tmp/agent n2 ncclstat --stream=lines & $other & wait"
 fleet_soon 'with all ranks seen the verdict stays certain' 2 \
