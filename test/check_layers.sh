@@ -19,7 +19,9 @@
 #     include/, so that the line says which file it is;
 #   - analysis/ has no getenv() and no output of its own: such lines are left from
 #     debugging;
-#   - the object files of a layer do not call each other in a loop (nm, tsort).
+#   - no header includes itself through others;
+#   - the files of a layer do not call each other in a loop (nm, tsort), also not
+#     through inline functions in headers.
 # test/ and man/ (a generator for the pages) may include everything of ours.
 #
 # It prints each offending line.  Before it judges the tree it breaks each rule
@@ -184,45 +186,114 @@ check_includes() (
 	'
 )
 
-# check_loops FOLDER: prints the object files below the folder that call each
-# other in a loop.
-check_loops() (
-	: >"$tmp/objects"
-	cd "$1" 2>/dev/null && find . -name '*.o' | sort >"$tmp/objects"
-	[ -s "$tmp/objects" ] || {
-		echo "$1: no object files; build first"
-		return 0
-	}
-	xargs nm -A -g <"$tmp/objects" | awk '
-	{
-		file = $1
-		sub(/:.*/, "", file)
-		sub(/^[.]\//, "", file)
-		kind = $(NF - 1)
-		if (kind == "U")
-			needs[file, $NF] = 1
-		else
-			defined_in[$NF] = file
-	}
-	END {
-		for (need in needs) {
-			split(need, part, SUBSEP)
-			to = defined_in[part[2]]
-			if (to != "" && to != part[1])
-				print part[1], to
-		}
-	}
-	' | sort -u >"$tmp/calls"
-	# tsort names the files of each loop, one a line, below a heading.
-	tsort <"$tmp/calls" 2>&1 >/dev/null | awk -v layer="$1" '
+# print_loops WHERE KIND: prints the loops in the pairs of files of its input.
+# tsort names the files of each loop, one a line, below a heading.
+print_loops() {
+	tsort 2>&1 >/dev/null | awk -v where="$1" -v kind="$2" '
 	/input contains a loop/ {
-		printf "%s%s: a loop of object files:", end, layer
+		printf "%s%s: a loop of %s:", end, where, kind
 		end = "\n"
 		next
 	}
 	{ printf " %s", $NF }
 	END { printf "%s", end }
 	'
+}
+
+# check_circles FOLDER: prints headers that include each other.
+check_circles() (
+	sources "$1" | grep '[.]h$' >"$tmp/list"
+	cd "$1"
+	# shellcheck disable=SC2016 # awk's own $
+	xargs awk '
+	/^[ \t]*#[ \t]*include/ && match($0, /["<][^">]+[.]h[">]/) {
+		to = substr($0, RSTART + 1, RLENGTH - 2)
+		sub(/^ncclstat\//, "include/ncclstat/", to)
+		print FILENAME, to
+	}
+	' <"$tmp/list" | print_loops "$1" headers
+)
+
+# check_loops OBJECTS SOURCES: prints the files of a layer that call each other
+# in a loop. Object files tell which functions a C file calls; the text tells
+# which inline functions it uses, and what those of a header call. A C file may
+# use the inline functions of its own header, which may call it: its object file
+# tells what else they call.
+check_loops() (
+	(cd "$1" 2>/dev/null && find . -name '*.o' -exec nm -A -g {} +) \
+		>"$tmp/symbols" || :
+	[ -s "$tmp/symbols" ] || {
+		echo "$1: no object files; build first"
+		return 0
+	}
+	cd "$2"
+	# shellcheck disable=SC2016 # awk's own $
+	find . -name '*.[ch]' -exec awk '
+	FNR == NR {
+		file = $1
+		sub(/[.]o:.*/, ".c", file)
+		if ($(NF - 1) == "U")
+			calls[file, $NF]
+		else
+			defined_in[$NF] = file
+		next
+	}
+	FNR == 1 {
+		is_header = FILENAME ~ /[.]h$/
+		head = ""
+		in_body = in_comment = 0
+	}
+	{
+		line = $0
+		if (in_comment && !sub(/.*\*\//, "", line))
+			next
+		gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, "", line)
+		in_comment = sub(/\/\*.*/, "", line)
+		gsub(/(struct|union|enum) [a-z0-9_]+/, "", line)
+	}
+	# Outside of bodies a header only declares.
+	is_header && /^[{]/ {
+		in_body = 1
+		gsub(/__attribute__ *\(\([^()]*\)\)/, "", head)
+		if (match(head, /[a-z0-9_]+\(/))
+			inline_in[substr(head, RSTART, RLENGTH - 1)] = FILENAME
+	}
+	/^[}]/ {
+		in_body = 0
+		head = ""
+	}
+	is_header && !in_body {
+		head = line ~ /[;#]|^[ \t]*$/ ? "" : head line
+		next
+	}
+	{
+		while (match(line, /(ncs|ncclstat)_[a-z0-9_]+/)) {
+			name = substr(line, RSTART, RLENGTH)
+			uses[FILENAME, name]
+			line = substr(line, RSTART + RLENGTH)
+		}
+	}
+	function print_call(from, to) {
+		if (to != "" && to != from)
+			print from, to
+	}
+	END {
+		for (call in calls) {
+			split(call, part, SUBSEP)
+			print_call(part[1], defined_in[part[2]])
+		}
+		for (use in uses) {
+			split(use, part, SUBSEP)
+			to = inline_in[part[2]]
+			if (to == "" && part[1] ~ /[.]h$/)
+				to = defined_in[part[2]]
+			own_header = part[1]
+			sub(/[.]c$/, ".h", own_header)
+			if (to != own_header)
+				print_call(part[1], to)
+		}
+	}
+	' "$tmp/symbols" {} + | sort -u | print_loops "$2" files
 )
 
 # plant FILE LINE: puts a file of this line into a tree, where the check must find
@@ -299,31 +370,58 @@ while read -r place; do
 	}
 done <"$tmp/planted"
 
+# expect_loops NUMBER WHAT: fails unless its input is so many lines.
+expect_loops() {
+	[ "$(wc -l)" -eq "$1" ] || {
+		echo "self-test: not $1: $2"
+		echo x >>"$tmp/missed"
+	}
+}
+
 # plant_calls NAME CALLEE: makes an object file whose function calls another
 # file's.
 plant_calls() {
-	printf 'void %s(void);\nvoid %s(void);\nvoid %s(void) { %s(); }\n' \
-		"$1" "$2" "$1" "$2" | $CC -x c -c -o "$tmp/loop/$1.o" -
+	printf 'void ncs_%s(void);\nvoid ncs_%s(void) { ncs_%s(); }\n' \
+		"$2" "$1" "$2" | $CC -x c -c -o "$tmp/loop/$1.o" -
 }
 
-mkdir "$tmp/loop"
+# plant_body FILE FUNCTION CALLEE: makes the text of a function that calls another
+# one.
+plant_body() {
+	printf 'static inline void ncs_%s(void)\n{\n\tncs_%s();\n}\n' \
+		"$2" "$3" >"$tmp/loop/$1"
+}
+
+mkdir -p "$tmp/loop"
 plant_calls first second
 plant_calls second third
 plant_calls third fourth
-[ -z "$(check_loops "$tmp/loop")" ] || {
-	echo "self-test: found a loop where there is none"
-	echo x >>"$tmp/missed"
-}
+plant_body second.c second in_own_header
+plant_body second.h in_own_header second
+plant_body third.h in_header fourth
+check_loops "$tmp/loop" "$tmp/loop" |
+	expect_loops 0 'a loop where there is none'
+plant_body first.c first in_header
+plant_body third.h in_header first
+check_loops "$tmp/loop" "$tmp/loop" |
+	expect_loops 1 'a loop through an inline function'
+plant_body third.h in_header fourth
 plant_calls third first
-check_loops "$tmp/loop" | grep -q second || {
-	echo "self-test: a loop of three object files not found"
-	echo x >>"$tmp/missed"
-}
+check_loops "$tmp/loop" "$tmp/loop" |
+	expect_loops 1 'a loop of three object files'
+
+mkdir -p "$tmp/circle/shm"
+echo '#include "shm/second.h"' >"$tmp/circle/shm/first.h"
+echo '#include "shm/third.h"' >"$tmp/circle/shm/second.h"
+check_circles "$tmp/circle" | expect_loops 0 'a circle where there is none'
+echo '#include "shm/first.h"' >"$tmp/circle/shm/third.h"
+check_circles "$tmp/circle" | expect_loops 1 'a circle of three headers'
 
 check_includes . >"$tmp/found"
+check_circles . >>"$tmp/found"
 # The plugin's object files are position-independent, in a folder of their own.
 for layer in shm pic/plugin analysis record fleet tui; do
-	check_loops "$build/obj/plain/$layer" >>"$tmp/found"
+	check_loops "$build/obj/plain/$layer" "${layer#pic/}" >>"$tmp/found"
 done
 cat "$tmp/found"
 [ ! -s "$tmp/found" ] && [ ! -e "$tmp/missed" ]

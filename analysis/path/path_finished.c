@@ -104,3 +104,17 @@ int ncs_path_finished_place(struct ncs_path *path, struct ncs_path_rank *rank,
 	*place = rank->count++;
 	return 0;
 }
+
+int ncs_path_end_beside(const struct ncs_path *path, struct ncs_path_rank *rank,
+			const struct ncs_path_finished *finished)
+{
+	if (!rank->send) {
+		rank->send = calloc(1, path->finished_bytes);
+		if (!rank->send)
+			return -ENOMEM;
+	} else if (finished->at_ns < rank->send->at_ns) {
+		return 0;
+	}
+	memcpy(rank->send, finished, path->finished_bytes);
+	return 0;
+}

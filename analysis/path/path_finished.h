@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/path/path_lines.h"
 #include "analysis/path/path_state.h"
 
 /* Makes room for the first parts of a rank. Returns false if there is no
@@ -30,6 +29,11 @@ ncs_path_finished_before(const struct ncs_path *path,
  * operations run side by side. Returns 0 or -ENOMEM. */
 int ncs_path_finished_place(struct ncs_path *path, struct ncs_path_rank *rank,
 			    double arrival_ns, uint32_t *place);
+
+/* Remembers the end of a send beside which its rank goes on: the next one may be
+ * queued behind it. Returns 0 or -ENOMEM. */
+int ncs_path_end_beside(const struct ncs_path *path, struct ncs_path_rank *rank,
+			const struct ncs_path_finished *finished);
 
 /* Returns a part, which may be NULL, as the one before a moment. */
 static inline struct ncs_path_before

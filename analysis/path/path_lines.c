@@ -372,17 +372,3 @@ void ncs_path_keep_beside(struct ncs_path *path,
 	       path->finished_bytes);
 	ncs_path_finished_order(rank, place, path->beside->least_ns);
 }
-
-int ncs_path_end_beside(const struct ncs_path *path, struct ncs_path_rank *rank,
-			const struct ncs_path_finished *finished)
-{
-	if (!rank->send) {
-		rank->send = calloc(1, path->finished_bytes);
-		if (!rank->send)
-			return -ENOMEM;
-	} else if (finished->at_ns < rank->send->at_ns) {
-		return 0;
-	}
-	memcpy(rank->send, finished, path->finished_bytes);
-	return 0;
-}

@@ -51,9 +51,4 @@ size_t ncs_path_explain_beside(struct ncs_path *path,
 void ncs_path_keep_beside(struct ncs_path *path,
 			  const struct ncs_path_arrival *arrival);
 
-/* Remembers the end of such a send, as `finished` has it: the next one may be
- * queued behind it. Returns 0 or -ENOMEM. */
-int ncs_path_end_beside(const struct ncs_path *path, struct ncs_path_rank *rank,
-			const struct ncs_path_finished *finished);
-
 #endif
