@@ -171,7 +171,8 @@ static void finish_bucket(struct ncs_cost_works *works,
 	bucket->median_ns = NAN;
 	for (uint32_t i = 0; i < less; i++)
 		bucket->least_less_ns = fminf(bucket->least_less_ns, limits[i]);
-	memcpy(spread, &works->values[bucket->seen], seen * sizeof(*spread));
+	for (uint32_t i = 0; i < seen; i++)
+		spread[i] = works->values[bucket->seen + i];
 	ncs_cost_sort(spread, seen);
 	if (seen >= NCS_COST_FEW)
 		bucket->median_ns = (float)ncs_cost_quantile(spread, seen, 0.5);

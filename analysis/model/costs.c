@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/model/communicators.h"
 #include "shm/array.h"
+#include "shm/hash.h"
 
 /* Parts are kept for so long: the window is longer where steps are. */
 #define KEPT_NS (16 * NCS_COST_WINDOW_NS)
@@ -56,6 +58,18 @@ static void number_process(const struct ncs_model *model,
 	late->costs = costs;
 }
 
+/* Returns a number for a communicator that stays while clocks are being aligned; ranks
+ * whose clocks cannot be compared are of different ones. */
+static uint64_t communicator_of(const struct ncs_rank *rank,
+				const struct ncs_joined *joined)
+{
+	uint64_t number = ncs_hash((uintptr_t)rank->communicator->skew);
+
+	return rank->communicator->other_clocks > 0 ?
+		       ncs_hash_add(number, joined->comm_id) :
+		       number;
+}
+
 int ncs_costs_note(const struct ncs_comparison *comparison)
 {
 	const struct ncs_joined *joined = comparison->joined;
@@ -77,6 +91,8 @@ int ncs_costs_note(const struct ncs_comparison *comparison)
 		*part = ncs_cost_part_of(
 			joined, &joined->parts[i], rank->late->process,
 			i == comparison->last ? comparison->data_late_ns : 0);
+		part->comm_id = communicator_of(rank, joined);
+		part->stream = joined->parts[i].stream;
 		if (part->call_ns > costs->latest_ns)
 			costs->latest_ns = part->call_ns;
 	}
@@ -111,7 +127,30 @@ static int by_communicator(const void *a, const void *b)
 {
 	const struct ncs_cost_part *x = a, *y = b;
 
-	return (x->comm_id > y->comm_id) - (x->comm_id < y->comm_id);
+	if (x->comm_id != y->comm_id)
+		return x->comm_id < y->comm_id ? -1 : 1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Sets the streams of sorted parts that are not known to one that the rank uses in the
+ * communicator, or to one of its own. */
+static void set_streams(struct ncs_cost_part *parts, size_t count)
+{
+	for (size_t first = 0, end; first < count; first = end) {
+		uint64_t stream = 0;
+
+		for (end = first; end < count; end++) {
+			if (by_communicator(&parts[end], &parts[first]) != 0)
+				break;
+			if (stream == 0)
+				stream = parts[end].stream;
+		}
+		if (stream == 0)
+			stream = parts[first].comm_id;
+		for (size_t i = first; i < end; i++)
+			if (parts[i].stream == 0)
+				parts[i].stream = stream;
+	}
 }
 
 /* Returns the process whose number stands for the job of one. */
@@ -197,6 +236,7 @@ static int compute(struct ncs_costs *costs)
 	if (!error && costs->count > 0) {
 		memcpy(sorted, costs->parts, costs->count * sizeof(*sorted));
 		qsort(sorted, costs->count, sizeof(*sorted), by_communicator);
+		set_streams(sorted, costs->count);
 	}
 	for (size_t i = 1; !error && i < costs->count; i++)
 		if (sorted[i].comm_id == sorted[i - 1].comm_id)
