@@ -173,7 +173,8 @@ static void finish_bucket(struct ncs_cost_works *works,
 		bucket->least_less_ns = fminf(bucket->least_less_ns, limits[i]);
 	for (uint32_t i = 0; i < seen; i++)
 		spread[i] = works->values[bucket->seen + i];
-	ncs_cost_sort(spread, seen);
+	if (seen > 0)
+		ncs_cost_sort(spread, seen);
 	if (seen >= NCS_COST_FEW)
 		bucket->median_ns = (float)ncs_cost_quantile(spread, seen, 0.5);
 	bucket->spread_count = seen;

@@ -229,6 +229,7 @@ static int compute(struct ncs_costs *costs)
 	costs->window_ns = NCS_COST_WINDOW_NS;
 	free(costs->costs);
 	costs->costs = calloc(costs->processes + 1, sizeof(*costs->costs));
+	costs->cost_count = costs->costs ? costs->processes + 1 : 0;
 	if (!costs->costs)
 		error = -ENOMEM;
 	for (uint32_t i = 0; !error && i <= costs->processes; i++)
@@ -263,6 +264,9 @@ const struct ncs_cost_of_rank *ncs_costs_find(const struct ncs_late_rank *late)
 	if (!costs->is_computed)
 		costs->computed_ns = costs->now_ns;
 	costs->is_computed = true;
+	/* It may have come since then. */
+	if (late->process >= costs->cost_count)
+		return NULL;
 	found = &costs->costs[late->process];
 	return found->rank == late->process ? found : NULL;
 }
