@@ -60,8 +60,7 @@ static const char *host_of(const struct ncs_metrics *metrics,
 
 NCS_METRIC_FILL(RANK_INFO)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	{
+	NCS_FOR_METRIC_RANKS (entry, input) {
 		const struct ncs_rank *rank = entry->rank;
 		const struct ncs_identity *identity = &rank->now.identity;
 		uint64_t known = identity->known;
@@ -81,18 +80,12 @@ NCS_METRIC_FILL(RANK_INFO)
 		ncs_metric_put(
 			input->writer,
 			(const char *const[]){
-				entry->comm,
-				entry->number,
+				entry->comm, entry->number,
 				known & NCS_KNOWN_COMM_NAME ?
 					identity->comm_name :
 					"",
-				nranks,
-				nnodes,
-				pid,
-				host_of(input->metrics, rank),
-				gpu,
-				nccl,
-				api,
+				nranks, nnodes, pid,
+				host_of(input->metrics, rank), gpu, nccl, api,
 				ncs_kernel_status_name(rank->now.kernel.status),
 				ncs_stream_status_name(
 					ncs_launches_told(&rank->now.launches)),
@@ -117,16 +110,15 @@ static void put(const struct ncs_metric_input *input,
 
 NCS_METRIC_FILL(RANK_ALIVE)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	put(input, entry, entry->is_live);
+	NCS_FOR_METRIC_RANKS (entry, input)
+		put(input, entry, entry->is_live);
 }
 
 NCS_METRIC_FILL(RANK_LAST_CALL_TIMESTAMP_SECONDS)
 {
 	uint64_t now_ns = input->model->now_ns;
 
-	NCS_FOR_METRIC_RANKS(entry, input)
-	{
+	NCS_FOR_METRIC_RANKS (entry, input) {
 		uint64_t call_ns = entry->rank->now.last_call_ns;
 		uint64_t time_ns;
 
@@ -156,8 +148,7 @@ static bool are_ends_known(const struct ncs_snapshot *now)
 
 NCS_METRIC_FILL(OLDEST_OPERATION_SECONDS)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	{
+	NCS_FOR_METRIC_RANKS (entry, input) {
 		const struct ncs_snapshot *now = &entry->rank->now;
 
 		if (!entry->is_live || !are_ends_known(now))
@@ -172,13 +163,13 @@ NCS_METRIC_FILL(OLDEST_OPERATION_SECONDS)
 
 NCS_METRIC_FILL(OLDEST_WAIT_SECONDS)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	{
+	NCS_FOR_METRIC_RANKS (entry, input) {
 		struct ncs_oldest oldest = ncs_rank_oldest(entry->rank);
 		const struct ncs_snapshot *now = &entry->rank->now;
 
-		if (entry->is_live && (oldest.rank || now->channel_count > 0 ||
-				       now->launches.followed > 0))
+		if (entry->is_live &&
+		    (oldest.rank || now->channel_count > 0 ||
+		     now->launches.followed > 0))
 			put(input, entry, oldest.duration_ns);
 	}
 }
@@ -199,11 +190,13 @@ NCS_METRIC_FILL(OLDEST_WAIT_SECONDS)
 
 NCS_METRIC_FILL(SEQUENCE_NUMBER)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	FOR_FUNCTIONS(entry, function, id)
-	if (function->last_sequence_number != NCS_NO_SEQUENCE_NUMBER)
-		ncs_metric_put(input->writer, FUNCTION_LABELS(entry, id),
-			       function->last_sequence_number);
+	NCS_FOR_METRIC_RANKS (entry, input)
+		FOR_FUNCTIONS (entry, function, id)
+			if (function->last_sequence_number !=
+			    NCS_NO_SEQUENCE_NUMBER)
+				ncs_metric_put(input->writer,
+					       FUNCTION_LABELS(entry, id),
+					       function->last_sequence_number);
 }
 
 static void count(const struct ncs_metric_input *input,
@@ -215,56 +208,57 @@ static void count(const struct ncs_metric_input *input,
 
 NCS_METRIC_FILL(OPERATIONS)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	FOR_FUNCTIONS(entry, function, id)
-	count(input, entry, FUNCTION_LABELS(entry, id), function->operations);
+	NCS_FOR_METRIC_RANKS (entry, input)
+		FOR_FUNCTIONS (entry, function, id)
+			count(input, entry, FUNCTION_LABELS(entry, id),
+			      function->operations);
 }
 
 NCS_METRIC_FILL(OPERATIONS_DONE)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	FOR_FUNCTIONS(entry, function, id)
-	if (ncs_function_ends_known(function))
-		count(input, entry, FUNCTION_LABELS(entry, id),
-		      function->operations_done);
+	NCS_FOR_METRIC_RANKS (entry, input)
+		FOR_FUNCTIONS (entry, function, id)
+			if (ncs_function_ends_known(function))
+				count(input, entry, FUNCTION_LABELS(entry, id),
+				      function->operations_done);
 }
 
 NCS_METRIC_FILL(MESSAGE_BYTES)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	FOR_FUNCTIONS(entry, function, id)
-	if (ncs_function_bytes_known(function))
-		count(input, entry, FUNCTION_LABELS(entry, id),
-		      function->bytes);
+	NCS_FOR_METRIC_RANKS (entry, input)
+		FOR_FUNCTIONS (entry, function, id)
+			if (ncs_function_bytes_known(function))
+				count(input, entry, FUNCTION_LABELS(entry, id),
+				      function->bytes);
 }
 
 NCS_METRIC_FILL(CALLS)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	FOR_FUNCTIONS(entry, function, id)
-	if (ncs_rank_calls_known(entry->rank))
-		count(input, entry, FUNCTION_LABELS(entry, id),
-		      function->calls);
+	NCS_FOR_METRIC_RANKS (entry, input)
+		FOR_FUNCTIONS (entry, function, id)
+			if (ncs_rank_calls_known(entry->rank))
+				count(input, entry, FUNCTION_LABELS(entry, id),
+				      function->calls);
 }
 
 NCS_METRIC_FILL(OPERATION_SECONDS)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	FOR_FUNCTIONS(entry, function, id)
-	{
-		unsigned timing = ncs_function_timing(function);
+	NCS_FOR_METRIC_RANKS (entry, input)
+		FOR_FUNCTIONS (entry, function, id) {
+			unsigned timing = ncs_function_timing(function);
 
-		if (timing >= NCS_TIMING_COUNT)
-			continue;
-		ncs_metric_count(
-			input->writer,
-			(const char *const[]){ entry->comm, entry->number,
-					       ncs_function_name(id),
-					       ncs_timing_name(timing) },
-			entry->rank->serial,
-			(uint64_t[]){ function->time_ns[timing],
-				      function->timed[timing] });
-	}
+			if (timing >= NCS_TIMING_COUNT)
+				continue;
+			ncs_metric_count(
+				input->writer,
+				(const char *const[]){ entry->comm,
+						       entry->number,
+						       ncs_function_name(id),
+						       ncs_timing_name(timing) },
+				entry->rank->serial,
+				(uint64_t[]){ function->time_ns[timing],
+					      function->timed[timing] });
+		}
 }
 
 /* --- Proxy thread and channels -------------------------------------------- */
@@ -280,20 +274,23 @@ static void count_state(const struct ncs_metric_input *input,
 
 NCS_METRIC_FILL(PROXY_SECONDS)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	for (unsigned i = NCS_PROXY_UNKNOWN + 1; i < NCS_PROXY_STATE_COUNT; i++)
-		if (ncs_rank_proxy_known(entry->rank))
-			count_state(input, entry, ncs_proxy_state_name(i),
-				    entry->rank->now.proxy.time_ns[i]);
+	NCS_FOR_METRIC_RANKS (entry, input)
+		for (unsigned i = NCS_PROXY_UNKNOWN + 1;
+		     i < NCS_PROXY_STATE_COUNT; i++)
+			if (ncs_rank_proxy_known(entry->rank))
+				count_state(input, entry,
+					    ncs_proxy_state_name(i),
+					    entry->rank->now.proxy.time_ns[i]);
 }
 
 NCS_METRIC_FILL(PROXY_TRANSITIONS)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	for (unsigned i = 0; i < NCS_TRANSITION_COUNT; i++)
-		if (ncs_rank_proxy_known(entry->rank))
-			count_state(input, entry, ncs_proxy_transition_name(i),
-				    entry->rank->now.proxy.count[i]);
+	NCS_FOR_METRIC_RANKS (entry, input)
+		for (unsigned i = 0; i < NCS_TRANSITION_COUNT; i++)
+			if (ncs_rank_proxy_known(entry->rank))
+				count_state(input, entry,
+					    ncs_proxy_transition_name(i),
+					    entry->rank->now.proxy.count[i]);
 }
 
 /* Adds up the time of a rank's channels in a state. Returns false if it is not
@@ -315,33 +312,36 @@ static bool channel_time(const struct ncs_rank *rank, unsigned state,
 
 NCS_METRIC_FILL(CHANNEL_SECONDS)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	for (unsigned i = NCS_CHANNEL_IDLE + 1; i < NCS_CHANNEL_STATE_COUNT;
-	     i++) {
-		uint64_t time_ns;
+	NCS_FOR_METRIC_RANKS (entry, input)
+		for (unsigned i = NCS_CHANNEL_IDLE + 1;
+		     i < NCS_CHANNEL_STATE_COUNT; i++) {
+			uint64_t time_ns;
 
-		if (channel_time(entry->rank, i, &time_ns))
-			count_state(input, entry, ncs_channel_state_name(i),
-				    time_ns);
-	}
+			if (channel_time(entry->rank, i, &time_ns))
+				count_state(input, entry,
+					    ncs_channel_state_name(i), time_ns);
+		}
 }
 
 /* --- Ranges and kernels --------------------------------------------------- */
 
 static void count_ranges(const struct ncs_metric_input *input, bool busy)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	for (size_t i = 0; i < entry->rank->now.range_count; i++) {
-		const struct ncs_range_sum *sum = &entry->rank->ranges[i];
-		char path[512] = "";
+	NCS_FOR_METRIC_RANKS (entry, input)
+		for (size_t i = 0; i < entry->rank->now.range_count; i++) {
+			const struct ncs_range_sum *sum =
+				&entry->rank->ranges[i];
+			char path[512] = "";
 
-		if (busy && sum->with_children == 0)
-			continue;
-		ncs_range_append_path(&entry->rank->now, sum->range->number,
-				      path, sizeof(path));
-		count_state(input, entry, path,
-			    busy ? sum->range->busy_ns : sum->operations);
-	}
+			if (busy && sum->with_children == 0)
+				continue;
+			ncs_range_append_path(&entry->rank->now,
+					      sum->range->number, path,
+					      sizeof(path));
+			count_state(input, entry, path,
+				    busy ? sum->range->busy_ns :
+					   sum->operations);
+		}
 }
 
 NCS_METRIC_FILL(RANGE_OPERATIONS)
@@ -367,22 +367,23 @@ static void count_kernels(const struct ncs_metric_input *input,
 
 NCS_METRIC_FILL(GPU_COMPUTE_SECONDS)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	count_kernels(input, entry,
-		      entry->rank->now.cupti.total.compute_busy_ns);
+	NCS_FOR_METRIC_RANKS (entry, input)
+		count_kernels(input, entry,
+			      entry->rank->now.cupti.total.compute_busy_ns);
 }
 
 NCS_METRIC_FILL(GPU_COMMUNICATION_SECONDS)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	count_kernels(input, entry,
-		      entry->rank->now.cupti.total.communication_ns);
+	NCS_FOR_METRIC_RANKS (entry, input)
+		count_kernels(input, entry,
+			      entry->rank->now.cupti.total.communication_ns);
 }
 
 NCS_METRIC_FILL(GPU_HIDDEN_SECONDS)
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	count_kernels(input, entry, entry->rank->now.cupti.total.hidden_ns);
+	NCS_FOR_METRIC_RANKS (entry, input)
+		count_kernels(input, entry,
+			      entry->rank->now.cupti.total.hidden_ns);
 }
 
 /* --- Lateness ------------------------------------------------------------- */
@@ -391,8 +392,7 @@ NCS_METRIC_FILL(GPU_HIDDEN_SECONDS)
 static void put_shares(const struct ncs_metric_input *input,
 		       double (*share_of)(const struct ncs_lateness_view *view))
 {
-	NCS_FOR_METRIC_RANKS(entry, input)
-	{
+	NCS_FOR_METRIC_RANKS (entry, input) {
 		const struct ncs_lateness_view *view =
 			ncs_rank_lateness(entry->rank);
 

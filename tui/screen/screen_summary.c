@@ -67,8 +67,7 @@ static void put(const struct ncs_rect *line, int x, int width, bool right,
 /* Draws a bandwidth in GB/s, or in Gb/s, in 5 columns. */
 static void put_bandwidth(const struct ncs_screen *screen,
 			  const struct ncs_rect *line, int x,
-			  const struct ncs_moving_view *view,
-			  enum ncs_role role)
+			  const struct ncs_moving_view *view, enum ncs_role role)
 {
 	double number = view->busbw * (screen->options.units.bits ? 8 : 1);
 	char text[32] = "-";
@@ -116,9 +115,11 @@ static void draw_verdict(const struct ncs_screen *screen,
 	snprintf(word, sizeof(word), "%s", ncs_severity_name(severity));
 	for (char *c = word; *c; c++)
 		*c = (char)toupper((unsigned char)*c);
-	ncs_job_sentence(diagnosis, &screen->model, sentence, sizeof(sentence));
+	ncs_job_sentence(diagnosis, &screen->model, sentence,
+			 sizeof(sentence));
 	ncs_append(text, sizeof(text), "%s", sentence);
-	ncs_term_put(line->y, line->x, FIGURES_X - 1, role_of(severity), word);
+	ncs_term_put(line->y, line->x, FIGURES_X - 1,
+		     role_of(severity), word);
 	if (line->width >= USUAL_WIDTH && diagnosis->count > 0) {
 		width -= CERTAINTY_WIDTH;
 		put(line, line->width - CERTAINTY_WIDTH, CERTAINTY_WIDTH, true,
@@ -205,7 +206,8 @@ static void draw_busiest(const struct ncs_screen *screen,
 
 	put(line, x, 13, false, NCS_ROLE_TEXT,
 	    communicator ? ncs_function_name(busiest->function) : "-");
-	if (communicator && busiest->which.size_class > NCS_SIZE_CLASS_EMPTY &&
+	if (communicator &&
+	    busiest->which.size_class > NCS_SIZE_CLASS_EMPTY &&
 	    busiest->which.size_class < NCS_SIZE_CLASS_COUNT)
 		ncs_value_set(&size, NCS_VALUE_SIZE,
 			      ncs_size_class_low(busiest->which.size_class));
@@ -234,8 +236,8 @@ static void draw_operations(const struct ncs_screen *screen,
 	double most = -1;
 
 	for (size_t i = 0; communicator && i < communicator->rank_count; i++)
-		most = fmax(most,
-			    ncs_rank_operations_rate(communicator->ranks[i]));
+		most = fmax(most, ncs_rank_operations_rate(
+					  communicator->ranks[i]));
 	ncs_value_set_real(&value, NCS_VALUE_RATE, most);
 	put_value(screen, line, 82, 12, &value, " op/s", NCS_ROLE_TEXT);
 }
@@ -328,8 +330,9 @@ static void draw_waits(const struct ncs_screen *screen,
 				 ncs_wait_name(i));
 		put(line, x, width, false, NCS_ROLE_TEXT, text);
 		x += width + 1;
-		ncs_term_repeat(line->y, line->x + x, (int)lround(share * bar),
-				ncs_wait_role(i), NCS_SYMBOL_FULL);
+		ncs_term_repeat(line->y, line->x + x,
+				(int)lround(share * bar), ncs_wait_role(i),
+				NCS_SYMBOL_FULL);
 		x += bar + 1;
 	}
 }
@@ -338,9 +341,9 @@ void ncs_draw_summary(const struct ncs_screen *screen,
 		      const struct ncs_rect *rect)
 {
 	static void (*const draw[NCS_SUMMARY_LINES])(
-		const struct ncs_screen *,
-		const struct ncs_rect *) = { draw_verdict, draw_speed,
-					     draw_waits };
+		const struct ncs_screen *, const struct ncs_rect *) = {
+		draw_verdict, draw_speed, draw_waits
+	};
 	struct ncs_rect line = *rect;
 
 	line.height = 1;

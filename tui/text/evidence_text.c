@@ -27,7 +27,7 @@ static void append_wait(const struct ncs_evidence *evidence, char *text,
 	if (evidence->duration_ns > 0) {
 		ncs_append(text, size, " for ");
 		ncs_append_lasting(evidence->party.rank, false,
-				   evidence->duration_ns, text, size);
+			       evidence->duration_ns, text, size);
 	}
 	ncs_append(text, size, ": %s", ncs_channel_state_help(channel->state));
 	if (channel->nsteps > 0)
@@ -46,8 +46,8 @@ static void append_operation(const struct ncs_evidence *evidence, char *text,
 	ncs_append(text, size, " of %" PRIu64 " elements has been %s for ",
 		   operation->count,
 		   operation->enqueued_ns ? "in progress" : "being enqueued");
-	ncs_append_lasting(evidence->party.rank, false, evidence->duration_ns,
-			   text, size);
+	ncs_append_lasting(evidence->party.rank, false, evidence->duration_ns, text,
+		       size);
 	switch (phase) {
 	case NCS_LAUNCH_PHASE_QUEUED:
 		ncs_append(text, size,
@@ -77,8 +77,8 @@ static void append_since(const char *clause,
 		return;
 	ncs_append(text, size, ", for ");
 	ncs_append_lasting(evidence->party.rank,
-			   evidence->kind == NCS_EVIDENCE_GONE,
-			   evidence->duration_ns, text, size);
+		       evidence->kind == NCS_EVIDENCE_GONE,
+		       evidence->duration_ns, text, size);
 }
 
 static void append_speed(const struct ncs_evidence *evidence, char *text,
@@ -130,7 +130,7 @@ static void append_nodes(const struct ncs_evidence *evidence, char *text,
 	ncs_append(text, size, "%" PRIu64 " of %" PRIu64 " nodes %s",
 		   evidence->number, evidence->expected,
 		   all_silent ? one ? "does not answer" : "do not answer" :
-		   one        ? "is not seen" :
+		   one	      ? "is not seen" :
 				"are not seen");
 }
 
@@ -141,8 +141,8 @@ static void append_ended(const struct ncs_evidence *evidence, char *text,
 {
 	bool one = evidence->number == 1;
 
-	ncs_append(text, size, "%" PRIu64 " operation%s, ", evidence->number,
-		   one ? "" : "s");
+	ncs_append(text, size, "%" PRIu64 " operation%s, ",
+		   evidence->number, one ? "" : "s");
 	ncs_append(text, size, one ? "" : "the latest ");
 	ncs_append_duration(text, size, evidence->duration_ns);
 	ncs_append(text, size,
@@ -199,7 +199,7 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 		ncs_append(text, size, "a thread has been in %s for ",
 			   ncs_event_name((unsigned)evidence->number));
 		ncs_append_lasting(evidence->party.rank, false,
-				   evidence->duration_ns, text, size);
+			       evidence->duration_ns, text, size);
 		return;
 	case NCS_EVIDENCE_PROXY:
 		ncs_append(text, size, "its proxy thread is in state %s",
@@ -245,13 +245,12 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 				   (enum ncs_cost_unknown)evidence->number));
 		return;
 	case NCS_EVIDENCE_NO_DATA:
-		ncs_append(
-			text, size,
-			"at %" PRIu64 " of these %" PRIu64
-			" it was late to have data to send, and when its"
-			" kernel began is not known: its GPU was busy, or its"
-			" proxy thread was late",
-			evidence->number, evidence->expected);
+		ncs_append(text, size,
+			   "at %" PRIu64 " of these %" PRIu64
+			   " it was late to have data to send, and when its"
+			   " kernel began is not known: its GPU was busy, or its"
+			   " proxy thread was late",
+			   evidence->number, evidence->expected);
 		return;
 	case NCS_EVIDENCE_CLOCKS:
 		ncs_append(text, size,
