@@ -270,7 +270,8 @@ static void assume(struct ncs_cost_works *works, size_t rank_count,
 
 /* Returns how long hosts work from one call to the next, of which only `limit_ns` is
  * known, as they wait in between: as long as they work after the wait or, where that
- * is not known, a share of the limit. `place` is the rank that the others of the class are to be told from. */
+ * is not known, a share of the limit. The rank of the class at `place` does not
+ * count. */
 static double unseen_chain(struct ncs_cost_works *works,
 			   const struct ncs_cost_window *window,
 			   const struct ncs_cost_work_kind *kind,

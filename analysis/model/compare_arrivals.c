@@ -405,7 +405,7 @@ static int take_joined(struct ncs_comparison *comparison,
 		comparison->ranks[i]->late->count.compared += is_compared;
 	if (is_compared && has_one_root(joined))
 		error |= compare(comparison, communicator->skew);
-	error |= ncs_costs_note(comparison);
+	error |= ncs_costs_note(comparison, communicator);
 	ncs_spans_correct(comparison);
 	return error;
 }

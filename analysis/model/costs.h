@@ -15,13 +15,14 @@
 /* The largest number of parts that is kept: the latest. */
 #define NCS_COSTS_PARTS (UINT32_C(1) << 17)
 
-/* Keeps the parts of a joined operation. Returns 0 or -ENOMEM. */
-int ncs_costs_note(const struct ncs_comparison *comparison);
+/* Keeps the parts of a joined operation of a communicator. Returns 0 or -ENOMEM. */
+int ncs_costs_note(const struct ncs_comparison *comparison,
+		   const struct ncs_communicator *communicator);
 
 /* Forgets the parts, whose clocks were moved. */
 void ncs_costs_forget(struct ncs_costs *costs);
 
-/* Drops the oldest operations. */
+/* Drops the oldest operations. Costs are computed anew if they are too old by now. */
 void ncs_costs_update(struct ncs_costs *costs, uint64_t now_ns);
 
 /* Returns the cost of the process of a rank, NULL if nothing of it was joined, or

@@ -109,8 +109,8 @@ struct ncs_lateness_view {
 	 * latest NCS_COST_WINDOW_NS. */
 	struct ncs_cost_of_rank cost;
 	/* The share of that time for which all others waited for this rank alone,
-	 * for what its own process did: it cannot cost more in this communicator,
-	 * and less where the others had work to do meanwhile. */
+	 * for what its own process did. It costs less than that where the others
+	 * had work to do meanwhile. */
 	double waited_share;
 	uint64_t latest_ns; /* when all had arrived at the latest operation */
 	/* Recent operations by the moment that its arrival was compared by. */

@@ -241,7 +241,8 @@ static bool append_unpaired(const struct ncs_communicator *communicator,
 }
 
 /* Appends which rank others wait for although its cost is not known, and why, unless it
- * is found for that; or how many ranks have no other to be compared with. Returns false if there is none. */
+ * is found for that; or how many ranks have no other to be compared with. Returns false
+ * if there is none. */
 static bool append_maybe_late(const struct ncs_communicator *communicator,
 			      char *text, size_t size)
 {
