@@ -149,9 +149,11 @@ static void close_launch(struct ncs_watched *self, struct ncs_launch_slot *slot)
 		state = ncs_load_acquire(&slot->state);
 	while (!ncs_cas_acquire_release(&slot->state, state,
 					state | NCS_LAUNCH_CLOSED));
+	/* Before its operations end: the thread that waits for them may launch
+	 * again. */
+	ncs_launch_put(launches, slot->kind, slot->events);
 	if (self->comm && ncs_launch_joined(state) > 0)
 		visit_joined(self->comm, slot->number, end_operation, slot);
-	ncs_launch_put(launches, slot->kind, slot->events);
 	/* ORDER: pairs with free_slot() (plugin/events/launch.c): the slot is
 	 * not used any more. */
 	ncs_store_release(&launches->tail,

@@ -265,10 +265,11 @@ static unsigned make_lacking(struct ncs_watched *self, uint64_t stage)
 			self->made[kind] =
 				ncs_load_relaxed(&self->launches.put[kind]);
 	made = make_events(self, NCS_LAUNCH_TIMED);
+	/* Of both kinds before a launch is seen to end: the next one may come
+	 * at once, and must be followed, or its operations did not end. */
+	made += make_events(self, NCS_LAUNCH_PLAIN);
 	if (stage == NCS_LAUNCHES_WANTED)
 		take_up(self);
-	else
-		made += make_events(self, NCS_LAUNCH_PLAIN);
 	return made;
 }
 

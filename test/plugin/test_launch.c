@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -230,6 +231,28 @@ static void use_first_events(void *argument)
 }
 
 SCENARIO_TEST(first_events_are_used_before_others_are_made, use_first_events)
+
+/* The first launch has the only pair of its kind. */
+static void launch_before_first_look(void *argument)
+{
+	const struct timespec spacing = { .tv_nsec = 2000000 };
+
+	(void)argument;
+	cuda_job_open("cuda.so", "1/4", LAST_API);
+	cuda->hold(FAKE_CUDA_EVENT_QUERY);
+	cuda_job_call(FOREVER);
+	WAIT_UNTIL(cuda->held(FAKE_CUDA_EVENT_QUERY) == 1, "it looks");
+	nanosleep(&spacing, NULL);
+	cuda_job_call(0);
+	CHECK_EQUAL(JOB_PROGRESS(followed), 2, "followed");
+	cuda->let_go(FAKE_CUDA_EVENT_QUERY);
+	cuda->finish_all(job.stream);
+	cuda_job_expect_all_ended("both");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(second_launch_is_followed_before_first_look,
+	      launch_before_first_look)
 
 static void need_few_events(void *argument)
 {
@@ -1154,6 +1177,7 @@ int main(void)
 		cmocka_unit_test(launched_begun_and_ended_are_told_apart),
 		cmocka_unit_test(communicators_share_streams_in_any_order),
 		cmocka_unit_test(first_events_are_used_before_others_are_made),
+		cmocka_unit_test(second_launch_is_followed_before_first_look),
 		cmocka_unit_test(launches_now_and_then_need_few_events),
 		cmocka_unit_test(first_launches_make_more_events_each),
 		cmocka_unit_test(bursts_are_timed_whole),
