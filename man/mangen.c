@@ -782,6 +782,7 @@ struct man_field {
 		struct ncs_cupti: "cupti",          \
 		struct ncs_gpu_time: "gpu_time",    \
 		struct ncs_launch_progress: "launch_progress", \
+		struct ncs_graphs: "graphs", \
 		struct ncs_stream_times: "stream_times",       \
 		struct ncs_stream_times *: "stream_times",     \
 		struct ncs_function *: "function")
@@ -818,6 +819,7 @@ struct man_field {
 	X(settings, NCS_SETTINGS_FIELDS) \
 	X(filled, NCS_FILLED_FIELDS) \
 	X(launch_progress, NCS_LAUNCH_PROGRESS_FIELDS) \
+	X(graphs, NCS_GRAPHS_FIELDS) \
 	X(stream_times, NCS_STREAM_TIMES_FIELDS) \
 	X(control, NCS_CONTROL_FIELDS) \
 	X(lane, NCS_LANE_FIELDS) \

@@ -75,7 +75,25 @@
 	X(call_rings, \
 	  "Table of the rings of call lanes, which are the last lanes, in" \
 	  " the same order; may be empty. From minor version 10 on.") \
-	X(call_ring_records, "Records in each of these; a power of two.")
+	X(call_ring_records, "Records in each of these; a power of two.") \
+	X(graphs, \
+	  "Launches captured into CUDA graphs, and their replays; from minor" \
+	  " version 11 on.")
+
+#define NCS_GRAPHS_FIELDS(X) \
+	X(graphs, "Number of captures with launches.") \
+	X(stamped, "Launches in them that report their replays.") \
+	X(failure, \
+	  "Latest error number of the CUDA driver as such a launch was" \
+	  " prepared; 0: none.") \
+	X(are_replays, \
+	  "1 in a segment of replays: its operations are those of a" \
+	  " communicator's graphs. The rest is 0 in others.") \
+	X(of, "comm_id of the communicator; 0 if unknown.") \
+	X(replays, "Number of replays of all graphs.") \
+	X(launches, "Launches in them that have begun or are over.") \
+	X(timed, "Number of these that were reported.") \
+	X(lost, "Reports that were overwritten before they were read.")
 
 #define NCS_LAUNCH_PROGRESS_FIELDS(X) \
 	X(status, "Whether launches are timed, and if not, why.") \

@@ -97,6 +97,14 @@ ncs_segment_has_other_context(const struct ncs_header *header)
 	       offsetof(struct ncs_header, other_context) + sizeof(uint64_t);
 }
 
+/* Tells whether the header counts captured graphs and replays (minor version 11
+ * and later). */
+static inline bool ncs_segment_has_graphs(const struct ncs_header *header)
+{
+	return header->header_bytes >= offsetof(struct ncs_header, graphs) +
+					       sizeof(struct ncs_graphs);
+}
+
 /* Returns how many of the last lanes are call lanes (minor version 10 and
  * later). */
 static inline uint32_t ncs_segment_call_lanes(const struct ncs_header *header)

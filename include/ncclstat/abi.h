@@ -45,7 +45,7 @@
  * added at the end of blocks, and table entries have the stride that the
  * segment states. */
 #define NCS_ABI_MAJOR 1u
-#define NCS_ABI_MINOR 10u
+#define NCS_ABI_MINOR 11u
 #define NCS_ABI_VERSION (NCS_ABI_MAJOR << 16 | NCS_ABI_MINOR)
 
 enum ncs_channel_state {
@@ -309,6 +309,23 @@ struct ncs_launch_progress {
 	uint64_t missed;
 };
 
+/* Launches captured into CUDA graphs, and their replays, which the GPU reports.
+ * The replayed operations of a communicator are in a segment of their own, whose
+ * identity is the communicator's but for its comm_id, which NCCL does not know,
+ * and its name, which ends with " graphs". */
+struct ncs_graphs {
+	uint64_t graphs;  /* number of captures with launches */
+	uint64_t stamped; /* launches in them that report their replays */
+	uint64_t failure; /* the driver's latest error number; 0: none */
+	/* In the segment of the replays; 0 in others: */
+	uint64_t are_replays; /* 1 */
+	uint64_t of;	   /* comm_id of the communicator; 0 if unknown, too */
+	uint64_t replays;  /* of all graphs */
+	uint64_t launches; /* in them */
+	uint64_t timed;	   /* those of them that were reported */
+	uint64_t lost;	   /* reports that were overwritten unread */
+};
+
 enum ncs_life {
 	NCS_LIFE_LIVE = 1,
 	NCS_LIFE_FINISHED = 2, /* the communicator was finalized */
@@ -370,6 +387,8 @@ struct ncs_header {
 	 * the same order; may be empty. From minor version 10 on. */
 	struct ncs_table call_rings;
 	uint64_t call_ring_records; /* capacity of each, a power of two */
+	/* From minor version 11 on. */
+	struct ncs_graphs graphs;
 };
 
 /* Bytes reserved for the header: tables begin after them. */

@@ -322,6 +322,21 @@ struct ncs_launches_view {
 	uint64_t other_context; /* launches outside the primary context */
 };
 
+/* Captured graphs and their replays; struct ncs_graphs. All fields are 0 in a
+ * segment that has none. */
+struct ncs_graphs_view {
+	uint64_t graphs;
+	uint64_t stamped; /* captured launches that report their replays */
+	uint64_t failure; /* error number of CUDA's driver; 0: none */
+	/* In the segment of a communicator's replays: */
+	bool are_replays;  /* it is one */
+	uint64_t of;	   /* comm_id of the communicator */
+	uint64_t replays;  /* of all graphs */
+	uint64_t launches; /* in them, as far as they are known to be over */
+	uint64_t timed;	   /* those of them that were reported */
+	uint64_t lost;	   /* reports that were overwritten unread */
+};
+
 /* Returns the status of timing to show to users: NCS_STREAM_MOST if all
  * launches should have been timed but some were not. */
 static inline enum ncs_stream_status
@@ -406,6 +421,7 @@ struct ncs_snapshot {
 	struct ncs_kernel_view kernel;
 	struct ncs_cupti_view cupti;
 	struct ncs_launches_view launches;
+	struct ncs_graphs_view graphs;
 	struct ncs_gpu_clock_view gpu_clock;
 	struct ncs_settings_view settings;
 	struct ncs_channel_view *channels; /* by channel, direction, peer */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "plugin/events/capture.h"
 #include "plugin/events/operation.h"
 #include "plugin/events/range_stats.h"
 #include "plugin/events/sampling.h"
@@ -122,5 +123,10 @@ uint64_t ncs_call_operation(unsigned api_version, struct ncs_comm *comm,
 					     noted ? &call : NULL);
 	facts.stream = call.stream;
 	facts.captured = call.captured;
+	if (lane->is_captured) {
+		ncs_capture_operation(lane, &facts);
+		return ncs_handle_encode(NCS_HANDLE_UNTRACKED, comm->index, 0,
+					 0, 0);
+	}
 	return ncs_operation_start(comm, lane, &facts, now);
 }

@@ -2,6 +2,7 @@
 /* The two events of a launch; see launch.h. */
 #include "plugin/events/launch.h"
 
+#include "plugin/events/capture.h"
 #include "plugin/nccl/cuda_driver.h"
 #include "plugin/nccl/environment.h"
 #include "shm/hash.h"
@@ -327,6 +328,25 @@ static void note_missed(struct ncs_comm *comm, struct ncs_launches *launches,
 		ncs_store_relaxed(&launches->last_missed, number);
 }
 
+/* Puts a stamp before a launch that is being captured. */
+static void capture(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		    struct ncs_launches *launches, const struct launch *launch)
+{
+	/* ORDER: pairs with take_up() (plugin/life/launch_poll.c). */
+	uint64_t stage = ncs_load_acquire(&launches->stage);
+	bool stamped;
+
+	if (is_in_other_context(launches, launch->stream, stage) ||
+	    !take(launches))
+		return;
+	ncs_capture_start(comm, lane, launches, launch->stream);
+	stamped = ncs_capture_is_stamped(lane);
+	if (stamped)
+		ncs_store_relaxed(&launches->open_handle, launch->handle);
+	leave(launches, stamped ? NCS_LAUNCHES_BETWEEN : NCS_LAUNCHES_UNUSED);
+	ncs_launch_process.start_watch();
+}
+
 static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		  struct ncs_launches *launches, struct launch *launch)
 {
@@ -336,6 +356,10 @@ static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 
 	if (is_capturing(launches, launch->stream)) {
 		ncs_add_relaxed(&comm->header->launches.captured, 1);
+		lane->is_captured = !lane->shared;
+		if (ncs_launch_process.stamps && launch->handle != 0 &&
+		    !lane->shared)
+			capture(comm, lane, launches, launch);
 		return;
 	}
 	if (is_in_other_context(launches, launch->stream, stage)) {
@@ -377,6 +401,8 @@ void ncs_launch_start_followed(struct ncs_comm *comm,
 	if (!lane->shared) {
 		lane->launch_number = 0;
 		lane->launch_slot = NULL;
+		lane->is_captured = false;
+		lane->captured_launch = 0;
 	}
 	if (NCS_LAUNCH_MODE(ncs_load_relaxed(&ncs_launch_process.timing)) ==
 	    NCS_STREAM_MODE_OFF)
@@ -404,6 +430,13 @@ void ncs_launch_stop_followed(struct ncs_comm *comm,
 	if (!take_again(launches, handle)) {
 		if (!lane->shared)
 			lane->launch_slot = NULL;
+		return;
+	}
+	if (ncs_capture_is_stamped(lane)) {
+		ncs_cuda_begin(&mode);
+		ncs_capture_stop(comm, lane, launches, stream);
+		ncs_cuda_end(&mode);
+		leave(launches, NCS_LAUNCHES_UNUSED);
 		return;
 	}
 	head = ncs_load_relaxed(&launches->head);

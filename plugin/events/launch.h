@@ -7,8 +7,8 @@
  * two events. A launch is timed, or only followed, or left alone: two events
  * with times cost the stream some 3 to 5 us where kernels queue back to back;
  * two without times cost the host 1.4 us and the stream nothing (measured on an
- * H200). A launch that is being captured into a graph is always left alone, and
- * so is one in a context that is not a device's primary one.
+ * H200). A launch that is being captured into a graph is left to capture.h; one in
+ * a context that is not a device's primary one is left alone.
  *
  * Called by callbacks: no lock, no allocation, no system call; at most nine calls
  * of CUDA's driver a launch, and six more in a communicator's first launch, which

@@ -674,6 +674,32 @@ void ncs_operation_launch_done(struct ncs_comm *comm,
 		   end_of_launch(op, end, now));
 }
 
+uint64_t ncs_operation_replay_began(struct ncs_comm *comm,
+				    struct ncs_lane_state *lane,
+				    const struct ncs_operation_facts *facts,
+				    uint64_t begin)
+{
+	uint64_t handle = ncs_operation_start(comm, lane, facts, begin);
+	struct ncs_operation_slot *op = ncs_operation_find(comm, handle);
+
+	if (op && await_launch(op)) {
+		ncs_operation_launch_began(op, begin);
+		ncs_operation_stop(comm, handle, begin);
+	}
+	return handle;
+}
+
+void ncs_operation_replay_ended(struct ncs_comm *comm,
+				struct ncs_lane_state *lane, uint64_t handle,
+				const struct ncs_launch_end *end, uint64_t now)
+{
+	struct ncs_operation_slot *op = ncs_operation_find(comm, handle);
+	uint64_t launch = op ? ncs_load_relaxed(&op->launch) : 0;
+
+	if (launch != 0)
+		ncs_operation_launch_done(comm, lane, op, launch, end, now);
+}
+
 bool ncs_operation_end_unfollowed(struct ncs_comm *comm,
 				  struct ncs_lane_state *lane,
 				  struct ncs_operation_slot *op,

@@ -66,6 +66,19 @@ void ncs_operation_launch_done(struct ncs_comm *comm,
 			       struct ncs_operation_slot *op, uint64_t launch,
 			       const struct ncs_launch_end *end, uint64_t now);
 
+/* Starts an operation of a launch in a replayed graph, which began at `begin`, in
+ * ticks; the lane's launch number is the launch's. Returns its handle. For the
+ * watch thread. */
+uint64_t ncs_operation_replay_began(struct ncs_comm *comm,
+				    struct ncs_lane_state *lane,
+				    const struct ncs_operation_facts *facts,
+				    uint64_t begin);
+
+/* Ends it with its launch. */
+void ncs_operation_replay_ended(struct ncs_comm *comm,
+				struct ncs_lane_state *lane, uint64_t handle,
+				const struct ncs_launch_end *end, uint64_t now);
+
 /* Ends an operation that has no children, did not join its launch, and whose
  * launch is at most number `launch`, which is over. Returns false if it is not
  * such an operation. For the watch thread. */

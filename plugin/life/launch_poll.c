@@ -2,6 +2,7 @@
 /* Asking about launches; see launch_poll.h. */
 #include "plugin/life/launch_poll.h"
 
+#include "plugin/life/replays.h"
 #include "plugin/nccl/cuda_driver.h"
 #include "plugin/nccl/environment.h"
 #include "plugin/state/registry.h"
@@ -244,6 +245,9 @@ static unsigned serve_ready(struct ncs_watched *self)
 
 	if (self->clock)
 		ncs_launch_clock_renew(self->clock);
+	if (self->clock && launches->graph != 0)
+		ncs_replays_renew_clock(&launches->primary,
+					self->clock->stream);
 	done += poll_launches(self, false);
 	ncs_watched_end_unfollowed(self);
 	head = ncs_load_relaxed(&launches->head);
@@ -265,7 +269,7 @@ static unsigned make_lacking(struct ncs_watched *self, uint64_t stage)
 			self->made[kind] =
 				ncs_load_relaxed(&self->launches.put[kind]);
 	made = make_events(self, NCS_LAUNCH_TIMED);
-	/* Of both kinds before a launch is seen to end: the next one may come
+	/* Make both kinds before a launch is seen to end: the next one may come
 	 * at once, and must be followed, or its operations did not end. */
 	made += make_events(self, NCS_LAUNCH_PLAIN);
 	if (stage == NCS_LAUNCHES_WANTED)

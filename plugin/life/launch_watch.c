@@ -8,6 +8,7 @@
 #include "plugin/life/launch_level.h"
 #include "plugin/life/launch_poll.h"
 #include "plugin/life/own_thread.h"
+#include "plugin/life/replays.h"
 #include "plugin/nccl/cuda_driver.h"
 #include "plugin/state/registry.h"
 
@@ -115,6 +116,7 @@ static void free_entry(struct ncs_watched *self)
 	ncs_store_relaxed(&launches->last_followed, 0);
 	ncs_store_relaxed(&launches->open_handle, 0);
 	ncs_store_relaxed(&launches->last_missed, 0);
+	launches->graph = 0;
 	self->leaving = self->closed = false;
 	self->released = self->events_lost = false;
 	self->last_number = self->scanned = self->seen = 0;
@@ -142,7 +144,7 @@ static bool is_needed(void)
 			free_entry(self);
 	}
 	pthread_mutex_unlock(&ncs_watched_lock);
-	return needed && !is_stopping();
+	return (needed || ncs_replays_may_come()) && !is_stopping();
 }
 
 /* Returns true if the thread may end. A communicator whose first launch has
@@ -174,6 +176,8 @@ static void *run(void *unused)
 		ncs_cuda_begin(&mode);
 		for (unsigned i = 0; i < LAUNCHES_MAX && !is_stopping(); i++)
 			done += ncs_watched_serve(&watched[i]);
+		if (!is_stopping())
+			done += ncs_replays_serve();
 		ncs_cuda_end(&mode);
 		now = ncs_now();
 		publish_awake(now, false);
@@ -228,6 +232,8 @@ void ncs_launch_watch_reset(const struct ncs_environment *environment,
 	ncs_launch_process.spacing_ticks =
 		ncs_clock_duration_ticks(clock, SPACING_NS);
 	ncs_launch_process.start_watch = start_watch;
+	ncs_launch_process.stamps = environment->stamps && ncs_cuda.has_graphs;
+	ncs_launch_process.stamp_period = environment->stamp_period;
 }
 
 /* Returns whether a new communicator can be followed: NCS_STREAM_WAITING, or
@@ -362,6 +368,7 @@ void ncs_launch_watch_forget(void)
 		    NCS_LAUNCHES_FREE)
 			memset(&watched[i], 0, sizeof(watched[i]));
 	ncs_launch_clock_forget();
+	ncs_replays_forget();
 	watch.runs = watch.stopping = 0;
 	memset(&ncs_launch_process, 0, sizeof(ncs_launch_process));
 }

@@ -21,6 +21,7 @@
 #include "plugin/life/heartbeat.h"
 #include "plugin/life/launch_watch.h"
 #include "plugin/life/profile.h"
+#include "plugin/life/replays.h"
 #include "plugin/mask/release_events.h"
 #include "plugin/state/comm_memory.h"
 #include "plugin/state/transfers.h"
@@ -32,6 +33,7 @@
 #include "plugin/nccl/nccl_facts.h"
 #include "plugin/state/range_stack.h"
 #include "plugin/events/sampling.h"
+#include "shm/hash.h"
 #include "shm/write/survey.h"
 
 /* The context of a communicator that is not published: callbacks ignore it. */
@@ -163,6 +165,8 @@ __attribute__((destructor)) static void at_exit(void)
 	ncs_control_unlink();
 }
 
+static void make_replayed(const struct ncs_comm *of);
+
 static void start_process(void)
 {
 	process.started = true;
@@ -180,6 +184,7 @@ static void start_process(void)
 	ncs_range_set_limit(process.config.ranges);
 	ncs_mask_reset(process.config.kernel_timing);
 	ncs_launch_watch_reset(&process.config, &ncs_registry.clock);
+	ncs_replays_reset(make_replayed);
 	/* Contexts start at a number that no other process is likely to use, so
 	 * that another process's context or handle is not mistaken for ours. */
 	process.next_cookie = (ncs_registry.clock.base_monotonic_ns ^
@@ -412,6 +417,7 @@ static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init,
 	struct ncs_header *header = comm->header;
 
 	comm->index = (uint32_t)(comm - ncs_registry.comms);
+	comm->is_replayed = false;
 	comm->api_version = init->api_version;
 	comm->nranks = init->nranks;
 	ncs_transfers_reset(comm, init->nranks);
@@ -599,18 +605,88 @@ void ncs_process_publish_comm(const struct ncs_init *init, void *context)
 	pthread_mutex_unlock(&lock);
 }
 
+/* The comm_id of a communicator's replays: the same on all its ranks, and no
+ * other communicator's. */
+#define REPLAYS_ID UINT64_C(0x7265706c617973)
+
+/* Gives the communicator of replays the other one's identity. */
+static void identify_replayed(struct ncs_comm *comm, const struct ncs_comm *of)
+{
+	static const char suffix[] = " graphs";
+	struct ncs_identity *identity = &comm->header->identity;
+	char *name = identity->comm_name;
+	size_t room = sizeof(identity->comm_name) - sizeof(suffix);
+
+	identity->nccl_version = of->header->identity.nccl_version;
+	identity->known = of->header->identity.known | NCS_KNOWN_COMM_NAME;
+	if (!(of->header->identity.known & NCS_KNOWN_COMM_NAME))
+		snprintf(name, sizeof(identity->comm_name), "%llx",
+			 (unsigned long long)of->header->identity.comm_id);
+	if (strlen(name) > room)
+		name[room] = '\0';
+	strcat(name, suffix);
+	comm->header->graphs.are_replays = 1;
+	comm->header->graphs.of = of->header->identity.comm_id;
+	ncs_store_relaxed(&comm->header->launches.status, NCS_STREAM_ALL);
+}
+
+/* Makes the communicator for another one's replays; see replays.h. */
+static void make_replayed(const struct ncs_comm *of)
+{
+	const struct ncs_identity *identity = &of->header->identity;
+	const bool has_id = identity->known & NCS_KNOWN_COMM_ID;
+	const struct ncs_init init = {
+		.api_version = of->api_version,
+		.comm_id = ncs_hash(identity->comm_id ^ REPLAYS_ID),
+		.has_comm_id = has_id,
+		.comm_name = identity->comm_name,
+		.nnodes = identity->nnodes,
+		.nranks = identity->nranks,
+		.rank = identity->rank,
+	};
+	struct ncs_comm *comm;
+	int error;
+
+	pthread_mutex_lock(&lock);
+	if (!ncs_comm_is_live(of))
+		goto out;
+	comm = make_comm(&init, &error);
+	if (comm) {
+		admit_callbacks(comm, &init, identity->gpu);
+		identify_replayed(comm, of);
+		comm->is_replayed = true;
+		ncs_heartbeat_add(comm);
+		ncs_writer_publish(&comm->writer);
+	}
+	ncs_replays_add(of, comm);
+out:
+	pthread_mutex_unlock(&lock);
+}
+
 static bool is_last(const struct ncs_comm *comm)
 {
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
 		if (&ncs_registry.comms[i] != comm &&
+		    !ncs_registry.comms[i].is_replayed &&
 		    ncs_comm_is_live(&ncs_registry.comms[i]))
 			return false;
 	return true;
 }
 
+/* Ends a communicator, which is live, for callbacks and readers. The lock is
+ * held. */
+static void end_comm(struct ncs_comm *comm)
+{
+	ncs_store_relaxed(&comm->live, 0);
+	comm->finished_order = ++process.finished;
+	ncs_store_relaxed(&comm->header->finished, ncs_now());
+	ncs_store_relaxed(&comm->header->life, NCS_LIFE_FINISHED);
+	ncs_heartbeat_remove(comm);
+}
+
 void ncs_process_finalize_comm(void *context)
 {
-	struct ncs_comm *comm;
+	struct ncs_comm *comm, *replayed;
 
 	/* Not under the lock: CUPTI waits for threads that are not ours. */
 	comm = ncs_comm_of_context(context);
@@ -619,12 +695,11 @@ void ncs_process_finalize_comm(void *context)
 	pthread_mutex_lock(&lock);
 	comm = ncs_comm_of_context(context);
 	if (comm && ncs_load_relaxed(&comm->live)) {
-		ncs_store_relaxed(&comm->live, 0);
-		comm->finished_order = ++process.finished;
-		ncs_store_relaxed(&comm->header->finished, ncs_now());
-		ncs_store_relaxed(&comm->header->life, NCS_LIFE_FINISHED);
+		replayed = ncs_replays_remove(comm);
+		end_comm(comm);
+		if (replayed)
+			end_comm(replayed);
 		ncs_launch_watch_remove(comm);
-		ncs_heartbeat_remove(comm);
 	}
 	pthread_mutex_unlock(&lock);
 	if (comm)

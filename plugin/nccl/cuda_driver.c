@@ -26,6 +26,12 @@ static bool find_functions(void *library)
 	has_all = has_all && ncs_cuda.name;
 	NCS_CUDA_FUNCTIONS(X)
 #undef X
+	ncs_cuda.has_graphs = has_all;
+#define X(name, symbol, older_symbol, parameters)                          \
+	*(void **)&ncs_cuda.name = find_symbol(library, symbol, older_symbol); \
+	ncs_cuda.has_graphs = ncs_cuda.has_graphs && ncs_cuda.name;
+	NCS_CUDA_GRAPH_FUNCTIONS(X)
+#undef X
 	return has_all;
 }
 

@@ -24,6 +24,8 @@ enum {
 	CUDA_EVENT_DISABLE_TIMING_FLAG = 2,
 	CUDA_STREAM_NON_BLOCKING_FLAG = 1,
 	CUDA_CAPTURE_MODE_RELAXED = 2,
+	CUDA_CAPTURE_STATUS_ACTIVE = 1,
+	CUDA_HOST_REGISTER_DEVICE_MAP_FLAG = 2,
 };
 
 /* X(name of the member, symbol, symbol in older drivers, parameters) */
@@ -56,10 +58,34 @@ enum {
 	X(exchange_capture_mode, "cuThreadExchangeStreamCaptureMode", NULL, \
 	  (int *mode))
 
+/* Functions that only stamps in graphs need (stamps.h). */
+#define NCS_CUDA_GRAPH_FUNCTIONS(X) \
+	X(stream_capture_info, "cuStreamGetCaptureInfo_v2", NULL, \
+	  (void *stream, int *status, unsigned long long *id, void **graph, \
+	   void *const **nodes, size_t *count)) \
+	X(module_load, "cuModuleLoadData", NULL, \
+	  (void **module, const void *image)) \
+	X(module_unload, "cuModuleUnload", NULL, (void *module)) \
+	X(module_function, "cuModuleGetFunction", NULL, \
+	  (void **function, void *module, const char *name)) \
+	X(host_register, "cuMemHostRegister_v2", NULL, \
+	  (void *memory, size_t bytes, unsigned flags)) \
+	X(host_unregister, "cuMemHostUnregister", NULL, (void *memory)) \
+	X(host_device_pointer, "cuMemHostGetDevicePointer_v2", NULL, \
+	  (unsigned long long *address, void *memory, unsigned flags)) \
+	X(launch_kernel, "cuLaunchKernel", NULL, \
+	  (void *function, unsigned grid_x, unsigned grid_y, \
+	   unsigned grid_z, unsigned block_x, unsigned block_y, \
+	   unsigned block_z, unsigned shared_bytes, void *stream, \
+	   void **arguments, void **extra))
+
 struct ncs_cuda_driver {
 #define X(name, symbol, older_symbol, parameters) int(*name) parameters;
 	NCS_CUDA_FUNCTIONS(X)
+	NCS_CUDA_GRAPH_FUNCTIONS(X)
 #undef X
+	/* Whether it has all functions of NCS_CUDA_GRAPH_FUNCTIONS. */
+	bool has_graphs;
 };
 
 /* The loaded driver's functions; NULL if it lacks one. Valid after

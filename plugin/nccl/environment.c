@@ -93,6 +93,22 @@ static bool parse_kernel(const char *text, enum ncs_kernel_timing *timing)
 	return true;
 }
 
+static bool parse_graphs(const char *text, struct ncs_environment *config)
+{
+	uint32_t period = strcasecmp(text, "all") == 0 ? 1 : 0;
+
+	if (strncmp(text, "1/", 2) == 0) {
+		if (!parse_period(text + 2, &period))
+			return false;
+	} else if (period == 0 && strcasecmp(text, "auto") != 0 &&
+		   strcasecmp(text, "off") != 0) {
+		return false;
+	}
+	config->stamps = strcasecmp(text, "off") != 0;
+	config->stamp_period = period;
+	return true;
+}
+
 /* Parses the digits at the beginning of a text; *suffix is the rest. */
 static bool parse_number(const char *text, uint64_t *number,
 			 const char **suffix)
@@ -239,6 +255,8 @@ static bool parse(struct ncs_environment *config, enum variable variable,
 		return parse_stream(text, config);
 	case VARIABLE_KERNEL_TIMING:
 		return parse_kernel(text, &config->kernel_timing);
+	case VARIABLE_GRAPHS:
+		return parse_graphs(text, config);
 	case VARIABLE_SAMPLE:
 		return parse_sample(text, &config->sample_level);
 	case VARIABLE_SAMPLE_SLOW:

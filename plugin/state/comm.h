@@ -223,6 +223,10 @@ struct ncs_lane_state {
 	 * followed. */
 	uint64_t launch_number;
 	struct ncs_launch_slot *launch_slot;
+	/* Whether the thread's last KernelLaunch was captured, and its index
+	 * plus 1 in captured.h; 0 if it is not there. */
+	bool is_captured;
+	uint32_t captured_launch;
 	/* The thread's latest call and its handle, 0 if there was none; not in
 	 * the shared lane. */
 	uint64_t call_handle;
@@ -315,6 +319,7 @@ struct ncs_comm {
 	struct ncs_writer writer;
 	void *private_memory;
 	uint64_t finished_order; /* smaller if finalized earlier */
+	bool is_replayed; /* it has another one's replays: life/replays.c */
 	uint32_t profile;        /* the segment size it was laid out with */
 	/* Written by launching threads: */
 	NCS_APART struct ncs_counted counted;

@@ -102,6 +102,10 @@ struct ncs_launches {
 	 * latest. */
 	struct ncs_cuda_primary primary;
 	uint64_t other_context;
+	/* The latest capture: its ID, and the graph's index plus 1 in
+	 * captured.h, 0 before the first one. */
+	unsigned long long capture;
+	uint32_t graph;
 	/* Written by the watch thread. */
 	NCS_APART uint64_t tail; /* launches that it has closed */
 	/* Pairs that it has made, or has put back. */
@@ -128,6 +132,10 @@ struct ncs_launch_process {
 	uint64_t timing;
 	uint64_t launches; /* so far, of all communicators */
 	uint64_t timed;
+	/* The first launch of each captured graph is stamped, and one in so
+	 * many after it; 0: none of these. */
+	uint64_t stamp_period;
+	bool stamps; /* whether captured launches are stamped at all */
 	uint64_t spacing_ticks; /* least time between launches that are followed
 				 * without being timed */
 	/* Starts the watch thread if there is none; never waits for it, and

@@ -111,6 +111,8 @@ static void take_header(struct image_writer *writer)
 	if (ncs_segment_has_other_context(&reader->header))
 		copy_words(writer, &mapped->other_context,
 			   sizeof(mapped->other_context));
+	if (ncs_segment_has_graphs(&reader->header))
+		copy_words(writer, &mapped->graphs, sizeof(mapped->graphs));
 	report(writer, 0, sizeof(*copy));
 }
 

@@ -236,6 +236,27 @@ static void take_launches(struct ncs_snapshot *snapshot,
 			&ncs_reader_mapped_header(reader)->other_context);
 }
 
+static void take_graphs(struct ncs_snapshot *snapshot,
+			const struct ncs_reader *reader)
+{
+	const struct ncs_graphs *graphs =
+		&ncs_reader_mapped_header(reader)->graphs;
+	struct ncs_graphs_view *view = &snapshot->graphs;
+
+	memset(view, 0, sizeof(*view));
+	if (!ncs_segment_has_graphs(&reader->header))
+		return;
+	view->graphs = ncs_load_relaxed(&graphs->graphs);
+	view->stamped = ncs_load_relaxed(&graphs->stamped);
+	view->failure = ncs_load_relaxed(&graphs->failure);
+	view->are_replays = ncs_load_relaxed(&graphs->are_replays) != 0;
+	view->of = ncs_load_relaxed(&graphs->of);
+	view->replays = ncs_load_relaxed(&graphs->replays);
+	view->timed = ncs_load_relaxed(&graphs->timed);
+	view->launches = ncs_load_relaxed(&graphs->launches);
+	view->lost = ncs_load_relaxed(&graphs->lost);
+}
+
 static void take_gpu_clock(struct ncs_snapshot *snapshot,
 			   const struct ncs_reader *reader)
 {
@@ -540,6 +561,7 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot, struct ncs_reader *reader,
 		if (snapshot->channels[i].since_ns > snapshot->last_call_ns)
 			snapshot->last_call_ns = snapshot->channels[i].since_ns;
 	take_launches(snapshot, reader);
+	take_graphs(snapshot, reader);
 	snapshot->finished_ns = ncs_clock_ns(
 		&reader->header.clock, ncs_load_relaxed(&header->finished));
 	snapshot->alive_ns = last_alive_ns(reader, now_ns);

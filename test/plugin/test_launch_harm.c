@@ -157,12 +157,20 @@ static void capture_is_left_alone(void **state)
 		}
 }
 
+static void *report_replay(void *unused)
+{
+	cuda_job_operation(0);
+	return unused;
+}
+
 /* All that a job launches is captured: nothing is followed, nothing runs. */
 static void capture_first(void *argument)
 {
 	struct capture capture = { .mode = FAKE_CUDA_GLOBAL };
+	pthread_t thread;
 
 	(void)argument;
+	setenv("NCCLSTAT_GRAPHS", "off", 1);
 	cuda_job_open("cuda.so", "all", LAST_API);
 	capture_launches(&capture);
 	CHECK(cuda->capture_end(capture.stream), "the capture is invalid");
@@ -171,13 +179,17 @@ static void capture_first(void *argument)
 	CHECK_EQUAL(cuda->counts().captured_events, 0, "events");
 	CHECK_EQUAL(cuda->counts().spoiled, 0, "calls");
 	CHECK(!cuda_job_is_watched(), "a thread without a launch");
-	/* A replay of the graph reports operations of no launch. */
-	cuda_job_operation(0);
+	/* A replay of the graph reports operations of no launch, on a thread of
+	 * CUDA's. */
+	CHECK(pthread_create(&thread, NULL, report_replay, NULL) == 0,
+	      "no thread");
+	pthread_join(thread, NULL);
 	CHECK_EQUAL(cuda_job_find(job.header, 1)->launch, 0, "its launch");
 	cuda_job_close();
 }
 
-SCENARIO_TEST(captured_launches_start_nothing, capture_first)
+SCENARIO_TEST(captured_launches_that_do_not_report_start_nothing,
+	      capture_first)
 
 /* The legacy stream may not be used while another stream is captured. */
 static void launch_on_legacy(void *argument)
@@ -697,6 +709,9 @@ static void *run_into_block(void *unused)
 		/* The plugin's thread can take it up, and close what is left. */
 		cuda_job_let_spacing_pass();
 		cuda_job_call_in(context, stream, 0);
+		cuda->capture_begin(stream, FAKE_CUDA_THREAD_LOCAL);
+		cuda_job_call_in(context, stream, 0);
+		cuda->capture_end(stream);
 		cuda_job_finalize_in(context);
 		cuda_job_let_spacing_pass();
 	}
@@ -872,7 +887,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fake_driver_notices_a_spoiled_capture),
 		cmocka_unit_test(capture_is_left_alone),
-		cmocka_unit_test(captured_launches_start_nothing),
+		cmocka_unit_test(
+			captured_launches_that_do_not_report_start_nothing),
 		cmocka_unit_test(legacy_stream_is_left_alone_during_captures),
 		cmocka_unit_test(reset_of_the_device_ends_following),
 		cmocka_unit_test(reset_that_nobody_saw_ends_following),

@@ -165,6 +165,31 @@ static json_t *kernel_timing_of(const struct ncs_rank *rank)
 	return object;
 }
 
+static json_t *graphs_of(const struct ncs_rank *rank)
+{
+	const struct ncs_graphs_view *graphs = &rank->now.graphs;
+	json_t *object;
+
+	if (graphs->graphs == 0 && !graphs->are_replays)
+		return json_null();
+	object = json_object();
+	ncs_json_add_number_if(object, "captured", !graphs->are_replays,
+			       graphs->graphs);
+	ncs_json_add_number_if(object, "reporting", !graphs->are_replays,
+			       graphs->stamped);
+	ncs_json_add_number_if(object, "failure", graphs->failure > 0,
+			       graphs->failure);
+	ncs_json_add_number_if(object, "replays", graphs->are_replays,
+			       graphs->replays);
+	ncs_json_add_number_if(object, "launches", graphs->are_replays,
+			       graphs->launches);
+	ncs_json_add_number_if(object, "reported", graphs->are_replays,
+			       graphs->timed);
+	ncs_json_add_number_if(object, "lost", graphs->are_replays,
+			       graphs->lost);
+	return object;
+}
+
 static json_t *launches_of(const struct ncs_rank *rank)
 {
 	const struct ncs_launches_view *launches = &rank->now.launches;
@@ -516,6 +541,7 @@ static const struct json_part {
 	{ "proxy", VIEW(RANK) | VIEW(PROXY), proxy_of },
 	{ "kernel_timing", VIEW(RANK), kernel_timing_of },
 	{ "launches", VIEW(RANK), launches_of },
+	{ "graphs", VIEW(RANK), graphs_of },
 	{ "cupti", VIEW(RANK) | VIEW(RANGE), cupti_of },
 	{ "channels", VIEW(CHANNEL), channels_of },
 	{ "sampling", VIEW(CHANNEL), sampling_of },

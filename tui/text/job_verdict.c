@@ -182,6 +182,48 @@ static bool append_blind(const struct ncs_communicator *communicator,
 	return true;
 }
 
+/* Appends which launches of a communicator's graphs report nothing, so that a wait
+ * in them is not seen. Returns false if all report. */
+static bool append_graphs(const struct ncs_communicator *communicator,
+			  char *text, size_t size)
+{
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_snapshot *now = &communicator->ranks[i]->now;
+		const struct ncs_graphs_view *graphs = &now->graphs;
+
+		if (graphs->are_replays && graphs->lost > 0) {
+			ncs_communicator_label(communicator, text, size);
+			ncs_append(text, size,
+				   ": %" PRIu64
+				   " reports of replays were overwritten unread:"
+				   " later operations are not compared",
+				   graphs->lost);
+			return true;
+		}
+		if (graphs->are_replays && graphs->timed + 1 < graphs->launches) {
+			ncs_communicator_label(communicator, text, size);
+			ncs_append(text, size,
+				   ": %" PRIu64 " of %" PRIu64
+				   " launches in replays report when they begin"
+				   " and end; a wait in the others is not seen"
+				   " (NCCLSTAT_GRAPHS=all)",
+				   graphs->timed, graphs->launches);
+			return true;
+		}
+		if (!graphs->are_replays && now->launches.captured > 0 &&
+		    graphs->stamped == 0) {
+			ncs_communicator_label(communicator, text, size);
+			ncs_append(text, size,
+				   ": %" PRIu64
+				   " launches captured into CUDA graphs do not"
+				   " report their replays: these are not seen",
+				   now->launches.captured);
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Appends that operations of a communicator are known for less time than a look
  * is to tell of. Returns false if it is not so. */
 static bool append_short_reach(const struct ncs_communicator *communicator,
@@ -328,6 +370,9 @@ bool ncs_unchecked_text(const struct ncs_model *model, size_t index, char *text,
 			return true;
 		text[0] = '\0';
 		if (append_blind(communicator, text, size) && place++ == index)
+			return true;
+		text[0] = '\0';
+		if (append_graphs(communicator, text, size) && place++ == index)
 			return true;
 		text[0] = '\0';
 		if (append_short_reach(communicator, text, size) &&

@@ -88,6 +88,10 @@ void ncs_append_launch_timing(const struct ncs_rank *rank, char *text,
 		ncs_append(text, size,
 			   ", none of %" PRIu64 " captured into graphs",
 			   launches->captured);
+	if (rank->now.graphs.stamped > 0)
+		ncs_append(text, size,
+			   ", of which %" PRIu64 " report their replays",
+			   rank->now.graphs.stamped);
 	if (launches->other_context > 0)
 		ncs_append(text, size,
 			   ", none of %" PRIu64

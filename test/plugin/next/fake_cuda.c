@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,6 +62,17 @@ struct fake_stream {
 	bool capturing, capture_valid;
 	enum fake_cuda_mode capture_mode;
 	pthread_t capturer;
+	uint64_t capture; /* its ID */
+	/* The kernels of the latest capture, and the next one to run. */
+	struct node *nodes;
+	size_t node_count, next_node;
+};
+
+/* A kernel in a graph, or one of the plugin's. */
+struct node {
+	uint64_t duration;
+	const char *kernel; /* name of the plugin's; NULL for others */
+	uint64_t arguments[2];
 };
 
 struct fake_event {
@@ -81,6 +93,7 @@ static struct fake_stream *streams, *stream_places[PLACES];
 static struct fake_event *events;
 static struct fake_cuda_counts counts;
 static unsigned captures; /* going on */
+static uint64_t latest_capture;
 static struct {
 	unsigned count;
 	int error;
@@ -418,12 +431,27 @@ static void *stream_create(void)
 	return stream->handle;
 }
 
+#define NODES_MAX 4096u
+
+static void add_node(struct fake_stream *stream, const struct node *node)
+{
+	if (!stream->nodes)
+		stream->nodes = mmap(NULL, NODES_MAX * sizeof(*node),
+				     PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (stream->nodes == MAP_FAILED || stream->node_count == NODES_MAX)
+		abort();
+	stream->nodes[stream->node_count++] = *node;
+}
+
 static void launch_entry(void *handle, const struct entry *kernel)
 {
 	struct fake_stream *stream = acquire_stream(handle);
 
 	if (stream->capturing) {
 		counts.captured_kernels++;
+		add_node(stream, &(struct node){
+					 .duration = kernel->duration });
 	} else {
 		stream->kernels++;
 		append(stream, kernel);
@@ -550,8 +578,51 @@ static void capture_begin(void *handle, enum fake_cuda_mode mode)
 	stream->capturing = stream->capture_valid = true;
 	stream->capture_mode = mode;
 	stream->capturer = pthread_self();
+	stream->capture = ++latest_capture;
+	stream->node_count = stream->next_node = 0;
 	captures++;
 	release();
+}
+
+#define RING_STAMPS 262144u
+
+/* Does what plugin/nccl/stamp_kernels.h does. */
+static void run_kernel(const struct node *node)
+{
+	static uint32_t stamps;
+	uint64_t *place = (uint64_t *)(uintptr_t)node->arguments[0];
+
+	if (strcmp(node->kernel, "ncclstat_clock") == 0) {
+		__atomic_store_n(&place[0], now_ns(), __ATOMIC_RELAXED);
+		__atomic_store_n(&place[1], node->arguments[1],
+				 __ATOMIC_RELEASE);
+		return;
+	}
+	stamps++;
+	place += 2 * (stamps & (RING_STAMPS - 1));
+	__atomic_store_n(&place[1], now_ns() << 16 | (stamps & 0xffff),
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&place[0],
+			 (uint64_t)stamps << 32 | (uint32_t)node->arguments[1],
+			 __ATOMIC_RELEASE);
+}
+
+static size_t replay(void *handle, size_t count)
+{
+	struct fake_stream *stream = acquire_stream(handle);
+	size_t all = stream->node_count;
+
+	for (size_t i = 0; i < count && all > 0; i++) {
+		const struct node *node = &stream->nodes[stream->next_node];
+
+		stream->next_node = (stream->next_node + 1) % all;
+		if (node->kernel)
+			run_kernel(node);
+		else if (!follows_clock)
+			clock_ns += node->duration;
+	}
+	release();
+	return all;
 }
 
 static bool capture_end(void *handle)
@@ -777,6 +848,20 @@ EXPORT int cuEventElapsedTime_v2(float *ms, void *begin, void *end);
 EXPORT int cuStreamCreate(void **handle, unsigned flags);
 EXPORT int cuStreamDestroy_v2(void *handle);
 EXPORT int cuStreamIsCapturing(void *handle, int *status);
+EXPORT int cuStreamGetCaptureInfo_v2(void *handle, int *status,
+				     unsigned long long *id, void **graph,
+				     void *const **nodes, size_t *node_count);
+EXPORT int cuModuleLoadData(void **module, const void *image);
+EXPORT int cuModuleUnload(void *module);
+EXPORT int cuModuleGetFunction(void **function, void *module, const char *name);
+EXPORT int cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags);
+EXPORT int cuMemHostUnregister(void *memory);
+EXPORT int cuMemHostGetDevicePointer_v2(unsigned long long *address,
+					void *memory, unsigned flags);
+EXPORT int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
+			  unsigned grid_z, unsigned block_x, unsigned block_y,
+			  unsigned block_z, unsigned shared_bytes, void *handle,
+			  void **arguments, void **extra);
 EXPORT int cuStreamGetCtx(void *handle, void **context);
 EXPORT int cuThreadExchangeStreamCaptureMode(int *mode);
 
@@ -1082,6 +1167,111 @@ int cuStreamIsCapturing(void *handle, int *status)
 }
 #endif
 
+int cuStreamGetCaptureInfo_v2(void *handle, int *status,
+			      unsigned long long *id, void **graph,
+			      void *const **nodes, size_t *node_count)
+{
+	int error = enter(FAKE_CUDA_CAPTURE_INFO, false);
+	struct fake_stream *stream;
+
+	if (error)
+		return error;
+	if (graph || nodes || node_count)
+		abort();
+	stream = find_stream(handle);
+	error = check_stream(stream);
+	if (error)
+		return leave(error);
+	*status = !stream->capturing ? 0 : stream->capture_valid ? 1 : 2;
+	*id = stream->capture;
+	return leave(0);
+}
+
+int cuModuleLoadData(void **module, const void *image)
+{
+	int error = enter(FAKE_CUDA_MODULE_LOAD, true);
+
+	if (error)
+		return error;
+	if (strncmp(image, ".version", 8) != 0)
+		abort();
+	*module = current;
+	return leave(current ? 0 : FAKE_CUDA_INVALID_CONTEXT);
+}
+
+int cuModuleUnload(void *module)
+{
+	(void)module;
+	return 0;
+}
+
+int cuModuleGetFunction(void **function, void *module, const char *name)
+{
+	int error = enter(FAKE_CUDA_MODULE_FUNCTION, false);
+
+	(void)module;
+	if (error)
+		return error;
+	*function = (void *)(uintptr_t)name;
+	return leave(0);
+}
+
+int cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags)
+{
+	int error = enter(FAKE_CUDA_HOST_REGISTER, true);
+
+	if (error)
+		return error;
+	if (!memory || bytes == 0 || flags != 2)
+		abort();
+	return leave(0);
+}
+
+int cuMemHostUnregister(void *memory)
+{
+	(void)memory;
+	return 0;
+}
+
+int cuMemHostGetDevicePointer_v2(unsigned long long *address, void *memory,
+				 unsigned flags)
+{
+	(void)flags;
+	*address = (uintptr_t)memory;
+	return 0;
+}
+
+/* Only kernels of the plugin come here: one thread, two arguments. */
+int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
+		   unsigned grid_z, unsigned block_x, unsigned block_y,
+		   unsigned block_z, unsigned shared_bytes, void *handle,
+		   void **arguments, void **extra)
+{
+	int error = enter(FAKE_CUDA_LAUNCH_KERNEL, false);
+	struct fake_stream *stream;
+	struct node node = { .kernel = function };
+
+	if (error)
+		return error;
+	if (grid_x * grid_y * grid_z * block_x * block_y * block_z != 1 ||
+	    shared_bytes != 0 || extra)
+		abort();
+	node.arguments[0] = *(const uint64_t *)arguments[0];
+	node.arguments[1] = strcmp(node.kernel, "ncclstat_clock") == 0 ?
+				    *(const uint64_t *)arguments[1] :
+				    *(const uint32_t *)arguments[1];
+	stream = find_stream(handle);
+	error = check_stream(stream);
+	if (error)
+		return leave(error);
+	counts.stamps += stream->capturing;
+	if (stream->capturing)
+		add_node(stream, &node);
+	else
+		run_kernel(&node);
+	return leave(0);
+}
+
 int cuStreamGetCtx(void *handle, void **context)
 {
 	int error = enter(FAKE_CUDA_STREAM_CONTEXT, false);
@@ -1129,6 +1319,7 @@ EXPORT struct fake_cuda fake_cuda = {
 	.play_along = play_along,
 	.capture_begin = capture_begin,
 	.capture_end = capture_end,
+	.replay = replay,
 	.fail_next = fail_next,
 	.hold = hold,
 	.hold_one = hold_one,

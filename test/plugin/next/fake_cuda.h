@@ -45,7 +45,13 @@
 	X(EXCHANGE_CAPTURE_MODE) \
 	/* The plugin's init calls these, for the GPU's name. */ \
 	X(CONTEXT_DEVICE) \
-	X(DEVICE_BUS_ID)
+	X(DEVICE_BUS_ID) \
+	/* Only captured launches call these. */ \
+	X(CAPTURE_INFO) \
+	X(MODULE_LOAD) \
+	X(MODULE_FUNCTION) \
+	X(HOST_REGISTER) \
+	X(LAUNCH_KERNEL)
 
 enum fake_cuda_call {
 #define X(name) FAKE_CUDA_##name,
@@ -100,6 +106,7 @@ struct fake_cuda_counts {
 	uint64_t spoiled; /* calls that invalidated a capture */
 	uint64_t captured_events; /* event records that went into a capture */
 	uint64_t captured_kernels;
+	uint64_t stamps; /* kernels of the plugin that went into captures */
 	uint64_t bad_handles; /* calls with a handle that is none any more */
 	/* Calls with a handle of a primary context that was reset. */
 	uint64_t orphan_handles;
@@ -171,6 +178,11 @@ struct fake_cuda {
 	 * false if the capture was invalidated. */
 	void (*capture_begin)(void *stream, enum fake_cuda_mode mode);
 	bool (*capture_end)(void *stream);
+	/* Runs the next `count` kernels of the graph that was captured last on a
+	 * stream, from its first one after the last; those of the plugin write
+	 * what the real ones write. The GPU's clock stands still, but for the
+	 * duration of each kernel. Returns how many the graph has. */
+	size_t (*replay)(void *stream, size_t count);
 
 	/* Lets the next `count` calls of a function fail. */
 	void (*fail_next)(enum fake_cuda_call call, unsigned count, int error);

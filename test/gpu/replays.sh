@@ -1,0 +1,148 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Replays of CUDA graphs over NVLink: a decode loop (replays.py) with and without the
+# plugin, and by NCCLSTAT_GRAPHS; its replays are counted exactly; a rank that stops
+# replaying, and one that is stopped, are told as stuck within PATIENCE seconds with
+# the right rank; a healthy one is not, in LOOKS looks. Skipped without two GPUs.
+#
+#   ROUNDS=3 LOOKS=40 PATIENCE=10 test/gpu/replays.sh
+#
+# Must not leave processes or shared memory behind.
+. "$(dirname "$0")/common.bash"
+need_gpus 2
+need_pytorch
+make_folder
+job=
+# shellcheck disable=SC2317 # the trap calls it
+at_end() { end_job; }
+export NCCLSTAT_DIR=$folder/shm
+mkdir -p "$NCCLSTAT_DIR"
+looks=${LOOKS:-40} patience=${PATIENCE:-10}
+
+# loop GRAPHS ARGUMENT...: runs the loop; GRAPHS is "none" for no plugin.
+loop() {
+	local graphs=$1
+	shift
+	unset NCCL_PROFILER_PLUGIN NCCLSTAT_GRAPHS
+	if [ "$graphs" != none ]; then
+		export NCCL_PROFILER_PLUGIN=$build/libnccl-profiler-ncclstat.so
+		export NCCLSTAT_GRAPHS=$graphs
+	fi
+	"$python" test/gpu/replays.py "$@" 2>/dev/null
+}
+
+# --- Cost ------------------------------------------------------------------
+
+describe_machine
+modes=(none off auto 1/8 all)
+for _ in $(seq "${ROUNDS:-3}"); do
+	for mode in "${modes[@]}"; do
+		loop "$mode" | tee -a "$folder/sums" |
+			awk '$2 == 0 { print $4, $6 }' >>"$folder/cost.${mode/\//_}"
+	done
+done
+# best MODE COLUMN: prints the smallest of its numbers.
+best() {
+	awk -v column="$2" 'NR == 1 || $column < least { least = $column }
+		END { print least }' "$folder/cost.${1/\//_}"
+}
+echo "| graphs | µs a replay | of none | µs a launch on the host |"
+echo "|---|---:|---:|---:|"
+for mode in "${modes[@]}"; do
+	awk -v mode="$mode" -v us="$(best "$mode" 1)" -v none="$(best none 1)" \
+		-v host="$(best "$mode" 2)" 'BEGIN {
+		printf "| %s | %.1f | %.4f | %.1f |\n", mode, us, us / none, host }'
+done
+awk -v us="$(best auto 1)" -v none="$(best none 1)" \
+	'BEGIN { exit !(us / none <= 1.005) }'
+verdict replays_reported_by_default_cost_at_most_half_a_percent $?
+! grep -q wrong "$folder/sums"
+verdict sums_are_right $?
+
+# --- Counts ----------------------------------------------------------------
+
+# look: prints the replays and the operations of each rank's graphs, and whether
+# all is well: "0 4000 128000".
+replays_of() {
+	"$build/ncclstat" --dump=json --once 2>/dev/null | "$python" -c '
+import json, sys
+for rank in json.load(sys.stdin)["ranks"]:
+    graphs = rank.get("graphs") or {}
+    if graphs.get("of"):
+        print(rank["rank"], graphs["replays"],
+              sum(f["operations"] for f in rank["functions"].values()))'
+}
+
+# start GRAPHS ARGUMENT...: starts the loop and waits for its first replays.
+start() {
+	loop "$@" >"$folder/out" &
+	job=$!
+	for _ in $(seq 120); do
+		sleep 0.5
+		"$build/ncclstat" --dump 2>/dev/null | grep -q graphs && return 0
+		kill -0 $job 2>/dev/null || break
+	done
+	return 1
+}
+
+# finish: waits for the end of the loop.
+finish() {
+	wait $job
+	job=
+}
+
+for mode in auto all; do
+	start $mode --rounds 300
+	bad=0 unread=0
+	for _ in $(seq "$looks"); do
+		"$build/ncclstat" --diagnose >"$folder/look" 2>&1
+		case $? in
+		2) bad=$((bad + 1)) && cat "$folder/look" ;;
+		0 | 1) ;;
+		*) unread=$((unread + 1)) ;;
+		esac
+	done
+	echo "$mode: $looks looks at a healthy loop: $bad stuck, $unread not read"
+	[ $bad = 0 ]
+	verdict "healthy_replays_are_not_stuck_with_$mode" $?
+	kill $job 2>/dev/null
+	finish 2>/dev/null
+	"$build/ncclstat" --clean >/dev/null
+done
+
+# --- Hangs -----------------------------------------------------------------
+
+# expect_stuck NAME TEXT: the diagnosis says that within the patience.
+expect_stuck() {
+	local since=$SECONDS told=1
+	while [ $((SECONDS - since)) -le "$patience" ]; do
+		"$build/ncclstat" --diagnose >"$folder/look" 2>&1
+		if [ $? = 2 ] && grep '^stuck' "$folder/look" | grep -q "$2"; then
+			told=0
+			break
+		fi
+		sleep 0.2
+	done
+	echo "told after $((SECONDS - since)) s: $(sed -n 3p "$folder/look")"
+	[ $told = 0 ] || cat "$folder/look"
+	verdict "$1" $told
+}
+
+for mode in auto all; do
+	start $mode --rounds 100 --hold 1:4000:20
+	sleep 4
+	expect_stuck "host_that_stops_replaying_is_told_with_$mode" 'rank 1 '
+	kill $job 2>/dev/null
+	finish 2>/dev/null
+	"$build/ncclstat" --clean >/dev/null
+	start $mode --rounds 400
+	sleep 2
+	pid=$(pgrep -P $job -f spawn_main | tail -n 1)
+	kill -STOP "$pid"
+	expect_stuck "stopped_process_is_told_with_$mode" 'rank '
+	kill -CONT "$pid"
+	kill $job 2>/dev/null
+	finish 2>/dev/null
+	"$build/ncclstat" --clean >/dev/null
+done
+exit $((failures > 0))

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* Replays of CUDA graphs, on a fake GPU that runs their kernels: the operations
+ * of a communicator of their own, their times and numbers, and the harm that
+ * stamps must not do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "plugin/nccl/stamps.h"
+#include "test/plugin/cuda_job.h"
+
+#define KERNEL_NS 5000u
+#define LAUNCHES 3u
+/* Kernels of a launch with stamps. */
+#define STAMPED 3u
+
+static const struct ncs_header *replays; /* their segment */
+
+#define REPLAYS(word) ncs_load_relaxed(&replays->graphs.word)
+
+/* Opens a job, and captures launches with an operation each. */
+static void open_and_capture(const char *graphs)
+{
+	setenv("NCCLSTAT_GRAPHS", graphs, 1);
+	cuda_job_come("all");
+	cuda->capture_begin(job.stream, FAKE_CUDA_GLOBAL);
+	for (unsigned i = 0; i < LAUNCHES; i++)
+		cuda_job_call(KERNEL_NS);
+	CHECK(cuda->capture_end(job.stream), "the capture is spoiled");
+	CHECK_EQUAL(cuda->counts().spoiled, 0, "spoiled captures");
+}
+
+/* Returns true once a segment of replays is there as a whole. */
+static bool has_replays(void)
+{
+	struct ncs_paths paths;
+	uint32_t words[3] = { 0 };
+	FILE *file;
+
+	CHECK(ncs_discover(scenario_directory, &paths) == 0, "no segments");
+	file = paths.count == 2 ? fopen(paths.path[1], "rb") : NULL;
+	if (file) {
+		CHECK(fread(words, sizeof(words), 1, file) <= 1, "read");
+		fclose(file);
+	}
+	ncs_paths_release(&paths);
+	/* The version comes last. */
+	return words[2] != 0;
+}
+
+/* Runs kernels of the graph, and waits for the segment of the replays. */
+static void replay(size_t kernels)
+{
+	cuda->replay(job.stream, kernels);
+	WAIT_UNTIL(has_replays(), "no segment of replays");
+	replays = cuda_job_map(1);
+}
+
+static void await_done(uint64_t operations)
+{
+	WAIT_UNTIL(cuda_job_done(replays) == operations,
+		   "%llu operations done, not %llu",
+		   (unsigned long long)cuda_job_done(replays),
+		   (unsigned long long)operations);
+}
+
+static void report_all(void *argument)
+{
+	struct view view;
+	uint64_t done;
+
+	(void)argument;
+	open_and_capture("all");
+	done = cuda_job_done(job.header);
+	CHECK_EQUAL(cuda->counts().stamps, 2 * LAUNCHES, "stamps");
+	CHECK_EQUAL(ncs_load_relaxed(&job.header->graphs.stamped), LAUNCHES,
+		    "stamped");
+	CHECK_EQUAL(ncs_load_relaxed(&job.header->graphs.graphs), 1, "graphs");
+	replay(10 * LAUNCHES * STAMPED);
+	await_done(10 * LAUNCHES);
+	CHECK_EQUAL(REPLAYS(replays), 10, "replays");
+	CHECK_EQUAL(REPLAYS(launches), 10 * LAUNCHES, "launches");
+	CHECK_EQUAL(REPLAYS(timed), 10 * LAUNCHES, "timed");
+	CHECK_EQUAL(cuda_job_times(replays).timed, 10 * LAUNCHES, "times");
+	CHECK_EQUAL(cuda_job_times(replays).time_ns,
+		    10 * LAUNCHES * KERNEL_NS, "their sum");
+	CHECK_EQUAL(cuda_job_done(job.header), done,
+		    "captured operations have not run");
+	view_open(&view, 1);
+	CHECK_EQUAL(view.now.graphs.are_replays, 1, "they are replays");
+	CHECK_EQUAL(view.now.graphs.of, GUEST_COMM_ID, "of the communicator");
+	CHECK_EQUAL(
+		view.now.functions[COLL_FUNCTION].last_sequence_number,
+		10 * LAUNCHES - 1, "numbers");
+	CHECK(strstr(view.now.identity.comm_name, " graphs") != NULL,
+	      "its name is %s", view.now.identity.comm_name);
+	view_close(&view);
+	cuda_job_close();
+}
+
+SCENARIO_TEST(replayed_operations_have_numbers_and_times, report_all)
+
+/* A kernel that has begun and does not end. */
+static void hang(void *argument)
+{
+	const struct ncs_operation *op = NULL;
+
+	(void)argument;
+	open_and_capture("all");
+	replay(LAUNCHES * STAMPED + STAMPED + 1);
+	await_done(LAUNCHES + 1);
+	WAIT_UNTIL(cuda_job_in_flight(replays) == 1, "in flight");
+	op = cuda_job_find(replays, LAUNCHES + 2);
+	CHECK(op, "it is another one");
+	CHECK_EQUAL(op->sequence_number, LAUNCHES + 1, "its number");
+	CHECK(op->first_child != 0, "it has begun");
+	CHECK_EQUAL(PROGRESS(replays, begun), LAUNCHES + 2, "begun");
+	CHECK_EQUAL(PROGRESS(replays, ended), LAUNCHES + 1, "ended");
+	cuda->replay(job.stream, 2);
+	await_done(LAUNCHES + 2);
+	CHECK_EQUAL(cuda_job_in_flight(replays), 0, "it ends after all");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(operation_that_hangs_in_a_replay_is_in_flight, hang)
+
+/* The others are known to be over when the next replay begins. */
+static void report_first(void *argument)
+{
+	(void)argument;
+	open_and_capture("auto");
+	CHECK_EQUAL(cuda->counts().stamps, 2, "stamps");
+	replay(STAMPED + LAUNCHES - 1);
+	await_done(1);
+	cuda->replay(job.stream, 9 * (STAMPED + LAUNCHES - 1));
+	await_done(9 * LAUNCHES + 1);
+	CHECK_EQUAL(REPLAYS(replays), 10, "replays");
+	CHECK_EQUAL(REPLAYS(timed), 10, "timed");
+	CHECK_EQUAL(cuda_job_times(replays).timed, 10, "times");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(first_launch_reports_replays_by_default, report_first)
+
+static void report_none(void *argument)
+{
+	(void)argument;
+	open_and_capture("off");
+	CHECK_EQUAL(cuda->counts().stamps, 0, "stamps");
+	CHECK_EQUAL(cuda->counts().calls[FAKE_CUDA_MODULE_LOAD], 0, "loads");
+	CHECK_EQUAL(JOB_PROGRESS(captured), LAUNCHES, "captured");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(nothing_is_stamped_if_it_is_off, report_none)
+
+/* A graph outlives its communicator. */
+static void replay_after_finalize(void *argument)
+{
+	size_t kernels;
+
+	(void)argument;
+	open_and_capture("all");
+	replay(LAUNCHES * STAMPED);
+	await_done(LAUNCHES);
+	cuda_job_finalize();
+	WAIT_UNTIL(ncs_load_relaxed(&replays->life) == NCS_LIFE_FINISHED,
+		   "the replays end with their communicator");
+	kernels = cuda->replay(job.stream, 100);
+	CHECK_EQUAL(kernels, LAUNCHES * STAMPED, "kernels");
+	cuda_job_come_next();
+	cuda_job_settle(true);
+	cuda->replay(job.stream, 100);
+	cuda_job_settle(true);
+	CHECK_EQUAL(cuda_job_done(replays), LAUNCHES, "nothing is added");
+	CHECK_EQUAL(ncs_load_relaxed(&job.header->graphs.graphs), 0,
+		    "the next communicator has no graph");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(graph_that_outlives_its_communicator_does_no_harm,
+	      replay_after_finalize)
+
+/* The GPU writes more than the ring holds while nobody reads. */
+static void overrun(void *argument)
+{
+	const size_t ring = NCS_STAMP_RING / 2 * STAMPED;
+
+	(void)argument;
+	open_and_capture("all");
+	replay(LAUNCHES * STAMPED);
+	await_done(LAUNCHES);
+	cuda->hold(FAKE_CUDA_EXCHANGE_CAPTURE_MODE);
+	WAIT_UNTIL(cuda->held(FAKE_CUDA_EXCHANGE_CAPTURE_MODE) == 1,
+		   "it looks no more");
+	cuda->replay(job.stream, ring + ring / 2);
+	cuda->let_go(FAKE_CUDA_EXCHANGE_CAPTURE_MODE);
+	WAIT_UNTIL(REPLAYS(lost) > 0, "nothing is lost");
+	WAIT_UNTIL(cuda_job_in_flight(replays) == 0, "in flight");
+	cuda->replay(job.stream, 1);
+	WAIT_UNTIL(cuda_job_in_flight(replays) == 1, "in flight");
+	for (uint32_t i = 0; i < replays->operations.count; i++) {
+		const struct ncs_operation *op =
+			(const void *)((const char *)replays +
+				       replays->operations.offset +
+				       (size_t)i * replays->operations.stride);
+
+		if (ncs_load_relaxed(&op->number) != 0)
+			CHECK_EQUAL(op->sequence_number, NCS_NO_SEQUENCE_NUMBER,
+				    "its number is not known");
+	}
+	cuda_job_close();
+}
+
+SCENARIO_TEST(reports_that_are_overwritten_are_counted, overrun)
+
+static void refuse(void *argument)
+{
+	const enum fake_cuda_call call = *(const enum fake_cuda_call *)argument;
+
+	setenv("NCCLSTAT_GRAPHS", "all", 1);
+	cuda_job_come("all");
+	cuda->fail_next(call, 1, FAKE_CUDA_OUT_OF_MEMORY);
+	cuda->capture_begin(job.stream, FAKE_CUDA_GLOBAL);
+	for (unsigned i = 0; i < LAUNCHES; i++)
+		cuda_job_call(KERNEL_NS);
+	CHECK(cuda->capture_end(job.stream), "the capture is spoiled");
+	CHECK(ncs_load_relaxed(&job.header->graphs.failure) != 0, "failure");
+	CHECK(ncs_load_relaxed(&job.header->graphs.stamped) < LAUNCHES,
+	      "stamped");
+	cuda->replay(job.stream, 100);
+	cuda_job_settle(true);
+	cuda_job_close();
+}
+
+static void driver_that_refuses_stamps_is_told(void **state)
+{
+	(void)state;
+	for (int i = FAKE_CUDA_CAPTURE_INFO; i < FAKE_CUDA_CALL_COUNT; i++) {
+		enum fake_cuda_call call = (enum fake_cuda_call)i;
+
+		scenario_play(refuse, &call);
+	}
+}
+
+/* Each graph has its own numbers of a replay, the function goes on counting. */
+static void replay_in_turn(void *argument)
+{
+	void *second;
+
+	(void)argument;
+	open_and_capture("all");
+	second = cuda->stream_create();
+	cuda->capture_begin(second, FAKE_CUDA_THREAD_LOCAL);
+	cuda_job_call_in(job.guest.context, second, KERNEL_NS);
+	CHECK(cuda->capture_end(second), "the capture is spoiled");
+	CHECK_EQUAL(ncs_load_relaxed(&job.header->graphs.graphs), 2, "graphs");
+	replay(LAUNCHES * STAMPED);
+	cuda->replay(second, 2 * STAMPED);
+	cuda->replay(job.stream, LAUNCHES * STAMPED);
+	await_done(2 * LAUNCHES + 2);
+	CHECK_EQUAL(REPLAYS(replays), 4, "replays");
+	cuda->replay(second, 1);
+	WAIT_UNTIL(cuda_job_in_flight(replays) == 1, "in flight");
+	CHECK_EQUAL(cuda_job_find(replays, 2 * LAUNCHES + 3)->sequence_number,
+		    2 * LAUNCHES + 2, "its number");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(graphs_that_are_replayed_in_turn_count_on, replay_in_turn)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(replayed_operations_have_numbers_and_times),
+		cmocka_unit_test(operation_that_hangs_in_a_replay_is_in_flight),
+		cmocka_unit_test(first_launch_reports_replays_by_default),
+		cmocka_unit_test(nothing_is_stamped_if_it_is_off),
+		cmocka_unit_test(
+			graph_that_outlives_its_communicator_does_no_harm),
+		cmocka_unit_test(reports_that_are_overwritten_are_counted),
+		cmocka_unit_test(driver_that_refuses_stamps_is_told),
+		cmocka_unit_test(graphs_that_are_replayed_in_turn_count_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
