@@ -19,7 +19,8 @@ export NCCLSTAT_DIR=$folder/shm
 mkdir -p "$NCCLSTAT_DIR"
 looks=${LOOKS:-40} patience=${PATIENCE:-10}
 
-# loop GRAPHS ARGUMENT...: runs the loop; GRAPHS is "none" for no plugin.
+# loop GRAPHS ARGUMENT...: becomes the loop; GRAPHS is "none" for no plugin. For a
+# subshell.
 loop() {
 	local graphs=$1
 	shift
@@ -28,7 +29,7 @@ loop() {
 		export NCCL_PROFILER_PLUGIN=$build/libnccl-profiler-ncclstat.so
 		export NCCLSTAT_GRAPHS=$graphs
 	fi
-	"$python" test/gpu/replays.py "$@" 2>/dev/null
+	exec "$python" test/gpu/replays.py "$@" 2>/dev/null
 }
 
 # --- Cost ------------------------------------------------------------------
@@ -37,7 +38,7 @@ describe_machine
 modes=(none off auto 1/8 all)
 for _ in $(seq "${ROUNDS:-3}"); do
 	for mode in "${modes[@]}"; do
-		loop "$mode" | tee -a "$folder/sums" |
+		(loop "$mode") | tee -a "$folder/sums" |
 			awk '$2 == 0 { print $4, $6 }' >>"$folder/cost.${mode/\//_}"
 	done
 done
@@ -59,36 +60,35 @@ verdict replays_reported_by_default_cost_at_most_half_a_percent $?
 ! grep -q wrong "$folder/sums"
 verdict sums_are_right $?
 
-# --- Counts ----------------------------------------------------------------
-
-# look: prints the replays and the operations of each rank's graphs, and whether
-# all is well: "0 4000 128000".
-replays_of() {
-	"$build/ncclstat" --dump=json --once 2>/dev/null | "$python" -c '
-import json, sys
-for rank in json.load(sys.stdin)["ranks"]:
-    graphs = rank.get("graphs") or {}
-    if graphs.get("of"):
-        print(rank["rank"], graphs["replays"],
-              sum(f["operations"] for f in rank["functions"].values()))'
-}
+# --- Looks -----------------------------------------------------------------
 
 # start GRAPHS ARGUMENT...: starts the loop and waits for its first replays.
 start() {
-	loop "$@" >"$folder/out" &
+	(loop "$@") >"$folder/out" &
 	job=$!
 	for _ in $(seq 120); do
 		sleep 0.5
 		"$build/ncclstat" --dump 2>/dev/null | grep -q graphs && return 0
 		kill -0 $job 2>/dev/null || break
 	done
+	echo "no replays were seen"
 	return 1
 }
 
-# finish: waits for the end of the loop.
+# finish: ends the loop and its ranks.
 finish() {
-	wait $job
+	local ranks
+	ranks=$(pgrep -P $job)
+	# shellcheck disable=SC2086 # several numbers
+	kill -KILL $ranks $job 2>/dev/null
+	wait $job 2>/dev/null
 	job=
+	"$build/ncclstat" --clean >/dev/null
+}
+
+# Rank 1 is the second process that the loop has started.
+rank_1() {
+	pgrep -P $job -f spawn_main | tail -n 1
 }
 
 for mode in auto all; do
@@ -99,15 +99,14 @@ for mode in auto all; do
 		case $? in
 		2) bad=$((bad + 1)) && cat "$folder/look" ;;
 		0 | 1) ;;
-		*) unread=$((unread + 1)) ;;
+		*) unread=$((unread + 1)) && cp "$folder/look" "$folder/unread" ;;
 		esac
 	done
 	echo "$mode: $looks looks at a healthy loop: $bad stuck, $unread not read"
 	[ $bad = 0 ]
 	verdict "healthy_replays_are_not_stuck_with_$mode" $?
-	kill $job 2>/dev/null
-	finish 2>/dev/null
-	"$build/ncclstat" --clean >/dev/null
+	[ $unread = 0 ] || cat "$folder/unread"
+	finish
 done
 
 # --- Hangs -----------------------------------------------------------------
@@ -132,17 +131,11 @@ for mode in auto all; do
 	start $mode --rounds 100 --hold 1:4000:20
 	sleep 4
 	expect_stuck "host_that_stops_replaying_is_told_with_$mode" 'rank 1 '
-	kill $job 2>/dev/null
-	finish 2>/dev/null
-	"$build/ncclstat" --clean >/dev/null
+	finish
 	start $mode --rounds 400
 	sleep 2
-	pid=$(pgrep -P $job -f spawn_main | tail -n 1)
-	kill -STOP "$pid"
-	expect_stuck "stopped_process_is_told_with_$mode" 'rank '
-	kill -CONT "$pid"
-	kill $job 2>/dev/null
-	finish 2>/dev/null
-	"$build/ncclstat" --clean >/dev/null
+	kill -STOP "$(rank_1)"
+	expect_stuck "stopped_process_is_told_with_$mode" 'rank 1 '
+	finish
 done
 exit $((failures > 0))
