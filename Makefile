@@ -222,7 +222,7 @@ versions = $(if $(filter all,$(1)),1 2 3 4 5 6 7,$(subst -, ,$(1)))
 SOAK := $(BUILD)/test/soak/soak
 MODEL := $(wildcard test/model/*.py)
 # Calls of a job that is played must come on time here.
-QUIET_UI := test/ui/late_captures.sh
+QUIET_UI := $(patsubst %,test/ui/%.sh,late_captures dump export figures)
 UI := $(filter-out $(QUIET_UI),$(wildcard test/ui/*.sh))
 GPU := $(wildcard test/gpu/*.sh)
 STATIC := $(wildcard test/check_*.sh)
@@ -292,9 +292,13 @@ check: ## install what is missing, build, run every test
 QUICK_UNIT := $(foreach t,$(UNIT),$(if $(filter test_truth% test_fuzz%,\
 	$(notdir $(t))),,$(t)))
 QUICK := $(call in_build,$(QUICK_UNIT) test/plugin/test_captures)
+# Those that take longest.
+QUICK_FIRST := $(filter %/test_captures %/test_agents %/test_screens \
+	%/test_table %/test_stream_reader,$(QUICK))
 .PHONY: quick
 quick: all $(QUICK) ## unit tests, captures, dump, diagnosis, layers, names, words
-	@$(RUN) test/ui/diagnose.sh test/ui/dump.sh $(QUICK) \
+	@$(RUN) --alone test/ui/dump.sh --beside test/ui/diagnose.sh \
+		$(QUICK_FIRST) $(filter-out $(QUICK_FIRST),$(QUICK)) \
 		test/check_layers.sh test/check_names.sh test/check_words.sh
 
 .PHONY: check-long
