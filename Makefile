@@ -93,7 +93,8 @@ endif
 CMOCKA_CFLAGS := $(call pkg,--cflags cmocka)
 CMOCKA_LIBS := $(or $(call pkg,--libs cmocka),-lcmocka)
 
-CFLAGS ?= -O2 -g
+# With -O1 -g1, builds with sanitizers take half the time.
+CFLAGS ?= $(if $(SANITIZE),-O1 -g1,-O2 -g)
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wformat=2 -Wvla
 ifeq ($(WERROR),1)
@@ -220,7 +221,9 @@ versions = $(if $(filter all,$(1)),1 2 3 4 5 6 7,$(subst -, ,$(1)))
 # A process for test/soak/soak.py.
 SOAK := $(BUILD)/test/soak/soak
 MODEL := $(wildcard test/model/*.py)
-UI := $(wildcard test/ui/*.sh)
+# Calls of a job that is played must come on time here.
+QUIET_UI := $(patsubst %,test/ui/%.sh,late_captures dump export figures)
+UI := $(filter-out $(QUIET_UI),$(wildcard test/ui/*.sh))
 GPU := $(wildcard test/gpu/*.sh)
 STATIC := $(wildcard test/check_*.sh)
 
@@ -278,19 +281,24 @@ check: ## install what is missing, build, run every test
 	@$(MAKE) $(JOBS) build-check
 	@$(MAKE) $(JOBS) build-asan
 	@$(MAKE) $(JOBS) build-tsan
-	@$(RUN) $(call in_build,$(UNIT) $(PTEST) $(STRESS)) $(MODEL) \
-		--two $(UI) --one \
-		$(patsubst %,$(ASAN_BUILD)/%,$(UNIT) $(PTEST)) \
+	@$(RUN) --alone $(QUIET_UI) --beside $(UI) $(STATIC) $(MODEL) \
+		$(call in_build,$(PTEST) $(STRESS)) \
+		$(patsubst %,$(ASAN_BUILD)/%,$(PTEST)) \
 		$(patsubst %,$(TSAN_BUILD)/%,$(STRESS) $(THREADS)) \
-		--two $(STATIC) --one $(GPU)
+		$(patsubst %,$(ASAN_BUILD)/%,$(UNIT)) \
+		$(call in_build,$(UNIT)) $(GPU)
 
 # The tests that tell most about a change, in a few minutes.
 QUICK_UNIT := $(foreach t,$(UNIT),$(if $(filter test_truth% test_fuzz%,\
 	$(notdir $(t))),,$(t)))
 QUICK := $(call in_build,$(QUICK_UNIT) test/plugin/test_captures)
+# Those that take longest.
+QUICK_FIRST := $(filter %/test_captures %/test_agents %/test_screens \
+	%/test_table %/test_stream_reader,$(QUICK))
 .PHONY: quick
 quick: all $(QUICK) ## unit tests, captures, dump, diagnosis, layers, names, words
-	@$(RUN) --two $(QUICK) test/ui/dump.sh test/ui/diagnose.sh \
+	@$(RUN) --alone test/ui/dump.sh --beside test/ui/diagnose.sh \
+		$(QUICK_FIRST) $(filter-out $(QUICK_FIRST),$(QUICK)) \
 		test/check_layers.sh test/check_names.sh test/check_words.sh
 
 .PHONY: check-long
@@ -337,9 +345,9 @@ check-plugin: all $(call in_build,$(PTEST)) ## the plugin, loaded as NCCL does
 check-stress: $(call in_build,$(STRESS)) $(MODEL) ## the ring under load; its proof
 	@$(RUN) $^
 check-ui: all $(SOAK) ## the program in a terminal
-	@$(RUN) --two $(UI)
+	@$(RUN) --alone $(QUIET_UI) --beside $(UI)
 check-static: all ## layers, headers, memory order, exports, man pages
-	@$(RUN) --two $(STATIC)
+	@$(RUN) $(STATIC)
 
 .PHONY: check-asan check-tsan
 check-asan: build-asan ## unit and plugin tests with ASan and UBSan

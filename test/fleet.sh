@@ -56,12 +56,13 @@ fleet_nodes() {
 }
 
 # fleet_hang NODE NODE: plays a captured job of two ranks, one on each node,
-# until rank 1 has not called for some seconds.
+# until rank 1 has not called for some seconds. It hangs for 400 s, longer than a test
+# may take.
 fleet_hang() {
 	rank=0
 	for node in "$@"; do
 		"$tmp/agent" "$node" "$fleet_build/ncclreplay" --hold \
-			--speed 0.05 \
+			--speed 0.02 \
 			"test/captures/net-v5-hang/rank$rank.calllog.xz" \
 			2>"$tmp/replay-$node" >/dev/null &
 		fleet_jobs="$fleet_jobs $!"

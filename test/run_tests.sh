@@ -2,13 +2,18 @@
 # SPDX-License-Identifier: MIT
 # Runs programs and scripts and counts their tests.
 #
-#   test/run_tests.sh [--one | --two] PROGRAM...
+#   test/run_tests.sh [--alone | --beside] PROGRAM...
 #
-# They run one after the other; those after --two run two at a time, until --one.
-# Prints a line for each, in the order of the arguments: verdict, number of tests,
-# seconds, name. The output of a program is shown only if it failed, without the
-# lines about tests that passed. The last line is always "N passed, N failed", with ", N skipped" if
-# there are any; the exit status is 1 if something failed or nothing ran.
+# They are started in the order of the arguments, so the longest had better come
+# first. As many run at once as there are processors, and more, up to four times
+# as many, while processors are idle: many tests wait for most of their time.
+# Those after --alone run one after the other with none beside them, until
+# --beside.
+# Prints a line for each that has ended: verdict, number of tests, seconds,
+# seconds of a processor, name. The output of a program is shown only if it
+# failed, without the lines about tests that passed. The last line is always
+# "N passed, N failed", with ", N skipped" if there are any; the exit status is 1
+# if something failed or nothing ran.
 #
 # How a program is counted:
 #   cmocka     the sums of its lines "[  PASSED  ] N test(s)" and the like
@@ -21,19 +26,25 @@
 # Must not depend on what is tested. Tests must not depend on the user who runs
 # them: they get no NCCL or ncclstat settings and an empty home folder each.
 #
-#   TEST_TIMEOUT=240   seconds that a program may take
+#   TEST_TIMEOUT=480   seconds that a program may take
 #   TEST_EMULATOR=     command that runs programs of another processor
 
 set -eu
 cd "$(dirname "$0")/.."
 
-limit=${TEST_TIMEOUT:-240}
+limit=${TEST_TIMEOUT:-480}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-test.XXXXXX")
 # The programs that run: words NUMBER:PID.
 running=
 trap 'rm -rf "$tmp"' EXIT
-trap 'for one in $running; do kill "${one#*:}" 2>/dev/null; done; exit 130' \
+trap 'echo "ended by a signal"
+	for one in $running; do kill "${one#*:}" 2>/dev/null; done; exit 130' \
 	HUP INT TERM
+
+# Where python3 is a script that looks for it, as that of pyenv is, this takes
+# longer than most of what it runs.
+python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) &&
+	PATH=${python%/*}:$PATH
 
 for v in $(env | sed -n 's/^\(NCCL[A-Za-z0-9_]*\)=.*/\1/p'); do
 	unset "$v"
@@ -88,7 +99,7 @@ run() {
 }
 
 # begin PROGRAM: starts it in the background, as number $begun; when it has ended,
-# $tmp/NUMBER.end has its status and its milliseconds.
+# $tmp/NUMBER.end has its status, its milliseconds, and what times prints.
 begin() {
 	begun=$((begun + 1))
 	echo "$1" >"$tmp/$begun.name"
@@ -104,7 +115,10 @@ begin() {
 		start=$(now_ms)
 		status=0
 		run "$1" || status=$?
-		echo "$status $(($(now_ms) - start))" >"$tmp/$begun.new"
+		{
+			echo "$status $(($(now_ms) - start))"
+			times
+		} >"$tmp/$begun.new"
 		mv "$tmp/$begun.new" "$tmp/$begun.end"
 	) &
 	running="$running $begun:$!"
@@ -140,7 +154,11 @@ show() {
 # report NUMBER: counts a program that has ended, and prints its line.
 report() {
 	read -r name <"$tmp/$1.name"
-	read -r status ms <"$tmp/$1.end"
+	{
+		read -r status ms
+		read -r _
+		read -r user system
+	} <"$tmp/$1.end"
 	out=$tmp/$1.out
 	count >"$tmp/count"
 	read -r p f s counted <"$tmp/count"
@@ -166,8 +184,9 @@ report() {
 	verdict=pass
 	[ "$p" -gt 0 ] || verdict=skip
 	[ "$f" -eq 0 ] || verdict=FAIL
-	printf '%s %4d %7d.%02d s  %s%s\n' "$verdict" $((p + f + s)) \
-		$((ms / 1000)) $((ms % 1000 / 10)) "$name" "$why"
+	printf '%s %4d %5d.%d s %5d s  %s%s\n' "$verdict" $((p + f + s)) \
+		$((ms / 1000)) $((ms % 1000 / 100)) \
+		$(($(seconds "$user") + $(seconds "$system"))) "$name" "$why"
 	if [ "$f" -gt 0 ]; then
 		show
 		failures="$failures $name"
@@ -178,51 +197,92 @@ report() {
 	rm -rf "$tmp/$1".*
 }
 
-# settle MOST: waits until so many programs run at most. Reports those that have
-# ended, but none before those that were begun earlier.
+# seconds TIME: prints the whole seconds of a time of the shell's times, 1m23.456s.
+seconds() {
+	minutes=${1%%m*}
+	rest=${1#*m}
+	echo $((minutes * 60 + ${rest%%.*}))
+}
+
+# collect: reports programs that have ended. Sets $left to how many still run.
+collect() {
+	still=
+	left=0
+	for one in $running; do
+		if [ -e "$tmp/${one%:*}.end" ]; then
+			report "${one%:*}"
+		else
+			still="$still $one"
+			left=$((left + 1))
+		fi
+	done
+	running=$still
+}
+
+# is_idle: whether processors had nothing to do for a quarter of their time, or
+# nothing but what is nicer than this; looks at half a second at a time.
+is_idle() {
+	looks=$((looks + 1))
+	[ $((looks % 5)) -eq 0 ] || return 1
+	read -r _ user nice system none disk _ </proc/stat
+	free=$((none + disk + (niceness == 0 ? nice : 0)))
+	all=$((user + nice + system + none + disk))
+	share=$(((free - free_before) * 100 / (all - all_before + 1)))
+	free_before=$free
+	all_before=$all
+	[ "$share" -ge 25 ]
+}
+
+# settle FEW MOST: waits until less than FEW programs run, or less than MOST and
+# processors are idle.
 settle() {
-	while :; do
-		still=
-		left=0
-		for one in $running; do
-			if [ ! -e "$tmp/${one%:*}.end" ]; then
-				still="$still $one"
-				left=$((left + 1))
-			fi
-		done
-		running=$still
-		while [ -e "$tmp/$((reported + 1)).end" ]; do
-			reported=$((reported + 1))
-			report "$reported"
-		done
-		[ "$left" -gt "$1" ] || return 0
-		if [ "$left" -gt 1 ]; then
-			sleep 0.1 || :
+	while collect; [ "$left" -ge "$1" ]; do
+		if [ "$left" -eq 1 ] && [ "$2" -eq 1 ]; then
+			# Its shell says how it ended, unless that was killed.
+			status=0
+			wait "${running#*:}" 2>/dev/null || status=$?
+			one=${running%:*}
+			one=${one# }
+			[ -e "$tmp/$one.end" ] ||
+				{
+					echo "$status 0"
+					times
+				} >"$tmp/$one.end"
 			continue
 		fi
-		# Its shell says how it ended, unless that was killed.
-		status=0
-		wait "${running#*:}" 2>/dev/null || status=$?
-		one=${running%:*}
-		one=${one# }
-		[ -e "$tmp/$one.end" ] || echo "$status 0" >"$tmp/$one.end"
+		sleep 0.1 || :
+		[ "$left" -ge "$2" ] || ! is_idle || return 0
 	done
 }
 
 begun=0
-reported=0
-most=1
+left=0
+looks=0
+free_before=0
+all_before=0
+niceness=$(nice)
+processors=$(nproc)
+few=$processors
+most=$((processors * 4))
 for program in "$@"; do
 	case $program in
-	--one) most=1 ;;
-	--two) most=2 ;;
+	--alone)
+		settle 1 1
+		few=1
+		most=1
+		;;
+	--beside)
+		settle 1 1
+		few=$processors
+		most=$((processors * 4))
+		;;
 	*)
-		settle $((most - 1))
+		settle "$few" "$most"
 		begin "$program"
 		;;
 	esac
 done
-settle 0
+settle 1 1
 
 [ -z "$failures" ] || printf 'failed:%s\n' "$failures"
 if [ "$skipped" -gt 0 ]; then

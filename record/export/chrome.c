@@ -13,15 +13,15 @@
 #include "record/format/json_text.h"
 #include "record/export/trace_format.h"
 
+/* Times count from 0 of the common time: what was in progress when the part that
+ * is exported begins has begun before, and Perfetto drops events before 0. */
 static void begin(struct ncs_trace_writer *writer)
 {
-	ncs_json_raw(writer->file, "{\"displayTimeUnit\":\"ns\","
-				   "\"otherData\":{\"base_monotonic_ns\":\"");
-	ncs_json_number(writer->file, writer->base.base_ns);
-	ncs_json_raw(writer->file, "\",\"base_realtime_ns\":\"");
+	ncs_json_raw(writer->file,
+		     "{\"displayTimeUnit\":\"ns\",\"otherData\":"
+		     "{\"base_monotonic_ns\":\"0\",\"base_realtime_ns\":\"");
 	ncs_json_number(writer->file,
-			writer->base.base_ns +
-				(uint64_t)writer->base.realtime_offset_ns);
+			(uint64_t)writer->base.realtime_offset_ns);
 	ncs_json_raw(writer->file, "\"},\n\"traceEvents\":[\n");
 }
 
@@ -69,10 +69,7 @@ static void put_duration(struct ncs_trace_writer *writer, const char *key,
 /* Writes a point in time. */
 static void put_time(struct ncs_trace_writer *writer, uint64_t at_ns)
 {
-	uint64_t base_ns = writer->base.base_ns;
-
-	put_duration(writer, at_ns < base_ns ? ",\"ts\":-" : ",\"ts\":",
-		     at_ns < base_ns ? base_ns - at_ns : at_ns - base_ns);
+	put_duration(writer, ",\"ts\":", at_ns);
 }
 
 static void put_text(struct ncs_trace_writer *writer, const char *key,

@@ -24,8 +24,8 @@ enum ncs_trace_format { NCS_TRACE_PERFETTO, NCS_TRACE_CHROME };
 
 struct ncs_trace_writer;
 
-/* The base of a trace's times, which are counted from base_ns. The closer
- * base_ns is to the events, the shorter the file. */
+/* The base of a trace's times. Perfetto's are counted from base_ns: the closer it
+ * is to the events, the shorter the file. Chrome's are the common times. */
 struct ncs_trace_base {
 	uint64_t base_ns;
 	/* CLOCK_REALTIME minus the common time. */

@@ -101,12 +101,12 @@ for r in json.loads(sys.stdin.readline())["ranks"]:
 kill -s KILL "$(pid_of killed 1)"
 kill -s STOP "$(pid_of stopped 1)"
 
-# play_late: plays a captured job that hangs for some 40 s, with launches that are
+# play_late: plays a captured job that hangs for 160 s, with launches that are
 # followed.
 play_late() {
 	mkdir "$tmp/late"
 	shm_folder "$tmp/late/shm"
-	NCCLSTAT_DIR="$tmp/late/shm" "$replay" --hold --speed 0.2 \
+	NCCLSTAT_DIR="$tmp/late/shm" "$replay" --hold --speed 0.05 \
 		test/captures/net-v5-hang 2>"$tmp/late/replay" &
 	jobs="$jobs $!"
 }

@@ -203,10 +203,8 @@ apart() {
 beats() {
 	for attempt in 1 2 3; do
 		date +%s%N >"$tmp/beats"
-		# Twice as long as the looks take, which are late at times.
-		for beat in 1 2 3 4 5 6 7 8 9 10 11 12; do
-			sleep 0.5
-			echo "$beat"
+		# Until it has ended: looks are late at times.
+		while sleep 0.5 && echo beat; do
 			date +%s%N >>"$tmp/beats"
 		done | "$ncclstat" --stream -i 0.1 -n 25 --heartbeat 2 \
 			>"$tmp/stream"
