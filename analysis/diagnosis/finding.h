@@ -68,6 +68,11 @@ enum ncs_evidence_kind {
 				  * ended although calls differed, the latest
 				  * so long ago */
 	NCS_EVIDENCE_BEHIND,     /* call: the next that it has to make */
+	NCS_EVIDENCE_BORN,       /* duration_ns: it initialized its communicator
+				  * so much later than the others */
+	NCS_EVIDENCE_HOST,       /* duration_ns, expected: the others waited so
+				  * long for its host, at most, in so long a
+				  * time; 0: nothing is known */
 	NCS_EVIDENCE_ALSO,       /* the finding also holds for it */
 	NCS_EVIDENCE_OPERATION,  /* operation, call, duration_ns: in progress */
 	NCS_EVIDENCE_ENQUEUEING, /* the same: still being enqueued */

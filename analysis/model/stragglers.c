@@ -121,11 +121,14 @@ static void sum_all(const struct ncs_late_rank *late,
 	add_causes(late->cause_ns[1], !all_are_queued(late), lateness);
 }
 
-/* Returns for which share of the latest NCS_COST_WINDOW_NS all others waited for what
- * the rank did by itself. */
-static double waited_share(const struct ncs_late_rank *late, uint64_t latest_ns)
+/* Finds for which share of the latest NCS_COST_WINDOW_NS all others waited for what
+ * the rank did by itself, and how much of that is one operation's. */
+static void find_waited_share(const struct ncs_late_rank *late,
+			      struct ncs_lateness_view *view)
 {
-	uint64_t first_ns = latest_ns, waited_ns = 0;
+	const uint64_t latest_ns = view->latest_ns;
+	uint64_t first_ns = latest_ns, waited_ns = 0, longest_ns = 0;
+	double window_ns;
 
 	for (size_t i = 0; i < recent_count(late); i++) {
 		const struct ncs_late_part *recent = recent_at(late, i);
@@ -133,13 +136,14 @@ static double waited_share(const struct ncs_late_rank *late, uint64_t latest_ns)
 		if (recent->ready_ns + NCS_COST_WINDOW_NS < latest_ns)
 			continue;
 		waited_ns += recent->own_ns;
+		if (recent->own_ns > longest_ns)
+			longest_ns = recent->own_ns;
 		if (recent->ready_ns - recent->own_ns < first_ns)
 			first_ns = recent->ready_ns - recent->own_ns;
 	}
-	return first_ns < latest_ns ?
-		       fmin((double)waited_ns / (double)(latest_ns - first_ns),
-			    1) :
-		       0;
+	window_ns = fmax((double)(latest_ns - first_ns), 1);
+	view->waited_share = fmin((double)waited_ns / window_ns, 1);
+	view->longest_share = fmin((double)longest_ns / window_ns, 1);
 }
 
 /* Notes what is counted in the recent operations. */
@@ -165,7 +169,9 @@ static void sum_up(struct ncs_late_rank *late)
 	sum_recent(late, NCS_FUNCTION_COUNT, &view->recent);
 	sum_all(late, &view->all);
 	count_recent(late, view);
-	view->waited_share = waited_share(late, view->latest_ns);
+	find_waited_share(late, view);
+	view->known_ns = ncs_time_since(late->first_ns, view->latest_ns);
+	view->longest_host_ns = late->longest_host_ns;
 	late->is_viewed = true;
 }
 

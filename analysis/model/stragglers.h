@@ -112,7 +112,12 @@ struct ncs_lateness_view {
 	 * for what its own process did. It costs less than that where the others
 	 * had work to do meanwhile. */
 	double waited_share;
+	double longest_share; /* as much of it was one operation's */
 	uint64_t latest_ns; /* when all had arrived at the latest operation */
+	uint64_t known_ns;  /* from then at the first operation until then */
+	/* In one of these, all waited for so long for this rank's host alone; in
+	 * none for longer. */
+	uint64_t longest_host_ns;
 	/* Recent operations by the moment that its arrival was compared by. */
 	uint64_t by_moment[NCS_MOMENT_COUNT];
 	/* Since the first update; `compared` includes operations in which no
@@ -131,12 +136,14 @@ static inline bool ncs_may_straggle(const struct ncs_lateness_view *view)
 }
 
 /* Returns whether they wait for so long that it is late for sure, at a cost that is not
- * known. Stages of a pipeline wait for one another in any case. */
+ * known. One long wait is no steady lateness: the rank saved a model, or came late.
+ * Stages of a pipeline wait for one another in any case. */
 static inline bool ncs_is_late_for_sure(const struct ncs_lateness_view *view)
 {
 	return ncs_may_straggle(view) &&
 	       view->cost.unknown != NCS_COST_NO_PEER &&
-	       view->waited_share >= NCS_COST_WAITED / 100.;
+	       view->waited_share - view->longest_share >=
+		       NCS_COST_WAITED / 100.;
 }
 
 /* Returns the figures of a rank, or NULL if none of its operations was

@@ -151,6 +151,24 @@ static void append_ended(const struct ncs_evidence *evidence, char *text,
 		   one ? "it" : "them", one ? "its" : "their");
 }
 
+/* "the others have waited for its host before: 14.8s at most, in the 5 min that are
+ * known" */
+static void append_host(const struct ncs_evidence *evidence, char *text,
+			size_t size)
+{
+	if (evidence->expected == 0) {
+		ncs_append(text, size,
+			   "whether the others waited for its host before is"
+			   " not known");
+		return;
+	}
+	ncs_append(text, size, "the others waited for its host before: ");
+	ncs_append_duration(text, size, evidence->duration_ns);
+	ncs_append(text, size, " at most, in the ");
+	ncs_append_duration(text, size, evidence->expected);
+	ncs_append(text, size, " that are known");
+}
+
 static void append_fact(const struct ncs_evidence *evidence, char *text,
 			size_t size)
 {
@@ -180,6 +198,14 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 	case NCS_EVIDENCE_BEHIND:
 		ncs_append_call(&evidence->call, text, size);
 		ncs_append(text, size, " would be its next call");
+		return;
+	case NCS_EVIDENCE_BORN:
+		ncs_append(text, size, "initialized its communicator ");
+		ncs_append_duration(text, size, evidence->duration_ns);
+		ncs_append(text, size, " later than all others");
+		return;
+	case NCS_EVIDENCE_HOST:
+		append_host(evidence, text, size);
 		return;
 	case NCS_EVIDENCE_ALSO:
 		ncs_append(text, size, "the same");

@@ -641,6 +641,122 @@ static void a_kernel_that_is_queued_behind_other_work_is_a_late_gpu(void **state
 	assert_found(scripted, NCS_VERDICT_GPU_LATE, 1, NCS_CONFIDENCE_CERTAIN);
 }
 
+/* Calls AllReduce 0. */
+static struct ncs_operation_view *launch_first(struct scripted_rank *rank,
+					       bool begins)
+{
+	struct ncs_operation_view *operation =
+		launch(rank, NCS_FUNCTION_ALL_REDUCE, begins);
+
+	operation->sequence_number = 0;
+	rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE].last_sequence_number =
+		0;
+	return operation;
+}
+
+/* Adds ranks 0 and 1: rank 0 is in its first AllReduce since 10 s, and has its
+ * communicator since 5 s, rank 1 since `born_ns`. Returns rank 1. */
+static struct scripted_rank *come_late(struct scripted *scripted,
+				       uint64_t born_ns)
+{
+	struct scripted_rank *ranks[] = { on_stream(scripted, 0, 7),
+					  on_stream(scripted, 1, 7) };
+
+	ranks[0]->header.created = 5 * SECOND;
+	ranks[1]->header.created = born_ns;
+	for (size_t i = 0; i < 2; i++) {
+		ranks[i]->snapshot.launches = (struct ncs_launches_view){
+			.status = NCS_STREAM_ALL,
+		};
+		ranks[i]->snapshot.functions[NCS_FUNCTION_ALL_REDUCE] =
+			(struct ncs_function_view){
+				.last_sequence_number = NCS_NO_SEQUENCE_NUMBER,
+			};
+		ranks[i]->snapshot.last_call_ns = 0;
+	}
+	launch_first(ranks[0], true);
+	return ranks[1];
+}
+
+static const struct ncs_evidence *
+evidence_of(const struct ncs_finding *finding, enum ncs_evidence_kind kind)
+{
+	for (size_t i = 0; i < finding->evidence_count; i++)
+		if (finding->evidence[i].kind == kind)
+			return &finding->evidence[i];
+	fail_msg("no evidence of kind %d", kind);
+	return NULL;
+}
+
+/* Asserts that rank 1 is said to have come late, by so much, and nothing else. */
+static void assert_came_late(struct scripted *scripted, uint64_t late_ns)
+{
+	const struct ncs_finding *found;
+	struct ncs_diagnosis diagnosis;
+
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.count, 1);
+	found = diagnosis.findings;
+	assert_string_equal(ncs_verdict_name(found->verdict), "came_late");
+	assert_int_equal(found->severity, NCS_SEVERITY_SLOW);
+	assert_int_equal(found->root.number, 1);
+	assert_int_equal(found->waiting, 1);
+	assert_int_equal(evidence_of(found, NCS_EVIDENCE_BORN)->duration_ns,
+			 late_ns);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+static void a_rank_that_came_late_and_has_not_called_is_not_missing(void **state)
+{
+	struct scripted *scripted = *state;
+
+	come_late(scripted, 38 * SECOND);
+	assert_came_late(scripted, 33 * SECOND);
+}
+
+static void a_rank_that_came_late_has_no_late_gpu(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = come_late(scripted, 38 * SECOND);
+
+	launch_first(rank, false)->start_ns = 41 * SECOND - SECOND / 4;
+	assert_came_late(scripted, 33 * SECOND);
+}
+
+static void a_rank_that_came_late_and_does_not_call_is_missing(void **state)
+{
+	struct scripted *scripted = *state;
+
+	come_late(scripted, 35 * SECOND);
+	assert_found(scripted, NCS_VERDICT_RANK_MISSING, 1,
+		     NCS_CONFIDENCE_CERTAIN);
+}
+
+/* The host called a moment ago: until then, its GPU had nothing to begin. */
+static void a_kernel_is_not_late_before_it_is_called(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+	struct scripted_rank *rank;
+
+	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
+	rank = on_stream(scripted, 1, 7);
+	launch(rank, NCS_FUNCTION_ALL_REDUCE, false);
+	rank->operations[0].start_ns = 41 * SECOND - SECOND / 4;
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.count, 1);
+	assert_string_equal(ncs_verdict_name(diagnosis.findings[0].verdict),
+			    "peer_wait");
+	assert_int_equal(diagnosis.findings[0].severity, NCS_SEVERITY_SLOW);
+	ncs_diagnosis_release(&diagnosis);
+	rank->operations[0].start_ns = 38 * SECOND;
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.findings[0].verdict, NCS_VERDICT_GPU_LATE);
+	assert_int_equal(diagnosis.findings[0].severity, NCS_SEVERITY_SLOW);
+	assert_int_equal(diagnosis.findings[0].duration_ns, 3 * SECOND);
+	ncs_diagnosis_release(&diagnosis);
+}
+
 static void kernels_that_are_all_queued_are_healthy(void **state)
 {
 	struct scripted *scripted = *state;
@@ -1427,6 +1543,10 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 		TEST(a_kernel_that_has_begun_waits_for_a_rank_that_has_not_called),
 		TEST(a_kernel_that_is_queued_behind_other_work_is_a_late_gpu),
+		TEST(a_rank_that_came_late_and_has_not_called_is_not_missing),
+		TEST(a_rank_that_came_late_has_no_late_gpu),
+		TEST(a_rank_that_came_late_and_does_not_call_is_missing),
+		TEST(a_kernel_is_not_late_before_it_is_called),
 		TEST(kernels_that_are_all_queued_are_healthy),
 		TEST(a_kernel_that_has_just_begun_is_no_sleeping_proxy),
 		TEST(a_kernel_waits_for_a_process_that_died),
