@@ -204,11 +204,22 @@ verdict_of_late_host(const struct ncs_wait_node *node,
 		       verdict;
 }
 
-/* Whether a rank is absent for longer than it may take by what it did before. */
-static bool is_gone_for_long(const struct ncs_rank *rank,
-			     const struct ncs_finding *finding)
+/* Whether a rank is absent for longer than it may be by what it did before. A
+ * process that goes on in another communicator was held up there, and may still
+ * come. */
+static bool is_gone_for_long(const struct ncs_wait_graph *graph,
+			     const struct ncs_rank *rank, uint64_t absent_ns)
 {
-	return finding->duration_ns >= usual_wait_ns(rank) + NCS_STUCK_NS &&
+	for (size_t i = 0; i < graph->node_count; i++) {
+		const struct ncs_rank *other = graph->nodes[i].rank;
+
+		if (ncs_shares_process(rank, other) &&
+		    ncs_age_ns(other, ncs_rank_moved_ns(other)) <
+			    NCS_STUCK_NS &&
+		    ncs_rank_moved_ns(other) != 0)
+			return false;
+	}
+	return absent_ns >= usual_wait_ns(rank) + NCS_STUCK_NS &&
 	       !has_come_late(rank);
 }
 
@@ -378,7 +389,8 @@ static bool is_stuck(const struct ncs_diagnosis *diagnosis,
 		return diagnosis->passes > 1 && node->gpu_stalled;
 	return node->stalled &&
 	       (!is_absence(finding->verdict) || node->operation ||
-		is_gone_for_long(node->rank, finding));
+		is_gone_for_long(&diagnosis->graph, node->rank,
+				 finding->duration_ns));
 }
 
 static int report_end(struct ncs_diagnosis *diagnosis,

@@ -135,6 +135,9 @@ ncs_other_end(const struct ncs_rank *rank,
  * made none. */
 uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function);
 
+/* Returns when something of a rank last moved; 0 if that is not known. */
+uint64_t ncs_rank_moved_ns(const struct ncs_rank *rank);
+
 /* Whether NCCL reports the ends of a rank's operations of a function, judged by
  * the operations so far. */
 bool ncs_rank_reports_ends(const struct ncs_rank *rank, unsigned function);

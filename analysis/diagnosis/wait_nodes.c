@@ -263,9 +263,9 @@ int ncs_wait_nodes_make(struct ncs_wait_graph *graph,
 	return sort_addresses(graph);
 }
 
-/* Returns when something of a rank last moved; 0 if that is not known. Where NCCL
- * reports what the proxy thread does, that thread calls while it waits. */
-static uint64_t moved_ns(const struct ncs_rank *rank)
+/* Where NCCL reports what the proxy thread does, that thread calls while it
+ * waits. */
+uint64_t ncs_rank_moved_ns(const struct ncs_rank *rank)
 {
 	const struct ncs_snapshot *now = &rank->now;
 	uint64_t last_ns = larger(ncs_launches_moved_ns(&now->launches),
@@ -291,7 +291,7 @@ static void find_late_deaths(const struct ncs_wait_graph *graph,
 
 	for (size_t i = 0;
 	     communicator->dead > 0 && i < communicator->rank_count; i++)
-		last_ns = larger(last_ns, moved_ns(communicator->ranks[i]));
+		last_ns = larger(last_ns, ncs_rank_moved_ns(communicator->ranks[i]));
 	for (size_t i = 0; last_ns > 0 && i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
 

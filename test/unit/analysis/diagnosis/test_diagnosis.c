@@ -303,6 +303,67 @@ static void a_single_update_never_reports_a_stuck_job(void **state)
 	watch_close(&watch);
 }
 
+/* --- A process that begins late ------------------------------------------- */
+
+/* Before it begins it is a rank that is not seen and that others wait for. The
+ * other rank of its group has then still to come to the others. */
+static bool is_of_late_process(const struct ncs_finding *finding,
+			       const struct sim_options *options)
+{
+	int process = process_of(finding);
+
+	if (finding->severity != NCS_SEVERITY_SLOW)
+		return false;
+	if (finding->verdict == NCS_VERDICT_CAME_LATE)
+		return process == (int)options->victim;
+	return finding->verdict == NCS_VERDICT_RANK_MISSING &&
+	       (process < 0 || process == (int)options->victim + 1);
+}
+
+/* Returns whether it is said to have come late. */
+static bool look_at_late_process(struct watch *watch,
+				 const struct sim_options *options)
+{
+	const struct ncs_diagnosis *diagnosis = &watch->diagnosis;
+	bool is_told = false;
+
+	look(watch);
+	for (size_t k = 0; k < diagnosis->count; k++) {
+		const struct ncs_finding *finding = &diagnosis->findings[k];
+
+		if (!is_of_late_process(finding, options))
+			fail_msg("%s, %s, process %d, at %llu ms",
+				 ncs_verdict_name(finding->verdict),
+				 ncs_severity_name(finding->severity),
+				 process_of(finding),
+				 (unsigned long long)(watch->now_ns / MS));
+		is_told |= finding->verdict == NCS_VERDICT_CAME_LATE;
+	}
+	return is_told;
+}
+
+static void a_process_that_begins_late_is_accused_of_nothing_else(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 16; i++) {
+		struct sim_options options = eight_ranks(SIM_NO_FAULT);
+		struct watch watch;
+		bool is_told = false;
+
+		options.fault_ns = UINT64_MAX;
+		options.seed = i;
+		options.api_version = i % 2 ? 5 : 4;
+		options.groups = i % 4 / 2 ? 2 : 0;
+		options.compute_ns = 500 * MS;
+		options.birth_ns = 5 * SECOND + i * 50 * MS;
+		watch_open(&watch, &options);
+		while (watch.now_ns < 12 * SECOND)
+			is_told |= look_at_late_process(&watch, &options);
+		assert_true(is_told);
+		watch_close(&watch);
+	}
+}
+
 /* --- By hand -------------------------------------------------------------- */
 
 static struct scripted_rank *add(struct scripted *scripted, int number,
@@ -1529,6 +1590,8 @@ int main(void)
 		cmocka_unit_test(faults_are_found_with_old_releases_of_nccl),
 		cmocka_unit_test(a_job_without_network_is_judged_by_its_calls),
 		cmocka_unit_test(a_single_update_never_reports_a_stuck_job),
+		cmocka_unit_test(
+			a_process_that_begins_late_is_accused_of_nothing_else),
 		cmocka_unit_test(calls_in_another_order_are_an_order_mismatch),
 		cmocka_unit_test(
 			a_rank_that_finished_with_less_data_is_a_size_mismatch),
