@@ -506,6 +506,9 @@ static int add_unseen(struct ncs_wait_graph *graph, size_t from)
 	for (size_t i = 0; i < count; i++)
 		if (add_edge(graph, edges[i]) != 0)
 			return -ENOMEM;
+	/* Its GPU has begun: data of the other may be what it lacks. */
+	if (count > 0)
+		graph->nodes[from].local = NULL;
 	return 0;
 }
 
