@@ -156,8 +156,8 @@ struct ncs_finding {
 	double share_least;   /* … but it may be as little as this … */
 	double share_most; /* … or as much; both are near where it is known */
 	unsigned cause;    /* enum ncs_late_cause, or COUNT if unknown */
-	/* Number of ranks that wait for the root; those of one process, in several
-	 * communicators, count once. */
+	/* Number of ranks that wait for the root; those that a process has on one
+	 * GPU, in several communicators, count once. */
 	size_t waiting;
 	/* Number of other ranks, or nodes, with the same finding. */
 	size_t alike;

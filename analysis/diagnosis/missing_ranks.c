@@ -12,13 +12,6 @@
 
 /* --- Ranks that died ------------------------------------------------------ */
 
-static bool is_same_process(const struct ncs_rank *a, const struct ncs_rank *b)
-{
-	return a->header.pid == b->header.pid &&
-	       a->header.process_start == b->header.process_start &&
-	       strcmp(a->header.host, b->header.host) == 0;
-}
-
 /* Whether a process, which may have ranks in several communicators, is known to
  * be gone. The others of its communicator that are gone, too, are counted by
  * the same finding. */
@@ -35,7 +28,7 @@ static bool is_reported(const struct ncs_diagnosis *diagnosis,
 			continue;
 		for (size_t k = 0; k < communicator->rank_count; k++)
 			if (communicator->ranks[k]->now.liveness == NCS_DEAD &&
-			    is_same_process(communicator->ranks[k], rank))
+			    ncs_shares_process(communicator->ranks[k], rank))
 				return true;
 	}
 	return false;

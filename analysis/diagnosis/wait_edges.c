@@ -315,14 +315,6 @@ static int add_calls(struct ncs_wait_graph *graph, size_t from)
 	return 0;
 }
 
-static bool is_same_process(const struct ncs_rank *a, const struct ncs_rank *b)
-{
-	return a->header.pid == b->header.pid &&
-	       a->header.process_start == b->header.process_start &&
-	       a->header.pid_namespace == b->header.pid_namespace &&
-	       strcmp(a->header.host, b->header.host) == 0;
-}
-
 static bool is_held_up(const struct ncs_wait_node *node)
 {
 	return node->count > 0 || node->local ||
@@ -358,7 +350,7 @@ static int add_processes(struct ncs_wait_graph *graph, size_t from)
 	for (size_t i = 0; i < graph->node_count; i++) {
 		const struct ncs_wait_node *other = &graph->nodes[i];
 
-		if (i == from || !is_same_process(node->rank, other->rank) ||
+		if (i == from || !ncs_shares_process(node->rank, other->rank) ||
 		    !other->waits || !is_held_up(other) ||
 		    ((node->queued || node->local) && !occupies_gpu(other)))
 			continue;

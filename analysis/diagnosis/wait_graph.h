@@ -90,7 +90,7 @@ struct ncs_wait_graph {
 	size_t edge_count;
 	size_t edge_capacity;
 	size_t *by_address; /* nodes, sorted by their ranks' addresses */
-	size_t *queue;      /* the edges of a walk */
+	size_t *queue;      /* the edges of a walk, or nodes to count */
 	bool *marks;        /* nodes that a walk has visited */
 	/* While edges are made: the ranks that may be behind others. */
 	struct ncs_laggards *laggards;
@@ -110,7 +110,11 @@ void ncs_wait_graph_release(struct ncs_wait_graph *graph);
 size_t ncs_wait_graph_find(const struct ncs_wait_graph *graph,
 			   const struct ncs_rank *rank);
 
-/* Counts the processes with ranks that wait for a node, directly or through others,
+/* Counts the ranks of the job among the first `count` nodes of the queue, which it
+ * sorts: a GPU of a process counts once, in however many communicators it is. */
+size_t ncs_wait_graph_ranks(struct ncs_wait_graph *graph, size_t count);
+
+/* Counts the ranks of the job that wait for a node, directly or through others,
  * without its own. */
 size_t ncs_wait_graph_waiting(struct ncs_wait_graph *graph, size_t node);
 

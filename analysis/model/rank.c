@@ -40,24 +40,30 @@ uint32_t ncs_rank_pid(const struct ncs_rank *rank)
 	return here ? (uint32_t)strtoul(here, NULL, 10) : rank->header.pid;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 int ncs_compare_processes(const struct ncs_rank *left,
 			  const struct ncs_rank *right)
 {
 	const struct ncs_header *a = &left->header, *b = &right->header;
-	int order = compare_numbers(a->pid, b->pid);
+	int order = compare_words(a->pid, b->pid);
 
 	if (order == 0)
-		order = compare_numbers(a->process_start, b->process_start);
+		order = compare_words(a->process_start, b->process_start);
 	if (order == 0)
-		order = compare_numbers(a->time_namespace, b->time_namespace);
+		order = compare_words(a->pid_namespace, b->pid_namespace);
+	if (order == 0)
+		order = compare_words(a->time_namespace, b->time_namespace);
 	if (order == 0)
 		order = strncmp(a->boot_id, b->boot_id, sizeof(a->boot_id));
 	return order ? order : strncmp(a->host, b->host, sizeof(a->host));
+}
+
+int ncs_compare_gpus(const struct ncs_rank *a, const struct ncs_rank *b)
+{
+	int order = ncs_compare_processes(a, b);
+
+	return order ? order :
+		       strncmp(a->now.identity.gpu, b->now.identity.gpu,
+			       sizeof(a->now.identity.gpu));
 }
 
 bool ncs_shares_process(const struct ncs_rank *a, const struct ncs_rank *b)

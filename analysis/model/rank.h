@@ -135,6 +135,10 @@ bool ncs_shares_process(const struct ncs_rank *a, const struct ncs_rank *b);
  * number, 0 or a positive one, like strcmp(). */
 int ncs_compare_processes(const struct ncs_rank *a, const struct ncs_rank *b);
 
+/* The same for the ranks that a process has on one GPU, in several communicators:
+ * they are one rank of the job. */
+int ncs_compare_gpus(const struct ncs_rank *a, const struct ncs_rank *b);
+
 /* Returns the actual length of the rank's window in ns; 0 if there are no rates
  * yet. The window of a rank that has ended ends with the rank. */
 uint64_t ncs_rank_window_ns(const struct ncs_rank *rank);

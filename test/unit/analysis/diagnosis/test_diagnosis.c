@@ -541,6 +541,8 @@ static void a_circle_across_communicators_is_a_deadlock(void **state)
 	assert_int_equal(diagnosis.count, 1);
 	assert_int_equal(diagnosis.findings[0].verdict, NCS_VERDICT_DEADLOCK);
 	assert_int_equal(diagnosis.findings[0].severity, NCS_SEVERITY_STUCK);
+	/* Two processes, though four ranks of communicators. */
+	assert_int_equal(diagnosis.findings[0].waiting, 2);
 	ncs_diagnosis_release(&diagnosis);
 	scripted_release(&scripted);
 }
@@ -700,6 +702,38 @@ static void a_kernel_that_is_queued_behind_other_work_is_a_late_gpu(void **state
 	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
 	launch(on_stream(scripted, 1, 7), NCS_FUNCTION_ALL_REDUCE, false);
 	assert_found(scripted, NCS_VERDICT_GPU_LATE, 1, NCS_CONFIDENCE_CERTAIN);
+}
+
+/* One process has four GPUs; or four containers began at one time, and each of their
+ * processes is the first there. */
+static void ranks_that_share_a_number_of_a_process_count_each(void **state)
+{
+	for (unsigned is_one = 0; is_one < 2; is_one++) {
+		struct ncs_diagnosis diagnosis;
+		struct scripted *scripted = *state;
+
+		for (int i = 0; i < 4; i++) {
+			struct scripted_rank *rank = on_stream(scripted, i, 7);
+
+			rank->header.pid = rank->header.process_start = 1;
+			rank->snapshot.identity.nranks = 4;
+			if (is_one)
+				snprintf(rank->snapshot.identity.gpu,
+					 sizeof(rank->snapshot.identity.gpu),
+					 "0000:%d:00.0", i);
+			else
+				rank->header.pid_namespace = 100 + (uint64_t)i;
+			if (i > 0)
+				launch(rank, NCS_FUNCTION_ALL_REDUCE, true);
+		}
+		diagnose(&diagnosis, scripted);
+		assert_int_equal(diagnosis.count, 1);
+		assert_int_equal(diagnosis.findings[0].root.number, 0);
+		assert_int_equal(diagnosis.findings[0].waiting, 3);
+		ncs_diagnosis_release(&diagnosis);
+		scripted_release(scripted);
+		scripted_init(scripted);
+	}
 }
 
 /* Calls AllReduce 0. */
@@ -1606,6 +1640,7 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 		TEST(a_kernel_that_has_begun_waits_for_a_rank_that_has_not_called),
 		TEST(a_kernel_that_is_queued_behind_other_work_is_a_late_gpu),
+		TEST(ranks_that_share_a_number_of_a_process_count_each),
 		TEST(a_rank_that_came_late_and_has_not_called_is_not_missing),
 		TEST(a_rank_that_came_late_has_no_late_gpu),
 		TEST(a_rank_that_came_late_and_does_not_call_is_missing),
