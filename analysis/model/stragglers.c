@@ -185,6 +185,16 @@ static struct ncs_cost_of_rank cost_of(const struct ncs_late_rank *late)
 							 NCS_COST_FEW_STEPS };
 }
 
+/* Returns the time over which a cost was computed. */
+static uint64_t window_ns(const struct ncs_cost_of_rank *cost)
+{
+	double window_ns = NCS_COST_WINDOW_NS;
+
+	if (cost->unknown == NCS_COST_KNOWN && cost->share != 0)
+		window_ns = fmax(window_ns, cost->gain_ns / cost->share);
+	return (uint64_t)window_ns;
+}
+
 const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 {
 	struct ncs_late_rank *late = rank->late;
@@ -197,6 +207,7 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	view->count.records_lost =
 		rank->parts ? ncs_parts_count(rank->parts)->lost : 0;
 	view->cost = cost_of(late);
+	view->window_ns = window_ns(&view->cost);
 	/* Computed only on demand: of many ranks, few are shown. */
 	if (!late->is_viewed)
 		sum_up(late);

@@ -105,9 +105,11 @@ struct ncs_transfer_count {
 struct ncs_lateness_view {
 	struct ncs_lateness recent; /* exact */
 	struct ncs_lateness all; /* since the first update, within a bucket */
-	/* The cost of its process in all its communicators, over the
-	 * latest NCS_COST_WINDOW_NS. */
+	/* The cost of its process in all its communicators, over the window of
+	 * that cost: the latest NCS_COST_WINDOW_NS, or more where steps are
+	 * long. */
 	struct ncs_cost_of_rank cost;
+	uint64_t window_ns;
 	/* The share of that time for which all others waited for this rank alone,
 	 * for what its own process did. It costs less than that where the others
 	 * had work to do meanwhile. */

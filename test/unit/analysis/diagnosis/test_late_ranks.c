@@ -542,6 +542,26 @@ static void late_host_of_long_steps_is_found(void **state)
 	assert_costs(*state, 1.0 / 3.15);
 }
 
+/* Its steps are longer than ten seconds: there is none in the latest ones before the
+ * next step ends. */
+static void late_host_of_long_steps_stays_found(void **state)
+{
+	static const struct busy_hosts hosts = {
+		.work_ns = { 9 * SECOND, 13 * SECOND },
+		.steps = 20,
+	};
+	struct late_fixture *fixture = *state;
+	uint64_t end_ns = record_busy_hosts(fixture, &hosts);
+
+	for (unsigned i = 0; i < 14; i++) {
+		look(fixture, end_ns + i * SECOND + MS);
+		assert_int_equal(fixture->diagnosis.count, 1);
+		assert_int_equal(fixture->diagnosis.findings[0].root.number, 1);
+	}
+	look(fixture, end_ns + 400 * SECOND);
+	assert_int_equal(fixture->diagnosis.count, 0);
+}
+
 static void late_host_that_never_waits_costs_as_much(void **state)
 {
 	static const struct busy_hosts hosts = {
@@ -693,9 +713,10 @@ int main(void)
 		TEST(host_is_busy_until_it_takes_longer_than_before),
 		TEST(rank_that_never_paused_before_is_missing),
 		TEST(rank_that_goes_on_after_a_pause_is_not_late),
-		TEST(late_host_costs_what_it_works_longer_than_others),
+				TEST(late_host_costs_what_it_works_longer_than_others),
 		TEST(late_host_ahead_costs_what_other_hosts_do_not_work),
 		TEST(late_host_of_long_steps_is_found),
+		TEST(late_host_of_long_steps_stays_found),
 		TEST(late_host_that_never_waits_costs_as_much),
 		TEST(host_that_is_hardly_slower_than_those_ahead_is_not_found),
 		TEST(host_that_is_behind_by_chance_is_not_late),
