@@ -135,8 +135,9 @@ bool ncs_shares_process(const struct ncs_rank *a, const struct ncs_rank *b);
  * number, 0 or a positive one, like strcmp(). */
 int ncs_compare_processes(const struct ncs_rank *a, const struct ncs_rank *b);
 
-/* The same for the ranks that a process has on one GPU, in several communicators:
- * they are one rank of the job. */
+/* Orders ranks so that those that a process has on one GPU, in several
+ * communicators, are neighbours: they are one rank of the job. Returns 0 for
+ * them. */
 int ncs_compare_gpus(const struct ncs_rank *a, const struct ncs_rank *b);
 
 /* Returns the actual length of the rank's window in ns; 0 if there are no rates
