@@ -11,16 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
 #include "analysis/model/waits.h"
 #include "ncclstat/tables/verdicts.def"
-
-/* A wait that has lasted this long, on a rank that has not moved since the
- * previous update, is called stuck. It is five times NCS_LONG_WAIT_NS, and
- * longer than the usual hiccups of a running job: saving a model, a cold page
- * cache, a retransmission. */
-#define NCS_STUCK_NS UINT64_C(5000000000)
 
 enum ncs_verdict_severity {
 #define X(ID, name, help) NCS_SEVERITY_##ID,

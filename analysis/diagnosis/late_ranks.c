@@ -34,7 +34,7 @@ current(const struct ncs_wait_graph *graph, const struct ncs_rank *rank,
 	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
 
 	/* A rank that came late until before that window is not late any more. */
-	return view && view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&
+	return view && view->recent.operations >= NCS_FEW &&
 			       !rank->is_past &&
 			       judged_ns(graph, rank, job_end_ns) <
 				       view->latest_ns + view->window_ns ?

@@ -120,7 +120,7 @@ static bool sends(const struct ncs_rank *rank)
 		const struct ncs_channel_view *channel = &rank->now.channels[i];
 
 		if (channel->send &&
-		    channel->operations_done >= NCS_SLOW_OPERATIONS &&
+		    channel->operations_done >= NCS_IN_A_ROW &&
 		    ncs_age_ns(rank, channel->since_ns) < NCS_COST_WINDOW_NS)
 			return true;
 	}

@@ -170,9 +170,6 @@ size_t ncs_wait_graph_find(const struct ncs_wait_graph *graph,
 	return NCS_NOBODY;
 }
 
-/* Processes that end together are seen to end within this time. */
-#define TOGETHER_NS UINT64_C(2000000000)
-
 static bool some_rank_lives(const struct ncs_model *model)
 {
 	for (size_t i = 0; i < model->rank_count; i++)
@@ -221,7 +218,7 @@ static bool died_first(const struct ncs_rank *rank,
 		       const uint64_t last_ns[WITNESSES])
 {
 	return alive_ns(rank) != 0 &&
-	       alive_ns(rank) + TOGETHER_NS < last_ns[witness_of(rank)];
+	       alive_ns(rank) + NCS_LOOK_NS < last_ns[witness_of(rank)];
 }
 
 static struct ncs_wait_node make_node(const struct ncs_rank *rank, bool is_over,

@@ -214,7 +214,7 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	view->is_straggler = view->cost.is_too_much &&
 			     view->waited_share >= NCS_COST_LEAST / 100. &&
 			     view->recent.operations >=
-				     NCS_STRAGGLER_OPERATIONS;
+				     NCS_FEW;
 	return view;
 }
 

@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/cost/cost.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/rank.h"
@@ -42,14 +43,8 @@ enum ncs_late_cause {
 		NCS_LATE_CAUSE_COUNT
 };
 
-/* Number of latest operations that make the recent figures. */
-#define NCS_LATENESS_RECENT 512u
-
 /* The cost of a rank is that of the operations of this time before the latest one. */
 #define NCS_COST_WINDOW_NS NCS_LOOK_BACK_NS
-
-/* Fewer recent operations tell nothing. */
-#define NCS_STRAGGLER_OPERATIONS 8u
 
 /* A rank is a straggler if it surely costs something, and at least this share of the
  * time, and if others are seen to wait for it. */
@@ -133,7 +128,7 @@ struct ncs_lateness_view {
 static inline bool ncs_may_straggle(const struct ncs_lateness_view *view)
 {
 	return view->cost.unknown != NCS_COST_KNOWN &&
-	       view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&
+	       view->recent.operations >= NCS_FEW &&
 	       view->waited_share >= NCS_STRAGGLER_COST;
 }
 

@@ -10,10 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/model/rank.h"
-
-/* Views highlight a wait that is longer than this. */
-#define NCS_LONG_WAIT_NS UINT64_C(1000000000)
 
 struct ncs_model;
 
