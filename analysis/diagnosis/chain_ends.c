@@ -234,15 +234,19 @@ static void add_host(struct ncs_finding *finding, const struct ncs_rank *rank)
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_BORN, rank, late_ns);
 		return;
 	}
-	ncs_finding_add_evidence(
-		finding,
-		(struct ncs_evidence){
-			.kind = NCS_EVIDENCE_HOST,
-			.party = ncs_party_of(rank),
-			.call = ncs_no_call,
-			.duration_ns = view ? view->longest_host_ns : 0,
-			.expected = view ? view->known_ns : 0,
-		});
+	if (!view || view->known_ns == 0) {
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_HOST_UNKNOWN, rank,
+				     0);
+		return;
+	}
+	ncs_finding_add_evidence(finding,
+				 (struct ncs_evidence){
+					 .kind = NCS_EVIDENCE_HOST,
+					 .party = ncs_party_of(rank),
+					 .call = ncs_no_call,
+					 .duration_ns = view->longest_host_ns,
+					 .expected = view->known_ns,
+				 });
 }
 
 /* --- How certain it is ------------------------------------------------------ */
