@@ -367,7 +367,7 @@ static void put_event(const struct man_item *item)
 		printf("From NCCL %s on.\n", releases[item->numbers[0]]);
 }
 
-/* What the manual has in place of a word of a sentence that begins with $. */
+/* The text of the manual in place of a word of a sentence that begins with $. */
 struct general_word {
 	const char *word; /* in capitals */
 	const char *meaning;

@@ -102,7 +102,7 @@ WORD(STEP)
 			   it->channel->step, it->channel->nsteps);
 }
 
-/* What its kernel does, and where it was called. */
+/* Tells how far its kernel is, and where it was called. */
 WORD(KERNEL)
 {
 	switch (ncs_operation_phase(it->party.rank, it->operation)) {
