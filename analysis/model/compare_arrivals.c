@@ -19,7 +19,6 @@
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/model.h"
 #include "analysis/model/spans.h"
-#include "analysis/model/waits.h"
 #include "analysis/records/join.h"
 #include "analysis/records/parts.h"
 #include "shm/array.h"

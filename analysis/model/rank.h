@@ -148,6 +148,9 @@ uint64_t ncs_rank_window_ns(const struct ncs_rank *rank);
  * snapshot. */
 const struct ncs_counters *ncs_rank_before(const struct ncs_rank *rank);
 
+/* Returns whether a rank can still move: it is neither dead nor finished. */
+bool ncs_rank_is_live(const struct ncs_rank *rank);
+
 /* Returns the time until which the rank's clock ran: that of its snapshot, or
  * of its end. Durations that go on are counted until then. The end of a process
  * that died is the latest of all times that show it alive: this viewer's, its
@@ -192,5 +195,20 @@ bool ncs_channel_bytes_known(const struct ncs_channel_view *channel);
 bool ncs_rank_peer_wait_known(const struct ncs_rank *rank);
 bool ncs_channel_peer_wait_known(const struct ncs_rank *rank,
 				 const struct ncs_channel_view *channel);
+
+/* --- Rates -------------------------------------------------------------- */
+
+/* Rates are over the rank's window (ncs_rank_window_ns()), per second; negative if they
+ * are not known. */
+
+/* Returns the rate of a counter of the rank, from its values now and at the
+ * start of the window. */
+double ncs_rank_rate(const struct ncs_rank *rank, uint64_t now, uint64_t base);
+
+/* Returns the rate of operations started. */
+double ncs_rank_operations_rate(const struct ncs_rank *rank);
+
+/* Returns the rate of bytes that all channels of one direction moved. */
+double ncs_rank_bytes_rate(const struct ncs_rank *rank, bool send);
 
 #endif

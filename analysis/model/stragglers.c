@@ -12,7 +12,6 @@
 #include "analysis/model/communicators.h"
 #include "analysis/model/costs.h"
 #include "analysis/model/lateness_state.h"
-#include "analysis/model/waits.h"
 #include "analysis/records/join.h"
 #include "analysis/records/parts.h"
 

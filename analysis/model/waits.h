@@ -22,9 +22,6 @@ struct ncs_wait {
 	uint64_t duration_ns;
 };
 
-/* Returns whether a rank can still move: it is neither dead nor finished. */
-bool ncs_rank_is_live(const struct ncs_rank *rank);
-
 /* Returns when the last rank of a model ended, in ns of the clock that the source
  * gives snapshots by; 0 if one lives, if there is none, or if it is not known. */
 uint64_t ncs_job_end_ns(const struct ncs_model *model);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/model/late_now.h"
+#include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
 #include "test/unit/support/scripted_source.h"
 
