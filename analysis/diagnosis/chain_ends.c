@@ -127,27 +127,19 @@ static enum ncs_verdict verdict_of_awaited(const struct ncs_wait_node *node,
 
 /* --- Ranks that come late --------------------------------------------------- */
 
-/* Returns by how much later than all others a rank initialized its communicator;
- * 0 if that is not known. */
-static uint64_t born_late_ns(const struct ncs_rank *rank)
+/* Returns by how much later than another rank, which waits for it, a rank
+ * initialized its communicator; 0 if that is not known. */
+static uint64_t born_late_ns(const struct ncs_rank *rank,
+			     const struct ncs_rank *waiting)
 {
-	const struct ncs_communicator *communicator = rank->communicator;
-	uint64_t born_ns = rank->history.birth.taken_ns, late_ns = born_ns;
+	uint64_t born_ns = rank->history.birth.taken_ns;
+	uint64_t before_ns = waiting->history.birth.taken_ns +
+			     ncs_error_between(rank, waiting);
 
-	for (size_t i = 0; communicator && i < communicator->rank_count; i++) {
-		const struct ncs_rank *other = communicator->ranks[i];
-		uint64_t before_ns = other->history.birth.taken_ns +
-				     ncs_error_between(rank, other);
-
-		if (other == rank)
-			continue;
-		if (other->history.birth.taken_ns == 0 ||
-		    before_ns > born_ns || !ncs_is_comparable(rank, other))
-			return 0;
-		if (born_ns - before_ns < late_ns)
-			late_ns = born_ns - before_ns;
-	}
-	return late_ns < born_ns ? late_ns : 0;
+	return waiting->history.birth.taken_ns != 0 && before_ns < born_ns &&
+			       ncs_is_comparable(rank, waiting) ?
+		       born_ns - before_ns :
+		       0;
 }
 
 /* Whether no operation of a rank has ended. */
@@ -160,10 +152,12 @@ static bool is_at_first(const struct ncs_rank *rank)
 	return operations <= rank->now.operation_count;
 }
 
-/* Whether the others wait since a rank came late, and it came not long ago. */
-static bool has_come_late(const struct ncs_rank *rank)
+/* Whether another rank waits for one since this came late, not long ago. */
+static bool has_come_late(const struct ncs_rank *rank,
+			  const struct ncs_rank *waiting)
 {
-	return is_at_first(rank) && born_late_ns(rank) >= NCS_LONG_WAIT_NS &&
+	return is_at_first(rank) &&
+	       born_late_ns(rank, waiting) >= NCS_LONG_WAIT_NS &&
 	       ncs_age_ns(rank, rank->history.birth.taken_ns) < NCS_STUCK_NS;
 }
 
@@ -185,7 +179,8 @@ static bool is_absence(enum ncs_verdict verdict)
 /* Returns the verdict on a rank that others wait for, whose host may only have come
  * late to a call, or be busy as it was before. */
 static enum ncs_verdict
-verdict_of_late_host(const struct ncs_wait_node *node,
+verdict_of_late_host(const struct ncs_wait_graph *graph,
+		     const struct ncs_wait_node *node,
 		     const struct ncs_wait_edge *edge, enum ncs_verdict verdict)
 {
 	const struct ncs_rank *rank = node->rank;
@@ -194,7 +189,7 @@ verdict_of_late_host(const struct ncs_wait_node *node,
 	    (node->operation &&
 	     ncs_age_ns(rank, node->operation->start_ns) >= NCS_LONG_WAIT_NS))
 		return verdict;
-	if (has_come_late(rank))
+	if (has_come_late(rank, graph->nodes[edge->from].rank))
 		return NCS_VERDICT_CAME_LATE;
 	if (node->operation)
 		return NCS_VERDICT_PEER_WAIT;
@@ -208,7 +203,8 @@ verdict_of_late_host(const struct ncs_wait_node *node,
  * process that goes on in another communicator was held up there, and may still
  * come. */
 static bool is_gone_for_long(const struct ncs_wait_graph *graph,
-			     const struct ncs_rank *rank, uint64_t absent_ns)
+			     const struct ncs_rank *rank,
+			     const struct ncs_finding *finding)
 {
 	for (size_t i = 0; i < graph->node_count; i++) {
 		const struct ncs_rank *other = graph->nodes[i].rank;
@@ -219,8 +215,8 @@ static bool is_gone_for_long(const struct ncs_wait_graph *graph,
 		    ncs_rank_moved_ns(other) != 0)
 			return false;
 	}
-	return absent_ns >= usual_wait_ns(rank) + NCS_STUCK_NS &&
-	       !has_come_late(rank);
+	return finding->duration_ns >= usual_wait_ns(rank) + NCS_STUCK_NS &&
+	       !has_come_late(rank, finding->peer.rank);
 }
 
 /* Adds since when a rank can have called, and how long the others waited for its
@@ -228,7 +224,7 @@ static bool is_gone_for_long(const struct ncs_wait_graph *graph,
 static void add_host(struct ncs_finding *finding, const struct ncs_rank *rank)
 {
 	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
-	uint64_t late_ns = born_late_ns(rank);
+	uint64_t late_ns = born_late_ns(rank, finding->peer.rank);
 
 	if (is_at_first(rank) && late_ns >= NCS_LONG_WAIT_NS) {
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_BORN, rank, late_ns);
@@ -393,8 +389,7 @@ static bool is_stuck(const struct ncs_diagnosis *diagnosis,
 		return diagnosis->passes > 1 && node->gpu_stalled;
 	return node->stalled &&
 	       (!is_absence(finding->verdict) || node->operation ||
-		is_gone_for_long(&diagnosis->graph, node->rank,
-				 finding->duration_ns));
+		is_gone_for_long(&diagnosis->graph, node->rank, finding));
 }
 
 static int report_end(struct ncs_diagnosis *diagnosis,
@@ -543,7 +538,7 @@ static int check_end(struct ncs_diagnosis *diagnosis,
 		return report_end(diagnosis, model, index, verdict, edge);
 	if (!edge)
 		return 0;
-	verdict = verdict_of_late_host(node, edge,
+	verdict = verdict_of_late_host(graph, node, edge,
 				       verdict_of_awaited(node, edge));
 	/* It may have died while it waited for one that had died before. */
 	if (verdict == NCS_VERDICT_RANK_DIED)

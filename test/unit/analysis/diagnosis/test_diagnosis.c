@@ -749,17 +749,18 @@ static struct ncs_operation_view *launch_first(struct scripted_rank *rank,
 	return operation;
 }
 
-/* Adds ranks 0 and 1: rank 0 is in its first AllReduce since 10 s, and has its
- * communicator since 5 s, rank 1 since `born_ns`. Returns rank 1. */
+/* Adds three ranks: rank 0 is in its first AllReduce since 10 s, and has its
+ * communicator since 5 s, the others, of one host, since `born_ns`. Returns rank 1. */
 static struct scripted_rank *come_late(struct scripted *scripted,
 				       uint64_t born_ns)
 {
 	struct scripted_rank *ranks[] = { on_stream(scripted, 0, 7),
-					  on_stream(scripted, 1, 7) };
+					  on_stream(scripted, 1, 7),
+					  on_stream(scripted, 2, 7) };
 
-	ranks[0]->header.created = 5 * SECOND;
-	ranks[1]->header.created = born_ns;
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 3; i++) {
+		ranks[i]->header.created = i == 0 ? 5 * SECOND : born_ns;
+		ranks[i]->snapshot.identity.nranks = 3;
 		ranks[i]->snapshot.launches = (struct ncs_launches_view){
 			.status = NCS_STREAM_ALL,
 		};
@@ -783,8 +784,10 @@ evidence_of(const struct ncs_finding *finding, enum ncs_evidence_kind kind)
 	return NULL;
 }
 
-/* Asserts that rank 1 is said to have come late, by so much, and nothing else. */
-static void assert_came_late(struct scripted *scripted, uint64_t late_ns)
+/* Asserts that rank 1 is said to have come late, by so much, and so many others, and
+ * nothing else. */
+static void assert_came_late(struct scripted *scripted, uint64_t late_ns,
+			     size_t alike)
 {
 	const struct ncs_finding *found;
 	struct ncs_diagnosis diagnosis;
@@ -795,7 +798,7 @@ static void assert_came_late(struct scripted *scripted, uint64_t late_ns)
 	assert_string_equal(ncs_verdict_name(found->verdict), "came_late");
 	assert_int_equal(found->severity, NCS_SEVERITY_SLOW);
 	assert_int_equal(found->root.number, 1);
-	assert_int_equal(found->waiting, 1);
+	assert_int_equal(found->alike, alike);
 	assert_int_equal(evidence_of(found, NCS_EVIDENCE_BORN)->duration_ns,
 			 late_ns);
 	ncs_diagnosis_release(&diagnosis);
@@ -806,7 +809,7 @@ static void a_rank_that_came_late_and_has_not_called_is_not_missing(void **state
 	struct scripted *scripted = *state;
 
 	come_late(scripted, 38 * SECOND);
-	assert_came_late(scripted, 33 * SECOND);
+	assert_came_late(scripted, 33 * SECOND, 1);
 }
 
 static void a_rank_that_came_late_has_no_late_gpu(void **state)
@@ -815,7 +818,7 @@ static void a_rank_that_came_late_has_no_late_gpu(void **state)
 	struct scripted_rank *rank = come_late(scripted, 38 * SECOND);
 
 	launch_first(rank, false)->start_ns = 41 * SECOND - SECOND / 4;
-	assert_came_late(scripted, 33 * SECOND);
+	assert_came_late(scripted, 33 * SECOND, 1);
 }
 
 static void a_rank_that_came_late_and_does_not_call_is_missing(void **state)

@@ -509,7 +509,8 @@ static void evidence_has_what_its_words_stand_for(void **state)
 	assert_says(scripted,
 		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_BORN,
 					   .duration_ns = 5 * SECOND },
-		    "initialized its communicator 5.00s later than all others");
+		    "initialized its communicator 5.00s later than the rank"
+		    " that waits longest");
 	assert_says(scripted,
 		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_CALLED,
 					   .call = call,
