@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "man/recording_fields.h"
 #include "man/segment_fields.h"
@@ -33,6 +34,7 @@
 #include "ncclstat/tables/job_labels.def"
 #include "ncclstat/tables/csv.def"
 #include "ncclstat/tables/cupti.def"
+#include "ncclstat/tables/evidence.def"
 #include "ncclstat/tables/exports.def"
 #include "ncclstat/tables/fields.def"
 #include "ncclstat/tables/kernel_timing.def"
@@ -365,44 +367,76 @@ static void put_event(const struct man_item *item)
 		printf("From NCCL %s on.\n", releases[item->numbers[0]]);
 }
 
-/* help: the sentence, in which a general word replaces each variable; words:
- * what to do next. */
-static void put_verdict(const struct man_item *item)
+/* The text of the manual in place of a word of a sentence that begins with $. */
+struct general_word {
+	const char *word; /* in capitals */
+	const char *meaning;
+};
+
+/* Prints a sentence with general words in a text of `size` bytes. */
+static void put_general(const char *sentence, const struct general_word *words,
+			size_t count, char *text, size_t size)
 {
-	static const struct {
-		const char *word;
-		const char *meaning;
-	} words[] = {
-		{ "$rank", "a rank" },       { "$peer", "another" },
-		{ "$channel", "a channel" }, { "$call", "a call" },
-		{ "$count", "others wait" }, { "$share", "a share" },
-		{ "$cause", "why" },
-	};
-	const char *sentence = item->help;
-	struct man_item general = *item;
-	char text[1024];
 	size_t used = 0;
 
-	while (*sentence) {
-		size_t skip = 1, i = 0;
+	while (*sentence && used + 1 < size) {
+		size_t length = strspn(sentence + 1, "abcdefghijklmnopqrstuvwxyz");
+		size_t i = 0;
 
-		while (i < COUNT(words) && strncmp(sentence, words[i].word,
-						   strlen(words[i].word)) != 0)
-			i++;
-		if (i < COUNT(words)) {
-			skip = strlen(words[i].word);
-			used += (size_t)snprintf(text + used,
-						 sizeof(text) - used, "%s",
-						 words[i].meaning);
-		} else {
-			text[used++] = *sentence;
+		if (*sentence != '$') {
+			text[used++] = *sentence++;
+			continue;
 		}
-		sentence += skip;
+		while (i < count && (strlen(words[i].word) != length ||
+				     strncasecmp(words[i].word, sentence + 1,
+						 length) != 0))
+			i++;
+		if (i == count) {
+			fprintf(stderr, "mangen: no word: %s\n", sentence);
+			exit(1);
+		}
+		used += (size_t)snprintf(text + used, size - used, "%s",
+					 words[i].meaning);
+		sentence += 1 + length;
 	}
-	text[0] = (char)toupper((unsigned char)text[0]);
-	snprintf(text + used, sizeof(text) - used, ". %s", item->words[0]);
+	text[used] = '\0';
+}
+
+/* help: the sentence; words: what to do next. */
+static void put_verdict(const struct man_item *item)
+{
+	static const struct general_word words[] = {
+		{ "RANK", "a rank" },       { "PEER", "another" },
+		{ "CHANNEL", "a channel" }, { "CALL", "a call" },
+		{ "COUNT", "others wait" }, { "SHARE", "a share" },
+		{ "CAUSE", "why" },         { "NODE", "X" },
+		{ "WHY", "why" },
+	};
+	struct man_item general = *item;
+	char text[1024], sentence[512];
+
+	put_general(item->help, words, COUNT(words), sentence,
+		    sizeof(sentence));
+	sentence[0] = (char)toupper((unsigned char)sentence[0]);
+	snprintf(text, sizeof(text), "%s. %s", sentence, item->words[0]);
 	general.help = text;
 	put_named(&general);
+}
+
+/* help: the sentence. */
+static void put_evidence(const struct man_item *item)
+{
+	static const struct general_word words[] = {
+#define X(ID, member, example) { #ID, example },
+		NCS_EVIDENCE_WORDS(X)
+#undef X
+	};
+	char sentence[512];
+
+	put_general(item->help, words, COUNT(words), sentence,
+		    sizeof(sentence));
+	puts(".It");
+	put_text(sentence);
 }
 
 /* A word of a scenario. words: its value, in capitals, and where it applies; ""
@@ -545,6 +579,7 @@ struct man_list {
 	{ name_, help_, { "Its number is #." }, { number_ } },
 #define VERDICT(ID, name_, severity, sentence, next) \
 	{ .name = name_, .help = sentence, .words = { next } },
+#define EVIDENCE(ID, sentence) { .name = #ID, .help = sentence },
 #define WHAT_IF(ID, name_, value, where, help_) \
 	{ .name = name_, .help = help_, .words = { value, where } },
 #define VARIABLE(ID, name_, values, default_, help_) \
@@ -633,6 +668,8 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_WHAT_IFS, WHAT_IF) },
 	{ "verdicts", "-tag -width Ds", put_verdict,
 	  ITEMS(NCS_VERDICTS, VERDICT) },
+	{ "evidence", "-bullet -compact", put_evidence,
+	  ITEMS(NCS_EVIDENCE, EVIDENCE) },
 	{ "severities", "-tag -width verdict -compact", put_named,
 	  ITEMS(NCS_SEVERITIES, NAMED) },
 	{ "waits", "-tag -width network -compact", put_named,

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 	/* Not LC_NUMERIC: numbers have points in every locale. */
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
-	if (ncs_run_is_meant(argc, argv))
+	if (ncs_is_run_command(argc, argv))
 		return ncs_run_run(argc, argv);
 	if (ncs_run_is_mistyped(argc, argv))
 		return NCS_EXIT_USAGE;

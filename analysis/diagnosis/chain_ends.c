@@ -6,6 +6,7 @@
 #include "analysis/diagnosis/rules.h"
 #include "analysis/diagnosis/unstarted_calls.h"
 #include "analysis/model/launch_waits.h"
+#include "analysis/model/stragglers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -124,6 +125,128 @@ static enum ncs_verdict verdict_of_awaited(const struct ncs_wait_node *node,
 	return NCS_VERDICT_PEER_WAIT;
 }
 
+/* --- Ranks that come late --------------------------------------------------- */
+
+/* Returns by how much later than another rank, which waits for it, a rank
+ * initialized its communicator; 0 if that is not known. */
+static uint64_t born_late_ns(const struct ncs_rank *rank,
+			     const struct ncs_rank *waiting)
+{
+	uint64_t born_ns = rank->history.birth.taken_ns;
+	uint64_t before_ns = waiting->history.birth.taken_ns +
+			     ncs_error_between(rank, waiting);
+
+	return waiting->history.birth.taken_ns != 0 && before_ns < born_ns &&
+			       ncs_is_comparable(rank, waiting) ?
+		       born_ns - before_ns :
+		       0;
+}
+
+/* Whether no operation of a rank has ended. */
+static bool is_at_first(const struct ncs_rank *rank)
+{
+	uint64_t operations = 0;
+
+	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
+		operations += rank->now.functions[i].operations;
+	return operations <= rank->now.operation_count;
+}
+
+/* Whether another rank waits for one since this came late, not long ago. */
+static bool has_come_late(const struct ncs_rank *rank,
+			  const struct ncs_rank *waiting)
+{
+	return is_at_first(rank) &&
+	       born_late_ns(rank, waiting) >= NCS_LONG_WAIT_NS &&
+	       ncs_age_ns(rank, rank->history.birth.taken_ns) < NCS_STUCK_NS;
+}
+
+/* Returns how long all others have waited for the host of a rank before, at most;
+ * 0 if that is not known. */
+static uint64_t usual_wait_ns(const struct ncs_rank *rank)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+
+	return view ? view->longest_host_ns : 0;
+}
+
+static bool is_absence(enum ncs_verdict verdict)
+{
+	return verdict == NCS_VERDICT_RANK_MISSING ||
+	       verdict == NCS_VERDICT_P2P_UNMET;
+}
+
+/* Returns the verdict on a rank that others wait for, whose host may only have come
+ * late to a call, or be busy as it was before. */
+static enum ncs_verdict
+verdict_of_late_host(const struct ncs_wait_graph *graph,
+		     const struct ncs_wait_node *node,
+		     const struct ncs_wait_edge *edge, enum ncs_verdict verdict)
+{
+	const struct ncs_rank *rank = node->rank;
+
+	if (node->halted || !ncs_rank_is_live(rank) ||
+	    (node->operation &&
+	     ncs_age_ns(rank, node->operation->start_ns) >= NCS_LONG_WAIT_NS))
+		return verdict;
+	if (has_come_late(rank, graph->nodes[edge->from].rank))
+		return NCS_VERDICT_CAME_LATE;
+	if (node->operation)
+		return NCS_VERDICT_PEER_WAIT;
+	return is_absence(verdict) &&
+			       edge->duration_ns <= usual_wait_ns(rank) ?
+		       NCS_VERDICT_HOST_BUSY :
+		       verdict;
+}
+
+/* Whether a rank is absent for longer than it may be by what it did before. A
+ * process that goes on in another communicator was held up there, and may still
+ * come. */
+static bool is_gone_for_long(const struct ncs_wait_graph *graph,
+			     const struct ncs_rank *rank,
+			     const struct ncs_finding *finding)
+{
+	for (size_t i = 0; i < graph->node_count; i++) {
+		const struct ncs_rank *other = graph->nodes[i].rank;
+
+		if (ncs_shares_process(rank, other) &&
+		    ncs_age_ns(other, ncs_rank_moved_ns(other)) <
+			    NCS_STUCK_NS &&
+		    ncs_rank_moved_ns(other) != 0)
+			return false;
+	}
+	return finding->duration_ns >= usual_wait_ns(rank) + NCS_STUCK_NS &&
+	       !has_come_late(rank, finding->peer.rank);
+}
+
+/* Adds since when a rank can have called, and how long the others waited for its
+ * host before. */
+static void add_host(struct ncs_finding *finding, const struct ncs_rank *rank)
+{
+	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
+	uint64_t late_ns = born_late_ns(rank, finding->peer.rank);
+
+	if (is_at_first(rank) && late_ns >= NCS_LONG_WAIT_NS) {
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_BORN, rank, late_ns);
+		return;
+	}
+	if (!view || view->known_ns == 0) {
+		ncs_finding_add_fact(finding, NCS_EVIDENCE_HOST_UNKNOWN, rank,
+				     0);
+		return;
+	}
+	ncs_finding_add_evidence(finding,
+				 (struct ncs_evidence){
+					 .kind = NCS_EVIDENCE_HOST,
+					 .party = ncs_party_of(rank),
+					 .call = ncs_no_call,
+					 .duration_ns = view->longest_host_ns,
+					 .expected = view->known_ns,
+				 });
+}
+
+/* --- How certain it is ------------------------------------------------------ */
+
 /* Whether several ranks share a node. They then share the data that comes over
  * the network, so the late GPU may be that of a rank that passes data on. */
 static bool shares_node(const struct ncs_rank *rank)
@@ -198,13 +321,19 @@ static void add_root_evidence(struct ncs_finding *finding,
 	else if (node->halted)
 		ncs_finding_add_fact(finding, NCS_EVIDENCE_STOPPED, rank, 0);
 	if (finding->verdict == NCS_VERDICT_RANK_MISSING ||
-	    (is_dead && is_behind(node, finding->call)))
+	    ((is_dead || finding->verdict == NCS_VERDICT_HOST_BUSY) &&
+	     is_behind(node, finding->call)))
 		ncs_finding_add_evidence(finding,
 					 (struct ncs_evidence){
 						 .kind = NCS_EVIDENCE_BEHIND,
 						 .party = ncs_party_of(rank),
 						 .call = finding->call,
 					 });
+	if (ncs_rank_is_live(rank) && !node->halted &&
+	    (is_absence(finding->verdict) ||
+	     finding->verdict == NCS_VERDICT_HOST_BUSY ||
+	     finding->verdict == NCS_VERDICT_CAME_LATE))
+		add_host(finding, rank);
 	if (node->local)
 		ncs_finding_add_wait(finding, rank, node->local);
 	/* The launches that a stopped process shows are out of date. */
@@ -245,6 +374,22 @@ static bool has_finding(const struct ncs_diagnosis *diagnosis,
 			    rank->communicator)
 			return true;
 	return false;
+}
+
+/* Whether the root of a finding does not move, and should. */
+static bool is_stuck(const struct ncs_diagnosis *diagnosis,
+		     const struct ncs_wait_node *node,
+		     const struct ncs_finding *finding)
+{
+	/* Until it called, the others waited for its host. */
+	if (node->operation && !node->halted &&
+	    ncs_age_ns(node->rank, node->operation->start_ns) < NCS_STUCK_NS)
+		return false;
+	if (node->queued)
+		return diagnosis->passes > 1 && node->gpu_stalled;
+	return node->stalled &&
+	       (!is_absence(finding->verdict) || node->operation ||
+		is_gone_for_long(&diagnosis->graph, node->rank, finding));
 }
 
 static int report_end(struct ncs_diagnosis *diagnosis,
@@ -292,10 +437,15 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 	 * began. */
 	if (node->local && node->begun_ns < finding->duration_ns)
 		finding->duration_ns = node->begun_ns;
-	ncs_finding_set_severity(finding,
-				 node->queued ? diagnosis->passes > 1 &&
-							node->gpu_stalled :
-						node->stalled);
+	/* Nor is it late before it was called. */
+	if (verdict == NCS_VERDICT_GPU_LATE && node->queued) {
+		uint64_t called_ns =
+			ncs_age_ns(node->rank, node->operation->start_ns);
+
+		if (called_ns < finding->duration_ns)
+			finding->duration_ns = called_ns;
+	}
+	ncs_finding_set_severity(finding, is_stuck(diagnosis, node, finding));
 	ncs_finding_set_confidence(finding, confidence_in(node, edge, verdict));
 	add_root_evidence(finding, model, node);
 	if (edge)
@@ -388,7 +538,8 @@ static int check_end(struct ncs_diagnosis *diagnosis,
 		return report_end(diagnosis, model, index, verdict, edge);
 	if (!edge)
 		return 0;
-	verdict = verdict_of_awaited(node, edge);
+	verdict = verdict_of_late_host(graph, node, edge,
+				       verdict_of_awaited(node, edge));
 	/* It may have died while it waited for one that had died before. */
 	if (verdict == NCS_VERDICT_RANK_DIED)
 		index = ncs_first_death(graph, index);

@@ -59,6 +59,16 @@ least_given(const struct ncs_wait_graph *graph, const size_t *circle,
 	return is_alone ? least : NULL;
 }
 
+/* Counts the ranks of the job in a circle, which may go through several communicators
+ * of each. */
+static size_t count_ranks(struct ncs_wait_graph *graph, const size_t *circle,
+			  size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		graph->queue[i] = graph->edges[circle[i]].from;
+	return ncs_wait_graph_ranks(graph, length);
+}
+
 static int report_late_gpu(struct ncs_diagnosis *diagnosis,
 			   const struct ncs_wait_edge *edge, size_t index,
 			   const struct ncs_channel_view *channel,
@@ -101,7 +111,7 @@ static int report_circle(struct ncs_diagnosis *diagnosis, const size_t *circle,
 	finding->channel = first->channel;
 	finding->call =
 		(struct ncs_call_id){ first->function, first->sequence_number };
-	finding->waiting = length;
+	finding->waiting = count_ranks(&diagnosis->graph, circle, length);
 	for (size_t i = 0; i < length; i++) {
 		const struct ncs_wait_edge *edge = &graph->edges[circle[i]];
 		const struct ncs_rank *rank = graph->nodes[edge->from].rank;

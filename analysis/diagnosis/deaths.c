@@ -6,15 +6,6 @@
 
 #include "analysis/model/rank.h"
 
-/* A process with a heartbeat lives for this time at most after its latest sign
- * of life: one comes each 500 ms (plugin/life/heartbeat.c), and a little later
- * on a busy machine. */
-#define BEAT_NS UINT64_C(600000000)
-
-/* This is the time for a process that only a viewer has seen: the longest usual
- * interval between two looks. */
-#define LOOK_NS UINT64_C(2000000000)
-
 bool ncs_rank_has_died(const struct ncs_rank *rank)
 {
 	const struct ncs_communicator *communicator = rank->communicator;
@@ -81,7 +72,7 @@ size_t ncs_first_death(const struct ncs_wait_graph *graph, size_t node)
 static bool died_before(const struct ncs_rank *rank,
 			const struct ncs_rank *other)
 {
-	uint64_t silent_ns = rank->now.alive_ns != 0 ? BEAT_NS : LOOK_NS;
+	uint64_t silent_ns = rank->now.alive_ns != 0 ? NCS_HEARTBEAT_NS : NCS_LOOK_NS;
 
 	return ncs_rank_end_is_known(rank) && ncs_is_comparable(rank, other) &&
 	       ncs_rank_end_ns(rank) + silent_ns +

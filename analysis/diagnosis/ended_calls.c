@@ -22,7 +22,7 @@ rank_of(const struct ncs_communicator *communicator,
 
 /* Returns whether another rule has told of calls of a communicator that
  * differ. */
-static bool is_told(const struct ncs_diagnosis *diagnosis,
+static bool is_reported(const struct ncs_diagnosis *diagnosis,
 		    const struct ncs_communicator *communicator)
 {
 	for (size_t i = 0; i < diagnosis->count; i++)
@@ -105,7 +105,7 @@ int ncs_find_ended_mismatches(struct ncs_diagnosis *diagnosis,
 		 * different jobs. */
 		if (!unlike ||
 		    !(communicator->identity->known & NCS_KNOWN_COMM_ID) ||
-		    is_told(diagnosis, communicator))
+		    is_reported(diagnosis, communicator))
 			continue;
 		root = rank_of(communicator, &unlike->calls[0]);
 		peer = rank_of(communicator, &unlike->calls[1]);

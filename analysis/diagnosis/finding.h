@@ -11,16 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
 #include "analysis/model/waits.h"
+#include "ncclstat/tables/evidence.def"
 #include "ncclstat/tables/verdicts.def"
-
-/* A wait that has lasted this long, on a rank that has not moved since the
- * previous update, is called stuck. It is five times NCS_LONG_WAIT_NS, and
- * longer than the usual hiccups of a running job: saving a model, a cold page
- * cache, a retransmission. */
-#define NCS_STUCK_NS UINT64_C(5000000000)
 
 enum ncs_verdict_severity {
 #define X(ID, name, help) NCS_SEVERITY_##ID,
@@ -56,68 +52,15 @@ struct ncs_party {
 	int32_t number; /* of the rank; -1 if unknown */
 };
 
-/* The kinds of evidence, each with the fields of struct ncs_evidence that it
- * uses besides `party`. "It" is the rank of `party`. */
 enum ncs_evidence_kind {
-	NCS_EVIDENCE_WAIT,       /* channel, duration_ns: it waits */
-	NCS_EVIDENCE_CALLED,     /* call, duration_ns: it waits in the call */
-	NCS_EVIDENCE_DONE,       /* call, number (bytes): it has finished it */
-	NCS_EVIDENCE_ROOT,       /* call, number: it has called it with this
-				  * root */
-	NCS_EVIDENCE_ENDED,      /* number, duration_ns: so many operations
-				  * ended although calls differed, the latest
-				  * so long ago */
-	NCS_EVIDENCE_BEHIND,     /* call: the next that it has to make */
-	NCS_EVIDENCE_ALSO,       /* the finding also holds for it */
-	NCS_EVIDENCE_OPERATION,  /* operation, call, duration_ns: in progress */
-	NCS_EVIDENCE_ENQUEUEING, /* the same: still being enqueued */
-	NCS_EVIDENCE_IDLE,       /* duration_ns: it has no operation */
-	NCS_EVIDENCE_INSIDE,     /* number, duration_ns: a thread is inside
-				  * this event */
-	NCS_EVIDENCE_PROXY,      /* number, duration_ns: its proxy's state */
-	NCS_EVIDENCE_GONE,       /* duration_ns: its process is gone */
-	NCS_EVIDENCE_ORDER,      /* number: ranks whose processes may have ended
-				  * before its own */
-	NCS_EVIDENCE_FINISHED,   /* it has finalized its communicator */
-	NCS_EVIDENCE_STOPPED,    /* its process is stopped */
-	NCS_EVIDENCE_ELSEWHERE,  /* as this rank, the process waits there */
-	NCS_EVIDENCE_LATE,       /* number of expected, duration_ns: it came
-				  * last at the call, so late */
-	NCS_EVIDENCE_WAITED,     /* number, duration_ns: in so many operations
-				  * the others waited for it so long */
-	NCS_EVIDENCE_COST,       /* number: why its cost is not known (enum
-				  * ncs_cost_unknown); expected: per cent of the
-				  * time in which the others waited for it */
-	NCS_EVIDENCE_NO_DATA,    /* number of expected: of the times it came
-				  * last, it had no data to send, and when its
-				  * kernel began is not known */
-	NCS_EVIDENCE_CLOCKS,     /* number: ranks it was not compared with */
-	NCS_EVIDENCE_UNCOMPARED, /* number, expected: operations of which only
-				  * host times are known */
-	NCS_EVIDENCE_UNPAIRED,   /* number of expected: sends and receives that
-				  * have no number */
-	NCS_EVIDENCE_MESSAGES,   /* duration_ns, expected, number, call: its
-				  * messages are so long on the way, before it
-				  * was so long (0: unknown); in so many
-				  * operations */
-	NCS_EVIDENCE_MOVED,      /* the same: these move data for so long */
-	NCS_EVIDENCE_TOOK,       /* the same: these take it so long once all
-				  * have come; before by its counters */
-	NCS_EVIDENCE_RECEIVER,   /* what it received is told by its proxy
-				  * thread, which may have been late */
-	NCS_EVIDENCE_SPEED,      /* number, expected: bytes per second */
-	NCS_EVIDENCE_SHARE,      /* number, share: of time in this state */
-	NCS_EVIDENCE_UNSEEN,     /* number, expected: ranks that are seen */
-	NCS_EVIDENCE_NO_SIGNALS, /* NCCL does not report its proxy's state */
-	NCS_EVIDENCE_NODES,      /* number, expected: nodes that are not seen;
-				  * share: of these, those that are silent */
-	NCS_EVIDENCE_NODE,       /* node: it is not seen either */
-	NCS_EVIDENCE_PAST,       /* node, duration_ns: it is known as it was so
-				  * long ago, since its node is not seen now */
+#define X(ID, sentence) NCS_EVIDENCE_##ID,
+	NCS_EVIDENCE(X)
+#undef X
+		NCS_EVIDENCE_COUNT
 };
 
-/* A piece of evidence. Fields that its kind does not use are 0, NULL or
- * ncs_no_call. */
+/* A piece of evidence. Members that the sentence of its kind does not use are 0, NULL
+ * or ncs_no_call. */
 struct ncs_evidence {
 	enum ncs_evidence_kind kind;
 	struct ncs_party party;
@@ -151,8 +94,8 @@ struct ncs_finding {
 	double share_least;   /* … but it may be as little as this … */
 	double share_most; /* … or as much; both are near where it is known */
 	unsigned cause;    /* enum ncs_late_cause, or COUNT if unknown */
-	/* Number of ranks that wait for the root; those of one process, in several
-	 * communicators, count once. */
+	/* Number of ranks that wait for the root; those that a process has on one
+	 * GPU, in several communicators, count once. */
 	size_t waiting;
 	/* Number of other ranks, or nodes, with the same finding. */
 	size_t alike;

@@ -13,9 +13,6 @@
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"
 
-/* A rank that came late until then is not late any more. */
-#define CURRENT_NS NCS_COST_WINDOW_NS
-
 /* Returns until when a rank's figures must reach to count: now while the job
  * runs, its end (not 0) after that. UINT64_MAX for a rank that ended or died
  * before the others: other rules tell of that. */
@@ -36,10 +33,11 @@ current(const struct ncs_wait_graph *graph, const struct ncs_rank *rank,
 {
 	const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
 
-	return view && view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&
+	/* A rank that came late until before that window is not late any more. */
+	return view && view->recent.operations >= NCS_FEW &&
 			       !rank->is_past &&
 			       judged_ns(graph, rank, job_end_ns) <
-				       view->latest_ns + CURRENT_NS ?
+				       view->latest_ns + view->window_ns ?
 		       view :
 		       NULL;
 }

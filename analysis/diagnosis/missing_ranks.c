@@ -12,13 +12,6 @@
 
 /* --- Ranks that died ------------------------------------------------------ */
 
-static bool is_same_process(const struct ncs_rank *a, const struct ncs_rank *b)
-{
-	return a->header.pid == b->header.pid &&
-	       a->header.process_start == b->header.process_start &&
-	       strcmp(a->header.host, b->header.host) == 0;
-}
-
 /* Whether a process, which may have ranks in several communicators, is known to
  * be gone. The others of its communicator that are gone, too, are counted by
  * the same finding. */
@@ -35,7 +28,7 @@ static bool is_reported(const struct ncs_diagnosis *diagnosis,
 			continue;
 		for (size_t k = 0; k < communicator->rank_count; k++)
 			if (communicator->ranks[k]->now.liveness == NCS_DEAD &&
-			    is_same_process(communicator->ranks[k], rank))
+			    ncs_shares_process(communicator->ranks[k], rank))
 				return true;
 	}
 	return false;
@@ -170,10 +163,10 @@ static int report_dead(struct ncs_diagnosis *diagnosis,
 	return 0;
 }
 
-/* Tells of a process that died, unless it was told. Returns 0 or -ENOMEM. */
-static int tell_dead(struct ncs_diagnosis *diagnosis,
-		     const struct ncs_model *model,
-		     const struct ncs_rank *rank, bool is_cause)
+/* Reports a process that died, unless it is reported. Returns 0 or -ENOMEM. */
+static int report_death(struct ncs_diagnosis *diagnosis,
+			const struct ncs_model *model,
+			const struct ncs_rank *rank, bool is_cause)
 {
 	const bool *explained = &diagnosis->explained[rank->communicator -
 						      model->communicators];
@@ -190,10 +183,10 @@ static int tell_dead(struct ncs_diagnosis *diagnosis,
 		       report_dead(diagnosis, model, rank, waiting);
 }
 
-/* Tells of the processes that died, the first of them first: of those that may
- * be waited for, or of the others. */
-static int tell_deaths(struct ncs_diagnosis *diagnosis,
-		       const struct ncs_model *model, bool is_cause)
+/* Reports the processes that died, the first of them first: those that may be
+ * waited for, or the others. */
+static int report_deaths(struct ncs_diagnosis *diagnosis,
+			 const struct ncs_model *model, bool is_cause)
 {
 	size_t count;
 	const struct ncs_rank **deaths = ncs_deaths_in_order(model, &count);
@@ -201,12 +194,12 @@ static int tell_deaths(struct ncs_diagnosis *diagnosis,
 
 	for (size_t i = 0; !error && i < count; i++) {
 		const struct ncs_rank *rank = deaths[i];
-		bool is_told = rank->communicator->live > 0 ?
-				       is_halted(diagnosis, rank) == is_cause :
-				       diagnosis->graph.is_over && !is_cause;
+		bool is_due = rank->communicator->live > 0 ?
+				      is_halted(diagnosis, rank) == is_cause :
+				      diagnosis->graph.is_over && !is_cause;
 
-		if (is_told && !has_ended(diagnosis, rank))
-			error = tell_dead(diagnosis, model, rank, is_cause);
+		if (is_due && !has_ended(diagnosis, rank))
+			error = report_death(diagnosis, model, rank, is_cause);
 	}
 	free(deaths);
 	return error;
@@ -215,13 +208,13 @@ static int tell_deaths(struct ncs_diagnosis *diagnosis,
 int ncs_find_dead_ranks(struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model)
 {
-	return tell_deaths(diagnosis, model, true);
+	return report_deaths(diagnosis, model, true);
 }
 
 int ncs_find_late_deaths(struct ncs_diagnosis *diagnosis,
 			 const struct ncs_model *model)
 {
-	return tell_deaths(diagnosis, model, false);
+	return report_deaths(diagnosis, model, false);
 }
 
 /* --- Ranks that are not seen ---------------------------------------------- */

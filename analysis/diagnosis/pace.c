@@ -11,16 +11,6 @@
 #include "analysis/base/selection.h"
 #include "shm/array.h"
 
-/* A communicator is slow if its pace is this much worse than usual in this
- * number of intervals in a row: a hiccup of a second does not count. */
-#define SLOW_FACTOR 2.0
-#define SLOW_INTERVALS 3u
-
-/* The least shares of an interval that waiting for data, and data on the wire,
- * must take: avoiding shorter waits would gain nothing. */
-#define WAIT_SHARE 0.5
-#define WIRE_SHARE 0.25
-
 /* --- One interval --------------------------------------------------------- */
 
 /* Returns a channel as it was one interval ago; NULL if it was not there. */
@@ -128,9 +118,9 @@ static int find_pace(const struct ncs_communicator *communicator,
  * too. */
 static struct ncs_pace usual_of(const struct ncs_pace_history *history)
 {
-	size_t count = history->count < NCS_PACE_INTERVALS ? history->count :
-							     NCS_PACE_INTERVALS;
-	double bytes[NCS_PACE_INTERVALS], wire[NCS_PACE_INTERVALS], wire_ns;
+	size_t count = history->count < NCS_USUAL ? history->count :
+							     NCS_USUAL;
+	double bytes[NCS_USUAL], wire[NCS_USUAL], wire_ns;
 
 	for (size_t i = 0; i < count; i++) {
 		bytes[i] = history->intervals[i].bytes_rate;
@@ -223,7 +213,7 @@ least_waiting(const struct ncs_rank *const *ranks, size_t count,
 		if (share < 0)
 			continue;
 		known++;
-		waiting += share >= WAIT_SHARE;
+		waiting += share >= NCS_MOST / 100.;
 		if (!least_rank || share < least ||
 		    (share == least &&
 		     ncs_rank_compare(ranks[i], least_rank) < 0)) {
@@ -232,7 +222,7 @@ least_waiting(const struct ncs_rank *const *ranks, size_t count,
 		}
 	}
 	return waiting > 0 && 2 * waiting + 1 >= known &&
-			       least * SLOW_FACTOR <= WAIT_SHARE ?
+			       least * NCS_SLOWER_PACE <= NCS_MOST / 100. ?
 		       least_rank :
 		       NULL;
 }
@@ -261,7 +251,7 @@ static bool is_slow_sender(const struct ncs_rank *rank,
 	struct sent sent = sent_by(rank);
 
 	return usual->wire_ns > 0 &&
-	       sent.wire_ns > SLOW_FACTOR * usual->wire_ns * sent.bytes;
+	       sent.wire_ns > NCS_SLOWER_PACE * usual->wire_ns * sent.bytes;
 }
 
 /* Adds an interval in which a sender was slow: of its channels, which send at the
@@ -322,7 +312,7 @@ static int judge(const struct ncs_model *model,
 	const struct ncs_pace *now = &finding->now, *usual = &finding->median;
 	int error = 0;
 
-	find_sender(communicator, WIRE_SHARE, finding);
+	find_sender(communicator, NCS_ON_WIRE / 100., finding);
 	if (finding->rank && is_slow_sender(finding->rank, usual))
 		finding->verdict = NCS_PACE_SLOW_NETWORK;
 	else
@@ -333,7 +323,7 @@ static int judge(const struct ncs_model *model,
 	if (usual->bytes_rate == 0)
 		return 0;
 	if (!finding->rank &&
-	    now->bytes_rate * SLOW_FACTOR < usual->bytes_rate) {
+	    now->bytes_rate * NCS_SLOWER_PACE < usual->bytes_rate) {
 		error = find_awaited(model, communicator, finding);
 		if (finding->rank)
 			finding->verdict = NCS_PACE_SLOW_RANK;
@@ -371,7 +361,7 @@ int ncs_paces_add(struct ncs_paces *paces, const struct ncs_model *model,
 		return -ENOMEM;
 	history->seen = true;
 	/* From the start, a sender is compared with the others. */
-	if (history->count >= NCS_PACE_LEAST)
+	if (history->count >= NCS_FEW)
 		finding->median = usual_of(history);
 	else
 		finding->median = (struct ncs_pace){
@@ -385,7 +375,7 @@ int ncs_paces_add(struct ncs_paces *paces, const struct ncs_model *model,
 		/* Without traffic the job sleeps, computes or is stalled. */
 		if (finding->now.bytes_rate > 0)
 			history->intervals[history->count++ %
-					   NCS_PACE_INTERVALS] = finding->now;
+					   NCS_USUAL] = finding->now;
 		history->slow = 0;
 		return 0;
 	}
@@ -393,7 +383,7 @@ int ncs_paces_add(struct ncs_paces *paces, const struct ncs_model *model,
 	if (history->slow_rank != finding->rank)
 		history->slow = 0;
 	history->slow_rank = finding->rank;
-	if (++history->slow < SLOW_INTERVALS)
+	if (++history->slow < NCS_IN_A_ROW)
 		finding->verdict = NCS_PACE_USUAL;
 	return 0;
 }
@@ -402,7 +392,7 @@ bool ncs_paces_know(const struct ncs_paces *paces, const char *key)
 {
 	for (size_t i = 0; i < paces->count; i++)
 		if (strcmp(paces->histories[i].key, key) == 0)
-			return paces->histories[i].count >= NCS_PACE_LEAST;
+			return paces->histories[i].count >= NCS_FEW;
 	return false;
 }
 

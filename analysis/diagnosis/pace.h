@@ -11,14 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
-
-/* A median covers the latest intervals with traffic: at most
- * NCS_PACE_INTERVALS, and at least NCS_PACE_LEAST, because fewer do not show
- * what is usual. */
-#define NCS_PACE_INTERVALS 64u
-#define NCS_PACE_LEAST 8u
 
 /* The pace in one interval. */
 struct ncs_pace {
@@ -30,7 +25,7 @@ struct ncs_pace {
 /* The latest intervals of one communicator. */
 struct ncs_pace_history {
 	char key[sizeof(((struct ncs_communicator *)0)->key)];
-	struct ncs_pace intervals[NCS_PACE_INTERVALS];
+	struct ncs_pace intervals[NCS_USUAL];
 	size_t count; /* number of intervals so far; the latest are kept */
 	size_t slow; /* number of slow intervals in a row, which are not kept */
 	const struct ncs_rank *slow_rank; /* their cause; never dereferenced */

@@ -12,7 +12,7 @@
 
 /* Returns whether a finding tells of a slow link of one of these ranks'
  * processes. */
-static bool is_told(const struct ncs_diagnosis *diagnosis,
+static bool is_reported(const struct ncs_diagnosis *diagnosis,
 		    const struct ncs_rank *from, const struct ncs_rank *to)
 {
 	for (size_t i = 0; i < diagnosis->count; i++) {
@@ -104,7 +104,7 @@ int ncs_find_slow_links(struct ncs_diagnosis *diagnosis,
 			continue;
 		from = rank_of(communicator, link.from);
 		to = rank_of(communicator, link.to);
-		if (from && to && !is_told(diagnosis, from, to) &&
+		if (from && to && !is_reported(diagnosis, from, to) &&
 		    report(diagnosis, communicator, &link, from, to) != 0)
 			return -ENOMEM;
 	}
@@ -120,7 +120,7 @@ static bool sends(const struct ncs_rank *rank)
 		const struct ncs_channel_view *channel = &rank->now.channels[i];
 
 		if (channel->send &&
-		    channel->operations_done >= NCS_SLOW_OPERATIONS &&
+		    channel->operations_done >= NCS_IN_A_ROW &&
 		    ncs_age_ns(rank, channel->since_ns) < NCS_COST_WINDOW_NS)
 			return true;
 	}

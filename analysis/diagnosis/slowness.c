@@ -12,11 +12,6 @@
 
 /* --- Calls that have not begun -------------------------------------------- */
 
-/* Connecting takes several seconds in a healthy job; it is slow after the first
- * of these times, and a large job may take the second. */
-#define SLOW_TO_CONNECT_NS UINT64_C(20000000000)
-#define CONNECTING_NS UINT64_C(60000000000)
-
 /* The calls of a communicator that have started no operation. */
 struct unstarted {
 	const struct ncs_rank *longest; /* the rank that is in one longest */
@@ -94,7 +89,7 @@ static uint64_t tolerated_ns(const struct ncs_communicator *communicator,
 	return found->inside_count == communicator->live &&
 			       found->inside_count > 1 &&
 			       !lacks_half(communicator, found) ?
-		       SLOW_TO_CONNECT_NS :
+		       NCS_CONNECT_NS :
 		       NCS_STUCK_NS;
 }
 
@@ -123,7 +118,7 @@ static int report_unstarted(struct ncs_diagnosis *diagnosis,
 	finding->waiting = is_unmet || is_circle ? found->inside_count : 0;
 	ncs_finding_set_severity(
 		finding, diagnosis->passes > 1 &&
-				 (lacks || found->duration_ns > CONNECTING_NS));
+				 (lacks || found->duration_ns > NCS_CONNECT_LARGE_NS));
 	ncs_finding_set_confidence(finding, lacks ? NCS_CONFIDENCE_LIKELY :
 						    NCS_CONFIDENCE_POSSIBLE);
 	if (is_unmet)

@@ -14,7 +14,6 @@
 #include "analysis/model/jobs.h"
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/model.h"
-#include "analysis/model/oldest.h"
 
 struct ncs_summary {
 	size_t ranks;

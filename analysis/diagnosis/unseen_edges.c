@@ -105,9 +105,9 @@ size_t ncs_wait_edges_to_unseen(const struct ncs_wait_graph *graph, size_t from,
 	bool has_unnumbered = false;
 	size_t count = 0;
 
-	if (node->count > 0 || node->local || !rank->communicator ||
+	if (node->count > 0 || !rank->communicator ||
 	    ncs_communicator_unseen(rank->communicator) == 0 ||
-	    has_busy_channel(rank))
+	    (!node->local && has_busy_channel(rank)))
 		return 0;
 	for (size_t i = 0; i < rank->now.operation_count && count < size; i++) {
 		const struct ncs_operation_view *operation =

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "analysis/model/node_counts.h"
+#include "analysis/model/jobs.h"
 
 /* --- Less certain ---------------------------------------------------------- */
 

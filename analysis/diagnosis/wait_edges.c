@@ -2,20 +2,85 @@
 /* The edges of the graph of waits. Must not guess: an edge is what a channel, a
  * sequence number, a launch or a process shows; the rules judge the edge.
  */
-#include "analysis/diagnosis/wait_graph_parts.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/diagnosis/laggards.h"
 #include "analysis/diagnosis/unstarted_calls.h"
+#include "analysis/diagnosis/wait_graph_parts.h"
 #include "analysis/model/launch_waits.h"
 #include "shm/array.h"
 
 /* A rank that is ahead gets edges to at most this number of the ranks behind
  * it: one is enough to follow, and edges from all to all would be n squared. */
 #define BEHIND_MAX 8u
+
+/* --- Ranks that are behind ---------------------------------------------- */
+
+/* The ranks of each communicator that may be behind others of it in a function: else
+ * each of n ranks that wait would look at n others. Lists are made when they are asked
+ * for, and kept while edges are made. */
+struct ncs_laggard_list {
+	struct ncs_rank **ranks; /* in the model's order; NULL: not made */
+	size_t count;
+};
+
+struct ncs_laggards {
+	const struct ncs_communicator *communicators; /* of the model */
+	struct ncs_laggard_list *lists; /* by communicator and function */
+	size_t count;
+};
+
+static int begin_laggards(struct ncs_laggards *laggards,
+			  const struct ncs_model *model)
+{
+	laggards->communicators = model->communicators;
+	laggards->count = model->communicator_count * NCS_FUNCTION_COUNT;
+	laggards->lists = calloc(laggards->count + 1,
+				 sizeof(*laggards->lists));
+	return laggards->lists ? 0 : -ENOMEM;
+}
+
+static void end_laggards(struct ncs_laggards *laggards)
+{
+	for (size_t i = 0; laggards->lists && i < laggards->count; i++)
+		free(laggards->lists[i].ranks);
+	free(laggards->lists);
+}
+
+/* Returns the ranks that are stalled, have not finished, and have made fewer calls of
+ * the function than another rank of the communicator; NULL if there is no memory. */
+static const struct ncs_laggard_list *
+laggards_of(const struct ncs_wait_graph *graph,
+		const struct ncs_communicator *communicator, unsigned function)
+{
+	size_t place = (size_t)(communicator - graph->laggards->communicators);
+	struct ncs_laggard_list *list =
+		&graph->laggards->lists[place * NCS_FUNCTION_COUNT + function];
+	uint64_t most = 0;
+
+	if (list->ranks)
+		return list;
+	list->ranks = malloc((communicator->rank_count + 1) *
+			     sizeof(*list->ranks));
+	if (!list->ranks)
+		return NULL;
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		uint64_t next = ncs_rank_next(communicator->ranks[i], function);
+
+		if (next > most)
+			most = next;
+	}
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		struct ncs_rank *rank = communicator->ranks[i];
+
+		if (ncs_rank_next(rank, function) < most &&
+		    rank->now.liveness != NCS_FINISHED &&
+		    ncs_wait_node_of(graph, rank)->stalled)
+			list->ranks[list->count++] = rank;
+	}
+	return list;
+}
 
 /* --- Edges ---------------------------------------------------------------- */
 
@@ -299,7 +364,7 @@ static int add_call(struct ncs_wait_graph *graph, size_t from,
 	if (!rank->communicator || wait.edge.sequence_number == 0 ||
 	    (!is_barrier(function) && !ncs_rank_reports_ends(rank, function)))
 		return 0;
-	list = ncs_laggards_of(graph, rank->communicator, function);
+	list = laggards_of(graph, rank->communicator, function);
 	return list ? add_awaited_of(graph, &wait, is_behind, list->ranks,
 				     list->count) :
 		      -ENOMEM;
@@ -313,14 +378,6 @@ static int add_calls(struct ncs_wait_graph *graph, size_t from)
 		if (add_call(graph, from, i) != 0)
 			return -ENOMEM;
 	return 0;
-}
-
-static bool is_same_process(const struct ncs_rank *a, const struct ncs_rank *b)
-{
-	return a->header.pid == b->header.pid &&
-	       a->header.process_start == b->header.process_start &&
-	       a->header.pid_namespace == b->header.pid_namespace &&
-	       strcmp(a->header.host, b->header.host) == 0;
 }
 
 static bool is_held_up(const struct ncs_wait_node *node)
@@ -358,7 +415,7 @@ static int add_processes(struct ncs_wait_graph *graph, size_t from)
 	for (size_t i = 0; i < graph->node_count; i++) {
 		const struct ncs_wait_node *other = &graph->nodes[i];
 
-		if (i == from || !is_same_process(node->rank, other->rank) ||
+		if (i == from || !ncs_shares_process(node->rank, other->rank) ||
 		    !other->waits || !is_held_up(other) ||
 		    ((node->queued || node->local) && !occupies_gpu(other)))
 			continue;
@@ -506,6 +563,9 @@ static int add_unseen(struct ncs_wait_graph *graph, size_t from)
 	for (size_t i = 0; i < count; i++)
 		if (add_edge(graph, edges[i]) != 0)
 			return -ENOMEM;
+	/* Its GPU has begun: data of the other may be what it lacks. */
+	if (count > 0)
+		graph->nodes[from].local = NULL;
 	return 0;
 }
 
@@ -528,13 +588,13 @@ static int make_own_edges(struct ncs_wait_graph *graph,
 			  const struct ncs_model *model)
 {
 	struct ncs_laggards laggards;
-	int error = ncs_laggards_begin(&laggards, model);
+	int error = begin_laggards(&laggards, model);
 
 	graph->laggards = &laggards;
 	if (!error)
 		error = add_own_edges(graph);
 	graph->laggards = NULL;
-	ncs_laggards_end(&laggards);
+	end_laggards(&laggards);
 	return error;
 }
 

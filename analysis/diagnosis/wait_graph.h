@@ -90,7 +90,7 @@ struct ncs_wait_graph {
 	size_t edge_count;
 	size_t edge_capacity;
 	size_t *by_address; /* nodes, sorted by their ranks' addresses */
-	size_t *queue;      /* the edges of a walk */
+	size_t *queue;      /* the edges of a walk, or nodes to count */
 	bool *marks;        /* nodes that a walk has visited */
 	/* While edges are made: the ranks that may be behind others. */
 	struct ncs_laggards *laggards;
@@ -110,7 +110,11 @@ void ncs_wait_graph_release(struct ncs_wait_graph *graph);
 size_t ncs_wait_graph_find(const struct ncs_wait_graph *graph,
 			   const struct ncs_rank *rank);
 
-/* Counts the processes with ranks that wait for a node, directly or through others,
+/* Counts the ranks of the job among the first `count` nodes of the queue, which it
+ * sorts: a GPU of a process counts once, in however many communicators it is. */
+size_t ncs_wait_graph_ranks(struct ncs_wait_graph *graph, size_t count);
+
+/* Counts the ranks of the job that wait for a node, directly or through others,
  * without its own. */
 size_t ncs_wait_graph_waiting(struct ncs_wait_graph *graph, size_t node);
 
@@ -134,6 +138,9 @@ ncs_other_end(const struct ncs_rank *rank,
 /* Returns the sequence number of a rank's next call of a function; 0 if it has
  * made none. */
 uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function);
+
+/* Returns when something of a rank last moved; 0 if that is not known. */
+uint64_t ncs_rank_moved_ns(const struct ncs_rank *rank);
 
 /* Whether NCCL reports the ends of a rank's operations of a function, judged by
  * the operations so far. */

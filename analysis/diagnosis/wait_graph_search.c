@@ -10,29 +10,20 @@ static int compare_nodes(const void *left, const void *right, void *graph)
 	const struct ncs_wait_node *nodes =
 		((const struct ncs_wait_graph *)graph)->nodes;
 
-	return ncs_compare_processes(nodes[*(const size_t *)left].rank,
-				     nodes[*(const size_t *)right].rank);
+	return ncs_compare_gpus(nodes[*(const size_t *)left].rank,
+				nodes[*(const size_t *)right].rank);
 }
 
-/* Returns of how many processes, but that of a node, `count` nodes of the queue
- * are. */
-static size_t count_processes(struct ncs_wait_graph *graph, size_t count,
-			      size_t node)
+size_t ncs_wait_graph_ranks(struct ncs_wait_graph *graph, size_t count)
 {
-	const struct ncs_rank *root = graph->nodes[node].rank, *before = NULL;
-	size_t processes = 0;
+	size_t ranks = 0;
 
 	qsort_r(graph->queue, count, sizeof(*graph->queue), compare_nodes,
 		graph);
-	for (size_t i = 0; i < count; i++) {
-		const struct ncs_rank *rank =
-			graph->nodes[graph->queue[i]].rank;
-
-		processes += (!before || !ncs_shares_process(before, rank)) &&
-			     !ncs_shares_process(root, rank);
-		before = rank;
-	}
-	return processes;
+	for (size_t i = 0; i < count; i++)
+		ranks += i == 0 || compare_nodes(&graph->queue[i - 1],
+						 &graph->queue[i], graph) != 0;
+	return ranks;
 }
 
 size_t ncs_wait_graph_waiting(struct ncs_wait_graph *graph, size_t node)
@@ -51,12 +42,13 @@ size_t ncs_wait_graph_waiting(struct ncs_wait_graph *graph, size_t node)
 			    graph->marks[edge->from] || !graph->marks[edge->to])
 				continue;
 			graph->marks[edge->from] = true;
-			if (edge->kind != NCS_EDGE_PROCESS)
+			if (edge->kind != NCS_EDGE_PROCESS &&
+			    compare_nodes(&edge->from, &node, graph) != 0)
 				graph->queue[count++] = edge->from;
 			changed = true;
 		}
 	}
-	return count_processes(graph, count, node);
+	return ncs_wait_graph_ranks(graph, count);
 }
 
 void ncs_wait_graph_unmark(struct ncs_wait_graph *graph)

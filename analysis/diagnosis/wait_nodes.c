@@ -170,9 +170,6 @@ size_t ncs_wait_graph_find(const struct ncs_wait_graph *graph,
 	return NCS_NOBODY;
 }
 
-/* Processes that end together are seen to end within this time. */
-#define TOGETHER_NS UINT64_C(2000000000)
-
 static bool some_rank_lives(const struct ncs_model *model)
 {
 	for (size_t i = 0; i < model->rank_count; i++)
@@ -221,7 +218,7 @@ static bool died_first(const struct ncs_rank *rank,
 		       const uint64_t last_ns[WITNESSES])
 {
 	return alive_ns(rank) != 0 &&
-	       alive_ns(rank) + TOGETHER_NS < last_ns[witness_of(rank)];
+	       alive_ns(rank) + NCS_LOOK_NS < last_ns[witness_of(rank)];
 }
 
 static struct ncs_wait_node make_node(const struct ncs_rank *rank, bool is_over,
@@ -263,9 +260,9 @@ int ncs_wait_nodes_make(struct ncs_wait_graph *graph,
 	return sort_addresses(graph);
 }
 
-/* Returns when something of a rank last moved; 0 if that is not known. Where NCCL
- * reports what the proxy thread does, that thread calls while it waits. */
-static uint64_t moved_ns(const struct ncs_rank *rank)
+/* Where NCCL reports what the proxy thread does, that thread calls while it
+ * waits. */
+uint64_t ncs_rank_moved_ns(const struct ncs_rank *rank)
 {
 	const struct ncs_snapshot *now = &rank->now;
 	uint64_t last_ns = larger(ncs_launches_moved_ns(&now->launches),
@@ -291,7 +288,7 @@ static void find_late_deaths(const struct ncs_wait_graph *graph,
 
 	for (size_t i = 0;
 	     communicator->dead > 0 && i < communicator->rank_count; i++)
-		last_ns = larger(last_ns, moved_ns(communicator->ranks[i]));
+		last_ns = larger(last_ns, ncs_rank_moved_ns(communicator->ranks[i]));
 	for (size_t i = 0; last_ns > 0 && i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model/waits.h"
 #include "shm/array.h"
 
 /* Returns the number at the end of a segment's name, which differs between the

@@ -4,7 +4,6 @@
 
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
-#include "analysis/model/waits.h"
 #include "ncclstat/size_class.h"
 
 /* Returns the first rank that lives; the first of all if none does. */

@@ -16,7 +16,7 @@
 
 #include "analysis/base/append.h"
 #include "analysis/model/model.h"
-#include "analysis/model/rates.h"
+#include "analysis/model/rank.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 

@@ -18,7 +18,7 @@
 
 #include "analysis/model/rank.h"
 #include "analysis/model/busiest.h"
-#include "analysis/model/oldest.h"
+#include "analysis/model/launch_waits.h"
 
 struct ncs_model;
 struct ncs_skew_state; /* analysis/model/lateness_state.h */

@@ -19,7 +19,6 @@
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/model.h"
 #include "analysis/model/spans.h"
-#include "analysis/model/waits.h"
 #include "analysis/records/join.h"
 #include "analysis/records/parts.h"
 #include "shm/array.h"
@@ -295,6 +294,8 @@ static int note_part(struct ncs_comparison *comparison, size_t i,
 	*late_ns = recent.late_ns;
 	if (late && recent.error_ns > late->error_ns)
 		late->error_ns = recent.error_ns;
+	if (late && late->first_ns == 0)
+		late->first_ns = recent.ready_ns;
 	if (!late ||
 	    ncs_distribution_count(&late->late,
 				   ncs_histogram_bucket(recent.late_ns)) != 0)
@@ -307,6 +308,8 @@ static int note_part(struct ncs_comparison *comparison, size_t i,
 		for (unsigned k = 0; k < NCS_LATE_CAUSE_COUNT; k++)
 			late->cause_ns[recent.before == NCS_BEFORE_QUEUED][k] +=
 				recent.cause_ns[k];
+		if (recent.cause_ns[NCS_LATE_HOST] > late->longest_host_ns)
+			late->longest_host_ns = recent.cause_ns[NCS_LATE_HOST];
 		late->last++;
 		late->queued += recent.before == NCS_BEFORE_QUEUED;
 		if (ncs_distribution_count(

@@ -9,9 +9,6 @@
 #include "analysis/model/model.h"
 #include "analysis/records/join.h"
 
-/* On an idle stream a kernel begins at most this long after its launch. */
-#define NCS_LAUNCH_NS UINT64_C(50000)
-
 /* An operation, and its ranks in the order of its parts. */
 struct ncs_comparison {
 	const struct ncs_model *model;

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "analysis/model/communicators.h"
-#include "analysis/model/connected.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/model.h"
 #include "shm/array.h"
@@ -38,6 +37,56 @@ int ncs_excesses_add(struct ncs_excesses *excesses, double more_ns,
 	return 0;
 }
 
+static int compare_processes(const void *left, const void *right)
+{
+	return ncs_compare_processes(*(struct ncs_rank *const *)left,
+				     *(struct ncs_rank *const *)right);
+}
+
+/* Returns the communicator whose number stands for the job of one. */
+static size_t first_of(size_t *job, size_t communicator)
+{
+	while (job[communicator] != communicator) {
+		job[communicator] = job[job[communicator]];
+		communicator = job[communicator];
+	}
+	return communicator;
+}
+
+static size_t place_of(const struct ncs_model *model,
+		       const struct ncs_rank *rank)
+{
+	return (size_t)(rank->communicator - model->communicators);
+}
+
+/* Sets job[i], for each communicator i of a model, to a number that is the same for
+ * all of one job: that of one of its communicators. They are of one job, whatever labels
+ * say, if they have processes in common, or each has some in common with another one of
+ * it; ranks on one machine alone are not. Returns 0 or -ENOMEM. */
+static int connect_communicators(const struct ncs_model *model, size_t *job)
+{
+	size_t count = 0;
+	struct ncs_rank **ranks =
+		malloc((model->rank_count + 1) * sizeof(*ranks));
+
+	if (!ranks)
+		return -ENOMEM;
+	for (size_t i = 0; i < model->communicator_count; i++)
+		job[i] = i;
+	for (size_t i = 0; i < model->rank_count; i++)
+		if (model->ranks[i]->communicator)
+			ranks[count++] = model->ranks[i];
+	qsort(ranks, count, sizeof(*ranks), compare_processes);
+	for (size_t i = 1; i < count; i++)
+		if (ncs_shares_process(ranks[i - 1], ranks[i]))
+			job[first_of(job, place_of(model, ranks[i]))] =
+				first_of(job, place_of(model, ranks[i - 1]));
+	for (size_t i = 0; i < model->communicator_count; i++)
+		job[i] = first_of(job, i);
+	free(ranks);
+	return 0;
+}
+
 int ncs_excesses_find_jobs(struct ncs_model *model)
 {
 	bool is_wanted = false;
@@ -49,7 +98,7 @@ int ncs_excesses_find_jobs(struct ncs_model *model)
 	if (!is_wanted)
 		return 0;
 	job = malloc((model->communicator_count + 1) * sizeof(*job));
-	error = job ? ncs_communicators_connect(model, job) : -ENOMEM;
+	error = job ? connect_communicators(model, job) : -ENOMEM;
 	for (size_t i = 0; !error && i < model->communicator_count; i++) {
 		struct ncs_skew_state *state = model->communicators[i].skew;
 

@@ -85,6 +85,8 @@ struct ncs_late_rank {
 	/* [0]: of operations that are not queued, [1]: of queued ones. */
 	uint64_t cause_ns[2][NCS_LATE_CAUSE_COUNT];
 	uint64_t error_ns; /* the largest one */
+	uint64_t first_ns; /* when all had arrived at the first operation */
+	uint64_t longest_host_ns; /* all waited for its host alone at most */
 	struct ncs_distribution late;
 	struct ncs_distribution
 		exclusive; /* of operations at which it was last */

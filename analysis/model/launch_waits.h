@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Waits of a rank's operations in flight, by the progress of launches on their
- * streams. They are known without a proxy thread, i.e. over NVLink, too.
+ * streams. They are known without a proxy thread, i.e. over NVLink, too. The longest
+ * wait of a rank, and for how long others wait for a rank that has not arrived.
  *
  * Pure. What is returned points into the model and is valid until its next
  * update.
@@ -12,6 +13,7 @@
 #include <stdint.h>
 
 #include "analysis/model/rank.h"
+#include "analysis/model/waits.h"
 #include "ncclstat/tables/launches.def"
 
 enum ncs_launch_wait_kind {
@@ -67,5 +69,37 @@ int64_t ncs_rank_launches_ahead(const struct ncs_rank *rank);
  * several the first one; NULL if of none the progress is known. */
 const struct ncs_rank *
 ncs_communicator_last_launch(const struct ncs_communicator *communicator);
+
+/* --- The oldest wait ---------------------------------------------------- */
+
+/* The longest wait of a rank, by its channels or, over NVLink where there are none, by
+ * its launches. */
+struct ncs_oldest {
+	const struct ncs_rank *rank; /* NULL if none waits */
+	uint64_t since_ns;           /* 0 if it is not known */
+	uint64_t duration_ns;        /* long from NCS_LONG_WAIT_NS on */
+};
+
+/* Returns the wait of a rank's channels that has lasted longest; if no channel
+ * is busy, that of its oldest operation whose launch is known: queued, or begun
+ * and not over. */
+struct ncs_oldest ncs_rank_oldest(const struct ncs_rank *rank);
+
+/* Replaces *oldest by the wait of a rank that lives, if that has lasted
+ * longer. */
+void ncs_oldest_add(struct ncs_oldest *oldest, const struct ncs_rank *rank);
+
+/* --- Ranks that others wait for now ------------------------------------- */
+
+/* The operation that other ranks have waited in for longest. */
+struct ncs_late_now {
+	uint64_t late_ns; /* lateness so far, at least; 0 if no rank waits */
+	unsigned function;
+	uint64_t number; /* sequence number */
+	size_t waiting;  /* ranks that wait */
+};
+
+/* Fills in the operation for which a rank is late now. */
+void ncs_rank_late_now(const struct ncs_rank *rank, struct ncs_late_now *now);
 
 #endif

@@ -12,7 +12,6 @@
 #include "analysis/model/communicators.h"
 #include "analysis/model/compare_arrivals.h"
 #include "analysis/model/rank_update.h"
-#include "analysis/model/waits.h"
 #include "shm/array.h"
 
 static int compare_ranks(const void *left, const void *right)

@@ -40,24 +40,30 @@ uint32_t ncs_rank_pid(const struct ncs_rank *rank)
 	return here ? (uint32_t)strtoul(here, NULL, 10) : rank->header.pid;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 int ncs_compare_processes(const struct ncs_rank *left,
 			  const struct ncs_rank *right)
 {
 	const struct ncs_header *a = &left->header, *b = &right->header;
-	int order = compare_numbers(a->pid, b->pid);
+	int order = compare_words(a->pid, b->pid);
 
 	if (order == 0)
-		order = compare_numbers(a->process_start, b->process_start);
+		order = compare_words(a->process_start, b->process_start);
 	if (order == 0)
-		order = compare_numbers(a->time_namespace, b->time_namespace);
+		order = compare_words(a->pid_namespace, b->pid_namespace);
+	if (order == 0)
+		order = compare_words(a->time_namespace, b->time_namespace);
 	if (order == 0)
 		order = strncmp(a->boot_id, b->boot_id, sizeof(a->boot_id));
 	return order ? order : strncmp(a->host, b->host, sizeof(a->host));
+}
+
+int ncs_compare_gpus(const struct ncs_rank *a, const struct ncs_rank *b)
+{
+	int order = ncs_compare_processes(a, b);
+
+	return order ? order :
+		       strncmp(a->now.identity.gpu, b->now.identity.gpu,
+			       sizeof(a->now.identity.gpu));
 }
 
 bool ncs_shares_process(const struct ncs_rank *a, const struct ncs_rank *b)
@@ -81,6 +87,12 @@ const struct ncs_counters *ncs_rank_before(const struct ncs_rank *rank)
 {
 	return ncs_history_base(&rank->history, NCS_WINDOW_NOW,
 				rank->now.taken_ns);
+}
+
+bool ncs_rank_is_live(const struct ncs_rank *rank)
+{
+	return rank->now.liveness == NCS_ALIVE ||
+	       rank->now.liveness == NCS_SILENT;
 }
 
 uint64_t ncs_rank_end_ns(const struct ncs_rank *rank)
@@ -155,4 +167,84 @@ bool ncs_channel_peer_wait_known(const struct ncs_rank *rank,
 {
 	return !channel->send || ncs_rank_peer_wait_known(rank) ||
 	       channel->time_ns[NCS_CHANNEL_SEND_PEER_WAIT] > 0;
+}
+
+/* --- Rates -------------------------------------------------------------- */
+
+double ncs_rank_rate(const struct ncs_rank *rank, uint64_t now, uint64_t base)
+{
+	uint64_t window_ns = ncs_rank_window_ns(rank);
+
+	/* A counter that went back was reset or is corrupt. */
+	if (window_ns == 0 || now < base)
+		return -1;
+	/* A rank that has ended moves nothing, whatever it did just before. */
+	if (!ncs_rank_is_live(rank) && rank->base != &rank->history.birth)
+		return 0;
+	return (double)(now - base) * 1e9 / (double)window_ns;
+}
+
+double ncs_rank_operations_rate(const struct ncs_rank *rank)
+{
+	uint64_t now = 0, base = 0;
+
+	for (size_t i = 0; rank->base && i < NCS_FUNCTION_COUNT; i++) {
+		now += rank->now.functions[i].operations;
+		base += rank->base->functions[i].operations;
+	}
+	return ncs_rank_rate(rank, now, base);
+}
+
+/* Adds up the bytes of a direction's channels whose bytes are known. Returns
+ * false if the direction has channels, but the bytes of none are known. */
+static bool direction_bytes(const struct ncs_snapshot *snapshot, bool send,
+			    uint64_t *bytes)
+{
+	size_t known = 0, unknown = 0;
+
+	*bytes = 0;
+	for (size_t i = 0; i < snapshot->channel_count; i++) {
+		const struct ncs_channel_view *channel = &snapshot->channels[i];
+
+		if (channel->send != send)
+			continue;
+		*bytes += channel->bytes;
+		if (ncs_channel_bytes_known(channel))
+			known++;
+		else
+			unknown++;
+	}
+	return known > 0 || unknown == 0;
+}
+
+/* Does the same as direction_bytes() for counters of the past. */
+static bool direction_bytes_at(const struct ncs_counters *counters, bool send,
+			       uint64_t *bytes)
+{
+	size_t known = 0, unknown = 0;
+
+	*bytes = 0;
+	for (size_t i = 0; i < counters->channel_count; i++) {
+		const struct ncs_channel_counters *channel =
+			&counters->channels[i];
+
+		if (channel->send != send)
+			continue;
+		*bytes += channel->bytes;
+		if (channel->bytes_known)
+			known++;
+		else
+			unknown++;
+	}
+	return known > 0 || unknown == 0;
+}
+
+double ncs_rank_bytes_rate(const struct ncs_rank *rank, bool send)
+{
+	uint64_t now, base;
+
+	if (!rank->base || !direction_bytes(&rank->now, send, &now) ||
+	    !direction_bytes_at(rank->base, send, &base))
+		return -1;
+	return ncs_rank_rate(rank, now, base);
 }

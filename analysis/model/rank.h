@@ -135,6 +135,11 @@ bool ncs_shares_process(const struct ncs_rank *a, const struct ncs_rank *b);
  * number, 0 or a positive one, like strcmp(). */
 int ncs_compare_processes(const struct ncs_rank *a, const struct ncs_rank *b);
 
+/* Orders ranks so that those that a process has on one GPU, in several
+ * communicators, are neighbours: they are one rank of the job. Returns 0 for
+ * them. */
+int ncs_compare_gpus(const struct ncs_rank *a, const struct ncs_rank *b);
+
 /* Returns the actual length of the rank's window in ns; 0 if there are no rates
  * yet. The window of a rank that has ended ends with the rank. */
 uint64_t ncs_rank_window_ns(const struct ncs_rank *rank);
@@ -142,6 +147,9 @@ uint64_t ncs_rank_window_ns(const struct ncs_rank *rank);
 /* Returns the counters of one interval ago, or NULL if there is only one
  * snapshot. */
 const struct ncs_counters *ncs_rank_before(const struct ncs_rank *rank);
+
+/* Returns whether a rank can still move: it is neither dead nor finished. */
+bool ncs_rank_is_live(const struct ncs_rank *rank);
 
 /* Returns the time until which the rank's clock ran: that of its snapshot, or
  * of its end. Durations that go on are counted until then. The end of a process
@@ -187,5 +195,20 @@ bool ncs_channel_bytes_known(const struct ncs_channel_view *channel);
 bool ncs_rank_peer_wait_known(const struct ncs_rank *rank);
 bool ncs_channel_peer_wait_known(const struct ncs_rank *rank,
 				 const struct ncs_channel_view *channel);
+
+/* --- Rates -------------------------------------------------------------- */
+
+/* Rates are over the rank's window (ncs_rank_window_ns()), per second; negative if they
+ * are not known. */
+
+/* Returns the rate of a counter of the rank, from its values now and at the
+ * start of the window. */
+double ncs_rank_rate(const struct ncs_rank *rank, uint64_t now, uint64_t base);
+
+/* Returns the rate of operations started. */
+double ncs_rank_operations_rate(const struct ncs_rank *rank);
+
+/* Returns the rate of bytes that all channels of one direction moved. */
+double ncs_rank_bytes_rate(const struct ncs_rank *rank, bool send);
 
 #endif

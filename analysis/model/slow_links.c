@@ -19,22 +19,6 @@
 #include "shm/array.h"
 #include "shm/hash.h"
 
-/* Number of usual operations that are kept, and that tell what is usual; their
- * medians are taken anew after so many. */
-#define USUAL 32u
-#define USUAL_LEAST 8u
-#define ANEW 8u
-
-/* Number of operations timed by a rank's counters that tell what is usual. */
-#define LIFE_LEAST 32u
-
-/* Times are slow if they are so many times as long as usual. */
-#define SLOWER 3.0
-
-/* An operation is slow because of a link if by so much of what it took longer its
- * messages were longer on the way. */
-#define EXPLAINED 0.5
-
 /* A slow operation counts as one of now for so long. */
 #define CURRENT_NS NCS_COST_WINDOW_NS
 
@@ -75,7 +59,7 @@ struct ncs_link_kind {
 	/* These times do not begin before its GPU has come to the operation. */
 	bool life_is_exact;
 	/* Usual operations, in rotation, and their medians. */
-	float message_ns[USUAL], moving_ns[USUAL], bytes[USUAL];
+	float message_ns[NCS_USUAL], moving_ns[NCS_USUAL], bytes[NCS_USUAL];
 	uint64_t count, first_ns; /* when the first one began */
 	double usual_message_ns, usual_moving_ns, usual_bytes;
 	/* The slow operations in a row. */
@@ -150,7 +134,7 @@ static int kind_of(struct ncs_link_kinds *kinds,
 
 static double median(const float *values, size_t count)
 {
-	double copy[USUAL];
+	double copy[NCS_USUAL];
 
 	for (size_t i = 0; i < count; i++)
 		copy[i] = (double)values[i];
@@ -159,16 +143,16 @@ static double median(const float *values, size_t count)
 
 static void add_usual(struct ncs_link_kind *kind, const struct sample *sample)
 {
-	size_t place = kind->count++ % USUAL, count;
+	size_t place = kind->count++ % NCS_USUAL, count;
 
 	if (kind->count == 1)
 		kind->first_ns = sample->begin_ns;
 	kind->message_ns[place] = (float)sample->message_ns;
 	kind->moving_ns[place] = (float)sample->moving_ns;
 	kind->bytes[place] = (float)sample->bytes;
-	if (kind->count % ANEW != 0)
+	if (kind->count % NCS_FEW != 0)
 		return;
-	count = kind->count < USUAL ? (size_t)kind->count : USUAL;
+	count = kind->count < NCS_USUAL ? (size_t)kind->count : NCS_USUAL;
 	kind->usual_message_ns = median(kind->message_ns, count);
 	kind->usual_moving_ns = median(kind->moving_ns, count);
 	kind->usual_bytes = median(kind->bytes, count);
@@ -180,12 +164,12 @@ static void add_usual(struct ncs_link_kind *kind, const struct sample *sample)
 static struct usual usual_of(const struct ncs_link_kind *kind,
 			     const struct ncs_link_kind *whole)
 {
-	if (kind->count >= USUAL_LEAST)
+	if (kind->count >= NCS_FEW)
 		return (struct usual){ NCS_PAST_LINK, kind->first_ns,
 				       kind->usual_message_ns,
 				       kind->usual_moving_ns,
 				       kind->usual_bytes };
-	if (whole && whole->count >= USUAL_LEAST)
+	if (whole && whole->count >= NCS_FEW)
 		return (struct usual){ NCS_PAST_OPERATIONS, whole->first_ns, 0,
 				       whole->usual_moving_ns,
 				       whole->usual_bytes };
@@ -208,8 +192,8 @@ static double slower_than(const struct usual *usual,
 			  const struct sample *sample)
 {
 	return sample->bytes > usual->bytes && usual->bytes > 0 ?
-		       SLOWER * sample->bytes / usual->bytes :
-		       SLOWER;
+		       NCS_SLOWER_LINK * sample->bytes / usual->bytes :
+		       NCS_SLOWER_LINK;
 }
 
 /* Returns whether an operation was slow because of the link. Where it is not
@@ -231,7 +215,7 @@ static bool is_slow(const struct usual *usual, const struct sample *sample)
 		     in_row_ns <= factor * usual->moving_ns))
 		return false;
 	return more_ns > 2 * (double)sample->error_ns * sample->in_row &&
-	       more_ns > EXPLAINED * excess_ns;
+	       more_ns > NCS_MOST / 100. * excess_ns;
 }
 
 /* Adds an operation to the slow ones in a row, or ends them. Returns by how much
@@ -373,7 +357,7 @@ static void learn_life(struct ncs_link_kind *kind,
 	kind->life_ns = (double)ncs_rank_class_time_ns(
 		ranks[part - joined->parts], joined->function, &class,
 		kind->life_is_exact ? NCS_TIMING_STREAM : NCS_TIMING_PROXY,
-		LIFE_LEAST, &kind->life_bytes);
+		NCS_USUAL, &kind->life_bytes);
 }
 
 /* Sets *whole to the kind of an operation, whatever its links are. Returns 0 or
@@ -462,8 +446,8 @@ int ncs_links_note(struct ncs_link_kinds *kinds,
 
 static bool is_slow_now(const struct ncs_link_kind *kind, uint64_t now_ns)
 {
-	return !kind->is_whole && kind->run >= NCS_SLOW_OPERATIONS &&
-	       kind->until_ns >= kind->since_ns + NCS_SLOW_NS &&
+	return !kind->is_whole && kind->run >= NCS_IN_A_ROW &&
+	       kind->until_ns >= kind->since_ns + NCS_SLOW_LINK_NS &&
 	       kind->until_ns + CURRENT_NS > now_ns;
 }
 

@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/base/hash_table.h"
 #include "analysis/model/excesses.h"
 
@@ -32,10 +33,6 @@ struct ncs_communicator;
 struct ncs_joined;
 struct ncs_model;
 struct ncs_rank;
-
-/* A link is slow if so many operations in a row were, and for so long. */
-#define NCS_SLOW_OPERATIONS 3u
-#define NCS_SLOW_NS UINT64_C(500000000)
 
 /* Tells what is usual on a link. */
 enum ncs_link_past {

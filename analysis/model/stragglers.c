@@ -12,7 +12,6 @@
 #include "analysis/model/communicators.h"
 #include "analysis/model/costs.h"
 #include "analysis/model/lateness_state.h"
-#include "analysis/model/waits.h"
 #include "analysis/records/join.h"
 #include "analysis/records/parts.h"
 
@@ -121,11 +120,14 @@ static void sum_all(const struct ncs_late_rank *late,
 	add_causes(late->cause_ns[1], !all_are_queued(late), lateness);
 }
 
-/* Returns for which share of the latest NCS_COST_WINDOW_NS all others waited for what
- * the rank did by itself. */
-static double waited_share(const struct ncs_late_rank *late, uint64_t latest_ns)
+/* Finds for which share of the latest NCS_COST_WINDOW_NS all others waited for what
+ * the rank did by itself, and how much of that is one operation's. */
+static void find_waited_share(const struct ncs_late_rank *late,
+			      struct ncs_lateness_view *view)
 {
-	uint64_t first_ns = latest_ns, waited_ns = 0;
+	const uint64_t latest_ns = view->latest_ns;
+	uint64_t first_ns = latest_ns, waited_ns = 0, longest_ns = 0;
+	double window_ns;
 
 	for (size_t i = 0; i < recent_count(late); i++) {
 		const struct ncs_late_part *recent = recent_at(late, i);
@@ -133,13 +135,14 @@ static double waited_share(const struct ncs_late_rank *late, uint64_t latest_ns)
 		if (recent->ready_ns + NCS_COST_WINDOW_NS < latest_ns)
 			continue;
 		waited_ns += recent->own_ns;
+		if (recent->own_ns > longest_ns)
+			longest_ns = recent->own_ns;
 		if (recent->ready_ns - recent->own_ns < first_ns)
 			first_ns = recent->ready_ns - recent->own_ns;
 	}
-	return first_ns < latest_ns ?
-		       fmin((double)waited_ns / (double)(latest_ns - first_ns),
-			    1) :
-		       0;
+	window_ns = fmax((double)(latest_ns - first_ns), 1);
+	view->waited_share = fmin((double)waited_ns / window_ns, 1);
+	view->longest_share = fmin((double)longest_ns / window_ns, 1);
 }
 
 /* Notes what is counted in the recent operations. */
@@ -165,7 +168,9 @@ static void sum_up(struct ncs_late_rank *late)
 	sum_recent(late, NCS_FUNCTION_COUNT, &view->recent);
 	sum_all(late, &view->all);
 	count_recent(late, view);
-	view->waited_share = waited_share(late, view->latest_ns);
+	find_waited_share(late, view);
+	view->known_ns = ncs_time_since(late->first_ns, view->latest_ns);
+	view->longest_host_ns = late->longest_host_ns;
 	late->is_viewed = true;
 }
 
@@ -177,6 +182,16 @@ static struct ncs_cost_of_rank cost_of(const struct ncs_late_rank *late)
 	return cost ? *cost :
 		      (struct ncs_cost_of_rank){ .unknown =
 							 NCS_COST_FEW_STEPS };
+}
+
+/* Returns the time over which a cost was computed. */
+static uint64_t window_ns(const struct ncs_cost_of_rank *cost)
+{
+	double window_ns = NCS_COST_WINDOW_NS;
+
+	if (cost->unknown == NCS_COST_KNOWN && cost->share != 0)
+		window_ns = fmax(window_ns, cost->gain_ns / cost->share);
+	return (uint64_t)window_ns;
 }
 
 const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
@@ -191,13 +206,14 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	view->count.records_lost =
 		rank->parts ? ncs_parts_count(rank->parts)->lost : 0;
 	view->cost = cost_of(late);
+	view->window_ns = window_ns(&view->cost);
 	/* Computed only on demand: of many ranks, few are shown. */
 	if (!late->is_viewed)
 		sum_up(late);
 	view->is_straggler = view->cost.is_too_much &&
 			     view->waited_share >= NCS_COST_LEAST / 100. &&
 			     view->recent.operations >=
-				     NCS_STRAGGLER_OPERATIONS;
+				     NCS_FEW;
 	return view;
 }
 

@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/cost/cost.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/rank.h"
@@ -42,14 +43,8 @@ enum ncs_late_cause {
 		NCS_LATE_CAUSE_COUNT
 };
 
-/* Number of latest operations that make the recent figures. */
-#define NCS_LATENESS_RECENT 512u
-
 /* The cost of a rank is that of the operations of this time before the latest one. */
 #define NCS_COST_WINDOW_NS NCS_LOOK_BACK_NS
-
-/* Fewer recent operations tell nothing. */
-#define NCS_STRAGGLER_OPERATIONS 8u
 
 /* A rank is a straggler if it surely costs something, and at least this share of the
  * time, and if others are seen to wait for it. */
@@ -105,14 +100,21 @@ struct ncs_transfer_count {
 struct ncs_lateness_view {
 	struct ncs_lateness recent; /* exact */
 	struct ncs_lateness all; /* since the first update, within a bucket */
-	/* The cost of its process in all its communicators, over the
-	 * latest NCS_COST_WINDOW_NS. */
+	/* The cost of its process in all its communicators, over the window of
+	 * that cost: the latest NCS_COST_WINDOW_NS, or more where steps are
+	 * long. */
 	struct ncs_cost_of_rank cost;
+	uint64_t window_ns;
 	/* The share of that time for which all others waited for this rank alone,
 	 * for what its own process did. It costs less than that where the others
 	 * had work to do meanwhile. */
 	double waited_share;
+	double longest_share; /* as much of it was one operation's */
 	uint64_t latest_ns; /* when all had arrived at the latest operation */
+	uint64_t known_ns;  /* from then at the first operation until then */
+	/* In one of these, all waited for so long for this rank's host alone; in
+	 * none for longer. */
+	uint64_t longest_host_ns;
 	/* Recent operations by the moment that its arrival was compared by. */
 	uint64_t by_moment[NCS_MOMENT_COUNT];
 	/* Since the first update; `compared` includes operations in which no
@@ -126,17 +128,19 @@ struct ncs_lateness_view {
 static inline bool ncs_may_straggle(const struct ncs_lateness_view *view)
 {
 	return view->cost.unknown != NCS_COST_KNOWN &&
-	       view->recent.operations >= NCS_STRAGGLER_OPERATIONS &&
+	       view->recent.operations >= NCS_FEW &&
 	       view->waited_share >= NCS_STRAGGLER_COST;
 }
 
 /* Returns whether they wait for so long that it is late for sure, at a cost that is not
- * known. Stages of a pipeline wait for one another in any case. */
+ * known. One long wait is no steady lateness: the rank saved a model, or came late.
+ * Stages of a pipeline wait for one another in any case. */
 static inline bool ncs_is_late_for_sure(const struct ncs_lateness_view *view)
 {
 	return ncs_may_straggle(view) &&
 	       view->cost.unknown != NCS_COST_NO_PEER &&
-	       view->waited_share >= NCS_COST_WAITED / 100.;
+	       view->waited_share - view->longest_share >=
+		       NCS_COST_WAITED / 100.;
 }
 
 /* Returns the figures of a rank, or NULL if none of its operations was

@@ -6,12 +6,6 @@
 
 #include "analysis/model/model.h"
 
-bool ncs_rank_is_live(const struct ncs_rank *rank)
-{
-	return rank->now.liveness == NCS_ALIVE ||
-	       rank->now.liveness == NCS_SILENT;
-}
-
 uint64_t ncs_wait_ns(const struct ncs_rank *rank,
 		     const struct ncs_channel_view *channel)
 {

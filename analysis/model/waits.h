@@ -10,10 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/model/rank.h"
-
-/* Views highlight a wait that is longer than this. */
-#define NCS_LONG_WAIT_NS UINT64_C(1000000000)
 
 struct ncs_model;
 
@@ -23,9 +21,6 @@ struct ncs_wait {
 	const struct ncs_channel_view *channel; /* NULL if none waits */
 	uint64_t duration_ns;
 };
-
-/* Returns whether a rank can still move: it is neither dead nor finished. */
-bool ncs_rank_is_live(const struct ncs_rank *rank);
 
 /* Returns when the last rank of a model ended, in ns of the clock that the source
  * gives snapshots by; 0 if one lives, if there is none, or if it is not known. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Computed cells of channels and of proxy threads. */
-#include "analysis/model/rates.h"
+#include "analysis/model/rank.h"
 #include "analysis/views/getters.h"
 
 #include <inttypes.h>

@@ -6,9 +6,9 @@
 
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
-#include "analysis/model/function_times.h"
+#include "analysis/model/class_stats.h"
 #include "analysis/model/moving.h"
-#include "analysis/model/rates.h"
+#include "analysis/model/rank.h"
 #include "analysis/records/operation_record.h"
 
 static unsigned function_of(const struct ncs_row *row)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Computed cells of operations, counted by function, by class, and by range. */
-#include "analysis/model/function_times.h"
-#include "analysis/model/rates.h"
+#include "analysis/model/rank.h"
 #include "analysis/views/getters.h"
 
 #include "analysis/base/append.h"

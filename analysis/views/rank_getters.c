@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Computed cells of ranks and communicators. */
-#include "analysis/model/rates.h"
+#include "analysis/model/rank.h"
 #include "analysis/views/getters.h"
 
 #include <math.h>
@@ -13,7 +13,6 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/launch_waits.h"
-#include "analysis/model/oldest.h"
 #include "analysis/model/stragglers.h"
 #include "shm/read/job.h"
 

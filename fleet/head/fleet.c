@@ -32,7 +32,7 @@ static void free_node(struct ncs_fleet_node *node)
 	if (node->file >= 0)
 		close(node->file);
 	for (size_t i = 0; i < node->rank_capacity; i++)
-		ncs_fleet_told_release(&node->ranks[i].told);
+		ncs_fleet_reported_release(&node->ranks[i].reported);
 	free(node->ranks);
 	ncs_stream_free(node->stream);
 	free(node);
@@ -47,7 +47,7 @@ static struct ncs_fleet_node *new_node(struct ncs_fleet *fleet)
 	node->fleet = fleet;
 	node->file = -1;
 	node->clock = SIZE_MAX;
-	node->told = NCS_NODE_STATE_COUNT;
+	node->reported = NCS_NODE_STATE_COUNT;
 	node->facts.state = NCS_NODE_STARTING;
 	node->facts.state_since_ns = ncs_clock_monotonic_ns();
 	node->stream = ncs_stream_new(&fleet->budget, ncs_fleet_keep_look, node);
@@ -134,7 +134,7 @@ static void refuse_node(struct ncs_fleet *fleet)
 	if (!others)
 		return;
 	fleet->has_others = others->is_named = true;
-	others->told = NCS_NODE_OVER_LIMIT;
+	others->reported = NCS_NODE_OVER_LIMIT;
 	snprintf(others->facts.why, sizeof(others->facts.why),
 		 "there are more nodes than there is room for");
 	pthread_cond_broadcast(&fleet->changed);
@@ -188,7 +188,7 @@ static int take_look(struct ncs_fleet_node *node)
 	if (look->dropped > node->seen_dropped)
 		node->dropped_ns = node->now_ns;
 	node->seen_dropped = look->dropped;
-	node->told = NCS_NODE_STATE_COUNT;
+	node->reported = NCS_NODE_STATE_COUNT;
 	node->facts.look_ns = node->now_ns;
 	pthread_cond_broadcast(&node->fleet->changed);
 	return ncs_fleet_clock_take(node->fleet, node);
@@ -202,7 +202,7 @@ static void take_word(struct ncs_fleet_node *node, enum ncs_node_state state,
 	if (state == NCS_NODE_OVER_LIMIT) {
 		ncs_fleet_node_limit(node, why);
 	} else {
-		node->told = state;
+		node->reported = state;
 		snprintf(node->facts.why, sizeof(node->facts.why), "%s", why);
 	}
 	pthread_cond_broadcast(&node->fleet->changed);
@@ -239,9 +239,9 @@ int ncs_fleet_feed(struct ncs_fleet *fleet, size_t place, const void *bytes,
 	}
 	if (!error && facts->looks != node->seen_looks)
 		error = take_look(node);
-	if (facts->told_times != node->seen_told)
-		take_word(node, facts->told, facts->told_why);
-	node->seen_told = facts->told_times;
+	if (facts->reported_times != node->seen_reported)
+		take_word(node, facts->reported, facts->reported_why);
+	node->seen_reported = facts->reported_times;
 	if (facts->limited_times != node->seen_limited)
 		take_word(node, NCS_NODE_OVER_LIMIT, facts->limited);
 	node->seen_limited = facts->limited_times;
@@ -281,8 +281,8 @@ static bool have_all_answered(const struct ncs_fleet *fleet)
 		if (node->facts.look_ns == 0 &&
 		    !ncs_stream_facts(node->stream)->refused[0] &&
 		    node->limited_ns == 0 &&
-		    (node->told == NCS_NODE_STATE_COUNT ||
-		     node->told == NCS_NODE_STARTING))
+		    (node->reported == NCS_NODE_STATE_COUNT ||
+		     node->reported == NCS_NODE_STARTING))
 			return false;
 	}
 	return fleet->count > 0;

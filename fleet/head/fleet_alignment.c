@@ -23,7 +23,7 @@
 /* Hosts that a generation has room for at first. */
 #define HOSTS 8
 
-/* Collectives that are kept until all their ranks have told, which takes until
+/* Collectives that are kept until all their ranks have reported, which takes until
  * the next look of each: of all hosts together, and at most. */
 #define KEPT ((size_t)1 << 20)
 #define KEPT_MAX ((size_t)1 << 14)
@@ -38,7 +38,7 @@
 #define CHILDREN 4096u
 
 struct generation {
-	unsigned place; /* of the two, in struct ncs_fleet_told */
+	unsigned place; /* of the two, in struct ncs_fleet_reported */
 	uint64_t number;
 	uint64_t begun_ns;
 	size_t hosts;
@@ -159,28 +159,29 @@ void ncs_fleet_alignment_free(struct ncs_fleet_alignment *self)
 
 /* --- Facts --------------------------------------------------------------- */
 
-void ncs_fleet_told_release(struct ncs_fleet_told *rank)
+void ncs_fleet_reported_release(struct ncs_fleet_reported *rank)
 {
 	ncs_rank_operations_free(rank->operations);
-	*rank = (struct ncs_fleet_told){ 0 };
+	*rank = (struct ncs_fleet_reported){ 0 };
 }
 
 /* Announces to a generation what is known of a rank now, whose records are being
  * taken. */
-static int expect(struct generation *generation, struct ncs_fleet_told *told,
+static int expect(struct generation *generation,
+		  struct ncs_fleet_reported *reported,
 		  const struct ncs_barrier_rank *facts,
 		  struct ncs_traffic_rank *rank)
 {
 	unsigned place = generation->place;
-	bool is_new = told->generations[place] != generation->number;
+	bool is_new = reported->generations[place] != generation->number;
 	size_t owner = is_new ? generation->traffic.owner_count :
-				told->owners[place];
+				reported->owners[place];
 	int error = ncs_traffic_expect(&generation->traffic, owner, facts);
 
 	if (error)
 		return error;
-	told->generations[place] = generation->number;
-	told->owners[place] = owner;
+	reported->generations[place] = generation->number;
+	reported->owners[place] = owner;
 	rank->traffics[rank->count] = &generation->traffic;
 	rank->owners[rank->count++] = owner;
 	return 0;
@@ -198,7 +199,7 @@ static bool is_wanted(void *context, const struct ncs_child *step)
 	return true;
 }
 
-static int begin_rank(struct ncs_fleet_told *rank)
+static int begin_rank(struct ncs_fleet_reported *rank)
 {
 	if (rank->operations)
 		return 0;
@@ -211,7 +212,7 @@ static int begin_rank(struct ncs_fleet_told *rank)
 }
 
 int ncs_fleet_alignment_take(struct ncs_fleet_alignment *self, size_t host,
-			     struct ncs_fleet_told *told,
+			     struct ncs_fleet_reported *reported,
 			     const struct ncs_snapshot *snapshot,
 			     const struct ncs_clock *clock,
 			     const struct ncs_record *records, size_t count)
@@ -226,21 +227,21 @@ int ncs_fleet_alignment_take(struct ncs_fleet_alignment *self, size_t host,
 		return 0;
 	error = make_room(self, host);
 	if (!error)
-		error = begin_rank(told);
+		error = begin_rank(reported);
 	if (error)
 		return error;
-	rank.operations = told->operations;
+	rank.operations = reported->operations;
 	self->with_records += !self->has_records[host];
 	self->has_records[host] = true;
 	ncs_barrier_rank_learn(&facts, snapshot);
 	if (host < self->used->hosts)
-		error = expect(self->used, told, &facts, &rank);
+		error = expect(self->used, reported, &facts, &rank);
 	if (!error && self->next)
-		error = expect(self->next, told, &facts, &rank);
+		error = expect(self->next, reported, &facts, &rank);
 	for (size_t i = 0; i < count && !error; i++) {
 		error = ncs_traffic_take(&rank, &records[i], &known);
-		if (known && known->repeat > 0 && !told->has_repeats)
-			told->has_repeats = self->is_spoiled = true;
+		if (known && known->repeat > 0 && !reported->has_repeats)
+			reported->has_repeats = self->is_spoiled = true;
 	}
 	return error;
 }

@@ -24,7 +24,7 @@ struct ncs_fleet_alignment;
 
 /* A rank whose records are taken. One of zeros is new; the caller releases
  * it. */
-struct ncs_fleet_told {
+struct ncs_fleet_reported {
 	struct ncs_rank_operations *operations;
 	bool has_repeats; /* of sequence numbers */
 	/* Its number in each of the two generations. */
@@ -41,11 +41,11 @@ void ncs_fleet_alignment_free(struct ncs_fleet_alignment *alignment);
  * host, moved by a constant that is the same for all ranks and readings of the
  * host and brings the time near to this machine's. Returns 0 or -ENOMEM. */
 int ncs_fleet_alignment_take(struct ncs_fleet_alignment *alignment, size_t host,
-			     struct ncs_fleet_told *rank,
+			     struct ncs_fleet_reported *rank,
 			     const struct ncs_snapshot *snapshot,
 			     const struct ncs_clock *clock,
 			     const struct ncs_record *records, size_t count);
-void ncs_fleet_told_release(struct ncs_fleet_told *rank);
+void ncs_fleet_reported_release(struct ncs_fleet_reported *rank);
 
 /* Takes a reading of a host's clocks, whose times are moved by `base_ns`.
  * Ignores hosts of which no records came. Returns 0 or -ENOMEM. */

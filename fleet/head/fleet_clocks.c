@@ -299,7 +299,7 @@ static struct ncs_fleet_rank *rank_of(struct ncs_fleet_node *node,
 	if (rank->pid != header->pid ||
 	    rank->process_start != header->process_start ||
 	    rank->created != header->created) {
-		ncs_fleet_told_release(&rank->told);
+		ncs_fleet_reported_release(&rank->reported);
 		rank->pid = header->pid;
 		rank->process_start = header->process_start;
 		rank->created = header->created;
@@ -332,7 +332,7 @@ int ncs_fleet_clock_tell(struct ncs_fleet *fleet, struct ncs_fleet_node *node,
 	rank->records_seen = rank->record_count;
 	return ncs_fleet_alignment_take(fleet->alignment,
 					host_of(fleet, node->clock),
-					&known->told, snapshot, &ticks,
+					&known->reported, snapshot, &ticks,
 					rank->records + seen,
 					rank->record_count - seen);
 }

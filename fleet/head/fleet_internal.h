@@ -41,7 +41,7 @@ struct ncs_fleet_clock {
 struct ncs_fleet_rank {
 	/* The segment that it is of. */
 	uint64_t pid, process_start, created;
-	struct ncs_fleet_told told;
+	struct ncs_fleet_reported reported;
 };
 
 struct ncs_fleet_node {
@@ -57,10 +57,10 @@ struct ncs_fleet_node {
 	struct ncs_fleet_rank *ranks; /* by their number in the stream */
 	size_t rank_capacity;
 	/* The launcher's word; NCS_NODE_STATE_COUNT: it says nothing. */
-	enum ncs_node_state told;
+	enum ncs_node_state reported;
 	uint64_t seen_looks;
 	uint64_t seen_dropped;
-	uint64_t seen_told;
+	uint64_t seen_reported;
 	uint64_t dropped_ns; /* when looks were dropped last; 0: never */
 	uint64_t seen_limited;
 	uint64_t limited_ns; /* when a limit was reached last; 0: never */

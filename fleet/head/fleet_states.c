@@ -176,7 +176,7 @@ static void take_facts(struct ncs_fleet_node *node, uint64_t now_ns)
 
 void ncs_fleet_node_judge(struct ncs_fleet_node *node, uint64_t now_ns)
 {
-	enum ncs_node_state state = node->told;
+	enum ncs_node_state state = node->reported;
 
 	take_facts(node, now_ns);
 	if (state == NCS_NODE_STATE_COUNT) {

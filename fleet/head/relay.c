@@ -48,8 +48,8 @@ struct relay_node {
 	struct ncs_look_packer *packer; /* NULL: looks are not packed */
 	struct ncs_line_writer lines;
 	bool has_lines;
-	struct ncs_node told; /* as it was told last */
-	uint64_t told_ns;     /* 0: it need not be told */
+	struct ncs_node reported; /* as it was last reported */
+	uint64_t reported_ns;     /* 0: it need not be */
 };
 
 struct relay {
@@ -221,7 +221,7 @@ static int put_look(struct relay *relay, struct relay_node *node,
 }
 
 /* Whether only a launcher knows it, or it is of here. */
-static bool is_to_be_told(enum ncs_node_state state)
+static bool is_to_be_reported(enum ncs_node_state state)
 {
 	return state == NCS_NODE_NOT_REACHABLE || state == NCS_NODE_REFUSED ||
 	       state == NCS_NODE_NOT_INSTALLED ||
@@ -243,16 +243,16 @@ static int put_state(struct relay *relay, struct relay_node *node,
 	struct ncs_chunk chunk = { .type = NCS_CHUNK_NODE,
 				   .rank = NCS_NO_RANK };
 
-	if (!is_to_be_told(state->state)) {
-		node->told_ns = 0;
+	if (!is_to_be_reported(state->state)) {
+		node->reported_ns = 0;
 		return 0;
 	}
-	if (node->told_ns != 0 && now_ns - node->told_ns < AGAIN_NS &&
-	    node->told.state == state->state &&
-	    strcmp(node->told.why, state->why) == 0)
+	if (node->reported_ns != 0 && now_ns - node->reported_ns < AGAIN_NS &&
+	    node->reported.state == state->state &&
+	    strcmp(node->reported.why, state->why) == 0)
 		return 0;
-	node->told = *state;
-	node->told_ns = now_ns;
+	node->reported = *state;
+	node->reported_ns = now_ns;
 	chunk.bytes = chunk.unpacked_bytes = sizeof(head) + head.why_bytes;
 	memcpy(bytes + sizeof(chunk), &head, sizeof(head));
 	memcpy(bytes + sizeof(chunk) + sizeof(head), state->why,

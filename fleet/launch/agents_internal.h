@@ -74,7 +74,7 @@ struct ncs_agents {
 	struct ncs_agent_node **nodes;
 	size_t node_count;
 	size_t node_capacity;
-	size_t told_count; /* nodes that the sink knows */
+	size_t reported_count; /* nodes that the sink knows */
 	uint64_t messages; /* of launchers of many nodes so far */
 	struct ncs_hash_table by_name;
 	struct ncs_launcher **launchers;

@@ -120,10 +120,11 @@ size_t ncs_agents_add_node(struct ncs_agents *agents, const char *name)
 
 void ncs_agents_tell_nodes(struct ncs_agents *agents)
 {
-	for (; agents->told_count < agents->node_count; agents->told_count++)
-		agents->sink->node(agents->sink->context, agents->told_count,
-				   agents->nodes[agents->told_count]->name,
-				   agents->nodes[agents->told_count]->reach);
+	for (; agents->reported_count < agents->node_count;
+	     agents->reported_count++)
+		agents->sink->node(agents->sink->context, agents->reported_count,
+				   agents->nodes[agents->reported_count]->name,
+				   agents->nodes[agents->reported_count]->reach);
 }
 
 void ncs_agents_release_nodes(struct ncs_agents *agents)
@@ -327,7 +328,7 @@ static void find_named(const struct ncs_agents *agents, size_t launcher,
 }
 
 /* Judges a node by the status that a launcher of many nodes has told. */
-static void judge_told(struct ncs_agents *agents,
+static void judge_reported(struct ncs_agents *agents,
 		       const struct ncs_launcher *launcher,
 		       struct ncs_agent_node *node)
 {
@@ -364,7 +365,7 @@ static void take_shared_message(struct ncs_agents *agents, size_t number,
 			node->status = status;
 		if (status > 0 ||
 		    (node->status > 0 && node->failure.row != row))
-			judge_told(agents, launcher, node);
+			judge_reported(agents, launcher, node);
 	}
 	free(named.nodes);
 }

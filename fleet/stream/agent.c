@@ -67,7 +67,7 @@ static bool has_room(void *context)
 }
 
 /* Whether a digest tells of a segment. */
-static int is_told(void *context, const struct ncs_recorder_segment *segment,
+static int is_reported(void *context, const struct ncs_recorder_segment *segment,
 		   uint64_t now_ns)
 {
 	struct agent *agent = context;
@@ -102,7 +102,7 @@ static void digest_if_asked(struct agent *agent)
 	    agent->settings->with_records)
 		return;
 	agent->has_digests = true;
-	agent->followed.is_told = is_told;
+	agent->followed.is_reported = is_reported;
 }
 
 /* Returns what the latest look had. One that can be read by itself has no

@@ -11,8 +11,6 @@
 #include "analysis/model/waits.h"
 #include "shm/array.h"
 
-static_assert(NCS_LEVEL_WAIT_NS < NCS_LONG_WAIT_NS,
-	      "waits that are diagnosed are told in full");
 static_assert(sizeof(struct ncs_digest_head) +
 			      NCS_DIGESTS_MAX * sizeof(struct ncs_digest) +
 			      NCS_DIGEST_FUNCTIONS_MAX *

@@ -14,11 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "ncclstat/reader.h"
 #include "record/format/file_format.h"
 
 /* A wait for so long is told in full. Shorter than a wait that is diagnosed. */
-#define NCS_LEVEL_WAIT_NS UINT64_C(500000000)
+#define NCS_LEVEL_WAIT_NS (NCS_LONG_WAIT_NS / 2)
 
 /* The most ranks with a digest in a look, and functions of them: they fit into a
  * chunk. */

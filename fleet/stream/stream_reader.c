@@ -363,9 +363,9 @@ static void take_node(struct ncs_stream_reader *stream,
 	if (head.state >= NCS_NODE_STATE_COUNT ||
 	    head.why_bytes > chunk->bytes - sizeof(head))
 		return;
-	facts->told = (enum ncs_node_state)head.state;
-	facts->told_times++;
-	snprintf(facts->told_why, sizeof(facts->told_why), "%.*s",
+	facts->reported = (enum ncs_node_state)head.state;
+	facts->reported_times++;
+	snprintf(facts->reported_why, sizeof(facts->reported_why), "%.*s",
 		 (int)head.why_bytes, payload + sizeof(head));
 }
 

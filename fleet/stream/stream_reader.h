@@ -105,10 +105,10 @@ struct ncs_stream_facts {
 	struct ncs_clock_reading clock;
 	struct ncs_machine_peaks peaks; /* all zeros: none yet */
 	/* The latest word of an agent on the way here about the node, if
-	 * told_times is not 0. */
-	enum ncs_node_state told;
-	uint64_t told_times; /* how often it came */
-	char told_why[NCS_NODE_WHY_BYTES];
+	 * reported_times is not 0. */
+	enum ncs_node_state reported;
+	uint64_t reported_times; /* how often it came */
+	char reported_why[NCS_NODE_WHY_BYTES];
 	/* Why nothing more is read, a clause for users; "": it is read. */
 	char refused[160];
 	/* How often a look or a rank was left out, as a limit was reached, and

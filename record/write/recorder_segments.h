@@ -60,7 +60,7 @@ struct ncs_recorder_segments {
 	bool (*has_room)(void *context);
 	/* Returns 1 if a segment's state is not to be written, as something else
 	 * tells of it, 0 if it is, or -errno; NULL: all are written. */
-	int (*is_told)(void *context, const struct ncs_recorder_segment *segment,
+	int (*is_reported)(void *context, const struct ncs_recorder_segment *segment,
 		       uint64_t now_ns);
 	void *context; /* of both */
 	uint32_t states;   /* written by the latest call of _states() */

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "analysis/diagnosis/diagnosis.h"
-#include "analysis/model/node_counts.h"
+#include "analysis/model/jobs.h"
 #include "shm/clock.h"
 #include "shm/read/paths.h"
 #include "tui/commands/metrics_watch.h"

@@ -9,7 +9,6 @@
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/class_stats.h"
-#include "analysis/model/function_times.h"
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/range_totals.h"
 #include "tui/commands/json_values.h"

@@ -10,8 +10,6 @@
 
 #include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
-#include "analysis/model/late_now.h"
-#include "analysis/model/oldest.h"
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/records/step_stats.h"

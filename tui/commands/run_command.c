@@ -17,7 +17,7 @@
 #define STATUS_CANNOT_RUN 126
 #define STATUS_NO_COMMAND 127
 
-bool ncs_run_is_meant(int count, char **words)
+bool ncs_is_run_command(int count, char **words)
 {
 	return count > 1 && (strcmp(words[1], "run") == 0 ||
 			     strcmp(words[1], "env") == 0);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /* Whether the command line is one of these commands. */
-bool ncs_run_is_meant(int count, char **words);
+bool ncs_is_run_command(int count, char **words);
 
 /* Whether the first word is neither an option nor a file, and like one of these
  * commands; then prints a message that says so. */

@@ -11,7 +11,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/busiest.h"
 #include "analysis/model/peaks.h"
-#include "analysis/model/rates.h"
+#include "analysis/model/rank.h"
 #include "analysis/model/stragglers.h"
 #include "ncclstat/size_class.h"
 #include "tui/term/sparkline.h"

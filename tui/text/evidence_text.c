@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Evidence of findings in words, one clause for each piece; see evidence_text.h.
+/* Evidence of findings in words, from the table of evidence; see evidence_text.h.
  * Must not state as known what was not measured. */
 #include "tui/text/evidence_text.h"
 
@@ -14,41 +14,98 @@
 #include "tui/text/node_text.h"
 #include "tui/text/words.h"
 
-static void append_wait(const struct ncs_evidence *evidence, char *text,
-			size_t size)
-{
-	const struct ncs_channel_view *channel = evidence->channel;
-	char label[64];
+/* --- Words ------------------------------------------------------------------ */
 
-	ncs_channel_label(channel, label, sizeof(label));
-	ncs_append(text, size, "%s, %s in state %s", label,
-		   ncs_function_name(channel->function),
-		   ncs_channel_state_label(channel->state));
-	if (evidence->duration_ns > 0) {
-		ncs_append(text, size, " for ");
-		ncs_append_lasting(evidence->party.rank, false,
-			       evidence->duration_ns, text, size);
+/* Defines the function that appends a word of the table; `it` is the evidence. */
+#define WORD(ID) \
+	static void append_##ID(const struct ncs_evidence *it, char *text, \
+				size_t size)
+
+/* Defines the same for a word that one format prints. */
+#define PRINTED(ID, ...) \
+	WORD(ID) \
+	{ \
+		ncs_append(text, size, __VA_ARGS__); \
 	}
-	ncs_append(text, size, ": %s", ncs_channel_state_help(channel->state));
-	if (channel->nsteps > 0)
-		ncs_append(text, size, ", step %" PRIu64 " of %" PRIu64,
-			   channel->step, channel->nsteps);
+
+PRINTED(NUMBER, "%" PRIu64, it->number)
+PRINTED(EXPECTED, "%" PRIu64, it->expected)
+PRINTED(S, "%s", it->number == 1 ? "" : "s")
+PRINTED(THEM, "%s", it->number == 1 ? "it" : "them")
+PRINTED(SHARE, "%.0f", 100 * it->share)
+PRINTED(FUNCTION, "%s", ncs_function_name(it->channel->function))
+PRINTED(STATE, "%s", ncs_channel_state_label(it->channel->state))
+PRINTED(MEANING, "%s", ncs_channel_state_help(it->channel->state))
+PRINTED(ELEMENTS, "%" PRIu64, it->operation->count)
+PRINTED(IDLE, "%s",
+	ncs_party_is_dead(&it->party) ?
+		"had no operation in progress when its process ended" :
+		"has no operation in progress")
+PRINTED(EVENT, "%s", ncs_event_name((unsigned)it->number))
+PRINTED(PROXY, "%s", ncs_proxy_state_name((unsigned)it->number))
+PRINTED(SPENT, "%s", ncs_channel_state_name((unsigned)it->number))
+PRINTED(REASON, "%s",
+	ncs_cost_unknown_help((enum ncs_cost_unknown)it->number))
+PRINTED(NODE, "%s", it->node->name)
+
+WORD(TIME)
+{
+	ncs_append_duration(text, size, it->duration_ns);
 }
 
-static void append_operation(const struct ncs_evidence *evidence, char *text,
-			     size_t size)
+WORD(BEFORE)
 {
-	const struct ncs_operation_view *operation = evidence->operation;
-	enum ncs_launch_phase phase =
-		ncs_operation_phase(evidence->party.rank, operation);
+	if (it->expected > 0)
+		ncs_append_duration(text, size, it->expected);
+	else
+		ncs_append(text, size, "unknown");
+}
 
-	ncs_append_call(&evidence->call, text, size);
-	ncs_append(text, size, " of %" PRIu64 " elements has been %s for ",
-		   operation->count,
-		   operation->enqueued_ns ? "in progress" : "being enqueued");
-	ncs_append_lasting(evidence->party.rank, false, evidence->duration_ns, text,
-		       size);
-	switch (phase) {
+WORD(LASTING)
+{
+	ncs_append_lasting(it->party.rank, it->kind == NCS_EVIDENCE_GONE,
+			   it->duration_ns, text, size);
+}
+
+WORD(FOR)
+{
+	if (it->duration_ns == 0)
+		return;
+	ncs_append(text, size, " for ");
+	append_LASTING(it, text, size);
+}
+
+WORD(SINCE)
+{
+	if (it->duration_ns > 0)
+		ncs_append(text, size, ",");
+	append_FOR(it, text, size);
+}
+
+WORD(CALL)
+{
+	ncs_append_call(&it->call, text, size);
+}
+
+WORD(CHANNEL)
+{
+	char label[64];
+
+	ncs_channel_label(it->channel, label, sizeof(label));
+	ncs_append(text, size, "%s", label);
+}
+
+WORD(STEP)
+{
+	if (it->channel->nsteps > 0)
+		ncs_append(text, size, ", step %" PRIu64 " of %" PRIu64,
+			   it->channel->step, it->channel->nsteps);
+}
+
+/* Tells how far its kernel is, and where it was called. */
+WORD(KERNEL)
+{
+	switch (ncs_operation_phase(it->party.rank, it->operation)) {
 	case NCS_LAUNCH_PHASE_QUEUED:
 		ncs_append(text, size,
 			   "; its kernel has not begun: earlier"
@@ -58,269 +115,80 @@ static void append_operation(const struct ncs_evidence *evidence, char *text,
 		ncs_append(text, size, "; its kernel has begun but not ended");
 		break;
 	default:
-		if (operation->children_started == 0)
+		if (it->operation->children_started == 0)
 			ncs_append(text, size, "; none of its work has begun");
 	}
-	if (operation->range == 0)
+	if (it->operation->range == 0)
 		return;
 	ncs_append(text, size, "; called in ");
-	ncs_range_append_path(&evidence->party.rank->now, operation->range,
-			      text, size);
+	ncs_range_append_path(&it->party.rank->now, it->operation->range, text,
+			      size);
 }
 
-static void append_since(const char *clause,
-			 const struct ncs_evidence *evidence, char *text,
-			 size_t size)
+static void append_rate(double bytes, char *text, size_t size)
 {
-	ncs_append(text, size, "%s", clause);
-	if (evidence->duration_ns == 0)
-		return;
-	ncs_append(text, size, ", for ");
-	ncs_append_lasting(evidence->party.rank,
-		       evidence->kind == NCS_EVIDENCE_GONE,
-		       evidence->duration_ns, text, size);
+	char rate[32];
+
+	ncs_format_scaled(rate, sizeof(rate), bytes, 0);
+	ncs_append(text, size, "%sB/s", rate);
 }
 
-static void append_speed(const struct ncs_evidence *evidence, char *text,
-			 size_t size)
+WORD(RATE)
 {
-	char now[32], usual[32];
-
-	ncs_format_scaled(now, sizeof(now), (double)evidence->number, 0);
-	ncs_format_scaled(usual, sizeof(usual), (double)evidence->expected, 0);
-	ncs_append(text, size, "sends %sB/s, its earlier median is %sB/s", now,
-		   usual);
+	append_rate((double)it->number, text, size);
 }
 
-/* "time for a message to arrive: 13.2ms in the latest 4 AllReduce, earlier
- * 790us", or "unknown" */
-static void append_times(const struct ncs_evidence *evidence, const char *what,
-			 char *text, size_t size)
+WORD(MEDIAN)
 {
-	ncs_append(text, size, "%s ", what);
-	ncs_append_duration(text, size, evidence->duration_ns);
-	ncs_append(text, size, " in the latest %" PRIu64 " ", evidence->number);
-	ncs_append_call(&evidence->call, text, size);
-	ncs_append(text, size, ", earlier ");
-	if (evidence->expected > 0)
-		ncs_append_duration(text, size, evidence->expected);
+	append_rate((double)it->expected, text, size);
+}
+
+/* Why nodes are not seen: all are silent, or there are several reasons. */
+WORD(SILENT)
+{
+	bool one = it->number == 1;
+
+	if (it->share > 0.999)
+		ncs_append(text, size, "%s not answer", one ? "does" : "do");
 	else
-		ncs_append(text, size, "unknown");
+		ncs_append(text, size, "%s not seen", one ? "is" : "are");
 }
 
-/* "arrives last in 11 of 98 AllReduce, 20.1ms after the others" */
-static void append_late(const struct ncs_evidence *evidence, char *text,
-			size_t size)
+WORD(WHY)
 {
-	ncs_append(text, size, "arrives last in %" PRIu64 " of %" PRIu64 " ",
-		   evidence->number, evidence->expected);
-	ncs_append_call(&evidence->call, text, size);
-	ncs_append(text, size, ", ");
-	ncs_append_duration(text, size, evidence->duration_ns);
-	ncs_append(text, size, " after the others at the 99th percentile");
+	ncs_append_node_why(it->node, text, size);
 }
 
-/* "2 of 64 nodes do not answer" */
-static void append_nodes(const struct ncs_evidence *evidence, char *text,
-			 size_t size)
-{
-	bool one = evidence->number == 1;
-	bool all_silent = evidence->share > 0.999;
+#undef WORD
+#undef PRINTED
 
-	ncs_append(text, size, "%" PRIu64 " of %" PRIu64 " nodes %s",
-		   evidence->number, evidence->expected,
-		   all_silent ? one ? "does not answer" : "do not answer" :
-		   one	      ? "is not seen" :
-				"are not seen");
-}
+/* --- Sentences -------------------------------------------------------------- */
 
-/* "3 operations, the latest 4.1s ago, ended although ranks
- * called them differently: their results are wrong" */
-static void append_ended(const struct ncs_evidence *evidence, char *text,
-			 size_t size)
-{
-	bool one = evidence->number == 1;
-
-	ncs_append(text, size, "%" PRIu64 " operation%s, ",
-		   evidence->number, one ? "" : "s");
-	ncs_append(text, size, one ? "" : "the latest ");
-	ncs_append_duration(text, size, evidence->duration_ns);
-	ncs_append(text, size,
-		   " ago, ended although ranks called %s differently: %s"
-		   " results are wrong",
-		   one ? "it" : "them", one ? "its" : "their");
-}
+#define X(ID, member, example) \
+	static void append_word_##ID(const void *of, char *text, size_t size) \
+	{ \
+		append_##ID(of, text, size); \
+	}
+NCS_EVIDENCE_WORDS(X)
+#undef X
 
 static void append_fact(const struct ncs_evidence *evidence, char *text,
 			size_t size)
 {
-	switch (evidence->kind) {
-	case NCS_EVIDENCE_WAIT:
-		append_wait(evidence, text, size);
-		return;
-	case NCS_EVIDENCE_CALLED:
-		ncs_append(text, size, "has called ");
-		ncs_append_call(&evidence->call, text, size);
-		append_since("", evidence, text, size);
-		return;
-	case NCS_EVIDENCE_DONE:
-		ncs_append(text, size, "has finished ");
-		ncs_append_call(&evidence->call, text, size);
-		ncs_append(text, size, " of %llu bytes",
-			   (unsigned long long)evidence->number);
-		return;
-	case NCS_EVIDENCE_ROOT:
-		ncs_append(text, size, "has called ");
-		ncs_append_call(&evidence->call, text, size);
-		ncs_append(text, size, " with root %" PRIu64, evidence->number);
-		return;
-	case NCS_EVIDENCE_ENDED:
-		append_ended(evidence, text, size);
-		return;
-	case NCS_EVIDENCE_BEHIND:
-		ncs_append_call(&evidence->call, text, size);
-		ncs_append(text, size, " would be its next call");
-		return;
-	case NCS_EVIDENCE_ALSO:
-		ncs_append(text, size, "the same");
-		return;
-	case NCS_EVIDENCE_OPERATION:
-	case NCS_EVIDENCE_ENQUEUEING:
-		append_operation(evidence, text, size);
-		return;
-	case NCS_EVIDENCE_IDLE:
-		append_since(ncs_party_is_dead(&evidence->party) ?
-				     "had no operation in progress when its"
-				     " process ended" :
-				     "has no operation in progress",
-			     evidence, text, size);
-		return;
-	case NCS_EVIDENCE_INSIDE:
-		ncs_append(text, size, "a thread has been in %s for ",
-			   ncs_event_name((unsigned)evidence->number));
-		ncs_append_lasting(evidence->party.rank, false,
-			       evidence->duration_ns, text, size);
-		return;
-	case NCS_EVIDENCE_PROXY:
-		ncs_append(text, size, "its proxy thread is in state %s",
-			   ncs_proxy_state_name((unsigned)evidence->number));
-		append_since("", evidence, text, size);
-		return;
-	case NCS_EVIDENCE_GONE:
-		append_since("its process is gone", evidence, text, size);
-		return;
-	case NCS_EVIDENCE_ORDER:
-		ncs_append(text, size,
-			   "whether the process%s of %" PRIu64
-			   " other rank%s ended before it is not known",
-			   evidence->number == 1 ? "" : "es", evidence->number,
-			   evidence->number == 1 ? "" : "s");
-		return;
-	case NCS_EVIDENCE_FINISHED:
-		ncs_append(text, size, "has finalized its communicator");
-		return;
-	case NCS_EVIDENCE_STOPPED:
-		ncs_append(text, size,
-			   "its process is stopped by a signal or a debugger");
-		return;
-	case NCS_EVIDENCE_ELSEWHERE:
-		ncs_append(text, size, "its process waits here");
-		return;
-	case NCS_EVIDENCE_LATE:
-		append_late(evidence, text, size);
-		return;
-	case NCS_EVIDENCE_WAITED:
-		ncs_append(text, size, "the others waited ");
-		ncs_append_duration(text, size, evidence->duration_ns);
-		ncs_append(text, size,
-			   " for it in its latest %" PRIu64 " operations",
-			   evidence->number);
-		return;
-	case NCS_EVIDENCE_COST:
-		ncs_append(text, size,
-			   "the others waited for it %" PRIu64
-			   " %% of the time; its cost is not known: %s",
-			   evidence->expected,
-			   ncs_cost_unknown_help(
-				   (enum ncs_cost_unknown)evidence->number));
-		return;
-	case NCS_EVIDENCE_NO_DATA:
-		ncs_append(text, size,
-			   "at %" PRIu64 " of these %" PRIu64
-			   " it was late to have data to send, and when its"
-			   " kernel began is not known: its GPU was busy, or its"
-			   " proxy thread was late",
-			   evidence->number, evidence->expected);
-		return;
-	case NCS_EVIDENCE_CLOCKS:
-		ncs_append(text, size,
-			   "not compared with %" PRIu64
-			   " ranks that have another clock",
-			   evidence->number);
-		return;
-	case NCS_EVIDENCE_UNCOMPARED:
-		ncs_append(text, size,
-			   "for %" PRIu64 " of %" PRIu64
-			   " operations only the host's times are known",
-			   evidence->number, evidence->expected);
-		return;
-	case NCS_EVIDENCE_UNPAIRED:
-		ncs_append(text, size,
-			   "%" PRIu64 " of %" PRIu64
-			   " sends and receives have no number and are not"
-			   " compared",
-			   evidence->number, evidence->expected);
-		return;
-	case NCS_EVIDENCE_MESSAGES:
-		append_times(evidence, "time for a message to arrive:", text,
-			     size);
-		return;
-	case NCS_EVIDENCE_MOVED:
-		append_times(evidence, "time in which data moves:", text, size);
-		return;
-	case NCS_EVIDENCE_TOOK:
-		append_times(evidence,
-			     "time after all have"
-			     " arrived:",
-			     text, size);
-		ncs_append(text, size,
-			   " by the median of its counters since its start");
-		return;
-	case NCS_EVIDENCE_RECEIVER:
-		ncs_append(text, size,
-			   "not checked: whether its proxy thread was late to"
-			   " see what arrived");
-		return;
-	case NCS_EVIDENCE_SPEED:
-		append_speed(evidence, text, size);
-		return;
-	case NCS_EVIDENCE_SHARE:
-		ncs_append(text, size, "%.0f %% of its channels' time in %s",
-			   100 * evidence->share,
-			   ncs_channel_state_name((unsigned)evidence->number));
-		return;
-	case NCS_EVIDENCE_UNSEEN:
-		ncs_append(text, size,
-			   "%" PRIu64 " of its %" PRIu64 " ranks are seen here",
-			   evidence->number, evidence->expected);
-		return;
-	case NCS_EVIDENCE_NO_SIGNALS:
-		ncs_append(text, size,
-			   "NCCL does not report what its proxy thread does");
-		return;
-	case NCS_EVIDENCE_NODES:
-		append_nodes(evidence, text, size);
-		return;
-	case NCS_EVIDENCE_NODE:
-		ncs_append_node_why(evidence->node, text, size);
-		return;
-	case NCS_EVIDENCE_PAST:
-		ncs_append(text, size, "last seen ");
-		ncs_append_duration(text, size, evidence->duration_ns);
-		ncs_append(text, size, " ago; its node %s is not seen now",
-			   evidence->node->name);
-		return;
-	}
+	static const char *const sentences[] = {
+#define X(ID, sentence) sentence,
+		NCS_EVIDENCE(X)
+#undef X
+	};
+	static const struct ncs_word words[] = {
+#define X(ID, member, example) { #ID, append_word_##ID },
+		NCS_EVIDENCE_WORDS(X)
+#undef X
+	};
+
+	ncs_append_sentence(sentences[evidence->kind], words,
+			    sizeof(words) / sizeof(words[0]), evidence, text,
+			    size);
 }
 
 void ncs_finding_certainty(const struct ncs_finding *finding, char *text,

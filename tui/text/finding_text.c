@@ -13,19 +13,31 @@
 #include "tui/text/node_text.h"
 #include "tui/text/words.h"
 
-/* --- Parts of sentences --------------------------------------------------- */
+/* --- Words of sentences ---------------------------------------------------- */
 
 /* Appends the root or the other rank of a finding. */
-static void append_rank(const struct ncs_party *party, char *text, size_t size)
+static void append_party(const struct ncs_party *party, char *text, size_t size)
 {
 	if (!party->rank && party->communicator && party->number < 0)
 		ncs_append(text, size, "a rank that is not seen of ");
 	ncs_append_party(party, text, size);
 }
 
-/* "7 ranks wait" */
-static void append_waiting(size_t count, char *text, size_t size)
+static void append_rank(const void *of, char *text, size_t size)
 {
+	append_party(&((const struct ncs_finding *)of)->root, text, size);
+}
+
+static void append_peer(const void *of, char *text, size_t size)
+{
+	append_party(&((const struct ncs_finding *)of)->peer, text, size);
+}
+
+/* "7 ranks wait" */
+static void append_count(const void *of, char *text, size_t size)
+{
+	size_t count = ((const struct ncs_finding *)of)->waiting;
+
 	if (count == 0)
 		ncs_append(text, size, "no rank waits");
 	else
@@ -33,13 +45,39 @@ static void append_waiting(size_t count, char *text, size_t size)
 			   count == 1 ? " waits" : "s wait");
 }
 
-static void append_channel(const struct ncs_finding *finding, char *text,
-			   size_t size)
+static void append_channel(const void *of, char *text, size_t size)
 {
-	if (finding->channel)
-		ncs_append(text, size, "channel %u", finding->channel->channel);
+	const struct ncs_channel_view *channel =
+		((const struct ncs_finding *)of)->channel;
+
+	if (channel)
+		ncs_append(text, size, "channel %u", channel->channel);
 	else
 		ncs_append(text, size, "a channel");
+}
+
+static void append_call(const void *of, char *text, size_t size)
+{
+	ncs_append_call(&((const struct ncs_finding *)of)->call, text, size);
+}
+
+static void append_cause(const void *of, char *text, size_t size)
+{
+	const struct ncs_finding *finding = of;
+
+	ncs_append(text, size, "%s", ncs_late_cause_help(finding->cause));
+}
+
+static void append_node(const void *of, char *text, size_t size)
+{
+	const struct ncs_finding *finding = of;
+
+	ncs_append(text, size, "%s", finding->node->name);
+}
+
+static void append_why(const void *of, char *text, size_t size)
+{
+	ncs_append_node_why(((const struct ncs_finding *)of)->node, text, size);
 }
 
 /* A bound of a share this near to it is no other one. */
@@ -47,9 +85,9 @@ static void append_channel(const struct ncs_finding *finding, char *text,
 
 /* "24 %", "at least 24 %", "at most 24 %", "about 24 % (6 to 40 %)", or "an unknown
  * share"; bounds are rounded so that they stay bounds. */
-static void append_share(const struct ncs_finding *finding, char *text,
-			 size_t size)
+static void append_share(const void *of, char *text, size_t size)
 {
+	const struct ncs_finding *finding = of;
 	double share = finding->share;
 	bool least = finding->share_least < share * (1 - SHARE_NEAR);
 	bool most = finding->share_most > share * (1 + SHARE_NEAR);
@@ -72,64 +110,21 @@ static void append_share(const struct ncs_finding *finding, char *text,
 
 /* --- The sentence --------------------------------------------------------- */
 
-/* Appends the text for a $word of the table. Returns the length of the word. */
-static size_t expand(const struct ncs_finding *finding, const char *word,
-		     char *text, size_t size)
-{
-	static const char *const words[] = { "$rank", "$peer",  "$channel",
-					     "$call", "$share", "$cause",
-					     "$node", "$why",   "$count" };
-	size_t i = 0;
-
-	while (strncmp(word, words[i], strlen(words[i])) != 0)
-		i++;
-	switch (i) {
-	case 0:
-		append_rank(&finding->root, text, size);
-		break;
-	case 1:
-		append_rank(&finding->peer, text, size);
-		break;
-	case 2:
-		append_channel(finding, text, size);
-		break;
-	case 3:
-		ncs_append_call(&finding->call, text, size);
-		break;
-	case 4:
-		append_share(finding, text, size);
-		break;
-	case 5:
-		ncs_append(text, size, "%s",
-			   ncs_late_cause_help(finding->cause));
-		break;
-	case 6:
-		ncs_append(text, size, "%s", finding->node->name);
-		break;
-	case 7:
-		ncs_append_node_why(finding->node, text, size);
-		break;
-	default:
-		append_waiting(finding->waiting, text, size);
-		break;
-	}
-	return strlen(words[i]);
-}
-
 void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
 			  size_t size)
 {
-	const char *rest = ncs_verdict_sentence(finding->verdict);
+	static const struct ncs_word words[] = {
+		{ "RANK", append_rank },   { "PEER", append_peer },
+		{ "COUNT", append_count }, { "CHANNEL", append_channel },
+		{ "CALL", append_call },   { "SHARE", append_share },
+		{ "CAUSE", append_cause }, { "NODE", append_node },
+		{ "WHY", append_why },
+	};
 
 	text[0] = '\0';
-	while (*rest) {
-		size_t plain = strcspn(rest, "$");
-
-		ncs_append(text, size, "%.*s", (int)plain, rest);
-		rest += plain;
-		if (*rest)
-			rest += expand(finding, rest, text, size);
-	}
+	ncs_append_sentence(ncs_verdict_sentence(finding->verdict), words,
+			    sizeof(words) / sizeof(words[0]), finding, text,
+			    size);
 	if (finding->alike > 0)
 		ncs_append(text, size, "; the same applies to %zu other %s%s",
 			   finding->alike, finding->node ? "node" : "rank",

@@ -3,10 +3,34 @@
 #include "tui/text/finding_words.h"
 
 #include <inttypes.h>
+#include <string.h>
+#include <strings.h>
 
 #include "analysis/base/value_names.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/words.h"
+
+void ncs_append_sentence(const char *sentence, const struct ncs_word *words,
+			 size_t count, const void *of, char *text, size_t size)
+{
+	while (*sentence) {
+		size_t plain = strcspn(sentence, "$"), length, i = 0;
+
+		ncs_append(text, size, "%.*s", (int)plain, sentence);
+		sentence += plain;
+		if (!*sentence)
+			return;
+		sentence++;
+		length = strspn(sentence, "abcdefghijklmnopqrstuvwxyz");
+		while (i < count &&
+		       (strlen(words[i].word) != length ||
+			strncasecmp(words[i].word, sentence, length) != 0))
+			i++;
+		if (i < count)
+			words[i].append(of, text, size);
+		sentence += length;
+	}
+}
 
 static bool is_on_one_node(const struct ncs_communicator *communicator)
 {

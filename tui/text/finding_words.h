@@ -10,6 +10,18 @@
 
 #include "analysis/diagnosis/finding.h"
 
+/* Appends what a $word of a sentence stands for, of a finding or of evidence. */
+typedef void ncs_append_word(const void *of, char *text, size_t size);
+
+struct ncs_word {
+	const char *word; /* in capitals, without $ */
+	ncs_append_word *append;
+};
+
+/* Appends a sentence of a table, whose words are all among `count` words. */
+void ncs_append_sentence(const char *sentence, const struct ncs_word *words,
+			 size_t count, const void *of, char *text, size_t size);
+
 /* Returns whether a party is a rank whose process is gone. */
 bool ncs_party_is_dead(const struct ncs_party *party);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
-#include "analysis/model/late_now.h"
+#include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/records/step_stats.h"
 #include "tui/text/format.h"

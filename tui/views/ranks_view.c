@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "analysis/base/value_names.h"
-#include "analysis/model/late_now.h"
+#include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
 #include "tui/text/job_text.h"
 #include "tui/text/launch_text.h"

@@ -589,7 +589,8 @@ static void add_channel(struct sim *self, const struct job_look *look,
 	view->send = send;
 	view->peer = (int32_t)(send ? look->after : look->before);
 	view->state = state.state;
-	view->since_ns = state.since_ns;
+	view->since_ns = state.state == NCS_CHANNEL_IDLE ? past->latest_ns :
+							   state.since_ns;
 	view->steps_done = past->steps + state.step;
 	view->steps_started = view->steps_done;
 	view->operations_done = past->steps / 8;
@@ -750,6 +751,14 @@ static void set_identity(struct ncs_identity *identity,
 	memcpy(identity->comm_name, look->comm->name, sizeof(look->comm->name));
 }
 
+/* Returns when the process of a rank of the job begins. */
+static uint64_t birth_ns(const struct sim *self, unsigned rank)
+{
+	return rank == self->options.victim && self->options.birth_ns > 0 ?
+		       self->options.birth_ns :
+		       1;
+}
+
 static void take(struct sim *self, unsigned comm, unsigned member)
 {
 	struct job_comm *of = &self->comms[comm];
@@ -782,6 +791,7 @@ static void take(struct sim *self, unsigned comm, unsigned member)
 	set_proxy(snapshot, &look);
 	self->header.pid = 1000 + of->first + member;
 	self->header.process_start = 1 + self->header.pid;
+	self->header.created = birth_ns(self, of->first + member);
 	snprintf(self->id, sizeof(self->id), "simulated/%u.%u", comm, member);
 }
 
@@ -803,7 +813,8 @@ static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 
 static bool is_seen(const struct sim *self, unsigned rank)
 {
-	return self->options.seen == 0 || rank < self->options.seen;
+	return (self->options.seen == 0 || rank < self->options.seen) &&
+	       birth_ns(self, rank) <= self->now_ns;
 }
 
 static bool next(struct ncs_source *source, struct ncs_sample *sample)
@@ -878,6 +889,7 @@ struct ncs_source *sim_open(const struct sim_options *options)
 	self->died_ns = NEVER;
 	self->comms = allocate(options->ranks + 1, sizeof(*self->comms));
 	self->ready = allocate(options->ranks, sizeof(*self->ready));
+	self->ready[options->victim] = options->birth_ns;
 	self->snapshot.channels = allocate(2 * (size_t)options->channels,
 					   sizeof(*self->snapshot.channels));
 	self->snapshot.operations =

@@ -56,6 +56,8 @@ struct sim_options {
 	enum sim_fault fault;
 	uint64_t fault_ns;
 	unsigned victim; /* rank that has the fault */
+	/* The victim's process begins so late; 0: with the others. */
+	uint64_t birth_ns;
 };
 
 /* Opens a source of the job, to be closed with its close(). */

@@ -303,6 +303,67 @@ static void a_single_update_never_reports_a_stuck_job(void **state)
 	watch_close(&watch);
 }
 
+/* --- A process that begins late ------------------------------------------- */
+
+/* Before it begins it is a rank that is not seen and that others wait for. The
+ * other rank of its group has then still to come to the others. */
+static bool is_of_late_process(const struct ncs_finding *finding,
+			       const struct sim_options *options)
+{
+	int process = process_of(finding);
+
+	if (finding->severity != NCS_SEVERITY_SLOW)
+		return false;
+	if (finding->verdict == NCS_VERDICT_CAME_LATE)
+		return process == (int)options->victim;
+	return finding->verdict == NCS_VERDICT_RANK_MISSING &&
+	       (process < 0 || process == (int)options->victim + 1);
+}
+
+/* Returns whether it is said to have come late. */
+static bool look_at_late_process(struct watch *watch,
+				 const struct sim_options *options)
+{
+	const struct ncs_diagnosis *diagnosis = &watch->diagnosis;
+	bool is_told = false;
+
+	look(watch);
+	for (size_t k = 0; k < diagnosis->count; k++) {
+		const struct ncs_finding *finding = &diagnosis->findings[k];
+
+		if (!is_of_late_process(finding, options))
+			fail_msg("%s, %s, process %d, at %llu ms",
+				 ncs_verdict_name(finding->verdict),
+				 ncs_severity_name(finding->severity),
+				 process_of(finding),
+				 (unsigned long long)(watch->now_ns / MS));
+		is_told |= finding->verdict == NCS_VERDICT_CAME_LATE;
+	}
+	return is_told;
+}
+
+static void a_process_that_begins_late_is_accused_of_nothing_else(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 16; i++) {
+		struct sim_options options = eight_ranks(SIM_NO_FAULT);
+		struct watch watch;
+		bool is_told = false;
+
+		options.fault_ns = UINT64_MAX;
+		options.seed = i;
+		options.api_version = i % 2 ? 5 : 4;
+		options.groups = i % 4 / 2 ? 2 : 0;
+		options.compute_ns = 500 * MS;
+		options.birth_ns = 5 * SECOND + i * 50 * MS;
+		watch_open(&watch, &options);
+		while (watch.now_ns < 12 * SECOND)
+			is_told |= look_at_late_process(&watch, &options);
+		assert_true(is_told);
+		watch_close(&watch);
+	}
+}
+
 /* --- By hand -------------------------------------------------------------- */
 
 static struct scripted_rank *add(struct scripted *scripted, int number,
@@ -480,6 +541,8 @@ static void a_circle_across_communicators_is_a_deadlock(void **state)
 	assert_int_equal(diagnosis.count, 1);
 	assert_int_equal(diagnosis.findings[0].verdict, NCS_VERDICT_DEADLOCK);
 	assert_int_equal(diagnosis.findings[0].severity, NCS_SEVERITY_STUCK);
+	/* Two processes, though four ranks of communicators. */
+	assert_int_equal(diagnosis.findings[0].waiting, 2);
 	ncs_diagnosis_release(&diagnosis);
 	scripted_release(&scripted);
 }
@@ -639,6 +702,157 @@ static void a_kernel_that_is_queued_behind_other_work_is_a_late_gpu(void **state
 	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
 	launch(on_stream(scripted, 1, 7), NCS_FUNCTION_ALL_REDUCE, false);
 	assert_found(scripted, NCS_VERDICT_GPU_LATE, 1, NCS_CONFIDENCE_CERTAIN);
+}
+
+/* One process has four GPUs; or four containers began at one time, and each of their
+ * processes is the first there. */
+static void ranks_that_share_a_number_of_a_process_count_each(void **state)
+{
+	for (unsigned is_one = 0; is_one < 2; is_one++) {
+		struct ncs_diagnosis diagnosis;
+		struct scripted *scripted = *state;
+
+		for (int i = 0; i < 4; i++) {
+			struct scripted_rank *rank = on_stream(scripted, i, 7);
+
+			rank->header.pid = rank->header.process_start = 1;
+			rank->snapshot.identity.nranks = 4;
+			if (is_one)
+				snprintf(rank->snapshot.identity.gpu,
+					 sizeof(rank->snapshot.identity.gpu),
+					 "0000:%d:00.0", i);
+			else
+				rank->header.pid_namespace = 100 + (uint64_t)i;
+			if (i > 0)
+				launch(rank, NCS_FUNCTION_ALL_REDUCE, true);
+		}
+		diagnose(&diagnosis, scripted);
+		assert_int_equal(diagnosis.count, 1);
+		assert_int_equal(diagnosis.findings[0].root.number, 0);
+		assert_int_equal(diagnosis.findings[0].waiting, 3);
+		ncs_diagnosis_release(&diagnosis);
+		scripted_release(scripted);
+		scripted_init(scripted);
+	}
+}
+
+/* Calls AllReduce 0. */
+static struct ncs_operation_view *launch_first(struct scripted_rank *rank,
+					       bool begins)
+{
+	struct ncs_operation_view *operation =
+		launch(rank, NCS_FUNCTION_ALL_REDUCE, begins);
+
+	operation->sequence_number = 0;
+	rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE].last_sequence_number =
+		0;
+	return operation;
+}
+
+/* Adds three ranks: rank 0 is in its first AllReduce since 10 s, and has its
+ * communicator since 5 s, the others, of one host, since `born_ns`. Returns rank 1. */
+static struct scripted_rank *come_late(struct scripted *scripted,
+				       uint64_t born_ns)
+{
+	struct scripted_rank *ranks[] = { on_stream(scripted, 0, 7),
+					  on_stream(scripted, 1, 7),
+					  on_stream(scripted, 2, 7) };
+
+	for (size_t i = 0; i < 3; i++) {
+		ranks[i]->header.created = i == 0 ? 5 * SECOND : born_ns;
+		ranks[i]->snapshot.identity.nranks = 3;
+		ranks[i]->snapshot.launches = (struct ncs_launches_view){
+			.status = NCS_STREAM_ALL,
+		};
+		ranks[i]->snapshot.functions[NCS_FUNCTION_ALL_REDUCE] =
+			(struct ncs_function_view){
+				.last_sequence_number = NCS_NO_SEQUENCE_NUMBER,
+			};
+		ranks[i]->snapshot.last_call_ns = 0;
+	}
+	launch_first(ranks[0], true);
+	return ranks[1];
+}
+
+static const struct ncs_evidence *
+evidence_of(const struct ncs_finding *finding, enum ncs_evidence_kind kind)
+{
+	for (size_t i = 0; i < finding->evidence_count; i++)
+		if (finding->evidence[i].kind == kind)
+			return &finding->evidence[i];
+	fail_msg("no evidence of kind %d", kind);
+	return NULL;
+}
+
+/* Asserts that rank 1 is said to have come late, by so much, and so many others, and
+ * nothing else. */
+static void assert_came_late(struct scripted *scripted, uint64_t late_ns,
+			     size_t alike)
+{
+	const struct ncs_finding *found;
+	struct ncs_diagnosis diagnosis;
+
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.count, 1);
+	found = diagnosis.findings;
+	assert_string_equal(ncs_verdict_name(found->verdict), "came_late");
+	assert_int_equal(found->severity, NCS_SEVERITY_SLOW);
+	assert_int_equal(found->root.number, 1);
+	assert_int_equal(found->alike, alike);
+	assert_int_equal(evidence_of(found, NCS_EVIDENCE_BORN)->duration_ns,
+			 late_ns);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+static void a_rank_that_came_late_and_has_not_called_is_not_missing(void **state)
+{
+	struct scripted *scripted = *state;
+
+	come_late(scripted, 38 * SECOND);
+	assert_came_late(scripted, 33 * SECOND, 1);
+}
+
+static void a_rank_that_came_late_has_no_late_gpu(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = come_late(scripted, 38 * SECOND);
+
+	launch_first(rank, false)->start_ns = 41 * SECOND - SECOND / 4;
+	assert_came_late(scripted, 33 * SECOND, 1);
+}
+
+static void a_rank_that_came_late_and_does_not_call_is_missing(void **state)
+{
+	struct scripted *scripted = *state;
+
+	come_late(scripted, 35 * SECOND);
+	assert_found(scripted, NCS_VERDICT_RANK_MISSING, 1,
+		     NCS_CONFIDENCE_CERTAIN);
+}
+
+/* The host called a moment ago: until then, its GPU had nothing to begin. */
+static void a_kernel_is_not_late_before_it_is_called(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+	struct scripted_rank *rank;
+
+	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
+	rank = on_stream(scripted, 1, 7);
+	launch(rank, NCS_FUNCTION_ALL_REDUCE, false);
+	rank->operations[0].start_ns = 41 * SECOND - SECOND / 4;
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.count, 1);
+	assert_string_equal(ncs_verdict_name(diagnosis.findings[0].verdict),
+			    "peer_wait");
+	assert_int_equal(diagnosis.findings[0].severity, NCS_SEVERITY_SLOW);
+	ncs_diagnosis_release(&diagnosis);
+	rank->operations[0].start_ns = 38 * SECOND;
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.findings[0].verdict, NCS_VERDICT_GPU_LATE);
+	assert_int_equal(diagnosis.findings[0].severity, NCS_SEVERITY_SLOW);
+	assert_int_equal(diagnosis.findings[0].duration_ns, 3 * SECOND);
+	ncs_diagnosis_release(&diagnosis);
 }
 
 static void kernels_that_are_all_queued_are_healthy(void **state)
@@ -1413,6 +1627,8 @@ int main(void)
 		cmocka_unit_test(faults_are_found_with_old_releases_of_nccl),
 		cmocka_unit_test(a_job_without_network_is_judged_by_its_calls),
 		cmocka_unit_test(a_single_update_never_reports_a_stuck_job),
+		cmocka_unit_test(
+			a_process_that_begins_late_is_accused_of_nothing_else),
 		cmocka_unit_test(calls_in_another_order_are_an_order_mismatch),
 		cmocka_unit_test(
 			a_rank_that_finished_with_less_data_is_a_size_mismatch),
@@ -1427,6 +1643,11 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 		TEST(a_kernel_that_has_begun_waits_for_a_rank_that_has_not_called),
 		TEST(a_kernel_that_is_queued_behind_other_work_is_a_late_gpu),
+		TEST(ranks_that_share_a_number_of_a_process_count_each),
+		TEST(a_rank_that_came_late_and_has_not_called_is_not_missing),
+		TEST(a_rank_that_came_late_has_no_late_gpu),
+		TEST(a_rank_that_came_late_and_does_not_call_is_missing),
+		TEST(a_kernel_is_not_late_before_it_is_called),
 		TEST(kernels_that_are_all_queued_are_healthy),
 		TEST(a_kernel_that_has_just_begun_is_no_sleeping_proxy),
 		TEST(a_kernel_waits_for_a_process_that_died),

@@ -303,6 +303,125 @@ finding_names_the_operations_that_could_not_be_compared(void **state)
 	assert_int_equal(finding->evidence[1].expected, 60);
 }
 
+/* --- Hosts that pause --------------------------------------------------------- */
+
+#define PAUSED_STEPS 20u
+#define PAUSED_NS (21 * SECOND)
+
+/* Adds a step each 100 ms until PAUSED_NS. In the one in the middle rank 0 came
+ * `pause_ns` late. Then the others begin the next step, which rank 0 does not
+ * call. */
+static void pause_rank_0(struct late_fixture *fixture, uint64_t pause_ns)
+{
+	uint64_t begin_ns = PAUSED_NS - pause_ns - PAUSED_STEPS * 100 * MS;
+
+	for (unsigned i = 0; i < PAUSED_STEPS; i++) {
+		uint64_t late_ns = i == PAUSED_STEPS / 2 ? pause_ns : 0;
+
+		for (size_t k = 0; k < RANKS; k++) {
+			uint64_t call_ns = begin_ns + (k == 0 ? late_ns : 0);
+
+			all_reduce(fixture, k, i, call_ns, call_ns + 1,
+				   begin_ns + late_ns + 30 * MS);
+		}
+		begin_ns += late_ns + 100 * MS;
+	}
+	for (size_t k = 0; k < RANKS; k++) {
+		struct scripted_rank *rank = &fixture->scripted.ranks[k];
+		struct ncs_snapshot *snapshot = &rank->snapshot;
+
+		scripted_follow(rank, PAUSED_STEPS + 1, PAUSED_STEPS,
+				PAUSED_NS - 70 * MS);
+		snapshot->identity.nranks = RANKS;
+		snapshot->last_call_ns = PAUSED_NS - 100 * MS;
+		if (k == 0)
+			continue;
+		snapshot->launches.begun = snapshot->launches.followed =
+			snapshot->launches.launched = PAUSED_STEPS + 1;
+		snapshot->launches.begun_ns = PAUSED_NS;
+		snapshot->functions[NCS_FUNCTION_ALL_REDUCE]
+			.last_sequence_number = PAUSED_STEPS;
+		snapshot->operation_count = 1;
+		rank->operations[0] = (struct ncs_operation_view){
+			.number = PAUSED_STEPS + 1,
+			.start_ns = PAUSED_NS,
+			.enqueued_ns = PAUSED_NS + 1,
+			.sequence_number = PAUSED_STEPS,
+			.event = NCS_EVENT_COLL,
+			.function = NCS_FUNCTION_ALL_REDUCE,
+			.peer = -1,
+			.launch = PAUSED_STEPS + 1,
+		};
+	}
+}
+
+/* Asserts what is said of rank 0 when the others have waited for so long, and how
+ * long they are said to have waited before. */
+static void assert_paused(struct late_fixture *fixture, uint64_t waited_ns,
+			  const char *verdict,
+			  enum ncs_verdict_severity severity,
+			  uint64_t before_ns)
+{
+	const struct ncs_finding *found;
+	bool is_told = false;
+
+	look(fixture, PAUSED_NS + waited_ns - SECOND / 2);
+	look(fixture, PAUSED_NS + waited_ns);
+	assert_int_equal(fixture->diagnosis.count, 1);
+	found = fixture->diagnosis.findings;
+	assert_string_equal(ncs_verdict_name(found->verdict), verdict);
+	assert_int_equal(found->severity, severity);
+	assert_int_equal(found->root.number, 0);
+	assert_int_equal(found->waiting, RANKS - 1);
+	assert_int_equal(found->duration_ns, waited_ns);
+	for (size_t i = 0; i < found->evidence_count; i++)
+		is_told |= found->evidence[i].kind == NCS_EVIDENCE_HOST &&
+			   found->evidence[i].duration_ns == before_ns &&
+			   found->evidence[i].expected > 0;
+	assert_true(is_told);
+}
+
+/* All of it is known at the first look. */
+static void host_is_busy_until_it_takes_longer_than_before(void **state)
+{
+	struct late_fixture *fixture = *state;
+	const uint64_t pause_ns = 15 * SECOND;
+
+	pause_rank_0(fixture, pause_ns);
+	assert_paused(fixture, 3 * SECOND, "host_busy", NCS_SEVERITY_SLOW,
+		      pause_ns);
+	assert_paused(fixture, 12 * SECOND, "host_busy", NCS_SEVERITY_SLOW,
+		      pause_ns);
+	assert_paused(fixture, 16 * SECOND, "rank_missing", NCS_SEVERITY_SLOW,
+		      pause_ns);
+	assert_paused(fixture, 21 * SECOND, "rank_missing", NCS_SEVERITY_STUCK,
+		      pause_ns);
+}
+
+static void rank_that_never_paused_before_is_missing(void **state)
+{
+	struct late_fixture *fixture = *state;
+
+	pause_rank_0(fixture, 0);
+	assert_paused(fixture, 3 * SECOND, "rank_missing", NCS_SEVERITY_SLOW,
+		      0);
+	assert_paused(fixture, 6 * SECOND, "rank_missing", NCS_SEVERITY_STUCK,
+		      0);
+}
+
+static void rank_that_goes_on_after_a_pause_is_not_late(void **state)
+{
+	struct late_fixture *fixture = *state;
+
+	pause_rank_0(fixture, 8 * SECOND);
+	for (size_t k = 1; k < RANKS; k++)
+		fixture->scripted.ranks[k].snapshot.operation_count = 0;
+	look(fixture, PAUSED_NS + SECOND / 2);
+	assert_true(ncs_rank_lateness(scripted_rank(&fixture->scripted, 0))
+			    ->waited_share > 0.8);
+	assert_int_equal(fixture->diagnosis.count, 0);
+}
+
 /* --- Hosts with work of their own -------------------------------------------- */
 
 #define STEPS 180u
@@ -421,6 +540,26 @@ static void late_host_of_long_steps_is_found(void **state)
 
 	look_at_busy_hosts(*state, &hosts);
 	assert_costs(*state, 1.0 / 3.15);
+}
+
+/* Its steps are longer than ten seconds: there is none in the latest ones before the
+ * next step ends. */
+static void late_host_of_long_steps_stays_found(void **state)
+{
+	static const struct busy_hosts hosts = {
+		.work_ns = { 9 * SECOND, 13 * SECOND },
+		.steps = 20,
+	};
+	struct late_fixture *fixture = *state;
+	uint64_t end_ns = record_busy_hosts(fixture, &hosts);
+
+	for (unsigned i = 0; i < 14; i++) {
+		look(fixture, end_ns + i * SECOND + MS);
+		assert_int_equal(fixture->diagnosis.count, 1);
+		assert_int_equal(fixture->diagnosis.findings[0].root.number, 1);
+	}
+	look(fixture, end_ns + 400 * SECOND);
+	assert_int_equal(fixture->diagnosis.count, 0);
 }
 
 static void late_host_that_never_waits_costs_as_much(void **state)
@@ -571,9 +710,13 @@ int main(void)
 		TEST(late_rank_that_died_before_the_others_is_only_dead),
 		TEST(new_lateness_is_not_thinned_out_by_an_old_level_time),
 		TEST(finding_names_the_operations_that_could_not_be_compared),
-		TEST(late_host_costs_what_it_works_longer_than_others),
+		TEST(host_is_busy_until_it_takes_longer_than_before),
+		TEST(rank_that_never_paused_before_is_missing),
+		TEST(rank_that_goes_on_after_a_pause_is_not_late),
+				TEST(late_host_costs_what_it_works_longer_than_others),
 		TEST(late_host_ahead_costs_what_other_hosts_do_not_work),
 		TEST(late_host_of_long_steps_is_found),
+		TEST(late_host_of_long_steps_stays_found),
 		TEST(late_host_that_never_waits_costs_as_much),
 		TEST(host_that_is_hardly_slower_than_those_ahead_is_not_found),
 		TEST(host_that_is_behind_by_chance_is_not_late),

@@ -235,6 +235,29 @@ static void data_that_move_are_no_wait(void **state)
 	assert_healthy(scripted, 40 * SECOND);
 }
 
+/* Ranks of a host share what comes over the network: a kernel that runs and gives no
+ * data may wait, over NVLink, for a rank whose process has not begun. */
+static void a_kernel_without_data_waits_for_the_rank_that_is_not_seen(
+	void **state)
+{
+	struct scripted *scripted = *state;
+
+	for (int i = 0; i < 3; i++) {
+		struct scripted_rank *rank = add(scripted, i, 4);
+		struct ncs_channel_view *channel;
+
+		reduce(rank);
+		if (i != 0)
+			continue;
+		channel = scripted_channel(rank, 0, true, 2);
+		channel->state = NCS_CHANNEL_SEND_GPU_WAIT;
+		channel->since_ns = 10 * SECOND;
+		channel->function = NCS_FUNCTION_ALL_REDUCE;
+		channel->step = 1;
+	}
+	assert_found(scripted, 14 * SECOND, NCS_SEVERITY_SLOW, 3, 3);
+}
+
 /* With one element only, a channel is as it was posted though the kernel has
  * begun: it could as well be queued, did the launch not tell. */
 static void a_channel_that_has_not_begun_hides_no_wait(void **state)
@@ -333,6 +356,7 @@ int main(void)
 		TEST(a_root_that_sends_waits_for_nobody),
 		TEST(a_transfer_names_its_peer),
 		TEST(data_that_move_are_no_wait),
+		TEST(a_kernel_without_data_waits_for_the_rank_that_is_not_seen),
 		TEST(a_channel_that_has_not_begun_hides_no_wait),
 		TEST(a_kernel_channel_tells_as_much_as_a_launch),
 		cmocka_unit_test(

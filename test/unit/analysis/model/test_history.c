@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/model/function_times.h"
+#include "analysis/model/class_stats.h"
 #include "analysis/views/columns.h"
 #include "test/unit/support/scripted_source.h"
 

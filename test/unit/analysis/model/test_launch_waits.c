@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "analysis/model/communicators.h"
-#include "analysis/model/late_now.h"
 #include "analysis/model/launch_waits.h"
 #include "test/unit/support/scripted_source.h"
 

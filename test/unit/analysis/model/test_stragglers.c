@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/model/late_now.h"
+#include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
 #include "test/unit/support/scripted_source.h"
 
@@ -1305,7 +1305,7 @@ static void rank_of_no_cost_is_not_marked(void **state)
 	teardown(state);
 	setup(state);
 	/* Too few operations. */
-	for (uint64_t i = 0; i < NCS_STRAGGLER_OPERATIONS - 1; i++)
+	for (uint64_t i = 0; i < NCS_FEW - 1; i++)
 		for (int k = 0; k < RANKS; k++)
 			operation(fixture, k, i, k == 2 ? 2 * MS : 0);
 	refresh(fixture);

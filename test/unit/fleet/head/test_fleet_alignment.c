@@ -32,7 +32,7 @@ struct fixture {
 	struct simulated_options options;
 	struct simulated_hosts hosts;
 	struct ncs_fleet_alignment *alignment;
-	struct ncs_fleet_told told[SIMULATED_HOSTS_MAX][RANKS];
+	struct ncs_fleet_reported reported[SIMULATED_HOSTS_MAX][RANKS];
 	struct ncs_recording *recordings[SIMULATED_HOSTS_MAX];
 	int64_t base_ns[SIMULATED_HOSTS_MAX];
 };
@@ -60,7 +60,7 @@ static int teardown(void **state)
 
 	for (unsigned i = 0; i < fixture->options.hosts; i++) {
 		for (unsigned k = 0; k < RANKS; k++)
-			ncs_fleet_told_release(&fixture->told[i][k]);
+			ncs_fleet_reported_release(&fixture->reported[i][k]);
 		ncs_recording_close(fixture->recordings[i]);
 		unlink(fixture->hosts.host[i].path);
 	}
@@ -114,7 +114,7 @@ static void take_batch(struct fixture *fixture, unsigned host,
 	clock.base_monotonic_ns += (uint64_t)fixture->base_ns[host];
 	assert_int_equal(ncs_fleet_alignment_take(
 				 fixture->alignment, host + 1,
-				 &fixture->told[host][batch->rank], &snapshot,
+				 &fixture->reported[host][batch->rank], &snapshot,
 				 &clock, batch->records, batch->count),
 			 0);
 	ncs_snapshot_release(&snapshot);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "analysis/model/model.h"
-#include "analysis/model/rates.h"
+#include "analysis/model/rank.h"
 #include "record/read/source_recording.h"
 #include "test/unit/support/recording_fixture.h"
 

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analysis/model/rates.h"
+#include "analysis/model/rank.h"
 #include "record/replay/replay_search.h"
 #include "test/unit/support/recording_fixture.h"
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/model/oldest.h"
+#include "analysis/model/launch_waits.h"
 #include "tui/synthetic/source_synthetic.h"
 #include "tui/table/column_layout.h"
 #include "tui/table/table.h"

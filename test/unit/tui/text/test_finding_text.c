@@ -12,6 +12,7 @@
 
 #include "analysis/model/stragglers.h"
 #include "test/unit/support/scripted_source.h"
+#include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/job_verdict.h"
 
@@ -475,6 +476,71 @@ static void durations_of_a_death_without_a_date_are_bounds(void **state)
 	assert_non_null(strstr(text, "(2.00s until its process was gone)"));
 }
 
+/* Asserts what a piece of evidence about rank 1 says. */
+static void assert_says(struct scripted *scripted, struct ncs_evidence evidence,
+			const char *expected)
+{
+	char text[NCS_SENTENCE_MAX];
+
+	evidence.party = ncs_party_of(scripted_rank(scripted, 1));
+	ncs_evidence_text(&evidence, text, sizeof(text));
+	assert_non_null(strchr(text, ':'));
+	assert_string_equal(strchr(text, ':') + 2, expected);
+}
+
+static void evidence_has_what_its_words_stand_for(void **state)
+{
+	struct scripted *scripted = *state;
+	const struct ncs_call_id call = { NCS_FUNCTION_ALL_REDUCE, 17 };
+
+	add(scripted, 0);
+	add(scripted, 1);
+	scripted_pass(scripted, SECOND);
+	assert_says(scripted,
+		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_HOST,
+					   .duration_ns = 15 * SECOND,
+					   .expected = 42 * SECOND },
+		    "the others waited for its host before: 15.0s at most, in"
+		    " the 42.0s that are known");
+	assert_says(scripted,
+		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_HOST_UNKNOWN },
+		    "whether the others waited for its host before is not"
+		    " known");
+	assert_says(scripted,
+		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_BORN,
+					   .duration_ns = 5 * SECOND },
+		    "initialized its communicator 5.00s later than the rank"
+		    " that waits longest");
+	assert_says(scripted,
+		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_CALLED,
+					   .call = call,
+					   .duration_ns = 2 * SECOND },
+		    "has called AllReduce 17, for 2.00s");
+	assert_says(scripted,
+		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_CALLED,
+					   .call = call },
+		    "has called AllReduce 17");
+	assert_says(scripted,
+		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_MOVED,
+					   .call = call,
+					   .number = 4,
+					   .duration_ns = 2 * SECOND },
+		    "time in which data moves: 2.00s in the latest 4 AllReduce"
+		    " 17, earlier unknown");
+	assert_says(scripted,
+		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_ENDED,
+					   .number = 1,
+					   .duration_ns = 2 * SECOND },
+		    "1 operation ended although ranks called it differently,"
+		    " the latest 2.00s ago: results are wrong");
+	assert_says(scripted,
+		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_NODES,
+					   .number = 1,
+					   .expected = 3,
+					   .share = 1 },
+		    "1 of 3 nodes does not answer");
+}
+
 static void rank_that_is_not_seen_runs_nowhere(void **state)
 {
 	const struct ncs_finding finding = {
@@ -513,6 +579,7 @@ int main(void)
 		TEST(process_that_is_gone_has_no_stack),
 		TEST(bounds_of_a_cost_are_rounded_to_the_safe_side),
 		TEST(durations_of_a_death_without_a_date_are_bounds),
+		TEST(evidence_has_what_its_words_stand_for),
 		TEST(rank_that_is_not_seen_runs_nowhere),
 	};
 
