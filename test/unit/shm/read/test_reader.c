@@ -122,7 +122,9 @@ static void unpublished_segment_is_not_ready(void **state)
 static void other_major_version_is_reported(void **state)
 {
 	struct segment_fixture *fixture = *state;
+	char ours[32];
 
+	snprintf(ours, sizeof(ours), "%u.%u", NCS_ABI_MAJOR, NCS_ABI_MINOR);
 	fixture->header->version = (NCS_ABI_MAJOR + 1) << 16 | 3;
 	/* Only the version is certain to be valid. */
 	fixture->header->record_bytes = 128;
@@ -130,7 +132,7 @@ static void other_major_version_is_reported(void **state)
 	assert_int_equal(attach(fixture->writer.path),
 			 NCS_ATTACH_OTHER_VERSION);
 	assert_non_null(strstr(why, "2.3"));
-	assert_non_null(strstr(why, "1.10"));
+	assert_non_null(strstr(why, ours));
 }
 
 static void later_minor_version_is_attached(void **state)

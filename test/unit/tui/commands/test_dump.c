@@ -177,7 +177,8 @@ static void json_objects_have_exactly_the_keys_of_the_schema(void **state)
 	assert_keys(
 		at(sample, "ranks.0"),
 		"pid rank host_pid host gpu_pci_id state past level api_version nccl_version communicator job settings"
-		" proxy kernel_timing launches cupti channels sampling step_estimates"
+		" proxy kernel_timing launches graphs cupti channels sampling"
+		" step_estimates"
 		" functions classes lateness late_now oldest_wait_ns ranges"
 		" in_flight"
 		" events lost waits_for busbw_gbs operations_per_s"
