@@ -20,9 +20,11 @@ static struct ncs_graph *graph_of(struct ncs_comm *comm,
 		return NULL;
 	graph = &ncs_captured.graphs[index];
 	graph->comm = comm;
-	graph->context = ncs_load_relaxed(&comm->context);
+	/* ORDER: pairs with ncs_replays_may_come() (plugin/life/replays.c): a
+	 * graph with a context has its communicator. */
+	ncs_store_release(&graph->context, ncs_load_relaxed(&comm->context));
 	launches->capture = capture;
-	launches->graph = (uint32_t)index + 1;
+	ncs_store_relaxed32(&launches->graph, (uint32_t)index + 1);
 	ncs_add_relaxed(&comm->header->graphs.graphs, 1);
 	return graph;
 }

@@ -18,38 +18,43 @@
 
 /* --- slots -------------------------------------------------------------- */
 
+/* The tag of the operation after the one with this tag; tags of operations are
+ * odd. */
+static uint64_t next_tag(uint64_t tag)
+{
+	return tag & 1 ? tag + 2 : tag + 1;
+}
+
 /* Claims a slot that is free, or whose operation is enqueued and has no child
- * in progress; with `force` also if its enqueueing has never ended. *launched
- * is set if that operation was launched, and no child of it was ever seen. */
+ * in progress; with `force` also if its enqueueing has never ended. Nobody else
+ * claims it before it gets its tag, next_tag(). *launched is set if the former
+ * operation was launched, and no child of it was ever seen. */
 static bool claim_slot(struct ncs_operation_slot *op, bool force,
 		       bool *launched)
 {
 	/* ORDER: pairs with child_done() (plugin/events/operation.c): the
 	 * former operation's last child no longer uses the slot. */
 	uint64_t children = ncs_load_acquire(&op->children);
-	/* ORDER: pairs with claim_slot() (plugin/events/operation.c). */
+	/* ORDER: pairs with ncs_operation_start()
+	 * (plugin/events/operation.c): the operation is complete. */
 	uint64_t tag = ncs_load_acquire(&op->tag);
-	uint64_t next = tag & 1 ? tag + 2 : tag + 1;
 	/* ORDER: pairs with ncs_operation_stop()
 	 * (plugin/events/operation.c). */
 	uint64_t enqueued = ncs_load_acquire(&op->enqueued);
 
 	if (!ncs_children_are_of(children, tag))
-		return false; /* another thread is claiming it */
+		return false; /* another thread has claimed it */
 	if (tag & 1 &&
 	    (ncs_children_in_progress(children) || (enqueued == 0 && !force)))
 		return false;
 	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): only one
 	 * of two threads gets the slot. */
 	if (!ncs_cas_acquire_release(&op->children, children,
-				     ncs_children_none(next)))
+				     ncs_children_none(next_tag(tag))))
 		return false;
 	*launched = tag & 1 && children == ncs_children_none(tag) &&
 		    ncs_load_relaxed(&op->launch) != 0;
 	ncs_store_relaxed(&op->enqueued, 0);
-	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): a thread
-	 * that finds the new tag does not find the operation enqueued. */
-	ncs_store_release(&op->tag, next);
 	return true;
 }
 
@@ -204,7 +209,7 @@ uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			     const struct ncs_operation_facts *facts,
 			     uint64_t now)
 {
-	uint64_t number, bytes;
+	uint64_t number, bytes, tag;
 	struct ncs_operation_slot *op = claim(comm, lane, &number);
 	uint64_t transfer = count_transfer(comm, lane, facts);
 	uint64_t sampling = ncs_sampling_choose(comm, facts, transfer);
@@ -253,11 +258,16 @@ uint64_t ncs_operation_start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_store_relaxed(&op->sampling, sampling);
 	ncs_store_relaxed(&op->under_way, 0);
 	publish(op, facts, reported ? lane->launch_number : 0);
+	tag = next_tag(ncs_load_relaxed(&op->tag));
+	/* ORDER: pairs with claim_slot() (plugin/events/operation.c) and with
+	 * ncs_operation_end_unfollowed() (plugin/events/operation.c): a thread
+	 * that finds the new tag finds the operation complete, and not
+	 * enqueued. */
+	ncs_store_release(&op->tag, tag);
 	if (reported && lane->launch_slot)
 		join_launch(comm, lane, op);
 	return ncs_handle_encode(NCS_HANDLE_OPERATION, comm->index,
-				 (unsigned)(op - comm->ops), 0,
-				 ncs_load_relaxed(&op->tag));
+				 (unsigned)(op - comm->ops), 0, tag);
 }
 
 bool ncs_operation_stop(struct ncs_comm *comm, uint64_t handle, uint64_t now)
@@ -705,8 +715,8 @@ bool ncs_operation_end_unfollowed(struct ncs_comm *comm,
 				  struct ncs_operation_slot *op,
 				  uint64_t launch, uint64_t now)
 {
-	/* ORDER: pairs with claim_slot() (plugin/events/operation.c): what
-	 * follows is this operation's. */
+	/* ORDER: pairs with ncs_operation_start()
+	 * (plugin/events/operation.c): what follows is this operation's. */
 	uint64_t tag = ncs_load_acquire(&op->tag);
 
 	/* ORDER: pairs with ncs_operation_stop()

@@ -245,7 +245,7 @@ static unsigned serve_ready(struct ncs_watched *self)
 
 	if (self->clock)
 		ncs_launch_clock_renew(self->clock);
-	if (self->clock && launches->graph != 0)
+	if (self->clock && ncs_load_relaxed32(&launches->graph) != 0)
 		ncs_replays_renew_clock(&launches->primary,
 					self->clock->stream);
 	done += poll_launches(self, false);

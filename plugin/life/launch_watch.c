@@ -116,7 +116,7 @@ static void free_entry(struct ncs_watched *self)
 	ncs_store_relaxed(&launches->last_followed, 0);
 	ncs_store_relaxed(&launches->open_handle, 0);
 	ncs_store_relaxed(&launches->last_missed, 0);
-	launches->graph = 0;
+	ncs_store_relaxed32(&launches->graph, 0);
 	self->leaving = self->closed = false;
 	self->released = self->events_lost = false;
 	self->last_number = self->scanned = self->seen = 0;

@@ -663,6 +663,7 @@ out:
 	pthread_mutex_unlock(&lock);
 }
 
+/* Returns true if all other communicators are finalized. The lock is held. */
 static bool is_last(const struct ncs_comm *comm)
 {
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
@@ -687,10 +688,14 @@ static void end_comm(struct ncs_comm *comm)
 void ncs_process_finalize_comm(void *context)
 {
 	struct ncs_comm *comm, *replayed;
+	bool last;
 
-	/* Not under the lock: CUPTI waits for threads that are not ours. */
+	pthread_mutex_lock(&lock);
 	comm = ncs_comm_of_context(context);
-	if (comm && is_last(comm))
+	last = comm && is_last(comm);
+	pthread_mutex_unlock(&lock);
+	/* Not under the lock: CUPTI waits for threads that are not ours. */
+	if (last)
 		ncs_cupti_flush();
 	pthread_mutex_lock(&lock);
 	comm = ncs_comm_of_context(context);

@@ -247,7 +247,7 @@ static void report_begin(struct replayed *of, struct ncs_graph *graph,
  * The lock is held. */
 static struct replayed *replayed_of(const struct ncs_graph *graph)
 {
-	struct replayed *of = &replayed[graph->comm->index];
+	struct replayed *of = &replayed[graph->comm - ncs_registry.comms];
 
 	if (ncs_load_relaxed(&graph->comm->context) != graph->context ||
 	    !ncs_comm_is_live(graph->comm))
@@ -396,7 +396,10 @@ bool ncs_replays_may_come(void)
 	     !may_come && i < ncs_load_relaxed(&ncs_captured.graphs_used) &&
 	     i < NCS_GRAPH_MAX;
 	     i++)
-		may_come = ncs_captured.graphs[i].comm &&
+		/* ORDER: pairs with graph_of() (plugin/events/capture.c): it
+		 * has its communicator. */
+		may_come = ncs_load_acquire(&ncs_captured.graphs[i].context) !=
+				   0 &&
 			   replayed_of(&ncs_captured.graphs[i]) != NULL;
 	pthread_mutex_unlock(&ncs_watched_lock);
 	return may_come;
