@@ -46,14 +46,6 @@ static bool is_of(const struct ncs_fleet_clock *clock,
 	       (head->boot_id[0] || strcmp(clock->host, head->host) == 0);
 }
 
-static bool is_used(const struct ncs_fleet *fleet, size_t clock)
-{
-	for (size_t i = 0; i < fleet->count; i++)
-		if (fleet->nodes[i]->clock == clock)
-			return true;
-	return false;
-}
-
 /* Forgets all that was concluded from traffic. */
 static void forget_traffic(struct ncs_fleet *fleet)
 {
@@ -70,7 +62,7 @@ static void forget_traffic(struct ncs_fleet *fleet)
 static size_t place_of_new(struct ncs_fleet *fleet)
 {
 	for (size_t i = 0; i < fleet->clock_count; i++) {
-		if (is_used(fleet, i))
+		if (fleet->clocks[i].nodes > 0)
 			continue;
 		if (fleet->clocks[i].records_since_ns != 0)
 			forget_traffic(fleet);
@@ -83,6 +75,8 @@ static size_t place_of_new(struct ncs_fleet *fleet)
 	return fleet->clock_count++;
 }
 
+/* Sets *place to a clock of this machine. Returns 0; or -ENOMEM, and *place is
+ * SIZE_MAX. */
 static int find_clock(struct ncs_fleet *fleet, const struct ncs_file_head *head,
 		      size_t *place)
 {
@@ -91,15 +85,20 @@ static int find_clock(struct ncs_fleet *fleet, const struct ncs_file_head *head,
 
 	if (*place != SIZE_MAX && is_of(&fleet->clocks[*place], head))
 		return 0;
+	if (*place != SIZE_MAX)
+		fleet->clocks[*place].nodes--;
 	for (*place = 0; *place < fleet->clock_count; ++*place)
-		if (is_of(&fleet->clocks[*place], head))
+		if (is_of(&fleet->clocks[*place], head)) {
+			fleet->clocks[*place].nodes++;
 			return 0;
+		}
 	*place = SIZE_MAX;
 	*place = place_of_new(fleet);
 	if (*place == SIZE_MAX)
 		return -ENOMEM;
 	clock = &fleet->clocks[*place];
 	*clock = (struct ncs_fleet_clock){
+		.nodes = 1,
 		.time_namespace = head->time_namespace,
 		.arrivals_ns = { INT64_MAX, INT64_MAX },
 	};
@@ -269,10 +268,8 @@ int ncs_fleet_clock_take(struct ncs_fleet *fleet, struct ncs_fleet_node *node)
 	struct ncs_fleet_clock *clock;
 	int error = find_clock(fleet, &facts->head, &node->clock);
 
-	if (error) {
-		node->clock = SIZE_MAX;
+	if (error)
 		return error;
-	}
 	clock = &fleet->clocks[node->clock];
 	clock->reading = facts->clock;
 	note_arrival(clock, facts->look.taken_ns, node->now_ns);

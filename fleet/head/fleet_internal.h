@@ -18,6 +18,7 @@ struct ncs_fleet_clock {
 	char boot_id[40];
 	char host[64]; /* tells hosts apart that have no boot id */
 	uint64_t time_namespace;
+	size_t nodes;  /* that have this clock */
 	bool is_here;  /* it is this machine's */
 	bool is_known; /* `move` is set */
 	bool is_aligned;
