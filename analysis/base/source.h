@@ -82,6 +82,8 @@ struct ncs_source {
 	/* Set by the caller: samples have peaks, which on this machine takes a
 	 * thread and NVML. */
 	bool wants_peaks;
+	/* Ranks of one process only are shown. */
+	bool shows_part;
 	/* The user's names for communicators, or NULL. They belong to the
 	 * opener. */
 	const struct ncs_aliases *aliases;

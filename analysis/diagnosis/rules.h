@@ -60,6 +60,12 @@ int ncs_find_unseen_ranks(struct ncs_diagnosis *diagnosis,
 int ncs_find_unstarted_calls(struct ncs_diagnosis *diagnosis,
 			     const struct ncs_model *model);
 
+/* Finds ranks that have not joined a communicator, and communicators that all ranks
+ * have joined and that may not be set up: the latest one, where nothing was called
+ * since. */
+int ncs_find_setups(struct ncs_diagnosis *diagnosis,
+		    const struct ncs_model *model);
+
 /* Finds ranks whose GPU is in a collective for NCS_STUCK_NS that all other ranks
  * have finished, where no earlier rule explains it. */
 int ncs_find_left_behind(struct ncs_diagnosis *diagnosis,

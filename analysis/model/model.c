@@ -334,6 +334,7 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 
 	model->now_ns = now_ns;
 	model->aliases = source->aliases;
+	model->shows_part = source->shows_part;
 	model->error[0] = '\0';
 	error = source->begin(source, now_ns, model->error,
 			      sizeof(model->error));

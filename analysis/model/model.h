@@ -29,6 +29,7 @@ struct ncs_model {
 	 * views; NULL if there is none. */
 	const struct ncs_diagnosis *diagnosis;
 	const struct ncs_aliases *aliases; /* the source's; may be NULL */
+	bool shows_part; /* the source's: ranks of one process only */
 	bool keeps_latest;   /* whether ranks keep their latest records */
 	size_t latest_count; /* ranks that kept some before the latest update */
 	struct ncs_rank **ranks; /* by host, communicator, rank, process */

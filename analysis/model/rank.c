@@ -132,6 +132,14 @@ bool ncs_function_is_used(const struct ncs_function_view *function)
 	return function->calls > 0 || function->operations > 0;
 }
 
+bool ncs_rank_has_called(const struct ncs_rank *rank)
+{
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+		if (ncs_function_is_used(&rank->now.functions[i]))
+			return true;
+	return rank->now.launches.launched > 0;
+}
+
 bool ncs_function_ends_known(const struct ncs_function_view *function)
 {
 	return function->with_children > 0 || function->operations_done > 0;

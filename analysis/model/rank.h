@@ -172,6 +172,9 @@ uint64_t ncs_rank_lost_in_window(const struct ncs_rank *rank);
 /* Returns whether there was any call or operation of a function. */
 bool ncs_function_is_used(const struct ncs_function_view *function);
 
+/* Returns whether the rank has called or launched anything. */
+bool ncs_rank_has_called(const struct ncs_rank *rank);
+
 /* Returns whether ends of the function's operations are reported: by their
  * children, or by their launches. */
 bool ncs_function_ends_known(const struct ncs_function_view *function);

@@ -285,6 +285,7 @@ struct ncs_source *ncs_source_open_shm(const char *directory,
 	}
 	if (choice)
 		self->choice = *choice;
+	self->source.shows_part = self->choice.pid != 0;
 	self->discovery.directory = self->directory;
 	self->source.begin = begin;
 	self->source.next = next;

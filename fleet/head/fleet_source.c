@@ -296,6 +296,7 @@ static void close_source(struct ncs_source *source)
 
 void ncs_fleet_source_init(struct ncs_fleet *fleet)
 {
+	fleet->source.shows_part = fleet->choice.pid != 0;
 	fleet->source.begin = begin;
 	fleet->source.next = next;
 	fleet->source.complete = complete;

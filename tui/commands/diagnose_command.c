@@ -161,16 +161,12 @@ static bool is_done(struct diagnose_watch *watch)
 
 static int status_of(const struct diagnose_watch *watch)
 {
-	enum ncs_verdict_severity severity =
-		ncs_diagnosis_severity(&watch->diagnosis);
-
-	if (severity == NCS_SEVERITY_UNSEEN ||
-	    (watch->diagnosis.count == 0 &&
-	     ncs_count_unreadable(&watch->model) > 0))
-		return NCS_EXIT_UNREADABLE;
-	if (watch->model.rank_count == 0)
+	if (watch->diagnosis.count == 0 && watch->model.rank_count == 0 &&
+	    ncs_count_unreadable(&watch->model) == 0)
 		return NCS_EXIT_NO_VERDICT;
-	switch (severity) {
+	switch (ncs_job_severity(&watch->diagnosis, &watch->model)) {
+	case NCS_SEVERITY_UNSEEN:
+		return NCS_EXIT_UNREADABLE;
 	case NCS_SEVERITY_STUCK:
 		return NCS_EXIT_STUCK;
 	case NCS_SEVERITY_SLOW:

@@ -302,17 +302,15 @@ void ncs_json_add_verdict(json_t *object, const struct ncs_model *model,
 			  const struct ncs_diagnosis *diagnosis)
 {
 	char line[NCS_SENTENCE_MAX + 64];
-	bool known = ncs_diagnosis_severity(diagnosis) > NCS_SEVERITY_UNSEEN ||
-		     (diagnosis->count == 0 && model->rank_count > 0 &&
-		      ncs_count_unreadable(model) == 0);
+	enum ncs_verdict_severity severity = ncs_job_severity(diagnosis, model);
 
-	ncs_json_add_word(
-		object, "severity",
-		known ? ncs_severity_name(ncs_diagnosis_severity(diagnosis)) :
-			NULL);
+	ncs_json_add_word(object, "severity",
+			  severity != NCS_SEVERITY_UNSEEN ?
+				  ncs_severity_name(severity) :
+				  NULL);
 	ncs_verdict_line(diagnosis, model, line, sizeof(line));
 	ncs_json_add_text_if(object, "verdict_line",
-			     known || diagnosis->count > 0 ||
+			     diagnosis->count > 0 || model->rank_count > 0 ||
 				     ncs_count_unreadable(model) > 0,
 			     line);
 }

@@ -84,12 +84,22 @@ static bool is_blind_in_transfers(const struct ncs_model *model)
 	return false;
 }
 
+/* Returns whether any rank has called something: else there is nothing to judge
+ * the job by. */
+static bool has_called(const struct ncs_model *model)
+{
+	for (size_t i = 0; i < model->rank_count; i++)
+		if (ncs_rank_has_called(model->ranks[i]))
+			return true;
+	return false;
+}
+
 enum ncs_verdict_severity
 ncs_job_severity(const struct ncs_diagnosis *diagnosis,
 		 const struct ncs_model *model)
 {
 	if (diagnosis->count == 0 &&
-	    (ncs_count_unreadable(model) > 0 || model->rank_count == 0))
+	    (ncs_count_unreadable(model) > 0 || !has_called(model)))
 		return NCS_SEVERITY_UNSEEN;
 	return ncs_diagnosis_severity(diagnosis);
 }
@@ -113,6 +123,10 @@ void ncs_job_sentence(const struct ncs_diagnosis *diagnosis,
 	}
 	if (model->rank_count == 0) {
 		ncs_append(text, size, "no rank is seen");
+		return;
+	}
+	if (!has_called(model)) {
+		ncs_append(text, size, "no rank has called anything yet");
 		return;
 	}
 	ncs_append_well(model, seen, sizeof(seen));

@@ -16,7 +16,8 @@
 #include "analysis/diagnosis/diagnosis.h"
 
 /* Returns how severe the verdict on the whole job is; NCS_SEVERITY_UNSEEN where
- * there is none, because nothing is seen or some of it cannot be read. */
+ * there is none, because nothing is seen, some of it cannot be read, or no rank has
+ * called anything. */
 enum ncs_verdict_severity ncs_job_severity(const struct ncs_diagnosis *diagnosis,
 					   const struct ncs_model *model);
 

@@ -19,8 +19,8 @@ enum ncs_exit {
 	NCS_EXIT_STUCK = 2,
 	NCS_EXIT_NO_VERDICT = 3, /* in place of NCS_EXIT_NOTHING */
 	/* There are segments that cannot be read, or nodes that are not seen:
-	 * with --diagnose if there is no other finding, else if there is no
-	 * other segment. */
+	 * with --diagnose if there is no other finding, also if no rank has
+	 * called anything; else if there is no other segment. */
 	NCS_EXIT_UNREADABLE = 4,
 };
 

@@ -14,6 +14,7 @@
  * has. */
 struct well_sums {
 	size_t level;        /* ranks that live and are not behind */
+	size_t uncalled;     /* ranks that live and have called nothing */
 	size_t unnumbered;   /* ranks of which nobody can tell */
 	size_t ranks;        /* all that there are, seen or not */
 	uint64_t operations; /* begun, each counted once */
@@ -58,12 +59,7 @@ static void add_operations(struct well_sums *sums,
  * that all ranks count alike. */
 static bool is_numbered(const struct ncs_rank *rank)
 {
-	if (rank->communicator->function != NCS_FUNCTION_COUNT)
-		return true;
-	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
-		if (ncs_function_is_used(&rank->now.functions[i]))
-			return false;
-	return true;
+	return rank->communicator->function != NCS_FUNCTION_COUNT;
 }
 
 static void add(struct well_sums *sums,
@@ -76,7 +72,9 @@ static void add(struct well_sums *sums,
 
 		if (!ncs_rank_is_live(rank))
 			continue;
-		if (!is_numbered(rank))
+		if (!ncs_rank_has_called(rank) && !ncs_rank_is_held_up(rank))
+			sums->uncalled++;
+		else if (!is_numbered(rank))
 			sums->unnumbered++;
 		else
 			sums->level += !ncs_rank_is_held_up(rank);
@@ -101,6 +99,9 @@ void ncs_append_well(const struct ncs_model *model, char *text, size_t size)
 			   sums.ranks, sums.ranks == 1 ? "" : "s");
 		separator = ", ";
 	}
+	if (sums.uncalled > 0)
+		ncs_append(text, size, ", %zu %s called nothing yet",
+			   sums.uncalled, sums.uncalled == 1 ? "has" : "have");
 	if (sums.unnumbered > 0)
 		ncs_append(text, size, ", not known of %zu", sums.unnumbered);
 	if (sums.span_ns == 0)

@@ -18,10 +18,15 @@
 
 #define SECOND UINT64_C(1000000000)
 
+/* Adds a rank that has made a call. */
 static struct scripted_rank *add(struct scripted *scripted, int number)
 {
 	struct scripted_rank *rank = scripted_add(scripted, number);
+	struct ncs_function_view *reduces =
+		&rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
 
+	reduces->calls = 1;
+	reduces->last_sequence_number = 0;
 	rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
 	rank->snapshot.identity.comm_id = 7;
 	rank->snapshot.identity.nranks = 2;
