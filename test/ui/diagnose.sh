@@ -16,6 +16,7 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-diagnose.XXXXXX")
 jobs=
 export LC_ALL=C.UTF-8
 . test/shm.sh
+. test/await.sh
 
 # A job ends with its ncclreplay.
 leave() {
@@ -159,6 +160,16 @@ kill -s CONT "$(pid_of stopped 1)"
 # have said before, and that its processes are gone.
 diagnose late 2 "f['verdict'] == 'rank_missing' and f['root']['rank'] == 1 and
 	len(d['findings']) == 1"
+# has_lasted NAME SECONDS: whether the worst finding has lasted for so long.
+has_lasted() {
+	NCCLSTAT_DIR="$tmp/$1/shm" "$ncclstat" --diagnose=json -i 0.2 \
+		--wait 30 2>"$tmp/err" | python3 -c '
+import json, sys
+sys.exit(json.load(sys.stdin)["findings"][0]["lasts_ns"] < float(sys.argv[1]))' \
+		"$2e9"
+}
+# The latest heartbeat before the kill comes when it has lasted for 5 s.
+await has_lasted late 8
 kill -s KILL "$(pid_of late 0)" "$(pid_of late 1)"
 diagnose late 2 "f['verdict'] == 'rank_missing' and f['root']['rank'] == 1 and
 	f['confidence'] == 'certain' and f['ranks_waiting'] == 1 and
