@@ -288,15 +288,24 @@ INIT_WITH_COMM(5)
 INIT_WITH_COMM(6)
 INIT_WITH_COMM(7)
 
+/* A later NCCL may read functions that were appended to a table: it finds none. */
+#define APPENDED 8
+
 #define TABLE(n) \
-	extern const struct nccl_profiler_v##n ncclProfiler_v##n; \
-	EXPORT const struct nccl_profiler_v##n ncclProfiler_v##n = { \
-		.name = "ncclstat", \
-		.init = init_v##n, \
-		.start_event = start_event_v##n, \
-		.stop_event = stop_event, \
-		.record_event_state = record_state_v##n, \
-		.finalize = finalize, \
+	struct table_v##n { \
+		struct nccl_profiler_v##n table; \
+		void (*appended[APPENDED])(void); \
+	}; \
+	extern const struct table_v##n ncclProfiler_v##n; \
+	EXPORT const struct table_v##n ncclProfiler_v##n = { \
+		.table = { \
+			.name = "ncclstat", \
+			.init = init_v##n, \
+			.start_event = start_event_v##n, \
+			.stop_event = stop_event, \
+			.record_event_state = record_state_v##n, \
+			.finalize = finalize, \
+		}, \
 	};
 
 TABLE(1)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Checks what the plugin shows to the process that loads it: it exports exactly
-# the tables ncclProfiler_v1 to v7, NVTX's entry and the calls for ranges; it
+# the tables ncclProfiler_v1 to v7, padded, NVTX's entry and the calls for ranges; it
 # needs libc only, and none newer than 2.17; all symbols are bound when it is loaded (so that none is
 # looked up in a callback); and it is never unloaded (NCCL closes a plugin while
 # threads may still be in it).
@@ -44,6 +44,10 @@ check() {
 	nm -D --undefined-only "$1" |
 		sed -n 's/.* \([^@]*\)@*GLIBC_2\.\([0-9]*\).*/\2 \1/p' |
 		awk '$1 > 17 { print "needs glibc 2." $1 ": " $2 }'
+	# Six words, and eight zeros for functions that a later NCCL may look
+	# for; what is initialized with no value is 0.
+	readelf -sW "$1" | awk '$8 ~ /^ncclProfiler_v/ && $3 < 112 {
+		print $8 " is not padded: " $3 " bytes" }' | sort -u
 	for flag in NODELETE NOW; do
 		grep -q "(FLAGS_1).*$flag" "$tmp/dynamic" || echo "not $flag"
 	done
@@ -56,11 +60,13 @@ double extra(double x);
 double extra(double x) { return cos(x); }
 int newer(struct stat *status);
 int newer(struct stat *status) { return stat("/", status); }
+void *ncclProfiler_v1[6];
 END
 $CC -shared -fPIC -Wl,-z,lazy -o "$tmp/bad.so" "$tmp/bad.c" -lm
 check "$tmp/bad.so" >"$tmp/found"
 for want in 'not exported: ncclProfiler_v7' 'exported too: extra' \
-	'needs: libm' 'needs glibc 2.33: stat' 'not NODELETE' 'not NOW'; do
+	'needs: libm' 'needs glibc 2.33: stat' \
+	'ncclProfiler_v1 is not padded' 'not NODELETE' 'not NOW'; do
 	if ! grep -q "$want" "$tmp/found"; then
 		echo "self-test: not noticed: $want"
 		exit 1
