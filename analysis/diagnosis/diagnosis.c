@@ -132,13 +132,3 @@ int ncs_diagnose(struct ncs_diagnosis *diagnosis, const struct ncs_model *model)
 		mark_victims(diagnosis);
 	return error;
 }
-
-size_t ncs_diagnosis_dead(const struct ncs_diagnosis *diagnosis)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < diagnosis->count; i++)
-		if (diagnosis->findings[i].verdict == NCS_VERDICT_RANK_DIED)
-			count += 1 + diagnosis->findings[i].alike;
-	return count;
-}

@@ -52,7 +52,4 @@ enum ncs_link_check
 ncs_diagnosis_links(const struct ncs_diagnosis *diagnosis,
 		    const struct ncs_communicator *communicator);
 
-/* Returns the number of processes that the findings call dead. */
-size_t ncs_diagnosis_dead(const struct ncs_diagnosis *diagnosis);
-
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds abnormal times of a recording; see replay_search.h. */
+/* Finds the episodes of a recording; see replay_search.h. */
 #include "record/replay/replay_search.h"
 
 #include <errno.h>
@@ -13,7 +13,8 @@
 #define STEPS_MAX 20000u
 
 int ncs_replay_search_begin(struct ncs_replay_search *search,
-			    const struct ncs_replay *replay, uint32_t pid)
+			    const struct ncs_replay *replay, uint32_t pid,
+			    ncs_describe_finding *describe)
 {
 	uint64_t length_ns = replay->until_ns - replay->from_ns;
 
@@ -27,7 +28,7 @@ int ncs_replay_search_begin(struct ncs_replay_search *search,
 	search->model.keeps_latest = true;
 	search->from_ns = search->next_ns = replay->from_ns;
 	search->until_ns = replay->until_ns;
-	search->severity = NCS_SEVERITY_WELL;
+	search->found.describe = describe;
 	search->step_ns = length_ns / STEPS_MAX;
 	if (search->step_ns < STEP_LEAST_NS)
 		search->step_ns = STEP_LEAST_NS;
@@ -44,35 +45,6 @@ void ncs_replay_search_end(struct ncs_replay_search *search)
 	ncs_model_release(&search->model);
 }
 
-static void add(struct ncs_replay_search *search, uint64_t moment_ns,
-		enum ncs_verdict verdict, enum ncs_verdict_severity severity)
-{
-	if (search->count < NCS_ABNORMAL_MAX)
-		search->found[search->count++] = (struct ncs_abnormal){
-			.moment_ns = moment_ns,
-			.verdict = verdict,
-			.severity = severity,
-		};
-}
-
-/* Adds an abnormal time if the diagnosis is worse than at the previous step, or
- * if another process died. */
-static void note(struct ncs_replay_search *search, uint64_t moment_ns)
-{
-	enum ncs_verdict_severity severity =
-		ncs_diagnosis_severity(&search->diagnosis);
-	size_t dead = ncs_diagnosis_dead(&search->diagnosis);
-
-	if (severity > search->severity)
-		add(search, moment_ns, search->diagnosis.findings[0].verdict,
-		    severity);
-	else if (dead > search->dead)
-		add(search, moment_ns, NCS_VERDICT_RANK_DIED,
-		    NCS_SEVERITY_SLOW);
-	search->severity = severity;
-	search->dead = dead;
-}
-
 int ncs_replay_search_step(struct ncs_replay_search *search)
 {
 	uint64_t moment_ns = search->next_ns;
@@ -87,7 +59,7 @@ int ncs_replay_search_step(struct ncs_replay_search *search)
 		search->done = true;
 		return error;
 	}
-	note(search, moment_ns);
+	ncs_episodes_add(&search->found, &search->diagnosis, moment_ns);
 	search->done = moment_ns == search->until_ns;
 	search->next_ns = search->until_ns - moment_ns > search->step_ns ?
 				  moment_ns + search->step_ns :
@@ -95,18 +67,18 @@ int ncs_replay_search_step(struct ncs_replay_search *search)
 	return 0;
 }
 
-const struct ncs_abnormal *
+const struct ncs_episode *
 ncs_replay_search_next(const struct ncs_replay_search *search,
 		       uint64_t moment_ns, bool forward)
 {
-	const struct ncs_abnormal *before = NULL;
+	const struct ncs_episode *before = NULL;
 
-	for (size_t i = 0; i < search->count; i++) {
-		const struct ncs_abnormal *found = &search->found[i];
+	for (size_t i = 0; i < search->found.count; i++) {
+		const struct ncs_episode *found = &search->found.all[i];
 
-		if (forward && found->moment_ns > moment_ns)
+		if (forward && found->seen_ns > moment_ns)
 			return found;
-		if (!forward && found->moment_ns < moment_ns)
+		if (!forward && found->seen_ns < moment_ns)
 			before = found;
 	}
 	return before;

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Captured jobs that were healthy: ncclstat --diagnose finds nothing whenever it
-# looks at them, with times on streams and without. HEALTHY=all plays all of
+# looks at them, nor in any part of their recordings, with times on streams and
+# without. HEALTHY=all plays all of
 # them, as make check-long does.
 # shellcheck source=test/ui/checks
 . "$(dirname "$0")/checks"
@@ -19,8 +20,11 @@ if [ "${HEALTHY:-}" = all ]; then
 	captures=$(cd test/captures && echo ./*/)
 fi
 
-# watch ARGUMENT...: plays a job, and fails if a look at it finds something.
+# watch ARGUMENT...: plays a job, and fails if a look at it, or at its recording,
+# finds something.
 watch() {
+	"$ncclstat" --record "$tmp/job.ncs" --interval 0.5 2>"$tmp/recorder" &
+	recorder=$!
 	"$replay" "$@" >"$tmp/replay" 2>&1 &
 	job=$!
 	found=0
@@ -31,19 +35,23 @@ watch() {
 		case $status in
 		0) echo >>"$tmp/looks" ;;
 		3) ;;
+		4) grep -q 'no rank has called anything yet' "$tmp/out" ||
+			{ cat "$tmp/out"; found=1; } ;;
 		*) cat "$tmp/out" "$tmp/err"; found=1 ;;
 		esac
 		sleep 0.5
 	done
-	wait "$job"
+	wait "$job" "$recorder"
+	run 0 --diagnose "$tmp/job.ncs" || { cat "$tmp/out"; found=1; }
+	rm -f "$tmp/job.ncs"
 	[ "$found" -eq 0 ]
 }
 
 for capture in $captures; do
-	# In these a rank comes late, or is killed, or they tell of no
+	# In these a rank or its GPU comes late, or is killed, or they tell of no
 	# operation.
 	case $capture in
-	*hang* | *killed* | *ctrl* | *late*) continue ;;
+	*hang* | *killed* | *ctrl* | *late* | *gpu*) continue ;;
 	esac
 	check "$capture is healthy" watch "test/captures/$capture"
 	check "$capture is healthy without times on streams" \

@@ -21,6 +21,13 @@ tells() {
 tells 2 '^stuck: rank 1 of 58b3f9e2c9c4244d has not called AllReduce 325;'
 verdict 'a rank that is seen and has not called is named' $?
 
+grep -q '^stuck from 0:03\.[0-9]* on: rank 1 of 58b3f9e2c9c4244d has not called' \
+	"$tmp/text" && grep -q '^at the end of the recording:$' "$tmp/text"
+verdict 'the episodes of the recording are told, too' $?
+
+tells 1 '^slow: rank 0 ' --at 3 && ! grep -q '^[a-z]* from ' "$tmp/text"
+verdict 'at a time no episode is told' $?
+
 waits='1 rank waits for rank 1 of 58b3f9e2c9c4244d, which is not seen'
 tells 2 "^stuck: $waits, in AllReduce 325 " --pid 923 &&
 	grep -q '^  verdict: peer_wait, possible' "$tmp/text" &&
@@ -39,6 +46,15 @@ f = json.load(open(sys.argv[1]))["findings"][0]
 sys.exit((f["verdict"], f["root"]["rank"], f["root"]["seen"], f["ranks_waiting"]) !=
          ("peer_wait", 1, False, 1))' "$tmp/json"
 verdict 'JSON has it' $?
+
+"$ncclstat" --diagnose=json "$recording" >"$tmp/json"
+python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+e = d["episodes"][0]
+sys.exit((e["verdict"], e["severity"], e["rank"]) !=
+         ("rank_missing", "stuck", 1) or
+         not 5e9 < e["until_ns"] - e["from_ns"] < 7e9)' "$tmp/json"
+verdict 'JSON has the episodes' $?
 
 open 160x40 "exec $ncclstat --replay --pid 923 --at 8.9 $recording"
 sees "STUCK.*$waits" && press 7 && sees "$waits.*"

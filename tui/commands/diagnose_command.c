@@ -5,9 +5,11 @@
 #include "tui/commands/diagnose_command.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/utf8.h"
+#include "record/replay/replay_search.h"
 #include "shm/clock.h"
 #include "tui/commands/ras.h"
 #include "tui/text/evidence_text.h"
@@ -18,6 +20,9 @@
 /* The first sample shows the state, the second one shows which values
  * change. */
 #define SAMPLES_LEAST 2u
+
+/* Episodes of a recording that are printed as text. */
+#define EPISODES_PRINTED 10u
 
 /* How long at most it waits for a second look of nodes that have given one. */
 #define LOOKS_WAIT_NS UINT64_C(2000000000)
@@ -64,6 +69,53 @@ static void print_finding(FILE *file, const struct ncs_finding *finding,
 		print_clean(file, "  try: ", text, ascii);
 }
 
+/* Prints a time as --at takes it. Ranks may wait since before the beginning. */
+static void print_since(const struct ncs_replay *replay, uint64_t time_ns,
+			char *text, size_t size)
+{
+	uint64_t from_ns = replay->all.from_ns;
+
+	ncs_instant_print(time_ns > from_ns ? time_ns - from_ns : 0, text, size);
+}
+
+/* Prints from when to when an episode was, and what it was. */
+static void print_episode(FILE *file, const struct ncs_episode *episode,
+			  const struct ncs_replay *replay, bool ascii)
+{
+	char from[32], until[40], head[96];
+
+	print_since(replay, episode->from_ns, from, sizeof(from));
+	snprintf(until, sizeof(until), " on");
+	if (episode->until_ns != replay->until_ns) {
+		char at[32];
+
+		print_since(replay, episode->until_ns, at, sizeof(at));
+		snprintf(until, sizeof(until), " to %s", at);
+	}
+	snprintf(head, sizeof(head), "%s from %s%s: ",
+		 ncs_severity_name(episode->severity), from, until);
+	print_clean(file, head, episode->sentence, ascii);
+}
+
+/* Prints the episodes of a recording, if all of it was searched. */
+static void print_episodes(FILE *file, const struct ncs_stamp *stamp,
+			   bool ascii)
+{
+	const struct ncs_episodes *episodes = stamp->episodes;
+
+	if (!episodes)
+		return;
+	if (episodes->count > 0)
+		fputc('\n', file);
+	for (size_t i = 0; i < episodes->count && i < EPISODES_PRINTED; i++)
+		print_episode(file, &episodes->all[i], stamp->replay, ascii);
+	if (episodes->count > EPISODES_PRINTED)
+		fprintf(file, "and %zu more: --diagnose=json has them\n",
+			episodes->count - EPISODES_PRINTED);
+	if (episodes->count > 0)
+		fputs("\nat the end of the recording:\n", file);
+}
+
 /* Prints the findings for users. */
 static void print_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 		       const struct ncs_model *model,
@@ -72,6 +124,7 @@ static void print_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 	char text[NCS_SENTENCE_MAX];
 
 	ncs_dump_head(file, model, stamp, ascii);
+	print_episodes(file, stamp, ascii);
 	if (diagnosis->count == 0) {
 		fputc('\n', file);
 		ncs_dump_verdict(file, model, ascii);
@@ -159,12 +212,25 @@ static bool is_done(struct diagnose_watch *watch)
 	       watch->stamp.monotonic_ns - watch->began_ns >= options->wait_ns;
 }
 
+/* Returns the severity of the verdict, or of a recording's worst episode. */
+static enum ncs_verdict_severity worst_of(const struct diagnose_watch *watch)
+{
+	const struct ncs_episodes *episodes = watch->stamp.episodes;
+	enum ncs_verdict_severity severity =
+		ncs_job_severity(&watch->diagnosis, &watch->model);
+
+	if (episodes && episodes->count > 0 &&
+	    episodes->all[0].severity > severity)
+		severity = episodes->all[0].severity;
+	return severity;
+}
+
 static int status_of(const struct diagnose_watch *watch)
 {
 	if (watch->diagnosis.count == 0 && watch->model.rank_count == 0 &&
 	    ncs_count_unreadable(&watch->model) == 0)
 		return NCS_EXIT_NO_VERDICT;
-	switch (ncs_job_severity(&watch->diagnosis, &watch->model)) {
+	switch (worst_of(watch)) {
 	case NCS_SEVERITY_UNSEEN:
 		return NCS_EXIT_UNREADABLE;
 	case NCS_SEVERITY_STUCK:
@@ -212,6 +278,30 @@ static void replay_past(struct diagnose_watch *watch)
 			watch->options->interval_ns);
 }
 
+/* Searches all of a recording for episodes. Returns what has found them, which the
+ * caller ends and frees; NULL where memory was short, which it says. */
+static struct ncs_replay_search *search_all(const struct diagnose_watch *watch)
+{
+	struct ncs_replay_search *search = malloc(sizeof(*search));
+	int error = search ? ncs_replay_search_begin(
+				     search, watch->replay,
+				     watch->options->choice.pid,
+				     ncs_finding_sentence) :
+			     -ENOMEM;
+
+	while (!error && !search->done)
+		error = ncs_replay_search_step(search);
+	if (!error) {
+		ncs_episodes_sort(&search->found);
+		return search;
+	}
+	ncs_complain("%s", strerror(-error));
+	if (search)
+		ncs_replay_search_end(search);
+	free(search);
+	return NULL;
+}
+
 int ncs_diagnose_run(const struct ncs_command_input *input)
 {
 	struct diagnose_watch watch = {
@@ -219,6 +309,7 @@ int ncs_diagnose_run(const struct ncs_command_input *input)
 		.source = input->source,
 		.replay = input->replay,
 	};
+	struct ncs_replay_search *search = NULL;
 	int status = NCS_EXIT_NO_VERDICT;
 	bool sampled;
 
@@ -228,6 +319,8 @@ int ncs_diagnose_run(const struct ncs_command_input *input)
 	/* The latest calls show what some ranks have finished and others have
 	 * not. */
 	watch.model.keeps_latest = true;
+	if (watch.replay && watch.options->at.kind == NCS_INSTANT_NONE)
+		search = search_all(&watch);
 	if (watch.replay)
 		replay_past(&watch);
 	sampled = take_sample(&watch);
@@ -236,8 +329,12 @@ int ncs_diagnose_run(const struct ncs_command_input *input)
 				     watch.options->interval_ns);
 		sampled = take_sample(&watch);
 	}
+	watch.stamp.episodes = search ? &search->found : NULL;
 	if (sampled)
 		status = print(&watch);
+	if (search)
+		ncs_replay_search_end(search);
+	free(search);
 	ncs_diagnosis_release(&watch.diagnosis);
 	ncs_model_release(&watch.model);
 	return status;

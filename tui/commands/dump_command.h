@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "analysis/model/model.h"
+#include "analysis/diagnosis/episodes.h"
 #include "tui/commands/command_input.h"
 
 /* Where and when a sample was taken. */
@@ -21,6 +22,9 @@ struct ncs_stamp {
 	const struct ncs_replay *replay;
 	/* The answer of the RAS service, for --diagnose; NULL: none. */
 	const struct ncs_ras *ras;
+	/* For --diagnose of a whole recording: its episodes, the worst first;
+	 * NULL: it was not searched. */
+	const struct ncs_episodes *episodes;
 };
 
 /* Returns the stamp of this host now, or of the position in a recording. */

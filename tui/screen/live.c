@@ -26,6 +26,7 @@
 #include "ncclstat/reader.h"
 #include "tui/screen/lease.h"
 #include "tui/text/job_verdict.h"
+#include "tui/text/finding_text.h"
 #include "tui/text/output.h"
 #include "tui/screen/save.h"
 #include "tui/screen/screen.h"
@@ -555,7 +556,8 @@ static void init_screen(struct live *live, const struct ncs_options *options,
  * search finds nothing. */
 static void begin_replay(struct live *live, const struct ncs_options *options)
 {
-	ncs_replay_search_begin(&live->search, live->replay, options->choice.pid);
+	ncs_replay_search_begin(&live->search, live->replay,
+				options->choice.pid, ncs_finding_sentence);
 	ncs_replay_play(live->replay, true, now_ns());
 }
 

@@ -53,10 +53,10 @@ static void print_abnormal(const struct ncs_replay_search *search, char *text,
 	uint64_t length_ns = search->until_ns - search->from_ns;
 
 	if (search->done)
-		snprintf(text, size, "%zu abnormal", search->count);
+		snprintf(text, size, "%zu abnormal", search->found.count);
 	else
 		snprintf(text, size, "%zu abnormal, %d%% searched",
-			 search->count,
+			 search->found.count,
 			 length_ns > 0 ? (int)((double)(search->next_ns -
 							search->from_ns) *
 					       100 / (double)length_ns) :
@@ -101,8 +101,22 @@ static int column_of(const struct ncs_replay *replay, uint64_t moment_ns,
 		     (width - 1));
 }
 
+static void draw_episode(const struct ncs_replay *replay,
+			 const struct ncs_episode *episode, int y, int x,
+			 int width)
+{
+	int at = column_of(replay, episode->seen_ns, width);
+	int end = column_of(replay, episode->until_ns, width);
+
+	for (int i = at; i <= end; i++)
+		ncs_term_put(y, x + i, 1, NCS_ROLE_BAD,
+			     i == column_of(replay, replay->at_ns, width) ?
+				     "|" :
+				     "!");
+}
+
 /* Draws the bar: the time before the position, the position, and the time after
- * it, with marks at problems. */
+ * it, with marks at the episodes. */
 static void draw_bar(struct ncs_screen *screen, int y, int x, int width)
 {
 	const struct ncs_replay *replay = screen->replay;
@@ -116,11 +130,8 @@ static void draw_bar(struct ncs_screen *screen, int y, int x, int width)
 		text[i] = i == at ? '|' : i < at ? '=' : '-';
 	text[width] = '\0';
 	ncs_term_put(y, x, width, NCS_ROLE_TEXT, text);
-	for (size_t i = 0; search && i < search->count; i++)
-		ncs_term_put(y,
-			     x + column_of(replay, search->found[i].moment_ns,
-					   width),
-			     1, NCS_ROLE_BAD, "!");
+	for (size_t i = 0; search && i < search->found.count; i++)
+		draw_episode(replay, &search->found.all[i], y, x, width);
 	screen->bar_y = y;
 	screen->bar_x = x;
 	screen->bar_width = width;
@@ -206,7 +217,7 @@ static unsigned go_abnormal(struct ncs_screen *screen, bool forward,
 			    uint64_t now_ns)
 {
 	const struct ncs_replay_search *search = screen->search_ahead;
-	const struct ncs_abnormal *found;
+	const struct ncs_episode *found;
 
 	if (!search)
 		return 0;
@@ -214,10 +225,10 @@ static unsigned go_abnormal(struct ncs_screen *screen, bool forward,
 	if (found) {
 		ncs_screen_say(screen, now_ns, "%s: %s",
 			       ncs_severity_name(found->severity),
-			       ncs_verdict_name(found->verdict));
+			       found->sentence);
 		ncs_replay_play(screen->replay, false, now_ns);
 		screen->paused = true;
-		return jump(screen, found->moment_ns, now_ns);
+		return jump(screen, found->seen_ns, now_ns);
 	}
 	ncs_screen_say(screen, now_ns,
 		       search->done || !forward ?

@@ -220,25 +220,25 @@ static void jump_fills_the_past_of_the_model(void **state)
 	ncs_replay_close(&replay);
 }
 
-static void search_finds_abnormal_times(void **state)
+static void search_finds_episodes(void **state)
 {
 	struct recording_fixture *fixture = *state;
 	static struct ncs_replay_search search;
-	const struct ncs_abnormal *found;
+	const struct ncs_episode *found;
 	struct ncs_replay replay;
 
 	write_minute(fixture);
 	assert_int_equal(open_part(fixture, &replay, NULL, NULL, NULL), 0);
-	assert_int_equal(ncs_replay_search_begin(&search, &replay, 0), 0);
+	assert_int_equal(ncs_replay_search_begin(&search, &replay, 0, NULL), 0);
 	assert_null(ncs_replay_search_next(&search, BEGUN, true));
 	for (int i = 0; i < 1000 && !search.done; i++)
 		assert_int_equal(ncs_replay_search_step(&search), 0);
 	assert_true(search.done);
 	/* The process dies, which is told at once. */
-	assert_int_equal(search.count, 1);
+	assert_int_equal(search.found.count, 1);
 	found = ncs_replay_search_next(&search, BEGUN, true);
 	assert_non_null(found);
-	assert_int_equal(found->moment_ns, BEGUN + 30 * S_NS);
+	assert_int_equal(found->seen_ns, BEGUN + 30 * S_NS);
 	assert_int_equal(found->verdict, NCS_VERDICT_RANK_DIED);
 	assert_null(ncs_replay_search_next(&search, BEGUN + 30 * S_NS, false));
 	assert_ptr_equal(ncs_replay_search_next(&search, BEGUN + 31 * S_NS,
@@ -261,7 +261,7 @@ int main(void)
 		TEST(playing_follows_the_speed),
 		cmocka_unit_test(speed_ranges_from_a_hundredth_to_a_thousand),
 		TEST(jump_fills_the_past_of_the_model),
-		TEST(search_finds_abnormal_times),
+		TEST(search_finds_episodes),
 	};
 
 	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);

@@ -2296,13 +2296,16 @@ static void open_recording(enum ncs_view view)
 	search.from_ns = BORN;
 	search.until_ns = BORN + 100 * SECOND;
 	search.next_ns = BORN + 75 * SECOND;
-	search.count = 2;
-	search.found[0] = (struct ncs_abnormal){
-		.moment_ns = BORN + 30 * SECOND,
+	search.found.count = 2;
+	search.found.all[0] = (struct ncs_episode){
+		.seen_ns = BORN + 30 * SECOND,
+		.until_ns = BORN + 30 * SECOND,
 		.verdict = NCS_VERDICT_RANK_DIED,
 		.severity = NCS_SEVERITY_STUCK,
+		.sentence = "the process of rank 1 is gone",
 	};
-	search.found[1].moment_ns = BORN + 70 * SECOND;
+	search.found.all[1].seen_ns = BORN + 70 * SECOND;
+	search.found.all[1].until_ns = BORN + 80 * SECOND;
 	ncs_replay_play(&replay, true, now);
 	ncs_screen_set_replay(&screen, &replay, &search);
 }
@@ -2356,7 +2359,7 @@ static void keys_move_through_the_recording(void **state)
 	assert_int_equal(replay.at_ns, BORN);
 	assert_int_equal(press("E"), NCS_REQUEST_JUMP);
 	assert_int_equal(replay.at_ns, BORN + 30 * SECOND);
-	assert_non_null(strstr(screen.notice, "rank_died"));
+	assert_non_null(strstr(screen.notice, "stuck: the process of rank 1"));
 	assert_int_equal(press("E"), NCS_REQUEST_JUMP);
 	assert_int_equal(press("E"), 0);
 	assert_non_null(strstr(screen.notice, "so far"));
