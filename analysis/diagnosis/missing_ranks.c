@@ -2,9 +2,11 @@
 /* The rules for ranks that died, and for ranks that are waited for but not seen
  * here.
  */
+#include "analysis/base/collective_waits.h"
 #include "analysis/diagnosis/deaths.h"
 #include "analysis/diagnosis/rules.h"
 #include "analysis/diagnosis/unstarted_calls.h"
+#include "ncclstat/names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -219,17 +221,41 @@ int ncs_find_late_deaths(struct ncs_diagnosis *diagnosis,
 
 /* --- Ranks that are not seen ---------------------------------------------- */
 
+/* Whether the first data that comes in an operation is the sender's own: in rings
+ * of ranks that all wait for all, and from the root. In trees and chains a rank
+ * sends what it has received, and may wait for it itself. */
+static bool begins_with_own_data(const struct ncs_rank *rank,
+				 const struct ncs_wait_edge *edge)
+{
+	if (ncs_is_p2p(edge->function))
+		return true;
+	for (size_t i = 0; i < rank->now.operation_count; i++) {
+		const struct ncs_operation_view *operation =
+			&rank->now.operations[i];
+
+		if (operation->number != edge->channel->operation)
+			continue;
+		return ncs_wait_rule_of(edge->function) == NCS_WAIT_FOR_ALL ?
+			       operation->algorithm == NCS_ALGORITHM_RING :
+			       operation->peer == edge->unseen;
+	}
+	return false;
+}
+
 /* How strongly a wait suggests that the unseen rank it is for is missing (-1 to
- * 2). A rank that takes part posts its buffers immediately and sends its own
- * data first, so waiting for a buffer at the first step is the strongest
- * sign. A kernel that runs tells nothing of data. */
-static int suspicion_of(const struct ncs_wait_edge *edge)
+ * 2). A rank that takes part posts its buffers immediately, so waiting for a
+ * buffer at the first step is the strongest sign; waiting for its own data is
+ * another. A kernel that runs tells nothing of data. */
+static int suspicion_of(const struct ncs_wait_graph *graph,
+			const struct ncs_wait_edge *edge)
 {
 	if (!edge->channel)
 		return edge->unseen < 0 ? -1 : 0;
 	if (edge->channel->step > 0)
 		return 0;
-	return edge->channel->state == NCS_CHANNEL_SEND_PEER_WAIT ? 2 : 1;
+	if (edge->channel->state == NCS_CHANNEL_SEND_PEER_WAIT)
+		return 2;
+	return begins_with_own_data(graph->nodes[edge->from].rank, edge);
 }
 
 static size_t count_waiting_for(const struct ncs_wait_graph *graph,
@@ -281,7 +307,7 @@ static int report_unseen(struct ncs_diagnosis *diagnosis,
 {
 	const struct ncs_wait_graph *graph = &diagnosis->graph;
 	const struct ncs_wait_node *node = &graph->nodes[edge->from];
-	int suspicion = suspicion_of(edge);
+	int suspicion = suspicion_of(graph, edge);
 	size_t pointing =
 		count_waiting_for(graph, communicator, edge->unseen);
 	enum ncs_verdict verdict = suspicion <= 0 ? NCS_VERDICT_PEER_WAIT :
@@ -339,7 +365,8 @@ int ncs_find_unseen_ranks(struct ncs_diagnosis *diagnosis,
 			if (edge->to == NCS_NOBODY &&
 			    graph->nodes[edge->from].rank->communicator ==
 				    communicator &&
-			    (!best || suspicion_of(edge) > suspicion_of(best)))
+			    (!best || suspicion_of(graph, edge) >
+				     suspicion_of(graph, best)))
 				best = edge;
 		}
 		if (!best)

@@ -316,6 +316,8 @@ static bool is_of_late_process(const struct ncs_finding *finding,
 		return false;
 	if (finding->verdict == NCS_VERDICT_CAME_LATE)
 		return process == (int)options->victim;
+	if (finding->verdict == NCS_VERDICT_PEER_WAIT)
+		return process < 0;
 	return finding->verdict == NCS_VERDICT_RANK_MISSING &&
 	       (process < 0 || process == (int)options->victim + 1);
 }

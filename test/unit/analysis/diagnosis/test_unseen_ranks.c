@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "analysis/diagnosis/diagnosis.h"
+#include "ncclstat/names.h"
 #include "test/unit/support/scripted_source.h"
 #include "tui/text/finding_text.h"
 
@@ -285,6 +286,61 @@ static void a_channel_that_has_not_begun_hides_no_wait(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
+/* Rank 0 waits for the first data of rank 1, which is not seen. */
+static enum ncs_verdict without_data(struct scripted *scripted,
+				     unsigned function, unsigned algorithm,
+				     int32_t root)
+{
+	struct scripted_rank *rank = add(scripted, 0, 4);
+	struct ncs_operation_view *operation =
+		call(rank, function, 10 * SECOND);
+	struct ncs_channel_view *channel =
+		scripted_channel(rank, 0, false, 1);
+	struct ncs_diagnosis diagnosis;
+	enum ncs_verdict verdict;
+
+	operation->algorithm = algorithm;
+	operation->peer = root;
+	channel->operation = operation->number;
+	channel->state = NCS_CHANNEL_RECV_WAIT;
+	channel->since_ns = 10 * SECOND;
+	channel->function = function;
+	diagnose(scripted, &diagnosis, 40 * SECOND);
+	assert_int_equal(diagnosis.count, 1);
+	assert_int_equal(diagnosis.findings[0].root.number, 1);
+	verdict = diagnosis.findings[0].verdict;
+	ncs_diagnosis_release(&diagnosis);
+	return verdict;
+}
+
+static void a_rank_of_a_ring_that_sends_nothing_has_not_called(void **state)
+{
+	assert_int_equal(without_data(*state, NCS_FUNCTION_ALL_REDUCE,
+				      NCS_ALGORITHM_RING, -1),
+			 NCS_VERDICT_RANK_MISSING);
+}
+
+static void a_rank_of_a_tree_that_sends_nothing_may_wait_itself(void **state)
+{
+	assert_int_equal(without_data(*state, NCS_FUNCTION_ALL_REDUCE,
+				      NCS_ALGORITHM_TREE, -1),
+			 NCS_VERDICT_PEER_WAIT);
+}
+
+static void a_root_that_sends_nothing_has_not_called(void **state)
+{
+	assert_int_equal(without_data(*state, NCS_FUNCTION_BROADCAST,
+				      NCS_ALGORITHM_RING, 1),
+			 NCS_VERDICT_RANK_MISSING);
+}
+
+static void a_rank_of_a_chain_that_sends_nothing_may_wait_itself(void **state)
+{
+	assert_int_equal(without_data(*state, NCS_FUNCTION_BROADCAST,
+				      NCS_ALGORITHM_RING, 3),
+			 NCS_VERDICT_PEER_WAIT);
+}
+
 /* Launches are not followed; NCCL has told that the kernel has begun. */
 static void a_kernel_channel_tells_as_much_as_a_launch(void **state)
 {
@@ -358,6 +414,10 @@ int main(void)
 		TEST(data_that_move_are_no_wait),
 		TEST(a_kernel_without_data_waits_for_the_rank_that_is_not_seen),
 		TEST(a_channel_that_has_not_begun_hides_no_wait),
+		TEST(a_rank_of_a_ring_that_sends_nothing_has_not_called),
+		TEST(a_rank_of_a_tree_that_sends_nothing_may_wait_itself),
+		TEST(a_root_that_sends_nothing_has_not_called),
+		TEST(a_rank_of_a_chain_that_sends_nothing_may_wait_itself),
 		TEST(a_kernel_channel_tells_as_much_as_a_launch),
 		cmocka_unit_test(
 			a_healthy_job_of_which_one_rank_is_seen_is_never_stuck),
