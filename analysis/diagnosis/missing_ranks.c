@@ -6,6 +6,7 @@
 #include "analysis/diagnosis/deaths.h"
 #include "analysis/diagnosis/rules.h"
 #include "analysis/diagnosis/unstarted_calls.h"
+#include "analysis/model/launch_waits.h"
 #include "ncclstat/names.h"
 
 #include <errno.h>
@@ -347,6 +348,60 @@ static int report_unseen(struct ncs_diagnosis *diagnosis,
 	return 0;
 }
 
+/* Returns the rank that has been in an operation for longest if all ranks that are
+ * seen of a communicator have been in one for long, and it is not known whether its
+ * kernel has begun: their GPUs may compute, or they wait for a rank that is not
+ * seen. Else NULL. */
+static const struct ncs_wait_node *
+held_up(const struct ncs_wait_graph *graph,
+	const struct ncs_communicator *communicator)
+{
+	const struct ncs_wait_node *longest = NULL;
+
+	if (ncs_communicator_unseen(communicator) == 0)
+		return NULL;
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_wait_node *node =
+			&graph->nodes[ncs_wait_graph_find(
+				graph, communicator->ranks[i])];
+
+		if (!ncs_rank_is_live(node->rank) || node->rank->is_past ||
+		    !node->stalled || !node->operation ||
+		    ncs_operation_phase(node->rank, node->operation) !=
+			    NCS_LAUNCH_PHASE_UNKNOWN ||
+		    ncs_age_ns(node->rank, node->operation->start_ns) <
+			    NCS_STUCK_NS)
+			return NULL;
+		if (!longest || node->operation->start_ns <
+					longest->operation->start_ns)
+			longest = node;
+	}
+	return longest;
+}
+
+static int report_held_up(struct ncs_diagnosis *diagnosis,
+			  const struct ncs_communicator *communicator,
+			  const struct ncs_wait_node *node)
+{
+	const struct ncs_operation_view *operation = node->operation;
+	struct ncs_finding *finding =
+		ncs_diagnosis_add(diagnosis, NCS_VERDICT_PEER_WAIT);
+
+	if (!finding)
+		return -ENOMEM;
+	finding->root = (struct ncs_party){ NULL, communicator, -1 };
+	finding->peer = ncs_party_of(node->rank);
+	finding->call = (struct ncs_call_id){ operation->function,
+					      operation->sequence_number };
+	finding->duration_ns = ncs_age_ns(node->rank, operation->start_ns);
+	finding->waiting = communicator->live;
+	finding->severity = NCS_SEVERITY_UNSEEN;
+	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_POSSIBLE);
+	ncs_finding_add_operation(finding, node->rank, operation);
+	ncs_finding_add_unseen(finding, communicator);
+	return 0;
+}
+
 int ncs_find_unseen_ranks(struct ncs_diagnosis *diagnosis,
 			  const struct ncs_model *model)
 {
@@ -369,8 +424,15 @@ int ncs_find_unseen_ranks(struct ncs_diagnosis *diagnosis,
 				     suspicion_of(graph, best)))
 				best = edge;
 		}
-		if (!best)
+		if (!best) {
+			const struct ncs_wait_node *node =
+				held_up(graph, communicator);
+
+			if (node && report_held_up(diagnosis, communicator,
+						   node) != 0)
+				return -ENOMEM;
 			continue;
+		}
 		if (report_unseen(diagnosis, communicator, best) != 0)
 			return -ENOMEM;
 		diagnosis->explained[i] = true;

@@ -286,6 +286,55 @@ static void a_channel_that_has_not_begun_hides_no_wait(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
+/* Launches are not followed: GPUs compute, or wait. */
+static struct scripted_rank *post(struct scripted *scripted, int number,
+				  int nranks)
+{
+	struct scripted_rank *rank = add(scripted, number, nranks);
+	struct ncs_operation_view *operation = reduce(rank);
+	struct ncs_channel_view *channel =
+		scripted_channel(rank, 0, true, (number + 1) % nranks);
+
+	memset(&rank->snapshot.launches, 0, sizeof(rank->snapshot.launches));
+	operation->launch = 0;
+	operation->children_started = 1;
+	operation->first_child_ns = 10 * SECOND;
+	channel->state = NCS_CHANNEL_SEND_GPU_WAIT;
+	channel->since_ns = 10 * SECOND;
+	channel->function = NCS_FUNCTION_ALL_REDUCE;
+	channel->operation = operation->number;
+	return rank;
+}
+
+static void ranks_that_may_wait_for_one_that_is_not_seen_are_no_verdict(
+	void **state)
+{
+	struct scripted *scripted = *state;
+
+	for (int i = 0; i < 3; i++)
+		post(scripted, i, 4);
+	assert_found(scripted, 40 * SECOND, NCS_SEVERITY_UNSEEN, -1, 3);
+}
+
+static void ranks_that_compute_are_healthy_where_all_are_seen(void **state)
+{
+	struct scripted *scripted = *state;
+
+	for (int i = 0; i < 4; i++)
+		post(scripted, i, 4);
+	assert_healthy(scripted, 40 * SECOND);
+}
+
+static void a_rank_that_goes_on_shows_that_none_is_waited_for(void **state)
+{
+	struct scripted *scripted = *state;
+
+	for (int i = 0; i < 3; i++)
+		post(scripted, i, 4);
+	scripted->ranks[2].operations[0].start_ns = 38 * SECOND;
+	assert_healthy(scripted, 40 * SECOND);
+}
+
 /* Rank 0 waits for the first data of rank 1, which is not seen. */
 static enum ncs_verdict without_data(struct scripted *scripted,
 				     unsigned function, unsigned algorithm,
@@ -414,6 +463,9 @@ int main(void)
 		TEST(data_that_move_are_no_wait),
 		TEST(a_kernel_without_data_waits_for_the_rank_that_is_not_seen),
 		TEST(a_channel_that_has_not_begun_hides_no_wait),
+		TEST(ranks_that_may_wait_for_one_that_is_not_seen_are_no_verdict),
+		TEST(ranks_that_compute_are_healthy_where_all_are_seen),
+		TEST(a_rank_that_goes_on_shows_that_none_is_waited_for),
 		TEST(a_rank_of_a_ring_that_sends_nothing_has_not_called),
 		TEST(a_rank_of_a_tree_that_sends_nothing_may_wait_itself),
 		TEST(a_root_that_sends_nothing_has_not_called),
