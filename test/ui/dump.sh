@@ -53,7 +53,7 @@ rm "$NCCLSTAT_DIR/ncclstat.1.1.0"
 
 # --- Usage -----------------------------------------------------------------
 
-check 'wrong option: status 2' run 2 --no-such-option
+check 'wrong option: status 64' run 64 --no-such-option
 check 'wrong option: one line on standard error' \
 	sh -c '[ "$(wc -l <"$1/err")" -eq 1 ] && [ ! -s "$1/out" ]' sh "$tmp"
 check '--help: status 0' run 0 --help
@@ -85,7 +85,7 @@ check 'text: one sample has no rates' sh -c '
 	"$1" --synthetic 2x1 --dump -n 1 -v ranks --columns=RANK,SENDB/s |
 	grep -q "^   0  *-$"' sh "$ncclstat"
 check '--sort and --columns expect tables' \
-	run 2 --synthetic 2x1 --dump=json --sort=RANK
+	run 64 --synthetic 2x1 --dump=json --sort=RANK
 check '--count: status 0' run 0 --synthetic 2x1 --dump -n 3 -i 0.1
 check '--count: prints that many samples' \
 	sh -c '[ "$(grep -c ^ncclstat: "$1/out")" -eq 3 ]' sh "$tmp"
@@ -106,11 +106,11 @@ check '--aliases: status 0' run 0 --synthetic 8x2 --dump --aliases "$tmp/aliases
 check '--aliases: the name is used' grep -q ' training ' "$tmp/out"
 check '--aliases: the former name is not used' sh -c '! grep -q " world " "$1"' - "$tmp/out"
 printf 'tp x\nworld\n' >"$tmp/aliases"
-check '--aliases: a line without a name: status 2' \
-	run 2 --synthetic 8x2 --dump --aliases "$tmp/aliases"
+check '--aliases: a line without a name: status 64' \
+	run 64 --synthetic 8x2 --dump --aliases "$tmp/aliases"
 check '--aliases: the error names the line' grep -q "aliases:2: " "$tmp/err"
-check '--aliases: no such file: status 2' \
-	run 2 --synthetic 8x2 --dump --aliases "$tmp/none"
+check '--aliases: no such file: status 64' \
+	run 64 --synthetic 8x2 --dump --aliases "$tmp/none"
 check 'C locale: status 0' env LC_ALL=C "$ncclstat" --synthetic 8x2 --dump
 check 'C locale: ASCII only' \
 	sh -c '! LC_ALL=C grep -q "[^ -~]" "$1/log"' sh "$tmp"

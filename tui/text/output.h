@@ -13,7 +13,6 @@
 enum ncs_exit {
 	NCS_EXIT_OK = 0,
 	NCS_EXIT_NOTHING = 1, /* no job was found */
-	NCS_EXIT_USAGE = 2,
 	/* With --diagnose: */
 	NCS_EXIT_SLOW = 1,
 	NCS_EXIT_STUCK = 2,
@@ -22,6 +21,7 @@ enum ncs_exit {
 	 * with --diagnose if there is no other finding, else if there is no
 	 * other segment. */
 	NCS_EXIT_UNREADABLE = 4,
+	NCS_EXIT_USAGE = 64, /* EX_USAGE of sysexits.h; no verdict has it */
 };
 
 /* Returns the exit status for what was seen: NCS_EXIT_OK if there was a rank,
