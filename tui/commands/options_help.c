@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "tui/serve/http_server.h"
+
 #define HELP_COLUMN 26
 
 /* Prints an option as "  -i, --interval=SECONDS". */
@@ -60,7 +62,7 @@ static void write_option(FILE *file, const char *text, unsigned columns)
 
 void ncs_options_help(FILE *file, unsigned columns)
 {
-	char text[128];
+	char text[1024];
 
 	fputs("Usage: ncclstat [OPTION]... [FILE]...\n"
 	      "       ncclstat run -- COMMAND [ARGUMENT]...\n"
@@ -77,7 +79,11 @@ void ncs_options_help(FILE *file, unsigned columns)
 		} else {
 			fprintf(file, "%-*s", HELP_COLUMN, text);
 		}
-		write_folded(file, ncs_option_rows[i].help, columns);
+		snprintf(text, sizeof(text), "%s%s",
+			 i == NCS_OPTION_LISTEN && !ncs_http_is_built() ?
+				 "(Not in this build: no libmicrohttpd.) " : "",
+			 ncs_option_rows[i].help);
+		write_folded(file, text, columns);
 	}
 	fputs("\n\"run\" starts a command whose NCCL loads the plugin; \"env\""
 	      " prints the variables\nthat it sets, for a shell or a job's"
