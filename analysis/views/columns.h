@@ -147,6 +147,10 @@ const struct ncs_identity *ncs_row_identity(const struct ncs_row *row);
  * known. */
 const struct ncs_communicator *ncs_row_communicator(const struct ncs_row *row);
 
+/* Whether the source of a model has anything to show in a view of nodes,
+ * channels, proxy threads or ranges. */
+bool ncs_view_has_data(const struct ncs_model *model, enum ncs_view view);
+
 /* Lists all rows of a view in the model's order: communicators; the functions
  * of each that have a call or an operation; ranks; the channels of each rank;
  * its functions with a call or an operation, its tracks

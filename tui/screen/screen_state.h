@@ -156,6 +156,10 @@ enum ncs_request {
 /* Returns the table of the view that is shown. */
 struct ncs_grid *ncs_screen_table(struct ncs_screen *screen);
 
+/* Whether a view has a tab: not one for which the source has nothing, unless it
+ * is shown because the user asked for it. */
+bool ncs_screen_has_tab(const struct ncs_screen *screen, enum ncs_view view);
+
 /* Builds the table of the view that is shown again. Needed after a change of
  * the model, the focus, the filter or the order. */
 void ncs_screen_build(struct ncs_screen *screen);
