@@ -66,6 +66,10 @@ static int run_live(const struct ncs_command_input *input)
 /* Runs the live view if there is a terminal that can show it, else a dump. */
 static int look(const struct ncs_command_input *input)
 {
+	if (input->options->keys_path && !ncs_commands_have_terminal()) {
+		ncs_complain("--keys needs a terminal for input and output");
+		return NCS_EXIT_USAGE;
+	}
 	if (ncs_commands_have_terminal()) {
 		struct ncs_command_input live = *input;
 		struct ncs_options options;

@@ -76,6 +76,35 @@ check '--view: prints no other table' \
 check 'text: each table has a title' \
 	sh -c '"$1" --synthetic 8x2 --dump -n 1 | grep -cx "[a-z]*:" | grep -qx 8' \
 	sh "$ncclstat"
+# fits WIDTH: succeeds if no line of the output is wider, and one nearly is.
+fits() {
+	awk -v width="$1" 'length > most { most = length }
+		END { exit most > width || most < width - 20 }' "$tmp/out"
+}
+check 'text: 120 columns in a pipe' run 0 --synthetic 8x2 --dump
+check 'text: no line is wider' fits 120
+check 'text: says that columns are left out' \
+	grep -q '^[0-9]* columns do not fit: ' "$tmp/out"
+for width in 80 200; do
+	export COLUMNS=$width
+	check "text: COLUMNS=$width" run 0 --synthetic 8x2 --dump
+	check "text: no line is wider than $width" fits "$width"
+	check "text: names communicators in $width" \
+		grep -q '^RANK  COMM .* DIR ' "$tmp/out"
+done
+unset COLUMNS
+check 'a column of another view is refused' \
+	run 64 --synthetic 2x1 --dump --view=ranks --columns=RANK,CH
+check 'an unknown column beside a known one is refused' \
+	run 64 --synthetic 2x1 --dump --columns=RANK,OLDESTT
+check 'an unknown column: the nearest is named' \
+	grep -q "no column 'OLDESTT'; did you mean OLDEST?" "$tmp/err"
+check 'WAIT is another name of WAITS-FOR' \
+	run 0 --synthetic 2x1 --dump --view=ranks --columns=RANK,WAIT
+check 'WAIT has the title WAITS-FOR' grep -q '^RANK  WAITS-FOR$' "$tmp/out"
+echo q >"$tmp/keys"
+check '--keys without a terminal is refused' \
+	run 64 --synthetic 2x1 --keys "$tmp/keys"
 check 'text: there are rates' run 0 --synthetic 2x1 --dump --view=ranks \
 	--columns=RANK,SENDB/s
 check 'text: of each rank' sh -c '
@@ -207,3 +236,4 @@ check 'late: rank 1 is late because the application called late' \
 	json 'd["ranks"][1]["lateness"]["recent"]["p99_ns"] > 300e6 and
 		d["ranks"][1]["lateness"]["recent"]["causes_ns"]["host"] > 300e6 and
 		d["ranks"][0]["lateness"]["recent"]["p99_ns"] < 300e6'
+exit "$failed"

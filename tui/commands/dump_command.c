@@ -119,7 +119,8 @@ static bool print_sample(FILE *file, const struct ncs_options *options,
 		    options->choice.job && !progress->said)
 			ncs_dump_say_nothing(options);
 		progress->said = model->rank_count == 0;
-		return ncs_dump_text(file, model, options, stamp);
+		return ncs_dump_text(file, model, options, stamp,
+				     ncs_output_columns());
 	}
 	if (!model->error[0] && !progress->said)
 		ncs_dump_say_nothing(options);

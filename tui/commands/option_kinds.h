@@ -39,6 +39,10 @@ extern const struct ncs_option_kind ncs_option_kind_config_path;
 extern const struct ncs_option_kind ncs_option_kind_aliases_path;
 extern const struct ncs_option_kind ncs_option_kind_synthetic;
 
+/* Whether each item of an argument of --columns or --sort is a column of a
+ * view. */
+bool ncs_titles_are_of(const char *text, enum ncs_view view);
+
 /* Says what an option expects in place of an argument that is wrong, and what may
  * be meant by it. */
 void ncs_option_refuse(const struct ncs_option_row *row, const char *argument,

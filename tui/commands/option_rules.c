@@ -113,6 +113,8 @@ static const struct option_rule {
 	     " settings"),
 	RULE(~MODE(DIAGNOSE), OPTION(WAIT),
 	     "--wait requires --diagnose: it waits for a problem"),
+	RULE(~(MODE(LIVE) | MODE(REPLAY)), OPTION(KEYS),
+	     "--keys requires the live view"),
 	RULE(~MODE(SET), OPTION(COMM),
 	     "--comm requires --set: views show all communicators"),
 	RULE(MODE(EXPORT), PATHS,
@@ -380,6 +382,20 @@ bool ncs_option_rules_check_titles(const struct ncs_options *options,
 	return false;
 }
 
+/* Checks that the columns are of the only view of a dump. */
+static bool are_of_view(const struct ncs_options *options,
+			enum ncs_option option, const char *text, char *error,
+			size_t error_size)
+{
+	if (!text[0] || ncs_titles_are_of(text, options->view))
+		return true;
+	snprintf(error, error_size,
+		 "--%s expects columns of --view=%s, not '%s'",
+		 ncs_option_rows[option].name, ncs_view_names[options->view],
+		 text);
+	return false;
+}
+
 /* Checks the names of columns and events, which depend on the mode. */
 static bool check_columns(const struct ncs_options *options, char *error,
 			  size_t error_size)
@@ -388,7 +404,14 @@ static bool check_columns(const struct ncs_options *options, char *error,
 
 	if (options->mode == NCS_MODE_EXPORT)
 		return ncs_export_choice(options, &request, error, error_size);
-	return ncs_option_rules_check_titles(options, error, error_size);
+	if (!ncs_option_rules_check_titles(options, error, error_size))
+		return false;
+	return options->mode != NCS_MODE_DUMP ||
+	       options->view == NCS_VIEW_COUNT ||
+	       (are_of_view(options, NCS_OPTION_COLUMNS, options->columns_text,
+			    error, error_size) &&
+		are_of_view(options, NCS_OPTION_SORT, options->sort_text,
+			    error, error_size));
 }
 
 bool ncs_option_rules_check(const struct ncs_options *options, char *error,

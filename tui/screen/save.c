@@ -52,9 +52,9 @@ static int print_view(FILE *file, const struct ncs_screen *screen,
 		if (!from[i].unreadable)
 			rows[count++] = from[i].row;
 	ncs_dump_head(file, &screen->model, stamp, ascii);
-	ncs_dump_verdict(file, &screen->model, ascii);
+	ncs_dump_verdict(file, &screen->model, 0, ascii);
 	print_limits(file, screen, ascii);
-	ncs_dump_rows(file, screen->view, rows, count, NULL, ascii);
+	ncs_dump_rows(file, screen->view, rows, count, NULL, 0, ascii);
 	if (count < all)
 		ncs_dump_unreadable(file, &screen->model, ascii);
 	free(rows);

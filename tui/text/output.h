@@ -29,6 +29,10 @@ enum ncs_exit {
  * NCS_EXIT_NOTHING if there was nothing. */
 int ncs_sight_status(uint64_t ranks, uint64_t unreadable);
 
+/* Returns the width for tables on standard output: $COLUMNS, or the terminal's
+ * width, or 120. */
+unsigned ncs_output_columns(void);
+
 struct ncs_output {
 	FILE *file; /* to print to */
 	char *text;
