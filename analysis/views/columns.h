@@ -131,6 +131,10 @@ struct ncs_column {
 extern const struct ncs_column ncs_columns[];
 extern const size_t ncs_column_count;
 
+/* Returns the column of a view with this title, or with this other name where no
+ * column has it as its title, in any case; NULL if there is none. */
+const struct ncs_column *ncs_column_find(enum ncs_view view, const char *word);
+
 /* Whether a column is sorted upwards: columns that name a row are, columns that
  * measure it are not. */
 bool ncs_column_sorts_up(const struct ncs_column *column);

@@ -11,42 +11,11 @@
 
 /* --- Reading ------------------------------------------------------------ */
 
-static const struct {
-	const char *title;
-	const char *name;
-} names[] = {
-#define X(title_, name_) { title_, name_ },
-	NCS_COLUMN_NAMES(X)
-#undef X
-};
-
-static const struct ncs_column *find_exactly(enum ncs_view view,
-					     const char *title)
-{
-	for (size_t i = 0; i < ncs_column_count; i++)
-		if (ncs_columns[i].view == view &&
-		    strcasecmp(ncs_columns[i].title, title) == 0)
-			return &ncs_columns[i];
-	return NULL;
-}
-
-/* Returns the column of a view with this title, or this other name, in any case;
- * NULL if there is none. */
-static const struct ncs_column *find_title(enum ncs_view view, const char *word)
-{
-	const struct ncs_column *found = find_exactly(view, word);
-
-	for (size_t i = 0; !found && i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcasecmp(names[i].name, word) == 0)
-			found = find_exactly(view, names[i].title);
-	return found;
-}
-
 /* Takes "-SINCE", or "-" alone for the reversed order of the model. */
 static bool take_sort(struct ncs_options *options, enum ncs_view view,
 		      const char *title, bool minus)
 {
-	const struct ncs_column *column = find_title(view, title);
+	const struct ncs_column *column = ncs_column_find(view, title);
 
 	if (!column && !(minus && !title[0]))
 		return false;
@@ -60,7 +29,7 @@ static bool take_sort(struct ncs_options *options, enum ncs_view view,
 static bool take_column(struct ncs_options *options, enum ncs_view view,
 			const char *title, bool minus)
 {
-	const struct ncs_column *column = find_title(view, title);
+	const struct ncs_column *column = ncs_column_find(view, title);
 
 	if (column)
 		options->columns[column - ncs_columns] =
@@ -121,7 +90,7 @@ static bool has_title(struct ncs_options *options, enum ncs_view view,
 		      const char *title, bool minus)
 {
 	(void)options;
-	return find_title(view, title) || (minus && !title[0]);
+	return ncs_column_find(view, title) || (minus && !title[0]);
 }
 
 bool ncs_titles_are_of(const char *text, enum ncs_view view)
@@ -154,9 +123,9 @@ static bool suggest_for(const char *item, char *text, size_t size)
 				      item, (size_t)(colon - item)) == 0)
 			ncs_nearest_try(&of_titles, ncs_columns[i].title,
 					strlen(ncs_columns[i].title));
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		ncs_nearest_try(&of_titles, names[i].name,
-				strlen(names[i].name));
+#define X(title, name) ncs_nearest_try(&of_titles, name, strlen(name));
+	NCS_COLUMN_NAMES(X)
+#undef X
 	if (of_titles.distance == 0)
 		return true;
 	ncs_append(text, size, ": no column '%s'", word);

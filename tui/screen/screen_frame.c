@@ -26,6 +26,7 @@
 #include "tui/screen/screen_summary.h"
 #include "tui/screen/screen_timeline.h"
 #include "tui/screen/timeline_text.h"
+#include "tui/table/row_query.h"
 #include "tui/table/table.h"
 #include "tui/table/table_draw.h"
 #include "tui/text/words.h"
@@ -154,6 +155,14 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 		[NCS_PROMPT_GO] = "Go to: ",
 		[NCS_PROMPT_KEEP] = "y/n: write ",
 	};
+	static const char *const examples[] = {
+		[NCS_PROMPT_SEARCH] = NCS_ROW_QUERY_EXAMPLES,
+		[NCS_PROMPT_FILTER] = NCS_ROW_QUERY_EXAMPLES,
+		[NCS_PROMPT_SET] = "events=all-steps sample=8, or default",
+		[NCS_PROMPT_GO] = "12.5, 1:02:03, -10 (before the end) or"
+				  " T14:03:05",
+		[NCS_PROMPT_KEEP] = NULL,
+	};
 	char text[LINE_BYTES];
 	int x;
 
@@ -163,20 +172,24 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 	ncs_term_fill(y, 0, width, NCS_ROLE_PROMPT);
 	x = ncs_term_put(y, 0, width, NCS_ROLE_PROMPT, text);
 	ncs_term_cursor(y, x < width ? x : width - 1, true);
-	if (screen->prompt == NCS_PROMPT_FILTER) {
+	text[0] = '\0';
+	if (screen->prompt == NCS_PROMPT_FILTER)
 		snprintf(text, sizeof(text), "  %zu of %zu rows", table->passed,
 			 table->total);
-		if (ncs_term_text_width(text) < width - x)
-			ncs_term_put(y, width - ncs_term_text_width(text),
-				     width, NCS_ROLE_TEXT, text);
+	else if (screen->prompt == NCS_PROMPT_SEARCH && screen->finds_nothing) {
+		snprintf(text, sizeof(text), "  no row: ");
+		ncs_row_query_hint(screen->view, screen->typed,
+				   text + strlen(text),
+				   sizeof(text) - strlen(text));
 	}
-	if (screen->prompt == NCS_PROMPT_SET && !screen->typed[0])
-		ncs_term_put(y, x + 2, width - x - 2, NCS_ROLE_LABEL,
-			     "such as events=all-steps sample=8, or default");
-	if (screen->prompt == NCS_PROMPT_GO && !screen->typed[0])
-		ncs_term_put(y, x + 2, width - x - 2, NCS_ROLE_LABEL,
-			     "such as 12.5, 1:02:03, -10 (before the end) or"
-			     " T14:03:05");
+	if (ncs_term_text_width(text) < width - x)
+		ncs_term_put(y, width - ncs_term_text_width(text), width,
+			     NCS_ROLE_TEXT, text);
+	if (!screen->typed[0] && examples[screen->prompt]) {
+		snprintf(text, sizeof(text), "such as %s",
+			 examples[screen->prompt]);
+		ncs_term_put(y, x + 2, width - x - 2, NCS_ROLE_LABEL, text);
+	}
 }
 
 /* Draws the prompt, or otherwise the message, in the last line. Returns false
@@ -336,6 +349,7 @@ static void draw_no_rows(const struct ncs_screen *screen,
 			 const struct ncs_rect *rows)
 {
 	const struct ncs_grid *table = &screen->tables[screen->view];
+	char hint[LINE_BYTES];
 	const char *text;
 
 	if (screen->view == NCS_VIEW_NODE && screen->model.node_count == 0) {
@@ -354,9 +368,14 @@ static void draw_no_rows(const struct ncs_screen *screen,
 			       "This communicator is gone. Esc goes back.";
 	else if (screen->focus.kind == NCS_FOCUS_NODE && table->total == 0)
 		text = "No rank of this node is seen. Esc goes back.";
-	else if (table->total > 0 && screen->filter[0])
-		text = "No row matches the filter. \\ or Esc clears it.";
-	else if (table->total > 0 && screen->only_tagged)
+	else if (table->total > 0 && screen->filter[0]) {
+		snprintf(hint, sizeof(hint),
+			 "No row matches the filter. \\ or Esc clears it; ");
+		ncs_row_query_hint(screen->view, screen->filter,
+				   hint + strlen(hint),
+				   sizeof(hint) - strlen(hint));
+		text = hint;
+	} else if (table->total > 0 && screen->only_tagged)
 		text = "No row here is tagged. o shows all rows.";
 	else if (table->total > 0)
 		text = "All rows are idle and hidden. i shows them.";

@@ -107,6 +107,7 @@ struct ncs_screen {
 	/* The row that was selected when the prompt was opened, if any. */
 	struct ncs_marks selected_before;
 	char search[128];
+	bool finds_nothing; /* what is typed to search for */
 	char filter[128];
 
 	struct ncs_marks tags; /* tagged rows of all views */
