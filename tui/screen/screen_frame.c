@@ -293,16 +293,26 @@ static void draw_no_job(const struct ncs_screen *screen,
 	draw_nodes_without_ranks(&screen->model, &rect);
 	if (screen->replay || screen->has_nodes)
 		return;
-	put_below(&rect, NCS_ROLE_TEXT,
-		  "Start a job with these variables, where FOLDER contains the"
-		  " library:");
-	put_below(&rect, NCS_ROLE_STRONG,
-		  "  NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so");
-	put_below(&rect, NCS_ROLE_STRONG, "  LD_LIBRARY_PATH=FOLDER");
-	put_below(&rect, NCS_ROLE_TEXT,
-		  "A job in a container is seen if it shares /dev/shm or the"
-		  " folder that NCCLSTAT_DIR names. Only root sees other users'"
-		  " jobs.");
+	put_below(&rect, NCS_ROLE_TEXT, "Start a job by:");
+	put_below(&rect, NCS_ROLE_STRONG, "  ncclstat run -- COMMAND");
+	if (screen->plugin_folder[0]) {
+		put_below(&rect, NCS_ROLE_TEXT, "which sets these variables:");
+		put_below(&rect, NCS_ROLE_TEXT,
+			  "  NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so");
+		snprintf(text, sizeof(text), "  LD_LIBRARY_PATH=%s",
+			 screen->plugin_folder);
+		put_below(&rect, NCS_ROLE_TEXT, text);
+	} else {
+		put_below(&rect, NCS_ROLE_TEXT,
+			  "The plugin is not beside this program: install it"
+			  " first.");
+	}
+	snprintf(text, sizeof(text),
+		 "A job in a container is seen if it shares /dev/shm or the"
+		 " folder that NCCLSTAT_DIR names.%s ncclstat --check says what"
+		 " is missing.",
+		 screen->is_root ? "" : " Only root sees other users' jobs.");
+	put_below(&rect, NCS_ROLE_TEXT, text);
 }
 
 static void draw_no_nodes(const struct ncs_rect *rows)

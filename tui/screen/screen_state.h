@@ -129,6 +129,8 @@ struct ncs_screen {
 	uint64_t interval_ns;
 	char host[65];
 	char directory[256];
+	char plugin_folder[256]; /* of the plugin of this program; "" if none */
+	bool is_root;
 	bool has_nodes; /* the source's ranks are of nodes, not of this one */
 
 	struct ncs_options options; /* set by ncs_screen_collect() */

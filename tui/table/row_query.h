@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a user types to filter rows or to search for one, in the words of the
- * screen: "allreduce", "rank 3", "rank=3", "host:n7 late>5ms", "n1|n2".
+/* The words by which users filter rows or search for one: "allreduce", "rank 3",
+ * "rank=3", "host:n7 late>5ms", "n1|n2".
  *
  * Pure: reads a row and the query, nothing else.
  */

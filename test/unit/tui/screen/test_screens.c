@@ -123,6 +123,7 @@ static void draw(void)
 static void init(enum ncs_view view)
 {
 	ncs_screen_init(&screen, view, SECOND, "n017", "/dev/shm");
+	strcpy(screen.plugin_folder, "/usr/lib/x86_64-linux-gnu");
 }
 
 /* Opens a job of eight ranks with four channels each, one of which has hung for
