@@ -21,16 +21,15 @@ extern const struct ncs_option_kind ncs_option_kind_text;
 /* A uint64_t of at least 1; the number of a process as uint32_t. */
 extern const struct ncs_option_kind ncs_option_kind_number;
 extern const struct ncs_option_kind ncs_option_kind_pid;
-/* A uint64_t: a time in seconds, stored in ns; a size in bytes, written with a
- * unit. */
+/* A uint64_t: a time in seconds, stored in ns. */
 extern const struct ncs_option_kind ncs_option_kind_seconds;
-extern const struct ncs_option_kind ncs_option_kind_bytes;
 /* A struct ncs_instant. */
 extern const struct ncs_option_kind ncs_option_kind_instant;
 /* The arguments of single options. */
 extern const struct ncs_option_kind ncs_option_kind_metrics;
 extern const struct ncs_option_kind ncs_option_kind_series;
 extern const struct ncs_option_kind ncs_option_kind_compression;
+extern const struct ncs_option_kind ncs_option_kind_rotation;
 extern const struct ncs_option_kind ncs_option_kind_what_if;
 extern const struct ncs_option_kind ncs_option_kind_setting;
 extern const struct ncs_option_kind ncs_option_kind_sort;

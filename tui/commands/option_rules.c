@@ -22,7 +22,6 @@
 #define PATHS (OPTION(CRITICAL_PATH) | OPTION(WHAT_IF))
 /* The ways to look at many nodes. */
 #define NODES (OPTION(HOSTS) | OPTION(SLURM) | OPTION(KUBE) | OPTION(FROM))
-#define ROTATION (OPTION(ROTATE_SIZE) | OPTION(ROTATE_TIME))
 
 static bool exports_no_trace(const struct ncs_options *options)
 {
@@ -82,6 +81,12 @@ static bool exports_files(const struct ncs_options *options)
 static bool records_to_stdout(const struct ncs_options *options)
 {
 	return strcmp(options->recording.path, "-") == 0;
+}
+
+static bool keeps_without_limit(const struct ncs_options *options)
+{
+	return options->recording.rotate_ns == 0 &&
+	       options->recording.rotate_bytes == 0;
 }
 
 #define RULE(modes_, options_, error_, ...) \
@@ -167,8 +172,7 @@ static const struct option_rule {
 	     " covers all ranks, between --since and --until"),
 	RULE(~MODE(RECORD), OPTION(DURATION),
 	     "--duration requires --record"),
-	RULE(~MODE(RECORD), ROTATION | OPTION(KEEP),
-	     "--rotate-size, --rotate-time and --keep require --record"),
+	RULE(~MODE(RECORD), OPTION(ROTATE), "--rotate requires --record"),
 	RULE(~(MODE(RECORD) | MODE(STREAM)), OPTION(COMPRESS),
 	     "--compress requires --record or --stream"),
 	RULE(ALL_MODES, OPTION(FOLLOW),
@@ -204,11 +208,11 @@ static const struct option_rule {
 	     "--dir cannot be combined with --from: put it into the COMMAND",
 	     .with = OPTION(FROM)),
 	RULE(MODE(RECORD),
-	     OPTION(INTERVAL) | ROTATION | OPTION(KEEP) | OPTION(COMPRESS) |
+	     OPTION(INTERVAL) | OPTION(ROTATE) | OPTION(COMPRESS) |
 		     OPTION(PID) | OPTION(JOB),
 	     "--record cannot be combined with --interval, --pid, --job,"
-	     " --compress, --keep, --rotate-size or --rotate-time for streams"
-	     " of nodes: these are saved unchanged",
+	     " --compress or --rotate for streams of nodes: these are saved"
+	     " unchanged",
 	     .with = OPTION(FOLLOW) | NODES),
 	RULE(ALL_MODES, TIMES,
 	     "--at, --since and --until cannot be combined with --follow:"
@@ -239,13 +243,12 @@ static const struct option_rule {
 	     " no segments"),
 	RULE(MODE(RECORD), OPTION(COUNT),
 	     "--record cannot be combined with --count: use --duration"),
-	RULE(MODE(RECORD), OPTION(KEEP),
-	     "--keep requires --rotate-size or --rotate-time: without them"
+	RULE(MODE(RECORD), OPTION(ROTATE),
+	     "--rotate expects a time or a size beside keep=: without them"
 	     " there is one file",
-	     .without = ROTATION),
-	RULE(MODE(RECORD), ROTATION,
-	     "--rotate-size and --rotate-time require a FILE: there is only"
-	     " one standard output",
+	     .when = keeps_without_limit),
+	RULE(MODE(RECORD), OPTION(ROTATE),
+	     "--rotate requires a FILE: there is only one standard output",
 	     .when = records_to_stdout),
 	RULE(~MODE(EXPORT), OPTION(OUTPUT),
 	     "--output requires --export: other output goes to standard"

@@ -245,13 +245,21 @@ static void record_takes_a_file_and_limits(void **state)
 	assert_int_equal(recording->rotate_bytes, 100000);
 	expect("--record one --rotate-size 2G");
 	assert_int_equal(recording->rotate_bytes, UINT64_C(2) << 30);
-	expect_error("--record one --rotate-size 63k", "--rotate-size", "64k");
-	expect_error("--record one --rotate-size 1T", "--rotate-size", "1T");
-	expect_error("--record one --rotate-size 1kk", "--rotate-size", "1kk");
-	expect_error("--record one --rotate-size -1M", "--rotate-size", "-1M");
+	expect("--record one --rotate=90s,1G,keep=3");
+	assert_int_equal(recording->rotate_bytes, 1 << 30);
+	assert_int_equal(recording->rotate_ns, UINT64_C(90000000000));
+	assert_int_equal(recording->keep, 3);
+	expect("--record one --rotate=15m");
+	assert_int_equal(recording->rotate_ns, UINT64_C(900000000000));
+	expect_error("--record one --rotate=63k", "--rotate", "64k");
+	expect_error("--record one --rotate=1T", "--rotate", "1T");
+	expect_error("--record one --rotate=1kk", "--rotate", "1kk");
+	expect_error("--record one --rotate=-1M", "--rotate", "-1M");
+	expect_error("--record one --rotate=60s,", "--rotate", "60s,");
+	expect_error("--record one --rotate=25h", "--rotate", "25h");
 	expect_error("--record one --compress=23", "--compress", "22");
 	expect_error("--record one --compress=0", "--compress", "from 1");
-	expect_error("--record one --keep 0", "--keep", "1 or more");
+	expect_error("--record one --rotate=60s,keep=0", "--rotate", "keep=0");
 }
 
 static void options_without_meaning_for_record_are_refused(void **state)
@@ -260,11 +268,10 @@ static void options_without_meaning_for_record_are_refused(void **state)
 	expect_error("--record one --dump", "--dump", "too many");
 	expect_error("--record one two", "'two'", "--replay");
 	expect_error("--duration 3", "--duration", "--record");
-	expect_error("--rotate-time 3", "--rotate-time", "--record");
-	expect_error("--dump --keep 3", "--keep", "--record");
+	expect_error("--rotate=3s", "--rotate", "--record");
 	expect_error("--compress", "--compress", "--record");
-	expect_error("--record one --keep 3", "--keep", "--rotate-size");
-	expect_error("--record - --rotate-size 1M", "--rotate-size", "FILE");
+	expect_error("--record one --keep 3", "--rotate", "a time or a size");
+	expect_error("--record - --rotate=1M", "--rotate", "FILE");
 	expect_error("--record one --synthetic 2x2", "--synthetic", "made-up");
 	expect_error("--record one -n 3", "--count", "--duration");
 }
