@@ -18,6 +18,7 @@
 #include "tui/commands/dump_command.h"
 #include "tui/commands/options.h"
 #include "tui/commands/run_command.h"
+#include "tui/commands/subcommands.h"
 #include "tui/screen/live.h"
 #include "tui/text/output.h"
 
@@ -97,7 +98,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (ncs_is_run_command(argc, argv))
 		return ncs_run_run(argc, argv);
-	if (ncs_run_is_mistyped(argc, argv))
+	if (ncs_subcommand_is_mistyped(argc, argv))
 		return NCS_EXIT_USAGE;
 	command_line.count = argc;
 	command_line.words = argv;
@@ -105,7 +106,9 @@ int main(int argc, char **argv)
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
 		ncs_complain_in_ascii();
 	if (!ncs_options_parse(&options, argc, argv, error, sizeof(error))) {
-		ncs_complain("%s (see ncclstat --help)", error);
+		ncs_complain("%s (see ncclstat %s%s--help)", error,
+			     options.subcommand ? options.subcommand->name : "",
+			     options.subcommand ? " " : "");
 		return NCS_EXIT_USAGE;
 	}
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)

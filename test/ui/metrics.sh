@@ -243,7 +243,7 @@ done
 if grep -q 'built without' "$tmp/said"; then
 	echo 'ok listen: says that it was built without libmicrohttpd'
 	check 'listen: --help says it, too' \
-		sh -c '"$1" --help | grep -q "Not in this build"' - "$ncclstat"
+		sh -c '"$1" --help | grep -q "not in this build"' - "$ncclstat"
 else
 	open_type='200 application/openmetrics-text; version=1.0.0; charset=utf-8'
 	check 'listen: OpenMetrics for who names it' answers "$open_type" \

@@ -65,6 +65,15 @@ quoted() {
 check 'env prints what a shell can read' quoted
 check 'env with an argument: status 64' run 64 env x
 
+check 'run: help of its own' run 0 run --help
+check 'a command: help of its own' run 0 record --help
+check 'with its options, and no others' \
+	sh -c 'grep -q -e --rotate "$1/out" && ! grep -q -e --listen "$1/out"' \
+	sh "$tmp"
+check 'a mistyped short command: status 64' run 64 rn
+check 'and the nearest command' grep -q 'did you mean ncclstat run?' "$tmp/err"
+check 'a mistyped command that is an option: status 64' run 64 dmup
+check 'and the nearest option' grep -q 'did you mean --dump?' "$tmp/err"
 check 'a mistyped run: status 64' run 64 runn -- true
 check 'and the word that may have been meant' \
 	grep -q "did you mean ncclstat run" "$tmp/err"

@@ -10,6 +10,7 @@
 #include "tui/commands/option_kinds.h"
 #include "tui/commands/option_rows.h"
 #include "tui/commands/option_rules.h"
+#include "tui/commands/subcommands.h"
 #include "tui/text/nearest.h"
 
 static_assert(NCS_OPTIONS_END < 8 * sizeof(ncs_option_set),
@@ -320,11 +321,43 @@ static void suggest_dashes(const char *word, char *error, size_t error_size)
 		ncs_options_suggest(word + 1, false, error, error_size);
 }
 
+/* Takes the command as the option that it stands for. */
+static bool take_subcommand(struct ncs_options *options, char *error,
+			    size_t error_size)
+{
+	const struct ncs_subcommand *command = options->subcommand;
+	const char *operand = NULL;
+
+	if (!command || command->option == NCS_OPTIONS_END ||
+	    (command->option == NCS_OPTION_HOSTS &&
+	     ncs_options_want_nodes(options)))
+		return true;
+	if (command->takes_operand) {
+		if (options->file_count == 0) {
+			snprintf(error, error_size, "%s expects %s",
+				 command->name, command->operands);
+			return false;
+		}
+		operand = *options->files++;
+		options->file_count--;
+	} else if (ncs_options_is_given(options, command->option)) {
+		return true;
+	}
+	return take_option(options, command->option, operand, error,
+			   error_size);
+}
+
 bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 		       char *error, size_t error_size)
 {
 	struct getopt_tables tables;
 	int code;
+
+	options->subcommand = ncs_subcommand_of(argc, argv);
+	if (options->subcommand) {
+		argc--;
+		argv++;
+	}
 
 	make_tables(&tables);
 	optind = 0; /* makes glibc start from the beginning */
@@ -359,6 +392,8 @@ bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 		options->ascii = true;
 	options->files = argv + optind;
 	options->file_count = (size_t)(argc - optind);
+	if (!take_subcommand(options, error, error_size))
+		return false;
 	if (options->mode == NCS_MODE_LIVE && options->file_count > 0 &&
 	    !ncs_options_want_nodes(options))
 		options->mode = NCS_MODE_REPLAY;
