@@ -1634,7 +1634,11 @@ static void help_is_on_the_view_and_searched(void **state)
 	start(&usual);
 	open_job(NCS_VIEW_CHANNEL);
 	press("?");
+	/* The first page has the keys. */
 	assert_true(picture_has("help on Channels"));
+	assert_true(picture_has("the next abnormal row"));
+	assert_true(picture_has("F10 q Ctrl-C"));
+	press("PgDn");
 	assert_true(picture_has("G gpu"));
 	assert_false(picture_has("communicator was finalized"));
 	press("q 1 ?");
