@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tui/commands/commands.h"
 #include "tui/commands/config_file.h"
@@ -20,6 +21,7 @@
 #include "tui/commands/run_command.h"
 #include "tui/commands/subcommands.h"
 #include "tui/screen/live.h"
+#include "tui/text/nearest.h"
 #include "tui/text/output.h"
 
 static struct {
@@ -88,6 +90,32 @@ static int look(const struct ncs_command_input *input)
 	return ncs_commands_run_with_aliases(ncs_dump_run, input);
 }
 
+/* Whether the first word is meant as a command or an option but is none, and no
+ * file. Prints a message with the nearest one then. */
+static bool is_mistyped(int count, char **words)
+{
+	struct ncs_nearest nearest;
+	char text[128] = "";
+
+	/* A file of that name is a recording. */
+	if (count < 2 || words[1][0] == '-' || ncs_subcommand_of(count, words) ||
+	    access(words[1], F_OK) == 0)
+		return false;
+	ncs_nearest_begin(&nearest, words[1], strlen(words[1]));
+	for (size_t i = 0; i < ncs_subcommand_count; i++)
+		ncs_nearest_try(&nearest, ncs_subcommands[i].name,
+				strlen(ncs_subcommands[i].name));
+	ncs_nearest_append(&nearest, "ncclstat ", text, sizeof(text));
+	if (!text[0])
+		ncs_options_suggest(words[1], true, text, sizeof(text));
+	if (!text[0])
+		return false;
+	ncs_complain("'%s' is no command and no recording%s (see ncclstat"
+		     " --help)",
+		     words[1], text);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	struct ncs_options options;
@@ -98,7 +126,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (ncs_is_run_command(argc, argv))
 		return ncs_run_run(argc, argv);
-	if (ncs_subcommand_is_mistyped(argc, argv))
+	if (is_mistyped(argc, argv))
 		return NCS_EXIT_USAGE;
 	command_line.count = argc;
 	command_line.words = argv;

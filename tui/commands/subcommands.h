@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The commands that may be the first word, such as "record", by the table in
  * ncclstat/tables/commands.def. Must not run them: each stands for an option,
- * other than run and env (run_command.h). Pure, except for messages.
+ * other than run and env (run_command.h). Pure.
  */
 #ifndef NCS_TUI_COMMANDS_SUBCOMMANDS_H
 #define NCS_TUI_COMMANDS_SUBCOMMANDS_H
@@ -36,9 +36,5 @@ extern const size_t ncs_subcommand_count;
 /* Returns the command of a command line, or NULL. A file of that name is meant
  * by ./NAME. */
 const struct ncs_subcommand *ncs_subcommand_of(int count, char **words);
-
-/* Whether the first word of a command line is meant as a command or an option
- * but is none, and no file. Prints a message with the nearest one then. */
-bool ncs_subcommand_is_mistyped(int count, char **words);
 
 #endif
