@@ -226,7 +226,7 @@ static void no_job_text(const struct ncs_screen *screen, char *text,
 {
 	text[0] = '\0';
 	if (screen->model.error[0])
-		ncs_append(text, size, "Cannot read %s: %s.", screen->directory,
+		ncs_append(text, size, "Cannot read the segments: %s.",
 			   screen->model.error);
 	else if (screen->replay)
 		ncs_append(text, size, "No rank was recorded at this moment.");
@@ -549,14 +549,12 @@ static void draw_view(struct ncs_screen *screen,
 
 	ncs_draw_title(screen, &part[NCS_PART_TITLE], wall);
 	draw_summary(screen, &part[NCS_PART_SUMMARY]);
-	if (part[NCS_PART_DETAIL].height > 0 &&
-	    screen->view == NCS_VIEW_TIMELINE)
-		ncs_timeline_legend(&part[NCS_PART_DETAIL]);
-	else if (part[NCS_PART_DETAIL].height > 0 && row && !row->unreadable &&
-		 row->row.view == screen->view)
+	if (view->draw_detail && part[NCS_PART_DETAIL].height > 0 && row &&
+	    !row->unreadable && row->row.view == screen->view)
 		view->draw_detail(&row->row, &part[NCS_PART_DETAIL]);
 	if (screen->view == NCS_VIEW_TIMELINE)
-		ncs_timeline_draw(screen, &part[NCS_PART_HEADER],
+		ncs_timeline_draw(screen, &part[NCS_PART_DETAIL],
+				  &part[NCS_PART_HEADER],
 				  &part[NCS_PART_ROWS]);
 	else
 		ncs_grid_draw(table, &part[NCS_PART_HEADER],

@@ -60,6 +60,7 @@ enum ncs_prompt {
 
 /* The part of time that the timeline shows. */
 struct ncs_time_view {
+	bool placed; /* at a time to begin with, or by the user */
 	int64_t cell_ns; /* time that one column shows */
 	bool fixed;      /* the right edge is end_ns; if false, it is now */
 	int64_t end_ns;
