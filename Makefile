@@ -550,6 +550,7 @@ $(LIB): $(LIB_OBJ) $(SOURCES)
 
 $(BUILD)/ncclstat: $(TUI_OBJ) $(LIB) $(SOURCES)
 	$(call link,$(TUI_LIBS))
+	$(if $(filter 0,$(WITH_HTTP)),@echo '  NOTE    $@ is without --listen: no libmicrohttpd (libmicrohttpd-dev)')
 
 $(BUILD)/ncclreplay: $(HOST_OBJ) $(LIB) $(SOURCES) | $(BUILD)/test/next/cuda.so $(NVML_SO)
 	$(call link,$(HOST_LIBS) -lpthread)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/tables/commands.def"
 #include "ncclstat/tables/events.def"
 #include "ncclstat/tables/metrics.def"
 #include "ncclstat/tables/options.def"
@@ -34,6 +35,11 @@ static const struct option {
 };
 
 #define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
+
+/* The commands that may be the first word. */
+#define X(name, TASK, operands, option, takes, brief) name " "
+static const char commands[] = NCS_SUBCOMMANDS(X);
+#undef X
 
 /* --- Arguments ----------------------------------------------------------- */
 
@@ -197,8 +203,10 @@ static void put_bash(void)
 		bash_option(&options[i]);
 	puts("\tesac\n"
 	     "\tif [[ $word != -* ]]; then\n"
-	     "\t\t# A word that is no option is a recording.\n"
-	     "\t\t_ncclstat_reply -f -- \"$word\"\n"
+	     "\t\t# A word that is no option is a command or a recording.\n"
+	     "\t\tlocal commands=");
+	printf("\t\t[[ $COMP_CWORD != 1 ]] || commands='%s'\n", commands);
+	puts("\t\t_ncclstat_reply -f -W \"$commands\" -- \"$word\"\n"
 	     "\t\treturn\n"
 	     "\tfi\n"
 	     "\t_ncclstat_reply -W '");
@@ -277,6 +285,9 @@ static void put_zsh(void)
 	     "\t_arguments -s -S \\");
 	for (size_t i = 0; i < OPTION_COUNT; i++)
 		zsh_option(&options[i]);
+	printf("\t\t'1: :_alternative \"commands:command:(%s)\""
+	       " \"files:recording:_files\"' \\\n",
+	       commands);
 	puts("\t\t'*:recording:_files'\n"
 	     "}\n"
 	     "\n"
@@ -319,6 +330,8 @@ static void put_fish(void)
 	     "\tncclstat --list 2>/dev/null |\n"
 	     "\t\tawk -v field=$argv[1] 'NR > 1 && $field != \"-\" { print $field }'\n"
 	     "end\n");
+	printf("complete -c ncclstat -n __fish_use_subcommand -a '%s'\n",
+	       commands);
 	for (size_t i = 0; i < OPTION_COUNT; i++)
 		fish_option(&options[i]);
 }

@@ -44,6 +44,7 @@
 #include "ncclstat/tables/metrics.def"
 #include "ncclstat/tables/names.def"
 #include "ncclstat/tables/node_states.def"
+#include "ncclstat/tables/commands.def"
 #include "ncclstat/tables/options.def"
 #include "ncclstat/tables/plugin_presence.def"
 #include "ncclstat/tables/parquet.def"
@@ -312,6 +313,19 @@ static void put_option(const struct man_item *item)
 		puts("Also in the configuration file.");
 }
 
+static void put_command(const struct man_item *item)
+{
+	fputs(".It Cm ", stdout);
+	put_name(item->name);
+	if (item->words[0][0]) {
+		fputs(" Ar \"", stdout);
+		put_name(item->words[0]);
+		putchar('"');
+	}
+	putchar('\n');
+	put_text(item->help);
+}
+
 /* Prints the names of the event types of a group; `events` has a bit for each. */
 static void put_group_events(unsigned long events)
 {
@@ -555,6 +569,8 @@ struct man_list {
 #define OPTION(ID, name_, letter, has, argument, place, mode, kind, field, \
 	       limits, help_) \
 	{ name_, help_, { #has, argument, #place }, { letter } },
+#define COMMAND(name_, TASK, operands, option, takes, help_) \
+	{ .name = name_, .help = help_, .words = { operands } },
 #define COLUMN(VIEW, ID, title, width, align, priority, level, value, help_) \
 	{ .name = title, .help = help_, .words = { #VIEW, #level } },
 #define CHANNEL_STATE(ID, name_, letter, label, help_) \
@@ -602,6 +618,8 @@ NCS_EVENTS(X)
 
 static const struct man_list lists[] = {
 	{ "options", "-tag -width Ds", put_option, ITEMS(NCS_OPTIONS, OPTION) },
+	{ "commands", "-tag -width Ds -compact", put_command,
+	  ITEMS(NCS_SUBCOMMANDS, COMMAND) },
 	{ "columns", "-tag -width OPERATION -compact", put_column,
 	  ITEMS(NCS_COLUMNS, COLUMN) },
 	{ "channel_states", "-tag -width Ds", put_lettered,

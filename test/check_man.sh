@@ -282,7 +282,7 @@ take_out() {
 
 # shellcheck disable=SC1003 # a backslash at the end of a word
 self_test() {
-	take_out ncclstat.1 options '-h, --help' '^\.It Fl h , Fl \\-help$' &&
+	take_out ncclstat.1 options '-V, --version' '^\.It Fl V , Fl \\-version$' &&
 	take_out ncclstat.1 keys 'F4, \' '^\.It Ic \\&F4 ' &&
 	take_out ncclstat.1 keys '!' '^\.It Ic \\&!$' &&
 	take_out ncclstat-views.7 columns-CHANNEL %PEER '^\.It Sy %PEER$' &&

@@ -9,6 +9,8 @@ fleet_build=$(cd "${BUILD:-build}" && pwd)
 fleet_ncclstat=$fleet_build/ncclstat
 # Every process that a test starts has this in its environment.
 export FLEET_MARK="${tmp-}"
+# Dumps have all columns.
+export COLUMNS=999
 . test/await.sh
 
 # fleet_enter NAME: makes $tmp; everything is ended and removed at the end.

@@ -12,13 +12,16 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tui/commands/commands.h"
 #include "tui/commands/config_file.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/options.h"
 #include "tui/commands/run_command.h"
+#include "tui/commands/subcommands.h"
 #include "tui/screen/live.h"
+#include "tui/text/nearest.h"
 #include "tui/text/output.h"
 
 static struct {
@@ -66,6 +69,10 @@ static int run_live(const struct ncs_command_input *input)
 /* Runs the live view if there is a terminal that can show it, else a dump. */
 static int look(const struct ncs_command_input *input)
 {
+	if (input->options->keys_path && !ncs_commands_have_terminal()) {
+		ncs_complain("--keys needs a terminal for input and output");
+		return NCS_EXIT_USAGE;
+	}
 	if (ncs_commands_have_terminal()) {
 		struct ncs_command_input live = *input;
 		struct ncs_options options;
@@ -83,6 +90,32 @@ static int look(const struct ncs_command_input *input)
 	return ncs_commands_run_with_aliases(ncs_dump_run, input);
 }
 
+/* Whether the first word is meant as a command or an option but is none, and no
+ * file. Prints a message with the nearest one then. */
+static bool is_mistyped(int count, char **words)
+{
+	struct ncs_nearest nearest;
+	char text[128] = "";
+
+	/* A file of that name is a recording. */
+	if (count < 2 || words[1][0] == '-' || ncs_subcommand_of(count, words) ||
+	    access(words[1], F_OK) == 0)
+		return false;
+	ncs_nearest_begin(&nearest, words[1], strlen(words[1]));
+	for (size_t i = 0; i < ncs_subcommand_count; i++)
+		ncs_nearest_try(&nearest, ncs_subcommands[i].name,
+				strlen(ncs_subcommands[i].name));
+	ncs_nearest_append(&nearest, "ncclstat ", text, sizeof(text));
+	if (!text[0])
+		ncs_options_suggest(words[1], true, text, sizeof(text));
+	if (!text[0])
+		return false;
+	ncs_complain("'%s' is no command and no recording%s (see ncclstat"
+		     " --help)",
+		     words[1], text);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	struct ncs_options options;
@@ -93,7 +126,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (ncs_is_run_command(argc, argv))
 		return ncs_run_run(argc, argv);
-	if (ncs_run_is_mistyped(argc, argv))
+	if (is_mistyped(argc, argv))
 		return NCS_EXIT_USAGE;
 	command_line.count = argc;
 	command_line.words = argv;
@@ -101,7 +134,9 @@ int main(int argc, char **argv)
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
 		ncs_complain_in_ascii();
 	if (!ncs_options_parse(&options, argc, argv, error, sizeof(error))) {
-		ncs_complain("%s (see ncclstat --help)", error);
+		ncs_complain("%s (see ncclstat %s%s--help)", error,
+			     options.subcommand ? options.subcommand->name : "",
+			     options.subcommand ? " " : "");
 		return NCS_EXIT_USAGE;
 	}
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)

@@ -346,3 +346,35 @@ bool ncs_column_sorts_up(const struct ncs_column *column)
 			return true;
 	return false;
 }
+
+/* --- By title -------------------------------------------------------------- */
+
+static const struct {
+	const char *title;
+	const char *name;
+} other_names[] = {
+#define X(title_, name_) { title_, name_ },
+	NCS_COLUMN_NAMES(X)
+#undef X
+};
+
+static const struct ncs_column *find_exactly(enum ncs_view view,
+					     const char *title)
+{
+	for (size_t i = 0; i < ncs_column_count; i++)
+		if (ncs_columns[i].view == view &&
+		    strcasecmp(ncs_columns[i].title, title) == 0)
+			return &ncs_columns[i];
+	return NULL;
+}
+
+const struct ncs_column *ncs_column_find(enum ncs_view view, const char *word)
+{
+	const struct ncs_column *found = find_exactly(view, word);
+
+	for (size_t i = 0;
+	     !found && i < sizeof(other_names) / sizeof(other_names[0]); i++)
+		if (strcasecmp(other_names[i].name, word) == 0)
+			found = find_exactly(view, other_names[i].title);
+	return found;
+}

@@ -131,6 +131,10 @@ struct ncs_column {
 extern const struct ncs_column ncs_columns[];
 extern const size_t ncs_column_count;
 
+/* Returns the column of a view with this title, or with this other name where no
+ * column has it as its title, in any case; NULL if there is none. */
+const struct ncs_column *ncs_column_find(enum ncs_view view, const char *word);
+
 /* Whether a column is sorted upwards: columns that name a row are, columns that
  * measure it are not. */
 bool ncs_column_sorts_up(const struct ncs_column *column);
@@ -146,6 +150,10 @@ const struct ncs_identity *ncs_row_identity(const struct ncs_row *row);
 /* Returns the communicator of a row, or of its rank; NULL if that is not
  * known. */
 const struct ncs_communicator *ncs_row_communicator(const struct ncs_row *row);
+
+/* Whether the source of a model has anything to show in a view of nodes,
+ * channels, proxy threads or ranges. */
+bool ncs_view_has_data(const struct ncs_model *model, enum ncs_view view);
 
 /* Lists all rows of a view in the model's order: communicators; the functions
  * of each that have a call or an operation; ranks; the channels of each rank;

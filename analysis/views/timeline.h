@@ -151,6 +151,11 @@ bool ncs_presence_has(const struct ncs_presence *part,
 		      const struct ncs_track *track,
 		      const struct ncs_stretch *stretch);
 
+/* Gets the time of a rank's latest step: its latest operations up to a
+ * repetition of those before. Returns false if no operation has ended. */
+bool ncs_latest_step(const struct ncs_rank *rank, uint64_t *from_ns,
+		     uint64_t *until_ns);
+
 /* --- The axis ------------------------------------------------------------ */
 
 /* `width` cells from left to right; the last one ends at end_ns. */

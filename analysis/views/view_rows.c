@@ -147,6 +147,21 @@ static int node_rows(const struct ncs_model *model, struct ncs_row **rows,
 	return (int)count;
 }
 
+bool ncs_view_has_data(const struct ncs_model *model, enum ncs_view view)
+{
+	if (view == NCS_VIEW_NODE)
+		return model->node_count > 0;
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+
+		if (view == NCS_VIEW_PROXY ?
+			    ncs_rank_proxy_known(rank) :
+			    entries(rank, view) > 0)
+			return true;
+	}
+	return false;
+}
+
 int ncs_rows(const struct ncs_model *model, enum ncs_view view,
 	     struct ncs_row **rows, size_t *capacity)
 {

@@ -16,59 +16,13 @@
 
 #include "shm/array.h"
 #include "shm/read/job.h"
+#include "shm/read/nccl_library.h"
 #include "shm/read/paths.h"
 
 #define PLUGIN "libnccl-profiler-ncclstat.so"
 #define PLUGIN_STEM "libnccl-profiler-"
-/* The first release with profiler plugins. */
-#define FIRST_NCCL (2u << 16 | 23u << 8)
-#define PART_BYTES ((size_t)1 << 20)
-
-/* --- NCCL's version -------------------------------------------------------- */
-
-static const char version_mark[] = "NCCL version ";
-
-uint32_t ncs_nccl_version_in(const char *bytes, size_t size)
-{
-	const size_t mark = sizeof(version_mark) - 1;
-	const char *at = bytes, *end = bytes + size;
-	unsigned major, minor, patch;
-	char text[16];
-
-	while ((at = memmem(at, (size_t)(end - at), version_mark, mark))) {
-		size_t rest = (size_t)(end - at) - mark;
-
-		at += mark;
-		snprintf(text, sizeof(text), "%.*s", rest < 15 ? (int)rest : 15,
-			 at);
-		if (sscanf(text, "%3u.%3u.%3u", &major, &minor, &patch) == 3 &&
-		    major < 256 && minor < 256 && patch < 256)
-			return major << 16 | minor << 8 | patch;
-	}
-	return 0;
-}
-
-/* Reads a file part by part; the parts overlap by as much as a version takes. */
-static uint32_t version_in_file(int file)
-{
-	const size_t overlap = sizeof(version_mark) + 16;
-	char *part = malloc(PART_BYTES);
-	uint32_t version = 0;
-	ssize_t length;
-	off_t offset = 0;
-
-	while (part && version == 0) {
-		length = pread(file, part, PART_BYTES, offset);
-		if (length <= 0)
-			break;
-		version = ncs_nccl_version_in(part, (size_t)length);
-		if ((size_t)length <= overlap)
-			break;
-		offset += length - (off_t)overlap;
-	}
-	free(part);
-	return version;
-}
+/* In the ninth field of /proc/PID/stat: a thread of the kernel. */
+#define KERNEL_THREAD 0x200000u
 
 /* A library that a process has mapped: a line of /proc/PID/maps. */
 struct mapped_file {
@@ -93,7 +47,7 @@ static uint32_t version_of(uint32_t pid, const struct mapped_file *library)
 		return 0;
 	if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
 	    status.st_ino == library->inode)
-		version = version_in_file(file);
+		version = ncs_nccl_version_of(file);
 	close(file);
 	return version;
 }
@@ -104,7 +58,16 @@ struct process_look {
 	uint32_t pid;
 	const char *directory; /* that is looked at for segments */
 	bool has_nccl, has_plugin;
+	bool is_linked; /* NCCL is in the program itself */
 	struct mapped_file nccl;
+};
+
+/* The latest program that was looked into: processes of a node are alike. */
+struct known_program {
+	ino_t inode;
+	dev_t device;
+	bool is_linked;
+	uint32_t version;
 };
 
 /* The latest library whose version was read: all ranks of a node have the same. */
@@ -147,24 +110,76 @@ static bool read_maps(struct process_look *look)
 	return is_read;
 }
 
-static void read_command(uint32_t pid, char *command, size_t size)
+/* Looks into the program of a process that has no library of NCCL. */
+static void look_into_program(struct process_look *look,
+			      struct known_program *known)
 {
+	struct stat status;
 	char path[48];
-	size_t length = 0;
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", look->pid);
+	file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (file < 0)
+		return;
+	if (fstat(file, &status) == 0 && (status.st_ino != known->inode ||
+					  status.st_dev != known->device)) {
+		known->inode = status.st_ino;
+		known->device = status.st_dev;
+		known->is_linked = ncs_nccl_is_linked_into(file);
+		known->version = known->is_linked ? ncs_nccl_version_of(file) :
+						    0;
+	}
+	close(file);
+	look->is_linked = known->is_linked;
+}
+
+static bool is_kernel_thread(uint32_t pid)
+{
+	unsigned flags = 0;
+	char path[48];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	/* Names of kernel threads have no ')'. */
+	if (fscanf(file, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %u", &flags) !=
+	    1)
+		flags = 0;
+	fclose(file);
+	return flags & KERNEL_THREAD;
+}
+
+/* Returns the command line, to be freed by the caller; NULL: no memory. */
+static char *read_command(uint32_t pid)
+{
+	size_t length = 0, capacity = 0;
+	char path[48], *command = NULL;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
 	file = fopen(path, "re");
-	if (file) {
-		length = fread(command, 1, size - 1, file);
-		fclose(file);
+	while (ncs_array_reserve(&command, &capacity, length + 4096, 1) == 0) {
+		size_t got = file ? fread(command + length, 1,
+					  capacity - length - 1, file) :
+				    0;
+
+		length += got;
+		if (got == 0)
+			break;
 	}
+	if (file)
+		fclose(file);
 	while (length > 0 && command[length - 1] == '\0')
 		length--;
 	for (size_t i = 0; i < length; i++)
 		if (command[i] == '\0')
 			command[i] = ' ';
-	command[length] = '\0';
+	if (command)
+		command[length] = '\0';
+	return command;
 }
 
 /* Tells whether a folder of a process's search path has the plugin. */
@@ -227,7 +242,7 @@ presence_unloaded(const struct process_look *look,
 	char plugin[sizeof(process->detail)] = "";
 	const char *name;
 
-	if (process->nccl_version != 0 && process->nccl_version < FIRST_NCCL)
+	if (process->nccl_version != 0 && process->nccl_version < NCS_FIRST_NCCL)
 		return NCS_PRESENCE_OLD_NCCL;
 	ncs_job_environment_value(look->pid, "NCCL_PROFILER_PLUGIN", plugin,
 				  sizeof(plugin));
@@ -246,24 +261,29 @@ presence_unloaded(const struct process_look *look,
 
 static void describe(struct ncs_nccl_process *process,
 		     const struct process_look *look,
-		     struct known_version *known)
+		     struct known_version *known,
+		     const struct known_program *program)
 {
 	unsigned device = (unsigned)makedev(look->nccl.device_major,
 					    look->nccl.device_minor);
 
 	memset(process, 0, sizeof(*process));
 	process->pid = look->pid;
-	if (known->version == 0 || known->inode != look->nccl.inode ||
-	    known->device != device)
+	process->is_linked = look->is_linked;
+	if (look->is_linked)
+		process->nccl_version = program->version;
+	else if (known->version == 0 || known->inode != look->nccl.inode ||
+		 known->device != device)
 		*known = (struct known_version){
 			.inode = look->nccl.inode,
 			.device = device,
 			.version = version_of(look->pid, &look->nccl),
 		};
-	process->nccl_version = known->version;
+	if (!look->is_linked)
+		process->nccl_version = known->version;
 	process->presence = look->has_plugin ? presence_loaded(look, process) :
 					       presence_unloaded(look, process);
-	read_command(look->pid, process->command, sizeof(process->command));
+	process->command = read_command(look->pid);
 }
 
 /* --- The list -------------------------------------------------------------- */
@@ -277,7 +297,7 @@ static int compare_pids(const void *a, const void *b)
 
 static int add(struct ncs_nccl_processes *processes,
 	       const struct process_look *look, struct known_version *known,
-	       uid_t uid)
+	       const struct known_program *program, uid_t uid)
 {
 	int error = ncs_array_reserve(&processes->all, &processes->capacity,
 				      processes->count + 1,
@@ -285,15 +305,29 @@ static int add(struct ncs_nccl_processes *processes,
 
 	if (error)
 		return error;
-	describe(&processes->all[processes->count], look, known);
+	describe(&processes->all[processes->count], look, known, program);
 	processes->all[processes->count++].uid = uid;
 	return 0;
+}
+
+/* Notes a process that may not be looked into. */
+static void add_unreadable(struct ncs_nccl_processes *processes, uid_t uid)
+{
+	size_t i = 0;
+
+	while (i + 1 < NCS_UNREADABLE_USERS_MAX && processes->unreadable[i].count &&
+	       processes->unreadable[i].uid != uid)
+		i++;
+	if (processes->unreadable[i].count == 0)
+		processes->unreadable[i].uid = uid;
+	processes->unreadable[i].count++;
 }
 
 int ncs_nccl_processes_list(struct ncs_nccl_processes *processes,
 			    const char *directory)
 {
 	struct known_version known = { 0 };
+	struct known_program program = { 0 };
 	DIR *folder = opendir("/proc");
 	struct dirent *entry;
 	struct stat status;
@@ -310,10 +344,16 @@ int ncs_nccl_processes_list(struct ncs_nccl_processes *processes,
 		    fstatat(dirfd(folder), entry->d_name, &status, 0) != 0)
 			continue;
 		look.pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-		if (!read_maps(&look))
-			processes->unreadable++;
-		else if (look.has_nccl)
-			error = add(processes, &look, &known, status.st_uid);
+		if (!read_maps(&look)) {
+			if (!is_kernel_thread(look.pid))
+				add_unreadable(processes, status.st_uid);
+			continue;
+		}
+		if (!look.has_nccl)
+			look_into_program(&look, &program);
+		if (look.has_nccl || look.is_linked)
+			error = add(processes, &look, &known, &program,
+				    status.st_uid);
 	}
 	closedir(folder);
 	if (processes->count > 0)
@@ -332,6 +372,8 @@ void ncs_nccl_process_publishes(struct ncs_nccl_processes *processes,
 
 void ncs_nccl_processes_release(struct ncs_nccl_processes *processes)
 {
+	for (size_t i = 0; i < processes->count; i++)
+		free(processes->all[i].command);
 	free(processes->all);
 	memset(processes, 0, sizeof(*processes));
 }

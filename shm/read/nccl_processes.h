@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the processes that have NCCL in them, and how the plugin stands there.
  *
- * It tells from the libraries that a process has mapped and from the
- * environment that it was started with, as far as this user may read them: what
- * a program has set later is not seen, and neither is an NCCL that was linked
- * into the program. Reads /proc only. Processes are not trusted. One thread at
- * a time.
+ * It tells from the libraries that a process has mapped, the symbols of its
+ * program, and the environment that it was started with, as far as this user may
+ * read them: what a program has set later is not seen. Reads /proc only.
+ * Processes are not trusted. One thread at a time.
  */
 #ifndef NCS_SHM_READ_NCCL_PROCESSES_H
 #define NCS_SHM_READ_NCCL_PROCESSES_H
@@ -16,6 +15,8 @@
 #include <sys/types.h>
 
 #include "ncclstat/tables/plugin_presence.def"
+
+#define NCS_UNREADABLE_USERS_MAX 8
 
 enum ncs_plugin_presence {
 #define X(ID, name, help) NCS_PRESENCE_##ID,
@@ -30,7 +31,9 @@ struct ncs_nccl_process {
 	/* NCCL's version, major << 16 | minor << 8 | patch; 0: not known. */
 	uint32_t nccl_version;
 	enum ncs_plugin_presence presence;
-	char command[256]; /* command line, blanks between; not cleaned */
+	bool is_linked; /* NCCL was linked into the program */
+	/* Command line, blanks between; not cleaned; NULL: no memory. */
+	char *command;
 	char detail[256];  /* the other plugin or directory; "" if none */
 };
 
@@ -38,8 +41,12 @@ struct ncs_nccl_processes {
 	struct ncs_nccl_process *all;
 	size_t count;
 	size_t capacity;
-	/* Processes of other users: whether NCCL is in them is not known. */
-	uint64_t unreadable;
+	/* Processes that this user may not look into, by their user, those of
+	 * the last for all others, too; the first without any ends them. */
+	struct {
+		uid_t uid;
+		uint64_t count;
+	} unreadable[NCS_UNREADABLE_USERS_MAX];
 };
 
 /* Lists the processes with NCCL in them, by their number. `directory` is the one
@@ -56,9 +63,5 @@ void ncs_nccl_process_publishes(struct ncs_nccl_processes *processes,
 
 /* Frees the list; *processes is empty afterwards. */
 void ncs_nccl_processes_release(struct ncs_nccl_processes *processes);
-
-/* Finds NCCL's version in the bytes of its library, where it stands as "NCCL
- * version 2.28.9+cuda12.9". Returns 0 if it does not. */
-uint32_t ncs_nccl_version_in(const char *bytes, size_t size);
 
 #endif

@@ -56,6 +56,47 @@ stands() {
 	return 1
 }
 
+# --- Before a job ------------------------------------------------------------
+
+check 'without a job: status 0' run 0 --check
+check 'the plugin is found and loads' \
+	grep -qx "plugin    $plugin: loads" "$tmp/out"
+check 'the folder can be written, and has space' \
+	grep -q "^segments  $NCCLSTAT_DIR: writable, .*B free$" "$tmp/out"
+check 'how to start a job is told' grep -q 'ncclstat run -- COMMAND' "$tmp/out"
+mkdir -p "$tmp/env/bin" "$tmp/env/lib/python3.9/site-packages/nvidia/nccl/lib"
+cp "$tmp/old/libnccl.so.2" \
+	"$tmp/env/lib/python3.9/site-packages/nvidia/nccl/lib"
+LD_LIBRARY_PATH="$tmp/new" PATH="$tmp/env/bin:$PATH" "$ncclstat" --check \
+	>"$tmp/out"
+check "the version of the loader's NCCL" \
+	grep -qx "NCCL      2.28.9, $tmp/new/libnccl.so.2" "$tmp/out"
+check "the version of Python's NCCL, which is too old" \
+	grep -q "^NCCL      2.22.3, $tmp/env/lib/.*: too old for" "$tmp/out"
+mkdir "$tmp/disk"
+if [ "$(stat -f -c %T "$tmp/disk")" != tmpfs ]; then
+	check 'a folder in which no job publishes: status 1' \
+		run 1 --check --dir "$tmp/disk"
+	check 'and why' grep -q 'not on a tmpfs' "$tmp/out"
+fi
+if [ "$(id -u)" -eq 0 ]; then
+	check 'root is not told to use sudo' sh -c '! grep -q sudo "$1"' sh "$tmp/out"
+fi
+
+# --- Processes ---------------------------------------------------------------
+
+# NCCL linked into a program: its functions are among the program's symbols.
+echo 'const char version[] = "NCCL version 2.27.3+cuda12.9";
+extern int pause(void);
+int ncclCommInitRank(void) { return pause(); }
+int main(void) { return version[0] ? ncclCommInitRank() : 0; }' |
+	${CC:-cc} -x c -o "$tmp/linked" -
+words=$(seq -s ' ' 200)
+# shellcheck disable=SC2086 # a list of words
+"$tmp/linked" $words last-word &
+linked=$!
+jobs="$jobs $linked"
+
 ours=NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so
 variables="NCCL_PROFILER_PLUGIN="
 process unset "$tmp/new/libnccl.so.2"
@@ -63,6 +104,9 @@ check 'a process whose environment does not name the plugin' stands "$pid" not_s
 check 'the version of its NCCL is told' grep -q "^ *$pid .* 2\.28\.9 " "$tmp/out"
 check 'what to do is told' grep -q 'ncclstat run -- COMMAND' "$tmp/out"
 check 'a process that is not seen: status 1' run 1 --check
+check 'NCCL that was linked into a program' \
+	grep -q "^ *$linked .* 2\.27\.3  *not_set  *(NCCL linked into it)" "$tmp/out"
+check 'in a pipe a command is not cut' grep -q "$linked .* 199 200 last-word$" "$tmp/out"
 process old "$tmp/old/libnccl.so.2"
 check 'an NCCL before plugins' stands "$pid" old_nccl
 variables="NCCL_PROFILER_PLUGIN=libnccl-profiler-other.so"

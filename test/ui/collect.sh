@@ -34,7 +34,7 @@ refused_with() {
 }
 
 in_force() {
-	"$ncclstat" --dump=text --view=ranks | grep -c -e "$1"
+	COLUMNS=999 "$ncclstat" --dump=text --view=ranks | grep -c -e "$1"
 }
 
 # all_have SETTINGS: succeeds if both ranks have them and there is no other
@@ -45,11 +45,11 @@ all_have() {
 
 refused_with 1 sample=2 'no NCCL job of yours'
 verdict 'without a job --set says so' $?
-refused_with 2 sample=3 'sample= expects'
+refused_with 64 sample=3 'sample= expects'
 verdict '--set refuses nonsense and says what it expects' $?
-refused_with 2 kernel=always 'start it with NCCLSTAT_KERNEL_TIMING'
+refused_with 64 kernel=always 'start it with NCCLSTAT_KERNEL_TIMING'
 verdict '--set refuses to switch kernel timing and says what to use' $?
-refused_with 2 events=all-calls 'cannot be left out'
+refused_with 64 events=all-calls 'cannot be left out'
 verdict '--set refuses to leave out calls and says why' $?
 
 "$replay" --plugin "$plugin" --loop 0 test/captures/net-v5-mix \

@@ -8,7 +8,7 @@
 
 root=$PWD
 
-options=$("$ncclstat" --help | sed -n 's/^ *\(-., \)\{0,1\}--\([a-z-]*\).*/\2/p')
+options=$("$ncclstat" --help=all | sed -n 's/^ *\(-., \)\{0,1\}--\([a-z-]*\).*/\2/p')
 
 # --- bash ------------------------------------------------------------------
 
@@ -54,6 +54,7 @@ in_bash -- >"$tmp/found"
 check 'bash has every option' has_all '^%s$'
 check 'bash has the words of an argument' words_in_bash
 check 'bash completes a recording' recording_in_bash
+check 'bash completes a command' [ "$(in_bash diag)" = diagnose ]
 
 # --- zsh -------------------------------------------------------------------
 
@@ -79,6 +80,8 @@ END
 	check 'zsh has every option' has_all '%s'
 	zsh -f "$tmp/zsh" "$tmp/functions" '--view=pro' >"$tmp/found" 2>&1
 	check 'zsh has the words of an argument' grep -q 'view=proxy' "$tmp/found"
+	zsh -f "$tmp/zsh" "$tmp/functions" 'diag' >"$tmp/found" 2>&1
+	check 'zsh completes a command' grep -q 'ncclstat diagnose' "$tmp/found"
 else
 	echo 'skipped: zsh is not installed'
 fi
@@ -95,6 +98,8 @@ if command -v fish >/dev/null 2>&1; then
 	check 'fish has every option' has_all '^%s=*$'
 	in_fish 'ncclstat --view pro' >"$tmp/found"
 	check 'fish has the words of an argument' grep -qx proxy "$tmp/found"
+	in_fish 'ncclstat diag' >"$tmp/found"
+	check 'fish completes a command' grep -qx diagnose "$tmp/found"
 else
 	echo 'skipped: fish is not installed'
 fi

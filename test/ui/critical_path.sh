@@ -87,7 +87,7 @@ timed = [e for e in ours if "rank" not in e["args"]]
 total = sum(e["dur"] for e in causes if e["ph"] == "X") * 1e3
 assert abs(total / float(sys.argv[2]) - 1) < 0.01, total
 assert len(timed) >= 300 * 8, len(timed)' "$tmp/trace.json" "$even"
-check 'a format that is no trace takes no path' run 2 --export=csv --critical-path \
+check 'a format that is no trace takes no path' run 64 --export=csv --critical-path \
 	"$tmp"/even/*
 
 # --- A captured job --------------------------------------------------------
@@ -141,12 +141,12 @@ check 'where much is not known there is no conclusion' begins \
 
 # --- Errors ----------------------------------------------------------------
 
-check '--critical-path without a recording is refused' run 2 --critical-path
+check '--critical-path without a recording is refused' run 64 --critical-path
 check 'the error asks for a FILE' grep -q 'expects a FILE' "$tmp/err"
-check 'an unknown scenario is refused' run 2 --what-if=nett:x2 "$tmp/job.rec"
+check 'an unknown scenario is refused' run 64 --what-if=nett:x2 "$tmp/job.rec"
 check 'the error lists the scenarios' grep -q 'not one of net, latency' "$tmp/err"
-check 'a wrong value is refused' run 2 --what-if=net:2 "$tmp/job.rec"
+check 'a wrong value is refused' run 64 --what-if=net:2 "$tmp/job.rec"
 check 'the error says what was expected' grep -q 'is not net:xN' "$tmp/err"
-check '--range alone is refused' run 2 --range=step "$tmp/job.rec"
+check '--range alone is refused' run 64 --range=step "$tmp/job.rec"
 check 'a recording without finished operations is an error' \
 	run 1 --critical-path --range=none --since=0 --until=0 "$tmp/job.rec"

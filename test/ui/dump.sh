@@ -53,7 +53,7 @@ rm "$NCCLSTAT_DIR/ncclstat.1.1.0"
 
 # --- Usage -----------------------------------------------------------------
 
-check 'wrong option: status 2' run 2 --no-such-option
+check 'wrong option: status 64' run 64 --no-such-option
 check 'wrong option: one line on standard error' \
 	sh -c '[ "$(wc -l <"$1/err")" -eq 1 ] && [ ! -s "$1/out" ]' sh "$tmp"
 check '--help: status 0' run 0 --help
@@ -76,6 +76,35 @@ check '--view: prints no other table' \
 check 'text: each table has a title' \
 	sh -c '"$1" --synthetic 8x2 --dump -n 1 | grep -cx "[a-z]*:" | grep -qx 8' \
 	sh "$ncclstat"
+# fits WIDTH: succeeds if no line of the output is wider, and one nearly is.
+fits() {
+	awk -v width="$1" 'length > most { most = length }
+		END { exit most > width || most < width - 20 }' "$tmp/out"
+}
+check 'text: 120 columns in a pipe' run 0 --synthetic 8x2 --dump
+check 'text: no line is wider' fits 120
+check 'text: says that columns are left out' \
+	grep -q '^[0-9]* columns do not fit: ' "$tmp/out"
+for width in 80 200; do
+	export COLUMNS=$width
+	check "text: COLUMNS=$width" run 0 --synthetic 8x2 --dump
+	check "text: no line is wider than $width" fits "$width"
+	check "text: names communicators in $width" \
+		grep -q '^RANK  COMM .* DIR ' "$tmp/out"
+done
+unset COLUMNS
+check 'a column of another view is refused' \
+	run 64 --synthetic 2x1 --dump --view=ranks --columns=RANK,CH
+check 'an unknown column beside a known one is refused' \
+	run 64 --synthetic 2x1 --dump --columns=RANK,OLDESTT
+check 'an unknown column: the nearest is named' \
+	grep -q "no column 'OLDESTT'; did you mean OLDEST?" "$tmp/err"
+check 'WAIT is another name of WAITS-FOR' \
+	run 0 --synthetic 2x1 --dump --view=ranks --columns=RANK,WAIT
+check 'WAIT has the title WAITS-FOR' grep -q '^RANK  WAITS-FOR$' "$tmp/out"
+echo q >"$tmp/keys"
+check '--keys without a terminal is refused' \
+	run 64 --synthetic 2x1 --keys "$tmp/keys"
 check 'text: there are rates' run 0 --synthetic 2x1 --dump --view=ranks \
 	--columns=RANK,SENDB/s
 check 'text: of each rank' sh -c '
@@ -85,7 +114,7 @@ check 'text: one sample has no rates' sh -c '
 	"$1" --synthetic 2x1 --dump -n 1 -v ranks --columns=RANK,SENDB/s |
 	grep -q "^   0  *-$"' sh "$ncclstat"
 check '--sort and --columns expect tables' \
-	run 2 --synthetic 2x1 --dump=json --sort=RANK
+	run 64 --synthetic 2x1 --dump=json --sort=RANK
 check '--count: status 0' run 0 --synthetic 2x1 --dump -n 3 -i 0.1
 check '--count: prints that many samples' \
 	sh -c '[ "$(grep -c ^ncclstat: "$1/out")" -eq 3 ]' sh "$tmp"
@@ -106,11 +135,11 @@ check '--aliases: status 0' run 0 --synthetic 8x2 --dump --aliases "$tmp/aliases
 check '--aliases: the name is used' grep -q ' training ' "$tmp/out"
 check '--aliases: the former name is not used' sh -c '! grep -q " world " "$1"' - "$tmp/out"
 printf 'tp x\nworld\n' >"$tmp/aliases"
-check '--aliases: a line without a name: status 2' \
-	run 2 --synthetic 8x2 --dump --aliases "$tmp/aliases"
+check '--aliases: a line without a name: status 64' \
+	run 64 --synthetic 8x2 --dump --aliases "$tmp/aliases"
 check '--aliases: the error names the line' grep -q "aliases:2: " "$tmp/err"
-check '--aliases: no such file: status 2' \
-	run 2 --synthetic 8x2 --dump --aliases "$tmp/none"
+check '--aliases: no such file: status 64' \
+	run 64 --synthetic 8x2 --dump --aliases "$tmp/none"
 check 'C locale: status 0' env LC_ALL=C "$ncclstat" --synthetic 8x2 --dump
 check 'C locale: ASCII only' \
 	sh -c '! LC_ALL=C grep -q "[^ -~]" "$1/log"' sh "$tmp"
@@ -207,3 +236,4 @@ check 'late: rank 1 is late because the application called late' \
 	json 'd["ranks"][1]["lateness"]["recent"]["p99_ns"] > 300e6 and
 		d["ranks"][1]["lateness"]["recent"]["causes_ns"]["host"] > 300e6 and
 		d["ranks"][0]["lateness"]["recent"]["p99_ns"] < 300e6'
+exit "$failed"

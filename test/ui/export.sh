@@ -175,7 +175,7 @@ assert chosen == [{key: row[key] for key in keys} for row in every]
 refused() {
 	text=$1
 	shift
-	run 2 "$@" && grep -q -e "$text" "$tmp/err"
+	run 64 "$@" && grep -q -e "$text" "$tmp/err"
 }
 
 check "a column that CSV lacks is refused, with a list" refused \
@@ -205,7 +205,7 @@ check "a name of an export is no title of a view" refused \
 
 # --- Errors ----------------------------------------------------------------
 
-check "the recording itself is not overwritten" run 2 --export=csv "$recording" \
+check "the recording itself is not overwritten" run 64 --export=csv "$recording" \
 	-o "$recording"
 check "the error says so" says "the recording itself"
 check "an output that cannot be opened is an error" run 1 --export=csv "$recording" \
@@ -223,5 +223,5 @@ TERM=xterm python3 -c "
 import pty, sys
 sys.exit(pty.spawn(sys.argv[1:]) >> 8)
 " "$1" --export=perfetto "$2" >"$3/tty" </dev/null
-[ $? -eq 2 ] && grep -q "not for a terminal" "$3/tty"' - "$ncclstat" \
+[ $? -eq 64 ] && grep -q "not for a terminal" "$3/tty"' - "$ncclstat" \
 	"$recording" "$tmp"

@@ -85,7 +85,7 @@ END
 
 all_agree() {
 	"$build/ncclsimulate" -s 2 -h 1 -r 4 -l 2:3000 "$tmp" &&
-		"$ncclstat" --dump "$tmp/host0.ncclstat" >"$tmp/dump.txt" &&
+		COLUMNS=999 "$ncclstat" --dump "$tmp/host0.ncclstat" >"$tmp/dump.txt" &&
 		"$ncclstat" --dump=json "$tmp/host0.ncclstat" \
 			>"$tmp/dump.json" &&
 		"$ncclstat" --export=ndjson "$tmp/host0.ncclstat" \
@@ -113,7 +113,7 @@ verdict 'a job is recorded' $?
 
 # Shortly before its end, when all its ranks are still there.
 set -- --until=-0.1 "$recording"
-"$ncclstat" --dump "$@" >"$tmp/dump.txt" &&
+COLUMNS=999 "$ncclstat" --dump "$@" >"$tmp/dump.txt" &&
 	"$ncclstat" --dump=json "$@" >"$tmp/dump.json" &&
 	"$ncclstat" --export=csv "$@" >"$tmp/table.csv"
 verdict 'it is dumped and exported' $?

@@ -39,7 +39,7 @@ all_there() {
 
 told() {
 	all_there "$@" &&
-		"$ncclstat" --dump --columns=-HISTORY,-HIST --until="$moment" \
+		COLUMNS=999 "$ncclstat" --dump --columns=-HISTORY,-HIST --until="$moment" \
 			"$@" >"$tmp/dump.txt" &&
 		"$ncclstat" --dump=openmetrics --metrics=all \
 			--until="$moment" "$@" >"$tmp/metrics" || return 1

@@ -19,7 +19,7 @@ start_job() {
 }
 
 open 100x30 "exec $ncclstat --interval 0.2"
-started && sees 'NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so'
+started && sees 'ncclstat run -- COMMAND' && sees "LD_LIBRARY_PATH=$build"
 verdict 'without a job it says what to do' $?
 
 start_job net-v5-mix

@@ -68,7 +68,7 @@ verdict '--list says so, too' $?
 [ $? -eq 1 ] && grep -q "job '99'" "$tmp/err"
 verdict '--set says so, too' $?
 "$ncclstat" --clean --job=4711 >"$tmp/out" 2>"$tmp/err"
-[ $? -eq 2 ] && grep -q -- '--clean cannot be combined with' "$tmp/err"
+[ $? -eq 64 ] && grep -q -- '--clean cannot be combined with' "$tmp/err"
 verdict '--clean takes no --job' $?
 
 "$ncclstat" --set=sample=8 --job=4711 >"$tmp/out" 2>"$tmp/err" &&

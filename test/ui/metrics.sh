@@ -111,9 +111,9 @@ rm "$NCCLSTAT_DIR/ncclstat.1.1.0"
 
 # --- Wrong options ------------------------------------------------------------
 
-check 'an unknown metric: status 2' run 2 --dump=openmetrics --metrics=no_such
+check 'an unknown metric: status 64' run 64 --dump=openmetrics --metrics=no_such
 check 'an unknown metric: is named' grep -q "'no_such'" "$tmp/err"
-check '--series without metrics: status 2' run 2 --dump=json --series=500
+check '--series without metrics: status 64' run 64 --dump=json --series=500
 check '--textfile: no such directory: status 1' \
 	run 1 --textfile="$tmp/none"
 check '--textfile: no such directory: is named' grep -q "$tmp/none/" "$tmp/err"
@@ -242,6 +242,8 @@ for _ in $(seq 100); do
 done
 if grep -q 'built without' "$tmp/said"; then
 	echo 'ok listen: says that it was built without libmicrohttpd'
+	check 'listen: --help says it, too' \
+		sh -c '"$1" --help | grep -q "not in this build"' - "$ncclstat"
 else
 	open_type='200 application/openmetrics-text; version=1.0.0; charset=utf-8'
 	check 'listen: OpenMetrics for who names it' answers "$open_type" \
@@ -274,7 +276,7 @@ else
 	kill "$exporter"
 	check 'listen: status 0 when stopped' wait "$exporter"
 	check 'listen: the socket is removed' [ ! -e "$tmp/socket" ]
-	check 'listen: another machine: status 2' run 2 --listen=0.0.0.0:9498
+	check 'listen: another machine: status 64' run 64 --listen=0.0.0.0:9498
 	check 'listen: another machine: says how' \
 		grep -q 'textfile.*exporter_exporter' "$tmp/err"
 	on_port() {
@@ -287,10 +289,10 @@ else
 	check 'listen: a port has no names that users choose, and says what it has' \
 		on_port hides
 	check 'listen: --user-names' on_port shows
-	check '--user-names without a port: status 2' \
-		run 2 --listen="$tmp/socket" --user-names
-	check '--listen-name without --listen: status 2' \
-		run 2 --dump --listen-name=node7
+	check '--user-names without a port: status 64' \
+		run 64 --listen="$tmp/socket" --user-names
+	check '--listen-name without --listen: status 64' \
+		run 64 --dump --listen-name=node7
 fi
 exporter=
 

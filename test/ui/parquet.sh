@@ -122,12 +122,12 @@ compare cut none "$tmp/cut.ncs"
 # --- Errors ----------------------------------------------------------------
 
 recording=$tmp/net-v5-mix.ncs
-check "tables need a folder" run 2 --export=parquet "$recording"
+check "tables need a folder" run 64 --export=parquet "$recording"
 check "the error says what to give" says '--output=DIR'
-check "a file is no folder" run 2 --export=parquet "$recording" \
+check "a file is no folder" run 64 --export=parquet "$recording" \
 	-o "$tmp/aliases"
 check "the error names it" says 'aliases: this is a file'
-check "the recording itself is no folder" run 2 --export=parquet "$recording" \
+check "the recording itself is no folder" run 64 --export=parquet "$recording" \
 	-o "$recording"
 check "a folder that cannot be made is an error" run 1 --export=parquet \
 	"$recording" -o "$tmp/none/out"

@@ -98,7 +98,7 @@ print(s.getsockname()[1])')
 		set -- timeout 60 sh -c "$command --dump"
 		;;
 	# The players of the job have no NCCL.
-	*--check*) want=1 && set -- ncclstat --check ;;
+	*--check*) want=0 && set -- ncclstat --check ;;
 	*) want=0 && set -- timeout 60 sh -c "$command" ;;
 	esac
 	status=0

@@ -200,7 +200,7 @@ check 'several files: at most three, however long they took' \
 check 'several files: nothing is missing between them' \
 	is_complete "$tmp"/many*
 check 'files by size, only the latest kept' \
-	run 0 --record "$tmp/sized" --duration 2 --rotate-size 64k --keep 2 \
+	run 0 --record "$tmp/sized" --duration 2 --rotate=64k,keep=2 \
 	--interval 0.1
 check '… there are two, without the first' \
 	sh -c '[ "$(ls "$1"/sized* | wc -l)" -eq 2 ] && [ ! -e "$1/sized" ]' \

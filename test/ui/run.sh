@@ -52,7 +52,7 @@ check 'arguments and the exit status are those of the command' \
 check 'dashes may be left out' run 0 run true
 check 'no such command: status 127' run 127 run -- ./no-such-command
 check 'a file that is no program: status 126' run 126 run -- ./README.md
-check 'no command: status 2, and a usage' run 2 run --
+check 'no command: status 64, and a usage' run 64 run --
 check 'the usage names the command' grep -q 'run -- COMMAND' "$tmp/err"
 
 quoted() {
@@ -63,20 +63,29 @@ quoted() {
 		[ "$NCCL_PROFILER_PLUGIN" = libnccl-profiler-ncclstat.so ]
 }
 check 'env prints what a shell can read' quoted
-check 'env with an argument: status 2' run 2 env x
+check 'env with an argument: status 64' run 64 env x
 
-check 'a mistyped run: status 2' run 2 runn -- true
+check 'run: help of its own' run 0 run --help
+check 'a command: help of its own' run 0 record --help
+check 'with its options, and no others' \
+	sh -c 'grep -q -e --rotate "$1/out" && ! grep -q -e --listen "$1/out"' \
+	sh "$tmp"
+check 'a mistyped short command: status 64' run 64 rn
+check 'and the nearest command' grep -q 'did you mean ncclstat run?' "$tmp/err"
+check 'a mistyped command that is an option: status 64' run 64 dmup
+check 'and the nearest option' grep -q 'did you mean --dump?' "$tmp/err"
+check 'a mistyped run: status 64' run 64 runn -- true
 check 'and the word that may have been meant' \
 	grep -q "did you mean ncclstat run" "$tmp/err"
 : >"$tmp/runs"
 "$ncclstat" "$tmp/runs" >/dev/null 2>"$tmp/err"
 check 'a file whose name is like it is a recording' \
 	sh -c "! grep -q 'did you mean' '$tmp/err'"
-check 'a mistyped word of --set: status 2' run 2 --set sampel=4
+check 'a mistyped word of --set: status 64' run 64 --set sampel=4
 check 'and the nearest word' grep -q 'did you mean sample?' "$tmp/err"
-check 'a mistyped group of events: status 2' run 2 --set events=all-stesp
+check 'a mistyped group of events: status 64' run 64 --set events=all-stesp
 check 'and the nearest group' grep -q 'did you mean steps?' "$tmp/err"
-check 'a number is like no word: status 2' run 2 --set sample=3
+check 'a number is like no word: status 64' run 64 --set sample=3
 check 'and none is named' sh -c "! grep -q 'did you mean' '$tmp/err'"
 
 without_plugin() {

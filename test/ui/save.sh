@@ -24,6 +24,17 @@ several() {
 }
 soon several
 verdict 'no file is overwritten' $?
+# The lanes are as wide as on the screen.
+press 6
+sees LANE
+press D
+lanes() {
+	grep -q '^view timeline' "$folder"/* &&
+		grep -q '^ *0  AllReduce .*rr' "$folder"/* &&
+		grep -q '^r  running$' "$folder"/*
+}
+soon lanes
+verdict 'of the timeline, the lanes and what their letters mean' $?
 rm -rf "$folder"
 press D
 sees 'not saved: No such file'

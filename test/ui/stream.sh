@@ -248,7 +248,7 @@ full() {
 	[ $? -eq 1 ] && grep -q 'No space left' "$tmp/said"
 }
 check "a full disk is an error" full
-check "--records alone is a mistake" run 2 --records
+check "--records alone is a mistake" run 64 --records
 end_job
 
 # --- Many nodes ---------------------------------------------------------------
@@ -347,6 +347,6 @@ none() {
 	[ $? -eq 3 ] && grep -q 'no look of any node' "$tmp/err"
 }
 check "an empty stream is no verdict" none
-check "--follow without a stream is a mistake" run 2 --follow
-check "a stream cannot be exported" run 2 --follow --export=csv "$tmp/none"
+check "--follow without a stream is a mistake" run 64 --follow
+check "a stream cannot be exported" run 64 --follow --export=csv "$tmp/none"
 exit "$failed"

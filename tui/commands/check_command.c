@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* --check: lists the processes here that have NCCL in them, and says of each
- * whether it is seen and, if not, what to do. shm/read/nccl_processes.h says how
- * the plugin stands in a process; this file only prints. */
+/* --check: says whether a job that is started now would be seen, lists the
+ * processes here that have NCCL in them, and says of each whether it is seen and,
+ * if not, what to do. shm/read/nccl_processes.h says how the plugin stands in a
+ * process. */
 #include "tui/commands/command_runs.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <pwd.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "analysis/base/utf8.h"
 #include "shm/clock.h"
 #include "shm/read/job.h"
+#include "shm/read/nccl_library.h"
 #include "shm/read/nccl_processes.h"
+#include "shm/read/paths.h"
+#include "tui/commands/job_environment.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 
-#define COMMAND_COLUMNS 60
+/* Width of the columns before the command. */
+#define COMMAND_COLUMN 44u
 
 static const struct presence_row {
 	const char *name;
@@ -50,24 +60,127 @@ static size_t note_publishing(struct ncs_nccl_processes *processes,
 	return unreadable;
 }
 
+/* --- Before a job runs ------------------------------------------------------ */
+
+/* Checks that the plugin is there and can be loaded. */
+static bool check_plugin(FILE *file)
+{
+	char *path = ncs_job_plugin();
+	void *library;
+
+	if (!path) {
+		fputs("plugin    not found beside this program or where it was"
+		      " installed: make install\n",
+		      file);
+		return false;
+	}
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	fprintf(file, "plugin    %s: ", path);
+	if (library)
+		fputs("loads\n", file);
+	else
+		fprintf(file, "cannot be loaded: %s\n", dlerror());
+	if (library)
+		dlclose(library);
+	free(path);
+	return library;
+}
+
+/* Checks that jobs of this user can publish. */
+static bool check_directory(FILE *file, const char *directory)
+{
+	char room[NCS_FORMAT_MAX];
+	struct statvfs space;
+
+	fprintf(file, "segments  %s: ", directory);
+	if (access(directory, W_OK | X_OK) != 0 ||
+	    statvfs(directory, &space) != 0) {
+		fprintf(file, "not writable: %s\n", strerror(errno));
+		return false;
+	}
+	if (!ncs_directory_can_have_jobs(directory)) {
+		fputs("no job publishes there: it is not on a tmpfs\n", file);
+		return false;
+	}
+	ncs_format_scaled(room, sizeof(room),
+			  (double)space.f_bavail * (double)space.f_frsize, 0);
+	fprintf(file, "writable, %sB free\n", room);
+	return true;
+}
+
+static void append_version(uint32_t version, char *text, size_t size)
+{
+	if (version == 0)
+		snprintf(text, size, "-");
+	else
+		snprintf(text, size, "%u.%u.%u", version >> 16,
+			 version >> 8 & 0xff, version & 0xff);
+}
+
+static void print_library(const char *path, void *file)
+{
+	uint32_t version = ncs_nccl_version_at(path);
+	char text[16];
+
+	append_version(version, text, sizeof(text));
+	fprintf(file, "NCCL      %s, %s%s\n", text, path,
+		version != 0 && version < NCS_FIRST_NCCL ?
+			": too old for plugins, which came with 2.23" :
+			"");
+}
+
+/* Says whether a job that is started now would be seen. Its NCCL is for
+ * information: a job may bring its own. */
+static bool check_setup(FILE *file, const char *directory)
+{
+	bool has_plugin = check_plugin(file);
+	bool can_publish = check_directory(file, directory);
+
+	ncs_nccl_libraries(print_library, file);
+	if (has_plugin && can_publish)
+		fputs("start a job by: ncclstat run -- COMMAND\n", file);
+	fputc('\n', file);
+	return has_plugin && can_publish;
+}
+
+/* --- Processes -------------------------------------------------------------- */
+
+static void user_name(uid_t uid, bool ascii, char *name, size_t size)
+{
+	const struct passwd *user = getpwuid(uid);
+
+	snprintf(name, size, "%u", (unsigned)uid);
+	if (user)
+		ncs_utf8_clean(name, size, user->pw_name, ascii);
+}
+
+/* Prints a command line, cut to what a terminal has room for. */
+static void print_command(FILE *file, const char *command, bool ascii)
+{
+	size_t size = strlen(command) + 1;
+	unsigned width = ncs_output_columns();
+	char *clean = malloc(size);
+
+	if (!clean)
+		return;
+	ncs_utf8_clean(clean, size, command, ascii);
+	if (isatty(STDOUT_FILENO) && width > COMMAND_COLUMN)
+		ncs_format_clip(clean, width - COMMAND_COLUMN);
+	fprintf(file, "%s\n", clean);
+	free(clean);
+}
+
 static void print_process(FILE *file, const struct ncs_nccl_process *process,
 			  bool ascii)
 {
-	const struct passwd *user = getpwuid(process->uid);
-	char name[NCS_FORMAT_MAX], version[16] = "-", clean[NCS_FORMAT_MAX];
+	char version[16], user[NCS_FORMAT_MAX];
 
-	snprintf(name, sizeof(name), "%u", (unsigned)process->uid);
-	if (user)
-		ncs_utf8_clean(name, sizeof(name), user->pw_name, ascii);
-	if (process->nccl_version != 0)
-		snprintf(version, sizeof(version), "%u.%u.%u",
-			 process->nccl_version >> 16,
-			 process->nccl_version >> 8 & 0xff,
-			 process->nccl_version & 0xff);
-	ncs_utf8_clean(clean, sizeof(clean), process->command, ascii);
-	ncs_format_clip(clean, COMMAND_COLUMNS);
-	fprintf(file, "%7" PRIu32 "  %-8s  %-7s  %-15s  %s\n", process->pid,
-		name, version, presences[process->presence].name, clean);
+	append_version(process->nccl_version, version, sizeof(version));
+	user_name(process->uid, ascii, user, sizeof(user));
+	fprintf(file, "%7" PRIu32 "  %-8s  %-7s  %-15s  %s", process->pid, user,
+		version, presences[process->presence].name,
+		process->is_linked ? "(NCCL linked into it) " : "");
+	print_command(file, process->command ? process->command : "-", ascii);
 }
 
 /* Prints what to do about the processes in which the plugin stands like this. */
@@ -104,13 +217,36 @@ static size_t count_publishing(const struct ncs_nccl_processes *processes)
 	return count;
 }
 
+/* Names the processes that could not be looked into. */
+static void print_unreadable(FILE *file,
+			     const struct ncs_nccl_processes *processes,
+			     bool ascii)
+{
+	const char *gap = "\nnot looked into: ";
+	char user[NCS_FORMAT_MAX];
+
+	for (size_t i = 0; i < NCS_UNREADABLE_USERS_MAX &&
+			   processes->unreadable[i].count > 0;
+	     i++) {
+		user_name(processes->unreadable[i].uid, ascii, user,
+			  sizeof(user));
+		fprintf(file, "%s%" PRIu64 " of %s", gap,
+			processes->unreadable[i].count, user);
+		gap = ", ";
+	}
+	if (gap[0] == ',')
+		fprintf(file, ": NCCL may be in them; %s\n",
+			geteuid() != 0 ?
+				"root sees them (sudo ncclstat --check)" :
+				"even root needs CAP_SYS_PTRACE for that, which"
+				" a container may lack");
+}
+
 static void print_all(FILE *file, const struct ncs_nccl_processes *processes,
 		      size_t unreadable_segments, bool ascii)
 {
 	if (processes->count == 0)
-		fputs("no process here has NCCL as a library of its own; one"
-		      " that was linked into a program is not seen\n",
-		      file);
+		fputs("no process here has NCCL in it\n", file);
 	else
 		fprintf(file, "%7s  %-8s  %-7s  %-15s  %s\n", "PID", "USER",
 			"NCCL", "PLUGIN", "COMMAND");
@@ -118,11 +254,7 @@ static void print_all(FILE *file, const struct ncs_nccl_processes *processes,
 		print_process(file, &processes->all[i], ascii);
 	for (unsigned i = 0; i < NCS_PRESENCE_COUNT; i++)
 		print_advice(file, processes, i, ascii);
-	if (processes->unreadable > 0)
-		fprintf(file,
-			"\nprocesses of other users, which cannot be looked"
-			" into: %" PRIu64 "; try again with sudo\n",
-			processes->unreadable);
+	print_unreadable(file, processes, ascii);
 	if (unreadable_segments > 0)
 		fprintf(file,
 			"\nsegments that cannot be read: %zu; --list says"
@@ -154,10 +286,11 @@ int ncs_check_run(const struct ncs_command_input *input)
 	else
 		ncs_complain("%s", why);
 	publishing = count_publishing(&processes);
-	status = processes.count > 0 && publishing == processes.count ?
-			 NCS_EXIT_OK :
-			 NCS_EXIT_NOTHING;
+	status = publishing == processes.count ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
 	if (ncs_output_init(&output)) {
+		if (!check_setup(output.file,
+				 ncs_directory(options->directory)))
+			status = NCS_EXIT_NOTHING;
 		print_all(output.file, &processes, unreadable, options->ascii);
 		ncs_output_release(&output, &status);
 	} else {

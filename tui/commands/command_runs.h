@@ -6,8 +6,8 @@
 
 #include "tui/commands/command_input.h"
 
-/* --check: NCS_EXIT_OK if all processes with NCCL publish, NCS_EXIT_NOTHING if
- * there is none or some do not. */
+/* --check: NCS_EXIT_OK if a job that is started now would be seen and all
+ * processes with NCCL publish, else NCS_EXIT_NOTHING. */
 ncs_command_run ncs_check_run;
 
 /* --clean: removes the segments and control objects of dead processes, and

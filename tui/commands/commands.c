@@ -31,10 +31,9 @@ static int run_help(const struct ncs_command_input *input)
 	struct ncs_output output;
 	int status = NCS_EXIT_OK;
 
-	(void)input;
 	if (!ncs_output_init(&output))
 		return NCS_EXIT_NOTHING;
-	ncs_options_help(output.file, HELP_COLUMNS);
+	ncs_options_help(output.file, input->options, HELP_COLUMNS);
 	ncs_output_release(&output, &status);
 	return status;
 }
@@ -246,15 +245,6 @@ static struct ncs_replay_part part_of(const struct mode_command *command,
 	return part;
 }
 
-/* A word that is no file may be meant as an option. */
-static void complain_of_files(const struct ncs_options *options, int error,
-			      char *why, size_t why_size)
-{
-	if (error == -ENOENT && options->mode == NCS_MODE_REPLAY)
-		ncs_options_suggest(options->files[0], true, why, why_size);
-	ncs_complain("%s", why);
-}
-
 static int run_on_recordings(const struct mode_command *command,
 			     const struct ncs_options *options,
 			     ncs_command_run *live)
@@ -276,7 +266,7 @@ static int run_on_recordings(const struct mode_command *command,
 						 .replay = &replay,
 					 });
 	else
-		complain_of_files(options, error, why, sizeof(why));
+		ncs_complain("%s", why);
 	ncs_replay_close(&replay);
 	return status;
 }

@@ -127,7 +127,7 @@ static void print_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 	print_episodes(file, stamp, ascii);
 	if (diagnosis->count == 0) {
 		fputc('\n', file);
-		ncs_dump_verdict(file, model, ascii);
+		ncs_dump_verdict(file, model, 0, ascii);
 	}
 	for (size_t i = 0; i < diagnosis->count; i++)
 		print_finding(file, &diagnosis->findings[i], stamp->ras,

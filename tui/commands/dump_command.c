@@ -83,9 +83,9 @@ void ncs_dump_say_nothing(const struct ncs_options *options)
 	else
 		ncs_complain(
 			"no NCCL job with the ncclstat plugin is"
-			" running here (looked in %s%s); start one with"
-			" NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so,"
-			" see ncclstat(1)",
+			" running here (looked in %s%s); start one by"
+			" \"ncclstat run -- COMMAND\", see ncclstat(1);"
+			" ncclstat --check says what is missing",
 			directory, clause);
 }
 
@@ -119,7 +119,8 @@ static bool print_sample(FILE *file, const struct ncs_options *options,
 		    options->choice.job && !progress->said)
 			ncs_dump_say_nothing(options);
 		progress->said = model->rank_count == 0;
-		return ncs_dump_text(file, model, options, stamp);
+		return ncs_dump_text(file, model, options, stamp,
+				     ncs_output_columns());
 	}
 	if (!model->error[0] && !progress->said)
 		ncs_dump_say_nothing(options);

@@ -34,21 +34,23 @@ void ncs_dump_sleep_until(uint64_t time_ns);
 /* Prints on standard error that there is no job, and what to do. */
 void ncs_dump_say_nothing(const struct ncs_options *options);
 
-/* Prints one sample as text. Returns false if there is no memory; the caller
- * checks for write errors (ferror()). */
+/* Prints one sample as text, in lines of a width if it is not 0; paths, and
+ * columns that the options ask for, may take more. Returns false if there is no
+ * memory; the caller checks for write errors (ferror()). */
 bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 		   const struct ncs_options *options,
-		   const struct ncs_stamp *stamp);
+		   const struct ncs_stamp *stamp, unsigned width);
 /* Print parts of the text: the line with host and time; the verdict of the
  * model's diagnosis; the rows of one view as a table with titles, of the columns
- * that are chosen, or of all if `choices` is NULL; the segments that cannot be
- * read, if there are any. */
+ * that are chosen, or of all if `choices` is NULL, as far as they fit, returning
+ * how many do not; the segments that cannot be read, if there are any. */
 void ncs_dump_head(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp, bool ascii);
-void ncs_dump_verdict(FILE *file, const struct ncs_model *model, bool ascii);
-void ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
-		   size_t row_count, const enum ncs_column_choice *choices,
-		   bool ascii);
+void ncs_dump_verdict(FILE *file, const struct ncs_model *model, unsigned width,
+		      bool ascii);
+size_t ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
+		     size_t row_count, const enum ncs_column_choice *choices,
+		     unsigned width, bool ascii);
 void ncs_dump_unreadable(FILE *file, const struct ncs_model *model, bool ascii);
 
 /* Prints one sample as one object on one line, with what a view has; with all

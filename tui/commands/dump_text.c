@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The text dump: one plain table for each view, from the table of columns. The
- * order of rows must be stable; there must be no boxes, no colours and no cut
- * cells. */
+/* The text dump: one plain table for each view, from the table of columns, in a
+ * width. The order of rows must be stable; there must be no boxes, no colours
+ * and no cut cells. */
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "analysis/base/utf8.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/records/step_stats.h"
 #include "tui/commands/dump_command.h"
+#include "tui/term/layout.h"
+#include "tui/term/wrap.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/format.h"
 #include "tui/text/job_text.h"
@@ -24,13 +27,36 @@ struct dump_table {
 	size_t row_count;
 	bool ascii;
 	bool shown[NCS_COLUMN_COUNT];
+	bool known[NCS_COLUMN_COUNT];   /* in one row at least */
+	bool differs[NCS_COLUMN_COUNT]; /* not the same in all rows */
 	unsigned widths[NCS_COLUMN_COUNT];
 	size_t last; /* last column of this view */
 };
 
+/* Prints a sentence, after a word that says of what it is, in lines of a width
+ * (0: in one); all but the first are indented. */
+static void print_folded(FILE *file, const char *word, const char *text,
+			 unsigned width)
+{
+	int room = (int)width - (int)strlen(word);
+
+	fputs(word, file);
+	while (width > 0 && *text) {
+		size_t length = ncs_line_length(text, room > 1 ? room : 1);
+
+		fprintf(file, "%.*s", (int)length, text);
+		text += length;
+		text += strspn(text, " ");
+		if (*text)
+			fputs("\n  ", file);
+		room = (int)width - 2;
+	}
+	fprintf(file, "%s\n", text);
+}
+
 /* Chooses columns of a view: those that are asked for, or, if none is, all but
- * those that are not wanted. */
-static void choose(struct dump_table *table, enum ncs_view view,
+ * those that are not wanted. Returns whether some are asked for. */
+static bool choose(struct dump_table *table, enum ncs_view view,
 		   const enum ncs_column_choice *choices)
 {
 	bool some = false;
@@ -43,11 +69,46 @@ static void choose(struct dump_table *table, enum ncs_view view,
 			ncs_columns[i].view == view &&
 			(!choices || (some ? choices[i] == NCS_COLUMN_SHOWN :
 					     choices[i] != NCS_COLUMN_HIDDEN));
+	return some;
+}
+
+/* Returns a column's priority: the name of a communicator stays where there are
+ * several, and a column of which nothing is known goes first. */
+static unsigned priority_of(const struct dump_table *table, size_t i)
+{
+	if (table->differs[i] && strcmp(ncs_columns[i].title, "COMM") == 0)
+		return 9;
+	return table->known[i] ? ncs_columns[i].priority : 1;
+}
+
+/* Leaves out the columns for which there is no room, and returns how many. */
+static size_t fit(struct dump_table *table, unsigned width)
+{
+	struct ncs_item items[NCS_COLUMN_COUNT];
+	size_t count = 0, left_out = 0;
+
+	for (size_t i = 0; i < ncs_column_count; i++)
+		if (table->shown[i])
+			items[count++] = (struct ncs_item){
+				.width = (int)table->widths[i],
+				.priority = priority_of(table, i),
+			};
+	ncs_layout_fit(items, count, (int)width, (int)strlen(GAP));
+	count = 0;
+	for (size_t i = 0; i < ncs_column_count; i++) {
+		if (!table->shown[i])
+			continue;
+		table->shown[i] = items[count++].kept;
+		left_out += !table->shown[i];
+		if (table->shown[i])
+			table->last = i;
+	}
+	return left_out;
 }
 
 static void measure(struct dump_table *table)
 {
-	char text[NCS_FORMAT_MAX];
+	char text[NCS_FORMAT_MAX], first[NCS_FORMAT_MAX];
 	struct ncs_value value;
 
 	for (size_t i = 0; i < ncs_column_count; i++) {
@@ -63,6 +124,10 @@ static void measure(struct dump_table *table)
 			ncs_column_get(column, &table->rows[k], &value);
 			ncs_format_value(text, sizeof(text), &value, 0,
 					 table->ascii);
+			if (k == 0)
+				memcpy(first, text, sizeof(first));
+			table->known[i] |= strcmp(text, "-") != 0;
+			table->differs[i] |= strcmp(text, first) != 0;
 			width = ncs_format_columns(text);
 			if (width > table->widths[i])
 				table->widths[i] = width;
@@ -103,21 +168,25 @@ static void print_line(FILE *file, const struct dump_table *table,
 	fputc('\n', file);
 }
 
-void ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
-		   size_t row_count, const enum ncs_column_choice *choices,
-		   bool ascii)
+size_t ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
+		     size_t row_count, const enum ncs_column_choice *choices,
+		     unsigned width, bool ascii)
 {
 	struct dump_table table = {
 		.rows = rows,
 		.row_count = row_count,
 		.ascii = ascii,
 	};
+	bool some = choose(&table, view, choices);
+	size_t left_out = 0;
 
-	choose(&table, view, choices);
 	measure(&table);
+	if (width > 0 && !some)
+		left_out = fit(&table, width);
 	print_line(file, &table, NULL);
 	for (size_t i = 0; i < row_count; i++)
 		print_line(file, &table, &rows[i]);
+	return left_out;
 }
 
 /* --- Order --------------------------------------------------------------- */
@@ -209,18 +278,20 @@ void ncs_dump_head(FILE *file, const struct ncs_model *model,
 	fputc('\n', file);
 }
 
-void ncs_dump_verdict(FILE *file, const struct ncs_model *model, bool ascii)
+void ncs_dump_verdict(FILE *file, const struct ncs_model *model, unsigned width,
+		      bool ascii)
 {
 	char raw[NCS_SENTENCE_MAX + 64], text[NCS_SENTENCE_MAX + 64];
 
 	ncs_verdict_line(model->diagnosis, model, raw, sizeof(raw));
 	ncs_utf8_clean(text, sizeof(text), raw, ascii);
-	fprintf(file, "%s\n", text);
+	print_folded(file, "", text, width);
 }
 
 /* Prints the estimates from the records of steps: a line for each rank and
  * direction. */
-static void print_steps(FILE *file, const struct ncs_model *model, bool ascii)
+static void print_steps(FILE *file, const struct ncs_model *model,
+			unsigned width, bool ascii)
 {
 	char raw[NCS_FORMAT_MAX], text[NCS_FORMAT_MAX];
 	const char *gap = "\n";
@@ -236,7 +307,8 @@ static void print_steps(FILE *file, const struct ncs_model *model, bool ascii)
 				   ", %s: ", send ? "sends" : "receives");
 			ncs_append_steps(rank, send, raw, sizeof(raw));
 			ncs_utf8_clean(text, sizeof(text), raw, ascii);
-			fprintf(file, "%ssteps: %s\n", gap, text);
+			fputs(gap, file);
+			print_folded(file, "steps: ", text, width);
 			gap = "";
 		}
 	}
@@ -244,7 +316,7 @@ static void print_steps(FILE *file, const struct ncs_model *model, bool ascii)
 
 /* Prints a line for each rank whose plugin says something about launches. */
 static void print_launches(FILE *file, const struct ncs_model *model,
-			   bool ascii)
+			   unsigned width, bool ascii)
 {
 	char raw[NCS_FORMAT_MAX], text[NCS_FORMAT_MAX];
 	const char *gap = "\n";
@@ -260,7 +332,8 @@ static void print_launches(FILE *file, const struct ncs_model *model,
 		ncs_append_launch_progress(rank, raw, sizeof(raw));
 		ncs_append_launch_timing(rank, raw, sizeof(raw));
 		ncs_utf8_clean(text, sizeof(text), raw, ascii);
-		fprintf(file, "%slaunches: %s\n", gap, text);
+		fputs(gap, file);
+		print_folded(file, "launches: ", text, width);
 		gap = "";
 	}
 }
@@ -288,7 +361,7 @@ static int compare_lateness(const void *left, const void *right)
 }
 
 static void print_lateness_of(FILE *file, const struct ncs_rank *rank,
-			      bool ascii)
+			      unsigned width, bool ascii)
 {
 	char raw[NCS_FORMAT_MAX], text[NCS_FORMAT_MAX];
 
@@ -297,14 +370,14 @@ static void print_lateness_of(FILE *file, const struct ncs_rank *rank,
 	ncs_append_lateness(rank, raw, sizeof(raw));
 	ncs_append_late_now(rank, raw, sizeof(raw));
 	ncs_utf8_clean(text, sizeof(text), raw, ascii);
-	fprintf(file, "late: %s\n", text);
+	print_folded(file, "late: ", text, width);
 }
 
 /* Prints a line for each rank that was compared with others, or cannot be as
  * clocks are not aligned. Returns false if
  * there is no memory. */
 static bool print_lateness(FILE *file, const struct ncs_model *model,
-			   bool ascii)
+			   unsigned width, bool ascii)
 {
 	struct ncs_rank **ranks;
 	size_t count = 0;
@@ -322,7 +395,7 @@ static bool print_lateness(FILE *file, const struct ncs_model *model,
 		fputc('\n', file);
 	}
 	for (size_t i = 0; i < count; i++)
-		print_lateness_of(file, ranks[i], ascii);
+		print_lateness_of(file, ranks[i], width, ascii);
 	free(ranks);
 	return true;
 }
@@ -358,13 +431,13 @@ static bool is_wanted(const struct ncs_options *options,
 
 bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 		   const struct ncs_options *options,
-		   const struct ncs_stamp *stamp)
+		   const struct ncs_stamp *stamp, unsigned width)
 {
 	struct ncs_row *rows = NULL;
-	size_t capacity = 0;
+	size_t capacity = 0, left_out = 0;
 
 	ncs_dump_head(file, model, stamp, options->ascii);
-	ncs_dump_verdict(file, model, options->ascii);
+	ncs_dump_verdict(file, model, width, options->ascii);
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
 		enum ncs_view view = (enum ncs_view)i;
 		int count;
@@ -378,19 +451,25 @@ bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 			return false;
 		}
 		fprintf(file, "\n%s:\n", ncs_view_names[view]);
-		ncs_dump_rows(file, view, rows, (size_t)count, options->columns,
-			      options->ascii);
+		left_out += ncs_dump_rows(file, view, rows, (size_t)count,
+					  options->columns, width,
+					  options->ascii);
 	}
 	free(rows);
 	if (options->view == NCS_VIEW_COUNT || options->view == NCS_VIEW_RANK)
-		print_launches(file, model, options->ascii);
+		print_launches(file, model, width, options->ascii);
 	if (options->view == NCS_VIEW_COUNT ||
 	    options->view == NCS_VIEW_CHANNEL)
-		print_steps(file, model, options->ascii);
+		print_steps(file, model, width, options->ascii);
 	if ((options->view == NCS_VIEW_COUNT ||
 	     options->view == NCS_VIEW_RANK) &&
-	    !print_lateness(file, model, options->ascii))
+	    !print_lateness(file, model, width, options->ascii))
 		return false;
 	ncs_dump_unreadable(file, model, options->ascii);
+	if (left_out > 0)
+		fprintf(file,
+			"\n%zu columns do not fit: COLUMNS=999 has all of"
+			" them, --columns=... some\n",
+			left_out);
 	return true;
 }

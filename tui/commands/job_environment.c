@@ -46,6 +46,16 @@ char *ncs_job_plugin(void)
 	return NULL;
 }
 
+void ncs_job_plugin_folder(char *text, size_t size)
+{
+	char *plugin = ncs_job_plugin();
+	const char *name = plugin ? strrchr(plugin, '/') : NULL;
+
+	snprintf(text, size, "%.*s", name ? (int)(name - plugin) : 0,
+		 plugin ? plugin : "");
+	free(plugin);
+}
+
 static bool add(struct ncs_job_environment *environment, const char *name,
 		char *value)
 {

@@ -28,6 +28,9 @@ struct ncs_job_environment {
  * path, to be freed by the caller, or NULL: there is none, or no memory. */
 char *ncs_job_plugin(void);
 
+/* Prints the folder of that plugin; "" if there is none. */
+void ncs_job_plugin_folder(char *text, size_t size);
+
 /* Determines the variables that a program needs to load the plugin, in addition
  * to the environment of this process. A profiler plugin or NVTX tool that is set
  * there is chained behind ours. Returns 0, or -ENOMEM. The caller releases the

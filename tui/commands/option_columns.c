@@ -11,43 +11,11 @@
 
 /* --- Reading ------------------------------------------------------------ */
 
-static const struct {
-	const char *title;
-	const char *name;
-} names[] = {
-#define X(title_, name_) { title_, name_ },
-	NCS_COLUMN_NAMES(X)
-#undef X
-};
-
-/* Returns the title that a word of the user's names, in any case: itself, unless
- * it is another name. */
-static const char *title_of(const char *word)
-{
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcasecmp(names[i].name, word) == 0)
-			return names[i].title;
-	return word;
-}
-
-/* Returns the column of a view with this title, or this other name; NULL if
- * there is none. */
-static const struct ncs_column *find_title(enum ncs_view view, const char *word)
-{
-	const char *title = title_of(word);
-
-	for (size_t i = 0; i < ncs_column_count; i++)
-		if (ncs_columns[i].view == view &&
-		    strcasecmp(ncs_columns[i].title, title) == 0)
-			return &ncs_columns[i];
-	return NULL;
-}
-
 /* Takes "-SINCE", or "-" alone for the reversed order of the model. */
 static bool take_sort(struct ncs_options *options, enum ncs_view view,
 		      const char *title, bool minus)
 {
-	const struct ncs_column *column = find_title(view, title);
+	const struct ncs_column *column = ncs_column_find(view, title);
 
 	if (!column && !(minus && !title[0]))
 		return false;
@@ -61,7 +29,7 @@ static bool take_sort(struct ncs_options *options, enum ncs_view view,
 static bool take_column(struct ncs_options *options, enum ncs_view view,
 			const char *title, bool minus)
 {
-	const struct ncs_column *column = find_title(view, title);
+	const struct ncs_column *column = ncs_column_find(view, title);
 
 	if (column)
 		options->columns[column - ncs_columns] =
@@ -72,9 +40,10 @@ static bool take_column(struct ncs_options *options, enum ncs_view view,
 typedef bool take_title(struct ncs_options *options, enum ncs_view view,
 			const char *title, bool minus);
 
-/* Takes "channels:-SINCE", or "-SINCE" for all views that have the column. */
-static bool take_item(struct ncs_options *options, const char *item,
-		      take_title *take)
+/* Takes "channels:-SINCE", or "-SINCE" for all views that have the column; only
+ * for one view unless that is NCS_VIEW_COUNT. */
+static bool take_item(struct ncs_options *options, enum ncs_view only,
+		      const char *item, take_title *take)
 {
 	const char *colon = strchr(item, ':');
 	const char *word = colon ? colon + 1 : item;
@@ -86,6 +55,8 @@ static bool take_item(struct ncs_options *options, const char *item,
 		if (colon && (length != (size_t)(colon - item) ||
 			      strncmp(ncs_view_names[i], item, length) != 0))
 			continue;
+		if (only != NCS_VIEW_COUNT && only != i)
+			continue;
 		found = take(options, (enum ncs_view)i, word + minus, minus) ||
 			found;
 	}
@@ -93,8 +64,8 @@ static bool take_item(struct ncs_options *options, const char *item,
 }
 
 /* Takes "default", or items separated by commas. */
-static bool take_titles(struct ncs_options *options, const char *text,
-			take_title *take)
+static bool take_titles(struct ncs_options *options, enum ncs_view only,
+			const char *text, take_title *take)
 {
 	char item[64];
 
@@ -107,12 +78,24 @@ static bool take_titles(struct ncs_options *options, const char *text,
 			return false;
 		memcpy(item, text, length);
 		item[length] = '\0';
-		if (!take_item(options, item, take))
+		if (!take_item(options, only, item, take))
 			return false;
 		if (!text[length])
 			return true;
 		text += length + 1;
 	}
+}
+
+static bool has_title(struct ncs_options *options, enum ncs_view view,
+		      const char *title, bool minus)
+{
+	(void)options;
+	return ncs_column_find(view, title) || (minus && !title[0]);
+}
+
+bool ncs_titles_are_of(const char *text, enum ncs_view view)
+{
+	return take_titles(NULL, view, text, has_title);
 }
 
 /* Appends the view's name or the column's title that may be meant by an item, if
@@ -130,6 +113,8 @@ static bool suggest_for(const char *item, char *text, size_t size)
 		ncs_nearest_try(&of_views, ncs_view_names[i],
 				strlen(ncs_view_names[i]));
 	if (colon && of_views.distance > 0) {
+		ncs_append(text, size, ": no view '%.*s'",
+			   (int)strcspn(item, ":"), item);
 		ncs_nearest_append(&of_views, "", text, size);
 		return false;
 	}
@@ -138,11 +123,12 @@ static bool suggest_for(const char *item, char *text, size_t size)
 				      item, (size_t)(colon - item)) == 0)
 			ncs_nearest_try(&of_titles, ncs_columns[i].title,
 					strlen(ncs_columns[i].title));
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		ncs_nearest_try(&of_titles, names[i].name,
-				strlen(names[i].name));
+#define X(title, name) ncs_nearest_try(&of_titles, name, strlen(name));
+	NCS_COLUMN_NAMES(X)
+#undef X
 	if (of_titles.distance == 0)
 		return true;
+	ncs_append(text, size, ": no column '%s'", word);
 	ncs_nearest_append(&of_titles, "", text, size);
 	return false;
 }
@@ -184,7 +170,8 @@ static bool take_sorts(const struct ncs_option_input *input)
 
 	memset(options->sort, 0, sizeof(options->sort));
 	options->sorts_are_titles =
-		take_titles(options, input->argument, take_sort);
+		take_titles(options, NCS_VIEW_COUNT, input->argument,
+			    take_sort);
 	return keep_text(input->argument, options->sort_text);
 }
 
@@ -194,7 +181,8 @@ static bool take_columns(const struct ncs_option_input *input)
 
 	memset(options->columns, 0, sizeof(options->columns));
 	options->columns_are_titles =
-		take_titles(options, input->argument, take_column);
+		take_titles(options, NCS_VIEW_COUNT, input->argument,
+			    take_column);
 	return keep_text(input->argument, options->columns_text);
 }
 

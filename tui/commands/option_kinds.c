@@ -274,9 +274,65 @@ static bool parse_bytes(const char *text, uint64_t *bytes)
 	return *text == '\0' && *bytes >= ROTATE_BYTES_MIN;
 }
 
-static bool take_bytes(const struct ncs_option_input *input)
+static bool parse_seconds(const char *text, uint64_t *time_ns)
 {
-	return parse_bytes(input->argument, field_of(input));
+	double seconds;
+	char *end;
+
+	/* Digits and a point: no sign, no exponent, no "inf". */
+	if (text[0] == '\0' || text[strspn(text, "0123456789.")] != '\0')
+		return false;
+	seconds = strtod(text, &end);
+	if (*end != '\0' || seconds > NCS_INTERVAL_MAX_NS / 1e9)
+		return false;
+	*time_ns = (uint64_t)(seconds * 1e9 + 0.5);
+	return *time_ns >= NCS_INTERVAL_MIN_NS;
+}
+
+/* Reads "60s", "15m" or "2h". */
+static bool parse_rotate_time(const char *text, uint64_t *time_ns)
+{
+	static const struct {
+		char unit;
+		unsigned seconds;
+	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 } };
+	size_t length = strlen(text);
+	char number[32];
+
+	snprintf(number, sizeof(number), "%.*s", (int)length - 1, text);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (length > 1 && text[length - 1] == units[i].unit &&
+		    parse_seconds(number, time_ns)) {
+			*time_ns *= units[i].seconds;
+			return *time_ns <= NCS_INTERVAL_MAX_NS;
+		}
+	return false;
+}
+
+/* Reads times, sizes and numbers of files, separated by commas. */
+static bool take_rotation(const struct ncs_option_input *input)
+{
+	struct ncs_recorder_settings *recording = &input->options->recording;
+	const char *text = input->argument;
+	char item[32];
+
+	for (;;) {
+		size_t length = strcspn(text, ",");
+
+		if (length >= sizeof(item))
+			return false;
+		memcpy(item, text, length);
+		item[length] = '\0';
+		if (strncmp(item, "keep=", 5) == 0 ?
+			    !parse_number(item + 5, UINT64_MAX,
+					  &recording->keep) :
+			    !parse_rotate_time(item, &recording->rotate_ns) &&
+				    !parse_bytes(item, &recording->rotate_bytes))
+			return false;
+		if (!text[length])
+			return true;
+		text += length + 1;
+	}
 }
 
 static bool take_synthetic(const struct ncs_option_input *input)
@@ -303,7 +359,9 @@ static bool take_synthetic(const struct ncs_option_input *input)
 const struct ncs_option_kind ncs_option_kind_number = { .take = take_number };
 const struct ncs_option_kind ncs_option_kind_series = { .take = take_series };
 const struct ncs_option_kind ncs_option_kind_pid = { .take = take_pid };
-const struct ncs_option_kind ncs_option_kind_bytes = { .take = take_bytes };
+const struct ncs_option_kind ncs_option_kind_rotation = {
+	.take = take_rotation,
+};
 const struct ncs_option_kind ncs_option_kind_compression = {
 	.take = take_compression,
 };
@@ -312,21 +370,6 @@ const struct ncs_option_kind ncs_option_kind_synthetic = {
 };
 
 /* --- Times -------------------------------------------------------------- */
-
-static bool parse_seconds(const char *text, uint64_t *time_ns)
-{
-	double seconds;
-	char *end;
-
-	/* Digits and a point: no sign, no exponent, no "inf". */
-	if (text[0] == '\0' || text[strspn(text, "0123456789.")] != '\0')
-		return false;
-	seconds = strtod(text, &end);
-	if (*end != '\0' || seconds > NCS_INTERVAL_MAX_NS / 1e9)
-		return false;
-	*time_ns = (uint64_t)(seconds * 1e9 + 0.5);
-	return *time_ns >= NCS_INTERVAL_MIN_NS;
-}
 
 static bool take_seconds(const struct ncs_option_input *input)
 {

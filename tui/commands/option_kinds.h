@@ -21,16 +21,15 @@ extern const struct ncs_option_kind ncs_option_kind_text;
 /* A uint64_t of at least 1; the number of a process as uint32_t. */
 extern const struct ncs_option_kind ncs_option_kind_number;
 extern const struct ncs_option_kind ncs_option_kind_pid;
-/* A uint64_t: a time in seconds, stored in ns; a size in bytes, written with a
- * unit. */
+/* A uint64_t: a time in seconds, stored in ns. */
 extern const struct ncs_option_kind ncs_option_kind_seconds;
-extern const struct ncs_option_kind ncs_option_kind_bytes;
 /* A struct ncs_instant. */
 extern const struct ncs_option_kind ncs_option_kind_instant;
 /* The arguments of single options. */
 extern const struct ncs_option_kind ncs_option_kind_metrics;
 extern const struct ncs_option_kind ncs_option_kind_series;
 extern const struct ncs_option_kind ncs_option_kind_compression;
+extern const struct ncs_option_kind ncs_option_kind_rotation;
 extern const struct ncs_option_kind ncs_option_kind_what_if;
 extern const struct ncs_option_kind ncs_option_kind_setting;
 extern const struct ncs_option_kind ncs_option_kind_sort;
@@ -38,6 +37,10 @@ extern const struct ncs_option_kind ncs_option_kind_columns;
 extern const struct ncs_option_kind ncs_option_kind_config_path;
 extern const struct ncs_option_kind ncs_option_kind_aliases_path;
 extern const struct ncs_option_kind ncs_option_kind_synthetic;
+
+/* Whether each item of an argument of --columns or --sort is a column of a
+ * view. */
+bool ncs_titles_are_of(const char *text, enum ncs_view view);
 
 /* Says what an option expects in place of an argument that is wrong, and what may
  * be meant by it. */

@@ -22,7 +22,6 @@
 #define PATHS (OPTION(CRITICAL_PATH) | OPTION(WHAT_IF))
 /* The ways to look at many nodes. */
 #define NODES (OPTION(HOSTS) | OPTION(SLURM) | OPTION(KUBE) | OPTION(FROM))
-#define ROTATION (OPTION(ROTATE_SIZE) | OPTION(ROTATE_TIME))
 
 static bool exports_no_trace(const struct ncs_options *options)
 {
@@ -84,6 +83,12 @@ static bool records_to_stdout(const struct ncs_options *options)
 	return strcmp(options->recording.path, "-") == 0;
 }
 
+static bool keeps_without_limit(const struct ncs_options *options)
+{
+	return options->recording.rotate_ns == 0 &&
+	       options->recording.rotate_bytes == 0;
+}
+
 #define RULE(modes_, options_, error_, ...) \
 	{ \
 		.modes = modes_, .options = options_, .error = error_, \
@@ -113,6 +118,8 @@ static const struct option_rule {
 	     " settings"),
 	RULE(~MODE(DIAGNOSE), OPTION(WAIT),
 	     "--wait requires --diagnose: it waits for a problem"),
+	RULE(~(MODE(LIVE) | MODE(REPLAY)), OPTION(KEYS),
+	     "--keys requires the live view"),
 	RULE(~MODE(SET), OPTION(COMM),
 	     "--comm requires --set: views show all communicators"),
 	RULE(MODE(EXPORT), PATHS,
@@ -165,8 +172,7 @@ static const struct option_rule {
 	     " covers all ranks, between --since and --until"),
 	RULE(~MODE(RECORD), OPTION(DURATION),
 	     "--duration requires --record"),
-	RULE(~MODE(RECORD), ROTATION | OPTION(KEEP),
-	     "--rotate-size, --rotate-time and --keep require --record"),
+	RULE(~MODE(RECORD), OPTION(ROTATE), "--rotate requires --record"),
 	RULE(~(MODE(RECORD) | MODE(STREAM)), OPTION(COMPRESS),
 	     "--compress requires --record or --stream"),
 	RULE(ALL_MODES, OPTION(FOLLOW),
@@ -202,11 +208,11 @@ static const struct option_rule {
 	     "--dir cannot be combined with --from: put it into the COMMAND",
 	     .with = OPTION(FROM)),
 	RULE(MODE(RECORD),
-	     OPTION(INTERVAL) | ROTATION | OPTION(KEEP) | OPTION(COMPRESS) |
+	     OPTION(INTERVAL) | OPTION(ROTATE) | OPTION(COMPRESS) |
 		     OPTION(PID) | OPTION(JOB),
 	     "--record cannot be combined with --interval, --pid, --job,"
-	     " --compress, --keep, --rotate-size or --rotate-time for streams"
-	     " of nodes: these are saved unchanged",
+	     " --compress or --rotate for streams of nodes: these are saved"
+	     " unchanged",
 	     .with = OPTION(FOLLOW) | NODES),
 	RULE(ALL_MODES, TIMES,
 	     "--at, --since and --until cannot be combined with --follow:"
@@ -237,13 +243,12 @@ static const struct option_rule {
 	     " no segments"),
 	RULE(MODE(RECORD), OPTION(COUNT),
 	     "--record cannot be combined with --count: use --duration"),
-	RULE(MODE(RECORD), OPTION(KEEP),
-	     "--keep requires --rotate-size or --rotate-time: without them"
+	RULE(MODE(RECORD), OPTION(ROTATE),
+	     "--rotate expects a time or a size beside keep=: without them"
 	     " there is one file",
-	     .without = ROTATION),
-	RULE(MODE(RECORD), ROTATION,
-	     "--rotate-size and --rotate-time require a FILE: there is only"
-	     " one standard output",
+	     .when = keeps_without_limit),
+	RULE(MODE(RECORD), OPTION(ROTATE),
+	     "--rotate requires a FILE: there is only one standard output",
 	     .when = records_to_stdout),
 	RULE(~MODE(EXPORT), OPTION(OUTPUT),
 	     "--output requires --export: other output goes to standard"
@@ -380,6 +385,20 @@ bool ncs_option_rules_check_titles(const struct ncs_options *options,
 	return false;
 }
 
+/* Checks that the columns are of the only view of a dump. */
+static bool are_of_view(const struct ncs_options *options,
+			enum ncs_option option, const char *text, char *error,
+			size_t error_size)
+{
+	if (!text[0] || ncs_titles_are_of(text, options->view))
+		return true;
+	snprintf(error, error_size,
+		 "--%s expects columns of --view=%s, not '%s'",
+		 ncs_option_rows[option].name, ncs_view_names[options->view],
+		 text);
+	return false;
+}
+
 /* Checks the names of columns and events, which depend on the mode. */
 static bool check_columns(const struct ncs_options *options, char *error,
 			  size_t error_size)
@@ -388,7 +407,14 @@ static bool check_columns(const struct ncs_options *options, char *error,
 
 	if (options->mode == NCS_MODE_EXPORT)
 		return ncs_export_choice(options, &request, error, error_size);
-	return ncs_option_rules_check_titles(options, error, error_size);
+	if (!ncs_option_rules_check_titles(options, error, error_size))
+		return false;
+	return options->mode != NCS_MODE_DUMP ||
+	       options->view == NCS_VIEW_COUNT ||
+	       (are_of_view(options, NCS_OPTION_COLUMNS, options->columns_text,
+			    error, error_size) &&
+		are_of_view(options, NCS_OPTION_SORT, options->sort_text,
+			    error, error_size));
 }
 
 bool ncs_option_rules_check(const struct ncs_options *options, char *error,

@@ -10,6 +10,7 @@
 #include "tui/commands/option_kinds.h"
 #include "tui/commands/option_rows.h"
 #include "tui/commands/option_rules.h"
+#include "tui/commands/subcommands.h"
 #include "tui/text/nearest.h"
 
 static_assert(NCS_OPTIONS_END < 8 * sizeof(ncs_option_set),
@@ -189,33 +190,73 @@ static bool take_option(struct ncs_options *options, enum ncs_option option,
 	return take_mode(options, option, error, error_size);
 }
 
-/* Codes of getopt_long() for long options begin here, above all characters. */
+enum { NO = no_argument, REQUIRED = required_argument };
+
+/* Former spellings. */
+static const struct old_option {
+	const char *name;
+	char letter;
+	int has;
+	enum ncs_option option;
+	const char *before, *after;
+} old_options[] = {
+#define X(name, letter, has, ID, before, after) \
+	{ name, letter, has, NCS_OPTION_##ID, before, after },
+	NCS_OLD_OPTIONS(X)
+#undef X
+};
+
+#define OLD_COUNT (sizeof(old_options) / sizeof(old_options[0]))
+
+/* Codes of getopt_long() for long options begin here, above all characters;
+ * those of former spellings follow. */
 #define LONG_BASE 256
+#define OLD_BASE (LONG_BASE + (int)NCS_OPTIONS_END)
 
 struct getopt_tables {
-	struct option options[NCS_OPTIONS_END + 1];
-	char letters[1 + 3 * NCS_OPTIONS_END + 1];
+	struct option options[NCS_OPTIONS_END + OLD_COUNT + 1];
+	char letters[1 + 3 * (NCS_OPTIONS_END + OLD_COUNT) + 1];
 };
+
+static void add_to_tables(struct getopt_tables *tables, int i,
+			  const char *name, int has, char letter)
+{
+	size_t length = strlen(tables->letters);
+
+	tables->options[i] = (struct option){
+		.name = name,
+		.has_arg = has,
+		.val = LONG_BASE + i,
+	};
+	if (letter)
+		snprintf(tables->letters + length,
+			 sizeof(tables->letters) - length, "%c%.*s", letter,
+			 has, "::");
+}
 
 static void make_tables(struct getopt_tables *tables)
 {
-	char *letter = tables->letters;
-
 	memset(tables, 0, sizeof(*tables));
 	/* Distinguishes a missing argument from an unknown option. */
-	*letter++ = ':';
-	for (int i = 0; i < NCS_OPTIONS_END; i++) {
-		const struct ncs_option_row *row = &ncs_option_rows[i];
+	tables->letters[0] = ':';
+	for (int i = 0; i < NCS_OPTIONS_END; i++)
+		add_to_tables(tables, i, ncs_option_rows[i].name,
+			      ncs_option_rows[i].has,
+			      ncs_option_rows[i].letter);
+	for (size_t i = 0; i < OLD_COUNT; i++)
+		add_to_tables(tables, NCS_OPTIONS_END + (int)i,
+			      old_options[i].name, old_options[i].has,
+			      old_options[i].letter);
+}
 
-		tables->options[i].name = row->name;
-		tables->options[i].has_arg = row->has;
-		tables->options[i].val = LONG_BASE + i;
-		if (row->letter == 0)
-			continue;
-		*letter++ = row->letter;
-		for (int k = 0; k < row->has; k++)
-			*letter++ = ':';
-	}
+/* Returns the former spelling for a code; NULL if it is none. */
+static const struct old_option *find_old(int code)
+{
+	for (size_t i = 0; i < OLD_COUNT; i++)
+		if (code == OLD_BASE + (int)i ||
+		    (old_options[i].letter && code == old_options[i].letter))
+			return &old_options[i];
+	return NULL;
 }
 
 /* Returns the option for a code that getopt_long() returned; -1 if there is
@@ -256,7 +297,8 @@ static void explain_name(const char *word, char *error, size_t error_size)
 /* Explains an error of getopt_long(). */
 static void explain(int code, const char *word, char *error, size_t error_size)
 {
-	int option = find_option(optopt);
+	const struct old_option *old = find_old(optopt);
+	int option = old ? (int)old->option : find_option(optopt);
 	const struct ncs_option_row *row =
 		option >= 0 ? &ncs_option_rows[option] : NULL;
 
@@ -279,24 +321,64 @@ static void suggest_dashes(const char *word, char *error, size_t error_size)
 		ncs_options_suggest(word + 1, false, error, error_size);
 }
 
+/* Takes the command as the option that it stands for. */
+static bool take_subcommand(struct ncs_options *options, char *error,
+			    size_t error_size)
+{
+	const struct ncs_subcommand *command = options->subcommand;
+	const char *operand = NULL;
+
+	if (!command || command->option == NCS_OPTIONS_END ||
+	    (command->option == NCS_OPTION_HOSTS &&
+	     ncs_options_want_nodes(options)))
+		return true;
+	if (command->takes_operand) {
+		if (options->file_count == 0) {
+			snprintf(error, error_size, "%s expects %s",
+				 command->name, command->operands);
+			return false;
+		}
+		operand = *options->files++;
+		options->file_count--;
+	} else if (ncs_options_is_given(options, command->option)) {
+		return true;
+	}
+	return take_option(options, command->option, operand, error,
+			   error_size);
+}
+
 bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 		       char *error, size_t error_size)
 {
 	struct getopt_tables tables;
 	int code;
 
+	options->subcommand = ncs_subcommand_of(argc, argv);
+	if (options->subcommand) {
+		argc--;
+		argv++;
+	}
+
 	make_tables(&tables);
 	optind = 0; /* makes glibc start from the beginning */
 	opterr = 0;
 	while ((code = getopt_long(argc, argv, tables.letters, tables.options,
 				   NULL)) != -1) {
-		int option = find_option(code);
+		const struct old_option *old = find_old(code);
+		int option = old ? (int)old->option : find_option(code);
+		const char *argument = optarg;
+		char joined[NCS_OPTION_VALUE_MAX];
 
+		if (old) {
+			snprintf(joined, sizeof(joined), "%s%s%s", old->before,
+				 optarg ? optarg : "", old->after);
+			argument = joined;
+		}
 		if (option < 0) {
 			explain(code, argv[optind - 1], error, error_size);
 			return false;
 		}
-		if (!take_option(options, (enum ncs_option)option, optarg,
+		if (!take_option(options, (enum ncs_option)option, argument,
 				 error, error_size)) {
 			suggest_dashes(argv[optind - 1], error, error_size);
 			return false;
@@ -305,8 +387,13 @@ bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 		    options->mode == NCS_MODE_VERSION)
 			return true;
 	}
+	if (ncs_options_is_given(options, NCS_OPTION_SYMBOLS) &&
+	    options->symbols == NCS_SYMBOLS_ASCII)
+		options->ascii = true;
 	options->files = argv + optind;
 	options->file_count = (size_t)(argc - optind);
+	if (!take_subcommand(options, error, error_size))
+		return false;
 	if (options->mode == NCS_MODE_LIVE && options->file_count > 0 &&
 	    !ncs_options_want_nodes(options))
 		options->mode = NCS_MODE_REPLAY;

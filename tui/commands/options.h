@@ -86,8 +86,13 @@ struct ncs_sort {
 
 enum ncs_color { NCS_COLOR_AUTO, NCS_COLOR_ALWAYS, NCS_COLOR_NEVER };
 
+struct ncs_subcommand; /* tui/commands/subcommands.h */
+
 struct ncs_options {
 	enum ncs_mode mode;
+	/* The command that the line begins with; NULL if with none. */
+	const struct ncs_subcommand *subcommand;
+	bool help_all; /* --help is for all options */
 	/* The options that are on the command line. */
 	ncs_option_set given;
 	/* Format of a dump, a diagnosis or a path. */
@@ -164,7 +169,7 @@ struct ncs_options {
 /* Sets all options to their defaults. */
 void ncs_options_init(struct ncs_options *options);
 
-/* Adds a command line to the options. Strings are borrowed from argv; words
+/* Adds a command line to the options; its first word may be a command. Strings are borrowed from argv; words
  * that are not options are moved to the end of argv; they are recordings, which
  * are played unless an option says otherwise. Returns false on an error;
  * `error` then says which option is wrong and what it expects. */
@@ -215,7 +220,9 @@ void ncs_options_value(const struct ncs_options *options,
 bool ncs_options_step(struct ncs_options *options, enum ncs_option option,
 		      bool forward);
 
-/* Prints the text of --help, at most `columns` wide. */
-void ncs_options_help(FILE *file, unsigned columns);
+/* Prints the text of --help, at most `columns` wide: of the command that the
+ * line begins with; of all options, by task; or one screen. */
+void ncs_options_help(FILE *file, const struct ncs_options *options,
+		      unsigned columns);
 
 #endif

@@ -1,10 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of --help, from the table of options. */
+/* The text of --help, from the tables of options, tasks and commands. */
 #include "tui/commands/option_rows.h"
 
 #include <string.h>
 
+#include "tui/commands/subcommands.h"
+#include "tui/serve/http_server.h"
+#include "tui/term/wrap.h"
+
 #define HELP_COLUMN 26
+/* In the short help: width of a task's word and of what is before the briefs. */
+#define WORD_COLUMN 9
+#define BRIEF_COLUMN 41
+
+static const struct {
+	const char *word, *title;
+} tasks[] = {
+	[NCS_TASK_OTHER] = { "", "Other" },
+#define X(ID, word, title) [NCS_TASK_##ID] = { word, title },
+	NCS_TASKS(X)
+#undef X
+};
+
+static const enum ncs_task task_of[NCS_OPTIONS_END] = {
+#define X(TASK, ID) [NCS_OPTION_##ID] = NCS_TASK_##TASK,
+	NCS_OPTION_TASKS(X)
+#undef X
+};
+
+static const struct {
+	enum ncs_task task;
+	enum ncs_option option;
+	const char *brief;
+} first_options[] = {
+#define X(TASK, ID, brief) { NCS_TASK_##TASK, NCS_OPTION_##ID, brief },
+	NCS_FIRST_OPTIONS(X)
+#undef X
+};
 
 /* Prints an option as "  -i, --interval=SECONDS". */
 static void describe(const struct ncs_option_row *row, char *text, size_t size)
@@ -21,25 +53,20 @@ static void describe(const struct ncs_option_row *row, char *text, size_t size)
 }
 
 /* Writes text in lines broken at blanks; indents all lines except the first. */
-static void write_folded(FILE *file, const char *text, unsigned columns)
+static void write_folded(FILE *file, const char *text, int indent,
+			 unsigned columns)
 {
-	size_t room = columns > HELP_COLUMN + 20 ? columns - HELP_COLUMN : 20;
+	int room = (int)columns > indent + 20 ? (int)columns - indent : 20;
 
 	for (;;) {
-		size_t length = strlen(text), cut = length;
+		size_t length = ncs_line_length(text, room);
 
-		if (length > room) {
-			for (cut = room; cut > 0 && text[cut] != ' '; cut--)
-				;
-			if (cut == 0)
-				cut = strcspn(text, " ");
-		}
-		fprintf(file, "%.*s\n", (int)cut, text);
-		text += cut;
+		fprintf(file, "%.*s\n", (int)length, text);
+		text += length;
+		text += strspn(text, " ");
 		if (!*text)
 			return;
-		text++;
-		fprintf(file, "%*s", HELP_COLUMN, "");
+		fprintf(file, "%*s", indent, "");
 	}
 }
 
@@ -58,18 +85,31 @@ static void write_option(FILE *file, const char *text, unsigned columns)
 		fprintf(file, "%*s%s\n", HELP_COLUMN / 2, "", text + cut);
 }
 
-void ncs_options_help(FILE *file, unsigned columns)
+static bool is_left_out(enum ncs_option option)
 {
-	char text[128];
+	return option == NCS_OPTION_LISTEN && !ncs_http_is_built();
+}
 
-	fputs("Usage: ncclstat [OPTION]... [FILE]...\n"
-	      "       ncclstat run -- COMMAND [ARGUMENT]...\n"
-	      "       ncclstat env\n"
-	      "Shows what NCCL does, live, in jobs on this machine that have"
-	      " loaded ncclstat's\nprofiler plugin, or did in jobs that were"
-	      " recorded in FILEs.\n\n",
-	      file);
+static const char *left_out_note(enum ncs_option option)
+{
+	return is_left_out(option) ? "(Not in this build: no libmicrohttpd.) " :
+				     "";
+}
+
+/* Writes all options of a task; for a command, without those that choose what
+ * the program does. */
+static void write_options(FILE *file, enum ncs_task task, bool of_command,
+			  unsigned columns)
+{
+	const char *gap = of_command ? "\n" : "";
+	char text[1024];
+
 	for (int i = 0; i < NCS_OPTIONS_END; i++) {
+		if (task_of[i] != task ||
+		    (of_command && ncs_option_rows[i].mode != NCS_MODE_LIVE))
+			continue;
+		fputs(gap, file);
+		gap = "";
 		describe(&ncs_option_rows[i], text, sizeof(text));
 		if (strlen(text) + 2 > HELP_COLUMN) {
 			write_option(file, text, columns);
@@ -77,10 +117,131 @@ void ncs_options_help(FILE *file, unsigned columns)
 		} else {
 			fprintf(file, "%-*s", HELP_COLUMN, text);
 		}
-		write_folded(file, ncs_option_rows[i].help, columns);
+		snprintf(text, sizeof(text), "%s%s",
+			 left_out_note((enum ncs_option)i),
+			 ncs_option_rows[i].help);
+		write_folded(file, text, HELP_COLUMN, columns);
 	}
-	fputs("\n\"run\" starts a command whose NCCL loads the plugin; \"env\""
-	      " prints the variables\nthat it sets, for a shell or a job's"
-	      " script. See ncclstat(1).\n",
+}
+
+static void write_subcommand(FILE *file, const struct ncs_subcommand *command,
+			     int column)
+{
+	int length = fprintf(file, "ncclstat %s%s%s", command->name,
+			     command->operands[0] ? " " : "",
+			     command->operands);
+
+	fprintf(file, "%*s%s\n", length < column ? column - length : 1, "",
+		command->brief);
+}
+
+/* --- One screen ------------------------------------------------------------- */
+
+/* Begins a line, the first of a task with its word. */
+static void begin_line(FILE *file, const char **word)
+{
+	fprintf(file, "%-*s", WORD_COLUMN, *word);
+	*word = "";
+}
+
+static void write_first_option(FILE *file, enum ncs_option option,
+			       const char *brief)
+{
+	const struct ncs_option_row *row = &ncs_option_rows[option];
+	char text[64] = "  ", word[32];
+
+	/* One of its words stands for all. */
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(row->argument, "|"),
+		 row->argument);
+	if (row->letter)
+		snprintf(text, sizeof(text), "  -%c, ", row->letter);
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), "--%s%s%s",
+		 row->name, row->has == required_argument ? "=" : "",
+		 row->has != required_argument ? "" :
+		 strchr(row->argument, '|')    ? "VIEW" :
+						 word);
+	fprintf(file, "%-*s%s%s\n", BRIEF_COLUMN - WORD_COLUMN, text, brief,
+		is_left_out(option) ? " (not in this build)" : "");
+}
+
+static void write_first(FILE *file, enum ncs_task task)
+{
+	const char *word = tasks[task].word;
+
+	if (task == NCS_TASK_LOOK) {
+		begin_line(file, &word);
+		fprintf(file, "%-*s%s\n", BRIEF_COLUMN - WORD_COLUMN,
+			"ncclstat", "the live view; ? for help, q to quit");
+	}
+	for (size_t i = 0; i < ncs_subcommand_count; i++) {
+		if (ncs_subcommands[i].task != task)
+			continue;
+		begin_line(file, &word);
+		write_subcommand(file, &ncs_subcommands[i],
+				 BRIEF_COLUMN - WORD_COLUMN);
+	}
+	for (size_t i = 0; i < sizeof(first_options) / sizeof(first_options[0]);
+	     i++) {
+		if (first_options[i].task != task)
+			continue;
+		begin_line(file, &word);
+		write_first_option(file, first_options[i].option,
+				   first_options[i].brief);
+	}
+}
+
+/* --- All -------------------------------------------------------------------- */
+
+static void write_task(FILE *file, enum ncs_task task, unsigned columns)
+{
+	fprintf(file, "\n%s:\n", tasks[task].title);
+	for (size_t i = 0; i < ncs_subcommand_count; i++) {
+		if (ncs_subcommands[i].task != task)
+			continue;
+		fputs("  ", file);
+		write_subcommand(file, &ncs_subcommands[i],
+				 BRIEF_COLUMN - 2);
+	}
+	write_options(file, task, false, columns);
+}
+
+static void write_command_help(FILE *file, const struct ncs_subcommand *command,
+			       unsigned columns)
+{
+	bool is_option = command->option != NCS_OPTIONS_END;
+
+	fprintf(file, "Usage: ncclstat %s%s%s%s\n\n", command->name,
+		is_option ? " [OPTION]..." : "",
+		command->operands[0] ? " " : "", command->operands);
+	write_folded(file,
+		     is_option ? ncs_option_rows[command->option].help :
+				 command->brief,
+		     0, columns);
+	if (!is_option)
+		return;
+	write_options(file, command->task, true, columns);
+	fputs("\nOptions of other tasks hold, too: ncclstat --help=all\n", file);
+}
+
+void ncs_options_help(FILE *file, const struct ncs_options *options,
+		      unsigned columns)
+{
+	if (options->subcommand) {
+		write_command_help(file, options->subcommand, columns);
+		return;
+	}
+	fputs("Usage: ncclstat [COMMAND] [OPTION]... [FILE]...\n", file);
+	for (unsigned i = NCS_TASK_OTHER + 1; i < NCS_TASK_SETTINGS; i++)
+		if (options->help_all)
+			write_task(file, (enum ncs_task)i, columns);
+		else
+			write_first(file, (enum ncs_task)i);
+	if (options->help_all)
+		write_task(file, NCS_TASK_OTHER, columns);
+	fputs(options->help_all ?
+		      "\nSettings of the live view (F2) and its file:"
+		      " ncclstat(1).\n" :
+		      "More: ncclstat COMMAND --help; --help=all; man"
+		      " ncclstat\n",
 	      file);
 }

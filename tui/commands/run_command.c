@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "tui/commands/job_environment.h"
-#include "tui/text/nearest.h"
 #include "tui/text/output.h"
 
 #define STATUS_CANNOT_RUN 126
@@ -19,26 +18,11 @@
 
 bool ncs_is_run_command(int count, char **words)
 {
-	return count > 1 && (strcmp(words[1], "run") == 0 ||
-			     strcmp(words[1], "env") == 0);
-}
+	bool asks_for_help = count == 3 && (strcmp(words[2], "--help") == 0 ||
+					    strcmp(words[2], "-h") == 0);
 
-bool ncs_run_is_mistyped(int count, char **words)
-{
-	struct ncs_nearest nearest;
-	char text[128] = "";
-
-	/* A file of that name is a recording. */
-	if (count < 2 || words[1][0] == '-' || access(words[1], F_OK) == 0)
-		return false;
-	ncs_nearest_begin(&nearest, words[1], strlen(words[1]));
-	ncs_nearest_try_choices(&nearest, "run|env");
-	if (!nearest.name)
-		return false;
-	ncs_nearest_append(&nearest, "ncclstat ", text, sizeof(text));
-	ncs_complain("'%s' is no recording%s (see ncclstat --help)", words[1],
-		     text);
-	return true;
+	return count > 1 && !asks_for_help &&
+	       (strcmp(words[1], "run") == 0 || strcmp(words[1], "env") == 0);
 }
 
 /* Determines the variables. Returns false after printing a message. */

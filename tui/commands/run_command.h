@@ -7,12 +7,9 @@
 
 #include <stdbool.h>
 
-/* Whether the command line is one of these commands. */
+/* Whether the command line is one of these commands, and no request for its
+ * help. */
 bool ncs_is_run_command(int count, char **words);
-
-/* Whether the first word is neither an option nor a file, and like one of these
- * commands; then prints a message that says so. */
-bool ncs_run_is_mistyped(int count, char **words);
 
 /* Carries it out: "run [--] COMMAND [ARGUMENT]..." replaces this process by the
  * command, with the variables that make its NCCL load the plugin; "env" prints

@@ -34,6 +34,7 @@
 #include "tui/screen/screen_options.h"
 #include "tui/screen/screen_replay.h"
 #include "tui/screen/key_script.h"
+#include "tui/commands/job_environment.h"
 #include "tui/commands/set_command.h"
 #include "tui/term/term.h"
 
@@ -542,6 +543,9 @@ static void init_screen(struct live *live, const struct ncs_options *options,
 		options->view < NCS_VIEW_COUNT ? options->view : NCS_VIEW_RANK,
 		options->interval_ns, host, ncs_directory(options->directory));
 	live->screen.has_nodes = ncs_options_want_nodes(options);
+	live->screen.is_root = geteuid() == 0;
+	ncs_job_plugin_folder(live->screen.plugin_folder,
+			      sizeof(live->screen.plugin_folder));
 	ncs_screen_apply(&live->screen, options);
 	live->source->wants_peaks = true;
 	live->screen.config_path = config->path;

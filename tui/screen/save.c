@@ -10,6 +10,7 @@
 
 #include "analysis/base/utf8.h"
 #include "tui/screen/screen_head.h"
+#include "tui/screen/screen_timeline.h"
 #include "tui/term/term.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"
@@ -45,6 +46,7 @@ static int print_view(FILE *file, const struct ncs_screen *screen,
 	const struct ncs_grid_row *from = ncs_fold_rows(table, &all);
 	struct ncs_row *rows = calloc(all + 1, sizeof(*rows));
 	bool ascii = ncs_term_shows_ascii();
+	int error = 0;
 
 	if (!rows)
 		return -ENOMEM;
@@ -52,13 +54,16 @@ static int print_view(FILE *file, const struct ncs_screen *screen,
 		if (!from[i].unreadable)
 			rows[count++] = from[i].row;
 	ncs_dump_head(file, &screen->model, stamp, ascii);
-	ncs_dump_verdict(file, &screen->model, ascii);
+	ncs_dump_verdict(file, &screen->model, 0, ascii);
 	print_limits(file, screen, ascii);
-	ncs_dump_rows(file, screen->view, rows, count, NULL, ascii);
+	if (screen->view == NCS_VIEW_TIMELINE)
+		error = ncs_timeline_print(file, screen);
+	else
+		ncs_dump_rows(file, screen->view, rows, count, NULL, 0, ascii);
 	if (count < all)
 		ncs_dump_unreadable(file, &screen->model, ascii);
 	free(rows);
-	return 0;
+	return error;
 }
 
 /* Creates a file and sets its name. Returns its descriptor, or -errno. */

@@ -6,6 +6,7 @@
  */
 #include "tui/screen/screen.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -358,9 +359,21 @@ static unsigned act_outside(struct ncs_screen *screen, enum ncs_action action,
 		ncs_screen_say(screen, now_ns, "redrawn");
 		return NCS_REQUEST_REPAINT;
 	default:
-		ncs_screen_say(screen, now_ns, "unknown key; ? shows all keys");
 		return 0;
 	}
+}
+
+/* Says that a key has no meaning, and which is like it. */
+static void say_unknown(struct ncs_screen *screen, int code, uint64_t now_ns)
+{
+	int other = code < 0x80 && isalpha(code) ? code ^ ('a' ^ 'A') : 0;
+
+	if (other && ncs_key_action(other) != NCS_ACTION_NONE)
+		ncs_screen_say(screen, now_ns,
+			       "unknown key; did you mean %c? ? shows all keys",
+			       other);
+	else
+		ncs_screen_say(screen, now_ns, "unknown key; ? shows all keys");
 }
 
 static bool act_on_table(struct ncs_screen *screen, enum ncs_action action,
@@ -426,6 +439,8 @@ static unsigned act(struct ncs_screen *screen, int code, enum ncs_action action,
 	    ncs_screen_act_on_tags(screen, action, now_ns) ||
 	    act_on_appearance(screen, action, now_ns))
 		return 0;
+	if (action == NCS_ACTION_NONE)
+		say_unknown(screen, code, now_ns);
 	return act_outside(screen, action, now_ns);
 }
 

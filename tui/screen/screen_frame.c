@@ -26,6 +26,7 @@
 #include "tui/screen/screen_summary.h"
 #include "tui/screen/screen_timeline.h"
 #include "tui/screen/timeline_text.h"
+#include "tui/table/row_query.h"
 #include "tui/table/table.h"
 #include "tui/table/table_draw.h"
 #include "tui/text/words.h"
@@ -154,6 +155,14 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 		[NCS_PROMPT_GO] = "Go to: ",
 		[NCS_PROMPT_KEEP] = "y/n: write ",
 	};
+	static const char *const examples[] = {
+		[NCS_PROMPT_SEARCH] = NCS_ROW_QUERY_EXAMPLES,
+		[NCS_PROMPT_FILTER] = NCS_ROW_QUERY_EXAMPLES,
+		[NCS_PROMPT_SET] = "events=all-steps sample=8, or default",
+		[NCS_PROMPT_GO] = "12.5, 1:02:03, -10 (before the end) or"
+				  " T14:03:05",
+		[NCS_PROMPT_KEEP] = NULL,
+	};
 	char text[LINE_BYTES];
 	int x;
 
@@ -163,20 +172,24 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 	ncs_term_fill(y, 0, width, NCS_ROLE_PROMPT);
 	x = ncs_term_put(y, 0, width, NCS_ROLE_PROMPT, text);
 	ncs_term_cursor(y, x < width ? x : width - 1, true);
-	if (screen->prompt == NCS_PROMPT_FILTER) {
+	text[0] = '\0';
+	if (screen->prompt == NCS_PROMPT_FILTER)
 		snprintf(text, sizeof(text), "  %zu of %zu rows", table->passed,
 			 table->total);
-		if (ncs_term_text_width(text) < width - x)
-			ncs_term_put(y, width - ncs_term_text_width(text),
-				     width, NCS_ROLE_TEXT, text);
+	else if (screen->prompt == NCS_PROMPT_SEARCH && screen->finds_nothing) {
+		snprintf(text, sizeof(text), "  no row: ");
+		ncs_row_query_hint(screen->view, screen->typed,
+				   text + strlen(text),
+				   sizeof(text) - strlen(text));
 	}
-	if (screen->prompt == NCS_PROMPT_SET && !screen->typed[0])
-		ncs_term_put(y, x + 2, width - x - 2, NCS_ROLE_LABEL,
-			     "such as events=all-steps sample=8, or default");
-	if (screen->prompt == NCS_PROMPT_GO && !screen->typed[0])
-		ncs_term_put(y, x + 2, width - x - 2, NCS_ROLE_LABEL,
-			     "such as 12.5, 1:02:03, -10 (before the end) or"
-			     " T14:03:05");
+	if (ncs_term_text_width(text) < width - x)
+		ncs_term_put(y, width - ncs_term_text_width(text), width,
+			     NCS_ROLE_TEXT, text);
+	if (!screen->typed[0] && examples[screen->prompt]) {
+		snprintf(text, sizeof(text), "such as %s",
+			 examples[screen->prompt]);
+		ncs_term_put(y, x + 2, width - x - 2, NCS_ROLE_LABEL, text);
+	}
 }
 
 /* Draws the prompt, or otherwise the message, in the last line. Returns false
@@ -213,7 +226,7 @@ static void no_job_text(const struct ncs_screen *screen, char *text,
 {
 	text[0] = '\0';
 	if (screen->model.error[0])
-		ncs_append(text, size, "Cannot read %s: %s.", screen->directory,
+		ncs_append(text, size, "Cannot read the segments: %s.",
 			   screen->model.error);
 	else if (screen->replay)
 		ncs_append(text, size, "No rank was recorded at this moment.");
@@ -280,16 +293,26 @@ static void draw_no_job(const struct ncs_screen *screen,
 	draw_nodes_without_ranks(&screen->model, &rect);
 	if (screen->replay || screen->has_nodes)
 		return;
-	put_below(&rect, NCS_ROLE_TEXT,
-		  "Start a job with these variables, where FOLDER contains the"
-		  " library:");
-	put_below(&rect, NCS_ROLE_STRONG,
-		  "  NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so");
-	put_below(&rect, NCS_ROLE_STRONG, "  LD_LIBRARY_PATH=FOLDER");
-	put_below(&rect, NCS_ROLE_TEXT,
-		  "A job in a container is seen if it shares /dev/shm or the"
-		  " folder that NCCLSTAT_DIR names. Only root sees other users'"
-		  " jobs.");
+	put_below(&rect, NCS_ROLE_TEXT, "Start a job by:");
+	put_below(&rect, NCS_ROLE_STRONG, "  ncclstat run -- COMMAND");
+	if (screen->plugin_folder[0]) {
+		put_below(&rect, NCS_ROLE_TEXT, "which sets these variables:");
+		put_below(&rect, NCS_ROLE_TEXT,
+			  "  NCCL_PROFILER_PLUGIN=libnccl-profiler-ncclstat.so");
+		snprintf(text, sizeof(text), "  LD_LIBRARY_PATH=%s",
+			 screen->plugin_folder);
+		put_below(&rect, NCS_ROLE_TEXT, text);
+	} else {
+		put_below(&rect, NCS_ROLE_TEXT,
+			  "The plugin is not beside this program: install it"
+			  " first.");
+	}
+	snprintf(text, sizeof(text),
+		 "A job in a container is seen if it shares /dev/shm or the"
+		 " folder that NCCLSTAT_DIR names.%s ncclstat --check says what"
+		 " is missing.",
+		 screen->is_root ? "" : " Only root sees other users' jobs.");
+	put_below(&rect, NCS_ROLE_TEXT, text);
 }
 
 static void draw_no_nodes(const struct ncs_rect *rows)
@@ -336,6 +359,7 @@ static void draw_no_rows(const struct ncs_screen *screen,
 			 const struct ncs_rect *rows)
 {
 	const struct ncs_grid *table = &screen->tables[screen->view];
+	char hint[LINE_BYTES];
 	const char *text;
 
 	if (screen->view == NCS_VIEW_NODE && screen->model.node_count == 0) {
@@ -354,9 +378,14 @@ static void draw_no_rows(const struct ncs_screen *screen,
 			       "This communicator is gone. Esc goes back.";
 	else if (screen->focus.kind == NCS_FOCUS_NODE && table->total == 0)
 		text = "No rank of this node is seen. Esc goes back.";
-	else if (table->total > 0 && screen->filter[0])
-		text = "No row matches the filter. \\ or Esc clears it.";
-	else if (table->total > 0 && screen->only_tagged)
+	else if (table->total > 0 && screen->filter[0]) {
+		snprintf(hint, sizeof(hint),
+			 "No row matches the filter. \\ or Esc clears it; ");
+		ncs_row_query_hint(screen->view, screen->filter,
+				   hint + strlen(hint),
+				   sizeof(hint) - strlen(hint));
+		text = hint;
+	} else if (table->total > 0 && screen->only_tagged)
 		text = "No row here is tagged. o shows all rows.";
 	else if (table->total > 0)
 		text = "All rows are idle and hidden. i shows them.";
@@ -520,14 +549,12 @@ static void draw_view(struct ncs_screen *screen,
 
 	ncs_draw_title(screen, &part[NCS_PART_TITLE], wall);
 	draw_summary(screen, &part[NCS_PART_SUMMARY]);
-	if (part[NCS_PART_DETAIL].height > 0 &&
-	    screen->view == NCS_VIEW_TIMELINE)
-		ncs_timeline_legend(&part[NCS_PART_DETAIL]);
-	else if (part[NCS_PART_DETAIL].height > 0 && row && !row->unreadable &&
-		 row->row.view == screen->view)
+	if (view->draw_detail && part[NCS_PART_DETAIL].height > 0 && row &&
+	    !row->unreadable && row->row.view == screen->view)
 		view->draw_detail(&row->row, &part[NCS_PART_DETAIL]);
 	if (screen->view == NCS_VIEW_TIMELINE)
-		ncs_timeline_draw(screen, &part[NCS_PART_HEADER],
+		ncs_timeline_draw(screen, &part[NCS_PART_DETAIL],
+				  &part[NCS_PART_HEADER],
 				  &part[NCS_PART_ROWS]);
 	else
 		ncs_grid_draw(table, &part[NCS_PART_HEADER],

@@ -180,21 +180,13 @@ static void tab_text(const struct ncs_screen *screen, unsigned tab,
 			 on ? "]" : " ");
 }
 
-/* Nodes have a tab only where there are some: most jobs are looked at on one
- * machine, and the line is short. */
-static bool has_tab(const struct ncs_screen *screen, unsigned tab)
-{
-	return tab != NCS_VIEW_NODE || screen->view == NCS_VIEW_NODE ||
-	       screen->model.node_count > 0;
-}
-
 static int tabs_width(const struct ncs_screen *screen, enum tab_names names)
 {
 	char text[64];
 	int width = 0;
 
 	for (unsigned i = 0; i < NCS_VIEW_TABS; i++) {
-		if (!has_tab(screen, i))
+		if (!ncs_screen_has_tab(screen, (enum ncs_view)i))
 			continue;
 		tab_text(screen, i, names, text, sizeof(text));
 		width += ncs_term_text_width(text);
@@ -458,7 +450,7 @@ void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 	for (unsigned i = 0; i < NCS_VIEW_TABS; i++) {
 		int width;
 
-		if (!has_tab(screen, i))
+		if (!ncs_screen_has_tab(screen, (enum ncs_view)i))
 			continue;
 		tab_text(screen, i, names, text, sizeof(text));
 		width = ncs_term_put(rect->y, x, rect->width - x,

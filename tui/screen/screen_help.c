@@ -19,6 +19,7 @@
 #include "tui/text/words.h"
 
 #define NAME_WIDTH 14
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Destination of the lines. */
 struct help_page {
@@ -241,19 +242,64 @@ static const struct ncs_key *key_of(unsigned action)
 	return &ncs_keys[action - 1]; /* no key is for NCS_ACTION_NONE */
 }
 
-/* "F3 Search, F4 Filter": the keys of the last line. */
-static void emit_bar(struct help_page *page)
+/* Emits what a key does as one line: the first clause of its help. */
+static void emit_key(struct help_page *page, enum ncs_action action)
 {
-	char text[256] = "";
+	const struct ncs_key *key = key_of(action);
+	char text[128];
 
-	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++)
-		if (ncs_keys[i].label[0])
-			ncs_append(text, sizeof(text), "%s%.*s %s",
-				   text[0] ? ", " : "",
-				   (int)strcspn(ncs_keys[i].keys, " "),
-				   ncs_keys[i].keys, ncs_keys[i].label);
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(key->help, ";."),
+		 key->help);
+	ncs_format_clip(text, (unsigned)(page->width > NAME_WIDTH + 12 ?
+						 page->width - NAME_WIDTH - 2 :
+						 10));
+	emit_item(page, key->keys, text);
+}
+
+/* Emits the keys that have a meaning in a view, in one page of a usual
+ * terminal. */
+static void emit_view_keys(struct help_page *page,
+			   const struct ncs_screen *screen)
+{
+	static const enum ncs_action of_tables[] = {
+		NCS_ACTION_SEARCH,	NCS_ACTION_FILTER,
+		NCS_ACTION_NEXT_ABNORMAL, NCS_ACTION_SORT_NEXT,
+		NCS_ACTION_TREE,	NCS_ACTION_TAG,
+		NCS_ACTION_FOLLOW,	NCS_ACTION_WINDOW,
+		NCS_ACTION_LEVEL_MORE,	NCS_ACTION_IDLE,
+	};
+	static const enum ncs_action of_timeline[] = {
+		NCS_ACTION_ZOOM_IN,
+		NCS_ACTION_ZOOM_OUT,
+		NCS_ACTION_PAN_BACK,
+		NCS_ACTION_PAN_ON,
+		NCS_ACTION_FILTER,
+	};
+	static const enum ncs_action of_recordings[] = {
+		NCS_ACTION_STEP_ON,
+		NCS_ACTION_FASTER,
+		NCS_ACTION_GO,
+		NCS_ACTION_GO_ABNORMAL,
+	};
+	static const enum ncs_action of_all[] = {
+		NCS_ACTION_PAUSE, NCS_ACTION_SAVE, NCS_ACTION_DETAIL,
+		NCS_ACTION_SETUP, NCS_ACTION_QUIT,
+	};
+	bool is_timeline = screen->view == NCS_VIEW_TIMELINE;
+	const enum ncs_action *own = is_timeline ? of_timeline : of_tables;
+	size_t count = is_timeline ? COUNT(of_timeline) : COUNT(of_tables);
+
 	emit_item(page, "1 to 9, Tab", "the other views");
-	emit_item(page, "F1 to F10", text);
+	emit_key(page, NCS_ACTION_ENTER);
+	emit_key(page, NCS_ACTION_BACK);
+	if (ncs_screen_tab_of(screen->view) == NCS_VIEW_COLLECTIVE)
+		emit_key(page, NCS_ACTION_SIZES);
+	for (size_t i = 0; i < count; i++)
+		emit_key(page, own[i]);
+	for (size_t i = 0; screen->replay && i < COUNT(of_recordings); i++)
+		emit_key(page, of_recordings[i]);
+	for (size_t i = 0; i < COUNT(of_all); i++)
+		emit_key(page, of_all[i]);
 }
 
 static void emit_page(struct help_page *page, const struct ncs_screen *screen)
@@ -266,6 +312,8 @@ static void emit_page(struct help_page *page, const struct ncs_screen *screen)
 		 ncs_screen_view_of(screen->view)->name);
 	emit_wrapped(page, 0, NCS_ROLE_STRONG,
 		     key_of(NCS_ACTION_VIEW_RANKS + tab)->help);
+	emit_view_keys(page, screen);
+	emit_title(page, "Letters and marks");
 	emit_letters(page, screen->view);
 	if (screen->view != NCS_VIEW_TIMELINE) {
 		emit_marks(page);
@@ -274,14 +322,6 @@ static void emit_page(struct help_page *page, const struct ncs_screen *screen)
 	}
 	if (screen->view == NCS_VIEW_RANK)
 		emit_waits(page);
-	emit_title(page, "Keys");
-	if (screen->view == NCS_VIEW_TIMELINE)
-		emit_group(page, NCS_KEY_GROUP_TIMELINE);
-	if (screen->replay)
-		emit_group(page, NCS_KEY_GROUP_REPLAY);
-	emit_item(page, key_of(NCS_ACTION_ENTER)->keys,
-		  key_of(NCS_ACTION_ENTER)->help);
-	emit_bar(page);
 }
 
 /* --- All the rest --------------------------------------------------------- */

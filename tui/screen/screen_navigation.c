@@ -43,11 +43,11 @@ void ncs_screen_show_timeline(struct ncs_screen *screen)
 
 void ncs_screen_step_view(struct ncs_screen *screen, unsigned step)
 {
-	unsigned tab = (ncs_screen_tab_of(screen->view) + step) % NCS_VIEW_TABS;
+	unsigned tab = ncs_screen_tab_of(screen->view);
 
-	/* Without nodes that view is only reached by its own key. */
-	if (tab == NCS_VIEW_NODE && screen->model.node_count == 0)
+	do {
 		tab = (tab + step) % NCS_VIEW_TABS;
+	} while (!ncs_screen_has_tab(screen, (enum ncs_view)tab));
 	ncs_screen_show_view(screen, (enum ncs_view)tab);
 }
 

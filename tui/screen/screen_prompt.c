@@ -7,6 +7,7 @@
 
 #include "tui/screen/screen_help.h"
 #include "tui/screen/screen_replay.h"
+#include "tui/table/row_query.h"
 #include "tui/table/table.h"
 #include "tui/term/curses.h"
 #include "tui/term/keys.h"
@@ -66,6 +67,7 @@ void ncs_prompt_open(struct ncs_screen *screen, enum ncs_prompt prompt)
 	remember_selected(screen);
 	screen->help_before = screen->help_top;
 	screen->typed[0] = '\0';
+	screen->finds_nothing = false;
 	if (prompt == NCS_PROMPT_FILTER)
 		snprintf(screen->typed, sizeof(screen->typed), "%s",
 			 screen->filter);
@@ -76,8 +78,10 @@ static void typed(struct ncs_screen *screen)
 {
 	if (screen->prompt == NCS_PROMPT_SEARCH) {
 		select_before(screen);
-		ncs_grid_search(ncs_screen_table(screen), screen->typed,
-				NCS_HERE);
+		screen->finds_nothing =
+			screen->typed[0] &&
+			!ncs_grid_search(ncs_screen_table(screen),
+					 screen->typed, NCS_HERE);
 		return;
 	}
 	if (screen->prompt == NCS_PROMPT_HELP) {
@@ -150,7 +154,10 @@ void ncs_prompt_find_again(struct ncs_screen *screen,
 		ncs_screen_say(screen, now_ns,
 			       "nothing to search for: / starts a search");
 	else if (!ncs_grid_search(ncs_screen_table(screen), text, direction))
-		ncs_screen_say(screen, now_ns, "no row contains \"%s\"", text);
+		ncs_screen_say(screen, now_ns,
+			       "no row matches \"%s\"; try"
+			       " " NCS_ROW_QUERY_EXAMPLES,
+			       text);
 	else
 		remember_selected(screen);
 }

@@ -16,6 +16,20 @@ struct ncs_grid *ncs_screen_table(struct ncs_screen *screen)
 	return &screen->tables[screen->view];
 }
 
+bool ncs_screen_has_tab(const struct ncs_screen *screen, enum ncs_view view)
+{
+	switch (view) {
+	case NCS_VIEW_CHANNEL:
+	case NCS_VIEW_PROXY:
+	case NCS_VIEW_RANGE:
+	case NCS_VIEW_NODE:
+		return view == screen->view ||
+		       ncs_view_has_data(&screen->model, view);
+	default:
+		return view < NCS_VIEW_TABS;
+	}
+}
+
 void ncs_screen_build(struct ncs_screen *screen)
 {
 	const struct ncs_grid_query query = {

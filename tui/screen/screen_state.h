@@ -60,6 +60,7 @@ enum ncs_prompt {
 
 /* The part of time that the timeline shows. */
 struct ncs_time_view {
+	bool placed; /* at a time to begin with, or by the user */
 	int64_t cell_ns; /* time that one column shows */
 	bool fixed;      /* the right edge is end_ns; if false, it is now */
 	int64_t end_ns;
@@ -107,6 +108,7 @@ struct ncs_screen {
 	/* The row that was selected when the prompt was opened, if any. */
 	struct ncs_marks selected_before;
 	char search[128];
+	bool finds_nothing; /* what is typed to search for */
 	char filter[128];
 
 	struct ncs_marks tags; /* tagged rows of all views */
@@ -128,6 +130,8 @@ struct ncs_screen {
 	uint64_t interval_ns;
 	char host[65];
 	char directory[256];
+	char plugin_folder[256]; /* of the plugin of this program; "" if none */
+	bool is_root;
 	bool has_nodes; /* the source's ranks are of nodes, not of this one */
 
 	struct ncs_options options; /* set by ncs_screen_collect() */
@@ -155,6 +159,10 @@ enum ncs_request {
 
 /* Returns the table of the view that is shown. */
 struct ncs_grid *ncs_screen_table(struct ncs_screen *screen);
+
+/* Whether a view has a tab: not one for which the source has nothing, unless it
+ * is shown because the user asked for it. */
+bool ncs_screen_has_tab(const struct ncs_screen *screen, enum ncs_view view);
 
 /* Builds the table of the view that is shown again. Needed after a change of
  * the model, the focus, the filter or the order. */

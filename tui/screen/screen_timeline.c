@@ -174,13 +174,16 @@ static enum ncs_activity activity_of(char letter)
 	return (enum ncs_activity)i;
 }
 
-void ncs_timeline_legend(const struct ncs_rect *rect)
-{
-	static const char letters[] = {
+static const char letters[] = {
 #define X(ID) NCS_LETTER_##ID,
-		NCS_LETTERS(X)
+	NCS_LETTERS(X)
 #undef X
-	};
+};
+
+/* Draws which letter of the tracks means what, in the letters' colours: of those
+ * that are there. */
+static void draw_legend(const struct ncs_rect *rect, const bool *used)
+{
 	int x = 0, y = 0;
 
 	for (size_t i = 0; i < sizeof(letters); i++) {
@@ -189,7 +192,8 @@ void ncs_timeline_legend(const struct ncs_rect *rect)
 		char text[64];
 		int width;
 
-		if (letters[i] == NCS_LETTER_UNKNOWN)
+		if (!used[(unsigned char)letters[i]] ||
+		    letters[i] == NCS_LETTER_UNKNOWN)
 			continue;
 		snprintf(text, sizeof(text), "%s %s", letter,
 			 ncs_activity_label(activity));
@@ -204,7 +208,7 @@ void ncs_timeline_legend(const struct ncs_rect *rect)
 			     letter);
 		ncs_term_put(rect->y + y, rect->x + x + 2, width - 2,
 			     NCS_ROLE_LABEL, text + 2);
-		x += width + 1;
+		x += width + 2;
 	}
 }
 
@@ -238,7 +242,7 @@ static void draw_cell(const struct ncs_cell *cell, enum ncs_role role, int y,
 
 static void draw_track(const struct ncs_screen *screen,
 		       const struct ncs_row *row, const struct ncs_axis *axis,
-		       int y, int x)
+		       int y, int x, bool *used)
 {
 	const struct ncs_time_view *time = &screen->time;
 	struct ncs_track track = ncs_timeline_track(row);
@@ -252,6 +256,8 @@ static void draw_track(const struct ncs_screen *screen,
 	for (int i = 0; i < axis->width; i++) {
 		enum ncs_role role = roles[cells[i].activity];
 
+		used[(unsigned char)ncs_activity_letter(cells[i].activity)] =
+			true;
 		if (cells[i].several)
 			role = more(role);
 		if (i == cursor)
@@ -297,7 +303,7 @@ static uint64_t first_began_ns(const struct ncs_screen *screen)
 }
 
 static void draw_tracks(struct ncs_screen *screen, const struct ncs_axis *axis,
-			const struct ncs_rect *rows, int x)
+			const struct ncs_rect *rows, int x, bool *used)
 {
 	const struct ncs_grid *table = &screen->tables[NCS_VIEW_TIMELINE];
 	uint64_t first_ns = screen->time.highlights ? first_began_ns(screen) :
@@ -310,15 +316,17 @@ static void draw_tracks(struct ncs_screen *screen, const struct ncs_axis *axis,
 		if (place >= table->count)
 			break;
 		row = &table->rows[place].row;
-		draw_track(screen, row, axis, rows->y + i, x);
+		draw_track(screen, row, axis, rows->y + i, x, used);
 		if (screen->time.highlights)
 			draw_later(screen, row, first_ns, rows->y + i, x - 1);
 	}
 }
 
-void ncs_timeline_draw(struct ncs_screen *screen, const struct ncs_rect *header,
+void ncs_timeline_draw(struct ncs_screen *screen, const struct ncs_rect *legend,
+		       const struct ncs_rect *header,
 		       const struct ncs_rect *rows)
 {
+	bool used[1 << 8] = { false };
 	struct ncs_grid *table = &screen->tables[NCS_VIEW_TIMELINE];
 	int names = names_width(rows->width);
 	int width = rows->width - names;
@@ -329,6 +337,7 @@ void ncs_timeline_draw(struct ncs_screen *screen, const struct ncs_rect *header,
 	left_rows.width = names - 1;
 	screen->time.width = width < NCS_CELLS_MAX ? width : NCS_CELLS_MAX;
 	screen->time.x = rows->x + names;
+	ncs_timeline_place(screen);
 	axis = ncs_timeline_axis(screen);
 	ncs_grid_draw(table, &left_header, &left_rows);
 	/* Count all columns as shown: the timeline needs no note on columns
@@ -337,5 +346,53 @@ void ncs_timeline_draw(struct ncs_screen *screen, const struct ncs_rect *header,
 	if (axis.width <= 0)
 		return;
 	draw_axis(screen, &axis, header->y, header->x + names);
-	draw_tracks(screen, &axis, rows, rows->x + names);
+	draw_tracks(screen, &axis, rows, rows->x + names, used);
+	draw_legend(legend, used);
+}
+
+/* --- Saving --------------------------------------------------------------- */
+
+int ncs_timeline_print(FILE *file, const struct ncs_screen *screen)
+{
+	const struct ncs_grid *table = &screen->tables[NCS_VIEW_TIMELINE];
+	struct ncs_axis axis = ncs_timeline_axis(screen);
+	struct ncs_cell cells[NCS_CELLS_MAX];
+	bool used[1 << 8] = { false };
+	char name[LABEL_BYTES], rank[32], text[LABEL_BYTES] = "";
+	struct ncs_value value;
+	size_t count;
+	const struct ncs_grid_row *rows = ncs_fold_rows(table, &count);
+
+	ncs_append_duration(text, sizeof(text), (uint64_t)axis.cell_ns);
+	fprintf(file, "a letter for each %s, the last one until %.6f s%s\n",
+		text,
+		(double)(axis.end_ns - ncs_timeline_latest_ns(screen)) / 1e9,
+		screen->time.fixed ? " from now" : ", now");
+	for (size_t i = 0; i < count; i++) {
+		const struct ncs_row *row = &rows[i].row;
+		struct ncs_track track = ncs_timeline_track(row);
+		int error = ncs_track_cells(row->rank, &track, &axis, NULL,
+					    cells);
+
+		if (error)
+			return error;
+		ncs_column_get(&ncs_columns[NCS_COLUMN_TIMELINE_RANK], row,
+			       &value);
+		ncs_format_value(rank, sizeof(rank), &value, 0, true);
+		ncs_track_name(&track, name, sizeof(name));
+		fprintf(file, "%4s  %-16s  ", rank, name);
+		for (int k = 0; k < axis.width; k++) {
+			char letter = ncs_activity_letter(cells[k].activity);
+
+			used[(unsigned char)letter] = true;
+			fputc(letter, file);
+		}
+		fputc('\n', file);
+	}
+	for (size_t i = 0; i < sizeof(letters); i++)
+		if (used[(unsigned char)letters[i]] &&
+		    letters[i] != NCS_LETTER_UNKNOWN)
+			fprintf(file, "%c  %s\n", letters[i],
+				ncs_activity_label(activity_of(letters[i])));
+	return 0;
 }

@@ -2,6 +2,8 @@
 /* The time axis of the timeline; see timeline_axis.h. Must not draw. */
 #include "tui/screen/timeline_axis.h"
 
+#include "tui/table/table.h"
+
 #define FIRST_CELL_NS 500000
 
 void ncs_timeline_init(struct ncs_time_view *time)
@@ -18,6 +20,43 @@ int64_t ncs_timeline_latest_ns(const struct ncs_screen *screen)
 		if (model->ranks[i]->now.taken_ns > latest_ns)
 			latest_ns = model->ranks[i]->now.taken_ns;
 	return (int64_t)(latest_ns != 0 ? latest_ns : model->now_ns);
+}
+
+/* Shows a time, and some more before it. */
+static void show(struct ncs_time_view *time, int64_t from_ns, int64_t until_ns)
+{
+	const struct ncs_axis whole = {
+		.cell_ns = (until_ns - from_ns) / time->width * 9 / 8 + 1,
+	};
+
+	time->cell_ns = ncs_axis_tick_ns(&whole, 1);
+	if (time->cell_ns > NCS_CELL_LONGEST_NS)
+		time->cell_ns = NCS_CELL_LONGEST_NS;
+	time->end_ns = until_ns;
+}
+
+void ncs_timeline_place(struct ncs_screen *screen)
+{
+	const struct ncs_grid *table = &screen->tables[NCS_VIEW_TIMELINE];
+	const struct ncs_grid_row *row = ncs_grid_selected(table);
+	int64_t latest_ns = ncs_timeline_latest_ns(screen);
+	struct ncs_time_view *time = &screen->time;
+	uint64_t wait_ns = screen->summary.oldest.duration_ns;
+	uint64_t from_ns, until_ns;
+
+	if (time->placed || time->width <= 0 || !row || !row->row.rank)
+		return;
+	if (screen->summary.oldest.rank && wait_ns >= NCS_LONG_WAIT_NS) {
+		/* Again for each frame: its beginning stays on the screen. */
+		show(time, latest_ns - (int64_t)wait_ns, latest_ns);
+		time->fixed = false;
+	} else if (ncs_latest_step(row->row.rank, &from_ns, &until_ns)) {
+		show(time, (int64_t)from_ns, (int64_t)until_ns);
+		/* Until there is one about now, the latest that there is. */
+		time->placed = latest_ns - (int64_t)until_ns <=
+			       (int64_t)(until_ns - from_ns);
+		time->fixed = !time->placed;
+	}
 }
 
 struct ncs_axis ncs_timeline_axis(const struct ncs_screen *screen)
@@ -43,6 +82,7 @@ static void set_axis(struct ncs_screen *screen, const struct ncs_axis *axis)
 {
 	struct ncs_time_view *time = &screen->time;
 
+	time->placed = true;
 	time->cell_ns = axis->cell_ns;
 	time->end_ns = axis->end_ns;
 	time->fixed = axis->end_ns < ncs_timeline_latest_ns(screen);
@@ -118,6 +158,7 @@ bool ncs_timeline_act_on_axis(struct ncs_screen *screen, enum ncs_action action)
 		time->cursor = 0;
 		return true;
 	case NCS_ACTION_LAST:
+		time->placed = true;
 		time->fixed = false;
 		time->cursor = 0;
 		return true;

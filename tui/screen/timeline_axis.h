@@ -8,6 +8,11 @@
 /* Sets the first time scale, with the right edge at now. */
 void ncs_timeline_init(struct ncs_time_view *time);
 
+/* Shows, once there is something, the time from the beginning of the longest wait
+ * to now, or the latest step of the selected rank; not once the user has moved
+ * the axis. */
+void ncs_timeline_place(struct ncs_screen *screen);
+
 /* Returns the time in ns up to which the model is known. In a recording, this
  * time is a little before the position, because states are recorded at
  * intervals. */

@@ -155,7 +155,7 @@ struct ncs_focus {
 struct ncs_grid_query {
 	const struct ncs_model *model;
 	struct ncs_focus focus;
-	const char *filter; /* texts separated by '|'; "" passes all rows */
+	const char *filter; /* see row_query.h; "" passes all rows */
 	bool hide_idle;
 	const struct ncs_marks *tags; /* must outlive the table; NULL if none */
 	bool only_tagged;

@@ -14,8 +14,7 @@
 #include "analysis/model/jobs.h"
 #include "shm/array.h"
 #include "tui/table/column_layout.h"
-
-#define TEXT_MAX 4096
+#include "tui/table/row_query.h"
 
 /* --- Columns -------------------------------------------------------------- */
 
@@ -66,67 +65,6 @@ void ncs_grid_set_units(struct ncs_grid *table, const struct ncs_units *units)
 
 /* --- Rows ----------------------------------------------------------------- */
 
-/* Returns a row's rank; for a communicator, its first rank; NULL for a node. */
-static const struct ncs_rank *rank_of(const struct ncs_row *row)
-{
-	return row->communicator ? row->communicator->ranks[0] : row->rank;
-}
-
-/* Prints the text that search and filter match: the names of a row, but not its
- * measurements. */
-static void row_text(const struct ncs_grid_row *row, char *text, size_t size)
-{
-	const struct ncs_rank *rank = rank_of(&row->row);
-	char cell[TEXT_MAX];
-
-	text[0] = '\0';
-	if (row->unreadable) {
-		ncs_append(text, size, " %s", row->unreadable->id);
-		ncs_append(text, size, " %s", row->unreadable->why);
-		return;
-	}
-	for (size_t i = 0; i < ncs_column_count; i++) {
-		struct ncs_value value = { 0 };
-
-		if (ncs_columns[i].view != row->row.view)
-			continue;
-		ncs_column_get(&ncs_columns[i], &row->row, &value);
-		if (value.kind != NCS_VALUE_TEXT &&
-		    value.kind != NCS_VALUE_NUMBER)
-			continue;
-		ncs_format_value(cell, sizeof(cell), &value, 0, false);
-		ncs_append(text, size, " %s", cell);
-	}
-	if (!rank)
-		return;
-	ncs_append(text, size, " %s", rank->header.host);
-	for (const char *label = rank->labels; label && *label;
-	     label += strlen(label) + 1)
-		ncs_append(text, size, " %s", label);
-}
-
-/* Whether a row's text contains one of the texts that `filter` separates by
- * '|'. */
-static bool passes(const struct ncs_grid_row *row, const char *filter)
-{
-	char text[TEXT_MAX], part[256];
-	bool any = false;
-
-	if (!filter || !filter[0])
-		return true;
-	row_text(row, text, sizeof(text));
-	while (*filter) {
-		size_t length = strcspn(filter, "|");
-
-		snprintf(part, sizeof(part), "%.*s", (int)length, filter);
-		if (length > 0 && strcasestr(text, part))
-			return true;
-		any = any || length > 0;
-		filter += length + (filter[length] == '|');
-	}
-	return !any;
-}
-
 /* Whether a rank must stay in a tree because a row below it is tagged. */
 static bool has_tagged_below(const struct ncs_grid *table,
 			     const struct ncs_grid_row *row)
@@ -155,7 +93,7 @@ static void add(struct ncs_grid *table, const struct ncs_grid_query *query,
 	if (query->hide_idle && !row.unreadable &&
 	    ncs_grid_severity(table, &row) == NCS_QUIET)
 		return;
-	if (!passes(&row, query->filter))
+	if (!ncs_row_matches(&row, query->filter))
 		return;
 	if (query->only_tagged && !ncs_grid_is_tagged(table, &row) &&
 	    !has_tagged_below(table, &row))
@@ -511,7 +449,6 @@ bool ncs_grid_search(struct ncs_grid *table, const char *text,
 {
 	const struct ncs_grid_row *rows;
 	size_t count, step, place;
-	char whole[TEXT_MAX];
 
 	rows = ncs_fold_rows(table, &count);
 	if (!text[0] || count == 0)
@@ -519,8 +456,7 @@ bool ncs_grid_search(struct ncs_grid *table, const char *text,
 	step = direction == NCS_BACKWARD ? count - 1 : 1;
 	place = search_from(table, direction, count);
 	for (size_t i = 0; i < count; i++) {
-		row_text(&rows[place], whole, sizeof(whole));
-		if (strcasestr(whole, text)) {
+		if (ncs_row_matches(&rows[place], text)) {
 			select_found(table, place, text);
 			return true;
 		}

@@ -51,11 +51,11 @@ static unsigned distance_of(const char *a, size_t a_length, const char *b,
 void ncs_nearest_begin(struct ncs_nearest *nearest, const char *word,
 		       size_t length)
 {
-	/* A third of the letters may be wrong. */
+	/* A third of the letters may be wrong, or one of two. */
 	*nearest = (struct ncs_nearest){
 		.word = word,
 		.length = length,
-		.distance = (unsigned)length / 3 + 1,
+		.distance = length == 2 ? 2 : (unsigned)length / 3 + 1,
 	};
 }
 

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "analysis/base/utf8.h"
@@ -40,6 +41,20 @@ void ncs_complain_of_unpublished(uint64_t count)
 			     " cannot be seen: no room for a segment, see"
 			     " NCCLSTAT_SHM_BYTES in ncclstat-plugin(7)",
 			     count, count == 1 ? "" : "s");
+}
+
+unsigned ncs_output_columns(void)
+{
+	const char *columns = getenv("COLUMNS");
+	int wanted = columns ? atoi(columns) : 0;
+	struct winsize window;
+
+	if (wanted > 0)
+		return (unsigned)wanted;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 &&
+	    window.ws_col > 0)
+		return window.ws_col;
+	return 120;
 }
 
 bool ncs_output_init(struct ncs_output *output)

@@ -13,7 +13,6 @@
 enum ncs_exit {
 	NCS_EXIT_OK = 0,
 	NCS_EXIT_NOTHING = 1, /* no job was found */
-	NCS_EXIT_USAGE = 2,
 	/* With --diagnose: */
 	NCS_EXIT_SLOW = 1,
 	NCS_EXIT_STUCK = 2,
@@ -22,12 +21,17 @@ enum ncs_exit {
 	 * with --diagnose if there is no other finding, also if no rank has
 	 * called anything; else if there is no other segment. */
 	NCS_EXIT_UNREADABLE = 4,
+	NCS_EXIT_USAGE = 64, /* EX_USAGE of sysexits.h; no verdict has it */
 };
 
 /* Returns the exit status for what was seen: NCS_EXIT_OK if there was a rank,
  * NCS_EXIT_UNREADABLE if there were only segments that cannot be read,
  * NCS_EXIT_NOTHING if there was nothing. */
 int ncs_sight_status(uint64_t ranks, uint64_t unreadable);
+
+/* Returns the width for tables on standard output: $COLUMNS, or the terminal's
+ * width, or 120. */
+unsigned ncs_output_columns(void);
 
 struct ncs_output {
 	FILE *file; /* to print to */

@@ -96,6 +96,29 @@ static void letters(const struct ncs_rank *rank, enum ncs_track_kind kind,
 	text[width] = '\0';
 }
 
+/* --- Where it begins ------------------------------------------------------ */
+
+static void the_latest_step_is_what_repeats_the_operations_before(void **state)
+{
+	static const uint64_t bytes[] = { 7, 1, 2, 3, 1, 2, 3, 1, 2, 3 };
+	const size_t count = sizeof(bytes) / sizeof(bytes[0]);
+	struct scripted *job = *state;
+	struct scripted_rank *rank = add(job, 0);
+	uint64_t from_ns, until_ns;
+
+	scripted_pass(job, NOW);
+	assert_false(ncs_latest_step(scripted_rank(job, 0), &from_ns,
+				     &until_ns));
+	for (size_t i = 0; i < count; i++)
+		put(rank, NCS_EVENT_COLL, NOW - (int64_t)(20 - i) * MS, MS / 2)
+			->value = bytes[i];
+	scripted_pass(job, NOW + MS);
+	assert_true(ncs_latest_step(scripted_rank(job, 0), &from_ns,
+				    &until_ns));
+	assert_int_equal(from_ns, NOW - 13 * MS);
+	assert_int_equal(until_ns, NOW - 11 * MS + MS / 2);
+}
+
 /* --- What is kept -------------------------------------------------------- */
 
 static void the_latest_records_are_kept(void **state)
@@ -672,6 +695,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(the_latest_step_is_what_repeats_the_operations_before),
 		TEST(the_latest_records_are_kept),
 		TEST(ranks_share_the_memory_for_records),
 		TEST(no_record_is_kept_unless_wanted),

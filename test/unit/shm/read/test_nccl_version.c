@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "shm/read/nccl_processes.h"
+#include "shm/read/nccl_library.h"
 
 #define VERSION(major, minor, patch) ((major) << 16 | (minor) << 8 | (patch))
 

@@ -110,12 +110,13 @@ static void wrong_line_is_reported_and_changes_nothing(void **state)
 		  " 'everything'\n" },
 		{ "sort = ranks:SINCE",
 		  "rc:1: --sort expects [VIEW:][-]COLUMN,... with titles of"
-		  " columns, not 'ranks:SINCE'\n" },
+		  " columns, not 'ranks:SINCE': no column 'SINCE'\n" },
 		{ "columns = ranks:-STEP",
 		  "rc:1: --columns expects [VIEW:][-]COLUMN,... with titles of"
-		  " columns, not 'ranks:-STEP'\n" },
+		  " columns, not 'ranks:-STEP': no column 'STEP'\n" },
 		{ "columns = -", "rc:1: --columns expects [VIEW:][-]COLUMN,..."
-				 " with titles of columns, not '-'\n" },
+				 " with titles of columns, not '-': no column"
+				 " ''\n" },
 		{ "colour = never", "rc:1: there is no option --colour; did you"
 				    " mean --color?\n" },
 		{ "intervl = 1", "rc:1: there is no option --intervl; did you"

@@ -834,7 +834,7 @@ static char *dump_text_with(const struct scripted *scripted,
 
 	assert_non_null(file);
 	diagnosed = diagnose(&diagnosis, scripted);
-	assert_true(ncs_dump_text(file, &diagnosed, options, &stamp));
+	assert_true(ncs_dump_text(file, &diagnosed, options, &stamp, 0));
 	ncs_diagnosis_release(&diagnosis);
 	fclose(file);
 	return text;

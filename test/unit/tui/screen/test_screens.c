@@ -123,6 +123,7 @@ static void draw(void)
 static void init(enum ncs_view view)
 {
 	ncs_screen_init(&screen, view, SECOND, "n017", "/dev/shm");
+	strcpy(screen.plugin_folder, "/usr/lib/x86_64-linux-gnu");
 }
 
 /* Opens a job of eight ranks with four channels each, one of which has hung for
@@ -1633,7 +1634,11 @@ static void help_is_on_the_view_and_searched(void **state)
 	start(&usual);
 	open_job(NCS_VIEW_CHANNEL);
 	press("?");
+	/* The first page has the keys. */
 	assert_true(picture_has("help on Channels"));
+	assert_true(picture_has("the next abnormal row"));
+	assert_true(picture_has("F10 q Ctrl-C"));
+	press("PgDn");
 	assert_true(picture_has("G gpu"));
 	assert_false(picture_has("communicator was finalized"));
 	press("q 1 ?");

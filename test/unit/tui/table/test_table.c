@@ -17,6 +17,7 @@
 #include "tui/table/column_layout.h"
 #include "tui/table/table.h"
 #include "tui/table/table_actions.h"
+#include "tui/table/row_query.h"
 #include "tui/table/table_draw.h"
 #include "tui/views/view.h"
 
@@ -160,6 +161,59 @@ static void filter_matches_either_text(void **state)
 	assert_int_equal(table.count, 3);
 	build(&table, scripted, "nothing has this");
 	assert_int_equal(table.count, 0);
+	ncs_grid_release(&table);
+}
+
+static void filter_compares_columns_with_values(void **state)
+{
+	static const struct {
+		const char *filter;
+		size_t ranks;
+	} cases[] = {
+		{ "rank 1", 1 },
+		{ "Rank=1", 1 },
+		{ "rank:1", 1 },
+		{ "rank 1 world", 1 },
+		{ "rank=10 world", 1 },
+		{ "rank>=2 rank<11", 2 },
+		{ "rank>9|rank 1", 3 },
+		{ "host:node0", 5 },
+		{ "host:node0 rank<2", 2 },
+		{ "state=alive rank=2", 1 },
+		{ "oldest>4ms", 1 },
+		{ "oldest>5ms", 0 },
+		{ "OLDEST<1s", 1 },
+		{ "rank=", 5 },
+		{ "rank=x", 0 },
+		{ "nobody=1", 0 },
+	};
+	static const int ranks[] = { 0, 1, 2, 10, 11 };
+	struct scripted *scripted = *state;
+	struct ncs_grid table;
+	char hint[128];
+
+	for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
+		struct scripted_rank *rank = add_waiting(
+			scripted, ranks[i], 2 * SECOND - SECOND / 200);
+		struct ncs_identity *identity = &rank->snapshot.identity;
+
+		if (ranks[i] != 2)
+			rank->snapshot.channel_count = 0;
+		identity->known |= NCS_KNOWN_COMM_NAME;
+		strcpy(identity->comm_name, "world");
+		strcpy(rank->header.host, "node0001");
+	}
+	scripted_pass(scripted, 2 * SECOND);
+	init(&table, NCS_VIEW_RANK);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		print_message("%s\n", cases[i].filter);
+		build(&table, scripted, cases[i].filter);
+		assert_int_equal(table.count, cases[i].ranks);
+	}
+	ncs_row_query_hint(NCS_VIEW_RANK, "oldst>4ms", hint, sizeof(hint));
+	assert_string_equal(hint, "no column 'oldst'; did you mean OLDEST?");
+	ncs_row_query_hint(NCS_VIEW_RANK, "oldest>4h", hint, sizeof(hint));
+	assert_string_equal(hint, "try " NCS_ROW_QUERY_EXAMPLES);
 	ncs_grid_release(&table);
 }
 
@@ -713,6 +767,7 @@ int main(void)
 		TEST(empty_table_survives_every_action),
 		TEST(unreadable_segment_is_a_row),
 		TEST(filter_matches_either_text),
+		TEST(filter_compares_columns_with_values),
 		TEST(idle_rows_can_be_hidden),
 		TEST(focus_limits_rows_to_one_rank),
 		TEST(sorting_by_time_puts_the_longest_wait_first),
