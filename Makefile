@@ -220,6 +220,8 @@ versions = $(if $(filter all,$(1)),1 2 3 4 5 6 7,$(subst -, ,$(1)))
 
 # A process for test/soak/soak.py.
 SOAK := $(BUILD)/test/soak/soak
+# The program with a made-up job, for tests of its output and screens.
+SYNTHETIC := $(BUILD)/test/synthetic/ncclstat_synthetic
 MODEL := $(wildcard test/model/*.py)
 # Calls of a job that is played must come on time here.
 QUIET_UI := $(patsubst %,test/ui/%.sh,late_captures dump export figures)
@@ -296,7 +298,7 @@ QUICK := $(call in_build,$(QUICK_UNIT) test/plugin/test_captures)
 QUICK_FIRST := $(filter %/test_captures %/test_agents %/test_screens \
 	%/test_table %/test_stream_reader,$(QUICK))
 .PHONY: quick
-quick: all $(QUICK) ## unit tests, captures, dump, diagnosis, layers, names, words
+quick: all $(SYNTHETIC) $(QUICK) ## unit tests, captures, dump, diagnosis, layers, names, words
 	@$(RUN) --alone test/ui/dump.sh --beside test/ui/diagnose.sh \
 		$(QUICK_FIRST) $(filter-out $(QUICK_FIRST),$(QUICK)) \
 		test/check_layers.sh test/check_names.sh test/check_words.sh
@@ -344,9 +346,9 @@ check-plugin: all $(call in_build,$(PTEST)) ## the plugin, loaded as NCCL does
 	@$(RUN) $(call in_build,$(PTEST))
 check-stress: $(call in_build,$(STRESS)) $(MODEL) ## the ring under load; its proof
 	@$(RUN) $^
-check-ui: all $(SOAK) ## the program in a terminal
+check-ui: all $(SOAK) $(SYNTHETIC) ## the program in a terminal
 	@$(RUN) --alone $(QUIET_UI) --beside $(UI)
-check-static: all ## layers, headers, memory order, exports, man pages
+check-static: all $(SYNTHETIC) ## layers, headers, memory order, exports, man pages
 	@$(RUN) $(STATIC)
 
 .PHONY: check-asan check-tsan
@@ -357,7 +359,7 @@ check-tsan: build-tsan ## stress and thread tests with TSan
 
 # Some unit and plugin tests start the programs, so these builds have all of them.
 .PHONY: build-check build-asan build-tsan build-tests
-build-tests: all $(SOAK) $(call in_build,$(UNIT) $(PTEST) $(STRESS))
+build-tests: all $(SOAK) $(SYNTHETIC) $(call in_build,$(UNIT) $(PTEST) $(STRESS))
 build-check: build-tests
 build-asan:
 	@$(MAKE) $(JOBS) SANITIZE=address$(comma)undefined \
@@ -579,6 +581,13 @@ $(call in_build,$(STRESS)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(STRESS_SRC))
 $(BENCH): $(BUILD)/%: $(OBJ)/test/bench/%.o $(OBJ)/test/bench/caller.o \
 		$(OBJ)/test/unit/support/simulated_streams.o $(HOST_TEST_OBJ) $(WRITER_OBJ) $(LIB) $(SOURCES)
 	$(call link,$(HOST_LIBS) -lpthread)
+
+$(SYNTHETIC): $(OBJ)/test/synthetic/ncclstat_synthetic.o $(TUI_OBJ) \
+		$(patsubst %,$(OBJ)/test/unit/support/%.o,source_synthetic \
+		synthetic_channels synthetic_counters synthetic_records) \
+		$(LIB) $(SOURCES)
+	$(call link,-Wl$(comma)--wrap=main$(comma)--wrap=ncs_source_open_shm \
+		$(TUI_LIBS) -lpthread)
 
 $(SOAK): $(OBJ)/test/soak/soak.o $(OBJ)/test/bench/caller.o $(HOST_TEST_OBJ) \
 		$(LIB) $(SOURCES) | $(PLUGIN)

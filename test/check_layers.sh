@@ -71,14 +71,13 @@ fleet/launch: analysis/base
 fleet/stream: fleet/launch record/write record/read
 fleet/head: fleet/stream
 tui/term: analysis/base
-tui/synthetic: analysis/base
 tui/text: tui/term analysis/views
 tui/table: tui/text
 tui/views: tui/table
 tui/screen: tui/views tui/commands
 tui/serve: analysis/metrics
-tui/commands: tui/text tui/synthetic tui/serve analysis/path analysis/sources record/export record/replay fleet/head
-tui: tui/screen tui/commands tui/synthetic
+tui/commands: tui/text tui/serve analysis/path analysis/sources record/export record/replay fleet/head
+tui: tui/screen tui/commands
 END
 
 # sources FOLDER: prints the C files below the folder, relative to it. Trees of

@@ -21,6 +21,7 @@ trap 'exit 130' HUP INT TERM
 
 CC=${CC:-cc}
 program=${BUILD:-build}/ncclstat
+synthetic=${BUILD:-build}/test/synthetic/ncclstat_synthetic
 
 # verdict STATUS WHAT: also in a pipe, where a variable would not last.
 verdict() {
@@ -360,8 +361,8 @@ missing_json_names() {
 	# States and counters are in lists of their own.
 	cat "$tmp"/want/* | tr -cs 'a-zA-Z0-9_' '\n' | sort -u >>"$tmp/words"
 	{
-		"$program" --synthetic=2x2 --dump=json
-		"$program" --synthetic=2x2 --diagnose=json -i 0.1 -n 50
+		"$synthetic" --synthetic 2x2 --dump=json
+		"$synthetic" --synthetic 2x2 --diagnose=json -i 0.1 -n 50
 	} |
 		grep -o '"[A-Za-z0-9_]*":' | tr -d '":' | sort -u >"$tmp/names"
 	[ -s "$tmp/names" ] || echo "there is no dump"

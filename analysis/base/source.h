@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface of sources of samples: a live job, a recording, or a synthetic
- * job.
+/* The interface of sources of samples: a live job, a recording, or streams.
  *
  * A source hands over everything that is visible at one time, rank by rank; the
  * model (analysis/model/model.h) takes it. Sources do the I/O that the rest of

@@ -4,6 +4,7 @@
 # NO_COLOR override it, and only key W writes it.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
+ncclstat=$synthetic
 
 export HOME="$tmp/home"
 unset XDG_CONFIG_HOME NCCLSTATRC

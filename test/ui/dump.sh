@@ -10,6 +10,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 
 . test/ui/checks
+ncclstat=$synthetic
 own_segments
 
 lines() {

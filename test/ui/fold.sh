@@ -4,8 +4,9 @@
 # is level is one row, which opens into nodes and these into ranks.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
+ncclstat=$synthetic
 
-open 80x24 "exec $ncclstat --synthetic=512x16"
+open 80x24 "exec $ncclstat --synthetic 512x16"
 started
 sees '^!   511 world *dead' && screen | sed -n 7p | grep -q '^!   511'
 verdict 'the dead rank is first' $?

@@ -4,6 +4,7 @@
 # changes, and the program survives.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
+ncclstat=$synthetic
 
 table=include/ncclstat/tables/keys.def
 

@@ -11,6 +11,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 
 . test/ui/checks
+ncclstat=$synthetic
 . test/await.sh
 exporter=
 own_segments

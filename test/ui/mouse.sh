@@ -4,6 +4,7 @@
 # however the program ends or stops.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
+ncclstat=$synthetic
 
 # mouse_is 0|1: succeeds if the terminal reports the mouse (1) or does not (0).
 mouse_is() {

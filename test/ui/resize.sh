@@ -3,6 +3,7 @@
 # Any size of the terminal, and many changes of size in quick succession.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
+ncclstat=$synthetic
 
 open 80x24 "exec $ncclstat --synthetic 8x4"
 started

@@ -3,6 +3,7 @@
 # D saves the rows of the view to a new file.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
+ncclstat=$synthetic
 
 folder=$tmp/folder
 mkdir "$folder"

@@ -4,6 +4,7 @@
 # no process stays behind.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
+ncclstat=$synthetic
 
 view="$ncclstat --synthetic 8x4"
 

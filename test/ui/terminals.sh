@@ -4,6 +4,7 @@
 # view is possible there is a dump.
 # shellcheck source=test/ui/terminal
 . "$(dirname "$0")/terminal"
+ncclstat=$synthetic
 
 view="$ncclstat --synthetic 8x4"
 escape=$(printf '\033')

@@ -18,7 +18,6 @@
 #include "tui/commands/follow.h"
 #include "tui/commands/set_command.h"
 #include "tui/commands/stream_command.h"
-#include "tui/synthetic/source_synthetic.h"
 #include "tui/text/output.h"
 #include "tui/text/text_file.h"
 
@@ -271,22 +270,14 @@ static int run_on_recordings(const struct mode_command *command,
 	return status;
 }
 
-static struct ncs_source *open_source(const struct ncs_options *options)
-{
-	if (options->synthetic_ranks > 0)
-		return ncs_source_open_synthetic(options->synthetic_seed,
-						 options->synthetic_ranks,
-						 options->synthetic_channels);
-	return ncs_source_open_shm(options->directory, &options->choice);
-}
-
 static int run_on_jobs(const struct mode_command *command,
 		       const struct ncs_options *options, ncs_command_run *live)
 {
 	struct ncs_command_input input = { .options = options };
 	int status;
 
-	input.source = open_source(options);
+	input.source =
+		ncs_source_open_shm(options->directory, &options->choice);
 	if (!input.source) {
 		ncs_complain("%s", strerror(ENOMEM));
 		return NCS_EXIT_NOTHING;

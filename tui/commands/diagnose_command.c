@@ -251,8 +251,7 @@ static int print(struct diagnose_watch *watch)
 
 	if (!ncs_output_init(&output))
 		return NCS_EXIT_NO_VERDICT;
-	if (!watch->replay && options->synthetic_ranks == 0 &&
-	    watch->diagnosis.count > 0)
+	if (!watch->replay && watch->diagnosis.count > 0)
 		ras = ncs_ras_ask(&watch->model);
 	watch->stamp.ras = ras;
 	if (options->format == NCS_DUMP_JSON)

@@ -335,27 +335,6 @@ static bool take_rotation(const struct ncs_option_input *input)
 	}
 }
 
-static bool take_synthetic(const struct ncs_option_input *input)
-{
-	struct ncs_options *options = input->options;
-	const char *text = input->argument;
-	uint64_t ranks, channels, seed = 1;
-
-	if (!take_digits(&text, 1, NCS_SYNTHETIC_RANKS_MAX, &ranks) ||
-	    *text++ != 'x' ||
-	    !take_digits(&text, 1, NCS_SYNTHETIC_CHANNELS_MAX, &channels))
-		return false;
-	if (*text == ':') {
-		text++;
-		if (!take_digits(&text, 0, UINT64_MAX, &seed))
-			return false;
-	}
-	options->synthetic_ranks = (unsigned)ranks;
-	options->synthetic_channels = (unsigned)channels;
-	options->synthetic_seed = seed;
-	return *text == '\0';
-}
-
 const struct ncs_option_kind ncs_option_kind_number = { .take = take_number };
 const struct ncs_option_kind ncs_option_kind_series = { .take = take_series };
 const struct ncs_option_kind ncs_option_kind_pid = { .take = take_pid };
@@ -364,9 +343,6 @@ const struct ncs_option_kind ncs_option_kind_rotation = {
 };
 const struct ncs_option_kind ncs_option_kind_compression = {
 	.take = take_compression,
-};
-const struct ncs_option_kind ncs_option_kind_synthetic = {
-	.take = take_synthetic,
 };
 
 /* --- Times -------------------------------------------------------------- */

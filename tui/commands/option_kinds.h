@@ -36,7 +36,6 @@ extern const struct ncs_option_kind ncs_option_kind_sort;
 extern const struct ncs_option_kind ncs_option_kind_columns;
 extern const struct ncs_option_kind ncs_option_kind_config_path;
 extern const struct ncs_option_kind ncs_option_kind_aliases_path;
-extern const struct ncs_option_kind ncs_option_kind_synthetic;
 
 /* Whether each item of an argument of --columns or --sort is a column of a
  * view. */

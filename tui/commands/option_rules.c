@@ -107,15 +107,12 @@ static const struct option_rule {
 	bool (*when)(const struct ncs_options *options);
 	const char *error;
 } rules[] = {
-	RULE(MODE(CLEAN), OPTION(PID) | OPTION(JOB) | OPTION(SYNTHETIC),
-	     "--clean cannot be combined with --pid, --job or --synthetic: it"
+	RULE(MODE(CLEAN), OPTION(PID) | OPTION(JOB),
+	     "--clean cannot be combined with --pid or --job: it"
 	     " removes the segments of all processes that are gone"),
-	RULE(MODE(CHECK), OPTION(PID) | OPTION(JOB) | OPTION(SYNTHETIC),
-	     "--check cannot be combined with --pid, --job or --synthetic: it"
+	RULE(MODE(CHECK), OPTION(PID) | OPTION(JOB),
+	     "--check cannot be combined with --pid or --job: it"
 	     " lists all processes that use NCCL"),
-	RULE(MODE(SET), OPTION(SYNTHETIC),
-	     "--set cannot be combined with --synthetic: a made-up job has no"
-	     " settings"),
 	RULE(~MODE(DIAGNOSE), OPTION(WAIT),
 	     "--wait requires --diagnose: it waits for a problem"),
 	RULE(~(MODE(LIVE) | MODE(REPLAY)), OPTION(KEYS),
@@ -148,10 +145,6 @@ static const struct option_rule {
 	     "--export=parquet requires --output=DIR: it writes a file for"
 	     " each host and table",
 	     .without = OPTION(OUTPUT), .when = exports_files),
-	RULE(ALL_MODES, OPTION(JOB),
-	     "--job cannot be combined with --synthetic: a made-up job has no"
-	     " id",
-	     .with = OPTION(SYNTHETIC)),
 	RULE(ALL_MODES, OPTION(RANGE),
 	     "--range requires --critical-path", .without = PATHS),
 	RULE(~(MODE(TEXTFILE) | MODE(LISTEN)), OPTION(METRICS) | OPTION(SERIES),
@@ -199,7 +192,7 @@ static const struct option_rule {
 	RULE(ALL_MODES, NODES,
 	     "--hosts, --slurm, --kube and --from cannot be combined with a"
 	     " FILE",
-	     .with = FILES | OPTION(FOLLOW) | OPTION(SYNTHETIC)),
+	     .with = FILES | OPTION(FOLLOW)),
 	RULE(ALL_MODES, OPTION(EXCLUDE) | OPTION(REMOTE_COMMAND),
 	     "--exclude and --remote-command require --hosts, --slurm or"
 	     " --kube",
@@ -235,12 +228,6 @@ static const struct option_rule {
 	     " states"),
 	RULE(~MODE(STREAM), OPTION(HEARTBEAT),
 	     "--heartbeat requires --stream"),
-	RULE(MODE(STREAM), OPTION(SYNTHETIC),
-	     "--stream cannot be combined with --synthetic: a made-up job has"
-	     " no segments"),
-	RULE(MODE(RECORD), OPTION(SYNTHETIC),
-	     "--record cannot be combined with --synthetic: a made-up job has"
-	     " no segments"),
 	RULE(MODE(RECORD), OPTION(COUNT),
 	     "--record cannot be combined with --count: use --duration"),
 	RULE(MODE(RECORD), OPTION(ROTATE),
@@ -262,9 +249,9 @@ static const struct option_rule {
 	     "--at, --since and --until require a FILE: they are times in a"
 	     " recording",
 	     .without = FILES),
-	RULE(ALL_MODES, OPTION(DIR) | OPTION(SYNTHETIC),
-	     "--dir and --synthetic cannot be combined with a FILE: a"
-	     " recording contains all data",
+	RULE(ALL_MODES, OPTION(DIR),
+	     "--dir cannot be combined with a FILE: a recording contains all"
+	     " data",
 	     .with = FILES),
 	RULE(ALL_MODES, OPTION(WAIT),
 	     "--wait cannot be combined with a FILE: a recording has ended",

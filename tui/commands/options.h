@@ -29,8 +29,6 @@
 #define NCS_INTERVAL_MAX_NS UINT64_C(86400000000000)
 /* Size of a buffer for the value of any option that the live view changes. */
 #define NCS_OPTION_VALUE_MAX 4096
-#define NCS_SYNTHETIC_RANKS_MAX 4096u
-#define NCS_SYNTHETIC_CHANNELS_MAX 64u
 
 enum ncs_option {
 #define X(ID, ...) NCS_OPTION_##ID,
@@ -142,13 +140,8 @@ struct ncs_options {
 	bool mouse;
 	char aliases_path[NCS_OPTION_VALUE_MAX]; /* "" for none */
 	const char *config_path;  /* NULL if not given; "" for no file */
-	/* Number of ranks of the synthetic job; 0 for real jobs. */
-	unsigned synthetic_ranks;
-	unsigned synthetic_channels;
-	uint64_t synthetic_seed;
 	const char *keys_path; /* file of keys to play; NULL for none */
-	/* Recordings; without any, the jobs of this machine or a synthetic job
-	 * are shown. */
+	/* Recordings; without any, the jobs of this machine are shown. */
 	char *const *files;
 	size_t file_count;
 	struct ncs_instant at;

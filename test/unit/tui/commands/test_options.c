@@ -69,7 +69,6 @@ static void without_options_the_live_view_shows_all_jobs(void **state)
 	assert_int_equal(options.view, NCS_VIEW_COUNT);
 	assert_int_equal(options.color, NCS_COLOR_AUTO);
 	assert_false(options.ascii);
-	assert_int_equal(options.synthetic_ranks, 0);
 	assert_null(options.keys_path);
 }
 
@@ -189,7 +188,6 @@ static void options_without_meaning_for_a_recording_are_refused(void **state)
 {
 	(void)state;
 	expect_error("--dump one --dir /tmp", "--dir", "FILE");
-	expect_error("--dump one --synthetic 2x2", "--synthetic", "FILE");
 	expect_error("--diagnose one --wait 3", "--wait", "FILE");
 	expect_error("--dump one --output two", "--output", "--export");
 	expect("--dump one --pid 7");
@@ -273,7 +271,6 @@ static void options_without_meaning_for_record_are_refused(void **state)
 	expect_error("--compress", "--compress", "--record");
 	expect_error("--record one --keep 3", "--rotate", "a time or a size");
 	expect_error("--record - --rotate=1M", "--rotate", "FILE");
-	expect_error("--record one --synthetic 2x2", "--synthetic", "made-up");
 	expect_error("--record one -n 3", "--count", "--duration");
 }
 
@@ -325,17 +322,6 @@ static void interval_takes_seconds_with_fractions(void **state)
 	assert_int_equal(options.interval_ns, 250000000);
 	expect("-i 86400");
 	assert_int_equal(options.interval_ns, UINT64_C(86400000000000));
-}
-
-static void synthetic_takes_ranks_channels_and_a_seed(void **state)
-{
-	(void)state;
-	expect("--synthetic 64x32");
-	assert_int_equal(options.synthetic_ranks, 64);
-	assert_int_equal(options.synthetic_channels, 32);
-	assert_int_equal(options.synthetic_seed, 1);
-	expect("--synthetic=8x2:99");
-	assert_int_equal(options.synthetic_seed, 99);
 }
 
 static void options_may_be_abbreviated_and_parsed_again(void **state)
@@ -425,7 +411,6 @@ static void a_file_alone_is_played(void **state)
 	assert_int_equal(options.mode, NCS_MODE_DUMP);
 	expect("--follow one");
 	assert_int_equal(options.mode, NCS_MODE_LIVE);
-	expect_error("one --synthetic 2x2", "--synthetic", "FILE");
 	expect_error("one --from x", "'one'", "option");
 }
 
@@ -444,22 +429,6 @@ static void interval_out_of_bounds_is_refused(void **state)
 	}
 }
 
-static void synthetic_job_out_of_bounds_is_refused(void **state)
-{
-	static const char *const wrong[] = { "8",    "x",      "0x1",
-					     "8x0",  "8x65",   "4097x1",
-					     "8x2:", "8x2:1x", "8x2x3",
-					     "-8x2", "" };
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		char line[64];
-
-		snprintf(line, sizeof(line), "--synthetic=%s", wrong[i]);
-		expect_error(line, "--synthetic", "RANKSxCHANNELS");
-	}
-}
-
 static void two_modes_at_once_are_refused(void **state)
 {
 	(void)state;
@@ -467,7 +436,6 @@ static void two_modes_at_once_are_refused(void **state)
 	expect_error("--list --clean", "--clean", "one of");
 	expect_error("--dump --replay one", "--replay", "one of");
 	expect_error("--set default --dump", "--dump", "one of");
-	expect_error("--set default --synthetic 2x2", "--set", "--synthetic");
 	expect_error("--comm world", "--comm", "--set");
 	expect_error("--comm world --dump", "--comm", "--set");
 	expect_error("--diagnose --dump", "--dump", "one of");
@@ -479,7 +447,6 @@ static void clean_refuses_filters_that_it_would_ignore(void **state)
 {
 	(void)state;
 	expect_error("--clean --pid 7", "--clean", "--pid");
-	expect_error("--synthetic 2x2 --clean", "--clean", "--synthetic");
 	expect("--clean --dir /tmp");
 }
 
@@ -628,7 +595,6 @@ int main(void)
 		cmocka_unit_test(words_of_view_are_in_the_order_of_the_views),
 		cmocka_unit_test(color_takes_its_three_words),
 		cmocka_unit_test(interval_takes_seconds_with_fractions),
-		cmocka_unit_test(synthetic_takes_ranks_channels_and_a_seed),
 		cmocka_unit_test(options_may_be_abbreviated_and_parsed_again),
 		cmocka_unit_test(
 			bandwidths_have_the_names_of_nccl_tests),
@@ -636,7 +602,6 @@ int main(void)
 		cmocka_unit_test(mistyped_names_get_the_nearest_one),
 		cmocka_unit_test(a_file_alone_is_played),
 		cmocka_unit_test(interval_out_of_bounds_is_refused),
-		cmocka_unit_test(synthetic_job_out_of_bounds_is_refused),
 		cmocka_unit_test(two_modes_at_once_are_refused),
 		cmocka_unit_test(clean_refuses_filters_that_it_would_ignore),
 		cmocka_unit_test(

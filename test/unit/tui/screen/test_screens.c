@@ -28,7 +28,7 @@
 #include "tui/screen/screen_options.h"
 #include "tui/screen/screen_replay.h"
 #include "tui/screen/screen_setup.h"
-#include "tui/synthetic/source_synthetic.h"
+#include "test/unit/support/source_synthetic.h"
 #include "tui/table/table.h"
 #include "tui/term/curses.h"
 #include "tui/term/term.h"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "analysis/model/launch_waits.h"
-#include "tui/synthetic/source_synthetic.h"
+#include "test/unit/support/source_synthetic.h"
 #include "tui/table/column_layout.h"
 #include "tui/table/table.h"
 #include "tui/table/table_actions.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of the made-up job, and the functions that fill in its snapshots.
  * Only files in this folder include this header. */
-#ifndef NCS_TUI_SYNTHETIC_SYNTHETIC_JOB_H
-#define NCS_TUI_SYNTHETIC_SYNTHETIC_JOB_H
+#ifndef NCS_TEST_UNIT_SUPPORT_SYNTHETIC_JOB_H
+#define NCS_TEST_UNIT_SUPPORT_SYNTHETIC_JOB_H
 
 #include <stdbool.h>
 #include <stddef.h>

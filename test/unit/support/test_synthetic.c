@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "analysis/views/columns.h"
-#include "tui/synthetic/source_synthetic.h"
+#include "test/unit/support/source_synthetic.h"
 
 #define SECOND UINT64_C(1000000000)
 #define T0 (1000 * SECOND)

@@ -11,13 +11,13 @@
  *     a rank of a job whose NCCL has profiler API 1, which reports little.
  * It does not simulate NCCL: a hung channel does not stop the others.
  */
-#include "tui/synthetic/source_synthetic.h"
+#include "test/unit/support/source_synthetic.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/synthetic/synthetic_job.h"
+#include "test/unit/support/synthetic_job.h"
 
 #define FIRST_AGE_NS (5000 * MS)
 #define FINISHED_AT_NS (2000 * MS)

@@ -2,7 +2,7 @@
 /* The made-up job's channels, operations in flight and proxy threads. All of
  * them repeat cycles of states.
  */
-#include "tui/synthetic/synthetic_job.h"
+#include "test/unit/support/synthetic_job.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A made-up job, for --synthetic and for the tests of the views. */
-#ifndef NCS_TUI_SYNTHETIC_SOURCE_SYNTHETIC_H
-#define NCS_TUI_SYNTHETIC_SOURCE_SYNTHETIC_H
+#ifndef NCS_TEST_UNIT_SUPPORT_SOURCE_SYNTHETIC_H
+#define NCS_TEST_UNIT_SUPPORT_SOURCE_SYNTHETIC_H
 
 #include <stdint.h>
 

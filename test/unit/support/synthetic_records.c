@@ -2,7 +2,7 @@
 /* The made-up job's records: those of the main communicator's busiest function,
  * and of its proxy threads.
  */
-#include "tui/synthetic/synthetic_job.h"
+#include "test/unit/support/synthetic_job.h"
 
 /* Largest number of records of all ranks in one pass. */
 #define RECORDS_OF_ALL 98304u

@@ -2,7 +2,7 @@
 /* The made-up job's counters: by function, by class and by range. All are
  * functions of the job's age.
  */
-#include "tui/synthetic/synthetic_job.h"
+#include "test/unit/support/synthetic_job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
