@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,10 @@
 #include "analysis/base/utf8.h"
 #include "shm/array.h"
 #include "shm/clock.h"
+
+/* Tasks that are done at once, and the pause between two looks at them in ms. */
+#define AT_ONCE 16u
+#define STEP_MS 2
 
 static void keep_error(struct ncs_answer *answer, const char *bytes, size_t size)
 {
@@ -173,4 +176,39 @@ void ncs_answer_cancel(struct ncs_answer *answer, struct ncs_guard *guard)
 {
 	stop(answer, guard);
 	free(answer->text);
+}
+
+int ncs_answers_run(const struct ncs_answer_tasks *tasks, size_t count)
+{
+	struct ncs_answer answers[AT_ONCE];
+	bool runs[AT_ONCE] = { false };
+	size_t task[AT_ONCE], next = 0, running;
+	struct ncs_guard guard = { .pid = 0 };
+	int error = ncs_guard_start(&guard);
+
+	if (error)
+		return error;
+	do {
+		running = 0;
+		for (size_t i = 0; i < AT_ONCE; i++) {
+			int turn = runs[i] ? ncs_answer_turn(&answers[i],
+							     &guard, 0) :
+					     0;
+
+			if (turn != 0)
+				runs[i] = tasks->next(tasks->context, task[i],
+						      &answers[i], &guard,
+						      turn);
+			while (!runs[i] && next < count) {
+				task[i] = next++;
+				runs[i] = tasks->begin(tasks->context, task[i],
+						       &answers[i], &guard);
+			}
+			running += runs[i];
+		}
+		if (running > 0)
+			poll(NULL, 0, STEP_MS);
+	} while (running > 0);
+	ncs_guard_stop(&guard);
+	return 0;
 }

@@ -5,6 +5,7 @@
 #ifndef NCS_FLEET_LAUNCH_ANSWER_H
 #define NCS_FLEET_LAUNCH_ANSWER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,22 @@ int ncs_answer_turn(struct ncs_answer *answer, struct ncs_guard *guard,
 int ncs_answer_end(struct ncs_answer *answer, struct ncs_guard *guard,
 		   const char *program, int turn, char **text, char *why,
 		   size_t why_size);
+
+/* Tasks, for each of which programs are run one after the other. */
+struct ncs_answer_tasks {
+	void *context;
+	/* Begins the first program of a task. Returns whether it runs. */
+	bool (*begin)(void *context, size_t task, struct ncs_answer *answer,
+		      struct ncs_guard *guard);
+	/* Ends it, by ncs_answer_end(), and begins the next one. Returns whether
+	 * that runs. */
+	bool (*next)(void *context, size_t task, struct ncs_answer *answer,
+		     struct ncs_guard *guard, int turn);
+};
+
+/* Does so many tasks, 16 at a time. Returns 0, or -errno if none could be
+ * begun. */
+int ncs_answers_run(const struct ncs_answer_tasks *tasks, size_t count);
 
 /* Kills the program and forgets its output. */
 void ncs_answer_cancel(struct ncs_answer *answer, struct ncs_guard *guard);

@@ -102,6 +102,10 @@ static const struct mode_command {
 		.run = ncs_stream_run,
 		.has_no_source = true,
 	},
+	[NCS_MODE_STACKS_OF] = {
+		.run = ncs_stacks_of_run,
+		.has_no_source = true,
+	},
 	[NCS_MODE_REPLAY] = {
 		.start = AT_START_ON_TERMINAL,
 		.unreadable = NCS_EXIT_NOTHING,

@@ -5,6 +5,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/stragglers.h"
 #include "tui/commands/diagnose_command.h"
+#include "tui/commands/job_stacks.h"
 #include "tui/commands/ras.h"
 #include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
@@ -169,6 +170,7 @@ void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
 	ncs_json_add(object, "nodes", ncs_json_nodes(model));
 	ncs_json_add_verdict(object, model, diagnosis);
 	ncs_json_add(object, "findings", findings);
+	ncs_json_add(object, "stacks", ncs_job_stacks_json(stamp->stacks));
 	ncs_json_add(object, "not_checked", unchecked_of(model));
 	ncs_json_print(file, object, JSON_COMPACT | JSON_REAL_PRECISION(9));
 }

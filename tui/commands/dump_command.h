@@ -21,6 +21,8 @@ struct ncs_stamp {
 	const struct ncs_replay *replay;
 	/* The answer of the RAS service, for --diagnose; NULL: none. */
 	const struct ncs_ras *ras;
+	/* With --diagnose --stacks; NULL: none. */
+	const struct ncs_job_stacks *stacks;
 };
 
 /* Returns the stamp of this host now, or of the position in a recording. */

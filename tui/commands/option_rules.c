@@ -113,6 +113,18 @@ static const struct option_rule {
 	     " settings"),
 	RULE(~MODE(DIAGNOSE), OPTION(WAIT),
 	     "--wait requires --diagnose: it waits for a problem"),
+	RULE(~MODE(DIAGNOSE), OPTION(STACKS),
+	     "--stacks requires --diagnose: it shows the stacks of ranks that"
+	     " are to blame"),
+	RULE(ALL_MODES, OPTION(STACKS),
+	     "--stacks cannot be combined with a FILE, --follow, --from or"
+	     " --synthetic: it reads processes of this machine or, by ncclstat"
+	     " there, of nodes of --hosts, --slurm or --kube",
+	     .with = FILES | OPTION(FOLLOW) | OPTION(FROM) | OPTION(SYNTHETIC)),
+	RULE(MODE(STACKS_OF),
+	     OPTION(PID) | OPTION(JOB) | OPTION(DIR) | OPTION(SYNTHETIC),
+	     "--stacks-of cannot be combined with --pid, --job, --dir or"
+	     " --synthetic: it names the processes"),
 	RULE(~MODE(SET), OPTION(COMM),
 	     "--comm requires --set: views show all communicators"),
 	RULE(MODE(EXPORT), PATHS,

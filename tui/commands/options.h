@@ -53,6 +53,7 @@ enum ncs_mode {
 	NCS_MODE_LISTEN,
 	NCS_MODE_RECORD,
 	NCS_MODE_STREAM,
+	NCS_MODE_STACKS_OF,
 	NCS_MODE_REPLAY,
 	NCS_MODE_CRITICAL_PATH,
 	NCS_MODE_EXPORT,
@@ -69,6 +70,11 @@ enum ncs_dump_format {
 	NCS_DUMP_JSON,
 	NCS_DUMP_OPENMETRICS,
 	NCS_DUMP_PROMETHEUS,
+};
+
+enum ncs_stacks_choice {
+	NCS_STACKS_CULPRIT,
+	NCS_STACKS_ALL,
 };
 
 enum ncs_stream_form {
@@ -92,6 +98,8 @@ struct ncs_options {
 	ncs_option_set given;
 	/* Format of a dump, a diagnosis or a path. */
 	enum ncs_dump_format format;
+	enum ncs_stacks_choice stacks; /* if it is given */
+	const char *stacks_of; /* for ncs_stacks_parse(); NULL if not given */
 	enum ncs_stream_form stream_form;
 	enum ncs_digest_choice digest;
 	bool with_records; /* whether a stream has records */
