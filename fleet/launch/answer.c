@@ -15,11 +15,12 @@
 #include "shm/array.h"
 #include "shm/clock.h"
 
-/* Tasks that are done at once, and the pause between two looks at them in ms. */
+/* Tasks that are done at once, and the pause between two looks, in ms. */
 #define AT_ONCE 16u
 #define STEP_MS 2
 
-static void keep_error(struct ncs_answer *answer, const char *bytes, size_t size)
+static void keep_error(struct ncs_answer *answer, const char *bytes,
+		       size_t size)
 {
 	size_t room = sizeof(answer->error) - 1;
 
@@ -39,7 +40,8 @@ static void keep_error(struct ncs_answer *answer, const char *bytes, size_t size
 	answer->error[answer->error_used] = 0;
 }
 
-static int keep_output(struct ncs_answer *answer, const char *bytes, size_t size)
+static int keep_output(struct ncs_answer *answer, const char *bytes,
+		       size_t size)
 {
 	int error = ncs_array_reserve(&answer->text, &answer->capacity,
 				      answer->used + size + 1, 1);
@@ -74,6 +76,23 @@ static int take_bytes(struct ncs_answer *answer, int *file)
 	return 0;
 }
 
+/* Gives the child its input as far as it takes it. */
+static void feed(struct ncs_answer *answer)
+{
+	int *file = &answer->child.input;
+	ssize_t size;
+
+	if (*file < 0)
+		return;
+	size = write(*file, answer->input, strlen(answer->input));
+	if (size > 0)
+		answer->input += size;
+	if (!*answer->input || (size < 0 && errno != EAGAIN && errno != EINTR)) {
+		close(*file);
+		*file = -1;
+	}
+}
+
 int ncs_answer_turn(struct ncs_answer *answer, struct ncs_guard *guard,
 		    int wait_ms)
 {
@@ -84,6 +103,7 @@ int ncs_answer_turn(struct ncs_answer *answer, struct ncs_guard *guard,
 	};
 	int error = 0;
 
+	feed(answer);
 	/* All that is left to read when it has ended is there already; another
 	 * process may keep the pipe open. */
 	if (poll(files, 2, runs ? wait_ms : 0) <= 0 && !runs)
@@ -127,12 +147,13 @@ static void say_error(const struct ncs_answer *answer, const char *program,
 }
 
 int ncs_answer_begin(struct ncs_answer *answer, struct ncs_guard *guard,
-		     char *const argv[], size_t most, uint64_t within_ns,
-		     char *why, size_t why_size)
+		     char *const argv[], const char *input, size_t most,
+		     uint64_t within_ns, char *why, size_t why_size)
 {
 	int error;
 
 	*answer = (struct ncs_answer){
+		.input = input,
 		.most = most,
 		.within_ns = within_ns,
 		.until_ns = ncs_clock_monotonic_ns() + within_ns,
@@ -140,7 +161,7 @@ int ncs_answer_begin(struct ncs_answer *answer, struct ncs_guard *guard,
 	error = keep_output(answer, "", 0);
 	if (!error)
 		error = ncs_subprocess_start(&answer->child, guard, argv,
-					     false);
+					     input != NULL);
 	if (!error)
 		return 0;
 	free(answer->text);

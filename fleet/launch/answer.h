@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a program for its output, bounded in time and size,
- * with nothing on its input. Never waits unless asked to. Not thread-safe; the
+/* Runs a program for its output, bounded in time and size. Never waits unless
+ * asked to. Not thread-safe; the
  * thread that begins an answer must live until its end. */
 #ifndef NCS_FLEET_LAUNCH_ANSWER_H
 #define NCS_FLEET_LAUNCH_ANSWER_H
@@ -14,6 +14,7 @@
 /* One of zeros has never begun. */
 struct ncs_answer {
 	struct ncs_subprocess child;
+	const char *input; /* that it has not been given yet */
 	char *text; /* its output, with a 0 at the end */
 	size_t used;
 	size_t capacity;
@@ -25,21 +26,22 @@ struct ncs_answer {
 };
 
 /* Starts a program whose output is to be read: `most` bytes at most, within
- * `within_ns`. Returns 0; or -errno, with a clause for users in `why` and nothing
- * to end. */
+ * `within_ns`. `input` is what it gets on its standard input, NULL for nothing;
+ * it must live until the end, and SIGPIPE must be ignored. Returns 0; or
+ * -errno, with a clause for users in `why` and nothing to end. */
 int ncs_answer_begin(struct ncs_answer *answer, struct ncs_guard *guard,
-		     char *const argv[], size_t most, uint64_t within_ns,
-		     char *why, size_t why_size);
+		     char *const argv[], const char *input, size_t most,
+		     uint64_t within_ns, char *why, size_t why_size);
 
 /* Reads what the program has written, for which it waits `wait_ms` at most.
- * Returns 1 when the program has ended and all is read, 0 before; or -ETIMEDOUT,
- * -E2BIG or -ENOMEM. Any but 0 is for ncs_answer_end(). */
+ * Returns 1 when the program has ended and all is read, 0 before; or
+ * -ETIMEDOUT, -E2BIG or -ENOMEM. Any but 0 is for ncs_answer_end(). */
 int ncs_answer_turn(struct ncs_answer *answer, struct ncs_guard *guard,
 		    int wait_ms);
 
-/* Ends the program, of which ncs_answer_turn() said `turn`: kills it if it still
- * runs. Returns 0; or -errno, with a clause for users in `why`: -EIO if the
- * program's status is not 0. The output, to be freed, is in `text`, NULL after
+/* Ends the program, of which ncs_answer_turn() said `turn`: kills it if it
+ * still runs. Returns 0; or -errno, with a clause for users in `why`: -EIO if
+ * the program's status is not 0. The output, to be freed, is in `text`, NULL after
  * other errors. */
 int ncs_answer_end(struct ncs_answer *answer, struct ncs_guard *guard,
 		   const char *program, int turn, char **text, char *why,

@@ -21,8 +21,8 @@ static int run(struct ncs_guard *guard, char *const argv[], char **text,
 	       char *why, size_t why_size)
 {
 	struct ncs_answer answer;
-	int error = ncs_answer_begin(&answer, guard, argv, OUTPUT_MAX, TIME_NS,
-				     why, why_size);
+	int error = ncs_answer_begin(&answer, guard, argv, NULL, OUTPUT_MAX,
+				     TIME_NS, why, why_size);
 
 	if (error)
 		return error;
@@ -213,7 +213,7 @@ int ncs_lookup_pods_begin(struct ncs_lookup **lookup,
 	add_pods_words(&words, selector);
 	if (*lookup && !words.failed)
 		error = ncs_answer_begin(&(*lookup)->answer, guard, words.words,
-					 OUTPUT_MAX, TIME_NS, why,
+					 NULL, OUTPUT_MAX, TIME_NS, why,
 					 sizeof(why));
 	if (error) {
 		free(*lookup);

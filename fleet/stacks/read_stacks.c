@@ -80,8 +80,8 @@ static int start_tool(const struct reading_stacks *reading,
 				      pid :
 				      tool->words[i]);
 	if (!words.failed)
-		error = ncs_answer_begin(answer, guard, words.words, TOOL_BYTES,
-					 until_ns - now_ns, why, sizeof(why));
+		error = ncs_answer_begin(answer, guard, words.words, NULL,
+					 TOOL_BYTES, until_ns - now_ns, why, sizeof(why));
 	ncs_words_release(&words);
 	if (error && error != -ENOENT)
 		ncs_stack_say(stack, why);
@@ -203,8 +203,8 @@ static bool begin_node(void *context, size_t task, struct ncs_answer *answer,
 	add_split(&words, node->command);
 	ncs_words_add(&words, "--stacks-of=%s", list);
 	if (!words.failed)
-		error = ncs_answer_begin(answer, guard, words.words, NODE_BYTES,
-					 NODE_NS, why, sizeof(why));
+		error = ncs_answer_begin(answer, guard, words.words, NULL,
+					 NODE_BYTES, NODE_NS, why, sizeof(why));
 	if (error)
 		say_all(node, why[0] ? why : strerror(-error));
 	ncs_words_release(&words);

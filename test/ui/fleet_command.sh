@@ -252,6 +252,8 @@ fleet_wants '--kube starts an agent in each pod that runs' 2 certain \
 waits='pthread_join\|futex\|system call'
 fleet_wants 'stacks are read in pods' 2 'reading the stacks of 2 processes' \
 	'^  ranks* 0' "$waits" -- --diagnose --stacks --kube app=train
+fleet_wants 'a watch sees all nodes' 0 ' stuck: rank 1 of world has not' -- \
+	--watch --count 4 --interval 0.5 --hosts 'n[1-2]'
 fleet_wants 'stacks are read by ssh' 2 'ranks* 0.*1' "$waits" -- \
 	--diagnose --stacks=all --hosts 'n[1-2]'
 fleet_wants 'a node where stacks cannot be read is told' 2 \

@@ -35,4 +35,7 @@ ncs_command_run ncs_stacks_of_run;
 /* --textfile: runs until a signal comes, or --count is reached. */
 ncs_command_run ncs_textfile_run;
 
+/* --watch: runs until a signal comes, or --count is reached. */
+ncs_command_run ncs_watch_run;
+
 #endif

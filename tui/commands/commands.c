@@ -88,6 +88,11 @@ static const struct mode_command {
 		.start = AT_END_ONLY,
 		.unreadable = NCS_EXIT_NO_VERDICT,
 	},
+	[NCS_MODE_WATCH] = {
+		.run = ncs_watch_run,
+		.uses_aliases = true,
+		.unreadable = NCS_EXIT_NOTHING,
+	},
 	[NCS_MODE_TEXTFILE] = {
 		.run = ncs_textfile_run,
 	},

@@ -113,6 +113,8 @@ static const struct option_rule {
 	     " settings"),
 	RULE(~MODE(DIAGNOSE), OPTION(WAIT),
 	     "--wait requires --diagnose: it waits for a problem"),
+	RULE(~MODE(WATCH), OPTION(ON),
+	     "--on requires --watch: only there is each finding new once"),
 	RULE(~MODE(DIAGNOSE), OPTION(STACKS),
 	     "--stacks requires --diagnose: it shows the stacks of ranks that"
 	     " are to blame"),
@@ -183,12 +185,12 @@ static const struct option_rule {
 	     "--compress requires --record or --stream"),
 	RULE(ALL_MODES, OPTION(FOLLOW),
 	     "--follow requires FILEs, the streams to follow", .without = FILES),
-	RULE(~(MODE(LIVE) | MODE(DUMP) | MODE(DIAGNOSE) | MODE(LIST) |
-	       MODE(RECORD) | MODE(STREAM)),
+	RULE(~(MODE(LIVE) | MODE(DUMP) | MODE(DIAGNOSE) | MODE(WATCH) |
+	       MODE(LIST) | MODE(RECORD) | MODE(STREAM)),
 	     OPTION(FOLLOW) | NODES,
 	     "--follow, --hosts, --slurm, --kube and --from can be combined"
-	     " only with --dump, --diagnose, --list, --record or --stream:"
-	     " other commands need a recording or this machine's segments"),
+	     " only with --dump, --diagnose, --watch, --list, --record or"
+	     " --stream: other commands need a recording or this machine's segments"),
 	RULE(MODE(STREAM), OPTION(FOLLOW) | NODES,
 	     "--stream requires =lines or =packed to pass on streams of"
 	     " nodes: only lines contain the node's name",
