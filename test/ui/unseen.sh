@@ -18,11 +18,11 @@ tells() {
 	[ "$status" -eq "$wanted" ] && grep -q "$pattern" "$tmp/text"
 }
 
-tells 2 '^stuck: rank 1 of 58b3f9e2c9c4244d has not called AllReduce 325;'
+tells 2 '^stuck: rank 1 of 58b3f9e2c9c4244d has not called AllReduce #325;'
 verdict 'a rank that is seen and has not called is named' $?
 
 waits='1 rank waits for rank 1 of 58b3f9e2c9c4244d, which is not seen'
-tells 2 "^stuck: $waits, in AllReduce 325 " --pid 923 &&
+tells 2 "^stuck: $waits, in AllReduce #325 " --pid 923 &&
 	grep -q '^  verdict: peer_wait, possible' "$tmp/text" &&
 	! grep -q '^well' "$tmp/text"
 verdict 'a rank that is left out is named, too' $?

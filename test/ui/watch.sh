@@ -77,7 +77,7 @@ says 'without a job there is no verdict' has "$tmp/lines" 1 \
 job=$!
 pids="$pids $job"
 says 'a job that hangs is told' await has "$tmp/lines" 1 \
-	' stuck: rank 1 of faulty has not called AllReduce 4'
+	' stuck: rank 1 of faulty has not called AllReduce #4'
 says 'its commands run' await has "$tmp/runs" 1 '^end slowly'
 says 'a command that fails is told' await has "$tmp/err" 1 \
 	'its command fails with status 3'

@@ -515,18 +515,18 @@ static void evidence_has_what_its_words_stand_for(void **state)
 		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_CALLED,
 					   .call = call,
 					   .duration_ns = 2 * SECOND },
-		    "has called AllReduce 17, for 2.00s");
+		    "has called AllReduce #17, for 2.00s");
 	assert_says(scripted,
 		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_CALLED,
 					   .call = call },
-		    "has called AllReduce 17");
+		    "has called AllReduce #17");
 	assert_says(scripted,
 		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_MOVED,
 					   .call = call,
 					   .number = 4,
 					   .duration_ns = 2 * SECOND },
 		    "time in which data moves: 2.00s in the latest 4 AllReduce"
-		    " 17, earlier unknown");
+		    " #17, earlier unknown");
 	assert_says(scripted,
 		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_ENDED,
 					   .number = 1,
