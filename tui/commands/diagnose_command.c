@@ -59,7 +59,7 @@ static void print_finding(FILE *file, const struct ncs_finding *finding,
 					text, sizeof(text));
 	     i++)
 		print_clean(file, "  seen: ", text, ascii);
-	fprintf(file, "  next: %s\n", ncs_verdict_next(finding->verdict));
+	fprintf(file, "  next: %s\n", ncs_finding_next(finding));
 	for (size_t i = 0; ncs_finding_command(finding, i, text, sizeof(text));
 	     i++)
 		print_clean(file, "  try: ", text, ascii);

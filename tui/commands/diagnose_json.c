@@ -143,7 +143,7 @@ static json_t *finding_of(const struct ncs_finding *finding,
 	ncs_json_add_number(object, "ranks_waiting", finding->waiting);
 	ncs_json_add_number(object, "alike", finding->alike);
 	ncs_json_add(object, "evidence", evidence_of(finding, ras));
-	ncs_json_add_word(object, "next", ncs_verdict_next(finding->verdict));
+	ncs_json_add_word(object, "next", ncs_finding_next(finding));
 	ncs_json_add(object, "commands", commands_of(finding));
 	return object;
 }
