@@ -129,6 +129,38 @@ says 'a command that runs ends with it' await ended
 "$ncclstat" --watch -i 0.1 --count 3 >"$tmp/lines" 2>"$tmp/err"
 says '--count ends it' has "$tmp/lines" 1 ' stuck: '
 
+# --- Beside a job ---------------------------------------------------------------
+
+# beside COMMAND...: runs a command with a watch beside it.
+beside() {
+	"$ncclstat" run --watch="$tmp/file" \
+		--on='stuck:echo "$NCCLSTAT_VERDICT" >"'"$tmp/told"'"' -- "$@"
+}
+# A shell starts processes of its own; the watch is none of its children.
+beside sh -c "$build/ncclreplay --hold $tmp/job & echo \$! >$tmp/job.pid
+	ps -o args= --ppid \$\$ >$tmp/children; wait" >/dev/null 2>"$tmp/err" &
+beside=$!
+pids="$pids $beside"
+says 'a watch beside a job tells of it' await grep -q ' stuck: ' "$tmp/file"
+says 'and runs commands' await grep -qx rank_missing "$tmp/told"
+says 'it is no child of the job' has "$tmp/children" 0 -e --watch
+# watches: whether a watch of this test is there.
+watches() {
+	pgrep -f -- "--watch --on=stuck:echo .*$tmp/told" >"$tmp/watches"
+}
+gone() {
+	! watches
+}
+says 'it runs as long as the job' watches
+kill "$(cat "$tmp/job.pid")"
+wait "$beside"
+says 'it ends with the job' await gone
+out=$(beside sh -c 'echo out; exit 7' 2>"$tmp/err")
+says 'status and output are those of the command' test "$out $?" = 'out 7'
+says 'a file that cannot be written is said' sh -c "
+	'$ncclstat' run --watch=/nowhere/file -- true 2>'$tmp/err'
+	[ \$? -eq 126 ] && grep -q 'nowhere/file: No such' '$tmp/err'"
+
 # usage WORDS OPTION...: passes if that is refused as wrong usage.
 usage() {
 	wanted=$1
@@ -143,3 +175,5 @@ usage 'WHEN one of' --watch --on=well:true
 usage 'WHEN one of' --watch --on=stuck:
 usage 'WHEN one of' --watch --on=stuck
 usage 'is no option' --watch "$tmp/lines"
+usage 'usage: ncclstat run' run --watch=x
+usage 'usage: ncclstat run' run --on=stuck:true -- true

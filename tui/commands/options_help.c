@@ -63,7 +63,7 @@ void ncs_options_help(FILE *file, unsigned columns)
 	char text[128];
 
 	fputs("Usage: ncclstat [OPTION]... [FILE]...\n"
-	      "       ncclstat run -- COMMAND [ARGUMENT]...\n"
+	      "       ncclstat run [--watch=FILE] -- COMMAND [ARGUMENT]...\n"
 	      "       ncclstat env\n"
 	      "Shows what NCCL does, live, in jobs on this machine that have"
 	      " loaded ncclstat's\nprofiler plugin, or did in jobs that were"

@@ -2,9 +2,11 @@
 /* --watch: prints a line whenever the verdict on the job changes, and runs the
  * commands of --on. Must not judge: analysis/diagnosis does. */
 #include <errno.h>
-#include <stdlib.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "analysis/base/utf8.h"
 #include "shm/clock.h"
@@ -83,6 +85,17 @@ static bool look(struct verdict_watch *watch)
 	return tell(watch);
 }
 
+/* Whether standard input is a pipe that nobody can write to any more: that of a
+ * watch beside a job that has ended. */
+static bool has_ended(void)
+{
+	struct pollfd input = { .fd = STDIN_FILENO };
+	struct stat status;
+
+	return fstat(STDIN_FILENO, &status) == 0 && S_ISFIFO(status.st_mode) &&
+	       poll(&input, 1, 0) > 0 && (input.revents & POLLHUP);
+}
+
 static void watch_until_stopped(struct verdict_watch *watch,
 				const sigset_t *signals)
 {
@@ -94,7 +107,7 @@ static void watch_until_stopped(struct verdict_watch *watch,
 		uint64_t until_ns = next_ns;
 
 		if (now_ns >= next_ns) {
-			if (!look(watch))
+			if (!look(watch) || has_ended())
 				return;
 			samples++;
 			next_ns = now_ns + options->interval_ns;
