@@ -29,7 +29,7 @@ struct ncs_hooks {
 	const struct ncs_options *options;
 	struct known_finding known[KNOWN_MAX];
 	size_t known_count;
-	struct ncs_guard guard;
+	struct ncs_guard guard; /* started with the first command */
 	/* The command that runs; its input is NULL if none does. */
 	struct ncs_answer answer;
 	char *input;
@@ -247,12 +247,8 @@ struct ncs_hooks *ncs_hooks_open(const struct ncs_options *options)
 {
 	struct ncs_hooks *hooks = calloc(1, sizeof(*hooks));
 
-	if (!hooks)
-		return NULL;
-	hooks->options = options;
-	/* A guard that cannot be started is tried again for each command. */
-	if (options->hook_count > 0)
-		ncs_guard_start(&hooks->guard);
+	if (hooks)
+		hooks->options = options;
 	return hooks;
 }
 
@@ -262,7 +258,6 @@ void ncs_hooks_close(struct ncs_hooks *hooks)
 		ncs_answer_cancel(&hooks->answer, &hooks->guard);
 		free(hooks->input);
 	}
-	if (hooks->options->hook_count > 0)
-		ncs_guard_stop(&hooks->guard);
+	ncs_guard_stop(&hooks->guard);
 	free(hooks);
 }
