@@ -11,8 +11,8 @@
 #     shm/read and include/ncclstat/reader.h;
 #   - only tui/term/term.[ch] and tui/term/curses.[ch] include curses;
 #   - only record/ includes liburing and zstd; only record/ and fleet/ include
-#     xxhash; only record/ and tui/ include jansson; only tui/serve includes
-#     libmicrohttpd;
+#     xxhash; only record/, fleet/stacks and tui/ include jansson; only tui/serve
+#     includes libmicrohttpd;
 #   - no file includes NCCL's or CUDA's headers: the plugin has its own copy of
 #     what it needs; only test/gpu, built where there is a GPU, has real jobs;
 #   - an include names a project file from the root of the repository, or from
@@ -68,6 +68,7 @@ record/read: record/format analysis/clocks analysis/model
 record/replay: record/read analysis/diagnosis
 record/export: record/read analysis/views
 fleet/launch: analysis/base
+fleet/stacks: fleet/launch
 fleet/stream: fleet/launch record/write record/read
 fleet/head: fleet/stream
 tui/term: analysis/base
@@ -76,7 +77,7 @@ tui/table: tui/text
 tui/views: tui/table
 tui/screen: tui/views tui/commands
 tui/serve: analysis/metrics
-tui/commands: tui/text tui/serve analysis/path analysis/sources record/export record/replay fleet/head
+tui/commands: tui/text tui/serve analysis/path analysis/sources record/export record/replay fleet/head fleet/stacks
 tui: tui/screen tui/commands
 END
 
@@ -179,8 +180,9 @@ check_includes() (
 			bad("xxhash only in record and fleet")
 		if (name ~ /^microhttpd/ && FILENAME !~ /^tui\/serve\//)
 			bad("libmicrohttpd only in tui/serve")
-		if (name ~ /^jansson/ && layer !~ /^(record|tui|test)$/)
-			bad("jansson only in record and tui")
+		if (name ~ /^jansson/ && layer !~ /^(record|tui|test)$/ &&
+		    from != "fleet/stacks")
+			bad("jansson only in record, fleet/stacks and tui")
 	}
 	'
 )
@@ -351,6 +353,7 @@ plant tui/views/planted.c '#include "tui/screen/screen.h"'
 plant tui/commands/planted.c '#include "tui/screen/screen.h"'
 plant tui/commands/planted.c '#include <liburing.h>'
 plant analysis/base/planted.c '#include <zstd.h>'
+plant fleet/launch/planted.c '#include <jansson.h>'
 plant analysis/metrics/planted.h '#include "analysis/views/columns.h"'
 plant tui/commands/planted.c '#include <microhttpd.h>'
 plant tui/term/planted.c '#include "term.h"'

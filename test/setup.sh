@@ -143,6 +143,9 @@ probe_for_tests() {
 	want 'ps and pgrep' procps / procps-ng -- have pgrep
 	want 'xz' xz-utils / xz -- have xz
 	wish valgrind -- have valgrind
+	# Debuggers, for stacks.
+	wish gdb -- have gdb
+	wish elfutils -- have eu-stack
 	wish zsh -- have zsh
 	wish fish -- have fish
 	wish nodejs -- have node

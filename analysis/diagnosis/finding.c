@@ -3,6 +3,8 @@
  * rules hand in what they found. */
 #include "analysis/diagnosis/finding.h"
 
+#include "analysis/model/stragglers.h"
+
 /* --- Words ---------------------------------------------------------------- */
 
 static const struct {
@@ -27,9 +29,24 @@ const char *ncs_verdict_sentence(unsigned verdict)
 	return verdicts[verdict].sentence;
 }
 
-const char *ncs_verdict_next(unsigned verdict)
+const char *ncs_finding_next(const struct ncs_finding *finding)
 {
-	return verdicts[verdict].next;
+	static const struct {
+		enum ncs_verdict verdict;
+		unsigned cause;
+		const char *next;
+	} advice[] = {
+#define X(VERDICT, CAUSE, next) \
+	{ NCS_VERDICT_##VERDICT, NCS_LATE_##CAUSE, next },
+		NCS_ADVICE(X)
+#undef X
+	};
+
+	for (size_t i = 0; i < sizeof(advice) / sizeof(*advice); i++)
+		if (advice[i].verdict == finding->verdict &&
+		    advice[i].cause == finding->cause)
+			return advice[i].next;
+	return verdicts[finding->verdict].next;
 }
 
 static const struct {

@@ -106,14 +106,16 @@ struct ncs_finding {
 };
 
 /* Return the words of the tables in verdicts.def: names; the help of severities
- * and confidences; a verdict's sentence, and what to do next. */
+ * and confidences; a verdict's sentence. */
 const char *ncs_severity_name(unsigned severity);
 const char *ncs_severity_help(unsigned severity);
 const char *ncs_confidence_name(unsigned confidence);
 const char *ncs_confidence_help(unsigned confidence);
 const char *ncs_verdict_name(unsigned verdict);
 const char *ncs_verdict_sentence(unsigned verdict);
-const char *ncs_verdict_next(unsigned verdict);
+
+/* Returns what to do next: the advice of the cause, else that of the verdict. */
+const char *ncs_finding_next(const struct ncs_finding *finding);
 
 /* A call of which nothing is known. */
 extern const struct ncs_call_id ncs_no_call;

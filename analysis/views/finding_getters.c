@@ -37,7 +37,7 @@ NCS_GETTER(finding_call)
 		return;
 	ncs_value_set_text(value, ncs_function_name(call->function));
 	if (call->sequence_number != NCS_NO_SEQUENCE_NUMBER)
-		ncs_append(value->text, sizeof(value->text), " %" PRIu64,
+		ncs_append(value->text, sizeof(value->text), " #%" PRIu64,
 			   call->sequence_number);
 }
 

@@ -198,7 +198,7 @@ status=0
 NCCLSTAT_DIR="$tmp/missing8/shm" "$ncclstat" --diagnose -i 0.2 \
 	>"$tmp/out" 2>"$tmp/err" || status=$?
 if [ "$status" -eq 2 ] &&
-	grep -q '^stuck: rank 1 of faulty has not called AllReduce 4; 7 ranks' \
+	grep -q '^stuck: rank 1 of faulty has not called AllReduce #4; 7 ranks' \
 		"$tmp/out" && grep -q '^  next: ' "$tmp/out"; then
 	echo "ok text: a sentence, what was seen, and what to do"
 else

@@ -167,7 +167,16 @@ done
 mkdir "$tmp/bin"
 cat >"$tmp/bin/ssh" <<SSH
 #!/bin/sh
-for last; do host=\$command; command=\$last; done
+while :; do
+	case \$1 in
+	-o) shift 2 ;;
+	-*) shift ;;
+	*) break ;;
+	esac
+done
+host=\$1
+shift
+command=\$*
 case \$host in
 lacks) echo 'bash: line 1: exec: ncclstat: not found' >&2
 	exit 127 ;;
@@ -199,6 +208,15 @@ exec)
 esac
 KUBE
 chmod +x "$tmp/bin/ssh" "$tmp/bin/kubectl"
+cat >"$tmp/older" <<OLDER
+#!/bin/sh
+case \$1 in
+--stacks-of*) echo 'ncclstat: --stacks-of is no option' >&2
+	exit 2 ;;
+esac
+exec "$fleet_ncclstat" "\$@"
+OLDER
+chmod +x "$tmp/older"
 printf 'default/%s\n' 'n1 Running' 'n2 Running' 'n3 Pending' >"$tmp/pods"
 old_path=$PATH
 PATH=$tmp/bin:$PATH
@@ -230,6 +248,17 @@ fleet_wants '--list says so, too' 1 \
 fleet_wants '--kube starts an agent in each pod that runs' 2 certain \
 	'try: kubectl exec -n default n2 -- py-spy dump --pid' -- \
 	--diagnose --kube app=train
+# By whatever tool is installed here.
+waits='pthread_join\|futex\|system call'
+fleet_wants 'stacks are read in pods' 2 'reading the stacks of 2 processes' \
+	'^  ranks* 0' "$waits" -- --diagnose --stacks --kube app=train
+fleet_wants 'a watch sees all nodes' 0 ' stuck: rank 1 of world has not' -- \
+	--watch --count 4 --interval 0.5 --hosts 'n[1-2]'
+fleet_wants 'stacks are read by ssh' 2 'ranks* 0.*1' "$waits" -- \
+	--diagnose --stacks=all --hosts 'n[1-2]'
+fleet_wants 'a node where stacks cannot be read is told' 2 \
+	'not read: .*--stacks-of is no option' -- --diagnose --stacks \
+	--hosts 'n[1-2]' --remote-command "$tmp/older"
 echo default/n4 Running >>"$tmp/pods"
 fleet_wants 'a pod that is not seen is looked at by kubectl' 2 \
 	'ranks of node n4 are not seen' \

@@ -168,6 +168,10 @@ fleet_wants 'a job of Slurm is certain to hang' 2 'rank_missing, certain' \
 	'rank 1 .* on n02' "try: srun .*--jobid=$job .*-w n02 py-spy dump --pid" \
 	'n05: no_job' -- --diagnose --slurm "$job" \
 	--remote-command "$tmp/remote"
+fleet_wants 'stacks are read by a step of Slurm' 2 \
+	'reading the stacks of 2 processes' '^  ranks* [01]' \
+	'pthread_join\|futex\|system call' -- --diagnose --stacks \
+	--slurm "$job" --remote-command "$tmp/remote"
 fleet_wants '--exclude leaves nodes of a job out' 0 ' n01:/' -- --list \
 	--slurm "$job" --exclude 'n[02-08]' --remote-command "$tmp/remote"
 if grep -q ' n02:/' "$tmp/out"; then

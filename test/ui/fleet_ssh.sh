@@ -151,6 +151,9 @@ fleet_hang n1 n2
 fleet_soon 'a job is certain to hang' 2 'rank_missing, certain' \
 	'rank 1 .* on n2' "try: ssh -F $tmp/config n2 py-spy dump --pid [0-9]*\$" \
 	-- --diagnose --hosts 'n[1-2]'
+fleet_soon 'stacks are read over ssh' 2 'reading the stacks of 2 processes' \
+	'^  ranks* [01]' 'pthread_join\|futex\|system call' -- \
+	--diagnose --stacks --hosts 'n[1-2]'
 # Eight at once may take longer, too.
 fleet_soon 'each failure is told in words' 2 \
 	'stranger: refused: .*Permission denied.*without a password' \

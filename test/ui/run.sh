@@ -53,7 +53,7 @@ check 'dashes may be left out' run 0 run true
 check 'no such command: status 127' run 127 run -- ./no-such-command
 check 'a file that is no program: status 126' run 126 run -- ./README.md
 check 'no command: status 64, and a usage' run 64 run --
-check 'the usage names the command' grep -q 'run -- COMMAND' "$tmp/err"
+check 'the usage names the command' grep -q -e '-- COMMAND' "$tmp/err"
 
 quoted() {
 	mkdir -p "$tmp/it's here"

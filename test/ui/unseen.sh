@@ -18,7 +18,7 @@ tells() {
 	[ "$status" -eq "$wanted" ] && grep -q "$pattern" "$tmp/text"
 }
 
-tells 2 '^stuck: rank 1 of 58b3f9e2c9c4244d has not called AllReduce 325;'
+tells 2 '^stuck: rank 1 of 58b3f9e2c9c4244d has not called AllReduce #325;'
 verdict 'a rank that is seen and has not called is named' $?
 
 grep -q '^stuck from 0:03\.[0-9]* on: rank 1 of 58b3f9e2c9c4244d has not called' \
@@ -29,7 +29,7 @@ tells 1 '^slow: rank 0 ' --at 3 && ! grep -q '^[a-z]* from ' "$tmp/text"
 verdict 'at a time no episode is told' $?
 
 waits='1 rank waits for rank 1 of 58b3f9e2c9c4244d, which is not seen'
-tells 2 "^stuck: $waits, in AllReduce 325 " --pid 923 &&
+tells 2 "^stuck: $waits, in AllReduce #325 " --pid 923 &&
 	grep -q '^  verdict: peer_wait, possible' "$tmp/text" &&
 	! grep -q '^well' "$tmp/text"
 verdict 'a rank that is left out is named, too' $?

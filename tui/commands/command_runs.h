@@ -29,7 +29,13 @@ ncs_command_run ncs_listen_run;
  * the program immediately. */
 ncs_command_run ncs_record_run;
 
+/* --stacks-of: prints one line, which fleet/stacks reads elsewhere. */
+ncs_command_run ncs_stacks_of_run;
+
 /* --textfile: runs until a signal comes, or --count is reached. */
 ncs_command_run ncs_textfile_run;
+
+/* --watch: runs until a signal comes, or --count is reached. */
+ncs_command_run ncs_watch_run;
 
 #endif

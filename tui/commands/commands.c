@@ -86,6 +86,11 @@ static const struct mode_command {
 		.start = AT_END_ONLY,
 		.unreadable = NCS_EXIT_NO_VERDICT,
 	},
+	[NCS_MODE_WATCH] = {
+		.run = ncs_watch_run,
+		.uses_aliases = true,
+		.unreadable = NCS_EXIT_NOTHING,
+	},
 	[NCS_MODE_TEXTFILE] = {
 		.run = ncs_textfile_run,
 	},
@@ -98,6 +103,10 @@ static const struct mode_command {
 	},
 	[NCS_MODE_STREAM] = {
 		.run = ncs_stream_run,
+		.has_no_source = true,
+	},
+	[NCS_MODE_STACKS_OF] = {
+		.run = ncs_stacks_of_run,
 		.has_no_source = true,
 	},
 	[NCS_MODE_REPLAY] = {

@@ -11,6 +11,7 @@
 #include "analysis/base/utf8.h"
 #include "record/replay/replay_search.h"
 #include "shm/clock.h"
+#include "tui/commands/job_stacks.h"
 #include "tui/commands/ras.h"
 #include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
@@ -63,7 +64,7 @@ static void print_finding(FILE *file, const struct ncs_finding *finding,
 					text, sizeof(text));
 	     i++)
 		print_clean(file, "  seen: ", text, ascii);
-	fprintf(file, "  next: %s\n", ncs_verdict_next(finding->verdict));
+	fprintf(file, "  next: %s\n", ncs_finding_next(finding));
 	for (size_t i = 0; ncs_finding_command(finding, i, text, sizeof(text));
 	     i++)
 		print_clean(file, "  try: ", text, ascii);
@@ -132,6 +133,8 @@ static void print_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 	for (size_t i = 0; i < diagnosis->count; i++)
 		print_finding(file, &diagnosis->findings[i], stamp->ras,
 			      ascii);
+	if (stamp->stacks)
+		ncs_job_stacks_text(file, stamp->stacks, ascii);
 	for (size_t i = 0; ncs_unchecked_text(model, i, text, sizeof(text)); i++)
 		print_clean(file, i == 0 ? "\nnot checked: " : "not checked: ",
 			    text, ascii);
@@ -248,12 +251,18 @@ static int print(struct diagnose_watch *watch)
 	int status = status_of(watch), written = NCS_EXIT_OK;
 	struct ncs_output output;
 	struct ncs_ras *ras = NULL;
+	struct ncs_job_stacks *stacks = NULL;
 
 	if (!ncs_output_init(&output))
 		return NCS_EXIT_NO_VERDICT;
 	if (!watch->replay && watch->diagnosis.count > 0)
 		ras = ncs_ras_ask(&watch->model);
 	watch->stamp.ras = ras;
+	if (ncs_options_is_given(options, NCS_OPTION_STACKS) &&
+	    watch->model.rank_count > 0)
+		stacks = ncs_job_stacks_read(&watch->model, &watch->diagnosis,
+					     options);
+	watch->stamp.stacks = stacks;
 	if (options->format == NCS_DUMP_JSON)
 		ncs_diagnose_json(output.file, &watch->diagnosis, &watch->model,
 				  &watch->stamp);
@@ -265,6 +274,8 @@ static int print(struct diagnose_watch *watch)
 		ncs_dump_say_nothing(options);
 	ncs_ras_release(ras);
 	watch->stamp.ras = NULL;
+	ncs_job_stacks_free(stacks);
+	watch->stamp.stacks = NULL;
 	ncs_output_release(&output, &written);
 	return written == NCS_EXIT_OK ? status : NCS_EXIT_NO_VERDICT;
 }

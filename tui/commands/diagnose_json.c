@@ -5,6 +5,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/stragglers.h"
 #include "tui/commands/diagnose_command.h"
+#include "tui/commands/job_stacks.h"
 #include "tui/commands/ras.h"
 #include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
@@ -142,7 +143,7 @@ static json_t *finding_of(const struct ncs_finding *finding,
 	ncs_json_add_number(object, "ranks_waiting", finding->waiting);
 	ncs_json_add_number(object, "alike", finding->alike);
 	ncs_json_add(object, "evidence", evidence_of(finding, ras));
-	ncs_json_add_word(object, "next", ncs_verdict_next(finding->verdict));
+	ncs_json_add_word(object, "next", ncs_finding_next(finding));
 	ncs_json_add(object, "commands", commands_of(finding));
 	return object;
 }
@@ -197,6 +198,7 @@ void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
 	ncs_json_add_verdict(object, model, diagnosis);
 	ncs_json_add(object, "findings", findings);
 	ncs_json_add(object, "episodes", episodes_of(stamp));
+	ncs_json_add(object, "stacks", ncs_job_stacks_json(stamp->stacks));
 	ncs_json_add(object, "not_checked", unchecked_of(model));
 	ncs_json_print(file, object, JSON_COMPACT | JSON_REAL_PRECISION(9));
 }

@@ -25,6 +25,8 @@ struct ncs_stamp {
 	/* For --diagnose of a whole recording: its episodes, the worst first;
 	 * NULL: it was not searched. */
 	const struct ncs_episodes *episodes;
+	/* With --diagnose --stacks; NULL: none. */
+	const struct ncs_job_stacks *stacks;
 };
 
 /* Returns the stamp of this host now, or of the position in a recording. */

@@ -467,6 +467,28 @@ static bool take_what_if(const struct ncs_option_input *input)
 	return true;
 }
 
+static bool take_hook(const struct ncs_option_input *input)
+{
+	struct ncs_options *options = input->options;
+	const char *colon = strchr(input->argument, ':');
+	char word[8];
+	int when;
+
+	if (!colon || !colon[1] || colon - input->argument >= 8 ||
+	    options->hook_count == NCS_HOOKS_MAX)
+		return false;
+	snprintf(word, sizeof(word), "%.*s", (int)(colon - input->argument),
+		 input->argument);
+	when = ncs_choice_find("stuck|slow|died", word);
+	if (when < 0)
+		return false;
+	options->hooks[options->hook_count++] = (struct ncs_hook){
+		(enum ncs_hook_when)when, colon + 1, input->argument
+	};
+	return true;
+}
+
+const struct ncs_option_kind ncs_option_kind_hook = { .take = take_hook };
 const struct ncs_option_kind ncs_option_kind_setting = {
 	.take = take_setting,
 };

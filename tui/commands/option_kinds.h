@@ -31,6 +31,7 @@ extern const struct ncs_option_kind ncs_option_kind_series;
 extern const struct ncs_option_kind ncs_option_kind_compression;
 extern const struct ncs_option_kind ncs_option_kind_rotation;
 extern const struct ncs_option_kind ncs_option_kind_what_if;
+extern const struct ncs_option_kind ncs_option_kind_hook;
 extern const struct ncs_option_kind ncs_option_kind_setting;
 extern const struct ncs_option_kind ncs_option_kind_sort;
 extern const struct ncs_option_kind ncs_option_kind_columns;

@@ -117,6 +117,20 @@ static const struct option_rule {
 	     "--wait requires --diagnose: it waits for a problem"),
 	RULE(~(MODE(LIVE) | MODE(REPLAY)), OPTION(KEYS),
 	     "--keys requires the live view"),
+	RULE(~MODE(WATCH), OPTION(ON),
+	     "--on requires --watch: only there is each finding new once"),
+	RULE(~MODE(DIAGNOSE), OPTION(STACKS),
+	     "--stacks requires --diagnose: it shows the stacks of ranks that"
+	     " are to blame"),
+	RULE(ALL_MODES, OPTION(STACKS),
+	     "--stacks cannot be combined with a FILE, --follow or --from:"
+	     " it reads processes of this machine or, by ncclstat"
+	     " there, of nodes of --hosts, --slurm or --kube",
+	     .with = FILES | OPTION(FOLLOW) | OPTION(FROM)),
+	RULE(MODE(STACKS_OF),
+	     OPTION(PID) | OPTION(JOB) | OPTION(DIR),
+	     "--stacks-of cannot be combined with --pid, --job or --dir:"
+	     " it names the processes"),
 	RULE(~MODE(SET), OPTION(COMM),
 	     "--comm requires --set: views show all communicators"),
 	RULE(MODE(EXPORT), PATHS,
@@ -170,12 +184,12 @@ static const struct option_rule {
 	     "--compress requires --record or --stream"),
 	RULE(ALL_MODES, OPTION(FOLLOW),
 	     "--follow requires FILEs, the streams to follow", .without = FILES),
-	RULE(~(MODE(LIVE) | MODE(DUMP) | MODE(DIAGNOSE) | MODE(LIST) |
-	       MODE(RECORD) | MODE(STREAM)),
+	RULE(~(MODE(LIVE) | MODE(DUMP) | MODE(DIAGNOSE) | MODE(WATCH) |
+	       MODE(LIST) | MODE(RECORD) | MODE(STREAM)),
 	     OPTION(FOLLOW) | NODES,
 	     "--follow, --hosts, --slurm, --kube and --from can be combined"
-	     " only with --dump, --diagnose, --list, --record or --stream:"
-	     " other commands need a recording or this machine's segments"),
+	     " only with --dump, --diagnose, --watch, --list, --record or"
+	     " --stream: other commands need a recording or this machine's segments"),
 	RULE(MODE(STREAM), OPTION(FOLLOW) | NODES,
 	     "--stream requires =lines or =packed to pass on streams of"
 	     " nodes: only lines contain the node's name",

@@ -47,10 +47,12 @@ enum ncs_mode {
 	NCS_MODE_LIVE, /* the live view; a dump if there is no terminal */
 	NCS_MODE_DUMP,
 	NCS_MODE_DIAGNOSE,
+	NCS_MODE_WATCH,
 	NCS_MODE_TEXTFILE,
 	NCS_MODE_LISTEN,
 	NCS_MODE_RECORD,
 	NCS_MODE_STREAM,
+	NCS_MODE_STACKS_OF,
 	NCS_MODE_REPLAY,
 	NCS_MODE_CRITICAL_PATH,
 	NCS_MODE_EXPORT,
@@ -67,6 +69,27 @@ enum ncs_dump_format {
 	NCS_DUMP_JSON,
 	NCS_DUMP_OPENMETRICS,
 	NCS_DUMP_PROMETHEUS,
+};
+
+/* The most commands of --on. */
+#define NCS_HOOKS_MAX 8u
+
+/* When the command of a hook is run. */
+enum ncs_hook_when {
+	NCS_HOOK_STUCK,
+	NCS_HOOK_SLOW,
+	NCS_HOOK_DIED,
+};
+
+struct ncs_hook {
+	enum ncs_hook_when when;
+	const char *command; /* for a shell */
+	const char *option;  /* WHEN:COMMAND */
+};
+
+enum ncs_stacks_choice {
+	NCS_STACKS_CULPRIT,
+	NCS_STACKS_ALL,
 };
 
 enum ncs_stream_form {
@@ -95,6 +118,10 @@ struct ncs_options {
 	ncs_option_set given;
 	/* Format of a dump, a diagnosis or a path. */
 	enum ncs_dump_format format;
+	enum ncs_stacks_choice stacks; /* if it is given */
+	struct ncs_hook hooks[NCS_HOOKS_MAX];
+	size_t hook_count;
+	const char *stacks_of; /* for ncs_stacks_parse(); NULL if not given */
 	enum ncs_stream_form stream_form;
 	enum ncs_digest_choice digest;
 	bool with_records; /* whether a stream has records */

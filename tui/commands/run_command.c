@@ -4,13 +4,16 @@
 #include "tui/commands/run_command.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tui/commands/job_environment.h"
+#include "tui/commands/options.h"
 #include "tui/text/output.h"
 
 #define STATUS_CANNOT_RUN 126
@@ -90,23 +93,95 @@ static int become(const struct ncs_job_environment *environment, char **command)
 	return errno == ENOENT ? STATUS_NO_COMMAND : STATUS_CANNOT_RUN;
 }
 
+static const char watch_option[] = "--watch=", hook_option[] = "--on=";
+
+/* Becomes the watch, whose input ends when the command's processes have. */
+static void become_watch(char **options, int count, int input, int output)
+	__attribute__((noreturn));
+
+static void become_watch(char **options, int count, int input, int output)
+{
+	char *argv[NCS_HOOKS_MAX + 4] = { options[-2], (char[]){ "--watch" } };
+
+	for (int i = 1; i < count; i++)
+		argv[i + 1] = options[i];
+	/* No signal to the command's group is for it. */
+	setsid();
+	if (dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0)
+		execv("/proc/self/exe", argv);
+	_exit(STATUS_CANNOT_RUN);
+}
+
+/* Starts a watch beside the command, by options of which the first names its
+ * file. It is no child of the command, which holds the other end of its input
+ * and passes that on to processes of its own. Returns false after a message. */
+static bool start_watch(char **options, int count)
+{
+	const char *path = options[0] + strlen(watch_option);
+	int output = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
+			  0644);
+	int ends[2] = { -1, -1 };
+	pid_t child = -1;
+
+	if (output >= 0 && pipe(ends) == 0)
+		child = fork();
+	if (child < 0) {
+		ncs_complain("%s: %s", path, strerror(errno));
+		return false;
+	}
+	if (child == 0) {
+		close(ends[1]);
+		if (fork() != 0)
+			_exit(0);
+		fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+		become_watch(options, count, ends[0], output);
+	}
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	close(ends[0]);
+	close(output);
+	return true;
+}
+
+/* Returns the number of options of a watch that the words begin with. */
+static int count_options(int count, char **words)
+{
+	int options = 0;
+
+	while (options < count &&
+	       strncmp(words[options],
+		       options == 0 ? watch_option : hook_option,
+		       strlen(options == 0 ? watch_option : hook_option)) == 0)
+		options++;
+	return options;
+}
+
 int ncs_run_run(int count, char **words)
 {
 	bool is_env = strcmp(words[1], "env") == 0;
-	int first = count > 2 && strcmp(words[2], "--") == 0 ? 3 : 2;
+	int options = count_options(count - 2, words + 2), first = 2 + options;
 	struct ncs_job_environment environment;
 	int status;
 
+	if (first < count && strcmp(words[first], "--") == 0)
+		first++;
+	else if (first < count && words[first][0] == '-')
+		first = count;
 	if (is_env ? count != 2 :
-		     first >= count || (first == 2 && words[2][0] == '-')) {
+		     first >= count || options > (int)NCS_HOOKS_MAX + 1) {
 		ncs_complain(is_env ?
 				     "env takes no arguments" :
-				     "usage: ncclstat run -- COMMAND"
+				     "usage: ncclstat run [--watch=FILE"
+				     " [--on=WHEN:COMMAND]...] -- COMMAND"
 				     " [ARGUMENT]...");
 		return NCS_EXIT_USAGE;
 	}
 	if (!prepare(&environment))
 		return is_env ? NCS_EXIT_NOTHING : STATUS_CANNOT_RUN;
+	if (options > 0 && !start_watch(words + 2, options)) {
+		ncs_job_environment_release(&environment);
+		return STATUS_CANNOT_RUN;
+	}
 	status = is_env ? print(&environment) :
 			  become(&environment, words + first);
 	ncs_job_environment_release(&environment);

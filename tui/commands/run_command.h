@@ -11,8 +11,9 @@
  * help. */
 bool ncs_is_run_command(int count, char **words);
 
-/* Carries it out: "run [--] COMMAND [ARGUMENT]..." replaces this process by the
- * command, with the variables that make its NCCL load the plugin; "env" prints
+/* Carries it out: "run [--watch=FILE [--on=WHEN:COMMAND]...] [--] COMMAND
+ * [ARGUMENT]..." replaces this process by the command, with the variables that
+ * make its NCCL load the plugin, after starting a watch beside it; "env" prints
  * these for a shell. Returns the exit status: as of env(1), 126 if the command
  * cannot be run and 127 if there is none. */
 int ncs_run_run(int count, char **words);

@@ -107,7 +107,7 @@ static void draw_heading(const struct ncs_screen *screen,
 		     text);
 }
 
-/* Puts what is under way: "AllReduce 529, 64M, for 8.20ms". */
+/* Puts what is under way: "AllReduce #529, 64MB, for 8.20ms". */
 static void put_operations(const struct ncs_rank *rank, struct pieces *pieces)
 {
 	uint64_t end_ns = ncs_rank_end_ns(rank);
@@ -121,11 +121,11 @@ static void put_operations(const struct ncs_rank *rank, struct pieces *pieces)
 		ncs_append(text, sizeof(text), "%s",
 			   ncs_function_name(operation->function));
 		if (operation->sequence_number != NCS_NO_SEQUENCE_NUMBER)
-			ncs_append(text, sizeof(text), " %" PRIu64,
+			ncs_append(text, sizeof(text), " #%" PRIu64,
 				   operation->sequence_number);
 		ncs_value_set(&size, NCS_VALUE_SIZE, operation->bytes);
 		ncs_format_value(bytes, sizeof(bytes), &size, 0, false);
-		ncs_append(text, sizeof(text), ", %s, for ", bytes);
+		ncs_append(text, sizeof(text), ", %sB, for ", bytes);
 		ncs_append_duration(text, sizeof(text),
 				    end_ns > operation->start_ns ?
 					    end_ns - operation->start_ns :

@@ -53,7 +53,7 @@ static void culprit_text(const struct ncs_finding *finding, char *text,
 			   command);
 	if (!next[0])
 		ncs_append(next, next_size, "Next: %s",
-			   ncs_verdict_next(finding->verdict));
+			   ncs_finding_next(finding));
 }
 
 static void draw_culprit(const struct ncs_screen *screen,

@@ -88,7 +88,7 @@ static void append_collective(const struct ncs_rank *rank,
 	struct ncs_collective collective;
 
 	if (ncs_stretch_collective(rank, stretch, &collective))
-		ncs_append(text, size, "; %s %llu",
+		ncs_append(text, size, "; %s #%llu",
 			   ncs_function_name(collective.function),
 			   (unsigned long long)collective.sequence_number);
 }
@@ -227,7 +227,7 @@ static void append_highlighted(const struct ncs_screen *screen, char *text,
 		}
 		count++;
 	}
-	ncs_append(text, size, "%s %llu",
+	ncs_append(text, size, "%s #%llu",
 		   ncs_function_name(highlighted->function),
 		   (unsigned long long)highlighted->sequence_number);
 	if (!first) {

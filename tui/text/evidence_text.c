@@ -102,6 +102,23 @@ WORD(STEP)
 			   it->channel->step, it->channel->nsteps);
 }
 
+WORD(SIZE)
+{
+	struct ncs_value value = { 0 };
+	char bytes[NCS_FORMAT_MAX];
+
+	/* Sizes of types that are not known are 0. */
+	if (it->operation && it->operation->bytes == 0 &&
+	    it->operation->count > 0) {
+		ncs_append(text, size, "of unknown size");
+		return;
+	}
+	ncs_value_set(&value, NCS_VALUE_SIZE,
+		      it->operation ? it->operation->bytes : it->number);
+	ncs_format_value(bytes, sizeof(bytes), &value, 0, false);
+	ncs_append(text, size, "%sB", bytes);
+}
+
 /* Tells how far its kernel is, and where it was called. */
 WORD(KERNEL)
 {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
+#include "analysis/model/stragglers.h"
 #include "tui/text/finding_words.h"
 #include "tui/text/node_text.h"
 #include "tui/text/words.h"
@@ -219,23 +220,36 @@ static void send_command(const struct ncs_party *party, const char *command,
 	ncs_append(text, size, "%s%s%s%s", reach, quote, command, quote);
 }
 
+/* The most commands that are proposed. */
+#define COMMANDS_MOST 2u
+
 bool ncs_finding_command(const struct ncs_finding *finding, size_t index,
 			 char *text, size_t size)
 {
+	/* A finding without a cause takes commands of any. */
+	enum { NCS_LATE_ANY = NCS_LATE_CAUSE_COUNT };
 	static const struct {
 		enum ncs_verdict verdict;
+		unsigned cause;
 		const char *command;
 	} commands[] = {
-#define X(VERDICT, command) { NCS_VERDICT_##VERDICT, command },
+#define X(VERDICT, CAUSE, command) \
+	{ NCS_VERDICT_##VERDICT, NCS_LATE_##CAUSE, command },
 		NCS_COMMANDS(X)
 #undef X
 	};
 	char command[NCS_SENTENCE_MAX];
 	size_t place = 0;
 
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+	text[0] = '\0';
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands) &&
+			   index < COMMANDS_MOST;
+	     i++) {
 		command[0] = '\0';
 		if (commands[i].verdict == finding->verdict &&
+		    (commands[i].cause == finding->cause ||
+		     commands[i].cause == NCS_LATE_ANY ||
+		     finding->cause == NCS_LATE_ANY) &&
 		    fill_command(commands[i].command, finding, command,
 				 sizeof(command)) &&
 		    place++ == index) {
@@ -243,6 +257,5 @@ bool ncs_finding_command(const struct ncs_finding *finding, size_t index,
 			return true;
 		}
 	}
-	text[0] = '\0';
 	return false;
 }

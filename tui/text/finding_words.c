@@ -75,5 +75,5 @@ void ncs_append_call(const struct ncs_call_id *call, char *text, size_t size)
 	}
 	ncs_append(text, size, "%s", ncs_function_name(call->function));
 	if (call->sequence_number != NCS_NO_SEQUENCE_NUMBER)
-		ncs_append(text, size, " %" PRIu64, call->sequence_number);
+		ncs_append(text, size, " #%" PRIu64, call->sequence_number);
 }

@@ -28,7 +28,8 @@ bool ncs_party_is_dead(const struct ncs_party *party);
 /* Appends the rank, seen or not, or the communicator that a party names. */
 void ncs_append_party(const struct ncs_party *party, char *text, size_t size);
 
-/* Appends a call: its function and, if known, its sequence number. */
+/* Appends a call: its function and, if known, its sequence number, as in
+ * "AllReduce #17". */
 void ncs_append_call(const struct ncs_call_id *call, char *text, size_t size);
 
 #endif

@@ -55,7 +55,7 @@ static void append_behind(const struct ncs_communicator *communicator,
 		   progress->slowest_count > 1 ? "are" : "is",
 		   (unsigned long long)behind, behind == 1 ? "" : "s");
 	append_ranks(progress->fastest, progress->fastest_count, text, size);
-	ncs_append(text, size, " in %s: at %llu of %llu",
+	ncs_append(text, size, " in %s: at #%llu of #%llu",
 		   ncs_function_name(communicator->function),
 		   (unsigned long long)progress->least,
 		   (unsigned long long)progress->most);
@@ -73,7 +73,7 @@ static void append_level(const struct ncs_communicator *communicator,
 		ncs_append(text, size, "%zu ranks are level", progress->known);
 	else
 		append_ranks(progress->slowest, 1, text, size);
-	ncs_append(text, size, "%s at %s %llu",
+	ncs_append(text, size, "%s at %s #%llu",
 		   progress->known > 1 ? "," : " is",
 		   ncs_function_name(communicator->function),
 		   (unsigned long long)progress->most);

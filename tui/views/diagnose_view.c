@@ -112,7 +112,7 @@ static void draw_detail(const struct ncs_row *row, const struct ncs_rect *rect)
 	advice = left;
 	advice.height -= commands;
 	snprintf(text, sizeof(text), "Next: %s",
-		 ncs_verdict_next(finding->verdict));
+		 ncs_finding_next(finding));
 	left = below(&left, ncs_draw_wrapped(&advice, NCS_ROLE_LABEL, text));
 	draw_commands(finding, &left);
 }

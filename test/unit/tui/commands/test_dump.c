@@ -1026,7 +1026,7 @@ static void text_lists_late_ranks_by_cost(void **state)
 					   " AllReduce, 2.00ms after the"
 					   " others, host-late"),
 			 first + 1);
-	assert_non_null(strstr(text, "1 rank waits for it in AllReduce 40, for"
+	assert_non_null(strstr(text, "1 rank waits for it in AllReduce #40, for"
 				     " 3.00s"));
 	assert_non_null(strstr(text, "late: rank 0 of 0000000000000011: late by"
 				     " 0ns (p99 0ns) at 40 collectives, never"

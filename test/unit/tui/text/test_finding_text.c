@@ -353,7 +353,8 @@ static void finding_says_where_its_root_runs_and_what_to_try(void **state)
 	assert_true(ncs_finding_command(&finding, 0, text, sizeof(text)));
 	assert_string_equal(text, "py-spy dump --pid 101");
 	assert_true(ncs_finding_command(&finding, 1, text, sizeof(text)));
-	assert_string_equal(text, "nvidia-smi -q -i 0000:18:00.0");
+	assert_string_equal(text, "nvidia-smi -q -d PERFORMANCE,CLOCK -i"
+				  " 0000:18:00.0");
 	assert_false(ncs_finding_command(&finding, 2, text, sizeof(text)));
 }
 
@@ -410,6 +411,45 @@ static void each_verdict_has_a_command(void **state)
 						sizeof(text)));
 		assert_null(strchr(text, '$'));
 	}
+}
+
+/* Asserts what is advised for a rank that is late for a reason, and to try
+ * first. */
+static void assert_advice(const struct ncs_rank *rank, unsigned cause,
+			  const char *next, const char *command)
+{
+	struct ncs_finding finding = { .verdict = NCS_VERDICT_LATE_RANK,
+				       .root = ncs_party_of(rank),
+				       .cause = cause };
+	char text[NCS_SENTENCE_MAX];
+
+	assert_non_null(strstr(ncs_finding_next(&finding), next));
+	assert_int_equal(ncs_finding_command(&finding, 0, text, sizeof(text)),
+			 command != NULL);
+	if (command)
+		assert_string_equal(text, command);
+	assert_false(ncs_finding_command(&finding, 2, text, sizeof(text)));
+}
+
+static void advice_follows_the_cause(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_identity *identity = &add(scripted, 1)->snapshot.identity;
+	const struct ncs_rank *rank;
+
+	identity->known |= NCS_KNOWN_GPU;
+	strcpy(identity->gpu, "0000:18:00.0");
+	scripted_pass(scripted, SECOND);
+	rank = scripted_rank(scripted, 1);
+	assert_advice(rank, NCS_LATE_HOST, "stack of its process",
+		      "py-spy dump --pid 101");
+	assert_advice(rank, NCS_LATE_STREAM, "Earlier kernels of the app",
+		      "nvidia-smi -q -d PERFORMANCE,CLOCK -i 0000:18:00.0");
+	assert_advice(rank, NCS_LATE_PROXY, "proxy thread",
+		      "top -b -n 1 -H -p 101");
+	assert_advice(rank, NCS_LATE_PEER, "another communicator", NULL);
+	assert_advice(rank, NCS_LATE_CAUSE_COUNT, "if its host is late",
+		      "py-spy dump --pid 101");
 }
 
 static void process_that_is_gone_has_no_stack(void **state)
@@ -520,18 +560,18 @@ static void evidence_has_what_its_words_stand_for(void **state)
 		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_CALLED,
 					   .call = call,
 					   .duration_ns = 2 * SECOND },
-		    "has called AllReduce 17, for 2.00s");
+		    "has called AllReduce #17, for 2.00s");
 	assert_says(scripted,
 		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_CALLED,
 					   .call = call },
-		    "has called AllReduce 17");
+		    "has called AllReduce #17");
 	assert_says(scripted,
 		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_MOVED,
 					   .call = call,
 					   .number = 4,
 					   .duration_ns = 2 * SECOND },
 		    "time in which data moves: 2.00s in the latest 4 AllReduce"
-		    " 17, earlier unknown");
+		    " #17, earlier unknown");
 	assert_says(scripted,
 		    (struct ncs_evidence){ .kind = NCS_EVIDENCE_ENDED,
 					   .number = 1,
@@ -581,6 +621,7 @@ int main(void)
 		TEST(command_for_another_node_goes_there),
 		TEST(command_for_an_unknown_gpu_is_left_out),
 		TEST(each_verdict_has_a_command),
+		TEST(advice_follows_the_cause),
 		TEST(process_that_is_gone_has_no_stack),
 		TEST(bounds_of_a_cost_are_rounded_to_the_safe_side),
 		TEST(durations_of_a_death_without_a_date_are_bounds),

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads stacks of processes of this machine by py-spy, gdb, eu-stack or,
+ * without any of them, /proc; and of those of other nodes, by ncclstat there.
+ *
+ * A process pauses while a tool reads its stack. None is read that is stopped,
+ * traced or gone; a process that was left stopped by a tool which had to be
+ * ended is continued. No tool runs after the call. One thread at a time.
+ */
+#ifndef NCS_FLEET_STACKS_READ_STACKS_H
+#define NCS_FLEET_STACKS_READ_STACKS_H
+
+#include "fleet/stacks/stack.h"
+
+/* The most processes of a machine that are read. */
+#define NCS_STACKS_MAX 256u
+
+/* Fills in the stacks of processes of this machine, whose pid, start and
+ * pid_namespace say which they are, within 3 s. Each then has frames or says
+ * why not. */
+void ncs_stacks_read(struct ncs_stack *stacks, size_t count);
+
+/* Stacks of one node. */
+struct ncs_node_stacks {
+	/* Words before a command that run it on the node. */
+	const char *reach;
+	const char *command; /* which is ncclstat there */
+	struct ncs_stack *stacks;
+	size_t count;
+};
+
+/* Fills in the stacks of processes of nodes, within 10 s for each of 16 nodes
+ * at once. */
+void ncs_stacks_read_nodes(struct ncs_node_stacks *nodes, size_t count);
+
+/* Reads the processes that the command is given: PID:START:PID_NAMESPACE,...
+ * Returns their number, with `stacks` to be freed; 0 if the text is not such a
+ * list or there is no memory. */
+size_t ncs_stacks_parse(const char *text, struct ncs_stack **stacks);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The stack of a process's main thread: which process is asked for, and the
+ * frames, or why there are none. Does no I/O. */
+#ifndef NCS_FLEET_STACKS_STACK_H
+#define NCS_FLEET_STACKS_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Frames of a finished stack; in the middle of a deeper one, some are left
+ * out. */
+#define NCS_STACK_FRAMES 128u
+/* Frames that are taken of any tool, from the innermost on. */
+#define NCS_STACK_FRAMES_TAKEN 4096u
+
+/* Texts of other processes, cleaned. */
+struct ncs_stack_frame {
+	char function[160];
+	char file[128]; /* "" if not known */
+	uint32_t line;  /* 0 if not known */
+};
+
+struct ncs_stack {
+	/* The process, as numbered where its stack is read. Members that are 0
+	 * are not compared. */
+	uint32_t pid;
+	uint64_t start;         /* field 22 of /proc/PID/stat */
+	uint64_t pid_namespace; /* its inode: `pid` is a number there */
+	char tool[16];          /* what has read the stack; "" if nothing */
+	/* A clause for users: why there are no frames or, with frames, why no
+	 * better tool has read them; "" if there is nothing to say. */
+	char why[140];
+	struct ncs_stack_frame *frames; /* the outermost first, once finished */
+	size_t count;
+	size_t capacity;
+	bool is_cut; /* outer frames were left out */
+};
+
+/* Sets why there is no better stack. */
+void ncs_stack_say(struct ncs_stack *stack, const char *why);
+
+/* Adds the next outer frame; texts are cleaned, and cut to fit. Too many
+ * frames, or those without memory, are left out. */
+void ncs_stack_add(struct ncs_stack *stack, const char *function,
+		   const char *file, uint32_t line);
+
+/* Turns a stack around, the outermost frame first, and shortens it. */
+void ncs_stack_finish(struct ncs_stack *stack);
+
+/* Forgets the frames. */
+void ncs_stack_forget(struct ncs_stack *stack);
+
+/* Compares two frames. Returns a negative number, 0 or a positive one. */
+int ncs_stack_frame_compare(const struct ncs_stack_frame *a,
+			    const struct ncs_stack_frame *b);
+
+#endif

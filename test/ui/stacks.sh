@@ -1,0 +1,409 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Stacks of processes, end to end: --stacks-of reads C programs with known
+# functions by the real gdb and eu-stack and by /proc, and leaves processes alone
+# that are stopped, traced, gone, or of others; --diagnose --stacks merges those of
+# a job that hangs, by a script in the place of py-spy that speaks its JSON.
+#
+# Prints "ok ..." or "not ok ..." for each check.
+
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+build=$(cd "${BUILD:-build}" && pwd)
+ncclstat=$build/ncclstat
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-stacks.XXXXXX")
+jobs=
+export LC_ALL=C.UTF-8
+. test/shm.sh
+. test/await.sh
+
+leave() {
+	for p in $jobs; do
+		kill -CONT "$p" 2>/dev/null
+		kill "$p" 2>/dev/null
+	done
+	wait
+	shm_remove
+	rm -rf "$tmp"
+}
+trap leave EXIT
+trap 'exit 130' HUP INT TERM
+
+# says NAME COMMAND...: prints the verdict of a check that is this command.
+says() {
+	name=$1
+	shift
+	if "$@" >"$tmp/log" 2>&1; then
+		echo "ok $name"
+	else
+		echo "not ok $name"
+		sed 's/^/  /' "$tmp/log" "$tmp/out" "$tmp/err" | cut -c 1-600 |
+			head -n 40
+	fi
+}
+
+# holds EXPRESSION: whether that holds of $tmp/out, the document d.
+holds() {
+	python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+s = d.get("stacks")
+assert eval("(" + sys.argv[2] + ")"), json.dumps(s, indent=1)' \
+		"$tmp/out" "$1"
+}
+
+# of TOOLS PID[:START:NAMESPACE]: reads a stack where only these programs are
+# installed; those in $tmp/tools first.
+of() {
+	rm -rf "$tmp/path"
+	mkdir "$tmp/path"
+	for tool in $1; do
+		if [ -e "$tmp/tools/$tool" ]; then
+			ln -s "$tmp/tools/$tool" "$tmp/path/$tool"
+		else
+			ln -s "$(command -v "$tool")" "$tmp/path/$tool"
+		fi
+	done
+	case $2 in
+	*:*) whose=$2 ;;
+	*) whose=$2:0:0 ;;
+	esac
+	status=0
+	PATH="$tmp/path" "$ncclstat" --stacks-of="$whose" >"$tmp/out" \
+		2>"$tmp/err" || status=$?
+	# Makes a document of one stack, with its frames' names, files and lines.
+	python3 -c '
+import json, sys
+lines = [l.rstrip("\n").split("\t") for l in open(sys.argv[1])]
+s = {"tool": lines[0][2], "why": lines[0][3],
+     "frames": [[n, f, int(l)] for _, l, f, n in lines[1:]]}
+assert lines[0][0] == "ncclstat-stack"
+json.dump({"stacks": [s]}, open(sys.argv[1], "w"))' "$tmp/out"
+	[ "$status" -eq 0 ]
+}
+
+# state_of PID: prints the letter of its state.
+state_of() {
+	sed 's/.*) \(.\) .*/\1/' "/proc/$1/stat"
+}
+
+# runs PID: whether it neither is stopped nor traced.
+runs() {
+	case $(state_of "$1") in
+	S | R) grep -q '^TracerPid:[^0-9]*0$' "/proc/$1/status" ;;
+	*) return 1 ;;
+	esac
+}
+
+# is_in STATE PID: whether it is in this state.
+is_in() {
+	[ "$(state_of "$2")" = "$1" ]
+}
+
+mkdir "$tmp/tools"
+cat >"$tmp/victim.c" <<'END'
+#include <pthread.h>
+#include <unistd.h>
+
+static void *other(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+__attribute__((noinline)) void read_batch(int n)
+{
+	for (;;) {
+		pause();
+		n++;
+	}
+}
+
+__attribute__((noinline)) void next_batch(int n)
+{
+	read_batch(n + 1);
+	__asm__ volatile("");
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, other, NULL);
+	next_batch(1);
+	return 0;
+}
+END
+${CC:-cc} -g -O0 -o "$tmp/victim" "$tmp/victim.c" -lpthread || exit
+"$tmp/victim" &
+victim=$!
+jobs="$jobs $victim"
+await is_in S "$victim"
+
+# --- The tools themselves ------------------------------------------------------
+
+# names: a Python list of the frames' names.
+names='[f[0] for f in s[0]["frames"]]'
+if command -v gdb >/dev/null; then
+	of gdb "$victim"
+	says 'gdb reads functions, files and lines of a C program' holds \
+		"s[0]['tool'] == 'gdb' and
+		$names[0] == 'main' and
+		$names[1:3] == ['next_batch', 'read_batch'] and
+		s[0]['frames'][2][1].endswith('victim.c') and
+		s[0]['frames'][1][2] in (20, 21)"
+	says 'a process goes on after gdb' await runs "$victim"
+else
+	echo 'skip gdb is not installed'
+fi
+if command -v eu-stack >/dev/null; then
+	of eu-stack "$victim"
+	says 'eu-stack reads the same functions' holds \
+		"s[0]['tool'] == 'eu-stack' and ' '.join($names).find(
+		'main next_batch read_batch') >= 0"
+	says 'a process goes on after eu-stack' await runs "$victim"
+else
+	echo 'skip eu-stack is not installed'
+fi
+of '' "$victim"
+says 'without tools /proc tells the system call' holds \
+	"s[0]['tool'] == '/proc' and
+	$names[0] == 'thread victim' and
+	$names[1].startswith('system call ') and
+	'none of py-spy, gdb and eu-stack is installed' in s[0]['why']"
+
+# --- Processes that are left alone ----------------------------------------------
+
+all='py-spy gdb eu-stack'
+for tool in $all; do
+	printf '#!/bin/sh\necho "%s $*" >>"%s/touched"\n' "$tool" "$tmp" \
+		>"$tmp/tools/$tool"
+	chmod +x "$tmp/tools/$tool"
+done
+
+# refused NAME WORDS: passes if no tool was run, and the words say why.
+refused() {
+	says "$1" holds "s[0]['frames'] == [] and s[0]['tool'] == '' and
+		'$2' in s[0]['why'] and not __import__('os').path.exists(
+		'$tmp/touched')"
+	rm -f "$tmp/touched"
+}
+
+kill -STOP "$victim"
+await is_in T "$victim"
+of "$all" "$victim"
+refused 'a stopped process stays so' 'stopped by a signal'
+says 'and is not continued' is_in T "$victim"
+kill -CONT "$victim"
+await runs "$victim"
+
+sleep 0 &
+gone=$!
+wait "$gone"
+of "$all" "$gone"
+refused 'a process that is gone is said' 'its process is gone'
+of "$all" "$victim:12345:0"
+refused 'another process with the number is not it' 'its process is gone'
+of "$all" "$victim:0:1"
+refused 'a number of another container is not it' 'in another container'
+
+# tracer: attaches to the process and waits.
+cat >"$tmp/tracer.c" <<'END'
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	if (ptrace(PTRACE_SEIZE, atoi(argv[1]), 0, 0) != 0)
+		return 1;
+	sleep(600);
+	return 0;
+}
+END
+${CC:-cc} -o "$tmp/tracer" "$tmp/tracer.c" || exit
+"$tmp/tracer" "$victim" &
+tracer=$!
+jobs="$jobs $tracer"
+# traced: whether the process is traced.
+traced() {
+	grep -q "^TracerPid:[^0-9]*$tracer\$" "/proc/$victim/status"
+}
+if await traced; then
+	of "$all" "$victim"
+	refused 'a process that is traced already is said' \
+		"traced already, by process $tracer"
+else
+	echo 'skip processes may not be traced here'
+fi
+kill "$tracer"
+wait "$tracer" 2>/dev/null
+
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	# Another user may not be able to reach the build.
+	cp "$ncclstat" "$tmp/ncclstat"
+	chmod 755 "$tmp"
+	plain=$ncclstat
+	cat >"$tmp/as_nobody" <<-END
+	#!/bin/sh
+	exec $(command -v setpriv) --reuid=65534 --regid=65534 --clear-groups \
+		"$tmp/ncclstat" "\$@"
+	END
+	chmod +x "$tmp/as_nobody"
+	ncclstat=$tmp/as_nobody
+	of "$all" "$victim"
+	ncclstat=$plain
+	refused 'a process of another user is said' 'it is of user 0: only'
+else
+	echo 'skip other users cannot be tried here'
+fi
+
+# --- Tools that go wrong ----------------------------------------------------------
+
+# Sends what a tool that attaches sends, and does not end.
+cat >"$tmp/tools/py-spy" <<'END'
+#!/bin/sh
+kill -STOP "$4"
+exec sleep 600
+END
+cat >"$tmp/tools/gdb" <<'END'
+#!/bin/sh
+echo 'cannot do it' >&2
+exit 1
+END
+if command -v eu-stack >/dev/null; then
+	rm "$tmp/tools/eu-stack"
+	ln -s "$(command -v sleep)" "$tmp/tools/sleep"
+	ln -s "$(command -v sh)" "$tmp/tools/sh"
+	of "$all sleep sh" "$victim"
+	says 'a tool that hangs is ended, and the next ones are tried' holds \
+		"s[0]['tool'] == 'eu-stack' and 'next_batch' in $names"
+	says 'a process that it left stopped goes on' await runs "$victim"
+fi
+# Nothing of a child is left: its command line has the process.
+left() {
+	! grep -lz -- "--pid" /proc/[0-9]*/cmdline 2>/dev/null |
+		xargs -r grep -lzx -- "$victim" 2>/dev/null | grep -q .
+}
+says 'no tool is left' await left
+
+cat >"$tmp/tools/py-spy" <<'END'
+#!/bin/sh
+head -c 10000000 /dev/zero | tr '\0' '['
+END
+of 'py-spy sh head tr' "$victim"
+says 'ten megabytes are refused' holds "s[0]['tool'] == '/proc' and
+	'py-spy' in s[0]['why']"
+printf '#!/bin/sh\nprintf %%s "[{\\"os_thread_id\\":%s,\\"frames\\":[{\\"na"\n' \
+	"$victim" >"$tmp/tools/py-spy"
+of 'py-spy sh' "$victim"
+says 'JSON that is cut is no stack' holds "s[0]['tool'] == '/proc' and
+	'py-spy has found no frames' in s[0]['why']"
+
+# --- A job that hangs -------------------------------------------------------------
+
+mkdir "$tmp/job"
+shm_folder "$tmp/job/shm"
+python3 test/ui/faulty_job.py missing 8 "$tmp/job"
+NCCLSTAT_DIR="$tmp/job/shm" "$build/ncclreplay" --hold "$tmp/job" \
+	2>"$tmp/job/replay" &
+jobs="$jobs $!"
+export NCCLSTAT_DIR="$tmp/job/shm"
+
+# In the place of py-spy: rank 1 reads its data, rank $UNREAD cannot be read, and
+# all others wait in AllReduce.
+cat >"$tmp/tools/py-spy" <<'END'
+#!/usr/bin/env python3
+import json, os, sys
+pid = int(sys.argv[sys.argv.index("--pid") + 1])
+assert sys.argv[1:3] == ["dump", "--json"]
+rank = json.load(open(os.environ["RANKS"]))[str(pid)]
+if str(rank) == os.environ.get("UNREAD"):
+    sys.exit("Error: Permission denied (os error 13)")
+stack = [("<module>", "/job/train.py", 240), ("step", "/job/train.py", 211)]
+if rank == 1:
+    stack += [("next", "/job/loader.py", 188), ("re\x1b[31mad", "/job/\x07.py", 9)]
+else:
+    stack += [("all_reduce", "/lib/c10d.py", 2501)]
+frames = [{"name": n, "filename": f, "short_filename": f, "module": None,
+           "line": l, "locals": None} for n, f, l in reversed(stack)]
+print(json.dumps([{"pid": pid, "thread_id": 1, "thread_name": "MainThread",
+                   "os_thread_id": pid, "active": True, "owns_gil": True,
+                   "frames": frames}]))
+END
+for tool in gdb eu-stack; do
+	printf '#!/bin/sh\nexit 1\n' >"$tmp/tools/$tool"
+done
+chmod +x "$tmp"/tools/*
+"$ncclstat" --diagnose=json --wait 30 -i 0.2 >"$tmp/out" 2>"$tmp/err"
+"$ncclstat" --dump=json | python3 -c '
+import json, sys
+d = json.loads(sys.stdin.readline())
+print(json.dumps({r["pid"]: r["rank"] for r in d["ranks"]}))' >"$tmp/ranks"
+export RANKS="$tmp/ranks"
+
+# with_stacks STATUS OPTION...: diagnoses, with the scripts in the place of tools.
+with_stacks() {
+	wanted=$1
+	shift
+	status=0
+	PATH="$tmp/tools:$PATH" "$ncclstat" -i 0.2 "$@" >"$tmp/out" \
+		2>"$tmp/err" || status=$?
+	[ "$status" -eq "$wanted" ]
+}
+
+with_stacks 2 --diagnose=json --stacks
+says 'the culprit and one that waits for it are read' holds "
+	[p['culprit'] for p in s['processes']] == [True, False] and
+	s['processes'][0]['rank'] == 1 and
+	len(s['branches']) == 3 and
+	[b['frames'][0] for b in s['branches'] if b['leaves_the_others']] ==
+	[{'function': 'next', 'file': '/job/loader.py', 'line': 188}]"
+says 'it is said beforehand that processes pause' grep -q \
+	'reading the stacks of 2 processes; each pauses' "$tmp/err"
+says 'the document is as its schema says' python3 test/ui/json_schema.py \
+	tui/share/json/ncclstat.schema.json diagnosis "$tmp/out"
+export UNREAD=7
+with_stacks 2 --diagnose=json --stacks=all
+says 'all ranks are merged' holds "
+	[p['rank'] for p in s['processes']] == list(range(8)) and
+	sorted(next(b['processes'] for b in s['branches'] if
+		b['frames'][0]['function'] == '<module>')) == list(range(7)) and
+	s['processes'][7]['tool'] == '/proc'"
+with_stacks 2 --diagnose --stacks=all
+says 'the text has one tree' grep -qx '  ranks 0-6:' "$tmp/out"
+says 'it marks where the culprit leaves' grep -qx \
+	'    rank 1: <-- leaves the others' "$tmp/out"
+says 'it has function, file and line' grep -qx '      next  loader.py:188' \
+	"$tmp/out"
+says 'text of others is cleaned' grep -qx '      re?\[31mad  ?.py:9' "$tmp/out"
+says 'it says why a stack is of /proc' grep -q \
+	'^  rank 7: by /proc: eu-stack fails' "$tmp/out"
+# lines_fit: whether all lines of stacks have 80 columns at most.
+lines_fit() {
+	sed -n '/^stacks/,$p' "$tmp/out" | grep '^ *[a-z<]' |
+		grep -v 'by /proc:' | awk 'length > 80 { exit 1 }'
+}
+says 'lines fit into 80 columns' lines_fit
+"$ncclstat" --diagnose=json -i 0.2 >"$tmp/out" 2>"$tmp/err"
+says 'nothing is read unless it is asked for' holds "s is None"
+
+# usage WORDS OPTION...: passes if that is refused as wrong usage.
+usage() {
+	wanted=$1
+	shift
+	status=0
+	"$ncclstat" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+	says "refused: $*" test "$status" -eq 64
+	grep -q -- "$wanted" "$tmp/err" || echo "not ok $* says: $wanted"
+}
+usage 'requires --diagnose' --stacks --dump
+usage 'cannot be combined' --diagnose --stacks --from 'true'
+usage 'cannot be combined' --diagnose --stacks --follow -
+usage 'cannot be combined' --diagnose --stacks "$tmp/out"
+usage 'expects PID:START' --stacks-of=1,2
+usage 'expects PID:START' --stacks-of=1:2:3,
+usage 'expects culprit|all' --diagnose --stacks=some

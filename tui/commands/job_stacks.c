@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT */
+/* Stacks of a job's processes; see job_stacks.h. */
+#include "tui/commands/job_stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/utf8.h"
+#include "fleet/stacks/merge_stacks.h"
+#include "fleet/stacks/read_stacks.h"
+#include "shm/labels.h"
+#include "tui/commands/json_values.h"
+#include "tui/text/finding_text.h"
+#include "tui/text/output.h"
+#include "tui/text/words.h"
+
+#define COLUMNS 80
+/* Branches of deeper levels are indented like this one. */
+#define LEVEL_MAX 16u
+
+/* A process of the job, by one of its ranks. */
+struct member {
+	const struct ncs_rank *rank;
+	int32_t number; /* in the communicator of the finding; -1: in none */
+	bool is_culprit;
+};
+
+struct ncs_job_stacks {
+	struct member *members;   /* by node, then by process */
+	struct ncs_stack *stacks; /* of each */
+	size_t count;
+	struct ncs_stack_leaf *leaves; /* those that have frames, merged */
+	size_t leaf_count;
+	struct ncs_stack_branch *branches;
+	size_t branch_count;
+};
+
+/* --- Which processes ------------------------------------------------------ */
+
+/* Returns the rank that stacks are to explain: that which the worst finding on
+ * a rank that is seen blames, or which waits longest; NULL if there is none. */
+static const struct ncs_rank *suspect_of(const struct ncs_diagnosis *diagnosis,
+					 const struct ncs_rank **peer)
+{
+	*peer = NULL;
+	for (size_t i = 0; i < diagnosis->count; i++) {
+		const struct ncs_finding *finding = &diagnosis->findings[i];
+
+		*peer = finding->peer.rank;
+		if (finding->root.rank || *peer)
+			return finding->root.rank ? finding->root.rank : *peer;
+	}
+	return NULL;
+}
+
+static bool is_culprit(const struct ncs_diagnosis *diagnosis,
+		       const struct ncs_rank *rank)
+{
+	for (size_t i = 0; i < diagnosis->count; i++) {
+		const struct ncs_rank *root = diagnosis->findings[i].root.rank;
+
+		if (root && ncs_shares_process(root, rank))
+			return true;
+	}
+	return false;
+}
+
+static void add_member(struct ncs_job_stacks *job,
+		       const struct ncs_diagnosis *diagnosis,
+		       const struct ncs_communicator *communicator,
+		       const struct ncs_rank *rank)
+{
+	const struct ncs_identity *identity = &rank->now.identity;
+
+	job->members[job->count++] = (struct member){
+		.rank = rank,
+		.number = rank->communicator == communicator &&
+					  (identity->known & NCS_KNOWN_RANK) ?
+				  identity->rank :
+				  -1,
+		.is_culprit = is_culprit(diagnosis, rank),
+	};
+}
+
+/* Orders members by node and process; a process's numbered rank is first. */
+static int compare_members(const void *a, const void *b)
+{
+	const struct member *left = a, *right = b;
+	uint32_t left_pid = ncs_rank_pid(left->rank);
+	uint32_t right_pid = ncs_rank_pid(right->rank);
+	int order = strcmp(left->rank->reach, right->rank->reach);
+
+	if (order == 0)
+		order = (left_pid > right_pid) - (left_pid < right_pid);
+	return order ? order :
+		       (left->number < right->number) -
+				(left->number > right->number);
+}
+
+/* Chooses all processes of the job, or the suspect and another one: that of its
+ * finding, else the first that waits for it. */
+static bool choose(struct ncs_job_stacks *job, const struct ncs_model *model,
+		   const struct ncs_diagnosis *diagnosis, bool all)
+{
+	const struct ncs_communicator *communicator = NULL;
+	const struct ncs_rank *peer;
+	const struct ncs_rank *suspect = suspect_of(diagnosis, &peer);
+	size_t kept = 0;
+
+	job->members = calloc(model->rank_count + 2, sizeof(*job->members));
+	job->stacks = calloc(model->rank_count + 2, sizeof(*job->stacks));
+	job->leaves = calloc(model->rank_count + 2, sizeof(*job->leaves));
+	if (!job->members || !job->stacks || !job->leaves)
+		return false;
+	for (size_t i = 0; i < model->communicator_count && !suspect; i++)
+		if (!communicator || model->communicators[i].rank_count >
+					     communicator->rank_count)
+			communicator = &model->communicators[i];
+	if (suspect)
+		communicator = suspect->communicator;
+	if (suspect)
+		add_member(job, diagnosis, communicator, suspect);
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+
+		if (suspect && !peer && rank->communicator == communicator &&
+		    !ncs_shares_process(suspect, rank) &&
+		    ncs_diagnosis_is_victim(diagnosis, rank))
+			peer = rank;
+		if (all && rank != suspect &&
+		    rank->now.liveness != NCS_FINISHED)
+			add_member(job, diagnosis, communicator, rank);
+	}
+	if (!all && peer)
+		add_member(job, diagnosis, communicator, peer);
+	qsort(job->members, job->count, sizeof(*job->members), compare_members);
+	for (size_t i = 0; i < job->count; i++)
+		if (i == 0 || !ncs_shares_process(job->members[kept - 1].rank,
+						  job->members[i].rank))
+			job->members[kept++] = job->members[i];
+	job->count = kept;
+	return true;
+}
+
+/* --- Reading -------------------------------------------------------------- */
+
+/* Says to the reader of stacks which process it is. That of a container that is
+ * looked at from outside is known by its number here only. */
+static void identify(struct ncs_stack *stack, const struct ncs_rank *rank)
+{
+	stack->pid = ncs_rank_pid(rank);
+	if (ncs_labels_value(rank->labels, "host_pid"))
+		return;
+	stack->start = rank->header.process_start;
+	stack->pid_namespace = rank->header.pid_namespace;
+}
+
+/* Reads the stacks of this machine, or those of all nodes. */
+static bool read_all(struct ncs_job_stacks *job, const struct ncs_model *model,
+		     const char *command)
+{
+	struct ncs_node_stacks *nodes = calloc(job->count, sizeof(*nodes));
+	size_t node_count = 0;
+
+	if (!nodes)
+		return false;
+	for (size_t i = 0; i < job->count; i++) {
+		const char *reach = job->members[i].rank->reach;
+
+		identify(&job->stacks[i], job->members[i].rank);
+		if (node_count == 0 ||
+		    strcmp(nodes[node_count - 1].reach, reach) != 0)
+			nodes[node_count++] = (struct ncs_node_stacks){
+				reach, command, &job->stacks[i], 0
+			};
+		nodes[node_count - 1].count++;
+		if (model->node_count > 0 && !reach[0])
+			ncs_stack_say(&job->stacks[i],
+				      "how its node is reached is not known");
+	}
+	if (model->node_count == 0)
+		ncs_stacks_read(job->stacks, job->count);
+	else
+		/* Those that cannot be reached are sorted first. */
+		ncs_stacks_read_nodes(nodes + !nodes[0].reach[0],
+				      node_count - !nodes[0].reach[0]);
+	free(nodes);
+	return true;
+}
+
+/* Merges the stacks. In a text, the reason why there is none is a branch of its
+ * own. */
+static bool merge(struct ncs_job_stacks *job, bool is_text)
+{
+	char text[NCS_SENTENCE_MAX];
+
+	for (size_t i = 0; i < job->count; i++) {
+		struct ncs_stack *stack = &job->stacks[i];
+		bool is_read = stack->count > 0;
+
+		snprintf(text, sizeof(text), "(not read: %s)", stack->why);
+		if (!is_read && is_text)
+			ncs_stack_add(stack, text, "", 0);
+		if (stack->count > 0)
+			job->leaves[job->leaf_count++] =
+				(struct ncs_stack_leaf){
+					stack, i,
+					is_read && job->members[i].is_culprit
+				};
+	}
+	job->branches = ncs_stacks_merge(job->leaves, job->leaf_count,
+					 &job->branch_count);
+	return job->leaf_count == 0 || job->branches;
+}
+
+struct ncs_job_stacks *ncs_job_stacks_read(const struct ncs_model *model,
+					   const struct ncs_diagnosis *diagnosis,
+					   const struct ncs_options *options)
+{
+	struct ncs_job_stacks *job = calloc(1, sizeof(*job));
+	bool all = options->stacks == NCS_STACKS_ALL;
+
+	if (!job || !choose(job, model, diagnosis, all)) {
+		ncs_complain("%s", strerror(ENOMEM));
+	} else if (job->count == 0) {
+		ncs_complain("no stacks: no finding names a process%s",
+			     all ? "" : "; --stacks=all reads those of all");
+	} else {
+		ncs_complain("reading the stacks of %zu process%s; each pauses"
+			     " while its own is read",
+			     job->count, job->count == 1 ? "" : "es");
+		if (read_all(job, model, options->remote_command ?
+						 options->remote_command :
+						 "ncclstat") &&
+		    merge(job, options->format == NCS_DUMP_TEXT))
+			return job;
+		ncs_complain("%s", strerror(ENOMEM));
+	}
+	ncs_job_stacks_free(job);
+	return NULL;
+}
+
+void ncs_job_stacks_free(struct ncs_job_stacks *job)
+{
+	if (!job)
+		return;
+	for (size_t i = 0; i < job->count; i++)
+		ncs_stack_forget(&job->stacks[i]);
+	free(job->members);
+	free(job->stacks);
+	free(job->leaves);
+	free(job->branches);
+	free(job);
+}
+
+/* --- Text ----------------------------------------------------------------- */
+
+/* Prints a line of so many columns at most. */
+static void print_line(FILE *file, unsigned indent, unsigned columns,
+		       const char *raw, bool ascii)
+{
+	char clean[NCS_SENTENCE_MAX];
+
+	ncs_utf8_clean(clean, columns + 1 - indent, raw, ascii);
+	fprintf(file, "%*s%s\n", (int)indent, "", clean);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const int32_t *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+/* Appends the ranks of a branch, "rank 5" or "ranks 0-3,6", and processes that
+ * have no number; those that find no room are counted. */
+static void append_members(const struct ncs_job_stacks *job,
+			   const struct ncs_stack_branch *branch, char *text,
+			   size_t size)
+{
+	int32_t *numbers = calloc(branch->count, sizeof(*numbers));
+	size_t others = 0, past;
+
+	for (size_t i = 0; numbers && i < branch->count; i++)
+		numbers[i] = job->members[job->leaves[branch->first + i].number]
+				     .number;
+	if (!numbers)
+		return;
+	qsort(numbers, branch->count, sizeof(*numbers), compare_numbers);
+	while (others < branch->count && numbers[others] < 0)
+		others++;
+	if (others < branch->count)
+		ncs_append(text, size,
+			   branch->count - others > 1 ? "ranks " : "rank ");
+	for (size_t i = others; i < branch->count; i = past) {
+		past = i + 1;
+		while (past < branch->count &&
+		       numbers[past] == numbers[past - 1] + 1)
+			past++;
+		if (strlen(text) > COLUMNS / 2) {
+			ncs_append(text, size, " and %zu more",
+				   branch->count - i);
+			break;
+		}
+		ncs_append(text, size, "%s%d", i > others ? "," : "",
+			   numbers[i]);
+		if (past - i > 1)
+			ncs_append(text, size, "%c%d", past - i > 2 ? '-' : ',',
+				   numbers[past - 1]);
+	}
+	if (others > 0)
+		ncs_append(text, size, "%s%zu process%s of other communicators",
+			   others < branch->count ? ", " : "", others,
+			   others > 1 ? "es" : "");
+	free(numbers);
+}
+
+static void print_branch(FILE *file, const struct ncs_job_stacks *job,
+			 const struct ncs_stack_branch *branch, bool ascii)
+{
+	unsigned level = branch->level < LEVEL_MAX ? branch->level : LEVEL_MAX;
+	const struct ncs_stack *stack = job->leaves[branch->first].stack;
+	char text[NCS_SENTENCE_MAX] = "";
+
+	append_members(job, branch, text, sizeof(text));
+	ncs_append(text, sizeof(text), ":%s%s",
+		   branch->from == branch->end ? " here" : "",
+		   branch->is_apart ? " <-- leaves the others" : "");
+	if (branch->from == 0 && strcmp(stack->tool, "/proc") == 0)
+		ncs_append(text, sizeof(text), " by /proc: %s", stack->why);
+	print_line(file, 2 + 2 * level, NCS_SENTENCE_MAX - 1, text, ascii);
+	for (size_t i = branch->from; i < branch->end; i++) {
+		const struct ncs_stack_frame *frame = &stack->frames[i];
+		const char *slash = strrchr(frame->file, '/');
+
+		text[0] = '\0';
+		ncs_append(text, sizeof(text), "%s%s%s", frame->function,
+			   frame->file[0] ? "  " : "",
+			   slash ? slash + 1 : frame->file);
+		if (frame->line > 0)
+			ncs_append(text, sizeof(text), ":%u", frame->line);
+		print_line(file, 4 + 2 * level, COLUMNS, text, ascii);
+	}
+}
+
+void ncs_job_stacks_text(FILE *file, const struct ncs_job_stacks *job,
+			 bool ascii)
+{
+	fprintf(file, "\nstacks of main threads, the outermost frame first:\n");
+	for (size_t i = 0; i < job->branch_count; i++)
+		print_branch(file, job, &job->branches[i], ascii);
+}
+
+/* --- JSON ----------------------------------------------------------------- */
+
+static json_t *process_of(const struct member *member,
+			  const struct ncs_stack *stack)
+{
+	json_t *object = json_object();
+
+	ncs_json_add_signed_if(object, "rank", member->number >= 0,
+			       member->number);
+	ncs_json_add_number(object, "pid", stack->pid);
+	ncs_json_add_text(object, "host", member->rank->header.host);
+	ncs_json_add_bool(object, "culprit", member->is_culprit);
+	ncs_json_add_text_if(object, "tool", true, stack->tool);
+	ncs_json_add_text_if(object, "why", true, stack->why);
+	return object;
+}
+
+static json_t *frame_of(const struct ncs_stack_frame *frame)
+{
+	json_t *object = json_object();
+
+	ncs_json_add_text(object, "function", frame->function);
+	ncs_json_add_text_if(object, "file", true, frame->file);
+	ncs_json_add_number_if(object, "line", frame->line > 0, frame->line);
+	return object;
+}
+
+static json_t *branch_of(const struct ncs_stack_leaf *leaves,
+			 const struct ncs_stack_branch *branch)
+{
+	json_t *object = json_object(), *processes = json_array();
+	json_t *frames = json_array();
+
+	for (size_t i = 0; i < branch->count; i++)
+		ncs_json_append(processes,
+				json_integer((json_int_t)leaves[i].number));
+	for (size_t i = branch->from; i < branch->end; i++)
+		ncs_json_append(frames, frame_of(&leaves->stack->frames[i]));
+	ncs_json_add_number(object, "level", branch->level);
+	ncs_json_add(object, "processes", processes);
+	ncs_json_add_bool(object, "leaves_the_others", branch->is_apart);
+	ncs_json_add(object, "frames", frames);
+	return object;
+}
+
+json_t *ncs_job_stacks_json(const struct ncs_job_stacks *job)
+{
+	json_t *object, *processes, *branches;
+
+	if (!job)
+		return json_null();
+	object = json_object();
+	processes = json_array();
+	branches = json_array();
+	for (size_t i = 0; i < job->count; i++)
+		ncs_json_append(processes,
+				process_of(&job->members[i], &job->stacks[i]));
+	for (size_t i = 0; i < job->branch_count; i++)
+		ncs_json_append(branches,
+				branch_of(job->leaves + job->branches[i].first,
+					  &job->branches[i]));
+	ncs_json_add(object, "processes", processes);
+	ncs_json_add(object, "branches", branches);
+	return object;
+}

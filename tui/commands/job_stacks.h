@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* --stacks: the stacks of the processes that a diagnosis blames, and of others,
+ * here or on their nodes, as text or JSON. Must not judge; fleet/stacks
+ * reads. */
+#ifndef NCS_TUI_COMMANDS_JOB_STACKS_H
+#define NCS_TUI_COMMANDS_JOB_STACKS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analysis/diagnosis/diagnosis.h"
+#include "tui/commands/options.h"
+
+struct ncs_job_stacks;
+
+/* Says that processes pause, and reads the stacks of those of the model that
+ * the options choose: the rank that the worst finding blames and one that waits
+ * for it, or all. Takes some seconds. Returns NULL if there is nothing to read,
+ * after saying so. Valid until the model's next update. */
+struct ncs_job_stacks *ncs_job_stacks_read(const struct ncs_model *model,
+					   const struct ncs_diagnosis *diagnosis,
+					   const struct ncs_options *options);
+
+/* Prints them as a tree of frames, in lines of 80 columns. */
+void ncs_job_stacks_text(FILE *file, const struct ncs_job_stacks *stacks,
+			 bool ascii);
+
+/* Returns them as a new object; null if `stacks` is NULL. */
+json_t *ncs_job_stacks_json(const struct ncs_job_stacks *stacks);
+
+/* Frees them; accepts NULL. */
+void ncs_job_stacks_free(struct ncs_job_stacks *stacks);
+
+#endif

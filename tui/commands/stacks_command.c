@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* --stacks-of: reads stacks on this machine, for --stacks elsewhere. */
+#include <stdlib.h>
+
+#include "fleet/stacks/read_stacks.h"
+#include "fleet/stacks/stack_tools.h"
+#include "tui/commands/command_runs.h"
+#include "tui/text/output.h"
+
+int ncs_stacks_of_run(const struct ncs_command_input *input)
+{
+	struct ncs_stack *stacks;
+	size_t count = ncs_stacks_parse(input->options->stacks_of, &stacks);
+	struct ncs_output output;
+	int status = NCS_EXIT_NOTHING;
+
+	if (count == 0) {
+		ncs_complain("--stacks-of expects PID:START:NAMESPACE,...");
+		return NCS_EXIT_USAGE;
+	}
+	if (ncs_output_init(&output)) {
+		status = NCS_EXIT_OK;
+		ncs_stacks_read(stacks, count);
+		for (size_t i = 0; i < count; i++) {
+			ncs_stack_print(output.file, &stacks[i]);
+			ncs_stack_forget(&stacks[i]);
+		}
+		ncs_output_release(&output, &status);
+	}
+	free(stacks);
+	return status;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* --watch: prints a line whenever the verdict on the job changes, and runs the
+ * commands of --on. Must not judge: analysis/diagnosis does. */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/base/utf8.h"
+#include "shm/clock.h"
+#include "tui/commands/command_runs.h"
+#include "tui/commands/diagnose_command.h"
+#include "tui/commands/hooks.h"
+#include "tui/commands/stop_signals.h"
+#include "tui/text/finding_text.h"
+#include "tui/text/job_verdict.h"
+#include "tui/text/output.h"
+
+/* Time between two looks at a command that runs. */
+#define HOOK_STEP_NS UINT64_C(50000000)
+
+struct verdict_watch {
+	const struct ncs_options *options;
+	struct ncs_source *source;
+	struct ncs_model model;
+	struct ncs_diagnosis diagnosis;
+	struct ncs_stamp stamp;
+	struct ncs_hooks *hooks;
+	char said[256]; /* the latest error of the source, which was printed */
+	/* The verdict that was printed. */
+	bool is_told;
+	enum ncs_verdict_severity severity;
+	struct ncs_finding_key worst;
+};
+
+/* Prints the verdict if it is another one. Returns false if nobody reads. */
+static bool tell(struct verdict_watch *watch)
+{
+	enum ncs_verdict_severity severity =
+		ncs_job_severity(&watch->diagnosis, &watch->model);
+	time_t seconds = (time_t)(watch->stamp.realtime_ns /
+				  UINT64_C(1000000000));
+	char text[NCS_SENTENCE_MAX], clean[NCS_SENTENCE_MAX], time[64] = "";
+	struct ncs_finding_key worst;
+	struct tm local;
+
+	memset(&worst, 0, sizeof(worst));
+	if (watch->diagnosis.count > 0)
+		worst = ncs_finding_key(&watch->diagnosis.findings[0]);
+	if (watch->is_told && severity == watch->severity &&
+	    memcmp(&worst, &watch->worst, sizeof(worst)) == 0)
+		return true;
+	watch->is_told = true;
+	watch->severity = severity;
+	watch->worst = worst;
+	if (localtime_r(&seconds, &local))
+		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S%z", &local);
+	ncs_verdict_line(&watch->diagnosis, &watch->model, text, sizeof(text));
+	ncs_utf8_clean(clean, sizeof(clean), text, watch->options->ascii);
+	return printf("%s %s\n", time, clean) > 0 && fflush(stdout) == 0;
+}
+
+/* Takes a sample. The first one says nothing of what changes, and is not told
+ * of. Returns false if the command is to end. */
+static bool look(struct verdict_watch *watch)
+{
+	watch->stamp = ncs_dump_stamp(NULL);
+	ncs_model_update(&watch->model, watch->source,
+			 watch->stamp.monotonic_ns);
+	if (strcmp(watch->said, watch->model.error) != 0) {
+		memcpy(watch->said, watch->model.error, sizeof(watch->said));
+		if (watch->said[0])
+			ncs_complain("%s", watch->said);
+	}
+	if (ncs_diagnose(&watch->diagnosis, &watch->model) != 0) {
+		ncs_complain("%s", strerror(ENOMEM));
+		return false;
+	}
+	if (watch->diagnosis.passes < 2)
+		return true;
+	ncs_hooks_look(watch->hooks, &watch->diagnosis, &watch->model,
+		       &watch->stamp);
+	return tell(watch);
+}
+
+/* Whether standard input is a pipe that nobody can write to any more: that of a
+ * watch beside a job that has ended. */
+static bool has_ended(void)
+{
+	struct pollfd input = { .fd = STDIN_FILENO };
+	struct stat status;
+
+	return fstat(STDIN_FILENO, &status) == 0 && S_ISFIFO(status.st_mode) &&
+	       poll(&input, 1, 0) > 0 && (input.revents & POLLHUP);
+}
+
+static void watch_until_stopped(struct verdict_watch *watch,
+				const sigset_t *signals)
+{
+	const struct ncs_options *options = watch->options;
+	uint64_t next_ns = ncs_clock_monotonic_ns(), now_ns = next_ns;
+	uint64_t samples = 0;
+
+	while (options->count == 0 || samples < options->count) {
+		uint64_t until_ns = next_ns;
+
+		if (now_ns >= next_ns) {
+			if (!look(watch) || has_ended())
+				return;
+			samples++;
+			next_ns = now_ns + options->interval_ns;
+			until_ns = next_ns;
+		}
+		if (ncs_hooks_turn(watch->hooks) &&
+		    until_ns > now_ns + HOOK_STEP_NS)
+			until_ns = now_ns + HOOK_STEP_NS;
+		if (ncs_stop_signals_wait(signals, until_ns))
+			return;
+		now_ns = ncs_clock_monotonic_ns();
+	}
+}
+
+int ncs_watch_run(const struct ncs_command_input *input)
+{
+	struct verdict_watch watch = {
+		.options = input->options,
+		.source = input->source,
+		.hooks = ncs_hooks_open(input->options),
+	};
+	sigset_t signals;
+
+	if (!watch.hooks) {
+		ncs_complain("%s", strerror(ENOMEM));
+		return NCS_EXIT_NOTHING;
+	}
+	ncs_stop_signals_block(&signals);
+	ncs_model_init(&watch.model);
+	ncs_diagnosis_init(&watch.diagnosis);
+	watch.model.diagnosis = &watch.diagnosis;
+	/* The latest calls show what some ranks have finished and others have
+	 * not. */
+	watch.model.keeps_latest = true;
+	watch_until_stopped(&watch, &signals);
+	ncs_hooks_close(watch.hooks);
+	ncs_diagnosis_release(&watch.diagnosis);
+	ncs_model_release(&watch.model);
+	return NCS_EXIT_OK;
+}
