@@ -145,4 +145,6 @@ check 'recordings of several hosts: diagnosis' valid diagnosis
 check 'recordings of several hosts: critical path' prints 0 critical_path \
 	--critical-path=json --what-if=without:3 --what-if=net:x2 \
 	"$tmp"/hosts/*
+check 'two recordings' prints 0 comparison --compare=json \
+	"$tmp/hosts/host0.ncclstat" "$tmp/hosts/host1.ncclstat"
 exit "$failed"

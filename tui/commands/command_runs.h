@@ -14,6 +14,9 @@ ncs_command_run ncs_check_run;
  * prints their paths. */
 ncs_command_run ncs_clean_run;
 
+/* --compare: NCS_EXIT_OK if both recordings could be read. */
+ncs_command_run ncs_compare_run;
+
 /* --export: exports the recordings of the input, and prints on standard error
  * which data is missing in the output. */
 ncs_command_run ncs_export_run;

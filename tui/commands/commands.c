@@ -118,6 +118,11 @@ static const struct mode_command {
 		.start = AT_START,
 		.unreadable = NCS_EXIT_NOTHING,
 	},
+	/* It opens its recordings one by one. */
+	[NCS_MODE_COMPARE] = {
+		.run = ncs_compare_run,
+		.has_no_source = true,
+	},
 	[NCS_MODE_EXPORT] = {
 		.run = ncs_export_run,
 		.uses_aliases = true,

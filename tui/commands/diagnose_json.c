@@ -148,33 +148,6 @@ static json_t *finding_of(const struct ncs_finding *finding,
 	return object;
 }
 
-/* Returns the episodes of a recording; null if it was not searched. */
-static json_t *episodes_of(const struct ncs_stamp *stamp)
-{
-	const struct ncs_episodes *episodes = stamp->episodes;
-	json_t *array = episodes ? json_array() : json_null();
-
-	for (size_t i = 0; episodes && i < episodes->count; i++) {
-		const struct ncs_episode *episode = &episodes->all[i];
-		json_t *object = json_object();
-
-		ncs_json_add_number(object, "from_ns", episode->from_ns);
-		ncs_json_add_number(object, "seen_ns", episode->seen_ns);
-		ncs_json_add_number(object, "until_ns", episode->until_ns);
-		ncs_json_add_word(object, "verdict",
-				  ncs_verdict_name(episode->verdict));
-		ncs_json_add_word(object, "severity",
-				  ncs_severity_name(episode->severity));
-		ncs_json_add_signed_if(object, "rank", episode->rank >= 0,
-				       episode->rank);
-		ncs_json_add_real(object, "cost_share",
-				  episode->shares > 0 ? episode->share : -1);
-		ncs_json_add_text(object, "sentence", episode->sentence);
-		ncs_json_append(array, object);
-	}
-	return array;
-}
-
 void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
 		       const struct ncs_model *model,
 		       const struct ncs_stamp *stamp)
@@ -197,7 +170,7 @@ void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
 	ncs_json_add(object, "nodes", ncs_json_nodes(model));
 	ncs_json_add_verdict(object, model, diagnosis);
 	ncs_json_add(object, "findings", findings);
-	ncs_json_add(object, "episodes", episodes_of(stamp));
+	ncs_json_add(object, "episodes", ncs_json_episodes(stamp->episodes));
 	ncs_json_add(object, "stacks", ncs_job_stacks_json(stamp->stacks));
 	ncs_json_add(object, "not_checked", unchecked_of(model));
 	ncs_json_print(file, object, JSON_COMPACT | JSON_REAL_PRECISION(9));

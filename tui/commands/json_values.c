@@ -314,3 +314,28 @@ void ncs_json_add_verdict(json_t *object, const struct ncs_model *model,
 				     ncs_count_unreadable(model) > 0,
 			     line);
 }
+
+json_t *ncs_json_episodes(const struct ncs_episodes *episodes)
+{
+	json_t *array = episodes ? json_array() : json_null();
+
+	for (size_t i = 0; episodes && i < episodes->count; i++) {
+		const struct ncs_episode *episode = &episodes->all[i];
+		json_t *object = json_object();
+
+		ncs_json_add_number(object, "from_ns", episode->from_ns);
+		ncs_json_add_number(object, "seen_ns", episode->seen_ns);
+		ncs_json_add_number(object, "until_ns", episode->until_ns);
+		ncs_json_add_word(object, "verdict",
+				  ncs_verdict_name(episode->verdict));
+		ncs_json_add_word(object, "severity",
+				  ncs_severity_name(episode->severity));
+		ncs_json_add_signed_if(object, "rank", episode->rank >= 0,
+				       episode->rank);
+		ncs_json_add_real(object, "cost_share",
+				  episode->shares > 0 ? episode->share : -1);
+		ncs_json_add_text(object, "sentence", episode->sentence);
+		ncs_json_append(array, object);
+	}
+	return array;
+}

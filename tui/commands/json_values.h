@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/diagnosis/diagnosis.h"
+#include "analysis/diagnosis/episodes.h"
 #include "record/replay/replay.h"
 
 /* The version of all documents that are one object. It grows when a name that
@@ -89,5 +89,9 @@ json_t *ncs_json_nodes(const struct ncs_model *model);
  * without evidence; and the line that every screen shows. */
 void ncs_json_add_verdict(json_t *object, const struct ncs_model *model,
 			  const struct ncs_diagnosis *diagnosis);
+
+/* Returns a new array of the episodes of a recording; null for NULL, if it was not
+ * searched. */
+json_t *ncs_json_episodes(const struct ncs_episodes *episodes);
 
 #endif

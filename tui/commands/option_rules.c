@@ -304,11 +304,13 @@ static bool check_rules(const struct ncs_options *options, char *error,
 
 /* --- Files -------------------------------------------------------------- */
 
-#define NEED_FILES (MODE(REPLAY) | MODE(EXPORT) | MODE(CRITICAL_PATH))
+#define NEED_FILES \
+	(MODE(REPLAY) | MODE(EXPORT) | MODE(CRITICAL_PATH) | MODE(COMPARE))
 #define READ_FILES (NEED_FILES | MODE(DUMP) | MODE(DIAGNOSE) | MODE(LIST))
 /* The modes whose option has an optional argument. */
 #define HAVE_FORMATS \
-	(MODE(DUMP) | MODE(DIAGNOSE) | MODE(CRITICAL_PATH) | MODE(LIST))
+	(MODE(DUMP) | MODE(DIAGNOSE) | MODE(CRITICAL_PATH) | MODE(COMPARE) | \
+	 MODE(LIST))
 
 /* Returns the name of the option that chooses a mode. */
 static const char *name_of_mode(enum ncs_mode mode)
@@ -336,6 +338,12 @@ static bool check_files(const struct ncs_options *options, char *error,
 	unsigned mode = 1u << options->mode;
 	const char *first;
 
+	if (options->mode == NCS_MODE_COMPARE && options->file_count != 2) {
+		snprintf(error, error_size,
+			 "--compare expects two FILEs, recordings made with"
+			 " --record");
+		return false;
+	}
 	if (options->file_count == 0) {
 		if (!(mode & NEED_FILES))
 			return true;
@@ -366,8 +374,8 @@ static bool check_files(const struct ncs_options *options, char *error,
 		return true;
 	snprintf(error, error_size,
 		 "'%s' is no option; a recording is read with --replay,"
-		 " --export, --dump, --diagnose, --critical-path or --list,"
-		 " a stream with --follow",
+		 " --export, --dump, --diagnose, --critical-path, --compare or"
+		 " --list, a stream with --follow",
 		 first);
 	return false;
 }

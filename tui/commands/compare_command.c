@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* --compare: tells what differs between two recordings, one made before and one
+ * after. Must not judge: record/replay/differences.h does. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/utf8.h"
+#include "analysis/base/value_names.h"
+#include "ncclstat/size_class.h"
+#include "record/replay/differences.h"
+#include "tui/commands/command_runs.h"
+#include "tui/commands/json_values.h"
+#include "tui/text/finding_text.h"
+#include "tui/text/format.h"
+#include "tui/text/output.h"
+
+/* Episodes of a recording that are printed as text. */
+#define EPISODES_PRINTED 3u
+
+static const char *const sides[] = { "before", "after" };
+
+struct comparison {
+	const struct ncs_options *options;
+	struct ncs_replay replays[2];
+	struct ncs_recorded_job jobs[2];
+	struct ncs_difference *differences;
+	size_t count;
+};
+
+/* --- Text ----------------------------------------------------------------- */
+
+static void print_job(FILE *file, const struct comparison *all, size_t side)
+{
+	const struct ncs_recorded_job *job = &all->jobs[side];
+	const struct ncs_episodes *episodes = &job->search->found;
+	bool ascii = all->options->ascii;
+	char text[NCS_EPISODE_BYTES], length[32];
+
+	ncs_utf8_clean(text, sizeof(text), all->options->files[side], ascii);
+	ncs_instant_print(job->length_ns, length, sizeof(length));
+	fprintf(file, "%s: %s, %s, %zu rank%s%s\n", sides[side], text, length,
+		job->ranks, job->ranks == 1 ? "" : "s",
+		episodes->count == 0 ? ", nothing was slow or stuck" : "");
+	for (size_t i = 0; i < episodes->count && i < EPISODES_PRINTED; i++) {
+		const struct ncs_episode *episode = &episodes->all[i];
+
+		ncs_utf8_clean(text, sizeof(text), episode->sentence, ascii);
+		ncs_format_duration(length, sizeof(length),
+				    episode->until_ns - episode->from_ns, 0);
+		fprintf(file, "  %s for %s: %s\n",
+			ncs_severity_name(episode->severity), length, text);
+	}
+	if (episodes->count > EPISODES_PRINTED)
+		fprintf(file, "  and %zu more: --diagnose tells them\n",
+			episodes->count - EPISODES_PRINTED);
+}
+
+/* The name of a figure: "AllReduce 16M time", "operations/s of a rank". */
+static void name_difference(const struct ncs_difference *one, char *text, size_t size)
+{
+	struct ncs_value bytes = { 0 };
+	char words[32];
+
+	if (one->size_class > NCS_SIZE_CLASS_UNKNOWN &&
+	    one->size_class < NCS_SIZE_CLASS_COUNT)
+		ncs_value_set(&bytes, NCS_VALUE_SIZE,
+			      ncs_size_class_low(one->size_class));
+	ncs_format_value(words, sizeof(words), &bytes, 0, true);
+	switch (one->kind) {
+	case NCS_DIFFERENCE_RATE:
+		snprintf(text, size, "operations of a rank, a second");
+		break;
+	case NCS_DIFFERENCE_WAIT:
+		snprintf(text, size, "share of the time: %s",
+			 ncs_wait_name(one->wait));
+		break;
+	case NCS_DIFFERENCE_TIME:
+		snprintf(text, size, "time of %s %s",
+			 ncs_function_name(one->function), words);
+		break;
+	case NCS_DIFFERENCE_COUNT:
+		snprintf(text, size, "number of %s %s",
+			 ncs_function_name(one->function), words);
+		break;
+	}
+}
+
+static void format_figure(const struct ncs_difference *one, double figure,
+			  char *text, size_t size)
+{
+	switch (one->kind) {
+	case NCS_DIFFERENCE_RATE:
+		snprintf(text, size, "%.4g", figure);
+		break;
+	case NCS_DIFFERENCE_WAIT:
+		snprintf(text, size, "%.1f %%", 100 * figure);
+		break;
+	case NCS_DIFFERENCE_TIME:
+		ncs_format_duration(text, size, (uint64_t)(figure + 0.5), 0);
+		break;
+	case NCS_DIFFERENCE_COUNT:
+		snprintf(text, size, "%.0f", figure);
+		break;
+	}
+}
+
+/* "+26.1 %", "+3.2 points", "new", "gone"; and the error behind it. */
+static void format_difference(const struct ncs_difference *one, char *text,
+			  size_t size)
+{
+	double by = one->after - one->before, error = one->error;
+	const char *unit = " %";
+
+	if (one->kind == NCS_DIFFERENCE_COUNT) {
+		snprintf(text, size, "%s", one->before > 0 ? "gone" : "new");
+		return;
+	}
+	if (one->kind == NCS_DIFFERENCE_WAIT) {
+		unit = " points";
+		by *= 100;
+		error *= 100;
+	} else if (one->before > 0) {
+		by *= 100 / one->before;
+		error *= 100 / one->before;
+	} else {
+		snprintf(text, size, "-");
+		return;
+	}
+	if (one->error < 0)
+		snprintf(text, size, "%+.1f%s, error not known", by, unit);
+	else
+		snprintf(text, size, "%+.1f%s +- %.1f", by, unit, error);
+}
+
+static void print_differences(FILE *file, const struct comparison *all, bool differ)
+{
+	const char *title = differ ? "\ndiffers:\n" :
+				     "\nno difference beyond the error:\n";
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct ncs_difference *one = &all->differences[i];
+		char name[64], before[32], after[32], by[64];
+
+		if (one->differs != differ ||
+		    (one->before == 0 && one->after == 0))
+			continue;
+		fputs(title, file);
+		title = "";
+		name_difference(one, name, sizeof(name));
+		format_figure(one, one->before, before, sizeof(before));
+		format_figure(one, one->after, after, sizeof(after));
+		format_difference(one, by, sizeof(by));
+		fprintf(file, "  %-34s %9s -> %-9s %s\n", name, before, after,
+			by);
+	}
+}
+
+static void print_text(FILE *file, const struct comparison *all)
+{
+	print_job(file, all, 0);
+	print_job(file, all, 1);
+	print_differences(file, all, true);
+	print_differences(file, all, false);
+}
+
+/* --- JSON ----------------------------------------------------------------- */
+
+static json_t *json_of_job(const struct comparison *all, size_t side)
+{
+	const struct ncs_recorded_job *job = &all->jobs[side];
+	json_t *object = json_object();
+
+	ncs_json_add_text(object, "file", all->options->files[side]);
+	ncs_json_add_number(object, "length_ns", job->length_ns);
+	ncs_json_add_number(object, "ranks", job->ranks);
+	ncs_json_add(object, "episodes", ncs_json_episodes(&job->search->found));
+	return object;
+}
+
+static json_t *json_of_difference(const struct ncs_difference *one)
+{
+	static const char *const kinds[] = { "operations_per_s", "wait_share",
+					     "time_ns", "operations" };
+	bool is_of_class = one->kind >= NCS_DIFFERENCE_TIME;
+	json_t *object = json_object();
+
+	ncs_json_add_word(object, "figure", kinds[one->kind]);
+	ncs_json_add_word(object, "wait",
+			  one->kind == NCS_DIFFERENCE_WAIT ?
+				  ncs_wait_name(one->wait) :
+				  NULL);
+	ncs_json_add_word(object, "function",
+			  is_of_class ? ncs_function_name(one->function) :
+					NULL);
+	ncs_json_add_number_if(object, "size_bytes",
+			       is_of_class && one->size_class >
+						      NCS_SIZE_CLASS_UNKNOWN,
+			       is_of_class ?
+				       ncs_size_class_low(one->size_class) :
+				       0);
+	ncs_json_add_real(object, "before", one->before);
+	ncs_json_add_real(object, "after", one->after);
+	ncs_json_add_real(object, "error", one->error);
+	ncs_json_add_bool(object, "differs", one->differs);
+	return object;
+}
+
+static void print_json(FILE *file, const struct comparison *all)
+{
+	json_t *object = ncs_json_document(), *differences = json_array();
+
+	for (size_t i = 0; i < all->count; i++)
+		ncs_json_append(differences, json_of_difference(&all->differences[i]));
+	ncs_json_add_number(object, "schema", NCS_JSON_SCHEMA);
+	for (size_t side = 0; side < 2; side++)
+		ncs_json_add(object, sides[side], json_of_job(all, side));
+	ncs_json_add(object, "differences", differences);
+	ncs_json_print(file, object, JSON_COMPACT | JSON_REAL_PRECISION(9));
+}
+
+/* --- The command ---------------------------------------------------------- */
+
+/* Reads one of the recordings. Returns false and prints a message if it cannot. */
+static bool read_side(struct comparison *all, size_t side)
+{
+	const struct ncs_options *options = all->options;
+	const struct ncs_replay_part part = {
+		.since = options->since,
+		.until = options->until,
+		.pid = options->choice.pid,
+		.job = options->choice.job,
+		.keeps_ended = true,
+	};
+	char why[4600];
+	int error;
+
+	if (ncs_replay_open(&all->replays[side],
+			    (const char *const *)&options->files[side], 1, &part,
+			    why, sizeof(why)) != 0) {
+		ncs_complain("%s", why);
+		return false;
+	}
+	error = ncs_recorded_job_read(&all->jobs[side], &all->replays[side],
+				      options->choice.pid,
+				      ncs_finding_sentence);
+	if (error) {
+		ncs_complain("%s: %s", options->files[side], strerror(-error));
+		return false;
+	}
+	if (all->jobs[side].ranks > 0)
+		return true;
+	ncs_complain("%s: no rank was recorded", options->files[side]);
+	return false;
+}
+
+static int print(const struct comparison *all)
+{
+	struct ncs_output output;
+	int status = NCS_EXIT_OK;
+
+	if (!ncs_output_init(&output))
+		return NCS_EXIT_NOTHING;
+	if (all->options->format == NCS_DUMP_JSON)
+		print_json(output.file, all);
+	else
+		print_text(output.file, all);
+	ncs_output_release(&output, &status);
+	return status;
+}
+
+int ncs_compare_run(const struct ncs_command_input *input)
+{
+	struct comparison *all = calloc(1, sizeof(*all));
+	int status = NCS_EXIT_NOTHING;
+
+	if (!all) {
+		ncs_complain("%s", strerror(ENOMEM));
+		return status;
+	}
+	all->options = input->options;
+	if (read_side(all, 0) && read_side(all, 1)) {
+		all->count = ncs_jobs_compare(&all->jobs[0], &all->jobs[1],
+					      &all->differences);
+		status = print(all);
+	}
+	free(all->differences);
+	for (size_t side = 0; side < 2; side++) {
+		ncs_recorded_job_release(&all->jobs[side]);
+		ncs_replay_close(&all->replays[side]);
+	}
+	free(all);
+	return status;
+}
