@@ -51,9 +51,9 @@ done
 check "a recording that is none" clean 1 --list "$tmp/$evil"
 echo name >"$tmp/aliases$evil"
 check "a file of names with an error" \
-	clean 2 --dump --dir="$tmp" --aliases="$tmp/aliases$evil"
+	clean 64 --dump --dir="$tmp" --aliases="$tmp/aliases$evil"
 check "a file of names that is missing" \
-	clean 2 --dump --dir="$tmp" --aliases="$tmp/no$evil"
+	clean 64 --dump --dir="$tmp" --aliases="$tmp/no$evil"
 check "a recording that cannot be written" \
 	clean 1 --record="$tmp/no$evil/file" --duration 0.1 --dir="$tmp"
 check "what a recording was written to" \
@@ -63,9 +63,9 @@ check "an output that cannot be written" \
 	clean 1 --export=csv --output="$tmp/no$evil/file" "$tmp/host0.ncclstat"
 cp "$tmp/host0.ncclstat" "$tmp/host$evil"
 check "an output that is the recording" \
-	clean 2 --export=csv --output="$tmp/host$evil" "$tmp/host$evil"
-check "an option's argument" clean 2 --interval="$evil"
-check "an option that does not exist" clean 2 --"$evil"
+	clean 64 --export=csv --output="$tmp/host$evil" "$tmp/host$evil"
+check "an option's argument" clean 64 --interval="$evil"
+check "an option that does not exist" clean 64 --"$evil"
 mkdir "$tmp/$evil/ncclstat.$evil"
 for option in --dump --dump=json --list --diagnose; do
 	check "$option: a segment that is a folder" \
