@@ -14,11 +14,14 @@ build=$(cd "${BUILD:-build}" && pwd)
 ncclstat=$build/ncclstat
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-stacks.XXXXXX")
 jobs=
+container=
 export LC_ALL=C.UTF-8
 . test/shm.sh
 . test/await.sh
 
 leave() {
+	# This one waits for its child and ignores other signals.
+	[ -z "$container" ] || kill -KILL "$container"
 	for p in $jobs; do
 		kill -CONT "$p" 2>/dev/null
 		kill "$p" 2>/dev/null
@@ -390,6 +393,22 @@ lines_fit() {
 says 'lines fit into 80 columns' lines_fit
 "$ncclstat" --diagnose=json -i 0.2 >"$tmp/out" 2>"$tmp/err"
 says 'nothing is read unless it is asked for' holds "s is None"
+
+# --- A job in a container --------------------------------------------------------
+
+if unshare --pid --fork --mount-proc true 2>/dev/null; then
+	shm_folder "$tmp/inside"
+	export NCCLSTAT_DIR="$tmp/inside"
+	unshare --pid --fork --kill-child --mount-proc "$build/ncclreplay" \
+		--hold "$tmp/job" 2>"$tmp/job/replay" &
+	container=$!
+	"$ncclstat" --diagnose --stacks=all --wait 30 -i 0.2 >"$tmp/out" \
+		2>"$tmp/err"
+	says 'processes of a container are read from outside' grep -q \
+		'^  ranks 0-7:' "$tmp/out"
+else
+	echo 'skip PID namespaces are not permitted here'
+fi
 
 # usage WORDS OPTION...: passes if that is refused as wrong usage.
 usage() {
