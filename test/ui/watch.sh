@@ -126,7 +126,8 @@ ended() {
 	! kill -0 "$(cat "$tmp/pid")" 2>/dev/null
 }
 says 'a command that runs ends with it' await ended
-"$ncclstat" --watch -i 0.1 --count 3 >"$tmp/lines" 2>"$tmp/err"
+# Its input may be closed from the start, as ssh -n and cron have it.
+: | "$ncclstat" --watch -i 0.1 --count 3 >"$tmp/lines" 2>"$tmp/err"
 says '--count ends it' has "$tmp/lines" 1 ' stuck: '
 
 # --- Beside a job ---------------------------------------------------------------
@@ -146,7 +147,7 @@ says 'and runs commands' await grep -qx rank_missing "$tmp/told"
 says 'it is no child of the job' has "$tmp/children" 0 -e --watch
 # watches: whether a watch of this test is there.
 watches() {
-	pgrep -f -- "--watch --on=stuck:echo .*$tmp/told" >"$tmp/watches"
+	pgrep -f -- "--watch=beside --on=stuck:echo .*$tmp/told" >"$tmp/watches"
 }
 gone() {
 	! watches

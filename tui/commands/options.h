@@ -120,6 +120,7 @@ struct ncs_options {
 	/* Format of a dump, a diagnosis or a path. */
 	enum ncs_dump_format format;
 	enum ncs_stacks_choice stacks; /* if it is given */
+	bool is_beside; /* whether a watch ends with its input */
 	struct ncs_hook hooks[NCS_HOOKS_MAX];
 	size_t hook_count;
 	const char *stacks_of; /* for ncs_stacks_parse(); NULL if not given */

@@ -101,7 +101,7 @@ static void become_watch(char **options, int count, int input, int output)
 
 static void become_watch(char **options, int count, int input, int output)
 {
-	char *argv[NCS_HOOKS_MAX + 4] = { options[-2], (char[]){ "--watch" } };
+	char *argv[NCS_HOOKS_MAX + 4] = { options[-2], (char[]){ "--watch=beside" } };
 
 	for (int i = 1; i < count; i++)
 		argv[i + 1] = options[i];

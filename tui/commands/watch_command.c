@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -85,15 +84,12 @@ static bool look(struct verdict_watch *watch)
 	return tell(watch);
 }
 
-/* Whether standard input is a pipe that nobody can write to any more: that of a
- * watch beside a job that has ended. */
+/* Whether nobody can write to a pipe at standard input any more. */
 static bool has_ended(void)
 {
 	struct pollfd input = { .fd = STDIN_FILENO };
-	struct stat status;
 
-	return fstat(STDIN_FILENO, &status) == 0 && S_ISFIFO(status.st_mode) &&
-	       poll(&input, 1, 0) > 0 && (input.revents & POLLHUP);
+	return poll(&input, 1, 0) > 0 && (input.revents & POLLHUP);
 }
 
 static void watch_until_stopped(struct verdict_watch *watch,
@@ -107,7 +103,7 @@ static void watch_until_stopped(struct verdict_watch *watch,
 		uint64_t until_ns = next_ns;
 
 		if (now_ns >= next_ns) {
-			if (!look(watch) || has_ended())
+			if (!look(watch) || (options->is_beside && has_ended()))
 				return;
 			samples++;
 			next_ns = now_ns + options->interval_ns;
