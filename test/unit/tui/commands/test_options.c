@@ -379,7 +379,7 @@ static void errors_name_the_option_and_what_it_expects(void **state)
 	expect_error("-n -1", "--count", "1 or more");
 	expect_error("--no-such", "--no-such", "option");
 	expect_error("-y", "-y", "option");
-	expect_error("--co always", "--co", "several: --compress, --comm,");
+	expect_error("--co always", "--co", "several: --compress, --compare,");
 	expect_error("--clean somewhere", "somewhere", "option");
 }
 
