@@ -14,9 +14,6 @@
 /* Parts are kept for so long: the window is longer where steps are. */
 #define KEPT_NS (16 * NCS_COST_WINDOW_NS)
 
-/* The window is long enough if it has so many steps. */
-#define STEPS_WANTED 12u
-
 /* Costs are computed anew so many times in a window, and less often the more parts
  * there are: 80,000 took 220 to 290 ms. */
 #define ANEW 20u
@@ -182,7 +179,8 @@ static int compute_parts(struct ncs_costs *costs,
 			if (ranks[i].unknown == NCS_COST_KNOWN ||
 			    costs->costs[ranks[i].rank].steps == 0)
 				costs->costs[ranks[i].rank] = ranks[i];
-			*is_short |= ranks[i].steps < STEPS_WANTED;
+			*is_short |= ranks[i].steps <
+				     NCS_COST_STEPS_WANTED;
 		}
 	}
 	ncs_cost_free(cost);
