@@ -358,7 +358,8 @@ static void run_end(struct ncs_cost_replay *replay, uint32_t index)
 				(float)(operation->last_begin_ns -
 					window->launches[member].begin_ns));
 	}
-	if (operation->late_rank == replay->in_time)
+	if (operation->late_rank == replay->in_time ||
+	    replay->in_time == NCS_COST_ALL)
 		gain_ns += (float)operation->data_late_ns;
 	replay->ends_ns[index] = gain_ns;
 }
@@ -420,4 +421,12 @@ void ncs_cost_replay_run(struct ncs_cost_replay *replay)
 				source_gain(replay, step / 2, 1);
 	}
 	sum_up(replay);
+}
+
+struct ncs_cost_move
+ncs_cost_replay_move(const struct ncs_cost_replay *replay, uint32_t launch)
+{
+	return (struct ncs_cost_move){ replay->gains_ns[launch][0],
+				       begin_gain(replay, launch),
+				       end_gain(replay, launch) };
 }
