@@ -224,7 +224,7 @@ static void each_part_knows_its_launch(void **state)
 			assert_int_equal(window.part_launches[i],
 					 10 * (i % RANKS) + i / RANKS);
 	assert_int_equal(window.part_launches[3], NCS_COST_NONE);
-	/* Of one that is there twice, one has it. */
+	/* A part that is there twice has it once. */
 	assert_true((window.part_launches[8] == NCS_COST_NONE) !=
 		    (window.part_launches[20] == NCS_COST_NONE));
 	ncs_cost_window_release(&window);
