@@ -19,6 +19,7 @@ struct ncs_cost {
 	size_t kind_count;
 	struct ncs_cost_edges edges;
 	struct ncs_cost_replay replay;
+	/* By rank, and behind them of all at once. */
 	struct ncs_cost_of_rank *ranks;
 	bool *is_sure; /* it costs something, but for what times leave open */
 };
@@ -82,6 +83,7 @@ struct ncs_cost *ncs_cost_new(const struct ncs_cost_part *parts, size_t count)
 		goto fail;
 	for (size_t i = 0; i < cost->window.rank_count; i++)
 		cost->ranks[i].rank = cost->window.ranks[i].number;
+	cost->ranks[cost->window.rank_count].rank = UINT32_MAX;
 	return cost;
 fail:
 	ncs_cost_free(cost);
@@ -114,23 +116,31 @@ enum {
 	BY_ALL = BY_HOST | BY_STREAM | BY_DATA,
 };
 
-/* Runs the window without what is a rank's own. Returns the share that the job
+/* Runs the window without what is a rank's own, or with the number of ranks in place
+ * of one, without what each does longer than the others. Returns the share that the job
  * gains. */
-static double run_without(struct ncs_cost *cost,
-			  const struct ncs_cost_rank *rank, unsigned works)
+static double run_without(struct ncs_cost *cost, size_t i, unsigned works)
 {
 	struct ncs_cost_replay *replay = &cost->replay;
+	bool is_all = i == cost->window.rank_count;
+	size_t first = is_all ? 0 : i, end = is_all ? i : i + 1;
 
-	if (works & BY_HOST)
-		ncs_cost_edges_map(&cost->edges, rank, NCS_COST_CALL,
-				   replay->slack_ns);
-	if (works & BY_STREAM)
-		ncs_cost_edges_map(&cost->edges, rank, NCS_COST_READY,
-				   replay->slack_ns);
+	for (size_t r = first; r < end; r++) {
+		const struct ncs_cost_rank *rank = &cost->window.ranks[r];
+
+		if (works & BY_HOST)
+			ncs_cost_edges_map(&cost->edges, rank, NCS_COST_CALL,
+					   is_all, replay->slack_ns);
+		if (works & BY_STREAM)
+			ncs_cost_edges_map(&cost->edges, rank, NCS_COST_READY,
+					   is_all, replay->slack_ns);
+	}
 	if (works & BY_DATA)
-		replay->in_time = (uint32_t)(rank - cost->window.ranks);
+		replay->in_time = is_all ? NCS_COST_ALL : (uint32_t)i;
 	ncs_cost_replay_run(replay);
-	ncs_cost_replay_reset(replay, rank->first, rank->count);
+	for (size_t r = first; r < end; r++)
+		ncs_cost_replay_reset(replay, cost->window.ranks[r].first,
+				      cost->window.ranks[r].count);
 	replay->in_time = NCS_COST_NONE;
 	return replay->gain_ns / window_ns(cost);
 }
@@ -167,12 +177,38 @@ static void draw_bounds(const struct ncs_cost *cost,
 	view->most = sums[DRAWS - 1 - DRAWS / 20] / window_ns(cost);
 }
 
-/* Returns in how many steps of a rank the anchors are known. */
-static uint32_t steps_of(const struct ncs_cost *cost,
-			 const struct ncs_cost_rank *rank)
+/* Returns the time of all steps, from their first call on. */
+static double steps_ns(const struct ncs_cost *cost)
 {
-	const struct ncs_cost_class *class;
+	const struct ncs_cost_window *window = &cost->window;
+	double first_ns = cost->replay.from_ns;
 
+	for (size_t i = 0; i < window->rank_count; i++) {
+		const struct ncs_cost_rank *rank = &window->ranks[i];
+
+		if (rank->class_index != NCS_COST_NONE &&
+		    rank->regular_count > 0)
+			first_ns = fmin(
+				first_ns,
+				window->launches[window->regular[rank->regular]]
+					.call_ns);
+	}
+	return fmax(1, cost->replay.until_ns - first_ns);
+}
+
+/* Returns in how many steps of a rank, or of each one, the anchors are known. */
+static uint32_t steps_of(const struct ncs_cost *cost, size_t i)
+{
+	const struct ncs_cost_rank *rank = &cost->window.ranks[i];
+	const struct ncs_cost_class *class;
+	uint32_t least = UINT32_MAX;
+
+	if (i == cost->window.rank_count) {
+		for (size_t r = 0; r < i; r++)
+			least = steps_of(cost, r) < least ? steps_of(cost, r) :
+							    least;
+		return i > 0 ? least : 0;
+	}
 	if (rank->class_index == NCS_COST_NONE)
 		return 0;
 	class = &cost->window.classes[rank->class_index];
@@ -181,12 +217,19 @@ static uint32_t steps_of(const struct ncs_cost *cost,
 		       0;
 }
 
-/* Returns why nothing can be told of a rank before anything is computed. */
-static enum ncs_cost_unknown unknown_of(const struct ncs_cost *cost,
-					const struct ncs_cost_rank *rank)
+/* Returns why nothing can be told of a rank, or of some of all, before anything is
+ * computed. */
+static enum ncs_cost_unknown unknown_of(const struct ncs_cost *cost, size_t i)
 {
+	const struct ncs_cost_rank *rank = &cost->window.ranks[i];
 	const struct ncs_cost_class *class;
+	enum ncs_cost_unknown unknown = NCS_COST_KNOWN;
 
+	if (i == cost->window.rank_count) {
+		while (i-- > 0 && unknown == NCS_COST_KNOWN)
+			unknown = unknown_of(cost, i);
+		return unknown;
+	}
 	if (2 * rank->unknown > rank->seen)
 		return NCS_COST_NO_TIMES;
 	if (rank->class_index == NCS_COST_NONE)
@@ -194,9 +237,72 @@ static enum ncs_cost_unknown unknown_of(const struct ncs_cost *cost,
 	class = &cost->window.classes[rank->class_index];
 	if (class->rank_count < 2 || class->is_chain)
 		return NCS_COST_NO_PEER;
-	if (steps_of(cost, rank) < NCS_COST_STEPS)
+	if (steps_of(cost, i) < NCS_COST_STEPS)
 		return NCS_COST_FEW_STEPS;
 	return NCS_COST_KNOWN;
+}
+
+/* How long others waited for a rank, in ns: in operations of several ranks; and at most,
+ * with messages, which may overlap, and unless data was late. */
+struct waits {
+	double operations_ns, most_ns;
+};
+
+/* Finds how long others waited for a rank that began last, until the next one had begun,
+ * or for each one, until all had. */
+static struct waits waits_for(const struct ncs_cost *cost, size_t rank)
+{
+	const struct ncs_cost_window *window = &cost->window;
+	struct waits waits = { 0, 0 };
+
+	for (size_t i = 0; i < window->operation_count; i++) {
+		const struct ncs_cost_operation *operation =
+			&window->operations[i];
+		double last_ns = operation->last_begin_ns, before_ns = -INFINITY;
+		double first_ns = INFINITY, waited_ns;
+		uint32_t last = NCS_COST_NONE;
+
+		for (uint32_t k = 0; k < operation->count; k++) {
+			const struct ncs_cost_launch *launch =
+				&window->launches
+					 [window->members[operation->first + k]];
+
+			first_ns = fmin(first_ns, launch->begin_ns);
+			if (last == NCS_COST_NONE && launch->begin_ns == last_ns)
+				last = launch->rank;
+			else
+				before_ns = fmax(before_ns, launch->begin_ns);
+		}
+		if (last_ns < cost->replay.from_ns || operation->count < 2)
+			continue;
+		if (rank == window->rank_count)
+			waited_ns = last_ns - first_ns;
+		else
+			waited_ns = last == rank ? last_ns - before_ns : 0;
+		if (operation->data_late_ns > 0 &&
+		    (rank == window->rank_count ||
+		     operation->late_rank == rank))
+			waits.most_ns = INFINITY;
+		waits.most_ns += waited_ns;
+		if (!operation->is_transfer)
+			waits.operations_ns += waited_ns;
+	}
+	return waits;
+}
+
+/* Returns whether a cost contradicts how long others waited: it is more, or nothing
+ * although they waited for much of the time. */
+static bool is_contradicted(const struct ncs_cost *cost, size_t i)
+{
+	const struct ncs_cost_of_rank *view = &cost->ranks[i];
+	struct waits waits = waits_for(cost, i);
+
+	return view->share >
+		       waits.most_ns / window_ns(cost) + NCS_COST_LEAST / 100. ||
+	       (waits.operations_ns >=
+			NCS_COST_SHARE / 100. * window_ns(cost) &&
+		view->most_here * window_ns(cost) <
+			NCS_COST_WAITED / 100. * waits.operations_ns);
 }
 
 /* Tells the cost of a rank by the first setting. */
@@ -204,33 +310,37 @@ static void tell(struct ncs_cost *cost, size_t i, double change)
 {
 	struct ncs_cost_of_rank *view = &cost->ranks[i];
 
-	view->unknown = unknown_of(cost, &cost->window.ranks[i]);
-	view->steps = steps_of(cost, &cost->window.ranks[i]);
+	view->unknown = unknown_of(cost, i);
+	view->steps = steps_of(cost, i);
 	if (view->unknown != NCS_COST_KNOWN)
 		return;
 	if (fabs(change) > NCS_COST_CHECK / 100.)
 		view->unknown = NCS_COST_VARIES;
-	view->share = run_without(cost, &cost->window.ranks[i], BY_ALL);
-	view->gain_ns = view->share * window_ns(cost);
+	view->share = run_without(cost, i, BY_ALL);
+	view->window_ns = window_ns(cost);
+	view->steps_ns = steps_ns(cost);
 	draw_bounds(cost, view);
 	cost->is_sure[i] = view->least >= NCS_COST_LEAST / 100.;
 	view->least = fmin(view->least, view->share);
 	view->most = fmax(view->most, view->share);
+	view->least_here = view->most_here = view->share;
 	if (view->share < NCS_COST_SHARE / 100.)
 		return;
-	view->host = run_without(cost, &cost->window.ranks[i], BY_HOST);
-	view->stream = run_without(cost, &cost->window.ranks[i], BY_STREAM);
-	view->data = run_without(cost, &cost->window.ranks[i], BY_DATA);
+	view->host = run_without(cost, i, BY_HOST);
+	view->stream = run_without(cost, i, BY_STREAM);
+	view->data = run_without(cost, i, BY_DATA);
 }
 
 /* Widens the bounds of a rank by another setting. */
 static void widen(struct ncs_cost *cost, size_t i)
 {
 	struct ncs_cost_of_rank *view = &cost->ranks[i];
-	double share = run_without(cost, &cost->window.ranks[i], BY_ALL);
+	double share = run_without(cost, i, BY_ALL);
 
 	view->least = fmin(view->least, share);
 	view->most = fmax(view->most, share);
+	view->least_here = fmin(view->least_here, share);
+	view->most_here = fmax(view->most_here, share);
 }
 
 /* Makes the edges of a setting, and their replay. */
@@ -254,7 +364,9 @@ static double check(struct ncs_cost *cost)
 
 static bool is_asked(const struct ncs_cost *cost, size_t i, int64_t rank)
 {
-	return rank < 0 || cost->ranks[i].rank == rank;
+	if (i == cost->window.rank_count)
+		return rank == NCS_COST_AT_ONCE;
+	return rank == NCS_COST_EACH || cost->ranks[i].rank == rank;
 }
 
 /* Returns whether the bounds of a rank are worth more than those of chance. */
@@ -267,7 +379,7 @@ static bool is_bounded(const struct ncs_cost_of_rank *view)
 /* Decides by the bounds of all ranks. */
 static void judge(struct ncs_cost *cost)
 {
-	for (size_t i = 0; i < cost->window.rank_count; i++) {
+	for (size_t i = 0; i <= cost->window.rank_count; i++) {
 		struct ncs_cost_of_rank *view = &cost->ranks[i];
 
 		if (view->unknown == NCS_COST_KNOWN &&
@@ -299,7 +411,7 @@ int ncs_cost_compute(struct ncs_cost *cost, int64_t rank)
 	if (set_up(cost, &settings[0]) != 0)
 		return -ENOMEM;
 	change = check(cost);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i <= count; i++) {
 		if (!is_asked(cost, i, rank))
 			continue;
 		tell(cost, i, change);
@@ -311,12 +423,16 @@ int ncs_cost_compute(struct ncs_cost *cost, int64_t rank)
 			judge(cost);
 		if (set_up(cost, &settings[k]) != 0)
 			return -ENOMEM;
-		for (size_t i = 0; i < count; i++)
+		for (size_t i = 0; i <= count; i++)
 			if (is_asked(cost, i, rank) &&
 			    is_bounded(&cost->ranks[i]) &&
 			    (k < SETTINGS - 1 || is_by_data(&cost->ranks[i])))
 				widen(cost, i);
 	}
+	for (size_t i = 0; i <= count; i++)
+		if (is_asked(cost, i, rank))
+			cost->ranks[i].is_contradicted =
+				is_contradicted(cost, i);
 	return 0;
 }
 
@@ -325,4 +441,31 @@ const struct ncs_cost_of_rank *ncs_cost_ranks(const struct ncs_cost *cost,
 {
 	*count = cost->window.rank_count;
 	return cost->ranks;
+}
+
+const struct ncs_cost_of_rank *ncs_cost_find(const struct ncs_cost *cost,
+					     int64_t rank)
+{
+	for (size_t i = 0; i <= cost->window.rank_count; i++)
+		if (is_asked(cost, i, rank))
+			return &cost->ranks[i];
+	return NULL;
+}
+
+int ncs_cost_moves(struct ncs_cost *cost, int64_t rank,
+		   struct ncs_cost_move *moves)
+{
+	if (set_up(cost, &settings[0]) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i <= cost->window.rank_count; i++)
+		if (is_asked(cost, i, rank))
+			run_without(cost, i, BY_ALL);
+	for (size_t i = 0; i < cost->window.part_count; i++) {
+		uint32_t launch = cost->window.part_launches[i];
+
+		moves[i] = launch != NCS_COST_NONE ?
+				   ncs_cost_replay_move(&cost->replay, launch) :
+				   (struct ncs_cost_move){ NAN, NAN, NAN };
+	}
+	return 0;
 }

@@ -53,7 +53,8 @@ struct ncs_cost_part {
 	uint64_t comm_id;
 	uint64_t number; /* sequence number, or that of its connection */
 	uint64_t bytes;
-	uint64_t stream;  /* any number that tells streams of a rank apart */
+	/* Any number that tells streams of a rank apart; 0 if it is not known. */
+	uint64_t stream;
 	uint64_t call_ns; /* the host began to launch it … */
 	uint64_t launched_ns; /* … and had launched it */
 	uint64_t begin_ns;    /* on the stream; 0 if not known */
@@ -76,16 +77,24 @@ struct ncs_cost_part ncs_cost_part_of(const struct ncs_joined *joined,
 
 /* The cost of a rank. Shares are of the window's time, of 1. */
 struct ncs_cost_of_rank {
-	uint32_t rank; /* of the job */
+	uint32_t rank; /* of the job; of all ranks at once UINT32_MAX */
 	enum ncs_cost_unknown unknown;
 	uint32_t steps; /* whose anchors are known */
 	/* If it is known: negative if the job would take longer. */
 	double share, least, most;
-	double gain_ns; /* the time of that share */
+	/* Bounds of the share in this very window: without what other moments of it would
+	 * have given by chance. */
+	double least_here, most_here;
+	/* The time that shares are of, and that with the first launches, of which no
+	 * anchors are known. */
+	double window_ns, steps_ns;
 	/* The share that it costs by each of its works alone: by late calls, by late
 	 * readiness on the stream, and by late data. */
 	double host, stream, data;
 	bool is_too_much; /* it costs much, and surely something */
+	/* It costs more than others waited for it, or far less: anchors do not tell
+	 * that nothing else would have held the job up. */
+	bool is_contradicted;
 };
 
 struct ncs_cost;
@@ -96,13 +105,34 @@ struct ncs_cost;
 struct ncs_cost *ncs_cost_new(const struct ncs_cost_part *parts, size_t count);
 void ncs_cost_free(struct ncs_cost *cost);
 
-/* Computes the cost of all ranks, or with `rank` not negative of this one alone: the
- * others stay as they were, zeros at first. Returns 0 or -ENOMEM. */
+/* In place of a rank: each one for itself, or all of them at once, none of which then
+ * works longer than the others do. */
+#define NCS_COST_EACH (-1)
+#define NCS_COST_AT_ONCE (-2)
+
+/* Computes the cost of a rank: the others' stay as they were, zeros at first. Returns
+ * 0 or -ENOMEM. */
 int ncs_cost_compute(struct ncs_cost *cost, int64_t rank);
 
 /* Returns the costs, sorted by rank, and sets *count to their number. Valid until
  * the next call for `cost`. */
 const struct ncs_cost_of_rank *ncs_cost_ranks(const struct ncs_cost *cost,
 					      size_t *count);
+
+/* Returns the cost of a rank, or that of all at once; NULL if it has no parts. Valid as
+ * those are. */
+const struct ncs_cost_of_rank *ncs_cost_find(const struct ncs_cost *cost,
+					     int64_t rank);
+
+/* How much earlier, in ns, a part comes without what a rank costs; NAN if its times are
+ * not known. */
+struct ncs_cost_move {
+	float call_ns, begin_ns, end_ns;
+};
+
+/* Fills in the moves of all parts without a rank, or without what all cost at once, by
+ * their places among the parts that the window was made of. Returns 0 or -ENOMEM. */
+int ncs_cost_moves(struct ncs_cost *cost, int64_t rank,
+		   struct ncs_cost_move *moves);
 
 #endif

@@ -22,6 +22,7 @@ struct choice {
 	float *distances_ns;          /* likewise */
 	double *values, *more_values; /* of a rank, or one for each */
 	size_t instance_room;
+	double step_ns; /* from one event of the kind to the next: the median */
 };
 
 /* --- One candidate -------------------------------------------------------- */
@@ -125,6 +126,26 @@ static void add_contradiction(struct ncs_cost_score *score,
 	score->score_ns = sum_ns / with_some;
 }
 
+/* Finds how long a step takes. */
+static void find_step_ns(struct choice *choice)
+{
+	const struct ncs_cost_instances *of = &choice->of;
+	uint32_t count = of->first[of->class->rank_count];
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ncs_cost_instance *instance = &of->instances[i];
+
+		uint32_t before = ncs_cost_back(of->window, instance->launch,
+						of->class->period);
+
+		choice->values[i] =
+			instance->at_ns -
+			ncs_cost_at_ns(&of->window->launches[before],
+				       of->event);
+	}
+	choice->step_ns = ncs_cost_median(choice->values, count);
+}
+
 /* Scores a candidate. Returns false if it is none. */
 static bool score_candidate(struct choice *choice, struct ncs_cost_score *score,
 			    struct candidate_works *ranks)
@@ -132,6 +153,7 @@ static bool score_candidate(struct choice *choice, struct ncs_cost_score *score,
 	const struct ncs_cost_instances *of = &choice->of;
 	struct order_count order = { 0, 0 };
 	uint32_t count = of->class->rank_count, known = 0, with_works = 0;
+	double least_ns = INFINITY;
 
 	for (uint32_t i = 0; i < count; i++) {
 		score->spreads_ns[i] = NAN;
@@ -144,6 +166,7 @@ static bool score_candidate(struct choice *choice, struct ncs_cost_score *score,
 		measure_spread(choice, score, i, &ranks[i]);
 		score->spreads_ns[i] = ranks[i].spread_ns;
 		known += ranks[i].known;
+		least_ns = fmin(least_ns, ranks[i].work_ns);
 	}
 	if (known < NCS_COST_STEPS)
 		return false;
@@ -151,6 +174,8 @@ static bool score_candidate(struct choice *choice, struct ncs_cost_score *score,
 		if (!isnan(score->spreads_ns[i]))
 			choice->values[with_works++] = ranks[i].work_ns;
 	score->work_ns = ncs_cost_median(choice->values, with_works);
+	if (score->anchor.event == NCS_COST_END && least_ns >= choice->step_ns)
+		return false;
 	add_contradiction(score, ranks, count, of->rank_count);
 	return true;
 }
@@ -212,9 +237,9 @@ static int compare_scores(const void *a, const void *b)
 	return (int)y->anchor.event - (int)x->anchor.event;
 }
 
-/* An anchor may be any event of the rank's latest launches. One that is a step or
- * more before its own kind is left out: all ranks have one period, so it would
- * always fit. */
+/* An anchor may be any event of the rank's latest launches. Readiness a step or more
+ * before is left out, and an end after which work would take longer than a step: all
+ * ranks have one period, so they would always fit. */
 static void score_candidates(struct choice *choice,
 			     struct candidate_works *ranks)
 {
@@ -296,7 +321,12 @@ static size_t choose_one(struct choice *choice,
 			continue;
 		if (scores[i].work_ns < scores[chosen].work_ns)
 			chosen = i;
-		if (!other->is_known || scores[i].work_ns < other->work_ns)
+		/* A host may have worked for longer than since the last end that
+		 * explains its call: the other one is the first that does. */
+		if (!other->is_known ||
+		    (scores[i].work_ns < other->work_ns) !=
+			    (choice->of.event == NCS_COST_CALL &&
+			     scores[i].anchor.event == NCS_COST_END))
 			*other = (struct ncs_cost_choice){ true,
 							   scores[i].anchor,
 							   scores[i].work_ns };
@@ -313,6 +343,7 @@ static int choose(struct choice *choice, struct candidate_works *ranks,
 
 	if (choice->of.known < NCS_COST_STEPS)
 		return 0;
+	find_step_ns(choice);
 	score_candidates(choice, ranks);
 	if (choice->count == 0)
 		return 0;
@@ -320,7 +351,9 @@ static int choose(struct choice *choice, struct candidate_works *ranks,
 	kind->anchor_count = 1;
 	kind->anchors[0] = choice->scores[chosen].anchor;
 	kind->usual_ns[0] = choice->scores[chosen].work_ns;
-	if (choice->scores[chosen].score_ns > NCS_COST_ERROR_NS)
+	/* In a few steps, chance tells two anchors apart. */
+	if (choice->scores[chosen].score_ns > NCS_COST_ERROR_NS &&
+	    choice->of.known >= NCS_COST_STEPS_WANTED * choice->of.rank_count)
 		error = ncs_cost_find_pair(&choice->of, choice->scores,
 					   choice->count, chosen, &pair);
 	if (!pair.works_ns)

@@ -267,7 +267,8 @@ static double work_ns(const struct ncs_cost_edges *edges, uint32_t index,
 
 void ncs_cost_edges_map(struct ncs_cost_edges *edges,
 			const struct ncs_cost_rank *rank,
-			enum ncs_cost_event event, float (*slack_ns)[2][2])
+			enum ncs_cost_event event, bool only_shorter,
+			float (*slack_ns)[2][2])
 {
 	unsigned k = event == NCS_COST_READY;
 
@@ -276,7 +277,7 @@ void ncs_cost_edges_map(struct ncs_cost_edges *edges,
 			const struct ncs_cost_source *source =
 				&edges->sources[i][k];
 			struct ncs_cost_map map;
-			double own_ns;
+			double own_ns, less_ns;
 
 			if (source->kind == NCS_COST_NONE ||
 			    source->nodes[anchor] == NCS_COST_NONE)
@@ -285,10 +286,11 @@ void ncs_cost_edges_map(struct ncs_cost_edges *edges,
 					      rank, source->kind, anchor,
 					      edges->setting.free_share);
 			own_ns = work_ns(edges, i, k, anchor);
+			less_ns = own_ns - ncs_cost_mapped_ns(&edges->works,
+							      &map, own_ns);
 			slack_ns[i][k][anchor] +=
-				(float)(own_ns -
-					ncs_cost_mapped_ns(&edges->works, &map,
-							   own_ns));
+				(float)(only_shorter ? fmax(less_ns, 0) :
+						       less_ns);
 		}
 }
 

@@ -82,10 +82,11 @@ int ncs_cost_edges_make(struct ncs_cost_edges *edges,
 			const struct ncs_cost_setting *setting);
 
 /* Writes into `slack_ns`, by launch, what the slack of a rank's calls or readiness
- * would be with the works of the others. */
+ * would be with the works of the others, or only where these are shorter. */
 void ncs_cost_edges_map(struct ncs_cost_edges *edges,
 			const struct ncs_cost_rank *rank,
-			enum ncs_cost_event event, float (*slack_ns)[2][2]);
+			enum ncs_cost_event event, bool only_shorter,
+			float (*slack_ns)[2][2]);
 
 /* Writes what it would be with works drawn from other steps: each rank's from
  * another one. */

@@ -74,13 +74,17 @@ static int by_number(const void *a, const void *b)
 }
 
 static int add_item(struct ncs_cost_items *items,
-		    const struct ncs_cost_part *part, uint32_t rank)
+		    const struct ncs_cost_part *part, uint32_t index,
+		    uint32_t rank)
 {
 	if (ncs_array_reserve(&items->items, &items->capacity, items->count + 1,
 			      sizeof(*items->items)) != 0)
 		return -ENOMEM;
 	items->items[items->count++] = (struct ncs_cost_item){
-		.part = part, .call_ns = part->call_ns, .rank = rank
+		.part = part,
+		.call_ns = part->call_ns,
+		.index = index,
+		.rank = rank,
 	};
 	return 0;
 }
@@ -142,7 +146,7 @@ static int take_parts(struct ncs_cost_window *window,
 		rank->seen++;
 		if (!has_times(&parts[i]))
 			rank->unknown++;
-		else if (add_item(items, &parts[i],
+		else if (add_item(items, &parts[i], (uint32_t)i,
 				  (uint32_t)(rank - window->ranks)) != 0)
 			return -ENOMEM;
 	}
@@ -255,7 +259,7 @@ static int make_up_lost(struct ncs_cost_window *window,
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < items->lost_count; i++)
-		if (add_item(items, &items->lost[i],
+		if (add_item(items, &items->lost[i], NCS_COST_NONE,
 			     (uint32_t)(rank_of(window, &items->lost[i]) -
 					window->ranks)) != 0)
 			return -ENOMEM;
@@ -303,6 +307,38 @@ static void number_operations(struct ncs_cost_window *window,
 	}
 }
 
+/* Finds the streams of items, which are sorted by communicator. A rank uses one that is
+ * not known in a part as in others of the communicator, or the communicator has one of
+ * its own. */
+static void find_streams(const struct ncs_cost_window *window,
+			 struct ncs_cost_items *items)
+{
+	for (size_t first = 0, end; first < items->count; first = end) {
+		uint64_t comm_id = items->items[first].part->comm_id;
+
+		for (size_t i = 0; i < window->rank_count; i++)
+			items->spans[i].stream = 0;
+		for (end = first; end < items->count; end++) {
+			const struct ncs_cost_item *item = &items->items[end];
+			struct ncs_cost_span *span = &items->spans[item->rank];
+
+			if (item->part->comm_id != comm_id)
+				break;
+			if (span->stream == 0)
+				span->stream = item->part->stream;
+		}
+		for (size_t i = first; i < end; i++) {
+			struct ncs_cost_item *item = &items->items[i];
+
+			item->stream = item->part->stream;
+			if (item->stream == 0)
+				item->stream = items->spans[item->rank].stream;
+			if (item->stream == 0)
+				item->stream = comm_id;
+		}
+	}
+}
+
 int ncs_cost_items_make(struct ncs_cost_items *items,
 			struct ncs_cost_window *window,
 			const struct ncs_cost_part *parts, size_t count)
@@ -318,9 +354,11 @@ int ncs_cost_items_make(struct ncs_cost_items *items,
 			       -ENOMEM;
 	if (!error)
 		error = make_up_lost(window, items);
-	if (!error)
-		number_operations(window, items);
-	return error;
+	if (error)
+		return error;
+	number_operations(window, items);
+	find_streams(window, items);
+	return 0;
 }
 
 void ncs_cost_items_release(struct ncs_cost_items *items)

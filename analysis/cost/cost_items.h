@@ -11,6 +11,8 @@
 struct ncs_cost_item {
 	const struct ncs_cost_part *part;
 	uint64_t call_ns; /* in the order of sequence numbers */
+	uint64_t stream;  /* known, or as likely */
+	uint32_t index;   /* of the part; NONE: it is made up */
 	uint32_t rank;    /* index */
 	uint32_t operation;
 	uint32_t launch;
@@ -26,6 +28,7 @@ struct ncs_cost_items {
 		const struct ncs_cost_part *some; /* NULL: it has none */
 		uint64_t least, most;             /* of numbers */
 		uint64_t next_call_ns;
+		uint64_t stream; /* one of a communicator; 0: none is known */
 	} * spans; /* by rank */
 };
 

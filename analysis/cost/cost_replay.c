@@ -283,6 +283,23 @@ static float source_gain(const struct ncs_cost_replay *replay, uint32_t index,
 	return isinf(gain_ns) ? other_gain(replay, index, k) : gain_ns;
 }
 
+/* Returns how much later a call came than the one before it required. What a host does
+ * after the end of a launch, it does after its call before, too. */
+static float order_slack(const struct ncs_cost_replay *replay, uint32_t index)
+{
+	const struct ncs_cost_edges *edges = replay->edges;
+	const struct ncs_cost_source *source = &edges->sources[index][0];
+	const struct ncs_cost_launch *launch = &edges->window->launches[index];
+	uint32_t node = source->nodes[0];
+
+	if (node == NCS_COST_NONE || source->nodes[1] != NCS_COST_NONE ||
+	    node % NCS_COST_EVENTS != NCS_COST_END)
+		return (float)(launch->call_ns - launch[-1].call_ns);
+	return (float)fmax(0, ncs_cost_measured_ns(edges, node) -
+				      launch[-1].call_ns) +
+	       replay->slack_ns[index][0][0];
+}
+
 static void run_call(struct ncs_cost_replay *replay, uint32_t index)
 {
 	const struct ncs_cost_window *window = replay->edges->window;
@@ -291,8 +308,7 @@ static void run_call(struct ncs_cost_replay *replay, uint32_t index)
 
 	if (index > window->ranks[launch->rank].first)
 		gain_ns = smaller(gain_ns, replay->gains_ns[index - 1][0] +
-						   (float)(launch->call_ns -
-							   launch[-1].call_ns));
+						   order_slack(replay, index));
 	replay->gains_ns[index][0] = gain_ns;
 }
 
@@ -342,7 +358,8 @@ static void run_end(struct ncs_cost_replay *replay, uint32_t index)
 				(float)(operation->last_begin_ns -
 					window->launches[member].begin_ns));
 	}
-	if (operation->late_rank == replay->in_time)
+	if (operation->late_rank == replay->in_time ||
+	    replay->in_time == NCS_COST_ALL)
 		gain_ns += (float)operation->data_late_ns;
 	replay->ends_ns[index] = gain_ns;
 }
@@ -404,4 +421,12 @@ void ncs_cost_replay_run(struct ncs_cost_replay *replay)
 				source_gain(replay, step / 2, 1);
 	}
 	sum_up(replay);
+}
+
+struct ncs_cost_move
+ncs_cost_replay_move(const struct ncs_cost_replay *replay, uint32_t launch)
+{
+	return (struct ncs_cost_move){ replay->gains_ns[launch][0],
+				       begin_gain(replay, launch),
+				       end_gain(replay, launch) };
 }

@@ -12,6 +12,9 @@
 /* Moments at which the gain is told. */
 #define NCS_COST_MOMENTS 40u
 
+/* All ranks, in place of one. */
+#define NCS_COST_ALL (NCS_COST_NONE - 1)
+
 struct ncs_cost_replay {
 	const struct ncs_cost_edges *edges;
 	uint32_t *order; /* steps, each after those that it depends on */
@@ -20,7 +23,7 @@ struct ncs_cost_replay {
 	float (*gains_ns)[2];
 	float *ends_ns;
 	float (*slack_ns)[2][2]; /* by launch, as edges have it or changed */
-	uint32_t in_time;        /* nobody waits for this rank's data; NONE */
+	uint32_t in_time; /* nobody waits for this rank's data; NONE, ALL */
 	/* Work space of the search for the order. */
 	uint8_t *states;
 	uint32_t *stack;
@@ -47,5 +50,9 @@ void ncs_cost_replay_reset(struct ncs_cost_replay *replay, uint32_t first,
 
 /* Runs with the slack as it is: sets gain_ns and moments_ns. */
 void ncs_cost_replay_run(struct ncs_cost_replay *replay);
+
+/* Returns how much earlier a launch comes in the latest run. */
+struct ncs_cost_move
+ncs_cost_replay_move(const struct ncs_cost_replay *replay, uint32_t launch);
 
 #endif

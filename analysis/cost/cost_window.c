@@ -46,7 +46,7 @@ struct ncs_cost_part ncs_cost_part_of(const struct ncs_joined *joined,
 		.comm_id = part->comm_id,
 		.number = part->number,
 		.bytes = part->bytes,
-		.stream = part->stream != 0 ? part->stream : part->comm_id,
+		.stream = part->stream,
 		.call_ns = launch_ns != 0 ? launch_ns : launched_ns,
 		.launched_ns = launched_ns,
 		.data_late_ns = data_late_ns,
@@ -81,7 +81,7 @@ static bool is_one_launch(const struct ncs_cost_item *a,
 
 	return a->rank == b->rank && a->part->comm_id == b->part->comm_id &&
 	       a->part->call_ns == b->part->call_ns &&
-	       a->part->stream == b->part->stream &&
+	       a->stream == b->stream &&
 	       (from_ns < until_ns ? until_ns - from_ns : from_ns - until_ns) <
 		       NCS_COST_ERROR_NS;
 }
@@ -228,8 +228,7 @@ static int make_rank(struct ncs_cost_window *window,
 		launch->operations = (uint32_t)*at;
 		error = number_of(&comms, first->part->comm_id, &comm);
 		if (!error)
-			error = number_of(&streams, first->part->stream,
-					  &stream);
+			error = number_of(&streams, first->stream, &stream);
 		if (error)
 			break;
 		launch->token =
@@ -320,14 +319,25 @@ int ncs_cost_window_make(struct ncs_cost_window *window,
 	struct ncs_cost_items items;
 	int error;
 
-	*window = (struct ncs_cost_window){ 0 };
+	*window = (struct ncs_cost_window){
+		.part_launches = malloc((count + 1) * sizeof(uint32_t)),
+		.part_count = count,
+	};
 	error = ncs_cost_items_make(&items, window, parts, count);
+	if (!window->part_launches)
+		error = -ENOMEM;
 	if (!error && items.count > 0) {
 		qsort(items.items, items.count, sizeof(*items.items), by_call);
 		error = allocate(window, items.count);
 		if (!error)
 			error = make_launches(window, &items);
 	}
+	for (size_t i = 0; !error && i < count; i++)
+		window->part_launches[i] = NCS_COST_NONE;
+	for (size_t i = 0; !error && i < items.count; i++)
+		if (items.items[i].index != NCS_COST_NONE)
+			window->part_launches[items.items[i].index] =
+				items.items[i].launch;
 	ncs_cost_items_release(&items);
 	return error;
 }
@@ -345,5 +355,6 @@ void ncs_cost_window_release(struct ncs_cost_window *window)
 	free(window->members);
 	free(window->launch_operations);
 	free(window->regular);
+	free(window->part_launches);
 	*window = (struct ncs_cost_window){ 0 };
 }

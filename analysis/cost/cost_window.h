@@ -77,8 +77,10 @@ struct ncs_cost_window {
 	uint32_t *members;           /* launches */
 	uint32_t *launch_operations; /* operations */
 	uint32_t *regular; /* launches that have a position, by rank and call */
+	uint32_t *part_launches; /* by part: its launch; NONE if it is in none */
 	struct ncs_cost_class *classes;
 	size_t rank_count, launch_count, operation_count, class_count;
+	size_t part_count;
 };
 
 /* Makes a window of parts: launches, operations and ranks. Returns 0 or

@@ -14,9 +14,6 @@
 /* Parts are kept for so long: the window is longer where steps are. */
 #define KEPT_NS (16 * NCS_COST_WINDOW_NS)
 
-/* The window is long enough if it has so many steps. */
-#define STEPS_WANTED 12u
-
 /* Costs are computed anew so many times in a window, and less often the more parts
  * there are: 80,000 took 220 to 290 ms. */
 #define ANEW 20u
@@ -93,7 +90,6 @@ int ncs_costs_note(const struct ncs_comparison *comparison,
 			joined, &joined->parts[i], rank->late->process,
 			i == comparison->last ? comparison->data_late_ns : 0);
 		part->comm_id = number_of(communicator, joined);
-		part->stream = joined->parts[i].stream;
 		if (part->call_ns > costs->latest_ns)
 			costs->latest_ns = part->call_ns;
 	}
@@ -134,27 +130,6 @@ static int by_communicator(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Sets the streams of sorted parts that are not known to one that the rank uses in the
- * communicator, or to one of its own. */
-static void set_streams(struct ncs_cost_part *parts, size_t count)
-{
-	for (size_t first = 0, end; first < count; first = end) {
-		uint64_t stream = 0;
-
-		for (end = first; end < count; end++) {
-			if (by_communicator(&parts[end], &parts[first]) != 0)
-				break;
-			if (stream == 0)
-				stream = parts[end].stream;
-		}
-		if (stream == 0)
-			stream = parts[first].comm_id;
-		for (size_t i = first; i < end; i++)
-			if (parts[i].stream == 0)
-				parts[i].stream = stream;
-	}
-}
-
 /* Returns the process whose number stands for the job of one. */
 static uint32_t first_of(uint32_t *job, uint32_t process)
 {
@@ -172,7 +147,7 @@ static int compute_parts(struct ncs_costs *costs,
 			 bool *is_short)
 {
 	struct ncs_cost *cost = ncs_cost_new(parts, count);
-	int error = cost ? ncs_cost_compute(cost, -1) : -ENOMEM;
+	int error = cost ? ncs_cost_compute(cost, NCS_COST_EACH) : -ENOMEM;
 	const struct ncs_cost_of_rank *ranks;
 
 	*is_short = false;
@@ -182,7 +157,8 @@ static int compute_parts(struct ncs_costs *costs,
 			if (ranks[i].unknown == NCS_COST_KNOWN ||
 			    costs->costs[ranks[i].rank].steps == 0)
 				costs->costs[ranks[i].rank] = ranks[i];
-			*is_short |= ranks[i].steps < STEPS_WANTED;
+			*is_short |= ranks[i].steps <
+				     NCS_COST_STEPS_WANTED;
 		}
 	}
 	ncs_cost_free(cost);
@@ -239,7 +215,6 @@ static int compute(struct ncs_costs *costs)
 	if (!error && costs->count > 0) {
 		memcpy(sorted, costs->parts, costs->count * sizeof(*sorted));
 		qsort(sorted, costs->count, sizeof(*sorted), by_communicator);
-		set_streams(sorted, costs->count);
 	}
 	for (size_t i = 1; !error && i < costs->count; i++)
 		if (sorted[i].comm_id == sorted[i - 1].comm_id)

@@ -187,11 +187,7 @@ static struct ncs_cost_of_rank cost_of(const struct ncs_late_rank *late)
 /* Returns the time over which a cost was computed. */
 static uint64_t window_ns(const struct ncs_cost_of_rank *cost)
 {
-	double window_ns = NCS_COST_WINDOW_NS;
-
-	if (cost->unknown == NCS_COST_KNOWN && cost->share != 0)
-		window_ns = fmax(window_ns, cost->gain_ns / cost->share);
-	return (uint64_t)window_ns;
+	return (uint64_t)fmax(NCS_COST_WINDOW_NS, cost->window_ns);
 }
 
 const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)

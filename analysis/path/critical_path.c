@@ -17,7 +17,6 @@
 #include "analysis/path/path_by_rank.h"
 #include "analysis/path/path_deferred.h"
 #include "analysis/path/path_finished.h"
-#include "analysis/path/path_hosts.h"
 #include "analysis/path/path_lines.h"
 #include "analysis/path/path_nodes.h"
 #include "analysis/path/path_state.h"
@@ -27,13 +26,8 @@
  * wrong, is at most this share of the true time. */
 #define UNKNOWN_MOST 0.05
 
-/* The time that is not known may be longer than computed by this factor: a slow
- * GPU is measured where it can be compared, and may be slower elsewhere. */
-#define UNKNOWN_SHORT 1.1
-
-/* Bounds that are further apart than this share of the time before say too
- * little. */
-#define BOUNDS_WIDEST 0.5
+/* A stage has such a share of transfers among its operations. */
+#define TRANSFERS 0.25
 
 /* The longest time, in ns, that a kernel takes to begin once it can, unless its
  * GPU has other work. */
@@ -52,15 +46,10 @@ static bool init_owners(struct ncs_path *path)
 		path->members[i].rank = rank;
 		path->members[i].least_ns = KERNEL_NS;
 		path->members[i].call_ns = -INFINITY;
-		rank->queued = NCS_PATH_QUEUED_MANY;
 		rank->send_ns = rank->send_end_ns = -INFINITY;
 		rank->other_ns = rank->other_end_ns = -INFINITY;
-		rank->latest_arrival_ns = -INFINITY;
 		rank->has_several = rank->overlaps = rank->capacity > 0;
 		if (!rank->has_several && !ncs_path_finished_init(path, rank))
-			return false;
-		if ((path->paced || options->learns) && !rank->host &&
-		    !ncs_path_hosts_init(path, rank))
 			return false;
 	}
 	for (size_t i = 0; i < options->owner_count; i++) {
@@ -94,8 +83,14 @@ static void init_scenario(struct ncs_path *path, size_t k)
 		path->changes.gap[k] = NCS_PATH_LAUNCH;
 		break;
 	case NCS_WHAT_IF_HOST:
-	case NCS_WHAT_IF_WITHOUT:
 		path->separate |= UINT64_C(1) << k;
+		return;
+	case NCS_WHAT_IF_WITHOUT:
+		if (path->options.without)
+			path->moves[k] = ncs_without_moves(
+				path->options.without, k - 1);
+		if (path->moves[k])
+			path->separate |= UINT64_C(1) << k;
 		return;
 	case NCS_WHAT_IF_NET:
 		path->wants_hosts |= scenario->inter_node ||
@@ -110,47 +105,6 @@ static void init_scenario(struct ncs_path *path, size_t k)
 		path->changes.saved[k] = saved;
 }
 
-/* Adds a run of a scenario that is not reported. Returns it. */
-static size_t add_run(struct ncs_path *path,
-		      const struct ncs_scenario *scenario)
-{
-	path->scenarios[path->run_count - 1] = *scenario;
-	return path->run_count++;
-}
-
-/* Lets hosts call in their order in run k, if their work is known. */
-static void set_paced(struct ncs_path *path, size_t k)
-{
-	if (path->options.works)
-		path->paced |= UINT64_C(1) << k;
-}
-
-/* Copies the scenarios, and adds two more for each without a rank: the same at
- * best and at worst. */
-static void add_bounds(struct ncs_path *path)
-{
-	size_t count = path->options.scenario_count;
-
-	path->run_count = path->told_count;
-	for (size_t i = 0; i < count; i++)
-		path->scenarios[i] = path->options.scenarios[i];
-	for (size_t i = 0; i < count; i++) {
-		const struct ncs_scenario *scenario = &path->scenarios[i];
-
-		if (scenario->kind != NCS_WHAT_IF_WITHOUT || scenario->rank < 0)
-			continue;
-		path->best_of[1 + i] = add_run(path, scenario);
-		path->worst_of[1 + i] = add_run(path, scenario);
-		path->at_best |= UINT64_C(1) << path->best_of[1 + i];
-		path->at_worst |= UINT64_C(1) << path->worst_of[1 + i];
-		set_paced(path, 1 + i);
-		set_paced(path, path->best_of[1 + i]);
-		set_paced(path, path->worst_of[1 + i]);
-	}
-	path->options.scenarios = path->scenarios;
-	path->options.scenario_count = path->run_count - 1;
-}
-
 struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 {
 	struct ncs_path *path = calloc(1, sizeof(*path));
@@ -158,8 +112,7 @@ struct ncs_path *ncs_path_new(const struct ncs_path_options *options)
 	if (!path)
 		return NULL;
 	path->options = *options;
-	path->told_count = 1 + options->scenario_count;
-	add_bounds(path);
+	path->run_count = 1 + options->scenario_count;
 	path->finished_bytes = sizeof(struct ncs_path_finished) +
 			       path->run_count *
 				       sizeof(struct ncs_path_run);
@@ -196,7 +149,6 @@ void ncs_path_free(struct ncs_path *path)
 		free(path->ranks[i].least_ns);
 		free(path->ranks[i].finished);
 		free(path->ranks[i].send);
-		ncs_path_hosts_release(&path->ranks[i]);
 	}
 	for (size_t i = 0; path->members && i < path->options.owner_count; i++)
 		free(path->members[i].latest);
@@ -215,7 +167,6 @@ void ncs_path_free(struct ncs_path *path)
 	free(path->arrivals);
 	free(path->part_times);
 	free(path->part_ranks);
-	free(path->gaps);
 	free(path);
 }
 
@@ -226,19 +177,16 @@ static void report_times(const struct ncs_path *path,
 			 const struct ncs_path_pending *pending,
 			 const struct ncs_path_start *start,
 			 const struct ncs_part *part,
-			 const struct ncs_path_arrival *arrival,
-			 double transfer_ns)
+			 const struct ncs_path_arrival *arrival, double end_ns)
 {
-	for (size_t k = 0; k < path->told_count; k++) {
-		double at_ns = ncs_path_arrival_ns(path, k, part, arrival,
-						   &start->usual[k]);
-		double end_ns =
-			start->ready.in_ns[k] +
-			ncs_path_transfer_ns(&pending->edits, k, transfer_ns);
+	for (size_t k = 0; k < path->run_count; k++) {
+		double at_ns = ncs_path_arrival_ns(path, k, part, arrival);
+		double in_ns = ncs_path_end_ns(path, k, arrival, &start->ready,
+					       &pending->edits, end_ns);
 
 		path->options.timed(path->options.context, k, part,
 				    path->base_ns + (uint64_t)(int64_t)at_ns,
-				    path->base_ns + (uint64_t)(int64_t)end_ns);
+				    path->base_ns + (uint64_t)(int64_t)in_ns);
 	}
 }
 
@@ -263,7 +211,7 @@ static void find_last(const struct ncs_path *path,
 		};
 	} else {
 		ncs_path_explain(path, k, &parts[last], &path->arrivals[last],
-				 &start->usual[k], start->ready.in_ns[k], node);
+				 start->ready.in_ns[k], node);
 	}
 }
 
@@ -287,11 +235,12 @@ static void note_waited_for(const struct ncs_path *path,
 	pending->has_arrived = true;
 }
 
-/* Notes the latest end of the operation's step. `longest_ns` is its longest
- * transfer, as recorded. */
+/* Notes the latest end of the operation's step: that of the last part, which ended at
+ * `end_ns`, as recorded. */
 static void note_step(struct ncs_path *path,
 		      const struct ncs_path_pending *pending,
-		      const struct ncs_path_start *start, double longest_ns)
+		      const struct ncs_path_start *start,
+		      const struct ncs_path_arrival *last, double end_ns)
 {
 	const struct ncs_path_operation *operation = &pending->operation;
 	struct ncs_path_step *row;
@@ -299,23 +248,27 @@ static void note_step(struct ncs_path *path,
 	if (!operation->is_counted || operation->step == NCS_NO_STEP)
 		return;
 	row = ncs_path_nodes_step(path->nodes, operation->step);
-	for (size_t k = 0; row && k < path->told_count; k++) {
-		double end_ns =
-			start->ready.in_ns[k] +
-			ncs_path_transfer_ns(&pending->edits, k, longest_ns);
+	for (size_t k = 0; row && k < path->run_count; k++) {
+		double in_ns = ncs_path_end_ns(path, k, last, &start->ready,
+					       &pending->edits, end_ns);
 
-		if (!row->has_end || end_ns > row->end_ns[k])
-			row->end_ns[k] = end_ns;
+		if (!row->has_end || in_ns > row->end_ns[k])
+			row->end_ns[k] = in_ns;
 	}
 	if (row)
 		row->has_end = true;
 }
 
-/* Processes parts that wait for each other, or a single part. */
+/* Processes parts that wait for each other, or a single part, which is this one of
+ * its operation. */
 static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 		    enum ncs_path_role role, const struct ncs_part *parts,
-		    const struct ncs_part_times *part_times, size_t count)
+		    const struct ncs_part_times *part_times, size_t count,
+		    size_t index)
 {
+	size_t place = pending->place == NCS_PATH_NO_PLACE ?
+			       NCS_PATH_NO_PLACE :
+			       pending->place + index;
 	struct ncs_path_start start;
 	struct ncs_path_node *nodes;
 	size_t beside;
@@ -324,18 +277,15 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 	for (size_t k = 0; k < path->run_count; k++) {
 		start.ready.in_ns[k] = -INFINITY;
 		start.last[k] = 0;
-		start.usual[k] = (struct ncs_path_usual){ INFINITY, INFINITY,
-							  INFINITY, INFINITY,
-							  INFINITY, INFINITY };
 	}
-	ncs_path_arrive_by_rank(path, parts, part_times, count, &start);
+	ncs_path_arrive_by_rank(path, parts, part_times, count, place, &start);
 	if (role == NCS_PATH_ROLE_WAITS && pending->has_arrived)
 		start.ready.ns = ncs_larger(start.ready.ns, pending->at_ns);
 	nodes = ncs_path_nodes_add(path->nodes, &pending->operation, path->ends,
 				   &start.ready.operation);
 	for (size_t k = 0; k < path->run_count; k++)
 		find_last(path, pending, role, parts, k, &start, &nodes[k]);
-	beside = ncs_path_explain_beside(path, pending, &start, parts, count);
+	beside = ncs_path_explain_beside(path, pending, parts, count);
 	if (role == NCS_PATH_ROLE_WAITED_FOR)
 		note_waited_for(path, pending, &start, parts);
 	/* Report first: storing the ends may reuse places that the arrivals
@@ -343,15 +293,14 @@ static void process(struct ncs_path *path, struct ncs_path_pending *pending,
 	for (size_t i = 0; path->options.timed && i < count; i++)
 		report_times(path, pending, &start, &parts[i],
 			     &path->arrivals[i],
-			     ncs_since(path->base_ns, part_times[i].end_ns) -
-				     start.ready.ns);
+			     ncs_since(path->base_ns, part_times[i].end_ns));
 	last_ns =
 		ncs_path_end_by_rank(path, pending, &start, part_times, count);
 	if (beside < count)
 		ncs_path_keep_beside(path, &path->arrivals[beside]);
 	path->last_ns = ncs_larger(path->last_ns, last_ns);
-	note_step(path, pending, &start,
-		  ncs_larger(last_ns - start.ready.ns, 0));
+	note_step(path, pending, &start, &path->arrivals[start.last[0]],
+		  ncs_larger(last_ns, start.ready.ns));
 	path->report.parts += count;
 }
 
@@ -362,7 +311,7 @@ static void process_deferred(struct ncs_path *path, double until_ns)
 
 	while ((deferred = ncs_path_deferred_next(path, until_ns))) {
 		process(path, deferred->pending, deferred->role,
-			&deferred->part, &deferred->times, 1);
+			&deferred->part, &deferred->times, 1, deferred->index);
 		ncs_path_deferred_free(deferred);
 	}
 }
@@ -372,16 +321,14 @@ static void process_deferred(struct ncs_path *path, double until_ns)
 /* Makes room in the work space for `count` parts. Returns 0 or -ENOMEM. */
 static int make_room(struct ncs_path *path, size_t count)
 {
-	size_t rooms[4] = { path->room, path->room, path->room, path->room };
+	size_t rooms[3] = { path->room, path->room, path->room };
 
 	if (ncs_array_reserve(&path->arrivals, &rooms[0], count,
 			      sizeof(*path->arrivals)) != 0 ||
 	    ncs_array_reserve(&path->part_times, &rooms[1], count,
 			      sizeof(*path->part_times)) != 0 ||
 	    ncs_array_reserve(&path->part_ranks, &rooms[2], count,
-			      sizeof(*path->part_ranks)) != 0 ||
-	    ncs_array_reserve(&path->gaps, &rooms[3], count,
-			      sizeof(*path->gaps)) != 0)
+			      sizeof(*path->part_ranks)) != 0)
 		return -ENOMEM;
 	path->room = rooms[0];
 	return 0;
@@ -435,14 +382,17 @@ part_times_of(const struct ncs_path *path, const struct ncs_joined *joined)
 	return path->part_times;
 }
 
-/* Returns whether the owner of a part is a stage, or may turn out to be one. */
+/* Returns whether the owner of a part is a stage, or may turn out to be one: it does not
+ * send or receive but a few times, as a job does when it begins. */
 static bool is_stage(const struct ncs_path *path, size_t owner)
 {
 	const struct ncs_path_options *options = &path->options;
+	const struct ncs_path_line *line;
 
-	return !options->works || options->learns ||
-	       ncs_path_works_is_stage(options->works,
-				       options->owners[owner].rank);
+	if (!options->lines || options->learns)
+		return true;
+	line = &options->lines->ranks[options->owners[owner].rank];
+	return (double)line->transfers >= TRANSFERS * (double)line->operations;
 }
 
 /* Notes which ranks run operations side by side. Operations in which all ranks
@@ -545,6 +495,7 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 			       .step = step,
 			       .function = joined->function,
 			       .is_counted = is_counted },
+		.place = NCS_PATH_NO_PLACE,
 	};
 	double first_ns;
 	uint64_t unseen;
@@ -569,55 +520,46 @@ int ncs_path_add(struct ncs_path *path, const struct ncs_joined *joined,
 	path->report.trust.unseen += unseen;
 	/* They are in the time before this operation. */
 	pending.operation.is_unknown |= unseen > 0;
+	if (ncs_without_takes(joined)) {
+		pending.place = path->compared;
+		path->compared += joined->count;
+	}
 	if (joined->wait_rule == NCS_WAIT_FOR_ALL) {
 		process(path, &pending, NCS_PATH_ROLE_ALONE, joined->parts,
-			part_times_of(path, joined), joined->count);
+			part_times_of(path, joined), joined->count, 0);
 		return path->error;
 	}
 	error = ncs_path_defer(path, joined, &pending);
 	return error ? error : path->error;
 }
 
-/* Counts as not known by how much longer a scenario takes if hosts work for as long
- * as they may have. */
-static void note_worst(const struct ncs_path *path, struct ncs_path_sum *sums,
-		       size_t k)
+/* Tells the elapsed time of a run without a rank by what the rank costs. The first
+ * launches, of which no anchors are known, cost what the others do, at least nothing. */
+static void leave_out(struct ncs_path *path, size_t k,
+		      struct ncs_path_sum *sums)
 {
-	double longer_ns =
-		sums[path->worst_of[k]].elapsed_ns - sums[k].elapsed_ns;
-
-	if (path->worst_of[k] == 0 || longer_ns <= 0)
-		return;
-	sums[k].unknown_ns += longer_ns;
-	sums[k].is_known = sums[k].is_known &&
-			   longer_ns <= sums[k].elapsed_ns * UNKNOWN_MOST;
-}
-
-/* Tells between which times a scenario's elapsed time lies. At most: only what is
- * known to be lateness goes away, and no more of a stage's work than it works
- * longer in all; others took no longer than the straggler where that is not known.
- * At least: all goes away that may be lateness, no less than a stage works longer.
- * Both may be wrong by as much as an elapsed time that counts as known. */
-static void tell_bounds(struct ncs_path *path, struct ncs_path_sum *sums,
-			size_t k)
-{
-	size_t best = path->best_of[k], worst = path->worst_of[k];
+	const struct ncs_cost_of_rank *cost =
+		ncs_without_cost(path->options.without, k - 1);
+	double before_ns = sums[0].elapsed_ns;
 	struct ncs_path_sum *sum = &sums[k];
-	double before_ns = sums[0].elapsed_ns, least_ns, most_ns, longer_ns;
+	double after_ns;
 
-	if (best == 0 || !sums[0].is_known)
+	sum->cost = cost;
+	if (!cost)
 		return;
-	least_ns = sums[best].elapsed_ns +
-		   ncs_smaller(ncs_path_overcut_ns(path, best, &longer_ns), 0);
-	most_ns = ncs_larger(sum->elapsed_ns, sums[worst].elapsed_ns) +
-		  ncs_larger(ncs_path_overcut_ns(path, k, &longer_ns), 0);
-	least_ns = ncs_larger(least_ns, 0) * (1 - UNKNOWN_MOST);
-	most_ns *= 1 + UNKNOWN_MOST;
-	sum->at_least_ns = ncs_smaller(least_ns, before_ns);
-	sum->at_most_ns = most_ns < before_ns ? most_ns : INFINITY;
-	sum->is_bounded = !sum->is_known &&
-			  ncs_smaller(most_ns, before_ns) - sum->at_least_ns <=
-				  BOUNDS_WIDEST * before_ns;
+	sum->is_known = sum->is_known && cost->unknown == NCS_COST_KNOWN;
+	if (cost->unknown != NCS_COST_KNOWN)
+		return;
+	after_ns = ncs_larger(before_ns - cost->share * cost->steps_ns, 0);
+	if (sum->elapsed_ns > 0)
+		ncs_path_nodes_scale(path->nodes, k,
+				     after_ns / sum->elapsed_ns);
+	sum->elapsed_ns = after_ns;
+	sum->at_least_ns =
+		ncs_larger(before_ns - cost->most * cost->steps_ns, 0);
+	sum->at_most_ns =
+		before_ns - ncs_smaller(cost->least * cost->steps_ns,
+					cost->share * cost->window_ns);
 }
 
 int ncs_path_end(struct ncs_path *path)
@@ -642,17 +584,14 @@ int ncs_path_end(struct ncs_path *path)
 		if (scenario && scenario->kind == NCS_WHAT_IF_OVERLAP)
 			sums[k].elapsed_ns =
 				ncs_larger(sums[k].elapsed_ns, busiest_ns);
-		sums[k].unknown_ns += ncs_path_miscut_ns(path, k);
 		sums[k].is_known =
-			sums[k].unknown_ns * UNKNOWN_SHORT <=
+			sums[k].unknown_ns <=
 			UNKNOWN_MOST *
 				(sums[k].elapsed_ns - sums[k].unknown_ns);
+		if (path->options.without && k > 0)
+			leave_out(path, k, sums);
 	}
-	for (size_t k = 1; path->has_base && k < path->told_count; k++) {
-		note_worst(path, sums, k);
-		tell_bounds(path, sums, k);
-	}
-	report->sum_count = path->told_count;
+	report->sum_count = path->run_count;
 	report->measured_ns = path->last_ns - path->first_ns;
 	report->first_ns = (double)path->base_ns + path->first_ns;
 	return path->error;

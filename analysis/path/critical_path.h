@@ -18,19 +18,12 @@
  * The pass computes all arrivals and ends anew, once without changes (the
  * replay) and once for each scenario.
  *
- * A rank that was queued behind its previous operation may have been ready long
- * since: its work went on while it waited for a straggler there. What it took
- * is not known then, and no straggler is compared with it, unless the rank never
- * does anything but communicate.
+ * A rank that goes on while it sends follows the arrivals at its sends, not their
+ * ends (path_lines.h).
  *
- * Stages of a pipeline, which send and receive, are compared by the kinds of the
- * operations before and after their work, as an earlier pass has learned it
- * (path_works.h). A rank that goes on while it sends follows the arrivals at its
- * sends, not their ends (path_lines.h).
- *
- * Where too much of a straggler's lateness is not known to tell the elapsed time
- * without it, bounds are told. A second run of the scenario gives the lower one: all
- * goes away in it that cannot be compared.
+ * Without a rank, arrivals and ends come as much earlier as the replay of analysis/cost
+ * tells (without.h), and the elapsed time is shorter by what the rank costs. The path
+ * of such a run is that of these times, scaled to it.
  *
  * Memory grows with ranks times scenarios, and with the number of steps. Pure.
  * Times are ns of the parts' clock. Functions are not thread-safe for one pass.

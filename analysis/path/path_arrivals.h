@@ -7,57 +7,32 @@
 
 #include "analysis/path/path_state.h"
 
-/* Returns a part before a moment, that ended `early_ns` before what is recorded,
- * as far as it may have. */
-static inline struct ncs_path_before
-ncs_path_before_early(struct ncs_path_before before, double early_ns)
-{
-	if (before.finished)
-		before.overlap_ns = ncs_larger(
-			before.overlap_ns,
-			ncs_smaller(before.overlap_ns + early_ns,
-				    before.finished->at_ns -
-					    before.finished->least_ns));
-	return before;
-}
-
 /* Returns when a part arrives that, by its gaps alone, would arrive at `at_ns`:
  * not before its call, which comes `saved_ns` earlier than by the end before
- * it, and not before the previous operation of its communicator has ended,
- * which may be `early_ns` before what is recorded. */
+ * it, and not before the previous operation of its communicator has ended. */
 static inline double
 ncs_path_not_before_ns(const struct ncs_path_arrival *arrival, size_t k,
-		       double saved_ns, double early_ns, double at_ns)
+		       double saved_ns, double at_ns)
 {
-	struct ncs_path_before queued = arrival->comm_predecessor;
+	const struct ncs_path_before *queued = &arrival->comm_predecessor;
 
 	if (arrival->call_predecessor.finished)
 		at_ns = ncs_larger(
 			at_ns,
 			ncs_path_before_ns(&arrival->call_predecessor, k) +
 				(arrival->call_gap_ns - saved_ns));
-	if (early_ns > 0)
-		queued = ncs_path_before_early(queued, early_ns);
-	if (queued.finished)
-		at_ns = ncs_larger(at_ns, ncs_path_before_ns(&queued, k) +
+	if (queued->finished)
+		at_ns = ncs_larger(at_ns, ncs_path_before_ns(queued, k) +
 						  arrival->comm_gap_ns);
 	return at_ns;
 }
 
-/* Returns when a part is called in run k: as long after what it follows as it was,
- * and not before its host can. */
-double ncs_path_call_ns(const struct ncs_path *path, size_t k, size_t owner,
-			const struct ncs_path_arrival *arrival);
-
-/* Returns when a part arrives in run k, in which the ranks usually take
- * *usual. */
+/* Returns when a part arrives in run k. */
 double ncs_path_arrival_ns(const struct ncs_path *path, size_t k,
 			   const struct ncs_part *part,
-			   const struct ncs_path_arrival *arrival,
-			   const struct ncs_path_usual *usual);
+			   const struct ncs_path_arrival *arrival);
 
-/* Notes the arrivals of all parts in a run that needs all of them at a time, or
- * more facts about each, and fills in what the ranks usually take. */
+/* Notes the arrivals of all parts in a run that needs more facts about each. */
 void ncs_path_arrive_separately(struct ncs_path *path,
 				const struct ncs_part *parts, size_t count,
 				size_t k, struct ncs_path_start *start);
@@ -66,8 +41,7 @@ void ncs_path_arrive_separately(struct ncs_path *path,
  * predecessor, and its gaps. */
 void ncs_path_explain(const struct ncs_path *path, size_t k,
 		      const struct ncs_part *part,
-		      const struct ncs_path_arrival *arrival,
-		      const struct ncs_path_usual *usual, double at_ns,
+		      const struct ncs_path_arrival *arrival, double at_ns,
 		      struct ncs_path_node *node);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "analysis/path/path_arrivals.h"
 #include "analysis/path/path_finished.h"
-#include "analysis/path/path_hosts.h"
 #include "analysis/path/path_lines.h"
 
 /* Returns whether a part was queued behind one that has ended. */
@@ -69,13 +68,7 @@ static inline void find_predecessor(struct ncs_path *path,
 	arrival->comm_predecessor =
 		ncs_path_before_of(latest, entry->arrival_ns);
 	arrival->predecessor = ncs_path_before_of(found, entry->arrival_ns);
-	arrival->is_queued = found && is_behind(entry, found);
-	arrival->waited_ns = found ? found->waited_ns : 0;
-	path->report.trust.queued_parts += arrival->is_queued;
-	if (found && !arrival->is_queued)
-		rank->queued = 0;
-	else if (rank->queued < NCS_PATH_QUEUED_MANY)
-		rank->queued++;
+	path->report.trust.queued_parts += found && is_behind(entry, found);
 }
 
 /* Finds the part that a call follows, and what the host took for the call.
@@ -119,28 +112,22 @@ static inline void find_predecessors(struct ncs_path *path,
 	member->rank->has_parts = true;
 	arrival->at_ns = entry.arrival_ns;
 	arrival->call_ns = arrival->base_ns = entry.call_ns;
-	arrival->is_beside = arrival->is_by_kind = false;
-	arrival->is_guessed = false;
-	arrival->comm_gap_ns = arrival->new_ns = 0;
-	arrival->others_ns = INFINITY;
-	arrival->kind = arrival->work_kind = 0;
+	arrival->begin_ns = entry.begin_ns;
+	arrival->is_beside = arrival->is_send = arrival->is_guessed = false;
+	arrival->comm_gap_ns = 0;
 	arrival->number = 0;
-	if (path->options.works && member->rank->has_transfers)
+	if (path->options.lines && member->rank->has_transfers)
 		ncs_path_find_in_line(path, part, times, arrival);
 	if (!arrival->is_beside)
 		find_predecessor(path, &entry,
 				 ended_before(path, part, times, member),
 				 arrival);
-	if (path->options.works && member->rank->has_transfers)
+	if (path->options.lines && member->rank->has_transfers)
 		ncs_path_skip_send(path, arrival);
 	if (arrival->predecessor.finished)
 		from_ns = ncs_smaller(arrival->predecessor.finished->at_ns,
 				      entry.arrival_ns);
-	if (path->options.works && member->rank->has_transfers)
-		from_ns = ncs_path_note_work(path, arrival, from_ns);
 	find_call(path, from_ns, arrival);
-	if (member->rank->host)
-		ncs_path_find_pace(path, times, arrival);
 	ncs_path_split_gap(&entry, from_ns, &member->least_ns, arrival->gap_ns);
 	arrival->total_ns = arrival->at_ns - from_ns;
 	member->rank->busy_ns += arrival->gap_ns[NCS_PATH_STREAM];
@@ -160,8 +147,8 @@ static inline void arrive(const struct ncs_path *path, size_t run_count,
 		if (path->separate >> k & 1)
 			continue;
 		if (!arrival->predecessor.finished) {
-			at_ns = ncs_path_arrival_ns(path, k, &parts[i], arrival,
-						    &start->usual[k]);
+			at_ns = ncs_path_arrival_ns(path, k, &parts[i],
+						    arrival);
 		} else {
 			at_ns = ncs_path_before_ns(&arrival->predecessor, k) +
 				arrival->total_ns;
@@ -169,7 +156,7 @@ static inline void arrive(const struct ncs_path *path, size_t run_count,
 			if (k > 0)
 				at_ns -= arrival->gap_ns[path->changes.gap[k]] *
 					 path->changes.saved[k];
-			at_ns = ncs_path_not_before_ns(arrival, k, 0, 0, at_ns);
+			at_ns = ncs_path_not_before_ns(arrival, k, 0, at_ns);
 		}
 		ncs_path_note_arrival(start, k, i, at_ns);
 	}
@@ -178,13 +165,16 @@ static inline void arrive(const struct ncs_path *path, size_t run_count,
 static inline void arrive_all(struct ncs_path *path, size_t run_count,
 			      const struct ncs_part *parts,
 			      const struct ncs_part_times *part_times,
-			      size_t count, struct ncs_path_start *start)
+			      size_t count, size_t place,
+			      struct ncs_path_start *start)
 {
 	double ready_ns = -INFINITY, first_ns = path->first_ns;
 
 	for (size_t i = 0; i < count; i++) {
 		struct ncs_path_arrival *arrival = &path->arrivals[i];
 
+		arrival->place =
+			place == NCS_PATH_NO_PLACE ? place : place + i;
 		find_predecessors(path, &parts[i], &part_times[i], arrival);
 		ready_ns = ncs_larger(ready_ns, arrival->at_ns);
 		first_ns = ncs_smaller(first_ns, arrival->call_ns);
@@ -192,19 +182,6 @@ static inline void arrive_all(struct ncs_path *path, size_t run_count,
 	}
 	start->ready.ns = ready_ns;
 	path->first_ns = first_ns;
-}
-
-/* Keeps the call of a part, which has come when the run says. */
-static void keep_call(const struct ncs_path *path,
-		      const struct ncs_path_start *start,
-		      const struct ncs_part_times *times,
-		      const struct ncs_path_arrival *arrival)
-{
-	double calls_ns[NCS_PATH_RUNS];
-
-	for (size_t k = 0; k < path->run_count; k++)
-		calls_ns[k] = ncs_path_call_ns(path, k, times->owner, arrival);
-	ncs_path_keep_call(path, arrival, &start->ready, times, calls_ns);
 }
 
 static inline double end_all(struct ncs_path *path, size_t run_count,
@@ -219,11 +196,6 @@ static inline double end_all(struct ncs_path *path, size_t run_count,
 		double end_ns = ncs_since(path->base_ns, part_times[i].end_ns);
 
 		last_ns = ncs_larger(last_ns, end_ns);
-		/* Adding the end may reuse the places that the arrival points
-		 * to. */
-		if (path->arrivals[i].member->rank->host)
-			keep_call(path, start, &part_times[i],
-				  &path->arrivals[i]);
 		ncs_path_finished_add(path, run_count, &start->ready,
 				      &pending->edits, &part_times[i],
 				      &path->arrivals[i]);
@@ -234,15 +206,14 @@ static inline double end_all(struct ncs_path *path, size_t run_count,
 void ncs_path_arrive_by_rank(struct ncs_path *path,
 			     const struct ncs_part *parts,
 			     const struct ncs_part_times *part_times,
-			     size_t count, struct ncs_path_start *start)
+			     size_t count, size_t place,
+			     struct ncs_path_start *start)
 {
 	if (path->run_count == 1)
-		arrive_all(path, 1, parts, part_times, count, start);
+		arrive_all(path, 1, parts, part_times, count, place, start);
 	else
 		arrive_all(path, path->run_count, parts, part_times, count,
-			   start);
-	if (path->options.works && path->separate)
-		ncs_path_compare_kinds(path, count);
+			   place, start);
 	for (size_t k = 1; k < path->run_count; k++)
 		if (path->separate >> k & 1)
 			ncs_path_arrive_separately(path, parts, count, k,

@@ -7,12 +7,13 @@
 
 #include "analysis/path/path_state.h"
 
-/* Makes all parts arrive: fills in the path's arrivals and *start in all
- * runs. */
+/* Makes all parts arrive, of which the first has this place: fills in the path's
+ * arrivals and *start in all runs. */
 void ncs_path_arrive_by_rank(struct ncs_path *path,
 			     const struct ncs_part *parts,
 			     const struct ncs_part_times *part_times,
-			     size_t count, struct ncs_path_start *start);
+			     size_t count, size_t place,
+			     struct ncs_path_start *start);
 
 /* Makes all parts end, which have arrived as *start says. Returns the last end,
  * as recorded. */

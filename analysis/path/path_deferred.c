@@ -28,6 +28,7 @@ static int push(struct ncs_path *path, struct ncs_path_pending *pending,
 		.order = path->deferred_count++,
 		.role = role,
 		.pending = pending,
+		.index = (size_t)(part - joined->parts),
 		.part = *part,
 	};
 	ncs_part_times_make(&deferred->times, joined, part);

@@ -15,6 +15,7 @@ struct ncs_path_deferred {
 	uint64_t order; /* order among parts with the same at_ns */
 	enum ncs_path_role role;
 	struct ncs_path_pending *pending;
+	size_t index; /* of the part in its operation */
 	struct ncs_part part;
 	struct ncs_part_times times; /* of the part */
 };

@@ -57,26 +57,27 @@ static inline uint32_t ncs_path_finished_next(struct ncs_path_rank *rank)
 }
 
 /* Fills in a part that ended as `times` say, in all runs. */
-static inline void ncs_path_finished_fill(size_t run_count, uint64_t base_ns,
-					  const struct ncs_path_ready *ready,
-					  const struct ncs_path_edits *edits,
-					  const struct ncs_part_times *times,
-					  struct ncs_path_finished *finished)
+static inline void
+ncs_path_finished_fill(const struct ncs_path *path, size_t run_count,
+		       const struct ncs_path_ready *ready,
+		       const struct ncs_path_edits *edits,
+		       const struct ncs_part_times *times,
+		       const struct ncs_path_arrival *arrival,
+		       struct ncs_path_finished *finished)
 {
-	double end_ns = ncs_since(base_ns, times->end_ns);
-	double transfer_ns = end_ns - ready->ns;
+	double end_ns = ncs_since(path->base_ns, times->end_ns);
 
 	finished->at_ns = end_ns;
-	finished->least_ns = ncs_since(base_ns, times->least_end_ns);
+	finished->least_ns = ncs_since(path->base_ns, times->least_end_ns);
 	finished->operation = ready->operation;
 	finished->owner = times->owner;
 	finished->last_channel = times->last_channel;
 	finished->unknown = edits->unknown;
 	for (size_t k = 0; k < run_count; k++) {
-		double edited_ns = ncs_path_transfer_ns(edits, k, transfer_ns);
-
-		finished->runs[k].end_ns = ready->in_ns[k] + edited_ns;
-		finished->runs[k].transfer_ns = edited_ns;
+		finished->runs[k].end_ns = ncs_path_end_ns(
+			path, k, arrival, ready, edits, end_ns);
+		finished->runs[k].transfer_ns =
+			finished->runs[k].end_ns - ready->in_ns[k];
 	}
 }
 
@@ -133,11 +134,10 @@ static inline void ncs_path_finished_add(struct ncs_path *path,
 		}
 		finished = ncs_path_finished_at(path, rank, place);
 	}
-	ncs_path_finished_fill(run_count, path->base_ns, ready, edits, times,
+	ncs_path_finished_fill(path, run_count, ready, edits, times, arrival,
 			       finished);
-	finished->waited_ns = ready->ns - arrival->at_ns;
 	finished->call_ns = arrival->call_ns;
-	finished->kind = arrival->kind;
+	finished->is_send = arrival->is_send;
 	finished->number = arrival->number;
 	for (size_t k = 0; k < run_count; k++) {
 		if (finished->runs[k].end_ns > path->ends_ns[k]) {

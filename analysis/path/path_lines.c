@@ -7,30 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/selection.h"
 #include "analysis/path/path_arrivals.h"
 #include "analysis/path/path_finished.h"
-#include "analysis/records/work_kind.h"
-
-/* The cut may be wrong by this share of how much longer a rank works. */
-#define MISCUT 0.05
 
 /* Two times are not told apart within this time, in ns. */
 #define NEAR_NS NCS_PATH_QUEUED_NS
-
-static uint32_t rank_of(const struct ncs_path *path,
-			const struct ncs_path_arrival *arrival)
-{
-	size_t owner = (size_t)(arrival->member - path->members);
-
-	return path->options.owners[owner].rank;
-}
-
-/* Returns whether a time is surely between two others. */
-static bool is_within(double ns, double from_ns, double until_ns)
-{
-	return from_ns + NEAR_NS < ns && ns + NEAR_NS < until_ns;
-}
 
 static bool is_near(double a_ns, double b_ns)
 {
@@ -49,41 +30,33 @@ static bool is_beside(double send_ns, double send_end_ns, double other_ns,
 		 is_near(send_end_ns, other_end_ns));
 }
 
-/* Notes whether a rank goes on in an operation that is not over: it arrives at the
- * next one before the end. */
-static void see_overlap(struct ncs_path *path, bool is_queued,
-			const struct ncs_part_times *times,
-			const struct ncs_path_arrival *arrival)
+/* Notes what a rank does, and whether it goes on while it sends. So do all then, as
+ * they run the same program. */
+static void learn(struct ncs_path *path, const struct ncs_part *part,
+		  const struct ncs_part_times *times,
+		  const struct ncs_path_arrival *arrival)
 {
+	struct ncs_path_lines *lines = path->options.lines;
+	struct ncs_path_line *line =
+		&lines->ranks[path->options.owners[part->owner].rank];
 	struct ncs_path_rank *rank = arrival->member->rank;
 	double end_ns = ncs_since(path->base_ns, times->least_end_ns);
 	double at_ns = arrival->at_ns;
-	bool is_send = ncs_is_work_send(arrival->kind);
-	bool goes_on, is_aside;
 
-	goes_on = is_send ? is_beside(at_ns, end_ns, rank->other_ns,
-				      rank->other_end_ns) :
-			    is_beside(rank->send_ns, rank->send_end_ns, at_ns,
-				      end_ns);
-	is_aside = !is_queued &&
-		   is_within(at_ns, rank->other_ns, rank->other_end_ns);
-	if (!is_send)
-		is_aside |= is_within(rank->latest_arrival_ns, at_ns, end_ns);
-	if (goes_on)
-		ncs_path_works_set_beside(path->options.works);
-	if (is_aside)
-		ncs_path_works_set_aside(path->options.works,
-					 rank_of(path, arrival));
-	if (is_send && end_ns >= rank->send_end_ns) {
+	line->operations++;
+	line->transfers += (part->flags & NCS_PART_P2P) != 0;
+	lines->sends_overlap |=
+		arrival->is_send ? is_beside(at_ns, end_ns, rank->other_ns,
+					     rank->other_end_ns) :
+				   is_beside(rank->send_ns, rank->send_end_ns,
+					     at_ns, end_ns);
+	if (arrival->is_send && end_ns >= rank->send_end_ns) {
 		rank->send_ns = at_ns;
 		rank->send_end_ns = end_ns;
-	} else if (!is_send && end_ns >= rank->other_end_ns) {
+	} else if (!arrival->is_send && end_ns >= rank->other_end_ns) {
 		rank->other_ns = at_ns;
 		rank->other_end_ns = end_ns;
 	}
-	if (!is_queued)
-		rank->latest_arrival_ns =
-			ncs_larger(rank->latest_arrival_ns, at_ns);
 }
 
 /* Returns whether a rank called `a`, of communicator `owner`, before `b`. */
@@ -119,7 +92,7 @@ called_before(const struct ncs_path *path,
 		const struct ncs_path_finished *finished =
 			ncs_path_finished_at(path, rank, i);
 
-		if (!ncs_is_work_send(finished->kind) &&
+		if (!finished->is_send &&
 		    precedes(path, finished, arrival) &&
 		    (!found ||
 		     is_called_before(found->owner, found->number,
@@ -157,22 +130,18 @@ void ncs_path_find_in_line(struct ncs_path *path, const struct ncs_part *part,
 	double at_ns = arrival->at_ns;
 	bool is_queued;
 
-	arrival->kind = (uint8_t)ncs_work_kind_of(part);
-	arrival->work_kind = arrival->kind;
+	arrival->is_send = part->flags & NCS_PART_P2P &&
+			   part->function == NCS_FUNCTION_SEND;
 	arrival->number = part->operation;
-	arrival->is_by_kind = part->flags & NCS_PART_P2P;
-	is_queued = ncs_is_work_send(arrival->kind) && send &&
-		    at_ns < send->at_ns + NEAR_NS;
+	is_queued = arrival->is_send && send && at_ns < send->at_ns + NEAR_NS;
 	if (path->options.learns)
-		see_overlap(path, is_queued, times, arrival);
-	arrival->is_beside = ncs_is_work_send(arrival->kind) &&
-			     part->peer != part->rank &&
-			     ncs_path_works_is_beside(path->options.works);
+		learn(path, part, times, arrival);
+	arrival->is_beside = arrival->is_send && part->peer != part->rank &&
+			     path->options.lines->sends_overlap;
 	if (!arrival->is_beside)
 		return;
 	arrival->earliest = NULL;
-	arrival->is_queued = false;
-	arrival->waited_ns = 0;
+	arrival->is_guessed = is_queued;
 	arrival->comm_predecessor =
 		ncs_path_before_of(is_queued ? send : NULL, at_ns);
 	if (is_queued) {
@@ -190,11 +159,10 @@ void ncs_path_skip_send(struct ncs_path *path, struct ncs_path_arrival *arrival)
 	const struct ncs_path_finished *found = arrival->predecessor.finished;
 	const struct ncs_path_finished *earliest;
 
-	if (!ncs_path_works_is_beside(path->options.works))
+	if (!path->options.lines->sends_overlap)
 		return;
-	while (found && ncs_is_work_send(found->kind) &&
+	while (found && found->is_send &&
 	       arrival->at_ns < found->at_ns + NEAR_NS) {
-		arrival->work_kind = found->kind;
 		/* A time may be so large that it is the same less 1. */
 		found = ncs_path_finished_before(
 			path, rank, nextafter(found->least_ns, -INFINITY),
@@ -205,130 +173,8 @@ void ncs_path_skip_send(struct ncs_path *path, struct ncs_path_arrival *arrival)
 	}
 }
 
-/* Learns the work before an arrival. What a rank comes to at once with a send is
- * after no work of its own. Returns 0 or -ENOMEM. */
-static int learn_work(struct ncs_path_works *works, uint32_t rank,
-		      unsigned before, const struct ncs_path_arrival *arrival,
-		      double work_ns)
-{
-	int error = 0;
-
-	if (arrival->work_kind != arrival->kind)
-		error = ncs_path_works_note(works, rank, arrival->work_kind,
-					    arrival->kind, 0);
-	return error ? error :
-		       ncs_path_works_note(works, rank, before,
-					   arrival->work_kind, work_ns);
-}
-
-double ncs_path_note_work(struct ncs_path *path,
-			  struct ncs_path_arrival *arrival, double from_ns)
-{
-	const struct ncs_path_finished *before = arrival->predecessor.finished;
-	struct ncs_path_works *works = path->options.works;
-	struct ncs_path_rank *line = arrival->member->rank;
-	uint32_t rank = rank_of(path, arrival);
-	bool is_queued = arrival->is_beside &&
-			 arrival->comm_predecessor.finished;
-	double work_ns = arrival->at_ns - from_ns, own_ns;
-
-	arrival->others_ns = INFINITY;
-	arrival->new_ns = 0;
-	if (!before)
-		return from_ns;
-	if (!is_queued) {
-		arrival->new_ns = ncs_larger(
-			arrival->at_ns -
-				ncs_larger(line->work_until_ns, from_ns),
-			0);
-		line->work_ns += arrival->new_ns;
-		line->work_until_ns =
-			ncs_larger(line->work_until_ns, arrival->at_ns);
-	}
-	if (path->options.learns) {
-		ncs_path_works_count(works, rank, arrival->kind,
-				     ncs_are_opposite(before->kind,
-						      arrival->kind));
-		if (!is_queued && learn_work(works, rank, before->kind, arrival,
-					     work_ns) != 0)
-			path->error = -ENOMEM;
-		return from_ns;
-	}
-	arrival->others_ns = ncs_path_works_others_ns(works, rank, before->kind,
-						      arrival->work_kind);
-	if (!is_queued)
-		return from_ns;
-	own_ns =
-		ncs_path_works_own_ns(works, rank, before->kind,
-				      arrival->work_kind);
-	if (isinf(own_ns))
-		own_ns = arrival->others_ns;
-	/* Its rank may have waited for as long as nobody knows. */
-	arrival->is_guessed = isinf(own_ns);
-	return arrival->at_ns - ncs_smaller(own_ns, work_ns);
-}
-
-double ncs_path_overcut_ns(struct ncs_path *path, size_t k, double *longer_ns)
-{
-	const struct ncs_scenario *scenario = ncs_path_scenario(path, k);
-	uint32_t count = path->options.rank_count;
-	double *works_ns, own_ns;
-	const struct ncs_path_rank *rank;
-	size_t known = 0;
-
-	*longer_ns = 0;
-	if (!scenario || scenario->kind != NCS_WHAT_IF_WITHOUT ||
-	    scenario->rank < 0 || (uint32_t)scenario->rank >= count)
-		return 0;
-	rank = &path->ranks[scenario->rank];
-	works_ns = malloc((count + 1) * sizeof(*works_ns));
-	if (!rank->has_transfers || !works_ns) {
-		free(works_ns);
-		return 0;
-	}
-	own_ns = rank->work_ns;
-	for (uint32_t i = 0; i < count; i++)
-		if (path->ranks[i].has_transfers && &path->ranks[i] != rank)
-			works_ns[known++] = path->ranks[i].work_ns;
-	if (known > 0)
-		*longer_ns = ncs_larger(own_ns - ncs_select(works_ns, known,
-							    (known - 1) / 2),
-					0);
-	free(works_ns);
-	return rank->compared[k].cut_ns - *longer_ns;
-}
-
-double ncs_path_miscut_ns(struct ncs_path *path, size_t k)
-{
-	double longer_ns, wrong_ns;
-
-	wrong_ns = fabs(ncs_path_overcut_ns(path, k, &longer_ns));
-	return ncs_larger(wrong_ns - MISCUT * longer_ns, 0);
-}
-
-void ncs_path_compare_kinds(struct ncs_path *path, size_t count)
-{
-	const struct ncs_path_finished *first =
-		path->arrivals[0].predecessor.finished;
-	bool differ = false;
-
-	for (size_t i = 1; i < count; i++) {
-		const struct ncs_path_finished *before =
-			path->arrivals[i].predecessor.finished;
-
-		differ |= !before || !first || before->kind != first->kind;
-	}
-	for (size_t i = 0; i < count; i++) {
-		struct ncs_path_arrival *arrival = &path->arrivals[i];
-
-		arrival->is_by_kind |= differ && path->options.works &&
-				       arrival->member->rank->has_transfers;
-	}
-}
-
 size_t ncs_path_explain_beside(struct ncs_path *path,
 			       const struct ncs_path_pending *pending,
-			       const struct ncs_path_start *start,
 			       const struct ncs_part *parts, size_t count)
 {
 	struct ncs_path_finished *beside = path->beside;
@@ -348,11 +194,11 @@ size_t ncs_path_explain_beside(struct ncs_path *path,
 	beside->owner = (uint32_t)parts[i].owner;
 	beside->number = arrival->number;
 	beside->call_ns = arrival->call_ns;
-	beside->kind = arrival->kind;
+	beside->is_send = true;
 	for (size_t k = 0; k < path->run_count; k++) {
 		beside->runs[k].end_ns = ncs_path_arrival_ns(
-			path, k, &parts[i], arrival, &start->usual[k]);
-		ncs_path_explain(path, k, &parts[i], arrival, &start->usual[k],
+			path, k, &parts[i], arrival);
+		ncs_path_explain(path, k, &parts[i], arrival,
 				 beside->runs[k].end_ns, &nodes[k]);
 	}
 	return i;

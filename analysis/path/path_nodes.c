@@ -451,8 +451,7 @@ struct ncs_path_sum *ncs_path_nodes_report(struct ncs_path_nodes *nodes,
 		qsort(nodes->channels, count, sizeof(*nodes->channels),
 		      compare_channels);
 	for (size_t i = 0; i < nodes->step_count; i++)
-		for (size_t k = 0; k < nodes->run_count && k <= NCS_SCENARIOS_MAX;
-		     k++)
+		for (size_t k = 0; k < nodes->run_count; k++)
 			nodes->steps[i].end_ns[k] -= first_ns;
 	report->breaks = nodes->breaks;
 	report->sum_count = nodes->run_count;
@@ -462,4 +461,19 @@ struct ncs_path_sum *ncs_path_nodes_report(struct ncs_path_nodes *nodes,
 	report->channel_count = count;
 	report->channels = nodes->channels;
 	return nodes->report;
+}
+
+void ncs_path_nodes_scale(struct ncs_path_nodes *nodes, size_t run,
+			  double factor)
+{
+	struct ncs_path_sum *sum = &nodes->report[run];
+	double(*rank_ns)[NCS_PATH_CAUSE_COUNT] = nodes->sums[run].rank_ns;
+
+	for (unsigned k = 0; k < NCS_PATH_CAUSE_COUNT; k++) {
+		sum->cause_ns[k] *= factor;
+		for (uint32_t i = 0; i < nodes->options->rank_count; i++)
+			rank_ns[i][k] *= factor;
+	}
+	sum->uncounted_ns *= factor;
+	sum->unknown_ns *= factor;
 }

@@ -87,4 +87,8 @@ struct ncs_path_sum *ncs_path_nodes_report(struct ncs_path_nodes *nodes,
 					   double first_ns,
 					   struct ncs_path_report *report);
 
+/* Makes the sums of a run that was reported so many times as large. */
+void ncs_path_nodes_scale(struct ncs_path_nodes *nodes, size_t run,
+			  double factor);
+
 #endif

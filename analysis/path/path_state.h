@@ -5,6 +5,8 @@
 #ifndef NCS_ANALYSIS_PATH_PATH_STATE_H
 #define NCS_ANALYSIS_PATH_PATH_STATE_H
 
+#include <math.h>
+
 #include "analysis/base/heap.h"
 #include "analysis/path/path_nodes.h"
 #include "analysis/path/path_times.h"
@@ -13,38 +15,17 @@
 struct ncs_path_finished {
 	double at_ns;       /* end, as recorded; INFINITY if there is none */
 	double least_ns;    /* it may have ended from this time on */
-	double waited_ns;   /* time, as recorded, that the rank waited in it */
 	double call_ns;     /* as recorded */
 	uint64_t operation; /* index, in the order of the pass */
 	uint64_t unknown;   /* bits: runs in which its change is unknown */
 	uint32_t owner;
 	uint32_t number; /* in the order of its rank's calls */
-	uint8_t kind;    /* enum ncs_work_kind */
+	bool is_send;
 	struct ncs_last_channel last_channel;
 	/* By run: the end, and the transfer's time. */
 	struct ncs_path_run {
 		double end_ns, transfer_ns;
 	} runs[];
-};
-
-/* Sizes of work: each is twice as long as the one before, in ns. */
-#define NCS_PATH_WORK_SIZES 48u
-
-/* A straggler in one run. */
-struct ncs_path_compared {
-	/* The others' time for their work, as a share of its own: the
-	 * largest of late, and the latest before which they had not waited; 0
-	 * if that is not known. */
-	double as_fast, surely_as_fast;
-	/* Its works since then before which the others had waited. */
-	unsigned unsure;
-	/* The former by the size of its own: what delays a GPU now and then
-	 * makes its work longer. */
-	float as_fast_of[NCS_PATH_WORK_SIZES];
-	bool has_called;
-	double call_ns;   /* its latest call, as recorded */
-	double called_ns; /* … in this run */
-	double cut_ns;    /* its work by kind, that this run is without */
 };
 
 /* A rank of the job, with its latest finished parts. */
@@ -63,20 +44,11 @@ struct ncs_path_rank {
 	bool has_transfers;
 	struct ncs_path_finished *send;
 	/* Learned of: the send that ended last, and what else did, from the
-	 * arrival to the end; the latest arrival that was not queued. */
-	double send_ns, send_end_ns, other_ns, other_end_ns, latest_arrival_ns;
-	/* Parts that came straight from the one before, since the last that
-	 * did not. */
-	uint32_t queued;
+	 * arrival to the end. */
+	double send_ns, send_end_ns, other_ns, other_end_ns;
 	double busy_ns; /* time that its GPU had other work, in ns */
-	/* Its work in all, where it sends and receives: what is between its
-	 * operations, each time once, until now. */
-	double work_ns, work_until_ns;
 	double *least_ns; /* by place: when the part may have ended */
 	char *finished;   /* struct ncs_path_finished by place */
-	/* Its latest calls; NULL if no run needs them. See path_hosts.h. */
-	struct ncs_path_host *host;
-	struct ncs_path_compared compared[NCS_PATH_RUNS];
 };
 
 /* The latest sequence numbers of a communicator, by function. */
@@ -132,26 +104,14 @@ static inline double ncs_path_before_ns(const struct ncs_path_before *before,
 	       ncs_path_overlap_ns(before, k);
 }
 
-/* The work of a host between two calls, as recorded. */
-struct ncs_path_pace {
-	const struct ncs_path_call *before; /* the earlier call; NULL if none */
-	double least_ns;                    /* it worked as long, at least */
-	/* … and at most: since the end of this part, but not before that call;
-	 * NULL: since the call. */
-	const struct ncs_path_call *first;
-	double most_ns;
-};
+/* The place of a part that cannot be compared. */
+#define NCS_PATH_NO_PLACE SIZE_MAX
 
 /* The arrival of a part, as recorded. */
 struct ncs_path_arrival {
 	double at_ns;
 	double gap_ns[NCS_PATH_GAPS]; /* since the predecessor's end */
 	double total_ns;              /* sum of these */
-	/* The part came straight from its predecessor, which it was launched
-	 * behind: when it would have been ready is not known. */
-	bool is_queued;
-	/* The rank had waited in its predecessor: its work may have gone on. */
-	double waited_ns;
 	/* The part of its communicator before it, if it was launched behind
 	 * that one; else the part of the rank that ended last by the arrival.
 	 * None if there is none or it is forgotten: then `base_ns` replaces its
@@ -161,7 +121,7 @@ struct ncs_path_arrival {
 	double base_ns;
 	const struct ncs_path_finished *earliest;
 	bool is_first; /* of its rank */
-	double call_ns;
+	double call_ns, begin_ns;
 	/* The part of the rank that ended last by the call; none if that is the
 	 * predecessor. */
 	struct ncs_path_before call_predecessor;
@@ -170,41 +130,19 @@ struct ncs_path_arrival {
 	 * the rank's end after that. */
 	double host_ns;
 	bool is_next_call; /* it is the former */
-	struct ncs_path_pace pace;
 	/* Finished part of its communicator that ended last by the arrival;
 	 * none if the rank has one communicator. Of a send that is queued
 	 * behind another one, that one. */
 	struct ncs_path_before comm_predecessor;
 	double comm_gap_ns; /* from its end until the arrival, if queued */
-	uint8_t kind;       /* enum ncs_work_kind */
-	/* The kind that its work is of: its own, or that of a send to which the
-	 * rank came at once with it. */
-	uint8_t work_kind;
-	uint32_t number;    /* in the order of its rank's calls */
+	bool is_send;
+	uint32_t number; /* in the order of its rank's calls */
 	/* A send beside which its rank goes on. */
 	bool is_beside;
-	/* Its time since the predecessor is compared with that of others between
-	 * the same kinds of operations, which is this; INFINITY if unknown. */
-	bool is_by_kind;
-	double others_ns;
-	double new_ns; /* of that time, not before another part, too */
-	/* A queued send, before which nothing tells how long its rank works: its
-	 * time since the predecessor may be waiting. */
+	/* A queued send: its time since the predecessor may be waiting. */
 	bool is_guessed;
+	size_t place; /* among the parts that can be compared, or NO_PLACE */
 	struct ncs_path_member *member;
-};
-
-/* Usual times of the ranks that a straggler is compared with; INFINITY if it
- * is not known. */
-struct ncs_path_usual {
-	double total_ns;  /* before an arrival */
-	double queued_ns; /* likewise, of those that came straight from the
-			     operation before */
-	double work_ns;   /* likewise, without the host's time */
-	double waited_ns; /* before that, in the operation before */
-	double call_ns;   /* when they call */
-	/* How much of the host's time before a call that may be wrong by. */
-	double host_ns;
 };
 
 /* An operation that is being processed: as a whole, or part by part if not all
@@ -213,6 +151,7 @@ struct ncs_path_pending {
 	struct ncs_path_operation operation;
 	size_t references;
 	struct ncs_path_edits edits;
+	size_t place; /* of its first part; see struct ncs_path_arrival */
 	/* The latest arrival so far of the parts that others wait for. */
 	bool has_arrived;
 	double at_ns; /* as recorded */
@@ -233,21 +172,15 @@ enum ncs_path_role {
 struct ncs_path_start {
 	struct ncs_path_ready ready;
 	size_t last[NCS_PATH_RUNS]; /* the part that arrives last */
-	struct ncs_path_usual usual[NCS_PATH_RUNS];
 };
 
 /* A pass along the critical path. Times are ns since its base. */
 struct ncs_path {
 	struct ncs_path_options options;
-	/* The replay, the scenarios, and these at best and at worst. */
-	size_t run_count;
-	size_t told_count; /* runs that are reported: not those */
-	struct ncs_scenario scenarios[NCS_PATH_RUNS - 1]; /* by run, from 1 */
-	size_t best_of[NCS_PATH_RUNS];  /* by run: the same at best, or 0 */
-	size_t worst_of[NCS_PATH_RUNS]; /* by run: the same at worst, or 0 */
-	uint64_t at_best; /* bits: runs without all that may be lateness */
-	uint64_t at_worst; /* bits: runs in which hosts may work longer */
-	uint64_t paced; /* bits: runs in which hosts take turns, see path_hosts.h */
+	size_t run_count; /* the replay and the scenarios */
+	/* By run: how parts move that can be compared; NULL if they do not. */
+	const struct ncs_cost_move *moves[NCS_PATH_RUNS];
+	size_t compared; /* such parts so far */
 	size_t finished_bytes;
 	bool has_base;
 	uint64_t base_ns;
@@ -291,6 +224,35 @@ static inline const struct ncs_scenario *
 ncs_path_scenario(const struct ncs_path *path, size_t k)
 {
 	return k > 0 ? &path->options.scenarios[k - 1] : NULL;
+}
+
+/* Returns how a part moves in run k; NULL if it comes as what is before it lets it. */
+static inline const struct ncs_cost_move *
+ncs_path_move(const struct ncs_path *path, size_t k,
+	      const struct ncs_path_arrival *arrival)
+{
+	const struct ncs_cost_move *move = path->moves[k];
+
+	if (!move || arrival->place == NCS_PATH_NO_PLACE)
+		return NULL;
+	move += arrival->place;
+	return isnan(move->begin_ns) ? NULL : move;
+}
+
+/* Returns when a part ends in run k that ended at `end_ns`, as recorded. */
+static inline double ncs_path_end_ns(const struct ncs_path *path, size_t k,
+				     const struct ncs_path_arrival *arrival,
+				     const struct ncs_path_ready *ready,
+				     const struct ncs_path_edits *edits,
+				     double end_ns)
+{
+	const struct ncs_cost_move *move = ncs_path_move(path, k, arrival);
+
+	if (move)
+		return ncs_larger(end_ns - (double)move->end_ns,
+				  ready->in_ns[k]);
+	return ready->in_ns[k] +
+	       ncs_path_transfer_ns(edits, k, end_ns - ready->ns);
 }
 
 /* Notes that part i arrives in run k: it may be the last one so far. */

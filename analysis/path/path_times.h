@@ -8,9 +8,8 @@
 #include "analysis/path/path_types.h"
 
 /* Runs of a pass over the operations, by index: 0 is the replay, which changes
- * nothing; run k applies scenario k - 1. Behind those that are reported are two
- * more for each scenario without a rank, at best and at worst. */
-#define NCS_PATH_RUNS (1 + 3 * NCS_SCENARIOS_MAX)
+ * nothing; run k applies scenario k - 1. */
+#define NCS_PATH_RUNS (1 + NCS_SCENARIOS_MAX)
 
 /* Number of gaps, which are the first causes in their order: a rank's time
  * before an arrival is split into these. */
@@ -18,10 +17,6 @@
 
 /* The least number of finished parts that are remembered of each rank. */
 #define NCS_PATH_ENDS 8u
-
-/* A rank that has come straight from one operation to the next so many times
- * does nothing but communicate. */
-#define NCS_PATH_QUEUED_MANY 64u
 
 /* A part that begins within this time of the end before it, in ns, and was
  * launched before that end, was queued behind it. */

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/path/path_works.h"
 #include "analysis/path/what_if.h"
+#include "analysis/path/without.h"
 #include "analysis/records/join.h"
 
 /* The causes of time on the path. */
@@ -53,6 +53,14 @@ struct ncs_path_segment {
 	int32_t peer;
 };
 
+/* Facts that a pass has learned of ranks that send and receive. */
+struct ncs_path_lines {
+	bool sends_overlap; /* ranks go on while they send */
+	struct ncs_path_line {
+		uint64_t operations, transfers;
+	} * ranks; /* by rank of the job */
+};
+
 /* The input of a pass. The caller owns all that it points to. */
 struct ncs_path_options {
 	const struct ncs_path_owner *owners;
@@ -61,11 +69,13 @@ struct ncs_path_options {
 	const struct ncs_scenario *scenarios;
 	size_t scenario_count; /* NCS_SCENARIOS_MAX at most */
 	struct ncs_fits *fits; /* solved; NULL if there are none */
-	/* The work of ranks that send and receive, of rank_count ranks: what an
-	 * earlier pass has learned, or if `learns`, what this one does. NULL
-	 * if nothing is known. */
-	struct ncs_path_works *works;
+	/* Facts that an earlier pass has learned or, if `learns`, this one does.
+	 * NULL if nothing is known. */
+	struct ncs_path_lines *lines;
 	bool learns;
+	/* The costs of ranks, computed for these scenarios; NULL if none of them
+	 * leaves a rank out. */
+	const struct ncs_without *without;
 	/* Returns whether a part was called in a range, which is named by its
 	 * path. NULL means never. */
 	bool (*is_in_range)(const void *context, const struct ncs_part *part,
@@ -88,12 +98,14 @@ struct ncs_path_sum {
 	double cause_ns[NCS_PATH_CAUSE_COUNT];
 	double uncounted_ns; /* on the path, in operations that do not count */
 	/* On the path, in transfers of unknown change, and in operations whose
-	 * times are not known; and by how much longer hosts may have worked. */
+	 * times are not known. */
 	double unknown_ns;
-	bool is_known; /* that is little: the elapsed time can be told */
-	/* Where it is not known, but it is known to lie between these:
-	 * at_most_ns is INFINITY if it may be all of the replay's. */
-	bool is_bounded;
+	/* That is little, and what is left out has a known cost: the elapsed time
+	 * can be told. */
+	bool is_known;
+	/* The cost that NCS_WHAT_IF_WITHOUT leaves out, else NULL. If the elapsed
+	 * time is known, it is between the two. */
+	const struct ncs_cost_of_rank *cost;
 	double at_least_ns, at_most_ns;
 	const double (*rank_ns)[NCS_PATH_CAUSE_COUNT]; /* by rank of the job */
 };

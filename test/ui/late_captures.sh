@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Captured jobs in which a rank, or its GPU, slept for 240 ms in all: the diagnosis
-# names the rank and its host or GPU, or says that the cost is not known, and --what-if=without gives, within a tenth, what
+# names the rank and its host or GPU, or says that the cost is not known, and --what-if=without gives, within 15 % as it knows
+# anchors in five of eight steps only, what
 # such a job took without the sleep, or says that it cannot know; with times on streams
 # and without.
 # shellcheck source=test/ui/checks
@@ -104,7 +105,7 @@ judge() {
 		"$tmp/recording"
 	check "$name: that gains $gain_ms ms, or is not known" told \
 		".replayed_ns as \$before | .what_if[0].after_ns | . == null or
-		((\$before - .) / 1e6 / $gain_ms - 1 | fabs < 0.1)"
+		((\$before - .) / 1e6 / $gain_ms - 1 | fabs < 0.15)"
 	echo "$name" >>"$tmp/judged"
 	jq '.what_if[0].after_ns // empty' "$tmp/out" >>"$tmp/known"
 }

@@ -12,6 +12,7 @@
 #include "analysis/records/job_steps.h"
 #include "analysis/base/value_names.h"
 #include "record/export/slice_tracks.h"
+#include "shm/array.h"
 #include "tui/text/output.h"
 
 /* The tracks and words of a trace into which a path is drawn. */
@@ -31,9 +32,13 @@ struct path_run {
 	struct ncs_recorded_operations *collectives;
 	struct ncs_job_steps *steps;
 	struct ncs_fits fits;
-	struct ncs_path_works *works;
+	struct ncs_path_lines lines;
+	struct ncs_scenario scenarios[NCS_SCENARIOS_MAX];
+	struct ncs_without *without; /* NULL if no rank is left out */
 	struct ncs_path_owner *owners;
 	uint32_t rank_count;
+	uint32_t *part_ranks; /* work space, by part */
+	size_t part_capacity;
 	struct path_drawing *drawing; /* NULL if the path is printed */
 };
 
@@ -53,8 +58,21 @@ static bool is_counted(const struct path_run *run,
 	       is_in_range(run, &joined->parts[0], run->options->range);
 }
 
+/* Keeps the parts of an operation by which ranks can be compared. */
+static int keep_parts(struct path_run *run, const struct ncs_joined *joined)
+{
+	if (!run->without || !ncs_without_takes(joined))
+		return 0;
+	if (ncs_array_reserve(&run->part_ranks, &run->part_capacity,
+			      joined->count, sizeof(*run->part_ranks)) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < joined->count; i++)
+		run->part_ranks[i] = run->owners[joined->parts[i].owner].rank;
+	return ncs_without_add(run->without, joined, run->part_ranks);
+}
+
 /* Makes the first pass, which finds the times of transfers, where the job's steps
- * begin, and along the path, the work of ranks that send and receive. */
+ * begin, what ranks cost, and along the path, which ranks send and receive. */
 static int learn(struct path_run *run, struct ncs_path *path)
 {
 	const struct ncs_joined *joined;
@@ -66,6 +84,8 @@ static int learn(struct path_run *run, struct ncs_path *path)
 					     is_counted(run, joined));
 		if (!result)
 			result = ncs_path_add(path, joined, true, NCS_NO_STEP);
+		if (!result)
+			result = keep_parts(run, joined);
 		if (!result && joined->is_complete)
 			result = ncs_fits_add(&run->fits, joined,
 					      ncs_joined_moving_ns(joined));
@@ -74,13 +94,16 @@ static int learn(struct path_run *run, struct ncs_path *path)
 	}
 	if (!result)
 		result = ncs_path_end(path);
+	if (!result && run->without)
+		result = ncs_without_compute(run->without, run->scenarios,
+					     run->options->what_if_count);
 	ncs_fits_solve(&run->fits);
 	return result ? result :
 			ncs_recorded_operations_rewind(run->collectives);
 }
 
 /* Learns by a pass along the path that has no scenarios. */
-static int learn_works(struct path_run *run, size_t owner_count)
+static int learn_lines(struct path_run *run, size_t owner_count)
 {
 	struct ncs_path *path;
 	int result;
@@ -89,7 +112,7 @@ static int learn_works(struct path_run *run, size_t owner_count)
 		.owners = run->owners,
 		.owner_count = owner_count,
 		.rank_count = run->rank_count,
-		.works = run->works,
+		.lines = &run->lines,
 		.learns = true,
 	});
 	result = path ? learn(run, path) : -ENOMEM;
@@ -202,19 +225,38 @@ static int print(struct path_run *run, struct ncs_replay *replay,
 	return status;
 }
 
+/* Parses the scenarios, and prepares for those that leave ranks out. */
+static int parse_scenarios(struct path_run *run)
+{
+	char error[256];
+	bool leaves_out = false;
+
+	/* Cannot fail: parsing the options has checked the scenarios. */
+	for (size_t i = 0; i < run->options->what_if_count; i++) {
+		struct ncs_scenario *scenario = &run->scenarios[i];
+
+		if (!ncs_scenario_parse(scenario, run->options->what_if[i],
+					error, sizeof(error)))
+			return -EINVAL;
+		leaves_out |= scenario->kind == NCS_WHAT_IF_WITHOUT;
+	}
+	if (leaves_out)
+		run->without = ncs_without_new();
+	return leaves_out && !run->without ? -ENOMEM : 0;
+}
+
 /* Makes both passes; draws the path if there is a drawing, otherwise prints
  * it. */
 static int analyse(struct path_run *run, struct ncs_replay *replay)
 {
-	struct ncs_scenario scenarios[NCS_SCENARIOS_MAX];
 	struct ncs_path_options options = {
 		.owners = run->owners,
 		.owner_count = ncs_recording_rank_count(replay->recording),
 		.rank_count = run->rank_count,
-		.scenarios = scenarios,
+		.scenarios = run->scenarios,
 		.scenario_count = run->options->what_if_count,
 		.fits = &run->fits,
-		.works = run->works,
+		.lines = &run->lines,
 		.is_in_range = is_in_range,
 		.segment = run->drawing ? draw_segment : NULL,
 		.timed = run->drawing && run->options->what_if_count > 0 ?
@@ -223,17 +265,14 @@ static int analyse(struct path_run *run, struct ncs_replay *replay)
 		.context = run,
 	};
 	struct ncs_path *path;
-	char error[256];
 	int result, status;
 
-	/* Cannot fail: parsing the options has checked the scenarios. */
-	for (size_t i = 0; i < options.scenario_count; i++)
-		if (!ncs_scenario_parse(&scenarios[i], run->options->what_if[i],
-					error, sizeof(error)))
-			return -EINVAL;
-	result = learn_works(run, options.owner_count);
+	result = parse_scenarios(run);
+	if (!result)
+		result = learn_lines(run, options.owner_count);
 	if (result)
 		return result;
+	options.without = run->without;
 	path = ncs_path_new(&options);
 	if (!path)
 		return -ENOMEM;
@@ -260,8 +299,9 @@ static bool open_run(struct path_run *run, struct ncs_replay *replay)
 	for (size_t i = 0; i < count; i++)
 		run->owners[i] =
 			(struct ncs_path_owner){ ranks[i].rank, ranks[i].host };
-	run->works = ncs_path_works_new(run->rank_count);
-	return run->works != NULL;
+	run->lines.ranks =
+		calloc((size_t)run->rank_count + 1, sizeof(*run->lines.ranks));
+	return run->lines.ranks != NULL;
 }
 
 static void close_run(struct path_run *run)
@@ -269,7 +309,9 @@ static void close_run(struct path_run *run)
 	ncs_recorded_operations_close(run->collectives);
 	ncs_job_steps_free(run->steps);
 	ncs_fits_release(&run->fits);
-	ncs_path_works_free(run->works);
+	ncs_without_free(run->without);
+	free(run->lines.ranks);
+	free(run->part_ranks);
 	free(run->owners);
 }
 

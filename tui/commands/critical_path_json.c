@@ -101,19 +101,22 @@ static json_t *scenarios_of(const struct ncs_path_view *view)
 	for (size_t i = 1; i < report->sum_count; i++) {
 		const struct ncs_path_sum *sum = &report->sums[i];
 		json_t *object = json_object();
-		bool has_most;
+		bool has_bounds = sum->is_known && sum->cost;
+		bool is_unknown = sum->cost &&
+				  sum->cost->unknown != NCS_COST_KNOWN;
 
 		ncs_json_add_text(object, "what_if", sum->scenario->text);
 		put_ns(object, "before_ns", report->sums[0].elapsed_ns);
 		ncs_json_add_signed_if(object, "after_ns", sum->is_known,
 				       llround(sum->elapsed_ns));
-		ncs_json_add_signed_if(object, "after_at_least_ns",
-				       sum->is_bounded,
+		ncs_json_add_signed_if(object, "after_at_least_ns", has_bounds,
 				       llround(sum->at_least_ns));
-		has_most = sum->is_bounded && isfinite(sum->at_most_ns);
-		ncs_json_add_signed_if(
-			object, "after_at_most_ns", has_most,
-			has_most ? llround(sum->at_most_ns) : 0);
+		ncs_json_add_signed_if(object, "after_at_most_ns", has_bounds,
+				       llround(sum->at_most_ns));
+		ncs_json_add(object, "cost_unknown",
+			     is_unknown ? json_string(ncs_cost_unknown_name(
+						  sum->cost->unknown)) :
+					  json_null());
 		put_ns(object, "unknown_ns", sum->unknown_ns);
 		put_ns(object, "elsewhere_ns", sum->uncounted_ns);
 		ncs_json_add(object, "causes_ns", causes_of(sum->cause_ns));

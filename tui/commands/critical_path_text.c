@@ -19,6 +19,12 @@
 
 #define TIME_COLUMNS 9
 
+/* Formats a time; one that is negative as 0. */
+static void format_ns(char text[NCS_FORMAT_MAX], double ns)
+{
+	ncs_format_duration(text, NCS_FORMAT_MAX, ns > 0 ? (uint64_t)ns : 0, 0);
+}
+
 static void print_time(FILE *file, double ns)
 {
 	char text[NCS_FORMAT_MAX];
@@ -268,37 +274,29 @@ static void print_steps(FILE *file, const struct ncs_path_view *view)
 	}
 }
 
-/* Prints between which times a scenario's time lies, if only that is known, and
- * what that rests on. */
-static void print_bounds(FILE *file, const struct ncs_path_sum *before,
-			 const struct ncs_path_sum *sum)
+/* Prints what is known of the time without ranks: between which times it lies, or
+ * why nothing is. */
+static void print_cost(FILE *file, const struct ncs_path_sum *before,
+		       const struct ncs_path_sum *sum)
 {
 	char least[NCS_FORMAT_MAX], most[NCS_FORMAT_MAX];
 	char small[NCS_FORMAT_MAX], large[NCS_FORMAT_MAX];
-	bool has_most = isfinite(sum->at_most_ns);
 
-	if (!sum->is_bounded)
+	if (!sum->cost)
 		return;
-	ncs_format_duration(least, sizeof(least), (uint64_t)sum->at_least_ns,
-			    0);
-	ncs_format_duration(
-		large, sizeof(large),
-		(uint64_t)(before->elapsed_ns - sum->at_least_ns), 0);
-	if (has_most) {
-		ncs_format_duration(most, sizeof(most),
-				    (uint64_t)sum->at_most_ns, 0);
-		ncs_format_duration(
-			small, sizeof(small),
-			(uint64_t)(before->elapsed_ns - sum->at_most_ns), 0);
-		fprintf(file, "%38s between %s and %s: gains between %s and"
-			" %s\n", "", least, most, small, large);
-	} else {
-		fprintf(file, "%38s at least %s: gains at most %s\n", "",
-			least, large);
+	if (sum->cost->unknown != NCS_COST_KNOWN) {
+		fprintf(file, "%38s not known: %s\n", "",
+			ncs_cost_unknown_help(sum->cost->unknown));
+		return;
 	}
-	fprintf(file, "%38s if others took no longer than rank %" PRId32
-		" where they cannot be compared,\n%38s and the times that can"
-		" be are within 5 %%\n", "", sum->scenario->rank, "");
+	if (!sum->is_known)
+		return;
+	format_ns(least, sum->at_least_ns);
+	format_ns(most, sum->at_most_ns);
+	format_ns(small, before->elapsed_ns - sum->at_most_ns);
+	format_ns(large, before->elapsed_ns - sum->at_least_ns);
+	fprintf(file, "%38s between %s and %s: gains between %s and %s\n", "",
+		least, most, small, large);
 }
 
 static void print_scenarios(FILE *file, const struct ncs_path_view *view)
@@ -326,7 +324,7 @@ static void print_scenarios(FILE *file, const struct ncs_path_view *view)
 		fprintf(file, " %8.1f%% %s\n",
 			percent(sum->unknown_ns, sum->elapsed_ns),
 			sum->scenario->text);
-		print_bounds(file, before, sum);
+		print_cost(file, before, sum);
 		fputs("                                      ", file);
 		for (unsigned k = 0; k < NCS_PATH_CAUSE_COUNT; k++)
 			if (percent(sum->cause_ns[k], sum->elapsed_ns) >= 0.05)
@@ -368,19 +366,16 @@ static void print_legend(FILE *file, const struct ncs_path_view *view)
 	      file);
 	if (view->report->sum_count > 1)
 		fputs("AFTER     the time with the change; - if more than 5 %"
-		      " of it is not known:\n"
-		      "          where bounds can be told, it lies between them"
-		      "\n"
+		      " of it is not known\n"
 		      "NOT KNOWN share of the path in operations whose times"
-		      " are not known, in transfers\n"
-		      "          that the change concerns but whose times tell"
-		      " too little, and in work of\n"
-		      "          a straggler that cannot be compared; and"
-		      " how much longer other hosts\n"
-		      "          may have worked\n",
+		      " are not known, and in\n"
+		      "          transfers that the change concerns but whose"
+		      " times tell too little\n",
 		      file);
 	if (leaves_rank_out(view->report))
-		fputs("without   other GPUs are taken to be as fast as they"
+		fputs("without   the gain is the rank's cost in the"
+		      " recording, as %COST is\n"
+		      "          other GPUs are taken to be as fast as they"
 		      " were; at full power, those\n"
 		      "          that rested while they waited are slower: the"
 		      " gain is up to a sixth less\n",

@@ -249,6 +249,34 @@ static void another_anchor_must_explain_rare_events_too(void **state)
 	assert_surely_costs(&options);
 }
 
+/* Hosts that run ahead of a slow GPU work for as long as they did: without it, the job
+ * waits for them, as none works for two steps at once. */
+static void a_host_works_for_one_step_after_another(void **state)
+{
+	(void)state;
+	for (unsigned ahead = 1; ahead <= 2; ahead++)
+		for (double gap_ns = 30e6; gap_ns <= 50e6; gap_ns += 10e6) {
+			struct cost_options options =
+				cost_job_options(COST_DDP, 1);
+			double share;
+			struct cost_job *job;
+			struct ncs_cost *cost;
+
+			options.ahead = ahead;
+			options.gap_ns = gap_ns;
+			options.fault = COST_GPU;
+			options.size = 3;
+			share = cost_job_share(&options, 5);
+			job = cost_job_new(&options);
+			cost = compute(job->parts, job->count);
+			assert_float_equal(
+				ncs_cost_find(cost, options.victim)->share,
+				share, 0.02);
+			ncs_cost_free(cost);
+			cost_job_free(job);
+		}
+}
+
 static void one_rank_can_be_asked_for(void **state)
 {
 	struct cost_options options = cost_job_options(COST_DDP, 1);
@@ -374,6 +402,7 @@ int main(void)
 		cmocka_unit_test(one_pause_is_no_steady_cost),
 		cmocka_unit_test(that_ranks_have_one_period_explains_nothing),
 		cmocka_unit_test(another_anchor_must_explain_rare_events_too),
+		cmocka_unit_test(a_host_works_for_one_step_after_another),
 		cmocka_unit_test(one_rank_can_be_asked_for),
 		cmocka_unit_test(a_slow_gpu_of_a_real_job_costs_what_it_does),
 		cmocka_unit_test(a_late_host_of_a_real_job_costs_what_it_does),

@@ -189,6 +189,47 @@ static void parts_without_times_are_counted(void **state)
 	ncs_cost_window_release(&window);
 }
 
+static void a_stream_that_is_not_known_is_that_of_the_communicator(void **state)
+{
+	struct ncs_cost_part parts[20];
+	size_t count = make_parts(parts, 10);
+	struct ncs_cost_window window;
+
+	(void)state;
+	/* Rank 0 uses stream 1; nothing is known of rank 1. */
+	for (size_t i = 0; i < count; i++)
+		if (i % RANKS == 1 || i / RANKS % 2 == 0)
+			parts[i].stream = 0;
+	assert_int_equal(ncs_cost_window_make(&window, parts, count), 0);
+	for (size_t i = 0; i < 20; i++)
+		assert_int_equal(window.launches[i].before,
+				 i % 10 ? i - 1 : NCS_COST_NONE);
+	assert_int_equal(window.launches[0].token, window.launches[9].token);
+	ncs_cost_window_release(&window);
+}
+
+static void each_part_knows_its_launch(void **state)
+{
+	struct ncs_cost_part parts[21];
+	size_t count = make_parts(parts, 10);
+	struct ncs_cost_window window;
+
+	(void)state;
+	parts[3].begin_ns = 0;
+	parts[count++] = parts[8];
+	assert_int_equal(ncs_cost_window_make(&window, parts, count), 0);
+	assert_int_equal(window.part_count, count);
+	for (size_t i = 0; i < 20; i++)
+		if (i != 3 && i != 8)
+			assert_int_equal(window.part_launches[i],
+					 10 * (i % RANKS) + i / RANKS);
+	assert_int_equal(window.part_launches[3], NCS_COST_NONE);
+	/* A part that is there twice has it once. */
+	assert_true((window.part_launches[8] == NCS_COST_NONE) !=
+		    (window.part_launches[20] == NCS_COST_NONE));
+	ncs_cost_window_release(&window);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +242,9 @@ int main(void)
 		cmocka_unit_test(
 			a_launch_that_follows_its_host_or_stream_is_censored),
 		cmocka_unit_test(parts_without_times_are_counted),
+		cmocka_unit_test(
+			a_stream_that_is_not_known_is_that_of_the_communicator),
+		cmocka_unit_test(each_part_knows_its_launch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "analysis/path/critical_path.h"
-#include "analysis/path/path_works.h"
 
 #define MS UINT64_C(1000000)
 
@@ -65,30 +64,29 @@ static void add_transfer(struct ncs_path *path, unsigned sender,
 static void sends_that_are_skipped_come_to_an_end_at_any_time(void **state)
 {
 	static const struct ncs_path_owner owners[] = { { 0, 0 }, { 1, 1 } };
-	struct ncs_path_works *works = ncs_path_works_new(2);
+	struct ncs_path_line ranks[2] = { { 0 } };
+	struct ncs_path_lines lines = { .ranks = ranks };
 	struct ncs_path *path = ncs_path_new(&(struct ncs_path_options){
 		.owners = owners,
 		.owner_count = 2,
 		.rank_count = 2,
-		.works = works,
+		.lines = &lines,
 		.learns = true,
 	});
 
 	(void)state;
-	assert_non_null(works);
 	assert_non_null(path);
 	add_transfer(path, 0, 1, MS, 2 * MS);
 	/* A receive while a send goes on: ranks go on while they send. */
 	add_transfer(path, 1, 3, FAR_NS + 1 * MS, FAR_NS + 2 * MS);
 	add_transfer(path, 0, 2, FAR_NS, FAR_NS + 10 * MS);
-	assert_true(ncs_path_works_is_beside(works));
+	assert_true(lines.sends_overlap);
 	/* A send and a receive at once: both follow what was before. */
 	add_transfer(path, 0, 4, FAR_NS + 20 * MS, FAR_NS + 40 * MS);
 	add_transfer(path, 1, 5, FAR_NS + 20 * MS, FAR_NS + 50 * MS);
 	assert_int_equal(ncs_path_end(path), 0);
 	assert_int_equal(ncs_path_report(path)->operations, 5);
 	ncs_path_free(path);
-	ncs_path_works_free(works);
 }
 
 int main(void)

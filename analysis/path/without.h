@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* A job without a rank: the cost of the rank by analysis/cost, in the window of all the
+ * job's operations, as %COST is that in the window of the latest ones.
+ *
+ * Must not decide what a rank costs. Memory is about 300 bytes a part. Pure. Functions
+ * are not thread-safe for one struct.
+ */
+#ifndef NCS_ANALYSIS_PATH_WITHOUT_H
+#define NCS_ANALYSIS_PATH_WITHOUT_H
+
+#include "analysis/cost/cost.h"
+#include "analysis/path/what_if.h"
+
+struct ncs_without;
+
+/* Returns an answer for jobs of no operations; NULL if there is no memory. Release it
+ * with ncs_without_free(), which accepts NULL. */
+struct ncs_without *ncs_without_new(void);
+void ncs_without_free(struct ncs_without *without);
+
+/* Returns whether an operation belongs to the window: ranks can be compared by it. */
+bool ncs_without_takes(const struct ncs_joined *joined);
+
+/* Adds the next operation, which belongs to the window; `ranks` are the ranks of the job
+ * by part. Returns 0 or -ENOMEM. */
+int ncs_without_add(struct ncs_without *without,
+		    const struct ncs_joined *joined, const uint32_t *ranks);
+
+/* Computes the answers to all scenarios, after all operations were added. Returns 0 or
+ * -ENOMEM. */
+int ncs_without_compute(struct ncs_without *without,
+			const struct ncs_scenario *scenarios, size_t count);
+
+/* Returns what the scenario with this index leaves out; NULL if it is no
+ * NCS_WHAT_IF_WITHOUT. */
+const struct ncs_cost_of_rank *ncs_without_cost(const struct ncs_without *without,
+						size_t scenario);
+
+/* Returns how the parts of all operations that were added move in a scenario, in their
+ * order; NULL if the cost is not known. */
+const struct ncs_cost_move *ncs_without_moves(const struct ncs_without *without,
+					      size_t scenario);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* Jobs without a rank: the gain is what the rank costs, by the same code as %COST, or not
+ * known for the same reasons. Which costs are true: test_truth_cost.c. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/path/critical_path.h"
+#include "test/unit/support/cost_job.h"
+
+static struct ncs_part part_of(const struct ncs_cost_part *cost)
+{
+	return (struct ncs_part){
+		.comm_id = cost->comm_id,
+		.rank = cost->member,
+		.nranks = cost->members,
+		.owner = cost->rank,
+		.function = cost->function,
+		.peer = cost->peer,
+		.number = cost->number,
+		.bytes = cost->bytes,
+		.stream = cost->stream,
+		.at_ns = {
+			[NCS_MOMENT_CALL] = cost->call_ns,
+			[NCS_MOMENT_LAUNCH] = cost->call_ns,
+			[NCS_MOMENT_OPERATION] = cost->launched_ns,
+			[NCS_MOMENT_STREAM] = cost->begin_ns,
+			[NCS_MOMENT_STREAM_END] = cost->end_ns,
+			[NCS_MOMENT_LAST_END] = cost->end_ns,
+		},
+	};
+}
+
+/* Calls a function for each operation of a job of collectives. */
+static void each_operation(const struct cost_job *job,
+			   void (*take)(void *context,
+					const struct ncs_joined *joined),
+			   void *context)
+{
+	for (size_t i = 0; i < job->count; i += job->options.ranks) {
+		struct ncs_part parts[COST_JOB_RANKS_MAX];
+		struct ncs_joined joined = {
+			.comm_id = job->parts[i].comm_id,
+			.function = job->parts[i].function,
+			.number = job->parts[i].number,
+			.is_complete = true,
+			.is_whole = true,
+			.wait_rule = NCS_WAIT_FOR_ALL,
+			.arrival = NCS_MOMENT_STREAM,
+			.end = NCS_MOMENT_STREAM_END,
+			.end_is_trusted = true,
+			.first_end_ns = job->parts[i].end_ns,
+			.turn_ns = job->parts[i].end_ns,
+			.count = job->options.ranks,
+			.parts = parts,
+		};
+
+		for (size_t k = 0; k < joined.count; k++) {
+			parts[k] = part_of(&job->parts[i + k]);
+			assert_int_equal(parts[k].number, joined.number);
+			if (job->parts[i + k].end_ns < joined.first_end_ns)
+				joined.first_end_ns = joined.turn_ns =
+					job->parts[i + k].end_ns;
+		}
+		take(context, &joined);
+	}
+}
+
+static void keep(void *context, const struct ncs_joined *joined)
+{
+	uint32_t ranks[COST_JOB_RANKS_MAX];
+
+	assert_true(ncs_without_takes(joined));
+	for (uint32_t i = 0; i < joined->count; i++)
+		ranks[i] = (uint32_t)joined->parts[i].owner;
+	assert_int_equal(ncs_without_add(context, joined, ranks), 0);
+}
+
+static void follow(void *context, const struct ncs_joined *joined)
+{
+	assert_int_equal(ncs_path_add(context, joined, true, NCS_NO_STEP), 0);
+}
+
+/* The latest end of a part in a run with a change. */
+static void note_end(void *context, size_t run, const struct ncs_part *part,
+		     uint64_t arrival_ns, uint64_t end_ns)
+{
+	uint64_t *latest_ns = context;
+
+	(void)part;
+	assert_true(arrival_ns <= end_ns);
+	if (run == 1 && end_ns > *latest_ns)
+		*latest_ns = end_ns;
+}
+
+/* A job with and without a rank. */
+struct left_out {
+	struct ncs_path_sum before, after;
+	struct ncs_cost_of_rank cost;
+	double last_ns; /* from the first call to the last end, by its parts */
+};
+
+static struct left_out leave_out(const struct cost_job *job, const char *change)
+{
+	struct ncs_path_owner owners[COST_JOB_RANKS_MAX];
+	struct ncs_without *without = ncs_without_new();
+	struct ncs_scenario scenario;
+	struct left_out left;
+	struct ncs_path *path;
+	uint64_t latest_ns = 0;
+	char why[128];
+
+	assert_non_null(without);
+	assert_true(ncs_scenario_parse(&scenario, change, why, sizeof(why)));
+	for (uint32_t i = 0; i < job->options.ranks; i++)
+		owners[i] = (struct ncs_path_owner){ i, 0 };
+	each_operation(job, keep, without);
+	assert_int_equal(ncs_without_compute(without, &scenario, 1), 0);
+	path = ncs_path_new(&(struct ncs_path_options){
+		.owners = owners,
+		.owner_count = job->options.ranks,
+		.rank_count = job->options.ranks,
+		.scenarios = &scenario,
+		.scenario_count = 1,
+		.without = without,
+		.timed = note_end,
+		.context = &latest_ns,
+	});
+	assert_non_null(path);
+	each_operation(job, follow, path);
+	assert_int_equal(ncs_path_end(path), 0);
+	left.before = ncs_path_report(path)->sums[0];
+	left.after = ncs_path_report(path)->sums[1];
+	left.cost = *left.after.cost;
+	left.last_ns = (double)latest_ns - ncs_path_report(path)->first_ns;
+	ncs_path_free(path);
+	ncs_without_free(without);
+	return left;
+}
+
+static struct cost_job *faulty(enum cost_shape shape, enum cost_fault fault,
+			       double size, unsigned steps)
+{
+	struct cost_options options = cost_job_options(shape, 1);
+
+	options.fault = fault;
+	options.size = size;
+	options.steps = steps;
+	return cost_job_new(&options);
+}
+
+/* Returns what the victim of a job costs as the live view computes it. */
+static struct ncs_cost_of_rank live_cost(const struct cost_job *job)
+{
+	struct ncs_cost *cost = ncs_cost_new(job->parts, job->count);
+	struct ncs_cost_of_rank found;
+
+	assert_non_null(cost);
+	assert_int_equal(ncs_cost_compute(cost, NCS_COST_EACH), 0);
+	found = *ncs_cost_find(cost, job->options.victim);
+	ncs_cost_free(cost);
+	return found;
+}
+
+static void the_gain_is_what_the_rank_costs(void **state)
+{
+	static const struct {
+		enum cost_shape shape;
+		enum cost_fault fault;
+		double size;
+	} jobs[] = {
+		{ COST_DDP, COST_GPU, 1.2 },
+		{ COST_DDP, COST_HOST, 5e6 },
+		{ COST_TENSOR, COST_GPU, 1.3 },
+		{ COST_FSDP, COST_HOST, 5e6 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		struct cost_job *job = faulty(jobs[i].shape, jobs[i].fault,
+					      jobs[i].size, 150);
+		struct ncs_cost_of_rank cost = live_cost(job);
+		struct left_out left = leave_out(job, "without:1");
+		double gain_ns = left.before.elapsed_ns - left.after.elapsed_ns;
+
+		assert_true(left.after.is_known);
+		assert_true(cost.share > 0.05);
+		assert_float_equal(gain_ns / cost.steps_ns, cost.share, 1e-9);
+		assert_float_equal(cost.steps_ns / left.before.elapsed_ns, 1,
+				   1e-3);
+		assert_true(left.after.at_least_ns <= left.after.elapsed_ns);
+		assert_true(left.after.at_most_ns >= left.after.elapsed_ns);
+		cost_job_free(job);
+	}
+}
+
+/* But for the first steps, which stay as they are. */
+static void its_parts_come_as_early_as_the_gain_tells(void **state)
+{
+	struct cost_job *job = faulty(COST_DDP, COST_HOST, 5e6, 150);
+	struct left_out left = leave_out(job, "without:1");
+
+	(void)state;
+	assert_float_equal(left.last_ns / left.after.elapsed_ns, 1, 0.02);
+	assert_true(left.last_ns > left.after.elapsed_ns);
+	cost_job_free(job);
+}
+
+static void its_time_is_the_sum_of_its_causes(void **state)
+{
+	struct cost_job *job = faulty(COST_DDP, COST_HOST, 5e6, 150);
+	struct left_out left = leave_out(job, "without:1");
+	double causes_ns = 0;
+
+	(void)state;
+	for (unsigned k = 0; k < NCS_PATH_CAUSE_COUNT; k++)
+		causes_ns += left.after.cause_ns[k];
+	assert_float_equal(causes_ns, left.after.elapsed_ns, 2);
+	assert_true(left.after.cause_ns[NCS_PATH_HOST] <
+		    0.5 * left.before.cause_ns[NCS_PATH_HOST]);
+	cost_job_free(job);
+}
+
+static void without_stragglers_there_is_no_late_rank(void **state)
+{
+	struct cost_job *job = faulty(COST_TENSOR, COST_GPU, 1.3, 150);
+	struct left_out one = leave_out(job, "without:1");
+	struct left_out all = leave_out(job, "without:stragglers");
+	struct left_out other = leave_out(job, "without:0");
+
+	(void)state;
+	assert_true(all.after.is_known);
+	assert_float_equal(all.after.elapsed_ns / one.after.elapsed_ns, 1,
+			   0.02);
+	assert_float_equal(other.after.elapsed_ns / other.before.elapsed_ns, 1,
+			   0.01);
+	cost_job_free(job);
+}
+
+static void why_nothing_is_known_is_told(void **state)
+{
+	struct cost_job *job = faulty(COST_DDP, COST_HOST, 5e6, 6);
+	struct left_out left = leave_out(job, "without:1");
+
+	(void)state;
+	assert_false(left.after.is_known);
+	assert_int_equal(left.cost.unknown, NCS_COST_FEW_STEPS);
+	assert_float_equal(left.after.elapsed_ns, left.before.elapsed_ns, 1);
+	left = leave_out(job, "without:9");
+	assert_false(left.after.is_known);
+	assert_int_equal(left.cost.unknown, NCS_COST_NO_TIMES);
+	cost_job_free(job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_gain_is_what_the_rank_costs),
+		cmocka_unit_test(its_parts_come_as_early_as_the_gain_tells),
+		cmocka_unit_test(its_time_is_the_sum_of_its_causes),
+		cmocka_unit_test(without_stragglers_there_is_no_late_rank),
+		cmocka_unit_test(why_nothing_is_known_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
