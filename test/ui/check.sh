@@ -119,6 +119,9 @@ check 'the plugin is in no folder of the search path' stands "$pid" not_found
 variables="$ours LD_LIBRARY_PATH=$tmp/new:${plugin%/*}"
 process waits "$tmp/new/libnccl.so.2"
 check 'the plugin is there, and not loaded yet' stands "$pid" not_yet
+check 'no job: a diagnosis has none' run 3 --diagnose
+check 'no job: a process before its first communicator is named' \
+	grep -q "process $pid (.*) has NCCL in it and no communicator" "$tmp/err"
 process loaded "$tmp/new/libnccl.so.2" "$plugin"
 check 'it is loaded, without a communicator' stands "$pid" no_communicator
 variables="$ours NCCLSTAT_DISABLE=1"

@@ -9,9 +9,11 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "analysis/base/utf8.h"
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/model/jobs.h"
 #include "shm/clock.h"
+#include "shm/read/nccl_processes.h"
 #include "shm/read/paths.h"
 #include "tui/commands/metrics_watch.h"
 #include "tui/text/job_verdict.h"
@@ -56,6 +58,39 @@ void ncs_dump_sleep_until(uint64_t time_ns)
 		;
 }
 
+/* Says which processes have NCCL in them and no communicator: that is all that is
+ * seen of a job which hangs before its first one. */
+static void say_early(const char *directory)
+{
+	struct ncs_nccl_processes processes;
+	const struct ncs_nccl_process *first = NULL;
+	size_t count = 0;
+	char command[sizeof(first->command)];
+
+	if (ncs_nccl_processes_list(&processes, directory) != 0)
+		processes.count = 0;
+	for (size_t i = 0; i < processes.count; i++) {
+		const struct ncs_nccl_process *process = &processes.all[i];
+
+		if (process->presence != NCS_PRESENCE_NOT_YET &&
+		    process->presence != NCS_PRESENCE_NO_COMMUNICATOR)
+			continue;
+		if (count++ == 0)
+			first = process;
+	}
+	if (first) {
+		ncs_utf8_clean(command, sizeof(command), first->command, true);
+		ncs_complain("process %" PRIu32
+			     " (%.60s) has NCCL in it and no communicator: it"
+			     " has not called ncclCommInitRank, or waits in it"
+			     " for ranks that have not",
+			     first->pid, command);
+	}
+	if (count > 1)
+		ncs_complain("and %zu more: see ncclstat --check", count - 1);
+	ncs_nccl_processes_release(&processes);
+}
+
 void ncs_dump_say_nothing(const struct ncs_options *options)
 {
 	const char *directory = ncs_directory(options->directory);
@@ -80,13 +115,15 @@ void ncs_dump_say_nothing(const struct ncs_options *options)
 			" ncclstat plugin (looked in %s%s); see"
 			" ncclstat(1)",
 			options->choice.pid, directory, clause);
-	else
+	else {
 		ncs_complain(
 			"no NCCL job with the ncclstat plugin is"
 			" running here (looked in %s%s); start one by"
 			" \"ncclstat run -- COMMAND\", see ncclstat(1);"
 			" ncclstat --check says what is missing",
 			directory, clause);
+		say_early(options->directory);
+	}
 }
 
 /* The output so far. */
