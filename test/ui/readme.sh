@@ -99,6 +99,11 @@ print(s.getsockname()[1])')
 		;;
 	# The players of the job have no NCCL.
 	*--check*) want=0 && set -- ncclstat --check ;;
+	*compare*)
+		want=0
+		cp "$tmp/work/job.ncs" "$tmp/work/old.ncs"
+		set -- timeout 60 sh -c "$command"
+		;;
 	*) want=0 && set -- timeout 60 sh -c "$command" ;;
 	esac
 	status=0
@@ -107,7 +112,7 @@ print(s.getsockname()[1])')
 	# timeout's own status stands for a command that goes on until stopped.
 	*--record=*|*--listen=*) [ "$status" -ne 124 ] || status=0 ;;
 	# Slow, or well: it depends on what the job does now.
-	*--diagnose*) [ "$status" -ne 1 ] || status=0 ;;
+	*diagnose*) [ "$status" -ne 1 ] || status=0 ;;
 	esac
 	[ "$status" -eq "$want" ] && return
 	echo "$command: status $status"
