@@ -33,7 +33,7 @@
 #define USUAL_WIDTH 80
 #define WIDE_WIDTH 100
 #define WIDEST_WIDTH 120
-#define SPARKLINE_WIDTH 8
+#define SPARKLINE_WIDTH 6
 
 /* Returns the role of a severity's word. */
 static enum ncs_role role_of(enum ncs_verdict_severity severity)
@@ -187,8 +187,9 @@ static void draw_traffic(const struct ncs_screen *screen,
 
 	ncs_value_set_real(&value, NCS_VALUE_BYTES_RATE,
 			   ncs_recent_latest(recent, count));
-	put_value(screen, line, 20, 9, &value,
-		  screen->options.units.bits ? "b/s" : "B/s", NCS_ROLE_TEXT);
+	put_value(screen, line, 17, 12, &value,
+		  screen->options.units.bits ? "b/s net" : "B/s net",
+		  NCS_ROLE_TEXT);
 	/* Without a network, the bandwidth has a past, too. */
 	if (!ncs_recent_is_known(recent, count) && communicator)
 		recent = ncs_communicator_busbw_recent(
