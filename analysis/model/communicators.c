@@ -473,6 +473,8 @@ int ncs_communicators_find(struct ncs_model *model)
 		for (size_t k = 0; k < model->communicators[i].rank_count; k++)
 			model->communicators[i].ranks[k]->communicator =
 				&model->communicators[i];
+	if (model->communicator_count == 1)
+		model->communicators[0].is_only = true;
 	return 0;
 }
 

@@ -49,6 +49,7 @@ struct ncs_communicator {
 	struct ncs_rank **numbered;
 	size_t numbered_count;
 	const struct ncs_identity *identity; /* of the rank that knows most */
+	bool is_only; /* there is no other in the model */
 	size_t live;   /* ranks that are alive or silent */
 	size_t silent; /* ranks by liveness */
 	size_t finished;

@@ -133,19 +133,16 @@ void ncs_job_waits(const struct ncs_model *model, bool latest,
 
 /* --- The trend ---------------------------------------------------------- */
 
-/* Returns the bandwidth of the busiest class since the previous update. */
+/* Returns the bandwidth of the busiest class, as it is shown for now. */
 static double latest_busbw(const struct ncs_model *model)
 {
 	const struct ncs_communicator *communicator =
 		ncs_busiest_communicator(model);
-	const struct ncs_recent *recent;
-	uint64_t count = 0;
+	const struct ncs_moving_view *view =
+		communicator ? &communicator->busiest.view : NULL;
 
-	if (!communicator)
-		return -1;
-	recent = ncs_communicator_busbw_recent(
-		communicator, communicator->busiest.function, &count);
-	return recent ? ncs_recent_latest(recent, count) : -1;
+	return view && view->operations > 0 && !view->is_stale ? view->busbw :
+								 -1;
 }
 
 void ncs_trend_add(struct ncs_trend *trend, const struct ncs_model *model)

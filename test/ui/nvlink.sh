@@ -75,7 +75,7 @@ has_ended() {
 soon has_ended
 verdict 'JSON tells the progress of launches in every rank' $?
 
-COLUMNS=400 "$ncclstat" --dump >"$tmp/dump" &&
+COLUMNS=999 "$ncclstat" --dump >"$tmp/dump" &&
 	grep -q 'AllReduce .* stream  ' "$tmp/dump" &&
 	grep -q '^RANK .*AHEAD  *BEGUN  *ENDED' "$tmp/dump"
 verdict 'a dump has times from the stream' $?

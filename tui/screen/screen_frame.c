@@ -37,40 +37,15 @@
 
 /* --- Below the table ------------------------------------------------------ */
 
-/* Prints the sentence of a finding, which may be cut in the head, and what to do
- * next. */
-static void culprit_text(const struct ncs_finding *finding, char *text,
-			 size_t size, char *next, size_t next_size)
+/* Whether the evidence of the worst finding is in place of the graphs. */
+static bool shows_evidence(const struct ncs_screen *screen)
 {
-	char sentence[NCS_EXPLAIN_MAX], command[NCS_SENTENCE_MAX];
+	const struct ncs_summary *summary = &screen->summary;
 
-	ncs_finding_sentence(finding, sentence, sizeof(sentence));
-	ncs_append(text, size, "%s.", sentence);
-	next[0] = '\0';
-	for (size_t i = 0;
-	     ncs_finding_command(finding, i, command, sizeof(command)); i++)
-		ncs_append(next, next_size, "%s%s", i == 0 ? "Next: " : "; ",
-			   command);
-	if (!next[0])
-		ncs_append(next, next_size, "Next: %s",
-			   ncs_finding_next(finding));
-}
-
-static void draw_culprit(const struct ncs_screen *screen,
-			 const struct ncs_rect *rect)
-{
-	char text[NCS_EXPLAIN_MAX] = "", next[NCS_EXPLAIN_MAX];
-	struct ncs_rect part = *rect;
-
-	culprit_text(&screen->diagnosis.findings[0], text, sizeof(text), next,
-		     sizeof(next));
-	if (rect->height > 1)
-		part.height--;
-	ncs_draw_wrapped(&part, NCS_ROLE_LABEL, text);
-	part.y = rect->y + rect->height - 1;
-	part.height = rect->height > 1;
-	if (part.height > 0)
-		ncs_term_put(part.y, part.x, part.width, NCS_ROLE_LABEL, next);
+	return screen->view == NCS_VIEW_RANK && screen->diagnosis.count > 0 &&
+	       (ncs_diagnosis_severity(&screen->diagnosis) ==
+			NCS_SEVERITY_STUCK ||
+		summary->dead + summary->finished == summary->ranks);
 }
 
 /* Says what a group is, and how to see its rows. */
@@ -90,7 +65,7 @@ static void draw_group_info(const struct ncs_screen *screen,
 }
 
 static void draw_info(const struct ncs_screen *screen,
-		      const struct ncs_rect *rect)
+		      const struct ncs_rect *rect, bool has_evidence)
 {
 	const struct ncs_grid_row *row =
 		ncs_grid_selected(&screen->tables[screen->view]);
@@ -102,10 +77,11 @@ static void draw_info(const struct ncs_screen *screen,
 		draw_group_info(screen, row, rect);
 		return;
 	}
-	if (screen->view == NCS_VIEW_RANK && row->row.rank &&
+	/* The verdict above has its sentence. */
+	if (screen->view == NCS_VIEW_RANK && row->row.rank && !has_evidence &&
 	    screen->diagnosis.count > 0 &&
 	    row->row.rank == screen->diagnosis.findings[0].root.rank) {
-		draw_culprit(screen, rect);
+		ncs_draw_finding(&screen->diagnosis.findings[0], rect);
 		return;
 	}
 	if (row->unreadable)
@@ -465,6 +441,28 @@ static void draw_setup(struct ncs_screen *screen, int height, int width,
 		     fits ? hint : short_hint);
 }
 
+/* Returns the lines for the selected finding: all that it needs, or all that
+ * other parts leave, but no fewer than usual. */
+static int lines_for_finding(const struct ncs_screen *screen,
+			     const struct ncs_layout_request *request)
+{
+	const struct ncs_grid *table = &screen->tables[NCS_VIEW_FINDING];
+	const struct ncs_grid_row *row = ncs_grid_selected(table);
+	/* The tabs, the titles of the table and the last line take 3. */
+	int room = request->height - request->title - request->summary -
+		   request->info - request->rows - 3;
+	int wanted;
+
+	if (!row || !row->row.finding)
+		return request->detail[0];
+	/* Others than the first have their sentence above. */
+	wanted = ncs_finding_lines(row->row.finding, request->width) +
+		 (row->row.index > 0 ? 2 : 0);
+	if (wanted > room)
+		wanted = room;
+	return wanted > request->detail[0] ? wanted : request->detail[0];
+}
+
 static void compute_layout(const struct ncs_screen *screen, int height,
 			   int width, struct ncs_layout *layout)
 {
@@ -473,23 +471,31 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 	/* More rows than lines are as good as as many. */
 	size_t rows = screen->tables[screen->view].count;
 	int row_count = rows < (size_t)height ? (int)rows : height;
+	int detail[NCS_DETAIL_FORMS_MAX];
+	bool is_diagnose = screen->view == NCS_VIEW_FINDING;
 	const struct ncs_layout_request request = {
 		.height = height,
 		.width = width,
 		.title = !screen->hide_header,
 		.summary = screen->hide_header ?
 				   0 :
-				   NCS_SUMMARY_LINES +
+				   ncs_summary_lines(screen, width) +
 					   (screen->replay != NULL),
-		.detail = view->detail + first,
+		.detail = detail + first,
 		/* Without a row there is no detail. */
 		.detail_count = screen->tables[screen->view].count > 0 ?
 					view->detail_count - first :
 					0,
-		.info = height >= TALL_HEIGHT ? 3 : 2,
+		.info = height >= TALL_HEIGHT && !is_diagnose ? 3 : 2,
 		.rows = screen->view == NCS_VIEW_TIMELINE ? 0 : row_count,
+		.least_rows = is_diagnose && row_count < NCS_LAYOUT_MIN_ROWS ?
+				      row_count :
+				      0,
 	};
 
+	memcpy(detail, view->detail, sizeof(detail));
+	if (is_diagnose)
+		detail[0] = lines_for_finding(screen, &request);
 	ncs_layout_compute(layout, &request);
 }
 
@@ -525,12 +531,25 @@ static void draw_summary(struct ncs_screen *screen, const struct ncs_rect *rect)
 }
 
 /* Draws into the lines that the table leaves free: the detail of the selected
- * rank, and the graphs. */
+ * rank, and the graphs; of a job that is stuck or dead, which has empty ones, the
+ * evidence. */
 static void draw_free(const struct ncs_screen *screen,
 		      const struct ncs_rect *rect)
 {
 	struct ncs_rect detail = *rect, graphs = *rect;
 
+	if (rect->height > 0 && shows_evidence(screen)) {
+		const struct ncs_finding *finding =
+			&screen->diagnosis.findings[0];
+		int lines = ncs_finding_lines(finding, rect->width);
+
+		graphs.height = lines < rect->height ? lines : rect->height;
+		ncs_draw_finding(finding, &graphs);
+		detail.y += graphs.height + 1;
+		detail.height -= graphs.height + 1;
+		ncs_draw_detail(screen, &detail);
+		return;
+	}
 	detail.height = ncs_detail_lines(screen, rect->height, rect->width);
 	graphs.y += detail.height;
 	graphs.height -= detail.height;
@@ -567,7 +586,8 @@ static void draw_view(struct ncs_screen *screen,
 			      &part[NCS_PART_ROWS]);
 	if (table->count == 0)
 		draw_no_rows(screen, &part[NCS_PART_ROWS]);
-	draw_info(screen, &part[NCS_PART_INFO]);
+	draw_info(screen, &part[NCS_PART_INFO],
+		  shows_evidence(screen) && part[NCS_PART_GRAPH].height > 0);
 	draw_last_line(screen, layout, now_ns);
 }
 

@@ -126,8 +126,8 @@ static void draw_speed(const struct ncs_screen *screen,
 	ncs_format_in_units(number, sizeof(number), &value,
 			    &screen->options.units, 0);
 	ncs_append(text, sizeof(text), " %s, at most %s%s",
-		   speed == SPEED_TRAFFIC ? "sent and received" :
-					    "bus bandwidth",
+		   speed == SPEED_TRAFFIC ? "net: sent and received" :
+					    "busbw of the busiest size",
 		   number,
 		   value.kind == NCS_VALUE_NONE	 ? "" :
 		   speed == SPEED_BUSBW ?

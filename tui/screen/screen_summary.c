@@ -15,6 +15,7 @@
 #include "analysis/model/stragglers.h"
 #include "ncclstat/size_class.h"
 #include "tui/term/sparkline.h"
+#include "tui/term/wrap.h"
 #include "tui/text/format.h"
 #include "tui/text/job_verdict.h"
 #include "tui/text/words.h"
@@ -26,12 +27,13 @@
 #define FIGURES_X 11
 /* Room for "certain" or "possible" at the end of the verdict. */
 #define CERTAINTY_WIDTH 9
+#define VERDICT_LINES_MAX 3
 /* From this width on there is room for all that the first screen answers, and
  * from the others on for more. */
 #define USUAL_WIDTH 80
 #define WIDE_WIDTH 100
 #define WIDEST_WIDTH 120
-#define SPARKLINE_WIDTH 8
+#define SPARKLINE_WIDTH 6
 
 /* Returns the role of a severity's word. */
 static enum ncs_role role_of(enum ncs_verdict_severity severity)
@@ -96,40 +98,78 @@ static void put_value(const struct ncs_screen *screen,
 
 /* --- The verdict ---------------------------------------------------------- */
 
-static void draw_verdict(const struct ncs_screen *screen,
-			 const struct ncs_rect *line)
+/* Prints the verdict on the job, and returns its severity. */
+static enum ncs_verdict_severity verdict_text(const struct ncs_screen *screen,
+					      char *text, size_t size)
 {
-	const struct ncs_diagnosis *diagnosis = &screen->diagnosis;
 	enum ncs_verdict_severity severity =
-		ncs_job_severity(diagnosis, &screen->model);
-	char word[16] = "", text[NCS_EXPLAIN_MAX], sentence[NCS_EXPLAIN_MAX];
-	int width = line->width - FIGURES_X;
+		ncs_job_severity(&screen->diagnosis, &screen->model);
+	char sentence[NCS_EXPLAIN_MAX];
 
 	text[0] = '\0';
 	if (screen->model.error[0]) {
 		severity = NCS_SEVERITY_UNSEEN;
-		ncs_append(text, sizeof(text), "cannot read: %s",
-			   screen->model.error);
-		ncs_append_separator(text, sizeof(text));
+		ncs_append(text, size, "cannot read: %s", screen->model.error);
+		ncs_append_separator(text, size);
 	}
+	ncs_job_sentence(&screen->diagnosis, &screen->model, sentence,
+			 sizeof(sentence));
+	ncs_append(text, size, "%s", sentence);
+	return severity;
+}
+
+/* Returns the width for the sentence of the verdict. */
+static int verdict_width(const struct ncs_screen *screen, int width)
+{
+	bool has_certainty =
+		width >= USUAL_WIDTH && screen->diagnosis.count > 0;
+
+	return width - FIGURES_X - (has_certainty ? CERTAINTY_WIDTH + 1 : 0);
+}
+
+int ncs_summary_lines(const struct ncs_screen *screen, int width)
+{
+	char text[NCS_EXPLAIN_MAX];
+	const char *rest = text;
+	int lines = 0;
+
+	if (width <= FIGURES_X)
+		return NCS_SUMMARY_LINES;
+	verdict_text(screen, text, sizeof(text));
+	for (; *rest && lines < VERDICT_LINES_MAX; lines++) {
+		rest += ncs_line_length(rest, verdict_width(screen, width));
+		rest += strspn(rest, " ");
+	}
+	return NCS_SUMMARY_LINES - 1 + (lines > 1 ? lines : 1);
+}
+
+static void draw_verdict(const struct ncs_screen *screen,
+			 const struct ncs_rect *line)
+{
+	const struct ncs_diagnosis *diagnosis = &screen->diagnosis;
+	char word[16] = "", text[NCS_EXPLAIN_MAX];
+	enum ncs_verdict_severity severity =
+		verdict_text(screen, text, sizeof(text));
+	const struct ncs_rect sentence = {
+		.y = line->y,
+		.x = line->x + FIGURES_X,
+		.height = line->height,
+		.width = verdict_width(screen, line->width),
+	};
+
 	snprintf(word, sizeof(word), "%s", ncs_severity_name(severity));
 	for (char *c = word; *c; c++)
 		*c = (char)toupper((unsigned char)*c);
-	ncs_job_sentence(diagnosis, &screen->model, sentence,
-			 sizeof(sentence));
-	ncs_append(text, sizeof(text), "%s", sentence);
 	ncs_term_put(line->y, line->x, FIGURES_X - 1,
 		     role_of(severity), word);
-	if (line->width >= USUAL_WIDTH && diagnosis->count > 0) {
-		width -= CERTAINTY_WIDTH;
+	if (line->width >= USUAL_WIDTH && diagnosis->count > 0)
 		put(line, line->width - CERTAINTY_WIDTH, CERTAINTY_WIDTH, true,
 		    NCS_ROLE_LABEL,
 		    ncs_confidence_name(diagnosis->findings[0].confidence));
-	}
-	ncs_term_put(line->y, line->x + FIGURES_X, width,
-		     severity == NCS_SEVERITY_STUCK ? NCS_ROLE_BAD :
-						      NCS_ROLE_TEXT,
-		     text);
+	ncs_draw_wrapped(&sentence,
+			 severity == NCS_SEVERITY_STUCK ? NCS_ROLE_BAD :
+							  NCS_ROLE_TEXT,
+			 text);
 }
 
 /* --- The speed ------------------------------------------------------------ */
@@ -147,8 +187,9 @@ static void draw_traffic(const struct ncs_screen *screen,
 
 	ncs_value_set_real(&value, NCS_VALUE_BYTES_RATE,
 			   ncs_recent_latest(recent, count));
-	put_value(screen, line, 20, 9, &value,
-		  screen->options.units.bits ? "b/s" : "B/s", NCS_ROLE_TEXT);
+	put_value(screen, line, 17, 12, &value,
+		  screen->options.units.bits ? "b/s net" : "B/s net",
+		  NCS_ROLE_TEXT);
 	/* Without a network, the bandwidth has a past, too. */
 	if (!ncs_recent_is_known(recent, count) && communicator)
 		recent = ncs_communicator_busbw_recent(
@@ -346,9 +387,15 @@ void ncs_draw_summary(const struct ncs_screen *screen,
 	};
 	struct ncs_rect line = *rect;
 
-	line.height = 1;
-	for (int i = 0; i < NCS_SUMMARY_LINES && i < rect->height; i++) {
+	/* The verdict takes the lines that the others leave. */
+	line.height = rect->height > NCS_SUMMARY_LINES ?
+			      rect->height - NCS_SUMMARY_LINES + 1 :
+			      1;
+	for (int i = 0; i < NCS_SUMMARY_LINES &&
+			line.y < rect->y + rect->height;
+	     i++) {
 		draw[i](screen, &line);
-		line.y++;
+		line.y += line.height;
+		line.height = 1;
 	}
 }

@@ -11,8 +11,11 @@
 
 #include "tui/screen/screen_state.h"
 
-/* Number of its lines. */
+/* Number of its lines, if the verdict takes one. */
 #define NCS_SUMMARY_LINES 3
+
+/* Returns the number of lines with the whole verdict in some lines. */
+int ncs_summary_lines(const struct ncs_screen *screen, int width);
 
 /* Draws them into the lines of `rect`, the first ones first. */
 void ncs_draw_summary(const struct ncs_screen *screen,

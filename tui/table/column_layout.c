@@ -48,13 +48,49 @@ int ncs_grid_prefix_width(const struct ncs_grid *table, int width)
 	       (table->tree.on ? TREE_WIDTH : 0);
 }
 
+static bool is_one_of(const struct ncs_column *column,
+		      const enum ncs_column_id *ids, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (column == &ncs_columns[ids[i]])
+			return true;
+	return false;
+}
+
+/* Whether a column says nothing while the job is stuck: how late ranks were and
+ * how fast they moved. Columns that the user asked for always say something. */
+static bool is_noise(const struct ncs_grid *table,
+		     const struct ncs_column *column)
+{
+	static const enum ncs_column_id ids[] = {
+		NCS_COLUMN_RANK_LATE,  NCS_COLUMN_RANK_LATE_COST,
+		NCS_COLUMN_RANK_BUSBW, NCS_COLUMN_RANK_TRACE,
+		NCS_COLUMN_RANK_LATE_CAUSE, NCS_COLUMN_RANK_LAST_SHARE,
+		NCS_COLUMN_RANK_OPERATIONS_RATE,
+		NCS_COLUMN_RANK_SEND_RATE, NCS_COLUMN_RANK_RECV_RATE,
+	};
+
+	return table->is_stuck && column != table->sort &&
+	       table->choices[column - ncs_columns] != NCS_COLUMN_SHOWN &&
+	       is_one_of(column, ids, sizeof(ids) / sizeof(ids[0]));
+}
+
 /* Returns a column's priority: the sort column must stay, one communicator
- * needs no name, and several jobs need theirs. */
+ * needs no name, several jobs need theirs, and where all wait the operation in
+ * which they do decides. */
 static unsigned priority_of(const struct ncs_grid *table,
 			    const struct ncs_column *column)
 {
+	static const enum ncs_column_id deciding[] = {
+		NCS_COLUMN_RANK_OPERATION,
+		NCS_COLUMN_RANK_SEQUENCE,
+	};
+
 	if (column == table->sort)
 		return 9;
+	if (table->is_stuck &&
+	    is_one_of(column, deciding, sizeof(deciding) / sizeof(deciding[0])))
+		return 8;
 	if (table->one_communicator &&
 	    column == &ncs_columns[NCS_COLUMN_RANK_COMM])
 		return 3;
@@ -69,15 +105,20 @@ static unsigned priority_of(const struct ncs_grid *table,
 static void keep_by_priority(const struct ncs_grid *table, int room, bool *kept)
 {
 	struct ncs_item items[NCS_GRID_COLUMNS_MAX];
+	size_t count = 0;
 
 	for (size_t i = 0; i < table->column_count; i++)
-		items[i] = (struct ncs_item){
-			.width = least_width(table, i),
-			.priority = priority_of(table, table->columns[i]),
-		};
-	ncs_layout_fit(items, table->column_count, room, GAP);
+		if (!is_noise(table, table->columns[i]))
+			items[count++] = (struct ncs_item){
+				.width = least_width(table, i),
+				.priority = priority_of(table,
+							table->columns[i]),
+			};
+	ncs_layout_fit(items, count, room, GAP);
+	count = 0;
 	for (size_t i = 0; i < table->column_count; i++)
-		kept[i] = items[i].kept;
+		kept[i] = !is_noise(table, table->columns[i]) &&
+			  items[count++].kept;
 }
 
 /* Returns the index of the first column that is not scrolled away, or

@@ -2,6 +2,7 @@
 /* Questions about single rows and columns of a table; see rows.h. */
 #include "tui/table/rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/model/waits.h"
@@ -39,6 +40,26 @@ const char *ncs_grid_title(const struct ncs_grid *table,
 	return table->units.bits && title ? title : column->title;
 }
 
+/* Puts the rank that the worst finding blames before the wait of a rank that
+ * waits for it: "rank 1, gpu". */
+static void put_suspect(const struct ncs_grid *table, const struct ncs_row *row,
+			struct ncs_value *value)
+{
+	const struct ncs_rank *suspect =
+		table->is_stuck ? ncs_diagnosis_suspect(table->diagnosis) :
+				  NULL;
+	char wait[sizeof(value->text)];
+
+	if (!suspect || suspect == row->rank || value->kind != NCS_VALUE_TEXT ||
+	    !(suspect->now.identity.known & NCS_KNOWN_RANK) ||
+	    suspect->communicator != row->rank->communicator ||
+	    !ncs_diagnosis_is_victim(table->diagnosis, row->rank))
+		return;
+	strcpy(wait, value->text);
+	snprintf(value->text, sizeof(value->text), "rank %d, %.64s",
+		 suspect->now.identity.rank, wait);
+}
+
 bool ncs_grid_cell(const struct ncs_grid *table,
 		   const struct ncs_column *column, const struct ncs_row *row,
 		   char *text, size_t size)
@@ -46,6 +67,8 @@ bool ncs_grid_cell(const struct ncs_grid *table,
 	struct ncs_value value = { 0 };
 
 	ncs_column_get(column, row, &value);
+	if (column == &ncs_columns[NCS_COLUMN_RANK_WAIT])
+		put_suspect(table, row, &value);
 	if (value.kind == NCS_VALUE_RECENT) {
 		ncs_sparkline(text, size, value.recent, value.recent_count,
 			      column->width, ncs_term_shown_symbols());

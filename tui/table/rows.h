@@ -109,6 +109,7 @@ struct ncs_grid {
 	const struct ncs_marks *tags; /* NULL if there are none */
 	/* There is one communicator at most: columns need not name it. */
 	bool one_communicator;
+	bool is_stuck; /* by the diagnosis of the query */
 	/* There are several jobs: a rank's is worth a column. */
 	bool several_jobs;
 	struct ncs_tree tree; /* also has the folds of groups */

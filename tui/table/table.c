@@ -241,6 +241,9 @@ void ncs_grid_build(struct ncs_grid *table, const struct ncs_grid_query *query)
 	table->total = 0;
 	table->passed = 0;
 	table->diagnosis = query->diagnosis;
+	table->is_stuck = query->diagnosis &&
+			  ncs_diagnosis_severity(query->diagnosis) ==
+				  NCS_SEVERITY_STUCK;
 	table->one_communicator = query->model->communicator_count <= 1;
 	/* Without memory none are counted, and the column comes late. */
 	ncs_jobs_count(query->model, &jobs);

@@ -94,7 +94,9 @@ void ncs_layout_compute(struct ncs_layout *layout,
 	if (request->detail_count > 0)
 		plan.lines[NCS_PART_DETAIL] = at_least(request->detail[0], 0);
 	plan.lines[NCS_PART_HEADER] = 1;
-	plan.lines[NCS_PART_ROWS] = NCS_LAYOUT_MIN_ROWS;
+	plan.lines[NCS_PART_ROWS] = request->least_rows > 0 ?
+					    request->least_rows :
+					    NCS_LAYOUT_MIN_ROWS;
 	plan.lines[NCS_PART_INFO] = at_least(request->info, 0);
 	plan.lines[NCS_PART_BAR] = 1;
 	while (used(&plan) > request->height && give_up(&plan, request))

@@ -50,6 +50,9 @@ struct ncs_layout_request {
 	/* Lines that the rows need, if what they leave free may be a graph; 0 if
 	 * it may not. */
 	int rows;
+	/* Lines that no other part may take from the rows; 0 for
+	 * NCS_LAYOUT_MIN_ROWS. */
+	int least_rows;
 };
 
 struct ncs_layout {

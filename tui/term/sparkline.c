@@ -22,17 +22,9 @@ struct sparkline {
 static double value_at(const struct sparkline *line, unsigned column,
 		       unsigned part)
 {
-	unsigned places = line->width * line->per_column;
-	unsigned newest = (unsigned)((line->count - 1) % places);
-	unsigned place = column * line->per_column + part;
-	unsigned age = (newest + places - place) % places;
-	unsigned gap = (newest / line->per_column + 1) % line->width;
+	unsigned age = (line->width - column) * line->per_column - 1 - part;
 
-	if (age >= line->count || (column == gap && line->width > 1))
-		return -1;
-	/* The oldest value would be to the right of the newest, in the same
-	 * column; leave that part blank. */
-	if (column == newest / line->per_column && place > newest)
+	if (age >= line->count)
 		return -1;
 	return line->trace->values[(line->count - 1 - age) % NCS_RECENT_LENGTH];
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A sparkline: a line of small bars that shows the recent values of a quantity.
- *
- * The line is drawn like the trace of an oscilloscope: each value stays in its
- * place until a new value overwrites it, and a gap moves along between the
- * newest and the oldest values. Each sample thus changes little on the screen,
- * which matters over a slow connection. Draws nothing, and has no state.
+ * The newest value is at the right. Draws nothing, and has no state.
  */
 #ifndef NCS_TUI_TERM_SPARKLINE_H
 #define NCS_TUI_TERM_SPARKLINE_H

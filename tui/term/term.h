@@ -39,8 +39,8 @@
 	X(TAB, (-1, -1, 0), (-1, -1, 0), (-1, -1, 0), (-1, -1, 0)) \
 	X(TAB_ON, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD), \
 	  (-1, -1, A_BOLD)) \
-	X(HEADER, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE), \
-	  (-1, -1, A_REVERSE), (-1, -1, A_REVERSE)) \
+	X(HEADER, (0, 2, 0), (0, NCS_BLUE, 0), (-1, -1, A_UNDERLINE), \
+	  (-1, -1, A_UNDERLINE)) \
 	X(HEADER_SORT, (-1, -1, A_BOLD), (-1, -1, A_BOLD), (-1, -1, A_BOLD), \
 	  (-1, -1, A_BOLD)) \
 	X(SELECTED, (-1, -1, A_REVERSE), (-1, -1, A_REVERSE), \

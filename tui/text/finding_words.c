@@ -57,12 +57,16 @@ void ncs_append_party(const struct ncs_party *party, char *text, size_t size)
 		ncs_append(text, size, "a rank");
 		return;
 	}
-	ncs_communicator_label(party->communicator, title, sizeof(title));
 	if (party->number < 0) {
+		ncs_communicator_label(party->communicator, title,
+				       sizeof(title));
 		ncs_append(text, size, "%s", title);
 		return;
 	}
-	ncs_append(text, size, "rank %d of %s, %s,", party->number, title,
+	ncs_append(text, size, "rank %d", party->number);
+	ncs_append_of(party->communicator->identity, party->communicator, text,
+		      size);
+	ncs_append(text, size, ", %s,",
 		   is_on_one_node(party->communicator) ? "which is not seen" :
 							 "not on this node");
 }

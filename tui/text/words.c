@@ -55,14 +55,26 @@ void ncs_rank_label(const struct ncs_rank *rank, char *text, size_t size)
 		snprintf(text, size, "pid %u", ncs_rank_pid(rank));
 }
 
-void ncs_rank_title(const struct ncs_rank *rank, char *text, size_t size)
+void ncs_append_of(const struct ncs_identity *identity,
+		   const struct ncs_communicator *communicator, char *text,
+		   size_t size)
 {
-	char comm[sizeof(rank->now.identity.comm_name)];
+	char comm[sizeof(identity->comm_name)];
 
-	ncs_rank_label(rank, text, size);
-	ncs_comm_text(&rank->now.identity, comm, sizeof(comm));
+	if (communicator &&
+	    (communicator->identity->known & NCS_KNOWN_COMM_NAME))
+		identity = communicator->identity;
+	else if (communicator && communicator->is_only)
+		return;
+	ncs_comm_text(identity, comm, sizeof(comm));
 	if (comm[0])
 		ncs_append(text, size, " of %s", comm);
+}
+
+void ncs_rank_title(const struct ncs_rank *rank, char *text, size_t size)
+{
+	ncs_rank_label(rank, text, size);
+	ncs_append_of(&rank->now.identity, rank->communicator, text, size);
 }
 
 void ncs_communicator_label(const struct ncs_communicator *communicator,
@@ -70,6 +82,11 @@ void ncs_communicator_label(const struct ncs_communicator *communicator,
 {
 	char label[32];
 
+	if (communicator->is_only &&
+	    !(communicator->identity->known & NCS_KNOWN_COMM_NAME)) {
+		snprintf(text, size, "the communicator");
+		return;
+	}
 	ncs_comm_text(communicator->identity, text, size);
 	if (text[0])
 		return;

@@ -18,6 +18,12 @@
 /* Prints "rank 5", or "pid 1234" if the rank is not known. */
 void ncs_rank_label(const struct ncs_rank *rank, char *text, size_t size);
 
+/* Appends " of COMMUNICATOR" as a rank's identity has it; not if that is only an
+ * id and the model has no other communicator. `communicator` may be NULL. */
+void ncs_append_of(const struct ncs_identity *identity,
+		   const struct ncs_communicator *communicator, char *text,
+		   size_t size);
+
 /* Prints "rank 5 of world". */
 void ncs_rank_title(const struct ncs_rank *rank, char *text, size_t size);
 

@@ -12,12 +12,6 @@
 #include "tui/text/finding_text.h"
 #include "tui/text/words.h"
 
-/* Lines for the advice on what to do next, without its commands. */
-#define ADVICE_LINES 2
-
-/* With so few lines below the verdict there is no advice. */
-#define LINES_MIN 3
-
 static enum ncs_severity severity(const struct ncs_row *row)
 {
 	return row->finding->severity == NCS_SEVERITY_STUCK ? NCS_BAD :
@@ -34,27 +28,61 @@ static struct ncs_rect below(const struct ncs_rect *rect, int lines)
 	return left;
 }
 
+/* Prints a piece of evidence, where the root is being the first. Returns false if
+ * there is no more. */
+static bool evidence_line(const struct ncs_finding *finding, size_t index,
+			  char *line, size_t size)
+{
+	char text[NCS_SENTENCE_MAX];
+	size_t place = ncs_party_where(&finding->root, text, sizeof(text));
+
+	if (index >= place + finding->evidence_count)
+		return false;
+	if (index >= place)
+		ncs_evidence_text(&finding->evidence[index - place], text,
+				  sizeof(text));
+	snprintf(line, size, " - %s", text);
+	return true;
+}
+
+/* Returns how many lines a text takes, as ncs_draw_wrapped() draws it. */
+static int lines_of(const char *text, int width)
+{
+	int lines = 0;
+
+	for (; *text; lines++) {
+		text += ncs_line_length(text, width);
+		text += strspn(text, " ");
+	}
+	return lines;
+}
+
+static int evidence_lines(const struct ncs_finding *finding, int width)
+{
+	char line[NCS_SENTENCE_MAX + 8];
+	int lines = 0;
+
+	for (size_t i = 0; evidence_line(finding, i, line, sizeof(line)); i++)
+		lines += lines_of(line, width);
+	return lines;
+}
+
+/* Draws the evidence: a line for each, and more while those after it keep
+ * theirs. */
 static int draw_evidence(const struct ncs_finding *finding,
 			 const struct ncs_rect *rect)
 {
-	char text[NCS_SENTENCE_MAX], line[NCS_SENTENCE_MAX + 8];
-	int y = 0;
+	char line[NCS_SENTENCE_MAX + 8];
+	int y = 0, after = -1;
 
-	if (rect->height > 1 &&
-	    ncs_party_where(&finding->root, text, sizeof(text))) {
-		struct ncs_rect one = *rect;
-
-		one.height = 1;
-		snprintf(line, sizeof(line), " - %s", text);
-		y += ncs_draw_wrapped(&one, NCS_ROLE_TEXT, line);
-	}
-	for (size_t i = 0; i < finding->evidence_count && y < rect->height;
-	     i++) {
+	while (evidence_line(finding, (size_t)(after + 1), line, sizeof(line)))
+		after++;
+	for (size_t i = 0; y < rect->height &&
+			   evidence_line(finding, i, line, sizeof(line));
+	     i++, after--) {
 		struct ncs_rect one = below(rect, y);
 
-		one.height = 1;
-		ncs_evidence_text(&finding->evidence[i], text, sizeof(text));
-		snprintf(line, sizeof(line), " - %s", text);
+		one.height = one.height > after ? one.height - after : 1;
 		y += ncs_draw_wrapped(&one, NCS_ROLE_TEXT, line);
 	}
 	return y;
@@ -89,32 +117,55 @@ static int count_commands(const struct ncs_finding *finding)
 	return count;
 }
 
-static void draw_detail(const struct ncs_row *row, const struct ncs_rect *rect)
+static void advice(const struct ncs_finding *finding, char *text, size_t size)
 {
-	const struct ncs_finding *finding = row->finding;
-	const int commands = count_commands(finding);
-	struct ncs_rect left, seen, advice;
-	char text[NCS_EXPLAIN_MAX];
-	int lines;
+	snprintf(text, size, "Next: %s", ncs_finding_next(finding));
+}
 
-	ncs_finding_sentence(finding, text, sizeof(text));
-	lines = ncs_draw_wrapped(
-		rect, severity(row) == NCS_BAD ? NCS_ROLE_BAD : NCS_ROLE_NOTE,
-		text);
-	left = below(rect, lines);
-	if (left.height <= LINES_MIN)
-		return;
-	seen = left;
-	seen.height -= ADVICE_LINES + commands;
+int ncs_finding_lines(const struct ncs_finding *finding, int width)
+{
+	char text[NCS_EXPLAIN_MAX];
+
+	advice(finding, text, sizeof(text));
+	return evidence_lines(finding, width) + lines_of(text, width) +
+	       count_commands(finding);
+}
+
+void ncs_draw_finding(const struct ncs_finding *finding,
+		      const struct ncs_rect *rect)
+{
+	const int commands = count_commands(finding);
+	struct ncs_rect left = *rect, seen = *rect, next;
+	char text[NCS_EXPLAIN_MAX];
+
+	advice(finding, text, sizeof(text));
+	seen.height -= lines_of(text, rect->width) + commands;
 	if (seen.height < 1)
 		seen.height = 1;
 	left = below(&left, draw_evidence(finding, &seen));
-	advice = left;
-	advice.height -= commands;
-	snprintf(text, sizeof(text), "Next: %s",
-		 ncs_finding_next(finding));
-	left = below(&left, ncs_draw_wrapped(&advice, NCS_ROLE_LABEL, text));
+	next = left;
+	next.height -= commands;
+	left = below(&left, ncs_draw_wrapped(&next, NCS_ROLE_LABEL, text));
 	draw_commands(finding, &left);
+}
+
+/* The verdict on the job, above, has the sentence of the first finding. */
+static void draw_detail(const struct ncs_row *row, const struct ncs_rect *rect)
+{
+	struct ncs_rect left = *rect;
+	char text[NCS_EXPLAIN_MAX];
+
+	if (row->index > 0) {
+		ncs_finding_sentence(row->finding, text, sizeof(text));
+		left = below(&left,
+			     ncs_draw_wrapped(rect,
+					      severity(row) == NCS_BAD ?
+						      NCS_ROLE_BAD :
+						      NCS_ROLE_NOTE,
+					      text));
+	}
+	if (left.height > 0)
+		ncs_draw_finding(row->finding, &left);
 }
 
 static void explain(const struct ncs_row *row, char *text, size_t size)
@@ -146,6 +197,7 @@ const struct ncs_screen_view ncs_screen_diagnose = {
 		.time = "FINDING_SINCE",
 		.above = &ncs_screen_communicators.rules,
 	},
+	/* At first as much as the finding needs, by ncs_finding_lines(). */
 	.detail = { 11, 9, 5, 2 },
 	.detail_count = 4,
 	.draw_detail = draw_detail,

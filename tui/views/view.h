@@ -56,6 +56,12 @@ const struct ncs_screen_view *ncs_screen_view_of(enum ncs_view view);
 /* Returns the view whose tab is highlighted while a view is shown. */
 enum ncs_view ncs_screen_tab_of(enum ncs_view view);
 
+/* Return how many lines the evidence of a finding takes, with what to do next;
+ * draw them, cut if there are fewer. */
+int ncs_finding_lines(const struct ncs_finding *finding, int width);
+void ncs_draw_finding(const struct ncs_finding *finding,
+		      const struct ncs_rect *rect);
+
 /* Returns the track that a row of the timeline is about. */
 struct ncs_track ncs_timeline_track(const struct ncs_row *row);
 

@@ -513,7 +513,7 @@ static void detail_of_the_selected_rank_is_where_there_is_room(void **state)
 	start(&usual);
 	open_job(NCS_VIEW_RANK);
 	draw();
-	assert_false(picture_has("of world: pid"));
+	assert_false(picture_has("\u2500 rank"));
 	close_job();
 	stop();
 }

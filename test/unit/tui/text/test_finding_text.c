@@ -348,7 +348,7 @@ static void finding_says_where_its_root_runs_and_what_to_try(void **state)
 	scripted_pass(scripted, SECOND);
 	finding.root = ncs_party_of(scripted_rank(scripted, 1));
 	assert_true(ncs_party_where(&finding.root, text, sizeof(text)));
-	assert_string_equal(text, "rank 1 of 0000000000000007: pid 101 on n017,"
+	assert_string_equal(text, "rank 1: pid 101 on n017,"
 				  " GPU 0000:18:00.0");
 	assert_true(ncs_finding_command(&finding, 0, text, sizeof(text)));
 	assert_string_equal(text, "py-spy dump --pid 101");
