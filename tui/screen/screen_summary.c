@@ -33,7 +33,7 @@
 #define USUAL_WIDTH 80
 #define WIDE_WIDTH 100
 #define WIDEST_WIDTH 120
-#define SPARKLINE_WIDTH 6
+#define SPARKLINE_WIDTH 5
 
 /* Returns the role of a severity's word. */
 static enum ncs_role role_of(enum ncs_verdict_severity severity)
