@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Captured jobs in which a rank, or its GPU, slept for 240 ms in all: the diagnosis
-# names the rank and its host or GPU, or says that the cost is not known, and --what-if=without gives, within 15 % as it knows
-# anchors in five of eight steps only, what
-# such a job took without the sleep, or says that it cannot know; with times on streams
-# and without.
+# names the rank and its host or GPU, or says that the cost is not known, and
+# --what-if=without gives what such a job took without the sleep, or says that it
+# cannot know; with times on streams and without. It knows anchors in five of eight
+# steps only: within 15 %.
 # shellcheck source=test/ui/checks
 . "$(dirname "$0")/checks"
 
@@ -72,14 +72,15 @@ since() {
 # says that its cost is not known.
 blame() {
 	status=0
-	"$ncclstat" --diagnose "$tmp/recording" >"$tmp/told" || status=$?
+	"$ncclstat" --diagnose --at=-0 "$tmp/recording" >"$tmp/told" || status=$?
 	if [ "$status" -eq 0 ]; then
 		check "$1: the cost of rank $2 is said to be unknown" grep -E \
 			"^not checked: .* (cost is not known|what lateness of)" \
 			"$tmp/told"
 		return
 	fi
-	check "$1: there is one finding" run 1 --diagnose=json "$tmp/recording"
+	check "$1: there is one finding" run 1 --diagnose=json --at=-0 \
+		"$tmp/recording"
 	check "$1: it is that rank $2 is late, by its $3" told \
 		".findings | length == 1 and .[0].verdict == \"late_rank\" and
 		.[0].root.rank == $2 and .[0].cause == \"$3\""
@@ -140,7 +141,8 @@ for attempt in 1 2 3; do
 done
 if run_together 6; then
 	check 'unlike calls that end are found' \
-		run 1 --diagnose=json "$tmp/recording"
+		run 1 --diagnose=json --at=-0 \
+		"$tmp/recording"
 	check 'they are of both ranks' told \
 		'.findings[0] | .verdict == "size_mismatch" and
 		([.root.rank, .other.rank] | sort) == [0, 1]'
