@@ -35,17 +35,17 @@ verdict 'W asks only once' $?
 press q
 ended 0
 
-open 80x24 "exec $ncclstat $job"
+open 120x24 "exec $ncclstat $job"
 started
 sees '\[4:Proxy\]' && sees 'int 5.00s'
 verdict 'the next view begins with the saved options' $?
 
-open 80x24 "exec $ncclstat $job --view=ranks"
+open 120x24 "exec $ncclstat $job --view=ranks"
 started
 sees '\[1:Ranks\]' && sees 'int 5.00s'
 verdict 'the command line overrides the file' $?
 
-open 80x24 "exec $ncclstat $job --config=none"
+open 120x24 "exec $ncclstat $job --config=none"
 started
 sees '\[1:Ranks\]' && sees 'int 1.00s' && press W && sees 'no configuration'
 verdict '--config=none reads no file' $?

@@ -8,7 +8,7 @@ ncclstat=$synthetic
 
 open 80x24 "exec $ncclstat --synthetic 512x16"
 started
-sees '^!   511 world *dead' && screen | sed -n 7p | grep -q '^!   511'
+sees '^!   511 world *dead' && screen | sed -n '/RANK COMM/{n;p;}' | grep -q '^!   511'
 verdict 'the dead rank is first' $?
 sees '+ 6[45] nodes: 5[01][0-9] ranks, level'
 verdict 'all that is level is one row' $?
