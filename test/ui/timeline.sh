@@ -21,10 +21,15 @@ has_steps() {
 	shows '0 ch 0 send 4 .*[GN]' && shows '0 AllReduce .*r'
 }
 
+# has_opened: the timeline of the channel; it has a track once it moves data.
+has_opened() {
+	press 3 && soon shows 'Channels\]' && press 6 &&
+		soon shows 'Timeline\]' && shows 'rank 0, ch 0 recv [45]: '
+}
+
 open 120x40 "exec $ncclstat --interval 0.2"
 started && sees '^   *0 ' && press 3 && sees ' 0 recv  *4 ' &&
-	press / && press -l recv && press Enter 6 &&
-	sees 'rank 0, ch 0 recv [45]: '
+	press / && press -l recv && press Enter && soon has_opened
 verdict 'it opens at the track of the selected channel' $?
 
 # It begins with the latest step, which takes some milliseconds.
