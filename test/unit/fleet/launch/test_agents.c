@@ -398,6 +398,9 @@ static const char fake_ssh[] =
 	"slow) echo 'ssh: connect to host slow port 22: Connection timed out'"
 	" >&2; exit 255 ;;\n"
 	"odd) exit 255 ;;\n"
+	"idle) echo 'Access denied by pam_slurm_adopt: you have no active jobs"
+	" on this node' >&2; echo 'Connection closed by 10.0.0.7 port 22' >&2;"
+	" exit 255 ;;\n"
 	"none) echo 'bash: line 1: exec: ncclstat: not found' >&2; exit 127 ;;\n"
 	"old) echo 'ncclstat: --stream=lines is no option, or short for several"
 	" (see ncclstat --help)' >&2; exit 2 ;;\n"
@@ -438,6 +441,7 @@ static void each_failure_of_ssh_has_a_state(void **state)
 		{ "noname", NCS_NODE_NOT_REACHABLE, "resolve" },
 		{ "slow", NCS_NODE_NOT_REACHABLE, "timed out" },
 		{ "odd", NCS_NODE_NOT_REACHABLE, "exit status 255" },
+		{ "idle", NCS_NODE_REFUSED, "you have no active jobs" },
 		{ "none", NCS_NODE_NOT_INSTALLED, "--remote-command" },
 		{ "old", NCS_NODE_OTHER_VERSION, "too old" },
 		{ "future", NCS_NODE_OTHER_VERSION, "another form" },
@@ -449,7 +453,7 @@ static void each_failure_of_ssh_has_a_state(void **state)
 	script("ssh", fake_ssh);
 	agents = open_agents(NCS_AGENTS_BY_HOSTS,
 			     "good[1-2],root@key,changed,unknown,noname,slow,"
-			     "odd,none,old,future,broken");
+			     "odd,idle,none,old,future,broken");
 	run_until(agents, all_settled);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct told_node *node = node_of(cases[i].host);
