@@ -469,6 +469,19 @@ bool ncs_recorded_operations_is_in_range(
 	       (range[length] == '\0' || range[length] == '/');
 }
 
+const char *ncs_recorded_operations_range(
+	const struct ncs_recorded_operations *operations, size_t place)
+{
+	for (size_t i = 0; i < operations->rank_count; i++) {
+		const struct operations_rank *rank = &operations->ranks[i];
+
+		if (place < rank->range_count)
+			return rank->ranges[place] ? rank->ranges[place] : "";
+		place -= rank->range_count;
+	}
+	return NULL;
+}
+
 void ncs_recorded_operations_count(
 	const struct ncs_recorded_operations *operations,
 	struct ncs_recorded_operations_count *count)

@@ -52,6 +52,12 @@ bool ncs_recorded_operations_is_in_range(
 	const struct ncs_recorded_operations *operations,
 	const struct ncs_part *part, const char *path);
 
+/* Returns the path of a range of the recording, by its place among those of all
+ * ranks, where each rank has its own; NULL behind the last one. Owned by
+ * `operations`. */
+const char *ncs_recorded_operations_range(
+	const struct ncs_recorded_operations *operations, size_t place);
+
 /* Sums over all ranks. */
 struct ncs_recorded_operations_count {
 	struct ncs_join_count join;

@@ -147,6 +147,16 @@ check 'an unknown scenario is refused' run 64 --what-if=nett:x2 "$tmp/job.rec"
 check 'the error lists the scenarios' grep -q 'not one of net, latency' "$tmp/err"
 check 'a wrong value is refused' run 64 --what-if=net:2 "$tmp/job.rec"
 check 'the error says what was expected' grep -q 'is not net:xN' "$tmp/err"
+check 'a rank that there is not is refused' \
+	run 1 --critical-path --what-if=without:99 "$tmp"/even/*
+check 'those that there are are told' grep -q \
+	"without:99: there is no rank 99; .* there are: 0-7$" "$tmp/err"
+check 'so is one of a link' run 1 --critical-path --what-if=net:x2@1-99 \
+	"$tmp"/even/*
+check 'a range that there is not is refused' \
+	run 1 --critical-path --range=absent "$tmp"/even/*
+check 'as there are none' \
+	grep -q 'range=absent: there is no such range; there are none' "$tmp/err"
 check '--range alone is refused' run 64 --range=step "$tmp/job.rec"
 check 'a recording without finished operations is an error' \
 	run 1 --critical-path --range=none --since=0 --until=0 "$tmp/job.rec"

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/append.h"
 #include "analysis/records/job_steps.h"
 #include "analysis/base/value_names.h"
 #include "record/export/slice_tracks.h"
@@ -225,6 +226,87 @@ static int print(struct path_run *run, struct ncs_replay *replay,
 	return status;
 }
 
+/* --- What there is not ---------------------------------------------------- */
+
+static bool has_rank(const struct path_run *run, size_t owner_count, uint32_t rank)
+{
+	for (size_t i = 0; i < owner_count; i++)
+		if (run->owners[i].rank == rank)
+			return true;
+	return false;
+}
+
+/* Appends the ranks that there are, as "0-3,6". */
+static void append_ranks(const struct path_run *run, size_t owner_count,
+			 char *text, size_t size)
+{
+	const char *comma = "";
+
+	for (uint32_t from = 0; from < run->rank_count; from++) {
+		uint32_t until = from;
+
+		if (!has_rank(run, owner_count, from))
+			continue;
+		while (has_rank(run, owner_count, until + 1))
+			until++;
+		ncs_append(text, size, "%s%" PRIu32, comma, from);
+		if (until > from)
+			ncs_append(text, size, "-%" PRIu32, until);
+		comma = ",";
+		from = until;
+	}
+}
+
+/* Checks that the ranks of the scenarios are there. */
+static bool check_ranks(const struct path_run *run, size_t owner_count)
+{
+	for (size_t i = 0; i < run->options->what_if_count; i++) {
+		const struct ncs_scenario *scenario = &run->scenarios[i];
+		const int32_t ranks[] = { scenario->rank, scenario->peers[0],
+					  scenario->peers[1] };
+
+		for (size_t k = 0; k < 3; k++) {
+			char there[256] = "";
+
+			if (ranks[k] < 0 || has_rank(run, owner_count,
+						     (uint32_t)ranks[k]))
+				continue;
+			append_ranks(run, owner_count, there, sizeof(there));
+			ncs_complain("--what-if=%s: there is no rank %" PRId32
+				     "; by their numbers in the largest"
+				     " communicator there are: %s",
+				     scenario->text, ranks[k], there);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Checks that the range of --range is there. */
+static bool check_range(const struct path_run *run)
+{
+	const char *wanted = run->options->range, *range, *last = "";
+	size_t length = wanted ? strlen(wanted) : 0;
+	char there[512] = "";
+
+	for (size_t i = 0; wanted &&
+	     (range = ncs_recorded_operations_range(run->collectives, i)); i++) {
+		if (strncmp(range, wanted, length) == 0 &&
+		    (range[length] == '\0' || range[length] == '/'))
+			return true;
+		if (range[0] && strcmp(range, last) != 0 &&
+		    !strstr(there, range))
+			ncs_append(there, sizeof(there), "%s%s",
+				   there[0] ? ", " : ": ", range);
+		last = range;
+	}
+	if (!wanted)
+		return true;
+	ncs_complain("--range=%s: there is no such range; there %s%s", wanted,
+		     there[0] ? "are" : "are none", there);
+	return false;
+}
+
 /* Parses the scenarios, and prepares for those that leave ranks out. */
 static int parse_scenarios(struct path_run *run)
 {
@@ -268,6 +350,9 @@ static int analyse(struct path_run *run, struct ncs_replay *replay)
 	int result, status;
 
 	result = parse_scenarios(run);
+	if (!result && (!check_ranks(run, options.owner_count) ||
+			!check_range(run)))
+		return -EINVAL;
 	if (!result)
 		result = learn_lines(run, options.owner_count);
 	if (result)
@@ -392,6 +477,8 @@ int ncs_critical_path_run(const struct ncs_command_input *input)
 	close_run(&run);
 	if (status >= 0)
 		return status;
-	ncs_complain("%s", strerror(-status));
+	/* Why it is not valid was said. */
+	if (status != -EINVAL)
+		ncs_complain("%s", strerror(-status));
 	return NCS_EXIT_NOTHING;
 }
