@@ -113,7 +113,7 @@ begins() {
 
 check 'text is printed' run 0 --critical-path --what-if=without:3 "$tmp"/late/*
 check 'it begins with the rank, the cause and the gain' begins \
-	'Rank 3 had no operation in progress .* for [0-9.]* % of .* (host); without:3 would bring it to .*s[.]'
+	'without:3 would bring .*s to .*s, [0-9.]* % less[.] On the path rank 3 had no operation in progress .* for [0-9.]* % of .* (host), usual work included[.]'
 check 'its legend has the causes that are in it' sh -c '
 	for cause in $(awk "/^CAUSE/ { on = 1; next } /^\$/ { on = 0 }
 		on && \$1 != \"elsewhere\" { print \$1 }" "$1"); do
@@ -125,7 +125,7 @@ check 'JSON has the same sentence' \
 	json "d['conclusion'] == open('$tmp/sentence').read().strip()"
 run 0 --critical-path "$tmp"/even/*
 check 'a job without a straggler: no rank is named' begins \
-	'Ranks in turn had .* for [0-9.]* % of .*s (host)[.]'
+	'On the path ranks in turn had .* for [0-9.]* % of .*s (host), usual work included[.]'
 
 # Over NVLink, in trees, kernels' channels stop before the last rank has come.
 mkdir "$tmp/trees"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The critical path in one sentence: the cause that took most of the time, the
- * rank that it was on, and the change that would gain most. Must not say more
- * than the path tells: where too much of it is not known there is no
- * conclusion. */
+/* The critical path in words: the change that would gain most, the cause that took
+ * most of the time, and the rank that it was on. Must not say more than the path
+ * tells: where too much of it is not known there is no conclusion. */
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/base/append.h"
 #include "analysis/base/value_names.h"
 #include "tui/commands/critical_path_command.h"
 #include "tui/text/format.h"
@@ -86,18 +86,23 @@ void ncs_critical_path_conclusion(char *text, size_t size,
 				 100);
 		return;
 	}
-	snprintf(who, sizeof(who), "Ranks in turn");
+	snprintf(who, sizeof(who), "ranks in turn");
 	if (sum->rank_ns[rank][cause] >= NAMED_LEAST * ns) {
 		ns = sum->rank_ns[rank][cause];
-		snprintf(who, sizeof(who), "Rank %" PRIu32, rank);
+		snprintf(who, sizeof(who), "rank %" PRIu32, rank);
 	}
 	ncs_format_duration(whole, sizeof(whole), (uint64_t)sum->elapsed_ns, 0);
 	if (best)
 		ncs_format_duration(after, sizeof(after),
 				    (uint64_t)best->elapsed_ns, 0);
-	snprintf(text, size, "%s %s for %.1f %% of %s (%s)%s%s%s%s.", who,
-		 clauses[cause], 100 * ns / sum->elapsed_ns, whole,
-		 ncs_path_cause_name(cause), best ? "; " : "",
-		 best ? best->scenario->text : "",
-		 best ? " would bring it to " : "", after);
+	text[0] = '\0';
+	if (best)
+		ncs_append(text, size, "%s would bring %s to %s, %.1f %% less. ",
+			   best->scenario->text, whole, after,
+			   100 - 100 * best->elapsed_ns / sum->elapsed_ns);
+	ncs_append(text, size,
+		   "On the path %s %s for %.1f %% of %s (%s), usual work"
+		   " included.",
+		   who, clauses[cause], 100 * ns / sum->elapsed_ns, whole,
+		   ncs_path_cause_name(cause));
 }
