@@ -398,8 +398,9 @@ static int take_joined(struct ncs_comparison *comparison,
 			return -ENOMEM;
 		late->count.unknown += !is_told;
 	}
+	/* Its cost is not known, and neither is that of operations around it. */
 	if (!is_told)
-		return 0;
+		return ncs_costs_note(comparison, communicator);
 	error = ncs_moving_note(&communicator->skew->moving, joined);
 	error |= ncs_links_note(&communicator->skew->links, joined,
 				comparison->ranks);

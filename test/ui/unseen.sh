@@ -25,7 +25,7 @@ grep -q '^stuck from 0:03\.[0-9]* on: rank 1 of 58b3f9e2c9c4244d has not called'
 	"$tmp/text" && grep -q '^at the end of the recording:$' "$tmp/text"
 verdict 'the episodes of the recording are told, too' $?
 
-tells 1 '^slow: rank 0 ' --at 3 && ! grep -q '^[a-z]* from ' "$tmp/text"
+tells 0 '^well: ' --at 3 && ! grep -q '^[a-z]* from ' "$tmp/text"
 verdict 'at a time no episode is told' $?
 
 waits='1 rank waits for rank 1 of 58b3f9e2c9c4244d, which is not seen'
