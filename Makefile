@@ -173,7 +173,7 @@ FUZZ_SRC := $(wildcard test/fuzz/fuzz_*.c)
 SHM_OBJ := $(call objs,$(SHM_SRC))
 WRITER_OBJ := $(call objs,$(WRITER_SRC))
 LIB_OBJ := $(call objs,$(LIB_SRC))
-TUI_OBJ := $(call objs,$(TUI_SRC))
+TUI_OBJ := $(call objs,$(TUI_SRC)) $(OBJ)/report_template.o
 TUI_TEST_OBJ := $(filter-out %/main.o,$(TUI_OBJ))
 HOST_OBJ := $(filter-out %/ncclsimulate.o,$(call objs,$(HOST_SRC)))
 HOST_TEST_OBJ := $(filter-out %/ncclreplay.o,$(HOST_OBJ))
@@ -531,6 +531,14 @@ $(OBJ)/record/%.o: record/%.c $(FLAGS)
 	$(call compile,$(RECORD_CFLAGS) $(JANSSON_CFLAGS))
 $(OBJ)/fleet/%.o: fleet/%.c $(FLAGS)
 	$(call compile,$(RECORD_CFLAGS))
+# The template of the report as a string of C.
+$(OBJ)/report_template.o: $(OBJ)/report_template.c $(FLAGS)
+	$(call compile,$(TUI_CFLAGS))
+$(OBJ)/report_template.c: tui/share/report/report.html
+	@mkdir -p $(@D)
+	$(Q){ echo '#include "tui/commands/report_parts.h"'; \
+		echo 'const char ncs_report_template[] ='; \
+		sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $<; echo ';'; } >$@
 $(OBJ)/test/%.o: test/%.c $(FLAGS)
 	$(call compile,$(TEST_CFLAGS) $(TEST_DEFS))
 $(OBJ)/pic/%.o: %.c $(FLAGS)

@@ -32,6 +32,9 @@ ncs_command_run ncs_listen_run;
  * the program immediately. */
 ncs_command_run ncs_record_run;
 
+/* --report: NCS_EXIT_OK if the report was written. */
+ncs_command_run ncs_report_run;
+
 /* --stacks-of: prints one line, which fleet/stacks reads elsewhere. */
 ncs_command_run ncs_stacks_of_run;
 

@@ -123,6 +123,12 @@ static const struct mode_command {
 		.run = ncs_compare_run,
 		.has_no_source = true,
 	},
+	[NCS_MODE_REPORT] = {
+		.run = ncs_report_run,
+		.uses_aliases = true,
+		.start = AT_END_ONLY,
+		.unreadable = NCS_EXIT_NOTHING,
+	},
 	[NCS_MODE_EXPORT] = {
 		.run = ncs_export_run,
 		.uses_aliases = true,

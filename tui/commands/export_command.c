@@ -67,21 +67,6 @@ static bool is_standard_output(const struct ncs_options *options)
 	return !options->output_path || strcmp(options->output_path, "-") == 0;
 }
 
-/* Whether the output is one of the recordings, which would be overwritten. */
-static bool is_recording(const struct ncs_options *options)
-{
-	struct stat output, input;
-
-	if (stat(options->output_path, &output) != 0)
-		return false;
-	for (size_t i = 0; i < options->file_count; i++)
-		if (stat(options->files[i], &input) == 0 &&
-		    input.st_dev == output.st_dev &&
-		    input.st_ino == output.st_ino)
-			return true;
-	return false;
-}
-
 /* Opens and returns the output. If the output cannot be used, prints a message,
  * sets *status to the exit status, and returns NULL. */
 static FILE *open_output(const struct ncs_options *options, int *status)
@@ -98,7 +83,8 @@ static FILE *open_output(const struct ncs_options *options, int *status)
 		*status = NCS_EXIT_USAGE;
 		return NULL;
 	}
-	if (is_recording(options)) {
+	if (ncs_output_overwrites(options->output_path, options->files,
+				  options->file_count)) {
 		ncs_complain("%s: this is the recording itself; it would"
 			     " be overwritten",
 			     options->output_path);

@@ -177,6 +177,13 @@ static const struct option_rule {
 	RULE(MODE(CRITICAL_PATH), OPTION(PID) | OPTION(AT),
 	     "--critical-path cannot be combined with --pid or --at: it"
 	     " covers all ranks, between --since and --until"),
+	RULE(MODE(REPORT), OPTION(DURATION),
+	     "--report cannot be combined with --duration: it is of a"
+	     " recording; make one with --record"),
+	RULE(MODE(REPORT),
+	     OPTION(AT) | OPTION(COUNT) | OPTION(WINDOW) | OPTION(INTERVAL),
+	     "--report cannot be combined with --at, --count, --window or"
+	     " --interval: it is of all between --since and --until"),
 	RULE(~MODE(RECORD), OPTION(DURATION),
 	     "--duration requires --record"),
 	RULE(~MODE(RECORD), OPTION(ROTATE), "--rotate requires --record"),
@@ -305,7 +312,8 @@ static bool check_rules(const struct ncs_options *options, char *error,
 /* --- Files -------------------------------------------------------------- */
 
 #define NEED_FILES \
-	(MODE(REPLAY) | MODE(EXPORT) | MODE(CRITICAL_PATH) | MODE(COMPARE))
+	(MODE(REPLAY) | MODE(EXPORT) | MODE(CRITICAL_PATH) | MODE(COMPARE) | \
+	 MODE(REPORT))
 #define READ_FILES (NEED_FILES | MODE(DUMP) | MODE(DIAGNOSE) | MODE(LIST))
 /* The modes whose option has an optional argument. */
 #define HAVE_FORMATS \
@@ -374,8 +382,8 @@ static bool check_files(const struct ncs_options *options, char *error,
 		return true;
 	snprintf(error, error_size,
 		 "'%s' is no option; a recording is read with --replay,"
-		 " --export, --dump, --diagnose, --critical-path, --compare or"
-		 " --list, a stream with --follow",
+		 " --export, --dump, --diagnose, --critical-path, --compare,"
+		 " --report or --list, a stream with --follow",
 		 first);
 	return false;
 }

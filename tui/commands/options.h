@@ -56,6 +56,7 @@ enum ncs_mode {
 	NCS_MODE_REPLAY,
 	NCS_MODE_CRITICAL_PATH,
 	NCS_MODE_COMPARE,
+	NCS_MODE_REPORT,
 	NCS_MODE_EXPORT,
 	NCS_MODE_LIST,
 	NCS_MODE_CHECK,
@@ -130,6 +131,7 @@ struct ncs_options {
 	uint64_t heartbeat_ns; /* longest silence of the input; 0 if not given */
 	bool follows;      /* whether the files are streams */
 	const char *textfile_directory;
+	const char *report_path; /* of HTML */
 	const char *listen_address;
 	const char *listen_names; /* for tui/serve/host.h; NULL: none */
 	bool user_names; /* include them in metrics that others can read */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/base/utf8.h"
@@ -55,6 +56,20 @@ unsigned ncs_output_columns(void)
 	    window.ws_col > 0)
 		return window.ws_col;
 	return 120;
+}
+
+bool ncs_output_overwrites(const char *path, char *const *files, size_t count)
+{
+	struct stat output, input;
+
+	if (stat(path, &output) != 0)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (stat(files[i], &input) == 0 &&
+		    input.st_dev == output.st_dev &&
+		    input.st_ino == output.st_ino)
+			return true;
+	return false;
 }
 
 bool ncs_output_init(struct ncs_output *output)

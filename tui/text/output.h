@@ -33,6 +33,9 @@ int ncs_sight_status(uint64_t ranks, uint64_t unreadable);
  * width, or 120. */
 unsigned ncs_output_columns(void);
 
+/* Whether a path is one of these files, by another name or not. */
+bool ncs_output_overwrites(const char *path, char *const *files, size_t count);
+
 struct ncs_output {
 	FILE *file; /* to print to */
 	char *text;

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* --report: writes a report on recordings as one file of HTML. Reads the
+ * recording and fills in the template; report_parts.h makes the parts. Must not
+ * compute a figure: those of the tables are those of the documents embedded. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/replay/replay_search.h"
+#include "tui/commands/command_runs.h"
+#include "tui/commands/diagnose_command.h"
+#include "tui/commands/report_parts.h"
+#include "tui/text/finding_text.h"
+#include "tui/text/output.h"
+
+/* --- Embedded documents --------------------------------------------------- */
+
+/* Prints a document so that no text in it ends the element around it. */
+static int embed(FILE *file, const struct ncs_report *report, bool is_dump)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (memory && is_dump)
+		ncs_dump_json(memory, report->model, report->stamp, NCS_VIEW_COUNT);
+	else if (memory)
+		ncs_diagnose_json(memory, report->diagnosis, report->model,
+				  report->stamp);
+	if (!memory || fclose(memory) != 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < size; i++)
+		if (text[i] == '<')
+			fputs("\\u003c", file);
+		else
+			fputc(text[i], file);
+	free(text);
+	return 0;
+}
+
+static int embed_dump(FILE *file, const struct ncs_report *report)
+{
+	return embed(file, report, true);
+}
+
+static int embed_diagnosis(FILE *file, const struct ncs_report *report)
+{
+	return embed(file, report, false);
+}
+
+/* --- The template --------------------------------------------------------- */
+
+static const struct place {
+	const char *name;
+	ncs_report_part *print;
+} places[] = {
+	{ "title", ncs_report_title },	     { "verdict", ncs_report_verdict },
+	{ "episodes", ncs_report_episodes }, { "ranks", ncs_report_ranks },
+	{ "lanes", ncs_report_lanes },	     { "functions", ncs_report_functions },
+	{ "sizes", ncs_report_sizes },	     { "waits", ncs_report_waits },
+	{ "links", ncs_report_links },	     { "unseen", ncs_report_unseen },
+	{ "made", ncs_report_made },	     { "dump", embed_dump },
+	{ "diagnosis", embed_diagnosis },
+};
+
+/* Returns the place whose name is between this '@' and the next one; NULL if it
+ * is none. */
+static const struct place *place_at(const char *at)
+{
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		size_t length = strlen(places[i].name);
+
+		if (strncmp(at + 1, places[i].name, length) == 0 &&
+		    at[1 + length] == '@')
+			return &places[i];
+	}
+	return NULL;
+}
+
+static int print_report(FILE *file, const struct ncs_report *report)
+{
+	int error = 0;
+
+	for (const char *at = ncs_report_template; *at && !error;) {
+		const struct place *place = *at == '@' ? place_at(at) : NULL;
+
+		if (!place) {
+			fputc(*at++, file);
+			continue;
+		}
+		error = place->print(file, report);
+		at += strlen(place->name) + 2;
+	}
+	return error;
+}
+
+/* --- The recording -------------------------------------------------------- */
+
+/* Adds the waits of a look to the slice of its time. */
+static void add_waits(struct ncs_report *report, uint64_t moment_ns,
+		      const struct ncs_job_waits *waits)
+{
+	const struct ncs_replay *replay = report->replay;
+	uint64_t slice_ns = (replay->until_ns - replay->from_ns) /
+				    report->slice_count + 1;
+	struct ncs_report_slice *slice =
+		&report->slices[(moment_ns - replay->from_ns) / slice_ns];
+
+	if (waits->ranks == 0)
+		return;
+	slice->looks++;
+	for (unsigned i = 0; i < NCS_WAIT_COUNT; i++)
+		slice->share[i] += waits->share[i];
+}
+
+/* Goes through all of a recording, for its episodes and waits. */
+static int search(struct ncs_report *report, struct ncs_replay_search *found)
+{
+	int error = ncs_replay_search_begin(found, report->replay,
+					    report->options->choice.pid,
+					    ncs_finding_sentence);
+	uint64_t looks;
+
+	if (error)
+		return error;
+	looks = (found->until_ns - found->from_ns) / found->step_ns + 1;
+	report->slice_count =
+		looks < NCS_REPORT_SLICES ? (size_t)looks : NCS_REPORT_SLICES;
+	while (!error && !found->done) {
+		uint64_t moment_ns = found->next_ns;
+
+		error = ncs_replay_search_step(found);
+		add_waits(report, moment_ns, &found->model.waits);
+	}
+	ncs_episodes_sort(&found->found);
+	return error;
+}
+
+/* Fills the model with the end of the recording, as --dump and --diagnose do. */
+static int look_at_end(const struct ncs_report *report, struct ncs_source *source,
+		       struct ncs_model *model)
+{
+	const struct ncs_replay *replay = report->replay;
+	int error = ncs_replay_fill(source, model, report->diagnosis,
+				    replay->from_ns, replay->at_ns,
+				    report->options->interval_ns);
+
+	if (!error)
+		error = ncs_model_update(model, source, replay->at_ns);
+	return error ? error : ncs_diagnose(report->diagnosis, model);
+}
+
+/* --- The file ------------------------------------------------------------- */
+
+static int write_report(const struct ncs_report *report)
+{
+	FILE *file = fopen(report->options->report_path, "we");
+	int error;
+
+	if (!file)
+		return -errno;
+	error = print_report(file, report);
+	if (!error && ferror(file))
+		error = -EIO;
+	if (fclose(file) != 0 && !error)
+		error = -errno;
+	return error;
+}
+
+int ncs_report_run(const struct ncs_command_input *input)
+{
+	const struct ncs_options *options = input->options;
+	struct ncs_replay_search *found = calloc(1, sizeof(*found));
+	struct ncs_diagnosis diagnosis;
+	struct ncs_model model;
+	struct ncs_stamp stamp;
+	struct ncs_report report = {
+		.options = options,
+		.replay = input->replay,
+		.model = &model,
+		.diagnosis = &diagnosis,
+		.stamp = &stamp,
+	};
+	int error;
+
+	if (ncs_output_overwrites(options->report_path, options->files,
+				  options->file_count)) {
+		ncs_complain("%s: this is the recording itself; it would be"
+			     " overwritten",
+			     options->report_path);
+		free(found);
+		return NCS_EXIT_USAGE;
+	}
+	ncs_model_init(&model);
+	ncs_diagnosis_init(&diagnosis);
+	model.diagnosis = &diagnosis;
+	model.keeps_latest = true;
+	error = look_at_end(&report, input->source, &model);
+	if (!error && model.rank_count == 0)
+		ncs_dump_say_nothing(options);
+	if (!error && model.rank_count > 0)
+		error = found ? search(&report, found) : -ENOMEM;
+	stamp = ncs_dump_stamp(input->replay);
+	if (!error && model.rank_count > 0) {
+		stamp.episodes = &found->found;
+		error = write_report(&report);
+	}
+	if (error)
+		ncs_complain("%s: %s", options->report_path, strerror(-error));
+	if (model.rank_count == 0)
+		error = -ENOENT;
+	if (found)
+		ncs_replay_search_end(found);
+	free(found);
+	ncs_diagnosis_release(&diagnosis);
+	ncs_model_release(&model);
+	return error ? NCS_EXIT_NOTHING : NCS_EXIT_OK;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a report, for report_command.c, which puts them into the template.
+ * Parts print what the model, the episodes and the records tell, and must not
+ * judge. All they print goes through ncs_html_print(). */
+#ifndef NCS_TUI_COMMANDS_REPORT_PARTS_H
+#define NCS_TUI_COMMANDS_REPORT_PARTS_H
+
+#include <stdio.h>
+
+#include "tui/commands/dump_command.h"
+
+/* The most slices of a graph of waits over time. */
+#define NCS_REPORT_SLICES 240u
+
+/* The waits in a slice of time: sums of shares over so many looks. */
+struct ncs_report_slice {
+	double share[NCS_WAIT_COUNT];
+	size_t looks;
+};
+
+struct ncs_report {
+	const struct ncs_options *options;
+	const struct ncs_replay *replay;
+	const struct ncs_model *model; /* at the end */
+	struct ncs_diagnosis *diagnosis; /* of the model */
+	const struct ncs_stamp *stamp; /* with the episodes, the worst first */
+	struct ncs_report_slice slices[NCS_REPORT_SLICES];
+	size_t slice_count;
+};
+
+/* tui/share/report/report.html, as the build has made it a string of. The place of
+ * a part is its name between two '@'. */
+extern const char ncs_report_template[];
+
+/* Prints a part. Returns 0, or -errno if it cannot be made. */
+typedef int ncs_report_part(FILE *file, const struct ncs_report *report);
+
+ncs_report_part ncs_report_title, ncs_report_verdict, ncs_report_episodes;
+ncs_report_part ncs_report_ranks, ncs_report_functions, ncs_report_sizes;
+ncs_report_part ncs_report_lanes, ncs_report_waits, ncs_report_links;
+ncs_report_part ncs_report_unseen, ncs_report_made;
+
+/* Begins a graph that scrolls by itself where it is too wide: its name, and what is
+ * to be said in place of it; $f and $f are its width and height. */
+#define NCS_REPORT_GRAPH(id, name, description) \
+	"<figure><div class=\"scroll\" tabindex=\"0\" role=\"region\"" \
+	" aria-label=\"" name "\"><svg role=\"img\" viewBox=\"0 -4 $f $f\"" \
+	" aria-labelledby=\"" id "-title " id "-desc\">\n<title id=\"" id \
+	"-title\">" name "</title>\n<desc id=\"" id "-desc\">" description \
+	"</desc>\n"
+
+/* Prints HTML, in which these stand for an argument:
+ *   $s  a text of any bytes, cleaned and escaped   $f  a double, two digits
+ *   $v  a struct ncs_value *, as tables show it    $n  a size_t
+ *   $d  a duration, a uint64_t in ns
+ *   $t  a struct ncs_report *, and a time of its recording, a uint64_t in ns */
+void ncs_html_print(FILE *file, const char *html, ...);
+
+#endif
