@@ -572,9 +572,19 @@ static void be_forked(void *argument)
 	guest_close(&guest);
 }
 
+/* The child of a fork beside threads may find a lock of ASan's allocator taken by one
+ * of these, which it has not: 8 of 230 runs beside seven others hung. */
+static void skip_with_asan(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	skip();
+#endif
+}
+
 static void forked_child_leaves_cupti_to_its_parent(void **state)
 {
 	(void)state;
+	skip_with_asan();
 	play(be_forked);
 }
 
@@ -739,6 +749,7 @@ static void watch_start(void *argument)
 static void start_is_told_to_communicators_beside_it(void **state)
 {
 	(void)state;
+	skip_with_asan();
 	play(watch_start);
 }
 
