@@ -75,8 +75,8 @@ static size_t place_of_new(struct ncs_fleet *fleet)
 	return fleet->clock_count++;
 }
 
-/* Sets *place to a clock of this machine. Returns 0; or -ENOMEM, and *place is
- * SIZE_MAX. */
+/* Sets *place to the clock of the machine that `head` names. Returns 0; or
+ * -ENOMEM, and *place is SIZE_MAX. */
 static int find_clock(struct ncs_fleet *fleet, const struct ncs_file_head *head,
 		      size_t *place)
 {
