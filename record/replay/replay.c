@@ -219,6 +219,14 @@ uint64_t ncs_replay_since_ns(const struct ncs_replay *replay)
 	return replay->at_ns - replay->all.from_ns;
 }
 
+void ncs_replay_print_time(const struct ncs_replay *replay, uint64_t time_ns,
+			   char *text, size_t size)
+{
+	uint64_t from_ns = replay->all.from_ns;
+
+	ncs_instant_print(time_ns > from_ns ? time_ns - from_ns : 0, text, size);
+}
+
 /* --- Playing ------------------------------------------------------------- */
 
 void ncs_replay_go(struct ncs_replay *replay, uint64_t at_ns, uint64_t now_ns)

@@ -70,6 +70,12 @@ uint64_t ncs_replay_realtime_ns(const struct ncs_replay *replay,
 /* Returns the time since the beginning of the recording, in ns. */
 uint64_t ncs_replay_since_ns(const struct ncs_replay *replay);
 
+/* Prints a time as --at takes it: since the beginning of the recording. A time
+ * before the beginning, since which ranks may wait, is printed as the
+ * beginning. */
+void ncs_replay_print_time(const struct ncs_replay *replay, uint64_t time_ns,
+			   char *text, size_t size);
+
 /* --- Playing ------------------------------------------------------------- */
 
 #define NCS_SPEED_MIN 0.01

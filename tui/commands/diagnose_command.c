@@ -70,27 +70,19 @@ static void print_finding(FILE *file, const struct ncs_finding *finding,
 		print_clean(file, "  try: ", text, ascii);
 }
 
-/* Prints a time as --at takes it. Ranks may wait since before the beginning. */
-static void print_since(const struct ncs_replay *replay, uint64_t time_ns,
-			char *text, size_t size)
-{
-	uint64_t from_ns = replay->all.from_ns;
-
-	ncs_instant_print(time_ns > from_ns ? time_ns - from_ns : 0, text, size);
-}
-
 /* Prints from when to when an episode was, and what it was. */
 static void print_episode(FILE *file, const struct ncs_episode *episode,
 			  const struct ncs_replay *replay, bool ascii)
 {
 	char from[32], until[40], head[96];
 
-	print_since(replay, episode->from_ns, from, sizeof(from));
+	ncs_replay_print_time(replay, episode->from_ns, from, sizeof(from));
 	snprintf(until, sizeof(until), " on");
 	if (episode->until_ns != replay->until_ns) {
 		char at[32];
 
-		print_since(replay, episode->until_ns, at, sizeof(at));
+		ncs_replay_print_time(replay, episode->until_ns, at,
+				      sizeof(at));
 		snprintf(until, sizeof(until), " to %s", at);
 	}
 	snprintf(head, sizeof(head), "%s from %s%s: ",

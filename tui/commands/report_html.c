@@ -19,18 +19,6 @@ static void print_text(FILE *file, const char *raw)
 			fputc(*at, file);
 }
 
-/* Prints a time as --at takes it. Ranks may wait since before the beginning. */
-static void print_time(FILE *file, const struct ncs_report *report,
-		       uint64_t time_ns)
-{
-	uint64_t from_ns = report->replay->all.from_ns;
-	char text[32];
-
-	ncs_instant_print(time_ns > from_ns ? time_ns - from_ns : 0, text,
-			  sizeof(text));
-	fputs(text, file);
-}
-
 void ncs_html_print(FILE *file, const char *html, ...)
 {
 	char text[NCS_FORMAT_MAX];
@@ -60,7 +48,10 @@ void ncs_html_print(FILE *file, const char *html, ...)
 			break;
 		case 't':
 			report = va_arg(list, const struct ncs_report *);
-			print_time(file, report, va_arg(list, uint64_t));
+			ncs_replay_print_time(report->replay,
+					      va_arg(list, uint64_t), text,
+					      sizeof(text));
+			fputs(text, file);
 			break;
 		case 'f':
 			fprintf(file, "%.2f", va_arg(list, double));
