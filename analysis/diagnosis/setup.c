@@ -111,7 +111,7 @@ static int report_setup(struct ncs_diagnosis *diagnosis,
 	finding->root = ncs_party_of(last);
 	finding->duration_ns = age_ns;
 	ncs_finding_set_severity(finding, false);
-	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_CERTAIN);
+	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_POSSIBLE);
 	ncs_finding_add_fact(finding, NCS_EVIDENCE_JOINED, last, age_ns);
 	return 0;
 }
