@@ -29,7 +29,8 @@ static void expect_operation(const struct ncs_comm *comm,
 
 void ncs_call_api(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		  struct ncs_span_slot *span, uint64_t handle,
-		  enum ncs_event event, const void *body, uint64_t now)
+		  enum ncs_event event, uint64_t parent, const void *body,
+		  uint64_t now)
 {
 	struct ncs_decoded_call call;
 	struct ncs_function *function;
@@ -47,6 +48,7 @@ void ncs_call_api(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_call_note(handle, &noted);
 	if (!lane->shared) {
 		lane->call_handle = handle;
+		lane->call_group = parent;
 		lane->call = noted;
 	}
 	if (!span)

@@ -29,24 +29,35 @@
 #define NCS_CALL_SPANS \
 	(NCS_CALL_GROUPS | NCS_CALL_APIS | 1u << NCS_EVENT_KERNEL_LAUNCH)
 
-/* An API call (CollApi, P2pApi) starts: counts it, notes it for its operations,
- * and fills in its record. `span` is NULL if it is not followed. */
+/* An API call (CollApi, P2pApi) starts: counts it, notes it for its operations
+ * and its launch, and fills in its record. `span` is NULL if it is not
+ * followed. */
 void ncs_call_api(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		  struct ncs_span_slot *span, uint64_t handle,
-		  enum ncs_event event, const void *body, uint64_t now);
+		  enum ncs_event event, uint64_t parent, const void *body,
+		  uint64_t now);
 
-/* A launch starts; `span` as above. */
+/* A launch starts; `span` as above. NCCL says with each call whether it is
+ * captured into a graph, and launches a group's calls into the same graph, or
+ * all into none. */
 static inline void ncs_call_launch(struct ncs_comm *comm,
 				   struct ncs_lane_state *lane,
 				   struct ncs_span_slot *span, uint64_t handle,
-				   const void *body, uint64_t now)
+				   uint64_t parent, const void *body,
+				   uint64_t now)
 {
-	void *stream = ncs_decode_launch_stream(body);
+	struct ncs_launch launch = {
+		.handle = span ? handle : 0,
+		.stream = ncs_decode_launch_stream(body),
+		.now = now,
+		.eager = parent != 0 && parent == lane->call_group &&
+			 !lane->call.captured,
+	};
 
 	ncs_store_relaxed(&lane->launched, now);
-	ncs_launch_start(comm, lane, span ? handle : 0, stream, now);
+	ncs_launch_start(comm, lane, &launch);
 	if (span)
-		span->record.delta[0] = NCS_RECORD_STREAM(stream);
+		span->record.delta[0] = NCS_RECORD_STREAM(launch.stream);
 }
 
 /* An operation (Coll, P2p) starts. Returns its handle. `parent` may be any
@@ -146,7 +157,7 @@ static inline bool ncs_call_on_start(const void *context_pointer,
 	*handle = ncs_span_handle(lane, slot, tag);
 	if (type & NCS_CALL_APIS) {
 		ncs_call_api(comm, lane, span, *handle, (enum ncs_event)event,
-			     body, now);
+			     (uint64_t)(uintptr_t)descr->parent, body, now);
 	} else if (type & NCS_CALL_GROUPS) {
 		ncs_mask_check(comm);
 		ncs_control_check(lane, now);
@@ -155,7 +166,8 @@ static inline bool ncs_call_on_start(const void *context_pointer,
 			ncs_call_expect(comm, lane, slot);
 		}
 	} else {
-		ncs_call_launch(comm, lane, span, *handle, body, now);
+		ncs_call_launch(comm, lane, span, *handle,
+				(uint64_t)(uintptr_t)descr->parent, body, now);
 	}
 	return true;
 }

@@ -207,10 +207,11 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 	switch ((int)event) {
 	case NCS_EVENT_COLL_API:
 	case NCS_EVENT_P2P_API:
-		ncs_call_api(comm, lane, span, handle, event, body, now);
+		ncs_call_api(comm, lane, span, handle, event, parent, body,
+			     now);
 		break;
 	case NCS_EVENT_KERNEL_LAUNCH:
-		ncs_call_launch(comm, lane, span, handle, body, now);
+		ncs_call_launch(comm, lane, span, handle, parent, body, now);
 		break;
 	case NCS_EVENT_KERNEL_CH:
 		start_kernel(comm, lane, api_version, span, parent, body, now);

@@ -136,20 +136,11 @@ static void open_slot(struct ncs_launch_slot *slot, uint64_t number,
 	slot->begun = false;
 }
 
-/* A launch that starts. */
-struct launch {
-	uint64_t handle; /* its event's; 0 if it will not stop */
-	void *stream;
-	uint64_t now;
-	enum ncs_launch_kind kind; /* to be timed, or not */
-	bool has_time;		   /* its events have */
-};
-
 /* Records the first event of a launch, and leaves the launches, which this
  * thread has taken. Returns false if there is no slot or there are no events
  * for it, or they went with a reset of the device. */
 static bool follow(struct ncs_lane_state *lane, struct ncs_launches *launches,
-		   struct launch *launch, enum ncs_launch_kind kind)
+		   struct ncs_launch *launch, enum ncs_launch_kind kind)
 {
 	struct ncs_launch_slot *slot = free_slot(launches, kind);
 	const struct ncs_launch_events *events = free_events(launches, kind);
@@ -210,7 +201,7 @@ static void want_watch(struct ncs_comm *comm, struct ncs_launches *launches)
  * other events. */
 static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			    struct ncs_launches *launches,
-			    struct launch *launch)
+			    struct ncs_launch *launch)
 {
 	int error;
 
@@ -236,7 +227,7 @@ static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
 
 /* Follows a launch if it is time to, or if it is to be timed. */
 static void choose(struct ncs_lane_state *lane, struct ncs_launches *launches,
-		   struct launch *launch)
+		   struct ncs_launch *launch)
 {
 	bool timed = launch->kind == NCS_LAUNCH_TIMED;
 	bool due = is_time_to_follow(launches, launch->now);
@@ -312,7 +303,6 @@ static uint64_t count_launch(struct ncs_comm *comm,
 	struct ncs_launch_progress *progress = &comm->header->launches;
 	uint64_t number = ncs_add_relaxed(&launches->number, 1) + 1;
 
-	ncs_add_relaxed(&ncs_launch_process.launches, 1);
 	ncs_store_relaxed(&progress->launched_at, now);
 	ncs_store_relaxed(&progress->launched, number);
 	return number;
@@ -330,7 +320,7 @@ static void note_missed(struct ncs_comm *comm, struct ncs_launches *launches,
 
 /* Puts a stamp before a launch that is being captured. */
 static void capture(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		    struct ncs_launches *launches, const struct launch *launch)
+		    struct ncs_launches *launches, const struct ncs_launch *launch)
 {
 	/* ORDER: pairs with take_up() (plugin/life/launch_poll.c). */
 	uint64_t stage = ncs_load_acquire(&launches->stage);
@@ -347,8 +337,29 @@ static void capture(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_launch_process.start_watch();
 }
 
+/* Counts a launch that nobody has to ask the driver about: it is not captured,
+ * and is not to be followed. Returns false, and does nothing, if it is not such a
+ * one. */
+static bool only_count(struct ncs_comm *comm, struct ncs_lane_state *lane,
+		       struct ncs_launches *launches,
+		       const struct ncs_launch *launch, uint64_t stage)
+{
+	uint64_t expected = ncs_load_relaxed(&launches->number) + 1;
+
+	if (!launch->eager || stage != NCS_LAUNCHES_READY ||
+	    is_time_to_follow(launches, launch->now) ||
+	    is_timed(comm, expected))
+		return false;
+	lane->launch_number = count_launch(comm, launches, launch->now);
+	/* Another thread has launched at the same time. */
+	if (lane->launch_number != expected &&
+	    is_timed(comm, lane->launch_number))
+		note_missed(comm, launches, lane->launch_number);
+	return true;
+}
+
 static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		  struct ncs_launches *launches, struct launch *launch)
+		  struct ncs_launches *launches, struct ncs_launch *launch)
 {
 	/* ORDER: pairs with take_up() (plugin/life/launch_poll.c). */
 	uint64_t stage = ncs_load_acquire(&launches->stage);
@@ -387,14 +398,9 @@ static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 
 void ncs_launch_start_followed(struct ncs_comm *comm,
 			       struct ncs_lane_state *lane,
-			       struct ncs_launches *launches, uint64_t handle,
-			       void *stream, uint64_t now)
+			       struct ncs_launches *launches,
+			       struct ncs_launch *launch)
 {
-	struct launch launch = {
-		.handle = handle,
-		.stream = stream,
-		.now = now,
-	};
 	uint64_t stage;
 	int mode;
 
@@ -411,10 +417,11 @@ void ncs_launch_start_followed(struct ncs_comm *comm,
 	 * the driver is left alone. */
 	stage = ncs_load_acquire(&launches->stage);
 	if (stage == NCS_LAUNCHES_CLOSING || stage == NCS_LAUNCHES_FREE ||
-	    ncs_load_relaxed(&launches->error) != 0)
+	    ncs_load_relaxed(&launches->error) != 0 ||
+	    only_count(comm, lane, launches, launch, stage))
 		return;
 	ncs_cuda_begin(&mode);
-	start(comm, lane, launches, &launch);
+	start(comm, lane, launches, launch);
 	ncs_cuda_end(&mode);
 }
 

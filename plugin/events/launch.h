@@ -10,9 +10,10 @@
  * H200). A launch that is being captured into a graph is left to capture.h; one in
  * a context that is not a device's primary one is left alone.
  *
- * Called by callbacks: no lock, no allocation, no system call; at most nine calls
- * of CUDA's driver a launch, and six more in a communicator's first launch, which
- * retains the context, makes two events and starts the watch thread.
+ * Called by callbacks: no lock, no allocation, no system call. A launch that is
+ * left alone makes no call of CUDA's driver if NCCL has said that it is not
+ * captured; others make at most nine, and a communicator's first launch, which
+ * retains the context, makes two events and starts the watch thread, six more.
  */
 #ifndef NCS_PLUGIN_EVENTS_LAUNCH_H
 #define NCS_PLUGIN_EVENTS_LAUNCH_H
@@ -20,29 +21,38 @@
 #include "plugin/state/comm.h"
 #include "plugin/state/launches.h"
 
+/* A launch that starts. */
+struct ncs_launch {
+	uint64_t handle; /* its event's; 0 if it will not stop */
+	void *stream;
+	uint64_t now;
+	bool eager; /* NCCL has said that it is not captured */
+	/* Set below: to be timed, or not; whether its events have times. */
+	enum ncs_launch_kind kind;
+	bool has_time;
+};
+
 /* Do what the two functions below do, for a communicator whose launches are
  * followed. */
 void ncs_launch_start_followed(struct ncs_comm *comm,
 			       struct ncs_lane_state *lane,
-			       struct ncs_launches *launches, uint64_t handle,
-			       void *stream, uint64_t now);
+			       struct ncs_launches *launches,
+			       struct ncs_launch *launch);
 void ncs_launch_stop_followed(struct ncs_comm *comm,
 			      struct ncs_lane_state *lane,
 			      struct ncs_launches *launches, uint64_t handle,
 			      void *stream);
 
 /* KernelLaunch starts: counts the launch, and records its first event if it is
- * to be followed. `handle` is the event's, 0 if it will not stop; `stream` the
- * CUDA stream. */
+ * to be followed. */
 static inline void ncs_launch_start(struct ncs_comm *comm,
 				    struct ncs_lane_state *lane,
-				    uint64_t handle, void *stream, uint64_t now)
+				    struct ncs_launch *launch)
 {
 	struct ncs_launches *launches = ncs_launches_of(comm);
 
 	if (launches)
-		ncs_launch_start_followed(comm, lane, launches, handle, stream,
-					  now);
+		ncs_launch_start_followed(comm, lane, launches, launch);
 }
 
 /* KernelLaunch stops: records the second event of a launch that is followed,

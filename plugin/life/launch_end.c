@@ -177,7 +177,7 @@ void ncs_watched_ended(struct ncs_watched *self, struct ncs_launch_slot *slot)
 
 void ncs_watched_end_unfollowed(struct ncs_watched *self)
 {
-	uint64_t ended;
+	uint64_t number = ncs_load_relaxed(&self->launches.number), ended;
 
 	pthread_mutex_lock(&ncs_watched_lock);
 	ended = self->comm ?
@@ -185,8 +185,7 @@ void ncs_watched_end_unfollowed(struct ncs_watched *self)
 			0;
 	/* Not while it launches: then its own thread counts them as their slots
 	 * are used again, which spares the two an exchange of cache lines. */
-	if (ended > self->scanned &&
-	    ncs_load_relaxed(&self->launches.number) == self->last_number) {
+	if (ended > self->scanned && number == self->last_number) {
 		struct ncs_lane_state *lane = ncs_lane_of_caller(self->comm);
 
 		for (uint32_t i = 0; i < self->comm->operation_count; i++)
@@ -195,7 +194,8 @@ void ncs_watched_end_unfollowed(struct ncs_watched *self)
 						     ncs_now());
 		self->scanned = ended;
 	}
-	self->last_number = ncs_load_relaxed(&self->launches.number);
+	ncs_launch_process.launches += number - self->last_number;
+	self->last_number = number;
 	pthread_mutex_unlock(&ncs_watched_lock);
 }
 

@@ -74,7 +74,7 @@ static uint64_t next_level(uint64_t level)
 void ncs_launch_level_choose(uint64_t now)
 {
 	uint64_t timing = ncs_load_relaxed(&ncs_launch_process.timing);
-	uint64_t launches = ncs_load_relaxed(&ncs_launch_process.launches);
+	uint64_t launches = ncs_launch_process.launches;
 	uint64_t timed = ncs_load_relaxed(&ncs_launch_process.timed);
 	double seconds =
 		(double)ncs_clock_duration_ns(&ncs_launch_host_clock,

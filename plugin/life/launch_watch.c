@@ -186,12 +186,11 @@ static void *run(void *unused)
 			break;
 		if (done >= FAST_DONE)
 			pause_ns(FAST_PAUSE_NS);
-		else if (launches !=
-			 ncs_load_relaxed(&ncs_launch_process.launches))
+		else if (launches != ncs_launch_process.launches)
 			pause_ns(BUSY_PAUSE_NS);
 		else
 			pause_ns(IDLE_PAUSE_NS);
-		launches = ncs_load_relaxed(&ncs_launch_process.launches);
+		launches = ncs_launch_process.launches;
 	}
 	return NULL;
 }

@@ -231,6 +231,8 @@ struct ncs_lane_state {
 	 * the shared lane. */
 	uint64_t call_handle;
 	struct ncs_noted_call call;
+	/* The GroupApi event that this call is in; 0 if that is not known. */
+	uint64_t call_group;
 	/* The CUDA stream in the last STREAM record of the thread's operations,
 	 * 0 before the first one, and the number published since. */
 	uint64_t stream;

@@ -207,7 +207,7 @@ static void bind_lane(struct ncs_comm *comm, uint32_t index,
 	lane->launched = 0;
 	lane->launch_number = 0;
 	lane->launch_slot = NULL;
-	lane->call_handle = 0;
+	lane->call_handle = lane->call_group = 0;
 	lane->names = (struct ncs_known_names){ 0 };
 	lane->shared = place == 0;
 }

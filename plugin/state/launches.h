@@ -130,8 +130,9 @@ struct ncs_launch_process {
 	/* Which launches are timed, in one word: NCS_LAUNCH_TIMING(). In
 	 * NCS_STREAM_MODE_AUTO the watch thread chooses the level. */
 	uint64_t timing;
-	uint64_t launches; /* so far, of all communicators */
 	uint64_t timed;
+	/* Of all communicators; only the watch thread uses it. */
+	uint64_t launches;
 	/* The first launch of each captured graph is stamped, and one in so
 	 * many after it; 0: none of these. */
 	uint64_t stamp_period;

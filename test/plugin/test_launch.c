@@ -809,6 +809,92 @@ static void time_one_in_four(void *argument)
 
 SCENARIO_TEST(one_launch_in_four_is_timed, time_one_in_four)
 
+/* A call as NCCL reports it: a group, in it the call, its launch and its
+ * operation. */
+static void call_in_group(bool captured)
+{
+	struct host_event event = {
+		.type = NCCL_EVENT_GROUP_API,
+		.graph_captured = captured,
+	};
+	void *group = start_in(&job.guest, job.guest.context, &event), *call,
+	     *launch;
+
+	event.type = NCCL_EVENT_COLL_API;
+	event.func = "AllReduce";
+	event.datatype = "ncclFloat32";
+	event.stream = job.stream;
+	event.parent = group;
+	call = start_in(&job.guest, job.guest.context, &event);
+	stop(&job.guest, call);
+	event.type = NCCL_EVENT_KERNEL_LAUNCH;
+	launch = start_in(&job.guest, job.guest.context, &event);
+	if (!captured)
+		cuda->launch(job.stream, 0);
+	stop(&job.guest, launch);
+	event = coll_event_of(NULL);
+	event.parent = call;
+	stop(&job.guest, start_in(&job.guest, job.guest.context, &event));
+	stop(&job.guest, group);
+}
+
+static uint64_t asked_about_captures(void)
+{
+	return cuda->counts().calls[FAKE_CUDA_STREAM_IS_CAPTURING];
+}
+
+static void count_only(void *argument)
+{
+	uint64_t launched, timed, asked, followed = 0, expected = 0;
+
+	(void)argument;
+	come_with_events("1/4");
+	launched = JOB_PROGRESS(launched);
+	timed = JOB_PROGRESS(timed);
+	asked = asked_about_captures();
+	for (unsigned i = 1; i <= 400; i++) {
+		if (i % 20 == 0)
+			cuda_job_let_events_return();
+		call_in_group(false);
+		expected += is_timed(JOB_PROGRESS(launched));
+		followed += JOB_PROGRESS(followed) == JOB_PROGRESS(launched);
+	}
+	cuda_job_let_events_return();
+	cuda_job_let_spacing_pass();
+	call_in_group(false);
+	cuda_job_expect_all_ended("each");
+	asked = asked_about_captures() - asked;
+	CHECK_EQUAL(JOB_PROGRESS(launched) - launched, 401, "launched");
+	CHECK(asked >= followed, "one is followed without asking");
+	CHECK(asked < 400, "each launch asks");
+	CHECK(JOB_PROGRESS(timed) - timed >= expected,
+	      "fewer than one in four are timed");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(launch_that_is_left_alone_does_not_ask_the_driver, count_only)
+
+static void capture_in_group(void *argument)
+{
+	uint64_t asked;
+
+	(void)argument;
+	come_with_events("1/4");
+	asked = asked_about_captures();
+	cuda->capture_begin(job.stream, FAKE_CUDA_RELAXED);
+	call_in_group(true);
+	CHECK_EQUAL(asked_about_captures() - asked, 1, "a captured launch");
+	CHECK_EQUAL(JOB_PROGRESS(captured), 1, "captured");
+	/* A launch outside the group of the latest call. */
+	cuda_job_launch(0);
+	CHECK_EQUAL(asked_about_captures() - asked, 2, "another group's");
+	CHECK_EQUAL(JOB_PROGRESS(captured), 2, "captured");
+	CHECK(cuda->capture_end(job.stream), "the capture is invalid");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(launch_that_may_be_captured_asks_the_driver, capture_in_group)
+
 /* Two ranks of one communicator in a process: they must time the same. */
 static void time_alike(void *argument)
 {
@@ -1198,6 +1284,9 @@ int main(void)
 		cmocka_unit_test(begin_may_be_before_the_operation_is_reported),
 		cmocka_unit_test(players_of_captured_jobs_have_times),
 		cmocka_unit_test(one_launch_in_four_is_timed),
+		cmocka_unit_test(
+			launch_that_is_left_alone_does_not_ask_the_driver),
+		cmocka_unit_test(launch_that_may_be_captured_asks_the_driver),
 		cmocka_unit_test(ranks_time_the_same_launches),
 		cmocka_unit_test(fast_launches_are_timed_in_part),
 		cmocka_unit_test(timing_off_leaves_the_driver_alone),
