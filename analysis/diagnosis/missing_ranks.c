@@ -108,10 +108,35 @@ static bool is_halted(const struct ncs_diagnosis *diagnosis,
 	return graph->nodes[ncs_wait_graph_find(graph, rank)].halted;
 }
 
-/* Whether a rank is known to have nothing in flight, and has called what `other`
- * has. */
+/* Whether all processes of a communicator have ended at one time. */
+static bool have_ended_together(const struct ncs_diagnosis *diagnosis,
+				const struct ncs_communicator *communicator)
+{
+	for (size_t i = 0; i < communicator->rank_count; i++)
+		if (communicator->ranks[i]->now.liveness != NCS_DEAD ||
+		    is_halted(diagnosis, communicator->ranks[i]))
+			return false;
+	return true;
+}
+
+/* Whether a rank is known to be in an operation. Of one that began since the
+ * heartbeat before, the plugin may not have seen the end yet when the process ended:
+ * where no other rank's process lived longer, nothing tells that it lacked one. */
+static bool is_in_operation(const struct ncs_rank *rank, bool ended_together)
+{
+	if (!ended_together)
+		return rank->now.operation_count > 0;
+	for (size_t i = 0; i < rank->now.operation_count; i++)
+		if (ncs_age_ns(rank, rank->now.operations[i].start_ns) >=
+		    NCS_HEARTBEAT_NS)
+			return true;
+	return false;
+}
+
+/* Whether a rank has nothing in flight, as far as is known, and has called what
+ * `other` has. */
 static bool is_at_rest(const struct ncs_rank *rank,
-		       const struct ncs_rank *other)
+		       const struct ncs_rank *other, bool ended_together)
 {
 	unsigned unstarted;
 
@@ -123,7 +148,7 @@ static bool is_at_rest(const struct ncs_rank *rank,
 		    (view->operations > 0 && !ncs_function_ends_known(view)))
 			return false;
 	}
-	return rank->now.operation_count == 0 &&
+	return !is_in_operation(rank, ended_together) &&
 	       rank->level.operation_ns == 0 &&
 	       ncs_unstarted_ns(rank, &unstarted) == 0;
 }
@@ -135,12 +160,13 @@ static bool has_ended(const struct ncs_diagnosis *diagnosis,
 		      const struct ncs_rank *rank)
 {
 	const struct ncs_communicator *communicator = rank->communicator;
+	bool together = have_ended_together(diagnosis, communicator);
 
 	if (diagnosis->graph.is_over && rank->alive_ns != 0 &&
 	    !is_halted(diagnosis, rank) && diagnosis->count == 0)
 		return true;
 	for (size_t i = 0; i < communicator->rank_count; i++)
-		if (!is_at_rest(communicator->ranks[i], rank))
+		if (!is_at_rest(communicator->ranks[i], rank, together))
 			return false;
 	return true;
 }

@@ -154,7 +154,7 @@ static void leave(struct late_fixture *fixture, size_t rank, uint64_t alive_ns)
 	snapshot->alive_ns = alive_ns;
 }
 
-/* Its process is gone, just after it has called once more. */
+/* Its process is gone, in a call that had lasted for 0.7 s. */
 static void kill_rank(struct late_fixture *fixture, size_t rank,
 		      uint64_t alive_ns)
 {
@@ -164,7 +164,7 @@ static void kill_rank(struct late_fixture *fixture, size_t rank,
 	scripted->snapshot.operation_count = 1;
 	scripted->operations[0] = (struct ncs_operation_view){
 		.number = 41,
-		.start_ns = alive_ns - MS,
+		.start_ns = alive_ns - 700 * MS,
 		.sequence_number = 40,
 		.event = NCS_EVENT_COLL,
 		.function = NCS_FUNCTION_ALL_REDUCE,
