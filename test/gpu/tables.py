@@ -193,7 +193,11 @@ def moving_parts(job):
         event = json.loads(line)
         if event["event"] not in ("coll", "p2p") or not event["on_stream"]:
             continue
-        key = (event["communicator_id"], event["function"], event["operation"])
+        # Operations have the numbers that the plugin gives them; these may differ
+        # between ranks.
+        number = (event["transfer_number"], event["peer"] == event["rank"]) if \
+            event["event"] == "p2p" else event["sequence_number"]
+        key = (event["communicator_id"], event["function"], number)
         found[key][event["rank"]] = (event["start_ns"] + event["first_child_ns"],
                                      event["start_ns"] + event["duration_ns"],
                                      event["bytes"])
