@@ -46,7 +46,7 @@ static inline void ncs_call_launch(struct ncs_comm *comm,
 				   uint64_t parent, const void *body,
 				   uint64_t now)
 {
-	struct ncs_launch launch = {
+	struct ncs_kernel_launch launch = {
 		.handle = span ? handle : 0,
 		.stream = ncs_decode_launch_stream(body),
 		.now = now,
@@ -191,7 +191,7 @@ static inline bool ncs_call_on_stop(const void *pointer)
 	if (__builtin_expect(!(tag & 1) ||
 				     ncs_span_handle(lane, slot, tag) !=
 					     handle ||
-				     ncs_span_is_child(event),
+				     !(1u << event & NCS_CALL_SPANS),
 			     0))
 		return false;
 	now = ncs_now();

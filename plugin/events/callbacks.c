@@ -10,6 +10,7 @@
 #include "plugin/state/noted_calls.h"
 #include "plugin/events/call.h"
 #include "plugin/events/control_watch.h"
+#include "plugin/events/copies.h"
 #include "plugin/events/decode.h"
 #include "plugin/events/kernel.h"
 #include "plugin/events/launch.h"
@@ -226,6 +227,11 @@ static uint64_t start_span(unsigned api_version, struct ncs_comm *comm,
 		if (span)
 			ncs_decode_group_api(body, &span->record);
 		break;
+	case NCS_EVENT_CE_COLL:
+		ncs_copies_start(comm, span ? handle : 0, body, now);
+		if (span)
+			ncs_decode_span(comm, event, body, &span->record);
+		break;
 	default:
 		if (span)
 			ncs_decode_span(comm, event, body, &span->record);
@@ -336,6 +342,8 @@ static bool stop_span(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		ncs_launch_stop(comm, lane, value,
 				(void *)(uintptr_t)NCS_RECORD_STREAM_HANDLE(
 					span->record.delta[0]));
+	if (span->record.event == NCS_EVENT_CE_COLL)
+		ncs_copies_stop(comm, value, now);
 	ncs_span_stop(comm, lane, handle, span, now);
 	return true;
 }

@@ -196,6 +196,22 @@ void ncs_decode_net(const void *body, uint64_t *plugin_id, uint64_t *bytes)
 		*bytes = socket->socket.length_bytes;
 }
 
+void *ncs_decode_ce_coll(const void *body, struct ncs_operation_facts *facts)
+{
+	const struct nccl_ce_coll_v6 *coll = body;
+
+	*facts = (struct ncs_operation_facts){
+		.count = coll->count,
+		.event = NCS_EVENT_COLL,
+		.function = ncs_name_number(NCS_NAME_FUNCTION, NULL, coll->func),
+		.datatype = ncs_name_number(NCS_NAME_DATATYPE, NULL,
+					    coll->datatype),
+		.peer = coll->root,
+		.stream = NCS_RECORD_STREAM(coll->stream),
+	};
+	return coll->stream;
+}
+
 void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
 		     const void *body, struct ncs_record *record)
 {

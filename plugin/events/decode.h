@@ -64,6 +64,9 @@ static inline void ncs_decode_group_api(const void *body,
 	record->flags = group->graph_captured ? NCS_RECORD_GRAPH : 0;
 }
 
+/* Decodes a CeColl event, but for its number and range. Returns its CUDA stream. */
+void *ncs_decode_ce_coll(const void *body, struct ncs_operation_facts *facts);
+
 /* Decodes a CeColl, CeSync or CeBatch event into its record; does nothing for
  * other events. */
 void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,

@@ -140,7 +140,7 @@ static void open_slot(struct ncs_launch_slot *slot, uint64_t number,
  * thread has taken. Returns false if there is no slot or there are no events
  * for it, or they went with a reset of the device. */
 static bool follow(struct ncs_lane_state *lane, struct ncs_launches *launches,
-		   struct ncs_launch *launch, enum ncs_launch_kind kind)
+		   struct ncs_kernel_launch *launch, enum ncs_launch_kind kind)
 {
 	struct ncs_launch_slot *slot = free_slot(launches, kind);
 	const struct ncs_launch_events *events = free_events(launches, kind);
@@ -201,7 +201,7 @@ static void want_watch(struct ncs_comm *comm, struct ncs_launches *launches)
  * other events. */
 static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
 			    struct ncs_launches *launches,
-			    struct ncs_launch *launch)
+			    struct ncs_kernel_launch *launch)
 {
 	int error;
 
@@ -227,7 +227,7 @@ static void begin_following(struct ncs_comm *comm, struct ncs_lane_state *lane,
 
 /* Follows a launch if it is time to, or if it is to be timed. */
 static void choose(struct ncs_lane_state *lane, struct ncs_launches *launches,
-		   struct ncs_launch *launch)
+		   struct ncs_kernel_launch *launch)
 {
 	bool timed = launch->kind == NCS_LAUNCH_TIMED;
 	bool due = is_time_to_follow(launches, launch->now);
@@ -320,7 +320,7 @@ static void note_missed(struct ncs_comm *comm, struct ncs_launches *launches,
 
 /* Puts a stamp before a launch that is being captured. */
 static void capture(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		    struct ncs_launches *launches, const struct ncs_launch *launch)
+		    struct ncs_launches *launches, const struct ncs_kernel_launch *launch)
 {
 	/* ORDER: pairs with take_up() (plugin/life/launch_poll.c). */
 	uint64_t stage = ncs_load_acquire(&launches->stage);
@@ -342,7 +342,7 @@ static void capture(struct ncs_comm *comm, struct ncs_lane_state *lane,
  * one. */
 static bool only_count(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		       struct ncs_launches *launches,
-		       const struct ncs_launch *launch, uint64_t stage)
+		       const struct ncs_kernel_launch *launch, uint64_t stage)
 {
 	uint64_t expected = ncs_load_relaxed(&launches->number) + 1;
 
@@ -359,7 +359,7 @@ static bool only_count(struct ncs_comm *comm, struct ncs_lane_state *lane,
 }
 
 static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		  struct ncs_launches *launches, struct ncs_launch *launch)
+		  struct ncs_launches *launches, struct ncs_kernel_launch *launch)
 {
 	/* ORDER: pairs with take_up() (plugin/life/launch_poll.c). */
 	uint64_t stage = ncs_load_acquire(&launches->stage);
@@ -399,7 +399,7 @@ static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 void ncs_launch_start_followed(struct ncs_comm *comm,
 			       struct ncs_lane_state *lane,
 			       struct ncs_launches *launches,
-			       struct ncs_launch *launch)
+			       struct ncs_kernel_launch *launch)
 {
 	uint64_t stage;
 	int mode;

@@ -22,7 +22,7 @@
 #include "plugin/state/launches.h"
 
 /* A launch that starts. */
-struct ncs_launch {
+struct ncs_kernel_launch {
 	uint64_t handle; /* its event's; 0 if it will not stop */
 	void *stream;
 	uint64_t now;
@@ -37,7 +37,7 @@ struct ncs_launch {
 void ncs_launch_start_followed(struct ncs_comm *comm,
 			       struct ncs_lane_state *lane,
 			       struct ncs_launches *launches,
-			       struct ncs_launch *launch);
+			       struct ncs_kernel_launch *launch);
 void ncs_launch_stop_followed(struct ncs_comm *comm,
 			      struct ncs_lane_state *lane,
 			      struct ncs_launches *launches, uint64_t handle,
@@ -47,7 +47,7 @@ void ncs_launch_stop_followed(struct ncs_comm *comm,
  * to be followed. */
 static inline void ncs_launch_start(struct ncs_comm *comm,
 				    struct ncs_lane_state *lane,
-				    struct ncs_launch *launch)
+				    struct ncs_kernel_launch *launch)
 {
 	struct ncs_launches *launches = ncs_launches_of(comm);
 

@@ -34,6 +34,9 @@
 
 static struct ncs_watched watched[LAUNCHES_MAX];
 
+/* Makes the communicator for another one's copies. */
+static void (*make_copies)(struct ncs_comm *comm);
+
 static struct {
 	uint64_t runs;     /* 1 while there is a thread, or one is started */
 	uint64_t stopping; /* 1 once the process ends */
@@ -161,6 +164,15 @@ static bool may_end(void)
 	return !is_needed() || ncs_exchange_acquire_release(&watch.runs, 1);
 }
 
+/* Makes the communicators that callbacks want (plugin/events/copies.h). */
+static void make_wanted(void)
+{
+	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
+		if (ncs_load_relaxed(&ncs_registry.comms[i].copies_wanted) ==
+		    NCS_COPIES_WANTED)
+			make_copies(&ncs_registry.comms[i]);
+}
+
 static void *run(void *unused)
 {
 	uint64_t launches = 0, now;
@@ -179,6 +191,7 @@ static void *run(void *unused)
 		if (!is_stopping())
 			done += ncs_replays_serve();
 		ncs_cuda_end(&mode);
+		make_wanted();
 		now = ncs_now();
 		publish_awake(now, false);
 		ncs_launch_level_choose(now);
@@ -216,7 +229,8 @@ static bool start_watch(void)
 /* --- init, finalize, fork, exit ----------------------------------------- */
 
 void ncs_launch_watch_reset(const struct ncs_environment *environment,
-			    const struct ncs_clock *clock)
+			    const struct ncs_clock *clock,
+			    void (*make)(struct ncs_comm *comm))
 {
 	pthread_condattr_t monotonic;
 
@@ -226,6 +240,7 @@ void ncs_launch_watch_reset(const struct ncs_environment *environment,
 	pthread_cond_init(&ncs_watched_detached, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	ncs_launch_host_clock = *clock;
+	make_copies = make;
 	ncs_launch_level_reset(environment->stream_mode,
 			       environment->stream_level);
 	ncs_launch_process.spacing_ticks =

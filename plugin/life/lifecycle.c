@@ -166,6 +166,7 @@ __attribute__((destructor)) static void at_exit(void)
 }
 
 static void make_replayed(const struct ncs_comm *of);
+static void make_copies(struct ncs_comm *of);
 
 static void start_process(void)
 {
@@ -183,7 +184,8 @@ static void start_process(void)
 	ncs_sampling_set_level(process.config.sample_level);
 	ncs_range_set_limit(process.config.ranges);
 	ncs_mask_reset(process.config.kernel_timing);
-	ncs_launch_watch_reset(&process.config, &ncs_registry.clock);
+	ncs_launch_watch_reset(&process.config, &ncs_registry.clock,
+			       make_copies);
 	ncs_replays_reset(make_replayed);
 	/* Contexts start at a number that no other process is likely to use, so
 	 * that another process's context or handle is not mistaken for ours. */
@@ -417,7 +419,10 @@ static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init,
 	struct ncs_header *header = comm->header;
 
 	comm->index = (uint32_t)(comm - ncs_registry.comms);
-	comm->is_replayed = false;
+	comm->is_companion = false;
+	ncs_store_relaxed(&comm->copies, 0);
+	ncs_store_relaxed(&comm->copies_wanted, NCS_COPIES_NONE);
+	memset(comm->copied, 0, sizeof(comm->copied));
 	comm->api_version = init->api_version;
 	comm->nranks = init->nranks;
 	ncs_transfers_reset(comm, init->nranks);
@@ -605,17 +610,19 @@ void ncs_process_publish_comm(const struct ncs_init *init, void *context)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The comm_id of a communicator's replays: the same on all its ranks, and no
- * other communicator's. */
+/* The comm_ids of a communicator's replays and of its copies: the same on all its
+ * ranks, and no other communicator's. */
 #define REPLAYS_ID UINT64_C(0x7265706c617973)
+#define COPIES_ID UINT64_C(0x636f70696573)
 
-/* Gives the communicator of replays the other one's identity. */
-static void identify_replayed(struct ncs_comm *comm, const struct ncs_comm *of)
+/* Gives a companion the other communicator's identity, and its name with this
+ * suffix. */
+static void identify_companion(struct ncs_comm *comm, const struct ncs_comm *of,
+			       const char *suffix)
 {
-	static const char suffix[] = " graphs";
 	struct ncs_identity *identity = &comm->header->identity;
 	char *name = identity->comm_name;
-	size_t room = sizeof(identity->comm_name) - sizeof(suffix);
+	size_t room = sizeof(identity->comm_name) - strlen(suffix) - 1;
 
 	identity->nccl_version = of->header->identity.nccl_version;
 	identity->known = of->header->identity.known | NCS_KNOWN_COMM_NAME;
@@ -625,19 +632,18 @@ static void identify_replayed(struct ncs_comm *comm, const struct ncs_comm *of)
 	if (strlen(name) > room)
 		name[room] = '\0';
 	strcat(name, suffix);
-	comm->header->graphs.are_replays = 1;
-	comm->header->graphs.of = of->header->identity.comm_id;
-	ncs_store_relaxed(&comm->header->launches.status, NCS_STREAM_ALL);
 }
 
-/* Makes the communicator for another one's replays; see replays.h. */
-static void make_replayed(const struct ncs_comm *of)
+/* Makes a communicator for a part of another one's operations. NULL if none can be
+ * made. The lock is held. */
+static struct ncs_comm *make_companion(const struct ncs_comm *of, uint64_t id,
+				       const char *suffix)
 {
 	const struct ncs_identity *identity = &of->header->identity;
 	const bool has_id = identity->known & NCS_KNOWN_COMM_ID;
 	const struct ncs_init init = {
 		.api_version = of->api_version,
-		.comm_id = ncs_hash(identity->comm_id ^ REPLAYS_ID),
+		.comm_id = ncs_hash(identity->comm_id ^ id),
 		.has_comm_id = has_id,
 		.comm_name = identity->comm_name,
 		.nnodes = identity->nnodes,
@@ -647,19 +653,55 @@ static void make_replayed(const struct ncs_comm *of)
 	struct ncs_comm *comm;
 	int error;
 
-	pthread_mutex_lock(&lock);
-	if (!ncs_comm_is_live(of))
-		goto out;
 	comm = make_comm(&init, &error);
-	if (comm) {
-		admit_callbacks(comm, &init, identity->gpu);
-		identify_replayed(comm, of);
-		comm->is_replayed = true;
-		ncs_heartbeat_add(comm);
-		ncs_writer_publish(&comm->writer);
+	if (!comm)
+		return NULL;
+	admit_callbacks(comm, &init, identity->gpu);
+	identify_companion(comm, of, suffix);
+	comm->is_companion = true;
+	ncs_heartbeat_add(comm);
+	return comm;
+}
+
+/* Makes the communicator for another one's replays; see replays.h. */
+static void make_replayed(const struct ncs_comm *of)
+{
+	struct ncs_comm *comm;
+
+	pthread_mutex_lock(&lock);
+	if (ncs_comm_is_live(of)) {
+		comm = make_companion(of, REPLAYS_ID, " graphs");
+		if (comm) {
+			comm->header->graphs.are_replays = 1;
+			comm->header->graphs.of = of->header->identity.comm_id;
+			ncs_store_relaxed(&comm->header->launches.status,
+					  NCS_STREAM_ALL);
+			ncs_writer_publish(&comm->writer);
+		}
+		ncs_replays_add(of, comm);
 	}
-	ncs_replays_add(of, comm);
-out:
+	pthread_mutex_unlock(&lock);
+}
+
+/* Makes the communicator for another one's collectives by copy engines; see
+ * plugin/events/copies.h. */
+static void make_copies(struct ncs_comm *of)
+{
+	struct ncs_comm *comm;
+
+	pthread_mutex_lock(&lock);
+	if (ncs_comm_is_live(of) && ncs_load_relaxed(&of->copies) == 0) {
+		comm = make_companion(of, COPIES_ID, " copies");
+		if (comm) {
+			ncs_launch_watch_add(comm);
+			ncs_writer_publish(&comm->writer);
+		}
+		ncs_store_relaxed(&of->copies_wanted,
+				  comm ? NCS_COPIES_NONE : NCS_COPIES_REFUSED);
+		/* ORDER: pairs with copies_of() (plugin/events/copies.c): it is
+		 * complete. */
+		ncs_store_release(&of->copies, (uint64_t)(uintptr_t)comm);
+	}
 	pthread_mutex_unlock(&lock);
 }
 
@@ -668,7 +710,7 @@ static bool is_last(const struct ncs_comm *comm)
 {
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++)
 		if (&ncs_registry.comms[i] != comm &&
-		    !ncs_registry.comms[i].is_replayed &&
+		    !ncs_registry.comms[i].is_companion &&
 		    ncs_comm_is_live(&ncs_registry.comms[i]))
 			return false;
 	return true;
@@ -685,9 +727,21 @@ static void end_comm(struct ncs_comm *comm)
 	ncs_heartbeat_remove(comm);
 }
 
+/* Ends a communicator with its replays, and gives up its launches. The lock is
+ * held. */
+static void end_with_replays(struct ncs_comm *comm)
+{
+	struct ncs_comm *replayed = ncs_replays_remove(comm);
+
+	end_comm(comm);
+	if (replayed)
+		end_comm(replayed);
+	ncs_launch_watch_remove(comm);
+}
+
 void ncs_process_finalize_comm(void *context)
 {
-	struct ncs_comm *comm, *replayed;
+	struct ncs_comm *comm, *copies = NULL;
 	bool last;
 
 	pthread_mutex_lock(&lock);
@@ -700,15 +754,17 @@ void ncs_process_finalize_comm(void *context)
 	pthread_mutex_lock(&lock);
 	comm = ncs_comm_of_context(context);
 	if (comm && ncs_load_relaxed(&comm->live)) {
-		replayed = ncs_replays_remove(comm);
-		end_comm(comm);
-		if (replayed)
-			end_comm(replayed);
-		ncs_launch_watch_remove(comm);
+		copies = (struct ncs_comm *)(uintptr_t)ncs_load_relaxed(
+			&comm->copies);
+		end_with_replays(comm);
+		if (copies)
+			end_with_replays(copies);
 	}
 	pthread_mutex_unlock(&lock);
 	if (comm)
 		ncs_launch_watch_await(comm);
+	if (copies)
+		ncs_launch_watch_await(copies);
 }
 
 const struct ncs_environment *ncs_process_environment(void)

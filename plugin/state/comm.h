@@ -23,6 +23,7 @@
 #include "plugin/nccl/nccl_names.h"
 #include "plugin/state/gpu_clock.h"
 #include "plugin/state/noted_calls.h"
+#include "plugin/state/decoded_operation.h"
 #include "shm/atomics.h"
 #include "shm/clock.h"
 #include "shm/ring.h"
@@ -130,6 +131,13 @@ struct ncs_operation_slot {
 	/* Time that was last added to the histograms, plus 1; 0 if none was. */
 	uint64_t recorded_ns[NCS_TIMING_COUNT];
 	uint64_t stream_bytes; /* of all operations of the launch */
+};
+
+/* Whether a communicator for copies has to be made. */
+enum ncs_copies_wanted {
+	NCS_COPIES_NONE,
+	NCS_COPIES_WANTED,
+	NCS_COPIES_REFUSED, /* there is no room for one */
 };
 
 struct ncs_launches;
@@ -240,6 +248,10 @@ struct ncs_lane_state {
 	uint32_t class_index; /* of the thread's latest operation */
 	/* The names in the thread's latest call; not in the shared lane. */
 	_Alignas(NCS_CACHE_LINE) struct ncs_known_names names;
+	/* The collective by copy engines that the thread submits, and its event's
+	 * handle; 0 if there is none. */
+	struct ncs_operation_facts copy;
+	uint64_t copy_handle;
 	uint64_t ring_busy; /* shared lane: 1 while a thread publishes */
 	/* The ProxyCtrl event in progress; a thread has one at a time. */
 	uint64_t ctrl_tag;
@@ -321,7 +333,12 @@ struct ncs_comm {
 	struct ncs_writer writer;
 	void *private_memory;
 	uint64_t finished_order; /* smaller if finalized earlier */
-	bool is_replayed; /* it has another one's replays: life/replays.c */
+	bool is_companion; /* it has another one's replays, or its copies */
+	/* Collectives by copy engines (events/copies.h): their communicator's address,
+	 * 0 if there is none; enum ncs_copies_wanted; how many there were, by
+	 * function. */
+	uint64_t copies, copies_wanted;
+	uint64_t copied[NCS_FUNCTION_MAX];
 	uint32_t profile;        /* the segment size it was laid out with */
 	/* Written by launching threads: */
 	NCS_APART struct ncs_counted counted;

@@ -13,23 +13,7 @@
 #include "ncclstat/abi.h"
 #include "plugin/nccl/nccl_names.h"
 #include "plugin/state/comm.h"
-
-/* An operation, from a Coll or P2p event. */
-struct ncs_operation_facts {
-	uint64_t sequence_number; /* NCS_NO_SEQUENCE_NUMBER if it has none */
-	uint64_t count;           /* number of elements */
-	enum ncs_event event;     /* COLL or P2P */
-	uint8_t function;
-	uint8_t datatype;
-	uint8_t algorithm;
-	uint8_t protocol;
-	uint8_t nchannels;
-	int32_t peer;      /* peer or root */
-	uint64_t user_tag; /* 0 if the application set none */
-	uint32_t range;    /* number of the range it was called in; 0 if none */
-	uint64_t stream;   /* CUDA stream it was called on, as in records */
-	bool captured;     /* its call was captured into a CUDA graph */
-};
+#include "plugin/state/decoded_operation.h"
 
 /* The communicator of an operation, which API 1-3 report with each one. */
 struct ncs_decoded_comm {

@@ -131,7 +131,7 @@ struct ncs_launch_process {
 	 * NCS_STREAM_MODE_AUTO the watch thread chooses the level. */
 	uint64_t timing;
 	uint64_t timed;
-	/* Of all communicators; only the watch thread uses it. */
+	/* Launches of all communicators; only the watch thread uses them. */
 	uint64_t launches;
 	/* The first launch of each captured graph is stamped, and one in so
 	 * many after it; 0: none of these. */

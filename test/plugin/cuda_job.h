@@ -96,6 +96,10 @@ void cuda_job_let_look(void);
  * order of creation. */
 const struct ncs_header *cuda_job_map(size_t place);
 
+/* Waits until the watch thread has made a communicator for a part of the job's
+ * operations, the second one of the job, and maps its segment. */
+const struct ncs_header *cuda_job_map_companion(void);
+
 /* One of the words of struct ncs_launch_progress. */
 #define PROGRESS(header, word) ncs_load_relaxed(&(header)->launches.word)
 #define JOB_PROGRESS(word) PROGRESS(job.header, word)

@@ -34,30 +34,11 @@ static void open_and_capture(const char *graphs)
 	CHECK_EQUAL(cuda->counts().spoiled, 0, "spoiled captures");
 }
 
-/* Returns true once a segment of replays is there as a whole. */
-static bool has_replays(void)
-{
-	struct ncs_paths paths;
-	uint32_t words[3] = { 0 };
-	FILE *file;
-
-	CHECK(ncs_discover(scenario_directory, &paths) == 0, "no segments");
-	file = paths.count == 2 ? fopen(paths.path[1], "rb") : NULL;
-	if (file) {
-		CHECK(fread(words, sizeof(words), 1, file) <= 1, "read");
-		fclose(file);
-	}
-	ncs_paths_release(&paths);
-	/* The version comes last. */
-	return words[2] != 0;
-}
-
 /* Runs kernels of the graph, and waits for the segment of the replays. */
 static void replay(size_t kernels)
 {
 	cuda->replay(job.stream, kernels);
-	WAIT_UNTIL(has_replays(), "no segment of replays");
-	replays = cuda_job_map(1);
+	replays = cuda_job_map_companion();
 }
 
 static void await_done(uint64_t operations)
