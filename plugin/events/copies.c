@@ -45,9 +45,13 @@ void ncs_copies_start(struct ncs_comm *comm, uint64_t handle, const void *body,
 	facts.sequence_number =
 		ncs_add_relaxed(&comm->copied[facts.function], 1);
 	if (!copies) {
+		if (ncs_lane_of_caller(comm)->call.captured)
+			ncs_store_relaxed(&comm->captures_missed, 1);
 		want_copies(comm);
 		return;
 	}
+	if (ncs_load_relaxed(&comm->captures_missed) != 0)
+		ncs_store_relaxed(&copies->captures_missed, 1);
 	lane = ncs_lane_enter(copies, now);
 	if (lane->shared)
 		return;

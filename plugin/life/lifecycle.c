@@ -423,6 +423,7 @@ static void admit_callbacks(struct ncs_comm *comm, const struct ncs_init *init,
 	ncs_store_relaxed(&comm->copies, 0);
 	ncs_store_relaxed(&comm->copies_wanted, NCS_COPIES_NONE);
 	memset(comm->copied, 0, sizeof(comm->copied));
+	ncs_store_relaxed(&comm->captures_missed, 0);
 	comm->api_version = init->api_version;
 	comm->nranks = init->nranks;
 	ncs_transfers_reset(comm, init->nranks);
@@ -698,6 +699,10 @@ static void make_copies(struct ncs_comm *of)
 		}
 		ncs_store_relaxed(&of->copies_wanted,
 				  comm ? NCS_COPIES_NONE : NCS_COPIES_REFUSED);
+		if (comm)
+			ncs_store_relaxed(
+				&comm->captures_missed,
+				ncs_load_relaxed(&of->captures_missed));
 		/* ORDER: pairs with copies_of() (plugin/events/copies.c): it is
 		 * complete. */
 		ncs_store_release(&of->copies, (uint64_t)(uintptr_t)comm);

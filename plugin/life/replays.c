@@ -126,6 +126,14 @@ static uint64_t ticks_of(const struct reader *reader, uint64_t time_ns)
 
 /* --- Operations --------------------------------------------------------- */
 
+/* Whether numbers of replayed operations would differ from other ranks'. */
+static bool is_uncounted(const struct replayed *of,
+			 const struct ncs_graph *graph)
+{
+	return of->uncounted ||
+	       ncs_load_relaxed(&graph->comm->captures_missed) != 0;
+}
+
 /* Starts the operations of a launch, at this time in ticks. The lock is held. */
 static void begin_launch(struct replayed *of, const struct ncs_graph *graph,
 			 struct ncs_captured_launch *launch, uint64_t ticks)
@@ -134,6 +142,7 @@ static void begin_launch(struct replayed *of, const struct ncs_graph *graph,
 	struct ncs_lane_state *lane = ncs_lane_of_caller(of->comm);
 	uint64_t number = ++of->launches;
 
+	ncs_lane_note_call(lane, ticks);
 	ncs_store_relaxed(&header->graphs.launches, number);
 	ncs_store_relaxed(&header->launches.launched, number);
 	ncs_store_relaxed(&header->launches.launched_at, ticks);
@@ -149,8 +158,9 @@ static void begin_launch(struct replayed *of, const struct ncs_graph *graph,
 		uint64_t bytes;
 
 		facts.sequence_number =
-			of->uncounted ? NCS_NO_SEQUENCE_NUMBER :
-					graph->base[facts.function] + op->place;
+			is_uncounted(of, graph) ?
+				NCS_NO_SEQUENCE_NUMBER :
+				graph->base[facts.function] + op->place;
 		ncs_message_bytes(of->comm, facts.function, facts.datatype,
 				  facts.count, &bytes);
 		launch->bytes += bytes;

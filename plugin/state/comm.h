@@ -339,6 +339,9 @@ struct ncs_comm {
 	 * function. */
 	uint64_t copies, copies_wanted;
 	uint64_t copied[NCS_FUNCTION_MAX];
+	/* 1 once a copy was captured into a graph before there was that communicator:
+	 * ranks would count replays differently. In both, once it is there. */
+	uint64_t captures_missed;
 	uint32_t profile;        /* the segment size it was laid out with */
 	/* Written by launching threads: */
 	NCS_APART struct ncs_counted counted;

@@ -219,15 +219,15 @@ const struct ncs_header *cuda_job_map(size_t place)
 	return segment;
 }
 
-/* Returns true once a second segment is there as a whole. */
-static bool has_companion(void)
+/* Returns true once the last segment is there as a whole. */
+static bool has_companion(size_t place)
 {
 	struct ncs_paths paths;
 	uint32_t words[3] = { 0 };
 	FILE *file;
 
 	CHECK(ncs_discover(scenario_directory, &paths) == 0, "no segments");
-	file = paths.count == 2 ? fopen(paths.path[1], "rb") : NULL;
+	file = paths.count == place + 1 ? fopen(paths.path[place], "rb") : NULL;
 	if (file) {
 		CHECK(fread(words, sizeof(words), 1, file) <= 1, "read");
 		fclose(file);
@@ -237,10 +237,10 @@ static bool has_companion(void)
 	return words[2] != 0;
 }
 
-const struct ncs_header *cuda_job_map_companion(void)
+const struct ncs_header *cuda_job_map_companion(size_t place)
 {
-	WAIT_UNTIL(has_companion(), "no second segment");
-	return cuda_job_map(1);
+	WAIT_UNTIL(has_companion(place), "no segment %zu", place);
+	return cuda_job_map(place);
 }
 
 static const void *entry_of(const struct ncs_header *header,

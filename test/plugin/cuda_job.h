@@ -97,8 +97,8 @@ void cuda_job_let_look(void);
 const struct ncs_header *cuda_job_map(size_t place);
 
 /* Waits until the watch thread has made a communicator for a part of the job's
- * operations, the second one of the job, and maps its segment. */
-const struct ncs_header *cuda_job_map_companion(void);
+ * operations, the last one of the job, and maps its segment, as above. */
+const struct ncs_header *cuda_job_map_companion(size_t place);
 
 /* One of the words of struct ncs_launch_progress. */
 #define PROGRESS(header, word) ncs_load_relaxed(&(header)->launches.word)

@@ -48,7 +48,7 @@ static void open_and_copy(const char *timing)
 	cuda_job_open("cuda.so", timing, CUDA_JOB_API);
 	CHECK(!cuda_job_is_watched(), "a thread without a launch");
 	copy("AllGather", COPY_NS);
-	copies = cuda_job_map_companion();
+	copies = cuda_job_map_companion(1);
 	view_open(&seen, 1);
 }
 
@@ -137,6 +137,65 @@ static void finalize(void *argument)
 
 SCENARIO_TEST(copies_end_with_their_communicator, finalize)
 
+static const struct ncs_operation *replay_one(void)
+{
+	const struct ncs_header *replays;
+
+	CHECK(cuda->capture_end(job.stream), "the capture is spoiled");
+	cuda->replay(job.stream, 2); /* the stamp, and the copies */
+	replays = cuda_job_map_companion(2);
+	WAIT_UNTIL(cuda_job_in_flight(replays) == 1, "nothing is replayed");
+	return cuda_job_find(replays, 1);
+}
+
+static void replay_copies(void *argument)
+{
+	const bool *is_early = argument;
+	const struct ncs_operation *op;
+	struct host_event event = {
+		.type = NCCL_EVENT_COLL_API,
+		.func = "AllGather",
+		.datatype = "ncclFloat32",
+		.graph_captured = true,
+	};
+
+	cuda_job_open("cuda.so", "all", CUDA_JOB_API);
+	if (*is_early) {
+		stop(&job.guest, start(&job.guest, &event));
+		cuda->capture_begin(job.stream, FAKE_CUDA_RELAXED);
+		copy("AllGather", COPY_NS);
+		CHECK(cuda->capture_end(job.stream), "the capture is spoiled");
+	} else {
+		copy("AllGather", COPY_NS);
+	}
+	copies = cuda_job_map_companion(1);
+	view_open(&seen, 1);
+	cuda->capture_begin(job.stream, FAKE_CUDA_RELAXED);
+	copy("AllGather", COPY_NS);
+	op = replay_one();
+	CHECK(op, "it is another one");
+	CHECK_EQUAL(op->sequence_number,
+		    *is_early ? NCS_NO_SEQUENCE_NUMBER : 0, "its number");
+	close_job();
+}
+
+static void captured_copies_are_replayed_with_numbers(void **state)
+{
+	bool is_early = false;
+
+	(void)state;
+	scenario_play(replay_copies, &is_early);
+}
+
+/* Other ranks may have had the communicator when they captured. */
+static void capture_that_was_missed_leaves_replays_without_numbers(void **state)
+{
+	bool is_early = true;
+
+	(void)state;
+	scenario_play(replay_copies, &is_early);
+}
+
 static void copy_without_driver(void *argument)
 {
 	(void)argument;
@@ -167,6 +226,9 @@ int main(void)
 		cmocka_unit_test(copies_have_numbers_and_times),
 		cmocka_unit_test(copy_that_hangs_is_in_flight),
 		cmocka_unit_test(copies_end_with_their_communicator),
+		cmocka_unit_test(captured_copies_are_replayed_with_numbers),
+		cmocka_unit_test(
+			capture_that_was_missed_leaves_replays_without_numbers),
 		cmocka_unit_test(copies_without_a_driver_are_counted),
 	};
 

@@ -38,7 +38,7 @@ static void open_and_capture(const char *graphs)
 static void replay(size_t kernels)
 {
 	cuda->replay(job.stream, kernels);
-	replays = cuda_job_map_companion();
+	replays = cuda_job_map_companion(1);
 }
 
 static void await_done(uint64_t operations)
@@ -77,6 +77,9 @@ static void report_all(void *argument)
 	CHECK_EQUAL(
 		view.now.functions[COLL_FUNCTION].last_sequence_number,
 		10 * LAUNCHES - 1, "numbers");
+	CHECK(view.now.last_call_ns >= view.now.launches.begun_ns &&
+		      view.now.launches.begun_ns > 0,
+	      "its last call is not the latest report");
 	CHECK(strstr(view.now.identity.comm_name, " graphs") != NULL,
 	      "its name is %s", view.now.identity.comm_name);
 	view_close(&view);
