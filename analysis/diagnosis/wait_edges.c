@@ -302,7 +302,7 @@ static uint64_t waited_ns(const struct ncs_wait_node *node, unsigned function,
 				       0;
 	}
 	if (ncs_rank_reports_ends(node->rank, function) ||
-	    end_ns < now->last_call_ns)
+	    now->last_call_ns == 0 || end_ns < now->last_call_ns)
 		return 0;
 	return end_ns - now->last_call_ns;
 }

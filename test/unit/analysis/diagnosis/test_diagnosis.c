@@ -1553,6 +1553,34 @@ static void processes_with_something_to_do_have_died(void **state)
 	}
 }
 
+/* The replays of graphs had no time of a call: it was told that a rank had waited
+ * since the machine was started. */
+static void a_wait_since_an_unknown_call_is_not_told(void **state)
+{
+	for (uint64_t call_ns = 0; call_ns <= 10 * SECOND;
+	     call_ns += 10 * SECOND) {
+		struct ncs_diagnosis diagnosis;
+		struct scripted scripted;
+
+		(void)state;
+		scripted_init(&scripted);
+		for (int i = 0; i < 2; i++) {
+			struct scripted_rank *rank = add(&scripted, i, 7);
+			struct ncs_function_view *reduces =
+				&rank->snapshot.functions
+					 [NCS_FUNCTION_ALL_REDUCE];
+
+			rank->snapshot.last_call_ns = call_ns;
+			reduces->operations = (uint64_t)(7 - i);
+			reduces->last_sequence_number = (uint64_t)(6 - i);
+		}
+		diagnose(&diagnosis, &scripted);
+		assert_int_equal(diagnosis.count, call_ns > 0);
+		ncs_diagnosis_release(&diagnosis);
+		scripted_release(&scripted);
+	}
+}
+
 /* The plugin looks at kernels now and then: a process that waits for its last one,
  * and ends at once, is seen in it. So is one that is killed, of which nothing
  * tells that it lacked anything. But not one that dies before the other. */
@@ -1709,6 +1737,7 @@ int main(void)
 		cmocka_unit_test(processes_with_something_to_do_have_died),
 		cmocka_unit_test(
 			processes_that_end_together_in_a_new_operation_have_ended),
+		cmocka_unit_test(a_wait_since_an_unknown_call_is_not_told),
 		TEST(a_death_is_told_at_once),
 		cmocka_unit_test(a_thousand_healthy_jobs_raise_no_alarm),
 	};
