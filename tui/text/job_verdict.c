@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
+#include "analysis/diagnosis/unstarted_calls.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/records/parts.h"
 #include "tui/text/finding_text.h"
@@ -94,12 +95,57 @@ static bool has_called(const struct ncs_model *model)
 	return false;
 }
 
+/* Returns whether calls of a function may be operations of others: NCCL makes some of
+ * sends and receives, or by copy engines. */
+static bool may_be_made_of_others(unsigned function,
+				  const struct ncs_snapshot *now)
+{
+	return function == NCS_FUNCTION_ALL_TO_ALL ||
+	       function == NCS_FUNCTION_GATHER ||
+	       function == NCS_FUNCTION_SCATTER ||
+	       (function == NCS_FUNCTION_ALL_GATHER &&
+		now->events[NCS_EVENT_CE_COLL] > 0);
+}
+
+/* Returns whether NCCL reports calls of a function of a rank, but no operation of
+ * them. Captured calls are operations of their replays; those of a communicator of
+ * one rank need none. */
+static bool is_unreported(const struct ncs_rank *rank, unsigned function)
+{
+	const struct ncs_snapshot *now = &rank->now;
+
+	return now->functions[function].operations == 0 &&
+	       now->functions[function].calls > 0 &&
+	       now->identity.nranks != 1 && now->launches.captured == 0 &&
+	       !may_be_made_of_others(function, now);
+}
+
+/* Returns whether most collectives that the job calls are not reported as operations:
+ * then it is not well for what is seen of it. */
+static bool is_hidden(const struct ncs_model *model)
+{
+	uint64_t calls = 0, hidden = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++)
+		for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++) {
+			const struct ncs_rank *rank = model->ranks[i];
+			uint64_t made = ncs_is_p2p(k) ?
+						0 :
+						rank->now.functions[k].calls;
+
+			calls += made;
+			hidden += is_unreported(rank, k) ? made : 0;
+		}
+	return 100 * hidden > NCS_MOST * calls;
+}
+
 enum ncs_verdict_severity
 ncs_job_severity(const struct ncs_diagnosis *diagnosis,
 		 const struct ncs_model *model)
 {
 	if (diagnosis->count == 0 &&
-	    (ncs_count_unreadable(model) > 0 || !has_called(model)))
+	    (ncs_count_unreadable(model) > 0 || !has_called(model) ||
+	     is_hidden(model)))
 		return NCS_SEVERITY_UNSEEN;
 	return ncs_diagnosis_severity(diagnosis);
 }
@@ -127,6 +173,12 @@ void ncs_job_sentence(const struct ncs_diagnosis *diagnosis,
 	}
 	if (!has_called(model)) {
 		ncs_append(text, size, "no rank has called anything yet");
+		return;
+	}
+	if (is_hidden(model)) {
+		ncs_append(text, size,
+			   "NCCL reports no operation of most calls:"
+			   " whether they end is not seen");
 		return;
 	}
 	ncs_append_well(model, seen, sizeof(seen));
@@ -171,6 +223,34 @@ static bool append_unseen(const struct ncs_communicator *communicator,
 	ncs_append(text, size, ": only %zu of its %d ranks are seen here",
 		   communicator->rank_count, communicator->identity->nranks);
 	return true;
+}
+
+/* Appends of which functions a communicator's calls are reported, but no operation.
+ * Returns false if there are none. */
+static bool append_unreported(const struct ncs_communicator *communicator,
+			      char *text, size_t size)
+{
+	const struct ncs_rank *rank =
+		communicator->rank_count > 0 ? communicator->ranks[0] : NULL;
+	const char *separator = ": ";
+	uint64_t calls = 0;
+
+	for (unsigned k = 0; rank && k < NCS_FUNCTION_COUNT; k++) {
+		if (!is_unreported(rank, k))
+			continue;
+		if (calls == 0)
+			ncs_communicator_label(communicator, text, size);
+		ncs_append(text, size, "%s%s", separator, ncs_function_name(k));
+		separator = ", ";
+		calls += rank->now.functions[k].calls;
+	}
+	if (calls > 0)
+		ncs_append(text, size,
+			   ": NCCL reports %" PRIu64
+			   " calls of rank %d, but no operation: symmetric"
+			   " kernels, for one, are not seen",
+			   calls, rank->now.identity.rank);
+	return calls > 0;
 }
 
 /* Appends that nobody tells when a communicator's operations begin and end.
@@ -381,6 +461,10 @@ bool ncs_unchecked_text(const struct ncs_model *model, size_t index, char *text,
 			&model->communicators[i];
 
 		if (append_unseen(communicator, text, size) && place++ == index)
+			return true;
+		text[0] = '\0';
+		if (append_unreported(communicator, text, size) &&
+		    place++ == index)
 			return true;
 		text[0] = '\0';
 		if (append_blind(communicator, text, size) && place++ == index)

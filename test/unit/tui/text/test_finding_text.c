@@ -18,14 +18,14 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* Adds a rank that has made a call. */
+/* Adds a rank that has made a call, whose operation is reported. */
 static struct scripted_rank *add(struct scripted *scripted, int number)
 {
 	struct scripted_rank *rank = scripted_add(scripted, number);
 	struct ncs_function_view *reduces =
 		&rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
 
-	reduces->calls = 1;
+	reduces->calls = reduces->operations = 1;
 	reduces->last_sequence_number = 0;
 	rank->snapshot.identity.known |= NCS_KNOWN_COMM_ID;
 	rank->snapshot.identity.comm_id = 7;
@@ -110,7 +110,7 @@ static void health_of_a_job_that_has_ended_is_told_by_what_was_seen(void **state
 	scripted_pass(scripted, SECOND);
 	for (size_t i = 0; i < 2; i++) {
 		ranks[i]->snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
-			.operations = 5;
+			.operations = 6;
 		ranks[i]->snapshot.liveness = NCS_FINISHED;
 		ranks[i]->snapshot.finished_ns = 2 * SECOND;
 	}
@@ -198,6 +198,32 @@ static void segments_that_cannot_be_read_are_not_healthy(void **state)
 	refuse(*state, 2, NCS_ATTACH_DENIED, NCS_WHY_OWNER "root");
 	assert_string_equal(line_of(*state),
 			    "no verdict: 2 segments belong to root");
+}
+
+/* NCCL reports calls that symmetric kernels serve, but no operation. */
+static void job_whose_operations_are_not_reported_is_not_healthy(void **state)
+{
+	struct scripted *scripted = *state;
+	char text[NCS_SENTENCE_MAX];
+
+	for (int i = 0; i < 2; i++) {
+		struct scripted_rank *rank = add(scripted, i);
+		struct ncs_function_view *functions = rank->snapshot.functions;
+
+		functions[NCS_FUNCTION_ALL_REDUCE].operations = 0;
+		functions[NCS_FUNCTION_ALL_REDUCE].calls = 7;
+		functions[NCS_FUNCTION_ALL_TO_ALL].calls = 6;
+		functions[NCS_FUNCTION_SEND].calls = 100;
+		functions[NCS_FUNCTION_SEND].operations = 100;
+		rank->snapshot.launches.launched = 0;
+	}
+	assert_string_equal(line_of(scripted),
+			    "no verdict: NCCL reports no operation of most"
+			    " calls: whether they end is not seen");
+	assert_true(ncs_unchecked_text(&scripted->model, 0, text,
+				       sizeof(text)));
+	assert_non_null(strstr(text, ": AllReduce: NCCL reports 7 calls of rank"
+				     " 0, but no operation"));
 }
 
 static void damaged_segment_is_not_healthy(void **state)
@@ -611,6 +637,7 @@ int main(void)
 		TEST(operations_are_not_counted_backwards),
 		TEST(healthy_job_says_that_sends_without_numbers_are_not_compared),
 		TEST(segments_that_cannot_be_read_are_not_healthy),
+		TEST(job_whose_operations_are_not_reported_is_not_healthy),
 		TEST(damaged_segment_is_not_healthy),
 		TEST(segment_that_is_being_created_is_no_trouble),
 		TEST(what_was_not_checked_is_listed),
