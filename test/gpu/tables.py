@@ -139,16 +139,17 @@ def cost_of(verdicts, title, jobs, modes, limits):
                 rounds[mode][name].append(statistics.median(values))
     rows = []
     for name in rounds["none"]:
-        medians = {mode: statistics.median(rounds[mode][name]) for mode in modes}
-        none = medians["none"]
+        # Where threads run decides much, and only ever adds to the least time.
+        best = {mode: min(rounds[mode][name]) for mode in modes}
+        none = best["none"]
         rows.append([name] +
                     [" ".join("%.2f" % us for us in rounds[mode][name])
                      for mode in modes] +
-                    ["%.3f" % (medians[mode] / none) for mode in modes[1:]])
+                    ["%.3f" % (best[mode] / none) for mode in modes[1:]])
         limit = limits(name)
         verdicts.say("default costs at most %g of %s, %s" % (limit, name, title),
-                     medians["default"] <= limit * none,
-                     "%.3f" % (medians["default"] / none))
+                     best["default"] <= limit * none,
+                     "%.3f" % (best["default"] / none))
     print()
     table([title] + modes + ["%s / none" % mode for mode in modes[1:]], rows)
 
