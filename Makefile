@@ -232,6 +232,7 @@ STATIC := $(wildcard test/check_*.sh)
 PLUGIN := $(BUILD)/libnccl-profiler-ncclstat.so
 LIB := $(BUILD)/libncclstat.a
 MANGEN := $(BUILD)/mangen
+MANGEN_OBJ := $(addprefix $(OBJ)/man/,mangen.o mdoc.o)
 MAKE_COMPLETION := $(BUILD)/completions
 
 # Only the plain build makes the manual pages.
@@ -643,7 +644,7 @@ $(NVML_OBJ): test/plugin/next/fake_nvml.c $(FLAGS)
 $(NVML_SO): $(BUILD)/test/next/%/libnvidia-ml.so.1: $(OBJ)/test/plugin/next/%.o
 	$(call link,-shared)
 
-$(MANGEN): $(OBJ)/man/mangen.o
+$(MANGEN): $(MANGEN_OBJ)
 	$(call link)
 $(BUILD)/man/%: man/%.in $(MANGEN)
 	$(call say,MAN,$@)

@@ -9,9 +9,6 @@
  * ncclstat/abi.h say; it copies all other lines. An unknown marker is an error,
  * and so is a struct with a field that has no explanation. Must not know which
  * pages there are.
- *
- * Text in the tables is plain; mangen adds mdoc's escapes and puts each sentence
- * on a line of its own.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -22,6 +19,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "man/mdoc.h"
 #include "man/recording_fields.h"
 #include "man/segment_fields.h"
 #include "ncclstat/abi.h"
@@ -57,146 +55,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Bytes of a line of mdoc; mandoc -Tlint wants fewer than 80. */
-#define LINE_MAX_BYTES 76
-
-/* --- Escapes ------------------------------------------------------------ */
-
-/* Decodes a character of two or three bytes of UTF-8, the longest that the tables
- * have. */
-static size_t decode(const char *text, unsigned *character)
-{
-	const unsigned char *bytes = (const unsigned char *)text;
-
-	if (bytes[0] >= 0xe0) {
-		*character = (bytes[0] & 0xfu) << 12 | (bytes[1] & 0x3fu) << 6 |
-			     (bytes[2] & 0x3fu);
-		return 3;
-	}
-	*character = (bytes[0] & 0x1fu) << 6 | (bytes[1] & 0x3fu);
-	return 2;
-}
-
-/* Returns the escape of an ASCII character to which roff gives another meaning;
- * NULL if it needs none. A dash or quote inside a word keeps its meaning. */
-static const char *escape_of(char c, bool in_word)
-{
-	switch (c) {
-	case '\\':
-		return "\\e";
-	case '^':
-		return "\\(ha";
-	case '~':
-		return "\\(ti";
-	case '`':
-		return "\\(ga";
-	case '"':
-		return "\\(dq";
-	case '|':
-		return "\\(ba";
-	case '\'':
-		return in_word ? NULL : "\\(aq";
-	case '-':
-		return in_word ? NULL : "\\-";
-	default:
-		return NULL;
-	}
-}
-
-/* Escapes `length` bytes. `literal` is for a name that users type exactly so. */
-static void escape(char *escaped, size_t size, const char *text, size_t length,
-		   bool literal)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < length;) {
-		bool in_word = !literal && i > 0 && i + 1 < length &&
-			       isalnum((unsigned char)text[i - 1]) &&
-			       isalnum((unsigned char)text[i + 1]);
-		const char *code = escape_of(text[i], in_word);
-		char one[16] = { text[i] };
-		unsigned character;
-		size_t bytes = 1;
-
-		if ((unsigned char)text[i] >= 0x80) {
-			bytes = decode(&text[i], &character);
-			snprintf(one, sizeof(one), "\\[u%04X]", character);
-		}
-		used += (size_t)snprintf(escaped + used, size - used, "%s",
-					 code ? code : one);
-		if (used >= size) {
-			fputs("mangen: a word is too long\n", stderr);
-			exit(1);
-		}
-		i += bytes;
-	}
-}
-
-/* Prints an argument of a macro: a name, never itself a macro or a delimiter. */
-static void put_name(const char *name)
-{
-	char escaped[256];
-
-	escape(escaped, sizeof(escaped), name, strlen(name), true);
-	printf("%s%s", strlen(name) <= 3 ? "\\&" : "", escaped);
-}
-
-/* --- Sentences ---------------------------------------------------------- */
-
-static bool ends_sentence(const char *word, size_t length)
-{
-	while (length > 0 && strchr(")'\"", word[length - 1]))
-		length--;
-	return length > 1 && strchr(".!?", word[length - 1]) &&
-	       !(length > 3 && word[length - 3] == '.');
-}
-
-/* Prints text: as many words on a line as fit, each sentence on a line of its
- * own. */
-static void put_text(const char *text)
-{
-	size_t column = 0;
-	bool new_line = true;
-
-	while (*text) {
-		size_t length = strcspn(text, " ");
-		char word[256];
-		bool control = *text == '.' || *text == '\'';
-
-		escape(word, sizeof(word), text, length, false);
-		if (!new_line && column + 1 + strlen(word) > LINE_MAX_BYTES)
-			new_line = true;
-		if (column > 0)
-			putchar(new_line ? '\n' : ' ');
-		if (new_line)
-			column = 0;
-		printf("%s%s", new_line && control ? "\\&" : "", word);
-		column += 1 + strlen(word);
-		new_line = ends_sentence(text, length);
-		text += length;
-		text += strspn(text, " ");
-	}
-	putchar('\n');
-}
-
-/* Prints a clause of a table as a sentence: it gets a capital letter and a full
- * stop. */
-static void put_sentence(const char *text)
-{
-	char sentence[1024];
-	size_t length = strlen(text);
-
-	if (length == 0 || length + 2 > sizeof(sentence)) {
-		fputs("mangen: a help text is empty or too long\n", stderr);
-		exit(1);
-	}
-	memcpy(sentence, text, length + 1);
-	sentence[0] = (char)toupper((unsigned char)sentence[0]);
-	if (!strchr(".!?", sentence[length - 1]))
-		strcpy(&sentence[length], ".");
-	put_text(sentence);
-}
-
 /* --- Items of lists ------------------------------------------------------- */
 
 /* The parts of a table's row that a page shows. */
@@ -212,20 +70,20 @@ static void put_letter(long letter)
 {
 	char letters[] = { (char)letter, '\0' };
 
-	put_name(letter == ' ' ? "blank" : letters);
+	ncs_mdoc_name(letter == ' ' ? "blank" : letters);
 }
 
 static void put_tag(const struct man_item *item)
 {
 	fputs(".It Sy ", stdout);
-	put_name(item->name);
+	ncs_mdoc_name(item->name);
 }
 
 static void put_named(const struct man_item *item)
 {
 	put_tag(item);
 	putchar('\n');
-	put_sentence(item->help);
+	ncs_mdoc_sentence(item->help);
 }
 
 /* words: the unit, the source. */
@@ -234,10 +92,10 @@ static void put_parquet_column(const struct man_item *item)
 	put_named(item);
 	fputs(".Pq ", stdout);
 	if (strcmp(item->words[0], "none") != 0) {
-		put_name(item->words[0]);
+		ncs_mdoc_name(item->words[0]);
 		fputs(", ", stdout);
 	}
-	put_name(item->words[1]);
+	ncs_mdoc_name(item->words[1]);
 	putchar('\n');
 }
 
@@ -247,7 +105,7 @@ static void put_field_name(const struct man_item *item)
 	put_tag(item);
 	putchar('\n');
 	if (item->help[0])
-		put_sentence(item->help);
+		ncs_mdoc_sentence(item->help);
 }
 
 /* numbers: a letter; words: a label, or NULL. */
@@ -256,12 +114,12 @@ static void put_lettered(const struct man_item *item)
 	put_tag(item);
 	fputs(" Pq Sy ", stdout);
 	if (item->words[0]) {
-		put_name(item->words[0]);
+		ncs_mdoc_name(item->words[0]);
 		fputs(" , Sy ", stdout);
 	}
 	put_letter(item->numbers[0]);
 	putchar('\n');
-	put_sentence(item->help);
+	ncs_mdoc_sentence(item->help);
 }
 
 /* numbers: the number that stands for the item; words: a sentence that has # in
@@ -275,7 +133,7 @@ static void put_numbered(const struct man_item *item)
 	put_named(item);
 	snprintf(text, sizeof(text), "%.*s%ld%s", (int)before, format,
 		 item->numbers[0], format + before + 1);
-	put_text(text);
+	ncs_mdoc_text(text);
 }
 
 /* words: the view, the level. */
@@ -283,7 +141,7 @@ static void put_column(const struct man_item *item)
 {
 	put_tag(item);
 	putchar('\n');
-	put_text(item->help);
+	ncs_mdoc_text(item->help);
 	if (strcmp(item->words[1], "INFO") != 0)
 		printf("Only with more detail (key\n.Ic v ) .\n");
 }
@@ -300,15 +158,15 @@ static void put_option(const struct man_item *item)
 	if (item->numbers[0])
 		printf(" Fl %c ,", (char)item->numbers[0]);
 	fputs(" Fl \\-", stdout);
-	put_name(item->name);
+	ncs_mdoc_name(item->name);
 	if (strcmp(has, "NO") != 0) {
 		printf(" Ns %s= Ns %s ", optional ? "Oo " : "",
 		       strchr(argument, '|') ? "Cm" : "Ar");
-		put_name(argument);
+		ncs_mdoc_name(argument);
 		fputs(optional ? " Oc" : "", stdout);
 	}
 	putchar('\n');
-	put_sentence(item->help);
+	ncs_mdoc_sentence(item->help);
 	if (strcmp(item->words[2], "ONCE") != 0)
 		puts("Also in the configuration file.");
 }
@@ -316,14 +174,14 @@ static void put_option(const struct man_item *item)
 static void put_command(const struct man_item *item)
 {
 	fputs(".It Cm ", stdout);
-	put_name(item->name);
+	ncs_mdoc_name(item->name);
 	if (item->words[0][0]) {
 		fputs(" Ar \"", stdout);
-		put_name(item->words[0]);
+		ncs_mdoc_name(item->words[0]);
 		putchar('"');
 	}
 	putchar('\n');
-	put_text(item->help);
+	ncs_mdoc_text(item->help);
 }
 
 /* Prints the names of the event types of a group; `events` has a bit for each. */
@@ -346,7 +204,7 @@ static void put_group_events(unsigned long events)
 		comma = ", ";
 	}
 	snprintf(text + used, sizeof(text) - used, ".");
-	put_text(text);
+	ncs_mdoc_text(text);
 }
 
 /* numbers: the bits of its event types, the group that it needs. */
@@ -365,7 +223,7 @@ static void put_event_group(const struct man_item *item)
 		return;
 	snprintf(text, sizeof(text), "Left out together with %s.",
 		 names[item->numbers[1]]);
-	put_text(text);
+	ncs_mdoc_text(text);
 }
 
 /* The first release of NCCL that speaks a version of the profiler API. */
@@ -450,7 +308,7 @@ static void put_evidence(const struct man_item *item)
 	put_general(item->help, words, COUNT(words), sentence,
 		    sizeof(sentence));
 	puts(".It");
-	put_text(sentence);
+	ncs_mdoc_text(sentence);
 }
 
 /* A word of a scenario. words: its value, in capitals, and where it applies; ""
@@ -463,13 +321,13 @@ static void put_what_if(const struct man_item *item)
 	snprintf(text, sizeof(text), "%s%s%s", item->name, value[0] ? ":" : "",
 		 value);
 	fputs(".It Cm ", stdout);
-	put_name(text);
+	ncs_mdoc_name(text);
 	if (where[0]) {
 		fputs(" Ns Op @", stdout);
-		put_name(where);
+		ncs_mdoc_name(where);
 	}
 	putchar('\n');
-	put_text(item->help);
+	ncs_mdoc_text(item->help);
 }
 
 /* words: the values of the variable, its default. */
@@ -478,10 +336,10 @@ static void put_variable(const struct man_item *item)
 	char text[256];
 
 	printf(".It Ev %s\n", item->name);
-	put_text(item->help);
+	ncs_mdoc_text(item->help);
 	snprintf(text, sizeof(text), "Values: %s. Default: %s.", item->words[0],
 		 item->words[1]);
-	put_text(text);
+	ncs_mdoc_text(text);
 }
 
 /* words: the label, and a variable that must be set as well. */
@@ -506,7 +364,7 @@ static void put_metric(const struct man_item *item)
 
 	put_tag(item);
 	putchar('\n');
-	put_text(item->help);
+	ncs_mdoc_text(item->help);
 	snprintf(text, sizeof(text), "%c%s%s", type[0], type + 1,
 		 item->words[1][0] ? " (" : "");
 	for (char *c = text + 1; *c; c++)
@@ -519,7 +377,7 @@ static void put_metric(const struct man_item *item)
 		 strcmp(item->words[2], "OPT_IN") == 0 ?
 			 ", only with --metrics" :
 			 "");
-	put_text(text);
+	ncs_mdoc_text(text);
 }
 
 static const char *term_text(const char *term)
@@ -750,7 +608,7 @@ static bool put_numbers(const char *argument)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "%td %s%s", item - list->items,
 					 item->name, item[1].name ? ", " : ".");
-	put_text(text);
+	ncs_mdoc_text(text);
 	return true;
 }
 
@@ -767,13 +625,13 @@ static void put_key(const char *keys, const char *help)
 
 		snprintf(key, sizeof(key), "%.*s", (int)length, keys);
 		printf("%s Ic ", comma);
-		put_name(key);
+		ncs_mdoc_name(key);
 		comma = " ,";
 		keys += length;
 		keys += strspn(keys, " ");
 	}
 	putchar('\n');
-	put_sentence(help);
+	ncs_mdoc_sentence(help);
 }
 
 static bool put_keys(const char *argument)
@@ -969,7 +827,7 @@ static void put_field(const struct man_field *field)
 	fputs("\\ \\ ", stdout);
 	put_padded(type, 9, false);
 	printf("\\ %s\n", field->name);
-	put_text(field->help);
+	ncs_mdoc_text(field->help);
 }
 
 static void put_fields(const struct man_struct *block)

@@ -21,6 +21,7 @@ trap 'exit 130' HUP INT TERM
 
 CC=${CC:-cc}
 program=${BUILD:-build}/ncclstat
+mangen='man/mangen.c man/mdoc.c'
 synthetic=${BUILD:-build}/test/synthetic/ncclstat_synthetic
 
 # verdict STATUS WHAT: also in a pipe, where a variable would not last.
@@ -340,7 +341,7 @@ mangen_counts_bytes() {
 	mkdir -p "$tmp/less/man"
 	sed '/X(latest_done,/d' man/segment_fields.h \
 		>"$tmp/less/man/segment_fields.h"
-	build_c "$tmp/mangen-less" "-I$tmp/less" man/mangen.c
+	build_c "$tmp/mangen-less" "-I$tmp/less" $mangen
 	! "$tmp/mangen-less" man/ncclstat-shm.5.in >/dev/null 2>"$tmp/log" &&
 	grep -q 'byte 328, before classes' "$tmp/log"
 }
@@ -448,7 +449,7 @@ report() {
 	verdict "$status" "$1"
 }
 
-build_c "$tmp/mangen" man/mangen.c
+build_c "$tmp/mangen" $mangen
 mkdir "$tmp/pages"
 for source in man/*.in; do
 	page=${source##*/}
