@@ -232,7 +232,7 @@ STATIC := $(wildcard test/check_*.sh)
 PLUGIN := $(BUILD)/libnccl-profiler-ncclstat.so
 LIB := $(BUILD)/libncclstat.a
 MANGEN := $(BUILD)/mangen
-MANGEN_OBJ := $(addprefix $(OBJ)/man/,mangen.o mdoc.o)
+MANGEN_OBJ := $(addprefix $(OBJ)/man/,mangen.o mdoc.o json_keys.o)
 MAKE_COMPLETION := $(BUILD)/completions
 
 # Only the plain build makes the manual pages.
@@ -521,7 +521,7 @@ LIBRARIES := $(OBJ)/libraries
 $(LIBRARIES): test/setup.sh $(FLAGS)
 	$(Q)sh test/setup.sh build && touch $@
 ifeq ($(filter clean help plugin,$(MAKECMDGOALS)),)
-$(LIB_OBJ) $(TUI_OBJ): | $(LIBRARIES)
+$(LIB_OBJ) $(TUI_OBJ) $(MANGEN_OBJ): | $(LIBRARIES)
 endif
 
 $(OBJ)/%.o: %.c $(FLAGS)
@@ -530,6 +530,8 @@ $(OBJ)/tui/%.o: tui/%.c $(FLAGS)
 	$(call compile,$(TUI_CFLAGS))
 $(OBJ)/record/%.o: record/%.c $(FLAGS)
 	$(call compile,$(RECORD_CFLAGS) $(JANSSON_CFLAGS))
+$(OBJ)/man/%.o: man/%.c $(FLAGS)
+	$(call compile,$(JANSSON_CFLAGS))
 $(OBJ)/fleet/%.o: fleet/%.c $(FLAGS)
 	$(call compile,$(RECORD_CFLAGS))
 # The template of the report as a string of C.
@@ -645,10 +647,11 @@ $(NVML_SO): $(BUILD)/test/next/%/libnvidia-ml.so.1: $(OBJ)/test/plugin/next/%.o
 	$(call link,-shared)
 
 $(MANGEN): $(MANGEN_OBJ)
-	$(call link)
+	$(call link,$(JANSSON_LIBS))
 $(BUILD)/man/%: man/%.in $(MANGEN)
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D) && $(MANGEN) $< >$@
+$(BUILD)/man/ncclstat-json.5: tui/share/json/ncclstat.schema.json
 $(BUILD)/man/%: man/%
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D) && cp $< $@

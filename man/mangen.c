@@ -19,6 +19,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "man/json_keys.h"
 #include "man/mdoc.h"
 #include "man/recording_fields.h"
 #include "man/segment_fields.h"
@@ -859,6 +860,11 @@ static bool put_struct(const char *argument)
 	return false;
 }
 
+static bool put_json_keys(const char *argument)
+{
+	return argument && ncs_json_keys(argument);
+}
+
 /* --- Versions ------------------------------------------------------------- */
 
 static bool put_version(const char *argument)
@@ -898,6 +904,7 @@ static const struct man_marker {
 	{ "keys", put_keys },       { "struct", put_struct },
 	{ "numbers", put_numbers }, { "version", put_version },
 	{ "format", put_format },   { "record_format", put_record_format },
+	{ "json", put_json_keys },
 };
 
 /* Returns false if there is no such marker, or if its argument is wrong. */

@@ -11,8 +11,8 @@
 #     shm/read and include/ncclstat/reader.h;
 #   - only tui/term/term.[ch] and tui/term/curses.[ch] include curses;
 #   - only record/ includes liburing and zstd; only record/ and fleet/ include
-#     xxhash; only record/, fleet/stacks and tui/ include jansson; only tui/serve
-#     includes libmicrohttpd;
+#     xxhash; only record/, fleet/stacks, tui/ and man/ include jansson; only
+#     tui/serve includes libmicrohttpd;
 #   - no file includes NCCL's or CUDA's headers: the plugin has its own copy of
 #     what it needs; only test/gpu, built where there is a GPU, has real jobs;
 #   - an include names a project file from the root of the repository, or from
@@ -180,9 +180,9 @@ check_includes() (
 			bad("xxhash only in record and fleet")
 		if (name ~ /^microhttpd/ && FILENAME !~ /^tui\/serve\//)
 			bad("libmicrohttpd only in tui/serve")
-		if (name ~ /^jansson/ && layer !~ /^(record|tui|test)$/ &&
+		if (name ~ /^jansson/ && layer !~ /^(record|tui|man|test)$/ &&
 		    from != "fleet/stacks")
-			bad("jansson only in record, fleet/stacks and tui")
+			bad("jansson only in record, fleet/stacks, tui and man")
 	}
 	'
 )

@@ -21,7 +21,8 @@ trap 'exit 130' HUP INT TERM
 
 CC=${CC:-cc}
 program=${BUILD:-build}/ncclstat
-mangen='man/mangen.c man/mdoc.c'
+mangen='man/mangen.c man/mdoc.c man/json_keys.c'
+schema=tui/share/json/ncclstat.schema.json
 synthetic=${BUILD:-build}/test/synthetic/ncclstat_synthetic
 
 # verdict STATUS WHAT: also in a pipe, where a variable would not last.
@@ -38,7 +39,8 @@ verdict() {
 build_c() {
 	out=$1
 	shift
-	$CC -std=c11 -D_GNU_SOURCE -Wall -Wextra -o "$out" "$@" -Iinclude -I.
+	$CC -std=c11 -D_GNU_SOURCE -Wall -Wextra -o "$out" "$@" -Iinclude -I. \
+		-ljansson
 }
 
 # --- Wanted items ----------------------------------------------------------
@@ -331,6 +333,7 @@ mangen_refuses() {
 	refuses '.\" @columns NOTHING@' &&
 	refuses '.\" @options all@' &&
 	refuses '.\" @struct nothing@' &&
+	refuses '.\" @json nothing@' &&
 	refuses '.\" @options' &&
 	! "$tmp/mangen" "$tmp/there-is-none.in" >/dev/null 2>&1
 }
@@ -344,6 +347,18 @@ mangen_counts_bytes() {
 	build_c "$tmp/mangen-less" "-I$tmp/less" $mangen
 	! "$tmp/mangen-less" man/ncclstat-shm.5.in >/dev/null 2>"$tmp/log" &&
 	grep -q 'byte 328, before classes' "$tmp/log"
+}
+
+# mangen_wants_descriptions: without the description of a key of JSON, mangen must
+# not make the page.
+mangen_wants_descriptions() {
+	mkdir -p "$tmp/short/${schema%/*}"
+	jq 'del(."$defs".channel.properties.nsteps.description)' $schema \
+		>"$tmp/short/$schema"
+	page=$PWD/man/ncclstat-json.5.in
+	! (cd "$tmp/short" && "$tmp/mangen" "$page") \
+		>/dev/null 2>"$tmp/log" &&
+	grep -q 'nsteps has no description' "$tmp/log"
 }
 
 # --- The checks ------------------------------------------------------------
@@ -373,7 +388,7 @@ missing_json_names() {
 # missing_schema_names: prints names in the JSON that the JSON Schema has not.
 # Names of events, states and the like are not in it.
 missing_schema_names() {
-	grep -o '"[A-Za-z0-9_]*":' tui/share/json/ncclstat.schema.json |
+	grep -o '"[A-Za-z0-9_]*":' $schema |
 		tr -d '":' | sort -u >"$tmp/in_schema"
 	cat "$tmp"/want/* | tr -cs 'a-zA-Z0-9_' '\n' >>"$tmp/in_schema"
 	sort -u "$tmp/in_schema" | comm -13 - "$tmp/names"
@@ -470,6 +485,9 @@ status=0
 mangen_counts_bytes || status=1
 verdict "$status" 'mangen refuses a struct with a field without explanation'
 status=0
+mangen_wants_descriptions || status=1
+verdict "$status" 'mangen refuses a key of JSON without a description'
+status=0
 headings_are_missed || status=1
 verdict "$status" 'broken headings and references to no section are found'
 while read -r kind page section subsection; do
@@ -492,7 +510,7 @@ if [ -x "$program" ]; then
 	missing_json_names | sed 's/^/missing in ncclstat-json.5: /' |
 		report 'ncclstat-json.5 explains every name in the JSON dump'
 	missing_schema_names |
-		sed 's|^|missing in tui/share/json/ncclstat.schema.json: |' |
+		sed "s|^|missing in $schema: |" |
 		report 'the JSON Schema has every name in the JSON dump'
 else
 	echo "$program has not been built"

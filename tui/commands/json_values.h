@@ -16,8 +16,7 @@
 #include "record/replay/replay.h"
 
 /* The version of all documents that are one object. It grows when a name that
- * was there is renamed, goes, or means something else; ncclstat-json(5) tells
- * the changes. */
+ * was there is renamed, goes, or means something else. */
 #define NCS_JSON_SCHEMA 2
 
 /* Creates an object for a whole document. From then on, lack of memory ends the
