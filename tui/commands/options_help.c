@@ -14,10 +14,10 @@
 #define BRIEF_COLUMN 41
 
 static const struct {
-	const char *word, *title;
+	const char *word, *title, *page;
 } tasks[] = {
-	[NCS_TASK_OTHER] = { "", "Other" },
-#define X(ID, word, title) [NCS_TASK_##ID] = { word, title },
+	[NCS_TASK_OTHER] = { "", "Other", "ncclstat(1)" },
+#define X(ID, word, title, page) [NCS_TASK_##ID] = { word, title, page },
 	NCS_TASKS(X)
 #undef X
 };
@@ -194,7 +194,7 @@ static void write_first(FILE *file, enum ncs_task task)
 
 static void write_task(FILE *file, enum ncs_task task, unsigned columns)
 {
-	fprintf(file, "\n%s:\n", tasks[task].title);
+	fprintf(file, "\n%s: %s\n", tasks[task].title, tasks[task].page);
 	for (size_t i = 0; i < ncs_subcommand_count; i++) {
 		if (ncs_subcommands[i].task != task)
 			continue;
@@ -220,7 +220,10 @@ static void write_command_help(FILE *file, const struct ncs_subcommand *command,
 	if (!is_option)
 		return;
 	write_options(file, command->task, true, columns);
-	fputs("\nOptions of other tasks hold, too: ncclstat --help=all\n", file);
+	fprintf(file,
+		"\n%s explains them. Options of other tasks hold, too:"
+		" --help=all\n",
+		tasks[command->task].page);
 }
 
 void ncs_options_help(FILE *file, const struct ncs_options *options,
@@ -240,7 +243,7 @@ void ncs_options_help(FILE *file, const struct ncs_options *options,
 		write_task(file, NCS_TASK_OTHER, columns);
 	fputs(options->help_all ?
 		      "\nSettings of the live view (F2) and its file:"
-		      " ncclstat(1).\n" :
+		      " ncclstat-views(7).\n" :
 		      "More: ncclstat COMMAND --help; --help=all; man"
 		      " ncclstat\n",
 	      file);

@@ -14,7 +14,7 @@
 
 enum ncs_task {
 	NCS_TASK_OTHER, /* of options that the table does not list */
-#define X(ID, word, title) NCS_TASK_##ID,
+#define X(ID, word, title, page) NCS_TASK_##ID,
 	NCS_TASKS(X)
 #undef X
 		NCS_TASK_SETTINGS, /* of options that no help lists */
