@@ -35,12 +35,12 @@ static const char *string_of(const json_t *node, const char *key)
 }
 
 /* Where the values of a key come from: past arrays, "or null" and references.
- * `*is_array` tells whether there was an array. */
-static const json_t *value_of(const json_t *node, bool *is_array)
+ * `*suffix` is what its path ends in: [] for an array, .* for any names. */
+static const json_t *value_of(const json_t *node, const char **suffix)
 {
 	const json_t *next = node;
 
-	*is_array = false;
+	*suffix = "";
 	while (next) {
 		const char *reference = string_of(next, "$ref");
 
@@ -49,15 +49,17 @@ static const json_t *value_of(const json_t *node, bool *is_array)
 			next = json_object_get(definitions(),
 					       reference + strlen(REFERENCE));
 		} else if (json_object_get(next, "items")) {
-			*is_array = true;
+			*suffix = "[]";
 			next = json_object_get(next, "items");
 		} else if (json_object_get(next, "anyOf")) {
 			next = json_array_get(json_object_get(next, "anyOf"),
 					      0);
 		} else {
-			/* An object that has any names. */
 			next = json_object_get(next, "additionalProperties");
-			next = json_is_object(next) ? next : NULL;
+			if (json_is_object(next))
+				*suffix = ".*";
+			else
+				next = NULL;
 		}
 	}
 	return node;
@@ -89,8 +91,8 @@ static void put_keys(const json_t *object, const char *path);
 
 static void put_key(const char *path, const json_t *node)
 {
-	bool is_array;
-	const json_t *value = value_of(node, &is_array);
+	const char *suffix;
+	const json_t *value = value_of(node, &suffix);
 	const char *help = string_of(node, "description");
 	const char *title = string_of(value, "title");
 	char inside[512];
@@ -100,7 +102,7 @@ static void put_key(const char *path, const json_t *node)
 			path);
 		exit(1);
 	}
-	snprintf(inside, sizeof(inside), "%s%s", path, is_array ? "[]" : "");
+	snprintf(inside, sizeof(inside), "%s%s", path, suffix);
 	fputs(".It Li ", stdout);
 	ncs_mdoc_name(inside);
 	putchar('\n');

@@ -33,7 +33,6 @@
 #include "ncclstat/tables/job_labels.def"
 #include "ncclstat/tables/csv.def"
 #include "ncclstat/tables/cupti.def"
-#include "ncclstat/tables/evidence.def"
 #include "ncclstat/tables/exports.def"
 #include "ncclstat/tables/fields.def"
 #include "ncclstat/tables/kernel_timing.def"
@@ -45,7 +44,6 @@
 #include "ncclstat/tables/node_states.def"
 #include "ncclstat/tables/commands.def"
 #include "ncclstat/tables/options.def"
-#include "ncclstat/tables/plugin_presence.def"
 #include "ncclstat/tables/parquet.def"
 #include "ncclstat/tables/timings.def"
 #include "ncclstat/tables/verdicts.def"
@@ -87,19 +85,6 @@ static void put_named(const struct man_item *item)
 	ncs_mdoc_sentence(item->help);
 }
 
-/* words: the unit, the source. */
-static void put_parquet_column(const struct man_item *item)
-{
-	put_named(item);
-	fputs(".Pq ", stdout);
-	if (strcmp(item->words[0], "none") != 0) {
-		ncs_mdoc_name(item->words[0]);
-		fputs(", ", stdout);
-	}
-	ncs_mdoc_name(item->words[1]);
-	putchar('\n');
-}
-
 /* A field of an export; without help it shares that of the field before it. */
 static void put_field_name(const struct man_item *item)
 {
@@ -137,19 +122,9 @@ static void put_numbered(const struct man_item *item)
 	ncs_mdoc_text(text);
 }
 
-/* words: the view, the level. */
-static void put_column(const struct man_item *item)
-{
-	put_tag(item);
-	putchar('\n');
-	ncs_mdoc_text(item->help);
-	if (strcmp(item->words[1], "INFO") != 0)
-		printf("Only with more detail (key\n.Ic v ) .\n");
-}
-
-/* numbers: the letter or 0; words: whether there is an argument, its name,
- * where the option may stand. Words to choose from are typed literally; other
- * arguments are placeholders. */
+/* Prints an option without its help. numbers: the letter or 0; words: whether
+ * there is an argument, its name, where the option may stand. Words to choose from
+ * are typed literally; other arguments are placeholders. */
 static void put_option(const struct man_item *item)
 {
 	const char *has = item->words[0], *argument = item->words[1];
@@ -167,22 +142,21 @@ static void put_option(const struct man_item *item)
 		fputs(optional ? " Oc" : "", stdout);
 	}
 	putchar('\n');
-	ncs_mdoc_sentence(item->help);
-	if (strcmp(item->words[2], "ONCE") != 0)
-		puts("Also in the configuration file.");
 }
 
-static void put_command(const struct man_item *item)
+/* Prints a command with the names of its operands. */
+static void put_command(const char *name, const char *operands,
+			const char *brief)
 {
 	fputs(".It Cm ", stdout);
-	ncs_mdoc_name(item->name);
-	if (item->words[0][0]) {
+	ncs_mdoc_name(name);
+	if (operands[0]) {
 		fputs(" Ar \"", stdout);
-		ncs_mdoc_name(item->words[0]);
+		ncs_mdoc_name(operands);
 		putchar('"');
 	}
 	putchar('\n');
-	ncs_mdoc_text(item->help);
+	ncs_mdoc_sentence(brief);
 }
 
 /* Prints the names of the event types of a group; `events` has a bit for each. */
@@ -275,7 +249,7 @@ static void put_general(const char *sentence, const struct general_word *words,
 	text[used] = '\0';
 }
 
-/* help: the sentence; words: what to do next. */
+/* help: the sentence. */
 static void put_verdict(const struct man_item *item)
 {
 	static const struct general_word words[] = {
@@ -286,30 +260,12 @@ static void put_verdict(const struct man_item *item)
 		{ "WHY", "why" },
 	};
 	struct man_item general = *item;
-	char text[1024], sentence[512];
-
-	put_general(item->help, words, COUNT(words), sentence,
-		    sizeof(sentence));
-	sentence[0] = (char)toupper((unsigned char)sentence[0]);
-	snprintf(text, sizeof(text), "%s. %s", sentence, item->words[0]);
-	general.help = text;
-	put_named(&general);
-}
-
-/* help: the sentence. */
-static void put_evidence(const struct man_item *item)
-{
-	static const struct general_word words[] = {
-#define X(ID, member, example) { #ID, example },
-		NCS_EVIDENCE_WORDS(X)
-#undef X
-	};
 	char sentence[512];
 
 	put_general(item->help, words, COUNT(words), sentence,
 		    sizeof(sentence));
-	puts(".It");
-	ncs_mdoc_text(sentence);
+	general.help = sentence;
+	put_named(&general);
 }
 
 /* A word of a scenario. words: its value, in capitals, and where it applies; ""
@@ -428,8 +384,6 @@ struct man_list {
 #define OPTION(ID, name_, letter, has, argument, place, mode, kind, field, \
 	       limits, help_) \
 	{ name_, help_, { #has, argument, #place }, { letter } },
-#define COMMAND(name_, TASK, operands, option, takes, help_) \
-	{ .name = name_, .help = help_, .words = { operands } },
 #define COLUMN(VIEW, ID, title, width, align, priority, level, value, help_) \
 	{ .name = title, .help = help_, .words = { #VIEW, #level } },
 #define CHANNEL_STATE(ID, name_, letter, label, help_) \
@@ -441,7 +395,7 @@ struct man_list {
 #define EXPORT(ID, name_, is_binary, help_) { .name = name_, .help = help_ },
 #define EXPORT_FIELD(ID, name_, where, help_) { .name = name_, .help = help_ },
 #define PARQUET(TABLE, ID, name_, TYPE, unit, source, help_) \
-	{ .name = name_, .help = help_, .words = { unit, source } },
+	{ .name = name_, .help = help_, .words = { #TABLE } },
 #define EVENT(ID, name_, bit, api, help_) \
 	{ .name = name_, .help = help_, .numbers = { api } },
 #define EVENT_GROUP(ID, name_, events, needs, help_) \
@@ -451,10 +405,9 @@ struct man_list {
 #define OWN_EVENT(ID, name_, number_, help_) \
 	{ name_, help_, { "In records: #." }, { number_ } },
 #define CHUNK(ID, name_, number_, help_) \
-	{ name_, help_, { "Its number is #." }, { number_ } },
+	{ name_, help_, { "Number #." }, { number_ } },
 #define VERDICT(ID, name_, severity, sentence, next) \
-	{ .name = name_, .help = sentence, .words = { next } },
-#define EVIDENCE(ID, sentence) { .name = #ID, .help = sentence },
+	{ .name = name_, .help = sentence },
 #define WHAT_IF(ID, name_, value, where, help_) \
 	{ .name = name_, .help = help_, .words = { value, where } },
 #define VARIABLE(ID, name_, values, default_, help_) \
@@ -476,11 +429,6 @@ NCS_EVENTS(X)
 	".It Em function Ta Em \"message bytes\" Ta Em \"busbw/algbw\""
 
 static const struct man_list lists[] = {
-	{ "options", "-tag -width Ds", put_option, ITEMS(NCS_OPTIONS, OPTION) },
-	{ "commands", "-tag -width Ds -compact", put_command,
-	  ITEMS(NCS_SUBCOMMANDS, COMMAND) },
-	{ "columns", "-tag -width OPERATION -compact", put_column,
-	  ITEMS(NCS_COLUMNS, COLUMN) },
 	{ "channel_states", "-tag -width Ds", put_lettered,
 	  ITEMS(NCS_CHANNEL_STATES, CHANNEL_STATE) },
 	{ "activities", "-tag -width Ds", put_lettered,
@@ -493,14 +441,6 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_CSV_COLUMNS, CSV_COLUMN) },
 	{ "parquet_tables", "-tag -width operations -compact", put_named,
 	  ITEMS(NCS_PARQUET_TABLES, NAMED) },
-	{ "parquet_operations", "-tag -width Ds -compact", put_parquet_column,
-	  ITEMS(NCS_PARQUET_OPERATIONS_COLUMNS, PARQUET) },
-	{ "parquet_steps", "-tag -width Ds -compact", put_parquet_column,
-	  ITEMS(NCS_PARQUET_STEPS_COLUMNS, PARQUET) },
-	{ "parquet_launches", "-tag -width Ds -compact", put_parquet_column,
-	  ITEMS(NCS_PARQUET_LAUNCHES_COLUMNS, PARQUET) },
-	{ "parquet_states", "-tag -width Ds -compact", put_parquet_column,
-	  ITEMS(NCS_PARQUET_STATES_COLUMNS, PARQUET) },
 	{ "kernel_statuses", "-tag -width broken_promise -compact", put_named,
 	  ITEMS(NCS_KERNEL_STATUSES, NAMED) },
 	{ "stream_statuses", "-tag -width no_driver -compact", put_named,
@@ -531,8 +471,6 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_REFUSALS, NAMED) },
 	{ "node_states", "-tag -width not_reachable -compact", put_named,
 	  ITEMS(NCS_NODE_STATES, EXPORT_FIELD) },
-	{ "plugin_presences", "-tag -width Ds", put_named,
-	  ITEMS(NCS_PLUGIN_PRESENCES, NAMED) },
 	{ "moments", "-tag -width kernel_end -compact", put_named,
 	  ITEMS(NCS_MOMENTS, NAMED) },
 	{ "late_causes", "-tag -width transfer -compact", put_named,
@@ -545,8 +483,6 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_WHAT_IFS, WHAT_IF) },
 	{ "verdicts", "-tag -width Ds", put_verdict,
 	  ITEMS(NCS_VERDICTS, VERDICT) },
-	{ "evidence", "-bullet -compact", put_evidence,
-	  ITEMS(NCS_EVIDENCE, EVIDENCE) },
 	{ "severities", "-tag -width verdict -compact", put_named,
 	  ITEMS(NCS_SEVERITIES, NAMED) },
 	{ "waits", "-tag -width network -compact", put_named,
@@ -577,23 +513,16 @@ static const struct man_list *find_list(const char *marker)
 	return NULL;
 }
 
-/* Prints a list. Only the list of columns takes an argument: the view whose
- * columns it prints. Returns false if the argument is wrong. */
-static bool put_list(const struct man_list *list, const char *argument)
+/* Prints a list, unless it has numbers only. */
+static bool put_list(const struct man_list *list)
 {
-	bool is_filtered = list->put == put_column, found = false;
-
-	if (!list->put || is_filtered != (argument != NULL))
+	if (!list->put)
 		return false;
 	printf(".Bl %s\n", list->open);
-	for (const struct man_item *item = list->items; item->name; item++) {
-		if (is_filtered && strcmp(argument, item->words[0]) != 0)
-			continue;
+	for (const struct man_item *item = list->items; item->name; item++)
 		list->put(item);
-		found = true;
-	}
 	puts(".El");
-	return found;
+	return true;
 }
 
 /* Prints the names of a list by number: "0 idle, 1 send_gpu_wait, ...". */
@@ -610,6 +539,221 @@ static bool put_numbers(const char *argument)
 					 "%td %s%s", item - list->items,
 					 item->name, item[1].name ? ", " : ".");
 	ncs_mdoc_text(text);
+	return true;
+}
+
+/* --- Columns ------------------------------------------------------------------ */
+
+/* Prints the columns of a view, those that it shows at first or the others.
+ * Returns whether there are some. */
+static bool put_columns_of(const char *view, bool at_first)
+{
+	static const struct man_item columns[] = { NCS_COLUMNS(COLUMN) };
+	bool found = false;
+
+	for (size_t i = 0; i < COUNT(columns); i++) {
+		const struct man_item *item = &columns[i];
+
+		if (strcmp(item->words[0], view) != 0 ||
+		    (strcmp(item->words[1], "INFO") == 0) != at_first)
+			continue;
+		if (!found && !at_first)
+			puts(".Pp\nWith more detail\n.Pq key Ic v :\n.Pp");
+		if (!found)
+			puts(".Bl -tag -width OPERATION -compact");
+		put_tag(item);
+		putchar('\n');
+		ncs_mdoc_text(item->help);
+		found = true;
+	}
+	if (found)
+		puts(".El");
+	return found;
+}
+
+static bool put_columns(const char *view)
+{
+	if (!view || !put_columns_of(view, true))
+		return false;
+	put_columns_of(view, false);
+	return true;
+}
+
+/* Whether lines of JSON or CSV have a column of this name and meaning. */
+static bool is_known(const struct man_item *column)
+{
+	static const struct man_item known[] = { NCS_FIELDS(
+		EXPORT_FIELD) NCS_CSV_COLUMNS(CSV_COLUMN) };
+
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (strcmp(known[i].name, column->name) == 0 &&
+		    strcmp(known[i].help, column->help) == 0)
+			return true;
+	return false;
+}
+
+/* Prints the columns of a table of Parquet: the names of those that lines of JSON
+ * or CSV also have, and the others with their help. */
+static bool put_parquet(const char *table)
+{
+	static const struct man_item columns[] = { NCS_PARQUET_COLUMNS(
+		PARQUET) };
+	const char *comma = "As in JSON or CSV:\n";
+	bool found = false;
+
+	for (size_t i = 0; table && i < COUNT(columns); i++) {
+		if (strcmp(columns[i].words[0], table) != 0 ||
+		    !is_known(&columns[i]))
+			continue;
+		printf("%s.Li ", comma);
+		ncs_mdoc_name(columns[i].name);
+		comma = " ,\n";
+	}
+	puts(" .\n.Bl -tag -width moving_until_ns -compact");
+	for (size_t i = 0; table && i < COUNT(columns); i++) {
+		if (strcmp(columns[i].words[0], table) != 0 ||
+		    is_known(&columns[i]))
+			continue;
+		put_named(&columns[i]);
+		found = true;
+	}
+	puts(".El");
+	return found;
+}
+
+/* --- Options and commands ----------------------------------------------------- */
+
+enum option {
+#define X(ID, ...) OPTION_##ID,
+	NCS_OPTIONS(X)
+#undef X
+		OPTIONS_END
+};
+
+static const struct man_item options[] = { NCS_OPTIONS(OPTION) };
+
+/* The task of each option; NULL if it has none. */
+static const char *const option_tasks[OPTIONS_END] = {
+#define X(TASK, ID) [OPTION_##ID] = #TASK,
+	NCS_OPTION_TASKS(X)
+#undef X
+};
+
+static bool is_of_task(enum option option, const char *task)
+{
+	const char *its = option_tasks[option];
+
+	return strcmp(its ? its : "OTHER", task) == 0;
+}
+
+/* Prints the options of a task, with their help. */
+static bool put_options(const char *task)
+{
+	bool found = false;
+
+	puts(".Bl -tag -width Ds");
+	for (int i = 0; task && i < OPTIONS_END; i++) {
+		if (!is_of_task((enum option)i, task))
+			continue;
+		put_option(&options[i]);
+		ncs_mdoc_sentence(options[i].help);
+		found = true;
+	}
+	puts(".El");
+	return found;
+}
+
+/* Prints the names of a task's options or, if `task` is NULL, of those that may be
+ * in the configuration file. */
+static void put_option_names(const char *task)
+{
+	const char *comma = "";
+
+	for (int i = 0; i < OPTIONS_END; i++) {
+		if (task ? !is_of_task((enum option)i, task) :
+			   strcmp(options[i].words[2], "ONCE") == 0)
+			continue;
+		printf("%s.Fl \\-", comma);
+		ncs_mdoc_name(options[i].name);
+		comma = " ,\n";
+	}
+	puts(" .");
+}
+
+static bool put_kept_options(const char *argument)
+{
+	if (!argument)
+		put_option_names(NULL);
+	return !argument;
+}
+
+/* Prints an option with one word for its argument. */
+static void put_first_option(const struct man_item *item, const char *brief)
+{
+	struct man_item first = *item;
+	char argument[64];
+	size_t length = strlen(item->name);
+
+	if (strchr(item->words[1], '|') && length < sizeof(argument)) {
+		for (size_t i = 0; i <= length; i++)
+			argument[i] =
+				(char)toupper((unsigned char)item->name[i]);
+		first.words[1] = argument;
+	}
+	if (strcmp(item->words[0], "OPTIONAL") == 0)
+		first.words[0] = "NO";
+	put_option(&first);
+	ncs_mdoc_sentence(brief);
+}
+
+/* Prints a task's commands and the options that are needed most. */
+static void put_first(const char *task)
+{
+	const char *open =
+		".Bl -tag -width \"export FORMAT FILE...\" -compact\n";
+	const char *close = "";
+
+#define OPEN() (fputs(open, stdout), open = "", close = ".El\n")
+#define X(name, TASK, operands, option, takes, brief) \
+	if (strcmp(#TASK, task) == 0) { \
+		OPEN(); \
+		put_command(name, operands, brief); \
+	}
+	NCS_SUBCOMMANDS(X)
+#undef X
+#define X(TASK, ID, brief) \
+	if (strcmp(#TASK, task) == 0) { \
+		OPEN(); \
+		put_first_option(&options[OPTION_##ID], brief); \
+	}
+	NCS_FIRST_OPTIONS(X)
+#undef X
+#undef OPEN
+	fputs(close, stdout);
+}
+
+/* Prints a section for each task, which ends with the names of all its options. */
+static bool put_tasks(const char *argument)
+{
+	static const struct {
+		const char *task, *title, *page;
+	} tasks[] = {
+#define X(ID, word, title, page) { #ID, title, page },
+		NCS_TASKS(X)
+#undef X
+	};
+
+	if (argument)
+		return false;
+	for (size_t i = 0; i < COUNT(tasks); i++) {
+		const char *page = tasks[i].page;
+		int length = (int)strcspn(page, "(");
+
+		printf(".Ss %s\n", tasks[i].title);
+		put_first(tasks[i].task);
+		printf("In\n.Xr %.*s %c :\n", length, page, page[length + 1]);
+		put_option_names(tasks[i].task);
+	}
 	return true;
 }
 
@@ -831,13 +975,17 @@ static void put_field(const struct man_field *field)
 	ncs_mdoc_text(field->help);
 }
 
+/* The help of a field without a meaning, which pages leave out. */
+#define UNUSED "0."
+
 static void put_fields(const struct man_struct *block)
 {
 	if (!is_complete(block))
 		exit(1);
 	puts(".Bl -tag -width 35n -compact");
 	for (size_t i = 0; i < block->field_count; i++)
-		put_field(&block->fields[i]);
+		if (strcmp(block->fields[i].help, UNUSED) != 0)
+			put_field(&block->fields[i]);
 	puts(".El");
 	printf(".Pp\n%zu bytes.\n", block->bytes);
 }
@@ -901,10 +1049,18 @@ static const struct man_marker {
 	const char *name;
 	bool (*put)(const char *argument);
 } markers[] = {
-	{ "keys", put_keys },       { "struct", put_struct },
-	{ "numbers", put_numbers }, { "version", put_version },
-	{ "format", put_format },   { "record_format", put_record_format },
+	{ "columns", put_columns },
+	{ "parquet", put_parquet },
+	{ "options", put_options },
+	{ "kept_options", put_kept_options },
+	{ "tasks", put_tasks },
+	{ "keys", put_keys },
+	{ "struct", put_struct },
+	{ "numbers", put_numbers },
 	{ "json", put_json_keys },
+	{ "version", put_version },
+	{ "format", put_format },
+	{ "record_format", put_record_format },
 };
 
 /* Returns false if there is no such marker, or if its argument is wrong. */
@@ -913,7 +1069,7 @@ static bool replace_marker(const char *name, const char *argument)
 	const struct man_list *list = find_list(name);
 
 	if (list)
-		return put_list(list, argument);
+		return !argument && put_list(list);
 	for (size_t i = 0; i < COUNT(markers); i++)
 		if (strcmp(markers[i].name, name) == 0)
 			return markers[i].put(argument);

@@ -45,8 +45,8 @@ static const char *escape_of(char c, bool in_word)
 		return "\\(ga";
 	case '"':
 		return "\\(dq";
-	case '|':
-		return "\\(ba";
+	case '|': /* A line may break after it. */
+		return "\\(ba\\:";
 	case '\'':
 		return in_word ? NULL : "\\(aq";
 	case '-':

@@ -68,20 +68,36 @@ want() {
 
 wanted_items() {
 	mkdir "$tmp/want"
+	fields commands NCS_OPTION_TASKS TASK,ID 'ID TASK' >"$tmp/tasks"
 	fields options NCS_OPTIONS ID,name,letter,has,argument,... \
-		'letter has argument name' | awk '
+		'ID letter has argument name' | awk -v tasks="$tmp/tasks" '
+	BEGIN {
+		while ((getline <tasks) > 0)
+			task[$1] = $2
+	}
 	{
+		id = $1
 		name = $NF
-		letter = $1 == "0" ? "" : "-" substr($1, 2, 1) ", "
+		letter = $2 == "0" ? "" : "-" substr($2, 2, 1) ", "
 		gsub(/"/, "", $0)
-		argument = $2 == "NO" ? "" : "=" $3
-		if ($2 == "OPTIONAL")
+		argument = $3 == "NO" ? "" : "=" $4
+		if ($3 == "OPTIONAL")
 			argument = "[" argument "]"
 		gsub(/"/, "", name)
-		print letter "--" name argument
-	}' | want options ncclstat.1 OPTIONS -
+		print (id in task ? task[id] : "OTHER"), \
+			letter "--" name argument
+	}' >"$tmp/options"
+	{
+		fields commands NCS_TASKS ID,word,title,page 'ID page'
+		echo 'OTHER ncclstat(1)'
+		echo 'SETTINGS ncclstat-views(7)'
+	} | sed 's/"//g; s/(\(.\))/.\1/' >"$tmp/pages_of_tasks"
+	while read -r task page; do
+		sed -n "s/^$task //p" "$tmp/options" |
+			want "options-$task" "$page" OPTIONS -
+	done <"$tmp/pages_of_tasks"
 	fields keys NCS_KEYS ID,group,keys,... keys | unquote |
-		sed 's/ /, /g' | want keys ncclstat.1 KEYS -
+		sed 's/ /, /g' | want keys ncclstat-views.7 KEYS -
 	for view in RANK:RANKS COMMUNICATOR:COMMUNICATORS CHANNEL:CHANNELS \
 		PROXY:PROXY FUNCTION:COLLECTIVES CLASS:COLLECTIVES \
 		TIMELINE:TIMELINE FINDING:DIAGNOSE RANGE:RANGES NODE:NODES; do
@@ -118,15 +134,15 @@ wanted_items() {
 		want events ncclstat-json.5 DUMPS Ranks
 	fields event_groups NCS_EVENT_GROUPS ID,name,... name |
 		unquote |
-		want event_groups ncclstat.1 CHANGING_WHAT_IS_COLLECTED -
+		want event_groups ncclstat-plugin.7 CHANGING_WHAT_IS_COLLECTED -
 	fields refusals NCS_REFUSALS ID,name,... name | unquote |
-		want refusals ncclstat.1 CHANGING_WHAT_IS_COLLECTED -
+		want refusals ncclstat-plugin.7 CHANGING_WHAT_IS_COLLECTED -
 	fields verdicts NCS_VERDICTS ID,name,... name |
-		unquote | want verdicts ncclstat.1 ASK -
+		unquote | want verdicts ncclstat-diagnose.7 VERDICTS -
 	fields verdicts NCS_SEVERITIES ID,name,... name | unquote |
-		want severities ncclstat.1 ASK -
+		want severities ncclstat-diagnose.7 VERDICTS -
 	fields verdicts NCS_CONFIDENCES ID,name,... name | unquote |
-		want confidences ncclstat.1 ASK -
+		want confidences ncclstat-diagnose.7 VERDICTS -
 	fields lateness NCS_MOMENTS ID,name,... name | unquote |
 		want moments ncclstat-views.7 LATENESS -
 	fields lateness NCS_LATE_CAUSES ID,name,... name | unquote |
@@ -140,11 +156,13 @@ wanted_items() {
 	fields parquet NCS_PARQUET_TABLES ID,name,... name | unquote |
 		want parquet_tables ncclstat-export.5 PARQUET -
 	fields parquet NCS_PARQUET_COLUMNS TABLE,ID,name,... name | unquote |
-		sort -u | want parquet_columns ncclstat-export.5 PARQUET -
+		sort -u | sort - "$tmp/want/fields" "$tmp/want/fields" \
+		"$tmp/want/csv" "$tmp/want/csv" | uniq -u |
+		want parquet_columns ncclstat-export.5 PARQUET -
 	fields own_events NCS_OWN_EVENTS ID,name,... name | unquote |
 		want own_events ncclstat-shm.5 DESCRIPTION Rings_and_records
 	fields chunks NCS_CHUNKS ID,name,... name | unquote |
-		want chunks ncclstat-record.5 DESCRIPTION 'Chunks'
+		want chunks ncclstat-record.5 FORMAT 'Chunks'
 	fields loss NCS_LOSSES ID,name,... name | unquote |
 		want losses ncclstat-json.5 DUMPS Ranks
 	fields metrics NCS_METRICS ID,name,... name | unquote |
@@ -228,6 +246,7 @@ section() {
 	awk -v section="$2" -v sub_section="$3" '
 	BEGIN {
 		gsub(/_/, " ", section)
+		gsub(/_/, " ", sub_section)
 		inside = sub_section == "-"
 	}
 	/^[^ ]/ { here = $0 == section; next }
@@ -245,7 +264,7 @@ section() {
 missing() {
 	section "$1/$3" "$4" "$5" >"$tmp/section"
 	awk -v is_table="$([ "$2" = releases ] && echo 1 || echo 0)" '
-	FNR == NR {
+	FILENAME == ARGV[1] {
 		sub(/^ +/, "")
 		if (is_table)
 			gsub(/  +/, " ")
@@ -286,9 +305,11 @@ take_out() {
 
 # shellcheck disable=SC1003 # a backslash at the end of a word
 self_test() {
-	take_out ncclstat.1 options '-V, --version' '^\.It Fl V , Fl \\-version$' &&
-	take_out ncclstat.1 keys 'F4, \' '^\.It Ic \\&F4 ' &&
-	take_out ncclstat.1 keys '!' '^\.It Ic \\&!$' &&
+	take_out ncclstat.1 options-OTHER '-V, --version' \
+		'^\.It Fl V , Fl \\-version$' &&
+	take_out ncclstat-fleet.7 options-FLEET --follow '^\.It Fl \\-follow$' &&
+	take_out ncclstat-views.7 keys 'F4, \' '^\.It Ic \\&F4 ' &&
+	take_out ncclstat-views.7 keys '!' '^\.It Ic \\&!$' &&
 	take_out ncclstat-views.7 columns-CHANNEL %PEER '^\.It Sy %PEER$' &&
 	take_out ncclstat-views.7 channel_states 'recv_wait (sender, D)' \
 		'^\.It Sy recv_wait ' &&
@@ -301,10 +322,10 @@ self_test() {
 	take_out ncclstat-views.7 launch_waits moving '^\.It Sy moving$' &&
 	take_out ncclstat-views.7 functions AllGatherV '^\.It Sy AllGatherV ' &&
 	take_out ncclstat-json.5 events kernel_phase '^\.It Sy kernel_phase$' &&
-	take_out ncclstat.1 event_groups control '^\.It Sy control$' &&
+	take_out ncclstat-plugin.7 event_groups control '^\.It Sy control$' &&
 	take_out ncclstat-export.5 parquet_columns bus_bytes '^\.It Sy bus_bytes$' &&
-	take_out ncclstat.1 refusals malformed '^\.It Sy malformed$' &&
-	take_out ncclstat.1 verdicts rank_missing '^\.It Sy rank_missing$' &&
+	take_out ncclstat-plugin.7 refusals malformed '^\.It Sy malformed$' &&
+	take_out ncclstat-diagnose.7 verdicts rank_missing '^\.It Sy rank_missing$' &&
 	take_out ncclstat-json.5 losses bad_ptimer '^\.It Sy bad_ptimer$' &&
 	take_out ncclstat-metrics.7 metrics rank_alive '^\.It Sy rank_alive$' &&
 	take_out ncclstat-record.5 chunks padding '^\.It Sy padding$' &&
@@ -332,6 +353,7 @@ mangen_refuses() {
 	refuses '.\" @columns@' &&
 	refuses '.\" @columns NOTHING@' &&
 	refuses '.\" @options all@' &&
+	refuses '.\" @parquet NOTHING@' &&
 	refuses '.\" @struct nothing@' &&
 	refuses '.\" @json nothing@' &&
 	refuses '.\" @options' &&
@@ -363,11 +385,14 @@ mangen_wants_descriptions() {
 
 # --- The checks ------------------------------------------------------------
 
-# lint PAGE: prints the findings of mandoc, except that pages are not installed.
+# lint PAGE: prints the findings of mandoc, except that pages are not installed,
+# and the warnings of man, if it is there, on a terminal of 80 columns.
 lint() {
-	mandoc -Tlint -W style "$1" |
+	mandoc -Tlint -W style "$1" 2>/dev/null |
 		grep -v 'STYLE: referenced manual not found' |
 		sed "s|^mandoc: $tmp/pages/||" || :
+	! command -v man >/dev/null ||
+		MANWIDTH=80 man --warnings -l "$1" 2>&1 >/dev/null
 }
 
 # missing_json_names: prints names in the JSON that the page does not explain.
@@ -399,7 +424,7 @@ strange_options() {
 	grep -oh -e '--[a-z][a-z-]*' "$tmp"/pages/*.txt | sort -u |
 		grep -v -x -e '--ipc' -e '--input' -e '--nproc-per-node' \
 			>"$tmp/named"
-	sed 's/.*\(--[a-z][a-z-]*\).*/\1/' "$tmp/want/options" | sort -u |
+	sed 's/.*\(--[a-z][a-z-]*\).*/\1/' "$tmp"/want/options-* | sort -u |
 		comm -23 "$tmp/named" -
 }
 
@@ -447,12 +472,13 @@ missing_sections() {
 headings_are_missed() {
 	rm -rf "$tmp/broken"
 	mkdir "$tmp/broken"
+	views=ncclstat-views.7
 	sed -e 's/^\.Ss .*In the timeline$/.Ss In the timeline/' \
-		-e 's/^\.Sx CHANGING WHAT.*/.Sx NOTHING/' \
-		"$tmp/pages/ncclstat.1" >"$tmp/broken/ncclstat.1"
+		-e 's/^\.Pq see Sx RANKS.*/.Pq see Sx NOTHING/' \
+		"$tmp/pages/$views" >"$tmp/broken/$views"
 	render "$tmp/broken"
-	[ "$(broken_headings "$tmp/broken")" = 'ncclstat.1: In the timeline' ] &&
-	missing_sections "$tmp/broken" 2>/dev/null | grep -q '^ncclstat.1: NOTHING'
+	[ "$(broken_headings "$tmp/broken")" = "$views: In the timeline" ] &&
+	missing_sections "$tmp/broken" 2>/dev/null | grep -q "^$views: NOTHING"
 }
 
 # report NAME: reports a check, which passes if standard input is empty.

@@ -35,7 +35,7 @@ check 'no job: status 1' run 1
 check 'no job: one line says where it looked and what to do' \
 	sh -c '[ "$(wc -l <"$1/err")" -eq 1 ] && [ ! -s "$1/out" ] &&
 		grep -q "$NCCLSTAT_DIR" "$1/err" &&
-		grep -q "ncclstat(1)" "$1/err"' sh "$tmp"
+		grep -q "ncclstat-plugin(7)" "$1/err"' sh "$tmp"
 check 'no job: --dump=json has status 1' run 1 --dump=json
 check 'no job: --dump=json prints an empty list' json 'd["ranks"] == []'
 check 'no job: --list has status 1' run 1 --list

@@ -107,20 +107,22 @@ void ncs_dump_say_nothing(const struct ncs_options *options)
 	else if (options->choice.job)
 		ncs_complain(
 			"no process of job '%s' with the ncclstat plugin is"
-			" running here (looked in %s%s); see ncclstat(1)",
+			" running here (looked in %s%s); see"
+			" ncclstat-plugin(7)",
 			options->choice.job, directory, clause);
 	else if (options->choice.pid)
 		ncs_complain(
 			"process %" PRIu32 " is no NCCL job with the"
 			" ncclstat plugin (looked in %s%s); see"
-			" ncclstat(1)",
+			" ncclstat-plugin(7)",
 			options->choice.pid, directory, clause);
 	else {
 		ncs_complain(
 			"no NCCL job with the ncclstat plugin is"
 			" running here (looked in %s%s); start one by"
-			" \"ncclstat run -- COMMAND\", see ncclstat(1);"
-			" ncclstat --check says what is missing",
+			" \"ncclstat run -- COMMAND\", see"
+			" ncclstat-plugin(7); ncclstat --check says what is"
+			" missing",
 			directory, clause);
 		say_early(options->directory);
 	}

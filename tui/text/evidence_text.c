@@ -181,7 +181,7 @@ WORD(WHY)
 
 /* --- Sentences -------------------------------------------------------------- */
 
-#define X(ID, member, example) \
+#define X(ID, member) \
 	static void append_word_##ID(const void *of, char *text, size_t size) \
 	{ \
 		append_##ID(of, text, size); \
@@ -198,7 +198,7 @@ static void append_fact(const struct ncs_evidence *evidence, char *text,
 #undef X
 	};
 	static const struct ncs_word words[] = {
-#define X(ID, member, example) { #ID, append_word_##ID },
+#define X(ID, member) { #ID, append_word_##ID },
 		NCS_EVIDENCE_WORDS(X)
 #undef X
 	};
