@@ -65,7 +65,7 @@
 	  "1: a key; 2: the last part; 4: the process was gone; 8: the" \
 	  " process was stopped by a signal or a debugger; 16: the segment" \
 	  " was removed, and this is its last state.") \
-	X(runs, "Number of runs that follow.") \
+	X(runs, "Runs that follow.") \
 	X(reserved, "0.") \
 	X(padding, "0.")
 
@@ -77,10 +77,10 @@
 	X(lane, "Number of the lane, whose ring the records come from.") \
 	X(record_bytes, "Length of a record: 64.") \
 	X(first, "Position in the ring of the first record.") \
-	X(count, "Number of records that follow.") \
+	X(count, "Records that follow.") \
 	X(lost, \
-	  "Number of records just before these that were overwritten before" \
-	  " the recorder read them.") \
+	  "Records just before these that were overwritten before the" \
+	  " recorder read them.") \
 	X(drained_ns, "When the records were read.") \
 	X(reserved, "0.")
 
@@ -101,7 +101,7 @@
 #define NCS_INDEX_HEAD_FIELDS(X) \
 	X(previous_offset, \
 	  "Offset in the file of the previous index; 0: none.") \
-	X(count, "Number of entries that follow.") \
+	X(count, "Entries that follow.") \
 	X(entry_bytes, "Length of an entry.") \
 	X(reserved, "0.")
 
@@ -121,26 +121,26 @@
 	X(recording, "As in the chunk \"file\" of the stream.") \
 	X(number, "Number of this look, from 0, including dropped looks.") \
 	X(dropped, \
-	  "Number of looks that the agent has dropped so far because" \
-	  " earlier ones were not yet written.") \
+	  "Looks that the agent has dropped so far because earlier ones" \
+	  " were not yet written.") \
 	X(taken_ns, "When the look began.") \
 	X(realtime_ns, "The same time by CLOCK_REALTIME.") \
 	X(interval_ns, "Requested time between two looks.") \
-	X(chunks, "Number of chunks of the look before this one.") \
+	X(chunks, "Chunks of the look before this one.") \
 	X(bytes, "Length of these chunks, with headers and zeros.") \
-	X(records, "Number of records in these chunks.") \
+	X(records, "Records in these chunks.") \
 	X(flags, \
 	  "1: the look can be read without earlier ones: it has the chunk" \
 	  " \"file\", all its ranks, and only keys.") \
 	X(program_version, \
 	  "Version of the agent: major << 16 | minor << 8 | patch.") \
-	X(ranks, "Number of segments with a state in the look.") \
-	X(denied, "Number of segments of other users.") \
-	X(unreadable, "Number of other segments that cannot be read.") \
+	X(ranks, "Segments with a state in the look.") \
+	X(denied, "Segments of other users.") \
+	X(unreadable, "Other segments that cannot be read.") \
 	X(left_out, \
-	  "Number of segments that did not fit into a look of 32 MiB, or 64" \
-	  " MiB unpacked, and of those with a digest.") \
-	X(digests, "Number of segments with a digest.") \
+	  "Segments that did not fit into a look of 32 MiB, or 64 MiB" \
+	  " unpacked, and those with a digest.") \
+	X(digests, "Segments with a digest.") \
 	X(padding, "0.") \
 	X(reserved, "0.")
 
@@ -149,9 +149,9 @@
 	X(key, \
 	  "Number of the look that has the states of these ranks: the latest" \
 	  " one that can be read without earlier ones.") \
-	X(ranks, "Number of digests that follow.") \
+	X(ranks, "Digests that follow.") \
 	X(rank_bytes, "Length of a digest.") \
-	X(functions, "Number of functions that follow the digests.") \
+	X(functions, "Functions that follow the digests.") \
 	X(function_bytes, "Length of a function.")
 
 #define NCS_DIGEST_FIELDS(X) \
@@ -166,7 +166,7 @@
 #define NCS_DIGEST_FUNCTION_FIELDS(X) \
 	X(place, "Number of the digest in this chunk, from 0.") \
 	X(function, "Function of NCCL, as a number of the chunk \"tables\".") \
-	X(operations, "Number of operations that the rank has started.") \
+	X(operations, "Operations that the rank has started.") \
 	X(sequence_number, \
 	  "Sequence number of the latest one; 2^64 - 1: there is none.")
 
@@ -175,7 +175,7 @@
 	  "Megabytes (10^6) per second that the machine's network ports send" \
 	  " together: all active ports for RDMA or, without any, the fastest" \
 	  " wired port; 0: not known.") \
-	X(gpus, "Number of GPUs that follow, at most 64.") \
+	X(gpus, "GPUs that follow, at most 64.") \
 	X(gpu_bytes, "Length of a GPU.")
 
 #define NCS_PEAKS_GPU_FIELDS(X) \
@@ -223,15 +223,15 @@
 
 #define NCS_END_FIELDS(X) \
 	X(index_offset, "Offset of the last index; 0: none.") \
-	X(chunks, "Number of chunks before this one.") \
-	X(records, "Number of records in this file.") \
+	X(chunks, "Chunks before this one.") \
+	X(records, "Records in this file.") \
 	X(lost, \
-	  "Number of records in this file that were overwritten before they" \
-	  " were read.") \
-	X(states, "Number of states in this file, of all ranks.") \
+	  "Records in this file that were overwritten before they were" \
+	  " read.") \
+	X(states, "States in this file, of all ranks.") \
 	X(torn_states, \
-	  "Number of these states with a block that was read during a" \
-	  " change; its sequence is odd.") \
+	  "States with a block that was read during a change; its sequence" \
+	  " is odd.") \
 	X(another, "1: the recording continues in another file.") \
 	X(reserved, "0.")
 

@@ -37,13 +37,12 @@
 	X(boot_id, "/proc/sys/kernel/random/boot_id.") \
 	X(host, "Name of the host.") \
 	X(clock, "Conversion of ticks to nanoseconds.") \
-	X(created, "When the segment was created, in ticks.") \
+	X(created, "When the segment was created.") \
 	X(event_mask, \
 	  "Event types that NCCL is asked for at present: one bit each, by" \
 	  " number.") \
 	X(life, "1: live; 2: the communicator was finalized.") \
-	X(finished, \
-	  "When the communicator was finalized, in ticks; 0 before.") \
+	X(finished, "When the communicator was finalized; 0 before.") \
 	X(latest_done, "Largest number of an operation that has finished.") \
 	X(classes, "Table of classes of operations; none before 1.2.") \
 	X(reserved, "0.") \
@@ -54,34 +53,33 @@
 	X(sampling, "Which operations keep the records of their children.") \
 	X(settings, \
 	  "Settings in force and requested; under a seqlock.") \
-	X(filled, "How far the tables are filled; from minor version 2 on.") \
+	X(filled, "How far the tables are filled; from 1.2 on.") \
 	X(ranges, \
 	  "Table of ranges; may be empty. This and the next three fields" \
-	  " from minor version 3 on.") \
+	  " from 1.3 on.") \
 	X(range_histograms, "Table of histograms of ranges.") \
 	X(ranges_filled, \
-	  "Number of entries at the beginning of the table of ranges that" \
-	  " may be in use.") \
+	  "Entries at the beginning of the table of ranges that may be in" \
+	  " use.") \
 	X(cupti, "Times of the GPU's kernels.") \
-	X(launches, "Launches of NCCL's kernels; from minor version 5 on.") \
+	X(launches, "Launches of NCCL's kernels; from 1.5 on.") \
 	X(alive, \
-	  "When the process was last known to live, in ticks: the plugin's" \
-	  " heartbeat, which comes twice a second. 0: it has none. From minor" \
-	  " version 8 on.") \
-	X(labels, "Block of job labels; may be empty. From minor version 8 on.") \
+	  "When the process was last known to live: the plugin's heartbeat," \
+	  " which comes twice a second. 0: it has none. From 1.8 on.") \
+	X(labels, "Block of job labels; may be empty. From 1.8 on.") \
 	X(other_context, \
-	  "Number of launches in a CUDA context that is not a device's" \
-	  " primary one. From minor version 9 on.") \
+	  "Launches in a CUDA context that is not a device's primary one." \
+	  " From 1.9 on.") \
 	X(call_rings, \
 	  "Table of the rings of call lanes, which are the last lanes, in" \
-	  " the same order; may be empty. From minor version 10 on.") \
+	  " the same order; may be empty. From 1.10 on.") \
 	X(call_ring_records, "Records in each of these; a power of two.") \
 	X(graphs, \
-	  "Launches captured into CUDA graphs, and their replays; from minor" \
-	  " version 11 on.")
+	  "Launches captured into CUDA graphs, and their replays; from 1.11" \
+	  " on.")
 
 #define NCS_GRAPHS_FIELDS(X) \
-	X(graphs, "Number of captures with launches.") \
+	X(graphs, "Captures with launches.") \
 	X(stamped, "Launches in them that report their replays.") \
 	X(failure, \
 	  "Latest error number of the CUDA driver as such a launch was" \
@@ -92,7 +90,7 @@
 	X(of, "comm_id of the communicator; 0 if unknown.") \
 	X(replays, "Number of replays of all graphs.") \
 	X(launches, "Launches in them that have begun or are over.") \
-	X(timed, "Number of these that were reported.") \
+	X(timed, "Those that were reported.") \
 	X(lost, "Reports that were overwritten before they were read.")
 
 #define NCS_LAUNCH_PROGRESS_FIELDS(X) \
@@ -101,15 +99,15 @@
 	X(ended, \
 	  "The latest launch that is known to have ended; all earlier ones" \
 	  " have ended, too. 0: none.") \
-	X(ended_at, "When this was noticed, in ticks.") \
+	X(ended_at, "When this was noticed.") \
 	X(begun, "The latest launch that is known to have begun.") \
-	X(begun_at, "When this was noticed, in ticks.") \
+	X(begun_at, "When this was noticed.") \
 	X(followed, \
 	  "The latest launch whose begin and end will become known.") \
 	X(launched, "The latest launch.") \
-	X(launched_at, "When it was launched, in ticks.") \
-	X(timed, "Number of launches that were timed.") \
-	X(captured, "Number of launches that were captured into CUDA graphs.") \
+	X(launched_at, "When it was launched.") \
+	X(timed, "Launches that were timed.") \
+	X(captured, "Launches that were captured into CUDA graphs.") \
 	X(bias_ns, \
 	  "Half of the time between two events with nothing between them;" \
 	  " it was subtracted from each time.") \
@@ -118,13 +116,13 @@
 	  "Error number of the CUDA driver that ended timing; 0: none.") \
 	X(watch_since, \
 	  "Since when the plugin's watch thread has been in a call of the" \
-	  " CUDA driver, in ticks; 0: it is in none.") \
+	  " CUDA driver; 0: it is in none.") \
 	X(missed, \
-	  "Number of launches that should have been timed but were not," \
-	  " because no events or no lane was free; from minor version 7 on.")
+	  "Launches that should have been timed but were not, because no" \
+	  " events or no lane was free; from 1.7 on.")
 
 #define NCS_STREAM_TIMES_FIELDS(X) \
-	X(timed, "Number of operations with a time from their stream.") \
+	X(timed, "Operations with a time from their stream.") \
 	X(time_ns, "Sum of these times.") \
 	X(timed_bytes, \
 	  "Sum of the message sizes; each operation counts with those of" \
@@ -133,13 +131,12 @@
 
 #define NCS_FILLED_FIELDS(X) \
 	X(channels, \
-	  "Number of entries in use, at the beginning of the table. One of" \
-	  " them may not have its key yet.") \
-	X(operations, \
-	  "Number of slots given out so far; slots are given out in turn.") \
+	  "Entries in use, at the beginning of the table. One of them may" \
+	  " not have its key yet.") \
+	X(operations, "Slots given out so far; slots are given out in turn.") \
 	X(revived, \
-	  "Number of operations that had ended and then continued, except" \
-	  " those in the 64 slots that were given out last at that time.") \
+	  "Operations that had ended and then continued, except those in" \
+	  " the 64 slots that were given out last at that time.") \
 	X(reserved, "0.")
 
 #define NCS_TABLE_FIELDS(X) \
@@ -175,12 +172,10 @@
 #define NCS_PROXY_FIELDS(X) \
 	X(sequence, "The lock.") \
 	X(state, "Present state.") \
-	X(since, "When the thread entered this state, in ticks.") \
-	X(appended_operations, \
-	  "Number of proxy operations that it took over.") \
-	X(time, \
-	  "Time in each state, in ticks, without the time since 'since'.") \
-	X(count, "Number of transitions of each kind.")
+	X(since, "When the thread entered this state.") \
+	X(appended_operations, "Proxy operations that it took over.") \
+	X(time, "Time in each state, without the time since 'since'.") \
+	X(count, "Transitions of each kind.")
 
 #define NCS_KERNEL_FIELDS(X) \
 	X(status, \
@@ -188,18 +183,17 @@
 	  " 0.") \
 	X(mode, \
 	  "Requested mode: 0 off, 1 always, 2 sampled, 3 sampled:auto; the" \
-	  " last two up to minor version 5.") \
+	  " last two up to 1.5.") \
 	X(period, \
-	  "0. Up to minor version 5: one group of calls in this many is" \
-	  " timed; 0: none.") \
-	X(timed_calls, "0. Up to minor version 5: calls of the communicator" \
-	  " that NCCL was asked to time.") \
+	  "0. Up to 1.5: one group of calls in this many is timed; 0: none.") \
+	X(timed_calls, \
+	  "0. Up to 1.5: calls of the communicator that NCCL was asked to" \
+	  " time.") \
 	X(captured_on, \
-	  "0. Up to minor version 5: calls captured into CUDA graphs that" \
-	  " are timed.") \
+	  "0. Up to 1.5: calls captured into CUDA graphs that are timed.") \
 	X(captured_off, \
-	  "0. Up to minor version 5: calls captured into CUDA graphs that" \
-	  " are not timed.") \
+	  "0. Up to 1.5: calls captured into CUDA graphs that are not" \
+	  " timed.") \
 	X(reserved, "0.")
 
 #define NCS_GPU_CLOCK_FIELDS(X) \
@@ -209,8 +203,7 @@
 	X(low_ns, "Lower bound of the GPU's clock at that time.") \
 	X(high_ns, "Upper bound of the GPU's clock at that time.") \
 	X(quantum_ns, "Resolution: the GPU's times are multiples of this.") \
-	X(samples, \
-	  "Number of kernel channels from which the bounds were derived.") \
+	X(samples, "Kernel channels from which the bounds were derived.") \
 	X(restarts, "How often bounds contradicted each other.") \
 	X(reserved, "0.")
 
@@ -221,15 +214,11 @@
 	X(slow_ns, \
 	  "An operation that has been in progress for longer keeps them," \
 	  " too, from then on.") \
-	X(kept, \
-	  "Number of operations started at a level above 0 that were" \
-	  " selected.") \
+	X(kept, "Operations started at a level above 0 that were selected.") \
 	X(left_out, \
-	  "Number of operations started at a level above 0 that were not" \
-	  " selected.") \
+	  "Operations started at a level above 0 that were not selected.") \
 	X(slow, \
-	  "Number of operations that were not selected but turned out to be" \
-	  " slow.") \
+	  "Operations that were not selected but turned out to be slow.") \
 	X(reserved, "0.")
 
 #define NCS_SETTINGS_FIELDS(X) \
@@ -239,7 +228,7 @@
 	  " known yet.") \
 	X(asked, "The request that was handled last; 0: none.") \
 	X(changes, "How often 'in_force' has changed.") \
-	X(changed, "When it last changed, in ticks; 0: never.") \
+	X(changed, "When it last changed; 0: never.") \
 	X(refused, \
 	  "The reason why a part of that request was refused; 0: nothing" \
 	  " was.") \
@@ -278,38 +267,33 @@
 #define NCS_LANE_FIELDS(X) \
 	X(owner, "0: not in use.") \
 	X(last_call, \
-	  "When the thread's latest callback came, in ticks, except for the" \
-	  " states of steps and kernels; 'since' of a channel covers those" \
-	  " of steps.") \
+	  "When the thread's latest callback came, except for the states of" \
+	  " steps and kernels; 'since' of a channel covers those of steps.") \
 	X(reserved, "0.") \
 	X(events, "Events started, by event type.") \
 	X(losses, "Losses, by loss counter.") \
 	X(open_since, \
-	  "By event type: when the event that the thread is in began, in" \
-	  " ticks; 0: none.") \
+	  "By event type: when the event that the thread is in began; 0:" \
+	  " none.") \
 	X(functions, "Counters, by function.") \
-	X(stream_times, \
-	  "Times from the stream, by function; from minor version 5 on.") \
+	X(stream_times, "Times from the stream, by function; from 1.5 on.") \
 	X(padding, "0.")
 
 #define NCS_FUNCTION_FIELDS(X) \
 	X(sequence, "The lock.") \
-	X(calls, "Number of CollApi and P2pApi events.") \
-	X(operations, "Number of Coll and P2p events.") \
+	X(calls, "CollApi and P2pApi events.") \
+	X(operations, "Coll and P2p events.") \
 	X(operations_done, \
-	  "Number of operations whose proxy operations and kernel channels" \
-	  " have all ended.") \
+	  "Operations whose proxy operations and kernel channels have all" \
+	  " ended.") \
 	X(with_children, \
-	  "Number of operations that had a proxy operation or kernel" \
-	  " channel.") \
+	  "Operations that had a proxy operation or kernel channel.") \
 	X(bytes, "Sum of the message sizes, counted as nccl-tests does.") \
 	X(size_unknown, \
-	  "Number of operations of unknown size, which 'bytes' does not" \
-	  " include.") \
+	  "Operations of unknown size, which 'bytes' does not include.") \
 	X(last_sequence_number, \
 	  "Largest sequence number plus 1; 0: none was reported.") \
-	X(timed, \
-	  "Number of operations with a time: of the kernel, of the proxy.") \
+	X(timed, "Operations with a time: of the kernel, of the proxy.") \
 	X(time_ns, "Sum of these times.") \
 	X(timed_bytes, "Sum of these operations' message sizes.") \
 	X(reserved, "0.")
@@ -319,50 +303,46 @@
 	X(key, "0: not in use. Bit 63 set; bit 48 set for send; channel in" \
 	  " bits 32 to 39; peer in bits 0 to 31.") \
 	X(state, "Wait of its oldest unfinished step.") \
-	X(since, "When the step entered this state, in ticks.") \
+	X(since, "When the step entered this state.") \
 	X(function, "Function of the operation in progress.") \
 	X(operation, "Number of that operation in the communicator; 0: none.") \
 	X(step, "The oldest unfinished step.") \
 	X(nsteps, "Number of steps of that proxy operation.") \
-	X(operations_started, "Number of proxy operations started.") \
-	X(operations_done, "Number of proxy operations stopped.") \
-	X(steps_started, "Number of steps started.") \
-	X(steps_done, "Number of steps done.") \
+	X(operations_started, "Proxy operations started.") \
+	X(operations_done, "Proxy operations stopped.") \
+	X(steps_started, "Steps started.") \
+	X(steps_done, "Steps done.") \
 	X(bytes, "Sum of transSize.") \
-	X(size_unknown, "Number of steps whose size NCCL did not report.") \
+	X(size_unknown, "Steps whose size NCCL did not report.") \
 	X(reserved, "0.") \
-	X(time, \
-	  "Time in each state, in ticks, without the time since 'since'.") \
+	X(time, "Time in each state, without the time since 'since'.") \
 	X(padding, "0.")
 
 #define NCS_OPERATION_FIELDS(X) \
 	X(number, \
 	  "The lock: number of the operation in its communicator, from 1; 0" \
 	  " while the slot is empty or is being filled.") \
-	X(start, "Start, in ticks.") \
+	X(start, "Start.") \
 	X(sequence_number, \
 	  "NCCL's sequence number, per function; all bits set: none.") \
 	X(bytes, "Message size, counted as nccl-tests does.") \
-	X(count, "Number of elements, as NCCL passed it.") \
+	X(count, "Elements, as NCCL passed it.") \
 	X(event, "1: Coll; 2: P2p.") \
 	X(function, "Number of the function.") \
 	X(datatype, "NCCL's datatype.") \
 	X(algorithm, "NCCL's algorithm.") \
 	X(protocol, "NCCL's protocol.") \
-	X(nchannels, "Number of channels, as NCCL passed it.") \
+	X(nchannels, "Channels, as NCCL passed it.") \
 	X(flags, "0.") \
 	X(reserved_byte, "0.") \
 	X(peer, "Peer or root.") \
-	X(range, \
-	  "Number of the range of the call; 0: none. From minor version 3" \
-	  " on.") \
-	X(enqueued, "When its stopEvent came, in ticks; 0: not yet.") \
+	X(range, "Number of the range of the call; 0: none. From 1.3 on.") \
+	X(enqueued, "When its stopEvent came; 0: not yet.") \
 	X(children_started, \
-	  "Number of proxy operations and kernel channels started; at most" \
-	  " 16777215.") \
-	X(children_done, "Number of those that have ended.") \
-	X(first_child, "When the first of them started, in ticks.") \
-	X(last_child_done, "When the latest of them ended, in ticks.") \
+	  "Proxy operations and kernel channels started; at most 16777215.") \
+	X(children_done, "Those that have ended.") \
+	X(first_child, "When the first of them started.") \
+	X(last_child_done, "When the latest of them ended.") \
 	X(user_tag, \
 	  "Tag that the application set by NCCL's API, from NCCL 2.31 on;" \
 	  " 0: none.") \
@@ -374,7 +354,7 @@
 	X(key, "0: not in use. Bit 32 set; size class in bits 24 to 31;" \
 	  " protocol in bits 16 to 23; algorithm in bits 8 to 15; function in" \
 	  " bits 0 to 7.") \
-	X(operations, "Number of Coll and P2p events.") \
+	X(operations, "Coll and P2p events.") \
 	X(reserved, "0.")
 
 #define NCS_HISTOGRAM_FIELDS(X) \
@@ -396,36 +376,35 @@
 	  "0: not in use. Bit 32 set; number of the enclosing range in bits" \
 	  " 0 to 31, 0: none.") \
 	X(name, "Name given by the user, truncated, always terminated.") \
-	X(calls, "Number of CollApi and P2pApi events.") \
-	X(operations, "Number of Coll and P2p events.") \
+	X(calls, "CollApi and P2pApi events.") \
+	X(operations, "Coll and P2p events.") \
 	X(bytes, "Sum of their message sizes.") \
-	X(size_unknown, "Number of operations of unknown size.") \
+	X(size_unknown, "Operations of unknown size.") \
 	X(with_children, \
-	  "Number of operations with a proxy operation or kernel channel.") \
+	  "Operations with a proxy operation or kernel channel.") \
 	X(with_children_bytes, \
 	  "Sum of the message sizes of these operations.") \
 	X(busy, \
-	  "Number of operations with such a child in progress: bits 0 to" \
-	  " 15. The other bits are private to the plugin.") \
+	  "Operations with such a child in progress: bits 0 to 15. The" \
+	  " other bits are private to the plugin.") \
 	X(busy_since, \
-	  "Since when there has been at least one such operation, in ticks," \
-	  " if there is one.") \
+	  "Since when there has been at least one such operation, if there" \
+	  " is one.") \
 	X(busy_time, \
-	  "Time with at least one such operation, in ticks, without the" \
-	  " time since 'busy_since'.") \
-	X(timed, \
-	  "Number of operations with a time: of the kernel, of the proxy.") \
+	  "Time with at least one such operation, without the time since" \
+	  " 'busy_since'.") \
+	X(timed, "Operations with a time: of the kernel, of the proxy.") \
 	X(time_ns, "Sums of these times.") \
 	X(timed_bytes, "Sum of the message sizes of these operations.") \
 	X(time, \
 	  "Time that channels spent in each state on operations of the" \
-	  " range, in ticks.") \
+	  " range.") \
 	X(gpu, "Times of the kernels that were launched in the range.") \
-	X(stream_times, "Times from the stream; from minor version 5 on.") \
+	X(stream_times, "Times from the stream; from 1.5 on.") \
 	X(padding, "0.")
 
 #define NCS_GPU_TIME_FIELDS(X) \
-	X(compute_kernels, "Number of kernels that are not NCCL's.") \
+	X(compute_kernels, "Kernels that are not NCCL's.") \
 	X(compute_ns, "Sum of their times.") \
 	X(compute_busy_ns, \
 	  "Time in which at least one of them ran; in a range, this" \
@@ -439,11 +418,10 @@
 #define NCS_CUPTI_FIELDS(X) \
 	X(status, "Result of NCCLSTAT_CUPTI.") \
 	X(total, "Times of all kernels, in ranges or not.") \
-	X(unplaced, \
-	  "Number of kernels whose launch is unknown; they are in no range.") \
+	X(unplaced, "Kernels whose launch is unknown; they are in no range.") \
 	X(lost, \
-	  "Number of records that CUPTI had no room for, or that came" \
-	  " without times or too late to be counted in full.") \
+	  "Records that CUPTI had no room for, or that came without times" \
+	  " or too late to be counted in full.") \
 	X(reserved, "0.")
 
 #define NCS_RANGE_HISTOGRAM_FIELDS(X) \
@@ -453,27 +431,27 @@
 	X(padding, "0.")
 
 #define NCS_RING_FIELDS(X) \
-	X(head, "Number of records published so far.") \
+	X(head, "Records published so far.") \
 	X(padding, "0. Records follow.")
 
 #define NCS_RECORD_FIELDS(X) \
-	X(start, "Start, in ticks.") \
+	X(start, "Start.") \
 	X(position, "Low 32 bits of the record's position in its ring.") \
 	X(event, "Event type.") \
 	X(flags, \
 	  "1: send (coll, p2p: begin and end are those of the kernel on the" \
 	  " stream); 2: captured into a CUDA graph (p2p: the record has a" \
-	  " number; from minor version 8 on); 4: NCCL did not report the" \
-	  " stop (coll, p2p: the records of the children were left out); 8:" \
-	  " replaces an earlier record of the operation. The upper four" \
-	  " bits are a level, see below.") \
+	  " number; from 1.8 on); 4: NCCL did not report the stop (coll," \
+	  " p2p: the records of the children were left out); 8: replaces an" \
+	  " earlier record of the operation. The upper four bits are a" \
+	  " level, see below.") \
 	X(channel, "NCCL's channel.") \
 	X(function, "Number of the function.") \
 	X(operation, "Low 32 bits of the operation's number; 0: none.") \
 	X(peer, "Peer or root; -1: none.") \
 	X(value, "Depends on the event type, see below.") \
 	X(number, "Depends on the event type, see below.") \
-	X(duration, "Time from start to stop, in ticks.") \
-	X(delta, "Times since start, in ticks; 0 if not reached.")
+	X(duration, "Time from start to stop.") \
+	X(delta, "Times since start; 0 if not reached.")
 
 #endif
