@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tables and verdicts from what the jobs of cost.sh, truth.sh, graphs.sh and
-parallel.sh left.
+"""Tables and verdicts from what the jobs of cost.sh, truth.sh, symmetric.sh,
+graphs.sh and parallel.sh left.
 
 Each job left a folder, .../NUMBER, with the files that job() of common.bash lists.
 Prints tables in Markdown, then "ok" or "not ok" for each claim; the exit status is
 1 if a claim fails. Must not run anything itself.
 
-usage: tables.py cost|truth|graphs|parallel PATH MACHINE WORDS
+usage: tables.py cost|truth|copies|graphs|parallel PATH MACHINE WORDS
 """
 import collections
 import json
@@ -25,6 +25,8 @@ MB = 1 << 20
 COST_LONG, COST_SHORT = 1.01, 1.03
 # How far bandwidths may be off, from this many bytes on; the largest first.
 TRUTH = ((16 * MB, 0.03), (0, 0.10))
+# The host limits smaller copies.
+COPIES_LEAST = MB
 TIMED_LEAST = 0.99
 # Factors of busbw for two ranks; AlltoAll and SendRecv are told as Send and Recv.
 FACTORS = {"AllGather": 0.5, "ReduceScatter": 0.5}
@@ -186,6 +188,11 @@ def cost(folder, machine, modes):
 
 # --- Truth -----------------------------------------------------------------
 
+def allowed_from(size):
+    """How far what is told of calls of so many bytes may be off."""
+    return next(part for least, part in TRUTH if size >= least)
+
+
 def moving_parts(job):
     """{(function, bytes): [ns]} of the recorded operations that both ranks have
     timed: from the begin of the rank that began last to the last end."""
@@ -231,12 +238,11 @@ def truth_of(verdicts, how, function, job, rows):
         size, by_host, by_gpu = int(size), float(by_host), float(by_gpu)
         told_size = size // 2 if function == "AlltoAll" else size
         times = parts.get((told_as, told_size), [])
-        allowed = next(part for least, part in TRUTH if size >= least)
         told = (told_size / statistics.median(times) * FACTORS.get(function, 1)
                 if times else 0)
         # Either way of measuring has gaps between calls; the larger has fewer.
         true = max(by_host, by_gpu)
-        good = abs(told / true - 1) <= allowed
+        good = abs(told / true - 1) <= allowed_from(size)
         rows.append([how, function, name_of(size), "%.2f" % by_host,
                      "%.2f" % by_gpu, sizes_view(job, told_as, told_size),
                      "%.2f" % told if times else "-",
@@ -265,6 +271,32 @@ def truth(folder, machine, functions):
            "off", "timed", "good"], rows)
     verdicts.say("%d of %d bandwidths are true" %
                  (sum(not row[-1] for row in rows), len(rows)), not verdicts.failures)
+    return verdicts.failures
+
+
+# --- Copy engines ----------------------------------------------------------
+
+def copies(folder, machine, _):
+    """The job of a folder: its collectives by copy engines."""
+    verdicts = Verdicts()
+    job = Job(pathlib.Path(folder))
+    parts = moving_parts(job)
+    rows = []
+    for function, size, us in re.findall(
+            r"^rank 0 function (AllGather|AlltoAll) bytes (\d+) us (\S+)", job.out,
+            re.MULTILINE):
+        size, us = int(size), float(us)
+        times = parts.get((function, 2 * size), [])
+        told = statistics.median(times) / 1e3 if times else 0
+        rows.append([function, name_of(size), "%.2f" % us, "%.2f" % told,
+                     str(len(times))])
+        if size >= COPIES_LEAST:
+            verdicts.say("%s of %s takes as long as is told" % (function, name_of(size)),
+                         abs(told / us - 1) <= allowed_from(size),
+                         "%.2f, not %.2f" % (told, us))
+    print("\nus a call by copy engines; %s\n" % machine)
+    table(["function", "size of a rank's part", "measured", "told", "timed"], rows)
+    verdicts.say("copies_are_timed", bool(rows))
     return verdicts.failures
 
 
@@ -340,7 +372,8 @@ def parallel(path, machine, words):
 
 
 def main():
-    works = {"cost": cost, "truth": truth, "graphs": graphs, "parallel": parallel}
+    works = {"cost": cost, "truth": truth, "copies": copies, "graphs": graphs,
+             "parallel": parallel}
     if len(sys.argv) != 5 or sys.argv[1] not in works:
         sys.exit(__doc__)
     failures = works[sys.argv[1]](sys.argv[2], sys.argv[3], sys.argv[4].split())
