@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Collectives through symmetric buffers: by copy engines they have times of their own
-# (from NCCL 2.29 on), as long as the calls measure, within 10 %, 3 % from 16 MB on; by symmetric kernels, which
-# NCCL does not report, the job has no verdict, in place of being well. Skipped without
-# two GPUs, or with an NCCL that lacks symmetric buffers.
+# Collectives through symmetric buffers: by copy engines (from NCCL 2.29 on) they have
+# times of their own, which are those that the calls measure within 10 %, and within
+# 3 % from 16 MB on; a job of symmetric kernels, which NCCL does not report, has no
+# verdict, in place of being well. Skipped without two GPUs, or with an NCCL that lacks
+# symmetric buffers.
 #
 #   NCCL_HOME=FOLDER ROUNDS=40 test/gpu/symmetric.sh
 #
