@@ -34,6 +34,16 @@ void ncs_words_add(struct ncs_words *words, const char *format, ...)
 	words->words[words->count] = NULL;
 }
 
+void ncs_words_add_split(struct ncs_words *words, const char *text)
+{
+	while (*(text += strspn(text, " "))) {
+		size_t length = strcspn(text, " ");
+
+		ncs_words_add(words, "%.*s", (int)length, text);
+		text += length;
+	}
+}
+
 void ncs_words_release(struct ncs_words *words)
 {
 	for (size_t i = 0; i < words->count; i++)
@@ -65,21 +75,6 @@ static void quote(char *text, size_t size, const char *word)
 
 /* --- Agents -------------------------------------------------------------- */
 
-/* Adds each word of a text; words are separated by blanks. */
-static void add_split(struct ncs_words *words, const char *text)
-{
-	for (;;) {
-		size_t length;
-
-		text += strspn(text, " ");
-		length = strcspn(text, " ");
-		if (length == 0)
-			return;
-		ncs_words_add(words, "%.*s", (int)length, text);
-		text += length;
-	}
-}
-
 /* Writes the interval as the option reads it. */
 static void interval_text(char text[32], uint64_t interval_ns)
 {
@@ -94,7 +89,7 @@ static void add_agent(struct ncs_words *words,
 	char interval[32];
 
 	interval_text(interval, call->interval_ns);
-	add_split(words, call->command);
+	ncs_words_add_split(words, call->command);
 	ncs_words_add(words, "--stream=lines");
 	ncs_words_add(words, "--interval=%s", interval);
 	ncs_words_add(words, "--heartbeat=%d", NCS_AGENT_HEARTBEAT_S);
@@ -115,7 +110,7 @@ void ncs_words_add_ssh(struct ncs_words *words, const char *host,
 	};
 	char quoted[4 * 4096 + 3] = "''", interval[32];
 
-	add_split(words, call->ssh && call->ssh[0] ? call->ssh : "ssh");
+	ncs_words_add_split(words, call->ssh && call->ssh[0] ? call->ssh : "ssh");
 	ncs_words_add(words, "-T");
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		ncs_words_add(words, "-o");

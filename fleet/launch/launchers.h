@@ -34,6 +34,9 @@ struct ncs_words {
 	bool failed; /* out of memory: a word is missing */
 };
 
+/* Adds each word of a text; words are separated by blanks. */
+void ncs_words_add_split(struct ncs_words *words, const char *text);
+
 /* Adds a formatted word. */
 void ncs_words_add(struct ncs_words *words, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -21,6 +21,7 @@
 /* Time for all stacks of a machine; for a node, with the time to reach it. */
 #define STACKS_NS UINT64_C(3000000000)
 #define NODE_NS UINT64_C(10000000000)
+#define NODE_LATE_NS UINT64_C(17000000000)
 /* Room for what a program says. */
 #define WHY_BYTES 200
 
@@ -166,17 +167,6 @@ void ncs_stacks_read(struct ncs_stack *stacks, size_t count)
 
 /* --- Nodes ---------------------------------------------------------------- */
 
-/* Adds each word of a text; words are separated by blanks. */
-static void add_split(struct ncs_words *words, const char *text)
-{
-	while (*(text += strspn(text, " "))) {
-		size_t length = strcspn(text, " ");
-
-		ncs_words_add(words, "%.*s", (int)length, text);
-		text += length;
-	}
-}
-
 /* Says why to those of which the node has told nothing. */
 static void say_all(struct ncs_node_stacks *node, const char *why)
 {
@@ -194,17 +184,23 @@ static bool begin_node(void *context, size_t task, struct ncs_answer *answer,
 	int error = -ENOMEM;
 
 	/* Those that find no room say so at the end. */
-	for (size_t i = 0; i < node->count && i < NCS_STACKS_MAX; i++)
+	for (size_t i = 0; i < (node->is_late ? 1 : node->count) &&
+			   i < NCS_STACKS_MAX;
+	     i++)
 		ncs_append(list, sizeof(list), "%s%u:%" PRIu64 ":%" PRIu64,
 			   i > 0 ? "," : "", node->stacks[i].pid,
 			   node->stacks[i].start,
 			   node->stacks[i].pid_namespace);
-	add_split(&words, node->reach);
-	add_split(&words, node->command);
+	ncs_words_add_split(&words, node->reach);
+	ncs_words_add_split(&words, node->command);
 	ncs_words_add(&words, "--stacks-of=%s", list);
+	if (node->is_late)
+		ncs_words_add(&words, "--stacks=late");
 	if (!words.failed)
 		error = ncs_answer_begin(answer, guard, words.words, NULL,
-					 NODE_BYTES, NODE_NS, why, sizeof(why));
+					 NODE_BYTES,
+					 node->is_late ? NODE_LATE_NS : NODE_NS,
+					 why, sizeof(why));
 	if (error)
 		say_all(node, why[0] ? why : strerror(-error));
 	ncs_words_release(&words);

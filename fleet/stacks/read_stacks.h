@@ -26,10 +26,13 @@ struct ncs_node_stacks {
 	const char *command; /* which is ncclstat there */
 	struct ncs_stack *stacks;
 	size_t count;
+	/* The stacks, NCS_LATE_STACKS_MAX, are to be of one process while it is
+	 * late (fleet/stacks/late_stacks.h). */
+	bool is_late;
 };
 
 /* Fills in the stacks of processes of nodes, within 10 s for each of 16 nodes
- * at once. */
+ * at once, or 17 s for those of a process that is late. */
 void ncs_stacks_read_nodes(struct ncs_node_stacks *nodes, size_t count);
 
 /* Reads the processes that the command is given: PID:START:PID_NAMESPACE,...

@@ -209,12 +209,12 @@ void ncs_stacks_take(struct ncs_stack *stacks, size_t count, const char *output)
 			uint32_t pid = number_of(next_text(&line));
 
 			stack = NULL;
-			for (size_t i = 0; i < count; i++)
-				if (stacks[i].pid == pid)
+			for (size_t i = 0; i < count && !stack; i++)
+				if (stacks[i].pid == pid && !stacks[i].tool[0] &&
+				    !stacks[i].why[0])
 					stack = &stacks[i];
 			if (!stack)
 				continue;
-			ncs_stack_forget(stack);
 			snprintf(stack->tool, sizeof(stack->tool), "%s",
 				 next_text(&line));
 			ncs_stack_say(stack, next_text(&line));

@@ -154,6 +154,9 @@ fleet_soon 'a job is certain to hang' 2 'rank_missing, certain' \
 fleet_soon 'stacks are read over ssh' 2 'reading the stacks of 2 processes' \
 	'^  ranks* [01]' 'pthread_join\|futex\|system call' -- \
 	--diagnose --stacks --hosts 'n[1-2]'
+fleet_soon 'a node with one rank says that it saw no lateness' 2 \
+	'nothing pauses' '^where rank 1 is late is not known: the ranks of its' -- \
+	--diagnose --stacks=late --hosts 'n[1-2]'
 # Eight at once may take longer, too.
 fleet_soon 'each failure is told in words' 2 \
 	'stranger: refused: .*Permission denied.*without a password' \

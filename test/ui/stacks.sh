@@ -395,6 +395,95 @@ says 'lines fit into 80 columns' lines_fit
 "$ncclstat" --diagnose=json -i 0.2 >"$tmp/out" 2>"$tmp/err"
 says 'nothing is read unless it is asked for' holds "s is None"
 
+# --- A host that is late ----------------------------------------------------------
+
+# sampled WORDS...: whether the latest text has lines like these.
+sampled() {
+	for pattern; do
+		grep -q -- "$pattern" "$tmp/out" || return 1
+	done
+}
+
+# Rank 1 never calls: it is late for ever.
+with_stacks 2 --diagnose --stacks=late
+says 'a rank that never calls is late at all moments' sampled \
+	'^rank 1 is late in .* at 20 of 20 moments:' 'by /proc: .*py-spy'
+mkdir "$tmp/slow"
+shm_folder "$tmp/slow/shm"
+python3 test/ui/fleet_job.py straggler 4 "$tmp/slow"
+export NCCLSTAT_DIR="$tmp/slow/shm"
+# Rank 1 is late for 48 ms of 400 ms.
+"$build/ncclreplay" --speed 0.25 --loop 0 "$tmp/slow" 2>"$tmp/slow/replay" &
+jobs="$jobs $!"
+# In the place of py-spy: the process reads data at five moments of six.
+cat >"$tmp/tools/py-spy" <<'END'
+#!/bin/sh
+[ "$*" = "dump --nonblocking --json --pid $5" ] || exit 3
+n=$(($(cat "$COUNT") + 1))
+echo "$n" >"$COUNT"
+f='{"name":"next","filename":"/job/loader.py","line":188}'
+[ $((n % 6)) -ne 0 ] || f='{"name":"collect","filename":"/lib/gc.py","line":3}'
+[ -z "$SLEEP" ] || sleep "$SLEEP"
+printf '[{"os_thread_id":%s,"frames":[%s,
+	{"name":"<module>","filename":"/job/train.py","line":211}]}]' "$5" "$f"
+END
+for tool in gdb eu-stack; do
+	printf '#!/bin/sh\necho touched >>"%s/touched"\n' "$tmp" \
+		>"$tmp/tools/$tool"
+done
+export COUNT="$tmp/count" SLEEP=
+echo 0 >"$COUNT"
+rm -f "$tmp/touched"
+with_stacks 1 --diagnose --stacks=late --wait 30
+says 'where a host is late most of the time is told' sampled \
+	'^rank 1 is late in next (loader.py:188) at [0-9]* of [0-9]* moments:$' \
+	'^      collect  gc.py:3$'
+says 'it is said beforehand that nothing pauses' grep -q 'nothing pauses' \
+	"$tmp/err"
+echo 0 >"$COUNT"
+with_stacks 1 --diagnose=json --stacks=late --wait 30
+says 'the moments are those of one process, 20 at most' holds "
+	s['late'] and 0 < len(s['processes']) <= 20 and
+	{(p['rank'], p['tool'], p['culprit']) for p in s['processes']} ==
+	{(1, 'py-spy', True)}"
+says 'they are as the schema says' python3 test/ui/json_schema.py \
+	tui/share/json/ncclstat.schema.json diagnosis "$tmp/out"
+pid=$(python3 -c 'import json, sys
+print(json.load(open(sys.argv[1]))["stacks"]["processes"][0]["pid"])' \
+	"$tmp/out")
+says 'the process runs' runs "$pid"
+says 'no tool that stops it was run' test ! -e "$tmp/touched"
+# A node that is this machine.
+cat >"$tmp/tools/ssh" <<END
+#!/bin/sh
+while [ "\$1" != n1 ]; do
+	shift
+done
+shift
+NCCLSTAT_DIR=$NCCLSTAT_DIR exec sh -c "\$*"
+END
+chmod +x "$tmp/tools/ssh"
+echo 0 >"$COUNT"
+with_stacks 1 --diagnose --stacks=late --wait 30 --records --hosts n1 \
+	--remote-command "$ncclstat"
+says 'ncclstat on a node samples there' sampled \
+	'^rank 1 is late in next (loader.py:188) at [0-9]* of [0-9]* moments:$'
+rm "$tmp/tools/ssh"
+export SLEEP=0.1
+echo 0 >"$COUNT"
+with_stacks 1 --diagnose --stacks=late --wait 30
+says 'frames of the time after the lateness do not count' sampled \
+	'^rank 1 is late in ' 'by /proc: py-spy takes longer than it is late'
+says 'none of them is told' sh -c "! grep loader '$tmp/out'"
+# Rank 2 waits for rank 1, and is late at no moment.
+pid=$("$ncclstat" --dump=json | python3 -c '
+import json, sys
+print([r["pid"] for r in json.loads(sys.stdin.readline())["ranks"]
+	if r["rank"] == 2][0])')
+"$ncclstat" --stacks-of="$pid:0:0" --stacks=late >"$tmp/out" 2>"$tmp/err"
+says 'a host that is not late is not sampled' grep -q \
+	"^ncclstat-stack.$pid..the ranks of its machine did not see" "$tmp/out"
+
 # --- A job in a container --------------------------------------------------------
 
 if unshare --pid --fork --mount-proc true 2>/dev/null; then
@@ -427,4 +516,4 @@ usage 'cannot be combined' --diagnose --stacks --follow -
 usage 'cannot be combined' --diagnose --stacks "$tmp/out"
 usage 'expects PID:START' --stacks-of=1,2
 usage 'expects PID:START' --stacks-of=1:2:3,
-usage 'expects culprit|all' --diagnose --stacks=some
+usage 'expects culprit|all|late' --diagnose --stacks=some

@@ -253,7 +253,7 @@ static int print(struct diagnose_watch *watch)
 	if (ncs_options_is_given(options, NCS_OPTION_STACKS) &&
 	    watch->model.rank_count > 0)
 		stacks = ncs_job_stacks_read(&watch->model, &watch->diagnosis,
-					     options);
+					     watch->source, options);
 	watch->stamp.stacks = stacks;
 	if (options->format == NCS_DUMP_JSON)
 		ncs_diagnose_json(output.file, &watch->diagnosis, &watch->model,

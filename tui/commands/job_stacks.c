@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/base/utf8.h"
+#include "fleet/stacks/late_stacks.h"
 #include "fleet/stacks/merge_stacks.h"
 #include "fleet/stacks/read_stacks.h"
 #include "shm/labels.h"
@@ -34,6 +35,8 @@ struct ncs_job_stacks {
 	size_t leaf_count;
 	struct ncs_stack_branch *branches;
 	size_t branch_count;
+	/* Whether all are of one process, at moments when it was late. */
+	bool is_late;
 };
 
 /* --- Which processes ------------------------------------------------------ */
@@ -106,11 +109,11 @@ static bool choose(struct ncs_job_stacks *job, const struct ncs_model *model,
 	const struct ncs_communicator *communicator = NULL;
 	const struct ncs_rank *peer;
 	const struct ncs_rank *suspect = suspect_of(diagnosis, &peer);
-	size_t kept = 0;
+	size_t room = model->rank_count + NCS_LATE_STACKS_MAX, kept = 0;
 
-	job->members = calloc(model->rank_count + 2, sizeof(*job->members));
-	job->stacks = calloc(model->rank_count + 2, sizeof(*job->stacks));
-	job->leaves = calloc(model->rank_count + 2, sizeof(*job->leaves));
+	job->members = calloc(room, sizeof(*job->members));
+	job->stacks = calloc(room, sizeof(*job->stacks));
+	job->leaves = calloc(room, sizeof(*job->leaves));
 	if (!job->members || !job->stacks || !job->leaves)
 		return false;
 	for (size_t i = 0; i < model->communicator_count && !suspect; i++)
@@ -132,7 +135,7 @@ static bool choose(struct ncs_job_stacks *job, const struct ncs_model *model,
 		    rank->now.liveness != NCS_FINISHED)
 			add_member(job, diagnosis, communicator, rank);
 	}
-	if (!all && peer)
+	if (!all && peer && !job->is_late)
 		add_member(job, diagnosis, communicator, peer);
 	qsort(job->members, job->count, sizeof(*job->members), compare_members);
 	for (size_t i = 0; i < job->count; i++)
@@ -156,13 +159,31 @@ static void identify(struct ncs_stack *stack, const struct ncs_rank *rank)
 	stack->pid_namespace = rank->header.pid_namespace;
 }
 
-/* Reads the stacks of this machine, or those of all nodes. */
-static bool read_all(struct ncs_job_stacks *job, const struct ncs_model *model,
-		     const char *command)
+/* Makes room for as many stacks of the only process as there can be. */
+static void repeat(struct ncs_job_stacks *job)
 {
-	struct ncs_node_stacks *nodes = calloc(job->count, sizeof(*nodes));
+	while (job->count < NCS_LATE_STACKS_MAX)
+		job->members[job->count++] = job->members[0];
+}
+
+/* Keeps the stacks that were taken, or the first one, which says why there are
+ * none. */
+static void keep_taken(struct ncs_job_stacks *job)
+{
+	while (job->count > 1 && job->stacks[job->count - 1].count == 0)
+		job->count--;
+}
+
+/* Reads the stacks of this machine, by `source`, or those of all nodes. */
+static bool read_all(struct ncs_job_stacks *job, const struct ncs_model *model,
+		     struct ncs_source *source, const char *command)
+{
+	struct ncs_node_stacks *nodes;
 	size_t node_count = 0;
 
+	if (job->is_late)
+		repeat(job);
+	nodes = calloc(job->count, sizeof(*nodes));
 	if (!nodes)
 		return false;
 	for (size_t i = 0; i < job->count; i++) {
@@ -172,20 +193,27 @@ static bool read_all(struct ncs_job_stacks *job, const struct ncs_model *model,
 		if (node_count == 0 ||
 		    strcmp(nodes[node_count - 1].reach, reach) != 0)
 			nodes[node_count++] = (struct ncs_node_stacks){
-				reach, command, &job->stacks[i], 0
+				.reach = reach,
+				.command = command,
+				.stacks = &job->stacks[i],
+				.is_late = job->is_late,
 			};
 		nodes[node_count - 1].count++;
 		if (model->node_count > 0 && !reach[0])
 			ncs_stack_say(&job->stacks[i],
 				      "how its node is reached is not known");
 	}
-	if (model->node_count == 0)
+	if (model->node_count == 0 && job->is_late)
+		ncs_stacks_sample_late(job->stacks, source);
+	else if (model->node_count == 0)
 		ncs_stacks_read(job->stacks, job->count);
 	else
 		/* Those that cannot be reached are sorted first. */
 		ncs_stacks_read_nodes(nodes + !nodes[0].reach[0],
 				      node_count - !nodes[0].reach[0]);
 	free(nodes);
+	if (job->is_late)
+		keep_taken(job);
 	return true;
 }
 
@@ -216,23 +244,32 @@ static bool merge(struct ncs_job_stacks *job, bool is_text)
 
 struct ncs_job_stacks *ncs_job_stacks_read(const struct ncs_model *model,
 					   const struct ncs_diagnosis *diagnosis,
+					   struct ncs_source *source,
 					   const struct ncs_options *options)
 {
 	struct ncs_job_stacks *job = calloc(1, sizeof(*job));
 	bool all = options->stacks == NCS_STACKS_ALL;
 
+	if (job)
+		job->is_late = options->stacks == NCS_STACKS_LATE;
 	if (!job || !choose(job, model, diagnosis, all)) {
 		ncs_complain("%s", strerror(ENOMEM));
 	} else if (job->count == 0) {
 		ncs_complain("no stacks: no finding names a process%s",
 			     all ? "" : "; --stacks=all reads those of all");
 	} else {
-		ncs_complain("reading the stacks of %zu process%s; each pauses"
-			     " while its own is read",
-			     job->count, job->count == 1 ? "" : "es");
-		if (read_all(job, model, options->remote_command ?
-						 options->remote_command :
-						 "ncclstat") &&
+		if (job->is_late)
+			ncs_complain("sampling the rank to blame while its"
+				     " host is late, for 10 s at most; nothing"
+				     " pauses");
+		else
+			ncs_complain("reading the stacks of %zu process%s; each"
+				     " pauses while its own is read",
+				     job->count, job->count == 1 ? "" : "es");
+		if (read_all(job, model, source,
+			     options->remote_command ?
+				     options->remote_command :
+				     "ncclstat") &&
 		    merge(job, options->format == NCS_DUMP_TEXT))
 			return job;
 		ncs_complain("%s", strerror(ENOMEM));
@@ -316,6 +353,22 @@ static void append_members(const struct ncs_job_stacks *job,
 	free(numbers);
 }
 
+/* Appends a function, and its place between two texts. */
+static void append_frame(const struct ncs_stack_frame *frame,
+			 const char *before, const char *after, char *text,
+			 size_t size)
+{
+	const char *slash = strrchr(frame->file, '/');
+
+	ncs_append(text, size, "%s", frame->function);
+	if (!frame->file[0])
+		return;
+	ncs_append(text, size, "%s%s", before, slash ? slash + 1 : frame->file);
+	if (frame->line > 0)
+		ncs_append(text, size, ":%u", frame->line);
+	ncs_append(text, size, "%s", after);
+}
+
 static void print_branch(FILE *file, const struct ncs_job_stacks *job,
 			 const struct ncs_stack_branch *branch, bool ascii)
 {
@@ -323,7 +376,11 @@ static void print_branch(FILE *file, const struct ncs_job_stacks *job,
 	const struct ncs_stack *stack = job->leaves[branch->first].stack;
 	char text[NCS_SENTENCE_MAX] = "";
 
-	append_members(job, branch, text, sizeof(text));
+	if (job->is_late)
+		ncs_append(text, sizeof(text), "%zu of %zu", branch->count,
+			   job->leaf_count);
+	else
+		append_members(job, branch, text, sizeof(text));
 	ncs_append(text, sizeof(text), ":%s%s",
 		   branch->from == branch->end ? " here" : "",
 		   branch->is_apart ? " <-- leaves the others" : "");
@@ -331,25 +388,54 @@ static void print_branch(FILE *file, const struct ncs_job_stacks *job,
 		ncs_append(text, sizeof(text), " by /proc: %s", stack->why);
 	print_line(file, 2 + 2 * level, NCS_SENTENCE_MAX - 1, text, ascii);
 	for (size_t i = branch->from; i < branch->end; i++) {
-		const struct ncs_stack_frame *frame = &stack->frames[i];
-		const char *slash = strrchr(frame->file, '/');
-
 		text[0] = '\0';
-		ncs_append(text, sizeof(text), "%s%s%s", frame->function,
-			   frame->file[0] ? "  " : "",
-			   slash ? slash + 1 : frame->file);
-		if (frame->line > 0)
-			ncs_append(text, sizeof(text), ":%u", frame->line);
+		append_frame(&stack->frames[i], "  ", "", text, sizeof(text));
 		print_line(file, 4 + 2 * level, COLUMNS, text, ascii);
 	}
+}
+
+/* Prints in which frame a process is late most of the time. */
+static void print_lateness(FILE *file, const struct ncs_job_stacks *job,
+			   bool ascii)
+{
+	const bool is_known = job->stacks[0].tool[0];
+	const struct ncs_stack_branch one = { .count = 1 }, *most = NULL;
+	char text[NCS_SENTENCE_MAX] = "";
+
+	/* Branches of most stacks come out of each other. */
+	for (size_t i = 0; i < job->branch_count; i++)
+		if (2 * job->branches[i].count > job->leaf_count)
+			most = &job->branches[i];
+	ncs_append(text, sizeof(text), "%s", is_known ? "" : "where ");
+	append_members(job, &one, text, sizeof(text));
+	ncs_append(text, sizeof(text), " is late %s",
+		   is_known ? "in " : "is not known: ");
+	if (!is_known)
+		ncs_append(text, sizeof(text), "%s", job->stacks[0].why);
+	else if (most)
+		append_frame(&job->leaves[most->first]
+				      .stack->frames[most->end - 1],
+			     " (", ")", text, sizeof(text));
+	if (is_known)
+		ncs_append(text, sizeof(text), "%s at %zu of %zu moments:",
+			   most ? "" : "various places",
+			   most ? most->count : job->leaf_count,
+			   job->leaf_count);
+	fputc('\n', file);
+	print_line(file, 0, NCS_SENTENCE_MAX - 1, text, ascii);
 }
 
 void ncs_job_stacks_text(FILE *file, const struct ncs_job_stacks *job,
 			 bool ascii)
 {
-	fprintf(file, "\nstacks of main threads, the outermost frame first:\n");
+	if (job->is_late)
+		print_lateness(file, job, ascii);
+	else
+		fprintf(file, "\nstacks of main threads, the outermost frame"
+			      " first:\n");
 	for (size_t i = 0; i < job->branch_count; i++)
-		print_branch(file, job, &job->branches[i], ascii);
+		if (!job->is_late || job->stacks[0].tool[0])
+			print_branch(file, job, &job->branches[i], ascii);
 }
 
 /* --- JSON ----------------------------------------------------------------- */
@@ -413,6 +499,7 @@ json_t *ncs_job_stacks_json(const struct ncs_job_stacks *job)
 		ncs_json_append(branches,
 				branch_of(job->leaves + job->branches[i].first,
 					  &job->branches[i]));
+	ncs_json_add_bool(object, "late", job->is_late);
 	ncs_json_add(object, "processes", processes);
 	ncs_json_add(object, "branches", branches);
 	return object;

@@ -16,10 +16,12 @@ struct ncs_job_stacks;
 
 /* Says that processes pause, and reads the stacks of those of the model that
  * the options choose: the rank that the worst finding blames and one that waits
- * for it, or all. Takes some seconds. Returns NULL if there is nothing to read,
+ * for it, or all; or the former, while it is late, as `source` shows if it shows
+ * this machine. Takes some seconds. Returns NULL if there is nothing to read,
  * after saying so. Valid until the model's next update. */
 struct ncs_job_stacks *ncs_job_stacks_read(const struct ncs_model *model,
 					   const struct ncs_diagnosis *diagnosis,
+					   struct ncs_source *source,
 					   const struct ncs_options *options);
 
 /* Prints them as a tree of frames, in lines of 80 columns. */

@@ -119,7 +119,7 @@ static const struct option_rule {
 	     "--keys requires the live view"),
 	RULE(~MODE(WATCH), OPTION(ON),
 	     "--on requires --watch: only there is each finding new once"),
-	RULE(~MODE(DIAGNOSE), OPTION(STACKS),
+	RULE(~(MODE(DIAGNOSE) | MODE(STACKS_OF)), OPTION(STACKS),
 	     "--stacks requires --diagnose: it shows the stacks of ranks that"
 	     " are to blame"),
 	RULE(ALL_MODES, OPTION(STACKS),
@@ -128,8 +128,8 @@ static const struct option_rule {
 	     " there, of nodes of --hosts, --slurm or --kube",
 	     .with = FILES | OPTION(FOLLOW) | OPTION(FROM)),
 	RULE(MODE(STACKS_OF),
-	     OPTION(PID) | OPTION(JOB) | OPTION(DIR),
-	     "--stacks-of cannot be combined with --pid, --job or --dir:"
+	     OPTION(PID) | OPTION(JOB),
+	     "--stacks-of cannot be combined with --pid or --job:"
 	     " it names the processes"),
 	RULE(~MODE(SET), OPTION(COMM),
 	     "--comm requires --set: views show all communicators"),

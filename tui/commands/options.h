@@ -92,6 +92,7 @@ struct ncs_hook {
 enum ncs_stacks_choice {
 	NCS_STACKS_CULPRIT,
 	NCS_STACKS_ALL,
+	NCS_STACKS_LATE,
 };
 
 enum ncs_stream_form {

@@ -2,10 +2,27 @@
 /* --stacks-of: reads stacks on this machine, for --stacks elsewhere. */
 #include <stdlib.h>
 
+#include "analysis/sources/source_shm.h"
+#include "fleet/stacks/late_stacks.h"
 #include "fleet/stacks/read_stacks.h"
 #include "fleet/stacks/stack_tools.h"
 #include "tui/commands/command_runs.h"
 #include "tui/text/output.h"
+
+/* Samples the first process while it is late. Returns the number of stacks. */
+static size_t sample_late(struct ncs_stack *stacks,
+			  const struct ncs_options *options)
+{
+	struct ncs_source *source = ncs_source_open_shm(options->directory,
+							NULL);
+	size_t count = 0;
+
+	if (source) {
+		count = ncs_stacks_sample_late(stacks, source);
+		source->close(source);
+	}
+	return count > 0 ? count : 1;
+}
 
 int ncs_stacks_of_run(const struct ncs_command_input *input)
 {
@@ -20,7 +37,10 @@ int ncs_stacks_of_run(const struct ncs_command_input *input)
 	}
 	if (ncs_output_init(&output)) {
 		status = NCS_EXIT_OK;
-		ncs_stacks_read(stacks, count);
+		if (input->options->stacks == NCS_STACKS_LATE)
+			count = sample_late(stacks, input->options);
+		else
+			ncs_stacks_read(stacks, count);
 		for (size_t i = 0; i < count; i++) {
 			ncs_stack_print(output.file, &stacks[i]);
 			ncs_stack_forget(&stacks[i]);

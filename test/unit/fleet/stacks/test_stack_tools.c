@@ -279,6 +279,23 @@ static void lines_are_read_as_they_were_written(void **state)
 	free(text);
 }
 
+static void several_stacks_of_a_process_are_taken_in_order(void **state)
+{
+	struct ncs_stack stacks[3] = { { .pid = 70 }, { .pid = 70 }, { .pid = 70 } };
+
+	(void)state;
+	ncs_stacks_take(stacks, 3,
+			"ncclstat-stack\t70\t/proc\t\n"
+			"ncclstat-frame\t0\t\tfirst\n"
+			"ncclstat-stack\t70\tpy-spy\t\n"
+			"ncclstat-frame\t0\t\tsecond\n");
+	assert_frame(&stacks[0], 0, "first", "", 0);
+	assert_frame(&stacks[1], 0, "second", "", 0);
+	assert_int_equal(stacks[2].count, 0);
+	ncs_stack_forget(&stacks[0]);
+	ncs_stack_forget(&stacks[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +308,7 @@ int main(void)
 		cmocka_unit_test(output_may_be_huge),
 		cmocka_unit_test(deep_recursion_keeps_both_ends),
 		cmocka_unit_test(lines_are_read_as_they_were_written),
+		cmocka_unit_test(several_stacks_of_a_process_are_taken_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
