@@ -60,6 +60,10 @@ struct ncs_sample {
 	size_t node;
 	bool is_past;
 	const char *reach; /* the node's words before a command; NULL: none */
+	/* The stack of its process, as lines of fleet/stacks, and when it was
+	 * read; NULL: none was read. */
+	const char *stack;
+	uint64_t stack_ns;
 	/* Peaks of the rank's machine; NULL: not known, or not wanted. */
 	const struct ncs_machine_peaks *peaks;
 	/* Records that are new since the last pass, lane by lane, with times in

@@ -118,6 +118,9 @@ static void take_node(struct ncs_rank *rank, const struct ncs_sample *sample)
 		 sample->reach ? sample->reach : "");
 	rank->peaks = ncs_machine_peaks_of_rank(sample->peaks,
 						&rank->now.identity);
+	free(rank->stack);
+	rank->stack = sample->stack ? strdup(sample->stack) : NULL;
+	rank->stack_ns = sample->stack_ns;
 }
 
 static void take_level(struct ncs_rank *rank, const struct ncs_sample *sample)

@@ -60,6 +60,8 @@ struct ncs_rank {
 	/* Words before a command that run it where the rank is. */
 	char reach[NCS_NODE_REACH_BYTES];
 	struct ncs_rank_peaks peaks; /* of the links of its machine */
+	char *stack;       /* lines of its stack, as of the sample; NULL: none */
+	uint64_t stack_ns; /* when it was read */
 	bool clock_is_aligned; /* with the clocks of other hosts */
 	uint64_t clock_error_ns; /* largest error of that alignment */
 	/* Its latest sample moved its clock by more than was told of the error:

@@ -42,6 +42,7 @@ void ncs_rank_free(struct ncs_rank *rank)
 	forget_records(rank);
 	free(rank->ranges);
 	free(rank->labels);
+	free(rank->stack);
 	free(rank->id);
 	free(rank);
 }

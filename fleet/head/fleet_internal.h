@@ -127,6 +127,7 @@ struct ncs_fleet {
 	struct ncs_level_function functions[NCS_FUNCTION_COUNT];
 	struct ncs_header header;
 	char labels[sizeof(struct ncs_labels)];
+	char *stack;
 	struct ncs_record *records; /* NCS_STREAM_RECORDS_MAX */
 	char id[4400];
 	char why[4200];

@@ -127,15 +127,21 @@ static void take_level(struct ncs_fleet *self, const struct ncs_clock_move *move
 	sample->level = &self->level;
 }
 
-static void take_labels(struct ncs_fleet *self,
-			const struct ncs_stream_rank *rank,
-			struct ncs_sample *sample)
+/* Takes what is known of a rank's process. */
+static void take_process(struct ncs_fleet *self,
+			 const struct ncs_clock_move *move,
+			 const struct ncs_stream_rank *rank,
+			 struct ncs_sample *sample)
 {
 	const char *labels = ncs_reader_labels(rank->reader);
 
 	/* The reader may be closed when the next bytes come. */
 	memcpy(self->labels, labels, ncs_labels_bytes(labels));
 	sample->labels = self->labels;
+	free(self->stack);
+	self->stack = rank->stack ? strdup(rank->stack) : NULL;
+	sample->stack = self->stack;
+	sample->stack_ns = ncs_clock_moved_ns(move, rank->stack_ns);
 }
 
 /* Takes a rank whose state was handed over in a pass before. The model has its
@@ -144,7 +150,7 @@ static void take_old(struct ncs_fleet *self, const struct ncs_fleet_node *node,
 		     const struct ncs_stream_rank *rank, size_t number,
 		     struct ncs_sample *sample)
 {
-	take_labels(self, rank, sample);
+	take_process(self, &self->clocks[node->clock].move, rank, sample);
 	self->header = rank->header;
 	sample->header = &self->header;
 	sample->is_old = true;
@@ -171,7 +177,7 @@ static void take_sample(struct ncs_fleet *self, struct ncs_fleet_node *node,
 		return;
 	}
 	self->has_snapshot = true;
-	take_labels(self, rank, sample);
+	take_process(self, &clock->move, rank, sample);
 	sample->header = &self->header;
 	sample->snapshot = &self->snapshot;
 	sample->clock_is_aligned = clock->is_aligned;
@@ -308,6 +314,7 @@ void ncs_fleet_source_init(struct ncs_fleet *fleet)
 void ncs_fleet_source_release(struct ncs_fleet *fleet)
 {
 	forget_sample(fleet);
+	free(fleet->stack);
 	free(fleet->shown);
 }
 

@@ -95,6 +95,8 @@ static void add_agent(struct ncs_words *words,
 	ncs_words_add(words, "--heartbeat=%d", NCS_AGENT_HEARTBEAT_S);
 	if (call->with_records)
 		ncs_words_add(words, "--records");
+	if (call->with_stacks)
+		ncs_words_add(words, "--stacks");
 	if (call->directory)
 		ncs_words_add(words, "--dir=%s", call->directory);
 }
@@ -125,9 +127,10 @@ void ncs_words_add_ssh(struct ncs_words *words, const char *host,
 		quote(quoted, sizeof(quoted), call->directory);
 	ncs_words_add(words,
 		      "exec %s --stream=lines --interval=%s --heartbeat=%d"
-		      "%s%s%s",
+		      "%s%s%s%s",
 		      call->command, interval, NCS_AGENT_HEARTBEAT_S,
 		      call->with_records ? " --records" : "",
+		      call->with_stacks ? " --stacks" : "",
 		      call->directory ? " --dir=" : "",
 		      call->directory ? quoted : "");
 }

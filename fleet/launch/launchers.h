@@ -20,6 +20,7 @@ struct ncs_agent_call {
 	const char *directory; /* of segments there; NULL for the default */
 	uint64_t interval_ns;  /* time between looks */
 	bool with_records;
+	bool with_stacks;
 	/* ssh's program, and perhaps options before ours, which then hold,
 	 * separated by blanks; NULL: "ssh". */
 	const char *ssh;

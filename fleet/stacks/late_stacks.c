@@ -186,8 +186,8 @@ size_t ncs_stacks_sample_late(struct ncs_stack stacks[NCS_LATE_STACKS_MAX],
 {
 	struct late_sampling sampling = { .source = source,
 					  .own.pid = stacks[0].pid };
-	const struct ncs_stack process = stacks[0];
 	enum ncs_proc_permit permit = ncs_proc_permit(&stacks[0]);
+	struct ncs_stack process = stacks[0];
 	uint64_t now_ns = ncs_clock_monotonic_ns(), end_ns = now_ns + SAMPLES_NS;
 	struct ncs_guard guard = { .pid = 0 };
 	bool has_pyspy = permit == NCS_PROC_ANY && ncs_guard_start(&guard) == 0;
@@ -207,14 +207,21 @@ size_t ncs_stacks_sample_late(struct ncs_stack stacks[NCS_LATE_STACKS_MAX],
 		now_ns = ncs_clock_monotonic_ns();
 		if (late == 0)
 			continue;
-		if (count > 0)
-			*stack = process;
+		*stack = process;
 		ncs_stack_take_proc(stack);
-		if (has_pyspy)
-			has_pyspy = take_python(&sampling, late, &guard, stack);
-		else if (count > 0)
-			ncs_stack_say(stack, stacks[0].why);
-		count += stack->count > 0;
+		/* Ranks are looked at one after the other: it was late only if it
+		 * still is. */
+		if (stack->count == 0 || lateness(&sampling) != late) {
+			ncs_stack_forget(stack);
+			*stack = process;
+			continue;
+		}
+		count++;
+		if (has_pyspy &&
+		    !take_python(&sampling, late, &guard, stack)) {
+			has_pyspy = false;
+			ncs_stack_say(&process, stack->why);
+		}
 	}
 	ncs_guard_stop(&guard);
 	free(sampling.places);

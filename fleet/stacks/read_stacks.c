@@ -165,6 +165,39 @@ void ncs_stacks_read(struct ncs_stack *stacks, size_t count)
 		ncs_stack_say(&stacks[i], strerror(-error));
 }
 
+void ncs_stacks_read_lines(struct ncs_reader *const *readers, char **lines,
+			   size_t count)
+{
+	struct ncs_stack *stacks = calloc(count, sizeof(*stacks));
+	size_t *places = calloc(count, sizeof(*places)), processes = 0, size;
+
+	for (size_t i = 0; stacks && places && i < count; i++) {
+		struct ncs_stack *added = &stacks[processes];
+
+		ncs_stack_identify(added, ncs_reader_header(readers[i]),
+				   ncs_reader_labels(readers[i]));
+		while (stacks[places[i]].pid != added->pid ||
+		       stacks[places[i]].start != added->start)
+			places[i]++;
+		processes += places[i] == processes;
+	}
+	if (stacks && places)
+		ncs_stacks_read(stacks, processes);
+	for (size_t i = 0; i < count; i++) {
+		FILE *file = stacks && places ? open_memstream(&lines[i], &size) :
+						NULL;
+
+		if (!file)
+			continue;
+		ncs_stack_print(file, &stacks[places[i]]);
+		fclose(file);
+	}
+	for (size_t i = 0; i < processes; i++)
+		ncs_stack_forget(&stacks[i]);
+	free(stacks);
+	free(places);
+}
+
 /* --- Nodes ---------------------------------------------------------------- */
 
 /* Says why to those of which the node has told nothing. */

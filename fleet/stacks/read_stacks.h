@@ -10,6 +10,7 @@
 #define NCS_FLEET_STACKS_READ_STACKS_H
 
 #include "fleet/stacks/stack.h"
+#include "ncclstat/reader.h"
 
 /* The most processes of a machine that are read. */
 #define NCS_STACKS_MAX 256u
@@ -18,6 +19,12 @@
  * pid_namespace say which they are, within 3 s. Each then has frames or says
  * why not. */
 void ncs_stacks_read(struct ncs_stack *stacks, size_t count);
+
+/* Reads the stacks of the processes of segments, each process once, likewise; sets
+ * lines[i], to be freed, to the lines of that of readers[i], as
+ * ncs_stacks_take() reads them, or NULL without memory. */
+void ncs_stacks_read_lines(struct ncs_reader *const *readers, char **lines,
+			   size_t count);
 
 /* Stacks of one node. */
 struct ncs_node_stacks {

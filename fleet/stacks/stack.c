@@ -8,6 +8,19 @@
 
 #include "analysis/base/utf8.h"
 #include "shm/array.h"
+#include "shm/labels.h"
+
+void ncs_stack_identify(struct ncs_stack *stack, const struct ncs_header *header,
+			const char *labels)
+{
+	const char *here = ncs_labels_value(labels, "host_pid");
+
+	*stack = (struct ncs_stack){
+		.pid = here ? (uint32_t)strtoul(here, NULL, 10) : header->pid,
+		.start = here ? 0 : header->process_start,
+		.pid_namespace = here ? 0 : header->pid_namespace,
+	};
+}
 
 void ncs_stack_say(struct ncs_stack *stack, const char *why)
 {

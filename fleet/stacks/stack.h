@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ncclstat/abi.h"
+
 /* Frames of a finished stack; in the middle of a deeper one, some are left
  * out. */
 #define NCS_STACK_FRAMES 128u
@@ -36,6 +38,11 @@ struct ncs_stack {
 	size_t capacity;
 	bool is_cut; /* outer frames were left out */
 };
+
+/* Says which process it is: that of a segment's header and labels. That of a
+ * container that is looked at from outside is known by its number here only. */
+void ncs_stack_identify(struct ncs_stack *stack, const struct ncs_header *header,
+			const char *labels);
 
 /* Sets why there is no better stack. */
 void ncs_stack_say(struct ncs_stack *stack, const char *why);

@@ -210,11 +210,13 @@ void ncs_stacks_take(struct ncs_stack *stacks, size_t count, const char *output)
 
 			stack = NULL;
 			for (size_t i = 0; i < count && !stack; i++)
-				if (stacks[i].pid == pid && !stacks[i].tool[0] &&
-				    !stacks[i].why[0])
+				if ((stacks[i].pid == pid ||
+				     stacks[i].pid == 0) &&
+				    !stacks[i].tool[0] && !stacks[i].why[0])
 					stack = &stacks[i];
 			if (!stack)
 				continue;
+			stack->pid = pid;
 			snprintf(stack->tool, sizeof(stack->tool), "%s",
 				 next_text(&line));
 			ncs_stack_say(stack, next_text(&line));

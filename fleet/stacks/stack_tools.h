@@ -24,8 +24,8 @@ bool ncs_stack_take_eu_stack(struct ncs_stack *stack, const char *output);
 void ncs_stack_print(FILE *file, const struct ncs_stack *stack);
 
 /* Takes the frames of stacks, by their pids, out of such lines, which may stand
- * among others. Several stacks of a process are taken in order. Stacks that they
- * do not tell of stay as they are. */
+ * among others. Several stacks of a process are taken in order; one whose pid is 0
+ * takes any. Stacks that they do not tell of stay as they are. */
 void ncs_stacks_take(struct ncs_stack *stacks, size_t count,
 		     const char *output);
 

@@ -319,7 +319,9 @@ static int loop(struct agent *agent)
 						   drain(agent);
 		if (error)
 			return error;
-		/* Looks that could not be taken in time are left out. */
+		/* Looks that could not be taken in time are left out; reading
+		 * stacks takes seconds. */
+		now_ns = ncs_clock_monotonic_ns();
 		while (agent->next_ns <= now_ns)
 			agent->next_ns += agent->settings->interval_ns;
 		if (is_counted(agent)) {
@@ -358,6 +360,7 @@ static int begin(struct agent *agent)
 		.choice = settings->choice,
 		.is_stream = true,
 		.with_records = settings->with_records,
+		.read_stacks = settings->read_stacks,
 	};
 	ncs_recorder_segments_init(&agent->followed, &agent->recorder,
 				   agent->writer);

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record/write/recorder.h"
 #include "shm/read/job.h"
 
 struct ncs_agent_settings {
@@ -28,6 +29,7 @@ struct ncs_agent_settings {
 	 * records. */
 	bool with_digests;
 	bool with_records;
+	ncs_read_stacks *read_stacks; /* as of a recorder; NULL: never */
 	int pack_level;       /* level of Zstandard */
 	int output;           /* file to write to */
 	/* File whose end ends the agent, if it is a pipe or a socket. An end

@@ -74,6 +74,10 @@ int ncs_stream_take_state(struct ncs_stream_reader *stream, uint32_t number,
 int ncs_stream_take_records(struct ncs_stream_reader *stream, uint32_t number,
 			    const char *payload, size_t size);
 
+/* Takes the lines of a rank's stack; those that find no room are left out. */
+void ncs_stream_take_stack(struct ncs_stream_reader *stream,
+			   const struct ncs_chunk *chunk, const char *payload);
+
 /* Takes the payload of a chunk of digests; what makes no sense is left out. */
 void ncs_stream_take_digests(struct ncs_stream_reader *stream,
 			     const char *payload, size_t size);

@@ -21,7 +21,8 @@ static uint64_t price(const struct ncs_stream_rank *rank)
 	       rank->header.lanes.count * sizeof(*rank->lanes) +
 	       rank->record_capacity * sizeof(*rank->records) +
 	       rank->record_lane_capacity * sizeof(*rank->record_lanes) +
-	       ncs_state_image_model_bytes(&rank->image);
+	       ncs_state_image_model_bytes(&rank->image) +
+	       (rank->stack ? 2 * strlen(rank->stack) : 0);
 }
 
 /* Pays for what the rank takes by now. Returns false if there is no room for
@@ -68,6 +69,7 @@ void ncs_stream_rank_release(struct ncs_stream_reader *stream,
 	free(rank->lanes);
 	free(rank->records);
 	free(rank->record_lanes);
+	free(rank->stack);
 	ncs_budget_give(&stream->budget, rank->paid);
 	memset(rank, 0, sizeof(*rank));
 }
@@ -181,6 +183,22 @@ void ncs_stream_rank_settle(struct ncs_stream_reader *stream,
 	/* A segment that has gone is not told of again without its name. */
 	if (!rank->is_there)
 		ncs_stream_rank_release(stream, rank);
+}
+
+void ncs_stream_take_stack(struct ncs_stream_reader *stream,
+			   const struct ncs_chunk *chunk, const char *payload)
+{
+	struct ncs_stream_rank *rank = find_rank(stream, chunk->rank);
+
+	if (!rank)
+		return;
+	free(rank->stack);
+	rank->stack = strndup(payload, chunk->unpacked_bytes);
+	rank->stack_ns = chunk->from_ns;
+	if (pay(stream, rank))
+		return;
+	free(rank->stack);
+	rank->stack = NULL;
 }
 
 /* --- States -------------------------------------------------------------- */

@@ -152,6 +152,9 @@ static int take_chunk(struct ncs_stream_reader *stream,
 	case NCS_CHUNK_PEAKS:
 		ncs_peaks_unpack(payload, size, &stream->facts.peaks);
 		return 0;
+	case NCS_CHUNK_STACK:
+		ncs_stream_take_stack(stream, chunk, payload);
+		return 0;
 	case NCS_CHUNK_DIGEST:
 		stream->facts.has_digests = true;
 		ncs_stream_take_digests(stream, payload, size);

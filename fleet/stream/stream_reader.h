@@ -81,6 +81,8 @@ struct ncs_stream_rank {
 	size_t record_count;
 	size_t records_seen; /* by the caller, of those that wait */
 	uint64_t records_lost;
+	char *stack;       /* lines; NULL: none */
+	uint64_t stack_ns; /* when it was read */
 	uint64_t paid; /* of the stream's memory, apart from the image */
 };
 

@@ -340,6 +340,7 @@ void ncs_recording_release_rank(struct ncs_rank_entry *rank)
 	free(rank->path);
 	free(rank->states.at);
 	free(rank->records.at);
+	free(rank->stacks.at);
 }
 
 void ncs_recording_close(struct ncs_recording *recording)

@@ -48,6 +48,7 @@ struct ncs_rank_entry {
 	struct ncs_header moved;    /* header with the clock in common time */
 	struct ncs_chunk_refs states;
 	struct ncs_chunk_refs records;
+	struct ncs_chunk_refs stacks;
 	struct ncs_recorded_image image;
 };
 

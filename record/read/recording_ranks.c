@@ -242,6 +242,8 @@ static int take_place(struct ncs_recording *recording, size_t file,
 	if (place->owner == NCS_NO_RANK)
 		return 0;
 	rank = &recording->ranks[place->owner];
+	if (place->type == NCS_CHUNK_STACK)
+		return add_ref(&rank->stacks, at);
 	if (place->type == NCS_CHUNK_STATE) {
 		error = add_ref(&rank->states, at);
 	} else {
@@ -271,7 +273,8 @@ static int take_file(struct ncs_recording *recording, struct rank_index *index,
 			error = take_rank(recording, index, number, &numbers,
 					  place);
 		else if (place->type == NCS_CHUNK_STATE ||
-			 place->type == NCS_CHUNK_RECORDS)
+			 place->type == NCS_CHUNK_RECORDS ||
+			 place->type == NCS_CHUNK_STACK)
 			error = take_place(recording, number, i, &numbers);
 	}
 	free(numbers.owners);

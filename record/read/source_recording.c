@@ -54,6 +54,7 @@ struct source_recording {
 	struct replayed_rank *played;
 	struct ncs_snapshot snapshot; /* snapshot of the latest sample */
 	bool has_snapshot;
+	char *stack; /* lines of that sample; NULL: none */
 	/* RECORD_MAX records, in the order of the recording. */
 	struct ncs_record *gathered;
 	struct ncs_record *records;  /* RECORD_MAX records, lane by lane */
@@ -74,6 +75,8 @@ static void forget_sample(struct source_recording *self)
 	if (self->has_snapshot)
 		ncs_snapshot_release(&self->snapshot);
 	self->has_snapshot = false;
+	free(self->stack);
+	self->stack = NULL;
 }
 
 void ncs_source_recording_restart(struct ncs_source *source)
@@ -349,6 +352,32 @@ peaks_of(const struct source_recording *self, size_t rank)
 			.peaks;
 }
 
+/* Adds the latest stack that the rank's process had by now. */
+static void take_stack(struct source_recording *self, size_t rank,
+		       struct ncs_sample *sample)
+{
+	const struct ncs_chunk_refs *stacks =
+		&self->recording->ranks[rank].stacks;
+	size_t count = stacks->count;
+	struct ncs_payload payload;
+
+	while (count > 0) {
+		struct ncs_chunk_ref at = stacks->at[--count];
+		struct ncs_chunk_place *place =
+			ncs_recording_chunk(self->recording, at);
+
+		sample->stack_ns = common_ns(self, rank, place->from_ns);
+		if (sample->stack_ns > self->now_ns)
+			continue;
+		payload = ncs_recorded_file_payload(
+			&self->recording->files[at.file], place, NULL);
+		if (payload.bytes)
+			self->stack = strndup(payload.bytes, payload.size);
+		sample->stack = self->stack;
+		return;
+	}
+}
+
 /* --- Samples ------------------------------------------------------------- */
 
 /* Pays for the rank in the model that shows it. Returns false if there is too
@@ -381,6 +410,7 @@ static void take_sample(struct source_recording *self, size_t rank,
 		sample->header = &self->recording->ranks[rank].moved;
 		sample->labels = ncs_reader_labels(reader);
 		sample->peaks = peaks_of(self, rank);
+		take_stack(self, rank, sample);
 		sample->snapshot = &self->snapshot;
 		sample->is_old = self->played[rank].shown_ns == taken_ns;
 		self->played[rank].shown_ns = taken_ns;

@@ -19,6 +19,11 @@
 
 #define NCS_RECORDING_INTERVAL_NS UINT64_C(200000000)
 
+/* Reads the stacks of the processes of segments, as lines of text: lines[i], to be
+ * freed, is that of readers[i]; NULL: none. */
+typedef void ncs_read_stacks(struct ncs_reader *const *readers, char **lines,
+			     size_t count);
+
 struct ncs_recorder_settings {
 	/* The first file, or "-" for standard output. Later files are FILE.1,
 	 * FILE.2 and so on; standard output has no later files. */
@@ -40,6 +45,9 @@ struct ncs_recorder_settings {
 	 * with_records. */
 	bool is_stream;
 	bool with_records;
+	/* Stacks are read by this whenever no rank has made a call for
+	 * NCS_STUCK_NS, once until one does; NULL: never. */
+	ncs_read_stacks *read_stacks;
 	/* The recorder ends when *stop is not 0; may be NULL. */
 	const volatile sig_atomic_t *stop;
 	/* Called with sentences for the user about anything unexpected; may be

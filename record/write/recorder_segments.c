@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 #include "shm/object.h"
@@ -418,6 +419,60 @@ static int record_peaks(struct ncs_recorder_segments *followed)
 		       0;
 }
 
+/* Whether no rank has made a call for long, and stacks were not read since. */
+static bool stands_still(struct ncs_recorder_segments *followed)
+{
+	uint64_t call_ns = 0;
+
+	for (size_t i = 0; i < followed->count; i++)
+		if (is_live(&followed->segments[i])) {
+			uint64_t last_ns = ncs_reader_last_call_ns(
+				followed->segments[i].reader);
+
+			call_ns = last_ns > call_ns ? last_ns : call_ns;
+		}
+	if (call_ns == 0 || call_ns == followed->stacks_call_ns ||
+	    ncs_clock_monotonic_ns() < call_ns + NCS_STUCK_NS)
+		return false;
+	followed->stacks_call_ns = call_ns;
+	return true;
+}
+
+static int record_stacks(struct ncs_recorder_segments *followed)
+{
+	struct ncs_reader **readers = NULL;
+	uint64_t now_ns = ncs_clock_monotonic_ns();
+	char **lines = NULL;
+	size_t count = 0;
+	int error = 0;
+
+	if (!followed->settings->read_stacks || !stands_still(followed))
+		return 0;
+	readers = calloc(followed->count, sizeof(struct ncs_reader *));
+	lines = calloc(followed->count, sizeof(char *));
+	if (!readers || !lines)
+		error = -ENOMEM;
+	for (size_t i = 0; i < followed->count && !error; i++)
+		if (is_live(&followed->segments[i]))
+			readers[count++] = followed->segments[i].reader;
+	report(followed, "stacks", "no rank has called anything for 5 s; each"
+				   " process pauses while its own is read");
+	if (!error)
+		followed->settings->read_stacks(readers, lines, count);
+	for (size_t i = 0, k = 0; i < followed->count && k < count; i++) {
+		if (!is_live(&followed->segments[i]))
+			continue;
+		if (lines[k] && !error)
+			error = ncs_recording_writer_stack(
+				followed->writer, followed->segments[i].rank,
+				lines[k], now_ns);
+		free(lines[k++]);
+	}
+	free(readers);
+	free(lines);
+	return error;
+}
+
 int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed)
 {
 	const char *directory = ncs_directory(followed->settings->directory);
@@ -435,6 +490,8 @@ int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed)
 		error = refresh(followed);
 	if (!error)
 		error = record_peaks(followed);
+	if (!error)
+		error = record_stacks(followed);
 	followed->has_scanned = true;
 	report_waiting(followed, directory);
 	return error;

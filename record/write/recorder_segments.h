@@ -51,6 +51,8 @@ struct ncs_recorder_segments {
 	bool has_scanned;
 	bool has_reported_waiting;
 	struct ncs_peaks_here peaks; /* of this machine */
+	/* The latest call when stacks were read; 0: they were not. */
+	uint64_t stacks_call_ns;
 	/* When to stop reading, even in the middle: once *stop is not 0, and
 	 * from this time on. NULL and 0: never. */
 	const volatile sig_atomic_t *stop;
@@ -81,8 +83,9 @@ bool ncs_recorder_segments_is_over(const struct ncs_recorder_segments *followed)
 /* Each of the next three functions returns 0, -ENOMEM, or -errno of a failed
  * write. */
 
-/* Finds new segments, and records the end of removed ones; and the peaks of this
- * machine, once there is a process and they are known. */
+/* Finds new segments, and records the end of removed ones; the peaks of this
+ * machine, once there is a process and they are known; and stacks, if it is time
+ * for them. */
 int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed);
 
 /* Records the new records of all rings. Sets *fullest to the new share of the

@@ -183,7 +183,12 @@ int ncs_recording_writer_digests(struct ncs_recording_writer *writer,
 int ncs_recording_writer_look(struct ncs_recording_writer *writer,
 			      struct ncs_look *look);
 
-/* --- Peaks --------------------------------------------------------------- */
+/* --- Peaks and stacks ---------------------------------------------------- */
+
+/* Adds the lines of the stack of a rank's process; longer than a chunk, they are
+ * cut. */
+int ncs_recording_writer_stack(struct ncs_recording_writer *writer, size_t rank,
+			       const char *lines, uint64_t now_ns);
 
 /* Adds the machine's peaks, unless the file has them since its head, or a stream
  * since it was renewed; nothing if nothing is known. */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the peaks of the machine, once a file; see recording_writer.h. */
+/* Writes what is read beside segments: the peaks of the machine, once a file, and
+ * stacks; see recording_writer.h. */
+#include <string.h>
+
+#include "record/format/chunk.h"
 #include "record/format/peaks_chunk.h"
 #include "record/write/recording_writer_internal.h"
 
@@ -21,4 +25,23 @@ int ncs_recording_writer_peaks(struct ncs_recording_writer *writer,
 	writer->has_peaks = true;
 	chunk.unpacked_bytes = ncs_peaks_pack(peaks, payload);
 	return ncs_recording_chunk_write(writer, &chunk, payload);
+}
+
+int ncs_recording_writer_stack(struct ncs_recording_writer *writer,
+			       size_t number, const char *lines,
+			       uint64_t now_ns)
+{
+	const struct ncs_recording_writer_rank *rank =
+		ncs_recording_rank_in_file(writer, number);
+	struct ncs_chunk chunk = {
+		.type = NCS_CHUNK_STACK,
+		.unpacked_bytes = strnlen(lines, NCS_PAYLOAD_BYTES_MAX),
+		.from_ns = now_ns,
+		.until_ns = now_ns,
+	};
+
+	if (!rank)
+		return writer->error;
+	chunk.rank = rank->number;
+	return ncs_recording_chunk_write(writer, &chunk, lines);
 }

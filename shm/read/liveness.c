@@ -142,3 +142,23 @@ enum ncs_liveness ncs_liveness_of(uint64_t life, bool process_gone,
 		return NCS_SILENT;
 	return NCS_ALIVE;
 }
+
+uint64_t ncs_reader_last_call_ns(const struct ncs_reader *reader)
+{
+	const struct ncs_header *header = &reader->header;
+	uint64_t last_ns = 0;
+
+	for (size_t i = 0; i < header->lanes.count; i++) {
+		const struct ncs_lane *lane =
+			ncs_reader_entry(reader, &header->lanes, i);
+		uint64_t call_ns =
+			ncs_reader_uses_lane(reader, i) ?
+				ncs_clock_ns(&header->clock,
+					     ncs_load_relaxed(
+						     &lane->last_call)) :
+				0;
+
+		last_ns = call_ns > last_ns ? call_ns : last_ns;
+	}
+	return last_ns;
+}

@@ -44,4 +44,8 @@ struct ncs_process_state ncs_process_state_at(const struct ncs_header *header,
 struct ncs_process_state ncs_reader_process(const struct ncs_reader *reader,
 					    uint64_t now_ns);
 
+/* Returns when a thread of a reader's rank last made a call, CLOCK_MONOTONIC ns;
+ * 0: never. */
+uint64_t ncs_reader_last_call_ns(const struct ncs_reader *reader);
+
 #endif

@@ -395,6 +395,38 @@ says 'lines fit into 80 columns' lines_fit
 "$ncclstat" --diagnose=json -i 0.2 >"$tmp/out" 2>"$tmp/err"
 says 'nothing is read unless it is asked for' holds "s is None"
 
+# --- Stacks that are kept ---------------------------------------------------------
+
+rm "$tmp/tools/gdb" "$tmp/tools/eu-stack"
+PATH="$tmp/tools:$PATH" "$ncclstat" --record "$tmp/kept" --duration 8 --stacks \
+	>"$tmp/out" 2>"$tmp/err"
+says 'a recorder says that processes will pause' grep -q \
+	'no rank has called anything for 5 s; each process pauses' "$tmp/err"
+with_stacks 2 --diagnose=json --stacks=all "$tmp/kept"
+says 'a recording has the stacks of all' holds "
+	sorted(p['rank'] for p in s['processes']) == list(range(8)) and
+	s['age_ns'] > 0 and
+	[b['frames'][0] for b in s['branches'] if b['leaves_the_others']] ==
+	[{'function': 'next', 'file': '/job/loader.py', 'line': 188}]"
+says 'they are as the schema says' python3 test/ui/json_schema.py \
+	tui/share/json/ncclstat.schema.json diagnosis "$tmp/out"
+with_stacks 2 --diagnose "$tmp/kept"
+says 'they are shown, and how old they are' grep -q \
+	'^stacks of main threads, read [0-9.]*m*s before, the outermost' "$tmp/out"
+says 'without --stacks nothing is said about them' test ! -s "$tmp/err"
+"$ncclstat" --report="$tmp/page.html" "$tmp/kept"
+says 'a report has them' grep -q '^ *next  loader.py:188$' "$tmp/page.html"
+"$ncclstat" --record "$tmp/none" --duration 0.2 2>"$tmp/err"
+with_stacks 2 --diagnose --stacks "$tmp/none"
+says 'that a recording has none is said' grep -q 'no stacks: none were kept' \
+	"$tmp/err"
+PATH="$tmp/tools:$PATH" with_stacks 2 --diagnose=json --stacks=all \
+	--from "NCCLSTAT_DIR=$NCCLSTAT_DIR $ncclstat --stream=lines --stacks"
+says 'agents of --from send them' holds "
+	sorted(p['rank'] for p in s['processes']) == list(range(8)) and
+	{'/job/loader.py'} == {f['file'] for b in s['branches'] if
+		b['leaves_the_others'] for f in b['frames'][:1]}"
+
 # --- A host that is late ----------------------------------------------------------
 
 # sampled WORDS...: whether the latest text has lines like these.
@@ -475,12 +507,13 @@ with_stacks 1 --diagnose --stacks=late --wait 30
 says 'frames of the time after the lateness do not count' sampled \
 	'^rank 1 is late in ' 'by /proc: py-spy takes longer than it is late'
 says 'none of them is told' sh -c "! grep loader '$tmp/out'"
-# Rank 2 waits for rank 1, and is late at no moment.
-pid=$("$ncclstat" --dump=json | python3 -c '
+# Rank 2 of the job that hangs waits for rank 1, and is late at no moment.
+pid=$(python3 -c '
 import json, sys
-print([r["pid"] for r in json.loads(sys.stdin.readline())["ranks"]
-	if r["rank"] == 2][0])')
-"$ncclstat" --stacks-of="$pid:0:0" --stacks=late >"$tmp/out" 2>"$tmp/err"
+print([p for p, r in json.load(open(sys.argv[1])).items() if r == 2][0])' \
+	"$RANKS")
+"$ncclstat" --stacks-of="$pid:0:0" --stacks=late --dir "$tmp/job/shm" \
+	>"$tmp/out" 2>"$tmp/err"
 says 'a host that is not late is not sampled' grep -q \
 	"^ncclstat-stack.$pid..the ranks of its machine did not see" "$tmp/out"
 
@@ -511,9 +544,10 @@ usage() {
 	grep -q -- "$wanted" "$tmp/err" || echo "not ok $* says: $wanted"
 }
 usage 'requires --diagnose' --stacks --dump
-usage 'cannot be combined' --diagnose --stacks --from 'true'
-usage 'cannot be combined' --diagnose --stacks --follow -
-usage 'cannot be combined' --diagnose --stacks "$tmp/out"
+usage 'without a FILE' --diagnose --stacks=late --from 'true'
+usage 'without a FILE' --diagnose --stacks=late --follow -
+usage 'without a FILE' --diagnose --stacks=late "$tmp/out"
+usage 'without a FILE' --record "$tmp/out" --stacks=late
 usage 'expects PID:START' --stacks-of=1,2
 usage 'expects PID:START' --stacks-of=1:2:3,
 usage 'expects culprit|all|late' --diagnose --stacks=some

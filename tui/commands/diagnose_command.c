@@ -250,8 +250,7 @@ static int print(struct diagnose_watch *watch)
 	if (!watch->replay && watch->diagnosis.count > 0)
 		ras = ncs_ras_ask(&watch->model);
 	watch->stamp.ras = ras;
-	if (ncs_options_is_given(options, NCS_OPTION_STACKS) &&
-	    watch->model.rank_count > 0)
+	if (watch->model.rank_count > 0)
 		stacks = ncs_job_stacks_read(&watch->model, &watch->diagnosis,
 					     watch->source, options);
 	watch->stamp.stacks = stacks;

@@ -42,6 +42,9 @@ static struct ncs_launch launch_of(const struct ncs_options *options)
 			.directory = options->directory,
 			.interval_ns = options->interval_ns,
 			.with_records = options->with_records,
+			.with_stacks = options->mode != NCS_MODE_DIAGNOSE &&
+				       ncs_options_is_given(options,
+							    NCS_OPTION_STACKS),
 			.ssh = getenv("NCCLSTAT_SSH"),
 		},
 	};
@@ -106,6 +109,9 @@ bool ncs_follow_open(struct ncs_follow *follow,
 						  WAIT_NS ?
 					  WAIT_NS - options->interval_ns :
 					  WAIT_LEAST_NS;
+	/* The first look has stacks, if the job stands still. */
+	if (ncs_options_is_given(options, NCS_OPTION_STACKS))
+		follow->wait_ns += WAIT_NS;
 	follow->fleet = ncs_fleet_new(&options->choice);
 	if (!follow->fleet) {
 		ncs_complain("%s", strerror(ENOMEM));

@@ -10,6 +10,7 @@
 #include "fleet/stacks/late_stacks.h"
 #include "fleet/stacks/merge_stacks.h"
 #include "fleet/stacks/read_stacks.h"
+#include "fleet/stacks/stack_tools.h"
 #include "shm/labels.h"
 #include "tui/commands/json_values.h"
 #include "tui/text/finding_text.h"
@@ -37,6 +38,7 @@ struct ncs_job_stacks {
 	size_t branch_count;
 	/* Whether all are of one process, at moments when it was late. */
 	bool is_late;
+	uint64_t age_ns; /* of those of a recording or stream; 0: read now */
 };
 
 /* --- Which processes ------------------------------------------------------ */
@@ -148,17 +150,6 @@ static bool choose(struct ncs_job_stacks *job, const struct ncs_model *model,
 
 /* --- Reading -------------------------------------------------------------- */
 
-/* Says to the reader of stacks which process it is. That of a container that is
- * looked at from outside is known by its number here only. */
-static void identify(struct ncs_stack *stack, const struct ncs_rank *rank)
-{
-	stack->pid = ncs_rank_pid(rank);
-	if (ncs_labels_value(rank->labels, "host_pid"))
-		return;
-	stack->start = rank->header.process_start;
-	stack->pid_namespace = rank->header.pid_namespace;
-}
-
 /* Makes room for as many stacks of the only process as there can be. */
 static void repeat(struct ncs_job_stacks *job)
 {
@@ -189,7 +180,9 @@ static bool read_all(struct ncs_job_stacks *job, const struct ncs_model *model,
 	for (size_t i = 0; i < job->count; i++) {
 		const char *reach = job->members[i].rank->reach;
 
-		identify(&job->stacks[i], job->members[i].rank);
+		ncs_stack_identify(&job->stacks[i],
+				   &job->members[i].rank->header,
+				   job->members[i].rank->labels);
 		if (node_count == 0 ||
 		    strcmp(nodes[node_count - 1].reach, reach) != 0)
 			nodes[node_count++] = (struct ncs_node_stacks){
@@ -217,6 +210,27 @@ static bool read_all(struct ncs_job_stacks *job, const struct ncs_model *model,
 	return true;
 }
 
+/* Takes the stacks that the recording or the streams have. Returns false if they
+ * have none. */
+static bool take_kept(struct ncs_job_stacks *job)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < job->count && !job->is_late; i++) {
+		const struct ncs_rank *rank = job->members[i].rank;
+		uint64_t age_ns = rank->now.taken_ns - rank->stack_ns;
+
+		if (!rank->stack)
+			continue;
+		ncs_stacks_take(&job->stacks[i], 1, rank->stack);
+		if (rank->now.taken_ns > rank->stack_ns &&
+		    age_ns > job->age_ns)
+			job->age_ns = age_ns;
+		found = true;
+	}
+	return found;
+}
+
 /* Merges the stacks. In a text, the reason why there is none is a branch of its
  * own. */
 static bool merge(struct ncs_job_stacks *job, bool is_text)
@@ -227,7 +241,8 @@ static bool merge(struct ncs_job_stacks *job, bool is_text)
 		struct ncs_stack *stack = &job->stacks[i];
 		bool is_read = stack->count > 0;
 
-		snprintf(text, sizeof(text), "(not read: %s)", stack->why);
+		snprintf(text, sizeof(text), "(not read: %s)",
+			 stack->why[0] ? stack->why : "none was kept");
 		if (!is_read && is_text)
 			ncs_stack_add(stack, text, "", 0);
 		if (stack->count > 0)
@@ -242,38 +257,51 @@ static bool merge(struct ncs_job_stacks *job, bool is_text)
 	return job->leaf_count == 0 || job->branches;
 }
 
+/* Says what is about to be done to processes, and does it. */
+static bool read_running(struct ncs_job_stacks *job,
+			 const struct ncs_model *model,
+			 struct ncs_source *source, const char *command)
+{
+	if (job->is_late)
+		ncs_complain("sampling the rank to blame while its host is late,"
+			     " for 10 s at most; nothing pauses");
+	else
+		ncs_complain("reading the stacks of %zu process%s; each pauses"
+			     " while its own is read",
+			     job->count, job->count == 1 ? "" : "es");
+	return read_all(job, model, source, command ? command : "ncclstat");
+}
+
 struct ncs_job_stacks *ncs_job_stacks_read(const struct ncs_model *model,
 					   const struct ncs_diagnosis *diagnosis,
 					   struct ncs_source *source,
 					   const struct ncs_options *options)
 {
 	struct ncs_job_stacks *job = calloc(1, sizeof(*job));
-	bool all = options->stacks == NCS_STACKS_ALL;
+	const bool all = options->stacks == NCS_STACKS_ALL;
+	const char *why = "there is no memory";
+	bool is_read = false;
 
 	if (job)
 		job->is_late = options->stacks == NCS_STACKS_LATE;
-	if (!job || !choose(job, model, diagnosis, all)) {
-		ncs_complain("%s", strerror(ENOMEM));
-	} else if (job->count == 0) {
-		ncs_complain("no stacks: no finding names a process%s",
-			     all ? "" : "; --stacks=all reads those of all");
-	} else {
-		if (job->is_late)
-			ncs_complain("sampling the rank to blame while its"
-				     " host is late, for 10 s at most; nothing"
-				     " pauses");
-		else
-			ncs_complain("reading the stacks of %zu process%s; each"
-				     " pauses while its own is read",
-				     job->count, job->count == 1 ? "" : "es");
-		if (read_all(job, model, source,
-			     options->remote_command ?
-				     options->remote_command :
-				     "ncclstat") &&
-		    merge(job, options->format == NCS_DUMP_TEXT))
-			return job;
-		ncs_complain("%s", strerror(ENOMEM));
+	if (job && choose(job, model, diagnosis, all)) {
+		if (job->count == 0)
+			why = all ? "there is no process" :
+				    "no finding names a process; --stacks=all"
+				    " shows those of all";
+		else if (take_kept(job))
+			is_read = true;
+		else if (options->file_count > 0 || options->from)
+			why = "none were kept; --stacks with --record, or with"
+			      " --stream, keeps them once a job stands still";
+		else if (ncs_options_is_given(options, NCS_OPTION_STACKS))
+			is_read = read_running(job, model, source,
+					       options->remote_command);
 	}
+	if (is_read && merge(job, options->format == NCS_DUMP_TEXT))
+		return job;
+	if (ncs_options_is_given(options, NCS_OPTION_STACKS))
+		ncs_complain("no stacks: %s", why);
 	ncs_job_stacks_free(job);
 	return NULL;
 }
@@ -425,14 +453,24 @@ static void print_lateness(FILE *file, const struct ncs_job_stacks *job,
 	print_line(file, 0, NCS_SENTENCE_MAX - 1, text, ascii);
 }
 
+static void print_head(FILE *file, const struct ncs_job_stacks *job)
+{
+	char age[NCS_FORMAT_MAX];
+
+	ncs_format_duration(age, sizeof(age), job->age_ns, 8);
+	fprintf(file, "\nstacks of main threads%s%s%s, the outermost frame"
+		      " first:\n",
+		job->age_ns > 0 ? ", read " : "", job->age_ns > 0 ? age : "",
+		job->age_ns > 0 ? " before" : "");
+}
+
 void ncs_job_stacks_text(FILE *file, const struct ncs_job_stacks *job,
 			 bool ascii)
 {
 	if (job->is_late)
 		print_lateness(file, job, ascii);
 	else
-		fprintf(file, "\nstacks of main threads, the outermost frame"
-			      " first:\n");
+		print_head(file, job);
 	for (size_t i = 0; i < job->branch_count; i++)
 		if (!job->is_late || job->stacks[0].tool[0])
 			print_branch(file, job, &job->branches[i], ascii);
@@ -500,6 +538,7 @@ json_t *ncs_job_stacks_json(const struct ncs_job_stacks *job)
 				branch_of(job->leaves + job->branches[i].first,
 					  &job->branches[i]));
 	ncs_json_add_bool(object, "late", job->is_late);
+	ncs_json_add_number_if(object, "age_ns", job->age_ns > 0, job->age_ns);
 	ncs_json_add(object, "processes", processes);
 	ncs_json_add(object, "branches", branches);
 	return object;

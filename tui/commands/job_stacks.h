@@ -14,11 +14,13 @@
 
 struct ncs_job_stacks;
 
-/* Says that processes pause, and reads the stacks of those of the model that
- * the options choose: the rank that the worst finding blames and one that waits
- * for it, or all; or the former, while it is late, as `source` shows if it shows
- * this machine. Takes some seconds. Returns NULL if there is nothing to read,
- * after saying so. Valid until the model's next update. */
+/* Returns the stacks of processes of the model that the options choose: the rank
+ * that the worst finding blames and one that waits for it, or all; or the former,
+ * while it is late, as `source` shows if it shows this machine. They are those that
+ * a recording or streams have; else, if --stacks is given, they are read, which
+ * takes some seconds, after saying that processes pause. Returns NULL if there are
+ * none, after saying why if --stacks is given. Valid until the model's next
+ * update. */
 struct ncs_job_stacks *ncs_job_stacks_read(const struct ncs_model *model,
 					   const struct ncs_diagnosis *diagnosis,
 					   struct ncs_source *source,

@@ -58,6 +58,11 @@ static bool names_nodes_twice(const struct ncs_options *options)
 	       1;
 }
 
+static bool samples_late(const struct ncs_options *options)
+{
+	return options->stacks == NCS_STACKS_LATE;
+}
+
 static bool exports_no_lines(const struct ncs_options *options)
 {
 	return options->export_format != NCS_EXPORT_NDJSON;
@@ -119,14 +124,16 @@ static const struct option_rule {
 	     "--keys requires the live view"),
 	RULE(~MODE(WATCH), OPTION(ON),
 	     "--on requires --watch: only there is each finding new once"),
-	RULE(~(MODE(DIAGNOSE) | MODE(STACKS_OF)), OPTION(STACKS),
-	     "--stacks requires --diagnose: it shows the stacks of ranks that"
-	     " are to blame"),
-	RULE(ALL_MODES, OPTION(STACKS),
-	     "--stacks cannot be combined with a FILE, --follow or --from:"
-	     " it reads processes of this machine or, by ncclstat"
-	     " there, of nodes of --hosts, --slurm or --kube",
-	     .with = FILES | OPTION(FOLLOW) | OPTION(FROM)),
+	RULE(~(MODE(DIAGNOSE) | MODE(RECORD) | MODE(STREAM) | MODE(STACKS_OF)),
+	     OPTION(STACKS),
+	     "--stacks requires --diagnose, which shows the stacks of ranks"
+	     " that are to blame, or --record or --stream, which keep those of"
+	     " all"),
+	RULE(~MODE(STACKS_OF), OPTION(STACKS),
+	     "--stacks=late requires --diagnose, without a FILE, --follow or"
+	     " --from: it samples a process that runs",
+	     .when = samples_late, .with = FILES | OPTION(FOLLOW) |
+		     OPTION(FROM) | OPTION(RECORD) | OPTION(STREAM)),
 	RULE(MODE(STACKS_OF),
 	     OPTION(PID) | OPTION(JOB),
 	     "--stacks-of cannot be combined with --pid or --job:"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/base/append.h"
+#include "fleet/stacks/read_stacks.h"
 #include "record/write/recorder.h"
 #include "shm/atomics.h"
 #include "shm/clock.h"
@@ -136,6 +137,8 @@ int ncs_record_run(const struct ncs_command_input *input)
 	settings.means = NCS_SINK_ALL_MEANS;
 	settings.stop = &stop;
 	settings.report = report;
+	if (ncs_options_is_given(options, NCS_OPTION_STACKS))
+		settings.read_stacks = ncs_stacks_read_lines;
 	heed_signals();
 	ncs_recorder_run(&settings, &result);
 	return say_result(options, &result);

@@ -9,6 +9,7 @@
 #include "record/replay/replay_search.h"
 #include "tui/commands/command_runs.h"
 #include "tui/commands/diagnose_command.h"
+#include "tui/commands/job_stacks.h"
 #include "tui/commands/report_parts.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/output.h"
@@ -62,7 +63,7 @@ static const struct place {
 	{ "sizes", ncs_report_sizes },	     { "waits", ncs_report_waits },
 	{ "links", ncs_report_links },	     { "unseen", ncs_report_unseen },
 	{ "made", ncs_report_made },	     { "dump", embed_dump },
-	{ "diagnosis", embed_diagnosis },
+	{ "diagnosis", embed_diagnosis },    { "stacks", ncs_report_stacks },
 };
 
 /* Returns the place whose name is between this '@' and the next one; NULL if it
@@ -204,8 +205,13 @@ int ncs_report_run(const struct ncs_command_input *input)
 		error = found ? search(&report, found) : -ENOMEM;
 	stamp = ncs_dump_stamp(input->replay);
 	if (!error && model.rank_count > 0) {
+		struct ncs_job_stacks *stacks = ncs_job_stacks_read(
+			&model, &diagnosis, input->source, options);
+
+		stamp.stacks = stacks;
 		stamp.episodes = &found->found;
 		error = write_report(&report);
+		ncs_job_stacks_free(stacks);
 	}
 	if (error)
 		ncs_complain("%s: %s", options->report_path, strerror(-error));

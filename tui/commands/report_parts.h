@@ -36,6 +36,7 @@ extern const char ncs_report_template[];
 typedef int ncs_report_part(FILE *file, const struct ncs_report *report);
 
 ncs_report_part ncs_report_title, ncs_report_verdict, ncs_report_episodes;
+ncs_report_part ncs_report_stacks;
 ncs_report_part ncs_report_ranks, ncs_report_functions, ncs_report_sizes;
 ncs_report_part ncs_report_lanes, ncs_report_waits, ncs_report_links;
 ncs_report_part ncs_report_unseen, ncs_report_made;

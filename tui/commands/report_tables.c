@@ -7,6 +7,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/peaks.h"
 #include "ncclstat/version.h"
+#include "tui/commands/job_stacks.h"
 #include "tui/commands/report_parts.h"
 #include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
@@ -95,6 +96,26 @@ int ncs_report_verdict(FILE *file, const struct ncs_report *report)
 		print_finding(file, &diagnosis->findings[i]);
 	if (diagnosis->count > 0)
 		fputs("</ul>\n", file);
+	return 0;
+}
+
+int ncs_report_stacks(FILE *file, const struct ncs_report *report)
+{
+	char *text = NULL, *rest, *line;
+	size_t size;
+	FILE *memory = report->stamp->stacks ? open_memstream(&text, &size) :
+					       NULL;
+
+	if (!memory)
+		return 0;
+	ncs_job_stacks_text(memory, report->stamp->stacks, false);
+	fclose(memory);
+	fputs("<pre class=\"scroll\" tabindex=\"0\" role=\"region\""
+	      " aria-label=\"Stacks\">", file);
+	for (rest = text; (line = strsep(&rest, "\n"));)
+		ncs_html_print(file, "$s\n", line);
+	fputs("</pre>\n", file);
+	free(text);
 	return 0;
 }
 
@@ -354,9 +375,12 @@ int ncs_report_unseen(FILE *file, const struct ncs_report *report)
 		       "<li>$n records that were overwritten before they were"
 		       " recorded, $n damaged parts of files, $n files that have"
 		       " no end</li>\n<li>what had happened before the recording"
-		       " began, and the stacks of processes</li>\n</ul>\n",
+		       " began$s</li>\n</ul>\n",
 		       (size_t)facts->lost, (size_t)facts->damaged_chunks,
-		       facts->cut_files);
+		       facts->cut_files,
+		       report->stamp->stacks ?
+			       "" :
+			       ", and the stacks of processes");
 	return 0;
 }
 

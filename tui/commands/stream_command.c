@@ -8,6 +8,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "fleet/stacks/read_stacks.h"
 #include "fleet/stream/agent.h"
 #include "tui/text/output.h"
 
@@ -41,6 +42,9 @@ ncs_stream_settings(const struct ncs_options *options)
 			     options->stream_form == NCS_STREAM_FORM_DIGEST,
 		.with_digests = options->stream_form == NCS_STREAM_FORM_DIGEST,
 		.with_records = options->with_records,
+		.read_stacks = ncs_options_is_given(options, NCS_OPTION_STACKS) ?
+				       ncs_stacks_read_lines :
+				       NULL,
 		.pack_level = options->recording.pack_level,
 		.output = STDOUT_FILENO,
 		.input = STDIN_FILENO,

@@ -136,6 +136,35 @@ static void pass_brings_the_state_as_of_its_recorded_time(void **state)
 	end(&played);
 }
 
+static void pass_brings_the_latest_stack_before_its_time(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct played_recording played;
+	struct ncs_sample sample;
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "a");
+	recording_fixture_state(fixture, rank, 0, 0);
+	ncs_recording_writer_stack(fixture->writer, rank, "first\n",
+				   BEGUN + S_NS);
+	ncs_recording_writer_stack(fixture->writer, rank, "second\n",
+				   BEGUN + 2 * S_NS);
+	recording_fixture_state(fixture, rank, 3 * S_NS, 0);
+	recording_fixture_end(fixture);
+	played = play(fixture);
+	pass(&played, 0, &sample);
+	assert_null(sample.stack);
+	played.source->begin(played.source, BEGUN + S_NS, NULL, 0);
+	assert_true(played.source->next(played.source, &sample));
+	assert_string_equal(sample.stack, "first\n");
+	assert_int_equal(sample.stack_ns, BEGUN + S_NS);
+	played.source->begin(played.source, BEGUN + 3 * S_NS, NULL, 0);
+	assert_true(played.source->next(played.source, &sample));
+	assert_string_equal(sample.stack, "second\n");
+	end(&played);
+}
+
 static void pass_brings_the_records_that_ended_since(void **state)
 {
 	struct recording_fixture *fixture = *state;
@@ -295,6 +324,7 @@ int main(void)
 					recording_fixture_teardown)
 		TEST(pass_brings_the_state_as_of_its_recorded_time),
 		TEST(pass_brings_the_records_that_ended_since),
+		TEST(pass_brings_the_latest_stack_before_its_time),
 		TEST(going_back_in_time_starts_a_first_pass),
 		TEST(record_that_ends_later_waits_for_its_pass),
 		TEST(records_of_a_rank_that_has_ended_make_its_state_new),
