@@ -427,6 +427,31 @@ says 'agents of --from send them' holds "
 	{'/job/loader.py'} == {f['file'] for b in s['branches'] if
 		b['leaves_the_others'] for f in b['frames'][:1]}"
 
+# --- The key of the live view -----------------------------------------------------
+
+# keys OPTION...: plays the keys in $tmp/keys on a terminal.
+keys() {
+	PATH="$tmp/tools:$PATH" TERM=xterm script -qec "stty rows 24 cols 90;
+		$ncclstat --view=diagnose --keys $tmp/keys $*" /dev/null \
+		</dev/null >"$tmp/out" 2>"$tmp/err"
+}
+if command -v script >/dev/null; then
+	printf '%s\n' 'wait 1' w "save $tmp/asks" n 'wait 0.2' w y 'wait 0.5' \
+		"save $tmp/shows" q q >"$tmp/keys"
+	keys
+	says 'key w asks before processes pause' grep -q \
+		'^y/n: read stacks .*each pauses' "$tmp/asks"
+	says 'then it shows the stacks' grep -q '^      next  loader.py:188' \
+		"$tmp/shows"
+	printf '%s\n' 'wait 1' : 7 Enter 'wait 0.5' w 'wait 0.5' \
+		"save $tmp/shows" q q >"$tmp/keys"
+	keys "$tmp/kept"
+	says 'those of a recording need no question' grep -q \
+		'^ *next  loader.py:188' "$tmp/shows"
+else
+	echo 'skip script is not installed'
+fi
+
 # --- A host that is late ----------------------------------------------------------
 
 # sampled WORDS...: whether the latest text has lines like these.

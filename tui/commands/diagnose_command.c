@@ -237,6 +237,12 @@ static int status_of(const struct diagnose_watch *watch)
 	}
 }
 
+static void say(void *context, const char *text)
+{
+	(void)context;
+	ncs_complain("%s", text);
+}
+
 static int print(struct diagnose_watch *watch)
 {
 	const struct ncs_options *options = watch->options;
@@ -251,8 +257,16 @@ static int print(struct diagnose_watch *watch)
 		ras = ncs_ras_ask(&watch->model);
 	watch->stamp.ras = ras;
 	if (watch->model.rank_count > 0)
-		stacks = ncs_job_stacks_read(&watch->model, &watch->diagnosis,
-					     watch->source, options);
+		stacks = ncs_job_stacks_read(&(struct ncs_stacks_request){
+			.model = &watch->model,
+			.diagnosis = &watch->diagnosis,
+			.source = watch->source,
+			.options = options,
+			.say = ncs_options_is_given(options,
+						    NCS_OPTION_STACKS) ?
+				       say :
+				       NULL,
+		});
 	watch->stamp.stacks = stacks;
 	if (options->format == NCS_DUMP_JSON)
 		ncs_diagnose_json(output.file, &watch->diagnosis, &watch->model,

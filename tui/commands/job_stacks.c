@@ -43,15 +43,21 @@ struct ncs_job_stacks {
 
 /* --- Which processes ------------------------------------------------------ */
 
-/* Returns the rank that stacks are to explain: that which the worst finding on
- * a rank that is seen blames, or which waits longest; NULL if there is none. */
-static const struct ncs_rank *suspect_of(const struct ncs_diagnosis *diagnosis,
-					 const struct ncs_rank **peer)
+/* Returns the rank that stacks are to explain: that which the finding asked for, or
+ * the worst one on a rank that is seen, blames, or which waits longest; NULL if
+ * there is none. */
+static const struct ncs_rank *
+suspect_of(const struct ncs_stacks_request *request,
+	   const struct ncs_rank **peer)
 {
+	const struct ncs_diagnosis *diagnosis = request->diagnosis;
+
 	*peer = NULL;
 	for (size_t i = 0; i < diagnosis->count; i++) {
 		const struct ncs_finding *finding = &diagnosis->findings[i];
 
+		if (request->finding && request->finding != finding)
+			continue;
 		*peer = finding->peer.rank;
 		if (finding->root.rank || *peer)
 			return finding->root.rank ? finding->root.rank : *peer;
@@ -105,12 +111,14 @@ static int compare_members(const void *a, const void *b)
 
 /* Chooses all processes of the job, or the suspect and another one: that of its
  * finding, else the first that waits for it. */
-static bool choose(struct ncs_job_stacks *job, const struct ncs_model *model,
-		   const struct ncs_diagnosis *diagnosis, bool all)
+static bool choose(struct ncs_job_stacks *job,
+		   const struct ncs_stacks_request *request, bool all)
 {
+	const struct ncs_model *model = request->model;
+	const struct ncs_diagnosis *diagnosis = request->diagnosis;
 	const struct ncs_communicator *communicator = NULL;
 	const struct ncs_rank *peer;
-	const struct ncs_rank *suspect = suspect_of(diagnosis, &peer);
+	const struct ncs_rank *suspect = suspect_of(request, &peer);
 	size_t room = model->rank_count + NCS_LATE_STACKS_MAX, kept = 0;
 
 	job->members = calloc(room, sizeof(*job->members));
@@ -259,49 +267,52 @@ static bool merge(struct ncs_job_stacks *job, bool is_text)
 
 /* Says what is about to be done to processes, and does it. */
 static bool read_running(struct ncs_job_stacks *job,
-			 const struct ncs_model *model,
-			 struct ncs_source *source, const char *command)
+			 const struct ncs_stacks_request *request)
 {
-	if (job->is_late)
-		ncs_complain("sampling the rank to blame while its host is late,"
-			     " for 10 s at most; nothing pauses");
-	else
-		ncs_complain("reading the stacks of %zu process%s; each pauses"
-			     " while its own is read",
-			     job->count, job->count == 1 ? "" : "es");
-	return read_all(job, model, source, command ? command : "ncclstat");
+	const char *command = request->options->remote_command;
+	char text[NCS_SENTENCE_MAX];
+
+	snprintf(text, sizeof(text),
+		 "reading the stacks of %zu process%s; each pauses while its own"
+		 " is read",
+		 job->count, job->count == 1 ? "" : "es");
+	request->say(request->context,
+		     job->is_late ? "sampling the rank to blame while its host"
+				    " is late, for 10 s at most; nothing pauses" :
+				    text);
+	return read_all(job, request->model, request->source,
+			command ? command : "ncclstat");
 }
 
-struct ncs_job_stacks *ncs_job_stacks_read(const struct ncs_model *model,
-					   const struct ncs_diagnosis *diagnosis,
-					   struct ncs_source *source,
-					   const struct ncs_options *options)
+struct ncs_job_stacks *
+ncs_job_stacks_read(const struct ncs_stacks_request *request)
 {
+	const struct ncs_options *options = request->options;
 	struct ncs_job_stacks *job = calloc(1, sizeof(*job));
 	const bool all = options->stacks == NCS_STACKS_ALL;
-	const char *why = "there is no memory";
+	const char *why = "no stacks: there is no memory";
 	bool is_read = false;
 
 	if (job)
 		job->is_late = options->stacks == NCS_STACKS_LATE;
-	if (job && choose(job, model, diagnosis, all)) {
+	if (job && choose(job, request, all)) {
 		if (job->count == 0)
-			why = all ? "there is no process" :
-				    "no finding names a process; --stacks=all"
-				    " shows those of all";
+			why = all ? "no stacks: there is no process" :
+				    "no stacks: no finding names a process;"
+				    " --stacks=all shows those of all";
 		else if (take_kept(job))
 			is_read = true;
 		else if (options->file_count > 0 || options->from)
-			why = "none were kept; --stacks with --record, or with"
-			      " --stream, keeps them once a job stands still";
-		else if (ncs_options_is_given(options, NCS_OPTION_STACKS))
-			is_read = read_running(job, model, source,
-					       options->remote_command);
+			why = "no stacks: none were kept; --stacks with"
+			      " --record, or with --stream, keeps them once a"
+			      " job stands still";
+		else if (request->say)
+			is_read = read_running(job, request);
 	}
 	if (is_read && merge(job, options->format == NCS_DUMP_TEXT))
 		return job;
-	if (ncs_options_is_given(options, NCS_OPTION_STACKS))
-		ncs_complain("no stacks: %s", why);
+	if (request->say)
+		request->say(request->context, why);
 	ncs_job_stacks_free(job);
 	return NULL;
 }

@@ -14,17 +14,25 @@
 
 struct ncs_job_stacks;
 
+struct ncs_stacks_request {
+	const struct ncs_model *model;
+	const struct ncs_diagnosis *diagnosis; /* of the model */
+	const struct ncs_finding *finding; /* that is to be explained; NULL: any */
+	struct ncs_source *source; /* of the model */
+	const struct ncs_options *options; /* --stacks, and the way to nodes */
+	/* Is told what is done to processes, and why there are no stacks; NULL:
+	 * nothing is done. */
+	void (*say)(void *context, const char *text);
+	void *context;
+};
+
 /* Returns the stacks of processes of the model that the options choose: the rank
  * that the worst finding blames and one that waits for it, or all; or the former,
- * while it is late, as `source` shows if it shows this machine. They are those that
- * a recording or streams have; else, if --stacks is given, they are read, which
- * takes some seconds, after saying that processes pause. Returns NULL if there are
- * none, after saying why if --stacks is given. Valid until the model's next
- * update. */
-struct ncs_job_stacks *ncs_job_stacks_read(const struct ncs_model *model,
-					   const struct ncs_diagnosis *diagnosis,
-					   struct ncs_source *source,
-					   const struct ncs_options *options);
+ * while it is late. They are those that a recording or streams have; else they are
+ * read, which takes some seconds. Returns NULL if there are none. Valid until the
+ * model's next update. */
+struct ncs_job_stacks *
+ncs_job_stacks_read(const struct ncs_stacks_request *request);
 
 /* Prints them as a tree of frames, in lines of 80 columns. */
 void ncs_job_stacks_text(FILE *file, const struct ncs_job_stacks *stacks,

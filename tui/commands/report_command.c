@@ -205,8 +205,12 @@ int ncs_report_run(const struct ncs_command_input *input)
 		error = found ? search(&report, found) : -ENOMEM;
 	stamp = ncs_dump_stamp(input->replay);
 	if (!error && model.rank_count > 0) {
-		struct ncs_job_stacks *stacks = ncs_job_stacks_read(
-			&model, &diagnosis, input->source, options);
+		struct ncs_job_stacks *stacks =
+			ncs_job_stacks_read(&(struct ncs_stacks_request){
+				.model = &model,
+				.diagnosis = &diagnosis,
+				.options = options,
+			});
 
 		stamp.stacks = stacks;
 		stamp.episodes = &found->found;

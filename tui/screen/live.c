@@ -31,11 +31,14 @@
 #include "tui/screen/save.h"
 #include "tui/screen/screen.h"
 #include "tui/screen/screen_frame.h"
+#include "tui/screen/screen_help.h"
 #include "tui/screen/screen_options.h"
 #include "tui/screen/screen_replay.h"
 #include "tui/screen/key_script.h"
 #include "tui/commands/job_environment.h"
+#include "tui/commands/job_stacks.h"
 #include "tui/commands/set_command.h"
+#include "tui/table/table.h"
 #include "tui/term/term.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -49,6 +52,7 @@
 
 struct live {
 	struct ncs_screen screen;
+	const struct ncs_options *options;
 	struct ncs_source *source;
 	struct ncs_replay *replay;       /* borrowed; NULL if live */
 	/* Search for problems in the recording. */
@@ -208,6 +212,65 @@ static void renew_lease(struct live *live)
 	live->redraw = true;
 }
 
+/* --- Frames --------------------------------------------------------------- */
+
+static void draw(struct live *live)
+{
+	if (live->resized)
+		ncs_term_resize();
+	live->resized = false;
+	/* While the view is paused, it shows the time of the sample, and frames
+	 * do not change. */
+	if (!live->screen.paused)
+		wall_clock(live);
+	ncs_screen_draw(&live->screen, now_ns(), &live->wall);
+	ncs_term_flush();
+	live->frame_ns = now_ns();
+	live->redraw = false;
+	if (live->samples_wanted > 0 && live->samples >= live->samples_wanted)
+		live->quit = true;
+}
+
+/* --- Stacks --------------------------------------------------------------- */
+
+static void say_of_stacks(void *context, const char *text)
+{
+	struct live *live = context;
+
+	ncs_screen_say(&live->screen, now_ns(), "%s", text);
+	draw(live);
+}
+
+static void show_stacks(struct live *live)
+{
+	struct ncs_screen *screen = &live->screen;
+	const struct ncs_grid_row *row =
+		ncs_grid_selected(ncs_screen_table(screen));
+	struct ncs_job_stacks *stacks;
+	char *text = NULL;
+	size_t size;
+	FILE *file;
+
+	stacks = ncs_job_stacks_read(&(struct ncs_stacks_request){
+		.model = &screen->model,
+		.diagnosis = &screen->diagnosis,
+		.finding = screen->view == NCS_VIEW_FINDING && row ?
+				   row->row.finding :
+				   NULL,
+		.source = live->source,
+		.options = live->options,
+		.say = say_of_stacks,
+		.context = live,
+	});
+	file = stacks ? open_memstream(&text, &size) : NULL;
+	if (file) {
+		ncs_job_stacks_text(file, stacks, screen->options.ascii);
+		fclose(file);
+		ncs_help_open(screen, text);
+	}
+	ncs_job_stacks_free(stacks);
+}
+
 /* --- Files ---------------------------------------------------------------- */
 
 static void save_view(struct live *live)
@@ -275,6 +338,8 @@ static void on_key(struct live *live, int code)
 		save_view(live);
 	if (requests & NCS_REQUEST_KEEP)
 		keep(live);
+	if (requests & NCS_REQUEST_STACKS)
+		show_stacks(live);
 }
 
 /* Handles all keys that were pressed. Returns false if there were none. */
@@ -336,24 +401,7 @@ static void on_signals(struct live *live)
 		on_signal(live, (int)info.ssi_signo);
 }
 
-/* --- Frames --------------------------------------------------------------- */
-
-static void draw(struct live *live)
-{
-	if (live->resized)
-		ncs_term_resize();
-	live->resized = false;
-	/* While the view is paused, it shows the time of the sample, and frames
-	 * do not change. */
-	if (!live->screen.paused)
-		wall_clock(live);
-	ncs_screen_draw(&live->screen, now_ns(), &live->wall);
-	ncs_term_flush();
-	live->frame_ns = now_ns();
-	live->redraw = false;
-	if (live->samples_wanted > 0 && live->samples >= live->samples_wanted)
-		live->quit = true;
-}
+/* --- When to draw --------------------------------------------------------- */
 
 /* Whether the terminal accepts output. If it does not (a slow line, Ctrl-S),
  * writing would block, and delay signals; the caller skips the frame, and the
@@ -606,7 +654,8 @@ int ncs_live_run(const struct ncs_options *options,
 		 const struct ncs_config_file *config, const char *complaint,
 		 struct ncs_source *source, struct ncs_replay *replay)
 {
-	struct live live = { .source = source,
+	struct live live = { .options = options,
+			     .source = source,
 			     .replay = replay,
 			     .targets = { .directory = options->directory,
 					  .others = options->choice.pid != 0 ||

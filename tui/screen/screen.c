@@ -54,6 +54,7 @@ void ncs_screen_release(struct ncs_screen *screen)
 	for (size_t i = 0; i < screen->depth; i++)
 		free(screen->trail[i].focus.name);
 	free(screen->focus.name);
+	free(screen->stacks);
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++)
 		ncs_grid_release(&screen->tables[i]);
 	ncs_marks_clear(&screen->tags);
@@ -247,9 +248,7 @@ static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 				       "this is the top; q quits");
 		return true;
 	case NCS_ACTION_HELP:
-		screen->help = true;
-		screen->help_top = 0;
-		screen->help_search[0] = '\0';
+		ncs_help_open(screen, NULL);
 		return true;
 	case NCS_ACTION_SETUP:
 		screen->setup = true;
@@ -350,6 +349,12 @@ static unsigned act_outside(struct ncs_screen *screen, enum ncs_action action,
 		return NCS_REQUEST_DETAIL;
 	case NCS_ACTION_SET:
 		ncs_prompt_open(screen, NCS_PROMPT_SET);
+		return 0;
+	case NCS_ACTION_STACKS:
+		/* Those of a recording pause nothing. */
+		if (screen->replay)
+			return NCS_REQUEST_STACKS;
+		ncs_prompt_open(screen, NCS_PROMPT_STACKS);
 		return 0;
 	case NCS_ACTION_SAVE:
 		return NCS_REQUEST_SAVE;

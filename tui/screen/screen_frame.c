@@ -130,6 +130,8 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 		[NCS_PROMPT_SET] = "Set: ",
 		[NCS_PROMPT_GO] = "Go to: ",
 		[NCS_PROMPT_KEEP] = "y/n: write ",
+		[NCS_PROMPT_STACKS] = "y/n: read stacks of two processes at"
+				      " most; each pauses meanwhile",
 	};
 	static const char *const examples[] = {
 		[NCS_PROMPT_SEARCH] = NCS_ROW_QUERY_EXAMPLES,
@@ -137,7 +139,7 @@ static void draw_prompt(const struct ncs_screen *screen, int y, int width)
 		[NCS_PROMPT_SET] = "events=all-steps sample=8, or default",
 		[NCS_PROMPT_GO] = "12.5, 1:02:03, -10 (before the end) or"
 				  " T14:03:05",
-		[NCS_PROMPT_KEEP] = NULL,
+		[NCS_PROMPT_STACKS] = NULL,
 	};
 	char text[LINE_BYTES];
 	int x;
@@ -408,7 +410,8 @@ static void draw_help(struct ncs_screen *screen, int height, int width,
 	if (screen->help_top < 0)
 		screen->help_top = 0;
 	ncs_term_fill(0, 0, width, NCS_ROLE_TITLE);
-	snprintf(text, sizeof(text), "ncclstat: help on ");
+	snprintf(text, sizeof(text), "ncclstat: %s",
+		 screen->stacks ? "" : "help on ");
 	ncs_help_place(screen, width, text + strlen(text),
 		       sizeof(text) - strlen(text));
 	ncs_term_put(title.y, 0, width, NCS_ROLE_TITLE, text);

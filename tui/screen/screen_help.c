@@ -8,6 +8,7 @@
 #include "tui/screen/screen_help.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/append.h"
@@ -292,6 +293,8 @@ static void emit_view_keys(struct help_page *page,
 	emit_item(page, "1 to 9, Tab", "the other views");
 	emit_key(page, NCS_ACTION_ENTER);
 	emit_key(page, NCS_ACTION_BACK);
+	if (screen->view == NCS_VIEW_FINDING)
+		emit_key(page, NCS_ACTION_STACKS);
 	if (ncs_screen_tab_of(screen->view) == NCS_VIEW_COLLECTIVE)
 		emit_key(page, NCS_ACTION_SIZES);
 	for (size_t i = 0; i < count; i++)
@@ -356,6 +359,29 @@ static int full_pages(const struct ncs_screen *screen, int lines)
 	return (lines + height - 1) / height * height;
 }
 
+static void emit_lines(struct help_page *page, const char *text)
+{
+	char line[512];
+
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+		snprintf(line, sizeof(line), "%.*s", (int)strcspn(text, "\n"),
+			 text);
+		emit(page, 0,
+		     look_at(page, line) ? NCS_ROLE_HIGHLIGHT : NCS_ROLE_TEXT,
+		     line);
+		page->line++;
+	}
+}
+
+void ncs_help_open(struct ncs_screen *screen, char *stacks)
+{
+	free(screen->stacks);
+	screen->stacks = stacks;
+	screen->help = true;
+	screen->help_top = 0;
+	screen->help_search[0] = '\0';
+}
+
 /* Emits all, with the lines to be drawn if there is a rectangle. */
 static struct help_page emit_all(const struct ncs_screen *screen,
 				 const struct ncs_rect *rect, int width)
@@ -373,6 +399,11 @@ static struct help_page emit_all(const struct ncs_screen *screen,
 		.last = -1,
 	};
 
+	if (screen->stacks) {
+		emit_lines(&page, screen->stacks);
+		page.own = page.line = full_pages(screen, page.line);
+		return page;
+	}
 	emit_page(&page, screen);
 	page.own = full_pages(screen, page.line);
 	page.line = page.own;
@@ -391,6 +422,7 @@ void ncs_help_place(const struct ncs_screen *screen, int width, char *text,
 	int last = (is_own ? page.own : page.line) / height;
 
 	snprintf(text, size, "%s %d/%d",
+		 screen->stacks ? "stacks" :
 		 is_own ? ncs_screen_view_of(screen->view)->name :
 			  "all the rest",
 		 screen->help_top / height + 1 - first, last - first);

@@ -6,6 +6,9 @@
 #include "tui/screen/screen_state.h"
 #include "tui/table/table.h"
 
+/* Opens the help; or shows a text in its place, in lines, which is freed later. */
+void ncs_help_open(struct ncs_screen *screen, char *stacks);
+
 /* Returns the number of lines of the help on a screen of `width` columns: first
  * come whole pages of `help_page` lines on the view that is shown, then whole
  * pages of all the rest. */

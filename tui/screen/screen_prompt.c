@@ -27,12 +27,17 @@ unsigned ncs_prompt_keep(struct ncs_screen *screen, uint64_t now_ns)
 	return 0;
 }
 
-/* Handles the answer to whether the file may be written: all keys but y mean
- * no. */
+/* Handles the answer to whether the file may be written, or processes may pause:
+ * all keys but y mean no. */
 static unsigned answer(struct ncs_screen *screen, int code, uint64_t now_ns)
 {
+	bool is_yes = code == 'y' || code == 'Y';
+	enum ncs_prompt prompt = screen->prompt;
+
 	screen->prompt = NCS_PROMPT_NONE;
-	screen->may_write = code == 'y' || code == 'Y';
+	if (prompt == NCS_PROMPT_STACKS)
+		return is_yes ? NCS_REQUEST_STACKS : 0;
+	screen->may_write = is_yes;
 	if (screen->may_write)
 		return NCS_REQUEST_KEEP;
 	ncs_screen_say(screen, now_ns, "nothing was written");
@@ -199,7 +204,7 @@ bool ncs_prompt_key(struct ncs_screen *screen, int code, uint64_t now_ns,
 	*requests = 0;
 	if (prompt == NCS_PROMPT_NONE)
 		return false;
-	if (prompt == NCS_PROMPT_KEEP) {
+	if (prompt == NCS_PROMPT_KEEP || prompt == NCS_PROMPT_STACKS) {
 		*requests = answer(screen, code, now_ns);
 		return true;
 	}

@@ -56,6 +56,7 @@ enum ncs_prompt {
 	NCS_PROMPT_GO,
 	/* Asks whether to write the configuration file, y or n. */
 	NCS_PROMPT_KEEP,
+	NCS_PROMPT_STACKS, /* asks whether processes may pause, y or n */
 };
 
 /* The part of time that the timeline shows. */
@@ -85,6 +86,7 @@ struct ncs_screen {
 	struct ncs_time_view time;
 
 	bool help;
+	char *stacks; /* shown in the place of the help; NULL: none */
 	int help_top;
 	int help_page; /* height of the help as last drawn */
 	int help_before; /* line at the top when a search in it began */
@@ -155,6 +157,7 @@ enum ncs_request {
 	/* Fill the model with the time before the recording's new position,
 	 * then take a sample there. */
 	NCS_REQUEST_JUMP = 256,
+	NCS_REQUEST_STACKS = 512, /* read stacks, and show them */
 };
 
 /* Returns the table of the view that is shown. */
