@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "analysis/base/utf8.h"
-#include "fleet/stacks/late_stacks.h"
 #include "fleet/stacks/merge_stacks.h"
 #include "fleet/stacks/read_stacks.h"
 #include "fleet/stacks/stack_tools.h"
 #include "shm/labels.h"
 #include "tui/commands/json_values.h"
+#include "tui/commands/late_moments.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/output.h"
 #include "tui/text/words.h"
@@ -205,7 +205,7 @@ static bool read_all(struct ncs_job_stacks *job, const struct ncs_model *model,
 				      "how its node is reached is not known");
 	}
 	if (model->node_count == 0 && job->is_late)
-		ncs_stacks_sample_late(job->stacks, source);
+		ncs_late_moments_sample(job->stacks, source);
 	else if (model->node_count == 0)
 		ncs_stacks_read(job->stacks, job->count);
 	else

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "analysis/sources/source_shm.h"
-#include "fleet/stacks/late_stacks.h"
 #include "fleet/stacks/read_stacks.h"
 #include "fleet/stacks/stack_tools.h"
 #include "tui/commands/command_runs.h"
+#include "tui/commands/late_moments.h"
 #include "tui/text/output.h"
 
 /* Samples the first process while it is late. Returns the number of stacks. */
@@ -18,7 +18,7 @@ static size_t sample_late(struct ncs_stack *stacks,
 	size_t count = 0;
 
 	if (source) {
-		count = ncs_stacks_sample_late(stacks, source);
+		count = ncs_late_moments_sample(stacks, source);
 		source->close(source);
 	}
 	return count > 0 ? count : 1;
