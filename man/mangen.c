@@ -909,7 +909,8 @@ struct man_field {
 	X(digest, NCS_DIGEST_FIELDS) \
 	X(digest_function, NCS_DIGEST_FUNCTION_FIELDS) \
 	X(peaks_head, NCS_PEAKS_HEAD_FIELDS) \
-	X(peaks_gpu, NCS_PEAKS_GPU_FIELDS) \
+	X(gpu_peak, NCS_GPU_PEAK_FIELDS) \
+	X(ports, NCS_PORTS_FIELDS) \
 	X(end, NCS_END_FIELDS)
 
 struct man_struct {

@@ -178,16 +178,28 @@
 	X(gpus, "GPUs that follow, at most 64.") \
 	X(gpu_bytes, "Length of a GPU.")
 
-#define NCS_PEAKS_GPU_FIELDS(X) \
+#define NCS_GPU_PEAK_FIELDS(X) \
 	X(pci, \
 	  "PCI address: domain << 16 | bus << 8 | device << 3 | function;" \
 	  " 2^64 - 1: not known.") \
 	X(nvlink_mb_s, \
 	  "Megabytes per second that its active NVLinks send together, as NVML" \
 	  " reports them; 0: it has none.") \
-	X(nvlink_reach, \
+	X(reach, \
 	  "The GPUs that it reaches by NVLink: bit n is the n-th GPU of this" \
-	  " chunk, from 0.")
+	  " chunk, from 0.") \
+	X(held_by, \
+	  "Why its clock is held down: bits of" \
+	  " nvmlDeviceGetCurrentClocksThrottleReasons.") \
+	X(clock_mhz, "The clock of its multiprocessors in MHz; 0: not known.") \
+	X(clock_most_mhz, "The most that this can be; 0: not known.")
+
+#define NCS_PORTS_FIELDS(X) \
+	X(sent, "TCP segments that were sent.") \
+	X(resent, "TCP segments of these that were sent again.") \
+	X(errors, "Errors of ports for RDMA: of symbols, and of links.") \
+	X(ports, "Ports for RDMA.") \
+	X(down, "Ports of these that are not active.")
 
 #define NCS_PACK_HEAD_FIELDS(X) \
 	X(recording, "First word of the stream's recording.") \

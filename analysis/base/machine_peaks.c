@@ -32,6 +32,7 @@ ncs_machine_peaks_of_rank(const struct ncs_machine_peaks *peaks,
 	if (!peaks)
 		return found;
 	found.network_mb_s = peaks->network_mb_s;
+	found.ports = peaks->ports;
 	pci = identity->known & NCS_KNOWN_GPU ? read_address(identity->gpu) :
 						NCS_NO_PCI_ADDRESS;
 	if (pci == NCS_NO_PCI_ADDRESS)
@@ -44,6 +45,9 @@ ncs_machine_peaks_of_rank(const struct ncs_machine_peaks *peaks,
 		found.nvlink_mb_s = peak->nvlink_mb_s;
 		found.own = UINT64_C(1) << i;
 		found.reach = peak->reach;
+		found.held_by = peak->held_by;
+		found.clock_mhz = peak->clock_mhz;
+		found.clock_most_mhz = peak->clock_most_mhz;
 	}
 	return found;
 }

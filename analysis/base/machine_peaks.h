@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The most that the links of a machine carry: its network ports together, and
- * the NVLinks of each of its GPUs. Types, and what one rank has of them. Pure.
+ * the NVLinks of each of its GPUs; and what holds its GPUs and ports below what
+ * they can do. Types, and what one rank has of them. Pure.
  */
 #ifndef NCS_ANALYSIS_BASE_MACHINE_PEAKS_H
 #define NCS_ANALYSIS_BASE_MACHINE_PEAKS_H
@@ -8,11 +9,27 @@
 #include <stdint.h>
 
 #include "ncclstat/abi.h"
+#include "ncclstat/tables/clock_reasons.def"
+
+/* All reasons for which a clock is held down. */
+enum {
+#define X(ID, bit, words) +bit
+	NCS_CLOCK_HELD = 0 NCS_CLOCK_REASONS(X)
+#undef X
+};
 
 /* The most GPUs of a machine: one for each bit of a set. */
 #define NCS_PEAK_GPUS_MAX 64u
 
 #define NCS_NO_PCI_ADDRESS UINT64_MAX
+
+/* The network of a machine, since the reading before. It is in recordings as it is
+ * here, as is a GPU: members are only added. */
+struct ncs_ports {
+	uint64_t sent, resent; /* TCP segments; those that were sent again */
+	uint64_t errors;       /* of ports for RDMA */
+	uint64_t ports, down;  /* for RDMA; those that are not active */
+};
 
 struct ncs_gpu_peak {
 	uint64_t pci; /* as of ncs_pci_address(); NCS_NO_PCI_ADDRESS: unknown */
@@ -22,6 +39,9 @@ struct ncs_gpu_peak {
 	/* The GPUs that it reaches by NVLink, as bits by their place in this
 	 * list. */
 	uint64_t reach;
+	/* Why its clock is held down, a set of bits of clock_reasons.def. */
+	uint64_t held_by;
+	uint32_t clock_mhz, clock_most_mhz; /* 0: not known */
 };
 
 /* All zeros: nothing is known. */
@@ -29,6 +49,7 @@ struct ncs_machine_peaks {
 	/* Megabytes per second that its network ports send together; 0: not
 	 * known. */
 	uint64_t network_mb_s;
+	struct ncs_ports ports;
 	uint32_t gpu_count;
 	struct ncs_gpu_peak gpus[NCS_PEAK_GPUS_MAX];
 };
@@ -39,6 +60,9 @@ struct ncs_rank_peaks {
 	uint64_t nvlink_mb_s;  /* of its GPU; 0: none, or not known */
 	uint64_t own;   /* its GPU's bit; 0: not known */
 	uint64_t reach; /* the GPUs that its GPU reaches by NVLink */
+	uint64_t held_by; /* as of its GPU */
+	uint32_t clock_mhz, clock_most_mhz;
+	struct ncs_ports ports;
 };
 
 /* Returns the number of a PCI function: domain, bus (8 bits), device (5 bits),

@@ -47,7 +47,7 @@ static int run_rules(struct ncs_diagnosis *diagnosis,
 		ncs_find_left_behind,   ncs_find_late_ranks,
 		ncs_find_slow_communicators, ncs_find_slow_links,
 		ncs_find_late_deaths, ncs_find_ended_mismatches,
-		ncs_find_unseen_nodes,
+		ncs_find_held_back, ncs_find_unseen_nodes,
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)

@@ -72,6 +72,7 @@ struct ncs_evidence {
 	uint64_t number;
 	uint64_t expected;
 	double share; /* 0 to 1 */
+	uint64_t held_by; /* a set of bits of clock_reasons.def */
 };
 
 #define NCS_EVIDENCE_MAX 12

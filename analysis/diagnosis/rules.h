@@ -97,6 +97,10 @@ int ncs_find_late_deaths(struct ncs_diagnosis *diagnosis,
 int ncs_find_ended_mismatches(struct ncs_diagnosis *diagnosis,
 			      const struct ncs_model *model);
 
+/* Adds evidence to the findings of the rules before, and makes none. */
+int ncs_find_held_back(struct ncs_diagnosis *diagnosis,
+		       const struct ncs_model *model);
+
 /* Lowers the confidence of findings on communicators that are not seen whole,
  * and finds nodes whose ranks are not seen. Is the last of the rules. */
 int ncs_find_unseen_nodes(struct ncs_diagnosis *diagnosis,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Peak bandwidth of network ports; see network_ports.h. Called once, at the start of
- * a view. */
+/* Peak bandwidth and counters of network ports; see network_ports.h. */
 #include "analysis/peaks/network_ports.h"
 
 #include <glob.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -85,4 +85,73 @@ double ncs_network_peak(const char *sys)
 		globfree(&found);
 	}
 	return (rdma > 0 ? rdma : wired) / BITS_OF_A_GIGABYTE;
+}
+
+/* --- Counters ------------------------------------------------------------- */
+
+/* Counts what nothing but a bad cable, port or cooling makes. */
+static uint64_t rdma_port_errors(const char *port)
+{
+	static const char *const names[] = {
+		"counters/symbol_error",
+		"counters/link_error_recovery",
+		"counters/link_downed",
+		"counters/local_link_integrity_errors",
+	};
+	uint64_t errors = 0;
+	char text[64];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (read_line(port, names[i], text, sizeof(text)))
+			errors += strtoull(text, NULL, 10);
+	return errors;
+}
+
+/* Takes the values of the second of two lines that begin with "Tcp:", the first of
+ * which has their names. */
+static void count_tcp(const char *proc, struct ncs_ports *counters)
+{
+	char path[PATH_BYTES], names[1024], values[1024];
+	char *name = names, *value = values, *one;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/net/snmp", proc);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	do {
+		names[0] = values[0] = '\0';
+	} while (fgets(names, sizeof(names), file) &&
+		 fgets(values, sizeof(values), file) &&
+		 strncmp(values, "Tcp:", 4) != 0);
+	fclose(file);
+	while ((one = strsep(&name, " \n")) && value) {
+		uint64_t number = strtoull(strsep(&value, " \n"), NULL, 10);
+
+		if (strcmp(one, "OutSegs") == 0)
+			counters->sent = number;
+		else if (strcmp(one, "RetransSegs") == 0)
+			counters->resent = number;
+	}
+}
+
+void ncs_network_count(const char *sys, const char *proc,
+		       struct ncs_ports *counters)
+{
+	char pattern[PATH_BYTES], state[64];
+	glob_t found;
+
+	*counters = (struct ncs_ports){ .ports = 0 };
+	count_tcp(proc, counters);
+	snprintf(pattern, sizeof(pattern), "%s/class/infiniband/*/ports/*",
+		 sys);
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		counters->ports++;
+		counters->errors += rdma_port_errors(found.gl_pathv[i]);
+		if (read_line(found.gl_pathv[i], "state", state, sizeof(state)))
+			counters->down += !strstr(state, "ACTIVE");
+	}
+	globfree(&found);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks NVML for NVLinks; see nvlinks.h. Must not change anything of a GPU. */
+/* Asks NVML for NVLinks and clocks; see nvlinks.h. Must not change anything of a GPU. */
 #include "analysis/peaks/nvlinks.h"
 
 #include <assert.h>
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 /* The most links of a GPU; NVLink 5 has 18. */
 #define LINKS_MAX 64u
@@ -16,6 +17,7 @@
 #define NVML_LINK_ACTIVE 1
 #define NVML_P2P_BY_NVLINK 2 /* a capability of two GPUs */
 #define NVML_P2P_OK 0
+#define NVML_CLOCK_SM 1
 
 /* Fields of nvmlDeviceGetFieldValues(). Speeds are in MBps: megabytes (10^6)
  * per second of one link in one direction, 26562 for one of an H200, which
@@ -60,8 +62,9 @@ static_assert(offsetof(struct nvml_pci, id) == 36, "NVML's PCI info");
 
 typedef void *nvml_device;
 
-struct nvml {
+struct ncs_nvml {
 	void *library;
+	nvml_device devices[NCS_PEAK_GPUS_MAX]; /* NULL: does not answer */
 	int (*init)(void);
 	int (*shutdown)(void);
 	int (*count)(unsigned *count);
@@ -72,15 +75,23 @@ struct nvml {
 		      struct nvml_value *values);
 	int (*p2p)(nvml_device one, nvml_device other, int capability,
 		   int *status);
+	/* These may be NULL, with older or later drivers. */
+	int (*clock)(nvml_device device, int type, unsigned *mhz);
+	int (*clock_most)(nvml_device device, int type, unsigned *mhz);
+	int (*held_by)(nvml_device device, unsigned long long *reasons);
 };
 
-/* Loads and starts the library. Returns false if it is not there. */
-static bool start(struct nvml *nvml, const char *library)
+struct ncs_nvml *ncs_nvml_open(const char *library)
 {
-	*nvml = (struct nvml){ .library = dlopen(library,
-						 RTLD_LAZY | RTLD_LOCAL) };
-	if (!nvml->library)
-		return false;
+	struct ncs_nvml *nvml = calloc(1, sizeof(*nvml));
+
+	if (!nvml)
+		return NULL;
+	nvml->library = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+	if (!nvml->library) {
+		free(nvml);
+		return NULL;
+	}
 	*(void **)&nvml->init = dlsym(nvml->library, "nvmlInit_v2");
 	*(void **)&nvml->shutdown = dlsym(nvml->library, "nvmlShutdown");
 	*(void **)&nvml->count = dlsym(nvml->library, "nvmlDeviceGetCount_v2");
@@ -92,24 +103,34 @@ static bool start(struct nvml *nvml, const char *library)
 	*(void **)&nvml->values =
 		dlsym(nvml->library, "nvmlDeviceGetFieldValues");
 	*(void **)&nvml->p2p = dlsym(nvml->library, "nvmlDeviceGetP2PStatus");
+	*(void **)&nvml->clock = dlsym(nvml->library, "nvmlDeviceGetClockInfo");
+	*(void **)&nvml->clock_most =
+		dlsym(nvml->library, "nvmlDeviceGetMaxClockInfo");
+	*(void **)&nvml->held_by =
+		dlsym(nvml->library,
+		      "nvmlDeviceGetCurrentClocksThrottleReasons");
 	if (nvml->init && nvml->shutdown && nvml->count && nvml->device &&
 	    nvml->pci && nvml->link_state && nvml->values && nvml->p2p &&
 	    nvml->init() == NVML_SUCCESS)
-		return true;
+		return nvml;
 	dlclose(nvml->library);
-	return false;
+	free(nvml);
+	return NULL;
 }
 
-static void stop(struct nvml *nvml)
+void ncs_nvml_close(struct ncs_nvml *nvml)
 {
+	if (!nvml)
+		return;
 	nvml->shutdown();
 	dlclose(nvml->library);
+	free(nvml);
 }
 
 /* --- A GPU ---------------------------------------------------------------- */
 
 /* Returns the value of a field; 0 if NVML does not tell it. */
-static uint64_t value_of(const struct nvml *nvml, nvml_device device,
+static uint64_t value_of(const struct ncs_nvml *nvml, nvml_device device,
 			 enum nvml_field field, unsigned scope)
 {
 	struct nvml_value value = { .field = field, .scope = scope };
@@ -130,7 +151,7 @@ static uint64_t value_of(const struct nvml *nvml, nvml_device device,
 }
 
 /* Returns the speeds of all active links of a GPU together. */
-static uint64_t nvlink_mb_s(const struct nvml *nvml, nvml_device device)
+static uint64_t nvlink_mb_s(const struct ncs_nvml *nvml, nvml_device device)
 {
 	uint64_t links = value_of(nvml, device, NVML_NVLINK_COUNT, 0), sum = 0;
 
@@ -152,7 +173,7 @@ static uint64_t nvlink_mb_s(const struct nvml *nvml, nvml_device device)
 }
 
 /* Returns the GPUs, of `count`, that a GPU reaches by NVLink. */
-static uint64_t reach_of(const struct nvml *nvml, nvml_device device,
+static uint64_t reach_of(const struct ncs_nvml *nvml, nvml_device device,
 			 const nvml_device *devices, unsigned count)
 {
 	uint64_t reach = 0;
@@ -169,21 +190,18 @@ static uint64_t reach_of(const struct nvml *nvml, nvml_device device,
 	return reach;
 }
 
-void ncs_nvlinks_read(const char *library, struct ncs_machine_peaks *peaks)
+void ncs_nvlinks_read(struct ncs_nvml *nvml, struct ncs_machine_peaks *peaks)
 {
-	nvml_device devices[NCS_PEAK_GPUS_MAX] = { NULL };
+	nvml_device *devices = nvml ? nvml->devices : NULL;
 	unsigned count = 0;
-	struct nvml nvml;
 
 	peaks->gpu_count = 0;
-	if (!start(&nvml, library))
+	if (!nvml || nvml->count(&count) != NVML_SUCCESS)
 		return;
-	if (nvml.count(&count) != NVML_SUCCESS)
-		count = 0;
 	if (count > NCS_PEAK_GPUS_MAX)
 		count = NCS_PEAK_GPUS_MAX;
 	for (unsigned i = 0; i < count; i++)
-		if (nvml.device(i, &devices[i]) != NVML_SUCCESS)
+		if (nvml->device(i, &devices[i]) != NVML_SUCCESS)
 			devices[i] = NULL;
 	/* A GPU that does not answer keeps its place, without a name. */
 	for (unsigned i = 0; i < count; i++) {
@@ -191,14 +209,35 @@ void ncs_nvlinks_read(const char *library, struct ncs_machine_peaks *peaks)
 		struct nvml_pci pci = { .domain = 0 };
 
 		*peak = (struct ncs_gpu_peak){ .pci = NCS_NO_PCI_ADDRESS };
-		if (!devices[i] || nvml.pci(devices[i], &pci) != NVML_SUCCESS)
+		if (!devices[i] || nvml->pci(devices[i], &pci) != NVML_SUCCESS)
 			continue;
 		peak->pci = ncs_pci_address(pci.domain, pci.bus, pci.device, 0);
-		peak->nvlink_mb_s = nvlink_mb_s(&nvml, devices[i]);
+		peak->nvlink_mb_s = nvlink_mb_s(nvml, devices[i]);
 		if (peak->nvlink_mb_s > 0)
-			peak->reach = reach_of(&nvml, devices[i], devices,
+			peak->reach = reach_of(nvml, devices[i], devices,
 					       count);
 	}
 	peaks->gpu_count = count;
-	stop(&nvml);
+}
+
+void ncs_clocks_read(const struct ncs_nvml *nvml,
+		     struct ncs_machine_peaks *peaks)
+{
+	for (uint32_t i = 0; nvml && i < peaks->gpu_count; i++) {
+		struct ncs_gpu_peak *peak = &peaks->gpus[i];
+		nvml_device device = nvml->devices[i];
+		unsigned long long reasons = 0;
+		unsigned now = 0, most = 0;
+
+		if (!device || !nvml->clock || !nvml->clock_most ||
+		    !nvml->held_by ||
+		    nvml->clock(device, NVML_CLOCK_SM, &now) != NVML_SUCCESS ||
+		    nvml->clock_most(device, NVML_CLOCK_SM, &most) !=
+			    NVML_SUCCESS ||
+		    nvml->held_by(device, &reasons) != NVML_SUCCESS)
+			now = most = 0;
+		peak->clock_mhz = now;
+		peak->clock_most_mhz = most;
+		peak->held_by = most > 0 ? reasons : 0;
+	}
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/machine_peaks.h"
 #include "ncclstat/abi.h"
 #include "ncclstat/record.h"
 #include "ncclstat/tables/chunks.def"
@@ -291,30 +292,20 @@ struct ncs_digest_function {
 	uint64_t sequence_number; /* the last one; UINT64_MAX: none */
 };
 
-/* Payload of NCS_CHUNK_PEAKS: this struct, then `gpus` of struct ncs_peaks_gpu,
- * each gpu_bytes long. Megabytes are 10^6 bytes. */
+/* Payload of NCS_CHUNK_PEAKS: this struct, then `gpus` of struct ncs_gpu_peak, each
+ * gpu_bytes long, then struct ncs_ports. Before minor version 6, a GPU ended with
+ * its reach, and the last struct was missing. Megabytes are 10^6 bytes. */
 struct ncs_peaks_head {
 	/* Megabytes per second that the machine's network ports send together;
 	 * 0: not known. */
 	uint64_t network_mb_s;
 	uint32_t gpus;      /* 64 at most */
-	uint32_t gpu_bytes; /* sizeof(struct ncs_peaks_gpu) */
-};
-
-struct ncs_peaks_gpu {
-	/* PCI address: domain << 16 | bus << 8 | device << 3 | function;
-	 * UINT64_MAX: not known. */
-	uint64_t pci;
-	/* Megabytes per second that its active NVLinks send together; 0: it has
-	 * none. */
-	uint64_t nvlink_mb_s;
-	/* The GPUs of this chunk that it reaches by NVLink: bit n is the n-th,
-	 * from 0. */
-	uint64_t nvlink_reach;
+	uint32_t gpu_bytes; /* sizeof(struct ncs_gpu_peak) */
 };
 
 static_assert(sizeof(struct ncs_peaks_head) == 16, "peaks head");
-static_assert(sizeof(struct ncs_peaks_gpu) == 24, "GPU's peaks");
+static_assert(sizeof(struct ncs_gpu_peak) == 40, "GPU's peaks");
+static_assert(sizeof(struct ncs_ports) == 40, "ports");
 static_assert(sizeof(struct ncs_digest_head) == 32, "digest head");
 static_assert(sizeof(struct ncs_digest) == 24, "digest");
 static_assert(sizeof(struct ncs_digest_function) == 24, "digest function");

@@ -11,8 +11,8 @@
 #include "record/format/file_format.h"
 
 #define NCS_PEAKS_BYTES_MAX \
-	(sizeof(struct ncs_peaks_head) + \
-	 NCS_PEAK_GPUS_MAX * sizeof(struct ncs_peaks_gpu))
+	(sizeof(struct ncs_peaks_head) + sizeof(struct ncs_ports) + \
+	 NCS_PEAK_GPUS_MAX * sizeof(struct ncs_gpu_peak))
 
 /* Writes the payload, NCS_PEAKS_BYTES_MAX at most; returns its length. */
 size_t ncs_peaks_pack(const struct ncs_machine_peaks *peaks, char *payload);

@@ -353,8 +353,10 @@ void ncs_recording_close(struct ncs_recording *recording)
 		free(recording->hosts[i].name);
 		free(recording->hosts[i].boot_id);
 	}
-	for (size_t i = 0; i < recording->series_count; i++)
+	for (size_t i = 0; i < recording->series_count; i++) {
 		free(recording->series[i].records.at);
+		free(recording->series[i].peaks.at);
+	}
 	for (size_t i = 0; i < recording->file_count; i++)
 		ncs_recorded_file_release(&recording->files[i]);
 	free(recording->file_series);

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "analysis/base/move_clock.h"
-#include "record/format/peaks_chunk.h"
 
 /* --- Common time --------------------------------------------------------- */
 
@@ -137,24 +136,6 @@ static void read_clocks(struct ncs_host_entry *host,
 			  file->head.begun_monotonic_ns);
 }
 
-/* Takes the latest peaks of a file. They are the recorder's: another one on the
- * same machine may see other GPUs. */
-static void read_peaks(struct ncs_file_series *series,
-		       struct ncs_recorded_file *file)
-{
-	for (size_t i = 0; i < file->count; i++) {
-		struct ncs_payload payload;
-
-		if (file->places[i].type != NCS_CHUNK_PEAKS)
-			continue;
-		payload = ncs_recorded_file_payload(file, &file->places[i],
-						    NULL);
-		if (payload.bytes)
-			ncs_peaks_unpack(payload.bytes, payload.size,
-					 &series->peaks);
-	}
-}
-
 /* --- Hosts --------------------------------------------------------------- */
 
 static bool is_of(const struct ncs_host_entry *host,
@@ -222,7 +203,6 @@ int ncs_recording_find_hosts(struct ncs_recording *recording)
 			return error;
 		series->host = host;
 		read_clocks(&recording->hosts[host], file);
-		read_peaks(series, file);
 	}
 	for (size_t i = 0; i < recording->host_count; i++)
 		move_host(&recording->hosts[i], &recording->hosts[0]);

@@ -4,7 +4,6 @@
 #ifndef NCS_RECORD_READ_RECORDING_INTERNAL_H
 #define NCS_RECORD_READ_RECORDING_INTERNAL_H
 
-#include "analysis/base/machine_peaks.h"
 #include "record/read/recording.h"
 #include "record/read/recording_file.h"
 #include "record/read/state_image.h"
@@ -72,7 +71,7 @@ struct ncs_file_series {
 	size_t file_count;
 	uint64_t until_ns; /* end of the files, in the host's time */
 	bool goes_on;      /* the last file has no end */
-	struct ncs_machine_peaks peaks; /* the latest; all zeros: none */
+	struct ncs_chunk_refs peaks;
 	/* Chunks of records of all ranks, in the order of draining. */
 	struct ncs_chunk_refs records;
 };

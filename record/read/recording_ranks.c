@@ -262,6 +262,8 @@ static int take_file(struct ncs_recording *recording, struct rank_index *index,
 		     size_t number)
 {
 	struct ncs_recorded_file *file = &recording->files[number];
+	struct ncs_file_series *series =
+		&recording->series[recording->file_series[number]];
 	struct file_numbers numbers = { 0 };
 	int error = 0;
 
@@ -276,6 +278,10 @@ static int take_file(struct ncs_recording *recording, struct rank_index *index,
 			 place->type == NCS_CHUNK_RECORDS ||
 			 place->type == NCS_CHUNK_STACK)
 			error = take_place(recording, number, i, &numbers);
+		else if (place->type == NCS_CHUNK_PEAKS)
+			error = add_ref(&series->peaks,
+					(struct ncs_chunk_ref){ (uint32_t)number,
+								(uint32_t)i });
 	}
 	free(numbers.owners);
 	return error;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/format/peaks_chunk.h"
 #include "record/read/recording_internal.h"
 #include "shm/array.h"
 #include "shm/clock.h"
@@ -55,6 +56,7 @@ struct source_recording {
 	struct ncs_snapshot snapshot; /* snapshot of the latest sample */
 	bool has_snapshot;
 	char *stack; /* lines of that sample; NULL: none */
+	struct ncs_machine_peaks peaks; /* of that sample */
 	/* RECORD_MAX records, in the order of the recording. */
 	struct ncs_record *gathered;
 	struct ncs_record *records;  /* RECORD_MAX records, lane by lane */
@@ -339,17 +341,48 @@ static void set_clock_error(const struct source_recording *self, size_t rank,
 		sample->clock_error_ns = host->error_ns;
 }
 
-/* Returns the peaks of the machine that a rank was recorded on. */
-static const struct ncs_machine_peaks *
-peaks_of(const struct source_recording *self, size_t rank)
+/* Returns the latest of chunks by now, else `otherwise`; `count`: there is none. */
+static size_t latest_of(const struct source_recording *self, size_t rank,
+			const struct ncs_chunk_refs *chunks, size_t otherwise)
+{
+	for (size_t i = chunks->count; i > 0; i--)
+		if (common_ns(self, rank,
+			      ncs_recording_chunk(self->recording,
+						  chunks->at[i - 1])
+				      ->from_ns) <= self->now_ns)
+			return i - 1;
+	return otherwise;
+}
+
+static struct ncs_payload payload_of(const struct source_recording *self,
+				     struct ncs_chunk_ref at)
+{
+	return ncs_recorded_file_payload(&self->recording->files[at.file],
+					 ncs_recording_chunk(self->recording,
+							     at),
+					 NULL);
+}
+
+/* Adds the peaks of the machine that the rank was recorded on: it had them before
+ * they were known. */
+static void take_peaks(struct source_recording *self, size_t rank,
+		       struct ncs_sample *sample)
 {
 	const struct ncs_recording *recording = self->recording;
 	const struct ncs_chunk_refs *states = &recording->ranks[rank].states;
+	const struct ncs_chunk_refs *peaks;
+	struct ncs_payload payload;
 
 	if (states->count == 0)
-		return NULL;
-	return &recording->series[recording->file_series[states->at[0].file]]
-			.peaks;
+		return;
+	peaks = &recording->series[recording->file_series[states->at[0].file]]
+			 .peaks;
+	if (peaks->count == 0)
+		return;
+	payload = payload_of(self, peaks->at[latest_of(self, rank, peaks, 0)]);
+	if (payload.bytes &&
+	    ncs_peaks_unpack(payload.bytes, payload.size, &self->peaks))
+		sample->peaks = &self->peaks;
 }
 
 /* Adds the latest stack that the rank's process had by now. */
@@ -358,24 +391,18 @@ static void take_stack(struct source_recording *self, size_t rank,
 {
 	const struct ncs_chunk_refs *stacks =
 		&self->recording->ranks[rank].stacks;
-	size_t count = stacks->count;
+	size_t place = latest_of(self, rank, stacks, stacks->count);
 	struct ncs_payload payload;
 
-	while (count > 0) {
-		struct ncs_chunk_ref at = stacks->at[--count];
-		struct ncs_chunk_place *place =
-			ncs_recording_chunk(self->recording, at);
-
-		sample->stack_ns = common_ns(self, rank, place->from_ns);
-		if (sample->stack_ns > self->now_ns)
-			continue;
-		payload = ncs_recorded_file_payload(
-			&self->recording->files[at.file], place, NULL);
-		if (payload.bytes)
-			self->stack = strndup(payload.bytes, payload.size);
-		sample->stack = self->stack;
+	if (place == stacks->count)
 		return;
-	}
+	payload = payload_of(self, stacks->at[place]);
+	if (payload.bytes)
+		self->stack = strndup(payload.bytes, payload.size);
+	sample->stack = self->stack;
+	sample->stack_ns = common_ns(
+		self, rank,
+		ncs_recording_chunk(self->recording, stacks->at[place])->from_ns);
 }
 
 /* --- Samples ------------------------------------------------------------- */
@@ -409,7 +436,7 @@ static void take_sample(struct source_recording *self, size_t rank,
 		ncs_snapshot_take(&self->snapshot, reader, taken_ns);
 		sample->header = &self->recording->ranks[rank].moved;
 		sample->labels = ncs_reader_labels(reader);
-		sample->peaks = peaks_of(self, rank);
+		take_peaks(self, rank, sample);
 		take_stack(self, rank, sample);
 		sample->snapshot = &self->snapshot;
 		sample->is_old = self->played[rank].shown_ns == taken_ns;

@@ -256,7 +256,7 @@ int ncs_recording_head_write(struct ncs_recording_writer *writer)
 	struct ncs_chunk chunk =
 		head_chunk(writer, NCS_CHUNK_FILE, sizeof(*head));
 
-	writer->has_peaks = false;
+	writer->peaks = (struct ncs_machine_peaks){ .gpu_count = 0 };
 	return ncs_recording_chunk_write(writer, &chunk, head);
 }
 

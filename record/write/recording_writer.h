@@ -190,8 +190,8 @@ int ncs_recording_writer_look(struct ncs_recording_writer *writer,
 int ncs_recording_writer_stack(struct ncs_recording_writer *writer, size_t rank,
 			       const char *lines, uint64_t now_ns);
 
-/* Adds the machine's peaks, unless the file has them since its head, or a stream
- * since it was renewed; nothing if nothing is known. */
+/* Adds the machine's peaks, unless the file has them as they are since its head, or
+ * a stream since it was renewed; nothing if nothing is known. */
 int ncs_recording_writer_peaks(struct ncs_recording_writer *writer,
 			       const struct ncs_machine_peaks *peaks,
 			       uint64_t now_ns);

@@ -44,7 +44,8 @@ struct ncs_recording_writer {
 	size_t rank_count;
 	size_t rank_capacity;
 	uint64_t added; /* number of ranks that were ever added */
-	bool has_peaks; /* a chunk of peaks is written, since the latest head */
+	/* The peaks as they were written since the latest head; zeros: not. */
+	struct ncs_machine_peaks peaks;
 	uint32_t numbers; /* number of ranks in this file so far */
 	/* Entries since the latest index; INDEX_EVERY of them fit. */
 	struct ncs_index_entry *entries;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes what is read beside segments: the peaks of the machine, once a file, and
- * stacks; see recording_writer.h. */
+/* Writes what is read beside segments: the peaks of the machine as they change,
+ * and stacks; see recording_writer.h. */
 #include <string.h>
 
 #include "record/format/chunk.h"
@@ -11,6 +11,7 @@ int ncs_recording_writer_peaks(struct ncs_recording_writer *writer,
 			       const struct ncs_machine_peaks *peaks,
 			       uint64_t now_ns)
 {
+	static const struct ncs_machine_peaks unknown;
 	char payload[NCS_PEAKS_BYTES_MAX];
 	struct ncs_chunk chunk = {
 		.type = NCS_CHUNK_PEAKS,
@@ -19,10 +20,11 @@ int ncs_recording_writer_peaks(struct ncs_recording_writer *writer,
 		.until_ns = now_ns,
 	};
 
-	if (writer->error != 0 || writer->has_peaks ||
-	    (peaks->network_mb_s == 0 && peaks->gpu_count == 0))
+	if (writer->error != 0 ||
+	    memcmp(peaks, &unknown, sizeof(*peaks)) == 0 ||
+	    memcmp(peaks, &writer->peaks, sizeof(*peaks)) == 0)
 		return writer->error;
-	writer->has_peaks = true;
+	writer->peaks = *peaks;
 	chunk.unpacked_bytes = ncs_peaks_pack(peaks, payload);
 	return ncs_recording_chunk_write(writer, &chunk, payload);
 }

@@ -80,6 +80,37 @@ open 80x24 "exec $ncclstat $tmp/job.ncs"
 sees ' of 478 GB/s NVLink$'
 verdict 'so has the view of a recording' $?
 
+# --- A clock that is held down ---------------------------------------------
+
+kill "$background"
+wait "$background"
+mkdir "$tmp/late"
+python3 test/ui/fleet_job.py straggler 4 "$tmp/late"
+"$build/ncclreplay" --gpus --loop 0 "$tmp/late" >"$tmp/log" 2>&1 </dev/null &
+background=$!
+
+# clocked COMMAND...: whether a command ends with a late rank, and tells of the
+# clock of its GPU.
+clocked() {
+	"$@" >"$tmp/said" 2>&1
+	grep -q 'verdict: late_rank' "$tmp/said" &&
+		grep -q ': its GPU clocks at 1290 of 1980 MHz: power cap$' \
+			"$tmp/said"
+}
+# Rank 1 is late.
+export FAKE_CLOCKS='2 1290 1980 4'
+soon clocked with_nvml "$ncclstat" --diagnose --wait 5
+verdict 'a finding on a rank tells that the clock of its GPU is held down' $?
+with_nvml "$ncclstat" --record "$tmp/late.ncs" --duration 5 2>"$tmp/record.err"
+clocked "$ncclstat" --diagnose "$tmp/late.ncs"
+verdict 'so does a recording' $?
+FAKE_CLOCKS='3 1290 1980 4' with_nvml "$ncclstat" --diagnose --wait 5 \
+	>"$tmp/said" 2>&1
+grep -q 'verdict: late_rank' "$tmp/said" && ! grep 'GPU clocks' "$tmp/said"
+verdict 'that of another rank is no evidence' $?
+
+# --- A library that hangs ---------------------------------------------------
+
 # The library's start takes a minute: nobody waits for it.
 export FAKE_NVML='8 18 26562 0 0 60000'
 open 80x24 "exec env LD_LIBRARY_PATH=$library $ncclstat"

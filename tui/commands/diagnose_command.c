@@ -334,6 +334,8 @@ int ncs_diagnose_run(const struct ncs_command_input *input)
 	/* The latest calls show what some ranks have finished and others have
 	 * not. */
 	watch.model.keeps_latest = true;
+	/* Peaks tell what holds a GPU or a port back. */
+	input->source->wants_peaks = true;
 	if (watch.replay && watch.options->at.kind == NCS_INSTANT_NONE)
 		search = search_all(&watch);
 	if (watch.replay)

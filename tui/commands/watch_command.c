@@ -138,6 +138,8 @@ int ncs_watch_run(const struct ncs_command_input *input)
 	/* The latest calls show what some ranks have finished and others have
 	 * not. */
 	watch.model.keeps_latest = true;
+	/* Peaks tell what holds a GPU or a port back. */
+	input->source->wants_peaks = true;
 	watch_until_stopped(&watch, &signals);
 	ncs_hooks_close(watch.hooks);
 	ncs_diagnosis_release(&watch.diagnosis);

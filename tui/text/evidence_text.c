@@ -32,6 +32,7 @@ PRINTED(NUMBER, "%" PRIu64, it->number)
 PRINTED(EXPECTED, "%" PRIu64, it->expected)
 PRINTED(S, "%s", it->number == 1 ? "" : "s")
 PRINTED(THEM, "%s", it->number == 1 ? "it" : "them")
+PRINTED(ARE, "%s", it->number == 1 ? "is" : "are")
 PRINTED(SHARE, "%.0f", 100 * it->share)
 PRINTED(FUNCTION, "%s", ncs_function_name(it->channel->function))
 PRINTED(STATE, "%s", ncs_channel_state_label(it->channel->state))
@@ -47,6 +48,19 @@ PRINTED(SPENT, "%s", ncs_channel_state_name((unsigned)it->number))
 PRINTED(REASON, "%s",
 	ncs_cost_unknown_help((enum ncs_cost_unknown)it->number))
 PRINTED(NODE, "%s", it->node->name)
+
+WORD(HELD)
+{
+	const char *between = ": ";
+
+#define X(ID, bit, words) \
+	if (it->held_by & bit) { \
+		ncs_append(text, size, "%s%s", between, words); \
+		between = ", "; \
+	}
+	NCS_CLOCK_REASONS(X)
+#undef X
+}
 
 WORD(TIME)
 {

@@ -3,7 +3,9 @@
  *
  * Its GPUs are those of FAKE_NVML in the environment, six numbers: GPUs, links of
  * each, megabytes per second of a link, links that are down, the GPU (from 1)
- * that no other reaches, and ms that the start takes. Built with BARE it lacks a
+ * that no other reaches, and ms that the start takes. FAKE_CLOCKS are four numbers:
+ * the GPU (from 1) whose clock is held down, its MHz, the MHz that all can have, and
+ * the reasons; without it there are no clocks. Built with BARE it lacks a
  * function, as old drivers do. Functions that change something it does not have,
  * as nobody may call them. */
 #include <stdio.h>
@@ -21,6 +23,7 @@
 #define P2P_NOT_SUPPORTED 5
 #define UNSIGNED_INT 1
 #define FIELD_LINKS 91
+#define CLOCK_SM 1
 #define FIELD_SPEED 164
 
 struct field_value {
@@ -56,6 +59,12 @@ EXPORT int nvmlDeviceGetFieldValues(void *device, int count,
 				    struct field_value *values);
 EXPORT int nvmlDeviceGetP2PStatus(void *one, void *other, int capability,
 				  int *status);
+
+EXPORT int nvmlDeviceGetClockInfo(void *device, int type, unsigned *mhz);
+EXPORT int nvmlDeviceGetMaxClockInfo(void *device, int type, unsigned *mhz);
+EXPORT int
+nvmlDeviceGetCurrentClocksThrottleReasons(void *device,
+					  unsigned long long *reasons);
 
 /* Returns the number of a device, from 1; 0 if it is none. */
 static unsigned number_of(const void *device)
@@ -159,4 +168,56 @@ int nvmlDeviceGetP2PStatus(void *one, void *other, int capability, int *status)
 			  P2P_NOT_SUPPORTED :
 			  0;
 	return SUCCESS;
+}
+
+struct clocks {
+	unsigned held, mhz, most;
+	unsigned long long reasons;
+};
+
+static int read_clocks(const void *device, struct clocks *clocks)
+{
+	const char *text = getenv("FAKE_CLOCKS");
+
+	if (number_of(device) == 0)
+		return INVALID_ARGUMENT;
+	return text && sscanf(text, "%u %u %u %llu", &clocks->held, &clocks->mhz,
+			      &clocks->most, &clocks->reasons) == 4 ?
+		       SUCCESS :
+		       NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetClockInfo(void *device, int type, unsigned *mhz)
+{
+	struct clocks clocks;
+	int error = type == CLOCK_SM ? read_clocks(device, &clocks) :
+				       INVALID_ARGUMENT;
+
+	if (!error)
+		*mhz = number_of(device) == clocks.held ? clocks.mhz :
+							  clocks.most;
+	return error;
+}
+
+int nvmlDeviceGetMaxClockInfo(void *device, int type, unsigned *mhz)
+{
+	struct clocks clocks;
+	int error = type == CLOCK_SM ? read_clocks(device, &clocks) :
+				       INVALID_ARGUMENT;
+
+	if (!error)
+		*mhz = clocks.most;
+	return error;
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *device,
+					      unsigned long long *reasons)
+{
+	struct clocks clocks;
+	int error = read_clocks(device, &clocks);
+
+	if (!error)
+		*reasons = number_of(device) == clocks.held ? clocks.reasons :
+							      0;
+	return error;
 }

@@ -122,6 +122,45 @@ static void unknown_speeds_are_left_out(void **state)
 	assert_peak(0);
 }
 
+static void troubles_of_ports_are_counted(void **state)
+{
+	struct ncs_ports counters;
+
+	(void)state;
+	put_rdma("mlx5_0/ports/1", "4: ACTIVE\n", "400 Gb/sec (4X NDR)\n");
+	put_rdma("mlx5_1/ports/1", "1: DOWN\n", "10 Gb/sec (4X SDR)\n");
+	put("class/infiniband/mlx5_0/ports/1/counters/symbol_error", "7\n");
+	put("class/infiniband/mlx5_0/ports/1/counters/link_downed", "2\n");
+	put("class/infiniband/mlx5_1/ports/1/counters/symbol_error", "1\n");
+	put("net/snmp", "Ip: Forwarding DefaultTTL\nIp: 1 64\n"
+			"Tcp: RtoAlgorithm MaxConn InSegs OutSegs RetransSegs\n"
+			"Tcp: 1 -1 900 1000 12\n");
+	ncs_network_count(sys, sys, &counters);
+	assert_int_equal(counters.ports, 2);
+	assert_int_equal(counters.down, 1);
+	assert_int_equal(counters.errors, 10);
+	assert_int_equal(counters.sent, 1000);
+	assert_int_equal(counters.resent, 12);
+}
+
+static void machine_without_counters_has_none(void **state)
+{
+	const struct ncs_ports none = { .ports = 0 };
+	struct ncs_ports counters;
+
+	(void)state;
+	ncs_network_count("/nowhere", "/nowhere", &counters);
+	assert_memory_equal(&counters, &none, sizeof(none));
+	/* A line may be cut, or be none. */
+	put("net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 5");
+	ncs_network_count(sys, sys, &counters);
+	assert_int_equal(counters.sent, 5);
+	assert_int_equal(counters.resent, 0);
+	put("net/snmp", "Tcp:");
+	ncs_network_count(sys, sys, &counters);
+	assert_int_equal(counters.sent, 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -130,6 +169,8 @@ int main(void)
 		TEST(active_ports_add_up),
 		TEST(fastest_wired_port_counts_alone),
 		TEST(unknown_speeds_are_left_out),
+		TEST(troubles_of_ports_are_counted),
+		TEST(machine_without_counters_has_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The NVLinks of GPUs, read through a fake of NVIDIA's management library. */
+/* The NVLinks and clocks of GPUs, read through a fake of NVIDIA's management library. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,9 +18,14 @@ static struct ncs_machine_peaks peaks;
 /* Reads the GPUs that six numbers tell of; see fake_nvml.c. */
 static void read_gpus(const char *library, const char *fake)
 {
+	struct ncs_nvml *nvml;
+
 	memset(&peaks, 0xff, sizeof(peaks));
 	setenv("FAKE_NVML", fake, 1);
-	ncs_nvlinks_read(library, &peaks);
+	nvml = ncs_nvml_open(library);
+	ncs_nvlinks_read(nvml, &peaks);
+	ncs_clocks_read(nvml, &peaks);
+	ncs_nvml_close(nvml);
 }
 
 static struct ncs_rank_peaks peaks_of(const char *gpu)
@@ -83,6 +88,22 @@ static void ranks_find_their_gpu_by_any_form_of_its_id(void **state)
 	assert_int_equal(peaks_of("").nvlink_mb_s, 0);
 }
 
+static void clocks_and_their_reasons_are_told_by_gpu(void **state)
+{
+	(void)state;
+	setenv("FAKE_CLOCKS", "2 1290 1980 4", 1);
+	read_gpus(LIBRARY, "3 18 26562 0 0 0");
+	assert_int_equal(peaks_of("0000:02:00.0").clock_mhz, 1290);
+	assert_int_equal(peaks_of("0000:02:00.0").clock_most_mhz, 1980);
+	assert_int_equal(peaks_of("0000:02:00.0").held_by, 4);
+	assert_int_equal(peaks_of("0000:03:00.0").clock_mhz, 1980);
+	assert_int_equal(peaks_of("0000:03:00.0").held_by, 0);
+	unsetenv("FAKE_CLOCKS");
+	read_gpus(LIBRARY, "3 18 26562 0 0 0");
+	assert_int_equal(peaks_of("0000:02:00.0").clock_mhz, 0);
+	assert_int_equal(peaks_of("0000:02:00.0").clock_most_mhz, 0);
+}
+
 static void missing_library_means_no_gpu(void **state)
 {
 	(void)state;
@@ -103,6 +124,7 @@ int main(void)
 		cmocka_unit_test(gpus_without_links_have_no_peak),
 		cmocka_unit_test(gpu_that_no_link_reaches_is_told_apart),
 		cmocka_unit_test(ranks_find_their_gpu_by_any_form_of_its_id),
+		cmocka_unit_test(clocks_and_their_reasons_are_told_by_gpu),
 		cmocka_unit_test(missing_library_means_no_gpu),
 	};
 

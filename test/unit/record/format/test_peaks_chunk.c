@@ -20,6 +20,9 @@ static struct ncs_machine_peaks many(uint32_t gpus)
 			.pci = ncs_pci_address(0, i, 0, 0),
 			.nvlink_mb_s = 478116 + i,
 			.reach = ~(UINT64_C(1) << i),
+			.held_by = 4,
+			.clock_mhz = 1290 + i,
+			.clock_most_mhz = 1980,
 		};
 	return peaks;
 }
@@ -49,15 +52,43 @@ static void longer_entries_are_read(void **state)
 	(void)state;
 	ncs_peaks_pack(&peaks, payload);
 	memcpy(&head, payload, sizeof(head));
-	head.gpu_bytes = 40;
+	head.gpu_bytes = 56;
 	memcpy(longer, &head, sizeof(head));
 	for (size_t i = 0; i < 2; i++)
-		memcpy(longer + sizeof(head) + 40 * i,
+		memcpy(longer + sizeof(head) + 56 * i,
 		       payload + sizeof(head) +
-			       sizeof(struct ncs_peaks_gpu) * i,
-		       sizeof(struct ncs_peaks_gpu));
-	assert_true(ncs_peaks_unpack(longer, sizeof(head) + 80, &read));
+			       sizeof(struct ncs_gpu_peak) * i,
+		       sizeof(struct ncs_gpu_peak));
+	memcpy(longer + sizeof(head) + 2 * 56,
+	       payload + sizeof(head) + 2 * sizeof(struct ncs_gpu_peak),
+	       sizeof(struct ncs_ports));
+	assert_true(ncs_peaks_unpack(longer,
+				     sizeof(head) + 2 * 56 +
+					     sizeof(struct ncs_ports),
+				     &read));
 	assert_memory_equal(&read, &peaks, sizeof(read));
+}
+
+/* Entries of earlier versions end before the clock, and nothing follows them. */
+static void shorter_entries_are_read(void **state)
+{
+	struct ncs_machine_peaks peaks = many(2), read = { 0 };
+	char payload[NCS_PEAKS_BYTES_MAX], shorter[16 + 48];
+	struct ncs_peaks_head head;
+
+	(void)state;
+	ncs_peaks_pack(&peaks, payload);
+	memcpy(&head, payload, sizeof(head));
+	head.gpu_bytes = 24;
+	memcpy(shorter, &head, sizeof(head));
+	for (size_t i = 0; i < 2; i++)
+		memcpy(shorter + sizeof(head) + 24 * i,
+		       payload + sizeof(head) + sizeof(struct ncs_gpu_peak) * i,
+		       24);
+	assert_true(ncs_peaks_unpack(shorter, sizeof(shorter), &read));
+	assert_int_equal(read.gpus[1].reach, peaks.gpus[1].reach);
+	assert_int_equal(read.gpus[1].clock_most_mhz, 0);
+	assert_int_equal(read.ports.ports, 0);
 }
 
 /* The payload is copied to a block of its own size, so that a sanitizer sees
@@ -76,14 +107,14 @@ static void assert_refused(const struct ncs_peaks_head *head, size_t size)
 
 static void payloads_without_sense_are_refused(void **state)
 {
-	const uint32_t gpu = sizeof(struct ncs_peaks_gpu);
+	const uint32_t gpu = sizeof(struct ncs_gpu_peak);
 	struct ncs_peaks_head head = { .gpus = 2, .gpu_bytes = gpu };
 
 	(void)state;
 	assert_refused(&head, 0);
 	assert_refused(&head, sizeof(head) - 1);
 	assert_refused(&head, sizeof(head) + 2 * gpu - 1);
-	head.gpu_bytes = gpu - 1;
+	head.gpu_bytes = 23;
 	assert_refused(&head, sizeof(head) + 2 * gpu);
 	head.gpu_bytes = UINT32_MAX;
 	assert_refused(&head, sizeof(head) + 2 * gpu);
@@ -99,6 +130,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(peaks_come_back_as_they_went),
 		cmocka_unit_test(longer_entries_are_read),
+		cmocka_unit_test(shorter_entries_are_read),
 		cmocka_unit_test(payloads_without_sense_are_refused),
 	};
 

@@ -636,6 +636,23 @@ static void chunks_of_several_indexes_are_found(void **state)
 	recorded_file_release(&file);
 }
 
+static void peaks_are_written_when_they_change(void **state)
+{
+	struct written_recording *written = *state;
+	struct ncs_machine_peaks peaks = { .network_mb_s = 50000,
+					   .gpu_count = 1 };
+	struct recorded_file file;
+
+	begin(written);
+	ncs_recording_writer_peaks(written->writer, &peaks, SECOND);
+	peaks.gpus[0].clock_mhz = 1290;
+	ncs_recording_writer_peaks(written->writer, &peaks, 2 * SECOND);
+	ncs_recording_writer_peaks(written->writer, &peaks, 3 * SECOND);
+	end(written, &file);
+	assert_int_equal(recorded_file_count(&file, NCS_CHUNK_PEAKS), 2);
+	recorded_file_release(&file);
+}
+
 static void peaks_are_written_once_a_file(void **state)
 {
 	struct written_recording *written = *state;
@@ -688,6 +705,7 @@ int main(void)
 		TEST(packed_chunks_unpack_to_the_same),
 		TEST(chunks_of_several_indexes_are_found),
 		TEST(peaks_are_written_once_a_file),
+		TEST(peaks_are_written_when_they_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
