@@ -228,6 +228,70 @@ else
 		'npm cannot be reached'
 fi
 
+# --- Hooks ------------------------------------------------------------------------
+
+# stand_in NAME: a program that keeps how it was called.
+mkdir "$tmp/bin" "$tmp/stacks" "$tmp/hung"
+stand_in() {
+	printf '#!/bin/sh\nprintf "%%s " "$0" "$@" | sed "s|.*/||" >>%s\necho >>%s\n' \
+		"$tmp/called" "$tmp/called" >"$tmp/bin/$1"
+	chmod +x "$tmp/bin/$1"
+}
+for one in scontrol kubectl py-spy; do
+	stand_in "$one"
+done
+# Keeps what is posted, and says where it listens.
+python3 -c 'import http.server, sys
+class Taker(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        open(sys.argv[1], "wb").write(body)
+        self.send_response(200)
+        self.end_headers()
+server = http.server.HTTPServer(("127.0.0.1", 0), Taker)
+print(server.server_port, file=open(sys.argv[2], "w"))
+server.handle_request()' "$tmp/posted" "$tmp/taker" 2>/dev/null &
+pids="$pids $!"
+await test -s "$tmp/taker"
+python3 test/ui/faulty_job.py missing 4 "$tmp/hung"
+shm_folder "$tmp/hung/shm"
+begin env NCCLSTAT_DIR="$tmp/hung/shm" "$build/ncclreplay" --hold "$tmp/hung"
+set --
+for hook in "$recipes"/hook-*.sh; do
+	set -- "$@" "--on=stuck:$hook"
+done
+STACKS="$tmp/stacks" SLURM_JOB_ID=17 POD_NAME=train-1 NCCLSTAT_DIR="$tmp/hung/shm" \
+	WEB_HOOK="http://127.0.0.1:$(cat "$tmp/taker")/" PATH="$tmp/bin:$PATH" \
+	"$ncclstat" --watch -i 0.5 "$@" >"$tmp/programs" 2>"$tmp/watched" &
+pids="$pids $!"
+called() {
+	cat "$tmp/called"
+	grep -qx "$1 *" "$tmp/called"
+}
+check 'hooks: the stacks of all ranks are in a file' await sh -c \
+	'grep -qs "^stacks of main threads" "$1"/rank_missing-*' - "$tmp/stacks"
+check 'hooks: the pod has the verdict as a label' await called \
+	'kubectl label --overwrite pod train-1 ncclstat=rank_missing'
+check 'hooks: and the sentence' await called \
+	'kubectl annotate --overwrite pod train-1 ncclstat=rank 1 of .*'
+check 'hooks: the job is queued again' await called 'scontrol requeue 17'
+check 'hooks: its comment says why' await called \
+	'scontrol update JobId=17 Comment=rank 1 of faulty has not called .*'
+four_dumps() {
+	[ "$(grep -c '^py-spy dump --locals --pid [0-9]' "$tmp/called")" -eq 4 ]
+}
+check 'hooks: py-spy reads each process once' await four_dumps
+if have curl; then
+	check 'hooks: the diagnosis is posted' await python3 \
+		test/ui/json_schema.py tui/share/json/ncclstat.schema.json \
+		diagnosis "$tmp/posted"
+	check 'hooks: none fails' test ! -s "$tmp/watched"
+else
+	skip 'hooks: the diagnosis is posted' 'no curl'
+fi
+check 'hooks: a job is queued again three times at most' sh -c \
+	'! SLURM_RESTART_COUNT=3 "$1"' - "$recipes/hook-slurm-requeue.sh"
+
 # --- exporter_exporter ------------------------------------------------------------
 
 if have prometheus-exporter-exporter && have openssl; then
