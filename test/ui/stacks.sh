@@ -395,6 +395,17 @@ says 'lines fit into 80 columns' lines_fit
 "$ncclstat" --diagnose=json -i 0.2 >"$tmp/out" 2>"$tmp/err"
 says 'nothing is read unless it is asked for' holds "s is None"
 
+# A node that is this machine.
+cat >"$tmp/tools/ssh" <<END
+#!/bin/sh
+while [ "\$1" != n1 ]; do
+	shift
+done
+shift
+NCCLSTAT_DIR=\$NODE exec sh -c "\$*"
+END
+chmod +x "$tmp/tools/ssh"
+
 # --- Stacks that are kept ---------------------------------------------------------
 
 rm "$tmp/tools/gdb" "$tmp/tools/eu-stack"
@@ -426,6 +437,12 @@ says 'agents of --from send them' holds "
 	sorted(p['rank'] for p in s['processes']) == list(range(8)) and
 	{'/job/loader.py'} == {f['file'] for b in s['branches'] if
 		b['leaves_the_others'] for f in b['frames'][:1]}"
+
+PATH="$tmp/tools:$PATH" NODE="$NCCLSTAT_DIR" "$ncclstat" --record "$tmp/node" \
+	--duration 6 --stacks --hosts n1 --remote-command "$ncclstat" 2>"$tmp/err"
+with_stacks 2 --diagnose=json --stacks=all "$tmp/node.n1"
+says 'so do agents of a recording of nodes' holds "
+	sorted(p['rank'] for p in s['processes']) == list(range(8))"
 
 # --- The key of the live view -----------------------------------------------------
 
@@ -510,22 +527,12 @@ print(json.load(open(sys.argv[1]))["stacks"]["processes"][0]["pid"])' \
 	"$tmp/out")
 says 'the process runs' runs "$pid"
 says 'no tool that stops it was run' test ! -e "$tmp/touched"
-# A node that is this machine.
-cat >"$tmp/tools/ssh" <<END
-#!/bin/sh
-while [ "\$1" != n1 ]; do
-	shift
-done
-shift
-NCCLSTAT_DIR=$NCCLSTAT_DIR exec sh -c "\$*"
-END
-chmod +x "$tmp/tools/ssh"
 echo 0 >"$COUNT"
+export NODE="$NCCLSTAT_DIR"
 with_stacks 1 --diagnose --stacks=late --wait 30 --records --hosts n1 \
 	--remote-command "$ncclstat"
 says 'ncclstat on a node samples there' sampled \
 	'^rank 1 is late in next (loader.py:188) at [0-9]* of [0-9]* moments:$'
-rm "$tmp/tools/ssh"
 export SLEEP=0.1
 echo 0 >"$COUNT"
 with_stacks 1 --diagnose --stacks=late --wait 30
