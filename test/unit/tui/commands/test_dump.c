@@ -884,7 +884,7 @@ static void text_has_a_head_titles_and_a_line_for_each_row(void **state)
 	scripted_channel(scripted_add(scripted, 0), 0, true, 1);
 	scripted_add(scripted, 1)
 		->snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
-		.calls = 1;
+		.operations = 1;
 	scripted_pass(scripted, SECOND);
 	text = dump_text(scripted, NCS_VIEW_RANK);
 	assert_int_equal(count_lines(text), 7);
