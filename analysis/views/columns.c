@@ -15,18 +15,13 @@
 #include "analysis/model/stragglers.h"
 #include "analysis/views/getters.h"
 
-const char *const ncs_view_names[NCS_VIEW_COUNT] = {
-	[NCS_VIEW_RANK] = "ranks",
-	[NCS_VIEW_COMMUNICATOR] = "communicators",
-	[NCS_VIEW_CHANNEL] = "channels",
-	[NCS_VIEW_PROXY] = "proxy",
-	[NCS_VIEW_COLLECTIVE] = "collectives",
-	[NCS_VIEW_TIMELINE] = "timeline",
-	[NCS_VIEW_FINDING] = "diagnose",
-	[NCS_VIEW_RANGE] = "ranges",
-	[NCS_VIEW_NODE] = "nodes",
-	[NCS_VIEW_FUNCTION] = "functions",
-	[NCS_VIEW_CLASS] = "sizes",
+const struct ncs_view_names ncs_views[NCS_VIEW_COUNT] = {
+#define X(WITH, ID, key, option, name, tab, help) { option, name, tab },
+	NCS_TABS(X, )
+#undef X
+#define X(ID, option, name) { option, name, NULL },
+	NCS_VIEWS_WITHOUT_TAB(X)
+#undef X
 };
 
 /* --- Objects of rows ------------------------------------------------------ */

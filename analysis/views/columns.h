@@ -16,28 +16,30 @@
 #include "analysis/views/value.h"
 #include "ncclstat/tables/columns.def"
 #include "ncclstat/tables/timings.def"
+#include "ncclstat/tables/views.def"
 
 enum ncs_view {
-	NCS_VIEW_RANK,
-	NCS_VIEW_COMMUNICATOR,
-	NCS_VIEW_CHANNEL,
-	NCS_VIEW_PROXY,
-	NCS_VIEW_COLLECTIVE,
-	NCS_VIEW_TIMELINE,
-	NCS_VIEW_FINDING,
-	NCS_VIEW_RANGE,
-	NCS_VIEW_NODE,
+#define X(WITH, ID, key, option, name, tab, help) NCS_VIEW_##ID,
+	NCS_TABS(X, )
+#undef X
 	/* Have no tab of their own, but that of collectives: */
-	NCS_VIEW_FUNCTION,
-	NCS_VIEW_CLASS,
-	NCS_VIEW_COUNT
+#define X(ID, option, name) NCS_VIEW_##ID,
+	NCS_VIEWS_WITHOUT_TAB(X)
+#undef X
+		NCS_VIEW_COUNT
 };
 
 /* The number of views that have a tab; they come first. */
 #define NCS_VIEW_TABS NCS_VIEW_FUNCTION
 
-/* The names of views, as --view takes them. */
-extern const char *const ncs_view_names[NCS_VIEW_COUNT];
+/* The names of a view; see views.def. */
+struct ncs_view_names {
+	const char *option;
+	const char *full;
+	const char *tab; /* NULL if it has none */
+};
+
+extern const struct ncs_view_names ncs_views[NCS_VIEW_COUNT];
 
 /* Indexes of ncs_columns. */
 enum ncs_column_id {

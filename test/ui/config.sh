@@ -13,14 +13,14 @@ job='--synthetic 8x4'
 
 open 80x24 "exec $ncclstat $job"
 started
-press ] i u u C 4
-sees '\[4:Proxy\]' && press q && ended 0 && [ ! -e "$HOME" ]
+press ] i u u C && view proxy
+sees '\[.:Proxy\]' && press q && ended 0 && [ ! -e "$HOME" ]
 verdict 'nothing is written unless the user asks' $?
 
 open 80x24 "exec $ncclstat $job"
 started
-press ] i 4
-sees '\[4:Proxy\]' && press W && sees "y/n: write $rc" && press n &&
+press ] i && view proxy
+sees '\[.:Proxy\]' && press W && sees "y/n: write $rc" && press n &&
 	sees 'nothing was written' && [ ! -e "$HOME" ]
 verdict 'W without consent writes nothing' $?
 press W
@@ -37,17 +37,17 @@ ended 0
 
 open 120x24 "exec $ncclstat $job"
 started
-sees '\[4:Proxy\]' && sees 'int 5.00s'
+sees '\[.:Proxy\]' && sees 'int 5.00s'
 verdict 'the next view begins with the saved options' $?
 
 open 120x24 "exec $ncclstat $job --view=ranks"
 started
-sees '\[1:Ranks\]' && sees 'int 5.00s'
+sees '\[.:Ranks\]' && sees 'int 5.00s'
 verdict 'the command line overrides the file' $?
 
 open 120x24 "exec $ncclstat $job --config=none"
 started
-sees '\[1:Ranks\]' && sees 'int 1.00s' && press W && sees 'no configuration'
+sees '\[.:Ranks\]' && sees 'int 1.00s' && press W && sees 'no configuration'
 verdict '--config=none reads no file' $?
 
 # In the setup screen units is the eighth line, and columns come last.
@@ -66,7 +66,7 @@ sees 'y/n: write' && press y && sees "written to $rc" &&
 	grep -q '^units = bits$' "$rc" && grep -q '^columns = ranks:' "$rc"
 verdict 'W in the setup writes the file' $?
 press Escape
-sees '\[1:Ranks\]' && sees 'BUSGb/s' && press q && ended 0
+sees '\[.:Ranks\]' && sees 'BUSGb/s' && press q && ended 0
 verdict 'Esc leaves the setup' $?
 open 200x24 "exec $ncclstat $job"
 started
@@ -82,10 +82,10 @@ verdict 'a dump ignores the file' $?
 printf 'colour = red\nview = channels\n' >"$rc"
 open 100x24 "exec $ncclstat $job"
 started
-sees "$rc:1: there is no option --colour" && sees '\[3:Chan' &&
+sees "$rc:1: there is no option --colour" && sees '\[.:Chan' &&
 	grep -q "$rc:1: there is no option --colour" "$tmp/stderr"
 verdict 'errors are reported with their line' $?
-press 5 W y
+view collectives && press W y
 sees 'written to' && grep -q '^colour = red$' "$rc" &&
 	grep -q '^view = collectives$' "$rc"
 verdict 'lines that are not understood are kept' $?
@@ -93,7 +93,7 @@ verdict 'lines that are not understood are kept' $?
 chmod 666 "$rc"
 open 100x24 "exec $ncclstat $job"
 started
-sees 'not read: others may write' && sees '\[1:Ranks\]' && press W y &&
+sees 'not read: others may write' && sees '\[.:Ranks\]' && press W y &&
 	sees 'not written'
 verdict 'a file that others may write to is refused' $?
 

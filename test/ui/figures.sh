@@ -121,11 +121,11 @@ verdict 'it is dumped and exported' $?
 for view in ranks communicators channels collectives classes; do
 	open 300x60 "exec $ncclstat --replay --at=-0.1 $*"
 	sees ' PAUSED ' && sees ' ranks 2/2 ' && case $view in
-	ranks) press 1 && sees 'RANK COMM .* OLDEST ' ;;
-	communicators) press 2 && sees 'COMM .* SKEW ' ;;
-	channels) press 3 && sees 'RANK COMM .* PEER ' ;;
-	collectives) press 5 && sees 'COMM .* MOVE .* BUSGB/s ' ;;
-	classes) press 5 && press x && sees ' ALGO .* BUSGB/s ' ;;
+	ranks) view ranks && sees 'RANK COMM .* OLDEST ' ;;
+	communicators) view communicators && sees 'COMM .* SKEW ' ;;
+	channels) view channels && sees 'RANK COMM .* PEER ' ;;
+	collectives) view collectives && sees 'COMM .* MOVE .* BUSGB/s ' ;;
+	classes) view collectives && press x && sees ' ALGO .* BUSGB/s ' ;;
 	esac && screen >"$tmp/screen.$view"
 	verdict "its $view are on the screen" $?
 done

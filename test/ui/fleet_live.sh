@@ -32,9 +32,9 @@ background=$fleet_jobs
 
 open 120x24 "exec $ncclstat --hosts=n[1-2] --interval 0.3"
 on_screen 'two nodes are certain' 'rank 1 .* has not called AllReduce'
-press 7
+view diagnose
 on_screen 'the finding is certain' 'rank_missing .*certain'
-press 9
+view nodes
 on_screen 'the first node runs' ' n1 .*running'
 on_screen 'the second node runs' ' n2 .*running'
 
@@ -49,13 +49,13 @@ on_screen 'the row of a node that goes away says so' \
 	' n2 .*\(ended\|not_reachable\)'
 on_screen 'the title counts the nodes that are seen' '1 of 2 nodes'
 on_screen 'the reason is tried again and told' 'No route to host'
-press 7
+view diagnose
 on_screen 'the verdict is less certain' 'rank_missing .*possible'
 on_screen 'and says which node is not seen' 'node_unseen'
-press 9
+view nodes
 rm "$tmp/away-n2"
 on_screen 'a node that is back runs' ' n2 .*running'
-press 7
+view diagnose
 on_screen 'and the verdict is certain again' 'rank_missing .*certain'
 misses 'node_unseen'
 verdict 'with no node unseen' $?
@@ -76,7 +76,7 @@ verdict 'the nodes can be kept' $?
 open 120x24 "exec $ncclstat $tmp/kept.n1 $tmp/kept.n2"
 press End
 on_screen 'what was kept has the same rank' 'rank 1 .* has not called AllReduce'
-press 7
+view diagnose
 on_screen 'and is as certain' 'rank_missing .*certain'
 press q
 ended 0
@@ -87,7 +87,7 @@ verdict 'q leaves what was kept' $?
 open 150x24 "exec $ncclstat --from=\"$fleet_build/ncclsimulate -S 60 -R -h 6 -r 1 -l 3:6000 -\""
 on_screen 'a late rank of another node is named' 'rank 3 of world costs'
 on_screen 'its lateness has its error beside it' ' alive .*s+-'
-press 6
+view timeline
 on_screen 'the timeline says how far lanes of other hosts may be off' \
 	'against other hosts its lanes are off by .*s at most'
 press Z
@@ -106,7 +106,7 @@ ended 0
 verdict 'q leaves what is late' $?
 open 150x24 "exec $ncclstat --from=\"$fleet_build/ncclsimulate -u -S 60 -R -h 3 -r 2 -l 3:6000 -\""
 sees ' 3 of 3 nodes'
-press 6
+view timeline
 on_screen 'of clocks that are not aligned it says so' \
 	'clocks are not aligned: do\|do not compare its lanes'
 press q

@@ -39,7 +39,7 @@ on_screen 'and the last one' '^ *3 .* alive '
 on_screen 'the others keep their digests' '^ *2 .* level '
 press Up
 on_screen 'until they are selected' '^ *2 .* alive '
-press 3 End
+view channels && press End
 on_screen 'what the channels of a rank wait for is told' \
 	'^ *3 faulty .* recv .* \(idle\|gpu\|peer\|net\|wait\)'
 press q

@@ -26,19 +26,19 @@ start_job net-v5-mix
 sees ' LIVE \| SLOW ' && sees '^[!>*]* *0 .* alive' && sees '^[!>*]* *1 .* alive'
 verdict 'a job that starts is shown' $?
 
-press 2
+view communicators
 sees '^.. world  *2  *2 '
 verdict 'its communicators are shown' $?
-press 3
+view channels
 sees '0 world  *0 send  *1'
 verdict 'its channels are shown' $?
-press 5
+view collectives
 sees 'AllReduce'
 verdict 'its collectives are shown' $?
-press 4
+view proxy
 sees 'proxy thread of rank 0 of world'
 verdict 'its proxy threads are shown' $?
-press 1
+view ranks
 
 # Kill all processes at the same time, as when a node fails: the ranks first. If
 # their parent died first, they would exit in good order.
@@ -51,10 +51,10 @@ sees 'JOB ENDED' && sees '^[!>]  *0 .* dead' &&
 verdict 'a job that is killed is shown as dead' $?
 wait "$job" 2>/dev/null
 
-press 3 T
-sees '\[3:Chan' && press Enter && alive "$pid"
+view channels && press T
+sees '\[.:Chan' && press Enter && alive "$pid"
 verdict 'the last state of dead ranks can be viewed' $?
-press 1
+view ranks
 
 start_job net-v5-mix
 sees ' LIVE \| SLOW '

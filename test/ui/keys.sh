@@ -6,20 +6,15 @@
 . "$(dirname "$0")/terminal"
 ncclstat=$synthetic
 
-table=include/ncclstat/tables/keys.def
-
-# Prints the names in the third argument of each X(), as "ID name"; "\\\\" is
-# one backslash in C.
+# Prints the names of all keys, as "ID name"; "\\\\" is one backslash in C.
 names() {
-	awk '/^\tX\([A-Z_0-9]+, [A-Z]+, "/ {
-		id = $1
-		gsub(/[\tX(,]/, "", id)
-		split($0, part, "\"")
-		gsub(/\\\\/, "\\", part[2])
-		n = split(part[2], key, " ")
-		for (i = 1; i <= n; i++)
-			print id, key[i]
-	}' "$table"
+	printf '#include "ncclstat/tables/keys.def"\n
+		#define X(ID, group, keys, label, help) @ID keys@
+		NCS_KEYS(X)\n' |
+		${CC:-cc} -E -P -Iinclude -x c - | tr '@' '\n' |
+		sed -n 's/^\([A-Z_]*\) "\(.*\)"$/\1 \2/p' |
+		sed 's/\\\\/\\/' |
+		awk '{ for (i = 2; i <= NF; i++) print $1, $i }'
 }
 
 # Prints the name that tmux has for a key.
@@ -58,7 +53,7 @@ changed() {
 # Goes to the middle of the channels of one rank, with a column scrolled away.
 # The tested keys are pressed there only, so that the way there does not change.
 go_to_the_middle() {
-	press Escape 1 g Down Down Down Enter Down Down Right
+	press Escape "$(key_of ranks)" g Down Down Down Enter Down Down Right
 	soon shows 'Chan.* . rank [0-9]' && soon still
 }
 

@@ -106,7 +106,7 @@ END
 chmod +x "$tmp/all"
 open 120x24 "exec $ncclstat --from=$tmp/all --interval 0.5"
 on_screen 'the tab of nodes is there' '9:Node'
-press 9
+view nodes
 on_screen 'a node that is seen' '^  *n1 .*running'
 on_screen 'a node of another version' '^! *n3 .*other_version'
 on_screen 'a silent node' '^! *n2 .*silent'
@@ -117,9 +117,9 @@ press Enter
 on_screen 'Enter goes to the ranks of a node' 'Nodes.* n1'
 press Escape
 on_screen 'Esc goes back' '^! *n2 .*silent'
-press 1
+view ranks
 on_screen 'a rank of the silent node is past' ' past '
-press 7
+view diagnose
 on_screen 'the nodes are among the findings' 'node_unseen'
 press q
 ended 0

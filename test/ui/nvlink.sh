@@ -45,8 +45,8 @@ verdict 'a trace has the launches' $?
 
 open 120x40 "exec $ncclstat --replay $tmp/job.ncs"
 sees ' REPLAY \| PAUSED ' && press p C-a && sees 'at 0:00.000 of ' &&
-	press : 0.4 Enter && sees 'at 0:00.400 of ' && press 5 &&
-	sees ' AllReduce .*stream' && press 6 && sees ' 0 kernels '
+	press : 0.4 Enter && sees 'at 0:00.400 of ' && view collectives &&
+	sees ' AllReduce .*stream' && view timeline && sees ' 0 kernels '
 verdict 'a recording is played' $?
 
 "$build/ncclreplay" --no-gpu --loop 0 "$capture" >"$tmp/log" 2>&1 &
@@ -89,13 +89,13 @@ open 160x40 "exec $ncclstat --interval 0.1"
 started && sees '^[*! ] *0 ' && soon waits
 verdict 'ranks wait with their launches' $?
 
-press 5 && sees 'AllReduce  *[0-9][0-9.]*[KM]* ' && sees ' stream '
+view collectives && sees 'AllReduce  *[0-9][0-9.]*[KM]* ' && sees ' stream '
 verdict 'collectives have times' $?
 
-press 6 && sees ' 0 kernels ' && press - - - - && sees ' 7 kernels .*x\| 0 kernels .*xx'
+view timeline && sees ' 0 kernels ' && press - - - - && sees ' 7 kernels .*x\| 0 kernels .*xx'
 verdict 'kernels are on the timeline' $?
 
-press 7 && sees '7:Diagnose\|\[7:' && misses 'stuck '
+view diagnose && sees '\[.:Diag' && misses 'stuck '
 verdict 'nothing is stuck' $?
 
 press q && ended 0

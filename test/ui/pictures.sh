@@ -36,15 +36,15 @@ verdict 'a job is shown' $?
 # Speed and waits are over some looks.
 sleep 8
 picture well ' LIVE '
-press 3
-picture channels '\[3:Chan'
-press 4
-picture proxy '\[4:Proxy'
-press 5
+view channels
+picture channels '\[.:Chan'
+view proxy
+picture proxy '\[.:Proxy'
+view collectives
 sleep 2
-picture collectives '\[5:Coll'
-press 6
-picture timeline '\[6:Time'
+picture collectives '\[.:Coll'
+view timeline
+picture timeline '\[.:Time'
 press q
 kill "$job"
 wait "$job" 2>/dev/null
@@ -58,8 +58,8 @@ open 80x24 "exec $ncclstat"
 sees ' STUCK '
 verdict 'a job that hangs is shown' $?
 picture stuck 'has not called AllReduce'
-press 7
-picture diagnose '\[7:Diag'
+view diagnose
+picture diagnose '\[.:Diag'
 # A picture that is kept tells of a job, not of the machine that it was drawn on.
 if [ $# -gt 0 ]; then
 	! grep -l 'lost [1-9]' "$pictures"/*.svg

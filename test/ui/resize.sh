@@ -14,7 +14,7 @@ while [ "$i" -lt 150 ]; do
 	i=$((i + 1))
 done
 resize 100 30
-sees '\[1:Ranks\] 2:Comm' && alive "$pid"
+sees '\[.:Ranks\] .:Diag' && alive "$pid"
 verdict 'many changes of size are survived' $?
 
 for size in 19x4 20x3 12x3 60x2; do

@@ -10,7 +10,7 @@ mkdir "$folder"
 
 open 120x24 "cd $folder; exec $ncclstat --synthetic 8x4"
 started
-press 5 '\' R e d u c e Enter D
+view collectives && press '\' R e d u c e Enter D
 sees "saved to $folder/ncclstat-[0-9]*-[0-9]*.txt"
 verdict 'D names the file' $?
 file=$(echo "$folder"/ncclstat-*.txt)
@@ -26,7 +26,7 @@ several() {
 soon several
 verdict 'no file is overwritten' $?
 # The lanes are as wide as on the screen.
-press 6
+view timeline
 sees LANE
 press D
 lanes() {

@@ -24,10 +24,10 @@ record() {
 	terminal pipe-pane -t ui "exec cat >$tmp/raw"
 		: >"$tmp/go"
 	started || return 1
-	press 3
-	sees '\[3:Chan' || return 1
-	press 4
-	sees '\[4:Proxy' || return 1
+	view channels
+	sees '\[.:Chan' || return 1
+	view proxy
+	sees '\[.:Proxy' || return 1
 	press '?'
 	sees 'help on Proxy' || return 1
 	press q q
@@ -68,7 +68,7 @@ done
 
 dumps() {
 	open 80x24 "exec $1"
-	ended 0 && hides '\[1:Ranks\]' &&
+	ended 0 && hides '\[.:Ranks\]' &&
 		terminal capture-pane -p -S - -t ui | grep -q 'RANK'
 }
 
@@ -92,14 +92,14 @@ verdict 'nothing is written while nothing changes' $?
 
 # --keys reads keys from a file and can save the screen to another.
 cat >"$tmp/keys" <<-END
-	3
+	$(key_of channels)
 	T
 	wait 0.2
 	save $tmp/saved
 	q
 END
 open 80x24 "exec $view --keys $tmp/keys"
-ended 0 && grep -q '\[3:Chan\(nels\)\?\]' "$tmp/saved" &&
+ended 0 && grep -q '\[.:Chan\(nels\)\?\]' "$tmp/saved" &&
 	[ "$(wc -l <"$tmp/saved")" -eq 24 ]
 verdict '--keys plays keys and saves the screen' $?
 

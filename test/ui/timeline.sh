@@ -23,12 +23,12 @@ has_steps() {
 
 # has_opened: the timeline of the channel; it has a track once it moves data.
 has_opened() {
-	press 3 && soon shows 'Channels\]' && press 6 &&
+	view channels && soon shows 'Channels\]' && view timeline &&
 		soon shows 'Timeline\]' && shows 'rank 0, ch 0 recv [45]: '
 }
 
 open 120x40 "exec $ncclstat --interval 0.2"
-started && sees '^   *0 ' && press 3 && sees ' 0 recv  *4 ' &&
+started && sees '^   *0 ' && view channels && sees ' 0 recv  *4 ' &&
 	press / && press -l recv && press Enter && soon has_opened
 verdict 'it opens at the track of the selected channel' $?
 

@@ -57,7 +57,7 @@ sys.exit((e["verdict"], e["severity"], e["rank"]) !=
 verdict 'JSON has the episodes' $?
 
 open 160x40 "exec $ncclstat --replay --pid 923 --at 8.9 $recording"
-sees "STUCK.*$waits" && press 7 && sees "$waits.*"
+sees "STUCK.*$waits" && view diagnose && sees "$waits.*"
 verdict 'the screen says it in its head and in the view of findings' $?
 
 press q && ended 0

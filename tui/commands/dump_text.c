@@ -450,7 +450,7 @@ bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 			free(rows);
 			return false;
 		}
-		fprintf(file, "\n%s:\n", ncs_view_names[view]);
+		fprintf(file, "\n%s:\n", ncs_views[view].option);
 		left_out += ncs_dump_rows(file, view, rows, (size_t)count,
 					  options->columns, width,
 					  options->ascii);

@@ -50,10 +50,10 @@ static bool take_item(struct ncs_options *options, enum ncs_view only,
 	bool minus = word[0] == '-', found = false;
 
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
-		size_t length = strlen(ncs_view_names[i]);
+		size_t length = strlen(ncs_views[i].option);
 
 		if (colon && (length != (size_t)(colon - item) ||
-			      strncmp(ncs_view_names[i], item, length) != 0))
+			      strncmp(ncs_views[i].option, item, length) != 0))
 			continue;
 		if (only != NCS_VIEW_COUNT && only != i)
 			continue;
@@ -110,8 +110,8 @@ static bool suggest_for(const char *item, char *text, size_t size)
 	ncs_nearest_begin(&of_views, item, strcspn(item, ":"));
 	ncs_nearest_begin(&of_titles, word, strlen(word));
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++)
-		ncs_nearest_try(&of_views, ncs_view_names[i],
-				strlen(ncs_view_names[i]));
+		ncs_nearest_try(&of_views, ncs_views[i].option,
+				strlen(ncs_views[i].option));
 	if (colon && of_views.distance > 0) {
 		ncs_append(text, size, ": no view '%.*s'",
 			   (int)strcspn(item, ":"), item);
@@ -119,7 +119,7 @@ static bool suggest_for(const char *item, char *text, size_t size)
 		return false;
 	}
 	for (size_t i = 0; i < ncs_column_count; i++)
-		if (!colon || strncmp(ncs_view_names[ncs_columns[i].view],
+		if (!colon || strncmp(ncs_views[ncs_columns[i].view].option,
 				      item, (size_t)(colon - item)) == 0)
 			ncs_nearest_try(&of_titles, ncs_columns[i].title,
 					strlen(ncs_columns[i].title));
@@ -192,7 +192,7 @@ static void print_title(enum ncs_view view, bool minus, const char *title,
 			char *text, size_t size)
 {
 	ncs_append(text, size, "%s%s:%s%s", text[0] ? "," : "",
-		   ncs_view_names[view], minus ? "-" : "", title);
+		   ncs_views[view].option, minus ? "-" : "", title);
 }
 
 static void print_sorts(const struct ncs_options *options,

@@ -418,7 +418,7 @@ static bool are_of_view(const struct ncs_options *options,
 		return true;
 	snprintf(error, error_size,
 		 "--%s expects columns of --view=%s, not '%s'",
-		 ncs_option_rows[option].name, ncs_view_names[options->view],
+		 ncs_option_rows[option].name, ncs_views[options->view].option,
 		 text);
 	return false;
 }

@@ -236,7 +236,7 @@ static void print_rows(FILE *file, const struct ncs_row *rows, size_t count)
 {
 	bool shown[NCS_COLUMN_COUNT];
 
-	ncs_html_print(file, TABLE("$s"), ncs_view_names[rows->view]);
+	ncs_html_print(file, TABLE("$s"), ncs_views[rows->view].option);
 	for (size_t i = 0; i < ncs_column_count; i++) {
 		const struct ncs_column *column = &ncs_columns[i];
 

@@ -26,7 +26,7 @@ static void print_limits(FILE *file, const struct ncs_screen *screen,
 	char raw[NCS_FORMAT_MAX] = "view ", text[NCS_FORMAT_MAX];
 	size_t count;
 
-	ncs_append(raw, sizeof(raw), "%s", ncs_view_names[screen->view]);
+	ncs_append(raw, sizeof(raw), "%s", ncs_views[screen->view].option);
 	ncs_crumbs(screen, text, sizeof(text));
 	if (text[0])
 		ncs_append(raw, sizeof(raw), ", %s", text);

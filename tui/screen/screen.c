@@ -215,21 +215,12 @@ static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 			uint64_t now_ns)
 {
 	switch (action) {
-	case NCS_ACTION_VIEW_RANKS:
-	case NCS_ACTION_VIEW_COMMUNICATORS:
-	case NCS_ACTION_VIEW_CHANNELS:
-	case NCS_ACTION_VIEW_PROXY:
-	case NCS_ACTION_VIEW_COLLECTIVES:
-	case NCS_ACTION_VIEW_DIAGNOSE:
-	case NCS_ACTION_VIEW_RANGES:
-	case NCS_ACTION_VIEW_NODES:
-		ncs_screen_show_view(
-			screen,
-			(enum ncs_view)(action - NCS_ACTION_VIEW_RANKS));
+#define X(WITH, ID, key, option, name, tab, help) \
+	case NCS_ACTION_VIEW_##ID: \
+		ncs_screen_show_view(screen, NCS_VIEW_##ID); \
 		return true;
-	case NCS_ACTION_VIEW_TIMELINE:
-		ncs_screen_show_timeline(screen);
-		return true;
+		NCS_TABS(X, )
+#undef X
 	case NCS_ACTION_VIEW_NEXT:
 		ncs_screen_step_view(screen, 1);
 		return true;

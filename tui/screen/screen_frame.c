@@ -249,8 +249,9 @@ static void draw_nodes_without_ranks(const struct ncs_model *model,
 
 		if (rect->height <= 1 && i + 1 < model->node_count) {
 			snprintf(text, sizeof(text),
-				 "... and %zu more: key 9 shows all",
-				 model->node_count - i);
+				 "... and %zu more: key %s shows all",
+				 model->node_count - i,
+				 ncs_keys[NCS_ACTION_VIEW_NODE - 1].keys);
 			put_below(rect, NCS_ROLE_TEXT, text);
 			return;
 		}

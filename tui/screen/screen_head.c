@@ -190,18 +190,17 @@ enum tab_names {
 static void tab_text(const struct ncs_screen *screen, unsigned tab,
 		     enum tab_names names, char *text, size_t size)
 {
-	const struct ncs_screen_view *view =
-		ncs_screen_view_of((enum ncs_view)tab);
+	const struct ncs_view_names *name = &ncs_views[tab];
 	bool on = tab == ncs_screen_tab_of(screen->view);
 
 	/* ncs_keys[i].action is i + 1 (keys.h). */
-	const char *key = ncs_keys[NCS_ACTION_VIEW_RANKS - 1 + tab].keys;
+	const char *key = ncs_keys[NCS_ACTION_VIEW_RANK - 1 + tab].keys;
 
 	if (names == TABS_OWN && !on)
 		snprintf(text, size, " %s ", key);
 	else
 		snprintf(text, size, "%s%s:%s%s", on ? "[" : " ", key,
-			 names == TABS_FULL ? view->name : view->short_name,
+			 names == TABS_FULL ? name->full : name->tab,
 			 on ? "]" : " ");
 }
 
@@ -289,7 +288,7 @@ void ncs_crumbs(const struct ncs_screen *screen, char *text, size_t size)
 	if (screen->depth == 0)
 		return;
 	ncs_append(text, size, "%s",
-		   ncs_screen_view_of(screen->trail[0].view)->name);
+		   ncs_views[screen->trail[0].view].full);
 	for (size_t i = 1; i < screen->depth; i++)
 		append_focus(screen, &screen->trail[i].focus, text, size);
 	append_focus(screen, &screen->focus, text, size);
@@ -485,7 +484,7 @@ void ncs_draw_tabs(struct ncs_screen *screen, const struct ncs_rect *rect,
 				     text);
 		ncs_screen_add_click_target(
 			screen, rect->y, x, width,
-			(enum ncs_action)(NCS_ACTION_VIEW_RANKS + i));
+			(enum ncs_action)(NCS_ACTION_VIEW_RANK + i));
 		x += width;
 	}
 	draw_notes(rect, x, texts);

@@ -312,9 +312,9 @@ static void emit_page(struct help_page *page, const struct ncs_screen *screen)
 	char title[400];
 
 	snprintf(title, sizeof(title), "Columns of %s",
-		 ncs_screen_view_of(screen->view)->name);
+		 ncs_views[screen->view].full);
 	emit_wrapped(page, 0, NCS_ROLE_STRONG,
-		     key_of(NCS_ACTION_VIEW_RANKS + tab)->help);
+		     key_of(NCS_ACTION_VIEW_RANK + tab)->help);
 	emit_view_keys(page, screen);
 	emit_title(page, "Letters and marks");
 	emit_letters(page, screen->view);
@@ -345,7 +345,7 @@ static void emit_rest(struct help_page *page)
 		char title[64];
 
 		snprintf(title, sizeof(title), "All columns of %s",
-			 ncs_screen_view_of((enum ncs_view)view)->name);
+			 ncs_views[view].full);
 		emit_title(page, title);
 		emit_columns(page, (enum ncs_view)view, NULL);
 	}
@@ -423,7 +423,7 @@ void ncs_help_place(const struct ncs_screen *screen, int width, char *text,
 
 	snprintf(text, size, "%s %d/%d",
 		 screen->stacks ? "stacks" :
-		 is_own ? ncs_screen_view_of(screen->view)->name :
+		 is_own ? ncs_views[screen->view].full :
 			  "all the rest",
 		 screen->help_top / height + 1 - first, last - first);
 }

@@ -17,14 +17,8 @@ static void forget_trail(struct ncs_screen *screen)
 	screen->focus = (struct ncs_focus){ 0 };
 }
 
-void ncs_screen_show_view(struct ncs_screen *screen, enum ncs_view view)
-{
-	forget_trail(screen);
-	screen->view = view;
-	ncs_screen_build(screen);
-}
-
-void ncs_screen_show_timeline(struct ncs_screen *screen)
+/* Shows the timeline with the current focus, at the selected row. */
+static void show_timeline(struct ncs_screen *screen)
 {
 	const struct ncs_grid_row *row =
 		ncs_grid_selected(ncs_screen_table(screen));
@@ -39,6 +33,17 @@ void ncs_screen_show_timeline(struct ncs_screen *screen)
 	ncs_screen_build(screen);
 	if (row)
 		ncs_grid_select_like(ncs_screen_table(screen), row);
+}
+
+void ncs_screen_show_view(struct ncs_screen *screen, enum ncs_view view)
+{
+	if (view == NCS_VIEW_TIMELINE) {
+		show_timeline(screen);
+		return;
+	}
+	forget_trail(screen);
+	screen->view = view;
+	ncs_screen_build(screen);
 }
 
 void ncs_screen_step_view(struct ncs_screen *screen, unsigned step)

@@ -7,11 +7,9 @@
 
 #include "tui/screen/screen_state.h"
 
-/* Shows all rows of a view. */
+/* Shows all rows of a view; of the timeline, those of the current focus, at the
+ * row that is selected now. */
 void ncs_screen_show_view(struct ncs_screen *screen, enum ncs_view view);
-
-/* Shows the timeline with the current focus, at the selected channel. */
-void ncs_screen_show_timeline(struct ncs_screen *screen);
 
 /* Shows the view that is `step` tabs to the right, wrapping around. */
 void ncs_screen_step_view(struct ncs_screen *screen, unsigned step);

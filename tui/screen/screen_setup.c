@@ -104,7 +104,7 @@ static void print_column(const struct ncs_screen *screen,
 			 "[x] shown" :
 			 "[ ] hidden");
 	snprintf(line->choices, sizeof(line->choices), "column of %s, %s",
-		 ncs_view_names[column->view], levels[column->level]);
+		 ncs_views[column->view].option, levels[column->level]);
 }
 
 static void print_line(const struct ncs_screen *screen,

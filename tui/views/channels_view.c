@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* View 3, Channels: one row for each channel, direction and peer. Must not
+/* Channels: one row for each channel, direction and peer. Must not
  * draw.
  */
 #include "analysis/records/step_stats.h"
@@ -126,8 +126,6 @@ static void title(const struct ncs_row *row, char *text, size_t size)
 
 const struct ncs_screen_view ncs_screen_channels = {
 	.view = NCS_VIEW_CHANNEL,
-	.name = "Channels",
-	.short_name = "Chan",
 	.rules = {
 		.severity = severity,
 		.cell_role = ncs_wait_cell_role,

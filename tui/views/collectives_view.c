@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* View 5, Collectives: one row for each function of a communicator. Must not
+/* Collectives: one row for each function of a communicator. Must not
  * draw.
  */
 #include "tui/views/view.h"
@@ -137,8 +137,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 
 const struct ncs_screen_view ncs_screen_collectives = {
 	.view = NCS_VIEW_COLLECTIVE,
-	.name = "Collectives",
-	.short_name = "Coll",
 	.rules = {
 		.severity = severity,
 		.throughput = "COLLECTIVE_BUSBW",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* View 2, Communicators: one row for each communicator, across the processes of
+/* Communicators: one row for each communicator, across the processes of
  * its ranks. Must not draw.
  */
 #include "tui/views/view.h"
@@ -212,8 +212,6 @@ static void title(const struct ncs_row *row, char *text, size_t size)
 
 const struct ncs_screen_view ncs_screen_communicators = {
 	.view = NCS_VIEW_COMMUNICATOR,
-	.name = "Communicators",
-	.short_name = "Comm",
 	.rules = {
 		.severity = severity,
 		.throughput = "COMMUNICATOR_SEND_RATE",

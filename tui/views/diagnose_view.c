@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* View 7, Diagnose: one row for each finding, and above the table the selected
+/* Diagnose: one row for each finding, and above the table the selected
  * finding: its verdict, its evidence, and what to do next.
  */
 #include "tui/views/view.h"
@@ -188,8 +188,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 
 const struct ncs_screen_view ncs_screen_diagnose = {
 	.view = NCS_VIEW_FINDING,
-	.name = "Diagnose",
-	.short_name = "Diag",
 	.rules = {
 		.severity = severity,
 		.throughput = "FINDING_WAITING",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* View 5, Collectives, by rank: one row for each function of a communicator's
+/* Collectives, by rank: one row for each function of a communicator's
  * rank. Must not draw.
  */
 #include "tui/views/view.h"
@@ -124,8 +124,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 
 const struct ncs_screen_view ncs_screen_functions = {
 	.view = NCS_VIEW_FUNCTION,
-	.name = "Collectives by rank",
-	.short_name = "Func",
 	.rules = {
 		.severity = severity,
 		.throughput = "FUNCTION_RATE",

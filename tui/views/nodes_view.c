@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* View 9, Nodes: one row for each node whose ranks come by a stream, and why it
+/* Nodes: one row for each node whose ranks come by a stream, and why it
  * is not seen if it is not. Must not draw.
  */
 #include "tui/views/view.h"
@@ -67,8 +67,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 
 const struct ncs_screen_view ncs_screen_nodes = {
 	.view = NCS_VIEW_NODE,
-	.name = "Nodes",
-	.short_name = "Node",
 	.rules = {
 		.severity = severity,
 		.throughput = "NODE_RATE",

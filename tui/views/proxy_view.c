@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* View 4, Proxy: one row for each rank's proxy thread, and above the table that
+/* Proxy: one row for each rank's proxy thread, and above the table that
  * of the selected rank as a state machine.
  *
  * NCCL reports entries into states, so each box shows the rate of entries into
@@ -310,8 +310,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 
 const struct ncs_screen_view ncs_screen_proxy = {
 	.view = NCS_VIEW_PROXY,
-	.name = "Proxy",
-	.short_name = "Proxy",
 	.rules = {
 		.severity = severity,
 		.throughput = "PROXY_ACTIVE_SHARE",

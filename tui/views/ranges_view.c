@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* View 8, NVTX ranges: one row for each range of the application in which NCCL was
+/* NVTX ranges: one row for each range of the application in which NCCL was
  * called, nested ranges below the range around them. Must not draw.
  */
 #include "tui/views/view.h"
@@ -57,8 +57,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 
 const struct ncs_screen_view ncs_screen_ranges = {
 	.view = NCS_VIEW_RANGE,
-	.name = "NVTX ranges",
-	.short_name = "NVTX",
 	.rules = {
 		.severity = severity,
 		.throughput = "RANGE_BUSYBW",

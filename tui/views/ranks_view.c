@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* View 1, Ranks: one row for each rank of each communicator. Must not draw. */
+/* Ranks: one row for each rank of each communicator. Must not draw. */
 #include "tui/views/view.h"
 
 #include <stdio.h>
@@ -199,8 +199,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 
 const struct ncs_screen_view ncs_screen_ranks = {
 	.view = NCS_VIEW_RANK,
-	.name = "Ranks",
-	.short_name = "Ranks",
 	.rules = {
 		.severity = severity,
 		.cell_role = ncs_wait_cell_role,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* View 5, Collectives, by size: one row for each size class, algorithm and
+/* Collectives, by size: one row for each size class, algorithm and
  * protocol of a function of a communicator's rank. Must not draw.
  */
 #include "tui/views/view.h"
@@ -95,8 +95,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 
 const struct ncs_screen_view ncs_screen_sizes = {
 	.view = NCS_VIEW_CLASS,
-	.name = "Collectives by size",
-	.short_name = "Sizes",
 	.rules = {
 		.severity = severity,
 		.throughput = "CLASS_BUSBW",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* View 6, Timeline: one row for each track of each rank. Must not draw: the
+/* Timeline: one row for each track of each rank. Must not draw: the
  * screen draws the tracks beside their names (tui/screen/screen_timeline.c).
  */
 #include "tui/views/view.h"
@@ -26,8 +26,6 @@ static enum ncs_severity severity(const struct ncs_row *row)
 
 const struct ncs_screen_view ncs_screen_timeline = {
 	.view = NCS_VIEW_TIMELINE,
-	.name = "Timeline",
-	.short_name = "Time",
 	.rules = {
 		.severity = severity,
 		.throughput = "TIMELINE_SINCE",

@@ -2,7 +2,6 @@
 /* The table of views; see view.h. */
 #include "tui/views/view.h"
 
-/* In the order of the tabs. */
 static const struct ncs_screen_view *const views[NCS_VIEW_COUNT] = {
 	[NCS_VIEW_RANK] = &ncs_screen_ranks,
 	[NCS_VIEW_COMMUNICATOR] = &ncs_screen_communicators,

@@ -21,8 +21,6 @@
 
 struct ncs_screen_view {
 	enum ncs_view view;
-	const char *name;
-	const char *short_name; /* for narrow screens */
 	struct ncs_grid_rules rules;
 	/* Heights of the forms of the detail above the table, the largest
 	 * first, and the width that the first form needs. */
@@ -37,14 +35,13 @@ struct ncs_screen_view {
 	void (*explain)(const struct ncs_row *row, char *text, size_t size);
 };
 
-/* In the order of the tabs: */
 extern const struct ncs_screen_view ncs_screen_ranks;
+extern const struct ncs_screen_view ncs_screen_diagnose;
 extern const struct ncs_screen_view ncs_screen_communicators;
-extern const struct ncs_screen_view ncs_screen_channels;
-extern const struct ncs_screen_view ncs_screen_proxy;
 extern const struct ncs_screen_view ncs_screen_collectives;
 extern const struct ncs_screen_view ncs_screen_timeline;
-extern const struct ncs_screen_view ncs_screen_diagnose;
+extern const struct ncs_screen_view ncs_screen_channels;
+extern const struct ncs_screen_view ncs_screen_proxy;
 extern const struct ncs_screen_view ncs_screen_ranges;
 extern const struct ncs_screen_view ncs_screen_nodes;
 extern const struct ncs_screen_view ncs_screen_functions;

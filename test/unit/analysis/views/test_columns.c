@@ -125,7 +125,7 @@ static void every_view_has_a_name_and_columns(void **state)
 	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
 		size_t columns = 0;
 
-		assert_non_null(ncs_view_names[view]);
+		assert_non_null(ncs_views[view].option);
 		for (size_t i = 0; i < ncs_column_count; i++)
 			columns += ncs_columns[i].view == (enum ncs_view)view;
 		assert_true(columns > 0);

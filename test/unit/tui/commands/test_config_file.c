@@ -105,8 +105,8 @@ static void wrong_line_is_reported_and_changes_nothing(void **state)
 				     " 0.1 to 86400, not '0.05'\n" },
 		{ "view = everything",
 		  "rc:1: --view expects"
-		  " ranks|communicators|channels|proxy|collectives"
-		  "|timeline|diagnose|ranges|nodes|functions|sizes, not"
+		  " ranks|diagnose|communicators|collectives|timeline"
+		  "|channels|proxy|ranges|nodes|functions|sizes, not"
 		  " 'everything'\n" },
 		{ "sort = ranks:SINCE",
 		  "rc:1: --sort expects [VIEW:][-]COLUMN,... with titles of"

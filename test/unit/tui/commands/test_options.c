@@ -296,7 +296,7 @@ static void words_of_view_are_in_the_order_of_the_views(void **state)
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
 		char line[64];
 
-		snprintf(line, sizeof(line), "--view=%s", ncs_view_names[i]);
+		snprintf(line, sizeof(line), "--view=%s", ncs_views[i].option);
 		expect(line);
 		assert_int_equal(options.view, i);
 	}
@@ -368,8 +368,8 @@ static void errors_name_the_option_and_what_it_expects(void **state)
 	expect_error("-p 0", "--pid", "number of a process");
 	expect_error("-p 12x", "--pid", "number of a process");
 	expect_error("-p 4294967296", "--pid", "number of a process");
-	expect_error("--view ranked", "--view", "ranks|communicators");
-	expect_error("--view rank", "--view", "ranks|communicators");
+	expect_error("--view ranked", "--view", "ranks|diagnose");
+	expect_error("--view rank", "--view", "ranks|diagnose");
 	expect_error("--color=red", "--color", "auto|always|never");
 	expect_error("--set", "--set", "SETTING");
 	expect_error("--set kernel=on", "--set: kernel=", "always");

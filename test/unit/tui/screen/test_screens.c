@@ -155,13 +155,23 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Returns the code of a key; for the name of a view, of its key. */
+static int code_of(const char *name, size_t length)
+{
+	for (unsigned i = 0; i < NCS_VIEW_TABS; i++)
+		if (strlen(ncs_views[i].option) == length &&
+		    memcmp(ncs_views[i].option, name, length) == 0)
+			return ncs_keys[NCS_ACTION_VIEW_RANK - 1 + i].keys[0];
+	return ncs_key_code(name, length);
+}
+
 static unsigned press(const char *names)
 {
 	unsigned requests = 0;
 	size_t length;
 
 	while ((length = ncs_key_next_name(&names)) > 0) {
-		int code = ncs_key_code(names, length);
+		int code = code_of(names, length);
 
 		assert_true(code >= 0);
 		requests |= ncs_screen_key(&screen, code, now);
@@ -432,17 +442,17 @@ static void without_nodes_their_view_says_how_to_get_some(void **state)
 	open_job(NCS_VIEW_RANK);
 	draw();
 	text = picture();
-	assert_null(strstr(text, "9:"));
+	assert_null(strstr(text, ":Node"));
 	free(text);
-	press("9");
+	press("nodes");
 	draw();
 	text = picture();
-	assert_non_null(strstr(text, "[9:Node"));
+	assert_non_null(strstr(text, ":Node]"));
 	assert_non_null(strstr(text, "--slurm JOBID"));
 	assert_non_null(strstr(text, "--hosts n[1-64]"));
 	free(text);
 	/* Tab goes past it. */
-	press("8 Tab");
+	press("ranges Tab");
 	assert_int_equal(screen.view, NCS_VIEW_RANK);
 	press("Shift-Tab");
 	assert_int_equal(screen.view, NCS_VIEW_RANGE);
@@ -491,6 +501,23 @@ static bool picture_has(const char *text)
 	found = strstr(is, text) != NULL;
 	free(is);
 	return found;
+}
+
+/* Views of what only some jobs have come last, and only with data or if asked
+ * for. */
+static void the_diagnosis_is_the_second_tab(void **state)
+{
+	(void)state;
+	start(&usual);
+	init(NCS_VIEW_RANK);
+	assert_true(picture_has("[1:Ranks] 2:Diagnose  3:Communicators"
+				"  4:Collectives  5:Timeline     "));
+	press("2");
+	assert_int_equal(screen.view, NCS_VIEW_FINDING);
+	press("6");
+	assert_true(picture_has("[6:Chan"));
+	close_job();
+	stop();
 }
 
 static void detail_of_the_selected_rank_is_where_there_is_room(void **state)
@@ -644,7 +671,7 @@ static void highlighted_collective_matches_picture(void **state)
 static void timeline_opens_at_the_selected_channel(void **state)
 {
 	(void)state;
-	after("timeline-channel", NCS_VIEW_CHANNEL, "T 6 + + ^");
+	after("timeline-channel", NCS_VIEW_CHANNEL, "T timeline + + ^");
 }
 
 static void filtered_rows_match_picture(void **state)
@@ -779,10 +806,10 @@ static void stuck_job_matches_pictures(void **state)
 	scripted_golden("stuck", &job, &usual, "! ! !");
 	scripted_init(&job);
 	make_stuck(&job);
-	scripted_golden("stuck-communicators", &job, &usual, "2");
+	scripted_golden("stuck-communicators", &job, &usual, "communicators");
 	scripted_init(&job);
 	make_stuck(&job);
-	scripted_golden("stuck-channels", &job, &usual, "3 T");
+	scripted_golden("stuck-channels", &job, &usual, "channels T");
 }
 
 /* Opens four ranks that reach each other without the network: the kernel of rank
@@ -833,16 +860,16 @@ static void job_stuck_on_a_stream_matches_pictures(void **state)
 	scripted_golden("stream-wide", &job, &wide, "v Down Down Down");
 	scripted_init(&job);
 	make_stuck_on_a_stream(&job);
-	scripted_golden("stream-communicators", &job, &usual, "2");
+	scripted_golden("stream-communicators", &job, &usual, "communicators");
 	scripted_init(&job);
 	make_stuck_on_a_stream(&job);
-	scripted_golden("stream-collectives", &job, &usual, "5");
+	scripted_golden("stream-collectives", &job, &usual, "collectives");
 	/* Bandwidth from before it was stuck is dimmed. */
 	scripted_init(&job);
 	make_stuck_on_a_stream(&job);
 	scripted_all_reduces(&job, 40, SEEN - 45 * SECOND, 2, SECOND / 1000);
 	job.ranks[0].snapshot.functions[NCS_FUNCTION_SEND].operations = 1;
-	scripted_golden("stale-collectives", &job, &wide, "5 End");
+	scripted_golden("stale-collectives", &job, &wide, "collectives End");
 }
 
 /* Opens four ranks that make progress, but wait for rank 2 in each
@@ -876,10 +903,10 @@ static void straggler_matches_pictures(void **state)
 	scripted_golden("late-wide", &job, &wide, "! v");
 	scripted_init(&job);
 	make_late(&job);
-	scripted_golden("late-communicators", &job, &wide, "2");
+	scripted_golden("late-communicators", &job, &wide, "communicators");
 	scripted_init(&job);
 	make_late(&job);
-	scripted_golden("late-down", &job, &usual, "2 Enter");
+	scripted_golden("late-down", &job, &usual, "communicators Enter");
 }
 
 /* A job of eight ranks that is well. */
@@ -1387,7 +1414,7 @@ static void clicks_have_the_effect_of_the_text_under_them(void **state)
 	(void)state;
 	start(&ascii);
 	open_job(NCS_VIEW_RANK);
-	click_on("3:Chan");
+	click_on(":Chan");
 	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
 	draw();
 	click(table->rows_y + 3, 10);
@@ -1399,7 +1426,7 @@ static void clicks_have_the_effect_of_the_text_under_them(void **state)
 	assert_true(table->inverted);
 	click_on("4Filter");
 	assert_int_equal(screen.prompt, NCS_PROMPT_FILTER);
-	click_on("4:Proxy"); /* ignored while text is typed */
+	click_on(":Proxy"); /* ignored while text is typed */
 	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
 	press("Esc");
 	assert_int_equal(click_on("10Quit"), NCS_REQUEST_QUIT);
@@ -1619,7 +1646,7 @@ static void esc_goes_back_one_level_at_a_time(void **state)
 	assert_int_equal(press("? q"), 0);
 	assert_int_equal(press("q"), NCS_REQUEST_QUIT);
 	/* Choosing a view drops the breadcrumbs. */
-	press("Enter Enter 3");
+	press("Enter Enter channels");
 	assert_int_equal(screen.depth, 0);
 	assert_int_equal(screen.focus.kind, NCS_FOCUS_ALL);
 	close_job();
@@ -1641,11 +1668,11 @@ static void help_is_on_the_view_and_searched(void **state)
 	press("PgDn");
 	assert_true(picture_has("G gpu"));
 	assert_false(picture_has("communicator was finalized"));
-	press("q 1 ?");
+	press("q ranks ?");
 	for (int i = 0; i < 9 && !picture_has("WAITS-FOR, of a channel"); i++)
 		press("PgDn");
 	assert_true(picture_has("WAITS-FOR, of a channel"));
-	press("q 3 ?");
+	press("q channels ?");
 	press("/ f l u s h");
 	found = screen.help_found;
 	assert_true(picture_has("being flushed"));
@@ -1748,7 +1775,7 @@ static void x_changes_between_sizes_and_collectives(void **state)
 	assert_int_equal(screen.view, NCS_VIEW_COLLECTIVE + 1);
 	press("Shift-Tab");
 	assert_int_equal(screen.view, NCS_VIEW_COLLECTIVE);
-	press("1 x");
+	press("ranks x");
 	assert_int_equal(screen.view, NCS_VIEW_RANK);
 	assert_non_null(strstr(screen.notice, "Collectives"));
 	close_job();
@@ -1961,7 +1988,7 @@ static void records_are_read_for_few_ranks_or_for_the_selected_one(void **state)
 	look(source, SEEN);
 	assert_true(screen.model.rank_count > NCS_RANKS_WITH_RECORDS_MAX);
 	assert_int_equal(ranks_with_records(), 0);
-	press("3");
+	press("channels");
 	draw();
 	assert_int_equal(ranks_with_records(), 1);
 	press("G");
@@ -2012,7 +2039,7 @@ static void esc_ends_the_highlight_and_then_goes_up(void **state)
 	(void)state;
 	start(&usual);
 	open_job(NCS_VIEW_RANK);
-	press("Down Down Down Enter 6");
+	press("Down Down Down Enter timeline");
 	assert_int_equal(screen.view, NCS_VIEW_TIMELINE);
 	assert_int_equal(screen.depth, 1);
 	draw();
@@ -2078,7 +2105,7 @@ static void navigation_works_while_paused(void **state)
 	(void)state;
 	start(&usual);
 	open_job(NCS_VIEW_RANK);
-	press("Z 3 T Down Enter");
+	press("Z channels T Down Enter");
 	text = moment();
 	assert_non_null(strstr(text, "PAUSED"));
 	assert_non_null(strstr(text, "Chan"));
@@ -2482,6 +2509,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
+		TEST(the_diagnosis_is_the_second_tab),
 		TEST(detail_of_the_selected_rank_is_where_there_is_room),
 		TEST(ranks_view_matches_pictures),
 		TEST(communicators_view_matches_pictures),
