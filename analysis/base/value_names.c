@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/base/append.h"
 #include "ncclstat/tables/lateness.def"
 #include "ncclstat/tables/what_if.def"
 
@@ -77,6 +78,14 @@ const char *ncs_event_name(unsigned event)
 				       own_event_name(event - NCS_EVENT_MAX);
 }
 /* clang-format on */
+
+void ncs_append_numbered(char *text, size_t size, unsigned function,
+			 uint64_t number)
+{
+	ncs_append(text, size, "%s", ncs_function_name(function));
+	if (number != NCS_NO_SEQUENCE_NUMBER)
+		ncs_append(text, size, " #%" PRIu64, number);
+}
 
 void ncs_nccl_version_text(int nccl_version, char *text, size_t size)
 {

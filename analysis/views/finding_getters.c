@@ -2,8 +2,6 @@
 /* Computed cells of findings, and of the timeline's tracks. */
 #include "analysis/views/getters.h"
 
-#include <inttypes.h>
-
 #include "analysis/base/append.h"
 #include "analysis/base/value_names.h"
 #include "analysis/diagnosis/finding.h"
@@ -35,10 +33,7 @@ NCS_GETTER(finding_call)
 
 	if (call->function >= NCS_FUNCTION_COUNT)
 		return;
-	ncs_value_set_text(value, ncs_function_name(call->function));
-	if (call->sequence_number != NCS_NO_SEQUENCE_NUMBER)
-		ncs_append(value->text, sizeof(value->text), " #%" PRIu64,
-			   call->sequence_number);
+	ncs_value_set_call(value, call->function, call->sequence_number);
 }
 
 /* --- Tracks --------------------------------------------------------------- */

@@ -35,7 +35,6 @@ NCS_GETTER(rank_state);
 NCS_GETTER(rank_wait);
 NCS_GETTER(rank_oldest);
 NCS_GETTER(rank_operation);
-NCS_GETTER(rank_sequence);
 NCS_GETTER(rank_user_tag);
 NCS_GETTER(rank_operations_rate);
 NCS_GETTER_WITH(rank_bytes_rate);

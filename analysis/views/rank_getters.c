@@ -218,17 +218,8 @@ NCS_GETTER(rank_operation)
 	const struct ncs_snapshot *now = &row->rank->now;
 
 	if (now->operation_count > 0)
-		ncs_value_set_text(
-			value, ncs_function_name(now->operations[0].function));
-}
-
-NCS_GETTER(rank_sequence)
-{
-	const struct ncs_snapshot *now = &row->rank->now;
-
-	if (now->operation_count > 0 &&
-	    now->operations[0].sequence_number != NCS_NO_SEQUENCE_NUMBER)
-		ncs_value_set_number(value, now->operations[0].sequence_number);
+		ncs_value_set_call(value, now->operations[0].function,
+				   now->operations[0].sequence_number);
 }
 
 NCS_GETTER(rank_user_tag)

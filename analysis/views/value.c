@@ -2,11 +2,14 @@
 /* Values of cells: setting and comparing them. Must not know the model. */
 #include "analysis/views/value.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/base/append.h"
 #include "analysis/base/percentile.h"
+#include "analysis/base/value_names.h"
 
 void ncs_value_set(struct ncs_value *value, enum ncs_value_kind kind,
 		   uint64_t number)
@@ -35,6 +38,15 @@ void ncs_value_set_text(struct ncs_value *value, const char *text)
 		return;
 	value->kind = NCS_VALUE_TEXT;
 	snprintf(value->text, sizeof(value->text), "%s", text);
+}
+
+void ncs_value_set_call(struct ncs_value *value, unsigned function,
+			uint64_t number)
+{
+	ncs_value_set_text(value, ncs_function_name(function));
+	if (number != NCS_NO_SEQUENCE_NUMBER)
+		ncs_append(value->text, sizeof(value->text), "#%" PRIu64,
+			   number);
 }
 
 void ncs_value_set_duration(struct ncs_value *value, uint64_t duration_ns)

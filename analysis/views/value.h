@@ -58,6 +58,12 @@ void ncs_value_set_real(struct ncs_value *value, enum ncs_value_kind kind,
 /* Sets a text; an empty one is unknown. */
 void ncs_value_set_text(struct ncs_value *value, const char *text);
 
+/* Sets a function with its sequence number, unless that is
+ * NCS_NO_SEQUENCE_NUMBER: "AllReduce#4", without a blank, as tables of text are
+ * read by their blanks. */
+void ncs_value_set_call(struct ncs_value *value, unsigned function,
+			uint64_t number);
+
 /* Sets a duration in ns; 0 is unknown. */
 void ncs_value_set_duration(struct ncs_value *value, uint64_t duration_ns);
 

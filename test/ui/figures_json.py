@@ -44,6 +44,12 @@ def gpu_of(pci_id):
     return re.sub(r"\.0$", "", re.sub(r"^0+:(?=.*:)", "", pci_id))
 
 
+def call_of(operation):
+    number = operation.get("sequence_number")
+    return operation.get("function") if number is None else \
+        f"{operation['function']}#{number}"
+
+
 def lost_of(rank):
     return sum(count for name, count in rank["lost"].items()
                if name != "overwritten")
@@ -84,8 +90,7 @@ def ranks_of(dump):
             "LATE": recent["median_ns"] if compared else None,
             "%COST": percent(lateness.get("cost_share")),
             "BUSGB/s": rank["busbw_gbs"],
-            "OPERATION": oldest.get("function"),
-            "SEQ": oldest.get("sequence_number"),
+            "OPERATION": call_of(oldest),
             "OP/S": rank["operations_per_s"],
             "SENDB/s": rank["send_bytes_per_s"],
             "RECVB/s": rank["recv_bytes_per_s"],

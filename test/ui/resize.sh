@@ -31,7 +31,7 @@ soon shows 'RANK.*STATE' && alive "$pid"
 verdict '20x4 has a table, after 1x1' $?
 
 resize 300 100
-sees 'LIVE\|SLOW' && sees 'OPERATION .*SEQ' && sees '10.*Quit'
+sees 'LIVE\|SLOW' && sees 'OPERATION .*PROXY' && sees '10.*Quit'
 verdict '300x100 has all columns' $?
 
 resize 80 24

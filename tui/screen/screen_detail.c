@@ -118,11 +118,8 @@ static void put_operations(const struct ncs_rank *rank, struct pieces *pieces)
 		char text[LINE_BYTES] = "", bytes[NCS_FORMAT_MAX];
 		struct ncs_value size = { 0 };
 
-		ncs_append(text, sizeof(text), "%s",
-			   ncs_function_name(operation->function));
-		if (operation->sequence_number != NCS_NO_SEQUENCE_NUMBER)
-			ncs_append(text, sizeof(text), " #%" PRIu64,
-				   operation->sequence_number);
+		ncs_append_numbered(text, sizeof(text), operation->function,
+				    operation->sequence_number);
 		ncs_value_set(&size, NCS_VALUE_SIZE, operation->bytes);
 		ncs_format_value(bytes, sizeof(bytes), &size, 0, false);
 		ncs_append(text, sizeof(text), ", %sB, for ", bytes);

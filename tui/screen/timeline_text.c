@@ -87,10 +87,11 @@ static void append_collective(const struct ncs_rank *rank,
 {
 	struct ncs_collective collective;
 
-	if (ncs_stretch_collective(rank, stretch, &collective))
-		ncs_append(text, size, "; %s #%llu",
-			   ncs_function_name(collective.function),
-			   (unsigned long long)collective.sequence_number);
+	if (!ncs_stretch_collective(rank, stretch, &collective))
+		return;
+	ncs_append(text, size, "; ");
+	ncs_append_numbered(text, size, collective.function,
+			    collective.sequence_number);
 }
 
 /* Appends the whole step; the cursor is on one of its waits. */
@@ -227,9 +228,8 @@ static void append_highlighted(const struct ncs_screen *screen, char *text,
 		}
 		count++;
 	}
-	ncs_append(text, size, "%s #%llu",
-		   ncs_function_name(highlighted->function),
-		   (unsigned long long)highlighted->sequence_number);
+	ncs_append_numbered(text, size, highlighted->function,
+			    highlighted->sequence_number);
 	if (!first) {
 		ncs_append(text, size, " is no longer known. ");
 		return;

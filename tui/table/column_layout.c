@@ -15,14 +15,25 @@ static bool is_frozen(const struct ncs_column *column)
 	return column->priority >= 9;
 }
 
-/* Returns the width below which a column is dropped. A text may be cut; a
- * number must not be cut, because half of "12/345" would be a wrong number. */
+/* Whether a column says why a job is stuck: for whom a rank waits, and in what. */
+static bool is_deciding(const struct ncs_grid *table,
+			const struct ncs_column *column)
+{
+	return table->is_stuck &&
+	       (column == &ncs_columns[NCS_COLUMN_RANK_WAIT] ||
+		column == &ncs_columns[NCS_COLUMN_RANK_OPERATION]);
+}
+
+/* Returns the width below which a column is dropped. A text may be cut, unless
+ * it decides; a number must not be cut, because half of "12/345" would be a wrong
+ * number. */
 static int least_width(const struct ncs_grid *table, size_t index)
 {
 	const struct ncs_column *column = table->columns[index];
 	int width = (int)column->width;
 
-	if (column->align == NCS_ALIGN_RIGHT && table->widths[index] > width)
+	if ((column->align == NCS_ALIGN_RIGHT || is_deciding(table, column)) &&
+	    table->widths[index] > width)
 		width = table->widths[index];
 	return width;
 }
@@ -81,15 +92,9 @@ static bool is_noise(const struct ncs_grid *table,
 static unsigned priority_of(const struct ncs_grid *table,
 			    const struct ncs_column *column)
 {
-	static const enum ncs_column_id deciding[] = {
-		NCS_COLUMN_RANK_OPERATION,
-		NCS_COLUMN_RANK_SEQUENCE,
-	};
-
 	if (column == table->sort)
 		return 9;
-	if (table->is_stuck &&
-	    is_one_of(column, deciding, sizeof(deciding) / sizeof(deciding[0])))
+	if (is_deciding(table, column))
 		return 8;
 	if (table->one_communicator &&
 	    column == &ncs_columns[NCS_COLUMN_RANK_COMM])

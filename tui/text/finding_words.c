@@ -2,7 +2,6 @@
 /* Words that sentences and evidence share; see finding_words.h. */
 #include "tui/text/finding_words.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -77,7 +76,5 @@ void ncs_append_call(const struct ncs_call_id *call, char *text, size_t size)
 		ncs_append(text, size, "a call");
 		return;
 	}
-	ncs_append(text, size, "%s", ncs_function_name(call->function));
-	if (call->sequence_number != NCS_NO_SEQUENCE_NUMBER)
-		ncs_append(text, size, " #%" PRIu64, call->sequence_number);
+	ncs_append_numbered(text, size, call->function, call->sequence_number);
 }

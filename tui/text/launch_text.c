@@ -114,10 +114,8 @@ static void append_launch_wait(const struct ncs_rank *rank,
 	const struct ncs_operation_view *operation = wait->operation;
 
 	ncs_append_separator(text, size);
-	ncs_append(text, size, "%s", ncs_function_name(operation->function));
-	if (operation->sequence_number != NCS_NO_SEQUENCE_NUMBER)
-		ncs_append(text, size, " #%" PRIu64,
-			   operation->sequence_number);
+	ncs_append_numbered(text, size, operation->function,
+			    operation->sequence_number);
 	ncs_append(text, size, ", %s for ", ncs_launch_wait_name(wait->kind));
 	ncs_append_lasting(rank, false, wait->duration_ns, text, size);
 	ncs_append(text, size, ": %s", ncs_launch_wait_help(wait->kind));

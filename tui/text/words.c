@@ -398,10 +398,10 @@ void ncs_append_late_now(const struct ncs_rank *rank, char *text, size_t size)
 	if (now.late_ns == 0)
 		return;
 	ncs_append_separator(text, size);
-	ncs_append(text, size, "%zu rank%s wait%s for it in %s #%llu, for ",
-		   now.waiting, now.waiting == 1 ? "" : "s",
-		   now.waiting == 1 ? "s" : "", ncs_function_name(now.function),
-		   (unsigned long long)now.number);
+	ncs_append(text, size, "%zu rank%s wait%s for it in ", now.waiting,
+		   now.waiting == 1 ? "" : "s", now.waiting == 1 ? "s" : "");
+	ncs_append_numbered(text, size, now.function, now.number);
+	ncs_append(text, size, ", for ");
 	ncs_append_duration(text, size, now.late_ns);
 }
 

@@ -73,10 +73,8 @@ static void append_level(const struct ncs_communicator *communicator,
 		ncs_append(text, size, "%zu ranks are level", progress->known);
 	else
 		append_ranks(progress->slowest, 1, text, size);
-	ncs_append(text, size, "%s at %s #%llu",
-		   progress->known > 1 ? "," : " is",
-		   ncs_function_name(communicator->function),
-		   (unsigned long long)progress->most);
+	ncs_append(text, size, "%s at ", progress->known > 1 ? "," : " is");
+	ncs_append_numbered(text, size, communicator->function, progress->most);
 }
 
 static void append_progress(const struct ncs_communicator *communicator,
