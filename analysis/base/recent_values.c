@@ -94,7 +94,6 @@ int ncs_recent_values_begin(struct ncs_recent_values *traces,
 		return -ENOMEM;
 	}
 	traces->count++;
-	ncs_recent_set(&traces->rate, traces->count, -1);
 	for (size_t i = 0; i < traces->channel_count; i++)
 		ncs_recent_set(&traces->channels[i].rate, traces->count, -1);
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The recent rates of a rank and its channels, one value for each refresh: for
+/* The recent rates of a rank's channels, one value for each refresh: for
  * sparklines.
  *
- * Memory: 128 bytes for each rank, channel and direction, or about 4 MiB for
+ * Memory: 128 bytes for each channel and direction, or about 4 MiB for
  * 512 ranks of 32 channels. Pure except for memory. Start with
  * zeros.
  */
@@ -30,8 +30,7 @@ struct ncs_recent_channel {
 };
 
 struct ncs_recent_values {
-	uint64_t count;         /* number of refreshes */
-	struct ncs_recent rate; /* bytes per second, sent and received */
+	uint64_t count; /* number of refreshes */
 	struct ncs_recent_channel *channels; /* in the snapshot's order */
 	size_t channel_count;
 };

@@ -95,3 +95,14 @@ ncs_busiest_communicator(const struct ncs_model *model)
 	}
 	return best;
 }
+
+const struct ncs_recent *
+ncs_busiest_recent(const struct ncs_communicator *communicator,
+		   uint64_t *count)
+{
+	if (!communicator ||
+	    communicator->busiest.function >= NCS_FUNCTION_COUNT)
+		return NULL;
+	return ncs_communicator_busbw_recent(
+		communicator, communicator->busiest.function, count);
+}

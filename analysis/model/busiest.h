@@ -25,4 +25,11 @@ void ncs_busiest_find(struct ncs_model *model);
 const struct ncs_communicator *
 ncs_busiest_communicator(const struct ncs_model *model);
 
+/* Returns the bandwidths of the function of the busiest class of a communicator
+ * at the latest of *count updates; NULL if the communicator is, or if none is
+ * known. */
+const struct ncs_recent *
+ncs_busiest_recent(const struct ncs_communicator *communicator,
+		   uint64_t *count);
+
 #endif

@@ -133,29 +133,18 @@ void ncs_job_waits(const struct ncs_model *model, bool latest,
 
 /* --- The trend ---------------------------------------------------------- */
 
-/* Returns the bandwidth of the busiest class, as it is shown for now. */
-static double latest_busbw(const struct ncs_model *model)
-{
-	const struct ncs_communicator *communicator =
-		ncs_busiest_communicator(model);
-	const struct ncs_moving_view *view =
-		communicator ? &communicator->busiest.view : NULL;
-
-	return view && view->operations > 0 && !view->is_stale ? view->busbw :
-								 -1;
-}
-
 void ncs_trend_add(struct ncs_trend *trend, const struct ncs_model *model)
 {
 	struct ncs_trend_point *point =
 		&trend->points[trend->count % NCS_TREND_LENGTH];
+	uint64_t count;
+	const struct ncs_recent *busbw = ncs_busiest_recent(
+		ncs_busiest_communicator(model), &count);
 	struct ncs_job_waits waits;
 
 	ncs_job_waits(model, true, &waits);
 	point->time_ns = model->now_ns;
-	point->traffic = (float)ncs_recent_latest(&model->traffic,
-						  model->refreshes);
-	point->busbw = (float)latest_busbw(model);
+	point->busbw = busbw ? (float)ncs_recent_latest(busbw, count) : -1;
 	for (size_t i = 0; i < NCS_WAIT_COUNT; i++)
 		point->share[i] =
 			waits.ranks > 0 ? (float)waits.share[i] : -1.0f;

@@ -50,8 +50,7 @@ void ncs_job_waits(const struct ncs_model *model, bool latest,
 /* One update. Numbers that are not known are negative. */
 struct ncs_trend_point {
 	uint64_t time_ns;
-	float traffic; /* bytes per second, sent and received by all ranks */
-	float busbw;   /* GB/s, of the busiest class */
+	float busbw; /* GB/s, of the function that carries the most bytes */
 	float share[NCS_WAIT_COUNT]; /* of waits in the interval before */
 };
 

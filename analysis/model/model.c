@@ -296,32 +296,6 @@ static int take_all(struct ncs_model *model, struct ncs_source *source)
 	return 0;
 }
 
-/* Adds up the traffic of all ranks whose rates are known. A job without a
- * channel does not use the network. */
-static void take_traffic(struct ncs_model *model)
-{
-	double sum = 0;
-	bool known = false;
-
-	model->refreshes++;
-	for (size_t i = 0; i < model->rank_count; i++) {
-		const struct ncs_recent_values *traces =
-			&model->ranks[i]->traces;
-		double rate =
-			traces->count > 0 && ncs_rank_is_live(model->ranks[i]) &&
-					!model->ranks[i]->is_past ?
-				ncs_recent_latest(&traces->rate,
-						  traces->count) :
-				-1;
-
-		if (rate < 0 || model->ranks[i]->now.channel_count == 0)
-			continue;
-		sum += rate;
-		known = true;
-	}
-	ncs_recent_set(&model->traffic, model->refreshes, known ? sum : -1);
-}
-
 /* Takes the figures of the whole job over the window. */
 static void take_figures(struct ncs_model *model)
 {
@@ -353,7 +327,7 @@ int ncs_model_update(struct ncs_model *model, struct ncs_source *source,
 	if (!error)
 		drop_unseen(model);
 	sort_ranks(model);
-	take_traffic(model);
+	model->refreshes++;
 	if (model->generation != generation)
 		note_ids(model);
 	if ((ncs_communicators_find(model) != 0 ||

@@ -54,8 +54,6 @@ struct ncs_model {
 	struct ncs_snapshot spare;
 	enum ncs_window window; /* see ncs_model_set_window() */
 	uint64_t marked_ns;     /* time of ncs_model_mark(); 0 if not marked */
-	/* Bytes per second that all ranks sent and received, at each update. */
-	struct ncs_recent traffic;
 	struct ncs_job_waits waits; /* in the window of the rates */
 	struct ncs_trend trend;
 	uint64_t refreshes;  /* number of updates */

@@ -124,26 +124,18 @@ static void trace_channels(struct ncs_rank *rank,
 			   const struct ncs_counters *before,
 			   double interval_ns)
 {
-	double sum = 0;
-	bool known = rank->traces.channel_count == 0;
-
 	for (size_t i = 0; i < rank->traces.channel_count; i++) {
 		const struct ncs_channel_view *channel = &rank->now.channels[i];
 		const struct ncs_channel_counters *base =
 			ncs_counters_channel(before, channel, i);
 		uint64_t from = base ? base->bytes : 0;
-		double rate;
 
-		if (!ncs_channel_bytes_known(channel) || channel->bytes < from)
-			continue;
-		rate = (double)(channel->bytes - from) * 1e9 / interval_ns;
-		ncs_recent_set(&rank->traces.channels[i].rate,
-			       rank->traces.count, rate);
-		sum += rate;
-		known = true;
+		if (ncs_channel_bytes_known(channel) && channel->bytes >= from)
+			ncs_recent_set(&rank->traces.channels[i].rate,
+				       rank->traces.count,
+				       (double)(channel->bytes - from) * 1e9 /
+					       interval_ns);
 	}
-	if (known)
-		ncs_recent_set(&rank->traces.rate, rank->traces.count, sum);
 }
 
 /* Adds one value to each of the rank's `traces`, for the time since the

@@ -259,15 +259,10 @@ NCS_GETTER(rank_busbw)
 
 NCS_GETTER(rank_recent)
 {
-	const struct ncs_communicator *communicator = row->rank->communicator;
-	const struct ncs_recent *recent = &row->rank->traces.rate;
-	uint64_t count = row->rank->traces.count;
+	uint64_t count;
+	const struct ncs_recent *recent =
+		ncs_busiest_recent(row->rank->communicator, &count);
 
-	/* A rank that has moved nothing may not use the network at all. */
-	if (row->rank->now.channel_count == 0 && communicator &&
-	    communicator->busiest.function < NCS_FUNCTION_COUNT)
-		recent = ncs_communicator_busbw_recent(
-			communicator, communicator->busiest.function, &count);
 	if (recent)
 		ncs_value_set_recent(value, recent, count);
 }

@@ -17,18 +17,9 @@
 #define SIDE_BY_SIDE 100
 #define LEVELS 8
 
-/* The measures of speed. */
-enum speed { SPEED_TRAFFIC, SPEED_BUSBW };
-
-static double speed_of(const struct ncs_trend_point *point, enum speed speed)
-{
-	return (double)(speed == SPEED_TRAFFIC ? point->traffic : point->busbw);
-}
-
 /* Returns the largest speed of the latest `width` looks; negative if none is
  * known. */
-static double largest(const struct ncs_trend *trend, enum speed speed,
-		      int width)
+static double largest(const struct ncs_trend *trend, int width)
 {
 	double most = -1;
 
@@ -36,10 +27,15 @@ static double largest(const struct ncs_trend *trend, enum speed speed,
 		const struct ncs_trend_point *point =
 			ncs_trend_at(trend, (uint64_t)i);
 
-		if (point && speed_of(point, speed) > most)
-			most = speed_of(point, speed);
+		if (point && (double)point->busbw > most)
+			most = (double)point->busbw;
 	}
 	return most;
+}
+
+bool ncs_graph_shows_speed(const struct ncs_screen *screen)
+{
+	return largest(&screen->model.trend, ncs_term_width()) >= 0;
 }
 
 /* Appends how much time the looks cover that are shown. */
@@ -111,38 +107,27 @@ static void draw_speed(const struct ncs_screen *screen,
 		       const struct ncs_rect *rect)
 {
 	const struct ncs_trend *trend = &screen->model.trend;
-	double most = largest(trend, SPEED_TRAFFIC, rect->width);
-	enum speed speed = most >= 0 ? SPEED_TRAFFIC : SPEED_BUSBW;
+	double most = largest(trend, rect->width);
 	struct ncs_rect body;
 	struct ncs_value value = { 0 };
 	char number[NCS_FORMAT_MAX], text[LINE_BYTES] = "";
 
-	if (most < 0)
-		most = largest(trend, SPEED_BUSBW, rect->width);
-	ncs_value_set_real(&value,
-			   speed == SPEED_TRAFFIC ? NCS_VALUE_BYTES_RATE :
-						    NCS_VALUE_REAL,
-			   most);
+	ncs_value_set_real(&value, NCS_VALUE_REAL, most);
 	ncs_format_in_units(number, sizeof(number), &value,
 			    &screen->options.units, 0);
-	ncs_append(text, sizeof(text), " %s, at most %s%s",
-		   speed == SPEED_TRAFFIC ? "net: sent and received" :
-					    "busbw of the busiest size",
-		   number,
-		   value.kind == NCS_VALUE_NONE	 ? "" :
-		   speed == SPEED_BUSBW ?
-			   screen->options.units.bits ? " Gb/s" : " GB/s" :
-		   screen->options.units.bits ? "b/s" :
-						"B/s");
+	ncs_append(text, sizeof(text),
+		   " busbw of the busiest function, at most %s%s", number,
+		   value.kind == NCS_VALUE_NONE	  ? "" :
+		   screen->options.units.bits ? " Gb/s" :
+						" GB/s");
 	body = draw_heading(trend, rect, text, sizeof(text));
 	for (int i = 0; i < rect->width; i++) {
 		const struct ncs_trend_point *point =
 			ncs_trend_at(trend, (uint64_t)i);
 
-		if (!point || speed_of(point, speed) < 0)
-			continue;
-		draw_bar(&body, rect->x + rect->width - 1 - i,
-			 most > 0 ? speed_of(point, speed) / most : 0);
+		if (point && point->busbw >= 0)
+			draw_bar(&body, rect->x + rect->width - 1 - i,
+				 most > 0 ? (double)point->busbw / most : 0);
 	}
 }
 

@@ -14,4 +14,7 @@
 void ncs_draw_graphs(const struct ncs_screen *screen,
 		     const struct ncs_rect *rect);
 
+/* Whether the speed of any look that fits on the screen is known. */
+bool ncs_graph_shows_speed(const struct ncs_screen *screen);
+
 #endif

@@ -33,7 +33,6 @@
 #define USUAL_WIDTH 80
 #define WIDE_WIDTH 100
 #define WIDEST_WIDTH 120
-#define SPARKLINE_WIDTH 5
 
 /* Returns the role of a severity's word. */
 static enum ncs_role role_of(enum ncs_verdict_severity severity)
@@ -130,16 +129,14 @@ static int verdict_width(const struct ncs_screen *screen, int width)
 int ncs_summary_lines(const struct ncs_screen *screen, int width)
 {
 	char text[NCS_EXPLAIN_MAX];
-	const char *rest = text;
-	int lines = 0;
+	int lines;
 
 	if (width <= FIGURES_X)
 		return NCS_SUMMARY_LINES;
 	verdict_text(screen, text, sizeof(text));
-	for (; *rest && lines < VERDICT_LINES_MAX; lines++) {
-		rest += ncs_line_length(rest, verdict_width(screen, width));
-		rest += strspn(rest, " ");
-	}
+	lines = ncs_wrapped_lines(text, verdict_width(screen, width));
+	if (lines > VERDICT_LINES_MAX)
+		lines = VERDICT_LINES_MAX;
 	return NCS_SUMMARY_LINES - 1 + (lines > 1 ? lines : 1);
 }
 
@@ -174,31 +171,19 @@ static void draw_verdict(const struct ncs_screen *screen,
 
 /* --- The speed ------------------------------------------------------------ */
 
-static void draw_traffic(const struct ncs_screen *screen,
+static void draw_history(const struct ncs_screen *screen,
 			 const struct ncs_rect *line)
 {
-	const struct ncs_model *model = &screen->model;
-	const struct ncs_communicator *communicator =
-		ncs_busiest_communicator(model);
-	const struct ncs_recent *recent = &model->traffic;
-	uint64_t count = model->refreshes;
 	char text[4 * NCS_SPARKLINE_WIDTH];
-	struct ncs_value value = { 0 };
+	uint64_t count;
+	const struct ncs_recent *recent = ncs_busiest_recent(
+		ncs_busiest_communicator(&screen->model), &count);
 
-	ncs_value_set_real(&value, NCS_VALUE_BYTES_RATE,
-			   ncs_recent_latest(recent, count));
-	put_value(screen, line, 17, 12, &value,
-		  screen->options.units.bits ? "b/s net" : "B/s net",
-		  NCS_ROLE_TEXT);
-	/* Without a network, the bandwidth has a past, too. */
-	if (!ncs_recent_is_known(recent, count) && communicator)
-		recent = ncs_communicator_busbw_recent(
-			communicator, communicator->busiest.function, &count);
 	if (!recent)
 		return;
-	ncs_sparkline(text, sizeof(text), recent, count, SPARKLINE_WIDTH,
+	ncs_sparkline(text, sizeof(text), recent, count, NCS_SPARKLINE_WIDTH,
 		      ncs_term_shown_symbols());
-	put(line, FIGURES_X, SPARKLINE_WIDTH, false, NCS_ROLE_TEXT, text);
+	put(line, FIGURES_X, NCS_SPARKLINE_WIDTH, false, NCS_ROLE_TEXT, text);
 }
 
 /* Returns the peak of the links under a bandwidth that is of now. */
@@ -328,7 +313,7 @@ static void draw_speed(const struct ncs_screen *screen,
 		draw_busiest(screen, line, FIGURES_X);
 		return;
 	}
-	draw_traffic(screen, line);
+	draw_history(screen, line);
 	draw_busiest(screen, line, 30);
 	if (line->width >= WIDE_WIDTH)
 		draw_operations(screen, line);

@@ -23,6 +23,17 @@ size_t ncs_line_length(const char *text, int width)
 	return length;
 }
 
+int ncs_wrapped_lines(const char *text, int width)
+{
+	int lines = 0;
+
+	for (; *text; lines++) {
+		text += ncs_line_length(text, width);
+		text += strspn(text, " ");
+	}
+	return lines;
+}
+
 int ncs_draw_wrapped(const struct ncs_rect *rect, enum ncs_role role,
 		     const char *text)
 {
@@ -40,8 +51,7 @@ int ncs_draw_wrapped(const struct ncs_rect *rect, enum ncs_role role,
 		ncs_term_put(rect->y + y, rect->x, rect->width, role, line);
 		y++;
 		text += length;
-		while (*text == ' ')
-			text++;
+		text += strspn(text, " ");
 	}
 	return y;
 }

@@ -13,6 +13,9 @@
  * least one byte unless the text is empty. */
 size_t ncs_line_length(const char *text, int width);
 
+/* Returns the number of lines of a text that is broken so. */
+int ncs_wrapped_lines(const char *text, int width);
+
 /* Draws a text in as many lines of the rectangle as it needs; the last line is
  * cut. Returns the number of lines. */
 int ncs_draw_wrapped(const struct ncs_rect *rect, enum ncs_role role,
