@@ -37,7 +37,8 @@
 
 /* --- Below the table ------------------------------------------------------ */
 
-/* Whether the evidence of the worst finding is in place of the graphs. */
+/* Whether the evidence of the worst finding is in place of the graphs, which
+ * show nothing where nothing ends. */
 static bool shows_evidence(const struct ncs_screen *screen)
 {
 	const struct ncs_summary *summary = &screen->summary;
@@ -45,53 +46,68 @@ static bool shows_evidence(const struct ncs_screen *screen)
 	return screen->view == NCS_VIEW_RANK && screen->diagnosis.count > 0 &&
 	       (ncs_diagnosis_severity(&screen->diagnosis) ==
 			NCS_SEVERITY_STUCK ||
-		summary->dead + summary->finished == summary->ranks);
+		summary->dead + summary->finished == summary->ranks ||
+		!ncs_graph_shows_speed(screen));
 }
 
-/* Says what a group is, and how to see its rows. */
-static void draw_group_info(const struct ncs_screen *screen,
-			    const struct ncs_grid_row *row,
-			    const struct ncs_rect *rect)
-{
-	const struct ncs_grid *table = &screen->tables[screen->view];
-	char text[NCS_EXPLAIN_MAX] = "";
-
-	table->rules->group_title(row->of, &table->folds.rows[row->of->first],
-				  text, sizeof(text));
-	ncs_append(text, sizeof(text), ". Enter %s %s; * opens and closes all.",
-		   row->fold == NCS_FOLD_CLOSED ? "shows" : "hides",
-		   row->of->place ? "its ranks" : "its nodes");
-	ncs_draw_wrapped(rect, NCS_ROLE_LABEL, text);
-}
-
-static void draw_info(const struct ncs_screen *screen,
-		      const struct ncs_rect *rect, bool has_evidence)
+/* Returns the finding that stands in place of the selected row's explanation,
+ * which would say the same again; NULL if the row is not the root of one. */
+static const struct ncs_finding *
+finding_of_selected(const struct ncs_screen *screen)
 {
 	const struct ncs_grid_row *row =
 		ncs_grid_selected(&screen->tables[screen->view]);
-	char text[NCS_EXPLAIN_MAX] = "";
 
-	if (rect->height == 0 || !row)
+	return screen->view == NCS_VIEW_RANK && screen->diagnosis.count > 0 &&
+			       row && !row->of && row->row.rank &&
+			       row->row.rank ==
+				       screen->diagnosis.findings[0].root.rank ?
+		       &screen->diagnosis.findings[0] :
+		       NULL;
+}
+
+/* Explains the selected row; of a group, says what it is, and how to see its
+ * rows. */
+static void info_text(const struct ncs_screen *screen, char *text, size_t size)
+{
+	const struct ncs_grid *table = &screen->tables[screen->view];
+	const struct ncs_grid_row *row = ncs_grid_selected(table);
+
+	text[0] = '\0';
+	if (!row)
 		return;
 	if (row->of) {
-		draw_group_info(screen, row, rect);
-		return;
-	}
-	/* The verdict above has its sentence. */
-	if (screen->view == NCS_VIEW_RANK && row->row.rank && !has_evidence &&
-	    screen->diagnosis.count > 0 &&
-	    row->row.rank == screen->diagnosis.findings[0].root.rank) {
-		ncs_draw_finding(&screen->diagnosis.findings[0], rect);
-		return;
-	}
-	if (row->unreadable)
-		ncs_append(text, sizeof(text), "%s cannot be read: %s.",
+		table->rules->group_title(row->of,
+					  &table->folds.rows[row->of->first],
+					  text, size);
+		ncs_append(text, size,
+			   ". Enter %s %s; * opens and closes all.",
+			   row->fold == NCS_FOLD_CLOSED ? "shows" : "hides",
+			   row->of->place ? "its ranks" : "its nodes");
+	} else if (row->unreadable) {
+		ncs_append(text, size, "%s cannot be read: %s.",
 			   row->unreadable->id, row->unreadable->why);
-	else if (screen->view == NCS_VIEW_TIMELINE)
-		ncs_timeline_explain(screen, text, sizeof(text));
-	else
+	} else if (screen->view == NCS_VIEW_TIMELINE) {
+		ncs_timeline_explain(screen, text, size);
+	} else {
 		ncs_screen_view_of(row->row.view)
-			->explain(&row->row, text, sizeof(text));
+			->explain(&row->row, text, size);
+	}
+}
+
+static void draw_info(const struct ncs_screen *screen,
+		      const struct ncs_rect *rect)
+{
+	const struct ncs_finding *finding = finding_of_selected(screen);
+	char text[NCS_EXPLAIN_MAX];
+
+	if (rect->height == 0)
+		return;
+	if (finding) {
+		ncs_draw_finding(finding, rect);
+		return;
+	}
+	info_text(screen, text, sizeof(text));
 	ncs_draw_wrapped(rect, NCS_ROLE_LABEL, text);
 }
 
@@ -445,17 +461,52 @@ static void draw_setup(struct ncs_screen *screen, int height, int width,
 		     fits ? hint : short_hint);
 }
 
+/* Returns how many lines other parts leave, negative if they leave none. The
+ * tabs, the titles of the table and the last line take 3. */
+static int lines_left(const struct ncs_layout_request *request)
+{
+	return request->height - request->title - request->summary -
+	       request->info - request->rows - 3;
+}
+
+/* Returns the lines for the explanation of the selected row: a few, or as many as
+ * it needs if they are free; none where the evidence says the same. */
+static int lines_for_info(const struct ncs_screen *screen,
+			  const struct ncs_layout_request *request)
+{
+	const struct ncs_finding *finding = finding_of_selected(screen);
+	int usual = request->height >= TALL_HEIGHT ? 3 : 2;
+	int room = request->rows > 0 && request->detail_count == 0 ?
+			   lines_left(request) - 1 - NCS_LAYOUT_MIN_GRAPH :
+			   0;
+	bool has_evidence = room >= 0 && shows_evidence(screen);
+	char text[NCS_EXPLAIN_MAX];
+	int wanted;
+
+	if (finding && has_evidence)
+		return 0;
+	info_text(screen, text, sizeof(text));
+	wanted = finding ? ncs_finding_lines(finding, request->width) :
+			   ncs_wrapped_lines(text, request->width);
+	if (room < usual)
+		room = usual;
+	if (wanted > room)
+		wanted = room;
+	/* Evidence needs lines more than an even height of the explanation. */
+	return wanted > usual || has_evidence ||
+			       screen->view == NCS_VIEW_FINDING ?
+		       wanted :
+		       usual;
+}
+
 /* Returns the lines for the selected finding: all that it needs, or all that
  * other parts leave, but no fewer than usual. */
 static int lines_for_finding(const struct ncs_screen *screen,
 			     const struct ncs_layout_request *request)
 {
-	const struct ncs_grid *table = &screen->tables[NCS_VIEW_FINDING];
-	const struct ncs_grid_row *row = ncs_grid_selected(table);
-	/* The tabs, the titles of the table and the last line take 3. */
-	int room = request->height - request->title - request->summary -
-		   request->info - request->rows - 3;
-	int wanted;
+	const struct ncs_grid_row *row =
+		ncs_grid_selected(&screen->tables[NCS_VIEW_FINDING]);
+	int room = lines_left(request), wanted;
 
 	if (!row || !row->row.finding)
 		return request->detail[0];
@@ -477,7 +528,7 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 	int row_count = rows < (size_t)height ? (int)rows : height;
 	int detail[NCS_DETAIL_FORMS_MAX];
 	bool is_diagnose = screen->view == NCS_VIEW_FINDING;
-	const struct ncs_layout_request request = {
+	struct ncs_layout_request request = {
 		.height = height,
 		.width = width,
 		.title = !screen->hide_header,
@@ -490,7 +541,6 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 		.detail_count = screen->tables[screen->view].count > 0 ?
 					view->detail_count - first :
 					0,
-		.info = height >= TALL_HEIGHT && !is_diagnose ? 3 : 2,
 		.rows = screen->view == NCS_VIEW_TIMELINE ? 0 : row_count,
 		.least_rows = is_diagnose && row_count < NCS_LAYOUT_MIN_ROWS ?
 				      row_count :
@@ -498,6 +548,7 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 	};
 
 	memcpy(detail, view->detail, sizeof(detail));
+	request.info = lines_for_info(screen, &request);
 	if (is_diagnose)
 		detail[0] = lines_for_finding(screen, &request);
 	ncs_layout_compute(layout, &request);
@@ -590,8 +641,7 @@ static void draw_view(struct ncs_screen *screen,
 			      &part[NCS_PART_ROWS]);
 	if (table->count == 0)
 		draw_no_rows(screen, &part[NCS_PART_ROWS]);
-	draw_info(screen, &part[NCS_PART_INFO],
-		  shows_evidence(screen) && part[NCS_PART_GRAPH].height > 0);
+	draw_info(screen, &part[NCS_PART_INFO]);
 	draw_last_line(screen, layout, now_ns);
 }
 

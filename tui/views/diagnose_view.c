@@ -45,25 +45,13 @@ static bool evidence_line(const struct ncs_finding *finding, size_t index,
 	return true;
 }
 
-/* Returns how many lines a text takes, as ncs_draw_wrapped() draws it. */
-static int lines_of(const char *text, int width)
-{
-	int lines = 0;
-
-	for (; *text; lines++) {
-		text += ncs_line_length(text, width);
-		text += strspn(text, " ");
-	}
-	return lines;
-}
-
 static int evidence_lines(const struct ncs_finding *finding, int width)
 {
 	char line[NCS_SENTENCE_MAX + 8];
 	int lines = 0;
 
 	for (size_t i = 0; evidence_line(finding, i, line, sizeof(line)); i++)
-		lines += lines_of(line, width);
+		lines += ncs_wrapped_lines(line, width);
 	return lines;
 }
 
@@ -127,7 +115,7 @@ int ncs_finding_lines(const struct ncs_finding *finding, int width)
 	char text[NCS_EXPLAIN_MAX];
 
 	advice(finding, text, sizeof(text));
-	return evidence_lines(finding, width) + lines_of(text, width) +
+	return evidence_lines(finding, width) + ncs_wrapped_lines(text, width) +
 	       count_commands(finding);
 }
 
@@ -139,7 +127,7 @@ void ncs_draw_finding(const struct ncs_finding *finding,
 	char text[NCS_EXPLAIN_MAX];
 
 	advice(finding, text, sizeof(text));
-	seen.height -= lines_of(text, rect->width) + commands;
+	seen.height -= ncs_wrapped_lines(text, rect->width) + commands;
 	if (seen.height < 1)
 		seen.height = 1;
 	left = below(&left, draw_evidence(finding, &seen));
@@ -177,9 +165,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	ncs_finding_certainty(finding, certainty, sizeof(certainty));
 	snprintf(text, size, "%s: %s.",
 		 ncs_confidence_name(finding->confidence), certainty);
-	if (finding->waiting > 0)
-		ncs_append(text, size, " %zu %s for it.", finding->waiting,
-			   finding->waiting == 1 ? "rank waits" : "ranks wait");
 	if (finding->alike > 0)
 		ncs_append(text, size, " The same applies to %zu more.",
 			   finding->alike);

@@ -180,20 +180,20 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 		ncs_append_level(rank, text, size);
 	append_life(rank, text, size);
 	ncs_append_job(rank, text, size);
-	/* The reason for the row's mark comes first. */
+	/* The reason for the row's mark comes first. How late a rank was tells
+	 * nothing of one that waits. */
 	if (!waits) {
 		ncs_append_losses(rank, text, size);
 		append_lateness(rank, text, size);
 	}
 	if (ncs_rank_is_live(rank))
 		append_waiting(rank, text, size);
-	if (waits) {
-		append_lateness(rank, text, size);
+	if (waits)
 		ncs_append_losses(rank, text, size);
-	}
 	append_refusal(rank, text, size);
 	ncs_append_launch_progress(rank, text, size);
-	ncs_append_launch_timing(rank, text, size);
+	if (!waits)
+		ncs_append_launch_timing(rank, text, size);
 	ncs_append(text, size, ".");
 }
 

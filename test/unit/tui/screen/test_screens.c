@@ -503,6 +503,23 @@ static bool picture_has(const char *text)
 	return found;
 }
 
+static void speed_graph_and_table_have_one_kind_of_bandwidth(void **state)
+{
+	static const struct shape high = { 120, 40, false, false };
+
+	(void)state;
+	start(&high);
+	open_job(NCS_VIEW_RANK);
+	press("!");
+	assert_true(picture_has("AllReduce       64M busbw 23.26 GB/s"));
+	assert_true(picture_has("busbw of the busiest function, at most 23.26"));
+	assert_true(picture_has("  23.26       ##"));
+	assert_false(picture_has("B/s net"));
+	assert_false(picture_has("net: sent"));
+	close_job();
+	stop();
+}
+
 /* Views of what only some jobs have come last, and only with data or if asked
  * for. */
 static void the_diagnosis_is_the_second_tab(void **state)
@@ -907,6 +924,30 @@ static void straggler_matches_pictures(void **state)
 	scripted_init(&job);
 	make_late(&job);
 	scripted_golden("late-down", &job, &usual, "communicators Enter");
+}
+
+/* The evidence of the root is there, so that its row needs no explanation; that
+ * of another rank has one. */
+static void a_stuck_job_is_explained_once(void **state)
+{
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	make_stuck(&job);
+	start(&usual);
+	init(NCS_VIEW_RANK);
+	look(&job.source, SEEN - SECOND);
+	look(&job.source, SEEN);
+	assert_true(picture_has("world: 4 of its 8 ranks are seen here"));
+	assert_true(picture_has("Try: gdb -p 102"));
+	assert_false(picture_has("rank 2 of world: silent"));
+	press("Down");
+	assert_true(picture_has("Try: gdb -p 102"));
+	assert_true(picture_has("rank 0 of world: silent"));
+	close_job();
+	stop();
+	scripted_release(&job);
 }
 
 /* A job of eight ranks that is well. */
@@ -2509,6 +2550,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
+		TEST(speed_graph_and_table_have_one_kind_of_bandwidth),
 		TEST(the_diagnosis_is_the_second_tab),
 		TEST(detail_of_the_selected_rank_is_where_there_is_room),
 		TEST(ranks_view_matches_pictures),
@@ -2544,6 +2586,7 @@ int main(void)
 		TEST(stuck_job_matches_pictures),
 		TEST(job_stuck_on_a_stream_matches_pictures),
 		TEST(straggler_matches_pictures),
+		TEST(a_stuck_job_is_explained_once),
 		TEST(first_screens_match_pictures),
 		TEST(stuck_job_on_a_small_screen_shows_the_verdict),
 		TEST(dead_job_matches_picture),
