@@ -35,6 +35,12 @@
  * would take as long, and cost more than the call. */
 #define SOON_NS UINT64_C(20000)
 
+/* A call that is later than this makes the job late: half of what the plugin
+ * allows between the times of the host and of the GPU. The job makes up for it by
+ * this part of the time, so that a kernel of 50 ms sees less than that of it. */
+#define LATE_NS UINT64_C(500000)
+#define CATCH_UP 128
+
 /* The time of a kernel in a replay without waiting. */
 #define FASTEST_KERNEL_NS UINT64_C(1000)
 
@@ -267,8 +273,8 @@ static uint64_t scaled(uint64_t duration_ns, double speed)
 	return (uint64_t)((double)duration_ns / speed);
 }
 
-/* Returns when a recorded time comes in this round. */
-static uint64_t time_in_round(const struct replay *replay, uint64_t recorded)
+/* Returns when a recorded time comes in this round if nothing is late. */
+static uint64_t planned_ns(const struct replay *replay, uint64_t recorded)
 {
 	uint64_t at_ns = recorded + replay->round * replay->options.period_ns;
 	uint64_t origin_ns = replay->options.origin_ns;
@@ -279,10 +285,43 @@ static uint64_t time_in_round(const struct replay *replay, uint64_t recorded)
 		scaled(at_ns - origin_ns, replay->options.speed);
 }
 
+/* Returns how late what is planned for a time comes: the less, the nearer that is
+ * to the time until which the job is late. */
+static uint64_t late_ns(const struct replay *replay, uint64_t planned)
+{
+	uint64_t until = atomic_load_explicit(replay->options.late_until_ns,
+		memory_order_relaxed);
+
+	return until > planned ? (until - planned) / CATCH_UP : 0;
+}
+
+static uint64_t time_in_round(const struct replay *replay, uint64_t recorded)
+{
+	uint64_t planned = planned_ns(replay, recorded);
+
+	return planned + late_ns(replay, planned);
+}
+
 static uint64_t due_ns(const struct replay *replay)
 {
 	return time_in_round(replay,
 		replay->log->calls[replay->position].time_ns);
+}
+
+/* Lets the job be late by as much as the next call, which is made now. */
+static void note_late(const struct replay *replay, uint64_t now)
+{
+	uint64_t planned = planned_ns(replay,
+		replay->log->calls[replay->position].time_ns);
+	uint64_t until = planned + (now - planned) * CATCH_UP;
+	uint64_t before = atomic_load_explicit(replay->options.late_until_ns,
+		memory_order_relaxed);
+
+	while (before < until &&
+	       !atomic_compare_exchange_weak_explicit(
+		       replay->options.late_until_ns, &before, until,
+		       memory_order_relaxed, memory_order_relaxed))
+		;
 }
 
 static uint64_t gpu_timer_of(const struct calllog_call *call)
@@ -302,7 +341,8 @@ static uint64_t gpu_timer_shift(const struct replay *replay,
 	if (timer_ns < replay->gpu_origin_ns ||
 	    !(replay->options.speed > REPLAY_SPEED_MAX))
 		return round_ns;
-	return round_ns + scaled(since_ns, replay->options.speed) - since_ns;
+	return round_ns + scaled(since_ns, replay->options.speed) - since_ns +
+		late_ns(replay, planned_ns(replay, call->time_ns));
 }
 
 static struct host_shift shift_of(const struct replay *replay,
@@ -346,13 +386,16 @@ static bool wait_for_baton(struct replay_worker *worker)
 static bool wait_until_due(struct replay_worker *worker)
 {
 	const struct replay *replay = worker->replay;
-	uint64_t due;
+	uint64_t due, now;
 
 	if (!(replay->options.speed > REPLAY_SPEED_MAX))
 		return !is_stopped(worker);
-	due = due_ns(replay);
 	while (!is_stopped(worker)) {
-		if (now_ns() + SOON_NS >= due)
+		due = due_ns(replay);
+		now = now_ns();
+		if (now > due + LATE_NS)
+			note_late(replay, now);
+		if (now + SOON_NS >= due)
 			return true;
 		sleep_on(&worker->word, 0, due);
 	}
@@ -434,7 +477,7 @@ static void launch_kernel(const struct replay *replay,
 		.own = launch->number,
 		.others = launch->others,
 		.other_count = launch->other_count,
-		.since_ns = time_in_round(replay, replay->options.origin_ns),
+		.since_ns = planned_ns(replay, replay->options.origin_ns),
 	};
 
 	keep_busy(replay, launch->stream, launch->least_ns, launch->end_ns,

@@ -6,6 +6,10 @@
  * A baton that passes from thread to thread keeps the order: at any time one
  * thread makes calls or sleeps until the next one is due, and all others wait
  * for the baton without using the processor.
+ *
+ * A busy machine is late with calls. What comes later is then late in all processes
+ * of the job, and is made up for slowly: at once, the times of the host and of the
+ * GPU would contradict each other, and count as lost.
  */
 #ifndef NCS_TEST_HOST_CALL_PLAYER_H
 #define NCS_TEST_HOST_CALL_PLAYER_H
@@ -39,6 +43,9 @@ struct replay_options {
 	/* When each launch of the job began, in memory that its processes
 	 * share. */
 	uint64_t *begins;
+	/* Until when the job is late, in memory that its processes share;
+	 * starts with 0. NULL at speed 0. */
+	_Atomic uint64_t *late_until_ns;
 	bool unfinalized;		/* leave out what follows the body */
 };
 

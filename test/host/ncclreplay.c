@@ -68,6 +68,7 @@ struct process {
 	struct replay_body body;
 	struct launch_plans launches;
 	uint64_t *begins;		/* of all launches of its job */
+	_Atomic uint64_t *late_until_ns; /* of its job */
 	uint64_t origin_ns;
 	uint64_t period_ns;
 	int number;			/* from 1 */
@@ -347,6 +348,7 @@ static void plan_job(struct processes *processes, const char *folder)
 		sizeof(*logs)));
 	struct launch_plans *plans = must(calloc(processes->count,
 		sizeof(*plans)));
+	_Atomic uint64_t *late_until_ns = share(sizeof(*late_until_ns));
 	uint64_t *begins;
 	size_t count = 0;
 
@@ -362,6 +364,7 @@ static void plan_job(struct processes *processes, const char *folder)
 			continue;
 		processes->all[index].launches = plans[count++];
 		processes->all[index].begins = begins;
+		processes->all[index].late_until_ns = late_until_ns;
 	}
 	free(plans);
 	free(logs);
@@ -535,7 +538,7 @@ static int play(const struct process *process,
 	struct replay_options options = { settings->speed, settings->rounds,
 		process->origin_ns, start_ns, process->period_ns,
 		load_gpu(process, settings), &process->launches,
-		process->begins, settings->exit };
+		process->begins, process->late_until_ns, settings->exit };
 	char message[MESSAGE_BYTES];
 	struct host *host;
 	uint64_t run_ns;

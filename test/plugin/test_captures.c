@@ -221,7 +221,7 @@ static void check_counters(const struct tally_context *expected,
 			   const struct capture_job *job)
 {
 	static const char *const losses[] = {
-#define X(ID, name, help) name,
+#define X(ID, name, ...) name,
 		NCS_LOSSES(X)
 #undef X
 	};

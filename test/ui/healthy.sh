@@ -57,5 +57,25 @@ for capture in $captures; do
 	check "$capture is healthy without times on streams" \
 		watch --no-gpu "test/captures/$capture"
 done
+
+# has_called NUMBER: whether the ranks have begun so many operations.
+has_called() {
+	"$ncclstat" --dump=json >"$tmp/out" 2>"$tmp/err" &&
+		jq -e "[.ranks[].functions[].operations] | add > $1" \
+			"$tmp/out" >/dev/null
+}
+
+# lost_nothing: whether the latest dump tells of no loss, other than of records that
+# nobody read in time.
+lost_nothing() {
+	jq -ce '[.ranks[].lost | del(.overwritten) | add] | add == 0' "$tmp/out"
+}
+
+# A machine that is too slow for it plays it more slowly.
+"$replay" --speed 10 --loop 0 test/captures/net-v5-ddp8 >"$tmp/replay" 2>&1 &
+job=$!
+check 'a job is played ten times as fast' await has_called 8000
+check 'nothing of it counts as lost' lost_nothing
+end_job
 check 'jobs were there' test "$(wc -l <"$tmp/looks")" -ge 2
 exit "$failed"

@@ -24,9 +24,7 @@ picture() {
 	verdict "$1.svg" $?
 }
 
-# At a quarter of its speed, or a busy machine is late with its calls, and their
-# times on the GPU contradict one another: they count as lost.
-"$replay" --plugin "$plugin" --speed 0.25 --loop 0 test/captures/net-v5-ddp8/* \
+"$replay" --plugin "$plugin" --loop 0 test/captures/net-v5-ddp8/* \
 	>"$tmp/replay.log" 2>&1 &
 job=$!
 background="$background $job"
