@@ -378,6 +378,7 @@ struct man_list {
 	}
 
 #define NAMED(ID, name_, help_) { .name = name_, .help = help_ },
+#define LOSS(ID, name_, what, help_) { .name = name_, .help = help_ },
 #define CSV_COLUMN(ID, name_, first, help_) { .name = name_, .help = help_ },
 #define WAIT(ID, letter, name_, help_) { .name = name_, .help = help_ },
 #define NAME(ID, name_, ...) { .name = name_ },
@@ -458,7 +459,7 @@ static const struct man_list lists[] = {
 	{ "proxy_transitions", "-tag -width append_end -compact", put_named,
 	  ITEMS(NCS_PROXY_TRANSITIONS, NAMED) },
 	{ "losses", "-tag -width missing_stop -compact", put_named,
-	  ITEMS(NCS_LOSSES, NAMED) },
+	  ITEMS(NCS_LOSSES, LOSS) },
 	{ "events", "-tag -width kernel_launch -compact", put_event,
 	  ITEMS(NCS_EVENTS, EVENT) },
 	{ "event_groups", "-tag -width operations -compact", put_event_group,

@@ -19,6 +19,7 @@
 /* Columns of the tables. Each row has an identifier and a name first. */
 #define NAME(ID, name, ...) name,
 #define HELP(ID, name, help) help,
+#define WHAT(ID, name, what, help) what,
 #define CHANNEL_LABEL(ID, name, letter, label, help) label,
 
 /* Defines a function that looks up a column of a table. `otherwise` may be one
@@ -56,6 +57,7 @@ DEFINE_LOOKUP(ncs_late_cause_help, NCS_LATE_CAUSES, HELP,
 DEFINE_LOOKUP(ncs_late_cause_name, NCS_LATE_CAUSES, NAME, "none")
 DEFINE_LOOKUP(ncs_liveness_name, LIVENESSES, NAME, "unknown")
 DEFINE_LOOKUP(ncs_loss_name, NCS_LOSSES, NAME, "unknown")
+DEFINE_LOOKUP(ncs_loss_what, NCS_LOSSES, WHAT, "events")
 DEFINE_LOOKUP(ncs_moment_name, NCS_MOMENTS, NAME, "unknown")
 DEFINE_LOOKUP(ncs_doubt_name, NCS_DOUBTS, NAME, "unknown")
 DEFINE_LOOKUP(ncs_path_cause_name, NCS_PATH_CAUSES, NAME, "unknown")

@@ -45,6 +45,9 @@ const char *ncs_refusal_help(unsigned refusal);
 const char *ncs_stream_status_help(unsigned status);
 const char *ncs_late_cause_help(unsigned cause);
 
+/* Returns the word for the things of which one kind of loss is. */
+const char *ncs_loss_what(unsigned loss);
+
 /* Returns the word for a channel state in the live view. */
 const char *ncs_channel_state_label(unsigned state);
 

@@ -77,7 +77,7 @@ enum ncs_function_id {
 };
 
 enum ncs_loss {
-#define X(ID, name, help) NCS_LOSS_##ID,
+#define X(ID, ...) NCS_LOSS_##ID,
 	NCS_LOSSES(X)
 #undef X
 	NCS_LOSS_COUNT

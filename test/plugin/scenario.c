@@ -595,7 +595,7 @@ void *start_kernel(struct guest *guest, void *parent, unsigned channel,
 static const char *loss_name(unsigned loss)
 {
 	static const char *const names[] = {
-#define X(ID, name, help) name,
+#define X(ID, name, ...) name,
 		NCS_LOSSES(X)
 #undef X
 	};

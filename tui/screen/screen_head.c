@@ -16,8 +16,6 @@
 #include "tui/text/words.h"
 
 #define LINE_BYTES 512
-/* From this width on the title says since when something is lost. */
-#define SINCE_WIDTH 100
 
 /* --- The title ------------------------------------------------------------ */
 
@@ -77,13 +75,12 @@ static const unsigned title_priorities[TITLE_COUNT] = {
 	7, 3, 6, 4, 8, 5, 9, 4,
 };
 
-/* Appends how much is lost, most of it of which kind, and where there is room
- * since when. */
-static void append_lost(const struct ncs_screen *screen, int width, char *text,
-			size_t size)
+/* Says how much is lost, of what, and since when; records that nobody read in time
+ * are not among them. */
+static void lost_text(const struct ncs_screen *screen, char *text, size_t size)
 {
 	uint64_t sums[NCS_LOSS_COUNT] = { 0 };
-	unsigned most = NCS_LOSS_OVERWRITTEN;
+	unsigned most = 0;
 
 	snprintf(text, size, "lost %llu",
 		 (unsigned long long)screen->summary.lost);
@@ -91,16 +88,19 @@ static void append_lost(const struct ncs_screen *screen, int width, char *text,
 		return;
 	for (size_t i = 0; i < screen->model.rank_count; i++)
 		for (unsigned k = 0; k < NCS_LOSS_COUNT; k++)
-			sums[k] += screen->model.ranks[i]->now.losses[k];
+			sums[k] += k == NCS_LOSS_OVERWRITTEN ?
+					   0 :
+					   screen->model.ranks[i]->now.losses[k];
 	for (unsigned k = 0; k < NCS_LOSS_COUNT; k++)
 		if (sums[k] > sums[most])
 			most = k;
-	ncs_append(text, size, " %s%s", ncs_loss_name(most),
-		   width >= SINCE_WIDTH ? " since start" : "");
+	ncs_append(text, size, "%s %s since start",
+		   sums[most] < screen->summary.lost ? ", mostly" : "",
+		   ncs_loss_what(most));
 }
 
 static void title_texts(const struct ncs_screen *screen, const struct tm *wall,
-			int width, char texts[TITLE_COUNT][96])
+			char texts[TITLE_COUNT][96])
 {
 	const struct ncs_summary *summary = &screen->summary;
 	size_t size = sizeof(texts[0]);
@@ -126,7 +126,7 @@ static void title_texts(const struct ncs_screen *screen, const struct tm *wall,
 				    summary->oldest.duration_ns);
 	else
 		ncs_append(texts[TITLE_OLDEST], size, "-");
-	append_lost(screen, width, texts[TITLE_LOST], size);
+	lost_text(screen, texts[TITLE_LOST], size);
 	snprintf(texts[TITLE_STATE], size, "%s", state_word(screen, &role));
 	strftime(texts[TITLE_CLOCK], size, "%H:%M:%S", wall);
 }
@@ -148,7 +148,7 @@ void ncs_draw_title(const struct ncs_screen *screen,
 
 	if (rect->height == 0)
 		return;
-	title_texts(screen, wall, rect->width, texts);
+	title_texts(screen, wall, texts);
 	for (size_t i = 0; i < TITLE_COUNT; i++)
 		items[i] = (struct ncs_item){
 			.width = ncs_term_text_width(texts[i]),

@@ -185,7 +185,7 @@ static void emit_losses(struct help_page *page)
 		const char *name;
 		const char *help;
 	} losses[] = {
-#define X(ID, name, help) { name, help },
+#define X(ID, name, what, help) { name, help },
 		NCS_LOSSES(X)
 #undef X
 	};

@@ -22,6 +22,7 @@
 	}
 
 #define HELP(ID, name, help) help,
+#define LOSS_HELP(ID, name, what, help) help,
 #define CHANNEL_HELP(ID, name, letter, label, help) help,
 #define CHANNEL_LETTER(ID, name, letter, label, help) letter,
 #define PROXY_HELP(ID, name, letter, help) help,
@@ -35,7 +36,7 @@ DEFINE_LOOKUP(char, ncs_channel_state_letter, NCS_CHANNEL_STATES,
 DEFINE_LOOKUP(char, ncs_proxy_state_letter, NCS_PROXY_STATES, PROXY_LETTER)
 static DEFINE_LOOKUP(const char *, kernel_status_help, NCS_KERNEL_STATUSES,
 		     HELP) static DEFINE_LOOKUP(const char *, loss_help,
-						NCS_LOSSES, HELP)
+						NCS_LOSSES, LOSS_HELP)
 
 	void ncs_append_duration(char *text, size_t size, uint64_t duration_ns)
 {
@@ -180,7 +181,7 @@ void ncs_append_losses(const struct ncs_rank *rank, char *text, size_t size)
 	if (ncs_rank_lost(rank) == 0)
 		return;
 	ncs_append_separator(text, size);
-	ncs_append(text, size, "lost %llu",
+	ncs_append(text, size, "lost %llu since start",
 		   (unsigned long long)ncs_rank_lost(rank));
 	for (unsigned i = 0; i < NCS_LOSS_COUNT; i++) {
 		if (i == NCS_LOSS_OVERWRITTEN || rank->now.losses[i] == 0)
