@@ -166,7 +166,8 @@ struct ncs_axis {
 };
 
 #define NCS_CELL_SHORTEST_NS INT64_C(10)
-#define NCS_CELL_LONGEST_NS INT64_C(10000000000)
+/* A wait of days fits on the screen. */
+#define NCS_CELL_LONGEST_NS INT64_C(10000000000000)
 
 /* Returns the time at which a column begins. */
 int64_t ncs_axis_ns(const struct ncs_axis *axis, int column);

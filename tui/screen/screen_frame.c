@@ -551,6 +551,8 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 	request.info = lines_for_info(screen, &request);
 	if (is_diagnose)
 		detail[0] = lines_for_finding(screen, &request);
+	if (screen->view == NCS_VIEW_TIMELINE)
+		detail[0] = screen->time.legend_lines;
 	ncs_layout_compute(layout, &request);
 }
 
@@ -649,6 +651,7 @@ void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,
 		     const struct tm *wall)
 {
 	int height = ncs_term_height(), width = ncs_term_width();
+	int legend_lines = screen->time.legend_lines;
 	struct ncs_layout layout;
 
 	ncs_term_erase();
@@ -664,4 +667,7 @@ void ncs_screen_draw(struct ncs_screen *screen, uint64_t now_ns,
 		draw_setup(screen, height, width, now_ns);
 	else
 		draw_view(screen, &layout, now_ns, wall);
+	/* Which letters are there is known once they are drawn. */
+	if (screen->time.legend_lines > legend_lines)
+		ncs_screen_draw(screen, now_ns, wall);
 }

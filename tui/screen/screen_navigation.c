@@ -30,6 +30,7 @@ static void show_timeline(struct ncs_screen *screen)
 	    screen->focus.kind == NCS_FOCUS_COLLECTIVE)
 		forget_trail(screen);
 	screen->view = NCS_VIEW_TIMELINE;
+	screen->time.legend_lines = 1;
 	ncs_screen_build(screen);
 	if (row)
 		ncs_grid_select_like(ncs_screen_table(screen), row);

@@ -68,6 +68,7 @@ struct ncs_time_view {
 	int cursor; /* columns from the right edge */
 	int x;      /* place and width of the tracks as last drawn */
 	int width;
+	int legend_lines; /* that the legend has needed at most */
 	bool highlights; /* whether `highlighted` is set */
 	struct ncs_collective highlighted;
 };

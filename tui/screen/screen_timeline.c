@@ -181,8 +181,8 @@ static const char letters[] = {
 };
 
 /* Draws which letter of the tracks means what, in the letters' colours: of those
- * that are there. */
-static void draw_legend(const struct ncs_rect *rect, const bool *used)
+ * that are there. Returns how many lines that needs. */
+static int draw_legend(const struct ncs_rect *rect, const bool *used)
 {
 	int x = 0, y = 0;
 
@@ -202,14 +202,15 @@ static void draw_legend(const struct ncs_rect *rect, const bool *used)
 			x = 0;
 			y++;
 		}
-		if (y >= rect->height || width > rect->width)
-			return;
-		ncs_term_put(rect->y + y, rect->x + x, 1, roles[activity],
-			     letter);
-		ncs_term_put(rect->y + y, rect->x + x + 2, width - 2,
-			     NCS_ROLE_LABEL, text + 2);
+		if (y < rect->height) {
+			ncs_term_put(rect->y + y, rect->x + x, 1,
+				     roles[activity], letter);
+			ncs_term_put(rect->y + y, rect->x + x + 2, width - 2,
+				     NCS_ROLE_LABEL, text + 2);
+		}
 		x += width + 2;
 	}
+	return y + 1;
 }
 
 /* Returns the role of a cell that has more activities than the one shown. */
@@ -332,6 +333,7 @@ void ncs_timeline_draw(struct ncs_screen *screen, const struct ncs_rect *legend,
 	int width = rows->width - names;
 	struct ncs_rect left_header = *header, left_rows = *rows;
 	struct ncs_axis axis;
+	int lines;
 
 	left_header.width = names;
 	left_rows.width = names - 1;
@@ -347,7 +349,9 @@ void ncs_timeline_draw(struct ncs_screen *screen, const struct ncs_rect *legend,
 		return;
 	draw_axis(screen, &axis, header->y, header->x + names);
 	draw_tracks(screen, &axis, rows, rows->x + names, used);
-	draw_legend(legend, used);
+	lines = draw_legend(legend, used);
+	if (lines > screen->time.legend_lines)
+		screen->time.legend_lines = lines;
 }
 
 /* --- Saving --------------------------------------------------------------- */

@@ -8,7 +8,8 @@
 
 void ncs_timeline_init(struct ncs_time_view *time)
 {
-	*time = (struct ncs_time_view){ .cell_ns = FIRST_CELL_NS };
+	*time = (struct ncs_time_view){ .cell_ns = FIRST_CELL_NS,
+					.legend_lines = 1 };
 }
 
 int64_t ncs_timeline_latest_ns(const struct ncs_screen *screen)

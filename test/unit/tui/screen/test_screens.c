@@ -777,6 +777,43 @@ static void make_stuck(struct scripted *job)
 	}
 }
 
+/* Minutes of one letter tell nothing: the time before the wait is there, too. */
+static void timeline_opens_at_the_begin_of_a_long_wait(void **state)
+{
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	waits(add_world(&job, 0), NCS_CHANNEL_RECV_WAIT, false, 1,
+	      SEEN - 900 * SECOND);
+	start(&usual);
+	init(NCS_VIEW_TIMELINE);
+	look(&job.source, SEEN - SECOND);
+	look(&job.source, SEEN);
+	assert_true(picture_has("|-1000s"));
+	assert_true(picture_has("\u00b7DDDDDDDD"));
+	close_job();
+	stop();
+	scripted_release(&job);
+}
+
+static void legend_of_the_timeline_is_whole(void **state)
+{
+	static const struct shape narrow = { 60, 24, false, false };
+
+	(void)state;
+	start(&narrow);
+	open_job(NCS_VIEW_TIMELINE);
+	draw();
+	press("= = = = = =");
+	assert_true(picture_has("o operation"));
+	assert_true(screen.time.legend_lines > 2);
+	assert_true(picture_has("sleep"));
+	assert_true(picture_has(". nothing"));
+	close_job();
+	stop();
+}
+
 static void scripted_golden(const char *name, struct scripted *job,
 			    const struct shape *shape, const char *keys)
 {
@@ -2576,6 +2613,8 @@ int main(void)
 		TEST(paused_screen_matches_picture),
 		TEST(highlighted_collective_matches_picture),
 		TEST(timeline_opens_at_the_selected_channel),
+		TEST(timeline_opens_at_the_begin_of_a_long_wait),
+		TEST(legend_of_the_timeline_is_whole),
 		TEST(filtered_rows_match_picture),
 		TEST(search_matches_picture),
 		TEST(scrolled_columns_match_picture),
