@@ -16,10 +16,11 @@
 #include "analysis/views/getters.h"
 
 const struct ncs_view_names ncs_views[NCS_VIEW_COUNT] = {
-#define X(WITH, ID, key, option, name, tab, help) { option, name, tab },
+#define X(WITH, ID, key, option, name, tab, enter, help) \
+	{ option, name, tab, enter },
 	NCS_TABS(X, )
 #undef X
-#define X(ID, option, name) { option, name, NULL },
+#define X(ID, option, name) { option, name, NULL, NULL },
 	NCS_VIEWS_WITHOUT_TAB(X)
 #undef X
 };

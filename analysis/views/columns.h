@@ -19,7 +19,7 @@
 #include "ncclstat/tables/views.def"
 
 enum ncs_view {
-#define X(WITH, ID, key, option, name, tab, help) NCS_VIEW_##ID,
+#define X(WITH, ID, ...) NCS_VIEW_##ID,
 	NCS_TABS(X, )
 #undef X
 	/* Have no tab of their own, but that of collectives: */
@@ -32,11 +32,13 @@ enum ncs_view {
 /* The number of views that have a tab; they come first. */
 #define NCS_VIEW_TABS NCS_VIEW_FUNCTION
 
-/* The names of a view; see views.def. */
+/* The words on a view; see views.def. */
 struct ncs_view_names {
 	const char *option;
 	const char *full;
-	const char *tab; /* NULL if it has none */
+	/* NULL if it has no tab: */
+	const char *tab;
+	const char *enter;
 };
 
 extern const struct ncs_view_names ncs_views[NCS_VIEW_COUNT];

@@ -81,6 +81,8 @@ check 'and the word that may have been meant' \
 "$ncclstat" "$tmp/runs" >/dev/null 2>"$tmp/err"
 check 'a file whose name is like it is a recording' \
 	sh -c "! grep -q 'did you mean' '$tmp/err'"
+check 'a mistyped option of run: status 64' run 64 run --wach=x -- true
+check 'and the nearest one' grep -q 'did you mean --watch?' "$tmp/err"
 check 'a mistyped word of --set: status 64' run 64 --set sampel=4
 check 'and the nearest word' grep -q 'did you mean sample?' "$tmp/err"
 check 'a mistyped group of events: status 64' run 64 --set events=all-stesp

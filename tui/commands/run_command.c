@@ -161,19 +161,24 @@ int ncs_run_run(int count, char **words)
 	bool is_env = strcmp(words[1], "env") == 0;
 	int options = count_options(count - 2, words + 2), first = 2 + options;
 	struct ncs_job_environment environment;
+	char meant[80] = "";
 	int status;
 
-	if (first < count && strcmp(words[first], "--") == 0)
+	if (first < count && strcmp(words[first], "--") == 0) {
 		first++;
-	else if (first < count && words[first][0] == '-')
+	} else if (first < count && words[first][0] == '-') {
+		ncs_options_suggest(words[first] + strspn(words[first], "-"),
+				    false, meant, sizeof(meant));
 		first = count;
+	}
 	if (is_env ? count != 2 :
 		     first >= count || options > (int)NCS_HOOKS_MAX + 1) {
-		ncs_complain(is_env ?
-				     "env takes no arguments" :
-				     "usage: ncclstat run [--watch=FILE"
-				     " [--on=WHEN:COMMAND]...] -- COMMAND"
-				     " [ARGUMENT]...");
+		ncs_complain("%s%s",
+			     is_env ? "env takes no arguments" :
+				      "usage: ncclstat run [--watch=FILE"
+				      " [--on=WHEN:COMMAND]...] -- COMMAND"
+				      " [ARGUMENT]...",
+			     is_env ? "" : meant);
 		return NCS_EXIT_USAGE;
 	}
 	if (!prepare(&environment))

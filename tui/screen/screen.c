@@ -215,7 +215,7 @@ static bool act_on_view(struct ncs_screen *screen, enum ncs_action action,
 			uint64_t now_ns)
 {
 	switch (action) {
-#define X(WITH, ID, key, option, name, tab, help) \
+#define X(WITH, ID, ...) \
 	case NCS_ACTION_VIEW_##ID: \
 		ncs_screen_show_view(screen, NCS_VIEW_##ID); \
 		return true;

@@ -270,10 +270,9 @@ static void emit_view_keys(struct help_page *page,
 		NCS_ACTION_LEVEL_MORE,	NCS_ACTION_IDLE,
 	};
 	static const enum ncs_action of_timeline[] = {
-		NCS_ACTION_ZOOM_IN,
-		NCS_ACTION_ZOOM_OUT,
-		NCS_ACTION_PAN_BACK,
-		NCS_ACTION_PAN_ON,
+		NCS_ACTION_LEFT,     NCS_ACTION_RIGHT,
+		NCS_ACTION_ZOOM_IN,  NCS_ACTION_ZOOM_OUT,
+		NCS_ACTION_PAN_BACK, NCS_ACTION_PAN_ON,
 		NCS_ACTION_FILTER,
 	};
 	static const enum ncs_action of_recordings[] = {
@@ -291,7 +290,8 @@ static void emit_view_keys(struct help_page *page,
 	size_t count = is_timeline ? COUNT(of_timeline) : COUNT(of_tables);
 
 	emit_item(page, "1 to 9, Tab", "the other views");
-	emit_key(page, NCS_ACTION_ENTER);
+	emit_item(page, key_of(NCS_ACTION_ENTER)->keys,
+		  ncs_views[ncs_screen_tab_of(screen->view)].enter);
 	emit_key(page, NCS_ACTION_BACK);
 	if (screen->view == NCS_VIEW_FINDING)
 		emit_key(page, NCS_ACTION_STACKS);

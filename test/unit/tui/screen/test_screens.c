@@ -1742,6 +1742,7 @@ static void help_is_on_the_view_and_searched(void **state)
 	/* The first page has the keys. */
 	assert_true(picture_has("help on Channels"));
 	assert_true(picture_has("the next abnormal row"));
+	assert_true(picture_has("Enter          go to the peer's end of it"));
 	assert_true(picture_has("F10 q Ctrl-C"));
 	press("PgDn");
 	assert_true(picture_has("G gpu"));
