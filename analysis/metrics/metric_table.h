@@ -11,8 +11,6 @@
 #include "ncclstat/tables/metrics.def"
 
 #define NCS_METRIC_PREFIX "ncclstat_"
-/* The most labels of a metric. */
-#define NCS_METRIC_LABELS_MAX 17u
 
 enum ncs_metric {
 #define X(ID, ...) NCS_METRIC_##ID,

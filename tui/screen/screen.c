@@ -279,29 +279,25 @@ static bool act_on_search(struct ncs_screen *screen, enum ncs_action action,
 static bool act_on_appearance(struct ncs_screen *screen, enum ncs_action action,
 			      uint64_t now_ns)
 {
+	static const enum ncs_option options[NCS_ACTION_COUNT] = {
+		[NCS_ACTION_IDLE] = NCS_OPTION_IDLE,
+		[NCS_ACTION_EXACT] = NCS_OPTION_NUMBERS,
+		[NCS_ACTION_BITS] = NCS_OPTION_UNITS,
+		[NCS_ACTION_MOUSE] = NCS_OPTION_MOUSE,
+		[NCS_ACTION_HEADER] = NCS_OPTION_HEADER,
+		[NCS_ACTION_SYMBOLS] = NCS_OPTION_SYMBOLS,
+		[NCS_ACTION_COLORS] = NCS_OPTION_SCHEME,
+	};
+
 	switch (action) {
 	case NCS_ACTION_IDLE:
-		ncs_screen_step_option(screen, NCS_OPTION_IDLE, true, now_ns);
-		return true;
 	case NCS_ACTION_EXACT:
-		ncs_screen_step_option(screen, NCS_OPTION_NUMBERS, true,
-				       now_ns);
-		return true;
 	case NCS_ACTION_BITS:
-		ncs_screen_step_option(screen, NCS_OPTION_UNITS, true, now_ns);
-		return true;
 	case NCS_ACTION_MOUSE:
-		ncs_screen_step_option(screen, NCS_OPTION_MOUSE, true, now_ns);
-		return true;
 	case NCS_ACTION_HEADER:
-		ncs_screen_step_option(screen, NCS_OPTION_HEADER, true, now_ns);
-		return true;
 	case NCS_ACTION_SYMBOLS:
-		ncs_screen_step_option(screen, NCS_OPTION_SYMBOLS, true,
-				       now_ns);
-		return true;
 	case NCS_ACTION_COLORS:
-		ncs_screen_step_option(screen, NCS_OPTION_SCHEME, true, now_ns);
+		ncs_screen_step_option(screen, options[action], true, now_ns);
 		return true;
 	case NCS_ACTION_ZOOM_IN:
 	case NCS_ACTION_ZOOM_OUT:

@@ -412,12 +412,23 @@ static void draw_too_small(int height, int width)
 	ncs_draw_wrapped(&rect, NCS_ROLE_TEXT, text);
 }
 
+/* Draws the first and the last line of a page in place of the view. */
+static void draw_page(const struct ncs_screen *screen, int height, int width,
+		      uint64_t now_ns, const char *title, const char *hint)
+{
+	ncs_term_fill(0, 0, width, NCS_ROLE_TITLE);
+	ncs_term_put(0, 0, width, NCS_ROLE_TITLE, title);
+	if (draw_message(screen, now_ns))
+		return;
+	ncs_term_fill(height - 1, 0, width, NCS_ROLE_TITLE);
+	ncs_term_put(height - 1, 0, width, NCS_ROLE_TITLE, hint);
+}
+
 static void draw_help(struct ncs_screen *screen, int height, int width,
 		      uint64_t now_ns)
 {
-	const struct ncs_rect title = { 0, 0, 1, width };
 	const struct ncs_rect rect = { 1, 0, height - 2, width };
-	char text[64];
+	char text[64] = "ncclstat: ";
 	int most;
 
 	screen->help_page = rect.height;
@@ -426,39 +437,24 @@ static void draw_help(struct ncs_screen *screen, int height, int width,
 		screen->help_top = most;
 	if (screen->help_top < 0)
 		screen->help_top = 0;
-	ncs_term_fill(0, 0, width, NCS_ROLE_TITLE);
-	snprintf(text, sizeof(text), "ncclstat: %s",
-		 screen->stacks ? "" : "help on ");
+	ncs_append(text, sizeof(text), screen->stacks ? "" : "help on ");
 	ncs_help_place(screen, width, text + strlen(text),
 		       sizeof(text) - strlen(text));
-	ncs_term_put(title.y, 0, width, NCS_ROLE_TITLE, text);
 	ncs_help_draw(screen, &rect);
-	if (draw_message(screen, now_ns))
-		return;
-	ncs_term_fill(height - 1, 0, width, NCS_ROLE_TITLE);
-	ncs_term_put(height - 1, 0, width, NCS_ROLE_TITLE,
-		     most > 0 ? "PgDn next page, PgUp back; / searches, n next"
-				" match; q leaves" :
-				"/ searches, n next match; q leaves");
+	draw_page(screen, height, width, now_ns, text,
+		  most > 0 ? "PgDn next page, PgUp back; / searches, n next"
+			     " match; q leaves" :
+			     "/ searches, n next match; q leaves");
 }
 
 static void draw_setup(struct ncs_screen *screen, int height, int width,
 		       uint64_t now_ns)
 {
 	const struct ncs_rect rect = { 1, 0, height - 2, width };
-	static const char hint[] =
-		"W saves to the configuration file; arrows change; q leaves";
-	static const char short_hint[] = "W saves; arrows change; q leaves";
-	bool fits = (int)strlen(hint) <= width;
 
-	ncs_term_fill(0, 0, width, NCS_ROLE_TITLE);
-	ncs_term_put(0, 0, width, NCS_ROLE_TITLE, "ncclstat: setup");
 	ncs_setup_draw(screen, &rect);
-	if (draw_message(screen, now_ns))
-		return;
-	ncs_term_fill(height - 1, 0, width, NCS_ROLE_TITLE);
-	ncs_term_put(height - 1, 0, width, NCS_ROLE_TITLE,
-		     fits ? hint : short_hint);
+	draw_page(screen, height, width, now_ns, "ncclstat: setup",
+		  "W saves; arrows change; q leaves");
 }
 
 /* Returns how many lines other parts leave, negative if they leave none. The

@@ -159,8 +159,9 @@ bool ncs_screen_go_up(struct ncs_screen *screen)
 	return true;
 }
 
-/* Goes from a channel to its other end, in the peer. */
-static void go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank,
+/* Goes from a channel to its other end, in the peer. Returns false if the trail is
+ * full. */
+static bool go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank,
 		       uint64_t now_ns)
 {
 	const struct ncs_channel_view *channel = selected_channel(screen);
@@ -169,23 +170,18 @@ static void go_to_peer(struct ncs_screen *screen, const struct ncs_rank *rank,
 	bool send = channel->send;
 	const struct ncs_rank *peer = ncs_peer_rank(rank, channel->peer);
 
-	if (!peer) {
+	if (!peer)
 		ncs_screen_say(screen, now_ns,
 			       "the peer, rank %d, is not seen here",
 			       peer_number);
-		return;
-	}
-	if (!go_to_channels(screen, peer)) {
-		ncs_screen_say(screen, now_ns,
-			       "nothing below this; Esc goes"
-			       " back");
-		return;
-	}
-	if (!ncs_grid_select_channel(ncs_screen_table(screen), number, !send,
-				     own))
+	else if (!go_to_channels(screen, peer))
+		return false;
+	else if (!ncs_grid_select_channel(ncs_screen_table(screen), number,
+					  !send, own))
 		ncs_screen_say(screen, now_ns,
 			       "rank %d does not show this channel",
 			       peer_number);
+	return true;
 }
 
 /* Goes from a channel in a tree to the same channel in the view of channels. */
@@ -275,9 +271,9 @@ void ncs_screen_enter(struct ncs_screen *screen, uint64_t now_ns)
 	else if (row->unreadable)
 		ncs_screen_say(screen, now_ns, "it cannot be read: %s",
 			       row->unreadable->why);
-	else if (screen->view == NCS_VIEW_CHANNEL && row->row.rank)
-		go_to_peer(screen, row->row.rank, now_ns);
-	else if (!go_below(screen, &row->row))
+	else if (screen->view == NCS_VIEW_CHANNEL && row->row.rank ?
+			 !go_to_peer(screen, row->row.rank, now_ns) :
+			 !go_below(screen, &row->row))
 		ncs_screen_say(screen, now_ns,
 			       "nothing below this; Esc goes"
 			       " back");

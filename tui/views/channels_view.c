@@ -125,7 +125,6 @@ static void title(const struct ncs_row *row, char *text, size_t size)
 }
 
 const struct ncs_screen_view ncs_screen_channels = {
-	.view = NCS_VIEW_CHANNEL,
 	.rules = {
 		.severity = severity,
 		.cell_role = ncs_wait_cell_role,

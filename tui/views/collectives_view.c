@@ -136,7 +136,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 }
 
 const struct ncs_screen_view ncs_screen_collectives = {
-	.view = NCS_VIEW_COLLECTIVE,
 	.rules = {
 		.severity = severity,
 		.throughput = "COLLECTIVE_BUSBW",

@@ -209,7 +209,6 @@ static void title(const struct ncs_row *row, char *text, size_t size)
 }
 
 const struct ncs_screen_view ncs_screen_communicators = {
-	.view = NCS_VIEW_COMMUNICATOR,
 	.rules = {
 		.severity = severity,
 		.throughput = "COMMUNICATOR_SEND_RATE",

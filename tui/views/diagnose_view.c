@@ -172,7 +172,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 }
 
 const struct ncs_screen_view ncs_screen_diagnose = {
-	.view = NCS_VIEW_FINDING,
 	.rules = {
 		.severity = severity,
 		.throughput = "FINDING_WAITING",

@@ -123,7 +123,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 }
 
 const struct ncs_screen_view ncs_screen_functions = {
-	.view = NCS_VIEW_FUNCTION,
 	.rules = {
 		.severity = severity,
 		.throughput = "FUNCTION_RATE",

@@ -66,7 +66,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 }
 
 const struct ncs_screen_view ncs_screen_nodes = {
-	.view = NCS_VIEW_NODE,
 	.rules = {
 		.severity = severity,
 		.throughput = "NODE_RATE",

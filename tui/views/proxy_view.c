@@ -309,7 +309,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 }
 
 const struct ncs_screen_view ncs_screen_proxy = {
-	.view = NCS_VIEW_PROXY,
 	.rules = {
 		.severity = severity,
 		.throughput = "PROXY_ACTIVE_SHARE",

@@ -56,7 +56,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 }
 
 const struct ncs_screen_view ncs_screen_ranges = {
-	.view = NCS_VIEW_RANGE,
 	.rules = {
 		.severity = severity,
 		.throughput = "RANGE_BUSYBW",

@@ -198,7 +198,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 }
 
 const struct ncs_screen_view ncs_screen_ranks = {
-	.view = NCS_VIEW_RANK,
 	.rules = {
 		.severity = severity,
 		.cell_role = ncs_wait_cell_role,

@@ -94,7 +94,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 }
 
 const struct ncs_screen_view ncs_screen_sizes = {
-	.view = NCS_VIEW_CLASS,
 	.rules = {
 		.severity = severity,
 		.throughput = "CLASS_BUSBW",

@@ -25,7 +25,6 @@ static enum ncs_severity severity(const struct ncs_row *row)
 }
 
 const struct ncs_screen_view ncs_screen_timeline = {
-	.view = NCS_VIEW_TIMELINE,
 	.rules = {
 		.severity = severity,
 		.throughput = "TIMELINE_SINCE",

@@ -20,7 +20,6 @@
 #define NCS_EXPLAIN_MAX 1024
 
 struct ncs_screen_view {
-	enum ncs_view view;
 	struct ncs_grid_rules rules;
 	/* Heights of the forms of the detail above the table, the largest
 	 * first, and the width that the first form needs. */
