@@ -275,7 +275,7 @@ plugin: $(PLUGIN) ## the plugin alone, which needs a C compiler and nothing else
 .PHONY: demo
 demo: ## install what is missing, build, show it at work
 	@sh test/setup.sh demo
-	@$(MAKE) $(JOBS) all
+	@sh test/progress.sh $(MAKE) $(JOBS) all
 	@test/demo.sh
 
 .PHONY: check

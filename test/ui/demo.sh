@@ -46,6 +46,26 @@ verdict 'Ctrl-C ends it' $?
 start_demo && terminal kill-server && soon nothing_left
 verdict 'a closed terminal ends it' $?
 
+# Before it, make says in one line how far it is, and all that is wrong.
+cat >"$tmp/make" <<-'END'
+	#!/bin/sh
+	for step in one two three; do
+		case $* in
+		*-n*) echo "printf '  %-7s %s\n' CC $step; cc $step" ;;
+		*) echo "  CC      $step" ;;
+		esac
+	done
+	[ "$2" = -n ] || echo "$step.c: a warning" >&2
+	exit "$1"
+END
+chmod +x "$tmp/make"
+open 80x24 "exec sh test/progress.sh $tmp/make 0"
+sees '^building: 3 of 3' && sees '^three.c: a warning' && hides CC && ended 0
+verdict 'the build takes one line' $?
+open 80x24 "exec sh test/progress.sh $tmp/make 2"
+sees '^three.c: a warning' && ended 1
+verdict 'a build that fails is told' $?
+
 # The demonstration also runs without a terminal.
 setsid -w sh test/demo.sh </dev/null >"$tmp/dump" 2>"$tmp/errors" &
 session=$!
