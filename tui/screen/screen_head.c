@@ -75,8 +75,8 @@ static const unsigned title_priorities[TITLE_COUNT] = {
 	7, 3, 6, 4, 8, 5, 9, 4,
 };
 
-/* Says how much is lost, of what, and since when; records that nobody read in time
- * are not among them. */
+/* Says how much is lost, of what most of it is, and since when; records that
+ * nobody read in time are not among them. */
 static void lost_text(const struct ncs_screen *screen, char *text, size_t size)
 {
 	uint64_t sums[NCS_LOSS_COUNT] = { 0 };
@@ -94,9 +94,7 @@ static void lost_text(const struct ncs_screen *screen, char *text, size_t size)
 	for (unsigned k = 0; k < NCS_LOSS_COUNT; k++)
 		if (sums[k] > sums[most])
 			most = k;
-	ncs_append(text, size, "%s %s since start",
-		   sums[most] < screen->summary.lost ? ", mostly" : "",
-		   ncs_loss_what(most));
+	ncs_append(text, size, " %s since start", ncs_loss_what(most));
 }
 
 static void title_texts(const struct ncs_screen *screen, const struct tm *wall,
@@ -157,6 +155,7 @@ void ncs_draw_title(const struct ncs_screen *screen,
 	if (screen->summary.lost > 0) {
 		items[TITLE_LOST].priority = 8;
 		items[TITLE_INTERVAL].priority = 3;
+		items[TITLE_PROGRAM].priority = 3;
 	}
 	ncs_layout_fit(items, TITLE_COUNT, rect->width, 2);
 	ncs_term_fill(rect->y, rect->x, rect->width, NCS_ROLE_TITLE);
