@@ -19,9 +19,11 @@ struct ncs_cost {
 	size_t kind_count;
 	struct ncs_cost_edges edges;
 	struct ncs_cost_replay replay;
-	/* By rank, and behind them of all at once. */
+	/* By rank, and behind them of all at once, and of transfers. */
 	struct ncs_cost_of_rank *ranks;
 	bool *is_sure; /* it costs something, but for what times leave open */
+	struct ncs_cost_step step;
+	size_t step_rank; /* index of the rank that it is told by */
 };
 
 /* The setting of the cost, and those of its bounds. */
@@ -62,6 +64,58 @@ const char *ncs_cost_unknown_help(enum ncs_cost_unknown unknown)
 	return helps[unknown - 1];
 }
 
+/* The places of the costs behind those of ranks. */
+static size_t at_once(const struct ncs_cost *cost)
+{
+	return cost->window.rank_count;
+}
+
+static size_t transfers(const struct ncs_cost *cost)
+{
+	return cost->window.rank_count + 1;
+}
+
+/* Finds the step of the job. Ranks end a collective together, but call it apart. Where
+ * operations are left out, those that are known repeat after some steps only. */
+static struct ncs_cost_step find_step(const struct ncs_cost_window *window,
+				      size_t *by)
+{
+	struct ncs_cost_step step = { 0 };
+	bool is_whole = 1000 * window->missing_count <=
+			NCS_COST_MISFIT * window->operation_count;
+
+	for (size_t i = 0; i < window->rank_count; i++) {
+		const struct ncs_cost_rank *rank = &window->ranks[i];
+		const uint32_t *regular = &window->regular[rank->regular];
+		uint32_t period, count;
+		double ns;
+
+		is_whole &= 2 * rank->unknown <= rank->seen;
+		if (rank->class_index == NCS_COST_NONE || rank->regular_count == 0)
+			continue;
+		period = window->classes[rank->class_index].period;
+		count = (rank->regular_count - 1) / period;
+		if (count == 0)
+			continue;
+		ns = (window->launches[regular[count * period]].end_ns -
+		      window->launches[regular[0]].end_ns) /
+		     count;
+		if (ns <= step.ns)
+			continue;
+		step.launches = period;
+		step.count = count;
+		step.ns = ns;
+		*by = i;
+	}
+	if (is_whole && step.count >= NCS_COST_STEPS)
+		return step;
+	return (struct ncs_cost_step){
+		.unknown = !is_whole	   ? NCS_COST_NO_TIMES :
+			   step.count == 0 ? NCS_COST_NO_STEP :
+					     NCS_COST_FEW_STEPS,
+	};
+}
+
 struct ncs_cost *ncs_cost_new(const struct ncs_cost_part *parts, size_t count)
 {
 	struct ncs_cost *cost = calloc(1, sizeof(*cost));
@@ -76,14 +130,15 @@ struct ncs_cost *ncs_cost_new(const struct ncs_cost_part *parts, size_t count)
 				cost->kind_count) != 0 ||
 	    ncs_cost_replay_init(&cost->replay, &cost->edges) != 0)
 		goto fail;
-	cost->ranks = calloc(cost->window.rank_count + 1, sizeof(*cost->ranks));
-	cost->is_sure =
-		calloc(cost->window.rank_count + 1, sizeof(*cost->is_sure));
+	cost->ranks = calloc(transfers(cost) + 1, sizeof(*cost->ranks));
+	cost->is_sure = calloc(transfers(cost) + 1, sizeof(*cost->is_sure));
 	if (!cost->ranks || !cost->is_sure)
 		goto fail;
+	cost->step = find_step(&cost->window, &cost->step_rank);
 	for (size_t i = 0; i < cost->window.rank_count; i++)
 		cost->ranks[i].rank = cost->window.ranks[i].number;
-	cost->ranks[cost->window.rank_count].rank = UINT32_MAX;
+	cost->ranks[at_once(cost)].rank = cost->ranks[transfers(cost)].rank =
+		UINT32_MAX;
 	return cost;
 fail:
 	ncs_cost_free(cost);
@@ -116,15 +171,17 @@ enum {
 	BY_ALL = BY_HOST | BY_STREAM | BY_DATA,
 };
 
-/* Runs the window without what is a rank's own, or with the number of ranks in place
- * of one, without what each does longer than the others. Returns the share that the job
- * gains. */
+/* Runs the window without what is a rank's own, without what each does longer than the
+ * others, or without transfers. Returns the share that the job gains. */
 static double run_without(struct ncs_cost *cost, size_t i, unsigned works)
 {
 	struct ncs_cost_replay *replay = &cost->replay;
-	bool is_all = i == cost->window.rank_count;
+	bool is_all = i == at_once(cost);
 	size_t first = is_all ? 0 : i, end = is_all ? i : i + 1;
 
+	if (i == transfers(cost))
+		first = end;
+	replay->without_transfers = i == transfers(cost);
 	for (size_t r = first; r < end; r++) {
 		const struct ncs_cost_rank *rank = &cost->window.ranks[r];
 
@@ -135,13 +192,14 @@ static double run_without(struct ncs_cost *cost, size_t i, unsigned works)
 			ncs_cost_edges_map(&cost->edges, rank, NCS_COST_READY,
 					   is_all, replay->slack_ns);
 	}
-	if (works & BY_DATA)
+	if (works & BY_DATA && first < end)
 		replay->in_time = is_all ? NCS_COST_ALL : (uint32_t)i;
 	ncs_cost_replay_run(replay);
 	for (size_t r = first; r < end; r++)
 		ncs_cost_replay_reset(replay, cost->window.ranks[r].first,
 				      cost->window.ranks[r].count);
 	replay->in_time = NCS_COST_NONE;
+	replay->without_transfers = false;
 	return replay->gain_ns / window_ns(cost);
 }
 
@@ -203,11 +261,11 @@ static uint32_t steps_of(const struct ncs_cost *cost, size_t i)
 	const struct ncs_cost_class *class;
 	uint32_t least = UINT32_MAX;
 
-	if (i == cost->window.rank_count) {
-		for (size_t r = 0; r < i; r++)
+	if (i >= at_once(cost)) {
+		for (size_t r = 0; r < at_once(cost); r++)
 			least = steps_of(cost, r) < least ? steps_of(cost, r) :
 							    least;
-		return i > 0 ? least : 0;
+		return at_once(cost) > 0 ? least : 0;
 	}
 	if (rank->class_index == NCS_COST_NONE)
 		return 0;
@@ -218,16 +276,23 @@ static uint32_t steps_of(const struct ncs_cost *cost, size_t i)
 }
 
 /* Returns why nothing can be told of a rank, or of some of all, before anything is
- * computed. */
-static enum ncs_cost_unknown unknown_of(const struct ncs_cost *cost, size_t i)
+ * computed. Transfers need no other rank that does the same, but all that take part:
+ * else waiting for one that is not seen would be theirs. */
+static enum ncs_cost_unknown unknown_of(const struct ncs_cost *cost, size_t i,
+					bool needs_peer)
 {
 	const struct ncs_cost_rank *rank = &cost->window.ranks[i];
 	const struct ncs_cost_class *class;
 	enum ncs_cost_unknown unknown = NCS_COST_KNOWN;
 
-	if (i == cost->window.rank_count) {
-		while (i-- > 0 && unknown == NCS_COST_KNOWN)
-			unknown = unknown_of(cost, i);
+	if (i == transfers(cost) &&
+	    1000 * cost->window.partial_count >
+		    NCS_COST_MISFIT * cost->window.item_count)
+		return NCS_COST_UNSEEN;
+	if (i >= at_once(cost)) {
+		for (size_t r = 0; r < at_once(cost) && unknown == NCS_COST_KNOWN;
+		     r++)
+			unknown = unknown_of(cost, r, i == at_once(cost));
 		return unknown;
 	}
 	if (2 * rank->unknown > rank->seen)
@@ -235,7 +300,7 @@ static enum ncs_cost_unknown unknown_of(const struct ncs_cost *cost, size_t i)
 	if (rank->class_index == NCS_COST_NONE)
 		return NCS_COST_NO_STEP;
 	class = &cost->window.classes[rank->class_index];
-	if (class->rank_count < 2 || class->is_chain)
+	if (needs_peer && (class->rank_count < 2 || class->is_chain))
 		return NCS_COST_NO_PEER;
 	if (steps_of(cost, i) < NCS_COST_STEPS)
 		return NCS_COST_FEW_STEPS;
@@ -310,7 +375,7 @@ static void tell(struct ncs_cost *cost, size_t i, double change)
 {
 	struct ncs_cost_of_rank *view = &cost->ranks[i];
 
-	view->unknown = unknown_of(cost, i);
+	view->unknown = unknown_of(cost, i, i < transfers(cost));
 	view->steps = steps_of(cost, i);
 	if (view->unknown != NCS_COST_KNOWN)
 		return;
@@ -324,7 +389,7 @@ static void tell(struct ncs_cost *cost, size_t i, double change)
 	view->least = fmin(view->least, view->share);
 	view->most = fmax(view->most, view->share);
 	view->least_here = view->most_here = view->share;
-	if (view->share < NCS_COST_SHARE / 100.)
+	if (view->share < NCS_COST_SHARE / 100. || i == transfers(cost))
 		return;
 	view->host = run_without(cost, i, BY_HOST);
 	view->stream = run_without(cost, i, BY_STREAM);
@@ -364,8 +429,10 @@ static double check(struct ncs_cost *cost)
 
 static bool is_asked(const struct ncs_cost *cost, size_t i, int64_t rank)
 {
-	if (i == cost->window.rank_count)
+	if (i == at_once(cost))
 		return rank == NCS_COST_AT_ONCE;
+	if (i == transfers(cost) && rank != NCS_COST_EACH)
+		return rank == NCS_COST_TRANSFERS;
 	return rank == NCS_COST_EACH || cost->ranks[i].rank == rank;
 }
 
@@ -379,7 +446,7 @@ static bool is_bounded(const struct ncs_cost_of_rank *view)
 /* Decides by the bounds of all ranks. */
 static void judge(struct ncs_cost *cost)
 {
-	for (size_t i = 0; i <= cost->window.rank_count; i++) {
+	for (size_t i = 0; i <= transfers(cost); i++) {
 		struct ncs_cost_of_rank *view = &cost->ranks[i];
 
 		if (view->unknown == NCS_COST_KNOWN &&
@@ -404,14 +471,14 @@ static bool is_by_data(const struct ncs_cost_of_rank *view)
 
 int ncs_cost_compute(struct ncs_cost *cost, int64_t rank)
 {
-	size_t count = cost->window.rank_count;
+	size_t last = transfers(cost);
 	bool any = false;
 	double change;
 
 	if (set_up(cost, &settings[0]) != 0)
 		return -ENOMEM;
 	change = check(cost);
-	for (size_t i = 0; i <= count; i++) {
+	for (size_t i = 0; i <= last; i++) {
 		if (!is_asked(cost, i, rank))
 			continue;
 		tell(cost, i, change);
@@ -423,13 +490,14 @@ int ncs_cost_compute(struct ncs_cost *cost, int64_t rank)
 			judge(cost);
 		if (set_up(cost, &settings[k]) != 0)
 			return -ENOMEM;
-		for (size_t i = 0; i <= count; i++)
+		for (size_t i = 0; i <= last; i++)
 			if (is_asked(cost, i, rank) &&
 			    is_bounded(&cost->ranks[i]) &&
-			    (k < SETTINGS - 1 || is_by_data(&cost->ranks[i])))
+			    (k < SETTINGS - 1 || i == last ||
+			     is_by_data(&cost->ranks[i])))
 				widen(cost, i);
 	}
-	for (size_t i = 0; i <= count; i++)
+	for (size_t i = 0; i < last; i++)
 		if (is_asked(cost, i, rank))
 			cost->ranks[i].is_contradicted =
 				is_contradicted(cost, i);
@@ -446,10 +514,39 @@ const struct ncs_cost_of_rank *ncs_cost_ranks(const struct ncs_cost *cost,
 const struct ncs_cost_of_rank *ncs_cost_find(const struct ncs_cost *cost,
 					     int64_t rank)
 {
-	for (size_t i = 0; i <= cost->window.rank_count; i++)
+	for (size_t i = 0; i <= transfers(cost); i++)
 		if (is_asked(cost, i, rank))
 			return &cost->ranks[i];
 	return NULL;
+}
+
+const struct ncs_cost_step *ncs_cost_step(const struct ncs_cost *cost)
+{
+	return &cost->step;
+}
+
+size_t ncs_cost_step_begins(const struct ncs_cost *cost, uint64_t *begins_ns)
+{
+	const struct ncs_cost_window *window = &cost->window;
+	const struct ncs_cost_rank *rank = &window->ranks[cost->step_rank];
+	const uint32_t *regular;
+	size_t count = 0;
+
+	if (cost->step.unknown != NCS_COST_KNOWN)
+		return 0;
+	regular = &window->regular[rank->regular];
+	for (uint32_t i = 0; i < rank->regular_count; i++) {
+		const struct ncs_cost_launch *launch =
+			&window->launches[regular[i]];
+
+		if (launch->position != window->launches[regular[0]].position)
+			continue;
+		if (begins_ns)
+			begins_ns[count] =
+				window->base_ns + (uint64_t)launch->begin_ns;
+		count++;
+	}
+	return count;
 }
 
 int ncs_cost_moves(struct ncs_cost *cost, int64_t rank,
@@ -457,7 +554,7 @@ int ncs_cost_moves(struct ncs_cost *cost, int64_t rank,
 {
 	if (set_up(cost, &settings[0]) != 0)
 		return -ENOMEM;
-	for (size_t i = 0; i <= cost->window.rank_count; i++)
+	for (size_t i = 0; i <= transfers(cost); i++)
 		if (is_asked(cost, i, rank))
 			run_without(cost, i, BY_ALL);
 	for (size_t i = 0; i < cost->window.part_count; i++) {

@@ -97,6 +97,16 @@ struct ncs_cost_of_rank {
 	bool is_contradicted;
 };
 
+/* The step in which the launches of a job repeat: that of the ranks that take longest
+ * for one. */
+struct ncs_cost_step {
+	enum ncs_cost_unknown unknown;
+	uint32_t launches; /* of a rank, in one */
+	uint32_t count;    /* whole ones in the window */
+	/* If it is known: the mean time from one to the next, in ns. */
+	double ns;
+};
+
 struct ncs_cost;
 
 /* Learns the dependencies of a window from the parts of all its ranks, in any
@@ -105,10 +115,20 @@ struct ncs_cost;
 struct ncs_cost *ncs_cost_new(const struct ncs_cost_part *parts, size_t count);
 void ncs_cost_free(struct ncs_cost *cost);
 
-/* In place of a rank: each one for itself, or all of them at once, none of which then
- * works longer than the others do. */
+/* Returns the step of a window, which belongs to `cost`. */
+const struct ncs_cost_step *ncs_cost_step(const struct ncs_cost *cost);
+
+/* Fills in when its steps begin on a rank, in ns of the parts' clock, unless `begins_ns`
+ * is NULL. Returns how many there are; 0 if it is not known. */
+size_t ncs_cost_step_begins(const struct ncs_cost *cost, uint64_t *begins_ns);
+
+/* In place of a rank: each one for itself, and the transfers; all of them at once, none
+ * of which then works longer than the others do; or what all transfers cost, as far as
+ * nothing goes on beside them: the job is without it if operations end once all their
+ * ranks have begun. */
 #define NCS_COST_EACH (-1)
 #define NCS_COST_AT_ONCE (-2)
+#define NCS_COST_TRANSFERS (-3)
 
 /* Computes the cost of a rank: the others' stay as they were, zeros at first. Returns
  * 0 or -ENOMEM. */

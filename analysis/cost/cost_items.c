@@ -219,6 +219,20 @@ static int make_up_operation(struct ncs_cost_items *items, size_t first,
 	return 0;
 }
 
+/* Returns how many operations of a series there must be between one and the next, of
+ * which no rank has times. */
+static size_t missing_after(const struct ncs_cost_items *items, size_t next)
+{
+	const struct ncs_cost_part *before = items->items[next - 1].part;
+	const struct ncs_cost_part *after =
+		next < items->count ? items->items[next].part : before;
+
+	return after->number > before->number && after->repeat == before->repeat &&
+			       compare_series(before, after) == 0 ?
+		       after->number - before->number - 1 :
+		       0;
+}
+
 /* Makes up what is lost of a series. */
 static int make_up_series(struct ncs_cost_items *items, size_t first,
 			  size_t end, size_t rank_count)
@@ -254,6 +268,8 @@ static int make_up_lost(struct ncs_cost_window *window,
 {
 	for (size_t i = 0, end; i < items->count; i = end) {
 		end = series_end(items, i);
+		for (size_t k = i + 1; k <= end; k++)
+			window->missing_count += missing_after(items, k);
 		if (!ncs_cost_is_transfer(items->items[i].part) &&
 		    make_up_series(items, i, end, window->rank_count) != 0)
 			return -ENOMEM;

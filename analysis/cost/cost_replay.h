@@ -24,6 +24,7 @@ struct ncs_cost_replay {
 	float *ends_ns;
 	float (*slack_ns)[2][2]; /* by launch, as edges have it or changed */
 	uint32_t in_time; /* nobody waits for this rank's data; NONE, ALL */
+	bool without_transfers; /* operations end with their last begin */
 	/* Work space of the search for the order. */
 	uint8_t *states;
 	uint32_t *stack;

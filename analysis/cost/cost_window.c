@@ -279,20 +279,30 @@ static void list_members(struct ncs_cost_window *window,
 		operation->data_late_ns = items->items[i].part->data_late_ns;
 		operation->late_rank = items->items[i].rank;
 	}
+	window->item_count = items->count;
+	for (size_t i = 0; i < items->count; i++) {
+		const struct ncs_cost_operation *operation =
+			&operations[items->items[i].operation];
+		int32_t wanted = operation->is_transfer ?
+					 2 :
+					 items->items[i].part->members;
+
+		window->partial_count += (int64_t)operation->count < wanted;
+	}
 }
 
 static int make_launches(struct ncs_cost_window *window,
 			 struct ncs_cost_items *items)
 {
-	uint64_t base_ns = UINT64_MAX;
 	size_t at = 0;
 	int error = 0;
 
+	window->base_ns = UINT64_MAX;
 	for (size_t i = 0; i < items->count; i++)
-		if (items->items[i].call_ns < base_ns)
-			base_ns = items->items[i].call_ns;
+		if (items->items[i].call_ns < window->base_ns)
+			window->base_ns = items->items[i].call_ns;
 	for (uint32_t i = 0; !error && i < window->rank_count; i++)
-		error = make_rank(window, items, i, &at, base_ns);
+		error = make_rank(window, items, i, &at, window->base_ns);
 	if (!error)
 		list_members(window, items);
 	return error;

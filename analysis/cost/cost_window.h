@@ -71,6 +71,7 @@ struct ncs_cost_class {
 };
 
 struct ncs_cost_window {
+	uint64_t base_ns; /* times are since then */
 	struct ncs_cost_rank *ranks;      /* by number */
 	struct ncs_cost_launch *launches; /* by rank and call */
 	struct ncs_cost_operation *operations;
@@ -81,6 +82,9 @@ struct ncs_cost_window {
 	struct ncs_cost_class *classes;
 	size_t rank_count, launch_count, operation_count, class_count;
 	size_t part_count;
+	size_t missing_count; /* operations between others, that no rank has */
+	size_t item_count;    /* parts of ranks in operations … */
+	size_t partial_count; /* … of which some other rank's is not there */
 };
 
 /* Makes a window of parts: launches, operations and ranks. Returns 0 or

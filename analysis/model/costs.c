@@ -25,6 +25,7 @@ struct ncs_costs {
 	uint64_t latest_ns;
 	uint32_t processes;             /* numbers given so far, from 1 */
 	struct ncs_cost_of_rank *costs; /* by process, from 1 */
+	struct ncs_costs_step *steps;     /* likewise: those of their jobs */
 	size_t cost_count;
 	bool is_computed;
 	uint64_t now_ns, computed_ns;
@@ -140,6 +141,29 @@ static uint32_t first_of(uint32_t *job, uint32_t process)
 	return process;
 }
 
+/* Notes the step of a job, and which of its processes costs most. */
+static void note_step(struct ncs_costs *costs, const struct ncs_cost *cost,
+		      const struct ncs_cost_of_rank *ranks, size_t count)
+{
+	struct ncs_costs_step step = {
+		.step = *ncs_cost_step(cost),
+		.transfers = *ncs_cost_find(cost, NCS_COST_TRANSFERS),
+	};
+
+	for (size_t i = 0; i < count; i++) {
+		const struct ncs_cost_of_rank *of = &costs->costs[ranks[i].rank];
+
+		if (of->unknown != NCS_COST_KNOWN ||
+		    of->least < NCS_COST_LEAST / 100. ||
+		    of->share <= step.latest_share)
+			continue;
+		step.latest = ranks[i].rank;
+		step.latest_share = of->share;
+	}
+	for (size_t i = 0; i < count; i++)
+		costs->steps[ranks[i].rank] = step;
+}
+
 /* Computes the cost of processes by `count` parts; a shorter window's stays if this one
  * does not tell. Sets *is_short if the steps of some are too few. */
 static int compute_parts(struct ncs_costs *costs,
@@ -160,6 +184,7 @@ static int compute_parts(struct ncs_costs *costs,
 			*is_short |= ranks[i].steps <
 				     NCS_COST_STEPS_WANTED;
 		}
+		note_step(costs, cost, ranks, count);
 	}
 	ncs_cost_free(cost);
 	return error;
@@ -206,9 +231,12 @@ static int compute(struct ncs_costs *costs)
 
 	costs->window_ns = NCS_COST_WINDOW_NS;
 	free(costs->costs);
+	free(costs->steps);
 	costs->costs = calloc(costs->processes + 1, sizeof(*costs->costs));
-	costs->cost_count = costs->costs ? costs->processes + 1 : 0;
-	if (!costs->costs)
+	costs->steps = calloc(costs->processes + 1, sizeof(*costs->steps));
+	costs->cost_count =
+		costs->costs && costs->steps ? costs->processes + 1 : 0;
+	if (costs->cost_count == 0)
 		error = -ENOMEM;
 	for (uint32_t i = 0; !error && i <= costs->processes; i++)
 		jobs[i] = i;
@@ -229,23 +257,33 @@ static int compute(struct ncs_costs *costs)
 	return error;
 }
 
-const struct ncs_cost_of_rank *ncs_costs_find(const struct ncs_late_rank *late)
+/* Returns whether what is kept of a rank's process was computed, after it is if it was
+ * not; it may have come since then. */
+static bool is_computed(const struct ncs_late_rank *late)
 {
 	struct ncs_costs *costs = late->costs;
-	const struct ncs_cost_of_rank *found;
 
-	if (!costs)
-		return NULL;
-	if (!costs->is_computed && compute(costs) != 0)
-		return NULL;
+	if (!costs || (!costs->is_computed && compute(costs) != 0))
+		return false;
 	if (!costs->is_computed)
 		costs->computed_ns = costs->now_ns;
 	costs->is_computed = true;
-	/* It may have come since then. */
-	if (late->process >= costs->cost_count)
+	return late->process < costs->cost_count;
+}
+
+const struct ncs_cost_of_rank *ncs_costs_find(const struct ncs_late_rank *late)
+{
+	const struct ncs_cost_of_rank *found;
+
+	if (!is_computed(late))
 		return NULL;
-	found = &costs->costs[late->process];
+	found = &late->costs->costs[late->process];
 	return found->rank == late->process ? found : NULL;
+}
+
+const struct ncs_costs_step *ncs_costs_step(const struct ncs_late_rank *late)
+{
+	return ncs_costs_find(late) ? &late->costs->steps[late->process] : NULL;
 }
 
 void ncs_costs_forget(struct ncs_costs *costs)
@@ -259,6 +297,7 @@ void ncs_costs_free(struct ncs_costs *costs)
 	if (costs) {
 		free(costs->parts);
 		free(costs->costs);
+		free(costs->steps);
 	}
 	free(costs);
 }

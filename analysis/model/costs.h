@@ -29,6 +29,18 @@ void ncs_costs_update(struct ncs_costs *costs, uint64_t now_ns);
  * there is no memory. Valid until the next update. */
 const struct ncs_cost_of_rank *ncs_costs_find(const struct ncs_late_rank *late);
 
+/* The step of a job, and what transfers and the process that costs most cost. */
+struct ncs_costs_step {
+	struct ncs_cost_step step;
+	struct ncs_cost_of_rank transfers;
+	uint32_t latest; /* a process; 0 if none surely costs anything */
+	double latest_share;
+};
+
+/* Returns the step of the job of a rank, NULL where ncs_costs_find() is. Valid until the
+ * next update. */
+const struct ncs_costs_step *ncs_costs_step(const struct ncs_late_rank *late);
+
 /* Releases all memory; accepts NULL. */
 void ncs_costs_free(struct ncs_costs *costs);
 

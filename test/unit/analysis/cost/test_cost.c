@@ -143,6 +143,7 @@ static void no_parts_have_no_costs(void **state)
 	(void)state;
 	ncs_cost_ranks(cost, &count);
 	assert_int_equal(count, 0);
+	assert_int_equal(ncs_cost_step(cost)->unknown, NCS_COST_NO_STEP);
 	ncs_cost_free(cost);
 }
 
@@ -157,6 +158,7 @@ static void without_times_on_the_stream_nothing_is_known(void **state)
 		job->parts[i].begin_ns = 0;
 	cost = compute(job->parts, job->count);
 	assert_unknown(cost, NCS_COST_NO_TIMES);
+	assert_int_equal(ncs_cost_step(cost)->unknown, NCS_COST_NO_TIMES);
 	ncs_cost_free(cost);
 	cost_job_free(job);
 }
@@ -168,10 +170,55 @@ static void of_a_few_steps_nothing_is_known(void **state)
 	struct ncs_cost *cost;
 
 	(void)state;
-	options.steps = 6;
+	options.steps = NCS_COST_STEPS;
 	job = cost_job_new(&options);
 	cost = compute(job->parts, job->count);
 	assert_unknown(cost, NCS_COST_FEW_STEPS);
+	assert_int_equal(ncs_cost_step(cost)->unknown, NCS_COST_FEW_STEPS);
+	ncs_cost_free(cost);
+	cost_job_free(job);
+}
+
+/* Where each second operation is left out, as with sampling, those that are known
+ * repeat after two steps, if their number is odd. */
+static void of_some_operations_no_step_is_known(void **state)
+{
+	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct cost_job *job;
+	struct ncs_cost *cost;
+	size_t kept = 0;
+
+	(void)state;
+	options.buckets = 5;
+	job = cost_job_new(&options);
+	for (size_t i = 0; i < job->count; i++)
+		if (job->parts[i].number % 2 == 0)
+			job->parts[kept++] = job->parts[i];
+	cost = compute(job->parts, kept);
+	assert_int_equal(ncs_cost_step(cost)->unknown, NCS_COST_NO_TIMES);
+	ncs_cost_free(cost);
+	cost_job_free(job);
+}
+
+/* The time that ranks wait for one that is not seen is no transfer. */
+static void without_all_ranks_no_transfer_is_known(void **state)
+{
+	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct cost_job *job;
+	struct ncs_cost *cost;
+	size_t kept = 0;
+
+	(void)state;
+	options.fault = COST_GPU;
+	options.size = 1.5;
+	job = cost_job_new(&options);
+	for (size_t i = 0; i < job->count; i++)
+		if (job->parts[i].rank != options.victim)
+			job->parts[kept++] = job->parts[i];
+	cost = compute(job->parts, kept);
+	assert_int_equal(ncs_cost_step(cost)->unknown, NCS_COST_KNOWN);
+	assert_int_equal(ncs_cost_find(cost, NCS_COST_TRANSFERS)->unknown,
+			 NCS_COST_UNSEEN);
 	ncs_cost_free(cost);
 	cost_job_free(job);
 }
@@ -343,25 +390,40 @@ static void read_recording(struct recorded *recorded, const char *name)
 	assert_true(recorded->count > 1000);
 }
 
-/* Asserts what rank 1 costs in a recording from a second on, in per cent. */
-static void assert_costs(const char *name, double from_s, double share,
-			 double within)
+/* Computes the costs of a recording from a second on until another one. */
+static struct ncs_cost *compute_recorded(const char *name, double from_s,
+					 double until_s)
 {
 	struct recorded recorded;
-	const struct ncs_cost_of_rank *ranks;
 	struct ncs_cost *cost;
-	size_t kept = 0, count;
+	size_t kept = 0;
 	uint64_t first_ns = UINT64_MAX;
 
 	read_recording(&recorded, name);
 	for (size_t i = 0; i < recorded.count; i++)
 		if (recorded.parts[i].call_ns < first_ns)
 			first_ns = recorded.parts[i].call_ns;
-	for (size_t i = 0; i < recorded.count; i++)
-		if (recorded.parts[i].call_ns >=
-		    first_ns + (uint64_t)(from_s * (double)SECOND))
+	for (size_t i = 0; i < recorded.count; i++) {
+		double since_s =
+			(double)(recorded.parts[i].call_ns - first_ns) /
+			(double)SECOND;
+
+		if (since_s >= from_s && since_s < until_s)
 			recorded.parts[kept++] = recorded.parts[i];
+	}
 	cost = compute(recorded.parts, kept);
+	free(recorded.parts);
+	return cost;
+}
+
+/* Asserts what rank 1 costs in a recording from a second on, in per cent. */
+static void assert_costs(const char *name, double from_s, double share,
+			 double within)
+{
+	struct ncs_cost *cost = compute_recorded(name, from_s, INFINITY);
+	const struct ncs_cost_of_rank *ranks;
+	size_t count;
+
 	ranks = ncs_cost_ranks(cost, &count);
 	assert_int_equal(count, 2);
 	assert_int_equal(ranks[1].unknown, NCS_COST_KNOWN);
@@ -370,7 +432,29 @@ static void assert_costs(const char *name, double from_s, double share,
 	/* Rank 0 costs nothing: with more work of its own, it would wait less. */
 	assert_true(ranks[0].share < 0.01);
 	ncs_cost_free(cost);
-	free(recorded.parts);
+}
+
+/* Asserts how long a step of a recording takes, in ms, to 3 %: the truth is that of
+ * blocks of 20 steps, without what is between them. */
+static void assert_step(const char *name, double from_s, double until_s,
+			double ms)
+{
+	struct ncs_cost *cost = compute_recorded(name, from_s, until_s);
+	const struct ncs_cost_step *step = ncs_cost_step(cost);
+
+	assert_int_equal(step->unknown, NCS_COST_KNOWN);
+	assert_int_equal(step->launches, 3);
+	assert_float_equal(step->ns / 1e6, ms, 0.03 * ms);
+	ncs_cost_free(cost);
+}
+
+static void a_step_of_a_real_job_takes_as_long_as_it_does(void **state)
+{
+	(void)state;
+	assert_step("ddp-gpu-late", 0, 3.1, 40.6);
+	assert_step("ddp-gpu-late", 4, INFINITY, 49.5);
+	assert_step("ddp-host-late", 0, 4, 40.6);
+	assert_step("ddp-host-late", 5, INFINITY, 77.4);
 }
 
 /* The truth is 17.4 to 18.0 % in the last seconds; and 14.4 % of the whole, which
@@ -398,12 +482,15 @@ int main(void)
 		cmocka_unit_test(no_parts_have_no_costs),
 		cmocka_unit_test(without_times_on_the_stream_nothing_is_known),
 		cmocka_unit_test(of_a_few_steps_nothing_is_known),
+		cmocka_unit_test(of_some_operations_no_step_is_known),
+		cmocka_unit_test(without_all_ranks_no_transfer_is_known),
 		cmocka_unit_test(a_rank_alone_has_nothing_to_be_compared_with),
 		cmocka_unit_test(one_pause_is_no_steady_cost),
 		cmocka_unit_test(that_ranks_have_one_period_explains_nothing),
 		cmocka_unit_test(another_anchor_must_explain_rare_events_too),
 		cmocka_unit_test(a_host_works_for_one_step_after_another),
 		cmocka_unit_test(one_rank_can_be_asked_for),
+		cmocka_unit_test(a_step_of_a_real_job_takes_as_long_as_it_does),
 		cmocka_unit_test(a_slow_gpu_of_a_real_job_costs_what_it_does),
 		cmocka_unit_test(a_late_host_of_a_real_job_costs_what_it_does),
 	};

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/model/job_step.h"
 #include "analysis/model/model.h"
 #include "analysis/model/stragglers.h"
 #include "test/unit/support/cost_job.h"
@@ -82,6 +83,21 @@ static const struct truth_cost unknown[] = {
 	{ KIND("pipeline/gpu-50"), COST_PIPELINE, 2, COST_GPU, 1.5, 0, 0, 0 },
 };
 
+/* Transfers take so many times longer in these: the truth is what the job gains if they
+ * take no time. */
+static const struct truth_cost exposed[] = {
+	{ KIND("exposed/ddp-half"), COST_DDP, 0, COST_LINK, 0.5, 0, 0, 100 },
+	{ KIND("exposed/ddp"), COST_DDP, 0, COST_LINK, 1, 0, 0, 100 },
+	{ KIND("exposed/ddp-ahead"), COST_DDP, 2, COST_LINK, 1, 0, 0, 100 },
+	/* When buckets that always wait for the one before were ready, is not seen. */
+	{ KIND("exposed/ddp-x4"), COST_DDP, 0, COST_LINK, 4, 0, 0, 0 },
+	{ KIND("exposed/fsdp"), COST_FSDP, 0, COST_LINK, 1, 0, 0, 60 },
+	{ KIND("exposed/fsdp-x4"), COST_FSDP, 0, COST_LINK, 4, 0, 0, 100 },
+	{ KIND("exposed/tensor"), COST_TENSOR, 0, COST_LINK, 1, 0, 0, 100 },
+	{ KIND("exposed/moe"), COST_MOE, 0, COST_LINK, 1, 0, 0, 100 },
+	{ KIND("exposed/pipeline"), COST_PIPELINE, 0, COST_LINK, 1, 0, 0, 100 },
+};
+
 static struct cost_options some_job(const struct truth_cost *kind,
 				    unsigned seed)
 {
@@ -105,9 +121,10 @@ static struct cost_options some_job(const struct truth_cost *kind,
 
 /* --- Told ----------------------------------------------------------------- */
 
-/* Sets `costs` to what is told of each rank at the end of a job. */
+/* Sets `costs` to what is told of each rank at the end of a job, unless it is NULL, and
+ * *step to the job's step. */
 static void read_costs(const struct cost_options *options,
-		       struct ncs_cost_of_rank *costs)
+		       struct ncs_cost_of_rank *costs, struct ncs_job_step *step)
 {
 	struct cost_job *job = cost_job_new(options);
 	uint64_t now_ns = COST_JOB_BEGIN_NS;
@@ -123,8 +140,12 @@ static void read_costs(const struct cost_options *options,
 		const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
 
 		assert_non_null(view);
-		costs[rank->now.identity.rank] = view->cost;
+		assert_true(ncs_rank_step(&model, rank, step));
+		if (costs)
+			costs[rank->now.identity.rank] = view->cost;
 	}
+	/* The model is gone after this. */
+	step->latest = NULL;
 	ncs_model_release(&model);
 	cost_job_free(job);
 }
@@ -155,12 +176,13 @@ static void judge_job(const struct truth_cost *kind, unsigned seed)
 	struct cost_options options = some_job(kind, seed);
 	double share = cost_job_share(&options, FIRST_STEP);
 	struct ncs_cost_of_rank costs[COST_JOB_RANKS_MAX] = { 0 };
+	struct ncs_job_step step;
 	const struct ncs_cost_of_rank *victim = &costs[options.victim];
 	enum truth_answer answer;
 
 	if (kind->fault == COST_LINK)
 		share = 0;
-	read_costs(&options, costs);
+	read_costs(&options, costs, &step);
 	answer = judge(victim->unknown == NCS_COST_KNOWN, victim->share,
 		       victim->least, victim->most, share);
 	for (size_t i = 0; i < options.ranks; i++)
@@ -225,6 +247,88 @@ static void the_cost_of_a_stage_is_not_known(void **state)
 	}
 }
 
+/* Returns how long a step of a job takes, in ns: the mean from the first step on. */
+static double step_ns(const struct cost_options *options)
+{
+	struct cost_job *job = cost_job_new(options);
+	double ns = (job->ends_ns[options->steps - 1] -
+		     job->ends_ns[FIRST_STEP]) /
+		    (options->steps - 1 - FIRST_STEP);
+
+	cost_job_free(job);
+	return ns;
+}
+
+/* Judges what is told of the time that the transfers of a job take. */
+static void judge_exposed(const struct truth_cost *kind, unsigned seed)
+{
+	struct cost_options options = some_job(kind, seed), without = options;
+	double ns = step_ns(&options), exposed_ns;
+	struct ncs_job_step step;
+	enum truth_answer answer;
+
+	without.size = 0;
+	exposed_ns = ns - step_ns(&without);
+	read_costs(&options, NULL, &step);
+	answer = judge(step.exposed_unknown == NCS_COST_KNOWN,
+		       step.exposed_ns / ns, step.exposed_least_ns / ns,
+		       step.exposed_most_ns / ns, exposed_ns / ns);
+	assert_int_equal(step.step.unknown, NCS_COST_KNOWN);
+	assert_float_equal(step.step.ns, ns, 0.01 * ns);
+	if (answer == TRUTH_WRONG || getenv("TRUTH_VERBOSE"))
+		print_message("%-24s seed %u: step true %.2f, told %.2f; exposed"
+			      " true %.2f, told %.2f [%.2f .. %.2f] ms\n",
+			      kind->name, seed, ns / MS, step.step.ns / MS,
+			      exposed_ns / MS, step.exposed_ns / MS,
+			      step.exposed_least_ns / MS,
+			      step.exposed_most_ns / MS);
+	truth_count(kind->name, seed, answer);
+}
+
+static void a_step_has_the_time_of_transfers_that_nothing_hides(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(exposed); i++) {
+		const char *name = exposed[i].name;
+		unsigned jobs = truth_jobs(name, JOBS, 100);
+
+		for (unsigned k = 0; k < jobs; k++)
+			judge_exposed(&exposed[i], truth_seed(k));
+		assert_int_equal(truth_counted(name, TRUTH_WRONG), 0);
+		assert_in_range(truth_counted(name, TRUTH_RIGHT),
+				exposed[i].right * jobs / 100, jobs);
+	}
+}
+
+/* A rank that surely costs something is named, with what it costs a step. */
+static void a_step_tells_for_whom_ranks_wait(void **state)
+{
+	struct cost_options options = cost_job_options(COST_DDP, 1);
+	struct cost_job *job;
+	uint64_t now_ns = COST_JOB_BEGIN_NS;
+	struct ncs_job_step step;
+	struct ncs_model model;
+
+	(void)state;
+	options.fault = COST_GPU;
+	options.size = 1.2;
+	job = cost_job_new(&options);
+	ncs_model_init(&model);
+	for (; now_ns < cost_job_end_ns(job) + LOOK_NS; now_ns += LOOK_NS)
+		assert_int_equal(ncs_model_update(&model, cost_job_source(job),
+						  now_ns),
+				 0);
+	assert_true(ncs_rank_step(&model, model.ranks[0], &step));
+	assert_non_null(step.latest);
+	assert_int_equal(step.latest->now.identity.rank, options.victim);
+	assert_float_equal(step.waiting_ns,
+			   cost_job_share(&options, FIRST_STEP) *
+				   step_ns(&options),
+			   0.2 * MS);
+	ncs_model_release(&model);
+	cost_job_free(job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +336,9 @@ int main(void)
 			a_rank_costs_what_the_job_gains_without_its_fault),
 		cmocka_unit_test(no_rank_costs_anything_where_nothing_is_lost),
 		cmocka_unit_test(the_cost_of_a_stage_is_not_known),
+		cmocka_unit_test(
+			a_step_has_the_time_of_transfers_that_nothing_hides),
+		cmocka_unit_test(a_step_tells_for_whom_ranks_wait),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
