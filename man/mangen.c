@@ -257,7 +257,7 @@ static void put_verdict(const struct man_item *item)
 		{ "CHANNEL", "a channel" }, { "CALL", "a call" },
 		{ "COUNT", "others wait" }, { "SHARE", "a share" },
 		{ "CAUSE", "why" },         { "NODE", "X" },
-		{ "WHY", "why" },
+		{ "WHY", "why" },          { "GAIN", "; without it a step takes B, not A" },
 	};
 	struct man_item general = *item;
 	char sentence[512];

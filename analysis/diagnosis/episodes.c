@@ -61,6 +61,7 @@ static void describe(const struct ncs_episodes *episodes,
 	mean.share = episode->share;
 	mean.share_least = episode->share_least;
 	mean.share_most = episode->share_most;
+	mean.step_ns = episode->step_ns;
 	mean.duration_ns = 0;
 	if (episodes->describe)
 		episodes->describe(&mean, episode->sentence,
@@ -89,6 +90,8 @@ static void add(struct ncs_episodes *episodes,
 		to_mean(&episode->share_most, finding->share_most,
 			episode->shares);
 	}
+	if (finding->step_ns > 0)
+		to_mean(&episode->step_ns, finding->step_ns, ++episode->steps);
 	if (finding->severity >= episode->severity) {
 		episode->severity = finding->severity;
 		describe(episodes, episode, finding);

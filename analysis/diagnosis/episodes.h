@@ -28,6 +28,9 @@ struct ncs_episode {
 	 * that knew; 0 if none did. */
 	double share, share_least, share_most;
 	uint64_t shares;
+	/* The mean time of a step from so many looks; 0 if none knew it. */
+	double step_ns;
+	uint64_t steps;
 	int32_t rank; /* the root's number; -1 if not known */
 	char communicator[272]; /* its key; "" if not known */
 	size_t alike;

@@ -94,6 +94,7 @@ struct ncs_finding {
 	double share;         /* of the time that it costs; 0: unknown … */
 	double share_least;   /* … but it may be as little as this … */
 	double share_most; /* … or as much; both are near where it is known */
+	double step_ns;    /* a step of the job takes so long; 0: unknown */
 	unsigned cause;    /* enum ncs_late_cause, or COUNT if unknown */
 	/* Number of ranks that wait for the root; those that a process has on one
 	 * GPU, in several communicators, count once. */

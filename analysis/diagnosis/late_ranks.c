@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "analysis/model/communicators.h"
+#include "analysis/model/job_step.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"
 
@@ -146,6 +147,18 @@ static void add_evidence(struct ncs_finding *finding,
 					 .duration_ns = lateness->p99_ns,
 				 });
 	add_waits(finding, rank, lateness);
+	if (finding->step_ns > 0)
+		ncs_finding_add_evidence(
+			finding,
+			(struct ncs_evidence){
+				.kind = NCS_EVIDENCE_REPLAY,
+				.party = ncs_party_of(rank),
+				.call = ncs_no_call,
+				.number = view->cost.steps,
+				.duration_ns = (uint64_t)(finding->share *
+							  finding->step_ns),
+				.expected = (uint64_t)finding->step_ns,
+			});
 	if (view->cost.unknown != NCS_COST_KNOWN)
 		add_count(finding, NCS_EVIDENCE_COST, rank, view->cost.unknown,
 			  (uint64_t)lround(100 * view->waited_share));
@@ -166,6 +179,7 @@ static void add_evidence(struct ncs_finding *finding,
 }
 
 static int report(struct ncs_diagnosis *diagnosis,
+		  const struct ncs_model *model,
 		  const struct ncs_communicator *communicator,
 		  const struct ncs_rank *rank)
 {
@@ -173,6 +187,7 @@ static int report(struct ncs_diagnosis *diagnosis,
 	struct ncs_finding *finding =
 		ncs_diagnosis_add(diagnosis, NCS_VERDICT_LATE_RANK);
 	struct ncs_lateness lateness;
+	struct ncs_job_step step;
 
 	if (!finding)
 		return -ENOMEM;
@@ -183,6 +198,8 @@ static int report(struct ncs_diagnosis *diagnosis,
 		finding->share = fmin(cost->share, 1);
 		finding->share_least = fmin(cost->least, finding->share);
 		finding->share_most = fmin(fmax(cost->most, finding->share), 1);
+		if (ncs_rank_step(model, rank, &step))
+			finding->step_ns = step.step.ns;
 	}
 	finding->waiting = ncs_communicator_judged(communicator) - 1;
 	ncs_finding_set_severity(finding, false);
@@ -226,7 +243,7 @@ int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,
 				continue;
 			found = true;
 			if (main == rank &&
-			    report(diagnosis, communicator, rank) != 0)
+			    report(diagnosis, model, communicator, rank) != 0)
 				return -ENOMEM;
 		}
 		diagnosis->explained[i] |= found;

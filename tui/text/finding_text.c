@@ -12,6 +12,7 @@
 #include "analysis/model/stragglers.h"
 #include "tui/text/finding_words.h"
 #include "tui/text/node_text.h"
+#include "tui/text/step_text.h"
 #include "tui/text/words.h"
 
 /* --- Words of sentences ---------------------------------------------------- */
@@ -81,17 +82,14 @@ static void append_why(const void *of, char *text, size_t size)
 	ncs_append_node_why(((const struct ncs_finding *)of)->node, text, size);
 }
 
-/* A bound of a share this near to it is no other one. */
-#define SHARE_NEAR 0.1
-
 /* "24 %", "at least 24 %", "at most 24 %", "about 24 % (6 to 40 %)", or "an unknown
  * share"; bounds are rounded so that they stay bounds. */
 static void append_share(const void *of, char *text, size_t size)
 {
 	const struct ncs_finding *finding = of;
 	double share = finding->share;
-	bool least = finding->share_least < share * (1 - SHARE_NEAR);
-	bool most = finding->share_most > share * (1 + SHARE_NEAR);
+	bool least = !ncs_bound_is_near(finding->share_least, share);
+	bool most = !ncs_bound_is_near(finding->share_most, share);
 
 	if (share <= 0)
 		ncs_append(text, size, "an unknown share");
@@ -109,6 +107,22 @@ static void append_share(const void *of, char *text, size_t size)
 		ncs_append(text, size, "%.0f %%", 100 * share);
 }
 
+/* "; without it a step takes 110ms, not 148ms"; nothing if that is not known. */
+static void append_gain(const void *of, char *text, size_t size)
+{
+	const struct ncs_finding *finding = of;
+	double ns = finding->step_ns;
+
+	if (ns <= 0 || finding->share <= 0)
+		return;
+	ncs_append(text, size, "; without it a step takes ");
+	ncs_append_bounded(text, size, ns * (1 - finding->share),
+			   ns * (1 - finding->share_most),
+			   ns * (1 - finding->share_least));
+	ncs_append(text, size, ", not ");
+	ncs_append_duration(text, size, (uint64_t)ns);
+}
+
 /* --- The sentence --------------------------------------------------------- */
 
 void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
@@ -119,7 +133,7 @@ void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
 		{ "COUNT", append_count }, { "CHANNEL", append_channel },
 		{ "CALL", append_call },   { "SHARE", append_share },
 		{ "CAUSE", append_cause }, { "NODE", append_node },
-		{ "WHY", append_why },
+		{ "WHY", append_why },     { "GAIN", append_gain },
 	};
 
 	text[0] = '\0';

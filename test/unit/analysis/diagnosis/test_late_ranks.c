@@ -298,9 +298,9 @@ finding_names_the_operations_that_could_not_be_compared(void **state)
 	look(fixture, 3 * SECOND);
 	assert_int_equal(fixture->diagnosis.count, 1);
 	finding = &fixture->diagnosis.findings[0];
-	assert_int_equal(finding->evidence[1].kind, NCS_EVIDENCE_UNCOMPARED);
-	assert_int_equal(finding->evidence[1].number, 20);
-	assert_int_equal(finding->evidence[1].expected, 60);
+	assert_int_equal(finding->evidence[2].kind, NCS_EVIDENCE_UNCOMPARED);
+	assert_int_equal(finding->evidence[2].number, 20);
+	assert_int_equal(finding->evidence[2].expected, 60);
 }
 
 /* --- Hosts that pause --------------------------------------------------------- */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* The step of a job in words; see step_text.h. */
+#include "tui/text/step_text.h"
+
+#include <inttypes.h>
+
+#include "tui/text/words.h"
+
+/* A bound this near to a value is no other one. */
+#define NEAR 0.1
+
+bool ncs_bound_is_near(double bound, double value)
+{
+	return bound >= value * (1 - NEAR) && bound <= value * (1 + NEAR);
+}
+
+void ncs_append_bounded(char *text, size_t size, double ns, double least_ns,
+			double most_ns)
+{
+	if (ncs_bound_is_near(least_ns, ns) && ncs_bound_is_near(most_ns, ns)) {
+		ncs_append_duration(text, size, (uint64_t)ns);
+		return;
+	}
+	ncs_append_duration(text, size, (uint64_t)least_ns);
+	ncs_append(text, size, " to ");
+	ncs_append_duration(text, size, (uint64_t)most_ns);
+}
+
+void ncs_append_step(const struct ncs_model *model, char *text, size_t size)
+{
+	struct ncs_job_step step;
+	char name[300];
+
+	if (!ncs_busiest_step(model, &step)) {
+		ncs_append(text, size,
+			   "how long a step takes is not known: no operation of"
+			   " several ranks was compared");
+		return;
+	}
+	if (step.step.unknown != NCS_COST_KNOWN) {
+		ncs_append(text, size, "how long a step takes is not known: %s",
+			   ncs_cost_unknown_help(step.step.unknown));
+		return;
+	}
+	ncs_append(text, size, "a step takes ");
+	ncs_append_duration(text, size, (uint64_t)step.step.ns);
+	ncs_append(text, size,
+		   " (mean of %" PRIu32 ", by %" PRIu32 " call%s that repeat%s),",
+		   step.step.count, step.step.launches,
+		   step.step.launches == 1 ? "" : "s",
+		   step.step.launches == 1 ? "s" : "");
+	if (step.exposed_unknown == NCS_COST_KNOWN) {
+		ncs_append(text, size, " of it ");
+		ncs_append_bounded(text, size, step.exposed_ns,
+				   step.exposed_least_ns, step.exposed_most_ns);
+		ncs_append(text, size, " exposed communication");
+	} else {
+		ncs_append(text, size,
+			   " exposed communication is not known: %s",
+			   ncs_cost_unknown_help(step.exposed_unknown));
+	}
+	if (!step.latest)
+		return;
+	ncs_append(text, size, ", ");
+	ncs_append_duration(text, size, (uint64_t)step.waiting_ns);
+	ncs_rank_title(step.latest, name, sizeof(name));
+	ncs_append(text, size, " waiting for %s", name);
+}
