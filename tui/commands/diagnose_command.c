@@ -125,6 +125,7 @@ static void print_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 	for (size_t i = 0; i < diagnosis->count; i++)
 		print_finding(file, &diagnosis->findings[i], stamp->ras,
 			      ascii);
+	ncs_dump_step(file, model, 0, ascii);
 	if (stamp->stacks)
 		ncs_job_stacks_text(file, stamp->stacks, ascii);
 	for (size_t i = 0; ncs_unchecked_text(model, i, text, sizeof(text)); i++)

@@ -136,6 +136,7 @@ static json_t *finding_of(const struct ncs_finding *finding,
 			  finding->share > 0 ? finding->share_least : -1);
 	ncs_json_add_real(object, "cost_share_most",
 			  finding->share > 0 ? finding->share_most : -1);
+	ncs_json_add_time(object, "step_ns", (uint64_t)finding->step_ns);
 	ncs_json_add_word(object, "cause",
 			  finding->cause < NCS_LATE_CAUSE_COUNT ?
 				  ncs_late_cause_name(finding->cause) :

@@ -43,13 +43,16 @@ bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 		   const struct ncs_options *options,
 		   const struct ncs_stamp *stamp, unsigned width);
 /* Print parts of the text: the line with host and time; the verdict of the
- * model's diagnosis; the rows of one view as a table with titles, of the columns
+ * model's diagnosis; the step of the job, if any operations were
+ * compared; the rows of one view as a table with titles, of the columns
  * that are chosen, or of all if `choices` is NULL, as far as they fit, returning
  * how many do not; the segments that cannot be read, if there are any. */
 void ncs_dump_head(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp, bool ascii);
 void ncs_dump_verdict(FILE *file, const struct ncs_model *model, unsigned width,
 		      bool ascii);
+void ncs_dump_step(FILE *file, const struct ncs_model *model, unsigned width,
+		   bool ascii);
 size_t ncs_dump_rows(FILE *file, enum ncs_view view, const struct ncs_row *rows,
 		     size_t row_count, const enum ncs_column_choice *choices,
 		     unsigned width, bool ascii);

@@ -18,6 +18,7 @@
 #include "tui/text/job_verdict.h"
 #include "tui/text/launch_text.h"
 #include "tui/text/node_text.h"
+#include "tui/text/step_text.h"
 #include "tui/text/words.h"
 
 #define GAP "  "
@@ -288,6 +289,21 @@ void ncs_dump_verdict(FILE *file, const struct ncs_model *model, unsigned width,
 	print_folded(file, "", text, width);
 }
 
+void ncs_dump_step(FILE *file, const struct ncs_model *model, unsigned width,
+		   bool ascii)
+{
+	char raw[NCS_SENTENCE_MAX] = "", text[NCS_SENTENCE_MAX];
+
+	struct ncs_job_step step;
+
+	if (!ncs_busiest_step(model, &step))
+		return;
+	fputc('\n', file);
+	ncs_append_step(model, raw, sizeof(raw));
+	ncs_utf8_clean(text, sizeof(text), raw, ascii);
+	print_folded(file, "step: ", text, width);
+}
+
 /* Prints the estimates from the records of steps: a line for each rank and
  * direction. */
 static void print_steps(FILE *file, const struct ncs_model *model,
@@ -461,10 +477,11 @@ bool ncs_dump_text(FILE *file, const struct ncs_model *model,
 	if (options->view == NCS_VIEW_COUNT ||
 	    options->view == NCS_VIEW_CHANNEL)
 		print_steps(file, model, width, options->ascii);
-	if ((options->view == NCS_VIEW_COUNT ||
-	     options->view == NCS_VIEW_RANK) &&
-	    !print_lateness(file, model, width, options->ascii))
-		return false;
+	if (options->view == NCS_VIEW_COUNT || options->view == NCS_VIEW_RANK) {
+		ncs_dump_step(file, model, width, options->ascii);
+		if (!print_lateness(file, model, width, options->ascii))
+			return false;
+	}
 	ncs_dump_unreadable(file, model, options->ascii);
 	if (left_out > 0)
 		fprintf(file,

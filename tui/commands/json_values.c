@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/base/utf8.h"
+#include "analysis/model/job_step.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/job_verdict.h"
 #include "tui/text/output.h"
@@ -298,6 +299,48 @@ json_t *ncs_json_nodes(const struct ncs_model *model)
 	return nodes;
 }
 
+/* Adds why a time is not known, null if it is, and the time. */
+static void add_cost_time(json_t *object, const char *why_key, const char *key,
+			  enum ncs_cost_unknown unknown, double ns)
+{
+	ncs_json_add_word(object, why_key,
+			  unknown != NCS_COST_KNOWN ?
+				  ncs_cost_unknown_name(unknown) :
+				  NULL);
+	ncs_json_add_number_if(object, key, unknown == NCS_COST_KNOWN,
+			       (uint64_t)ns);
+}
+
+static json_t *training_step_of(const struct ncs_model *model)
+{
+	struct ncs_job_step step;
+	json_t *object;
+	bool is_known;
+
+	if (!ncs_busiest_step(model, &step))
+		return json_null();
+	object = json_object();
+	add_cost_time(object, "unknown", "step_ns", step.step.unknown,
+		      step.step.ns);
+	ncs_json_add_number(object, "steps", step.step.count);
+	ncs_json_add_number(object, "calls", step.step.launches);
+	add_cost_time(object, "exposed_unknown", "exposed_ns",
+		      step.exposed_unknown, step.exposed_ns);
+	is_known = step.exposed_unknown == NCS_COST_KNOWN;
+	ncs_json_add_number_if(object, "exposed_least_ns", is_known,
+			       (uint64_t)step.exposed_least_ns);
+	ncs_json_add_number_if(object, "exposed_most_ns", is_known,
+			       (uint64_t)step.exposed_most_ns);
+	ncs_json_add_number_if(object, "waiting_ns", step.latest != NULL,
+			       (uint64_t)step.waiting_ns);
+	ncs_json_add_signed_if(object, "waiting_for_rank", step.latest != NULL,
+			       step.latest ? step.latest->now.identity.rank : 0);
+	ncs_json_add(object, "waiting_for_communicator",
+		     step.latest ? ncs_json_comm(&step.latest->now.identity) :
+				   json_null());
+	return object;
+}
+
 void ncs_json_add_verdict(json_t *object, const struct ncs_model *model,
 			  const struct ncs_diagnosis *diagnosis)
 {
@@ -313,6 +356,7 @@ void ncs_json_add_verdict(json_t *object, const struct ncs_model *model,
 			     diagnosis->count > 0 || model->rank_count > 0 ||
 				     ncs_count_unreadable(model) > 0,
 			     line);
+	ncs_json_add(object, "training_step", training_step_of(model));
 }
 
 json_t *ncs_json_episodes(const struct ncs_episodes *episodes)
@@ -334,6 +378,7 @@ json_t *ncs_json_episodes(const struct ncs_episodes *episodes)
 				       episode->rank);
 		ncs_json_add_real(object, "cost_share",
 				  episode->shares > 0 ? episode->share : -1);
+		ncs_json_add_time(object, "step_ns", (uint64_t)episode->step_ns);
 		ncs_json_add_text(object, "sentence", episode->sentence);
 		ncs_json_append(array, object);
 	}

@@ -4,12 +4,14 @@
 #include "tui/screen/screen_summary.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/base/value_names.h"
 #include "analysis/model/busiest.h"
+#include "analysis/model/job_step.h"
 #include "analysis/model/peaks.h"
 #include "analysis/model/rank.h"
 #include "analysis/model/stragglers.h"
@@ -18,6 +20,7 @@
 #include "tui/term/wrap.h"
 #include "tui/text/format.h"
 #include "tui/text/job_verdict.h"
+#include "tui/text/step_text.h"
 #include "tui/text/words.h"
 #include "tui/views/wait_cells.h"
 
@@ -29,10 +32,9 @@
 #define CERTAINTY_WIDTH 9
 #define VERDICT_LINES_MAX 3
 /* From this width on there is room for all that the first screen answers, and
- * from the others on for more. */
+ * from the other on for more. */
 #define USUAL_WIDTH 80
 #define WIDE_WIDTH 100
-#define WIDEST_WIDTH 120
 
 /* Returns the role of a severity's word. */
 static enum ncs_role role_of(enum ncs_verdict_severity severity)
@@ -126,18 +128,26 @@ static int verdict_width(const struct ncs_screen *screen, int width)
 	return width - FIGURES_X - (has_certainty ? CERTAINTY_WIDTH + 1 : 0);
 }
 
+/* Returns the number of lines behind the verdict. */
+static int lines_behind(const struct ncs_screen *screen)
+{
+	struct ncs_job_step step;
+
+	return 2 + ncs_busiest_step(&screen->model, &step);
+}
+
 int ncs_summary_lines(const struct ncs_screen *screen, int width)
 {
 	char text[NCS_EXPLAIN_MAX];
 	int lines;
 
 	if (width <= FIGURES_X)
-		return NCS_SUMMARY_LINES;
+		return 1 + lines_behind(screen);
 	verdict_text(screen, text, sizeof(text));
 	lines = ncs_wrapped_lines(text, verdict_width(screen, width));
 	if (lines > VERDICT_LINES_MAX)
 		lines = VERDICT_LINES_MAX;
-	return NCS_SUMMARY_LINES - 1 + (lines > 1 ? lines : 1);
+	return lines_behind(screen) + (lines > 1 ? lines : 1);
 }
 
 static void draw_verdict(const struct ncs_screen *screen,
@@ -268,43 +278,6 @@ static void draw_operations(const struct ncs_screen *screen,
 	put_value(screen, line, 82, 12, &value, " op/s", NCS_ROLE_TEXT);
 }
 
-/* Returns the rank whose lateness costs most; NULL if none is known. */
-static const struct ncs_rank *latest_rank(const struct ncs_model *model)
-{
-	const struct ncs_rank *latest = NULL;
-	double most = 0;
-
-	for (size_t i = 0; i < model->rank_count; i++) {
-		const struct ncs_lateness_view *view =
-			ncs_rank_lateness(model->ranks[i]);
-
-		if (!view || view->cost.unknown != NCS_COST_KNOWN ||
-		    view->cost.share <= most)
-			continue;
-		most = view->cost.share;
-		latest = model->ranks[i];
-	}
-	return latest;
-}
-
-/* Draws the cost of the rank that costs most by coming late. */
-static void draw_latest(const struct ncs_screen *screen,
-			const struct ncs_rect *line)
-{
-	const struct ncs_rank *rank = latest_rank(&screen->model);
-	struct ncs_value value = { 0 };
-	char text[LINE_BYTES] = "latest ";
-
-	if (rank) {
-		ncs_value_set_real(&value, NCS_VALUE_SHARE,
-				   ncs_rank_lateness(rank)->cost.share);
-		ncs_rank_label(rank, text + strlen(text),
-			       sizeof(text) - strlen(text));
-	}
-	put(line, 96, 16, false, NCS_ROLE_TEXT, rank ? text : "latest rank -");
-	put_value(screen, line, 113, 7, &value, " %", NCS_ROLE_TEXT);
-}
-
 static void draw_speed(const struct ncs_screen *screen,
 		       const struct ncs_rect *line)
 {
@@ -317,8 +290,6 @@ static void draw_speed(const struct ncs_screen *screen,
 	draw_busiest(screen, line, 30);
 	if (line->width >= WIDE_WIDTH)
 		draw_operations(screen, line);
-	if (line->width >= WIDEST_WIDTH)
-		draw_latest(screen, line);
 }
 
 /* --- The waits ------------------------------------------------------------ */
@@ -363,22 +334,58 @@ static void draw_waits(const struct ncs_screen *screen,
 	}
 }
 
+/* --- The step ------------------------------------------------------------- */
+
+/* Draws how long a step takes and by how many calls that is told, and of that the
+ * exposed communication and the waiting for a rank; or why it is not known. There are
+ * operations that were compared. */
+static void draw_step(const struct ncs_screen *screen, const struct ncs_rect *line)
+{
+	struct ncs_job_step step;
+	char text[LINE_BYTES] = "", exposed[LINE_BYTES] = "exposed ";
+	char late[LINE_BYTES] = "";
+
+	ncs_busiest_step(&screen->model, &step);
+	ncs_term_put(line->y, line->x, FIGURES_X - 1, NCS_ROLE_LABEL, "STEP");
+	if (step.step.unknown != NCS_COST_KNOWN) {
+		put(line, FIGURES_X, 7, true, NCS_ROLE_TEXT, "-");
+		ncs_term_put(line->y, line->x + 20, line->width - 20,
+			     NCS_ROLE_LABEL,
+			     ncs_cost_unknown_help(step.step.unknown));
+		return;
+	}
+	ncs_append_duration(text, sizeof(text), (uint64_t)step.step.ns);
+	put(line, FIGURES_X, 7, true, NCS_ROLE_STRONG, text);
+	snprintf(text, sizeof(text), "of %" PRIu32 " call%s",
+		 step.step.launches, step.step.launches == 1 ? "" : "s");
+	put(line, 20, 12, false, NCS_ROLE_LABEL, text);
+	if (step.exposed_unknown == NCS_COST_KNOWN)
+		ncs_append_bounded(exposed, sizeof(exposed), step.exposed_ns,
+				   step.exposed_least_ns, step.exposed_most_ns);
+	else
+		ncs_append(exposed, sizeof(exposed), "-");
+	put(line, 33, 24, false, NCS_ROLE_TEXT, exposed);
+	if (!step.latest)
+		return;
+	ncs_rank_title(step.latest, text, sizeof(text));
+	ncs_append_duration(late, sizeof(late), (uint64_t)step.waiting_ns);
+	ncs_append(late, sizeof(late), " for %s", text);
+	ncs_term_put(line->y, line->x + 58, line->width - 58, NCS_ROLE_NOTE, late);
+}
+
 void ncs_draw_summary(const struct ncs_screen *screen,
 		      const struct ncs_rect *rect)
 {
-	static void (*const draw[NCS_SUMMARY_LINES])(
-		const struct ncs_screen *, const struct ncs_rect *) = {
-		draw_verdict, draw_speed, draw_waits
+	static void (*const draw[])(const struct ncs_screen *,
+				    const struct ncs_rect *) = {
+		draw_verdict, draw_speed, draw_waits, draw_step
 	};
+	const int behind = lines_behind(screen);
 	struct ncs_rect line = *rect;
 
 	/* The verdict takes the lines that the others leave. */
-	line.height = rect->height > NCS_SUMMARY_LINES ?
-			      rect->height - NCS_SUMMARY_LINES + 1 :
-			      1;
-	for (int i = 0; i < NCS_SUMMARY_LINES &&
-			line.y < rect->y + rect->height;
-	     i++) {
+	line.height = rect->height > behind ? rect->height - behind : 1;
+	for (int i = 0; i <= behind && line.y < rect->y + rect->height; i++) {
 		draw[i](screen, &line);
 		line.y += line.height;
 		line.height = 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The head of the screen below the title, in three lines that answer: is the
- * job well, how fast is it, what does it wait for. For tui/screen/screen_frame.c
- * only.
+ * job well, how fast is it, what does it wait for; and where operations of several
+ * ranks were compared, in a fourth one: how long is a step. For
+ * tui/screen/screen_frame.c only.
  *
  * The place of a figure depends on the width of the screen alone, never on
  * other figures; what is unknown is "-".
@@ -10,9 +11,6 @@
 #define NCS_TUI_SCREEN_SCREEN_SUMMARY_H
 
 #include "tui/screen/screen_state.h"
-
-/* Number of its lines, if the verdict takes one. */
-#define NCS_SUMMARY_LINES 3
 
 /* Returns the number of lines with the whole verdict in some lines. */
 int ncs_summary_lines(const struct ncs_screen *screen, int width);

@@ -132,7 +132,7 @@ static void json_without_jobs_has_empty_lists(void **state)
 	sample = dump_json(scripted);
 	assert_keys(sample,
 		    "schema host monotonic_ns realtime_ns recording severity"
-		    " verdict_line ranks communicators unreadable nodes");
+		    " verdict_line training_step ranks communicators unreadable nodes");
 	assert_integer_at(sample, "schema", 2);
 	assert_string_at(sample, "host", "node7");
 	assert_integer_at(sample, "monotonic_ns", 123);
@@ -277,7 +277,7 @@ static void json_of_a_view_has_its_parts_only(void **state)
 {
 #define SAMPLE \
 	"schema host monotonic_ns realtime_ns recording severity" \
-	" verdict_line "
+	" verdict_line training_step "
 #define RANK \
 	"pid rank host_pid host gpu_pci_id state past level api_version" \
 	" nccl_version communicator "
