@@ -227,6 +227,20 @@ static bool go_to_node(struct ncs_screen *screen, const struct ncs_node *node)
 	return go_down(screen, NCS_VIEW_RANK, NCS_FOCUS_NODE, node->name, 0);
 }
 
+/* Returns whether a finding calls a rank slow; its evidence then tells how that was
+ * told. */
+static bool is_called_slow(const struct ncs_screen *screen,
+			   const struct ncs_rank *rank)
+{
+	const struct ncs_diagnosis *diagnosis = &screen->diagnosis;
+
+	for (size_t i = 0; i < diagnosis->count; i++)
+		if (diagnosis->findings[i].root.rank == rank &&
+		    diagnosis->findings[i].severity == NCS_SEVERITY_SLOW)
+			return true;
+	return false;
+}
+
 static bool go_below(struct ncs_screen *screen, const struct ncs_row *row)
 {
 	if (row->node)
@@ -241,6 +255,10 @@ static bool go_below(struct ncs_screen *screen, const struct ncs_row *row)
 		return go_to_sizes(screen, row);
 	if (row->view == NCS_VIEW_CHANNEL)
 		return go_to_channel(screen, row->rank);
+	if (row->view == NCS_VIEW_RANK && screen->depth == 0 &&
+	    is_called_slow(screen, row->rank))
+		return go_down(screen, NCS_VIEW_FINDING, NCS_FOCUS_RANK,
+			       row->rank->id, 0);
 	return go_to_channels(screen, row->rank);
 }
 

@@ -961,6 +961,10 @@ static void straggler_matches_pictures(void **state)
 	scripted_init(&job);
 	make_late(&job);
 	scripted_golden("late-down", &job, &usual, "communicators Enter");
+	/* From the rank that is called slow to how that was told. */
+	scripted_init(&job);
+	make_late(&job);
+	scripted_golden("late-told", &job, &roomy, "! Enter");
 }
 
 /* The evidence of the root is there, so that its row needs no explanation; that
