@@ -19,6 +19,8 @@ struct ncs_without {
 	size_t count, capacity;
 	struct answer *answers;
 	size_t answer_count;
+	uint64_t *begins_ns; /* of steps */
+	size_t begin_count, step; /* those that have begun */
 };
 
 struct ncs_without *ncs_without_new(void)
@@ -33,6 +35,7 @@ void ncs_without_free(struct ncs_without *without)
 	for (size_t i = 0; i < without->answer_count; i++)
 		free(without->answers[i].moves);
 	free(without->answers);
+	free(without->begins_ns);
 	free(without->parts);
 	free(without);
 }
@@ -47,6 +50,11 @@ bool ncs_without_takes(const struct ncs_joined *joined)
 	return joined->function == NCS_FUNCTION_SEND_RECV ?
 		       first->peer != first->rank :
 		       joined->wait_rule != NCS_WAIT_FOR_NONE;
+}
+
+size_t ncs_without_count(const struct ncs_without *without)
+{
+	return without->count;
 }
 
 int ncs_without_add(struct ncs_without *without,
@@ -68,6 +76,26 @@ static bool is_ambiguous(const struct ncs_cost_of_rank *cost)
 {
 	return cost->is_contradicted ||
 	       cost->most_here - cost->least_here >= NCS_COST_WIDE / 100.;
+}
+
+static int find_steps(struct ncs_without *without, const struct ncs_cost *cost)
+{
+	without->begin_count = ncs_cost_step_begins(cost, NULL);
+	without->begins_ns = calloc(without->begin_count + 1,
+				    sizeof(*without->begins_ns));
+	if (!without->begins_ns)
+		return -ENOMEM;
+	ncs_cost_step_begins(cost, without->begins_ns);
+	return 0;
+}
+
+uint32_t ncs_without_step(struct ncs_without *without,
+			  const struct ncs_joined *joined)
+{
+	while (without->step < without->begin_count &&
+	       without->begins_ns[without->step] < joined->first_end_ns)
+		without->step++;
+	return without->step > 0 ? (uint32_t)without->step - 1 : UINT32_MAX;
 }
 
 /* Answers a scenario by the costs of the window. */
@@ -108,6 +136,8 @@ int ncs_without_compute(struct ncs_without *without,
 	without->answer_count = without->answers ? count : 0;
 	if (!cost || !without->answers)
 		error = -ENOMEM;
+	if (!error)
+		error = find_steps(without, cost);
 	for (size_t i = 0; !error && i < count; i++)
 		if (scenarios[i].kind == NCS_WHAT_IF_WITHOUT)
 			error = find_answer(without, cost, &scenarios[i],

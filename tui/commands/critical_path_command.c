@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "analysis/base/append.h"
-#include "analysis/records/job_steps.h"
 #include "analysis/base/value_names.h"
 #include "record/export/slice_tracks.h"
 #include "shm/array.h"
@@ -31,11 +30,13 @@ struct path_drawing {
 struct path_run {
 	const struct ncs_options *options;
 	struct ncs_recorded_operations *collectives;
-	struct ncs_job_steps *steps;
 	struct ncs_fits fits;
 	struct ncs_path_lines lines;
 	struct ncs_scenario scenarios[NCS_SCENARIOS_MAX];
-	struct ncs_without *without; /* NULL if no rank is left out */
+	size_t scenario_count;
+	bool leaves_out; /* the user asks for a job without a rank */
+	/* NULL if nothing of it is drawn, or if there are too many parts. */
+	struct ncs_without *without;
 	struct ncs_path_owner *owners;
 	uint32_t rank_count;
 	uint32_t *part_ranks; /* work space, by part */
@@ -64,6 +65,13 @@ static int keep_parts(struct path_run *run, const struct ncs_joined *joined)
 {
 	if (!run->without || !ncs_without_takes(joined))
 		return 0;
+	if (!run->leaves_out &&
+	    ncs_without_count(run->without) > NCS_WITHOUT_PARTS) {
+		ncs_without_free(run->without);
+		run->without = NULL;
+		run->scenario_count = run->options->what_if_count;
+		return 0;
+	}
 	if (ncs_array_reserve(&run->part_ranks, &run->part_capacity,
 			      joined->count, sizeof(*run->part_ranks)) != 0)
 		return -ENOMEM;
@@ -81,10 +89,7 @@ static int learn(struct path_run *run, struct ncs_path *path)
 
 	while ((result = ncs_recorded_operations_next(run->collectives,
 						      &joined)) == 1) {
-		result = ncs_job_steps_learn(run->steps, joined,
-					     is_counted(run, joined));
-		if (!result)
-			result = ncs_path_add(path, joined, true, NCS_NO_STEP);
+		result = ncs_path_add(path, joined, true, NCS_NO_STEP);
 		if (!result)
 			result = keep_parts(run, joined);
 		if (!result && joined->is_complete)
@@ -97,7 +102,7 @@ static int learn(struct path_run *run, struct ncs_path *path)
 		result = ncs_path_end(path);
 	if (!result && run->without)
 		result = ncs_without_compute(run->without, run->scenarios,
-					     run->options->what_if_count);
+					     run->scenario_count);
 	ncs_fits_solve(&run->fits);
 	return result ? result :
 			ncs_recorded_operations_rewind(run->collectives);
@@ -129,11 +134,11 @@ static int walk(struct path_run *run, struct ncs_path *path)
 
 	while ((result = ncs_recorded_operations_next(run->collectives,
 						      &joined)) == 1) {
-		bool counts = is_counted(run, joined);
+		uint32_t step = run->without ?
+					ncs_without_step(run->without, joined) :
+					NCS_NO_STEP;
 
-		result = ncs_path_add(path, joined, counts,
-				      ncs_job_steps_next(run->steps, joined,
-							 counts));
+		result = ncs_path_add(path, joined, is_counted(run, joined), step);
 		if (result)
 			return result;
 	}
@@ -260,7 +265,7 @@ static void append_ranks(const struct path_run *run, size_t owner_count,
 /* Checks that the ranks of the scenarios are there. */
 static bool check_ranks(const struct path_run *run, size_t owner_count)
 {
-	for (size_t i = 0; i < run->options->what_if_count; i++) {
+	for (size_t i = 0; i < run->scenario_count; i++) {
 		const struct ncs_scenario *scenario = &run->scenarios[i];
 		const int32_t ranks[] = { scenario->rank, scenario->peers[0],
 					  scenario->peers[1] };
@@ -307,24 +312,30 @@ static bool check_range(const struct path_run *run)
 	return false;
 }
 
-/* Parses the scenarios, and prepares for those that leave ranks out. */
+/* Parses the scenarios. Without one, it is what is avoidable, but in a trace. */
 static int parse_scenarios(struct path_run *run)
 {
+	static const char *const implied[] = { "without:stragglers" };
+	size_t asked = run->options->what_if_count;
 	char error[256];
-	bool leaves_out = false;
 
+	run->scenario_count = asked == 0 && !run->drawing ? 1 : asked;
 	/* Cannot fail: parsing the options has checked the scenarios. */
-	for (size_t i = 0; i < run->options->what_if_count; i++) {
+	for (size_t i = 0; i < run->scenario_count; i++) {
 		struct ncs_scenario *scenario = &run->scenarios[i];
 
-		if (!ncs_scenario_parse(scenario, run->options->what_if[i],
+		if (!ncs_scenario_parse(scenario,
+					asked > 0 ? run->options->what_if[i] :
+						    implied[i],
 					error, sizeof(error)))
 			return -EINVAL;
-		leaves_out |= scenario->kind == NCS_WHAT_IF_WITHOUT;
+		run->leaves_out |= i < asked &&
+				   scenario->kind == NCS_WHAT_IF_WITHOUT;
 	}
-	if (leaves_out)
-		run->without = ncs_without_new();
-	return leaves_out && !run->without ? -ENOMEM : 0;
+	if (run->drawing && !run->leaves_out)
+		return 0;
+	run->without = ncs_without_new();
+	return run->without ? 0 : -ENOMEM;
 }
 
 /* Makes both passes; draws the path if there is a drawing, otherwise prints
@@ -336,7 +347,6 @@ static int analyse(struct path_run *run, struct ncs_replay *replay)
 		.owner_count = ncs_recording_rank_count(replay->recording),
 		.rank_count = run->rank_count,
 		.scenarios = run->scenarios,
-		.scenario_count = run->options->what_if_count,
 		.fits = &run->fits,
 		.lines = &run->lines,
 		.is_in_range = is_in_range,
@@ -358,6 +368,7 @@ static int analyse(struct path_run *run, struct ncs_replay *replay)
 	if (result)
 		return result;
 	options.without = run->without;
+	options.scenario_count = run->scenario_count;
 	path = ncs_path_new(&options);
 	if (!path)
 		return -ENOMEM;
@@ -375,9 +386,8 @@ static bool open_run(struct path_run *run, struct ncs_replay *replay)
 	run->collectives = ncs_recorded_operations_open(
 		replay->recording, replay->records_from_ns,
 		replay->records_until_ns);
-	run->steps = ncs_job_steps_new();
 	run->owners = calloc(count + 1, sizeof(*run->owners));
-	if (!run->collectives || !run->steps || !run->owners)
+	if (!run->collectives || !run->owners)
 		return false;
 	ranks = ncs_recorded_operations_job_ranks(run->collectives,
 						  &run->rank_count);
@@ -392,7 +402,6 @@ static bool open_run(struct path_run *run, struct ncs_replay *replay)
 static void close_run(struct path_run *run)
 {
 	ncs_recorded_operations_close(run->collectives);
-	ncs_job_steps_free(run->steps);
 	ncs_fits_release(&run->fits);
 	ncs_without_free(run->without);
 	free(run->lines.ranks);

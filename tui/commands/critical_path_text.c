@@ -133,7 +133,7 @@ static void print_causes(FILE *file, const struct ncs_path_view *view)
 {
 	const struct ncs_path_sum *sum = &view->report->sums[0];
 
-	fputs("\nCAUSE          TIME      %   MOST OF IT\n", file);
+	fputs("\nSPENT IN       TIME      %   MOST OF IT\n", file);
 	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++) {
 		uint32_t rank = ncs_path_most_of(view, i);
 

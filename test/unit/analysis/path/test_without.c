@@ -168,6 +168,36 @@ static struct ncs_cost_of_rank live_cost(const struct cost_job *job)
 	return found;
 }
 
+/* The operations of a job of steps of as many buckets. */
+struct numbered {
+	struct ncs_without *without;
+	uint32_t operations, buckets;
+};
+
+static void number(void *context, const struct ncs_joined *joined)
+{
+	struct numbered *numbered = context;
+
+	assert_int_equal(ncs_without_step(numbered->without, joined),
+			 numbered->operations++ / numbered->buckets);
+}
+
+static void operations_have_the_steps_that_they_are_in(void **state)
+{
+	struct cost_job *job = faulty(COST_DDP, COST_HEALTHY, 1, 40);
+	struct numbered numbered = { ncs_without_new(), 0,
+				     job->options.buckets };
+
+	(void)state;
+	assert_non_null(numbered.without);
+	each_operation(job, keep, numbered.without);
+	assert_int_equal(ncs_without_compute(numbered.without, NULL, 0), 0);
+	each_operation(job, number, &numbered);
+	assert_int_equal(numbered.operations, 40 * job->options.buckets);
+	ncs_without_free(numbered.without);
+	cost_job_free(job);
+}
+
 static void the_gain_is_what_the_rank_costs(void **state)
 {
 	static const struct {
@@ -261,6 +291,7 @@ static void why_nothing_is_known_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(operations_have_the_steps_that_they_are_in),
 		cmocka_unit_test(the_gain_is_what_the_rank_costs),
 		cmocka_unit_test(its_parts_come_as_early_as_the_gain_tells),
 		cmocka_unit_test(its_time_is_the_sum_of_its_causes),
