@@ -119,6 +119,8 @@ check 'it begins with what is avoidable' begins \
 	'[0-9.]* % of .*s is avoidable: .*s by --what-if=without:3[.]'
 check 'usual work of a host is called no cause' sh -c \
 	'! grep -qi "cause" "$1"' - "$tmp/out"
+check 'ranks have the names that --diagnose has' \
+	grep -q '^host .*  rank 3 of world: [0-9.]* %$' "$tmp/out"
 check 'its legend has the causes that are in it' sh -c '
 	for cause in $(awk "/^SPENT IN/ { on = 1; next } /^\$/ { on = 0 }
 		on && \$1 != \"elsewhere\" { print \$1 }" "$1"); do

@@ -24,7 +24,7 @@ struct path_drawing {
 	uint32_t rank_word, peer_word, number_word, bytes_word;
 	/* Tracks by scenario and rank of the job. */
 	struct ncs_slice_tracks *tracks;
-	char (*names)[24]; /* names of tracks by rank of the job */
+	char (*names)[300]; /* names of tracks by rank of the job */
 };
 
 struct path_run {
@@ -41,6 +41,7 @@ struct path_run {
 	uint32_t rank_count;
 	uint32_t *part_ranks; /* work space, by part */
 	size_t part_capacity;
+	const struct ncs_recording *recording;
 	struct path_drawing *drawing; /* NULL if the path is printed */
 };
 
@@ -209,6 +210,7 @@ static int print(struct path_run *run, struct ncs_replay *replay,
 		.replay = replay,
 		.report = ncs_path_report(path),
 		.rank_count = run->rank_count,
+		.owners = run->owners,
 	};
 	struct ncs_output output;
 	int status = NCS_EXIT_OK;
@@ -383,6 +385,7 @@ static bool open_run(struct path_run *run, struct ncs_replay *replay)
 	size_t count = ncs_recording_rank_count(replay->recording);
 	const struct ncs_job_rank *ranks;
 
+	run->recording = replay->recording;
 	run->collectives = ncs_recorded_operations_open(
 		replay->recording, replay->records_from_ns,
 		replay->records_until_ns);
@@ -421,8 +424,8 @@ static bool prepare_scenarios(const struct path_run *run,
 	if (!drawing->tracks || !drawing->names)
 		return false;
 	for (uint32_t i = 0; i < run->rank_count; i++)
-		snprintf(drawing->names[i], sizeof(drawing->names[i]),
-			 "rank %" PRIu32, i);
+		ncs_path_rank_name(run->recording, run->owners, i, 0,
+				   drawing->names[i], sizeof(drawing->names[i]));
 	for (size_t k = 0; k < count; k++) {
 		char name[300];
 		uint32_t root;

@@ -31,6 +31,7 @@ struct ncs_path_view {
 	const struct ncs_path_report *report;
 	struct ncs_recorded_operations_count count;
 	uint32_t rank_count; /* more than the largest rank of the job */
+	const struct ncs_path_owner *owners; /* by rank of the recording */
 };
 
 /* Size of a buffer for the conclusion. */
@@ -40,6 +41,12 @@ struct ncs_path_view {
  * rank, and which scenario would take least; or that too much is not known. */
 void ncs_critical_path_conclusion(char *text, size_t size,
 				  const struct ncs_path_view *view);
+/* Prints the name of a rank of the job as --diagnose has it, "rank 0 of tp1": in the
+ * communicator with this id, or the largest one if that is 0. Names come from shared
+ * memory, and are cleaned. */
+void ncs_path_rank_name(const struct ncs_recording *recording,
+			const struct ncs_path_owner *owners, uint32_t rank,
+			uint64_t comm_id, char *text, size_t size);
 /* Returns the rank with the largest share of a cause's time. */
 uint32_t ncs_path_most_of(const struct ncs_path_view *view, unsigned cause);
 /* Prints the path for users. */

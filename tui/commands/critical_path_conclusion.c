@@ -5,9 +5,36 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analysis/base/append.h"
+#include "analysis/base/utf8.h"
 #include "tui/commands/critical_path_command.h"
 #include "tui/text/format.h"
+#include "tui/text/words.h"
+
+void ncs_path_rank_name(const struct ncs_recording *recording,
+			const struct ncs_path_owner *owners, uint32_t rank,
+			uint64_t comm_id, char *text, size_t size)
+{
+	const struct ncs_identity *found = NULL;
+	bool is_only = true;
+	char raw[300];
+
+	for (size_t i = 0; i < ncs_recording_rank_count(recording); i++) {
+		const struct ncs_identity *identity =
+			&ncs_recording_rank(recording, i)->header->identity;
+
+		is_only &= identity->comm_id ==
+			   ncs_recording_rank(recording, 0)->header->identity.comm_id;
+		if (owners[i].rank == rank &&
+		    (comm_id != 0 ? identity->comm_id == comm_id :
+				    !found || identity->nranks > found->nranks))
+			found = identity;
+	}
+	snprintf(raw, sizeof(raw), "rank %" PRIu32,
+		 found && comm_id != 0 ? (uint32_t)found->rank : rank);
+	if (found && (!is_only || found->known & NCS_KNOWN_COMM_NAME))
+		ncs_append_of(found, NULL, raw, sizeof(raw));
+	ncs_utf8_clean(text, size, raw, false);
+}
 
 uint32_t ncs_path_most_of(const struct ncs_path_view *view, unsigned cause)
 {

@@ -34,6 +34,15 @@ static void print_time(FILE *file, double ns)
 	fprintf(file, "%*s", TIME_COLUMNS, text);
 }
 
+/* Returns the name of a rank, printed into `text`. */
+static const char *name_of(const struct ncs_path_view *view, uint32_t rank,
+			   uint64_t comm_id, char *text, size_t size)
+{
+	ncs_path_rank_name(view->replay->recording, view->owners, rank, comm_id,
+			   text, size);
+	return text;
+}
+
 /* Whether a cause took a time worth a row: the JSON, too, has whole ns. */
 static bool took_time(double ns)
 {
@@ -136,6 +145,7 @@ static void print_causes(FILE *file, const struct ncs_path_view *view)
 	fputs("\nSPENT IN       TIME      %   MOST OF IT\n", file);
 	for (unsigned i = 0; i < NCS_PATH_CAUSE_COUNT; i++) {
 		uint32_t rank = ncs_path_most_of(view, i);
+		char name[300];
 
 		if (!took_time(sum->cause_ns[i]))
 			continue;
@@ -144,7 +154,8 @@ static void print_causes(FILE *file, const struct ncs_path_view *view)
 		fprintf(file, " %6.1f",
 			percent(sum->cause_ns[i], sum->elapsed_ns));
 		if (i != NCS_PATH_START)
-			fprintf(file, "   rank %" PRIu32 ": %.1f %%", rank,
+			fprintf(file, "   %s: %.1f %%",
+				name_of(view, rank, 0, name, sizeof(name)),
 				percent(sum->rank_ns[rank][i],
 					sum->cause_ns[i]));
 		fputc('\n', file);
@@ -219,15 +230,16 @@ static void print_channels(FILE *file, const struct ncs_path_view *view)
 	for (size_t i = 0; i < report->channel_count && i < CHANNELS_MOST;
 	     i++) {
 		const struct ncs_path_channel *channel = &report->channels[i];
+		char name[300];
 
 		print_time(file, channel->ns);
 		fprintf(file,
-			" %6.1f rank %" PRIu32 ", channel %u %s %" PRId32
-			" of %016" PRIx64 "\n",
+			" %6.1f %s, channel %u %s %" PRId32 "\n",
 			percent(channel->ns, report->sums[0].elapsed_ns),
-			channel->rank, channel->channel,
-			channel->send ? "send to" : "recv from", channel->peer,
-			channel->comm_id);
+			name_of(view, channel->rank, channel->comm_id, name,
+				sizeof(name)),
+			channel->channel,
+			channel->send ? "send to" : "recv from", channel->peer);
 	}
 	if (report->channel_count > CHANNELS_MOST)
 		fprintf(file, "  and %zu more\n",
@@ -260,6 +272,7 @@ static void print_steps(FILE *file, const struct ncs_path_view *view)
 		unsigned cause = largest_cause(step->cause_ns);
 		double ns = step->end_ns[0] - report->steps[i - 1].end_ns[0];
 		double path_ns = 0;
+		char name[300];
 
 		/* Percentages are of this sum, not of `ns`: operations of
 		 * neighbouring steps overlap. */
@@ -267,9 +280,10 @@ static void print_steps(FILE *file, const struct ncs_path_view *view)
 			path_ns += step->cause_ns[k];
 		fprintf(file, "%5zu", i);
 		print_time(file, ns);
-		fprintf(file, "   %s %.1f %%, rank %" PRIu32 " %.1f %%\n",
+		fprintf(file, "   %s %.1f %%, %s %.1f %%\n",
 			ncs_path_cause_name(cause),
-			percent(step->cause_ns[cause], path_ns), step->rank,
+			percent(step->cause_ns[cause], path_ns),
+			name_of(view, step->rank, 0, name, sizeof(name)),
 			percent(step->rank_ns, path_ns));
 	}
 }
