@@ -40,7 +40,10 @@ check 'the verdict has its episode' has late \
 	'<strong class="slow">slow</strong> from 0:01.000 to 0:09.182: rank 3 of'
 check 'lanes show for whom the others wait' \
 	has late '<title>AllReduce #[0-9]*: waits .*ms for rank 3 of world'
-check 'with an arrow' has late '<path class="arrow"'
+check 'with an arrow' has late '<line class="arrow" x1="[0-9.]*%"'
+check 'they can be zoomed without a script' sh -c \
+	'grep -q "<input type=.radio. name=.zoom. id=.zoom-16.>" "$1" &&
+	grep -q "#zoom-16:checked" "$1"' - "$tmp/late.html"
 check 'waits of which there are none are not drawn' \
 	has late 'None was seen at a look'
 

@@ -56,6 +56,9 @@ void ncs_html_print(FILE *file, const char *html, ...)
 		case 'f':
 			fprintf(file, "%.2f", va_arg(list, double));
 			break;
+		case 'x':
+			fprintf(file, "%.3f", va_arg(list, double));
+			break;
 		case 'n':
 			fprintf(file, "%zu", va_arg(list, size_t));
 			break;

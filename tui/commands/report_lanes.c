@@ -20,8 +20,6 @@
 /* Shorter waits have no arrow. */
 #define ARROW_LEAST_NS (DRAWN_NS / 200)
 
-#define LEFT 170.0
-#define WIDTH 960.0
 #define LANE 20.0
 #define TICKS 8u
 
@@ -173,13 +171,15 @@ static int take_bars(struct lanes *lanes)
 
 /* --- Drawing --------------------------------------------------------------- */
 
+/* Returns the place of a time, in per cent of the width: it can be zoomed so that texts
+ * keep their form. */
 static double x_of(const struct lanes *lanes, uint64_t time_ns)
 {
 	uint64_t since_ns = time_ns > lanes->from_ns ? time_ns - lanes->from_ns : 0;
 
 	if (since_ns > DRAWN_NS)
 		since_ns = DRAWN_NS;
-	return LEFT + (WIDTH - LEFT) * (double)since_ns / (double)DRAWN_NS;
+	return 100 * (double)since_ns / (double)DRAWN_NS;
 }
 
 static void draw_rectangle(FILE *file, const struct lanes *lanes, double y,
@@ -189,9 +189,9 @@ static void draw_rectangle(FILE *file, const struct lanes *lanes, double y,
 
 	if (until_ns > lanes->from_ns && until_ns > from_ns)
 		ncs_html_print(file,
-			       "<rect class=\"$s\" x=\"$f\" y=\"$f\" width=\"$f\""
-			       " height=\"$f\"/>",
-			       class, x, y + 3, width > 0.8 ? width : 0.8,
+			       "<rect class=\"$s\" x=\"$x%\" y=\"$f\""
+			       " width=\"$x%\" height=\"$f\"/>",
+			       class, x, y + 3, width > 0.05 ? width : 0.05,
 			       LANE - 6);
 }
 
@@ -202,7 +202,7 @@ static void draw_bar(FILE *file, const struct lanes *lanes, const struct bar *ba
 	const struct lane *late = &lanes->lanes[bar->late];
 	uint64_t wait_ns = bar->last_ns ? bar->last_ns - bar->arrival_ns : 0;
 	uint64_t rest_ns = bar->end_ns - bar->arrival_ns;
-	double x = x_of(lanes, bar->last_ns), to = late->y + LANE / 2;
+	double x = x_of(lanes, bar->last_ns);
 	char name[128];
 
 	ncs_rank_title(late->rank, name, sizeof(name));
@@ -218,43 +218,58 @@ static void draw_bar(FILE *file, const struct lanes *lanes, const struct bar *ba
 	if (wait_ns >= ARROW_LEAST_NS && bar->last_ns >= lanes->from_ns &&
 	    bar->last_ns <= lanes->from_ns + DRAWN_NS)
 		ncs_html_print(file,
-			       "<path class=\"arrow\" d=\"M$f $fV$f\"/><path"
-			       " class=\"tip\" d=\"M$f $fl-3 $fh6z\"/>",
-			       x, lane->y + LANE / 2, to, x, to,
-			       late->y > lane->y ? -6.0 : 6.0);
+			       "<line class=\"arrow\" x1=\"$x%\" y1=\"$f\""
+			       " x2=\"$x%\" y2=\"$f\" marker-end=\"url(#tip)\"/>",
+			       x, lane->y + LANE / 2, x, late->y + LANE / 2);
 	fputs("</g>\n", file);
+}
+
+static void draw_line(FILE *file, double x1, double y1, double x2, double y2)
+{
+	ncs_html_print(file,
+		       "<line class=\"axis\" x1=\"$x%\" y1=\"$f\" x2=\"$x%\""
+		       " y2=\"$f\"/>",
+		       x1, y1, x2, y2);
 }
 
 static void draw_frame(FILE *file, const struct lanes *lanes)
 {
 	char name[128];
 
+	fputs("<figure>\nZoom:", file);
+	for (size_t zoom = 1; zoom <= 16; zoom *= 4)
+		ncs_html_print(file,
+			       " <input type=\"radio\" name=\"zoom\" id=\"zoom-$n\""
+			       "$s><label for=\"zoom-$n\">x$n</label>",
+			       zoom, zoom == 1 ? " checked" : "", zoom, zoom);
+	fputs("\n<div class=\"lanes\"><ul>", file);
+	for (double y = 0; y < lanes->height; y += LANE)
+		for (size_t i = 0; i < lanes->rank_count; i++) {
+			if (!lanes->lanes[i].used || lanes->lanes[i].y != y)
+				continue;
+			ncs_rank_title(lanes->lanes[i].rank, name, sizeof(name));
+			ncs_html_print(file, "<li>$s</li>\n", name);
+		}
 	ncs_html_print(file,
-		       NCS_REPORT_GRAPH(
-			       "lanes", "Operations of all ranks",
-			       "A lane for each rank; bars are operations, with the"
-			       " wait for other ranks first; arrows go to the rank"
-			       " that came last."),
-		       WIDTH + 2, lanes->height + 24);
-	for (size_t i = 0; i < lanes->rank_count; i++) {
-		const struct lane *lane = &lanes->lanes[i];
-
-		if (!lane->used)
-			continue;
-		ncs_rank_title(lane->rank, name, sizeof(name));
-		ncs_html_print(file,
-			       "<text x=\"0\" y=\"$f\">$s</text><path class=\"axis\""
-			       " d=\"M0 $fH$f\"/>\n",
-			       lane->y + 14, name, lane->y + LANE, WIDTH);
-	}
+		       "</ul><div class=\"scroll\" tabindex=\"0\" role=\"region\""
+		       " aria-label=\"Operations of all ranks\"><svg role=\"img\""
+		       " height=\"$f\" aria-labelledby=\"lanes-title lanes-desc\">\n"
+		       "<title id=\"lanes-title\">Operations of all ranks</title>\n"
+		       "<desc id=\"lanes-desc\">A lane for each rank; bars are"
+		       " operations, with the wait for other ranks first; arrows go"
+		       " to the rank that came last.</desc>\n<defs><marker"
+		       " id=\"tip\" viewBox=\"0 0 6 6\" refX=\"6\" refY=\"3\""
+		       " markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\"><path"
+		       " class=\"tip\" d=\"M0 0L6 3 0 6z\"/></marker></defs>\n",
+		       lanes->height + 20);
+	for (double y = LANE; y <= lanes->height; y += LANE)
+		draw_line(file, 0, y, 100, y);
 	for (unsigned i = 0; i < TICKS; i++) {
-		double x = LEFT + (WIDTH - LEFT) * i / TICKS;
+		double x = 100.0 * i / TICKS;
 
-		ncs_html_print(file,
-			       "<path class=\"axis\" d=\"M$f 0V$f\"/><text x=\"$f\""
-			       " y=\"$f\">$t</text>\n",
-			       x, lanes->height + 4, x, lanes->height + 16,
-			       lanes->report,
+		draw_line(file, x, 0, x, lanes->height + 4);
+		ncs_html_print(file, "<text x=\"$x%\" y=\"$f\">$t</text>\n", x,
+			       lanes->height + 16, lanes->report,
 			       lanes->from_ns + DRAWN_NS / TICKS * i);
 	}
 }
@@ -267,10 +282,10 @@ static void draw(FILE *file, const struct lanes *lanes)
 	for (size_t i = 0; i < count; i++)
 		draw_bar(file, lanes, &lanes->bars[i]);
 	ncs_html_print(file,
-		       "</svg></div>\n<figcaption><span class=\"key peer\"></span>"
-		       "waits for another rank, <span class=\"key running\"></span>"
-		       "the rest of the operation; an arrow goes from a rank that"
-		       " waits to the one that came last. Only operations that"
+		       "</svg></div></div>\n<figcaption><span class=\"key peer\">"
+		       "</span>waits for another rank, <span class=\"key running\">"
+		       "</span>the rest of the operation; an arrow goes from a rank"
+		       " that waits to the one that came last. Only operations that"
 		       " ended, and of which more than the host's times is known:"
 		       " the longest $n of $n.</figcaption></figure>\n",
 		       count, lanes->count);

@@ -51,7 +51,7 @@ ncs_report_part ncs_report_unseen, ncs_report_made;
 	"</desc>\n"
 
 /* Prints HTML, in which these stand for an argument:
- *   $s  a text of any bytes, cleaned and escaped   $f  a double, two digits
+ *   $s  a text of any bytes, cleaned and escaped   $f  a double, two digits; $x three
  *   $v  a struct ncs_value *, as tables show it    $n  a size_t
  *   $d  a duration, a uint64_t in ns
  *   $t  a struct ncs_report *, and a time of its recording, a uint64_t in ns */
