@@ -47,6 +47,26 @@ check 'they can be zoomed without a script' sh -c \
 check 'waits of which there are none are not drawn' \
 	has late 'None was seen at a look'
 
+# Four calls of 8 ms each and their operations: a step takes 35.2 ms, and with the late
+# rank 45.9 ms.
+tells() {
+	python3 -c '
+import re, sys
+text = open(sys.argv[1]).read()
+found = re.search(sys.argv[2], text)
+assert found, "not there"
+for told, wanted in zip(found.groups(), sys.argv[3:]):
+    assert abs(float(told) / float(wanted) - 1) < 0.02, (told, wanted)' \
+		"$tmp/$1.html" "$2" "$3" "$4"
+}
+check 'the gain is that of the job without the delay' tells late \
+	'without rank 3 of world, 100 steps take ([0-9.]+)s in place of ([0-9.]+)s' \
+	3.516 4.588
+check 'a step takes as long as it does' tells late \
+	'a step takes ([0-9.]+)ms \(mean of \d+, by 4 calls that repeat\), of it .*, ([0-9.]+)ms waiting for rank 3 of world' \
+	45.9 10.72
+check 'steps are drawn over time' has late '<title id="steps-title">'
+
 mkdir "$tmp/even"
 "$build/ncclsimulate" -h 1 -r 8 -n 400 "$tmp/even" >/dev/null
 report even "$tmp/even/host0.ncclstat"

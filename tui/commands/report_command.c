@@ -3,6 +3,7 @@
  * recording and fills in the template; report_parts.h makes the parts. Must not
  * compute a figure: those of the tables are those of the documents embedded. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "tui/commands/report_parts.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/output.h"
+#include "tui/text/step_text.h"
 
 /* --- Embedded documents --------------------------------------------------- */
 
@@ -63,6 +65,7 @@ static const struct place {
 	{ "sizes", ncs_report_sizes },	     { "waits", ncs_report_waits },
 	{ "links", ncs_report_links },	     { "unseen", ncs_report_unseen },
 	{ "made", ncs_report_made },	     { "dump", embed_dump },
+	{ "gain", ncs_report_gain },	     { "steps", ncs_report_steps },
 	{ "diagnosis", embed_diagnosis },    { "stacks", ncs_report_stacks },
 };
 
@@ -99,16 +102,40 @@ static int print_report(FILE *file, const struct ncs_report *report)
 
 /* --- The recording -------------------------------------------------------- */
 
-/* Adds the waits of a look to the slice of its time. */
-static void add_waits(struct ncs_report *report, uint64_t moment_ns,
-		      const struct ncs_job_waits *waits)
+/* Notes the step at a look, if it is known. */
+static void note_step(struct ncs_report *report, struct ncs_report_slice *slice,
+		      uint64_t moment_ns, const struct ncs_model *model)
+{
+	struct ncs_job_step step;
+	bool is_known = ncs_busiest_step(model, &step) &&
+			step.step.unknown == NCS_COST_KNOWN;
+
+	if (!is_known && report->knows_step)
+		return;
+	report->knows_step = is_known;
+	report->step_at_ns = moment_ns;
+	report->step[0] = '\0';
+	ncs_append_step(model, report->step, sizeof(report->step));
+	if (!is_known)
+		return;
+	slice->step_ns = step.step.ns;
+	slice->steps[0] = step.waiting_ns;
+	slice->steps[1] = fmin(step.exposed_ns, step.step.ns - step.waiting_ns);
+	slice->steps[2] = step.step.ns - slice->steps[0] - slice->steps[1];
+}
+
+/* Adds the waits and the step of a look to the slice of its time. */
+static void add_look(struct ncs_report *report, uint64_t moment_ns,
+		     const struct ncs_model *model)
 {
 	const struct ncs_replay *replay = report->replay;
+	const struct ncs_job_waits *waits = &model->waits;
 	uint64_t slice_ns = (replay->until_ns - replay->from_ns) /
 				    report->slice_count + 1;
 	struct ncs_report_slice *slice =
 		&report->slices[(moment_ns - replay->from_ns) / slice_ns];
 
+	note_step(report, slice, moment_ns, model);
 	if (waits->ranks == 0)
 		return;
 	slice->looks++;
@@ -133,7 +160,7 @@ static int search(struct ncs_report *report, struct ncs_replay_search *found)
 		uint64_t moment_ns = found->next_ns;
 
 		error = ncs_replay_search_step(found);
-		add_waits(report, moment_ns, &found->model.waits);
+		add_look(report, moment_ns, &found->model);
 	}
 	ncs_episodes_sort(&found->found);
 	return error;

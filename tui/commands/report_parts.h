@@ -8,15 +8,26 @@
 #include <stdio.h>
 
 #include "tui/commands/dump_command.h"
+#include "tui/text/finding_text.h"
 
 /* The most slices of a graph of waits over time. */
 #define NCS_REPORT_SLICES 240u
 
-/* The waits in a slice of time: sums of shares over so many looks. */
+/* The parts of a step: waiting for a rank, exposed communication, the rest. */
+#define NCS_REPORT_STEP_PARTS 3u
+
+/* The waits in a slice of time: sums of shares over so many looks; and the step at the
+ * latest look that knew it, 0 if none did. */
 struct ncs_report_slice {
 	double share[NCS_WAIT_COUNT];
 	size_t looks;
+	double step_ns, steps[NCS_REPORT_STEP_PARTS];
 };
+
+struct ncs_report;
+
+/* Prints a part. Returns 0, or -errno if it cannot be made. */
+typedef int ncs_report_part(FILE *file, const struct ncs_report *report);
 
 struct ncs_report {
 	const struct ncs_options *options;
@@ -26,20 +37,22 @@ struct ncs_report {
 	const struct ncs_stamp *stamp; /* with the episodes, the worst first */
 	struct ncs_report_slice slices[NCS_REPORT_SLICES];
 	size_t slice_count;
+	/* The step at the latest look that knew it, else at the end. */
+	bool knows_step;
+	uint64_t step_at_ns;
+	char step[NCS_SENTENCE_MAX];
 };
 
 /* tui/share/report/report.html, as the build has made it a string of. The place of
  * a part is its name between two '@'. */
 extern const char ncs_report_template[];
 
-/* Prints a part. Returns 0, or -errno if it cannot be made. */
-typedef int ncs_report_part(FILE *file, const struct ncs_report *report);
-
 ncs_report_part ncs_report_title, ncs_report_verdict, ncs_report_episodes;
 ncs_report_part ncs_report_stacks;
 ncs_report_part ncs_report_ranks, ncs_report_functions, ncs_report_sizes;
 ncs_report_part ncs_report_lanes, ncs_report_waits, ncs_report_links;
-ncs_report_part ncs_report_unseen, ncs_report_made;
+ncs_report_part ncs_report_unseen, ncs_report_made, ncs_report_steps;
+ncs_report_part ncs_report_gain;
 
 /* Begins a graph that scrolls by itself where it is too wide: its name, and what is
  * to be said in place of it; $f and $f are its width and height. */

@@ -13,6 +13,8 @@
 #include "tui/text/finding_text.h"
 #include "tui/text/job_text.h"
 #include "tui/text/job_verdict.h"
+#include "tui/text/step_text.h"
+#include "tui/text/words.h"
 
 /* More rows of a table, and ranks of a matrix, are left to the data. */
 #define ROWS_MOST ((size_t)256)
@@ -116,6 +118,52 @@ int ncs_report_stacks(FILE *file, const struct ncs_report *report)
 		ncs_html_print(file, "$s\n", line);
 	fputs("</pre>\n", file);
 	free(text);
+	return 0;
+}
+
+/* Appends the name of the rank that an episode blames, as findings have it. */
+static void append_culprit(const struct ncs_report *report,
+			   const struct ncs_episode *episode, char *text,
+			   size_t size)
+{
+	const struct ncs_model *model = report->model;
+
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+
+		if (!rank->communicator ||
+		    rank->now.identity.rank != episode->rank ||
+		    strcmp(rank->communicator->key, episode->communicator) != 0)
+			continue;
+		ncs_rank_title(rank, text, size);
+		return;
+	}
+	snprintf(text, size, "it");
+}
+
+int ncs_report_gain(FILE *file, const struct ncs_report *report)
+{
+	const struct ncs_episodes *episodes = report->stamp->episodes;
+
+	for (size_t i = 0; i < episodes->count; i++) {
+		const struct ncs_episode *one = &episodes->all[i];
+		char name[300], after[64] = "";
+
+		if (one->step_ns <= 0 || one->share <= 0)
+			continue;
+		append_culprit(report, one, name, sizeof(name));
+		ncs_append_bounded(after, sizeof(after),
+				   100 * one->step_ns * (1 - one->share),
+				   100 * one->step_ns * (1 - one->share_most),
+				   100 * one->step_ns * (1 - one->share_least));
+		ncs_html_print(file,
+			       "<p>Gain: without $s, 100 steps take $s in place of"
+			       " $d, as it was from $t to $t: $n % is avoidable.</p>\n",
+			       name, after, (uint64_t)(100 * one->step_ns), report,
+			       one->from_ns, report, one->until_ns,
+			       (size_t)(100 * one->share + 0.5));
+		return 0;
+	}
 	return 0;
 }
 
