@@ -72,6 +72,18 @@ mkdir "$tmp/even"
 report even "$tmp/even/host0.ncclstat"
 check 'a job that is well is' has even '<p class="verdict">well: '
 check 'and had no episode' has even '<p>Nothing was slow or stuck.</p>'
+check 'a gain is not told' sh -c '! grep -q "<p>Gain" "$1"' - "$tmp/even.html"
+check 'a step takes as long without the delay' tells even \
+	'a step takes ([0-9.]+)ms .mean of' 35.16 0
+check 'what differs is a section' run 0 --report "$tmp/two.html" --compare \
+	"$tmp/even/host0.ncclstat" "$tmp/sim/host0.ncclstat"
+python3 test/ui/report_page.py "$tmp/two.html" | sed 's/^ok /&two: /' | grep -v ' the dump'
+check 'with the file that was before' has two 'Compared with .*even/host0'
+check 'and what is known to differ' has two \
+	'<th scope="row">operations of a rank, a second.*-2[0-9]\.[0-9] % .*yes'
+check 'the options can be in any order' run 0 --compare \
+	"$tmp/even/host0.ncclstat" "$tmp/sim/host0.ncclstat" \
+	--report="$tmp/two.html"
 
 xz -dc test/recordings/host-busy-nvlink.ncs.xz >"$tmp/busy.ncs"
 report busy "$tmp/busy.ncs"
@@ -142,6 +154,7 @@ shown() {
 if command -v chromium >/dev/null; then
 	check 'a browser shows it without an error' shown late 1280
 	check 'and that with hostile names' shown hostile 400
+	check 'and that with a comparison' shown two 2560
 else
 	echo 'ok a browser shows it without an error # SKIP no chromium'
 fi

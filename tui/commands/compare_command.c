@@ -13,6 +13,7 @@
 #include "record/replay/differences.h"
 #include "tui/commands/command_runs.h"
 #include "tui/commands/json_values.h"
+#include "tui/commands/report_parts.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
@@ -22,7 +23,7 @@
 
 static const char *const sides[] = { "before", "after" };
 
-struct comparison {
+struct ncs_compared {
 	const struct ncs_options *options;
 	struct ncs_replay replays[2];
 	struct ncs_recorded_job jobs[2];
@@ -32,7 +33,7 @@ struct comparison {
 
 /* --- Text ----------------------------------------------------------------- */
 
-static void print_job(FILE *file, const struct comparison *all, size_t side)
+static void print_job(FILE *file, const struct ncs_compared *all, size_t side)
 {
 	const struct ncs_recorded_job *job = &all->jobs[side];
 	const struct ncs_episodes *episodes = &job->search->found;
@@ -135,7 +136,7 @@ static void format_difference(const struct ncs_difference *one, char *text,
 		snprintf(text, size, "%+.1f%s +- %.1f", by, unit, error);
 }
 
-static void print_differences(FILE *file, const struct comparison *all, bool differ)
+static void print_differences(FILE *file, const struct ncs_compared *all, bool differ)
 {
 	const char *title = differ ? "\ndiffers:\n" :
 				     "\nno difference beyond the error:\n";
@@ -158,7 +159,7 @@ static void print_differences(FILE *file, const struct comparison *all, bool dif
 	}
 }
 
-static void print_text(FILE *file, const struct comparison *all)
+static void print_text(FILE *file, const struct ncs_compared *all)
 {
 	print_job(file, all, 0);
 	print_job(file, all, 1);
@@ -166,9 +167,46 @@ static void print_text(FILE *file, const struct comparison *all)
 	print_differences(file, all, false);
 }
 
+/* --- HTML ----------------------------------------------------------------- */
+
+static int print_part(FILE *file, const struct ncs_report *report)
+{
+	const struct ncs_compared *all = report->compared;
+
+	ncs_html_print(file,
+		       "<section aria-labelledby=\"compared\">\n<h2 id=\"compared\">"
+		       "Compared with $s</h2>\n<p class=\"note\">That recording was"
+		       " made before this one. What differs by more than twice its"
+		       " error comes first.</p>\n" NCS_REPORT_TABLE(
+			       "Differences between the recordings") "<th"
+		       " scope=\"col\">Figure</th><th scope=\"col\">Before</th><th"
+		       " scope=\"col\">After</th><th scope=\"col\">By</th><th"
+		       " scope=\"col\">Differs</th></tr></thead><tbody>\n",
+		       all->options->files[0]);
+	for (size_t i = 0; i < all->count; i++) {
+		const struct ncs_difference *one = &all->differences[i];
+		char name[64], before[32], after[32], by[64];
+
+		if (one->before == 0 && one->after == 0)
+			continue;
+		name_difference(one, name, sizeof(name));
+		format_figure(one, one->before, before, sizeof(before));
+		format_figure(one, one->after, after, sizeof(after));
+		format_difference(one, by, sizeof(by));
+		ncs_html_print(file,
+			       "<tr><th scope=\"row\">$s</th><td class=\"n\">$s</td>"
+			       "<td class=\"n\">$s</td><td class=\"n\">$s</td><td>$s"
+			       "</td></tr>\n",
+			       name, before, after, by,
+			       one->differs ? "yes" : "no");
+	}
+	fputs("</tbody></table></div>\n</section>\n", file);
+	return 0;
+}
+
 /* --- JSON ----------------------------------------------------------------- */
 
-static json_t *json_of_job(const struct comparison *all, size_t side)
+static json_t *json_of_job(const struct ncs_compared *all, size_t side)
 {
 	const struct ncs_recorded_job *job = &all->jobs[side];
 	json_t *object = json_object();
@@ -208,7 +246,7 @@ static json_t *json_of_difference(const struct ncs_difference *one)
 	return object;
 }
 
-static void print_json(FILE *file, const struct comparison *all)
+static void print_json(FILE *file, const struct ncs_compared *all)
 {
 	json_t *object = ncs_json_document(), *differences = json_array();
 
@@ -224,7 +262,7 @@ static void print_json(FILE *file, const struct comparison *all)
 /* --- The command ---------------------------------------------------------- */
 
 /* Reads one of the recordings. Returns false and prints a message if it cannot. */
-static bool read_side(struct comparison *all, size_t side)
+static bool read_side(struct ncs_compared *all, size_t side)
 {
 	const struct ncs_options *options = all->options;
 	const struct ncs_replay_part part = {
@@ -256,7 +294,7 @@ static bool read_side(struct comparison *all, size_t side)
 	return false;
 }
 
-static int print(const struct comparison *all)
+static int print(const struct ncs_compared *all)
 {
 	struct ncs_output output;
 	int status = NCS_EXIT_OK;
@@ -273,7 +311,7 @@ static int print(const struct comparison *all)
 
 int ncs_compare_run(const struct ncs_command_input *input)
 {
-	struct comparison *all = calloc(1, sizeof(*all));
+	struct ncs_compared *all = calloc(1, sizeof(*all));
 	int status = NCS_EXIT_NOTHING;
 
 	if (!all) {
@@ -284,7 +322,16 @@ int ncs_compare_run(const struct ncs_command_input *input)
 	if (read_side(all, 0) && read_side(all, 1)) {
 		all->count = ncs_jobs_compare(&all->jobs[0], &all->jobs[1],
 					      &all->differences);
-		status = print(all);
+		ncs_replay_go(&all->replays[1], all->replays[1].until_ns, 0);
+		status = all->options->report_path ?
+				 ncs_report_write(
+					 &(struct ncs_command_input){
+						 .options = all->options,
+						 .source = all->replays[1].source,
+						 .replay = &all->replays[1],
+					 },
+					 all, print_part) :
+				 print(all);
 	}
 	free(all->differences);
 	for (size_t side = 0; side < 2; side++) {

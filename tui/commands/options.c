@@ -154,19 +154,26 @@ bool ncs_options_step(struct ncs_options *options, enum ncs_option option,
 
 /* --- The command line --------------------------------------------------- */
 
-/* Sets the mode that an option requests. An export may include a critical path;
- * the order of these two options does not matter. */
+/* Sets the mode that an option requests. An export may include a critical path, and a
+ * comparison may be written as a report; the order of such two options does not
+ * matter. */
 static bool take_mode(struct ncs_options *options, enum ncs_option option,
 		      char *error, size_t error_size)
 {
+	static const struct {
+		enum ncs_mode part, whole;
+	} parts[] = { { NCS_MODE_CRITICAL_PATH, NCS_MODE_EXPORT },
+		      { NCS_MODE_REPORT, NCS_MODE_COMPARE } };
 	enum ncs_mode mode = ncs_option_rows[option].mode;
 
 	if (mode == NCS_MODE_LIVE)
 		return true;
-	if (options->mode == NCS_MODE_CRITICAL_PATH && mode == NCS_MODE_EXPORT)
-		options->mode = mode;
-	if (options->mode == NCS_MODE_EXPORT && mode == NCS_MODE_CRITICAL_PATH)
-		mode = NCS_MODE_EXPORT;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (options->mode == parts[i].part && mode == parts[i].whole)
+			options->mode = mode;
+		if (options->mode == parts[i].whole && mode == parts[i].part)
+			mode = parts[i].whole;
+	}
 	if (options->mode != NCS_MODE_LIVE && options->mode != mode &&
 	    mode != NCS_MODE_HELP && mode != NCS_MODE_VERSION) {
 		snprintf(error, error_size,

@@ -53,6 +53,11 @@ static int embed_diagnosis(FILE *file, const struct ncs_report *report)
 	return embed(file, report, false);
 }
 
+static int print_compared(FILE *file, const struct ncs_report *report)
+{
+	return report->compared ? report->print_compared(file, report) : 0;
+}
+
 /* --- The template --------------------------------------------------------- */
 
 static const struct place {
@@ -67,6 +72,7 @@ static const struct place {
 	{ "made", ncs_report_made },	     { "dump", embed_dump },
 	{ "gain", ncs_report_gain },	     { "steps", ncs_report_steps },
 	{ "diagnosis", embed_diagnosis },    { "stacks", ncs_report_stacks },
+	{ "compared", print_compared },
 };
 
 /* Returns the place whose name is between this '@' and the next one; NULL if it
@@ -182,7 +188,7 @@ static int look_at_end(const struct ncs_report *report, struct ncs_source *sourc
 
 /* --- The file ------------------------------------------------------------- */
 
-static int write_report(const struct ncs_report *report)
+static int write_file(const struct ncs_report *report)
 {
 	FILE *file = fopen(report->options->report_path, "we");
 	int error;
@@ -197,7 +203,9 @@ static int write_report(const struct ncs_report *report)
 	return error;
 }
 
-int ncs_report_run(const struct ncs_command_input *input)
+int ncs_report_write(const struct ncs_command_input *input,
+		     const struct ncs_compared *compared,
+		     ncs_report_part *print_part)
 {
 	const struct ncs_options *options = input->options;
 	struct ncs_replay_search *found = calloc(1, sizeof(*found));
@@ -210,6 +218,8 @@ int ncs_report_run(const struct ncs_command_input *input)
 		.model = &model,
 		.diagnosis = &diagnosis,
 		.stamp = &stamp,
+		.compared = compared,
+		.print_compared = print_part,
 	};
 	int error;
 
@@ -241,7 +251,7 @@ int ncs_report_run(const struct ncs_command_input *input)
 
 		stamp.stacks = stacks;
 		stamp.episodes = &found->found;
-		error = write_report(&report);
+		error = write_file(&report);
 		ncs_job_stacks_free(stacks);
 	}
 	if (error)
@@ -254,4 +264,9 @@ int ncs_report_run(const struct ncs_command_input *input)
 	ncs_diagnosis_release(&diagnosis);
 	ncs_model_release(&model);
 	return error ? NCS_EXIT_NOTHING : NCS_EXIT_OK;
+}
+
+int ncs_report_run(const struct ncs_command_input *input)
+{
+	return ncs_report_write(input, NULL, NULL);
 }

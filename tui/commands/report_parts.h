@@ -41,6 +41,9 @@ struct ncs_report {
 	bool knows_step;
 	uint64_t step_at_ns;
 	char step[NCS_SENTENCE_MAX];
+	/* The differences to another recording; NULL: there is none. */
+	const struct ncs_compared *compared;
+	ncs_report_part *print_compared;
 };
 
 /* tui/share/report/report.html, as the build has made it a string of. The place of
@@ -53,6 +56,17 @@ ncs_report_part ncs_report_ranks, ncs_report_functions, ncs_report_sizes;
 ncs_report_part ncs_report_lanes, ncs_report_waits, ncs_report_links;
 ncs_report_part ncs_report_unseen, ncs_report_made, ncs_report_steps;
 ncs_report_part ncs_report_gain;
+
+/* Makes the report on the recordings of the input, and on what differs from another one,
+ * which a part prints, unless that is NULL. Returns the program's exit status. */
+int ncs_report_write(const struct ncs_command_input *input,
+		     const struct ncs_compared *compared,
+		     ncs_report_part *print_compared);
+
+/* Begins a table that scrolls by itself where it is too wide. */
+#define NCS_REPORT_TABLE(name) \
+	"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" name \
+	"\"><table>\n<thead><tr>"
 
 /* Begins a graph that scrolls by itself where it is too wide: its name, and what is
  * to be said in place of it; $f and $f are its width and height. */

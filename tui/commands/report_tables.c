@@ -20,10 +20,6 @@
 #define ROWS_MOST ((size_t)256)
 #define LINKS_MOST 64
 
-/* A table that scrolls by itself where it is too wide. */
-#define TABLE(name) \
-	"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" name \
-	"\"><table>\n<thead><tr>"
 #define TABLE_END "</tbody></table></div>\n"
 #define TITLE(name) "<th scope=\"col\">" name "</th>"
 #define TITLE_RIGHT(name) "<th scope=\"col\" class=\"n\">" name "</th>"
@@ -175,7 +171,7 @@ int ncs_report_episodes(FILE *file, const struct ncs_report *report)
 		fputs("<p>Nothing was slow or stuck.</p>\n", file);
 		return 0;
 	}
-	fputs(TABLE("Episodes, the worst first") TITLE("Verdict")
+	fputs(NCS_REPORT_TABLE("Episodes, the worst first") TITLE("Verdict")
 		      TITLE_RIGHT("From") TITLE_RIGHT("Until") TITLE_RIGHT("Lasts")
 			      TITLE_RIGHT("% cost") TITLE("What") BODY,
 	      file);
@@ -284,7 +280,8 @@ static void print_rows(FILE *file, const struct ncs_row *rows, size_t count)
 {
 	bool shown[NCS_COLUMN_COUNT];
 
-	ncs_html_print(file, TABLE("$s"), ncs_views[rows->view].option);
+	ncs_html_print(file, NCS_REPORT_TABLE("$s"),
+		       ncs_views[rows->view].option);
 	for (size_t i = 0; i < ncs_column_count; i++) {
 		const struct ncs_column *column = &ncs_columns[i];
 
@@ -379,7 +376,7 @@ static bool print_matrix(FILE *file, const struct ncs_communicator *communicator
 	ncs_comm_text(communicator->identity, name, sizeof(name));
 	ncs_html_print(file,
 		       "<p>Bytes that a rank (line) of $s sent to another (column):"
-		       "</p>\n" TABLE("Bytes between ranks") TITLE_RIGHT("RANK"),
+		       "</p>\n" NCS_REPORT_TABLE("Bytes between ranks") TITLE_RIGHT("RANK"),
 		       name);
 	for (int i = 0; i < nranks; i++)
 		ncs_html_print(file, TITLE_RIGHT("$n"), (size_t)i);
@@ -435,6 +432,7 @@ int ncs_report_unseen(FILE *file, const struct ncs_report *report)
 int ncs_report_made(FILE *file, const struct ncs_report *report)
 {
 	const struct ncs_replay *replay = report->replay;
+	const struct ncs_options *options = report->options;
 	const struct ncs_rank *rank = report->model->ranks[0];
 	uint64_t begun_ns = ncs_replay_realtime_ns(replay, replay->all.from_ns);
 	time_t begun = (time_t)(begun_ns / UINT64_C(1000000000));
@@ -446,11 +444,12 @@ int ncs_report_made(FILE *file, const struct ncs_report *report)
 	ncs_html_print(file,
 		       "<ul>\n<li>by ncclstat " NCS_VERSION_TEXT ", from a"
 		       " recording that began at $s and took $t</li>\n"
-		       "<li><code>ncclstat report $s",
+		       "<li><code>ncclstat$s --report=$s",
 		       text, report, replay->all.until_ns,
-		       report->options->report_path);
-	for (size_t i = 0; i < report->options->file_count; i++)
-		ncs_html_print(file, " $s", report->options->files[i]);
+		       report->compared ? " --compare" : "",
+		       options->report_path);
+	for (size_t i = 0; i < options->file_count; i++)
+		ncs_html_print(file, " $s", options->files[i]);
 	ncs_html_print(file, "</code></li>\n<li>hosts: $s</li>\n", replay->hosts);
 	if (rank->now.identity.known & NCS_KNOWN_NCCL_VERSION) {
 		ncs_nccl_version_text(rank->now.identity.nccl_version, text,
