@@ -92,6 +92,23 @@ check 'the worst episode is the verdict' has busy \
 check 'waits are drawn over time' has busy '<rect class="peer" x=.* y='
 check 'the version of NCCL is told' has busy '<li>NCCL 2'
 
+# A job that runs now.
+(
+	own_segments
+	"$replay" --hold test/captures/nvlink-v5-ddp8 >/dev/null 2>&1 &
+	job=$!
+	await there_are 8 || await there_are 8
+	TMPDIR="$tmp" "$ncclstat" --report="$tmp/now.html" --duration=2 \
+		>"$tmp/said" 2>&1
+	echo $? >"$tmp/status"
+	end_job
+)
+check 'a job that runs is reported on' grep -qx 0 "$tmp/status"
+check 'without a word' test ! -s "$tmp/said"
+check 'by its command' has now '<code>ncclstat --report=.*now.html --duration=2'
+check 'with its ranks' has now 'NCCL report: .*, 8 ranks'
+check 'its recording is not kept' sh -c '! ls -d "$1"/ncclstat-*' - "$tmp"
+
 record_capture net net-v5-ddp8
 report net "$tmp/net.ncs"
 check 'links are a matrix' has net '<p>Bytes that a rank (line) of'
@@ -162,11 +179,13 @@ fi
 # --- Errors -----------------------------------------------------------------
 
 busy=$tmp/busy.ncs
-check 'a report needs a recording' run 64 report "$tmp/none.html"
-check 'also with a time' run 64 --report="$tmp/none.html" --duration=1
-check 'and does not wait for more' run 64 --report="$tmp/none.html" \
-	--duration=1 "$busy"
-check 'the error says how to make one' grep -q -- '--record' "$tmp/err"
+check 'a report is not of a recording and of now' run 64 \
+	--report="$tmp/none.html" --duration=1 "$busy"
+check 'a report needs a recording, or a time' run 64 report "$tmp/none.html"
+check 'the error says how to make one' grep -q -- '--record, or --duration' \
+	"$tmp/err"
+check 'a report of now needs a job' run 1 --report="$tmp/none.html" \
+	--duration=0.1 --dir="$tmp/shm"
 check 'it is of the whole time' run 64 report "$tmp/none.html" "$busy" --at=1
 check 'the recording itself is not overwritten' run 64 report "$busy" "$busy"
 check 'and is still there' run 2 --diagnose "$busy"

@@ -338,6 +338,38 @@ static int run_on_streams(const struct mode_command *command,
 	return status;
 }
 
+/* Records the jobs of this machine, and reports on the recording, which is not kept. */
+static int run_on_recorded(const struct mode_command *command,
+			   const struct ncs_options *options)
+{
+	const char *folder = getenv("TMPDIR");
+	struct ncs_options of_file = *options;
+	char path[4096], *name, *files[1] = { path };
+	int status = NCS_EXIT_NOTHING;
+
+	snprintf(path, sizeof(path), "%s/ncclstat-XXXXXX",
+		 folder && folder[0] ? folder : "/tmp");
+	if (!mkdtemp(path)) {
+		ncs_complain("%s: %s", path, strerror(errno));
+		return status;
+	}
+	name = path + strlen(path);
+	snprintf(name, sizeof(path) - strlen(path), "/recording");
+	of_file.recording.path = path;
+	status = ncs_record_run(
+		&(struct ncs_command_input){ .options = &of_file });
+	of_file.files = files;
+	of_file.file_count = 1;
+	if (status != NCS_EXIT_NOTHING)
+		status = run_on_recordings(command, &of_file, NULL);
+	else
+		ncs_dump_say_nothing(options);
+	unlink(path);
+	*name = '\0';
+	rmdir(path);
+	return status;
+}
+
 int ncs_commands_run(const struct ncs_options *options, ncs_command_run *live)
 {
 	const struct mode_command *command = &commands[options->mode];
@@ -345,6 +377,8 @@ int ncs_commands_run(const struct ncs_options *options, ncs_command_run *live)
 	if (ncs_options_want_nodes(options))
 		return run_on_streams(command, options, live);
 
+	if (options->mode == NCS_MODE_REPORT && options->file_count == 0)
+		return run_on_recorded(command, options);
 	if (command->has_no_source)
 		return command->run(
 			&(struct ncs_command_input){ .options = options });

@@ -185,14 +185,15 @@ static const struct option_rule {
 	     "--critical-path cannot be combined with --pid or --at: it"
 	     " covers all ranks, between --since and --until"),
 	RULE(MODE(REPORT), OPTION(DURATION),
-	     "--report cannot be combined with --duration: it is of a"
-	     " recording; make one with --record"),
+	     "--report cannot be combined with --duration and a FILE: the jobs"
+	     " of this machine are recorded for so long, or the FILE is read",
+	     .with = FILES),
 	RULE(MODE(REPORT),
 	     OPTION(AT) | OPTION(COUNT) | OPTION(WINDOW) | OPTION(INTERVAL),
 	     "--report cannot be combined with --at, --count, --window or"
 	     " --interval: it is of all between --since and --until"),
-	RULE(~MODE(RECORD), OPTION(DURATION),
-	     "--duration requires --record"),
+	RULE(~(MODE(RECORD) | MODE(REPORT)), OPTION(DURATION),
+	     "--duration requires --record or --report"),
 	RULE(~MODE(RECORD), OPTION(ROTATE), "--rotate requires --record"),
 	RULE(~(MODE(RECORD) | MODE(STREAM)), OPTION(COMPRESS),
 	     "--compress requires --record or --stream"),
@@ -360,12 +361,18 @@ static bool check_files(const struct ncs_options *options, char *error,
 		return false;
 	}
 	if (options->file_count == 0) {
-		if (!(mode & NEED_FILES))
+		bool is_report = options->mode == NCS_MODE_REPORT;
+
+		if (!(mode & NEED_FILES) ||
+		    (is_report && options->given & OPTION(DURATION)))
 			return true;
 		snprintf(error, error_size,
 			 "--%s expects a FILE, a recording made with"
-			 " --record",
-			 name_of_mode(options->mode));
+			 " --record%s",
+			 name_of_mode(options->mode),
+			 is_report ? ", or --duration, to report on the jobs of"
+				     " this machine" :
+				     "");
 		return false;
 	}
 	first = options->files[0];

@@ -115,7 +115,8 @@ static int say_result(const struct ncs_options *options,
 				     " read");
 		return NCS_EXIT_NOTHING;
 	}
-	say_totals(options, result);
+	if (options->mode == NCS_MODE_RECORD)
+		say_totals(options, result);
 	if (result->end == NCS_RECORDER_NO_PROCESS)
 		ncs_complain("there is no process %" PRIu32,
 			     options->choice.pid);

@@ -448,8 +448,12 @@ int ncs_report_made(FILE *file, const struct ncs_report *report)
 		       text, report, replay->all.until_ns,
 		       report->compared ? " --compare" : "",
 		       options->report_path);
-	for (size_t i = 0; i < options->file_count; i++)
-		ncs_html_print(file, " $s", options->files[i]);
+	if (options->given & NCS_OPTION_BIT(NCS_OPTION_DURATION))
+		ncs_html_print(file, " --duration=$f",
+			       (double)options->recording.duration_ns / 1e9);
+	else
+		for (size_t i = 0; i < options->file_count; i++)
+			ncs_html_print(file, " $s", options->files[i]);
 	ncs_html_print(file, "</code></li>\n<li>hosts: $s</li>\n", replay->hosts);
 	if (rank->now.identity.known & NCS_KNOWN_NCCL_VERSION) {
 		ncs_nccl_version_text(rank->now.identity.nccl_version, text,
