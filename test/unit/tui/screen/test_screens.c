@@ -799,7 +799,7 @@ static void timeline_opens_at_the_begin_of_a_long_wait(void **state)
 
 static void legend_of_the_timeline_is_whole(void **state)
 {
-	static const struct shape narrow = { 60, 24, false, false };
+	static const struct shape narrow = { 60, 25, false, false };
 
 	(void)state;
 	start(&narrow);
