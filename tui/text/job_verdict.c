@@ -108,14 +108,14 @@ static bool may_be_made_of_others(unsigned function,
 }
 
 /* Returns whether NCCL reports calls of a function of a rank, but no operation of
- * them. Captured calls are operations of their replays; those of a communicator of
- * one rank need none. */
+ * them: of the first ones it may be about to. Captured calls are operations of their
+ * replays; those of a communicator of one rank need none. */
 static bool is_unreported(const struct ncs_rank *rank, unsigned function)
 {
 	const struct ncs_snapshot *now = &rank->now;
 
 	return now->functions[function].operations == 0 &&
-	       now->functions[function].calls > 0 &&
+	       now->functions[function].calls >= NCS_FEW &&
 	       now->identity.nranks != 1 && now->launches.captured == 0 &&
 	       !may_be_made_of_others(function, now);
 }
