@@ -129,7 +129,7 @@ class Recording:
     """A recording: all its files, read one after the other."""
 
     def __init__(self):
-        self.counts = dict.fromkeys(TYPES.values(), 0)
+        self.counts = dict.fromkeys([*TYPES.values(), "unknown"], 0)
         self.counts.update({"lost": 0, "missed": 0, "packed": 0, "ranks": 0})
         self.counts.update({"states": 0, "keys": 0, "gone": 0, "removed": 0})
         self.records = 0
