@@ -396,12 +396,9 @@ static void tell(struct ncs_cost *cost, size_t i, double change)
 	view->data = run_without(cost, i, BY_DATA);
 }
 
-/* Widens the bounds of a rank by another setting. */
-static void widen(struct ncs_cost *cost, size_t i)
+/* Widens the bounds of a rank by what it would cost otherwise. */
+static void widen(struct ncs_cost_of_rank *view, double share)
 {
-	struct ncs_cost_of_rank *view = &cost->ranks[i];
-	double share = run_without(cost, i, BY_ALL);
-
 	view->least = fmin(view->least, share);
 	view->most = fmax(view->most, share);
 	view->least_here = fmin(view->least_here, share);
@@ -473,7 +470,7 @@ int ncs_cost_compute(struct ncs_cost *cost, int64_t rank)
 {
 	size_t last = transfers(cost);
 	bool any = false;
-	double change;
+	double change, most;
 
 	if (set_up(cost, &settings[0]) != 0)
 		return -ENOMEM;
@@ -484,6 +481,13 @@ int ncs_cost_compute(struct ncs_cost *cost, int64_t rank)
 		tell(cost, i, change);
 		any |= is_bounded(&cost->ranks[i]);
 	}
+	/* Others may wait where they seem to work: at most, none works longer than the
+	 * others without the rank. */
+	most = any ? run_without(cost, at_once(cost), BY_ALL) : 0;
+	for (size_t i = 0; i < at_once(cost); i++)
+		if (is_asked(cost, i, rank) && is_bounded(&cost->ranks[i]))
+			widen(&cost->ranks[i],
+			      fmax(most, cost->ranks[i].share));
 	for (size_t k = 1; any && k < SETTINGS; k++) {
 		/* The last one leaves a bound from above alone. */
 		if (k == SETTINGS - 1)
@@ -495,7 +499,8 @@ int ncs_cost_compute(struct ncs_cost *cost, int64_t rank)
 			    is_bounded(&cost->ranks[i]) &&
 			    (k < SETTINGS - 1 || i == last ||
 			     is_by_data(&cost->ranks[i])))
-				widen(cost, i);
+				widen(&cost->ranks[i],
+				      run_without(cost, i, BY_ALL));
 	}
 	for (size_t i = 0; i < last; i++)
 		if (is_asked(cost, i, rank))

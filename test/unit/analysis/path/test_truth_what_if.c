@@ -407,6 +407,18 @@ static void what_a_job_takes_without_a_stage_is_not_known(void **state)
 	}
 }
 
+/* A host waits in one place, for as long as another one is late at all its calls: both
+ * have one period, so that the wait looks like work. */
+static void bounds_allow_for_waits_that_look_like_work(void **state)
+{
+	struct truth_options options = some_job(1008, &known[1]);
+
+	(void)state;
+	assert_int_not_equal(judge(&options), TRUTH_WRONG);
+	options.period = 3;
+	assert_int_not_equal(judge(&options), TRUTH_WRONG);
+}
+
 /* One send does not make stages of its ranks. */
 static void ddp_that_sends_once_is_known_as_other_ddp_is(void **state)
 {
@@ -429,6 +441,7 @@ int main(void)
 		cmocka_unit_test(
 			a_job_without_a_late_rank_takes_what_it_truly_takes),
 		cmocka_unit_test(what_a_job_takes_without_a_stage_is_not_known),
+		cmocka_unit_test(bounds_allow_for_waits_that_look_like_work),
 		cmocka_unit_test(ddp_that_sends_once_is_known_as_other_ddp_is),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
