@@ -60,7 +60,7 @@ static bool find_works(struct choice *choice, struct ncs_cost_score *score,
 		order->all++;
 		score->distances_ns[i] = NAN;
 		if (ncs_cost_is_early(since_ns) &&
-		    ++order->early > 2 + NCS_COST_EARLY / 100. * order->all)
+		    ++order->early > 2 + NCS_COST_MISFIT / 1000. * order->all)
 			return false;
 		if (may_hide && anchor->is_censored)
 			continue;
@@ -71,7 +71,7 @@ static bool find_works(struct choice *choice, struct ncs_cost_score *score,
 			score->distances_ns[i] = (float)since_ns;
 		}
 	}
-	if (works->bounded >= NCS_COST_FEW &&
+	if (works->bounded >= NCS_COST_STEPS &&
 	    works->bounded * 100 >=
 		    NCS_COST_CENSORED * (works->bounded + works->known))
 		works->bound_ns =
@@ -120,8 +120,7 @@ static void add_contradiction(struct ncs_cost_score *score,
 		least_ns = least_of_all_ns;
 	for (uint32_t i = 0; i < count; i++)
 		if (!isinf(ranks[i].bound_ns))
-			sum_ns += fmax(0, NCS_COST_CONTRADICTION / 100. *
-							  least_ns -
+			sum_ns += fmax(0, NCS_COST_PAIR / 100. * least_ns -
 						  ranks[i].bound_ns);
 	score->score_ns = sum_ns / with_some;
 }
@@ -159,7 +158,7 @@ static bool score_candidate(struct choice *choice, struct ncs_cost_score *score,
 		score->spreads_ns[i] = NAN;
 		if (!find_works(choice, score, i, &order, &ranks[i]))
 			return false;
-		if (ranks[i].known < NCS_COST_FEW) {
+		if (ranks[i].known < NCS_COST_STEPS) {
 			forget_distances(of, score, i);
 			continue;
 		}

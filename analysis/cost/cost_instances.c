@@ -54,7 +54,7 @@ static uint32_t add_instances(struct ncs_cost_instances *of, uint32_t place,
 				};
 			next = (uint32_t)(kept * apart);
 		}
-		if (fitting < NCS_COST_FEW)
+		if (fitting < NCS_COST_STEPS)
 			return 0;
 	}
 	return kept;

@@ -211,7 +211,7 @@ static bool score_pair(struct pair_search *search)
 		works_ns[0] = works_ns[1] = NAN;
 		find_times(search, pair->anchors, r);
 		known += search->times.known;
-		if (search->times.known < NCS_COST_FEW)
+		if (search->times.known < NCS_COST_STEPS)
 			continue;
 		search->spreads_ns[r] = fit_rank(search, works_ns);
 		pair->score_ns += search->spreads_ns[r];

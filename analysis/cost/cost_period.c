@@ -26,7 +26,7 @@ struct period_search {
 
 static float log_of(double ns)
 {
-	return logf(fmaxf((float)ns, NCS_COST_SHORT_NS));
+	return logf(fmaxf((float)ns, NCS_COST_STREAM_NS));
 }
 
 /* Compares the launches of a rank with those `period` before. */

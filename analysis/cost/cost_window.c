@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/base/collective_waits.h"
+#include "analysis/base/finding_numbers.h"
 #include "shm/array.h"
 #include "shm/hash.h"
 
@@ -182,7 +183,7 @@ static void censor(struct ncs_cost_window *window,
 		   const struct ncs_cost_rank *rank)
 {
 	struct ncs_cost_launch *launches = window->launches;
-	double delay_ns = NCS_COST_HOST_NS;
+	double delay_ns = NCS_LAUNCH_NS;
 
 	for (uint32_t i = rank->first; i < rank->first + rank->count; i++)
 		delay_ns = fmin(delay_ns, launches[i].begin_ns -
@@ -196,7 +197,7 @@ static void censor(struct ncs_cost_window *window,
 		launch->is_censored =
 			launch->begin_ns - launch->call_ns -
 					launch->launching_ns - delay_ns <
-				NCS_COST_HOST_NS ||
+				NCS_LAUNCH_NS ||
 			(before != NCS_COST_NONE &&
 			 launch->begin_ns - launches[before].end_ns -
 					 launches[before].tail_ns <

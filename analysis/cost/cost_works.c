@@ -175,7 +175,7 @@ static void finish_bucket(struct ncs_cost_works *works,
 		spread[i] = works->values[bucket->seen + i];
 	if (seen > 0)
 		ncs_cost_sort(spread, seen);
-	if (seen >= NCS_COST_FEW)
+	if (seen >= NCS_COST_STEPS)
 		bucket->median_ns = (float)ncs_cost_quantile(spread, seen, 0.5);
 	bucket->spread_count = seen;
 	if (seen == 0 || less == 0 || less > LESS_MOST * seen)
@@ -230,7 +230,7 @@ static void find_paces(struct ncs_cost_works *works,
 				continue;
 			ranks = ranks_of(works, window, kind, k % 2, &count);
 			usual_ns = usual_of(works, ranks, count);
-			if (isnan(usual_ns) || usual_ns <= NCS_COST_SHORT_NS)
+			if (isnan(usual_ns) || usual_ns <= NCS_COST_STREAM_NS)
 				continue;
 			for (uint32_t i = 0; i < count; i++) {
 				uint32_t rank = class->ranks[i];
