@@ -218,18 +218,17 @@ void ncs_decode_span(const struct ncs_comm *comm, enum ncs_event event,
 	const struct nccl_ce_coll_v6 *coll = body;
 	const struct nccl_ce_sync *sync = body;
 	const struct nccl_ce_batch *batch = body;
+	struct ncs_operation_facts facts;
 
 	switch ((int)event) {
 	case NCS_EVENT_CE_COLL:
-		record->delta[0] = NCS_RECORD_STREAM(coll->stream);
-		record->function =
-			ncs_name_number(NCS_NAME_FUNCTION, NULL, coll->func);
+		ncs_decode_ce_coll(body, &facts);
+		record->delta[0] = facts.stream;
+		record->function = facts.function;
 		record->number = coll->seq_number;
-		record->peer = coll->root;
-		ncs_message_bytes(comm, record->function,
-				  ncs_name_number(NCS_NAME_DATATYPE, NULL,
-						coll->datatype),
-				  coll->count, &record->value);
+		record->peer = facts.peer;
+		ncs_message_bytes(comm, facts.function, facts.datatype,
+				  facts.count, &record->value);
 		break;
 	case NCS_EVENT_CE_SYNC:
 		record->number = (uint64_t)(unsigned)sync->nranks;

@@ -320,7 +320,8 @@ static void note_missed(struct ncs_comm *comm, struct ncs_launches *launches,
 
 /* Puts a stamp before a launch that is being captured. */
 static void capture(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		    struct ncs_launches *launches, const struct ncs_kernel_launch *launch)
+		    struct ncs_launches *launches,
+		    const struct ncs_kernel_launch *launch)
 {
 	/* ORDER: pairs with take_up() (plugin/life/launch_poll.c). */
 	uint64_t stage = ncs_load_acquire(&launches->stage);
@@ -337,9 +338,8 @@ static void capture(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	ncs_launch_process.start_watch();
 }
 
-/* Counts a launch that nobody has to ask the driver about: it is not captured,
- * and is not to be followed. Returns false, and does nothing, if it is not such a
- * one. */
+/* Counts a launch about which the driver need not be asked: it is not captured,
+ * and not to be followed. Returns false, and does nothing, if it is another one. */
 static bool only_count(struct ncs_comm *comm, struct ncs_lane_state *lane,
 		       struct ncs_launches *launches,
 		       const struct ncs_kernel_launch *launch, uint64_t stage)
@@ -359,7 +359,8 @@ static bool only_count(struct ncs_comm *comm, struct ncs_lane_state *lane,
 }
 
 static void start(struct ncs_comm *comm, struct ncs_lane_state *lane,
-		  struct ncs_launches *launches, struct ncs_kernel_launch *launch)
+		  struct ncs_launches *launches,
+		  struct ncs_kernel_launch *launch)
 {
 	/* ORDER: pairs with take_up() (plugin/life/launch_poll.c). */
 	uint64_t stage = ncs_load_acquire(&launches->stage);

@@ -27,7 +27,8 @@ struct ncs_kernel_launch {
 	void *stream;
 	uint64_t now;
 	bool eager; /* NCCL has said that it is not captured */
-	/* Set below: to be timed, or not; whether its events have times. */
+	/* Set by ncs_launch_start_followed(): to be timed, or not; whether its
+	 * events have times. */
 	enum ncs_launch_kind kind;
 	bool has_time;
 };

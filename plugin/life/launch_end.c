@@ -177,9 +177,10 @@ void ncs_watched_ended(struct ncs_watched *self, struct ncs_launch_slot *slot)
 
 void ncs_watched_end_unfollowed(struct ncs_watched *self)
 {
-	uint64_t number = ncs_load_relaxed(&self->launches.number), ended;
+	uint64_t number, ended;
 
 	pthread_mutex_lock(&ncs_watched_lock);
+	number = ncs_load_relaxed(&self->launches.number);
 	ended = self->comm ?
 			ncs_load_relaxed(&self->comm->header->launches.ended) :
 			0;

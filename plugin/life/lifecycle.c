@@ -691,18 +691,20 @@ static void make_copies(struct ncs_comm *of)
 	struct ncs_comm *comm;
 
 	pthread_mutex_lock(&lock);
+	/* Also of one that is finalized: the watch thread would ask for ever. */
+	ncs_store_relaxed(&of->copies_wanted, NCS_COPIES_NONE);
 	if (ncs_comm_is_live(of) && ncs_load_relaxed(&of->copies) == 0) {
 		comm = make_companion(of, COPIES_ID, " copies");
 		if (comm) {
-			ncs_launch_watch_add(comm);
-			ncs_writer_publish(&comm->writer);
-		}
-		ncs_store_relaxed(&of->copies_wanted,
-				  comm ? NCS_COPIES_NONE : NCS_COPIES_REFUSED);
-		if (comm)
 			ncs_store_relaxed(
 				&comm->captures_missed,
 				ncs_load_relaxed(&of->captures_missed));
+			ncs_launch_watch_add(comm);
+			ncs_writer_publish(&comm->writer);
+		} else {
+			ncs_store_relaxed(&of->copies_wanted,
+					  NCS_COPIES_REFUSED);
+		}
 		/* ORDER: pairs with copies_of() (plugin/events/copies.c): it is
 		 * complete. */
 		ncs_store_release(&of->copies, (uint64_t)(uintptr_t)comm);
