@@ -120,8 +120,8 @@ static bool is_unreported(const struct ncs_rank *rank, unsigned function)
 	       !may_be_made_of_others(function, now);
 }
 
-/* Returns whether most collectives that the job calls are not reported as operations:
- * then it is not well for what is seen of it. */
+/* Returns whether no operation is reported of most collectives that the job calls:
+ * then the rest does not tell that it is well. */
 static bool is_hidden(const struct ncs_model *model)
 {
 	uint64_t calls = 0, hidden = 0;
