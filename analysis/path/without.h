@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A job without a rank, and its steps: the cost of the rank by analysis/cost, in the window of all the
- * job's operations, as %COST is that in the window of the latest ones.
+/* A job without a rank, and its steps: the cost of the rank by analysis/cost, in the
+ * window of all the job's operations, as %COST is that in the window of the latest
+ * ones.
  *
  * Must not decide what a rank costs. Memory is about 300 bytes a part. Pure. Functions
  * are not thread-safe for one struct.

@@ -20,8 +20,8 @@ struct ncs_stacks_request {
 	const struct ncs_finding *finding; /* that is to be explained; NULL: any */
 	struct ncs_source *source; /* of the model */
 	const struct ncs_options *options; /* --stacks, and the way to nodes */
-	/* Is told what is done to processes, and why there are no stacks; NULL:
-	 * nothing is done. */
+	/* Called with a text before processes pause, and if there are no stacks,
+	 * with the reason; NULL: no process is touched. */
 	void (*say)(void *context, const char *text);
 	void *context;
 };
