@@ -249,7 +249,7 @@ class Recording:
     def finish_file(self, chunks, size, before):
         """Checks the end, and the indexes before it, back to the first."""
         end = chunks[-1]
-        expect(TYPES[end.type] == "end" and end.next == size, "the end")
+        expect(TYPES.get(end.type) == "end" and end.next == size, "the end")
         expect(end.offset == size - 128, "where the end is")
         index, count, records, lost, states = struct.unpack_from(
             "<QQQQQ", end.payload
@@ -262,7 +262,7 @@ class Recording:
         seen = set()
         while index:
             chunk = by_offset[index]
-            expect(TYPES[chunk.type] == "index", "an index")
+            expect(TYPES.get(chunk.type) == "index", "an index")
             previous, count, length = struct.unpack_from("<QII", chunk.payload)
             for i in range(count):
                 offset, stored, begin, last = struct.unpack_from(
@@ -286,7 +286,7 @@ class Recording:
                 seen.add(offset)
             index = previous
         for chunk in chunks:
-            if TYPES[chunk.type] not in ("index", "padding", "end"):
+            if TYPES.get(chunk.type) not in ("index", "padding", "end"):
                 expect(chunk.offset in seen, "a chunk that no index has")
 
     def read(self, path, number, cut):
@@ -307,7 +307,7 @@ class Recording:
             chunks.append(chunk)
             offset = chunk.next
         expect(chunks or cut, "nothing in it")
-        if not cut or (chunks and TYPES[chunks[-1].type] == "end"):
+        if not cut or (chunks and TYPES.get(chunks[-1].type) == "end"):
             self.finish_file(chunks, len(data), before)
 
     def published(self):
