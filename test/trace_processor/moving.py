@@ -97,11 +97,14 @@ def first_data(lines):
 
 def data_slack(parts, data):
     """Returns how long after the last rank had data to send the first part ended,
-    if all wait for all; infinity if that is not known."""
+    if all wait for all; infinity if that is not known of each rank, as of those
+    that send nothing over the network."""
     if parts[0]["function"] in ("Broadcast", "Reduce"):
         return float("inf")
     last = max(data.get((line["communicator_id"], line["rank"],
-                         line["operation"]), float("-inf")) for line in parts)
+                         line["operation"]), float("inf")) for line in parts)
+    if last == float("inf"):
+        return last
     return min(end_of(line) for line in parts) - last
 
 
