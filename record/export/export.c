@@ -163,8 +163,6 @@ static int take_states(struct export_run *run, size_t rank)
 		} else if (found == NCS_RECORDED_YES && !is_ready) {
 			error = ncs_snapshot_init(&snapshot, reader);
 			is_ready = !error;
-		} else if (found == NCS_RECORDED_DAMAGED) {
-			run->result.damaged_states++;
 		}
 		/* If a state is damaged, the reader returns an earlier one.
 		 * Pass that on again only in place of the last state. */

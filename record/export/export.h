@@ -72,7 +72,6 @@ struct ncs_export_request {
 struct ncs_export_result {
 	uint64_t records; /* number of records exported */
 	uint64_t lost;    /* records that were overwritten or damaged */
-	size_t damaged_states;
 };
 
 /* Exports a recording. Returns 0, -ENOMEM, -EIO, or another -errno of writing.

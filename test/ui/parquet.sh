@@ -116,7 +116,12 @@ for at in range(len(data) // 3, len(data), len(data) // 9):
 open(sys.argv[2], "wb").write(data)
 END
 compare damaged none "$tmp/damaged.ncs"
-check "what is missing is said" grep -q 'missing' "$tmp/damaged.said"
+check "what is missing is said" grep -q \
+	' chunks of the recording are damaged; what they had is missing' \
+	"$tmp/damaged.said"
+"$ncclstat" --diagnose "$tmp/damaged.ncs" >"$tmp/out" 2>"$tmp/err"
+check "a diagnosis says it, too" grep -q \
+	'^not checked: [0-9]* damaged chunks of the recording$' "$tmp/out"
 compare cut none "$tmp/cut.ncs"
 
 # --- Errors ----------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "tui/commands/diagnose_command.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,6 +110,20 @@ static void print_episodes(FILE *file, const struct ncs_stamp *stamp,
 		fputs("\nat the end of the recording:\n", file);
 }
 
+/* Says how much of a recording could not be read. */
+static void print_damage(FILE *file, const struct ncs_replay *replay)
+{
+	uint64_t chunks =
+		replay ? ncs_recording_facts(replay->recording)->damaged_chunks :
+			 0;
+
+	if (chunks > 0)
+		fprintf(file,
+			"\nnot checked: %" PRIu64 " damaged chunk%s of the"
+			" recording\n",
+			chunks, chunks == 1 ? "" : "s");
+}
+
 /* Prints the findings for users. */
 static void print_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 		       const struct ncs_model *model,
@@ -131,6 +146,7 @@ static void print_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 	for (size_t i = 0; ncs_unchecked_text(model, i, text, sizeof(text)); i++)
 		print_clean(file, i == 0 ? "\nnot checked: " : "not checked: ",
 			    text, ascii);
+	print_damage(file, stamp->replay);
 	ncs_dump_unreadable(file, model, ascii);
 }
 

@@ -133,7 +133,8 @@ static int say_error(const struct ncs_options *options, int error)
 	return NCS_EXIT_NOTHING;
 }
 
-static void say_missing(const struct ncs_export_result *result)
+static void say_missing(const struct ncs_export_result *result,
+			const struct ncs_recording_facts *facts)
 {
 	if (result->lost > 0)
 		ncs_complain(
@@ -141,9 +142,10 @@ static void say_missing(const struct ncs_export_result *result)
 			" records are missing: they had been overwritten before"
 			" they were recorded, or are damaged",
 			result->lost);
-	if (result->damaged_states > 0)
-		ncs_complain("%zu states are missing: they are damaged",
-			     result->damaged_states);
+	if (facts->damaged_chunks > 0)
+		ncs_complain("%" PRIu64 " chunks of the recording are damaged;"
+			     " what they had is missing",
+			     facts->damaged_chunks);
 }
 
 /* Plays the recording up to the end of what is exported, as a dump does. */
@@ -215,6 +217,6 @@ int ncs_export_run(const struct ncs_command_input *input)
 	if (request.file && request.file != stdout &&
 	    fclose(request.file) != 0 && !error)
 		error = -errno;
-	say_missing(&result);
+	say_missing(&result, ncs_recording_facts(replay->recording));
 	return error ? say_error(options, error) : NCS_EXIT_OK;
 }
