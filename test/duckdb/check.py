@@ -23,6 +23,7 @@ import json_lines
 NAMES = ("net-v5-mix", "net-v5-ddp8", "nvlink-v5-mix8", "simulated", "hostile",
          "damaged")
 SQL = os.path.abspath("tui/share/sql")
+CSV_READS_NS = 10_000_000_000
 
 duckdb, folder, ncclstat, build = sys.argv[1:]
 query = os.path.abspath("test/duckdb/query.mjs")
@@ -102,8 +103,16 @@ def bandwidths_of(name):
             if row["busbw_gbs"] is not None}
 
 
+def length_ns(name):
+    dump = subprocess.run([ncclstat, "--dump=json", f"{folder}/{name}.ncs"],
+                          check=True, capture_output=True, text=True).stdout
+    return json.loads(dump)["recording"]["length_ns"]
+
+
 def check_busbw_csv(name):
-    """The figures are those of the table of CSV, which each rank has."""
+    """The figures are those of the table of CSV, which each rank has. It has none
+    of what ended more than 10 s before the end of a job that a busy machine
+    played that long."""
     text = subprocess.run(
         [ncclstat, "--export=csv", "--window=start", f"{folder}/{name}.ncs"],
         check=True, capture_output=True, text=True).stdout
@@ -113,8 +122,10 @@ def check_busbw_csv(name):
               (row["algbw_gbs"], row["busbw_gbs"])
               for row in csv.DictReader(io.StringIO(text))
               if row["busbw_gbs"]}
-    check(f"{name}: bandwidths are those of the table of CSV",
-          bandwidths_of(name), wanted)
+    found = bandwidths_of(name)
+    if length_ns(name) > CSV_READS_NS:
+        found = {key: found[key] for key in found.keys() & wanted.keys()}
+    check(f"{name}: bandwidths are those of the table of CSV", found, wanted)
     check(f"{name}: there are bandwidths", len(wanted) > 0, True)
 
 
