@@ -238,6 +238,50 @@ pid_t find_thread(const char *name)
 	return found;
 }
 
+/* Returns whether a thread of the calling process sleeps, or has ended. */
+static bool sleeps(const char *thread)
+{
+	char path[300], line[512] = "";
+	const char *state;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%s/stat", thread);
+	file = fopen(path, "r");
+	if (!file)
+		return true;
+	state = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	fclose(file);
+	return !state || state[2] == 'S';
+}
+
+static bool all_others_sleep(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *task;
+	bool all = true;
+
+	CHECK(tasks, "/proc is not there");
+	while (all && (task = readdir(tasks)) != NULL)
+		all = task->d_name[0] == '.' ||
+		      strtol(task->d_name, NULL, 10) == getpid() ||
+		      sleeps(task->d_name);
+	closedir(tasks);
+	return all;
+}
+
+pid_t scenario_fork(void)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	pid_t pid;
+
+	fflush(NULL);
+	while (!all_others_sleep())
+		nanosleep(&pause, NULL);
+	pid = fork();
+	CHECK(pid >= 0, "fork: %s", strerror(errno));
+	return pid;
+}
+
 unsigned long resident_kib(void)
 {
 	char line[256];

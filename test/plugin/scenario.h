@@ -93,6 +93,11 @@ void scenario_clean_up(enum scenario_leaves leaves);
  * nothing can be run. For the parent. */
 void scenario_compare_dumps(const char *option, const char *folders);
 
+/* For the child's main thread: forks while its other threads sleep, as those of the
+ * plugin mostly do. One that runs may hold a lock of ASan's allocator, for which
+ * the new process would wait for ever. Returns as fork() does; never fails. */
+pid_t scenario_fork(void);
+
 /* --- Reading segments, for parent and child ---------------------------- */
 
 /* Returns the resident memory of the calling process. */

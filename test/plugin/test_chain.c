@@ -1254,8 +1254,7 @@ static void fork_with_other(void *argument)
 	(void)argument;
 	guest_open(&guest, LAST_API);
 	calls = next->calls;
-	fflush(NULL);
-	pid = fork();
+	pid = scenario_fork();
 	if (pid == 0) {
 		struct guest child = { .host = guest.host };
 

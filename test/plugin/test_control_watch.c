@@ -751,8 +751,7 @@ static void fork_and_ask(void *argument)
 	remote = remote_of(&guest);
 	ask_sample(ncs_remote_control(remote), 3);
 	play_group(&guest);
-	pid = fork();
-	CHECK(pid >= 0, "fork");
+	pid = scenario_fork();
 	if (pid == 0) {
 		alarm(20);
 		child = guest;

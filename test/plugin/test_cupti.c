@@ -559,8 +559,7 @@ static void be_forked(void *argument)
 	(void)argument;
 	come();
 	launch_and_run(GEMM, 100, 200);
-	pid = fork();
-	CHECK(pid >= 0, "no fork");
+	pid = scenario_fork();
 	if (pid == 0) {
 		be_child();
 		exit(0);
@@ -572,19 +571,9 @@ static void be_forked(void *argument)
 	guest_close(&guest);
 }
 
-/* The child of a fork beside threads may find a lock of ASan's allocator taken by one
- * of these, which it has not: 8 of 230 runs beside seven others hung. */
-static void skip_with_asan(void)
-{
-#ifdef __SANITIZE_ADDRESS__
-	skip();
-#endif
-}
-
 static void forked_child_leaves_cupti_to_its_parent(void **state)
 {
 	(void)state;
-	skip_with_asan();
 	play(be_forked);
 }
 
@@ -729,8 +718,7 @@ static void watch_start(void *argument)
 	find_cupti();
 	thread = block(FAKE_CUPTI_Subscribe);
 	CHECK_EQUAL(status_of_next(&guest.view), NCS_CUPTI_STARTING, "status");
-	pid = fork();
-	CHECK(pid >= 0, "no fork");
+	pid = scenario_fork();
 	if (pid == 0) {
 		struct view view;
 
@@ -749,7 +737,6 @@ static void watch_start(void *argument)
 static void start_is_told_to_communicators_beside_it(void **state)
 {
 	(void)state;
-	skip_with_asan();
 	play(watch_start);
 }
 

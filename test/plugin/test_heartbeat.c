@@ -161,9 +161,7 @@ static void fork_often(void *argument)
 		int status;
 		pid_t pid;
 
-		fflush(NULL);
-		pid = fork();
-		CHECK(pid >= 0, "fork");
+		pid = scenario_fork();
 		if (pid == 0)
 			be_child(guest.host);
 		CHECK(waitpid(pid, &status, 0) == pid && status == 0,

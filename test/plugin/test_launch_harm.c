@@ -852,8 +852,7 @@ static void be_forked(void *argument)
 	for (unsigned i = 0; i < 5; i++)
 		cuda_job_call(FOREVER);
 	for (unsigned i = 0; i < 10; i++) {
-		pid = fork();
-		CHECK(pid >= 0, "no fork");
+		pid = scenario_fork();
 		if (pid == 0) {
 			alarm(30);
 			be_child(before + 5);

@@ -551,18 +551,6 @@ static void be_a_rank(struct guest *guest, size_t others)
 	check_still_follows(guest, "in a forked child");
 }
 
-/* Forks once the plugin's thread has started: while a thread starts, it may hold a
- * lock of ASan's allocator, for which a child would wait for ever. */
-static pid_t fork_at_rest(void)
-{
-	const struct timespec pause = { .tv_nsec = 1000000 };
-
-	while (find_thread("ncclstat-alive") == 0)
-		nanosleep(&pause, NULL);
-	fflush(NULL);
-	return fork();
-}
-
 static void fork_children(void *argument)
 {
 	bool rank = *(const bool *)argument;
@@ -576,8 +564,7 @@ static void fork_children(void *argument)
 	for (int event = 0; event < NCS_EVENT_COUNT; event++)
 		handles[event] = start_any(&guest, (enum ncs_event)event);
 	take_image(&guest.view, &image);
-	child = fork_at_rest();
-	CHECK(child >= 0, "fork");
+	child = scenario_fork();
 	if (child == 0) {
 		struct guest own = guest;
 
@@ -625,8 +612,7 @@ static void found_a_family(void *argument)
 	guest.host = open_plugin(LAST_API);
 	for (unsigned generation = 0; generation < 3; generation++) {
 		be_a_rank(&guest, generation);
-		child = fork_at_rest();
-		CHECK(child >= 0, "fork");
+		child = scenario_fork();
 		if (child > 0) {
 			expect_good_end(child);
 			CHECK_EQUAL(count_objects(), generation + 1,
@@ -680,8 +666,7 @@ static void fork_cheaply(void *argument)
 	guest_open(&guest, LAST_API);
 	CHECK(pthread_atfork(NULL, NULL, after_plugin) == 0, "pthread_atfork");
 	play_coll(&guest, 0);
-	child = fork();
-	CHECK(child >= 0, "fork");
+	child = scenario_fork();
 	if (child == 0)
 		_exit(faults_after - faults_before > FAULTS_MAX);
 	expect_good_end(child);

@@ -154,8 +154,7 @@ static void decide_anew(void *argument)
 	(void)argument;
 	guest_open(&guest, 5);
 	setenv("NCCLSTAT_KERNEL_TIMING", "always", 1);
-	pid = fork();
-	CHECK(pid >= 0, "fork");
+	pid = scenario_fork();
 	if (pid == 0) {
 		struct guest child = { .host = open_plugin(5) };
 

@@ -540,8 +540,7 @@ static void fork_within(void *argument)
 	come();
 	ranges.push("parent");
 	call();
-	child = fork();
-	CHECK(child >= 0, "fork");
+	child = scenario_fork();
 	if (child == 0) {
 		view_close(&guest.view);
 		guest.context = init_comm(guest.host, "child", 3);
@@ -600,8 +599,7 @@ static void fork_while_attaching(void *argument)
 	while (sem_wait(&loading) != 0)
 		;
 	nvtx_copy_on_load = NULL;
-	child = fork();
-	CHECK(child >= 0, "fork");
+	child = scenario_fork();
 	if (child == 0) {
 		/* A hang is what is to be found. */
 		alarm(20);
