@@ -37,7 +37,7 @@ static const struct option {
 #define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
 
 /* The commands that may be the first word. */
-#define X(name, TASK, operands, option, takes, brief) name " "
+#define X(name, TASK, options, operands, option, takes, brief) name " "
 static const char commands[] = NCS_SUBCOMMANDS(X);
 #undef X
 

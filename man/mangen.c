@@ -715,7 +715,7 @@ static void put_first(const char *task)
 	const char *close = "";
 
 #define OPEN() (fputs(open, stdout), open = "", close = ".El\n")
-#define X(name, TASK, operands, option, takes, brief) \
+#define X(name, TASK, options, operands, option, takes, brief) \
 	if (strcmp(#TASK, task) == 0) { \
 		OPEN(); \
 		put_command(name, operands, brief); \

@@ -154,6 +154,16 @@ bool ncs_options_step(struct ncs_options *options, enum ncs_option option,
 
 /* --- The command line --------------------------------------------------- */
 
+/* Returns the option that requests a mode. */
+static int option_of(enum ncs_mode mode)
+{
+	int option = 0;
+
+	while (ncs_option_rows[option].mode != mode)
+		option++;
+	return option;
+}
+
 /* Sets the mode that an option requests. An export may include a critical path, and a
  * comparison may be written as a report; the order of such two options does not
  * matter. */
@@ -177,10 +187,8 @@ static bool take_mode(struct ncs_options *options, enum ncs_option option,
 	if (options->mode != NCS_MODE_LIVE && options->mode != mode &&
 	    mode != NCS_MODE_HELP && mode != NCS_MODE_VERSION) {
 		snprintf(error, error_size,
-			 "--%s is one thing too many: one of --dump,"
-			 " --diagnose, --textfile, --listen, --record,"
-			 " --stream, --replay, --export, --critical-path,"
-			 " --list, --clean and --set is expected",
+			 "--%s and --%s are two things to do: one is expected",
+			 ncs_option_rows[option_of(options->mode)].name,
 			 ncs_option_rows[option].name);
 		return false;
 	}

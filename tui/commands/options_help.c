@@ -96,17 +96,28 @@ static const char *left_out_note(enum ncs_option option)
 				     "";
 }
 
-/* Writes all options of a task; for a command, without those that choose what
- * the program does. */
-static void write_options(FILE *file, enum ncs_task task, bool of_command,
-			  unsigned columns)
+/* Returns whether the help of a command lists an option: one that its usage names,
+ * or one of its task that does not choose what the program does. */
+static bool command_takes(const struct ncs_subcommand *command, int option)
 {
-	const char *gap = of_command ? "\n" : "";
+	char name[64];
+
+	snprintf(name, sizeof(name), "--%s=", ncs_option_rows[option].name);
+	return strstr(command->options, name) ||
+	       (command->option != NCS_OPTIONS_END &&
+		task_of[option] == command->task &&
+		ncs_option_rows[option].mode == NCS_MODE_LIVE);
+}
+
+/* Writes all options of a task, or those that a command takes. */
+static void write_options(FILE *file, enum ncs_task task,
+			  const struct ncs_subcommand *command, unsigned columns)
+{
+	const char *gap = command ? "\n" : "";
 	char text[1024];
 
 	for (int i = 0; i < NCS_OPTIONS_END; i++) {
-		if (task_of[i] != task ||
-		    (of_command && ncs_option_rows[i].mode != NCS_MODE_LIVE))
+		if (command ? !command_takes(command, i) : task_of[i] != task)
 			continue;
 		fputs(gap, file);
 		gap = "";
@@ -202,7 +213,7 @@ static void write_task(FILE *file, enum ncs_task task, unsigned columns)
 		write_subcommand(file, &ncs_subcommands[i],
 				 BRIEF_COLUMN - 2);
 	}
-	write_options(file, task, false, columns);
+	write_options(file, task, NULL, columns);
 }
 
 static void write_command_help(FILE *file, const struct ncs_subcommand *command,
@@ -210,16 +221,16 @@ static void write_command_help(FILE *file, const struct ncs_subcommand *command,
 {
 	bool is_option = command->option != NCS_OPTIONS_END;
 
-	fprintf(file, "Usage: ncclstat %s%s%s%s\n\n", command->name,
-		is_option ? " [OPTION]..." : "",
+	fprintf(file, "Usage: ncclstat %s%s%s%s%s\n\n", command->name,
+		command->options[0] ? " " : "", command->options,
 		command->operands[0] ? " " : "", command->operands);
 	write_folded(file,
 		     is_option ? ncs_option_rows[command->option].help :
 				 command->brief,
 		     0, columns);
+	write_options(file, command->task, command, columns);
 	if (!is_option)
 		return;
-	write_options(file, command->task, true, columns);
 	fprintf(file,
 		"\n%s explains them. Options of other tasks hold, too:"
 		" --help=all\n",

@@ -14,6 +14,7 @@
 
 #include "tui/commands/job_environment.h"
 #include "tui/commands/options.h"
+#include "tui/commands/subcommands.h"
 #include "tui/text/output.h"
 
 #define STATUS_CANNOT_RUN 126
@@ -175,9 +176,8 @@ int ncs_run_run(int count, char **words)
 		     first >= count || options > (int)NCS_HOOKS_MAX + 1) {
 		ncs_complain("%s%s",
 			     is_env ? "env takes no arguments" :
-				      "usage: ncclstat run [--watch=FILE"
-				      " [--on=WHEN:COMMAND]...] -- COMMAND"
-				      " [ARGUMENT]...",
+				      "usage: ncclstat run " NCS_RUN_OPTIONS
+				      " -- COMMAND [ARGUMENT]...",
 			     is_env ? "" : meant);
 		return NCS_EXIT_USAGE;
 	}

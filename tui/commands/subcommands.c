@@ -5,8 +5,8 @@
 #include <string.h>
 
 const struct ncs_subcommand ncs_subcommands[] = {
-#define X(name, TASK, operands, option, takes, brief) \
-	{ name, NCS_TASK_##TASK, operands, option, takes, brief },
+#define X(name, TASK, options, operands, option, takes, brief) \
+	{ name, NCS_TASK_##TASK, options, operands, option, takes, brief },
 	NCS_SUBCOMMANDS(X)
 #undef X
 };

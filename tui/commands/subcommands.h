@@ -23,6 +23,7 @@ enum ncs_task {
 struct ncs_subcommand {
 	const char *name;
 	enum ncs_task task;
+	const char *options; /* that it takes, as its own help shows them */
 	const char *operands;
 	/* The option that it stands for; NCS_OPTIONS_END if there is none. */
 	enum ncs_option option;
