@@ -24,9 +24,9 @@ LEAST = 32
 RECORDS = 8192
 READ_NS = 9_000_000_000
 
-# A launch has an end if no part that waits ended before the last arrival, or before
-# the last rank had data to send, by more than the errors of the times; `sure` if by
-# nothing.
+# A launch has an end if no part that waits ended before the last arrival by more than
+# the errors of the times; `sure` if by nothing, and not before the last rank had
+# data to send, as where a busy machine plays a proxy thread late.
 Launch = collections.namedtuple("Launch",
                                 "end moved algbw busbw has_end sure")
 
@@ -123,19 +123,22 @@ def launches(lines, rank_of, kind_of, error_ns):
     for (comm, begin, end), operations in found.items():
         ranks = len(operations[0][1])
         sizes = [(name, parts[0]["bytes"]) for name, parts in operations]
-        kinds = {(size_class(size), kind_of(comm, name, size_class(size)))
-                 for name, size in sizes}
-        least = min(min(slack(parts), data_slack(parts, data))
-                    for _, parts in operations)
-        if len(kinds) > 1:
+        classes = {(name, (size_class(size),
+                           kind_of(comm, name, size_class(size))))
+                   for name, size in sizes}
+        least = min(slack(parts) for _, parts in operations)
+        least_data = min(data_slack(parts, data) for _, parts in operations)
+        # If the stream's end is in doubt, each operation may have an end of
+        # its own.
+        if len({kind for _, kind in classes}) > 1 and least_data >= 0:
             continue
         moved = end - begin
         launch = Launch(
             end, moved, sum(size for _, size in sizes) / moved,
             sum(size * FACTORS[name](ranks) for name, size in sizes) / moved,
-            least >= -error_ns, least >= 0)
-        for name in {name for name, _ in sizes}:
-            by_kind[comm, name, kinds.copy().pop()].append(launch)
+            least >= -error_ns, min(least, least_data) >= 0)
+        for name, kind in classes:
+            by_kind[comm, name, kind].append(launch)
     for of in by_kind.values():
         of.sort()
     return by_kind
