@@ -20,8 +20,8 @@ import sys
 
 # Most of so many calls before and after one come as late as the whole job.
 ABOUT = 8
-# What is told of a job that took so much longer is not what is told of the captured one:
-# its ranks slept for 240 ms.
+# A job whose calls are further apart takes longer than the captured one, by much of
+# the 240 ms that its ranks slept.
 ALL_MS = 10
 # Ends of kernels are known to such a time only.
 SHORT_NS = 200000
