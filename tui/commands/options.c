@@ -154,14 +154,16 @@ bool ncs_options_step(struct ncs_options *options, enum ncs_option option,
 
 /* --- The command line --------------------------------------------------- */
 
-/* Returns the option that requests a mode. */
-static int option_of(enum ncs_mode mode)
+/* Returns the name of the option that was given for the mode: each mode but LIVE comes
+ * from one. */
+static const char *given_for_mode(const struct ncs_options *options)
 {
 	int option = 0;
 
-	while (ncs_option_rows[option].mode != mode)
+	while (!(options->given & NCS_OPTION_BIT(option)) ||
+	       ncs_option_rows[option].mode != options->mode)
 		option++;
-	return option;
+	return ncs_option_rows[option].name;
 }
 
 /* Sets the mode that an option requests. An export may include a critical path, and a
@@ -188,7 +190,7 @@ static bool take_mode(struct ncs_options *options, enum ncs_option option,
 	    mode != NCS_MODE_HELP && mode != NCS_MODE_VERSION) {
 		snprintf(error, error_size,
 			 "--%s and --%s are two things to do: one is expected",
-			 ncs_option_rows[option_of(options->mode)].name,
+			 given_for_mode(options),
 			 ncs_option_rows[option].name);
 		return false;
 	}

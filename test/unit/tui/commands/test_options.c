@@ -439,6 +439,7 @@ static void two_modes_at_once_are_refused(void **state)
 	expect_error("--comm world", "--comm", "--set");
 	expect_error("--comm world --dump", "--comm", "--set");
 	expect_error("--diagnose --dump", "--dump", "one is expected");
+	expect_error("--what-if=without:1 --dump", "--what-if", "--dump");
 	expect_error("--wait 30", "--wait", "--diagnose");
 	expect("--dump --dump=json");
 }
