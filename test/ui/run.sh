@@ -67,7 +67,8 @@ check 'env with an argument: status 64' run 64 env x
 
 check 'run: help of its own' run 0 run --help
 check 'with the options that it takes, and no others' sh -c '
-[ "$(grep -o "^      --[a-z]*" "$1/out" | tr -d "\n ")" = "--watch--on" ]' \
+[ "$(grep -o "^      --[^ ]*" "$1/out" | tr -d "\n ")" = \
+	"--watch=FILE--on=WHEN:COMMAND" ]' \
 	sh "$tmp"
 check 'a command: help of its own' run 0 record --help
 check 'with its options, and no others' \

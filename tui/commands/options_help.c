@@ -96,14 +96,20 @@ static const char *left_out_note(enum ncs_option option)
 				     "";
 }
 
-/* Returns whether the help of a command lists an option: one that its usage names,
- * or one of its task that does not choose what the program does. */
-static bool command_takes(const struct ncs_subcommand *command, int option)
+/* Returns an option in the usage of a command; NULL if that does not name it. */
+static const char *named_by(const struct ncs_subcommand *command, int option)
 {
 	char name[64];
 
 	snprintf(name, sizeof(name), "--%s=", ncs_option_rows[option].name);
-	return strstr(command->options, name) ||
+	return strstr(command->options, name);
+}
+
+/* Returns whether the help of a command lists an option: one that its usage names,
+ * or one of its task that does not choose what the program does. */
+static bool command_takes(const struct ncs_subcommand *command, int option)
+{
+	return named_by(command, option) ||
 	       (command->option != NCS_OPTIONS_END &&
 		task_of[option] == command->task &&
 		ncs_option_rows[option].mode == NCS_MODE_LIVE);
@@ -113,7 +119,7 @@ static bool command_takes(const struct ncs_subcommand *command, int option)
 static void write_options(FILE *file, enum ncs_task task,
 			  const struct ncs_subcommand *command, unsigned columns)
 {
-	const char *gap = command ? "\n" : "";
+	const char *gap = command ? "\n" : "", *named;
 	char text[1024];
 
 	for (int i = 0; i < NCS_OPTIONS_END; i++) {
@@ -122,6 +128,11 @@ static void write_options(FILE *file, enum ncs_task task,
 		fputs(gap, file);
 		gap = "";
 		describe(&ncs_option_rows[i], text, sizeof(text));
+		/* A command may take another argument than the option does. */
+		named = command ? named_by(command, i) : NULL;
+		if (named)
+			snprintf(text, sizeof(text), "      %.*s",
+				 (int)strcspn(named, " ]"), named);
 		if (strlen(text) + 2 > HELP_COLUMN) {
 			write_option(file, text, columns);
 			fprintf(file, "%*s", HELP_COLUMN, "");
