@@ -117,11 +117,11 @@ open(sys.argv[2], "wb").write(data)
 END
 compare damaged none "$tmp/damaged.ncs"
 check "what is missing is said" grep -q \
-	' chunks of the recording are damaged; what they had is missing' \
+	'damaged chunks of the recording, whose contents are missing: [1-9]' \
 	"$tmp/damaged.said"
 "$ncclstat" --diagnose "$tmp/damaged.ncs" >"$tmp/out" 2>"$tmp/err"
 check "a diagnosis says it, too" grep -q \
-	'^not checked: [0-9]* damaged chunks of the recording$' "$tmp/out"
+	'^not checked: [1-9][0-9]* damaged chunks of the recording$' "$tmp/out"
 compare cut none "$tmp/cut.ncs"
 
 # --- Errors ----------------------------------------------------------------

@@ -110,18 +110,25 @@ static void print_episodes(FILE *file, const struct ncs_stamp *stamp,
 		fputs("\nat the end of the recording:\n", file);
 }
 
-/* Says how much of a recording could not be read. */
-static void print_damage(FILE *file, const struct ncs_replay *replay)
+/* Prints what was not checked: of the model, and of a recording as far as it was
+ * read. */
+static void print_unchecked(FILE *file, const struct ncs_model *model,
+			    const struct ncs_replay *replay, bool ascii)
 {
 	uint64_t chunks =
 		replay ? ncs_recording_facts(replay->recording)->damaged_chunks :
 			 0;
+	const char *head = "\nnot checked: ";
+	char text[NCS_SENTENCE_MAX];
 
+	for (size_t i = 0; ncs_unchecked_text(model, i, text, sizeof(text));
+	     i++) {
+		print_clean(file, head, text, ascii);
+		head = "not checked: ";
+	}
 	if (chunks > 0)
-		fprintf(file,
-			"\nnot checked: %" PRIu64 " damaged chunk%s of the"
-			" recording\n",
-			chunks, chunks == 1 ? "" : "s");
+		fprintf(file, "%s%" PRIu64 " damaged chunk%s of the recording\n",
+			head, chunks, chunks == 1 ? "" : "s");
 }
 
 /* Prints the findings for users. */
@@ -129,8 +136,6 @@ static void print_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 		       const struct ncs_model *model,
 		       const struct ncs_stamp *stamp, bool ascii)
 {
-	char text[NCS_SENTENCE_MAX];
-
 	ncs_dump_head(file, model, stamp, ascii);
 	print_episodes(file, stamp, ascii);
 	if (diagnosis->count == 0) {
@@ -143,10 +148,7 @@ static void print_text(FILE *file, const struct ncs_diagnosis *diagnosis,
 	ncs_dump_step(file, model, 0, ascii);
 	if (stamp->stacks)
 		ncs_job_stacks_text(file, stamp->stacks, ascii);
-	for (size_t i = 0; ncs_unchecked_text(model, i, text, sizeof(text)); i++)
-		print_clean(file, i == 0 ? "\nnot checked: " : "not checked: ",
-			    text, ascii);
-	print_damage(file, stamp->replay);
+	print_unchecked(file, model, stamp->replay, ascii);
 	ncs_dump_unreadable(file, model, ascii);
 }
 

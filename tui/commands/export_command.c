@@ -143,8 +143,8 @@ static void say_missing(const struct ncs_export_result *result,
 			" they were recorded, or are damaged",
 			result->lost);
 	if (facts->damaged_chunks > 0)
-		ncs_complain("%" PRIu64 " chunks of the recording are damaged;"
-			     " what they had is missing",
+		ncs_complain("damaged chunks of the recording, whose contents are"
+			     " missing: %" PRIu64,
 			     facts->damaged_chunks);
 }
 
