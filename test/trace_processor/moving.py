@@ -25,8 +25,9 @@ RECORDS = 8192
 READ_NS = 9_000_000_000
 
 # A launch has an end if no part that waits ended before the last arrival by more than
-# the errors of the times; `sure` if by nothing, and not before the last rank had
-# data to send, as where a busy machine plays a proxy thread late.
+# the errors of the times. It is `sure` if none ended before the last arrival at all,
+# nor before the last rank had data to send: on a busy machine a proxy thread is
+# played late, and the program may take other times then.
 Launch = collections.namedtuple("Launch",
                                 "end moved algbw busbw has_end sure")
 

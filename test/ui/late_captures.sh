@@ -123,8 +123,8 @@ judge nvlink-v5-gpu-ddp 1 stream 0 230
 
 # run_together NUMBER: succeeds if the kernels of this AllReduce of $tmp/lines were
 # together for longer than clocks may be off. As captured, they are for 1 us: the job is
-# played slowly. The GPU's clock is not, so that its times, which the plugin mostly
-# refuses then, are wrong.
+# played slowly. Times of the GPU's clock are played as captured: most often the plugin
+# refuses them then, but if it takes them they are wrong.
 run_together() {
 	jq -se "(map(select(.event == \"coll\" and .sequence_number == $1)) |
 		(map(.start_ns + .duration_ns) | min) -
