@@ -178,3 +178,7 @@ usage 'WHEN one of' --watch --on=stuck
 usage 'is no option' --watch "$tmp/lines"
 usage 'usage: ncclstat run' run --watch=x
 usage 'usage: ncclstat run' run --on=stuck:true -- true
+usage 'did you mean stuck' run --watch="$tmp/none" --on=stuk:true -- \
+	touch "$tmp/ran"
+says 'and the job of a mistyped hook is not started' \
+	test ! -e "$tmp/ran" -a ! -e "$tmp/none"

@@ -96,29 +96,50 @@ static int become(const struct ncs_job_environment *environment, char **command)
 
 static const char watch_option[] = "--watch=", hook_option[] = "--on=";
 
+/* The words of a watch's command line; NULL ends them. */
+struct watch_line {
+	char *words[NCS_HOOKS_MAX + 4];
+};
+
+/* Makes the line of options of which the first names the watch's file. Returns
+ * false after a message if one is wrong. */
+static bool make_watch_line(struct watch_line *line, char **options, int count)
+{
+	static char watch[] = "--watch=beside";
+	struct watch_line copy;
+	struct ncs_options parsed;
+	char error[1024];
+
+	*line = (struct watch_line){ { options[-2], watch } };
+	for (int i = 1; i < count; i++)
+		line->words[i + 1] = options[i];
+	copy = *line;
+	ncs_options_init(&parsed);
+	if (ncs_options_parse(&parsed, count + 1, copy.words, error,
+			      sizeof(error)))
+		return true;
+	ncs_complain("%s (see ncclstat run --help)", error);
+	return false;
+}
+
 /* Becomes the watch, whose input ends when the command's processes have. */
-static void become_watch(char **options, int count, int input, int output)
+static void become_watch(char **words, int input, int output)
 	__attribute__((noreturn));
 
-static void become_watch(char **options, int count, int input, int output)
+static void become_watch(char **words, int input, int output)
 {
-	char *argv[NCS_HOOKS_MAX + 4] = { options[-2], (char[]){ "--watch=beside" } };
-
-	for (int i = 1; i < count; i++)
-		argv[i + 1] = options[i];
 	/* No signal to the command's group is for it. */
 	setsid();
 	if (dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0)
-		execv("/proc/self/exe", argv);
+		execv("/proc/self/exe", words);
 	_exit(STATUS_CANNOT_RUN);
 }
 
-/* Starts a watch beside the command, by options of which the first names its
- * file. It is no child of the command, which holds the other end of its input
- * and passes that on to processes of its own. Returns false after a message. */
-static bool start_watch(char **options, int count)
+/* Starts a watch beside the command, which writes to a file. It is no child of
+ * the command, which holds the other end of its input and passes that on to
+ * processes of its own. Returns false after a message. */
+static bool start_watch(struct watch_line *line, const char *path)
 {
-	const char *path = options[0] + strlen(watch_option);
 	int output = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
 			  0644);
 	int ends[2] = { -1, -1 };
@@ -135,7 +156,7 @@ static bool start_watch(char **options, int count)
 		if (fork() != 0)
 			_exit(0);
 		fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-		become_watch(options, count, ends[0], output);
+		become_watch(line->words, ends[0], output);
 	}
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -162,6 +183,7 @@ int ncs_run_run(int count, char **words)
 	bool is_env = strcmp(words[1], "env") == 0;
 	int options = count_options(count - 2, words + 2), first = 2 + options;
 	struct ncs_job_environment environment;
+	struct watch_line line;
 	char meant[80] = "";
 	int status;
 
@@ -181,9 +203,12 @@ int ncs_run_run(int count, char **words)
 			     is_env ? "" : meant);
 		return NCS_EXIT_USAGE;
 	}
+	if (options > 0 && !make_watch_line(&line, words + 2, options))
+		return NCS_EXIT_USAGE;
 	if (!prepare(&environment))
 		return is_env ? NCS_EXIT_NOTHING : STATUS_CANNOT_RUN;
-	if (options > 0 && !start_watch(words + 2, options)) {
+	if (options > 0 &&
+	    !start_watch(&line, words[2] + strlen(watch_option))) {
 		ncs_job_environment_release(&environment);
 		return STATUS_CANNOT_RUN;
 	}
