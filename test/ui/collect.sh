@@ -94,6 +94,11 @@ press Enter
 sees 'sample= expects default or'
 verdict 'the prompt reports nonsense' $?
 press s
+press -l 'events=all-stesp'
+press Enter
+sees 'did you mean steps?'
+verdict 'the prompt names the nearest of a mistyped word' $?
+press s
 press -l 'sample=16'
 press Enter
 sees 'asked 2 processes for sample=16' && sees 'sample 1/16'

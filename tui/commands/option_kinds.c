@@ -129,14 +129,22 @@ static void print_choice(const struct ncs_options *options,
 	snprintf(text, size, "%.*s", (int)strcspn(word, "|"), word);
 }
 
-static void suggest_choice(const struct ncs_option_row *row,
-			   const char *argument, char *text, size_t size)
+/* Appends the one of "one|two|three" that is nearest to a word of so many bytes,
+ * if one is near. */
+static void suggest_of(const char *choices, const char *word, size_t length,
+		       char *text, size_t size)
 {
 	struct ncs_nearest nearest;
 
-	ncs_nearest_begin(&nearest, argument, strlen(argument));
-	ncs_nearest_try_choices(&nearest, row->argument);
+	ncs_nearest_begin(&nearest, word, length);
+	ncs_nearest_try_choices(&nearest, choices);
 	ncs_nearest_append(&nearest, "", text, size);
+}
+
+static void suggest_choice(const struct ncs_option_row *row,
+			   const char *argument, char *text, size_t size)
+{
+	suggest_of(row->argument, argument, strlen(argument), text, size);
 }
 
 void ncs_choice_step(struct ncs_options *options,
@@ -309,6 +317,8 @@ static bool parse_rotate_time(const char *text, uint64_t *time_ns)
 	return false;
 }
 
+static const char keep_item[] = "keep=";
+
 /* Reads times, sizes and numbers of files, separated by commas. */
 static bool take_rotation(const struct ncs_option_input *input)
 {
@@ -323,8 +333,8 @@ static bool take_rotation(const struct ncs_option_input *input)
 			return false;
 		memcpy(item, text, length);
 		item[length] = '\0';
-		if (strncmp(item, "keep=", 5) == 0 ?
-			    !parse_number(item + 5, UINT64_MAX,
+		if (strncmp(item, keep_item, strlen(keep_item)) == 0 ?
+			    !parse_number(item + strlen(keep_item), UINT64_MAX,
 					  &recording->keep) :
 			    !parse_rotate_time(item, &recording->rotate_ns) &&
 				    !parse_bytes(item, &recording->rotate_bytes))
@@ -335,11 +345,28 @@ static bool take_rotation(const struct ncs_option_input *input)
 	}
 }
 
+static void suggest_item(const struct ncs_option_row *row, const char *argument,
+			 char *text, size_t size)
+{
+	(void)row;
+	for (;;) {
+		size_t length = strcspn(argument, ",=");
+
+		length += argument[length] == '=';
+		if (strncmp(argument, keep_item, strlen(keep_item)) != 0)
+			suggest_of(keep_item, argument, length, text, size);
+		argument += strcspn(argument, ",");
+		if (!*argument++)
+			return;
+	}
+}
+
 const struct ncs_option_kind ncs_option_kind_number = { .take = take_number };
 const struct ncs_option_kind ncs_option_kind_series = { .take = take_series };
 const struct ncs_option_kind ncs_option_kind_pid = { .take = take_pid };
 const struct ncs_option_kind ncs_option_kind_rotation = {
 	.take = take_rotation,
+	.suggest = suggest_item,
 };
 const struct ncs_option_kind ncs_option_kind_compression = {
 	.take = take_compression,
@@ -382,9 +409,7 @@ static bool is_in_word(char c)
 	return isalnum((unsigned char)c) || c == '/';
 }
 
-/* Appends the word that may have been meant by the first of a setting's words
- * that is none, if one is near. */
-static void suggest_setting(const char *setting, char *text, size_t size)
+void ncs_setting_suggest(const char *setting, char *text, size_t size)
 {
 	static const char *const words[] = { "default", "events", "sample",
 					     "timing",	"all",	  "none",
@@ -423,7 +448,7 @@ static bool take_setting(const struct ncs_option_input *input)
 			     sizeof(why)))
 		return true;
 	snprintf(input->why, input->why_size, "--set: %s", why);
-	suggest_setting(input->argument, input->why, input->why_size);
+	ncs_setting_suggest(input->argument, input->why, input->why_size);
 	return false;
 }
 
@@ -448,6 +473,11 @@ static bool take_metrics(const struct ncs_option_input *input)
 	return false;
 }
 
+/* The names of scenarios, each behind a bar. */
+#define X(ID, name, value, where, help) "|" name
+static const char scenarios[] = NCS_WHAT_IFS(X);
+#undef X
+
 static bool take_what_if(const struct ncs_option_input *input)
 {
 	struct ncs_options *options = input->options;
@@ -461,11 +491,17 @@ static bool take_what_if(const struct ncs_option_input *input)
 	}
 	if (!ncs_scenario_parse(&scenario, input->argument, why, sizeof(why))) {
 		snprintf(input->why, input->why_size, "--what-if: %s", why);
+		if (scenario.kind == NCS_WHAT_IF_NOTHING)
+			suggest_of(scenarios + 1, input->argument,
+				   strcspn(input->argument, ":@"), input->why,
+				   input->why_size);
 		return false;
 	}
 	options->what_if[options->what_if_count++] = input->argument;
 	return true;
 }
+
+static const char hook_words[] = "stuck|slow|died";
 
 static bool take_hook(const struct ncs_option_input *input)
 {
@@ -479,7 +515,7 @@ static bool take_hook(const struct ncs_option_input *input)
 		return false;
 	snprintf(word, sizeof(word), "%.*s", (int)(colon - input->argument),
 		 input->argument);
-	when = ncs_choice_find("stuck|slow|died", word);
+	when = ncs_choice_find(hook_words, word);
 	if (when < 0)
 		return false;
 	options->hooks[options->hook_count++] = (struct ncs_hook){
@@ -488,7 +524,22 @@ static bool take_hook(const struct ncs_option_input *input)
 	return true;
 }
 
-const struct ncs_option_kind ncs_option_kind_hook = { .take = take_hook };
+static void suggest_hook(const struct ncs_option_row *row, const char *argument,
+			 char *text, size_t size)
+{
+	size_t length = strcspn(argument, ":");
+	char word[8];
+
+	(void)row;
+	snprintf(word, sizeof(word), "%.*s", (int)length, argument);
+	if (ncs_choice_find(hook_words, word) < 0)
+		suggest_of(hook_words, argument, length, text, size);
+}
+
+const struct ncs_option_kind ncs_option_kind_hook = {
+	.take = take_hook,
+	.suggest = suggest_hook,
+};
 const struct ncs_option_kind ncs_option_kind_setting = {
 	.take = take_setting,
 };

@@ -47,6 +47,10 @@ bool ncs_titles_are_of(const char *text, enum ncs_view view);
 void ncs_option_refuse(const struct ncs_option_row *row, const char *argument,
 		       char *error, size_t error_size);
 
+/* Appends the word that may have been meant by the first word of a setting, as
+ * of --set, that is none, as "; did you mean sample?", if one is near. */
+void ncs_setting_suggest(const char *setting, char *text, size_t size);
+
 /* Returns the number of a word in a list such as "one|two|three"; -1 if the
  * list does not contain it. */
 int ncs_choice_find(const char *choices, const char *word);

@@ -37,6 +37,7 @@
 #include "tui/screen/key_script.h"
 #include "tui/commands/job_environment.h"
 #include "tui/commands/job_stacks.h"
+#include "tui/commands/option_kinds.h"
 #include "tui/commands/set_command.h"
 #include "tui/table/table.h"
 #include "tui/term/term.h"
@@ -192,12 +193,19 @@ static void toggle_detail(struct live *live)
 
 static void ask(struct live *live)
 {
-	char text[sizeof(live->screen.notice)];
+	const char *setting = live->screen.typed;
+	char text[sizeof(live->screen.notice)], meant[64] = "";
 	struct ncs_change change;
 
-	if (ncs_change_parse(live->screen.typed, &change, text, sizeof(text)))
+	if (ncs_change_parse(setting, &change, text, sizeof(text)))
 		ncs_set_ask(&live->screen.model, &live->targets, &change, text,
 			    sizeof(text));
+	else
+		ncs_setting_suggest(setting, meant, sizeof(meant));
+	/* A list of all that is expected would leave no room for the word. */
+	if (meant[0])
+		snprintf(text, sizeof(text), "no setting: %s%s", setting,
+			 meant);
 	ncs_screen_say(&live->screen, now_ns(), "%s", text);
 }
 

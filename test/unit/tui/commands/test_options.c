@@ -451,6 +451,43 @@ static void clean_refuses_filters_that_it_would_ignore(void **state)
 	expect("--clean --dir /tmp");
 }
 
+/* Asserts that an error ends with that. */
+static void expect_ending(const char *line, const char *ending)
+{
+	size_t length = strlen(ending);
+
+	expect_error(line, "--", "");
+	if (strlen(error) < length ||
+	    strcmp(error + strlen(error) - length, ending) != 0)
+		fail_msg("%s: \"%s\" does not end with %s", line, error,
+			 ending);
+}
+
+static void a_mistyped_word_of_an_argument_gets_the_nearest(void **state)
+{
+	(void)state;
+	expect_ending("--what-if=withot:3 one", "did you mean without?");
+	expect_ending("--what-if=hots:0.5@rank=3 one", "did you mean host?");
+	expect_ending("--record one --rotate=60s,kep=10",
+		      "not '60s,kep=10'; did you mean keep=?");
+	expect_ending("--record one --rotate=kepe=10,1G",
+		      "did you mean keep=?");
+	expect_ending("--watch --on=stuk:true", "did you mean stuck?");
+	expect_ending("--watch --on=dyed:true", "did you mean died?");
+}
+
+static void a_word_of_an_argument_that_is_right_gets_none(void **state)
+{
+	(void)state;
+	expect_ending("--what-if=without:x one", "not without:RANK|stragglers");
+	expect_ending("--what-if=:3 one", "overlap");
+	expect_ending("--record one --rotate=60s,keep=0",
+		      "not '60s,keep=0'");
+	expect_ending("--record one --rotate=60x,2d", "not '60x,2d'");
+	expect_ending("--watch --on=stuck:", "not 'stuck:'");
+	expect_ending("--watch --on=:true", "not ':true'");
+}
+
 /* --- Help ---------------------------------------------------------------- */
 
 static char *help_text(unsigned columns, bool all)
@@ -605,6 +642,9 @@ int main(void)
 		cmocka_unit_test(interval_out_of_bounds_is_refused),
 		cmocka_unit_test(two_modes_at_once_are_refused),
 		cmocka_unit_test(clean_refuses_filters_that_it_would_ignore),
+		cmocka_unit_test(
+			a_mistyped_word_of_an_argument_gets_the_nearest),
+		cmocka_unit_test(a_word_of_an_argument_that_is_right_gets_none),
 		cmocka_unit_test(
 			help_has_every_option_with_letter_and_argument),
 		cmocka_unit_test(help_lines_are_no_wider_than_asked),
