@@ -465,6 +465,25 @@ static int lines_left(const struct ncs_layout_request *request)
 	       request->info - request->rows - 3;
 }
 
+/* Returns the lines that rows of the table need: above evidence, which cannot be
+ * scrolled, no more than it and the explanation leave. */
+static int lines_for_rows(const struct ncs_screen *screen,
+			  const struct ncs_layout_request *request)
+{
+	/* The layout gives the table a line more. */
+	const int least = NCS_LAYOUT_MIN_ROWS - 1;
+	int room;
+
+	if (!shows_evidence(screen))
+		return request->rows;
+	room = lines_left(request) + request->rows - 1 -
+	       ncs_finding_lines(&screen->diagnosis.findings[0],
+				 request->width);
+	if (room < least)
+		room = least;
+	return room < request->rows ? room : request->rows;
+}
+
 /* Returns the lines for the explanation of the selected row: a few, or as many as
  * it needs if they are free; none where the evidence says the same. */
 static int lines_for_info(const struct ncs_screen *screen,
@@ -544,7 +563,11 @@ static void compute_layout(const struct ncs_screen *screen, int height,
 	};
 
 	memcpy(detail, view->detail, sizeof(detail));
+	/* Where the evidence is there, the explanation may have no lines; where it
+	 * has some, there are fewer for rows. */
+	request.rows = lines_for_rows(screen, &request);
 	request.info = lines_for_info(screen, &request);
+	request.rows = lines_for_rows(screen, &request);
 	if (is_diagnose)
 		detail[0] = lines_for_finding(screen, &request);
 	if (screen->view == NCS_VIEW_TIMELINE)

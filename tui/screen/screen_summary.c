@@ -128,12 +128,17 @@ static int verdict_width(const struct ncs_screen *screen, int width)
 	return width - FIGURES_X - (has_certainty ? CERTAINTY_WIDTH + 1 : 0);
 }
 
-/* Returns the number of lines behind the verdict. */
+/* Returns the number of lines behind the verdict. Where no step ends, no line is
+ * spent on one that is not known. */
 static int lines_behind(const struct ncs_screen *screen)
 {
 	struct ncs_job_step step;
+	bool has_step = ncs_busiest_step(&screen->model, &step) &&
+			(step.step.unknown == NCS_COST_KNOWN ||
+			 ncs_diagnosis_severity(&screen->diagnosis) !=
+				 NCS_SEVERITY_STUCK);
 
-	return 2 + ncs_busiest_step(&screen->model, &step);
+	return 2 + has_step;
 }
 
 int ncs_summary_lines(const struct ncs_screen *screen, int width)

@@ -758,23 +758,35 @@ static void at_sequence(struct scripted_rank *rank, uint64_t sequence)
 	function->last_sequence_number = sequence;
 }
 
-/* Opens a ring of four ranks that rank 2 does not join. */
-static void make_stuck(struct scripted *job)
+/* Opens a ring of so many ranks that rank 2 does not join. */
+static void make_ring_stuck(struct scripted *job, int count)
 {
 	uint64_t since_ns = SEEN - 41 * SECOND;
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < count; i++) {
 		struct scripted_rank *rank = add_world(job, i);
 
 		rank->snapshot.liveness = NCS_SILENT;
 		at_sequence(rank, i == 2 ? 87 : 88);
 		if (i == 2)
 			continue;
-		waits(rank, NCS_CHANNEL_SEND_GPU_WAIT, true, (i + 1) % 4,
+		waits(rank, NCS_CHANNEL_SEND_GPU_WAIT, true, (i + 1) % count,
 		      since_ns);
-		waits(rank, NCS_CHANNEL_RECV_WAIT, false, (i + 3) % 4,
+		waits(rank, NCS_CHANNEL_RECV_WAIT, false,
+		      (i + count - 1) % count,
 		      since_ns + (uint64_t)i * SECOND / 10);
 	}
+}
+
+static void make_stuck(struct scripted *job)
+{
+	make_ring_stuck(job, 4);
+}
+
+/* With more ranks than 24 lines have room for beside the evidence. */
+static void make_many_stuck(struct scripted *job)
+{
+	make_ring_stuck(job, 8);
 }
 
 /* Minutes of one letter tell nothing: the time before the wait is there, too. */
@@ -991,6 +1003,55 @@ static void a_stuck_job_is_explained_once(void **state)
 	scripted_release(&job);
 }
 
+/* The evidence needs the line of a step that will not be known. */
+static void a_stuck_job_without_steps_has_no_line_for_them(void **state)
+{
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	make_stuck(&job);
+	scripted_all_reduces(&job, 2, SEEN - 45 * SECOND, 2, 0);
+	start(&usual);
+	init(NCS_VIEW_RANK);
+	look(&job.source, SEEN - SECOND);
+	look(&job.source, SEEN);
+	assert_true(picture_has("STUCK "));
+	assert_false(picture_has("STEP "));
+	close_job();
+	stop();
+	scripted_release(&job);
+}
+
+/* The table can be scrolled, the evidence cannot. */
+static void evidence_is_whole_where_a_table_is_full(void **state)
+{
+	struct scripted job;
+
+	(void)state;
+	scripted_init(&job);
+	make_many_stuck(&job);
+	start(&usual);
+	init(NCS_VIEW_RANK);
+	look(&job.source, SEEN - SECOND);
+	look(&job.source, SEEN);
+	/* The root, and some that wait for it. */
+	assert_true(picture_has(">     2 -"));
+	assert_true(picture_has("      0 -"));
+	assert_true(picture_has("      1 -"));
+	assert_true(picture_has("its host before is not known"));
+	assert_true(picture_has("posted; no data from the peer yet, step 3"));
+	assert_true(picture_has("Try: gdb -p 102"));
+	press("End");
+	assert_true(picture_has("      7 -"));
+	assert_true(picture_has("rank 7 of world: silent"));
+	assert_true(picture_has("posted; no data from the peer yet, step 3"));
+	assert_true(picture_has("Try: gdb -p 102"));
+	close_job();
+	stop();
+	scripted_release(&job);
+}
+
 /* A job of eight ranks that is well. */
 static void make_level(struct scripted *job)
 {
@@ -1011,7 +1072,8 @@ static void first_screens_match_pictures(void **state)
 		void (*make)(struct scripted *job);
 	} jobs[] = { { "well", make_level },
 		     { "slow", make_late },
-		     { "stuck", make_stuck } };
+		     { "stuck", make_stuck },
+		     { "many-stuck", make_many_stuck } };
 	static const struct shape shapes[] = { { 80, 24, true, true },
 					       { 120, 40, true, true },
 					       { 200, 60, false, true } };
@@ -2631,6 +2693,8 @@ int main(void)
 		TEST(job_stuck_on_a_stream_matches_pictures),
 		TEST(straggler_matches_pictures),
 		TEST(a_stuck_job_is_explained_once),
+		TEST(a_stuck_job_without_steps_has_no_line_for_them),
+		TEST(evidence_is_whole_where_a_table_is_full),
 		TEST(first_screens_match_pictures),
 		TEST(stuck_job_on_a_small_screen_shows_the_verdict),
 		TEST(dead_job_matches_picture),
