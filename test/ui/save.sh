@@ -31,7 +31,7 @@ sees LANE
 press D
 lanes() {
 	grep -q '^view timeline' "$folder"/* &&
-		grep -q '^ *0  AllReduce .*rr' "$folder"/* &&
+		grep -q '^ *0  AllReduce  *world  *.*rr' "$folder"/* &&
 		grep -q '^r  running$' "$folder"/*
 }
 soon lanes

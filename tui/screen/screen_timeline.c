@@ -78,13 +78,14 @@ void ncs_timeline_click(struct ncs_screen *screen, int x)
 
 /* --- Drawing -------------------------------------------------------------- */
 
-/* Returns the width in columns of the names of the tracks, with their marks. */
-static int names_width(int width)
+/* Returns the width in columns of the names of the tracks, with their marks, where
+ * they have those of communicators or not. */
+static int names_width(int width, bool has_communicators)
 {
 	if (width < 60)
 		return width < 26 ? width : 22;
 	if (width < 100)
-		return 25;
+		return has_communicators ? 34 : 25;
 	return width < 160 ? 34 : 48;
 }
 
@@ -329,7 +330,7 @@ void ncs_timeline_draw(struct ncs_screen *screen, const struct ncs_rect *legend,
 {
 	bool used[1 << 8] = { false };
 	struct ncs_grid *table = &screen->tables[NCS_VIEW_TIMELINE];
-	int names = names_width(rows->width);
+	int names = names_width(rows->width, !table->one_communicator);
 	int width = rows->width - names;
 	struct ncs_rect left_header = *header, left_rows = *rows;
 	struct ncs_axis axis;
@@ -356,14 +357,26 @@ void ncs_timeline_draw(struct ncs_screen *screen, const struct ncs_rect *legend,
 
 /* --- Saving --------------------------------------------------------------- */
 
+static void print_cell(FILE *file, enum ncs_column_id id,
+		       const struct ncs_row *row)
+{
+	const struct ncs_column *column = &ncs_columns[id];
+	char text[NCS_FORMAT_MAX], cell[NCS_FORMAT_MAX];
+	struct ncs_value value;
+
+	ncs_column_get(column, row, &value);
+	ncs_format_value(text, sizeof(text), &value, column->width, true);
+	ncs_format_pad(cell, sizeof(cell), text, column->width, column->align);
+	fprintf(file, "%s  ", cell);
+}
+
 int ncs_timeline_print(FILE *file, const struct ncs_screen *screen)
 {
 	const struct ncs_grid *table = &screen->tables[NCS_VIEW_TIMELINE];
 	struct ncs_axis axis = ncs_timeline_axis(screen);
 	struct ncs_cell cells[NCS_CELLS_MAX];
 	bool used[1 << 8] = { false };
-	char name[LABEL_BYTES], rank[32], text[LABEL_BYTES] = "";
-	struct ncs_value value;
+	char name[LABEL_BYTES], text[LABEL_BYTES] = "";
 	size_t count;
 	const struct ncs_grid_row *rows = ncs_fold_rows(table, &count);
 
@@ -380,11 +393,11 @@ int ncs_timeline_print(FILE *file, const struct ncs_screen *screen)
 
 		if (error)
 			return error;
-		ncs_column_get(&ncs_columns[NCS_COLUMN_TIMELINE_RANK], row,
-			       &value);
-		ncs_format_value(rank, sizeof(rank), &value, 0, true);
+		print_cell(file, NCS_COLUMN_TIMELINE_RANK, row);
 		ncs_track_name(&track, name, sizeof(name));
-		fprintf(file, "%4s  %-16s  ", rank, name);
+		fprintf(file, "%-16s  ", name);
+		if (!table->one_communicator)
+			print_cell(file, NCS_COLUMN_TIMELINE_COMM, row);
 		for (int k = 0; k < axis.width; k++) {
 			char letter = ncs_activity_letter(cells[k].activity);
 

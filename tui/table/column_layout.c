@@ -2,6 +2,8 @@
 /* Column layout of a table; see column_layout.h. Draws nothing. */
 #include "tui/table/column_layout.h"
 
+#include <string.h>
+
 #include "tui/term/layout.h"
 
 /* Screen columns between two columns. */
@@ -87,7 +89,8 @@ static bool is_noise(const struct ncs_grid *table,
 }
 
 /* Returns a column's priority: the sort column must stay, one communicator
- * needs no name, several jobs need theirs, and where all wait the operation in
+ * needs no name, a rank's number is none without that of its communicator where
+ * there are several, several jobs need theirs, and where all wait the operation in
  * which they do decides. */
 static unsigned priority_of(const struct ncs_grid *table,
 			    const struct ncs_column *column)
@@ -95,6 +98,9 @@ static unsigned priority_of(const struct ncs_grid *table,
 	if (column == table->sort)
 		return 9;
 	if (is_deciding(table, column))
+		return 8;
+	if (!table->one_communicator && column->priority < 8 &&
+	    strcmp(column->title, "COMM") == 0)
 		return 8;
 	if (table->one_communicator &&
 	    column == &ncs_columns[NCS_COLUMN_RANK_COMM])

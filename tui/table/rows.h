@@ -107,7 +107,7 @@ struct ncs_grid {
 	/* The diagnosis of the query: whom others wait for, and who waits. */
 	const struct ncs_diagnosis *diagnosis;
 	const struct ncs_marks *tags; /* NULL if there are none */
-	/* There is one communicator at most: columns need not name it. */
+	/* The rows are of one communicator at most: columns need not name it. */
 	bool one_communicator;
 	bool is_stuck; /* by the diagnosis of the query */
 	/* There are several jobs: a rank's is worth a column. */

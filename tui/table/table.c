@@ -230,6 +230,24 @@ static bool is_in_focus(const struct ncs_row *row,
 	return true;
 }
 
+static bool have_one_communicator(const struct ncs_grid *table)
+{
+	const struct ncs_communicator *one = NULL;
+
+	for (size_t i = 0; i < table->count; i++) {
+		const struct ncs_row *row = &table->rows[i].row;
+		const struct ncs_communicator *of =
+			row->rank ? row->rank->communicator :
+				    row->communicator;
+
+		if (one && of && of != one)
+			return false;
+		if (of)
+			one = of;
+	}
+	return true;
+}
+
 void ncs_grid_build(struct ncs_grid *table, const struct ncs_grid_query *query)
 {
 	int count = ncs_rows(query->model, table->view, &table->scratch,
@@ -244,7 +262,6 @@ void ncs_grid_build(struct ncs_grid *table, const struct ncs_grid_query *query)
 	table->is_stuck = query->diagnosis &&
 			  ncs_diagnosis_severity(query->diagnosis) ==
 				  NCS_SEVERITY_STUCK;
-	table->one_communicator = query->model->communicator_count <= 1;
 	/* Without memory none are counted, and the column comes late. */
 	ncs_jobs_count(query->model, &jobs);
 	table->several_jobs = jobs.jobs + jobs.pods > 1;
@@ -264,6 +281,7 @@ void ncs_grid_build(struct ncs_grid *table, const struct ncs_grid_query *query)
 		qsort_r(table->rows, table->count, sizeof(*table->rows),
 			compare_rows, table);
 	table->passed = table->count;
+	table->one_communicator = have_one_communicator(table);
 	ncs_fold(table, query);
 	if (table->tree.on)
 		ncs_tree_arrange(table, query);

@@ -595,6 +595,29 @@ static void one_communicator_needs_no_name_at_eighty_columns(void **state)
 	ncs_grid_release(&table);
 }
 
+/* Ranks of several communicators have the same numbers. */
+static void a_rank_has_its_communicator_beside_it_at_eighty_columns(void **state)
+{
+	struct ncs_grid table;
+	char rank[64], comm[64];
+
+	(void)state;
+	for (size_t i = 0; i < ncs_column_count; i++) {
+		const struct ncs_column *column = &ncs_columns[i];
+
+		if (strcmp(column->title, "RANK") != 0)
+			continue;
+		snprintf(rank, sizeof(rank), "%s", column->id);
+		snprintf(comm, sizeof(comm), "%.*sCOMM",
+			 (int)(strlen(rank) - strlen("RANK")), rank);
+		init(&table, column->view);
+		assert_true(is_shown(&table, 80, rank));
+		if (!is_shown(&table, 80, comm))
+			fail_msg("%s is not beside %s", comm, rank);
+		ncs_grid_release(&table);
+	}
+}
+
 static void every_column_can_be_scrolled_to(void **state)
 {
 	struct ncs_grid table;
@@ -783,6 +806,7 @@ int main(void)
 		TEST(columns_fit_every_width),
 		TEST(eighty_columns_show_the_important_columns),
 		TEST(one_communicator_needs_no_name_at_eighty_columns),
+		TEST(a_rank_has_its_communicator_beside_it_at_eighty_columns),
 		TEST(every_column_can_be_scrolled_to),
 		TEST(sort_column_is_always_shown),
 		TEST(levels_add_columns),
