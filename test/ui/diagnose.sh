@@ -9,26 +9,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 
-build=${BUILD:-build}
-ncclstat=$build/ncclstat
-replay=$build/ncclreplay
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-diagnose.XXXXXX")
-jobs=
-export LC_ALL=C.UTF-8
-. test/shm.sh
-. test/await.sh
-
-# A job ends with its ncclreplay.
-leave() {
-	for p in $jobs; do
-		kill "$p" 2>/dev/null
-	done
-	wait
-	shm_remove
-	rm -rf "$tmp"
-}
-trap leave EXIT
-trap 'exit 130' HUP INT TERM
+. test/ui/checks
 
 # play NAME FAULT RANKS [RANK...]: plays a job in the background, with segments
 # of its own; without the ranks named, as if they had no plugin.
@@ -41,29 +22,32 @@ play() {
 	done
 	NCCLSTAT_DIR="$tmp/$1/shm" "$replay" --hold "$tmp/$1" \
 		2>"$tmp/$1/replay" &
-	jobs="$jobs $!"
+	job="$job $!"
+}
+
+# in_job NAME COMMAND...: runs a command on the segments of that job.
+in_job() (
+	export NCCLSTAT_DIR="$tmp/$1/shm"
+	shift
+	"$@"
+)
+
+# found NAME STATUS EXPRESSION: see diagnose.
+found() {
+	in_job "$1" run "$2" --diagnose=json -i 0.2 --wait 30 && python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+f = d["findings"][0]
+assert eval("(" + sys.argv[2] + ")"), sys.argv[2]' "$tmp/out" "$3" && return
+	cat "$tmp/$1/replay"
+	return 1
 }
 
 # diagnose NAME STATUS EXPRESSION: waits for a problem; passes if the exit
 # status is STATUS and the expression holds, in which d is the whole diagnosis
 # and f the worst finding.
 diagnose() {
-	status=0
-	NCCLSTAT_DIR="$tmp/$1/shm" "$ncclstat" --diagnose=json -i 0.2 \
-		--wait 30 >"$tmp/out" 2>"$tmp/err" || status=$?
-	if [ "$status" -eq "$2" ] && python3 -c '
-import json, sys
-d = json.load(open(sys.argv[1]))
-f = d["findings"][0]
-assert eval("(" + sys.argv[2] + ")"), d' "$tmp/out" "$3" >"$tmp/log" 2>&1; then
-		echo "ok $1: verdict, root and status $2"
-		return
-	fi
-	echo "not ok $1: verdict, root and status $2: $status, $3" |
-		tr '\n\t' '  '
-	echo
-	sed 's/^/  /' "$tmp/log" "$tmp/out" "$tmp/err" "$tmp/$1/replay" |
-		cut -c 1-1000
+	check "$1: verdict, root and status $2" found "$@"
 }
 
 # All jobs run at the same time, since it takes a while until a job is called
@@ -109,7 +93,7 @@ play_late() {
 	shm_folder "$tmp/late/shm"
 	NCCLSTAT_DIR="$tmp/late/shm" "$replay" --hold --speed 0.05 \
 		test/captures/net-v5-hang 2>"$tmp/late/replay" &
-	jobs="$jobs $!"
+	job="$job $!"
 }
 
 for n in 2 8; do
@@ -185,64 +169,35 @@ for n in 2 8; do
 done
 
 # A job that has finished its calls and sleeps is healthy.
-status=0
-NCCLSTAT_DIR="$tmp/none/shm" "$ncclstat" --diagnose -i 0.2 \
-	>"$tmp/out" 2>"$tmp/err" || status=$?
-if [ "$status" -eq 0 ] && grep -q '^well: ' "$tmp/out"; then
-	echo "ok none: well, status 0"
-else
-	echo "not ok none: well, status 0 (status $status)"
-	sed 's/^/  /' "$tmp/out" "$tmp/err"
-fi
-status=0
-NCCLSTAT_DIR="$tmp/missing8/shm" "$ncclstat" --diagnose -i 0.2 \
-	>"$tmp/out" 2>"$tmp/err" || status=$?
-if [ "$status" -eq 2 ] &&
-	grep -q '^stuck: rank 1 of faulty has not called AllReduce #4; 7 ranks' \
-		"$tmp/out" && grep -q '^  next: ' "$tmp/out"; then
-	echo "ok text: a sentence, what was seen, and what to do"
-else
-	echo "not ok text: a sentence, what was seen, and what to do"
-	sed 's/^/  /' "$tmp/out" "$tmp/err"
-fi
-mkdir "$tmp/empty"
-status=0
-NCCLSTAT_DIR="$tmp/empty" "$ncclstat" --diagnose=json -i 0.1 \
-	>"$tmp/out" 2>"$tmp/err" || status=$?
-if [ "$status" -eq 3 ] && grep -q '"severity":null' "$tmp/out"; then
-	echo "ok no job: status 3"
-else
-	echo "not ok no job: status 3 (status $status)"
-fi
+check 'none: status 0' in_job none run 0 --diagnose -i 0.2
+check 'none: well' grep -q '^well: ' "$tmp/out"
+check 'text: status 2' in_job missing8 run 2 --diagnose -i 0.2
+check 'text: a sentence' grep -q \
+	'^stuck: rank 1 of faulty has not called AllReduce #4; 7 ranks' \
+	"$tmp/out"
+check 'text: what to do' grep -q '^  next: ' "$tmp/out"
+mkdir -p "$tmp/empty/shm"
+check 'no job: status 3' in_job empty run 3 --diagnose=json -i 0.1
+check 'no job: no severity' grep -q '"severity":null' "$tmp/out"
 
 # Segments that cannot be read are not healthy, and no job is.
-mkdir "$tmp/damaged"
-echo damaged >"$tmp/damaged/ncclstat.1.1.0"
+mkdir -p "$tmp/damaged/shm"
+echo damaged >"$tmp/damaged/shm/ncclstat.1.1.0"
 for mode in --diagnose --diagnose=json --dump --dump=json --dump=openmetrics \
 	--dump=prometheus --list --list=json --set=sample=4 \
 	"--record=$tmp/none.rec --duration=1"; do
-	status=0
 	# shellcheck disable=SC2086 # options
-	NCCLSTAT_DIR="$tmp/damaged" "$ncclstat" $mode >"$tmp/out" \
-		2>"$tmp/err" || status=$?
-	if [ "$status" -eq 4 ] && { case $mode in
+	check "$mode of a damaged segment: status 4" \
+		in_job damaged run 4 $mode
+	case $mode in
 	--diagnose | --dump)
-		grep -q '^no verdict: 1 segment cannot be read' "$tmp/out"
+		check "$mode of a damaged segment: no verdict" grep -q \
+			'^no verdict: 1 segment cannot be read' "$tmp/out"
 		;;
-	esac }; then
-		echo "ok $mode of a damaged segment: no verdict, status 4"
-	else
-		echo "not ok $mode of a damaged segment: no verdict, status 4" \
-			"(status $status)"
-		sed 's/^/  /' "$tmp/out" "$tmp/err"
-	fi
+	esac
 done
 pid=$(pid_of missing2 1)
-NCCLSTAT_DIR="$tmp/missing2/shm" "$ncclstat" --diagnose -i 0.2 >"$tmp/out" 2>&1
-if grep -q "^  where: rank 1 of faulty: pid $pid on " "$tmp/out" &&
-	grep -qx "  try: py-spy dump --pid $pid" "$tmp/out"; then
-	echo "ok a finding says where its root runs, and what to try"
-else
-	echo "not ok a finding says where its root runs, and what to try"
-	sed 's/^/  /' "$tmp/out"
-fi
+in_job missing2 run 2 --diagnose -i 0.2
+check 'a finding says where its root runs' grep -q \
+	"^  where: rank 1 of faulty: pid $pid on " "$tmp/out"
+check 'and what to try' grep -qx "  try: py-spy dump --pid $pid" "$tmp/out"

@@ -10,40 +10,15 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 
-build=$(cd "${BUILD:-build}" && pwd)
-ncclstat=$build/ncclstat
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-stacks.XXXXXX")
-jobs=
+# Programs are run elsewhere, too.
+BUILD=$(cd "${BUILD:-build}" && pwd)
+. test/ui/checks
 container=
-export LC_ALL=C.UTF-8
-. test/shm.sh
-. test/await.sh
-
-leave() {
+at_end() {
 	# This one waits for its child and ignores other signals.
 	[ -z "$container" ] || kill -KILL "$container"
-	for p in $jobs; do
-		kill -CONT "$p" 2>/dev/null
-		kill "$p" 2>/dev/null
-	done
-	wait
-	shm_remove
-	rm -rf "$tmp"
-}
-trap leave EXIT
-trap 'exit 130' HUP INT TERM
-
-# says NAME COMMAND...: prints the verdict of a check that is this command.
-says() {
-	name=$1
-	shift
-	if "$@" >"$tmp/log" 2>&1; then
-		echo "ok $name"
-	else
-		echo "not ok $name"
-		sed 's/^/  /' "$tmp/log" "$tmp/out" "$tmp/err" | cut -c 1-600 |
-			head -n 40
-	fi
+	# shellcheck disable=SC2086 # a list of words
+	[ -z "$job" ] || kill -CONT $job 2>/dev/null
 }
 
 # holds EXPRESSION: whether that holds of $tmp/out, the document d.
@@ -142,7 +117,7 @@ END
 ${CC:-cc} -g -O0 -o "$tmp/victim" "$tmp/victim.c" -lpthread || exit
 "$tmp/victim" &
 victim=$!
-jobs="$jobs $victim"
+job="$job $victim"
 await is_in S "$victim"
 
 # --- The tools themselves ------------------------------------------------------
@@ -151,27 +126,27 @@ await is_in S "$victim"
 names='[f[0] for f in s[0]["frames"]]'
 if command -v gdb >/dev/null; then
 	of gdb "$victim"
-	says 'gdb reads functions, files and lines of a C program' holds \
+	check 'gdb reads functions, files and lines of a C program' holds \
 		"s[0]['tool'] == 'gdb' and
 		$names[0] == 'main' and
 		$names[1:3] == ['next_batch', 'read_batch'] and
 		s[0]['frames'][2][1].endswith('victim.c') and
 		s[0]['frames'][1][2] in (20, 21)"
-	says 'a process goes on after gdb' await runs "$victim"
+	check 'a process goes on after gdb' await runs "$victim"
 else
 	echo 'skip gdb is not installed'
 fi
 if command -v eu-stack >/dev/null; then
 	of eu-stack "$victim"
-	says 'eu-stack reads the same functions' holds \
+	check 'eu-stack reads the same functions' holds \
 		"s[0]['tool'] == 'eu-stack' and ' '.join($names).find(
 		'main next_batch read_batch') >= 0"
-	says 'a process goes on after eu-stack' await runs "$victim"
+	check 'a process goes on after eu-stack' await runs "$victim"
 else
 	echo 'skip eu-stack is not installed'
 fi
 of '' "$victim"
-says 'without tools /proc tells the system call' holds \
+check 'without tools /proc tells the system call' holds \
 	"s[0]['tool'] == '/proc' and
 	$names[0] == 'thread victim' and
 	$names[1].startswith('system call ') and
@@ -188,7 +163,7 @@ done
 
 # refused NAME WORDS: passes if no tool was run, and the words say why.
 refused() {
-	says "$1" holds "s[0]['frames'] == [] and s[0]['tool'] == '' and
+	check "$1" holds "s[0]['frames'] == [] and s[0]['tool'] == '' and
 		'$2' in s[0]['why'] and not __import__('os').path.exists(
 		'$tmp/touched')"
 	rm -f "$tmp/touched"
@@ -198,7 +173,7 @@ kill -STOP "$victim"
 await is_in T "$victim"
 of "$all" "$victim"
 refused 'a stopped process stays so' 'stopped by a signal'
-says 'and is not continued' is_in T "$victim"
+check 'and is not continued' is_in T "$victim"
 kill -CONT "$victim"
 await runs "$victim"
 
@@ -230,7 +205,7 @@ END
 ${CC:-cc} -o "$tmp/tracer" "$tmp/tracer.c" || exit
 "$tmp/tracer" "$victim" &
 tracer=$!
-jobs="$jobs $tracer"
+job="$job $tracer"
 # traced: whether the process is traced.
 traced() {
 	grep -q "^TracerPid:[^0-9]*$tracer\$" "/proc/$victim/status"
@@ -282,28 +257,28 @@ if command -v eu-stack >/dev/null; then
 	ln -s "$(command -v sleep)" "$tmp/tools/sleep"
 	ln -s "$(command -v sh)" "$tmp/tools/sh"
 	of "$all sleep sh" "$victim"
-	says 'a tool that hangs is ended, and the next ones are tried' holds \
+	check 'a tool that hangs is ended, and the next ones are tried' holds \
 		"s[0]['tool'] == 'eu-stack' and 'next_batch' in $names"
-	says 'a process that it left stopped goes on' await runs "$victim"
+	check 'a process that it left stopped goes on' await runs "$victim"
 fi
 # Nothing of a child is left: its command line has the process.
 left() {
 	! grep -lz -- "--pid" /proc/[0-9]*/cmdline 2>/dev/null |
 		xargs -r grep -lzx -- "$victim" 2>/dev/null | grep -q .
 }
-says 'no tool is left' await left
+check 'no tool is left' await left
 
 cat >"$tmp/tools/py-spy" <<'END'
 #!/bin/sh
 head -c 10000000 /dev/zero | tr '\0' '['
 END
 of 'py-spy sh head tr' "$victim"
-says 'ten megabytes are refused' holds "s[0]['tool'] == '/proc' and
+check 'ten megabytes are refused' holds "s[0]['tool'] == '/proc' and
 	'py-spy' in s[0]['why']"
 printf '#!/bin/sh\nprintf %%s "[{\\"os_thread_id\\":%s,\\"frames\\":[{\\"na"\n' \
 	"$victim" >"$tmp/tools/py-spy"
 of 'py-spy sh' "$victim"
-says 'JSON that is cut is no stack' holds "s[0]['tool'] == '/proc' and
+check 'JSON that is cut is no stack' holds "s[0]['tool'] == '/proc' and
 	'py-spy has found no frames' in s[0]['why']"
 
 # --- A job that hangs -------------------------------------------------------------
@@ -313,7 +288,7 @@ shm_folder "$tmp/job/shm"
 python3 test/ui/faulty_job.py missing 8 "$tmp/job"
 NCCLSTAT_DIR="$tmp/job/shm" "$build/ncclreplay" --hold "$tmp/job" \
 	2>"$tmp/job/replay" &
-jobs="$jobs $!"
+job="$job $!"
 export NCCLSTAT_DIR="$tmp/job/shm"
 
 # In the place of py-spy: rank 1 reads its data, rank $UNREAD cannot be read, and
@@ -359,41 +334,41 @@ with_stacks() {
 }
 
 with_stacks 2 --diagnose=json --stacks
-says 'the culprit and one that waits for it are read' holds "
+check 'the culprit and one that waits for it are read' holds "
 	len(s['processes']) == 2 and
 	[p['rank'] for p in s['processes'] if p['culprit']] == [1] and
 	len(s['branches']) == 3 and
 	[b['frames'][0] for b in s['branches'] if b['leaves_the_others']] ==
 	[{'function': 'next', 'file': '/job/loader.py', 'line': 188}]"
-says 'it is said beforehand that processes pause' grep -q \
+check 'it is said beforehand that processes pause' grep -q \
 	'reading the stacks of 2 processes; each pauses' "$tmp/err"
-says 'the document is as its schema says' python3 test/ui/json_schema.py \
+check 'the document is as its schema says' python3 test/ui/json_schema.py \
 	tui/share/json/ncclstat.schema.json diagnosis "$tmp/out"
 export UNREAD=7
 with_stacks 2 --diagnose=json --stacks=all
-says 'all ranks are merged' holds "
+check 'all ranks are merged' holds "
 	sorted(p['rank'] for p in s['processes']) == list(range(8)) and
 	sorted(s['processes'][i]['rank'] for b in s['branches'] for i in
 		b['processes'] if b['frames'][0]['function'] == '<module>') ==
 	list(range(7)) and
 	[p['tool'] for p in s['processes'] if p['rank'] == 7] == ['/proc']"
 with_stacks 2 --diagnose --stacks=all
-says 'the text has one tree' grep -qx '  ranks 0-6:' "$tmp/out"
-says 'it marks where the culprit leaves' grep -qx \
+check 'the text has one tree' grep -qx '  ranks 0-6:' "$tmp/out"
+check 'it marks where the culprit leaves' grep -qx \
 	'    rank 1: <-- leaves the others' "$tmp/out"
-says 'it has function, file and line' grep -qx '      next  loader.py:188' \
+check 'it has function, file and line' grep -qx '      next  loader.py:188' \
 	"$tmp/out"
-says 'text of others is cleaned' grep -qx '      re?\[31mad  ?.py:9' "$tmp/out"
-says 'it says why a stack is of /proc' grep -q \
+check 'text of others is cleaned' grep -qx '      re?\[31mad  ?.py:9' "$tmp/out"
+check 'it says why a stack is of /proc' grep -q \
 	'^  rank 7: by /proc: eu-stack fails' "$tmp/out"
 # lines_fit: whether all lines of stacks have 80 columns at most.
 lines_fit() {
 	sed -n '/^stacks/,$p' "$tmp/out" | grep '^ *[a-z<]' |
 		grep -v 'by /proc:' | awk 'length > 80 { exit 1 }'
 }
-says 'lines fit into 80 columns' lines_fit
+check 'lines fit into 80 columns' lines_fit
 "$ncclstat" --diagnose=json -i 0.2 >"$tmp/out" 2>"$tmp/err"
-says 'nothing is read unless it is asked for' holds "s is None"
+check 'nothing is read unless it is asked for' holds "s is None"
 
 # A node that is this machine.
 cat >"$tmp/tools/ssh" <<END
@@ -411,29 +386,29 @@ chmod +x "$tmp/tools/ssh"
 rm "$tmp/tools/gdb" "$tmp/tools/eu-stack"
 PATH="$tmp/tools:$PATH" "$ncclstat" --record "$tmp/kept" --duration 8 --stacks \
 	>"$tmp/out" 2>"$tmp/err"
-says 'a recorder says that processes will pause' grep -q \
+check 'a recorder says that processes will pause' grep -q \
 	'no rank has called anything for 5 s; each process pauses' "$tmp/err"
 with_stacks 2 --diagnose=json --stacks=all "$tmp/kept"
-says 'a recording has the stacks of all' holds "
+check 'a recording has the stacks of all' holds "
 	sorted(p['rank'] for p in s['processes']) == list(range(8)) and
 	s['age_ns'] > 0 and
 	[b['frames'][0] for b in s['branches'] if b['leaves_the_others']] ==
 	[{'function': 'next', 'file': '/job/loader.py', 'line': 188}]"
-says 'they are as the schema says' python3 test/ui/json_schema.py \
+check 'they are as the schema says' python3 test/ui/json_schema.py \
 	tui/share/json/ncclstat.schema.json diagnosis "$tmp/out"
 with_stacks 2 --diagnose "$tmp/kept"
-says 'they are shown, and how old they are' grep -q \
+check 'they are shown, and how old they are' grep -q \
 	'^stacks of main threads, read [0-9.]*m*s before, the outermost' "$tmp/out"
-says 'without --stacks nothing is said about them' test ! -s "$tmp/err"
+check 'without --stacks nothing is said about them' test ! -s "$tmp/err"
 "$ncclstat" --report="$tmp/page.html" "$tmp/kept"
-says 'a report has them' grep -q '^ *next  loader.py:188$' "$tmp/page.html"
+check 'a report has them' grep -q '^ *next  loader.py:188$' "$tmp/page.html"
 "$ncclstat" --record "$tmp/none" --duration 0.2 2>"$tmp/err"
 with_stacks 2 --diagnose --stacks "$tmp/none"
-says 'that a recording has none is said' grep -q 'no stacks: none were kept' \
+check 'that a recording has none is said' grep -q 'no stacks: none were kept' \
 	"$tmp/err"
 PATH="$tmp/tools:$PATH" with_stacks 2 --diagnose=json --stacks=all \
 	--from "NCCLSTAT_DIR=$NCCLSTAT_DIR $ncclstat --stream=lines --stacks"
-says 'agents of --from send them' holds "
+check 'agents of --from send them' holds "
 	sorted(p['rank'] for p in s['processes']) == list(range(8)) and
 	{'/job/loader.py'} == {f['file'] for b in s['branches'] if
 		b['leaves_the_others'] for f in b['frames'][:1]}"
@@ -441,7 +416,7 @@ says 'agents of --from send them' holds "
 PATH="$tmp/tools:$PATH" NODE="$NCCLSTAT_DIR" "$ncclstat" --record "$tmp/node" \
 	--duration 6 --stacks --hosts n1 --remote-command "$ncclstat" 2>"$tmp/err"
 with_stacks 2 --diagnose=json --stacks=all "$tmp/node.n1"
-says 'so do agents of a recording of nodes' holds "
+check 'so do agents of a recording of nodes' holds "
 	sorted(p['rank'] for p in s['processes']) == list(range(8))"
 
 # --- The key of the live view -----------------------------------------------------
@@ -463,13 +438,13 @@ if command -v script >/dev/null; then
 		keys
 		! shows_stacks || break
 	done
-	says 'key w asks before processes pause' grep -q \
+	check 'key w asks before processes pause' grep -q \
 		'^y/n: read stacks .*each pauses' "$tmp/asks"
-	says 'then it shows the stacks' shows_stacks
+	check 'then it shows the stacks' shows_stacks
 	printf '%s\n' 'wait 1' : 7 Enter 'wait 0.5' w 'wait 0.5' \
 		"save $tmp/shows" q q >"$tmp/keys"
 	keys "$tmp/kept"
-	says 'those of a recording need no question' grep -q \
+	check 'those of a recording need no question' grep -q \
 		'^ *next  loader.py:188' "$tmp/shows"
 else
 	echo 'skip script is not installed'
@@ -486,7 +461,7 @@ sampled() {
 
 # Rank 1 never calls: it is late for ever.
 with_stacks 2 --diagnose --stacks=late
-says 'a rank that never calls is late at all moments' sampled \
+check 'a rank that never calls is late at all moments' sampled \
 	'^rank 1 is late in .* at 20 of 20 moments:' 'by /proc: .*py-spy'
 mkdir "$tmp/slow"
 shm_folder "$tmp/slow/shm"
@@ -494,7 +469,7 @@ python3 test/ui/fleet_job.py straggler 4 "$tmp/slow"
 export NCCLSTAT_DIR="$tmp/slow/shm"
 # Rank 1 is late for 48 ms of 400 ms.
 "$build/ncclreplay" --speed 0.25 --loop 0 "$tmp/slow" 2>"$tmp/slow/replay" &
-jobs="$jobs $!"
+job="$job $!"
 # In the place of py-spy: the process reads data at five moments of six.
 cat >"$tmp/tools/py-spy" <<'END'
 #!/bin/sh
@@ -515,36 +490,36 @@ export COUNT="$tmp/count" SLEEP=
 echo 0 >"$COUNT"
 rm -f "$tmp/touched"
 with_stacks 1 --diagnose --stacks=late --wait 30
-says 'where a host is late most of the time is told' sampled \
+check 'where a host is late most of the time is told' sampled \
 	'^rank 1 is late in next (loader.py:188) at [0-9]* of [0-9]* moments:$' \
 	'^      collect  gc.py:3$'
-says 'it is said beforehand that nothing pauses' grep -q 'nothing pauses' \
+check 'it is said beforehand that nothing pauses' grep -q 'nothing pauses' \
 	"$tmp/err"
 echo 0 >"$COUNT"
 with_stacks 1 --diagnose=json --stacks=late --wait 30
-says 'the moments are those of one process, 20 at most' holds "
+check 'the moments are those of one process, 20 at most' holds "
 	s['late'] and 0 < len(s['processes']) <= 20 and
 	{(p['rank'], p['tool'], p['culprit']) for p in s['processes']} ==
 	{(1, 'py-spy', True)}"
-says 'they are as the schema says' python3 test/ui/json_schema.py \
+check 'they are as the schema says' python3 test/ui/json_schema.py \
 	tui/share/json/ncclstat.schema.json diagnosis "$tmp/out"
 pid=$(python3 -c 'import json, sys
 print(json.load(open(sys.argv[1]))["stacks"]["processes"][0]["pid"])' \
 	"$tmp/out")
-says 'the process runs' runs "$pid"
-says 'no tool that stops it was run' test ! -e "$tmp/touched"
+check 'the process runs' runs "$pid"
+check 'no tool that stops it was run' test ! -e "$tmp/touched"
 echo 0 >"$COUNT"
 export NODE="$NCCLSTAT_DIR"
 with_stacks 1 --diagnose --stacks=late --wait 30 --records --hosts n1 \
 	--remote-command "$ncclstat"
-says 'ncclstat on a node samples there' sampled \
+check 'ncclstat on a node samples there' sampled \
 	'^rank 1 is late in next (loader.py:188) at [0-9]* of [0-9]* moments:$'
 export SLEEP=0.1
 echo 0 >"$COUNT"
 with_stacks 1 --diagnose --stacks=late --wait 30
-says 'frames of the time after the lateness do not count' sampled \
+check 'frames of the time after the lateness do not count' sampled \
 	'^rank 1 is late in ' 'by /proc: py-spy takes longer than it is late'
-says 'none of them is told' sh -c "! grep loader '$tmp/out'"
+check 'none of them is told' sh -c "! grep loader '$tmp/out'"
 # Rank 2 of the job that hangs waits for rank 1, and is late at no moment.
 pid=$(python3 -c '
 import json, sys
@@ -552,7 +527,7 @@ print([p for p, r in json.load(open(sys.argv[1])).items() if r == 2][0])' \
 	"$RANKS")
 "$ncclstat" --stacks-of="$pid:0:0" --stacks=late --dir "$tmp/job/shm" \
 	>"$tmp/out" 2>"$tmp/err"
-says 'a host that is not late is not sampled' grep -q \
+check 'a host that is not late is not sampled' grep -q \
 	"^ncclstat-stack.$pid..the ranks of its machine did not see" "$tmp/out"
 
 # --- A job in a container --------------------------------------------------------
@@ -566,21 +541,12 @@ if unshare --pid --fork --mount-proc true 2>/dev/null; then
 	"$ncclstat" --diagnose --stacks=all --wait 30 -i 0.2 >"$tmp/out" \
 		2>"$tmp/err"
 	# Two tools name frames differently: the best one may have no time.
-	says 'processes of a container are read from outside' grep -q \
+	check 'processes of a container are read from outside' grep -q \
 		'^ .*sigsuspend' "$tmp/out"
 else
 	echo 'skip PID namespaces are not permitted here'
 fi
 
-# usage WORDS OPTION...: passes if that is refused as wrong usage.
-usage() {
-	wanted=$1
-	shift
-	status=0
-	"$ncclstat" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
-	says "refused: $*" test "$status" -eq 64
-	grep -q -- "$wanted" "$tmp/err" || echo "not ok $* says: $wanted"
-}
 usage 'requires --diagnose' --stacks --dump
 usage 'without a FILE' --diagnose --stacks=late --from 'true'
 usage 'without a FILE' --diagnose --stacks=late --follow -

@@ -10,36 +10,9 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 
-build=$(cd "${BUILD:-build}" && pwd)
-ncclstat=$build/ncclstat
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/ncclstat-watch.XXXXXX")
-pids=
-export LC_ALL=C.UTF-8
-. test/shm.sh
-. test/await.sh
-
-leave() {
-	for p in $pids; do
-		kill "$p" 2>/dev/null
-	done
-	wait
-	shm_remove
-	rm -rf "$tmp"
-}
-trap leave EXIT
-trap 'exit 130' HUP INT TERM
-
-# says NAME COMMAND...: prints the verdict of a check that is this command.
-says() {
-	name=$1
-	shift
-	if "$@" >"$tmp/log" 2>&1; then
-		echo "ok $name"
-	else
-		echo "not ok $name"
-		sed 's/^/  /' "$tmp/log" "$tmp/lines" "$tmp/err" | cut -c 1-400
-	fi
-}
+# Programs are run elsewhere, too.
+BUILD=$(cd "${BUILD:-build}" && pwd)
+. test/ui/checks
 
 # has FILE COUNT PATTERN: whether so many lines of a file are like that.
 has() {
@@ -66,69 +39,69 @@ END
 	--on="stuck:sh $tmp/hook slowly $tmp" \
 	--on='stuck:printf "a\033[31mb\n"; exit 3' \
 	--on="died:sh $tmp/hook died $tmp" \
-	--on="slow:sh $tmp/hook slow $tmp" >"$tmp/lines" 2>"$tmp/err" &
+	--on="slow:sh $tmp/hook slow $tmp" >"$tmp/out" 2>"$tmp/err" &
 watch=$!
-pids="$pids $watch"
-await has "$tmp/lines" 1 .
-says 'without a job there is no verdict' has "$tmp/lines" 1 \
+job="$job $watch"
+await has "$tmp/out" 1 .
+check 'without a job there is no verdict' has "$tmp/out" 1 \
 	'^[0-9-]*T[0-9:]*+[0-9]* no '
 
 "$build/ncclreplay" --hold "$tmp/job" 2>"$tmp/replay" &
-job=$!
-pids="$pids $job"
-says 'a job that hangs is told' await has "$tmp/lines" 1 \
+player=$!
+job="$job $player"
+check 'a job that hangs is told' await has "$tmp/out" 1 \
 	' stuck: rank 1 of faulty has not called AllReduce #4'
-says 'its commands run' await has "$tmp/runs" 1 '^end slowly'
-says 'a command that fails is told' await has "$tmp/err" 1 \
+check 'its commands run' await has "$tmp/runs" 1 '^end slowly'
+check 'a command that fails is told' await has "$tmp/err" 1 \
 	'its command fails with status 3'
-says 'text of a command is cleaned' has "$tmp/err" 1 ': a?\[31mb$'
+check 'text of a command is cleaned' has "$tmp/err" 1 ': a?\[31mb$'
 # Samples in which the finding is still there.
 sleep 1
-says 'each has run once, one after the other' test "$(tr '\n' ' ' \
+check 'each has run once, one after the other' test "$(tr '\n' ' ' \
 	<"$tmp/runs")" = 'begin first end first begin slowly end slowly '
-says 'the verdict is not told again' has "$tmp/lines" 1 ' stuck: rank 1 '
-says 'the input is the diagnosis' python3 test/ui/json_schema.py \
+check 'the verdict is not told again' has "$tmp/out" 1 ' stuck: rank 1 '
+check 'the input is the diagnosis' python3 test/ui/json_schema.py \
 	tui/share/json/ncclstat.schema.json diagnosis "$tmp/json-first"
 for variable in 'VERDICT=rank_missing$' 'SEVERITY=stuck$' 'RANK=1$' \
 	'PID=[0-9]*$' "HOST=$(hostname)\$" "DIR=$tmp/shm\$" \
 	'SENTENCE=rank 1 of faulty has not called'; do
-	says "a command has NCCLSTAT_${variable%%=*}" has \
+	check "a command has NCCLSTAT_${variable%%=*}" has \
 		"$tmp/variables-first" 1 "^NCCLSTAT_$variable"
 done
 
 pid=$(sed -n 's/^NCCLSTAT_PID=//p' "$tmp/variables-first")
 kill -KILL "$pid"
-says 'a death has its command' await has "$tmp/runs" 1 '^end died'
-says 'it tells of that finding' has "$tmp/variables-died" 1 \
+check 'a death has its command' await has "$tmp/runs" 1 '^end died'
+check 'it tells of that finding' has "$tmp/variables-died" 1 \
 	'^NCCLSTAT_VERDICT=rank_died$'
 
-kill "$job"
-wait "$job"
-says 'the end of the job is told' await has "$tmp/lines" 1 \
+kill "$player"
+wait "$player"
+check 'the end of the job is told' await has "$tmp/out" 1 \
 	' well: .*its processes have ended'
 kill "$watch"
 wait "$watch"
-says 'a signal ends it with status 0' test $? -eq 0
+check 'a signal ends it with status 0' test $? -eq 0
 
 shm_folder "$tmp/shm2"
 export NCCLSTAT_DIR="$tmp/shm2"
 "$build/ncclreplay" --hold "$tmp/job" 2>"$tmp/replay" &
-pids="$pids $!"
+job="$job $!"
 # The command that runs when it is stopped ends, too.
 "$ncclstat" --watch -i 0.2 --on='stuck:echo $$ >'"$tmp/pid"'; exec sleep 600' \
-	>"$tmp/lines" 2>"$tmp/err" &
+	>"$tmp/out" 2>"$tmp/err" &
 watch2=$!
-pids="$pids $watch2"
+job="$job $watch2"
 await test -s "$tmp/pid"
 kill "$watch2"
 wait "$watch2"
 ended() {
 	! kill -0 "$(cat "$tmp/pid")" 2>/dev/null
 }
-says 'a command that runs ends with it' await ended
+check 'a command that runs ends with it' await ended
 # Its input may be closed from the start, as ssh -n and cron have it.
-: | "$ncclstat" --watch -i 0.1 --count 3 >"$tmp/lines" 2>"$tmp/err"
-says '--count ends it' has "$tmp/lines" 1 ' stuck: '
+: | "$ncclstat" --watch -i 0.1 --count 3 >"$tmp/out" 2>"$tmp/err"
+check '--count ends it' has "$tmp/out" 1 ' stuck: '
 
 # --- Beside a job ---------------------------------------------------------------
 
@@ -141,10 +114,10 @@ beside() {
 beside sh -c "$build/ncclreplay --hold $tmp/job & echo \$! >$tmp/job.pid
 	ps -o args= --ppid \$\$ >$tmp/children; wait" >/dev/null 2>"$tmp/err" &
 beside=$!
-pids="$pids $beside"
-says 'a watch beside a job tells of it' await grep -q ' stuck: ' "$tmp/file"
-says 'and runs commands' await grep -qx rank_missing "$tmp/told"
-says 'it is no child of the job' has "$tmp/children" 0 -e --watch
+job="$job $beside"
+check 'a watch beside a job tells of it' await grep -q ' stuck: ' "$tmp/file"
+check 'and runs commands' await grep -qx rank_missing "$tmp/told"
+check 'it is no child of the job' has "$tmp/children" 0 -e --watch
 # watches: whether a watch of this test is there.
 watches() {
 	pgrep -f -- "--watch=beside --on=stuck:echo .*$tmp/told" >"$tmp/watches"
@@ -152,33 +125,24 @@ watches() {
 gone() {
 	! watches
 }
-says 'it runs as long as the job' watches
+check 'it runs as long as the job' watches
 kill "$(cat "$tmp/job.pid")"
 wait "$beside"
-says 'it ends with the job' await gone
+check 'it ends with the job' await gone
 out=$(beside sh -c 'echo out; exit 7' 2>"$tmp/err")
-says 'status and output are those of the command' test "$out $?" = 'out 7'
-says 'a file that cannot be written is said' sh -c "
+check 'status and output are those of the command' test "$out $?" = 'out 7'
+check 'a file that cannot be written is said' sh -c "
 	'$ncclstat' run --watch=/nowhere/file -- true 2>'$tmp/err'
 	[ \$? -eq 126 ] && grep -q 'nowhere/file: No such' '$tmp/err'"
 
-# usage WORDS OPTION...: passes if that is refused as wrong usage.
-usage() {
-	wanted=$1
-	shift
-	status=0
-	"$ncclstat" "$@" >"$tmp/lines" 2>"$tmp/err" </dev/null || status=$?
-	says "refused: $*" test "$status" -eq 64
-	grep -q -- "$wanted" "$tmp/err" || echo "not ok $* says: $wanted"
-}
 usage 'requires --watch' --on=stuck:true --dump
 usage 'WHEN one of' --watch --on=well:true
 usage 'WHEN one of' --watch --on=stuck:
 usage 'WHEN one of' --watch --on=stuck
-usage 'is no option' --watch "$tmp/lines"
+usage 'is no option' --watch "$tmp/out"
 usage 'usage: ncclstat run' run --watch=x
 usage 'usage: ncclstat run' run --on=stuck:true -- true
 usage 'did you mean stuck' run --watch="$tmp/none" --on=stuk:true -- \
 	touch "$tmp/ran"
-says 'and the job of a mistyped hook is not started' \
+check 'and the job of a mistyped hook is not started' \
 	test ! -e "$tmp/ran" -a ! -e "$tmp/none"
