@@ -108,6 +108,7 @@ void ncs_process_of_header(const struct ncs_header *header,
 	process->pid_namespace = header->pid_namespace;
 	process->time_namespace = header->time_namespace;
 	memcpy(process->boot_id, header->boot_id, sizeof(process->boot_id));
+	memcpy(process->host, header->host, sizeof(process->host));
 }
 
 void ncs_process_of_control(const struct ncs_control *control,

@@ -46,8 +46,8 @@ bool ncs_process_is_stopped(uint32_t pid, uint64_t start);
 bool ncs_process_has_ended(const struct ncs_process *other,
 			   const struct ncs_process *self);
 
-/* Describe the process that made a segment or control object; its host stays
- * empty. */
+/* Describe the process that made a segment or control object; that of a control
+ * object has no host. */
 void ncs_process_of_header(const struct ncs_header *header,
 			   struct ncs_process *process);
 void ncs_process_of_control(const struct ncs_control *control,

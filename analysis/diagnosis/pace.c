@@ -160,12 +160,11 @@ static void find_sender(const struct ncs_communicator *communicator,
 static int compare_processes(const void *left, const void *right)
 {
 	const struct ncs_rank *const *a = left, *const *b = right;
-	const struct ncs_header *x = &(*a)->header, *y = &(*b)->header;
+	const struct ncs_process *x = &(*a)->process, *y = &(*b)->process;
 
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
-	return (x->process_start > y->process_start) -
-	       (x->process_start < y->process_start);
+	return (x->start > y->start) - (x->start < y->start);
 }
 
 /* Returns the share of the interval in which the process of ranks[place] waited

@@ -33,14 +33,14 @@ void ncs_metric_rank_name(struct ncs_metric_rank *entry,
 			 identity->comm_id);
 	else
 		snprintf(entry->comm, sizeof(entry->comm),
-			 "~%" PRIu32 ".%" PRIu32, rank->header.pid,
+			 "~%" PRIu32 ".%" PRIu32, rank->process.pid,
 			 segment_number(rank));
 	if (identity->known & NCS_KNOWN_RANK)
 		snprintf(entry->number, sizeof(entry->number), "%" PRId32,
 			 identity->rank);
 	else
 		snprintf(entry->number, sizeof(entry->number), "~%" PRIu32,
-			 rank->header.pid);
+			 rank->process.pid);
 }
 
 static bool has_metrics(const struct ncs_model *model,

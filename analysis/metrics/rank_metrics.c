@@ -53,9 +53,9 @@ static const char *host_of(const struct ncs_metrics *metrics,
 			   const struct ncs_rank *rank)
 {
 	bool hides = metrics->hides_names &&
-		     strcmp(rank->header.host, metrics->host) != 0;
+		     strcmp(rank->process.host, metrics->host) != 0;
 
-	return hides ? "" : rank->header.host;
+	return hides ? "" : rank->process.host;
 }
 
 NCS_METRIC_FILL(RANK_INFO)
@@ -71,8 +71,8 @@ NCS_METRIC_FILL(RANK_INFO)
 			  sizeof(nranks));
 		number_if(known & NCS_KNOWN_NNODES, identity->nnodes, nnodes,
 			  sizeof(nnodes));
-		number_if(true, rank->header.pid, pid, sizeof(pid));
-		number_if(true, rank->header.api_version, api, sizeof(api));
+		number_if(true, rank->process.pid, pid, sizeof(pid));
+		number_if(true, rank->api_version, api, sizeof(api));
 		pci_bus_id(identity, gpu, sizeof(gpu));
 		if (known & NCS_KNOWN_NCCL_VERSION)
 			ncs_nccl_version_text(identity->nccl_version, nccl,

@@ -103,7 +103,7 @@ static bool are_of_two_jobs(const struct ncs_rank *a, const struct ncs_rank *b)
 
 static uint64_t created_ns(const struct ncs_rank *rank)
 {
-	return ncs_clock_ns(&rank->header.clock, rank->header.created);
+	return ncs_clock_ns(&rank->clock, rank->created);
 }
 
 static int compare_ages(const void *left, const void *right)

@@ -17,7 +17,7 @@ int ncs_rank_compare(const struct ncs_rank *a, const struct ncs_rank *b)
 {
 	const struct ncs_identity *of_a = &a->now.identity;
 	const struct ncs_identity *of_b = &b->now.identity;
-	int order = strcmp(a->header.host, b->header.host);
+	int order = strcmp(a->process.host, b->process.host);
 
 	/* A communicator without a name comes last. */
 	if (order == 0)
@@ -29,7 +29,7 @@ int ncs_rank_compare(const struct ncs_rank *a, const struct ncs_rank *b)
 	if (order == 0)
 		order = (of_a->rank > of_b->rank) - (of_a->rank < of_b->rank);
 	if (order == 0)
-		order = compare_words(a->header.pid, b->header.pid);
+		order = compare_words(a->process.pid, b->process.pid);
 	return order ? order : strcmp(a->id, b->id);
 }
 
@@ -37,17 +37,17 @@ uint32_t ncs_rank_pid(const struct ncs_rank *rank)
 {
 	const char *here = ncs_labels_value(rank->labels, "host_pid");
 
-	return here ? (uint32_t)strtoul(here, NULL, 10) : rank->header.pid;
+	return here ? (uint32_t)strtoul(here, NULL, 10) : rank->process.pid;
 }
 
 int ncs_compare_processes(const struct ncs_rank *left,
 			  const struct ncs_rank *right)
 {
-	const struct ncs_header *a = &left->header, *b = &right->header;
+	const struct ncs_process *a = &left->process, *b = &right->process;
 	int order = compare_words(a->pid, b->pid);
 
 	if (order == 0)
-		order = compare_words(a->process_start, b->process_start);
+		order = compare_words(a->start, b->start);
 	if (order == 0)
 		order = compare_words(a->pid_namespace, b->pid_namespace);
 	if (order == 0)
@@ -147,7 +147,7 @@ bool ncs_function_ends_known(const struct ncs_function_view *function)
 
 bool ncs_rank_calls_known(const struct ncs_rank *rank)
 {
-	return rank->header.api_version >= 5;
+	return rank->api_version >= 5;
 }
 
 bool ncs_function_bytes_known(const struct ncs_function_view *function)
@@ -167,7 +167,7 @@ bool ncs_channel_bytes_known(const struct ncs_channel_view *channel)
 
 bool ncs_rank_peer_wait_known(const struct ncs_rank *rank)
 {
-	return rank->header.api_version >= 4;
+	return rank->api_version >= 4;
 }
 
 bool ncs_channel_peer_wait_known(const struct ncs_rank *rank,

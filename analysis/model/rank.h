@@ -18,6 +18,7 @@
 #include "analysis/base/recent_values.h"
 #include "analysis/model/history.h"
 #include "ncclstat/reader.h"
+#include "shm/process.h"
 
 struct ncs_communicator; /* analysis/model/communicators.h */
 struct ncs_late_rank;    /* analysis/model/lateness_state.h */
@@ -41,7 +42,11 @@ struct ncs_rank {
 	 * any two ranks, in the model's life. Not 0. */
 	uint32_t serial;
 	const struct ncs_communicator *communicator; /* NULL if out of memory */
-	struct ncs_header header;
+	/* As the segment's header says: */
+	struct ncs_process process;
+	struct ncs_clock clock;
+	uint64_t created;     /* ticks */
+	uint32_t api_version; /* of NCCL's profiler API */
 	uid_t owner; /* user of a live segment's file */
 	/* Labels that tell of which job the process is (shm/labels.h); NULL:
 	 * none. */
@@ -107,11 +112,11 @@ uint32_t ncs_rank_pid(const struct ncs_rank *rank);
 static inline bool ncs_shares_clock(const struct ncs_rank *a,
 				    const struct ncs_rank *b)
 {
-	return a->header.time_namespace == b->header.time_namespace &&
-	       strncmp(a->header.boot_id, b->header.boot_id,
-		       sizeof(a->header.boot_id)) == 0 &&
-	       strncmp(a->header.host, b->header.host,
-		       sizeof(a->header.host)) == 0;
+	return a->process.time_namespace == b->process.time_namespace &&
+	       strncmp(a->process.boot_id, b->process.boot_id,
+		       sizeof(a->process.boot_id)) == 0 &&
+	       strncmp(a->process.host, b->process.host,
+		       sizeof(a->process.host)) == 0;
 }
 
 /* Returns whether times of two ranks can be compared. */

@@ -50,9 +50,9 @@ void ncs_rank_free(struct ncs_rank *rank)
 bool ncs_rank_is_same(const struct ncs_rank *rank,
 		      const struct ncs_header *header)
 {
-	return rank->header.pid == header->pid &&
-	       rank->header.process_start == header->process_start &&
-	       rank->header.created == header->created;
+	return rank->process.pid == header->pid &&
+	       rank->process.start == header->process_start &&
+	       rank->created == header->created;
 }
 
 /* Makes parts of the sample's records. */
@@ -106,9 +106,8 @@ static int take_records(struct ncs_rank *rank, const struct ncs_sample *sample,
 static int take_past(struct ncs_rank *rank, const struct ncs_snapshot *taken,
 		     bool has_past, uint64_t marked_ns)
 {
-	uint64_t born_ns = rank->header.created != 0 ?
-				   ncs_clock_ns(&rank->header.clock,
-						rank->header.created) :
+	uint64_t born_ns = rank->created != 0 ?
+				   ncs_clock_ns(&rank->clock, rank->created) :
 				   0;
 
 	if (has_past)
@@ -231,8 +230,8 @@ static int take_labels(struct ncs_rank *rank, const struct ncs_sample *sample,
 static bool moves_clock(const struct ncs_rank *rank,
 			const struct ncs_sample *sample)
 {
-	const struct ncs_clock_move move = ncs_clock_move_between(
-		&rank->header.clock, &sample->header->clock);
+	const struct ncs_clock_move move =
+		ncs_clock_move_between(&rank->clock, &sample->header->clock);
 	int64_t by_ns = ncs_clock_move_by(&move, rank->now.taken_ns);
 
 	return ncs_magnitude(by_ns) >
@@ -365,7 +364,10 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 	if (!has_past)
 		rank->serial = ++model->serials;
 	rank->has_moved = has_past && moves_clock(rank, sample);
-	rank->header = *sample->header;
+	ncs_process_of_header(sample->header, &rank->process);
+	rank->clock = sample->header->clock;
+	rank->created = sample->header->created;
+	rank->api_version = sample->header->api_version;
 	rank->clock_is_aligned = sample->clock_is_aligned;
 	rank->clock_error_ns = sample->clock_error_ns;
 	error = take_past(rank, taken, has_past, model->marked_ns);

@@ -59,7 +59,7 @@ static void emit(const struct track_visitor *visitor,
 
 static uint64_t ns_of(const struct track_visitor *visitor, uint64_t ticks)
 {
-	return ncs_clock_ns(&visitor->rank->header.clock, ticks);
+	return ncs_clock_ns(&visitor->rank->clock, ticks);
 }
 
 /* Whether a record may overlap the visited time. Kernels always may, since they
@@ -407,7 +407,7 @@ void ncs_track_visit(const struct ncs_rank *rank, const struct ncs_track *track,
 		     int64_t from_ns, int64_t until_ns,
 		     ncs_stretch_visit *visit, void *context)
 {
-	const struct ncs_clock *clock = &rank->header.clock;
+	const struct ncs_clock *clock = &rank->clock;
 	const struct track_visitor visitor = {
 		.rank = rank,
 		.track = track,

@@ -102,8 +102,8 @@ bool ncs_collective_find(const struct ncs_rank *rank,
 		    record->number != collective->sequence_number)
 			continue;
 		*part = (struct ncs_presence){
-			ncs_clock_ns(&rank->header.clock, record->start),
-			ncs_clock_ns(&rank->header.clock,
+			ncs_clock_ns(&rank->clock, record->start),
+			ncs_clock_ns(&rank->clock,
 				     record->start + record->duration),
 			record->operation
 		};

@@ -49,11 +49,10 @@ bool ncs_latest_step(const struct ncs_rank *rank, uint64_t *from_ns,
 	*from_ns = UINT64_MAX;
 	*until_ns = 0;
 	for (size_t i = 0; i < period; i++) {
-		uint64_t start_ns = ncs_clock_ns(&rank->header.clock,
-						 records[i]->start);
-		uint64_t end_ns = ncs_clock_ns(&rank->header.clock,
-					       records[i]->start +
-						       records[i]->duration);
+		uint64_t start_ns =
+			ncs_clock_ns(&rank->clock, records[i]->start);
+		uint64_t end_ns = ncs_clock_ns(
+			&rank->clock, records[i]->start + records[i]->duration);
 
 		if (start_ns < *from_ns)
 			*from_ns = start_ns;

@@ -15,6 +15,7 @@
 #include "fleet/stacks/proc_stack.h"
 #include "fleet/stacks/stack_tools.h"
 #include "shm/clock.h"
+#include "shm/process.h"
 
 #define TOOL_BYTES ((size_t)4 << 20)
 #define NODE_BYTES ((size_t)64 << 20)
@@ -173,8 +174,10 @@ void ncs_stacks_read_lines(struct ncs_reader *const *readers, char **lines,
 
 	for (size_t i = 0; stacks && places && i < count; i++) {
 		struct ncs_stack *added = &stacks[processes];
+		struct ncs_process process;
 
-		ncs_stack_identify(added, ncs_reader_header(readers[i]),
+		ncs_process_of_header(ncs_reader_header(readers[i]), &process);
+		ncs_stack_identify(added, &process,
 				   ncs_reader_labels(readers[i]));
 		while (stacks[places[i]].pid != added->pid ||
 		       stacks[places[i]].start != added->start)

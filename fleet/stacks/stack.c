@@ -9,16 +9,17 @@
 #include "analysis/base/utf8.h"
 #include "shm/array.h"
 #include "shm/labels.h"
+#include "shm/process.h"
 
-void ncs_stack_identify(struct ncs_stack *stack, const struct ncs_header *header,
-			const char *labels)
+void ncs_stack_identify(struct ncs_stack *stack,
+			const struct ncs_process *process, const char *labels)
 {
 	const char *here = ncs_labels_value(labels, "host_pid");
 
 	*stack = (struct ncs_stack){
-		.pid = here ? (uint32_t)strtoul(here, NULL, 10) : header->pid,
-		.start = here ? 0 : header->process_start,
-		.pid_namespace = here ? 0 : header->pid_namespace,
+		.pid = here ? (uint32_t)strtoul(here, NULL, 10) : process->pid,
+		.start = here ? 0 : process->start,
+		.pid_namespace = here ? 0 : process->pid_namespace,
 	};
 }
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ncclstat/abi.h"
+struct ncs_process; /* shm/process.h */
 
 /* Frames of a finished stack; in the middle of a deeper one, some are left
  * out. */
@@ -39,10 +39,10 @@ struct ncs_stack {
 	bool is_cut; /* outer frames were left out */
 };
 
-/* Says which process it is: that of a segment's header and labels. That of a
+/* Says which process it is; `labels` are those of its segments. That of a
  * container that is looked at from outside is known by its number here only. */
-void ncs_stack_identify(struct ncs_stack *stack, const struct ncs_header *header,
-			const char *labels);
+void ncs_stack_identify(struct ncs_stack *stack,
+			const struct ncs_process *process, const char *labels);
 
 /* Sets why there is no better stack. */
 void ncs_stack_say(struct ncs_stack *stack, const char *why);

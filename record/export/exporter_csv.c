@@ -229,8 +229,8 @@ static const struct ncs_rank *rank_of(const struct ncs_model *model,
 		const struct ncs_rank *rank = model->ranks[i];
 		const struct ncs_identity *identity = &rank->now.identity;
 
-		if (rank->header.pid == exported->pid &&
-		    strcmp(rank->header.host, exported->host) == 0 &&
+		if (rank->process.pid == exported->pid &&
+		    strcmp(rank->process.host, exported->host) == 0 &&
 		    identity->known == wanted->known &&
 		    identity->comm_id == wanted->comm_id &&
 		    identity->rank == wanted->rank)

@@ -200,16 +200,12 @@ int ncs_recorder_segments_states(struct ncs_recorder_segments *followed,
 
 static struct ncs_recorder_process *
 find_process(const struct ncs_recorder_segments *followed,
-	     const struct ncs_header *header)
+	     const struct ncs_process *process)
 {
-	struct ncs_process process, known;
-
-	ncs_process_of_header(header, &process);
-	for (size_t i = 0; i < followed->process_count; i++) {
-		ncs_process_of_header(&followed->processes[i].header, &known);
-		if (ncs_process_is_same(&process, &known))
+	for (size_t i = 0; i < followed->process_count; i++)
+		if (ncs_process_is_same(process,
+					&followed->processes[i].process))
 			return &followed->processes[i];
-	}
 	return NULL;
 }
 
@@ -217,8 +213,11 @@ find_process(const struct ncs_recorder_segments *followed,
 static int remember_process(struct ncs_recorder_segments *followed,
 			    const struct ncs_header *header, uint32_t serial)
 {
-	struct ncs_recorder_process *known = find_process(followed, header);
+	struct ncs_recorder_process *known;
+	struct ncs_process process;
 
+	ncs_process_of_header(header, &process);
+	known = find_process(followed, &process);
 	if (!known) {
 		if (ncs_array_reserve(&followed->processes,
 				      &followed->process_capacity,
@@ -226,7 +225,7 @@ static int remember_process(struct ncs_recorder_segments *followed,
 				      sizeof(*followed->processes)) != 0)
 			return -ENOMEM;
 		known = &followed->processes[followed->process_count++];
-		*known = (struct ncs_recorder_process){ .header = *header };
+		*known = (struct ncs_recorder_process){ .process = process };
 	}
 	/* The first scan finds segments in the order of their numbers; what was
 	 * between them may have gone before the recorder came. */
@@ -510,7 +509,7 @@ bool ncs_recorder_segments_are_gone(const struct ncs_recorder_segments *followed
 		if (is_live(&followed->segments[i]))
 			return false;
 	for (size_t i = 0; i < followed->process_count; i++)
-		if (!ncs_process_is_gone(&followed->processes[i].header))
+		if (!ncs_process_is_gone(&followed->processes[i].process))
 			return false;
 	return true;
 }

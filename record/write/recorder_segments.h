@@ -14,6 +14,7 @@
 #include "ncclstat/reader.h"
 #include "record/write/recorder.h"
 #include "record/write/recording_writer.h"
+#include "shm/process.h"
 #include "shm/read/discovery.h"
 
 /* One file in the directory. */
@@ -30,7 +31,7 @@ struct ncs_recorder_segment {
 
 /* A process with a segment that was recorded. */
 struct ncs_recorder_process {
-	struct ncs_header header; /* of one of its segments */
+	struct ncs_process process;
 	/* Serial numbers of its segments: the first that it could have made
 	 * while the recorder ran, and the one after the last; and how many of
 	 * these were recorded. */

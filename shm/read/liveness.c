@@ -20,18 +20,10 @@ static void describe_self(void)
 	ncs_process_describe(&self);
 }
 
-static bool has_ended(const struct ncs_process *process)
+bool ncs_process_is_gone(const struct ncs_process *process)
 {
 	pthread_once(&described, describe_self);
 	return ncs_process_has_ended(process, &self);
-}
-
-bool ncs_process_is_gone(const struct ncs_header *header)
-{
-	struct ncs_process process;
-
-	ncs_process_of_header(header, &process);
-	return has_ended(&process);
 }
 
 static struct ncs_process_state state_of(const struct ncs_process *process,
@@ -47,7 +39,7 @@ static struct ncs_process_state state_of(const struct ncs_process *process,
 	    memcmp(process, &latest.process, sizeof(*process)) != 0) {
 		latest.process = *process;
 		latest.now_ns = now_ns;
-		latest.state.gone = has_ended(process);
+		latest.state.gone = ncs_process_is_gone(process);
 		/* In another PID namespace the PID is another process's. */
 		latest.state.stopped =
 			!latest.state.gone &&

@@ -25,10 +25,9 @@ struct ncs_process_state {
 enum ncs_liveness ncs_liveness_of(uint64_t life, bool process_gone,
 				  uint64_t last_call_ns, uint64_t now_ns);
 
-/* Tells whether the process that made the segment with this header has ended.
- * Returns false if that cannot be told, e.g. for a process of another PID
- * namespace. */
-bool ncs_process_is_gone(const struct ncs_header *header);
+/* Tells whether a process has ended. Returns false if that cannot be told, e.g.
+ * for a process of another PID namespace. */
+bool ncs_process_is_gone(const struct ncs_process *process);
 
 /* Returns the state of the process that made the segment with this header.
  * Each thread caches the latest answer: consecutive calls with the same process

@@ -186,15 +186,14 @@ static enum ncs_attach find_in_containers(const struct wanted *wanted,
 }
 
 enum ncs_attach ncs_remote_find(const char *directory,
-				const struct ncs_header *header, uid_t owner,
+				const struct ncs_process *process, uid_t owner,
 				struct ncs_remote **remote, char *why,
 				size_t why_size)
 {
-	struct wanted wanted = { .owner = owner };
+	struct wanted wanted = { .process = *process, .owner = owner };
 	enum ncs_attach result;
 
 	*remote = NULL;
-	ncs_process_of_header(header, &wanted.process);
 	ncs_attach_explain(why, why_size, "it has no control object");
 	result = find_in(ncs_directory(directory), &wanted, remote, why,
 			 why_size);

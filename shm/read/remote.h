@@ -26,13 +26,13 @@ struct ncs_remote;
 enum ncs_attach ncs_remote_open(const char *path, struct ncs_remote **remote,
 				char *why, size_t why_size);
 
-/* Same as ncs_remote_open() for the control object of the process that made the
- * segment with this header, which belongs to the user `owner`; of several, the one
- * that ncclstat/control_object.h says. `directory` is that of ncs_directory(); where
- * it is the default, containers are looked into as well. Returns NCS_ATTACH_ABSENT
- * if the process has no control object. */
+/* Same as ncs_remote_open() for the control object of a process whose segments
+ * belong to the user `owner`; of several, the one that
+ * ncclstat/control_object.h says. `directory` is that of ncs_directory(); where
+ * it is the default, containers are looked into as well. Returns
+ * NCS_ATTACH_ABSENT if the process has no control object. */
 enum ncs_attach ncs_remote_find(const char *directory,
-				const struct ncs_header *header, uid_t owner,
+				const struct ncs_process *process, uid_t owner,
 				struct ncs_remote **remote, char *why,
 				size_t why_size);
 

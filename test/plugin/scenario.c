@@ -19,7 +19,9 @@
 
 #include <cmocka.h>
 
+#include "shm/process.h"
 #include "shm/read/paths.h"
+#include "shm/read/remote.h"
 #include "shm/segment.h"
 
 /* Seconds: far more than any scenario takes, sanitizers included, but less than
@@ -382,6 +384,18 @@ static uint64_t monotonic_ns(void)
 void view_take(struct view *view)
 {
 	ncs_snapshot_take(&view->now, view->reader, monotonic_ns());
+}
+
+enum ncs_attach view_find_remote(const struct view *view,
+				 struct ncs_remote **remote, char *why,
+				 size_t why_size)
+{
+	struct ncs_process process;
+
+	ncs_process_of_header(ncs_reader_header(view->reader), &process);
+	return ncs_remote_find(scenario_directory, &process,
+			       ncs_reader_owner(view->reader), remote, why,
+			       why_size);
 }
 
 size_t view_records(struct view *view, struct ncs_record *records, size_t size,

@@ -128,6 +128,14 @@ void view_close(struct view *view);
 /* Takes a new snapshot into `now`. */
 void view_take(struct view *view);
 
+struct ncs_remote; /* shm/read/remote.h */
+
+/* Finds the control object of the segment's process, as ncs_remote_find()
+ * does. */
+enum ncs_attach view_find_remote(const struct view *view,
+				 struct ncs_remote **remote, char *why,
+				 size_t why_size);
+
 /* Copies up to `size` new records of all lanes, lane by lane. Returns how
  * many. */
 size_t view_records(struct view *view, struct ncs_record *records, size_t size,

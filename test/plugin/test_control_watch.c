@@ -41,10 +41,8 @@ static struct ncs_remote *remote_of(const struct guest *guest)
 	struct ncs_remote *remote;
 	char why[128];
 
-	CHECK(ncs_remote_find(scenario_directory,
-			      ncs_reader_header(guest->view.reader),
-			      ncs_reader_owner(guest->view.reader), &remote,
-			      why, sizeof(why)) == NCS_ATTACHED,
+	CHECK(view_find_remote(&guest->view, &remote, why, sizeof(why)) ==
+		      NCS_ATTACHED,
 	      "%s", why);
 	return remote;
 }
@@ -826,10 +824,7 @@ static void do_without(void *argument)
 	play_group(&guest);
 	CHECK_EQUAL(settings_now(&guest)->in_force.groups, NCS_GROUPS_ALL,
 		    "the settings are shown nevertheless");
-	CHECK(ncs_remote_find(scenario_directory,
-			      ncs_reader_header(guest.view.reader),
-			      ncs_reader_owner(guest.view.reader), &remote,
-			      NULL, 0) != NCS_ATTACHED,
+	CHECK(view_find_remote(&guest.view, &remote, NULL, 0) != NCS_ATTACHED,
 	      "there is nothing to ask by");
 	check_still_follows(&guest, "without a control object");
 	guest_close(&guest);

@@ -699,10 +699,8 @@ static void be_seen_without_them(void *argument)
 	/* Its number may be anywhere among theirs, most likely after them. */
 	while (!view_try_open(&guest.view, place, why, sizeof(why)))
 		CHECK(place-- > 0, "it is not seen");
-	CHECK(ncs_remote_find(scenario_directory,
-			      ncs_reader_header(guest.view.reader),
-			      ncs_reader_owner(guest.view.reader), &remote, why,
-			      sizeof(why)) == NCS_ATTACHED,
+	CHECK(view_find_remote(&guest.view, &remote, why, sizeof(why)) ==
+		      NCS_ATTACHED,
 	      "%s", why);
 	ncs_remote_close(remote);
 	check_still_follows(&guest, "beside another user's files");

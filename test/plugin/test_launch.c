@@ -991,10 +991,8 @@ static void ask_for(const struct ncs_change *change)
 	char why[128];
 
 	if (!remote)
-		CHECK(ncs_remote_find(scenario_directory,
-				      ncs_reader_header(job.guest.view.reader),
-				      ncs_reader_owner(job.guest.view.reader),
-				      &remote, why, sizeof(why)) == NCS_ATTACHED,
+		CHECK(view_find_remote(&job.guest.view, &remote, why,
+				       sizeof(why)) == NCS_ATTACHED,
 		      "%s", why);
 	ncs_control_change(ncs_remote_control(remote), change);
 	stop(&job.guest, start_type(&job.guest, NCCL_EVENT_GROUP_API, NULL));

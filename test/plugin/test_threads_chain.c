@@ -264,10 +264,8 @@ static void change_both(void *argument)
 	next->mask = 0;
 	guest_open(&guest, 3);
 	all = host_mask();
-	CHECK(ncs_remote_find(scenario_directory,
-			      ncs_reader_header(guest.view.reader),
-			      ncs_reader_owner(guest.view.reader), &remote,
-			      why, sizeof(why)) == NCS_ATTACHED,
+	CHECK(view_find_remote(&guest.view, &remote, why, sizeof(why)) ==
+		      NCS_ATTACHED,
 	      "%s", why);
 	CHECK(pthread_barrier_init(&together, NULL, 2) == 0, "barrier");
 	theirs = guest;

@@ -23,13 +23,12 @@ static json_t *party_of(const struct ncs_party *party)
 			       party->number);
 	ncs_json_add_number_if(object, "pid", party->rank != NULL,
 			       party->rank ? ncs_rank_pid(party->rank) : 0);
-	ncs_json_add_number_if(
-		object, "container_pid",
-		party->rank &&
-			ncs_rank_pid(party->rank) != party->rank->header.pid,
-		party->rank ? party->rank->header.pid : 0);
+	ncs_json_add_number_if(object, "container_pid",
+			       party->rank && ncs_rank_pid(party->rank) !=
+						      party->rank->process.pid,
+			       party->rank ? party->rank->process.pid : 0);
 	ncs_json_add_text_if(object, "host", party->rank != NULL,
-			     party->rank ? party->rank->header.host : "");
+			     party->rank ? party->rank->process.host : "");
 	ncs_json_add_text_if(object, "gpu_pci_id",
 			     party->rank && party->rank->now.identity.known &
 						    NCS_KNOWN_GPU,

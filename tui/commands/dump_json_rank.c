@@ -503,7 +503,7 @@ void ncs_dump_json_identify(json_t *object, const struct ncs_rank *rank)
 {
 	const struct ncs_identity *identity = &rank->now.identity;
 
-	ncs_json_add_number(object, "pid", rank->header.pid);
+	ncs_json_add_number(object, "pid", rank->process.pid);
 	ncs_json_add_signed_if(object, "rank", identity->known & NCS_KNOWN_RANK,
 			       identity->rank);
 }
@@ -564,13 +564,13 @@ json_t *ncs_dump_json_rank(const struct ncs_rank *rank, unsigned views)
 
 	ncs_dump_json_identify(object, rank);
 	ncs_json_add_number(object, "host_pid", ncs_rank_pid(rank));
-	ncs_json_add_text_if(object, "host", true, rank->header.host);
+	ncs_json_add_text_if(object, "host", true, rank->process.host);
 	ncs_json_add_text_if(object, "gpu_pci_id",
 			     identity->known & NCS_KNOWN_GPU, identity->gpu);
 	ncs_json_add_word(object, "state", ncs_liveness_name(now->liveness));
 	ncs_json_add_bool(object, "past", rank->is_past);
 	ncs_json_add_bool(object, "level", ncs_rank_is_level(rank));
-	ncs_json_add_number(object, "api_version", rank->header.api_version);
+	ncs_json_add_number(object, "api_version", rank->api_version);
 	ncs_json_add(object, "nccl_version", version_of(identity));
 	ncs_json_add(object, "communicator", ncs_json_comm(identity));
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)

@@ -151,7 +151,7 @@ static void add_variables(struct ncs_words *words, const char *directory,
 		snprintf(text, sizeof(text), "%u", ncs_rank_pid(rank));
 	add_variable(words, "NCCLSTAT_PID", text);
 	add_variable(words, "NCCLSTAT_HOST",
-		     rank	   ? rank->header.host :
+		     rank          ? rank->process.host :
 		     finding->node ? finding->node->name :
 				     "");
 }

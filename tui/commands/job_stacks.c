@@ -189,7 +189,7 @@ static bool read_all(struct ncs_job_stacks *job, const struct ncs_model *model,
 		const char *reach = job->members[i].rank->reach;
 
 		ncs_stack_identify(&job->stacks[i],
-				   &job->members[i].rank->header,
+				   &job->members[i].rank->process,
 				   job->members[i].rank->labels);
 		if (node_count == 0 ||
 		    strcmp(nodes[node_count - 1].reach, reach) != 0)
@@ -497,7 +497,7 @@ static json_t *process_of(const struct member *member,
 	ncs_json_add_signed_if(object, "rank", member->number >= 0,
 			       member->number);
 	ncs_json_add_number(object, "pid", stack->pid);
-	ncs_json_add_text(object, "host", member->rank->header.host);
+	ncs_json_add_text(object, "host", member->rank->process.host);
 	ncs_json_add_bool(object, "culprit", member->is_culprit);
 	ncs_json_add_text_if(object, "tool", true, stack->tool);
 	ncs_json_add_text_if(object, "why", true, stack->why);

@@ -270,7 +270,7 @@ static void print_row(FILE *file, const struct ncs_row *row, const bool *shown)
 		tag = end = "td";
 	}
 	if (row->view == NCS_VIEW_RANK)
-		ncs_html_print(file, "<td>$s</td>", row->rank->header.host);
+		ncs_html_print(file, "<td>$s</td>", row->rank->process.host);
 	if (row->view == NCS_VIEW_COLLECTIVE)
 		print_peak(file, row);
 	fputs("</tr>\n", file);

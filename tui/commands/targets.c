@@ -16,11 +16,8 @@
 bool ncs_rank_is_of(const struct ncs_rank *rank,
 		    const struct ncs_target *target)
 {
-	struct ncs_process process;
-
-	ncs_process_of_header(&rank->header, &process);
 	return rank->owner == target->owner &&
-	       ncs_process_is_same(&process, &target->process);
+	       ncs_process_is_same(&rank->process, &target->process);
 }
 
 static bool is_known(const struct ncs_targets *targets,
@@ -35,11 +32,11 @@ static bool is_known(const struct ncs_targets *targets,
 static void fill(struct ncs_target *target, const struct ncs_rank *rank,
 		 const char *directory)
 {
-	ncs_process_of_header(&rank->header, &target->process);
+	target->process = rank->process;
 	target->owner = rank->owner;
 	target->pid = ncs_rank_pid(rank);
 	ncs_comm_text(&rank->now.identity, target->comm, sizeof(target->comm));
-	ncs_remote_find(directory, &rank->header, rank->owner, &target->remote,
+	ncs_remote_find(directory, &rank->process, rank->owner, &target->remote,
 			target->why, sizeof(target->why));
 }
 

@@ -88,8 +88,8 @@ static void draw_heading(const struct ncs_screen *screen,
 	ncs_rank_title(rank, title, sizeof(title));
 	ncs_append(text, sizeof(text), "%s: pid %" PRIu32, title,
 		   ncs_rank_pid(rank));
-	if (rank->header.host[0])
-		ncs_append(text, sizeof(text), " on %s", rank->header.host);
+	if (rank->process.host[0])
+		ncs_append(text, sizeof(text), " on %s", rank->process.host);
 	append_cell(screen, NCS_COLUMN_RANK_GPU, &row, ", GPU ", "", text,
 		    sizeof(text));
 	append_cell(screen, NCS_COLUMN_RANK_NCCL, &row, ", NCCL ", "", text,

@@ -106,13 +106,13 @@ static void append_step(const struct ncs_rank *rank,
 	ncs_append(text, size,
 		   "; step %llu: ", (unsigned long long)record->number);
 	ncs_append_duration(text, size,
-			    ncs_clock_duration_ns(&rank->header.clock,
+			    ncs_clock_duration_ns(&rank->clock,
 						  ticks[NCS_STEP_DURATION]));
 	for (unsigned i = NCS_STEP_FIRST_WAIT; i < NCS_STEP_TIMES; i++) {
 		ncs_append(text, size, ", %s ",
 			   ncs_channel_state_label(ncs_step_state(send, i)));
 		ncs_append_duration(text, size,
-				    ncs_clock_duration_ns(&rank->header.clock,
+				    ncs_clock_duration_ns(&rank->clock,
 							  ticks[i]));
 	}
 	append_bytes(text, size, record->value);

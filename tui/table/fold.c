@@ -28,7 +28,7 @@ static const char *place_of(const struct ncs_model *model,
 			    const struct ncs_rank *rank)
 {
 	return rank->node < model->node_count ? model->nodes[rank->node].name :
-						rank->header.host;
+						rank->process.host;
 }
 
 /* Returns the index of the group of rows that are alike at a place. Most rows are

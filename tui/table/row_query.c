@@ -47,7 +47,7 @@ static void row_text(const struct ncs_grid_row *row, char *text, size_t size)
 	}
 	if (!rank)
 		return;
-	ncs_append(text, size, " %s", rank->header.host);
+	ncs_append(text, size, " %s", rank->process.host);
 	for (const char *label = rank->labels; label && *label;
 	     label += strlen(label) + 1)
 		ncs_append(text, size, " %s", label);
@@ -65,7 +65,7 @@ static bool get_cell(const struct ncs_row *row, const char *title,
 				   .rank = rank_of(row) };
 
 	if (!column && of_rank.rank && strcasecmp(title, "host") == 0) {
-		ncs_value_set_text(value, of_rank.rank->header.host);
+		ncs_value_set_text(value, of_rank.rank->process.host);
 		return true;
 	}
 	if (!column && of_rank.rank) {

@@ -176,7 +176,7 @@ bool ncs_party_where(const struct ncs_party *party, char *text, size_t size)
 		return false;
 	ncs_append_party(party, text, size);
 	ncs_append(text, size, ": pid %u on %s", ncs_rank_pid(party->rank),
-		   party->rank->header.host);
+		   party->rank->process.host);
 	if (*gpu_of(party->rank))
 		ncs_append(text, size, ", GPU %s", gpu_of(party->rank));
 	return true;

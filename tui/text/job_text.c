@@ -73,7 +73,7 @@ void ncs_append_job(const struct ncs_rank *rank, char *text, size_t size)
 	put_pod(&clause, labels);
 	put(&clause, "container", ncs_labels_value(labels, "container"));
 	if (put(&clause, "pid", ncs_labels_value(labels, "host_pid")))
-		ncs_append(text, size, ", in there %u", rank->header.pid);
+		ncs_append(text, size, ", in there %u", rank->process.pid);
 }
 
 static void append_count(size_t count, const char *what, char *text,

@@ -271,7 +271,7 @@ static void two_ranks_or_more_have_other_communicators(void **state)
 	assert_int_equal(count_ranks(&job.model, "setup", NCS_FINISHED), 1);
 	assert_int_equal(count_ranks(&job.model, "", NCS_ALIVE), 3);
 	for (size_t i = 0; i < job.model.rank_count; i++)
-		if (job.model.ranks[i]->header.api_version == 1)
+		if (job.model.ranks[i]->api_version == 1)
 			old = job.model.ranks[i];
 	assert_non_null(old);
 	assert_false(ncs_rank_proxy_known(old));

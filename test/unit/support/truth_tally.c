@@ -109,7 +109,7 @@ bool truth_says_unknown(const struct ncs_model *model, unsigned process)
 		const struct ncs_rank *rank = model->ranks[i];
 		const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
 
-		if (rank->header.pid == 1000 + process && view &&
+		if (rank->process.pid == 1000 + process && view &&
 		    (ncs_may_straggle(view) ||
 		     view->cost.unknown == NCS_COST_NO_PEER))
 			return true;

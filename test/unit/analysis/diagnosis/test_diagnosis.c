@@ -84,8 +84,9 @@ static const struct {
 
 static int process_of(const struct ncs_finding *finding)
 {
-	return finding->root.rank ? (int)finding->root.rank->header.pid - 1000 :
-				    -1;
+	return finding->root.rank ?
+		       (int)finding->root.rank->process.pid - 1000 :
+		       -1;
 }
 
 static void describe(const struct watch *watch, const char *when, size_t i,

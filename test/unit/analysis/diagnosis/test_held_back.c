@@ -31,13 +31,13 @@ static int setup(void **state)
 		struct ncs_rank *rank = &members[i];
 
 		rank->communicator = &communicator;
-		rank->header.pid = 100 + i;
+		rank->process.pid = 100 + i;
 		rank->peaks = (struct ncs_rank_peaks){
 			.clock_mhz = 1980,
 			.clock_most_mhz = 1980,
 			.ports = { .sent = 100000, .ports = 2 },
 		};
-		snprintf(rank->header.host, sizeof(rank->header.host), "n%u",
+		snprintf(rank->process.host, sizeof(rank->process.host), "n%u",
 			 i / 2);
 		ranks[i] = rank;
 	}

@@ -116,8 +116,9 @@ static bool look(struct truth_watch *watch, uint64_t after_ns)
 
 static int rank_of(const struct ncs_finding *finding)
 {
-	return finding->root.rank ? (int)finding->root.rank->header.pid - 1000 :
-				    -1;
+	return finding->root.rank ?
+		       (int)finding->root.rank->process.pid - 1000 :
+		       -1;
 }
 
 static void judge(struct truth_watch *watch, bool is_good, const char *what)
@@ -212,7 +213,7 @@ static double cost_again(const struct truth_watch *watch)
 	for (size_t i = 0; i < watch->model.rank_count; i++) {
 		const struct ncs_rank *rank = watch->model.ranks[i];
 
-		if (rank->header.pid == 1000 + watch->options.victim)
+		if (rank->process.pid == 1000 + watch->options.victim)
 			most = fmax(most,
 				    true_cost(watch,
 					      rank->now.identity.comm_id));
@@ -882,7 +883,7 @@ static bool is_mismatch_of(const struct ncs_finding *finding, unsigned victim)
 	       truth_has_evidence(finding, NCS_EVIDENCE_ENDED) &&
 	       (rank_of(finding) == (int)victim ||
 		(finding->confidence == NCS_CONFIDENCE_LIKELY &&
-		 finding->peer.rank->header.pid == 1000 + victim));
+		 finding->peer.rank->process.pid == 1000 + victim));
 }
 
 /* Nothing waits for calls that differ but end. */

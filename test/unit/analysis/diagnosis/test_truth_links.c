@@ -116,7 +116,7 @@ static bool is_right(const struct watch *watch,
 		return cost_of(options, watch->job) < COST_FOUND;
 	return finding->verdict == NCS_VERDICT_SLOW_NETWORK &&
 	       finding->root.rank && finding->peer.rank &&
-	       finding->root.rank->header.pid == 1000 + options->victim;
+	       finding->root.rank->process.pid == 1000 + options->victim;
 }
 
 static void answer(const char *kind, struct watch *watch,
@@ -135,7 +135,7 @@ static void answer(const char *kind, struct watch *watch,
 				      ncs_verdict_name(finding->verdict) :
 				      "no finding",
 			      watch->diagnosis.count > 0 && finding->root.rank ?
-				      finding->root.rank->header.pid :
+				      finding->root.rank->process.pid :
 				      0,
 			      cost_of(options, watch->job));
 	stop(watch);

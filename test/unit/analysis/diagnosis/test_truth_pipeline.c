@@ -94,8 +94,9 @@ static bool watch(struct truth_job *job, struct ncs_model *model,
 
 static int rank_of(const struct ncs_finding *finding)
 {
-	return finding->root.rank ? (int)finding->root.rank->header.pid - 1000 :
-				    -1;
+	return finding->root.rank ?
+		       (int)finding->root.rank->process.pid - 1000 :
+		       -1;
 }
 
 static void print_job(const struct truth_options *options)

@@ -391,11 +391,11 @@ static void jobs_with_the_same_id_are_told_apart(void **state)
 	assert_int_equal(model->communicator_count, 2);
 	for (size_t i = 0; i < 2; i++) {
 		const struct ncs_communicator *one = &model->communicators[i];
-		uint64_t since = one->ranks[0]->header.created / SECOND;
+		uint64_t since = one->ranks[0]->created / SECOND;
 
 		assert_int_equal(one->rank_count, since == 1 ? 2 : 4);
 		for (size_t k = 0; k < one->rank_count; k++) {
-			assert_int_equal(one->ranks[k]->header.created / SECOND,
+			assert_int_equal(one->ranks[k]->created / SECOND,
 					 since);
 			assert_ptr_equal(one->ranks[k]->communicator, one);
 		}

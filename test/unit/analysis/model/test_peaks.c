@@ -35,7 +35,7 @@ static int setup(void **state)
 			.own = UINT64_C(1) << i,
 			.reach = 0xff & ~(UINT64_C(1) << i),
 		};
-		snprintf(rank->header.host, sizeof(rank->header.host), "n1");
+		snprintf(rank->process.host, sizeof(rank->process.host), "n1");
 		ranks[i] = rank;
 	}
 	communicator = (struct ncs_communicator){
@@ -124,7 +124,8 @@ static void traffic_through_a_network_leaves_no_peak(void **state)
 static void ranks_of_two_machines_leave_no_peak(void **state)
 {
 	(void)state;
-	snprintf(members[2].header.host, sizeof(members[2].header.host), "n2");
+	snprintf(members[2].process.host, sizeof(members[2].process.host),
+		 "n2");
 	assert_peak(NCS_PEAK_UNKNOWN, 0);
 }
 

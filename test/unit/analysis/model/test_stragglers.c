@@ -679,7 +679,7 @@ static void all_operations_of_a_busy_sibling_are_known(void **state)
 	for (size_t i = 0; i < fixture->scripted.model.rank_count; i++) {
 		const struct ncs_rank *rank = fixture->scripted.model.ranks[i];
 
-		if (rank->header.pid == 999)
+		if (rank->process.pid == 999)
 			assert_int_equal(
 				ncs_rank_lateness(rank)->count.compared, 800);
 	}

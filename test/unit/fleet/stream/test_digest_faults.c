@@ -150,7 +150,7 @@ static void look(struct watch *watch, uint64_t now_ns)
 
 static int process_of(const struct ncs_finding *finding)
 {
-	return finding->root.rank ? (int)finding->root.rank->header.pid : -1;
+	return finding->root.rank ? (int)finding->root.rank->process.pid : -1;
 }
 
 static void describe(const char *who, const struct watch *watch)

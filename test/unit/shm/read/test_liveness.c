@@ -16,71 +16,51 @@
 #include "shm/read/liveness.h"
 #include "test/unit/support/segment_fixture.h"
 
-static struct ncs_header header_of(const struct ncs_process *process)
-{
-	struct ncs_header header = {
-		.pid = process->pid,
-		.process_start = process->start,
-		.pid_namespace = process->pid_namespace,
-		.time_namespace = process->time_namespace,
-		.life = NCS_LIFE_LIVE,
-	};
-
-	memcpy(header.boot_id, process->boot_id, sizeof(header.boot_id));
-	return header;
-}
-
 static void process_is_gone_if_pid_is_unused_or_reused(void **state)
 {
-	struct ncs_process self, dead;
-	struct ncs_header header;
+	struct ncs_process process;
 
 	(void)state;
-	ncs_process_describe(&self);
-	segment_fixture_dead_process(&dead);
-	header = header_of(&self);
-	assert_false(ncs_process_is_gone(&header));
-	header.process_start++; /* the PID is in use again */
-	assert_true(ncs_process_is_gone(&header));
-	header = header_of(&dead);
-	assert_true(ncs_process_is_gone(&header));
+	ncs_process_describe(&process);
+	assert_false(ncs_process_is_gone(&process));
+	process.start++; /* the PID is in use again */
+	assert_true(ncs_process_is_gone(&process));
+	segment_fixture_dead_process(&process);
+	assert_true(ncs_process_is_gone(&process));
 }
 
 static void process_of_another_boot_is_gone(void **state)
 {
-	struct ncs_process self;
-	struct ncs_header header;
+	struct ncs_process process;
 
 	(void)state;
-	ncs_process_describe(&self);
-	header = header_of(&self);
-	header.boot_id[0] ^= 1;
-	assert_true(ncs_process_is_gone(&header));
-	header.pid_namespace++;
-	assert_true(ncs_process_is_gone(&header));
+	ncs_process_describe(&process);
+	process.boot_id[0] ^= 1;
+	assert_true(ncs_process_is_gone(&process));
+	process.pid_namespace++;
+	assert_true(ncs_process_is_gone(&process));
 }
 
 static void process_of_unknown_state_counts_as_alive(void **state)
 {
-	struct ncs_process self, dead;
-	struct ncs_header header;
+	struct ncs_process self, dead, process;
 
 	(void)state;
 	ncs_process_describe(&self);
 	segment_fixture_dead_process(&dead);
-	header = header_of(&dead);
-	header.pid_namespace++; /* its PID means nothing here */
-	assert_false(ncs_process_is_gone(&header));
-	header = header_of(&self);
-	header.process_start = 0; /* it could not read its own */
-	assert_false(ncs_process_is_gone(&header));
-	header = header_of(&self);
-	header.process_start++; /* measured in another time namespace */
-	header.time_namespace++;
-	assert_false(ncs_process_is_gone(&header));
-	header = header_of(&dead);
-	header.time_namespace++; /* but no process has its PID */
-	assert_true(ncs_process_is_gone(&header));
+	process = dead;
+	process.pid_namespace++; /* its PID means nothing here */
+	assert_false(ncs_process_is_gone(&process));
+	process = self;
+	process.start = 0; /* it could not read its own */
+	assert_false(ncs_process_is_gone(&process));
+	process = self;
+	process.start++; /* measured in another time namespace */
+	process.time_namespace++;
+	assert_false(ncs_process_is_gone(&process));
+	process = dead;
+	process.time_namespace++; /* but no process has its PID */
+	assert_true(ncs_process_is_gone(&process));
 }
 
 /* Runs as process 1 of a new PID namespace. */
@@ -136,7 +116,7 @@ static struct ncs_process_state state_of(struct segment_fixture *fixture,
 	ncs_writer_unlink(&writer);
 	/* A name that is gone tells nothing. */
 	assert_int_equal(ncs_reader_process(reader, 1).gone,
-			 ncs_process_is_gone(ncs_reader_header(reader)));
+			 ncs_process_is_gone(process));
 	ncs_reader_close(reader);
 	return state;
 }

@@ -150,50 +150,37 @@ static void request_reaches_the_process(void **state)
 }
 
 static enum ncs_attach find(struct segment_fixture *fixture,
-			    const struct ncs_header *header,
+			    const struct ncs_process *process,
 			    struct ncs_remote **remote)
 {
 	why[0] = '\0';
-	return ncs_remote_find(fixture->directory, header, geteuid(), remote,
+	return ncs_remote_find(fixture->directory, process, geteuid(), remote,
 			       why, sizeof(why));
-}
-
-/* Returns the header of a segment of the fixture's process. */
-static struct ncs_header header_of(const struct segment_fixture *fixture)
-{
-	struct ncs_header header = { 0 };
-
-	header.pid = fixture->process.pid;
-	header.process_start = fixture->process.start;
-	header.pid_namespace = fixture->process.pid_namespace;
-	memcpy(header.boot_id, fixture->process.boot_id,
-	       sizeof(header.boot_id));
-	return header;
 }
 
 static void object_is_found_by_the_process_of_a_segment(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process stranger = fixture->process;
-	struct ncs_header header = header_of(fixture);
+	struct ncs_process process = fixture->process;
 	struct ncs_control_writer others, mine;
 	struct ncs_remote *remote;
 
-	assert_int_equal(find(fixture, &header, &remote), NCS_ATTACH_ABSENT);
+	assert_int_equal(find(fixture, &process, &remote), NCS_ATTACH_ABSENT);
 	assert_null(remote);
 	assert_true(why[0] != '\0');
 	/* An object of this name from another container. */
 	stranger.pid_namespace++;
 	make(fixture, &stranger, 0, &others);
-	assert_int_equal(find(fixture, &header, &remote), NCS_ATTACH_ABSENT);
+	assert_int_equal(find(fixture, &process, &remote), NCS_ATTACH_ABSENT);
 	make(fixture, &fixture->process, 1, &mine);
-	assert_int_equal(find(fixture, &header, &remote), NCS_ATTACHED);
+	assert_int_equal(find(fixture, &process, &remote), NCS_ATTACHED);
 	ncs_control_change(ncs_remote_control(remote), &off);
 	assert_true(mine.control->request != 0);
 	assert_true(others.control->request == 0);
 	ncs_remote_close(remote);
-	header.process_start++;
-	assert_int_equal(find(fixture, &header, &remote), NCS_ATTACH_ABSENT);
+	process.start++;
+	assert_int_equal(find(fixture, &process, &remote), NCS_ATTACH_ABSENT);
 	unmap(&others);
 	unmap(&mine);
 }
@@ -204,12 +191,12 @@ static void object_is_found_by_the_process_of_a_segment(void **state)
 static bool finds(struct segment_fixture *fixture,
 		  const struct ncs_control_writer *writer)
 {
-	struct ncs_header header = header_of(fixture);
+	struct ncs_process process = fixture->process;
 	struct ncs_remote *remote;
 	uint64_t holder;
 	bool is_it;
 
-	if (find(fixture, &header, &remote) != NCS_ATTACHED)
+	if (find(fixture, &process, &remote) != NCS_ATTACHED)
 		return false;
 	holder = ncs_remote_control(remote)->lease_holder;
 	writer->control->lease_holder = holder + 1;
@@ -262,7 +249,7 @@ static void object_that_is_not_ready_is_not_meant_yet(void **state)
 static void object_of_another_user_than_the_segment_is_not_meant(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct ncs_header header = header_of(fixture);
+	struct ncs_process process = fixture->process;
 	struct ncs_control_writer mine, forged;
 	struct ncs_remote *remote;
 
@@ -270,7 +257,7 @@ static void object_of_another_user_than_the_segment_is_not_meant(void **state)
 		skip();
 	make(fixture, &fixture->process, 1, &forged);
 	assert_int_equal(chown(forged.path, SOMEBODY_ELSE, SOMEBODY_ELSE), 0);
-	assert_int_equal(find(fixture, &header, &remote), NCS_ATTACH_ABSENT);
+	assert_int_equal(find(fixture, &process, &remote), NCS_ATTACH_ABSENT);
 	make(fixture, &fixture->process, 0, &mine);
 	forged.control->created_ns = UINT64_MAX;
 	assert_true(finds(fixture, &mine));
@@ -306,7 +293,7 @@ static pid_t start_creator(struct segment_fixture *fixture)
 static void readers_agree_on_one_of_two_that_were_created_at_once(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct ncs_header header = header_of(fixture);
+	struct ncs_process process = fixture->process;
 	struct ncs_remote *remote, *again;
 	pid_t creators[2];
 	uint64_t latest = 0;
@@ -316,7 +303,7 @@ static void readers_agree_on_one_of_two_that_were_created_at_once(void **state)
 	for (size_t i = 0; i < 2; i++)
 		creators[i] = start_creator(fixture);
 	while (running > 0) {
-		enum ncs_attach found = find(fixture, &header, &remote);
+		enum ncs_attach found = find(fixture, &process, &remote);
 
 		assert_true(found == NCS_ATTACHED ||
 			    found == NCS_ATTACH_ABSENT ||
@@ -338,8 +325,8 @@ static void readers_agree_on_one_of_two_that_were_created_at_once(void **state)
 		ncs_remote_close(remote);
 	}
 	ncs_paths_release(&paths);
-	assert_int_equal(find(fixture, &header, &remote), NCS_ATTACHED);
-	assert_int_equal(find(fixture, &header, &again), NCS_ATTACHED);
+	assert_int_equal(find(fixture, &process, &remote), NCS_ATTACHED);
+	assert_int_equal(find(fixture, &process, &again), NCS_ATTACHED);
 	assert_true(ncs_remote_control(remote)->created_ns == latest);
 	ncs_control_change(ncs_remote_control(remote), &off);
 	assert_true(ncs_remote_control(again)->request ==
