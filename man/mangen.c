@@ -6,7 +6,7 @@
  *	.\" @columns RANK@
  *
  * which mangen replaces by what the tables in ncclstat/tables and the structs of
- * ncclstat/abi.h say; it copies all other lines. An unknown marker is an error,
+ * ncclstat/abi_*.h say; it copies all other lines. An unknown marker is an error,
  * and so is a struct with a field that has no explanation. Must not know which
  * pages there are.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Explains each field of shared memory, for ncclstat-shm(5): X(field, help).
  *
- * There is a table for each struct of ncclstat/abi.h and ncclstat/record.h, in
+ * There is a table for each struct of ncclstat/abi_*.h and ncclstat/record.h, in
  * the order of its fields. mangen adds offsets and types from the structs
  * themselves and refuses a table that leaves out a byte of its struct, so each
  * field that is added to a struct must be explained here.

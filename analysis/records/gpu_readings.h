@@ -2,7 +2,7 @@
 /* Readings of a GPU's clock, and the conversion of its times to the host's.
  *
  * Some snapshots have a new reading: a GPU time between two times of the host
- * (ncclstat/abi.h). Between two readings the clock is assumed to run evenly;
+ * (ncclstat/abi_header.h). Between two readings the clock is assumed to run evenly;
  * before the first and after the last one it runs as it did next to them.
  * Memory is bounded. Pure.
  */

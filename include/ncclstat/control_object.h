@@ -5,9 +5,9 @@
  * Each process has one: a page in the directory of the segments, readable and
  * writable by its user, so that no other process needs to write to a segment.
  * The plugin creates it, reads its request at the start of each group of calls,
- * and answers in its segments (abi.h, struct ncs_settings). This header has
- * types and asserts only; shm/control.h changes the words, shm/read/remote.h
- * maps them.
+ * and answers in its segments (abi_header.h, struct ncs_settings). This header
+ * has types and asserts only; shm/control.h changes the words,
+ * shm/read/remote.h maps them.
  *
  * Its name has a random part, so that no other user can take it first: readers
  * list the directory. The control object of a segment is one that belongs to the
@@ -115,11 +115,11 @@ struct ncs_detail {
 #define NCS_LEASE_MAX_NS UINT64_C(10000000000)
 
 /* The object. Words before the request do not change; the process is described
- * as in struct ncs_header (abi.h). */
+ * as in struct ncs_header (abi_header.h). */
 struct ncs_control {
 	uint64_t magic;   /* NCS_CONTROL_MAGIC */
 	uint32_t version; /* NCS_CONTROL_VERSION; stored last, 0 until then */
-	uint32_t byte_order;    /* NCS_BYTE_ORDER (abi.h) */
+	uint32_t byte_order;    /* NCS_BYTE_ORDER (abi_header.h) */
 	uint32_t control_bytes; /* sizeof(struct ncs_control) of the plugin */
 	uint32_t pid;
 	uint64_t process_start;

@@ -27,6 +27,8 @@ enum ncs_event {
 /* Size of tables that count by event type, with room for later API versions. */
 #define NCS_EVENT_MAX 32
 
+static_assert((int)NCS_EVENT_COUNT <= NCS_EVENT_MAX, "events fit their table");
+
 /* Event types of the plugin itself, from NCS_EVENT_MAX on: not counted in
  * tables. */
 enum ncs_own_event {
@@ -74,9 +76,9 @@ enum ncs_record_flag {
 #define NCS_RECORD_STREAM(handle) ((uint64_t)(uintptr_t)(handle) + 1)
 #define NCS_RECORD_STREAM_HANDLE(stream) ((stream)-1)
 
-/* A record. Times are ticks of the segment's clock (abi.h, struct ncs_clock). A
- * delta is a time since the start, 0 if that point was not reached. Fields that
- * an event type does not use are 0.
+/* A record. Times are ticks of the segment's clock (abi_clock.h). A delta is a
+ * time since the start, 0 if that point was not reached. Fields that an event
+ * type does not use are 0.
  *
  * event        value               number           delta[0], delta[1]
  * GROUP        -                   -                -

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The version of this release of the plugin, the program and the library. The
- * format of shared memory has a version of its own (abi.h).
+ * format of shared memory has a version of its own (abi_header.h).
  */
 #ifndef NCCLSTAT_VERSION_H
 #define NCCLSTAT_VERSION_H
