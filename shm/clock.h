@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "ncclstat/abi.h"
+#include "ncclstat/abi_clock.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>

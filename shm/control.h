@@ -26,7 +26,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ncclstat/abi.h"
 #include "ncclstat/control_object.h"
 
 /* An unpacked request. */

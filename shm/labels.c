@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "ncclstat/abi_header.h"
 #include "ncclstat/tables/job_labels.def"
 #include "shm/characters.h"
 #include "shm/texts.h"

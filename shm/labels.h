@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ncclstat/abi.h"
+struct ncs_labels; /* ncclstat/abi_header.h */
 
 /* The most bytes of a value. */
 #define NCS_LABEL_VALUE_BYTES 96u

@@ -14,6 +14,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "ncclstat/abi_header.h"
+#include "ncclstat/control_object.h"
 #include "shm/file_status.h"
 
 static bool parse_numbers(const char *text, uint32_t *pid, uint64_t *start)

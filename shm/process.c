@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ncclstat/abi_header.h"
+#include "ncclstat/control_object.h"
 #include "shm/file_status.h"
 
 static uint64_t namespace_inode(const char *path)

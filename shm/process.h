@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ncclstat/abi.h"
-#include "ncclstat/control_object.h"
+struct ncs_control; /* ncclstat/control_object.h */
+struct ncs_header;  /* ncclstat/abi_header.h */
 
 /* The directory of segments and control objects if NCCLSTAT_DIR is not set.
  * shm_open() uses the same one, but cannot use another. */

@@ -28,7 +28,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "ncclstat/abi.h"
+#include "ncclstat/abi_lane.h"
+#include "ncclstat/record.h"
 #include "shm/atomics.h"
 
 /* The index of the word whose low half is the position. */

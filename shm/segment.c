@@ -2,6 +2,8 @@
 /* Lays out and validates segments; see segment.h. Pure. */
 #include "shm/segment.h"
 
+#include "ncclstat/abi.h"
+
 #define ALIGNMENT 4096u
 
 static uint64_t align(uint64_t offset)

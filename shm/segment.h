@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ncclstat/abi.h"
+#include "ncclstat/abi_header.h"
+#include "ncclstat/abi_lane.h"
+#include "ncclstat/abi_range.h"
 
 /* Upper bounds that a reader accepts, so that a corrupt header cannot make it
  * allocate without limit. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/abi_identity.h"
 #include "shm/array.h"
 
 #define BLANKS " \t\r"

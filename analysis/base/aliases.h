@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ncclstat/abi.h"
+struct ncs_identity; /* ncclstat/abi_identity.h */
 
 struct ncs_alias;
 

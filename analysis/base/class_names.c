@@ -3,6 +3,7 @@
 #include "analysis/base/class_names.h"
 
 #include "analysis/base/timings.h"
+#include "ncclstat/abi_class.h"
 
 bool ncs_class_is_other(const struct ncs_class_view *view)
 {

@@ -3,7 +3,7 @@
  * has sent its data goes on: if it is held up, it is by the network. */
 #include "analysis/base/collective_waits.h"
 
-#include "ncclstat/abi.h"
+#include "ncclstat/abi_values.h"
 
 enum ncs_wait_rule ncs_wait_rule_of(unsigned function)
 {

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "ncclstat/abi_identity.h"
+
 uint64_t ncs_pci_address(unsigned domain, unsigned bus, unsigned device,
 			 unsigned function)
 {

@@ -8,8 +8,9 @@
 
 #include <stdint.h>
 
-#include "ncclstat/abi.h"
 #include "ncclstat/tables/clock_reasons.def"
+
+struct ncs_identity; /* ncclstat/abi_identity.h */
 
 /* All reasons for which a clock is held down. */
 enum {

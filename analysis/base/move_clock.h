@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "ncclstat/abi.h"
+struct ncs_clock; /* ncclstat/abi_clock.h */
 
 /* A move: time t becomes t + offset_ns + drift × (t - at_ns). One of zeros
  * leaves times as they are. */

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "ncclstat/abi.h"
+#include "ncclstat/abi_values.h"
 
 /* Returns the best source (enum ncs_timing) by which operations were timed, or
  * NCS_TIMING_COUNT if none were. `timed` has their numbers by source. */

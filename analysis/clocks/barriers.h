@@ -28,6 +28,7 @@
 #include "analysis/clocks/alignment.h"
 #include "analysis/records/rank_operations.h"
 #include "analysis/records/size_algorithms.h"
+#include "ncclstat/abi_clock.h"
 #include "ncclstat/reader.h"
 
 /* A rank, and the facts about its times that records do not tell. */

@@ -5,7 +5,7 @@
 #define NCS_ANALYSIS_COST_COST_ITEMS_H
 
 #include "analysis/cost/cost_window.h"
-#include "ncclstat/abi.h"
+#include "ncclstat/abi_values.h"
 
 /* A part that has times. */
 struct ncs_cost_item {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/base/value_names.h"
+#include "ncclstat/abi_header.h"
 #include "ncclstat/version.h"
 
 NCS_METRIC_FILL(BUILD_INFO)

@@ -6,6 +6,7 @@
 #include "analysis/base/class_names.h"
 #include "analysis/base/percentile.h"
 #include "analysis/model/communicators.h"
+#include "ncclstat/size_class.h"
 
 uint64_t ncs_class_percentile(const struct ncs_rank *rank,
 			      const struct ncs_class_times *times,

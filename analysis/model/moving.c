@@ -13,6 +13,7 @@
 #include "analysis/model/lateness_state.h"
 #include "analysis/records/join.h"
 #include "analysis/records/operation_record.h"
+#include "ncclstat/size_class.h"
 
 /* Collectives of one launch are joined one soon after the other. In an exchange
  * of all with all, sends and receives of all pairs come in between. */

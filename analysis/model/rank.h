@@ -17,6 +17,7 @@
 #include "analysis/base/nodes.h"
 #include "analysis/base/recent_values.h"
 #include "analysis/model/history.h"
+#include "ncclstat/abi_clock.h"
 #include "ncclstat/reader.h"
 #include "shm/process.h"
 
@@ -42,7 +43,7 @@ struct ncs_rank {
 	 * any two ranks, in the model's life. Not 0. */
 	uint32_t serial;
 	const struct ncs_communicator *communicator; /* NULL if out of memory */
-	/* As the segment's header says: */
+	/* Copied from the segment's header: */
 	struct ncs_process process;
 	struct ncs_clock clock;
 	uint64_t created;     /* ticks */

@@ -15,6 +15,7 @@
 #include "analysis/records/latest_records.h"
 #include "analysis/records/parts.h"
 #include "analysis/records/step_stats.h"
+#include "ncclstat/abi_header.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 #include "shm/labels.h"

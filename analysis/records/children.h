@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ncclstat/abi.h"
+struct ncs_clock;  /* ncclstat/abi_clock.h */
+struct ncs_record; /* ncclstat/record.h */
 
 /* All zeros if nothing is known yet. */
 struct ncs_children {

@@ -5,7 +5,7 @@
 #include "analysis/records/joined.h"
 
 #include "analysis/records/operation_record.h"
-#include "ncclstat/abi.h"
+#include "ncclstat/abi_values.h"
 
 /* The next operation may begin this much before the end of the one before it
  * even by one clock: the two are measured apart from each other. */

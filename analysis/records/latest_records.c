@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/abi_header.h"
 #include "shm/clock.h"
 
 /* Limits on the number of records: for all ranks together, and the least and

@@ -22,6 +22,8 @@
 #include "analysis/records/rank_operations.h"
 #include "ncclstat/reader.h"
 
+struct ncs_clock; /* ncclstat/abi_clock.h */
+
 /* A message and its times in ns. Each time is by the clock that its rank was
  * announced with, and is 0 if NCCL did not report it. */
 struct ncs_message {

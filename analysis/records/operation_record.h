@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ncclstat/abi.h"
+#include "ncclstat/abi_values.h"
+#include "ncclstat/record.h"
 
 /* The last proxy operation, by which LAST_END goes if nothing better is known,
  * ends at most this long after the kernel. */

@@ -10,6 +10,8 @@
 
 #include "analysis/records/parts.h"
 
+struct ncs_clock; /* ncclstat/abi_clock.h */
+
 /* Start with {0}. */
 struct ncs_part_channels {
 	struct ncs_part_channel *all;

@@ -16,6 +16,7 @@
 #include "analysis/records/part_channels.h"
 #include "analysis/records/part_links.h"
 #include "analysis/records/size_algorithms.h"
+#include "ncclstat/abi_header.h"
 #include "shm/clock.h"
 #include "shm/hash.h"
 

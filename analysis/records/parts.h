@@ -25,6 +25,8 @@
 #include "analysis/records/replaced_records.h"
 #include "ncclstat/reader.h"
 
+struct ncs_clock; /* ncclstat/abi_clock.h */
+
 enum ncs_part_flag {
 	NCS_PART_P2P = 1,
 	NCS_PART_NUMBERED = 2, /* P2P: `number` is its place on its connection */

@@ -7,6 +7,7 @@
 
 #include "analysis/base/hash_table.h"
 #include "analysis/records/operation_record.h"
+#include "ncclstat/abi_channel.h"
 #include "shm/array.h"
 #include "shm/hash.h"
 

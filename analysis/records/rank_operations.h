@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ncclstat/abi.h"
+struct ncs_record; /* ncclstat/record.h */
 
 /* Number of children that wait for an operation's record, if no other is
  * given. */

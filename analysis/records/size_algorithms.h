@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "ncclstat/reader.h"
+#include "ncclstat/size_class.h"
 
 /* The algorithm of one function and size. */
 struct ncs_size_algorithm {

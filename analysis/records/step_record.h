@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ncclstat/abi.h"
+#include "ncclstat/abi_values.h"
+#include "ncclstat/record.h"
 
 /* The times of a step: its duration and the three waits that make it up. */
 enum ncs_step_time {

@@ -22,7 +22,8 @@
 
 #include "analysis/base/estimate.h"
 #include "analysis/records/step_record.h"
-#include "ncclstat/abi.h"
+
+struct ncs_clock; /* ncclstat/abi_clock.h */
 
 /* Estimates of one time over all steps, in ns. */
 struct ncs_step_estimate {

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "analysis/peaks/peaks_here.h"
+#include "ncclstat/abi_header.h"
 #include "shm/read/discovery.h"
 
 /* The most records of a segment in one pass, more than the plugin's rings hold;

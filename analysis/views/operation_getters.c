@@ -10,6 +10,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/class_stats.h"
 #include "analysis/model/range_totals.h"
+#include "ncclstat/size_class.h"
 
 /* --- Functions ------------------------------------------------------------ */
 

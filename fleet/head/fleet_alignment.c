@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/clocks/traffic.h"
+#include "ncclstat/abi_clock.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 

@@ -20,6 +20,8 @@
 #include "ncclstat/reader.h"
 #include "record/format/file_format.h"
 
+struct ncs_clock; /* ncclstat/abi_clock.h */
+
 struct ncs_fleet_alignment;
 
 /* A rank whose records are taken. One of zeros is new; the caller releases

@@ -10,6 +10,7 @@
 #include "fleet/head/fleet.h"
 #include "fleet/head/fleet_alignment.h"
 #include "fleet/stream/stream_reader.h"
+#include "ncclstat/abi_header.h"
 #include "record/write/sink.h"
 #include "shm/labels.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fleet/stream/stream_internal.h"
+#include "ncclstat/abi_header.h"
 #include "shm/array.h"
 #include "shm/read/image.h"
 

@@ -10,6 +10,7 @@
 
 #include "fleet/stream/chunk_splitter.h"
 #include "fleet/stream/stream_internal.h"
+#include "ncclstat/abi_header.h"
 #include "record/format/chunk.h"
 #include "record/format/peaks_chunk.h"
 #include "shm/array.h"

@@ -19,6 +19,7 @@
 #include "analysis/base/move_clock.h"
 #include "analysis/base/nodes.h"
 #include "analysis/base/source.h"
+#include "ncclstat/abi_header.h"
 #include "ncclstat/reader.h"
 #include "record/format/file_format.h"
 #include "record/read/state_image.h"

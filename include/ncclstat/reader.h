@@ -35,13 +35,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "ncclstat/abi.h"
+#include "ncclstat/abi_gpu_time.h"
+#include "ncclstat/abi_identity.h"
+#include "ncclstat/abi_values.h"
 #include "ncclstat/control_object.h"
+#include "ncclstat/histogram.h"
+#include "ncclstat/record.h"
 #include "ncclstat/tables/launches.def"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct ncs_header; /* abi.h, which programs that read it include */
 
 /* --- Finding segments -------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 
 #include "analysis/base/value_names.h"
 #include "analysis/model/range_totals.h"
+#include "ncclstat/abi_header.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 

@@ -11,6 +11,7 @@
 
 #include "analysis/base/aliases.h"
 #include "analysis/records/gpu_readings.h"
+#include "ncclstat/abi_clock.h"
 #include "ncclstat/reader.h"
 
 struct ncs_export_range_path {

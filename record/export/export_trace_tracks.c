@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ncclstat/abi_channel.h"
 #include "record/format/cuda_streams.h"
 #include "shm/array.h"
 #include "shm/hash.h"

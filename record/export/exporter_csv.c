@@ -14,6 +14,7 @@
 #include "analysis/base/value_names.h"
 #include "analysis/model/class_stats.h"
 #include "analysis/model/model.h"
+#include "ncclstat/size_class.h"
 #include "ncclstat/tables/csv.def"
 #include "record/export/csv_rows.h"
 #include "record/export/export_columns.h"

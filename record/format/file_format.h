@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include "analysis/base/machine_peaks.h"
-#include "ncclstat/abi.h"
 #include "ncclstat/record.h"
 #include "ncclstat/tables/chunks.def"
 

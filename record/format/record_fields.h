@@ -7,8 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ncclstat/abi.h"
 #include "ncclstat/tables/fields.def"
+
+struct ncs_clock;  /* ncclstat/abi_clock.h */
+struct ncs_record; /* ncclstat/record.h */
 
 enum ncs_field {
 #define X(ID, name, where, help) NCS_FIELD_##ID,

@@ -15,6 +15,7 @@
 
 #include "analysis/clocks/traffic.h"
 #include "analysis/records/operation_record.h"
+#include "ncclstat/abi_header.h"
 #include "shm/clock.h"
 
 #define MS UINT64_C(1000000)

@@ -9,6 +9,7 @@
 
 #include "analysis/records/parts.h"
 #include "analysis/model/range_totals.h"
+#include "ncclstat/abi_header.h"
 #include "shm/clock.h"
 
 /* Parts are passed on this long after their records were drained. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/abi_header.h"
 #include "record/read/recording_internal.h"
 
 static int fail(int error, char *why, size_t why_size)

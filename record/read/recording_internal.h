@@ -4,6 +4,7 @@
 #ifndef NCS_RECORD_READ_RECORDING_INTERNAL_H
 #define NCS_RECORD_READ_RECORDING_INTERNAL_H
 
+#include "ncclstat/abi_header.h"
 #include "record/read/recording.h"
 #include "record/read/recording_file.h"
 #include "record/read/state_image.h"

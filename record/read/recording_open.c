@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ncclstat/abi.h"
+#include "ncclstat/abi_header.h"
 #include "shm/read/guard.h"
 
 /* --- Checking the file --------------------------------------------------- */

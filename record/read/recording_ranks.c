@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "analysis/base/hash_table.h"
+#include "ncclstat/abi_header.h"
 #include "record/read/recording_internal.h"
 #include "shm/array.h"
 #include "shm/hash.h"

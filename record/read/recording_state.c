@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/abi_header.h"
 #include "shm/read/image.h"
 
 /* Number of earlier states tried if one is damaged. */

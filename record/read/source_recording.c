@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/abi_header.h"
 #include "record/format/peaks_chunk.h"
 #include "record/read/recording_internal.h"
 #include "shm/array.h"

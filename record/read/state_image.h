@@ -16,6 +16,8 @@
 #include "record/format/file_format.h"
 #include "record/read/budget.h"
 
+struct ncs_header; /* ncclstat/abi_header.h */
+
 /* Reads the payload of a chunk NCS_CHUNK_RANK: the segment's header, and where
  * its path is in the payload. Returns false if it is not valid. */
 bool ncs_rank_payload_read(const char *payload, size_t size,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/base/finding_numbers.h"
+#include "ncclstat/abi_header.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 #include "shm/object.h"

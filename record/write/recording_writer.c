@@ -13,6 +13,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "ncclstat/abi_header.h"
 #include "ncclstat/version.h"
 #include "record/write/recording_writer_internal.h"
 #include "shm/array.h"

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ncclstat/abi_header.h"
 #include "record/format/chunk.h"
 #include "record/format/file_format.h"
 #include "record/write/recording_writer.h"

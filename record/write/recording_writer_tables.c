@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ncclstat/abi.h"
+#include "ncclstat/abi_values.h"
 #include "ncclstat/names.h"
 #include "ncclstat/record.h"
 #include "record/write/recording_writer_internal.h"

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ncclstat/abi.h"
+struct ncs_labels; /* ncclstat/abi_header.h */
 
 /* The /dev/shm of a mount namespace. */
 struct ncs_container {

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ncclstat/abi.h"
 #include "ncclstat/reader.h"
 #include "shm/atomics.h"
 #include "shm/clock.h"

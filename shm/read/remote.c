@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "ncclstat/abi_header.h"
 #include "shm/atomics.h"
 #include "shm/object.h"
 #include "shm/read/attach.h"

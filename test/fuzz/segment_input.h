@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ncclstat/abi.h"
 #include "ncclstat/reader.h"
 
 struct segment_input {

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ncclstat/abi.h"
 #include "shm/clock.h"
 
 #define PATIENCE_NS UINT64_C(40000000000)

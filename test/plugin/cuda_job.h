@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ncclstat/abi_header.h"
 #include "shm/atomics.h"
 #include "test/plugin/next/fake_cuda.h"
 #include "test/plugin/scenario.h"

@@ -11,6 +11,8 @@
 
 #include "test/plugin/cuda_job.h"
 
+#include "ncclstat/abi.h"
+
 #define COPY_NS 5000u
 
 static const struct ncs_header *copies; /* their segment */

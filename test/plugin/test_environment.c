@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "ncclstat/abi_header.h"
 #include "shm/labels.h"
 #include "shm/process.h"
 #include "shm/read/remote.h"

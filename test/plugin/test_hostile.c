@@ -22,6 +22,7 @@
 
 #include <cmocka.h>
 
+#include "ncclstat/abi_header.h"
 #include "ncclstat/control_object.h"
 #include "plugin/state/handle.h"
 #include "shm/read/paths.h"

@@ -16,6 +16,8 @@
 
 #include "test/plugin/cuda_job.h"
 
+#include "ncclstat/abi.h"
+
 #define LAST_API 7
 #define FOREVER FAKE_CUDA_UNTIL_FINISHED
 

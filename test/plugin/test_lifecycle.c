@@ -23,6 +23,7 @@
 
 #include <cmocka.h>
 
+#include "ncclstat/abi_header.h"
 #include "shm/read/clean.h"
 #include "test/plugin/scenario.h"
 

@@ -19,6 +19,8 @@
 
 #include "test/plugin/calls.h"
 
+#include "ncclstat/abi_header.h"
+
 #define OFF_5 4031
 #define ON_5 4095
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "ncclstat/abi_header.h"
 #include "shm/clock.h"
 #include "test/plugin/scenario.h"
 

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "ncclstat/abi.h"
 #include "plugin/nccl/stamps.h"
 #include "test/plugin/cuda_job.h"
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analysis/base/utf8.h"
+#include "ncclstat/abi_header.h"
 #include "tui/commands/critical_path_command.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"

@@ -11,6 +11,7 @@
 #include "analysis/model/class_stats.h"
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/range_totals.h"
+#include "ncclstat/size_class.h"
 #include "tui/commands/json_values.h"
 
 /* --- GPU times ----------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
+#include "ncclstat/abi_header.h"
 #include "shm/clock.h"
 #include "shm/labels.h"
 #include "shm/read/job.h"

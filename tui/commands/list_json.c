@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/base/value_names.h"
+#include "ncclstat/abi_header.h"
 #include "shm/labels.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/json_values.h"

@@ -8,6 +8,7 @@
 
 #include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
+#include "ncclstat/abi_header.h"
 #include "tui/text/format.h"
 #include "tui/text/output.h"
 

@@ -10,6 +10,7 @@
 #include "analysis/model/class_stats.h"
 #include "analysis/base/timings.h"
 #include "analysis/base/value_names.h"
+#include "ncclstat/size_class.h"
 #include "tui/text/format.h"
 #include "tui/text/words.h"
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ncclstat/abi_header.h"
 #include "ncclstat/tables/job_labels.def"
 #include "shm/labels.h"
 

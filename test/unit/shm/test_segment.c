@@ -13,6 +13,8 @@
 
 #include "shm/segment.h"
 
+#include "ncclstat/abi.h"
+
 typedef unsigned __int128 wide;
 
 static struct ncs_header laid_out(struct ncs_segment_size size)

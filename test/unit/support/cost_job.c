@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ncclstat/abi.h"
+#include "ncclstat/abi_values.h"
 #include "shm/array.h"
 #include "shm/hash.h"
 

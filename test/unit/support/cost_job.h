@@ -11,6 +11,7 @@
 
 #include "analysis/base/source.h"
 #include "analysis/cost/cost.h"
+#include "ncclstat/abi_header.h"
 
 #define COST_JOB_RANKS_MAX 16u
 /* Times begin here. */

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "ncclstat/size_class.h"
+
 static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 		 size_t why_size)
 {

@@ -8,6 +8,7 @@
 #define NCS_TEST_UNIT_SUPPORT_SCRIPTED_SOURCE_H
 
 #include "analysis/model/model.h"
+#include "ncclstat/abi_header.h"
 
 #define SCRIPTED_RANKS 8
 #define SCRIPTED_CHANNELS 8

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/abi_class.h"
 #include "ncclstat/names.h"
 #include "ncclstat/size_class.h"
 #include "ncclstat/version.h"

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/abi_header.h"
 #include "shm/array.h"
 #include "shm/hash.h"
 

@@ -15,6 +15,7 @@
 
 #include "fleet/stream/key_times.h"
 #include "fleet/stream/look_pack.h"
+#include "ncclstat/abi.h"
 #include "ncclstat/names.h"
 #include "ncclstat/size_class.h"
 #include "ncclstat/version.h"

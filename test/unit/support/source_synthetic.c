@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/abi.h"
 #include "test/unit/support/synthetic_job.h"
 
 #define FIRST_AGE_NS (5000 * MS)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ncclstat/names.h"
+#include "ncclstat/size_class.h"
 
 /* --- Functions and classes ------------------------------------------------ */
 

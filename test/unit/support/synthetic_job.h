@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "analysis/base/source.h"
+#include "ncclstat/abi_header.h"
 #include "shm/hash.h"
 
 #define MS UINT64_C(1000000)

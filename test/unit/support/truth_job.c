@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ncclstat/abi.h"
+#include "ncclstat/abi_header.h"
+#include "ncclstat/size_class.h"
 #include "shm/array.h"
 #include "shm/hash.h"
 

@@ -13,6 +13,8 @@
 
 #include "analysis/base/aliases.h"
 
+#include "ncclstat/abi_identity.h"
+
 static struct ncs_identity named(uint64_t id, const char *name)
 {
 	struct ncs_identity identity = { .known = NCS_KNOWN_COMM_ID,

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "analysis/clocks/barriers.h"
+#include "ncclstat/abi_clock.h"
 #include "ncclstat/names.h"
 #include "ncclstat/size_class.h"
 

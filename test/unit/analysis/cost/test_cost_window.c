@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "analysis/cost/cost_window.h"
-#include "ncclstat/abi.h"
+#include "ncclstat/abi_values.h"
 
 #define RANKS 2u
 #define MS UINT64_C(1000000)

@@ -10,7 +10,7 @@
 
 #include "analysis/model/unlike_calls.h"
 #include "analysis/records/join.h"
-#include "ncclstat/abi.h"
+#include "ncclstat/abi_values.h"
 
 #define RANKS 4
 #define US UINT64_C(1000)

@@ -17,6 +17,7 @@
 
 #include "analysis/path/critical_path.h"
 #include "analysis/records/parts.h"
+#include "ncclstat/abi_header.h"
 #include "shm/array.h"
 #include "test/unit/support/truth_job.h"
 #include "test/unit/support/truth_tally.h"

@@ -10,6 +10,8 @@
 
 #include "analysis/peaks/nvlinks.h"
 
+#include "ncclstat/abi_identity.h"
+
 #define LIBRARY NCS_NEXT "/nvml/libnvidia-ml.so.1"
 #define BARE_LIBRARY NCS_NEXT "/nvml-bare/libnvidia-ml.so.1"
 

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "analysis/records/join.h"
+#include "ncclstat/abi_header.h"
 #include "ncclstat/names.h"
 #include "ncclstat/size_class.h"
 #include "shm/clock.h"

@@ -10,6 +10,8 @@
 
 #include "analysis/records/latest_records.h"
 
+#include "ncclstat/abi_header.h"
+
 /* Each of so many ranks has room for ROOM calls. */
 #define RANKS 4096
 #define ROOM 32

@@ -13,6 +13,8 @@
 
 #include "analysis/records/messages.h"
 
+#include "ncclstat/abi_clock.h"
+
 #define COMM UINT64_C(0xc0ffee)
 #define FOUND 64
 

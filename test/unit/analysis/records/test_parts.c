@@ -13,6 +13,8 @@
 #include "analysis/base/move_clock.h"
 #include "analysis/records/part_links.h"
 #include "analysis/records/parts.h"
+#include "ncclstat/abi_header.h"
+#include "ncclstat/size_class.h"
 #include "shm/clock.h"
 
 #define US UINT64_C(1000)

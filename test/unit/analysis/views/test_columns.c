@@ -13,6 +13,7 @@
 #include "analysis/views/columns.h"
 #include "analysis/diagnosis/diagnosis.h"
 #include "ncclstat/names.h"
+#include "ncclstat/size_class.h"
 #include "test/unit/support/scripted_source.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "fleet/head/fleet_alignment.h"
+#include "ncclstat/abi.h"
 #include "record/read/recording.h"
 #include "test/unit/support/simulated_hosts.h"
 

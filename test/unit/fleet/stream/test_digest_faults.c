@@ -16,6 +16,7 @@
 #include "analysis/diagnosis/diagnosis.h"
 #include "analysis/model/model.h"
 #include "fleet/stream/digests.h"
+#include "ncclstat/abi_header.h"
 #include "test/unit/support/simulated_job.h"
 
 #define MS UINT64_C(1000000)

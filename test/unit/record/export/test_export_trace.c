@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/abi_clock.h"
 #include "record/export/export_trace.h"
 #include "record/export/operation_facts.h"
 #include "test/unit/support/decoded_trace.h"

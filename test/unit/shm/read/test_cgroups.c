@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ncclstat/abi_header.h"
 #include "shm/labels.h"
 #include "shm/read/containers.h"
 

@@ -13,6 +13,7 @@
 
 #include "analysis/base/value_names.h"
 #include "analysis/diagnosis/diagnosis.h"
+#include "ncclstat/size_class.h"
 #include "test/unit/support/scripted_source.h"
 #include "tui/commands/dump_command.h"
 
