@@ -8,7 +8,9 @@
 # A sub-folder may include its own files, those floors, and all that these may
 # include. In addition:
 #   - the plugin and what of shm/ goes into it never reach the reader's half:
-#     shm/read and include/ncclstat/reader.h;
+#     shm/read and include/ncclstat/reader.h and snapshot.h;
+#   - above shm/ nothing includes all tables of a segment, by include/ncclstat/abi.h
+#     or by a header that includes reader.h: a table that changes would rebuild it;
 #   - only tui/term/term.[ch] and tui/term/curses.[ch] include curses;
 #   - only record/ includes liburing and zstd; only record/ and fleet/ include
 #     xxhash; only record/, fleet/stacks, tui/ and man/ include jansson; only
@@ -128,7 +130,7 @@ check_includes() (
 			sub(/\/.*/, "", floor)
 			ours[floor] = 1
 		}
-		reader = "^(shm/read/|ncclstat/reader[.]h$)"
+		reader = "^(shm/read/|ncclstat/(reader|snapshot)[.]h$)"
 	}
 	FNR == 1 {
 		from = folder_of(FILENAME)
@@ -166,6 +168,10 @@ check_includes() (
 		if ((layer == "plugin" || layer == "shm") &&
 		    FILENAME !~ reader && name ~ reader)
 			bad("the reader must stay out of the plugin")
+		if (layer ~ /^(analysis|record|fleet|tui)$/ &&
+		    (name == "ncclstat/abi.h" ||
+		     name == "ncclstat/reader.h" && FILENAME ~ /[.]h$/))
+			bad("all tables of a segment where some would do")
 		if (top in ours)
 			next
 		if (name ~ /^(nccl|cuda|nvml)/ && FILENAME !~ /^test\/gpu\//)
@@ -325,6 +331,9 @@ plant plugin/life/planted.h '#include "shm/read/paths.h"'
 plant plugin/life/planted.h '#include "plugin/chain/chain.h"'
 plant plugin/planted.h '#include <ncclstat/reader.h>'
 plant shm/planted.c '#include "ncclstat/reader.h"'
+plant shm/write/planted.h '#include "ncclstat/snapshot.h"'
+plant fleet/head/planted.c '#include "ncclstat/abi.h"'
+plant tui/screen/planted.h '#include "ncclstat/reader.h"'
 plant plugin/planted.c '#include <tui/text/format.h>'
 plant plugin/planted.c '#include "analysis/model/model.h"'
 plant plugin/planted.c '#include <nccl.h>'

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ncclstat/reader.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/config_file.h"
 #include "tui/commands/dump_command.h"

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
 
 /* Returns the algorithm bandwidth in GB/s (10^9 bytes), or a negative value if
  * the time is 0. */

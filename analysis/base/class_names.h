@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
 
 /* Returns true for the class that collects a function's operations that found
  * no free class of their own. */

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "ncclstat/control_object.h"
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
 #include "shm/control.h"
 
 /* Writes a detail as text: "events=all-steps,kernel=off,sample=16,

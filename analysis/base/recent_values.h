@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
 
 #define NCS_RECENT_LENGTH 32
 

@@ -9,10 +9,14 @@
 #define NCS_ANALYSIS_BASE_SOURCE_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "analysis/base/machine_peaks.h"
 #include "analysis/base/nodes.h"
-#include "ncclstat/reader.h"
+#include "ncclstat/attach_result.h"
+#include "ncclstat/snapshot.h"
+
+struct ncs_header; /* ncclstat/abi_header.h */
 
 /* How far a rank that is level is in one function. */
 struct ncs_level_function {

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "ncclstat/names.h"
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
 
 /* Return the name of a number of the enumeration that the function is named
  * after; "-" for an algorithm or protocol that NCCL does not report. Events are

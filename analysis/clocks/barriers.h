@@ -29,7 +29,7 @@
 #include "analysis/records/rank_operations.h"
 #include "analysis/records/size_algorithms.h"
 #include "ncclstat/abi_clock.h"
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
 
 /* A rank, and the facts about its times that records do not tell. */
 struct ncs_barrier_rank {

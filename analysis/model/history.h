@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "ncclstat/histogram.h"
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
 
 /* Sets of counters that are kept for a window. */
 #define NCS_HISTORY_DEPTH 5

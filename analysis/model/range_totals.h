@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
 
 /* The total of a range, including the ranges inside it. */
 struct ncs_range_sum {

@@ -12,13 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include "analysis/base/machine_peaks.h"
 #include "analysis/base/nodes.h"
 #include "analysis/base/recent_values.h"
 #include "analysis/model/history.h"
 #include "ncclstat/abi_clock.h"
-#include "ncclstat/reader.h"
+#include "ncclstat/attach_result.h"
+#include "ncclstat/snapshot.h"
 #include "shm/process.h"
 
 struct ncs_communicator; /* analysis/model/communicators.h */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
 
 /* The largest number of readings. When it is reached, every second one is
  * dropped. */

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "analysis/records/rank_operations.h"
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
 
 struct ncs_clock; /* ncclstat/abi_clock.h */
 

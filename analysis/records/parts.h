@@ -23,7 +23,9 @@
 
 #include "analysis/records/moments.h"
 #include "analysis/records/replaced_records.h"
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
+
+struct ncs_header; /* ncclstat/abi_header.h */
 
 struct ncs_clock; /* ncclstat/abi_clock.h */
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
 #include "ncclstat/size_class.h"
 
 /* The algorithm of one function and size. */

@@ -16,6 +16,7 @@
 
 #include "analysis/peaks/peaks_here.h"
 #include "ncclstat/abi_header.h"
+#include "ncclstat/reader.h"
 #include "shm/read/discovery.h"
 
 /* The most records of a segment in one pass, more than the plugin's rings hold;

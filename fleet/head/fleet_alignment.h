@@ -17,7 +17,7 @@
 
 #include "analysis/clocks/alignment.h"
 #include "analysis/records/rank_operations.h"
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
 #include "record/format/file_format.h"
 
 struct ncs_clock; /* ncclstat/abi_clock.h */

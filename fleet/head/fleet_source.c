@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fleet/head/fleet_internal.h"
+#include "ncclstat/reader.h"
 #include "shm/array.h"
 
 static struct ncs_fleet *self_of(struct ncs_source *source)

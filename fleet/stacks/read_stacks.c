@@ -14,6 +14,7 @@
 #include "fleet/launch/launchers.h"
 #include "fleet/stacks/proc_stack.h"
 #include "fleet/stacks/stack_tools.h"
+#include "ncclstat/reader.h"
 #include "shm/clock.h"
 #include "shm/process.h"
 

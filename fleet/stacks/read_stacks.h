@@ -10,7 +10,8 @@
 #define NCS_FLEET_STACKS_READ_STACKS_H
 
 #include "fleet/stacks/stack.h"
-#include "ncclstat/reader.h"
+
+struct ncs_reader; /* ncclstat/reader.h */
 
 /* The most processes of a machine that are read. */
 #define NCS_STACKS_MAX 256u

@@ -10,6 +10,7 @@
 #include "analysis/base/collective_waits.h"
 #include "analysis/model/waits.h"
 #include "ncclstat/abi_header.h"
+#include "ncclstat/reader.h"
 #include "shm/array.h"
 
 static_assert(sizeof(struct ncs_digest_head) +

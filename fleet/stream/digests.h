@@ -15,8 +15,10 @@
 #include <stdint.h>
 
 #include "analysis/base/finding_numbers.h"
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
 #include "record/format/file_format.h"
+
+struct ncs_header; /* ncclstat/abi_header.h */
 
 /* A wait for so long is told in full. Shorter than a wait that is diagnosed. */
 #define NCS_LEVEL_WAIT_NS (NCS_LONG_WAIT_NS / 2)

@@ -6,6 +6,7 @@
 
 #include "fleet/stream/stream_internal.h"
 #include "ncclstat/abi_header.h"
+#include "ncclstat/reader.h"
 #include "shm/array.h"
 #include "shm/read/image.h"
 

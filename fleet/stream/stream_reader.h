@@ -20,7 +20,8 @@
 #include "analysis/base/nodes.h"
 #include "analysis/base/source.h"
 #include "ncclstat/abi_header.h"
-#include "ncclstat/reader.h"
+#include "ncclstat/attach_result.h"
+#include "ncclstat/snapshot.h"
 #include "record/format/file_format.h"
 #include "record/read/state_image.h"
 

@@ -3,7 +3,7 @@
 #ifndef NCS_RECORD_EXPORT_EXPORT_COUNTERS_H
 #define NCS_RECORD_EXPORT_EXPORT_COUNTERS_H
 
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
 #include "record/export/trace_writer.h"
 
 /* Sums of a state's counters. */

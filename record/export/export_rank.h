@@ -12,7 +12,9 @@
 #include "analysis/base/aliases.h"
 #include "analysis/records/gpu_readings.h"
 #include "ncclstat/abi_clock.h"
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
+
+struct ncs_header; /* ncclstat/abi_header.h */
 
 struct ncs_export_range_path {
 	uint32_t number;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ncclstat/abi_header.h"
+#include "ncclstat/reader.h"
 #include "record/read/recording_internal.h"
 
 static int fail(int error, char *why, size_t why_size)

@@ -18,8 +18,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ncclstat/reader.h"
+#include "ncclstat/attach_result.h"
+#include "ncclstat/snapshot.h"
 #include "record/format/file_format.h"
+
+struct ncs_header; /* ncclstat/abi_header.h */
+struct ncs_reader; /* ncclstat/reader.h */
 
 struct ncs_recording;
 

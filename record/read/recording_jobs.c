@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Leaves all but some jobs out of a recording; see recording.h. */
+#include "ncclstat/reader.h"
 #include "record/read/recording_internal.h"
 
 #include <errno.h>

@@ -7,6 +7,7 @@
  * written only inside the image, and the reader of the image validates the
  * rest.
  */
+#include "ncclstat/reader.h"
 #include "record/read/recording_internal.h"
 
 #include <errno.h>

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ncclstat/abi_header.h"
+#include "ncclstat/reader.h"
 #include "record/format/peaks_chunk.h"
 #include "record/read/recording_internal.h"
 #include "shm/array.h"

@@ -10,6 +10,7 @@
 
 #include "analysis/base/finding_numbers.h"
 #include "ncclstat/abi_header.h"
+#include "ncclstat/reader.h"
 #include "shm/array.h"
 #include "shm/clock.h"
 #include "shm/object.h"

@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 #include "analysis/peaks/peaks_here.h"
-#include "ncclstat/reader.h"
+#include "ncclstat/attach_result.h"
+#include "ncclstat/snapshot.h"
 #include "record/write/recorder.h"
 #include "record/write/recording_writer.h"
 #include "shm/process.h"

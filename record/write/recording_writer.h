@@ -30,9 +30,13 @@
 #include <stdint.h>
 
 #include "analysis/base/machine_peaks.h"
-#include "ncclstat/reader.h"
+#include "ncclstat/attach_result.h"
+#include "ncclstat/snapshot.h"
 #include "record/format/file_format.h"
 #include "record/write/sink.h"
+
+struct ncs_header; /* ncclstat/abi_header.h */
+struct ncs_reader; /* ncclstat/reader.h */
 
 struct ncs_recording_writer;
 

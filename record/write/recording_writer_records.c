@@ -2,6 +2,7 @@
 /* Writes records, from rings and from memory; see recording_writer.h. */
 #include <string.h>
 
+#include "ncclstat/reader.h"
 #include "record/write/recording_writer_internal.h"
 #include "shm/clock.h"
 

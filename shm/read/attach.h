@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "ncclstat/reader.h"
+#include "ncclstat/attach_result.h"
 
 /* Copies the reason into `why`. */
 void ncs_attach_explain(char *why, size_t size, const char *text);

@@ -10,7 +10,10 @@
 
 #include <stdint.h>
 
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
+
+struct ncs_header; /* ncclstat/abi_header.h */
+struct ncs_reader; /* ncclstat/reader.h */
 
 /* Allocates memory for the classes of a segment with this header. Returns 0 or
  * -ENOMEM; either way release with ncs_classes_release(). */

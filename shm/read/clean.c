@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ncclstat/reader.h"
 #include "shm/object.h"
 #include "shm/read/paths.h"
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/reader.h"
 #include "shm/process.h"
 
 #define PLACE "/proc/%u/root" NCS_DEFAULT_DIR "/"

@@ -10,8 +10,9 @@
 
 #include <stdbool.h>
 
-#include "ncclstat/reader.h"
 #include "shm/read/containers.h"
+
+struct ncs_paths; /* ncclstat/reader.h */
 
 struct ncs_discovery {
 	const char *directory; /* NULL for the default */

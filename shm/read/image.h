@@ -12,8 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ncclstat/reader.h"
+#include "ncclstat/attach_result.h"
 #include "shm/read/liveness.h"
+
+struct ncs_reader; /* ncclstat/reader.h */
 
 /* Receives the place of a piece that was written into an image. */
 typedef void ncs_image_piece(void *context, size_t offset, size_t bytes);

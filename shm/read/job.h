@@ -13,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ncclstat/reader.h"
+struct ncs_header; /* ncclstat/abi_header.h */
+struct ncs_reader; /* ncclstat/reader.h */
 
 /* Takes the labels of an attached reader's segment, which are not trusted;
  * returns 0 or -ENOMEM. For reader.c. */

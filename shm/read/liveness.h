@@ -10,8 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ncclstat/reader.h"
+#include "ncclstat/snapshot.h"
 #include "shm/process.h"
+
+struct ncs_header; /* ncclstat/abi_header.h */
+struct ncs_reader; /* ncclstat/reader.h */
 
 /* The state of a process, as far as this process can tell. */
 struct ncs_process_state {

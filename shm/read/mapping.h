@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "ncclstat/reader.h"
+#include "ncclstat/attach_result.h"
 
 struct ncs_mapping {
 	void *start; /* NULL: nothing is mapped */

@@ -14,6 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "ncclstat/reader.h"
 #include "shm/array.h"
 #include "shm/read/job.h"
 #include "shm/read/nccl_library.h"

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ncclstat/reader.h"
 #include "shm/array.h"
 #include "shm/object.h"
 #include "shm/process.h"

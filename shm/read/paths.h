@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "ncclstat/reader.h"
+struct ncs_paths; /* ncclstat/reader.h */
 
 /* Lists the files of `directory` that are named like control objects, as
  * ncs_discover() does for segments. Returns 0 or -errno; on success release

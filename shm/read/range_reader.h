@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader's copies of ranges and their histograms: ncs_snapshot's ranges and
- * range_buckets. ncs_range_place() is in ncclstat/reader.h. */
+ * range_buckets. ncs_range_place() is in ncclstat/snapshot.h. */
 #ifndef NCS_SHM_READ_RANGE_READER_H
 #define NCS_SHM_READ_RANGE_READER_H
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "ncclstat/abi_header.h"
+#include "ncclstat/reader.h"
 #include "shm/atomics.h"
 #include "shm/object.h"
 #include "shm/read/attach.h"

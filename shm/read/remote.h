@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "ncclstat/attach_result.h"
 #include "ncclstat/control_object.h"
-#include "ncclstat/reader.h"
 #include "shm/process.h"
 
 struct ncs_remote;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies a segment's state into a snapshot; implements that part of
- * ncclstat/reader.h. Operations, classes and ranges have files of their own. */
-#include "ncclstat/reader.h"
+ * ncclstat/snapshot.h. Operations, classes and ranges have files of their own. */
+#include "ncclstat/snapshot.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * processes here that have NCCL in them, and says of each whether it is seen and,
  * if not, what to do. shm/read/nccl_processes.h says how the plugin stands in a
  * process. */
+#include "ncclstat/reader.h"
 #include "tui/commands/command_runs.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* --clean: removes the shared memory of dead processes. shm/read/clean.h decides
  * whether a process is dead; this file only prints. */
+#include "ncclstat/reader.h"
 #include "tui/commands/command_runs.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* --list: prints the existing segments, readable or not, or the contents of
  * recordings. Must not use a model, because a model omits ranks that have ended. */
+#include "ncclstat/reader.h"
 #include "tui/commands/command_runs.h"
 
 #include <inttypes.h>

@@ -14,6 +14,7 @@
 #include "analysis/base/utf8.h"
 #include "analysis/base/value_names.h"
 #include "analysis/model/waits.h"
+#include "ncclstat/reader.h"
 #include "shm/clock.h"
 #include "tui/text/format.h"
 #include "tui/text/job_verdict.h"

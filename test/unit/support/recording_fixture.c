@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/reader.h"
 #include "shm/read/image.h"
 #include "test/unit/support/recording_fixture.h"
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "analysis/sources/source_shm.h"
+#include "ncclstat/reader.h"
 #include "shm/clock.h"
 #include "shm/ring.h"
 #include "shm/write/writer.h"

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "fleet/stream/stream_reader.h"
+#include "ncclstat/reader.h"
 #include "record/format/chunk.h"
 #include "test/unit/support/stream_fixture.h"
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "ncclstat/names.h"
+#include "ncclstat/reader.h"
 #include "record/export/export.h"
 #include "record/export/parquet_tables.h"
 #include "record/read/recorded_operations.h"

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ncclstat/reader.h"
 #include "record/write/recording_writer.h"
 #include "shm/read/image.h"
 #include "test/unit/support/recorded_file.h"

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ncclstat/reader.h"
 #include "shm/labels.h"
 #include "shm/read/image.h"
 #include "shm/read/job.h"

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ncclstat/reader.h"
 #include "shm/read/liveness.h"
 #include "test/unit/support/segment_fixture.h"
 

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ncclstat/reader.h"
 #include "shm/control.h"
 #include "shm/read/clean.h"
 #include "shm/read/paths.h"
