@@ -23,9 +23,6 @@ import json_lines
 NAMES = ("net-v5-mix", "net-v5-ddp8", "nvlink-v5-mix8", "simulated", "hostile",
          "damaged")
 SQL = os.path.abspath("tui/share/sql")
-# CSV reads records of the last 10 s; all records of an operation that ended in these
-# are among them.
-CSV_READS_NS = 9_000_000_000
 
 duckdb, folder, ncclstat, build = sys.argv[1:]
 query = os.path.abspath("test/duckdb/query.mjs")
@@ -96,52 +93,13 @@ def check_metadata():
           [row["v"] for row in notes], ["ns; record; time on the wire"])
 
 
-def class_of(row):
-    """A class as CSV has it."""
-    return (row["communicator_id"], row["function"], row["size_bytes"] or "",
-            row["algorithm"] or "", row["protocol"] or "")
-
-
-def bandwidths_of(name, timings=("stream", "kernel", "proxy")):
-    """By class: the bandwidths that the SQL finds from such times."""
-    return {class_of(row):
+def bandwidths_of(name):
+    """By class: the bandwidths that the SQL finds, as CSV has them."""
+    return {(row["communicator_id"], row["function"], row["size_bytes"] or "",
+             row["algorithm"] or "", row["protocol"] or ""):
             tuple(f"{row[key]:.6g}" for key in ("algbw_gbs", "busbw_gbs"))
             for row in run(f"{folder}/{name}.tables", "busbw")
-            if row["busbw_gbs"] is not None and row["timing"] in timings}
-
-
-def early_classes(name):
-    """The classes whose last operation ended so long before the end, as on a busy
-    machine, which plays a job for more than 10 s, that CSV may lack their
-    bandwidths."""
-    dump = subprocess.run([ncclstat, "--dump=json", f"{folder}/{name}.ncs"],
-                          check=True, capture_output=True, text=True).stdout
-    from_ns = json.loads(dump)["monotonic_ns"] - CSV_READS_NS
-    rows = ask(f"{folder}/{name}.tables",
-               "SELECT communicator_id, function, size_bytes, algorithm, protocol"
-               " FROM '*.operations.parquet' GROUP BY ALL"
-               f" HAVING max(moving_until_ns) < {from_ns}")[0]
-    return {class_of(row) for row in rows}
-
-
-def check_busbw_csv(name):
-    """The figures are those of the table of CSV, which each rank has, if they come
-    from the stream. If a busy machine plays a launch's begin after its end, they do
-    not; then the GPU's clock decides between kernels and proxy threads. That clock is
-    not played slowly, so that each look finds another course of it."""
-    text = subprocess.run(
-        [ncclstat, "--export=csv", "--window=start", f"{folder}/{name}.ncs"],
-        check=True, capture_output=True, text=True).stdout
-    wanted = {class_of(row): (row["algbw_gbs"], row["busbw_gbs"])
-              for row in csv.DictReader(io.StringIO(text))
-              if row["busbw_gbs"]}
-    found = bandwidths_of(name, ("stream",))
-    for key in early_classes(name) - wanted.keys():
-        found.pop(key, None)
-    for key in bandwidths_of(name, ("kernel", "proxy")):
-        wanted.pop(key, None)
-    check(f"{name}: bandwidths are those of the table of CSV", found, wanted)
-    check(f"{name}: there are bandwidths", len(wanted) > 0, True)
+            if row["busbw_gbs"] is not None}
 
 
 def is_near(found, wanted):
@@ -150,6 +108,24 @@ def is_near(found, wanted):
     return found.keys() == wanted.keys() and all(
         abs(float(a) - float(b)) <= 0.03 * float(b)
         for key in wanted for a, b in zip(found[key], wanted[key]))
+
+
+def check_busbw_csv(name):
+    """The figures are those of the table of CSV, which each rank has, even if the
+    job ended long before the recording."""
+    text = subprocess.run(
+        [ncclstat, "--export=csv", "--window=start", f"{folder}/{name}.ncs"],
+        check=True, capture_output=True, text=True).stdout
+    keys = ("communicator_id", "function", "size_bytes", "algorithm",
+            "protocol")
+    wanted = {tuple(row[key] for key in keys):
+              (row["algbw_gbs"], row["busbw_gbs"])
+              for row in csv.DictReader(io.StringIO(text))
+              if row["busbw_gbs"]}
+    found = bandwidths_of(name)
+    check(f"{name}: bandwidths are those of the table of CSV",
+          wanted if is_near(found, wanted) else found, wanted)
+    check(f"{name}: there are bandwidths", len(wanted) > 0, True)
 
 
 def check_busbw_dump(name):
@@ -232,6 +208,7 @@ for each in NAMES:
 check_metadata()
 for each in ("net-v5-mix", "net-v5-ddp8"):
     check_busbw_csv(each)
+check_busbw_csv("nvlink-v5-mix8")
 check_busbw_dump("nvlink-v5-mix8")
 check_stragglers()
 check_nodes()

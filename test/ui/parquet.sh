@@ -46,9 +46,11 @@ compare() {
 
 # --- Contents --------------------------------------------------------------
 
-for capture in net-v5-mix net-v5-ddp8 nvlink-v5-mix8; do
+# A live look at the end of one of them has no records of it any more.
+for capture in net-v5-mix net-v5-ddp8; do
 	record_capture $capture $capture &
 done
+record_capture nvlink-v5-mix8 nvlink-v5-mix8 12
 wait
 for capture in net-v5-mix net-v5-ddp8 nvlink-v5-mix8; do
 	compare $capture dump "$tmp/$capture.ncs"

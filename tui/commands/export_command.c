@@ -148,19 +148,34 @@ static void say_missing(const struct ncs_export_result *result,
 			     facts->damaged_chunks);
 }
 
-/* Plays the recording up to the end of what is exported, as a dump does. */
+/* Plays the recording up to the end of what is exported: up to the window's begin
+ * as a dump does, from there on with all records, so that bandwidths are of the
+ * window. */
 static int fill_model(struct ncs_model *model,
 		      const struct ncs_command_input *input)
 {
+	const struct ncs_options *options = input->options;
 	const struct ncs_replay *replay = input->replay;
+	uint64_t window_ns = replay->until_ns - replay->from_ns;
+	uint64_t at_ns;
 	int error;
 
-	ncs_model_set_window(model, input->options->window);
+	if (options->window != NCS_WINDOW_START &&
+	    ncs_window_ns(options->window) < window_ns)
+		window_ns = ncs_window_ns(options->window);
+	at_ns = replay->until_ns - window_ns;
+	ncs_model_set_window(model, options->window);
 	error = ncs_replay_fill(replay->source, model, NULL, replay->from_ns,
-				replay->until_ns, input->options->interval_ns);
-	return error ? error :
-		       ncs_model_update(model, replay->source,
-					replay->until_ns);
+				at_ns, options->interval_ns);
+	for (;;) {
+		if (!error)
+			error = ncs_model_update(model, replay->source, at_ns);
+		if (error || at_ns == replay->until_ns)
+			return error;
+		at_ns = replay->until_ns - at_ns > options->interval_ns ?
+				at_ns + options->interval_ns :
+				replay->until_ns;
+	}
 }
 
 int ncs_export_run(const struct ncs_command_input *input)
