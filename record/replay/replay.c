@@ -8,16 +8,18 @@
 #include <string.h>
 
 #include "analysis/base/append.h"
+#include "analysis/records/parts.h"
 #include "record/read/source_recording.h"
 
 /* Number of latest refreshes, which are one interval apart. */
 #define DENSE_REFRESHES 12u
 
 /* Ages in ns of the refreshes before those; averages over 10 and 100 s need
- * them. */
+ * them, and the latest records refreshes that are as close as live ones. */
 static const uint64_t sparse_ns[] = {
-	100000000000, 75000000000, 50000000000, 25000000000,
-	10000000000,  7500000000,  5000000000,  2500000000,
+	100000000000, 75000000000, 50000000000, 25000000000, 10000000000,
+	9000000000,   8000000000,  7000000000,	6000000000,  5000000000,
+	4000000000,   3000000000,  2000000000,
 };
 
 #define SPARSE_REFRESHES (sizeof(sparse_ns) / sizeof(*sparse_ns))
@@ -311,22 +313,6 @@ static size_t find_refreshes(uint64_t from_ns, uint64_t at_ns,
 	return count;
 }
 
-static int refresh_past(struct ncs_source *source, struct ncs_model *model,
-			struct ncs_diagnosis *diagnosis, uint64_t from_ns,
-			uint64_t at_ns, uint64_t interval_ns)
-{
-	uint64_t times_ns[REFRESHES_MAX];
-	size_t count = find_refreshes(from_ns, at_ns, interval_ns, times_ns);
-	int error = 0;
-
-	for (size_t i = 0; i < count; i++)
-		ncs_source_recording_expect(source, times_ns[i]);
-	ncs_source_recording_expect(source, at_ns);
-	for (size_t i = 0; i < count && !error; i++)
-		error = refresh(source, model, diagnosis, times_ns[i]);
-	return error;
-}
-
 static bool wants_none(const void *context, const char *id)
 {
 	(void)context;
@@ -334,25 +320,42 @@ static bool wants_none(const void *context, const char *id)
 	return false;
 }
 
-/* Records come only with the refresh at the time itself: those of the whole
- * past would be too many. */
+/* Refreshes before a time. Those of the latest 10 s have records: each refresh also
+ * brings a reading of the GPU's clock, by which times of kernels are converted. Those
+ * of the whole past would be too many. */
+static int refresh_past(struct ncs_source *source, struct ncs_model *model,
+			struct ncs_diagnosis *diagnosis, uint64_t from_ns,
+			uint64_t at_ns, uint64_t interval_ns)
+{
+	bool (*wants)(const void *context, const char *id) =
+		source->wants_records;
+	uint64_t times_ns[REFRESHES_MAX];
+	size_t count = find_refreshes(from_ns, at_ns, interval_ns, times_ns);
+	int error = 0;
+
+	for (size_t i = 0; i < count; i++)
+		ncs_source_recording_expect(source, times_ns[i]);
+	ncs_source_recording_expect(source, at_ns);
+	for (size_t i = 0; i < count && !error; i++) {
+		source->wants_records = at_ns - times_ns[i] > NCS_LOOK_BACK_NS ?
+						wants_none :
+						wants;
+		error = refresh(source, model, diagnosis, times_ns[i]);
+	}
+	source->wants_records = wants;
+	return error;
+}
+
 int ncs_replay_fill(struct ncs_source *source, struct ncs_model *model,
 		    struct ncs_diagnosis *diagnosis, uint64_t from_ns,
 		    uint64_t at_ns, uint64_t interval_ns)
 {
-	bool (*wants)(const void *context, const char *id) =
-		source->wants_records;
-	int error;
-
 	if (diagnosis) {
 		ncs_diagnosis_release(diagnosis);
 		ncs_diagnosis_init(diagnosis);
 	}
 	ncs_model_forget(model);
 	ncs_source_recording_restart(source);
-	source->wants_records = wants_none;
-	error = refresh_past(source, model, diagnosis, from_ns, at_ns,
-			     interval_ns);
-	source->wants_records = wants;
-	return error;
+	return refresh_past(source, model, diagnosis, from_ns, at_ns,
+			    interval_ns);
 }

@@ -98,8 +98,8 @@ void ncs_replay_go(struct ncs_replay *replay, uint64_t at_ns, uint64_t now_ns);
 /* --- Models -------------------------------------------------------------- */
 
 /* Rebuilds a model as if it had been refreshed at intervals before a time, with
- * a past of up to 100 s. The caller makes the refresh at the time itself, which
- * brings the latest records. `diagnosis` is rebuilt with it unless it is NULL.
+ * a past of up to 100 s, of which the latest 10 s have records. The caller makes the
+ * refresh at the time itself. `diagnosis` is rebuilt with it unless it is NULL.
  * Returns 0 or -errno. */
 int ncs_replay_fill(struct ncs_source *source, struct ncs_model *model,
 		    struct ncs_diagnosis *diagnosis, uint64_t from_ns,

@@ -61,9 +61,10 @@ missing_rank_is_named() {
 		grep -q 'where: rank 9 of world: pid 4001 on node0002' \
 			"$tmp/said"
 }
-# A look at the middle of a job knows of calls of 10 s, and when most of their kernels
-# began of 1 s only. A rank costs 23 % of this one's time: 3 ms more than 8.8.
-cost_is_right_or_unknown() {
+# Only times of kernels tell when operations began, by a GPU's clock that drifts. A jump
+# into the job judges them as looks that followed it do: a rank costs 23 % of the time,
+# 3 ms more than 8.8.
+jump_tells_cost() {
 	mkdir "$tmp/long"
 	simulate 0 -h1 -r8 -n27000 -l3:3000 "$tmp/long" || return
 	"$build/ncclstat" --dump=json --at=300 "$tmp"/long/* >"$tmp/json" || return
@@ -73,12 +74,12 @@ for rank in json.load(open(sys.argv[1]))["ranks"]:
     if rank["rank"] == 3:
         late = rank["lateness"]
         print(late)
-        share = late["cost_share"]
-        sys.exit(late["operations_compared"] == 0 or
-                 not (share is None or 0.2 < share < 0.27))
+        sys.exit(late["operations_compared"] < 500 or
+                 late["cost_share"] is None or
+                 not 0.2 < late["cost_share"] < 0.27)
 sys.exit("rank 3 is missing")' "$tmp/json"
 }
-check "a short look tells no wrong cost" cost_is_right_or_unknown
+check "a jump into a job tells the cost of a rank" jump_tells_cost
 check "streams show nodes that differ" nodes_differ
 check "a rank that is missing in streams is named" missing_rank_is_named
 
