@@ -440,23 +440,55 @@ static bool is_bounded(const struct ncs_cost_of_rank *view)
 	       fmax(fabs(view->share), view->most) >= NCS_COST_LEAST / 100.;
 }
 
-/* Decides by the bounds of all ranks. */
-static void judge(struct ncs_cost *cost)
+/* Decides by the bounds of a rank; if they tell no cost, that is for a reason. */
+static void judge(const struct ncs_cost *cost, size_t i,
+		  enum ncs_cost_unknown reason, struct ncs_cost_of_rank *view)
 {
-	for (size_t i = 0; i <= transfers(cost); i++) {
-		struct ncs_cost_of_rank *view = &cost->ranks[i];
+	if (view->unknown == NCS_COST_KNOWN &&
+	    view->most >= NCS_COST_SHARE / 100. &&
+	    (view->most - view->least >= NCS_COST_WIDE / 100. ||
+	     (view->least < NCS_COST_LEAST / 100. &&
+	      (cost->is_sure[i] || view->least < -NCS_COST_SHARE / 100.))))
+		view->unknown = reason;
+	view->is_too_much = view->unknown == NCS_COST_KNOWN &&
+			    view->share >= NCS_COST_SHARE / 100. &&
+			    view->least >= NCS_COST_LEAST / 100.;
+}
 
-		if (view->unknown == NCS_COST_KNOWN &&
-		    view->most >= NCS_COST_SHARE / 100. &&
-		    (view->most - view->least >= NCS_COST_WIDE / 100. ||
-		     (view->least < NCS_COST_LEAST / 100. &&
-		      (cost->is_sure[i] ||
-		       view->least < -NCS_COST_SHARE / 100.))))
-			view->unknown = NCS_COST_AMBIGUOUS;
-		view->is_too_much = view->unknown == NCS_COST_KNOWN &&
-				    view->share >= NCS_COST_SHARE / 100. &&
-				    view->least >= NCS_COST_LEAST / 100.;
+/* Returns whether a launch of a rank takes part in an operation. */
+static bool takes_part(const struct ncs_cost_window *window,
+		       const struct ncs_cost_operation *operation, size_t rank)
+{
+	for (uint32_t k = 0; k < operation->count; k++)
+		if (window->launches[window->members[operation->first + k]]
+			    .rank == rank)
+			return true;
+	return false;
+}
+
+/* Widens the bounds of a rank by what clocks can make of them: in each of its
+ * operations, it may seem to begin so much earlier or later than the others. */
+static void widen_by_clocks(const struct ncs_cost *cost, size_t i)
+{
+	const struct ncs_cost_window *window = &cost->window;
+	struct ncs_cost_of_rank *view = &cost->ranks[i];
+	double apart_ns = 0, share;
+
+	for (size_t k = 0; k < window->operation_count; k++) {
+		const struct ncs_cost_operation *operation =
+			&window->operations[k];
+
+		if (operation->clocks_apart_ns > 0 &&
+		    operation->last_begin_ns >= cost->replay.from_ns &&
+		    (i >= at_once(cost) || takes_part(window, operation, i)))
+			apart_ns += operation->clocks_apart_ns;
 	}
+	share = apart_ns / window_ns(cost);
+	if (share < NCS_COST_LEAST / 100.)
+		return;
+	view->least -= share;
+	view->most += share;
+	judge(cost, i, NCS_COST_CLOCKS, view);
 }
 
 /* Returns whether a rank costs most by late data. GPUs may have work of their own while
@@ -490,8 +522,8 @@ int ncs_cost_compute(struct ncs_cost *cost, int64_t rank)
 			      fmax(most, cost->ranks[i].share));
 	for (size_t k = 1; any && k < SETTINGS; k++) {
 		/* The last one leaves a bound from above alone. */
-		if (k == SETTINGS - 1)
-			judge(cost);
+		for (size_t i = 0; k == SETTINGS - 1 && i <= last; i++)
+			judge(cost, i, NCS_COST_AMBIGUOUS, &cost->ranks[i]);
 		if (set_up(cost, &settings[k]) != 0)
 			return -ENOMEM;
 		for (size_t i = 0; i <= last; i++)
@@ -506,6 +538,9 @@ int ncs_cost_compute(struct ncs_cost *cost, int64_t rank)
 		if (is_asked(cost, i, rank))
 			cost->ranks[i].is_contradicted =
 				is_contradicted(cost, i);
+	for (size_t i = 0; i <= last; i++)
+		if (is_asked(cost, i, rank))
+			widen_by_clocks(cost, i);
 	return 0;
 }
 

@@ -62,6 +62,8 @@ struct ncs_cost_part {
 	uint64_t tail_ns;     /* … so much later at most */
 	/* All waited so long for its data although its kernel could begin. */
 	uint64_t data_late_ns;
+	/* Its clock and that of another part may be apart by so much. */
+	uint64_t clocks_apart_ns;
 	uint32_t rank;    /* of the job */
 	uint32_t repeat;  /* times that the number had been reported before */
 	int32_t member;   /* rank in the communicator */

@@ -51,6 +51,7 @@ struct ncs_cost_part ncs_cost_part_of(const struct ncs_joined *joined,
 		.call_ns = launch_ns != 0 ? launch_ns : launched_ns,
 		.launched_ns = launched_ns,
 		.data_late_ns = data_late_ns,
+		.clocks_apart_ns = joined->clocks_apart_ns,
 		.rank = rank,
 		.repeat = joined->repeat,
 		.member = part->rank,
@@ -274,6 +275,9 @@ static void list_members(struct ncs_cost_window *window,
 		operation->last_begin_ns =
 			fmax(operation->last_begin_ns,
 			     window->launches[launch].begin_ns);
+		operation->clocks_apart_ns =
+			fmax(operation->clocks_apart_ns,
+			     (double)items->items[i].part->clocks_apart_ns);
 		if (items->items[i].part->data_late_ns <=
 		    operation->data_late_ns)
 			continue;

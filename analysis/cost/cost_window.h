@@ -42,6 +42,7 @@ struct ncs_cost_launch {
 struct ncs_cost_operation {
 	uint32_t first, count; /* in the window's list of members */
 	double last_begin_ns;
+	double clocks_apart_ns; /* clocks of two members may be apart by so much */
 	uint64_t data_late_ns; /* all waited so long for the data … */
 	uint32_t late_rank;    /* … of this rank, an index; if it is not 0 */
 	bool is_transfer;      /* of a send and a receive */

@@ -160,6 +160,26 @@ uint64_t ncs_joined_end_ns(const struct ncs_joined *joined,
 	return end_ns;
 }
 
+/* Returns the sum of the two largest errors of different clocks. A clock has one
+ * error at a time. */
+static uint64_t clocks_apart_ns(const struct ncs_joined *joined)
+{
+	const struct ncs_part *worst = &joined->parts[0];
+	uint64_t apart_ns = 0;
+
+	for (size_t i = 1; i < joined->count; i++) {
+		const struct ncs_part *part = &joined->parts[i];
+		uint64_t sum_ns = (uint64_t)worst->clock_error_ns +
+				  part->clock_error_ns;
+
+		if (part->clock != worst->clock && sum_ns > apart_ns)
+			apart_ns = sum_ns;
+		if (part->clock_error_ns > worst->clock_error_ns)
+			worst = part;
+	}
+	return apart_ns;
+}
+
 static uint64_t first_end_ns(const struct ncs_joined *joined)
 {
 	uint64_t first_ns = UINT64_MAX;
@@ -266,6 +286,7 @@ void ncs_joined_finish(struct ncs_joined *joined)
 	if (is_transfer && has_not_waited(joined))
 		joined->wait_rule = NCS_WAIT_FOR_ROOT;
 	find_end(joined);
+	joined->clocks_apart_ns = clocks_apart_ns(joined);
 	joined->first_end_ns = first_end_ns(joined);
 	joined->turn_ns = first_turn_ns(joined);
 }

@@ -79,7 +79,23 @@ for rank in json.load(open(sys.argv[1]))["ranks"]:
                  not 0.2 < late["cost_share"] < 0.27)
 sys.exit("rank 3 is missing")' "$tmp/json"
 }
+
+# Nothing tells how far the clocks of NVLink's hosts are apart: a rank that costs 23 %
+# is not found, and not said to cost anything else.
+far_clocks_tell_no_cost() {
+	mkdir "$tmp/far"
+	simulate 0 -n600 -u -l1:3000 "$tmp/far" || return
+	"$build/ncclstat" --diagnose "$tmp"/far/* >"$tmp/said" || return
+	cat "$tmp/said"
+	grep -q '^not checked: .* of 8 of 8 ranks costs is not known: the clocks' \
+		"$tmp/said" || return
+	"$build/ncclstat" --dump=json "$tmp"/far/* >"$tmp/json" || return
+	rm -r "$tmp/far"
+	jq -e '[.ranks[].lateness | .cost_share == null and
+		.cost_unknown == "clocks"] | all' "$tmp/json"
+}
 check "a jump into a job tells the cost of a rank" jump_tells_cost
+check "no cost is told if clocks are far apart" far_clocks_tell_no_cost
 check "streams show nodes that differ" nodes_differ
 check "a rank that is missing in streams is named" missing_rank_is_named
 

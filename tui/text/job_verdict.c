@@ -377,14 +377,15 @@ static bool append_unpaired(const struct ncs_communicator *communicator,
 }
 
 /* Appends which rank others wait for although its cost is not known, and why, unless it
- * is found for that; or how many ranks have no other to be compared with. Returns false
- * if there is none. */
+ * is found for that; or how many ranks have no other to be compared with, or clocks that
+ * are too far from those of others. Returns false if there is none. */
 static bool append_maybe_late(const struct ncs_communicator *communicator,
 			      char *text, size_t size)
 {
 	const struct ncs_lateness_view *found = NULL;
 	const struct ncs_rank *late = NULL;
-	size_t alone = 0;
+	enum ncs_cost_unknown why = NCS_COST_NO_PEER;
+	size_t alone = 0, apart = 0;
 
 	if (ncs_communicator_straggler(communicator))
 		return false;
@@ -393,12 +394,17 @@ static bool append_maybe_late(const struct ncs_communicator *communicator,
 		const struct ncs_lateness_view *view = ncs_rank_lateness(rank);
 
 		alone += view && view->cost.unknown == NCS_COST_NO_PEER;
+		apart += view && view->cost.unknown == NCS_COST_CLOCKS;
 		if (!view || !ncs_may_straggle(view) ||
 		    ncs_is_late_for_sure(view) ||
 		    (found && view->waited_share <= found->waited_share))
 			continue;
 		late = rank;
 		found = view;
+	}
+	if (apart > alone) {
+		why = NCS_COST_CLOCKS;
+		alone = apart;
 	}
 	if (found) {
 		ncs_rank_title(late, text, size);
@@ -413,7 +419,7 @@ static bool append_maybe_late(const struct ncs_communicator *communicator,
 			   ": what lateness of %zu of %zu ranks costs is not"
 			   " known: %s",
 			   alone, communicator->rank_count,
-			   ncs_cost_unknown_help(NCS_COST_NO_PEER));
+			   ncs_cost_unknown_help(why));
 	}
 	return found || alone > 0;
 }

@@ -258,6 +258,64 @@ static void one_pause_is_no_steady_cost(void **state)
 	cost_job_free(job);
 }
 
+/* Moves the times of every second rank, so that another one seems to come earlier by so
+ * much; clocks may be apart by as much. */
+static void move_clocks(struct cost_job *job, unsigned early, uint64_t by_ns)
+{
+	for (size_t i = 0; i < job->count; i++) {
+		struct ncs_cost_part *part = &job->parts[i];
+
+		part->clocks_apart_ns = by_ns;
+		if (part->rank % 2 == early % 2)
+			continue;
+		part->call_ns += by_ns;
+		part->launched_ns += by_ns;
+		part->begin_ns += by_ns;
+		part->end_ns += by_ns;
+	}
+}
+
+/* The more clocks may be apart, the less is known of a cost, and nothing false. */
+static void clocks_that_are_apart_widen_the_bounds(void **state)
+{
+	struct cost_options options = cost_job_options(COST_DDP, 1);
+	unsigned known = 0, unknown = 0;
+	size_t count;
+	double true_share;
+
+	(void)state;
+	options.fault = COST_HOST;
+	options.size = 2e7;
+	true_share = cost_job_share(&options, 0);
+	assert_true(true_share > 0.05);
+	for (uint64_t by_ns = 1000; by_ns < 20000000; by_ns *= 2) {
+		struct cost_job *job = cost_job_new(&options);
+		const struct ncs_cost_of_rank *victim;
+		struct ncs_cost *cost;
+
+		move_clocks(job, options.victim, by_ns);
+		cost = compute(job->parts, job->count);
+		victim = &ncs_cost_ranks(cost, &count)[options.victim];
+		if (victim->unknown == NCS_COST_KNOWN) {
+			known++;
+			if (victim->least > true_share + 0.01 ||
+			    victim->most < true_share - 0.01)
+				fail_msg("clocks apart by %" PRIu64
+					 " ns: %.3f to %.3f of %.3f",
+					 by_ns, victim->least, victim->most,
+					 true_share);
+		} else {
+			unknown++;
+			assert_int_equal(victim->unknown, NCS_COST_CLOCKS);
+			assert_false(victim->is_too_much);
+		}
+		ncs_cost_free(cost);
+		cost_job_free(job);
+	}
+	assert_true(known > 0);
+	assert_true(unknown > 0);
+}
+
 /* Asserts that a job's victim costs something for sure. */
 static void assert_surely_costs(const struct cost_options *options)
 {
@@ -486,6 +544,7 @@ int main(void)
 		cmocka_unit_test(without_all_ranks_no_transfer_is_known),
 		cmocka_unit_test(a_rank_alone_has_nothing_to_be_compared_with),
 		cmocka_unit_test(one_pause_is_no_steady_cost),
+		cmocka_unit_test(clocks_that_are_apart_widen_the_bounds),
 		cmocka_unit_test(that_ranks_have_one_period_explains_nothing),
 		cmocka_unit_test(another_anchor_must_explain_rare_events_too),
 		cmocka_unit_test(a_host_works_for_one_step_after_another),
