@@ -53,6 +53,8 @@ struct ncs_sample {
 	 * can be compared. */
 	bool clock_is_aligned;
 	uint64_t clock_error_ns; /* how far each clock is off at most */
+	/* Nothing but CLOCK_REALTIME aligns it: it may well be so far off. */
+	bool clock_is_by_realtime;
 	bool without_records;    /* not wanted, or not available */
 	/* The snapshot is that of the last pass. It may then be NULL, which the
 	 * source's complete() changes. */

@@ -496,7 +496,8 @@ static int announce(const struct ncs_communicator *communicator)
 		while (clock < i &&
 		       !ncs_shares_clock(communicator->ranks[clock], rank))
 			clock++;
-		ncs_parts_set_clock(rank->parts, clock, rank->clock_error_ns);
+		ncs_parts_set_clock(rank->parts, clock, rank->clock_error_ns,
+				    rank->clock_is_by_realtime);
 		if (rank->now.identity.known & NCS_KNOWN_RANK)
 			error |= ncs_join_expect(
 				communicator->skew->join,

@@ -72,6 +72,7 @@ struct ncs_rank {
 	uint64_t stack_ns; /* when it was read */
 	bool clock_is_aligned; /* with the clocks of other hosts */
 	uint64_t clock_error_ns; /* largest error of that alignment */
+	bool clock_is_by_realtime; /* of nothing but CLOCK_REALTIME */
 	/* Its latest sample moved its clock by more than was told of the error:
 	 * times from before are not to be compared with later ones. */
 	bool has_moved;

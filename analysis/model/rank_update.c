@@ -371,6 +371,7 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 	rank->api_version = sample->header->api_version;
 	rank->clock_is_aligned = sample->clock_is_aligned;
 	rank->clock_error_ns = sample->clock_error_ns;
+	rank->clock_is_by_realtime = sample->clock_is_by_realtime;
 	error = take_past(rank, taken, has_past, model->marked_ns);
 	if (!has_past)
 		rank->alive_ns = 0;

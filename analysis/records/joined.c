@@ -160,11 +160,13 @@ uint64_t ncs_joined_end_ns(const struct ncs_joined *joined,
 	return end_ns;
 }
 
-/* Returns the sum of the two largest errors of different clocks. A clock has one
- * error at a time. */
+/* Returns the sum of the two largest errors of different clocks, unless they are
+ * aligned by what passed between them: their offset is then in the middle of what is
+ * possible, and nearly right. A clock has one error at a time. */
 static uint64_t clocks_apart_ns(const struct ncs_joined *joined)
 {
 	const struct ncs_part *worst = &joined->parts[0];
+	bool is_by_realtime = worst->flags & NCS_PART_BY_REALTIME;
 	uint64_t apart_ns = 0;
 
 	for (size_t i = 1; i < joined->count; i++) {
@@ -176,8 +178,9 @@ static uint64_t clocks_apart_ns(const struct ncs_joined *joined)
 			apart_ns = sum_ns;
 		if (part->clock_error_ns > worst->clock_error_ns)
 			worst = part;
+		is_by_realtime |= part->flags & NCS_PART_BY_REALTIME;
 	}
-	return apart_ns;
+	return is_by_realtime ? apart_ns : 0;
 }
 
 static uint64_t first_end_ns(const struct ncs_joined *joined)

@@ -65,7 +65,7 @@ struct ncs_joined {
 	/* False if `end` is earlier than that by more than the errors of the
 	 * two times: then it is not known when the parts ended. */
 	bool end_is_trusted;
-	/* The clocks of two parts may be apart by so much. */
+	/* The clocks of two parts may be apart by so much; 0 if traffic aligns them. */
 	uint64_t clocks_apart_ns;
 	uint64_t first_end_ns; /* end of the part that ended first */
 	/* From then on its first part may have ended: where an end is recorded

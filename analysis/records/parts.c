@@ -62,6 +62,7 @@ struct ncs_parts {
 	uint64_t stream_error_ns;    /* of times from the stream */
 	uint64_t clock_error_ns;     /* against other clocks */
 	uint32_t clock_number;       /* the caller's */
+	bool clock_is_by_realtime;
 	uint64_t comm_id;
 	int32_t rank;
 	int32_t nranks;
@@ -196,10 +197,11 @@ void ncs_parts_free(struct ncs_parts *parts)
 }
 
 void ncs_parts_set_clock(struct ncs_parts *parts, uint32_t clock,
-			 uint64_t error_ns)
+			 uint64_t error_ns, bool is_by_realtime)
 {
 	parts->clock_number = clock;
 	parts->clock_error_ns = error_ns;
+	parts->clock_is_by_realtime = is_by_realtime;
 }
 
 void ncs_parts_move(struct ncs_parts *parts, const struct ncs_clock *clock)
@@ -503,6 +505,8 @@ static void finish(struct ncs_parts *parts, const struct part_slot *slot,
 	part->owner = parts->owner;
 	part->clock = parts->clock_number;
 	part->clock_error_ns = error_of(parts->clock_error_ns);
+	if (parts->clock_is_by_realtime)
+		part->flags |= NCS_PART_BY_REALTIME;
 	part->operation = slot->operation;
 	part->algorithm = known.algorithm;
 	part->protocol = known.protocol;

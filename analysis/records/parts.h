@@ -42,6 +42,8 @@ enum ncs_part_flag {
 	NCS_PART_KERNEL_END_EARLY = 32,
 	/* Set by the caller: its number is surely that of one call. */
 	NCS_PART_ONCE = 64,
+	/* Nothing but CLOCK_REALTIME aligns its clock with others. */
+	NCS_PART_BY_REALTIME = 128,
 };
 
 /* A channel of a part, in one direction with one peer. Its waits are summed
@@ -139,10 +141,10 @@ struct ncs_parts;
 struct ncs_parts *ncs_parts_new(const struct ncs_header *header, size_t owner);
 void ncs_parts_free(struct ncs_parts *parts);
 
-/* Sets the caller's number of the host's clock, and the largest error of its
- * alignment with other clocks in ns. */
+/* Sets the caller's number of the host's clock, the largest error of its alignment
+ * with other clocks in ns, and whether nothing but CLOCK_REALTIME aligns it. */
 void ncs_parts_set_clock(struct ncs_parts *parts, uint32_t clock,
-			 uint64_t error_ns);
+			 uint64_t error_ns, bool is_by_realtime);
 
 /* Gives parts with their times by another clock from now on, which counts the
  * same ticks: the host's, as it is known now to be moved to a common one. Times

@@ -237,8 +237,11 @@ static void set_move(const struct ncs_fleet *fleet,
 		clock->is_known = true;
 		clock->is_aligned = fleet->is_aligned_here;
 	} else if (is_by_traffic(clock)) {
+		clock->is_by_realtime =
+			clock->traffic.by != NCS_ALIGNED_BY_TRAFFIC;
 		move_by_traffic(fleet, clock);
 	} else {
+		clock->is_by_realtime = true;
 		move_by_looks(fleet, clock);
 	}
 }

@@ -25,6 +25,7 @@ struct ncs_fleet_clock {
 	bool is_aligned;
 	struct ncs_clock_move move; /* of its CLOCK_MONOTONIC */
 	uint64_t error_ns;          /* if is_aligned */
+	bool is_by_realtime;        /* by nothing but CLOCK_REALTIME */
 	/* The least of arrival - taken, of all looks since a time that is some
 	 * minutes ago, and of those since a later time. */
 	int64_t arrivals_ns[2];

@@ -183,6 +183,7 @@ static void take_sample(struct ncs_fleet *self, struct ncs_fleet_node *node,
 	sample->snapshot = &self->snapshot;
 	sample->clock_is_aligned = clock->is_aligned;
 	sample->clock_error_ns = clock->is_aligned ? clock->error_ns : 0;
+	sample->clock_is_by_realtime = clock->is_by_realtime;
 	sample->is_old = rank->shown_ns == rank->taken_ns;
 	sample->is_past = sample->is_past || rank->is_behind;
 	rank->shown_ns = rank->taken_ns;

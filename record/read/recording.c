@@ -438,5 +438,6 @@ void ncs_recording_align(struct ncs_recording *recording, size_t host,
 	facts->offset_ns = offset_ns;
 	facts->drift = drift;
 	facts->error_ns = error_ns;
+	facts->is_by_realtime = false;
 	move_ranks(recording);
 }

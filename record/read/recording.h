@@ -52,6 +52,7 @@ struct ncs_recorded_host {
 	double drift;      /* ns that are added for each ns since first_ns */
 	/* Largest error of offset and drift; UINT64_MAX if not known. */
 	uint64_t error_ns;
+	bool is_by_realtime; /* nothing but CLOCK_REALTIME tells the offset */
 	/* Its CLOCK_REALTIME minus its CLOCK_MONOTONIC. */
 	int64_t realtime_offset_ns;
 };

@@ -174,6 +174,7 @@ static void move_host(struct ncs_host_entry *host,
 			  (uint64_t)first->facts.realtime_offset_ns);
 	host->facts.error_ns =
 		add_errors(host->reading_error_ns, first->reading_error_ns);
+	host->facts.is_by_realtime = !same_machine;
 	if (!same_machine)
 		host->facts.error_ns =
 			add_errors(host->facts.error_ns,

@@ -341,6 +341,7 @@ static void set_clock_error(const struct source_recording *self, size_t rank,
 	sample->clock_is_aligned = host->error_ns != UINT64_MAX;
 	if (sample->clock_is_aligned)
 		sample->clock_error_ns = host->error_ns;
+	sample->clock_is_by_realtime = host->is_by_realtime;
 }
 
 /* Returns the latest of chunks by now, else `otherwise`; `count`: there is none. */

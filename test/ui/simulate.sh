@@ -94,8 +94,19 @@ far_clocks_tell_no_cost() {
 	jq -e '[.ranks[].lateness | .cost_share == null and
 		.cost_unknown == "clocks"] | all' "$tmp/json"
 }
+
+# Traffic over sockets puts the clocks within milliseconds only, in whose middle they
+# nearly are: a rank costs 20 %.
+traffic_tells_cost() {
+	mkdir "$tmp/sockets"
+	simulate 0 -n600 -k1000000 -l1:3000 "$tmp/sockets" || return
+	"$build/ncclstat" --dump=json "$tmp"/sockets/* >"$tmp/json" || return
+	rm -r "$tmp/sockets"
+	jq -e '.ranks[1].lateness.cost_share | . > 0.16 and . < 0.24' "$tmp/json"
+}
 check "a jump into a job tells the cost of a rank" jump_tells_cost
 check "no cost is told if clocks are far apart" far_clocks_tell_no_cost
+check "traffic over sockets tells enough of clocks for a cost" traffic_tells_cost
 check "streams show nodes that differ" nodes_differ
 check "a rank that is missing in streams is named" missing_rank_is_named
 

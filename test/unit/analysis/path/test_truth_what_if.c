@@ -56,7 +56,8 @@ static void add_owner(struct truth_reader *reader, size_t i,
 	assert_true(i < OWNERS_MAX);
 	reader->parts[i] = ncs_parts_new(sample->header, i);
 	assert_non_null(reader->parts[i]);
-	ncs_parts_set_clock(reader->parts[i], host, sample->clock_error_ns);
+	ncs_parts_set_clock(reader->parts[i], host, sample->clock_error_ns,
+			    sample->clock_is_by_realtime);
 	assert_int_equal(ncs_join_expect(reader->join, identity->comm_id,
 					 identity->rank),
 			 0);
