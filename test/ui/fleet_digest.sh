@@ -43,6 +43,8 @@ shows() {
 	name=$1
 	pattern=$2
 	shift 2
+	# Not what the one before printed.
+	: >"$tmp/out"
 	"$fleet_ncclstat" "$@" -i 0.5 -n 60 </dev/null >"$tmp/out" 2>&1 &
 	viewer=$!
 	tries=0
