@@ -95,6 +95,13 @@ static bool is_noise(const struct ncs_grid *table,
 static unsigned priority_of(const struct ncs_grid *table,
 			    const struct ncs_column *column)
 {
+	/* The few findings are of one communicator by chance. */
+	static const enum ncs_column_id nameless[] = {
+		NCS_COLUMN_RANK_COMM,  NCS_COLUMN_CHANNEL_COMM,
+		NCS_COLUMN_RANGE_COMM, NCS_COLUMN_CLASS_COMM,
+		NCS_COLUMN_TIMELINE_COMM,
+	};
+
 	if (column == table->sort)
 		return 9;
 	if (is_deciding(table, column))
@@ -103,7 +110,7 @@ static unsigned priority_of(const struct ncs_grid *table,
 	    strcmp(column->title, "COMM") == 0)
 		return 8;
 	if (table->one_communicator &&
-	    column == &ncs_columns[NCS_COLUMN_RANK_COMM])
+	    is_one_of(column, nameless, sizeof(nameless) / sizeof(nameless[0])))
 		return 3;
 	if (table->several_jobs &&
 	    column == &ncs_columns[NCS_COLUMN_RANK_JOB])

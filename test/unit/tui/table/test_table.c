@@ -593,6 +593,11 @@ static void one_communicator_needs_no_name_at_eighty_columns(void **state)
 		assert_true(is_shown(&table, 80, instead[i]));
 	assert_true(is_shown(&table, 200, "RANK_COMM"));
 	ncs_grid_release(&table);
+	init(&table, NCS_VIEW_CHANNEL);
+	table.one_communicator = true;
+	assert_false(is_shown(&table, 80, "CHANNEL_COMM"));
+	assert_true(is_shown(&table, 80, "CHANNEL_IDLE_SHARE"));
+	ncs_grid_release(&table);
 }
 
 /* Ranks of several communicators have the same numbers. */
