@@ -440,10 +440,11 @@ static bool is_bounded(const struct ncs_cost_of_rank *view)
 	       fmax(fabs(view->share), view->most) >= NCS_COST_LEAST / 100.;
 }
 
-/* Decides by the bounds of a rank; if they tell no cost, that is for a reason. */
-static void judge(const struct ncs_cost *cost, size_t i,
-		  enum ncs_cost_unknown reason, struct ncs_cost_of_rank *view)
+/* Decides by the bounds of a rank; if they tell no cost, that is for this reason. */
+static void judge(struct ncs_cost *cost, size_t i, enum ncs_cost_unknown reason)
 {
+	struct ncs_cost_of_rank *view = &cost->ranks[i];
+
 	if (view->unknown == NCS_COST_KNOWN &&
 	    view->most >= NCS_COST_SHARE / 100. &&
 	    (view->most - view->least >= NCS_COST_WIDE / 100. ||
@@ -455,40 +456,36 @@ static void judge(const struct ncs_cost *cost, size_t i,
 			    view->least >= NCS_COST_LEAST / 100.;
 }
 
-/* Returns whether a launch of a rank takes part in an operation. */
-static bool takes_part(const struct ncs_cost_window *window,
-		       const struct ncs_cost_operation *operation, size_t rank)
-{
-	for (uint32_t k = 0; k < operation->count; k++)
-		if (window->launches[window->members[operation->first + k]]
-			    .rank == rank)
-			return true;
-	return false;
-}
-
-/* Widens the bounds of a rank by what clocks can make of them: in each of its
- * operations, it may seem to begin so much earlier or later than the others. */
-static void widen_by_clocks(const struct ncs_cost *cost, size_t i)
+/* Returns by how much all launches of a rank together may seem to begin earlier or later
+ * than those of other ranks, as clocks are apart. */
+static double apart_ns(const struct ncs_cost *cost, size_t rank)
 {
 	const struct ncs_cost_window *window = &cost->window;
+	const struct ncs_cost_rank *of = &window->ranks[rank];
+	double sum_ns = 0;
+
+	for (uint32_t k = of->first; k < of->first + of->count; k++)
+		if (window->launches[k].begin_ns >= cost->replay.from_ns)
+			sum_ns += (double)window->launches[k].clocks_apart_ns;
+	return sum_ns;
+}
+
+/* Widens the bounds of a rank by what clocks can make of them; those of all ranks by
+ * the most of any. */
+static void widen_by_clocks(struct ncs_cost *cost, size_t i)
+{
 	struct ncs_cost_of_rank *view = &cost->ranks[i];
-	double apart_ns = 0, share;
+	double most_ns = 0, share;
 
-	for (size_t k = 0; k < window->operation_count; k++) {
-		const struct ncs_cost_operation *operation =
-			&window->operations[k];
-
-		if (operation->clocks_apart_ns > 0 &&
-		    operation->last_begin_ns >= cost->replay.from_ns &&
-		    (i >= at_once(cost) || takes_part(window, operation, i)))
-			apart_ns += operation->clocks_apart_ns;
-	}
-	share = apart_ns / window_ns(cost);
+	for (size_t rank = 0; rank < at_once(cost); rank++)
+		if (i >= at_once(cost) || rank == i)
+			most_ns = fmax(most_ns, apart_ns(cost, rank));
+	share = most_ns / window_ns(cost);
 	if (share < NCS_COST_LEAST / 100.)
 		return;
 	view->least -= share;
 	view->most += share;
-	judge(cost, i, NCS_COST_CLOCKS, view);
+	judge(cost, i, NCS_COST_CLOCKS);
 }
 
 /* Returns whether a rank costs most by late data. GPUs may have work of their own while
@@ -523,7 +520,7 @@ int ncs_cost_compute(struct ncs_cost *cost, int64_t rank)
 	for (size_t k = 1; any && k < SETTINGS; k++) {
 		/* The last one leaves a bound from above alone. */
 		for (size_t i = 0; k == SETTINGS - 1 && i <= last; i++)
-			judge(cost, i, NCS_COST_AMBIGUOUS, &cost->ranks[i]);
+			judge(cost, i, NCS_COST_AMBIGUOUS);
 		if (set_up(cost, &settings[k]) != 0)
 			return -ENOMEM;
 		for (size_t i = 0; i <= last; i++)

@@ -275,9 +275,9 @@ static void list_members(struct ncs_cost_window *window,
 		operation->last_begin_ns =
 			fmax(operation->last_begin_ns,
 			     window->launches[launch].begin_ns);
-		operation->clocks_apart_ns =
-			fmax(operation->clocks_apart_ns,
-			     (double)items->items[i].part->clocks_apart_ns);
+		window->launches[launch].clocks_apart_ns = fmaxf(
+			window->launches[launch].clocks_apart_ns,
+			(float)items->items[i].part->clocks_apart_ns);
 		if (items->items[i].part->data_late_ns <=
 		    operation->data_late_ns)
 			continue;

@@ -33,6 +33,7 @@ struct ncs_cost_launch {
 	uint32_t regular;   /* place among its rank's with a position */
 	float launching_ns; /* from its call until it was launched */
 	float tail_ns;      /* it ended so much after its end at most */
+	float clocks_apart_ns; /* its clock and those of others, at most */
 	/* It was ready some time before it began, and waited for its host or
 	 * its stream. */
 	bool is_censored;
@@ -42,7 +43,6 @@ struct ncs_cost_launch {
 struct ncs_cost_operation {
 	uint32_t first, count; /* in the window's list of members */
 	double last_begin_ns;
-	double clocks_apart_ns; /* clocks of two members may be apart by so much */
 	uint64_t data_late_ns; /* all waited so long for the data … */
 	uint32_t late_rank;    /* … of this rank, an index; if it is not 0 */
 	bool is_transfer;      /* of a send and a receive */
