@@ -2,8 +2,6 @@
 /* Column layout of a table; see column_layout.h. Draws nothing. */
 #include "tui/table/column_layout.h"
 
-#include <string.h>
-
 #include "tui/term/layout.h"
 
 /* Screen columns between two columns. */
@@ -95,8 +93,8 @@ static bool is_noise(const struct ncs_grid *table,
 static unsigned priority_of(const struct ncs_grid *table,
 			    const struct ncs_column *column)
 {
-	/* The few findings are of one communicator by chance. */
-	static const enum ncs_column_id nameless[] = {
+	/* Not of findings: that the few are of one communicator is chance. */
+	static const enum ncs_column_id names[] = {
 		NCS_COLUMN_RANK_COMM,  NCS_COLUMN_CHANNEL_COMM,
 		NCS_COLUMN_RANGE_COMM, NCS_COLUMN_CLASS_COMM,
 		NCS_COLUMN_TIMELINE_COMM,
@@ -106,12 +104,8 @@ static unsigned priority_of(const struct ncs_grid *table,
 		return 9;
 	if (is_deciding(table, column))
 		return 8;
-	if (!table->one_communicator && column->priority < 8 &&
-	    strcmp(column->title, "COMM") == 0)
-		return 8;
-	if (table->one_communicator &&
-	    is_one_of(column, nameless, sizeof(nameless) / sizeof(nameless[0])))
-		return 3;
+	if (is_one_of(column, names, sizeof(names) / sizeof(names[0])))
+		return table->one_communicator ? 3 : 8;
 	if (table->several_jobs &&
 	    column == &ncs_columns[NCS_COLUMN_RANK_JOB])
 		return 6;
