@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* How attaching to a segment (reader.h) or control object went. Attaches to
- * nothing. */
+/* The result of attaching to a segment (reader.h) or control object. Has no
+ * functions. */
 #ifndef NCCLSTAT_ATTACH_RESULT_H
 #define NCCLSTAT_ATTACH_RESULT_H
 
-/* The result of attaching. */
 enum ncs_attach {
 	NCS_ATTACHED,
 	NCS_ATTACH_ABSENT,        /* there is no such file */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Snapshots of libncclstat: copies of the state of a rank, as a reader (reader.h)
- * takes them. Must not need the layout of a segment: that may change without what
- * a snapshot has.
+ * takes them. Must not depend on the layout of a segment, which may change while
+ * snapshots stay as they are.
  *
  * One thread at a time may use a snapshot; different threads may use different
  * ones.

@@ -136,8 +136,8 @@ void ncs_recording_readings(struct ncs_recording *recording, size_t host,
 int ncs_recording_keep_jobs(struct ncs_recording *recording,
 			    const char *pattern);
 
-/* Sets the shift of a host's clock: its CLOCK_MONOTONIC t becomes t + offset_ns
- * + drift × (t - first_ns). */
+/* Sets the shift of a host's clock as traffic tells it: its CLOCK_MONOTONIC t
+ * becomes t + offset_ns + drift × (t - first_ns). */
 void ncs_recording_align(struct ncs_recording *recording, size_t host,
 			 int64_t offset_ns, double drift, uint64_t error_ns);
 

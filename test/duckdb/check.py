@@ -134,8 +134,7 @@ def check_busbw_csv(name):
 
 
 def check_busbw_dump(name):
-    """Likewise of the last of many dumps: a job that is played in steps of a
-    second, as for CSV, may be over before its algorithms are known."""
+    """Likewise of the last of many dumps, ten a second."""
     text = subprocess.run(
         [ncclstat, "--dump=json", "--window=start", "--interval=0.1",
          f"{folder}/{name}.ncs"],

@@ -402,10 +402,8 @@ static bool append_maybe_late(const struct ncs_communicator *communicator,
 		late = rank;
 		found = view;
 	}
-	if (apart > alone) {
+	if (apart > alone)
 		why = NCS_COST_CLOCKS;
-		alone = apart;
-	}
 	if (found) {
 		ncs_rank_title(late, text, size);
 		ncs_append(text, size,
@@ -413,15 +411,16 @@ static bool append_maybe_late(const struct ncs_communicator *communicator,
 			   " cost is not known: %s",
 			   100 * found->waited_share,
 			   ncs_cost_unknown_help(found->cost.unknown));
-	} else if (alone > 0) {
+	} else if (alone + apart > 0) {
 		ncs_communicator_label(communicator, text, size);
 		ncs_append(text, size,
 			   ": what lateness of %zu of %zu ranks costs is not"
 			   " known: %s",
-			   alone, communicator->rank_count,
+			   why == NCS_COST_CLOCKS ? apart : alone,
+			   communicator->rank_count,
 			   ncs_cost_unknown_help(why));
 	}
-	return found || alone > 0;
+	return found || alone + apart > 0;
 }
 
 /* Appends which links can be found slow only so, and why. Returns false if there
