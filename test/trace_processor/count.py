@@ -2,11 +2,11 @@
 """Computes from a recording's lines of JSON what its traces and its table must
 hold, and asks the trace processor whether they do.
 
-    count.py FOLDER RECORDING STATE LINES CSV TRACE...
+    count.py FOLDER RECORDING STATES LINES CSV TRACE...
 
-FOLDER holds what fetch.sh fetched. STATE is a dump of RECORDING as json, LINES
-and CSV are its exports as ndjson and csv (or - for none), and each TRACE is its
-export as perfetto or chrome. Prints "ok ..." or "not ok ..." for each check. Shares no
+FOLDER holds what fetch.sh fetched. STATES are dumps of RECORDING as json, at some
+times and at its end, LINES and CSV are its exports as ndjson and csv (or - for
+none), and each TRACE is its export as perfetto or chrome. Prints "ok ..." or "not ok ..." for each check. Shares no
 code with the program; of the format of recordings it knows only the header of a
 chunk.
 """
@@ -30,6 +30,15 @@ RECV_WAITS = ("recv_wait_ns", "recv_flush_wait_ns", "recv_gpu_wait_ns")
 
 ROUNDING_NS = 3
 TAIL_NS = 500_000
+
+
+def documents(text):
+    """Yields the documents of JSON that follow each other in a text."""
+    decoder = json.JSONDecoder()
+    while text := text.lstrip():
+        document, end = decoder.raw_decode(text)
+        yield document
+        text = text[end:]
 
 
 def states(path):
@@ -352,17 +361,20 @@ def check_table(path, lines, untimed, lossy, error_ns):
 
 
 def main():
-    folder, recording, state, lines_path, table, *traces = sys.argv[1:]
+    folder, recording, states_path, lines_path, table, *traces = sys.argv[1:]
     with open(lines_path, encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
     check("ndjson: there are lines", len(lines) > 0, True)
-    with open(state, encoding="utf-8") as file:
-        ranks = json.load(file)["ranks"]
+    with open(states_path, encoding="utf-8") as file:
+        dumps = list(documents(file.read()))
+    ranks = dumps[-1]["ranks"]
     lossy = losers(ranks, "overwritten")
     if table != "-":
+        # The table has the times of an operation by the readings of the GPU's
+        # clock until it ended; those of a job's first look can be few.
         check_table(table, lines, losers(ranks, "bad_ptimer"), lossy,
                     2 * max(rank["launches"]["error_ns"] or 0
-                            for rank in ranks))
+                            for dump in dumps for rank in dump["ranks"]))
     check_streams(lines, lossy)
     counters = [check_trace(folder, trace, once(lines), states(recording))
                 for trace in traces]

@@ -24,16 +24,15 @@ LEAST = 32
 RECORDS = 8192
 READ_NS = 9_000_000_000
 
+# Medians of exact times agree within this fraction.
+ROUNDING = 1e-3
+
 # A launch has an end if no part that waits ended before the last arrival by more than
 # the errors of the times. It is `sure` if none ended before the last arrival at all,
 # nor before the last rank had data to send: on a busy machine a proxy thread is
 # played late, and the program may take other times then.
 Launch = collections.namedtuple("Launch",
                                 "end moved algbw busbw has_end sure")
-
-
-def near(a, b):
-    return abs(a - b) <= 1e-3 * max(abs(a), abs(b))
 
 
 def size_class(size):
@@ -145,12 +144,14 @@ def launches(lines, rank_of, kind_of, error_ns):
     return by_kind
 
 
-def is_median(text, values):
-    """Returns whether a cell has the median of values; of an even number, the
-    middle is between two."""
-    values = sorted(values)
-    return any(near(values[place], float(text))
-               for place in {len(values) // 2, (len(values) - 1) // 2})
+def is_median(text, launches, bandwidth, error_ns):
+    """Returns whether a cell has the median bandwidth of launches, whose times may
+    be wrong by error_ns; of an even number, the middle is between two."""
+    launches = sorted(launches, key=bandwidth)
+    return any(abs(bandwidth(launch) - float(text)) <=
+               max(ROUNDING, error_ns / launch.moved) * bandwidth(launch)
+               for launch in {launches[len(launches) // 2],
+                              launches[(len(launches) - 1) // 2]})
 
 
 def is_right(row, of, since, error_ns):
@@ -166,8 +167,8 @@ def is_right(row, of, since, error_ns):
         return sorted(launch.moved
                       for launch in of)[len(of) // 2] <= 2 * error_ns
     return any(
-        is_median(row["algbw_gbs"], [launch.algbw for launch in latest]) and
-        is_median(row["busbw_gbs"], [launch.busbw for launch in latest])
+        is_median(row["algbw_gbs"], latest, lambda of: of.algbw, error_ns) and
+        is_median(row["busbw_gbs"], latest, lambda of: of.busbw, error_ns)
         for latest in (of[-count:]
                        for count in range(min(LEAST, len(of)), len(of) + 1)))
 

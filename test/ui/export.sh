@@ -37,9 +37,17 @@ export_all() {
 	done
 }
 
+# dump_looks RECORDING: prints the states of each half second, and the last one.
+dump_looks() {
+	for at in $(seq 0.5 0.5 60); do
+		"$ncclstat" --dump=json --at="$at" "$1" 2>/dev/null || break
+	done
+	"$ncclstat" --dump=json "$1"
+}
+
 # count NAME [TABLE]: compares the exports of a recording with counts of its lines.
 count() {
-	"$ncclstat" --dump=json "$tmp/$1.ncs" >"$tmp/$1.json" || return
+	dump_looks "$tmp/$1.ncs" >"$tmp/$1.json" || return
 	python3 test/trace_processor/count.py "$processor" "$tmp/$1.ncs" \
 		"$tmp/$1.json" "$tmp/$1.ndjson" "${2:-$tmp/$1.csv}" \
 		"$tmp/$1.perfetto" "$tmp/$1.chrome" >"$tmp/counted"
