@@ -145,13 +145,16 @@ def launches(lines, rank_of, kind_of, error_ns):
 
 
 def is_median(text, launches, bandwidth, error_ns):
-    """Returns whether a cell has the median bandwidth of launches, whose times may
-    be wrong by error_ns; of an even number, the middle is between two."""
-    launches = sorted(launches, key=bandwidth)
-    return any(abs(bandwidth(launch) - float(text)) <=
-               max(ROUNDING, error_ns / launch.moved) * bandwidth(launch)
-               for launch in {launches[len(launches) // 2],
-                              launches[(len(launches) - 1) // 2]})
+    """Returns whether a cell can have the median bandwidth of launches whose times
+    may be wrong by error_ns; of an even number, the middle is between two."""
+    def median(place, error_ns):
+        return sorted(bandwidth(of) * of.moved / max(1, of.moved + error_ns)
+                      for of in launches)[place]
+
+    found = float(text)
+    return any(median(place, error_ns) * (1 - ROUNDING) <= found <=
+               median(place, -error_ns) * (1 + ROUNDING)
+               for place in {len(launches) // 2, (len(launches) - 1) // 2})
 
 
 def is_right(row, of, since, error_ns):
