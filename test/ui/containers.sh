@@ -81,10 +81,11 @@ check '--set asks each process in a container' sh -c \
 pkill -KILL -P "$job"
 check 'nothing is left when the container is gone' await ranks . 0
 
-# A job that hangs: rank 0 waits for rank 1, which is stopped. The players of a
-# job that goes on do not wait for each other.
+# A job that hangs for half a minute, so that a busy machine looks in time: rank 0
+# waits for rank 1, which is stopped. The players of a job that goes on do not wait
+# for each other.
 contain hang "mount -t tmpfs tmpfs /dev/shm && hostname inside &&
-	SLURM_JOB_ID=$id exec '$replay' --hold test/captures/net-v5-hang"
+	SLURM_JOB_ID=$id exec '$replay' --hold --speed 0.2 test/captures/net-v5-hang"
 job=$!
 await ranks alive 2
 victim=$(paths | awk '$2 == 1 { print $1 }')
