@@ -355,19 +355,28 @@ static struct waits waits_for(const struct ncs_cost *cost, size_t rank)
 	return waits;
 }
 
-/* Returns whether a cost contradicts how long others waited: it is more, or nothing
- * although they waited for much of the time. */
+/* Returns whether others waited for so much of the time, and next to nothing of that goes
+ * away if the job is without a share of its time. */
+static bool is_wait_unexplained(const struct ncs_cost *cost,
+				const struct waits *waits, double waited_share,
+				double share)
+{
+	return waits->operations_ns >= waited_share * window_ns(cost) &&
+	       share * window_ns(cost) <
+		       NCS_COST_WAITED / 100. * waits->operations_ns;
+}
+
+/* Returns whether a cost contradicts how long others waited: it is more, or next to
+ * nothing although they waited for much of the time. */
 static bool is_contradicted(const struct ncs_cost *cost, size_t i)
 {
 	const struct ncs_cost_of_rank *view = &cost->ranks[i];
 	struct waits waits = waits_for(cost, i);
 
-	return view->share >
-		       waits.most_ns / window_ns(cost) + NCS_COST_LEAST / 100. ||
-	       (waits.operations_ns >=
-			NCS_COST_SHARE / 100. * window_ns(cost) &&
-		view->most_here * window_ns(cost) <
-			NCS_COST_WAITED / 100. * waits.operations_ns);
+	return view->share > waits.most_ns / window_ns(cost) +
+				     NCS_COST_LEAST / 100. ||
+	       is_wait_unexplained(cost, &waits, NCS_COST_SHARE / 100.,
+				   view->most_here);
 }
 
 /* Tells the cost of a rank by the first setting. */
@@ -440,16 +449,34 @@ static bool is_bounded(const struct ncs_cost_of_rank *view)
 	       fmax(fabs(view->share), view->most) >= NCS_COST_LEAST / 100.;
 }
 
+/* Returns whether bounds of a rank tell no cost: they are wide, or what seems to be no
+ * cost leaves a wait unexplained that the upper bound explains, or one that is longer
+ * than chance makes it. */
+static bool is_open(const struct ncs_cost *cost, size_t i)
+{
+	const struct ncs_cost_of_rank *view = &cost->ranks[i];
+	bool is_much = view->most >= NCS_COST_SHARE / 100.;
+	struct waits waits;
+
+	if (is_much && (view->most - view->least >= NCS_COST_WIDE / 100. ||
+			(view->least < NCS_COST_LEAST / 100. &&
+			 (cost->is_sure[i] ||
+			  view->least < -NCS_COST_SHARE / 100.))))
+		return true;
+	if (i >= at_once(cost) || view->share >= NCS_COST_SHARE / 100.)
+		return false;
+	waits = waits_for(cost, i);
+	return is_wait_unexplained(
+		cost, &waits, (is_much ? NCS_COST_SHARE : NCS_COST_WAITED) / 100.,
+		view->share);
+}
+
 /* Decides by the bounds of a rank; if they tell no cost, that is for this reason. */
 static void judge(struct ncs_cost *cost, size_t i, enum ncs_cost_unknown reason)
 {
 	struct ncs_cost_of_rank *view = &cost->ranks[i];
 
-	if (view->unknown == NCS_COST_KNOWN &&
-	    view->most >= NCS_COST_SHARE / 100. &&
-	    (view->most - view->least >= NCS_COST_WIDE / 100. ||
-	     (view->least < NCS_COST_LEAST / 100. &&
-	      (cost->is_sure[i] || view->least < -NCS_COST_SHARE / 100.))))
+	if (view->unknown == NCS_COST_KNOWN && is_open(cost, i))
 		view->unknown = reason;
 	view->is_too_much = view->unknown == NCS_COST_KNOWN &&
 			    view->share >= NCS_COST_SHARE / 100. &&

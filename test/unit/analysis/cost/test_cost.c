@@ -445,7 +445,7 @@ static void read_recording(struct recorded *recorded, const char *name)
 	}
 	if (!file || pclose(file) != 0)
 		skip();
-	assert_true(recorded->count > 1000);
+	assert_true(recorded->count >= 500);
 }
 
 /* Computes the costs of a recording from a second on until another one. */
@@ -532,6 +532,40 @@ static void a_late_host_of_a_real_job_costs_what_it_does(void **state)
 	assert_costs("ddp-host-late", 0, 37.2, 1);
 }
 
+/* The truth is 40.6 %, which the upper bound tells. Others wait for the rank 74 % of the
+ * time, which a cost of 4 % does not explain. */
+static void a_cost_that_leaves_a_long_wait_unexplained_is_unknown(void **state)
+{
+	struct ncs_cost *cost = compute_recorded("ahead-host-late", 0, INFINITY);
+	const struct ncs_cost_of_rank *ranks;
+	size_t count;
+
+	(void)state;
+	ranks = ncs_cost_ranks(cost, &count);
+	assert_int_equal(count, 2);
+	assert_int_equal(ranks[1].unknown, NCS_COST_AMBIGUOUS);
+	assert_float_equal(ranks[1].most, 0.406, 0.02);
+	assert_int_equal(ranks[0].unknown, NCS_COST_KNOWN);
+	assert_true(ranks[0].share < 0.01);
+	ncs_cost_free(cost);
+}
+
+static void ranks_of_that_job_without_the_fault_cost_nothing(void **state)
+{
+	struct ncs_cost *cost = compute_recorded("ahead-healthy", 0, INFINITY);
+	const struct ncs_cost_of_rank *ranks;
+	size_t count;
+
+	(void)state;
+	ranks = ncs_cost_ranks(cost, &count);
+	assert_int_equal(count, 2);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(ranks[i].unknown, NCS_COST_KNOWN);
+		assert_true(ranks[i].share < 0.01);
+	}
+	ncs_cost_free(cost);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -552,6 +586,10 @@ int main(void)
 		cmocka_unit_test(a_step_of_a_real_job_takes_as_long_as_it_does),
 		cmocka_unit_test(a_slow_gpu_of_a_real_job_costs_what_it_does),
 		cmocka_unit_test(a_late_host_of_a_real_job_costs_what_it_does),
+		cmocka_unit_test(
+			a_cost_that_leaves_a_long_wait_unexplained_is_unknown),
+		cmocka_unit_test(
+			ranks_of_that_job_without_the_fault_cost_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
