@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/cost/cost_replay.h"
 #include "analysis/cost/cost_stats.h"
@@ -12,6 +13,12 @@
 
 /* Draws of the window's moments, of which the outer twentieths are left out. */
 #define DRAWS 300u
+
+/* How long others waited for a rank, in ns: in operations of several ranks; and at most,
+ * with messages, which may overlap, and unless data was late. */
+struct waits {
+	double operations_ns, most_ns;
+};
 
 struct ncs_cost {
 	struct ncs_cost_window window;
@@ -22,6 +29,7 @@ struct ncs_cost {
 	/* By rank, and behind them of all at once, and of transfers. */
 	struct ncs_cost_of_rank *ranks;
 	bool *is_sure; /* it costs something, but for what times leave open */
+	struct waits *waits; /* by rank, and behind them for each one */
 	struct ncs_cost_step step;
 	size_t step_rank; /* index of the rank that it is told by */
 };
@@ -132,7 +140,8 @@ struct ncs_cost *ncs_cost_new(const struct ncs_cost_part *parts, size_t count)
 		goto fail;
 	cost->ranks = calloc(transfers(cost) + 1, sizeof(*cost->ranks));
 	cost->is_sure = calloc(transfers(cost) + 1, sizeof(*cost->is_sure));
-	if (!cost->ranks || !cost->is_sure)
+	cost->waits = calloc(at_once(cost) + 1, sizeof(*cost->waits));
+	if (!cost->ranks || !cost->is_sure || !cost->waits)
 		goto fail;
 	cost->step = find_step(&cost->window, &cost->step_rank);
 	for (size_t i = 0; i < cost->window.rank_count; i++)
@@ -155,6 +164,7 @@ void ncs_cost_free(struct ncs_cost *cost)
 	ncs_cost_window_release(&cost->window);
 	free(cost->ranks);
 	free(cost->is_sure);
+	free(cost->waits);
 	free(cost);
 }
 
@@ -307,63 +317,73 @@ static enum ncs_cost_unknown unknown_of(const struct ncs_cost *cost, size_t i,
 	return NCS_COST_KNOWN;
 }
 
-/* How long others waited for a rank, in ns: in operations of several ranks; and at most,
- * with messages, which may overlap, and unless data was late. */
-struct waits {
-	double operations_ns, most_ns;
-};
-
-/* Finds how long others waited for a rank that began last, until the next one had begun,
- * or for each one, until all had. */
-static struct waits waits_for(const struct ncs_cost *cost, size_t rank)
+/* Adds how long others waited in an operation: for the rank that began last, until the
+ * next one had begun, and for each one, until all had. */
+static void add_waits(struct ncs_cost *cost,
+		      const struct ncs_cost_operation *operation)
 {
 	const struct ncs_cost_window *window = &cost->window;
-	struct waits waits = { 0, 0 };
+	double last_ns = operation->last_begin_ns, before_ns = -INFINITY;
+	double first_ns = INFINITY;
+	uint32_t last = NCS_COST_NONE;
 
-	for (size_t i = 0; i < window->operation_count; i++) {
-		const struct ncs_cost_operation *operation =
-			&window->operations[i];
-		double last_ns = operation->last_begin_ns, before_ns = -INFINITY;
-		double first_ns = INFINITY, waited_ns;
-		uint32_t last = NCS_COST_NONE;
+	for (uint32_t k = 0; k < operation->count; k++) {
+		const struct ncs_cost_launch *launch =
+			&window->launches[window->members[operation->first + k]];
 
-		for (uint32_t k = 0; k < operation->count; k++) {
-			const struct ncs_cost_launch *launch =
-				&window->launches
-					 [window->members[operation->first + k]];
-
-			first_ns = fmin(first_ns, launch->begin_ns);
-			if (last == NCS_COST_NONE && launch->begin_ns == last_ns)
-				last = launch->rank;
-			else
-				before_ns = fmax(before_ns, launch->begin_ns);
-		}
-		if (last_ns < cost->replay.from_ns || operation->count < 2)
-			continue;
-		if (rank == window->rank_count)
-			waited_ns = last_ns - first_ns;
+		first_ns = fmin(first_ns, launch->begin_ns);
+		if (last == NCS_COST_NONE && launch->begin_ns == last_ns)
+			last = launch->rank;
 		else
-			waited_ns = last == rank ? last_ns - before_ns : 0;
-		if (operation->data_late_ns > 0 &&
-		    (rank == window->rank_count ||
-		     operation->late_rank == rank))
-			waits.most_ns = INFINITY;
-		waits.most_ns += waited_ns;
-		if (!operation->is_transfer)
-			waits.operations_ns += waited_ns;
+			before_ns = fmax(before_ns, launch->begin_ns);
 	}
-	return waits;
+	if (last_ns < cost->replay.from_ns || operation->count < 2)
+		return;
+	if (operation->data_late_ns > 0) {
+		cost->waits[at_once(cost)].most_ns = INFINITY;
+		if (operation->late_rank < at_once(cost))
+			cost->waits[operation->late_rank].most_ns = INFINITY;
+	}
+	for (unsigned k = 0; k < 2; k++) {
+		struct waits *waits = &cost->waits[k ? at_once(cost) : last];
+		double waited_ns = last_ns - (k ? first_ns : before_ns);
+
+		waits->most_ns += waited_ns;
+		if (!operation->is_transfer)
+			waits->operations_ns += waited_ns;
+	}
 }
 
-/* Returns whether others waited for so much of the time, and next to nothing of that goes
- * away if the job is without a share of its time. */
-static bool is_wait_unexplained(const struct ncs_cost *cost,
-				const struct waits *waits, double waited_share,
-				double share)
+static void find_waits(struct ncs_cost *cost)
 {
-	return waits->operations_ns >= waited_share * window_ns(cost) &&
-	       share * window_ns(cost) <
-		       NCS_COST_WAITED / 100. * waits->operations_ns;
+	memset(cost->waits, 0, (at_once(cost) + 1) * sizeof(*cost->waits));
+	for (size_t i = 0; i < cost->window.operation_count; i++)
+		add_waits(cost, &cost->window.operations[i]);
+}
+
+/* Returns whether others waited for a rank for so much of the time, and next to nothing
+ * of that goes away if the job is without a share of its time. */
+static bool is_wait_unexplained(const struct ncs_cost *cost, size_t i,
+				double waited_share, double share)
+{
+	double waited_ns = cost->waits[i].operations_ns;
+
+	return waited_ns >= waited_share * window_ns(cost) &&
+	       share * window_ns(cost) < NCS_COST_WAITED / 100. * waited_ns;
+}
+
+/* Returns whether what seems to be no cost of a rank leaves a wait for it unexplained
+ * that the upper bound explains, or one that is longer than chance makes it. */
+static bool is_too_little(const struct ncs_cost *cost, size_t i)
+{
+	const struct ncs_cost_of_rank *view = &cost->ranks[i];
+	bool may_be_much = view->most >= NCS_COST_SHARE / 100.;
+
+	return view->share < NCS_COST_SHARE / 100. &&
+	       is_wait_unexplained(
+		       cost, i,
+		       (may_be_much ? NCS_COST_SHARE : NCS_COST_WAITED) / 100.,
+		       view->share);
 }
 
 /* Returns whether a cost contradicts how long others waited: it is more, or next to
@@ -371,11 +391,11 @@ static bool is_wait_unexplained(const struct ncs_cost *cost,
 static bool is_contradicted(const struct ncs_cost *cost, size_t i)
 {
 	const struct ncs_cost_of_rank *view = &cost->ranks[i];
-	struct waits waits = waits_for(cost, i);
 
-	return view->share > waits.most_ns / window_ns(cost) +
+	return view->share > cost->waits[i].most_ns / window_ns(cost) +
 				     NCS_COST_LEAST / 100. ||
-	       is_wait_unexplained(cost, &waits, NCS_COST_SHARE / 100.,
+	       is_too_little(cost, i) ||
+	       is_wait_unexplained(cost, i, NCS_COST_SHARE / 100.,
 				   view->most_here);
 }
 
@@ -449,26 +469,17 @@ static bool is_bounded(const struct ncs_cost_of_rank *view)
 	       fmax(fabs(view->share), view->most) >= NCS_COST_LEAST / 100.;
 }
 
-/* Returns whether bounds of a rank tell no cost: they are wide, or what seems to be no
- * cost leaves a wait unexplained that the upper bound explains, or one that is longer
- * than chance makes it. */
+/* Returns whether bounds of a rank tell no cost. */
 static bool is_open(const struct ncs_cost *cost, size_t i)
 {
 	const struct ncs_cost_of_rank *view = &cost->ranks[i];
-	bool is_much = view->most >= NCS_COST_SHARE / 100.;
-	struct waits waits;
 
-	if (is_much && (view->most - view->least >= NCS_COST_WIDE / 100. ||
-			(view->least < NCS_COST_LEAST / 100. &&
-			 (cost->is_sure[i] ||
-			  view->least < -NCS_COST_SHARE / 100.))))
-		return true;
-	if (i >= at_once(cost) || view->share >= NCS_COST_SHARE / 100.)
-		return false;
-	waits = waits_for(cost, i);
-	return is_wait_unexplained(
-		cost, &waits, (is_much ? NCS_COST_SHARE : NCS_COST_WAITED) / 100.,
-		view->share);
+	return (i < at_once(cost) && is_too_little(cost, i)) ||
+	       (view->most >= NCS_COST_SHARE / 100. &&
+		(view->most - view->least >= NCS_COST_WIDE / 100. ||
+		 (view->least < NCS_COST_LEAST / 100. &&
+		  (cost->is_sure[i] ||
+		   view->least < -NCS_COST_SHARE / 100.))));
 }
 
 /* Decides by the bounds of a rank; if they tell no cost, that is for this reason. */
@@ -530,6 +541,7 @@ int ncs_cost_compute(struct ncs_cost *cost, int64_t rank)
 
 	if (set_up(cost, &settings[0]) != 0)
 		return -ENOMEM;
+	find_waits(cost);
 	change = check(cost);
 	for (size_t i = 0; i <= last; i++) {
 		if (!is_asked(cost, i, rank))

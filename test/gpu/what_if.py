@@ -116,12 +116,12 @@ def judge_cost(options):
     true = 1 - options.without / options.with_fault
     error = COST_ERROR * true + RUNS_DIFFER
     told = findings[0] if findings else {"verdict": "nothing"}
-    is_right = (told["verdict"] == "late_rank" and told["root"]["rank"] == 1 and
-                told["cost_share_least"] - error <= true <=
-                max(told["cost_share"], told["cost_share_most"]) + error)
-    print(f"{told['verdict']} {told.get('cost_share')}: "
-          f"{told.get('cost_share_least')} to {told.get('cost_share_most')}, "
-          f"truly {true:.3f}")
+    is_right = told["verdict"] == "late_rank" and told["root"]["rank"] == 1
+    share, least = told.get("cost_share"), told.get("cost_share_least")
+    most = told.get("cost_share_most")
+    if is_right and share is not None:
+        is_right = (least or 0) - error <= true <= max(share, most) + error
+    print(f"{told['verdict']} {share}: {least} to {most}, truly {true:.3f}")
     sys.exit(not is_right)
 
 
