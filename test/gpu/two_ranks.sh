@@ -64,8 +64,9 @@ until_dump "all(r['nccl_version'] and r['api_version'] >= 5 and
     r['communicator']['nranks'] == 2 for r in ranks)"
 verdict job_has_nccl_version_and_size $?
 until_dump "all(sum(c['bytes'] for c in r['channels']) > 0 and
-    r['proxy']['count']['append'] > 0 and r['proxy']['state'] != 'unknown' and
-    any(f['timing'] == 'proxy' and f['timed'] > 0 for f in r['functions'])
+    r['proxy']['transitions']['append'] > 0 and r['proxy']['state'] != 'unknown' and
+    any(f['timing'] in ('proxy', 'stream') and f['timed'] > 0
+        for f in r['functions'])
     for r in ranks)"
 verdict job_has_bytes_proxy_states_and_times $?
 until_dump "all(r['lost'][k] == 0 for r in ranks for k in
@@ -126,7 +127,7 @@ for timing in off always; do
 	NCCLSTAT_KERNEL_TIMING=$timing start_job --seconds 3 --graph --stall 8
 	if [ $timing = always ]; then
 		until_dump "len(ranks) == 2 and all(r['events'].get('kernel_ch')
-		    and any(f['timing'] == 'kernel' and f['time_ns']['p50'] > 0
+		    and any(f['timing'] in ('kernel', 'stream') and f['time_ns']['p50'] > 0
 		    for f in r['functions']) for r in ranks)"
 		verdict kernel_times_are_published $?
 	fi
@@ -143,7 +144,7 @@ verdict default_settings_are_published $?
 "$build/ncclstat" --set sample=8
 verdict set_is_accepted $?
 until_dump "all(r['sampling']['one_in'] == 8 and
-    r['sampling']['ops_left_out'] > 0 for r in ranks)"
+    r['sampling']['operations_left_out'] > 0 for r in ranks)"
 verdict request_takes_effect $?
 "$build/ncclstat" --set default
 until_dump "all(r['sampling']['one_in'] == 1 and
