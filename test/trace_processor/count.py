@@ -6,9 +6,9 @@ hold, and asks the trace processor whether they do.
 
 FOLDER holds what fetch.sh fetched. STATES are dumps of RECORDING as json, at some
 times and at its end, LINES and CSV are its exports as ndjson and csv (or - for
-none), and each TRACE is its export as perfetto or chrome. Prints "ok ..." or "not ok ..." for each check. Shares no
-code with the program; of the format of recordings it knows only the header of a
-chunk.
+none), and each TRACE is its export as perfetto or chrome. Prints "ok ..." or
+"not ok ..." for each check. Shares no code with the program; of the format of
+recordings it knows only the header of a chunk.
 """
 import collections
 import csv
