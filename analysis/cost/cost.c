@@ -361,29 +361,27 @@ static void find_waits(struct ncs_cost *cost)
 		add_waits(cost, &cost->window.operations[i]);
 }
 
-/* Returns whether others waited for a rank for so much of the time, and next to nothing
- * of that goes away if the job is without a share of its time. */
+/* Returns whether others waited for a rank for much of the time, and next to nothing of
+ * that goes away if the job is without a share of its time. */
 static bool is_wait_unexplained(const struct ncs_cost *cost, size_t i,
-				double waited_share, double share)
+				double share)
 {
 	double waited_ns = cost->waits[i].operations_ns;
 
-	return waited_ns >= waited_share * window_ns(cost) &&
+	return waited_ns >= NCS_COST_SHARE / 100. * window_ns(cost) &&
 	       share * window_ns(cost) < NCS_COST_WAITED / 100. * waited_ns;
 }
 
-/* Returns whether what seems to be no cost of a rank leaves a wait for it unexplained
- * that the upper bound explains, or one that is longer than chance makes it. */
+/* Returns whether what seems to be little leaves a wait for a rank unexplained that the
+ * upper bound, which is much, explains. */
 static bool is_too_little(const struct ncs_cost *cost, size_t i)
 {
 	const struct ncs_cost_of_rank *view = &cost->ranks[i];
-	bool may_be_much = view->most >= NCS_COST_SHARE / 100.;
 
 	return view->share < NCS_COST_SHARE / 100. &&
-	       is_wait_unexplained(
-		       cost, i,
-		       (may_be_much ? NCS_COST_SHARE : NCS_COST_WAITED) / 100.,
-		       view->share);
+	       view->most >= NCS_COST_SHARE / 100. &&
+	       is_wait_unexplained(cost, i, view->share) &&
+	       !is_wait_unexplained(cost, i, view->most);
 }
 
 /* Returns whether a cost contradicts how long others waited: it is more, or next to
@@ -395,8 +393,7 @@ static bool is_contradicted(const struct ncs_cost *cost, size_t i)
 	return view->share > cost->waits[i].most_ns / window_ns(cost) +
 				     NCS_COST_LEAST / 100. ||
 	       is_too_little(cost, i) ||
-	       is_wait_unexplained(cost, i, NCS_COST_SHARE / 100.,
-				   view->most_here);
+	       is_wait_unexplained(cost, i, view->most_here);
 }
 
 /* Tells the cost of a rank by the first setting. */
