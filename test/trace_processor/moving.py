@@ -144,17 +144,20 @@ def launches(lines, rank_of, kind_of, error_ns):
     return by_kind
 
 
-def is_median(text, launches, bandwidth, error_ns):
+def is_median(text, launches, bandwidth, error_ns, in_doubt):
     """Returns whether a cell can have the median bandwidth of launches whose times
-    may be wrong by error_ns; of an even number, the middle is between two."""
+    may be wrong by error_ns, if so many more may be among them; of an even number,
+    the middle is between two."""
     def median(place, error_ns):
         return sorted(bandwidth(of) * of.moved / max(1, of.moved + error_ns)
                       for of in launches)[place]
 
-    found = float(text)
+    found, away = float(text), (in_doubt + 1) // 2
+    first = max(0, (len(launches) - 1) // 2 - away)
+    last = min(len(launches) - 1, len(launches) // 2 + away)
     return any(median(place, error_ns) * (1 - ROUNDING) <= found <=
                median(place, -error_ns) * (1 + ROUNDING)
-               for place in {len(launches) // 2, (len(launches) - 1) // 2})
+               for place in range(first, last + 1))
 
 
 def is_right(row, of, since, error_ns):
@@ -169,9 +172,13 @@ def is_right(row, of, since, error_ns):
     if not row["algbw_gbs"]:
         return sorted(launch.moved
                       for launch in of)[len(of) // 2] <= 2 * error_ns
+    # Whether launches have an end is told by the errors of the look that read them.
+    in_doubt = len(seen) - len(of)
     return any(
-        is_median(row["algbw_gbs"], latest, lambda of: of.algbw, error_ns) and
-        is_median(row["busbw_gbs"], latest, lambda of: of.busbw, error_ns)
+        is_median(row["algbw_gbs"], latest, lambda of: of.algbw, error_ns,
+                  in_doubt) and
+        is_median(row["busbw_gbs"], latest, lambda of: of.busbw, error_ns,
+                  in_doubt)
         for latest in (of[-count:]
                        for count in range(min(LEAST, len(of)), len(of) + 1)))
 
