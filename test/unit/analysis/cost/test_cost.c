@@ -474,16 +474,24 @@ static struct ncs_cost *compute_recorded(const char *name, double from_s,
 	return cost;
 }
 
-/* Asserts what rank 1 costs in a recording from a second on, in per cent. */
-static void assert_costs(const char *name, double from_s, double share,
-			 double within)
+/* Returns what the two ranks of a recording cost. */
+static const struct ncs_cost_of_rank *costs_of_two(const struct ncs_cost *cost)
 {
-	struct ncs_cost *cost = compute_recorded(name, from_s, INFINITY);
 	const struct ncs_cost_of_rank *ranks;
 	size_t count;
 
 	ranks = ncs_cost_ranks(cost, &count);
 	assert_int_equal(count, 2);
+	return ranks;
+}
+
+/* Asserts what rank 1 costs in a recording from a second on, in per cent. */
+static void assert_costs(const char *name, double from_s, double share,
+			 double within)
+{
+	struct ncs_cost *cost = compute_recorded(name, from_s, INFINITY);
+	const struct ncs_cost_of_rank *ranks = costs_of_two(cost);
+
 	assert_int_equal(ranks[1].unknown, NCS_COST_KNOWN);
 	assert_float_equal(100 * ranks[1].share, share, within);
 	assert_true(100 * ranks[1].least > 2);
@@ -537,12 +545,9 @@ static void a_late_host_of_a_real_job_costs_what_it_does(void **state)
 static void a_cost_that_leaves_a_long_wait_unexplained_is_unknown(void **state)
 {
 	struct ncs_cost *cost = compute_recorded("ahead-host-late", 0, INFINITY);
-	const struct ncs_cost_of_rank *ranks;
-	size_t count;
+	const struct ncs_cost_of_rank *ranks = costs_of_two(cost);
 
 	(void)state;
-	ranks = ncs_cost_ranks(cost, &count);
-	assert_int_equal(count, 2);
 	assert_int_equal(ranks[1].unknown, NCS_COST_AMBIGUOUS);
 	assert_float_equal(ranks[1].most, 0.406, 0.02);
 	assert_int_equal(ranks[0].unknown, NCS_COST_KNOWN);
@@ -553,13 +558,10 @@ static void a_cost_that_leaves_a_long_wait_unexplained_is_unknown(void **state)
 static void ranks_of_that_job_without_the_fault_cost_nothing(void **state)
 {
 	struct ncs_cost *cost = compute_recorded("ahead-healthy", 0, INFINITY);
-	const struct ncs_cost_of_rank *ranks;
-	size_t count;
+	const struct ncs_cost_of_rank *ranks = costs_of_two(cost);
 
 	(void)state;
-	ranks = ncs_cost_ranks(cost, &count);
-	assert_int_equal(count, 2);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(ranks[i].unknown, NCS_COST_KNOWN);
 		assert_true(ranks[i].share < 0.01);
 	}
