@@ -116,11 +116,12 @@ def judge_cost(options):
     true = 1 - options.without / options.with_fault
     error = COST_ERROR * true + RUNS_DIFFER
     told = findings[0] if findings else {"verdict": "nothing"}
-    is_right = told["verdict"] == "late_rank" and told["root"]["rank"] == 1
     share, least = told.get("cost_share"), told.get("cost_share_least")
     most = told.get("cost_share_most")
-    if is_right and share is not None:
-        is_right = (least or 0) - error <= true <= max(share, most) + error
+    # A least cost below nothing is null.
+    is_right = (told["verdict"] == "late_rank" and told["root"]["rank"] == 1 and
+                share is not None and
+                (least or 0) - error <= true <= max(share, most) + error)
     print(f"{told['verdict']} {share}: {least} to {most}, truly {true:.3f}")
     sys.exit(not is_right)
 
