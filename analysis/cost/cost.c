@@ -319,13 +319,13 @@ static enum ncs_cost_unknown unknown_of(const struct ncs_cost *cost, size_t i,
 
 /* Adds how long others waited in an operation: for the rank that began last, until the
  * next one had begun, and for each one, until all had. */
-static void add_waits(struct ncs_cost *cost,
-		      const struct ncs_cost_operation *operation)
+static void add_waits(struct ncs_cost *cost, size_t index)
 {
 	const struct ncs_cost_window *window = &cost->window;
+	const struct ncs_cost_operation *operation = &window->operations[index];
 	double last_ns = operation->last_begin_ns, before_ns = -INFINITY;
 	double first_ns = INFINITY;
-	uint32_t last = NCS_COST_NONE;
+	uint32_t last = NCS_COST_NONE, waiting = 0;
 
 	for (uint32_t k = 0; k < operation->count; k++) {
 		const struct ncs_cost_launch *launch =
@@ -334,10 +334,12 @@ static void add_waits(struct ncs_cost *cost,
 		first_ns = fmin(first_ns, launch->begin_ns);
 		if (last == NCS_COST_NONE && launch->begin_ns == last_ns)
 			last = launch->rank;
-		else
+		else {
 			before_ns = fmax(before_ns, launch->begin_ns);
+			waiting += ncs_cost_ends_with(window, launch, index);
+		}
 	}
-	if (last_ns < cost->replay.from_ns || operation->count < 2)
+	if (last_ns < cost->replay.from_ns || waiting == 0)
 		return;
 	if (operation->data_late_ns > 0) {
 		cost->waits[at_once(cost)].most_ns = INFINITY;
@@ -349,7 +351,7 @@ static void add_waits(struct ncs_cost *cost,
 		double waited_ns = last_ns - (k ? first_ns : before_ns);
 
 		waits->most_ns += waited_ns;
-		if (!operation->is_transfer)
+		if (!operation->is_transfer && !operation->is_separate)
 			waits->operations_ns += waited_ns;
 	}
 }
@@ -358,7 +360,7 @@ static void find_waits(struct ncs_cost *cost)
 {
 	memset(cost->waits, 0, (at_once(cost) + 1) * sizeof(*cost->waits));
 	for (size_t i = 0; i < cost->window.operation_count; i++)
-		add_waits(cost, &cost->window.operations[i]);
+		add_waits(cost, i);
 }
 
 /* Returns whether others waited for a rank for much of the time, and next to nothing of

@@ -349,6 +349,7 @@ static void run_end(struct ncs_cost_replay *replay, uint32_t index)
 	const struct ncs_cost_operation *operation = &window->operations[index];
 	float gain_ns = INFINITY;
 	double transfer_ns = 0; /* mean of its ranks, which end apart */
+	uint32_t ending = 0;
 
 	for (uint32_t i = 0; i < operation->count; i++) {
 		uint32_t member = window->members[operation->first + i];
@@ -358,13 +359,15 @@ static void run_end(struct ncs_cost_replay *replay, uint32_t index)
 			begin_gain(replay, member) +
 				(float)(operation->last_begin_ns -
 					window->launches[member].begin_ns));
-		transfer_ns += (window->launches[member].end_ns -
-				operation->last_begin_ns) /
-			       operation->count;
+		if (!ncs_cost_ends_with(window, &window->launches[member], index))
+			continue;
+		ending++;
+		transfer_ns += window->launches[member].end_ns -
+			       operation->last_begin_ns;
 	}
 	if (replay->without_transfers && transfer_ns > 0 &&
 	    operation->last_begin_ns >= replay->from_ns)
-		gain_ns += (float)transfer_ns;
+		gain_ns += (float)(transfer_ns / ending);
 	if (operation->late_rank == replay->in_time ||
 	    replay->in_time == NCS_COST_ALL)
 		gain_ns += (float)operation->data_late_ns;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/base/collective_waits.h"
 #include "analysis/cost/cost_window.h"
 #include "shm/array.h"
 #include "shm/hash.h"
@@ -16,6 +17,7 @@ struct search {
 	uint32_t *turns; /* by rank: its record begins so far into the step */
 	uint64_t *words; /* of as many launches as a rank has at most */
 	uint32_t *positions; /* by operation: what its launches have */
+	size_t class_capacity;
 };
 
 static int compare_words(const void *a, const void *b)
@@ -352,7 +354,7 @@ static uint32_t depth_of(uint32_t launches, uint32_t period)
 /* Adds a rank to the class that has its step, of those from `first` on, or to a
  * new one. `step` becomes the class's, or is freed. */
 static int classify(struct search *search, uint32_t index, uint64_t *step,
-		    uint32_t period, size_t first, size_t *capacity)
+		    uint32_t period, size_t first)
 {
 	struct ncs_cost_window *window = search->window;
 	struct ncs_cost_class *class;
@@ -368,8 +370,8 @@ static int classify(struct search *search, uint32_t index, uint64_t *step,
 		free(step);
 		search->turns[index] = (period - turn) % period;
 	} else {
-		if (ncs_array_reserve(&window->classes, capacity, i + 1,
-				      sizeof(*window->classes)) != 0) {
+		if (ncs_array_reserve(&window->classes, &search->class_capacity,
+				      i + 1, sizeof(*window->classes)) != 0) {
 			free(step);
 			return -ENOMEM;
 		}
@@ -390,23 +392,97 @@ static int classify(struct search *search, uint32_t index, uint64_t *step,
 	return 0;
 }
 
-/* Finds the classes of ranks that launch the same. */
-static int find_classes(struct search *search, const uint32_t *ranks,
-			uint32_t rank_count, size_t *capacity)
+/* Returns whether ranks exchange most of a step's data where all wait for all. */
+static bool meets_all(const struct search *search,
+		      const struct ncs_cost_rank *rank, uint32_t period)
+{
+	uint64_t all_bytes = 0, rooted_bytes = 0;
+	uint32_t first;
+
+	if (!find_row(search, rank, period, &first))
+		return false;
+	for (uint32_t i = 0; i < period; i++) {
+		const struct ncs_cost_launch *launch =
+			&launches_of(search, rank)[first + i];
+
+		if (launch->wait_rule == NCS_WAIT_FOR_ALL)
+			all_bytes += launch->bytes;
+		else if (launch->wait_rule != NCS_WAIT_FOR_NONE)
+			rooted_bytes += launch->bytes;
+	}
+	return all_bytes >= rooted_bytes;
+}
+
+static int find_classes(struct search *search, uint32_t *ranks,
+			uint32_t rank_count, bool with_roots);
+
+/* Groups ranks by what they launch, and finds the classes of each group. Changes the
+ * list. */
+static int find_groups(struct search *search, uint32_t *ranks,
+		       uint32_t rank_count, bool with_roots)
+{
+	uint32_t *group = calloc(rank_count + 1, sizeof(*group));
+	int error = group ? 0 : -ENOMEM;
+
+	for (uint32_t r = 0; r < rank_count; r++)
+		search->signatures[ranks[r]] =
+			sign(search, &search->window->ranks[ranks[r]]);
+	while (!error && rank_count > 0) {
+		uint64_t signature = search->signatures[ranks[0]];
+		uint32_t count = 0, others = 0;
+
+		for (uint32_t r = 0; r < rank_count; r++) {
+			if (search->signatures[ranks[r]] == signature)
+				group[count++] = ranks[r];
+			else
+				ranks[others++] = ranks[r];
+		}
+		rank_count = others;
+		error = find_classes(search, group, count, with_roots);
+	}
+	free(group);
+	return error;
+}
+
+/* Tells the launches of roots apart from those of the other ranks. */
+static void distinguish_roots(struct search *search, const uint32_t *ranks,
+			      uint32_t rank_count)
+{
+	for (uint32_t r = 0; r < rank_count; r++) {
+		const struct ncs_cost_rank *rank =
+			&search->window->ranks[ranks[r]];
+		struct ncs_cost_launch *launches =
+			&search->window->launches[rank->first];
+
+		for (uint32_t i = 0; i < rank->count; i++)
+			launches[i].token = ncs_hash_add(launches[i].token,
+							 launches[i].is_root);
+	}
+}
+
+/* Finds the classes of ranks that launch the same. Ranks that reduce gradients together do
+ * the same work, if one of them broadcasts its buffers, too; where most goes to or from a
+ * root, that may have work of its own, like a parameter server. */
+static int find_classes(struct search *search, uint32_t *ranks,
+			uint32_t rank_count, bool with_roots)
 {
 	struct ncs_cost_window *window = search->window;
 	size_t first = window->class_count;
 	uint32_t period;
 	int error = ncs_cost_find_period(window, ranks, rank_count, &period);
 
+	if (!error && period > 0 && !with_roots &&
+	    !meets_all(search, &window->ranks[ranks[0]], period)) {
+		distinguish_roots(search, ranks, rank_count);
+		return find_groups(search, ranks, rank_count, true);
+	}
 	for (uint32_t r = 0; !error && period > 0 && r < rank_count; r++) {
 		uint64_t *step = malloc(period * sizeof(*step));
 
 		if (!step)
 			return -ENOMEM;
 		if (find_step(search, &window->ranks[ranks[r]], period, step))
-			error = classify(search, ranks[r], step, period, first,
-					 capacity);
+			error = classify(search, ranks[r], step, period, first);
 		else
 			free(step);
 	}
@@ -433,27 +509,19 @@ static void list_regular(struct ncs_cost_window *window)
 	}
 }
 
-static int search_steps(struct search *search, uint32_t *group, bool *is_done)
+static int search_steps(struct search *search)
 {
 	struct ncs_cost_window *window = search->window;
-	size_t capacity = 0;
-	int error = 0;
+	uint32_t *ranks = calloc(window->rank_count + 1, sizeof(*ranks));
+	uint32_t count = 0;
+	int error = ranks ? 0 : -ENOMEM;
 
-	for (size_t r = 0; r < window->rank_count; r++)
-		search->signatures[r] = sign(search, &window->ranks[r]);
-	for (size_t r = 0; !error && r < window->rank_count; r++) {
-		uint32_t count = 0;
-
-		for (size_t i = r; i < window->rank_count; i++) {
-			if (is_done[i] || window->ranks[i].count == 0 ||
-			    search->signatures[i] != search->signatures[r])
-				continue;
-			is_done[i] = true;
-			group[count++] = (uint32_t)i;
-		}
-		if (count > 0)
-			error = find_classes(search, group, count, &capacity);
-	}
+	for (uint32_t r = 0; !error && r < window->rank_count; r++)
+		if (window->ranks[r].count > 0)
+			ranks[count++] = r;
+	if (!error)
+		error = find_groups(search, ranks, count, false);
+	free(ranks);
 	for (size_t i = 0; !error && i < window->class_count; i++)
 		place_class(search, &window->classes[i]);
 	find_chains(window);
@@ -465,8 +533,6 @@ int ncs_cost_find_steps(struct ncs_cost_window *window)
 {
 	struct search search = { .window = window };
 	size_t most = 1, ranks = window->rank_count + 1;
-	uint32_t *group = calloc(ranks, sizeof(*group));
-	bool *is_done = calloc(ranks, sizeof(*is_done));
 	int error = -ENOMEM;
 
 	for (size_t r = 0; r < window->rank_count; r++)
@@ -477,11 +543,9 @@ int ncs_cost_find_steps(struct ncs_cost_window *window)
 	search.words = calloc(most, sizeof(*search.words));
 	search.positions =
 		calloc(window->operation_count + 1, sizeof(*search.positions));
-	if (group && is_done && search.signatures && search.turns &&
-	    search.words && search.positions)
-		error = search_steps(&search, group, is_done);
-	free(group);
-	free(is_done);
+	if (search.signatures && search.turns && search.words &&
+	    search.positions)
+		error = search_steps(&search);
 	free(search.signatures);
 	free(search.turns);
 	free(search.words);

@@ -112,9 +112,8 @@ static int number_of(struct first_use *use, uint64_t name, size_t *number)
 	return 0;
 }
 
-/* Returns a hash of what a launch does: its functions and sizes, whether its rank
- * is the root, and where it sends to or receives from alone. Sizes of grouped
- * sends and receives are left out. */
+/* Returns a hash of what a launch does: its functions and sizes, and where it sends to
+ * or receives from alone. Sizes of grouped sends and receives are left out. */
 static uint64_t hash_of(const struct ncs_cost_item *items, size_t count)
 {
 	const struct ncs_cost_part *first = items[0].part;
@@ -122,13 +121,8 @@ static uint64_t hash_of(const struct ncs_cost_item *items, size_t count)
 
 	if (!ncs_cost_is_transfer(first)) {
 		for (size_t i = 0; i < count; i++) {
-			const struct ncs_cost_part *part = items[i].part;
-			bool is_root = ncs_has_root(part->function) &&
-				       part->peer == part->member;
-
-			hash = ncs_hash_add(hash, part->function);
-			hash = ncs_hash_add(hash, part->bytes);
-			hash = ncs_hash_add(hash, is_root);
+			hash = ncs_hash_add(hash, items[i].part->function);
+			hash = ncs_hash_add(hash, items[i].part->bytes);
 		}
 		return hash;
 	}
@@ -150,9 +144,14 @@ static void make_launch(struct ncs_cost_window *window,
 	bool transfers = ncs_cost_is_transfer(part);
 	uint64_t begin_ns = part->begin_ns, end_ns = part->end_ns;
 	uint64_t latest_end_ns = end_ns + part->tail_ns;
+	uint64_t bytes = 0;
+	bool is_root = false;
 
-	for (size_t i = 1; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		part = items[i].part;
+		bytes += part->bytes;
+		is_root |= ncs_has_root(part->function) &&
+			   part->peer == part->member;
 		if (transfers ? part->begin_ns < begin_ns :
 				part->begin_ns > begin_ns)
 			begin_ns = part->begin_ns;
@@ -169,6 +168,7 @@ static void make_launch(struct ncs_cost_window *window,
 		.begin_ns = (double)(int64_t)(begin_ns - base_ns),
 		.end_ns = (double)(int64_t)(end_ns - base_ns),
 		.token = hash_of(items, count),
+		.bytes = bytes,
 		.rank = items[0].rank,
 		.before = NCS_COST_NONE,
 		.operation_count = (uint32_t)count,
@@ -176,6 +176,8 @@ static void make_launch(struct ncs_cost_window *window,
 		.regular = NCS_COST_NONE,
 		.launching_ns = (float)(part->launched_ns - items[0].call_ns),
 		.tail_ns = (float)(latest_end_ns - end_ns),
+		.is_root = is_root,
+		.wait_rule = (uint8_t)ncs_wait_rule_of(part->function),
 	};
 }
 
@@ -296,10 +298,75 @@ static void list_members(struct ncs_cost_window *window,
 	}
 }
 
+/* Returns the last launch of an operation that had begun when one of its launches ended,
+ * and sets *root to that of the root, if all wait for it. */
+static uint32_t last_begun(const struct ncs_cost_window *window,
+			   const struct ncs_cost_operation *operation,
+			   double end_ns, uint32_t *root)
+{
+	uint32_t last = NCS_COST_NONE;
+
+	*root = NCS_COST_NONE;
+	for (uint32_t i = 0; i < operation->count; i++) {
+		uint32_t member = window->members[operation->first + i];
+		const struct ncs_cost_launch *launch =
+			&window->launches[member];
+
+		if (launch->is_root && launch->wait_rule == NCS_WAIT_FOR_ROOT)
+			*root = member;
+		if (launch->begin_ns <= end_ns &&
+		    (last == NCS_COST_NONE ||
+		     launch->begin_ns > window->launches[last].begin_ns))
+			last = member;
+	}
+	return last;
+}
+
+/* Gives a launch that ended before others of its operation had begun an operation of its
+ * own: of it, of the last one that had begun, and of the root if it waits for that. Where
+ * it must have waited for those others, times are wrong, and it gets none. */
+static int separate(struct ncs_cost_window *window, uint32_t index,
+		    size_t *capacity, uint32_t *member_count)
+{
+	const struct ncs_cost_launch *launch = &window->launches[index];
+	uint32_t *own = &window->launch_operations[launch->operations];
+	const struct ncs_cost_operation operation = window->operations[*own];
+	double end_ns = launch->end_ns + (double)launch->tail_ns +
+			fmax(NCS_COST_ERROR_NS, (double)launch->clocks_apart_ns);
+	uint32_t first = *member_count, last, root;
+
+	if (launch->operation_count > 1 || operation.last_begin_ns <= end_ns ||
+	    launch->wait_rule == NCS_WAIT_FOR_ALL)
+		return 0;
+	last = last_begun(window, &operation, end_ns, &root);
+	if (root != NCS_COST_NONE && window->launches[root].begin_ns > end_ns)
+		return 0;
+	if (ncs_array_reserve(&window->operations, capacity,
+			      window->operation_count + 1,
+			      sizeof(*window->operations)) != 0)
+		return -ENOMEM;
+	window->members[(*member_count)++] = index;
+	if (last != index)
+		window->members[(*member_count)++] = last;
+	if (root != NCS_COST_NONE && root != last && root != index)
+		window->members[(*member_count)++] = root;
+	*own = (uint32_t)window->operation_count;
+	window->operations[window->operation_count++] =
+		(struct ncs_cost_operation){
+			.first = first,
+			.count = *member_count - first,
+			.last_begin_ns = window->launches[last].begin_ns,
+			.is_transfer = operation.is_transfer,
+			.is_separate = true,
+		};
+	return 0;
+}
+
 static int make_launches(struct ncs_cost_window *window,
 			 struct ncs_cost_items *items)
 {
-	size_t at = 0;
+	size_t at = 0, capacity = window->operation_count;
+	uint32_t member_count = (uint32_t)items->count;
 	int error = 0;
 
 	window->base_ns = UINT64_MAX;
@@ -310,6 +377,8 @@ static int make_launches(struct ncs_cost_window *window,
 		error = make_rank(window, items, i, &at, window->base_ns);
 	if (!error)
 		list_members(window, items);
+	for (uint32_t i = 0; !error && i < window->launch_count; i++)
+		error = separate(window, i, &capacity, &member_count);
 	return error;
 }
 
@@ -318,7 +387,8 @@ static int allocate(struct ncs_cost_window *window, size_t count)
 	window->launches = calloc(count, sizeof(*window->launches));
 	window->operations =
 		calloc(window->operation_count, sizeof(*window->operations));
-	window->members = calloc(count, sizeof(*window->members));
+	/* Each launch may have an operation of its own with two others. */
+	window->members = calloc(4 * count, sizeof(*window->members));
 	window->launch_operations =
 		calloc(count, sizeof(*window->launch_operations));
 	window->regular = calloc(count, sizeof(*window->regular));

@@ -25,6 +25,7 @@ struct ncs_cost_launch {
 	double end_ns;
 	/* Equal for launches that may have the same place in a step. */
 	uint64_t token;
+	uint64_t bytes;
 	uint32_t rank;       /* index */
 	uint32_t before;     /* the launch before on its stream, or NONE */
 	uint32_t operations; /* the first of its own, in the window's list */
@@ -37,15 +38,20 @@ struct ncs_cost_launch {
 	/* It was ready some time before it began, and waited for its host or
 	 * its stream. */
 	bool is_censored;
+	bool is_root; /* its rank is the root of an operation of it */
+	uint8_t wait_rule; /* of its operations; enum ncs_wait_rule */
 };
 
-/* An operation, or one message between two ranks. Its members are launches. */
+/* An operation, or one message between two ranks: it ends once all its members, which
+ * are launches, have begun. A launch that ended before others had begun, as a root may,
+ * ended with an operation of its own, of those that had. */
 struct ncs_cost_operation {
 	uint32_t first, count; /* in the window's list of members */
 	double last_begin_ns;
 	uint64_t data_late_ns; /* all waited so long for the data … */
 	uint32_t late_rank;    /* … of this rank, an index; if it is not 0 */
 	bool is_transfer;      /* of a send and a receive */
+	bool is_separate;      /* of a launch of another one that ended before */
 };
 
 struct ncs_cost_rank {
@@ -116,6 +122,16 @@ static inline double ncs_cost_at_ns(const struct ncs_cost_launch *launch,
 	default:
 		return launch->end_ns;
 	}
+}
+
+/* Returns whether a member of an operation ends with it: else it ended before others of
+ * it had begun. */
+static inline bool ncs_cost_ends_with(const struct ncs_cost_window *window,
+				      const struct ncs_cost_launch *launch,
+				      size_t operation)
+{
+	return launch->operation_count > 1 ||
+	       window->launch_operations[launch->operations] == operation;
 }
 
 /* Returns the index of a regular launch so many regular launches before another

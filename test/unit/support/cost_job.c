@@ -155,6 +155,32 @@ static void collective(struct cost_job *job, unsigned stream, unsigned function,
 	}
 }
 
+/* Small data from rank 0 to the others, or to it: a rank that sends waits for none. */
+static void rooted(struct cost_job *job, unsigned function, uint64_t bytes)
+{
+	struct launch launches[COST_JOB_RANKS_MAX];
+	double last_ns = 0, root_ns, ns = transfer_ns(job, 20 * US);
+	bool is_broadcast = function == NCS_FUNCTION_BROADCAST;
+	uint64_t number = job->numbers[function]++;
+
+	for (unsigned i = 0; i < job->options.ranks; i++) {
+		launches[i] = launch_on(job, i, COMPUTE);
+		last_ns = fmax(last_ns, launches[i].begin_ns);
+	}
+	root_ns = launches[0].begin_ns;
+	for (unsigned i = 0; i < job->options.ranks; i++) {
+		double end_ns = launches[i].begin_ns;
+
+		if (is_broadcast)
+			end_ns = fmax(end_ns, root_ns);
+		else if (i == 0)
+			end_ns = last_ns;
+		add_part(job, i, COMPUTE, &launches[i], end_ns + ns, function,
+			 0, number, bytes);
+		end_launch(job, i, COMPUTE, end_ns + ns);
+	}
+}
+
 /* All ranks send to all others in one launch. */
 static void exchange(struct cost_job *job, uint64_t bytes, double ns)
 {
@@ -216,6 +242,22 @@ static void step_ddp(struct cost_job *job)
 	}
 	await_communication(job);
 	compute_all(job, 1 * MS);
+}
+
+static void step_buffers(struct cost_job *job)
+{
+	rooted(job, NCS_FUNCTION_BROADCAST, 3072);
+	rooted(job, NCS_FUNCTION_BROADCAST, 48);
+	step_ddp(job);
+}
+
+static void step_server(struct cost_job *job)
+{
+	rooted(job, NCS_FUNCTION_BROADCAST, 1 << 20);
+	compute_all(job, 12 * MS);
+	rooted(job, NCS_FUNCTION_REDUCE, 1 << 20);
+	job->work++;
+	compute(job, 0, 4 * MS);
 }
 
 static void step_fsdp(struct cost_job *job)
@@ -285,7 +327,8 @@ static void run_step(struct cost_job *job)
 	static void (*const steps[])(struct cost_job *) = {
 		[COST_DDP] = step_ddp,           [COST_FSDP] = step_fsdp,
 		[COST_TENSOR] = step_tensor,     [COST_MOE] = step_moe,
-		[COST_PIPELINE] = step_pipeline,
+		[COST_PIPELINE] = step_pipeline, [COST_BUFFERS] = step_buffers,
+		[COST_SERVER] = step_server,
 	};
 	const struct cost_options *options = &job->options;
 	unsigned step = job->step;

@@ -23,6 +23,8 @@ enum cost_shape {
 	COST_TENSOR,   /* each layer waits for its AllReduce */
 	COST_MOE,      /* ranks exchange tokens, and have unequal work */
 	COST_PIPELINE, /* each rank is a stage */
+	COST_BUFFERS, /* COST_DDP; rank 0 broadcasts buffers at first */
+	COST_SERVER, /* rank 0 alone updates what it broadcasts to all */
 };
 
 enum cost_fault {

@@ -568,6 +568,43 @@ static void ranks_of_that_job_without_the_fault_cost_nothing(void **state)
 	ncs_cost_free(cost);
 }
 
+/* The truth is 31.0 % of a root that is late on its host, and 24.9 % of another rank whose
+ * GPU is slow. The first second of the healthy job has steps of start-up. */
+static void a_rank_that_broadcasts_buffers_is_compared_with_others(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned late;
+		double told, truth;
+	} jobs[] = {
+		{ "buffers-root-late", 0, 30.8, 31.0 },
+		{ "buffers-gpu-late", 1, 20.1, 24.9 },
+		{ "buffers-healthy", 2, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		struct ncs_cost *cost =
+			compute_recorded(jobs[i].name, 1.2, INFINITY);
+		const struct ncs_cost_of_rank *ranks = costs_of_two(cost);
+
+		for (unsigned rank = 0; rank < 2; rank++) {
+			const struct ncs_cost_of_rank *view = &ranks[rank];
+			bool is_late = rank == jobs[i].late;
+
+			assert_int_equal(view->unknown, NCS_COST_KNOWN);
+			assert_int_equal(view->is_too_much, is_late);
+			if (!is_late) {
+				assert_true(view->share < 0.01);
+				continue;
+			}
+			assert_float_equal(100 * view->share, jobs[i].told, 1);
+			assert_true(100 * view->most > jobs[i].truth - 0.5);
+		}
+		ncs_cost_free(cost);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -592,6 +629,8 @@ int main(void)
 			a_cost_that_leaves_a_long_wait_unexplained_is_unknown),
 		cmocka_unit_test(
 			ranks_of_that_job_without_the_fault_cost_nothing),
+		cmocka_unit_test(
+			a_rank_that_broadcasts_buffers_is_compared_with_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,6 +129,36 @@ static void ranks_that_exchange_are_no_chain(void **state)
 	ncs_cost_window_release(&window);
 }
 
+static void a_root_that_broadcasts_buffers_does_what_the_others_do(void **state)
+{
+	struct cost_options options = cost_job_options(COST_BUFFERS, 1);
+	struct ncs_cost_window window;
+
+	(void)state;
+	make(&window, &options, 0);
+	assert_one_class(&window, 4, 6);
+	assert_same_positions(&window);
+	ncs_cost_window_release(&window);
+}
+
+/* A barrier now and then, in which all meet, does not make it one of them. */
+static void a_root_that_serves_the_others_does_what_none_does(void **state)
+{
+	struct cost_options options = cost_job_options(COST_SERVER, 1);
+	struct ncs_cost_window window;
+
+	(void)state;
+	for (unsigned period = 0; period <= 20; period += 20) {
+		options.barrier_period = period;
+		make(&window, &options, 0);
+		assert_int_equal(window.class_count, 2);
+		assert_int_equal(window.classes[0].rank_count, 1);
+		assert_int_equal(window.classes[0].ranks[0], 0);
+		assert_int_equal(window.classes[1].rank_count, 3);
+		ncs_cost_window_release(&window);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +168,10 @@ int main(void)
 			ranks_whose_records_begin_later_have_the_same_positions),
 		cmocka_unit_test(stages_of_a_pipeline_are_a_chain),
 		cmocka_unit_test(ranks_that_exchange_are_no_chain),
+		cmocka_unit_test(
+			a_root_that_broadcasts_buffers_does_what_the_others_do),
+		cmocka_unit_test(
+			a_root_that_serves_the_others_does_what_none_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

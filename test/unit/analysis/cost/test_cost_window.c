@@ -230,9 +230,43 @@ static void each_part_knows_its_launch(void **state)
 	ncs_cost_window_release(&window);
 }
 
+/* Rank 0 sends to rank 1, and has ended before that begins, in each second operation. */
+static void a_launch_that_ends_early_waits_for_none(void **state)
+{
+	struct ncs_cost_part parts[20];
+	size_t count = make_parts(parts, 10);
+	struct ncs_cost_window window;
+
+	(void)state;
+	for (size_t i = 0; i < count; i++) {
+		parts[i].function = NCS_FUNCTION_BROADCAST;
+		parts[i].peer = 0;
+		if (parts[i].rank == 0 && parts[i].number % 2 == 0)
+			parts[i].end_ns = parts[i].begin_ns + MS / 2;
+	}
+	assert_int_equal(ncs_cost_window_make(&window, parts, count), 0);
+	assert_int_equal(window.operation_count, 10 + 5);
+	assert_int_equal(window.partial_count, 0);
+	for (uint32_t i = 0; i < 10; i++) {
+		const struct ncs_cost_launch *root = &window.launches[i];
+		size_t index = window.launch_operations[root->operations];
+		const struct ncs_cost_operation *operation =
+			&window.operations[index];
+
+		assert_int_equal(operation->is_separate, i % 2 == 0);
+		assert_int_equal(operation->count, i % 2 == 0 ? 1 : 2);
+		assert_int_equal(window.members[operation->first], i);
+		assert_int_equal(window.operations[i].count, 2);
+		assert_int_equal(ncs_cost_ends_with(&window, root, i),
+				 i % 2 != 0);
+	}
+	ncs_cost_window_release(&window);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_launch_that_ends_early_waits_for_none),
 		cmocka_unit_test(parts_become_launches_and_operations),
 		cmocka_unit_test(a_lost_part_is_made_up),
 		cmocka_unit_test(a_part_that_is_there_twice_counts_once),
