@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/collective_waits.h"
 #include "analysis/cost/cost_stats.h"
 
 /* Rounds in which instances and works are assigned to each other. */
@@ -150,12 +151,35 @@ static bool is_same(struct ncs_cost_anchor a, struct ncs_cost_anchor b)
 	return a.event == b.event && a.back == b.back;
 }
 
+/* Returns whether others wait for a rank now and then in the operations of its events, or
+ * may do so. */
+static bool is_awaited(const struct ncs_cost_instances *of, uint32_t place)
+{
+	const struct ncs_cost_window *window = of->window;
+	uint32_t count = of->first[place + 1] - of->first[place], last = 0;
+
+	for (uint32_t i = of->first[place]; i < of->first[place + 1]; i++) {
+		const struct ncs_cost_launch *launch = of->instances[i].launch;
+		uint32_t operation =
+			window->launch_operations[launch->operations];
+
+		last += launch->wait_rule != NCS_WAIT_FOR_ALL ||
+			window->operations[operation].last_begin_ns -
+					launch->begin_ns <
+				NCS_COST_STREAM_NS;
+	}
+	return 100 * last >= NCS_COST_BINDS * count;
+}
+
 /* Finds the works of a rank since one or both anchors, whichever fits best.
  * Returns the spread. */
-static double fit_rank(struct pair_search *search, double works_ns[2])
+static double fit_rank(struct pair_search *search, uint32_t place,
+		       double works_ns[2])
 {
 	static const double begins[2][2] = { { 0.5, 0.25 }, { 0.1, 0.5 } };
+	const struct ncs_cost_instances *of = search->of;
 	double best_ns = INFINITY, works_alone_ns[2];
+	bool is_near_only;
 	unsigned near;
 
 	for (unsigned k = 0; k < 2; k++) {
@@ -166,7 +190,12 @@ static double fit_rank(struct pair_search *search, double works_ns[2])
 	}
 	/* The farther one alone is taken only where it explains much more. */
 	near = works_alone_ns[1] < works_alone_ns[0];
-	for (unsigned i = 0; i < 2; i++) {
+	/* A host that waits for nothing would be ahead of its GPU more and more, unless
+	 * others wait for it: if they do not, its calls have the period of the job. */
+	is_near_only = near == 1 && of->event == NCS_COST_CALL &&
+		       search->pair.anchors[0].event == NCS_COST_CALL &&
+		       !is_awaited(of, place);
+	for (unsigned i = 0; i < (is_near_only ? 1 : 2); i++) {
 		unsigned k = i == 0 ? near : 1 - near;
 		double alone_ns[2] = { -1, -1 }, ns;
 
@@ -177,7 +206,7 @@ static double fit_rank(struct pair_search *search, double works_ns[2])
 			memcpy(works_ns, alone_ns, sizeof(alone_ns));
 		}
 	}
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; !is_near_only && i < 2; i++) {
 		double both_ns[2], ns;
 
 		if (!find_both(search, begins[i][0], begins[i][1], both_ns))
@@ -213,7 +242,7 @@ static bool score_pair(struct pair_search *search)
 		known += search->times.known;
 		if (search->times.known < NCS_COST_STEPS)
 			continue;
-		search->spreads_ns[r] = fit_rank(search, works_ns);
+		search->spreads_ns[r] = fit_rank(search, r, works_ns);
 		pair->score_ns += search->spreads_ns[r];
 		binds[0] |= works_ns[0] >= 0;
 		binds[1] |= works_ns[1] >= 0;

@@ -540,6 +540,15 @@ static void a_late_host_of_a_real_job_costs_what_it_does(void **state)
 	assert_costs("ddp-host-late", 0, 37.2, 1);
 }
 
+/* The truth is 34.4 %. Calls of rank 0, which waits for rank 1 in each step, have the period
+ * of the job: they follow those of the step before as well as the end that they wait for. */
+static void calls_of_a_rank_that_waits_set_no_pace(void **state)
+{
+	(void)state;
+	for (double from_s = 0; from_s < 4; from_s++)
+		assert_costs("broadcast-host-late", from_s, 34.4, 3);
+}
+
 /* The truth is 40.6 %, which the upper bound tells. Others wait for the rank 74 % of the
  * time, which a cost of 4 % does not explain. */
 static void a_cost_that_leaves_a_long_wait_unexplained_is_unknown(void **state)
@@ -625,6 +634,7 @@ int main(void)
 		cmocka_unit_test(a_step_of_a_real_job_takes_as_long_as_it_does),
 		cmocka_unit_test(a_slow_gpu_of_a_real_job_costs_what_it_does),
 		cmocka_unit_test(a_late_host_of_a_real_job_costs_what_it_does),
+		cmocka_unit_test(calls_of_a_rank_that_waits_set_no_pace),
 		cmocka_unit_test(
 			a_cost_that_leaves_a_long_wait_unexplained_is_unknown),
 		cmocka_unit_test(
