@@ -107,6 +107,8 @@ def judge(options):
 
 # A cost may be off by a tenth of it, and by what two runs of a job differ.
 COST_ERROR, RUNS_DIFFER = 0.1, 0.03
+# A rank that costs less is no finding.
+COST_FOUND = 0.05
 
 
 def judge_cost(options):
@@ -115,7 +117,10 @@ def judge_cost(options):
         findings = json.load(file)["findings"]
     true = 1 - options.without / options.with_fault
     error = COST_ERROR * true + RUNS_DIFFER
-    told = findings[0] if findings else {"verdict": "nothing"}
+    if not findings:
+        print(f"nothing, truly {true:.3f}")
+        sys.exit(true >= COST_FOUND)
+    told = findings[0]
     share, least = told.get("cost_share"), told.get("cost_share_least")
     most = told.get("cost_share_most")
     # A least cost below nothing is null.
