@@ -13,6 +13,13 @@
 
 #define CANDIDATES (2u * NCS_COST_DEPTH_MOST + 2u)
 
+/* The works of a rank since a candidate. */
+struct candidate_works {
+	uint32_t known, bounded; /* their number */
+	double work_ns, spread_ns;
+	double bound_ns; /* INFINITY unless it contradicts smaller works */
+};
+
 /* Work space of the choice. */
 struct choice {
 	struct ncs_cost_instances of;
@@ -21,18 +28,12 @@ struct choice {
 	double *spreads_ns;           /* of all candidates */
 	float *distances_ns;          /* likewise */
 	double *values, *more_values; /* of a rank, or one for each */
+	struct candidate_works *nearest; /* by rank: since the nearest end */
 	size_t instance_room;
 	double step_ns; /* from one event of the kind to the next: the median */
 };
 
 /* --- One candidate -------------------------------------------------------- */
-
-/* The works of a rank since a candidate. */
-struct candidate_works {
-	uint32_t known, bounded; /* their number */
-	double work_ns, spread_ns;
-	double bound_ns; /* INFINITY unless it contradicts smaller works */
-};
 
 /* Counts how often a candidate comes after the event. */
 struct order_count {
@@ -145,6 +146,33 @@ static void find_step_ns(struct choice *choice)
 	choice->step_ns = ncs_cost_median(choice->values, count);
 }
 
+/* Returns whether a candidate is the call before, but some rank whose host waits follows
+ * the nearest end as well. Notes the nearest ends. */
+static bool is_pace_of_others(struct choice *choice,
+			      const struct ncs_cost_score *score,
+			      const struct candidate_works *ranks)
+{
+	const struct ncs_cost_instances *of = &choice->of;
+
+	for (uint32_t i = 0; i < of->class->rank_count; i++) {
+		const struct candidate_works *works = &ranks[i];
+		struct candidate_works *nearest = &choice->nearest[i];
+
+		if (isnan(score->spreads_ns[i]))
+			continue;
+		if (score->anchor.event == NCS_COST_END &&
+		    works->work_ns < nearest->work_ns)
+			*nearest = *works;
+		if (score->anchor.event == NCS_COST_CALL &&
+		    of->event == NCS_COST_CALL &&
+		    nearest->work_ns < works->work_ns &&
+		    nearest->spread_ns < works->spread_ns &&
+		    !ncs_cost_is_awaited(of, i))
+			return true;
+	}
+	return false;
+}
+
 /* Scores a candidate. Returns false if it is none. */
 static bool score_candidate(struct choice *choice, struct ncs_cost_score *score,
 			    struct candidate_works *ranks)
@@ -174,6 +202,8 @@ static bool score_candidate(struct choice *choice, struct ncs_cost_score *score,
 			choice->values[with_works++] = ranks[i].work_ns;
 	score->work_ns = ncs_cost_median(choice->values, with_works);
 	if (score->anchor.event == NCS_COST_END && least_ns >= choice->step_ns)
+		return false;
+	if (is_pace_of_others(choice, score, ranks))
 		return false;
 	add_contradiction(score, ranks, count, of->rank_count);
 	return true;
@@ -249,6 +279,8 @@ static void score_candidates(struct choice *choice,
 	if (near > NCS_COST_DEPTH_MOST)
 		near = NCS_COST_DEPTH_MOST;
 	choice->count = 0;
+	for (uint32_t r = 0; r < class->rank_count; r++)
+		choice->nearest[r].work_ns = INFINITY;
 	for (uint32_t k = 1; k <= (is_call ? class->depth : near); k++)
 		add_candidate(choice, ranks, NCS_COST_END, k);
 	for (uint32_t k = 1; k <= near && k < class->period; k++)
@@ -385,8 +417,10 @@ static int choose_class(struct choice *choice,
 		calloc(CANDIDATES * room, sizeof(*choice->distances_ns));
 	choice->values = calloc(values, sizeof(*choice->values));
 	choice->more_values = calloc(values, sizeof(*choice->more_values));
+	choice->nearest = calloc(ranks, sizeof(*choice->nearest));
 	if (works && of->instances && of->first && choice->spreads_ns &&
-	    choice->distances_ns && choice->values && choice->more_values)
+	    choice->distances_ns && choice->values && choice->more_values &&
+	    choice->nearest)
 		error = 0;
 	for (uint32_t i = 0; !error && i < 2 * class->period; i++) {
 		of->event = i % 2 ? NCS_COST_READY : NCS_COST_CALL;
@@ -400,6 +434,7 @@ static int choose_class(struct choice *choice,
 	free(choice->distances_ns);
 	free(choice->values);
 	free(choice->more_values);
+	free(choice->nearest);
 	return error;
 }
 

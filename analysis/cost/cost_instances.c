@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The events of a kind whose works are compared; see cost_anchors.h: of each rank as
  * many, spread evenly over the window. */
+#include "analysis/base/collective_waits.h"
 #include "analysis/cost/cost_anchors.h"
 
 #include <math.h>
@@ -71,4 +72,22 @@ void ncs_cost_find_instances(struct ncs_cost_instances *of, uint32_t position)
 	}
 	for (uint32_t i = 0; i < of->first[of->class->rank_count]; i++)
 		of->known += !of->instances[i].is_censored;
+}
+
+bool ncs_cost_is_awaited(const struct ncs_cost_instances *of, uint32_t place)
+{
+	const struct ncs_cost_window *window = of->window;
+	uint32_t count = of->first[place + 1] - of->first[place], last = 0;
+
+	for (uint32_t i = of->first[place]; i < of->first[place + 1]; i++) {
+		const struct ncs_cost_launch *launch = of->instances[i].launch;
+		uint32_t operation =
+			window->launch_operations[launch->operations];
+
+		last += launch->wait_rule != NCS_WAIT_FOR_ALL ||
+			window->operations[operation].last_begin_ns -
+					launch->begin_ns <
+				NCS_COST_STREAM_NS;
+	}
+	return 100 * last >= NCS_COST_BINDS * count;
 }

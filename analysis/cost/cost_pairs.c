@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/collective_waits.h"
 #include "analysis/cost/cost_stats.h"
 
 /* Rounds in which instances and works are assigned to each other. */
@@ -151,26 +150,6 @@ static bool is_same(struct ncs_cost_anchor a, struct ncs_cost_anchor b)
 	return a.event == b.event && a.back == b.back;
 }
 
-/* Returns whether others wait for a rank now and then in the operations of its events, or
- * may do so. */
-static bool is_awaited(const struct ncs_cost_instances *of, uint32_t place)
-{
-	const struct ncs_cost_window *window = of->window;
-	uint32_t count = of->first[place + 1] - of->first[place], last = 0;
-
-	for (uint32_t i = of->first[place]; i < of->first[place + 1]; i++) {
-		const struct ncs_cost_launch *launch = of->instances[i].launch;
-		uint32_t operation =
-			window->launch_operations[launch->operations];
-
-		last += launch->wait_rule != NCS_WAIT_FOR_ALL ||
-			window->operations[operation].last_begin_ns -
-					launch->begin_ns <
-				NCS_COST_STREAM_NS;
-	}
-	return 100 * last >= NCS_COST_BINDS * count;
-}
-
 /* Finds the works of a rank since one or both anchors, whichever fits best.
  * Returns the spread. */
 static double fit_rank(struct pair_search *search, uint32_t place,
@@ -190,11 +169,9 @@ static double fit_rank(struct pair_search *search, uint32_t place,
 	}
 	/* The farther one alone is taken only where it explains much more. */
 	near = works_alone_ns[1] < works_alone_ns[0];
-	/* A host that waits for nothing would be ahead of its GPU more and more, unless
-	 * others wait for it: if they do not, its calls have the period of the job. */
 	is_near_only = near == 1 && of->event == NCS_COST_CALL &&
 		       search->pair.anchors[0].event == NCS_COST_CALL &&
-		       !is_awaited(of, place);
+		       !ncs_cost_is_awaited(of, place);
 	for (unsigned i = 0; i < (is_near_only ? 1 : 2); i++) {
 		unsigned k = i == 0 ? near : 1 - near;
 		double alone_ns[2] = { -1, -1 }, ns;

@@ -485,18 +485,19 @@ static const struct ncs_cost_of_rank *costs_of_two(const struct ncs_cost *cost)
 	return ranks;
 }
 
-/* Asserts what rank 1 costs in a recording from a second on, in per cent. */
-static void assert_costs(const char *name, double from_s, double share,
-			 double within)
+/* Asserts what the late one of two ranks costs in a recording from a second on, in per
+ * cent. */
+static void assert_costs(const char *name, double from_s, unsigned late,
+			 double share, double within)
 {
 	struct ncs_cost *cost = compute_recorded(name, from_s, INFINITY);
 	const struct ncs_cost_of_rank *ranks = costs_of_two(cost);
 
-	assert_int_equal(ranks[1].unknown, NCS_COST_KNOWN);
-	assert_float_equal(100 * ranks[1].share, share, within);
-	assert_true(100 * ranks[1].least > 2);
-	/* Rank 0 costs nothing: with more work of its own, it would wait less. */
-	assert_true(ranks[0].share < 0.01);
+	assert_int_equal(ranks[late].unknown, NCS_COST_KNOWN);
+	assert_float_equal(100 * ranks[late].share, share, within);
+	assert_true(100 * ranks[late].least > 2);
+	/* The other costs nothing: with more work of its own, it would wait less. */
+	assert_true(ranks[1 - late].share < 0.01);
 	ncs_cost_free(cost);
 }
 
@@ -528,25 +529,27 @@ static void a_step_of_a_real_job_takes_as_long_as_it_does(void **state)
 static void a_slow_gpu_of_a_real_job_costs_what_it_does(void **state)
 {
 	(void)state;
-	assert_costs("ddp-gpu-late", 8.7, 17.5, 0.5);
-	assert_costs("ddp-gpu-late", 0, 14.4, 0.5);
+	assert_costs("ddp-gpu-late", 8.7, 1, 17.5, 0.5);
+	assert_costs("ddp-gpu-late", 0, 1, 14.4, 0.5);
 }
 
 /* The truth is 47.0 to 47.5 %; and 37.2 % of the whole. */
 static void a_late_host_of_a_real_job_costs_what_it_does(void **state)
 {
 	(void)state;
-	assert_costs("ddp-host-late", 9.2, 46.5, 1);
-	assert_costs("ddp-host-late", 0, 37.2, 1);
+	assert_costs("ddp-host-late", 9.2, 1, 46.5, 1);
+	assert_costs("ddp-host-late", 0, 1, 37.2, 1);
 }
 
-/* The truth is 34.4 %. Calls of rank 0, which waits for rank 1 in each step, have the period
- * of the job: they follow those of the step before as well as the end that they wait for. */
+/* The truth is 47.5 % of rank 0, and 34.4 % of rank 1. Calls of the other rank, which waits
+ * for it in each step, have the period of the job: they follow those of the step before as
+ * well as the end that they wait for. */
 static void calls_of_a_rank_that_waits_set_no_pace(void **state)
 {
 	(void)state;
+	assert_costs("ahead-first-late", 0, 0, 47.5, 2);
 	for (double from_s = 0; from_s < 4; from_s++)
-		assert_costs("broadcast-host-late", from_s, 34.4, 3);
+		assert_costs("broadcast-host-late", from_s, 1, 34.4, 3);
 }
 
 /* The truth is 40.6 %, which the upper bound tells. Others wait for the rank 74 % of the
