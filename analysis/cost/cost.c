@@ -374,16 +374,32 @@ static bool is_wait_unexplained(const struct ncs_cost *cost, size_t i,
 	       share * window_ns(cost) < NCS_COST_WAITED / 100. * waited_ns;
 }
 
-/* Returns whether what seems to be little leaves a wait for a rank unexplained that the
- * upper bound, which is much, explains. */
+/* Returns whether some other rank of a rank's class would make the job much slower with
+ * the works of the others in place of its own. */
+static bool has_faster_peer(const struct ncs_cost *cost, size_t i)
+{
+	const struct ncs_cost_rank *ranks = cost->window.ranks;
+
+	for (size_t r = 0; r < at_once(cost); r++)
+		if (r != i && ranks[r].class_index != NCS_COST_NONE &&
+		    ranks[r].class_index == ranks[i].class_index &&
+		    cost->ranks[r].share <= -NCS_COST_SHARE / 100.)
+			return true;
+	return false;
+}
+
+/* Returns whether what seems to be little leaves a wait for a rank unexplained, although
+ * the upper bound, which is much, explains it, or others do less. */
 static bool is_too_little(const struct ncs_cost *cost, size_t i)
 {
 	const struct ncs_cost_of_rank *view = &cost->ranks[i];
 
-	return view->share < NCS_COST_SHARE / 100. &&
-	       view->most >= NCS_COST_SHARE / 100. &&
-	       is_wait_unexplained(cost, i, view->share) &&
-	       !is_wait_unexplained(cost, i, view->most);
+	if (view->share >= NCS_COST_SHARE / 100. ||
+	    !is_wait_unexplained(cost, i, view->share))
+		return false;
+	return has_faster_peer(cost, i) ||
+	       (view->most >= NCS_COST_SHARE / 100. &&
+		!is_wait_unexplained(cost, i, view->most));
 }
 
 /* Returns whether a cost contradicts how long others waited: it is more, or next to

@@ -53,6 +53,9 @@ struct ncs_span {
 	uint64_t begin_ns;
 	uint64_t first_end_ns; /* it did not end before this time */
 	uint64_t end_ns;
+	/* It waited for no other rank, and none for it: when it came is no part of any
+	 * comparison. */
+	bool is_free;
 };
 
 /* The times in which all operations are known. */

@@ -128,6 +128,25 @@ static struct ncs_span *span_of_part(struct ncs_late_rank *late,
 	return NULL;
 }
 
+/* Returns whether a rank of an operation with a root waited for no other one, and none
+ * for it. */
+static bool is_free(const struct ncs_comparison *comparison, size_t i)
+{
+	const struct ncs_joined *joined = comparison->joined;
+
+	if ((joined->wait_rule != NCS_WAIT_FOR_ROOT &&
+	     joined->wait_rule != NCS_WAIT_FOR_LEAVES) ||
+	    ncs_is_awaited(joined->wait_rule, ncs_joined_is_root(joined, &joined->parts[i])))
+		return false;
+	for (size_t k = 0; k < joined->count; k++)
+		if (ncs_is_awaited(joined->wait_rule,
+				   ncs_joined_is_root(joined, &joined->parts[k])) &&
+		    ncs_arrival_ns(comparison, k) >
+			    ncs_arrival_ns(comparison, i))
+			return false;
+	return true;
+}
+
 void ncs_spans_correct(const struct ncs_comparison *comparison)
 {
 	const struct ncs_joined *joined = comparison->joined;
@@ -139,6 +158,7 @@ void ncs_spans_correct(const struct ncs_comparison *comparison)
 
 		if (!span)
 			continue;
+		span->is_free = is_free(comparison, i);
 		span->begin_ns = ncs_arrival_ns(comparison, i);
 		span->end_ns = ncs_joined_end_ns(joined, part);
 		if (joined->end != NCS_MOMENT_LAST_END)
@@ -183,15 +203,18 @@ static void find_before(struct search_before *search,
 {
 	const struct ncs_late_rank *late = rank->late;
 	uint64_t until_ns = search->until_ns + search->error_ns;
-	size_t after;
+	unsigned looked_at = 0;
 
 	if (!late || late->span_count == 0)
 		return;
-	after = first_span_after(late, until_ns);
 	/* Operations on several streams end a little out of order. */
-	for (size_t i = after > 4 ? after - 4 : 0; i < after; i++) {
+	for (size_t i = first_span_after(late, until_ns);
+	     i-- > 0 && looked_at < 4;) {
 		struct ncs_span span = late->spans[i];
 
+		if (span.is_free)
+			continue;
+		looked_at++;
 		if (span.begin_ns >= search->until_ns ||
 		    span.first_end_ns > until_ns ||
 		    (rank == search->rank &&

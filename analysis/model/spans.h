@@ -33,7 +33,8 @@ void ncs_spans_find_pasts(const struct ncs_model *model);
 bool ncs_past_is_known(const struct ncs_comparison *comparison);
 
 /* Returns the operation of the process of part i, in any communicator, that
- * ended last before the part began; zeros if none is known. */
+ * ended last before the part began, of those in which it waited or others might have
+ * waited for it; zeros if none is known. */
 struct ncs_span ncs_operation_before(const struct ncs_comparison *comparison,
 				     size_t i);
 

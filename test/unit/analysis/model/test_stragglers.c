@@ -593,6 +593,30 @@ static void wait_behind_another_operation_is_caused_by_its_peer(void **state)
 	assert_false(view_of(fixture, 2)->is_straggler);
 }
 
+/* Rank 2 comes to a Broadcast late, which it does not have to wait for, and for which none
+ * waits, and by as much to the AllReduce behind it: that is its own fault. */
+static void lateness_since_a_broadcast_that_did_not_wait_is_its_own(void **state)
+{
+	static const uint64_t late_ns[RANKS] = { 0, 0, 3 * MS, 0 };
+	struct late_job *fixture = *state;
+	const struct ncs_lateness *recent;
+
+	for (uint64_t i = 0; i < 40; i++) {
+		struct scripted_rank *rank = fixture->ranks[2];
+
+		put_rooted(fixture, NCS_FUNCTION_BROADCAST, 2 * i, late_ns);
+		rank->records[rank->record_count - 1].duration += 3 * MS;
+		for (int k = 0; k < RANKS; k++)
+			operation(fixture, k, 2 * i + 1, late_ns[k]);
+	}
+	refresh(fixture);
+	recent = &view_of(fixture, 2)->recent;
+	assert_int_equal(recent->operations, 40);
+	assert_int_equal(recent->exclusive_ns, 3 * MS);
+	assert_int_equal(recent->cause_ns[NCS_LATE_PEER], 0);
+	assert_int_equal(recent->cause_ns[NCS_LATE_HOST], 40 * 3 * MS);
+}
+
 /* The records of a communicator that is used often are overwritten first. Whether
  * rank 2 waited for that one is not known as long as its records are missing. */
 static void
@@ -1380,6 +1404,7 @@ int main(void)
 		TEST(kernels_that_are_not_known_are_counted_by_function),
 		TEST(launch_before_the_others_began_made_nothing_late),
 		TEST(wait_behind_another_operation_is_caused_by_its_peer),
+		TEST(lateness_since_a_broadcast_that_did_not_wait_is_its_own),
 		TEST(nothing_is_compared_before_the_first_record_of_a_sibling),
 		TEST(nothing_is_compared_where_a_siblings_records_were_lost),
 		TEST(all_operations_of_a_busy_sibling_are_known),
