@@ -83,14 +83,20 @@ static size_t transfers(const struct ncs_cost *cost)
 	return cost->window.rank_count + 1;
 }
 
-/* Finds the step of the job. Ranks end a collective together, but call it apart. Where
- * operations are left out, those that are known repeat after some steps only. */
+/* Returns whether operations of ranks are left out, as of launches one in some is timed:
+ * the others repeat after some steps only, and follow what is not known. */
+static bool has_gaps(const struct ncs_cost_window *window)
+{
+	return 1000 * window->missing_count >
+	       NCS_COST_MISFIT * window->operation_count;
+}
+
+/* Finds the step of the job. Ranks end a collective together, but call it apart. */
 static struct ncs_cost_step find_step(const struct ncs_cost_window *window,
 				      size_t *by)
 {
 	struct ncs_cost_step step = { 0 };
-	bool is_whole = 1000 * window->missing_count <=
-			NCS_COST_MISFIT * window->operation_count;
+	bool is_timed = true;
 
 	for (size_t i = 0; i < window->rank_count; i++) {
 		const struct ncs_cost_rank *rank = &window->ranks[i];
@@ -98,7 +104,7 @@ static struct ncs_cost_step find_step(const struct ncs_cost_window *window,
 		uint32_t period, count;
 		double ns;
 
-		is_whole &= 2 * rank->unknown <= rank->seen;
+		is_timed &= 2 * rank->unknown <= rank->seen;
 		if (rank->class_index == NCS_COST_NONE || rank->regular_count == 0)
 			continue;
 		period = window->classes[rank->class_index].period;
@@ -115,12 +121,13 @@ static struct ncs_cost_step find_step(const struct ncs_cost_window *window,
 		step.ns = ns;
 		*by = i;
 	}
-	if (is_whole && step.count >= NCS_COST_STEPS)
+	if (is_timed && !has_gaps(window) && step.count >= NCS_COST_STEPS)
 		return step;
 	return (struct ncs_cost_step){
-		.unknown = !is_whole	   ? NCS_COST_NO_TIMES :
-			   step.count == 0 ? NCS_COST_NO_STEP :
-					     NCS_COST_FEW_STEPS,
+		.unknown = !is_timed	     ? NCS_COST_NO_TIMES :
+			   has_gaps(window)  ? NCS_COST_SOME_TIMES :
+			   step.count == 0   ? NCS_COST_NO_STEP :
+					       NCS_COST_FEW_STEPS,
 	};
 }
 
@@ -307,6 +314,8 @@ static enum ncs_cost_unknown unknown_of(const struct ncs_cost *cost, size_t i,
 	}
 	if (2 * rank->unknown > rank->seen)
 		return NCS_COST_NO_TIMES;
+	if (has_gaps(&cost->window))
+		return NCS_COST_SOME_TIMES;
 	if (rank->class_index == NCS_COST_NONE)
 		return NCS_COST_NO_STEP;
 	class = &cost->window.classes[rank->class_index];
