@@ -392,6 +392,19 @@ static bool is_stuck(const struct ncs_diagnosis *diagnosis,
 		is_gone_for_long(&diagnosis->graph, node->rank, finding));
 }
 
+/* Whether a communicator begins, and a rank has not made its first call yet: ranks are
+ * apart by what they load and compile before it. */
+static bool is_starting(const struct ncs_wait_graph *graph,
+			const struct ncs_wait_node *node,
+			enum ncs_verdict verdict,
+			const struct ncs_wait_edge *edge)
+{
+	return verdict == NCS_VERDICT_RANK_MISSING && !node->halted &&
+	       ncs_rank_is_live(node->rank) && is_at_first(node->rank) &&
+	       is_at_first(graph->nodes[edge->from].rank) &&
+	       edge->duration_ns < NCS_STUCK_NS;
+}
+
 static int report_end(struct ncs_diagnosis *diagnosis,
 		      const struct ncs_model *model, size_t index,
 		      enum ncs_verdict verdict,
@@ -402,6 +415,8 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 	struct ncs_call_id call = call_of(node, edge);
 	struct ncs_finding *finding;
 
+	if (edge && is_starting(graph, node, verdict, edge))
+		return 0;
 	ncs_diagnosis_explain(diagnosis, model, node->rank);
 	/* The rule for ranks that died adds the others. */
 	if (verdict == NCS_VERDICT_RANK_DIED &&

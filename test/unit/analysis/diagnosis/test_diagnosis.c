@@ -411,6 +411,47 @@ static void diagnose(struct ncs_diagnosis *diagnosis, struct scripted *scripted)
 	}
 }
 
+/* Returns how bad it is at a second that rank 1 has not called what rank 0 has since 10 s:
+ * the first operation, or the second one. */
+static enum ncs_verdict_severity severity_of_absence(unsigned operation,
+						     unsigned at_s)
+{
+	struct ncs_diagnosis diagnosis;
+	struct scripted scripted;
+	struct scripted_rank *ranks[2];
+	enum ncs_verdict_severity severity;
+
+	scripted_init(&scripted);
+	for (int i = 0; i < 2; i++) {
+		ranks[i] = add(&scripted, i, 7);
+		ranks[i]->snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+			.operations = operation;
+	}
+	enqueued(ranks[0], NCS_FUNCTION_ALL_REDUCE, operation);
+	ncs_diagnosis_init(&diagnosis);
+	for (unsigned i = 0; i < 2; i++) {
+		scripted_pass(&scripted, (at_s + i - 1) * SECOND);
+		assert_int_equal(ncs_diagnose(&diagnosis, &scripted.model), 0);
+	}
+	severity = ncs_diagnosis_severity(&diagnosis);
+	if (severity != NCS_SEVERITY_WELL)
+		assert_int_equal(diagnosis.findings[0].verdict,
+				 NCS_VERDICT_RANK_MISSING);
+	ncs_diagnosis_release(&diagnosis);
+	scripted_release(&scripted);
+	return severity;
+}
+
+/* Ranks are seconds apart at their first call: they load and compile before it. */
+static void a_first_call_may_come_seconds_later(void **state)
+{
+	(void)state;
+	assert_int_equal(severity_of_absence(0, 14), NCS_SEVERITY_WELL);
+	assert_int_equal(severity_of_absence(0, 17), NCS_SEVERITY_STUCK);
+	assert_int_equal(severity_of_absence(1, 12), NCS_SEVERITY_SLOW);
+	assert_int_equal(severity_of_absence(1, 17), NCS_SEVERITY_STUCK);
+}
+
 static void calls_in_another_order_are_an_order_mismatch(void **state)
 {
 	struct ncs_diagnosis diagnosis;
@@ -1685,6 +1726,7 @@ int main(void)
 		cmocka_unit_test(a_single_update_never_reports_a_stuck_job),
 		cmocka_unit_test(
 			a_process_that_begins_late_is_accused_of_nothing_else),
+		cmocka_unit_test(a_first_call_may_come_seconds_later),
 		cmocka_unit_test(calls_in_another_order_are_an_order_mismatch),
 		cmocka_unit_test(
 			a_rank_that_finished_with_less_data_is_a_size_mismatch),
