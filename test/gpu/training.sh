@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Training jobs as users write them (training.py), two ranks on a GPU each: --diagnose
+# names the rank that is late with what the job gains without the fault, or bounds around
+# it, and finds nothing without a fault. Skipped without two GPUs or PyTorch.
+#
+#   KINDS="buffers sharded" FAULTS="host.0 gpu.1" test/gpu/training.sh
+#
+# A fault is followed by its victim. Recordings are left in $KEEP if that is a folder.
+. "$(dirname "$0")/common.bash"
+need_gpus 2
+need_pytorch
+recorder=
+
+# shellcheck disable=SC2317 # the trap calls it
+at_end() {
+	[ -z "$recorder" ] || kill "$recorder" 2>/dev/null
+}
+make_folder
+use_plugin
+export NCCLSTAT_DIR=$folder/shm
+mkdir "$folder/shm" "$folder/kept"
+[ -d "${KEEP:-}" ] || KEEP=$folder/kept
+describe_machine
+
+# run KIND FAULT VICTIM: runs a job and records it; sets $took, in seconds, and
+# $recording.
+run() {
+	recording=$KEEP/$1.$2.$3
+	"$build/ncclstat" --record="$recording" --compress 2>"$folder/said" &
+	recorder=$!
+	took=$("$python" test/gpu/training.py job "$1" --fault="$2" --victim="$3" \
+		2>"$folder/log")
+	status=$?
+	verdict "$1_with_$2_of_rank_$3_ends_well" $status
+	[ $status = 0 ] || tail -n 3 "$folder/log"
+	# It ends with the job.
+	timeout 10 tail --pid="$recorder" -f /dev/null
+	wait "$recorder"
+	verdict "$1_with_$2_of_rank_$3_is_recorded" $?
+	recorder=
+	"$build/ncclstat" --clean >/dev/null
+	echo "$1 $2 $3 $took" >>"$KEEP/took"
+}
+
+for kind in ${KINDS:-buffers sharded tensor accumulate ahead evaluate}; do
+	# It launches 600 times a second, of which 377 would be timed.
+	unset NCCLSTAT_TIMING
+	[ "$kind" != sharded ] || export NCCLSTAT_TIMING=all
+	run "$kind" none 1
+	without=$took
+	"$build/ncclstat" --diagnose "$recording" >"$folder/said"
+	status=$?
+	verdict "nothing_is_found_in_healthy_$kind" $status
+	[ $status = 0 ] || head -n 3 "$folder/said"
+	for fault in ${FAULTS:-host.0 host.1 gpu.1 tenth.1}; do
+		run "$kind" "${fault%.*}" "${fault#*.}"
+		"$build/ncclstat" --diagnose=json "$recording" >"$folder/json" \
+			2>"$folder/log"
+		"$python" test/gpu/training.py judge "$folder/json" \
+			"$kind" "${fault#*.}" "$took" "$without" |
+			sed "s/^/| $kind, $fault: /"
+		verdict "${kind}_with_${fault}_is_told" "${PIPESTATUS[0]}"
+	done
+done
+exit $((failures > 0))
