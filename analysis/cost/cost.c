@@ -30,6 +30,7 @@ struct ncs_cost {
 	struct ncs_cost_of_rank *ranks;
 	bool *is_sure; /* it costs something, but for what times leave open */
 	struct waits *waits; /* by rank, and behind them for each one */
+	bool *has_faster_peer; /* by rank, and behind them for all at once */
 	struct ncs_cost_step step;
 	size_t step_rank; /* index of the rank that it is told by */
 };
@@ -83,12 +84,12 @@ static size_t transfers(const struct ncs_cost *cost)
 	return cost->window.rank_count + 1;
 }
 
-/* Returns whether operations of ranks are left out, as of launches one in some is timed:
- * the others repeat after some steps only, and follow what is not known. */
+/* Returns whether operations are left out, as where only some launches are timed: the
+ * others repeat after several steps only, and follow launches that are not known. */
 static bool has_gaps(const struct ncs_cost_window *window)
 {
 	return 1000 * window->missing_count >
-	       NCS_COST_MISFIT * window->operation_count;
+	       NCS_COST_MISFIT * window->whole_count;
 }
 
 /* Finds the step of the job. Ranks end a collective together, but call it apart. */
@@ -148,7 +149,10 @@ struct ncs_cost *ncs_cost_new(const struct ncs_cost_part *parts, size_t count)
 	cost->ranks = calloc(transfers(cost) + 1, sizeof(*cost->ranks));
 	cost->is_sure = calloc(transfers(cost) + 1, sizeof(*cost->is_sure));
 	cost->waits = calloc(at_once(cost) + 1, sizeof(*cost->waits));
-	if (!cost->ranks || !cost->is_sure || !cost->waits)
+	cost->has_faster_peer =
+		calloc(at_once(cost) + 1, sizeof(*cost->has_faster_peer));
+	if (!cost->ranks || !cost->is_sure || !cost->waits ||
+	    !cost->has_faster_peer)
 		goto fail;
 	cost->step = find_step(&cost->window, &cost->step_rank);
 	for (size_t i = 0; i < cost->window.rank_count; i++)
@@ -172,6 +176,7 @@ void ncs_cost_free(struct ncs_cost *cost)
 	free(cost->ranks);
 	free(cost->is_sure);
 	free(cost->waits);
+	free(cost->has_faster_peer);
 	free(cost);
 }
 
@@ -336,17 +341,21 @@ static void add_waits(struct ncs_cost *cost, size_t index)
 	double first_ns = INFINITY;
 	uint32_t last = NCS_COST_NONE, waiting = 0;
 
+	if (operation->waits_less)
+		return;
 	for (uint32_t k = 0; k < operation->count; k++) {
 		const struct ncs_cost_launch *launch =
 			&window->launches[window->members[operation->first + k]];
+		bool ends_with = ncs_cost_ends_with(window, launch, index);
 
-		first_ns = fmin(first_ns, launch->begin_ns);
-		if (last == NCS_COST_NONE && launch->begin_ns == last_ns)
+		if (last == NCS_COST_NONE && launch->begin_ns == last_ns) {
 			last = launch->rank;
-		else {
-			before_ns = fmax(before_ns, launch->begin_ns);
-			waiting += ncs_cost_ends_with(window, launch, index);
+			continue;
 		}
+		before_ns = fmax(before_ns, launch->begin_ns);
+		waiting += ends_with;
+		if (ends_with)
+			first_ns = fmin(first_ns, launch->begin_ns);
 	}
 	if (last_ns < cost->replay.from_ns || waiting == 0)
 		return;
@@ -383,20 +392,6 @@ static bool is_wait_unexplained(const struct ncs_cost *cost, size_t i,
 	       share * window_ns(cost) < NCS_COST_WAITED / 100. * waited_ns;
 }
 
-/* Returns whether some other rank of a rank's class would make the job much slower with
- * the works of the others in place of its own. */
-static bool has_faster_peer(const struct ncs_cost *cost, size_t i)
-{
-	const struct ncs_cost_rank *ranks = cost->window.ranks;
-
-	for (size_t r = 0; r < at_once(cost); r++)
-		if (r != i && ranks[r].class_index != NCS_COST_NONE &&
-		    ranks[r].class_index == ranks[i].class_index &&
-		    cost->ranks[r].share <= -NCS_COST_SHARE / 100.)
-			return true;
-	return false;
-}
-
 /* Returns whether what seems to be little leaves a wait for a rank unexplained, although
  * the upper bound, which is much, explains it, or others do less. */
 static bool is_too_little(const struct ncs_cost *cost, size_t i)
@@ -406,7 +401,7 @@ static bool is_too_little(const struct ncs_cost *cost, size_t i)
 	if (view->share >= NCS_COST_SHARE / 100. ||
 	    !is_wait_unexplained(cost, i, view->share))
 		return false;
-	return has_faster_peer(cost, i) ||
+	return cost->has_faster_peer[i] ||
 	       (view->most >= NCS_COST_SHARE / 100. &&
 		!is_wait_unexplained(cost, i, view->most));
 }
@@ -447,6 +442,23 @@ static void tell(struct ncs_cost *cost, size_t i, double change)
 	view->host = run_without(cost, i, BY_HOST);
 	view->stream = run_without(cost, i, BY_STREAM);
 	view->data = run_without(cost, i, BY_DATA);
+}
+
+/* Finds whether some other rank of the class of a rank, which seems to cost little, would
+ * make the job much slower with the works of the others in place of its own. */
+static void find_faster_peer(struct ncs_cost *cost, size_t i)
+{
+	const struct ncs_cost_rank *ranks = cost->window.ranks;
+	const struct ncs_cost_of_rank *view = &cost->ranks[i];
+	bool is_little = view->unknown == NCS_COST_KNOWN &&
+			 view->share < NCS_COST_SHARE / 100. &&
+			 is_wait_unexplained(cost, i, view->share);
+
+	cost->has_faster_peer[i] = false;
+	for (size_t r = 0; is_little && r < at_once(cost); r++)
+		if (r != i && ranks[r].class_index == ranks[i].class_index &&
+		    run_without(cost, r, BY_ALL) <= -NCS_COST_SHARE / 100.)
+			cost->has_faster_peer[i] = true;
 }
 
 /* Widens the bounds of a rank by what it would cost otherwise. */
@@ -571,6 +583,8 @@ int ncs_cost_compute(struct ncs_cost *cost, int64_t rank)
 		if (!is_asked(cost, i, rank))
 			continue;
 		tell(cost, i, change);
+		if (i < at_once(cost))
+			find_faster_peer(cost, i);
 		any |= is_bounded(&cost->ranks[i]);
 	}
 	/* Others may wait where they seem to work: at most, none works longer than the
@@ -583,7 +597,8 @@ int ncs_cost_compute(struct ncs_cost *cost, int64_t rank)
 	for (size_t k = 1; any && k < SETTINGS; k++) {
 		/* The last one leaves a bound from above alone. */
 		for (size_t i = 0; k == SETTINGS - 1 && i <= last; i++)
-			judge(cost, i, NCS_COST_AMBIGUOUS);
+			if (is_asked(cost, i, rank))
+				judge(cost, i, NCS_COST_AMBIGUOUS);
 		if (set_up(cost, &settings[k]) != 0)
 			return -ENOMEM;
 		for (size_t i = 0; i <= last; i++)

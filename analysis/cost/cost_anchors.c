@@ -146,8 +146,8 @@ static void find_step_ns(struct choice *choice)
 	choice->step_ns = ncs_cost_median(choice->values, count);
 }
 
-/* Returns whether a candidate is the call before, but some rank whose host waits follows
- * the nearest end as well. Notes the nearest ends. */
+/* Returns whether a candidate is the call before, but some rank that is not awaited
+ * follows the nearest end as well. Notes the nearest ends. */
 static bool is_pace_of_others(struct choice *choice,
 			      const struct ncs_cost_score *score,
 			      const struct candidate_works *ranks)

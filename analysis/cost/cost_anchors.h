@@ -79,9 +79,9 @@ void ncs_cost_find_instances(struct ncs_cost_instances *instances,
 			     uint32_t position);
 
 /* Returns whether others wait for a rank now and then in the operations of these events,
- * or may do so. A host that waits for nothing would be ahead of its GPU more and more,
- * unless others wait for it: if they do not, its call before is no anchor where a nearer
- * end is one, although it has the period of the job. */
+ * or may do so. A host that never waits runs ahead of its GPU more and more, unless others
+ * wait for it. Calls of a rank that is not awaited therefore follow some end, although
+ * they also have the period of the job, so that they seem to follow the call before. */
 bool ncs_cost_is_awaited(const struct ncs_cost_instances *of, uint32_t place);
 
 /* How well a candidate explains a kind. */

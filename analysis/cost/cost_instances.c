@@ -87,7 +87,10 @@ bool ncs_cost_is_awaited(const struct ncs_cost_instances *of, uint32_t place)
 		last += launch->wait_rule != NCS_WAIT_FOR_ALL ||
 			window->operations[operation].last_begin_ns -
 					launch->begin_ns <
-				NCS_COST_STREAM_NS;
+				NCS_COST_STREAM_NS +
+					(double)launch->clocks_apart_ns;
 	}
-	return 100 * last >= NCS_COST_BINDS * count;
+	/* Of many ranks that are alike, each is last in few operations. */
+	return (uint64_t)100 * last * of->class->rank_count >=
+	       (uint64_t)NCS_COST_BINDS * count;
 }

@@ -392,11 +392,11 @@ static int classify(struct search *search, uint32_t index, uint64_t *step,
 	return 0;
 }
 
-/* Returns whether ranks exchange most of a step's data where all wait for all. */
-static bool meets_all(const struct search *search,
+/* Returns whether ranks exchange most of a step's data by operations without a root. */
+static bool are_alike(const struct search *search,
 		      const struct ncs_cost_rank *rank, uint32_t period)
 {
-	uint64_t all_bytes = 0, rooted_bytes = 0;
+	uint64_t bytes = 0, rooted_bytes = 0;
 	uint32_t first;
 
 	if (!find_row(search, rank, period, &first))
@@ -405,12 +405,12 @@ static bool meets_all(const struct search *search,
 		const struct ncs_cost_launch *launch =
 			&launches_of(search, rank)[first + i];
 
-		if (launch->wait_rule == NCS_WAIT_FOR_ALL)
-			all_bytes += launch->bytes;
-		else if (launch->wait_rule != NCS_WAIT_FOR_NONE)
+		bytes += launch->bytes;
+		if (launch->wait_rule == NCS_WAIT_FOR_ROOT ||
+		    launch->wait_rule == NCS_WAIT_FOR_LEAVES)
 			rooted_bytes += launch->bytes;
 	}
-	return all_bytes >= rooted_bytes;
+	return bytes >= 2 * rooted_bytes;
 }
 
 static int find_classes(struct search *search, uint32_t *ranks,
@@ -472,7 +472,7 @@ static int find_classes(struct search *search, uint32_t *ranks,
 	int error = ncs_cost_find_period(window, ranks, rank_count, &period);
 
 	if (!error && period > 0 && !with_roots &&
-	    !meets_all(search, &window->ranks[ranks[0]], period)) {
+	    !are_alike(search, &window->ranks[ranks[0]], period)) {
 		distinguish_roots(search, ranks, rank_count);
 		return find_groups(search, ranks, rank_count, true);
 	}

@@ -133,6 +133,17 @@ static uint64_t hash_of(const struct ncs_cost_item *items, size_t count)
 			    hash;
 }
 
+/* Returns whether a part may end before others of its operation begin: it sends, or waits
+ * for a root alone, which has begun. */
+static bool may_end_early(const struct ncs_cost_part *part)
+{
+	if (part->function == NCS_FUNCTION_SEND)
+		return true;
+	return ncs_has_root(part->function) &&
+	       (part->peer != part->member ||
+		ncs_wait_rule_of(part->function) != NCS_WAIT_FOR_LEAVES);
+}
+
 /* Fills in a launch of `count` items. */
 static void make_launch(struct ncs_cost_window *window,
 			struct ncs_cost_item *items, size_t count,
@@ -177,6 +188,7 @@ static void make_launch(struct ncs_cost_window *window,
 		.launching_ns = (float)(part->launched_ns - items[0].call_ns),
 		.tail_ns = (float)(latest_end_ns - end_ns),
 		.is_root = is_root,
+		.may_end_early = count == 1 && may_end_early(part),
 		.wait_rule = (uint8_t)ncs_wait_rule_of(part->function),
 	};
 }
@@ -298,75 +310,10 @@ static void list_members(struct ncs_cost_window *window,
 	}
 }
 
-/* Returns the last launch of an operation that had begun when one of its launches ended,
- * and sets *root to that of the root, if all wait for it. */
-static uint32_t last_begun(const struct ncs_cost_window *window,
-			   const struct ncs_cost_operation *operation,
-			   double end_ns, uint32_t *root)
-{
-	uint32_t last = NCS_COST_NONE;
-
-	*root = NCS_COST_NONE;
-	for (uint32_t i = 0; i < operation->count; i++) {
-		uint32_t member = window->members[operation->first + i];
-		const struct ncs_cost_launch *launch =
-			&window->launches[member];
-
-		if (launch->is_root && launch->wait_rule == NCS_WAIT_FOR_ROOT)
-			*root = member;
-		if (launch->begin_ns <= end_ns &&
-		    (last == NCS_COST_NONE ||
-		     launch->begin_ns > window->launches[last].begin_ns))
-			last = member;
-	}
-	return last;
-}
-
-/* Gives a launch that ended before others of its operation had begun an operation of its
- * own: of it, of the last one that had begun, and of the root if it waits for that. Where
- * it must have waited for those others, times are wrong, and it gets none. */
-static int separate(struct ncs_cost_window *window, uint32_t index,
-		    size_t *capacity, uint32_t *member_count)
-{
-	const struct ncs_cost_launch *launch = &window->launches[index];
-	uint32_t *own = &window->launch_operations[launch->operations];
-	const struct ncs_cost_operation operation = window->operations[*own];
-	double end_ns = launch->end_ns + (double)launch->tail_ns +
-			fmax(NCS_COST_ERROR_NS, (double)launch->clocks_apart_ns);
-	uint32_t first = *member_count, last, root;
-
-	if (launch->operation_count > 1 || operation.last_begin_ns <= end_ns ||
-	    launch->wait_rule == NCS_WAIT_FOR_ALL)
-		return 0;
-	last = last_begun(window, &operation, end_ns, &root);
-	if (root != NCS_COST_NONE && window->launches[root].begin_ns > end_ns)
-		return 0;
-	if (ncs_array_reserve(&window->operations, capacity,
-			      window->operation_count + 1,
-			      sizeof(*window->operations)) != 0)
-		return -ENOMEM;
-	window->members[(*member_count)++] = index;
-	if (last != index)
-		window->members[(*member_count)++] = last;
-	if (root != NCS_COST_NONE && root != last && root != index)
-		window->members[(*member_count)++] = root;
-	*own = (uint32_t)window->operation_count;
-	window->operations[window->operation_count++] =
-		(struct ncs_cost_operation){
-			.first = first,
-			.count = *member_count - first,
-			.last_begin_ns = window->launches[last].begin_ns,
-			.is_transfer = operation.is_transfer,
-			.is_separate = true,
-		};
-	return 0;
-}
-
 static int make_launches(struct ncs_cost_window *window,
 			 struct ncs_cost_items *items)
 {
-	size_t at = 0, capacity = window->operation_count;
-	uint32_t member_count = (uint32_t)items->count;
+	size_t at = 0;
 	int error = 0;
 
 	window->base_ns = UINT64_MAX;
@@ -375,11 +322,10 @@ static int make_launches(struct ncs_cost_window *window,
 			window->base_ns = items->items[i].call_ns;
 	for (uint32_t i = 0; !error && i < window->rank_count; i++)
 		error = make_rank(window, items, i, &at, window->base_ns);
-	if (!error)
-		list_members(window, items);
-	for (uint32_t i = 0; !error && i < window->launch_count; i++)
-		error = separate(window, i, &capacity, &member_count);
-	return error;
+	if (error)
+		return error;
+	list_members(window, items);
+	return ncs_cost_separate(window);
 }
 
 static int allocate(struct ncs_cost_window *window, size_t count)

@@ -39,19 +39,24 @@ struct ncs_cost_launch {
 	 * its stream. */
 	bool is_censored;
 	bool is_root; /* its rank is the root of an operation of it */
-	uint8_t wait_rule; /* of its operations; enum ncs_wait_rule */
+	bool may_end_early; /* before other launches of its operation begin */
+	uint8_t wait_rule;  /* of its last operation; enum ncs_wait_rule */
 };
 
 /* An operation, or one message between two ranks: it ends once all its members, which
  * are launches, have begun. A launch that ended before others had begun, as a root may,
- * ended with an operation of its own, of those that had. */
+ * has a separate operation that it ended with: of it, of the last one that had begun, and
+ * of the root if it waits for that. */
 struct ncs_cost_operation {
 	uint32_t first, count; /* in the window's list of members */
 	double last_begin_ns;
 	uint64_t data_late_ns; /* all waited so long for the data … */
 	uint32_t late_rank;    /* … of this rank, an index; if it is not 0 */
 	bool is_transfer;      /* of a send and a receive */
-	bool is_separate;      /* of a launch of another one that ended before */
+	bool is_separate;
+	/* Of the separate ones of an operation with one last launch: another one waited
+	 * longer for it. */
+	bool waits_less;
 };
 
 struct ncs_cost_rank {
@@ -89,6 +94,7 @@ struct ncs_cost_window {
 	struct ncs_cost_class *classes;
 	size_t rank_count, launch_count, operation_count, class_count;
 	size_t part_count;
+	size_t whole_count; /* operations without separate ones */
 	size_t missing_count; /* operations between others, that no rank has */
 	size_t item_count;    /* parts of ranks in operations … */
 	size_t partial_count; /* … of which some other rank's is not there */
@@ -99,6 +105,12 @@ struct ncs_cost_window {
 int ncs_cost_window_make(struct ncs_cost_window *window,
 			 const struct ncs_cost_part *parts, size_t count);
 void ncs_cost_window_release(struct ncs_cost_window *window);
+
+/* Finds launches that ended before others of their operation had begun, and adds the
+ * operations that these ended with. Sorts the members of such an operation by their
+ * begins. There must be room for three more members for each launch. Returns 0 or
+ * -ENOMEM. */
+int ncs_cost_separate(struct ncs_cost_window *window);
 
 /* Finds the steps in which launches repeat: classes and positions. Returns 0 or
  * -ENOMEM. */

@@ -392,8 +392,8 @@ static bool is_stuck(const struct ncs_diagnosis *diagnosis,
 		is_gone_for_long(&diagnosis->graph, node->rank, finding));
 }
 
-/* Whether a communicator begins, and a rank has not made its first call yet: ranks are
- * apart by what they load and compile before it. */
+/* Whether no operation of two ranks has ended, and one of them is not there yet: ranks are
+ * apart by what they load and compile before they begin. */
 static bool is_starting(const struct ncs_wait_graph *graph,
 			const struct ncs_wait_node *node,
 			enum ncs_verdict verdict,

@@ -134,17 +134,13 @@ static bool is_free(const struct ncs_comparison *comparison, size_t i)
 {
 	const struct ncs_joined *joined = comparison->joined;
 
-	if ((joined->wait_rule != NCS_WAIT_FOR_ROOT &&
-	     joined->wait_rule != NCS_WAIT_FOR_LEAVES) ||
-	    ncs_is_awaited(joined->wait_rule, ncs_joined_is_root(joined, &joined->parts[i])))
-		return false;
-	for (size_t k = 0; k < joined->count; k++)
-		if (ncs_is_awaited(joined->wait_rule,
-				   ncs_joined_is_root(joined, &joined->parts[k])) &&
-		    ncs_arrival_ns(comparison, k) >
-			    ncs_arrival_ns(comparison, i))
-			return false;
-	return true;
+	return (joined->wait_rule == NCS_WAIT_FOR_ROOT ||
+		joined->wait_rule == NCS_WAIT_FOR_LEAVES) &&
+	       !ncs_is_awaited(joined->wait_rule,
+			       ncs_joined_is_root(joined, &joined->parts[i])) &&
+	       joined->last_awaited &&
+	       ncs_joined_arrival_ns(joined, joined->last_awaited) <=
+		       ncs_arrival_ns(comparison, i);
 }
 
 void ncs_spans_correct(const struct ncs_comparison *comparison)

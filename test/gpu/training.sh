@@ -35,7 +35,8 @@ run() {
 	verdict "$1_with_$2_of_rank_$3_ends_well" $status
 	[ $status = 0 ] || tail -n 3 "$folder/log"
 	# It ends with the job.
-	timeout 10 tail --pid="$recorder" -f /dev/null
+	timeout 10 tail --pid="$recorder" -f /dev/null ||
+		kill -INT "$recorder" 2>/dev/null
 	wait "$recorder"
 	verdict "$1_with_$2_of_rank_$3_is_recorded" $?
 	recorder=

@@ -402,6 +402,8 @@ static void one_rank_can_be_asked_for(void **state)
 			   ncs_cost_ranks(all, &count)[options.victim].share,
 			   1e-9);
 	assert_true(ncs_cost_ranks(one, &count)[0].share == 0);
+	assert_int_equal(ncs_cost_ranks(one, &count)[0].unknown,
+			 NCS_COST_KNOWN);
 	ncs_cost_free(one);
 	ncs_cost_free(all);
 	cost_job_free(job);

@@ -263,10 +263,89 @@ static void a_launch_that_ends_early_waits_for_none(void **state)
 	ncs_cost_window_release(&window);
 }
 
+/* Makes the window of one operation of four ranks, which begin and end at these times, in
+ * ms; peers are rank 0. */
+static void make_four(struct ncs_cost_window *window, unsigned function,
+		      const double times_ms[4][2])
+{
+	struct ncs_cost_part parts[4];
+
+	for (uint32_t i = 0; i < 4; i++) {
+		parts[i] = part_of(i, 0);
+		parts[i].function = (uint8_t)function;
+		parts[i].peer = 0;
+		parts[i].members = 4;
+		parts[i].call_ns = parts[i].launched_ns = BEGIN_NS;
+		parts[i].begin_ns = BEGIN_NS + (uint64_t)(times_ms[i][0] * MS);
+		parts[i].end_ns = BEGIN_NS + (uint64_t)(times_ms[i][1] * MS);
+	}
+	assert_int_equal(ncs_cost_window_make(window, parts, 4), 0);
+}
+
+/* Checks which launches an operation has that one of them ended with. */
+static void assert_ends_with(const struct ncs_cost_window *window,
+			     uint32_t index, uint32_t count,
+			     const uint32_t *members)
+{
+	size_t at = window->launch_operations[window->launches[index].operations];
+	const struct ncs_cost_operation *operation = &window->operations[at];
+
+	assert_int_equal(operation->is_separate, count < 4);
+	assert_int_equal(operation->count, count);
+	for (uint32_t i = 0; i < count && count < 4; i++)
+		assert_int_equal(window->members[operation->first + i],
+				 members[i]);
+}
+
+static void a_leaf_that_ends_early_waited_for_its_root(void **state)
+{
+	static const double times_ms[4][2] = {
+		{ 10, 10.1 }, { 8, 10.1 }, { 12, 12.1 }, { 20, 20.1 }
+	};
+	struct ncs_cost_window window;
+
+	(void)state;
+	make_four(&window, NCS_FUNCTION_BROADCAST, times_ms);
+	assert_int_equal(window.whole_count, 1);
+	assert_ends_with(&window, 0, 1, (const uint32_t[]){ 0 });
+	assert_ends_with(&window, 1, 2, (const uint32_t[]){ 1, 0 });
+	assert_ends_with(&window, 2, 2, (const uint32_t[]){ 2, 0 });
+	assert_ends_with(&window, 3, 4, NULL);
+	/* Of the two that waited for rank 0 until it began, it waited for less. */
+	assert_false(window.operations[window.launch_operations[1]].waits_less);
+	assert_true(window.operations[window.launch_operations[0]].waits_less);
+	ncs_cost_window_release(&window);
+}
+
+/* Times say that it ended before those began that it has to wait for. */
+static void a_launch_whose_times_cannot_be_ends_with_all(void **state)
+{
+	static const double early_ms[4][2] = {
+		{ 10, 10.1 }, { 20, 20.1 }, { 20, 20.1 }, { 20, 20.1 }
+	};
+	static const double late_root_ms[4][2] = {
+		{ 20, 20.1 }, { 10, 10.1 }, { 30, 30.1 }, { 30, 30.1 }
+	};
+	struct ncs_cost_window window;
+
+	(void)state;
+	make_four(&window, NCS_FUNCTION_REDUCE, early_ms);
+	assert_ends_with(&window, 0, 4, NULL);
+	ncs_cost_window_release(&window);
+	make_four(&window, NCS_FUNCTION_ALL_REDUCE, early_ms);
+	assert_ends_with(&window, 0, 4, NULL);
+	ncs_cost_window_release(&window);
+	make_four(&window, NCS_FUNCTION_BROADCAST, late_root_ms);
+	assert_ends_with(&window, 1, 4, NULL);
+	ncs_cost_window_release(&window);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_launch_that_ends_early_waits_for_none),
+		cmocka_unit_test(a_leaf_that_ends_early_waited_for_its_root),
+		cmocka_unit_test(a_launch_whose_times_cannot_be_ends_with_all),
 		cmocka_unit_test(parts_become_launches_and_operations),
 		cmocka_unit_test(a_lost_part_is_made_up),
 		cmocka_unit_test(a_part_that_is_there_twice_counts_once),
