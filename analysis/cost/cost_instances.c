@@ -90,7 +90,7 @@ bool ncs_cost_is_awaited(const struct ncs_cost_instances *of, uint32_t place)
 				NCS_COST_STREAM_NS +
 					(double)launch->clocks_apart_ns;
 	}
-	/* Of many ranks that are alike, each is last in few operations. */
+	/* Where many ranks are alike, each is last in few operations. */
 	return (uint64_t)100 * last * of->class->rank_count >=
 	       (uint64_t)NCS_COST_BINDS * count;
 }

@@ -54,8 +54,8 @@ struct ncs_cost_operation {
 	uint32_t late_rank;    /* … of this rank, an index; if it is not 0 */
 	bool is_transfer;      /* of a send and a receive */
 	bool is_separate;
-	/* Of the separate ones of an operation with one last launch: another one waited
-	 * longer for it. */
+	/* Another separate one, of the same operation and with the same last launch,
+	 * waited longer for that. */
 	bool waits_less;
 };
 

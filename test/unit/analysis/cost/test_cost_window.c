@@ -311,7 +311,7 @@ static void a_leaf_that_ends_early_waited_for_its_root(void **state)
 	assert_ends_with(&window, 1, 2, (const uint32_t[]){ 1, 0 });
 	assert_ends_with(&window, 2, 2, (const uint32_t[]){ 2, 0 });
 	assert_ends_with(&window, 3, 4, NULL);
-	/* Of the two that waited for rank 0 until it began, it waited for less. */
+	/* Both end with the begin of rank 0, for which rank 1 waited longer. */
 	assert_false(window.operations[window.launch_operations[1]].waits_less);
 	assert_true(window.operations[window.launch_operations[0]].waits_less);
 	ncs_cost_window_release(&window);
