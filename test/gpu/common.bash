@@ -73,6 +73,42 @@ verdict() { # name, 0 if it passed
 	fi
 }
 
+# --- Recorded jobs ---------------------------------------------------------
+
+# end_recorder: for at_end of a test that uses record_job.
+end_recorder() {
+	[ -z "${recorder:-}" ] || kill "$recorder" 2>/dev/null
+}
+
+# prepare_recordings: after make_folder; has jobs load the plugin. Recordings are left
+# in $KEEP if that is a folder; else it becomes one that is removed at the end.
+prepare_recordings() {
+	use_plugin
+	export NCCLSTAT_DIR=$folder/shm
+	mkdir "$folder/shm" "$folder/kept"
+	[ -d "${KEEP:-}" ] || KEEP=$folder/kept
+}
+
+# record_job NAME RECORDING COMMAND...: runs a job, which prints how long it took, and
+# records it. Sets $took, in seconds.
+record_job() {
+	local name=$1 recording=$2 status
+	shift 2
+	"$build/ncclstat" --record="$recording" --compress 2>"$folder/said" &
+	recorder=$!
+	took=$("$@" 2>"$folder/log")
+	status=$?
+	verdict "${name}_ends_well" $status
+	[ $status = 0 ] || tail -n 3 "$folder/log"
+	# It ends with the job.
+	timeout 10 tail --pid="$recorder" -f /dev/null ||
+		kill -INT "$recorder" 2>/dev/null
+	wait "$recorder"
+	verdict "${name}_is_recorded" $?
+	recorder=
+	"$build/ncclstat" --clean >/dev/null
+}
+
 # --- Results of jobs -------------------------------------------------------
 
 describe_machine() {

@@ -10,11 +10,11 @@ concluded of them. For training.sh.
 import argparse
 import contextlib
 import json
-import os
 import random
-import subprocess
 import sys
 import time
+
+import two_ranks_job
 
 WARM_UP = 12
 # Work of hosts and GPUs beside the model's, and what the victim has more of it, in ms.
@@ -36,28 +36,16 @@ class Job:
         self.chance = random.Random(rank)
         torch.manual_seed(1)
         getattr(self, "make_" + options.kind)()
-        self.per_ms = self.kernel_cycles()
+        self.per_ms = two_ranks_job.kernel_cycles()
         self.count = 0
         self.ends = []
 
-    def kernel_cycles(self):
-        """Returns the argument of _sleep() for a kernel of 1 ms."""
-        cuda, cycles = self.torch.cuda, 1_000_000
-        begin, end = (cuda.Event(enable_timing=True) for _ in range(2))
-        cuda._sleep(cycles)
-        begin.record()
-        cuda._sleep(cycles)
-        end.record()
-        cuda.synchronize()
-        return cycles / begin.elapsed_time(end)
-
     # --- Models ------------------------------------------------------------
 
-    def replicate(self, model, **arguments):
+    def replicate(self, model):
         from torch.nn.parallel import DistributedDataParallel
 
-        self.model = DistributedDataParallel(model.cuda(), bucket_cap_mb=8,
-                                             **arguments)
+        self.model = DistributedDataParallel(model.cuda(), bucket_cap_mb=8)
         self.optimizer = self.torch.optim.SGD(self.model.parameters(), lr=1e-3)
 
     def perceptron(self):
@@ -164,24 +152,13 @@ class Job:
 
 
 def run_rank(rank, options):
-    import torch
     import torch.distributed as dist
 
-    gpu = rank % torch.cuda.device_count()
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(options.port),
-                      RANK=str(rank), WORLD_SIZE="2")
-    torch.cuda.set_device(gpu)
-    dist.init_process_group("nccl", device_id=torch.device("cuda", gpu))
+    two_ranks_job.join(rank, options.port)
     took = Job(rank, options).run()
     dist.destroy_process_group()
     if rank == 0:
         print(took)
-
-
-def run_job(options):
-    ranks = [subprocess.Popen([sys.executable, __file__, *sys.argv[1:],
-                               f"--rank={rank}"]) for rank in range(2)]
-    sys.exit(any([rank.wait() for rank in ranks]))
 
 
 # A cost may be off by a tenth of it, and by what two runs of a job differ: hosts launch
@@ -238,7 +215,7 @@ def main():
     if options.command == "judge":
         judge(options)
     elif options.rank is None:
-        run_job(options)
+        two_ranks_job.run_ranks()
     else:
         run_rank(options.rank, options)
 

@@ -10,38 +10,18 @@
 . "$(dirname "$0")/common.bash"
 need_gpus 2
 need_pytorch
-recorder=
-
 # shellcheck disable=SC2317 # the trap calls it
-at_end() {
-	[ -z "$recorder" ] || kill "$recorder" 2>/dev/null
-}
+at_end() { end_recorder; }
 make_folder
-use_plugin
-export NCCLSTAT_DIR=$folder/shm
-mkdir "$folder/shm" "$folder/kept"
-[ -d "${KEEP:-}" ] || KEEP=$folder/kept
+prepare_recordings
 describe_machine
 
 # run KIND FAULT VICTIM: runs a job and records it; sets $took, in seconds, and
 # $recording.
 run() {
 	recording=$KEEP/$1.$2.$3
-	"$build/ncclstat" --record="$recording" --compress 2>"$folder/said" &
-	recorder=$!
-	took=$("$python" test/gpu/training.py job "$1" --fault="$2" --victim="$3" \
-		2>"$folder/log")
-	status=$?
-	verdict "$1_with_$2_of_rank_$3_ends_well" $status
-	[ $status = 0 ] || tail -n 3 "$folder/log"
-	# It ends with the job.
-	timeout 10 tail --pid="$recorder" -f /dev/null ||
-		kill -INT "$recorder" 2>/dev/null
-	wait "$recorder"
-	verdict "$1_with_$2_of_rank_$3_is_recorded" $?
-	recorder=
-	"$build/ncclstat" --clean >/dev/null
-	echo "$1 $2 $3 $took" >>"$KEEP/took"
+	record_job "$1_with_$2_of_rank_$3" "$recording" \
+		"$python" test/gpu/training.py job "$1" --fault="$2" --victim="$3"
 }
 
 for kind in ${KINDS:-buffers sharded tensor accumulate ahead evaluate}; do

@@ -9,11 +9,11 @@ those that load data do, and what is concluded of it. For what_if.sh.
 
 import argparse
 import json
-import os
 import random
-import subprocess
 import sys
 import time
+
+import two_ranks_job
 
 STEPS = 120
 HOST_MS = 20
@@ -23,35 +23,13 @@ FAULT_MS = 15
 ERROR = 0.05
 
 
-def kernel_cycles():
-    """The argument of _sleep() for a kernel of 1 ms."""
-    import torch
-
-    cycles = 1_000_000
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    torch.cuda._sleep(cycles)
-    begin.record()
-    torch.cuda._sleep(cycles)
-    end.record()
-    torch.cuda.synchronize()
-    return cycles / begin.elapsed_time(end)
-
-
 def run_rank(rank, options):
     import torch
     import torch.distributed as dist
 
-    gpu = rank % torch.cuda.device_count()
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(options.port),
-                      RANK=str(rank), WORLD_SIZE="2")
-    if torch.cuda.device_count() < 2:
-        # Two "nodes" that share a GPU.
-        os.environ.update(NCCL_HOSTID=f"node{rank}", NCCL_SOCKET_IFNAME="lo",
-                          NCCL_NET="Socket", NCCL_IB_DISABLE="1")
-    torch.cuda.set_device(gpu)
-    dist.init_process_group("nccl", device_id=torch.device("cuda", gpu))
+    two_ranks_job.join(rank, options.port)
     tensors = [torch.ones(1 << 18, device="cuda") for _ in range(2)]
-    per_ms = kernel_cycles()
+    per_ms = two_ranks_job.kernel_cycles()
     for _ in range(5):
         for tensor in tensors:
             dist.all_reduce(tensor)
@@ -77,12 +55,6 @@ def run_rank(rank, options):
     dist.destroy_process_group()
     if rank == 0:
         print(took)
-
-
-def run_job(options):
-    ranks = [subprocess.Popen([sys.executable, __file__, *sys.argv[1:],
-                               f"--rank={rank}"]) for rank in range(2)]
-    sys.exit(any([rank.wait() for rank in ranks]))
 
 
 def judge(options):
@@ -151,7 +123,7 @@ def main():
     elif options.command == "judge-cost":
         judge_cost(options)
     elif options.rank is None:
-        run_job(options)
+        two_ranks_job.run_ranks()
     else:
         run_rank(options.rank, options)
 

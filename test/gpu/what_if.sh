@@ -10,34 +10,18 @@
 # Recordings are left in $KEEP if that is a folder.
 . "$(dirname "$0")/common.bash"
 need_pytorch
-recorder=
-
 # shellcheck disable=SC2317 # the trap calls it
-at_end() {
-	[ -z "$recorder" ] || kill "$recorder" 2>/dev/null
-}
+at_end() { end_recorder; }
 make_folder
-use_plugin
-export NCCLSTAT_DIR=$folder/shm
-mkdir "$folder/shm" "$folder/kept"
-[ -d "${KEEP:-}" ] || KEEP=$folder/kept
+prepare_recordings
 faults=host
 [ "$gpus" -lt 2 ] || faults='host gpu'
 
 # run AHEAD FAULT: runs a job and records it; sets $took, in seconds, and $recording.
 run() {
 	recording=$KEEP/what-if.$1.$2
-	"$build/ncclstat" --record="$recording" 2>"$folder/said" &
-	recorder=$!
-	took=$("$python" test/gpu/what_if.py job --ahead="$1" --fault="$2" \
-		2>"$folder/log")
-	verdict "job_ahead_$1_fault_${2}_ends_well" $?
-	# It ends with the job.
-	timeout 10 tail --pid="$recorder" -f /dev/null
-	wait "$recorder"
-	verdict "job_ahead_$1_fault_${2}_is_recorded" $?
-	recorder=
-	"$build/ncclstat" --clean >/dev/null
+	record_job "job_ahead_$1_fault_$2" "$recording" \
+		"$python" test/gpu/what_if.py job --ahead="$1" --fault="$2"
 }
 
 for ahead in 0 1 2 any; do
