@@ -169,6 +169,8 @@ static double fit_rank(struct pair_search *search, uint32_t place,
 	}
 	/* The farther one alone is taken only where it explains much more. */
 	near = works_alone_ns[1] < works_alone_ns[0];
+	/* A farther call before is not taken where nobody waits for the rank: see
+	 * ncs_cost_is_awaited(). */
 	is_near_only = near == 1 && of->event == NCS_COST_CALL &&
 		       search->pair.anchors[0].event == NCS_COST_CALL &&
 		       !ncs_cost_is_awaited(of, place);

@@ -392,9 +392,10 @@ static int classify(struct search *search, uint32_t index, uint64_t *step,
 	return 0;
 }
 
-/* Returns whether ranks exchange most of a step's data by operations without a root. */
-static bool are_alike(const struct search *search,
-		      const struct ncs_cost_rank *rank, uint32_t period)
+/* Returns whether a rank exchanges most of a step's data in operations without a root. */
+static bool meets_without_root(const struct search *search,
+			       const struct ncs_cost_rank *rank,
+			       uint32_t period)
 {
 	uint64_t bytes = 0, rooted_bytes = 0;
 	uint32_t first;
@@ -461,8 +462,8 @@ static void distinguish_roots(struct search *search, const uint32_t *ranks,
 }
 
 /* Finds the classes of ranks that launch the same. Ranks that reduce gradients together do
- * the same work, if one of them broadcasts its buffers, too; where most goes to or from a
- * root, that may have work of its own, like a parameter server. */
+ * the same work, even if one of them also broadcasts its buffers. Where most data goes to
+ * or from a root, the root may have work of its own, as a parameter server has. */
 static int find_classes(struct search *search, uint32_t *ranks,
 			uint32_t rank_count, bool with_roots)
 {
@@ -472,7 +473,7 @@ static int find_classes(struct search *search, uint32_t *ranks,
 	int error = ncs_cost_find_period(window, ranks, rank_count, &period);
 
 	if (!error && period > 0 && !with_roots &&
-	    !are_alike(search, &window->ranks[ranks[0]], period)) {
+	    !meets_without_root(search, &window->ranks[ranks[0]], period)) {
 		distinguish_roots(search, ranks, rank_count);
 		return find_groups(search, ranks, rank_count, true);
 	}

@@ -230,7 +230,7 @@ static void each_part_knows_its_launch(void **state)
 	ncs_cost_window_release(&window);
 }
 
-/* Rank 0 sends to rank 1, and has ended before that begins, in each second operation. */
+/* Rank 0 broadcasts to rank 1, and in each second operation ends before that begins. */
 static void a_launch_that_ends_early_waits_for_none(void **state)
 {
 	struct ncs_cost_part parts[20];
