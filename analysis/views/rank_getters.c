@@ -331,9 +331,11 @@ NCS_GETTER(rank_stream)
 		return;
 	ncs_value_set_text(value,
 			   ncs_stream_status_name(ncs_launches_told(launches)));
-	if (ncs_launches_told(launches) == NCS_STREAM_SOME)
-		snprintf(value->text, sizeof(value->text), "1/%" PRIu64,
-			 UINT64_C(1) << launches->level);
+	if (ncs_launches_told(launches) == NCS_STREAM_SOME &&
+	    launches->launched > 0)
+		snprintf(value->text, sizeof(value->text), "%.0f %%",
+			 100 * (double)launches->timed /
+				 (double)launches->launched);
 }
 
 NCS_GETTER(rank_settings)

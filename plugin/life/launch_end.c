@@ -27,6 +27,12 @@ void ncs_watched_publish(struct ncs_watched *self)
 	uint64_t timing = ncs_load_relaxed(&ncs_launch_process.timing);
 	uint64_t failure = ncs_load_relaxed(&self->failure);
 	uint64_t status = NCS_STREAM_WAITING;
+	uint64_t level = NCS_LAUNCH_LEVEL(timing);
+	uint64_t sparse = ncs_load_relaxed(&ncs_launch_process.sparse_level);
+
+	/* Readers see no difference between a stretch and the time after it. */
+	if (NCS_LAUNCH_MODE(timing) == NCS_STREAM_MODE_AUTO && sparse > 0)
+		level = sparse;
 
 	if (failure != 0) {
 		status = NCS_STREAM_FAILED;
@@ -40,7 +46,7 @@ void ncs_watched_publish(struct ncs_watched *self)
 	} else {
 		/* Readers may take it that all launches are followed which are
 		 * not over. */
-		status = NCS_LAUNCH_LEVEL(timing) == 0 &&
+		status = level == 0 &&
 					 ncs_load_relaxed(&self->launches
 								   .last_missed) <=
 						 ncs_load_relaxed(
@@ -48,7 +54,7 @@ void ncs_watched_publish(struct ncs_watched *self)
 				 NCS_STREAM_ALL :
 				 NCS_STREAM_SOME;
 	}
-	ncs_store_relaxed(&progress->level, NCS_LAUNCH_LEVEL(timing));
+	ncs_store_relaxed(&progress->level, level);
 	ncs_store_relaxed(&progress->status, status);
 	if (self->clock) {
 		ncs_store_relaxed(&progress->bias_ns,

@@ -64,6 +64,15 @@ static struct timespec in_ns(long ns)
 	return time;
 }
 
+static uint64_t realtime_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) +
+	       (uint64_t)now.tv_nsec;
+}
+
 /* Waits for so long, or until a communicator is finalized. */
 static void pause_ns(long ns)
 {
@@ -194,7 +203,7 @@ static void *run(void *unused)
 		make_wanted();
 		now = ncs_now();
 		publish_awake(now, false);
-		ncs_launch_level_choose(now);
+		ncs_launch_level_choose(realtime_ns());
 		if (may_end())
 			break;
 		if (done >= FAST_DONE)
@@ -217,7 +226,6 @@ static bool start_watch(void)
 	 * that ends later finds the communicator. */
 	if (ncs_exchange_acquire_release(&watch.runs, 1) == 1)
 		return true;
-	ncs_launch_level_begin(ncs_now());
 	if (ncs_own_thread_start(run))
 		return true;
 	/* ORDER: pairs with start_watch() (plugin/life/launch_watch.c): another

@@ -133,6 +133,9 @@ struct ncs_launch_process {
 	uint64_t timed;
 	/* Launches of all communicators; only the watch thread uses them. */
 	uint64_t launches;
+	/* In NCS_STREAM_MODE_AUTO, the level outside of the stretches of which all
+	 * launches are timed; 0: all are timed. */
+	uint64_t sparse_level;
 	/* The first launch of each captured graph is stamped, and one in so
 	 * many after it; 0: none of these. */
 	uint64_t stamp_period;

@@ -71,18 +71,15 @@ void ncs_append_launch_timing(const struct ncs_rank *rank, char *text,
 	if (told == NCS_STREAM_UNKNOWN)
 		return;
 	ncs_append_separator(text, size);
-	if (told == NCS_STREAM_MOST)
+	if (some || told == NCS_STREAM_MOST)
 		ncs_append(text, size,
 			   "%" PRIu64 " of %" PRIu64 " launches timed",
 			   launches->timed, launches->launched);
-	else if (some)
-		ncs_append(text, size, "1 launch in %" PRIu64 " is timed",
-			   UINT64_C(1) << launches->level);
 	else
 		ncs_append(text, size, "%s", help);
 	if (launches->failure != 0)
 		ncs_append(text, size, " (%" PRIu64 ")", launches->failure);
-	if (told != NCS_STREAM_MOST && launches->timed > 0)
+	if (!some && told != NCS_STREAM_MOST && launches->timed > 0)
 		ncs_append(text, size, ", %" PRIu64 " so far", launches->timed);
 	if (launches->captured > 0)
 		ncs_append(text, size,

@@ -685,6 +685,7 @@ static void ranks_show_how_far_launches_are(void **state)
 		.begun = 6,
 		.followed = 9,
 		.launched = 9,
+		.timed = 3,
 		.ended_ns = SECOND,
 		.begun_ns = SECOND + 400,
 	};
@@ -696,7 +697,7 @@ static void ranks_show_how_far_launches_are(void **state)
 		.launch = 6,
 	};
 	scripted_pass(scripted, SECOND + 500);
-	assert_text(CELL(STREAM), "1/16");
+	assert_text(CELL(STREAM), "33 %");
 	assert_number(CELL(AHEAD), 3);
 	assert_number(CELL(BEGUN), 6);
 	assert_number(CELL(ENDED), 5);
