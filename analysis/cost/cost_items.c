@@ -24,9 +24,8 @@ static int32_t receiver_of(const struct ncs_cost_part *part)
 			return (x) < (y) ? -1 : 1; \
 	} while (0)
 
-/* Orders parts of different series, each of which is numbered by itself. */
-static int compare_series(const struct ncs_cost_part *a,
-			  const struct ncs_cost_part *b)
+int ncs_cost_compare_series(const struct ncs_cost_part *a,
+			    const struct ncs_cost_part *b)
 {
 	bool transfers = ncs_cost_is_transfer(a);
 
@@ -41,10 +40,10 @@ static int compare_series(const struct ncs_cost_part *a,
 	return 0;
 }
 
-static int compare_operations(const struct ncs_cost_part *a,
-			      const struct ncs_cost_part *b)
+int ncs_cost_compare_operations(const struct ncs_cost_part *a,
+				const struct ncs_cost_part *b)
 {
-	int order = compare_series(a, b);
+	int order = ncs_cost_compare_series(a, b);
 
 	if (order)
 		return order;
@@ -53,10 +52,20 @@ static int compare_operations(const struct ncs_cost_part *a,
 	return 0;
 }
 
+uint64_t ncs_cost_missing_between(const struct ncs_cost_part *before,
+				  const struct ncs_cost_part *after)
+{
+	return after->number > before->number &&
+			       after->repeat == before->repeat &&
+			       ncs_cost_compare_series(before, after) == 0 ?
+		       after->number - before->number - 1 :
+		       0;
+}
+
 static int by_operation(const void *a, const void *b)
 {
 	const struct ncs_cost_item *x = a, *y = b;
-	int order = compare_operations(x->part, y->part);
+	int order = ncs_cost_compare_operations(x->part, y->part);
 
 	if (order)
 		return order;
@@ -130,12 +139,6 @@ static int find_ranks(struct ncs_cost_window *window,
 	return 0;
 }
 
-static bool has_times(const struct ncs_cost_part *part)
-{
-	return part->begin_ns > 0 && part->end_ns >= part->begin_ns &&
-	       part->call_ns > 0 && part->launched_ns >= part->call_ns;
-}
-
 static int take_parts(struct ncs_cost_window *window,
 		      struct ncs_cost_items *items,
 		      const struct ncs_cost_part *parts, size_t count)
@@ -144,7 +147,7 @@ static int take_parts(struct ncs_cost_window *window,
 		struct ncs_cost_rank *rank = rank_of(window, &parts[i]);
 
 		rank->seen++;
-		if (!has_times(&parts[i]))
+		if (!ncs_cost_has_times(&parts[i]))
 			rank->unknown++;
 		else if (add_item(items, &parts[i], (uint32_t)i,
 				  (uint32_t)(rank - window->ranks)) != 0)
@@ -162,7 +165,7 @@ static size_t series_end(const struct ncs_cost_items *items, size_t first)
 	size_t end = first + 1;
 
 	while (end < items->count &&
-	       compare_series(items->items[end].part,
+	       ncs_cost_compare_series(items->items[end].part,
 			      items->items[first].part) == 0)
 		end++;
 	return end;
@@ -173,7 +176,7 @@ static size_t operation_end(const struct ncs_cost_items *items, size_t first)
 	size_t end = first + 1;
 
 	while (end < items->count &&
-	       compare_operations(items->items[end].part,
+	       ncs_cost_compare_operations(items->items[end].part,
 				  items->items[first].part) == 0)
 		end++;
 	return end;
@@ -219,20 +222,6 @@ static int make_up_operation(struct ncs_cost_items *items, size_t first,
 	return 0;
 }
 
-/* Returns how many operations of a series there must be between one and the next, of
- * which no rank has times. */
-static size_t missing_after(const struct ncs_cost_items *items, size_t next)
-{
-	const struct ncs_cost_part *before = items->items[next - 1].part;
-	const struct ncs_cost_part *after =
-		next < items->count ? items->items[next].part : before;
-
-	return after->number > before->number && after->repeat == before->repeat &&
-			       compare_series(before, after) == 0 ?
-		       after->number - before->number - 1 :
-		       0;
-}
-
 /* Makes up what is lost of a series. */
 static int make_up_series(struct ncs_cost_items *items, size_t first,
 			  size_t end, size_t rank_count)
@@ -268,8 +257,9 @@ static int make_up_lost(struct ncs_cost_window *window,
 {
 	for (size_t i = 0, end; i < items->count; i = end) {
 		end = series_end(items, i);
-		for (size_t k = i + 1; k <= end; k++)
-			window->missing_count += missing_after(items, k);
+		for (size_t k = i + 1; k < end; k++)
+			window->missing_count += ncs_cost_missing_between(
+				items->items[k - 1].part, items->items[k].part);
 		if (!ncs_cost_is_transfer(items->items[i].part) &&
 		    make_up_series(items, i, end, window->rank_count) != 0)
 			return -ENOMEM;
@@ -297,7 +287,7 @@ static void number_operations(struct ncs_cost_window *window,
 		struct ncs_cost_item *item = &items->items[i];
 		const struct ncs_cost_item *before =
 			kept ? &items->items[kept - 1] : NULL;
-		bool is_same = before && compare_operations(before->part,
+		bool is_same = before && ncs_cost_compare_operations(before->part,
 							    item->part) == 0;
 
 		if (is_same && before->rank == item->rank &&
@@ -313,7 +303,7 @@ static void number_operations(struct ncs_cost_window *window,
 		uint64_t *next_ns = &items->spans[item->rank].next_call_ns;
 
 		if (i + 1 == items->count ||
-		    compare_series(item->part, items->items[i + 1].part) != 0)
+		    ncs_cost_compare_series(item->part, items->items[i + 1].part) != 0)
 			for (size_t k = 0; k < window->rank_count; k++)
 				items->spans[k].next_call_ns = UINT64_MAX;
 		if (!ncs_cost_is_transfer(item->part) &&

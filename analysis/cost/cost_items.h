@@ -39,6 +39,25 @@ static inline bool ncs_cost_is_transfer(const struct ncs_cost_part *part)
 	       part->function == NCS_FUNCTION_RECV;
 }
 
+/* Returns whether it is known when a part was called, began and ended. */
+static inline bool ncs_cost_has_times(const struct ncs_cost_part *part)
+{
+	return part->begin_ns > 0 && part->end_ns >= part->begin_ns &&
+	       part->call_ns > 0 && part->launched_ns >= part->call_ns;
+}
+
+/* Compare parts of different series, each of which is numbered by itself, and of
+ * different operations of these. */
+int ncs_cost_compare_series(const struct ncs_cost_part *a,
+			    const struct ncs_cost_part *b);
+int ncs_cost_compare_operations(const struct ncs_cost_part *a,
+				const struct ncs_cost_part *b);
+
+/* Returns how many operations of a series there must be between one and the next; 0 if
+ * the parts are not of one series. */
+uint64_t ncs_cost_missing_between(const struct ncs_cost_part *before,
+				  const struct ncs_cost_part *after);
+
 /* Finds the ranks and operations of a window: an item for each part that has times or
  * is lost. Returns 0 or -ENOMEM; in both cases release the items. */
 int ncs_cost_items_make(struct ncs_cost_items *items,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cost/cost_stretch.h"
 #include "analysis/model/communicators.h"
 #include "shm/array.h"
 #include "shm/hash.h"
@@ -164,13 +165,32 @@ static void note_step(struct ncs_costs *costs, const struct ncs_cost *cost,
 		costs->steps[ranks[i].rank] = step;
 }
 
+/* Returns the dependencies of the stretch of parts that has times; of all if it has too
+ * few steps, which then tell why nothing is known. Returns NULL if there is no memory. */
+static struct ncs_cost *learn(struct ncs_cost_part *parts, size_t count)
+{
+	size_t kept = count;
+	struct ncs_cost *cost;
+	enum ncs_cost_unknown unknown;
+
+	if (ncs_cost_keep_stretch(parts, &kept) != 0)
+		return NULL;
+	cost = ncs_cost_new(parts, kept);
+	if (!cost || kept == count)
+		return cost;
+	unknown = ncs_cost_step(cost)->unknown;
+	if (unknown != NCS_COST_NO_STEP && unknown != NCS_COST_FEW_STEPS)
+		return cost;
+	ncs_cost_free(cost);
+	return ncs_cost_new(parts, count);
+}
+
 /* Computes the cost of processes by `count` parts; a shorter window's stays if this one
  * does not tell. Sets *is_short if the steps of some are too few. */
-static int compute_parts(struct ncs_costs *costs,
-			 const struct ncs_cost_part *parts, size_t count,
-			 bool *is_short)
+static int compute_parts(struct ncs_costs *costs, struct ncs_cost_part *parts,
+			 size_t count, bool *is_short)
 {
-	struct ncs_cost *cost = ncs_cost_new(parts, count);
+	struct ncs_cost *cost = learn(parts, count);
 	int error = cost ? ncs_cost_compute(cost, NCS_COST_EACH) : -ENOMEM;
 	const struct ncs_cost_of_rank *ranks;
 

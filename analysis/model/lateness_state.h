@@ -94,6 +94,8 @@ struct ncs_late_rank {
 	struct ncs_distribution
 		exclusive; /* of operations at which it was last */
 	struct ncs_lateness_view view;
+	/* The view's waited_share as of all operations, compared or not. */
+	double waited_in_all;
 	bool is_viewed; /* whether the view is up to date */
 	struct ncs_late_transfers *transfers; /* NULL if it has none */
 	uint64_t transfer_count; /* sends and receives to other ranks … */
@@ -129,6 +131,8 @@ struct ncs_skew_state {
 	struct ncs_link_kinds links;
 	struct ncs_unlike_calls unlike;
 	struct ncs_skew view;
+	/* The view's waited_share as of all operations, compared or not. */
+	double waited_in_all;
 	bool is_viewed; /* whether the view is up to date */
 };
 

@@ -120,11 +120,44 @@ static void sum_all(const struct ncs_late_rank *late,
 	add_causes(late->cause_ns[1], !all_are_queued(late), lateness);
 }
 
+/* Waits for a rank in operations of one function. */
+struct own_waits {
+	uint64_t least, most; /* of their numbers */
+	uint64_t count;
+	uint64_t own_ns;
+};
+
+static void add_wait(struct own_waits *waits, const struct ncs_late_part *recent)
+{
+	if (waits->count == 0 || recent->number < waits->least)
+		waits->least = recent->number;
+	if (recent->number > waits->most)
+		waits->most = recent->number;
+	waits->count++;
+	waits->own_ns += recent->own_ns;
+}
+
+/* Returns how long others waited in all operations, if they did in those that are not
+ * compared as in those that are: often only some have times. */
+static double waited_in_all_ns(const struct own_waits waits[NCS_FUNCTION_COUNT])
+{
+	double sum_ns = 0;
+
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+		if (waits[i].count > 0)
+			sum_ns += (double)waits[i].own_ns *
+				  fmax(1, (double)(waits[i].most -
+						   waits[i].least + 1) /
+						  (double)waits[i].count);
+	return sum_ns;
+}
+
 /* Finds for which share of the latest NCS_COST_WINDOW_NS all others waited for what
  * the rank did by itself, and how much of that is one operation's. */
-static void find_waited_share(const struct ncs_late_rank *late,
-			      struct ncs_lateness_view *view)
+static void find_waited_share(struct ncs_late_rank *late)
 {
+	struct ncs_lateness_view *view = &late->view;
+	struct own_waits waits[NCS_FUNCTION_COUNT] = { 0 };
 	const uint64_t latest_ns = view->latest_ns;
 	uint64_t first_ns = latest_ns, waited_ns = 0, longest_ns = 0;
 	double window_ns;
@@ -134,6 +167,7 @@ static void find_waited_share(const struct ncs_late_rank *late,
 
 		if (recent->ready_ns + NCS_COST_WINDOW_NS < latest_ns)
 			continue;
+		add_wait(&waits[recent->function], recent);
 		waited_ns += recent->own_ns;
 		if (recent->own_ns > longest_ns)
 			longest_ns = recent->own_ns;
@@ -143,6 +177,7 @@ static void find_waited_share(const struct ncs_late_rank *late,
 	window_ns = fmax((double)(latest_ns - first_ns), 1);
 	view->waited_share = fmin((double)waited_ns / window_ns, 1);
 	view->longest_share = fmin((double)longest_ns / window_ns, 1);
+	late->waited_in_all = waited_in_all_ns(waits) / window_ns;
 }
 
 /* Notes what is counted in the recent operations. */
@@ -168,7 +203,7 @@ static void sum_up(struct ncs_late_rank *late)
 	sum_recent(late, NCS_FUNCTION_COUNT, &view->recent);
 	sum_all(late, &view->all);
 	count_recent(late, view);
-	find_waited_share(late, view);
+	find_waited_share(late);
 	view->known_ns = ncs_time_since(late->first_ns, view->latest_ns);
 	view->longest_host_ns = late->longest_host_ns;
 	late->is_viewed = true;
@@ -207,7 +242,7 @@ const struct ncs_lateness_view *ncs_rank_lateness(const struct ncs_rank *rank)
 	if (!late->is_viewed)
 		sum_up(late);
 	view->is_straggler = view->cost.is_too_much &&
-			     view->waited_share >= NCS_COST_LEAST / 100. &&
+			     late->waited_in_all >= NCS_COST_LEAST / 100. &&
 			     view->recent.operations >=
 				     NCS_FEW;
 	return view;
