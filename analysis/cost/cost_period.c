@@ -22,6 +22,8 @@ struct period_search {
 	float *gaps;
 	double misfit[NCS_COST_PERIOD_MOST + 1];
 	double unevenness[NCS_COST_PERIOD_MOST + 1];
+	/* The ranks that tell, and how many launches of each. */
+	uint32_t rank_count, counts[TOLD_BY_RANKS], least_count;
 };
 
 static float log_of(double ns)
@@ -81,12 +83,39 @@ static bool fits(const struct period_search *search, uint32_t period,
 	       least + NCS_COST_MISFIT / 1000. * displaced;
 }
 
-/* Returns the shortest of the lengths up to `most` that fit about as well as the
- * best. */
+/* Returns how far apart the gaps at the places of a step are, by the medians of each
+ * place; of a few steps, chance puts them apart. */
+static double contrast_of(const struct period_search *search, uint32_t period)
+{
+	double values[TOLD_BY_LAUNCHES], most = 0;
+
+	for (uint32_t r = 0; r < search->rank_count; r++) {
+		const float *gaps = &search->gaps[2 * r * TOLD_BY_LAUNCHES];
+		double low[2] = { INFINITY, INFINITY };
+		double high[2] = { -INFINITY, -INFINITY };
+
+		for (uint32_t place = 0; place < 2 * period; place++) {
+			unsigned k = place % 2;
+			size_t count = 0;
+
+			for (uint32_t i = 1 + place / 2; i < search->counts[r];
+			     i += period)
+				values[count++] = gaps[2 * i + k];
+			low[k] = fmin(low[k], ncs_cost_median(values, count));
+			high[k] = fmax(high[k], ncs_cost_median(values, count));
+		}
+		most = fmax(most, fmax(high[0] - low[0], high[1] - low[1]));
+	}
+	return most;
+}
+
+/* Returns the shortest of the lengths up to `most` that fit about as well as the best;
+ * but none that misses how gaps differ within a step. */
 static uint32_t choose_period(const struct period_search *search, uint32_t most)
 {
-	double least = INFINITY, best = INFINITY, limit;
+	double least = INFINITY, best = INFINITY, limit, contrast;
 	double sorted[NCS_COST_PERIOD_MOST];
+	uint32_t longest = most;
 	unsigned fitting = 0;
 
 	for (uint32_t p = 1; p <= most; p++) {
@@ -97,6 +126,8 @@ static uint32_t choose_period(const struct period_search *search, uint32_t most)
 		if (!fits(search, p, least))
 			continue;
 		fitting++;
+		if (search->unevenness[p] < best)
+			longest = p;
 		best = fmin(best, search->unevenness[p]);
 	}
 	limit = best;
@@ -105,10 +136,15 @@ static uint32_t choose_period(const struct period_search *search, uint32_t most)
 			 (ncs_cost_median(sorted, most) - best);
 	/* A little unevenness is chance. */
 	limit = fmax(limit, 1.25 * best + 0.05);
-	for (uint32_t p = 1; p <= most; p++)
-		if (fits(search, p, least) && search->unevenness[p] <= limit)
+	contrast = longest * NCS_COST_STEPS_WANTED <= search->least_count ?
+			   contrast_of(search, longest) :
+			   0;
+	for (uint32_t p = 1; p < longest; p++)
+		if (fits(search, p, least) && search->unevenness[p] <= limit &&
+		    (contrast < GAP_MOST / 2 ||
+		     contrast_of(search, p) >= contrast / 2))
 			return p;
-	return most;
+	return longest;
 }
 
 /* Returns the length of a step; 0 if there is none. */
@@ -119,11 +155,17 @@ static uint32_t find_period(struct period_search *search, const uint32_t *ranks,
 
 	if (rank_count > TOLD_BY_RANKS)
 		rank_count = TOLD_BY_RANKS;
-	for (uint32_t r = 0; r < rank_count; r++)
-		if (search->window->ranks[ranks[r]].count < least)
-			least = search->window->ranks[ranks[r]].count;
+	for (uint32_t r = 0; r < rank_count; r++) {
+		uint32_t count = search->window->ranks[ranks[r]].count;
+
+		least = count < least ? count : least;
+		search->counts[r] = count < TOLD_BY_LAUNCHES ? count :
+							       TOLD_BY_LAUNCHES;
+	}
 	if (least < 3)
 		return 0;
+	search->rank_count = rank_count;
+	search->least_count = least < TOLD_BY_LAUNCHES ? least : TOLD_BY_LAUNCHES;
 	find_gaps(search, ranks, rank_count);
 	for (p = 1; p <= NCS_COST_PERIOD_MOST && p <= least / 3; p++) {
 		double sums[3] = { 0, 0, 0 };
@@ -131,13 +173,10 @@ static uint32_t find_period(struct period_search *search, const uint32_t *ranks,
 		for (uint32_t r = 0; r < rank_count; r++) {
 			const struct ncs_cost_rank *rank =
 				&search->window->ranks[ranks[r]];
-			uint32_t count = rank->count < TOLD_BY_LAUNCHES ?
-						 rank->count :
-						 TOLD_BY_LAUNCHES;
 
 			compare_steps(&search->window->launches[rank->first],
 				      &search->gaps[2 * r * TOLD_BY_LAUNCHES],
-				      count, p, sums);
+				      search->counts[r], p, sums);
 		}
 		search->misfit[p] = sums[1] / fmax(1, sums[0]);
 		search->unevenness[p] = sums[2] / fmax(1, sums[0] - sums[1]);
