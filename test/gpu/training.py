@@ -20,7 +20,9 @@ WARM_UP = 12
 # Work of hosts and GPUs beside the model's, and what the victim has more of it, in ms.
 HOST_MS, GPU_MS = 3, 6
 FAULT_MS = {"none": 0, "host": 8, "gpu": 6, "tenth": 80}
-KINDS = ["buffers", "sharded", "tensor", "accumulate", "ahead", "evaluate"]
+KINDS = ["buffers", "sharded", "tensor", "deep", "accumulate", "ahead", "evaluate"]
+# Linear layers of tensor parallelism, and the work of GPUs in each, in ms.
+LAYERS = {"tensor": (4, 0.5), "deep": (48, 0.25)}
 
 
 class Job:
@@ -48,11 +50,11 @@ class Job:
         self.model = DistributedDataParallel(model.cuda(), bucket_cap_mb=8)
         self.optimizer = self.torch.optim.SGD(self.model.parameters(), lr=1e-3)
 
-    def perceptron(self):
+    def perceptron(self, depth=4, width=2048):
         nn, layers = self.torch.nn, []
-        for _ in range(4):
-            layers += [nn.Linear(2048, 2048), nn.ReLU()]
-        self.data = self.torch.randn(256, 2048, device="cuda")
+        for _ in range(depth):
+            layers += [nn.Linear(width, width), nn.ReLU()]
+        self.data = self.torch.randn(256, width, device="cuda")
         return nn.Sequential(*layers)
 
     def make_buffers(self):
@@ -84,8 +86,12 @@ class Job:
 
     def make_tensor(self):
         """Each layer's output is reduced, as of tensor parallelism."""
-        self.model = self.perceptron().cuda()
+        self.model = self.perceptron(LAYERS["tensor"][0]).cuda()
         self.optimizer = self.torch.optim.SGD(self.model.parameters(), lr=1e-3)
+
+    def make_deep(self):
+        """As with tensor parallelism, 2,000 launches a second, no backward pass."""
+        self.model = self.perceptron(LAYERS["deep"][0], 512).cuda()
 
     # --- Steps -------------------------------------------------------------
 
@@ -104,13 +110,14 @@ class Job:
         self.torch.cuda._sleep(int(gpu_ms * self.per_ms))
 
     def forward(self):
-        if self.options.kind != "tensor":
+        if self.options.kind not in LAYERS:
             return self.model(self.data)
         data = self.data
         for layer in self.model:
             data = layer(data)
             if isinstance(layer, self.torch.nn.Linear):
-                self.torch.cuda._sleep(int(0.5 * self.per_ms))
+                self.torch.cuda._sleep(int(LAYERS[self.options.kind][1] *
+                                           self.per_ms))
                 data = data.detach()
                 self.dist.all_reduce(data)
         return data.requires_grad_()
@@ -125,9 +132,11 @@ class Job:
                 self.work()
             with contextlib.nullcontext() if last else self.model.no_sync():
                 loss = self.forward().square().mean()
-                loss.backward()
-        self.optimizer.step()
-        self.optimizer.zero_grad()
+                if kind != "deep":
+                    loss.backward()
+        if kind != "deep":
+            self.optimizer.step()
+            self.optimizer.zero_grad()
         if kind == "evaluate" and self.count % 20 == 0:
             with self.torch.no_grad():
                 loss = self.model.module(self.data).mean()

@@ -4,9 +4,11 @@
 # names the rank that is late with what the job gains without the fault, or bounds around
 # it, and finds nothing without a fault. Skipped without two GPUs or PyTorch.
 #
-#   KINDS="buffers sharded" FAULTS="host.0 gpu.1" test/gpu/training.sh
+#   KINDS="buffers sharded" FAULTS="host.0 gpu.1" STEPS=250 test/gpu/training.sh
 #
-# A fault is followed by its victim. Recordings are left in $KEEP if that is a folder.
+# A fault is followed by its victim. Recordings are left in $KEEP if that is a folder. Two
+# kinds launch more than is timed by default, so that they take more steps: costs are then
+# those of a stretch.
 . "$(dirname "$0")/common.bash"
 need_gpus 2
 need_pytorch
@@ -21,13 +23,13 @@ describe_machine
 run() {
 	recording=$KEEP/$1.$2.$3
 	record_job "$1_with_$2_of_rank_$3" "$recording" \
-		"$python" test/gpu/training.py job "$1" --fault="$2" --victim="$3"
+		"$python" test/gpu/training.py job "$1" --fault="$2" --victim="$3" \
+		--steps="$steps"
 }
 
-for kind in ${KINDS:-buffers sharded tensor accumulate ahead evaluate}; do
-	# It launches 600 times a second, of which 377 would be timed.
-	unset NCCLSTAT_TIMING
-	[ "$kind" != sharded ] || export NCCLSTAT_TIMING=all
+for kind in ${KINDS:-buffers sharded tensor deep accumulate ahead evaluate}; do
+	steps=${STEPS:-250}
+	case $kind in sharded | deep) steps=$((3 * steps)) ;; esac
 	run "$kind" none 1
 	without=$took
 	"$build/ncclstat" --diagnose "$recording" >"$folder/said"
