@@ -31,7 +31,7 @@ growth() {
 }
 
 # at_the_end, a command of the job: what is published, and how many segments the
-# process has made, which is the number at the end of the latest name.
+# process has made: the upper half of the number at the end of the latest name.
 # shellcheck disable=SC2016 # expanded by the job's shell
 at_the_end='ls "$NCCLSTAT_DIR" >"$NCCLSTAT_DIR/../names"
 "'$build'/ncclstat" --dump=json --count 1 >"$NCCLSTAT_DIR/../json"'
@@ -92,6 +92,7 @@ soak alone "$comms" --alone
 flat alone "$comms"
 last=$(grep -o '^ncclstat\.[0-9.]*$' "$folder/alone/names" |
 	sed 's/.*\.//' | sort -n | tail -n 1)
+last=$((last >> 32))
 [ "$last" -ge $((comms - 1)) ]
 verdict "alone_each_has_a_segment ($last)" $?
 "$python" -c 'import json, sys
