@@ -68,6 +68,7 @@ record/format: analysis/records
 record/write: record/format analysis/peaks
 record/read: record/format analysis/clocks analysis/model
 record/replay: record/read analysis/diagnosis
+record/archive: record/format
 record/export: record/read analysis/views
 fleet/launch: analysis/base
 fleet/stacks: fleet/launch
@@ -79,7 +80,7 @@ tui/table: tui/text
 tui/views: tui/table
 tui/screen: tui/views tui/commands
 tui/serve: analysis/metrics
-tui/commands: tui/text tui/serve analysis/path analysis/sources record/export record/replay fleet/head fleet/stacks
+tui/commands: tui/text tui/serve analysis/path analysis/sources record/archive record/export record/replay fleet/head fleet/stacks
 tui: tui/screen tui/commands
 END
 

@@ -110,6 +110,20 @@ void ncs_recording_pass_close(struct ncs_recording_pass *pass)
 
 /* --- Batches ------------------------------------------------------------- */
 
+/* Leaves out what an earlier batch has: a recorder that goes on with the recording of
+ * another one reads what is still in the rings. */
+static void leave_repeated(struct ncs_batch *batch, uint64_t next)
+{
+	uint64_t repeated = next - batch->first;
+
+	if (repeated > batch->count)
+		repeated = batch->count;
+	batch->records += repeated;
+	batch->first += repeated;
+	batch->count -= repeated;
+	batch->lost = 0;
+}
+
 /* Sets the number of records missing before a batch: the number in its chunk,
  * or the gap between positions, e.g. where a chunk is damaged. Returns 0 or
  * -ENOMEM. */
@@ -125,10 +139,13 @@ static int count_lost(struct ncs_recording_pass *pass, struct ncs_batch *batch)
 		if (!lanes->next)
 			return -ENOMEM;
 	}
-	if (lanes->next[batch->lane] != 0 &&
-	    batch->first > lanes->next[batch->lane])
+	if (batch->first < lanes->next[batch->lane])
+		leave_repeated(batch, lanes->next[batch->lane]);
+	else if (lanes->next[batch->lane] != 0 &&
+		 batch->first > lanes->next[batch->lane])
 		batch->lost = batch->first - lanes->next[batch->lane];
-	lanes->next[batch->lane] = batch->first + batch->count;
+	if (batch->count > 0)
+		lanes->next[batch->lane] = batch->first + batch->count;
 	return 0;
 }
 

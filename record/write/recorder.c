@@ -102,6 +102,11 @@ static bool begin(struct recorder_run *recorder)
 
 	ncs_recording_head_here(&file.head);
 	file.head.interval_ns = settings->interval_ns;
+	if (settings->number > 0) {
+		memcpy(file.head.recording, settings->recording,
+		       sizeof(file.head.recording));
+		file.head.number = settings->number;
+	}
 	if (ncs_recording_writer_open(&recorder->writer, settings->path, &file,
 				      why, sizeof(why)) != 0) {
 		fail(recorder, settings->path, why);
@@ -209,12 +214,14 @@ static int do_what_is_due(struct recorder_run *recorder, uint64_t now_ns)
 /* Returns how long to pause: until a quarter of the fullest ring is new, if the
  * rings fill as fast as since the last reading. `fullest` is the new share of
  * the fullest ring, in 1/1024. */
-static uint64_t pause_ns(uint64_t since_ns, uint64_t fullest)
+static uint64_t pause_ns(const struct ncs_recorder_settings *settings,
+			 uint64_t since_ns, uint64_t fullest)
 {
-	uint64_t pause = fullest > 0 ? since_ns * 256 / fullest : PAUSE_MAX_NS;
+	uint64_t most = settings->pause_ns ? settings->pause_ns : PAUSE_MAX_NS;
+	uint64_t pause = fullest > 0 ? since_ns * 256 / fullest : most;
 
-	if (pause > PAUSE_MAX_NS)
-		return PAUSE_MAX_NS;
+	if (pause > most)
+		return most;
 	return pause >= PAUSE_MIN_NS ? pause : 0;
 }
 
@@ -250,6 +257,7 @@ static bool is_over(struct recorder_run *recorder, uint64_t now_ns)
 
 static void loop(struct recorder_run *recorder)
 {
+	const struct ncs_recorder_settings *settings = recorder->settings;
 	uint64_t fullest, now_ns;
 	int error;
 
@@ -266,7 +274,7 @@ static void loop(struct recorder_run *recorder)
 		if (is_over(recorder, ncs_clock_monotonic_ns()) ||
 		    !rotate_if_due(recorder, now_ns))
 			return;
-		pause_for(pause_ns(now_ns - recorder->drained_ns, fullest));
+		pause_for(pause_ns(settings, now_ns - recorder->drained_ns, fullest));
 		recorder->drained_ns = now_ns;
 	}
 }

@@ -30,7 +30,13 @@ struct ncs_recorder_settings {
 	const char *path;
 	const char *directory; /* directory of segments; NULL for the default */
 	struct ncs_choice choice; /* of processes to record */
+	/* The recording that the first file goes on with, of the same boot, and the
+	 * file's number in it; zeros: it is another one. */
+	uint64_t recording[2];
+	uint64_t number;
 	uint64_t interval_ns; /* time between two states of a rank */
+	/* Longest time between two readings of the rings; 0 for 10 ms. */
+	uint64_t pause_ns;
 	uint64_t duration_ns; /* time to record; 0 for no limit */
 	/* Size at which a new file begins; 0 for never. */
 	uint64_t rotate_bytes;

@@ -49,8 +49,7 @@ struct ncs_recording_settings {
 	int pack_level;        /* level of Zstandard, if packed */
 	uint64_t key_every_ns; /* 0 for NCS_RECORDING_KEY_EVERY_NS */
 	bool is_stream;        /* has looks, and no indexes */
-	/* Head of the first file. The writer sets versions, byte order and
-	 * number. */
+	/* Head of the first file. The writer sets versions and byte order. */
 	struct ncs_file_head head;
 };
 

@@ -211,8 +211,12 @@ bool ncs_job_matches(const char *labels, const char *pattern)
 {
 	static const char *const keys[] = { "job_id", "array_job", "run_id",
 					    "pod", "pod_uid" };
+	const char *name;
 
 	if (!pattern)
+		return true;
+	if (ncs_job_of(labels, &name) == NCS_JOB_NONE &&
+	    fnmatch(pattern, NCS_JOB_UNNAMED, 0) == 0)
 		return true;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const char *value = ncs_labels_value(labels, keys[i]);

@@ -36,9 +36,12 @@ enum ncs_job_kind {
  * NULL. */
 enum ncs_job_kind ncs_job_of(const char *labels, const char **name);
 
+/* Processes without a label that names their job are of the one with this name. */
+#define NCS_JOB_UNNAMED "unnamed"
+
 /* Tells whether labels are those of a job. `pattern`, as for fnmatch(), is
  * compared with job_id, job_id.job_step, array_job, run_id, pod,
- * namespace/pod and pod_uid; NULL matches any. */
+ * namespace/pod and pod_uid, or with NCS_JOB_UNNAMED; NULL matches any. */
 bool ncs_job_matches(const char *labels, const char *pattern);
 
 /* A choice of processes. */

@@ -204,8 +204,35 @@ def check_slowest(name):
           rows[0]["waited_for"], longest)
 
 
+def check_kept_jobs():
+    """What watches on two machines have kept; the lines are as kept_jobs.sh has them."""
+    lines = {
+        "n1": ({"event": "begun", "node": "n1", "job": "1"},
+               {"event": "ended", "node": "n1", "job": "1", "lasted_s": 3600,
+                "severity": "stuck", "end_is_unseen": False, "findings": [
+                    {"verdict": "rank_missing", "cost_share": None}]},
+               {"event": "ended", "node": "n1", "job": "2", "lasted_s": 7200,
+                "severity": "slow", "end_is_unseen": True, "findings": [
+                    {"verdict": "late_rank", "cost_share": 0.25},
+                    {"verdict": "late_rank", "cost_share": 0.1}]}),
+        "n2": ({"event": "ended", "node": "n2", "job": "3", "lasted_s": None,
+                "severity": "well", "end_is_unseen": True, "findings": []},),
+    }
+    shared = f"{folder}/shared"
+    for node, jobs in lines.items():
+        os.makedirs(f"{shared}/{node}")
+        with open(f"{shared}/{node}/jobs.jsonl", "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(job) + "\n" for job in jobs)
+    check("kept_jobs: each node's jobs are counted", run(shared, "kept_jobs"), [
+        {"node": "n1", "jobs": "2", "hours": 3, "stuck": "1", "slow": "1",
+         "late_rank": "1", "lost_hours": 0.5, "unseen_ends": "1"},
+        {"node": "n2", "jobs": "1", "hours": None, "stuck": "0", "slow": "0",
+         "late_rank": "0", "lost_hours": None, "unseen_ends": "1"}])
+
+
 for each in NAMES:
     check_tables(each)
+check_kept_jobs()
 check_metadata()
 for each in ("net-v5-mix", "net-v5-ddp8"):
     check_busbw_csv(each)

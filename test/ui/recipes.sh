@@ -92,7 +92,8 @@ if have systemd-analyze; then
 	}
 	check 'systemd: nothing is wrong with the units' verified \
 		"$tmp/units/ncclstat.socket" "$tmp/units/ncclstat.service" \
-		"$tmp/units/ncclstat-textfile.service"
+		"$tmp/units/ncclstat-textfile.service" \
+		"$tmp/units/ncclstat-watch.service"
 	sed 's/^Nice=/Nise=/' "$recipes/ncclstat.service" \
 		>"$tmp/units/ncclstat-wrong.service"
 	check 'systemd: a wrong word in a unit is found' sh -c '! "$@"' - \
@@ -159,6 +160,17 @@ serve() {
 			sed "s|=/metrics|=$2|; s|=:.*|=127.0.0.1:$node_port|")
 	check "$3" await has_ranks 200 "http://127.0.0.1:$node_port/metrics"
 }
+
+# The service that keeps jobs, with a folder of ours.
+watch=$(command_of ncclstat-watch.service |
+	sed "s|^ncclstat|$build/&|; s|/var/lib/ncclstat|$tmp/archive|")
+# shellcheck disable=SC2086 # its words
+begin $watch
+keeps() {
+	ls "$tmp/archive/ring" | grep -q . &&
+		grep -q '"event":"begun"' "$tmp/archive/jobs.jsonl"
+}
+check 'systemd: the watch keeps a job' await keeps
 
 if have prometheus-node-exporter; then
 	pod=$(sed -n 's/^ *command: \[ ncclstat, \(.*\) \]/ncclstat \1/p' \

@@ -21,6 +21,9 @@ ncs_command_run ncs_compare_run;
  * which data is missing in the output. */
 ncs_command_run ncs_export_run;
 
+/* --jobs: NCS_EXIT_OK if a job is listed. */
+ncs_command_run ncs_jobs_run;
+
 /* --list: prints one line for each segment, or lists the recordings. */
 ncs_command_run ncs_list_run;
 

@@ -141,6 +141,10 @@ static const struct mode_command {
 		.start = AT_START,
 		.unreadable = NCS_EXIT_NOTHING,
 	},
+	[NCS_MODE_JOBS] = {
+		.run = ncs_jobs_run,
+		.has_no_source = true,
+	},
 	[NCS_MODE_CHECK] = {
 		.run = ncs_check_run,
 	},
@@ -370,10 +374,45 @@ static int run_on_recorded(const struct mode_command *command,
 	return status;
 }
 
+/* Reads what an archive has of a job, on one machine or on several. */
+static int run_on_archive(const struct mode_command *command,
+			  const struct ncs_options *options,
+			  ncs_command_run *live)
+{
+	struct ncs_options of_job = *options;
+	struct ncs_archive_files files;
+	char job[NCS_ARCHIVE_NAME_MAX];
+	int status = command->unreadable ? command->unreadable :
+					   NCS_EXIT_NOTHING;
+	int error = ncs_archive_find(&files, options->archive_path,
+				     options->choice.job);
+
+	if (error) {
+		ncs_complain("%s: nothing is kept of job %s (%s); \"ncclstat"
+			     " jobs\" lists what is",
+			     options->archive_path, options->choice.job,
+			     strerror(-error));
+	} else {
+		/* A job is also named by its folder. */
+		snprintf(job, sizeof(job), "%.*s",
+			 (int)strcspn(options->choice.job, "@"),
+			 options->choice.job);
+		of_job.choice.job = job;
+		of_job.files = files.paths;
+		of_job.file_count = files.count;
+		status = run_on_recordings(command, &of_job, live);
+	}
+	ncs_archive_release(&files);
+	return status;
+}
+
 int ncs_commands_run(const struct ncs_options *options, ncs_command_run *live)
 {
 	const struct mode_command *command = &commands[options->mode];
 
+	if (options->archive_path[0] && options->mode != NCS_MODE_WATCH &&
+	    options->mode != NCS_MODE_JOBS)
+		return run_on_archive(command, options, live);
 	if (ncs_options_want_nodes(options))
 		return run_on_streams(command, options, live);
 

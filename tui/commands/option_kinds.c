@@ -193,6 +193,21 @@ static bool take_aliases_path(const struct ncs_option_input *input)
 				input->argument) < size;
 }
 
+static bool take_archive(const struct ncs_option_input *input)
+{
+	size_t size = sizeof(input->options->archive_path);
+
+	if (!input->argument)
+		return ncs_archive_default(input->options->archive_path,
+					   size)[0] != '\0';
+	return input->argument[0] != '\0' &&
+	       (size_t)snprintf(input->options->archive_path, size, "%s",
+				input->argument) < size;
+}
+
+const struct ncs_option_kind ncs_option_kind_archive = {
+	.take = take_archive
+};
 const struct ncs_option_kind ncs_option_kind_text = { .take = take_text };
 const struct ncs_option_kind ncs_option_kind_config_path = {
 	.take = take_config_path,
@@ -282,6 +297,19 @@ static bool parse_bytes(const char *text, uint64_t *bytes)
 	return *text == '\0' && *bytes >= ROTATE_BYTES_MIN;
 }
 
+/* Smallest size of an archive: a file of a recording, and as much beside it. */
+#define ARCHIVE_BYTES_MIN (UINT64_C(16) << 20)
+
+static bool take_bytes(const struct ncs_option_input *input)
+{
+	uint64_t bytes;
+
+	if (!parse_bytes(input->argument, &bytes) || bytes < ARCHIVE_BYTES_MIN)
+		return false;
+	*(uint64_t *)field_of(input) = bytes;
+	return true;
+}
+
 static bool parse_seconds(const char *text, uint64_t *time_ns)
 {
 	double seconds;
@@ -363,6 +391,7 @@ static void suggest_item(const struct ncs_option_row *row, const char *argument,
 
 const struct ncs_option_kind ncs_option_kind_number = { .take = take_number };
 const struct ncs_option_kind ncs_option_kind_series = { .take = take_series };
+const struct ncs_option_kind ncs_option_kind_bytes = { .take = take_bytes };
 const struct ncs_option_kind ncs_option_kind_pid = { .take = take_pid };
 const struct ncs_option_kind ncs_option_kind_rotation = {
 	.take = take_rotation,

@@ -28,6 +28,8 @@ extern const struct ncs_option_kind ncs_option_kind_instant;
 /* The arguments of single options. */
 extern const struct ncs_option_kind ncs_option_kind_metrics;
 extern const struct ncs_option_kind ncs_option_kind_series;
+extern const struct ncs_option_kind ncs_option_kind_archive;
+extern const struct ncs_option_kind ncs_option_kind_bytes;
 extern const struct ncs_option_kind ncs_option_kind_compression;
 extern const struct ncs_option_kind ncs_option_kind_rotation;
 extern const struct ncs_option_kind ncs_option_kind_what_if;

@@ -122,6 +122,26 @@ static const struct option_rule {
 	     "--wait requires --diagnose: it waits for a problem"),
 	RULE(~(MODE(LIVE) | MODE(REPLAY)), OPTION(KEYS),
 	     "--keys requires the live view"),
+	RULE(~MODE(WATCH), OPTION(ARCHIVE_SIZE),
+	     "--archive-size requires --watch --archive"),
+	RULE(MODE(WATCH), OPTION(ARCHIVE_SIZE),
+	     "--archive-size requires --archive", .without = OPTION(ARCHIVE)),
+	RULE(~(MODE(WATCH) | MODE(JOBS)), OPTION(ARCHIVE),
+	     "--archive requires --watch, --jobs, or --job=ID: it names the"
+	     " directory where what is kept of jobs is",
+	     .without = OPTION(JOB)),
+	RULE(~(MODE(WATCH) | MODE(JOBS) | MODE(DUMP) | MODE(DIAGNOSE) |
+	       MODE(REPLAY) | MODE(CRITICAL_PATH) | MODE(REPORT) |
+	       MODE(EXPORT) | MODE(LIST)),
+	     OPTION(ARCHIVE),
+	     "--archive requires a command that reads recordings"),
+	RULE(~(MODE(WATCH) | MODE(JOBS)), OPTION(ARCHIVE),
+	     "--archive cannot be combined with a FILE: it names recordings",
+	     .with = FILES),
+	RULE(MODE(WATCH), OPTION(ARCHIVE),
+	     "--archive is for the jobs of this machine: run a watch on each"
+	     " node",
+	     .with = NODES),
 	RULE(~MODE(WATCH), OPTION(ON),
 	     "--on requires --watch: only there is each finding new once"),
 	RULE(~(MODE(DIAGNOSE) | MODE(RECORD) | MODE(STREAM) | MODE(STACKS_OF)),
@@ -363,7 +383,7 @@ static bool check_files(const struct ncs_options *options, char *error,
 	if (options->file_count == 0) {
 		bool is_report = options->mode == NCS_MODE_REPORT;
 
-		if (!(mode & NEED_FILES) ||
+		if (!(mode & NEED_FILES) || options->archive_path[0] ||
 		    (is_report && options->given & OPTION(DURATION)))
 			return true;
 		snprintf(error, error_size,

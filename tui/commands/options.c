@@ -74,6 +74,7 @@ void ncs_options_init(struct ncs_options *options)
 	options->view = NCS_VIEW_COUNT;
 	options->metrics = ncs_metrics_default();
 	options->series_max = NCS_METRICS_SERIES_DEFAULT;
+	options->archive_bytes = NCS_ARCHIVE_BYTES;
 }
 
 bool ncs_options_is_given(const struct ncs_options *options,
@@ -411,7 +412,8 @@ bool ncs_options_parse(struct ncs_options *options, int argc, char **argv,
 	options->file_count = (size_t)(argc - optind);
 	if (!take_subcommand(options, error, error_size))
 		return false;
-	if (options->mode == NCS_MODE_LIVE && options->file_count > 0 &&
+	if (options->mode == NCS_MODE_LIVE &&
+	    (options->file_count > 0 || options->archive_path[0]) &&
 	    !ncs_options_want_nodes(options))
 		options->mode = NCS_MODE_REPLAY;
 	return ncs_option_rules_check(options, error, error_size);

@@ -17,6 +17,7 @@
 #include "analysis/views/columns.h"
 #include "fleet/launch/agents.h"
 #include "ncclstat/tables/options.def"
+#include "record/archive/archive.h"
 #include "record/export/export.h"
 #include "record/replay/instant.h"
 #include "record/write/recorder.h"
@@ -59,6 +60,7 @@ enum ncs_mode {
 	NCS_MODE_REPORT,
 	NCS_MODE_EXPORT,
 	NCS_MODE_LIST,
+	NCS_MODE_JOBS,
 	NCS_MODE_CHECK,
 	NCS_MODE_CLEAN,
 	NCS_MODE_SET,
@@ -131,6 +133,8 @@ struct ncs_options {
 	bool with_records; /* whether a stream has records */
 	uint64_t heartbeat_ns; /* longest silence of the input; 0 if not given */
 	bool follows;      /* whether the files are streams */
+	char archive_path[NCS_OPTION_VALUE_MAX]; /* "" if not given */
+	uint64_t archive_bytes;
 	const char *textfile_directory;
 	const char *report_path; /* of HTML */
 	const char *listen_address;

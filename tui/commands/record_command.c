@@ -137,7 +137,8 @@ int ncs_record_run(const struct ncs_command_input *input)
 			NCS_RECORDING_INTERVAL_NS;
 	settings.means = NCS_SINK_ALL_MEANS;
 	settings.stop = &stop;
-	settings.report = report;
+	/* A watch has jobs come and go. */
+	settings.report = options->mode == NCS_MODE_WATCH ? NULL : report;
 	if (ncs_options_is_given(options, NCS_OPTION_STACKS))
 		settings.read_stacks = ncs_stacks_read_lines;
 	heed_signals();

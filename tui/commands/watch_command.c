@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --watch: prints a line whenever the verdict on the job changes, and runs the
- * commands of --on. Must not judge: analysis/diagnosis does. */
+/* --watch: prints a line whenever the verdict on the job changes, runs the commands
+ * of --on, and has jobs kept. Must not judge: analysis/diagnosis does. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "tui/commands/command_runs.h"
 #include "tui/commands/diagnose_command.h"
 #include "tui/commands/hooks.h"
+#include "tui/commands/kept_jobs.h"
 #include "tui/commands/stop_signals.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/job_verdict.h"
@@ -27,6 +28,7 @@ struct verdict_watch {
 	struct ncs_diagnosis diagnosis;
 	struct ncs_stamp stamp;
 	struct ncs_hooks *hooks;
+	struct ncs_kept_jobs *kept; /* NULL: none are kept */
 	char said[256]; /* the latest error of the source, which was printed */
 	/* The verdict that was printed. */
 	bool is_told;
@@ -77,6 +79,9 @@ static bool look(struct verdict_watch *watch)
 		ncs_complain("%s", strerror(ENOMEM));
 		return false;
 	}
+	if (watch->kept)
+		ncs_kept_jobs_look(watch->kept, &watch->diagnosis,
+				   &watch->model);
 	if (watch->diagnosis.passes < 2)
 		return true;
 	ncs_hooks_look(watch->hooks, &watch->diagnosis, &watch->model,
@@ -132,6 +137,13 @@ int ncs_watch_run(const struct ncs_command_input *input)
 		return NCS_EXIT_NOTHING;
 	}
 	ncs_stop_signals_block(&signals);
+	if (input->options->archive_path[0]) {
+		watch.kept = ncs_kept_jobs_open(input->options);
+		if (!watch.kept) {
+			ncs_hooks_close(watch.hooks);
+			return NCS_EXIT_NOTHING;
+		}
+	}
 	ncs_model_init(&watch.model);
 	ncs_diagnosis_init(&watch.diagnosis);
 	watch.model.diagnosis = &watch.diagnosis;
@@ -142,6 +154,8 @@ int ncs_watch_run(const struct ncs_command_input *input)
 	input->source->wants_peaks = true;
 	watch_until_stopped(&watch, &signals);
 	ncs_hooks_close(watch.hooks);
+	if (watch.kept)
+		ncs_kept_jobs_close(watch.kept);
 	ncs_diagnosis_release(&watch.diagnosis);
 	ncs_model_release(&watch.model);
 	return NCS_EXIT_OK;

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of the directory, and which of them go; see archive.h. */
+#include "record/archive/archive.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/format/file_format.h"
+#include "shm/array.h"
+#include "shm/process.h"
+
+/* The directory is for its owner: recordings tell what users do. */
+#define DIRECTORY_MODE 0700
+
+/* Marks a folder of a job with a finding. */
+#define FINDING "finding"
+
+#define PATH_BYTES 4096
+
+/* --- Lists --------------------------------------------------------------- */
+
+/* A file of the ring, or a folder of a job. */
+struct entry {
+	char *path;
+	const char *name; /* its last part */
+	struct timespec written;
+	uint64_t bytes; /* of a folder: of what the ring does not have */
+	ino_t inode;
+	bool has_finding;
+};
+
+struct entries {
+	struct entry *at;
+	size_t count, capacity;
+	uint64_t bytes;
+};
+
+static void release_entries(struct entries *entries)
+{
+	for (size_t i = 0; i < entries->count; i++)
+		free(entries->at[i].path);
+	free(entries->at);
+	*entries = (struct entries){ 0 };
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->written.tv_sec != y->written.tv_sec)
+		return x->written.tv_sec < y->written.tv_sec ? -1 : 1;
+	if (x->written.tv_nsec != y->written.tv_nsec)
+		return x->written.tv_nsec < y->written.tv_nsec ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+static int add_entry(struct entries *entries, const char *path,
+		     const struct stat *stat)
+{
+	struct entry *entry;
+	char *copy = strdup(path);
+
+	if (!copy || ncs_array_reserve(&entries->at, &entries->capacity,
+				       entries->count + 1,
+				       sizeof(*entries->at)) != 0) {
+		free(copy);
+		return -ENOMEM;
+	}
+	entry = &entries->at[entries->count++];
+	*entry = (struct entry){
+		.path = copy,
+		.name = strrchr(copy, '/') + 1,
+		.written = stat->st_mtim,
+		.bytes = (uint64_t)stat->st_blocks * 512,
+		.inode = stat->st_ino,
+	};
+	entries->bytes += entry->bytes;
+	return 0;
+}
+
+/* Lists the files or the folders of a folder, the latest last. One that is not there is
+ * empty. Returns 0 or -errno. */
+static int list(struct entries *entries, const char *path, mode_t kind)
+{
+	DIR *folder = opendir(path);
+	struct dirent *file;
+	struct stat stat;
+	char name[PATH_BYTES];
+	int error = 0;
+
+	*entries = (struct entries){ 0 };
+	if (!folder)
+		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+	while (!error && (file = readdir(folder)) != NULL) {
+		if (file->d_name[0] == '.')
+			continue;
+		if (snprintf(name, sizeof(name), "%s/%s", path, file->d_name) <
+			    (int)sizeof(name) &&
+		    lstat(name, &stat) == 0 && (stat.st_mode & S_IFMT) == kind)
+			error = add_entry(entries, name, &stat);
+	}
+	closedir(folder);
+	if (entries->count > 0)
+		qsort(entries->at, entries->count, sizeof(*entries->at),
+		      by_time);
+	return error;
+}
+
+static int list_below(const struct ncs_archive *archive, const char *name,
+		      mode_t kind, struct entries *entries)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/%s", archive->path, name);
+	return list(entries, path, kind);
+}
+
+/* --- The directory ------------------------------------------------------- */
+
+const char *ncs_archive_default(char *path, size_t size)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+	if (geteuid() == 0)
+		snprintf(path, size, "/var/lib/ncclstat");
+	else if (state && state[0] == '/')
+		snprintf(path, size, "%s/ncclstat", state);
+	else if (home && home[0])
+		snprintf(path, size, "%s/.local/state/ncclstat", home);
+	else
+		path[0] = '\0';
+	return path;
+}
+
+/* Makes a folder and those that it is in. Returns 0 or -errno. */
+static int make_folders(const char *path)
+{
+	char part[PATH_BYTES];
+
+	for (const char *end = path + 1; *end; end++) {
+		if (*end != '/' && end[1])
+			continue;
+		snprintf(part, sizeof(part), "%.*s",
+			 (int)(end - path) + (*end != '/'), path);
+		if (mkdir(part, DIRECTORY_MODE) != 0 && errno != EEXIST)
+			return -errno;
+	}
+	return 0;
+}
+
+static int make_below(const struct ncs_archive *archive, const char *name)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/%s", archive->path, name);
+	return make_folders(path);
+}
+
+bool ncs_archive_open(struct ncs_archive *archive, const char *path,
+		      uint64_t limit_bytes, char *why, size_t why_size)
+{
+	char lock[PATH_BYTES];
+	int error;
+
+	*archive = (struct ncs_archive){
+		.limit_bytes = limit_bytes,
+		.lock = -1,
+	};
+	if (snprintf(archive->path, sizeof(archive->path), "%s", path) >=
+	    (int)sizeof(archive->path)) {
+		snprintf(why, why_size, "%s", strerror(ENAMETOOLONG));
+		return false;
+	}
+	error = make_below(archive, "ring");
+	if (!error)
+		error = make_below(archive, "jobs");
+	snprintf(lock, sizeof(lock), "%s/lock", archive->path);
+	if (!error)
+		archive->lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (!error && archive->lock < 0)
+		error = -errno;
+	if (!error && flock(archive->lock, LOCK_EX | LOCK_NB) != 0)
+		error = -errno;
+	if (!error)
+		return true;
+	snprintf(why, why_size, "%s",
+		 error == -EWOULDBLOCK ? "another watch writes there" :
+					 strerror(-error));
+	ncs_archive_close(archive);
+	return false;
+}
+
+void ncs_archive_close(struct ncs_archive *archive)
+{
+	if (archive->lock >= 0)
+		close(archive->lock);
+	archive->lock = -1;
+}
+
+time_t ncs_archive_last_written(const struct ncs_archive *archive)
+{
+	struct entries ring;
+	time_t written = 0;
+
+	if (list_below(archive, "ring", S_IFREG, &ring) == 0 && ring.count > 0)
+		written = ring.at[ring.count - 1].written.tv_sec;
+	release_entries(&ring);
+	return written;
+}
+
+/* Reads the head of a recording's file. Returns false if it has none. */
+static bool read_head(const char *path, struct ncs_file_head *head)
+{
+	struct ncs_chunk chunk;
+	FILE *file = fopen(path, "re");
+	bool is_read = file && fread(&chunk, sizeof(chunk), 1, file) == 1 &&
+		       chunk.magic == NCS_CHUNK_MAGIC &&
+		       chunk.type == NCS_CHUNK_FILE &&
+		       fread(head, sizeof(*head), 1, file) == 1;
+
+	if (file)
+		fclose(file);
+	return is_read && head->version == NCS_FORMAT_VERSION;
+}
+
+void ncs_archive_begin_run(const struct ncs_archive *archive,
+			   struct ncs_archive_run *run)
+{
+	struct ncs_process self;
+	struct ncs_file_head head;
+	struct entries ring;
+	struct timespec now;
+
+	*run = (struct ncs_archive_run){ .number = 0 };
+	ncs_process_describe(&self);
+	if (list_below(archive, "ring", S_IFREG, &ring) == 0)
+		for (size_t i = ring.count; i-- > 0 && run->number == 0;) {
+			if (!read_head(ring.at[i].path, &head))
+				continue;
+			if (strncmp(head.boot_id, self.boot_id,
+				    sizeof(head.boot_id)) != 0)
+				break;
+			memcpy(run->recording, head.recording,
+			       sizeof(run->recording));
+			run->number = head.number + 1;
+		}
+	release_entries(&ring);
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(run->path, sizeof(run->path), "%s/ring/%lld.%09ld.%ld",
+		 archive->path, (long long)now.tv_sec, now.tv_nsec,
+		 (long)getpid());
+}
+
+/* Replaces what a folder's name does not have, but for `other` characters. */
+static void clean_name(char *name, const char *other)
+{
+	for (; *name; name++)
+		if (!strchr(other, *name) && !(*name >= '0' && *name <= '9') &&
+		    !(*name >= 'a' && *name <= 'z') &&
+		    !(*name >= 'A' && *name <= 'Z'))
+			*name = '_';
+}
+
+void ncs_archive_folder(char *folder, size_t size, const char *job,
+			time_t begun)
+{
+	char name[NCS_ARCHIVE_NAME_MAX - 32];
+
+	snprintf(name, sizeof(name), "%s", job);
+	clean_name(name, "-_.");
+	if (name[0] == '.')
+		name[0] = '_';
+	snprintf(folder, size, "%s@%lld", name, (long long)begun);
+}
+
+/* --- What is kept -------------------------------------------------------- */
+
+static int keep_file(const struct ncs_archive *archive, const char *folder,
+		     const struct entry *file)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/jobs/%s/%s", archive->path, folder,
+		 file->name);
+	/* The oldest file may go meanwhile. */
+	return link(file->path, path) == 0 || errno == EEXIST ||
+			       errno == ENOENT ?
+		       0 :
+		       -errno;
+}
+
+static int mark(const struct ncs_archive *archive, const char *folder)
+{
+	char path[PATH_BYTES];
+	int file;
+
+	snprintf(path, sizeof(path), "%s/jobs/%s/" FINDING, archive->path,
+		 folder);
+	file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (file < 0)
+		return -errno;
+	close(file);
+	return 0;
+}
+
+int ncs_archive_keep(const struct ncs_archive *archive, const char *folder,
+		     time_t since, bool has_finding)
+{
+	char name[NCS_ARCHIVE_NAME_MAX + 8];
+	struct entries ring;
+	int error;
+
+	snprintf(name, sizeof(name), "jobs/%s", folder);
+	error = make_below(archive, name);
+	if (error)
+		return error;
+	error = list_below(archive, "ring", S_IFREG, &ring);
+	for (size_t i = 0; !error && i < ring.count; i++)
+		if (ring.at[i].written.tv_sec >= since)
+			error = keep_file(archive, folder, &ring.at[i]);
+	release_entries(&ring);
+	return !error && has_finding ? mark(archive, folder) : error;
+}
+
+/* --- What goes ----------------------------------------------------------- */
+
+static bool is_in(const struct entries *entries, ino_t inode)
+{
+	for (size_t i = 0; i < entries->count; i++)
+		if (entries->at[i].inode == inode)
+			return true;
+	return false;
+}
+
+/* Sets what a folder takes beyond the ring, and whether it has a finding. */
+static int look_into(struct entry *folder, const struct entries *ring)
+{
+	struct entries files;
+	int error = list(&files, folder->path, S_IFREG);
+
+	folder->bytes = 0;
+	for (size_t i = 0; i < files.count; i++) {
+		if (!is_in(ring, files.at[i].inode))
+			folder->bytes += files.at[i].bytes;
+		folder->has_finding |= strcmp(files.at[i].name, FINDING) == 0;
+	}
+	release_entries(&files);
+	return error;
+}
+
+static int remove_folder(const struct entry *folder)
+{
+	struct entries files;
+	int error = list(&files, folder->path, S_IFREG);
+
+	for (size_t i = 0; i < files.count; i++)
+		if (unlink(files.at[i].path) != 0 && !error)
+			error = -errno;
+	release_entries(&files);
+	if (!error && rmdir(folder->path) != 0)
+		error = -errno;
+	return error;
+}
+
+/* The latest file is being written. */
+static int trim_ring(struct entries *ring, uint64_t most_bytes)
+{
+	int error = 0;
+
+	for (size_t i = 0; i + 1 < ring->count && ring->bytes > most_bytes;
+	     i++) {
+		if (unlink(ring->at[i].path) != 0 && errno != ENOENT)
+			error = -errno;
+		ring->bytes -= ring->at[i].bytes;
+		ring->at[i].inode = 0;
+	}
+	return error;
+}
+
+int ncs_archive_trim(const struct ncs_archive *archive,
+		     bool (*is_running)(void *context, const char *folder),
+		     void (*removed)(void *context, const char *folder),
+		     void *context)
+{
+	struct entries ring, folders = { 0 };
+	uint64_t bytes = 0;
+	int error = list_below(archive, "ring", S_IFREG, &ring);
+
+	if (!error)
+		error = trim_ring(&ring, archive->limit_bytes / 2);
+	if (!error)
+		error = list_below(archive, "jobs", S_IFDIR, &folders);
+	for (size_t i = 0; !error && i < folders.count; i++) {
+		error = look_into(&folders.at[i], &ring);
+		bytes += folders.at[i].bytes;
+	}
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (size_t i = 0; !error && i < folders.count &&
+				   ring.bytes + bytes > archive->limit_bytes;
+		     i++) {
+			struct entry *folder = &folders.at[i];
+
+			if (folder->bytes == 0 ||
+			    folder->has_finding != (pass == 1) ||
+			    (is_running && is_running(context, folder->name)))
+				continue;
+			error = remove_folder(folder);
+			bytes -= folder->bytes;
+			folder->bytes = 0;
+			if (!error && removed)
+				removed(context, folder->name);
+		}
+	release_entries(&ring);
+	release_entries(&folders);
+	return error;
+}
+
+int ncs_archive_add_line(const struct ncs_archive *archive, const char *line)
+{
+	char path[PATH_BYTES];
+	size_t size = strlen(line);
+	ssize_t written = -1;
+	int file;
+
+	snprintf(path, sizeof(path), "%s/jobs.jsonl", archive->path);
+	file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (file < 0)
+		return -errno;
+	written = write(file, line, size);
+	if (written == (ssize_t)size && fsync(file) == 0) {
+		close(file);
+		return 0;
+	}
+	close(file);
+	return written < 0 ? -errno : -ENOSPC;
+}
+
+/* --- Reading ------------------------------------------------------------- */
+
+static int add_path(struct ncs_archive_files *files, const char *path)
+{
+	char *copy = strdup(path);
+
+	if (!copy || ncs_array_reserve(&files->paths, &files->capacity,
+				       files->count + 1,
+				       sizeof(*files->paths)) != 0) {
+		free(copy);
+		return -ENOMEM;
+	}
+	files->paths[files->count++] = copy;
+	return 0;
+}
+
+/* Adds the recordings of a folder: files whose names are those of the ring. */
+static int add_files(struct ncs_archive_files *files, const char *path)
+{
+	struct entries found;
+	int error = list(&found, path, S_IFREG);
+
+	for (size_t i = 0; !error && i < found.count; i++)
+		if (found.at[i].name[0] >= '0' && found.at[i].name[0] <= '9')
+			error = add_path(files, found.at[i].path);
+	release_entries(&found);
+	return error;
+}
+
+/* Returns whether the folder is one of a job whose name matches. */
+static bool is_of(const struct entry *folder, const char *pattern)
+{
+	char name[NCS_ARCHIVE_NAME_MAX], clean[NCS_ARCHIVE_NAME_MAX];
+	char *end;
+
+	snprintf(clean, sizeof(clean), "%s", pattern);
+	clean_name(clean, "-_.@*?[]!");
+	pattern = clean;
+	if (fnmatch(pattern, folder->name, 0) == 0)
+		return true;
+	snprintf(name, sizeof(name), "%s", folder->name);
+	end = strrchr(name, '@');
+	if (end)
+		*end = '\0';
+	return end && fnmatch(pattern, name, 0) == 0;
+}
+
+static long long begun_of(const struct entry *folder)
+{
+	const char *at = strrchr(folder->name, '@');
+
+	return at ? atoll(at + 1) : 0;
+}
+
+/* Adds the files of the latest job of one machine that matches. */
+static int find_here(struct ncs_archive_files *files, const char *path,
+		     const char *pattern)
+{
+	char below[PATH_BYTES];
+	struct entries folders;
+	const struct entry *latest = NULL;
+	size_t before = files->count;
+	int error;
+
+	snprintf(below, sizeof(below), "%s/jobs", path);
+	error = list(&folders, below, S_IFDIR);
+	for (size_t i = 0; i < folders.count; i++)
+		if (is_of(&folders.at[i], pattern) &&
+		    (!latest || begun_of(&folders.at[i]) >= begun_of(latest)))
+			latest = &folders.at[i];
+	if (!error && latest)
+		error = add_files(files, latest->path);
+	release_entries(&folders);
+	snprintf(below, sizeof(below), "%s/ring", path);
+	return !error && files->count == before ? add_files(files, below) :
+						  error;
+}
+
+int ncs_archive_find(struct ncs_archive_files *files, const char *path,
+		     const char *pattern)
+{
+	struct entries machines;
+	int error;
+
+	*files = (struct ncs_archive_files){ 0 };
+	error = find_here(files, path, pattern);
+	if (error || files->count > 0)
+		return error;
+	error = list(&machines, path, S_IFDIR);
+	for (size_t i = 0; !error && i < machines.count; i++)
+		error = find_here(files, machines.at[i].path, pattern);
+	release_entries(&machines);
+	return error || files->count > 0 ? error : -ENOENT;
+}
+
+void ncs_archive_release(struct ncs_archive_files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		free(files->paths[i]);
+	free(files->paths);
+	*files = (struct ncs_archive_files){ 0 };
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* A directory that keeps recordings of the jobs of a machine:
+ *
+ *   lock                  held while a watch writes to the directory
+ *   jobs.jsonl            a line of JSON for each job that began, and that ended
+ *   ring/TIME.PID[.N]     the recording of all jobs, in files of which the oldest go
+ *   jobs/NAME@TIME/       what is kept of a job: links to files of the ring, and
+ *                         its report. TIME is when it began, in seconds since 1970
+ *
+ * A file of the ring that a job keeps takes no more room, and stays when its name in the
+ * ring goes. Must not know what a line says. Not thread-safe.
+ */
+#ifndef NCS_RECORD_ARCHIVE_ARCHIVE_H
+#define NCS_RECORD_ARCHIVE_ARCHIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#define NCS_ARCHIVE_BYTES (UINT64_C(1) << 30)
+
+/* Size of a buffer for the name of a job's folder. */
+#define NCS_ARCHIVE_NAME_MAX 160
+
+struct ncs_archive {
+	char path[3072];
+	uint64_t limit_bytes;
+	int lock; /* file; -1: none */
+};
+
+/* Returns the directory that is used if none is named: root's, or one in the user's home;
+ * "" if there is no home. Writes it into `path`. */
+const char *ncs_archive_default(char *path, size_t size);
+
+/* Opens a directory to write to, and makes what is not there. Returns false if it cannot
+ * be made or another watch writes to it; `why` then says so. Close it. */
+bool ncs_archive_open(struct ncs_archive *archive, const char *path,
+		      uint64_t limit_bytes, char *why, size_t why_size);
+void ncs_archive_close(struct ncs_archive *archive);
+
+/* Returns when a file of the ring was last written to, since 1970; 0: there is none. */
+time_t ncs_archive_last_written(const struct ncs_archive *archive);
+
+/* A recording of the ring that a recorder may go on with. */
+struct ncs_archive_run {
+	char path[4096]; /* of the recorder's first file */
+	uint64_t recording[2];
+	uint64_t number; /* of the file; 0: the recording is another one */
+};
+
+/* Begins another run of a recorder, which goes on with the latest recording of this boot,
+ * so that its ranks are the same. */
+void ncs_archive_begin_run(const struct ncs_archive *archive,
+			   struct ncs_archive_run *run);
+
+/* Prints the name of the folder of a job that began at that time. */
+void ncs_archive_folder(char *folder, size_t size, const char *job,
+			time_t begun);
+
+/* Keeps those files of the ring that were written to since that time for a job, and
+ * marks the job's folder as one with a finding if it has one. Returns 0 or -errno. */
+int ncs_archive_keep(const struct ncs_archive *archive, const char *folder,
+		     time_t since, bool has_finding);
+
+/* Removes files of the ring beyond half of the limit, the oldest first, and folders of
+ * jobs beyond the limit: those without a finding first, of these the oldest. `is_running`
+ * tells which folders stay in any case. `removed` is told each folder. Either may be
+ * NULL. Returns 0 or -errno. */
+int ncs_archive_trim(const struct ncs_archive *archive,
+		     bool (*is_running)(void *context, const char *folder),
+		     void (*removed)(void *context, const char *folder),
+		     void *context);
+
+/* Adds a line to jobs.jsonl, whole or not at all. Returns 0 or -errno. */
+int ncs_archive_add_line(const struct ncs_archive *archive, const char *line);
+
+/* The files that are kept of a job. */
+struct ncs_archive_files {
+	char **paths; /* in the order in which they were written */
+	size_t count, capacity;
+};
+
+/* Finds the files of the latest job whose name matches a pattern, as for fnmatch(), in a
+ * directory and, if it has folders of several machines, in each of these. Those of a job
+ * of which nothing is kept yet are the ring's. Returns 0 or -errno: -ENOENT if there is
+ * none. Release them in any case. */
+int ncs_archive_find(struct ncs_archive_files *files, const char *path,
+		     const char *pattern);
+void ncs_archive_release(struct ncs_archive_files *files);
+
+#endif

@@ -1,0 +1,164 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --watch --archive and --jobs, end to end: jobs come, hang and go, the watch is killed
+# and started again; what is kept of each is read afterwards.
+#
+# Prints "ok ..." or "not ok ..." for each check.
+
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+BUILD=$(cd "${BUILD:-build}" && pwd)
+. test/ui/checks
+
+archive=$tmp/archive
+mkdir "$tmp/job" "$tmp/well"
+shm_folder "$tmp/shm"
+export NCCLSTAT_DIR="$tmp/shm"
+python3 test/ui/faulty_job.py missing 8 "$tmp/job"
+python3 test/ui/faulty_job.py none 8 "$tmp/well"
+
+start_watch() {
+	"$ncclstat" watch -i 0.2 --archive="$archive" --archive-size=64M \
+		>>"$tmp/out" 2>>"$tmp/err" &
+	watch=$!
+	job="$job $watch"
+}
+
+# start_job ID FOLDER: starts to play a job.
+start_job() {
+	SLURM_JOB_ID=$1 "$build/ncclreplay" --hold "$2" 2>"$tmp/replay" &
+	player=$!
+	job="$job $player"
+}
+
+end_job() {
+	kill "$player"
+	wait "$player"
+}
+
+# lines EVENT ID: how many lines jobs.jsonl has.
+lines() {
+	grep -c "\"event\":\"$1\",\"job\":\"$2\"" "$archive/jobs.jsonl"
+}
+
+# has_lines EVENT ID COUNT
+has_lines() {
+	[ "$(lines "$1" "$2")" = "$3" ]
+}
+
+# member ID KEY: prints what the line of a job's end tells.
+member() {
+	python3 -c 'import json, sys
+for line in open(sys.argv[1]):
+    job = json.loads(line)
+    if job["event"] == "ended" and job["job"] == sys.argv[2]:
+        print(json.dumps(job[sys.argv[3]]))' "$archive/jobs.jsonl" "$1" "$2"
+}
+
+# diagnosed ID: what --diagnose says of what is kept of a job.
+diagnosed() {
+	"$ncclstat" diagnose --archive="$archive" --job="$1" 2>&1
+}
+
+# is_found ID: whether what is kept of a job has a finding.
+is_found() {
+	ls "$archive/jobs/$1"@*/finding >/dev/null 2>&1
+}
+
+"$ncclstat" jobs --archive="$archive" >"$tmp/said" 2>&1
+check 'without an archive there is a status' test $? -eq 1
+check 'and a reason' grep -q 'ncclstat watch --archive' "$tmp/said"
+"$ncclstat" diagnose --archive="$archive" 2>"$tmp/said"
+check 'without a job --archive is refused' grep -q 'or --job=ID' "$tmp/said"
+
+# --- A job that hangs --------------------------------------------------------
+
+start_watch
+await test -d "$archive/jobs"
+"$ncclstat" watch --archive="$archive" --count 1 2>"$tmp/said" >/dev/null
+check 'a second watch is refused' grep -q 'another watch writes there' "$tmp/said"
+start_job 4711 "$tmp/job"
+check 'a job that comes has a line' await has_lines begun 4711 1
+check 'one that hangs is kept' await is_found 4711
+check 'and told' await grep -q ' stuck: rank 1 of faulty has not' "$tmp/out"
+# Recordings are some time behind.
+sleep 2
+diagnosed 4711 >"$tmp/said"
+check 'what is kept tells of it while it runs' grep -q '^stuck' "$tmp/said"
+"$ncclstat" jobs --archive="$archive" >"$tmp/said"
+check 'it is listed as one that runs' grep -Eq ' runs .* 4711 ' "$tmp/said"
+end_job
+check 'its end has a line' await has_lines ended 4711 1
+check 'with the worst that was found' test "$(member 4711 severity)" = '"stuck"'
+check 'with its rank' sh -c "$(printf '%s' "echo '$(member 4711 findings)'") |
+	grep -q '\"rank\": 1'"
+check 'with its processes' test "$(member 4711 processes)" = 8
+check 'there is a report' test -s "$archive"/jobs/4711@*/report.html
+"$ncclstat" jobs --archive="$archive" >"$tmp/said"
+check 'the list tells the verdict' grep -q ' stuck: rank 1 of faulty has not' \
+	"$tmp/said"
+
+# --- The watch is killed ------------------------------------------------------
+
+start_job 4712 "$tmp/well"
+await has_lines begun 4712 1
+kill -KILL "$watch"
+wait "$watch" 2>/dev/null
+recorder_is_gone() {
+	! pgrep -f "archive=$archive" >/dev/null
+}
+check 'its recorder ends with it' await recorder_is_gone
+start_watch
+sleep 1
+check 'a job that goes on begins once' has_lines begun 4712 1
+end_job
+check 'its end is seen by the next watch' await has_lines ended 4712 1
+check 'the end is seen' test "$(member 4712 end_is_unseen)" = false
+"$ncclstat" export ndjson --archive="$archive" --job=4712 >"$tmp/events" 2>"$tmp/said"
+check 'what two recorders have is read once' sh -c "grep -c '\"coll\"' \
+	$tmp/events && [ -z \"\$(grep '\"coll\"' $tmp/events | sort | uniq -d)\" ]"
+check 'it was well' test "$(member 4712 severity)" = '"well"'
+
+start_job 4713 "$tmp/job"
+await has_lines begun 4713 1
+hangs_again() {
+	[ "$(grep -c ' stuck: rank 1 of faulty has not' "$tmp/out")" = 2 ]
+}
+await hangs_again
+sleep 2
+kill -KILL "$watch"
+wait "$watch" 2>/dev/null
+end_job
+await recorder_is_gone
+start_watch
+check 'a job that ended without a watch has a line' await has_lines ended 4713 1
+check 'which says so' test "$(member 4713 end_is_unseen)" = true
+check 'its hang is told' test "$(member 4713 severity)" = '"stuck"'
+
+# --- Processes without a label ------------------------------------------------
+
+"$build/ncclreplay" --hold "$tmp/well" 2>"$tmp/replay" &
+player=$!
+job="$job $player"
+await has_lines begun unnamed 1
+end_job
+check 'processes without a label are a job' await has_lines ended unnamed 1
+diagnosed unnamed >"$tmp/said"
+check 'which can be read' grep -q '8 ranks' "$tmp/said"
+
+"$ncclstat" jobs --archive="$archive" --jobs=json >"$tmp/json"
+check 'the list is JSON' python3 test/ui/json_schema.py \
+	tui/share/json/ncclstat.schema.json kept_jobs "$tmp/json"
+check 'so are the lines' python3 test/ui/json_schema.py \
+	tui/share/json/ncclstat.schema.json kept_job "$archive/jobs.jsonl"
+mkdir "$tmp/shared"
+ln -s "$archive" "$tmp/shared/n1"
+"$ncclstat" jobs --archive="$tmp/shared" --job=4711 >"$tmp/said"
+check 'archives of machines are listed together' test "$(wc -l <"$tmp/said")" = 2
+
+kill "$watch"
+wait "$watch"
+check 'a signal ends the watch with status 0' test $? -eq 0
+check 'nothing is left running' await recorder_is_gone
+check 'there was no message' test ! -s "$tmp/err"

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of jobs.jsonl; see job_summary.h. */
+#include "tui/commands/job_summary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analysis/diagnosis/finding.h"
+#include "tui/commands/json_values.h"
+
+#define PATH_BYTES 4096
+
+/* --- The line ------------------------------------------------------------ */
+
+static json_t *line_of(const struct ncs_job_summary *job, const char *event)
+{
+	json_t *line = ncs_json_document();
+	const struct passwd *user = getpwuid(job->owner);
+	char host[256] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	ncs_json_add_word(line, "event", event);
+	ncs_json_add_text(line, "job", job->name);
+	ncs_json_add_number(line, "begun_s", (uint64_t)job->begun);
+	ncs_json_add_text(line, "node", host);
+	ncs_json_add_number(line, "uid", job->owner);
+	ncs_json_add_text_if(line, "user", user != NULL,
+			     user ? user->pw_name : "");
+	ncs_json_add_text(line, "folder", job->folder);
+	return line;
+}
+
+/* Adds a line to those of the archive, and releases it. */
+static int add_line(const struct ncs_archive *archive, json_t *line)
+{
+	char *text = json_dumps(line, JSON_COMPACT);
+	char *ended = NULL;
+	int error = -ENOMEM;
+
+	if (text && asprintf(&ended, "%s\n", text) >= 0)
+		error = ncs_archive_add_line(archive, ended);
+	free(ended);
+	free(text);
+	json_decref(line);
+	return error;
+}
+
+int ncs_job_summary_begin(const struct ncs_archive *archive,
+			  const struct ncs_job_summary *job)
+{
+	return add_line(archive, line_of(job, "begun"));
+}
+
+/* --- What is concluded --------------------------------------------------- */
+
+/* Runs this program on the files of a job. Returns what it prints, to be closed by
+ * end_program(); NULL if it cannot be run. */
+static FILE *run_program(const char *option, const char *job,
+			 const struct ncs_archive_files *files, pid_t *child)
+{
+	char **words = calloc(files->count + 4, sizeof(*words));
+	char program[] = "ncclstat", of[160], chosen[PATH_BYTES];
+	size_t count = 0;
+	int ends[2];
+
+	*child = -1;
+	if (!words || pipe2(ends, O_CLOEXEC) != 0) {
+		free(words);
+		return NULL;
+	}
+	snprintf(chosen, sizeof(chosen), "%s", option);
+	words[count++] = program;
+	words[count++] = chosen;
+	snprintf(of, sizeof(of), "--job=%s", job);
+	words[count++] = of;
+	for (size_t i = 0; i < files->count; i++)
+		words[count++] = files->paths[i];
+	*child = fork();
+	if (*child == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		execv("/proc/self/exe", words);
+		_exit(EXIT_FAILURE);
+	}
+	free(words);
+	close(ends[1]);
+	if (*child > 0)
+		return fdopen(ends[0], "r");
+	close(ends[0]);
+	return NULL;
+}
+
+static void end_program(FILE *output, pid_t child)
+{
+	if (output)
+		fclose(output);
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+static json_t *diagnosis_of(const char *job,
+			    const struct ncs_archive_files *files)
+{
+	pid_t child;
+	FILE *output = run_program("--diagnose=json", job, files, &child);
+	json_t *document = output ? json_loadf(output, 0, NULL) : NULL;
+
+	end_program(output, child);
+	return document;
+}
+
+static void make_report(const struct ncs_archive *archive,
+			const struct ncs_job_summary *job,
+			const struct ncs_archive_files *files)
+{
+	char option[PATH_BYTES];
+	pid_t child;
+	FILE *output;
+
+	if (snprintf(option, sizeof(option), "--report=%s/jobs/%s/report.html",
+		     archive->path, job->folder) >= (int)sizeof(option))
+		return;
+	output = run_program(option, job->name, files, &child);
+	/* Until it ends; it prints nothing. */
+	while (output && fgetc(output) != EOF)
+		;
+	end_program(output, child);
+}
+
+/* Adds some members of an object to another one. */
+static void copy_members(json_t *to, const json_t *from,
+			 const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		json_t *value = json_object_get(from, names[i]);
+
+		if (value)
+			json_object_set(to, names[i], value);
+	}
+}
+
+/* Returns how bad a severity is, by its name. */
+static unsigned badness(const json_t *severity)
+{
+	const char *name = json_string_value(severity);
+
+	for (unsigned i = 0; name && i < NCS_SEVERITY_COUNT; i++)
+		if (strcmp(ncs_severity_name(i), name) == 0)
+			return i;
+	return 0;
+}
+
+/* Puts the worst of what was found in place of how the job ended, if that is better. */
+static void add_worst(json_t *line, const json_t *findings)
+{
+	static const char *const names[] = { "severity", "sentence" };
+	const json_t *finding, *worst = line;
+	size_t at;
+
+	json_array_foreach(findings, at, finding)
+		if (badness(json_object_get(finding, "severity")) >
+		    badness(json_object_get(worst, "severity")))
+			worst = finding;
+	if (worst != line)
+		copy_members(line, worst, names, 2);
+}
+
+/* Adds what was found, at the end or before, in short. */
+static void add_findings(json_t *line, const json_t *document)
+{
+	static const char *const lists[] = { "findings", "episodes" };
+	static const char *const names[] = { "verdict",	   "severity",
+					     "rank",	   "cost_share",
+					     "from_ns",	   "until_ns",
+					     "sentence" };
+	json_t *findings = json_array(), *finding, *root;
+	size_t at;
+
+	for (size_t i = 0; i < 2; i++)
+		json_array_foreach(json_object_get(document, lists[i]), at,
+				   finding) {
+			json_t *object = json_object();
+
+			copy_members(object, finding, names,
+				     sizeof(names) / sizeof(*names));
+			root = json_object_get(finding, "root");
+			copy_members(object, root, &names[2], 1);
+			ncs_json_append(findings, object);
+		}
+	add_worst(line, findings);
+	ncs_json_add(line, "findings", findings);
+}
+
+int ncs_job_summary_end(const struct ncs_archive *archive,
+			const struct ncs_job_summary *job)
+{
+	static const char *const names[] = { "severity", "verdict_line",
+					     "training_step", "not_checked" };
+	const char *verdict;
+	struct ncs_archive_files files;
+	json_t *line = line_of(job, "ended"), *document = NULL;
+
+	if (ncs_archive_find(&files, archive->path, job->folder) == 0) {
+		document = diagnosis_of(job->name, &files);
+		make_report(archive, job, &files);
+	}
+	ncs_archive_release(&files);
+	ncs_json_add_number_if(line, "ended_s", job->ended > 0,
+			       (uint64_t)job->ended);
+	ncs_json_add_number_if(line, "lasted_s", job->ended >= job->begun,
+			       (uint64_t)(job->ended - job->begun));
+	ncs_json_add_bool(line, "end_is_unseen", job->end_is_unseen);
+	ncs_json_add_number(line, "processes", job->processes);
+	ncs_json_add_number(line, "ranks", job->ranks);
+	copy_members(line, document, names, sizeof(names) / sizeof(*names));
+	/* A verdict begins with its severity. */
+	verdict = json_string_value(json_object_get(line, "verdict_line"));
+	if (verdict && strstr(verdict, ": "))
+		json_object_set_new(line, "sentence",
+				    json_string(strstr(verdict, ": ") + 2));
+	add_findings(line, document);
+	json_decref(document);
+	return add_line(archive, line);
+}
+
+/* --- Reading ------------------------------------------------------------- */
+
+static void read_job(struct ncs_job_summary *job, const json_t *line)
+{
+	const char *name = json_string_value(json_object_get(line, "job"));
+	const char *folder = json_string_value(json_object_get(line, "folder"));
+
+	*job = (struct ncs_job_summary){
+		.owner = (uid_t)json_integer_value(json_object_get(line, "uid")),
+		.begun = (time_t)json_integer_value(
+			json_object_get(line, "begun_s")),
+		.processes = (uint32_t)json_integer_value(
+			json_object_get(line, "processes")),
+		.ranks = (uint32_t)json_integer_value(
+			json_object_get(line, "ranks")),
+	};
+	snprintf(job->name, sizeof(job->name), "%s", name ? name : "");
+	snprintf(job->folder, sizeof(job->folder), "%s", folder ? folder : "");
+}
+
+size_t ncs_job_summary_open_ones(const char *path, struct ncs_job_summary *jobs,
+				 size_t most)
+{
+	char name[PATH_BYTES], *text = NULL;
+	size_t size = 0, count = 0;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "%s/jobs.jsonl", path);
+	file = fopen(name, "re");
+	while (file && getline(&text, &size, file) > 0) {
+		json_t *line = json_loads(text, 0, NULL);
+		const char *event =
+			json_string_value(json_object_get(line, "event"));
+		bool has_begun = event && strcmp(event, "begun") == 0;
+		bool has_ended = event && strcmp(event, "ended") == 0;
+		struct ncs_job_summary job;
+		size_t at = 0;
+
+		read_job(&job, line);
+		json_decref(line);
+		while (at < count && strcmp(jobs[at].folder, job.folder) != 0)
+			at++;
+		if (has_begun && job.folder[0] && at == count && count < most)
+			jobs[count++] = job;
+		else if (has_ended && at < count)
+			jobs[at] = jobs[--count];
+	}
+	free(text);
+	if (file)
+		fclose(file);
+	return count;
+}

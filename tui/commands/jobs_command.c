@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* --jobs: lists the jobs of an archive, the latest last. Must not read recordings: the
+ * lines of jobs.jsonl tell what was concluded. */
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analysis/base/utf8.h"
+#include "record/archive/archive.h"
+#include "tui/commands/command_runs.h"
+#include "tui/commands/json_values.h"
+#include "tui/text/format.h"
+#include "tui/text/output.h"
+
+#define PATH_BYTES 4096
+#define LASTED_COLUMNS 7
+
+/* --- Reading ------------------------------------------------------------- */
+
+static const char *text_of(const json_t *job, const char *key)
+{
+	const char *text = json_string_value(json_object_get(job, key));
+
+	return text ? text : "";
+}
+
+/* Puts a line with the jobs: that of a job's end in place of that of its begin. */
+static void add_line(json_t *jobs, const char *path, json_t *line)
+{
+	const char *folder = text_of(line, "folder");
+	json_t *job;
+	size_t i;
+
+	json_object_set_new(line, "archive", json_string(path));
+	json_array_foreach(jobs, i, job)
+		if (strcmp(text_of(job, "folder"), folder) == 0 &&
+		    strcmp(text_of(job, "archive"), path) == 0) {
+			json_array_set(jobs, i, line);
+			return;
+		}
+	json_array_append(jobs, line);
+}
+
+/* Adds the jobs of a directory. Returns false if it has none. */
+static bool read_archive(json_t *jobs, const char *path)
+{
+	char name[PATH_BYTES], *text = NULL;
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "%s/jobs.jsonl", path);
+	file = fopen(name, "re");
+	if (!file)
+		return false;
+	while (getline(&text, &size, file) > 0) {
+		/* A line that is not whole is one that is being written. */
+		json_t *line = json_loads(text, 0, NULL);
+
+		if (json_is_object(line))
+			add_line(jobs, path, line);
+		json_decref(line);
+	}
+	free(text);
+	fclose(file);
+	return true;
+}
+
+/* Adds the jobs of the directories of several machines. Returns 0 or -errno. */
+static int read_machines(json_t *jobs, const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *machine;
+	bool any = false;
+	char name[PATH_BYTES];
+
+	if (!folder)
+		return -errno;
+	while ((machine = readdir(folder)) != NULL)
+		if (machine->d_name[0] != '.' &&
+		    snprintf(name, sizeof(name), "%s/%s", path,
+			     machine->d_name) < (int)sizeof(name))
+			any |= read_archive(jobs, name);
+	closedir(folder);
+	return any ? 0 : -ENOENT;
+}
+
+/* --- Printing ------------------------------------------------------------ */
+
+static int by_begin(const void *a, const void *b)
+{
+	json_int_t x = json_integer_value(
+		json_object_get(*(json_t *const *)a, "begun_s"));
+	json_int_t y = json_integer_value(
+		json_object_get(*(json_t *const *)b, "begun_s"));
+
+	return (x > y) - (x < y);
+}
+
+static bool is_chosen(const struct ncs_options *options, const json_t *job)
+{
+	return !options->choice.job ||
+	       fnmatch(options->choice.job, text_of(job, "job"), 0) == 0;
+}
+
+static void print_cell(FILE *file, const char *text, unsigned width, bool ascii)
+{
+	char clean[NCS_FORMAT_MAX], cell[NCS_FORMAT_MAX];
+
+	ncs_utf8_clean(clean, sizeof(clean), text, ascii);
+	ncs_format_pad(cell, sizeof(cell), clean, width, NCS_ALIGN_LEFT);
+	fprintf(file, "%s  ", cell);
+}
+
+static void print_job(FILE *file, const json_t *job, bool ascii)
+{
+	time_t begun = (time_t)json_integer_value(
+		json_object_get(job, "begun_s"));
+	const json_t *lasted = json_object_get(job, "lasted_s");
+	bool has_ended = strcmp(text_of(job, "event"), "ended") == 0;
+	char text[NCS_FORMAT_MAX] = "", verdict[1024];
+	struct tm local;
+
+	if (localtime_r(&begun, &local))
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local);
+	print_cell(file, text, 19, ascii);
+	snprintf(text, sizeof(text), "%s", has_ended ? "-" : "runs");
+	if (json_is_integer(lasted))
+		ncs_format_duration(text, sizeof(text),
+				    (uint64_t)json_integer_value(lasted) *
+					    UINT64_C(1000000000),
+				    LASTED_COLUMNS);
+	print_cell(file, text, LASTED_COLUMNS, ascii);
+	print_cell(file, text_of(job, "node"), 8, ascii);
+	print_cell(file, text_of(job, "user"), 8, ascii);
+	print_cell(file, text_of(job, "job"), 8, ascii);
+	fprintf(file, "%5" JSON_INTEGER_FORMAT "  ",
+		json_integer_value(json_object_get(job, "processes")));
+	ncs_utf8_clean(verdict, sizeof(verdict), text_of(job, "sentence"),
+		       ascii);
+	fprintf(file, "%s%s%s\n", text_of(job, "severity"),
+		verdict[0] ? ": " : "", has_ended ? verdict : "-");
+}
+
+static void print_text(FILE *file, json_t *const *sorted, size_t count,
+		       bool ascii)
+{
+	static const struct {
+		const char *title;
+		unsigned width;
+	} titles[] = { { "BEGUN", 19 }, { "LASTED", LASTED_COLUMNS }, { "NODE", 8 },
+		       { "USER", 8 },	{ "JOB", 8 },	 { "PROCS", 5 } };
+
+	for (size_t i = 0; i < sizeof(titles) / sizeof(*titles); i++)
+		print_cell(file, titles[i].title, titles[i].width, ascii);
+	fputs("VERDICT\n", file);
+	for (size_t i = 0; i < count; i++)
+		print_job(file, sorted[i], ascii);
+}
+
+static void print_json(FILE *file, json_t *const *sorted, size_t count)
+{
+	json_t *document = ncs_json_document(), *list = json_array();
+
+	ncs_json_add_number(document, "schema", NCS_JSON_SCHEMA);
+	for (size_t i = 0; i < count; i++)
+		ncs_json_append(list, json_incref(sorted[i]));
+	ncs_json_add(document, "jobs", list);
+	ncs_json_print(file, document, JSON_COMPACT);
+}
+
+static int print(const struct ncs_options *options, json_t *jobs)
+{
+	size_t all = json_array_size(jobs), count = 0;
+	json_t **sorted = calloc(all + 1, sizeof(json_t *));
+	struct ncs_output output;
+	int status = NCS_EXIT_OK;
+
+	if (!sorted || !ncs_output_init(&output)) {
+		free(sorted);
+		return NCS_EXIT_NOTHING;
+	}
+	for (size_t i = 0; i < all; i++)
+		if (is_chosen(options, json_array_get(jobs, i)))
+			sorted[count++] = json_array_get(jobs, i);
+	if (count > 0)
+		qsort(sorted, count, sizeof(json_t *), by_begin);
+	if (options->format == NCS_DUMP_JSON)
+		print_json(output.file, sorted, count);
+	else
+		print_text(output.file, sorted, count, options->ascii);
+	free(sorted);
+	ncs_output_release(&output, &status);
+	return count > 0 ? status : NCS_EXIT_NOTHING;
+}
+
+int ncs_jobs_run(const struct ncs_command_input *input)
+{
+	const struct ncs_options *options = input->options;
+	char path[PATH_BYTES];
+	json_t *jobs = json_array();
+	int status = NCS_EXIT_NOTHING, error = 0;
+
+	snprintf(path, sizeof(path), "%s", options->archive_path);
+	if (!path[0])
+		ncs_archive_default(path, sizeof(path));
+	if (!read_archive(jobs, path))
+		error = read_machines(jobs, path);
+	if (error)
+		ncs_complain("%s: no archive of jobs is there (%s); \"ncclstat"
+			     " watch --archive\" makes one",
+			     path, strerror(-error));
+	else
+		status = print(options, jobs);
+	json_decref(jobs);
+	return status;
+}
