@@ -216,7 +216,7 @@ bool ncs_job_matches(const char *labels, const char *pattern)
 	if (!pattern)
 		return true;
 	if (ncs_job_of(labels, &name) == NCS_JOB_NONE &&
-	    fnmatch(pattern, NCS_JOB_UNNAMED, 0) == 0)
+	    strcmp(pattern, NCS_JOB_UNNAMED) == 0)
 		return true;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const char *value = ncs_labels_value(labels, keys[i]);

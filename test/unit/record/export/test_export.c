@@ -604,7 +604,7 @@ static void write_collective(const struct recording_fixture *fixture,
 
 		assert_int_equal(ncs_recording_writer_records(
 					 fixture->writer, ranks[i], 1, &record,
-					 1, 0, 0, start + SECOND),
+					 1, number, 0, start + SECOND),
 				 0);
 	}
 }
@@ -692,7 +692,7 @@ static void parts_end_when_a_trace_says_so(void **state)
 	for (unsigned i = 0; i < 20; i++)
 		write_collective(fixture, ranks, i, 0);
 	assert_int_equal(ncs_recording_writer_records(
-				 fixture->writer, ranks[0], 1, &again, 1, 0, 0,
+				 fixture->writer, ranks[0], 1, &again, 1, 20, 0,
 				 RECORDING_BEGUN_NS + 4 * SECOND),
 			 0);
 	recording_fixture_end(fixture);
