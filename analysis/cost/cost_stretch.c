@@ -14,7 +14,7 @@ struct operation {
 	uint64_t call_ns; /* of its first part */
 	uint32_t timed;   /* parts with times */
 	/* Operations of its series since the one before it that no rank has noted. */
-	uint64_t missing;
+	uint32_t missing;
 	/* It has times of as many ranks as any operation of its series has. */
 	bool is_full;
 	bool is_weighed; /* some operation of its series has times */
@@ -71,6 +71,15 @@ static void finish_series(struct operation *operations, size_t count)
 	}
 }
 
+/* Returns how many operations are missing before that of a part; the numbers are those
+ * that a job tells. */
+static uint32_t missing_before(const struct ncs_cost_part *part)
+{
+	uint64_t missing = ncs_cost_missing_between(part - 1, part);
+
+	return missing < UINT32_MAX ? (uint32_t)missing : UINT32_MAX;
+}
+
 /* Makes the operations of sorted parts. Returns their number. */
 static size_t make_operations(const struct ncs_cost_part *parts, size_t count,
 			      struct operation *operations)
@@ -80,8 +89,7 @@ static size_t make_operations(const struct ncs_cost_part *parts, size_t count,
 	for (size_t i = 0, end; i < count; i = end) {
 		end = make_operation(parts, i, count, &operations[made]);
 		if (made > series)
-			operations[made].missing =
-				ncs_cost_missing_between(&parts[i - 1], &parts[i]);
+			operations[made].missing = missing_before(&parts[i]);
 		made++;
 		if (end < count &&
 		    ncs_cost_compare_series(&parts[i], &parts[end]) == 0)

@@ -131,8 +131,6 @@ struct ncs_skew_state {
 	struct ncs_link_kinds links;
 	struct ncs_unlike_calls unlike;
 	struct ncs_skew view;
-	/* The view's waited_share as of all operations, compared or not. */
-	double waited_in_all;
 	bool is_viewed; /* whether the view is up to date */
 };
 

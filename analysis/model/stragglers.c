@@ -138,17 +138,21 @@ static void add_wait(struct own_waits *waits, const struct ncs_late_part *recent
 }
 
 /* Returns how long others waited in all operations, if they did in those that are not
- * compared as in those that are: often only some have times. */
+ * compared as in those that are: often only some have times. Sends and receives are
+ * numbered by connection, so that it is not known how many there were. */
 static double waited_in_all_ns(const struct own_waits waits[NCS_FUNCTION_COUNT])
 {
 	double sum_ns = 0;
 
-	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++)
+	for (unsigned i = 0; i < NCS_FUNCTION_COUNT; i++) {
+		double all = (double)(waits[i].most - waits[i].least) + 1;
+		bool is_known = i != NCS_FUNCTION_SEND && i != NCS_FUNCTION_RECV;
+
 		if (waits[i].count > 0)
 			sum_ns += (double)waits[i].own_ns *
-				  fmax(1, (double)(waits[i].most -
-						   waits[i].least + 1) /
-						  (double)waits[i].count);
+				  fmax(1, is_known ? all / (double)waits[i].count :
+						     1);
+	}
 	return sum_ns;
 }
 

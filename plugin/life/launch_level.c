@@ -13,6 +13,8 @@
  * period, so that times are never old. */
 #define STRETCH (BUDGET / 4 * 3)
 
+#define LEVEL_MOST 40u
+
 static struct {
 	uint64_t period;   /* its number, since 1970; 0: none is watched */
 	uint64_t begun_ns; /* when it began, or was first watched */
@@ -50,7 +52,7 @@ static uint64_t level_for(uint64_t launches, uint64_t left, uint64_t now_ns)
 	double coming = (double)launches * (double)rest_ns / (double)passed_ns;
 	uint64_t level = 0;
 
-	for (; coming > (double)left; coming /= 2)
+	for (; coming > (double)left && level < LEVEL_MOST; coming /= 2)
 		level++;
 	return level;
 }
@@ -59,7 +61,9 @@ static uint64_t next_level(uint64_t now_ns)
 {
 	uint64_t timed, level;
 
-	if (now_ns / NCS_LAUNCH_PERIOD_NS != current.period)
+	/* The clock may be set back. */
+	if (now_ns / NCS_LAUNCH_PERIOD_NS != current.period ||
+	    now_ns < current.begun_ns)
 		begin_period(now_ns);
 	timed = ncs_load_relaxed(&ncs_launch_process.timed) - current.timed;
 	if (timed < STRETCH)

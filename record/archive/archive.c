@@ -35,6 +35,7 @@ struct entry {
 	struct timespec written;
 	uint64_t bytes; /* of a folder: of what the ring does not have */
 	ino_t inode;
+	nlink_t links;
 	bool has_finding;
 };
 
@@ -63,6 +64,13 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
+/* Returns whether a file is a recording: its name is that of one in the ring. An empty one
+ * has been begun, or could not be. */
+static bool is_recording(const struct entry *file)
+{
+	return file->name[0] >= '0' && file->name[0] <= '9';
+}
+
 static int add_entry(struct entries *entries, const char *path,
 		     const struct stat *stat)
 {
@@ -82,6 +90,7 @@ static int add_entry(struct entries *entries, const char *path,
 		.written = stat->st_mtim,
 		.bytes = (uint64_t)stat->st_blocks * 512,
 		.inode = stat->st_ino,
+		.links = stat->st_nlink,
 	};
 	entries->bytes += entry->bytes;
 	return 0;
@@ -103,9 +112,12 @@ static int list(struct entries *entries, const char *path, mode_t kind)
 	while (!error && (file = readdir(folder)) != NULL) {
 		if (file->d_name[0] == '.')
 			continue;
+		/* The directory of a machine may be a link. */
 		if (snprintf(name, sizeof(name), "%s/%s", path, file->d_name) <
 			    (int)sizeof(name) &&
-		    lstat(name, &stat) == 0 && (stat.st_mode & S_IFMT) == kind)
+		    (kind == S_IFDIR ? fstatat(AT_FDCWD, name, &stat, 0) :
+				       lstat(name, &stat)) == 0 &&
+		    (stat.st_mode & S_IFMT) == kind)
 			error = add_entry(entries, name, &stat);
 	}
 	closedir(folder);
@@ -232,9 +244,10 @@ static bool read_head(const char *path, struct ncs_file_head *head)
 	return is_read && head->version == NCS_FORMAT_VERSION;
 }
 
-void ncs_archive_begin_run(const struct ncs_archive *archive,
+void ncs_archive_begin_run(struct ncs_archive *archive,
 			   struct ncs_archive_run *run)
 {
+	uint64_t latest_ns = 0;
 	struct ncs_process self;
 	struct ncs_file_head head;
 	struct entries ring;
@@ -243,21 +256,24 @@ void ncs_archive_begin_run(const struct ncs_archive *archive,
 	*run = (struct ncs_archive_run){ .number = 0 };
 	ncs_process_describe(&self);
 	if (list_below(archive, "ring", S_IFREG, &ring) == 0)
-		for (size_t i = ring.count; i-- > 0 && run->number == 0;) {
-			if (!read_head(ring.at[i].path, &head))
+		for (size_t i = 0; i < ring.count; i++) {
+			/* Times of files are those of a clock that may be set. */
+			if (!read_head(ring.at[i].path, &head) ||
+			    strncmp(head.boot_id, self.boot_id,
+				    sizeof(head.boot_id)) != 0 ||
+			    head.begun_monotonic_ns < latest_ns)
 				continue;
-			if (strncmp(head.boot_id, self.boot_id,
-				    sizeof(head.boot_id)) != 0)
-				break;
+			latest_ns = head.begun_monotonic_ns;
 			memcpy(run->recording, head.recording,
 			       sizeof(run->recording));
 			run->number = head.number + 1;
 		}
 	release_entries(&ring);
 	clock_gettime(CLOCK_REALTIME, &now);
-	snprintf(run->path, sizeof(run->path), "%s/ring/%lld.%09ld.%ld",
-		 archive->path, (long long)now.tv_sec, now.tv_nsec,
-		 (long)getpid());
+	snprintf(archive->run, sizeof(archive->run), "%lld.%09ld.%ld",
+		 (long long)now.tv_sec, now.tv_nsec, (long)getpid());
+	snprintf(run->path, sizeof(run->path), "%s/ring/%s", archive->path,
+		 archive->run);
 }
 
 /* Replaces what a folder's name does not have, but for `other` characters. */
@@ -298,6 +314,27 @@ static int keep_file(const struct ncs_archive *archive, const char *folder,
 		       -errno;
 }
 
+/* Removes the oldest recordings of a folder as long as all take more than so much, or so
+ * many at least. Returns 0 or -errno. */
+static int drop_oldest(const char *folder, uint64_t most_bytes, size_t least)
+{
+	struct entries files;
+	int error = list(&files, folder, S_IFREG);
+
+	for (size_t i = 0; i < files.count; i++) {
+		if (!is_recording(&files.at[i]))
+			continue;
+		if (files.bytes <= most_bytes && least == 0)
+			break;
+		if (unlink(files.at[i].path) != 0 && errno != ENOENT && !error)
+			error = -errno;
+		files.bytes -= files.at[i].bytes;
+		least -= least > 0;
+	}
+	release_entries(&files);
+	return error;
+}
+
 static int mark(const struct ncs_archive *archive, const char *folder)
 {
 	char path[PATH_BYTES];
@@ -315,7 +352,7 @@ static int mark(const struct ncs_archive *archive, const char *folder)
 int ncs_archive_keep(const struct ncs_archive *archive, const char *folder,
 		     time_t since, bool has_finding)
 {
-	char name[NCS_ARCHIVE_NAME_MAX + 8];
+	char name[NCS_ARCHIVE_NAME_MAX + 8], path[PATH_BYTES];
 	struct entries ring;
 	int error;
 
@@ -325,9 +362,12 @@ int ncs_archive_keep(const struct ncs_archive *archive, const char *folder,
 		return error;
 	error = list_below(archive, "ring", S_IFREG, &ring);
 	for (size_t i = 0; !error && i < ring.count; i++)
-		if (ring.at[i].written.tv_sec >= since)
+		if (ring.at[i].written.tv_sec >= since && ring.at[i].bytes > 0)
 			error = keep_file(archive, folder, &ring.at[i]);
 	release_entries(&ring);
+	snprintf(path, sizeof(path), "%s/%s", archive->path, name);
+	if (!error)
+		error = drop_oldest(path, archive->limit_bytes / 4, 0);
 	return !error && has_finding ? mark(archive, folder) : error;
 }
 
@@ -341,17 +381,26 @@ static bool is_in(const struct entries *entries, ino_t inode)
 	return false;
 }
 
-/* Sets what a folder takes beyond the ring, and whether it has a finding. */
-static int look_into(struct entry *folder, const struct entries *ring)
+/* Sets what goes with a folder, and whether it has a finding; adds its files to those that
+ * were counted before, each once. */
+static int look_into(struct entry *folder, struct entries *counted)
 {
 	struct entries files;
 	int error = list(&files, folder->path, S_IFREG);
 
 	folder->bytes = 0;
-	for (size_t i = 0; i < files.count; i++) {
-		if (!is_in(ring, files.at[i].inode))
-			folder->bytes += files.at[i].bytes;
-		folder->has_finding |= strcmp(files.at[i].name, FINDING) == 0;
+	for (size_t i = 0; !error && i < files.count; i++) {
+		const struct entry *file = &files.at[i];
+		const struct stat stat = {
+			.st_ino = file->inode,
+			.st_blocks = (blkcnt_t)(file->bytes / 512),
+		};
+
+		folder->has_finding |= strcmp(file->name, FINDING) == 0;
+		if (file->links == 1)
+			folder->bytes += file->bytes;
+		if (!is_in(counted, file->inode))
+			error = add_entry(counted, file->path, &stat);
 	}
 	release_entries(&files);
 	return error;
@@ -366,24 +415,105 @@ static int remove_folder(const struct entry *folder)
 		if (unlink(files.at[i].path) != 0 && !error)
 			error = -errno;
 	release_entries(&files);
-	if (!error && rmdir(folder->path) != 0)
+	if (rmdir(folder->path) != 0 && !error)
 		error = -errno;
 	return error;
 }
 
-/* The latest file is being written. */
-static int trim_ring(struct entries *ring, uint64_t most_bytes)
+/* Returns the number of a file of the run that goes on; -1 if it is of another one. */
+static long number_in_run(const struct ncs_archive *archive,
+			  const struct entry *file)
 {
-	int error = 0;
+	size_t length = strlen(archive->run);
 
-	for (size_t i = 0; i + 1 < ring->count && ring->bytes > most_bytes;
-	     i++) {
-		if (unlink(ring->at[i].path) != 0 && errno != ENOENT)
+	if (length == 0 || strncmp(file->name, archive->run, length) != 0)
+		return -1;
+	return file->name[length] == '.' ? atol(file->name + length + 1) : 0;
+}
+
+/* Removes the oldest files of the ring, but not the one that is being written. */
+static int trim_ring(const struct ncs_archive *archive, uint64_t most_bytes)
+{
+	struct entries ring;
+	int error = list_below(archive, "ring", S_IFREG, &ring);
+	long latest = -1;
+
+	for (size_t i = 0; i < ring.count; i++)
+		if (number_in_run(archive, &ring.at[i]) > latest)
+			latest = number_in_run(archive, &ring.at[i]);
+	for (size_t i = 0; i < ring.count && ring.bytes > most_bytes; i++) {
+		const struct entry *file = &ring.at[i];
+
+		if (latest >= 0 && number_in_run(archive, file) == latest)
+			continue;
+		if (unlink(file->path) != 0 && errno != ENOENT && !error)
 			error = -errno;
-		ring->bytes -= ring->at[i].bytes;
-		ring->at[i].inode = 0;
+		ring.bytes -= file->bytes;
 	}
+	release_entries(&ring);
 	return error;
+}
+
+/* What trimming is told. */
+struct trimming {
+	const struct ncs_archive *archive;
+	bool (*is_running)(void *context, const char *folder);
+	void (*removed)(void *context, const char *folder);
+	void *context;
+	int error; /* the first one */
+};
+
+static void note(struct trimming *trimming, int error)
+{
+	if (trimming->error == 0)
+		trimming->error = error;
+}
+
+static bool runs(const struct trimming *trimming, const struct entry *folder)
+{
+	return trimming->is_running &&
+	       trimming->is_running(trimming->context, folder->name);
+}
+
+/* Lists the folders of jobs, and sets what all takes, the ring as well. */
+static void list_folders(struct trimming *trimming, struct entries *folders,
+			 uint64_t *bytes)
+{
+	struct entries counted;
+
+	note(trimming,
+	     list_below(trimming->archive, "ring", S_IFREG, &counted));
+	note(trimming, list_below(trimming->archive, "jobs", S_IFDIR, folders));
+	for (size_t i = 0; i < folders->count; i++)
+		note(trimming, look_into(&folders->at[i], &counted));
+	*bytes = counted.bytes;
+	release_entries(&counted);
+}
+
+/* Removes the folder that is to go first: [0] the oldest one without a finding, [1] with
+ * one; or [2] the oldest file of a job that runs. Returns false if none can. */
+static bool remove_one(struct trimming *trimming, const struct entries *folders)
+{
+	for (unsigned pass = 0; pass < 3; pass++)
+		for (size_t i = 0; i < folders->count; i++) {
+			const struct entry *folder = &folders->at[i];
+			int error;
+
+			if (folder->bytes == 0 ||
+			    runs(trimming, folder) != (pass == 2) ||
+			    (pass < 2 && folder->has_finding != (pass == 1)))
+				continue;
+			error = pass == 2 ? drop_oldest(folder->path,
+							UINT64_MAX, 1) :
+					    remove_folder(folder);
+			note(trimming, error);
+			if (pass < 2 && trimming->removed)
+				trimming->removed(trimming->context,
+						  folder->name);
+			if (!error)
+				return true;
+		}
+	return false;
 }
 
 int ncs_archive_trim(const struct ncs_archive *archive,
@@ -391,57 +521,66 @@ int ncs_archive_trim(const struct ncs_archive *archive,
 		     void (*removed)(void *context, const char *folder),
 		     void *context)
 {
-	struct entries ring, folders = { 0 };
-	uint64_t bytes = 0;
-	int error = list_below(archive, "ring", S_IFREG, &ring);
+	struct trimming trimming = { .archive = archive,
+				     .is_running = is_running,
+				     .removed = removed,
+				     .context = context };
+	bool goes_on = true;
 
-	if (!error)
-		error = trim_ring(&ring, archive->limit_bytes / 2);
-	if (!error)
-		error = list_below(archive, "jobs", S_IFDIR, &folders);
-	for (size_t i = 0; !error && i < folders.count; i++) {
-		error = look_into(&folders.at[i], &ring);
-		bytes += folders.at[i].bytes;
+	note(&trimming, trim_ring(archive, archive->limit_bytes / 2));
+	while (goes_on) {
+		struct entries folders;
+		uint64_t bytes;
+
+		list_folders(&trimming, &folders, &bytes);
+		goes_on = bytes > archive->limit_bytes &&
+			  remove_one(&trimming, &folders);
+		release_entries(&folders);
 	}
-	for (unsigned pass = 0; pass < 2; pass++)
-		for (size_t i = 0; !error && i < folders.count &&
-				   ring.bytes + bytes > archive->limit_bytes;
-		     i++) {
-			struct entry *folder = &folders.at[i];
+	return trimming.error;
+}
 
-			if (folder->bytes == 0 ||
-			    folder->has_finding != (pass == 1) ||
-			    (is_running && is_running(context, folder->name)))
-				continue;
-			error = remove_folder(folder);
-			bytes -= folder->bytes;
-			folder->bytes = 0;
-			if (!error && removed)
-				removed(context, folder->name);
-		}
-	release_entries(&ring);
-	release_entries(&folders);
+/* Such a file is begun anew. */
+#define LINES_BYTES (64L << 20)
+
+/* Writes a line to a file, on a line of its own. Returns 0 or -errno. */
+static int write_line(int file, const char *line)
+{
+	off_t before = lseek(file, 0, SEEK_END);
+	size_t size = strlen(line);
+	char last = '\n';
+	int error;
+
+	/* One that was cut has no end. */
+	if (before > 0 && pread(file, &last, 1, before - 1) == 1 && last != '\n' &&
+	    write(file, "\n", 1) != 1)
+		return -errno;
+	errno = ENOSPC;
+	if (write(file, line, size) == (ssize_t)size && fsync(file) == 0)
+		return 0;
+	error = -errno;
+	if (ftruncate(file, before) != 0)
+		return -errno;
 	return error;
 }
 
 int ncs_archive_add_line(const struct ncs_archive *archive, const char *line)
 {
-	char path[PATH_BYTES];
-	size_t size = strlen(line);
-	ssize_t written = -1;
-	int file;
+	char path[PATH_BYTES], old[PATH_BYTES + 8];
+	struct stat stat;
+	int file, error;
 
 	snprintf(path, sizeof(path), "%s/jobs.jsonl", archive->path);
-	file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	snprintf(old, sizeof(old), "%s.old", path);
+	if (lstat(path, &stat) == 0 && stat.st_size > LINES_BYTES &&
+	    rename(path, old) != 0)
+		return -errno;
+	file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (file < 0)
 		return -errno;
-	written = write(file, line, size);
-	if (written == (ssize_t)size && fsync(file) == 0) {
-		close(file);
-		return 0;
-	}
+	error = write_line(file, line);
 	close(file);
-	return written < 0 ? -errno : -ENOSPC;
+	return error;
 }
 
 /* --- Reading ------------------------------------------------------------- */
@@ -467,7 +606,7 @@ static int add_files(struct ncs_archive_files *files, const char *path)
 	int error = list(&found, path, S_IFREG);
 
 	for (size_t i = 0; !error && i < found.count; i++)
-		if (found.at[i].name[0] >= '0' && found.at[i].name[0] <= '9')
+		if (is_recording(&found.at[i]) && found.at[i].bytes > 0)
 			error = add_path(files, found.at[i].path);
 	release_entries(&found);
 	return error;
@@ -506,6 +645,7 @@ static int find_here(struct ncs_archive_files *files, const char *path,
 	struct entries folders;
 	const struct entry *latest = NULL;
 	size_t before = files->count;
+	bool is_there;
 	int error;
 
 	snprintf(below, sizeof(below), "%s/jobs", path);
@@ -516,10 +656,12 @@ static int find_here(struct ncs_archive_files *files, const char *path,
 			latest = &folders.at[i];
 	if (!error && latest)
 		error = add_files(files, latest->path);
+	is_there = latest != NULL;
 	release_entries(&folders);
+	if (error || !is_there || files->count > before)
+		return error;
 	snprintf(below, sizeof(below), "%s/ring", path);
-	return !error && files->count == before ? add_files(files, below) :
-						  error;
+	return add_files(files, below);
 }
 
 int ncs_archive_find(struct ncs_archive_files *files, const char *path,

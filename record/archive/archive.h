@@ -27,6 +27,7 @@ struct ncs_archive {
 	char path[3072];
 	uint64_t limit_bytes;
 	int lock; /* file; -1: none */
+	char run[64]; /* the latest run's name in the ring; "": none */
 };
 
 /* Returns the directory that is used if none is named: root's, or one in the user's home;
@@ -51,28 +52,30 @@ struct ncs_archive_run {
 
 /* Begins another run of a recorder, which goes on with the latest recording of this boot,
  * so that its ranks are the same. */
-void ncs_archive_begin_run(const struct ncs_archive *archive,
+void ncs_archive_begin_run(struct ncs_archive *archive,
 			   struct ncs_archive_run *run);
 
 /* Prints the name of the folder of a job that began at that time. */
 void ncs_archive_folder(char *folder, size_t size, const char *job,
 			time_t begun);
 
-/* Keeps those files of the ring that were written to since that time for a job, and
- * marks the job's folder as one with a finding if it has one. Returns 0 or -errno. */
+/* Makes the folder of a job. Keeps those files of the ring in it that were written to since
+ * that time, at most a quarter of the limit, the latest ones, and marks the folder as one
+ * with a finding if it has one. Returns 0 or -errno. */
 int ncs_archive_keep(const struct ncs_archive *archive, const char *folder,
 		     time_t since, bool has_finding);
 
 /* Removes files of the ring beyond half of the limit, the oldest first, and folders of
- * jobs beyond the limit: those without a finding first, of these the oldest. `is_running`
- * tells which folders stay in any case. `removed` is told each folder. Either may be
- * NULL. Returns 0 or -errno. */
+ * jobs beyond the limit: those without a finding first, of these the oldest. Of jobs that
+ * run, as `is_running` tells, the oldest files go last. `removed` is told each folder.
+ * Either may be NULL. Goes on after an error. Returns 0 or the first -errno. */
 int ncs_archive_trim(const struct ncs_archive *archive,
 		     bool (*is_running)(void *context, const char *folder),
 		     void (*removed)(void *context, const char *folder),
 		     void *context);
 
-/* Adds a line to jobs.jsonl, whole or not at all. Returns 0 or -errno. */
+/* Adds a line to jobs.jsonl, whole or not at all. A file that has grown to 64 MiB becomes
+ * jobs.jsonl.old, which is not read. Returns 0 or -errno. */
 int ncs_archive_add_line(const struct ncs_archive *archive, const char *line);
 
 /* The files that are kept of a job. */
@@ -81,10 +84,10 @@ struct ncs_archive_files {
 	size_t count, capacity;
 };
 
-/* Finds the files of the latest job whose name matches a pattern, as for fnmatch(), in a
- * directory and, if it has folders of several machines, in each of these. Those of a job
- * of which nothing is kept yet are the ring's. Returns 0 or -errno: -ENOENT if there is
- * none. Release them in any case. */
+/* Finds the files of the latest job whose name or folder matches a pattern, as for
+ * fnmatch(), in a directory and, if it has folders of several machines, in each of these.
+ * Those of a job that has a folder with no file yet are the ring's. Returns 0 or -errno:
+ * -ENOENT if there is none. Release them in any case. */
 int ncs_archive_find(struct ncs_archive_files *files, const char *path,
 		     const char *pattern);
 void ncs_archive_release(struct ncs_archive_files *files);

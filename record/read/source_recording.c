@@ -230,7 +230,10 @@ static int take_batch(struct source_recording *self,
 		if (end_ns > played->from_ns)
 			self->gathered[sample->record_count++] = *record;
 	}
-	lane->next = position + i;
+	/* A recorder that goes on with the recording of another one has read what is
+	 * still in the rings. */
+	if (!lane->is_known || position + i > lane->next)
+		lane->next = position + i;
 	lane->is_known = true;
 	lane->waits = i < batch->count;
 	if (sample->record_count > first &&

@@ -158,6 +158,8 @@ static bool rotate_if_due(struct recorder_run *recorder, uint64_t now_ns)
 	recorder->file_begun_ns = head.begun_monotonic_ns;
 	/* Every file has states and clock readings from its beginning on. */
 	recorder->states_ns = recorder->clock_ns = 0;
+	/* An empty file is none. */
+	recorder->flushed_ns = 0;
 	recorder->followed.stacks_call_ns = 0;
 	remove_oldest(recorder);
 	return true;

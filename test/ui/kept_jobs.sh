@@ -106,7 +106,7 @@ await has_lines begun 4712 1
 kill -KILL "$watch"
 wait "$watch" 2>/dev/null
 recorder_is_gone() {
-	! pgrep -f "archive=$archive" >/dev/null
+	! pgrep -f "$archive" >/dev/null
 }
 check 'its recorder ends with it' await recorder_is_gone
 start_watch
@@ -118,6 +118,10 @@ check 'the end is seen' test "$(member 4712 end_is_unseen)" = false
 "$ncclstat" export ndjson --archive="$archive" --job=4712 >"$tmp/events" 2>"$tmp/said"
 check 'what two recorders have is read once' sh -c "grep -c '\"coll\"' \
 	$tmp/events && [ -z \"\$(grep '\"coll\"' $tmp/events | sort | uniq -d)\" ]"
+"$ncclstat" --dump=json --archive="$archive" --job=4712 >"$tmp/json" 2>&1
+check 'also when it is played' python3 -c 'import json, sys
+ranks = json.loads(open(sys.argv[1]).readline())["ranks"]
+sys.exit(len(ranks) != 8)' "$tmp/json"
 check 'it was well' test "$(member 4712 severity)" = '"well"'
 
 start_job 4713 "$tmp/job"
@@ -135,6 +139,14 @@ start_watch
 check 'a job that ended without a watch has a line' await has_lines ended 4713 1
 check 'which says so' test "$(member 4713 end_is_unseen)" = true
 check 'its hang is told' test "$(member 4713 severity)" = '"stuck"'
+
+# A job of the same name that is well: what was before it is not its.
+start_job 4713 "$tmp/well"
+await has_lines begun 4713 2
+sleep 1
+end_job
+check 'another job of that name has a line' await has_lines ended 4713 2
+check 'it is judged by itself' test "$(member 4713 severity | tail -n 1)" = '"well"'
 
 # --- Processes without a label ------------------------------------------------
 

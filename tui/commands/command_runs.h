@@ -35,6 +35,9 @@ ncs_command_run ncs_listen_run;
  * the program immediately. */
 ncs_command_run ncs_record_run;
 
+/* Returns whether a signal has ended a recording of this process. */
+bool ncs_record_is_stopped(void);
+
 /* --report: NCS_EXIT_OK if the report was written. */
 ncs_command_run ncs_report_run;
 

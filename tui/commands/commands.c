@@ -393,10 +393,15 @@ static int run_on_archive(const struct mode_command *command,
 			     options->archive_path, options->choice.job,
 			     strerror(-error));
 	} else {
-		/* A job is also named by its folder. */
-		snprintf(job, sizeof(job), "%.*s",
-			 (int)strcspn(options->choice.job, "@"),
-			 options->choice.job);
+		/* A job is also named by its folder, which has '_' in place of
+		 * characters of its name. */
+		snprintf(job, sizeof(job), "%s", options->choice.job);
+		if (strrchr(job, '@')) {
+			*strrchr(job, '@') = '\0';
+			for (char *at = job; *at; at++)
+				if (*at == '_')
+					*at = '?';
+		}
 		of_job.choice.job = job;
 		of_job.files = files.paths;
 		of_job.file_count = files.count;

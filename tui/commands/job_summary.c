@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,14 +61,30 @@ int ncs_job_summary_begin(const struct ncs_archive *archive,
 
 /* --- What is concluded --------------------------------------------------- */
 
-/* Runs this program on the files of a job. Returns what it prints, to be closed by
- * end_program(); NULL if it cannot be run. */
-static FILE *run_program(const char *option, const char *job,
-			 const struct ncs_archive_files *files, pid_t *child)
+/* Writes a job's name as the pattern that it alone matches. */
+static void write_pattern(char *pattern, size_t size, const char *name)
 {
-	char **words = calloc(files->count + 4, sizeof(*words));
-	char program[] = "ncclstat", of[160], chosen[PATH_BYTES];
+	size_t at = strlen(pattern);
+
+	for (; *name && at + 3 < size; name++) {
+		if (strchr("*?[\\", *name))
+			pattern[at++] = '\\';
+		pattern[at++] = *name;
+	}
+	pattern[at] = '\0';
+}
+
+/* Runs this program on the files of a job, from a time on unless that is 0. Returns what
+ * it prints, to be closed by end_program(); NULL if it cannot be run. */
+static FILE *run_program(const char *option, const struct ncs_job_summary *job,
+			 const struct ncs_archive_files *files, time_t since,
+			 pid_t *child)
+{
+	char **words = calloc(files->count + 5, sizeof(*words));
+	char program[] = "ncclstat", of[300] = "--job=", chosen[PATH_BYTES];
+	char from[64] = "";
 	size_t count = 0;
+	struct tm utc;
 	int ends[2];
 
 	*child = -1;
@@ -78,13 +95,21 @@ static FILE *run_program(const char *option, const char *job,
 	snprintf(chosen, sizeof(chosen), "%s", option);
 	words[count++] = program;
 	words[count++] = chosen;
-	snprintf(of, sizeof(of), "--job=%s", job);
+	write_pattern(of, sizeof(of), job->name);
 	words[count++] = of;
+	if (since > 0 && gmtime_r(&since, &utc) &&
+	    strftime(from, sizeof(from), "--since=%Y-%m-%dT%H:%M:%SZ", &utc) > 0)
+		words[count++] = from;
 	for (size_t i = 0; i < files->count; i++)
 		words[count++] = files->paths[i];
 	*child = fork();
 	if (*child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		dup2(ends[1], STDOUT_FILENO);
+		/* The begin of a job may not have been recorded. */
+		if (since > 0)
+			dup2(open("/dev/null", O_WRONLY | O_CLOEXEC),
+			     STDERR_FILENO);
 		execv("/proc/self/exe", words);
 		_exit(EXIT_FAILURE);
 	}
@@ -96,28 +121,32 @@ static FILE *run_program(const char *option, const char *job,
 	return NULL;
 }
 
-static void end_program(FILE *output, pid_t child)
+/* Returns whether the program has ended well. */
+static bool end_program(FILE *output, pid_t child)
 {
+	int status = -1;
+
 	if (output)
 		fclose(output);
-	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
+	return status == 0;
 }
 
-static json_t *diagnosis_of(const char *job,
-			    const struct ncs_archive_files *files)
+static json_t *diagnose(const struct ncs_job_summary *job,
+			const struct ncs_archive_files *files, time_t since)
 {
 	pid_t child;
-	FILE *output = run_program("--diagnose=json", job, files, &child);
+	FILE *output = run_program("--diagnose=json", job, files, since, &child);
 	json_t *document = output ? json_loadf(output, 0, NULL) : NULL;
 
 	end_program(output, child);
 	return document;
 }
 
-static void make_report(const struct ncs_archive *archive,
-			const struct ncs_job_summary *job,
-			const struct ncs_archive_files *files)
+static bool report(const struct ncs_archive *archive,
+		   const struct ncs_job_summary *job,
+		   const struct ncs_archive_files *files, time_t since)
 {
 	char option[PATH_BYTES];
 	pid_t child;
@@ -125,12 +154,31 @@ static void make_report(const struct ncs_archive *archive,
 
 	if (snprintf(option, sizeof(option), "--report=%s/jobs/%s/report.html",
 		     archive->path, job->folder) >= (int)sizeof(option))
-		return;
-	output = run_program(option, job->name, files, &child);
+		return true;
+	output = run_program(option, job, files, since, &child);
 	/* Until it ends; it prints nothing. */
 	while (output && fgetc(output) != EOF)
 		;
-	end_program(output, child);
+	return end_program(output, child);
+}
+
+/* Has a job diagnosed, and its report made, from its begin on: the recording may have an
+ * earlier one of its name. Returns the diagnosis, NULL if there is none. */
+static json_t *conclude(const struct ncs_archive *archive,
+			const struct ncs_job_summary *job)
+{
+	struct ncs_archive_files files;
+	json_t *document = NULL;
+
+	if (ncs_archive_find(&files, archive->path, job->folder) == 0) {
+		document = diagnose(job, &files, job->begun);
+		if (!document)
+			document = diagnose(job, &files, 0);
+		if (!report(archive, job, &files, job->begun))
+			report(archive, job, &files, 0);
+	}
+	ncs_archive_release(&files);
+	return document;
 }
 
 /* Adds some members of an object to another one. */
@@ -203,14 +251,9 @@ int ncs_job_summary_end(const struct ncs_archive *archive,
 	static const char *const names[] = { "severity", "verdict_line",
 					     "training_step", "not_checked" };
 	const char *verdict;
-	struct ncs_archive_files files;
-	json_t *line = line_of(job, "ended"), *document = NULL;
+	json_t *line = line_of(job, "ended");
+	json_t *document = conclude(archive, job);
 
-	if (ncs_archive_find(&files, archive->path, job->folder) == 0) {
-		document = diagnosis_of(job->name, &files);
-		make_report(archive, job, &files);
-	}
-	ncs_archive_release(&files);
 	ncs_json_add_number_if(line, "ended_s", job->ended > 0,
 			       (uint64_t)job->ended);
 	ncs_json_add_number_if(line, "lasted_s", job->ended >= job->begun,

@@ -28,21 +28,15 @@ static const char *text_of(const json_t *job, const char *key)
 	return text ? text : "";
 }
 
-/* Puts a line with the jobs: that of a job's end in place of that of its begin. */
+/* Puts a line with the jobs, by archive and folder: that of a job's end in place of that of
+ * its begin. */
 static void add_line(json_t *jobs, const char *path, json_t *line)
 {
-	const char *folder = text_of(line, "folder");
-	json_t *job;
-	size_t i;
+	char key[2 * PATH_BYTES];
 
 	json_object_set_new(line, "archive", json_string(path));
-	json_array_foreach(jobs, i, job)
-		if (strcmp(text_of(job, "folder"), folder) == 0 &&
-		    strcmp(text_of(job, "archive"), path) == 0) {
-			json_array_set(jobs, i, line);
-			return;
-		}
-	json_array_append(jobs, line);
+	snprintf(key, sizeof(key), "%s/%s", path, text_of(line, "folder"));
+	json_object_set(jobs, key, line);
 }
 
 /* Adds the jobs of a directory. Returns false if it has none. */
@@ -174,8 +168,9 @@ static void print_json(FILE *file, json_t *const *sorted, size_t count)
 
 static int print(const struct ncs_options *options, json_t *jobs)
 {
-	size_t all = json_array_size(jobs), count = 0;
-	json_t **sorted = calloc(all + 1, sizeof(json_t *));
+	size_t all = json_object_size(jobs), count = 0;
+	json_t **sorted = calloc(all + 1, sizeof(json_t *)), *job;
+	const char *key;
 	struct ncs_output output;
 	int status = NCS_EXIT_OK;
 
@@ -183,9 +178,9 @@ static int print(const struct ncs_options *options, json_t *jobs)
 		free(sorted);
 		return NCS_EXIT_NOTHING;
 	}
-	for (size_t i = 0; i < all; i++)
-		if (is_chosen(options, json_array_get(jobs, i)))
-			sorted[count++] = json_array_get(jobs, i);
+	json_object_foreach(jobs, key, job)
+		if (is_chosen(options, job))
+			sorted[count++] = job;
 	if (count > 0)
 		qsort(sorted, count, sizeof(json_t *), by_begin);
 	if (options->format == NCS_DUMP_JSON)
@@ -201,7 +196,7 @@ int ncs_jobs_run(const struct ncs_command_input *input)
 {
 	const struct ncs_options *options = input->options;
 	char path[PATH_BYTES];
-	json_t *jobs = json_array();
+	json_t *jobs = json_object();
 	int status = NCS_EXIT_NOTHING, error = 0;
 
 	snprintf(path, sizeof(path), "%s", options->archive_path);

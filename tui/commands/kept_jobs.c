@@ -40,6 +40,12 @@
 #define KEEP_EVERY_NS (10 * SECOND_NS)
 #define START_EVERY_NS SECOND_NS
 
+/* So often it is tried to conclude a job. The next watch tries again. */
+#define ATTEMPTS 3u
+
+/* A job is kept on that long after a finding is gone. */
+#define FOUND_NS (60 * SECOND_NS)
+
 /* Jobs of which only the begin is known, of an earlier watch. */
 #define OPEN_MOST 256u
 
@@ -51,10 +57,12 @@ struct kept_job {
 	struct ncs_job_summary summary;
 	uint64_t seen_ns; /* monotonic */
 	uint64_t kept_ns; /* the directory was looked at; 0: never */
-	bool has_finding;
+	uint64_t found_ns; /* the latest finding; 0: none */
 	/* Those of the latest look. */
 	uint32_t processes, ranks;
 	pid_t concluder; /* 0: none */
+	unsigned attempts; /* to conclude it */
+	uint64_t failed_ns; /* the latest one failed */
 };
 
 struct ncs_kept_jobs {
@@ -63,7 +71,7 @@ struct ncs_kept_jobs {
 	struct kept_job *jobs;
 	size_t count, capacity;
 	pid_t recorder; /* 0: none */
-	uint64_t started_ns, trimmed_ns;
+	uint64_t opened_ns, started_ns, trimmed_ns;
 	time_t last_written; /* by an earlier watch; 0: never */
 	struct ncs_archive_run run; /* of the latest recorder */
 };
@@ -76,7 +84,7 @@ static void say(int error, const char *what)
 
 /* --- Processes ----------------------------------------------------------- */
 
-/* Becomes a process that ends with the watch, and that signals end. */
+/* Becomes a process that ends with the watch, and that signals end, but not Ctrl-C. */
 static pid_t start_process(void)
 {
 	pid_t parent = getpid(), child = fork();
@@ -84,6 +92,7 @@ static pid_t start_process(void)
 
 	if (child != 0)
 		return child;
+	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -92,23 +101,36 @@ static pid_t start_process(void)
 	return 0;
 }
 
-/* The recorder ends once all processes have that it has seen; the next one reads on from
- * what is still in their rings. */
+/* Records until a signal comes. A recording ends once all processes have that it has seen;
+ * the next one reads on from what is still in their rings. */
+static _Noreturn void record(struct ncs_kept_jobs *jobs)
+{
+	const struct timespec pause = { .tv_sec = START_EVERY_NS / SECOND_NS };
+
+	for (;;) {
+		memcpy(jobs->options.recording.recording, jobs->run.recording,
+		       sizeof(jobs->run.recording));
+		jobs->options.recording.number = jobs->run.number;
+		ncs_record_run(&(struct ncs_command_input){
+			.options = &jobs->options });
+		if (ncs_record_is_stopped())
+			_exit(EXIT_SUCCESS);
+		nanosleep(&pause, NULL);
+		ncs_archive_begin_run(&jobs->archive, &jobs->run);
+	}
+}
+
+/* Starts the recorder if there is none. The first one starts while the watch has no
+ * threads, whose locks a child would have. */
 static void start_recorder(struct ncs_kept_jobs *jobs, uint64_t now_ns)
 {
 	if (jobs->recorder != 0 || now_ns < jobs->started_ns + START_EVERY_NS)
 		return;
 	jobs->started_ns = now_ns;
 	ncs_archive_begin_run(&jobs->archive, &jobs->run);
-	memcpy(jobs->options.recording.recording, jobs->run.recording,
-	       sizeof(jobs->run.recording));
-	jobs->options.recording.number = jobs->run.number;
 	jobs->recorder = start_process();
-	if (jobs->recorder == 0) {
-		ncs_record_run(&(struct ncs_command_input){
-			.options = &jobs->options });
-		_exit(EXIT_SUCCESS);
-	}
+	if (jobs->recorder == 0)
+		record(jobs);
 	if (jobs->recorder < 0) {
 		ncs_complain("the recorder: %s", strerror(errno));
 		jobs->recorder = 0;
@@ -127,10 +149,27 @@ static void reap(struct ncs_kept_jobs *jobs)
 	if (jobs->recorder > 0 &&
 	    waitpid(jobs->recorder, &status, WNOHANG) == jobs->recorder)
 		jobs->recorder = 0;
-	for (size_t i = jobs->count; i-- > 0;)
-		if (jobs->jobs[i].concluder > 0 &&
-		    waitpid(jobs->jobs[i].concluder, &status, WNOHANG) != 0)
-			end_job(jobs, &jobs->jobs[i]);
+	for (size_t i = jobs->count; i-- > 0;) {
+		struct kept_job *job = &jobs->jobs[i];
+
+		if (job->concluder <= 0 ||
+		    waitpid(job->concluder, &status, WNOHANG) == 0)
+			continue;
+		if (status == 0 || job->attempts >= ATTEMPTS) {
+			end_job(jobs, job);
+			continue;
+		}
+		job->concluder = 0;
+		job->failed_ns = ncs_clock_monotonic_ns();
+	}
+}
+
+static bool concludes(const struct ncs_kept_jobs *jobs)
+{
+	for (size_t i = 0; i < jobs->count; i++)
+		if (jobs->jobs[i].concluder > 0)
+			return true;
+	return false;
 }
 
 /* --- Jobs ---------------------------------------------------------------- */
@@ -248,6 +287,11 @@ static void find_jobs(struct ncs_kept_jobs *jobs, const struct ncs_model *model,
 				return;
 			say(ncs_job_summary_begin(&jobs->archive, &job->summary),
 			    jobs->archive.path);
+			/* The folder, which tells that the ring has the job. */
+			say(ncs_archive_keep(&jobs->archive,
+					     job->summary.folder,
+					     time(NULL) + KEPT_S, false),
+			    jobs->archive.path);
 		}
 		job->seen_ns = now_ns;
 		job->ranks++;
@@ -261,7 +305,7 @@ static void find_jobs(struct ncs_kept_jobs *jobs, const struct ncs_model *model,
 
 static void find_findings(struct ncs_kept_jobs *jobs,
 			  const struct ncs_diagnosis *diagnosis,
-			  const struct ncs_model *model)
+			  const struct ncs_model *model, uint64_t now_ns)
 {
 	for (size_t i = 0; i < diagnosis->count; i++) {
 		const struct ncs_finding *finding = &diagnosis->findings[i];
@@ -272,7 +316,7 @@ static void find_findings(struct ncs_kept_jobs *jobs,
 			rank ? find_job(jobs, model, rank) : NULL;
 
 		if (job)
-			job->has_finding = true;
+			job->found_ns = now_ns;
 	}
 }
 
@@ -282,10 +326,13 @@ static void keep(struct ncs_kept_jobs *jobs, struct kept_job *job,
 		 uint64_t now_ns)
 {
 	time_t until = job->seen_ns != 0 ? time(NULL) : jobs->last_written;
+	time_t since = until - KEPT_S;
 
+	if (since < job->summary.begun - BEGUN_WITHIN_S)
+		since = job->summary.begun - BEGUN_WITHIN_S;
 	job->kept_ns = now_ns;
-	say(ncs_archive_keep(&jobs->archive, job->summary.folder,
-			     until - KEPT_S, job->has_finding),
+	say(ncs_archive_keep(&jobs->archive, job->summary.folder, since,
+			     job->found_ns != 0),
 	    jobs->archive.path);
 }
 
@@ -300,11 +347,13 @@ static void conclude(struct ncs_kept_jobs *jobs, struct kept_job *job,
 		job->summary.end_is_unseen = true;
 	}
 	keep(jobs, job, now_ns);
+	job->attempts++;
 	job->concluder = start_process();
 	if (job->concluder == 0) {
-		say(ncs_job_summary_end(&jobs->archive, &job->summary),
-		    jobs->archive.path);
-		_exit(EXIT_SUCCESS);
+		int error = ncs_job_summary_end(&jobs->archive, &job->summary);
+
+		say(error, jobs->archive.path);
+		_exit(error ? EXIT_FAILURE : EXIT_SUCCESS);
 	}
 	if (job->concluder < 0)
 		job->concluder = 0;
@@ -337,18 +386,22 @@ void ncs_kept_jobs_look(struct ncs_kept_jobs *jobs,
 	reap(jobs);
 	start_recorder(jobs, now_ns);
 	find_jobs(jobs, model, now_ns);
-	find_findings(jobs, diagnosis, model);
+	find_findings(jobs, diagnosis, model, now_ns);
 	for (size_t i = 0; i < jobs->count; i++) {
 		struct kept_job *job = &jobs->jobs[i];
 
 		if (job->concluder != 0)
 			continue;
-		if (now_ns >= (job->seen_ns ? job->seen_ns : jobs->trimmed_ns) +
-				      GONE_NS)
-			conclude(jobs, job, now_ns);
-		else if (job->has_finding &&
-			 now_ns >= job->kept_ns + KEEP_EVERY_NS)
+		if (now_ns >= (job->seen_ns ? job->seen_ns : jobs->opened_ns) +
+				      GONE_NS) {
+			if (!concludes(jobs) &&
+			    now_ns >= job->failed_ns + KEEP_EVERY_NS)
+				conclude(jobs, job, now_ns);
+		} else if (job->found_ns != 0 &&
+			   now_ns < job->found_ns + FOUND_NS &&
+			   now_ns >= job->kept_ns + KEEP_EVERY_NS) {
 			keep(jobs, job, now_ns);
+		}
 	}
 	if (now_ns < jobs->trimmed_ns + KEEP_EVERY_NS)
 		return;
@@ -399,8 +452,9 @@ struct ncs_kept_jobs *ncs_kept_jobs_open(const struct ncs_options *options)
 	jobs->options.interval_ns = STATES_NS;
 	jobs->last_written = ncs_archive_last_written(&jobs->archive);
 	/* Jobs that ended unseen are concluded a while after now. */
-	jobs->trimmed_ns = ncs_clock_monotonic_ns();
+	jobs->opened_ns = jobs->trimmed_ns = ncs_clock_monotonic_ns();
 	take_up(jobs);
+	start_recorder(jobs, jobs->opened_ns);
 	return jobs;
 }
 
@@ -411,6 +465,7 @@ void ncs_kept_jobs_close(struct ncs_kept_jobs *jobs)
 	for (size_t i = 0; i < jobs->count; i++)
 		if (jobs->jobs[i].concluder == 0)
 			keep(jobs, &jobs->jobs[i], now_ns);
+	/* Those that are not concluded yet are by the next watch. */
 	for (size_t i = 0; i < jobs->count; i++)
 		while (jobs->jobs[i].concluder > 0 &&
 		       waitpid(jobs->jobs[i].concluder, NULL, 0) < 0 &&

@@ -2,8 +2,8 @@
 /* --watch --archive: records all jobs of this machine into an archive, keeps what there is
  * of a job that ends or has a finding, and has its report and its line written.
  *
- * The recorder and what concludes a job are processes of their own: neither can hold the
- * watch up, or end it. They end with it; a recorder that ends is started again.
+ * The recorder and what concludes a job, one after the other, are processes of their own,
+ * which end with the watch; a recorder that ends is started again.
  */
 #ifndef NCS_TUI_COMMANDS_KEPT_JOBS_H
 #define NCS_TUI_COMMANDS_KEPT_JOBS_H
@@ -13,7 +13,8 @@
 
 struct ncs_kept_jobs;
 
-/* Opens the archive of the options. Returns NULL after a message if that fails. */
+/* Opens the archive of the options, and starts the recorder: to be called before there are
+ * threads. Returns NULL after a message if that fails. */
 struct ncs_kept_jobs *ncs_kept_jobs_open(const struct ncs_options *options);
 
 /* Looks at which jobs there are, and which have findings. Every second or so. */

@@ -297,8 +297,8 @@ static bool parse_bytes(const char *text, uint64_t *bytes)
 	return *text == '\0' && *bytes >= ROTATE_BYTES_MIN;
 }
 
-/* Smallest size of an archive: a file of a recording, and as much beside it. */
-#define ARCHIVE_BYTES_MIN (UINT64_C(16) << 20)
+/* Smallest size of an archive: four files of a recording. */
+#define ARCHIVE_BYTES_MIN (UINT64_C(64) << 20)
 
 static bool take_bytes(const struct ncs_option_input *input)
 {

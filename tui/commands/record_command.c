@@ -38,6 +38,11 @@ static void on_signal(int number)
 	raise(number);
 }
 
+bool ncs_record_is_stopped(void)
+{
+	return stop != 0;
+}
+
 /* Installs the signal handlers without SA_RESTART, so that a waiting system
  * call returns when a signal arrives. */
 static void heed_signals(void)

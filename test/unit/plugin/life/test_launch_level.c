@@ -129,6 +129,19 @@ static void all_are_timed_again_once_launches_are_few(void **state)
 	assert_int_equal(ncs_launch_process.sparse_level, 0);
 }
 
+static void a_clock_that_is_set_back_begins_a_period(void **state)
+{
+	struct while_timed did;
+
+	(void)state;
+	launch(SOME_DAY + 3 * SECOND, 5 * SECOND, 4000);
+	did = launch(SOME_DAY + 2 * SECOND, 8 * SECOND, 4000);
+	assert_in_range(did.timed, 2800, 4000);
+	ncs_launch_level_choose(SOME_DAY + 10 * SECOND);
+	ncs_launch_level_choose(SOME_DAY + 10 * SECOND - 1);
+	assert_int_equal(level(), 0);
+}
+
 static void what_was_asked_for_stays(void **state)
 {
 	(void)state;
@@ -157,6 +170,8 @@ int main(void)
 			set_up),
 		cmocka_unit_test_setup(
 			all_are_timed_again_once_launches_are_few, set_up),
+		cmocka_unit_test_setup(a_clock_that_is_set_back_begins_a_period,
+				       set_up),
 		cmocka_unit_test_setup(what_was_asked_for_stays, set_up),
 	};
 

@@ -138,8 +138,10 @@ static void a_job_keeps_its_files_when_the_ring_goes_on(void **state)
 	for (unsigned i = 0; i < 6; i++)
 		record(fixture, 64, LONG_AGO + 100 + i);
 	trim(fixture);
-	/* Half of the limit are four files. */
-	assert_int_equal(found(fixture, "no such job"), 4);
+	/* Half of the limit are four files, which are what a new job has. */
+	keep(fixture, "new", LONG_AGO, LONG_AGO + 1000, false);
+	assert_int_equal(found(fixture, "new"), 4);
+	assert_int_equal(found(fixture, "no such job"), 0);
 	assert_int_equal(found(fixture, "4711"), 2);
 	assert_int_equal(fixture->removed, 0);
 }
@@ -173,10 +175,12 @@ static void the_file_being_written_stays_in_the_ring(void **state)
 {
 	struct fixture *fixture = *state;
 
-	record(fixture, 64, LONG_AGO);
+	keep(fixture, "new", LONG_AGO, LONG_AGO + 1000, false);
+	record(fixture, 64, LONG_AGO + 2);
+	/* The clock was set back. */
 	record(fixture, 700, LONG_AGO + 1);
 	trim(fixture);
-	assert_int_equal(found(fixture, "any"), 1);
+	assert_int_equal(found(fixture, "new"), 1);
 }
 
 static void the_latest_job_of_a_name_is_found(void **state)
@@ -206,8 +210,89 @@ static void jobs_of_several_machines_are_found(void **state)
 	assert_int_equal(rename(fixture->folder, here), 0);
 	assert_int_equal(rename(shared, fixture->folder), 0);
 	assert_int_equal(found(fixture, "4711"), 1);
-	/* Nothing is kept of it yet. */
-	assert_int_equal(found(fixture, "4712"), 1);
+	assert_int_equal(found(fixture, "4712"), 0);
+}
+
+/* Files of 64 KiB that two jobs keep, of which the ring has none any more, take the room of
+ * two files, and go with the second job. */
+static void a_file_that_jobs_share_counts_once(void **state)
+{
+	struct fixture *fixture = *state;
+
+	record(fixture, 64, LONG_AGO);
+	record(fixture, 64, LONG_AGO + 1);
+	keep(fixture, "one", LONG_AGO, LONG_AGO, false);
+	keep(fixture, "two", LONG_AGO + 1, LONG_AGO, false);
+	for (unsigned i = 0; i < 5; i++)
+		record(fixture, 64, LONG_AGO + 100 + i);
+	fixture->archive.limit_bytes = 400 * KIB;
+	trim(fixture);
+	assert_int_equal(fixture->removed, 0);
+	assert_int_equal(found(fixture, "one"), 2);
+	assert_int_equal(found(fixture, "two"), 2);
+}
+
+static void a_job_that_runs_loses_its_oldest_files_last(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (unsigned i = 0; i < 2; i++)
+		record(fixture, 60, LONG_AGO + i);
+	keep(fixture, "runs", LONG_AGO, LONG_AGO, true);
+	strcpy(fixture->running, "runs@1000000000");
+	for (unsigned i = 0; i < 4; i++)
+		record(fixture, 60, LONG_AGO + 100 + i);
+	fixture->archive.limit_bytes = 320 * KIB;
+	trim(fixture);
+	/* Two in the ring, and as many of the job as there is room for. */
+	assert_int_equal(found(fixture, "runs"), 2);
+	fixture->archive.limit_bytes = 150 * KIB;
+	trim(fixture);
+	assert_int_equal(found(fixture, "runs"), 1);
+	assert_int_equal(fixture->removed, 0);
+}
+
+static void a_job_keeps_at_most_a_quarter_of_the_limit(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (unsigned i = 0; i < 5; i++)
+		record(fixture, 32, LONG_AGO + i);
+	keep(fixture, "4711", LONG_AGO, LONG_AGO, true);
+	assert_int_equal(found(fixture, "4711"), 4);
+}
+
+/* A recorder that is killed, or has no room, leaves such a file. */
+static void an_empty_file_is_none(void **state)
+{
+	struct fixture *fixture = *state;
+
+	record(fixture, 0, LONG_AGO + 1);
+	record(fixture, 4, LONG_AGO + 2);
+	keep(fixture, "4711", LONG_AGO, LONG_AGO, false);
+	keep(fixture, "new", LONG_AGO, LONG_AGO + 1000, false);
+	assert_int_equal(found(fixture, "4711"), 1);
+	assert_int_equal(found(fixture, "new"), 1);
+}
+
+static void a_line_is_whole_after_one_that_was_cut(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[128], text[64] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/jobs.jsonl", fixture->folder);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs("{\"cut", file);
+	fclose(file);
+	assert_int_equal(ncs_archive_add_line(&fixture->archive, "{1}\n"), 0);
+	assert_int_equal(ncs_archive_add_line(&fixture->archive, "{2}\n"), 0);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
+	fclose(file);
+	assert_string_equal(text, "{\"cut\n{1}\n{2}\n");
 }
 
 static void only_one_watch_writes(void **state)
@@ -230,6 +315,11 @@ int main(void)
 		TEST(the_file_being_written_stays_in_the_ring),
 		TEST(the_latest_job_of_a_name_is_found),
 		TEST(jobs_of_several_machines_are_found),
+		TEST(a_file_that_jobs_share_counts_once),
+		TEST(a_job_that_runs_loses_its_oldest_files_last),
+		TEST(a_job_keeps_at_most_a_quarter_of_the_limit),
+		TEST(an_empty_file_is_none),
+		TEST(a_line_is_whole_after_one_that_was_cut),
 		TEST(only_one_watch_writes),
 	};
 
