@@ -226,6 +226,35 @@ static void record_that_ends_later_waits_for_its_pass(void **state)
 	end(&played);
 }
 
+/* A recorder that goes on with the recording of another one reads what is still in the
+ * rings, in several batches. */
+static void records_that_two_recorders_have_read_come_once(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct played_recording played;
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "a");
+	recording_fixture_state(fixture, rank, 0, 0);
+	for (unsigned i = 0; i < 3; i++) {
+		recording_fixture_records(fixture, rank, 1, 100 * i, 100, 0,
+					  (i + 1) * S_NS);
+		recording_fixture_state(fixture, rank, (i + 1) * S_NS, 0);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		recording_fixture_records(fixture, rank, 1, 50 + 90 * i, 90, 50,
+					  5 * S_NS);
+	recording_fixture_state(fixture, rank, 5 * S_NS, 0);
+	recording_fixture_end(fixture);
+	played = play(fixture);
+	expect_records(&played, 6 * S_NS, 0, 410);
+	ncs_source_recording_restart(played.source);
+	expect_records(&played, 2 * S_NS, 0, 200);
+	expect_records(&played, 6 * S_NS, 200, 410);
+	end(&played);
+}
+
 static bool wants_none(const void *context, const char *id)
 {
 	(void)context;
@@ -327,6 +356,7 @@ int main(void)
 		TEST(pass_brings_the_latest_stack_before_its_time),
 		TEST(going_back_in_time_starts_a_first_pass),
 		TEST(record_that_ends_later_waits_for_its_pass),
+		TEST(records_that_two_recorders_have_read_come_once),
 		TEST(records_of_a_rank_that_has_ended_make_its_state_new),
 		TEST(ranks_appear_and_end_as_recorded),
 		TEST(refreshes_between_states_leave_rates_unchanged),
