@@ -104,7 +104,7 @@ static enum ncs_verdict verdict_of_awaited(const struct ncs_wait_node *node,
 	const struct ncs_rank *rank = node->rank;
 
 	if (node->halted)
-		return rank->now.liveness == NCS_DEAD ?
+		return rank->now.liveness == NCS_DEAD && !node->was_stopped ?
 			       NCS_VERDICT_RANK_DIED :
 			       NCS_VERDICT_RANK_STOPPED;
 	if (node->queued)
@@ -312,7 +312,8 @@ static void add_root_evidence(struct ncs_finding *finding,
 			      const struct ncs_wait_node *node)
 {
 	const struct ncs_rank *rank = node->rank;
-	const bool is_dead = node->halted && rank->now.liveness == NCS_DEAD;
+	const bool is_dead = node->halted && !node->was_stopped &&
+			     rank->now.liveness == NCS_DEAD;
 
 	if (is_dead)
 		ncs_finding_add_death(finding, model, rank);

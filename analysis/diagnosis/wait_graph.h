@@ -67,6 +67,8 @@ struct ncs_wait_node {
 	 * had waited for long, or with all others, is not halted, but judged as
 	 * it was at its death. */
 	bool halted;
+	/* It was stopped until its process was gone, as all processes are. */
+	bool was_stopped;
 	/* It can wait: it has not finished, and is not halted. */
 	bool waits;
 	bool stalled; /* nothing of the rank has moved since the last update */

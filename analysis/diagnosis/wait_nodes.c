@@ -232,8 +232,11 @@ static struct ncs_wait_node make_node(const struct ncs_rank *rank, bool is_over,
 	};
 
 	node.halted = rank->now.process_stopped;
-	if (rank->now.liveness == NCS_DEAD)
-		node.halted = !is_over || died_first(rank, last_ns);
+	if (rank->now.liveness == NCS_DEAD) {
+		node.was_stopped = is_over && rank->now.process_stopped;
+		node.halted = !is_over || node.was_stopped ||
+			      died_first(rank, last_ns);
+	}
 	node.queued = node.operation &&
 		      ncs_operation_phase(rank, node.operation) ==
 			      NCS_LAUNCH_PHASE_QUEUED;
@@ -291,10 +294,11 @@ static void find_late_deaths(const struct ncs_wait_graph *graph,
 		last_ns = larger(last_ns, ncs_rank_moved_ns(communicator->ranks[i]));
 	for (size_t i = 0; last_ns > 0 && i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
+		struct ncs_wait_node *node = ncs_wait_node_of(graph, rank);
 
-		if (rank->now.liveness == NCS_DEAD &&
+		if (rank->now.liveness == NCS_DEAD && !node->was_stopped &&
 		    alive_ns(rank) >= last_ns + NCS_STUCK_NS)
-			ncs_wait_node_of(graph, rank)->halted = false;
+			node->halted = false;
 	}
 }
 

@@ -179,12 +179,13 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Keeps the times of the last sample that showed a process alive. The segment of
- * a process that died tells when it last did something, not until when it
- * waited. */
+/* Keeps the times of the last sample that showed a process alive, and whether it was
+ * stopped then. The segment of a process that died tells when it last did something,
+ * not until when it waited. */
 static void keep_times(struct ncs_snapshot *dead,
 		       const struct ncs_snapshot *before)
 {
+	dead->process_stopped = before->process_stopped;
 	for (size_t i = 0; i < NCS_PROXY_STATE_COUNT; i++)
 		dead->proxy.time_ns[i] = larger(dead->proxy.time_ns[i],
 						before->proxy.time_ns[i]);

@@ -991,6 +991,34 @@ static void a_stopped_process_explains_its_victims(void **state)
 		     NCS_CONFIDENCE_CERTAIN);
 }
 
+/* A watchdog ends the job, the stopped process last. */
+static void a_process_that_was_stopped_until_the_end_is_told_then(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *ranks[2];
+	struct ncs_diagnosis diagnosis;
+	const struct ncs_finding *finding;
+
+	for (int i = 0; i < 2; i++) {
+		ranks[i] = on_stream(scripted, i, 7);
+		launch(ranks[i], NCS_FUNCTION_ALL_REDUCE, i == 0);
+		ranks[i]->snapshot.last_call_ns = 10 * SECOND;
+	}
+	ranks[1]->snapshot.process_stopped = true;
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.findings[0].verdict, NCS_VERDICT_RANK_STOPPED);
+	ncs_diagnosis_release(&diagnosis);
+	for (int i = 0; i < 2; i++) {
+		ranks[i]->snapshot.liveness = NCS_DEAD;
+		ranks[i]->snapshot.process_stopped = false;
+	}
+	diagnose(&diagnosis, scripted);
+	finding = &diagnosis.findings[0];
+	assert_int_equal(finding->verdict, NCS_VERDICT_RANK_STOPPED);
+	assert_int_equal(finding->root.number, 1);
+	ncs_diagnosis_release(&diagnosis);
+}
+
 /* Over sockets its channel says that its GPU is late, and both ends of the other
  * channel wait for the network. */
 static void a_stopped_process_is_neither_a_late_gpu_nor_the_network(void **state)
@@ -1751,6 +1779,7 @@ int main(void)
 		TEST(a_kernel_waits_for_a_process_that_died),
 		TEST(a_death_tells_that_the_rank_was_missing_before),
 		TEST(a_stopped_process_explains_its_victims),
+		TEST(a_process_that_was_stopped_until_the_end_is_told_then),
 		TEST(a_stopped_process_is_neither_a_late_gpu_nor_the_network),
 		TEST(a_kernel_that_goes_on_alone_is_left_behind),
 		TEST(a_kernel_is_not_left_behind_at_the_moment_of_its_end),
