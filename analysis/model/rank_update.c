@@ -185,7 +185,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 static void keep_times(struct ncs_snapshot *dead,
 		       const struct ncs_snapshot *before)
 {
-	dead->process_stopped = before->process_stopped;
+	dead->process_stopped |= before->process_stopped;
 	for (size_t i = 0; i < NCS_PROXY_STATE_COUNT; i++)
 		dead->proxy.time_ns[i] = larger(dead->proxy.time_ns[i],
 						before->proxy.time_ns[i]);

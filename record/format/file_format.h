@@ -96,7 +96,7 @@ enum ncs_state_flag {
 	NCS_STATE_KEY = 1,
 	NCS_STATE_LAST = 2, /* the last part of this state */
 	NCS_STATE_GONE = 4, /* the process was gone */
-	NCS_STATE_STOPPED = 8, /* the process was stopped */
+	NCS_STATE_STOPPED = 8, /* the process was stopped, or until it was gone */
 	/* The segment was removed; the rank has no later state. */
 	NCS_STATE_REMOVED = 16,
 };

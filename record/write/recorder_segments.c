@@ -134,13 +134,19 @@ static int record_state(struct ncs_recorder_segments *followed,
 /* Returns the flags of a state. A process that exits normally removes its
  * segment before it is gone. The segment must therefore be checked after the
  * process. */
-static unsigned flags_of(const struct ncs_recorder_segment *segment,
+static unsigned flags_of(struct ncs_recorder_segment *segment,
 			 struct ncs_process_state process)
 {
+	unsigned stopped;
+
+	if (!process.gone)
+		segment->was_stopped = process.stopped;
+	stopped = segment->was_stopped ? NCS_STATE_STOPPED : 0;
 	if (process.gone)
-		return ncs_reader_is_valid(segment->reader) ? NCS_STATE_GONE :
-							      NCS_STATE_REMOVED;
-	return process.stopped ? NCS_STATE_STOPPED : 0;
+		return ncs_reader_is_valid(segment->reader) ?
+			       NCS_STATE_GONE | stopped :
+			       NCS_STATE_REMOVED;
+	return stopped;
 }
 
 /* Records a segment's new records and its state. The process is checked first:

@@ -28,6 +28,7 @@ struct ncs_recorder_segment {
 	/* Whether nothing more of the segment is recorded: its process is gone,
 	 * or is not the one to record. */
 	bool has_ended;
+	bool was_stopped; /* its process, when it was last seen alive */
 };
 
 /* A process with a segment that was recorded. */

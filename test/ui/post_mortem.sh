@@ -185,6 +185,28 @@ check 'an agent and its head tell the same' is_over_in_a_stream
 wait "$recorder"
 check 'so does a recording' is_over "$tmp/rest.ncs"
 
+# A job of which one rank is stopped, and that is then killed.
+faulty stopped missing 4 --hold
+is_hanging() {
+	is_told 2 '$hang.verdict == "rank_missing"' >/dev/null 2>&1
+}
+"$ncclstat" --record "$tmp/stopped.ncs" >"$tmp/stopped/recorder" 2>&1 &
+recorder=$!
+job="$job $recorder"
+check 'a rank is missing' await is_hanging
+victims=$(for rank in 0 1 2 3; do pid_of $rank; done)
+kill -STOP "$(pid_of 1)"
+is_stopped() {
+	is_told 2 '$hang.verdict == "rank_stopped" and $hang.root.rank == 1' "$@"
+}
+check 'it is stopped' await is_stopped
+# Until a state of the recording tells so.
+sleep 1
+# shellcheck disable=SC2086 # a list of words
+kill -KILL $victims
+wait "$recorder"
+check 'that is told of the recording' is_stopped "$tmp/stopped.ncs"
+
 # A rank of it is late where the machine is busy.
 no_death_is_told() {
 	"$ncclstat" --diagnose=json -i 0.1 >"$tmp/out" 2>"$tmp/err"
