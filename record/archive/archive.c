@@ -454,7 +454,7 @@ static int trim_ring(const struct ncs_archive *archive, uint64_t most_bytes)
 	return error;
 }
 
-/* What trimming is told. */
+/* The arguments of trimming, and its result. */
 struct trimming {
 	const struct ncs_archive *archive;
 	bool (*is_running)(void *context, const char *folder);

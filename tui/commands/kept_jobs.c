@@ -40,7 +40,7 @@
 #define KEEP_EVERY_NS (10 * SECOND_NS)
 #define START_EVERY_NS SECOND_NS
 
-/* So often it is tried to conclude a job. The next watch tries again. */
+/* Attempts to conclude a job; the next watch makes others. */
 #define ATTEMPTS 3u
 
 /* A job is kept on that long after a finding is gone. */
