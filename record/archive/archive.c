@@ -33,7 +33,8 @@ struct entry {
 	char *path;
 	const char *name; /* its last part */
 	struct timespec written;
-	uint64_t bytes; /* of a folder: of what the ring does not have */
+	uint64_t bytes; /* of a folder: of what goes with it */
+	uint64_t size;  /* of its contents */
 	ino_t inode;
 	nlink_t links;
 	bool has_finding;
@@ -89,6 +90,7 @@ static int add_entry(struct entries *entries, const char *path,
 		.name = strrchr(copy, '/') + 1,
 		.written = stat->st_mtim,
 		.bytes = (uint64_t)stat->st_blocks * 512,
+		.size = (uint64_t)stat->st_size,
 		.inode = stat->st_ino,
 		.links = stat->st_nlink,
 	};
@@ -362,7 +364,7 @@ int ncs_archive_keep(const struct ncs_archive *archive, const char *folder,
 		return error;
 	error = list_below(archive, "ring", S_IFREG, &ring);
 	for (size_t i = 0; !error && i < ring.count; i++)
-		if (ring.at[i].written.tv_sec >= since && ring.at[i].bytes > 0)
+		if (ring.at[i].written.tv_sec >= since && ring.at[i].size > 0)
 			error = keep_file(archive, folder, &ring.at[i]);
 	release_entries(&ring);
 	snprintf(path, sizeof(path), "%s/%s", archive->path, name);
@@ -461,6 +463,7 @@ struct trimming {
 	void (*removed)(void *context, const char *folder);
 	void *context;
 	int error; /* the first one */
+	size_t failed; /* attempts to remove something */
 };
 
 static void note(struct trimming *trimming, int error)
@@ -491,9 +494,12 @@ static void list_folders(struct trimming *trimming, struct entries *folders,
 }
 
 /* Removes the folder that is to go first: [0] the oldest one without a finding, [1] with
- * one; or [2] the oldest file of a job that runs. Returns false if none can. */
+ * one; or [2] the oldest file of a job that runs; but for those that could not be removed.
+ * Returns false if none is left. */
 static bool remove_one(struct trimming *trimming, const struct entries *folders)
 {
+	size_t skipped = 0;
+
 	for (unsigned pass = 0; pass < 3; pass++)
 		for (size_t i = 0; i < folders->count; i++) {
 			const struct entry *folder = &folders->at[i];
@@ -501,7 +507,8 @@ static bool remove_one(struct trimming *trimming, const struct entries *folders)
 
 			if (folder->bytes == 0 ||
 			    runs(trimming, folder) != (pass == 2) ||
-			    (pass < 2 && folder->has_finding != (pass == 1)))
+			    (pass < 2 && folder->has_finding != (pass == 1)) ||
+			    skipped++ < trimming->failed)
 				continue;
 			error = pass == 2 ? drop_oldest(folder->path,
 							UINT64_MAX, 1) :
@@ -510,8 +517,7 @@ static bool remove_one(struct trimming *trimming, const struct entries *folders)
 			if (pass < 2 && trimming->removed)
 				trimming->removed(trimming->context,
 						  folder->name);
-			if (!error)
-				return true;
+			return true;
 		}
 	return false;
 }
@@ -525,6 +531,7 @@ int ncs_archive_trim(const struct ncs_archive *archive,
 				     .is_running = is_running,
 				     .removed = removed,
 				     .context = context };
+	uint64_t before = UINT64_MAX;
 	bool goes_on = true;
 
 	note(&trimming, trim_ring(archive, archive->limit_bytes / 2));
@@ -533,6 +540,8 @@ int ncs_archive_trim(const struct ncs_archive *archive,
 		uint64_t bytes;
 
 		list_folders(&trimming, &folders, &bytes);
+		trimming.failed += bytes >= before;
+		before = bytes;
 		goes_on = bytes > archive->limit_bytes &&
 			  remove_one(&trimming, &folders);
 		release_entries(&folders);
@@ -606,7 +615,7 @@ static int add_files(struct ncs_archive_files *files, const char *path)
 	int error = list(&found, path, S_IFREG);
 
 	for (size_t i = 0; !error && i < found.count; i++)
-		if (is_recording(&found.at[i]) && found.at[i].bytes > 0)
+		if (is_recording(&found.at[i]) && found.at[i].size > 0)
 			error = add_path(files, found.at[i].path);
 	release_entries(&found);
 	return error;
@@ -646,6 +655,7 @@ static int find_here(struct ncs_archive_files *files, const char *path,
 	const struct entry *latest = NULL;
 	size_t before = files->count;
 	bool is_there;
+	time_t begun;
 	int error;
 
 	snprintf(below, sizeof(below), "%s/jobs", path);
@@ -657,6 +667,9 @@ static int find_here(struct ncs_archive_files *files, const char *path,
 	if (!error && latest)
 		error = add_files(files, latest->path);
 	is_there = latest != NULL;
+	begun = is_there ? (time_t)begun_of(latest) : 0;
+	if (is_there && (files->begun == 0 || begun < files->begun))
+		files->begun = begun;
 	release_entries(&folders);
 	if (error || !is_there || files->count > before)
 		return error;
@@ -675,10 +688,16 @@ int ncs_archive_find(struct ncs_archive_files *files, const char *path,
 	if (error || files->count > 0)
 		return error;
 	error = list(&machines, path, S_IFDIR);
-	for (size_t i = 0; !error && i < machines.count; i++)
-		error = find_here(files, machines.at[i].path, pattern);
+	for (size_t i = 0; i < machines.count; i++) {
+		/* Others may not be readable, or no archives. */
+		int found = find_here(files, machines.at[i].path, pattern);
+
+		error = error ? error : found;
+	}
 	release_entries(&machines);
-	return error || files->count > 0 ? error : -ENOENT;
+	if (files->count > 0)
+		return 0;
+	return error ? error : -ENOENT;
 }
 
 void ncs_archive_release(struct ncs_archive_files *files)

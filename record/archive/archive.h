@@ -82,6 +82,7 @@ int ncs_archive_add_line(const struct ncs_archive *archive, const char *line);
 struct ncs_archive_files {
 	char **paths; /* in the order in which they were written */
 	size_t count, capacity;
+	time_t begun; /* when the job did, the earliest machine's */
 };
 
 /* Finds the files of the latest job whose name or folder matches a pattern, as for

@@ -7,12 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/abi_header.h"
+#include "shm/clock.h"
 #include "shm/read/job.h"
 
-/* Tells whether a rank's labels match, as its first state has them. They do not
- * change. Returns -errno or an enum ncs_recorded if no state tells. */
+/* Returns when the segment of a header was created, since 1970. */
+static uint64_t created_ns(const struct ncs_header *header)
+{
+	return ncs_clock_ns(&header->clock, header->created) -
+	       header->clock.base_monotonic_ns + header->clock.base_realtime_ns;
+}
+
+/* Tells whether a rank is of the job, and its labels match, as its first state has
+ * them. They do not change. Returns -errno or an enum ncs_recorded if no state tells. */
 static int matches(struct ncs_recording *recording, size_t rank,
-		   const char *pattern, bool *is_wanted)
+		   const char *pattern, uint64_t since_ns, bool *is_wanted)
 {
 	struct ncs_reader *reader;
 	uint64_t taken_ns = ncs_recording_next_state_of(recording, rank, 0);
@@ -20,6 +29,7 @@ static int matches(struct ncs_recording *recording, size_t rank,
 					 &taken_ns);
 
 	*is_wanted = result == NCS_RECORDED_YES &&
+		     created_ns(ncs_reader_header(reader)) >= since_ns &&
 		     ncs_job_matches(ncs_reader_labels(reader), pattern);
 	return result;
 }
@@ -48,7 +58,7 @@ static void renumber(struct ncs_recording *recording, const uint32_t *places)
 }
 
 int ncs_recording_keep_jobs(struct ncs_recording *recording,
-			    const char *pattern)
+			    const char *pattern, uint64_t since_ns)
 {
 	uint32_t *places = calloc(recording->rank_count + 1, sizeof(*places));
 	uint32_t kept = 0;
@@ -57,7 +67,8 @@ int ncs_recording_keep_jobs(struct ncs_recording *recording,
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->rank_count; i++) {
 		bool is_wanted;
-		int result = matches(recording, i, pattern, &is_wanted);
+		int result = matches(recording, i, pattern, since_ns,
+					 &is_wanted);
 
 		if (result < 0) {
 			free(places);

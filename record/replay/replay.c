@@ -149,16 +149,18 @@ static void find_all(struct ncs_replay *replay)
 	};
 }
 
-static int keep_jobs(struct ncs_replay *replay, const char *pattern, char *why,
+static int keep_jobs(struct ncs_replay *replay,
+		     const struct ncs_replay_part *part, char *why,
 		     size_t why_size)
 {
-	int error = ncs_recording_keep_jobs(replay->recording, pattern);
+	int error = ncs_recording_keep_jobs(replay->recording, part->job,
+					    part->job_begun_ns);
 
 	if (error == -ENOENT)
 		snprintf(why, why_size,
 			 "no process of job '%s' was recorded; --dump=json tells"
 			 " which job each is of",
-			 pattern);
+			 part->job);
 	else if (error)
 		snprintf(why, why_size, "%s", strerror(-error));
 	return error;
@@ -177,7 +179,7 @@ int ncs_replay_open(struct ncs_replay *replay, const char *const *paths,
 	error = ncs_recording_open(&replay->recording, paths, count, why,
 				   why_size);
 	if (!error && part->job)
-		error = keep_jobs(replay, part->job, why, why_size);
+		error = keep_jobs(replay, part, why, why_size);
 	if (!error && part->keeps_ended)
 		ncs_recording_keep_ended(replay->recording);
 	if (!error)

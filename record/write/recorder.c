@@ -134,6 +134,13 @@ static void remove_oldest(const struct recorder_run *recorder)
 	}
 }
 
+static bool is_idle(const struct recorder_run *recorder)
+{
+	return recorder->settings->stays &&
+	       (!ncs_recorder_segments_any(&recorder->followed) ||
+		ncs_recorder_segments_are_gone(&recorder->followed));
+}
+
 static bool rotate_if_due(struct recorder_run *recorder, uint64_t now_ns)
 {
 	const struct ncs_recorder_settings *settings = recorder->settings;
@@ -143,7 +150,7 @@ static bool rotate_if_due(struct recorder_run *recorder, uint64_t now_ns)
 	if ((settings->rotate_bytes == 0 ||
 	     ncs_recording_writer_bytes(recorder->writer) <
 		     settings->rotate_bytes) &&
-	    (settings->rotate_ns == 0 ||
+	    (settings->rotate_ns == 0 || is_idle(recorder) ||
 	     now_ns - recorder->file_begun_ns < settings->rotate_ns))
 		return true;
 	recorder->file_number++;
@@ -246,7 +253,8 @@ static bool is_over(struct recorder_run *recorder, uint64_t now_ns)
 	else if (settings->duration_ns != 0 &&
 		 now_ns - recorder->begun_ns >= settings->duration_ns)
 		recorder->result->end = NCS_RECORDER_DURATION;
-	else if (ncs_recorder_segments_are_gone(&recorder->followed))
+	else if (!settings->stays &&
+		 ncs_recorder_segments_are_gone(&recorder->followed))
 		recorder->result->end = NCS_RECORDER_GONE;
 	else if (settings->choice.pid != 0 &&
 		 !ncs_recorder_segments_any(&recorder->followed) &&

@@ -34,6 +34,8 @@ struct ncs_recorder_settings {
 	 * file's number in it; zeros: it is another one. */
 	uint64_t recording[2];
 	uint64_t number;
+	/* Goes on once all processes are gone; a file goes on while there are none. */
+	bool stays;
 	uint64_t interval_ns; /* time between two states of a rank */
 	/* Longest time between two readings of the rings; 0 for 10 ms. */
 	uint64_t pause_ns;

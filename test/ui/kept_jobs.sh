@@ -82,10 +82,12 @@ start_job 4711 "$tmp/job"
 check 'a job that comes has a line' await has_lines begun 4711 1
 check 'one that hangs is kept' await is_found 4711
 check 'and told' await grep -q ' stuck: rank 1 of faulty has not' "$tmp/out"
-# Recordings are some time behind.
+is_stuck() {
+	diagnosed "$1" | grep -q '^stuck: rank 1 of faulty'
+}
+check 'what is kept tells of it while it runs' await is_stuck 4711
+# A state later it is so at the end, too.
 sleep 2
-diagnosed 4711 >"$tmp/said"
-check 'what is kept tells of it while it runs' grep -q '^stuck' "$tmp/said"
 "$ncclstat" jobs --archive="$archive" >"$tmp/said"
 check 'it is listed as one that runs' grep -Eq ' runs .* 4711 ' "$tmp/said"
 end_job
@@ -103,14 +105,19 @@ check 'the list tells the verdict' grep -q ' stuck: rank 1 of faulty has not' \
 
 start_job 4712 "$tmp/well"
 await has_lines begun 4712 1
-kill -KILL "$watch"
-wait "$watch" 2>/dev/null
 recorder_is_gone() {
 	! pgrep -f "$archive" >/dev/null
 }
-check 'its recorder ends with it' await recorder_is_gone
+check 'a recorder runs' test "$(pgrep -f "$archive" | wc -l)" -ge 2
+kill -KILL "$watch"
+wait "$watch" 2>/dev/null
+check 'it ends with the watch' await recorder_is_gone
+told=$(wc -l <"$tmp/out")
 start_watch
-sleep 1
+has_looked() {
+	[ "$(wc -l <"$tmp/out")" -gt "$told" ]
+}
+await has_looked
 check 'a job that goes on begins once' has_lines begun 4712 1
 end_job
 check 'its end is seen by the next watch' await has_lines ended 4712 1
@@ -130,6 +137,7 @@ hangs_again() {
 	[ "$(grep -c ' stuck: rank 1 of faulty has not' "$tmp/out")" = 2 ]
 }
 await hangs_again
+await is_stuck 4713
 sleep 2
 kill -KILL "$watch"
 wait "$watch" 2>/dev/null
@@ -148,16 +156,42 @@ end_job
 check 'another job of that name has a line' await has_lines ended 4713 2
 check 'it is judged by itself' test "$(member 4713 severity | tail -n 1)" = '"well"'
 
+# --- Segments of killed processes stay ------------------------------------------
+
+start_job 4714 "$tmp/job"
+await is_stuck 4714
+sleep 2
+pkill -KILL -P "$player"
+check 'a job that is killed has a line' await has_lines ended 4714 1
+check 'it is told as stuck' test "$(member 4714 severity)" = '"stuck"'
+files=$(ls "$archive/ring" | wc -l)
+sleep 3
+check 'the recorder does not begin again and again' test \
+	"$(ls "$archive/ring" | wc -l)" -le $((files + 1))
+kill "$player" 2>/dev/null
+start_job 4714 "$tmp/well"
+await has_lines begun 4714 2
+is_alone() {
+	diagnosed 4714 | grep -q ' 8 ranks'
+}
+check 'the next job of that name is read alone' await is_alone
+end_job
+await has_lines ended 4714 2
+check 'and judged by itself' test "$(member 4714 severity | tail -n 1)" = '"well"'
+"$ncclstat" --clean >/dev/null
+
 # --- Processes without a label ------------------------------------------------
 
 "$build/ncclreplay" --hold "$tmp/well" 2>"$tmp/replay" &
 player=$!
 job="$job $player"
 await has_lines begun unnamed 1
+is_read() {
+	diagnosed unnamed | grep -q ' 8 ranks'
+}
+check 'processes without a label are a job, which can be read' await is_read
 end_job
-check 'processes without a label are a job' await has_lines ended unnamed 1
-diagnosed unnamed >"$tmp/said"
-check 'which can be read' grep -q '8 ranks' "$tmp/said"
+check 'its end has a line' await has_lines ended unnamed 1
 
 "$ncclstat" jobs --archive="$archive" --jobs=json >"$tmp/json"
 check 'the list is JSON' python3 test/ui/json_schema.py \

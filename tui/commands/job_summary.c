@@ -61,59 +61,29 @@ int ncs_job_summary_begin(const struct ncs_archive *archive,
 
 /* --- What is concluded --------------------------------------------------- */
 
-/* Writes a job's name as the pattern that it alone matches. */
-static void write_pattern(char *pattern, size_t size, const char *name)
+/* Runs this program on what is kept of a job. Returns what it prints, to be closed by
+ * end_program(); NULL if it cannot be run. */
+static FILE *run_program(const char *option, const struct ncs_archive *archive,
+			 const struct ncs_job_summary *job, pid_t *child)
 {
-	size_t at = strlen(pattern);
-
-	for (; *name && at + 3 < size; name++) {
-		if (strchr("*?[\\", *name))
-			pattern[at++] = '\\';
-		pattern[at++] = *name;
-	}
-	pattern[at] = '\0';
-}
-
-/* Runs this program on the files of a job, from a time on unless that is 0. Returns what
- * it prints, to be closed by end_program(); NULL if it cannot be run. */
-static FILE *run_program(const char *option, const struct ncs_job_summary *job,
-			 const struct ncs_archive_files *files, time_t since,
-			 pid_t *child)
-{
-	char **words = calloc(files->count + 5, sizeof(*words));
-	char program[] = "ncclstat", of[300] = "--job=", chosen[PATH_BYTES];
-	char from[64] = "";
-	size_t count = 0;
-	struct tm utc;
+	char program[] = "ncclstat", chosen[PATH_BYTES];
+	char path[PATH_BYTES], folder[NCS_ARCHIVE_NAME_MAX + 8];
+	char *words[] = { program, chosen, path, folder, NULL };
 	int ends[2];
 
 	*child = -1;
-	if (!words || pipe2(ends, O_CLOEXEC) != 0) {
-		free(words);
+	if (pipe2(ends, O_CLOEXEC) != 0)
 		return NULL;
-	}
 	snprintf(chosen, sizeof(chosen), "%s", option);
-	words[count++] = program;
-	words[count++] = chosen;
-	write_pattern(of, sizeof(of), job->name);
-	words[count++] = of;
-	if (since > 0 && gmtime_r(&since, &utc) &&
-	    strftime(from, sizeof(from), "--since=%Y-%m-%dT%H:%M:%SZ", &utc) > 0)
-		words[count++] = from;
-	for (size_t i = 0; i < files->count; i++)
-		words[count++] = files->paths[i];
+	snprintf(path, sizeof(path), "--archive=%s", archive->path);
+	snprintf(folder, sizeof(folder), "--job=%s", job->folder);
 	*child = fork();
 	if (*child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		dup2(ends[1], STDOUT_FILENO);
-		/* The begin of a job may not have been recorded. */
-		if (since > 0)
-			dup2(open("/dev/null", O_WRONLY | O_CLOEXEC),
-			     STDERR_FILENO);
 		execv("/proc/self/exe", words);
 		_exit(EXIT_FAILURE);
 	}
-	free(words);
 	close(ends[1]);
 	if (*child > 0)
 		return fdopen(ends[0], "r");
@@ -121,32 +91,27 @@ static FILE *run_program(const char *option, const struct ncs_job_summary *job,
 	return NULL;
 }
 
-/* Returns whether the program has ended well. */
-static bool end_program(FILE *output, pid_t child)
+static void end_program(FILE *output, pid_t child)
 {
-	int status = -1;
-
 	if (output)
 		fclose(output);
-	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
-	return status == 0;
 }
 
-static json_t *diagnose(const struct ncs_job_summary *job,
-			const struct ncs_archive_files *files, time_t since)
+static json_t *diagnose(const struct ncs_archive *archive,
+			const struct ncs_job_summary *job)
 {
 	pid_t child;
-	FILE *output = run_program("--diagnose=json", job, files, since, &child);
+	FILE *output = run_program("--diagnose=json", archive, job, &child);
 	json_t *document = output ? json_loadf(output, 0, NULL) : NULL;
 
 	end_program(output, child);
 	return document;
 }
 
-static bool report(const struct ncs_archive *archive,
-		   const struct ncs_job_summary *job,
-		   const struct ncs_archive_files *files, time_t since)
+static void report(const struct ncs_archive *archive,
+		   const struct ncs_job_summary *job)
 {
 	char option[PATH_BYTES];
 	pid_t child;
@@ -154,31 +119,12 @@ static bool report(const struct ncs_archive *archive,
 
 	if (snprintf(option, sizeof(option), "--report=%s/jobs/%s/report.html",
 		     archive->path, job->folder) >= (int)sizeof(option))
-		return true;
-	output = run_program(option, job, files, since, &child);
+		return;
+	output = run_program(option, archive, job, &child);
 	/* Until it ends; it prints nothing. */
 	while (output && fgetc(output) != EOF)
 		;
-	return end_program(output, child);
-}
-
-/* Has a job diagnosed, and its report made, from its begin on: the recording may have an
- * earlier one of its name. Returns the diagnosis, NULL if there is none. */
-static json_t *conclude(const struct ncs_archive *archive,
-			const struct ncs_job_summary *job)
-{
-	struct ncs_archive_files files;
-	json_t *document = NULL;
-
-	if (ncs_archive_find(&files, archive->path, job->folder) == 0) {
-		document = diagnose(job, &files, job->begun);
-		if (!document)
-			document = diagnose(job, &files, 0);
-		if (!report(archive, job, &files, job->begun))
-			report(archive, job, &files, 0);
-	}
-	ncs_archive_release(&files);
-	return document;
+	end_program(output, child);
 }
 
 /* Adds some members of an object to another one. */
@@ -252,8 +198,9 @@ int ncs_job_summary_end(const struct ncs_archive *archive,
 					     "training_step", "not_checked" };
 	const char *verdict;
 	json_t *line = line_of(job, "ended");
-	json_t *document = conclude(archive, job);
+	json_t *document = diagnose(archive, job);
 
+	report(archive, job);
 	ncs_json_add_number_if(line, "ended_s", job->ended > 0,
 			       (uint64_t)job->ended);
 	ncs_json_add_number_if(line, "lasted_s", job->ended >= job->begun,

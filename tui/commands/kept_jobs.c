@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +44,12 @@
 /* Attempts to conclude a job; the next watch makes others. */
 #define ATTEMPTS 3u
 
+/* Longest time for it. */
+#define CONCLUDE_S 600u
+
+/* Longest time that the end of a watch waits for it. */
+#define CLOSE_NS (5 * SECOND_NS)
+
 /* A job is kept on that long after a finding is gone. */
 #define FOUND_NS (60 * SECOND_NS)
 
@@ -60,6 +67,7 @@ struct kept_job {
 	uint64_t found_ns; /* the latest finding; 0: none */
 	/* Those of the latest look. */
 	uint32_t processes, ranks;
+	bool has_ended;
 	pid_t concluder; /* 0: none */
 	unsigned attempts; /* to conclude it */
 	uint64_t failed_ns; /* the latest one failed */
@@ -101,13 +109,13 @@ static pid_t start_process(void)
 	return 0;
 }
 
-/* Records until a signal comes. A recording ends once all processes have that it has seen;
- * the next one reads on from what is still in their rings. */
+/* Records until a signal comes; again, less and less often, after an error. */
 static _Noreturn void record(struct ncs_kept_jobs *jobs)
 {
-	const struct timespec pause = { .tv_sec = START_EVERY_NS / SECOND_NS };
+	struct timespec pause = { .tv_sec = 1 };
+	struct stat stat;
 
-	for (;;) {
+	for (;; pause.tv_sec = pause.tv_sec < 60 ? 2 * pause.tv_sec : 60) {
 		memcpy(jobs->options.recording.recording, jobs->run.recording,
 		       sizeof(jobs->run.recording));
 		jobs->options.recording.number = jobs->run.number;
@@ -115,6 +123,9 @@ static _Noreturn void record(struct ncs_kept_jobs *jobs)
 			.options = &jobs->options });
 		if (ncs_record_is_stopped())
 			_exit(EXIT_SUCCESS);
+		/* There is no room, or no directory. */
+		if (lstat(jobs->run.path, &stat) == 0 && stat.st_size == 0)
+			unlink(jobs->run.path);
 		nanosleep(&pause, NULL);
 		ncs_archive_begin_run(&jobs->archive, &jobs->run);
 	}
@@ -238,7 +249,7 @@ static struct kept_job *find_job(struct ncs_kept_jobs *jobs,
 	for (size_t i = 0; i < jobs->count; i++) {
 		struct kept_job *job = &jobs->jobs[i];
 
-		if (job->concluder == 0 && is_named(&job->summary, rank) &&
+		if (!job->has_ended && is_named(&job->summary, rank) &&
 		    (job->seen_ns != 0 || goes_on(job, model)))
 			return job;
 	}
@@ -325,7 +336,10 @@ static void find_findings(struct ncs_kept_jobs *jobs,
 static void keep(struct ncs_kept_jobs *jobs, struct kept_job *job,
 		 uint64_t now_ns)
 {
-	time_t until = job->seen_ns != 0 ? time(NULL) : jobs->last_written;
+	time_t until = job->seen_ns != 0 ?
+			       time(NULL) - (time_t)((now_ns - job->seen_ns) /
+						     SECOND_NS) :
+			       jobs->last_written;
 	time_t since = until - KEPT_S;
 
 	if (since < job->summary.begun - BEGUN_WITHIN_S)
@@ -346,10 +360,10 @@ static void conclude(struct ncs_kept_jobs *jobs, struct kept_job *job,
 		job->summary.ended = jobs->last_written;
 		job->summary.end_is_unseen = true;
 	}
-	keep(jobs, job, now_ns);
 	job->attempts++;
 	job->concluder = start_process();
 	if (job->concluder == 0) {
+		alarm(CONCLUDE_S);
 		int error = ncs_job_summary_end(&jobs->archive, &job->summary);
 
 		say(error, jobs->archive.path);
@@ -392,8 +406,13 @@ void ncs_kept_jobs_look(struct ncs_kept_jobs *jobs,
 
 		if (job->concluder != 0)
 			continue;
-		if (now_ns >= (job->seen_ns ? job->seen_ns : jobs->opened_ns) +
+		if (!job->has_ended &&
+		    now_ns >= (job->seen_ns ? job->seen_ns : jobs->opened_ns) +
 				      GONE_NS) {
+			job->has_ended = true;
+			keep(jobs, job, now_ns);
+		}
+		if (job->has_ended) {
 			if (!concludes(jobs) &&
 			    now_ns >= job->failed_ns + KEEP_EVERY_NS)
 				conclude(jobs, job, now_ns);
@@ -444,6 +463,7 @@ struct ncs_kept_jobs *ncs_kept_jobs_open(const struct ncs_options *options)
 	jobs->options.recording.path = jobs->run.path;
 	jobs->options.recording.is_packed = true;
 	jobs->options.recording.pack_level = 1;
+	jobs->options.recording.stays = true;
 	jobs->options.recording.pause_ns = PAUSE_NS;
 	jobs->options.recording.rotate_ns = FILE_NS;
 	jobs->options.recording.rotate_bytes = FILE_BYTES;
@@ -458,24 +478,37 @@ struct ncs_kept_jobs *ncs_kept_jobs_open(const struct ncs_options *options)
 	return jobs;
 }
 
+/* Ends a process, after a while, and waits for that. */
+static void end_process(pid_t process, uint64_t until_ns)
+{
+	const struct timespec step = { .tv_nsec = 20000000 };
+	pid_t ended = 0;
+
+	while (ended == 0 && ncs_clock_monotonic_ns() < until_ns) {
+		ended = waitpid(process, NULL, WNOHANG);
+		if (ended == 0)
+			nanosleep(&step, NULL);
+	}
+	if (ended != 0)
+		return;
+	kill(process, SIGTERM);
+	while (waitpid(process, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 void ncs_kept_jobs_close(struct ncs_kept_jobs *jobs)
 {
 	uint64_t now_ns = ncs_clock_monotonic_ns();
 
+	if (jobs->recorder > 0)
+		end_process(jobs->recorder, 0);
 	for (size_t i = 0; i < jobs->count; i++)
-		if (jobs->jobs[i].concluder == 0)
+		if (!jobs->jobs[i].has_ended)
 			keep(jobs, &jobs->jobs[i], now_ns);
-	/* Those that are not concluded yet are by the next watch. */
+	/* Those that are not concluded then are by the next watch. */
 	for (size_t i = 0; i < jobs->count; i++)
-		while (jobs->jobs[i].concluder > 0 &&
-		       waitpid(jobs->jobs[i].concluder, NULL, 0) < 0 &&
-		       errno == EINTR)
-			;
-	if (jobs->recorder > 0) {
-		kill(jobs->recorder, SIGTERM);
-		while (waitpid(jobs->recorder, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+		if (jobs->jobs[i].concluder > 0)
+			end_process(jobs->jobs[i].concluder, now_ns + CLOSE_NS);
 	ncs_archive_close(&jobs->archive);
 	free(jobs->jobs);
 	free(jobs);

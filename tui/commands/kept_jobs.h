@@ -22,8 +22,8 @@ void ncs_kept_jobs_look(struct ncs_kept_jobs *jobs,
 			const struct ncs_diagnosis *diagnosis,
 			const struct ncs_model *model);
 
-/* Keeps what there is of the jobs that run, whose lines are written by a later watch, and
- * waits until the others' are; then frees all. */
+/* Ends the recorder, keeps what there is of the jobs that run, and waits some seconds until
+ * one that has ended is concluded; then frees all. A later watch writes the other lines. */
 void ncs_kept_jobs_close(struct ncs_kept_jobs *jobs);
 
 #endif

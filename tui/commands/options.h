@@ -135,6 +135,7 @@ struct ncs_options {
 	bool follows;      /* whether the files are streams */
 	char archive_path[NCS_OPTION_VALUE_MAX]; /* "" if not given */
 	uint64_t archive_bytes;
+	uint64_t job_begun_ns; /* of an archive's job, since 1970; 0: any */
 	const char *textfile_directory;
 	const char *report_path; /* of HTML */
 	const char *listen_address;
