@@ -33,7 +33,6 @@ void ncs_watched_publish(struct ncs_watched *self)
 	/* Readers see no difference between a stretch and the time after it. */
 	if (NCS_LAUNCH_MODE(timing) == NCS_STREAM_MODE_AUTO && sparse > 0)
 		level = sparse;
-
 	if (failure != 0) {
 		status = NCS_STREAM_FAILED;
 		ncs_store_relaxed(&progress->failure, failure);

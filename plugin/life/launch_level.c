@@ -13,6 +13,7 @@
  * period, so that times are never old. */
 #define STRETCH (BUDGET / 4 * 3)
 
+/* At that level hardly a launch is timed, however many there are. */
 #define LEVEL_MOST 40u
 
 static struct {
