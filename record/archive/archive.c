@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +64,7 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* Returns whether a file is a recording: its name is that of one in the ring. An empty one
- * has been begun, or could not be. */
+/* Returns whether a file of a folder is a recording: its name is that of one in the ring. */
 static bool is_recording(const struct entry *file)
 {
 	return file->name[0] >= '0' && file->name[0] <= '9';
@@ -114,12 +112,9 @@ static int list(struct entries *entries, const char *path, mode_t kind)
 	while (!error && (file = readdir(folder)) != NULL) {
 		if (file->d_name[0] == '.')
 			continue;
-		/* The directory of a machine may be a link. */
 		if (snprintf(name, sizeof(name), "%s/%s", path, file->d_name) <
 			    (int)sizeof(name) &&
-		    (kind == S_IFDIR ? fstatat(AT_FDCWD, name, &stat, 0) :
-				       lstat(name, &stat)) == 0 &&
-		    (stat.st_mode & S_IFMT) == kind)
+		    lstat(name, &stat) == 0 && (stat.st_mode & S_IFMT) == kind)
 			error = add_entry(entries, name, &stat);
 	}
 	closedir(folder);
@@ -430,7 +425,9 @@ static long number_in_run(const struct ncs_archive *archive,
 
 	if (length == 0 || strncmp(file->name, archive->run, length) != 0)
 		return -1;
-	return file->name[length] == '.' ? atol(file->name + length + 1) : 0;
+	if (file->name[length] == '\0')
+		return 0;
+	return file->name[length] == '.' ? atol(file->name + length + 1) : -1;
 }
 
 /* Removes the oldest files of the ring, but not the one that is being written. */
@@ -549,7 +546,14 @@ int ncs_archive_trim(const struct ncs_archive *archive,
 	return trimming.error;
 }
 
-/* Such a file is begun anew. */
+/* --- Lines ---------------------------------------------------------------- */
+
+void ncs_archive_lines(char *text, size_t size, const char *path)
+{
+	snprintf(text, size, "%s/jobs.jsonl", path);
+}
+
+/* A file of that size is begun anew. */
 #define LINES_BYTES (64L << 20)
 
 /* Writes a line to a file, on a line of its own. Returns 0 or -errno. */
@@ -579,7 +583,7 @@ int ncs_archive_add_line(const struct ncs_archive *archive, const char *line)
 	struct stat stat;
 	int file, error;
 
-	snprintf(path, sizeof(path), "%s/jobs.jsonl", archive->path);
+	ncs_archive_lines(path, sizeof(path), archive->path);
 	snprintf(old, sizeof(old), "%s.old", path);
 	if (lstat(path, &stat) == 0 && stat.st_size > LINES_BYTES &&
 	    rename(path, old) != 0)
@@ -677,27 +681,56 @@ static int find_here(struct ncs_archive_files *files, const char *path,
 	return add_files(files, below);
 }
 
+int ncs_archive_each(const char *path,
+		     bool (*visit)(void *context, const char *path),
+		     void *context)
+{
+	static const mode_t kinds[] = { S_IFDIR, S_IFLNK };
+	bool any = false;
+	int error = 0;
+
+	if (visit(context, path))
+		return 0;
+	for (size_t k = 0; !error && k < 2; k++) {
+		struct entries machines;
+
+		error = list(&machines, path, kinds[k]);
+		for (size_t i = 0; i < machines.count; i++)
+			any |= visit(context, machines.at[i].path);
+		release_entries(&machines);
+	}
+	if (any)
+		return 0;
+	return error ? error : -ENOENT;
+}
+
+/* A search for the files of a job. */
+struct file_search {
+	struct ncs_archive_files *files;
+	const char *pattern;
+	int error; /* the first one: others may not be readable, or no archives */
+};
+
+static bool search_here(void *context, const char *path)
+{
+	struct file_search *search = context;
+	size_t before = search->files->count;
+	int error = find_here(search->files, path, search->pattern);
+
+	if (search->error == 0)
+		search->error = error;
+	return search->files->count > before;
+}
+
 int ncs_archive_find(struct ncs_archive_files *files, const char *path,
 		     const char *pattern)
 {
-	struct entries machines;
+	struct file_search search = { .files = files, .pattern = pattern };
 	int error;
 
 	*files = (struct ncs_archive_files){ 0 };
-	error = find_here(files, path, pattern);
-	if (error || files->count > 0)
-		return error;
-	error = list(&machines, path, S_IFDIR);
-	for (size_t i = 0; i < machines.count; i++) {
-		/* Others may not be readable, or no archives. */
-		int found = find_here(files, machines.at[i].path, pattern);
-
-		error = error ? error : found;
-	}
-	release_entries(&machines);
-	if (files->count > 0)
-		return 0;
-	return error ? error : -ENOENT;
+	error = ncs_archive_each(path, search_here, &search);
+	return error && search.error ? search.error : error;
 }
 
 void ncs_archive_release(struct ncs_archive_files *files)

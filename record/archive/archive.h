@@ -20,6 +20,10 @@
 
 #define NCS_ARCHIVE_BYTES (UINT64_C(1) << 30)
 
+/* Processes begin before their segments, and clocks tell when to a second: a job may have
+ * begun by so much earlier or later than is known. */
+#define NCS_ARCHIVE_BEGUN_WITHIN_S 2
+
 /* Size of a buffer for the name of a job's folder. */
 #define NCS_ARCHIVE_NAME_MAX 160
 
@@ -72,6 +76,16 @@ int ncs_archive_keep(const struct ncs_archive *archive, const char *folder,
 int ncs_archive_trim(const struct ncs_archive *archive,
 		     bool (*is_running)(void *context, const char *folder),
 		     void (*removed)(void *context, const char *folder),
+		     void *context);
+
+/* Prints the path of a directory's jobs.jsonl. */
+void ncs_archive_lines(char *text, size_t size, const char *path);
+
+/* Visits a directory and, unless that returns true, each directory in it, which may be
+ * those of several machines, or links to them. Returns 0 if a visit returned true, else
+ * -errno: -ENOENT if none did. */
+int ncs_archive_each(const char *path,
+		     bool (*visit)(void *context, const char *path),
 		     void *context);
 
 /* Adds a line to jobs.jsonl, whole or not at all. A file that has grown to 64 MiB becomes

@@ -375,9 +375,6 @@ static int run_on_recorded(const struct mode_command *command,
 	return status;
 }
 
-/* Processes begin before their segments; clocks tell when to a second. */
-#define BEGUN_WITHIN_S 2
-
 /* Reads what an archive has of a job, on one machine or on several. */
 static int run_on_archive(const struct mode_command *command,
 			  const struct ncs_options *options,
@@ -407,9 +404,9 @@ static int run_on_archive(const struct mode_command *command,
 					*at = '?';
 		}
 		of_job.choice.job = job;
-		if (files.begun > BEGUN_WITHIN_S)
+		if (files.begun > NCS_ARCHIVE_BEGUN_WITHIN_S)
 			of_job.job_begun_ns =
-				(uint64_t)(files.begun - BEGUN_WITHIN_S) *
+				(uint64_t)(files.begun - NCS_ARCHIVE_BEGUN_WITHIN_S) *
 				UINT64_C(1000000000);
 		of_job.files = files.paths;
 		of_job.file_count = files.count;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,7 +245,7 @@ size_t ncs_job_summary_open_ones(const char *path, struct ncs_job_summary *jobs,
 	size_t size = 0, count = 0;
 	FILE *file;
 
-	snprintf(name, sizeof(name), "%s/jobs.jsonl", path);
+	ncs_archive_lines(name, sizeof(name), path);
 	file = fopen(name, "re");
 	while (file && getline(&text, &size, file) > 0) {
 		json_t *line = json_loads(text, 0, NULL);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* --jobs: lists the jobs of an archive, the latest last. Must not read recordings: the
  * lines of jobs.jsonl tell what was concluded. */
-#include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -40,13 +38,13 @@ static void add_line(json_t *jobs, const char *path, json_t *line)
 }
 
 /* Adds the jobs of a directory. Returns false if it has none. */
-static bool read_archive(json_t *jobs, const char *path)
+static bool read_archive(void *jobs, const char *path)
 {
 	char name[PATH_BYTES], *text = NULL;
 	size_t size = 0;
 	FILE *file;
 
-	snprintf(name, sizeof(name), "%s/jobs.jsonl", path);
+	ncs_archive_lines(name, sizeof(name), path);
 	file = fopen(name, "re");
 	if (!file)
 		return false;
@@ -61,25 +59,6 @@ static bool read_archive(json_t *jobs, const char *path)
 	free(text);
 	fclose(file);
 	return true;
-}
-
-/* Adds the jobs of the directories of several machines. Returns 0 or -errno. */
-static int read_machines(json_t *jobs, const char *path)
-{
-	DIR *folder = opendir(path);
-	struct dirent *machine;
-	bool any = false;
-	char name[PATH_BYTES];
-
-	if (!folder)
-		return -errno;
-	while ((machine = readdir(folder)) != NULL)
-		if (machine->d_name[0] != '.' &&
-		    snprintf(name, sizeof(name), "%s/%s", path,
-			     machine->d_name) < (int)sizeof(name))
-			any |= read_archive(jobs, name);
-	closedir(folder);
-	return any ? 0 : -ENOENT;
 }
 
 /* --- Printing ------------------------------------------------------------ */
@@ -197,13 +176,12 @@ int ncs_jobs_run(const struct ncs_command_input *input)
 	const struct ncs_options *options = input->options;
 	char path[PATH_BYTES];
 	json_t *jobs = json_object();
-	int status = NCS_EXIT_NOTHING, error = 0;
+	int status = NCS_EXIT_NOTHING, error;
 
 	snprintf(path, sizeof(path), "%s", options->archive_path);
 	if (!path[0])
 		ncs_archive_default(path, sizeof(path));
-	if (!read_archive(jobs, path))
-		error = read_machines(jobs, path);
+	error = ncs_archive_each(path, read_archive, jobs);
 	if (error)
 		ncs_complain("%s: no archive of jobs is there (%s); \"ncclstat"
 			     " watch --archive\" makes one",

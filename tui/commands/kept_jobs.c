@@ -56,10 +56,6 @@
 /* Jobs of which only the begin is known, of an earlier watch. */
 #define OPEN_MOST 256u
 
-/* A job may have begun that long before its first rank was seen, as clocks of the kernel
- * tell when. */
-#define BEGUN_WITHIN_S 2
-
 struct kept_job {
 	struct ncs_job_summary summary;
 	uint64_t seen_ns; /* monotonic */
@@ -148,7 +144,7 @@ static void start_recorder(struct ncs_kept_jobs *jobs, uint64_t now_ns)
 	}
 }
 
-static void end_job(struct ncs_kept_jobs *jobs, struct kept_job *job)
+static void forget_job(struct ncs_kept_jobs *jobs, struct kept_job *job)
 {
 	*job = jobs->jobs[--jobs->count];
 }
@@ -163,11 +159,12 @@ static void reap(struct ncs_kept_jobs *jobs)
 	for (size_t i = jobs->count; i-- > 0;) {
 		struct kept_job *job = &jobs->jobs[i];
 
+		status = -1;
 		if (job->concluder <= 0 ||
 		    waitpid(job->concluder, &status, WNOHANG) == 0)
 			continue;
 		if (status == 0 || job->attempts >= ATTEMPTS) {
-			end_job(jobs, job);
+			forget_job(jobs, job);
 			continue;
 		}
 		job->concluder = 0;
@@ -235,7 +232,7 @@ static bool goes_on(const struct kept_job *job, const struct ncs_model *model)
 		if (ncs_rank_is_live(model->ranks[i]) &&
 		    is_named(&job->summary, model->ranks[i]) &&
 		    begun_of(model->ranks[i]) <=
-			    job->summary.begun + BEGUN_WITHIN_S)
+			    job->summary.begun + NCS_ARCHIVE_BEGUN_WITHIN_S)
 			return true;
 	return false;
 }
@@ -342,8 +339,8 @@ static void keep(struct ncs_kept_jobs *jobs, struct kept_job *job,
 			       jobs->last_written;
 	time_t since = until - KEPT_S;
 
-	if (since < job->summary.begun - BEGUN_WITHIN_S)
-		since = job->summary.begun - BEGUN_WITHIN_S;
+	if (since < job->summary.begun - NCS_ARCHIVE_BEGUN_WITHIN_S)
+		since = job->summary.begun - NCS_ARCHIVE_BEGUN_WITHIN_S;
 	job->kept_ns = now_ns;
 	say(ncs_archive_keep(&jobs->archive, job->summary.folder, since,
 			     job->found_ns != 0),
