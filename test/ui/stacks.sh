@@ -292,25 +292,17 @@ job="$job $!"
 export NCCLSTAT_DIR="$tmp/job/shm"
 
 # In the place of py-spy: rank 1 reads its data, rank $UNREAD cannot be read, and
-# all others wait in AllReduce.
+# all others wait in AllReduce. It starts fast: a busy machine has 3 s for all.
 cat >"$tmp/tools/py-spy" <<'END'
-#!/usr/bin/env python3
-import json, os, sys
-pid = int(sys.argv[sys.argv.index("--pid") + 1])
-assert sys.argv[1:3] == ["dump", "--json"]
-rank = json.load(open(os.environ["RANKS"]))[str(pid)]
-if str(rank) == os.environ.get("UNREAD"):
-    sys.exit("Error: Permission denied (os error 13)")
-stack = [("<module>", "/job/train.py", 240), ("step", "/job/train.py", 211)]
-if rank == 1:
-    stack += [("next", "/job/loader.py", 188), ("re\x1b[31mad", "/job/\x07.py", 9)]
-else:
-    stack += [("all_reduce", "/lib/c10d.py", 2501)]
-frames = [{"name": n, "filename": f, "short_filename": f, "module": None,
-           "line": l, "locals": None} for n, f, l in reversed(stack)]
-print(json.dumps([{"pid": pid, "thread_id": 1, "thread_name": "MainThread",
-                   "os_thread_id": pid, "active": True, "owns_gil": True,
-                   "frames": frames}]))
+#!/bin/sh
+[ "$1 $2 $3" = 'dump --json --pid' ] || exit 3
+case ${UNREAD:-} in
+?*) [ ! -e "$SPIED/$4.rank$UNREAD" ] || {
+	echo 'Error: Permission denied (os error 13)' >&2
+	exit 1
+} ;;
+esac
+exec cat "$SPIED/$4"
 END
 for tool in gdb eu-stack; do
 	printf '#!/bin/sh\nexit 1\n' >"$tmp/tools/$tool"
@@ -321,7 +313,25 @@ chmod +x "$tmp"/tools/*
 import json, sys
 d = json.loads(sys.stdin.readline())
 print(json.dumps({r["pid"]: r["rank"] for r in d["ranks"]}))' >"$tmp/ranks"
-export RANKS="$tmp/ranks"
+export RANKS="$tmp/ranks" SPIED="$tmp/spied"
+mkdir "$SPIED"
+python3 - <<'END'
+import json, os
+for pid, rank in json.load(open(os.environ["RANKS"])).items():
+    stack = [("<module>", "/job/train.py", 240), ("step", "/job/train.py", 211)]
+    if rank == 1:
+        stack += [("next", "/job/loader.py", 188),
+                  ("re\x1b[31mad", "/job/\x07.py", 9)]
+    else:
+        stack += [("all_reduce", "/lib/c10d.py", 2501)]
+    frames = [{"name": n, "filename": f, "short_filename": f, "module": None,
+               "line": l, "locals": None} for n, f, l in reversed(stack)]
+    path = os.path.join(os.environ["SPIED"], pid)
+    json.dump([{"pid": int(pid), "thread_id": 1, "thread_name": "MainThread",
+                "os_thread_id": int(pid), "active": True, "owns_gil": True,
+                "frames": frames}], open(path, "w"))
+    open("%s.rank%d" % (path, rank), "w")
+END
 
 # with_stacks STATUS OPTION...: diagnoses, with the scripts in the place of tools.
 with_stacks() {
@@ -428,22 +438,34 @@ keys() {
 		</dev/null >"$tmp/out" 2>"$tmp/err"
 }
 if command -v script >/dev/null; then
-	printf '%s\n' 'wait 1' w "save $tmp/asks" n 'wait 0.2' w y 'wait 0.5' \
+	printf '%s\n' 'await rank 1' w 'await y/n: read stacks' \
+		"save $tmp/asks" n w y 'await leaves the others' \
 		"save $tmp/shows" q q >"$tmp/keys"
-	shows_stacks() {
-		grep -q '^      next  loader.py:188' "$tmp/shows"
-	}
-	# On a busy machine no stack may come within the 3 s that there are.
-	for _ in 1 2 3; do
-		keys
-		! shows_stacks || break
-	done
+	check 'keys read stacks' keys
 	check 'key w asks before processes pause' grep -q \
 		'^y/n: read stacks .*each pauses' "$tmp/asks"
-	check 'then it shows the stacks' shows_stacks
-	printf '%s\n' 'wait 1' : 7 Enter 'wait 0.5' w 'wait 0.5' \
-		"save $tmp/shows" q q >"$tmp/keys"
-	keys "$tmp/kept"
+	check 'then it shows the stacks' grep -q \
+		'^      next  loader.py:188' "$tmp/shows"
+	# A tool that hangs: the view goes on, and quits once none is left.
+	mv "$tmp/tools/py-spy" "$tmp/tools/fast"
+	printf '#!/bin/sh\necho $$ >>"%s/hanging"\nexec sleep 600\n' "$tmp" \
+		>"$tmp/tools/py-spy"
+	chmod +x "$tmp/tools/py-spy"
+	printf '%s\n' 'await rank 1' w y 'await reading the stacks' 3 \
+		'await [3:Comm' w y 'await they are being read' q \
+		>"$tmp/keys"
+	check 'keys work while stacks are read' keys
+	none_hangs() {
+		[ -s "$tmp/hanging" ] || return 1
+		while read -r tool; do
+			! grep -q sleep "/proc/$tool/comm" 2>/dev/null || return 1
+		done <"$tmp/hanging"
+	}
+	check 'no tool outlives the view' none_hangs
+	mv "$tmp/tools/fast" "$tmp/tools/py-spy"
+	printf '%s\n' 'await rank 1' : 7 Enter 'wait 0.5' w \
+		'await leaves the others' "save $tmp/shows" q q >"$tmp/keys"
+	check 'keys show those of a recording' keys "$tmp/kept"
 	check 'those of a recording need no question' grep -q \
 		'^ *next  loader.py:188' "$tmp/shows"
 else

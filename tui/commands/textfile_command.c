@@ -58,15 +58,6 @@ __attribute__((noreturn)) static void keep(const struct textfile *file,
 	_exit(0);
 }
 
-/* Closes standard streams: whoever waits for their end waits for the parent. */
-static void close_streams(void)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	for (int i = STDIN_FILENO; null >= 0 && i <= STDERR_FILENO; i++)
-		dup2(null, i);
-}
-
 static int start_keeper(struct textfile *file)
 {
 	int ends[2];
@@ -83,7 +74,7 @@ static int start_keeper(struct textfile *file)
 	}
 	if (file->keeper == 0) {
 		close(ends[1]);
-		close_streams();
+		ncs_output_detach();
 		keep(file, ends[0]);
 	}
 	close(ends[0]);

@@ -34,7 +34,7 @@ static void next_line(struct ncs_script *script, size_t length)
 static bool whole_line(const char *line, size_t length,
 		       struct ncs_script_step *step)
 {
-	char copy[sizeof(step->path)];
+	char copy[sizeof(step->text)];
 	double seconds;
 
 	snprintf(copy, sizeof(copy), "%.*s", (int)length, line);
@@ -44,7 +44,11 @@ static bool whole_line(const char *line, size_t length,
 		step->wait_ns = (uint64_t)(seconds * 1e9);
 		return true;
 	}
-	if (sscanf(copy, "save %255s", step->path) == 1) {
+	if (sscanf(copy, "await %255[^\n]", step->text) == 1) {
+		step->kind = NCS_SCRIPT_AWAIT;
+		return true;
+	}
+	if (sscanf(copy, "save %255s", step->text) == 1) {
 		step->kind = NCS_SCRIPT_SAVE;
 		return true;
 	}

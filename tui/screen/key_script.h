@@ -2,7 +2,8 @@
 /* Keys that are played from a file, for --keys: tests and demonstrations.
  *
  * Each line is the name of a key, as in the help or in tmux; or text, each
- * character of which is a key; or "wait SECONDS"; or "save FILE". Must not act
+ * character of which is a key; or "wait SECONDS"; or "await TEXT", which the
+ * screen is to show; or "save FILE". Must not act
  * on the steps: the caller does, and keeps the time.
  */
 #ifndef NCS_TUI_SCREEN_KEY_SCRIPT_H
@@ -11,10 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define NCS_SCRIPT_TEXT_MAX 256u
+
 enum ncs_script_step_kind {
 	NCS_SCRIPT_END,
 	NCS_SCRIPT_KEY,
 	NCS_SCRIPT_WAIT,
+	NCS_SCRIPT_AWAIT,
 	NCS_SCRIPT_SAVE,
 };
 
@@ -22,7 +26,8 @@ struct ncs_script_step {
 	enum ncs_script_step_kind kind;
 	int code;         /* NCS_SCRIPT_KEY */
 	uint64_t wait_ns; /* NCS_SCRIPT_WAIT */
-	char path[256];   /* NCS_SCRIPT_SAVE */
+	/* The text of NCS_SCRIPT_AWAIT, or the path of NCS_SCRIPT_SAVE. */
+	char text[NCS_SCRIPT_TEXT_MAX];
 };
 
 struct ncs_script {

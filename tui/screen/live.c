@@ -34,9 +34,9 @@
 #include "tui/screen/screen_help.h"
 #include "tui/screen/screen_options.h"
 #include "tui/screen/screen_replay.h"
+#include "tui/screen/stacks_reading.h"
 #include "tui/screen/key_script.h"
 #include "tui/commands/job_environment.h"
-#include "tui/commands/job_stacks.h"
 #include "tui/commands/option_kinds.h"
 #include "tui/commands/set_command.h"
 #include "tui/table/table.h"
@@ -48,6 +48,8 @@
 /* The search through a recording works for this time, in ns, and then pauses
  * for the same time. */
 #define SEARCH_NS (SECOND_NS / 50)
+/* The script waits so long at most, in ns, until the screen shows a text. */
+#define AWAIT_NS (60 * SECOND_NS)
 /* Maximum number of keys that are handled before other events. */
 #define KEYS_AT_ONCE 256
 
@@ -60,6 +62,8 @@ struct live {
 	struct ncs_replay_search search;
 	struct ncs_script script;
 	struct ncs_lease lease;
+	struct ncs_stacks_reading stacks;
+	char *page; /* of stacks, owned; NULL: none that is yet to be shown */
 	/* Processes that keys ask for detail. */
 	struct ncs_target_filter targets;
 	struct tm wall;                   /* time in the title */
@@ -73,6 +77,8 @@ struct live {
 	bool output_full;   /* a frame waits until it can be written */
 	uint64_t frame_ns;  /* time of the latest frame */
 	uint64_t script_ns; /* time of the script's next step */
+	char awaited[NCS_SCRIPT_TEXT_MAX]; /* by the script; "": nothing */
+	uint64_t awaited_until_ns;
 	uint64_t samples;
 	uint64_t samples_wanted; /* 0 for no end */
 	bool saw_rank;           /* in any sample */
@@ -80,7 +86,8 @@ struct live {
 	int error;
 };
 
-enum { WATCH_KEYS, WATCH_TIMER, WATCH_SIGNALS, WATCH_OUTPUT, WATCH_COUNT };
+enum { WATCH_KEYS, WATCH_TIMER, WATCH_SIGNALS, WATCH_OUTPUT, WATCH_STACKS,
+       WATCH_COUNT };
 
 /* --- Clocks --------------------------------------------------------------- */
 
@@ -241,42 +248,57 @@ static void draw(struct live *live)
 
 /* --- Stacks --------------------------------------------------------------- */
 
-static void say_of_stacks(void *context, const char *text)
-{
-	struct live *live = context;
-
-	ncs_screen_say(&live->screen, now_ns(), "%s", text);
-	draw(live);
-}
-
-static void show_stacks(struct live *live)
+static void read_stacks(struct live *live)
 {
 	struct ncs_screen *screen = &live->screen;
 	const struct ncs_grid_row *row =
 		ncs_grid_selected(ncs_screen_table(screen));
-	struct ncs_job_stacks *stacks;
-	char *text = NULL;
-	size_t size;
-	FILE *file;
+	int error = ncs_stacks_reading_start(
+		&live->stacks,
+		&(struct ncs_stacks_request){
+			.model = &screen->model,
+			.diagnosis = &screen->diagnosis,
+			.finding = screen->view == NCS_VIEW_FINDING && row ?
+					   row->row.finding :
+					   NULL,
+			.source = live->source,
+			.options = live->options,
+		},
+		screen->options.ascii);
 
-	stacks = ncs_job_stacks_read(&(struct ncs_stacks_request){
-		.model = &screen->model,
-		.diagnosis = &screen->diagnosis,
-		.finding = screen->view == NCS_VIEW_FINDING && row ?
-				   row->row.finding :
-				   NULL,
-		.source = live->source,
-		.options = live->options,
-		.say = say_of_stacks,
-		.context = live,
-	});
-	file = stacks ? open_memstream(&text, &size) : NULL;
-	if (file) {
-		ncs_job_stacks_text(file, stacks, screen->options.ascii);
-		fclose(file);
-		ncs_help_open(screen, text);
-	}
-	ncs_job_stacks_free(stacks);
+	if (error)
+		ncs_screen_say(screen, now_ns(), "no stacks: %s",
+			       error == -EBUSY ? "they are being read" :
+						 strerror(-error));
+}
+
+/* Shows the page of stacks, but not in the middle of what the user reads or
+ * types. */
+static void show_stacks(struct live *live)
+{
+	struct ncs_screen *screen = &live->screen;
+
+	if (!live->page || screen->help || screen->prompt != NCS_PROMPT_NONE)
+		return;
+	ncs_help_open(screen, live->page);
+	live->page = NULL;
+	live->redraw = true;
+}
+
+static void on_stacks(struct live *live)
+{
+	const char *said;
+	char *page;
+	bool has_ended = ncs_stacks_reading_take(&live->stacks, &said, &page);
+
+	if (said)
+		ncs_screen_say(&live->screen, now_ns(), "%s", said);
+	live->redraw = live->redraw || said;
+	if (!has_ended)
+		return;
+	ncs_stacks_reading_end(&live->stacks);
+	free(live->page);
+	live->page = page;
 }
 
 /* --- Files ---------------------------------------------------------------- */
@@ -347,7 +369,7 @@ static void on_key(struct live *live, int code)
 	if (requests & NCS_REQUEST_KEEP)
 		keep(live);
 	if (requests & NCS_REQUEST_STACKS)
-		show_stacks(live);
+		read_stacks(live);
 }
 
 /* Handles all keys that were pressed. Returns false if there were none. */
@@ -446,12 +468,44 @@ static void save(struct live *live, const char *path)
 		live->quit = true;
 }
 
+/* Whether the screen shows a text. */
+static bool is_shown(const char *text)
+{
+	char *screen = NULL;
+	size_t size;
+	FILE *file = open_memstream(&screen, &size);
+	bool found;
+
+	if (file)
+		ncs_term_save(file);
+	found = file && fclose(file) == 0 && strstr(screen, text);
+	free(screen);
+	return found;
+}
+
+/* Whether the script waits for a text that no frame has shown yet. */
+static bool awaits(struct live *live)
+{
+	if (!live->awaited[0])
+		return false;
+	draw(live);
+	if (is_shown(live->awaited)) {
+		live->awaited[0] = '\0';
+		return false;
+	}
+	live->script_ns = now_ns() + FRAME_NS;
+	live->quit = live->script_ns > live->awaited_until_ns;
+	if (live->quit)
+		live->error = ETIMEDOUT;
+	return true;
+}
+
 static void play(struct live *live)
 {
 	struct ncs_script_step step;
 
 	while (!live->quit && live->script.text &&
-	       now_ns() >= live->script_ns) {
+	       now_ns() >= live->script_ns && !awaits(live)) {
 		ncs_script_next(&live->script, &step);
 		switch (step.kind) {
 		case NCS_SCRIPT_KEY:
@@ -461,7 +515,11 @@ static void play(struct live *live)
 			live->script_ns = now_ns() + step.wait_ns;
 			break;
 		case NCS_SCRIPT_SAVE:
-			save(live, step.path);
+			save(live, step.text);
+			break;
+		case NCS_SCRIPT_AWAIT:
+			memcpy(live->awaited, step.text, sizeof(step.text));
+			live->awaited_until_ns = now_ns() + AWAIT_NS;
 			break;
 		case NCS_SCRIPT_END:
 			ncs_script_release(&live->script);
@@ -502,6 +560,10 @@ static void wait_for_events(struct live *live)
 		[WATCH_SIGNALS] = { .fd = live->signals, .events = POLLIN },
 		[WATCH_OUTPUT] = { .fd = live->output_full ? STDOUT_FILENO : -1,
 				   .events = POLLOUT },
+		[WATCH_STACKS] = { .fd = live->stacks.child > 0 ?
+						 live->stacks.output :
+						 -1,
+				   .events = POLLIN },
 	};
 	int ready = poll(watched, WATCH_COUNT, timeout_ms(live));
 
@@ -514,6 +576,8 @@ static void wait_for_events(struct live *live)
 		on_signals(live);
 	if (watched[WATCH_TIMER].revents)
 		on_timer(live);
+	if (watched[WATCH_STACKS].revents)
+		on_stacks(live);
 	if (watched[WATCH_KEYS].revents)
 		on_input(live, watched[WATCH_KEYS].revents);
 	else
@@ -531,6 +595,7 @@ static void loop(struct live *live)
 		play(live);
 		if (ncs_lease_is_held(&live->lease))
 			renew_lease(live);
+		show_stacks(live);
 		draw_if_due(live);
 		if (is_searching(live))
 			search(live);
@@ -652,6 +717,8 @@ static int run(struct live *live, const struct ncs_options *options,
 		ncs_replay_search_end(&live->search);
 		ncs_lease_drop(&live->lease);
 		ncs_term_stop();
+		ncs_stacks_reading_end(&live->stacks);
+		free(live->page);
 		ncs_screen_release(&live->screen);
 	}
 	unblock_signals(live);
@@ -691,8 +758,12 @@ int ncs_live_run(const struct ncs_options *options,
 	if (error)
 		return error;
 	if (live.error) {
-		ncs_complain("cannot save the screen: %s",
-			     strerror(live.error));
+		if (live.awaited[0])
+			ncs_complain("the screen never showed '%s'",
+				     live.awaited);
+		else
+			ncs_complain("cannot save the screen: %s",
+				     strerror(live.error));
 		return NCS_EXIT_NOTHING;
 	}
 	if (live.saw_rank || live.unreadable == 0)

@@ -3,6 +3,7 @@
 #include "tui/text/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -70,6 +71,14 @@ bool ncs_output_overwrites(const char *path, char *const *files, size_t count)
 		    input.st_ino == output.st_ino)
 			return true;
 	return false;
+}
+
+void ncs_output_detach(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int i = STDIN_FILENO; null >= 0 && i <= STDERR_FILENO; i++)
+		dup2(null, i);
 }
 
 bool ncs_output_init(struct ncs_output *output)

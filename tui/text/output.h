@@ -36,6 +36,10 @@ unsigned ncs_output_columns(void);
 /* Whether a path is one of these files, by another name or not. */
 bool ncs_output_overwrites(const char *path, char *const *files, size_t count);
 
+/* Turns the standard streams of a child into /dev/null: whoever waits for their
+ * end waits for the parent. */
+void ncs_output_detach(void);
+
 struct ncs_output {
 	FILE *file; /* to print to */
 	char *text;

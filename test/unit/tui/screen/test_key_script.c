@@ -25,7 +25,7 @@ static void assert_next(struct ncs_script *script,
 
 static void script_yields_keys_waits_and_saves_in_order(void **state)
 {
-	char text[] = "Down\n\nab\nwait 1.5\nF10\nsave /tmp/x\nq";
+	char text[] = "Down\n\nab\nwait 1.5\nF10\nawait two words\nsave /tmp/x\nq";
 	struct ncs_script script = { .text = text };
 	struct ncs_script_step step;
 
@@ -38,8 +38,11 @@ static void script_yields_keys_waits_and_saves_in_order(void **state)
 	assert_true(step.wait_ns == 1500000000);
 	assert_next(&script, NCS_SCRIPT_KEY, KEY_F(10));
 	ncs_script_next(&script, &step);
+	assert_int_equal(step.kind, NCS_SCRIPT_AWAIT);
+	assert_string_equal(step.text, "two words");
+	ncs_script_next(&script, &step);
 	assert_int_equal(step.kind, NCS_SCRIPT_SAVE);
-	assert_string_equal(step.path, "/tmp/x");
+	assert_string_equal(step.text, "/tmp/x");
 	assert_next(&script, NCS_SCRIPT_KEY, 'q');
 	assert_next(&script, NCS_SCRIPT_END, 0);
 	assert_next(&script, NCS_SCRIPT_END, 0);
