@@ -257,7 +257,8 @@ static void put_verdict(const struct man_item *item)
 		{ "CHANNEL", "a channel" }, { "CALL", "a call" },
 		{ "COUNT", "others wait" }, { "SHARE", "a share" },
 		{ "CAUSE", "why" },         { "NODE", "X" },
-		{ "WHY", "why" },          { "GAIN", "; without it a step takes B, not A" },
+		{ "WHY", "why" },           { "GAIN", "; without it a step takes B, not A" },
+		{ "LACKS", "has not called" },
 	};
 	struct man_item general = *item;
 	char sentence[512];

@@ -247,17 +247,6 @@ static void add_host(struct ncs_finding *finding, const struct ncs_rank *rank)
 
 /* --- How certain it is ------------------------------------------------------ */
 
-/* Whether several ranks share a node. They then share the data that comes over
- * the network, so the late GPU may be that of a rank that passes data on. */
-static bool shares_node(const struct ncs_rank *rank)
-{
-	const struct ncs_identity *identity = &rank->now.identity;
-	uint64_t both = NCS_KNOWN_NRANKS | NCS_KNOWN_NNODES;
-
-	return (identity->known & both) == both && identity->nnodes > 1 &&
-	       identity->nranks > identity->nnodes;
-}
-
 static enum ncs_confidence confidence_in(const struct ncs_wait_node *node,
 					 const struct ncs_wait_edge *edge,
 					 enum ncs_verdict verdict)
@@ -282,7 +271,8 @@ static enum ncs_confidence confidence_in(const struct ncs_wait_node *node,
 	case NCS_VERDICT_GPU_LATE:
 		if (node->queued)
 			return NCS_CONFIDENCE_CERTAIN;
-		if (shares_node(rank) || !ncs_rank_peer_wait_known(rank))
+		/* The late GPU may be that of a rank that passes data on. */
+		if (ncs_rank_shares_node(rank) || !ncs_rank_peer_wait_known(rank))
 			return NCS_CONFIDENCE_POSSIBLE;
 		return NCS_CONFIDENCE_LIKELY;
 	case NCS_VERDICT_PEER_WAIT:

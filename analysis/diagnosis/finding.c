@@ -46,6 +46,9 @@ const char *ncs_finding_next(const struct ncs_finding *finding)
 		if (advice[i].verdict == finding->verdict &&
 		    advice[i].cause == finding->cause)
 			return advice[i].next;
+	/* The stack of a process that is not seen cannot be looked at here. */
+	if (finding->verdict == NCS_VERDICT_RANK_MISSING && !finding->root.rank)
+		return verdicts[NCS_VERDICT_PEER_WAIT].next;
 	return verdicts[finding->verdict].next;
 }
 

@@ -65,16 +65,20 @@ static void doubt_past(struct ncs_finding *finding,
 }
 
 static void doubt_nodes(struct ncs_finding *finding,
+			const struct ncs_model *model,
 			const struct ncs_node_counts *counts)
 {
-	size_t unseen = counts->nodes - counts->seen;
+	size_t unseen = counts->nodes - counts->seen, first = 0;
 
 	lower(finding, NCS_CONFIDENCE_LIKELY);
 	if (unseen == 0)
 		return;
+	while (ncs_node_sight(model->nodes[first].state) == NCS_SIGHT_LIVE)
+		first++;
 	add_doubt(finding,
 		  (struct ncs_evidence){
 			  .kind = NCS_EVIDENCE_NODES,
+			  .node = &model->nodes[first],
 			  .party = { NULL, finding->root.communicator, -1 },
 			  .call = ncs_no_call,
 			  .number = unseen,
@@ -91,7 +95,7 @@ static void weigh(struct ncs_finding *finding, const struct ncs_model *model,
 
 	if (!is_on_two(finding) &&
 	    !(communicator && ncs_is_seen_whole(communicator)))
-		doubt_nodes(finding, counts);
+		doubt_nodes(finding, model, counts);
 	if (is_past(&finding->root))
 		doubt_past(finding, model, &finding->root);
 	else if (is_past(&finding->peer))

@@ -522,6 +522,53 @@ static int add_launches(struct ncs_wait_graph *graph, size_t from)
 	return 0;
 }
 
+/* Whether the GPU of the other, as its channels show, has not begun, and launches do
+ * not tell. */
+static bool has_gpu_to_begin(const struct ncs_wait_graph *graph,
+			     const struct wait *wait,
+			     const struct ncs_rank *other,
+			     struct ncs_wait_edge *edge)
+{
+	const struct ncs_rank *rank = graph->nodes[edge->from].rank;
+
+	if (other == rank || ncs_rank_has_begun(other, rank, wait->operation) !=
+				     NCS_BEGUN_NOT_KNOWN)
+		return false;
+	for (size_t i = 0; i < other->now.channel_count; i++) {
+		const struct ncs_channel_view *channel =
+			&other->now.channels[i];
+
+		if (is_local(channel) && channel->step == 0 &&
+		    ncs_wait_ns(other, channel) >= NCS_LONG_WAIT_NS)
+			return true;
+	}
+	return false;
+}
+
+/* Follows a GPU that has begun and lacks data. Ranks of a node pass data to each
+ * other where no channel shows it, so that a GPU that has not begun is to blame,
+ * wherever it is. */
+static int add_starved(struct ncs_wait_graph *graph, size_t from)
+{
+	struct ncs_wait_node *node = &graph->nodes[from];
+	const struct ncs_operation_view *operation =
+		node->local ? operation_of(node->rank, node->local->operation) :
+			      NULL;
+	struct wait wait;
+
+	if (node->count > 0 || !operation || !node->rank->communicator ||
+	    ncs_wait_has_not_begun(node->local) ||
+	    !ncs_rank_shares_node(node->rank))
+		return 0;
+	wait = wait_in(from, NCS_EDGE_KERNEL, operation,
+		       ncs_wait_ns(node->rank, node->local));
+	if (add_awaited(graph, &wait, has_gpu_to_begin) != 0)
+		return -ENOMEM;
+	if (node->count > 0)
+		node->local = NULL;
+	return 0;
+}
+
 /* Whether the other is stopped or has died, and its part is needed. */
 static bool has_halted(const struct ncs_wait_graph *graph,
 		       const struct wait *wait, const struct ncs_rank *other,
@@ -578,6 +625,7 @@ static int add_own_edges(struct ncs_wait_graph *graph)
 		    add_launches(graph, i) != 0 || add_calls(graph, i) != 0 ||
 		    add_unstarted(graph, i) != 0 ||
 		    add_halted(graph, i) != 0 ||
+		    add_starved(graph, i) != 0 ||
 		    add_unseen(graph, i) != 0)
 			return -ENOMEM;
 	}

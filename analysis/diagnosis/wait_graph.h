@@ -137,6 +137,10 @@ ncs_other_end(const struct ncs_rank *rank,
 	      const struct ncs_channel_view *channel,
 	      const struct ncs_rank *peer);
 
+/* Returns whether several ranks of a rank's communicator share a node: they then
+ * pass data to each other that no channel shows. */
+bool ncs_rank_shares_node(const struct ncs_rank *rank);
+
 /* Returns the sequence number of a rank's next call of a function; 0 if it has
  * made none. */
 uint64_t ncs_rank_next(const struct ncs_rank *rank, unsigned function);

@@ -336,6 +336,15 @@ bool ncs_wait_has_not_begun(const struct ncs_channel_view *channel)
 		channel->state == NCS_CHANNEL_RECV_WAIT);
 }
 
+bool ncs_rank_shares_node(const struct ncs_rank *rank)
+{
+	const struct ncs_identity *identity = &rank->now.identity;
+	uint64_t both = NCS_KNOWN_NRANKS | NCS_KNOWN_NNODES;
+
+	return (identity->known & both) == both && identity->nnodes > 1 &&
+	       identity->nranks > identity->nnodes;
+}
+
 static bool some_rank_is_behind(const struct ncs_communicator *communicator)
 {
 	struct ncs_progress progress;

@@ -174,6 +174,30 @@ WORD(MEDIAN)
 	append_rate((double)it->expected, text, size);
 }
 
+/* "; 0,2-5 are not", as far as all that are seen have a number. */
+WORD(MISSING)
+{
+	const struct ncs_communicator *communicator = it->party.communicator;
+	const char *before = "; ";
+	int32_t next = 0, number;
+	size_t count = communicator->numbered_count;
+
+	if (count != communicator->rank_count)
+		return;
+	for (size_t i = 0; i <= count; i++, next = number + 1) {
+		number = i < count ? communicator->numbered[i]->now.identity.rank :
+				     (int32_t)it->expected;
+		if (number <= next)
+			continue;
+		ncs_append(text, size, "%s%d", before, next);
+		if (number > next + 1)
+			ncs_append(text, size, "-%d", number - 1);
+		before = ",";
+	}
+	ncs_append(text, size, it->expected - it->number > 1 ? " are not" :
+							      " is not");
+}
+
 /* Why nodes are not seen: all are silent, or there are several reasons. */
 WORD(SILENT)
 {
@@ -183,6 +207,14 @@ WORD(SILENT)
 		ncs_append(text, size, "%s not answer", one ? "does" : "do");
 	else
 		ncs_append(text, size, "%s not seen", one ? "is" : "are");
+}
+
+/* The first of nodes that are not seen. */
+WORD(WHICH)
+{
+	if (it->node)
+		ncs_append(text, size, ": %s%s", it->node->name,
+			   it->number > 1 ? " and others" : "");
 }
 
 WORD(WHY)

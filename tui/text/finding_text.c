@@ -25,9 +25,26 @@ static void append_party(const struct ncs_party *party, char *text, size_t size)
 	ncs_append_party(party, text, size);
 }
 
+/* A rank that is not seen, and that others wait for, may wait for another one. */
 static void append_rank(const void *of, char *text, size_t size)
 {
-	append_party(&((const struct ncs_finding *)of)->root, text, size);
+	const struct ncs_finding *finding = of;
+	const struct ncs_party *root = &finding->root;
+
+	append_party(root, text, size);
+	if (finding->verdict == NCS_VERDICT_PEER_WAIT && !root->rank &&
+	    root->number >= 0 && root->communicator &&
+	    ncs_communicator_unseen(root->communicator) > 1)
+		ncs_append(text, size, " or one that it waits for,");
+}
+
+/* A rank that is not seen may have called: only its data are missed. */
+static void append_lacks(const void *of, char *text, size_t size)
+{
+	ncs_append(text, size,
+		   ((const struct ncs_finding *)of)->root.rank ?
+			   "has not called" :
+			   "has not begun");
 }
 
 static void append_peer(const void *of, char *text, size_t size)
@@ -134,6 +151,7 @@ void ncs_finding_sentence(const struct ncs_finding *finding, char *text,
 		{ "CALL", append_call },   { "SHARE", append_share },
 		{ "CAUSE", append_cause }, { "NODE", append_node },
 		{ "WHY", append_why },     { "GAIN", append_gain },
+		{ "LACKS", append_lacks },
 	};
 
 	text[0] = '\0';

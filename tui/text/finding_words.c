@@ -31,11 +31,16 @@ void ncs_append_sentence(const char *sentence, const struct ncs_word *words,
 	}
 }
 
-static bool is_on_one_node(const struct ncs_communicator *communicator)
+/* Whether a rank of a communicator may be on another node than those that are
+ * looked at. */
+static bool is_elsewhere(const struct ncs_communicator *communicator)
 {
 	const struct ncs_identity *identity = communicator->identity;
 
-	return (identity->known & NCS_KNOWN_NNODES) && identity->nnodes == 1;
+	return !((identity->known & NCS_KNOWN_NNODES) &&
+		 identity->nnodes == 1) &&
+	       !(communicator->rank_count > 0 &&
+		 communicator->ranks[0]->reach[0]);
 }
 
 bool ncs_party_is_dead(const struct ncs_party *party)
@@ -66,8 +71,8 @@ void ncs_append_party(const struct ncs_party *party, char *text, size_t size)
 	ncs_append_of(party->communicator->identity, party->communicator, text,
 		      size);
 	ncs_append(text, size, ", %s,",
-		   is_on_one_node(party->communicator) ? "which is not seen" :
-							 "not on this node");
+		   is_elsewhere(party->communicator) ? "not on this node" :
+						       "which is not seen");
 }
 
 void ncs_append_call(const struct ncs_call_id *call, char *text, size_t size)

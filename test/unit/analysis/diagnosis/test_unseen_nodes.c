@@ -187,7 +187,7 @@ static void two_silent_nodes_of_64_make_it_likely(void **state)
 	assert_int_equal(worst(fixture)->verdict, NCS_VERDICT_RANK_MISSING);
 	assert_int_equal(worst(fixture)->severity, NCS_SEVERITY_STUCK);
 	assert_int_equal(worst(fixture)->confidence, NCS_CONFIDENCE_LIKELY);
-	assert_certainty(worst(fixture), "2 of 64 nodes do not answer");
+	assert_certainty(worst(fixture), "2 of 64 nodes do not answer: n62 and others");
 }
 
 static void a_node_that_answers_is_not_called_silent(void **state)
@@ -199,7 +199,7 @@ static void a_node_that_answers_is_not_called_silent(void **state)
 		fixture->scripted.ranks[i].snapshot.identity.nranks = 16;
 	set_state(fixture, 62, NCS_NODE_DENIED, "it belongs to ann");
 	look(fixture);
-	assert_certainty(worst(fixture), "1 of 64 nodes is not seen");
+	assert_certainty(worst(fixture), "1 of 64 nodes is not seen: n62");
 }
 
 /* It may have called since its node's latest look. */
@@ -235,7 +235,7 @@ static void a_past_rank_elsewhere_makes_it_likely(void **state)
 			 0);
 	assert_int_equal(worst(fixture)->root.number, 1);
 	assert_int_equal(worst(fixture)->confidence, NCS_CONFIDENCE_LIKELY);
-	assert_certainty(worst(fixture), "1 of 64 nodes does not answer");
+	assert_certainty(worst(fixture), "1 of 64 nodes does not answer: n05");
 }
 
 /* However much evidence there is, what lowers the confidence is among it. */

@@ -13,6 +13,7 @@
 #include "analysis/diagnosis/diagnosis.h"
 #include "ncclstat/names.h"
 #include "test/unit/support/scripted_source.h"
+#include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
 
 #define MS UINT64_C(1000000)
@@ -306,6 +307,66 @@ static struct scripted_rank *post(struct scripted *scripted, int number,
 	return rank;
 }
 
+/* Adds a rank of four nodes of two ranks, in a ring. It has sent its own data, and
+ * gets the next from the rank before it: over the network, or from that of its
+ * node. */
+static struct scripted_rank *pass_on(struct scripted *scripted, int number)
+{
+	struct scripted_rank *rank = post(scripted, number, 8);
+	struct ncs_channel_view *channel = &rank->channels[0];
+
+	rank->snapshot.identity.known |= NCS_KNOWN_NNODES;
+	rank->snapshot.identity.nnodes = 4;
+	channel->step = 1;
+	if (number % 2 == 0) {
+		channel->send = false;
+		channel->peer = (number + 7) % 8;
+		channel->state = NCS_CHANNEL_RECV_WAIT;
+	}
+	return rank;
+}
+
+/* Ranks 6 and 7 are not seen: that rank 1 has nothing to send is not the fault of
+ * its GPU. */
+static void a_gpu_that_passes_on_what_is_not_seen_is_not_blamed(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+	char text[NCS_SENTENCE_MAX];
+
+	for (int i = 0; i < 6; i++)
+		pass_on(scripted, i);
+	diagnose(scripted, &diagnosis, 40 * SECOND);
+	assert_int_equal(diagnosis.count, 1);
+	ncs_finding_sentence(diagnosis.findings, text, sizeof(text));
+	assert_string_equal(text, "6 ranks wait for rank 7, not on this node,"
+				  " or one that it waits for, in AllReduce #4"
+				  " (30.0s so far)");
+	ncs_evidence_text(&diagnosis.findings[0].evidence[1], text,
+			  sizeof(text));
+	assert_string_equal(text, "the communicator: 6 of its 8 ranks are seen"
+				  " here; 6-7 are not");
+	ncs_diagnosis_release(&diagnosis);
+}
+
+/* All are seen: rank 7 has not sent its own data. */
+static void a_gpu_that_has_not_begun_is_blamed_for_those_that_pass_on(
+	void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+
+	for (int i = 0; i < 8; i++)
+		pass_on(scripted, i)->channels[0].step = i == 7 ? 0 : 1;
+	diagnose(scripted, &diagnosis, 40 * SECOND);
+	assert_int_equal(diagnosis.count, 1);
+	assert_string_equal(ncs_verdict_name(diagnosis.findings[0].verdict),
+			    "gpu_late");
+	assert_int_equal(diagnosis.findings[0].root.number, 7);
+	assert_int_equal(diagnosis.findings[0].alike, 0);
+	ncs_diagnosis_release(&diagnosis);
+}
+
 static void ranks_that_may_wait_for_one_that_is_not_seen_are_no_verdict(
 	void **state)
 {
@@ -463,6 +524,8 @@ int main(void)
 		TEST(data_that_move_are_no_wait),
 		TEST(a_kernel_without_data_waits_for_the_rank_that_is_not_seen),
 		TEST(a_channel_that_has_not_begun_hides_no_wait),
+		TEST(a_gpu_that_has_not_begun_is_blamed_for_those_that_pass_on),
+		TEST(a_gpu_that_passes_on_what_is_not_seen_is_not_blamed),
 		TEST(ranks_that_may_wait_for_one_that_is_not_seen_are_no_verdict),
 		TEST(ranks_that_compute_are_healthy_where_all_are_seen),
 		TEST(a_rank_that_goes_on_shows_that_none_is_waited_for),
