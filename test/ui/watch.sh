@@ -103,6 +103,42 @@ check 'a command that runs ends with it' await ended
 : | "$ncclstat" --watch -i 0.1 --count 3 >"$tmp/out" 2>"$tmp/err"
 check '--count ends it' has "$tmp/out" 1 ' stuck: '
 
+# --- Metrics of a watch -----------------------------------------------------------
+
+"$ncclstat" --watch --count 1 --listen="$tmp/socket" >"$tmp/out" 2>"$tmp/err"
+if ! grep -q 'built without' "$tmp/err"; then
+	"$ncclstat" --watch -i 0.2 --listen="$tmp/socket" >"$tmp/out" \
+		2>"$tmp/err" &
+	watch3=$!
+	job="$job $watch3"
+	# serves PATTERN: whether a line of the metrics is like this.
+	serves() {
+		python3 -c '
+import http.client, re, socket, sys
+link = http.client.HTTPConnection("localhost", timeout=20)
+link.sock = socket.socket(socket.AF_UNIX)
+link.sock.connect(sys.argv[1])
+link.request("GET", "/metrics")
+sys.exit(not re.search(sys.argv[2], link.getresponse().read().decode(), re.M))
+' "$tmp/socket" "$1" 2>"$tmp/why"
+	}
+	check 'a watch serves its findings' await serves \
+		'^ncclstat_finding_seconds.*verdict="rank_missing"'
+	check 'and goes on to tell of them' await has "$tmp/out" 1 ' stuck: '
+	check 'it serves each look' await serves '^ncclstat_rank_alive.* 1$'
+	kill "$watch3"
+	wait "$watch3"
+	check 'a signal ends it, too' test $? -eq 0
+	check 'its socket is gone' test ! -e "$tmp/socket"
+	check '--count ends one that listens' "$ncclstat" --watch -i 0.1 \
+		--count 3 --listen="$tmp/socket" >"$tmp/out" 2>"$tmp/err"
+	check 'an address that is none is said' sh -c "
+		'$ncclstat' --watch --listen=here 2>'$tmp/err'
+		[ \$? -eq 64 ]"
+else
+	echo 'skip this ncclstat was built without libmicrohttpd'
+fi
+
 # --- Beside a job ---------------------------------------------------------------
 
 # beside COMMAND...: runs a command with a watch beside it.
@@ -136,6 +172,7 @@ check 'a file that cannot be written is said' sh -c "
 	[ \$? -eq 126 ] && grep -q 'nowhere/file: No such' '$tmp/err'"
 
 usage 'requires --watch' --on=stuck:true --dump
+usage 'require --listen' --watch --user-names
 usage 'WHEN one of' --watch --on=well:true
 usage 'WHEN one of' --watch --on=stuck:
 usage 'WHEN one of' --watch --on=stuck

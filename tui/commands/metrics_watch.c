@@ -16,6 +16,14 @@ static bool wants_none(const void *context, const char *id)
 	return false;
 }
 
+void ncs_metrics_begin(struct ncs_metrics *metrics,
+		       const struct ncs_options *options)
+{
+	ncs_metrics_init(metrics);
+	metrics->wanted = options->metrics;
+	metrics->series_max = options->series_max;
+}
+
 void ncs_metrics_watch_init(struct ncs_metrics_watch *watch,
 			    const struct ncs_command_input *input)
 {
@@ -24,9 +32,7 @@ void ncs_metrics_watch_init(struct ncs_metrics_watch *watch,
 	ncs_model_init(&watch->model);
 	ncs_diagnosis_init(&watch->diagnosis);
 	watch->model.diagnosis = &watch->diagnosis;
-	ncs_metrics_init(&watch->metrics);
-	watch->metrics.wanted = input->options->metrics;
-	watch->metrics.series_max = input->options->series_max;
+	ncs_metrics_begin(&watch->metrics, input->options);
 	watch->source->shows_denied = true;
 	if (!ncs_metrics_need_records(&watch->metrics))
 		watch->source->wants_records = wants_none;

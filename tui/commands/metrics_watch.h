@@ -18,6 +18,10 @@ struct ncs_metrics_watch {
 	char said[256]; /* the latest error of the source, which was printed */
 };
 
+/* Initializes metrics by options. */
+void ncs_metrics_begin(struct ncs_metrics *metrics,
+		       const struct ncs_options *options);
+
 /* Begins to watch the input's source, by its options. The source then hands
  * over records only if a metric needs them. */
 void ncs_metrics_watch_init(struct ncs_metrics_watch *watch,

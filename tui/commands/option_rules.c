@@ -191,10 +191,11 @@ static const struct option_rule {
 	RULE(~(MODE(TEXTFILE) | MODE(LISTEN)), OPTION(METRICS) | OPTION(SERIES),
 	     "--metrics and --series require --dump=openmetrics,"
 	     " --dump=prometheus, --textfile or --listen",
-	     .when = prints_no_metrics),
+	     .when = prints_no_metrics, .without = OPTION(LISTEN)),
 	RULE(~MODE(LISTEN), OPTION(LISTEN_NAME) | OPTION(USER_NAMES),
-	     "--listen-name and --user-names require --listen"),
-	RULE(MODE(LISTEN), OPTION(LISTEN_NAME) | OPTION(USER_NAMES),
+	     "--listen-name and --user-names require --listen",
+	     .without = OPTION(LISTEN)),
+	RULE(MODE(LISTEN) | MODE(WATCH), OPTION(LISTEN_NAME) | OPTION(USER_NAMES),
 	     "--listen-name and --user-names require a port for --listen: a"
 	     " Unix socket has all names, and answers requests for all hosts",
 	     .when = listens_at_path),

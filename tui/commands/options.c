@@ -167,16 +167,17 @@ static const char *given_for_mode(const struct ncs_options *options)
 	return ncs_option_rows[option].name;
 }
 
-/* Sets the mode that an option requests. An export may include a critical path, and a
- * comparison may be written as a report; the order of such two options does not
- * matter. */
+/* Sets the mode that an option requests. An export may include a critical path, a
+ * comparison may be written as a report, and a watch may serve metrics; the order of
+ * such two options does not matter. */
 static bool take_mode(struct ncs_options *options, enum ncs_option option,
 		      char *error, size_t error_size)
 {
 	static const struct {
 		enum ncs_mode part, whole;
 	} parts[] = { { NCS_MODE_CRITICAL_PATH, NCS_MODE_EXPORT },
-		      { NCS_MODE_REPORT, NCS_MODE_COMPARE } };
+		      { NCS_MODE_REPORT, NCS_MODE_COMPARE },
+		      { NCS_MODE_LISTEN, NCS_MODE_WATCH } };
 	enum ncs_mode mode = ncs_option_rows[option].mode;
 
 	if (mode == NCS_MODE_LIVE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* --watch: prints a line whenever the verdict on the job changes, runs the commands
- * of --on, and has jobs kept. Must not judge: analysis/diagnosis does. */
+ * of --on, has jobs kept, and serves metrics. Must not judge: analysis/diagnosis does. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -13,6 +13,8 @@
 #include "tui/commands/diagnose_command.h"
 #include "tui/commands/hooks.h"
 #include "tui/commands/kept_jobs.h"
+#include "tui/commands/metrics_server.h"
+#include "tui/commands/metrics_watch.h"
 #include "tui/commands/stop_signals.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/job_verdict.h"
@@ -29,6 +31,11 @@ struct verdict_watch {
 	struct ncs_stamp stamp;
 	struct ncs_hooks *hooks;
 	struct ncs_kept_jobs *kept; /* NULL: none are kept */
+	struct ncs_metrics metrics;
+	struct ncs_metrics_look looked; /* the latest look */
+	struct ncs_metrics_server server; /* of zeros: none */
+	uint64_t next_ns; /* time of the next look */
+	uint64_t looks;
 	char said[256]; /* the latest error of the source, which was printed */
 	/* The verdict that was printed. */
 	bool is_told;
@@ -67,6 +74,8 @@ static bool tell(struct verdict_watch *watch)
  * of. Returns false if the command is to end. */
 static bool look(struct verdict_watch *watch)
 {
+	uint64_t began_ns = ncs_clock_monotonic_ns();
+
 	watch->stamp = ncs_dump_stamp(NULL);
 	ncs_model_update(&watch->model, watch->source,
 			 watch->stamp.monotonic_ns);
@@ -79,6 +88,8 @@ static bool look(struct verdict_watch *watch)
 		ncs_complain("%s", strerror(ENOMEM));
 		return false;
 	}
+	watch->looked.realtime_ns = watch->stamp.realtime_ns;
+	watch->looked.took_ns = ncs_clock_monotonic_ns() - began_ns;
 	if (watch->kept)
 		ncs_kept_jobs_look(watch->kept, &watch->diagnosis,
 				   &watch->model);
@@ -97,30 +108,66 @@ static bool has_ended(void)
 	return poll(&input, 1, 0) > 0 && (input.revents & POLLHUP);
 }
 
-static void watch_until_stopped(struct verdict_watch *watch,
-				const sigset_t *signals)
+/* Looks if it is time, and goes on with commands. Returns the time at which it is to be
+ * called again; 0: never. */
+static uint64_t take_turn(struct verdict_watch *watch)
 {
 	const struct ncs_options *options = watch->options;
-	uint64_t next_ns = ncs_clock_monotonic_ns(), now_ns = next_ns;
-	uint64_t samples = 0;
+	uint64_t now_ns = ncs_clock_monotonic_ns();
 
-	while (options->count == 0 || samples < options->count) {
-		uint64_t until_ns = next_ns;
-
-		if (now_ns >= next_ns) {
-			if (!look(watch) || (options->is_beside && has_ended()))
-				return;
-			samples++;
-			next_ns = now_ns + options->interval_ns;
-			until_ns = next_ns;
-		}
-		if (ncs_hooks_turn(watch->hooks) &&
-		    until_ns > now_ns + HOOK_STEP_NS)
-			until_ns = now_ns + HOOK_STEP_NS;
-		if (ncs_stop_signals_wait(signals, until_ns))
-			return;
+	if (now_ns >= watch->next_ns) {
+		if (!look(watch) || (options->is_beside && has_ended()) ||
+		    (options->count > 0 && ++watch->looks >= options->count))
+			return 0;
 		now_ns = ncs_clock_monotonic_ns();
+		watch->next_ns = now_ns + options->interval_ns;
 	}
+	return ncs_hooks_turn(watch->hooks) &&
+			       watch->next_ns > now_ns + HOOK_STEP_NS ?
+		       now_ns + HOOK_STEP_NS :
+		       watch->next_ns;
+}
+
+/* Takes a turn beside the HTTP server. */
+static bool take_served_turn(void *context, int *timeout_ms)
+{
+	uint64_t next_ns = take_turn(context);
+	uint64_t now_ns = ncs_clock_monotonic_ns();
+
+	*timeout_ms = next_ns > now_ns ?
+			      (int)((next_ns - now_ns) / UINT64_C(1000000)) + 1 :
+			      0;
+	return next_ns != 0;
+}
+
+static int watch_until_stopped(struct verdict_watch *watch,
+			       const sigset_t *signals)
+{
+	uint64_t next_ns;
+
+	if (watch->server.options)
+		return ncs_metrics_server_run(&watch->server, signals);
+	do
+		next_ns = take_turn(watch);
+	while (next_ns != 0 && !ncs_stop_signals_wait(signals, next_ns));
+	return NCS_EXIT_OK;
+}
+
+/* Has metrics of the watch served. Returns the exit status. */
+static int listen_too(struct verdict_watch *watch)
+{
+	ncs_metrics_begin(&watch->metrics, watch->options);
+	watch->server = (struct ncs_metrics_server){
+		.options = watch->options,
+		.metrics = &watch->metrics,
+		.model = &watch->model,
+		.diagnosis = &watch->diagnosis,
+		.look = &watch->looked,
+		.turn = take_served_turn,
+		.context = watch,
+	};
+	watch->source->shows_denied = true;
+	return ncs_metrics_server_open(&watch->server);
 }
 
 int ncs_watch_run(const struct ncs_command_input *input)
@@ -130,6 +177,7 @@ int ncs_watch_run(const struct ncs_command_input *input)
 		.source = input->source,
 		.hooks = ncs_hooks_open(input->options),
 	};
+	int status = NCS_EXIT_OK;
 	sigset_t signals;
 
 	if (!watch.hooks) {
@@ -152,11 +200,18 @@ int ncs_watch_run(const struct ncs_command_input *input)
 	watch.model.keeps_latest = true;
 	/* Peaks tell what holds a GPU or a port back. */
 	input->source->wants_peaks = true;
-	watch_until_stopped(&watch, &signals);
+	if (input->options->listen_address)
+		status = listen_too(&watch);
+	if (status == NCS_EXIT_OK) {
+		status = watch_until_stopped(&watch, &signals);
+		if (watch.server.options)
+			ncs_metrics_server_close(&watch.server);
+	}
+	ncs_metrics_release(&watch.metrics);
 	ncs_hooks_close(watch.hooks);
 	if (watch.kept)
 		ncs_kept_jobs_close(watch.kept);
 	ncs_diagnosis_release(&watch.diagnosis);
 	ncs_model_release(&watch.model);
-	return NCS_EXIT_OK;
+	return status;
 }

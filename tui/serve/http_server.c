@@ -233,6 +233,13 @@ static int library_timeout(struct service *service)
 	return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
+/* Returns the shorter one of two timeouts; -1, for ever, is the largest unsigned
+ * number. */
+static int sooner(int one_ms, int other_ms)
+{
+	return (unsigned)one_ms < (unsigned)other_ms ? one_ms : other_ms;
+}
+
 static void run(struct service *service)
 {
 	struct pollfd files[] = {
@@ -244,14 +251,14 @@ static void run(struct service *service)
 	};
 
 	while (files[1].revents == 0) {
-		int deadline_ms = enforce_deadlines(service);
-		int library_ms = library_timeout(service);
+		const struct ncs_http_server *server = service->server;
+		int timeout_ms = -1;
 
-		/* -1 is the largest unsigned number. */
-		poll(files, 2,
-		     (unsigned)deadline_ms < (unsigned)library_ms ?
-			     deadline_ms :
-			     library_ms);
+		if (server->turn && !server->turn(server->context, &timeout_ms))
+			return;
+		timeout_ms = sooner(timeout_ms, enforce_deadlines(service));
+		timeout_ms = sooner(timeout_ms, library_timeout(service));
+		poll(files, 2, timeout_ms);
 		MHD_run(service->daemon);
 	}
 }

@@ -37,6 +37,10 @@ struct ncs_http_server {
 	 * NULL. Returns false if they cannot be made. */
 	bool (*answer)(void *context, const char *accept,
 		       struct ncs_http_reply *reply);
+	/* Called whenever the server has waited, and after `timeout_ms`, which
+	 * it sets: for what its owner has to do meanwhile. Returns false to end
+	 * the server. NULL: nothing. */
+	bool (*turn)(void *context, int *timeout_ms);
 	void *context;
 };
 
