@@ -57,6 +57,16 @@ static uint64_t unmoved_since_ns(const struct ncs_rank *rank,
 	return since_ns;
 }
 
+/* Whether operations of a rank need its proxy thread, as far as is known: over NVLink
+ * and shared memory they do not. */
+static bool may_need_proxy(const struct ncs_rank *rank)
+{
+	const struct ncs_identity *identity = &rank->now.identity;
+
+	return rank->now.channel_count > 0 ||
+	       !(identity->known & NCS_KNOWN_NNODES) || identity->nnodes != 1;
+}
+
 /* Whether a rank's own GPU or process holds it up, and the verdict then. */
 static bool own_verdict(const struct ncs_wait_node *node,
 			enum ncs_verdict *verdict)
@@ -69,6 +79,7 @@ static bool own_verdict(const struct ncs_wait_node *node,
 	if (node->level)
 		return false;
 	if (operation && !node->queued && is_quiet(rank) && asleep &&
+	    (operation->enqueued_ns == 0 || may_need_proxy(rank)) &&
 	    ncs_age_ns(rank, unmoved_since_ns(rank, operation)) >=
 		    NCS_LONG_WAIT_NS) {
 		*verdict = operation->enqueued_ns == 0 ?

@@ -5,7 +5,8 @@
  * Calls that disagree come first, since they are wrong beyond doubt; then the
  * ends of chains of waits; then circles; then ranks that are not seen here, if
  * nothing seen explains the waits for them; then communicators that are not set
- * up; then ranks that all others have left behind; then slowness; then deaths
+ * up; then ranks that all others have left behind, and collectives that nobody ends;
+ * then slowness; then deaths
  * that explain none of that, and calls that differed but ended; at last nodes
  * that are not seen, which make all the rest less certain. Later rules skip a
  * communicator that an earlier one explained: one fault makes all its ranks
@@ -44,7 +45,8 @@ static int run_rules(struct ncs_diagnosis *diagnosis,
 		ncs_find_dead_ranks,    ncs_find_circles,
 		ncs_find_unseen_ranks,  ncs_find_unstarted_calls,
 		ncs_find_setups,
-		ncs_find_left_behind,   ncs_find_late_ranks,
+		ncs_find_left_behind,   ncs_find_not_ended,
+		ncs_find_late_ranks,
 		ncs_find_slow_communicators, ncs_find_slow_links,
 		ncs_find_late_deaths, ncs_find_ended_mismatches,
 		ncs_find_held_back, ncs_find_unseen_nodes,

@@ -71,6 +71,11 @@ int ncs_find_setups(struct ncs_diagnosis *diagnosis,
 int ncs_find_left_behind(struct ncs_diagnosis *diagnosis,
 			 const struct ncs_model *model);
 
+/* Finds collectives that the GPUs of all ranks have been in for NCS_STUCK_NS and more,
+ * where no earlier rule explains it. */
+int ncs_find_not_ended(struct ncs_diagnosis *diagnosis,
+		       const struct ncs_model *model);
+
 /* Finds ranks that cost more than NCS_STRAGGLER_COST of the recent time, by
  * their lateness; deaths of a job that was killed as a whole hide none. */
 int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,

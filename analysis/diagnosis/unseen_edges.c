@@ -51,43 +51,6 @@ static bool find_needed(const struct ncs_rank *rank,
 	       !ncs_peer_rank(rank, *number);
 }
 
-/* Returns for how long a kernel that has begun has not produced data; 0 if that is
- * not known. Ranks of a node pass data to each other where no channel shows it, so
- * that the data of others may be what it lacks. */
-static uint64_t starved_ns(const struct ncs_wait_node *node,
-			   const struct ncs_operation_view *operation)
-{
-	const struct ncs_channel_view *local = node->local;
-
-	return local && local->operation == operation->number &&
-			       !ncs_wait_has_not_begun(local) &&
-			       ncs_rank_shares_node(node->rank) ?
-		       ncs_wait_ns(node->rank, local) :
-		       0;
-}
-
-/* Returns for how long the kernel of an operation has been running; 0 if it is
- * not known to run. Where launches are not followed, the first child tells, which
- * is a kernel's if the rank has no channel over the network; else a channel. */
-static uint64_t ran_ns(const struct ncs_wait_node *node,
-		       const struct ncs_operation_view *operation)
-{
-	const struct ncs_rank *rank = node->rank;
-
-	switch (ncs_operation_phase(rank, operation)) {
-	case NCS_LAUNCH_PHASE_RUNNING:
-		return ncs_age_ns(rank, rank->now.launches.begun_ns);
-	case NCS_LAUNCH_PHASE_UNKNOWN:
-		if (rank->now.channel_count > 0)
-			return starved_ns(node, operation);
-		return operation->children_started > operation->children_done ?
-			       ncs_age_ns(rank, operation->first_child_ns) :
-			       0;
-	default:
-		return 0;
-	}
-}
-
 /* Whether a rank that is seen and needed has not begun an operation. */
 static bool awaits_seen(const struct ncs_rank *rank,
 			const struct ncs_operation_view *operation)
@@ -136,7 +99,7 @@ size_t ncs_wait_edges_to_unseen(const struct ncs_wait_graph *graph, size_t from,
 			.operation = operation,
 			.function = operation->function,
 			.sequence_number = operation->sequence_number,
-			.duration_ns = ran_ns(node, operation),
+			.duration_ns = ncs_wait_ran_ns(node, operation),
 		};
 
 		if (edge.duration_ns < NCS_LONG_WAIT_NS ||

@@ -137,6 +137,11 @@ ncs_other_end(const struct ncs_rank *rank,
 	      const struct ncs_channel_view *channel,
 	      const struct ncs_rank *peer);
 
+/* Returns for how long the kernel of an operation of a node has been running; 0 if it
+ * is not known to run. */
+uint64_t ncs_wait_ran_ns(const struct ncs_wait_node *node,
+			 const struct ncs_operation_view *operation);
+
 /* Returns whether several ranks of a rank's communicator share a node: they then
  * pass data to each other that no channel shows. */
 bool ncs_rank_shares_node(const struct ncs_rank *rank);

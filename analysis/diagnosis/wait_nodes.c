@@ -345,6 +345,42 @@ bool ncs_rank_shares_node(const struct ncs_rank *rank)
 	       identity->nranks > identity->nnodes;
 }
 
+/* Returns for how long a kernel that has begun has not produced data; 0 if that is
+ * not known. Ranks of a node pass data to each other where no channel shows it, so
+ * that the data of others may be what it lacks. */
+static uint64_t starved_ns(const struct ncs_wait_node *node,
+			   const struct ncs_operation_view *operation)
+{
+	const struct ncs_channel_view *local = node->local;
+
+	return local && local->operation == operation->number &&
+			       !ncs_wait_has_not_begun(local) &&
+			       ncs_rank_shares_node(node->rank) ?
+		       ncs_wait_ns(node->rank, local) :
+		       0;
+}
+
+uint64_t ncs_wait_ran_ns(const struct ncs_wait_node *node,
+			 const struct ncs_operation_view *operation)
+{
+	const struct ncs_rank *rank = node->rank;
+
+	switch (ncs_operation_phase(rank, operation)) {
+	case NCS_LAUNCH_PHASE_RUNNING:
+		return ncs_age_ns(rank, rank->now.launches.begun_ns);
+	case NCS_LAUNCH_PHASE_UNKNOWN:
+		/* The first child is a kernel's if the rank has no channel over
+		 * the network; else a channel tells. */
+		if (rank->now.channel_count > 0)
+			return starved_ns(node, operation);
+		return operation->children_started > operation->children_done ?
+			       ncs_age_ns(rank, operation->first_child_ns) :
+			       0;
+	default:
+		return 0;
+	}
+}
+
 static bool some_rank_is_behind(const struct ncs_communicator *communicator)
 {
 	struct ncs_progress progress;

@@ -61,6 +61,7 @@ for n in 2 8; do
 done
 for n in 2 8; do
 	play "nvlink$n" nvlink "$n"
+	play "hangs$n" hangs "$n"
 	play "unseen$n" nvlink "$n" 1
 done
 for n in 2 8; do
@@ -122,6 +123,10 @@ for n in 2 8; do
 	diagnose "nvlink$n" 2 "f['verdict'] == 'rank_missing' and
 		f['confidence'] == 'certain' and f['root']['rank'] == 1 and
 		f['ranks_waiting'] == $others and len(d['findings']) == 1"
+	diagnose "hangs$n" 2 "f['verdict'] == 'not_ended' and
+		f['confidence'] == 'likely' and f['function'] == 'AllReduce' and
+		f['sequence_number'] == 4 and f['ranks_waiting'] == 0 and
+		len(d['findings']) == 1"
 	diagnose "unseen$n" 2 "f['verdict'] == 'peer_wait' and
 		f['confidence'] == 'possible' and f['root']['rank'] == 1 and
 		not f['root']['seen'] and f['function'] == 'AllReduce' and

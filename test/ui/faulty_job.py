@@ -12,6 +12,7 @@ no more calls follow. FAULT:
   late          rank 1 comes 12 ms late to each of 300 calls, one each 40 ms
   missing       rank 1 makes no further call
   nvlink        the same over NVLink: the kernels of the others have begun
+  hangs         over NVLink, the kernels of all ranks begin and none ends
   order         rank 1 calls AllGather, where the others call AllReduce
   size          rank 1 passes another count
   unlike        rank 1 passes another count once, over NVLink: all calls end
@@ -245,7 +246,7 @@ def main():
             rank.late_call(call, (20 + 40 * call) * MS, 12 * MS)
         for call in range(0 if fault == "late" else calls):
             rank.now = (20 + 20 * call) * MS
-            if fault == "nvlink":
+            if fault in ("nvlink", "hangs"):
                 rank.kernel_call(call, True)
             elif fault == "unlike":
                 # Players that are held up still have their kernels at one
@@ -256,7 +257,7 @@ def main():
                                  524288 if is_unlike else 1048576, 300 * MS)
             else:
                 rank.whole_call(call)
-        if fault == "nvlink" and number != VICTIM:
+        if fault == "hangs" or (fault == "nvlink" and number != VICTIM):
             rank.kernel_call(calls, False)
         elif fault not in ("late", "nvlink", "unlike"):
             rank.now = max(200, 40 + 20 * calls) * MS

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/diagnosis/diagnosis.h"
+#include "tui/text/finding_text.h"
 #include "test/unit/support/scripted_source.h"
 #include "test/unit/support/simulated_job.h"
 
@@ -1090,6 +1091,99 @@ static void a_kernel_is_not_left_behind_at_the_moment_of_its_end(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
+static void assert_nothing(struct scripted *scripted)
+{
+	struct ncs_diagnosis diagnosis;
+
+	diagnose(&diagnosis, scripted);
+	if (diagnosis.count > 0)
+		print_message("found: %s\n",
+			      ncs_verdict_name(diagnosis.findings[0].verdict));
+	assert_int_equal(diagnosis.count, 0);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+/* Adds two ranks of a communicator whose kernels began an AllReduce 31 s ago. */
+static struct scripted_rank *hang_together(struct scripted *scripted, int first,
+					   uint64_t comm_id, uint64_t bytes)
+{
+	struct scripted_rank *rank = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		rank = on_stream(scripted, i, comm_id);
+		rank->header.pid = rank->header.process_start =
+			100 + (unsigned)(first + i);
+		launch(rank, NCS_FUNCTION_ALL_REDUCE, true)->bytes = bytes;
+	}
+	return rank;
+}
+
+static void a_collective_that_all_have_begun_and_none_ends_is_stuck(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+	char text[NCS_SENTENCE_MAX];
+
+	hang_together(scripted, 0, 7, 1 << 20);
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.count, 1);
+	ncs_finding_sentence(diagnosis.findings, text, sizeof(text));
+	assert_string_equal(text, "all ranks of the communicator of rank 0 have"
+				  " begun AllReduce #4, and none ends (31.0s so"
+				  " far)");
+	assert_int_equal(diagnosis.findings[0].severity, NCS_SEVERITY_STUCK);
+	ncs_diagnosis_release(&diagnosis);
+}
+
+/* Much data may take that long. */
+static void a_large_collective_may_take_5_s_for_each_gib(void **state)
+{
+	hang_together(*state, 0, 7, UINT64_C(7) << 30);
+	assert_nothing(*state);
+}
+
+static void a_collective_that_one_rank_has_begun_late_is_not_stuck_yet(
+	void **state)
+{
+	hang_together(*state, 0, 7, 1 << 20)->snapshot.launches.begun_ns =
+		38 * SECOND;
+	assert_nothing(*state);
+}
+
+/* Two communicators of the same processes: their kernels take each other's room. */
+static void two_communicators_that_hang_together_are_one_finding(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+
+	hang_together(scripted, 0, 7, 1 << 20);
+	hang_together(scripted, 0, 8, 1 << 20);
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.count, 1);
+	assert_string_equal(ncs_verdict_name(diagnosis.findings[0].verdict),
+			    "not_ended");
+	ncs_diagnosis_release(&diagnosis);
+}
+
+/* Nothing goes through the proxy thread of a communicator of one node without a
+ * channel. */
+static void a_proxy_that_is_not_needed_is_not_blamed(void **state)
+{
+	struct scripted *scripted = *state;
+
+	for (int i = 0; i < 2; i++) {
+		struct scripted_rank *rank = add(scripted, i, 7);
+
+		rank->snapshot.identity.nranks = 2;
+		rank->snapshot.identity.known |= NCS_KNOWN_NNODES;
+		rank->snapshot.identity.nnodes = 1;
+		rank->snapshot.proxy.state = NCS_PROXY_UNKNOWN;
+		enqueued(rank, NCS_FUNCTION_ALL_REDUCE, 5);
+		rank->operations[0].children_started = 0;
+	}
+	assert_nothing(scripted);
+}
+
 /* It may wait for a rank that is not seen. */
 static void a_kernel_is_not_left_behind_by_ranks_that_are_not_seen(void **state)
 {
@@ -1783,6 +1877,11 @@ int main(void)
 		TEST(a_stopped_process_is_neither_a_late_gpu_nor_the_network),
 		TEST(a_kernel_that_goes_on_alone_is_left_behind),
 		TEST(a_kernel_is_not_left_behind_at_the_moment_of_its_end),
+		TEST(a_collective_that_all_have_begun_and_none_ends_is_stuck),
+		TEST(a_large_collective_may_take_5_s_for_each_gib),
+		TEST(a_collective_that_one_rank_has_begun_late_is_not_stuck_yet),
+		TEST(two_communicators_that_hang_together_are_one_finding),
+		TEST(a_proxy_that_is_not_needed_is_not_blamed),
 		TEST(a_kernel_is_not_left_behind_by_ranks_that_are_not_seen),
 		TEST(a_leaf_that_waits_for_data_is_not_left_behind),
 		TEST(streams_with_communicators_in_another_order_are_a_deadlock),

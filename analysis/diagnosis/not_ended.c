@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The rule for a collective that all ranks have begun and none ends, over NVLink, where
+ * no channel shows a wait. Must not blame a rank, nor judge a communicator of which a
+ * rank is not seen, or one that what an earlier rule found may hold up.
+ */
+#include "analysis/diagnosis/rules.h"
+
+#include <errno.h>
+
+#include "analysis/model/waits.h"
+
+/* No link between GPUs is so slow that a GiB takes as long as a wait that is stuck. */
+#define GIB_BITS 30u
+
+/* Returns for how long the kernel of a rank has been running without an end, if that is
+ * the collective `call` and too long for it; else 0. */
+static uint64_t hung_ns(const struct ncs_wait_node *node,
+			struct ncs_call_id call)
+{
+	const struct ncs_operation_view *operation = node->operation;
+	const struct ncs_rank *rank = node->rank;
+	uint64_t ran_ns;
+
+	if (rank->is_past || rank->now.torn || !node->waits ||
+	    !node->stalled || !operation ||
+	    operation->event != NCS_EVENT_COLL ||
+	    operation->function != call.function ||
+	    operation->sequence_number != call.sequence_number)
+		return 0;
+	ran_ns = ncs_wait_ran_ns(node, operation);
+	return ran_ns / NCS_STUCK_NS > operation->bytes >> GIB_BITS ? ran_ns :
+								       0;
+}
+
+/* Whether a process of the communicator is in another one that has a finding: its
+ * kernels may take the room of those of this one. */
+static bool is_held_up_elsewhere(const struct ncs_diagnosis *diagnosis,
+				 const struct ncs_model *model,
+				 const struct ncs_communicator *communicator)
+{
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *other = model->ranks[i];
+		const struct ncs_communicator *its = other->communicator;
+
+		if (!its || !diagnosis->explained[its - model->communicators])
+			continue;
+		for (size_t k = 0; k < communicator->rank_count; k++)
+			if (ncs_shares_process(communicator->ranks[k], other))
+				return true;
+	}
+	return false;
+}
+
+static int report(struct ncs_diagnosis *diagnosis,
+		  const struct ncs_communicator *communicator,
+		  struct ncs_call_id call, uint64_t hung_for_ns)
+{
+	struct ncs_finding *finding =
+		ncs_diagnosis_add(diagnosis, NCS_VERDICT_NOT_ENDED);
+
+	if (!finding)
+		return -ENOMEM;
+	finding->root = ncs_party_of(communicator->ranks[0]);
+	finding->call = call;
+	finding->duration_ns = hung_for_ns;
+	ncs_finding_set_severity(finding, true);
+	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_LIKELY);
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+
+		ncs_finding_add_operation(
+			finding, rank,
+			diagnosis->graph
+				.nodes[ncs_wait_graph_find(&diagnosis->graph,
+							   rank)]
+				.operation);
+	}
+	return 0;
+}
+
+int ncs_find_not_ended(struct ncs_diagnosis *diagnosis,
+		       const struct ncs_model *model)
+{
+	const struct ncs_wait_graph *graph = &diagnosis->graph;
+
+	for (size_t i = 0; i < model->communicator_count; i++) {
+		const struct ncs_communicator *communicator =
+			&model->communicators[i];
+		struct ncs_call_id call = ncs_no_call;
+		uint64_t least_ns = UINT64_MAX;
+
+		if (diagnosis->explained[i] || communicator->rank_count < 2 ||
+		    ncs_communicator_unseen(communicator) > 0)
+			continue;
+		for (size_t k = 0; k < communicator->rank_count && least_ns > 0;
+		     k++) {
+			const struct ncs_wait_node *node =
+				&graph->nodes[ncs_wait_graph_find(
+					graph, communicator->ranks[k])];
+			uint64_t ns;
+
+			if (k == 0 && node->operation)
+				call = (struct ncs_call_id){
+					node->operation->function,
+					node->operation->sequence_number
+				};
+			ns = node->count == 0 ? hung_ns(node, call) : 0;
+			if (ns < least_ns)
+				least_ns = ns;
+		}
+		if (least_ns == 0 ||
+		    is_held_up_elsewhere(diagnosis, model, communicator))
+			continue;
+		diagnosis->explained[i] = true;
+		if (report(diagnosis, communicator, call, least_ns) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
