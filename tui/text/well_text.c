@@ -5,6 +5,8 @@
 #include <inttypes.h>
 
 #include "analysis/base/append.h"
+#include "analysis/base/finding_numbers.h"
+#include "analysis/diagnosis/wait_graph.h"
 #include "analysis/model/communicators.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"
@@ -20,12 +22,43 @@ struct well_sums {
 	uint64_t operations; /* begun, each counted once */
 	uint64_t span_ns;    /* in this time; 0 if it is not known */
 	uint64_t compared;   /* by how late its ranks came */
+	uint64_t still_ns;   /* nothing has moved for so long; 0: not known */
 };
 
 /* Returns how many more there are; 0 if the counter makes no sense. */
 static uint64_t grown(uint64_t from, uint64_t to)
 {
 	return to > from ? to - from : 0;
+}
+
+/* Returns how many operations a rank began since its counters were these. */
+static uint64_t begun_since(const struct ncs_rank *rank,
+			    const struct ncs_counters *base)
+{
+	uint64_t count = 0;
+
+	for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++)
+		count += grown(base->functions[k].operations,
+			       rank->now.functions[k].operations);
+	return count;
+}
+
+/* Returns for how long nothing of a rank has moved: no operation, launch or step; 0
+ * if it moves, or if that is not known: operations that have ended show no time, so
+ * that launches must be followed, or the time of the latest call must tell. */
+static uint64_t still_ns(const struct ncs_rank *rank)
+{
+	const struct ncs_counters *base = ncs_history_base(
+		&rank->history, NCS_WINDOW_10_S, rank->now.taken_ns);
+	uint64_t moved_ns = ncs_rank_moved_ns(rank);
+
+	return moved_ns == 0 ||
+			       (rank->now.launches.followed == 0 &&
+				ncs_rank_proxy_known(rank)) ||
+			       !base || base->taken_ns >= rank->now.taken_ns ||
+			       begun_since(rank, base) > 0 ?
+		       0 :
+		       ncs_age_ns(rank, moved_ns);
 }
 
 /* Adds the operations that the busiest rank of a communicator began in the
@@ -40,15 +73,11 @@ static void add_operations(struct well_sums *sums,
 		const struct ncs_counters *base =
 			ncs_history_base(&rank->history, NCS_WINDOW_100_S,
 					 rank->now.taken_ns);
-		uint64_t count = 0;
 
 		if (!base || rank->now.taken_ns <= base->taken_ns)
 			continue;
-		for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++)
-			count += grown(base->functions[k].operations,
-				       rank->now.functions[k].operations);
-		if (count > most)
-			most = count;
+		if (begun_since(rank, base) > most)
+			most = begun_since(rank, base);
 		if (rank->now.taken_ns - base->taken_ns > sums->span_ns)
 			sums->span_ns = rank->now.taken_ns - base->taken_ns;
 	}
@@ -78,6 +107,8 @@ static void add(struct well_sums *sums,
 			sums->unnumbered++;
 		else
 			sums->level += !ncs_rank_is_held_up(rank);
+		if (still_ns(rank) < sums->still_ns)
+			sums->still_ns = still_ns(rank);
 	}
 	sums->ranks += communicator->live +
 		       ncs_communicator_unseen(communicator);
@@ -89,7 +120,7 @@ void ncs_append_well(const struct ncs_model *model, char *text, size_t size)
 {
 	const bool is_over = ncs_job_end_ns(model) != 0;
 	const char *separator = "";
-	struct well_sums sums = { 0 };
+	struct well_sums sums = { .still_ns = UINT64_MAX };
 
 	for (size_t i = 0; i < model->communicator_count; i++)
 		if (is_over || model->communicators[i].live > 0)
@@ -114,4 +145,8 @@ void ncs_append_well(const struct ncs_model *model, char *text, size_t size)
 			   sums.compared);
 	else
 		ncs_append(text, size, ", lateness not compared");
+	if (is_over || sums.still_ns < NCS_STUCK_NS)
+		return;
+	ncs_append(text, size, ", nothing has moved for ");
+	ncs_append_duration(text, size, sums.still_ns);
 }

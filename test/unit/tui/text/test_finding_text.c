@@ -99,6 +99,39 @@ static void health_is_told_by_what_was_seen(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
+/* All hosts may be busy, or stuck together: nothing is wrong with NCCL. */
+static void that_nothing_moves_is_told(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+	char line[NCS_SENTENCE_MAX];
+
+	for (int i = 0; i < 2; i++) {
+		struct scripted_rank *rank = add(scripted, i);
+
+		rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE].operations =
+			10;
+		scripted_follow(rank, 10, 9, SECOND + (unsigned)i * SECOND);
+	}
+	ncs_diagnosis_init(&diagnosis);
+	for (uint64_t at = 3; at <= 12; at++) {
+		scripted_pass(scripted, at * SECOND);
+		assert_int_equal(ncs_diagnose(&diagnosis, &scripted->model), 0);
+		ncs_verdict_line(&diagnosis, &scripted->model, line,
+				 sizeof(line));
+		if (at < 7)
+			assert_null(strstr(line, "moved"));
+	}
+	assert_non_null(strstr(line, ", nothing has moved for 10.0s"));
+	scripted->ranks[0]
+		.snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+		.operations++;
+	scripted_pass(scripted, 13 * SECOND);
+	ncs_verdict_line(&diagnosis, &scripted->model, line, sizeof(line));
+	assert_null(strstr(line, "moved"));
+	ncs_diagnosis_release(&diagnosis);
+}
+
 /* Ranks that have ended are no longer level or behind. */
 static void health_of_a_job_that_has_ended_is_told_by_what_was_seen(void **state)
 {
@@ -632,6 +665,7 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 		TEST(job_without_findings_is_healthy),
 		TEST(health_is_told_by_what_was_seen),
+		TEST(that_nothing_moves_is_told),
 		TEST(health_of_a_job_that_has_ended_is_told_by_what_was_seen),
 		TEST(ranks_that_only_send_are_not_told_to_be_level),
 		TEST(operations_are_not_counted_backwards),
