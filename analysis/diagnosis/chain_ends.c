@@ -354,8 +354,8 @@ static void add_root_evidence(struct ncs_finding *finding,
 static struct ncs_call_id call_of(const struct ncs_wait_node *node,
 				  const struct ncs_wait_edge *edge)
 {
-	if (edge && node->halted)
-		return ncs_call_of_edge(edge);
+	if (node->halted)
+		return edge ? ncs_call_of_edge(edge) : ncs_no_call;
 	if (node->operation)
 		return (struct ncs_call_id){ node->operation->function,
 					     node->operation->sequence_number };
@@ -450,6 +450,9 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 						NULL;
 		}
 	}
+	if (!edge && node->halted)
+		finding->duration_ns =
+			ncs_age_ns(node->rank, ncs_rank_moved_ns(node->rank));
 	/* A queued kernel is late since the time when another rank's kernel
 	 * began. */
 	if (node->local && node->begun_ns < finding->duration_ns)
@@ -538,6 +541,36 @@ network_edge(const struct ncs_wait_graph *graph,
 	return best;
 }
 
+/* Whether the processes of all ranks of a communicator that live are stopped: then
+ * none waits for another one. */
+static bool are_all_stopped(const struct ncs_communicator *communicator)
+{
+	for (size_t i = 0; i < communicator->rank_count; i++)
+		if (ncs_rank_is_live(communicator->ranks[i]) &&
+		    !communicator->ranks[i]->stays_stopped)
+			return false;
+	return true;
+}
+
+/* Reports a stopped process that nobody waits for if all are, as in a job that is
+ * suspended; each process once. */
+static int check_stopped(struct ncs_diagnosis *diagnosis,
+			 const struct ncs_model *model, size_t index)
+{
+	const struct ncs_rank *rank = diagnosis->graph.nodes[index].rank;
+
+	if (!rank->communicator || !rank->stays_stopped ||
+	    !ncs_rank_is_live(rank))
+		return 0;
+	if (!has_finding(diagnosis, NCS_VERDICT_RANK_STOPPED, rank) &&
+	    (!are_all_stopped(rank->communicator) ||
+	     ncs_diagnosis_explains_process(diagnosis, model,
+					    rank->communicator)))
+		return 0;
+	return report_end(diagnosis, model, index, NCS_VERDICT_RANK_STOPPED,
+			  NULL);
+}
+
 static int check_end(struct ncs_diagnosis *diagnosis,
 		     const struct ncs_model *model, size_t index)
 {
@@ -554,7 +587,7 @@ static int check_end(struct ncs_diagnosis *diagnosis,
 	if (node->waits && own_verdict(node, &verdict))
 		return report_end(diagnosis, model, index, verdict, edge);
 	if (!edge)
-		return 0;
+		return check_stopped(diagnosis, model, index);
 	verdict = verdict_of_late_host(graph, node, edge,
 				       verdict_of_awaited(node, edge));
 	/* It may have died while it waited for one that had died before. */

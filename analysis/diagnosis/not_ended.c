@@ -32,25 +32,6 @@ static uint64_t hung_ns(const struct ncs_wait_node *node,
 								       0;
 }
 
-/* Whether a process of the communicator is in another one that has a finding: its
- * kernels may take the room of those of this one. */
-static bool is_held_up_elsewhere(const struct ncs_diagnosis *diagnosis,
-				 const struct ncs_model *model,
-				 const struct ncs_communicator *communicator)
-{
-	for (size_t i = 0; i < model->rank_count; i++) {
-		const struct ncs_rank *other = model->ranks[i];
-		const struct ncs_communicator *its = other->communicator;
-
-		if (!its || !diagnosis->explained[its - model->communicators])
-			continue;
-		for (size_t k = 0; k < communicator->rank_count; k++)
-			if (ncs_shares_process(communicator->ranks[k], other))
-				return true;
-	}
-	return false;
-}
-
 static int report(struct ncs_diagnosis *diagnosis,
 		  const struct ncs_communicator *communicator,
 		  struct ncs_call_id call, uint64_t hung_for_ns)
@@ -109,7 +90,8 @@ int ncs_find_not_ended(struct ncs_diagnosis *diagnosis,
 				least_ns = ns;
 		}
 		if (least_ns == 0 ||
-		    is_held_up_elsewhere(diagnosis, model, communicator))
+		    ncs_diagnosis_explains_process(diagnosis, model,
+						   communicator))
 			continue;
 		diagnosis->explained[i] = true;
 		if (report(diagnosis, communicator, call, least_ns) != 0)

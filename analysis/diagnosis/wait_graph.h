@@ -62,7 +62,7 @@ struct ncs_wait_node {
 	const struct ncs_operation_view *operation;
 	/* Its oldest operation has not begun: its stream has other work. */
 	bool queued;
-	/* Its process is stopped or has died, so it waits for nobody, and what
+	/* Its process stays stopped or has died, so it waits for nobody, and what
 	 * its channels and launches show is out of date. One that died when all
 	 * had waited for long, or with all others, is not halted, but judged as
 	 * it was at its death. */

@@ -231,7 +231,7 @@ static struct ncs_wait_node make_node(const struct ncs_rank *rank, bool is_over,
 		.operation = oldest_operation(rank),
 	};
 
-	node.halted = rank->now.process_stopped;
+	node.halted = rank->stays_stopped;
 	if (rank->now.liveness == NCS_DEAD) {
 		node.was_stopped = is_over && rank->now.process_stopped;
 		node.halted = !is_over || node.was_stopped ||

@@ -62,6 +62,10 @@ struct ncs_rank {
 	struct ncs_range_sum *ranges; /* of `now`, in the order of a tree */
 	size_t range_capacity;
 	bool seen;             /* in the latest update */
+	/* Its process has been stopped since this sample, or since it is seen (0), and
+	 * for longer than tools that read stacks pause it. */
+	uint64_t stopped_ns;
+	bool stays_stopped;
 	uint64_t alive_ns;     /* latest update that showed it alive; 0: none */
 	size_t node;           /* in the source's nodes; 0 if it has none */
 	bool is_past;          /* its node tells nothing any more */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/base/aliases.h"
+#include "analysis/base/finding_numbers.h"
 #include "analysis/base/move_clock.h"
 #include "analysis/base/wrapping.h"
 #include "analysis/model/compare_arrivals.h"
@@ -380,6 +381,14 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 		keep_times(taken, &rank->now);
 	if (taken->liveness == NCS_ALIVE || taken->liveness == NCS_SILENT)
 		rank->alive_ns = taken->taken_ns;
+	if (!has_past)
+		rank->stopped_ns = 0;
+	else if (!taken->process_stopped || !rank->now.process_stopped)
+		rank->stopped_ns = taken->taken_ns;
+	rank->stays_stopped =
+		taken->process_stopped &&
+		(rank->stopped_ns == 0 ||
+		 taken->taken_ns - rank->stopped_ns >= NCS_LOOK_NS);
 	rank->now = *taken;
 	*taken = old;
 	rank->level_before = has_past ? rank->level :

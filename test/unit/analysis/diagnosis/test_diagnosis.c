@@ -1043,6 +1043,59 @@ static void a_stopped_process_is_neither_a_late_gpu_nor_the_network(void **state
 		     NCS_CONFIDENCE_CERTAIN);
 }
 
+/* A job that the batch system has suspended: nobody waits. */
+static void processes_that_are_all_stopped_are_one_finding(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+	char text[NCS_SENTENCE_MAX];
+
+	for (int comm = 7; comm < 9; comm++)
+		for (int i = 0; i < 2; i++) {
+			struct scripted_rank *rank =
+				on_stream(scripted, i, (uint64_t)comm);
+
+			rank->header.pid = rank->header.process_start =
+				100 + (unsigned)i;
+			rank->snapshot.process_stopped = true;
+		}
+	diagnose(&diagnosis, scripted);
+	assert_int_equal(diagnosis.count, 1);
+	assert_int_equal(diagnosis.findings[0].severity, NCS_SEVERITY_STUCK);
+	ncs_finding_sentence(diagnosis.findings, text, sizeof(text));
+	assert_string_equal(text,
+			    "the process of rank 0 of 0000000000000007 is"
+			    " stopped; no rank waits for it; the same applies to"
+			    " 1 other rank (31.0s so far)");
+	ncs_diagnosis_release(&diagnosis);
+}
+
+/* Tools that read stacks do so, of all processes at once. */
+static void a_pause_of_all_processes_changes_nothing(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_diagnosis diagnosis;
+
+	launch(on_stream(scripted, 0, 7), NCS_FUNCTION_ALL_REDUCE, true);
+	on_stream(scripted, 1, 7);
+	diagnose(&diagnosis, scripted);
+	for (int i = 0; i < 2; i++)
+		scripted->ranks[i].snapshot.process_stopped = true;
+	for (uint64_t at = 42; at < 44; at++) {
+		scripted_pass(scripted, at * SECOND);
+		assert_int_equal(ncs_diagnose(&diagnosis, &scripted->model), 0);
+		assert_int_equal(diagnosis.count, 1);
+		assert_string_equal(
+			ncs_verdict_name(diagnosis.findings[0].verdict),
+			"rank_missing");
+	}
+	scripted_pass(scripted, 44 * SECOND);
+	assert_int_equal(ncs_diagnose(&diagnosis, &scripted->model), 0);
+	assert_string_equal(ncs_verdict_name(diagnosis.findings[0].verdict),
+			    "rank_stopped");
+	ncs_diagnosis_release(&diagnosis);
+}
+
 /* A rank that has finished the call which another one is in. */
 static void finish(struct scripted_rank *rank)
 {
@@ -1877,6 +1930,8 @@ int main(void)
 		TEST(a_stopped_process_is_neither_a_late_gpu_nor_the_network),
 		TEST(a_kernel_that_goes_on_alone_is_left_behind),
 		TEST(a_kernel_is_not_left_behind_at_the_moment_of_its_end),
+		TEST(processes_that_are_all_stopped_are_one_finding),
+		TEST(a_pause_of_all_processes_changes_nothing),
 		TEST(a_collective_that_all_have_begun_and_none_ends_is_stuck),
 		TEST(a_large_collective_may_take_5_s_for_each_gib),
 		TEST(a_collective_that_one_rank_has_begun_late_is_not_stuck_yet),
