@@ -180,6 +180,30 @@ await has_lines ended 4714 2
 check 'and judged by itself' test "$(member 4714 severity | tail -n 1)" = '"well"'
 "$ncclstat" --clean >/dev/null
 
+# --- Stacks -----------------------------------------------------------------------
+
+kill "$watch"
+wait "$watch"
+"$ncclstat" watch -i 0.2 --archive="$archive" --archive-size=64M --stacks \
+	>"$tmp/out" 2>>"$tmp/err" &
+watch=$!
+job="$job $watch"
+start_job 4715 "$tmp/job"
+stacks() {
+	"$ncclstat" diagnose --archive="$archive" --job=4715 --stacks=all 2>&1
+}
+have_stacks() {
+	stacks | grep -q '^stacks of main threads, read '
+}
+check 'stacks of a job that hangs are kept' await have_stacks
+check 'it is never well meanwhile' sh -c "
+	! sed -n '/ stuck:/,\$p' '$tmp/out' | grep -q ' well:'"
+end_job
+await has_lines ended 4715 1
+check 'they are there afterwards' have_stacks
+check 'also in the report' grep -q 'stacks of main threads, read' \
+	"$archive"/jobs/4715@*/report.html
+
 # --- Processes without a label ------------------------------------------------
 
 "$build/ncclreplay" --hold "$tmp/well" 2>"$tmp/replay" &

@@ -142,7 +142,7 @@ static bool choose(struct ncs_job_stacks *job,
 		    ncs_diagnosis_is_victim(diagnosis, rank))
 			peer = rank;
 		if (all && rank != suspect &&
-		    rank->now.liveness != NCS_FINISHED)
+		    (rank->now.liveness != NCS_FINISHED || rank->stack))
 			add_member(job, diagnosis, communicator, rank);
 	}
 	if (!all && peer && !job->is_late)
@@ -284,12 +284,27 @@ static bool read_running(struct ncs_job_stacks *job,
 			command ? command : "ncclstat");
 }
 
+/* Whether all processes are to be shown: that is asked for, or none is to blame, as
+ * after the end of a job, but stacks were kept. */
+static bool wants_all(const struct ncs_stacks_request *request)
+{
+	const struct ncs_model *model = request->model;
+	const struct ncs_rank *peer;
+
+	if (request->options->stacks == NCS_STACKS_ALL)
+		return true;
+	for (size_t i = 0; i < model->rank_count; i++)
+		if (model->ranks[i]->stack)
+			return !suspect_of(request, &peer);
+	return false;
+}
+
 struct ncs_job_stacks *
 ncs_job_stacks_read(const struct ncs_stacks_request *request)
 {
 	const struct ncs_options *options = request->options;
 	struct ncs_job_stacks *job = calloc(1, sizeof(*job));
-	const bool all = options->stacks == NCS_STACKS_ALL;
+	const bool all = wants_all(request);
 	const char *why = "no stacks: there is no memory";
 	bool is_read = false;
 

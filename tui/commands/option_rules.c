@@ -144,16 +144,21 @@ static const struct option_rule {
 	     .with = NODES),
 	RULE(~MODE(WATCH), OPTION(ON),
 	     "--on requires --watch: only there is each finding new once"),
-	RULE(~(MODE(DIAGNOSE) | MODE(RECORD) | MODE(STREAM) | MODE(STACKS_OF)),
+	RULE(~(MODE(DIAGNOSE) | MODE(RECORD) | MODE(STREAM) | MODE(WATCH) |
+	       MODE(STACKS_OF)),
 	     OPTION(STACKS),
 	     "--stacks requires --diagnose, which shows the stacks of ranks"
-	     " that are to blame, or --record or --stream, which keep those of"
-	     " all"),
+	     " that are to blame, or --record, --stream or --archive, which keep"
+	     " those of all"),
+	RULE(MODE(WATCH), OPTION(STACKS),
+	     "--stacks requires --archive: a watch keeps them there",
+	     .without = OPTION(ARCHIVE)),
 	RULE(~MODE(STACKS_OF), OPTION(STACKS),
 	     "--stacks=late requires --diagnose, without a FILE, --follow or"
 	     " --from: it samples a process that runs",
 	     .when = samples_late, .with = FILES | OPTION(FOLLOW) |
-		     OPTION(FROM) | OPTION(RECORD) | OPTION(STREAM)),
+		     OPTION(FROM) | OPTION(RECORD) | OPTION(STREAM) |
+		     OPTION(WATCH)),
 	RULE(MODE(STACKS_OF),
 	     OPTION(PID) | OPTION(JOB),
 	     "--stacks-of cannot be combined with --pid or --job:"
