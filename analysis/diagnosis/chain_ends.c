@@ -541,34 +541,50 @@ network_edge(const struct ncs_wait_graph *graph,
 	return best;
 }
 
-/* Whether the processes of all ranks of a communicator that live are stopped: then
- * none waits for another one. */
-static bool are_all_stopped(const struct ncs_communicator *communicator)
+/* Returns the first rank of a communicator that lives if the processes of all that do
+ * are stopped: then none waits for another one. Else NULL. */
+static const struct ncs_rank *
+first_stopped(const struct ncs_communicator *communicator)
 {
-	for (size_t i = 0; i < communicator->rank_count; i++)
-		if (ncs_rank_is_live(communicator->ranks[i]) &&
-		    !communicator->ranks[i]->stays_stopped)
-			return false;
-	return true;
+	const struct ncs_rank *first = NULL;
+
+	for (size_t i = 0; i < communicator->rank_count; i++) {
+		const struct ncs_rank *rank = communicator->ranks[i];
+
+		if (!ncs_rank_is_live(rank))
+			continue;
+		if (!rank->stays_stopped)
+			return NULL;
+		if (!first)
+			first = rank;
+	}
+	return first;
 }
 
-/* Reports a stopped process that nobody waits for if all are, as in a job that is
- * suspended; each process once. */
+/* Reports the stopped processes of a communicator if all are, as in a job that is
+ * suspended, once for each communicator that no process of an earlier one is in. */
 static int check_stopped(struct ncs_diagnosis *diagnosis,
-			 const struct ncs_model *model, size_t index)
+			 const struct ncs_model *model,
+			 const struct ncs_rank *rank)
 {
-	const struct ncs_rank *rank = diagnosis->graph.nodes[index].rank;
+	const struct ncs_communicator *communicator = rank->communicator;
+	int error = 0;
 
-	if (!rank->communicator || !rank->stays_stopped ||
-	    !ncs_rank_is_live(rank))
+	if (!communicator || !rank->stays_stopped ||
+	    diagnosis->explained[communicator - model->communicators] ||
+	    (rank != communicator->ranks[0] &&
+	     ncs_rank_is_live(communicator->ranks[0])) ||
+	    first_stopped(communicator) != rank ||
+	    ncs_diagnosis_explains_process(diagnosis, model, rank))
 		return 0;
-	if (!has_finding(diagnosis, NCS_VERDICT_RANK_STOPPED, rank) &&
-	    (!are_all_stopped(rank->communicator) ||
-	     ncs_diagnosis_explains_process(diagnosis, model,
-					    rank->communicator)))
-		return 0;
-	return report_end(diagnosis, model, index, NCS_VERDICT_RANK_STOPPED,
-			  NULL);
+	for (size_t i = 0; !error && i < communicator->rank_count; i++)
+		if (ncs_rank_is_live(communicator->ranks[i]))
+			error = report_end(
+				diagnosis, model,
+				ncs_wait_graph_find(&diagnosis->graph,
+						    communicator->ranks[i]),
+				NCS_VERDICT_RANK_STOPPED, NULL);
+	return error;
 }
 
 static int check_end(struct ncs_diagnosis *diagnosis,
@@ -587,7 +603,7 @@ static int check_end(struct ncs_diagnosis *diagnosis,
 	if (node->waits && own_verdict(node, &verdict))
 		return report_end(diagnosis, model, index, verdict, edge);
 	if (!edge)
-		return check_stopped(diagnosis, model, index);
+		return check_stopped(diagnosis, model, node->rank);
 	verdict = verdict_of_late_host(graph, node, edge,
 				       verdict_of_awaited(node, edge));
 	/* It may have died while it waited for one that had died before. */

@@ -19,7 +19,7 @@ static uint64_t hung_ns(const struct ncs_wait_node *node,
 {
 	const struct ncs_operation_view *operation = node->operation;
 	const struct ncs_rank *rank = node->rank;
-	uint64_t ran_ns;
+	uint64_t ran_ns, bytes = 0;
 
 	if (rank->is_past || rank->now.torn || !node->waits ||
 	    !node->stalled || !operation ||
@@ -27,9 +27,12 @@ static uint64_t hung_ns(const struct ncs_wait_node *node,
 	    operation->function != call.function ||
 	    operation->sequence_number != call.sequence_number)
 		return 0;
+	/* A launch may have several operations, and sizes may be those of shards. */
+	for (size_t i = 0; i < rank->now.operation_count; i++)
+		bytes += rank->now.operations[i].bytes *
+			 rank->communicator->rank_count;
 	ran_ns = ncs_wait_ran_ns(node, operation);
-	return ran_ns / NCS_STUCK_NS > operation->bytes >> GIB_BITS ? ran_ns :
-								       0;
+	return ran_ns / NCS_STUCK_NS > bytes >> GIB_BITS ? ran_ns : 0;
 }
 
 static int report(struct ncs_diagnosis *diagnosis,
@@ -38,6 +41,7 @@ static int report(struct ncs_diagnosis *diagnosis,
 {
 	struct ncs_finding *finding =
 		ncs_diagnosis_add(diagnosis, NCS_VERDICT_NOT_ENDED);
+	bool is_proved = true;
 
 	if (!finding)
 		return -ENOMEM;
@@ -45,17 +49,22 @@ static int report(struct ncs_diagnosis *diagnosis,
 	finding->call = call;
 	finding->duration_ns = hung_for_ns;
 	ncs_finding_set_severity(finding, true);
-	ncs_finding_set_confidence(finding, NCS_CONFIDENCE_LIKELY);
 	for (size_t i = 0; i < communicator->rank_count; i++) {
 		const struct ncs_rank *rank = communicator->ranks[i];
-
-		ncs_finding_add_operation(
-			finding, rank,
+		const struct ncs_operation_view *operation =
 			diagnosis->graph
 				.nodes[ncs_wait_graph_find(&diagnosis->graph,
 							   rank)]
-				.operation);
+				.operation;
+
+		/* On its stream alone, a kernel has begun also if others leave it
+		 * no room on the GPU. */
+		is_proved &= operation->children_started > 0;
+		ncs_finding_add_operation(finding, rank, operation);
 	}
+	ncs_finding_set_confidence(finding, is_proved ?
+						    NCS_CONFIDENCE_LIKELY :
+						    NCS_CONFIDENCE_POSSIBLE);
 	return 0;
 }
 
@@ -89,9 +98,12 @@ int ncs_find_not_ended(struct ncs_diagnosis *diagnosis,
 			if (ns < least_ns)
 				least_ns = ns;
 		}
-		if (least_ns == 0 ||
-		    ncs_diagnosis_explains_process(diagnosis, model,
-						   communicator))
+		for (size_t k = 0; k < communicator->rank_count && least_ns > 0;
+		     k++)
+			if (ncs_diagnosis_explains_process(
+				    diagnosis, model, communicator->ranks[k]))
+				least_ns = 0;
+		if (least_ns == 0)
 			continue;
 		diagnosis->explained[i] = true;
 		if (report(diagnosis, communicator, call, least_ns) != 0)

@@ -87,17 +87,15 @@ void ncs_diagnosis_explain(struct ncs_diagnosis *diagnosis,
 
 bool ncs_diagnosis_explains_process(const struct ncs_diagnosis *diagnosis,
 				    const struct ncs_model *model,
-				    const struct ncs_communicator *communicator)
+				    const struct ncs_rank *rank)
 {
 	for (size_t i = 0; i < model->rank_count; i++) {
 		const struct ncs_rank *other = model->ranks[i];
 		const struct ncs_communicator *its = other->communicator;
 
-		if (!its || !diagnosis->explained[its - model->communicators])
-			continue;
-		for (size_t k = 0; k < communicator->rank_count; k++)
-			if (ncs_shares_process(communicator->ranks[k], other))
-				return true;
+		if (its && diagnosis->explained[its - model->communicators] &&
+		    ncs_shares_process(rank, other))
+			return true;
 	}
 	return false;
 }

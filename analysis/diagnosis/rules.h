@@ -123,11 +123,11 @@ void ncs_diagnosis_explain(struct ncs_diagnosis *diagnosis,
 			   const struct ncs_model *model,
 			   const struct ncs_rank *rank);
 
-/* Whether a process of a communicator is in another one that was explained: it may be
- * held up there, or its kernels may take the room of those of this one. */
+/* Whether the process of a rank is in a communicator that was explained: it may be
+ * held up there, or its kernels may take the room of others of it. */
 bool ncs_diagnosis_explains_process(const struct ncs_diagnosis *diagnosis,
 				    const struct ncs_model *model,
-				    const struct ncs_communicator *communicator);
+				    const struct ncs_rank *rank);
 
 /* Adds a rank to the finding that has the same verdict, communicator and
  * function. Returns false if there is no such finding. */

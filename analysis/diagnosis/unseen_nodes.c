@@ -73,7 +73,8 @@ static void doubt_nodes(struct ncs_finding *finding,
 	lower(finding, NCS_CONFIDENCE_LIKELY);
 	if (unseen == 0)
 		return;
-	while (ncs_node_sight(model->nodes[first].state) == NCS_SIGHT_LIVE)
+	while (model->nodes[first].state == NCS_NODE_GONE ||
+	       ncs_node_sight(model->nodes[first].state) == NCS_SIGHT_LIVE)
 		first++;
 	add_doubt(finding,
 		  (struct ncs_evidence){

@@ -28,6 +28,7 @@ struct ncs_laggard_list {
 struct ncs_laggards {
 	const struct ncs_communicator *communicators; /* of the model */
 	struct ncs_laggard_list *lists; /* by communicator and function */
+	struct ncs_laggard_list *unbegun; /* by communicator */
 	size_t count;
 };
 
@@ -38,14 +39,20 @@ static int begin_laggards(struct ncs_laggards *laggards,
 	laggards->count = model->communicator_count * NCS_FUNCTION_COUNT;
 	laggards->lists = calloc(laggards->count + 1,
 				 sizeof(*laggards->lists));
-	return laggards->lists ? 0 : -ENOMEM;
+	laggards->unbegun = calloc(model->communicator_count + 1,
+				   sizeof(*laggards->unbegun));
+	return laggards->lists && laggards->unbegun ? 0 : -ENOMEM;
 }
 
 static void end_laggards(struct ncs_laggards *laggards)
 {
 	for (size_t i = 0; laggards->lists && i < laggards->count; i++)
 		free(laggards->lists[i].ranks);
+	for (size_t i = 0;
+	     laggards->unbegun && i < laggards->count / NCS_FUNCTION_COUNT; i++)
+		free(laggards->unbegun[i].ranks);
 	free(laggards->lists);
+	free(laggards->unbegun);
 }
 
 /* Returns the ranks that are stalled, have not finished, and have made fewer calls of
@@ -522,47 +529,95 @@ static int add_launches(struct ncs_wait_graph *graph, size_t from)
 	return 0;
 }
 
-/* Whether the GPU of the other, as its channels show, has not begun, and launches do
- * not tell. */
-static bool has_gpu_to_begin(const struct ncs_wait_graph *graph,
-			     const struct wait *wait,
-			     const struct ncs_rank *other,
-			     struct ncs_wait_edge *edge)
+/* Whether the GPU of a rank, as its channels show, has not begun an operation: one of
+ * them waits for it at its first step, and none has gone on or waits for others. */
+static bool has_gpu_to_begin(const struct ncs_rank *rank,
+			     const struct ncs_operation_view *operation)
+{
+	bool waits = false;
+
+	for (size_t i = 0; i < rank->now.channel_count; i++) {
+		const struct ncs_channel_view *channel =
+			&rank->now.channels[i];
+		const struct ncs_operation_view *its;
+
+		if (channel->state == NCS_CHANNEL_IDLE)
+			continue;
+		its = operation_of(rank, channel->operation);
+		if (!its || its->function != operation->function ||
+		    its->sequence_number != operation->sequence_number)
+			continue;
+		if (!is_local(channel) || channel->step > 0)
+			return false;
+		waits |= ncs_wait_ns(rank, channel) >= NCS_LONG_WAIT_NS;
+	}
+	return waits;
+}
+
+/* Whether the other is one of the ranks that hold up all, and its launches do not tell
+ * that it has begun. */
+static bool is_unbegun(const struct ncs_wait_graph *graph,
+		       const struct wait *wait, const struct ncs_rank *other,
+		       struct ncs_wait_edge *edge)
 {
 	const struct ncs_rank *rank = graph->nodes[edge->from].rank;
 
-	if (other == rank || ncs_rank_has_begun(other, rank, wait->operation) !=
-				     NCS_BEGUN_NOT_KNOWN)
-		return false;
-	for (size_t i = 0; i < other->now.channel_count; i++) {
-		const struct ncs_channel_view *channel =
-			&other->now.channels[i];
-
-		if (is_local(channel) && channel->step == 0 &&
-		    ncs_wait_ns(other, channel) >= NCS_LONG_WAIT_NS)
-			return true;
-	}
-	return false;
+	return other != rank &&
+	       ncs_rank_has_begun(other, rank, wait->operation) ==
+		       NCS_BEGUN_NOT_KNOWN &&
+	       has_gpu_to_begin(other, wait->operation);
 }
 
-/* Follows a GPU that has begun and lacks data. Ranks of a node pass data to each
- * other where no channel shows it, so that a GPU that has not begun is to blame,
- * wherever it is. */
+/* Returns the ranks of a communicator of which a channel waits for the GPU at its first
+ * step, made once: most ranks of one that hangs have gone on. NULL without memory. */
+static const struct ncs_laggard_list *
+unbegun_of(const struct ncs_wait_graph *graph,
+	   const struct ncs_communicator *communicator)
+{
+	struct ncs_laggard_list *list =
+		&graph->laggards->unbegun[communicator -
+					  graph->laggards->communicators];
+
+	if (list->ranks)
+		return list;
+	list->ranks = malloc((communicator->rank_count + 1) *
+			     sizeof(*list->ranks));
+	for (size_t i = 0; list->ranks && i < communicator->rank_count; i++) {
+		struct ncs_rank *rank = communicator->ranks[i];
+		size_t k = 0;
+
+		while (k < rank->now.channel_count &&
+		       !(is_local(&rank->now.channels[k]) &&
+			 rank->now.channels[k].step == 0))
+			k++;
+		if (k < rank->now.channel_count)
+			list->ranks[list->count++] = rank;
+	}
+	return list->ranks ? list : NULL;
+}
+
+/* Follows a GPU that has begun a collective and lacks data. Ranks of a node pass data
+ * to each other where no channel shows it, so that a GPU that has not begun is to
+ * blame, wherever it is. */
 static int add_starved(struct ncs_wait_graph *graph, size_t from)
 {
 	struct ncs_wait_node *node = &graph->nodes[from];
 	const struct ncs_operation_view *operation =
 		node->local ? operation_of(node->rank, node->local->operation) :
 			      NULL;
+	const struct ncs_laggard_list *list;
 	struct wait wait;
 
 	if (node->count > 0 || !operation || !node->rank->communicator ||
+	    operation->event != NCS_EVENT_COLL ||
 	    ncs_wait_has_not_begun(node->local) ||
 	    !ncs_rank_shares_node(node->rank))
 		return 0;
 	wait = wait_in(from, NCS_EDGE_KERNEL, operation,
 		       ncs_wait_ns(node->rank, node->local));
-	if (add_awaited(graph, &wait, has_gpu_to_begin) != 0)
+	list = unbegun_of(graph, node->rank->communicator);
+	if (!list || add_awaited_of(graph, &wait, is_unbegun, list->ranks,
+				    list->count) != 0)
 		return -ENOMEM;
 	if (node->count > 0)
 		node->local = NULL;

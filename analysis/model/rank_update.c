@@ -388,7 +388,7 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 	rank->stays_stopped =
 		taken->process_stopped &&
 		(rank->stopped_ns == 0 ||
-		 taken->taken_ns - rank->stopped_ns >= NCS_LOOK_NS);
+		 taken->taken_ns >= rank->stopped_ns + NCS_LOOK_NS);
 	rank->now = *taken;
 	*taken = old;
 	rank->level_before = has_past ? rank->level :

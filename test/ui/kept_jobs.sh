@@ -196,7 +196,7 @@ have_stacks() {
 	stacks | grep -q '^stacks of main threads, read '
 }
 check 'stacks of a job that hangs are kept' await have_stacks
-check 'it is never well meanwhile' sh -c "
+check 'it is never well meanwhile' sh -c "grep -q ' stuck:' '$tmp/out' &&
 	! sed -n '/ stuck:/,\$p' '$tmp/out' | grep -q ' well:'"
 end_job
 await has_lines ended 4715 1

@@ -125,7 +125,10 @@ sys.exit(not re.search(sys.argv[2], link.getresponse().read().decode(), re.M))
 	check 'a watch serves its findings' await serves \
 		'^ncclstat_finding_seconds.*verdict="rank_missing"'
 	check 'and goes on to tell of them' await has "$tmp/out" 1 ' stuck: '
-	check 'it serves each look' await serves '^ncclstat_rank_alive.* 1$'
+	for killed in $(pgrep -f "ncclreplay --hold $tmp/job" | tail -n 1); do
+		kill -KILL "$killed"
+	done
+	check 'it serves each look' await serves '^ncclstat_rank_alive.* 0$'
 	kill "$watch3"
 	wait "$watch3"
 	check 'a signal ends it, too' test $? -eq 0

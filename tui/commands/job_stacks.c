@@ -291,8 +291,8 @@ static bool wants_all(const struct ncs_stacks_request *request)
 	const struct ncs_model *model = request->model;
 	const struct ncs_rank *peer;
 
-	if (request->options->stacks == NCS_STACKS_ALL)
-		return true;
+	if (request->options->stacks != NCS_STACKS_CULPRIT)
+		return request->options->stacks == NCS_STACKS_ALL;
 	for (size_t i = 0; i < model->rank_count; i++)
 		if (model->ranks[i]->stack)
 			return !suspect_of(request, &peer);

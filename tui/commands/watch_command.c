@@ -166,7 +166,6 @@ static int listen_too(struct verdict_watch *watch)
 		.turn = take_served_turn,
 		.context = watch,
 	};
-	watch->source->shows_denied = true;
 	return ncs_metrics_server_open(&watch->server);
 }
 

@@ -296,6 +296,15 @@ static void on_stacks(struct live *live)
 	live->redraw = live->redraw || said;
 	if (!has_ended)
 		return;
+	if (!page)
+		ncs_screen_say(&live->screen, now_ns(),
+			       "no stacks: their reader has died");
+	/* It has said why there are none. */
+	if (page && !page[0]) {
+		free(page);
+		page = NULL;
+	}
+	live->redraw = true;
 	ncs_stacks_reading_end(&live->stacks);
 	free(live->page);
 	live->page = page;
@@ -494,9 +503,10 @@ static bool awaits(struct live *live)
 		return false;
 	}
 	live->script_ns = now_ns() + FRAME_NS;
-	live->quit = live->script_ns > live->awaited_until_ns;
-	if (live->quit)
+	if (live->script_ns > live->awaited_until_ns) {
 		live->error = ETIMEDOUT;
+		live->quit = true;
+	}
 	return true;
 }
 

@@ -89,8 +89,9 @@ static bool receive(struct ncs_stacks_reading *reading)
 		char *text = realloc(reading->text,
 				     reading->size + (size_t)count);
 
+		/* Without memory the rest is dropped; the child goes on. */
 		if (!text)
-			return false;
+			continue;
 		memcpy(text + reading->size, bytes, (size_t)count);
 		reading->text = text;
 		reading->size += (size_t)count;
@@ -124,7 +125,7 @@ bool ncs_stacks_reading_take(struct ncs_stacks_reading *reading,
 			break;
 		if (message[0] == 's' && at > before)
 			*said = message + 1;
-		if (message[0] == 'p' && length > 1)
+		if (message[0] == 'p')
 			*page = goes_on ? NULL : strdup(message + 1);
 	}
 	return !goes_on;

@@ -26,8 +26,8 @@ int ncs_stacks_reading_start(struct ncs_stacks_reading *reading,
 
 /* Takes what the process has written, without waiting. `said` becomes its latest
  * message, valid until the next call, or NULL if there is no new one. Returns
- * whether the reading has ended; `page` then becomes its text, to be freed, or
- * NULL if there are no stacks. */
+ * whether the reading has ended; `page` then becomes its text, to be freed, which
+ * is empty if there are no stacks; NULL if the process died. */
 bool ncs_stacks_reading_take(struct ncs_stacks_reading *reading,
 			     const char **said, char **page);
 

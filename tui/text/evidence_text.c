@@ -174,6 +174,9 @@ WORD(MEDIAN)
 	append_rate((double)it->expected, text, size);
 }
 
+/* A list of numbers ends once the sentence is so long. */
+#define MISSING_MOST 120
+
 /* "; 0,2-5 are not", as far as all that are seen have a number. */
 WORD(MISSING)
 {
@@ -189,6 +192,10 @@ WORD(MISSING)
 				     (int32_t)it->expected;
 		if (number <= next)
 			continue;
+		if (strlen(text) > MISSING_MOST) {
+			ncs_append(text, size, " and more");
+			break;
+		}
 		ncs_append(text, size, "%s%d", before, next);
 		if (number > next + 1)
 			ncs_append(text, size, "-%d", number - 1);
