@@ -5,12 +5,11 @@
  * Calls that disagree come first, since they are wrong beyond doubt; then the
  * ends of chains of waits; then circles; then ranks that are not seen here, if
  * nothing seen explains the waits for them; then communicators that are not set
- * up; then ranks that all others have left behind, and collectives that nobody ends;
- * then slowness; then deaths
- * that explain none of that, and calls that differed but ended; at last nodes
- * that are not seen, which make all the rest less certain. Later rules skip a
- * communicator that an earlier one explained: one fault makes all its ranks
- * wait.
+ * up; then ranks that all others have left behind, and collectives that all have
+ * begun and none ends; then slowness; then deaths that explain none of that, and calls
+ * that differed but ended; at last nodes that are not seen, which make all the rest
+ * less certain. Later rules skip a communicator that an earlier one explained: one
+ * fault makes all its ranks wait.
  */
 #include "analysis/diagnosis/diagnosis.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The rule for a collective that all ranks have begun and none ends, over NVLink, where
- * no channel shows a wait. Must not blame a rank, nor judge a communicator of which a
- * rank is not seen, or one that what an earlier rule found may hold up.
+ * no channel shows a wait. Must not blame a rank. Must not judge a communicator of which
+ * a rank is not seen, or that an earlier finding may hold up.
  */
 #include "analysis/diagnosis/rules.h"
 

@@ -71,8 +71,8 @@ int ncs_find_setups(struct ncs_diagnosis *diagnosis,
 int ncs_find_left_behind(struct ncs_diagnosis *diagnosis,
 			 const struct ncs_model *model);
 
-/* Finds collectives that the GPUs of all ranks have been in for NCS_STUCK_NS and more,
- * where no earlier rule explains it. */
+/* Finds collectives that the GPUs of all ranks have been in for NCS_STUCK_NS, and as
+ * long again for each GiB, where no earlier rule explains it. */
 int ncs_find_not_ended(struct ncs_diagnosis *diagnosis,
 		       const struct ncs_model *model);
 
