@@ -17,7 +17,7 @@
 
 /* Costs are computed anew so many times in a window, and less often the more parts
  * there are: 80,000 took 220 to 290 ms. */
-#define ANEW 20u
+#define ANEW 4u
 #define MANY 8192u
 
 struct ncs_costs {
