@@ -167,7 +167,7 @@ static bool rotate_if_due(struct recorder_run *recorder, uint64_t now_ns)
 	recorder->states_ns = recorder->clock_ns = 0;
 	/* An empty file is none. */
 	recorder->flushed_ns = 0;
-	recorder->followed.stacks_call_ns = 0;
+	ncs_recorder_segments_forget_stacks(&recorder->followed);
 	remove_oldest(recorder);
 	return true;
 }

@@ -53,8 +53,8 @@ struct ncs_recorder_settings {
 	 * with_records. */
 	bool is_stream;
 	bool with_records;
-	/* Stacks are read by this whenever no rank has made a call for
-	 * NCS_STUCK_NS, once until one does; NULL: never. */
+	/* The stacks of a job are read by this whenever none of its ranks has
+	 * made a call for NCS_STUCK_NS, once until one does; NULL: never. */
 	ncs_read_stacks *read_stacks;
 	/* The recorder ends when *stop is not 0; may be NULL. */
 	const volatile sig_atomic_t *stop;

@@ -14,6 +14,7 @@
 #include "shm/array.h"
 #include "shm/clock.h"
 #include "shm/object.h"
+#include "shm/read/job.h"
 #include "shm/read/paths.h"
 #include "shm/read/liveness.h"
 #include "shm/read/image.h"
@@ -191,8 +192,8 @@ int ncs_recorder_segments_states(struct ncs_recorder_segments *followed,
 			continue;
 		if (followed->is_reported)
 			reported = followed->is_reported(followed->context,
-						 &followed->segments[i],
-						 now_ns);
+							 &followed->segments[i],
+							 now_ns);
 		if (reported < 0)
 			error = reported;
 		else if (reported == 0 && has_room(followed))
@@ -426,58 +427,123 @@ static int record_peaks(struct ncs_recorder_segments *followed)
 		       0;
 }
 
-/* Whether no rank has made a call for long, and stacks were not read since. */
-static bool stands_still(struct ncs_recorder_segments *followed)
+/* The latest call of a job's ranks. */
+struct job_calls {
+	const char *name;
+	uint64_t latest_ns;
+};
+
+/* Returns the job of a segment, which is added if it is new; `jobs` has room. */
+static struct job_calls *find_job(struct job_calls *jobs, size_t *count,
+				  const struct ncs_recorder_segment *segment)
 {
-	uint64_t call_ns = 0;
+	const char *name;
+	size_t i = 0;
 
-	for (size_t i = 0; i < followed->count; i++)
-		if (is_live(&followed->segments[i])) {
-			uint64_t last_ns = ncs_reader_last_call_ns(
-				followed->segments[i].reader);
+	if (ncs_job_of(ncs_reader_labels(segment->reader), &name) ==
+	    NCS_JOB_NONE)
+		name = NCS_JOB_UNNAMED;
+	while (i < *count && strcmp(jobs[i].name, name) != 0)
+		i++;
+	if (i == *count)
+		jobs[(*count)++].name = name;
+	return &jobs[i];
+}
 
-			call_ns = last_ns > call_ns ? last_ns : call_ns;
-		}
-	if (call_ns == 0 || call_ns == followed->stacks_call_ns ||
-	    ncs_clock_monotonic_ns() < call_ns + NCS_STUCK_NS)
-		return false;
-	followed->stacks_call_ns = call_ns;
-	return true;
+/* Chooses the segments of jobs of which no rank has made a call for long, and whose
+ * stacks were not read since. Returns their number. */
+static size_t choose_still(struct ncs_recorder_segments *followed,
+			   struct job_calls *jobs,
+			   struct ncs_recorder_segment **chosen)
+{
+	uint64_t now_ns = ncs_clock_monotonic_ns();
+	size_t job_count = 0, count = 0;
+
+	for (size_t i = 0; i < followed->count; i++) {
+		struct ncs_recorder_segment *segment = &followed->segments[i];
+		struct job_calls *job;
+		uint64_t call_ns;
+
+		if (!is_live(segment))
+			continue;
+		job = find_job(jobs, &job_count, segment);
+		call_ns = ncs_reader_last_call_ns(segment->reader);
+		if (call_ns > job->latest_ns)
+			job->latest_ns = call_ns;
+	}
+	for (size_t i = 0; i < followed->count; i++) {
+		struct ncs_recorder_segment *segment = &followed->segments[i];
+		uint64_t call_ns;
+
+		if (!is_live(segment))
+			continue;
+		call_ns = find_job(jobs, &job_count, segment)->latest_ns;
+		if (call_ns == 0 || call_ns == segment->stacks_call_ns ||
+		    now_ns < call_ns + NCS_STUCK_NS)
+			continue;
+		segment->stacks_call_ns = call_ns;
+		chosen[count++] = segment;
+	}
+	return count;
+}
+
+static int read_stacks(struct ncs_recorder_segments *followed,
+		       struct ncs_recorder_segment *const *chosen,
+		       struct ncs_reader **readers, char **lines, size_t count)
+{
+	uint64_t now_ns = ncs_clock_monotonic_ns();
+	int error = 0;
+
+	for (size_t i = 0; i < count; i++)
+		readers[i] = chosen[i]->reader;
+	report(followed, "stacks",
+	       "no rank of a job has called anything for 5 s; each"
+	       " process pauses while its own is read");
+	followed->settings->read_stacks(readers, lines, count);
+	for (size_t i = 0; i < count; i++) {
+		if (lines[i] && !error)
+			error = ncs_recording_writer_stack(followed->writer,
+							   chosen[i]->rank,
+							   lines[i], now_ns);
+		free(lines[i]);
+	}
+	return error;
 }
 
 static int record_stacks(struct ncs_recorder_segments *followed)
 {
-	struct ncs_reader **readers = NULL;
-	uint64_t now_ns = ncs_clock_monotonic_ns();
-	char **lines = NULL;
-	size_t count = 0;
+	size_t most = followed->count, count;
+	struct ncs_recorder_segment **chosen;
+	struct job_calls *jobs;
+	struct ncs_reader **readers;
+	char **lines;
 	int error = 0;
 
-	if (!followed->settings->read_stacks || !stands_still(followed))
+	if (!followed->settings->read_stacks || most == 0)
 		return 0;
-	readers = calloc(followed->count, sizeof(struct ncs_reader *));
-	lines = calloc(followed->count, sizeof(char *));
-	if (!readers || !lines)
+	jobs = calloc(most, sizeof(*jobs));
+	chosen = calloc(most, sizeof(struct ncs_recorder_segment *));
+	readers = calloc(most, sizeof(struct ncs_reader *));
+	lines = calloc(most, sizeof(char *));
+	if (jobs && chosen && readers && lines) {
+		count = choose_still(followed, jobs, chosen);
+		if (count > 0)
+			error = read_stacks(followed, chosen, readers, lines,
+					    count);
+	} else {
 		error = -ENOMEM;
-	for (size_t i = 0; i < followed->count && !error; i++)
-		if (is_live(&followed->segments[i]))
-			readers[count++] = followed->segments[i].reader;
-	report(followed, "stacks", "no rank has called anything for 5 s; each"
-				   " process pauses while its own is read");
-	if (!error)
-		followed->settings->read_stacks(readers, lines, count);
-	for (size_t i = 0, k = 0; i < followed->count && k < count; i++) {
-		if (!is_live(&followed->segments[i]))
-			continue;
-		if (lines[k] && !error)
-			error = ncs_recording_writer_stack(
-				followed->writer, followed->segments[i].rank,
-				lines[k], now_ns);
-		free(lines[k++]);
 	}
+	free(jobs);
+	free(chosen);
 	free(readers);
 	free(lines);
 	return error;
+}
+
+void ncs_recorder_segments_forget_stacks(struct ncs_recorder_segments *followed)
+{
+	for (size_t i = 0; i < followed->count; i++)
+		followed->segments[i].stacks_call_ns = 0;
 }
 
 int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed)
@@ -522,8 +588,8 @@ bool ncs_recorder_segments_are_gone(const struct ncs_recorder_segments *followed
 	return true;
 }
 
-uint64_t ncs_recorder_segments_missed(
-	const struct ncs_recorder_segments *followed)
+uint64_t
+ncs_recorder_segments_missed(const struct ncs_recorder_segments *followed)
 {
 	uint64_t missed = 0;
 
@@ -539,8 +605,8 @@ uint64_t ncs_recorder_segments_missed(
 	return missed;
 }
 
-size_t ncs_recorder_segments_unreadable(
-	const struct ncs_recorder_segments *followed)
+size_t
+ncs_recorder_segments_unreadable(const struct ncs_recorder_segments *followed)
 {
 	size_t count = 0;
 

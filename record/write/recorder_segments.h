@@ -29,6 +29,8 @@ struct ncs_recorder_segment {
 	 * or is not the one to record. */
 	bool has_ended;
 	bool was_stopped; /* its process, when it was last seen alive */
+	/* The latest call of its job when its stack was read; 0: it was not. */
+	uint64_t stacks_call_ns;
 };
 
 /* A process with a segment that was recorded. */
@@ -54,8 +56,6 @@ struct ncs_recorder_segments {
 	bool has_scanned;
 	bool has_reported_waiting;
 	struct ncs_peaks_here peaks; /* of this machine */
-	/* The latest call when stacks were read; 0: they were not. */
-	uint64_t stacks_call_ns;
 	/* When to stop reading, even in the middle: once *stop is not 0, and
 	 * from this time on. NULL and 0: never. */
 	const volatile sig_atomic_t *stop;
@@ -87,8 +87,8 @@ bool ncs_recorder_segments_is_over(const struct ncs_recorder_segments *followed)
  * write. */
 
 /* Finds new segments, and records the end of removed ones; the peaks of this
- * machine, once there is a process and they are known; and stacks, if it is time
- * for them. */
+ * machine, once there is a process and they are known; and stacks, of each job
+ * whose ranks have made no call for NCS_STUCK_NS, once until one does. */
 int ncs_recorder_segments_scan(struct ncs_recorder_segments *followed);
 
 /* Records the new records of all rings. Sets *fullest to the new share of the
@@ -100,6 +100,10 @@ int ncs_recorder_segments_drain(struct ncs_recorder_segments *followed,
  * before. */
 int ncs_recorder_segments_states(struct ncs_recorder_segments *followed,
 				 uint64_t now_ns);
+
+/* Has the stacks of jobs that still make no call recorded again, as in another
+ * file. */
+void ncs_recorder_segments_forget_stacks(struct ncs_recorder_segments *followed);
 
 /* Return whether any process was recorded; and whether all recorded processes
  * are gone and all their data is recorded. */

@@ -188,6 +188,11 @@ wait "$watch"
 	>"$tmp/out" 2>>"$tmp/err" &
 watch=$!
 job="$job $watch"
+# A job beside it goes on calling.
+SLURM_JOB_ID=4716 "$build/ncclreplay" --loop 0 test/captures/net-v5-ddp8/* \
+	2>"$tmp/busy" &
+busy=$!
+job="$job $busy"
 start_job 4715 "$tmp/job"
 stacks() {
 	"$ncclstat" diagnose --archive="$archive" --job=4715 --stacks=all 2>&1
@@ -198,6 +203,8 @@ have_stacks() {
 check 'stacks of a job that hangs are kept' await have_stacks
 check 'it is never well meanwhile' sh -c "grep -q ' stuck:' '$tmp/out' &&
 	! sed -n '/ stuck:/,\$p' '$tmp/out' | grep -q ' well:'"
+kill "$busy"
+wait "$busy"
 end_job
 await has_lines ended 4715 1
 check 'they are there afterwards' have_stacks

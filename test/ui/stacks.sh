@@ -397,7 +397,7 @@ rm "$tmp/tools/gdb" "$tmp/tools/eu-stack"
 PATH="$tmp/tools:$PATH" "$ncclstat" --record "$tmp/kept" --duration 8 --stacks \
 	>"$tmp/out" 2>"$tmp/err"
 check 'a recorder says that processes will pause' grep -q \
-	'no rank has called anything for 5 s; each process pauses' "$tmp/err"
+	'no rank of a job has called anything for 5 s; each process pauses' "$tmp/err"
 with_stacks 2 --diagnose=json --stacks=all "$tmp/kept"
 check 'a recording has the stacks of all' holds "
 	sorted(p['rank'] for p in s['processes']) == list(range(8)) and
