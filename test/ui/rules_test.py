@@ -11,7 +11,7 @@ import json
 import sys
 
 NODES = 'abcd'
-ALERTS = ('NcclRankMissing', 'NcclStuck', 'NcclRanksUnseen', 'NcclRankDied',
+ALERTS = ('NcclHang', 'NcclRankMissing', 'NcclStuck', 'NcclRanksUnseen', 'NcclRankDied',
           'NcclStraggler', 'NcclSlowLink', 'NcclSlow', 'NcclProxyAsleep')
 LONG = 600  # samples, 15 s apart
 
@@ -131,6 +131,21 @@ def tests():
                    oldest_operation_seconds=every(stands(0))), 20)
     yield test('a rank that is a little behind, and moves',
                job(sequence_number=lambda r, v: grows(15, LONG, 5 - r)), 20)
+    # Two nodes, each of which sees its own rank, name different ones.
+    found = [series('finding_seconds', grows(15), verdict='rank_missing',
+                    severity='stuck', confidence='possible', comm='c',
+                    rank=str(rank), func='AllReduce', instance=NODES[rank])
+             for rank in (0, 1)]
+    hang = alert('c is stuck for %s', SLURM, severity='critical', job_id='77',
+                 **WORLD)
+    for minute, lasted in (1, '1m 0s'), (10, '10m 0s'):
+        told = json.loads(json.dumps(hang).replace('%s', lasted))
+        yield test('nodes diagnose a hang, at minute %d' % minute,
+                   job(sequence_number=behind, **HUNG) + found, minute,
+                   ['15s'], NcclHang=[told])
+    yield test('a node diagnoses a rank that is slow', job() + [
+        dict(one, series=one['series'].replace('stuck', 'slow'))
+        for one in found], 10)
     missing = alert('rank 1 of c on b (pid 11) is 2 calls of AllReduce behind,'
                     ' and others wait', SLURM, severity='critical', rank='1',
                     func='AllReduce', node='b', pid='11', job_id='77', **WORLD)
