@@ -205,6 +205,15 @@ check 'it is never well meanwhile' sh -c "grep -q ' stuck:' '$tmp/out' &&
 	! sed -n '/ stuck:/,\$p' '$tmp/out' | grep -q ' well:'"
 kill "$busy"
 wait "$busy"
+await has_lines ended 4716 1
+is_measured() {
+	member 4716 communicators | python3 -c 'import json, sys
+one, = json.load(sys.stdin)
+fast = [each["function"] for each in one["functions"] if each["busbw_gbs"]]
+sys.exit(one["communicator"]["nranks"] != 8 or one["lost"] != 0 or
+         "AllReduce" not in fast or one["skew"]["operations"] == 0)'
+}
+check 'the line of the other one has bandwidths and lateness' is_measured
 end_job
 await has_lines ended 4715 1
 check 'they are there afterwards' have_stacks

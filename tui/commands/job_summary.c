@@ -17,6 +17,9 @@
 
 #define PATH_BYTES 4096
 
+/* Bounds the length of a line. */
+#define COMMUNICATORS_MOST 64u
+
 /* --- The line ------------------------------------------------------------ */
 
 static json_t *line_of(const struct ncs_job_summary *job, const char *event)
@@ -98,11 +101,13 @@ static void end_program(FILE *output, pid_t child)
 		;
 }
 
-static json_t *diagnose(const struct ncs_archive *archive,
-			const struct ncs_job_summary *job)
+/* Returns the document that this program prints; NULL if there is none. */
+static json_t *document_of(const char *option,
+			   const struct ncs_archive *archive,
+			   const struct ncs_job_summary *job)
 {
 	pid_t child;
-	FILE *output = run_program("--diagnose=json", archive, job, &child);
+	FILE *output = run_program(option, archive, job, &child);
 	json_t *document = output ? json_loadf(output, 0, NULL) : NULL;
 
 	end_program(output, child);
@@ -190,6 +195,29 @@ static void add_findings(json_t *line, const json_t *document)
 	ncs_json_add(line, "findings", findings);
 }
 
+/* Adds how fast each communicator was, how late its ranks were, and what was lost, for
+ * the first so many. */
+static void add_communicators(json_t *line, const json_t *dump)
+{
+	static const char *const names[] = { "communicator", "functions", "skew",
+					     "lost" };
+	json_t *communicators = json_array(), *communicator;
+	size_t at;
+
+	json_array_foreach(json_object_get(dump, "communicators"), at,
+			   communicator) {
+		json_t *object;
+
+		if (at == COMMUNICATORS_MOST)
+			break;
+		object = json_object();
+		copy_members(object, communicator, names,
+			     sizeof(names) / sizeof(*names));
+		ncs_json_append(communicators, object);
+	}
+	ncs_json_add(line, "communicators", communicators);
+}
+
 int ncs_job_summary_end(const struct ncs_archive *archive,
 			const struct ncs_job_summary *job)
 {
@@ -197,7 +225,8 @@ int ncs_job_summary_end(const struct ncs_archive *archive,
 					     "training_step", "not_checked" };
 	const char *verdict;
 	json_t *line = line_of(job, "ended");
-	json_t *document = diagnose(archive, job);
+	json_t *document = document_of("--diagnose=json", archive, job);
+	json_t *dump = document_of("--dump=json", archive, job);
 
 	report(archive, job);
 	ncs_json_add_number_if(line, "ended_s", job->ended > 0,
@@ -214,7 +243,9 @@ int ncs_job_summary_end(const struct ncs_archive *archive,
 		json_object_set_new(line, "sentence",
 				    json_string(strstr(verdict, ": ") + 2));
 	add_findings(line, document);
+	add_communicators(line, dump);
 	json_decref(document);
+	json_decref(dump);
 	return add_line(archive, line);
 }
 
