@@ -675,7 +675,8 @@ int ncs_stragglers_update(struct ncs_model *model)
 		if (model->ranks[i]->late)
 			ncs_spans_drop_old(model->ranks[i]->late);
 	if (model->skews)
-		ncs_costs_update(model->skews->costs, model->now_ns);
+		ncs_costs_update(model->skews->costs, model->now_ns,
+				 model->costs_every_ns);
 	drop_skews(model->skews);
 	error |= ncs_excesses_find_jobs(model);
 	free(comparison.ranks);

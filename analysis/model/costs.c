@@ -17,7 +17,7 @@
 
 /* Costs are computed anew so many times in a window, and less often the more parts
  * there are: 80,000 took 220 to 290 ms. */
-#define ANEW 4u
+#define ANEW 20u
 #define MANY 8192u
 
 struct ncs_costs {
@@ -105,9 +105,11 @@ static bool is_within(const struct ncs_costs *costs,
 	return part->call_ns + window_ns >= costs->latest_ns;
 }
 
-void ncs_costs_update(struct ncs_costs *costs, uint64_t now_ns)
+void ncs_costs_update(struct ncs_costs *costs, uint64_t now_ns,
+		      uint64_t every_ns)
 {
 	size_t kept = 0, from;
+	uint64_t anew_ns;
 
 	if (!costs)
 		return;
@@ -118,9 +120,10 @@ void ncs_costs_update(struct ncs_costs *costs, uint64_t now_ns)
 		if (is_within(costs, &costs->parts[i], KEPT_NS))
 			costs->parts[kept++] = costs->parts[i];
 	costs->count = kept;
-	costs->is_computed &=
-		now_ns < costs->computed_ns +
-				 costs->window_ns / ANEW * (1 + kept / MANY);
+	anew_ns = costs->window_ns / ANEW * (1 + kept / MANY);
+	if (anew_ns < every_ns)
+		anew_ns = every_ns;
+	costs->is_computed &= now_ns < costs->computed_ns + anew_ns;
 }
 
 static int by_communicator(const void *a, const void *b)

@@ -23,6 +23,10 @@
 /* Time between two looks at a command that runs. */
 #define HOOK_STEP_NS UINT64_C(50000000)
 
+/* Time between two computations of costs. They take more than all else that a watch does,
+ * and are of the latest 10 s or more. */
+#define COSTS_EVERY_NS UINT64_C(5000000000)
+
 struct verdict_watch {
 	const struct ncs_options *options;
 	struct ncs_source *source;
@@ -197,6 +201,7 @@ int ncs_watch_run(const struct ncs_command_input *input)
 	/* The latest calls show what some ranks have finished and others have
 	 * not. */
 	watch.model.keeps_latest = true;
+	watch.model.costs_every_ns = COSTS_EVERY_NS;
 	/* Peaks tell what holds a GPU or a port back. */
 	input->source->wants_peaks = true;
 	if (input->options->listen_address)
