@@ -214,6 +214,8 @@ told() {
 
 check 'the webhook is told of the rank that is missing, on nodeB' \
 	told '^NcclRankMissing world rank 1 of [0-9a-f]* on nodeB .* 1 calls of AllReduce behind.* \| ncclstat --hosts=nodeB --diagnose$'
+check 'of its job on both nodes, after 30 s that no rule shortens' \
+	told '^NcclHang world [0-9a-f]* is stuck for .* \| ncclstat --hosts=nodeA,nodeB --diagnose$'
 check 'of the straggler, rank 1 on nodeD, and by how much it is late' \
 	told '^NcclStraggler straggler the others wait 1[123]\.?[0-9]*ms for rank 1 of 0*1a7e on nodeD at each AllReduce \| ncclstat --hosts=nodeD --diagnose$'
 check 'of the captured one, rank 5 on nodeC' \
@@ -243,8 +245,8 @@ check 'and its bandwidth' \
 nothing_else() {
 	sed 's/^\([^ ]* [^ ]*\).* \(rank [0-9]*\) of.*/\1 \2/;t
 		s/^\([^ ]* [^ ]*\).*/\1/' "$tmp/hook" | sort -u >"$tmp/told"
-	printf '%s\n' 'NcclRankMissing world rank 1' 'NcclSlow slows' \
-		'NcclSlowLink nodeF' 'NcclStraggler nodeC rank 5' \
+	printf '%s\n' 'NcclHang world' 'NcclRankMissing world rank 1' \
+		'NcclSlow slows' 'NcclSlowLink nodeF' 'NcclStraggler nodeC rank 5' \
 		'NcclStraggler straggler rank 1' | diff - "$tmp/told" || {
 		cat "$tmp/hook"
 		return 1
