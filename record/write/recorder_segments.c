@@ -192,8 +192,8 @@ int ncs_recorder_segments_states(struct ncs_recorder_segments *followed,
 			continue;
 		if (followed->is_reported)
 			reported = followed->is_reported(followed->context,
-							 &followed->segments[i],
-							 now_ns);
+						 &followed->segments[i],
+						 now_ns);
 		if (reported < 0)
 			error = reported;
 		else if (reported == 0 && has_room(followed))
@@ -588,8 +588,8 @@ bool ncs_recorder_segments_are_gone(const struct ncs_recorder_segments *followed
 	return true;
 }
 
-uint64_t
-ncs_recorder_segments_missed(const struct ncs_recorder_segments *followed)
+uint64_t ncs_recorder_segments_missed(
+	const struct ncs_recorder_segments *followed)
 {
 	uint64_t missed = 0;
 
@@ -605,8 +605,8 @@ ncs_recorder_segments_missed(const struct ncs_recorder_segments *followed)
 	return missed;
 }
 
-size_t
-ncs_recorder_segments_unreadable(const struct ncs_recorder_segments *followed)
+size_t ncs_recorder_segments_unreadable(
+	const struct ncs_recorder_segments *followed)
 {
 	size_t count = 0;
 

@@ -195,8 +195,8 @@ static void add_findings(json_t *line, const json_t *document)
 	ncs_json_add(line, "findings", findings);
 }
 
-/* Adds how fast each communicator was, how late its ranks were, and what was lost, for
- * the first so many. */
+/* Adds how fast each communicator was, how late its ranks were, and how many records were
+ * lost. */
 static void add_communicators(json_t *line, const json_t *dump)
 {
 	static const char *const names[] = { "communicator", "functions", "skew",
@@ -243,7 +243,8 @@ int ncs_job_summary_end(const struct ncs_archive *archive,
 		json_object_set_new(line, "sentence",
 				    json_string(strstr(verdict, ": ") + 2));
 	add_findings(line, document);
-	add_communicators(line, dump);
+	if (dump)
+		add_communicators(line, dump);
 	json_decref(document);
 	json_decref(dump);
 	return add_line(archive, line);
