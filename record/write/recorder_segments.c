@@ -437,12 +437,9 @@ struct job_calls {
 static struct job_calls *find_job(struct job_calls *jobs, size_t *count,
 				  const struct ncs_recorder_segment *segment)
 {
-	const char *name;
+	const char *name = ncs_job_name(ncs_reader_labels(segment->reader));
 	size_t i = 0;
 
-	if (ncs_job_of(ncs_reader_labels(segment->reader), &name) ==
-	    NCS_JOB_NONE)
-		name = NCS_JOB_UNNAMED;
 	while (i < *count && strcmp(jobs[i].name, name) != 0)
 		i++;
 	if (i == *count)

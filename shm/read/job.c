@@ -207,6 +207,14 @@ static bool matches_pair(const char *pattern, const char *first, char separator,
 	return fnmatch(pattern, text, 0) == 0;
 }
 
+const char *ncs_job_name(const char *labels)
+{
+	const char *name;
+
+	return ncs_job_of(labels, &name) != NCS_JOB_NONE ? name :
+							   NCS_JOB_UNNAMED;
+}
+
 bool ncs_job_matches(const char *labels, const char *pattern)
 {
 	static const char *const keys[] = { "job_id", "array_job", "run_id",

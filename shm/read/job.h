@@ -39,6 +39,9 @@ enum ncs_job_kind ncs_job_of(const char *labels, const char **name);
 /* Processes without a label that names their job are of the one with this name. */
 #define NCS_JOB_UNNAMED "unnamed"
 
+/* Returns what names the job, as ncs_job_of() does, or NCS_JOB_UNNAMED. */
+const char *ncs_job_name(const char *labels);
+
 /* Tells whether labels are those of a job. `pattern`, as for fnmatch(), is
  * compared with job_id, job_id.job_step, array_job, run_id, pod,
  * namespace/pod and pod_uid, or with NCS_JOB_UNNAMED; NULL matches any. */

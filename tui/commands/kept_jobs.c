@@ -194,15 +194,6 @@ static struct kept_job *add_job(struct ncs_kept_jobs *jobs,
 	return &jobs->jobs[jobs->count++];
 }
 
-static const char *name_of(const struct ncs_rank *rank)
-{
-	const char *name;
-
-	return ncs_job_of(rank->labels, &name) != NCS_JOB_NONE ?
-		       name :
-		       NCS_JOB_UNNAMED;
-}
-
 /* Returns when a process began, since 1970. */
 static time_t begun_of(const struct ncs_rank *rank)
 {
@@ -220,7 +211,7 @@ static time_t begun_of(const struct ncs_rank *rank)
 static bool is_named(const struct ncs_job_summary *summary,
 		     const struct ncs_rank *rank)
 {
-	return strncmp(summary->name, name_of(rank),
+	return strncmp(summary->name, ncs_job_name(rank->labels),
 		       sizeof(summary->name) - 1) == 0;
 }
 
@@ -261,7 +252,8 @@ static struct kept_job *begin_job(struct ncs_kept_jobs *jobs,
 		.begun = begun_of(rank),
 	};
 
-	snprintf(summary.name, sizeof(summary.name), "%s", name_of(rank));
+	snprintf(summary.name, sizeof(summary.name), "%s",
+		 ncs_job_name(rank->labels));
 	ncs_archive_folder(summary.folder, sizeof(summary.folder), summary.name,
 			   summary.begun);
 	return add_job(jobs, &summary);
