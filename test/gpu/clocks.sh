@@ -10,13 +10,15 @@
 # Must not leave processes or shared memory behind.
 . "$(dirname "$0")/common.bash"
 need_pytorch
+build_program comms || exit 1
 make_folder
 use_plugin
 jobs=()
 # shellcheck disable=SC2317 # the trap calls it
 at_end() { kill "${jobs[@]}" 2>/dev/null; }
 
-"$python" test/gpu/two_ranks.py --seconds 40 >"$folder/log" 2>&1 &
+# A job that leaves the GPU to the products.
+"$build/comms" --alone --comms 100 --calls 3 >"$folder/log" 2>&1 &
 jobs+=($!)
 for _ in $(seq 180); do
 	"$build/ncclstat" --dump=json >"$folder/dump" 2>/dev/null && break
