@@ -235,7 +235,8 @@ static bool score_pair(struct pair_search *search)
 }
 
 /* Returns whether a pair explains much better than one anchor: in all, or on some
- * rank; or no worse, and some rank's host is what it waits for. */
+ * rank; or some rank's own call is what it waits for, as fit_rank() has found: the
+ * one anchor, which is farther, does not explain much more there. */
 static bool is_much_better(const struct pair_search *search,
 			   const struct ncs_cost_score *one)
 {
@@ -243,12 +244,12 @@ static bool is_much_better(const struct pair_search *search,
 	const double *spreads_ns = search->spreads_ns;
 	double share = NCS_COST_PAIR / 100.;
 
-	if (search->pair.score_ns >= one->score_ns)
-		return false;
 	if (search->pair.score_ns < share * one->score_ns ||
 	    (search->is_nearer && anchors[0].event == NCS_COST_CALL &&
 	     is_same(anchors[1], one->anchor)))
 		return true;
+	if (search->pair.score_ns >= one->score_ns)
+		return false;
 	for (uint32_t r = 0; r < search->of->class->rank_count; r++)
 		if (spreads_ns[r] <
 		    share * one->spreads_ns[r] - NCS_COST_ERROR_NS)
