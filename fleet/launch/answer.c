@@ -135,7 +135,8 @@ static void say_error(const struct ncs_answer *answer, const char *program,
 	char *line;
 
 	memcpy(text, answer->error, sizeof(text));
-	while (text[0] && text[strlen(text) - 1] == '\n')
+	/* ssh ends its lines with "\r\n". */
+	while (text[0] && strchr("\r\n", text[strlen(text) - 1]))
 		text[strlen(text) - 1] = 0;
 	line = strrchr(text, '\n');
 	ncs_utf8_clean(clean, sizeof(clean), line ? line + 1 : text, false);

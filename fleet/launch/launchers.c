@@ -10,6 +10,9 @@
 
 #include "shm/array.h"
 
+/* Room for a path between quotes, each of whose characters may be one. */
+#define QUOTED_MAX (4 * 4096 + 3)
+
 /* --- Words --------------------------------------------------------------- */
 
 void ncs_words_add(struct ncs_words *words, const char *format, ...)
@@ -101,8 +104,8 @@ static void add_agent(struct ncs_words *words,
 		ncs_words_add(words, "--dir=%s", call->directory);
 }
 
-void ncs_words_add_ssh(struct ncs_words *words, const char *host,
-		       const struct ncs_agent_call *call)
+/* Adds ssh and all before the command that runs on the host. */
+static void add_ssh(struct ncs_words *words, const char *host, const char *ssh)
 {
 	static const char *const options[] = {
 		"BatchMode=yes",           "ConnectTimeout=5",
@@ -110,9 +113,8 @@ void ncs_words_add_ssh(struct ncs_words *words, const char *host,
 		"ClearAllForwardings=yes", "ControlMaster=no",
 		"RemoteCommand=none",
 	};
-	char quoted[4 * 4096 + 3] = "''", interval[32];
 
-	ncs_words_add_split(words, call->ssh && call->ssh[0] ? call->ssh : "ssh");
+	ncs_words_add_split(words, ssh && ssh[0] ? ssh : "ssh");
 	ncs_words_add(words, "-T");
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		ncs_words_add(words, "-o");
@@ -120,8 +122,16 @@ void ncs_words_add_ssh(struct ncs_words *words, const char *host,
 	}
 	ncs_words_add(words, "--");
 	ncs_words_add(words, "%s", host);
-	/* ssh hands one text to the shell there. The user's command goes as it
-	 * is, so that "~/bin/ncclstat" works. */
+}
+
+/* ssh hands one text to the shell there. The user's command goes as it is, so that
+ * "~/bin/ncclstat" works. */
+void ncs_words_add_ssh(struct ncs_words *words, const char *host,
+		       const struct ncs_agent_call *call)
+{
+	char quoted[QUOTED_MAX] = "", interval[32];
+
+	add_ssh(words, host, call->ssh);
 	interval_text(interval, call->interval_ns);
 	if (call->directory)
 		quote(quoted, sizeof(quoted), call->directory);
@@ -131,8 +141,21 @@ void ncs_words_add_ssh(struct ncs_words *words, const char *host,
 		      call->command, interval, NCS_AGENT_HEARTBEAT_S,
 		      call->with_records ? " --records" : "",
 		      call->with_stacks ? " --stacks" : "",
-		      call->directory ? " --dir=" : "",
-		      call->directory ? quoted : "");
+		      call->directory ? " --dir=" : "", quoted);
+}
+
+void ncs_words_add_ssh_kept(struct ncs_words *words, const char *host,
+			    const struct ncs_agent_call *call, const char *job,
+			    const char *archive)
+{
+	char quoted[QUOTED_MAX] = "", quoted_job[QUOTED_MAX];
+
+	add_ssh(words, host, call->ssh);
+	quote(quoted_job, sizeof(quoted_job), job);
+	if (archive)
+		quote(quoted, sizeof(quoted), archive);
+	ncs_words_add(words, "exec %s --jobs=tar --job=%s%s%s", call->command,
+		      quoted_job, archive ? " --archive=" : "", quoted);
 }
 
 void ncs_words_add_srun(struct ncs_words *words, const char *job,

@@ -598,17 +598,17 @@ int ncs_archive_add_line(const struct ncs_archive *archive, const char *line)
 
 /* --- Reading ------------------------------------------------------------- */
 
-static int add_path(struct ncs_archive_files *files, const char *path)
+static int add_path(char ***paths, size_t *count, size_t *capacity,
+		    const char *path)
 {
 	char *copy = strdup(path);
 
-	if (!copy || ncs_array_reserve(&files->paths, &files->capacity,
-				       files->count + 1,
-				       sizeof(*files->paths)) != 0) {
+	if (!copy || ncs_array_reserve(paths, capacity, *count + 1,
+				       sizeof(**paths)) != 0) {
 		free(copy);
 		return -ENOMEM;
 	}
-	files->paths[files->count++] = copy;
+	(*paths)[(*count)++] = copy;
 	return 0;
 }
 
@@ -620,7 +620,8 @@ static int add_files(struct ncs_archive_files *files, const char *path)
 
 	for (size_t i = 0; !error && i < found.count; i++)
 		if (is_recording(&found.at[i]) && found.at[i].size > 0)
-			error = add_path(files, found.at[i].path);
+			error = add_path(&files->paths, &files->count,
+					 &files->capacity, found.at[i].path);
 	release_entries(&found);
 	return error;
 }
@@ -668,6 +669,9 @@ static int find_here(struct ncs_archive_files *files, const char *path,
 		if (is_of(&folders.at[i], pattern) &&
 		    (!latest || begun_of(&folders.at[i]) >= begun_of(latest)))
 			latest = &folders.at[i];
+	if (!error && latest)
+		error = add_path(&files->folders, &files->folder_count,
+				 &files->folder_capacity, latest->path);
 	if (!error && latest)
 		error = add_files(files, latest->path);
 	is_there = latest != NULL;
@@ -737,6 +741,9 @@ void ncs_archive_release(struct ncs_archive_files *files)
 {
 	for (size_t i = 0; i < files->count; i++)
 		free(files->paths[i]);
+	for (size_t i = 0; i < files->folder_count; i++)
+		free(files->folders[i]);
 	free(files->paths);
+	free(files->folders);
 	*files = (struct ncs_archive_files){ 0 };
 }

@@ -96,6 +96,8 @@ int ncs_archive_add_line(const struct ncs_archive *archive, const char *line);
 struct ncs_archive_files {
 	char **paths; /* in the order in which they were written */
 	size_t count, capacity;
+	char **folders; /* of the job, one on each machine */
+	size_t folder_count, folder_capacity;
 	time_t begun; /* when the job did, the earliest machine's */
 };
 

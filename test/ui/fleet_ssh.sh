@@ -175,6 +175,18 @@ fleet_wants '--remote-command finds the program' 1 'n3: no_job' -- --list \
 	--hosts n3 --remote-command "$fleet_ncclstat"
 fleet_none_left 'after the verdicts'
 
+# --- What a watch keeps ----------------------------------------------------------
+
+"$tmp/agent" n1 ncclstat watch --interval 0.2 --archive="$tmp/kept" \
+	>"$tmp/watch" 2>&1 &
+fleet_jobs="$fleet_jobs $!"
+watch=$!
+await grep -q ' stuck' "$tmp/watch"
+fleet_soon 'what a host keeps of a job is read by ssh' 2 \
+	'^stuck' -- --diagnose --archive="$tmp/kept" --job=unnamed --hosts=n1
+kill "$watch"
+wait "$watch"
+
 # --- The end of sshd, of the link, of the viewer -----------------------------------
 
 # told NAME PATTERN: waits for the viewer; passes if it has told that.

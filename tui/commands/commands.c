@@ -10,6 +10,8 @@
 
 #include "analysis/base/aliases.h"
 #include "analysis/sources/source_shm.h"
+#include "fleet/launch/fetch.h"
+#include "fleet/launch/lookups.h"
 #include "ncclstat/version.h"
 #include "tui/commands/command_runs.h"
 #include "tui/commands/critical_path_command.h"
@@ -416,13 +418,84 @@ static int run_on_archive(const struct mode_command *command,
 	return status;
 }
 
+static void say_not_fetched(const char *host, const char *why)
+{
+	ncs_complain("%s: %s", host, why);
+}
+
+/* Lists the hosts that options name. */
+static bool find_hosts(const struct ncs_options *options,
+		       struct ncs_hostlist *hosts)
+{
+	struct ncs_hostlist excluded = { .count = 0 };
+	struct ncs_guard guard = { .pid = 0 };
+	char why[512];
+	int error = ncs_guard_start(&guard);
+
+	snprintf(why, sizeof(why), "%s", strerror(-error));
+	if (!error)
+		error = ncs_lookup_hosts(&guard, hosts, options->hosts, why,
+					 sizeof(why));
+	if (!error && options->exclude)
+		error = ncs_lookup_hosts(&guard, &excluded, options->exclude,
+					 why, sizeof(why));
+	ncs_guard_stop(&guard);
+	ncs_hostlist_exclude(hosts, &excluded);
+	ncs_hostlist_release(&excluded);
+	if (error)
+		ncs_complain("--hosts: %s", why);
+	return error == 0;
+}
+
+/* Reads what the archives of hosts have of a job, which is fetched first. */
+static int run_on_archives(const struct mode_command *command,
+			   const struct ncs_options *options,
+			   ncs_command_run *live)
+{
+	char usual[sizeof(options->archive_path)];
+	struct ncs_options of_fetched = *options;
+	struct ncs_hostlist hosts = { .count = 0 };
+	struct ncs_fetch fetch = {
+		.call = ncs_follow_call(options),
+		.job = options->choice.job,
+		.archive = options->archive_path,
+		.failed = say_not_fetched,
+	};
+	int status = command->unreadable ? command->unreadable :
+					   NCS_EXIT_NOTHING;
+	int error = 0;
+
+	/* The default there may be another one. */
+	ncs_archive_default(usual, sizeof(usual));
+	if (strcmp(usual, options->archive_path) == 0)
+		fetch.archive = NULL;
+	if (find_hosts(options, &hosts))
+		error = ncs_fetch_begin(&fetch);
+	else
+		hosts.count = 0;
+	if (error) {
+		ncs_complain("%s: %s", fetch.path, strerror(-error));
+	} else if (hosts.count > 0) {
+		snprintf(of_fetched.archive_path,
+			 sizeof(of_fetched.archive_path), "%s", fetch.path);
+		of_fetched.hosts = NULL;
+		if (ncs_fetch_from(&fetch, &hosts) > 0)
+			status = run_on_archive(command, &of_fetched, live);
+		ncs_fetch_end(&fetch);
+	}
+	ncs_hostlist_release(&hosts);
+	return status;
+}
+
 int ncs_commands_run(const struct ncs_options *options, ncs_command_run *live)
 {
 	const struct mode_command *command = &commands[options->mode];
 
 	if (options->archive_path[0] && options->mode != NCS_MODE_WATCH &&
 	    options->mode != NCS_MODE_JOBS)
-		return run_on_archive(command, options, live);
+		return options->hosts ?
+			       run_on_archives(command, options, live) :
+			       run_on_archive(command, options, live);
 	if (ncs_options_want_nodes(options))
 		return run_on_streams(command, options, live);
 

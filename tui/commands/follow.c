@@ -29,24 +29,27 @@
 /* How often it is looked whether all streams have ended. */
 #define RECORD_POLL_MS 100
 
+struct ncs_agent_call ncs_follow_call(const struct ncs_options *options)
+{
+	return (struct ncs_agent_call){
+		.command = options->remote_command ? options->remote_command :
+						     "ncclstat",
+		.directory = options->directory,
+		.interval_ns = options->interval_ns,
+		.with_records = options->with_records,
+		.with_stacks = options->mode != NCS_MODE_DIAGNOSE &&
+			       ncs_options_is_given(options, NCS_OPTION_STACKS),
+		.ssh = getenv("NCCLSTAT_SSH"),
+	};
+}
+
 /* Returns how the options have agents started. */
 static struct ncs_launch launch_of(const struct ncs_options *options)
 {
 	struct ncs_launch launch = {
 		.exclude = options->exclude,
 		.digest = options->digest,
-		.call = {
-			.command = options->remote_command ?
-					   options->remote_command :
-					   "ncclstat",
-			.directory = options->directory,
-			.interval_ns = options->interval_ns,
-			.with_records = options->with_records,
-			.with_stacks = options->mode != NCS_MODE_DIAGNOSE &&
-				       ncs_options_is_given(options,
-							    NCS_OPTION_STACKS),
-			.ssh = getenv("NCCLSTAT_SSH"),
-		},
+		.call = ncs_follow_call(options),
 	};
 
 	/* Recordings have all states, and so have streams that are passed on to

@@ -18,6 +18,9 @@ struct ncs_follow {
 	uint64_t wait_ns;
 };
 
+/* Returns how the options have ncclstat called on other machines. */
+struct ncs_agent_call ncs_follow_call(const struct ncs_options *options);
+
 /* Opens the streams that the options name. Prints a message and returns false
  * if they cannot be opened. */
 bool ncs_follow_open(struct ncs_follow *follow,

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* --jobs: lists the jobs of an archive, the latest last. Must not read recordings: the
- * lines of jobs.jsonl tell what was concluded. */
+/* --jobs: lists the jobs of an archive, the latest last, or writes what is kept of one.
+ * Must not read recordings: the lines of jobs.jsonl tell what was concluded. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "analysis/base/utf8.h"
+#include "fleet/launch/launchers.h"
 #include "record/archive/archive.h"
 #include "tui/commands/command_runs.h"
 #include "tui/commands/json_values.h"
@@ -162,13 +164,57 @@ static int print(const struct ncs_options *options, json_t *jobs)
 			sorted[count++] = job;
 	if (count > 0)
 		qsort(sorted, count, sizeof(json_t *), by_begin);
-	if (options->format == NCS_DUMP_JSON)
+	if (options->jobs_format == NCS_JOBS_JSON)
 		print_json(output.file, sorted, count);
 	else
 		print_text(output.file, sorted, count, options->ascii);
 	free(sorted);
 	ncs_output_release(&output, &status);
 	return count > 0 ? status : NCS_EXIT_NOTHING;
+}
+
+/* --- A tar file ---------------------------------------------------------- */
+
+/* Adds a path, as tar is to know it: below the archive. */
+static void add_below(struct ncs_words *words, const char *path,
+		      const char *archive)
+{
+	path += strlen(archive);
+	ncs_words_add(words, "%s", path + strspn(path, "/"));
+}
+
+/* Becomes tar, which writes what an archive keeps of a job: its folder, also if nothing
+ * is in it yet, and its files. Returns only if it cannot. */
+static void write_tar(const char *archive,
+		      const struct ncs_archive_files *files)
+{
+	struct ncs_words words = { .count = 0 };
+
+	ncs_words_add_split(&words, "tar --no-recursion -cf - -C");
+	ncs_words_add(&words, "%s", archive);
+	ncs_words_add(&words, "--");
+	for (size_t i = 0; i < files->folder_count; i++)
+		add_below(&words, files->folders[i], archive);
+	for (size_t i = 0; i < files->count; i++)
+		add_below(&words, files->paths[i], archive);
+	errno = ENOMEM;
+	if (!words.failed)
+		execvp(words.words[0], words.words);
+	ncs_complain("tar: %s", strerror(errno));
+	ncs_words_release(&words);
+}
+
+static void run_tar(const char *path, const char *job)
+{
+	struct ncs_archive_files files;
+	int error = ncs_archive_find(&files, path, job);
+
+	if (error)
+		ncs_complain("%s: nothing is kept of job %s (%s)", path, job,
+			     strerror(-error));
+	else
+		write_tar(path, &files);
+	ncs_archive_release(&files);
 }
 
 int ncs_jobs_run(const struct ncs_command_input *input)
@@ -181,6 +227,11 @@ int ncs_jobs_run(const struct ncs_command_input *input)
 	snprintf(path, sizeof(path), "%s", options->archive_path);
 	if (!path[0])
 		ncs_archive_default(path, sizeof(path));
+	if (options->jobs_format == NCS_JOBS_TAR) {
+		json_decref(jobs);
+		run_tar(path, options->choice.job);
+		return NCS_EXIT_NOTHING;
+	}
 	error = ncs_archive_each(path, read_archive, jobs);
 	if (error)
 		ncs_complain("%s: no archive of jobs is there (%s); \"ncclstat"

@@ -94,6 +94,11 @@ static bool keeps_without_limit(const struct ncs_options *options)
 	       options->recording.rotate_bytes == 0;
 }
 
+static bool writes_tar(const struct ncs_options *options)
+{
+	return options->jobs_format == NCS_JOBS_TAR;
+}
+
 #define RULE(modes_, options_, error_, ...) \
 	{ \
 		.modes = modes_, .options = options_, .error = error_, \
@@ -142,6 +147,16 @@ static const struct option_rule {
 	     "--archive is for the jobs of this machine: run a watch on each"
 	     " node",
 	     .with = NODES),
+	RULE(~MODE(WATCH), OPTION(ARCHIVE),
+	     "--archive can be combined with --hosts, but with no other way to"
+	     " look at nodes: ssh fetches what each keeps",
+	     .with = OPTION(FOLLOW) | (NODES & ~OPTION(HOSTS))),
+	RULE(MODE(JOBS), NODES,
+	     "--jobs cannot be combined with --hosts: it lists archives of this"
+	     " machine or of a file system that machines share"),
+	RULE(MODE(JOBS), OPTION(JOBS),
+	     "--jobs=tar requires --job=ID: it writes what is kept of one",
+	     .without = OPTION(JOB), .when = writes_tar),
 	RULE(~MODE(WATCH), OPTION(ON),
 	     "--on requires --watch: only there is each finding new once"),
 	RULE(~(MODE(DIAGNOSE) | MODE(RECORD) | MODE(STREAM) | MODE(WATCH) |
@@ -230,7 +245,8 @@ static const struct option_rule {
 	     OPTION(FOLLOW) | NODES,
 	     "--follow, --hosts, --slurm, --kube and --from can be combined"
 	     " only with --dump, --diagnose, --watch, --list, --record or"
-	     " --stream: other commands need a recording or this machine's segments"),
+	     " --stream: other commands need a recording or this machine's segments",
+	     .without = OPTION(ARCHIVE)),
 	RULE(MODE(STREAM), OPTION(FOLLOW) | NODES,
 	     "--stream requires =lines or =packed to pass on streams of"
 	     " nodes: only lines contain the node's name",

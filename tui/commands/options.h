@@ -75,6 +75,12 @@ enum ncs_dump_format {
 	NCS_DUMP_PROMETHEUS,
 };
 
+enum ncs_jobs_format {
+	NCS_JOBS_TEXT,
+	NCS_JOBS_JSON,
+	NCS_JOBS_TAR,
+};
+
 /* The most commands of --on. */
 #define NCS_HOOKS_MAX 8u
 
@@ -123,6 +129,7 @@ struct ncs_options {
 	ncs_option_set given;
 	/* Format of a dump, a diagnosis or a path. */
 	enum ncs_dump_format format;
+	enum ncs_jobs_format jobs_format;
 	enum ncs_stacks_choice stacks; /* if it is given */
 	bool is_beside; /* whether a watch ends with its input */
 	struct ncs_hook hooks[NCS_HOOKS_MAX];

@@ -123,6 +123,8 @@ static size_t found(const struct fixture *fixture, const char *pattern)
 	size_t count = files.count;
 
 	assert_true(error == 0 || error == -ENOENT);
+	/* Those of the ring, too, come with the folder of the job. */
+	assert_int_equal(files.folder_count, error == 0);
 	ncs_archive_release(&files);
 	return count;
 }

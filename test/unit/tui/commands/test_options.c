@@ -597,6 +597,22 @@ static void commands_stand_for_options(void **state)
 	assert_string_equal(options.subcommand->name, "record");
 }
 
+static void archives_are_read_here_or_by_ssh(void **state)
+{
+	(void)state;
+	expect("diagnose --archive=kept --job=7 --hosts=n[1-2]");
+	assert_string_equal(options.hosts, "n[1-2]");
+	expect("export csv --archive=kept --job=7 --hosts=n1");
+	assert_int_equal(options.mode, NCS_MODE_EXPORT);
+	expect_error("export csv --hosts=n1", "--export", "FILE");
+	expect_error("diagnose --archive=kept --job=7 --slurm=7", "--archive",
+		     "--hosts");
+	expect("--jobs=tar --job=7");
+	assert_int_equal(options.jobs_format, NCS_JOBS_TAR);
+	expect_error("--jobs=tar", "--jobs=tar", "--job=ID");
+	expect_error("--jobs --archive=kept --hosts=n1", "--jobs", "--hosts");
+}
+
 static void letters_are_unique(void **state)
 {
 	static const char letters[] = {
@@ -650,6 +666,7 @@ int main(void)
 		cmocka_unit_test(help_lines_are_no_wider_than_asked),
 		cmocka_unit_test(short_help_is_one_screen),
 		cmocka_unit_test(commands_stand_for_options),
+		cmocka_unit_test(archives_are_read_here_or_by_ssh),
 		cmocka_unit_test(letters_are_unique),
 	};
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Fetching from archives; see fetch.h. */
+#include "fleet/launch/fetch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fleet/launch/answer.h"
+
+#define HOST_NS UINT64_C(120000000000)
+/* All output goes into a file. */
+#define OUTPUT_MAX 4096u
+#define WHY_BYTES 512u
+
+/* Runs its arguments but for the first two, a directory and the name of a folder in it,
+ * into which it unpacks their output. The limit is in blocks of 512 bytes. */
+static const char script[] =
+	"umask 077; ulimit -f 4194304; cd \"$1\" && mkdir \"$2\" && cd \"$2\" ||"
+	" exit; shift 2; \"$@\" >kept.tar; status=$?;"
+	" [ -s kept.tar ] || exit $((status ? status : 1));"
+	" tar -xf kept.tar && rm kept.tar";
+
+/* --- The directory -------------------------------------------------------- */
+
+static int remove_entry(const char *path, const struct stat *stat, int type,
+			struct FTW *at)
+{
+	(void)stat, (void)type, (void)at;
+	remove(path);
+	return 0;
+}
+
+/* Removes the directory once the program has ended or closed its side. Never returns. */
+static void remove_in_the_end(const char *path, int input)
+{
+	sigset_t all;
+	char byte;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	setsid();
+	while (read(input, &byte, 1) < 0 && errno == EINTR)
+		;
+	nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	_exit(0);
+}
+
+int ncs_fetch_begin(struct ncs_fetch *fetch)
+{
+	const char *folder = getenv("TMPDIR");
+	int ends[2], error;
+
+	snprintf(fetch->path, sizeof(fetch->path), "%s/ncclstat-XXXXXX",
+		 folder && folder[0] ? folder : "/tmp");
+	if (!mkdtemp(fetch->path))
+		return -errno;
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		error = -errno;
+		rmdir(fetch->path);
+		return error;
+	}
+	fetch->remover = fork();
+	if (fetch->remover == 0) {
+		close(ends[1]);
+		remove_in_the_end(fetch->path, ends[0]);
+	}
+	error = fetch->remover < 0 ? -errno : 0;
+	close(ends[0]);
+	fetch->alive = ends[1];
+	if (error) {
+		close(ends[1]);
+		rmdir(fetch->path);
+	}
+	return error;
+}
+
+void ncs_fetch_end(struct ncs_fetch *fetch)
+{
+	close(fetch->alive);
+	while (waitpid(fetch->remover, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* --- Hosts ---------------------------------------------------------------- */
+
+struct fetching {
+	const struct ncs_fetch *fetch;
+	const struct ncs_hostlist *hosts;
+	size_t fetched;
+};
+
+static bool begin_host(void *context, size_t task, struct ncs_answer *answer,
+		       struct ncs_guard *guard)
+{
+	const struct fetching *fetching = context;
+	const struct ncs_fetch *fetch = fetching->fetch;
+	const char *host = fetching->hosts->hosts[task]->name;
+	struct ncs_words words = { .count = 0 };
+	char why[WHY_BYTES] = "";
+	int error = -ENOMEM;
+
+	ncs_words_add_shell(&words, script);
+	ncs_words_add(&words, "sh");
+	ncs_words_add(&words, "%s", fetch->path);
+	/* No name of a host may name another directory. */
+	ncs_words_add(&words, "%zu", task + 1);
+	ncs_words_add_ssh_kept(&words, host, &fetch->call, fetch->job,
+			       fetch->archive);
+	if (!words.failed)
+		error = ncs_answer_begin(answer, guard, words.words, NULL,
+					 OUTPUT_MAX, HOST_NS, why, sizeof(why));
+	if (error)
+		fetch->failed(host, why[0] ? why : strerror(-error));
+	ncs_words_release(&words);
+	return error == 0;
+}
+
+static bool end_host(void *context, size_t task, struct ncs_answer *answer,
+		     struct ncs_guard *guard, int turn)
+{
+	struct fetching *fetching = context;
+	char *text, why[WHY_BYTES] = "";
+	int error = ncs_answer_end(answer, guard, "ssh", turn, &text, why,
+				   sizeof(why));
+
+	free(text);
+	if (error)
+		fetching->fetch->failed(fetching->hosts->hosts[task]->name,
+					why[0] ? why : strerror(-error));
+	else
+		fetching->fetched++;
+	return false;
+}
+
+size_t ncs_fetch_from(struct ncs_fetch *fetch, const struct ncs_hostlist *hosts)
+{
+	struct fetching fetching = { .fetch = fetch, .hosts = hosts };
+	const struct ncs_answer_tasks tasks = { &fetching, begin_host,
+						end_host };
+	int error = ncs_answers_run(&tasks, hosts->count);
+
+	for (size_t i = 0; error && i < hosts->count; i++)
+		fetch->failed(hosts->hosts[i]->name, strerror(-error));
+	return fetching.fetched;
+}

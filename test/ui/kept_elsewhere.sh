@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What the archives of several nodes keep of a job is fetched by ssh and read as one.
+# ssh is a stand-in that runs its command on a fake node, in a home of its own.
+#
+# Prints "ok ..." or "not ok ..." for each check.
+
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+. test/fleet.sh
+fleet_needs tar
+fleet_needs_names
+fleet_enter kept-elsewhere
+fleet_nodes n1 n2
+mkdir "$tmp/home-n1" "$tmp/home-n2" "$tmp/job" "$tmp/fetched"
+
+# check NAME COMMAND...: passes if the command succeeds.
+check() {
+	name=$1
+	shift
+	if "$@"; then
+		echo "ok $name"
+	else
+		echo "not ok $name"
+	fi
+}
+
+# --- A job of eight ranks on two nodes hangs and is ended -------------------
+
+python3 test/ui/faulty_job.py missing 8 "$tmp/job"
+for node in n1 n2; do
+	# A node's watch keeps its jobs below its home.
+	"$tmp/agent" "$node" sh -c 'cd "$0" && exec ncclstat watch -i 0.2 \
+		--archive=kept --archive-size=64M' "$tmp/home-$node" \
+		>"$tmp/watch-$node" 2>&1 &
+	fleet_jobs="$fleet_jobs $!"
+done
+players=
+set -- "$tmp/job"/*
+for node in n1 n2; do
+	SLURM_JOB_ID=4711 "$tmp/agent" "$node" "$fleet_build/ncclreplay" --hold \
+		"$1" "$2" "$3" "$4" 2>"$tmp/replay-$node" &
+	players="$players $!"
+	fleet_jobs="$fleet_jobs $!"
+	shift 4
+done
+for node in n1 n2; do
+	check "$node finds that the job hangs" await grep -q ' stuck' \
+		"$tmp/watch-$node"
+done
+
+cat >"$tmp/ssh" <<END
+#!/bin/sh
+# ssh's arguments end with the host and one text for a shell.
+while [ "\$1" != -- ]; do
+	shift
+done
+case \$2 in
+n[12]) ;;
+*)
+	echo "ssh: Could not resolve hostname \$2" >&2
+	exit 255
+	;;
+esac
+cd "$tmp/home-\$2" && exec "$tmp/agent" "\$2" sh -c "\$3"
+END
+chmod +x "$tmp/ssh"
+export NCCLSTAT_SSH="$tmp/ssh" TMPDIR="$tmp/fetched"
+
+# fetched OPTION...: runs ncclstat on what the nodes keep.
+fetched() {
+	"$fleet_ncclstat" --archive=kept "$@" >"$tmp/said" 2>"$tmp/err"
+}
+says() {
+	grep -q "$1" "$tmp/said" || {
+		sed 's/^/# /' "$tmp/said" "$tmp/err"
+		false
+	}
+}
+is_stuck() {
+	fetched --diagnose --job=4711 --hosts='n[1-2]'
+	[ $? -eq 2 ]
+}
+check 'a job that still runs is stuck there' await is_stuck
+# The looks of a recording are a second apart.
+has_looks() {
+	is_stuck && says 'recorded, at 0:0[8-9]'
+}
+await has_looks >/dev/null
+check 'its ranks are all seen' says ' 8 ranks'
+
+# shellcheck disable=SC2086 # pids
+kill $players
+for node in n1 n2; do
+	check "its end is kept on $node" await grep -q '"ended","job":"4711"' \
+		"$tmp/home-$node/kept/jobs.jsonl"
+done
+fetched --diagnose --job=4711 --hosts='n[1-2]'
+check 'a job that has ended is stuck there, too' test $? -eq 2
+check 'the root is told' says '^stuck from .* rank 1 of faulty has not called'
+check 'of both nodes' says ' 8 ranks'
+check 'without a message' test ! -s "$tmp/err"
+fetched --diagnose --job=4711 --hosts=n2
+check 'of one node there are its ranks' says ' 4 ranks'
+fetched --dump=json --job=4711 --hosts='n[1-2]'
+check 'it is dumped' says '"nranks":8'
+fetched --report="$tmp/report.html" --job=4711 --hosts='n[1-2]'
+check 'and reported' test -s "$tmp/report.html"
+
+# --- What cannot be had ------------------------------------------------------
+
+fetched --diagnose --job=4711 --hosts='n[1-3]'
+check 'the others are read if one does not answer' says ' 8 ranks'
+check 'and it is told' grep -q 'n3: ssh says: .*Could not resolve' "$tmp/err"
+fetched --diagnose --job=4712 --hosts='n[1-2]'
+check 'of a job that nobody keeps there is no verdict' test $? -eq 3
+check 'and the reason' grep -q 'n2: .*nothing is kept of job 4712' "$tmp/err"
+fetched --diagnose --job="4711'; touch $tmp/injected; '" --hosts=n1
+check 'a name is no command' test ! -e "$tmp/injected"
+fetched --diagnose --job=4711 --slurm=4711
+check 'another way to look at nodes is refused' test $? -eq 64
+check 'with what to do' grep -q 'with --hosts' "$tmp/err"
+check 'nothing is left' test -z "$(ls "$TMPDIR")"
+
+# The stand-in waits, so that the program is killed while it fetches.
+sed -i '2i sleep 20' "$tmp/ssh"
+"$fleet_ncclstat" --archive=kept --diagnose --job=4711 --hosts=n1 \
+	>"$tmp/said" 2>&1 &
+viewer=$!
+is_begun() {
+	[ -n "$(ls "$TMPDIR"/*/ 2>/dev/null)" ]
+}
+is_gone() {
+	[ -z "$(ls "$TMPDIR")" ]
+}
+await is_begun
+kill -KILL "$viewer"
+check 'nor if it is killed' await is_gone
+
+# --- The tar file itself ---------------------------------------------------------
+
+"$fleet_ncclstat" --jobs=tar --archive="$tmp/home-n1/kept" --job=4711 >"$tmp/tar"
+check 'one job is written as a tar file' \
+	sh -c 'tar -tf "$0" | grep -q "^jobs/4711@"' "$tmp/tar"
+mkdir "$tmp/here" && tar -xf "$tmp/tar" -C "$tmp/here"
+"$fleet_ncclstat" --diagnose --archive="$tmp/here" --job=4711 >"$tmp/said" 2>&1
+check 'which can be read elsewhere' test $? -eq 2
+"$fleet_ncclstat" --jobs=tar --archive="$tmp/home-n1/kept" 2>"$tmp/err"
+check 'a name is required' grep -q 'requires --job' "$tmp/err"
