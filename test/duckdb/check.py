@@ -230,9 +230,78 @@ def check_kept_jobs():
          "late_rank": "0", "lost_hours": None, "unseen_ends": "1"}])
 
 
+def kept(node, job, begun_s, busbw_gbs, findings=()):
+    """The line of a job of an hour that has ended."""
+    return {"event": "ended", "job": job, "node": node, "uid": 1, "user": "u",
+            "begun_s": begun_s, "ended_s": begun_s + 3600, "lasted_s": 3600,
+            "processes": 8, "ranks": 8, "severity": "well", "sentence": "",
+            "end_is_unseen": False, "training_step": {"step_ns": 250000000},
+            "findings": list(findings), "communicators": [{
+                "communicator": {"id": "a", "name": None, "nranks": 8,
+                                 "nnodes": 1},
+                "functions": [{"function": "AllReduce", "timing": "stream",
+                               "busbw_gbs": busbw_gbs}],
+                "skew": {"operations": 9, "median_ns": 5, "p99_ns": 70},
+                "lost": 0}]}
+
+
+def check_history():
+    """Weeks of jobs on three nodes. n1 was late in three of its latest 20 jobs, and in
+    one before these; n2's links are slow in the latest week, n3's were before."""
+    day = 86400
+    late = {"verdict": "late_rank", "severity": "slow", "rank": 3,
+            "cost_share": 0.25, "sentence": "rank 3 ..."}
+    missing = {"verdict": "rank_missing", "severity": "stuck", "rank": 2,
+               "cost_share": None, "sentence": "rank 2 ..."}
+    little = dict(late, cost_share=0.06)
+    history = f"{folder}/history"
+    for node in ("n1", "n2", "n3"):
+        lines = []
+        for i in range(24):
+            speed = 300
+            if node == "n2" and i >= 18 or node == "n3" and i < 10:
+                speed = 200
+            found = {("n1", 2): [late], ("n1", 5): [late, little],
+                     ("n1", 9): [missing], ("n1", 20): [little]}
+            lines.append(kept(node, f"{node}.{i}", (100 + i) * day, speed,
+                              found.get((node, i), ())))
+        lines.insert(0, {"event": "begun", "job": "x", "node": node})
+        os.makedirs(f"{history}/{node}")
+        # A log that has grown is kept under another name.
+        for name, part in (("jobs.jsonl.old", lines[:9]),
+                           ("jobs.jsonl", lines[9:])):
+            with open(f"{history}/{node}/{name}", "w",
+                      encoding="utf-8") as file:
+                file.writelines(json.dumps(line) + "\n" for line in part)
+            if name == "jobs.jsonl":
+                with open(f"{history}/{node}/{name}", "a",
+                          encoding="utf-8") as file:
+                    file.write('{"event":"ended","job":"cut')
+    check("history: the lines of all jobs become a table",
+          run(history, "job_history"), [{"Count": "72"}])
+    check("history: it has times of the clock, steps and users",
+          ask(history, "SELECT begun::VARCHAR AS begun, step_s, user_name FROM"
+              " 'jobs.parquet' WHERE job = 'n1.0'")[0],
+          [{"begun": "1970-04-11 00:00:00", "step_s": 0.25,
+            "user_name": "u"}])
+    check("history: a node was late in some of its latest 20 jobs",
+          run(history, "late_nodes"),
+          [{"node": "n1", "jobs": "20", "late": "3",
+            "latest": "1970-05-01 00:00:00"}])
+    check("history: a node's links fell below its peers' in a week",
+          run(history, "slow_links"),
+          [{"node": "n2", "collective": "AllReduce", "nranks": "8",
+            "nnodes": "1", "busbw_gbs": 200, "peers_gbs": 300, "jobs": "7"}])
+    check("history: jobs lost more than a tenth to a rank",
+          [(row["job"], row["late_rank"], row["cost_share"], row["lost_hours"])
+           for row in run(history, "lost_time")],
+          [("n1.2", "3", 0.25, 0.25), ("n1.5", "3", 0.25, 0.25)])
+
+
 for each in NAMES:
     check_tables(each)
 check_kept_jobs()
+check_history()
 check_metadata()
 for each in ("net-v5-mix", "net-v5-ddp8"):
     check_busbw_csv(each)
