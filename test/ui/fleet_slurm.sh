@@ -80,6 +80,7 @@ ReturnToService=2
 SlurmdTimeout=300
 KillWait=2
 TaskProlog=$tmp/task-prolog
+Prolog=$tmp/prolog
 Epilog=$tmp/epilog
 NodeName=n[01-08] NodeHostname=$host NodeAddr=127.0.0.1 Port=[17001-17008]
 PartitionName=all Nodes=n[01-08] Default=YES MaxTime=INFINITE State=UP
@@ -95,7 +96,13 @@ cat >"$tmp/epilog" <<EOF
 PATH="$fleet_build:\$PATH" NCCLSTAT_DIR="$tmp/node-killed" \
 	exec sh "$recipes/slurm-epilog.sh"
 EOF
-chmod +x "$tmp/task-prolog" "$tmp/epilog"
+sed "s#/var/lib/ncclstat#$tmp/watched#" "$recipes/slurm-prolog.sh" >"$tmp/watch.sh"
+cat >"$tmp/prolog" <<EOF
+#!/bin/sh
+export FLEET_MARK="$tmp" NCCLSTAT_DIR="$tmp/node-watched"
+PATH="$fleet_build:\$PATH" exec sh "$tmp/watch.sh"
+EOF
+chmod +x "$tmp/task-prolog" "$tmp/prolog" "$tmp/epilog"
 export SLURM_CONF="$tmp/slurm.conf"
 slurmctld -D -c >"$tmp/slurmctld.out" 2>&1 &
 daemons="$daemons $!"
@@ -138,6 +145,7 @@ plugin_of() {
 }
 
 shm_folder "$tmp/node-killed"
+shm_folder "$tmp/node-watched"
 NCCLSTAT_DIR="$tmp/node-killed" "$fleet_build/ncclreplay" --hold \
 	test/captures/net-v5-mix/rank0.calllog.xz >"$tmp/killed" 2>&1 &
 killed=$!
@@ -152,6 +160,27 @@ plugin_of other | grep -qx other
 says 'a job that has another plugin keeps it' $?
 await none_left
 says "Slurm's epilog removes what a killed job left" $?
+
+# watches: prints the pids of the watches that prologs have started: the oldest first.
+# The recorder of a watch has the same words.
+watches() {
+	pgrep -f "^ncclstat watch .*--archive=$tmp/watched"
+}
+has_one_watch() {
+	[ "$(watches | wc -l)" = 2 ]
+}
+no_watch() {
+	! watches >/dev/null
+}
+# Each of the nodes runs the prolog, but they are one machine here.
+srun -N8 true 2>/dev/null
+await has_one_watch
+says "Slurm's prolog starts one watch, which outlives it" $?
+# Jobs to come need none.
+echo 'exit 0' >"$tmp/watch.sh"
+kill "$(watches | head -n 1)"
+await no_watch
+says 'it ends when it is told to' $?
 
 # --- A job that hangs across n01 and n02 -----------------------------------------
 

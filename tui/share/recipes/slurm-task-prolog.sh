@@ -5,6 +5,7 @@
 # NCCL do not notice; ranks are labelled with the job's and step's ids.
 #
 #   slurm.conf: TaskProlog=/etc/slurm/slurm-task-prolog.sh
+#               Prolog=/etc/slurm/slurm-prolog.sh
 #               Epilog=/etc/slurm/slurm-epilog.sh
 #
 # Tested (test/ui/fleet_slurm.sh) with Slurm 22.05 and a task that has what
