@@ -555,19 +555,43 @@ static void calls_of_a_rank_that_waits_set_no_pace(void **state)
 		assert_costs("broadcast-host-late", from_s, 1, 34.4, 3);
 }
 
-/* The truth is 40.6 %, which the upper bound tells. Others wait for the rank 74 % of the
- * time, which a cost of 4 % does not explain. */
+/* The truth is 40.6 %. Two ranks share a GPU, on which the late one's launches begin at
+ * times that the end before explains a little better than its calls do. */
+static void a_late_host_on_a_shared_gpu_costs_what_it_does(void **state)
+{
+	(void)state;
+	assert_costs("ahead-host-late", 0, 1, 40.6, 1);
+}
+
+/* The same recording, but the late rank's steps begin on its GPU exactly so long after the
+ * end before, so that they seem to follow that. Others wait for the rank 74 % of the time,
+ * which the cost of 4 % that is left does not explain; the upper bound does. */
 static void a_cost_that_leaves_a_long_wait_unexplained_is_unknown(void **state)
 {
-	struct ncs_cost *cost = compute_recorded("ahead-host-late", 0, INFINITY);
-	const struct ncs_cost_of_rank *ranks = costs_of_two(cost);
+	struct recorded recorded;
+	struct ncs_cost *cost;
+	const struct ncs_cost_of_rank *ranks;
+	const struct ncs_cost_part *before = NULL;
 
 	(void)state;
+	read_recording(&recorded, "ahead-host-late");
+	for (size_t i = 0; i < recorded.count; i++) {
+		struct ncs_cost_part *part = &recorded.parts[i];
+
+		if (part->rank != 1)
+			continue;
+		if (before && part->call_ns > before->end_ns)
+			part->begin_ns = before->end_ns + 28600000;
+		before = part;
+	}
+	cost = compute(recorded.parts, recorded.count);
+	ranks = costs_of_two(cost);
 	assert_int_equal(ranks[1].unknown, NCS_COST_AMBIGUOUS);
 	assert_float_equal(ranks[1].most, 0.406, 0.02);
 	assert_int_equal(ranks[0].unknown, NCS_COST_KNOWN);
 	assert_true(ranks[0].share < 0.01);
 	ncs_cost_free(cost);
+	free(recorded.parts);
 }
 
 static void ranks_of_that_job_without_the_fault_cost_nothing(void **state)
@@ -672,6 +696,7 @@ int main(void)
 		cmocka_unit_test(a_slow_gpu_of_a_real_job_costs_what_it_does),
 		cmocka_unit_test(a_late_host_of_a_real_job_costs_what_it_does),
 		cmocka_unit_test(calls_of_a_rank_that_waits_set_no_pace),
+		cmocka_unit_test(a_late_host_on_a_shared_gpu_costs_what_it_does),
 		cmocka_unit_test(
 			a_cost_that_leaves_a_long_wait_unexplained_is_unknown),
 		cmocka_unit_test(
