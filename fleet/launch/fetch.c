@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fleet/launch/answer.h"
@@ -19,13 +21,32 @@
 #define OUTPUT_MAX 4096u
 #define WHY_BYTES 512u
 
+/* The archives that were fetched whole, below the directory. */
+#define KEPT "kept"
+
+/* How long the guard may take to end what still writes into the directory. */
+#define REMOVE_TRIES 60u
+#define REMOVE_STEP_NS 100000000
+
 /* Runs its arguments but for the first two, a directory and the name of a folder in it,
- * into which it unpacks their output. The limit is in blocks of 512 bytes. */
+ * and unpacks their output there. Only one that is whole is moved to the others: tar's
+ * status is 1 if a file grew meanwhile. The limit is in blocks of 512 bytes; a program
+ * that exceeds it ends with 153. */
 static const char script[] =
-	"umask 077; ulimit -f 4194304; cd \"$1\" && mkdir \"$2\" && cd \"$2\" ||"
-	" exit; shift 2; \"$@\" >kept.tar; status=$?;"
-	" [ -s kept.tar ] || exit $((status ? status : 1));"
-	" tar -xf kept.tar && rm kept.tar";
+	"umask 077; ulimit -f 4194304; base=$1 name=$2; shift 2;"
+	" mkdir \"$base/$name\" && cd \"$base/$name\" || exit;"
+	" \"$@\" >kept.tar; status=$?;"
+	" case $status in"
+	" 0 | 1) [ -s kept.tar ] || exit 1 ;;"
+	" 153) echo 'more than 2 GiB are kept there' >&2; exit 1 ;;"
+	" *) exit $status ;;"
+	" esac;"
+	" tar -xf kept.tar && rm kept.tar || {"
+	" echo \"it cannot be unpacked below $base\" >&2; exit 1; };"
+	" [ -d jobs ] || {"
+	" echo 'the archives of several machines are there: read them there' >&2;"
+	" exit 1; };"
+	" mv \"$base/$name\" \"$base/" KEPT "/$name\"";
 
 /* --- The directory -------------------------------------------------------- */
 
@@ -37,32 +58,37 @@ static int remove_entry(const char *path, const struct stat *stat, int type,
 	return 0;
 }
 
-/* Removes the directory once the program has ended or closed its side. Never returns. */
+/* Removes the directory once the program has ended or closed its side: again and again
+ * while something writes into it. Never returns. */
 static void remove_in_the_end(const char *path, int input)
 {
-	sigset_t all;
+	const struct timespec step = { .tv_nsec = REMOVE_STEP_NS };
 	char byte;
 
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
 	setsid();
 	while (read(input, &byte, 1) < 0 && errno == EINTR)
 		;
-	nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	for (unsigned i = 0; i < REMOVE_TRIES && access(path, F_OK) == 0; i++) {
+		if (i > 0)
+			nanosleep(&step, NULL);
+		nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	}
 	_exit(0);
 }
 
-int ncs_fetch_begin(struct ncs_fetch *fetch)
+/* Makes the directory and starts the process that removes it. The signals that would end
+ * the program are blocked. */
+static int make_directory(struct ncs_fetch *fetch)
 {
-	const char *folder = getenv("TMPDIR");
+	char kept[sizeof(fetch->path) + sizeof(KEPT)];
 	int ends[2], error;
 
-	snprintf(fetch->path, sizeof(fetch->path), "%s/ncclstat-XXXXXX",
-		 folder && folder[0] ? folder : "/tmp");
 	if (!mkdtemp(fetch->path))
 		return -errno;
-	if (pipe2(ends, O_CLOEXEC) != 0) {
+	snprintf(kept, sizeof(kept), "%s/" KEPT, fetch->path);
+	if (mkdir(kept, 0700) != 0 || pipe2(ends, O_CLOEXEC) != 0) {
 		error = -errno;
+		rmdir(kept);
 		rmdir(fetch->path);
 		return error;
 	}
@@ -76,8 +102,26 @@ int ncs_fetch_begin(struct ncs_fetch *fetch)
 	fetch->alive = ends[1];
 	if (error) {
 		close(ends[1]);
+		rmdir(kept);
 		rmdir(fetch->path);
+		return error;
 	}
+	snprintf(fetch->kept, sizeof(fetch->kept), "%s", kept);
+	return 0;
+}
+
+int ncs_fetch_begin(struct ncs_fetch *fetch)
+{
+	const char *folder = getenv("TMPDIR");
+	sigset_t all, before;
+	int error;
+
+	snprintf(fetch->path, sizeof(fetch->path), "%s/ncclstat-XXXXXX",
+		 folder && folder[0] ? folder : "/tmp");
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	error = make_directory(fetch);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	return error;
 }
 

@@ -21,7 +21,8 @@ struct ncs_fetch {
 	/* Is told why nothing comes from a host. */
 	void (*failed)(const char *host, const char *why);
 	/* Set by ncs_fetch_begin(). */
-	char path[4096];
+	char path[4000];
+	char kept[4000 + 8]; /* has a folder for each host that gave all */
 	int alive;     /* the directory goes once this is closed */
 	pid_t remover; /* the process that removes it */
 };
@@ -29,8 +30,9 @@ struct ncs_fetch {
 /* Makes the directory, in $TMPDIR or /tmp. Returns 0 or -errno; end it only after 0. */
 int ncs_fetch_begin(struct ncs_fetch *fetch);
 
-/* Fetches from hosts, 16 at a time: of each 2 GiB at most, within two minutes. Returns
- * the number of those from which something has come. */
+/* Fetches from hosts, 16 at a time: of each 2 GiB at most, within two minutes; that takes
+ * twice the room while it is unpacked. Returns the number of those from which all has
+ * come; of the others nothing is kept. */
 size_t ncs_fetch_from(struct ncs_fetch *fetch, const struct ncs_hostlist *hosts);
 
 /* Removes the directory. */

@@ -89,7 +89,7 @@ int ncs_archive_each(const char *path,
 		     void *context);
 
 /* Adds a line to jobs.jsonl, whole or not at all. A file that has grown to 64 MiB becomes
- * jobs.jsonl.old, which is not read. Returns 0 or -errno. */
+ * jobs.jsonl.old, which commands do not read. Returns 0 or -errno. */
 int ncs_archive_add_line(const struct ncs_archive *archive, const char *line);
 
 /* The files that are kept of a job. */

@@ -230,7 +230,7 @@ def check_kept_jobs():
          "late_rank": "0", "lost_hours": None, "unseen_ends": "1"}])
 
 
-def kept(node, job, begun_s, busbw_gbs, findings=()):
+def kept(node, job, begun_s, busbw_gbs, findings=(), nnodes=1):
     """The line of a job of an hour that has ended."""
     return {"event": "ended", "job": job, "node": node, "uid": 1, "user": "u",
             "begun_s": begun_s, "ended_s": begun_s + 3600, "lasted_s": 3600,
@@ -238,7 +238,7 @@ def kept(node, job, begun_s, busbw_gbs, findings=()):
             "end_is_unseen": False, "training_step": {"step_ns": 250000000},
             "findings": list(findings), "communicators": [{
                 "communicator": {"id": "a", "name": None, "nranks": 8,
-                                 "nnodes": 1},
+                                 "nnodes": nnodes},
                 "functions": [{"function": "AllReduce", "timing": "stream",
                                "busbw_gbs": busbw_gbs}],
                 "skew": {"operations": 9, "median_ns": 5, "p99_ns": 70},
@@ -262,9 +262,12 @@ def check_history():
             if node == "n2" and i >= 18 or node == "n3" and i < 10:
                 speed = 200
             found = {("n1", 2): [late], ("n1", 5): [late, little],
-                     ("n1", 9): [missing], ("n1", 20): [little]}
+                     ("n1", 9): [missing], ("n1", 20): [little],
+                     ("n3", 12): [missing]}
+            # Of two nodes, the rank that did not come may be the other one's.
             lines.append(kept(node, f"{node}.{i}", (100 + i) * day, speed,
-                              found.get((node, i), ())))
+                              found.get((node, i), ()),
+                              2 if (node, i) == ("n3", 12) else 1))
         lines.insert(0, {"event": "begun", "job": "x", "node": node})
         os.makedirs(f"{history}/{node}")
         # A log that has grown is kept under another name.

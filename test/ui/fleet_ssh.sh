@@ -175,7 +175,7 @@ fleet_wants '--remote-command finds the program' 1 'n3: no_job' -- --list \
 	--hosts n3 --remote-command "$fleet_ncclstat"
 fleet_none_left 'after the verdicts'
 
-# --- What a watch keeps ----------------------------------------------------------
+# --- The archive of a host ----------------------------------------------------------
 
 "$tmp/agent" n1 ncclstat watch --interval 0.2 --archive="$tmp/kept" \
 	>"$tmp/watch" 2>&1 &

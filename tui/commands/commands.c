@@ -423,16 +423,18 @@ static void say_not_fetched(const char *host, const char *why)
 	ncs_complain("%s: %s", host, why);
 }
 
-/* Lists the hosts that options name. */
+/* Lists the hosts that options name. Prints a message and returns false if there is
+ * none. */
 static bool find_hosts(const struct ncs_options *options,
 		       struct ncs_hostlist *hosts)
 {
 	struct ncs_hostlist excluded = { .count = 0 };
 	struct ncs_guard guard = { .pid = 0 };
-	char why[512];
+	char why[512] = "there is no node left";
 	int error = ncs_guard_start(&guard);
 
-	snprintf(why, sizeof(why), "%s", strerror(-error));
+	if (error)
+		snprintf(why, sizeof(why), "%s", strerror(-error));
 	if (!error)
 		error = ncs_lookup_hosts(&guard, hosts, options->hosts, why,
 					 sizeof(why));
@@ -442,9 +444,10 @@ static bool find_hosts(const struct ncs_options *options,
 	ncs_guard_stop(&guard);
 	ncs_hostlist_exclude(hosts, &excluded);
 	ncs_hostlist_release(&excluded);
-	if (error)
-		ncs_complain("--hosts: %s", why);
-	return error == 0;
+	if (!error && hosts->count > 0)
+		return true;
+	ncs_complain("%s", why);
+	return false;
 }
 
 /* Reads what the archives of hosts have of a job, which is fetched first. */
@@ -452,32 +455,25 @@ static int run_on_archives(const struct mode_command *command,
 			   const struct ncs_options *options,
 			   ncs_command_run *live)
 {
-	char usual[sizeof(options->archive_path)];
 	struct ncs_options of_fetched = *options;
 	struct ncs_hostlist hosts = { .count = 0 };
 	struct ncs_fetch fetch = {
 		.call = ncs_follow_call(options),
 		.job = options->choice.job,
-		.archive = options->archive_path,
+		.archive = options->archive_named,
 		.failed = say_not_fetched,
 	};
 	int status = command->unreadable ? command->unreadable :
 					   NCS_EXIT_NOTHING;
-	int error = 0;
+	bool any = find_hosts(options, &hosts);
+	int error = any ? ncs_fetch_begin(&fetch) : 0;
 
-	/* The default there may be another one. */
-	ncs_archive_default(usual, sizeof(usual));
-	if (strcmp(usual, options->archive_path) == 0)
-		fetch.archive = NULL;
-	if (find_hosts(options, &hosts))
-		error = ncs_fetch_begin(&fetch);
-	else
-		hosts.count = 0;
 	if (error) {
-		ncs_complain("%s: %s", fetch.path, strerror(-error));
-	} else if (hosts.count > 0) {
+		ncs_complain("%s: %s; TMPDIR names another directory",
+			     fetch.path, strerror(-error));
+	} else if (any) {
 		snprintf(of_fetched.archive_path,
-			 sizeof(of_fetched.archive_path), "%s", fetch.path);
+			 sizeof(of_fetched.archive_path), "%s", fetch.kept);
 		of_fetched.hosts = NULL;
 		if (ncs_fetch_from(&fetch, &hosts) > 0)
 			status = run_on_archive(command, &of_fetched, live);

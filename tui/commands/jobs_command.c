@@ -3,6 +3,7 @@
  * Must not read recordings: the lines of jobs.jsonl tell what was concluded. */
 #include <errno.h>
 #include <fnmatch.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -197,6 +198,8 @@ static void write_tar(const char *archive,
 		add_below(&words, files->folders[i], archive);
 	for (size_t i = 0; i < files->count; i++)
 		add_below(&words, files->paths[i], archive);
+	/* A reader that goes away ends tar without a word. */
+	signal(SIGPIPE, SIG_DFL);
 	errno = ENOMEM;
 	if (!words.failed)
 		execvp(words.words[0], words.words);

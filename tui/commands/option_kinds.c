@@ -197,6 +197,7 @@ static bool take_archive(const struct ncs_option_input *input)
 {
 	size_t size = sizeof(input->options->archive_path);
 
+	input->options->archive_named = input->argument;
 	if (!input->argument)
 		return ncs_archive_default(input->options->archive_path,
 					   size)[0] != '\0';

@@ -151,6 +151,11 @@ static const struct option_rule {
 	     "--archive can be combined with --hosts, but with no other way to"
 	     " look at nodes: ssh fetches what each keeps",
 	     .with = OPTION(FOLLOW) | (NODES & ~OPTION(HOSTS))),
+	RULE(~MODE(WATCH),
+	     OPTION(DIR) | OPTION(RECORDS) | OPTION(DIGEST) | OPTION(WAIT),
+	     "--dir, --records, --digest and --wait cannot be combined with"
+	     " --archive: it names recordings",
+	     .with = OPTION(ARCHIVE)),
 	RULE(MODE(JOBS), NODES,
 	     "--jobs cannot be combined with --hosts: it lists archives of this"
 	     " machine or of a file system that machines share"),

@@ -141,6 +141,7 @@ struct ncs_options {
 	uint64_t heartbeat_ns; /* longest silence of the input; 0 if not given */
 	bool follows;      /* whether the files are streams */
 	char archive_path[NCS_OPTION_VALUE_MAX]; /* "" if not given */
+	const char *archive_named; /* NULL: it is the default */
 	uint64_t archive_bytes;
 	uint64_t job_begun_ns; /* of an archive's job, since 1970; 0: any */
 	const char *textfile_directory;

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- Writes jobs.parquet: the jobs that have ended, from the archives of all nodes that
 -- are below this directory (ncclstat watch --archive). late_nodes.sql, slow_links.sql
--- and lost_time.sql read it; sacct joins by job, DCGM by node and time. Run it again to
--- add what has come: an archive's jobs.jsonl has weeks, and jobs.jsonl.old those
--- before. Times are UTC. Answers with the number of jobs.
+-- and lost_time.sql read it; sacct joins by job, DCGM by node and time. It is made anew
+-- of all lines that archives still have: weeks in jobs.jsonl, and those before in
+-- jobs.jsonl.old. Times are UTC. Answers with the number of jobs.
 COPY (
 	SELECT job, node, user AS user_name, uid,
 		make_timestamp(begun_s * 1000000) AS begun,

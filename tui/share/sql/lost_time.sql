@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Jobs that lost more than a tenth of their time to a rank, of jobs.parquet
--- (job_history.sql): a row for each job and node, the one that lost most first.
+-- (job_history.sql): a row for each job, node and rank, the one that cost
+-- most first.
 --
 --   cost_share   what the rank cost, where that is known
 --   lost_hours   that share of the job's time: the finding may be of a part of it

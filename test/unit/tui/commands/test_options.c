@@ -607,6 +607,10 @@ static void archives_are_read_here_or_by_ssh(void **state)
 	expect_error("export csv --hosts=n1", "--export", "FILE");
 	expect_error("diagnose --archive=kept --job=7 --slurm=7", "--archive",
 		     "--hosts");
+	expect_error("diagnose --archive=kept --job=7 --hosts=n1 --records",
+		     "--records", "--archive");
+	expect("diagnose --archive --job=7 --hosts=n1");
+	assert_null(options.archive_named);
 	expect("--jobs=tar --job=7");
 	assert_int_equal(options.jobs_format, NCS_JOBS_TAR);
 	expect_error("--jobs=tar", "--jobs=tar", "--job=ID");
