@@ -264,7 +264,7 @@ def check_history():
             found = {("n1", 2): [late], ("n1", 5): [late, little],
                      ("n1", 9): [missing], ("n1", 20): [little],
                      ("n3", 12): [missing]}
-            # Of two nodes, the rank that did not come may be the other one's.
+            # The rank that did not come may be the other node's.
             lines.append(kept(node, f"{node}.{i}", (100 + i) * day, speed,
                               found.get((node, i), ()),
                               2 if (node, i) == ("n3", 12) else 1))

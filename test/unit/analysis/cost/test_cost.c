@@ -563,7 +563,7 @@ static void a_late_host_on_a_shared_gpu_costs_what_it_does(void **state)
 	assert_costs("ahead-host-late", 0, 1, 40.6, 1);
 }
 
-/* The same recording, but the late rank's steps begin on its GPU exactly so long after the
+/* In that recording, the late rank's steps now begin on its GPU exactly so long after the
  * end before, so that they seem to follow that. Others wait for the rank 74 % of the time,
  * which the cost of 4 % that is left does not explain; the upper bound does. */
 static void a_cost_that_leaves_a_long_wait_unexplained_is_unknown(void **state)
