@@ -29,7 +29,6 @@ static int look_up(struct ncs_agents *agents, struct ncs_hostlist *list,
 		   char *why, size_t why_size)
 {
 	const struct ncs_launch *launch = &agents->launch;
-	struct ncs_hostlist excluded = { .count = 0 };
 	int error = 0;
 
 	switch (launch->way) {
@@ -48,12 +47,9 @@ static int look_up(struct ncs_agents *agents, struct ncs_hostlist *list,
 	case NCS_AGENTS_BY_COMMAND:
 		return 0;
 	}
-	if (!error && launch->exclude)
-		error = ncs_lookup_hosts(&agents->guard, &excluded,
-					 launch->exclude, why, why_size);
 	if (!error)
-		ncs_hostlist_exclude(list, &excluded);
-	ncs_hostlist_release(&excluded);
+		error = ncs_lookup_exclude(&agents->guard, list,
+					   launch->exclude, why, why_size);
 	/* Pods may yet come. */
 	if (!error && list->count == 0 && launch->way != NCS_AGENTS_BY_KUBE) {
 		snprintf(why, why_size, "there is no node left");

@@ -92,6 +92,20 @@ int ncs_lookup_hosts(struct ncs_guard *guard, struct ncs_hostlist *list,
 	return add_answer(guard, list, &words, why, why_size);
 }
 
+int ncs_lookup_exclude(struct ncs_guard *guard, struct ncs_hostlist *list,
+		       const char *text, char *why, size_t why_size)
+{
+	struct ncs_hostlist excluded = { .count = 0 };
+	int error = 0;
+
+	if (text)
+		error = ncs_lookup_hosts(guard, &excluded, text, why, why_size);
+	if (!error)
+		ncs_hostlist_exclude(list, &excluded);
+	ncs_hostlist_release(&excluded);
+	return error;
+}
+
 /* Adds a list of nodes as Slurm prints it. */
 static int add_slurm_list(struct ncs_guard *guard,
 			  struct ncs_hostlist *list, const char *text,

@@ -17,6 +17,10 @@
 int ncs_lookup_hosts(struct ncs_guard *guard, struct ncs_hostlist *list,
 		     const char *text, char *why, size_t why_size);
 
+/* Removes the names of such a list; NULL: there is none. */
+int ncs_lookup_exclude(struct ncs_guard *guard, struct ncs_hostlist *list,
+		       const char *text, char *why, size_t why_size);
+
 /* Adds the nodes of a job that runs, by squeue; and by scontrol, should the
  * list be one that only Slurm can read. */
 int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,

@@ -428,7 +428,6 @@ static void say_not_fetched(const char *host, const char *why)
 static bool find_hosts(const struct ncs_options *options,
 		       struct ncs_hostlist *hosts)
 {
-	struct ncs_hostlist excluded = { .count = 0 };
 	struct ncs_guard guard = { .pid = 0 };
 	char why[512] = "there is no node left";
 	int error = ncs_guard_start(&guard);
@@ -438,12 +437,10 @@ static bool find_hosts(const struct ncs_options *options,
 	if (!error)
 		error = ncs_lookup_hosts(&guard, hosts, options->hosts, why,
 					 sizeof(why));
-	if (!error && options->exclude)
-		error = ncs_lookup_hosts(&guard, &excluded, options->exclude,
-					 why, sizeof(why));
+	if (!error)
+		error = ncs_lookup_exclude(&guard, hosts, options->exclude, why,
+					   sizeof(why));
 	ncs_guard_stop(&guard);
-	ncs_hostlist_exclude(hosts, &excluded);
-	ncs_hostlist_release(&excluded);
 	if (!error && hosts->count > 0)
 		return true;
 	ncs_complain("%s", why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --jobs: lists the jobs of an archive, the latest last, or writes what is kept of one.
+/* --jobs: lists the jobs of an archive, the latest last, or writes the recordings of one.
  * Must not read recordings: the lines of jobs.jsonl tell what was concluded. */
 #include <errno.h>
 #include <fnmatch.h>

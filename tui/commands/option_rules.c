@@ -160,7 +160,7 @@ static const struct option_rule {
 	     "--jobs cannot be combined with --hosts: it lists archives of this"
 	     " machine or of a file system that machines share"),
 	RULE(MODE(JOBS), OPTION(JOBS),
-	     "--jobs=tar requires --job=ID: it writes what is kept of one",
+	     "--jobs=tar requires --job=ID: it writes the recordings of one",
 	     .without = OPTION(JOB), .when = writes_tar),
 	RULE(~MODE(WATCH), OPTION(ON),
 	     "--on requires --watch: only there is each finding new once"),
