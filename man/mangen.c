@@ -33,6 +33,7 @@
 #include "ncclstat/tables/job_labels.def"
 #include "ncclstat/tables/csv.def"
 #include "ncclstat/tables/cupti.def"
+#include "ncclstat/tables/outside.def"
 #include "ncclstat/tables/exports.def"
 #include "ncclstat/tables/fields.def"
 #include "ncclstat/tables/kernel_timing.def"
@@ -394,6 +395,9 @@ struct man_list {
 	{ .name = name_, .help = help_, .numbers = { letter } },
 #define ACTIVITY(ID, letter, layer, label, help_) \
 	{ .name = label, .help = help_, .numbers = { letter } },
+#define OUTSIDE_KERNEL(name_, help_) { .name = name_, .help = help_ },
+#define OUTSIDE_CODE(ID, name_, help_, how, text) \
+	{ .name = name_, .help = help_ },
 #define EXPORT(ID, name_, is_binary, help_) { .name = name_, .help = help_ },
 #define EXPORT_FIELD(ID, name_, where, help_) { .name = name_, .help = help_ },
 #define PARQUET(TABLE, ID, name_, TYPE, unit, source, help_) \
@@ -453,6 +457,10 @@ static const struct man_list lists[] = {
 	  ITEMS(NCS_LAUNCH_WAITS, NAMED) },
 	{ "cupti_statuses", "-tag -width starting -compact", put_named,
 	  ITEMS(NCS_CUPTI_STATUSES, NAMED) },
+	{ "outside_kernels", "-tag -width oneshotAllreduce -compact", put_named,
+	  ITEMS(NCS_OUTSIDE_KERNELS, OUTSIDE_KERNEL) },
+	{ "outside_code", "-tag -width TensorRT-LLM -compact", put_named,
+	  ITEMS(NCS_OUTSIDE_CODE, OUTSIDE_CODE) },
 	{ "timings", "-tag -width stream -compact", put_named,
 	  ITEMS(NCS_TIMINGS, NAMED) },
 	{ "proxy_states", "-tag -width \"unknown (blank)\" -compact",

@@ -45,7 +45,10 @@
 	X(finished, "When the communicator was finalized; 0 before.") \
 	X(latest_done, "Largest number of an operation that has finished.") \
 	X(classes, "Table of classes of operations; none before 1.2.") \
-	X(reserved, "0.") \
+	X(outside_code, \
+	  "Code that communicates outside NCCL and that the process had" \
+	  " loaded when the communicator was made, one bit each (see CUPTI);" \
+	  " from 1.12 on.") \
 	X(identity, "Identity of the publishing rank; under a seqlock.") \
 	X(proxy, "The proxy thread; under a seqlock.") \
 	X(gpu_clock, "The GPU's clock; under a seqlock.") \
@@ -404,7 +407,9 @@
 	X(padding, "0.")
 
 #define NCS_GPU_TIME_FIELDS(X) \
-	X(compute_kernels, "Kernels that are not NCCL's.") \
+	X(compute_kernels, \
+	  "Kernels that compute: from 1.12 on neither NCCL's nor known to" \
+	  " communicate outside NCCL.") \
 	X(compute_ns, "Sum of their times.") \
 	X(compute_busy_ns, \
 	  "Time in which at least one of them ran; in a range, this" \
@@ -422,7 +427,11 @@
 	X(lost, \
 	  "Records that CUPTI had no room for, or that came without times" \
 	  " or too late to be counted in full.") \
-	X(reserved, "0.")
+	X(outside_kernels, \
+	  "Kernels that communicate outside NCCL; from 1.12 on, like the" \
+	  " next two.") \
+	X(outside_busy_ns, "Time in which at least one of them ran.") \
+	X(busy_ns, "Time in which at least one kernel ran.")
 
 #define NCS_RANGE_HISTOGRAM_FIELDS(X) \
 	X(key, "0: not in use. Bit 63 set; number of the range in bits 8 to" \

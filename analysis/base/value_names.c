@@ -60,6 +60,7 @@ DEFINE_LOOKUP(ncs_loss_name, NCS_LOSSES, NAME, "unknown")
 DEFINE_LOOKUP(ncs_loss_what, NCS_LOSSES, WHAT, "events")
 DEFINE_LOOKUP(ncs_moment_name, NCS_MOMENTS, NAME, "unknown")
 DEFINE_LOOKUP(ncs_doubt_name, NCS_DOUBTS, NAME, "unknown")
+DEFINE_LOOKUP(ncs_outside_code_name, NCS_OUTSIDE_CODE, NAME, "unknown")
 DEFINE_LOOKUP(ncs_path_cause_name, NCS_PATH_CAUSES, NAME, "unknown")
 DEFINE_LOOKUP(ncs_protocol_name, NCS_PROTOCOLS, NAME,
 	      words[NCS_PROTOCOL_UNKNOWN])

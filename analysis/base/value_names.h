@@ -36,6 +36,7 @@ const char *ncs_protocol_name(unsigned protocol);
 const char *ncs_moment_name(unsigned moment);
 const char *ncs_doubt_name(unsigned doubt);
 const char *ncs_late_cause_name(unsigned cause);
+const char *ncs_outside_code_name(unsigned code);
 const char *ncs_path_cause_name(unsigned cause);
 
 /* Return the clause that says why the plugin refused a request, the one that

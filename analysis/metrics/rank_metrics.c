@@ -357,9 +357,11 @@ NCS_METRIC_FILL(RANGE_BUSY_SECONDS)
 static void count_kernels(const struct ncs_metric_input *input,
 			  const struct ncs_metric_rank *entry, uint64_t value)
 {
-	const struct ncs_gpu_time *total = &entry->rank->now.cupti.total;
+	const struct ncs_cupti_view *cupti = &entry->rank->now.cupti;
+	const struct ncs_gpu_time *total = &cupti->total;
 
-	if (total->compute_kernels > 0 || total->communication_kernels > 0)
+	if (total->compute_kernels > 0 || total->communication_kernels > 0 ||
+	    cupti->outside_kernels > 0)
 		count(input, entry,
 		      (const char *const[]){ entry->comm, entry->number },
 		      value);
@@ -384,6 +386,22 @@ NCS_METRIC_FILL(GPU_HIDDEN_SECONDS)
 	NCS_FOR_METRIC_RANKS (entry, input)
 		count_kernels(input, entry,
 			      entry->rank->now.cupti.total.hidden_ns);
+}
+
+NCS_METRIC_FILL(GPU_OUTSIDE_SECONDS)
+{
+	NCS_FOR_METRIC_RANKS (entry, input)
+		if (entry->rank->now.cupti.busy_ns > 0)
+			count_kernels(input, entry,
+				      entry->rank->now.cupti.outside_busy_ns);
+}
+
+NCS_METRIC_FILL(GPU_BUSY_SECONDS)
+{
+	NCS_FOR_METRIC_RANKS (entry, input)
+		if (entry->rank->now.cupti.busy_ns > 0)
+			count_kernels(input, entry,
+				      entry->rank->now.cupti.busy_ns);
 }
 
 /* --- Lateness ------------------------------------------------------------- */

@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 /* Times of a GPU's kernels, from CUPTI, summed over the GPUs of the process.
- * Kernels of NCCL are communication, all others compute. Each word is valid by
- * itself. */
+ * Kernels of NCCL are communication, all others compute, but for those that
+ * communicate outside NCCL: from minor version 12 on, they are neither. Each word
+ * is valid by itself. */
 struct ncs_gpu_time {
 	uint64_t compute_kernels;
 	uint64_t compute_ns;      /* sum of their durations */

@@ -19,7 +19,7 @@
  * added at the end of blocks, and table entries have the stride that the
  * segment states. */
 #define NCS_ABI_MAJOR 1u
-#define NCS_ABI_MINOR 11u
+#define NCS_ABI_MINOR 12u
 #define NCS_ABI_VERSION (NCS_ABI_MAJOR << 16 | NCS_ABI_MINOR)
 
 /* A table within the segment. */
@@ -105,7 +105,12 @@ struct ncs_cupti {
 	/* Number of records that CUPTI had no room for, of kernels without
 	 * times, and of kernels reported too late to be counted in full. */
 	uint64_t lost;
-	uint64_t reserved[3];
+	/* From minor version 12 on, 0 before that, for all GPUs of the process:
+	 * kernels that communicate outside NCCL, by their names; the time in
+	 * which at least one of them ran, and in which any kernel ran. */
+	uint64_t outside_kernels;
+	uint64_t outside_busy_ns;
+	uint64_t busy_ns;
 };
 
 /* The used parts of tables; readers need not read the rest. */
@@ -205,7 +210,10 @@ struct ncs_header {
 	uint64_t finished;   /* ticks; 0 while live */
 	uint64_t latest_done; /* largest number of a finished operation */
 	struct ncs_table classes; /* struct ncs_class; before 1.2 none */
-	uint64_t reserved;
+	/* Code that communicates outside NCCL and that the process had loaded
+	 * when the communicator was made: bits by enum ncs_outside_code. From
+	 * minor version 12 on, 0 before that. Never changes. */
+	uint64_t outside_code;
 	struct ncs_identity identity;
 	struct ncs_proxy proxy;
 	struct ncs_gpu_clock gpu_clock;

@@ -12,6 +12,7 @@
 #include "ncclstat/tables/functions.def"
 #include "ncclstat/tables/kernel_timing.def"
 #include "ncclstat/tables/loss.def"
+#include "ncclstat/tables/outside.def"
 #include "ncclstat/tables/proxy_states.def"
 #include "ncclstat/tables/timing_statuses.def"
 
@@ -76,6 +77,14 @@ enum ncs_cupti_status {
 	NCS_CUPTI_STATUSES(X)
 #undef X
 	NCS_CUPTI_STATUS_COUNT
+};
+
+/* Code that communicates outside NCCL. */
+enum ncs_outside_code {
+#define X(ID, name, help, how, text) NCS_OUTSIDE_##ID,
+	NCS_OUTSIDE_CODE(X)
+#undef X
+	NCS_OUTSIDE_CODE_COUNT
 };
 
 #define NCS_FUNCTION_MAX 16

@@ -199,6 +199,12 @@ struct ncs_cupti_view {
 	struct ncs_gpu_time total;
 	uint64_t unplaced; /* kernels in no range, as their launch is unknown */
 	uint64_t lost;     /* kernels missing in these sums */
+	/* Kernels that communicate outside NCCL, the time in which any of them
+	 * ran, and in which any kernel ran; this is 0 where the plugin does not
+	 * tell them apart. */
+	uint64_t outside_kernels;
+	uint64_t outside_busy_ns;
+	uint64_t busy_ns;
 };
 
 /* Launches of NCCL's kernels; struct ncs_launch_progress. All fields are 0 in a
@@ -315,6 +321,9 @@ struct ncs_snapshot {
 	enum ncs_liveness liveness;
 	bool process_gone;    /* also false if this is not known */
 	bool process_stopped; /* by a debugger or signal; as above */
+	/* Code that communicates outside NCCL and that the process had loaded
+	 * when the communicator was made: bits by enum ncs_outside_code. */
+	uint64_t outside_code;
 	bool torn; /* a block changed during the copy: values may be mixed */
 	struct ncs_identity identity;
 	struct ncs_proxy_view proxy;

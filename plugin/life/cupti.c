@@ -117,25 +117,6 @@ static void give_back(const uint8_t *buffer)
 /* For the sums. CUPTI is never called under it: finalize takes it, too. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Returns true for the name of a kernel of any release of NCCL. A name that C++
- * has mangled begins with _Z and its length. */
-static bool is_communication(const char *name)
-{
-	static const char prefixes[][16] = { "ncclDevKernel", "ncclKernel",
-					     "ncclSymk" };
-
-	if (!name)
-		return false;
-	if (strncmp(name, "_Z", 2) == 0) {
-		name += 2;
-		name += strspn(name, "0123456789");
-	}
-	for (size_t i = 0; i < COUNT(prefixes); i++)
-		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-			return true;
-	return false;
-}
-
 static void lose(struct ncs_comm *comm, uint64_t count)
 {
 	ncs_add_relaxed(&comm->header->cupti.lost, count);
@@ -147,7 +128,7 @@ static void count(struct ncs_comm *comm, const struct cupti_kernel *record)
 		.device = record->device,
 		.start = record->start,
 		.end = record->end,
-		.communicates = is_communication(record->name),
+		.kind = ncs_kernel_kind_of(record->name),
 	};
 
 	if (!find_launch(record->correlation, &kernel.range))

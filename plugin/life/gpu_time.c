@@ -26,6 +26,8 @@ struct communication {
 };
 
 struct device {
+	struct ncs_intervals *ran; /* any kernel */
+	struct ncs_intervals *outside;
 	struct ncs_intervals *computed;
 	struct ncs_intervals *computed_for[NCS_RANGE_MAX + 1];
 	/* Sorted by start. Those that ended before `floor` are not kept. */
@@ -48,9 +50,14 @@ static struct device *device_of(uint32_t number)
 	*device = calloc(1, sizeof(**device));
 	if (!*device)
 		return NULL;
+	(*device)->ran = ncs_intervals_new(INTERVALS_MAX);
+	(*device)->outside = ncs_intervals_new(INTERVALS_MAX);
 	(*device)->computed = ncs_intervals_new(INTERVALS_MAX);
-	if ((*device)->computed)
+	if ((*device)->ran && (*device)->outside && (*device)->computed)
 		return *device;
+	free((*device)->ran);
+	free((*device)->outside);
+	free((*device)->computed);
 	free(*device);
 	*device = NULL;
 	return NULL;
@@ -200,15 +207,45 @@ static bool add_computing(struct ncs_comm *comm, struct device *device,
 	return add_busy(comm, device, kernel) && in_full;
 }
 
+/* --- Outside NCCL -------------------------------------------------------- */
+
+/* Adds to the time in which any kernel of a set ran. */
+static bool add_to(struct ncs_intervals *set, uint64_t *word,
+		   const struct ncs_kernel_run *kernel)
+{
+	bool in_full = kernel->start >= set->floor;
+
+	add(word, ncs_intervals_add(set, kernel->start, kernel->end, NULL,
+				    NULL));
+	return in_full;
+}
+
+static bool add_outside(struct ncs_comm *comm, struct device *device,
+			const struct ncs_kernel_run *kernel)
+{
+	struct ncs_cupti *cupti = &comm->header->cupti;
+
+	add(&cupti->outside_kernels, 1);
+	return add_to(device->outside, &cupti->outside_busy_ns, kernel);
+}
+
 bool ncs_gpu_time_add(struct ncs_comm *comm,
 		      const struct ncs_kernel_run *kernel)
 {
 	struct device *device = device_of(kernel->device);
+	bool in_full;
 
 	if (!device || kernel->start == 0 || kernel->end < kernel->start)
 		return false;
-	return kernel->communicates ? add_communication(comm, device, kernel) :
-				      add_computing(comm, device, kernel);
+	in_full = add_to(device->ran, &comm->header->cupti.busy_ns, kernel);
+	switch (kernel->kind) {
+	case NCS_KIND_NCCL:
+		return add_communication(comm, device, kernel) && in_full;
+	case NCS_KIND_OUTSIDE:
+		return add_outside(comm, device, kernel) && in_full;
+	default:
+		return add_computing(comm, device, kernel) && in_full;
+	}
 }
 
 void ncs_gpu_time_forget(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* GPU time: how long kernels run, and how much of NCCL's time is hidden behind
- * other kernels, summed up for each range.
+ * kernels that compute, summed up for each range; and for how long kernels
+ * communicate outside NCCL.
  *
  * Kernels may be added in any order. Each one is compared with all that were
  * added before, so the order of two overlapping kernels makes no difference as
@@ -13,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "plugin/life/kernel_kind.h"
 #include "plugin/state/comm.h"
 
 /* A kernel that has run. */
@@ -21,7 +23,7 @@ struct ncs_kernel_run {
 	uint32_t range; /* number of the range it was launched in; 0 if none */
 	uint64_t start; /* ns */
 	uint64_t end;
-	bool communicates; /* true for NCCL's kernels */
+	enum ncs_kernel_kind kind;
 };
 
 /* Counts a kernel in the tables of a communicator. Returns false if it was not

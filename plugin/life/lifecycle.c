@@ -19,6 +19,7 @@
 #include "plugin/events/control_watch.h"
 #include "plugin/life/cupti.h"
 #include "plugin/life/heartbeat.h"
+#include "plugin/life/loaded_code.h"
 #include "plugin/life/launch_watch.h"
 #include "plugin/life/profile.h"
 #include "plugin/life/replays.h"
@@ -548,6 +549,7 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 	char gpu[sizeof(((struct ncs_identity *)0)->gpu)] = "";
 	bool starts_cupti = false;
 	struct ncs_comm *comm;
+	uint64_t code;
 	int error;
 
 	*context = DISABLED_CONTEXT;
@@ -555,8 +557,9 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 	if (!process.started)
 		start_process();
 	pthread_mutex_unlock(&lock);
-	/* Not under the lock: the driver may take long. */
+	/* Not under the lock: the driver, and the loader, may take long. */
 	ncs_gpu_name(gpu, sizeof(gpu));
+	code = ncs_loaded_code();
 	pthread_mutex_lock(&lock);
 	ncs_names_forget();
 	if (process.config_problem[0]) {
@@ -575,6 +578,7 @@ void ncs_process_init_comm(const struct ncs_init *init, void **context)
 	}
 	open_control(init);
 	admit_callbacks(comm, init, gpu);
+	comm->header->outside_code = code;
 	tell_unpublished();
 	starts_cupti = ncs_cupti_join(comm, process.config.cupti);
 	*context = (void *)(uintptr_t)comm->context;

@@ -146,6 +146,9 @@ static void take_cupti(struct ncs_snapshot *snapshot,
 	view->total = ncs_gpu_time_load(&cupti->total);
 	view->unplaced = ncs_load_relaxed(&cupti->unplaced);
 	view->lost = ncs_load_relaxed(&cupti->lost);
+	view->outside_kernels = ncs_load_relaxed(&cupti->outside_kernels);
+	view->outside_busy_ns = ncs_load_relaxed(&cupti->outside_busy_ns);
+	view->busy_ns = ncs_load_relaxed(&cupti->busy_ns);
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -567,6 +570,9 @@ void ncs_snapshot_take(struct ncs_snapshot *snapshot, struct ncs_reader *reader,
 	snapshot->alive_ns = last_alive_ns(reader, now_ns);
 	snapshot->process_gone = process.gone;
 	snapshot->process_stopped = process.stopped;
+	snapshot->outside_code =
+		reader->header.outside_code &
+		((UINT64_C(1) << NCS_OUTSIDE_CODE_COUNT) - 1);
 	snapshot->liveness = ncs_liveness_of(ncs_load_relaxed(&header->life),
 					     snapshot->process_gone,
 					     last_news_ns(snapshot, reader),

@@ -23,6 +23,7 @@
 #define BARE NCS_NEXT "/cupti-bare.so"
 #define ALLREDUCE "_Z40ncclDevKernel_AllReduce_Sum_f16_RING_LL24ncclDev"
 #define GEMM "_Z4gemmPKfS0_Pf"
+#define OUTSIDE "_ZN4vllm26cross_device_reduce_1stageIfLi2EEEvPv"
 
 static struct guest guest;
 static struct fake_cupti *cupti;
@@ -143,6 +144,37 @@ static void communication_during_compute_counts_as_hidden(void **state)
 {
 	(void)state;
 	play(overlap);
+}
+
+static void mix(void *argument)
+{
+	const struct ncs_cupti_view *now;
+
+	(void)argument;
+	come();
+	ranges.push("step");
+	launch_and_run(GEMM, 100, 200);
+	launch_and_run(OUTSIDE, 150, 250);
+	launch_and_run(OUTSIDE, 200, 300);
+	launch_and_run(ALLREDUCE, 250, 400);
+	run(1, OUTSIDE, 100, 110, 0);
+	ranges.pop();
+	cupti->deliver();
+	now = cupti_times();
+	CHECK_EQUAL(now->outside_kernels, 3, "outside NCCL");
+	CHECK_EQUAL(now->outside_busy_ns, 150 + 10, "busy outside NCCL");
+	CHECK_EQUAL(now->busy_ns, 300 + 10, "busy");
+	/* They neither compute nor hide NCCL's. */
+	expect(&now->total, 100, 100, 150, 0);
+	expect(gpu_of("step"), 100, 100, 150, 0);
+	CHECK_EQUAL(cupti_times()->lost, 0, "nothing is lost");
+	guest_close(&guest);
+}
+
+static void communication_outside_nccl_is_counted_apart(void **state)
+{
+	(void)state;
+	play(mix);
 }
 
 #define KERNELS 200u
@@ -744,6 +776,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(communication_during_compute_counts_as_hidden),
+		cmocka_unit_test(communication_outside_nccl_is_counted_apart),
 		cmocka_unit_test(order_and_batching_of_kernels_do_not_matter),
 		cmocka_unit_test(
 			launches_of_a_thread_without_ranges_are_in_the_main_threads),

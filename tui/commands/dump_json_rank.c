@@ -235,6 +235,7 @@ static json_t *cupti_of(const struct ncs_rank *rank)
 {
 	const struct ncs_cupti_view *cupti = &rank->now.cupti;
 	bool on = cupti->known && cupti->status == NCS_CUPTI_ON;
+	bool ran = cupti->busy_ns > 0;
 	json_t *object;
 
 	if (!cupti->known)
@@ -245,7 +246,23 @@ static json_t *cupti_of(const struct ncs_rank *rank)
 	ncs_json_add(object, "gpu", ncs_dump_json_gpu_time(&cupti->total));
 	ncs_json_add_number_if(object, "unplaced", on, cupti->unplaced);
 	ncs_json_add_number_if(object, "lost", on, cupti->lost);
+	ncs_json_add_number_if(object, "outside_kernels", ran,
+			       cupti->outside_kernels);
+	ncs_json_add_number_if(object, "outside_busy_ns", ran,
+			       cupti->outside_busy_ns);
+	ncs_json_add_number_if(object, "busy_ns", ran, cupti->busy_ns);
 	return object;
+}
+
+static json_t *outside_of(const struct ncs_rank *rank)
+{
+	json_t *names = json_array();
+
+	for (unsigned i = 0; i < NCS_OUTSIDE_CODE_COUNT; i++)
+		if (rank->now.outside_code >> i & 1)
+			ncs_json_append(names,
+					json_string(ncs_outside_code_name(i)));
+	return names;
 }
 
 static json_t *channel_of(const struct ncs_rank *rank, size_t index)
@@ -541,6 +558,7 @@ static const struct json_part {
 	{ "launches", VIEW(RANK), launches_of },
 	{ "graphs", VIEW(RANK), graphs_of },
 	{ "cupti", VIEW(RANK) | VIEW(RANGE), cupti_of },
+	{ "outside_code", VIEW(RANK), outside_of },
 	{ "channels", VIEW(CHANNEL), channels_of },
 	{ "sampling", VIEW(CHANNEL), sampling_of },
 	{ "step_estimates", VIEW(CHANNEL), steps_of },

@@ -14,6 +14,10 @@
  * the first while it is being loaded, and waits for one from the second. */
 #define FAKE_CUPTI_LOADING "FAKE_CUPTI_LOADING"
 
+/* A variable: the name of a kernel that is reported when CUPTI is started, as if
+ * it had run for a quarter of the time, and another one for the rest. */
+#define FAKE_CUPTI_KERNEL "FAKE_CUPTI_KERNEL"
+
 enum fake_cupti_call {
 #define X(name, parameters) FAKE_CUPTI_##name,
 	CUPTI_FUNCTIONS(X)

@@ -717,6 +717,21 @@ static void stopped_process_is_reported(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 }
 
+/* Bits of later versions mean nothing to this one. */
+static void code_outside_nccl_is_reported_if_known(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct observed observed;
+
+	fixture->header->outside_code =
+		UINT64_C(1) << 63 | UINT64_C(1) << NCS_OUTSIDE_CODE_COUNT |
+		UINT64_C(1) << NCS_OUTSIDE_VLLM;
+	observe(&observed, fixture);
+	assert_int_equal(observed.snapshot.outside_code,
+			 UINT64_C(1) << NCS_OUTSIDE_VLLM);
+	observed_close(&observed);
+}
+
 static void settings_are_reported_if_valid(void **state)
 {
 	static const struct ncs_detail in_force = {
@@ -2187,6 +2202,7 @@ int main(void)
 			rank_without_callbacks_is_silent_since_its_creation),
 		WITH_SEGMENT(process_is_identified_by_more_than_its_pid),
 		WITH_SEGMENT(stopped_process_is_reported),
+		WITH_SEGMENT(code_outside_nccl_is_reported_if_known),
 		WITH_SEGMENT(time_in_the_current_state_counts_until_now),
 		WITH_SEGMENT(kernel_timing_is_reported),
 		WITH_SEGMENT(cupti_times_are_reported_if_the_segment_has_them),

@@ -162,7 +162,11 @@ static void json_objects_have_exactly_the_keys_of_the_schema(void **state)
 		.known = true,
 		.status = NCS_CUPTI_ON,
 		.total = { .communication_kernels = 2, .hidden_ns = 40 },
+		.outside_kernels = 3,
+		.outside_busy_ns = 20,
+		.busy_ns = 80,
 	};
+	rank->snapshot.outside_code = UINT64_C(1) << NCS_OUTSIDE_MSCCLPP;
 	rank->snapshot.operation_count = 1;
 	rank->snapshot.functions[NCS_FUNCTION_SEND].operations = 1;
 	rank->snapshot.ranges = &range;
@@ -178,7 +182,7 @@ static void json_objects_have_exactly_the_keys_of_the_schema(void **state)
 	assert_keys(
 		at(sample, "ranks.0"),
 		"pid rank host_pid host gpu_pci_id state past level api_version nccl_version communicator job settings"
-		" proxy kernel_timing launches graphs cupti channels sampling"
+		" proxy kernel_timing launches graphs cupti outside_code channels sampling"
 		" step_estimates"
 		" functions classes lateness late_now oldest_wait_ns ranges"
 		" in_flight"
@@ -251,7 +255,13 @@ static void json_objects_have_exactly_the_keys_of_the_schema(void **state)
 		    " communication_kernels communication_ns hidden_ns");
 	assert_integer_at(sample, "ranks.0.ranges.0.gpu.compute_busy_ns", 60);
 	assert_null_at(sample, "ranks.0.ranges.0.gpu.hidden_ns");
-	assert_keys(at(sample, "ranks.0.cupti"), "status gpu unplaced lost");
+	assert_keys(at(sample, "ranks.0.cupti"),
+		    "status gpu unplaced lost outside_kernels outside_busy_ns"
+		    " busy_ns");
+	assert_integer_at(sample, "ranks.0.cupti.outside_kernels", 3);
+	assert_integer_at(sample, "ranks.0.cupti.outside_busy_ns", 20);
+	assert_integer_at(sample, "ranks.0.cupti.busy_ns", 80);
+	assert_string_at(sample, "ranks.0.outside_code.0", "MSCCL++");
 	assert_string_at(sample, "ranks.0.cupti.status", "on");
 	assert_integer_at(sample, "ranks.0.cupti.gpu.hidden_ns", 40);
 	assert_integer_at(sample, "ranks.0.cupti.unplaced", 0);

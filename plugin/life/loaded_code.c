@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Code that communicates outside NCCL; see loaded_code.h. Must not load or call
+ * any of it. */
+#include "plugin/life/loaded_code.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "ncclstat/abi_values.h"
+#include "shm/atomics.h"
+
+enum how { PATH, CALL };
+
+static const struct {
+	enum how how;
+	const char *text;
+} code[] = {
+#define X(ID, name, help, how, text) { how, text },
+	NCS_OUTSIDE_CODE(X)
+#undef X
+};
+
+/* The result of the latest walk, and how many libraries had ever been loaded
+ * then, in the upper 32 bits; 0: there was none. */
+static uint64_t latest;
+
+struct code_walk {
+	uint64_t latest;
+	uint64_t loads;
+	uint64_t found;
+};
+
+static_assert(NCS_OUTSIDE_CODE_COUNT <= 32, "code fits beside the loads");
+
+/* Returns a pointer of a dynamic section, to which the loader adds the library's
+ * address where it may write. */
+static const void *pointer(const struct dl_phdr_info *library,
+			   ElfW(Addr) address)
+{
+	if (address < library->dlpi_addr)
+		address += library->dlpi_addr;
+	return (const void *)address; // NOLINT(performance-no-int-to-ptr)
+}
+
+static uint64_t call_of(const char *function)
+{
+	for (unsigned i = 0; i < NCS_OUTSIDE_CODE_COUNT; i++)
+		if (code[i].how == CALL && strcmp(function, code[i].text) == 0)
+			return UINT64_C(1) << i;
+	return 0;
+}
+
+/* Finds the functions that a library calls and does not have, by the entries that
+ * the loader is to bind them to. */
+static uint64_t calls_of(const struct dl_phdr_info *library,
+			 const ElfW(Dyn) *dynamic)
+{
+	const ElfW(Rela) *slots = NULL;
+	const ElfW(Sym) *symbols = NULL;
+	const char *names = NULL;
+	size_t bytes = 0;
+	uint64_t found = 0;
+
+	for (; dynamic->d_tag != DT_NULL; dynamic++) {
+		const void *at = pointer(library, dynamic->d_un.d_ptr);
+
+		if (dynamic->d_tag == DT_JMPREL)
+			slots = at;
+		else if (dynamic->d_tag == DT_PLTRELSZ)
+			bytes = dynamic->d_un.d_val;
+		else if (dynamic->d_tag == DT_SYMTAB)
+			symbols = at;
+		else if (dynamic->d_tag == DT_STRTAB)
+			names = at;
+	}
+	if (!slots || !symbols || !names)
+		return 0;
+	for (size_t i = 0; i < bytes / sizeof(*slots); i++) {
+		const ElfW(Sym) *symbol =
+			&symbols[ELF64_R_SYM(slots[i].r_info)];
+
+		if (symbol->st_shndx == SHN_UNDEF)
+			found |= call_of(names + symbol->st_name);
+	}
+	return found;
+}
+
+static uint64_t code_of(const struct dl_phdr_info *library)
+{
+	uint64_t found = 0;
+
+	if (strstr(library->dlpi_name, "/libtorch"))
+		return 0;
+	for (unsigned i = 0; i < NCS_OUTSIDE_CODE_COUNT; i++)
+		if (code[i].how == PATH &&
+		    strstr(library->dlpi_name, code[i].text))
+			found |= UINT64_C(1) << i;
+	for (unsigned i = 0; i < library->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &library->dlpi_phdr[i];
+
+		if (part->p_type == PT_DYNAMIC)
+			found |= calls_of(library,
+					  pointer(library, part->p_vaddr));
+	}
+	return found;
+}
+
+/* Returns 1 to end the walk. */
+static int look(struct dl_phdr_info *library, size_t bytes, void *argument)
+{
+	struct code_walk *walk = argument;
+
+	(void)bytes;
+	walk->loads = library->dlpi_adds;
+	if (walk->latest >> 32 == (uint32_t)walk->loads)
+		return 1;
+	walk->found |= code_of(library);
+	return 0;
+}
+
+uint64_t ncs_loaded_code(void)
+{
+	struct code_walk walk = { .latest = ncs_load_relaxed(&latest) };
+
+	if (dl_iterate_phdr(look, &walk) == 1)
+		return (uint32_t)walk.latest;
+	ncs_store_relaxed(&latest, walk.loads << 32 | walk.found);
+	return walk.found;
+}
