@@ -9,6 +9,7 @@
 
 #include "analysis/base/value_names.h"
 #include "analysis/diagnosis/unstarted_calls.h"
+#include "analysis/model/outside.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/records/parts.h"
 #include "tui/text/finding_text.h"
@@ -139,13 +140,37 @@ static bool is_hidden(const struct ncs_model *model)
 	return 100 * hidden > NCS_MOST * calls;
 }
 
+/* Appends by what communication outside NCCL is known. */
+static void append_outside(const struct ncs_outside *outside, char *text,
+			   size_t size)
+{
+	const char *separator = "";
+
+	if (outside->kernels > 0 && outside->share < 0.01)
+		ncs_append(text, size, "under 1 %% of the GPUs' time");
+	else if (outside->kernels > 0)
+		ncs_append(text, size, "%.0f %% of the GPUs' time",
+			   100 * outside->share);
+	if (outside->kernels > 0 && outside->code != 0)
+		separator = "; ";
+	for (unsigned i = 0; i < NCS_OUTSIDE_CODE_COUNT; i++) {
+		if (!(outside->code >> i & 1))
+			continue;
+		ncs_append(text, size, "%s%s", separator,
+			   ncs_outside_code_name(i));
+		separator = ", ";
+	}
+}
+
 enum ncs_verdict_severity
 ncs_job_severity(const struct ncs_diagnosis *diagnosis,
 		 const struct ncs_model *model)
 {
+	struct ncs_outside outside;
+
 	if (diagnosis->count == 0 &&
 	    (ncs_count_unreadable(model) > 0 || !has_called(model) ||
-	     is_hidden(model)))
+	     is_hidden(model) || ncs_outside_of(model, &outside)))
 		return NCS_SEVERITY_UNSEEN;
 	return ncs_diagnosis_severity(diagnosis);
 }
@@ -154,6 +179,7 @@ void ncs_job_sentence(const struct ncs_diagnosis *diagnosis,
 		      const struct ncs_model *model, char *text, size_t size)
 {
 	char seen[NCS_SENTENCE_MAX / 2] = "";
+	struct ncs_outside outside;
 
 	text[0] = '\0';
 	if (diagnosis->count > 0) {
@@ -180,6 +206,11 @@ void ncs_job_sentence(const struct ncs_diagnosis *diagnosis,
 			   "NCCL reports no operation of most calls:"
 			   " whether they end is not seen");
 		return;
+	}
+	if (ncs_outside_of(model, &outside)) {
+		ncs_append(text, size, "communication outside NCCL (");
+		append_outside(&outside, text, size);
+		ncs_append(text, size, ") is not seen; else ");
 	}
 	ncs_append_well(model, seen, sizeof(seen));
 	ncs_append(text, size, "%s%s%s%s%s",
@@ -209,6 +240,23 @@ void ncs_verdict_line(const struct ncs_diagnosis *diagnosis,
 	ncs_append(text, size, "%s: %s",
 		   ncs_severity_name(ncs_job_severity(diagnosis, model)),
 		   sentence);
+}
+
+/* Appends what is known of communication outside NCCL. Returns false if it is
+ * nothing. */
+static bool append_outside_clause(const struct ncs_model *model, char *text,
+				  size_t size)
+{
+	struct ncs_outside outside;
+
+	if (!ncs_outside_of(model, &outside))
+		return false;
+	ncs_append(text, size, "communication outside NCCL: ");
+	append_outside(&outside, text, size);
+	if (outside.cupti_would_tell)
+		ncs_append(text, size,
+			   "; NCCLSTAT_CUPTI=1 tells how much there is");
+	return true;
 }
 
 /* Appends which ranks of a communicator were not seen. Returns false if all
@@ -459,6 +507,9 @@ bool ncs_unchecked_text(const struct ncs_model *model, size_t index, char *text,
 		return true;
 	}
 	if (append_unpublished(model, text, size) && place++ == index)
+		return true;
+	text[0] = '\0';
+	if (append_outside_clause(model, text, size) && place++ == index)
 		return true;
 	text[0] = '\0';
 	for (size_t i = 0; i < model->communicator_count; i++) {

@@ -16,8 +16,8 @@
 #include "analysis/diagnosis/diagnosis.h"
 
 /* Returns how severe the verdict on the whole job is; NCS_SEVERITY_UNSEEN where
- * there is none, because nothing is seen, some of it cannot be read, or no rank has
- * called anything. */
+ * there is none, because nothing is seen, some of it cannot be read, no rank has
+ * called anything, or the job may communicate outside NCCL. */
 enum ncs_verdict_severity ncs_job_severity(const struct ncs_diagnosis *diagnosis,
 					   const struct ncs_model *model);
 

@@ -19,7 +19,8 @@ enum ncs_exit {
 	NCS_EXIT_NO_VERDICT = 3, /* in place of NCS_EXIT_NOTHING */
 	/* There are segments that cannot be read, or nodes that are not seen:
 	 * with --diagnose if there is no other finding, also if no rank has
-	 * called anything; else if there is no other segment. */
+	 * called anything, or if the job may communicate outside NCCL; else if
+	 * there is no other segment. */
 	NCS_EXIT_UNREADABLE = 4,
 	NCS_EXIT_USAGE = 64, /* EX_USAGE of sysexits.h; no verdict has it */
 };

@@ -274,6 +274,83 @@ static void segment_that_is_being_created_is_no_trouble(void **state)
 	assert_non_null(strstr(line_of(*state), "well: "));
 }
 
+static void share_of_outside_kernels(struct scripted_rank *rank,
+				     uint64_t outside_ns, uint64_t busy_ns)
+{
+	rank->snapshot.cupti = (struct ncs_cupti_view){
+		.known = true,
+		.status = NCS_CUPTI_ON,
+		.outside_kernels = outside_ns > 0,
+		.outside_busy_ns = outside_ns,
+		.busy_ns = busy_ns,
+	};
+}
+
+/* Nobody knows whether communication that NCCL does not report is well. */
+static void job_with_communication_outside_nccl_is_not_called_well(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *ranks[] = { add(scripted, 0), add(scripted, 1) };
+	char text[NCS_SENTENCE_MAX];
+
+	share_of_outside_kernels(ranks[0], 0, 300);
+	share_of_outside_kernels(ranks[1], 50, 100);
+	assert_string_equal(
+		line_of(scripted),
+		"no verdict: communication outside NCCL (12 % of the GPUs'"
+		" time) is not seen; else nothing is wrong: 2 of 2 ranks"
+		" level");
+	assert_true(ncs_unchecked_text(&scripted->model, 0, text,
+				       sizeof(text)));
+	assert_string_equal(text, "communication outside NCCL: 12 % of the"
+				  " GPUs' time");
+	share_of_outside_kernels(ranks[1], 1, 1000);
+	assert_non_null(strstr(line_of(scripted), "(under 1 % of the GPUs'"));
+	/* None of their kernels communicates. */
+	share_of_outside_kernels(ranks[1], 0, 100);
+	assert_non_null(strstr(line_of(scripted), "well: nothing is wrong:"));
+}
+
+static void job_that_may_communicate_outside_nccl_is_not_called_well(
+	void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *ranks[] = { add(scripted, 0), add(scripted, 1) };
+	char text[NCS_SENTENCE_MAX];
+
+	ranks[0]->snapshot.outside_code = UINT64_C(1) << NCS_OUTSIDE_VLLM;
+	ranks[1]->snapshot.outside_code = UINT64_C(1) << NCS_OUTSIDE_DEEP_EP;
+	assert_string_equal(
+		line_of(scripted),
+		"no verdict: communication outside NCCL (DeepEP, vLLM) is not"
+		" seen; else nothing is wrong: 2 of 2 ranks level");
+	assert_true(ncs_unchecked_text(&scripted->model, 0, text,
+				       sizeof(text)));
+	assert_string_equal(text,
+			    "communication outside NCCL: DeepEP, vLLM;"
+			    " NCCLSTAT_CUPTI=1 tells how much there is");
+	share_of_outside_kernels(ranks[0], 50, 100);
+	assert_non_null(strstr(line_of(scripted),
+			       "(50 % of the GPUs' time; DeepEP) is not"));
+	/* All kernels are known, and none communicates: the library is not
+	 * used. */
+	share_of_outside_kernels(ranks[0], 0, 100);
+	share_of_outside_kernels(ranks[1], 0, 100);
+	assert_non_null(strstr(line_of(scripted), "well: nothing is wrong:"));
+	/* CUPTI was not to be had. */
+	ranks[1]->snapshot.cupti.status = NCS_CUPTI_TAKEN;
+	assert_non_null(strstr(line_of(scripted), " (DeepEP) is not seen;"));
+	/* Names of kernels do not tell of NCCL's one-sided calls. */
+	share_of_outside_kernels(ranks[1], 0, 100);
+	ranks[1]->snapshot.outside_code |= UINT64_C(1) << NCS_OUTSIDE_ONE_SIDED;
+	assert_non_null(
+		strstr(line_of(scripted), " (one-sided calls) is not seen;"));
+	assert_true(ncs_unchecked_text(&scripted->model, 0, text,
+				       sizeof(text)));
+	assert_string_equal(text,
+			    "communication outside NCCL: one-sided calls");
+}
+
 static void what_was_not_checked_is_listed(void **state)
 {
 	struct scripted *scripted = *state;
@@ -674,6 +751,8 @@ int main(void)
 		TEST(job_whose_operations_are_not_reported_is_not_healthy),
 		TEST(damaged_segment_is_not_healthy),
 		TEST(segment_that_is_being_created_is_no_trouble),
+		TEST(job_with_communication_outside_nccl_is_not_called_well),
+		TEST(job_that_may_communicate_outside_nccl_is_not_called_well),
 		TEST(what_was_not_checked_is_listed),
 		TEST(what_a_first_look_cannot_see_is_said),
 		TEST(links_without_a_past_are_not_checked),
