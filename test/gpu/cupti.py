@@ -115,7 +115,8 @@ def work(rank, options):
     dist.destroy_process_group()
 
 
-def run(options):
+def run(options, work=work):
+    """Runs work(rank, options) in two processes, one for each rank."""
     children = []
     for rank in range(2):
         child = os.fork()
