@@ -3,7 +3,7 @@
 """A PyTorch job that also communicates outside NCCL, as far as names tell.
 
 Two ranks share one GPU, as in two_ranks.py. Between collectives of NCCL, the ranks
-take turns, each alone on the GPU: ROUNDS times a kernel that spins for about 1 ms and
+take turns, each alone on the GPU: ROUNDS times a kernel that spins for about 0.2 ms and
 has a name like that of vLLM's all-reduce, and a matrix product. CUDA events tell the
 spinning kernels' share of that time, which is nearly all that the process runs.
 
@@ -11,7 +11,7 @@ usage: outside.py run --out FOLDER [--kernel NAME] [--at-end COMMAND]
        outside.py check FOLDER      compares FOLDER/json with FOLDER/RANK.json
 
 Without --kernel there are matrix products only. The COMMAND runs when all kernels are
-done and reported. `run` leaves FOLDER/RANK.json.
+done, and nearly all are reported. `run` leaves FOLDER/RANK.json.
 """
 import argparse
 import ctypes
@@ -23,8 +23,10 @@ import time
 
 from cupti import run
 
-ROUNDS = 200
-CYCLES = 2000000
+ROUNDS = 1000
+CYCLES = 400000
+# CUPTI hands over its records by some 300 kernels, and each round has two.
+REPORTED = ROUNDS - 150
 
 # Its only work is to wait, so that it needs no compiler but the driver's.
 PTX = """
@@ -103,7 +105,7 @@ def work(rank, options):
     store = dist.TCPStore("127.0.0.1", options.port, 2, rank == 0)
     dist.init_process_group("nccl", rank=rank, world_size=2, store=store)
     buffer = torch.ones(1 << 18, device="cuda")
-    matrix = torch.randn(4096, 4096, device="cuda")
+    matrix = torch.randn(2048, 2048, device="cuda")
     kernel = Kernel(options.kernel) if options.kernel else None
     # The first product loads a library.
     torch.mm(matrix, matrix)
@@ -136,7 +138,7 @@ def work(rank, options):
                    "total_ms": total}, file)
     meet("end")
     if rank == 0 and options.at_end:
-        # CUPTI hands over its records each second.
+        # The plugin asks CUPTI for full buffers each second.
         time.sleep(2.5)
         subprocess.run(options.at_end, shell=True, check=False)
     meet("over")
@@ -162,7 +164,9 @@ def check(folder):
               (number, kernels, outside_ns / 1e6, busy_ns / 1e6, 100 * share,
                told["outside_ms"], told["total_ms"], 100 * by_events, lost))
         good &= lost == 0 and abs(share - by_events) <= 0.2 * by_events
-        good &= kernels == (ROUNDS + 1 if told["outside_ms"] > 0 else 0)
+        good &= busy_ns > 0
+        good &= (REPORTED <= kernels <= ROUNDS + 1
+                 if told["outside_ms"] > 0 else kernels == 0)
     return 0 if good else 1
 
 
