@@ -146,17 +146,21 @@ static bool begin_host(void *context, size_t task, struct ncs_answer *answer,
 	const struct fetching *fetching = context;
 	const struct ncs_fetch *fetch = fetching->fetch;
 	const char *host = fetching->hosts->hosts[task]->name;
-	struct ncs_words words = { .count = 0 };
+	struct ncs_words words = { .count = 0 }, options = { .count = 0 };
 	char why[WHY_BYTES] = "";
 	int error = -ENOMEM;
 
+	ncs_words_add(&options, "--jobs=tar");
+	ncs_words_add(&options, "--job=%s", fetch->job);
+	if (fetch->archive)
+		ncs_words_add(&options, "--archive=%s", fetch->archive);
 	ncs_words_add_shell(&words, script);
 	ncs_words_add(&words, "sh");
 	ncs_words_add(&words, "%s", fetch->path);
 	/* No name of a host may name another directory. */
 	ncs_words_add(&words, "%zu", task + 1);
-	ncs_words_add_ssh_kept(&words, host, &fetch->call, fetch->job,
-			       fetch->archive);
+	ncs_words_add_ssh_command(&words, host, &fetch->call, &options);
+	ncs_words_release(&options);
 	if (!words.failed)
 		error = ncs_answer_begin(answer, guard, words.words, NULL,
 					 OUTPUT_MAX, HOST_NS, why, sizeof(why));

@@ -144,18 +144,27 @@ void ncs_words_add_ssh(struct ncs_words *words, const char *host,
 		      call->directory ? " --dir=" : "", quoted);
 }
 
-void ncs_words_add_ssh_kept(struct ncs_words *words, const char *host,
-			    const struct ncs_agent_call *call, const char *job,
-			    const char *archive)
+void ncs_words_add_ssh_command(struct ncs_words *words, const char *host,
+			       const struct ncs_agent_call *call,
+			       const struct ncs_words *options)
 {
-	char quoted[QUOTED_MAX] = "", quoted_job[QUOTED_MAX];
+	char *text = NULL, quoted[QUOTED_MAX];
+	size_t size;
+	FILE *line = open_memstream(&text, &size);
 
 	add_ssh(words, host, call->ssh);
-	quote(quoted_job, sizeof(quoted_job), job);
-	if (archive)
-		quote(quoted, sizeof(quoted), archive);
-	ncs_words_add(words, "exec %s --jobs=tar --job=%s%s%s", call->command,
-		      quoted_job, archive ? " --archive=" : "", quoted);
+	if (line) {
+		fprintf(line, "exec %s", call->command);
+		for (size_t i = 0; i < options->count; i++) {
+			quote(quoted, sizeof(quoted), options->words[i]);
+			fprintf(line, " %s", quoted);
+		}
+	}
+	if (!line || fclose(line) != 0 || options->failed)
+		words->failed = true;
+	else
+		ncs_words_add(words, "%s", text);
+	free(text);
 }
 
 void ncs_words_add_srun(struct ncs_words *words, const char *job,

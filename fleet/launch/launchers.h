@@ -57,12 +57,11 @@ void ncs_words_add_srun(struct ncs_words *words, const char *job,
 void ncs_words_add_kubectl(struct ncs_words *words, const char *name_space,
 			   const char *pod, const struct ncs_agent_call *call);
 
-/* Adds the words that have the archive of a host written to standard output, by ssh:
- * what it keeps of a job, as a tar file. `archive` is its directory there; NULL for
- * the default. Of the call, the command and ssh count. */
-void ncs_words_add_ssh_kept(struct ncs_words *words, const char *host,
-			    const struct ncs_agent_call *call, const char *job,
-			    const char *archive);
+/* Adds the words that run ncclstat with these options on a host, by ssh. Of the call,
+ * the command and ssh count. */
+void ncs_words_add_ssh_command(struct ncs_words *words, const char *host,
+			       const struct ncs_agent_call *call,
+			       const struct ncs_words *options);
 
 /* Adds the words that run a shell command. */
 void ncs_words_add_shell(struct ncs_words *words, const char *command);

@@ -11,13 +11,13 @@
 #include "analysis/base/aliases.h"
 #include "analysis/sources/source_shm.h"
 #include "fleet/launch/fetch.h"
-#include "fleet/launch/lookups.h"
 #include "ncclstat/version.h"
 #include "tui/commands/command_runs.h"
 #include "tui/commands/critical_path_command.h"
 #include "tui/commands/diagnose_command.h"
 #include "tui/commands/dump_command.h"
 #include "tui/commands/follow.h"
+#include "tui/commands/hosts.h"
 #include "tui/commands/set_command.h"
 #include "tui/commands/stream_command.h"
 #include "tui/text/output.h"
@@ -423,30 +423,6 @@ static void say_not_fetched(const char *host, const char *why)
 	ncs_complain("%s: %s", host, why);
 }
 
-/* Lists the hosts that options name. Prints a message and returns false if there is
- * none. */
-static bool find_hosts(const struct ncs_options *options,
-		       struct ncs_hostlist *hosts)
-{
-	struct ncs_guard guard = { .pid = 0 };
-	char why[512] = "there is no node left";
-	int error = ncs_guard_start(&guard);
-
-	if (error)
-		snprintf(why, sizeof(why), "%s", strerror(-error));
-	if (!error)
-		error = ncs_lookup_hosts(&guard, hosts, options->hosts, why,
-					 sizeof(why));
-	if (!error)
-		error = ncs_lookup_exclude(&guard, hosts, options->exclude, why,
-					   sizeof(why));
-	ncs_guard_stop(&guard);
-	if (!error && hosts->count > 0)
-		return true;
-	ncs_complain("%s", why);
-	return false;
-}
-
 /* Reads what the archives of hosts have of a job, which is fetched first. */
 static int run_on_archives(const struct mode_command *command,
 			   const struct ncs_options *options,
@@ -462,7 +438,7 @@ static int run_on_archives(const struct mode_command *command,
 	};
 	int status = command->unreadable ? command->unreadable :
 					   NCS_EXIT_NOTHING;
-	bool any = find_hosts(options, &hosts);
+	bool any = ncs_hosts_find(options, &hosts);
 	int error = any ? ncs_fetch_begin(&fetch) : 0;
 
 	if (error) {
@@ -483,6 +459,9 @@ static int run_on_archives(const struct mode_command *command,
 int ncs_commands_run(const struct ncs_options *options, ncs_command_run *live)
 {
 	const struct mode_command *command = &commands[options->mode];
+
+	if (ncs_hosts_run_each(options))
+		return ncs_hosts_run(options);
 
 	if (options->archive_path[0] && options->mode != NCS_MODE_WATCH &&
 	    options->mode != NCS_MODE_JOBS)

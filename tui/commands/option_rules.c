@@ -22,6 +22,8 @@
 #define PATHS (OPTION(CRITICAL_PATH) | OPTION(WHAT_IF))
 /* The ways to look at many nodes. */
 #define NODES (OPTION(HOSTS) | OPTION(SLURM) | OPTION(KUBE) | OPTION(FROM))
+/* With --hosts, each of these hosts runs them by itself. */
+#define EACH_NODE (MODE(CHECK) | MODE(CLEAN) | MODE(SET))
 
 static bool exports_no_trace(const struct ncs_options *options)
 {
@@ -246,12 +248,18 @@ static const struct option_rule {
 	RULE(ALL_MODES, OPTION(FOLLOW),
 	     "--follow requires FILEs, the streams to follow", .without = FILES),
 	RULE(~(MODE(LIVE) | MODE(DUMP) | MODE(DIAGNOSE) | MODE(WATCH) |
-	       MODE(LIST) | MODE(RECORD) | MODE(STREAM)),
+	       MODE(LIST) | MODE(RECORD) | MODE(STREAM) | EACH_NODE),
 	     OPTION(FOLLOW) | NODES,
 	     "--follow, --hosts, --slurm, --kube and --from can be combined"
 	     " only with --dump, --diagnose, --watch, --list, --record or"
 	     " --stream: other commands need a recording or this machine's segments",
 	     .without = OPTION(ARCHIVE)),
+	RULE(EACH_NODE, OPTION(FOLLOW) | (NODES & ~OPTION(HOSTS)),
+	     "--check, --clean and --set can be combined with --hosts, but with"
+	     " no other way to look at nodes: ssh runs them on each"),
+	RULE(EACH_NODE, OPTION(PID),
+	     "--pid cannot be combined with --hosts: a process is on one node",
+	     .with = OPTION(HOSTS)),
 	RULE(MODE(STREAM), OPTION(FOLLOW) | NODES,
 	     "--stream requires =lines or =packed to pass on streams of"
 	     " nodes: only lines contain the node's name",

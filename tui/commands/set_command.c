@@ -46,9 +46,7 @@ static size_t ask(const struct ncs_targets *targets,
 	return asked;
 }
 
-/* Prints the requested change, e.g. "events=all,sample=default". */
-static void change_text(const struct ncs_change *change, char *text,
-			size_t size)
+void ncs_set_text(const struct ncs_change *change, char *text, size_t size)
 {
 	struct ncs_detail asked_for = { 0 };
 
@@ -86,7 +84,7 @@ size_t ncs_set_ask(const struct ncs_model *model,
 	char what[256];
 	size_t asked = 0;
 
-	change_text(change, what, sizeof(what));
+	ncs_set_text(change, what, sizeof(what));
 	if (ncs_targets_find(&targets, model, filter) == 0)
 		words = calloc(targets.count + 1, sizeof(*words));
 	if (words)
@@ -266,7 +264,7 @@ static int set(const struct ncs_options *options, struct ncs_source *source,
 		free(words);
 		return NCS_EXIT_NOTHING;
 	}
-	change_text(&options->change, what, sizeof(what));
+	ncs_set_text(&options->change, what, sizeof(what));
 	asked = ask(targets, &options->change, words);
 	fprintf(output.file, "asked %zu %s for %s\n", asked, processes(asked),
 		what);

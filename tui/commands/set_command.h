@@ -15,6 +15,9 @@
  * complies. */
 int ncs_set_run(const struct ncs_command_input *input);
 
+/* Writes a change as --set reads it, e.g. "events=all,sample=default". */
+void ncs_set_text(const struct ncs_change *change, char *text, size_t size);
+
 /* Asks the processes without waiting for answers. Returns the number of
  * processes asked, and sets `text` to a sentence for the user. */
 size_t ncs_set_ask(const struct ncs_model *model,
