@@ -11,6 +11,7 @@
 #include "ncclstat/abi_header.h"
 #include "ncclstat/reader.h"
 #include "record/read/recording_internal.h"
+#include "record/read/recording_names.h"
 
 static int fail(int error, char *why, size_t why_size)
 {
@@ -300,22 +301,40 @@ static int finish(struct ncs_recording **out, struct ncs_recording *recording,
 	return error;
 }
 
-int ncs_recording_open(struct ncs_recording **out, const char *const *paths,
-		       size_t count, char *why, size_t why_size)
+static int open_files(struct ncs_recording **out,
+		      const struct ncs_recording_names *names, char *why,
+		      size_t why_size)
 {
-	struct ncs_recording *recording = create(count > 0 ? count : 1);
+	struct ncs_recording *recording =
+		create(names->count > 0 ? names->count : 1);
 	struct ncs_recorded_file file;
 	int error = 0;
 
-	*out = NULL;
 	if (!recording)
 		return fail(-ENOMEM, why, why_size);
-	for (size_t i = 0; i < count && !error; i++) {
-		error = ncs_recorded_file_open(&file, paths[i], why, why_size);
+	for (size_t i = 0; i < names->count && !error; i++) {
+		error = ncs_recorded_file_open(&file, names->paths[i], why,
+					       why_size);
 		if (!error)
 			error = take_file(recording, &file, why, why_size);
 	}
 	return finish(out, recording, error, why, why_size);
+}
+
+int ncs_recording_open(struct ncs_recording **out, const char *const *paths,
+		       size_t count, char *why, size_t why_size)
+{
+	struct ncs_recording_names names = { .count = 0 };
+	int error = 0;
+
+	*out = NULL;
+	for (size_t i = 0; i < count && !error; i++)
+		error = ncs_recording_names_add(&names, paths[i], why,
+						why_size);
+	if (!error)
+		error = open_files(out, &names, why, why_size);
+	ncs_recording_names_release(&names);
+	return error;
 }
 
 int ncs_recording_open_memory(struct ncs_recording **out, const void *bytes,

@@ -75,8 +75,8 @@ struct ncs_recording_facts {
 	uint64_t interval_ns;
 };
 
-/* Opens files. Returns 0 or -errno; on failure sets `why` to a clause for the
- * user that names the file. Damage and missing ends are not errors; they are
+/* Opens files, and those in folders (record/read/recording_names.h). Returns 0 or
+ * -errno; on failure sets `why` to a clause for the user that names the file. Damage and missing ends are not errors; they are
  * counted in the facts. */
 int ncs_recording_open(struct ncs_recording **recording,
 		       const char *const *paths, size_t count, char *why,

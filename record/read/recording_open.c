@@ -112,8 +112,6 @@ static int map(struct ncs_recorded_file *file, char *why, size_t why_size)
 	opened = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (opened < 0 || fstat(opened, &status) != 0)
 		error = errno;
-	else if (S_ISDIR(status.st_mode))
-		error = EISDIR;
 	else if (!S_ISREG(status.st_mode))
 		error = ESPIPE;
 	if (!error && status.st_size > 0) {

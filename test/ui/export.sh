@@ -216,6 +216,13 @@ check "a name of an export is no title of a view" refused \
 check "the recording itself is not overwritten" run 64 --export=csv "$recording" \
 	-o "$recording"
 check "the error says so" says "the recording itself"
+mkdir "$tmp/folder"
+ln "$recording" "$tmp/folder/one"
+check "a folder is exported as its recordings are" sh -c '
+"$1" --export=ndjson "$3/folder" >"$3/of-folder" &&
+"$1" --export=ndjson "$2" | cmp - "$3/of-folder"' - "$ncclstat" "$recording" "$tmp"
+check "nor is one in the folder that is read" run 64 --export=csv "$tmp/folder" \
+	-o "$tmp/folder/one"
 check "an output that cannot be opened is an error" run 1 --export=csv "$recording" \
 	-o "$tmp/none/out"
 check "the error has the reason" says "No such file"

@@ -908,8 +908,33 @@ static void other_files_are_refused_with_a_reason(void **state)
 	assert_int_equal(remove(path), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	expect_refused(path, -ESPIPE, "pipe");
-	expect_refused(fixture->segment->directory, -EISDIR, "directory");
+	expect_refused(fixture->segment->directory, -ENOENT, "no recording in");
 	expect_refused(fixture->segment->writer.path, -EINVAL, "segment");
+}
+
+static void folder_stands_for_the_recordings_in_it(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	const char *folder = fixture->segment->directory;
+	struct ncs_recorded_file_facts facts;
+	struct ncs_recording *recording;
+
+	recording_fixture_begin(fixture, "job.10");
+	recording_fixture_end(fixture);
+	fixture->settings.head.recording[0]++;
+	recording_fixture_begin(fixture, "job.9");
+	recording_fixture_end(fixture);
+	write_file(segment_fixture_path(fixture->segment, "notes"), "NCS", 3);
+	assert_int_equal(
+		mkdir(segment_fixture_path(fixture->segment, "below"), 0700),
+		0);
+	recording = open_files(&folder, 1);
+	/* Not the notes, nor the segment. */
+	assert_int_equal(ncs_recording_facts(recording)->files, 2);
+	ncs_recording_file(recording, 0, &facts);
+	assert_string_equal(facts.path, segment_fixture_path(fixture->segment,
+							     "job.9"));
+	ncs_recording_close(recording);
 }
 
 static void other_major_version_is_refused_with_its_number(void **state)
@@ -960,6 +985,7 @@ int main(void)
 		TEST(damaged_state_is_replaced_by_an_earlier_one),
 		TEST(count_beyond_its_chunk_is_damage),
 		TEST(other_files_are_refused_with_a_reason),
+		TEST(folder_stands_for_the_recordings_in_it),
 		TEST(other_major_version_is_refused_with_its_number),
 	};
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists the recordings in folders; see recording_names.h. Must not check more of
+ * a file than whether it may be a recording: recording_open.c does. */
+#include "record/read/recording_names.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/format/file_format.h"
+#include "shm/array.h"
+
+static int is_shown(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/* Whether a file may be a recording. */
+static bool is_recording(const char *path)
+{
+	uint64_t magic = 0;
+	struct stat status;
+	bool is_read;
+	int file;
+
+	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+		return false;
+	file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (file < 0)
+		return true;
+	is_read = read(file, &magic, sizeof(magic)) == (ssize_t)sizeof(magic);
+	close(file);
+	return is_read && magic == NCS_CHUNK_MAGIC;
+}
+
+/* Takes a path from malloc(). Returns 0 or -ENOMEM. */
+static int take(struct ncs_recording_names *names, char *path)
+{
+	if (!path ||
+	    ncs_array_reserve(&names->paths, &names->capacity, names->count + 1,
+			      sizeof(*names->paths)) != 0) {
+		free(path);
+		return -ENOMEM;
+	}
+	names->paths[names->count++] = path;
+	return 0;
+}
+
+static int add_folder(struct ncs_recording_names *names, const char *folder)
+{
+	struct dirent **entries;
+	int error = 0, count = scandir(folder, &entries, is_shown, versionsort);
+	size_t before = names->count;
+
+	if (count < 0)
+		return -errno;
+	for (int i = 0; i < count; i++) {
+		char *path = NULL;
+
+		if (!error && asprintf(&path, "%s/%s", folder,
+				       entries[i]->d_name) < 0)
+			error = -ENOMEM;
+		else if (!error && is_recording(path))
+			error = take(names, path);
+		else
+			free(path);
+		free(entries[i]);
+	}
+	free(entries);
+	return !error && names->count == before ? -ENOENT : error;
+}
+
+int ncs_recording_names_add(struct ncs_recording_names *names,
+			    const char *path, char *why, size_t why_size)
+{
+	struct stat status;
+	int error = stat(path, &status) == 0 && S_ISDIR(status.st_mode) ?
+			    add_folder(names, path) :
+			    take(names, strdup(path));
+
+	if (error)
+		snprintf(why, why_size, "%s: %s", path,
+			 error == -ENOENT ? "there is no recording in it" :
+					    strerror(-error));
+	return error;
+}
+
+void ncs_recording_names_release(struct ncs_recording_names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		free(names->paths[i]);
+	free(names->paths);
+	memset(names, 0, sizeof(*names));
+}

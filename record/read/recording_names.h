@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The files that arguments name: a folder stands for the recordings in it. */
+#ifndef NCS_RECORD_READ_RECORDING_NAMES_H
+#define NCS_RECORD_READ_RECORDING_NAMES_H
+
+#include <stddef.h>
+
+/* One of zeros is empty. */
+struct ncs_recording_names {
+	char **paths;
+	size_t count;
+	size_t capacity;
+};
+
+/* Adds the path of a file, or those of the recordings in a folder, in the order
+ * of their names: its files whose first bytes are those of a recording, and
+ * those that this user may not read. Hidden ones and folders in it are left out. A
+ * path that does not exist is added, too. Returns 0, or -errno and sets `why` to a
+ * clause for the user that names the path. */
+int ncs_recording_names_add(struct ncs_recording_names *names,
+			    const char *path, char *why, size_t why_size);
+void ncs_recording_names_release(struct ncs_recording_names *names);
+
+#endif
