@@ -101,12 +101,12 @@ static int find_series(struct ncs_recording *recording)
 				      recording->files[i - 1].head.recording)) {
 			series = &recording->series[recording->series_count++];
 			series->first_file = i;
+			series->from_ns = UINT64_MAX;
 			memcpy(series->recording, file->head.recording,
 			       sizeof(series->recording));
 		}
 		series = &recording->series[recording->series_count - 1];
 		series->file_count++;
-		series->goes_on = !file->has_end;
 		recording->file_series[i] = recording->series_count - 1;
 	}
 	return 0;

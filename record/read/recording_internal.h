@@ -43,7 +43,6 @@ struct ncs_rank_entry {
 	/* The first and last time, by the host's clock. */
 	uint64_t own_from_ns;
 	uint64_t own_until_ns;
-	uint64_t recording[2];
 	struct ncs_header recorded; /* header with the clock as recorded */
 	struct ncs_header moved;    /* header with the clock in common time */
 	struct ncs_chunk_refs states;
@@ -70,8 +69,10 @@ struct ncs_file_series {
 	size_t host;
 	size_t first_file;
 	size_t file_count;
-	uint64_t until_ns; /* end of the files, in the host's time */
-	bool goes_on;      /* the last file has no end */
+	/* Its first state, UINT64_MAX if there is none, and the end of its files, in
+	 * the host's time. */
+	uint64_t from_ns;
+	uint64_t until_ns;
 	struct ncs_chunk_refs peaks;
 	/* Chunks of records of all ranks, in the order of draining. */
 	struct ncs_chunk_refs records;
@@ -119,12 +120,18 @@ void ncs_recording_release_rank(struct ncs_rank_entry *rank);
 uint64_t ncs_recording_common_ns(const struct ncs_recording *recording,
 				 size_t host, uint64_t ns);
 
-/* Whether two files or ranks belong to the same recording. */
+/* Whether two files belong to the same recording. */
 static inline bool ncs_recording_is_same(const uint64_t a[2],
 					 const uint64_t b[2])
 {
 	return a[0] == b[0] && a[1] == b[1];
 }
+
+/* Returns the recording that has a rank's latest state at a time; NULL if there
+ * is none. */
+const struct ncs_file_series *
+ncs_recording_series_at(const struct ncs_recording *recording,
+			const struct ncs_rank_entry *rank, uint64_t at_ns);
 
 /* Reads a rank's chunk: its header, and where its path is. Returns false if the
  * chunk is not valid. */
@@ -141,7 +148,7 @@ int ncs_recording_take_ranks(struct ncs_recording *recording);
 int ncs_recording_name_ranks(struct ncs_recording *recording);
 
 /* Refuses a rank that two recordings have at the same time: sets `why` and
- * returns -EEXIST or -ENOMEM; otherwise returns 0. */
+ * returns -EEXIST; otherwise returns 0. */
 int ncs_recording_refuse_twice(const struct ncs_recording *recording, char *why,
 			       size_t why_size);
 

@@ -20,9 +20,14 @@ struct pass_cursor {
 	char *unpacked; /* records of the batch; NULL until needed */
 };
 
-/* The expected next position in each lane of a rank. */
+struct pass_lane {
+	uint64_t next; /* the expected position; 0 if nothing was read yet */
+	size_t series; /* the recording that had the one before it */
+};
+
+/* The lanes of a rank. */
 struct pass_lanes {
-	uint64_t *next; /* by lane; 0 if nothing was read yet */
+	struct pass_lane *at;
 };
 
 struct ncs_recording_pass {
@@ -102,7 +107,7 @@ void ncs_recording_pass_close(struct ncs_recording_pass *pass)
 	for (size_t i = 0; pass->cursors && i < pass->count; i++)
 		free(pass->cursors[i].unpacked);
 	for (size_t i = 0; pass->lanes && i < pass->recording->rank_count; i++)
-		free(pass->lanes[i].next);
+		free(pass->lanes[i].at);
 	free(pass->cursors);
 	free(pass->lanes);
 	free(pass);
@@ -124,28 +129,32 @@ static void leave_repeated(struct ncs_batch *batch, uint64_t next)
 	batch->lost = 0;
 }
 
-/* Sets the number of records missing before a batch: the number in its chunk,
- * or the gap between positions, e.g. where a chunk is damaged. Returns 0 or
- * -ENOMEM. */
-static int count_lost(struct ncs_recording_pass *pass, struct ncs_batch *batch)
+/* Sets the number of records missing before a batch of a recording: the number in
+ * its chunk, or the gap between positions, e.g. where a chunk is damaged, but not
+ * that between two recordings. Returns 0 or -ENOMEM. */
+static int count_lost(struct ncs_recording_pass *pass, struct ncs_batch *batch,
+		      size_t series)
 {
 	struct pass_lanes *lanes = &pass->lanes[batch->rank];
+	struct pass_lane *lane;
 
-	if (!lanes->next) {
+	if (!lanes->at) {
 		uint32_t count =
 			pass->recording->ranks[batch->rank].recorded.lanes.count;
 
-		lanes->next = calloc(count, sizeof(*lanes->next));
-		if (!lanes->next)
+		lanes->at = calloc(count, sizeof(*lanes->at));
+		if (!lanes->at)
 			return -ENOMEM;
 	}
-	if (batch->first < lanes->next[batch->lane])
-		leave_repeated(batch, lanes->next[batch->lane]);
-	else if (lanes->next[batch->lane] != 0 &&
-		 batch->first > lanes->next[batch->lane])
-		batch->lost = batch->first - lanes->next[batch->lane];
+	lane = &lanes->at[batch->lane];
+	if (batch->first < lane->next)
+		leave_repeated(batch, lane->next);
+	else if (lane->next != 0 && batch->first > lane->next &&
+		 series == lane->series)
+		batch->lost = batch->first - lane->next;
 	if (batch->count > 0)
-		lanes->next[batch->lane] = batch->first + batch->count;
+		*lane = (struct pass_lane){ batch->first + batch->count,
+					    series };
 	return 0;
 }
 
@@ -166,7 +175,8 @@ static int take_chunk(struct ncs_recording_pass *pass,
 				     cursor->unpacked, &cursor->batch);
 	if (result != 1)
 		return result;
-	result = count_lost(pass, &cursor->batch);
+	result = count_lost(pass, &cursor->batch,
+			    pass->recording->file_series[at.file]);
 	return result ? result : 1;
 }
 

@@ -98,11 +98,10 @@ static bool is_same_process(const struct ncs_header *a,
 	       strcmp(a->boot_id, b->boot_id) == 0;
 }
 
-/* Finds a segment that was named before in the recording. Returns SIZE_MAX if it
- * was not. */
+/* Finds a segment of a host that was named before, perhaps in an earlier
+ * recording. Returns SIZE_MAX if it was not. */
 static size_t find_rank(const struct ncs_recording *recording,
-			const struct rank_index *index,
-			const struct ncs_file_series *series,
+			const struct rank_index *index, size_t host,
 			const struct ncs_header *header, const char *path,
 			size_t path_bytes)
 {
@@ -113,7 +112,7 @@ static size_t find_rank(const struct ncs_recording *recording,
 		size_t i = NCS_HASH_ITEM(link, struct found_rank, link)->rank;
 		const struct ncs_rank_entry *rank = &recording->ranks[i];
 
-		if (ncs_recording_is_same(rank->recording, series->recording) &&
+		if (rank->facts.host == host &&
 		    is_same_process(&rank->recorded, header) &&
 		    strlen(rank->path) == path_bytes &&
 		    memcmp(rank->path, path, path_bytes) == 0)
@@ -122,8 +121,7 @@ static size_t find_rank(const struct ncs_recording *recording,
 	return SIZE_MAX;
 }
 
-static int add_rank(struct ncs_recording *recording,
-		    const struct ncs_file_series *series,
+static int add_rank(struct ncs_recording *recording, size_t host,
 		    const struct ncs_header *header, const char *path,
 		    size_t path_bytes)
 {
@@ -134,9 +132,8 @@ static int add_rank(struct ncs_recording *recording,
 		return -ENOMEM;
 	rank = &recording->ranks[recording->rank_count++];
 	memset(rank, 0, sizeof(*rank));
-	memcpy(rank->recording, series->recording, sizeof(rank->recording));
 	rank->recorded = *header;
-	rank->facts.host = series->host;
+	rank->facts.host = host;
 	rank->path = strndup(path, path_bytes);
 	return rank->path ? 0 : -ENOMEM;
 }
@@ -162,17 +159,16 @@ static uint32_t *owner_of(struct file_numbers *numbers, uint32_t number)
 
 /* Finds or adds a rank. Sets *rank to its number. */
 static int name_rank(struct ncs_recording *recording, struct rank_index *index,
-		     const struct ncs_file_series *series,
-		     const struct ncs_header *header, const char *path,
-		     size_t path_bytes, uint32_t *rank)
+		     size_t host, const struct ncs_header *header,
+		     const char *path, size_t path_bytes, uint32_t *rank)
 {
-	size_t found = find_rank(recording, index, series, header, path,
+	size_t found = find_rank(recording, index, host, header, path,
 				 path_bytes);
 	int error = 0;
 
 	if (found == SIZE_MAX) {
 		found = recording->rank_count;
-		error = add_rank(recording, series, header, path, path_bytes);
+		error = add_rank(recording, host, header, path, path_bytes);
 		if (!error)
 			error = add_to_index(
 				index, found,
@@ -203,7 +199,7 @@ static int take_rank(struct ncs_recording *recording, struct rank_index *index,
 		return -ENOMEM;
 	*owner = NCS_NO_RANK;
 	if (ncs_recording_read_rank(file, place, &header, &path, &path_bytes))
-		return name_rank(recording, index, series, &header, path,
+		return name_rank(recording, index, series->host, &header, path,
 				 path_bytes, owner);
 	file->damaged += place->check != NCS_PLACE_DAMAGED;
 	return 0;
@@ -221,6 +217,8 @@ static void extend(struct ncs_rank_entry *rank, struct ncs_file_series *series,
 		facts->from_ns = place->from_ns;
 	if (place->until_ns > facts->until_ns)
 		facts->until_ns = place->until_ns;
+	if (place->type == NCS_CHUNK_STATE && place->from_ns < series->from_ns)
+		series->from_ns = place->from_ns;
 	if (place->until_ns > series->until_ns)
 		series->until_ns = place->until_ns;
 	facts->records += place->records;
@@ -288,6 +286,37 @@ static int take_file(struct ncs_recording *recording, struct rank_index *index,
 	return error;
 }
 
+static int compare_refs(const void *left, const void *right, void *context)
+{
+	const struct ncs_recording *recording = context;
+	const struct ncs_chunk_ref *a = left, *b = right;
+	size_t one = recording->file_series[a->file];
+	size_t other = recording->file_series[b->file];
+	const uint64_t keys[][2] = {
+		{ recording->series[one].from_ns,
+		  recording->series[other].from_ns },
+		{ a->file, b->file },
+		{ a->place, b->place },
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i][0] != keys[i][1])
+			return keys[i][0] < keys[i][1] ? -1 : 1;
+	return 0;
+}
+
+/* Puts chunks of successive recordings of a rank in the order of these, in whatever
+ * order they were given. */
+static void put_in_order(struct ncs_recording *recording,
+			 struct ncs_chunk_refs *refs)
+{
+	if (refs->count > 0 &&
+	    recording->file_series[refs->at[0].file] !=
+		    recording->file_series[refs->at[refs->count - 1].file])
+		qsort_r(refs->at, refs->count, sizeof(*refs->at), compare_refs,
+			recording);
+}
+
 int ncs_recording_take_ranks(struct ncs_recording *recording)
 {
 	struct rank_index index;
@@ -302,6 +331,11 @@ int ncs_recording_take_ranks(struct ncs_recording *recording)
 	for (size_t i = 0; i < recording->file_count && !error; i++)
 		error = take_file(recording, &index, i);
 	release_index(&index);
+	for (size_t i = 0; i < recording->rank_count && !error; i++) {
+		put_in_order(recording, &recording->ranks[i].states);
+		put_in_order(recording, &recording->ranks[i].records);
+		put_in_order(recording, &recording->ranks[i].stacks);
+	}
 	return error;
 }
 
@@ -369,64 +403,38 @@ int ncs_recording_name_ranks(struct ncs_recording *recording)
 	return error;
 }
 
-static const char *file_of(const struct ncs_recording *recording,
-			   const struct ncs_rank_entry *rank)
+/* Whether the state at a place of a rank is not later than the one before it, which
+ * another recording has. */
+static bool is_twice(const struct ncs_recording *recording,
+		     const struct ncs_rank_entry *rank, size_t state)
 {
-	const struct ncs_chunk_refs *places =
-		rank->states.count > 0 ? &rank->states : &rank->records;
+	struct ncs_chunk_ref before = rank->states.at[state - 1];
+	struct ncs_chunk_ref at = rank->states.at[state];
 
-	return places->count > 0 ? recording->files[places->at[0].file].path :
-				   "?";
-}
-
-/* Whether two recordings have a rank at the same time. */
-static bool is_twice(const struct ncs_rank_entry *a,
-		     const struct ncs_rank_entry *b)
-{
-	return !ncs_recording_is_same(a->recording, b->recording) &&
-	       a->facts.host == b->facts.host &&
-	       is_same_process(&a->recorded, &b->recorded) &&
-	       strcmp(a->path, b->path) == 0 &&
-	       a->facts.from_ns <= b->facts.until_ns &&
-	       b->facts.from_ns <= a->facts.until_ns;
-}
-
-/* Looks for another recording of a rank among those before it. A rank with two
- * recordings of the same time would be counted twice. */
-static int refuse_other(const struct ncs_recording *recording,
-			struct rank_index *index, size_t number, char *why,
-			size_t why_size)
-{
-	const struct ncs_rank_entry *rank = &recording->ranks[number];
-	uint64_t hash = hash_of(&rank->recorded, rank->path,
-				strlen(rank->path));
-	struct ncs_hash_link *link = ncs_hash_table_first(&index->table, hash);
-
-	for (; link; link = ncs_hash_table_next(link)) {
-		size_t i = NCS_HASH_ITEM(link, struct found_rank, link)->rank;
-
-		if (!is_twice(&recording->ranks[i], rank))
-			continue;
-		snprintf(why, why_size,
-			 "%s and %s have recorded the same rank at the same"
-			 " time: give one of them",
-			 file_of(recording, &recording->ranks[i]),
-			 file_of(recording, rank));
-		return -EEXIST;
-	}
-	return add_to_index(index, number, hash);
+	return recording->file_series[before.file] !=
+		       recording->file_series[at.file] &&
+	       ncs_recording_chunk(recording, at)->from_ns <=
+		       ncs_recording_chunk(recording, before)->from_ns;
 }
 
 int ncs_recording_refuse_twice(const struct ncs_recording *recording, char *why,
 			       size_t why_size)
 {
-	struct rank_index index;
-	int error = begin_index(&index, recording->rank_count);
+	for (size_t i = 0; i < recording->rank_count; i++) {
+		const struct ncs_rank_entry *rank = &recording->ranks[i];
 
-	if (error)
-		snprintf(why, why_size, "%s", strerror(-error));
-	for (size_t i = 0; i < recording->rank_count && !error; i++)
-		error = refuse_other(recording, &index, i, why, why_size);
-	release_index(&index);
-	return error;
+		for (size_t k = 1; k < rank->states.count; k++) {
+			if (!is_twice(recording, rank, k))
+				continue;
+			snprintf(why, why_size,
+				 "%s and %s have recorded the same rank at the"
+				 " same time: give one of them",
+				 recording->files[rank->states.at[k - 1].file]
+					 .path,
+				 recording->files[rank->states.at[k].file]
+					 .path);
+			return -EEXIST;
+		}
+	}
+	return 0;
 }

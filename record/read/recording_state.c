@@ -368,20 +368,22 @@ static int show(struct ncs_recording *recording, struct ncs_rank_entry *rank,
 	return NCS_RECORDED_YES;
 }
 
-static const struct ncs_file_series *
-series_of(const struct ncs_recording *recording,
-	  const struct ncs_rank_entry *rank)
+const struct ncs_file_series *
+ncs_recording_series_at(const struct ncs_recording *recording,
+			const struct ncs_rank_entry *rank, uint64_t at_ns)
 {
-	size_t file = rank->states.at[0].file;
+	size_t until = count_until(recording, rank, at_ns);
 
-	return &recording->series[recording->file_series[file]];
+	return until > 0 ? &recording->series[recording->file_series
+						      [rank->states.at[until - 1]
+							       .file]] :
+			   NULL;
 }
 
-/* Whether all files of the rank's recording ended before a time. */
+/* Whether all files of a recording ended before a time. */
 static bool has_ended(const struct ncs_recording *recording,
-		      const struct ncs_rank_entry *rank, uint64_t at_ns)
+		      const struct ncs_file_series *series, uint64_t at_ns)
 {
-	const struct ncs_file_series *series = series_of(recording, rank);
 	uint64_t until_ns = ncs_recording_common_ns(recording, series->host,
 						    series->until_ns);
 
@@ -399,11 +401,13 @@ int ncs_recording_state(struct ncs_recording *recording, size_t index,
 			uint64_t *taken_ns)
 {
 	struct ncs_rank_entry *rank = &recording->ranks[index];
+	const struct ncs_file_series *series =
+		ncs_recording_series_at(recording, rank, at_ns);
 	size_t until = count_until(recording, rank, at_ns);
 	int result = NCS_RECORDED_NOT_YET;
 
-	if (until > 0 && !recording->keeps_ended &&
-	    has_ended(recording, rank, at_ns))
+	if (series && !recording->keeps_ended &&
+	    has_ended(recording, series, at_ns))
 		return NCS_RECORDED_NO_MORE;
 	for (int tries = 0; tries < TRIES_MAX && until > 0; tries++) {
 		struct state_chunks group =

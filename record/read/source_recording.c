@@ -31,6 +31,7 @@ struct lane_piece {
 
 struct replayed_lane {
 	uint64_t next; /* position of the next record in the lane */
+	size_t series; /* the recording that had the one before it */
 	bool is_known; /* whether `next` is set */
 	bool waits; /* the next record is for a later pass, as it ends later */
 };
@@ -197,12 +198,13 @@ static int add_piece(struct source_recording *self, unsigned lane, size_t first,
 	return 0;
 }
 
-/* Takes the records of a batch that ended by until_ns; all of them if the batch
- * was drained by then. Returns 1 if all records were taken, 0 if some are left
- * for later, or -ENOMEM. */
+/* Takes the records of a batch of a recording that ended by until_ns; all of them
+ * if the batch was drained by then. Those between two recordings are not lost.
+ * Returns 1 if all records were taken, 0 if some are left for later, or
+ * -ENOMEM. */
 static int take_batch(struct source_recording *self,
-		      const struct ncs_batch *batch, uint64_t until_ns,
-		      struct ncs_sample *sample)
+		      const struct ncs_batch *batch, size_t series,
+		      uint64_t until_ns, struct ncs_sample *sample)
 {
 	struct replayed_rank *played = &self->played[batch->rank];
 	const struct ncs_clock *clock =
@@ -215,7 +217,9 @@ static int take_batch(struct source_recording *self,
 	if (lane->waits)
 		return 0;
 	if (lane->is_known && position > lane->next)
-		sample->records_lost += position - lane->next;
+		sample->records_lost += series == lane->series ?
+						position - lane->next :
+						0;
 	else if (lane->is_known)
 		i = lane->next - position < batch->count ?
 			    (size_t)(lane->next - position) :
@@ -235,6 +239,7 @@ static int take_batch(struct source_recording *self,
 	if (!lane->is_known || position + i > lane->next)
 		lane->next = position + i;
 	lane->is_known = true;
+	lane->series = series;
 	lane->waits = i < batch->count;
 	if (sample->record_count > first &&
 	    add_piece(self, batch->lane, first, sample->record_count - first) !=
@@ -313,14 +318,17 @@ static int read_records(struct source_recording *self, size_t rank,
 	chunk = first_chunk(self, rank, end, is_first ? FIRST_MAX : RECORD_MAX);
 	played->next_chunk = chunk;
 	for (; chunk < end; chunk++) {
+		struct ncs_chunk_ref at = recorded->records.at[chunk];
 		struct ncs_batch batch;
-		int result = ncs_recording_batch(self->recording, rank,
-						 recorded->records.at[chunk],
+		int result = ncs_recording_batch(self->recording, rank, at,
 						 NULL, &batch);
 
 		/* Skip a chunk that cannot be read. */
 		if (result == 1)
-			result = take_batch(self, &batch, until_ns, sample);
+			result = take_batch(
+				self, &batch,
+				self->recording->file_series[at.file], until_ns,
+				sample);
 		else if (result == 0)
 			result = 1;
 		if (result < 0)
@@ -375,16 +383,14 @@ static void take_peaks(struct source_recording *self, size_t rank,
 		       struct ncs_sample *sample)
 {
 	const struct ncs_recording *recording = self->recording;
-	const struct ncs_chunk_refs *states = &recording->ranks[rank].states;
+	const struct ncs_file_series *series = ncs_recording_series_at(
+		recording, &recording->ranks[rank], self->now_ns);
 	const struct ncs_chunk_refs *peaks;
 	struct ncs_payload payload;
 
-	if (states->count == 0)
+	if (!series || series->peaks.count == 0)
 		return;
-	peaks = &recording->series[recording->file_series[states->at[0].file]]
-			 .peaks;
-	if (peaks->count == 0)
-		return;
+	peaks = &series->peaks;
 	payload = payload_of(self, peaks->at[latest_of(self, rank, peaks, 0)]);
 	if (payload.bytes &&
 	    ncs_peaks_unpack(payload.bytes, payload.size, &self->peaks))

@@ -633,6 +633,54 @@ static void hosts_share_a_common_time(void **state)
 	ncs_recording_close(recording);
 }
 
+/* Writes a recording of two states of a rank, and records of its lane 0. */
+static void write_later(struct recording_fixture *fixture, const char *name,
+			uint64_t after_ns, uint64_t bytes, uint64_t first)
+{
+	size_t rank;
+
+	fixture->settings.head.recording[0]++;
+	recording_fixture_begin(fixture, name);
+	rank = recording_fixture_add_rank(fixture, "/dev/shm/a");
+	segment_fixture_channel(fixture->segment, 2)->bytes = bytes;
+	recording_fixture_state(fixture, rank, after_ns, 0);
+	recording_fixture_records(fixture, rank, 0, first, 10, 0, after_ns);
+	recording_fixture_state(fixture, rank, after_ns + S_NS, 0);
+	recording_fixture_end(fixture);
+}
+
+static void rank_in_successive_recordings_is_one(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_recording *recording;
+	char first[300], second[300], third[300];
+	/* Given in any order. */
+	const char *paths[] = { second, third, first };
+	struct ncs_reader *reader;
+	uint64_t lost, taken_ns;
+
+	write_later(fixture, "one", 0, 77, 0);
+	strcpy(first, fixture->path);
+	/* The rings still had four of the records when this one began. */
+	write_later(fixture, "two", 20 * S_NS, 88, 6);
+	strcpy(second, fixture->path);
+	write_later(fixture, "three", 40 * S_NS, 99, 500);
+	strcpy(third, fixture->path);
+	recording = open_files(paths, 3);
+	assert_int_equal(ncs_recording_rank_count(recording), 1);
+	assert_int_equal(bytes_at(recording, 0, BEGUN + 21 * S_NS), 88);
+	assert_int_equal(bytes_at(recording, 0, BEGUN + S_NS), 77);
+	assert_int_equal(bytes_at(recording, 0, BEGUN + 41 * S_NS), 99);
+	/* Between them it is not seen, and nothing is lost. */
+	assert_int_equal(ncs_recording_state(recording, 0, BEGUN + 10 * S_NS,
+					     &reader, &taken_ns),
+			 NCS_RECORDED_NO_MORE);
+	assert_int_equal(count_records(recording, 0, 0, UINT64_MAX, &lost),
+			 10 + 6 + 10);
+	assert_int_equal(lost, 0);
+	ncs_recording_close(recording);
+}
+
 static void rank_recorded_twice_at_once_is_refused(void **state)
 {
 	struct recording_fixture *fixture = *state;
@@ -979,6 +1027,7 @@ int main(void)
 		TEST(packed_chunks_are_unpacked),
 		TEST(files_of_one_recording_are_joined),
 		TEST(hosts_share_a_common_time),
+		TEST(rank_in_successive_recordings_is_one),
 		TEST(rank_recorded_twice_at_once_is_refused),
 		TEST(every_whole_chunk_survives_a_cut_at_any_byte),
 		TEST(flipped_bit_costs_at_most_one_chunk),
