@@ -44,6 +44,10 @@
 	X(pid_namespace, "Inode of the recorder's /proc/self/ns/pid.") \
 	X(boot_id, "/proc/sys/kernel/random/boot_id.") \
 	X(host, "Name of the host.") \
+	X(run, \
+	  "Random number, equal in the files of all nodes that were recorded" \
+	  " together; 0: this host was recorded by itself, or before version" \
+	  " 1.7.") \
 	X(reserved, "0.")
 
 #define NCS_RANK_HEAD_FIELDS(X) \
@@ -243,7 +247,7 @@
 	X(states, "States in this file, of all ranks.") \
 	X(torn_states, \
 	  "States with a block that was read during a change; its sequence" \
-	  " is odd.") \
+	  " is odd. 2^64 - 1: not known.") \
 	X(another, "1: the recording continues in another file.") \
 	X(reserved, "0.")
 

@@ -18,7 +18,7 @@
 
 /* A reader accepts every minor version of its major version. */
 #define NCS_FORMAT_MAJOR 1u
-#define NCS_FORMAT_MINOR 6u
+#define NCS_FORMAT_MINOR 7u
 #define NCS_FORMAT_VERSION (NCS_FORMAT_MAJOR << 16 | NCS_FORMAT_MINOR)
 
 enum ncs_chunk_type {
@@ -79,7 +79,10 @@ struct ncs_file_head {
 	uint64_t pid_namespace;
 	char boot_id[40];
 	char host[64];
-	uint64_t reserved[2];
+	/* Random; the same in the files of all nodes that one run of --record has
+	 * written. 0: the file is of no such run. */
+	uint64_t run;
+	uint64_t reserved;
 };
 
 /* Payload of NCS_CHUNK_RANK: this struct, then the segment's header as it was
@@ -186,7 +189,7 @@ struct ncs_end {
 	uint64_t lost; /* number of records that were overwritten unread */
 	uint64_t states;
 	/* Number of states with a block that was copied in the middle of a
-	 * write. */
+	 * write; UINT64_MAX: not known. */
 	uint64_t torn_states;
 	uint64_t another; /* 1 if the recording continues in another file */
 	uint64_t reserved;

@@ -90,7 +90,9 @@ static int find_series(struct ncs_recording *recording)
 		calloc(recording->file_count, sizeof(*recording->series));
 	recording->file_series =
 		calloc(recording->file_count, sizeof(*recording->file_series));
-	if (!recording->series || !recording->file_series)
+	recording->runs =
+		calloc(recording->file_count, sizeof(*recording->runs));
+	if (!recording->series || !recording->file_series || !recording->runs)
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->file_count; i++) {
 		const struct ncs_recorded_file *file = &recording->files[i];
@@ -220,6 +222,65 @@ static void note_first(struct ncs_recording *recording)
 	}
 }
 
+/* Returns the run of a series of files, which is added if it is new. */
+static struct ncs_recorded_run *find_run(struct ncs_recording *recording,
+					 uint64_t run)
+{
+	struct ncs_recorded_run *found = recording->runs;
+	struct ncs_recorded_run *end = found + recording->facts.runs;
+
+	while (found < end && found->run != run)
+		found++;
+	if (found == end) {
+		*found = (struct ncs_recorded_run){ run, UINT64_MAX, 0 };
+		recording->facts.runs++;
+	}
+	return found;
+}
+
+static uint64_t run_of(const struct ncs_recording *recording,
+		       const struct ncs_file_series *series)
+{
+	return recording->files[series->first_file].head.run;
+}
+
+/* Finds the runs of heads, and which of them have passed when. */
+static void find_runs(struct ncs_recording *recording)
+{
+	recording->facts.runs = 0;
+	for (size_t i = 0; i < recording->series_count; i++) {
+		const struct ncs_file_series *series = &recording->series[i];
+		uint64_t id = run_of(recording, series), from_ns, until_ns;
+		struct ncs_recorded_run *run;
+
+		if (id == 0 || series->from_ns == UINT64_MAX)
+			continue;
+		run = find_run(recording, id);
+		from_ns = ncs_recording_common_ns(recording, series->host,
+						  series->from_ns);
+		until_ns = ncs_recording_common_ns(recording, series->host,
+						   series->until_ns);
+		if (from_ns < run->from_ns)
+			run->from_ns = from_ns;
+		if (until_ns > run->until_ns)
+			run->until_ns = until_ns;
+	}
+	for (size_t i = 0; i < recording->series_count; i++) {
+		struct ncs_file_series *series = &recording->series[i];
+		uint64_t id = run_of(recording, series);
+		const struct ncs_recorded_run *own;
+
+		series->passed_ns = UINT64_MAX;
+		if (id == 0 || series->from_ns == UINT64_MAX)
+			continue;
+		own = find_run(recording, id);
+		for (size_t k = 0; k < recording->facts.runs; k++)
+			if (recording->runs[k].from_ns > own->until_ns &&
+			    recording->runs[k].from_ns < series->passed_ns)
+				series->passed_ns = recording->runs[k].from_ns;
+	}
+}
+
 static void move_ranks(struct ncs_recording *recording)
 {
 	for (size_t i = 0; i < recording->rank_count; i++) {
@@ -234,6 +295,7 @@ static void move_ranks(struct ncs_recording *recording)
 			recording, facts->host, rank->own_until_ns);
 		ncs_recording_release_image(&rank->image);
 	}
+	find_runs(recording);
 	find_ends(recording);
 }
 
@@ -382,6 +444,7 @@ void ncs_recording_close(struct ncs_recording *recording)
 		ncs_recorded_file_release(&recording->files[i]);
 	free(recording->file_series);
 	free(recording->series);
+	free(recording->runs);
 	free(recording->hosts);
 	free(recording->ranks);
 	free(recording->files);
@@ -417,6 +480,7 @@ void ncs_recording_file(const struct ncs_recording *recording, size_t index,
 		.host = host,
 		.bytes = file->size,
 		.number = file->head.number,
+		.run = file->head.run,
 		.begun_ns = ncs_recording_common_ns(
 			recording, host, file->head.begun_monotonic_ns),
 		.damaged_chunks = file->damaged,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads recordings: the states and records in one or several files.
  *
- * Opens files of one or several recordings, of one or several hosts, as one.
+ * Opens files of one or several recordings, of one or several hosts, as one. What
+ * runs of a head have recorded one after the other is never there at one time.
  * Nothing in them is trusted: damaged chunks are left out and counted.
  *
  * All times are in ns of the common time, which is CLOCK_MONOTONIC of the first
@@ -59,6 +60,7 @@ struct ncs_recorded_host {
 
 struct ncs_recording_facts {
 	size_t files;
+	size_t runs; /* different ones of heads (struct ncs_file_head) */
 	uint64_t bytes;
 	uint64_t chunks;
 	uint64_t damaged_chunks; /* number of damaged chunks found so far */
@@ -76,8 +78,8 @@ struct ncs_recording_facts {
 };
 
 /* Opens files, and those in folders (record/read/recording_names.h). Returns 0 or
- * -errno; on failure sets `why` to a clause for the user that names the file. Damage and missing ends are not errors; they are
- * counted in the facts. */
+ * -errno; on failure sets `why` to a clause for the user that names the file.
+ * Damage and missing ends are not errors; they are counted in the facts. */
 int ncs_recording_open(struct ncs_recording **recording,
 		       const char *const *paths, size_t count, char *why,
 		       size_t why_size);
@@ -98,6 +100,7 @@ struct ncs_recorded_file_facts {
 	size_t host;
 	uint64_t bytes;
 	uint64_t number;   /* number of the file in its recording, from 0 */
+	uint64_t run;      /* of a head; 0: none is known */
 	uint64_t begun_ns; /* time of its beginning, in common time */
 	uint64_t records;
 	uint64_t damaged_chunks;
@@ -160,8 +163,9 @@ int ncs_recording_state(struct ncs_recording *recording, size_t rank,
 			uint64_t at_ns, struct ncs_reader **reader,
 			uint64_t *taken_ns);
 
-/* Makes ncs_recording_state() return the last state of ranks that have ended. A
- * process that removed its segment counts as alive in that state. */
+/* Makes ncs_recording_state() return the last state of ranks that have ended, but
+ * not once another run of a head has begun that has not recorded them. A process
+ * that removed its segment counts as alive in that state. */
 void ncs_recording_keep_ended(struct ncs_recording *recording);
 
 /* Returns the time at which the rank's first state after `after_ns` was taken;

@@ -73,9 +73,19 @@ struct ncs_file_series {
 	 * the host's time. */
 	uint64_t from_ns;
 	uint64_t until_ns;
+	/* When another run of a head had begun after this one's end, in common
+	 * time; UINT64_MAX: never. */
+	uint64_t passed_ns;
 	struct ncs_chunk_refs peaks;
 	/* Chunks of records of all ranks, in the order of draining. */
 	struct ncs_chunk_refs records;
+};
+
+/* A run of a head, on any number of hosts, and its time. */
+struct ncs_recorded_run {
+	uint64_t run; /* as in the heads of its files */
+	uint64_t from_ns;
+	uint64_t until_ns;
 };
 
 struct ncs_recording {
@@ -84,6 +94,7 @@ struct ncs_recording {
 	size_t file_count;
 	struct ncs_file_series *series;
 	size_t series_count;
+	struct ncs_recorded_run *runs;
 	struct ncs_host_entry *hosts;
 	size_t host_count;
 	struct ncs_rank_entry *ranks;

@@ -406,8 +406,9 @@ int ncs_recording_state(struct ncs_recording *recording, size_t index,
 	size_t until = count_until(recording, rank, at_ns);
 	int result = NCS_RECORDED_NOT_YET;
 
-	if (series && !recording->keeps_ended &&
-	    has_ended(recording, series, at_ns))
+	if (series &&
+	    (at_ns >= series->passed_ns ||
+	     (!recording->keeps_ended && has_ended(recording, series, at_ns))))
 		return NCS_RECORDED_NO_MORE;
 	for (int tries = 0; tries < TRIES_MAX && until > 0; tries++) {
 		struct state_chunks group =

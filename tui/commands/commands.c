@@ -271,6 +271,18 @@ static struct ncs_replay_part part_of(const struct mode_command *command,
 	return part;
 }
 
+/* Says so if the recordings are of several runs of a head. */
+static void say_runs(const struct ncs_replay *replay)
+{
+	size_t runs = ncs_recording_facts(replay->recording)->runs;
+
+	if (runs > 1)
+		ncs_complain("these recordings are of %zu runs of --record on"
+			     " nodes, which --list tells apart: each is shown at"
+			     " its own time, the latest at the end",
+			     runs);
+}
+
 static int run_on_recordings(const struct mode_command *command,
 			     const struct ncs_options *options,
 			     ncs_command_run *live)
@@ -284,15 +296,17 @@ static int run_on_recordings(const struct mode_command *command,
 				    options->file_count, &part, why,
 				    sizeof(why));
 
-	if (!error)
+	if (!error) {
+		say_runs(&replay);
 		status = run_with_source(command, live,
 					 &(struct ncs_command_input){
 						 .options = options,
 						 .source = replay.source,
 						 .replay = &replay,
 					 });
-	else
+	} else {
 		ncs_complain("%s", why);
+	}
 	ncs_replay_close(&replay);
 	return status;
 }

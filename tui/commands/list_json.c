@@ -2,6 +2,7 @@
 /* Lists as JSON; see list_json.h. Must not print anything else. */
 #include "tui/commands/list_json.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analysis/base/value_names.h"
@@ -87,13 +88,16 @@ static json_t *file_of(const struct ncs_replay *replay, size_t index)
 {
 	struct ncs_recorded_file_facts facts;
 	json_t *object = json_object();
+	char run[17];
 
 	ncs_recording_file(replay->recording, index, &facts);
+	snprintf(run, sizeof(run), "%016" PRIx64, facts.run);
 	ncs_json_add_text(object, "path", facts.path);
 	ncs_json_add_text(
 		object, "host",
 		ncs_recording_host(replay->recording, facts.host)->name);
 	ncs_json_add_number(object, "number", facts.number);
+	ncs_json_add_text_if(object, "run", facts.run != 0, run);
 	ncs_json_add_number(object, "begun_realtime_ns",
 			    ncs_replay_realtime_ns(replay, facts.begun_ns));
 	ncs_json_add_number(object, "bytes", facts.bytes);

@@ -51,6 +51,8 @@ static void print_file(const struct recording_listing *listing, size_t index)
 		    ncs_recording_host(listing->replay->recording, facts.host)
 			    ->name);
 	print_wall(listing, facts.begun_ns);
+	if (facts.run != 0)
+		fprintf(listing->file, ", run %016" PRIx64, facts.run);
 	fprintf(listing->file,
 		", file %" PRIu64 ", %" PRIu64 " bytes, %" PRIu64 " records",
 		facts.number + 1, facts.bytes, facts.records);

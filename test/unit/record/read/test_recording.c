@@ -681,6 +681,57 @@ static void rank_in_successive_recordings_is_one(void **state)
 	ncs_recording_close(recording);
 }
 
+/* The second run has not seen the second host, of which a file of the first is
+ * left. */
+static void runs_of_a_head_are_never_shown_at_one_time(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	char alpha[300], beta[300], again[300];
+	const char *paths[] = { alpha, beta };
+	const char *mixed[] = { beta, again };
+	struct ncs_recorded_file_facts facts;
+	struct ncs_recording *recording;
+	struct ncs_reader *reader;
+	uint64_t taken_ns;
+
+	fixture->settings.head.run = 5;
+	write_later(fixture, "alpha", 0, 77, 0);
+	strcpy(alpha, fixture->path);
+	become_host(fixture, "beta");
+	write_later(fixture, "beta", 0, 88, 0);
+	strcpy(beta, fixture->path);
+
+	/* In one run, a rank that ended before another one is shown to the end. */
+	recording = open_files(paths, 2);
+	assert_int_equal(ncs_recording_facts(recording)->runs, 1);
+	ncs_recording_keep_ended(recording);
+	assert_int_equal(bytes_at(recording, 0, BEGUN + 900 * S_NS), 77);
+	assert_int_equal(bytes_at(recording, 1, BEGUN + 900 * S_NS), 88);
+	ncs_recording_close(recording);
+
+	fixture->settings.head.run = 6;
+	fixture->settings.head.begun_realtime_ns = RECORDING_REALTIME_NS;
+	memset(fixture->settings.head.boot_id, 'a', 36);
+	strcpy(fixture->settings.head.host, "alpha");
+	write_later(fixture, "again", 600 * S_NS, 99, 500);
+	strcpy(again, fixture->path);
+	recording = open_files(mixed, 2);
+	assert_int_equal(ncs_recording_host_count(recording), 2);
+	assert_int_equal(ncs_recording_facts(recording)->runs, 2);
+	ncs_recording_file(recording, 1, &facts);
+	assert_int_equal(facts.run, 6);
+	ncs_recording_keep_ended(recording);
+	assert_int_equal(bytes_at(recording, 0, BEGUN + S_NS), 88);
+	assert_int_equal(ncs_recording_state(recording, 1, BEGUN + S_NS, &reader,
+					     &taken_ns),
+			 NCS_RECORDED_NOT_YET);
+	assert_int_equal(ncs_recording_state(recording, 0, BEGUN + 900 * S_NS,
+					     &reader, &taken_ns),
+			 NCS_RECORDED_NO_MORE);
+	assert_int_equal(bytes_at(recording, 1, BEGUN + 900 * S_NS), 99);
+	ncs_recording_close(recording);
+}
+
 static void rank_recorded_twice_at_once_is_refused(void **state)
 {
 	struct recording_fixture *fixture = *state;
@@ -1028,6 +1079,7 @@ int main(void)
 		TEST(files_of_one_recording_are_joined),
 		TEST(hosts_share_a_common_time),
 		TEST(rank_in_successive_recordings_is_one),
+		TEST(runs_of_a_head_are_never_shown_at_one_time),
 		TEST(rank_recorded_twice_at_once_is_refused),
 		TEST(every_whole_chunk_survives_a_cut_at_any_byte),
 		TEST(flipped_bit_costs_at_most_one_chunk),
