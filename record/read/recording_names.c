@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,4 +96,23 @@ void ncs_recording_names_release(struct ncs_recording_names *names)
 		free(names->paths[i]);
 	free(names->paths);
 	memset(names, 0, sizeof(*names));
+}
+
+bool ncs_recording_names_have(const char *path, char *const *paths,
+			      size_t count)
+{
+	struct ncs_recording_names names = { .count = 0 };
+	struct stat output, input;
+	bool is_one = false;
+
+	if (stat(path, &output) != 0)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		ncs_recording_names_add(&names, paths[i], NULL, 0);
+	for (size_t i = 0; i < names.count && !is_one; i++)
+		is_one = stat(names.paths[i], &input) == 0 &&
+			 input.st_dev == output.st_dev &&
+			 input.st_ino == output.st_ino;
+	ncs_recording_names_release(&names);
+	return is_one;
 }

@@ -3,6 +3,7 @@
 #ifndef NCS_RECORD_READ_RECORDING_NAMES_H
 #define NCS_RECORD_READ_RECORDING_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* One of zeros is empty. */
@@ -20,5 +21,10 @@ struct ncs_recording_names {
 int ncs_recording_names_add(struct ncs_recording_names *names,
 			    const char *path, char *why, size_t why_size);
 void ncs_recording_names_release(struct ncs_recording_names *names);
+
+/* Whether a path is one of these recordings, or one in these folders, by another
+ * name or not: then nothing else may be written there. */
+bool ncs_recording_names_have(const char *path, char *const *paths,
+			      size_t count);
 
 #endif

@@ -9,11 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/base/utf8.h"
-#include "record/read/recording_names.h"
 
 /* Longest message: two paths and some words. */
 #define MESSAGE_MAX 9000
@@ -58,24 +56,6 @@ unsigned ncs_output_columns(void)
 	    window.ws_col > 0)
 		return window.ws_col;
 	return 120;
-}
-
-bool ncs_output_overwrites(const char *path, char *const *files, size_t count)
-{
-	struct ncs_recording_names names = { .count = 0 };
-	struct stat output, input;
-	bool is_one = false;
-
-	if (stat(path, &output) != 0)
-		return false;
-	for (size_t i = 0; i < count; i++)
-		ncs_recording_names_add(&names, files[i], NULL, 0);
-	for (size_t i = 0; i < names.count && !is_one; i++)
-		is_one = stat(names.paths[i], &input) == 0 &&
-			 input.st_dev == output.st_dev &&
-			 input.st_ino == output.st_ino;
-	ncs_recording_names_release(&names);
-	return is_one;
 }
 
 void ncs_output_detach(void)

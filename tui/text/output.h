@@ -34,10 +34,6 @@ int ncs_sight_status(uint64_t ranks, uint64_t unreadable);
  * width, or 120. */
 unsigned ncs_output_columns(void);
 
-/* Whether a path is one of these recordings, or in one of these folders of them, by
- * another name or not. */
-bool ncs_output_overwrites(const char *path, char *const *files, size_t count);
-
 /* Turns the standard streams of a child into /dev/null: whoever waits for their
  * end waits for the parent. */
 void ncs_output_detach(void);
