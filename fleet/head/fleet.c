@@ -29,8 +29,8 @@ static void free_node(struct ncs_fleet_node *node)
 {
 	if (!node)
 		return;
-	if (node->file >= 0)
-		close(node->file);
+	if (node->file.opened >= 0)
+		close(node->file.opened);
 	for (size_t i = 0; i < node->rank_capacity; i++)
 		ncs_fleet_reported_release(&node->ranks[i].reported);
 	free(node->ranks);
@@ -45,7 +45,7 @@ static struct ncs_fleet_node *new_node(struct ncs_fleet *fleet)
 	if (!node)
 		return NULL;
 	node->fleet = fleet;
-	node->file = -1;
+	node->file.opened = -1;
 	node->clock = SIZE_MAX;
 	node->reported = NCS_NODE_STATE_COUNT;
 	node->facts.state = NCS_NODE_STARTING;

@@ -99,9 +99,15 @@ struct ncs_source *ncs_fleet_source(struct ncs_fleet *fleet);
 size_t ncs_fleet_nodes(struct ncs_fleet *fleet, uint64_t now_ns,
 		       struct ncs_node *nodes, size_t size);
 
+struct ncs_recorder_settings; /* record/write/recorder.h */
+
 /* From now on writes each look that comes to a file for each node, PATH.NODE,
- * which is a recording, compressed. `path` is borrowed. */
-void ncs_fleet_keep(struct ncs_fleet *fleet, const char *path);
+ * which is a recording, compressed. If the path ends with '/' or is a folder, the
+ * file is NODE in it; one that is missing is made. Of the settings, which are
+ * borrowed, count the path, the level of packing, and rotation: another file of a
+ * node begins with the first look, once it is due, that can be read by itself. */
+void ncs_fleet_keep(struct ncs_fleet *fleet,
+		    const struct ncs_recorder_settings *settings);
 
 /* Receives the bytes of a node's look, as if it were not packed, in one call or
  * several; the last one is its chunk "look". The fleet must not be called. */
@@ -113,14 +119,17 @@ void ncs_fleet_pass_on(struct ncs_fleet *fleet, ncs_fleet_pass *pass,
 		       void *context);
 
 struct ncs_fleet_kept {
+	char prefix[4100]; /* of the files' paths: the node's name follows */
+	size_t nodes;
 	size_t files;
 	uint64_t looks;
+	uint64_t states;
 	uint64_t bytes;
 	int error;              /* -errno of the first failure; 0: none */
 	char failed_path[4200]; /* the file of that failure */
 };
 
-/* Closes the files and says what is in them. */
+/* Ends the files and says what is in them. */
 void ncs_fleet_keep_end(struct ncs_fleet *fleet, struct ncs_fleet_kept *kept);
 
 #endif

@@ -47,6 +47,15 @@ struct ncs_fleet_rank {
 	struct ncs_fleet_reported reported;
 };
 
+/* The file to which looks of a node are written. */
+struct ncs_fleet_file {
+	int opened; /* -1: none */
+	uint64_t bytes;
+	uint64_t look_bytes; /* of the look that comes */
+	struct ncs_file_head head; /* of its number, and its recording */
+	struct ncs_end end; /* as it would be now */
+};
+
 struct ncs_fleet_node {
 	struct ncs_fleet *fleet;
 	size_t number;
@@ -71,8 +80,7 @@ struct ncs_fleet_node {
 	/* Bytes at two earlier times, for the rate. */
 	uint64_t marks_ns[2];
 	uint64_t marks_bytes[2];
-	int file;        /* of what is kept; -1: none */
-	uint64_t kept_bytes; /* in the file, of the look that comes */
+	struct ncs_fleet_file file; /* of what is kept */
 	uint64_t pass_paid;  /* for the looks that are passed on */
 	bool is_not_passed;  /* there is no room to pass this look on */
 	uint64_t now_ns; /* of the bytes that are being taken */
@@ -105,7 +113,8 @@ struct ncs_fleet {
 	bool has_unsettled; /* a clock whose alignment is being found */
 	/* The clocks that are aligned are so to this machine's. */
 	bool is_aligned_here;
-	const char *kept_path;
+	const struct ncs_recorder_settings *keeps; /* NULL: nothing is kept */
+	uint64_t run; /* of what is kept */
 	struct ncs_packer *packer;  /* of what is kept; NULL until needed */
 	struct ncs_sink_memory packed; /* bytes to be written next */
 	ncs_fleet_pass *pass;

@@ -3,22 +3,25 @@
  * as they came; see fleet.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/base/append.h"
 #include "fleet/head/fleet_internal.h"
 #include "record/format/chunk.h"
+#include "record/write/recorder.h"
 #include "shm/array.h"
-
-/* The level at which what is kept is compressed. */
-#define PACK_LEVEL 1
 
 /* How often whoever passes looks on has the bytes of one in memory at most: that
  * which comes and two others, with room to grow; and a packer's base. */
 #define PASSED_COPIES 7u
 
-static void path_of(const struct ncs_fleet_node *node, char *path, size_t size)
+/* Prints the path of a node's file by its number. */
+static void path_of(const struct ncs_fleet_node *node, uint64_t number,
+		    char *path, size_t size)
 {
 	char name[NCS_NODE_NAME_BYTES];
 
@@ -26,7 +29,9 @@ static void path_of(const struct ncs_fleet_node *node, char *path, size_t size)
 	for (char *c = name; *c; c++)
 		if (*c == '/' || (unsigned char)*c < ' ')
 			*c = '_';
-	snprintf(path, size, "%s.%s", node->fleet->kept_path, name);
+	snprintf(path, size, "%s%s", node->fleet->kept.prefix, name);
+	if (number > 0)
+		ncs_append(path, size, ".%" PRIu64, number);
 }
 
 static void fail(struct ncs_fleet_node *node, int error)
@@ -36,22 +41,115 @@ static void fail(struct ncs_fleet_node *node, int error)
 	if (kept->error)
 		return;
 	kept->error = error;
-	path_of(node, kept->failed_path, sizeof(kept->failed_path));
+	path_of(node, node->file.head.number, kept->failed_path,
+		sizeof(kept->failed_path));
 }
 
-static bool open_file(struct ncs_fleet_node *node)
+/* --- Files --------------------------------------------------------------- */
+
+static void write_bytes(struct ncs_fleet_node *node, const char *bytes,
+			size_t size)
 {
+	struct ncs_fleet_kept *kept = &node->fleet->kept;
+
+	while (size > 0 && !kept->error) {
+		ssize_t written = write(node->file.opened, bytes, size);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0) {
+			fail(node, written < 0 ? -errno : -EIO);
+			return;
+		}
+		bytes += written;
+		size -= (size_t)written;
+		node->file.bytes += (uint64_t)written;
+		kept->bytes += (uint64_t)written;
+	}
+}
+
+/* Begins a file with the look that comes. Whichever agent writes it, all files of
+ * the node are one recording. */
+static void open_file(struct ncs_fleet_node *node)
+{
+	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
+	struct ncs_fleet_file *file = &node->file;
 	char path[4200];
 
-	path_of(node, path, sizeof(path));
+	if (file->head.run == 0) {
+		file->head = facts->head;
+		file->head.run = node->fleet->run;
+		file->head.number = 0;
+		node->fleet->kept.nodes++;
+	}
+	file->head.begun_monotonic_ns = facts->look.taken_ns;
+	file->head.begun_realtime_ns = facts->look.realtime_ns;
+	file->end = (struct ncs_end){ .torn_states = UINT64_MAX };
+	file->bytes = file->look_bytes = 0;
+	path_of(node, file->head.number, path, sizeof(path));
 	/* Like segments, recordings may be read only by their owner. */
-	node->file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (node->file < 0)
+	file->opened =
+		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (file->opened < 0)
 		fail(node, -errno);
 	else
 		node->fleet->kept.files++;
-	return node->file >= 0;
 }
+
+/* Writes the end of a file; without an index, its chunks are found by a search. */
+static void end_file(struct ncs_fleet_node *node, bool another)
+{
+	struct ncs_fleet_file *file = &node->file;
+	struct {
+		struct ncs_chunk chunk;
+		struct ncs_end end;
+	} last = {
+		.chunk = {
+			.type = NCS_CHUNK_END,
+			.rank = NCS_NO_RANK,
+			.bytes = sizeof(last.end),
+			.unpacked_bytes = sizeof(last.end),
+		},
+		.end = file->end,
+	};
+
+	last.end.another = another;
+	ncs_chunk_seal(&last.chunk, &last.end);
+	write_bytes(node, (const char *)&last, sizeof(last));
+	if (close(file->opened) != 0)
+		fail(node, -errno);
+	file->opened = -1;
+}
+
+static bool is_due(const struct ncs_fleet_node *node)
+{
+	const struct ncs_recorder_settings *settings = node->fleet->keeps;
+	uint64_t now_ns = ncs_stream_facts(node->stream)->look.taken_ns;
+	uint64_t begun_ns = node->file.head.begun_monotonic_ns;
+
+	return (settings->rotate_bytes != 0 &&
+		node->file.bytes >= settings->rotate_bytes) ||
+	       (settings->rotate_ns != 0 && now_ns > begun_ns &&
+		now_ns - begun_ns >= settings->rotate_ns);
+}
+
+/* Goes on in another file, and removes the oldest one. */
+static void rotate(struct ncs_fleet_node *node)
+{
+	uint64_t keep = node->fleet->keeps->keep, number;
+	char path[4200];
+
+	end_file(node, true);
+	number = ++node->file.head.number;
+	open_file(node);
+	if (keep == 0 || number < keep || node->fleet->kept.error)
+		return;
+	path_of(node, number - keep, path, sizeof(path));
+	if (unlink(path) != 0 && errno != ENOENT)
+		fail(node, -errno);
+}
+
+/* --- Chunks -------------------------------------------------------------- */
 
 /* Returns whether bytes are a chunk of this type. */
 static bool is_chunk(const void *bytes, size_t size, uint32_t type)
@@ -64,18 +162,37 @@ static bool is_chunk(const void *bytes, size_t size, uint32_t type)
 	return chunk.type == type;
 }
 
+/* Writes into a file's head what differs from that of the stream. */
+static void put_head(char *at, const struct ncs_file_head *ours)
+{
+	struct ncs_file_head head;
+	struct ncs_chunk chunk;
+
+	memcpy(&chunk, at, sizeof(chunk));
+	memcpy(&head, at + sizeof(chunk), sizeof(head));
+	memcpy(head.recording, ours->recording, sizeof(head.recording));
+	head.number = ours->number;
+	head.begun_monotonic_ns = ours->begun_monotonic_ns;
+	head.begun_realtime_ns = ours->begun_realtime_ns;
+	head.run = ours->run;
+	memcpy(at + sizeof(chunk), &head, sizeof(head));
+	ncs_chunk_seal(&chunk, at + sizeof(chunk));
+	memcpy(at, &chunk, sizeof(chunk));
+}
+
 /* Adds a chunk to the bytes that are written next, compressed, as chunks of looks
  * that came in packs are not. */
 static int add_chunk(struct ncs_fleet_node *node, const char *bytes,
 		     struct ncs_chunk chunk)
 {
 	struct ncs_fleet *fleet = node->fleet;
+	const struct ncs_file_head *head = &node->file.head;
 	const char *payload = bytes + sizeof(chunk);
 	size_t size = ncs_chunk_file_bytes(&chunk), packed = 0;
 	char *at;
 
 	if (!fleet->packer)
-		fleet->packer = ncs_packer_create(PACK_LEVEL);
+		fleet->packer = ncs_packer_create(fleet->keeps->pack_level);
 	if (ncs_array_reserve(&fleet->packed.bytes, &fleet->packed.capacity,
 			      fleet->packed.size + size, 1) != 0)
 		return -ENOMEM;
@@ -86,6 +203,9 @@ static int add_chunk(struct ncs_fleet_node *node, const char *bytes,
 					 at + sizeof(chunk), chunk.bytes);
 	if (packed == 0) {
 		memcpy(at, bytes, size);
+		if (chunk.type == NCS_CHUNK_FILE &&
+		    chunk.bytes >= sizeof(*head))
+			put_head(at, head);
 	} else {
 		chunk.bytes = packed;
 		ncs_chunk_seal(&chunk, at + sizeof(chunk));
@@ -98,20 +218,28 @@ static int add_chunk(struct ncs_fleet_node *node, const char *bytes,
 }
 
 /* Writes in the end of a look, which is all that will be written next, how long
- * its chunks are now. */
+ * its chunks are now, and whose it is; counts it. */
 static void end_look(struct ncs_fleet_node *node)
 {
+	struct ncs_fleet_file *file = &node->file;
+	struct ncs_fleet_kept *kept = &node->fleet->kept;
 	char *at = node->fleet->packed.bytes;
 	struct ncs_chunk chunk;
 	struct ncs_look look;
 
 	memcpy(&chunk, at, sizeof(chunk));
 	memcpy(&look, at + sizeof(chunk), sizeof(look));
-	look.bytes = node->kept_bytes;
+	memcpy(look.recording, file->head.recording, sizeof(look.recording));
+	look.bytes = file->look_bytes;
 	memcpy(at + sizeof(chunk), &look, sizeof(look));
 	ncs_chunk_seal(&chunk, at + sizeof(chunk));
 	memcpy(at, &chunk, sizeof(chunk));
-	node->kept_bytes = 0;
+	file->look_bytes = 0;
+	file->end.records += look.records;
+	file->end.lost += ncs_stream_facts(node->stream)->look_lost;
+	file->end.states += look.ranks;
+	kept->states += look.ranks;
+	kept->looks++;
 }
 
 /* Makes the bytes to be written of those that came. */
@@ -127,11 +255,12 @@ static int add_chunks(struct ncs_fleet_node *node, const char *bytes,
 		memcpy(&chunk, bytes + at, sizeof(chunk));
 		error = add_chunk(node, bytes + at, chunk);
 		at += ncs_chunk_file_bytes(&chunk);
+		node->file.end.chunks++;
 	}
 	if (!error && is_chunk(bytes, size, NCS_CHUNK_LOOK))
 		end_look(node);
 	else
-		node->kept_bytes += node->fleet->packed.size;
+		node->file.look_bytes += node->fleet->packed.size;
 	return error;
 }
 
@@ -161,12 +290,11 @@ void ncs_fleet_keep_look(void *context, const void *bytes, size_t size)
 	struct ncs_fleet_node *node = context;
 	struct ncs_fleet *fleet = node->fleet;
 	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
-	const char *from;
 	int error;
 
 	if (fleet->pass)
 		pass_on(node, bytes, size);
-	if (!fleet->kept_path || fleet->kept.error)
+	if (!fleet->keeps || fleet->kept.error)
 		return;
 	if (!node->is_named && facts->has_head) {
 		ncs_fleet_node_name(node, facts->head.host);
@@ -175,48 +303,49 @@ void ncs_fleet_keep_look(void *context, const void *bytes, size_t size)
 	if (!node->is_named)
 		return;
 	/* A file begins with a look that can be read by itself. */
-	if (node->file < 0 && (!is_chunk(bytes, size, NCS_CHUNK_FILE) ||
-			       !open_file(node)))
+	if (is_chunk(bytes, size, NCS_CHUNK_FILE)) {
+		if (node->file.opened < 0)
+			open_file(node);
+		else if (is_due(node))
+			rotate(node);
+	}
+	if (node->file.opened < 0)
 		return;
-	fleet->kept.looks += is_chunk(bytes, size, NCS_CHUNK_LOOK);
 	error = add_chunks(node, bytes, size);
 	if (error)
 		fail(node, error);
-	from = fleet->packed.bytes;
-	size = error ? 0 : fleet->packed.size;
-	while (size > 0) {
-		ssize_t written = write(node->file, from, size);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0) {
-			fail(node, written < 0 ? -errno : -EIO);
-			return;
-		}
-		from += written;
-		size -= (size_t)written;
-		fleet->kept.bytes += (uint64_t)written;
-	}
+	else
+		write_bytes(node, fleet->packed.bytes, fleet->packed.size);
 }
 
-void ncs_fleet_keep(struct ncs_fleet *fleet, const char *path)
+void ncs_fleet_keep(struct ncs_fleet *fleet,
+		    const struct ncs_recorder_settings *settings)
 {
+	const char *path = settings->path;
+	bool names_folder = path[0] && path[strlen(path) - 1] == '/';
+	struct ncs_file_head head;
+	struct stat status;
+	bool is_folder;
+
+	if (names_folder)
+		mkdir(path, 0700);
+	is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+	ncs_recording_head_here(&head);
 	pthread_mutex_lock(&fleet->mutex);
-	fleet->kept_path = path;
+	fleet->keeps = settings;
+	fleet->run = head.recording[0];
+	snprintf(fleet->kept.prefix, sizeof(fleet->kept.prefix), "%s%s", path,
+		 names_folder ? "" : is_folder ? "/" : ".");
 	pthread_mutex_unlock(&fleet->mutex);
 }
 
 void ncs_fleet_keep_end(struct ncs_fleet *fleet, struct ncs_fleet_kept *kept)
 {
 	pthread_mutex_lock(&fleet->mutex);
-	for (size_t i = 0; i < fleet->count; i++) {
-		struct ncs_fleet_node *node = fleet->nodes[i];
-
-		if (node->file >= 0 && close(node->file) != 0)
-			fail(node, -errno);
-		node->file = -1;
-	}
-	fleet->kept_path = NULL;
+	for (size_t i = 0; i < fleet->count; i++)
+		if (fleet->nodes[i]->file.opened >= 0)
+			end_file(fleet->nodes[i], false);
+	fleet->keeps = NULL;
 	*kept = fleet->kept;
 	pthread_mutex_unlock(&fleet->mutex);
 }

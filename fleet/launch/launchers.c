@@ -100,6 +100,10 @@ static void add_agent(struct ncs_words *words,
 		ncs_words_add(words, "--records");
 	if (call->with_stacks)
 		ncs_words_add(words, "--stacks");
+	if (call->choice.pid != 0)
+		ncs_words_add(words, "--pid=%" PRIu32, call->choice.pid);
+	if (call->choice.job)
+		ncs_words_add(words, "--job=%s", call->choice.job);
 	if (call->directory)
 		ncs_words_add(words, "--dir=%s", call->directory);
 }
@@ -129,19 +133,25 @@ static void add_ssh(struct ncs_words *words, const char *host, const char *ssh)
 void ncs_words_add_ssh(struct ncs_words *words, const char *host,
 		       const struct ncs_agent_call *call)
 {
-	char quoted[QUOTED_MAX] = "", interval[32];
+	char directory[QUOTED_MAX] = "", job[QUOTED_MAX] = "", pid[32] = "";
+	char interval[32];
 
 	add_ssh(words, host, call->ssh);
 	interval_text(interval, call->interval_ns);
+	if (call->choice.pid != 0)
+		snprintf(pid, sizeof(pid), " --pid=%" PRIu32, call->choice.pid);
+	if (call->choice.job)
+		quote(job, sizeof(job), call->choice.job);
 	if (call->directory)
-		quote(quoted, sizeof(quoted), call->directory);
+		quote(directory, sizeof(directory), call->directory);
 	ncs_words_add(words,
 		      "exec %s --stream=lines --interval=%s --heartbeat=%d"
-		      "%s%s%s%s",
+		      "%s%s%s%s%s%s%s",
 		      call->command, interval, NCS_AGENT_HEARTBEAT_S,
 		      call->with_records ? " --records" : "",
-		      call->with_stacks ? " --stacks" : "",
-		      call->directory ? " --dir=" : "", quoted);
+		      call->with_stacks ? " --stacks" : "", pid,
+		      call->choice.job ? " --job=" : "", job,
+		      call->directory ? " --dir=" : "", directory);
 }
 
 void ncs_words_add_ssh_command(struct ncs_words *words, const char *host,

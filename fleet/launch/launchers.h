@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shm/read/job.h"
+
 /* Agents are told to end when nothing has been written to their input for so
  * long, in seconds: not all launchers tell them of its end, nor of a link's. */
 #define NCS_AGENT_HEARTBEAT_S 30
@@ -19,6 +21,7 @@ struct ncs_agent_call {
 	const char *command;
 	const char *directory; /* of segments there; NULL for the default */
 	uint64_t interval_ns;  /* time between looks */
+	struct ncs_choice choice; /* of the processes to look at */
 	bool with_records;
 	bool with_stacks;
 	/* ssh's program, and perhaps options before ours, which then hold,

@@ -129,6 +129,7 @@ static int take_chunk(struct ncs_stream_reader *stream,
 {
 	const char *payload = unpack(stream, chunk, packed);
 	size_t size = chunk->unpacked_bytes;
+	struct ncs_records_head records;
 
 	if (!payload)
 		return 0;
@@ -143,6 +144,10 @@ static int take_chunk(struct ncs_stream_reader *stream,
 					     size);
 	case NCS_CHUNK_RECORDS:
 		stream->facts.has_records = true;
+		if (size >= sizeof(records)) {
+			memcpy(&records, payload, sizeof(records));
+			stream->facts.look_lost += records.lost;
+		}
 		return ncs_stream_take_records(stream, chunk->rank, payload,
 					       size);
 	case NCS_CHUNK_CLOCK:
@@ -195,6 +200,7 @@ static int take_look(struct ncs_stream_reader *stream,
 
 	release_unreadable(stream);
 	stream->number = look->number;
+	stream->facts.look_lost = 0;
 	if (look->flags & NCS_LOOK_KEY)
 		stream->unnamed = 0;
 	while (at < stream->size && !error && !stream->facts.refused[0]) {

@@ -99,6 +99,7 @@ struct ncs_stream_facts {
 	bool has_head;
 	struct ncs_file_head head; /* of the agent that writes */
 	struct ncs_look look;      /* the latest one */
+	uint64_t look_lost; /* records that are missing before those in it */
 	uint64_t looks;            /* taken */
 	uint64_t looks_lost;       /* of the present agent's: damaged or cut */
 	uint64_t bytes;

@@ -36,6 +36,10 @@ struct ncs_agent_call ncs_follow_call(const struct ncs_options *options)
 						     "ncclstat",
 		.directory = options->directory,
 		.interval_ns = options->interval_ns,
+		/* For what is shown, ranks are chosen here. */
+		.choice = options->mode == NCS_MODE_RECORD ?
+				  options->choice :
+				  (struct ncs_choice){ .pid = 0 },
 		.with_records = options->with_records,
 		.with_stacks = options->mode != NCS_MODE_DIAGNOSE &&
 			       ncs_options_is_given(options, NCS_OPTION_STACKS),
@@ -106,6 +110,8 @@ bool ncs_follow_open(struct ncs_follow *follow,
 	follow->pipes = NULL;
 	follow->crew = NULL;
 	follow->is_command = options->from != NULL;
+	follow->is_chosen = options->mode == NCS_MODE_RECORD &&
+			    (options->choice.job || options->choice.pid != 0);
 	follow->wait_ns = WAIT_NS;
 	if (options->mode == NCS_MODE_DIAGNOSE)
 		follow->wait_ns = options->interval_ns + WAIT_LEAST_NS <
@@ -121,7 +127,7 @@ bool ncs_follow_open(struct ncs_follow *follow,
 		return false;
 	}
 	if (options->mode == NCS_MODE_RECORD)
-		ncs_fleet_keep(follow->fleet, options->recording.path);
+		ncs_fleet_keep(follow->fleet, &options->recording);
 	if (open_streams(follow, options, why, sizeof(why)) == 0)
 		return true;
 	ncs_complain("%s", why);
@@ -225,7 +231,8 @@ void ncs_follow_say_trouble(const struct ncs_follow *follow)
 	}
 	ncs_fleet_nodes(follow->fleet, now_ns, nodes, count);
 	for (unsigned i = 0; i < NCS_NODE_STATE_COUNT; i++)
-		if (i != NCS_NODE_RUNNING)
+		if (i != NCS_NODE_RUNNING &&
+		    !(i == NCS_NODE_NO_JOB && follow->is_chosen))
 			say_state(nodes, count, (enum ncs_node_state)i, now_ns);
 	free(nodes);
 }
@@ -255,16 +262,23 @@ static void wait_for_end(struct ncs_follow *follow,
 	}
 }
 
+static const char *ending(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 int ncs_follow_record(struct ncs_follow *follow,
 		      const struct ncs_options *options)
 {
 	int stop = ncs_stream_stop_file();
 	struct ncs_fleet_kept kept;
-	char bytes[NCS_FORMAT_MAX];
+	char bytes[NCS_FORMAT_MAX], text[4300] = "";
 
 	wait_for_end(follow, options, stop);
 	if (stop >= 0)
 		close(stop);
+	if (!has_ended(follow))
+		ncs_follow_say_trouble(follow);
 	ncs_pipes_close(follow->pipes);
 	follow->pipes = NULL;
 	ncs_crew_close(follow->crew);
@@ -275,12 +289,18 @@ int ncs_follow_record(struct ncs_follow *follow,
 		return NCS_EXIT_NOTHING;
 	}
 	ncs_format_scaled(bytes, sizeof(bytes), (double)kept.bytes, 6);
-	ncs_complain("kept %" PRIu64 " look%s of %zu node%s; wrote %sB to"
-		     " %s.NODE",
-		     kept.looks, kept.looks == 1 ? "" : "s", kept.files,
-		     kept.files == 1 ? "" : "s", bytes,
-		     options->recording.path);
-	return kept.files > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
+	ncs_append(text, sizeof(text),
+		   "kept %" PRIu64 " look%s of %zu node%s%s; wrote %sB to"
+		   " %sNODE",
+		   kept.looks, ending(kept.looks), kept.nodes,
+		   ending(kept.nodes), kept.states > 0 ? "" : " without a rank",
+		   bytes, kept.prefix);
+	if (kept.files > kept.nodes)
+		ncs_append(text, sizeof(text), " and %zu more file%s",
+			   kept.files - kept.nodes,
+			   ending(kept.files - kept.nodes));
+	ncs_complain("%s", text);
+	return kept.states > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
 }
 
 int ncs_follow_stream(struct ncs_follow *follow,

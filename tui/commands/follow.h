@@ -15,6 +15,7 @@ struct ncs_follow {
 	struct ncs_pipes *pipes; /* of --follow */
 	struct ncs_crew *crew;   /* of --hosts, --slurm, --kube and --from */
 	bool is_command;
+	bool is_chosen; /* agents look at a part of the processes only */
 	uint64_t wait_ns;
 };
 

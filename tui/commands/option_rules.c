@@ -285,12 +285,15 @@ static const struct option_rule {
 	     "--dir cannot be combined with --from: put it into the COMMAND",
 	     .with = OPTION(FROM)),
 	RULE(MODE(RECORD),
-	     OPTION(INTERVAL) | OPTION(ROTATE) | OPTION(COMPRESS) |
-		     OPTION(PID) | OPTION(JOB),
-	     "--record cannot be combined with --interval, --pid, --job,"
-	     " --compress or --rotate for streams of nodes: these are saved"
-	     " unchanged",
-	     .with = OPTION(FOLLOW) | NODES),
+	     OPTION(INTERVAL) | OPTION(COMPRESS) | OPTION(PID) | OPTION(JOB),
+	     "--record cannot be combined with --interval, --pid, --job or"
+	     " --compress for --from or --follow: put them into the commands"
+	     " that write these streams",
+	     .with = OPTION(FOLLOW) | OPTION(FROM)),
+	RULE(MODE(RECORD), OPTION(FOLLOW) | NODES,
+	     "--record requires a FILE for streams of nodes: each has one of"
+	     " its own, FILE.NODE",
+	     .when = records_to_stdout),
 	RULE(ALL_MODES, TIMES,
 	     "--at, --since and --until cannot be combined with --follow:"
 	     " they are times in a recording",

@@ -16,6 +16,7 @@
 #include "fleet/head/fleet_internal.h"
 #include "record/format/chunk.h"
 #include "record/read/recording.h"
+#include "record/write/recorder.h"
 #include "shm/clock.h"
 #include "test/unit/support/stream_fixture.h"
 
@@ -460,6 +461,9 @@ static void test_kept_looks_are_a_recording_of_their_host(void **state)
 	struct stream_fixture *fixture = *state;
 	char base[300], path[400];
 	const char *paths[] = { path };
+	const struct ncs_recorder_settings settings = { .path = base,
+							.pack_level = 1 };
+	struct ncs_recorded_file_facts file;
 	struct ncs_recording *recording;
 	struct ncs_fleet_kept kept;
 	struct ncs_reader *read;
@@ -468,7 +472,7 @@ static void test_kept_looks_are_a_recording_of_their_host(void **state)
 
 	snprintf(base, sizeof(base), "%s",
 		 segment_fixture_path(fixture->recording->segment, "kept"));
-	ncs_fleet_keep(fleet, base);
+	ncs_fleet_keep(fleet, &settings);
 	make_looks(fixture, "one");
 	/* It begins with a look that can be read by itself. */
 	feed(node, &fixture->looks[1], NOW_NS);
@@ -476,12 +480,17 @@ static void test_kept_looks_are_a_recording_of_their_host(void **state)
 	feed(node, &fixture->looks[1], NOW_NS + S);
 	ncs_fleet_keep_end(fleet, &kept);
 	assert_true(kept.error == 0 && kept.files == 1 && kept.looks == 2);
+	assert_true(kept.nodes == 1 && kept.states == 4);
 	snprintf(path, sizeof(path), "%s.n_1", base);
 	if (ncs_recording_open(&recording, paths, 1, base, sizeof(base)) != 0)
 		fail_msg("%s", base);
 	assert_int_equal(ncs_recording_rank_count(recording), 2);
 	assert_string_equal(ncs_recording_host(recording, 0)->name, "one");
 	assert_true(ncs_recording_facts(recording)->damaged_chunks == 0);
+	assert_int_equal(ncs_recording_facts(recording)->cut_files, 0);
+	ncs_recording_file(recording, 0, &file);
+	assert_true(file.run != 0 && file.number == 0);
+	assert_int_equal(file.begun_ns, RECORDING_BEGUN_NS);
 	assert_int_equal(ncs_recording_state(recording, 1, UINT64_MAX / 2,
 					     &read, &taken_ns),
 			 NCS_RECORDED_NO_MORE);
@@ -500,6 +509,8 @@ static void test_what_is_kept_is_compressed(void **state)
 	struct stream_fixture *fixture = *state;
 	struct ncs_fleet_kept kept;
 	char base[300], path[400];
+	const struct ncs_recorder_settings settings = { .path = base,
+							.pack_level = 1 };
 	size_t node = add("n1"), again, size;
 	char *bytes = malloc(1 << 20);
 	FILE *file;
@@ -509,7 +520,7 @@ static void test_what_is_kept_is_compressed(void **state)
 		 segment_fixture_path(fixture->recording->segment, "kept"));
 	fixture->recording->settings.is_packed = false;
 	make_looks(fixture, "one");
-	ncs_fleet_keep(fleet, base);
+	ncs_fleet_keep(fleet, &settings);
 	feed(node, &fixture->looks[0], NOW_NS);
 	feed(node, &fixture->looks[1], NOW_NS + S);
 	ncs_fleet_keep_end(fleet, &kept);
@@ -528,6 +539,58 @@ static void test_what_is_kept_is_compressed(void **state)
 	assert_true(node_at(again, NOW_NS).looks_lost == 0);
 	assert_true(node_at(again, NOW_NS).ranks == 2);
 	free(bytes);
+}
+
+/* A file goes on until a look comes that can be read by itself; all files of a node
+ * are one recording, though another agent writes some of them. */
+static void test_what_is_kept_is_rotated(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	char folder[300], first[400], second[400], third[400], why[400];
+	const char *paths[] = { third, second };
+	const struct ncs_recorder_settings settings = {
+		.path = folder,
+		.pack_level = 1,
+		.rotate_ns = 10 * S,
+		.keep = 2,
+	};
+	struct ncs_recorded_file_facts file;
+	struct ncs_recording *recording;
+	struct ncs_fleet_kept kept;
+	size_t node = add("n1");
+
+	snprintf(folder, sizeof(folder), "%s/",
+		 segment_fixture_path(fixture->recording->segment, "run"));
+	snprintf(first, sizeof(first), "%sn1", folder);
+	snprintf(second, sizeof(second), "%sn1.1", folder);
+	snprintf(third, sizeof(third), "%sn1.2", folder);
+	ncs_fleet_keep(fleet, &settings);
+	make_looks(fixture, "one");
+	fixture->recording->settings.head.recording[0]++;
+	stream_fixture_begin(fixture);
+	stream_fixture_look(fixture, 9 * S, 3, true);
+	stream_fixture_look(fixture, 11 * S, 4, false);
+	stream_fixture_look(fixture, 12 * S, 5, true);
+	stream_fixture_look(fixture, 30 * S, 6, true);
+	stream_fixture_end(fixture);
+	for (size_t i = 0; i < fixture->count; i++)
+		feed(node, &fixture->looks[i], NOW_NS + i * S);
+	ncs_fleet_keep_end(fleet, &kept);
+	assert_true(kept.error == 0 && kept.files == 3 && kept.nodes == 1);
+	assert_string_equal(kept.prefix, folder);
+	assert_false(segment_fixture_exists(first));
+	if (ncs_recording_open(&recording, paths, 2, why, sizeof(why)) != 0)
+		fail_msg("%s", why);
+	assert_int_equal(ncs_recording_rank_count(recording), 2);
+	assert_int_equal(ncs_recording_facts(recording)->cut_files, 0);
+	assert_int_equal(ncs_recording_facts(recording)->damaged_chunks, 0);
+	assert_int_equal(ncs_recording_facts(recording)->runs, 1);
+	ncs_recording_file(recording, 0, &file);
+	assert_string_equal(file.path, second);
+	assert_true(file.number == 1 &&
+		    file.begun_ns == RECORDING_BEGUN_NS + 12 * S);
+	ncs_recording_close(recording);
+	assert_true(remove(second) == 0 && remove(third) == 0);
 }
 
 /* --- Limits ---------------------------------------------------------------- */
@@ -685,6 +748,7 @@ int main(void)
 		TEST(test_waiting_ends_when_all_have_answered),
 		TEST(test_kept_looks_are_a_recording_of_their_host),
 		TEST(test_what_is_kept_is_compressed),
+		TEST(test_what_is_kept_is_rotated),
 		TEST(test_a_node_over_a_limit_is_told_and_others_go_on),
 		TEST(test_a_launchers_word_on_a_limit_outlives_a_look),
 		TEST(test_segments_that_an_agent_leaves_out_are_told),
