@@ -19,7 +19,8 @@ python3 test/ui/faulty_job.py missing 8 "$tmp/job"
 python3 test/ui/faulty_job.py none 8 "$tmp/well"
 
 start_watch() {
-	"$ncclstat" watch -i 0.2 --archive="$archive" --archive-size=64M \
+	"$ncclstat" watch -i 0.2 --compress=3 --archive="$archive" \
+		--archive-size=64M \
 		>>"$tmp/out" 2>>"$tmp/err" &
 	watch=$!
 	job="$job $watch"
@@ -69,6 +70,9 @@ is_found() {
 "$ncclstat" jobs --archive="$archive" >"$tmp/said" 2>&1
 check 'without an archive there is a status' test $? -eq 1
 check 'and a reason' grep -q 'ncclstat watch --archive' "$tmp/said"
+"$ncclstat" watch --compress 2>"$tmp/said"
+check 'without an archive there is nothing to compress' \
+	grep -q 'requires --archive' "$tmp/said"
 "$ncclstat" diagnose --archive="$archive" 2>"$tmp/said"
 check 'without a job --archive is refused' grep -q 'or --job=ID' "$tmp/said"
 

@@ -31,7 +31,7 @@
 /* Rings hold seconds; reading them less often takes less of the processor. */
 #define PAUSE_NS UINT64_C(50000000)
 
-/* Time between two states of a rank, from which hangs are told. */
+/* Longest time between two states of a rank, from which hangs are told. */
 #define STATES_NS SECOND_NS
 
 /* A job has ended once it is not seen for so long: its last records are written then. */
@@ -451,14 +451,13 @@ struct ncs_kept_jobs *ncs_kept_jobs_open(const struct ncs_options *options)
 	jobs->options = *options;
 	jobs->options.recording.path = jobs->run.path;
 	jobs->options.recording.is_packed = true;
-	jobs->options.recording.pack_level = 1;
 	jobs->options.recording.stays = true;
 	jobs->options.recording.pause_ns = PAUSE_NS;
 	jobs->options.recording.rotate_ns = FILE_NS;
 	jobs->options.recording.rotate_bytes = FILE_BYTES;
-	/* That between two looks of the watch is not the recorder's. */
 	jobs->options.given |= NCS_OPTION_BIT(NCS_OPTION_INTERVAL);
-	jobs->options.interval_ns = STATES_NS;
+	if (jobs->options.interval_ns > STATES_NS)
+		jobs->options.interval_ns = STATES_NS;
 	jobs->last_written = ncs_archive_last_written(&jobs->archive);
 	/* Jobs that ended unseen are concluded a while after now. */
 	jobs->opened_ns = jobs->trimmed_ns = ncs_clock_monotonic_ns();

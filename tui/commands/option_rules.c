@@ -243,8 +243,11 @@ static const struct option_rule {
 	RULE(~(MODE(RECORD) | MODE(REPORT)), OPTION(DURATION),
 	     "--duration requires --record or --report"),
 	RULE(~MODE(RECORD), OPTION(ROTATE), "--rotate requires --record"),
-	RULE(~(MODE(RECORD) | MODE(STREAM)), OPTION(COMPRESS),
-	     "--compress requires --record or --stream"),
+	RULE(~(MODE(RECORD) | MODE(STREAM) | MODE(WATCH)), OPTION(COMPRESS),
+	     "--compress requires --record, --stream or --watch"),
+	RULE(MODE(WATCH), OPTION(COMPRESS),
+	     "--compress requires --archive: a watch records there",
+	     .without = OPTION(ARCHIVE)),
 	RULE(ALL_MODES, OPTION(FOLLOW),
 	     "--follow requires FILEs, the streams to follow", .without = FILES),
 	RULE(~(MODE(LIVE) | MODE(DUMP) | MODE(DIAGNOSE) | MODE(WATCH) |
