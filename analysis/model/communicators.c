@@ -388,13 +388,17 @@ static int sort_members(struct ncs_model *model)
 	return 0;
 }
 
-/* Adds the communicators of ranks that have the same id. */
+/* Adds the communicators of ranks that have the same id. The first rank of each job
+ * tells it apart: only the split tells which that is. */
 static int add_group(struct ncs_model *model, size_t from, size_t end)
 {
-	uint64_t job = 0;
+	size_t first = from;
 
 	while (from < end) {
 		size_t count = split_jobs(&model->members[from], end - from);
+		uint64_t job = from == first ?
+				       0 :
+				       created_ns(model->members[from]);
 
 		if (ncs_array_reserve(&model->communicators,
 				      &model->communicator_capacity,
@@ -404,8 +408,6 @@ static int add_group(struct ncs_model *model, size_t from, size_t end)
 		sum_up(&model->communicators[model->communicator_count++],
 		       &model->members[from], count, job);
 		from += count;
-		if (from < end)
-			job = created_ns(model->members[from]);
 	}
 	return 0;
 }

@@ -407,6 +407,25 @@ static void jobs_with_the_same_id_are_told_apart(void **state)
 	assert_string_equal(model->communicators[1].key, key);
 }
 
+/* Their processes began in turns: no pause tells them apart. */
+static void keys_of_mixed_jobs_with_the_same_id_differ(void **state)
+{
+	static const uint64_t began_s[] = { 5, 1, 3, 2 };
+	struct scripted *scripted = *state;
+	const struct ncs_model *model = &scripted->model;
+
+	add_job(scripted, 2, 2, 1);
+	add_job(scripted, 2, 2, 2);
+	for (size_t i = 0; i < 4; i++)
+		scripted->ranks[i].header.created = began_s[i] * SECOND;
+	scripted_pass(scripted, NOW);
+	assert_int_equal(model->communicator_count, 3);
+	for (size_t i = 0; i < 3; i++)
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(model->communicators[i].key,
+						model->communicators[k].key);
+}
+
 static void jobs_of_different_sizes_are_told_apart(void **state)
 {
 	struct scripted *scripted = *state;
@@ -439,6 +458,7 @@ int main(void)
 		TEST(ranks_are_counted_and_summed),
 		TEST(order_of_five_hundred_ranks_does_not_matter),
 		TEST(jobs_with_the_same_id_are_told_apart),
+		TEST(keys_of_mixed_jobs_with_the_same_id_differ),
 		TEST(jobs_of_different_sizes_are_told_apart),
 	};
 
