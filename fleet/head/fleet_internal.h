@@ -52,6 +52,7 @@ struct ncs_fleet_file {
 	int opened; /* -1: none */
 	uint64_t bytes;
 	uint64_t look_bytes; /* of the look that comes */
+	uint64_t look_chunks;
 	struct ncs_file_head head; /* of its number, and its recording */
 	struct ncs_end end; /* as it would be now */
 };

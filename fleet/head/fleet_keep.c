@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,7 +86,7 @@ static void open_file(struct ncs_fleet_node *node)
 	file->head.begun_monotonic_ns = facts->look.taken_ns;
 	file->head.begun_realtime_ns = facts->look.realtime_ns;
 	file->end = (struct ncs_end){ .torn_states = UINT64_MAX };
-	file->bytes = file->look_bytes = 0;
+	file->bytes = file->look_bytes = file->look_chunks = 0;
 	path_of(node, file->head.number, path, sizeof(path));
 	/* Like segments, recordings may be read only by their owner. */
 	file->opened =
@@ -214,7 +215,36 @@ static int add_chunk(struct ncs_fleet_node *node, const char *bytes,
 		       ncs_chunk_round(packed) - packed);
 	}
 	fleet->packed.size += ncs_chunk_file_bytes(&chunk);
+	node->file.look_chunks++;
+	node->file.end.chunks++;
 	return 0;
+}
+
+/* Adds the chunk "tables": agents send it only with their first look. */
+static int add_tables(struct ncs_fleet_node *node)
+{
+	struct ncs_chunk chunk = {
+		.type = NCS_CHUNK_TABLES,
+		.rank = NCS_NO_RANK,
+		.from_ns = node->file.head.begun_monotonic_ns,
+		.until_ns = node->file.head.begun_monotonic_ns,
+	};
+	size_t size = 0;
+	char *text = ncs_recording_tables_text(&size), *bytes = NULL;
+	int error = -ENOMEM;
+
+	chunk.bytes = chunk.unpacked_bytes = size;
+	if (text)
+		bytes = calloc(1, ncs_chunk_file_bytes(&chunk));
+	if (bytes) {
+		ncs_chunk_seal(&chunk, text);
+		memcpy(bytes, &chunk, sizeof(chunk));
+		memcpy(bytes + sizeof(chunk), text, chunk.bytes);
+		error = add_chunk(node, bytes, chunk);
+	}
+	free(bytes);
+	free(text);
+	return error;
 }
 
 /* Writes in the end of a look, which is all that will be written next, how long
@@ -231,10 +261,11 @@ static void end_look(struct ncs_fleet_node *node)
 	memcpy(&look, at + sizeof(chunk), sizeof(look));
 	memcpy(look.recording, file->head.recording, sizeof(look.recording));
 	look.bytes = file->look_bytes;
+	look.chunks = file->look_chunks - 1; /* without its own */
 	memcpy(at + sizeof(chunk), &look, sizeof(look));
 	ncs_chunk_seal(&chunk, at + sizeof(chunk));
 	memcpy(at, &chunk, sizeof(chunk));
-	file->look_bytes = 0;
+	file->look_bytes = file->look_chunks = 0;
 	file->end.records += look.records;
 	file->end.lost += ncs_stream_facts(node->stream)->look_lost;
 	file->end.states += look.ranks;
@@ -255,7 +286,10 @@ static int add_chunks(struct ncs_fleet_node *node, const char *bytes,
 		memcpy(&chunk, bytes + at, sizeof(chunk));
 		error = add_chunk(node, bytes + at, chunk);
 		at += ncs_chunk_file_bytes(&chunk);
-		node->file.end.chunks++;
+		if (!error && chunk.type == NCS_CHUNK_FILE &&
+		    node->file.bytes == 0 &&
+		    !is_chunk(bytes + at, size - at, NCS_CHUNK_TABLES))
+			error = add_tables(node);
 	}
 	if (!error && is_chunk(bytes, size, NCS_CHUNK_LOOK))
 		end_look(node);

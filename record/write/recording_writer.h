@@ -69,6 +69,10 @@ struct ncs_recording_totals {
  * now. */
 void ncs_recording_head_here(struct ncs_file_head *head);
 
+/* Returns the payload of the chunk "tables", to be freed by the caller; NULL if
+ * there is no memory. */
+char *ncs_recording_tables_text(size_t *bytes);
+
 /* Begins a recording in a new file. On failure sets `why` to a clause for the
  * user. */
 int ncs_recording_writer_open(struct ncs_recording_writer **writer,

@@ -88,8 +88,4 @@ ncs_recording_rank_in_file(struct ncs_recording_writer *writer, size_t rank);
 /* Writes the chunk NCS_CHUNK_FILE. Returns 0 or -errno. */
 int ncs_recording_head_write(struct ncs_recording_writer *writer);
 
-/* Returns the payload of the chunk "tables", to be freed by the caller; NULL if
- * there is no memory. */
-char *ncs_recording_tables_text(size_t *bytes);
-
 #endif

@@ -502,6 +502,28 @@ static void test_kept_looks_are_a_recording_of_their_host(void **state)
 	ncs_recording_close(recording);
 }
 
+/* Checks that a file can be followed, and how many looks it has; and that its second
+ * chunk is "tables". */
+static void follow_kept(const char *path, uint64_t looks)
+{
+	char *bytes = malloc(1 << 20);
+	size_t node = add("again"), size;
+	FILE *file = fopen(path, "rb");
+	struct ncs_chunk chunk;
+
+	assert_true(bytes && file);
+	size = fread(bytes, 1, 1 << 20, file);
+	fclose(file);
+	assert_int_equal(ncs_fleet_feed(fleet, node, bytes, size, NOW_NS), 0);
+	assert_int_equal(node_at(node, NOW_NS).looks, looks);
+	assert_int_equal(node_at(node, NOW_NS).looks_lost, 0);
+	assert_int_equal(node_at(node, NOW_NS).ranks, 2);
+	memcpy(&chunk, bytes, sizeof(chunk));
+	memcpy(&chunk, bytes + ncs_chunk_file_bytes(&chunk), sizeof(chunk));
+	assert_int_equal(chunk.type, NCS_CHUNK_TABLES);
+	free(bytes);
+}
+
 /* Chunks out of packs are not compressed; in the file they are, and it can still
  * be followed. */
 static void test_what_is_kept_is_compressed(void **state)
@@ -511,11 +533,8 @@ static void test_what_is_kept_is_compressed(void **state)
 	char base[300], path[400];
 	const struct ncs_recorder_settings settings = { .path = base,
 							.pack_level = 1 };
-	size_t node = add("n1"), again, size;
-	char *bytes = malloc(1 << 20);
-	FILE *file;
+	size_t node = add("n1");
 
-	assert_non_null(bytes);
 	snprintf(base, sizeof(base), "%s",
 		 segment_fixture_path(fixture->recording->segment, "kept"));
 	fixture->recording->settings.is_packed = false;
@@ -528,17 +547,7 @@ static void test_what_is_kept_is_compressed(void **state)
 	assert_true(kept.bytes < (fixture->looks[0].size +
 				  fixture->looks[1].size) / 2);
 	snprintf(path, sizeof(path), "%s.n1", base);
-	file = fopen(path, "rb");
-	assert_non_null(file);
-	size = fread(bytes, 1, 1 << 20, file);
-	fclose(file);
-	assert_true(size == kept.bytes);
-	again = add("n2");
-	assert_int_equal(ncs_fleet_feed(fleet, again, bytes, size, NOW_NS), 0);
-	assert_true(node_at(again, NOW_NS).looks == 2);
-	assert_true(node_at(again, NOW_NS).looks_lost == 0);
-	assert_true(node_at(again, NOW_NS).ranks == 2);
-	free(bytes);
+	follow_kept(path, 2);
 }
 
 /* A file goes on until a look comes that can be read by itself; all files of a node
@@ -587,6 +596,8 @@ static void test_what_is_kept_is_rotated(void **state)
 	assert_int_equal(ncs_recording_facts(recording)->runs, 1);
 	ncs_recording_file(recording, 0, &file);
 	assert_string_equal(file.path, second);
+	/* Its look alone is whole: it has tables, which no agent has sent there. */
+	follow_kept(second, 1);
 	assert_true(file.number == 1 &&
 		    file.begun_ns == RECORDING_BEGUN_NS + 12 * S);
 	ncs_recording_close(recording);
