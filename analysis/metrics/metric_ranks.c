@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "shm/array.h"
+#include "shm/labels.h"
 
 /* Returns the number at the end of a segment's name, which differs between the
  * segments of a process; the rank's serial if there is none. */
@@ -19,6 +20,13 @@ static uint32_t segment_number(const struct ncs_rank *rank)
 	if (!dot || !dot[1] || dot[1 + strspn(dot + 1, "0123456789")])
 		return rank->serial;
 	return (uint32_t)strtoul(dot + 1, NULL, 10);
+}
+
+const char *ncs_metric_job_label(const struct ncs_rank *rank, const char *key)
+{
+	const char *value = ncs_labels_value(rank->labels, key);
+
+	return value ? value : "";
 }
 
 void ncs_metric_rank_name(struct ncs_metric_rank *entry,
@@ -41,6 +49,11 @@ void ncs_metric_rank_name(struct ncs_metric_rank *entry,
 	else
 		snprintf(entry->number, sizeof(entry->number), "~%" PRIu32,
 			 rank->process.pid);
+	entry->comm_name = identity->known & NCS_KNOWN_COMM_NAME ?
+				   identity->comm_name :
+				   "";
+	entry->job_id = ncs_metric_job_label(rank, "job_id");
+	entry->node = rank->process.host;
 }
 
 static bool has_metrics(const struct ncs_model *model,

@@ -19,7 +19,15 @@ struct ncs_metric_rank {
 	 * not known; the rank's number, or ~PID. */
 	char comm[40];
 	char number[24];
+	/* The model's; "" where they are not known. */
+	const char *comm_name, *job_id, *node;
 };
+
+/* Values of the labels NCS_METRIC_COMM, NCS_METRIC_NODE and NCS_METRIC_RANK. */
+#define NCS_COMM_LABELS(entry) \
+	(entry)->comm, (entry)->comm_name, (entry)->job_id
+#define NCS_NODE_LABELS(entry) NCS_COMM_LABELS(entry), (entry)->node
+#define NCS_RANK_LABELS(entry) NCS_NODE_LABELS(entry), (entry)->number
 
 struct ncs_metric_ranks {
 	struct ncs_metric_rank *ranks; /* in the model's order */
@@ -32,9 +40,12 @@ struct ncs_metric_ranks {
 int ncs_metric_ranks_find(struct ncs_metric_ranks *list,
 			  const struct ncs_model *model);
 
-/* Sets comm and number of a rank. */
+/* Sets the labels of a rank. */
 void ncs_metric_rank_name(struct ncs_metric_rank *entry,
 			  const struct ncs_rank *rank);
+
+/* Returns the label of a rank's job that has this key; "" if it has none. */
+const char *ncs_metric_job_label(const struct ncs_rank *rank, const char *key);
 
 /* Releases the list. */
 void ncs_metric_ranks_release(struct ncs_metric_ranks *list);

@@ -35,29 +35,39 @@ const char *ncs_metric_unit_name(enum ncs_metric_unit unit)
 	return names[unit];
 }
 
-bool ncs_metric_label_is_name(const char *label, size_t length)
-{
-	static const char *const names[] = {
-#define X(name) name,
-		NCS_METRIC_NAMES(X)
+static const struct user_name {
+	const char *name;
+	bool is_key;
+} names[] = {
+#define X(name, is_key) { name, is_key },
+	NCS_METRIC_NAMES(X)
 #undef X
-	};
+};
 
+/* Returns the row of a label; NULL if users do not choose its values. */
+static const struct user_name *find_name(const char *label, size_t length)
+{
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strlen(names[i]) == length &&
-		    memcmp(names[i], label, length) == 0)
-			return true;
-	return false;
+		if (strlen(names[i].name) == length &&
+		    memcmp(names[i].name, label, length) == 0)
+			return &names[i];
+	return NULL;
 }
 
-static bool has_name(const struct ncs_metric_row *row)
+bool ncs_metric_label_is_name(const char *label, size_t length)
+{
+	return find_name(label, length) != NULL;
+}
+
+static bool has_key(const struct ncs_metric_row *row)
 {
 	const char *label = row->labels;
 
 	while (*label) {
 		size_t length = strcspn(label, " ");
+		const struct user_name *name = find_name(label, length);
 
-		if (ncs_metric_label_is_name(label, length))
+		if (name && name->is_key)
 			return true;
 		label += length;
 		label += *label == ' ';
@@ -70,8 +80,7 @@ uint64_t ncs_metrics_by_name(void)
 	uint64_t set = 0;
 
 	for (unsigned i = 0; i < NCS_METRIC_COUNT; i++)
-		if (ncs_metric_rows[i].type != NCS_METRIC_TYPE_INFO &&
-		    has_name(&ncs_metric_rows[i]))
+		if (has_key(&ncs_metric_rows[i]))
 			set |= NCS_METRIC_BIT(i);
 	return set;
 }

@@ -56,8 +56,8 @@ const char *ncs_metric_unit_name(enum ncs_metric_unit unit);
  * bytes. */
 bool ncs_metric_label_is_name(const char *label, size_t length);
 
-/* Returns the set of metrics whose series differ by such a label: of those of
- * infos, which belong to a rank, only the label can be left out. */
+/* Returns the set of metrics whose series differ by such a label alone: of
+ * others only the label is left out. */
 uint64_t ncs_metrics_by_name(void);
 
 /* A set of metrics: a bit for each enum ncs_metric. */

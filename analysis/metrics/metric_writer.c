@@ -38,6 +38,17 @@ static bool append_value(char *text, size_t size, size_t *used, const char *raw)
 	return true;
 }
 
+static bool hides(const struct ncs_metric_writer *w, const char *label,
+		  size_t length, const char *value)
+{
+	bool is_node = length == strlen("node") &&
+		       memcmp(label, "node", length) == 0;
+
+	return w->hides_names &&
+	       (is_node ? strcmp(value, w->host) != 0 :
+			  ncs_metric_label_is_name(label, length));
+}
+
 /* Makes `comm="…",rank="…"` of the family's labels. */
 static bool make_labels(const struct ncs_metric_writer *w,
 			const char *const *values, char *text, size_t size)
@@ -48,14 +59,13 @@ static bool make_labels(const struct ncs_metric_writer *w,
 	text[0] = '\0';
 	for (size_t i = 0; *name; i++) {
 		size_t length = strcspn(name, " ");
-		bool hides = w->hides_names &&
-			     ncs_metric_label_is_name(name, length);
+		bool hidden = hides(w, name, length, values[i]);
 
 		if (used + length + 5 > size)
 			return false;
 		used += (size_t)sprintf(text + used, "%s%.*s=\"",
 					i > 0 ? "," : "", (int)length, name);
-		if (!append_value(text, size, &used, hides ? "" : values[i]) ||
+		if (!append_value(text, size, &used, hidden ? "" : values[i]) ||
 		    used + 2 > size)
 			return false;
 		text[used++] = '"';

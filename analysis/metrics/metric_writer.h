@@ -30,7 +30,10 @@ struct ncs_metric_writer {
 	enum ncs_metric_format format;
 	struct ncs_counter_store *store;
 	uint64_t series_max;
-	bool hides_names; /* labels that users choose are left empty */
+	/* Labels that users choose are left empty, and nodes with another name
+	 * than `host`: users choose that of a container. */
+	bool hides_names;
+	const char *host;
 	uint64_t series;   /* written so far */
 	uint64_t left_out; /* not written, for the limit */
 	bool no_memory;    /* something is missing since there is no memory */

@@ -52,6 +52,7 @@ int ncs_metrics_write(struct ncs_metrics *metrics, FILE *file,
 				      metrics->series_max - OWN_SERIES :
 				      0,
 		.hides_names = metrics->hides_names,
+		.host = metrics->host,
 	};
 	uint64_t wanted = metrics->wanted;
 	const struct ncs_metric_input input = {

@@ -78,8 +78,10 @@ NCS_METRIC_FILL(COMMUNICATOR_SIZE)
 			same++;
 		if (same == entry && (identity->known & NCS_KNOWN_NRANKS) &&
 		    identity->nranks > 0)
-			ncs_metric_put(input->writer, &comm,
-				       (uint64_t)identity->nranks);
+			ncs_metric_put(
+				input->writer,
+				(const char *const[]){ NCS_COMM_LABELS(entry) },
+				(uint64_t)identity->nranks);
 	}
 }
 
@@ -90,6 +92,7 @@ struct finding_labels {
 	const char *func;
 };
 
+/* A rank that is not seen here has the labels that its communicator has. */
 static void label_finding(const struct ncs_finding *finding,
 			  struct finding_labels *labels)
 {
@@ -97,7 +100,7 @@ static void label_finding(const struct ncs_finding *finding,
 	unsigned function = finding->call.function;
 	struct ncs_metric_rank *name = &labels->root;
 
-	memset(labels, 0, sizeof(*labels));
+	*name = (struct ncs_metric_rank){ .comm_name = "", .job_id = "" };
 	labels->func = function < NCS_FUNCTION_COUNT ?
 			       ncs_function_name(function) :
 			       "";
@@ -105,10 +108,10 @@ static void label_finding(const struct ncs_finding *finding,
 		ncs_metric_rank_name(name, root->rank);
 		return;
 	}
-	if (root->communicator &&
-	    root->communicator->identity->known & NCS_KNOWN_COMM_ID)
-		snprintf(name->comm, sizeof(name->comm), "%016" PRIx64,
-			 root->communicator->identity->comm_id);
+	if (root->communicator)
+		ncs_metric_rank_name(name, root->communicator->ranks[0]);
+	name->node = finding->node ? finding->node->name : "";
+	name->number[0] = '\0';
 	if (root->number >= 0)
 		snprintf(name->number, sizeof(name->number), "%" PRId32,
 			 root->number);
@@ -147,12 +150,11 @@ static void put_finding(const struct ncs_metric_input *input,
 	}
 	ncs_metric_put(
 		input->writer,
-		(const char *const[]){
-			ncs_verdict_name(finding->verdict),
-			ncs_severity_name(finding->severity),
-			ncs_confidence_name(finding->confidence),
-			labels[place].root.comm, labels[place].root.number,
-			labels[place].func },
+		(const char *const[]){ NCS_RANK_LABELS(&labels[place].root),
+				       ncs_verdict_name(finding->verdict),
+				       ncs_severity_name(finding->severity),
+				       ncs_confidence_name(finding->confidence),
+				       labels[place].func },
 		longest_ns);
 }
 

@@ -14,7 +14,6 @@
 #include "analysis/model/range_totals.h"
 #include "analysis/model/stragglers.h"
 #include "analysis/model/waits.h"
-#include "shm/labels.h"
 
 /* --- Identity ------------------------------------------------------------ */
 
@@ -41,23 +40,6 @@ static void number_if(bool known, int64_t number, char *text, size_t size)
 		snprintf(text, size, "%" PRId64, number);
 }
 
-static const char *job_label(const struct ncs_rank *rank, const char *key)
-{
-	const char *value = ncs_labels_value(rank->labels, key);
-
-	return value ? value : "";
-}
-
-/* Returns the name of the rank's host. Users choose that of a container. */
-static const char *host_of(const struct ncs_metrics *metrics,
-			   const struct ncs_rank *rank)
-{
-	bool hides = metrics->hides_names &&
-		     strcmp(rank->process.host, metrics->host) != 0;
-
-	return hides ? "" : rank->process.host;
-}
-
 NCS_METRIC_FILL(RANK_INFO)
 {
 	NCS_FOR_METRIC_RANKS (entry, input) {
@@ -80,20 +62,15 @@ NCS_METRIC_FILL(RANK_INFO)
 		ncs_metric_put(
 			input->writer,
 			(const char *const[]){
-				entry->comm, entry->number,
-				known & NCS_KNOWN_COMM_NAME ?
-					identity->comm_name :
-					"",
-				nranks, nnodes, pid,
-				host_of(input->metrics, rank), gpu, nccl, api,
+				NCS_RANK_LABELS(entry), nranks, nnodes, pid,
+				gpu, nccl, api,
 				ncs_kernel_status_name(rank->now.kernel.status),
 				ncs_stream_status_name(
 					ncs_launches_told(&rank->now.launches)),
-				job_label(rank, "job_id"),
-				job_label(rank, "job_step"),
-				job_label(rank, "job_rank"),
-				job_label(rank, "pod"),
-				job_label(rank, "namespace"),
+				ncs_metric_job_label(rank, "job_step"),
+				ncs_metric_job_label(rank, "job_rank"),
+				ncs_metric_job_label(rank, "pod"),
+				ncs_metric_job_label(rank, "namespace"),
 			},
 			1);
 	}
@@ -104,8 +81,7 @@ static void put(const struct ncs_metric_input *input,
 		const struct ncs_metric_rank *entry, uint64_t value)
 {
 	ncs_metric_put(input->writer,
-		       (const char *const[]){ entry->comm, entry->number },
-		       value);
+		       (const char *const[]){ NCS_RANK_LABELS(entry) }, value);
 }
 
 NCS_METRIC_FILL(RANK_ALIVE)
@@ -185,8 +161,7 @@ NCS_METRIC_FILL(OLDEST_WAIT_SECONDS)
 		     function = NULL)
 
 #define FUNCTION_LABELS(entry, id) \
-	((const char *const[]){ entry->comm, entry->number, \
-				ncs_function_name(id) })
+	((const char *const[]){ NCS_RANK_LABELS(entry), ncs_function_name(id) })
 
 NCS_METRIC_FILL(SEQUENCE_NUMBER)
 {
@@ -251,10 +226,10 @@ NCS_METRIC_FILL(OPERATION_SECONDS)
 				continue;
 			ncs_metric_count(
 				input->writer,
-				(const char *const[]){ entry->comm,
-						       entry->number,
-						       ncs_function_name(id),
-						       ncs_timing_name(timing) },
+				(const char *const[]){
+					NCS_RANK_LABELS(entry),
+					ncs_function_name(id),
+					ncs_timing_name(timing) },
 				entry->rank->serial,
 				(uint64_t[]){ function->time_ns[timing],
 					      function->timed[timing] });
@@ -268,8 +243,7 @@ static void count_state(const struct ncs_metric_input *input,
 			uint64_t value)
 {
 	count(input, entry,
-	      (const char *const[]){ entry->comm, entry->number, state },
-	      value);
+	      (const char *const[]){ NCS_RANK_LABELS(entry), state }, value);
 }
 
 NCS_METRIC_FILL(PROXY_SECONDS)
@@ -363,8 +337,7 @@ static void count_kernels(const struct ncs_metric_input *input,
 	if (total->compute_kernels > 0 || total->communication_kernels > 0 ||
 	    cupti->outside_kernels > 0)
 		count(input, entry,
-		      (const char *const[]){ entry->comm, entry->number },
-		      value);
+		      (const char *const[]){ NCS_RANK_LABELS(entry) }, value);
 }
 
 NCS_METRIC_FILL(GPU_COMPUTE_SECONDS)

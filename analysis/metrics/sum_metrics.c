@@ -62,12 +62,11 @@ static void count_class(const struct ncs_metric_input *input,
 	bool other = ncs_class_is_other(view);
 	bool algorithm = view->algorithm != NCS_ALGORITHM_UNKNOWN && !other;
 	bool protocol = view->protocol != NCS_PROTOCOL_UNKNOWN && !other;
-	const char *labels[7];
-	size_t used = 0;
+	const char *labels[10] = { NCS_NODE_LABELS(entry) };
+	size_t used = 4;
 	char size[24];
 
 	class_size(view, size, sizeof(size));
-	labels[used++] = entry->comm;
 	if (by_rank)
 		labels[used++] = entry->number;
 	labels[used++] = ncs_function_name(view->function);
@@ -152,7 +151,7 @@ static void count_histogram(const struct ncs_metric_input *input,
 	values[0] = function->time_ns[timing];
 	add_buckets(histogram, values + 1);
 	ncs_metric_count(input->writer,
-			 (const char *const[]){ entry->comm,
+			 (const char *const[]){ NCS_NODE_LABELS(entry),
 						ncs_function_name(id),
 						ncs_timing_name(timing) },
 			 entry->rank->serial, values);
@@ -200,8 +199,8 @@ static void count_bytes(const struct ncs_metric_input *input,
 {
 	if (sum->sends && sum->bytes_known)
 		ncs_metric_count(input->writer,
-				 (const char *const[]){ entry->comm,
-							entry->number, peer },
+				 (const char *const[]){ NCS_RANK_LABELS(entry),
+							peer },
 				 entry->rank->serial, &sum->sent_bytes);
 }
 
@@ -228,11 +227,11 @@ static void count_waits(const struct ncs_metric_input *input,
 		    (state == NCS_CHANNEL_SEND_PEER_WAIT &&
 		     !ncs_rank_peer_wait_known(entry->rank)))
 			continue;
-		ncs_metric_count(input->writer,
-				 (const char *const[]){
-					 entry->comm, entry->number, peer,
-					 ncs_channel_state_name(state) },
-				 entry->rank->serial, &sum->time_ns[state]);
+		ncs_metric_count(
+			input->writer,
+			(const char *const[]){ NCS_RANK_LABELS(entry), peer,
+					       ncs_channel_state_name(state) },
+			entry->rank->serial, &sum->time_ns[state]);
 	}
 }
 

@@ -165,9 +165,9 @@ def compare_verdict(folder, dump):
             # A bound is rounded away from the exact figure.
             assert abs(float(costs[2]) - 100 * share) <= 1, finding
         rank = (finding["root"] or {}).get("rank")
-        labels = f'verdict="{finding["verdict"]}",.*rank="' \
-            f'{"" if rank is None else rank}"'
-        assert re.search(r"ncclstat_finding_seconds\{" + labels, metrics), \
+        labels = f'rank="{"" if rank is None else rank}",' \
+            f'verdict="{finding["verdict"]}"'
+        assert re.search(r"ncclstat_finding_seconds\{.*" + labels, metrics), \
             (labels, finding)
 
 
@@ -230,7 +230,9 @@ def metrics_of(dump):
         if rank["state"] == "finished" or not rank["communicator"]["id"]:
             continue
         of_rank = {"comm": rank["communicator"]["id"],
-                   "rank": str(rank["rank"])}
+                   "comm_name": rank["communicator"]["name"] or "",
+                   "job_id": (rank["job"] or {}).get("job_id", ""),
+                   "node": rank["host"], "rank": str(rank["rank"])}
         for one in rank["functions"]:
             labels = {**of_rank, "func": one["function"]}
             yield "operations_total", labels, one["operations"]

@@ -133,7 +133,10 @@ check 'job: all ranks are there' wait_for has_ranks
 check_text 'job' openmetrics "$tmp/out"
 check 'job: ranks have the labels of their job' \
 	sh -c '[ "$(grep -cF "$2" "$1")" -eq 8 ]' - "$tmp/out" \
-	',job_id="4711",job_step="",job_rank="",pod="p\"0",namespace=""} 1'
+	',job_step="",job_rank="",pod="p\"0",namespace=""} 1'
+check 'job: so have all their series' \
+	sh -c '! grep "{comm=" "$1" | grep -vF "$2"' - "$tmp/out" \
+	',job_id="4711"'
 check 'job: --dump=prometheus' run 0 --dump=prometheus --metrics=all
 check_text 'job, 0.0.4' prometheus "$tmp/out"
 check '--series: is a limit' run 0 --dump=openmetrics --series=100

@@ -33,17 +33,18 @@ def job(ranks=4, size=None, job_id='77', **changes):
     """Series of a healthy job, one rank a node; `changes` are functions of the
     rank that give other values; None leaves a series out."""
     result = []
+    of_job = dict(comm='c', comm_name='world', job_id=job_id)
 
     def put(name, values, rank, key=None, **labels):
         change = changes.get(key or name)
         values = change(rank, values) if change else values
         if values is not None:
-            result.append(series(name, values, comm='c', rank=str(rank),
-                                 instance=NODES[rank], **labels))
+            result.append(series(name, values, **of_job, rank=str(rank),
+                                 node=NODES[rank], instance=NODES[rank],
+                                 **labels))
 
     for rank in range(ranks):
-        put('rank_info', stands(1), rank, comm_name='world',
-            node=NODES[rank], pid=str(10 + rank), job_id=job_id)
+        put('rank_info', stands(1), rank, pid=str(10 + rank))
         put('rank_alive', stands(1), rank)
         put('sequence_number', grows(15), rank, func='AllReduce')
         put('oldest_operation_seconds', stands(0.01), rank)
@@ -59,15 +60,15 @@ def job(ranks=4, size=None, job_id='77', **changes):
         put('peer_wait_seconds_total', grows(3), rank, peer=peer,
             state='send_wait')
         result.append(series('communicator_size', stands(size or ranks),
-                             comm='c', instance=NODES[rank]))
+                             **of_job, instance=NODES[rank]))
     for name, each in ('class_bus_bytes_total', 15e9), \
             ('class_seconds_total', 1.5):
         change = changes.get(name)
         values = grows('%d' % each if each > 10 else each)
         result.append(series(name, change(values) if change else values,
-                             comm='c', func='AllReduce', size='1048576',
-                             algo='RING', proto='SIMPLE', timing='stream',
-                             instance='a'))
+                             **of_job, node='a', func='AllReduce',
+                             size='1048576', algo='RING', proto='SIMPLE',
+                             timing='stream', instance='a'))
     return result
 
 
@@ -134,6 +135,7 @@ def tests():
     # Two nodes, each of which sees its own rank, name different ones.
     found = [series('finding_seconds', grows(15), verdict='rank_missing',
                     severity='stuck', confidence='possible', comm='c',
+                    comm_name='world', job_id='77', node='' if rank else 'a',
                     rank=str(rank), func='AllReduce', instance=NODES[rank])
              for rank in (0, 1)]
     hang = alert('c is stuck for %s', SLURM, severity='critical', job_id='77',

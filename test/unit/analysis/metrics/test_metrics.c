@@ -34,15 +34,15 @@ static int teardown(void **state)
 	return scripted_teardown(state);
 }
 
-/* Looks at the scripted ranks at `now_ns`, and makes the text. */
-static void print_at(struct scripted *scripted, enum ncs_metric_format format,
-		     uint64_t now_ns)
+/* Makes the text of the latest look. */
+static void print_findings(struct scripted *scripted,
+			   enum ncs_metric_format format,
+			   const struct ncs_diagnosis *diagnosis)
 {
 	const struct ncs_metrics_look look = {
 		.realtime_ns = UINT64_C(1700000000) * SECOND,
 		.took_ns = 12345678,
 	};
-	struct ncs_diagnosis diagnosis;
 	size_t size = 0;
 	FILE *file;
 
@@ -50,14 +50,23 @@ static void print_at(struct scripted *scripted, enum ncs_metric_format format,
 	text = NULL;
 	file = open_memstream(&text, &size);
 	assert_non_null(file);
+	assert_int_equal(ncs_metrics_write(&metrics, file, format,
+					   &scripted->model, diagnosis, &look),
+			 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Looks at the scripted ranks at `now_ns`, and makes the text. */
+static void print_at(struct scripted *scripted, enum ncs_metric_format format,
+		     uint64_t now_ns)
+{
+	struct ncs_diagnosis diagnosis;
+
 	scripted_pass(scripted, now_ns);
 	ncs_diagnosis_init(&diagnosis);
 	assert_int_equal(ncs_diagnose(&diagnosis, &scripted->model), 0);
-	assert_int_equal(ncs_metrics_write(&metrics, file, format,
-					   &scripted->model, &diagnosis, &look),
-			 0);
+	print_findings(scripted, format, &diagnosis);
 	ncs_diagnosis_release(&diagnosis);
-	assert_int_equal(fclose(file), 0);
 }
 
 static void print(struct scripted *scripted, enum ncs_metric_format format)
@@ -102,7 +111,9 @@ static struct ncs_function_view *function_of(struct scripted_rank *rank)
 	return &rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
 }
 
-#define RANK0 "{comm=\"0000000000abcdef\",rank=\"0\""
+#define COMM "comm=\"0000000000abcdef\",comm_name=\"\",job_id=\"\""
+#define NODE COMM ",node=\"node7\""
+#define RANK0 "{" NODE ",rank=\"0\""
 #define ALL_REDUCE0 RANK0 ",func=\"AllReduce\""
 
 /* --- The table ------------------------------------------------------------ */
@@ -252,6 +263,73 @@ static void names_that_users_choose_can_be_left_out(void **state)
 	assert_int_equal(count_lines("ncclstat_range"), 0);
 }
 
+static struct scripted_rank *add_world(struct scripted *scripted, int number)
+{
+	struct scripted_rank *rank = add(scripted, number);
+
+	rank->snapshot.identity.known |= NCS_KNOWN_COMM_NAME;
+	strcpy(rank->snapshot.identity.comm_name, "world");
+	rank->labels = "job_id=77\0";
+	return rank;
+}
+
+static void all_series_of_ranks_tell_their_job_and_communicator(void **state)
+{
+	static const char names[] = "{comm=\"0000000000abcdef\","
+				    "comm_name=\"world\",job_id=\"77\"";
+	struct scripted *scripted = *state;
+	struct scripted_rank *rank = add_world(scripted, 0);
+	struct ncs_function_view *function = function_of(rank);
+	unsigned count = 0;
+
+	function->operations = function->timed[NCS_TIMING_STREAM] = 1;
+	scripted_channel(rank, 0, true, 1);
+	metrics.wanted = NCS_METRIC_BIT(NCS_METRIC_COUNT) - 1;
+	print(scripted, NCS_METRICS_OPENMETRICS);
+	for (const char *at = text; (at = strstr(at, "{comm=")); at++, count++)
+		if (strncmp(at, names, strlen(names)) != 0)
+			fail_msg("no %s in %.200s", names, at);
+	assert_in_range(count, 15, 100);
+	assert_int_equal(count_lines("ncclstat_communicator_size"), 1);
+}
+
+static void
+a_rank_that_is_not_seen_has_the_job_of_its_communicator(void **state)
+{
+	struct scripted *scripted = *state;
+	struct ncs_node node = { .name = "node8" };
+	struct ncs_finding finding = {
+		.verdict = NCS_VERDICT_RANK_MISSING,
+		.severity = NCS_SEVERITY_STUCK,
+		.call = ncs_no_call,
+		.duration_ns = SECOND,
+	};
+	const struct ncs_diagnosis diagnosis = { .findings = &finding,
+						 .count = 1 };
+
+	add_world(scripted, 0);
+	print(scripted, NCS_METRICS_OPENMETRICS);
+	finding.root = (struct ncs_party){
+		.communicator = scripted->model.communicators, .number = 5
+	};
+	print_findings(scripted, NCS_METRICS_OPENMETRICS, &diagnosis);
+#define FOUND(node) \
+	"ncclstat_finding_seconds{comm=\"0000000000abcdef\"," \
+	"comm_name=\"world\",job_id=\"77\",node=\"" node "\",rank=\"5\"," \
+	"verdict=\"rank_missing\",severity=\"stuck\"," \
+	"confidence=\"certain\",func=\"\"} 1.000000000"
+	assert_line(FOUND(""));
+	finding.node = &node;
+	print_findings(scripted, NCS_METRICS_OPENMETRICS, &diagnosis);
+	assert_line(FOUND("node8"));
+	finding.root = (struct ncs_party){ .number = -1 };
+	print_findings(scripted, NCS_METRICS_OPENMETRICS, &diagnosis);
+	assert_int_equal(count_lines("ncclstat_finding_seconds{comm=\"\","
+				     "comm_name=\"\",job_id=\"\","
+				     "node=\"node8\",rank=\"\""),
+			 1);
+}
+
 static void longest_names_fit(void **state)
 {
 	struct scripted *scripted = *state;
@@ -314,8 +392,10 @@ static void an_unknown_communicator_has_a_name_of_its_own(void **state)
 	strcpy(scripted_add(scripted, 0)->id, "x/ncclstat.100.7.4");
 	strcpy(scripted_add(scripted, 0)->id, "x/ncclstat.100.7.5");
 	print(scripted, NCS_METRICS_OPENMETRICS);
-	assert_line("ncclstat_rank_alive{comm=\"~100.4\",rank=\"0\"} 1");
-	assert_line("ncclstat_rank_alive{comm=\"~100.5\",rank=\"0\"} 1");
+	assert_int_equal(count_lines("ncclstat_rank_alive{comm=\"~100.4\","),
+			 1);
+	assert_int_equal(count_lines("ncclstat_rank_alive{comm=\"~100.5\","),
+			 1);
 	assert_line("ncclstat_segments{state=\"duplicate\"} 0");
 }
 
@@ -338,7 +418,7 @@ static void classes_are_summed_over_ranks(void **state)
 	}
 	print(scripted, NCS_METRICS_OPENMETRICS);
 #define CLASS \
-	"{comm=\"0000000000abcdef\",func=\"AllReduce\",size=\"4096\"," \
+	"{" NODE ",func=\"AllReduce\",size=\"4096\"," \
 	"algo=\"RING\",proto=\"LL128\",timing=\"stream\"} "
 	assert_line("ncclstat_class_operations_total" CLASS "20");
 	assert_line("ncclstat_class_seconds_total" CLASS "20.000000000");
@@ -371,7 +451,7 @@ static void a_histogram_is_cumulative(void **state)
 	metrics.wanted = NCS_METRIC_BIT(NCS_METRIC_NODE_OPERATION_SECONDS);
 	print(scripted, NCS_METRICS_OPENMETRICS);
 #define TIMES(end, le) \
-	"ncclstat_node_operation_seconds" end "{comm=\"0000000000abcdef\"," \
+	"ncclstat_node_operation_seconds" end "{" NODE "," \
 	"func=\"AllReduce\",timing=\"stream\"" le "} "
 	assert_line(TIMES("_bucket", ",le=\"1.6384e-05\"") "1");
 	assert_line(TIMES("_bucket", ",le=\"6.5536e-05\"") "3");
@@ -522,11 +602,9 @@ static void a_finding_lasts(void **state)
 	}
 	scripted->ranks[1].snapshot.liveness = NCS_DEAD;
 	print(scripted, NCS_METRICS_OPENMETRICS);
-	assert_int_equal(count_lines("ncclstat_finding_seconds"
-				     "{verdict=\"rank_died\""),
-			 1);
-	assert_non_null(strstr(text, ",comm=\"0000000000abcdef\",rank=\"1\","
-				     "func=\"\"} 60.000000000\n"));
+	assert_line("ncclstat_finding_seconds{" NODE ",rank=\"1\","
+		    "verdict=\"rank_died\",severity=\"slow\","
+		    "confidence=\"certain\",func=\"\"} 60.000000000");
 	scripted->ranks[1].snapshot.liveness = NCS_ALIVE;
 	print(scripted, NCS_METRICS_OPENMETRICS);
 	assert_int_equal(count_lines("ncclstat_finding_seconds"), 0);
@@ -571,6 +649,8 @@ int main(void)
 		TEST(heads_are_those_of_the_format),
 		TEST(hostile_names_are_escaped),
 		TEST(names_that_users_choose_can_be_left_out),
+		TEST(all_series_of_ranks_tell_their_job_and_communicator),
+		TEST(a_rank_that_is_not_seen_has_the_job_of_its_communicator),
 		TEST(longest_names_fit),
 		TEST(times_have_all_digits),
 		TEST(unknown_values_are_left_out),
