@@ -18,7 +18,7 @@
 #include "analysis/base/hash_table.h"
 
 /* The most values of a counter: a histogram's buckets and the sum. */
-#define NCS_COUNTER_VALUES_MAX 16u
+#define NCS_COUNTER_VALUES_MAX 22u
 
 struct ncs_counter {
 	struct ncs_hash_link link;

@@ -3,6 +3,7 @@
  * 1.0. */
 #include "analysis/metrics/metric_writer.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,9 @@
 
 /* Room for the labels of a series: job labels and names are bounded. */
 #define LABELS_BYTES 8192u
+
+static_assert(1 + NCS_METRIC_EDGES + 1 <= NCS_COUNTER_VALUES_MAX,
+	      "the values of a histogram fit a counter");
 
 /* --- Text --------------------------------------------------------------- */
 
@@ -250,19 +254,14 @@ void ncs_metric_count(struct ncs_metric_writer *w, const char *const *labels,
 static void write_histogram(struct ncs_metric_writer *w,
 			    const struct ncs_counter *counter)
 {
-	static const char *const edges[] = {
-		"1.6384e-05",    "6.5536e-05",	 "0.000262144",
-		"0.001048576",   "0.004194304",  "0.016777216",
-		"0.067108864",   "0.268435456",  "1.073741824",
-		"4.294967296",   "17.179869184", "68.719476736",
-		"+Inf",
-	};
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i <= NCS_METRIC_EDGES; i++) {
-		char edge[32];
+	for (unsigned i = 0; i <= NCS_METRIC_EDGES; i++) {
+		char edge[32] = "le=\"+Inf\"";
 
-		snprintf(edge, sizeof(edge), "le=\"%s\"", edges[i]);
+		if (i < NCS_METRIC_EDGES)
+			snprintf(edge, sizeof(edge), "le=\"%.10g\"",
+				 (double)NCS_METRIC_EDGE_NS(i) / 1e9);
 		sum += counter->values[1 + i];
 		write_sample(w, "_bucket", counter->labels, edge, sum, false);
 	}

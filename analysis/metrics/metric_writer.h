@@ -21,9 +21,10 @@ enum ncs_metric_format {
 	NCS_METRICS_PROMETHEUS,
 };
 
-/* Upper edges of a histogram's buckets: 2^14·4^k ns, then infinity. */
-#define NCS_METRIC_EDGES 12u
-#define NCS_METRIC_EDGE_NS(k) (UINT64_C(1) << (14 + 2 * (k)))
+/* Upper edges of a histogram's buckets: 16 us to 8.6 s, 2^(14+k) ns, then
+ * infinity. */
+#define NCS_METRIC_EDGES 20u
+#define NCS_METRIC_EDGE_NS(k) (UINT64_C(1) << (14 + (k)))
 
 struct ncs_metric_writer {
 	FILE *file;

@@ -216,6 +216,10 @@ NCS_METRIC_FILL(CALLS)
 				      function->calls);
 }
 
+#define TIMED_LABELS(entry, id, timing) \
+	((const char *const[]){ NCS_RANK_LABELS(entry), ncs_function_name(id), \
+				ncs_timing_name(timing) })
+
 NCS_METRIC_FILL(OPERATION_SECONDS)
 {
 	NCS_FOR_METRIC_RANKS (entry, input)
@@ -225,14 +229,47 @@ NCS_METRIC_FILL(OPERATION_SECONDS)
 			if (timing >= NCS_TIMING_COUNT)
 				continue;
 			ncs_metric_count(
-				input->writer,
-				(const char *const[]){
-					NCS_RANK_LABELS(entry),
-					ncs_function_name(id),
-					ncs_timing_name(timing) },
+				input->writer, TIMED_LABELS(entry, id, timing),
 				entry->rank->serial,
 				(uint64_t[]){ function->time_ns[timing],
 					      function->timed[timing] });
+		}
+}
+
+/* Adds up the buckets of a histogram between the edges of the metric's. Each
+ * edge is one of ours: nothing is divided. */
+static void add_buckets(const uint64_t *histogram, uint64_t *values)
+{
+	unsigned bucket = 0;
+
+	for (unsigned k = 0; k <= NCS_METRIC_EDGES; k++) {
+		unsigned end = k < NCS_METRIC_EDGES ?
+				       ncs_histogram_bucket(
+					       NCS_METRIC_EDGE_NS(k)) :
+				       NCS_HISTOGRAM_BUCKETS;
+
+		values[k] = 0;
+		while (bucket < end)
+			values[k] += histogram[bucket++];
+	}
+}
+
+NCS_METRIC_FILL(OPERATION_DURATION_SECONDS)
+{
+	NCS_FOR_METRIC_RANKS (entry, input)
+		FOR_FUNCTIONS (entry, function, id) {
+			const uint64_t *histogram =
+				ncs_function_histogram(function);
+			unsigned timing = ncs_function_timing(function);
+			uint64_t values[1 + NCS_METRIC_EDGES + 1];
+
+			if (!histogram)
+				continue;
+			values[0] = function->time_ns[timing];
+			add_buckets(histogram, values + 1);
+			ncs_metric_count(input->writer,
+					 TIMED_LABELS(entry, id, timing),
+					 entry->rank->serial, values);
 		}
 }
 

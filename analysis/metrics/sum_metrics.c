@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Metrics that are sums: by class and in histograms over the ranks of the node,
- * by peer over the channels of a rank. */
+/* Metrics that are sums: by class over the ranks of the node, by peer over the
+ * channels of a rank. */
 #include "analysis/metrics/metric_fill.h"
 
 #include <inttypes.h>
@@ -115,53 +115,6 @@ NCS_METRIC_FILL(RANK_CLASS_OPERATIONS)
 NCS_METRIC_FILL(RANK_CLASS_SECONDS)
 {
 	count_classes(input, CLASS_SECONDS, true);
-}
-
-/* --- Histograms ----------------------------------------------------------- */
-
-/* Adds up the buckets of a histogram between the edges of the metric's. Each
- * edge is one of ours: nothing is divided. */
-static void add_buckets(const uint64_t *histogram, uint64_t *values)
-{
-	unsigned bucket = 0;
-
-	for (unsigned k = 0; k <= NCS_METRIC_EDGES; k++) {
-		unsigned end = k < NCS_METRIC_EDGES ?
-				       ncs_histogram_bucket(
-					       NCS_METRIC_EDGE_NS(k)) :
-				       NCS_HISTOGRAM_BUCKETS;
-
-		values[k] = 0;
-		while (bucket < end)
-			values[k] += histogram[bucket++];
-	}
-}
-
-static void count_histogram(const struct ncs_metric_input *input,
-			    const struct ncs_metric_rank *entry, unsigned id)
-{
-	const struct ncs_function_view *function =
-		&entry->rank->now.functions[id];
-	const uint64_t *histogram = ncs_function_histogram(function);
-	unsigned timing = ncs_function_timing(function);
-	uint64_t values[1 + NCS_METRIC_EDGES + 1];
-
-	if (!histogram)
-		return;
-	values[0] = function->time_ns[timing];
-	add_buckets(histogram, values + 1);
-	ncs_metric_count(input->writer,
-			 (const char *const[]){ NCS_NODE_LABELS(entry),
-						ncs_function_name(id),
-						ncs_timing_name(timing) },
-			 entry->rank->serial, values);
-}
-
-NCS_METRIC_FILL(NODE_OPERATION_SECONDS)
-{
-	NCS_FOR_METRIC_RANKS (entry, input)
-		for (unsigned id = 0; id < NCS_FUNCTION_COUNT; id++)
-			count_histogram(input, entry, id);
 }
 
 /* --- Peers ---------------------------------------------------------------- */

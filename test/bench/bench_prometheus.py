@@ -143,7 +143,7 @@ class Template:
             name = series.split("{")[0]
             if name.endswith("communicator_size"):
                 value = str(ranks)
-            if re.search("_(total|sum|count)$|sequence_number", name):
+            if re.search("_(total|sum|count|bucket)$|sequence_number", name):
                 whole = "." not in value
                 parts.append((series, float(value), whole))
             elif name.endswith("timestamp_seconds"):

@@ -448,19 +448,20 @@ static void a_histogram_is_cumulative(void **state)
 	buckets[ncs_histogram_bucket(16383)] = 1;
 	buckets[ncs_histogram_bucket(16384)] = 2; /* an edge counts above */
 	buckets[NCS_HISTOGRAM_BUCKETS - 1] = 4;
-	metrics.wanted = NCS_METRIC_BIT(NCS_METRIC_NODE_OPERATION_SECONDS);
 	print(scripted, NCS_METRICS_OPENMETRICS);
 #define TIMES(end, le) \
-	"ncclstat_node_operation_seconds" end "{" NODE "," \
+	"ncclstat_operation_duration_seconds" end RANK0 "," \
 	"func=\"AllReduce\",timing=\"stream\"" le "} "
 	assert_line(TIMES("_bucket", ",le=\"1.6384e-05\"") "1");
-	assert_line(TIMES("_bucket", ",le=\"6.5536e-05\"") "3");
-	assert_line(TIMES("_bucket", ",le=\"68.719476736\"") "3");
+	assert_line(TIMES("_bucket", ",le=\"3.2768e-05\"") "3");
+	assert_line(TIMES("_bucket", ",le=\"0.000131072\"") "3");
+	assert_line(TIMES("_bucket", ",le=\"8.589934592\"") "3");
 	assert_line(TIMES("_bucket", ",le=\"+Inf\"") "7");
 	assert_line(TIMES("_count", "") "7");
 	assert_line(TIMES("_sum", "") "1.000000000");
-	assert_int_equal(count_lines("ncclstat_node_operation_seconds_bucket"),
-			 NCS_METRIC_EDGES + 1);
+	assert_int_equal(
+		count_lines("ncclstat_operation_duration_seconds_bucket"),
+		NCS_METRIC_EDGES + 1);
 }
 
 static void nine_peers_are_eight_and_others(void **state)
@@ -622,10 +623,21 @@ static void series_beyond_the_limit_are_counted(void **state)
 
 		for (unsigned k = 0; k < NCS_FUNCTION_COUNT; k++)
 			rank->snapshot.functions[k].operations = 1;
+		function_of(rank)->timed[NCS_TIMING_STREAM] = 1;
+		scripted_histogram(rank, NCS_FUNCTION_ALL_REDUCE,
+				   NCS_TIMING_STREAM)[0] = 1;
 	}
 	print(scripted, NCS_METRICS_OPENMETRICS);
 	all = count_lines("ncclstat_");
 	assert_line("ncclstat_series_left_out 0");
+	/* The last histogram is left out, as a whole, before all others. */
+	metrics.series_max = all - 1;
+	print(scripted, NCS_METRICS_OPENMETRICS);
+	assert_int_equal(count_lines("ncclstat_"),
+			 all - (NCS_METRIC_EDGES + 3));
+	assert_int_equal(count_lines("ncclstat_operation_duration_seconds_sum"),
+			 7);
+	assert_int_equal(count_lines("ncclstat_operation_seconds_sum"), 8);
 	metrics.series_max = 100;
 	print(scripted, NCS_METRICS_OPENMETRICS);
 	shown = count_lines("ncclstat_");
