@@ -196,7 +196,8 @@
 	  "Why its clock is held down: bits of" \
 	  " nvmlDeviceGetCurrentClocksThrottleReasons.") \
 	X(clock_mhz, "The clock of its multiprocessors in MHz; 0: not known.") \
-	X(clock_most_mhz, "The most that this can be; 0: not known.")
+	X(clock_most_mhz, "The most that this can be; 0: not known.") \
+	X(uuid, "Its UUID, the first 16 digits first; zeros: not known.")
 
 #define NCS_PORTS_FIELDS(X) \
 	X(sent, "TCP segments that were sent.") \

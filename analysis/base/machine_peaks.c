@@ -2,7 +2,9 @@
 /* Finds a rank's GPU among those of its machine; see machine_peaks.h. */
 #include "analysis/base/machine_peaks.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ncclstat/abi_identity.h"
 
@@ -50,6 +52,33 @@ ncs_machine_peaks_of_rank(const struct ncs_machine_peaks *peaks,
 		found.held_by = peak->held_by;
 		found.clock_mhz = peak->clock_mhz;
 		found.clock_most_mhz = peak->clock_most_mhz;
+		memcpy(found.uuid, peak->uuid, sizeof(found.uuid));
 	}
 	return found;
+}
+
+void ncs_gpu_uuid_read(const char *text, uint64_t uuid[2])
+{
+	uint64_t part[5];
+
+	uuid[0] = uuid[1] = 0;
+	if (sscanf(text,
+		   "GPU-%8" SCNx64 "-%4" SCNx64 "-%4" SCNx64 "-%4" SCNx64
+		   "-%12" SCNx64,
+		   &part[0], &part[1], &part[2], &part[3], &part[4]) != 5)
+		return;
+	uuid[0] = part[0] << 32 | part[1] << 16 | part[2];
+	uuid[1] = part[3] << 48 | part[4];
+}
+
+void ncs_gpu_uuid_write(const uint64_t uuid[2], char text[NCS_GPU_UUID_BYTES])
+{
+	text[0] = '\0';
+	if (uuid[0] == 0 && uuid[1] == 0)
+		return;
+	snprintf(text, NCS_GPU_UUID_BYTES,
+		 "GPU-%08" PRIx64 "-%04" PRIx64 "-%04" PRIx64 "-%04" PRIx64
+		 "-%012" PRIx64,
+		 uuid[0] >> 32, uuid[0] >> 16 & 0xffff, uuid[0] & 0xffff,
+		 uuid[1] >> 48, uuid[1] & 0xffffffffffff);
 }

@@ -6,6 +6,7 @@
 #ifndef NCS_ANALYSIS_BASE_MACHINE_PEAKS_H
 #define NCS_ANALYSIS_BASE_MACHINE_PEAKS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ncclstat/tables/clock_reasons.def"
@@ -43,6 +44,7 @@ struct ncs_gpu_peak {
 	/* Why its clock is held down, a set of bits of clock_reasons.def. */
 	uint64_t held_by;
 	uint32_t clock_mhz, clock_most_mhz; /* 0: not known */
+	uint64_t uuid[2]; /* the first digits first; zeros: not known */
 };
 
 /* All zeros: nothing is known. */
@@ -63,6 +65,7 @@ struct ncs_rank_peaks {
 	uint64_t reach; /* the GPUs that its GPU reaches by NVLink */
 	uint64_t held_by; /* as of its GPU */
 	uint32_t clock_mhz, clock_most_mhz;
+	uint64_t uuid[2];
 	struct ncs_ports ports;
 };
 
@@ -75,5 +78,14 @@ uint64_t ncs_pci_address(unsigned domain, unsigned bus, unsigned device,
 struct ncs_rank_peaks
 ncs_machine_peaks_of_rank(const struct ncs_machine_peaks *peaks,
 			  const struct ncs_identity *identity);
+
+/* The longest text of a UUID, with its end. */
+#define NCS_GPU_UUID_BYTES 41u
+
+/* Reads "GPU-01234567-89ab-cdef-0123-456789abcdef"; anything else is zeros. */
+void ncs_gpu_uuid_read(const char *text, uint64_t uuid[2]);
+
+/* Writes a UUID as NVML has it; "" if it is not known. */
+void ncs_gpu_uuid_write(const uint64_t uuid[2], char text[NCS_GPU_UUID_BYTES]);
 
 #endif

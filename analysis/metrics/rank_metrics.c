@@ -47,7 +47,7 @@ NCS_METRIC_FILL(RANK_INFO)
 		const struct ncs_identity *identity = &rank->now.identity;
 		uint64_t known = identity->known;
 		char nranks[24], nnodes[24], pid[24], gpu[48], nccl[32] = "";
-		char api[24];
+		char api[24], uuid[NCS_GPU_UUID_BYTES];
 
 		number_if(known & NCS_KNOWN_NRANKS, identity->nranks, nranks,
 			  sizeof(nranks));
@@ -56,6 +56,7 @@ NCS_METRIC_FILL(RANK_INFO)
 		number_if(true, rank->process.pid, pid, sizeof(pid));
 		number_if(true, rank->api_version, api, sizeof(api));
 		pci_bus_id(identity, gpu, sizeof(gpu));
+		ncs_gpu_uuid_write(rank->peaks.uuid, uuid);
 		if (known & NCS_KNOWN_NCCL_VERSION)
 			ncs_nccl_version_text(identity->nccl_version, nccl,
 					      sizeof(nccl));
@@ -63,7 +64,7 @@ NCS_METRIC_FILL(RANK_INFO)
 			input->writer,
 			(const char *const[]){
 				NCS_RANK_LABELS(entry), nranks, nnodes, pid,
-				gpu, nccl, api,
+				gpu, uuid, nccl, api,
 				ncs_kernel_status_name(rank->now.kernel.status),
 				ncs_stream_status_name(
 					ncs_launches_told(&rank->now.launches)),

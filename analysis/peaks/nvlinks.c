@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks NVML for NVLinks and clocks; see nvlinks.h. Must not change anything of a GPU. */
+/* Asks NVML for NVLinks, clocks and UUIDs; see nvlinks.h. Must not change anything
+ * of a GPU. */
 #include "analysis/peaks/nvlinks.h"
 
 #include <assert.h>
@@ -18,6 +19,7 @@
 #define NVML_P2P_BY_NVLINK 2 /* a capability of two GPUs */
 #define NVML_P2P_OK 0
 #define NVML_CLOCK_SM 1
+#define NVML_UUID_BYTES 96
 
 /* Fields of nvmlDeviceGetFieldValues(). Speeds are in MBps: megabytes (10^6)
  * per second of one link in one direction, 26562 for one of an H200, which
@@ -76,6 +78,7 @@ struct ncs_nvml {
 	int (*p2p)(nvml_device one, nvml_device other, int capability,
 		   int *status);
 	/* These may be NULL, with older or later drivers. */
+	int (*uuid)(nvml_device device, char *text, unsigned size);
 	int (*clock)(nvml_device device, int type, unsigned *mhz);
 	int (*clock_most)(nvml_device device, int type, unsigned *mhz);
 	int (*held_by)(nvml_device device, unsigned long long *reasons);
@@ -103,6 +106,7 @@ struct ncs_nvml *ncs_nvml_open(const char *library)
 	*(void **)&nvml->values =
 		dlsym(nvml->library, "nvmlDeviceGetFieldValues");
 	*(void **)&nvml->p2p = dlsym(nvml->library, "nvmlDeviceGetP2PStatus");
+	*(void **)&nvml->uuid = dlsym(nvml->library, "nvmlDeviceGetUUID");
 	*(void **)&nvml->clock = dlsym(nvml->library, "nvmlDeviceGetClockInfo");
 	*(void **)&nvml->clock_most =
 		dlsym(nvml->library, "nvmlDeviceGetMaxClockInfo");
@@ -207,11 +211,15 @@ void ncs_nvlinks_read(struct ncs_nvml *nvml, struct ncs_machine_peaks *peaks)
 	for (unsigned i = 0; i < count; i++) {
 		struct ncs_gpu_peak *peak = &peaks->gpus[i];
 		struct nvml_pci pci = { .domain = 0 };
+		char uuid[NVML_UUID_BYTES];
 
 		*peak = (struct ncs_gpu_peak){ .pci = NCS_NO_PCI_ADDRESS };
 		if (!devices[i] || nvml->pci(devices[i], &pci) != NVML_SUCCESS)
 			continue;
 		peak->pci = ncs_pci_address(pci.domain, pci.bus, pci.device, 0);
+		if (nvml->uuid &&
+		    nvml->uuid(devices[i], uuid, sizeof(uuid)) == NVML_SUCCESS)
+			ncs_gpu_uuid_read(uuid, peak->uuid);
 		peak->nvlink_mb_s = nvlink_mb_s(nvml, devices[i]);
 		if (peak->nvlink_mb_s > 0)
 			peak->reach = reach_of(nvml, devices[i], devices,

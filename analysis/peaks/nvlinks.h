@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The NVLinks and clocks of this machine's GPUs, as NVIDIA's management library
- * (NVML) tells of them.
+/* The NVLinks, clocks and UUIDs of this machine's GPUs, as NVIDIA's management
+ * library (NVML) tells of them.
  *
  * Only reads. Loading the library may take a second; a call may hang in the driver
  * while a GPU does.

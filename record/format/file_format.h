@@ -295,8 +295,9 @@ struct ncs_digest_function {
 };
 
 /* Payload of NCS_CHUNK_PEAKS: this struct, then `gpus` of struct ncs_gpu_peak, each
- * gpu_bytes long, then struct ncs_ports. Before minor version 6, a GPU ended with
- * its reach, and the last struct was missing. Megabytes are 10^6 bytes. */
+ * gpu_bytes long, then struct ncs_ports. A GPU ended with its clocks at first;
+ * before minor version 6, with its reach, and the last struct was missing.
+ * Megabytes are 10^6 bytes. */
 struct ncs_peaks_head {
 	/* Megabytes per second that the machine's network ports send together;
 	 * 0: not known. */
@@ -306,7 +307,7 @@ struct ncs_peaks_head {
 };
 
 static_assert(sizeof(struct ncs_peaks_head) == 16, "peaks head");
-static_assert(sizeof(struct ncs_gpu_peak) == 40, "GPU's peaks");
+static_assert(sizeof(struct ncs_gpu_peak) == 56, "GPU's peaks");
 static_assert(sizeof(struct ncs_ports) == 40, "ports");
 static_assert(sizeof(struct ncs_digest_head) == 32, "digest head");
 static_assert(sizeof(struct ncs_digest) == 24, "digest");

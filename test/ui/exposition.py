@@ -12,7 +12,7 @@ import re
 import sys
 
 SAMPLE = re.compile(r'([a-z_]+)(?:\{(.*)\})? ([0-9.]+)$')
-LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\["\\n])*)"(?:,|$)')
+LABEL = re.compile(r'([a-zA-Z_]+)="((?:[^"\\]|\\["\\n])*)"(?:,|$)')
 SUFFIXES = {'counter': ('_total',), 'gauge': ('',), 'info': ('_info',),
             'summary': ('_count', '_sum'),
             'histogram': ('_bucket', '_count', '_sum')}

@@ -60,12 +60,33 @@ verdict 'links that are down make no peak' $?
 FAKE_NVML='8 18 26562 0 3 0' tells "$none" with_nvml "$ncclstat"
 verdict 'a GPU that the others do not reach makes that unknown' $?
 
+# --- Metrics -----------------------------------------------------------------
+
+# uuids COUNT COMMAND...: whether the last metrics have as many GPUs with the UUID
+# that the library tells, which ends with the number of the bus.
+uuids() {
+	wanted=$1
+	shift
+	"$@" --dump=openmetrics --interval 0.5 --count 3 2>/dev/null |
+		grep '_info{comm' | tail -n 8 >"$tmp/ranks"
+	[ "$(grep -c ":0\([1-8]\):00.0\",UUID=\"GPU-01234567-89ab-cdef-fedc-ba987654320\1\"" \
+		"$tmp/ranks")" -eq "$wanted" ]
+}
+
+uuids 8 with_nvml "$ncclstat"
+verdict 'metrics have the UUIDs of GPUs' $?
+uuids 0 "$ncclstat"
+verdict 'without the library they are empty' $?
+
 # --- Recordings and streams ------------------------------------------------
 
 with_nvml "$ncclstat" --record "$tmp/job.ncs" --duration 2 2>"$tmp/record.err"
 "$ncclstat" --dump=json "$tmp/job.ncs" >"$tmp/json" 2>/dev/null &&
 	[ "$(links "$tmp/json")" = "$nvlink" ]
 verdict 'a recording has the peak' $?
+"$ncclstat" --dump=openmetrics "$tmp/job.ncs" 2>/dev/null |
+	grep -q ',UUID="GPU-01234567-89ab-cdef-fedc-ba9876543208"'
+verdict 'and the UUIDs' $?
 with_nvml "$ncclstat" --stream --interval 0.1 </dev/null 2>/dev/null |
 	tells "$nvlink" "$ncclstat" --follow -
 verdict 'a head has it from its agent' $?

@@ -314,6 +314,8 @@ static int run_metrics(const struct ncs_command_input *input)
 	int status = NCS_EXIT_NOTHING;
 
 	ncs_metrics_watch_init(&watch, input);
+	/* They are not known before a second sample. */
+	input->source->wants_peaks &= wanted > 1;
 	if (input->replay && !ncs_options_is_given(options, NCS_OPTION_INTERVAL))
 		replay_past(options, input->replay, &watch.model,
 			    &watch.diagnosis);

@@ -34,6 +34,9 @@ void ncs_metrics_watch_init(struct ncs_metrics_watch *watch,
 	watch->model.diagnosis = &watch->diagnosis;
 	ncs_metrics_begin(&watch->metrics, input->options);
 	watch->source->shows_denied = true;
+	/* The UUID of a GPU comes with its peaks. */
+	watch->source->wants_peaks = watch->metrics.wanted &
+				     NCS_METRIC_BIT(NCS_METRIC_RANK_INFO);
 	if (!ncs_metrics_need_records(&watch->metrics))
 		watch->source->wants_records = wants_none;
 }
@@ -42,6 +45,7 @@ void ncs_metrics_watch_release(struct ncs_metrics_watch *watch)
 {
 	watch->source->wants_records = NULL;
 	watch->source->shows_denied = false;
+	watch->source->wants_peaks = false;
 	ncs_metrics_release(&watch->metrics);
 	ncs_diagnosis_release(&watch->diagnosis);
 	ncs_model_release(&watch->model);

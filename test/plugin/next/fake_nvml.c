@@ -5,7 +5,8 @@
  * each, megabytes per second of a link, links that are down, the GPU (from 1)
  * that no other reaches, and ms that the start takes. FAKE_CLOCKS are four numbers:
  * the GPU (from 1) whose clock is held down, its MHz, the MHz that all can have, and
- * the reasons; without it there are no clocks. Built with BARE it lacks a
+ * the reasons; without it there are no clocks. A UUID ends with the GPU's number,
+ * from 1. Built with BARE it lacks a
  * function, as old drivers do. Functions that change something it does not have,
  * as nobody may call them. */
 #include <stdio.h>
@@ -60,6 +61,7 @@ EXPORT int nvmlDeviceGetFieldValues(void *device, int count,
 EXPORT int nvmlDeviceGetP2PStatus(void *one, void *other, int capability,
 				  int *status);
 
+EXPORT int nvmlDeviceGetUUID(void *device, char *text, unsigned size);
 EXPORT int nvmlDeviceGetClockInfo(void *device, int type, unsigned *mhz);
 EXPORT int nvmlDeviceGetMaxClockInfo(void *device, int type, unsigned *mhz);
 EXPORT int
@@ -122,6 +124,17 @@ int nvmlDeviceGetPciInfo_v3(void *device, struct pci *pci)
 	memset(pci, 0, sizeof(*pci));
 	pci->bus = number;
 	snprintf(pci->id, sizeof(pci->id), "00000000:%02X:00.0", number);
+	return SUCCESS;
+}
+
+int nvmlDeviceGetUUID(void *device, char *text, unsigned size)
+{
+	unsigned number = number_of(device);
+
+	if (number == 0)
+		return INVALID_ARGUMENT;
+	snprintf(text, size, "GPU-01234567-89ab-cdef-fedc-ba98765432%02x",
+		 number);
 	return SUCCESS;
 }
 

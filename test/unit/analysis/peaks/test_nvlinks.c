@@ -106,6 +106,22 @@ static void clocks_and_their_reasons_are_told_by_gpu(void **state)
 	assert_int_equal(peaks_of("0000:02:00.0").clock_most_mhz, 0);
 }
 
+static void uuids_are_told_as_the_library_has_them(void **state)
+{
+	char text[NCS_GPU_UUID_BYTES];
+	uint64_t uuid[2];
+
+	(void)state;
+	read_gpus(LIBRARY, "16 18 26562 0 0 0");
+	ncs_gpu_uuid_write(peaks_of("0000:0A:00.0").uuid, text);
+	assert_string_equal(text, "GPU-01234567-89ab-cdef-fedc-ba987654320a");
+	ncs_gpu_uuid_write(peaks_of("0000:1A:00.0").uuid, text);
+	assert_string_equal(text, "");
+	ncs_gpu_uuid_read("MIG-01234567-89ab-cdef-fedc-ba987654320a", uuid);
+	ncs_gpu_uuid_write(uuid, text);
+	assert_string_equal(text, "");
+}
+
 static void missing_library_means_no_gpu(void **state)
 {
 	(void)state;
@@ -127,6 +143,7 @@ int main(void)
 		cmocka_unit_test(gpu_that_no_link_reaches_is_told_apart),
 		cmocka_unit_test(ranks_find_their_gpu_by_any_form_of_its_id),
 		cmocka_unit_test(clocks_and_their_reasons_are_told_by_gpu),
+		cmocka_unit_test(uuids_are_told_as_the_library_has_them),
 		cmocka_unit_test(missing_library_means_no_gpu),
 	};
 

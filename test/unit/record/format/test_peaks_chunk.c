@@ -23,6 +23,7 @@ static struct ncs_machine_peaks many(uint32_t gpus)
 			.held_by = 4,
 			.clock_mhz = 1290 + i,
 			.clock_most_mhz = 1980,
+			.uuid = { i, i + 1 },
 		};
 	return peaks;
 }
@@ -52,20 +53,18 @@ static void longer_entries_are_read(void **state)
 	(void)state;
 	ncs_peaks_pack(&peaks, payload);
 	memcpy(&head, payload, sizeof(head));
-	head.gpu_bytes = 56;
+	head.gpu_bytes = 64;
 	memcpy(longer, &head, sizeof(head));
 	for (size_t i = 0; i < 2; i++)
-		memcpy(longer + sizeof(head) + 56 * i,
-		       payload + sizeof(head) +
-			       sizeof(struct ncs_gpu_peak) * i,
+		memcpy(longer + sizeof(head) + 64 * i,
+		       payload + sizeof(head) + sizeof(struct ncs_gpu_peak) * i,
 		       sizeof(struct ncs_gpu_peak));
-	memcpy(longer + sizeof(head) + 2 * 56,
+	memcpy(longer + sizeof(head) + 2 * 64,
 	       payload + sizeof(head) + 2 * sizeof(struct ncs_gpu_peak),
 	       sizeof(struct ncs_ports));
-	assert_true(ncs_peaks_unpack(longer,
-				     sizeof(head) + 2 * 56 +
-					     sizeof(struct ncs_ports),
-				     &read));
+	assert_true(ncs_peaks_unpack(
+		longer, sizeof(head) + 2 * 64 + sizeof(struct ncs_ports),
+		&read));
 	assert_memory_equal(&read, &peaks, sizeof(read));
 }
 
