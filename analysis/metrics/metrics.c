@@ -29,6 +29,7 @@ void ncs_metrics_release(struct ncs_metrics *metrics)
 	ncs_counters_release(&metrics->store);
 	ncs_metric_ranks_release(&metrics->ranks);
 	ncs_peers_release(&metrics->peers);
+	ncs_metric_jobs_release(&metrics->jobs);
 }
 
 bool ncs_metrics_need_records(const struct ncs_metrics *metrics)
@@ -65,7 +66,9 @@ int ncs_metrics_write(struct ncs_metrics *metrics, FILE *file,
 
 	if (metrics->hides_names)
 		wanted &= ~ncs_metrics_by_name();
-	if (ncs_metric_ranks_find(&metrics->ranks, model) != 0)
+	if (ncs_metric_ranks_find(&metrics->ranks, model) != 0 ||
+	    ncs_metric_jobs_look(&metrics->jobs, model, diagnosis,
+				 metrics->hides_names) != 0)
 		writer.no_memory = true;
 	ncs_counters_begin(&metrics->store);
 	for (unsigned i = 0; i < NCS_METRIC_COUNT; i++) {

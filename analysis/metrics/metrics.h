@@ -11,6 +11,7 @@
 #define NCS_ANALYSIS_METRICS_METRICS_H
 
 #include "analysis/diagnosis/diagnosis.h"
+#include "analysis/metrics/metric_jobs.h"
 #include "analysis/metrics/metric_peers.h"
 #include "analysis/metrics/metric_ranks.h"
 #include "analysis/metrics/metric_writer.h"
@@ -30,6 +31,7 @@ struct ncs_metrics {
 	struct ncs_counter_store store;
 	struct ncs_metric_ranks ranks;
 	struct ncs_named_peers peers;
+	struct ncs_metric_jobs jobs;
 };
 
 /* When and how long the model was updated. */

@@ -174,6 +174,50 @@ NCS_METRIC_FILL(FINDING_SECONDS)
 	free(labels);
 }
 
+/* --- Jobs ----------------------------------------------------------------- */
+
+NCS_METRIC_FILL(JOB_OPERATIONS)
+{
+	const struct ncs_metric_jobs *list = &input->metrics->jobs;
+	const struct ncs_model *model = input->model;
+
+	/* Serial 0 is no segment: keeps what ranks that have left counted. */
+	for (size_t i = 0; i < list->count; i++)
+		ncs_metric_count(input->writer,
+				 (const char *const[]){ list->jobs[i].id }, 0,
+				 &(uint64_t){ 0 });
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_rank *rank = model->ranks[i];
+		const struct ncs_metric_job *job =
+			ncs_metric_jobs_find(list, rank);
+		uint64_t sum = 0;
+
+		for (unsigned id = 0; id < NCS_FUNCTION_COUNT; id++)
+			sum += rank->now.functions[id].operations;
+		if (job)
+			ncs_metric_count(input->writer,
+					 (const char *const[]){ job->id },
+					 rank->serial, &sum);
+	}
+}
+
+NCS_METRIC_FILL(FINISHED_JOB_SECONDS)
+{
+	const struct ncs_metric_jobs *list = &input->metrics->jobs;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct ncs_metric_job *job = &list->jobs[i];
+
+		if (!job->is_live && job->ended_ns >= job->begun_ns)
+			ncs_metric_put(input->writer,
+				       (const char *const[]){
+					       job->id,
+					       ncs_severity_name(job->severity),
+					       job->verdict },
+				       job->ended_ns - job->begun_ns);
+	}
+}
+
 /* --- The exporter --------------------------------------------------------- */
 
 NCS_METRIC_FILL(LOST)

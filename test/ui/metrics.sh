@@ -311,6 +311,17 @@ died() {
 		[ "$(grep -c '^ncclstat_rank_alive.* 0$' "$tmp/out")" -eq 1 ]
 }
 check 'a rank that was killed is told' wait_for died
+end_job
+check 'the job is summed up when it has ended' wait_for \
+	grep -q '^ncclstat_finished_job_seconds{job_id="4711",severity="' \
+	"$tmp/stream"
+texts=$(grep -c '^# EOF$' "$tmp/stream")
+more_texts() {
+	[ "$(grep -c '^# EOF$' "$tmp/stream")" -gt $((texts + 1)) ]
+}
+wait_for more_texts
+check 'once' sh -c '[ "$(grep -c "^ncclstat_finished_job_seconds{" "$1")" -eq 1 ]' \
+	- "$tmp/stream"
 kill "$exporter"
 wait "$exporter" 2>/dev/null
 check 'each text of --interval has its end' \

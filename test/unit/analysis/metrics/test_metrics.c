@@ -557,6 +557,63 @@ static void the_finished_leave(void **state)
 	assert_line("ncclstat_segments{state=\"attached\"} 1");
 }
 
+/* A rank of a job that began a minute ago and has started 5 operations. */
+static struct scripted_rank *add_to_job(struct scripted *scripted, int number,
+					const char *labels)
+{
+	struct scripted_rank *rank = add(scripted, number);
+
+	rank->labels = labels;
+	rank->header.created = NOW - 60 * SECOND;
+	function_of(rank)->operations = 5;
+	return rank;
+}
+
+static void a_finished_job_is_summed_up_once(void **state)
+{
+	struct scripted *scripted = *state;
+	struct scripted_rank *one = add_to_job(scripted, 0, "job_id=77\0");
+	struct scripted_rank *other = add_to_job(scripted, 1, "job_id=77\0");
+
+	one->snapshot.identity.nranks = other->snapshot.identity.nranks = 2;
+	one->snapshot.last_call_ns = NOW - 60 * SECOND;
+	one->snapshot.liveness = NCS_DEAD;
+	print(scripted, NCS_METRICS_OPENMETRICS);
+	assert_line("ncclstat_job_operations_total{job_id=\"77\"} 10");
+	assert_int_equal(count_lines("ncclstat_finished_job_seconds"), 0);
+	/* One rank leaves unseen, the other one finishes. */
+	one->is_there = false;
+	function_of(other)->operations = 7;
+	other->snapshot.liveness = NCS_FINISHED;
+	other->snapshot.finished_ns = NOW + 3 * SECOND;
+	print_at(scripted, NCS_METRICS_OPENMETRICS, NOW + 15 * SECOND);
+	assert_line("ncclstat_job_operations_total{job_id=\"77\"} 12");
+	assert_line("ncclstat_finished_job_seconds{job_id=\"77\","
+		    "severity=\"slow\",verdict=\"rank_died\"} 63.000000000");
+	print_at(scripted, NCS_METRICS_OPENMETRICS, NOW + 30 * SECOND);
+	assert_int_equal(count_lines("ncclstat_job_operations_total"), 0);
+	assert_int_equal(count_lines("ncclstat_finished_job_seconds"), 0);
+}
+
+static void jobs_without_names_are_one(void **state)
+{
+	struct scripted *scripted = *state;
+
+	add_to_job(scripted, 0, "job_id=77\0");
+	add_to_job(scripted, 1, "job_id=78\0");
+	metrics.hides_names = true;
+	strcpy(metrics.host, "node7");
+	print(scripted, NCS_METRICS_OPENMETRICS);
+	assert_line("ncclstat_job_operations_total{job_id=\"\"} 10");
+	scripted->ranks[0].is_there = false;
+	print(scripted, NCS_METRICS_OPENMETRICS);
+	assert_int_equal(count_lines("ncclstat_finished_job_seconds"), 0);
+	scripted->ranks[1].is_there = false;
+	print(scripted, NCS_METRICS_OPENMETRICS);
+	assert_line("ncclstat_finished_job_seconds{job_id=\"\","
+		    "severity=\"well\",verdict=\"\"} 60.000000000");
+}
+
 static void of_two_equal_ranks_the_live_one_counts(void **state)
 {
 	struct scripted *scripted = *state;
@@ -675,6 +732,8 @@ int main(void)
 		TEST(losses_of_ranks_that_left_still_count),
 		TEST(the_dead_stay_ten_minutes),
 		TEST(the_finished_leave),
+		TEST(a_finished_job_is_summed_up_once),
+		TEST(jobs_without_names_are_one),
 		TEST(of_two_equal_ranks_the_live_one_counts),
 		TEST(unreadable_segments_are_counted_by_state),
 		TEST(a_finding_lasts),
