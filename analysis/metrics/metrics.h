@@ -18,7 +18,7 @@
 
 #define NCS_METRICS_SERIES_MIN 100u
 #define NCS_METRICS_SERIES_DEFAULT 2000u
-#define NCS_METRICS_SERIES_MAX 10000u
+#define NCS_METRICS_SERIES_MAX 1000000u
 
 struct ncs_metrics {
 	uint64_t wanted;     /* set of metrics; see metric_table.h */
