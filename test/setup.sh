@@ -154,6 +154,7 @@ probe_for_tests() {
 	wish prometheus-alertmanager -- have prometheus-alertmanager
 	wish prometheus-node-exporter -- have prometheus-node-exporter
 	wish prometheus-exporter-exporter -- have prometheus-exporter-exporter
+	wish nginx -- test -x /usr/sbin/nginx
 	wish python3-prometheus-client -- \
 		python3 -c 'import prometheus_client.openmetrics.parser'
 	# Before 4.0 it does not know the draft of 2020.

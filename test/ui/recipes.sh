@@ -41,11 +41,11 @@ have() {
 }
 
 python3 -c 'import socket
-sockets = [socket.socket() for _ in range(3)]
+sockets = [socket.socket() for _ in range(4)]
 for one in sockets:
     one.bind(("127.0.0.1", 0))
 print(*[one.getsockname()[1] for one in sockets])' >"$tmp/ports"
-read -r socket_port node_port module_port <"$tmp/ports"
+read -r socket_port node_port module_port front_port <"$tmp/ports"
 
 # has_ranks STATUS URL [TOKEN]: succeeds if that is the status of the answer, and
 # it has all ranks if it is 200. Certificates of any kind will do.
@@ -93,7 +93,8 @@ if have systemd-analyze; then
 	check 'systemd: nothing is wrong with the units' verified \
 		"$tmp/units/ncclstat.socket" "$tmp/units/ncclstat.service" \
 		"$tmp/units/ncclstat-textfile.service" \
-		"$tmp/units/ncclstat-watch.service"
+		"$tmp/units/ncclstat-watch.service" \
+		"$tmp/units/ncclstat-fleet.service"
 	sed 's/^Nice=/Nise=/' "$recipes/ncclstat.service" \
 		>"$tmp/units/ncclstat-wrong.service"
 	check 'systemd: a wrong word in a unit is found' sh -c '! "$@"' - \
@@ -331,6 +332,61 @@ if have prometheus-exporter-exporter && have openssl; then
 	check 'exporter_exporter: another token gets 401' has_ranks 401 "$url" x
 else
 	skip 'exporter_exporter: the token gets the ranks, by TLS' 'not installed'
+fi
+
+# --- Many nodes behind nginx -------------------------------------------------------
+
+# A stand-in for ssh, which runs the last word on this machine; agents do not get
+# the folder of this test's segments otherwise.
+mkdir "$tmp/login"
+printf '#!/bin/sh\nfor word; do :; done\nNCCLSTAT_DIR=%s exec sh -c "$word"\n' \
+	"$NCCLSTAT_DIR" >"$tmp/login/ssh"
+chmod +x "$tmp/login/ssh"
+fleet=$(command_of ncclstat-fleet.service |
+	sed "s|^ncclstat|$build/&|; s|=n\[01-16\]|=n1|; s|/run/ncclstat|$tmp|")
+# shellcheck disable=SC2086 # its words
+begin env PATH="$tmp/login:$PATH" $fleet
+# from_socket: whether the watch has the ranks of its hosts.
+from_socket() {
+	python3 -c 'import http.client, socket, sys
+link = http.client.HTTPConnection("localhost", timeout=10)
+link.sock = socket.socket(socket.AF_UNIX)
+link.sock.connect(sys.argv[1])
+link.request("GET", "/metrics")
+text = link.getresponse().read().decode()
+sys.exit(text.count("\nncclstat_rank_alive{") != 4)' "$tmp/metrics"
+}
+PATH=$PATH:/usr/sbin
+if grep -q 'built without' "$tmp/programs"; then
+	skip 'fleet: the watch serves the ranks of its hosts' \
+		'built without libmicrohttpd'
+elif check 'fleet: the watch serves the ranks of its hosts' \
+	await from_socket && have nginx && have openssl; then
+	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
+		-keyout "$tmp/ncclstat.key" -out "$tmp/ncclstat.crt" \
+		>/dev/null 2>&1
+	echo '"Bearer secret" 1;' >"$tmp/ncclstat.token"
+	{
+		echo "daemon off; pid $tmp/nginx.pid; error_log stderr;"
+		[ "$(id -u)" -ne 0 ] || echo 'user root;'
+		echo 'events {} http { access_log off;'
+		for kind in client_body proxy fastcgi uwsgi scgi; do
+			echo "${kind}_temp_path $tmp/nginx-$kind;"
+		done
+		sed "s|/etc/nginx|$tmp|; s|/run/ncclstat|$tmp|
+			s|listen 9499|listen 127.0.0.1:$front_port|" \
+			"$recipes/ncclstat-nginx.conf"
+		echo '}'
+	} >"$tmp/nginx.conf"
+	begin nginx -e stderr -p "$tmp" -c "$tmp/nginx.conf"
+	url="https://127.0.0.1:$front_port/metrics"
+	check 'nginx: the token gets the ranks of all hosts, by TLS' await \
+		has_ranks 200 "$url" secret
+	check 'nginx: no token gets 401' has_ranks 401 "$url"
+	check 'nginx: another token gets 401' has_ranks 401 "$url" x
+else
+	skip 'nginx: the token gets the ranks of all hosts, by TLS' \
+		'not installed'
 fi
 
 # --- OpenTelemetry ----------------------------------------------------------------
