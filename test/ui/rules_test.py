@@ -44,7 +44,8 @@ def job(ranks=4, size=None, job_id='77', **changes):
                                  **labels))
 
     for rank in range(ranks):
-        put('rank_info', stands(1), rank, pid=str(10 + rank))
+        put('rank_info', stands(1), rank, pid=str(10 + rank),
+            UUID='GPU-%d' % rank)
         put('rank_alive', stands(1), rank)
         put('sequence_number', grows(15), rank, func='AllReduce')
         put('oldest_operation_seconds', stands(0.01), rank)
@@ -199,7 +200,7 @@ def tests():
                    'the others wait 50ms for rank 3 of c on d at each'
                    ' AllReduce', SLURM, severity='warning', rank='3',
                    func='AllReduce', timing='stream', node='d', pid='13',
-                   job_id='77', **WORLD)])
+                   UUID='GPU-3', job_id='77', **WORLD)])
     yield test('a rank comes a little late',
                job(operation_seconds_sum=only(3, grows(1.3))), 15)
     yield test('a rank comes late, to few operations',
