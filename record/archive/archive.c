@@ -37,6 +37,7 @@ struct entry {
 	ino_t inode;
 	nlink_t links;
 	bool has_finding;
+	unsigned turn; /* of a folder that may go: those with lower ones go first */
 };
 
 struct entries {
@@ -409,10 +410,11 @@ static int remove_folder(const struct entry *folder)
 	int error = list(&files, folder->path, S_IFREG);
 
 	for (size_t i = 0; i < files.count; i++)
-		if (unlink(files.at[i].path) != 0 && !error)
+		if (unlink(files.at[i].path) != 0 && errno != ENOENT && !error)
 			error = -errno;
 	release_entries(&files);
-	if (rmdir(folder->path) != 0 && !error)
+	/* Another process may remove it, too. */
+	if (rmdir(folder->path) != 0 && errno != ENOENT && !error)
 		error = -errno;
 	return error;
 }
@@ -543,6 +545,117 @@ int ncs_archive_trim(const struct ncs_archive *archive,
 			  remove_one(&trimming, &folders);
 		release_entries(&folders);
 	}
+	return trimming.error;
+}
+
+/* --- What is cleaned ------------------------------------------------------- */
+
+/* A recorder writes to the ring every second while a job runs. */
+#define RECORDED_WITHIN_S 600
+
+/* The turns in which folders go. */
+enum turn { OLD, WELL, FOUND, RUNNING };
+
+static int by_turn(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return x->turn != y->turn ? (x->turn > y->turn) - (x->turn < y->turn) :
+				    by_time(a, b);
+}
+
+static unsigned turn_of(const struct trimming *trimming,
+			const struct entry *folder, time_t since)
+{
+	if (runs(trimming, folder))
+		return RUNNING;
+	if (folder->written.tv_sec < since)
+		return OLD;
+	return folder->has_finding ? FOUND : WELL;
+}
+
+/* Sorts the folders by their turns, and sets what goes with each if those before it have
+ * gone. Returns the sum. */
+static uint64_t take_turns(struct trimming *trimming, struct entries *folders,
+			   time_t since)
+{
+	struct entries counted = { 0 };
+	uint64_t sum;
+
+	for (size_t i = 0; i < folders->count; i++) {
+		struct entry *folder = &folders->at[i];
+		char path[PATH_BYTES + 8];
+
+		snprintf(path, sizeof(path), "%s/" FINDING, folder->path);
+		folder->has_finding = access(path, F_OK) == 0;
+		folder->turn = turn_of(trimming, folder, since);
+	}
+	if (folders->count > 0)
+		qsort(folders->at, folders->count, sizeof(*folders->at),
+		      by_turn);
+	for (size_t i = folders->count; i-- > 0;) {
+		sum = counted.bytes;
+		note(trimming, look_into(&folders->at[i], &counted));
+		folders->at[i].bytes = counted.bytes - sum;
+	}
+	sum = counted.bytes;
+	release_entries(&counted);
+	return sum;
+}
+
+/* Removes a folder if it is to go, and tells of it. Returns what was freed. */
+static uint64_t clean_folder(struct trimming *trimming,
+			     const struct entry *folder, bool has_room,
+			     void (*told)(void *context,
+					  const struct ncs_archive_job *job))
+{
+	struct ncs_archive_job job = {
+		.folder = folder->name,
+		.bytes = folder->bytes,
+		.written = folder->written.tv_sec,
+		.has_finding = folder->has_finding,
+		.runs = folder->turn == RUNNING,
+	};
+	int error = 0;
+
+	if (folder->turn == OLD)
+		job.fate = NCS_ARCHIVE_TOO_OLD;
+	else if (!has_room && !job.runs)
+		job.fate = NCS_ARCHIVE_NO_ROOM;
+	if (job.fate != NCS_ARCHIVE_KEPT)
+		error = remove_folder(folder);
+	note(trimming, error);
+	if (told && !error)
+		told(trimming->context, &job);
+	return job.fate == NCS_ARCHIVE_KEPT || error ? 0 : job.bytes;
+}
+
+int ncs_archive_clean(const char *path, const struct ncs_archive_limits *limits,
+		      bool (*is_running)(void *context, const char *folder),
+		      void (*told)(void *context,
+				   const struct ncs_archive_job *job),
+		      void *context)
+{
+	struct ncs_archive archive = { .lock = -1 };
+	struct trimming trimming = { .archive = &archive, .context = context };
+	char jobs[PATH_BYTES];
+	struct entries folders;
+	uint64_t bytes;
+
+	if (snprintf(archive.path, sizeof(archive.path), "%s", path) >=
+	    (int)sizeof(archive.path))
+		return -ENAMETOOLONG;
+	snprintf(jobs, sizeof(jobs), "%s/jobs", archive.path);
+	if (access(jobs, R_OK) != 0)
+		return -errno;
+	if (time(NULL) - ncs_archive_last_written(&archive) < RECORDED_WITHIN_S)
+		trimming.is_running = is_running;
+	note(&trimming, list(&folders, jobs, S_IFDIR));
+	bytes = take_turns(&trimming, &folders, limits->since);
+	for (size_t i = 0; i < folders.count; i++)
+		bytes -= clean_folder(&trimming, &folders.at[i],
+				      bytes <= limits->bytes, told);
+	release_entries(&folders);
 	return trimming.error;
 }
 

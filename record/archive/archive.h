@@ -78,6 +78,39 @@ int ncs_archive_trim(const struct ncs_archive *archive,
 		     void (*removed)(void *context, const char *folder),
 		     void *context);
 
+/* Bounds of what stays of the jobs in an archive. */
+struct ncs_archive_limits {
+	time_t since; /* what was kept before goes; since 1970 */
+	uint64_t bytes; /* all that is kept of jobs takes at most */
+};
+
+enum ncs_archive_fate {
+	NCS_ARCHIVE_KEPT,
+	NCS_ARCHIVE_TOO_OLD, /* removed */
+	NCS_ARCHIVE_NO_ROOM, /* removed */
+};
+
+/* A job of which something is kept, or was. */
+struct ncs_archive_job {
+	const char *folder;
+	enum ncs_archive_fate fate;
+	uint64_t bytes; /* a file of several jobs is that of the one which goes last */
+	time_t written; /* since 1970 */
+	bool has_finding;
+	bool runs;
+};
+
+/* Removes what is kept of jobs beyond the limits, in the order of ncs_archive_trim(),
+ * also while a watch writes to the directory. Leaves the ring and jobs that run alone:
+ * those that `is_running` tells, as long as a recorder writes to the ring. `told`, unless
+ * NULL, is told each folder. Goes on after an error. Returns 0 or the first -errno:
+ * -ENOENT if this is no archive. */
+int ncs_archive_clean(const char *path, const struct ncs_archive_limits *limits,
+		      bool (*is_running)(void *context, const char *folder),
+		      void (*told)(void *context,
+				   const struct ncs_archive_job *job),
+		      void *context);
+
 /* Prints the path of a directory's jobs.jsonl. */
 void ncs_archive_lines(char *text, size_t size, const char *path);
 

@@ -337,7 +337,7 @@ static void check_remains(pid_t pid)
 		}
 		view_close(&view);
 	}
-	assert_int_equal(ncs_clean(scenario_directory, NULL, NULL), 4);
+	assert_int_equal(ncs_clean(scenario_directory, NULL, NULL, NULL), 4);
 	assert_int_equal(count_objects(), 0);
 }
 

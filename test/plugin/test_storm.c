@@ -593,7 +593,7 @@ static void storm(void *argument)
 	choose_endings(waves, true, &seed);
 	play_wave();
 	check_remains(latest);
-	CHECK(ncs_clean(scenario_directory, NULL, NULL) > 0, "--clean");
+	CHECK(ncs_clean(scenario_directory, NULL, NULL, NULL) > 0, "--clean");
 	CHECK_EQUAL(count_objects() + count_controls(), 0, "after --clean");
 }
 

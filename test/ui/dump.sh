@@ -211,6 +211,10 @@ one_is_dead() {
 			(["alive", "dead"], ["dead", "silent"])'
 }
 check 'dead: the dead rank is shown with its last state' wait_for one_is_dead
+check '--clean --retain: status 0' run 0 --clean --retain=1h,1G
+check '--clean --retain: says what it keeps' \
+	grep -q "^kept $NCCLSTAT_DIR/ncclstat\.$pid\..*B, of a process that is gone" \
+	"$tmp/out"
 check '--clean: status 0' run 0 --clean
 check '--clean: says what it removed' \
 	grep -qx "removed $NCCLSTAT_DIR/ncclstat\.$pid\..*" "$tmp/out"

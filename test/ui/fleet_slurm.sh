@@ -91,10 +91,18 @@ cat >"$tmp/task-prolog" <<EOF
 #!/bin/sh
 PATH="$fleet_build:\$PATH" exec sh "$recipes/slurm-task-prolog.sh"
 EOF
+# epilog TIME: how long it keeps segments.
+epilog() {
+	sed "s#/var/lib/ncclstat#$tmp/watched#; s#=1h,#=$1,#" \
+		"$recipes/slurm-epilog.sh" >"$tmp/slurm-epilog.sh"
+}
+epilog 1h
+mkdir "$tmp/bin"
+printf '#!/bin/sh\nexec cat >>"%s/logged"\n' "$tmp" >"$tmp/bin/logger"
 cat >"$tmp/epilog" <<EOF
 #!/bin/sh
-PATH="$fleet_build:\$PATH" NCCLSTAT_DIR="$tmp/node-killed" \
-	exec sh "$recipes/slurm-epilog.sh"
+PATH="$tmp/bin:$fleet_build:\$PATH" NCCLSTAT_DIR="$tmp/node-killed" \
+	exec sh "$tmp/slurm-epilog.sh"
 EOF
 sed "s#/var/lib/ncclstat#$tmp/watched#" "$recipes/slurm-prolog.sh" >"$tmp/watch.sh"
 cat >"$tmp/prolog" <<EOF
@@ -102,7 +110,7 @@ cat >"$tmp/prolog" <<EOF
 export FLEET_MARK="$tmp" NCCLSTAT_DIR="$tmp/node-watched"
 PATH="$fleet_build:\$PATH" exec sh "$tmp/watch.sh"
 EOF
-chmod +x "$tmp/task-prolog" "$tmp/prolog" "$tmp/epilog"
+chmod +x "$tmp/task-prolog" "$tmp/prolog" "$tmp/epilog" "$tmp/bin/logger"
 export SLURM_CONF="$tmp/slurm.conf"
 slurmctld -D -c >"$tmp/slurmctld.out" 2>&1 &
 daemons="$daemons $!"
@@ -144,22 +152,47 @@ plugin_of() {
 	NCCL_PROFILER_PLUGIN=$1 srun -n1 printenv NCCL_PROFILER_PLUGIN
 }
 
+# kill_job: has a job killed in the directory of the epilog.
+kill_job() {
+	NCCLSTAT_DIR="$tmp/node-killed" "$fleet_build/ncclreplay" --hold \
+		test/captures/net-v5-hang/rank0.calllog.xz >"$tmp/killed" 2>&1 &
+	killed=$!
+	await left
+	# A heartbeat tells when it lived.
+	sleep 1
+	kill -KILL "$(pgrep -P "$killed")" "$killed"
+	wait "$killed" 2>/dev/null
+}
+
+# logged WORDS: whether the epilog has told that.
+logged() {
+	grep -q "$1" "$tmp/logged" 2>/dev/null
+}
+
 shm_folder "$tmp/node-killed"
 shm_folder "$tmp/node-watched"
-NCCLSTAT_DIR="$tmp/node-killed" "$fleet_build/ncclreplay" --hold \
-	test/captures/net-v5-mix/rank0.calllog.xz >"$tmp/killed" 2>&1 &
-killed=$!
-await left
-kill -KILL "$(pgrep -P "$killed")" "$killed"
-wait "$killed" 2>/dev/null
+kill_job
 left
 says 'a killed job has left something' $?
 plugin_of '' | grep -qx 'libnccl-profiler-ncclstat.so'
 says "Slurm's prolog gives tasks the plugin" $?
 plugin_of other | grep -qx other
 says 'a job that has another plugin keeps it' $?
+await logged "^kept $tmp/node-killed/ncclstat[.].* is gone for "
+says "Slurm's epilog says that it keeps what a killed job left" $?
+left
+says 'it keeps it' $?
+epilog 0.1s
+srun -n1 true
 await none_left
-says "Slurm's epilog removes what a killed job left" $?
+says 'it removes it later' $?
+epilog 1h
+kill_job
+# The watch writes this line of a job that it sees.
+srun -n1 sh -c 'printf "{\"event\": \"begun\", \"folder\": \"f@1\", \"job\": \"%s\"}\n" \
+	"$SLURM_JOB_ID" >>"$1/jobs.jsonl"' - "$tmp/watched"
+await none_left
+says 'or at once, if the watch has the job' $?
 
 # watches: prints the pids of the watches that prologs have started: the oldest first.
 # The recorder of a watch has the same words.

@@ -247,6 +247,27 @@ ln -s "$archive" "$tmp/shared/n1"
 "$ncclstat" jobs --archive="$tmp/shared" --job=4711 >"$tmp/said"
 check 'archives of machines are listed together' test "$(wc -l <"$tmp/said")" = 2
 
+# --- Cleaning --------------------------------------------------------------------
+
+start_job 4717 "$tmp/job"
+await is_found 4717
+"$ncclstat" --clean --archive="$archive" --retain=1h >"$tmp/said"
+check 'cleaning keeps what is recent' sh -c "
+	grep -q '^kept $archive/jobs/4711@.*, with a finding\$' $tmp/said &&
+	grep -q '^removed 0, 0B; kept ' $tmp/said"
+is_removed() {
+	"$ncclstat" --clean --archive="$archive" --retain=1s >"$tmp/said" &&
+		[ "$(ls "$archive/jobs" | sed 's/@.*//')" = 4717 ]
+}
+check 'and removes what is old, but not what runs' await is_removed
+check 'and says so' grep -q '^kept .*/4717@.*, with a finding, runs$' "$tmp/said"
+check 'what runs can be read on' await is_stuck 4717
+"$ncclstat" --clean --archive="$tmp/shared" --retain=1h >"$tmp/said"
+check 'archives of machines are cleaned together' \
+	grep -q '^kept .*/shared/n1/jobs/4717@' "$tmp/said"
+end_job
+await has_lines ended 4717 1
+
 kill "$watch"
 wait "$watch"
 check 'a signal ends the watch with status 0' test $? -eq 0

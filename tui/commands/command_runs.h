@@ -10,8 +10,8 @@
  * processes with NCCL publish, else NCS_EXIT_NOTHING. */
 ncs_command_run ncs_check_run;
 
-/* --clean: removes the segments and control objects of dead processes, and
- * prints their paths. */
+/* --clean: removes the segments and control objects of dead processes, or what an
+ * archive keeps of jobs, but for what --retain names, and prints a line for each. */
 ncs_command_run ncs_clean_run;
 
 /* --compare: NCS_EXIT_OK if both recordings could be read. */

@@ -478,7 +478,7 @@ int ncs_commands_run(const struct ncs_options *options, ncs_command_run *live)
 		return ncs_hosts_run(options);
 
 	if (options->archive_path[0] && options->mode != NCS_MODE_WATCH &&
-	    options->mode != NCS_MODE_JOBS)
+	    options->mode != NCS_MODE_JOBS && options->mode != NCS_MODE_CLEAN)
 		return options->hosts ?
 			       run_on_archives(command, options, live) :
 			       run_on_archive(command, options, live);

@@ -326,13 +326,13 @@ static bool parse_seconds(const char *text, uint64_t *time_ns)
 	return *time_ns >= NCS_INTERVAL_MIN_NS;
 }
 
-/* Reads "60s", "15m" or "2h". */
-static bool parse_rotate_time(const char *text, uint64_t *time_ns)
+/* Reads "60s", "15m", "2h" or "7d". */
+static bool parse_time(const char *text, uint64_t *time_ns)
 {
 	static const struct {
 		char unit;
 		unsigned seconds;
-	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 } };
+	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
 	size_t length = strlen(text);
 	char number[32];
 
@@ -341,17 +341,16 @@ static bool parse_rotate_time(const char *text, uint64_t *time_ns)
 		if (length > 1 && text[length - 1] == units[i].unit &&
 		    parse_seconds(number, time_ns)) {
 			*time_ns *= units[i].seconds;
-			return *time_ns <= NCS_INTERVAL_MAX_NS;
+			return true;
 		}
 	return false;
 }
 
-static const char keep_item[] = "keep=";
-
-/* Reads times, sizes and numbers of files, separated by commas. */
-static bool take_rotation(const struct ncs_option_input *input)
+/* Has each of the items taken that commas separate. */
+static bool take_items(const struct ncs_option_input *input,
+		       bool (*take)(struct ncs_options *options,
+				    const char *item))
 {
-	struct ncs_recorder_settings *recording = &input->options->recording;
 	const char *text = input->argument;
 	char item[32];
 
@@ -362,16 +361,45 @@ static bool take_rotation(const struct ncs_option_input *input)
 			return false;
 		memcpy(item, text, length);
 		item[length] = '\0';
-		if (strncmp(item, keep_item, strlen(keep_item)) == 0 ?
-			    !parse_number(item + strlen(keep_item), UINT64_MAX,
-					  &recording->keep) :
-			    !parse_rotate_time(item, &recording->rotate_ns) &&
-				    !parse_bytes(item, &recording->rotate_bytes))
+		if (!take(input->options, item))
 			return false;
 		if (!text[length])
 			return true;
 		text += length + 1;
 	}
+}
+
+static const char keep_item[] = "keep=";
+
+/* Reads a time, a size or a number of files. */
+static bool take_rotation_item(struct ncs_options *options, const char *item)
+{
+	struct ncs_recorder_settings *recording = &options->recording;
+
+	if (strncmp(item, keep_item, strlen(keep_item)) == 0)
+		return parse_number(item + strlen(keep_item), UINT64_MAX,
+				    &recording->keep);
+	return parse_time(item, &recording->rotate_ns) ?
+		       recording->rotate_ns <= NCS_INTERVAL_MAX_NS :
+		       parse_bytes(item, &recording->rotate_bytes);
+}
+
+static bool take_rotation(const struct ncs_option_input *input)
+{
+	return take_items(input, take_rotation_item);
+}
+
+static bool take_retention_item(struct ncs_options *options, const char *item)
+{
+	return parse_time(item, &options->retain.age_ns) ||
+	       parse_bytes(item, &options->retain.bytes);
+}
+
+static bool take_retention(const struct ncs_option_input *input)
+{
+	input->options->retain =
+		(struct ncs_retention){ UINT64_MAX, UINT64_MAX };
+	return take_items(input, take_retention_item);
 }
 
 static void suggest_item(const struct ncs_option_row *row, const char *argument,
@@ -397,6 +425,9 @@ const struct ncs_option_kind ncs_option_kind_pid = { .take = take_pid };
 const struct ncs_option_kind ncs_option_kind_rotation = {
 	.take = take_rotation,
 	.suggest = suggest_item,
+};
+const struct ncs_option_kind ncs_option_kind_retention = {
+	.take = take_retention,
 };
 const struct ncs_option_kind ncs_option_kind_compression = {
 	.take = take_compression,

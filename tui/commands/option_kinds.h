@@ -32,6 +32,7 @@ extern const struct ncs_option_kind ncs_option_kind_archive;
 extern const struct ncs_option_kind ncs_option_kind_bytes;
 extern const struct ncs_option_kind ncs_option_kind_compression;
 extern const struct ncs_option_kind ncs_option_kind_rotation;
+extern const struct ncs_option_kind ncs_option_kind_retention;
 extern const struct ncs_option_kind ncs_option_kind_what_if;
 extern const struct ncs_option_kind ncs_option_kind_hook;
 extern const struct ncs_option_kind ncs_option_kind_setting;

@@ -133,13 +133,19 @@ static const struct option_rule {
 	     "--archive-size requires --watch --archive"),
 	RULE(MODE(WATCH), OPTION(ARCHIVE_SIZE),
 	     "--archive-size requires --archive", .without = OPTION(ARCHIVE)),
-	RULE(~(MODE(WATCH) | MODE(JOBS)), OPTION(ARCHIVE),
-	     "--archive requires --watch, --jobs, or --job=ID: it names the"
-	     " directory where what is kept of jobs is",
+	RULE(~MODE(CLEAN), OPTION(RETAIN),
+	     "--retain requires --clean: it says what is to stay"),
+	RULE(MODE(CLEAN), OPTION(ARCHIVE),
+	     "--clean --archive requires --retain, such as --retain=30d,1G:"
+	     " it says what is to stay",
+	     .without = OPTION(RETAIN)),
+	RULE(~(MODE(WATCH) | MODE(JOBS) | MODE(CLEAN)), OPTION(ARCHIVE),
+	     "--archive requires --watch, --jobs, --clean, or --job=ID: it names"
+	     " the directory where what is kept of jobs is",
 	     .without = OPTION(JOB)),
-	RULE(~(MODE(WATCH) | MODE(JOBS) | MODE(DUMP) | MODE(DIAGNOSE) |
-	       MODE(REPLAY) | MODE(CRITICAL_PATH) | MODE(REPORT) |
-	       MODE(EXPORT) | MODE(LIST)),
+	RULE(~(MODE(WATCH) | MODE(JOBS) | MODE(CLEAN) | MODE(DUMP) |
+	       MODE(DIAGNOSE) | MODE(REPLAY) | MODE(CRITICAL_PATH) |
+	       MODE(REPORT) | MODE(EXPORT) | MODE(LIST)),
 	     OPTION(ARCHIVE),
 	     "--archive requires a command that reads recordings"),
 	RULE(~(MODE(WATCH) | MODE(JOBS)), OPTION(ARCHIVE),
@@ -158,9 +164,9 @@ static const struct option_rule {
 	     "--dir, --records, --digest and --wait cannot be combined with"
 	     " --archive: it names recordings",
 	     .with = OPTION(ARCHIVE)),
-	RULE(MODE(JOBS), NODES,
-	     "--jobs cannot be combined with --hosts: it lists archives of this"
-	     " machine or of a file system that machines share"),
+	RULE(MODE(JOBS) | MODE(CLEAN), NODES,
+	     "--jobs and --clean cannot be combined with --hosts: they are for"
+	     " this machine, or a file system that machines share"),
 	RULE(MODE(JOBS), OPTION(JOBS),
 	     "--jobs=tar requires --job=ID: it writes the recordings of one",
 	     .without = OPTION(JOB), .when = writes_tar),

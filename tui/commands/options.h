@@ -116,6 +116,11 @@ struct ncs_sort {
 	bool inverted;
 };
 
+/* Bounds of what --clean keeps. */
+struct ncs_retention {
+	uint64_t age_ns, bytes; /* UINT64_MAX: any */
+};
+
 enum ncs_color { NCS_COLOR_AUTO, NCS_COLOR_ALWAYS, NCS_COLOR_NEVER };
 
 struct ncs_subcommand; /* tui/commands/subcommands.h */
@@ -143,6 +148,7 @@ struct ncs_options {
 	char archive_path[NCS_OPTION_VALUE_MAX]; /* "" if not given */
 	const char *archive_named; /* NULL: it is the default */
 	uint64_t archive_bytes;
+	struct ncs_retention retain; /* of zeros: nothing */
 	uint64_t job_begun_ns; /* of an archive's job, since 1970; 0: any */
 	const char *textfile_directory;
 	const char *report_path; /* of HTML */

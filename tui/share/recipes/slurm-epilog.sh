@@ -1,8 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Slurm's Epilog, as root on each node of a job that has ended: removes what its
-# processes left if they were killed. Segments of processes that live stay.
+# Slurm's Epilog, as root on each node of a job that has ended: removes what killed
+# processes left, but for evidence, and tells the system's log what stays. Segments of
+# processes that live stay.
 #
 # Tested (test/ui/fleet_slurm.sh) with Slurm 22.05.
-ncclstat --clean >/dev/null 2>&1
+archive=/var/lib/ncclstat
+{
+	if ncclstat jobs --archive=$archive --job="$SLURM_JOB_ID" >/dev/null 2>&1
+	then
+		# The watch has the job.
+		ncclstat --clean
+	else
+		ncclstat --clean --retain=1h,256M
+	fi
+	[ ! -d $archive ] ||
+		ncclstat --clean --archive=$archive --retain=30d,1G |
+		grep -v '^kept'
+} 2>&1 | logger -t ncclstat
 exit 0

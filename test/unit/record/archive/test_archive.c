@@ -26,6 +26,9 @@ struct fixture {
 	char folder[64];
 	struct ncs_archive archive;
 	unsigned files, removed;
+	/* Jobs, by enum ncs_archive_fate. */
+	unsigned fates[NCS_ARCHIVE_NO_ROOM + 1];
+	uint64_t bytes[NCS_ARCHIVE_NO_ROOM + 1];
 	char running[NCS_ARCHIVE_NAME_MAX];
 	char last_removed[NCS_ARCHIVE_NAME_MAX];
 };
@@ -277,6 +280,136 @@ static void an_empty_file_is_none(void **state)
 	assert_int_equal(found(fixture, "new"), 1);
 }
 
+static void note_cleaned(void *context, const struct ncs_archive_job *job)
+{
+	struct fixture *fixture = context;
+
+	fixture->fates[job->fate]++;
+	fixture->bytes[job->fate] += job->bytes;
+	if (job->fate != NCS_ARCHIVE_KEPT)
+		note_removed(fixture, job->folder);
+}
+
+/* Cleans, to limits in seconds before now and in KiB. */
+static void clean(struct fixture *fixture, time_t age_s, unsigned kib)
+{
+	const struct ncs_archive_limits limits = {
+		.since = time(NULL) - age_s,
+		.bytes = (uint64_t)kib * KIB,
+	};
+
+	memset(fixture->fates, 0, sizeof(fixture->fates));
+	memset(fixture->bytes, 0, sizeof(fixture->bytes));
+	fixture->removed = 0;
+	assert_int_equal(ncs_archive_clean(fixture->folder, &limits, is_running,
+					   note_cleaned, fixture),
+			 0);
+}
+
+/* Has what is kept of a job written so many seconds ago. */
+static void age(const struct fixture *fixture, const char *folder, time_t age_s)
+{
+	const struct timespec then = { .tv_sec = time(NULL) - age_s };
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/jobs/%s", fixture->folder, folder);
+	assert_int_equal(utimensat(AT_FDCWD, path,
+				   (struct timespec[2]){ then, then }, 0),
+			 0);
+}
+
+/* Keeps three jobs of 64 KiB each: one with a finding, the oldest; one that is well; and
+ * one that runs. */
+static void keep_three(struct fixture *fixture)
+{
+	static const char *const jobs[] = { "found", "well", "runs" };
+	char folder[NCS_ARCHIVE_NAME_MAX];
+
+	for (int i = 0; i < 3; i++) {
+		/* After the files of the others. */
+		record(fixture, 64, time(NULL) - 20 + i);
+		keep(fixture, jobs[i], LONG_AGO, time(NULL) - 20 + i, i == 0);
+		ncs_archive_folder(folder, sizeof(folder), jobs[i], LONG_AGO);
+		age(fixture, folder, 3000 - 1000 * i);
+	}
+	strcpy(fixture->running, folder);
+}
+
+static void cleaning_removes_what_is_old_but_what_runs(void **state)
+{
+	struct fixture *fixture = *state;
+
+	keep_three(fixture);
+	clean(fixture, 4000, 1024);
+	assert_int_equal(fixture->fates[NCS_ARCHIVE_KEPT], 3);
+	assert_in_range(fixture->bytes[NCS_ARCHIVE_KEPT], 192 * KIB, 250 * KIB);
+	clean(fixture, 2500, 1024);
+	assert_int_equal(fixture->fates[NCS_ARCHIVE_TOO_OLD], 1);
+	assert_string_equal(fixture->last_removed, "found@1000000000");
+	assert_int_equal(found(fixture, "found"), 0);
+	clean(fixture, 500, 1024);
+	assert_string_equal(fixture->last_removed, "well@1000000000");
+	assert_int_equal(fixture->fates[NCS_ARCHIVE_KEPT], 1);
+	assert_int_equal(found(fixture, "runs"), 1);
+	/* The ring is the watch's. */
+	assert_true(ncs_archive_last_written(&fixture->archive) > 0);
+}
+
+static void cleaning_keeps_findings_longest(void **state)
+{
+	struct fixture *fixture = *state;
+
+	keep_three(fixture);
+	clean(fixture, 4000, 150);
+	assert_int_equal(fixture->fates[NCS_ARCHIVE_NO_ROOM], 1);
+	assert_string_equal(fixture->last_removed, "well@1000000000");
+	clean(fixture, 4000, 100);
+	assert_string_equal(fixture->last_removed, "found@1000000000");
+	clean(fixture, 4000, 64);
+	assert_int_equal(fixture->removed, 0);
+	assert_int_equal(found(fixture, "runs"), 1);
+}
+
+/* A file of two jobs takes the room of one, and stays with the second. */
+static void cleaning_counts_a_file_of_two_jobs_once(void **state)
+{
+	struct fixture *fixture = *state;
+
+	record(fixture, 64, time(NULL) - 1);
+	keep(fixture, "one", LONG_AGO, LONG_AGO, false);
+	keep(fixture, "two", LONG_AGO + 1, LONG_AGO, true);
+	clean(fixture, 100, 100);
+	assert_int_equal(fixture->fates[NCS_ARCHIVE_KEPT], 2);
+	assert_in_range(fixture->bytes[NCS_ARCHIVE_KEPT], 64 * KIB, 99 * KIB);
+	/* It would still be there if the first one alone went. */
+	clean(fixture, 100, 64 - 1);
+	assert_int_equal(fixture->fates[NCS_ARCHIVE_NO_ROOM], 2);
+}
+
+/* No recorder has written for long: the watch was killed, and no other one begun. */
+static void a_job_that_nobody_records_does_not_run(void **state)
+{
+	struct fixture *fixture = *state;
+
+	record(fixture, 64, LONG_AGO);
+	keep(fixture, "runs", LONG_AGO, LONG_AGO, false);
+	strcpy(fixture->running, "runs@1000000000");
+	age(fixture, fixture->running, 1000);
+	clean(fixture, 500, 1024);
+	assert_int_equal(fixture->fates[NCS_ARCHIVE_TOO_OLD], 1);
+}
+
+static void what_is_no_archive_is_not_cleaned(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct ncs_archive_limits none = { .since = time(NULL) };
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/ring", fixture->folder);
+	assert_int_equal(ncs_archive_clean(path, &none, NULL, NULL, NULL),
+			 -ENOENT);
+}
+
 static void a_line_is_whole_after_one_that_was_cut(void **state)
 {
 	struct fixture *fixture = *state;
@@ -321,6 +454,11 @@ int main(void)
 		TEST(a_job_that_runs_loses_its_oldest_files_last),
 		TEST(a_job_keeps_at_most_a_quarter_of_the_limit),
 		TEST(an_empty_file_is_none),
+		TEST(cleaning_removes_what_is_old_but_what_runs),
+		TEST(cleaning_keeps_findings_longest),
+		TEST(cleaning_counts_a_file_of_two_jobs_once),
+		TEST(a_job_that_nobody_records_does_not_run),
+		TEST(what_is_no_archive_is_not_cleaned),
 		TEST(a_line_is_whole_after_one_that_was_cut),
 		TEST(only_one_watch_writes),
 	};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Removal of segments that dead processes left behind, and of nothing else. */
+/* Removal of segments that dead processes left behind, and of nothing else; those that
+ * are evidence stay within limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,12 +14,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shm/read/clean.h"
 #include "test/unit/support/segment_fixture.h"
 
 #define SOMEBODY_ELSE 65534
+#define SECOND_NS UINT64_C(1000000000)
 
 static void touch(struct segment_fixture *fixture, const char *name)
 {
@@ -29,23 +32,24 @@ static void touch(struct segment_fixture *fixture, const char *name)
 }
 
 static struct {
-	unsigned calls;
+	unsigned calls, kept;
 	int error;
-	char path[512];
 } reported;
 
-static void report(const char *path, int error, void *argument)
+static void report(const struct ncs_left *left, void *argument)
 {
 	assert_ptr_equal(argument, &reported);
 	reported.calls++;
-	reported.error = error;
-	snprintf(reported.path, sizeof(reported.path), "%s", path);
+	reported.kept += left->is_kept;
+	reported.error = left->error;
+	if (left->is_kept)
+		assert_true(left->bytes > 0);
 }
 
 static int clean(struct segment_fixture *fixture)
 {
 	memset(&reported, 0, sizeof(reported));
-	return ncs_clean(fixture->directory, report, &reported);
+	return ncs_clean(fixture->directory, NULL, report, &reported);
 }
 
 /* Whatever the header says of the process: nobody may be able to see it. */
@@ -76,7 +80,7 @@ static void segments_that_nobody_holds_are_removed_and_others_kept(void **state)
 	assert_false(segment_fixture_exists(away.path));
 	assert_false(segment_fixture_exists(old.path));
 	/* Nothing is left to remove, and the callback is optional. */
-	assert_int_equal(ncs_clean(fixture->directory, NULL, NULL), 0);
+	assert_int_equal(ncs_clean(fixture->directory, NULL, NULL, NULL), 0);
 	/* The process has called exec(). */
 	segment_fixture_let_go(&mine);
 	segment_fixture_let_go(&held);
@@ -198,7 +202,7 @@ static int clean_as_somebody_else(struct segment_fixture *fixture)
 {
 	if (setegid(SOMEBODY_ELSE) != 0 || seteuid(SOMEBODY_ELSE) != 0)
 		return 1;
-	return ncs_clean(fixture->directory, NULL, NULL) != 0;
+	return ncs_clean(fixture->directory, NULL, NULL, NULL) != 0;
 }
 
 static void segments_of_another_user_are_kept(void **state)
@@ -226,12 +230,90 @@ static void segments_of_another_user_are_kept(void **state)
 	assert_true(segment_fixture_exists(writer.path));
 }
 
+/* Makes the segment of a process that was last known to live so many seconds ago. */
+static void make_left(struct segment_fixture *fixture, unsigned age_s,
+		      uint64_t number, struct ncs_writer *writer)
+{
+	struct ncs_process dead;
+	struct timespec now;
+
+	segment_fixture_dead_process(&dead);
+	segment_fixture_make(fixture, &dead, number, writer);
+	clock_gettime(CLOCK_REALTIME, &now);
+	writer->header->clock = (struct ncs_clock){
+		.kind = NCS_CLOCK_MONOTONIC,
+		.base_ticks = 1,
+		.base_monotonic_ns = 1,
+		.base_realtime_ns = (uint64_t)(now.tv_sec - 2 * age_s) *
+				    SECOND_NS,
+		.multiplier = UINT64_C(1) << 32,
+	};
+	writer->header->alive = age_s * SECOND_NS;
+}
+
+static void segments_of_a_recent_death_stay_as_long_as_is_said(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const struct ncs_clean_limits hour = { 3600 * SECOND_NS, UINT64_MAX };
+	struct ncs_writer recent, old;
+
+	make_left(fixture, 3000, 0, &recent);
+	make_left(fixture, 4000, 1, &old);
+	segment_fixture_let_go(&recent);
+	segment_fixture_let_go(&old);
+	memset(&reported, 0, sizeof(reported));
+	assert_int_equal(
+		ncs_clean(fixture->directory, &hour, report, &reported), 1);
+	assert_int_equal(reported.calls, 2);
+	assert_int_equal(reported.kept, 1);
+	assert_true(segment_fixture_exists(recent.path));
+	assert_false(segment_fixture_exists(old.path));
+	assert_int_equal(clean(fixture), 1);
+	assert_false(segment_fixture_exists(recent.path));
+}
+
+static void the_latest_segments_stay_that_have_room(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	struct ncs_clean_limits room = { UINT64_MAX, 0 };
+	struct ncs_writer writers[3];
+	struct stat status;
+
+	make_left(fixture, 200, 0, &writers[0]);
+	make_left(fixture, 100, 1, &writers[1]);
+	make_left(fixture, 300, 2, &writers[2]);
+	for (size_t i = 0; i < 3; i++)
+		segment_fixture_let_go(&writers[i]);
+	assert_int_equal(stat(writers[0].path, &status), 0);
+	room.bytes = 2 * (uint64_t)status.st_blocks * 512;
+	assert_int_equal(ncs_clean(fixture->directory, &room, NULL, NULL), 1);
+	assert_false(segment_fixture_exists(writers[2].path));
+	room.bytes /= 2;
+	assert_int_equal(ncs_clean(fixture->directory, &room, NULL, NULL), 1);
+	assert_true(segment_fixture_exists(writers[1].path));
+}
+
+static void what_is_no_evidence_goes_at_any_age(void **state)
+{
+	struct segment_fixture *fixture = *state;
+	const struct ncs_clean_limits all = { UINT64_MAX, UINT64_MAX };
+	struct ncs_writer finished, mute;
+
+	make_left(fixture, 10, 0, &finished);
+	finished.header->life = NCS_LIFE_FINISHED;
+	make_left(fixture, 10, 1, &mute);
+	mute.header->alive = 0;
+	segment_fixture_let_go(&finished);
+	segment_fixture_let_go(&mute);
+	assert_int_equal(ncs_clean(fixture->directory, &all, NULL, NULL), 2);
+}
+
 static void cleaning_an_unreadable_directory_is_an_error(void **state)
 {
 	struct segment_fixture *fixture = *state;
 
 	assert_int_equal(ncs_clean(segment_fixture_path(fixture, "absent"),
-				   NULL, NULL),
+				   NULL, NULL, NULL),
 			 -ENOENT);
 }
 
@@ -250,6 +332,10 @@ int main(void)
 			file_that_is_no_segment_is_kept_whatever_its_name),
 		SEGMENT_FIXTURE_BARE(failed_removal_is_reported),
 		SEGMENT_FIXTURE_BARE(segments_of_another_user_are_kept),
+		SEGMENT_FIXTURE_BARE(
+			segments_of_a_recent_death_stay_as_long_as_is_said),
+		SEGMENT_FIXTURE_BARE(the_latest_segments_stay_that_have_room),
+		SEGMENT_FIXTURE_BARE(what_is_no_evidence_goes_at_any_age),
 		SEGMENT_FIXTURE_BARE(
 			cleaning_an_unreadable_directory_is_an_error),
 	};

@@ -484,7 +484,7 @@ static void objects_of_dead_processes_are_removed_and_others_kept(void **state)
 	half.control->version = 0;
 	unmap(&gone);
 	unmap(&half);
-	assert_int_equal(ncs_clean(fixture->directory, NULL, NULL), 2);
+	assert_int_equal(ncs_clean(fixture->directory, NULL, NULL, NULL), 2);
 	assert_false(segment_fixture_exists(gone.path));
 	assert_false(segment_fixture_exists(half.path));
 	assert_true(segment_fixture_exists(mine.path));

@@ -597,6 +597,30 @@ static void commands_stand_for_options(void **state)
 	assert_string_equal(options.subcommand->name, "record");
 }
 
+static void cleaning_keeps_what_it_is_told(void **state)
+{
+	(void)state;
+	expect("--clean");
+	assert_int_equal(options.retain.age_ns, 0);
+	assert_int_equal(options.retain.bytes, 0);
+	expect("--clean --retain=7d,2G");
+	assert_int_equal(options.retain.age_ns,
+			 7 * 86400 * UINT64_C(1000000000));
+	assert_int_equal(options.retain.bytes, UINT64_C(2) << 30);
+	expect("--clean --retain=64k");
+	assert_true(options.retain.age_ns == UINT64_MAX);
+	expect_error("--jobs --retain=1d", "--retain", "--clean");
+	expect("--clean --archive=kept --retain=36h");
+	assert_true(options.retain.bytes == UINT64_MAX);
+	expect_error("--clean --archive", "--archive", "--retain");
+	expect_error("--clean --retain=2w", "--retain", "2w");
+	expect_error("--clean --retain=1d,", "--retain", "1d,");
+	expect_error("--clean --archive=kept --retain=1d --hosts=n1", "--clean",
+		     "--hosts");
+	expect_error("--clean --archive=kept --retain=1d --dir=/dev/shm",
+		     "--dir", "--archive");
+}
+
 static void archives_are_read_here_or_by_ssh(void **state)
 {
 	(void)state;
@@ -671,6 +695,7 @@ int main(void)
 		cmocka_unit_test(short_help_is_one_screen),
 		cmocka_unit_test(commands_stand_for_options),
 		cmocka_unit_test(archives_are_read_here_or_by_ssh),
+		cmocka_unit_test(cleaning_keeps_what_it_is_told),
 		cmocka_unit_test(letters_are_unique),
 	};
 
