@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ncclstat/reader.h"
 #include "record/export/exporter.h"
 #include "analysis/records/replaced_records.h"
 #include "record/format/cuda_streams.h"
@@ -68,9 +69,14 @@ static int open_ranks(struct export_run *run)
 		const struct ncs_recorded_rank *rank =
 			ncs_recording_rank(recording, i);
 
+		const char *named = rank->header->host;
+
+		/* Those of containers on one machine are not the same. */
 		ncs_export_rank_init(
 			&run->ranks[i],
-			ncs_recording_host(recording, rank->host)->name,
+			named[0] ? named :
+				   ncs_recording_host(recording, rank->host)
+					   ->name,
 			rank->header, run->request->aliases);
 	}
 	run->exporter.ranks = run->ranks;
@@ -139,6 +145,9 @@ static int take_state(struct export_run *run, size_t rank,
 
 	ncs_snapshot_take(snapshot, reader, taken_ns);
 	error = ncs_export_rank_learn(&run->ranks[rank], snapshot);
+	if (!error)
+		error = ncs_export_rank_label(&run->ranks[rank],
+					      ncs_reader_labels(reader));
 	return error ? error : pass_state(run, rank, snapshot, is_last);
 }
 

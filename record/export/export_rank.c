@@ -11,6 +11,8 @@
 #include "ncclstat/abi_header.h"
 #include "shm/array.h"
 #include "shm/clock.h"
+#include "shm/labels.h"
+#include "shm/read/job.h"
 
 static void take_identity(struct ncs_export_rank *rank,
 			  const struct ncs_identity *identity)
@@ -40,7 +42,25 @@ void ncs_export_rank_release(struct ncs_export_rank *rank)
 	for (size_t i = 0; i < rank->path_count; i++)
 		free(rank->paths[i].path);
 	free(rank->paths);
+	free(rank->node);
+	free(rank->job);
 	ncs_gpu_readings_release(&rank->gpu);
+}
+
+static int copy(char **to, const char *text)
+{
+	if (text && !*to)
+		*to = strdup(text);
+	return text && !*to ? -ENOMEM : 0;
+}
+
+int ncs_export_rank_label(struct ncs_export_rank *rank, const char *labels)
+{
+	const char *job = NULL;
+	int error = copy(&rank->node, ncs_labels_value(labels, "node"));
+
+	ncs_job_of(labels, &job);
+	return error ? error : copy(&rank->job, job);
 }
 
 /* --- Ranges -------------------------------------------------------------- */

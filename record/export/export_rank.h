@@ -23,7 +23,9 @@ struct ncs_export_range_path {
 };
 
 struct ncs_export_rank {
-	const char *host; /* borrowed */
+	const char *host; /* borrowed: as the process had it */
+	char *node; /* that the pod is on; NULL: not known */
+	char *job; /* what names the job; NULL: nothing does */
 	uint32_t pid;
 	const struct ncs_aliases *aliases; /* borrowed; NULL if none */
 	struct ncs_clock clock; /* from the records' ticks to the common time */
@@ -47,6 +49,10 @@ void ncs_export_rank_release(struct ncs_export_rank *rank);
 /* Learns from the rank's next state. Returns 0 or -ENOMEM. */
 int ncs_export_rank_learn(struct ncs_export_rank *rank,
 			  const struct ncs_snapshot *snapshot);
+
+/* Learns from the labels of the rank's process, which never change: does nothing the next
+ * time. Returns 0 or -ENOMEM. */
+int ncs_export_rank_label(struct ncs_export_rank *rank, const char *labels);
 
 /* Returns the path of a range; NULL if it is not known. */
 const char *ncs_export_rank_path(const struct ncs_export_rank *rank,

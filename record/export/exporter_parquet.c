@@ -114,6 +114,7 @@ static int write_rows(const struct host_table *table,
 		.ranks = own->exporter->ranks,
 		.communicator_ids = own->communicator_ids,
 		.operations = &own->operations,
+		.realtime_offset_ns = own->exporter->base.realtime_offset_ns,
 	};
 
 	return ncs_parquet_write(table->file, count,

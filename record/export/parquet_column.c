@@ -132,7 +132,8 @@ static void collect_numbers(struct ncs_parquet_encoded *encoded,
 		append(values, &value, size);
 		if (is_narrow)
 			note_value(&encoded->summary, (int32_t)value.number);
-		else if (type == NCS_PARQUET_INT64)
+		else if (type == NCS_PARQUET_INT64 ||
+			 type == NCS_PARQUET_UTC_NS)
 			note_value(&encoded->summary, (int64_t)value.number);
 	}
 }

@@ -197,9 +197,22 @@ static const struct {
 	bool has_order; /* its least and greatest values are given */
 } types[] = {
 	[NCS_PARQUET_INT64] = { 2, true },  [NCS_PARQUET_INT32] = { 1, true },
+	[NCS_PARQUET_UTC_NS] = { 2, true },
 	[NCS_PARQUET_DOUBLE] = { 5, false }, [NCS_PARQUET_FLAG] = { 0, false },
 	[NCS_PARQUET_TEXT] = { 6, false },
 };
+
+/* Puts the logical type of a timestamp: in UTC, in ns. */
+static void put_timestamp(struct ncs_thrift *thrift)
+{
+	ncs_thrift_struct(thrift, 10); /* LogicalType */
+	ncs_thrift_struct(thrift, 8);  /* TIMESTAMP */
+	ncs_thrift_flag(thrift, 1, true);
+	ncs_thrift_struct(thrift, 2); /* TimeUnit */
+	ncs_thrift_struct(thrift, 3); /* NANOS */
+	for (unsigned i = 0; i < 4; i++)
+		ncs_thrift_end(thrift);
+}
 
 static void put_schema(struct ncs_thrift *thrift,
 		       const struct ncs_parquet_file *file)
@@ -220,6 +233,8 @@ static void put_schema(struct ncs_thrift *thrift,
 		if (column->type == NCS_PARQUET_TEXT)
 			ncs_thrift_int(thrift, 6, NCS_THRIFT_I32,
 				       CONVERTED_UTF8);
+		if (column->type == NCS_PARQUET_UTC_NS)
+			put_timestamp(thrift);
 		ncs_thrift_end(thrift);
 	}
 }

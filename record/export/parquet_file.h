@@ -18,6 +18,7 @@
 /* How a column's values are passed, and Parquet's type for it. */
 enum ncs_parquet_type {
 	NCS_PARQUET_INT64, /* as uint64_t: the bits of an int64_t */
+	NCS_PARQUET_UTC_NS, /* likewise; a timestamp, ns since 1970 */
 	NCS_PARQUET_INT32, /* as uint64_t; the lower half counts */
 	NCS_PARQUET_DOUBLE,
 	NCS_PARQUET_FLAG,
@@ -32,7 +33,7 @@ struct ncs_parquet_column {
 };
 
 union ncs_parquet_value {
-	uint64_t number; /* INT64, INT32, FLAG */
+	uint64_t number; /* INT64, UTC_NS, INT32, FLAG */
 	double real;
 	const char *text; /* must live until the row group is written */
 };

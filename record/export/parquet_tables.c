@@ -286,6 +286,16 @@ static bool give_number(uint64_t number, union ncs_parquet_value *cell)
 	return number <= INT64_MAX;
 }
 
+/* Gives the time of a row as one of CLOCK_REALTIME. */
+static bool give_utc(const struct ncs_parquet_cells *cells,
+		     const struct ncs_parquet_row *row,
+		     union ncs_parquet_value *cell)
+{
+	return cells->realtime_offset_ns != 0 &&
+	       give_number(row->time_ns + (uint64_t)cells->realtime_offset_ns,
+			   cell);
+}
+
 /* Gives a cell of the rank's columns. */
 static bool rank_cell(const struct ncs_parquet_cells *cells,
 		      const struct ncs_parquet_row *row, unsigned column,
@@ -297,6 +307,10 @@ static bool rank_cell(const struct ncs_parquet_cells *cells,
 	switch (column) {
 	case NCS_PARQUET_OPERATIONS_HOST:
 		return give_text(rank->host, cell);
+	case NCS_PARQUET_OPERATIONS_NODE:
+		return give_text(rank->node ? rank->node : rank->host, cell);
+	case NCS_PARQUET_OPERATIONS_JOB_ID:
+		return give_text(rank->job, cell);
 	case NCS_PARQUET_OPERATIONS_PID:
 		return give_number(rank->pid, cell);
 	case NCS_PARQUET_OPERATIONS_COMMUNICATOR:
@@ -394,6 +408,8 @@ static bool operations_cell(const void *context, size_t index, unsigned column,
 	switch (column) {
 	case NCS_PARQUET_OPERATIONS_START_NS:
 		return give_number(row->time_ns, cell);
+	case NCS_PARQUET_OPERATIONS_START_UTC:
+		return give_utc(cells, row, cell);
 	case NCS_PARQUET_OPERATIONS_DURATION_NS:
 		return give_number(row->duration_ns, cell);
 	case NCS_PARQUET_OPERATIONS_FUNCTION:
@@ -437,6 +453,8 @@ static bool steps_cell(const void *context, size_t index, unsigned column,
 	switch (column) {
 	case NCS_PARQUET_STEPS_START_NS:
 		return give_number(row->time_ns, cell);
+	case NCS_PARQUET_STEPS_START_UTC:
+		return give_utc(cells, row, cell);
 	case NCS_PARQUET_STEPS_DURATION_NS:
 		return give_number(row->duration_ns, cell);
 	case NCS_PARQUET_STEPS_FUNCTION:
@@ -482,6 +500,8 @@ static bool launches_cell(const void *context, size_t index, unsigned column,
 	switch (column) {
 	case NCS_PARQUET_LAUNCHES_START_NS:
 		return give_number(row->time_ns, cell);
+	case NCS_PARQUET_LAUNCHES_START_UTC:
+		return give_utc(cells, row, cell);
 	case NCS_PARQUET_LAUNCHES_DURATION_NS:
 		return give_number(row->duration_ns, cell);
 	case NCS_PARQUET_LAUNCHES_TIMING:
@@ -511,6 +531,8 @@ static bool states_cell(const void *context, size_t index, unsigned column,
 	switch (column) {
 	case NCS_PARQUET_STATES_TAKEN_NS:
 		return give_number(row->time_ns, cell);
+	case NCS_PARQUET_STATES_TAKEN_UTC:
+		return give_utc(cells, row, cell);
 	case NCS_PARQUET_STATES_FUNCTION:
 		return row->function < NCS_FUNCTION_COUNT &&
 		       give_text(ncs_function_name(row->function), cell);

@@ -76,6 +76,7 @@ struct ncs_parquet_cells {
 	/* Ids of the ranks' communicators; NULL where not known. */
 	char *const *communicator_ids;
 	const struct ncs_operation_table *operations;
+	int64_t realtime_offset_ns; /* CLOCK_REALTIME minus the common time */
 };
 
 /* Returns the function that gives the cells of a table. */

@@ -142,8 +142,18 @@ def main():
               [(part.names, list(part.notes.items())) for part in parts],
               [([column for column, _ in columns[name]], columns[name])] *
               len(parts))
-        check(f"{name} of a file are of one host",
-              all(len(set(part.columns["host"])) <= 1 for part in parts), True)
+        check(f"{name} of a file are of one node",
+              all(len(set(part.columns["node"])) <= 1 for part in parts), True)
+        for part in parts:
+            times = [time for time in ("start", "taken")
+                     if f"{time}_ns" in part.names]
+            shifts = {utc - ns for time in times for utc, ns in
+                      zip(part.columns[f"{time}_utc"],
+                          part.columns[f"{time}_ns"])}
+            check(f"{name} have dates by one clock", len(shifts) <= 1, True)
+            now = [time for one in times for time in part.columns[f"{one}_utc"]]
+            check(f"{name} have dates after 2020, not times since a boot",
+                  all(time > 1.6e18 for time in now), True)
         tables[name] = reader.Table(
             parts[0].names,
             {column: sum((part.columns[column] for part in parts), [])

@@ -181,6 +181,11 @@ def read(path):
     assert all(column[3] == 1 for column in schema)
     assert all((column[1] == TEXT) == (column.get(6) == 0)
                for column in schema)
+    # Only dates have a logical type: a TIMESTAMP in UTC, in NANOS.
+    assert all((column.get(10) is not None) == column[4].endswith(b"_utc")
+               for column in schema)
+    assert all(column[1] == INT64 and column[10] == {8: {1: True, 2: {3: {}}}}
+               for column in schema if 10 in column)
     names = [column[4].decode() for column in schema]
     columns = {name: [] for name in names}
     for group in footer[4]:

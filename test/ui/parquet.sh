@@ -70,6 +70,37 @@ check "a job without a network has a table of steps without rows" sh -c '
 [ "$1" -eq 0 ] && [ "$2" -gt 0 ]' - "$(rows steps "$tmp/nvlink-v5-mix8.tables")" \
 	"$(rows operations "$tmp/nvlink-v5-mix8.tables")"
 
+# Two pods of one machine, as Kubernetes starts them.
+if unshare --uts true 2>/dev/null; then
+	shm_folder "$tmp/pods"
+	export NCCLSTAT_DIR="$tmp/pods"
+	for pod in 0 1; do
+		SLURM_JOB_ID=4711 NODE_NAME=gpu-7 POD_NAME=train-$pod \
+			unshare --uts sh -c 'hostname "$POD_NAME"; exec "$@"' - \
+			"$replay" --hold \
+			"test/captures/net-v5-mix/rank$pod.calllog.xz" \
+			>/dev/null 2>&1 &
+		job="$job $!"
+	done
+	check 'two pods run' await there_are 2
+	run 0 --record="$tmp/pods.ncs" --duration=2
+	kill $job
+	wait $job
+	job=
+	unset NCCLSTAT_DIR
+	compare pods none "$tmp/pods.ncs"
+	check 'each rank has the names of its pod, its node and its job' \
+		python3 -c '
+import glob, sys
+sys.path.insert(0, "test/parquet")
+import reader
+path, = glob.glob(sys.argv[1] + "/*.operations.parquet")
+rows = reader.read(path).columns
+sys.exit(set(zip(rows["rank"], rows["host"], rows["node"], rows["job_id"])) !=
+         {(0, "train-0", "gpu-7", "4711"), (1, "train-1", "gpu-7", "4711")})
+' "$tmp/pods.tables"
+fi
+
 mkdir "$tmp/sim"
 "$build/ncclsimulate" -h 4 -r 2 -n 40 -l 5:2000 "$tmp/sim" >/dev/null
 compare simulated none "$tmp"/sim/host*.ncclstat

@@ -52,6 +52,8 @@ int recording_fixture_setup(void **state)
 		return -1;
 	fixture->segment = segment;
 	fill(segment);
+	/* The process runs in a container of the host that is recorded. */
+	strcpy(fixture->segment->writer.header->host, "pod-a");
 	if (ncs_reader_open(fixture->segment->writer.path, &fixture->reader,
 			    NULL, 0) != NCS_ATTACHED)
 		return -1;

@@ -117,7 +117,7 @@ static void every_record_is_one_line(void **state)
 	assert_string_equal(json_string_value(json_object_get(line, "event")),
 			    "proxy_step");
 	assert_string_equal(json_string_value(json_object_get(line, "host")),
-			    "alpha");
+			    "pod-a");
 	assert_int_equal(number(line, "pid"), getpid());
 	assert_int_equal(number(line, "rank"), 3);
 	assert_int_equal(number(line, "lane"), 1);
@@ -383,7 +383,7 @@ static void table_has_the_columns_of_nccl_tests(void **state)
 	assert_cell(exported.text, 1, "communicator", "");
 	assert_cell(exported.text, 1, "nranks", "8");
 	assert_cell(exported.text, 1, "rank", "3");
-	assert_cell(exported.text, 1, "host", "alpha");
+	assert_cell(exported.text, 1, "host", "pod-a");
 	assert_cell(exported.text, 1, "function", "AllReduce");
 	assert_cell(exported.text, 1, "size_bytes", "4096");
 	assert_cell(exported.text, 1, "algorithm", "RING");
@@ -477,7 +477,7 @@ static void names_are_never_formulas(void **state)
 		export(fixture, &request, &exported);
 		snprintf(begin, sizeof(begin), "\n%s,", names[i][1]);
 		assert_non_null(strstr(exported.text, begin));
-		assert_non_null(strstr(exported.text, ",-3,alpha,"));
+		assert_non_null(strstr(exported.text, ",-3,pod-a,"));
 		free(exported.text);
 	}
 }
