@@ -26,9 +26,10 @@ struct ncs_left {
 /* Removes from `directory` the segments and control objects that no process
  * holds (shm/object.h) and that belong to the caller, or to anybody if the
  * caller is root. Segments within the limits stay, unless these are NULL, or the
- * communicator was finalized: only others are evidence of how a job ended. Calls `told`, unless NULL,
- * for each such file, segments first, the latest of them first. Returns the
- * number of files removed, or -errno if the directory cannot be read. */
+ * communicator was finalized: only others are evidence of how a job ended. Calls
+ * `told`, unless NULL, for each such file, segments first, the latest of them
+ * first. Returns the number of files removed, or -errno if the directory cannot be
+ * read. */
 int ncs_clean(const char *directory, const struct ncs_clean_limits *limits,
 	      void (*told)(const struct ncs_left *left, void *argument),
 	      void *argument);

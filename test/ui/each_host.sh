@@ -83,6 +83,9 @@ check 'but not one that is excluded' test -z "$(sed '/^n1:/d' "$tmp/said")"
 each --clean --hosts='n[1-2]'
 check 'then the other' says '^n2: removed'
 
+each --clean --archive=$tmp/kept --retain=7d,1G --hosts=n1
+check 'limits and an archive are passed on' grep -q "n1: .*$tmp/kept" "$tmp/err"
+
 # --- Hosts without an answer ---------------------------------------------------
 
 each --clean --hosts='n1,nowhere'

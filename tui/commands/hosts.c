@@ -63,6 +63,12 @@ static void add_options(struct ncs_words *words,
 		ncs_words_add(words, "--job=%s", options->choice.job);
 	if (options->comm)
 		ncs_words_add(words, "--comm=%s", options->comm);
+	if (options->archive_named)
+		ncs_words_add(words, "--archive=%s", options->archive_named);
+	else if (options->archive_path[0])
+		ncs_words_add(words, "--archive");
+	if (options->retain.text)
+		ncs_words_add(words, "--retain=%s", options->retain.text);
 	if (options->directory)
 		ncs_words_add(words, "--dir=%s", options->directory);
 }

@@ -398,7 +398,7 @@ static bool take_retention_item(struct ncs_options *options, const char *item)
 static bool take_retention(const struct ncs_option_input *input)
 {
 	input->options->retain =
-		(struct ncs_retention){ UINT64_MAX, UINT64_MAX };
+		(struct ncs_retention){ UINT64_MAX, UINT64_MAX, input->argument };
 	return take_items(input, take_retention_item);
 }
 

@@ -164,9 +164,9 @@ static const struct option_rule {
 	     "--dir, --records, --digest and --wait cannot be combined with"
 	     " --archive: it names recordings",
 	     .with = OPTION(ARCHIVE)),
-	RULE(MODE(JOBS) | MODE(CLEAN), NODES,
-	     "--jobs and --clean cannot be combined with --hosts: they are for"
-	     " this machine, or a file system that machines share"),
+	RULE(MODE(JOBS), NODES,
+	     "--jobs cannot be combined with --hosts: it lists archives of this"
+	     " machine or of a file system that machines share"),
 	RULE(MODE(JOBS), OPTION(JOBS),
 	     "--jobs=tar requires --job=ID: it writes the recordings of one",
 	     .without = OPTION(JOB), .when = writes_tar),

@@ -119,6 +119,7 @@ struct ncs_sort {
 /* Bounds of what --clean keeps. */
 struct ncs_retention {
 	uint64_t age_ns, bytes; /* UINT64_MAX: any */
+	const char *text; /* as it was given; NULL if it was not */
 };
 
 enum ncs_color { NCS_COLOR_AUTO, NCS_COLOR_ALWAYS, NCS_COLOR_NEVER };
