@@ -57,6 +57,7 @@ static int open_ranks(struct export_run *run)
 {
 	struct ncs_recording *recording = run->recording;
 	size_t count = ncs_recording_rank_count(recording);
+	struct ncs_machine_peaks peaks;
 
 	run->ranks = calloc(count ? count : 1, sizeof(*run->ranks));
 	run->streams = calloc(count ? count : 1, sizeof(*run->streams));
@@ -78,6 +79,12 @@ static int open_ranks(struct export_run *run)
 				   ncs_recording_host(recording, rank->host)
 					   ->name,
 			rank->header, run->request->aliases);
+		if (ncs_recording_peaks(recording, i, &peaks))
+			ncs_gpu_uuid_write(
+				ncs_machine_peaks_of_rank(
+					&peaks, &rank->header->identity)
+					.uuid,
+				run->ranks[i].gpu_uuid);
 	}
 	run->exporter.ranks = run->ranks;
 	run->exporter.rank_count = count;

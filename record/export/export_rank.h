@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "analysis/base/aliases.h"
+#include "analysis/base/machine_peaks.h"
 #include "analysis/records/gpu_readings.h"
 #include "ncclstat/abi_clock.h"
 #include "ncclstat/snapshot.h"
@@ -30,6 +31,7 @@ struct ncs_export_rank {
 	const struct ncs_aliases *aliases; /* borrowed; NULL if none */
 	struct ncs_clock clock; /* from the records' ticks to the common time */
 	struct ncs_identity identity;
+	char gpu_uuid[NCS_GPU_UUID_BYTES]; /* "": not known */
 	/* Name or id of the communicator; not cleaned. */
 	char communicator[128];
 	struct ncs_export_range_path *paths; /* sorted by number */

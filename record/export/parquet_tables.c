@@ -326,13 +326,16 @@ static bool rank_cell(const struct ncs_parquet_cells *cells,
 	case NCS_PARQUET_OPERATIONS_RANK:
 		cell->number = (uint64_t)(int64_t)identity->rank;
 		return identity->known & NCS_KNOWN_RANK;
+	case NCS_PARQUET_OPERATIONS_GPU_UUID:
+		return give_text(rank->gpu_uuid[0] ? rank->gpu_uuid : NULL,
+				 cell);
 	}
 	return false;
 }
 
 static bool is_of_rank(unsigned column)
 {
-	return column <= NCS_PARQUET_OPERATIONS_RANK;
+	return column <= NCS_PARQUET_OPERATIONS_GPU_UUID;
 }
 
 static bool give_timing(unsigned timing, union ncs_parquet_value *cell)

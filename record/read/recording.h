@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/machine_peaks.h"
 #include "ncclstat/attach_result.h"
 #include "ncclstat/snapshot.h"
 #include "record/format/file_format.h"
@@ -167,6 +168,11 @@ int ncs_recording_state(struct ncs_recording *recording, size_t rank,
  * not once another run of a head has begun that has not recorded them. A process
  * that removed its segment counts as alive in that state. */
 void ncs_recording_keep_ended(struct ncs_recording *recording);
+
+/* Reads what the rank's machine could do, when it was recorded last. Returns false if
+ * that is not known. */
+bool ncs_recording_peaks(const struct ncs_recording *recording, size_t rank,
+			 struct ncs_machine_peaks *peaks);
 
 /* Returns the time at which the rank's first state after `after_ns` was taken;
  * 0 if there is none. */

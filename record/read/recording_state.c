@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "ncclstat/abi_header.h"
+#include "record/format/peaks_chunk.h"
 #include "shm/read/image.h"
 
 /* Number of earlier states tried if one is damaged. */
@@ -378,6 +379,24 @@ ncs_recording_series_at(const struct ncs_recording *recording,
 						      [rank->states.at[until - 1]
 							       .file]] :
 			   NULL;
+}
+
+bool ncs_recording_peaks(const struct ncs_recording *recording, size_t rank,
+			 struct ncs_machine_peaks *peaks)
+{
+	const struct ncs_file_series *series = ncs_recording_series_at(
+		recording, &recording->ranks[rank], UINT64_MAX);
+	struct ncs_payload payload;
+	struct ncs_chunk_ref at;
+
+	if (!series || series->peaks.count == 0)
+		return false;
+	at = series->peaks.at[series->peaks.count - 1];
+	payload = ncs_recorded_file_payload(
+		&recording->files[at.file], ncs_recording_chunk(recording, at),
+		NULL);
+	return payload.bytes &&
+	       ncs_peaks_unpack(payload.bytes, payload.size, peaks);
 }
 
 /* Whether all files of a recording ended before a time. */

@@ -87,6 +87,17 @@ verdict 'a recording has the peak' $?
 "$ncclstat" --dump=openmetrics "$tmp/job.ncs" 2>/dev/null |
 	grep -q ',UUID="GPU-01234567-89ab-cdef-fedc-ba9876543208"'
 verdict 'and the UUIDs' $?
+"$ncclstat" --export=parquet --output="$tmp/tables" "$tmp/job.ncs" \
+	2>"$tmp/export.err" &&
+	python3 -c '
+import glob, sys
+sys.path.insert(0, "test/parquet")
+import reader
+path, = glob.glob(sys.argv[1] + "/*.states.parquet")
+found = set(reader.read(path).columns["gpu_uuid"])
+sys.exit(found != {"GPU-01234567-89ab-cdef-fedc-ba987654320%d" % bus
+                   for bus in range(1, 9)})' "$tmp/tables"
+verdict 'and so have its tables' $?
 with_nvml "$ncclstat" --stream --interval 0.1 </dev/null 2>/dev/null |
 	tells "$nvlink" "$ncclstat" --follow -
 verdict 'a head has it from its agent' $?
