@@ -615,8 +615,10 @@ static void cleaning_keeps_what_it_is_told(void **state)
 	expect_error("--clean --archive", "--archive", "--retain");
 	expect_error("--clean --retain=2w", "--retain", "2w");
 	expect_error("--clean --retain=1d,", "--retain", "1d,");
-	expect_error("--clean --archive=kept --retain=1d --hosts=n1", "--clean",
-		     "--hosts");
+	expect("--clean --archive=kept --retain=1d --hosts=n1");
+	assert_string_equal(options.retain.text, "1d");
+	expect_error("--clean --archive=kept --retain=1d --slurm=1", "--hosts",
+		     "other way");
 	expect_error("--clean --archive=kept --retain=1d --dir=/dev/shm",
 		     "--dir", "--archive");
 }
