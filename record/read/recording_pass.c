@@ -17,6 +17,7 @@ struct pass_cursor {
 	size_t next;
 	bool has_batch;
 	struct ncs_batch batch;
+	size_t series; /* the recording that has the batch */
 	char *unpacked; /* records of the batch; NULL until needed */
 };
 
@@ -163,21 +164,15 @@ static int count_lost(struct ncs_recording_pass *pass, struct ncs_batch *batch,
 static int take_chunk(struct ncs_recording_pass *pass,
 		      struct pass_cursor *cursor, struct ncs_chunk_ref at)
 {
-	int result;
-
 	if (!cursor->unpacked)
 		cursor->unpacked =
 			aligned_alloc(NCS_CHUNK_ALIGNMENT, NCS_CHUNK_BYTES_MAX);
 	if (!cursor->unpacked)
 		return -ENOMEM;
-	result = ncs_recording_batch(pass->recording,
-				     ncs_recording_rank_of(pass->recording, at), at,
-				     cursor->unpacked, &cursor->batch);
-	if (result != 1)
-		return result;
-	result = count_lost(pass, &cursor->batch,
-			    pass->recording->file_series[at.file]);
-	return result ? result : 1;
+	cursor->series = pass->recording->file_series[at.file];
+	return ncs_recording_batch(pass->recording,
+				   ncs_recording_rank_of(pass->recording, at), at,
+				   cursor->unpacked, &cursor->batch);
 }
 
 static bool is_wanted(const struct ncs_recording_pass *pass,
@@ -217,10 +212,10 @@ int ncs_recording_pass_next(struct ncs_recording_pass *pass,
 			    struct ncs_batch *batch)
 {
 	struct pass_cursor *first = NULL;
+	int error = 0;
 
 	for (size_t i = 0; i < pass->count; i++) {
 		struct pass_cursor *cursor = &pass->cursors[i];
-		int error = 0;
 
 		if (!pass->has_given || i == pass->latest)
 			error = advance(pass, cursor);
@@ -236,5 +231,8 @@ int ncs_recording_pass_next(struct ncs_recording_pass *pass,
 		return 0;
 	pass->latest = (size_t)(first - pass->cursors);
 	*batch = first->batch;
-	return 1;
+	/* In the order in which batches are given: another cursor may have a later
+	 * batch of the same lane already. */
+	error = count_lost(pass, batch, first->series);
+	return error ? error : 1;
 }

@@ -633,7 +633,7 @@ static void hosts_share_a_common_time(void **state)
 	ncs_recording_close(recording);
 }
 
-/* Writes a recording of two states of a rank, and records of its lane 0. */
+/* Writes a recording of two states of a rank, and two batches of its lane 0. */
 static void write_later(struct recording_fixture *fixture, const char *name,
 			uint64_t after_ns, uint64_t bytes, uint64_t first)
 {
@@ -644,7 +644,9 @@ static void write_later(struct recording_fixture *fixture, const char *name,
 	rank = recording_fixture_add_rank(fixture, "/dev/shm/a");
 	segment_fixture_channel(fixture->segment, 2)->bytes = bytes;
 	recording_fixture_state(fixture, rank, after_ns, 0);
-	recording_fixture_records(fixture, rank, 0, first, 10, 0, after_ns);
+	recording_fixture_records(fixture, rank, 0, first, 6, 0, after_ns);
+	recording_fixture_records(fixture, rank, 0, first + 6, 4, 0,
+				  after_ns + S_NS / 2);
 	recording_fixture_state(fixture, rank, after_ns + S_NS, 0);
 	recording_fixture_end(fixture);
 }
@@ -676,6 +678,11 @@ static void rank_in_successive_recordings_is_one(void **state)
 					     &reader, &taken_ns),
 			 NCS_RECORDED_NO_MORE);
 	assert_int_equal(count_records(recording, 0, 0, UINT64_MAX, &lost),
+			 10 + 6 + 10);
+	assert_int_equal(lost, 0);
+	/* Nor if all ranks are read, and all recordings side by side. */
+	assert_int_equal(count_records(recording, NCS_ALL_RANKS, 0, UINT64_MAX,
+				       &lost),
 			 10 + 6 + 10);
 	assert_int_equal(lost, 0);
 	ncs_recording_close(recording);
