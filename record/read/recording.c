@@ -274,10 +274,18 @@ static void find_runs(struct ncs_recording *recording)
 		if (id == 0 || series->from_ns == UINT64_MAX)
 			continue;
 		own = find_run(recording, id);
-		for (size_t k = 0; k < recording->facts.runs; k++)
-			if (recording->runs[k].from_ns > own->until_ns &&
-			    recording->runs[k].from_ns < series->passed_ns)
-				series->passed_ns = recording->runs[k].from_ns;
+		/* The clocks of hosts differ, so that a run may seem to begin
+		 * before the one before it ends. */
+		for (size_t k = 0; k < recording->facts.runs; k++) {
+			uint64_t at_ns = recording->runs[k].from_ns;
+
+			if (at_ns <= own->from_ns)
+				continue;
+			if (at_ns <= own->until_ns)
+				at_ns = own->until_ns + 1;
+			if (at_ns < series->passed_ns)
+				series->passed_ns = at_ns;
+		}
 	}
 }
 
