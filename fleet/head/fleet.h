@@ -122,6 +122,7 @@ struct ncs_fleet_kept {
 	char prefix[4100]; /* of the files' paths: the node's name follows */
 	size_t nodes;
 	size_t files;
+	size_t stale; /* older files that could not be removed */
 	uint64_t looks;
 	uint64_t states;
 	uint64_t bytes;

@@ -130,8 +130,10 @@ static bool is_due(const struct ncs_fleet_node *node)
 
 	return (settings->rotate_bytes != 0 &&
 		node->file.bytes >= settings->rotate_bytes) ||
-	       (settings->rotate_ns != 0 && now_ns > begun_ns &&
-		now_ns - begun_ns >= settings->rotate_ns);
+	       /* The clock of a node that was started again is behind. */
+	       (settings->rotate_ns != 0 &&
+		(now_ns < begun_ns ||
+		 now_ns - begun_ns >= settings->rotate_ns));
 }
 
 /* Goes on in another file, and removes the oldest one. */
@@ -146,8 +148,9 @@ static void rotate(struct ncs_fleet_node *node)
 	if (keep == 0 || number < keep || node->fleet->kept.error)
 		return;
 	path_of(node, number - keep, path, sizeof(path));
+	/* Recording goes on, whatever stays. */
 	if (unlink(path) != 0 && errno != ENOENT)
-		fail(node, -errno);
+		node->fleet->kept.stale++;
 }
 
 /* --- Chunks -------------------------------------------------------------- */

@@ -308,6 +308,9 @@ int ncs_follow_record(struct ncs_follow *follow,
 			   kept.files - kept.nodes,
 			   ending(kept.files - kept.nodes));
 	ncs_complain("%s", text);
+	if (kept.stale > 0)
+		ncs_complain("%zu older file%s could not be removed",
+			     kept.stale, ending(kept.stale));
 	return kept.states > 0 ? NCS_EXIT_OK : NCS_EXIT_NOTHING;
 }
 
