@@ -55,6 +55,13 @@ static void forget(struct ncs_metric_jobs *list)
 			list->jobs[i] = list->jobs[--list->count];
 }
 
+/* Whether a rank may be of a job: without an id, ranks of an earlier one are listed
+ * for a while. */
+static bool is_of(const struct ncs_metric_job *job, const struct ncs_rank *rank)
+{
+	return ncs_rank_end_ns(rank) >= job->begun_ns;
+}
+
 static void take_rank(struct ncs_metric_job *job, const struct ncs_rank *rank)
 {
 	uint64_t begun_ns = ncs_clock_ns(&rank->clock, rank->created);
@@ -76,7 +83,7 @@ static void take_finding(const struct ncs_metric_jobs *list,
 	if (!rank && root->communicator)
 		rank = root->communicator->ranks[0];
 	job = rank ? ncs_metric_jobs_find(list, rank) : NULL;
-	if (!job || finding->severity <= job->severity)
+	if (!job || !is_of(job, rank) || finding->severity <= job->severity)
 		return;
 	job->severity = finding->severity;
 	job->verdict = ncs_verdict_name(finding->verdict);
@@ -97,16 +104,18 @@ int ncs_metric_jobs_look(struct ncs_metric_jobs *list,
 		if (!ncs_rank_is_live(model->ranks[i]))
 			continue;
 		job = add(list, model->ranks[i]);
-		if (job)
-			job->is_live = true;
-		else
+		if (!job) {
 			error = -ENOMEM;
+			continue;
+		}
+		job->is_live = true;
+		take_rank(job, model->ranks[i]);
 	}
 	for (size_t i = 0; i < model->rank_count; i++) {
 		struct ncs_metric_job *job =
 			ncs_metric_jobs_find(list, model->ranks[i]);
 
-		if (job)
+		if (job && is_of(job, model->ranks[i]))
 			take_rank(job, model->ranks[i]);
 	}
 	for (size_t i = 0; i < diagnosis->count; i++)
