@@ -90,9 +90,10 @@ static uint64_t calls_of(const struct dl_phdr_info *library,
 
 static uint64_t code_of(const struct dl_phdr_info *library)
 {
+	const char *name = strrchr(library->dlpi_name, '/');
 	uint64_t found = 0;
 
-	if (strstr(library->dlpi_name, "/libtorch"))
+	if (name && strncmp(name, "/libtorch", strlen("/libtorch")) == 0)
 		return 0;
 	for (unsigned i = 0; i < NCS_OUTSIDE_CODE_COUNT; i++)
 		if (code[i].how == PATH &&
