@@ -295,8 +295,8 @@ struct ncs_digest_function {
 };
 
 /* Payload of NCS_CHUNK_PEAKS: this struct, then `gpus` of struct ncs_gpu_peak, each
- * gpu_bytes long, then struct ncs_ports. A GPU ended with its clocks at first;
- * before minor version 6, with its reach, and the last struct was missing.
+ * gpu_bytes long, then struct ncs_ports. Before minor version 7, a GPU ended with its
+ * clocks; before 6, with its reach, and the last struct was missing.
  * Megabytes are 10^6 bytes. */
 struct ncs_peaks_head {
 	/* Megabytes per second that the machine's network ports send together;

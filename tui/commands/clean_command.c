@@ -174,7 +174,9 @@ static void count_job(void *context, const struct ncs_archive_job *job)
 /* Says what is left alone, as it is in the archive that is read by default. */
 static void tell_of_archive(const struct clean_report *report)
 {
-	const struct ncs_archive_limits all = { .bytes = UINT64_MAX };
+	/* Nothing goes, whatever its date. */
+	const struct ncs_archive_limits all = { .since = (time_t)INT64_MIN,
+						.bytes = UINT64_MAX };
 	struct clean_report sums = { .options = report->options };
 	char path[PATH_BYTES];
 

@@ -7,13 +7,7 @@
 # Tested (test/ui/fleet_slurm.sh) with Slurm 22.05.
 archive=/var/lib/ncclstat
 {
-	if ncclstat jobs --archive=$archive --job="$SLURM_JOB_ID" >/dev/null 2>&1
-	then
-		# The watch has the job.
-		ncclstat --clean
-	else
-		ncclstat --clean --retain=1h,256M
-	fi
+	ncclstat --clean --retain=1h,256M
 	[ ! -d $archive ] ||
 		ncclstat --clean --archive=$archive --retain=30d,1G |
 		grep -v '^kept'
