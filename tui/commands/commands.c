@@ -476,7 +476,6 @@ int ncs_commands_run(const struct ncs_options *options, ncs_command_run *live)
 
 	if (ncs_hosts_run_each(options))
 		return ncs_hosts_run(options);
-
 	if (options->archive_path[0] && options->mode != NCS_MODE_WATCH &&
 	    options->mode != NCS_MODE_JOBS && options->mode != NCS_MODE_CLEAN)
 		return options->hosts ?

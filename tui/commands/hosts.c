@@ -75,7 +75,7 @@ static void add_options(struct ncs_words *words,
 
 /* Prints what a host printed, each line after the host's name. */
 static void print_outcome(FILE *file, const char *host,
-			  const struct ncs_outcome *outcome)
+			  const struct ncs_outcome *outcome, bool ascii)
 {
 	char *rest = outcome->text, *line, clean[LINE_BYTES];
 
@@ -83,7 +83,7 @@ static void print_outcome(FILE *file, const char *host,
 		/* No empty line after the last one. */
 		if (!rest && !line[0])
 			break;
-		ncs_utf8_clean(clean, sizeof(clean), line, false);
+		ncs_utf8_clean(clean, sizeof(clean), line, ascii);
 		fprintf(file, "%s: %s\n", host, clean);
 	}
 	if (outcome->why[0])
@@ -109,10 +109,12 @@ int ncs_hosts_run(const struct ncs_options *options)
 	if (status == NCS_EXIT_OK && error) {
 		ncs_complain("%s", strerror(-error));
 		status = NCS_EXIT_NOTHING;
-	} else if (!error && ncs_output_init(&output)) {
+	} else if (!error && !ncs_output_init(&output)) {
+		status = NCS_EXIT_NOTHING;
+	} else if (!error) {
 		for (size_t i = 0; i < hosts.count; i++) {
 			print_outcome(output.file, hosts.hosts[i]->name,
-				      &outcomes[i]);
+				      &outcomes[i], options->ascii);
 			if (!outcomes[i].is_good)
 				status = NCS_EXIT_NOTHING;
 		}

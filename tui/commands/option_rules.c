@@ -266,6 +266,9 @@ static const struct option_rule {
 	RULE(EACH_NODE, OPTION(FOLLOW) | (NODES & ~OPTION(HOSTS)),
 	     "--check, --clean and --set can be combined with --hosts, but with"
 	     " no other way to look at nodes: ssh runs them on each"),
+	RULE(EACH_NODE, OPTION(RECORDS) | OPTION(DIGEST),
+	     "--records and --digest are for looks at nodes: --check, --clean"
+	     " and --set take none"),
 	RULE(EACH_NODE, OPTION(PID),
 	     "--pid cannot be combined with --hosts: a process is on one node",
 	     .with = OPTION(HOSTS)),
