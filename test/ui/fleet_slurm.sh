@@ -187,12 +187,6 @@ srun -n1 true
 await none_left
 says 'it removes it later' $?
 epilog 1h
-kill_job
-# The watch writes this line of a job that it sees.
-srun -n1 sh -c 'printf "{\"event\": \"begun\", \"folder\": \"f@1\", \"job\": \"%s\"}\n" \
-	"$SLURM_JOB_ID" >>"$1/jobs.jsonl"' - "$tmp/watched"
-await none_left
-says 'or at once, if the watch has the job' $?
 
 # watches: prints the pids of the watches that prologs have started: the oldest first.
 # The recorder of a watch has the same words.
