@@ -197,16 +197,33 @@ fleet_tries() {
 }
 
 # fleet_ssh: puts a script in the place of ssh, which runs commands on the fake
-# nodes.
+# nodes; there are no other hosts.
 fleet_ssh() {
 	mkdir "$tmp/bin"
 	cat >"$tmp/bin/ssh" <<SSH
 #!/bin/sh
 for last; do host=\$command; command=\$last; done
+[ -e "$tmp/node-\$host" ] || {
+	echo "ssh: Could not resolve hostname \$host" >&2
+	exit 255
+}
 exec "$tmp/agent" "\$host" sh -c "\$command"
 SSH
 	chmod +x "$tmp/bin/ssh"
 	PATH=$tmp/bin:$PATH
+}
+
+# fleet_check NAME COMMAND...: passes if the command succeeds; else prints what the
+# program has said in $tmp/said and $tmp/err.
+fleet_check() {
+	name=$1
+	shift
+	if "$@"; then
+		echo "ok $name"
+	else
+		echo "not ok $name"
+		sed 's/^/# /' "$tmp/said" "$tmp/err"
+	fi
 }
 
 # fleet_leave: ends the jobs and removes everything.

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --check, --set and --clean on each of several hosts. ssh is a stand-in that runs its
-# command on a fake node.
+# --check, --set and --clean on each of several hosts.
 #
 # Prints "ok ..." or "not ok ..." for each check.
 
@@ -12,33 +11,7 @@ cd "$(dirname "$0")/../.." || exit
 fleet_needs_names
 fleet_enter each-host
 fleet_nodes n1 n2
-
-# check NAME COMMAND...: passes if the command succeeds.
-check() {
-	name=$1
-	shift
-	if "$@"; then
-		echo "ok $name"
-	else
-		echo "not ok $name"
-		sed 's/^/# /' "$tmp/said" "$tmp/err"
-	fi
-}
-
-cat >"$tmp/ssh" <<END
-#!/bin/sh
-# ssh's arguments end with the host and one text for a shell.
-while [ "\$1" != -- ]; do
-	shift
-done
-case \$2 in
-n[12]) exec "$tmp/agent" "\$2" sh -c "\$3" ;;
-esac
-echo "ssh: Could not resolve hostname \$2" >&2
-exit 255
-END
-chmod +x "$tmp/ssh"
-export NCCLSTAT_SSH="$tmp/ssh"
+fleet_ssh
 
 # each OPTION...: runs ncclstat; the status is in $status.
 each() {
@@ -53,19 +26,19 @@ says() {
 
 fleet_hang n1 n2
 each --set=events=all,sample=default --hosts='n[1-2]'
-check 'each node is asked' says '^n1: asked 1 process for events=all,sample=default$'
-check 'so is the other' says '^n2: asked 1 process for '
-check 'in the order of the hosts' test \
+fleet_check 'each node is asked' says '^n1: asked 1 process for events=all,sample=default$'
+fleet_check 'so is the other' says '^n2: asked 1 process for '
+fleet_check 'in the order of the hosts' test \
 	"$(sed 's/:.*//' "$tmp/said" | uniq | tr '\n' ' ')" = 'n1 n2 '
-check 'that no answer comes is told on the nodes only' test ! -s "$tmp/err"
+fleet_check 'that no answer comes is told on the nodes only' test ! -s "$tmp/err"
 
 each --set=default --job="it's none" --hosts=n1
-check 'a job is chosen on the node, whatever its name' test "$status" = 1
+fleet_check 'a job is chosen on the node, whatever its name' test "$status" = 1
 each --set=default --job="it's none" --hosts=n1
-check 'and why there is no answer is told' grep -q "n1: ssh says: .*it's none" "$tmp/err"
+fleet_check 'and why there is no answer is told' grep -q "n1: ssh says: .*it's none" "$tmp/err"
 
 each --check --hosts='n[1-2]'
-check 'each node is checked' says '^n2: '
+fleet_check 'each node is checked' says '^n2: '
 
 # --- Segments of processes that are gone -----------------------------------------
 
@@ -78,24 +51,24 @@ for node in n1 n2; do
 	await is_dead $node
 done
 each --clean --hosts='n[1-2]' --exclude=n2
-check 'a node is cleaned' says '^n1: removed'
-check 'but not one that is excluded' test -z "$(sed '/^n1:/d' "$tmp/said")"
+fleet_check 'a node is cleaned' says '^n1: removed'
+fleet_check 'but not one that is excluded' test -z "$(sed '/^n1:/d' "$tmp/said")"
 each --clean --hosts='n[1-2]'
-check 'then the other' says '^n2: removed'
+fleet_check 'then the other' says '^n2: removed'
 
 each --clean --archive=$tmp/kept --retain=7d,1G --hosts=n1
-check 'limits and an archive are passed on' grep -q "n1: .*$tmp/kept" "$tmp/err"
+fleet_check 'limits and an archive are passed on' grep -q "n1: .*$tmp/kept" "$tmp/err"
 
 # --- Hosts without an answer ---------------------------------------------------
 
 each --clean --hosts='n1,nowhere'
-check 'a host that is not reached is told' grep -q \
+fleet_check 'a host that is not reached is told' grep -q \
 	'nowhere: ssh says: ssh: Could not resolve hostname nowhere' "$tmp/err"
-check 'and fails the command' test "$status" = 1
+fleet_check 'and fails the command' test "$status" = 1
 each --clean --hosts=n1
-check 'without it all is well' test "$status" = 0
+fleet_check 'without it all is well' test "$status" = 0
 each --clean --slurm=1
-check 'only ssh runs commands' test "$status" = 64
+fleet_check 'only ssh runs commands' test "$status" = 64
 each --set=default --pid=1 --hosts=n1
-check 'no process is chosen on many nodes' test "$status" = 64
+fleet_check 'no process is chosen on many nodes' test "$status" = 64
 fleet_none_left 'at the end'

@@ -13,17 +13,7 @@ fleet_needs_names
 fleet_enter kept-elsewhere
 fleet_nodes n1 n2
 mkdir "$tmp/home-n1" "$tmp/home-n2" "$tmp/job" "$tmp/fetched"
-
-# check NAME COMMAND...: passes if the command succeeds.
-check() {
-	name=$1
-	shift
-	if "$@"; then
-		echo "ok $name"
-	else
-		echo "not ok $name"
-	fi
-}
+: >"$tmp/said" >"$tmp/err"
 
 # --- A job of eight ranks on two nodes hangs and is ended -------------------
 
@@ -45,7 +35,7 @@ for node in n1 n2; do
 	shift 4
 done
 for node in n1 n2; do
-	check "$node finds that the job hangs" await grep -q ' stuck' \
+	fleet_check "$node finds that the job hangs" await grep -q ' stuck' \
 		"$tmp/watch-$node"
 done
 
@@ -72,55 +62,52 @@ fetched() {
 	"$fleet_ncclstat" --archive=kept "$@" >"$tmp/said" 2>"$tmp/err"
 }
 says() {
-	grep -q "$1" "$tmp/said" || {
-		sed 's/^/# /' "$tmp/said" "$tmp/err"
-		false
-	}
+	grep -q "$1" "$tmp/said"
 }
 is_stuck() {
 	fetched --diagnose --job=4711 --hosts='n[1-2]'
 	[ $? -eq 2 ]
 }
-check 'a job that still runs is stuck there' await is_stuck
+fleet_check 'a job that still runs is stuck there' await is_stuck
 # The looks of a recording are a second apart.
 has_looks() {
 	is_stuck && grep -q 'recorded, at 0:\(0[89]\|[1-5]\)' "$tmp/said"
 }
-check 'and has been for some looks' await has_looks
-check 'its ranks are all seen' says ' 8 ranks'
+fleet_check 'and has been for some looks' await has_looks
+fleet_check 'its ranks are all seen' says ' 8 ranks'
 
 # shellcheck disable=SC2086 # pids
 kill $players
 for node in n1 n2; do
-	check "its end is kept on $node" await grep -q '"ended","job":"4711"' \
+	fleet_check "its end is kept on $node" await grep -q '"ended","job":"4711"' \
 		"$tmp/home-$node/kept/jobs.jsonl"
 done
 fetched --diagnose --job=4711 --hosts='n[1-2]'
-check 'a job that has ended is stuck there, too' test $? -eq 2
-check 'the root is told' says '^stuck from .* rank 1 of faulty has not called'
-check 'of both nodes' says ' 8 ranks'
-check 'without a message' test ! -s "$tmp/err"
+fleet_check 'a job that has ended is stuck there, too' test $? -eq 2
+fleet_check 'the root is told' says '^stuck from .* rank 1 of faulty has not called'
+fleet_check 'of both nodes' says ' 8 ranks'
+fleet_check 'without a message' test ! -s "$tmp/err"
 fetched --diagnose --job=4711 --hosts=n2
-check 'of one node there are its ranks' says ' 4 ranks'
+fleet_check 'of one node there are its ranks' says ' 4 ranks'
 fetched --dump=json --job=4711 --hosts='n[1-2]'
-check 'it is dumped' says '"nranks":8'
+fleet_check 'it is dumped' says '"nranks":8'
 fetched --report="$tmp/report.html" --job=4711 --hosts='n[1-2]'
-check 'and reported' test -s "$tmp/report.html"
+fleet_check 'and reported' test -s "$tmp/report.html"
 
 # --- Hosts without an answer ------------------------------------------------------
 
 fetched --diagnose --job=4711 --hosts='n[1-3]'
-check 'the others are read if one does not answer' says ' 8 ranks'
-check 'and it is told' grep -q 'n3: ssh says: .*Could not resolve' "$tmp/err"
+fleet_check 'the others are read if one does not answer' says ' 8 ranks'
+fleet_check 'and it is told' grep -q 'n3: ssh says: .*Could not resolve' "$tmp/err"
 fetched --diagnose --job=4712 --hosts='n[1-2]'
-check 'of a job that nobody keeps there is no verdict' test $? -eq 3
-check 'and the reason' grep -q 'n2: .*nothing is kept of job 4712' "$tmp/err"
+fleet_check 'of a job that nobody keeps there is no verdict' test $? -eq 3
+fleet_check 'and the reason' grep -q 'n2: .*nothing is kept of job 4712' "$tmp/err"
 fetched --diagnose --job="4711'; touch $tmp/injected; '" --hosts=n1
-check 'a name is no command' test ! -e "$tmp/injected"
+fleet_check 'a name is no command' test ! -e "$tmp/injected"
 fetched --diagnose --job=4711 --slurm=4711
-check 'another way to look at nodes is refused' test $? -eq 64
-check 'with what to do' grep -q 'with --hosts' "$tmp/err"
-check 'nothing is left' test -z "$(ls "$TMPDIR")"
+fleet_check 'another way to look at nodes is refused' test $? -eq 64
+fleet_check 'with what to do' grep -q 'with --hosts' "$tmp/err"
+fleet_check 'nothing is left' test -z "$(ls "$TMPDIR")"
 
 # The stand-in waits, so that the program is killed while it fetches.
 sed -i '2i sleep 20' "$tmp/ssh"
@@ -135,15 +122,15 @@ is_gone() {
 }
 await is_begun
 kill -KILL "$viewer"
-check 'nor if it is killed' await is_gone
+fleet_check 'nor if it is killed' await is_gone
 
 # --- The tar file itself ---------------------------------------------------------
 
 "$fleet_ncclstat" --jobs=tar --archive="$tmp/home-n1/kept" --job=4711 >"$tmp/tar"
-check 'one job is written as a tar file' \
+fleet_check 'one job is written as a tar file' \
 	sh -c 'tar -tf "$0" | grep -q "^jobs/4711@"' "$tmp/tar"
 mkdir "$tmp/here" && tar -xf "$tmp/tar" -C "$tmp/here"
 "$fleet_ncclstat" --diagnose --archive="$tmp/here" --job=4711 >"$tmp/said" 2>&1
-check 'which can be read elsewhere' test $? -eq 2
+fleet_check 'which can be read elsewhere' test $? -eq 2
 "$fleet_ncclstat" --jobs=tar --archive="$tmp/home-n1/kept" 2>"$tmp/err"
-check 'a name is required' grep -q 'requires --job' "$tmp/err"
+fleet_check 'a name is required' grep -q 'requires --job' "$tmp/err"
