@@ -44,7 +44,7 @@ static struct ncs_metric_job *add(struct ncs_metric_jobs *list,
 	return job;
 }
 
-/* Forgets jobs that were not live; of the others it is to be seen again. */
+/* Forgets jobs that were not live. The others must be found live again. */
 static void forget(struct ncs_metric_jobs *list)
 {
 	/* From the end: the one that fills a gap has been looked at. */

@@ -103,9 +103,10 @@ struct ncs_recorder_settings; /* record/write/recorder.h */
 
 /* From now on writes each look that comes to a file for each node, PATH.NODE,
  * which is a recording, compressed. If the path ends with '/' or is a folder, the
- * file is NODE in it; one that is missing is made. Of the settings, which are
- * borrowed, count the path, the level of packing, and rotation: another file of a
- * node begins with the first look, once it is due, that can be read by itself. */
+ * file is NODE in it; one that is missing is made. The
+ * settings are borrowed; only the path, the level of packing, and rotation count:
+ * another file of a node begins with the first look, once it is due, that can be read
+ * by itself. */
 void ncs_fleet_keep(struct ncs_fleet *fleet,
 		    const struct ncs_recorder_settings *settings);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads recordings: the states and records in one or several files.
  *
- * Opens files of one or several recordings, of one or several hosts, as one. What
- * runs of a head have recorded one after the other is never there at one time.
+ * Opens files of one or several recordings, of one or several hosts, as one. At no
+ * time are there ranks of two runs of a head that follow each other.
  * Nothing in them is trusted: damaged chunks are left out and counted.
  *
  * All times are in ns of the common time, which is CLOCK_MONOTONIC of the first

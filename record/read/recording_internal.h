@@ -73,7 +73,7 @@ struct ncs_file_series {
 	 * the host's time. */
 	uint64_t from_ns;
 	uint64_t until_ns;
-	/* When another run of a head had begun after this one's end, in common
+	/* When a later run of a head had begun and this one had ended, in common
 	 * time; UINT64_MAX: never. */
 	uint64_t passed_ns;
 	struct ncs_chunk_refs peaks;
