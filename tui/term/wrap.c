@@ -2,22 +2,31 @@
 /* Breaks text into lines at blanks; see wrap.h. */
 #include "tui/term/wrap.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "shm/characters.h"
 
 #define LINE_BYTES 512
 
 size_t ncs_line_length(const char *text, int width)
 {
-	char line[LINE_BYTES];
 	size_t length = 0, blank = 0;
+	int used = 0;
 
-	while (text[length] && length + 1 < sizeof(line)) {
-		line[length] = text[length];
-		line[length + 1] = '\0';
-		if (ncs_term_text_width(line) > width)
-			return blank > 0 ? blank : length > 0 ? length : 1;
-		if (text[++length] == ' ')
+	while (text[length] && length + 1 < LINE_BYTES) {
+		char character[8] = "";
+		uint32_t code;
+		size_t bytes = ncs_utf8_decode(&text[length], &code);
+
+		bytes = bytes > 0 ? bytes : 1;
+		memcpy(character, &text[length], bytes);
+		used += ncs_term_text_width(character);
+		if (used > width || length + bytes >= LINE_BYTES)
+			return blank > 0 ? blank : length > 0 ? length : bytes;
+		length += bytes;
+		if (text[length] == ' ')
 			blank = length;
 	}
 	return length;
