@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Writes unit tests of the alerts for promtool, in JSON, which is YAML.
 
-rules_test.py RULES
+rules_test.py RULES [WORDS]: all tests, or those with the words in their name
 
 Each alert has a job in which it fires, with the labels and annotations that it
 then has, and jobs in which it does not, among them a healthy one for all.
@@ -246,7 +246,8 @@ def tests():
 
 def main():
     json.dump({'rule_files': [sys.argv[1]], 'evaluation_interval': '15s',
-               'tests': list(tests())}, sys.stdout, indent=1)
+               'tests': [one for one in tests()
+                         if ''.join(sys.argv[2:]) in one['name']]}, sys.stdout, indent=1)
 
 
 main()
