@@ -30,6 +30,7 @@ struct ncs_costs {
 	size_t cost_count;
 	bool is_computed;
 	uint64_t now_ns, computed_ns;
+	uint64_t dropped_ns; /* latest_ns as old parts were last dropped */
 	uint64_t window_ns; /* the longest that was computed */
 };
 
@@ -105,22 +106,31 @@ static bool is_within(const struct ncs_costs *costs,
 	return part->call_ns + window_ns >= costs->latest_ns;
 }
 
+static void drop_old(struct ncs_costs *costs)
+{
+	size_t kept = 0, from = 0;
+
+	if (costs->count > NCS_COSTS_PARTS)
+		from = costs->count - NCS_COSTS_PARTS;
+	for (size_t i = from; i < costs->count; i++)
+		if (is_within(costs, &costs->parts[i], KEPT_NS))
+			costs->parts[kept++] = costs->parts[i];
+	costs->count = kept;
+	costs->dropped_ns = costs->latest_ns;
+}
+
 void ncs_costs_update(struct ncs_costs *costs, uint64_t now_ns,
 		      uint64_t every_ns)
 {
-	size_t kept = 0, from;
 	uint64_t anew_ns;
 
 	if (!costs)
 		return;
 	costs->now_ns = now_ns;
-	from = costs->count > NCS_COSTS_PARTS ? costs->count - NCS_COSTS_PARTS :
-						0;
-	for (size_t i = from; i < costs->count; i++)
-		if (is_within(costs, &costs->parts[i], KEPT_NS))
-			costs->parts[kept++] = costs->parts[i];
-	costs->count = kept;
-	anew_ns = costs->window_ns / ANEW * (1 + kept / MANY);
+	if (costs->count > NCS_COSTS_PARTS + NCS_COSTS_PARTS / 8 ||
+	    costs->latest_ns >= costs->dropped_ns + NCS_COST_WINDOW_NS)
+		drop_old(costs);
+	anew_ns = costs->window_ns / ANEW * (1 + costs->count / MANY);
 	if (anew_ns < every_ns)
 		anew_ns = every_ns;
 	costs->is_computed &= now_ns < costs->computed_ns + anew_ns;
@@ -143,6 +153,41 @@ static uint32_t first_of(uint32_t *job, uint32_t process)
 		process = job[process];
 	}
 	return process;
+}
+
+/* Makes processes one job that have parts in one communicator. Returns 0 or
+ * -ENOMEM. */
+static int find_jobs(const struct ncs_costs *costs, uint32_t *jobs)
+{
+	struct {
+		uint64_t comm_id;
+		uint32_t process; /* the first one with a part; 0: no entry */
+	} * first;
+	size_t size = 1;
+
+	while (size < 2 * costs->count)
+		size *= 2;
+	first = calloc(size, sizeof(*first));
+	if (!first)
+		return -ENOMEM;
+	for (uint32_t i = 0; i <= costs->processes; i++)
+		jobs[i] = i;
+	for (size_t i = 0; i < costs->count; i++) {
+		const struct ncs_cost_part *part = &costs->parts[i];
+		size_t at = ncs_hash(part->comm_id) & (size - 1);
+
+		while (first[at].process != 0 &&
+		       first[at].comm_id != part->comm_id)
+			at = (at + 1) & (size - 1);
+		if (first[at].process == 0) {
+			first[at].comm_id = part->comm_id;
+			first[at].process = part->rank;
+		}
+		jobs[first_of(jobs, part->rank)] =
+			first_of(jobs, first[at].process);
+	}
+	free(first);
+	return 0;
 }
 
 /* Notes the step of a job, and which of its processes costs most. */
@@ -216,19 +261,19 @@ static int compute_parts(struct ncs_costs *costs, struct ncs_cost_part *parts,
 /* Computes the cost of the processes of a job, over as long a window as its steps
  * need. `parts` has room for all. */
 static int compute_job(struct ncs_costs *costs, uint32_t *jobs, uint32_t job,
-		       const struct ncs_cost_part *sorted,
 		       struct ncs_cost_part *parts)
 {
 	uint64_t window_ns = NCS_COST_WINDOW_NS;
 	bool is_short = true, is_all = false;
 	int error = 0;
 
-	for (; !error && is_short && !is_all; window_ns *= 2) {
+	for (; !error && is_short && !is_all && window_ns <= KEPT_NS;
+	     window_ns *= 2) {
 		size_t count = 0;
 
 		is_all = true;
 		for (size_t i = 0; i < costs->count; i++) {
-			const struct ncs_cost_part *part = &sorted[i];
+			const struct ncs_cost_part *part = &costs->parts[i];
 
 			if (first_of(jobs, part->rank) != job)
 				continue;
@@ -237,6 +282,7 @@ static int compute_job(struct ncs_costs *costs, uint32_t *jobs, uint32_t job,
 			else
 				is_all = false;
 		}
+		qsort(parts, count, sizeof(*parts), by_communicator);
 		if (count > 0)
 			error = compute_parts(costs, parts, count, &is_short);
 		if (window_ns > costs->window_ns)
@@ -248,9 +294,8 @@ static int compute_job(struct ncs_costs *costs, uint32_t *jobs, uint32_t job,
 static int compute(struct ncs_costs *costs)
 {
 	uint32_t *jobs = calloc(costs->processes + 1, sizeof(*jobs));
-	struct ncs_cost_part *sorted =
-		calloc(2 * costs->count + 1, sizeof(*sorted));
-	int error = jobs && sorted ? 0 : -ENOMEM;
+	struct ncs_cost_part *parts = calloc(costs->count + 1, sizeof(*parts));
+	int error = jobs && parts ? find_jobs(costs, jobs) : -ENOMEM;
 
 	costs->window_ns = NCS_COST_WINDOW_NS;
 	free(costs->costs);
@@ -261,22 +306,11 @@ static int compute(struct ncs_costs *costs)
 		costs->costs && costs->steps ? costs->processes + 1 : 0;
 	if (costs->cost_count == 0)
 		error = -ENOMEM;
-	for (uint32_t i = 0; !error && i <= costs->processes; i++)
-		jobs[i] = i;
-	if (!error && costs->count > 0) {
-		memcpy(sorted, costs->parts, costs->count * sizeof(*sorted));
-		qsort(sorted, costs->count, sizeof(*sorted), by_communicator);
-	}
-	for (size_t i = 1; !error && i < costs->count; i++)
-		if (sorted[i].comm_id == sorted[i - 1].comm_id)
-			jobs[first_of(jobs, sorted[i].rank)] =
-				first_of(jobs, sorted[i - 1].rank);
 	for (uint32_t i = 1; !error && i <= costs->processes; i++)
 		if (jobs[i] == i)
-			error = compute_job(costs, jobs, i, sorted,
-					    sorted + costs->count);
+			error = compute_job(costs, jobs, i, parts);
 	free(jobs);
-	free(sorted);
+	free(parts);
 	return error;
 }
 
@@ -312,7 +346,7 @@ const struct ncs_costs_step *ncs_costs_step(const struct ncs_late_rank *late)
 void ncs_costs_forget(struct ncs_costs *costs)
 {
 	if (costs)
-		costs->count = costs->latest_ns = 0;
+		costs->count = costs->latest_ns = costs->dropped_ns = 0;
 }
 
 void ncs_costs_free(struct ncs_costs *costs)

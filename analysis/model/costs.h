@@ -4,7 +4,8 @@
  * Private to analysis/model.
  *
  * Costs are computed when they are asked for, but not with every update. Memory is
- * bounded: that of NCS_COSTS_PARTS parts. Not thread-safe for one state.
+ * bounded: that of NCS_COSTS_PARTS parts and an eighth. Not thread-safe for one
+ * state.
  */
 #ifndef NCS_ANALYSIS_MODEL_COSTS_H
 #define NCS_ANALYSIS_MODEL_COSTS_H
@@ -12,7 +13,7 @@
 #include "analysis/cost/cost.h"
 #include "analysis/model/comparison.h"
 
-/* The largest number of parts that is kept: the latest. */
+/* The largest number of parts that is kept of old ones: the latest. */
 #define NCS_COSTS_PARTS (UINT32_C(1) << 17)
 
 /* Keeps the parts of a joined operation of a communicator. Returns 0 or -ENOMEM. */
