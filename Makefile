@@ -185,7 +185,8 @@ PIC_OBJ := $(patsubst %.c,$(OBJ)/pic/%.o,$(PLUGIN_SRC) $(WRITER_SRC))
 COLD_SRC := $(filter-out shm/characters.c plugin/life/nvtx.c \
 	plugin/life/range_api.c plugin/nccl/nccl_names.c,$(WRITER_SRC) \
 	$(filter plugin/chain/next_plugin.c plugin/events/control_watch.c \
-	plugin/life/% plugin/mask/% plugin/nccl/% plugin/state/comm_memory.c,\
+	plugin/life/% plugin/mask/% plugin/nccl/% plugin/state/comm_memory.c \
+	plugin/state/stamp_choice.c,\
 	$(PLUGIN_SRC)))
 COLD_OBJ := $(patsubst %.c,$(OBJ)/pic/%.o,$(COLD_SRC))
 

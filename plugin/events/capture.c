@@ -3,6 +3,7 @@
 #include "plugin/events/capture.h"
 
 #include "plugin/nccl/stamps.h"
+#include "plugin/state/stamp_choice.h"
 
 /* Returns the graph of a capture, a new one if the communicator's launches before
  * were in another capture. NULL if there is no room. */
@@ -10,6 +11,7 @@ static struct ncs_graph *graph_of(struct ncs_comm *comm,
 				  struct ncs_launches *launches,
 				  unsigned long long capture)
 {
+	uint64_t period = ncs_load_relaxed(&ncs_launch_process.stamp_period);
 	struct ncs_graph *graph;
 	uint64_t index;
 
@@ -23,6 +25,10 @@ static struct ncs_graph *graph_of(struct ncs_comm *comm,
 	/* ORDER: pairs with ncs_replays_may_come() (plugin/life/replays.c): a
 	 * graph with a context has its communicator. */
 	ncs_store_release(&graph->context, ncs_load_relaxed(&comm->context));
+	ncs_store_relaxed(&graph->capture, capture);
+	graph->period = (uint32_t)period;
+	if (period == 0)
+		ncs_stamp_choose(graph);
 	launches->capture = capture;
 	ncs_store_relaxed32(&launches->graph, (uint32_t)index + 1);
 	ncs_add_relaxed(&comm->header->graphs.graphs, 1);
@@ -50,14 +56,6 @@ static uint32_t add_launch(const struct ncs_launches *launches,
 	return index + 1;
 }
 
-static bool is_chosen(const struct ncs_captured_launch *launch)
-{
-	uint64_t period = ncs_load_relaxed(&ncs_launch_process.stamp_period);
-
-	return launch->number == 1 ||
-	       (period != 0 && (launch->number - 1) % period == 0);
-}
-
 /* Adds the launch, and its first stamp if it is to have any. Returns 0, or why
  * there is no launch or no stamp. */
 static int start(struct ncs_comm *comm, struct ncs_lane_state *lane,
@@ -80,7 +78,7 @@ static int start(struct ncs_comm *comm, struct ncs_lane_state *lane,
 	if (lane->captured_launch == 0)
 		return CUDA_ERROR_NOT_READY_NUMBER;
 	launch = &ncs_captured.launches[lane->captured_launch - 1];
-	if (!is_chosen(launch))
+	if (!ncs_stamp_is_chosen(graph, launch->number))
 		return 0;
 	error = ncs_stamps_put(stamps, stream, 2 * (lane->captured_launch - 1));
 	launch->has_begin = error == 0;
@@ -107,6 +105,7 @@ void ncs_capture_stop(struct ncs_comm *comm, const struct ncs_lane_state *lane,
 		      const struct ncs_launches *launches, void *stream)
 {
 	uint32_t index = lane->captured_launch - 1;
+	struct ncs_captured_launch *launch = &ncs_captured.launches[index];
 	int error = ncs_stamps_put(ncs_stamps_of(&launches->primary), stream,
 				   2 * index | NCS_STAMP_END);
 
@@ -115,7 +114,8 @@ void ncs_capture_stop(struct ncs_comm *comm, const struct ncs_lane_state *lane,
 				  (uint64_t)error);
 		return;
 	}
-	ncs_captured.launches[index].has_end = true;
+	launch->has_end = true;
+	ncs_captured.graphs[launch->graph].last_stamped = launch->number;
 	ncs_add_relaxed(&comm->header->graphs.stamped, 1);
 }
 

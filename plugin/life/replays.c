@@ -10,15 +10,13 @@
 #include "plugin/state/captured.h"
 #include "plugin/state/lane.h"
 #include "plugin/state/registry.h"
+#include "plugin/state/stamp_choice.h"
 
 /* The GPU's clock is asked again after this time. An answer within so long is
  * accepted, and waited for so long. */
 #define CLOCK_AGE_NS UINT64_C(2000000000)
 #define CLOCK_PATIENCE_NS UINT64_C(50000)
 #define CLOCK_ERROR_NS UINT64_C(100000)
-
-/* Stamps have 48 bits of the GPU's time. */
-#define TIME_BITS 48
 
 /* A context's stamps, as they are read. */
 struct reader {
@@ -110,8 +108,8 @@ static uint64_t ticks_of(const struct reader *reader, uint64_t time_ns)
 {
 	/* Sign-extended from the bits that stamps have. */
 	int64_t since_ns = (int64_t)((time_ns - reader->base_ns)
-				     << (64 - TIME_BITS)) >>
-			   (64 - TIME_BITS);
+				     << (64 - NCS_STAMP_TIME_BITS)) >>
+			   (64 - NCS_STAMP_TIME_BITS);
 
 	if (reader->base_ns == 0)
 		return 0;
@@ -304,8 +302,11 @@ static void play(const struct reader *reader, uint32_t word, uint64_t time_ns)
 	bool ends = word & NCS_STAMP_END;
 	struct replayed *of;
 
+	if (!launch->has_end)
+		return;
+	ncs_stamp_note_time(graph, launch, ends, time_ns);
 	/* NCCL reports operations with proxies at each replay itself. */
-	if (!launch->has_end || graph->operations_noted == 0)
+	if (graph->operations_noted == 0)
 		return;
 	make_replayed(graph);
 	pthread_mutex_lock(&ncs_watched_lock);
@@ -337,6 +338,7 @@ static void lose(uint64_t lost)
 {
 	uint64_t launches = ncs_load_relaxed(&ncs_captured.launches_used);
 
+	ncs_stamp_note_lost();
 	pthread_mutex_lock(&ncs_watched_lock);
 	for (unsigned i = 0; i < NCS_COMM_MAX; i++) {
 		struct ncs_comm *comm = replayed[i].comm;

@@ -36,7 +36,8 @@ struct ncs_environment {
 	gid_t group; /* that may read segments; NCS_GROUP_NONE for none */
 	enum ncs_stream_mode stream_mode;
 	bool stamps; /* captured launches report their replays */
-	/* One in so many beside the first of a graph; 0: only that one. */
+	/* One in so many beside the first of a graph; 0: as many as cost at most
+	 * 0.5 % of a replay's time. */
 	uint32_t stamp_period;
 	uint64_t stream_level; /* one launch in 2^stream_level, for PERIOD */
 	enum ncs_kernel_timing kernel_timing;

@@ -30,6 +30,9 @@
 /* Stamps that a ring holds; a power of two, known to the kernels, too. */
 #define NCS_STAMP_RING 262144u
 
+/* Bits of the GPU's time, in ns, that a stamp has. */
+#define NCS_STAMP_TIME_BITS 48
+
 /* A stamp, written by the GPU in one store of 16 bytes. Its number counts from 1
  * and is in both halves, so that a reader can tell a half of another one. */
 struct ncs_stamp_slot {
@@ -92,8 +95,8 @@ enum ncs_stamp_read {
 	NCS_STAMP_OVERWRITTEN, /* a later one has its place: *number is its */
 };
 
-/* Reads the stamp with *number into *word and *time_ns: 48 bits of the GPU's
- * time. */
+/* Reads the stamp with *number into *word and *time_ns, NCS_STAMP_TIME_BITS of the
+ * GPU's time. */
 enum ncs_stamp_read ncs_stamps_read(const struct ncs_stamps *stamps,
 				    uint32_t *number, uint32_t *word,
 				    uint64_t *time_ns);

@@ -55,7 +55,16 @@ struct ncs_graph {
 	uint32_t first, last; /* index plus 1 of the first and the last */
 	uint32_t operations[NCS_FUNCTION_MAX]; /* by function */
 	uint32_t operations_noted;	       /* of all */
-	/* Written by the watch thread. */
+	uint64_t capture;                      /* its ID */
+	/* The first launch has stamps, one in so many after it, and the one with
+	 * the number `probe`, if that is not 0. */
+	uint32_t period, probe;
+	uint32_t last_stamped; /* number of the last one that has; 0: none */
+	/* Written by the watch thread. The GPU's time when the latest replay
+	 * began, 0 if that is not known; the least from a replay's begin to the
+	 * end of its last launch with stamps, the number of replays that this
+	 * is of, and the least from one's begin to the next one's; ns. */
+	uint64_t begin_ns, span_ns, spans, apart_ns;
 	uint64_t replays;
 	/* Index plus 1 of the latest launch that has begun or is known to be
 	 * over in this replay; 0 if none has. */

@@ -137,7 +137,7 @@ struct ncs_launch_process {
 	 * launches are timed; 0: all are timed. */
 	uint64_t sparse_level;
 	/* The first launch of each captured graph is stamped, and one in so
-	 * many after it; 0: none of these. */
+	 * many after it; 0: chosen for each graph (stamp_choice.h). */
 	uint64_t stamp_period;
 	bool stamps; /* whether captured launches are stamped at all */
 	uint64_t spacing_ticks; /* least time between launches that are followed

@@ -258,6 +258,173 @@ static void replay_in_turn(void *argument)
 
 SCENARIO_TEST(graphs_that_are_replayed_in_turn_count_on, replay_in_turn)
 
+/* --- Which launches report by default ------------------------------------ */
+
+/* As many replays as times are learned from, and one more that begins. */
+#define LEARNED 8u
+
+/* Captures launches on a stream, and returns how many of them have stamps. */
+static uint64_t capture_in(void *context, void *stream, unsigned launches,
+			   uint64_t kernel_ns)
+{
+	uint64_t stamps = cuda->counts().stamps;
+
+	cuda->capture_begin(stream, FAKE_CUDA_GLOBAL);
+	for (unsigned i = 0; i < launches; i++)
+		cuda_job_call_in(context, stream, kernel_ns);
+	CHECK(cuda->capture_end(stream), "the capture is spoiled");
+	stamps = cuda->counts().stamps - stamps;
+	CHECK_EQUAL(stamps % 2, 0, "a launch has one stamp only");
+	return stamps / 2;
+}
+
+static uint64_t capture(unsigned launches, uint64_t kernel_ns)
+{
+	return capture_in(job.guest.context, job.stream, launches, kernel_ns);
+}
+
+/* Returns the replays of a graph that was captured last on a stream, which have been
+ * read: `stamped` launches of each report. */
+static void learn(unsigned launches, uint64_t stamped)
+{
+	static uint64_t reported;
+	unsigned kernels = launches + 2 * (unsigned)stamped;
+
+	replay(LEARNED * kernels + 1);
+	reported += LEARNED * stamped;
+	WAIT_UNTIL(REPLAYS(timed) == reported, "%llu are reported, not %llu",
+		   (unsigned long long)REPLAYS(timed),
+		   (unsigned long long)reported);
+	/* The one that has begun ends, so that the next graph begins anew. */
+	cuda->replay(job.stream, kernels - 1);
+	reported += stamped;
+	WAIT_UNTIL(REPLAYS(timed) == reported, "the last replay is reported");
+}
+
+static void learn_that_replays_are_long(void *argument)
+{
+	(void)argument;
+	setenv("NCCLSTAT_GRAPHS", "auto", 1);
+	cuda_job_come("all");
+	CHECK_EQUAL(capture(LAUNCHES, 5000000), 1, "nothing is known");
+	CHECK_EQUAL(capture(LAUNCHES, 5000000), 1, "nothing was replayed");
+	learn(LAUNCHES, 1);
+	CHECK_EQUAL(capture(LAUNCHES, 5000000), LAUNCHES, "it is long enough");
+	CHECK_EQUAL(ncs_load_relaxed(&job.header->graphs.stamped), 2 + LAUNCHES,
+		    "the segment tells how many report");
+	learn(LAUNCHES, LAUNCHES);
+	CHECK_EQUAL(capture(LAUNCHES, 5000000), LAUNCHES, "it still is");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(all_launches_report_where_replays_are_long,
+	      learn_that_replays_are_long)
+
+static void learn_that_replays_are_short(void *argument)
+{
+	(void)argument;
+	setenv("NCCLSTAT_GRAPHS", "auto", 1);
+	cuda_job_come("all");
+	for (unsigned i = 0; i < 3; i++) {
+		CHECK_EQUAL(capture(LAUNCHES, KERNEL_NS), 1, "it is short");
+		learn(LAUNCHES, 1);
+	}
+	cuda_job_close();
+}
+
+SCENARIO_TEST(first_launch_reports_where_replays_are_short,
+	      learn_that_replays_are_short)
+
+/* 6.4 ms: the stamps of 6 launches are within 0.5 % of them. */
+static void learn_how_many_are_cheap(void *argument)
+{
+	(void)argument;
+	setenv("NCCLSTAT_GRAPHS", "auto", 1);
+	cuda_job_come("all");
+	CHECK_EQUAL(capture(8, 800000), 1, "nothing is known");
+	learn(8, 1);
+	CHECK_EQUAL(capture(8, 800000), 2, "the last one tells the time");
+	learn(8, 2);
+	CHECK_EQUAL(capture(8, 800000), 4, "one in two");
+	learn(8, 4);
+	/* What was short counts, whatever comes after it. */
+	CHECK_EQUAL(capture(8, 80000), 4, "one in two");
+	learn(8, 4);
+	CHECK_EQUAL(capture(8, 800000), 1, "one was short");
+	cuda_job_close();
+}
+
+SCENARIO_TEST(launches_between_report_as_far_as_they_are_cheap,
+	      learn_how_many_are_cheap)
+
+/* Returns the sequence number of the only operation in flight. */
+static uint64_t number_in_flight(const struct ncs_header *header)
+{
+	WAIT_UNTIL(cuda_job_in_flight(header) == 1, "in flight");
+	for (uint64_t number = 1;; number++)
+		if (cuda_job_find(header, number))
+			return cuda_job_find(header, number)->sequence_number;
+}
+
+/* The second launch of one rank runs, and the first one of the other. */
+static void choose_differently(void *argument)
+{
+	const struct ncs_header *headers[2];
+	struct {
+		void *context, *stream;
+		uint64_t kernel_ns;
+		unsigned stamped;
+	} ranks[2];
+
+	(void)argument;
+	setenv("NCCLSTAT_GRAPHS", "auto", 1);
+	cuda_job_come("all");
+	ranks[0].context = job.guest.context;
+	ranks[0].stream = job.stream;
+	ranks[0].kernel_ns = 5000000;
+	ranks[0].stamped = LAUNCHES;
+	ranks[1].context = init_comm(job.guest.host, "guest", GUEST_RANK + 1);
+	ranks[1].stream = cuda->stream_create();
+	ranks[1].kernel_ns = KERNEL_NS;
+	ranks[1].stamped = 1;
+	for (unsigned i = 0; i < 2; i++)
+		cuda_job_call_in(ranks[i].context, ranks[i].stream, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned kernels = LAUNCHES + 2;
+
+		CHECK_EQUAL(capture_in(ranks[i].context, ranks[i].stream,
+				       LAUNCHES, ranks[i].kernel_ns),
+			    1, "nothing is known");
+		cuda->replay(ranks[i].stream, LEARNED * kernels);
+		headers[i] = cuda_job_map_companion(2 + i);
+		WAIT_UNTIL(ncs_load_relaxed(&headers[i]->graphs.timed) ==
+				   LEARNED,
+			   "they are read");
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned kernels = LAUNCHES + 2 * ranks[i].stamped;
+
+		CHECK_EQUAL(capture_in(ranks[i].context, ranks[i].stream,
+				       LAUNCHES, ranks[i].kernel_ns),
+			    ranks[i].stamped, "each has its own times");
+		cuda->replay(ranks[i].stream, kernels);
+		/* The next replay begins. */
+		cuda->replay(ranks[i].stream, i == 0 ? STAMPED + 1 : 1);
+	}
+	CHECK_EQUAL(number_in_flight(headers[0]), (LEARNED + 1) * LAUNCHES + 1,
+		    "the second of the replay");
+	CHECK_EQUAL(number_in_flight(headers[1]), (LEARNED + 1) * LAUNCHES,
+		    "the first of the replay");
+	for (unsigned i = 0; i < 2; i++)
+		CHECK_EQUAL(ncs_load_relaxed(&headers[i]->graphs.replays),
+			    LEARNED + 2, "replays");
+	cuda_job_finalize_in(ranks[1].context);
+	cuda_job_close();
+}
+
+SCENARIO_TEST(ranks_that_choose_differently_number_operations_alike,
+	      choose_differently)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +437,12 @@ int main(void)
 		cmocka_unit_test(reports_that_are_overwritten_are_counted),
 		cmocka_unit_test(driver_that_refuses_stamps_is_told),
 		cmocka_unit_test(graphs_that_are_replayed_in_turn_count_on),
+		cmocka_unit_test(all_launches_report_where_replays_are_long),
+		cmocka_unit_test(first_launch_reports_where_replays_are_short),
+		cmocka_unit_test(
+			launches_between_report_as_far_as_they_are_cheap),
+		cmocka_unit_test(
+			ranks_that_choose_differently_number_operations_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
