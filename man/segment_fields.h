@@ -83,7 +83,9 @@
 
 #define NCS_GRAPHS_FIELDS(X) \
 	X(graphs, "Captures with launches.") \
-	X(stamped, "Launches in them that report their replays.") \
+	X(stamped, \
+	  "Launches in them that report their replays; in a segment of" \
+	  " replays, those of the communicator as the latest replay began.") \
 	X(failure, \
 	  "Latest error number of the CUDA driver as such a launch was" \
 	  " prepared; 0: none.") \

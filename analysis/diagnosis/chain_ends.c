@@ -258,7 +258,8 @@ static void add_host(struct ncs_finding *finding, const struct ncs_rank *rank)
 
 /* --- How certain it is ------------------------------------------------------ */
 
-static enum ncs_confidence confidence_in(const struct ncs_wait_node *node,
+static enum ncs_confidence confidence_in(const struct ncs_wait_graph *graph,
+					 const struct ncs_wait_node *node,
 					 const struct ncs_wait_edge *edge,
 					 enum ncs_verdict verdict)
 {
@@ -274,6 +275,8 @@ static enum ncs_confidence confidence_in(const struct ncs_wait_node *node,
 	case NCS_VERDICT_RANK_STOPPED:
 		return NCS_CONFIDENCE_CERTAIN;
 	case NCS_VERDICT_RANK_MISSING:
+		if (ncs_rank_hides_replay(rank, graph->nodes[edge->from].rank))
+			return NCS_CONFIDENCE_POSSIBLE;
 		return edge->kind == NCS_EDGE_KERNEL ||
 				       ncs_rank_reports_ends(rank,
 							     edge->function) ?
@@ -466,7 +469,8 @@ static int report_end(struct ncs_diagnosis *diagnosis,
 			finding->duration_ns = called_ns;
 	}
 	ncs_finding_set_severity(finding, is_stuck(diagnosis, node, finding));
-	ncs_finding_set_confidence(finding, confidence_in(node, edge, verdict));
+	ncs_finding_set_confidence(finding,
+				   confidence_in(graph, node, edge, verdict));
 	add_root_evidence(finding, model, node);
 	if (edge)
 		ncs_finding_add_waiter(finding, graph, edge);

@@ -61,6 +61,16 @@ static bool are_halves(const struct ncs_operation_view *a, int32_t rank_of_a,
 		a->function == NCS_FUNCTION_SEND_RECV);
 }
 
+bool ncs_rank_hides_replay(const struct ncs_rank *rank,
+			   const struct ncs_rank *other)
+{
+	const struct ncs_graphs_view *own = &rank->now.graphs;
+	const struct ncs_graphs_view *its = &other->now.graphs;
+
+	return own->are_replays && own->stamped < its->stamped &&
+	       own->replays >= its->replays;
+}
+
 /* The launch of an operation that is not in flight is over, or was not
  * followed. A collective is told by its number. That a transfer between two
  * ranks is over cannot be: then it would be over on both. */
@@ -75,7 +85,9 @@ ncs_rank_has_begun(const struct ncs_rank *rank, const struct ncs_rank *caller,
 		now->functions[operation->function].last_sequence_number;
 
 	if (!is_p2p && (last == NCS_NO_SEQUENCE_NUMBER || last < number))
-		return NCS_BEGUN_NOT; /* not called yet */
+		return ncs_rank_hides_replay(rank, caller) ?
+			       NCS_BEGUN_NOT_KNOWN :
+			       NCS_BEGUN_NOT; /* not called yet */
 	for (size_t i = 0; i < now->operation_count; i++) {
 		const struct ncs_operation_view *own = &now->operations[i];
 
@@ -298,6 +310,7 @@ static void note_waiting(struct ncs_late_now *now, const struct ncs_rank *rank,
 	    operation->sequence_number == NCS_NO_SEQUENCE_NUMBER ||
 	    operation->sequence_number !=
 		    next_number(rank, operation->function) ||
+	    ncs_rank_hides_replay(rank, other) ||
 	    !ncs_is_awaited(rule, rank->now.identity.rank == operation->peer) ||
 	    !ncs_is_waiting(rule, other->now.identity.rank == operation->peer))
 		return;

@@ -40,6 +40,11 @@ enum ncs_kernel_begun {
 	NCS_BEGUN_HAS,
 };
 
+/* Whether it cannot be known what `rank` has begun of the replay of a graph that
+ * `other` is in: fewer of its captured launches report. */
+bool ncs_rank_hides_replay(const struct ncs_rank *rank,
+			   const struct ncs_rank *other);
+
 /* Returns whether `rank` has begun its part of an operation of `caller`, a rank
  * of the same communicator: the same collective, or the other half of a
  * point-to-point transfer between the two. */

@@ -165,7 +165,9 @@ struct ncs_launch_progress {
  * and its name, which ends with " graphs". */
 struct ncs_graphs {
 	uint64_t graphs;  /* number of captures with launches */
-	uint64_t stamped; /* launches in them that report their replays */
+	/* Launches in them that report their replays; in the segment of the
+	 * replays, those of the communicator as the latest replay began. */
+	uint64_t stamped;
 	uint64_t failure; /* the driver's latest error number; 0: none */
 	/* In the segment of the replays; 0 in others: */
 	uint64_t are_replays; /* 1 */

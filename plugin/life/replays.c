@@ -226,6 +226,8 @@ static void count_unstamped(struct replayed *of, struct ncs_graph *graph,
  * get the next numbers. */
 static void begin_replay(struct replayed *of, struct ncs_graph *graph)
 {
+	struct ncs_graphs *told = &of->comm->header->graphs;
+
 	if (graph->replays++ > 0)
 		count_unstamped(of, graph, 0);
 	graph->latest = 0;
@@ -233,7 +235,10 @@ static void begin_replay(struct replayed *of, struct ncs_graph *graph)
 		graph->base[i] = of->numbers[i];
 		of->numbers[i] += graph->operations[i];
 	}
-	ncs_add_relaxed(&of->comm->header->graphs.replays, 1);
+	ncs_store_relaxed(
+		&told->stamped,
+		ncs_load_relaxed(&graph->comm->header->graphs.stamped));
+	ncs_add_relaxed(&told->replays, 1);
 }
 
 /* A launch was reported to have begun. A launch that does not come after the

@@ -415,9 +415,12 @@ static void choose_differently(void *argument)
 		    "the second of the replay");
 	CHECK_EQUAL(number_in_flight(headers[1]), (LEARNED + 1) * LAUNCHES,
 		    "the first of the replay");
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < 2; i++) {
 		CHECK_EQUAL(ncs_load_relaxed(&headers[i]->graphs.replays),
 			    LEARNED + 2, "replays");
+		CHECK_EQUAL(ncs_load_relaxed(&headers[i]->graphs.stamped),
+			    1 + ranks[i].stamped, "how many report is told");
+	}
 	cuda_job_finalize_in(ranks[1].context);
 	cuda_job_close();
 }

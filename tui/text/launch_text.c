@@ -85,7 +85,7 @@ void ncs_append_launch_timing(const struct ncs_rank *rank, char *text,
 		ncs_append(text, size,
 			   ", none of %" PRIu64 " captured into graphs",
 			   launches->captured);
-	if (rank->now.graphs.stamped > 0)
+	if (rank->now.graphs.stamped > 0 && !rank->now.graphs.are_replays)
 		ncs_append(text, size,
 			   ", of which %" PRIu64 " report their replays",
 			   rank->now.graphs.stamped);

@@ -740,6 +740,36 @@ static void a_kernel_that_has_begun_waits_for_a_rank_that_has_not_called(
 		     NCS_CONFIDENCE_CERTAIN);
 }
 
+/* Rank 0 is in an operation of a replay; rank 1 reports fewer launches, and may be in it,
+ * too, unless it has not begun the replay. */
+static void
+a_rank_that_reports_less_of_a_replay_is_possibly_missing(void **state)
+{
+	for (uint64_t stamped = 1; stamped <= 3; stamped += 2)
+		for (uint64_t replays = 4; replays <= 5; replays++) {
+			bool is_hidden = stamped < 3 && replays == 5;
+			struct scripted *scripted = *state;
+			struct ncs_late_now now;
+
+			for (int i = 0; i < 2; i++)
+				on_stream(scripted, i, 7)->snapshot.graphs =
+					(struct ncs_graphs_view){
+						.are_replays = true,
+						.replays = i ? replays : 5,
+						.stamped = i ? stamped : 3,
+					};
+			launch(&scripted->ranks[0], NCS_FUNCTION_ALL_REDUCE,
+			       true);
+			assert_found(scripted, NCS_VERDICT_RANK_MISSING, 1,
+				     is_hidden ? NCS_CONFIDENCE_POSSIBLE :
+						 NCS_CONFIDENCE_CERTAIN);
+			ncs_rank_late_now(scripted->model.ranks[1], &now);
+			assert_int_equal(now.late_ns > 0, !is_hidden);
+			scripted_release(scripted);
+			scripted_init(scripted);
+		}
+}
+
 static void a_kernel_that_is_queued_behind_other_work_is_a_late_gpu(void **state)
 {
 	struct scripted *scripted = *state;
@@ -1915,6 +1945,7 @@ int main(void)
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
 		TEST(a_kernel_that_has_begun_waits_for_a_rank_that_has_not_called),
+		TEST(a_rank_that_reports_less_of_a_replay_is_possibly_missing),
 		TEST(a_kernel_that_is_queued_behind_other_work_is_a_late_gpu),
 		TEST(ranks_that_share_a_number_of_a_process_count_each),
 		TEST(a_rank_that_came_late_and_has_not_called_is_not_missing),
