@@ -260,7 +260,7 @@ SCENARIO_TEST(graphs_that_are_replayed_in_turn_count_on, replay_in_turn)
 
 /* --- Which launches report by default ------------------------------------ */
 
-/* As many replays as times are learned from, and one more that begins. */
+/* Times are learned from so many replays; one more begins. */
 #define LEARNED 8u
 
 /* Captures launches on a stream, and returns how many of them have stamps. */
@@ -283,8 +283,8 @@ static uint64_t capture(unsigned launches, uint64_t kernel_ns)
 	return capture_in(job.guest.context, job.stream, launches, kernel_ns);
 }
 
-/* Returns the replays of a graph that was captured last on a stream, which have been
- * read: `stamped` launches of each report. */
+/* Replays the graph that was captured last, `stamped` of whose launches report, until
+ * times can be learned from it and have been read. */
 static void learn(unsigned launches, uint64_t stamped)
 {
 	static uint64_t reported;
@@ -347,7 +347,7 @@ static void learn_how_many_are_cheap(void *argument)
 	learn(8, 2);
 	CHECK_EQUAL(capture(8, 800000), 4, "one in two");
 	learn(8, 4);
-	/* What was short counts, whatever comes after it. */
+	/* A graph that was short counts, whatever comes after it. */
 	CHECK_EQUAL(capture(8, 80000), 4, "one in two");
 	learn(8, 4);
 	CHECK_EQUAL(capture(8, 800000), 1, "one was short");

@@ -131,7 +131,7 @@ static void short_replays_report_by_their_first_launch(void **state)
 	}
 }
 
-/* So it is whatever the time from one replay to the next: the GPU may be idle. */
+/* The time from one replay to the next may be any: the GPU may be idle. */
 static void idle_time_between_replays_is_not_theirs(void **state)
 {
 	(void)state;
@@ -151,7 +151,7 @@ static void in_between_one_launch_in_n_reports(void **state)
 		uint64_t busy_ns;
 		uint32_t stamped;
 	} cases[] = {
-		/* What 64, 32, 16 and so on launches may cost. */
+		/* Stamps of 64, 32, 16 and so on launches cost so much. */
 		{ 65 * MS, 64 }, { 63 * MS, 32 }, { 33 * MS, 32 },
 		{ 31 * MS, 16 }, { 9 * MS, 8 },   { 5 * MS, 4 },
 	};
