@@ -20,9 +20,10 @@ LAUNCHES = 8
 # Work of the GPU before each AllReduce of a long graph.
 WORK_MS = 3
 LONG, SHORT = 3, 2
-# Replays before the next graph is captured, and in each round of the measurement.
+# Replays before the next graph is captured.
 REPLAYS = 20
-ROUNDS = 15
+# Rounds of the measurement; ranks that share a GPU take milliseconds an AllReduce.
+ROUNDS, ROUNDS_SHARED = 15, 1
 # Stamps may cost this share of a replay.
 SHARE = 0.005
 
@@ -79,7 +80,7 @@ def run_rank(rank, options):
         dist.barrier()
         torch.cuda.synchronize()
     times = [[] for _ in graphs]
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if torch.cuda.device_count() > 1 else ROUNDS_SHARED):
         for number, graph in enumerate(graphs):
             count = 4 if number < LONG else 50
             times[number].append(replay_us(graph, count))

@@ -14,11 +14,11 @@ export NCCLSTAT_DIR=$folder/shm
 mkdir "$NCCLSTAT_DIR"
 unset NCCL_PROFILER_PLUGIN NCCLSTAT_GRAPHS NCCLSTAT_TIMING
 
-# run NAME ARGUMENT...: runs the job, which may take 45 s.
+# run NAME ARGUMENT...: runs the job, which may take 80 s.
 run() {
 	local name=$1
 	shift
-	timeout -k 5 45 "$python" test/gpu/graph_choice.py job "$@" \
+	timeout -k 5 80 "$python" test/gpu/graph_choice.py job "$@" \
 		>"$folder/$name" 2>"$folder/log"
 	local status=$?
 	verdict "job_${name}_the_plugin_ends_well" $status
