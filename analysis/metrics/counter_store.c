@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters that never fall; see counter_store.h. */
-#include "analysis/metrics/counter_store.h"
+/* Counters that never fall; see metric_writer.h. */
+#include "analysis/metrics/metric_writer.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The jobs whose ranks have metrics; see metric_jobs.h. */
-#include "analysis/metrics/metric_jobs.h"
+/* The jobs whose ranks have metrics; see metrics.h. */
+#include "analysis/metrics/metrics.h"
 
 #include <errno.h>
 #include <stdio.h>

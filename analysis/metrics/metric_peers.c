@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which peers metrics name; see metric_peers.h. */
-#include "analysis/metrics/metric_peers.h"
+/* Which peers metrics name; see metrics.h. */
+#include "analysis/metrics/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>

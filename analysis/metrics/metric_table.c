@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of metrics as data; see metric_table.h. */
-#include "analysis/metrics/metric_table.h"
+/* The table of metrics as data; see metric_writer.h. */
+#include "analysis/metrics/metric_writer.h"
 
 #include <assert.h>
 #include <stdio.h>

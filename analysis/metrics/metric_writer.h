@@ -3,18 +3,146 @@
  *
  * Families are written one after the other, each between ncs_metric_begin() and
  * ncs_metric_end(), with all its series in between. Counters, summaries and
- * histograms never fall (counter_store.h). Series beyond the limit are counted
+ * histograms never fall. Series beyond the limit are counted
  * and left out. Must not know where values come from.
  */
 #ifndef NCS_ANALYSIS_METRICS_METRIC_WRITER_H
 #define NCS_ANALYSIS_METRICS_METRIC_WRITER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/metrics/counter_store.h"
-#include "analysis/metrics/metric_table.h"
+#include "analysis/base/hash_table.h"
+#include "ncclstat/tables/metrics.def"
+
+/* --- The table of metrics as data; sets as users name them ---------------- */
+
+#define NCS_METRIC_PREFIX "ncclstat_"
+
+enum ncs_metric {
+#define X(ID, ...) NCS_METRIC_##ID,
+	NCS_METRICS(X)
+#undef X
+		NCS_METRIC_COUNT
+};
+
+enum ncs_metric_type {
+	NCS_METRIC_TYPE_INFO,
+	NCS_METRIC_TYPE_GAUGE,
+	NCS_METRIC_TYPE_COUNTER,
+	NCS_METRIC_TYPE_SUMMARY,
+	NCS_METRIC_TYPE_HISTOGRAM,
+};
+
+/* Units of metrics. Values of SECONDS are given to the writer in ns, and of
+ * RATIO in 10^-9. */
+enum ncs_metric_unit {
+	NCS_METRIC_UNIT_NONE,
+	NCS_METRIC_UNIT_SECONDS,
+	NCS_METRIC_UNIT_BYTES,
+	NCS_METRIC_UNIT_RATIO,
+};
+
+struct ncs_metric_row {
+	const char *name; /* without NCS_METRIC_PREFIX */
+	enum ncs_metric_type type;
+	enum ncs_metric_unit unit;
+	const char *labels; /* names, separated by blanks */
+	bool is_opt_in;
+	const char *help;
+};
+
+/* The rows by enum ncs_metric. */
+extern const struct ncs_metric_row ncs_metric_rows[NCS_METRIC_COUNT];
+
+/* Return the words of a type and a unit in the exposition; "" for no unit. */
+const char *ncs_metric_type_name(enum ncs_metric_type type);
+const char *ncs_metric_unit_name(enum ncs_metric_unit unit);
+
+/* Tells whether users choose the values of a label, whose name has `length`
+ * bytes. */
+bool ncs_metric_label_is_name(const char *label, size_t length);
+
+/* Returns the set of metrics whose series differ by such a label alone: of
+ * others only the label is left out. */
+uint64_t ncs_metrics_by_name(void);
+
+/* A set of metrics: a bit for each enum ncs_metric. */
+#define NCS_METRIC_BIT(metric) (UINT64_C(1) << (metric))
+
+/* Returns the set of those that are not opt-in. */
+uint64_t ncs_metrics_default(void);
+
+/* Changes the set by "NAME,-NAME,...": adds metrics, or takes them out; "all"
+ * is all of them. Names may have the prefix. Returns false, with the name that
+ * is none in `wrong`, of `size` bytes, and the set unchanged. */
+bool ncs_metrics_parse(const char *text, uint64_t *set, char *wrong,
+		       size_t size);
+
+/* --- Values that counters have had ---------------------------------------- */
+
+/* The values that counters have had, so that none ever falls: Prometheus takes a
+ * fall for a restart and adds the whole value again.
+ *
+ * A counter is a metric with its labels, the sum of what segments contribute.
+ * What a segment contributes may be less than before, since sums in segments may
+ * be taken back by a few, and a segment may vanish: then the counter stays as it
+ * is. A counter to which nothing contributes in a pass is forgotten.
+ *
+ * Pure. Not thread-safe.
+ */
+
+/* The most values of a counter: a histogram's buckets and the sum. */
+#define NCS_COUNTER_VALUES_MAX 22u
+
+struct ncs_counter {
+	struct ncs_hash_link link;
+	unsigned metric; /* enum ncs_metric */
+	uint64_t pass;   /* the latest in which something contributed */
+	uint64_t left_out_pass; /* the latest in which it found no room */
+	uint64_t values[NCS_COUNTER_VALUES_MAX];
+	char labels[]; /* as in the exposition */
+};
+
+/* All zeros is an empty store. */
+struct ncs_counter_store {
+	struct ncs_hash_table counters;
+	struct ncs_hash_table parts;
+	struct ncs_counter **all; /* in the order in which they came */
+	size_t all_count, all_capacity;
+	struct ncs_counter_part **all_parts;
+	size_t part_count, part_capacity;
+	uint64_t pass;
+};
+
+/* Begins a pass over all segments. */
+void ncs_counters_begin(struct ncs_counter_store *store);
+
+/* Returns the counter with these labels; NULL if there is none. */
+struct ncs_counter *ncs_counter_find(const struct ncs_counter_store *store,
+				     unsigned metric, const char *labels);
+
+/* Adds a counter of zeros. Returns NULL if there is no memory. */
+struct ncs_counter *ncs_counter_add(struct ncs_counter_store *store,
+				    unsigned metric, const char *labels);
+
+/* Adds `count` values of a segment to a counter of this pass: what they are more
+ * than the greatest that the segment showed before. `serial` names the segment.
+ * Values of one segment and pass are added up. Returns 0, or -ENOMEM with
+ * nothing added. */
+int ncs_counter_contribute(struct ncs_counter_store *store,
+			   struct ncs_counter *counter, uint32_t serial,
+			   const uint64_t *values, size_t count);
+
+/* Ends the pass: forgets what no segment contributed to. */
+void ncs_counters_end(struct ncs_counter_store *store);
+
+/* Releases all memory; the store is then empty. */
+void ncs_counters_release(struct ncs_counter_store *store);
+
+/* --- Writing -------------------------------------------------------------- */
 
 enum ncs_metric_format {
 	NCS_METRICS_OPENMETRICS,

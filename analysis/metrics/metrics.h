@@ -11,17 +11,95 @@
 #define NCS_ANALYSIS_METRICS_METRICS_H
 
 #include "analysis/diagnosis/diagnosis.h"
-#include "analysis/metrics/metric_jobs.h"
-#include "analysis/metrics/metric_peers.h"
 #include "analysis/metrics/metric_ranks.h"
 #include "analysis/metrics/metric_writer.h"
+#include "analysis/model/rank.h"
+#include "shm/labels.h"
+
+/* --- Peers ---------------------------------------------------------------- */
+
+/* Which peers of a rank metrics name: the first that it had, so that a peer that
+ * has a name keeps it and none moves to "other". Pure. */
+
+#define NCS_METRIC_PEERS_MAX 8u
+
+/* All zeros is an empty list. */
+struct ncs_named_peers {
+	struct ncs_peers_of_rank {
+		uint32_t serial; /* of the rank */
+		bool is_seen;
+		size_t count;
+		int32_t peers[NCS_METRIC_PEERS_MAX];
+	} *ranks;
+	size_t count, capacity;
+};
+
+/* Sums over the channels between a rank and a peer, or its other peers. */
+struct ncs_peer_sum {
+	bool is_used; /* there is such a channel */
+	bool sends, receives;
+	bool bytes_known;
+	uint64_t sent_bytes;
+	uint64_t time_ns[NCS_CHANNEL_STATE_COUNT];
+};
+
+/* Adds up a rank's channels by peer: the named ones in their order, then one
+ * for all others. Names new peers while there is room. Returns the named peers;
+ * NULL if there is no memory. */
+const struct ncs_peers_of_rank *
+ncs_peers_sum(struct ncs_named_peers *list, const struct ncs_rank *rank,
+	      struct ncs_peer_sum sums[NCS_METRIC_PEERS_MAX + 1]);
+
+/* Forgets ranks of which nothing was added up since the last call. */
+void ncs_peers_forget(struct ncs_named_peers *list);
+
+/* Releases the list. */
+void ncs_peers_release(struct ncs_named_peers *list);
+
+/* --- Jobs ----------------------------------------------------------------- */
+
+/* The jobs whose ranks have metrics, to be summed up when the last rank has gone.
+ * A job is told by the id of its batch system; ranks without one are one job.
+ * Pure. */
+
+/* All zeros is an empty list. */
+struct ncs_metric_jobs {
+	struct ncs_metric_job {
+		char id[NCS_LABEL_VALUE_BYTES]; /* "": not known */
+		bool is_live;                   /* so is a rank */
+		/* When its first rank began and the latest one was alive. */
+		uint64_t begun_ns, ended_ns;
+		/* The worst that was found in any look. */
+		enum ncs_verdict_severity severity;
+		const char *verdict; /* its name, or "" */
+	} * jobs;
+	size_t count, capacity;
+	bool without_ids;
+};
+
+/* Looks at the ranks: adds jobs, and forgets those that were not live in the look
+ * before. Without ids, all ranks are one job. Returns 0, or -ENOMEM with some
+ * missing. */
+int ncs_metric_jobs_look(struct ncs_metric_jobs *list,
+			 const struct ncs_model *model,
+			 const struct ncs_diagnosis *diagnosis,
+			 bool without_ids);
+
+/* Returns the job of a rank; NULL if it is not in the list. */
+struct ncs_metric_job *ncs_metric_jobs_find(const struct ncs_metric_jobs *list,
+					    const struct ncs_rank *rank);
+
+/* Releases the list. */
+void ncs_metric_jobs_release(struct ncs_metric_jobs *list);
+
+/* --- Metrics -------------------------------------------------------------- */
 
 #define NCS_METRICS_SERIES_MIN 100u
 #define NCS_METRICS_SERIES_DEFAULT 2000u
 #define NCS_METRICS_SERIES_MAX 1000000u
 
 struct ncs_metrics {
-	uint64_t wanted;     /* set of metrics; see metric_table.h */
+	uint64_t wanted;     /* set of metrics; see metric_writer.h */
 	uint64_t series_max; /* the most series of a text */
 	/* Leaves out what users choose: labels, metrics whose series differ by
 	 * such a label, and names of hosts but this one's. */

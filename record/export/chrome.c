@@ -10,8 +10,8 @@
  */
 #include <string.h>
 
-#include "record/format/json_text.h"
 #include "record/export/trace_format.h"
+#include "record/format/json_text.h"
 
 /* Times count from 0 of the common time: what was in progress when the part that
  * is exported begins has begun before, and Perfetto drops events before 0. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes counters from states; see export_counters.h. */
-#include "record/export/export_counters.h"
+/* Computes counters from states; see export_trace_internal.h. */
+#include "record/export/export_trace_internal.h"
 
 #include <stdio.h>
 

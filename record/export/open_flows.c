@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table with open addressing and linear probing; see open_flows.h. */
-#include "record/export/open_flows.h"
+/* A hash table with open addressing and linear probing; see trace_format.h. */
+#include "record/export/trace_format.h"
 
 #include <stdlib.h>
 #include <string.h>

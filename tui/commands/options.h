@@ -156,7 +156,7 @@ struct ncs_options {
 	const char *listen_address;
 	const char *listen_names; /* for tui/serve/host.h; NULL: none */
 	bool user_names; /* include them in metrics that others can read */
-	uint64_t metrics;    /* a set; see analysis/metrics/metric_table.h */
+	uint64_t metrics;    /* a set; see analysis/metrics/metric_writer.h */
 	uint64_t series_max; /* the most series of metrics */
 	/* How to start agents on other nodes; NULL if not given. */
 	const char *hosts, *slurm, *kube, *from;

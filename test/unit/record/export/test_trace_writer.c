@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/export/open_flows.h"
 #include "record/export/slice_tracks.h"
+#include "record/export/trace_format.h"
 #include "record/export/trace_writer.h"
 #include "test/unit/support/decoded_trace.h"
 
