@@ -3,7 +3,6 @@
 #include "analysis/base/detail.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

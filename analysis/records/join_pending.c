@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations of a join: new, finished, released; see join.h.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "analysis/records/join_internal.h"

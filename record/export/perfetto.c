@@ -8,7 +8,6 @@
  * written once, and then referred to by number. Times are by a clock that
  * begins with the trace, so that the numbers are small.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "record/export/trace_format.h"

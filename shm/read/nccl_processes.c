@@ -18,7 +18,6 @@
 #include "shm/array.h"
 #include "shm/read/job.h"
 #include "shm/read/nccl_library.h"
-#include "shm/read/paths.h"
 
 #define PLUGIN "libnccl-profiler-ncclstat.so"
 #define PLUGIN_STEM "libnccl-profiler-"

@@ -3,7 +3,6 @@
  * after. Must not judge: record/replay/differences.h does. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 
 #include "analysis/base/utf8.h"
 #include "record/replay/replay_search.h"
-#include "shm/clock.h"
 #include "tui/commands/job_stacks.h"
 #include "tui/commands/ras.h"
 #include "tui/text/evidence_text.h"

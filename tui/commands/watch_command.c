@@ -10,7 +10,6 @@
 #include "analysis/base/utf8.h"
 #include "shm/clock.h"
 #include "tui/commands/command_runs.h"
-#include "tui/commands/diagnose_command.h"
 #include "tui/commands/hooks.h"
 #include "tui/commands/kept_jobs.h"
 #include "tui/commands/metrics_server.h"

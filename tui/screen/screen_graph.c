@@ -4,7 +4,6 @@
  */
 #include "tui/screen/screen_graph.h"
 
-#include <ctype.h>
 #include <stdio.h>
 
 #include "tui/term/term.h"

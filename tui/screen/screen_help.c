@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/append.h"
 #include "analysis/base/value_names.h"
 #include "ncclstat/tables/launches.def"
 #include "ncclstat/tables/timings.def"

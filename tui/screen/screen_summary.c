@@ -14,7 +14,6 @@
 #include "analysis/model/job_step.h"
 #include "analysis/model/peaks.h"
 #include "analysis/model/rank.h"
-#include "analysis/model/stragglers.h"
 #include "ncclstat/size_class.h"
 #include "tui/term/sparkline.h"
 #include "tui/term/wrap.h"

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/base/value_names.h"
 #include "ncclstat/tables/letters.def"
 #include "tui/screen/timeline_axis.h"
 #include "tui/screen/timeline_text.h"

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/model/waits.h"
-#include "analysis/views/timeline.h"
 #include "tui/term/sparkline.h"
 
 const struct ncs_column *ncs_grid_column(const char *id)

@@ -5,12 +5,10 @@
  */
 #include "tui/table/table.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/append.h"
 #include "analysis/model/jobs.h"
 #include "shm/array.h"
 #include "tui/table/column_layout.h"

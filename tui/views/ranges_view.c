@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "analysis/base/timings.h"
-#include "analysis/base/value_names.h"
 #include "analysis/model/range_totals.h"
 #include "tui/text/words.h"
 
