@@ -182,40 +182,22 @@ static void count(const struct ncs_metric_input *input,
 	ncs_metric_count(input->writer, labels, entry->rank->serial, &value);
 }
 
-NCS_METRIC_FILL(OPERATIONS)
-{
-	NCS_FOR_METRIC_RANKS (entry, input)
-		FOR_FUNCTIONS (entry, function, id)
-			count(input, entry, FUNCTION_LABELS(entry, id),
-			      function->operations);
-}
+/* Defines a metric that counts a member of each function that has `known`. */
+#define FILL_COUNT(ID, member, known) \
+	NCS_METRIC_FILL(ID) \
+	{ \
+		NCS_FOR_METRIC_RANKS (entry, input) \
+			FOR_FUNCTIONS (entry, function, id) \
+				if (known) \
+					count(input, entry, \
+					      FUNCTION_LABELS(entry, id), \
+					      function->member); \
+	}
 
-NCS_METRIC_FILL(OPERATIONS_DONE)
-{
-	NCS_FOR_METRIC_RANKS (entry, input)
-		FOR_FUNCTIONS (entry, function, id)
-			if (ncs_function_ends_known(function))
-				count(input, entry, FUNCTION_LABELS(entry, id),
-				      function->operations_done);
-}
-
-NCS_METRIC_FILL(MESSAGE_BYTES)
-{
-	NCS_FOR_METRIC_RANKS (entry, input)
-		FOR_FUNCTIONS (entry, function, id)
-			if (ncs_function_bytes_known(function))
-				count(input, entry, FUNCTION_LABELS(entry, id),
-				      function->bytes);
-}
-
-NCS_METRIC_FILL(CALLS)
-{
-	NCS_FOR_METRIC_RANKS (entry, input)
-		FOR_FUNCTIONS (entry, function, id)
-			if (ncs_rank_calls_known(entry->rank))
-				count(input, entry, FUNCTION_LABELS(entry, id),
-				      function->calls);
-}
+FILL_COUNT(OPERATIONS, operations, true)
+FILL_COUNT(OPERATIONS_DONE, operations_done, ncs_function_ends_known(function))
+FILL_COUNT(MESSAGE_BYTES, bytes, ncs_function_bytes_known(function))
+FILL_COUNT(CALLS, calls, ncs_rank_calls_known(entry->rank))
 
 #define TIMED_LABELS(entry, id, timing) \
 	((const char *const[]){ NCS_RANK_LABELS(entry), ncs_function_name(id), \
@@ -366,97 +348,54 @@ NCS_METRIC_FILL(RANGE_BUSY_SECONDS)
 	count_ranges(input, true);
 }
 
-static void count_kernels(const struct ncs_metric_input *input,
-			  const struct ncs_metric_rank *entry, uint64_t value)
+static bool has_kernels(const struct ncs_cupti_view *cupti)
 {
-	const struct ncs_cupti_view *cupti = &entry->rank->now.cupti;
-	const struct ncs_gpu_time *total = &cupti->total;
-
-	if (total->compute_kernels > 0 || total->communication_kernels > 0 ||
-	    cupti->outside_kernels > 0)
-		count(input, entry,
-		      (const char *const[]){ NCS_RANK_LABELS(entry) }, value);
+	return cupti->total.compute_kernels > 0 ||
+	       cupti->total.communication_kernels > 0 ||
+	       cupti->outside_kernels > 0;
 }
 
-NCS_METRIC_FILL(GPU_COMPUTE_SECONDS)
-{
-	NCS_FOR_METRIC_RANKS (entry, input)
-		count_kernels(input, entry,
-			      entry->rank->now.cupti.total.compute_busy_ns);
-}
+/* Defines a metric that counts a time of the kernels of each rank that has some,
+ * and of which `known` holds. */
+#define FILL_KERNELS(ID, member, known) \
+	NCS_METRIC_FILL(ID) \
+	{ \
+		NCS_FOR_METRIC_RANKS (entry, input) { \
+			const struct ncs_cupti_view *cupti = \
+				&entry->rank->now.cupti; \
+\
+			if (has_kernels(cupti) && (known)) \
+				count(input, entry, \
+				      (const char *const[]){ \
+					      NCS_RANK_LABELS(entry) }, \
+				      cupti->member); \
+		} \
+	}
 
-NCS_METRIC_FILL(GPU_COMMUNICATION_SECONDS)
-{
-	NCS_FOR_METRIC_RANKS (entry, input)
-		count_kernels(input, entry,
-			      entry->rank->now.cupti.total.communication_ns);
-}
-
-NCS_METRIC_FILL(GPU_HIDDEN_SECONDS)
-{
-	NCS_FOR_METRIC_RANKS (entry, input)
-		count_kernels(input, entry,
-			      entry->rank->now.cupti.total.hidden_ns);
-}
-
-NCS_METRIC_FILL(GPU_OUTSIDE_SECONDS)
-{
-	NCS_FOR_METRIC_RANKS (entry, input)
-		if (entry->rank->now.cupti.busy_ns > 0)
-			count_kernels(input, entry,
-				      entry->rank->now.cupti.outside_busy_ns);
-}
-
-NCS_METRIC_FILL(GPU_BUSY_SECONDS)
-{
-	NCS_FOR_METRIC_RANKS (entry, input)
-		if (entry->rank->now.cupti.busy_ns > 0)
-			count_kernels(input, entry,
-				      entry->rank->now.cupti.busy_ns);
-}
+FILL_KERNELS(GPU_COMPUTE_SECONDS, total.compute_busy_ns, true)
+FILL_KERNELS(GPU_COMMUNICATION_SECONDS, total.communication_ns, true)
+FILL_KERNELS(GPU_HIDDEN_SECONDS, total.hidden_ns, true)
+FILL_KERNELS(GPU_OUTSIDE_SECONDS, outside_busy_ns, cupti->busy_ns > 0)
+FILL_KERNELS(GPU_BUSY_SECONDS, busy_ns, cupti->busy_ns > 0)
 
 /* --- Lateness ------------------------------------------------------------- */
 
-/* Puts a share of the time for each rank of which it is known. */
-static void put_shares(const struct ncs_metric_input *input,
-		       double (*share_of)(const struct ncs_lateness_view *view))
-{
-	NCS_FOR_METRIC_RANKS (entry, input) {
-		const struct ncs_lateness_view *view =
-			ncs_rank_lateness(entry->rank);
-
-		if (view && view->cost.unknown == NCS_COST_KNOWN)
-			put(input, entry,
-			    (uint64_t)(fmax(share_of(view), 0) * 1e9));
+/* Defines a metric that is a share of the time, for each rank of which that is
+ * known. */
+#define FILL_SHARES(ID, member) \
+	NCS_METRIC_FILL(ID) \
+	{ \
+		NCS_FOR_METRIC_RANKS (entry, input) { \
+			const struct ncs_lateness_view *view = \
+				ncs_rank_lateness(entry->rank); \
+\
+			if (view && view->cost.unknown == NCS_COST_KNOWN) \
+				put(input, entry, \
+				    (uint64_t)(fmax(view->cost.member, 0) * \
+					       1e9)); \
+		} \
 	}
-}
 
-static double cost_of(const struct ncs_lateness_view *view)
-{
-	return view->cost.share;
-}
-
-static double least_cost_of(const struct ncs_lateness_view *view)
-{
-	return view->cost.least;
-}
-
-static double most_cost_of(const struct ncs_lateness_view *view)
-{
-	return view->cost.most;
-}
-
-NCS_METRIC_FILL(LATE_RATIO)
-{
-	put_shares(input, cost_of);
-}
-
-NCS_METRIC_FILL(LATE_RATIO_LEAST)
-{
-	put_shares(input, least_cost_of);
-}
-
-NCS_METRIC_FILL(LATE_RATIO_MOST)
-{
-	put_shares(input, most_cost_of);
-}
+FILL_SHARES(LATE_RATIO, share)
+FILL_SHARES(LATE_RATIO_LEAST, least)
+FILL_SHARES(LATE_RATIO_MOST, most)
