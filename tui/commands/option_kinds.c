@@ -32,7 +32,7 @@ void ncs_option_refuse(const struct ncs_option_row *row, const char *argument,
 
 /* --- No argument -------------------------------------------------------- */
 
-static bool take_nothing(const struct ncs_option_input *input)
+static bool take_none(const struct ncs_option_input *input)
 {
 	(void)input;
 	return true;
@@ -43,9 +43,6 @@ static bool take_flag(const struct ncs_option_input *input)
 	*(bool *)field_of(input) = true;
 	return true;
 }
-
-const struct ncs_option_kind ncs_option_kind_none = { .take = take_nothing };
-const struct ncs_option_kind ncs_option_kind_flag = { .take = take_flag };
 
 /* --- Choices ------------------------------------------------------------ */
 
@@ -157,17 +154,6 @@ void ncs_choice_step(struct ncs_options *options,
 			   count);
 }
 
-const struct ncs_option_kind ncs_option_kind_choice = {
-	.take = take_choice,
-	.print = print_choice,
-	.suggest = suggest_choice,
-};
-const struct ncs_option_kind ncs_option_kind_mouse = {
-	.take = take_mouse,
-	.print = print_choice,
-	.suggest = suggest_choice,
-};
-
 /* --- Text --------------------------------------------------------------- */
 
 static bool take_text(const struct ncs_option_input *input)
@@ -205,17 +191,6 @@ static bool take_archive(const struct ncs_option_input *input)
 	       (size_t)snprintf(input->options->archive_path, size, "%s",
 				input->argument) < size;
 }
-
-const struct ncs_option_kind ncs_option_kind_archive = {
-	.take = take_archive
-};
-const struct ncs_option_kind ncs_option_kind_text = { .take = take_text };
-const struct ncs_option_kind ncs_option_kind_config_path = {
-	.take = take_config_path,
-};
-const struct ncs_option_kind ncs_option_kind_aliases_path = {
-	.take = take_aliases_path,
-};
 
 /* --- Numbers ------------------------------------------------------------ */
 
@@ -418,21 +393,6 @@ static void suggest_item(const struct ncs_option_row *row, const char *argument,
 	}
 }
 
-const struct ncs_option_kind ncs_option_kind_number = { .take = take_number };
-const struct ncs_option_kind ncs_option_kind_series = { .take = take_series };
-const struct ncs_option_kind ncs_option_kind_bytes = { .take = take_bytes };
-const struct ncs_option_kind ncs_option_kind_pid = { .take = take_pid };
-const struct ncs_option_kind ncs_option_kind_rotation = {
-	.take = take_rotation,
-	.suggest = suggest_item,
-};
-const struct ncs_option_kind ncs_option_kind_retention = {
-	.take = take_retention,
-};
-const struct ncs_option_kind ncs_option_kind_compression = {
-	.take = take_compression,
-};
-
 /* --- Times -------------------------------------------------------------- */
 
 static bool take_seconds(const struct ncs_option_input *input)
@@ -454,14 +414,6 @@ static bool take_instant(const struct ncs_option_input *input)
 {
 	return ncs_instant_parse(input->argument, field_of(input));
 }
-
-const struct ncs_option_kind ncs_option_kind_seconds = {
-	.take = take_seconds,
-	.print = print_seconds,
-};
-const struct ncs_option_kind ncs_option_kind_instant = {
-	.take = take_instant,
-};
 
 /* --- Arguments that explain their errors themselves --------------------- */
 
@@ -597,16 +549,30 @@ static void suggest_hook(const struct ncs_option_row *row, const char *argument,
 		suggest_of(hook_words, argument, length, text, size);
 }
 
-const struct ncs_option_kind ncs_option_kind_hook = {
-	.take = take_hook,
-	.suggest = suggest_hook,
-};
-const struct ncs_option_kind ncs_option_kind_setting = {
-	.take = take_setting,
-};
-const struct ncs_option_kind ncs_option_kind_what_if = {
-	.take = take_what_if,
-};
-const struct ncs_option_kind ncs_option_kind_metrics = {
-	.take = take_metrics,
-};
+/* --- The kinds ----------------------------------------------------------- */
+
+#define KIND(name, print, suggest) \
+	const struct ncs_option_kind ncs_option_kind_##name = { \
+		take_##name, print, suggest \
+	};
+KIND(none, NULL, NULL)
+KIND(flag, NULL, NULL)
+KIND(choice, print_choice, suggest_choice)
+KIND(mouse, print_choice, suggest_choice)
+KIND(archive, NULL, NULL)
+KIND(text, NULL, NULL)
+KIND(config_path, NULL, NULL)
+KIND(aliases_path, NULL, NULL)
+KIND(number, NULL, NULL)
+KIND(series, NULL, NULL)
+KIND(bytes, NULL, NULL)
+KIND(pid, NULL, NULL)
+KIND(rotation, NULL, suggest_item)
+KIND(retention, NULL, NULL)
+KIND(compression, NULL, NULL)
+KIND(seconds, print_seconds, NULL)
+KIND(instant, NULL, NULL)
+KIND(hook, NULL, suggest_hook)
+KIND(setting, NULL, NULL)
+KIND(what_if, NULL, NULL)
+KIND(metrics, NULL, NULL)
