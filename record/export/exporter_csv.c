@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Exports a table of each rank's operations by size. The table is made from the
- * counters in the states, which sampling and lost records do not affect. */
+ * counters in the states, which sampling and lost records do not affect. Rows that
+ * are to be sorted are kept until all are there. RFC 4180. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -16,9 +17,9 @@
 #include "analysis/model/model.h"
 #include "ncclstat/size_class.h"
 #include "ncclstat/tables/csv.def"
-#include "record/export/csv_rows.h"
 #include "record/export/export_columns.h"
 #include "record/export/exporter.h"
+#include "shm/array.h"
 
 enum column {
 #define X(ID, name, first, help) COLUMN_##ID,
@@ -38,12 +39,14 @@ struct csv_export {
 	struct csv_baseline before;
 	size_t rank; /* rank of the baseline */
 	bool has_before;
-	struct ncs_csv_rows rows; /* if they are to be sorted */
+	/* Rows that are to be sorted: the cells of each, one behind the other. */
+	char **rows;
+	size_t row_count, row_capacity;
 };
 
 /* A row; empty cells are unknown. */
 struct csv_row {
-	char cells[COLUMN_COUNT][NCS_CSV_CELL_BYTES];
+	char cells[COLUMN_COUNT][160];
 };
 
 static int begin(struct ncs_exporter *exporter)
@@ -104,6 +107,133 @@ class_before(const struct csv_baseline *before,
 		    ncs_class_identity(now))
 			return &before->classes[i];
 	return NULL;
+}
+
+/* --- Writing and sorting rows -------------------------------------------- */
+
+static void write_cell(FILE *file, const char *cell)
+{
+	if (!strpbrk(cell, ",\"\r\n")) {
+		fputs(cell, file);
+		return;
+	}
+	putc('"', file);
+	for (; *cell; cell++) {
+		if (*cell == '"')
+			putc('"', file);
+		putc(*cell, file);
+	}
+	putc('"', file);
+}
+
+static void write_row(const struct ncs_export_request *request,
+		      const struct csv_row *row)
+{
+	bool is_first = true;
+
+	for (unsigned i = 0; i < COLUMN_COUNT; i++) {
+		if (!ncs_export_has_column(request->columns, i))
+			continue;
+		if (!is_first)
+			putc(',', request->file);
+		is_first = false;
+		write_cell(request->file, row->cells[i]);
+	}
+	fputs("\r\n", request->file);
+}
+
+/* Keeps a copy of a row. */
+static int keep_row(struct csv_export *own, const struct csv_row *row)
+{
+	size_t bytes = 0;
+	char *kept;
+
+	if (ncs_array_reserve(&own->rows, &own->row_capacity,
+			      own->row_count + 1, sizeof(*own->rows)) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < COLUMN_COUNT; i++)
+		bytes += strlen(row->cells[i]) + 1;
+	kept = malloc(bytes);
+	if (!kept)
+		return -ENOMEM;
+	own->rows[own->row_count++] = kept;
+	for (size_t i = 0; i < COLUMN_COUNT; i++)
+		kept = stpcpy(kept, row->cells[i]) + 1;
+	return 0;
+}
+
+struct sorted {
+	const char *row;
+	size_t place; /* as it came */
+};
+
+static const char *cell_of(const char *row, unsigned column)
+{
+	while (column-- > 0)
+		row += strlen(row) + 1;
+	return row;
+}
+
+/* Compares two cells that are known. */
+static int compare_known(const char *a, const char *b,
+			 const struct ncs_export_order *order)
+{
+	enum ncs_export_first first = ncs_export_first(order->column);
+	double x, y;
+	int result;
+
+	if (first == NCS_EXPORT_FIRST_TEXT) {
+		result = strcmp(a, b);
+	} else {
+		x = strtod(a, NULL);
+		y = strtod(b, NULL);
+		result = (x > y) - (x < y);
+		if (first == NCS_EXPORT_FIRST_LARGEST)
+			result = -result;
+	}
+	return order->is_reversed ? -result : result;
+}
+
+static int compare(const void *left, const void *right, void *context)
+{
+	const struct ncs_export_request *request = context;
+	const struct sorted *a = left, *b = right;
+
+	for (size_t i = 0; i < request->order_count; i++) {
+		const struct ncs_export_order *order = &request->order[i];
+		const char *x = cell_of(a->row, order->column);
+		const char *y = cell_of(b->row, order->column);
+		int result = !*x - !*y;
+
+		if (result == 0 && *x)
+			result = compare_known(x, y, order);
+		if (result != 0)
+			return result;
+	}
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+/* Writes the rows that were kept; those that are equal in the order of the request
+ * stay in the order in which they came. */
+static int write_kept(const struct csv_export *own,
+		      const struct ncs_export_request *request)
+{
+	struct sorted *sorted = calloc(own->row_count + 1, sizeof(*sorted));
+	struct csv_row row;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < own->row_count; i++)
+		sorted[i] = (struct sorted){ own->rows[i], i };
+	qsort_r(sorted, own->row_count, sizeof(*sorted), compare,
+		(void *)(uintptr_t)request);
+	for (size_t i = 0; i < own->row_count; i++) {
+		for (unsigned k = 0; k < COLUMN_COUNT; k++)
+			strcpy(row.cells[k], cell_of(sorted[i].row, k));
+		write_row(request, &row);
+	}
+	free(sorted);
+	return 0;
 }
 
 /* --- Rows ---------------------------------------------------------------- */
@@ -261,14 +391,9 @@ static void set_bandwidth(struct csv_row *row,
 static int put_row(const struct ncs_exporter *exporter,
 		   const struct csv_row *row)
 {
-	const struct ncs_export_request *request = exporter->request;
-	struct csv_export *own = exporter->own;
-
-	if (request->order_count > 0)
-		return ncs_csv_rows_add(&own->rows, row->cells[0],
-					COLUMN_COUNT);
-	ncs_csv_write_row(request->file, request->columns, row->cells[0],
-			  COLUMN_COUNT);
+	if (exporter->request->order_count > 0)
+		return keep_row(exporter->own, row);
+	write_row(exporter->request, row);
 	return 0;
 }
 
@@ -336,9 +461,10 @@ static int end(struct ncs_exporter *exporter)
 	int error = 0, flushed;
 
 	if (own) {
-		error = ncs_csv_rows_write(&own->rows, exporter->request,
-					   COLUMN_COUNT);
-		ncs_csv_rows_release(&own->rows);
+		error = write_kept(own, exporter->request);
+		for (size_t i = 0; i < own->row_count; i++)
+			free(own->rows[i]);
+		free(own->rows);
 		forget(own);
 	}
 	free(own);
