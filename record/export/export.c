@@ -23,8 +23,8 @@ static const struct {
 };
 
 static const struct ncs_exporter_functions *const formats[NCS_EXPORT_COUNT] = {
-	[NCS_EXPORT_PERFETTO] = &ncs_exporter_perfetto,
-	[NCS_EXPORT_CHROME] = &ncs_exporter_chrome,
+	[NCS_EXPORT_PERFETTO] = &ncs_exporter_trace,
+	[NCS_EXPORT_CHROME] = &ncs_exporter_trace,
 	[NCS_EXPORT_NDJSON] = &ncs_exporter_ndjson,
 	[NCS_EXPORT_CSV] = &ncs_exporter_csv,
 	[NCS_EXPORT_PARQUET] = &ncs_exporter_parquet,

@@ -55,8 +55,8 @@ static inline int ncs_exporter_flush(const struct ncs_exporter *exporter)
 	return errno ? -errno : -EIO;
 }
 
-extern const struct ncs_exporter_functions ncs_exporter_perfetto;
-extern const struct ncs_exporter_functions ncs_exporter_chrome;
+/* PERFETTO and CHROME. */
+extern const struct ncs_exporter_functions ncs_exporter_trace;
 extern const struct ncs_exporter_functions ncs_exporter_ndjson;
 extern const struct ncs_exporter_functions ncs_exporter_csv;
 extern const struct ncs_exporter_functions ncs_exporter_parquet;

@@ -12,29 +12,21 @@ struct trace_exporter {
 	struct ncs_operation_table operations;
 };
 
-static int begin(struct ncs_exporter *exporter, enum ncs_trace_format format)
+static int begin(struct ncs_exporter *exporter)
 {
 	struct trace_exporter *own = calloc(1, sizeof(*own));
+	bool is_chrome = exporter->request->format == NCS_EXPORT_CHROME;
 
 	exporter->own = own;
 	if (!own)
 		return -ENOMEM;
-	own->writer = ncs_trace_open(format, exporter->request->file,
-				     &exporter->base);
+	own->writer = ncs_trace_open(is_chrome ? NCS_TRACE_CHROME :
+						 NCS_TRACE_PERFETTO,
+				     exporter->request->file, &exporter->base);
 	if (own->writer)
 		own->trace = ncs_trace_export_open(own->writer, exporter->ranks,
 						   exporter->rank_count);
 	return own->trace ? 0 : -ENOMEM;
-}
-
-static int begin_perfetto(struct ncs_exporter *exporter)
-{
-	return begin(exporter, NCS_TRACE_PERFETTO);
-}
-
-static int begin_chrome(struct ncs_exporter *exporter)
-{
-	return begin(exporter, NCS_TRACE_CHROME);
 }
 
 static int take_state(struct ncs_exporter *exporter, size_t rank,
@@ -92,19 +84,9 @@ static int end(struct ncs_exporter *exporter)
 	return error ? error : write_error;
 }
 
-const struct ncs_exporter_functions ncs_exporter_perfetto = {
+const struct ncs_exporter_functions ncs_exporter_trace = {
 	.has_operations_once = true,
-	.begin = begin_perfetto,
-	.state = take_state,
-	.begin_records = begin_records,
-	.record = take_record,
-	.lose = lose,
-	.end = end,
-};
-
-const struct ncs_exporter_functions ncs_exporter_chrome = {
-	.has_operations_once = true,
-	.begin = begin_chrome,
+	.begin = begin,
 	.state = take_state,
 	.begin_records = begin_records,
 	.record = take_record,
