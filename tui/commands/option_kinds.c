@@ -555,23 +555,33 @@ static void suggest_hook(const struct ncs_option_row *row, const char *argument,
 	const struct ncs_option_kind ncs_option_kind_##name = { \
 		take_##name, print, suggest \
 	};
+/* No argument: nothing is set beyond the mode. */
 KIND(none, NULL, NULL)
+/* No argument: a bool becomes true. */
 KIND(flag, NULL, NULL)
+/* A word of the row's argument: sets an enum to the number of the word, or a
+ * bool to true for the second of two words. */
 KIND(choice, print_choice, suggest_choice)
+/* A choice that is "on" if the argument is left out. */
 KIND(mouse, print_choice, suggest_choice)
-KIND(archive, NULL, NULL)
+/* A const char * that is not empty. */
 KIND(text, NULL, NULL)
+/* A uint64_t of at least 1; the number of a process as uint32_t. */
+KIND(number, NULL, NULL)
+KIND(pid, NULL, NULL)
+/* A uint64_t: a time in seconds, stored in ns. */
+KIND(seconds, print_seconds, NULL)
+/* A struct ncs_instant. */
+KIND(instant, NULL, NULL)
+/* The arguments of single options. */
+KIND(archive, NULL, NULL)
 KIND(config_path, NULL, NULL)
 KIND(aliases_path, NULL, NULL)
-KIND(number, NULL, NULL)
 KIND(series, NULL, NULL)
 KIND(bytes, NULL, NULL)
-KIND(pid, NULL, NULL)
 KIND(rotation, NULL, suggest_item)
 KIND(retention, NULL, NULL)
 KIND(compression, NULL, NULL)
-KIND(seconds, print_seconds, NULL)
-KIND(instant, NULL, NULL)
 KIND(hook, NULL, suggest_hook)
 KIND(setting, NULL, NULL)
 KIND(what_if, NULL, NULL)

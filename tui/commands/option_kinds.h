@@ -7,39 +7,12 @@
 
 #include "tui/commands/option_rows.h"
 
-/* No argument: nothing is set beyond the mode. */
-extern const struct ncs_option_kind ncs_option_kind_none;
-/* No argument: a bool becomes true. */
-extern const struct ncs_option_kind ncs_option_kind_flag;
-/* A word of the row's argument: sets an enum to the number of the word, or a
- * bool to true for the second of two words. */
-extern const struct ncs_option_kind ncs_option_kind_choice;
-/* A choice that is "on" if the argument is left out. */
-extern const struct ncs_option_kind ncs_option_kind_mouse;
-/* A const char * that is not empty. */
-extern const struct ncs_option_kind ncs_option_kind_text;
-/* A uint64_t of at least 1; the number of a process as uint32_t. */
-extern const struct ncs_option_kind ncs_option_kind_number;
-extern const struct ncs_option_kind ncs_option_kind_pid;
-/* A uint64_t: a time in seconds, stored in ns. */
-extern const struct ncs_option_kind ncs_option_kind_seconds;
-/* A struct ncs_instant. */
-extern const struct ncs_option_kind ncs_option_kind_instant;
-/* The arguments of single options. */
-extern const struct ncs_option_kind ncs_option_kind_metrics;
-extern const struct ncs_option_kind ncs_option_kind_series;
-extern const struct ncs_option_kind ncs_option_kind_archive;
-extern const struct ncs_option_kind ncs_option_kind_bytes;
-extern const struct ncs_option_kind ncs_option_kind_compression;
-extern const struct ncs_option_kind ncs_option_kind_rotation;
-extern const struct ncs_option_kind ncs_option_kind_retention;
-extern const struct ncs_option_kind ncs_option_kind_what_if;
-extern const struct ncs_option_kind ncs_option_kind_hook;
-extern const struct ncs_option_kind ncs_option_kind_setting;
-extern const struct ncs_option_kind ncs_option_kind_sort;
-extern const struct ncs_option_kind ncs_option_kind_columns;
-extern const struct ncs_option_kind ncs_option_kind_config_path;
-extern const struct ncs_option_kind ncs_option_kind_aliases_path;
+/* The kinds; what each takes is said where it is listed. */
+#define X(ID, name, letter, has, argument, place, mode, kind, field, limits, \
+	  help) \
+	extern const struct ncs_option_kind ncs_option_kind_##kind;
+NCS_OPTIONS(X)
+#undef X
 
 /* Whether each item of an argument of --columns or --sort is a column of a
  * view. */
