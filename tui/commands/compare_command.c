@@ -225,13 +225,10 @@ static json_t *json_of_difference(const struct ncs_difference *one)
 	json_t *object = json_object();
 
 	ncs_json_add_word(object, "figure", kinds[one->kind]);
-	ncs_json_add_word(object, "wait",
-			  one->kind == NCS_DIFFERENCE_WAIT ?
-				  ncs_wait_name(one->wait) :
-				  NULL);
-	ncs_json_add_word(object, "function",
-			  is_of_class ? ncs_function_name(one->function) :
-					NULL);
+	ncs_json_add_word_if(object, "wait", one->kind == NCS_DIFFERENCE_WAIT,
+			     ncs_wait_name(one->wait));
+	ncs_json_add_word_if(object, "function", is_of_class,
+			     ncs_function_name(one->function));
 	ncs_json_add_number_if(object, "size_bytes",
 			       is_of_class && one->size_class >
 						      NCS_SIZE_CLASS_UNKNOWN,

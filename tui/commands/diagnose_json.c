@@ -121,10 +121,9 @@ static json_t *finding_of(const struct ncs_finding *finding,
 	ncs_json_add_text_if(object, "node", finding->node != NULL,
 			     finding->node ? finding->node->name : "");
 	ncs_json_add(object, "channel", channel_of(finding->channel));
-	ncs_json_add_word(object, "function",
-			  call->function < NCS_FUNCTION_COUNT ?
-				  ncs_function_name(call->function) :
-				  NULL);
+	ncs_json_add_word_if(object, "function",
+			     call->function < NCS_FUNCTION_COUNT,
+			     ncs_function_name(call->function));
 	ncs_json_add_number_if(object, "sequence_number",
 			       call->sequence_number != NCS_NO_SEQUENCE_NUMBER,
 			       call->sequence_number);
@@ -136,10 +135,9 @@ static json_t *finding_of(const struct ncs_finding *finding,
 	ncs_json_add_real(object, "cost_share_most",
 			  finding->share > 0 ? finding->share_most : -1);
 	ncs_json_add_time(object, "step_ns", (uint64_t)finding->step_ns);
-	ncs_json_add_word(object, "cause",
-			  finding->cause < NCS_LATE_CAUSE_COUNT ?
-				  ncs_late_cause_name(finding->cause) :
-				  NULL);
+	ncs_json_add_word_if(object, "cause",
+			     finding->cause < NCS_LATE_CAUSE_COUNT,
+			     ncs_late_cause_name(finding->cause));
 	ncs_json_add_number(object, "ranks_waiting", finding->waiting);
 	ncs_json_add_number(object, "alike", finding->alike);
 	ncs_json_add(object, "evidence", evidence_of(finding, ras));
@@ -152,18 +150,11 @@ void ncs_diagnose_json(FILE *file, const struct ncs_diagnosis *diagnosis,
 		       const struct ncs_model *model,
 		       const struct ncs_stamp *stamp)
 {
-	json_t *object, *findings;
+	json_t *object = ncs_json_stamped(stamp), *findings = json_array();
 
-	object = ncs_json_document();
-	findings = json_array();
 	for (size_t i = 0; i < diagnosis->count; i++)
 		ncs_json_append(findings, finding_of(&diagnosis->findings[i],
 						     stamp->ras));
-	ncs_json_add_number(object, "schema", NCS_JSON_SCHEMA);
-	ncs_json_add_text(object, "host", stamp->host);
-	ncs_json_add_number(object, "monotonic_ns", stamp->monotonic_ns);
-	ncs_json_add_number(object, "realtime_ns", stamp->realtime_ns);
-	ncs_json_add(object, "recording", ncs_json_recording(stamp->replay));
 	ncs_json_add_number(object, "looks", diagnosis->passes);
 	ncs_json_add_number(object, "ranks_seen", model->rank_count);
 	ncs_json_add(object, "unreadable", ncs_json_unreadable(model));

@@ -152,9 +152,8 @@ static json_t *communicator_of(const struct ncs_communicator *communicator)
 	ncs_json_add_number(object, "ranks_silent", communicator->silent);
 	ncs_json_add_number(object, "ranks_finished", communicator->finished);
 	ncs_json_add_number(object, "ranks_dead", communicator->dead);
-	ncs_json_add_word(object, "function",
-			  known ? ncs_function_name(communicator->function) :
-				  NULL);
+	ncs_json_add_word_if(object, "function", known,
+			     ncs_function_name(communicator->function));
 	ncs_json_add_number_if(object, "sequence_number", known,
 			       progress->most);
 	ncs_json_add_number(object, "sequence_numbers_known", progress->known);
@@ -181,39 +180,22 @@ static json_t *communicator_of(const struct ncs_communicator *communicator)
 	return object;
 }
 
-static json_t *communicators_of(const struct ncs_model *model)
-{
-	json_t *communicators = json_array();
-
-	for (size_t i = 0; i < model->communicator_count; i++)
-		ncs_json_append(communicators,
-				communicator_of(&model->communicators[i]));
-	return communicators;
-}
+NCS_JSON_ARRAY(static json_t *communicators_of(const struct ncs_model *model),
+	       model->communicator_count,
+	       communicator_of(&model->communicators[i]))
 
 /* --- The sample ---------------------------------------------------------- */
 
-static json_t *ranks_of(const struct ncs_model *model, unsigned views)
-{
-	json_t *ranks = json_array();
-
-	for (size_t i = 0; i < model->rank_count; i++)
-		ncs_json_append(ranks,
-				ncs_dump_json_rank(model->ranks[i], views));
-	return ranks;
-}
+NCS_JSON_ARRAY(static json_t *ranks_of(const struct ncs_model *model,
+				       unsigned views),
+	       model->rank_count, ncs_dump_json_rank(model->ranks[i], views))
 
 void ncs_dump_json(FILE *file, const struct ncs_model *model,
 		   const struct ncs_stamp *stamp, enum ncs_view view)
 {
 	unsigned views = view == NCS_VIEW_COUNT ? UINT_MAX : 1u << view;
-	json_t *sample = ncs_json_document();
+	json_t *sample = ncs_json_stamped(stamp);
 
-	ncs_json_add_number(sample, "schema", NCS_JSON_SCHEMA);
-	ncs_json_add_text(sample, "host", stamp->host);
-	ncs_json_add_number(sample, "monotonic_ns", stamp->monotonic_ns);
-	ncs_json_add_number(sample, "realtime_ns", stamp->realtime_ns);
-	ncs_json_add(sample, "recording", ncs_json_recording(stamp->replay));
 	ncs_json_add_verdict(sample, model, model->diagnosis);
 	if (views & ~WITHOUT_RANKS)
 		ncs_json_add(sample, "ranks", ranks_of(model, views));

@@ -152,11 +152,10 @@ static json_t *class_of(const struct ncs_rank *rank, size_t index)
 	ncs_json_add_number_if(object, "size_bytes", sized,
 			       sized ? ncs_size_class_low(view->size_class) :
 				       0);
-	ncs_json_add_word(object, "algorithm",
-			  algorithm ? ncs_algorithm_name(view->algorithm) :
-				      NULL);
-	ncs_json_add_word(object, "protocol",
-			  protocol ? ncs_protocol_name(view->protocol) : NULL);
+	ncs_json_add_word_if(object, "algorithm", algorithm,
+			     ncs_algorithm_name(view->algorithm));
+	ncs_json_add_word_if(object, "protocol", protocol,
+			     ncs_protocol_name(view->protocol));
 	ncs_json_add_number(object, "operations", view->operations);
 	ncs_json_add_word(object, "timing",
 			  ncs_timing_name(ncs_class_timing(view)));
@@ -171,14 +170,8 @@ static json_t *class_of(const struct ncs_rank *rank, size_t index)
 	return object;
 }
 
-json_t *ncs_dump_json_classes(const struct ncs_rank *rank)
-{
-	json_t *classes = json_array();
-
-	for (size_t i = 0; i < rank->now.class_count; i++)
-		ncs_json_append(classes, class_of(rank, i));
-	return classes;
-}
+NCS_JSON_ARRAY(json_t *ncs_dump_json_classes(const struct ncs_rank *rank),
+	       rank->now.class_count, class_of(rank, i))
 
 /* --- Operations in flight ------------------------------------------------ */
 
@@ -216,26 +209,17 @@ static json_t *operation_of(const struct ncs_rank *rank,
 			       operation->range);
 	ncs_json_add_number_if(object, "launch", operation->launch != 0,
 			       operation->launch);
-	ncs_json_add_word(object, "phase",
-			  phase != NCS_LAUNCH_PHASE_UNKNOWN ?
-				  ncs_launch_phase_name(phase) :
-				  NULL);
+	ncs_json_add_word_if(object, "phase", phase != NCS_LAUNCH_PHASE_UNKNOWN,
+			     ncs_launch_phase_name(phase));
 	ncs_json_add_number(object, "children_started",
 			    operation->children_started);
 	ncs_json_add_number(object, "children_done", operation->children_done);
 	return object;
 }
 
-json_t *ncs_dump_json_operations(const struct ncs_rank *rank)
-{
-	const struct ncs_snapshot *snapshot = &rank->now;
-	json_t *operations = json_array();
-
-	for (size_t i = 0; i < snapshot->operation_count; i++)
-		ncs_json_append(operations,
-				operation_of(rank, &snapshot->operations[i]));
-	return operations;
-}
+NCS_JSON_ARRAY(json_t *ncs_dump_json_operations(const struct ncs_rank *rank),
+	       rank->now.operation_count,
+	       operation_of(rank, &rank->now.operations[i]))
 
 /* --- Ranges -------------------------------------------------------------- */
 
@@ -295,11 +279,5 @@ static json_t *range_of(const struct ncs_rank *rank,
 	return object;
 }
 
-json_t *ncs_dump_json_ranges(const struct ncs_rank *rank)
-{
-	json_t *ranges = json_array();
-
-	for (size_t i = 0; i < rank->now.range_count; i++)
-		ncs_json_append(ranges, range_of(rank, &rank->ranges[i]));
-	return ranges;
-}
+NCS_JSON_ARRAY(json_t *ncs_dump_json_ranges(const struct ncs_rank *rank),
+	       rank->now.range_count, range_of(rank, &rank->ranges[i]))

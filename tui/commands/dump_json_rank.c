@@ -53,17 +53,6 @@ static json_t *proxy_of(const struct ncs_rank *rank)
 
 /* --- Settings ------------------------------------------------------------ */
 
-static json_t *groups_of(const struct ncs_detail *detail)
-{
-	json_t *groups = json_array();
-
-	for (unsigned i = 0; i < NCS_GROUP_COUNT; i++)
-		if (detail->groups >> i & 1)
-			ncs_json_append(groups,
-					json_string(ncs_event_group_name(i)));
-	return groups;
-}
-
 static json_t *lease_of(const struct ncs_settings_view *settings,
 			uint64_t now_ns)
 {
@@ -88,7 +77,9 @@ static json_t *settings_of(const struct ncs_rank *rank)
 		return json_null();
 	object = json_object();
 	ncs_kernel_text(&settings->in_force, kernel, sizeof(kernel));
-	ncs_json_add(object, "events", groups_of(&settings->in_force));
+	ncs_json_add(object, "events",
+		     ncs_json_bits(ncs_event_group_name, NCS_GROUP_COUNT,
+				   settings->in_force.groups));
 	ncs_json_add_word(object, "kernel", kernel);
 	ncs_json_add_number(object, "sample",
 			    ncs_sample_period(&settings->in_force));
@@ -149,8 +140,8 @@ static json_t *kernel_timing_of(const struct ncs_rank *rank)
 
 	ncs_json_add_word(object, "status",
 			  ncs_kernel_status_name(kernel->status));
-	ncs_json_add_word(object, "asked",
-			  told ? ncs_kernel_timing_name(kernel->mode) : NULL);
+	ncs_json_add_word_if(object, "asked", told,
+			     ncs_kernel_timing_name(kernel->mode));
 	ncs_json_add_number_if(object, "period", kernel->period > 0,
 			       kernel->period);
 	ncs_json_add_number_if(object, "timed_calls", known,
@@ -212,9 +203,8 @@ static json_t *launches_of(const struct ncs_rank *rank)
 	ncs_json_add_number_if(object, "ended", follows, launches->ended);
 	ncs_json_add_time(object, "ended_ns", launches->ended_ns);
 	ncs_json_add_signed_if(object, "ahead", ahead >= 0, ahead);
-	ncs_json_add_word(object, "wait",
-			  wait.operation ? ncs_launch_wait_name(wait.kind) :
-					   NULL);
+	ncs_json_add_word_if(object, "wait", wait.operation,
+			     ncs_launch_wait_name(wait.kind));
 	ncs_json_add_time(object, "wait_since_ns",
 			  wait.operation ? wait.since_ns : 0);
 	ncs_json_add_number(object, "timed", launches->timed);
@@ -256,13 +246,8 @@ static json_t *cupti_of(const struct ncs_rank *rank)
 
 static json_t *outside_of(const struct ncs_rank *rank)
 {
-	json_t *names = json_array();
-
-	for (unsigned i = 0; i < NCS_OUTSIDE_CODE_COUNT; i++)
-		if (rank->now.outside_code >> i & 1)
-			ncs_json_append(names,
-					json_string(ncs_outside_code_name(i)));
-	return names;
+	return ncs_json_bits(ncs_outside_code_name, NCS_OUTSIDE_CODE_COUNT,
+			     rank->now.outside_code);
 }
 
 static json_t *channel_of(const struct ncs_rank *rank, size_t index)
@@ -275,9 +260,8 @@ static json_t *channel_of(const struct ncs_rank *rank, size_t index)
 	ncs_json_add_signed(object, "channel", channel->channel);
 	ncs_json_add_word(object, "direction", channel->send ? "send" : "recv");
 	ncs_json_add_signed(object, "peer", channel->peer);
-	ncs_json_add_word(object, "state",
-			  has_state ? ncs_channel_state_name(channel->state) :
-				      NULL);
+	ncs_json_add_word_if(object, "state", has_state,
+			     ncs_channel_state_name(channel->state));
 	ncs_json_add_time(object, "since_ns",
 			  has_state ? channel->since_ns : 0);
 	ncs_json_add_number(object, "operations_started",
@@ -297,14 +281,8 @@ static json_t *channel_of(const struct ncs_rank *rank, size_t index)
 	return object;
 }
 
-static json_t *channels_of(const struct ncs_rank *rank)
-{
-	json_t *channels = json_array();
-
-	for (size_t i = 0; i < rank->now.channel_count; i++)
-		ncs_json_append(channels, channel_of(rank, i));
-	return channels;
-}
+NCS_JSON_ARRAY(static json_t *channels_of(const struct ncs_rank *rank),
+	       rank->now.channel_count, channel_of(rank, i))
 
 /* --- Sampling and estimates ---------------------------------------------- */
 
@@ -425,11 +403,8 @@ static json_t *lateness_figures(const struct ncs_lateness *lateness)
 	ncs_json_add_number_if(object, "exclusive_ns", lateness->last > 0,
 			       lateness->exclusive_ns);
 	ncs_json_add_number_if(object, "error_ns", known, lateness->error_ns);
-	ncs_json_add_word(
-		object, "cause",
-		lateness->last > 0 ?
-			ncs_late_cause_name(ncs_lateness_cause(lateness)) :
-			NULL);
+	ncs_json_add_word_if(object, "cause", lateness->last > 0,
+			     ncs_late_cause_name(ncs_lateness_cause(lateness)));
 	ncs_json_add(object, "causes_ns",
 		     ncs_json_counts(ncs_late_cause_name, lateness->cause_ns, 0,
 				     NCS_LATE_CAUSE_COUNT));

@@ -9,6 +9,7 @@
 
 #include "analysis/base/utf8.h"
 #include "analysis/model/job_step.h"
+#include "tui/commands/dump_command.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/job_verdict.h"
 #include "tui/text/output.h"
@@ -30,6 +31,18 @@ json_t *ncs_json_document(void)
 {
 	json_set_alloc_funcs(allocate, free);
 	return json_object();
+}
+
+json_t *ncs_json_stamped(const struct ncs_stamp *stamp)
+{
+	json_t *document = ncs_json_document();
+
+	ncs_json_add_number(document, "schema", NCS_JSON_SCHEMA);
+	ncs_json_add_text(document, "host", stamp->host);
+	ncs_json_add_number(document, "monotonic_ns", stamp->monotonic_ns);
+	ncs_json_add_number(document, "realtime_ns", stamp->realtime_ns);
+	ncs_json_add(document, "recording", ncs_json_recording(stamp->replay));
+	return document;
 }
 
 void ncs_json_print(FILE *file, json_t *document, size_t flags)
@@ -98,6 +111,12 @@ void ncs_json_add_word(json_t *object, const char *key, const char *word)
 	ncs_json_add(object, key, word ? json_string(word) : json_null());
 }
 
+void ncs_json_add_word_if(json_t *object, const char *key, bool known,
+			  const char *word)
+{
+	ncs_json_add_word(object, key, known ? word : NULL);
+}
+
 json_t *ncs_json_clean(const char *raw)
 {
 	char clean[4096 + 1];
@@ -126,6 +145,17 @@ json_t *ncs_json_counts(const char *(*name)(unsigned index),
 	for (unsigned i = first; i < end; i++)
 		ncs_json_add_number(object, name(i), values[i]);
 	return object;
+}
+
+json_t *ncs_json_bits(const char *(*name)(unsigned index), unsigned count,
+		      uint64_t bits)
+{
+	json_t *names = json_array();
+
+	for (unsigned i = 0; i < count; i++)
+		if (bits >> i & 1)
+			ncs_json_append(names, json_string(name(i)));
+	return names;
 }
 
 /* --- Communicators ------------------------------------------------------ */
@@ -289,15 +319,8 @@ static json_t *node_of(const struct ncs_node *node, uint64_t now_ns)
 	return object;
 }
 
-json_t *ncs_json_nodes(const struct ncs_model *model)
-{
-	json_t *nodes = json_array();
-
-	for (size_t i = 0; i < model->node_count; i++)
-		ncs_json_append(nodes, node_of(&model->nodes[i],
-					       model->now_ns));
-	return nodes;
-}
+NCS_JSON_ARRAY(json_t *ncs_json_nodes(const struct ncs_model *model),
+	       model->node_count, node_of(&model->nodes[i], model->now_ns))
 
 /* Adds why a time is not known, null if it is, and the time. */
 static void add_cost_time(json_t *object, const char *why_key, const char *key,
@@ -347,10 +370,9 @@ void ncs_json_add_verdict(json_t *object, const struct ncs_model *model,
 	char line[NCS_SENTENCE_MAX + 64];
 	enum ncs_verdict_severity severity = ncs_job_severity(diagnosis, model);
 
-	ncs_json_add_word(object, "severity",
-			  severity != NCS_SEVERITY_UNSEEN ?
-				  ncs_severity_name(severity) :
-				  NULL);
+	ncs_json_add_word_if(object, "severity",
+			     severity != NCS_SEVERITY_UNSEEN,
+			     ncs_severity_name(severity));
 	ncs_verdict_line(diagnosis, model, line, sizeof(line));
 	ncs_json_add_text_if(object, "verdict_line",
 			     diagnosis->count > 0 || model->rank_count > 0 ||

@@ -15,14 +15,18 @@
 #include "analysis/diagnosis/episodes.h"
 #include "record/replay/replay.h"
 
+struct ncs_stamp; /* tui/commands/dump_command.h */
+
 /* The version of all documents that are one object. It grows when a name that
  * was there is renamed, goes, or means something else. */
 #define NCS_JSON_SCHEMA 2
 
-/* Creates an object for a whole document. From then on, lack of memory ends the
+/* Creates an object for a whole document, the second one with where and when its
+ * sample was taken. From then on, lack of memory ends the
  * program with NCS_EXIT_NOTHING: an object without one of its keys would
  * mislead programs that read it. */
 json_t *ncs_json_document(void);
+json_t *ncs_json_stamped(const struct ncs_stamp *stamp);
 
 /* Prints a document on one line and releases it. `flags` are those of
  * json_dumpf(). The caller checks for write errors (ferror()). */
@@ -50,8 +54,10 @@ void ncs_json_add_signed_if(json_t *object, const char *key, bool known,
 void ncs_json_add_real(json_t *object, const char *key, double value);
 void ncs_json_add_bool(json_t *object, const char *key, bool value);
 
-/* Adds a word of ncclstat's own tables; null if `word` is NULL. */
+/* Add a word of ncclstat's own tables; null if `word` is NULL, or not known. */
 void ncs_json_add_word(json_t *object, const char *key, const char *word);
+void ncs_json_add_word_if(json_t *object, const char *key, bool known,
+			  const char *word);
 /* Add a string from outside, cleaned. ncs_json_add_text_if() adds null unless
  * the string is known and not empty. */
 void ncs_json_add_text(json_t *object, const char *key, const char *raw);
@@ -62,6 +68,22 @@ void ncs_json_add_text_if(json_t *object, const char *key, bool known,
  * their names. */
 json_t *ncs_json_counts(const char *(*name)(unsigned index),
 			const uint64_t *values, unsigned first, unsigned end);
+
+/* Returns a new array of the names of those of `count` bits that are set. */
+json_t *ncs_json_bits(const char *(*name)(unsigned index), unsigned count,
+		      uint64_t bits);
+
+/* Defines a function that returns a new array, of `item` for each i below
+ * `count`. */
+#define NCS_JSON_ARRAY(function, count, item) \
+	function \
+	{ \
+		json_t *array = json_array(); \
+\
+		for (size_t i = 0; i < (count); i++) \
+			ncs_json_append(array, item); \
+		return array; \
+	}
 
 /* Returns a new string with the cleaned text of `raw`. */
 json_t *ncs_json_clean(const char *raw);

@@ -18,13 +18,8 @@
 static json_t *begin(const struct ncs_replay *replay, const char *directory)
 {
 	struct ncs_stamp stamp = ncs_dump_stamp(replay);
-	json_t *list = ncs_json_document();
+	json_t *list = ncs_json_stamped(&stamp);
 
-	ncs_json_add_number(list, "schema", NCS_JSON_SCHEMA);
-	ncs_json_add_text(list, "host", stamp.host);
-	ncs_json_add_number(list, "monotonic_ns", stamp.monotonic_ns);
-	ncs_json_add_number(list, "realtime_ns", stamp.realtime_ns);
-	ncs_json_add(list, "recording", ncs_json_recording(replay));
 	ncs_json_add_text_if(list, "directory", directory != NULL, directory);
 	ncs_json_add(list, "segments", json_array());
 	ncs_json_add(list, "files", json_array());
