@@ -49,15 +49,6 @@ static struct ncs_process_state state_of(const struct ncs_process *process,
 	return latest.state;
 }
 
-struct ncs_process_state ncs_process_state_at(const struct ncs_header *header,
-					      uint64_t now_ns)
-{
-	struct ncs_process process;
-
-	ncs_process_of_header(header, &process);
-	return state_of(&process, now_ns);
-}
-
 /* Describes the process of a segment as it is seen here, if it is. */
 static void describe_here(const struct ncs_reader *reader,
 			  struct ncs_process *process)

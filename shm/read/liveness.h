@@ -13,7 +13,6 @@
 #include "ncclstat/snapshot.h"
 #include "shm/process.h"
 
-struct ncs_header; /* ncclstat/abi_header.h */
 struct ncs_reader; /* ncclstat/reader.h */
 
 /* The state of a process, as far as this process can tell. */
@@ -32,17 +31,11 @@ enum ncs_liveness ncs_liveness_of(uint64_t life, bool process_gone,
  * for a process of another PID namespace. */
 bool ncs_process_is_gone(const struct ncs_process *process);
 
-/* Returns the state of the process that made the segment with this header.
- * Each thread caches the latest answer: consecutive calls with the same process
- * and the same `now_ns` read /proc once. If `now_ns` is 0 nothing is cached. */
-struct ncs_process_state ncs_process_state_at(const struct ncs_header *header,
-					      uint64_t now_ns);
-
-/* Returns the state of the process of a reader's segment. More than
- * ncs_process_state_at() it knows whether anybody holds the segment
- * (shm/object.h): so also in another PID namespace whether the process has
- * ended, and in this one whether it has called exec(). An image has the state
- * that was recorded. */
+/* Returns the state of the process of a reader's segment: also in another PID
+ * namespace whether it has ended, and in this one whether it has called exec(),
+ * as far as it is known whether anybody holds the segment (shm/object.h). An image
+ * has the state that was recorded. Each thread caches what /proc says last: of the
+ * same process at the same `now_ns`, unless that is 0, it is read once. */
 struct ncs_process_state ncs_reader_process(const struct ncs_reader *reader,
 					    uint64_t now_ns);
 

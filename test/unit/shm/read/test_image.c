@@ -221,14 +221,13 @@ static void process_state_is_that_of_the_segments_process(void **state)
 	struct image_taking image;
 
 	open_image(&image, fixture);
-	assert_false(
-		ncs_process_state_at(ncs_reader_header(image.reader), 1).gone);
+	assert_false(ncs_reader_process(image.reader, 1).gone);
 	close_image(&image);
 	segment_fixture_dead_process(&dead);
 	segment_fixture_make(fixture, &dead, 1, &writer);
 	assert_int_equal(ncs_reader_open(writer.path, &reader, NULL, 0),
 			 NCS_ATTACHED);
-	assert_true(ncs_process_state_at(ncs_reader_header(reader), 2).gone);
+	assert_true(ncs_reader_process(reader, 2).gone);
 	ncs_reader_close(reader);
 	segment_fixture_let_go(&writer);
 }
