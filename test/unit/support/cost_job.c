@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ncclstat/abi_values.h"
+#include "ncclstat/names.h"
 #include "shm/array.h"
 #include "shm/hash.h"
 
@@ -81,7 +82,7 @@ static struct launch launch_on(struct cost_job *job, unsigned rank,
 			       unsigned stream)
 {
 	double call_ns = job->host_ns[rank], before_ns;
-	struct launch launch = { call_ns, call_ns + LAUNCH_NS, 0 };
+	struct launch launch = { call_ns, call_ns + job->options.launch_ns, 0 };
 
 	job->host_ns[rank] = launch.launched_ns + 2 * US;
 	before_ns = job->stream_ns[rank][stream];
@@ -136,23 +137,52 @@ static double transfer_ns(struct cost_job *job, double ns)
 		       ns;
 }
 
-static void collective(struct cost_job *job, unsigned stream, unsigned function,
-		       uint64_t bytes, double ns)
+/* Ranks of an operation, one after the other from the first on. */
+struct members {
+	uint64_t comm_id;
+	unsigned first, count;
+	uint64_t number;
+};
+
+static void join(struct cost_job *job, const struct members *members,
+		 unsigned stream, unsigned function, uint64_t bytes, double ns)
 {
 	struct launch launches[COST_JOB_RANKS_MAX];
 	double end_ns = 0;
-	uint64_t number = job->numbers[function]++;
 
-	for (unsigned i = 0; i < job->options.ranks; i++) {
-		launches[i] = launch_on(job, i, stream);
+	for (unsigned i = 0; i < members->count; i++) {
+		unsigned rank = (members->first + i) % job->options.ranks;
+
+		launches[i] = launch_on(job, rank, stream);
 		end_ns = fmax(end_ns, launches[i].begin_ns);
 	}
 	end_ns += transfer_ns(job, ns);
-	for (unsigned i = 0; i < job->options.ranks; i++) {
-		add_part(job, i, stream, &launches[i], end_ns, function, -1,
-			 number, bytes);
-		end_launch(job, i, stream, end_ns);
+	for (unsigned i = 0; i < members->count; i++) {
+		unsigned rank = (members->first + i) % job->options.ranks;
+		struct ncs_cost_part *part;
+
+		add_part(job, rank, stream, &launches[i], end_ns, function, -1,
+			 members->number, bytes);
+		part = &job->parts[job->count - 1];
+		part->comm_id = members->comm_id;
+		part->member = (int)i;
+		part->members = (int)members->count;
+		if (function == NCS_FUNCTION_SEND_RECV) {
+			part->function = i ? NCS_FUNCTION_RECV :
+					     NCS_FUNCTION_SEND;
+			part->peer = !i;
+		}
+		end_launch(job, rank, stream, end_ns);
 	}
+}
+
+static void collective(struct cost_job *job, unsigned stream, unsigned function,
+		       uint64_t bytes, double ns)
+{
+	const struct members all = { COMM_ID, 0, job->options.ranks,
+				     job->numbers[function]++ };
+
+	join(job, &all, stream, function, bytes, ns);
 }
 
 /* Small data from rank 0 to the others, or to it: a rank that sends waits for none. */
@@ -322,13 +352,77 @@ static void step_pipeline(struct cost_job *job)
 	collective(job, COMPUTE, NCS_FUNCTION_ALL_REDUCE, 1 << 20, 0.3 * MS);
 }
 
+static unsigned algorithm_of(const struct cost_job *job, uint64_t number)
+{
+	if (job->options.algorithm != NCS_ALGORITHM_UNKNOWN)
+		return job->options.algorithm;
+	return number % 2 ? NCS_ALGORITHM_RING : NCS_ALGORITHM_TREE;
+}
+
+static double size_ns(const struct cost_job *job, const struct members *members,
+		      uint64_t bytes)
+{
+	const struct cost_options *options = &job->options;
+	unsigned last = (members->first + members->count - 1) % options->ranks;
+	bool spans_hosts = members->first / options->ranks_per_host !=
+			   last / options->ranks_per_host;
+	bool is_tree = algorithm_of(job, members->number) == NCS_ALGORITHM_TREE;
+	double steps = members->count == 2 ? 1 :
+		       is_tree             ? 2 * ceil(log2(members->count)) :
+					     2 * (members->count - 1.0);
+
+	return options->alpha_ns * steps +
+	       options->beta_ns * (double)bytes * (is_tree ? 1.5 : 1) *
+		       (spans_hosts ? options->beta_inter_node : 1);
+}
+
+/* Returns the ranks of the operation of a step. */
+static struct members choose(struct cost_job *job)
+{
+	const struct cost_options *options = &job->options;
+	double what = chance(job, 0, 700);
+	struct members few = { 0 };
+	unsigned kind = options->group > 0 && what < -0.2 ? 0 : 1;
+
+	if (kind == 1 && (!options->sends || what > 0.4))
+		return (struct members){
+			COMM_ID, 0, options->ranks,
+			job->numbers[NCS_FUNCTION_ALL_REDUCE]++
+		};
+	few.count = kind == 0 ? options->group : 2;
+	few.first = kind == 0 ? job->step % (options->ranks / few.count) *
+					few.count :
+				job->step % options->ranks;
+	few.comm_id = 100 + 100 * kind + few.first;
+	few.number = job->few_numbers[kind][few.first]++;
+	return few;
+}
+
+static void step_sizes(struct cost_job *job)
+{
+	const struct members members = choose(job);
+	unsigned size = 18 + (unsigned)floor(6 * chance(job, 0, 701));
+	uint64_t bytes = UINT64_C(1) << size;
+
+	job->work++;
+	/* Sometimes there is nothing to compute. */
+	for (unsigned i = 0; i < members.count && chance(job, 0, 702) > -0.6;
+	     i++)
+		compute(job, (members.first + i) % job->options.ranks,
+			job->options.work_ns);
+	join(job, &members, COMPUTE,
+	     members.comm_id < 200 ? NCS_FUNCTION_ALL_REDUCE :
+				     NCS_FUNCTION_SEND_RECV,
+	     bytes, size_ns(job, &members, bytes));
+}
+
 static void run_step(struct cost_job *job)
 {
 	static void (*const steps[])(struct cost_job *) = {
 		[COST_DDP] = step_ddp,           [COST_FSDP] = step_fsdp,
 		[COST_TENSOR] = step_tensor,     [COST_MOE] = step_moe,
 		[COST_PIPELINE] = step_pipeline, [COST_BUFFERS] = step_buffers,
-		[COST_SERVER] = step_server,
+		[COST_SERVER] = step_server,     [COST_SIZES] = step_sizes,
 	};
 	const struct cost_options *options = &job->options;
 	unsigned step = job->step;
@@ -353,6 +447,70 @@ static void run_step(struct cost_job *job)
 				job->host_ns[i],
 				job->step_ends_ns[i][step - options->ahead]);
 	}
+}
+
+/* --- Joined operations ---------------------------------------------------- */
+
+static struct ncs_part part_of(const struct cost_job *job,
+			       const struct ncs_cost_part *cost)
+{
+	return (struct ncs_part){
+		.comm_id = cost->comm_id,
+		.rank = cost->member,
+		.nranks = cost->members,
+		.owner = cost->rank,
+		.function = cost->function,
+		.algorithm = (uint8_t)algorithm_of(job, cost->number),
+		.protocol = NCS_PROTOCOL_SIMPLE,
+		.peer = cost->peer,
+		.number = cost->number,
+		.bytes = cost->bytes,
+		.stream = cost->stream,
+		.at_ns = {
+			[NCS_MOMENT_CALL] = cost->call_ns,
+			[NCS_MOMENT_LAUNCH] = cost->call_ns,
+			[NCS_MOMENT_OPERATION] = cost->launched_ns,
+			[NCS_MOMENT_STREAM] = cost->begin_ns,
+			[NCS_MOMENT_STREAM_END] = cost->end_ns,
+			[NCS_MOMENT_LAST_END] = cost->end_ns,
+		},
+	};
+}
+
+bool cost_job_operation(const struct cost_job *job, size_t *at,
+			struct cost_operation *operation)
+{
+	const struct ncs_cost_part *parts = &job->parts[*at];
+	uint64_t first_end_ns = UINT64_MAX;
+
+	if (*at == job->count)
+		return false;
+	for (int i = 0; i < parts->members; i++) {
+		operation->parts[i] = part_of(job, &parts[i]);
+		if (parts[i].number != parts->number)
+			abort();
+		if (parts[i].end_ns < first_end_ns)
+			first_end_ns = parts[i].end_ns;
+	}
+	operation->joined = (struct ncs_joined){
+		.comm_id = parts->comm_id,
+		.function = parts->function == NCS_FUNCTION_SEND ?
+				    NCS_FUNCTION_SEND_RECV :
+				    parts->function,
+		.number = parts->number,
+		.is_complete = true,
+		.is_whole = true,
+		.wait_rule = NCS_WAIT_FOR_ALL,
+		.arrival = NCS_MOMENT_STREAM,
+		.end = NCS_MOMENT_STREAM_END,
+		.end_is_trusted = true,
+		.first_end_ns = first_end_ns,
+		.turn_ns = first_end_ns,
+		.count = (size_t)parts->members,
+		.parts = operation->parts,
+	};
+	*at += operation->joined.count;
+	return true;
 }
 
 /* --- The source ----------------------------------------------------------- */
@@ -494,6 +652,9 @@ struct cost_options cost_job_options(enum cost_shape shape, unsigned seed)
 		.buckets = 4,
 		.noise = 0.01,
 		.gap_ns = 0.3 * MS,
+		.launch_ns = LAUNCH_NS,
+		.ranks_per_host = COST_JOB_RANKS_MAX,
+		.algorithm = NCS_ALGORITHM_RING,
 		.victim = 1,
 		.size = 1,
 	};

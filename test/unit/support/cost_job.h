@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A job whose times are sums and maxima: hosts call, streams wait, operations end
  * with their last rank. Each launch is timed on its stream. The same job can be made
- * without its fault, so that the true cost of a rank is known: what a fault costs.
+ * without its fault, or with another change, so that the true effect is known.
+ * What it makes is read as parts for the cost of ranks, as joined operations for the
+ * critical path, or as records of a source.
  *
  * Chance depends on the place in the job only: a fault changes nothing but what it
  * delays. Everything is a function of the options.
@@ -11,6 +13,7 @@
 
 #include "analysis/base/source.h"
 #include "analysis/cost/cost.h"
+#include "analysis/records/join.h"
 #include "ncclstat/abi_header.h"
 
 #define COST_JOB_RANKS_MAX 16u
@@ -23,8 +26,9 @@ enum cost_shape {
 	COST_TENSOR,   /* each layer waits for its AllReduce */
 	COST_MOE,      /* ranks exchange tokens, and have unequal work */
 	COST_PIPELINE, /* each rank is a stage */
-	COST_BUFFERS, /* COST_DDP; rank 0 broadcasts buffers at first */
-	COST_SERVER, /* rank 0 alone updates what it broadcasts to all */
+	COST_BUFFERS,  /* COST_DDP; rank 0 broadcasts buffers at first */
+	COST_SERVER,   /* rank 0 alone updates what it broadcasts to all */
+	COST_SIZES, /* a step is one AllReduce of any size, sometimes of few */
 };
 
 enum cost_fault {
@@ -44,6 +48,17 @@ struct cost_options {
 	unsigned ahead;
 	double noise;  /* works differ by so much, as a share, either way */
 	double gap_ns; /* the host's own work each step */
+	double launch_ns; /* from a call until it is launched */
+	/* Of COST_SIZES. Ranks work before most operations; some are of `group`
+	 * neighbours (0: none), some go from a rank to the next. */
+	double work_ns;
+	unsigned group;
+	bool sends;
+	double alpha_ns;        /* for each step of the algorithm */
+	double beta_ns;         /* for each byte … */
+	double beta_inter_node; /* … and by this factor between hosts */
+	unsigned ranks_per_host;
+	unsigned algorithm; /* enum ncs_algorithm; UNKNOWN: alternates */
 	enum cost_fault fault;
 	unsigned victim;
 	double size;
@@ -65,6 +80,7 @@ struct cost_job {
 	double *step_ends_ns[COST_JOB_RANKS_MAX];
 	uint64_t numbers[NCS_FUNCTION_COUNT];
 	uint64_t messages; /* on each connection */
+	uint64_t few_numbers[2][COST_JOB_RANKS_MAX]; /* by their first rank */
 	unsigned step, work;
 	/* The pass of the source that goes on. */
 	uint64_t now_ns, before_ns;
@@ -83,6 +99,18 @@ struct cost_options cost_job_options(enum cost_shape shape, unsigned seed);
  * cost_job_free(). */
 struct cost_job *cost_job_new(const struct cost_options *options);
 void cost_job_free(struct cost_job *job);
+
+/* An operation, as joined records of it tell; its parts have all moments of a
+ * stream. */
+struct cost_operation {
+	struct ncs_joined joined;
+	struct ncs_part parts[COST_JOB_RANKS_MAX];
+};
+
+/* Makes the operation whose parts begin at *at, and moves *at behind them. Returns
+ * false at the end. Not for exchanges, nor for messages of pipelines. */
+bool cost_job_operation(const struct cost_job *job, size_t *at,
+			struct cost_operation *operation);
 
 /* Returns what its fault truly costs from a step on: the share of the time that the
  * job would be without. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the pass along the critical path. Its results are compared with
  * those of another way: the longest path of an explicit graph, and jobs
- * generated with the change made. */
+ * with the change made. */
 #include <malloc.h>
 #include <math.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 #include "analysis/base/value_names.h"
 #include "analysis/path/critical_path.h"
-#include "test/unit/support/generated_job.h"
+#include "test/unit/support/cost_job.h"
 
 #define START_NS UINT64_C(1000000000)
 #define SUMS (1 + NCS_SCENARIOS_MAX)
@@ -713,68 +713,84 @@ static void the_pass_finds_the_longest_path(void **state)
 
 /* --- Jobs with the change made -------------------------------------------- */
 
-#define KINDS 3
-#define RANKS_MAX 100u
+/* Owners are ranks in the communicator of all, and in smaller ones. */
+#define OWNERS (2 * COST_JOB_RANKS_MAX)
 
-/* The operations of a generated job, in the order of their first ends. */
+/* The operations of a job in the order of their first ends. */
 struct recorded_job {
+	struct cost_operation *operations;
 	struct ncs_joined *joined;
 	size_t count;
-	struct ncs_path_owner owners[RANKS_MAX * KINDS];
-	size_t owner_count;
+	struct ncs_path_owner owners[OWNERS];
 	double elapsed_ns;
 };
 
-static void record(struct recorded_job *recorded,
-		   const struct gen_options *options)
+/* Makes the records those of kernels and proxies: nothing is timed on its
+ * stream. */
+static void take_stream_times(struct cost_operation *operation)
 {
-	struct gen_job *job = gen_new(options);
-	const struct ncs_joined *joined;
+	operation->joined.arrival = NCS_MOMENT_KERNEL;
+	operation->joined.end = NCS_MOMENT_LAST_END;
+	for (size_t i = 0; i < operation->joined.count; i++) {
+		uint64_t *at_ns = operation->parts[i].at_ns;
 
-	assert_non_null(job);
-	*recorded = (struct recorded_job){
-		.owner_count = options->ranks * (options->pipeline ? 3 :
-						 options->group    ? 2 :
-								     1),
-	};
-	recorded->joined =
-		calloc(options->operations, sizeof(*recorded->joined));
+		at_ns[NCS_MOMENT_KERNEL] = at_ns[NCS_MOMENT_STREAM];
+		at_ns[NCS_MOMENT_LAUNCH] = at_ns[NCS_MOMENT_STREAM] =
+			at_ns[NCS_MOMENT_STREAM_END] = 0;
+	}
+}
+
+static void record(struct recorded_job *recorded,
+		   const struct cost_options *options)
+{
+	struct cost_job *job = cost_job_new(options);
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+
+	*recorded = (struct recorded_job){ 0 };
+	recorded->operations =
+		calloc(options->steps + 1, sizeof(*recorded->operations));
+	recorded->joined = calloc(options->steps, sizeof(*recorded->joined));
+	assert_non_null(recorded->operations);
 	assert_non_null(recorded->joined);
-	while ((joined = gen_next(job))) {
-		struct ncs_part *parts = malloc(joined->count * sizeof(*parts));
+	for (size_t at = 0, i = 0;
+	     cost_job_operation(job, &at, &recorded->operations[i]); i++) {
+		struct cost_operation *operation = &recorded->operations[i];
 
-		assert_non_null(parts);
-		memcpy(parts, joined->parts, joined->count * sizeof(*parts));
-		recorded->joined[recorded->count] = *joined;
-		recorded->joined[recorded->count++].parts = parts;
+		take_stream_times(operation);
+		for (size_t k = 0; k < operation->joined.count; k++) {
+			struct ncs_part *part = &operation->parts[k];
+			const uint64_t *at_ns = part->at_ns;
+
+			if (at_ns[NCS_MOMENT_CALL] < first_ns)
+				first_ns = at_ns[NCS_MOMENT_CALL];
+			if (at_ns[NCS_MOMENT_LAST_END] > last_ns)
+				last_ns = at_ns[NCS_MOMENT_LAST_END];
+			if (part->nranks < (int)options->ranks)
+				part->owner += options->ranks;
+		}
+		recorded->joined[i] = operation->joined;
+		recorded->count++;
 	}
 	qsort(recorded->joined, recorded->count, sizeof(*recorded->joined),
 	      by_first_end);
-	recorded->elapsed_ns = gen_elapsed_ns(job);
-	for (unsigned i = 0; i < recorded->owner_count; i++) {
+	recorded->elapsed_ns = (double)(last_ns - first_ns);
+	for (unsigned i = 0; i < 2 * options->ranks; i++) {
 		recorded->owners[i].rank = i % options->ranks;
 		recorded->owners[i].host =
 			i % options->ranks / options->ranks_per_host;
 	}
-	gen_free(job);
+	cost_job_free(job);
 }
 
 static void release(struct recorded_job *recorded)
 {
-	for (size_t i = 0; i < recorded->count; i++) {
-		union {
-			const struct ncs_part *parts;
-			void *memory;
-		} parts = { recorded->joined[i].parts };
-
-		free(parts.memory);
-	}
+	free(recorded->operations);
 	free(recorded->joined);
 }
 
 /* Runs the pass over a recorded job with one scenario, or none if NULL. */
 static struct ncs_path_sum run_pass(const struct recorded_job *recorded,
-				    const struct gen_options *options,
+				    const struct cost_options *options,
 				    const char *specification,
 				    struct ncs_path_report *report)
 {
@@ -782,7 +798,7 @@ static struct ncs_path_sum run_pass(const struct recorded_job *recorded,
 	struct ncs_fits fits = { 0 };
 	struct ncs_path_options path_options = {
 		.owners = recorded->owners,
-		.owner_count = recorded->owner_count,
+		.owner_count = 2 * options->ranks,
 		.rank_count = options->ranks,
 		.scenarios = &scenario,
 		.scenario_count = specification != NULL,
@@ -817,9 +833,28 @@ static struct ncs_path_sum run_pass(const struct recorded_job *recorded,
 	return sum;
 }
 
+static struct cost_options usual(void)
+{
+	struct cost_options options = cost_job_options(COST_SIZES, 1);
+
+	options.ranks = 8;
+	options.ranks_per_host = 4;
+	options.steps = 400;
+	options.ahead = 1;
+	options.noise = 0.1;
+	options.gap_ns = 60e3;
+	options.launch_ns = 15e3;
+	options.work_ns = 440e3;
+	options.alpha_ns = 3e3;
+	options.beta_ns = 0.02;
+	options.beta_inter_node = 1;
+	options.algorithm = NCS_ALGORITHM_RING;
+	return options;
+}
+
 static void replay_without_changes_gives_recorded_time(void **state)
 {
-	struct gen_options options = gen_usual;
+	struct cost_options options = usual();
 	struct ncs_path_report report;
 	struct recorded_job recorded;
 	struct ncs_path_sum sum;
@@ -827,9 +862,9 @@ static void replay_without_changes_gives_recorded_time(void **state)
 
 	(void)state;
 	options.group = 4;
-	options.pipeline = true;
+	options.sends = true;
 	options.ranks = 16;
-	options.operations = 2000;
+	options.steps = 2000;
 	record(&recorded, &options);
 	sum = run_pass(&recorded, &options, NULL, &report);
 	assert_true(fabs(report.measured_ns - recorded.elapsed_ns) < 2);
@@ -843,87 +878,88 @@ static void replay_without_changes_gives_recorded_time(void **state)
 struct job_change {
 	const char *specification;
 	/* Sets the options of the job before the change. */
-	void (*prepare)(struct gen_options *options);
+	void (*prepare)(struct cost_options *options);
 	/* Makes the change. */
-	void (*make)(struct gen_options *options);
+	void (*make)(struct cost_options *options);
 };
 
-static void as_usual(struct gen_options *options)
+static void as_usual(struct cost_options *options)
 {
 	(void)options;
 }
 
-static void network_twice(struct gen_options *options)
+static void network_twice(struct cost_options *options)
 {
 	options->beta_ns /= 2;
 }
 
-static void network_half(struct gen_options *options)
+static void network_half(struct cost_options *options)
 {
 	options->beta_ns *= 2;
 }
 
-static void slow_between_hosts(struct gen_options *options)
+static void slow_between_hosts(struct cost_options *options)
 {
 	options->beta_inter_node = 3;
 	options->group = 4;
 }
 
-static void fast_between_hosts(struct gen_options *options)
+static void fast_between_hosts(struct cost_options *options)
 {
 	options->beta_inter_node = 1.5;
 }
 
-static void less_latency(struct gen_options *options)
+static void less_latency(struct cost_options *options)
 {
 	options->alpha_ns -= 2000;
 }
 
-static void slow_rank(struct gen_options *options)
+static void slow_rank(struct cost_options *options)
 {
-	options->straggler = 5;
-	options->straggler_factor = 2;
+	options->fault = COST_GPU;
+	options->victim = 5;
+	options->size = 2;
 }
 
-static void no_slow_rank(struct gen_options *options)
+static void no_slow_rank(struct cost_options *options)
 {
-	options->straggler_factor = 1;
+	options->fault = COST_HEALTHY;
 }
 
-static void half_producer(struct gen_options *options)
+static void half_producer(struct cost_options *options)
 {
-	options->producer_ns /= 2;
+	options->work_ns /= 2;
 }
 
 /* Each call follows the end of the operation before it. */
-static void synchronous(struct gen_options *options)
+static void synchronous(struct cost_options *options)
 {
-	options->ahead = 1;
-	options->producer_ns = 0;
+	options->ahead = 0;
+	options->work_ns = 0;
 }
 
-static void half_host(struct gen_options *options)
+static void half_host(struct cost_options *options)
 {
-	options->host_ns /= 2;
+	options->gap_ns /= 2;
 }
 
-static void half_launch(struct gen_options *options)
+static void half_launch(struct cost_options *options)
 {
 	options->launch_ns /= 2;
 }
 
-static void both_algorithms(struct gen_options *options)
+static void both_algorithms(struct cost_options *options)
 {
 	options->algorithm = NCS_ALGORITHM_UNKNOWN;
 	options->ranks = 16;
 }
 
-static void ring_only(struct gen_options *options)
+static void ring_only(struct cost_options *options)
 {
 	options->algorithm = NCS_ALGORITHM_RING;
 }
 
-static void tree_only(struct gen_options *options)
+static void tree_only(struct cost_options *options)
 {
 	options->algorithm = NCS_ALGORITHM_TREE;
 }
@@ -947,7 +983,7 @@ static void prediction_matches_job_with_change_made(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		const struct job_change *change = &changes[i];
-		struct gen_options options = gen_usual;
+		struct cost_options options = usual();
 		struct recorded_job before, after;
 		struct ncs_path_report report;
 		struct ncs_path_sum sum;
@@ -1013,7 +1049,7 @@ static void note_ends_late(struct recorded_job *recorded, uint64_t late_ns)
 
 /* Fails unless the time in a run of the pass is the sum of its causes. */
 static void check_causes(const struct recorded_job *recorded,
-			 const struct gen_options *options, const char *change)
+			 const struct cost_options *options, const char *change)
 {
 	struct ncs_path_report report;
 	struct ncs_path_sum sum = run_pass(recorded, options, change, &report);
@@ -1030,11 +1066,11 @@ static void time_with_a_change_is_the_sum_of_its_causes(void **state)
 {
 	static const char *const made[] = { NULL, "latency:-500us", "net:x50",
 					    "launch:0.1" };
-	struct gen_options options = gen_usual;
+	struct cost_options options = usual();
 	struct recorded_job recorded;
 
 	(void)state;
-	options.operations = 100;
+	options.steps = 100;
 	record(&recorded, &options);
 	note_ends_late(&recorded, 400000);
 	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
@@ -1051,13 +1087,13 @@ static void time_with_a_change_is_the_sum_of_its_causes(void **state)
 
 static void what_is_not_known_is_told(void **state)
 {
-	struct gen_options options = gen_usual;
+	struct cost_options options = usual();
 	struct ncs_path_report report;
 	struct recorded_job recorded;
 	struct ncs_path_sum sum;
 
 	(void)state;
-	options.operations = 100;
+	options.steps = 100;
 	record(&recorded, &options);
 	for (size_t i = 0; i < 2; i++) {
 		recorded.joined[i].end_is_trusted = false;
@@ -1093,7 +1129,7 @@ static void what_is_not_known_is_told(void **state)
  * of the job. */
 static void time_before_a_path_that_breaks_off_is_unknown(void **state)
 {
-	struct gen_options options = gen_usual;
+	struct cost_options options = usual();
 	struct ncs_path_report report;
 	struct recorded_job recorded;
 	struct ncs_joined *last;
@@ -1101,7 +1137,7 @@ static void time_before_a_path_that_breaks_off_is_unknown(void **state)
 	uint64_t at_ns = 0;
 
 	(void)state;
-	options.operations = 6;
+	options.steps = 6;
 	record(&recorded, &options);
 	sum = run_pass(&recorded, &options, NULL, &report);
 	assert_true(sum.unknown_ns < 0.01 * sum.elapsed_ns);

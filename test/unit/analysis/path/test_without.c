@@ -14,62 +14,16 @@
 #include "analysis/path/critical_path.h"
 #include "test/unit/support/cost_job.h"
 
-static struct ncs_part part_of(const struct ncs_cost_part *cost)
-{
-	return (struct ncs_part){
-		.comm_id = cost->comm_id,
-		.rank = cost->member,
-		.nranks = cost->members,
-		.owner = cost->rank,
-		.function = cost->function,
-		.peer = cost->peer,
-		.number = cost->number,
-		.bytes = cost->bytes,
-		.stream = cost->stream,
-		.at_ns = {
-			[NCS_MOMENT_CALL] = cost->call_ns,
-			[NCS_MOMENT_LAUNCH] = cost->call_ns,
-			[NCS_MOMENT_OPERATION] = cost->launched_ns,
-			[NCS_MOMENT_STREAM] = cost->begin_ns,
-			[NCS_MOMENT_STREAM_END] = cost->end_ns,
-			[NCS_MOMENT_LAST_END] = cost->end_ns,
-		},
-	};
-}
-
 /* Calls a function for each operation of a job of collectives. */
 static void each_operation(const struct cost_job *job,
 			   void (*take)(void *context,
 					const struct ncs_joined *joined),
 			   void *context)
 {
-	for (size_t i = 0; i < job->count; i += job->options.ranks) {
-		struct ncs_part parts[COST_JOB_RANKS_MAX];
-		struct ncs_joined joined = {
-			.comm_id = job->parts[i].comm_id,
-			.function = job->parts[i].function,
-			.number = job->parts[i].number,
-			.is_complete = true,
-			.is_whole = true,
-			.wait_rule = NCS_WAIT_FOR_ALL,
-			.arrival = NCS_MOMENT_STREAM,
-			.end = NCS_MOMENT_STREAM_END,
-			.end_is_trusted = true,
-			.first_end_ns = job->parts[i].end_ns,
-			.turn_ns = job->parts[i].end_ns,
-			.count = job->options.ranks,
-			.parts = parts,
-		};
+	struct cost_operation operation;
 
-		for (size_t k = 0; k < joined.count; k++) {
-			parts[k] = part_of(&job->parts[i + k]);
-			assert_int_equal(parts[k].number, joined.number);
-			if (job->parts[i + k].end_ns < joined.first_end_ns)
-				joined.first_end_ns = joined.turn_ns =
-					job->parts[i + k].end_ns;
-		}
-		take(context, &joined);
-	}
+	for (size_t at = 0; cost_job_operation(job, &at, &operation);)
+		take(context, &operation.joined);
 }
 
 static void keep(void *context, const struct ncs_joined *joined)
