@@ -5,9 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "shm/process.h"
 #include "shm/read/paths.h"
 #include "shm/read/remote.h"
 #include "shm/segment.h"
+#include "test/unit/support/unit.h"
 
 /* Seconds: far more than any scenario takes, sanitizers included, but less than
  * the limit of run_tests.sh, so that a message names the scenario that

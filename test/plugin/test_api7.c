@@ -2,15 +2,12 @@
 /* Events that no capture has: API 7, copy-engine collectives, events of network
  * plugins, and each state that exists. Calls are made as in NCCL's source;
  * counters and records must contain their values. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/plugin/scenario.h"
+#include "test/unit/support/unit.h"
 
 static const struct ncs_function_view *function_of(const struct guest *guest,
 						   enum ncs_function_id id)

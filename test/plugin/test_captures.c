@@ -19,8 +19,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +27,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/host/call_player.h"
 #include "test/plugin/scenario.h"
 #include "test/plugin/tally.h"
+#include "test/unit/support/unit.h"
 
 /* Calls between two readings of the rings: a call publishes at most 10 records,
  * and the shortest ring has 64. */

@@ -3,19 +3,16 @@
  * as if it were alone, and our plugin must publish the same as without it. */
 #include <dirent.h>
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/plugin/calls.h"
 #include "test/plugin/next/recording_plugin.h"
 #include "test/plugin/scenario.h"
+#include "test/unit/support/unit.h"
 
 #define LAST_API 7
 #define BIT(event) (1u << NCS_EVENT_##event)

@@ -2,17 +2,14 @@
 /* Counting by function, size class, algorithm and protocol: numbers are exact
  * with any number of threads, and nothing is lost if there is no room. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "plugin/state/comm.h"
 #include "test/plugin/scenario.h"
+#include "test/unit/support/unit.h"
 
 #define LAST_API 7
 

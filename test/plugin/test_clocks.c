@@ -2,17 +2,14 @@
 /* Hosts whose clocks are not the kernel's (libfaketime), stand still or go back:
  * init must end, and no time may do harm. This program has a clock_gettime() of
  * its own, which the plugin calls. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/plugin/scenario.h"
+#include "test/unit/support/unit.h"
 
 #define LAST_API 7
 

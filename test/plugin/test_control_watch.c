@@ -6,9 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "shm/atomics.h"
 #include "shm/clock.h"
 #include "shm/control.h"
 #include "shm/read/paths.h"
 #include "shm/read/remote.h"
 #include "test/plugin/calls.h"
+#include "test/unit/support/unit.h"
 
 #define LAST_API 7
 #define ONE UINT64_C(0x100000001)

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Collectives by copy engines, on a fake GPU: the operations of a communicator of
  * their own, their times and numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "test/plugin/cuda_job.h"
 
 #include "ncclstat/abi.h"
+#include "test/unit/support/unit.h"
 
 #define COPY_NS 5000u
 

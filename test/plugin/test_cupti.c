@@ -4,19 +4,16 @@
  * harmless. */
 #include <dlfcn.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/plugin/cuda_job.h"
 #include "test/plugin/next/fake_cupti.h"
 #include "test/plugin/ranges.h"
+#include "test/unit/support/unit.h"
 
 #define API 7
 #define LIBRARY NCS_NEXT "/cupti.so"

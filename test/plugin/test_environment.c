@@ -5,9 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "ncclstat/abi_header.h"
 #include "shm/labels.h"
 #include "shm/process.h"
 #include "shm/read/remote.h"
 #include "test/plugin/scenario.h"
+#include "test/unit/support/unit.h"
 
 #define LAST_API 7
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -4,17 +4,14 @@
  * NCCL gets the handles that it needs, memory stays bounded, and once there is
  * room again all works as before. */
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "plugin/state/comm.h"
 #include "test/plugin/scenario.h"
+#include "test/unit/support/unit.h"
 
 #define LAST_API 7
 

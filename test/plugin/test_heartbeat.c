@@ -2,9 +2,7 @@
 /* The heartbeat of a process without a driver: it goes on for as long as the
  * process runs and has a communicator, and hurts neither the process nor its
  * children. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "shm/clock.h"
 #include "test/plugin/cuda_job.h"
+#include "test/unit/support/unit.h"
 
 #define LAST_API 7
 #define THREAD "ncclstat-alive"

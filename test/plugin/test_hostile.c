@@ -7,10 +7,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "ncclstat/abi_header.h"
 #include "ncclstat/control_object.h"
 #include "plugin/state/handle.h"
 #include "shm/read/paths.h"
 #include "test/plugin/scenario.h"
+#include "test/unit/support/unit.h"
 
 #define LAST_API 7
 #define LAST_STATE NCCL_STATE_KERNEL_PHASE_STOP

@@ -2,13 +2,9 @@
 /* Launches followed by CUDA events, on a fake GPU: their progress, their times,
  * how many are timed, and the operations that they end. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "plugin/state/launches.h"
 #include "shm/clock.h"
@@ -16,6 +12,7 @@
 #include "shm/hash.h"
 #include "shm/read/remote.h"
 #include "test/plugin/cuda_job.h"
+#include "test/unit/support/unit.h"
 
 #define FIRST_API 5
 #define LAST_API 7

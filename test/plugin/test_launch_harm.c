@@ -4,19 +4,16 @@
  * middle of a launch. */
 #include <dlfcn.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/plugin/cuda_job.h"
 
 #include "ncclstat/abi.h"
+#include "test/unit/support/unit.h"
 
 #define LAST_API 7
 #define FOREVER FAKE_CUDA_UNTIL_FINISHED

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* When ncclreplay's fake GPU runs the launches of a job: by what the call logs
  * tell, and otherwise so that streams and ranks are kept in order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "test/host/calllog.h"
 #include "test/host/launch_plan.h"
+#include "test/unit/support/unit.h"
 
 #define RANKS 2
 #define MS UINT64_C(1000000)

@@ -8,9 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "ncclstat/abi_header.h"
 #include "shm/read/clean.h"
 #include "test/plugin/scenario.h"
+#include "test/unit/support/unit.h"
 
 #define LAST_API 7
 

@@ -3,11 +3,7 @@
  * and stays as it is, whatever the job does; a mask that somebody else has set
  * is left alone. */
 #include <dlfcn.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,11 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/plugin/calls.h"
 
 #include "ncclstat/abi_header.h"
+#include "test/unit/support/unit.h"
 
 #define OFF_5 4031
 #define ON_5 4095

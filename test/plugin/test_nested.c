@@ -8,16 +8,11 @@
  * So it ends the event within the group, and the next call begins another one,
  * whose depth is 2 as if it were explicit. Launches come at the true end, with
  * the first of the events as their parent. From 2.31 on both are counted. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/plugin/calls.h"
+#include "test/unit/support/unit.h"
 
 #define LAST_API 7
 

@@ -2,16 +2,13 @@
 /* Unusual but legal orders of NCCL's calls: steps that are started again or
  * never stopped, later steps that overtake, operations that get another child
  * when all seemed done. Counters and records must be correct. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "ncclstat/abi_header.h"
 #include "shm/clock.h"
 #include "test/plugin/scenario.h"
+#include "test/unit/support/unit.h"
 
 #define LAST_API 7
 

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A program that includes ncclstat/range.h, with and without the plugin. */
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "ncclstat/range.h"
 #include "test/plugin/ranges.h"
+#include "test/unit/support/unit.h"
 
 #define PLUGIN_VARIABLE "NCCL_PROFILER_PLUGIN"
 

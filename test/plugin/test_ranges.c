@@ -6,8 +6,6 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/plugin/next/nvtx_tool.h"
 #include "test/plugin/nvtx_copy.h"
 #include "test/plugin/ranges.h"
+#include "test/unit/support/unit.h"
 
 #include <dlfcn.h>
 

@@ -2,17 +2,14 @@
 /* Replays of CUDA graphs, on a fake GPU that runs their kernels: the operations
  * of a communicator of their own, their times and numbers, and the harm that
  * stamps must not do. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ncclstat/abi.h"
 #include "plugin/nccl/stamps.h"
 #include "test/plugin/cuda_job.h"
+#include "test/unit/support/unit.h"
 
 #define KERNEL_NS 5000u
 #define LAUNCHES 3u

@@ -16,9 +16,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +28,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "shm/read/clean.h"
 #include "shm/read/paths.h"
 #include "test/plugin/scenario.h"
+#include "test/unit/support/unit.h"
 
 #define LAST_API 7
 #define NOBODY 65534

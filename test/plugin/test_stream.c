@@ -2,14 +2,11 @@
 /* CUDA streams: those of calls, launches and copies, and the STREAM records by
  * which a ring reports the streams of operations. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "test/plugin/scenario.h"
+#include "test/unit/support/unit.h"
 
 #define LAST_API 7
 

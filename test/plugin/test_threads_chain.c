@@ -5,19 +5,16 @@
 #include <pthread.h>
 #include <dlfcn.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "shm/control.h"
 #include "shm/read/remote.h"
 #include "test/plugin/next/recording_plugin.h"
 #include "test/plugin/scenario.h"
+#include "test/unit/support/unit.h"
 
 #define LAST_API 7
 #define THREADS 6

@@ -4,15 +4,12 @@
  * range. Also for ThreadSanitizer. */
 #include <dlfcn.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "test/plugin/next/fake_cupti.h"
 #include "test/plugin/ranges.h"
+#include "test/unit/support/unit.h"
 
 #define LIBRARY NCS_NEXT "/cupti.so"
 #define THREADS 4u

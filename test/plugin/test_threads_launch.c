@@ -3,17 +3,14 @@
  * communicators come and go: each operation ends once. Also for
  * ThreadSanitizer, which does not see the fake driver's lock. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "plugin/state/comm.h"
 #include "test/plugin/cuda_job.h"
+#include "test/unit/support/unit.h"
 
 #define THREADS 4u
 

@@ -3,15 +3,12 @@
  * every call and every operation is counted once, under the right name. Also
  * for ThreadSanitizer. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "test/plugin/ranges.h"
+#include "test/unit/support/unit.h"
 
 #define THREADS 8
 #define TURNS 300

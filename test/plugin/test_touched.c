@@ -9,8 +9,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +16,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/plugin/scenario.h"
+#include "test/unit/support/unit.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

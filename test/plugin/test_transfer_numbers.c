@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers of sends and receives in records: those that belong together have the
  * same, and where they may not, there is none. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "plugin/state/transfers.h"
 #include "test/plugin/scenario.h"
+#include "test/unit/support/unit.h"
 
 #define LAST_API 7
 #define NONE NCS_NO_SEQUENCE_NUMBER

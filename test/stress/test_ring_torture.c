@@ -11,14 +11,8 @@
  * x86 hides some errors of memory order; test/model/ring_model.py finds those.
  * test_ring_weakened.c shows that the hunt finds errors at all.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "test/stress/hunt.h"
+#include "test/unit/support/unit.h"
 
 #ifdef NCS_TSAN
 #define RECORDS 400000

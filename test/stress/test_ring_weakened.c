@@ -6,14 +6,8 @@
  * Errors that x86 never shows (a missing fence) are not in here; see
  * test/model/ring_model.py.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "test/stress/hunt.h"
+#include "test/unit/support/unit.h"
 
 /* Records per round of a hunt, rounds in which a fault must be found, and
  * rounds in which a ring without a fault must not be caught. */

@@ -7,13 +7,6 @@
  * operation slots must be whole in every snapshot. Under ThreadSanitizer with
  * threads only.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -24,6 +17,7 @@
 #include "shm/seqlock.h"
 #include "shm/write/writer.h"
 #include "test/stress/hunt.h"
+#include "test/unit/support/unit.h"
 
 #ifdef NCS_TSAN
 #define UPDATES 100000

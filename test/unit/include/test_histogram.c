@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The buckets of duration histograms. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "ncclstat/histogram.h"
+#include "test/unit/support/unit.h"
 
 #define END (UINT64_C(1) << 41)
 

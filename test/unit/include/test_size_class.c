@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Size classes of messages. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "ncclstat/size_class.h"
+#include "test/unit/support/unit.h"
 
 static void each_power_of_two_begins_a_class(void **state)
 {

@@ -2,17 +2,11 @@
 /* Calibration by a clock that is not the kernel's (libfaketime), stands still or
  * goes back: it ends, and yields a clock that can be converted. This program has
  * a clock_gettime() of its own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <time.h>
 #include <unistd.h>
 
 #include "shm/clock.h"
+#include "test/unit/support/unit.h"
 
 #define S UINT64_C(1000000000) /* ns */
 

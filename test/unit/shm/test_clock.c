@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The clock: conversion of ticks to ns, and when a reader refines the rate. No
  * test depends on the speed of the machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm/clock.h"
+#include "test/unit/support/unit.h"
 
 #define S UINT64_C(1000000000) /* ns */
 

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests, details and leases: they survive packing, invalid words are
  * recognised, and concurrent requests are neither lost nor mixed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm/atomics.h"
 #include "shm/control.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 #define NOW (1000 * SECOND)

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups are found by number and by name. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "shm/group.h"
+#include "test/unit/support/unit.h"
 
 static void expect(const char *name, int error, gid_t wanted)
 {

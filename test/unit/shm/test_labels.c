@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks of job labels: which variables give them, and what becomes of values
  * that are long, empty or no text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "ncclstat/abi_header.h"
 #include "ncclstat/tables/job_labels.def"
 #include "shm/labels.h"
+#include "test/unit/support/unit.h"
 
 /* Variables that a test sets: names and values, ended by NULL. */
 static const char *find(void *context, const char *name)

@@ -2,19 +2,13 @@
 /* The ring of records: records are read as they were written, in order and
  * whole, and missed ones are counted. One thread; tests under load are in
  * test/stress. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "test/unit/support/interleave.h"
 
 #include "shm/ring.h"
+#include "test/unit/support/unit.h"
 
 #define CAPACITY_MAX 64
 

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The geometry of a segment: the writer's layout is valid, and every geometry
  * that a reader accepts lies within the file, whatever the header contains. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm/segment.h"
 
 #include "ncclstat/abi.h"
+#include "test/unit/support/unit.h"
 
 typedef unsigned __int128 wide;
 

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Seqlocks: a copy is one update or none. One thread; tests under load are in
  * test/stress/test_seqlock_torture.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "test/unit/support/interleave.h"
 
 #include "shm/seqlock.h"
+#include "test/unit/support/unit.h"
 
 #define WORDS 4
 

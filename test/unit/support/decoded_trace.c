@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A decoder of Perfetto's protobuf; see decoded_trace.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "test/unit/support/decoded_trace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm/array.h"
+#include "test/unit/support/unit.h"
 
 /* Tables of interned strings: categories, event names, names and texts of
  * arguments. */

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A recording as a sequence of chunks; see recorded_file.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm/array.h"
 #include "test/unit/support/recorded_file.h"
+#include "test/unit/support/unit.h"
 
 static char *read_all(const char *path, uint64_t *bytes)
 {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A small recording for tests; see recording_fixture.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +7,7 @@
 #include "ncclstat/reader.h"
 #include "shm/read/image.h"
 #include "test/unit/support/recording_fixture.h"
+#include "test/unit/support/unit.h"
 
 #define MS_NS UINT64_C(1000000)
 

@@ -2,16 +2,12 @@
 /* A source whose ranks a test makes by hand; see scripted_source.h. */
 #include "test/unit/support/scripted_source.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ncclstat/size_class.h"
+#include "test/unit/support/unit.h"
 
 static int begin(struct ncs_source *source, uint64_t now_ns, char *why,
 		 size_t why_size)

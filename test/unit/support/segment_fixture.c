@@ -3,9 +3,7 @@
 #include "test/unit/support/segment_fixture.h"
 
 #include <dirent.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "shm/ring.h"
+#include "test/unit/support/unit.h"
 
 const struct ncs_segment_size segment_fixture_size = {
 	.lanes = 3,

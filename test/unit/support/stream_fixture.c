@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A stream of looks for tests; see stream_fixture.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "test/unit/support/stream_fixture.h"
+
+#include "test/unit/support/unit.h"
 
 int stream_fixture_setup(void **state)
 {

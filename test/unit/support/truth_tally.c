@@ -2,17 +2,12 @@
 /* Answers for jobs of known truth, counted; see truth_tally.h. */
 #include "test/unit/support/truth_tally.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/model/stragglers.h"
+#include "test/unit/support/unit.h"
 
 #define KINDS_MAX 64u
 

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the user's names for communicators: the syntax of the file, and
  * which communicators it names. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/base/aliases.h"
 
 #include "ncclstat/abi_identity.h"
+#include "test/unit/support/unit.h"
 
 static struct ncs_identity named(uint64_t id, const char *name)
 {

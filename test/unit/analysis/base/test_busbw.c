@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bandwidth: the factors of nccl-tests, and the times it is taken over. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "analysis/base/busbw.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 #define GB UINT64_C(1000000000)

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the containers: growing arrays, hash tables and heaps. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "analysis/base/hash_table.h"
 #include "analysis/base/heap.h"
 #include "shm/array.h"
 #include "shm/hash.h"
+#include "test/unit/support/unit.h"
 
 /* --- Arrays --------------------------------------------------------------- */
 

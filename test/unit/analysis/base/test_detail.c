@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of details as text: which settings --set accepts and refuses, and that
  * written text can be parsed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/base/detail.h"
 #include "analysis/base/value_names.h"
+#include "test/unit/support/unit.h"
 
 static struct ncs_change change;
 static char error[256];

@@ -4,16 +4,12 @@
  * sample is the plugin's own; a sampler of every 32nd operation must fail the
  * same test. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/base/estimate.h"
 #include "plugin/state/sample_choice.h"
+#include "test/unit/support/unit.h"
 
 /* --- Small samples, by hand ----------------------------------------------- */
 

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of moves of clocks (analysis/base/move_clock.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analysis/base/move_clock.h"
 #include "shm/clock.h"
+#include "test/unit/support/unit.h"
 
 #define S UINT64_C(1000000000)
 

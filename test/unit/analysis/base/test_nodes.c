@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the states of nodes (analysis/base/nodes.h). */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/base/nodes.h"
+#include "test/unit/support/unit.h"
 
 static void test_each_state_has_a_word_of_its_own(void **state)
 {

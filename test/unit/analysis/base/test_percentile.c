@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of percentiles of histograms, against those of the values. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/base/percentile.h"
 #include "analysis/model/model.h"
+#include "test/unit/support/unit.h"
 
 static uint64_t histogram[NCS_HISTOGRAM_BUCKETS];
 

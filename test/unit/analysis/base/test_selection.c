@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of selection: it finds the values that sorting would. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/base/selection.h"
+#include "test/unit/support/unit.h"
 
 enum { VALUES = 37 };
 

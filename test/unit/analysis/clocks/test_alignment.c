@@ -3,18 +3,13 @@
  * its reported error of the truth, and nothing is reported that cannot be
  * known. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/clocks/alignment.h"
 #include "shm/hash.h"
+#include "test/unit/support/unit.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

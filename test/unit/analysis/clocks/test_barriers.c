@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of facts from collectives: the latest beginning and the earliest end
  * count, and what is not certain does not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analysis/clocks/barriers.h"
 #include "ncclstat/abi_clock.h"
 #include "ncclstat/names.h"
 #include "ncclstat/size_class.h"
+#include "test/unit/support/unit.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

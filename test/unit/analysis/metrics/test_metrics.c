@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Metrics as text: names, escapes, numbers, what is left out, and counters that
  * do not fall. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/metrics/metrics.h"
 #include "ncclstat/names.h"
 #include "test/unit/support/scripted_source.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 #define NOW (UINT64_C(1000) * SECOND)

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Communicators: which ranks belong to one, how far they are, and which are
  * behind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/model/communicators.h"
 #include "test/unit/support/scripted_source.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 #define NOW (100 * SECOND)

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Windows: where each begins, exact rates over it, ranks that come, go and
  * start again, and long times without an update. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/model/class_stats.h"
 #include "analysis/views/columns.h"
 #include "test/unit/support/scripted_source.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 #define BORN (1000 * SECOND)

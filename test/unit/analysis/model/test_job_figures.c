@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Figures of the whole job: the shares of its waits, its busiest class, and
  * what is kept of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analysis/model/busiest.h"
 #include "analysis/model/communicators.h"
 #include "ncclstat/size_class.h"
 #include "test/unit/support/scripted_source.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MIB (UINT64_C(1) << 20)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Waits by the progress of launches: what the oldest operation of a rank waits
  * for, and what is not known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/model/communicators.h"
 #include "analysis/model/launch_waits.h"
 #include "test/unit/support/scripted_source.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 #define NOW (100 * SECOND)

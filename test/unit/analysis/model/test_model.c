@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The model: its set of ranks, and what it keeps of the latest two updates. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/waits.h"
 #include "test/unit/support/scripted_source.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 

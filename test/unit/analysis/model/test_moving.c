@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Bandwidth over the moving part: which operations count, how those of a launch
  * do, and that neither slow first calls nor waits for others spoil it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/model/communicators.h"
 #include "analysis/model/lateness_state.h"
 #include "analysis/model/moving.h"
 #include "analysis/records/join.h"
 #include "ncclstat/size_class.h"
+#include "test/unit/support/unit.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The peak of a communicator's links: when it is that of NVLinks, of network
  * ports, or of neither. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/model/communicators.h"
 #include "analysis/model/peaks.h"
+#include "test/unit/support/unit.h"
 
 #define RANKS 4u
 

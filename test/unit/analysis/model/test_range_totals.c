@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums over trees of ranges: each call counts in all ranges around it;
  * bandwidth is bytes over time, not a mean of bandwidths. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/model/range_totals.h"
+#include "test/unit/support/unit.h"
 
 #define MAX 64
 

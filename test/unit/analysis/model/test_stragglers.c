@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Lateness of generated operations: how much, of which rank, how often, and
  * where it began; and operations that must not be compared. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/stragglers.h"
 #include "test/unit/support/scripted_source.h"
+#include "test/unit/support/unit.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls that ended although they differed are found; calls that may belong to two
  * operations, or may differ, are not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analysis/model/unlike_calls.h"
 #include "analysis/records/join.h"
 #include "ncclstat/abi_values.h"
+#include "test/unit/support/unit.h"
 
 #define RANKS 4
 #define US UINT64_C(1000)

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of ranks that send and receive, whose times may be any value. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analysis/path/critical_path.h"
+#include "test/unit/support/unit.h"
 
 #define MS UINT64_C(1000000)
 

@@ -6,14 +6,9 @@
  *
  * truth_tally.h says how to make one of them again. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/path/critical_path.h"
 #include "analysis/records/parts.h"
@@ -21,6 +16,7 @@
 #include "shm/array.h"
 #include "test/unit/support/truth_job.h"
 #include "test/unit/support/truth_tally.h"
+#include "test/unit/support/unit.h"
 
 #define MS UINT64_C(1000000)
 #define LOOK_NS (20 * MS)

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of parsing scenarios, and of their effect on transfers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/path/what_if.h"
+#include "test/unit/support/unit.h"
 
 /* --- Specifications ------------------------------------------------------- */
 

@@ -2,17 +2,12 @@
 /* Jobs without a rank: the gain is what the rank costs, by the same code as %COST, or not
  * known for the same reasons. Which costs are true: test_truth_cost.c. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "analysis/path/critical_path.h"
 #include "test/unit/support/cost_job.h"
+#include "test/unit/support/unit.h"
 
 /* Calls a function for each operation of a job of collectives. */
 static void each_operation(const struct cost_job *job,

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The peak of the network ports, read from a folder like /sys. */
 #include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
 #include "analysis/peaks/network_ports.h"
+#include "test/unit/support/unit.h"
 
 static char sys[64];
 

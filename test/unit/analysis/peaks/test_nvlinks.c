@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The NVLinks and clocks of GPUs, read through a fake of NVIDIA's management library. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/peaks/nvlinks.h"
 
 #include "ncclstat/abi_identity.h"
+#include "test/unit/support/unit.h"
 
 #define LIBRARY NCS_NEXT "/nvml/libnvidia-ml.so.1"
 #define BARE_LIBRARY NCS_NEXT "/nvml-bare/libnvidia-ml.so.1"

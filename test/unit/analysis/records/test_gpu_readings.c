@@ -2,15 +2,10 @@
 /* Tests of readings of a GPU's clock: a converted time is right within the
  * reported error, also between and beyond readings. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "analysis/records/gpu_readings.h"
+#include "test/unit/support/unit.h"
 
 #define US UINT64_C(1000)
 #define S UINT64_C(1000000000)

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of joining parts: parts are joined in whatever order they come, and
  * operations that stay incomplete are given out as they are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/records/join.h"
 #include "analysis/records/operation_record.h"
+#include "test/unit/support/unit.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)

@@ -4,19 +4,15 @@
  * that their records are mixed. Where NCCL's channels stop with the kernel, the
  * end is the kernel's, and trusted; in a tree, channels of ranks whose data have
  * gone up stop before the last rank has come, and the end is not trusted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/records/join.h"
 #include "ncclstat/abi_header.h"
 #include "ncclstat/names.h"
 #include "ncclstat/size_class.h"
 #include "shm/clock.h"
+#include "test/unit/support/unit.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

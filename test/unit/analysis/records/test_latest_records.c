@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the latest records of a rank: which are kept where there are more
  * than there is room for, and from when on none is missing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analysis/records/latest_records.h"
 
 #include "ncclstat/abi_header.h"
+#include "test/unit/support/unit.h"
 
 /* Each of so many ranks has room for ROOM calls. */
 #define RANKS 4096

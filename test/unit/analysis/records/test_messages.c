@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of matching messages: both ends of a message are found in whatever
  * order their records come, and steps without another end are counted. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/records/messages.h"
 
 #include "ncclstat/abi_clock.h"
+#include "test/unit/support/unit.h"
 
 #define COMM UINT64_C(0xc0ffee)
 #define FOUND 64

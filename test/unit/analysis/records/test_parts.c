@@ -2,13 +2,8 @@
 /* Tests of making parts: a part has exactly what the records of its operation
  * report, and leaves unknown what they do not. */
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/base/move_clock.h"
 #include "analysis/records/part_links.h"
@@ -16,6 +11,7 @@
 #include "ncclstat/abi_header.h"
 #include "ncclstat/size_class.h"
 #include "shm/clock.h"
+#include "test/unit/support/unit.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of finding the operations of children: each child is handed out once,
  * with its operation where that is known, and with its place. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analysis/records/operation_record.h"
 #include "analysis/records/rank_operations.h"
+#include "test/unit/support/unit.h"
 
 #define FOUND 64
 

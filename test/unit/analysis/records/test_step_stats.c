@@ -2,16 +2,12 @@
 /* Tests of the statistics of steps: which waits a step has, how much each
  * record counts, and what is unknown when records are missing. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/records/step_stats.h"
 #include "test/unit/support/scripted_source.h"
+#include "test/unit/support/unit.h"
 #include "tui/text/words.h"
 
 #define SECOND UINT64_C(1000000000)

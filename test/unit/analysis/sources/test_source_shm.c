@@ -2,22 +2,18 @@
 /* The live source: segments that come, go, are replaced, or cannot be read. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "analysis/sources/source_shm.h"
 #include "ncclstat/reader.h"
 #include "shm/clock.h"
 #include "shm/ring.h"
 #include "shm/write/writer.h"
+#include "test/unit/support/unit.h"
 
 static char directory[64];
 static struct ncs_process self;

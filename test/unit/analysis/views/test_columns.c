@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The columns: the table is sound, and each kind of cell is computed as its
  * help says; unknown values are NONE. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/views/columns.h"
 #include "analysis/diagnosis/diagnosis.h"
 #include "ncclstat/names.h"
 #include "ncclstat/size_class.h"
 #include "test/unit/support/scripted_source.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 

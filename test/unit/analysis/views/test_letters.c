@@ -2,17 +2,13 @@
 /* Letters of the live view: each means one thing, and all that are shown are in
  * the table of letters. */
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/model/job_waits.h"
 #include "analysis/views/timeline.h"
 #include "ncclstat/tables/letters.def"
+#include "test/unit/support/unit.h"
 
 static const char letters[] = {
 #define X(ID) NCS_LETTER_##ID,

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The timeline: the records that are kept, their stretches on tracks, and the
  * cells of an axis at every zoom. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/records/latest_records.h"
 #include "analysis/views/timeline.h"
 #include "test/unit/support/scripted_source.h"
+#include "test/unit/support/unit.h"
 
 #define MS INT64_C(1000000)
 #define NOW (10000 * MS)

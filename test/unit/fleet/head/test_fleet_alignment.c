@@ -3,22 +3,17 @@
  * (fleet/head/fleet_alignment.h). The hosts are simulated, so that their
  * clocks are known. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "fleet/head/fleet_alignment.h"
 #include "ncclstat/abi.h"
 #include "record/read/recording.h"
 #include "test/unit/support/simulated_hosts.h"
+#include "test/unit/support/unit.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

@@ -2,19 +2,14 @@
 /* Lateness across the nodes of a fleet, while its clocks drift: a rank that is
  * late by a known time, by streams as agents write them with --records. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analysis/model/communicators.h"
 #include "analysis/model/model.h"
 #include "analysis/model/stragglers.h"
 #include "fleet/head/fleet.h"
 #include "test/unit/support/simulated_hosts.h"
+#include "test/unit/support/unit.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of an agent of agents (fleet/head/relay.h): what it passes on is read
  * by another fleet. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,6 +12,7 @@
 #include "fleet/launch/lines.h"
 #include "shm/clock.h"
 #include "test/unit/support/stream_fixture.h"
+#include "test/unit/support/unit.h"
 
 #define S UINT64_C(1000000000)
 #define NODES 2

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of lists of hosts: what they expand to, the position of what is wrong,
  * limits, and the same result as nodeset and scontrol where these are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +9,7 @@
 
 #include "analysis/base/append.h"
 #include "fleet/launch/hostlist.h"
+#include "test/unit/support/unit.h"
 
 /* Stores a list's names, separated by commas, or the error. */
 static void expand(const char *text, char *names, size_t size)

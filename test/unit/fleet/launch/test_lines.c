@@ -2,13 +2,6 @@
 /* Tests of the lines that carry a stream: what is written is read back from any
  * pieces and behind any label, damaged lines are noticed, and the order tells
  * of lines that are lost, repeated or of another agent. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +9,7 @@
 #include <unistd.h>
 
 #include "fleet/launch/lines.h"
+#include "test/unit/support/unit.h"
 
 static enum ncs_line_kind parse(const char *line, struct ncs_line *parsed)
 {

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the orders of a head (fleet/launch/orders.h): any bytes may come,
  * in any pieces. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "fleet/launch/orders.h"
+#include "test/unit/support/unit.h"
 
 #define S UINT64_C(1000000000)
 #define NOW_NS (1000 * S)

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the tree of many stacks: frames that ranks share come once, and where
  * a culprit leaves the others is marked. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "fleet/stacks/merge_stacks.h"
+#include "test/unit/support/unit.h"
 
 /* Makes a stack of one-letter functions, the outermost first. */
 static void make(struct ncs_stack *stack, const char *letters)

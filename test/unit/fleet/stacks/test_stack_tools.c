@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of what is taken from tools that read stacks: their real output, and
  * output that was cut, is huge, or is not theirs at all. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fleet/stacks/stack_tools.h"
+#include "test/unit/support/unit.h"
 
 static const char pyspy[] =
 	"[{\"pid\":70,\"thread_id\":1,\"thread_name\":\"pin_memory\","

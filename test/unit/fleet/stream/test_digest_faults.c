@@ -3,13 +3,6 @@
  * are diagnosed from all states, and beside that from what agents would tell of
  * them, each of some ranks. At each look both say the same of a job that hangs;
  * of one that is slow they do so once there were states of all ranks again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +11,7 @@
 #include "fleet/stream/digests.h"
 #include "ncclstat/abi_header.h"
 #include "test/unit/support/simulated_job.h"
+#include "test/unit/support/unit.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND (UINT64_C(1000) * MS)

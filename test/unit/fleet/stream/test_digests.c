@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the judgement of which ranks are level (fleet/stream/digests.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "fleet/stream/digests.h"
+#include "test/unit/support/unit.h"
 
 #define MS UINT64_C(1000000)
 #define S (UINT64_C(1000) * MS)

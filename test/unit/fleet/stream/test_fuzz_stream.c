@@ -4,13 +4,6 @@
  *
  *   test_fuzz_stream FILE   writes the valid stream that is damaged
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +11,7 @@
 #include "fleet/stream/look_pack.h"
 #include "test/fuzz/stream_input.h"
 #include "test/unit/support/stream_fixture.h"
+#include "test/unit/support/unit.h"
 
 #define ROUNDS 1000
 #define LOOKS 7

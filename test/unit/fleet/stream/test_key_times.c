@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of when looks are due that can be read by themselves
  * (fleet/stream/key_times.h), of a thousand agents that begin together. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "fleet/stream/key_times.h"
 #include "shm/hash.h"
+#include "test/unit/support/unit.h"
 
 #define S UINT64_C(1000000000)
 #define BEGUN_NS (12345 * S)

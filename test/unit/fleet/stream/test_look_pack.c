@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of packs (fleet/stream/look_pack.h): looks come out of them as they
  * went in, or not at all. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +8,7 @@
 #include "fleet/stream/stream_reader.h"
 #include "record/format/chunk.h"
 #include "test/unit/support/stream_fixture.h"
+#include "test/unit/support/unit.h"
 
 #define S UINT64_C(1000000000)
 #define NOW_NS (1000 * S)

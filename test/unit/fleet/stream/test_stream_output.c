@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the agent's way out (fleet/stream/stream_output.h): a full pipe
  * never holds the agent up, and whole looks come out of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,6 +9,7 @@
 #include <unistd.h>
 
 #include "fleet/stream/stream_output.h"
+#include "test/unit/support/unit.h"
 
 #define LOOK_BYTES 200000u
 #define WAIT_NS UINT64_C(10000000000)

@@ -2,15 +2,10 @@
 /* Pairs of handles: looking up a pair returns it complete, or nothing. A single
  * thread is preempted at every load; test/plugin/test_threads_chain.c tests
  * with many threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "test/unit/support/interleave.h"
+#include "test/unit/support/unit.h"
 
 /* A compare-and-swap is a load, before which the thread may be preempted, and a
  * store if it succeeds. */

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The end of an operation's launch, told by two threads at once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <sched.h>
+
+#include "test/unit/support/unit.h"
 
 /* Included as text: the plugin's objects are for a shared library. */
 #include "plugin/events/operation.c"

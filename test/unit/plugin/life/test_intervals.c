@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets of intervals, compared with a map of single points in time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test/unit/support/unit.h"
 
 /* Included as text: the plugin's objects are for a shared library. */
 #include "plugin/life/intervals.c"

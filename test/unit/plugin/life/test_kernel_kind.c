@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which kernels communicate, by names as CUPTI reports them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test/unit/support/unit.h"
 
 /* Included as text: the plugin's objects are for a shared library. */
 #include "plugin/life/kernel_kind.c"

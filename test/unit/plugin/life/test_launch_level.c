@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which launches are timed: all, as long as that is within the budget of a period of the
  * wall clock; else all from its begin on, on all ranks at once, and then one in so many. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test/unit/support/unit.h"
 
 /* The plugin's objects are not linked to unit tests. */
 #include "plugin/life/launch_level.c"

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Libraries that communicate outside NCCL, as they are loaded by this program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "test/unit/support/unit.h"
 
 /* Included as text: the plugin's objects are for a shared library. */
 #include "plugin/life/loaded_code.c"

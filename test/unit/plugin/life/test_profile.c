@@ -2,12 +2,7 @@
 /* How much shared memory communicators get: a node's limit is kept whatever its
  * ranks do, each of them has room for eight communicators, and where memory is
  * plentiful segments are large. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test/unit/support/unit.h"
 
 /* The plugin's objects are not linked to unit tests. */
 #include "plugin/life/profile.c"

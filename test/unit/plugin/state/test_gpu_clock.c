@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPU's clock: bounds of its offset, and rejecting implausible times. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "plugin/state/gpu_clock.h"
+#include "test/unit/support/unit.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The word that counts an operation's children: whatever their number, it never
  * changes the flags and the owner beside it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "plugin/state/slots.h"
+#include "test/unit/support/unit.h"
 
 #define TAG UINT64_C(0x2468b)
 #define COUNT_MAX UINT64_C(16777215)

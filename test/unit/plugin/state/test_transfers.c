@@ -2,13 +2,9 @@
 /* Numbers of transfers: each connection counts for itself from 0, whatever
  * others do, and one without a place never gets a number. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "test/unit/support/unit.h"
 
 /* Included as text: the plugin's objects are for a shared library. */
 #include "plugin/state/transfers.c"

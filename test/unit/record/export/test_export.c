@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of exports: the time and process that are exported, lines of JSON, and
  * the table. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +15,7 @@
 #include "record/export/parquet_tables.h"
 #include "record/read/recorded_operations.h"
 #include "test/unit/support/recording_fixture.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 

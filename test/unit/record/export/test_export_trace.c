@@ -2,13 +2,6 @@
 /* Tests of exporting records to a trace: which slices and arrows the records
  * become, and on which tracks. With any contents of records, nothing is lost
  * and nothing overlaps. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +9,7 @@
 #include "record/export/export_trace.h"
 #include "record/export/operation_facts.h"
 #include "test/unit/support/decoded_trace.h"
+#include "test/unit/support/unit.h"
 
 #define BASE_NS UINT64_C(1000000000)
 #define RANKS 2

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Sorting of rows that come nearly in the order of time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 
 #include "record/export/sorted_rows.h"
+#include "test/unit/support/unit.h"
 
 struct row {
 	uint64_t time_ns;

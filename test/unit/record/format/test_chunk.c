@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of a chunk: a sealed chunk is good, a chunk with any bit changed or a
  * length out of bounds is not, and a packed payload unpacks to the original. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "record/format/chunk.h"
+#include "test/unit/support/unit.h"
 
 static void sealed(struct ncs_chunk *chunk, char *payload, size_t bytes)
 {

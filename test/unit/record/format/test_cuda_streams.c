@@ -2,14 +2,8 @@
 /* Tests of the streams of records: a stream is named by the record itself or by
  * an earlier record of the ring, and is unknown once a STREAM record may have
  * been missed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "record/format/cuda_streams.h"
+#include "test/unit/support/unit.h"
 
 #define A NCS_RECORD_STREAM(0x7f0012345678)
 #define B NCS_RECORD_STREAM(NULL)

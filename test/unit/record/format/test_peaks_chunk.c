@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Peaks as the payload of a chunk, which may be anybody's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "record/format/peaks_chunk.h"
+#include "test/unit/support/unit.h"
 
 static struct ncs_machine_peaks many(uint32_t gpus)
 {

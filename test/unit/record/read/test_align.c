@@ -3,21 +3,16 @@
  * that their clocks are known. */
 #include <dirent.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "ncclstat/names.h"
 #include "record/read/align.h"
 #include "test/unit/support/simulated_hosts.h"
+#include "test/unit/support/unit.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

@@ -4,19 +4,13 @@
  *
  *   test_fuzz_recording FILE   writes the valid recording that is damaged
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "test/fuzz/recording_input.h"
 #include "test/unit/support/recording_fixture.h"
+#include "test/unit/support/unit.h"
 
 #define ROUNDS 2000
 #define SIZE_MAX_BYTES 1048576

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of a recording as a source: a pass brings the samples that a live
  * source would have brought at that time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +8,7 @@
 #include "analysis/model/rank.h"
 #include "record/read/source_recording.h"
 #include "test/unit/support/recording_fixture.h"
+#include "test/unit/support/unit.h"
 
 #define MS_NS UINT64_C(1000000)
 #define S_NS UINT64_C(1000000000)

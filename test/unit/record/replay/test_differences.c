@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Two jobs differ in a figure if it differs by more than twice its error; what takes
  * the most time comes first, and what one of them lacks is told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "record/replay/differences.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MS 1e6

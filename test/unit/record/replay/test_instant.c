@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of points in time as users write them: every way to write one, and
  * malformed ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "record/replay/instant.h"
+#include "test/unit/support/unit.h"
 
 #define MS_NS UINT64_C(1000000)
 #define S_NS UINT64_C(1000000000)

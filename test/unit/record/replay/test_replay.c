@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of playing a recording: the part that is played, the speed, jumps, and
  * the search ahead. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "analysis/model/rank.h"
 #include "record/replay/replay_search.h"
 #include "test/unit/support/recording_fixture.h"
+#include "test/unit/support/unit.h"
 
 #define MS_NS UINT64_C(1000000)
 #define S_NS UINT64_C(1000000000)

@@ -3,13 +3,6 @@
  * was removed, its process was killed, or its process exited normally between
  * two refreshes. Lost records are distinguished from records that were
  * overwritten before the recording began. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +14,7 @@
 #include "shm/clock.h"
 #include "test/unit/support/recorded_file.h"
 #include "test/unit/support/segment_fixture.h"
+#include "test/unit/support/unit.h"
 
 struct followed_process {
 	struct segment_fixture *fixture;

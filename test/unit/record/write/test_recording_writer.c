@@ -2,13 +2,6 @@
 /* Tests of writing: each chunk is good and in the index, states equal their
  * images, all records are written or counted as lost, and each file of a
  * recording can be read alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +13,7 @@
 #include "shm/read/image.h"
 #include "test/unit/support/recorded_file.h"
 #include "test/unit/support/segment_fixture.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 

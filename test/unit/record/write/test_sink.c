@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of sinks: all bytes arrive in order, even if few are written at a time.
  * Write errors are reported, and the file then ends before the gap. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,6 +11,7 @@
 #include <unistd.h>
 
 #include "record/write/sink_internal.h"
+#include "test/unit/support/unit.h"
 
 struct target {
 	char path[64];

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of containers and pods in the paths of cgroups. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +8,7 @@
 #include "ncclstat/abi_header.h"
 #include "shm/labels.h"
 #include "shm/read/containers.h"
+#include "test/unit/support/unit.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define POD "1234abcd-12ab-34cd-56ef-0123456789ab"

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Removal of segments that dead processes left behind, and of nothing else; those that
  * are evidence stay within limits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +12,7 @@
 
 #include "shm/read/clean.h"
 #include "test/unit/support/segment_fixture.h"
+#include "test/unit/support/unit.h"
 
 #define SOMEBODY_ELSE 65534
 #define SECOND_NS UINT64_C(1000000000)

@@ -5,19 +5,13 @@
  *
  *   test_fuzz_segment FILE   writes the valid segment they are made from
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "test/fuzz/segment_input.h"
 #include "test/unit/support/segment_fixture.h"
+#include "test/unit/support/unit.h"
 
 #define ROUNDS 4000
 #define SIZE_MAX_BYTES 131072

@@ -2,19 +2,13 @@
 /* Images of a live segment: everything in use is copied, word for word, and
  * nothing else; blocks caught in mid-write are marked; finished operations are
  * removed from the next image. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "ncclstat/reader.h"
 #include "shm/read/image.h"
 #include "test/unit/support/segment_fixture.h"
+#include "test/unit/support/unit.h"
 
 struct image_taking {
 	struct ncs_reader *reader;

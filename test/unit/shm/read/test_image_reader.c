@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading images: a snapshot of an image equals that of its segment, except
  * that the process's state is set by the caller; invalid images are refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +8,7 @@
 #include "shm/clock.h"
 #include "shm/read/image.h"
 #include "test/unit/support/segment_fixture.h"
+#include "test/unit/support/unit.h"
 
 struct image_reading {
 	char *bytes;

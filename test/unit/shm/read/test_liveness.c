@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Liveness of processes and segments, by PID, start time, boot and
  * namespaces. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <sched.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -16,6 +9,7 @@
 #include "ncclstat/reader.h"
 #include "shm/read/liveness.h"
 #include "test/unit/support/segment_fixture.h"
+#include "test/unit/support/unit.h"
 
 static void process_is_gone_if_pid_is_unused_or_reused(void **state)
 {

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of finding NCCL's version in the bytes of its library, which are
  * anybody's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "shm/read/nccl_library.h"
+#include "test/unit/support/unit.h"
 
 #define VERSION(major, minor, patch) ((major) << 16 | (minor) << 8 | (patch))
 

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Listing of segments by name, and the directory they are in. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +8,7 @@
 #include "ncclstat/reader.h"
 #include "shm/read/paths.h"
 #include "test/unit/support/segment_fixture.h"
+#include "test/unit/support/unit.h"
 
 static void touch(struct segment_fixture *fixture, const char *name)
 {

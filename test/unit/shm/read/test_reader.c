@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader: which files it attaches to and which it refuses, the contents of
  * snapshots, and that no change of the file does any harm. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +20,7 @@
 #include "shm/ring.h"
 #include "shm/seqlock.h"
 #include "test/unit/support/segment_fixture.h"
+#include "test/unit/support/unit.h"
 
 #define SOMEBODY_ELSE 65534
 #define S UINT64_C(1000000000)

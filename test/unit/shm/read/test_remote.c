@@ -2,13 +2,6 @@
 /* Control objects as opened by viewers: found by the process of a segment,
  * refused if invalid, harmless if damaged or truncated, and removed after their
  * process has ended. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,6 +19,7 @@
 #include "shm/read/paths.h"
 #include "shm/read/remote.h"
 #include "test/unit/support/segment_fixture.h"
+#include "test/unit/support/unit.h"
 
 #define SOMEBODY_ELSE 65534
 #define NOW UINT64_C(1000000000000)

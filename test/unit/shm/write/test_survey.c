@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The look at a directory: which objects count, which are removed, which stay,
  * and how many files are looked at. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,6 +15,7 @@
 
 #include "shm/write/survey.h"
 #include "test/unit/support/segment_fixture.h"
+#include "test/unit/support/unit.h"
 
 #define SKIPPED 77
 #define SOMEBODY_ELSE 65534

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The writer's half of a segment: what it creates, what it refuses, and that it
  * leaves nothing behind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +22,7 @@
 #include "ncclstat/reader.h"
 #include "shm/object.h"
 #include "test/unit/support/segment_fixture.h"
+#include "test/unit/support/unit.h"
 
 #define SOMEBODY_ELSE 65534
 

@@ -3,18 +3,13 @@
  * reported and change nothing, only the user's own files are trusted, and
  * writing keeps lines that the program does not understand. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test/unit/support/unit.h"
 #include "tui/commands/config_file.h"
 
 static struct ncs_options options;

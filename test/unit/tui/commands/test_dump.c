@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the dumps: the JSON has all keys, unknown values are null, and text
  * is plain for any contents of the segments. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "analysis/base/value_names.h"
 #include "analysis/diagnosis/diagnosis.h"
 #include "ncclstat/size_class.h"
 #include "test/unit/support/scripted_source.h"
+#include "test/unit/support/unit.h"
 #include "tui/commands/dump_command.h"
 
 #define SECOND UINT64_C(1000000000)

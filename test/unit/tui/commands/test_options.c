@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the command line: each option sets its field, errors name the wrong
  * option and what it expects, and the help contains all options. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ncclstat/tables/options.def"
+#include "test/unit/support/unit.h"
 #include "tui/commands/options.h"
 #include "tui/commands/subcommands.h"
 

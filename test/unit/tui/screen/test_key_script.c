@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of scripts of keys: lines become keys, waits and saves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/unit/support/unit.h"
 #include "tui/screen/key_script.h"
 #include "tui/term/curses.h"
 

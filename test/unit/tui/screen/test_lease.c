@@ -3,13 +3,6 @@
  * The process that is asked is this one. The tests show which processes are
  * asked, which are not and why, and the message when a lease is lost. Times are
  * made up. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +14,7 @@
 #include "test/unit/support/segment_fixture.h"
 #include "tui/screen/lease.h"
 #include "tui/commands/set_command.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 #define NOW (1000 * SECOND)

@@ -9,17 +9,11 @@
  */
 #include <errno.h>
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <wchar.h>
-
-#include <cmocka.h>
 
 #include "test/unit/support/scripted_source.h"
 #include "test/unit/support/simulated_hosts.h"
@@ -32,6 +26,7 @@
 #include "tui/table/table.h"
 #include "tui/term/curses.h"
 #include "tui/term/term.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 #define BORN (1000 * SECOND)

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Content negotiation: a scraper gets the format that it names. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "test/unit/support/unit.h"
 #include "tui/serve/accept.h"
 
 static void assert_open(const char *accept)

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The header Host: a page that lets its own name resolve to a loopback address
  * gets no answer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test/unit/support/unit.h"
 #include "tui/serve/host.h"
 
 static void this_machine_is_served_by_its_loopback_names(void **state)

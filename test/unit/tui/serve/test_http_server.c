@@ -2,13 +2,6 @@
 /* The HTTP server: clients that are slow, or many, keep nobody else from an
  * answer, and only requests for this machine's names get one. The server runs in
  * the test's own thread, clients in another. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -18,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "test/unit/support/unit.h"
 #include "tui/serve/http_server.h"
 
 #define FOR_EVER_NS UINT64_C(3600000000000)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Sockets for metrics: only what other machines cannot reach is opened. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test/unit/support/unit.h"
 #include "tui/serve/listen_address.h"
 
 static struct ncs_listening listening;

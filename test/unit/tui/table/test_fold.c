@@ -3,17 +3,12 @@
  * that are level are one, rows that need somebody's attention never are, and
  * all that finds, selects, tags and orders rows works on those that are hidden,
  * too. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/model/launch_waits.h"
 #include "test/unit/support/source_synthetic.h"
+#include "test/unit/support/unit.h"
 #include "tui/table/column_layout.h"
 #include "tui/table/table.h"
 #include "tui/table/table_actions.h"

@@ -2,15 +2,9 @@
 /* Tests of the scrolling table: the rows and columns that it shows, and their
  * order; and a selected row that moves stays selected. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "test/unit/support/scripted_source.h"
 #include "test/unit/support/source_synthetic.h"
@@ -20,6 +14,7 @@
 #include "tui/table/row_query.h"
 #include "tui/table/table_draw.h"
 #include "tui/views/view.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of a table as a tree, of folds, tags, and a row that is followed: rows
  * are in order, and folds, tags and the selection are remembered by name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "test/unit/support/scripted_source.h"
+#include "test/unit/support/unit.h"
 #include "tui/table/column_layout.h"
 #include "tui/table/table.h"
 #include "tui/table/table_actions.h"

@@ -2,15 +2,10 @@
 /* Tests of the key table: every name in it is a key, no key has two actions,
  * and the codes of different terminals are understood. test_screens tests that
  * each action has an effect. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/unit/support/unit.h"
 #include "tui/term/curses.h"
 #include "tui/term/keys.h"
 

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the layout at every size: parts are within the screen, do not
  * overlap, and always include the table. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/unit/support/unit.h"
 #include "tui/term/layout.h"
 
 #define WIDTHS 300

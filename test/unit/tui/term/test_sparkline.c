@@ -2,19 +2,14 @@
 /* Tests of sparklines in each set of symbols: each value is at its place,
  * unknown values are blank. Also tests of the recent values that sparklines are
  * drawn from. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/views/columns.h"
 #include "test/unit/support/scripted_source.h"
 #include "tui/text/format.h"
 #include "tui/term/sparkline.h"
+#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -3,17 +3,12 @@
  * recognized in all forms, and other sequences do not turn into keys. */
 #include <fcntl.h>
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test/unit/support/unit.h"
 #include "tui/term/curses.h"
 #include "tui/term/term.h"
 

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Findings in words: where the one to blame runs, what to do, what was not
  * checked, and the line for the whole job. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/model/stragglers.h"
 #include "test/unit/support/scripted_source.h"
+#include "test/unit/support/unit.h"
 #include "tui/text/evidence_text.h"
 #include "tui/text/finding_text.h"
 #include "tui/text/job_verdict.h"

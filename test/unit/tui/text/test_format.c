@@ -2,17 +2,13 @@
 /* Tests of values as text: units and the limits between them, widths that are
  * never exceeded, and strings that could harm a terminal. */
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ncclstat/histogram.h"
 #include "analysis/base/utf8.h"
 #include "tui/text/format.h"
+#include "test/unit/support/unit.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The nearest of some names is what was meant by a mistyped word. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/unit/support/unit.h"
 #include "tui/text/nearest.h"
 
 /* Checks what is meant by a word; NULL: nothing. */

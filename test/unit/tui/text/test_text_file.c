@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of reading small text files: valid texts, and files that are
  * refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test/unit/support/unit.h"
 #include "tui/text/text_file.h"
 
 static char path[] = "/tmp/test_text_file.XXXXXX";
