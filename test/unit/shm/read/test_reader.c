@@ -544,50 +544,48 @@ static void records_without_call_lanes_reach_as_far_as_their_ring(void **state)
 
 /* --- Snapshots --------------------------------------------------------- */
 
-struct observed {
-	struct ncs_reader *reader;
-	struct ncs_snapshot snapshot;
-};
+/* What a test sees of its segment; the teardown releases both. */
+static struct ncs_snapshot seen;
+static struct ncs_reader *reader_of_seen;
 
-static void observe(struct observed *observed, struct segment_fixture *fixture)
+static void refresh(void)
 {
-	observed->reader = open_reader(fixture);
-	assert_int_equal(
-		ncs_snapshot_init(&observed->snapshot, observed->reader), 0);
-	ncs_snapshot_take(&observed->snapshot, observed->reader, NOW);
+	ncs_snapshot_take(&seen, reader_of_seen, NOW);
 }
 
-static void observed_refresh(struct observed *observed)
+static void forget(void)
 {
-	ncs_snapshot_take(&observed->snapshot, observed->reader, NOW);
+	if (reader_of_seen)
+		ncs_snapshot_release(&seen);
+	ncs_reader_close(reader_of_seen);
+	reader_of_seen = NULL;
 }
 
-static void observed_close(struct observed *observed)
+static void observe(struct segment_fixture *fixture)
 {
-	ncs_snapshot_release(&observed->snapshot);
-	ncs_reader_close(observed->reader);
+	forget();
+	reader_of_seen = open_reader(fixture);
+	assert_int_equal(ncs_snapshot_init(&seen, reader_of_seen), 0);
+	refresh();
 }
 
 static void fresh_segment_has_empty_tables(void **state)
 {
-	struct observed observed;
-
-	observe(&observed, *state);
-	assert_false(observed.snapshot.torn);
-	assert_int_equal(observed.snapshot.taken_ns, NOW);
-	assert_int_equal(observed.snapshot.last_call_ns, 0);
-	assert_int_equal(observed.snapshot.finished_ns, 0);
-	assert_int_equal(observed.snapshot.liveness, NCS_ALIVE);
-	assert_false(observed.snapshot.process_gone);
-	assert_int_equal(observed.snapshot.identity.known, 0);
-	assert_int_equal(observed.snapshot.channel_count, 0);
-	assert_int_equal(observed.snapshot.operation_count, 0);
-	assert_int_equal(observed.snapshot.lane_count, 3);
-	assert_int_equal(observed.snapshot.proxy.state, NCS_PROXY_UNKNOWN);
-	assert_int_equal(observed.snapshot.proxy.time_ns[NCS_PROXY_UNKNOWN], 0);
+	observe(*state);
+	assert_false(seen.torn);
+	assert_int_equal(seen.taken_ns, NOW);
+	assert_int_equal(seen.last_call_ns, 0);
+	assert_int_equal(seen.finished_ns, 0);
+	assert_int_equal(seen.liveness, NCS_ALIVE);
+	assert_false(seen.process_gone);
+	assert_int_equal(seen.identity.known, 0);
+	assert_int_equal(seen.channel_count, 0);
+	assert_int_equal(seen.operation_count, 0);
+	assert_int_equal(seen.lane_count, 3);
+	assert_int_equal(seen.proxy.state, NCS_PROXY_UNKNOWN);
+	assert_int_equal(seen.proxy.time_ns[NCS_PROXY_UNKNOWN], 0);
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		const struct ncs_function_view *view =
-			&observed.snapshot.functions[i];
+		const struct ncs_function_view *view = &seen.functions[i];
 
 		assert_int_equal(view->operations, 0);
 		assert_int_equal(view->last_sequence_number,
@@ -595,9 +593,8 @@ static void fresh_segment_has_empty_tables(void **state)
 		for (size_t k = 0; k < NCS_TIMING_COUNT; k++)
 			assert_null(view->histogram[k]);
 	}
-	assert_int_equal(observed.snapshot.launches.status, NCS_STREAM_UNKNOWN);
-	assert_int_equal(observed.snapshot.launches.launched, 0);
-	observed_close(&observed);
+	assert_int_equal(seen.launches.status, NCS_STREAM_UNKNOWN);
+	assert_int_equal(seen.launches.launched, 0);
 }
 
 static void liveness_is_reported(void **state)
@@ -605,40 +602,36 @@ static void liveness_is_reported(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header = fixture->header;
 	struct ncs_lane *lane = segment_fixture_lane(fixture, 2);
-	struct observed observed;
 
 	lane->last_call = NOW - S;
 	segment_fixture_lane(fixture, 1)->last_call = NOW - 20 * S;
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.liveness, NCS_ALIVE);
-	assert_int_equal(observed.snapshot.last_call_ns, NOW - S);
-	assert_int_equal(observed.snapshot.lanes[1].last_call_ns, NOW - 20 * S);
+	observe(fixture);
+	assert_int_equal(seen.liveness, NCS_ALIVE);
+	assert_int_equal(seen.last_call_ns, NOW - S);
+	assert_int_equal(seen.lanes[1].last_call_ns, NOW - 20 * S);
 	lane->last_call = NOW - 11 * S;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.liveness, NCS_SILENT);
+	refresh();
+	assert_int_equal(seen.liveness, NCS_SILENT);
 	header->finished = NOW - 5 * S;
 	header->life = NCS_LIFE_FINISHED;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.liveness, NCS_FINISHED);
-	assert_int_equal(observed.snapshot.finished_ns, NOW - 5 * S);
-	assert_false(observed.snapshot.process_gone);
-	observed_close(&observed);
+	refresh();
+	assert_int_equal(seen.liveness, NCS_FINISHED);
+	assert_int_equal(seen.finished_ns, NOW - 5 * S);
+	assert_false(seen.process_gone);
 }
 
 static void rank_without_callbacks_is_silent_since_its_creation(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct observed observed;
 
 	fixture->header->created = NOW - 9 * S;
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.liveness, NCS_ALIVE);
-	observed_close(&observed);
+	observe(fixture);
+	assert_int_equal(seen.liveness, NCS_ALIVE);
+	forget();
 	fixture->header->created = NOW - 11 * S;
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.liveness, NCS_SILENT);
-	assert_int_equal(observed.snapshot.last_call_ns, 0);
-	observed_close(&observed);
+	observe(fixture);
+	assert_int_equal(seen.liveness, NCS_SILENT);
+	assert_int_equal(seen.last_call_ns, 0);
 }
 
 /* Attaches after the header was given to another process. */
@@ -647,13 +640,12 @@ static enum ncs_liveness liveness_with(struct segment_fixture *fixture,
 				       bool *gone)
 {
 	enum ncs_liveness liveness;
-	struct observed observed;
 
 	*fixture->header = *header;
-	observe(&observed, fixture);
-	liveness = observed.snapshot.liveness;
-	*gone = observed.snapshot.process_gone;
-	observed_close(&observed);
+	observe(fixture);
+	liveness = seen.liveness;
+	*gone = seen.process_gone;
+	forget();
 	return liveness;
 }
 
@@ -691,7 +683,6 @@ static void process_is_identified_by_more_than_its_pid(void **state)
 static void stopped_process_is_reported(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct observed observed;
 	pid_t child = fork();
 	int status;
 
@@ -703,10 +694,10 @@ static void stopped_process_is_reported(void **state)
 	assert_int_equal(waitpid(child, &status, WUNTRACED), child);
 	fixture->header->pid = (uint32_t)child;
 	fixture->header->process_start = ncs_process_start((uint32_t)child);
-	observe(&observed, fixture);
-	assert_true(observed.snapshot.process_stopped);
-	assert_false(observed.snapshot.process_gone);
-	observed_close(&observed);
+	observe(fixture);
+	assert_true(seen.process_stopped);
+	assert_false(seen.process_gone);
+	forget();
 	kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, &status, 0), child);
 }
@@ -715,15 +706,12 @@ static void stopped_process_is_reported(void **state)
 static void code_outside_nccl_is_reported_if_known(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct observed observed;
 
 	fixture->header->outside_code =
 		UINT64_C(1) << 63 | UINT64_C(1) << NCS_OUTSIDE_CODE_COUNT |
 		UINT64_C(1) << NCS_OUTSIDE_VLLM;
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.outside_code,
-			 UINT64_C(1) << NCS_OUTSIDE_VLLM);
-	observed_close(&observed);
+	observe(fixture);
+	assert_int_equal(seen.outside_code, UINT64_C(1) << NCS_OUTSIDE_VLLM);
 }
 
 static void settings_are_reported_if_valid(void **state)
@@ -738,10 +726,9 @@ static void settings_are_reported_if_valid(void **state)
 	struct ncs_settings *settings = &fixture->header->settings;
 	const struct ncs_settings_view *view;
 	struct ncs_detail partly = in_force;
-	struct observed observed;
 
-	observe(&observed, fixture);
-	view = &observed.snapshot.settings;
+	observe(fixture);
+	view = &seen.settings;
 	assert_false(view->known); /* the settings are not known yet */
 	settings->in_force = ncs_detail_pack(&in_force);
 	settings->asked = 77;
@@ -750,7 +737,7 @@ static void settings_are_reported_if_valid(void **state)
 	settings->refused = NCS_REFUSAL_KERNEL;
 	settings->lease_until_ns = NOW + S;
 	settings->lease_holder = UINT64_C(4711) << 32 | 1;
-	observed_refresh(&observed);
+	refresh();
 	assert_true(view->known);
 	assert_memory_equal(&view->in_force, &in_force, sizeof(in_force));
 	assert_int_equal(view->asked, 77);
@@ -760,23 +747,22 @@ static void settings_are_reported_if_valid(void **state)
 	assert_int_equal(view->lease_until_ns, NOW + S);
 	assert_int_equal(view->lease_pid, 4711);
 	settings->refused = NCS_REFUSAL_COUNT;
-	observed_refresh(&observed);
+	refresh();
 	assert_true(view->refused < NCS_REFUSAL_COUNT);
 	/* A detail in force has all fields set, or is invalid. */
 	partly.kernel = NCS_KERNEL_DETAIL_DEFAULT;
 	settings->in_force = ncs_detail_pack(&partly);
-	observed_refresh(&observed);
+	refresh();
 	assert_false(view->known);
 	assert_int_equal(view->asked, 0);
 	settings->in_force = UINT64_MAX;
-	observed_refresh(&observed);
+	refresh();
 	assert_false(view->known);
 	assert_int_equal(view->in_force.kernel, 0);
 	settings->in_force = ncs_detail_pack(&in_force);
 	settings->sequence = 7;
-	observed_refresh(&observed);
-	assert_true(observed.snapshot.torn);
-	observed_close(&observed);
+	refresh();
+	assert_true(seen.torn);
 }
 
 static void time_in_the_current_state_counts_until_now(void **state)
@@ -784,7 +770,6 @@ static void time_in_the_current_state_counts_until_now(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_proxy *proxy = &fixture->header->proxy;
 	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
-	struct observed observed;
 
 	proxy->state = NCS_PROXY_IDLE;
 	proxy->since = NOW - 7 * S;
@@ -797,23 +782,17 @@ static void time_in_the_current_state_counts_until_now(void **state)
 	channel->since = NOW - 3 * S;
 	channel->time[NCS_CHANNEL_SEND_WAIT] = 50;
 	channel->time[NCS_CHANNEL_SEND_GPU_WAIT] = 60;
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.proxy.state, NCS_PROXY_IDLE);
-	assert_int_equal(observed.snapshot.proxy.since_ns, NOW - 7 * S);
-	assert_int_equal(observed.snapshot.proxy.time_ns[NCS_PROXY_IDLE],
-			 7 * S + 100);
-	assert_int_equal(observed.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE],
-			 200);
-	assert_int_equal(observed.snapshot.proxy.count[NCS_TRANSITION_SLEEP],
-			 3);
-	assert_int_equal(observed.snapshot.proxy.appended_operations, 9);
-	assert_int_equal(
-		observed.snapshot.channels[0].time_ns[NCS_CHANNEL_SEND_WAIT],
-		3 * S + 50);
-	assert_int_equal(
-		observed.snapshot.channels[0].time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
-		60);
-	observed_close(&observed);
+	observe(fixture);
+	assert_int_equal(seen.proxy.state, NCS_PROXY_IDLE);
+	assert_int_equal(seen.proxy.since_ns, NOW - 7 * S);
+	assert_int_equal(seen.proxy.time_ns[NCS_PROXY_IDLE], 7 * S + 100);
+	assert_int_equal(seen.proxy.time_ns[NCS_PROXY_ACTIVE], 200);
+	assert_int_equal(seen.proxy.count[NCS_TRANSITION_SLEEP], 3);
+	assert_int_equal(seen.proxy.appended_operations, 9);
+	assert_int_equal(seen.channels[0].time_ns[NCS_CHANNEL_SEND_WAIT],
+			 3 * S + 50);
+	assert_int_equal(seen.channels[0].time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
+			 60);
 }
 
 static void cupti_times_are_reported_if_the_segment_has_them(void **state)
@@ -821,140 +800,125 @@ static void cupti_times_are_reported_if_the_segment_has_them(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_cupti *cupti = &fixture->header->cupti;
 	const struct ncs_gpu_time total = { 1, 2, 3, 4, 5, 6 };
-	struct observed observed;
 
 	cupti->status = NCS_CUPTI_TAKEN;
-	observe(&observed, fixture);
-	assert_true(observed.snapshot.cupti.known);
-	assert_int_equal(observed.snapshot.cupti.status, NCS_CUPTI_TAKEN);
+	observe(fixture);
+	assert_true(seen.cupti.known);
+	assert_int_equal(seen.cupti.status, NCS_CUPTI_TAKEN);
 	cupti->status = NCS_CUPTI_ON;
 	cupti->total = total;
 	cupti->unplaced = 7;
 	cupti->lost = 8;
-	observed_refresh(&observed);
-	assert_memory_equal(&observed.snapshot.cupti.total, &total,
-			    sizeof(total));
-	assert_int_equal(observed.snapshot.cupti.unplaced, 7);
-	assert_int_equal(observed.snapshot.cupti.lost, 8);
+	refresh();
+	assert_memory_equal(&seen.cupti.total, &total, sizeof(total));
+	assert_int_equal(seen.cupti.unplaced, 7);
+	assert_int_equal(seen.cupti.lost, 8);
 	/* Invalid, or of a newer version. */
 	cupti->status = NCS_CUPTI_STATUS_COUNT;
-	observed_refresh(&observed);
-	assert_false(observed.snapshot.cupti.known);
-	assert_int_equal(observed.snapshot.cupti.total.compute_ns, 0);
-	observed_close(&observed);
+	refresh();
+	assert_false(seen.cupti.known);
+	assert_int_equal(seen.cupti.total.compute_ns, 0);
+	forget();
 	cupti->status = NCS_CUPTI_ON;
 	fixture->header->header_bytes = offsetof(struct ncs_header, cupti);
-	observe(&observed, fixture);
-	assert_false(observed.snapshot.cupti.known);
-	observed_close(&observed);
+	observe(fixture);
+	assert_false(seen.cupti.known);
 }
 
 static void kernel_timing_is_reported(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_kernel *kernel = &fixture->header->kernel;
-	struct observed observed;
 
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.kernel.status, NCS_KERNEL_UNKNOWN);
+	observe(fixture);
+	assert_int_equal(seen.kernel.status, NCS_KERNEL_UNKNOWN);
 	kernel->status = NCS_KERNEL_SEVERAL;
 	kernel->mode = NCS_KERNEL_TIMING_SAMPLED;
 	kernel->period = 16;
 	kernel->timed_calls = 3;
 	kernel->captured_on = 4;
 	kernel->captured_off = 5;
-	observed_refresh(&observed);
-	assert_false(observed.snapshot.kernel.counted);
-	assert_int_equal(observed.snapshot.kernel.period, 0);
-	observed_close(&observed);
+	refresh();
+	assert_false(seen.kernel.counted);
+	assert_int_equal(seen.kernel.period, 0);
+	forget();
 	/* A plugin that timed single calls. */
 	fixture->header->version = NCS_ABI_MAJOR << 16 | 5;
-	observe(&observed, fixture);
-	assert_true(observed.snapshot.kernel.counted);
-	assert_int_equal(observed.snapshot.kernel.status, NCS_KERNEL_SEVERAL);
-	assert_int_equal(observed.snapshot.kernel.mode,
-			 NCS_KERNEL_TIMING_SAMPLED);
-	assert_int_equal(observed.snapshot.kernel.period, 16);
-	assert_int_equal(observed.snapshot.kernel.timed_calls, 3);
-	assert_int_equal(observed.snapshot.kernel.captured_on, 4);
-	assert_int_equal(observed.snapshot.kernel.captured_off, 5);
+	observe(fixture);
+	assert_true(seen.kernel.counted);
+	assert_int_equal(seen.kernel.status, NCS_KERNEL_SEVERAL);
+	assert_int_equal(seen.kernel.mode, NCS_KERNEL_TIMING_SAMPLED);
+	assert_int_equal(seen.kernel.period, 16);
+	assert_int_equal(seen.kernel.timed_calls, 3);
+	assert_int_equal(seen.kernel.captured_on, 4);
+	assert_int_equal(seen.kernel.captured_off, 5);
 	/* Invalid, or of a newer version. */
 	kernel->status = UINT64_MAX;
 	kernel->mode = NCS_KERNEL_TIMING_COUNT;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.kernel.status, NCS_KERNEL_UNKNOWN);
-	assert_int_equal(observed.snapshot.kernel.mode, NCS_KERNEL_TIMING_OFF);
-	observed_close(&observed);
+	refresh();
+	assert_int_equal(seen.kernel.status, NCS_KERNEL_UNKNOWN);
+	assert_int_equal(seen.kernel.mode, NCS_KERNEL_TIMING_OFF);
 }
 
 static void gpu_clock_is_reported_with_its_error(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_gpu_clock *clock = &fixture->header->gpu_clock;
-	struct observed observed;
 
-	observe(&observed, fixture);
-	assert_false(observed.snapshot.gpu_clock.known);
+	observe(fixture);
+	assert_false(seen.gpu_clock.known);
 	clock->ticks = NOW;
 	clock->low_ns = NOW + 5 * S;
 	clock->high_ns = NOW + 5 * S + 2001;
 	clock->quantum_ns = 32;
-	observed_refresh(&observed);
-	assert_true(observed.snapshot.gpu_clock.known);
-	assert_int_equal(observed.snapshot.gpu_clock.told_ns, NOW);
-	assert_int_equal(observed.snapshot.gpu_clock.offset_ns, 5 * S + 1000);
-	assert_int_equal(observed.snapshot.gpu_clock.error_ns, 1001);
-	assert_int_equal(observed.snapshot.gpu_clock.quantum_ns, 32);
+	refresh();
+	assert_true(seen.gpu_clock.known);
+	assert_int_equal(seen.gpu_clock.told_ns, NOW);
+	assert_int_equal(seen.gpu_clock.offset_ns, 5 * S + 1000);
+	assert_int_equal(seen.gpu_clock.error_ns, 1001);
+	assert_int_equal(seen.gpu_clock.quantum_ns, 32);
 	/* A GPU's clock that started later is behind. */
 	clock->low_ns = 1000;
 	clock->high_ns = 1200;
-	observed_refresh(&observed);
-	assert_true(observed.snapshot.gpu_clock.known);
-	assert_true(observed.snapshot.gpu_clock.offset_ns ==
-		    1100 - (int64_t)NOW);
+	refresh();
+	assert_true(seen.gpu_clock.known);
+	assert_true(seen.gpu_clock.offset_ns == 1100 - (int64_t)NOW);
 	/* Contradictory bounds are no bounds. */
 	clock->high_ns = 999;
-	observed_refresh(&observed);
-	assert_false(observed.snapshot.gpu_clock.known);
-	observed_close(&observed);
+	refresh();
+	assert_false(seen.gpu_clock.known);
 }
 
 static void times_of_an_ended_rank_stand_still(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_proxy *proxy = &fixture->header->proxy;
-	struct observed observed;
 
 	proxy->state = NCS_PROXY_ACTIVE;
 	proxy->since = NOW - 9 * S;
 	segment_fixture_lane(fixture, 0)->last_call = NOW - 4 * S;
 	fixture->header->life = NCS_LIFE_FINISHED;
 	fixture->header->finished = NOW - 6 * S;
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE],
-			 3 * S);
+	observe(fixture);
+	assert_int_equal(seen.proxy.time_ns[NCS_PROXY_ACTIVE], 3 * S);
 	/* Finished, but the time of the end is not stored yet. */
 	fixture->header->finished = 0;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE],
-			 5 * S);
-	observed_close(&observed);
+	refresh();
+	assert_int_equal(seen.proxy.time_ns[NCS_PROXY_ACTIVE], 5 * S);
+	forget();
 	fixture->header->life = NCS_LIFE_LIVE;
 	fixture->header->process_start++;
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.liveness, NCS_DEAD);
-	assert_int_equal(observed.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE],
-			 5 * S);
+	observe(fixture);
+	assert_int_equal(seen.liveness, NCS_DEAD);
+	assert_int_equal(seen.proxy.time_ns[NCS_PROXY_ACTIVE], 5 * S);
 	/* Times do not run backwards either. */
 	proxy->since = NOW - S;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.proxy.time_ns[NCS_PROXY_ACTIVE], 0);
-	observed_close(&observed);
+	refresh();
+	assert_int_equal(seen.proxy.time_ns[NCS_PROXY_ACTIVE], 0);
 }
 
 /* Observes a rank that died after this call, while it waited for its GPU. */
-static void observe_dead(struct observed *observed,
-			 struct segment_fixture *fixture, uint64_t last_call)
+static void observe_dead(struct segment_fixture *fixture, uint64_t last_call)
 {
 	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
 
@@ -963,51 +927,43 @@ static void observe_dead(struct observed *observed,
 	channel->since = NOW - 9 * S;
 	segment_fixture_lane(fixture, 0)->last_call = last_call;
 	fixture->header->process_start++;
-	observe(observed, fixture);
-	assert_int_equal(observed->snapshot.liveness, NCS_DEAD);
+	observe(fixture);
+	assert_int_equal(seen.liveness, NCS_DEAD);
 }
 
 /* The first snapshot already knows that the rank is dead, and since when. */
 static void first_snapshot_of_a_dead_rank_ends_with_it(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct observed observed;
 
-	observe_dead(&observed, fixture, NOW - 4 * S);
-	assert_int_equal(observed.snapshot.channel_count, 1);
-	assert_int_equal(observed.snapshot.channels[0]
-				 .time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
+	observe_dead(fixture, NOW - 4 * S);
+	assert_int_equal(seen.channel_count, 1);
+	assert_int_equal(seen.channels[0].time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
 			 5 * S);
 	/* Its launches moved after its last call. */
 	fixture->header->launches.begun = 1;
 	fixture->header->launches.begun_at = NOW - 3 * S;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.channels[0]
-				 .time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
+	refresh();
+	assert_int_equal(seen.channels[0].time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
 			 6 * S);
 	/* Its watch thread was awake after that. */
 	fixture->header->alive = NOW - 2 * S;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.alive_ns, NOW - 2 * S);
-	assert_int_equal(observed.snapshot.channels[0]
-				 .time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
+	refresh();
+	assert_int_equal(seen.alive_ns, NOW - 2 * S);
+	assert_int_equal(seen.channels[0].time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
 			 7 * S);
 	fixture->header->alive = NOW + 1000 * S;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.alive_ns, NOW);
-	observed_close(&observed);
+	refresh();
+	assert_int_equal(seen.alive_ns, NOW);
 }
 
 static void no_state_lasts_longer_than_until_the_snapshot(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct observed observed;
 
-	observe_dead(&observed, fixture, NOW + 1000 * S);
-	assert_int_equal(observed.snapshot.channels[0]
-				 .time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
+	observe_dead(fixture, NOW + 1000 * S);
+	assert_int_equal(seen.channels[0].time_ns[NCS_CHANNEL_SEND_GPU_WAIT],
 			 9 * S);
-	observed_close(&observed);
 }
 
 static void channels_are_sorted_by_channel_direction_and_peer(void **state)
@@ -1022,7 +978,6 @@ static void channels_are_sorted_by_channel_direction_and_peer(void **state)
 		      { 255, true, 2 } };
 	static const unsigned places[] = { 2, 3, 0, 1 };
 	struct segment_fixture *fixture = *state;
-	struct observed observed;
 
 	for (unsigned i = 0; i < 4; i++) {
 		struct ncs_channel *channel =
@@ -1041,11 +996,10 @@ static void channels_are_sorted_by_channel_direction_and_peer(void **state)
 		channel->size_unknown = 90 + i;
 		channel->function = NCS_FUNCTION_BROADCAST;
 	}
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.channel_count, 4);
+	observe(fixture);
+	assert_int_equal(seen.channel_count, 4);
 	for (unsigned i = 0; i < 4; i++) {
-		const struct ncs_channel_view *view =
-			&observed.snapshot.channels[i];
+		const struct ncs_channel_view *view = &seen.channels[i];
 
 		assert_int_equal(view->channel, order[i].channel);
 		assert_int_equal(view->send, order[i].send);
@@ -1063,17 +1017,15 @@ static void channels_are_sorted_by_channel_direction_and_peer(void **state)
 	}
 	/* No trace is left of a channel that disappears. */
 	segment_fixture_channel(fixture, 2)->key = 0;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.channel_count, 3);
-	assert_int_equal(observed.snapshot.channels[0].peer, -1);
-	observed_close(&observed);
+	refresh();
+	assert_int_equal(seen.channel_count, 3);
+	assert_int_equal(seen.channels[0].peer, -1);
 }
 
 static void operations_are_sorted_oldest_first(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_operation *operation;
-	struct observed observed;
 
 	segment_fixture_operation(fixture, 0)->number = 9;
 	segment_fixture_operation(fixture, 1)->bytes = 77; /* empty slot */
@@ -1097,32 +1049,27 @@ static void operations_are_sorted_oldest_first(void **state)
 		.first_child = NOW - S,
 		.last_child_done = NOW,
 	};
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.operation_count, 2);
-	assert_int_equal(observed.snapshot.operations[0].number, 4);
-	assert_int_equal(observed.snapshot.operations[0].start_ns, NOW - 3 * S);
-	assert_int_equal(observed.snapshot.operations[0].sequence_number, 5);
-	assert_int_equal(observed.snapshot.operations[0].bytes, 6);
-	assert_int_equal(observed.snapshot.operations[0].count, 7);
-	assert_int_equal(observed.snapshot.operations[0].event, NCS_EVENT_P2P);
-	assert_int_equal(observed.snapshot.operations[0].function,
-			 NCS_FUNCTION_SEND);
-	assert_int_equal(observed.snapshot.operations[0].datatype, 1);
-	assert_int_equal(observed.snapshot.operations[0].algorithm, 2);
-	assert_int_equal(observed.snapshot.operations[0].protocol, 3);
-	assert_int_equal(observed.snapshot.operations[0].nchannels, 4);
-	assert_int_equal(observed.snapshot.operations[0].peer, -1);
-	assert_int_equal(observed.snapshot.operations[0].enqueued_ns,
-			 NOW - 2 * S);
-	assert_int_equal(observed.snapshot.operations[0].children_started, 8);
-	assert_int_equal(observed.snapshot.operations[0].children_done, 2);
-	assert_int_equal(observed.snapshot.operations[0].first_child_ns,
-			 NOW - S);
-	assert_int_equal(observed.snapshot.operations[0].last_child_done_ns,
-			 NOW);
-	assert_int_equal(observed.snapshot.operations[1].number, 9);
-	assert_int_equal(observed.snapshot.operations[1].enqueued_ns, 0);
-	observed_close(&observed);
+	observe(fixture);
+	assert_int_equal(seen.operation_count, 2);
+	assert_int_equal(seen.operations[0].number, 4);
+	assert_int_equal(seen.operations[0].start_ns, NOW - 3 * S);
+	assert_int_equal(seen.operations[0].sequence_number, 5);
+	assert_int_equal(seen.operations[0].bytes, 6);
+	assert_int_equal(seen.operations[0].count, 7);
+	assert_int_equal(seen.operations[0].event, NCS_EVENT_P2P);
+	assert_int_equal(seen.operations[0].function, NCS_FUNCTION_SEND);
+	assert_int_equal(seen.operations[0].datatype, 1);
+	assert_int_equal(seen.operations[0].algorithm, 2);
+	assert_int_equal(seen.operations[0].protocol, 3);
+	assert_int_equal(seen.operations[0].nchannels, 4);
+	assert_int_equal(seen.operations[0].peer, -1);
+	assert_int_equal(seen.operations[0].enqueued_ns, NOW - 2 * S);
+	assert_int_equal(seen.operations[0].children_started, 8);
+	assert_int_equal(seen.operations[0].children_done, 2);
+	assert_int_equal(seen.operations[0].first_child_ns, NOW - S);
+	assert_int_equal(seen.operations[0].last_child_done_ns, NOW);
+	assert_int_equal(seen.operations[1].number, 9);
+	assert_int_equal(seen.operations[1].enqueued_ns, 0);
 }
 
 /* A slot is given out first and filled in later, by a thread that may be
@@ -1133,58 +1080,53 @@ static void operation_is_seen_however_late_its_slot_is_filled_in(void **state)
 	uint64_t *given = &fixture->header->filled.operations;
 	struct ncs_operation *operation =
 		segment_fixture_operation(fixture, 99);
-	struct observed observed;
 	unsigned readings = 0;
 
-	observe(&observed,
-		fixture); /* the slot is given out, and still empty */
+	/* The slot is given out, and still empty. */
+	observe(fixture);
 	*given = 200;
 	operation->number = 3;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.operation_count, 1);
+	refresh();
+	assert_int_equal(seen.operation_count, 1);
 	operation->number = 0;
 	for (unsigned i = 0; i < 3; i++)
-		observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.operation_count, 0);
+		refresh();
+	assert_int_equal(seen.operation_count, 0);
 	operation->number = 4;
 	do
-		observed_refresh(&observed);
-	while (observed.snapshot.operation_count == 0 && readings++ < 16);
+		refresh();
+	while (seen.operation_count == 0 && readings++ < 16);
 	assert_in_range(readings, 2, 15);
-	observed_refresh(&observed); /* an operation that lasts stays visible */
-	assert_int_equal(observed.snapshot.operation_count, 1);
-	observed_close(&observed);
+	refresh(); /* an operation that lasts stays visible */
+	assert_int_equal(seen.operation_count, 1);
 }
 
 static void slots_given_out_cyclically_are_all_read(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	uint64_t *given = &fixture->header->filled.operations;
-	struct observed observed;
 
 	*given = UINT64_MAX;
-	observe(&observed, fixture);
-	observed_refresh(&observed);
-	observed_refresh(&observed);
+	observe(fixture);
+	refresh();
+	refresh();
 	*given = 100; /* beyond 2^64 */
 	segment_fixture_operation(fixture, 255)->number = 5;
 	segment_fixture_operation(fixture, 99)->number = 7;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.operation_count, 2);
+	refresh();
+	assert_int_equal(seen.operation_count, 2);
 	for (unsigned i = 0; i < 3; i++)
-		observed_refresh(&observed);
+		refresh();
 	*given += 256; /* all slots */
 	segment_fixture_operation(fixture, 120)->number = 6;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.operation_count, 3);
-	observed_close(&observed);
+	refresh();
+	assert_int_equal(seen.operation_count, 3);
 }
 
 /* Operations of functions that never have a child, next to ones in flight. */
 static void operations_without_a_reported_end_are_not_in_flight(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct observed observed;
 
 	for (unsigned i = 0; i < 4; i++) {
 		struct ncs_operation *operation =
@@ -1201,13 +1143,12 @@ static void operations_without_a_reported_end_are_not_in_flight(void **state)
 		->functions[NCS_FUNCTION_REDUCE]
 		.with_children = 1;
 	fixture->header->filled.operations = 4;
-	observe(&observed, fixture);
+	observe(fixture);
 	/* An operation that may still get a child, and one that is being
 	 * enqueued. */
-	assert_int_equal(observed.snapshot.operation_count, 2);
-	assert_int_equal(observed.snapshot.operations[0].number, 3);
-	assert_int_equal(observed.snapshot.operations[1].number, 4);
-	observed_close(&observed);
+	assert_int_equal(seen.operation_count, 2);
+	assert_int_equal(seen.operations[0].number, 3);
+	assert_int_equal(seen.operations[1].number, 4);
 }
 
 static void launch_progress_is_read(void **state)
@@ -1215,7 +1156,6 @@ static void launch_progress_is_read(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_launch_progress *progress = &fixture->header->launches;
 	const struct ncs_launches_view *view;
-	struct observed observed;
 
 	*progress = (struct ncs_launch_progress){
 		.status = NCS_STREAM_SOME,
@@ -1235,8 +1175,8 @@ static void launch_progress_is_read(void **state)
 		.watch_since = 950,
 		.missed = 7,
 	};
-	observe(&observed, fixture);
-	view = &observed.snapshot.launches;
+	observe(fixture);
+	view = &seen.launches;
 	assert_int_equal(view->status, NCS_STREAM_SOME);
 	assert_int_equal(view->level, 3);
 	assert_int_equal(view->ended, 5);
@@ -1257,7 +1197,7 @@ static void launch_progress_is_read(void **state)
 	progress->ended = 20;
 	progress->level = UINT64_MAX;
 	progress->status = UINT64_MAX;
-	observed_refresh(&observed);
+	refresh();
 	assert_int_equal(view->ended, 20);
 	assert_int_equal(view->begun, 20);
 	assert_int_equal(view->begun_ns, 500);
@@ -1265,7 +1205,6 @@ static void launch_progress_is_read(void **state)
 	assert_int_equal(view->launched, 20);
 	assert_int_equal(view->level, 63);
 	assert_int_equal(view->status, NCS_STREAM_UNKNOWN);
-	observed_close(&observed);
 }
 
 /* One letter for each launch from 0 on: '-' unknown, 'q' queued, 'r' running,
@@ -1308,22 +1247,18 @@ static void all_launches_are_timed_only_if_none_was_missed(void **state)
 static void launches_that_nccl_is_not_asked_for_are_told(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct observed observed;
 
 	fixture->header->event_mask = 1u << NCS_EVENT_COLL;
 	fixture->header->launches.status = NCS_STREAM_ALL;
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.launches.status,
-			 NCS_STREAM_NO_EVENTS);
+	observe(fixture);
+	assert_int_equal(seen.launches.status, NCS_STREAM_NO_EVENTS);
 	fixture->header->launches.status = NCS_STREAM_NO_DRIVER;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.launches.status,
-			 NCS_STREAM_NO_DRIVER);
+	refresh();
+	assert_int_equal(seen.launches.status, NCS_STREAM_NO_DRIVER);
 	fixture->header->launches.status = NCS_STREAM_WAITING;
 	fixture->header->event_mask |= 1u << NCS_EVENT_KERNEL_LAUNCH;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.launches.status, NCS_STREAM_WAITING);
-	observed_close(&observed);
+	refresh();
+	assert_int_equal(seen.launches.status, NCS_STREAM_WAITING);
 }
 
 static void phase_of_a_launch_is_told_only_where_it_is_known(void **state)
@@ -1360,7 +1295,6 @@ static void phase_of_a_launch_is_told_only_where_it_is_known(void **state)
 static void operation_of_an_ended_launch_is_over(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct observed observed;
 
 	fixture->header->launches = (struct ncs_launch_progress){
 		.status = NCS_STREAM_SOME,
@@ -1381,19 +1315,18 @@ static void operation_of_an_ended_launch_is_over(void **state)
 	}
 	segment_fixture_operation(fixture, 2)->children_started = 2;
 	segment_fixture_operation(fixture, 2)->children_done = 1;
-	observe(&observed, fixture);
+	observe(fixture);
 	/* Launch 2 has ended, but its operation has a child; 3 has ended
 	 * before 4 began; 4 runs; 5 is queued. */
-	assert_int_equal(observed.snapshot.operation_count, 3);
-	assert_int_equal(observed.snapshot.operations[0].launch, 2);
-	assert_int_equal(observed.snapshot.operations[1].launch, 4);
-	assert_int_equal(observed.snapshot.operations[2].launch, 5);
+	assert_int_equal(seen.operation_count, 3);
+	assert_int_equal(seen.operations[0].launch, 2);
+	assert_int_equal(seen.operations[1].launch, 4);
+	assert_int_equal(seen.operations[2].launch, 5);
 	segment_fixture_operation(fixture, 2)->children_done = 2;
 	fixture->header->launches.ended = 4;
-	observed_refresh(&observed);
+	refresh();
 	/* Launch 5 is not followed. */
-	assert_int_equal(observed.snapshot.operation_count, 0);
-	observed_close(&observed);
+	assert_int_equal(seen.operation_count, 0);
 }
 
 /* The plugin reports an operation that was reopened and is not recent. */
@@ -1401,44 +1334,39 @@ static void reopened_operation_is_seen_at_once(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_operation *operation = segment_fixture_operation(fixture, 2);
-	struct observed observed;
 
 	fixture->header->filled.operations = 200;
-	observe(&observed, fixture);
+	observe(fixture);
 	for (unsigned i = 0; i < 3; i++)
-		observed_refresh(&observed);
+		refresh();
 	operation->number = 1;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.operation_count, 0);
+	refresh();
+	assert_int_equal(seen.operation_count, 0);
 	fixture->header->filled.revived++;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.operation_count, 1);
-	observed_close(&observed);
+	refresh();
+	assert_int_equal(seen.operation_count, 1);
 }
 
 static void tables_of_minor_version_1_are_read_completely(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct observed observed;
 
 	segment_fixture_channel(fixture, 2)->key = NCS_CHANNEL_KEY(0, 1, 1);
 	fixture->header->filled = (struct ncs_filled){ 0 };
 	fixture->header->header_bytes = offsetof(struct ncs_header, filled);
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.channel_count, 1);
-	observed_refresh(&observed);
+	observe(fixture);
+	assert_int_equal(seen.channel_count, 1);
+	refresh();
 	segment_fixture_operation(fixture, 3)->number = 1;
 	fixture->header->filled = (struct ncs_filled){ 0 };
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.operation_count, 1);
-	observed_close(&observed);
+	refresh();
+	assert_int_equal(seen.operation_count, 1);
 }
 
 static void functions_are_summed_over_lanes(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	const struct ncs_function_view *view;
-	struct observed observed;
 
 	for (unsigned i = 0; i < 3; i++) {
 		struct ncs_lane *lane = segment_fixture_lane(fixture, i);
@@ -1468,8 +1396,8 @@ static void functions_are_summed_over_lanes(void **state)
 	segment_fixture_lane(fixture, 1)
 		->functions[NCS_FUNCTION_REDUCE]
 		.last_sequence_number = 1;
-	observe(&observed, fixture);
-	view = &observed.snapshot.functions[NCS_FUNCTION_REDUCE];
+	observe(fixture);
+	view = &seen.functions[NCS_FUNCTION_REDUCE];
 	assert_int_equal(view->calls, 6);
 	assert_int_equal(view->operations, 33);
 	assert_int_equal(view->operations_done, 7);
@@ -1480,26 +1408,23 @@ static void functions_are_summed_over_lanes(void **state)
 	assert_int_equal(view->time_ns[NCS_TIMING_PROXY], 12);
 	assert_int_equal(view->timed_bytes[NCS_TIMING_KERNEL], 24);
 	assert_int_equal(view->last_sequence_number, 0);
-	assert_int_equal(observed.snapshot.events[NCS_EVENT_COLL], 21);
-	assert_int_equal(observed.snapshot.losses[NCS_LOSS_STALE], 3);
-	assert_int_equal(
-		observed.snapshot.lanes[2].open_since_ns[NCS_EVENT_GROUP], 2);
+	assert_int_equal(seen.events[NCS_EVENT_COLL], 21);
+	assert_int_equal(seen.losses[NCS_LOSS_STALE], 3);
+	assert_int_equal(seen.lanes[2].open_since_ns[NCS_EVENT_GROUP], 2);
 	/* Sums do not accumulate from one snapshot to the next. */
 	segment_fixture_lane(fixture, 2)
 		->functions[NCS_FUNCTION_REDUCE]
 		.last_sequence_number = 50;
-	observed_refresh(&observed);
+	refresh();
 	assert_int_equal(view->calls, 6);
 	assert_int_equal(view->last_sequence_number, 49);
-	assert_int_equal(observed.snapshot.events[NCS_EVENT_COLL], 21);
-	observed_close(&observed);
+	assert_int_equal(seen.events[NCS_EVENT_COLL], 21);
 }
 
 static void stream_times_are_summed_over_lanes(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	const struct ncs_function_view *view;
-	struct observed observed;
 
 	for (unsigned i = 0; i < 3; i++) {
 		struct ncs_lane *lane = segment_fixture_lane(fixture, i);
@@ -1508,30 +1433,28 @@ static void stream_times_are_summed_over_lanes(void **state)
 			(struct ncs_stream_times){ 1 + i, 10 + i, 100 + i, 0 };
 		lane->functions[NCS_FUNCTION_REDUCE].sequence = 2 * i;
 	}
-	observe(&observed, fixture);
-	view = &observed.snapshot.functions[NCS_FUNCTION_REDUCE];
-	assert_false(observed.snapshot.torn);
+	observe(fixture);
+	view = &seen.functions[NCS_FUNCTION_REDUCE];
+	assert_false(seen.torn);
 	assert_int_equal(view->timed[NCS_TIMING_STREAM], 6);
 	assert_int_equal(view->time_ns[NCS_TIMING_STREAM], 33);
 	assert_int_equal(view->timed_bytes[NCS_TIMING_STREAM], 303);
 	assert_int_equal(view->timed[NCS_TIMING_KERNEL], 0);
-	observed_refresh(&observed);
+	refresh();
 	assert_int_equal(view->timed[NCS_TIMING_STREAM], 6);
 	/* The function's sequence covers them. */
 	segment_fixture_lane(fixture, 1)
 		->functions[NCS_FUNCTION_REDUCE]
 		.sequence = 3;
-	observed_refresh(&observed);
-	assert_true(observed.snapshot.torn);
+	refresh();
+	assert_true(seen.torn);
 	assert_int_equal(view->timed[NCS_TIMING_STREAM], 6);
-	observed_close(&observed);
 }
 
 static void segment_before_1_5_has_no_stream_times(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header = fixture->header;
-	struct observed observed;
 
 	segment_fixture_lane(fixture, 0)
 		->stream_times[NCS_FUNCTION_REDUCE]
@@ -1541,14 +1464,13 @@ static void segment_before_1_5_has_no_stream_times(void **state)
 	segment_fixture_operation(fixture, 0)->number = 1;
 	segment_fixture_operation(fixture, 0)->launch = 7;
 	header->header_bytes = offsetof(struct ncs_header, launches);
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.functions[NCS_FUNCTION_REDUCE]
-				 .timed[NCS_TIMING_STREAM],
-			 0);
-	assert_int_equal(observed.snapshot.launches.status, NCS_STREAM_UNKNOWN);
-	assert_int_equal(observed.snapshot.launches.ended, 0);
-	assert_int_equal(observed.snapshot.operation_count, 1);
-	observed_close(&observed);
+	observe(fixture);
+	assert_int_equal(
+		seen.functions[NCS_FUNCTION_REDUCE].timed[NCS_TIMING_STREAM],
+		0);
+	assert_int_equal(seen.launches.status, NCS_STREAM_UNKNOWN);
+	assert_int_equal(seen.launches.ended, 0);
+	assert_int_equal(seen.operation_count, 1);
 }
 
 static void histograms_are_read_by_function_and_timing(void **state)
@@ -1556,29 +1478,27 @@ static void histograms_are_read_by_function_and_timing(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_histogram *histogram;
 	const uint64_t *buckets;
-	struct observed observed;
 
 	histogram = segment_fixture_histogram(fixture, 0);
 	histogram->buckets[5] = 55; /* no key yet */
-	observe(&observed, fixture);
+	observe(fixture);
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
-		assert_null(observed.snapshot.functions[i].histogram[0]);
+		assert_null(seen.functions[i].histogram[0]);
 	histogram->key =
 		NCS_HISTOGRAM_KEY(NCS_FUNCTION_ALL_REDUCE, NCS_TIMING_PROXY);
 	histogram->buckets[NCS_HISTOGRAM_BUCKETS - 1] = 1;
-	observed_refresh(&observed);
-	buckets = observed.snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+	refresh();
+	buckets = seen.functions[NCS_FUNCTION_ALL_REDUCE]
 			  .histogram[NCS_TIMING_PROXY];
 	assert_non_null(buckets);
 	assert_int_equal(buckets[5], 55);
 	assert_int_equal(buckets[4], 0);
 	assert_int_equal(buckets[NCS_HISTOGRAM_BUCKETS - 1], 1);
-	assert_null(observed.snapshot.functions[NCS_FUNCTION_ALL_REDUCE]
+	assert_null(seen.functions[NCS_FUNCTION_ALL_REDUCE]
 			    .histogram[NCS_TIMING_KERNEL]);
 	histogram->buckets[5]++;
-	observed_refresh(&observed);
+	refresh();
 	assert_int_equal(buckets[5], 56);
-	observed_close(&observed);
 }
 
 static void claim_class(struct segment_fixture *fixture, unsigned index,
@@ -1608,7 +1528,6 @@ static void classes_are_sorted_and_have_their_times(void **state)
 	const struct ncs_class_times *times;
 	const struct ncs_class_view *classes;
 	struct ncs_histogram *histogram;
-	struct observed observed;
 
 	claim_class(fixture, 0, NCS_CLASS_KEY(NCS_FUNCTION_REDUCE, 12, 2, 3),
 		    70);
@@ -1623,9 +1542,9 @@ static void classes_are_sorted_and_have_their_times(void **state)
 	histogram->time_ns = 11;
 	histogram->bytes = 12;
 	histogram->longest_ns = 13;
-	observe(&observed, fixture);
-	classes = observed.snapshot.classes;
-	assert_int_equal(observed.snapshot.class_count, 2);
+	observe(fixture);
+	classes = seen.classes;
+	assert_int_equal(seen.class_count, 2);
 	assert_int_equal(classes[0].size_class, 9);
 	assert_int_equal(classes[0].operations, 80);
 	assert_int_equal(classes[0].times[NCS_TIMING_PROXY].timed, 0);
@@ -1642,9 +1561,8 @@ static void classes_are_sorted_and_have_their_times(void **state)
 	assert_int_equal(times->longest_ns, 13);
 	assert_int_equal(times->first, 100);
 	assert_int_equal(times->count, 3);
-	assert_int_equal(observed.snapshot.class_bucket_count, 3);
-	assert_int_equal(observed.snapshot.class_buckets[times->place + 2], 5);
-	observed_close(&observed);
+	assert_int_equal(seen.class_bucket_count, 3);
+	assert_int_equal(seen.class_buckets[times->place + 2], 5);
 }
 
 static struct ncs_range *range_at(struct segment_fixture *fixture,
@@ -1679,7 +1597,6 @@ static void ranges_are_read_with_their_histograms(void **state)
 	struct segment_fixture *fixture = *state;
 	const struct ncs_range_view *view;
 	struct ncs_range *range;
-	struct observed observed;
 
 	range_at(fixture, 2, NCS_RANGE_KEY(0));
 	range = range_at(fixture, 4, NCS_RANGE_KEY(2));
@@ -1693,9 +1610,9 @@ static void ranges_are_read_with_their_histograms(void **state)
 	range_histogram_at(fixture, 2,
 			   NCS_RANGE_HISTOGRAM_KEY(4, NCS_TIMING_KERNEL))
 		->buckets[5] = 9;
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.range_count, 2);
-	view = &observed.snapshot.ranges[1];
+	observe(fixture);
+	assert_int_equal(seen.range_count, 2);
+	view = &seen.ranges[1];
 	assert_int_equal(view->number, 4);
 	assert_int_equal(view->parent, 2);
 	assert_int_equal(strlen(view->name), NCS_RANGE_NAME_BYTES - 1);
@@ -1706,19 +1623,15 @@ static void ranges_are_read_with_their_histograms(void **state)
 	assert_int_equal(view->timed[NCS_TIMING_STREAM], 21);
 	assert_int_equal(view->time_ns[NCS_TIMING_STREAM], 22);
 	assert_int_equal(view->timed_bytes[NCS_TIMING_STREAM], 23);
-	assert_null(
-		ncs_range_buckets(&observed.snapshot, view, NCS_TIMING_PROXY));
-	assert_int_equal(ncs_range_buckets(&observed.snapshot, view,
-					   NCS_TIMING_KERNEL)[5],
+	assert_null(ncs_range_buckets(&seen, view, NCS_TIMING_PROXY));
+	assert_int_equal(ncs_range_buckets(&seen, view, NCS_TIMING_KERNEL)[5],
 			 9);
-	observed_close(&observed);
 }
 
 /* A loop of ranges, histograms of missing ranges, and an invalid timing. */
 static void invalid_ranges_are_left_out(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct observed observed;
 
 	range_at(fixture, 1, NCS_RANGE_KEY(2));
 	range_at(fixture, 2, NCS_RANGE_KEY(1));
@@ -1728,18 +1641,16 @@ static void invalid_ranges_are_left_out(void **state)
 	range_histogram_at(fixture, 2,
 			   NCS_RANGE_HISTOGRAM_KEY(2, NCS_TIMING_COUNT));
 	fixture->header->ranges_filled = UINT64_MAX;
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.range_count, 1);
-	assert_int_equal(observed.snapshot.ranges[0].number, 2);
-	assert_int_equal(observed.snapshot.range_histogram_count, 0);
-	observed_close(&observed);
+	observe(fixture);
+	assert_int_equal(seen.range_count, 1);
+	assert_int_equal(seen.ranges[0].number, 2);
+	assert_int_equal(seen.range_histogram_count, 0);
 }
 
 static void times_of_a_function_are_those_of_its_classes(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	const uint64_t *sum;
-	struct observed observed;
 
 	claim_class(fixture, 0, NCS_CLASS_KEY(NCS_FUNCTION_SEND, 3, 0, 0), 1);
 	claim_class(fixture, 1, NCS_CLASS_KEY(NCS_FUNCTION_SEND, 4, 0, 0), 1);
@@ -1753,41 +1664,32 @@ static void times_of_a_function_are_those_of_its_classes(void **state)
 	}
 	claim_times(fixture, 2, NCS_FUNCTION_SEND, NCS_TIMING_KERNEL)
 		->buckets[60] = 7;
-	observe(&observed, fixture);
-	observed_refresh(&observed);
-	sum = observed.snapshot.functions[NCS_FUNCTION_SEND]
-		      .histogram[NCS_TIMING_KERNEL];
+	observe(fixture);
+	refresh();
+	sum = seen.functions[NCS_FUNCTION_SEND].histogram[NCS_TIMING_KERNEL];
 	assert_int_equal(sum[50], 21);
 	assert_int_equal(sum[60], 7);
-	assert_int_equal(observed.snapshot.class_count, 3);
-	assert_int_equal(observed.snapshot.classes[2].size_class,
-			 NCS_CLASS_OTHER);
-	assert_int_equal(observed.snapshot.classes[2].algorithm,
-			 NCS_CLASS_OTHER);
-	assert_int_equal(observed.snapshot.classes[2].protocol,
-			 NCS_CLASS_OTHER);
-	assert_int_equal(
-		observed.snapshot.classes[2].times[NCS_TIMING_KERNEL].timed, 7);
-	observed_close(&observed);
+	assert_int_equal(seen.class_count, 3);
+	assert_int_equal(seen.classes[2].size_class, NCS_CLASS_OTHER);
+	assert_int_equal(seen.classes[2].algorithm, NCS_CLASS_OTHER);
+	assert_int_equal(seen.classes[2].protocol, NCS_CLASS_OTHER);
+	assert_int_equal(seen.classes[2].times[NCS_TIMING_KERNEL].timed, 7);
 }
 
 static void all_times_before_1_2_are_the_functions(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct observed observed;
 
 	memset(&fixture->header->classes, 0, sizeof(struct ncs_table));
 	claim_times(fixture, 0, NCS_FUNCTION_SEND, NCS_TIMING_PROXY)
 		->buckets[9] = 6;
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.functions[NCS_FUNCTION_SEND]
-				 .histogram[NCS_TIMING_PROXY][9],
-			 6);
-	assert_int_equal(observed.snapshot.class_count, 1);
-	assert_int_equal(observed.snapshot.classes[0].function,
-			 NCS_FUNCTION_SEND);
-	assert_int_equal(observed.snapshot.classes[0].operations, 0);
-	observed_close(&observed);
+	observe(fixture);
+	assert_int_equal(
+		seen.functions[NCS_FUNCTION_SEND].histogram[NCS_TIMING_PROXY][9],
+		6);
+	assert_int_equal(seen.class_count, 1);
+	assert_int_equal(seen.classes[0].function, NCS_FUNCTION_SEND);
+	assert_int_equal(seen.classes[0].operations, 0);
 }
 
 /* --- Hostile contents -------------------------------------------------- */
@@ -1795,10 +1697,9 @@ static void all_times_before_1_2_are_the_functions(void **state)
 static void sampling_is_reported(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct observed observed;
 
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.sampling.level, 0);
+	observe(fixture);
+	assert_int_equal(seen.sampling.level, 0);
 	fixture->header->sampling = (struct ncs_sampling){
 		.level = 4,
 		.slow_ns = 5,
@@ -1806,13 +1707,12 @@ static void sampling_is_reported(void **state)
 		.left_out = 7,
 		.slow = 8,
 	};
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.sampling.level, 4);
-	assert_int_equal(observed.snapshot.sampling.slow_ns, 5);
-	assert_int_equal(observed.snapshot.sampling.kept, 6);
-	assert_int_equal(observed.snapshot.sampling.left_out, 7);
-	assert_int_equal(observed.snapshot.sampling.slow, 8);
-	observed_close(&observed);
+	refresh();
+	assert_int_equal(seen.sampling.level, 4);
+	assert_int_equal(seen.sampling.slow_ns, 5);
+	assert_int_equal(seen.sampling.kept, 6);
+	assert_int_equal(seen.sampling.left_out, 7);
+	assert_int_equal(seen.sampling.slow, 8);
 }
 
 static void unterminated_strings_are_terminated(void **state)
@@ -1820,33 +1720,30 @@ static void unterminated_strings_are_terminated(void **state)
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header = fixture->header;
 	const struct ncs_header *read;
-	struct observed observed;
 
 	memset(header->identity.comm_name, 'c',
 	       sizeof(header->identity.comm_name));
 	memset(header->identity.gpu, 'g', sizeof(header->identity.gpu));
 	memset(header->host, 'h', sizeof(header->host));
 	memset(header->boot_id, 'b', sizeof(header->boot_id));
-	observe(&observed, fixture);
-	read = ncs_reader_header(observed.reader);
+	observe(fixture);
+	read = ncs_reader_header(reader_of_seen);
 	assert_int_equal(strlen(read->host), sizeof(read->host) - 1);
 	assert_int_equal(strlen(read->boot_id), sizeof(read->boot_id) - 1);
 	assert_int_equal(strlen(read->identity.comm_name),
 			 sizeof(read->identity.comm_name) - 1);
 	assert_int_equal(strlen(read->identity.gpu),
 			 sizeof(read->identity.gpu) - 1);
-	assert_int_equal(strlen(observed.snapshot.identity.comm_name),
+	assert_int_equal(strlen(seen.identity.comm_name),
 			 sizeof(read->identity.comm_name) - 1);
-	assert_int_equal(strlen(observed.snapshot.identity.gpu),
+	assert_int_equal(strlen(seen.identity.gpu),
 			 sizeof(read->identity.gpu) - 1);
-	observed_close(&observed);
 }
 
 static void numbers_out_of_range_are_brought_into_range(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
-	struct observed observed;
 
 	fixture->header->proxy.state = UINT64_MAX;
 	fixture->header->sampling.level = UINT64_MAX;
@@ -1862,56 +1759,47 @@ static void numbers_out_of_range_are_brought_into_range(void **state)
 	segment_fixture_histogram(fixture, 2)->key =
 		NCS_HISTOGRAM_KEY(0, NCS_TIMING_COUNT);
 	segment_fixture_ring(fixture, 0)->head = UINT64_MAX;
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.proxy.state, NCS_PROXY_UNKNOWN);
-	assert_int_equal(observed.snapshot.sampling.level, NCS_LEVEL_MAX);
-	assert_int_equal(observed.snapshot.channel_count, 1);
-	assert_int_equal(observed.snapshot.channels[0].state, NCS_CHANNEL_IDLE);
-	assert_int_equal(observed.snapshot.channels[0].function,
-			 NCS_FUNCTION_OTHER);
-	assert_int_equal(observed.snapshot.operations[0].function,
-			 NCS_FUNCTION_OTHER);
-	assert_int_equal(observed.snapshot.class_count, 1);
-	assert_int_equal(observed.snapshot.classes[0].function,
-			 NCS_FUNCTION_OTHER);
-	assert_int_equal(observed.snapshot.classes[0].size_class,
-			 NCS_CLASS_OTHER);
+	observe(fixture);
+	assert_int_equal(seen.proxy.state, NCS_PROXY_UNKNOWN);
+	assert_int_equal(seen.sampling.level, NCS_LEVEL_MAX);
+	assert_int_equal(seen.channel_count, 1);
+	assert_int_equal(seen.channels[0].state, NCS_CHANNEL_IDLE);
+	assert_int_equal(seen.channels[0].function, NCS_FUNCTION_OTHER);
+	assert_int_equal(seen.operations[0].function, NCS_FUNCTION_OTHER);
+	assert_int_equal(seen.class_count, 1);
+	assert_int_equal(seen.classes[0].function, NCS_FUNCTION_OTHER);
+	assert_int_equal(seen.classes[0].size_class, NCS_CLASS_OTHER);
 	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++) {
-		assert_int_equal(observed.snapshot.functions[i].calls, 0);
+		assert_int_equal(seen.functions[i].calls, 0);
 		for (size_t k = 0; k < NCS_TIMING_COUNT; k++)
-			assert_null(
-				observed.snapshot.functions[i].histogram[k]);
+			assert_null(seen.functions[i].histogram[k]);
 	}
 	segment_fixture_histogram(fixture, 0)->key =
 		NCS_HISTOGRAM_KEY(0, NCS_TIMING_PROXY);
 	segment_fixture_histogram(fixture, 0)->first = UINT64_MAX;
 	segment_fixture_histogram(fixture, 0)->end = UINT64_MAX;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.class_bucket_count,
-			 NCS_HISTOGRAM_BUCKETS);
-	observed_close(&observed);
+	refresh();
+	assert_int_equal(seen.class_bucket_count, NCS_HISTOGRAM_BUCKETS);
 }
 
 static void geometry_is_read_once(void **state)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_record records[16];
-	struct observed observed;
 	uint64_t lost = 0;
 
-	observe(&observed, fixture);
+	observe(fixture);
 	segment_fixture_put(fixture, 1, 3);
 	fixture->header->lanes.count = UINT32_MAX;
 	fixture->header->rings.offset = UINT64_MAX - 7;
 	fixture->header->channels.stride = UINT32_MAX;
 	fixture->header->ring_records = 1u << 31;
 	fixture->header->operations.count = UINT32_MAX;
-	observed_refresh(&observed);
-	assert_int_equal(observed.snapshot.lane_count, 3);
-	assert_int_equal(observed.snapshot.lanes[1].published, 3);
+	refresh();
+	assert_int_equal(seen.lane_count, 3);
+	assert_int_equal(seen.lanes[1].published, 3);
 	assert_int_equal(
-		ncs_reader_records(observed.reader, 1, records, 16, &lost), 3);
-	observed_close(&observed);
+		ncs_reader_records(reader_of_seen, 1, records, 16, &lost), 3);
 }
 
 static void block_left_in_mid_write_is_reported_and_still_shown(void **state)
@@ -1928,7 +1816,6 @@ static void block_left_in_mid_write_is_reported_and_still_shown(void **state)
 		&channel->sequence,
 		&function->sequence,
 	};
-	struct observed observed;
 
 	snprintf(header->identity.comm_name, sizeof(header->identity.comm_name),
 		 "world");
@@ -1938,27 +1825,22 @@ static void block_left_in_mid_write_is_reported_and_still_shown(void **state)
 	function->calls = 12;
 	/* An unused entry does not matter. */
 	segment_fixture_channel(fixture, 2)->sequence = 7;
-	observe(&observed, fixture);
-	assert_false(observed.snapshot.torn);
+	observe(fixture);
+	assert_false(seen.torn);
 	for (size_t i = 0; i < sizeof(sequences) / sizeof(sequences[0]); i++) {
 		*sequences[i] = 7;
-		observed_refresh(&observed);
-		assert_true(observed.snapshot.torn);
-		assert_string_equal(observed.snapshot.identity.comm_name,
-				    "world");
-		assert_int_equal(observed.snapshot.proxy.state,
-				 NCS_PROXY_SLEEP);
-		assert_int_equal(observed.snapshot.channel_count, 1);
-		assert_int_equal(observed.snapshot.channels[0].bytes, 4096);
-		assert_int_equal(observed.snapshot
-					 .functions[NCS_FUNCTION_ALL_REDUCE]
-					 .calls,
+		refresh();
+		assert_true(seen.torn);
+		assert_string_equal(seen.identity.comm_name, "world");
+		assert_int_equal(seen.proxy.state, NCS_PROXY_SLEEP);
+		assert_int_equal(seen.channel_count, 1);
+		assert_int_equal(seen.channels[0].bytes, 4096);
+		assert_int_equal(seen.functions[NCS_FUNCTION_ALL_REDUCE].calls,
 				 12);
 		*sequences[i] = 8;
-		observed_refresh(&observed);
-		assert_false(observed.snapshot.torn);
+		refresh();
+		assert_false(seen.torn);
 	}
-	observed_close(&observed);
 }
 
 /* A rank is killed inside a callback, and its segment read later. */
@@ -1986,16 +1868,14 @@ static int die_in_mid_write(struct segment_fixture *fixture)
 static void segment_of_a_process_killed_in_mid_write_is_readable(void **state)
 {
 	struct segment_fixture *fixture = *state;
-	struct observed observed;
 	int status = segment_fixture_in_child(die_in_mid_write, fixture);
 
 	assert_true(WIFSIGNALED(status));
-	observe(&observed, fixture);
-	assert_int_equal(observed.snapshot.liveness, NCS_DEAD);
-	assert_true(observed.snapshot.torn);
-	assert_int_equal(observed.snapshot.proxy.state, NCS_PROXY_APPEND);
-	assert_int_equal(observed.snapshot.operation_count, 0);
-	observed_close(&observed);
+	observe(fixture);
+	assert_int_equal(seen.liveness, NCS_DEAD);
+	assert_true(seen.torn);
+	assert_int_equal(seen.proxy.state, NCS_PROXY_APPEND);
+	assert_int_equal(seen.operation_count, 0);
 }
 
 /* --- Truncated files --------------------------------------------------- */
@@ -2159,8 +2039,13 @@ static void guard_supports_many_readers(void **state)
 }
 
 #define WITH_SEGMENT(test) \
-	cmocka_unit_test_setup_teardown(test, segment_fixture_setup, \
-					segment_fixture_teardown)
+	cmocka_unit_test_setup_teardown(test, segment_fixture_setup, teardown)
+
+static int teardown(void **state)
+{
+	forget();
+	return segment_fixture_teardown(state);
+}
 
 int main(void)
 {
