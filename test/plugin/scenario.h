@@ -80,6 +80,12 @@ void scenario_play(void (*play)(void *argument), void *argument);
 		scenario_play(play, NULL); \
 	}
 
+/* Begins the scenario of such a test, whose statements follow in braces. */
+#define SCENARIO(test) \
+	static void test##_plays(void *argument); \
+	SCENARIO_TEST(test, test##_plays) \
+	static void test##_plays(__attribute__((unused)) void *argument)
+
 /* The steps of scenario_play(), for scenarios that end in other ways. */
 void scenario_prepare(void);
 pid_t scenario_start(void (*play)(void *argument), void *argument);

@@ -132,7 +132,7 @@ static void check_kernel(struct guest *guest, unsigned channel, uint64_t gpu_ns,
 	}
 }
 
-static void play_a_collective(void *argument)
+SCENARIO(api_7_collectives_kernels_and_phases_are_followed)
 {
 	struct host_event coll = {
 		.rank = GUEST_RANK,
@@ -156,7 +156,6 @@ static void play_a_collective(void *argument)
 	struct guest guest;
 	struct nest nest;
 
-	(void)argument;
 	guest_open(&guest, 7);
 	open_nest(&guest, &nest, &coll);
 	view_take(&guest.view);
@@ -210,12 +209,9 @@ static void play_a_collective(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(api_7_collectives_kernels_and_phases_are_followed,
-	      play_a_collective)
-
 /* From 2.31 on, NCCL reports the name of a symmetric kernel as the algorithm,
  * and no protocol. */
-static void play_symmetric(void *argument)
+SCENARIO(symmetric_collectives_have_an_unknown_algorithm)
 {
 	struct host_event coll = {
 		.rank = GUEST_RANK,
@@ -231,7 +227,6 @@ static void play_symmetric(void *argument)
 	struct guest guest;
 	struct nest nest;
 
-	(void)argument;
 	guest_open(&guest, 7);
 	open_nest(&guest, &nest, &coll);
 	start_kernel(&guest, nest.coll, 0, 0);
@@ -247,9 +242,7 @@ static void play_symmetric(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(symmetric_collectives_have_an_unknown_algorithm, play_symmetric)
-
-static void play_tagged_p2p(void *argument)
+SCENARIO(user_tags_change_nothing_else)
 {
 	struct host_event event = {
 		.type = NCCL_EVENT_P2P_API,
@@ -264,7 +257,6 @@ static void play_tagged_p2p(void *argument)
 	struct guest guest;
 	void *p2p;
 
-	(void)argument;
 	guest_open(&guest, 7);
 	event.parent = start(&guest, &event);
 	stop(&guest, event.parent);
@@ -292,8 +284,6 @@ static void play_tagged_p2p(void *argument)
 	CHECK_EQUAL(found.number, 0, "the first one to its peer");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(user_tags_change_nothing_else, play_tagged_p2p)
 
 /* --- Copy engines ------------------------------------------------------ */
 

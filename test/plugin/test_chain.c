@@ -478,11 +478,10 @@ static void table_of_unusable_version_is_left_out_and_reported(void **state)
 		scenario_play(refuse, &refusals[i]);
 }
 
-static void name_no_profiler(void *argument)
+SCENARIO(library_without_tables_is_left_out)
 {
 	struct guest guest;
 
-	(void)argument;
 	setenv("NCCLSTAT_CHAIN", "libm.so.6", 1);
 	guest_open(&guest, LAST_API);
 	CHECK(host_log_has("it offers none, and this NCCL needs 4 to 7"),
@@ -491,20 +490,15 @@ static void name_no_profiler(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(library_without_tables_is_left_out, name_no_profiler)
-
-static void ask_for_none(void *argument)
+SCENARIO(none_means_no_library)
 {
 	struct guest guest;
 
-	(void)argument;
 	setenv("NCCLSTAT_CHAIN", "none", 1);
 	guest_open(&guest, LAST_API);
 	CHECK(!host_log_has("NCCLSTAT_CHAIN"), "no plugin was to be chained");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(none_means_no_library, ask_for_none)
 
 static void use_version(void *argument)
 {
@@ -530,13 +524,12 @@ static void versions_1_to_3_are_passed_on_unchanged(void **state)
 
 /* --- Failed init ------------------------------------------------------- */
 
-static void fail_init(void *argument)
+SCENARIO(failed_init_affects_that_communicator_only)
 {
 	struct recorder *next = chain("all");
 	struct guest guest;
 	void *second;
 
-	(void)argument;
 	next->fails_init = true;
 	guest_open(&guest, LAST_API);
 	CHECK(host_log_has("cannot follow this communicator (error 2)"),
@@ -570,8 +563,6 @@ static void fail_init(void *argument)
 	CHECK_EQUAL(next->calls, 5, "no finalize without an init");
 }
 
-SCENARIO_TEST(failed_init_affects_that_communicator_only, fail_init)
-
 static void give_no_context(void *argument)
 {
 	int api = *(const int *)argument;
@@ -598,14 +589,13 @@ static void context_of_null_is_passed_on(void **state)
 
 /* --- Masks ------------------------------------------------------------- */
 
-static void change_mask(void *argument)
+SCENARIO(mask_changes_are_followed_as_nccl_does)
 {
 	struct recorder *next = chain("all");
 	struct guest guest;
 	void *group, *call, *coll;
 	int ours;
 
-	(void)argument;
 	next->mask = 0;
 	guest_open(&guest, 5);
 	ours = host_mask();
@@ -642,16 +632,13 @@ static void change_mask(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(mask_changes_are_followed_as_nccl_does, change_mask)
-
 /* Up to API 3 only a chained plugin asks for control events. */
-static void change_control(void *argument)
+SCENARIO(events_that_it_asks_for_later_are_added)
 {
 	struct recorder *next = chain("all");
 	struct guest guest;
 	int ours;
 
-	(void)argument;
 	next->mask = 0;
 	guest_open(&guest, 3);
 	ours = host_mask();
@@ -671,15 +658,12 @@ static void change_control(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(events_that_it_asks_for_later_are_added, change_control)
-
-static void ask_for_kernels_late(void *argument)
+SCENARIO(kernel_events_are_not_requested_if_the_job_could_hang)
 {
 	struct recorder *next = chain("all");
 	struct guest guest;
 	int ours;
 
-	(void)argument;
 	next->mask = 0;
 	guest_open(&guest, 5);
 	ours = host_mask();
@@ -702,9 +686,6 @@ static void ask_for_kernels_late(void *argument)
 	expect_status(&guest, NCS_KERNEL_CHAINED, "status is shown");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(kernel_events_are_not_requested_if_the_job_could_hang,
-	      ask_for_kernels_late)
 
 static void ask_for_kernels(void *argument)
 {
@@ -802,13 +783,12 @@ static void events_that_it_did_not_request_are_not_passed_on(void **state)
 		scenario_play(give_nothing, &apis[i]);
 }
 
-static void stop_twice(void *argument)
+SCENARIO(second_stop_reaches_both_plugins)
 {
 	struct recorder *next = chain("all");
 	struct guest guest;
 	void *call;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	call = start_type(&guest, NCCL_EVENT_COLL_API, NULL);
 	for (int i = 0; i < 3; i++)
@@ -819,11 +799,9 @@ static void stop_twice(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(second_stop_reaches_both_plugins, stop_twice)
-
 /* --- Other processes, and garbage -------------------------------------- */
 
-static void start_foreign(void *argument)
+SCENARIO(events_of_another_process_are_not_passed_on)
 {
 	struct recorder *next = chain("all");
 	struct guest guest;
@@ -833,7 +811,6 @@ static void start_foreign(void *argument)
 		.pid = (int)getpid(),
 	};
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	coll = start_coll(&guest, 0, 1);
 	/* A context of another process, and a parent that happens to be a valid
@@ -865,9 +842,7 @@ static void start_foreign(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(events_of_another_process_are_not_passed_on, start_foreign)
-
-static void hand_in_garbage(void *argument)
+SCENARIO(garbage_handles_are_not_passed_on)
 {
 	static const uintptr_t garbage[] = {
 		0,
@@ -888,7 +863,6 @@ static void hand_in_garbage(void *argument)
 	struct guest guest;
 	uint64_t before, stale;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	before = next->calls;
 	for (size_t i = 0; i < sizeof(garbage) / sizeof(*garbage); i++) {
@@ -924,13 +898,11 @@ static void hand_in_garbage(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(garbage_handles_are_not_passed_on, hand_in_garbage)
-
 /* --- Long-lived handles ------------------------------------------------ */
 
 #define MANY 70000
 
-static void live_long(void *argument)
+SCENARIO(long_lived_handles_survive_many_short_ones)
 {
 	struct recorder *next = chain("all");
 	struct host_event captured = {
@@ -940,7 +912,6 @@ static void live_long(void *argument)
 	struct guest guest;
 	void *early, *graph, *op, *step, *asleep;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	next->counts_only = true;
 	early = start_type(&guest, NCCL_EVENT_COLL_API, NULL);
@@ -980,16 +951,13 @@ static void live_long(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(long_lived_handles_survive_many_short_ones, live_long)
-
 /* A call that is too late for the chained plugin is too late for our plugin as
  * well, and counted in the communicator of the handle. */
-static void stop_too_late(void *argument)
+SCENARIO(late_calls_are_counted_by_their_communicator)
 {
 	struct guest first, second;
 	void *ctrl;
 
-	(void)argument;
 	chain("all");
 	guest_open(&first, LAST_API);
 	second = first;
@@ -1008,18 +976,15 @@ static void stop_too_late(void *argument)
 	guest_close(&first);
 }
 
-SCENARIO_TEST(late_calls_are_counted_by_their_communicator, stop_too_late)
-
 /* NCCL starts a receive step at every poll until it can be posted, and stops
  * only the last one. */
-static void poll_long(void *argument)
+SCENARIO(polling_evicts_no_handle)
 {
 	struct recorder *next = chain("all");
 	union nccl_event_descr descr;
 	struct guest guest;
 	void *op, *held, *polled = NULL;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	next->counts_only = true;
 	op = start_proxy_op(&guest, NULL, 3, false, 2, 8);
@@ -1042,11 +1007,9 @@ static void poll_long(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(polling_evicts_no_handle, poll_long)
-
 /* A graph that is replayed keeps its parents however many others are captured;
  * one that is no longer replayed makes room. */
-static void capture_again(void *argument)
+SCENARIO(replayed_graph_keeps_its_parents)
 {
 	struct recorder *next = chain("all");
 	struct host_event captured = {
@@ -1057,7 +1020,6 @@ static void capture_again(void *argument)
 	struct guest guest;
 	void *dropped;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	next->counts_only = true;
 	replay_of_first.parent = start(&guest, &captured);
@@ -1080,15 +1042,12 @@ static void capture_again(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(replayed_graph_keeps_its_parents, capture_again)
-
 /* Events that are never stopped, such as those of copy engines. */
-static void never_stop(void *argument)
+SCENARIO(handles_never_stopped_are_eventually_reused)
 {
 	struct recorder *next = chain("all");
 	struct guest guest;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	next->counts_only = true;
 	for (int i = 0; i < 3 * MANY; i++)
@@ -1109,17 +1068,14 @@ static void never_stop(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(handles_never_stopped_are_eventually_reused, never_stop)
-
 /* --- Communicators ----------------------------------------------------- */
 
-static void come_and_go(void *argument)
+SCENARIO(communicators_come_and_go)
 {
 	struct recorder *next = chain("all");
 	struct guest guest;
 	void *context;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 3000; i++) {
 		context = init_comm(guest.host, "short", 2);
@@ -1140,8 +1096,6 @@ static void come_and_go(void *argument)
 	CHECK_EQUAL(next->starts[NCS_EVENT_COLL], 1, "as before");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(communicators_come_and_go, come_and_go)
 
 static void stay_unseen(void *argument)
 {
@@ -1184,12 +1138,11 @@ static void chained_plugin_gets_calls_if_ours_is_silent(void **state)
 
 /* If our plugin is disabled, there is no event at which it could read the
  * mask. */
-static void start_from_nothing(void *argument)
+SCENARIO(empty_mask_can_be_raised_if_ours_is_disabled)
 {
 	struct recorder *next = chain("5");
 	struct guest guest = { 0 };
 
-	(void)argument;
 	setenv("NCCLSTAT_DISABLE", "1", 1);
 	next->mask = 0;
 	guest.host = open_plugin(LAST_API);
@@ -1207,15 +1160,12 @@ static void start_from_nothing(void *argument)
 	host_close(guest.host);
 }
 
-SCENARIO_TEST(empty_mask_can_be_raised_if_ours_is_disabled, start_from_nothing)
-
 /* Two copies of NCCL in one process, e.g. one that is linked statically. */
-static void speak_two_versions(void *argument)
+SCENARIO(second_nccl_in_the_process_is_not_passed_on)
 {
 	struct recorder *next = chain("all");
 	struct guest guest, other;
 
-	(void)argument;
 	guest_open(&guest, 5);
 	other.host = open_plugin(7);
 	other.context = init_comm(other.host, "other", 2);
@@ -1238,9 +1188,7 @@ static void speak_two_versions(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(second_nccl_in_the_process_is_not_passed_on, speak_two_versions)
-
-static void fork_with_other(void *argument)
+SCENARIO(forked_child_starts_afresh)
 {
 	struct recorder *next = chain("all");
 	struct guest guest;
@@ -1248,7 +1196,6 @@ static void fork_with_other(void *argument)
 	int status;
 	pid_t pid;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	calls = next->calls;
 	pid = scenario_fork();
@@ -1274,8 +1221,6 @@ static void fork_with_other(void *argument)
 	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_STEP], 1, "the parent's own");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(forked_child_starts_afresh, fork_with_other)
 
 int main(void)
 {

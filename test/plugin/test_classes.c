@@ -83,7 +83,7 @@ static void check_class(const struct guest *guest, unsigned function,
 	CHECK_EQUAL(view->times[NCS_TIMING_PROXY].timed, 0, "no proxy");
 }
 
-static void mix(void *argument)
+SCENARIO(each_class_counts_its_own_operations)
 {
 	static const struct traffic small = { "AllReduce", "RING", "LL", 100 };
 	static const struct traffic large = { "AllReduce", "RING", "SIMPLE",
@@ -92,7 +92,6 @@ static void mix(void *argument)
 	static const struct traffic gather = { "AllGather", "RING", "LL", 100 };
 	struct guest guest;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	play(&guest, &small, 500);
 	play(&guest, &small, 900);
@@ -119,16 +118,13 @@ static void mix(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(each_class_counts_its_own_operations, mix)
-
 /* A kernel reported after the operation seemed finished makes its time
  * longer. */
-static void revive(void *argument)
+SCENARIO(growing_time_is_counted_once)
 {
 	struct guest guest;
 	void *coll, *kernel;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	coll = start_coll(&guest, 0, 250);
 	stop(&guest, coll);
@@ -145,14 +141,12 @@ static void revive(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(growing_time_is_counted_once, revive)
-
 /* --- No room ----------------------------------------------------------- */
 
 #define SIZES 40
 
 /* Five times as many classes as there is room for. */
-static void use_too_many(void *argument)
+SCENARIO(operations_without_a_class_count_in_their_functions)
 {
 	static const char *const algorithms[] = { "RING", "TREE", "NVLS",
 						  "PAT" };
@@ -162,7 +156,6 @@ static void use_too_many(void *argument)
 	uint64_t own = 0, other = 0, timed = 0, longest = 0;
 	unsigned with_times = 0, classes = 0;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	header = ncs_reader_header(guest.view.reader);
 	for (unsigned i = 0; i < SIZES * 4 * 2; i++) {
@@ -209,8 +202,6 @@ static void use_too_many(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(operations_without_a_class_count_in_their_functions, use_too_many)
-
 /* --- Threads ----------------------------------------------------------- */
 
 #define THREADS 4
@@ -239,13 +230,12 @@ static void *play_rounds(void *argument)
 	return NULL;
 }
 
-static void play_at_once(void *argument)
+SCENARIO(threads_sharing_classes_count_exactly)
 {
 	struct player players[THREADS];
 	pthread_t threads[THREADS];
 	struct guest guest;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < THREADS; i++) {
 		players[i] = (struct player){ &guest, i };
@@ -268,8 +258,6 @@ static void play_at_once(void *argument)
 	}
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(threads_sharing_classes_count_exactly, play_at_once)
 
 int main(void)
 {

@@ -285,13 +285,12 @@ static void timing_is_refused_if_launches_are_not_reported(void **state)
 	for_each_api(ask_for_times);
 }
 
-static void ask_for_none(void *argument)
+SCENARIO(kernel_timing_stays_on_while_other_events_are_switched)
 {
 	struct ncs_remote *remote;
 	struct guest guest;
 	int mask;
 
-	(void)argument;
 	setenv("NCCLSTAT_KERNEL_TIMING", "always", 1);
 	guest_open(&guest, 5);
 	mask = host_mask();
@@ -310,9 +309,6 @@ static void ask_for_none(void *argument)
 	ncs_remote_close(remote);
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(kernel_timing_stays_on_while_other_events_are_switched,
-	      ask_for_none)
 
 /* --- Records ----------------------------------------------------------- */
 
@@ -337,13 +333,12 @@ static void check_record(struct guest *guest, uint64_t value, uint64_t number,
 		      what);
 }
 
-static void change_and_read_records(void *argument)
+SCENARIO(every_change_leaves_a_record)
 {
 	uint64_t before, between;
 	struct ncs_remote *remote;
 	struct guest guest;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	before = in_force(&guest);
@@ -369,15 +364,12 @@ static void change_and_read_records(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(every_change_leaves_a_record, change_and_read_records)
-
-static void make_more_communicators(void *argument)
+SCENARIO(all_communicators_of_a_process_show_the_same_settings)
 {
 	struct guest guest, second;
 	struct ncs_remote *remote;
 	int mask;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	ask_groups(ncs_remote_control(remote),
@@ -403,16 +395,12 @@ static void make_more_communicators(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(all_communicators_of_a_process_show_the_same_settings,
-	      make_more_communicators)
-
 /* A job that only replays graphs makes no calls, but its plans are reported. */
-static void replay_graphs(void *argument)
+SCENARIO(group_event_alone_triggers_reading_the_request)
 {
 	struct ncs_remote *remote;
 	struct guest guest;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	ask_sample(ncs_remote_control(remote), 2);
@@ -421,8 +409,6 @@ static void replay_graphs(void *argument)
 	ncs_remote_close(remote);
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(group_event_alone_triggers_reading_the_request, replay_graphs)
 
 /* --- Malformed requests ------------------------------------------------ */
 
@@ -502,7 +488,7 @@ static void let_it_end(struct guest *guest, struct ncs_control *control)
 	play_group(guest);
 }
 
-static void outlive_the_viewer(void *argument)
+SCENARIO(unrenewed_lease_ends)
 {
 	const struct ncs_settings_view *settings;
 	struct ncs_control_request request;
@@ -511,7 +497,6 @@ static void outlive_the_viewer(void *argument)
 	struct guest guest;
 	uint64_t before;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	control = ncs_remote_control(remote);
@@ -553,16 +538,13 @@ static void outlive_the_viewer(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(unrenewed_lease_ends, outlive_the_viewer)
-
-static void take_bad_leases(void *argument)
+SCENARIO(leases_that_last_too_long_are_refused)
 {
 	struct ncs_control *control;
 	struct ncs_remote *remote;
 	struct guest guest;
 	uint64_t before;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	control = ncs_remote_control(remote);
@@ -591,18 +573,15 @@ static void take_bad_leases(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(leases_that_last_too_long_are_refused, take_bad_leases)
-
 #define BASE_GROUPS (NCS_GROUPS_ALL & ~(1u << NCS_GROUP_CONTROL))
 
-static void two_viewers(void *argument)
+SCENARIO(last_of_two_viewers_holds_the_lease)
 {
 	struct ncs_detail less = { .sample = 12 };
 	struct ncs_control *control;
 	struct ncs_remote *first, *second;
 	struct guest guest;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	first = remote_of(&guest);
 	second = remote_of(&guest);
@@ -634,8 +613,6 @@ static void two_viewers(void *argument)
 	ncs_remote_close(second);
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(last_of_two_viewers_holds_the_lease, two_viewers)
 
 /* --- Many threads ------------------------------------------------------ */
 
@@ -684,7 +661,7 @@ static size_t collect(struct guest *guest, struct chain *chain, size_t count)
 
 /* Each request is handled completely by one thread before the next one: each
  * record's previous detail is the one that the record before set. */
-static void change_under_threads(void *argument)
+SCENARIO(many_threads_handle_each_request_once)
 {
 	struct chain chain[2 * CHANGES];
 	pthread_t threads[THREADS];
@@ -694,7 +671,6 @@ static void change_under_threads(void *argument)
 	uint64_t word = 0, value, serial = 0;
 	size_t count = 0;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	control = ncs_remote_control(remote);
@@ -736,18 +712,15 @@ static void change_under_threads(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(many_threads_handle_each_request_once, change_under_threads)
-
 /* --- Processes --------------------------------------------------------- */
 
-static void fork_and_ask(void *argument)
+SCENARIO(forked_child_has_its_own_control_object)
 {
 	struct ncs_remote *remote, *own;
 	struct guest guest, child;
 	pid_t pid;
 	int status;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	ask_sample(ncs_remote_control(remote), 3);
@@ -785,15 +758,12 @@ static void fork_and_ask(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(forked_child_has_its_own_control_object, fork_and_ask)
-
-static void remove_it(void *argument)
+SCENARIO(removing_the_object_does_no_harm)
 {
 	struct ncs_remote *remote;
 	struct ncs_paths paths;
 	struct guest guest;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	remote = remote_of(&guest);
 	CHECK(ncs_discover_controls(scenario_directory, &paths) == 0 &&
@@ -812,14 +782,11 @@ static void remove_it(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(removing_the_object_does_no_harm, remove_it)
-
-static void do_without(void *argument)
+SCENARIO(job_runs_without_a_control_object)
 {
 	struct ncs_remote *remote;
 	struct guest guest;
 
-	(void)argument;
 	/* Room for the segment alone. */
 	scenario_mount("size=16m,nr_inodes=2");
 	guest_open(&guest, LAST_API);
@@ -832,8 +799,6 @@ static void do_without(void *argument)
 	check_still_follows(&guest, "without a control object");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(job_runs_without_a_control_object, do_without)
 
 int main(void)
 {

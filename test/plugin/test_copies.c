@@ -71,11 +71,10 @@ static void await_done(enum ncs_function_id function, uint64_t operations)
 		   (unsigned long long)operations, (int)function);
 }
 
-static void time_copies(void *argument)
+SCENARIO(copies_have_numbers_and_times)
 {
 	const struct ncs_function_view *gathers;
 
-	(void)argument;
 	open_and_copy("all");
 	for (unsigned i = 1; i <= 3; i++) {
 		copy("AllGather", COPY_NS);
@@ -96,13 +95,10 @@ static void time_copies(void *argument)
 	close_job();
 }
 
-SCENARIO_TEST(copies_have_numbers_and_times, time_copies)
-
-static void hang(void *argument)
+SCENARIO(copy_that_hangs_is_in_flight)
 {
 	const struct ncs_operation *op;
 
-	(void)argument;
 	open_and_copy("auto");
 	copy("AllGather", FAKE_CUDA_UNTIL_FINISHED);
 	WAIT_UNTIL(PROGRESS(copies, begun) == 1, "begun");
@@ -115,12 +111,9 @@ static void hang(void *argument)
 	close_job();
 }
 
-SCENARIO_TEST(copy_that_hangs_is_in_flight, hang)
-
 /* The second one is the communicator of the copies: it ends with the first. */
-static void finalize(void *argument)
+SCENARIO(copies_end_with_their_communicator)
 {
-	(void)argument;
 	open_and_copy("all");
 	copy("AllGather", 0);
 	await_done(NCS_FUNCTION_ALL_GATHER, 1);
@@ -133,8 +126,6 @@ static void finalize(void *argument)
 	copy("AllGather", 0);
 	close_job();
 }
-
-SCENARIO_TEST(copies_end_with_their_communicator, finalize)
 
 static const struct ncs_operation *replay_one(void)
 {
@@ -195,9 +186,8 @@ static void capture_that_was_missed_leaves_replays_without_numbers(void **state)
 	scenario_play(replay_copies, &is_early);
 }
 
-static void copy_without_driver(void *argument)
+SCENARIO(copies_without_a_driver_are_counted)
 {
-	(void)argument;
 	guest_open(&job.guest, CUDA_JOB_API);
 	job.stream = &job;
 	{
@@ -216,8 +206,6 @@ static void copy_without_driver(void *argument)
 	CHECK_EQUAL(count_objects(), 1, "nobody tells when they end");
 	guest_close(&job.guest);
 }
-
-SCENARIO_TEST(copies_without_a_driver_are_counted, copy_without_driver)
 
 int main(void)
 {

@@ -222,12 +222,11 @@ static void each_api_is_asked_for_events_that_its_releases_support(void **state)
 }
 
 /* The mask is one word for all communicators, and others also write to it. */
-static void init_once_more(void *argument)
+SCENARIO(environment_is_read_once_per_process)
 {
 	void *contexts[2];
 	int mask = SENTINEL;
 
-	(void)argument;
 	init_directly(5, &mask, &contexts[0]);
 	CHECK_EQUAL(mask, 4031, "the first asks");
 	setenv("NCCLSTAT_DIR", "/nowhere", 1);
@@ -237,8 +236,6 @@ static void init_once_more(void *argument)
 	CHECK_EQUAL(mask, 4031, "the environment is read once a process");
 	CHECK_EQUAL(count_objects(), 2, "the environment is read once");
 }
-
-SCENARIO_TEST(environment_is_read_once_per_process, init_once_more)
 
 static void expect_job(const char *path, const char *job)
 {
@@ -253,13 +250,12 @@ static void expect_job(const char *path, const char *job)
 	ncs_reader_close(reader);
 }
 
-static void name_the_job(void *argument)
+SCENARIO(job_labels_are_read_once_and_in_all_segments)
 {
 	struct ncs_paths paths;
 	void *contexts[2];
 	int mask = SENTINEL;
 
-	(void)argument;
 	setenv("SLURM_JOB_ID", "4711", 1);
 	init_directly(5, &mask, &contexts[0]);
 	setenv("SLURM_JOB_ID", "4712", 1);
@@ -270,8 +266,6 @@ static void name_the_job(void *argument)
 		expect_job(paths.path[i], "4711");
 	ncs_paths_release(&paths);
 }
-
-SCENARIO_TEST(job_labels_are_read_once_and_in_all_segments, name_the_job)
 
 static uint64_t default_bytes;
 
@@ -511,16 +505,13 @@ static void directory_of_another_user_is_not_used(void **state)
 	play_unseen(be_another_users, "not permitted");
 }
 
-static void be_sticky(void *argument)
+SCENARIO(sticky_directory_of_another_user_is_used)
 {
-	(void)argument;
 	if (chown(scenario_directory, NOBODY, NOBODY) != 0 ||
 	    chmod(scenario_directory, 01777) != 0)
 		scenario_skip("giving a directory away takes rights");
 	expect_seen(LAST_API);
 }
-
-SCENARIO_TEST(sticky_directory_of_another_user_is_used, be_sticky)
 
 /* --- Limits ------------------------------------------------------------ */
 
@@ -573,14 +564,13 @@ static void communicator_without_file_descriptors_is_not_published(void **state)
 
 /* The file system fills up after some communicators: those keep working, and
  * another one is published as soon as there is room. */
-static void fill_up(void *argument)
+SCENARIO(plugin_publishes_again_once_the_file_system_has_room)
 {
 	char path[128];
 	struct guest guest;
 	void *unseen;
 	int file;
 
-	(void)argument;
 	scenario_mount("size=4m");
 	guest_open(&guest, LAST_API);
 	snprintf(path, sizeof(path), "%s/filler", scenario_directory);
@@ -606,18 +596,15 @@ static void fill_up(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(plugin_publishes_again_once_the_file_system_has_room, fill_up)
-
 /* --- Records and counters ---------------------------------------------- */
 
-static void check_object(void *argument)
+SCENARIO(object_is_private_to_its_user_and_has_no_holes)
 {
 	struct ncs_paths paths;
 	struct guest guest;
 	struct stat status;
 	char prefix[128];
 
-	(void)argument;
 	umask(0);
 	guest_open(&guest, LAST_API);
 	snprintf(prefix, sizeof(prefix), "%s/ncclstat.%d.", scenario_directory,
@@ -634,8 +621,6 @@ static void check_object(void *argument)
 	ncs_paths_release(&paths);
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(object_is_private_to_its_user_and_has_no_holes, check_object)
 
 /* --- Another user ------------------------------------------------------- */
 
@@ -681,14 +666,13 @@ static void lose_names(void)
 	      "the other user did not take them");
 }
 
-static void be_seen_without_them(void *argument)
+SCENARIO(another_user_cannot_take_a_process_names_first)
 {
 	struct guest guest = { 0 };
 	struct ncs_remote *remote;
 	char why[256];
 	size_t place;
 
-	(void)argument;
 	lose_names();
 	place = count_objects();
 	guest.host = open_plugin(LAST_API);
@@ -705,9 +689,6 @@ static void be_seen_without_them(void *argument)
 	guest_close(&guest);
 	scenario_remove_objects();
 }
-
-SCENARIO_TEST(another_user_cannot_take_a_process_names_first,
-	      be_seen_without_them)
 
 /* Lets another user take more memory than all jobs together may. */
 static void lose_memory(void)
@@ -734,12 +715,11 @@ static void lose_memory(void)
 	      "the other user did not take it");
 }
 
-static void be_seen_beside_it(void *argument)
+SCENARIO(another_user_cannot_take_the_memory_of_all_jobs)
 {
 	struct guest guest = { 0 };
 	char why[256];
 
-	(void)argument;
 	lose_memory();
 	unsetenv("NCCLSTAT_SHM_BYTES");
 	guest.host = open_plugin(LAST_API);
@@ -749,9 +729,6 @@ static void be_seen_beside_it(void *argument)
 	check_still_follows(&guest, "beside another user's memory");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(another_user_cannot_take_the_memory_of_all_jobs,
-	      be_seen_beside_it)
 
 int main(void)
 {

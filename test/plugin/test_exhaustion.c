@@ -51,7 +51,7 @@ static unsigned count_alive(size_t objects)
 	return alive;
 }
 
-static void init_many(void *argument)
+SCENARIO(communicators_beyond_the_limit_are_not_published)
 {
 	static void *contexts[MANY];
 	struct guest guest = { 0 };
@@ -59,7 +59,6 @@ static void init_many(void *argument)
 	size_t objects;
 	uint64_t unpublished = 0;
 
-	(void)argument;
 	guest.host = open_plugin(LAST_API);
 	contexts[0] = init_comm(guest.host, "many", 0);
 	CHECK(host_mask() != 0, "the first fits");
@@ -110,8 +109,6 @@ static void init_many(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(communicators_beyond_the_limit_are_not_published, init_many)
-
 static unsigned count_mappings(void)
 {
 	FILE *file = fopen("/proc/self/maps", "r");
@@ -135,7 +132,7 @@ static unsigned count_mappings(void)
 #define MAPPINGS_MARGIN 8
 #endif
 
-static void come_and_go(void *argument)
+SCENARIO(thousand_consecutive_communicators_leave_no_trace)
 {
 	struct guest guest = { 0 };
 	unsigned long kib = 0;
@@ -143,7 +140,6 @@ static void come_and_go(void *argument)
 	size_t objects = 0;
 	void *late = NULL;
 
-	(void)argument;
 	guest.host = open_plugin(LAST_API);
 	for (unsigned i = 0; i < CYCLES; i++) {
 		guest.context = init_comm(guest.host, "cycle", (int)(i % 8));
@@ -179,8 +175,6 @@ static void come_and_go(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(thousand_consecutive_communicators_leave_no_trace, come_and_go)
-
 /* --- Memory of a rank -------------------------------------------------- */
 
 /* 4 MiB; the kernel counts resident memory to within 64 pages a thread. */
@@ -203,12 +197,11 @@ static void play_wide_coll(struct guest *guest, uint64_t seq_number)
 	}
 }
 
-static void play_many_wide_colls(void *argument)
+SCENARIO(rank_of_32_channels_takes_at_most_4_mib)
 {
 	struct guest guest = { 0 };
 	unsigned long before, early = 0;
 
-	(void)argument;
 	guest.host = open_plugin(LAST_API);
 	before = resident_kib();
 	guest.context = init_comm(guest.host, "wide", 1);
@@ -231,8 +224,6 @@ static void play_many_wide_colls(void *argument)
 	      "finalize never fails");
 	host_close(guest.host);
 }
-
-SCENARIO_TEST(rank_of_32_channels_takes_at_most_4_mib, play_many_wide_colls)
 
 /* A reused entry starts empty, and handles and contexts of its former
  * communicator are invalid. */
@@ -363,13 +354,12 @@ static void budget_of_shared_memory_is_kept(void **state)
 
 #define SPANS (3 * (int)NCS_SPAN_MAX)
 
-static void start_too_many_spans(void *argument)
+SCENARIO(spans_beyond_the_pool_are_counted_and_slots_return)
 {
 	static void *handles[SPANS];
 	struct guest guest;
 	uint64_t published;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (unsigned round = 1; round <= 3; round++) {
 		published = count_published(&guest);
@@ -396,20 +386,16 @@ static void start_too_many_spans(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(spans_beyond_the_pool_are_counted_and_slots_return,
-	      start_too_many_spans)
-
 #define PROXY_OPS ((int)NCS_PROXY_OP_MAX + 500)
 
 /* Each has a step in progress, so that none can be mistaken for a forgotten
  * one. */
-static void start_too_many_proxy_ops(void *argument)
+SCENARIO(proxy_operations_beyond_the_pool_are_counted)
 {
 	static void *ops[PROXY_OPS], *steps[PROXY_OPS];
 	const struct ncs_channel_view *channel;
 	struct guest guest;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (int i = 0; i < PROXY_OPS; i++) {
 		ops[i] = start_proxy_op(&guest, NULL, 1, true, 2, 1);
@@ -435,9 +421,6 @@ static void start_too_many_proxy_ops(void *argument)
 	check_still_follows(&guest, "after too many proxy operations");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(proxy_operations_beyond_the_pool_are_counted,
-	      start_too_many_proxy_ops)
 
 /* CollNet and copy engines: NCCL starts these events and never stops them. */
 static void *start_never_stopped(struct guest *guest, void *parent)
@@ -502,14 +485,13 @@ static void never_stop_proxy_ops(void *argument)
 
 /* An all-to-all of more transfers than fit, all of which NCCL appends before
  * the first has a step. Its receives look like those that are never stopped. */
-static void append_all_to_all(void *argument)
+SCENARIO(proxy_operation_is_not_given_up_before_its_first_step)
 {
 	static void *ops[TRANSFERS];
 	const struct ncs_channel_view *channel;
 	uint64_t done = 0;
 	struct guest guest;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (int i = 0; i < TRANSFERS; i++)
 		ops[i] = start_proxy_op(&guest, NULL, 1, i % 2 == 0,
@@ -538,16 +520,12 @@ static void append_all_to_all(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(proxy_operation_is_not_given_up_before_its_first_step,
-	      append_all_to_all)
-
 /* The channel of one that seemed to be never stopped has steps after all. */
-static void wait_long_for_first_step(void *argument)
+SCENARIO(channel_with_a_late_first_step_is_followed)
 {
 	static void *ops[NCS_PROXY_OP_MAX];
 	struct guest guest;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	fill_with_never_stopped(&guest);
 	/* Each takes the place of one of the others. */
@@ -571,9 +549,6 @@ static void wait_long_for_first_step(void *argument)
 		    "all are followed to their end");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(channel_with_a_late_first_step_is_followed,
-	      wait_long_for_first_step)
 
 /* Operations that reuse the slots are of another channel, and must not change
  * the forgotten ones' channels. */
@@ -638,14 +613,13 @@ static void proxy_operations_never_stopped_are_forgotten(void **state)
 	scenario_play(take_slots_of_given_up, NULL);
 }
 
-static void start_too_many_operations(void *argument)
+SCENARIO(operations_beyond_the_pool_are_counted)
 {
 	const struct ncs_function_view *function;
 	struct guest guest;
 	void **colls, **kernels;
 	int room, count;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	room = (int)ncs_reader_header(guest.view.reader)->operations.count;
 	count = room + 300;
@@ -694,17 +668,14 @@ static void start_too_many_operations(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(operations_beyond_the_pool_are_counted, start_too_many_operations)
-
 #define CHILDREN ((1 << 20) + 1000)
 
-static void start_too_many_children(void *argument)
+SCENARIO(operation_with_any_number_of_children_is_done_once)
 {
 	const struct ncs_function_view *function;
 	struct guest guest;
 	void *coll, *last;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	function = &guest.view.now.functions[COLL_FUNCTION];
 	coll = start_coll(&guest, 0, 1);
@@ -726,12 +697,9 @@ static void start_too_many_children(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(operation_with_any_number_of_children_is_done_once,
-	      start_too_many_children)
-
 /* --- Tables ------------------------------------------------------------ */
 
-static void use_too_many_channels(void *argument)
+SCENARIO(channels_beyond_the_table_are_counted_and_recorded)
 {
 	struct ncs_record found;
 	struct guest guest;
@@ -739,7 +707,6 @@ static void use_too_many_channels(void *argument)
 	uint64_t full, steps;
 	void *op, *step;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	room = ncs_reader_header(guest.view.reader)->channels.count;
 	for (rounds = 0; rounds < 2; rounds++) {
@@ -774,9 +741,6 @@ static void use_too_many_channels(void *argument)
 	CHECK_EQUAL(steps, 2 * guest.view.now.channel_count, "its steps");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(channels_beyond_the_table_are_counted_and_recorded,
-	      use_too_many_channels)
 
 static void use_too_many_histograms(void *argument)
 {
@@ -839,7 +803,7 @@ static void times_beyond_the_histograms_are_counted(void **state)
 	unsetenv("NCCLSTAT_SHM_BYTES");
 }
 
-static void overrun_the_ring(void *argument)
+SCENARIO(overwritten_records_are_counted_by_the_reader)
 {
 	struct ncs_record records[64];
 	struct guest guest;
@@ -847,7 +811,6 @@ static void overrun_the_ring(void *argument)
 	unsigned room;
 	size_t got;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	room = ncs_reader_header(guest.view.reader)->ring_records;
 	for (unsigned i = 0; i < 3 * room; i++)
@@ -866,8 +829,6 @@ static void overrun_the_ring(void *argument)
 	CHECK_EQUAL(lost, 2 * room + 1, "the others are counted");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(overwritten_records_are_counted_by_the_reader, overrun_the_ring)
 
 /* 10 s of 200 calls a second, on one thread with the proxy's steps, which pass
  * their ring a hundred times. */
@@ -888,14 +849,13 @@ static void play_busy_call(struct guest *guest, uint64_t seq_number)
 	stop(guest, op);
 }
 
-static void look_after_many_steps(void *argument)
+SCENARIO(operations_and_calls_survive_any_number_of_steps)
 {
 	static struct ncs_record records[16384];
 	struct guest guest;
 	uint64_t lost = 0, seen[NCS_EVENT_COUNT] = { 0 };
 	size_t count;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < BUSY_CALLS; i++)
 		play_busy_call(&guest, i);
@@ -920,9 +880,6 @@ static void look_after_many_steps(void *argument)
 		    "in the snapshot, too");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(operations_and_calls_survive_any_number_of_steps,
-	      look_after_many_steps)
 
 int main(void)
 {

@@ -51,14 +51,13 @@ static void a_process_has_a_heartbeat_with_each_api(void **state)
 
 /* Communicators come and go: of a finalized one nobody says that it lives, and
  * there is one thread at most. */
-static void come_and_go(void *argument)
+SCENARIO(the_heartbeat_ends_with_the_last_communicator)
 {
 	struct guest guest;
 	struct view second;
 	void *context;
 	pid_t thread;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	expect_beats(&guest.view, "the first");
 	thread = find_thread(THREAD);
@@ -83,8 +82,6 @@ static void come_and_go(void *argument)
 	host_close(guest.host);
 }
 
-SCENARIO_TEST(the_heartbeat_ends_with_the_last_communicator, come_and_go)
-
 static uint64_t blocked_signals(pid_t thread)
 {
 	char path[64], line[256];
@@ -103,7 +100,7 @@ static uint64_t blocked_signals(pid_t thread)
 
 /* Signals of the application are delivered to its own threads only; a fault of
  * ours is, so that the application's handler tells of it. */
-static void block_signals(void *argument)
+SCENARIO(the_heartbeat_takes_no_signals)
 {
 	static const int signals[] = { SIGINT,	SIGTERM, SIGUSR1, SIGALRM,
 				       SIGCHLD, SIGPROF, SIGABRT };
@@ -111,7 +108,6 @@ static void block_signals(void *argument)
 	struct guest guest;
 	uint64_t blocked;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	WAIT_UNTIL(find_thread(THREAD) != 0, "no thread");
 	blocked = blocked_signals(find_thread(THREAD));
@@ -122,8 +118,6 @@ static void block_signals(void *argument)
 	CHECK_EQUAL(blocked_signals(getpid()), 0, "the caller's");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(the_heartbeat_takes_no_signals, block_signals)
 
 static void be_child(struct host *host)
 {
@@ -147,11 +141,10 @@ static void be_child(struct host *host)
 }
 
 /* Forks at any moment, also of a beat, which holds a lock. */
-static void fork_often(void *argument)
+SCENARIO(a_forked_child_has_a_heartbeat_of_its_own)
 {
 	struct guest guest;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	expect_beats(&guest.view, "before");
 	for (unsigned i = 0; i < 10; i++) {
@@ -167,8 +160,6 @@ static void fork_often(void *argument)
 	expect_beats(&guest.view, "after");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(a_forked_child_has_a_heartbeat_of_its_own, fork_often)
 
 static void live_on(void *argument)
 {

@@ -107,13 +107,12 @@ static void check_same(struct guest *guest, const struct published *before,
 
 /* --- Handles ----------------------------------------------------------- */
 
-static void stop_everything_twice(void *argument)
+SCENARIO(second_stop_changes_nothing_and_is_counted)
 {
 	struct published before;
 	struct guest guest;
 	int stale = 0;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (int event = 0; event < NCS_EVENT_COUNT; event++) {
 		void *handle = start_any(&guest, (enum ncs_event)event);
@@ -133,14 +132,11 @@ static void stop_everything_twice(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(second_stop_changes_nothing_and_is_counted, stop_everything_twice)
-
-static void stop_null(void *argument)
+SCENARIO(stop_of_null_is_counted)
 {
 	struct published before;
 	struct guest guest;
 
-	(void)argument;
 	guest_open(&guest, 2);
 	take_published(&guest, &before);
 	stop(&guest, NULL);
@@ -150,8 +146,6 @@ static void stop_null(void *argument)
 		     END_OF_LOSSES);
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(stop_of_null_is_counted, stop_null)
 
 /* Starts an event: a step or phase of the one `parent`, any other with parents
  * of its own, as in start_any(). */
@@ -200,13 +194,12 @@ static bool is_open(struct guest *guest, void *handle)
 	return guest->view.now.losses[NCS_LOSS_STALE] == stale;
 }
 
-static void use_handles_too_late(void *argument)
+SCENARIO(stale_handle_does_not_affect_the_next_user_of_its_slot)
 {
 	struct published before;
 	struct guest guest;
 	int stale = 0;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (int number = 0; number < NCS_EVENT_COUNT; number++) {
 		enum ncs_event event = (enum ncs_event)number;
@@ -236,18 +229,14 @@ static void use_handles_too_late(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(stale_handle_does_not_affect_the_next_user_of_its_slot,
-	      use_handles_too_late)
-
 /* Stale handles as parents: of an operation, a proxy operation, a step and a
  * kernel whose slots now belong to others. */
-static void adopt_stale_parents(void *argument)
+SCENARIO(stale_parent_is_ignored)
 {
 	struct guest guest;
 	struct ncs_record found;
 	void *coll, *op, *step, *kernel, *child;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	coll = start_any(&guest, NCS_EVENT_COLL);
 	stop(&guest, coll);
@@ -294,10 +283,8 @@ static void adopt_stale_parents(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(stale_parent_is_ignored, adopt_stale_parents)
-
 /* Parents of a type that the event cannot have. */
-static void adopt_wrong_parents(void *argument)
+SCENARIO(parent_of_the_wrong_kind_makes_an_orphan)
 {
 	static const enum ncs_event children[] = {
 		NCS_EVENT_PROXY_OP,     NCS_EVENT_PROXY_STEP,
@@ -311,7 +298,6 @@ static void adopt_wrong_parents(void *argument)
 	struct guest guest;
 	int orphans = 0;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 5; i++) {
 		for (int event = 0; event < NCS_EVENT_COUNT; event++) {
@@ -340,8 +326,6 @@ static void adopt_wrong_parents(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(parent_of_the_wrong_kind_makes_an_orphan, adopt_wrong_parents)
-
 /* Tells whether records of this type have a stream in place of a time. */
 static bool has_stream(enum ncs_event event)
 {
@@ -349,14 +333,13 @@ static bool has_stream(enum ncs_event event)
 	       event == NCS_EVENT_KERNEL_LAUNCH || event == NCS_EVENT_CE_COLL;
 }
 
-static void record_states_of_others(void *argument)
+SCENARIO(state_of_another_event_type_changes_nothing)
 {
 	struct published before;
 	struct ncs_record found;
 	struct guest guest;
 	int stale = 0;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (int event = 0; event < NCS_EVENT_COUNT; event++) {
 		const char *name = event_name((enum ncs_event)event);
@@ -388,10 +371,7 @@ static void record_states_of_others(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(state_of_another_event_type_changes_nothing,
-	      record_states_of_others)
-
-static void hand_in_garbage(void *argument)
+SCENARIO(state_or_stop_before_any_start_is_counted)
 {
 	static const uint64_t garbage[] = {
 		UINT64_C(0xa5a5a5a5a5a5a5a5),
@@ -407,7 +387,6 @@ static void hand_in_garbage(void *argument)
 	struct guest guest;
 	uint64_t value = 1;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	start_any(&guest, NCS_EVENT_COLL);
 	start_any(&guest, NCS_EVENT_PROXY_STEP);
@@ -437,8 +416,6 @@ static void hand_in_garbage(void *argument)
 	check_still_follows(&guest, "after garbage");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(state_or_stop_before_any_start_is_counted, hand_in_garbage)
 
 /* --- Missing arguments ------------------------------------------------- */
 
@@ -550,7 +527,7 @@ static void operation_with_null_texts_is_of_function_other(void **state)
 
 /* NCCL's texts are literals. If NCCL is unloaded and loaded again, another text
  * may be at the same address. */
-static void change_texts_in_place(void *argument)
+SCENARIO(texts_are_compared_by_content)
 {
 	static const struct {
 		const char *name;
@@ -574,7 +551,6 @@ static void change_texts_in_place(void *argument)
 	struct guest guest;
 	uint64_t before;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 8; i++) {
 		before = guest.view.now.functions[functions[i].id].operations;
@@ -587,8 +563,6 @@ static void change_texts_in_place(void *argument)
 	}
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(texts_are_compared_by_content, change_texts_in_place)
 
 /* --- Contexts ---------------------------------------------------------- */
 
@@ -720,13 +694,12 @@ proxy_operations_of_other_processes_are_counted_as_foreign(void **state)
 
 /* The parent decides: NCCL passes the context of the thread that posted the
  * work. */
-static void step_with_foreign_context(void *argument)
+SCENARIO(step_belongs_to_its_operation_whatever_its_context)
 {
 	struct host_event facts = { .type = NCCL_EVENT_PROXY_STEP };
 	struct guest guest;
 	void *step;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	facts.parent = start_proxy_op(&guest, NULL, 5, true, 0, 8);
 	step = start_in(&guest, (void *)(uintptr_t)0x123456789ab1, &facts);
@@ -739,19 +712,15 @@ static void step_with_foreign_context(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(step_belongs_to_its_operation_whatever_its_context,
-	      step_with_foreign_context)
-
 /* --- Finalize ---------------------------------------------------------- */
 
-static void call_after_finalize(void *argument)
+SCENARIO(callbacks_after_finalize_are_counted_as_late)
 {
 	void *handles[NCS_EVENT_COUNT];
 	struct published before;
 	struct guest guest;
 	int late = 0;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (int event = 0; event < NCS_EVENT_COUNT; event++)
 		handles[event] = start_any(&guest, (enum ncs_event)event);
@@ -779,16 +748,13 @@ static void call_after_finalize(void *argument)
 	host_close(guest.host);
 }
 
-SCENARIO_TEST(callbacks_after_finalize_are_counted_as_late, call_after_finalize)
-
-static void finalize_at_random(void *argument)
+SCENARIO(finalize_of_null_unknown_or_finalized_context_is_harmless)
 {
 	static const uint64_t unknown[] = { 0, 1, 2, UINT64_MAX, 0x7f1234 };
 	struct guest guest;
 	struct view other;
 	void *second;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	second = init_comm(guest.host, "second", 2);
 	view_open(&other, 1);
@@ -811,9 +777,6 @@ static void finalize_at_random(void *argument)
 	view_close(&other);
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(finalize_of_null_unknown_or_finalized_context_is_harmless,
-	      finalize_at_random)
 
 /* --- Unknown types and states ------------------------------------------ */
 
@@ -896,7 +859,7 @@ static void unknown_states_are_counted(void **state)
 
 /* --- Init -------------------------------------------------------------- */
 
-static void init_without_anything(void *argument)
+SCENARIO(init_without_mask_name_and_logger_publishes)
 {
 	struct host *host = open_plugin(LAST_API);
 	void *library = dlopen(NCS_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
@@ -905,7 +868,6 @@ static void init_without_anything(void *argument)
 	struct view view;
 	int mask = 0;
 
-	(void)argument;
 	CHECK(library, "%s", dlerror());
 	table = dlsym(library, "ncclProfiler_v7");
 	CHECK(table, "no table");
@@ -932,9 +894,6 @@ static void init_without_anything(void *argument)
 	dlclose(library);
 	host_close(host);
 }
-
-SCENARIO_TEST(init_without_mask_name_and_logger_publishes,
-	      init_without_anything)
 
 static void give_wild_names(void *argument)
 {
@@ -1119,7 +1078,7 @@ static void random_values_in_other_events_do_no_harm(void **state)
 		scenario_play(start_wild_operations, &api);
 }
 
-static void time_kernels_wildly(void *argument)
+SCENARIO(implausible_gpu_times_are_counted_and_not_used)
 {
 	static const uint64_t times[][2] = {
 		{ 0, 5 },
@@ -1136,7 +1095,6 @@ static void time_kernels_wildly(void *argument)
 	struct guest guest;
 	void *coll, *kernel;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	function = &guest.view.now.functions[COLL_FUNCTION];
 	for (unsigned i = 0; i < count; i++) {
@@ -1159,9 +1117,6 @@ static void time_kernels_wildly(void *argument)
 	}
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(implausible_gpu_times_are_counted_and_not_used,
-	      time_kernels_wildly)
 
 /* --- Another process that writes into the segments ---------------------- */
 
@@ -1285,12 +1240,11 @@ static void take_requests_back(struct guest *guest)
 }
 
 /* Publishes while all that it publishes is overwritten. */
-static void publish_in_vain(void *argument)
+SCENARIO(process_that_overwrites_segments_does_no_harm)
 {
 	struct guest guest = { 0 };
 	pid_t scribbler = start_scribbler();
 
-	(void)argument;
 	guest.host = open_plugin(LAST_API);
 	for (unsigned life = 0; life < 150; life++) {
 		guest.context = init_comm(guest.host, "overwritten", 0);
@@ -1310,8 +1264,6 @@ static void publish_in_vain(void *argument)
 	check_still_follows(&guest, "a communicator left alone");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(process_that_overwrites_segments_does_no_harm, publish_in_vain)
 
 int main(void)
 {

@@ -90,11 +90,10 @@ static void first_launch_is_followed(void **state)
 	scenario_play(follow_the_first, some);
 }
 
-static void wait_for_the_stream(void *argument)
+SCENARIO(launched_begun_and_ended_are_told_apart)
 {
 	uint64_t before;
 
-	(void)argument;
 	cuda_job_come("all");
 	before = JOB_PROGRESS(launched);
 	cuda->launch(job.stream, FOREVER); /* the application's own kernel */
@@ -124,18 +123,15 @@ static void wait_for_the_stream(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(launched_begun_and_ended_are_told_apart, wait_for_the_stream)
-
 #define COMMS 64u
 #define STREAMS 8u
 
-static void follow_many(void *argument)
+SCENARIO(communicators_share_streams_in_any_order)
 {
 	static const struct ncs_header *headers[COMMS];
 	static void *contexts[COMMS];
 	void *streams[STREAMS];
 
-	(void)argument;
 	setenv("NCCLSTAT_SHM_BYTES", "256M", 1);
 	cuda_job_open("cuda.so", "all", LAST_API);
 	contexts[0] = job.guest.context;
@@ -165,8 +161,6 @@ static void follow_many(void *argument)
 		cuda_job_finalize_in(contexts[i]);
 	cuda_job_close();
 }
-
-SCENARIO_TEST(communicators_share_streams_in_any_order, follow_many)
 
 /* Launches with times that can be in progress at once. */
 #define TIMED_MOST (NCS_LAUNCH_MAX - NCS_LAUNCH_KEPT)
@@ -208,9 +202,8 @@ static void look_again(void)
 	cuda->let_go(FAKE_CUDA_EXCHANGE_CAPTURE_MODE);
 }
 
-static void use_first_events(void *argument)
+SCENARIO(first_events_are_used_before_others_are_made)
 {
-	(void)argument;
 	cuda_job_open("cuda.so", "auto", LAST_API);
 	/* The thread makes ten pairs, and hangs. */
 	cuda->hold_after(FAKE_CUDA_EVENT_CREATE, 20);
@@ -227,14 +220,11 @@ static void use_first_events(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(first_events_are_used_before_others_are_made, use_first_events)
-
 /* The first launch has the only pair of its kind. */
-static void launch_before_first_look(void *argument)
+SCENARIO(second_launch_is_followed_before_first_look)
 {
 	const struct timespec spacing = { .tv_nsec = 2000000 };
 
-	(void)argument;
 	cuda_job_open("cuda.so", "1/4", LAST_API);
 	cuda->hold(FAKE_CUDA_EVENT_QUERY);
 	cuda_job_call(FOREVER);
@@ -248,12 +238,8 @@ static void launch_before_first_look(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(second_launch_is_followed_before_first_look,
-	      launch_before_first_look)
-
-static void need_few_events(void *argument)
+SCENARIO(launches_now_and_then_need_few_events)
 {
-	(void)argument;
 	cuda_job_come("auto");
 	for (unsigned i = 0; i < 20; i++)
 		cuda_job_settle(true);
@@ -262,14 +248,11 @@ static void need_few_events(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(launches_now_and_then_need_few_events, need_few_events)
-
 /* Many communicators are made for a call or two; others begin with a burst. */
-static void launch_twice_and_more(void *argument)
+SCENARIO(first_launches_make_more_events_each)
 {
 	uint64_t missed;
 
-	(void)argument;
 	cuda_job_open("cuda.so", "auto", LAST_API);
 	for (unsigned i = 0; i < 2; i++)
 		cuda_job_call(FOREVER);
@@ -284,8 +267,6 @@ static void launch_twice_and_more(void *argument)
 	CHECK_EQUAL(JOB_PROGRESS(missed), missed, "missed");
 	cuda_job_close();
 }
-
-SCENARIO_TEST(first_launches_make_more_events_each, launch_twice_and_more)
 
 /* Times a burst of which nothing ends before its last launch, while the thread
  * pauses. Returns how many launches have got events with times. */
@@ -302,11 +283,10 @@ static uint64_t time_burst(unsigned count)
 	return records / 2;
 }
 
-static void time_whole_burst(void *argument)
+SCENARIO(bursts_are_timed_whole)
 {
 	uint64_t before;
 
-	(void)argument;
 	cuda_job_come("all");
 	await_events(ALL_EVENTS);
 	before = cuda_job_times(job.header).timed;
@@ -317,14 +297,11 @@ static void time_whole_burst(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(bursts_are_timed_whole, time_whole_burst)
-
 /* A burst that needs more events than there are is a reason to make more. */
-static void learn_from_burst(void *argument)
+SCENARIO(burst_without_events_makes_more)
 {
 	uint64_t missed, timed;
 
-	(void)argument;
 	come_with_events("auto");
 	missed = JOB_PROGRESS(missed);
 	timed = time_burst(200);
@@ -346,8 +323,6 @@ static void learn_from_burst(void *argument)
 	cuda_job_expect_all_ended("the next burst");
 	cuda_job_close();
 }
-
-SCENARIO_TEST(burst_without_events_makes_more, learn_from_burst)
 
 static void fill_up(void *argument)
 {
@@ -392,9 +367,8 @@ static void fill_up(void *argument)
 
 /* A burst leaves some of the slots for later launches, one in each spacing, so
  * that its last ones are seen to end. */
-static void keep_slots_for_later(void *argument)
+SCENARIO(burst_leaves_slots_for_its_last_launches)
 {
-	(void)argument;
 	cuda_job_come("all");
 	await_events(ALL_EVENTS);
 	for (unsigned i = 0; i < NCS_LAUNCH_MAX + 100; i++)
@@ -408,15 +382,12 @@ static void keep_slots_for_later(void *argument)
 	WAIT_UNTIL(cuda_job_in_flight(job.header) == 0, "in flight");
 	cuda_job_close();
 }
-
-SCENARIO_TEST(burst_leaves_slots_for_its_last_launches, keep_slots_for_later)
 SCENARIO_TEST(launches_beyond_the_slots_end_with_a_later_one, fill_up)
 
-static void follow_some(void *argument)
+SCENARIO(operations_of_unfollowed_launches_end_with_a_later_one)
 {
 	uint64_t before, done_before;
 
-	(void)argument;
 	come_with_events("1/1048576");
 	before = JOB_PROGRESS(launched);
 	done_before = cuda_job_done(job.header);
@@ -440,11 +411,8 @@ static void follow_some(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(operations_of_unfollowed_launches_end_with_a_later_one,
-	      follow_some)
-
 /* NCCL may fail between the two events. */
-static void break_off(void *argument)
+SCENARIO(launch_that_never_stops_does_no_harm)
 {
 	struct host_event event = {
 		.type = NCCL_EVENT_KERNEL_LAUNCH,
@@ -452,7 +420,6 @@ static void break_off(void *argument)
 	};
 	uint64_t before;
 
-	(void)argument;
 	cuda_job_come("all");
 	before = JOB_PROGRESS(launched);
 	event.stream = job.stream;
@@ -464,8 +431,6 @@ static void break_off(void *argument)
 	start(&job.guest, &event);
 	cuda_job_close();
 }
-
-SCENARIO_TEST(launch_that_never_stops_does_no_harm, break_off)
 
 static void *break_off_in_thread(void *argument)
 {
@@ -479,12 +444,11 @@ static void *break_off_in_thread(void *argument)
 	return argument;
 }
 
-static void break_off_elsewhere(void *argument)
+SCENARIO(thread_that_dies_in_a_launch_does_no_harm)
 {
 	pthread_t thread;
 	uint64_t before;
 
-	(void)argument;
 	cuda_job_come("all");
 	before = JOB_PROGRESS(launched);
 	CHECK(pthread_create(&thread, NULL, break_off_in_thread, NULL) == 0,
@@ -495,8 +459,6 @@ static void break_off_elsewhere(void *argument)
 				 "the next launch");
 	cuda_job_close();
 }
-
-SCENARIO_TEST(thread_that_dies_in_a_launch_does_no_harm, break_off_elsewhere)
 
 /* --- Times ------------------------------------------------------------- */
 
@@ -523,12 +485,11 @@ static uint64_t bucket_of(uint64_t ns)
 	return function->histogram[NCS_TIMING_STREAM][ncs_histogram_bucket(ns)];
 }
 
-static void measure(void *argument)
+SCENARIO(time_is_that_of_the_kernel)
 {
 	struct ncs_stream_times before, after;
 	uint64_t bucket, ended;
 
-	(void)argument;
 	come_with_gap();
 	WAIT_UNTIL(JOB_PROGRESS(bias_ns) == GAP_NS / 2, "two empty events");
 	for (unsigned i = 1; i < 50; i += 6) {
@@ -558,13 +519,10 @@ static void measure(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(time_is_that_of_the_kernel, measure)
-
-static void measure_old(void *argument)
+SCENARIO(older_driver_measures_too)
 {
 	uint64_t before;
 
-	(void)argument;
 	cuda_job_open("cuda-old.so", "all", LAST_API);
 	cuda_job_settle(true);
 	before = cuda_job_times(job.header).time_ns;
@@ -575,16 +533,13 @@ static void measure_old(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(older_driver_measures_too, measure_old)
-
 #define GROUPED 7u
 
-static void measure_group(void *argument)
+SCENARIO(grouped_operations_have_their_launch_s_time)
 {
 	struct ncs_stream_times before, after;
 	uint64_t done_before, ended, timed;
 
-	(void)argument;
 	come_with_gap();
 	before = cuda_job_times(job.header);
 	timed = JOB_PROGRESS(timed);
@@ -612,16 +567,13 @@ static void measure_group(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(grouped_operations_have_their_launch_s_time, measure_group)
-
 /* A kernel may be over before NCCL reports its operation. */
-static void report_late(void *argument)
+SCENARIO(operation_reported_after_its_kernel_has_its_time)
 {
 	struct ncs_stream_times before, after;
 	struct ncs_record record;
 	uint64_t ended, done_before;
 
-	(void)argument;
 	come_with_gap();
 	read_all_records(&job.guest);
 	before = cuda_job_times(job.header);
@@ -650,8 +602,6 @@ static void report_late(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(operation_reported_after_its_kernel_has_its_time, report_late)
-
 static void play_kernel(uint64_t *least, uint64_t *most)
 {
 	uint64_t kind = job.header->clock.kind;
@@ -664,12 +614,11 @@ static void play_kernel(uint64_t *least, uint64_t *most)
 	*most = ncs_clock_ticks(kind);
 }
 
-static void place_in_time(void *argument)
+SCENARIO(record_has_the_kernel_s_begin_and_end)
 {
 	struct ncs_record record;
 	uint64_t least, most, ended, error, begin, ns;
 
-	(void)argument;
 	cuda_job_open("cuda.so", "all", LAST_API);
 	cuda->follow_clock(UINT64_C(123456789012));
 	cuda_job_settle(true);
@@ -704,15 +653,12 @@ static void place_in_time(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(record_has_the_kernel_s_begin_and_end, place_in_time)
-
 /* On an idle stream the kernel begins before NCCL reports its operation. */
-static void begin_before_the_operation(void *argument)
+SCENARIO(begin_may_be_before_the_operation_is_reported)
 {
 	struct ncs_record record;
 	uint64_t kind, least, most, reported, begin;
 
-	(void)argument;
 	cuda_job_open("cuda.so", "all", LAST_API);
 	cuda->follow_clock(UINT64_C(123456789012));
 	cuda_job_settle(true);
@@ -740,9 +686,6 @@ static void begin_before_the_operation(void *argument)
 	CHECK(record.delta[0] > record.delta[1], "it was enqueued later");
 	cuda_job_close();
 }
-
-SCENARIO_TEST(begin_may_be_before_the_operation_is_reported,
-	      begin_before_the_operation)
 
 /* Launches like a player of captured jobs: without a context, on streams that are
  * numbers in a log. */
@@ -776,11 +719,10 @@ static uint64_t is_timed(uint64_t number)
 	return ncs_hash(GUEST_COMM_ID ^ ncs_hash(number)) >> 62 == 0;
 }
 
-static void time_one_in_four(void *argument)
+SCENARIO(one_launch_in_four_is_timed)
 {
 	uint64_t timed, expected = 0;
 
-	(void)argument;
 	come_with_events("1/4");
 	timed = JOB_PROGRESS(timed);
 	for (unsigned i = 1; i <= 400; i++) {
@@ -803,8 +745,6 @@ static void time_one_in_four(void *argument)
 	WAIT_UNTIL(JOB_PROGRESS(level) == 2, "level");
 	cuda_job_close();
 }
-
-SCENARIO_TEST(one_launch_in_four_is_timed, time_one_in_four)
 
 /* A call as NCCL reports it: a group, in it the call, its launch and its
  * operation. */
@@ -840,11 +780,10 @@ static uint64_t asked_about_captures(void)
 	return cuda->counts().calls[FAKE_CUDA_STREAM_IS_CAPTURING];
 }
 
-static void count_only(void *argument)
+SCENARIO(launch_that_is_left_alone_does_not_ask_the_driver)
 {
 	uint64_t launched, timed, asked, followed = 0, expected = 0;
 
-	(void)argument;
 	come_with_events("1/4");
 	launched = JOB_PROGRESS(launched);
 	timed = JOB_PROGRESS(timed);
@@ -869,13 +808,10 @@ static void count_only(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(launch_that_is_left_alone_does_not_ask_the_driver, count_only)
-
-static void capture_in_group(void *argument)
+SCENARIO(launch_that_may_be_captured_asks_the_driver)
 {
 	uint64_t asked;
 
-	(void)argument;
 	come_with_events("1/4");
 	asked = asked_about_captures();
 	cuda->capture_begin(job.stream, FAKE_CUDA_RELAXED);
@@ -889,8 +825,6 @@ static void capture_in_group(void *argument)
 	CHECK(cuda->capture_end(job.stream), "the capture is invalid");
 	cuda_job_close();
 }
-
-SCENARIO_TEST(launch_that_may_be_captured_asks_the_driver, capture_in_group)
 
 /* Two ranks of one communicator in a process: they must time the same. */
 static void time_alike(void *argument)
@@ -937,11 +871,10 @@ static void ranks_time_the_same_launches(void **state)
 	scenario_play(time_alike, some);
 }
 
-static void be_fast(void *argument)
+SCENARIO(fast_launches_are_timed_in_part)
 {
 	uint64_t since = 0;
 
-	(void)argument;
 	cuda_job_come("auto");
 	cuda_job_expect_status(NCS_STREAM_ALL, "a launch now and then");
 	CHECK_EQUAL(JOB_PROGRESS(level), 0, "level");
@@ -954,11 +887,8 @@ static void be_fast(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(fast_launches_are_timed_in_part, be_fast)
-
-static void leave_alone(void *argument)
+SCENARIO(timing_off_leaves_the_driver_alone)
 {
-	(void)argument;
 	cuda_job_open("cuda.so", "off", LAST_API);
 	for (unsigned i = 0; i < 100; i++)
 		cuda_job_call(0);
@@ -970,8 +900,6 @@ static void leave_alone(void *argument)
 	check_still_follows(&job.guest, "without launches");
 	cuda_job_close();
 }
-
-SCENARIO_TEST(timing_off_leaves_the_driver_alone, leave_alone)
 
 /* --- Changed while the job runs ----------------------------------------- */
 
@@ -1014,11 +942,10 @@ static uint64_t driver_calls(void)
 	       cuda->counts().calls[FAKE_CUDA_STREAM_IS_CAPTURING];
 }
 
-static void turn_off_and_on(void *argument)
+SCENARIO(timing_is_turned_off_and_on)
 {
 	uint64_t launched, calls, done;
 
-	(void)argument;
 	cuda_job_come("all");
 	launched = JOB_PROGRESS(launched);
 	done = cuda_job_done(job.header);
@@ -1060,11 +987,8 @@ static void turn_off_and_on(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(timing_is_turned_off_and_on, turn_off_and_on)
-
-static void turn_on(void *argument)
+SCENARIO(timing_that_is_off_at_first_is_turned_on)
 {
-	(void)argument;
 	cuda_job_open("cuda.so", "off", LAST_API);
 	ask(NCS_TIMING_DETAIL_AUTO);
 	CHECK_EQUAL(JOB_PROGRESS(status), NCS_STREAM_WAITING, "asked for");
@@ -1083,17 +1007,14 @@ static void turn_on(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(timing_that_is_off_at_first_is_turned_on, turn_on)
-
 /* An operation that is reported without its launch must not take the time of an
  * earlier one. */
-static void drop_launches(void *argument)
+SCENARIO(launches_that_are_not_reported_are_told)
 {
 	const uint8_t groups = NCS_GROUPS_ALL & ~(1u << NCS_GROUP_LAUNCHES);
 	struct ncs_stream_times times;
 	uint64_t number;
 
-	(void)argument;
 	cuda_job_come("all");
 	times = cuda_job_times(job.header);
 	number = ncs_load_relaxed(&job.header->latest_done);
@@ -1115,8 +1036,6 @@ static void drop_launches(void *argument)
 	ncs_remote_close(remote);
 	cuda_job_close();
 }
-
-SCENARIO_TEST(launches_that_are_not_reported_are_told, drop_launches)
 
 static void be_old(void *argument)
 {
@@ -1166,13 +1085,12 @@ static void missing_driver_or_function_is_reported(void **state)
 
 /* --- Operations with proxy operations ----------------------------------- */
 
-static void end_both(void *argument)
+SCENARIO(operation_ends_with_its_proxy_and_its_kernel)
 {
 	struct ncs_record record;
 	uint64_t before, number;
 	void *operation, *op;
 
-	(void)argument;
 	cuda_job_come("all");
 	read_all_records(&job.guest);
 	before = cuda_job_done(job.header);
@@ -1213,17 +1131,14 @@ static void end_both(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(operation_ends_with_its_proxy_and_its_kernel, end_both)
-
 /* Without times from the stream the end is the proxy's, not when the watch
  * thread happened to look. */
-static void end_untimed(void *argument)
+SCENARIO(untimed_operation_ends_with_its_proxy)
 {
 	uint64_t stopped, number;
 	struct ncs_record record;
 	void *operation;
 
-	(void)argument;
 	come_with_events("1/1048576");
 	cuda_job_let_spacing_pass();
 	read_all_records(&job.guest);
@@ -1242,8 +1157,6 @@ static void end_untimed(void *argument)
 	CHECK(!(record.flags & NCS_RECORD_ON_STREAM), "source");
 	cuda_job_close();
 }
-
-SCENARIO_TEST(untimed_operation_ends_with_its_proxy, end_untimed)
 
 int main(void)
 {

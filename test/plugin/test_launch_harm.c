@@ -21,7 +21,7 @@
 /* --- Captures ---------------------------------------------------------- */
 
 /* The fake driver must notice what the plugin must not do. */
-static void spoil(void *argument)
+SCENARIO(fake_driver_notices_a_spoiled_capture)
 {
 	void *library, *other, *event;
 	int (*create)(void **event, unsigned flags);
@@ -30,7 +30,6 @@ static void spoil(void *argument)
 	int (*exchange_mode)(int *mode);
 	int mode = FAKE_CUDA_RELAXED;
 
-	(void)argument;
 	cuda_job_load("cuda.so");
 	library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
 	CHECK(library, "it has another name");
@@ -55,8 +54,6 @@ static void spoil(void *argument)
 	CHECK_EQUAL(cuda->counts().spoiled, 1, "spoiled");
 	CHECK_EQUAL(cuda->counts().captured_events, 1, "captured");
 }
-
-SCENARIO_TEST(fake_driver_notices_a_spoiled_capture, spoil)
 
 static pthread_barrier_t barrier;
 
@@ -163,12 +160,11 @@ static void *report_replay(void *unused)
 }
 
 /* All that a job launches is captured: nothing is followed, nothing runs. */
-static void capture_first(void *argument)
+SCENARIO(captured_launches_that_do_not_report_start_nothing)
 {
 	struct capture capture = { .mode = FAKE_CUDA_GLOBAL };
 	pthread_t thread;
 
-	(void)argument;
 	setenv("NCCLSTAT_GRAPHS", "off", 1);
 	cuda_job_open("cuda.so", "all", LAST_API);
 	capture_launches(&capture);
@@ -187,15 +183,11 @@ static void capture_first(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(captured_launches_that_do_not_report_start_nothing,
-	      capture_first)
-
 /* The legacy stream may not be used while another stream is captured. */
-static void launch_on_legacy(void *argument)
+SCENARIO(legacy_stream_is_left_alone_during_captures)
 {
 	void *other;
 
-	(void)argument;
 	cuda_job_come("all");
 	other = cuda->stream_create();
 	cuda->capture_begin(other, FAKE_CUDA_RELAXED);
@@ -206,8 +198,6 @@ static void launch_on_legacy(void *argument)
 	cuda_job_expect_all_ended("the legacy stream");
 	cuda_job_close();
 }
-
-SCENARIO_TEST(legacy_stream_is_left_alone_during_captures, launch_on_legacy)
 
 /* --- Errors ------------------------------------------------------------ */
 
@@ -263,9 +253,8 @@ static void go_on_with_second(void)
 	cuda_job_finalize_in(second);
 }
 
-static void reset_device(void *argument)
+SCENARIO(reset_of_the_device_ends_following)
 {
-	(void)argument;
 	cuda_job_come("all");
 	for (unsigned i = 0; i < 10; i++)
 		cuda_job_call(FOREVER);
@@ -280,13 +269,10 @@ static void reset_device(void *argument)
 	cuda_job_close_after_error();
 }
 
-SCENARIO_TEST(reset_of_the_device_ends_following, reset_device)
-
 /* The thread looks again only when the context is in use again: then handles of
  * before would end the process. */
-static void reset_unseen(void *argument)
+SCENARIO(reset_that_nobody_saw_ends_following)
 {
-	(void)argument;
 	cuda_job_come("all");
 	cuda_job_call(FOREVER);
 	cuda->hold(FAKE_CUDA_EXCHANGE_CAPTURE_MODE);
@@ -303,8 +289,6 @@ static void reset_unseen(void *argument)
 	go_on_with_second();
 	cuda_job_close_after_error();
 }
-
-SCENARIO_TEST(reset_that_nobody_saw_ends_following, reset_unseen)
 
 /* --- Contexts of the application's ------------------------------------- */
 
@@ -373,12 +357,11 @@ static void context_of_the_applications_is_left_alone(void **state)
 }
 
 /* A communicator launches in the primary context and in another one. */
-static void mix_contexts(void *argument)
+SCENARIO(launches_of_several_contexts_are_told_apart)
 {
 	void *own, *stream;
 	uint64_t before;
 
-	(void)argument;
 	cuda_job_come("all");
 	before = JOB_PROGRESS(launched);
 	own = cuda->context_create();
@@ -394,18 +377,13 @@ static void mix_contexts(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(launches_of_several_contexts_are_told_apart, mix_contexts)
-
-static void hold_the_context(void *argument)
+SCENARIO(primary_context_is_retained_and_released)
 {
-	(void)argument;
 	cuda_job_come("all");
 	CHECK_EQUAL(cuda->counts().retained, 1, "retained");
 	CHECK_EQUAL(cuda->counts().primaries_made, 0, "not made");
 	cuda_job_close();
 }
-
-SCENARIO_TEST(primary_context_is_retained_and_released, hold_the_context)
 
 /* Plays a launch that fails. Meanwhile the watch thread does not look: it gives
  * up what has been reported, soon after the error. */
@@ -483,11 +461,10 @@ static void events_that_cannot_be_made_end_following(void **state)
 }
 
 /* Without a stream of its own the plugin cannot compare the clocks. */
-static void measure_without_clock(void *argument)
+SCENARIO(launches_are_timed_without_a_clock)
 {
 	uint64_t before;
 
-	(void)argument;
 	cuda_job_open("cuda.so", "all", LAST_API);
 	cuda->fail_next(FAKE_CUDA_STREAM_CREATE, 1, FAKE_CUDA_OUT_OF_MEMORY);
 	cuda_job_settle(true);
@@ -499,11 +476,8 @@ static void measure_without_clock(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(launches_are_timed_without_a_clock, measure_without_clock)
-
-static void hang_in_driver(void *argument)
+SCENARIO(driver_that_hangs_holds_up_nothing_else)
 {
-	(void)argument;
 	cuda_job_come("all");
 	cuda_job_call(FOREVER);
 	cuda->hold(FAKE_CUDA_EVENT_QUERY);
@@ -516,8 +490,6 @@ static void hang_in_driver(void *argument)
 	cuda->let_go(FAKE_CUDA_EVENT_QUERY);
 	cuda_job_close_finalized();
 }
-
-SCENARIO_TEST(driver_that_hangs_holds_up_nothing_else, hang_in_driver)
 
 /* --- Locks -------------------------------------------------------------- */
 
@@ -563,9 +535,8 @@ static uint64_t locks_of_a_launch(void)
 }
 
 /* The first launch of a communicator starts the watch thread. */
-static void launch_without_locks(void *argument)
+SCENARIO(launches_take_no_lock)
 {
-	(void)argument;
 	cuda_job_open("cuda.so", "all", LAST_API);
 	CHECK_EQUAL(locks_of_a_launch(), 0, "the first launch");
 	cuda_job_settle(true);
@@ -576,15 +547,12 @@ static void launch_without_locks(void *argument)
 	CHECK(locks_in_callbacks > 0, "locks are not seen");
 	cuda_job_close_finalized();
 }
-
-SCENARIO_TEST(launches_take_no_lock, launch_without_locks)
 #endif
 
 /* --- Finalize, fork, exit ---------------------------------------------- */
 
-static void finalize_with_pending(void *argument)
+SCENARIO(finalize_leaves_pending_launches)
 {
-	(void)argument;
 	cuda_job_come("all");
 	for (unsigned i = 0; i < 20; i++)
 		cuda_job_call(FOREVER);
@@ -605,14 +573,11 @@ static void finalize_with_pending(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(finalize_leaves_pending_launches, finalize_with_pending)
-
 /* The thread is in a call that the driver does not return from. */
-static void finalize_beside_driver(void *argument)
+SCENARIO(finalize_leaves_the_last_look_to_the_thread)
 {
 	uint64_t done_before, before;
 
-	(void)argument;
 	cuda_job_come("all");
 	done_before = cuda_job_done(job.header);
 	before = JOB_PROGRESS(launched);
@@ -634,16 +599,12 @@ static void finalize_beside_driver(void *argument)
 	CHECK(JOB_PROGRESS(status) == NCS_STREAM_ALL, "status");
 }
 
-SCENARIO_TEST(finalize_leaves_the_last_look_to_the_thread,
-	      finalize_beside_driver)
-
 /* A process may end directly after finalize. The thread wakes up for it; on a
  * machine that is busy it may come too late, but not each time. */
-static void end_at_finalize(void *argument)
+SCENARIO(finalize_ends_what_has_ended)
 {
 	unsigned in_time = 0;
 
-	(void)argument;
 	cuda_job_open("cuda.so", "all", LAST_API);
 	for (unsigned i = 0; i < 20; i++) {
 		cuda_job_settle(true);
@@ -658,12 +619,9 @@ static void end_at_finalize(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(finalize_ends_what_has_ended, end_at_finalize)
-
 /* The communicator's memory is another's before the thread looks again. */
-static void come_before_the_last_look(void *argument)
+SCENARIO(last_look_leaves_the_next_communicator_alone)
 {
-	(void)argument;
 	setenv("NCCLSTAT_SHM_BYTES", "1M", 1);
 	cuda_job_come("all");
 	cuda_job_call(FOREVER);
@@ -681,9 +639,6 @@ static void come_before_the_last_look(void *argument)
 	CHECK_EQUAL(cuda_job_done(job.header), 0, "nothing of it has ended");
 	cuda_job_close();
 }
-
-SCENARIO_TEST(last_look_leaves_the_next_communicator_alone,
-	      come_before_the_last_look)
 
 /* --- A driver that does not return ------------------------------------- */
 
@@ -767,9 +722,8 @@ static void driver_that_blocks_holds_up_its_caller_only(void **state)
 }
 
 /* NCCL may finalize a communicator without a context of the thread's. */
-static void finalize_without_context(void *argument)
+SCENARIO(finalize_needs_no_context)
 {
-	(void)argument;
 	cuda_job_come("all");
 	cuda_job_call(0);
 	cuda->context_use(NULL);
@@ -779,15 +733,12 @@ static void finalize_without_context(void *argument)
 	cuda_job_close_finalized();
 }
 
-SCENARIO_TEST(finalize_needs_no_context, finalize_without_context)
-
 /* A communicator is aborted while a thread of it is in a launch. */
-static void finalize_in_launch(void *argument)
+SCENARIO(finalize_in_mid_launch_leaves_nothing)
 {
 	struct host_event event = { .type = NCCL_EVENT_KERNEL_LAUNCH };
 	void *handle;
 
-	(void)argument;
 	cuda_job_come("all");
 	event.stream = job.stream;
 	handle = start(&job.guest, &event);
@@ -797,11 +748,8 @@ static void finalize_in_launch(void *argument)
 	cuda_job_close_finalized();
 }
 
-SCENARIO_TEST(finalize_in_mid_launch_leaves_nothing, finalize_in_launch)
-
-static void come_again(void *argument)
+SCENARIO(thread_comes_and_goes_with_communicators)
 {
-	(void)argument;
 	cuda_job_open("cuda.so", "all", LAST_API);
 	for (unsigned i = 0; i < 10; i++) {
 		cuda_job_settle(true);
@@ -814,8 +762,6 @@ static void come_again(void *argument)
 	}
 	cuda_job_close();
 }
-
-SCENARIO_TEST(thread_comes_and_goes_with_communicators, come_again)
 
 static void be_child(uint64_t before)
 {
@@ -839,13 +785,12 @@ static void be_child(uint64_t before)
 	exit(0);
 }
 
-static void be_forked(void *argument)
+SCENARIO(forked_child_leaves_launches_to_its_parent)
 {
 	uint64_t before;
 	int status;
 	pid_t pid;
 
-	(void)argument;
 	cuda_job_come("all");
 	before = JOB_PROGRESS(launched);
 	for (unsigned i = 0; i < 5; i++)
@@ -865,20 +810,15 @@ static void be_forked(void *argument)
 	cuda_job_close();
 }
 
-SCENARIO_TEST(forked_child_leaves_launches_to_its_parent, be_forked)
-
 /* Exit without finalize, with a thread that looks. */
-static void exit_early(void *argument)
+SCENARIO(process_ends_with_pending_launches)
 {
-	(void)argument;
 	cuda_job_come("all");
 	for (unsigned i = 0; i < 5; i++)
 		cuda_job_call(FOREVER);
 	CHECK(cuda_job_is_watched(), "no thread");
 	exit(0);
 }
-
-SCENARIO_TEST(process_ends_with_pending_launches, exit_early)
 
 int main(void)
 {

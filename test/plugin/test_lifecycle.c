@@ -28,12 +28,11 @@
 
 /* --- Exported symbols -------------------------------------------------- */
 
-static void has_seven_tables(void *argument)
+SCENARIO(plugin_exports_a_table_for_each_api)
 {
 	void *library = dlopen(NCS_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
 	char symbol[32];
 
-	(void)argument;
 	CHECK(library, "%s", dlerror());
 	for (int api = 0; api <= LAST_API + 1; api++) {
 		const struct nccl_profiler_v7 *table;
@@ -50,8 +49,6 @@ static void has_seven_tables(void *argument)
 	}
 	dlclose(library);
 }
-
-SCENARIO_TEST(plugin_exports_a_table_for_each_api, has_seven_tables)
 
 #define RANGE_CALLS 5 /* of ncclstat/range.h */
 
@@ -138,14 +135,13 @@ static bool is_mapped(void)
 
 #define REOPENINGS 1000
 
-static void open_and_close(void *argument)
+SCENARIO(plugin_works_after_thousand_opens_and_closes)
 {
 	struct guest guest = { 0 };
 	unsigned long kib = 0;
 	size_t objects = 0;
 	void *late = NULL;
 
-	(void)argument;
 	CHECK(!is_mapped(), "the library is loaded before dlopen()");
 	for (unsigned i = 0; i < REOPENINGS; i++) {
 		guest.host = open_plugin(1 + (int)(i % LAST_API));
@@ -175,11 +171,9 @@ static void open_and_close(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(plugin_works_after_thousand_opens_and_closes, open_and_close)
-
 /* NCCL may miscount its users, and close the library while a communicator
  * exists. */
-static void close_under_communicator(void *argument)
+SCENARIO(plugin_closed_under_a_communicator_keeps_working)
 {
 	void *library = dlopen(NCS_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
 	struct nccl_event_descr_v7 group = { .type = NCCL_EVENT_GROUP };
@@ -188,7 +182,6 @@ static void close_under_communicator(void *argument)
 	struct view view;
 	int mask = 0;
 
-	(void)argument;
 	CHECK(library, "%s", dlerror());
 	table = dlsym(library, "ncclProfiler_v7");
 	table->init(&context, 1, &mask, NULL, 1, 2, 0, NULL);
@@ -215,9 +208,6 @@ static void close_under_communicator(void *argument)
 	view_close(&view);
 }
 
-SCENARIO_TEST(plugin_closed_under_a_communicator_keeps_working,
-	      close_under_communicator)
-
 /* --- The end of the process -------------------------------------------- */
 
 static void make_three(struct guest *guest)
@@ -231,16 +221,13 @@ static void make_three(struct guest *guest)
 	CHECK_EQUAL(count_objects(), 3, "one each");
 }
 
-static void just_exit(void *argument)
+SCENARIO(orderly_exit_leaves_no_object)
 {
 	struct guest guest = { 0 };
 
-	(void)argument;
 	make_three(&guest);
 	host_close(guest.host);
 }
-
-SCENARIO_TEST(orderly_exit_leaves_no_object, just_exit)
 
 static void *exit_now(void *argument)
 {
@@ -601,12 +588,11 @@ static void forked_child_publishes_under_its_own_pid(void **state)
 }
 
 /* Three generations, each with communicators. */
-static void found_a_family(void *argument)
+SCENARIO(grandchildren_are_processes_of_their_own)
 {
 	struct guest guest = { 0 };
 	pid_t child = 0;
 
-	(void)argument;
 	guest.host = open_plugin(LAST_API);
 	for (unsigned generation = 0; generation < 3; generation++) {
 		be_a_rank(&guest, generation);
@@ -624,8 +610,6 @@ static void found_a_family(void *argument)
 		view_close(&guest.view);
 	host_close(guest.host);
 }
-
-SCENARIO_TEST(grandchildren_are_processes_of_their_own, found_a_family)
 
 static long faults_before, faults_after;
 
@@ -833,11 +817,10 @@ static void run_cancelled(void *(*run)(void *argument), void *argument)
 	CHECK(result == PTHREAD_CANCELED, "the thread was not cancelled");
 }
 
-static void cancel_in_init(void *argument)
+SCENARIO(thread_cancelled_in_init_leaves_no_lock)
 {
 	struct guest guest = { 0 };
 
-	(void)argument;
 	/* A hang is what is to be found. */
 	alarm(20);
 	/* API 3 has no logger, in which a thread may be cancelled. */
@@ -852,8 +835,6 @@ static void cancel_in_init(void *argument)
 	check_still_follows(&guest, "after cancelled threads");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(thread_cancelled_in_init_leaves_no_lock, cancel_in_init)
 
 int main(void)
 {

@@ -332,7 +332,7 @@ static void run_kernel(struct guest *guest, uint64_t number)
 	stop(guest, kernel);
 }
 
-static void learn_clock(void *argument)
+SCENARIO(gpu_clock_is_learnt_and_gpu_times_are_checked_against_it)
 {
 	uint64_t begin = now_ns(), number = 0;
 	const struct ncs_gpu_clock_view *clock;
@@ -340,7 +340,6 @@ static void learn_clock(void *argument)
 	struct guest guest;
 	int64_t wrong;
 
-	(void)argument;
 	guest_open(&guest, 5);
 	clock = &guest.view.now.gpu_clock;
 	CHECK(!clock->known, "nothing was timed yet");
@@ -368,9 +367,6 @@ static void learn_clock(void *argument)
 		     END_OF_LOSSES);
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(gpu_clock_is_learnt_and_gpu_times_are_checked_against_it,
-	      learn_clock)
 
 int main(void)
 {

@@ -14,14 +14,13 @@
 
 /* --- Steps that NCCL starts twice or does not stop --------------------- */
 
-static void start_steps_again(void *argument)
+SCENARIO(step_started_again_stays_one_step)
 {
 	const struct ncs_channel_view *channel;
 	struct ncs_record found;
 	struct guest guest;
 	void *op, *step, *again;
 
-	(void)argument;
 	guest_open(&guest, 3);
 	op = start_proxy_op(&guest, NULL, 7, false, 2, 16);
 	step = start_step(&guest, op, 5);
@@ -44,16 +43,13 @@ static void start_steps_again(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(step_started_again_stays_one_step, start_steps_again)
-
-static void leave_steps_open(void *argument)
+SCENARIO(step_without_stop_ends_with_its_slot_or_operation)
 {
 	const struct ncs_channel_view *channel;
 	struct ncs_record found;
 	struct guest guest;
 	void *op, *first, *second;
 
-	(void)argument;
 	guest_open(&guest, 3);
 	op = start_proxy_op(&guest, NULL, 7, false, 2, 16);
 	first = start_step(&guest, op, 3);
@@ -82,9 +78,6 @@ static void leave_steps_open(void *argument)
 	CHECK_EQUAL(channel->state, NCS_CHANNEL_IDLE, "nothing is under way");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(step_without_stop_ends_with_its_slot_or_operation,
-	      leave_steps_open)
 
 /* A channel shows its oldest step, whatever later steps do. */
 static void overtake(void *argument)
@@ -353,7 +346,7 @@ static void time_is_added_to_the_state_being_exited(void **state)
 
 /* An operation's time runs from the start of its first proxy operation in
  * progress to the end of its last one. */
-static void take_time(void *argument)
+SCENARIO(operation_takes_the_time_of_its_proxy_operations)
 {
 	enum { START, FIRST, SECOND, LAST, END, MOMENTS };
 	const struct ncs_operation_view *flying;
@@ -364,7 +357,6 @@ static void take_time(void *argument)
 	void *coll, *ops[2];
 	uint64_t time_ns;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	function = &guest.view.now.functions[COLL_FUNCTION];
 	DO(START, coll = start_coll(&guest, 0, 1));
@@ -407,12 +399,11 @@ static void take_time(void *argument)
 
 /* NCCL reports the end of an operation through its children only. An operation
  * without children may still get some, until a later one has finished. */
-static void have_no_children(void *argument)
+SCENARIO(childless_operation_is_in_flight_until_a_later_one_ends)
 {
 	struct guest guest;
 	void *colls[4], *ops[4];
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 4; i++) {
 		colls[i] = start_coll(&guest, i, 1);
@@ -438,9 +429,6 @@ static void have_no_children(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(childless_operation_is_in_flight_until_a_later_one_ends,
-	      have_no_children)
-
 static void check_called(struct guest *guest, const struct moment *moment)
 {
 	uint64_t called_ns;
@@ -455,13 +443,12 @@ static void check_called(struct guest *guest, const struct moment *moment)
 	pause_a_while();
 }
 
-static void call_now_and_then(void *argument)
+SCENARIO(time_of_the_latest_call_is_published)
 {
 	struct guest guest;
 	struct moment at[1];
 	void *op, *step, *group;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	CHECK_EQUAL(guest.view.now.last_call_ns, 0, "not yet");
 	DO(0, op = start_any(&guest, NCS_EVENT_PROXY_OP));
@@ -481,18 +468,13 @@ static void call_now_and_then(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(time_of_the_latest_call_is_published, call_now_and_then)
-
-SCENARIO_TEST(operation_takes_the_time_of_its_proxy_operations, take_time)
-
 /* Nothing of the slot's former user may show. */
-static void use_slots_again(void *argument)
+SCENARIO(reused_slot_starts_empty)
 {
 	struct ncs_record found;
 	struct guest guest;
 	void *coll, *op, *span;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (unsigned round = 0; round < 2; round++) {
 		bool full = round == 0;
@@ -539,16 +521,13 @@ static void use_slots_again(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(reused_slot_starts_empty, use_slots_again)
-
 /* Graphs report the same numbers again, and threads overtake each other. */
-static void tell_numbers_backwards(void *argument)
+SCENARIO(last_sequence_number_is_the_largest)
 {
 	static const uint64_t numbers[] = { 5, 3, 9, 9, 0, 8 };
 	static const uint64_t largest[] = { 5, 5, 9, 9, 9, 9 };
 	struct guest guest;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 6; i++) {
 		stop(&guest, start_coll(&guest, numbers[i], 1));
@@ -559,8 +538,6 @@ static void tell_numbers_backwards(void *argument)
 	}
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(last_sequence_number_is_the_largest, tell_numbers_backwards)
 
 /* --- Operations that seem finished ------------------------------------- */
 
@@ -575,7 +552,7 @@ static uint64_t histogram_total(const struct ncs_function_view *function,
 	return total;
 }
 
-static void revive_an_operation(void *argument)
+SCENARIO(finished_operation_with_a_late_child_is_reopened)
 {
 	const struct ncs_function_view *function;
 	struct ncs_record found;
@@ -583,7 +560,6 @@ static void revive_an_operation(void *argument)
 	uint64_t first_ns = 0;
 	void *coll, *op;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	function = &guest.view.now.functions[COLL_FUNCTION];
 	coll = start_coll(&guest, 0, 250);
@@ -624,16 +600,12 @@ static void revive_an_operation(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(finished_operation_with_a_late_child_is_reopened,
-	      revive_an_operation)
-
-static void mix_children(void *argument)
+SCENARIO(kernel_and_proxy_times_are_counted_separately)
 {
 	const struct ncs_function_view *function;
 	struct guest guest;
 	void *coll, *op, *kernels[2];
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	function = &guest.view.now.functions[COLL_FUNCTION];
 	coll = start_coll(&guest, 0, 250);
@@ -658,8 +630,6 @@ static void mix_children(void *argument)
 	      "the earlier time is not replaced");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(kernel_and_proxy_times_are_counted_separately, mix_children)
 
 int main(void)
 {

@@ -56,13 +56,12 @@ static void in_thread(void *(*run)(void *argument), void *argument)
 
 /* --- The range of a call ----------------------------------------------- */
 
-static void nest(void *argument)
+SCENARIO(call_is_in_the_ranges_pushed_by_its_thread)
 {
 	const struct ncs_range_view *epoch, *step;
 	struct ncs_record found;
 	void *open;
 
-	(void)argument;
 	come();
 	call();
 	CHECK_EQUAL(ranges.push("epoch"), 0, "the outermost level");
@@ -110,15 +109,12 @@ static void nest(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(call_is_in_the_ranges_pushed_by_its_thread, nest)
-
-static void time_buckets(void *argument)
+SCENARIO(each_time_is_in_the_histogram_of_its_range)
 {
 	const struct ncs_range_view *range;
 	const uint64_t *buckets;
 	uint64_t sum = 0;
 
-	(void)argument;
 	come();
 	ranges.push("r");
 	for (unsigned i = 0; i < 20; i++)
@@ -134,9 +130,7 @@ static void time_buckets(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(each_time_is_in_the_histogram_of_its_range, time_buckets)
-
-static void hold(void *argument)
+SCENARIO(range_is_busy_while_an_operation_makes_progress)
 {
 	struct host_event coll = {
 		.type = NCCL_EVENT_COLL,
@@ -147,7 +141,6 @@ static void hold(void *argument)
 	void *op, *again;
 	uint64_t busy_ns;
 
-	(void)argument;
 	come();
 	ranges.push("outer");
 	ranges.push("inner");
@@ -175,11 +168,8 @@ static void hold(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(range_is_busy_while_an_operation_makes_progress, hold)
-
-static void before_api_calls(void *argument)
+SCENARIO(operation_without_api_call_has_a_range_of_its_own)
 {
-	(void)argument;
 	ranges_open();
 	guest_open(&guest, 4);
 	ranges.push("forward");
@@ -190,9 +180,6 @@ static void before_api_calls(void *argument)
 	CHECK_EQUAL(guest.view.now.range_count, 1, "ranges");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(operation_without_api_call_has_a_range_of_its_own,
-	      before_api_calls)
 
 /* --- Other threads ----------------------------------------------------- */
 
@@ -213,11 +200,10 @@ static void *call_in_its_own(void *argument)
 	return NULL;
 }
 
-static void go_backward(void *argument)
+SCENARIO(thread_without_ranges_is_in_the_main_threads_range)
 {
 	uint64_t first, second;
 
-	(void)argument;
 	come();
 	in_thread(call_in_thread, NULL);
 	first = ranges.start("job");
@@ -252,8 +238,6 @@ static void go_backward(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(thread_without_ranges_is_in_the_main_threads_range, go_backward)
-
 static sem_t told, called;
 
 static void *call_when_released(void *argument)
@@ -273,11 +257,10 @@ static void tell(void)
 	sem_wait(&called);
 }
 
-static void follow_main_thread(void *argument)
+SCENARIO(thread_without_ranges_follows_the_main_thread)
 {
 	pthread_t thread;
 
-	(void)argument;
 	come();
 	sem_init(&told, 0, 0);
 	sem_init(&called, 0, 0);
@@ -297,8 +280,6 @@ static void follow_main_thread(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(thread_without_ranges_follows_the_main_thread, follow_main_thread)
-
 static void *leave_open(void *argument)
 {
 	(void)argument;
@@ -306,9 +287,8 @@ static void *leave_open(void *argument)
 	return NULL;
 }
 
-static void inherit(void *argument)
+SCENARIO(ranges_left_open_by_a_dead_thread_are_closed)
 {
-	(void)argument;
 	come();
 	for (unsigned i = 0; i < 50; i++) {
 		in_thread(leave_open, NULL);
@@ -318,13 +298,10 @@ static void inherit(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(ranges_left_open_by_a_dead_thread_are_closed, inherit)
-
 /* --- Errors of programs ------------------------------------------------ */
 
-static void unbalance(void *argument)
+SCENARIO(surplus_pop_changes_nothing)
 {
-	(void)argument;
 	come();
 	for (unsigned i = 0; i < 100; i++)
 		CHECK(ranges.pop() < 0, "there was nothing to pop");
@@ -340,8 +317,6 @@ static void unbalance(void *argument)
 	check_losses(&guest, "after too many pops", END_OF_LOSSES);
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(surplus_pop_changes_nothing, unbalance)
 
 #define DEEP 1000
 
@@ -431,11 +406,10 @@ calls_without_an_entry_count_in_range_other_and_as_loss(void **state)
 
 /* Range names that are all different, e.g. one for each tensor, must not use up
  * the table unless calls are made in them. */
-static void name_without_calls(void *argument)
+SCENARIO(range_without_calls_takes_no_entry)
 {
 	char name[32];
 
-	(void)argument;
 	come();
 	for (unsigned i = 0; i < NAMES; i++) {
 		snprintf(name, sizeof(name), "op, seq = %u", i);
@@ -449,8 +423,6 @@ static void name_without_calls(void *argument)
 		    "only for ranges with calls");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(range_without_calls_takes_no_entry, name_without_calls)
 
 static void cut(void *argument)
 {
@@ -505,12 +477,11 @@ static void ranges_can_be_turned_off(void **state)
 
 /* --- Communicators and processes --------------------------------------- */
 
-static void follow_another(void *argument)
+SCENARIO(communicators_count_separately_under_one_number)
 {
 	struct view view;
 	void *other;
 
-	(void)argument;
 	come();
 	other = init_comm(guest.host, "other", 0);
 	ranges.push("step");
@@ -526,14 +497,11 @@ static void follow_another(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(communicators_count_separately_under_one_number, follow_another)
-
-static void fork_within(void *argument)
+SCENARIO(forked_child_is_in_the_ranges_of_the_forking_thread)
 {
 	int status;
 	pid_t child;
 
-	(void)argument;
 	come();
 	ranges.push("parent");
 	call();
@@ -561,8 +529,6 @@ static void fork_within(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(forked_child_is_in_the_ranges_of_the_forking_thread, fork_within)
-
 static struct nvtx_copy slow_copy;
 static sem_t loading, resume;
 
@@ -580,14 +546,13 @@ static void *load_slowly(void *argument)
 }
 
 /* Another thread is attaching to NVTX. The child does not have it. */
-static void fork_while_attaching(void *argument)
+SCENARIO(forked_child_can_attach_to_nvtx)
 {
 	struct nvtx_copy copy = { 0 };
 	pthread_t thread;
 	pid_t child;
 	int status;
 
-	(void)argument;
 	sem_init(&loading, 0, 0);
 	sem_init(&resume, 0, 0);
 	nvtx_copy_on_load = wait_in_load;
@@ -610,8 +575,6 @@ static void fork_while_attaching(void *argument)
 	sem_post(&resume);
 	pthread_join(thread, NULL);
 }
-
-SCENARIO_TEST(forked_child_can_attach_to_nvtx, fork_while_attaching)
 
 static void capture(void *argument)
 {
@@ -642,11 +605,10 @@ static void capture(void *argument)
 
 SCENARIO_TEST(replayed_call_is_in_the_range_of_its_capture, capture)
 
-static void forget(void *argument)
+SCENARIO(forgotten_call_is_counted_as_loss)
 {
 	void *old;
 
-	(void)argument;
 	come();
 	ranges.push("step");
 	old = ranges_call(&guest, guest.context, "AllReduce");
@@ -659,11 +621,9 @@ static void forget(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(forgotten_call_is_counted_as_loss, forget)
-
 /* --- NVTX -------------------------------------------------------------- */
 
-static void use_nvtx(void *argument)
+SCENARIO(nvtx_ranges_are_ranges)
 {
 	struct nvtx_copy copy = { 0 }, second = { 0 };
 	const struct nvtx_domain *domain;
@@ -676,7 +636,6 @@ static void use_nvtx(void *argument)
 	};
 	uint64_t id;
 
-	(void)argument;
 	CHECK(nvtx_copy_load(&copy, NCS_PLUGIN_PATH),
 	      "the plugin accepts NVTX");
 	CHECK_EQUAL(nvtx_push(&copy, "early"), 0, "before NCCL is there");
@@ -722,15 +681,12 @@ static void use_nvtx(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(nvtx_ranges_are_ranges, use_nvtx)
-
-static void call_nccl(void *argument)
+SCENARIO(nvtx_ranges_of_nccl_name_calls_that_the_api_hides)
 {
 	struct nvtx_copy copy = { 0 };
 	const struct nvtx_domain *nccl;
 	void *send;
 
-	(void)argument;
 	nvtx_copy_load(&copy, NCS_PLUGIN_PATH);
 	come();
 	nccl = nvtx_domain(&copy, "NCCL");
@@ -762,8 +718,6 @@ static void call_nccl(void *argument)
 	ranges_expect_calls(&guest.view, "Gather", 1, "in no range");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(nvtx_ranges_of_nccl_name_calls_that_the_api_hides, call_nccl)
 
 static void chain(void *argument)
 {

@@ -165,11 +165,10 @@ static void stream_record_precedes_the_operation(void **state)
 		scenario_play(change_streams, &api);
 }
 
-static void overlap(void *argument)
+SCENARIO(stream_records_follow_the_order_in_which_operations_end)
 {
 	void *first, *second;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	/* Calls of a group whose operations end in another order. */
 	first = make_call_on(HANDLE(1));
@@ -183,11 +182,8 @@ static void overlap(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(stream_records_follow_the_order_in_which_operations_end, overlap)
-
-static void tell_again(void *argument)
+SCENARIO(stream_record_is_repeated_for_late_readers)
 {
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 3 * AGAIN; i++) {
 		play_on(HANDLE(1));
@@ -199,13 +195,10 @@ static void tell_again(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(stream_record_is_repeated_for_late_readers, tell_again)
-
-static void lose_a_call(void *argument)
+SCENARIO(stream_of_a_forgotten_call_is_unknown)
 {
 	void *old;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	old = make_call_on(HANDLE(1));
 	play_on(HANDLE(1));
@@ -225,8 +218,6 @@ static void lose_a_call(void *argument)
 	expect_stream_record(STREAM(1), "a call");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(stream_of_a_forgotten_call_is_unknown, lose_a_call)
 
 static void tell_none(void *argument)
 {
@@ -255,12 +246,11 @@ static void streams_need_no_ranges(void **state)
 	unsetenv("NCCLSTAT_RANGES");
 }
 
-static void launch_graph(void *argument)
+SCENARIO(graph_operations_are_on_the_stream_of_the_capture)
 {
 	struct host_event event = call_event(HANDLE(1));
 	void *captured;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	event.graph_captured = 1;
 	captured = start(&guest, &event);
@@ -275,8 +265,6 @@ static void launch_graph(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(graph_operations_are_on_the_stream_of_the_capture, launch_graph)
-
 /* --- Several threads --------------------------------------------------- */
 
 static void *end_in_thread(void *operation)
@@ -285,12 +273,11 @@ static void *end_in_thread(void *operation)
 	return NULL;
 }
 
-static void end_elsewhere(void *argument)
+SCENARIO(each_ring_has_its_own_stream_records)
 {
 	void *first, *second;
 	pthread_t thread;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	first = begin_operation(make_call_on(HANDLE(1)));
 	second = begin_operation(make_call_on(HANDLE(1)));
@@ -302,8 +289,6 @@ static void end_elsewhere(void *argument)
 	expect_stream_record(STREAM(1), "in the other one's");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(each_ring_has_its_own_stream_records, end_elsewhere)
 
 int main(void)
 {

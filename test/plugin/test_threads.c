@@ -196,7 +196,7 @@ static void *enqueue(void *argument)
 	return NULL;
 }
 
-static void call_from_many(void *argument)
+SCENARIO(more_threads_than_lanes_count_exactly)
 {
 	const uint64_t each = ROUNDS / 2, all = each * MANY;
 	const struct ncs_function_view *function;
@@ -205,7 +205,6 @@ static void call_from_many(void *argument)
 	struct guest guest;
 	uint64_t orphans, done;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	pthread_barrier_init(&together, NULL, MANY);
 	for (unsigned i = 0; i < MANY; i++)
@@ -261,8 +260,6 @@ static void call_from_many(void *argument)
 	guest_close(&guest);
 }
 
-SCENARIO_TEST(more_threads_than_lanes_count_exactly, call_from_many)
-
 #define HAMMERERS 4
 
 static void *take_a_lane(void *argument)
@@ -287,13 +284,12 @@ static void *hammer(void *argument)
 
 /* Increments one counter of the shared lane, which threads must do without
  * losing counts. */
-static void hammer_on_shared_lane(void *argument)
+SCENARIO(threads_without_a_lane_count_exactly)
 {
 	enum { OWN = NCS_LANE_MAX - 1, ALL = OWN + HAMMERERS };
 	pthread_t threads[ALL];
 	struct guest guest;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	pthread_barrier_init(&together, NULL, ALL);
 	for (unsigned i = 0; i < OWN; i++)
@@ -310,8 +306,6 @@ static void hammer_on_shared_lane(void *argument)
 		    "in the shared lane");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(threads_without_a_lane_count_exactly, hammer_on_shared_lane)
 
 static void *count_a_little(void *argument)
 {
@@ -621,11 +615,10 @@ static void *proxy_for_both(void *argument)
 }
 
 /* splitShare: two communicators share one proxy thread. */
-static void share_a_proxy(void *argument)
+SCENARIO(two_communicators_may_share_a_proxy_thread)
 {
 	pthread_t threads[3];
 
-	(void)argument;
 	guest_open(&pairs[0].guest, LAST_API);
 	pairs[1].guest.host = pairs[0].guest.host;
 	pairs[1].guest.context = init_comm(pairs[0].guest.host, "other", 2);
@@ -641,8 +634,6 @@ static void share_a_proxy(void *argument)
 	host_finalize(pairs[0].guest.host, pairs[1].guest.context);
 	guest_close(&pairs[0].guest);
 }
-
-SCENARIO_TEST(two_communicators_may_share_a_proxy_thread, share_a_proxy)
 
 /* Helper threads of the socket transport start events that the proxy thread may
  * end while they start the next. */
@@ -665,12 +656,11 @@ static void *stop_net(void *argument)
 	return NULL;
 }
 
-static void help_with_sockets(void *argument)
+SCENARIO(an_event_may_end_on_another_thread)
 {
 	static struct pair pair;
 	pthread_t threads[2];
 
-	(void)argument;
 	guest_open(&pair.guest, LAST_API);
 	start_thread(&threads[0], start_net, &pair);
 	start_thread(&threads[1], stop_net, &pair);
@@ -680,8 +670,6 @@ static void help_with_sockets(void *argument)
 	CHECK_EQUAL(published(&pair.guest.view), ROUNDS, "each");
 	guest_close(&pair.guest);
 }
-
-SCENARIO_TEST(an_event_may_end_on_another_thread, help_with_sockets)
 
 /* --- Reading meanwhile ------------------------------------------------- */
 
@@ -771,13 +759,12 @@ static void *observe(void *argument)
 	return NULL;
 }
 
-static void observe_writers(void *argument)
+SCENARIO(readers_see_whole_blocks_and_count_every_missed_record)
 {
 	static struct pair pair;
 	static struct observer observers[2];
 	pthread_t threads[4];
 
-	(void)argument;
 	guest_open(&pair.guest, LAST_API);
 	for (unsigned i = 0; i < 2; i++) {
 		view_open(&observers[i].view, 0);
@@ -800,9 +787,6 @@ static void observe_writers(void *argument)
 	check_pair(&pair);
 	guest_close(&pair.guest);
 }
-
-SCENARIO_TEST(readers_see_whole_blocks_and_count_every_missed_record,
-	      observe_writers)
 
 /* --- Init during other calls ------------------------------------------- */
 
@@ -835,13 +819,12 @@ static void *come_and_go_beside(void *argument)
 	return NULL;
 }
 
-static void init_beside_events(void *argument)
+SCENARIO(communicators_come_and_go_during_events)
 {
 	pthread_t threads[3];
 	struct guest guest;
 	uint64_t stale, foreign;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	start_thread(&threads[2], call_strays, &guest);
 	for (unsigned i = 0; i < 2; i++)
@@ -859,8 +842,6 @@ static void init_beside_events(void *argument)
 	check_still_follows(&guest, "beside others");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(communicators_come_and_go_during_events, init_beside_events)
 
 int main(void)
 {

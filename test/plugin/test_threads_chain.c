@@ -96,12 +96,11 @@ static void check_counts(uint64_t rounds)
 	CHECK_EQUAL(next->states, 2 * rounds, "states");
 }
 
-static void call_from_all(void *argument)
+SCENARIO(every_call_of_every_thread_is_passed_on)
 {
 	pthread_t threads[THREADS];
 	struct guest guest;
 
-	(void)argument;
 	chain();
 	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < THREADS; i++)
@@ -114,8 +113,6 @@ static void call_from_all(void *argument)
 	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_STALE], 0, "no handle");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(every_call_of_every_thread_is_passed_on, call_from_all)
 
 /* --- Late calls -------------------------------------------------------- */
 
@@ -134,12 +131,11 @@ static void *come_too_late(void *argument)
 	return done();
 }
 
-static void use_handles_too_late(void *argument)
+SCENARIO(late_handle_reaches_no_other_event)
 {
 	pthread_t threads[THREADS], late;
 	struct guest guest;
 
-	(void)argument;
 	chain();
 	guest_open(&guest, LAST_API);
 	for (unsigned i = 0; i < 64; i++) {
@@ -163,8 +159,6 @@ static void use_handles_too_late(void *argument)
 	      "no call was too late");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(late_handle_reaches_no_other_event, use_handles_too_late)
 
 /* --- Communicators and masks ------------------------------------------- */
 
@@ -193,13 +187,12 @@ static void *change_mask(void *argument)
 	return done();
 }
 
-static void do_all_at_once(void *argument)
+SCENARIO(inits_and_masks_may_come_at_any_time)
 {
 	pthread_t threads[THREADS], masks;
 	struct guest guest;
 	int *word;
 
-	(void)argument;
 	chain();
 	next->mask = 0x7fbf;
 	guest_open(&guest, 5);
@@ -217,8 +210,6 @@ static void do_all_at_once(void *argument)
 	      "kernel timing is not switched");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(inits_and_masks_may_come_at_any_time, do_all_at_once)
 
 /* --- Events that both ask for ------------------------------------------ */
 
@@ -247,7 +238,7 @@ static void *change_theirs(void *argument)
 	return done();
 }
 
-static void change_both(void *argument)
+SCENARIO(no_change_of_either_is_lost)
 {
 	struct ncs_change change = { .groups = true, .to.has_groups = 1 };
 	struct ncs_remote *remote;
@@ -256,7 +247,6 @@ static void change_both(void *argument)
 	char why[128];
 	int all;
 
-	(void)argument;
 	chain();
 	next->mask = 0;
 	guest_open(&guest, 3);
@@ -285,8 +275,6 @@ static void change_both(void *argument)
 	ncs_remote_close(remote);
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(no_change_of_either_is_lost, change_both)
 
 int main(void)
 {

@@ -229,12 +229,11 @@ static void *take_lane(void *unused)
 	return unused;
 }
 
-static void launch_without_lane(void *argument)
+SCENARIO(launches_without_a_lane_are_counted)
 {
 	pthread_t threads[NCS_LANE_MAX];
 	struct view view;
 
-	(void)argument;
 	come("all");
 	pthread_barrier_init(&entered, NULL, NCS_LANE_MAX + 1);
 	pthread_barrier_init(&left, NULL, NCS_LANE_MAX + 1);
@@ -256,8 +255,6 @@ static void launch_without_lane(void *argument)
 		pthread_join(threads[i], NULL);
 	expect_no_harm();
 }
-
-SCENARIO_TEST(launches_without_a_lane_are_counted, launch_without_lane)
 
 /* --- Communicators that come and go ------------------------------------- */
 

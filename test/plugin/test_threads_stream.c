@@ -62,7 +62,7 @@ static size_t shared_records(struct ncs_record *records, size_t size)
 	return i;
 }
 
-static void share_a_lane(void *argument)
+SCENARIO(threads_sharing_a_ring_do_not_mix_up_streams)
 {
 	static struct ncs_record records[1 << 17];
 	pthread_t threads[THREADS];
@@ -70,7 +70,6 @@ static void share_a_lane(void *argument)
 	unsigned changes = 0, operations = 0;
 	size_t count;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	pthread_barrier_init(&together, NULL, THREADS);
 	for (uintptr_t i = 0; i < THREADS; i++)
@@ -96,8 +95,6 @@ static void share_a_lane(void *argument)
 	CHECK(changes > 1, "they came one after another");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(threads_sharing_a_ring_do_not_mix_up_streams, share_a_lane)
 
 int main(void)
 {

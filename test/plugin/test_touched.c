@@ -282,7 +282,7 @@ static void take_access(struct trace *trace, char kind, uint64_t address,
 			 trace->callback);
 }
 
-static void count_lines(void *argument)
+SCENARIO(call_touches_few_lines)
 {
 	static struct trace trace;
 	char command[4300], path[4096], line[512];
@@ -292,7 +292,6 @@ static void count_lines(void *argument)
 	FILE *pipe;
 	char kind;
 
-	(void)argument;
 #if !defined(__x86_64__) || defined(__SANITIZE_ADDRESS__) || \
 	defined(__SANITIZE_THREAD__)
 	scenario_skip("the numbers are those of a plain build for x86-64");
@@ -324,8 +323,6 @@ static void count_lines(void *argument)
 	CHECK(trace.instructions_most <= INSTRUCTIONS_MAX, "%u instructions",
 	      trace.instructions_most);
 }
-
-SCENARIO_TEST(call_touches_few_lines, count_lines)
 
 int main(int argc, char **argv)
 {

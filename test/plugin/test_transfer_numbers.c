@@ -115,12 +115,11 @@ static void captured_transfer_has_no_number(void **state)
 		scenario_play(play_captured, &api);
 }
 
-static void play_missed(void *argument)
+SCENARIO(none_has_a_number_once_nccl_was_not_asked_for_all)
 {
 	struct guest guest;
 	int mask;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	expect(&guest, "Send", 2, 0);
 	mask = host_mask();
@@ -138,8 +137,6 @@ static void play_missed(void *argument)
 	expect(&guest, "Send", 2, 0);
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(none_has_a_number_once_nccl_was_not_asked_for_all, play_missed)
 
 /* Records of children are left out, and the ring overwrites what nobody reads;
  * both are counted. */
@@ -173,12 +170,11 @@ static void lost_records_leave_numbers_right(void **state)
 	unsetenv("NCCLSTAT_SAMPLE");
 }
 
-static void play_unplaced(void *argument)
+SCENARIO(transfer_without_a_place_is_counted)
 {
 	int peers = 4 * (int)NCS_TRANSFER_PLACES;
 	struct guest guest;
 
-	(void)argument;
 	guest_open(&guest, LAST_API);
 	for (int peer = 0; peer < peers; peer++)
 		stop(&guest, start_p2p(&guest, "Send", peer, 1));
@@ -187,8 +183,6 @@ static void play_unplaced(void *argument)
 	      "each that has no number is counted");
 	guest_close(&guest);
 }
-
-SCENARIO_TEST(transfer_without_a_place_is_counted, play_unplaced)
 
 int main(void)
 {

@@ -49,7 +49,7 @@ struct cost_options {
 	double noise;  /* works differ by so much, as a share, either way */
 	double gap_ns; /* the host's own work each step */
 	double launch_ns; /* from a call until it is launched */
-	/* Of COST_SIZES. Ranks work before most operations; some are of `group`
+	/* For COST_SIZES. Ranks work before most operations; some are of `group`
 	 * neighbours (0: none), some go from a rank to the next. */
 	double work_ns;
 	unsigned group;

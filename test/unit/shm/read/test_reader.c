@@ -544,7 +544,7 @@ static void records_without_call_lanes_reach_as_far_as_their_ring(void **state)
 
 /* --- Snapshots --------------------------------------------------------- */
 
-/* What a test sees of its segment; the teardown releases both. */
+/* The snapshot of a test and its reader; the teardown releases both. */
 static struct ncs_snapshot seen;
 static struct ncs_reader *reader_of_seen;
 
