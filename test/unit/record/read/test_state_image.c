@@ -2,12 +2,18 @@
 /* Tests of images that are put away and brought back
  * (record/read/state_image.h): whatever is done with them next, they are as if
  * they had not been. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include <errno.h>
 #include <string.h>
 
 #include "record/read/state_image.h"
 #include "shm/hash.h"
-#include "test/unit/support/unit.h"
 
 #define LINES 5000u
 #define BYTES (LINES * NCS_STATE_LINE_BYTES)
