@@ -282,22 +282,22 @@ static void test_plans_are_found_by_their_calls(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define PLANNED(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_kernels_run_when_their_log_says),
-		TEST(test_no_kernel_begins_before_its_launch),
-		TEST(test_collectives_end_after_the_last_rank_begins),
-		TEST(test_a_receive_ends_after_its_send_begins),
-		TEST(test_launches_know_those_they_run_with),
-		TEST(test_launches_wait_for_their_stream),
-		TEST(test_a_collective_that_a_rank_never_calls_never_ends),
-		TEST(test_a_kernel_that_does_not_end_in_its_log_never_ends),
-		TEST(test_collectives_in_different_order_never_end),
-		TEST(test_a_captured_launch_runs_nothing),
-		TEST(test_plans_are_found_by_their_calls),
+		PLANNED(test_kernels_run_when_their_log_says),
+		PLANNED(test_no_kernel_begins_before_its_launch),
+		PLANNED(test_collectives_end_after_the_last_rank_begins),
+		PLANNED(test_a_receive_ends_after_its_send_begins),
+		PLANNED(test_launches_know_those_they_run_with),
+		PLANNED(test_launches_wait_for_their_stream),
+		PLANNED(test_a_collective_that_a_rank_never_calls_never_ends),
+		PLANNED(test_a_kernel_that_does_not_end_in_its_log_never_ends),
+		PLANNED(test_collectives_in_different_order_never_end),
+		PLANNED(test_a_captured_launch_runs_nothing),
+		PLANNED(test_plans_are_found_by_their_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,9 +18,8 @@ static void for_many_values(void (*check)(uint64_t value))
 	}
 }
 
-static void buckets_cover_disjoint_ranges(void **state)
+TEST(buckets_cover_disjoint_ranges)
 {
-	(void)state;
 	for (unsigned bucket = 0; bucket < NCS_HISTOGRAM_BUCKETS; bucket++) {
 		uint64_t low = ncs_histogram_low(bucket);
 		uint64_t end = ncs_histogram_low(bucket + 1);
@@ -36,11 +35,10 @@ static void buckets_cover_disjoint_ranges(void **state)
 	assert_int_equal(ncs_histogram_low(NCS_HISTOGRAM_BUCKETS), END);
 }
 
-static void buckets_grow_with_the_value(void **state)
+TEST(buckets_grow_with_the_value)
 {
 	unsigned before = 0;
 
-	(void)state;
 	for (uint64_t value = 0; value < 100000; value++) {
 		unsigned bucket = ncs_histogram_bucket(value);
 
@@ -57,24 +55,21 @@ static void check_error(uint64_t value)
 	assert_true((double)error <= 0.016 * (double)value);
 }
 
-static void middle_of_a_bucket_is_within_1_6_percent(void **state)
+TEST(middle_of_a_bucket_is_within_1_6_percent)
 {
-	(void)state;
 	for_many_values(check_error);
 }
 
-static void values_under_64_are_exact(void **state)
+TEST(values_under_64_are_exact)
 {
-	(void)state;
 	for (uint64_t value = 0; value < 64; value++)
 		assert_int_equal(
 			ncs_histogram_middle(ncs_histogram_bucket(value)),
 			value);
 }
 
-static void last_bucket_counts_longer_durations(void **state)
+TEST(last_bucket_counts_longer_durations)
 {
-	(void)state;
 	assert_int_equal(ncs_histogram_bucket(END - 1),
 			 NCS_HISTOGRAM_BUCKETS - 1);
 	assert_int_equal(ncs_histogram_bucket(END), NCS_HISTOGRAM_BUCKETS - 1);
@@ -82,17 +77,4 @@ static void last_bucket_counts_longer_durations(void **state)
 			 NCS_HISTOGRAM_BUCKETS - 1);
 	assert_int_equal(ncs_histogram_bucket(UINT64_MAX),
 			 NCS_HISTOGRAM_BUCKETS - 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(buckets_cover_disjoint_ranges),
-		cmocka_unit_test(buckets_grow_with_the_value),
-		cmocka_unit_test(middle_of_a_bucket_is_within_1_6_percent),
-		cmocka_unit_test(values_under_64_are_exact),
-		cmocka_unit_test(last_bucket_counts_longer_durations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,8 @@
 #include "ncclstat/size_class.h"
 #include "test/unit/support/unit.h"
 
-static void each_power_of_two_begins_a_class(void **state)
+TEST(each_power_of_two_begins_a_class)
 {
-	(void)state;
 	for (unsigned i = 0; i < 64; i++) {
 		uint64_t low = UINT64_C(1) << i;
 		unsigned size_class = ncs_size_class(low);
@@ -18,20 +17,9 @@ static void each_power_of_two_begins_a_class(void **state)
 	assert_int_equal(ncs_size_class(UINT64_MAX), NCS_SIZE_CLASS_COUNT - 1);
 }
 
-static void size_of_zero_is_a_class_of_its_own(void **state)
+TEST(size_of_zero_is_a_class_of_its_own)
 {
-	(void)state;
 	assert_int_equal(ncs_size_class(0), NCS_SIZE_CLASS_EMPTY);
 	assert_int_equal(ncs_size_class_low(NCS_SIZE_CLASS_EMPTY), 0);
 	assert_int_not_equal(NCS_SIZE_CLASS_UNKNOWN, NCS_SIZE_CLASS_EMPTY);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_power_of_two_begins_a_class),
-		cmocka_unit_test(size_of_zero_is_a_class_of_its_own),
-	};
-
-	return cmocka_run_group_tests_name("size_class", tests, NULL, NULL);
 }

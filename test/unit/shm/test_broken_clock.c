@@ -60,34 +60,30 @@ static void check_unusable(int64_t step, int64_t lead)
 	assert_true(broken.readings <= NCS_CALIBRATION_TRIES + 1000);
 }
 
-static void clock_that_stands_still_is_given_up(void **state)
+TEST(clock_that_stands_still_is_given_up)
 {
-	(void)state;
 	check_unusable(0, 0);
 }
 
-static void clock_that_goes_back_is_given_up(void **state)
+TEST(clock_that_goes_back_is_given_up)
 {
-	(void)state;
 	check_unusable(-1, 0);
 	check_unusable(-1000, 0);
 	check_unusable(-(int64_t)S / 10000, 0);
 }
 
-static void clock_that_races_is_given_up(void **state)
+TEST(clock_that_races_is_given_up)
 {
-	(void)state;
 	check_unusable((int64_t)S, 0);
 	check_unusable(100 * (int64_t)S, 0);
 }
 
 /* Whatever the clock does, the result can be used. */
-static void any_clock_yields_a_usable_rate(void **state)
+TEST(any_clock_yields_a_usable_rate)
 {
 	static const int64_t steps[] = { -1000, -1, 0, 1, 7, 100, 3000, 900000 };
 	static const int64_t leads[] = { -1000000000, -1, 0, 1, 1000000000 };
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		for (unsigned k = 0; k < sizeof(leads) / sizeof(leads[0]);
 		     k++) {
@@ -100,16 +96,4 @@ static void any_clock_yields_a_usable_rate(void **state)
 			assert_true(ncs_clock_duration_ticks(&clock, S) > 0);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clock_that_stands_still_is_given_up),
-		cmocka_unit_test(clock_that_goes_back_is_given_up),
-		cmocka_unit_test(clock_that_races_is_given_up),
-		cmocka_unit_test(any_clock_yields_a_usable_rate),
-	};
-
-	return cmocka_run_group_tests_name("broken clock", tests, NULL, NULL);
 }

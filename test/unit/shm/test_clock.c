@@ -22,9 +22,8 @@ static const uint64_t rates[] = {
 };
 #define RATES (sizeof(rates) / sizeof(rates[0]))
 
-static void durations_are_correct_and_do_not_overflow(void **state)
+TEST(durations_are_correct_and_do_not_overflow)
 {
-	(void)state;
 	for (size_t i = 0; i < RATES; i++) {
 		struct ncs_clock clock = {
 			.multiplier = multiplier_of(rates[i]),
@@ -44,9 +43,8 @@ static void durations_are_correct_and_do_not_overflow(void **state)
 	}
 }
 
-static void duration_is_the_whole_part_of_the_product(void **state)
+TEST(duration_is_the_whole_part_of_the_product)
 {
-	(void)state;
 	srandom(1);
 	for (unsigned i = 0; i < 100000; i++) {
 		uint64_t ticks = (uint64_t)random() << 32 ^ (uint64_t)random();
@@ -60,7 +58,7 @@ static void duration_is_the_whole_part_of_the_product(void **state)
 	}
 }
 
-static void times_before_and_after_the_base_are_correct(void **state)
+TEST(times_before_and_after_the_base_are_correct)
 {
 	const uint64_t hz = 2500000000;
 	struct ncs_clock clock = {
@@ -69,7 +67,6 @@ static void times_before_and_after_the_base_are_correct(void **state)
 		.multiplier = multiplier_of(hz),
 	};
 
-	(void)state;
 	assert_int_equal(ncs_clock_ns(&clock, clock.base_ticks), 500 * S);
 	for (uint64_t s = 1; s < 400; s++) {
 		uint64_t after = ncs_clock_ns(&clock, (1000 + s) * hz);
@@ -80,7 +77,7 @@ static void times_before_and_after_the_base_are_correct(void **state)
 	}
 }
 
-static void never_stays_never(void **state)
+TEST(never_stays_never)
 {
 	struct ncs_clock clock = {
 		.base_ticks = 7,
@@ -88,13 +85,11 @@ static void never_stays_never(void **state)
 		.multiplier = 1,
 	};
 
-	(void)state;
 	assert_int_equal(ncs_clock_ns(&clock, 0), 0);
 }
 
-static void later_ticks_are_never_earlier_ns(void **state)
+TEST(later_ticks_are_never_earlier_ns)
 {
-	(void)state;
 	srandom(2);
 	for (size_t i = 0; i < RATES; i++) {
 		struct ncs_clock clock = {
@@ -116,12 +111,11 @@ static void later_ticks_are_never_earlier_ns(void **state)
 
 /* --- This machine's clock ---------------------------------------------- */
 
-static void the_chosen_clock_agrees_with_monotonic_time(void **state)
+TEST(the_chosen_clock_agrees_with_monotonic_time)
 {
 	uint64_t kind = ncs_clock_choose();
 	struct ncs_clock clock;
 
-	(void)state;
 	ncs_clock_calibrate(&clock, kind);
 	assert_int_equal(clock.kind, kind);
 	assert_true(clock.base_ticks != 0);
@@ -137,12 +131,11 @@ static void the_chosen_clock_agrees_with_monotonic_time(void **state)
 	}
 }
 
-static void monotonic_ticks_are_ns(void **state)
+TEST(monotonic_ticks_are_ns)
 {
 	struct ncs_clock clock;
 	uint64_t before = ncs_clock_monotonic_ns(), ticks;
 
-	(void)state;
 	ncs_clock_calibrate(&clock, NCS_CLOCK_MONOTONIC);
 	ticks = ncs_clock_ticks(NCS_CLOCK_MONOTONIC);
 	assert_int_equal(ncs_clock_ns(&clock, ticks), ticks);
@@ -173,9 +166,8 @@ static struct ncs_clock calibrated_ago(uint64_t s, int64_t parts)
 	return clock;
 }
 
-static void nearly_correct_rate_is_refined(void **state)
+TEST(nearly_correct_rate_is_refined)
 {
-	(void)state;
 	for (int64_t parts = -500; parts <= 500; parts += 1000) {
 		struct ncs_clock right = calibrated_ago(100, 0);
 		struct ncs_clock clock = calibrated_ago(100, parts);
@@ -193,9 +185,8 @@ static void nearly_correct_rate_is_refined(void **state)
 	}
 }
 
-static void implausible_rate_is_not_refined(void **state)
+TEST(implausible_rate_is_not_refined)
 {
-	(void)state;
 	for (int64_t parts = -20000; parts <= 20000; parts += 40000) {
 		struct ncs_clock clock = calibrated_ago(100, parts);
 		struct ncs_clock before = clock;
@@ -205,11 +196,10 @@ static void implausible_rate_is_not_refined(void **state)
 	}
 }
 
-static void clock_with_a_near_or_future_base_is_not_refined(void **state)
+TEST(clock_with_a_near_or_future_base_is_not_refined)
 {
 	struct ncs_clock clock, before;
 
-	(void)state;
 	if (ncs_clock_choose() == NCS_CLOCK_MONOTONIC)
 		skip();
 	/* If it were measured again now, some bit would differ. */
@@ -230,7 +220,7 @@ static void clock_with_a_near_or_future_base_is_not_refined(void **state)
 	assert_memory_equal(&clock, &before, sizeof(clock));
 }
 
-static void clock_not_readable_here_is_not_refined(void **state)
+TEST(clock_not_readable_here_is_not_refined)
 {
 	struct ncs_clock clock = {
 		.kind = ncs_clock_choose() == NCS_CLOCK_TSC ? NCS_CLOCK_CNTVCT :
@@ -241,7 +231,6 @@ static void clock_not_readable_here_is_not_refined(void **state)
 	};
 	struct ncs_clock before = clock;
 
-	(void)state;
 	ncs_clock_refine(&clock);
 	assert_memory_equal(&clock, &before, sizeof(clock));
 	clock.kind = before.kind = NCS_CLOCK_MONOTONIC;
@@ -252,9 +241,8 @@ static void clock_not_readable_here_is_not_refined(void **state)
 	assert_memory_equal(&clock, &before, sizeof(clock));
 }
 
-static void any_clock_in_a_header_is_harmless(void **state)
+TEST(any_clock_in_a_header_is_harmless)
 {
-	(void)state;
 	srandom(3);
 	for (unsigned i = 0; i < 2000; i++) {
 		struct ncs_clock clock;
@@ -273,25 +261,4 @@ static void any_clock_in_a_header_is_harmless(void **state)
 		clock.multiplier = 0;
 		assert_int_equal(ncs_clock_duration_ticks(&clock, words[2]), 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations_are_correct_and_do_not_overflow),
-		cmocka_unit_test(duration_is_the_whole_part_of_the_product),
-		cmocka_unit_test(times_before_and_after_the_base_are_correct),
-		cmocka_unit_test(never_stays_never),
-		cmocka_unit_test(later_ticks_are_never_earlier_ns),
-		cmocka_unit_test(the_chosen_clock_agrees_with_monotonic_time),
-		cmocka_unit_test(monotonic_ticks_are_ns),
-		cmocka_unit_test(nearly_correct_rate_is_refined),
-		cmocka_unit_test(implausible_rate_is_not_refined),
-		cmocka_unit_test(
-			clock_with_a_near_or_future_base_is_not_refined),
-		cmocka_unit_test(clock_not_readable_here_is_not_refined),
-		cmocka_unit_test(any_clock_in_a_header_is_harmless),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

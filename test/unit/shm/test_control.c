@@ -37,11 +37,10 @@ static struct ncs_change kernel_change(uint8_t kernel)
 
 /* --- Details and words ------------------------------------------------- */
 
-static void every_detail_survives_being_packed(void **state)
+TEST(every_detail_survives_being_packed)
 {
 	unsigned good = 0;
 
-	(void)state;
 	for (uint64_t bits = 0; bits < UINT64_C(1) << NCS_DETAIL_BITS; bits++) {
 		struct ncs_detail detail;
 
@@ -70,11 +69,10 @@ static void every_detail_survives_being_packed(void **state)
 					NCS_TIMING_DETAIL_LOG2_MAX + 1));
 }
 
-static void random_words_are_hardly_ever_valid(void **state)
+TEST(random_words_are_hardly_ever_valid)
 {
 	struct ncs_control_request request;
 
-	(void)state;
 	srandom(1);
 	for (unsigned i = 0; i < 200000; i++) {
 		uint64_t word = (uint64_t)random() << 33 ^
@@ -94,14 +92,13 @@ static void random_words_are_hardly_ever_valid(void **state)
 	}
 }
 
-static void group_without_its_prerequisite_is_dropped(void **state)
+TEST(group_without_its_prerequisite_is_dropped)
 {
 	const uint8_t calls = 1u << NCS_GROUP_CALLS,
 		      proxy = 1u << NCS_GROUP_PROXY,
 		      steps = 1u << NCS_GROUP_STEPS,
 		      network = 1u << NCS_GROUP_NETWORK;
 
-	(void)state;
 	assert_int_equal(ncs_groups_sane(0), calls);
 	assert_int_equal(ncs_groups_sane(network), calls);
 	assert_int_equal(ncs_groups_sane(steps | network), calls);
@@ -110,13 +107,12 @@ static void group_without_its_prerequisite_is_dropped(void **state)
 }
 
 /* Otherwise some event could never be turned off, or would be in two groups. */
-static void every_event_except_kernels_is_in_one_group(void **state)
+TEST(every_event_except_kernels_is_in_one_group)
 {
 	const uint32_t kernel = 1u << NCS_EVENT_KERNEL_CH |
 				1u << NCS_EVENT_KERNEL_PHASE;
 	uint32_t seen = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < NCS_GROUP_COUNT; i++) {
 		uint32_t events = ncs_groups_events((uint8_t)(1u << i));
 
@@ -127,7 +123,7 @@ static void every_event_except_kernels_is_in_one_group(void **state)
 	assert_int_equal(seen, ((1u << NCS_EVENT_COUNT) - 1) & ~kernel);
 }
 
-static void unset_fields_come_from_the_lower_detail(void **state)
+TEST(unset_fields_come_from_the_lower_detail)
 {
 	const struct ncs_detail lower = { 1, 0x81, NCS_KERNEL_DETAIL_OFF, 5,
 					  NCS_TIMING_DETAIL_AUTO },
@@ -135,7 +131,6 @@ static void unset_fields_come_from_the_lower_detail(void **state)
 				kernel = { .kernel = NCS_KERNEL_DETAIL_ALWAYS };
 	struct ncs_detail over = ncs_detail_over(&nothing, &lower);
 
-	(void)state;
 	assert_memory_equal(&over, &lower, sizeof(over));
 	over = ncs_detail_over(&kernel, &lower);
 	assert_int_equal(over.kernel, NCS_KERNEL_DETAIL_ALWAYS);
@@ -146,7 +141,7 @@ static void unset_fields_come_from_the_lower_detail(void **state)
 	assert_memory_equal(&over, &more, sizeof(over));
 }
 
-static void serial_numbers_wrap_around(void **state)
+TEST(serial_numbers_wrap_around)
 {
 	const uint64_t last = UINT64_C(0x7fff) << NCS_CONTROL_SERIAL_SHIFT,
 		       first = UINT64_C(1) << NCS_CONTROL_SERIAL_SHIFT;
@@ -154,7 +149,6 @@ static void serial_numbers_wrap_around(void **state)
 	struct ncs_change change = kernel_change(NCS_KERNEL_DETAIL_OFF);
 	uint64_t word = ncs_control_change(&control, &change);
 
-	(void)state;
 	/* 0 means that there is no request. */
 	assert_true(word >> NCS_CONTROL_SERIAL_SHIFT == 1);
 	assert_true(ncs_request_is_since(word, last));
@@ -166,13 +160,12 @@ static void serial_numbers_wrap_around(void **state)
 
 /* --- Changes ----------------------------------------------------------- */
 
-static void change_leaves_other_fields_alone(void **state)
+TEST(change_leaves_other_fields_alone)
 {
 	struct ncs_control control = { 0 };
 	struct ncs_change change = kernel_change(NCS_KERNEL_DETAIL_ALWAYS);
 	struct ncs_control_request request;
 
-	(void)state;
 	ncs_control_change(&control, &change);
 	change = (struct ncs_change){ .sample = true, .to.sample = 4 };
 	ncs_control_change(&control, &change);
@@ -192,13 +185,12 @@ static void change_leaves_other_fields_alone(void **state)
 	assert_int_equal(request.base.sample, 4);
 }
 
-static void invalid_request_is_replaced_by_the_next_one(void **state)
+TEST(invalid_request_is_replaced_by_the_next_one)
 {
 	struct ncs_control control = { .request = UINT64_MAX };
 	struct ncs_change change = kernel_change(NCS_KERNEL_DETAIL_OFF);
 	struct ncs_control_request request;
 
-	(void)state;
 	ncs_control_change(&control, &change);
 	request = request_of(control.request);
 	assert_int_equal(request.base.kernel, NCS_KERNEL_DETAIL_OFF);
@@ -234,13 +226,12 @@ static void *change_again_and_again(void *argument)
 	return NULL;
 }
 
-static void concurrent_requests_are_all_kept(void **state)
+TEST(concurrent_requests_are_all_kept)
 {
 	static unsigned numbers[] = { 0, 1, 2 };
 	struct ncs_control_request request;
 	pthread_t threads[3];
 
-	(void)state;
 	memset(&shared, 0, sizeof(shared));
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL,
@@ -260,12 +251,11 @@ static void concurrent_requests_are_all_kept(void **state)
 
 /* --- Leases ------------------------------------------------------------ */
 
-static void lease_lasts_as_long_as_it_is_renewed(void **state)
+TEST(lease_lasts_as_long_as_it_is_renewed)
 {
 	struct ncs_control control = { 0 };
 	uint64_t now = NOW;
 
-	(void)state;
 	ncs_control_take_lease(&control, &more, ONE, now);
 	assert_true(request_of(control.request).leased);
 	assert_false(ncs_lease_is_over(control.lease_until_ns, now));
@@ -282,9 +272,8 @@ static void lease_lasts_as_long_as_it_is_renewed(void **state)
 	assert_true(ncs_lease_is_over(control.lease_until_ns, now));
 }
 
-static void no_lease_lasts_for_ever(void **state)
+TEST(no_lease_lasts_for_ever)
 {
-	(void)state;
 	assert_true(ncs_lease_is_over(0, NOW));
 	assert_true(ncs_lease_is_over(NOW, NOW));
 	assert_false(ncs_lease_is_over(NOW + 1, NOW));
@@ -293,13 +282,12 @@ static void no_lease_lasts_for_ever(void **state)
 	assert_true(ncs_lease_is_over(UINT64_MAX, NOW));
 }
 
-static void lease_does_not_change_the_base_detail(void **state)
+TEST(lease_does_not_change_the_base_detail)
 {
 	struct ncs_control control = { 0 };
 	struct ncs_change change = kernel_change(NCS_KERNEL_DETAIL_OFF);
 	struct ncs_control_request request;
 
-	(void)state;
 	ncs_control_take_lease(&control, &more, ONE, NOW);
 	ncs_control_change(&control, &change);
 	request = request_of(control.request);
@@ -313,11 +301,10 @@ static void lease_does_not_change_the_base_detail(void **state)
 	assert_int_equal(request.base.kernel, NCS_KERNEL_DETAIL_OFF);
 }
 
-static void last_process_to_take_the_lease_holds_it(void **state)
+TEST(last_process_to_take_the_lease_holds_it)
 {
 	struct ncs_control control = { 0 };
 
-	(void)state;
 	ncs_control_take_lease(&control, &more, ONE, NOW);
 	ncs_control_take_lease(&control, &more, OTHER, NOW);
 	assert_false(ncs_control_renew_lease(&control, ONE, NOW + 1));
@@ -330,11 +317,10 @@ static void last_process_to_take_the_lease_holds_it(void **state)
 }
 
 /* Between writing the holder and the request, another viewer may do both. */
-static void lease_taken_by_two_at_once_ends_if_not_renewed(void **state)
+TEST(lease_taken_by_two_at_once_ends_if_not_renewed)
 {
 	struct ncs_control control = { 0 };
 
-	(void)state;
 	ncs_control_take_lease(&control, &more, ONE, NOW);
 	control.lease_holder = OTHER; /* and then OTHER died */
 	assert_false(ncs_control_renew_lease(&control, ONE, NOW + SECOND));
@@ -342,42 +328,17 @@ static void lease_taken_by_two_at_once_ends_if_not_renewed(void **state)
 		ncs_lease_is_over(control.lease_until_ns, NOW + NCS_LEASE_NS));
 }
 
-static void ending_a_lease_does_not_end_a_later_one(void **state)
+TEST(ending_a_lease_does_not_end_a_later_one)
 {
 	struct ncs_control control = { 0 };
 	uint64_t first = ncs_control_take_lease(&control, &more, ONE, NOW);
 	uint64_t second = ncs_control_take_lease(&control, &more, OTHER, NOW);
 	uint64_t ended;
 
-	(void)state;
 	assert_true(ncs_control_end_lease(&control, first) == first);
 	assert_true(control.request == second);
 	ended = ncs_control_end_lease(&control, second);
 	assert_true(ended == control.request);
 	assert_false(request_of(ended).leased);
 	assert_true(ncs_request_is_since(ended, second));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_detail_survives_being_packed),
-		cmocka_unit_test(random_words_are_hardly_ever_valid),
-		cmocka_unit_test(group_without_its_prerequisite_is_dropped),
-		cmocka_unit_test(every_event_except_kernels_is_in_one_group),
-		cmocka_unit_test(unset_fields_come_from_the_lower_detail),
-		cmocka_unit_test(serial_numbers_wrap_around),
-		cmocka_unit_test(change_leaves_other_fields_alone),
-		cmocka_unit_test(invalid_request_is_replaced_by_the_next_one),
-		cmocka_unit_test(concurrent_requests_are_all_kept),
-		cmocka_unit_test(lease_lasts_as_long_as_it_is_renewed),
-		cmocka_unit_test(no_lease_lasts_for_ever),
-		cmocka_unit_test(lease_does_not_change_the_base_detail),
-		cmocka_unit_test(last_process_to_take_the_lease_holds_it),
-		cmocka_unit_test(
-			lease_taken_by_two_at_once_ends_if_not_renewed),
-		cmocka_unit_test(ending_a_lease_does_not_end_a_later_one),
-	};
-
-	return cmocka_run_group_tests_name("control", tests, NULL, NULL);
 }

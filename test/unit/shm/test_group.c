@@ -17,24 +17,21 @@ static void expect(const char *name, int error, gid_t wanted)
 	assert_int_equal(group, error ? 77 : wanted);
 }
 
-static void numbers_are_taken_as_they_are(void **state)
+TEST(numbers_are_taken_as_they_are)
 {
-	(void)state;
 	expect("0", 0, 0);
 	expect("54321", 0, 54321);
 	expect("4294967294", 0, 4294967294u);
 }
 
-static void names_are_those_of_the_file(void **state)
+TEST(names_are_those_of_the_file)
 {
-	(void)state;
 	expect("root", 0, 0);
 	expect("no-such-group", -ENOENT, 0);
 }
 
-static void nonsense_is_no_group(void **state)
+TEST(nonsense_is_no_group)
 {
-	(void)state;
 	expect("", -ENOENT, 0);
 	expect("-1", -ENOENT, 0);
 	expect("12x", -ENOENT, 0);
@@ -44,14 +41,13 @@ static void nonsense_is_no_group(void **state)
 }
 
 /* Clusters have groups of thousands of users. */
-static void groups_may_have_very_many_members(void **state)
+TEST(groups_may_have_very_many_members)
 {
 	char path[] = "/tmp/ncclstat-groups.XXXXXX";
 	int descriptor = mkstemp(path);
 	FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
 	gid_t group = 0;
 
-	(void)state;
 	assert_non_null(file);
 	fputs("ops-old:x:1:\nall:x:100:", file);
 	for (unsigned i = 0; i < 50000; i++)
@@ -71,16 +67,4 @@ static void groups_may_have_very_many_members(void **state)
 			 -ENOENT);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(ncs_group_find_name(path, "ops", &group), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_are_taken_as_they_are),
-		cmocka_unit_test(names_are_those_of_the_file),
-		cmocka_unit_test(nonsense_is_no_group),
-		cmocka_unit_test(groups_may_have_very_many_members),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,13 +26,12 @@ static void collect(struct ncs_labels *block, const char **variables)
 	ncs_labels_collect(block, find, variables);
 }
 
-static void variables_of_the_table_become_labels(void **state)
+TEST(variables_of_the_table_become_labels)
 {
 	const char *variables[] = { "SLURM_JOB_ID",  "4711", "POD_NAME", "llm-0",
 				    "AWS_SECRET_KEY", "x",    NULL };
 	struct ncs_labels block;
 
-	(void)state;
 	collect(&block, variables);
 	assert_string_equal(ncs_labels_value(block.text, "job_id"), "4711");
 	assert_string_equal(ncs_labels_value(block.text, "pod"), "llm-0");
@@ -41,38 +40,35 @@ static void variables_of_the_table_become_labels(void **state)
 			 sizeof("job_id=4711") + sizeof("pod=llm-0") + 1);
 }
 
-static void the_first_variable_that_is_not_empty_counts(void **state)
+TEST(the_first_variable_that_is_not_empty_counts)
 {
 	const char *variables[] = { "SLURM_PROCID", "1", "RANK",     "5",
 				    "SLURM_JOB_ID", "",  "PBS_JOBID", "9.srv",
 				    NULL };
 	struct ncs_labels block;
 
-	(void)state;
 	collect(&block, variables);
 	assert_string_equal(ncs_labels_value(block.text, "job_rank"), "5");
 	assert_string_equal(ncs_labels_value(block.text, "job_id"), "9.srv");
 }
 
-static void a_host_name_is_a_pod_only_in_kubernetes(void **state)
+TEST(a_host_name_is_a_pod_only_in_kubernetes)
 {
 	const char *outside[] = { "HOSTNAME", "login1", NULL };
 	const char *inside[] = { "HOSTNAME", "llm-0", "KUBERNETES_SERVICE_HOST",
 				 "10.0.0.1", NULL };
 	struct ncs_labels block;
 
-	(void)state;
 	collect(&block, outside);
 	assert_null(ncs_labels_value(block.text, "pod"));
 	collect(&block, inside);
 	assert_string_equal(ncs_labels_value(block.text, "pod"), "llm-0");
 }
 
-static void control_characters_and_bad_utf8_are_replaced(void **state)
+TEST(control_characters_and_bad_utf8_are_replaced)
 {
 	struct ncs_labels block = { 0 };
 
-	(void)state;
 	ncs_labels_add(&block, "cluster", "a\x1b[1m\xff\xc3\xa9\xe2\x80\xae\n");
 	assert_string_equal(ncs_labels_value(block.text, "cluster"),
 			    "a\xef\xbf\xbd[1m\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd"
@@ -83,13 +79,12 @@ static void control_characters_and_bad_utf8_are_replaced(void **state)
 			    "x\xef\xbf\xbd\xef\xbf\xbd");
 }
 
-static void a_long_value_is_cut_at_a_character_and_marked(void **state)
+TEST(a_long_value_is_cut_at_a_character_and_marked)
 {
 	char value[200];
 	struct ncs_labels block = { 0 };
 	const char *cut;
 
-	(void)state;
 	memset(value, 'x', sizeof(value));
 	value[NCS_LABEL_VALUE_BYTES] = '\0';
 	ncs_labels_add(&block, "pod", value);
@@ -111,7 +106,7 @@ static const char *find_long(void *context, const char *name)
 	return context;
 }
 
-static void all_labels_fit_even_if_all_are_long(void **state)
+TEST(all_labels_fit_even_if_all_are_long)
 {
 	static const char *const names[] = {
 #define X(ID, name, help) name,
@@ -121,7 +116,6 @@ static void all_labels_fit_even_if_all_are_long(void **state)
 	char value[300];
 	struct ncs_labels block = { 0 };
 
-	(void)state;
 	memset(value, 'v', sizeof(value) - 1);
 	value[sizeof(value) - 1] = '\0';
 	ncs_labels_collect(&block, find_long, value);
@@ -129,12 +123,11 @@ static void all_labels_fit_even_if_all_are_long(void **state)
 		assert_non_null(ncs_labels_value(block.text, names[i]));
 }
 
-static void a_full_block_takes_no_more(void **state)
+TEST(a_full_block_takes_no_more)
 {
 	char value[NCS_LABEL_VALUE_BYTES + 1], key[16];
 	struct ncs_labels block = { 0 };
 
-	(void)state;
 	memset(value, 'v', sizeof(value) - 1);
 	value[sizeof(value) - 1] = '\0';
 	for (unsigned i = 0; i < 50; i++) {
@@ -146,13 +139,12 @@ static void a_full_block_takes_no_more(void **state)
 }
 
 /* Garbage from a segment, without a terminator anywhere. */
-static void untrusted_labels_are_cleaned_again(void **state)
+TEST(untrusted_labels_are_cleaned_again)
 {
 	static const char some[] = "no sign\0=x\0BAD=1\0job_id=4\x07\0"
 				   "job_id=5\0later_key=new";
 	struct ncs_labels untrusted = { 0 }, block = { 0 };
 
-	(void)state;
 	memcpy(untrusted.text, some, sizeof(some));
 	ncs_labels_add_all(&block, &untrusted);
 	assert_null(ncs_labels_value(block.text, "BAD"));
@@ -169,20 +161,4 @@ static void untrusted_labels_are_cleaned_again(void **state)
 	ncs_labels_add_all(&block, &untrusted);
 	assert_in_range(strlen(ncs_labels_value(block.text, "a")), 1,
 			NCS_LABEL_VALUE_BYTES);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(variables_of_the_table_become_labels),
-		cmocka_unit_test(the_first_variable_that_is_not_empty_counts),
-		cmocka_unit_test(a_host_name_is_a_pod_only_in_kubernetes),
-		cmocka_unit_test(control_characters_and_bad_utf8_are_replaced),
-		cmocka_unit_test(a_long_value_is_cut_at_a_character_and_marked),
-		cmocka_unit_test(all_labels_fit_even_if_all_are_long),
-		cmocka_unit_test(a_full_block_takes_no_more),
-		cmocka_unit_test(untrusted_labels_are_cleaned_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,22 +87,20 @@ static uint64_t drain(uint64_t capacity, struct ncs_ring_cursor *cursor,
 	return total;
 }
 
-static void empty_ring_returns_no_record(void **state)
+TEST(empty_ring_returns_no_record)
 {
 	struct ncs_ring_cursor cursor = { 0 };
 
-	(void)state;
 	start_ring(8, 0);
 	assert_int_equal(ncs_ring_available(&area.ring, 8, &cursor), 0);
 	assert_int_equal(cursor.lost, 0);
 	assert_int_equal(cursor.next, 0);
 }
 
-static void records_are_read_as_written(void **state)
+TEST(records_are_read_as_written)
 {
 	struct ncs_ring_cursor cursor = { 0 };
 
-	(void)state;
 	start_ring(8, 0);
 	put(5);
 	assert_int_equal(area.ring.head, 5);
@@ -113,20 +111,18 @@ static void records_are_read_as_written(void **state)
 	assert_int_equal(cursor.next, 7);
 }
 
-static void position_is_filled_in_and_nothing_else_changed(void **state)
+TEST(position_is_filled_in_and_nothing_else_changed)
 {
 	struct ncs_record record = { .position = UINT32_MAX, .value = 1 };
 
-	(void)state;
 	start_ring(8, 41);
 	ncs_ring_put(&producer, &record);
 	record.position = 41;
 	assert_memory_equal(&area.records[41 % 8], &record, sizeof(record));
 }
 
-static void all_but_one_record_of_a_full_ring_are_readable(void **state)
+TEST(all_but_one_record_of_a_full_ring_are_readable)
 {
-	(void)state;
 	for (uint64_t capacity = 2; capacity <= CAPACITY_MAX; capacity *= 2) {
 		struct ncs_ring_cursor full = { 0 }, over = { 0 };
 
@@ -142,11 +138,10 @@ static void all_but_one_record_of_a_full_ring_are_readable(void **state)
 	}
 }
 
-static void late_reader_gets_the_latest_records(void **state)
+TEST(late_reader_gets_the_latest_records)
 {
 	struct ncs_ring_cursor cursor = { 0 };
 
-	(void)state;
 	start_ring(8, 0);
 	put(100);
 	assert_int_equal(ncs_ring_available(&area.ring, 8, &cursor), 7);
@@ -156,11 +151,10 @@ static void late_reader_gets_the_latest_records(void **state)
 	assert_int_equal(cursor.lost, 93);
 }
 
-static void readers_are_independent(void **state)
+TEST(readers_are_independent)
 {
 	struct ncs_ring_cursor one = { 0 }, other = { 0 };
 
-	(void)state;
 	start_ring(8, 0);
 	put(6);
 	assert_int_equal(drain(8, &one, 8), 6);
@@ -171,9 +165,8 @@ static void readers_are_independent(void **state)
 	assert_int_equal(one.lost, 0);
 }
 
-static void loss_is_exact_for_any_interleaving(void **state)
+TEST(loss_is_exact_for_any_interleaving)
 {
-	(void)state;
 	srandom(1);
 	for (unsigned trial = 0; trial < 2000; trial++) {
 		uint64_t capacity = UINT64_C(2) << random() % 6, read = 0;
@@ -189,12 +182,11 @@ static void loss_is_exact_for_any_interleaving(void **state)
 	}
 }
 
-static void positions_exceed_32_bits(void **state)
+TEST(positions_exceed_32_bits)
 {
 	const uint64_t start = (UINT64_C(1) << 32) - 3;
 	struct ncs_ring_cursor cursor = { .next = start };
 
-	(void)state;
 	start_ring(8, start);
 	put(6);
 	assert_int_equal(drain(8, &cursor, 4), 6);
@@ -204,12 +196,11 @@ static void positions_exceed_32_bits(void **state)
 
 /* --- Corrupt rings: foreign writers, truncated files ------------------- */
 
-static void head_that_went_backwards_gives_no_records(void **state)
+TEST(head_that_went_backwards_gives_no_records)
 {
 	struct ncs_record records[8];
 	struct ncs_ring_cursor cursor = { 0 };
 
-	(void)state;
 	start_ring(8, 0);
 	put(5);
 	assert_int_equal(ncs_ring_available(&area.ring, 8, &cursor), 5);
@@ -224,14 +215,13 @@ static void head_that_went_backwards_gives_no_records(void **state)
 	assert_int_equal(cursor.lost, 0);
 }
 
-static void corrupt_head_gives_no_more_than_the_ring_holds(void **state)
+TEST(corrupt_head_gives_no_more_than_the_ring_holds)
 {
 	static const uint64_t heads[] = {
 		8, 9, UINT32_MAX, UINT64_MAX - 8, UINT64_MAX - 1, UINT64_MAX,
 	};
 	struct ncs_record records[8];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
 		struct ncs_ring_cursor cursor = { 0 };
 		uint64_t available;
@@ -294,9 +284,8 @@ static void preempt(uint64_t capacity, uint64_t head, uint64_t next,
 	}
 }
 
-static void preemption_never_yields_a_torn_record(void **state)
+TEST(preemption_never_yields_a_torn_record)
 {
-	(void)state;
 	memset(&seen, 0, sizeof(seen));
 	for (uint64_t capacity = 2; capacity <= 4; capacity *= 2)
 		for (uint64_t head = 1; head <= capacity + 2; head++)
@@ -314,26 +303,4 @@ static void preemption_never_yields_a_torn_record(void **state)
 		      seen.runs, seen.accepted, seen.rejected, seen.torn);
 	assert_true(seen.accepted > 1000);
 	assert_true(seen.torn > 1000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(empty_ring_returns_no_record),
-		cmocka_unit_test(records_are_read_as_written),
-		cmocka_unit_test(
-			position_is_filled_in_and_nothing_else_changed),
-		cmocka_unit_test(
-			all_but_one_record_of_a_full_ring_are_readable),
-		cmocka_unit_test(late_reader_gets_the_latest_records),
-		cmocka_unit_test(readers_are_independent),
-		cmocka_unit_test(loss_is_exact_for_any_interleaving),
-		cmocka_unit_test(positions_exceed_32_bits),
-		cmocka_unit_test(head_that_went_backwards_gives_no_records),
-		cmocka_unit_test(
-			corrupt_head_gives_no_more_than_the_ring_holds),
-		cmocka_unit_test(preemption_never_yields_a_torn_record),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,9 +87,8 @@ static void assert_laid_out(struct ncs_segment_size size)
 	assert_non_null(ncs_segment_check(&header, header.segment_bytes - 1));
 }
 
-static void tables_follow_each_other_without_overlap(void **state)
+TEST(tables_follow_each_other_without_overlap)
 {
-	(void)state;
 	assert_laid_out(small);
 	assert_laid_out(
 		(struct ncs_segment_size){ 1, 1, 1, 1, 1, 2, 0, 0, 0, 0 });
@@ -119,11 +118,10 @@ static void tables_follow_each_other_without_overlap(void **state)
 		});
 }
 
-static void records_do_not_straddle_cache_lines(void **state)
+TEST(records_do_not_straddle_cache_lines)
 {
 	struct ncs_header header = laid_out(small);
 
-	(void)state;
 	assert_int_equal(header.rings.stride % 64, 0);
 	assert_int_equal((header.rings.offset + sizeof(struct ncs_ring)) % 64,
 			 0);
@@ -204,12 +202,11 @@ static void records_do_not_straddle_cache_lines(void **state)
 	X(table.offset, UINT64_C(1) << 63) \
 	X(table.offset, 0 - (uint64_t)header.table.count * header.table.stride)
 
-static void every_corrupt_field_is_refused(void **state)
+TEST(every_corrupt_field_is_refused)
 {
 	struct ncs_header header = laid_out(small), bad;
 	unsigned count = 0;
 
-	(void)state;
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
 #define X(field, value) \
 	bad = header; \
@@ -222,20 +219,18 @@ static void every_corrupt_field_is_refused(void **state)
 	assert_true(count > 100);
 }
 
-static void truncated_file_is_refused(void **state)
+TEST(truncated_file_is_refused)
 {
 	struct ncs_header header = laid_out(small);
 
-	(void)state;
 	for (uint64_t bytes = 0; bytes < header.segment_bytes; bytes += 512)
 		assert_non_null(ncs_segment_check(&header, bytes));
 }
 
-static void longer_files_strides_and_headers_are_accepted(void **state)
+TEST(longer_files_strides_and_headers_are_accepted)
 {
 	struct ncs_header header = laid_out(small);
 
-	(void)state;
 	assert_null(ncs_segment_check(&header, header.segment_bytes + 4096));
 	header.header_bytes += 64;
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
@@ -246,11 +241,10 @@ static void longer_files_strides_and_headers_are_accepted(void **state)
 }
 
 /* Bytes beyond an earlier version's header are not part of it. */
-static void earlier_header_has_no_ranges(void **state)
+TEST(earlier_header_has_no_ranges)
 {
 	struct ncs_header header = laid_out(small);
 
-	(void)state;
 	assert_true(ncs_segment_has_ranges(&header));
 	header.ranges.offset = header.range_histograms.offset = UINT64_MAX;
 	assert_non_null(ncs_segment_check(&header, header.segment_bytes));
@@ -259,11 +253,10 @@ static void earlier_header_has_no_ranges(void **state)
 	assert_null(ncs_segment_check(&header, header.segment_bytes));
 }
 
-static void earlier_header_has_no_call_lanes(void **state)
+TEST(earlier_header_has_no_call_lanes)
 {
 	struct ncs_header header = laid_out(small);
 
-	(void)state;
 	assert_int_equal(ncs_segment_call_lanes(&header), 1);
 	assert_false(ncs_segment_is_call_lane(&header, small.lanes - 1));
 	assert_true(ncs_segment_is_call_lane(&header, small.lanes));
@@ -275,11 +268,10 @@ static void earlier_header_has_no_call_lanes(void **state)
 	assert_false(ncs_segment_is_call_lane(&header, small.lanes));
 }
 
-static void entries_before_1_5_have_no_stream_times(void **state)
+TEST(entries_before_1_5_have_no_stream_times)
 {
 	struct ncs_header header = laid_out(small);
 
-	(void)state;
 	assert_true(ncs_segment_has_launches(&header));
 	assert_true(ncs_segment_has_stream_times(&header));
 	header.ranges.stride = NCS_RANGE_BYTES_LEAST;
@@ -297,7 +289,7 @@ static void entries_before_1_5_have_no_stream_times(void **state)
 }
 
 /* In a file that is large enough for any table. */
-static void tables_beyond_the_limits_are_refused(void **state)
+TEST(tables_beyond_the_limits_are_refused)
 {
 	const struct ncs_header good = laid_out((struct ncs_segment_size){
 		.lanes = NCS_SEGMENT_LANES_MAX,
@@ -316,7 +308,6 @@ static void tables_beyond_the_limits_are_refused(void **state)
 		&header.histograms,
 	};
 
-	(void)state;
 	assert_null(ncs_segment_check(&header, file_bytes));
 	header.lanes.count++;
 	header.rings.count++;
@@ -396,11 +387,10 @@ static void assert_inside(const struct ncs_table *table, uint64_t entry_bytes,
 	assert_true(last + entry_bytes <= file_bytes);
 }
 
-static void accepted_tables_lie_within_the_file(void **state)
+TEST(accepted_tables_lie_within_the_file)
 {
 	unsigned accepted = 0, refused = 0;
 
-	(void)state;
 	srandom(2);
 	for (unsigned i = 0; i < 1000000; i++) {
 		struct ncs_header header = laid_out(small);
@@ -463,22 +453,4 @@ static void accepted_tables_lie_within_the_file(void **state)
 	print_message("%u accepted, %u refused\n", accepted, refused);
 	assert_true(accepted > 10000);
 	assert_true(refused > 10000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tables_follow_each_other_without_overlap),
-		cmocka_unit_test(records_do_not_straddle_cache_lines),
-		cmocka_unit_test(every_corrupt_field_is_refused),
-		cmocka_unit_test(truncated_file_is_refused),
-		cmocka_unit_test(longer_files_strides_and_headers_are_accepted),
-		cmocka_unit_test(earlier_header_has_no_ranges),
-		cmocka_unit_test(earlier_header_has_no_call_lanes),
-		cmocka_unit_test(entries_before_1_5_have_no_stream_times),
-		cmocka_unit_test(tables_beyond_the_limits_are_refused),
-		cmocka_unit_test(accepted_tables_lie_within_the_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

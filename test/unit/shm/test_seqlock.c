@@ -28,21 +28,19 @@ static void assert_is_update(const uint64_t copy[WORDS], uint64_t n)
 		assert_int_equal(copy[k], n);
 }
 
-static void fresh_block_reads_as_zeros(void **state)
+TEST(fresh_block_reads_as_zeros)
 {
 	uint64_t copy[WORDS] = { 1, 1, 1, 1 };
 
-	(void)state;
 	memset(block, 0, sizeof(block));
 	assert_true(ncs_seqlock_read(copy, block, WORDS));
 	assert_is_update(copy, 0);
 }
 
-static void latest_update_is_read(void **state)
+TEST(latest_update_is_read)
 {
 	uint64_t copy[WORDS];
 
-	(void)state;
 	memset(block, 0, sizeof(block));
 	for (uint64_t n = 1; n < 100; n++) {
 		write_update(n);
@@ -51,11 +49,10 @@ static void latest_update_is_read(void **state)
 	}
 }
 
-static void unfinished_update_is_reported_and_still_copied(void **state)
+TEST(unfinished_update_is_reported_and_still_copied)
 {
 	uint64_t copy[WORDS];
 
-	(void)state;
 	memset(block, 0, sizeof(block));
 	write_update(1);
 	ncs_seqlock_begin(block);
@@ -67,11 +64,10 @@ static void unfinished_update_is_reported_and_still_copied(void **state)
 	assert_int_equal(copy[3], 1);
 }
 
-static void writer_after_a_dead_one_leaves_an_even_sequence(void **state)
+TEST(writer_after_a_dead_one_leaves_an_even_sequence)
 {
 	uint64_t copy[WORDS];
 
-	(void)state;
 	memset(block, 0, sizeof(block));
 	ncs_seqlock_begin(block);
 	write_update(1);
@@ -79,11 +75,10 @@ static void writer_after_a_dead_one_leaves_an_even_sequence(void **state)
 	assert_is_update(copy, 1);
 }
 
-static void concurrent_writers_leave_the_block_readable(void **state)
+TEST(concurrent_writers_leave_the_block_readable)
 {
 	uint64_t copy[WORDS];
 
-	(void)state;
 	memset(block, 0, sizeof(block));
 	ncs_seqlock_begin(block);
 	ncs_seqlock_begin(block);
@@ -94,11 +89,10 @@ static void concurrent_writers_leave_the_block_readable(void **state)
 	assert_true(copy[0] > 2);
 }
 
-static void sequence_may_wrap_around(void **state)
+TEST(sequence_may_wrap_around)
 {
 	uint64_t copy[WORDS];
 
-	(void)state;
 	memset(block, 0, sizeof(block));
 	block[0] = UINT64_MAX - 1;
 	write_update(7);
@@ -117,11 +111,10 @@ static void writer_updates(void)
 		write_update(++written);
 }
 
-static void preemption_never_yields_a_mixed_copy(void **state)
+TEST(preemption_never_yields_a_mixed_copy)
 {
 	unsigned long whole = 0, later = 0, given_up = 0;
 
-	(void)state;
 	for (unsigned long load = 0; load <= WORDS + 1; load++) {
 		for (unsigned long stores = 0; stores <= 3 * (WORDS + 1);
 		     stores++) {
@@ -147,21 +140,4 @@ static void preemption_never_yields_a_mixed_copy(void **state)
 	assert_true(given_up > 10);
 	assert_true(later > 10);
 	assert_true(whole - later > 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fresh_block_reads_as_zeros),
-		cmocka_unit_test(latest_update_is_read),
-		cmocka_unit_test(
-			unfinished_update_is_reported_and_still_copied),
-		cmocka_unit_test(
-			writer_after_a_dead_one_leaves_an_even_sequence),
-		cmocka_unit_test(concurrent_writers_leave_the_block_readable),
-		cmocka_unit_test(sequence_may_wrap_around),
-		cmocka_unit_test(preemption_never_yields_a_mixed_copy),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

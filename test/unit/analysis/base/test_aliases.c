@@ -31,12 +31,11 @@ static void check_name(const struct ncs_aliases *aliases,
 			 expected[0] ? NCS_KNOWN_COMM_NAME : 0);
 }
 
-static void first_matching_pattern_gives_the_name(void **state)
+TEST(first_matching_pattern_gives_the_name)
 {
 	struct ncs_aliases aliases;
 	unsigned line;
 
-	(void)state;
 	assert_int_equal(ncs_aliases_parse(&aliases,
 					   "# groups\n"
 					   "\n"
@@ -54,12 +53,11 @@ static void first_matching_pattern_gives_the_name(void **state)
 	ncs_aliases_release(&aliases);
 }
 
-static void line_of_a_pattern_without_a_name_is_reported(void **state)
+TEST(line_of_a_pattern_without_a_name_is_reported)
 {
 	struct ncs_aliases aliases;
 	unsigned line;
 
-	(void)state;
 	assert_int_equal(ncs_aliases_parse(&aliases, "a b\n\n tp \nc d\n",
 					   &line),
 			 -EINVAL);
@@ -67,42 +65,28 @@ static void line_of_a_pattern_without_a_name_is_reported(void **state)
 	ncs_aliases_release(&aliases);
 }
 
-static void unknown_communicator_matches_no_pattern(void **state)
+TEST(unknown_communicator_matches_no_pattern)
 {
 	struct ncs_identity identity = { 0 };
 	struct ncs_aliases aliases;
 	unsigned line;
 
-	(void)state;
 	assert_int_equal(ncs_aliases_parse(&aliases, "* all\n", &line), 0);
 	check_name(&aliases, identity, "");
 	ncs_aliases_release(&aliases);
 }
 
-static void long_name_is_cut(void **state)
+TEST(long_name_is_cut)
 {
 	struct ncs_aliases aliases;
 	char text[600] = "* ";
 	struct ncs_identity identity = named(1, NULL);
 	unsigned line;
 
-	(void)state;
 	memset(text + 2, 'x', sizeof(text) - 3);
 	assert_int_equal(ncs_aliases_parse(&aliases, text, &line), 0);
 	ncs_aliases_apply(&aliases, &identity);
 	assert_int_equal(strlen(identity.comm_name),
 			 sizeof(identity.comm_name) - 1);
 	ncs_aliases_release(&aliases);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_matching_pattern_gives_the_name),
-		cmocka_unit_test(line_of_a_pattern_without_a_name_is_reported),
-		cmocka_unit_test(unknown_communicator_matches_no_pattern),
-		cmocka_unit_test(long_name_is_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static void assert_near(double found, double wanted)
 		fail_msg("%.12g is not %.12g", found, wanted);
 }
 
-static void bus_factors_match_nccl_tests(void **state)
+TEST(bus_factors_match_nccl_tests)
 {
 	/* For 8 ranks, computed by hand from nccl-tests' PERFORMANCE.md and,
 	 * for gather and scatter, from its sources. */
@@ -33,42 +33,37 @@ static void bus_factors_match_nccl_tests(void **state)
 		{ NCS_FUNCTION_SEND_RECV, 1 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(factors) / sizeof(factors[0]); i++)
 		assert_near(ncs_bus_factor(factors[i].function, 8),
 			    factors[i].factor);
 }
 
-static void bus_factors_of_one_and_two_ranks(void **state)
+TEST(bus_factors_of_one_and_two_ranks)
 {
-	(void)state;
 	assert_near(ncs_bus_factor(NCS_FUNCTION_ALL_REDUCE, 1), 0);
 	assert_near(ncs_bus_factor(NCS_FUNCTION_ALL_REDUCE, 2), 1);
 	assert_near(ncs_bus_factor(NCS_FUNCTION_ALL_GATHER, 2), 0.5);
 }
 
-static void bus_factor_is_unknown_without_number_of_ranks(void **state)
+TEST(bus_factor_is_unknown_without_number_of_ranks)
 {
-	(void)state;
 	assert_true(ncs_bus_factor(NCS_FUNCTION_ALL_REDUCE, 0) < 0);
 	assert_true(ncs_bus_factor(NCS_FUNCTION_ALL_GATHER, -1) < 0);
 	assert_near(ncs_bus_factor(NCS_FUNCTION_BROADCAST, 0), 1);
 	assert_true(ncs_bus_factor(NCS_FUNCTION_COUNT, 8) < 0);
 }
 
-static void algorithm_bandwidth_is_bytes_over_ns(void **state)
+TEST(algorithm_bandwidth_is_bytes_over_ns)
 {
-	(void)state;
 	assert_near(ncs_algorithm_bandwidth(3 * GB, SECOND), 3);
 	assert_near(ncs_algorithm_bandwidth(0, SECOND), 0);
 	assert_true(ncs_algorithm_bandwidth(3 * GB, 0) < 0);
 }
 
-static void stream_then_kernel_then_proxy_times_are_preferred(void **state)
+TEST(stream_then_kernel_then_proxy_times_are_preferred)
 {
 	struct ncs_function_view function = { 0 };
 
-	(void)state;
 	assert_int_equal(ncs_function_timing(&function), NCS_TIMING_COUNT);
 	assert_null(ncs_function_histogram(&function));
 	function.timed[NCS_TIMING_PROXY] = 5;
@@ -77,17 +72,4 @@ static void stream_then_kernel_then_proxy_times_are_preferred(void **state)
 	assert_int_equal(ncs_function_timing(&function), NCS_TIMING_KERNEL);
 	function.timed[NCS_TIMING_STREAM] = 1;
 	assert_int_equal(ncs_function_timing(&function), NCS_TIMING_STREAM);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bus_factors_match_nccl_tests),
-		cmocka_unit_test(bus_factors_of_one_and_two_ranks),
-		cmocka_unit_test(bus_factor_is_unknown_without_number_of_ranks),
-		cmocka_unit_test(algorithm_bandwidth_is_bytes_over_ns),
-		cmocka_unit_test(stream_then_kernel_then_proxy_times_are_preferred),
-	};
-
-	return cmocka_run_group_tests_name("busbw", tests, NULL, NULL);
 }

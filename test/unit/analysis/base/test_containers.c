@@ -10,12 +10,11 @@
 
 /* --- Arrays --------------------------------------------------------------- */
 
-static void array_keeps_its_items_as_it_grows(void **state)
+TEST(array_keeps_its_items_as_it_grows)
 {
 	uint32_t *items = NULL;
 	size_t capacity = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 10000; i++) {
 		assert_int_equal(ncs_array_reserve(&items, &capacity, i + 1,
 						   sizeof(*items)),
@@ -28,12 +27,11 @@ static void array_keeps_its_items_as_it_grows(void **state)
 	free(items);
 }
 
-static void array_that_cannot_grow_is_unchanged(void **state)
+TEST(array_that_cannot_grow_is_unchanged)
 {
 	uint32_t *items = NULL, *before;
 	size_t capacity = 0;
 
-	(void)state;
 	assert_int_equal(
 		ncs_array_reserve(&items, &capacity, 5, sizeof(*items)), 0);
 	before = items;
@@ -45,12 +43,11 @@ static void array_that_cannot_grow_is_unchanged(void **state)
 	free(items);
 }
 
-static void zeroed_array_has_zeros_where_it_grew(void **state)
+TEST(zeroed_array_has_zeros_where_it_grew)
 {
 	uint32_t *items = NULL;
 	size_t capacity = 0;
 
-	(void)state;
 	for (size_t count = 1; count < 1000; count *= 3) {
 		size_t before = capacity;
 
@@ -97,12 +94,11 @@ static struct item *find(const struct ncs_hash_table *table, uint64_t key)
 	return NULL;
 }
 
-static void hash_table_finds_what_is_in_it_and_nothing_else(void **state)
+TEST(hash_table_finds_what_is_in_it_and_nothing_else)
 {
 	struct item *items = calloc(ITEM_COUNT, sizeof(*items));
 	struct ncs_hash_table table = { 0 };
 
-	(void)state;
 	assert_null(find(&table, 1));
 	for (uint64_t i = 0; i < ITEM_COUNT; i++) {
 		items[i].key = i;
@@ -120,14 +116,13 @@ static void hash_table_finds_what_is_in_it_and_nothing_else(void **state)
 	free(items);
 }
 
-static void hash_table_finds_the_latest_item_first(void **state)
+TEST(hash_table_finds_the_latest_item_first)
 {
 	struct item items[200] = { { 0 } };
 	struct ncs_hash_table table = { 0 };
 	struct ncs_hash_link *link;
 	int left = 200;
 
-	(void)state;
 	for (int i = 0; i < 200; i++)
 		assert_int_equal(
 			ncs_hash_table_insert(&table, &items[i].link, 7), 0);
@@ -147,12 +142,11 @@ static bool is_smaller(const void *left, const void *right)
 	return *a < *b;
 }
 
-static void heap_gives_its_items_in_order(void **state)
+TEST(heap_gives_its_items_in_order)
 {
 	uint64_t values[1000], last = 0;
 	struct ncs_heap heap = { 0 };
 
-	(void)state;
 	assert_null(ncs_heap_pop(&heap, is_smaller));
 	for (size_t i = 0; i < 1000; i++) {
 		values[i] = ncs_hash(i) % 500;
@@ -168,19 +162,4 @@ static void heap_gives_its_items_in_order(void **state)
 	}
 	assert_null(ncs_heap_pop(&heap, is_smaller));
 	ncs_heap_release(&heap);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(array_keeps_its_items_as_it_grows),
-		cmocka_unit_test(array_that_cannot_grow_is_unchanged),
-		cmocka_unit_test(zeroed_array_has_zeros_where_it_grew),
-		cmocka_unit_test(
-			hash_table_finds_what_is_in_it_and_nothing_else),
-		cmocka_unit_test(hash_table_finds_the_latest_item_first),
-		cmocka_unit_test(heap_gives_its_items_in_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

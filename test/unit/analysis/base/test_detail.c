@@ -28,9 +28,8 @@ static void expect_error(const char *text, const char *wrong,
 			 wrong, expected);
 }
 
-static void item_changes_only_the_setting_it_names(void **state)
+TEST(item_changes_only_the_setting_it_names)
 {
-	(void)state;
 	expect("sample=16");
 	assert_true(change.sample && !change.kernel && !change.groups);
 	assert_int_equal(change.to.sample, 1 + 4);
@@ -41,7 +40,7 @@ static void item_changes_only_the_setting_it_names(void **state)
 			 NCS_GROUPS_ALL & ~(1u << NCS_GROUP_CONTROL));
 }
 
-static void items_are_separated_by_commas_or_blanks(void **state)
+TEST(items_are_separated_by_commas_or_blanks)
 {
 	static const char *const lines[] = {
 		"events=all-control,sample=2",
@@ -49,7 +48,6 @@ static void items_are_separated_by_commas_or_blanks(void **state)
 		" sample=2, events=all-control,",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
 		expect(lines[i]);
 		assert_true(change.groups && !change.kernel && change.sample);
@@ -57,7 +55,7 @@ static void items_are_separated_by_commas_or_blanks(void **state)
 	}
 }
 
-static void timings_are_parsed(void **state)
+TEST(timings_are_parsed)
 {
 	static const struct {
 		const char *text;
@@ -73,7 +71,6 @@ static void timings_are_parsed(void **state)
 		  NCS_TIMING_DETAIL_EVERY + NCS_TIMING_DETAIL_LOG2_MAX },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		expect(cases[i].text);
 		assert_true(change.timing && !change.groups && !change.kernel &&
@@ -82,9 +79,8 @@ static void timings_are_parsed(void **state)
 	}
 }
 
-static void default_resets_all_settings(void **state)
+TEST(default_resets_all_settings)
 {
-	(void)state;
 	expect("default");
 	assert_true(change.groups && change.kernel && change.sample &&
 		    change.timing);
@@ -94,9 +90,8 @@ static void default_resets_all_settings(void **state)
 	assert_int_equal(ncs_detail_pack(&change.to), 0);
 }
 
-static void groups_are_removed_and_added(void **state)
+TEST(groups_are_removed_and_added)
 {
-	(void)state;
 	expect("events=all");
 	assert_int_equal(change.to.groups, NCS_GROUPS_ALL);
 	expect("events=none");
@@ -117,9 +112,8 @@ static void groups_are_removed_and_added(void **state)
 					    1u << NCS_GROUP_LAUNCHES));
 }
 
-static void malformed_setting_is_refused_with_an_explanation(void **state)
+TEST(malformed_setting_is_refused_with_an_explanation)
 {
-	(void)state;
 	expect_error("", "events=", "default");
 	expect_error(" , ", "events=", "default");
 	expect_error("more", "'more'", "sample=");
@@ -151,11 +145,10 @@ static void malformed_setting_is_refused_with_an_explanation(void **state)
 	expect_error("sample=2,kernel=off", "kernel=", "off or always");
 }
 
-static void written_detail_is_parsed_to_the_same(void **state)
+TEST(written_detail_is_parsed_to_the_same)
 {
 	unsigned read = 0;
 
-	(void)state;
 	for (uint64_t bits = 0; bits < UINT64_C(1) << NCS_DETAIL_BITS; bits++) {
 		struct ncs_detail detail;
 		char text[160];
@@ -176,7 +169,7 @@ static void written_detail_is_parsed_to_the_same(void **state)
 	assert_true(read > 1000);
 }
 
-static void note_names_unusual_settings(void **state)
+TEST(note_names_unusual_settings)
 {
 	static const struct {
 		struct ncs_detail detail;
@@ -226,7 +219,6 @@ static void note_names_unusual_settings(void **state)
 	};
 	char text[160];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		ncs_detail_note(&cases[i].detail, cases[i].status, text,
 				sizeof(text));
@@ -234,11 +226,10 @@ static void note_names_unusual_settings(void **state)
 	}
 }
 
-static void expired_lease_has_no_time_left(void **state)
+TEST(expired_lease_has_no_time_left)
 {
 	struct ncs_settings_view settings = { .lease_until_ns = 1000 };
 
-	(void)state;
 	assert_int_equal(ncs_lease_left_ns(&settings, 400), 600);
 	assert_int_equal(ncs_lease_left_ns(&settings, 1000), 0);
 	assert_int_equal(ncs_lease_left_ns(&settings, 5000), 0);
@@ -246,32 +237,12 @@ static void expired_lease_has_no_time_left(void **state)
 	assert_int_equal(ncs_lease_left_ns(&settings, 400), 0);
 }
 
-static void numbers_out_of_range_have_a_name(void **state)
+TEST(numbers_out_of_range_have_a_name)
 {
-	(void)state;
 	assert_string_equal(ncs_event_name(NCS_EVENT_SETTINGS), "settings");
 	assert_string_equal(ncs_event_name(NCS_EVENT_MAX - 1), "unknown");
 	assert_string_equal(ncs_event_name(255), "unknown");
 	assert_string_equal(ncs_event_group_name(99), "unknown");
 	assert_string_equal(ncs_refusal_name(99), "unknown");
 	assert_non_null(ncs_refusal_help(99));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(item_changes_only_the_setting_it_names),
-		cmocka_unit_test(items_are_separated_by_commas_or_blanks),
-		cmocka_unit_test(timings_are_parsed),
-		cmocka_unit_test(default_resets_all_settings),
-		cmocka_unit_test(groups_are_removed_and_added),
-		cmocka_unit_test(
-			malformed_setting_is_refused_with_an_explanation),
-		cmocka_unit_test(written_detail_is_parsed_to_the_same),
-		cmocka_unit_test(note_names_unusual_settings),
-		cmocka_unit_test(expired_lease_has_no_time_left),
-		cmocka_unit_test(numbers_out_of_range_have_a_name),
-	};
-
-	return cmocka_run_group_tests_name("detail", tests, NULL, NULL);
 }

@@ -19,25 +19,23 @@ static void assert_near(double got, double wanted)
 		fail_msg("%.12g, not %.12g", got, wanted);
 }
 
-static void estimates_of_no_values_are_unknown(void **state)
+TEST(estimates_of_no_values_are_unknown)
 {
 	static struct ncs_distribution distribution;
 	struct ncs_sums sums = { 0 };
 
-	(void)state;
 	assert_near(ncs_estimate_total_y(&sums).value, 0);
 	assert_true(ncs_estimate_ratio(&sums).value < 0);
 	assert_true(ncs_estimate_ratio(&sums).error < 0);
 	assert_true(ncs_estimate_quantile(&distribution, 0.5).value < 0);
 }
 
-static void unsampled_values_have_no_error(void **state)
+TEST(unsampled_values_have_no_error)
 {
 	static struct ncs_distribution distribution;
 	struct ncs_sums sums = { 0 };
 	struct ncs_quantile quantile;
 
-	(void)state;
 	for (unsigned i = 1; i <= 100; i++) {
 		ncs_sums_add(&sums, 1, i, 1);
 		ncs_distribution_count(&distribution, ncs_histogram_bucket(i));
@@ -57,13 +55,12 @@ static void unsampled_values_have_no_error(void **state)
 
 /* Two clusters of weights 2 and 4. Student's t with one degree of freedom is
  * 12.706. */
-static void estimates_equal_the_textbook_formulas(void **state)
+TEST(estimates_equal_the_textbook_formulas)
 {
 	struct ncs_sums sums = { 0 };
 	double mean = (2 * 10 + 4 * 30) / (2 * 2 + 4 * 3.0);
 	double few = 12.706205 / NCS_ERRORS_95;
 
-	(void)state;
 	ncs_sums_add(&sums, 2, 10, 2);
 	ncs_sums_add(&sums, 4, 30, 3);
 	assert_near(ncs_estimate_total_y(&sums).value, 140);
@@ -86,12 +83,11 @@ static void estimates_equal_the_textbook_formulas(void **state)
 	assert_near(ncs_estimate_total_y(&sums).error, 0);
 }
 
-static void removed_clusters_leave_no_trace(void **state)
+TEST(removed_clusters_leave_no_trace)
 {
 	static struct ncs_distribution distribution, before;
 	static uint32_t counts[NCS_HISTOGRAM_BUCKETS];
 
-	(void)state;
 	counts[7] = 3;
 	counts[11] = 5;
 	ncs_distribution_add(&distribution, 8, counts, 7, 11);
@@ -113,13 +109,12 @@ static void removed_clusters_leave_no_trace(void **state)
 }
 
 /* Ten operations that are all alike say nothing about the slowest in 100. */
-static void few_equal_clusters_leave_the_tail_unknown(void **state)
+TEST(few_equal_clusters_leave_the_tail_unknown)
 {
 	static struct ncs_distribution distribution;
 	static uint32_t counts[NCS_HISTOGRAM_BUCKETS];
 	struct ncs_quantile quantile;
 
-	(void)state;
 	counts[20] = 4;
 	for (unsigned i = 0; i < 10; i++)
 		ncs_distribution_add(&distribution, 16, counts, 20, 20);
@@ -137,13 +132,12 @@ static void few_equal_clusters_leave_the_tail_unknown(void **state)
 /* The error is that of the share of values up to the end of a bucket. All
  * values lie before the end of the last one, yet the quantile need not be in
  * it. */
-static void quantile_in_the_last_bucket_is_not_certain(void **state)
+TEST(quantile_in_the_last_bucket_is_not_certain)
 {
 	static struct ncs_distribution distribution;
 	static uint32_t counts[NCS_HISTOGRAM_BUCKETS];
 	struct ncs_quantile quantile;
 
-	(void)state;
 	counts[10] = 1;
 	for (unsigned i = 0; i < 270; i++)
 		ncs_distribution_add(&distribution, 16, counts, 10, 10);
@@ -328,11 +322,10 @@ static bool is_at_least_as_often(unsigned count)
 	return count >= RUNS * 930 / 1000;
 }
 
-static void intervals_contain_the_truth_in_95_percent(void **state)
+TEST(intervals_contain_the_truth_in_95_percent)
 {
 	struct coverage coverage = cover(by_hash);
 
-	(void)state;
 	assert_true(is_as_often_as_it_says(coverage.total));
 	assert_true(is_as_often_as_it_says(coverage.mean));
 	assert_true(is_at_least_as_often(coverage.p50));
@@ -386,14 +379,13 @@ static void cover_few(const struct estimated_job *job, unsigned kept,
 		      *mean, runs);
 }
 
-static void few_operations_have_wider_intervals(void **state)
+TEST(few_operations_have_wider_intervals)
 {
 	static const unsigned kept[] = { 5, 8, 12, 20, 40 };
 	static struct estimated_job job;
 	double total, mean, totals = 0, means = 0;
 	unsigned count = sizeof(kept) / sizeof(kept[0]);
 
-	(void)state;
 	make_job(&job, 1, 20e3);
 	for (unsigned i = 0; i < count; i++) {
 		cover_few(&job, kept[i], &total, &mean);
@@ -406,11 +398,10 @@ static void few_operations_have_wider_intervals(void **state)
 	assert_true(means > 0.93);
 }
 
-static void every_32nd_operation_fails_as_a_sample(void **state)
+TEST(every_32nd_operation_fails_as_a_sample)
 {
 	struct coverage coverage = cover(every_32nd);
 
-	(void)state;
 	assert_false(is_as_often_as_it_says(coverage.total));
 	assert_false(is_as_often_as_it_says(coverage.mean));
 	assert_false(is_at_least_as_often(coverage.p50));
@@ -419,11 +410,10 @@ static void every_32nd_operation_fails_as_a_sample(void **state)
 
 /* --- The sample ----------------------------------------------------------- */
 
-static void levels_nest_and_halve(void **state)
+TEST(levels_nest_and_halve)
 {
 	unsigned kept[15] = { 0 };
 
-	(void)state;
 	for (uint64_t i = 0; i < 1 << 18; i++) {
 		uint64_t hash =
 			ncs_sample_hash(0x123, 4, ncs_sample_collective(i, 0));
@@ -449,11 +439,10 @@ static void levels_nest_and_halve(void **state)
 
 /* A quarter of 4096 operations is kept, whether they differ in the repeat, the
  * pair of ranks, the place of a transfer, or the communicator. */
-static void hash_depends_on_every_part_of_an_ordinal(void **state)
+TEST(hash_depends_on_every_part_of_an_ordinal)
 {
 	unsigned kept[4] = { 0 };
 
-	(void)state;
 	for (unsigned i = 0; i < 4096; i++) {
 		int from = (int)(i / 64), to = (int)(i % 64);
 
@@ -472,23 +461,4 @@ static void hash_depends_on_every_part_of_an_ordinal(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		if (kept[i] < 1024 - 5 * 28 || kept[i] > 1024 + 5 * 28)
 			fail_msg("%u: %u of 4096 kept at 1/4", i, kept[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(estimates_of_no_values_are_unknown),
-		cmocka_unit_test(unsampled_values_have_no_error),
-		cmocka_unit_test(estimates_equal_the_textbook_formulas),
-		cmocka_unit_test(removed_clusters_leave_no_trace),
-		cmocka_unit_test(few_equal_clusters_leave_the_tail_unknown),
-		cmocka_unit_test(quantile_in_the_last_bucket_is_not_certain),
-		cmocka_unit_test(intervals_contain_the_truth_in_95_percent),
-		cmocka_unit_test(few_operations_have_wider_intervals),
-		cmocka_unit_test(every_32nd_operation_fails_as_a_sample),
-		cmocka_unit_test(levels_nest_and_halve),
-		cmocka_unit_test(hash_depends_on_every_part_of_an_ordinal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,14 +6,13 @@
 
 #define S UINT64_C(1000000000)
 
-static void test_a_move_and_back_is_none(void **state)
+TEST(test_a_move_and_back_is_none)
 {
 	const struct ncs_clock_move move = { .offset_ns = -7 * (int64_t)S,
 					     .drift = 1e-4,
 					     .at_ns = 100 * S };
 	const struct ncs_clock_move back = ncs_clock_move_back(&move);
 
-	(void)state;
 	assert_true(ncs_clock_moved_ns(&move, 100 * S) == 93 * S);
 	assert_true(ncs_clock_moved_ns(&move, 200 * S) == 193 * S + S / 100);
 	for (uint64_t ns = 50 * S; ns < 300 * S; ns += 7 * S + 1) {
@@ -24,7 +23,7 @@ static void test_a_move_and_back_is_none(void **state)
 	}
 }
 
-static void test_a_clock_moves_as_its_times(void **state)
+TEST(test_a_clock_moves_as_its_times)
 {
 	const struct ncs_clock_move move = { .offset_ns = 3 * (int64_t)S,
 					     .drift = -2e-5,
@@ -34,7 +33,6 @@ static void test_a_clock_moves_as_its_times(void **state)
 					  .multiplier = UINT64_C(3) << 31 };
 	struct ncs_clock after = before;
 
-	(void)state;
 	ncs_clock_move(&after, &move);
 	for (uint64_t ticks = 400 * S; ticks < 500 * S; ticks += 13 * S) {
 		uint64_t moved = ncs_clock_moved_ns(
@@ -46,25 +44,13 @@ static void test_a_clock_moves_as_its_times(void **state)
 }
 
 /* A sanitizer finds what overflows. */
-static void test_moves_that_make_no_sense_wrap(void **state)
+TEST(test_moves_that_make_no_sense_wrap)
 {
 	const struct ncs_clock_move far = { .offset_ns = INT64_MAX,
 					    .drift = 0.5,
 					    .at_ns = 0 };
 	const struct ncs_clock_move least = { .offset_ns = INT64_MIN };
 
-	(void)state;
 	assert_true(ncs_clock_move_by(&far, 64) == INT64_MIN + 31);
 	assert_true(ncs_clock_move_back(&least).offset_ns == INT64_MIN);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_move_and_back_is_none),
-		cmocka_unit_test(test_a_clock_moves_as_its_times),
-		cmocka_unit_test(test_moves_that_make_no_sense_wrap),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,28 +21,27 @@ static void count(uint64_t value_ns)
 	histogram[ncs_histogram_bucket(value_ns)]++;
 }
 
-static void empty_histogram_has_no_percentile(void **state)
+UNIT_FIXTURE(clear, NULL)
+
+TEST(empty_histogram_has_no_percentile)
 {
-	(void)state;
 	assert_int_equal(ncs_percentile(histogram, 0.5), 0);
 }
 
-static void one_value_is_every_percentile(void **state)
+TEST(one_value_is_every_percentile)
 {
 	static const double fractions[] = { 0, 0.01, 0.5, 0.99, 1 };
 
-	(void)state;
 	count(17);
 	for (size_t i = 0; i < 5; i++)
 		assert_int_equal(ncs_percentile(histogram, fractions[i]), 17);
 }
 
-static void nonzero_buckets_suffice_for_percentiles(void **state)
+TEST(nonzero_buckets_suffice_for_percentiles)
 {
 	unsigned first = ncs_histogram_bucket(1000);
 	unsigned end = ncs_histogram_bucket(9000) + 1;
 
-	(void)state;
 	for (uint64_t i = 1000; i <= 9000; i += 7)
 		count(i);
 	for (unsigned i = 0; i <= 100; i++)
@@ -52,9 +51,8 @@ static void nonzero_buckets_suffice_for_percentiles(void **state)
 	assert_int_equal(ncs_percentile_of(histogram, 0, 0, 1, 0.5), 0);
 }
 
-static void small_values_are_exact(void **state)
+TEST(small_values_are_exact)
 {
-	(void)state;
 	for (uint64_t i = 0; i <= 20; i++)
 		count(i);
 	assert_int_equal(ncs_percentile(histogram, 0), 0);
@@ -63,9 +61,8 @@ static void small_values_are_exact(void **state)
 	assert_int_equal(ncs_percentile(histogram, 2), 20);
 }
 
-static void fraction_of_values_is_at_or_below_the_percentile(void **state)
+TEST(fraction_of_values_is_at_or_below_the_percentile)
 {
-	(void)state;
 	for (int i = 0; i < 99; i++)
 		count(1);
 	count(30);
@@ -73,20 +70,18 @@ static void fraction_of_values_is_at_or_below_the_percentile(void **state)
 	assert_int_equal(ncs_percentile(histogram, 0.991), 30);
 }
 
-static void largest_values_are_counted(void **state)
+TEST(largest_values_are_counted)
 {
-	(void)state;
 	count(UINT64_MAX);
 	assert_true(ncs_percentile(histogram, 0.5) > UINT64_C(1) << 40);
 }
 
-static void percentile_in_the_last_bucket_is_a_least_one(void **state)
+TEST(percentile_in_the_last_bucket_is_a_least_one)
 {
 	const uint64_t last_ns = ncs_histogram_low(NCS_HISTOGRAM_BUCKETS - 1);
 	unsigned width = 4, wide = NCS_HISTOGRAM_BUCKETS / 4;
 	uint64_t time_ns;
 
-	(void)state;
 	for (unsigned i = 0; i < NCS_HISTOGRAM_BUCKETS; i++) {
 		histogram[i] = 1;
 		time_ns = ncs_percentile(histogram, 0.5);
@@ -112,15 +107,13 @@ static int compare(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-static void
-percentiles_are_within_two_percent_of_the_sorted_values(void **state)
+TEST(percentiles_are_within_two_percent_of_the_sorted_values)
 {
 	enum { VALUES = 20000 };
 	static uint64_t values[VALUES];
 	static const double fractions[] = { 0.1, 0.5, 0.9, 0.99, 0.999 };
 	uint64_t random = 12345;
 
-	(void)state;
 	/* From 1 us to 16 s, evenly spread over the powers of two. */
 	for (size_t i = 0; i < VALUES; i++) {
 		random = random * UINT64_C(6364136223846793005) +
@@ -141,11 +134,10 @@ percentiles_are_within_two_percent_of_the_sorted_values(void **state)
 	}
 }
 
-static void percentiles_rise_with_the_fraction(void **state)
+TEST(percentiles_rise_with_the_fraction)
 {
 	uint64_t last = 0;
 
-	(void)state;
 	for (uint64_t i = 1; i < 100000; i += 37)
 		count(i * i);
 	for (int i = 0; i <= 100; i++) {
@@ -154,22 +146,4 @@ static void percentiles_rise_with_the_fraction(void **state)
 		assert_true(found >= last);
 		last = found;
 	}
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup(name, clear)
-	const struct CMUnitTest tests[] = {
-		TEST(empty_histogram_has_no_percentile),
-		TEST(one_value_is_every_percentile),
-		TEST(nonzero_buckets_suffice_for_percentiles),
-		TEST(small_values_are_exact),
-		TEST(fraction_of_values_is_at_or_below_the_percentile),
-		TEST(largest_values_are_counted),
-		TEST(percentile_in_the_last_bucket_is_a_least_one),
-		TEST(percentiles_are_within_two_percent_of_the_sorted_values),
-		TEST(percentiles_rise_with_the_fraction),
-	};
-
-	return cmocka_run_group_tests_name("percentile", tests, NULL, NULL);
 }

@@ -27,13 +27,12 @@ static void fill(uint64_t *values, uint64_t limit, unsigned seed)
 	}
 }
 
-static void value_at_each_place_of_the_sorted_order_is_selected(void **state)
+TEST(value_at_each_place_of_the_sorted_order_is_selected)
 {
 	static const uint64_t limits[] = { 1, 2, 5, 1000000 };
 	uint64_t sorted[VALUES];
 	double values[VALUES];
 
-	(void)state;
 	for (unsigned i = 0; i < 4; i++)
 		for (size_t place = 0; place < VALUES; place++) {
 			fill(sorted, limits[i], (unsigned)place + 1);
@@ -45,11 +44,10 @@ static void value_at_each_place_of_the_sorted_order_is_selected(void **state)
 		}
 }
 
-static void sorted_and_reversed_values_are_selected(void **state)
+TEST(sorted_and_reversed_values_are_selected)
 {
 	double values[VALUES];
 
-	(void)state;
 	for (size_t place = 0; place < VALUES; place++) {
 		for (size_t i = 0; i < VALUES; i++)
 			values[i] = (double)i;
@@ -60,11 +58,10 @@ static void sorted_and_reversed_values_are_selected(void **state)
 	}
 }
 
-static void percentiles_are_those_of_the_sorted_values(void **state)
+TEST(percentiles_are_those_of_the_sorted_values)
 {
 	uint64_t values[VALUES], sorted[VALUES];
 
-	(void)state;
 	for (unsigned percent = 1; percent <= 100; percent++) {
 		fill(values, 20, percent);
 		memcpy(sorted, values, sizeof(sorted));
@@ -75,28 +72,14 @@ static void percentiles_are_those_of_the_sorted_values(void **state)
 	}
 }
 
-static void percentile_of_few_values_is_one_of_them(void **state)
+TEST(percentile_of_few_values_is_one_of_them)
 {
 	uint64_t values[] = { 40, 10, 30, 20 };
 
-	(void)state;
 	assert_int_equal(ncs_percentile_of_values(values, 0, 50), 0);
 	assert_int_equal(ncs_percentile_of_values(values, 1, 50), values[0]);
 	assert_int_equal(ncs_percentile_of_values(values, 4, 1), 10);
 	assert_int_equal(ncs_percentile_of_values(values, 4, 50), 20);
 	assert_int_equal(ncs_percentile_of_values(values, 4, 51), 30);
 	assert_int_equal(ncs_percentile_of_values(values, 4, 100), 40);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			value_at_each_place_of_the_sorted_order_is_selected),
-		cmocka_unit_test(sorted_and_reversed_values_are_selected),
-		cmocka_unit_test(percentiles_are_those_of_the_sorted_values),
-		cmocka_unit_test(percentile_of_few_values_is_one_of_them),
-	};
-
-	return cmocka_run_group_tests_name("selection", tests, NULL, NULL);
 }

@@ -226,7 +226,9 @@ static void assert_aligned(const struct network *network, size_t count,
 	}
 }
 
-static void two_hosts_with_waiting_senders_are_aligned(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(two_hosts_with_waiting_senders_are_aligned)
 {
 	struct network *network = *state;
 
@@ -242,7 +244,7 @@ static void two_hosts_with_waiting_senders_are_aligned(void **state)
 
 /* Data go in one direction only: credits bound the other one, and the time that
  * the bytes take is measured and subtracted. */
-static void time_of_bytes_is_subtracted(void **state)
+TEST(time_of_bytes_is_subtracted)
 {
 	struct network *network = *state;
 
@@ -255,7 +257,7 @@ static void time_of_bytes_is_subtracted(void **state)
 }
 
 /* With messages of one size the time of bytes cannot be measured. */
-static void bytes_of_one_size_are_part_of_the_error(void **state)
+TEST(bytes_of_one_size_are_part_of_the_error)
 {
 	struct network *network = *state;
 
@@ -267,7 +269,7 @@ static void bytes_of_one_size_are_part_of_the_error(void **state)
 	assert_true(true_error(network, 1) > 3 * US);
 }
 
-static void one_way_traffic_without_credits_gives_no_line(void **state)
+TEST(one_way_traffic_without_credits_gives_no_line)
 {
 	struct network *network = *state;
 
@@ -281,7 +283,7 @@ static void one_way_traffic_without_credits_gives_no_line(void **state)
 	assert_int_equal(network->quality.pairs, 0);
 }
 
-static void collectives_bound_both_directions(void **state)
+TEST(collectives_bound_both_directions)
 {
 	struct network *network = *state;
 
@@ -293,7 +295,7 @@ static void collectives_bound_both_directions(void **state)
 	assert_aligned(network, 3, 60 * US);
 }
 
-static void hosts_are_aligned_through_other_hosts(void **state)
+TEST(hosts_are_aligned_through_other_hosts)
 {
 	struct network *network = *state;
 
@@ -305,7 +307,7 @@ static void hosts_are_aligned_through_other_hosts(void **state)
 }
 
 /* Each pair is consistent, but the three are not: facts are wrong. */
-static void loops_that_do_not_close_are_reported(void **state)
+TEST(loops_that_do_not_close_are_reported)
 {
 	struct network *network = *state;
 
@@ -326,7 +328,7 @@ static void loops_that_do_not_close_are_reported(void **state)
 }
 
 /* With aligned clocks no message arrives before it was sent. */
-static void causality_holds_afterwards(void **state)
+TEST(causality_holds_afterwards)
 {
 	struct network *network = *state;
 	unsigned violations = 0;
@@ -364,7 +366,7 @@ static void add_realtime(struct network *network, size_t host,
 	}
 }
 
-static void realtime_is_used_without_traffic(void **state)
+TEST(realtime_is_used_without_traffic)
 {
 	struct network *network = *state;
 
@@ -378,7 +380,7 @@ static void realtime_is_used_without_traffic(void **state)
 	assert_int_equal(network->aligned[2].by, NCS_ALIGNED_BY_NOTHING);
 }
 
-static void traffic_is_preferred_to_realtime(void **state)
+TEST(traffic_is_preferred_to_realtime)
 {
 	struct network *network = *state;
 
@@ -390,7 +392,7 @@ static void traffic_is_preferred_to_realtime(void **state)
 }
 
 /* CLOCK_REALTIME is set in the middle: earlier readings are not used. */
-static void clock_that_is_set_is_noticed(void **state)
+TEST(clock_that_is_set_is_noticed)
 {
 	struct network *network = *state;
 
@@ -404,7 +406,7 @@ static void clock_that_is_set_is_noticed(void **state)
 }
 
 /* If the rate of a clock changes, no line fits, and the error is larger. */
-static void uneven_clock_has_a_larger_error(void **state)
+TEST(uneven_clock_has_a_larger_error)
 {
 	struct network *network = *state;
 
@@ -419,7 +421,7 @@ static void uneven_clock_has_a_larger_error(void **state)
 }
 
 /* Clocks are corrected all the time by a little: a line may still fit. */
-static void bent_clock_is_within_the_error(void **state)
+TEST(bent_clock_is_within_the_error)
 {
 	static const double bends_ns[] = { 500,  1000, 2000, 3000,
 					   5000, 8000, 20000 };
@@ -438,7 +440,7 @@ static void bent_clock_is_within_the_error(void **state)
 	}
 }
 
-static void few_wrong_facts_do_no_harm(void **state)
+TEST(few_wrong_facts_do_no_harm)
 {
 	struct network *network = *state;
 
@@ -454,7 +456,7 @@ static void few_wrong_facts_do_no_harm(void **state)
 }
 
 /* Random times must cause no crash and no endless loop. */
-static void hostile_facts_do_no_harm(void **state)
+TEST(hostile_facts_do_no_harm)
 {
 	struct network *network = *state;
 
@@ -484,29 +486,4 @@ static void hostile_facts_do_no_harm(void **state)
 					     network->aligned,
 					     &network->quality),
 			 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(two_hosts_with_waiting_senders_are_aligned),
-		TEST(time_of_bytes_is_subtracted),
-		TEST(bytes_of_one_size_are_part_of_the_error),
-		TEST(one_way_traffic_without_credits_gives_no_line),
-		TEST(collectives_bound_both_directions),
-		TEST(hosts_are_aligned_through_other_hosts),
-		TEST(loops_that_do_not_close_are_reported),
-		TEST(causality_holds_afterwards),
-		TEST(realtime_is_used_without_traffic),
-		TEST(traffic_is_preferred_to_realtime),
-		TEST(clock_that_is_set_is_noticed),
-		TEST(uneven_clock_has_a_larger_error),
-		TEST(bent_clock_is_within_the_error),
-		TEST(few_wrong_facts_do_no_harm),
-		TEST(hostile_facts_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,8 +101,10 @@ static void solve(struct barrier_fixture *fixture)
 			 0);
 }
 
+UNIT_FIXTURE(setup, teardown)
+
 /* A rank of each host is 100 us before the other, and ends 100 us after it. */
-static void latest_beginning_and_earliest_end_count(void **state)
+TEST(latest_beginning_and_earliest_end_count)
 {
 	struct barrier_fixture *fixture = *state;
 
@@ -119,7 +121,7 @@ static void latest_beginning_and_earliest_end_count(void **state)
 	assert_int_equal(ncs_barriers_count(fixture->barriers), 100);
 }
 
-static void single_host_gives_no_fact(void **state)
+TEST(single_host_gives_no_fact)
 {
 	struct barrier_fixture *fixture = *state;
 
@@ -133,7 +135,7 @@ static void single_host_gives_no_fact(void **state)
 }
 
 /* Broadcasts end at the root before others have arrived. */
-static void broadcasts_give_no_fact(void **state)
+TEST(broadcasts_give_no_fact)
 {
 	struct barrier_fixture *fixture = *state;
 	struct ncs_record record;
@@ -149,7 +151,7 @@ static void broadcasts_give_no_fact(void **state)
 }
 
 /* An operation that was reported as ended may be reopened. */
-static void end_that_was_withdrawn_is_not_used(void **state)
+TEST(end_that_was_withdrawn_is_not_used)
 {
 	struct barrier_fixture *fixture = *state;
 
@@ -197,7 +199,7 @@ static void announce(struct barrier_fixture *fixture)
 }
 
 /* With TREE, a kernel's channels stop before the last rank has arrived. */
-static void stop_of_a_kernel_channel_is_no_end(void **state)
+TEST(stop_of_a_kernel_channel_is_no_end)
 {
 	struct barrier_fixture *fixture = *state;
 
@@ -228,7 +230,7 @@ static void learn(struct barrier_fixture *fixture, unsigned algorithm,
 	announce(fixture);
 }
 
-static void stop_of_a_kernel_channel_ends_a_ring(void **state)
+TEST(stop_of_a_kernel_channel_ends_a_ring)
 {
 	struct barrier_fixture *fixture = *state;
 
@@ -238,7 +240,7 @@ static void stop_of_a_kernel_channel_ends_a_ring(void **state)
 	assert_int_equal(fixture->aligned[1].by, NCS_ALIGNED_BY_TRAFFIC);
 }
 
-static void ring_that_may_be_a_tree_is_not_used(void **state)
+TEST(ring_that_may_be_a_tree_is_not_used)
 {
 	struct barrier_fixture *fixture = *state;
 
@@ -248,7 +250,7 @@ static void ring_that_may_be_a_tree_is_not_used(void **state)
 	assert_int_equal(fixture->aligned[1].by, NCS_ALIGNED_BY_NOTHING);
 }
 
-static void ring_among_operations_of_no_known_size_is_not_used(void **state)
+TEST(ring_among_operations_of_no_known_size_is_not_used)
 {
 	struct barrier_fixture *fixture = *state;
 
@@ -259,7 +261,7 @@ static void ring_among_operations_of_no_known_size_is_not_used(void **state)
 
 /* All ranks arrive and end within 60 us; times from the stream may be wrong by
  * 200 us. */
-static void error_of_the_stream_widens_the_bound(void **state)
+TEST(error_of_the_stream_widens_the_bound)
 {
 	struct barrier_fixture *fixture = *state;
 	uint64_t error_ns = 200 * US;
@@ -281,7 +283,7 @@ static void error_of_the_stream_widens_the_bound(void **state)
 	assert_true(fixture->aligned[1].error_ns <= 2 * error_ns + 75 * US);
 }
 
-static void stream_of_unknown_error_gives_no_fact(void **state)
+TEST(stream_of_unknown_error_gives_no_fact)
 {
 	struct barrier_fixture *fixture = *state;
 
@@ -290,7 +292,7 @@ static void stream_of_unknown_error_gives_no_fact(void **state)
 }
 
 /* Replays of a graph repeat a number: it is not known which one is meant. */
-static void repeated_numbers_give_no_fact(void **state)
+TEST(repeated_numbers_give_no_fact)
 {
 	struct barrier_fixture *fixture = *state;
 
@@ -303,25 +305,4 @@ static void repeated_numbers_give_no_fact(void **state)
 		}
 	solve(fixture);
 	assert_int_equal(fixture->aligned[1].by, NCS_ALIGNED_BY_NOTHING);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(latest_beginning_and_earliest_end_count),
-		TEST(single_host_gives_no_fact),
-		TEST(broadcasts_give_no_fact),
-		TEST(end_that_was_withdrawn_is_not_used),
-		TEST(stop_of_a_kernel_channel_is_no_end),
-		TEST(stop_of_a_kernel_channel_ends_a_ring),
-		TEST(ring_that_may_be_a_tree_is_not_used),
-		TEST(ring_among_operations_of_no_known_size_is_not_used),
-		TEST(error_of_the_stream_widens_the_bound),
-		TEST(stream_of_unknown_error_gives_no_fact),
-		TEST(repeated_numbers_give_no_fact),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

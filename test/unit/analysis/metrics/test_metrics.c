@@ -120,9 +120,8 @@ static bool has_end(const char *name, const char *end)
 	       strcmp(name + strlen(name) - strlen(end), end) == 0;
 }
 
-static void names_of_the_table_follow_the_rules(void **state)
+TEST_WITH(names_of_the_table_follow_the_rules, NULL, NULL)
 {
-	(void)state;
 	for (unsigned i = 0; i < NCS_METRIC_COUNT; i++) {
 		const struct ncs_metric_row *row = &ncs_metric_rows[i];
 		const char *unit = ncs_metric_unit_name(row->unit);
@@ -146,12 +145,11 @@ static void names_of_the_table_follow_the_rules(void **state)
 	}
 }
 
-static void sets_are_parsed(void **state)
+TEST_WITH(sets_are_parsed, NULL, NULL)
 {
 	uint64_t set = ncs_metrics_default();
 	char wrong[32];
 
-	(void)state;
 	assert_true(ncs_metrics_parse("calls_total,-ncclstat_rank_info", &set,
 				      wrong, sizeof(wrong)));
 	assert_int_equal(set, (ncs_metrics_default() |
@@ -169,7 +167,9 @@ static void sets_are_parsed(void **state)
 
 /* --- The text ------------------------------------------------------------- */
 
-static void without_ranks_there_are_own_metrics(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(without_ranks_there_are_own_metrics)
 {
 	print(*state, NCS_METRICS_OPENMETRICS);
 	assert_line("ncclstat_segments{state=\"attached\"} 0");
@@ -181,7 +181,7 @@ static void without_ranks_there_are_own_metrics(void **state)
 	assert_string_equal(text + strlen(text) - 7, "\n# EOF\n");
 }
 
-static void heads_are_those_of_the_format(void **state)
+TEST(heads_are_those_of_the_format)
 {
 	struct scripted *scripted = *state;
 
@@ -199,7 +199,7 @@ static void heads_are_those_of_the_format(void **state)
 	assert_int_equal(count_lines("# EOF"), 0);
 }
 
-static void hostile_names_are_escaped(void **state)
+TEST(hostile_names_are_escaped)
 {
 	struct scripted *scripted = *state;
 	struct ncs_identity *identity = &add(scripted, 0)->snapshot.identity;
@@ -213,7 +213,7 @@ static void hostile_names_are_escaped(void **state)
 	assert_int_equal(count_lines("ncclstat_rank_info{"), 1);
 }
 
-static void names_that_users_choose_can_be_left_out(void **state)
+TEST(names_that_users_choose_can_be_left_out)
 {
 	static const char *const labels[] = { "job_id", "job_step", "job_rank",
 					      "pod", "namespace", "comm_name" };
@@ -269,7 +269,7 @@ static struct scripted_rank *add_world(struct scripted *scripted, int number)
 	return rank;
 }
 
-static void all_series_of_ranks_tell_their_job_and_communicator(void **state)
+TEST(all_series_of_ranks_tell_their_job_and_communicator)
 {
 	static const char names[] = "{comm=\"0000000000abcdef\","
 				    "comm_name=\"world\",job_id=\"77\"";
@@ -289,8 +289,7 @@ static void all_series_of_ranks_tell_their_job_and_communicator(void **state)
 	assert_int_equal(count_lines("ncclstat_communicator_size"), 1);
 }
 
-static void
-a_rank_that_is_not_seen_has_the_job_of_its_communicator(void **state)
+TEST(a_rank_that_is_not_seen_has_the_job_of_its_communicator)
 {
 	struct scripted *scripted = *state;
 	struct ncs_node node = { .name = "node8" };
@@ -326,7 +325,7 @@ a_rank_that_is_not_seen_has_the_job_of_its_communicator(void **state)
 			 1);
 }
 
-static void longest_names_fit(void **state)
+TEST(longest_names_fit)
 {
 	struct scripted *scripted = *state;
 	struct ncs_identity *identity = &add(scripted, 0)->snapshot.identity;
@@ -338,7 +337,7 @@ static void longest_names_fit(void **state)
 	assert_line("ncclstat_series_left_out 0");
 }
 
-static void times_have_all_digits(void **state)
+TEST(times_have_all_digits)
 {
 	struct scripted *scripted = *state;
 	struct ncs_function_view *function = function_of(add(scripted, 0));
@@ -355,7 +354,7 @@ static void times_have_all_digits(void **state)
 		    "} 1699999998.500000000");
 }
 
-static void unknown_values_are_left_out(void **state)
+TEST(unknown_values_are_left_out)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = add(scripted, 0);
@@ -381,7 +380,7 @@ static void unknown_values_are_left_out(void **state)
 	assert_line("ncclstat_oldest_operation_seconds" RANK0 "} 0.000000000");
 }
 
-static void an_unknown_communicator_has_a_name_of_its_own(void **state)
+TEST(an_unknown_communicator_has_a_name_of_its_own)
 {
 	struct scripted *scripted = *state;
 
@@ -397,7 +396,7 @@ static void an_unknown_communicator_has_a_name_of_its_own(void **state)
 
 /* --- Sums ----------------------------------------------------------------- */
 
-static void classes_are_summed_over_ranks(void **state)
+TEST(classes_are_summed_over_ranks)
 {
 	struct scripted *scripted = *state;
 
@@ -431,7 +430,7 @@ static void classes_are_summed_over_ranks(void **state)
 	assert_int_equal(count_lines("ncclstat_class"), 0);
 }
 
-static void a_histogram_is_cumulative(void **state)
+TEST(a_histogram_is_cumulative)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = add(scripted, 0);
@@ -460,7 +459,7 @@ static void a_histogram_is_cumulative(void **state)
 		NCS_METRIC_EDGES + 1);
 }
 
-static void nine_peers_are_eight_and_others(void **state)
+TEST(nine_peers_are_eight_and_others)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = add(scripted, 0);
@@ -478,7 +477,7 @@ static void nine_peers_are_eight_and_others(void **state)
 	assert_int_equal(count_lines("ncclstat_peer_sent_bytes_total"), 8);
 }
 
-static void a_receiver_waits_for_its_peer(void **state)
+TEST(a_receiver_waits_for_its_peer)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = add(scripted, 0);
@@ -496,7 +495,7 @@ static void a_receiver_waits_for_its_peer(void **state)
 
 /* --- Over time ------------------------------------------------------------ */
 
-static void counters_do_not_fall(void **state)
+TEST(counters_do_not_fall)
 {
 	struct scripted *scripted = *state;
 	struct ncs_function_view *function = function_of(add(scripted, 0));
@@ -511,7 +510,7 @@ static void counters_do_not_fall(void **state)
 	assert_line("ncclstat_operations_done_total" ALL_REDUCE0 "} 11");
 }
 
-static void losses_of_ranks_that_left_still_count(void **state)
+TEST(losses_of_ranks_that_left_still_count)
 {
 	struct scripted *scripted = *state;
 
@@ -526,7 +525,7 @@ static void losses_of_ranks_that_left_still_count(void **state)
 	assert_int_equal(count_lines("ncclstat_lost_total{reason=\"overw"), 0);
 }
 
-static void the_dead_stay_ten_minutes(void **state)
+TEST(the_dead_stay_ten_minutes)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = add(scripted, 0);
@@ -543,7 +542,7 @@ static void the_dead_stay_ten_minutes(void **state)
 	assert_int_equal(count_lines("ncclstat_operations_total"), 0);
 }
 
-static void the_finished_leave(void **state)
+TEST(the_finished_leave)
 {
 	struct scripted *scripted = *state;
 
@@ -565,7 +564,7 @@ static struct scripted_rank *add_to_job(struct scripted *scripted, int number,
 	return rank;
 }
 
-static void a_finished_job_is_summed_up_once(void **state)
+TEST(a_finished_job_is_summed_up_once)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *one = add_to_job(scripted, 0, "job_id=77\0");
@@ -591,7 +590,7 @@ static void a_finished_job_is_summed_up_once(void **state)
 	assert_int_equal(count_lines("ncclstat_finished_job_seconds"), 0);
 }
 
-static void jobs_without_names_are_one(void **state)
+TEST(jobs_without_names_are_one)
 {
 	struct scripted *scripted = *state;
 
@@ -610,7 +609,7 @@ static void jobs_without_names_are_one(void **state)
 		    "severity=\"well\",verdict=\"\"} 60.000000000");
 }
 
-static void of_two_equal_ranks_the_live_one_counts(void **state)
+TEST(of_two_equal_ranks_the_live_one_counts)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *dead = add(scripted, 0);
@@ -630,7 +629,7 @@ static void of_two_equal_ranks_the_live_one_counts(void **state)
 	assert_line("ncclstat_segments{state=\"duplicate\"} 1");
 }
 
-static void unreadable_segments_are_counted_by_state(void **state)
+TEST(unreadable_segments_are_counted_by_state)
 {
 	struct scripted *scripted = *state;
 
@@ -643,7 +642,7 @@ static void unreadable_segments_are_counted_by_state(void **state)
 	assert_line("ncclstat_segments{state=\"attached\"} 0");
 }
 
-static void a_finding_lasts(void **state)
+TEST(a_finding_lasts)
 {
 	struct scripted *scripted = *state;
 
@@ -666,7 +665,7 @@ static void a_finding_lasts(void **state)
 
 /* --- Limits --------------------------------------------------------------- */
 
-static void series_beyond_the_limit_are_counted(void **state)
+TEST(series_beyond_the_limit_are_counted)
 {
 	struct scripted *scripted = *state;
 	unsigned shown, all, left_out;
@@ -702,39 +701,4 @@ static void series_beyond_the_limit_are_counted(void **state)
 	assert_int_equal(count_lines("ncclstat_rank_info"), 8);
 	assert_int_equal(count_lines("ncclstat_rank_alive"), 8);
 	assert_line("ncclstat_lost_total{reason=\"stale\"} 0");
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_the_table_follow_the_rules),
-		cmocka_unit_test(sets_are_parsed),
-		TEST(without_ranks_there_are_own_metrics),
-		TEST(heads_are_those_of_the_format),
-		TEST(hostile_names_are_escaped),
-		TEST(names_that_users_choose_can_be_left_out),
-		TEST(all_series_of_ranks_tell_their_job_and_communicator),
-		TEST(a_rank_that_is_not_seen_has_the_job_of_its_communicator),
-		TEST(longest_names_fit),
-		TEST(times_have_all_digits),
-		TEST(unknown_values_are_left_out),
-		TEST(an_unknown_communicator_has_a_name_of_its_own),
-		TEST(classes_are_summed_over_ranks),
-		TEST(a_histogram_is_cumulative),
-		TEST(nine_peers_are_eight_and_others),
-		TEST(a_receiver_waits_for_its_peer),
-		TEST(counters_do_not_fall),
-		TEST(losses_of_ranks_that_left_still_count),
-		TEST(the_dead_stay_ten_minutes),
-		TEST(the_finished_leave),
-		TEST(a_finished_job_is_summed_up_once),
-		TEST(jobs_without_names_are_one),
-		TEST(of_two_equal_ranks_the_live_one_counts),
-		TEST(unreadable_segments_are_counted_by_state),
-		TEST(a_finding_lasts),
-		TEST(series_beyond_the_limit_are_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

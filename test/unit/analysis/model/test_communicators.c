@@ -52,7 +52,9 @@ static const struct ncs_communicator *refresh(struct scripted *scripted)
 
 /* --- Ranks of one communicator -------------------------------------------- */
 
-static void no_ranks_give_no_communicator(void **state)
+UNIT_FIXTURE(scripted_setup, scripted_teardown)
+
+TEST(no_ranks_give_no_communicator)
 {
 	struct scripted *scripted = *state;
 
@@ -62,7 +64,7 @@ static void no_ranks_give_no_communicator(void **state)
 }
 
 /* Hosts are not in the order of their ranks; one rank's number is not known. */
-static void ranks_are_found_by_their_number(void **state)
+TEST(ranks_are_found_by_their_number)
 {
 	static const int numbers[] = { 4, 0, 3, 1, 6 };
 	struct scripted *scripted = *state;
@@ -89,7 +91,7 @@ static void ranks_are_found_by_their_number(void **state)
 	}
 }
 
-static void same_name_with_two_ids_gives_two_communicators(void **state)
+TEST(same_name_with_two_ids_gives_two_communicators)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_model *model = &scripted->model;
@@ -115,7 +117,7 @@ static void same_name_with_two_ids_gives_two_communicators(void **state)
 	}
 }
 
-static void ranks_without_id_are_joined_by_name(void **state)
+TEST(ranks_without_id_are_joined_by_name)
 {
 	struct scripted *scripted = *state;
 
@@ -128,7 +130,7 @@ static void ranks_without_id_are_joined_by_name(void **state)
 			 scripted_rank(scripted, 2)->communicator);
 }
 
-static void rank_without_id_and_name_is_alone(void **state)
+TEST(rank_without_id_and_name_is_alone)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_model *model = &scripted->model;
@@ -145,7 +147,7 @@ static void rank_without_id_and_name_is_alone(void **state)
 }
 
 /* A rank may learn its name later than its id. */
-static void identity_is_that_of_the_rank_that_knows_most(void **state)
+TEST(identity_is_that_of_the_rank_that_knows_most)
 {
 	struct scripted *scripted = *state;
 
@@ -156,7 +158,7 @@ static void identity_is_that_of_the_rank_that_knows_most(void **state)
 
 /* --- Ranks behind --------------------------------------------------------- */
 
-static void level_ranks_have_no_rank_behind(void **state)
+TEST(level_ranks_have_no_rank_behind)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_communicator *found;
@@ -170,7 +172,7 @@ static void level_ranks_have_no_rank_behind(void **state)
 	assert_int_equal(ncs_progress_behind(&found->progress), 0);
 }
 
-static void slowest_rank_is_found_with_its_distance(void **state)
+TEST(slowest_rank_is_found_with_its_distance)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_communicator *found;
@@ -187,7 +189,7 @@ static void slowest_rank_is_found_with_its_distance(void **state)
 	assert_int_equal(found->progress.fastest_count, 1);
 }
 
-static void function_with_largest_distance_is_chosen(void **state)
+TEST(function_with_largest_distance_is_chosen)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *fast = add(scripted, 0);
@@ -200,7 +202,7 @@ static void function_with_largest_distance_is_chosen(void **state)
 	assert_int_equal(refresh(scripted)->function, NCS_FUNCTION_ALL_GATHER);
 }
 
-static void level_ranks_choose_the_function_they_are_in(void **state)
+TEST(level_ranks_choose_the_function_they_are_in)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = add(scripted, 0);
@@ -213,7 +215,7 @@ static void level_ranks_choose_the_function_they_are_in(void **state)
 	assert_int_equal(refresh(scripted)->function, NCS_FUNCTION_BROADCAST);
 }
 
-static void rank_without_number_is_neither_behind_nor_level(void **state)
+TEST(rank_without_number_is_neither_behind_nor_level)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_communicator *found;
@@ -231,7 +233,7 @@ static void rank_without_number_is_neither_behind_nor_level(void **state)
 	assert_int_equal(ncs_progress_behind(&found->progress), 0);
 }
 
-static void dead_ranks_count_as_behind_only_if_all_are_dead(void **state)
+TEST(dead_ranks_count_as_behind_only_if_all_are_dead)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_communicator *found;
@@ -251,7 +253,7 @@ static void dead_ranks_count_as_behind_only_if_all_are_dead(void **state)
 	assert_int_equal(found->progress.slowest->now.identity.rank, 1);
 }
 
-static void rank_that_does_not_move_is_held_up(void **state)
+TEST(rank_that_does_not_move_is_held_up)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *slow = add(scripted, 1);
@@ -275,7 +277,7 @@ static void rank_that_does_not_move_is_held_up(void **state)
 
 /* --- Sums ----------------------------------------------------------------- */
 
-static void ranks_are_counted_and_summed(void **state)
+TEST(ranks_are_counted_and_summed)
 {
 	struct scripted *scripted = *state;
 	struct ncs_channel_view *channels[4];
@@ -317,7 +319,7 @@ static void ranks_are_counted_and_summed(void **state)
 	assert_true(found->oldest.duration_ns == 2 * SECOND);
 }
 
-static void order_of_five_hundred_ranks_does_not_matter(void **state)
+TEST(order_of_five_hundred_ranks_does_not_matter)
 {
 	enum { RANKS = 512, COMMUNICATORS = 16 };
 	struct ncs_rank *ranks = calloc(RANKS, sizeof(*ranks));
@@ -325,7 +327,6 @@ static void order_of_five_hundred_ranks_does_not_matter(void **state)
 	struct ncs_model model = { .ranks = order, .rank_count = RANKS };
 	char id[] = "rank";
 
-	(void)state;
 	assert_non_null(ranks);
 	assert_non_null(order);
 	for (int i = 0; i < RANKS; i++) {
@@ -372,7 +373,7 @@ static void add_job(struct scripted *scripted, unsigned count, int ranks,
 	}
 }
 
-static void jobs_with_the_same_id_are_told_apart(void **state)
+TEST(jobs_with_the_same_id_are_told_apart)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_model *model = &scripted->model;
@@ -403,7 +404,7 @@ static void jobs_with_the_same_id_are_told_apart(void **state)
 }
 
 /* Their processes began in turns: no pause tells them apart. */
-static void keys_of_mixed_jobs_with_the_same_id_differ(void **state)
+TEST(keys_of_mixed_jobs_with_the_same_id_differ)
 {
 	static const uint64_t began_s[] = { 5, 1, 3, 2 };
 	struct scripted *scripted = *state;
@@ -421,7 +422,7 @@ static void keys_of_mixed_jobs_with_the_same_id_differ(void **state)
 						model->communicators[k].key);
 }
 
-static void jobs_of_different_sizes_are_told_apart(void **state)
+TEST(jobs_of_different_sizes_are_told_apart)
 {
 	struct scripted *scripted = *state;
 
@@ -430,32 +431,4 @@ static void jobs_of_different_sizes_are_told_apart(void **state)
 	scripted->ranks[0].snapshot.identity.rank = 3;
 	scripted_pass(scripted, NOW);
 	assert_int_equal(scripted->model.communicator_count, 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
-		TEST(no_ranks_give_no_communicator),
-		TEST(ranks_are_found_by_their_number),
-		TEST(same_name_with_two_ids_gives_two_communicators),
-		TEST(ranks_without_id_are_joined_by_name),
-		TEST(rank_without_id_and_name_is_alone),
-		TEST(identity_is_that_of_the_rank_that_knows_most),
-		TEST(level_ranks_have_no_rank_behind),
-		TEST(slowest_rank_is_found_with_its_distance),
-		TEST(function_with_largest_distance_is_chosen),
-		TEST(level_ranks_choose_the_function_they_are_in),
-		TEST(rank_without_number_is_neither_behind_nor_level),
-		TEST(dead_ranks_count_as_behind_only_if_all_are_dead),
-		TEST(rank_that_does_not_move_is_held_up),
-		TEST(ranks_are_counted_and_summed),
-		TEST(order_of_five_hundred_ranks_does_not_matter),
-		TEST(jobs_with_the_same_id_are_told_apart),
-		TEST(keys_of_mixed_jobs_with_the_same_id_differ),
-		TEST(jobs_of_different_sizes_are_told_apart),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,9 +102,10 @@ static void assert_window(enum ncs_window window, uint64_t seconds, double rate)
 
 /* --- Where a window begins ------------------------------------------------ */
 
-static void each_window_has_its_length(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(each_window_has_its_length)
 {
-	(void)state;
 	/* The first update comes at 300 s: these are known as a sum only. */
 	work(300, 1);
 	refresh(301, 400, 1);
@@ -121,18 +122,16 @@ static void each_window_has_its_length(void **state)
 	assert_window(NCS_WINDOW_START, 500, (400 + 80 * 4 + 20 * 10) / 500.0);
 }
 
-static void window_longer_than_the_history_is_shortened(void **state)
+TEST(window_longer_than_the_history_is_shortened)
 {
-	(void)state;
 	work(300, 7);
 	refresh(301, 304, 2);
 	assert_window(NCS_WINDOW_10_S, 3, 2);
 	assert_window(NCS_WINDOW_100_S, 3, 2);
 }
 
-static void window_of_a_new_rank_begins_at_its_birth(void **state)
+TEST(window_of_a_new_rank_begins_at_its_birth)
 {
-	(void)state;
 	work(3, 5);
 	scripted_pass(&scripted, BORN + 3 * SECOND);
 	assert_window(NCS_WINDOW_NOW, 0, -1);
@@ -141,9 +140,8 @@ static void window_of_a_new_rank_begins_at_its_birth(void **state)
 	assert_window(NCS_WINDOW_START, 3, 5);
 }
 
-static void unknown_birth_gives_no_window_since_start(void **state)
+TEST(unknown_birth_gives_no_window_since_start)
 {
-	(void)state;
 	rank->header.created = 0;
 	work(3, 5);
 	scripted_pass(&scripted, BORN + 3 * SECOND);
@@ -151,11 +149,10 @@ static void unknown_birth_gives_no_window_since_start(void **state)
 		assert_window((enum ncs_window)i, 0, -1);
 }
 
-static void no_interval_makes_a_window_too_short(void **state)
+TEST(no_interval_makes_a_window_too_short)
 {
 	static const uint64_t intervals_ms[] = { 100, 700, 2400, 2600, 9900 };
 
-	(void)state;
 	work(1000, 1);
 	for (size_t i = 0; i < 5; i++) {
 		uint64_t interval_ns = intervals_ms[i] * 1000000;
@@ -175,9 +172,8 @@ static void no_interval_makes_a_window_too_short(void **state)
 	}
 }
 
-static void pause_of_updates_makes_a_window_longer_not_wrong(void **state)
+TEST(pause_of_updates_makes_a_window_longer_not_wrong)
 {
-	(void)state;
 	work(300, 1);
 	refresh(301, 320, 1);
 	work(60, 3);
@@ -201,9 +197,8 @@ static void assert_percentile(double fraction, uint64_t wanted_ns)
 			wanted_ns + wanted_ns / 15);
 }
 
-static void percentiles_are_those_of_the_window(void **state)
+TEST(percentiles_are_those_of_the_window)
 {
-	(void)state;
 	time_operations(1000, 1000000);
 	refresh(1, 200, 1);
 	time_operations(90, 20000000);
@@ -226,9 +221,8 @@ static void percentiles_are_those_of_the_window(void **state)
 	assert_percentile(0.50, 20000000);
 }
 
-static void percentiles_start_again_at_the_mark(void **state)
+TEST(percentiles_start_again_at_the_mark)
 {
-	(void)state;
 	time_operations(1000, 1000000);
 	refresh(1, 5, 1);
 	assert_int_equal(ncs_model_mark(&scripted.model), 0);
@@ -238,14 +232,13 @@ static void percentiles_start_again_at_the_mark(void **state)
 	assert_percentile(0.01, 5000000);
 }
 
-static void each_function_and_timing_has_its_own_times(void **state)
+TEST(each_function_and_timing_has_its_own_times)
 {
 	uint64_t counts[NCS_HISTORY_BUCKETS];
 	uint64_t *other = scripted_histogram(rank, NCS_FUNCTION_ALL_REDUCE + 1,
 					     NCS_TIMING_KERNEL);
 	const struct ncs_counters *base;
 
-	(void)state;
 	time_operations(7, 1000);
 	other[0] = 5;
 	other[NCS_HISTOGRAM_BUCKETS - 1] = 9;
@@ -266,9 +259,8 @@ static void each_function_and_timing_has_its_own_times(void **state)
 
 /* --- The mark ------------------------------------------------------------- */
 
-static void rates_start_again_at_the_mark(void **state)
+TEST(rates_start_again_at_the_mark)
 {
-	(void)state;
 	work(300, 1);
 	refresh(301, 310, 9);
 	assert_int_equal(ncs_model_mark(&scripted.model), 0);
@@ -281,9 +273,8 @@ static void rates_start_again_at_the_mark(void **state)
 	assert_window(NCS_WINDOW_MARK, 2, 6);
 }
 
-static void rank_born_after_the_mark_counts_from_its_birth(void **state)
+TEST(rank_born_after_the_mark_counts_from_its_birth)
 {
-	(void)state;
 	rank->is_there = false;
 	scripted_pass(&scripted, BORN - 10 * SECOND);
 	ncs_model_mark(&scripted.model);
@@ -293,9 +284,8 @@ static void rank_born_after_the_mark_counts_from_its_birth(void **state)
 	assert_window(NCS_WINDOW_MARK, 4, 3);
 }
 
-static void rank_not_seen_at_the_mark_counts_from_first_sample(void **state)
+TEST(rank_not_seen_at_the_mark_counts_from_first_sample)
 {
-	(void)state;
 	rank->is_there = false;
 	scripted_pass(&scripted, BORN + 10 * SECOND);
 	ncs_model_mark(&scripted.model);
@@ -308,9 +298,8 @@ static void rank_not_seen_at_the_mark_counts_from_first_sample(void **state)
 
 /* --- Coming and going ----------------------------------------------------- */
 
-static void rank_that_comes_back_has_no_past(void **state)
+TEST(rank_that_comes_back_has_no_past)
 {
-	(void)state;
 	work(300, 1);
 	refresh(301, 330, 5);
 	rank->is_there = false;
@@ -323,9 +312,8 @@ static void rank_that_comes_back_has_no_past(void **state)
 	assert_window(NCS_WINDOW_10_S, 2, 4);
 }
 
-static void restart_with_same_pid_has_no_past(void **state)
+TEST(restart_with_same_pid_has_no_past)
 {
-	(void)state;
 	refresh(1, 40, 5);
 	rank->header.created = BORN + 40 * SECOND;
 	rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE] =
@@ -338,11 +326,10 @@ static void restart_with_same_pid_has_no_past(void **state)
 	assert_window(NCS_WINDOW_START, 2, 3);
 }
 
-static void new_channel_counts_from_zero(void **state)
+TEST(new_channel_counts_from_zero)
 {
 	struct ncs_channel_view *other;
 
-	(void)state;
 	work(300, 1);
 	refresh(301, 320, 2);
 	other = scripted_channel(rank, 4, true, 1);
@@ -353,9 +340,8 @@ static void new_channel_counts_from_zero(void **state)
 	assert_near(cell(NCS_COLUMN_CHANNEL_RATE, 0), 2);
 }
 
-static void counter_that_goes_back_has_no_rate(void **state)
+TEST(counter_that_goes_back_has_no_rate)
 {
-	(void)state;
 	work(300, 1);
 	refresh(301, 320, 2);
 	channel->bytes = 1;
@@ -364,9 +350,8 @@ static void counter_that_goes_back_has_no_rate(void **state)
 	assert_near(cell(NCS_COLUMN_CHANNEL_RATE, 0), -1);
 }
 
-static void window_since_start_ends_with_the_rank(void **state)
+TEST(window_since_start_ends_with_the_rank)
 {
-	(void)state;
 	refresh(1, 20, 3);
 	rank->snapshot.liveness = NCS_DEAD;
 	rank->snapshot.last_call_ns = BORN + 20 * SECOND;
@@ -379,39 +364,11 @@ static void window_since_start_ends_with_the_rank(void **state)
 
 /* --- Memory --------------------------------------------------------------- */
 
-static void history_of_a_large_job_stays_small(void **state)
+TEST(history_of_a_large_job_stays_small)
 {
 	size_t channels = 2 * 32 * sizeof(struct ncs_channel_counters);
 	size_t sets = 2 + 2 * NCS_HISTORY_DEPTH;
 
-	(void)state;
 	assert_true(512 * (sizeof(struct ncs_history) + sets * channels) <=
 		    (size_t)28 << 20);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(each_window_has_its_length),
-		TEST(window_longer_than_the_history_is_shortened),
-		TEST(window_of_a_new_rank_begins_at_its_birth),
-		TEST(unknown_birth_gives_no_window_since_start),
-		TEST(no_interval_makes_a_window_too_short),
-		TEST(pause_of_updates_makes_a_window_longer_not_wrong),
-		TEST(percentiles_are_those_of_the_window),
-		TEST(percentiles_start_again_at_the_mark),
-		TEST(each_function_and_timing_has_its_own_times),
-		TEST(rates_start_again_at_the_mark),
-		TEST(rank_born_after_the_mark_counts_from_its_birth),
-		TEST(rank_not_seen_at_the_mark_counts_from_first_sample),
-		TEST(rank_that_comes_back_has_no_past),
-		TEST(restart_with_same_pid_has_no_past),
-		TEST(new_channel_counts_from_zero),
-		TEST(counter_that_goes_back_has_no_rate),
-		TEST(window_since_start_ends_with_the_rank),
-		TEST(history_of_a_large_job_stays_small),
-	};
-
-	return cmocka_run_group_tests_name("history", tests, NULL, NULL);
 }

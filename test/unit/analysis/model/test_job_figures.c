@@ -20,7 +20,9 @@ static void assert_share(const struct scripted *scripted,
 			 share);
 }
 
-static void waits_of_no_rank_are_unknown(void **state)
+UNIT_FIXTURE(scripted_setup, scripted_teardown)
+
+TEST(waits_of_no_rank_are_unknown)
 {
 	struct scripted *scripted = *state;
 
@@ -31,7 +33,7 @@ static void waits_of_no_rank_are_unknown(void **state)
 
 /* One of two ranks has no channel: each counts for a half, however many
  * channels the other has. */
-static void each_rank_counts_alike(void **state)
+TEST(each_rank_counts_alike)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -54,7 +56,7 @@ static void each_rank_counts_alike(void **state)
 }
 
 /* Only the time of the window counts. */
-static void waits_before_the_window_do_not_count(void **state)
+TEST(waits_before_the_window_do_not_count)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -69,7 +71,7 @@ static void waits_before_the_window_do_not_count(void **state)
 }
 
 /* Without times it is the states that count. */
-static void states_count_where_there_are_no_times(void **state)
+TEST(states_count_where_there_are_no_times)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -81,7 +83,7 @@ static void states_count_where_there_are_no_times(void **state)
 	assert_share(scripted, NCS_WAIT_IDLE, 0.5);
 }
 
-static void dead_ranks_do_not_count(void **state)
+TEST(dead_ranks_do_not_count)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -96,7 +98,7 @@ static void dead_ranks_do_not_count(void **state)
 
 /* The class that carried the most bytes is the busiest, though another one has
  * more operations; and only the latest past counts. */
-static void busiest_class_carried_most_bytes_lately(void **state)
+TEST(busiest_class_carried_most_bytes_lately)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -121,7 +123,7 @@ static void busiest_class_carried_most_bytes_lately(void **state)
 	assert_int_equal(busiest->function, NCS_FUNCTION_ALL_GATHER);
 }
 
-static void nothing_is_busiest_before_the_first_call(void **state)
+TEST(nothing_is_busiest_before_the_first_call)
 {
 	struct scripted *scripted = *state;
 
@@ -130,7 +132,7 @@ static void nothing_is_busiest_before_the_first_call(void **state)
 	assert_null(ncs_busiest_communicator(&scripted->model));
 }
 
-static void trend_keeps_the_latest_updates(void **state)
+TEST(trend_keeps_the_latest_updates)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_trend *trend = &scripted->model.trend;
@@ -143,22 +145,4 @@ static void trend_keeps_the_latest_updates(void **state)
 	assert_int_equal(ncs_trend_at(trend, NCS_TREND_LENGTH - 1)->time_ns,
 			 4 * SECOND);
 	assert_null(ncs_trend_at(trend, NCS_TREND_LENGTH));
-}
-
-int main(void)
-{
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(waits_of_no_rank_are_unknown),
-		TEST(each_rank_counts_alike),
-		TEST(waits_before_the_window_do_not_count),
-		TEST(states_count_where_there_are_no_times),
-		TEST(dead_ranks_do_not_count),
-		TEST(busiest_class_carried_most_bytes_lately),
-		TEST(nothing_is_busiest_before_the_first_call),
-		TEST(trend_keeps_the_latest_updates),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,7 +119,9 @@ static void assert_wait(struct scripted *job, int number, const char *name,
 	assert_int_equal(wait.duration_ns, duration_ns);
 }
 
-static void rank_without_operations_in_flight_does_not_wait(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(rank_without_operations_in_flight_does_not_wait)
 {
 	struct ncs_launch_wait wait = wait_of(*state, 0);
 
@@ -128,13 +130,13 @@ static void rank_without_operations_in_flight_does_not_wait(void **state)
 	assert_string_equal(ncs_launch_wait_help(wait.kind), "unknown");
 }
 
-static void launch_that_has_not_begun_waits_for_its_stream(void **state)
+TEST(launch_that_has_not_begun_waits_for_its_stream)
 {
 	queue(*state, 0);
 	assert_wait(*state, 0, "stream", 3 * SECOND);
 }
 
-static void launch_that_has_begun_waits_for_one_that_has_not(void **state)
+TEST(launch_that_has_begun_waits_for_one_that_has_not)
 {
 	begin(*state, 0);
 	begin(*state, 1);
@@ -144,8 +146,7 @@ static void launch_that_has_begun_waits_for_one_that_has_not(void **state)
 	assert_wait(*state, 2, "stream", 3 * SECOND);
 }
 
-static void
-launch_that_has_begun_waits_for_a_rank_that_has_not_called(void **state)
+TEST(launch_that_has_begun_waits_for_a_rank_that_has_not_called)
 {
 	begin(*state, 0);
 	take_back(*state, 1);
@@ -153,14 +154,14 @@ launch_that_has_begun_waits_for_a_rank_that_has_not_called(void **state)
 }
 
 /* At rank 2 it is over. */
-static void launch_that_has_begun_everywhere_moves(void **state)
+TEST(launch_that_has_begun_everywhere_moves)
 {
 	begin(*state, 0);
 	begin(*state, 1);
 	assert_wait(*state, 0, "moving", 2 * SECOND);
 }
 
-static void launch_runs_if_not_all_ranks_are_known(void **state)
+TEST(launch_runs_if_not_all_ranks_are_known)
 {
 	struct scripted *job = *state;
 
@@ -179,7 +180,7 @@ static void launch_runs_if_not_all_ranks_are_known(void **state)
 	assert_wait(job, 0, "peer", 2 * SECOND);
 }
 
-static void broadcast_waits_for_its_root_only(void **state)
+TEST(broadcast_waits_for_its_root_only)
 {
 	struct scripted *job = *state;
 
@@ -200,7 +201,7 @@ static void broadcast_waits_for_its_root_only(void **state)
 	assert_wait(job, 0, "peer", 2 * SECOND);
 }
 
-static void send_runs(void **state)
+TEST(send_runs)
 {
 	struct ncs_operation_view *operation = begin(*state, 0);
 
@@ -210,7 +211,7 @@ static void send_runs(void **state)
 	assert_wait(*state, 0, "running", 2 * SECOND);
 }
 
-static void operation_of_an_unknown_launch_is_passed_over(void **state)
+TEST(operation_of_an_unknown_launch_is_passed_over)
 {
 	struct scripted *job = *state;
 
@@ -220,7 +221,7 @@ static void operation_of_an_unknown_launch_is_passed_over(void **state)
 	assert_wait(job, 0, "stream", 3 * SECOND);
 }
 
-static void host_is_ahead_by_the_launches_that_have_not_begun(void **state)
+TEST(host_is_ahead_by_the_launches_that_have_not_begun)
 {
 	struct scripted *job = *state;
 	struct ncs_launches_view *launches = &job->ranks[0].snapshot.launches;
@@ -241,7 +242,7 @@ static void host_is_ahead_by_the_launches_that_have_not_begun(void **state)
 	assert_int_equal(ncs_rank_launches_ahead(scripted_rank(job, 0)), -1);
 }
 
-static void last_rank_is_at_the_earliest_launch(void **state)
+TEST(last_rank_is_at_the_earliest_launch)
 {
 	struct scripted *job = *state;
 
@@ -264,7 +265,7 @@ static void last_rank_is_at_the_earliest_launch(void **state)
 }
 
 /* Without channels, as over NVLink. */
-static void oldest_wait_is_that_of_a_launch(void **state)
+TEST(oldest_wait_is_that_of_a_launch)
 {
 	struct scripted *job = *state;
 	const struct ncs_communicator *found;
@@ -288,7 +289,7 @@ static void oldest_wait_is_that_of_a_launch(void **state)
 }
 
 /* A channel that moves tells more than its operation's launch. */
-static void oldest_wait_is_that_of_a_channel_where_one_is_busy(void **state)
+TEST(oldest_wait_is_that_of_a_channel_where_one_is_busy)
 {
 	struct scripted *job = *state;
 	struct ncs_channel_view *channel;
@@ -306,7 +307,7 @@ static void oldest_wait_is_that_of_a_channel_where_one_is_busy(void **state)
 
 /* The host runs ahead of the GPU: a rank waits only once its kernel has
  * begun. */
-static void rank_is_late_for_kernels_that_have_begun(void **state)
+TEST(rank_is_late_for_kernels_that_have_begun)
 {
 	struct scripted *job = *state;
 	struct ncs_late_now now;
@@ -321,27 +322,4 @@ static void rank_is_late_for_kernels_that_have_begun(void **state)
 	ncs_rank_late_now(scripted_rank(job, 2), &now);
 	assert_int_equal(now.waiting, 1);
 	assert_int_equal(now.late_ns, 2 * SECOND);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(rank_without_operations_in_flight_does_not_wait),
-		TEST(launch_that_has_not_begun_waits_for_its_stream),
-		TEST(launch_that_has_begun_waits_for_one_that_has_not),
-		TEST(launch_that_has_begun_waits_for_a_rank_that_has_not_called),
-		TEST(launch_that_has_begun_everywhere_moves),
-		TEST(launch_runs_if_not_all_ranks_are_known),
-		TEST(broadcast_waits_for_its_root_only),
-		TEST(send_runs),
-		TEST(operation_of_an_unknown_launch_is_passed_over),
-		TEST(host_is_ahead_by_the_launches_that_have_not_begun),
-		TEST(last_rank_is_at_the_earliest_launch),
-		TEST(oldest_wait_is_that_of_a_launch),
-		TEST(oldest_wait_is_that_of_a_channel_where_one_is_busy),
-		TEST(rank_is_late_for_kernels_that_have_begun),
-	};
-
-	return cmocka_run_group_tests_name("launch_waits", tests, NULL, NULL);
 }

@@ -24,7 +24,9 @@ static void set_comm(struct scripted_rank *rank, const char *name, uint64_t id)
 
 /* --- The set of ranks ----------------------------------------------------- */
 
-static void ranks_are_sorted_by_host_communicator_rank(void **state)
+UNIT_FIXTURE(scripted_setup, scripted_teardown)
+
+TEST(ranks_are_sorted_by_host_communicator_rank)
 {
 	struct scripted *scripted = *state;
 	static const int order[] = { 5, 2, 3, 0, 1, 4 };
@@ -43,7 +45,7 @@ static void ranks_are_sorted_by_host_communicator_rank(void **state)
 				 order[i]);
 }
 
-static void ranks_keep_their_address_while_others_come_and_go(void **state)
+TEST(ranks_keep_their_address_while_others_come_and_go)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_rank *kept;
@@ -60,7 +62,7 @@ static void ranks_keep_their_address_while_others_come_and_go(void **state)
 	assert_ptr_equal(scripted->model.ranks[1], kept);
 }
 
-static void generation_changes_exactly_when_ranks_do(void **state)
+TEST(generation_changes_exactly_when_ranks_do)
 {
 	struct scripted *scripted = *state;
 	uint64_t generation;
@@ -80,7 +82,7 @@ static void generation_changes_exactly_when_ranks_do(void **state)
 	assert_true(scripted->model.generation != generation);
 }
 
-static void rank_that_becomes_known_late_moves_to_its_place(void **state)
+TEST(rank_that_becomes_known_late_moves_to_its_place)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *late = scripted_add(scripted, 0);
@@ -98,7 +100,7 @@ static void rank_that_becomes_known_late_moves_to_its_place(void **state)
 	assert_true(scripted->model.generation != generation);
 }
 
-static void finished_ranks_are_dropped_with_their_process(void **state)
+TEST(finished_ranks_are_dropped_with_their_process)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -113,7 +115,7 @@ static void finished_ranks_are_dropped_with_their_process(void **state)
 }
 
 /* Its wait and its operation are over, and none are told; how far it is, is. */
-static void a_level_rank_tells_how_far_it_is(void **state)
+TEST(a_level_rank_tells_how_far_it_is)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -179,7 +181,7 @@ static bool next_without_old(struct ncs_source *source,
 	return found;
 }
 
-static void a_model_asks_for_what_it_does_not_know(void **state)
+TEST(a_model_asks_for_what_it_does_not_know)
 {
 	struct scripted *scripted = *state;
 
@@ -197,7 +199,7 @@ static void a_model_asks_for_what_it_does_not_know(void **state)
 	assert_true(scripted_rank(scripted, 0)->now.taken_ns == SECOND);
 }
 
-static void dead_ranks_stay(void **state)
+TEST(dead_ranks_stay)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -209,7 +211,7 @@ static void dead_ranks_stay(void **state)
 	assert_int_equal(scripted->model.rank_count, 1);
 }
 
-static void unreadable_segment_is_listed_with_its_reason(void **state)
+TEST(unreadable_segment_is_listed_with_its_reason)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -232,7 +234,7 @@ static void unreadable_segment_is_listed_with_its_reason(void **state)
 	assert_int_equal(scripted->model.rank_count, 1);
 }
 
-static void failed_update_keeps_ranks_and_says_why(void **state)
+TEST(failed_update_keeps_ranks_and_says_why)
 {
 	struct scripted *scripted = *state;
 
@@ -251,7 +253,7 @@ static void failed_update_keeps_ranks_and_says_why(void **state)
 
 /* --- Now and before ------------------------------------------------------- */
 
-static void counters_before_are_those_of_the_update_before(void **state)
+TEST(counters_before_are_those_of_the_update_before)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -276,7 +278,7 @@ static void counters_before_are_those_of_the_update_before(void **state)
 			 4);
 }
 
-static void tables_may_grow_and_shrink_between_updates(void **state)
+TEST(tables_may_grow_and_shrink_between_updates)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -298,7 +300,7 @@ static void tables_may_grow_and_shrink_between_updates(void **state)
 	}
 }
 
-static void histograms_are_copied_one_by_one(void **state)
+TEST(histograms_are_copied_one_by_one)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -316,7 +318,7 @@ static void histograms_are_copied_one_by_one(void **state)
 	assert_null(function->histogram[NCS_TIMING_KERNEL]);
 }
 
-static void classes_are_copied_with_their_buckets(void **state)
+TEST(classes_are_copied_with_their_buckets)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -346,7 +348,7 @@ static void classes_are_copied_with_their_buckets(void **state)
 			 seen->now.classes[1].operations);
 }
 
-static void another_process_at_the_same_path_has_no_past(void **state)
+TEST(another_process_at_the_same_path_has_no_past)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -366,7 +368,7 @@ static void another_process_at_the_same_path_has_no_past(void **state)
 
 /* --- Facts of a rank ------------------------------------------------------ */
 
-static void clock_of_a_rank_ends_with_it(void **state)
+TEST(clock_of_a_rank_ends_with_it)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -397,7 +399,7 @@ static void clock_of_a_rank_ends_with_it(void **state)
 	assert_int_equal(ncs_rank_end_ns(scripted_rank(scripted, 0)), 7);
 }
 
-static void times_of_a_dead_rank_stand_still(void **state)
+TEST(times_of_a_dead_rank_stand_still)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -422,7 +424,7 @@ static void times_of_a_dead_rank_stand_still(void **state)
 	assert_int_equal(found->now.taken_ns, 7 * SECOND);
 }
 
-static void overwritten_records_do_not_count_as_lost(void **state)
+TEST(overwritten_records_do_not_count_as_lost)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -434,7 +436,7 @@ static void overwritten_records_do_not_count_as_lost(void **state)
 	assert_int_equal(ncs_rank_lost(scripted_rank(scripted, 0)), 5);
 }
 
-static void losses_that_are_over_leave_the_window(void **state)
+TEST(losses_that_are_over_leave_the_window)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -461,12 +463,11 @@ static void losses_that_are_over_leave_the_window(void **state)
 			 0);
 }
 
-static void bytes_are_unknown_without_a_size(void **state)
+TEST(bytes_are_unknown_without_a_size)
 {
 	struct ncs_channel_view channel = { 0 };
 	struct ncs_function_view function = { 0 };
 
-	(void)state;
 	assert_true(ncs_channel_bytes_known(&channel));
 	channel.size_unknown = 3;
 	assert_false(ncs_channel_bytes_known(&channel));
@@ -478,34 +479,4 @@ static void bytes_are_unknown_without_a_size(void **state)
 	assert_true(ncs_function_bytes_known(&function));
 	function.size_unknown = 1;
 	assert_false(ncs_function_bytes_known(&function));
-}
-
-int main(void)
-{
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(ranks_are_sorted_by_host_communicator_rank),
-		TEST(ranks_keep_their_address_while_others_come_and_go),
-		TEST(generation_changes_exactly_when_ranks_do),
-		TEST(rank_that_becomes_known_late_moves_to_its_place),
-		TEST(finished_ranks_are_dropped_with_their_process),
-		TEST(a_level_rank_tells_how_far_it_is),
-		TEST(a_model_asks_for_what_it_does_not_know),
-		TEST(dead_ranks_stay),
-		TEST(unreadable_segment_is_listed_with_its_reason),
-		TEST(failed_update_keeps_ranks_and_says_why),
-		TEST(counters_before_are_those_of_the_update_before),
-		TEST(tables_may_grow_and_shrink_between_updates),
-		TEST(histograms_are_copied_one_by_one),
-		TEST(classes_are_copied_with_their_buckets),
-		TEST(another_process_at_the_same_path_has_no_past),
-		TEST(clock_of_a_rank_ends_with_it),
-		TEST(times_of_a_dead_rank_stand_still),
-		TEST(overwritten_records_do_not_count_as_lost),
-		TEST(losses_that_are_over_leave_the_window),
-		TEST(bytes_are_unknown_without_a_size),
-	};
-
-	return cmocka_run_group_tests_name("model", tests, NULL, NULL);
 }

@@ -88,7 +88,9 @@ static struct ncs_moving_view view_of(const struct ncs_moving *moving)
 	return ncs_moving_figures(moving, NCS_FUNCTION_ALL_REDUCE, NULL, 0);
 }
 
-static void time_runs_from_the_last_begin_to_the_last_end(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(time_runs_from_the_last_begin_to_the_last_end)
 {
 	struct operation operation;
 	struct ncs_moving_view view;
@@ -108,7 +110,7 @@ static void time_runs_from_the_last_begin_to_the_last_end(void **state)
 	assert_int_equal(view.timing, NCS_TIMING_STREAM);
 }
 
-static void median_is_not_spoiled_by_slow_first_calls(void **state)
+TEST(median_is_not_spoiled_by_slow_first_calls)
 {
 	struct ncs_moving_view view;
 
@@ -122,7 +124,7 @@ static void median_is_not_spoiled_by_slow_first_calls(void **state)
 	assert_near(view.busbw, 120);
 }
 
-static void second_call_outweighs_a_slow_first_one(void **state)
+TEST(second_call_outweighs_a_slow_first_one)
 {
 	put(*state, SECOND, 5 * MS);
 	put(*state, 2 * SECOND, 100 * US);
@@ -130,7 +132,7 @@ static void second_call_outweighs_a_slow_first_one(void **state)
 	assert_near(view_of(*state).busbw, 120);
 }
 
-static void operations_of_one_launch_count_once_with_their_bytes(void **state)
+TEST(operations_of_one_launch_count_once_with_their_bytes)
 {
 	struct ncs_moving_view view;
 
@@ -145,7 +147,7 @@ static void operations_of_one_launch_count_once_with_their_bytes(void **state)
 	assert_near(view.busbw, 120);
 }
 
-static void bandwidth_of_a_launch_is_that_of_all_its_functions(void **state)
+TEST(bandwidth_of_a_launch_is_that_of_all_its_functions)
 {
 	struct operation operation;
 	struct ncs_moving_view view;
@@ -165,7 +167,7 @@ static void bandwidth_of_a_launch_is_that_of_all_its_functions(void **state)
 }
 
 /* Launches on two streams may begin together, but do not end together. */
-static void launches_that_only_begin_together_count_apart(void **state)
+TEST(launches_that_only_begin_together_count_apart)
 {
 	put(*state, SECOND, 100 * US);
 	put(*state, SECOND, 101 * US);
@@ -173,7 +175,7 @@ static void launches_that_only_begin_together_count_apart(void **state)
 	assert_near(view_of(*state).algbw, 80);
 }
 
-static void ends_that_are_not_trusted_do_not_count(void **state)
+TEST(ends_that_are_not_trusted_do_not_count)
 {
 	struct operation operation;
 
@@ -185,7 +187,7 @@ static void ends_that_are_not_trusted_do_not_count(void **state)
 	assert_true(view_of(*state).algbw < 0);
 }
 
-static void host_times_do_not_count(void **state)
+TEST(host_times_do_not_count)
 {
 	struct operation operation;
 
@@ -200,7 +202,7 @@ static void host_times_do_not_count(void **state)
 	assert_int_equal(view_of(*state).operations, 0);
 }
 
-static void an_end_before_the_last_begin_does_not_count(void **state)
+TEST(an_end_before_the_last_begin_does_not_count)
 {
 	struct operation operation;
 
@@ -210,7 +212,7 @@ static void an_end_before_the_last_begin_does_not_count(void **state)
 	assert_int_equal(view_of(*state).operations, 0);
 }
 
-static void errors_bound_the_median_and_hide_what_is_within_them(void **state)
+TEST(errors_bound_the_median_and_hide_what_is_within_them)
 {
 	struct operation operation;
 	struct ncs_moving_view view;
@@ -238,7 +240,7 @@ static void errors_bound_the_median_and_hide_what_is_within_them(void **state)
 	assert_true(view.busbw < 0);
 }
 
-static void sizes_that_are_not_known_give_a_time_only(void **state)
+TEST(sizes_that_are_not_known_give_a_time_only)
 {
 	struct operation operation;
 
@@ -250,7 +252,7 @@ static void sizes_that_are_not_known_give_a_time_only(void **state)
 	assert_true(view_of(*state).busbw < 0);
 }
 
-static void bus_bandwidth_needs_the_number_of_ranks(void **state)
+TEST(bus_bandwidth_needs_the_number_of_ranks)
 {
 	struct operation operation;
 
@@ -261,7 +263,7 @@ static void bus_bandwidth_needs_the_number_of_ranks(void **state)
 	assert_true(view_of(*state).busbw < 0);
 }
 
-static void window_bounds_the_launches_but_keeps_enough_of_them(void **state)
+TEST(window_bounds_the_launches_but_keeps_enough_of_them)
 {
 	struct ncs_moving *moving = *state;
 	struct ncs_moving_view view;
@@ -286,7 +288,7 @@ static void window_bounds_the_launches_but_keeps_enough_of_them(void **state)
 	assert_int_equal(view.moving_ns, 100 * US);
 }
 
-static void only_the_latest_launches_are_kept(void **state)
+TEST(only_the_latest_launches_are_kept)
 {
 	for (uint64_t i = 0; i < 2000; i++)
 		put(*state, SECOND + i * MS, i < 1700 ? 200 * US : 100 * US);
@@ -294,7 +296,7 @@ static void only_the_latest_launches_are_kept(void **state)
 	assert_int_equal(view_of(*state).moving_ns, 100 * US);
 }
 
-static void figures_go_stale_after_the_window(void **state)
+TEST(figures_go_stale_after_the_window)
 {
 	struct ncs_moving *moving = *state;
 	struct ncs_moving_view view;
@@ -314,7 +316,7 @@ static void figures_go_stale_after_the_window(void **state)
 			     .is_stale);
 }
 
-static void a_class_has_only_its_own_launches(void **state)
+TEST(a_class_has_only_its_own_launches)
 {
 	struct ncs_moving_class only = { (uint8_t)ncs_size_class(8 * MB),
 					 ALGORITHM, PROTOCOL };
@@ -334,7 +336,7 @@ static void a_class_has_only_its_own_launches(void **state)
 	assert_int_equal(view.operations, 0);
 }
 
-static void a_launch_of_several_sizes_is_of_no_class(void **state)
+TEST(a_launch_of_several_sizes_is_of_no_class)
 {
 	struct ncs_moving_class only = { (uint8_t)ncs_size_class(8 * MB),
 					 ALGORITHM, PROTOCOL };
@@ -350,7 +352,7 @@ static void a_launch_of_several_sizes_is_of_no_class(void **state)
 	assert_near(view_of(*state).algbw, 90);
 }
 
-static void fewest_ranks_of_any_launch_are_told(void **state)
+TEST(fewest_ranks_of_any_launch_are_told)
 {
 	struct operation operation;
 
@@ -362,7 +364,7 @@ static void fewest_ranks_of_any_launch_are_told(void **state)
 	assert_int_equal(view_of(*state).ranks, 2);
 }
 
-static void only_stream_times_tell_a_launch(void **state)
+TEST(only_stream_times_tell_a_launch)
 {
 	struct operation operation;
 
@@ -382,7 +384,7 @@ static void only_stream_times_tell_a_launch(void **state)
 	assert_int_equal(view_of(*state).timing, NCS_TIMING_PROXY);
 }
 
-static void times_of_a_worse_source_are_left_out(void **state)
+TEST(times_of_a_worse_source_are_left_out)
 {
 	struct operation operation;
 
@@ -415,7 +417,7 @@ static double latest_bar(const struct ncs_moving *moving)
 	return ncs_recent_latest(recent, count);
 }
 
-static void each_update_has_a_bar_of_its_own_launches(void **state)
+TEST(each_update_has_a_bar_of_its_own_launches)
 {
 	struct ncs_moving *moving = *state;
 
@@ -445,7 +447,7 @@ static void make_transfer(struct operation *operation, uint64_t begin_ns,
 	operation->parts[1].at_ns[NCS_MOMENT_STREAM] -= 1 * MS;
 }
 
-static void transfer_moves_from_when_both_ends_are_there(void **state)
+TEST(transfer_moves_from_when_both_ends_are_there)
 {
 	struct operation operation;
 	struct ncs_moving_view sent, received;
@@ -463,7 +465,7 @@ static void transfer_moves_from_when_both_ends_are_there(void **state)
 	assert_int_equal(sent.ranks, ncs_moving_ranks(NCS_FUNCTION_SEND, 16));
 }
 
-static void transfers_of_a_launch_are_added_by_rank_and_direction(void **state)
+TEST(transfers_of_a_launch_are_added_by_rank_and_direction)
 {
 	struct operation operation;
 	struct ncs_moving_view sent, received;
@@ -486,7 +488,7 @@ static void transfers_of_a_launch_are_added_by_rank_and_direction(void **state)
 
 /* Eight ranks send to each other, and the kernels of no two pairs are together for the
  * same time; then rank 0 sends to rank 1 once more in that launch. */
-static void transfers_of_a_launch_are_added_with_all_pairs_between(void **state)
+TEST(transfers_of_a_launch_are_added_with_all_pairs_between)
 {
 	struct operation operation;
 	struct ncs_moving_view sent;
@@ -508,7 +510,7 @@ static void transfers_of_a_launch_are_added_with_all_pairs_between(void **state)
 	assert_int_equal(sent.launches, 56);
 }
 
-static void buffered_or_lone_transfer_tells_no_bandwidth(void **state)
+TEST(buffered_or_lone_transfer_tells_no_bandwidth)
 {
 	struct operation operation;
 
@@ -524,38 +526,4 @@ static void buffered_or_lone_transfer_tells_no_bandwidth(void **state)
 	assert_int_equal(ncs_moving_figures(*state, NCS_FUNCTION_RECV, NULL, 0)
 				 .operations,
 			 0);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(time_runs_from_the_last_begin_to_the_last_end),
-		TEST(median_is_not_spoiled_by_slow_first_calls),
-		TEST(second_call_outweighs_a_slow_first_one),
-		TEST(operations_of_one_launch_count_once_with_their_bytes),
-		TEST(bandwidth_of_a_launch_is_that_of_all_its_functions),
-		TEST(launches_that_only_begin_together_count_apart),
-		TEST(ends_that_are_not_trusted_do_not_count),
-		TEST(host_times_do_not_count),
-		TEST(an_end_before_the_last_begin_does_not_count),
-		TEST(errors_bound_the_median_and_hide_what_is_within_them),
-		TEST(sizes_that_are_not_known_give_a_time_only),
-		TEST(bus_bandwidth_needs_the_number_of_ranks),
-		TEST(window_bounds_the_launches_but_keeps_enough_of_them),
-		TEST(only_the_latest_launches_are_kept),
-		TEST(figures_go_stale_after_the_window),
-		TEST(a_class_has_only_its_own_launches),
-		TEST(a_launch_of_several_sizes_is_of_no_class),
-		TEST(fewest_ranks_of_any_launch_are_told),
-		TEST(only_stream_times_tell_a_launch),
-		TEST(times_of_a_worse_source_are_left_out),
-		TEST(each_update_has_a_bar_of_its_own_launches),
-		TEST(transfer_moves_from_when_both_ends_are_there),
-		TEST(transfers_of_a_launch_are_added_by_rank_and_direction),
-		TEST(transfers_of_a_launch_are_added_with_all_pairs_between),
-		TEST(buffered_or_lone_transfer_tells_no_bandwidth),
-	};
-
-	return cmocka_run_group_tests_name("moving", tests, NULL, NULL);
 }

@@ -51,18 +51,18 @@ static void assert_peak(enum ncs_peak_link link, double gigabytes)
 		    peak.gigabytes < gigabytes + 1e-9);
 }
 
-static void nvlinks_are_the_peak_of_one_machine(void **state)
+UNIT_FIXTURE(setup, NULL)
+
+TEST(nvlinks_are_the_peak_of_one_machine)
 {
-	(void)state;
 	assert_peak(NCS_PEAK_NVLINK, 478.116);
 	/* The GPU with the fewest links holds up the others. */
 	members[2].peaks.nvlink_mb_s = 200000;
 	assert_peak(NCS_PEAK_NVLINK, 200);
 }
 
-static void network_is_the_peak_of_several_machines(void **state)
+TEST(network_is_the_peak_of_several_machines)
 {
-	(void)state;
 	for (unsigned i = 0; i < RANKS; i++)
 		members[i].now.identity.nnodes = 2;
 	assert_peak(NCS_PEAK_NETWORK, 50);
@@ -74,24 +74,21 @@ static void network_is_the_peak_of_several_machines(void **state)
 	assert_peak(NCS_PEAK_UNKNOWN, 0);
 }
 
-static void gpu_that_is_not_told_of_leaves_no_peak(void **state)
+TEST(gpu_that_is_not_told_of_leaves_no_peak)
 {
-	(void)state;
 	members[3].peaks = (struct ncs_rank_peaks){ .network_mb_s = 50000 };
 	assert_peak(NCS_PEAK_UNKNOWN, 0);
 }
 
-static void gpu_without_nvlink_leaves_no_peak(void **state)
+TEST(gpu_without_nvlink_leaves_no_peak)
 {
-	(void)state;
 	members[3].peaks.nvlink_mb_s = 0;
 	assert_peak(NCS_PEAK_UNKNOWN, 0);
 }
 
 /* Two pairs with bridges: neither sends to the other by NVLink. */
-static void pairs_of_gpus_leave_no_peak(void **state)
+TEST(pairs_of_gpus_leave_no_peak)
 {
-	(void)state;
 	for (unsigned i = 0; i < RANKS; i++)
 		members[i].peaks.reach = UINT64_C(1) << (i ^ 1);
 	assert_peak(NCS_PEAK_UNKNOWN, 0);
@@ -100,9 +97,8 @@ static void pairs_of_gpus_leave_no_peak(void **state)
 }
 
 /* Two agents, each of which sees one GPU, give both the same bit. */
-static void ranks_of_two_agents_leave_no_peak(void **state)
+TEST(ranks_of_two_agents_leave_no_peak)
 {
-	(void)state;
 	for (unsigned i = 0; i < RANKS; i++) {
 		members[i].peaks.own = 1;
 		members[i].peaks.reach = 0;
@@ -110,24 +106,21 @@ static void ranks_of_two_agents_leave_no_peak(void **state)
 	assert_peak(NCS_PEAK_UNKNOWN, 0);
 }
 
-static void traffic_through_a_network_leaves_no_peak(void **state)
+TEST(traffic_through_a_network_leaves_no_peak)
 {
-	(void)state;
 	members[1].now.channel_count = 2;
 	assert_peak(NCS_PEAK_UNKNOWN, 0);
 }
 
-static void ranks_of_two_machines_leave_no_peak(void **state)
+TEST(ranks_of_two_machines_leave_no_peak)
 {
-	(void)state;
 	snprintf(members[2].process.host, sizeof(members[2].process.host),
 		 "n2");
 	assert_peak(NCS_PEAK_UNKNOWN, 0);
 }
 
-static void ranks_that_are_not_seen_leave_no_peak(void **state)
+TEST(ranks_that_are_not_seen_leave_no_peak)
 {
-	(void)state;
 	communicator.rank_count = RANKS - 1;
 	assert_peak(NCS_PEAK_UNKNOWN, 0);
 	communicator.rank_count = RANKS;
@@ -137,29 +130,8 @@ static void ranks_that_are_not_seen_leave_no_peak(void **state)
 	assert_peak(NCS_PEAK_UNKNOWN, 0);
 }
 
-static void rank_alone_has_no_peak(void **state)
+TEST(rank_alone_has_no_peak)
 {
-	(void)state;
 	communicator.rank_count = members[0].now.identity.nranks = 1;
 	assert_peak(NCS_PEAK_UNKNOWN, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, setup)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(nvlinks_are_the_peak_of_one_machine),
-		TEST(network_is_the_peak_of_several_machines),
-		TEST(gpu_that_is_not_told_of_leaves_no_peak),
-		TEST(gpu_without_nvlink_leaves_no_peak),
-		TEST(pairs_of_gpus_leave_no_peak),
-		TEST(ranks_of_two_agents_leave_no_peak),
-		TEST(traffic_through_a_network_leaves_no_peak),
-		TEST(ranks_of_two_machines_leave_no_peak),
-		TEST(ranks_that_are_not_seen_leave_no_peak),
-		TEST(rank_alone_has_no_peak),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,9 +56,10 @@ static void assert_sum(size_t place, uint32_t number, unsigned depth,
 	assert_int_equal(sums[place].calls, calls);
 }
 
-static void ranges_inside_follow_their_parent_and_count_in_it(void **state)
+UNIT_FIXTURE(setup, NULL)
+
+TEST(ranges_inside_follow_their_parent_and_count_in_it)
 {
-	(void)state;
 	add(2, 0, 1);
 	add(3, 2, 10);
 	add(5, 0, 100);
@@ -72,12 +73,11 @@ static void ranges_inside_follow_their_parent_and_count_in_it(void **state)
 	assert_sum(4, 5, 0, 100);
 }
 
-static void kernel_times_are_summed_but_busy_time_is_not(void **state)
+TEST(kernel_times_are_summed_but_busy_time_is_not)
 {
 	struct ncs_gpu_time inner = { 1, 10, 10, 2, 20, 7 };
 	struct ncs_gpu_time outer = { 3, 30, 35, 4, 40, 8 };
 
-	(void)state;
 	add(2, 0, 0)->gpu = outer;
 	add(3, 2, 0)->gpu = inner;
 	assert_int_equal(ncs_ranges_sum(&snapshot, sums), 0);
@@ -91,9 +91,8 @@ static void kernel_times_are_summed_but_busy_time_is_not(void **state)
 }
 
 /* Recordings may hold any value: each range comes exactly once. */
-static void range_without_known_parent_is_outermost(void **state)
+TEST(range_without_known_parent_is_outermost)
 {
-	(void)state;
 	add(7, 3, 1);
 	add(8, 7, 2);
 	assert_int_equal(ncs_ranges_sum(&snapshot, sums), 0);
@@ -101,17 +100,15 @@ static void range_without_known_parent_is_outermost(void **state)
 	assert_sum(1, 8, 1, 2);
 }
 
-static void no_ranges_give_no_sums(void **state)
+TEST(no_ranges_give_no_sums)
 {
-	(void)state;
 	assert_int_equal(ncs_ranges_sum(&snapshot, sums), 0);
 }
 
-static void bandwidth_is_bytes_over_time(void **state)
+TEST(bandwidth_is_bytes_over_time)
 {
 	struct ncs_range_view *outer = add(2, 0, 0), *inner = add(3, 2, 0);
 
-	(void)state;
 	add_times(outer, 1, 1, 1000, 1000);   /* 1 GB/s */
 	add_times(inner, 2, 1, 1000, 100000); /* 100 GB/s */
 	add_times(inner, 2, 8, 1000, 0);
@@ -126,13 +123,12 @@ static void bandwidth_is_bytes_over_time(void **state)
 	assert_true(ncs_range_busy_bandwidth(&sums[0]) < 0);
 }
 
-static void percentiles_include_operations_of_ranges_inside(void **state)
+TEST(percentiles_include_operations_of_ranges_inside)
 {
 	struct ncs_range_view *outer = add(2, 0, 0), *inner = add(3, 2, 0);
 	struct ncs_range_view *beside = add(4, 0, 0);
 	uint64_t p50, p99;
 
-	(void)state;
 	add_times(outer, 1, 60, 1000, 1);
 	add_times(inner, 2, 40, 1000000, 1);
 	add_times(beside, 3, 1000, 50, 1);
@@ -149,9 +145,8 @@ static void percentiles_include_operations_of_ranges_inside(void **state)
 }
 
 /* The manual says 8 percent. */
-static void middle_of_a_bucket_is_near_all_its_values(void **state)
+TEST_WITH(middle_of_a_bucket_is_near_all_its_values, NULL, NULL)
 {
-	(void)state;
 	for (uint64_t ns = 32; ns < UINT64_C(1) << 40; ns += 1 + ns / 100) {
 		uint64_t middle = ncs_histogram_middle(
 			ncs_range_bucket_middle(ncs_range_bucket(ns)));
@@ -164,12 +159,11 @@ static void middle_of_a_bucket_is_near_all_its_values(void **state)
 	}
 }
 
-static void longest_wait_is_found_with_its_share(void **state)
+TEST(longest_wait_is_found_with_its_share)
 {
 	struct ncs_range_view *outer = add(2, 0, 0), *inner = add(3, 2, 0);
 	double share;
 
-	(void)state;
 	outer->channel_time_ns[NCS_CHANNEL_SEND_WAIT] = 100;
 	inner->channel_time_ns[NCS_CHANNEL_RECV_WAIT] = 300;
 	assert_int_equal(ncs_ranges_sum(&snapshot, sums), 0);
@@ -181,11 +175,10 @@ static void longest_wait_is_found_with_its_share(void **state)
 	assert_true(share == 0);
 }
 
-static void path_has_all_names_outermost_first(void **state)
+TEST(path_has_all_names_outermost_first)
 {
 	char text[64] = "in ";
 
-	(void)state;
 	strcpy(add(2, 0, 1)->name, "step");
 	strcpy(add(5, 2, 1)->name, "back");
 	strcpy(add(9, 5, 1)->name, "sum");
@@ -197,28 +190,4 @@ static void path_has_all_names_outermost_first(void **state)
 	ranges[0].parent = 9; /* inside itself */
 	ncs_range_append_path(&snapshot, 5, text, sizeof(text));
 	assert_string_equal(text, "step/back");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(
-			ranges_inside_follow_their_parent_and_count_in_it,
-			setup),
-		cmocka_unit_test_setup(
-			kernel_times_are_summed_but_busy_time_is_not, setup),
-		cmocka_unit_test_setup(range_without_known_parent_is_outermost,
-				       setup),
-		cmocka_unit_test_setup(no_ranges_give_no_sums, setup),
-		cmocka_unit_test_setup(path_has_all_names_outermost_first,
-				       setup),
-		cmocka_unit_test_setup(bandwidth_is_bytes_over_time, setup),
-		cmocka_unit_test_setup(
-			percentiles_include_operations_of_ranges_inside, setup),
-		cmocka_unit_test(middle_of_a_bucket_is_near_all_its_values),
-		cmocka_unit_test_setup(longest_wait_is_found_with_its_share,
-				       setup),
-	};
-
-	return cmocka_run_group_tests_name("ranges", tests, NULL, NULL);
 }

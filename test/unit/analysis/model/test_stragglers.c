@@ -130,7 +130,9 @@ static void put_hundred(struct late_job *fixture)
 	}
 }
 
-static void known_lateness_gives_exact_figures(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(known_lateness_gives_exact_figures)
 {
 	struct late_job *fixture = *state;
 	const struct ncs_lateness_view *view;
@@ -167,7 +169,7 @@ static void known_lateness_gives_exact_figures(void **state)
 }
 
 /* Findings point to communicators and are not made again for another window. */
-static void another_window_leaves_communicators_in_place(void **state)
+TEST(another_window_leaves_communicators_in_place)
 {
 	struct late_job *fixture = *state;
 	const struct ncs_communicator *before;
@@ -194,7 +196,7 @@ static int compare_values(const void *left, const void *right)
 }
 
 /* For any number of operations, with lateness in any order. */
-static void percentiles_match_sorted_values(void **state)
+TEST(percentiles_match_sorted_values)
 {
 	struct late_job *fixture = *state;
 	uint64_t values[120], x = 1;
@@ -222,7 +224,7 @@ static void percentiles_match_sorted_values(void **state)
 	}
 }
 
-static void common_delay_of_all_ranks_changes_nothing(void **state)
+TEST(common_delay_of_all_ranks_changes_nothing)
 {
 	struct late_job *fixture = *state;
 	struct ncs_lateness_view before;
@@ -244,7 +246,7 @@ static void common_delay_of_all_ranks_changes_nothing(void **state)
 }
 
 /* For lateness from 3 ns to 4 ms. */
-static void figures_since_start_are_exact_within_a_bucket(void **state)
+TEST(figures_since_start_are_exact_within_a_bucket)
 {
 	struct late_job *fixture = *state;
 
@@ -263,7 +265,7 @@ static void figures_since_start_are_exact_within_a_bucket(void **state)
 	}
 }
 
-static void two_latest_ranks_at_once_leave_no_rank_last(void **state)
+TEST(two_latest_ranks_at_once_leave_no_rank_last)
 {
 	struct late_job *fixture = *state;
 
@@ -276,7 +278,7 @@ static void two_latest_ranks_at_once_leave_no_rank_last(void **state)
 	assert_int_equal(view_of(fixture, 3)->recent.median_ns, MS);
 }
 
-static void recent_figures_forget_old_operations(void **state)
+TEST(recent_figures_forget_old_operations)
 {
 	struct late_job *fixture = *state;
 
@@ -310,7 +312,7 @@ static void put_rooted(struct late_job *fixture, unsigned function,
 	}
 }
 
-static void broadcast_waits_for_its_root_only(void **state)
+TEST(broadcast_waits_for_its_root_only)
 {
 	static const uint64_t late_root[RANKS] = { 10 * US, 90 * US, 0,
 						   30 * US };
@@ -333,7 +335,7 @@ static void broadcast_waits_for_its_root_only(void **state)
 	assert_null(view_of(fixture, 3));
 }
 
-static void root_of_reduce_waits_for_all_others(void **state)
+TEST(root_of_reduce_waits_for_all_others)
 {
 	static const uint64_t late_leaf[RANKS] = { 0, 20 * US, 10 * US,
 						   70 * US };
@@ -361,7 +363,7 @@ static void root_of_reduce_waits_for_all_others(void **state)
 	assert_int_equal(view_of(fixture, 1)->count.compared, 3);
 }
 
-static void operation_without_its_root_is_not_compared(void **state)
+TEST(operation_without_its_root_is_not_compared)
 {
 	static const uint64_t late_ns[RANKS] = { 0, 0, 0, MS };
 	struct late_job *fixture = *state;
@@ -374,7 +376,7 @@ static void operation_without_its_root_is_not_compared(void **state)
 	assert_null(view_of(fixture, 3));
 }
 
-static void send_and_recv_without_number_are_left_out_and_counted(void **state)
+TEST(send_and_recv_without_number_are_left_out_and_counted)
 {
 	struct late_job *fixture = *state;
 	struct ncs_transfer_count count;
@@ -456,7 +458,7 @@ static void assert_causes(const struct late_job *fixture, uint64_t late_ns,
 	assert_int_equal(view_of(fixture, 2)->by_moment[NCS_MOMENT_DATA], 40);
 }
 
-static void late_launch_is_caused_by_host(void **state)
+TEST(late_launch_is_caused_by_host)
 {
 	struct late_job *fixture = *state;
 
@@ -467,7 +469,7 @@ static void late_launch_is_caused_by_host(void **state)
 			 NCS_LATE_HOST);
 }
 
-static void late_data_are_caused_by_the_stream(void **state)
+TEST(late_data_are_caused_by_the_stream)
 {
 	struct late_job *fixture = *state;
 
@@ -484,7 +486,7 @@ static void scatter_from(struct scripted_rank *rank, uint32_t operation)
 			rank->records[i].function = NCS_FUNCTION_REDUCE_SCATTER;
 }
 
-static void kernels_that_are_not_known_are_counted_by_function(void **state)
+TEST(kernels_that_are_not_known_are_counted_by_function)
 {
 	const struct stages late = { 10 * US, 20 * US, 30 * US, 1050 * US };
 	struct late_job *fixture = *state;
@@ -507,7 +509,7 @@ static void kernels_that_are_not_known_are_counted_by_function(void **state)
 }
 
 /* The others could begin at 50 us. */
-static void launch_before_the_others_began_made_nothing_late(void **state)
+TEST(launch_before_the_others_began_made_nothing_late)
 {
 	struct late_job *fixture = *state;
 
@@ -568,7 +570,7 @@ static void put_behind(struct late_job *fixture, uint64_t number)
 /* A kernel that ran before it kept the stream of rank 2 busy: of NCCL, in
  * another communicator of its process, until 700 us. Its own work since then took
  * less than that of the others since their last operation. */
-static void wait_behind_another_operation_is_caused_by_its_peer(void **state)
+TEST(wait_behind_another_operation_is_caused_by_its_peer)
 {
 	struct late_job *fixture = *state;
 	struct scripted_rank *other =
@@ -591,7 +593,7 @@ static void wait_behind_another_operation_is_caused_by_its_peer(void **state)
 
 /* Rank 2 comes to a Broadcast late, which it does not have to wait for, and for which none
  * waits, and by as much to the AllReduce behind it: that is its own fault. */
-static void lateness_since_a_broadcast_that_did_not_wait_is_its_own(void **state)
+TEST(lateness_since_a_broadcast_that_did_not_wait_is_its_own)
 {
 	static const uint64_t late_ns[RANKS] = { 0, 0, 3 * MS, 0 };
 	struct late_job *fixture = *state;
@@ -615,8 +617,7 @@ static void lateness_since_a_broadcast_that_did_not_wait_is_its_own(void **state
 
 /* The records of a communicator that is used often are overwritten first. Whether
  * rank 2 waited for that one is not known as long as its records are missing. */
-static void
-nothing_is_compared_before_the_first_record_of_a_sibling(void **state)
+TEST(nothing_is_compared_before_the_first_record_of_a_sibling)
 {
 	struct late_job *fixture = *state;
 	struct scripted_rank *other =
@@ -639,7 +640,7 @@ nothing_is_compared_before_the_first_record_of_a_sibling(void **state)
 
 /* The other communicator's operations 10 to 29 are lost, and may have begun before the
  * ninth of the job did. */
-static void nothing_is_compared_where_a_siblings_records_were_lost(void **state)
+TEST(nothing_is_compared_where_a_siblings_records_were_lost)
 {
 	struct late_job *fixture = *state;
 	struct scripted_rank *other =
@@ -669,7 +670,7 @@ static void nothing_is_compared_where_a_siblings_records_were_lost(void **state)
 }
 
 /* One update has many more operations of the other communicator than are kept. */
-static void all_operations_of_a_busy_sibling_are_known(void **state)
+TEST(all_operations_of_a_busy_sibling_are_known)
 {
 	struct late_job *fixture = *state;
 	struct scripted_rank *others[2] = {
@@ -706,7 +707,7 @@ static void all_operations_of_a_busy_sibling_are_known(void **state)
 }
 
 /* It says nothing about when the GPU could begin. */
-static void host_times_alone_tell_no_lateness(void **state)
+TEST(host_times_alone_tell_no_lateness)
 {
 	struct late_job *fixture = *state;
 
@@ -723,7 +724,7 @@ static void host_times_alone_tell_no_lateness(void **state)
 	assert_null(ncs_communicator_skew(communicator_of(fixture)));
 }
 
-static void error_of_gpu_clocks_leaves_the_last_open(void **state)
+TEST(error_of_gpu_clocks_leaves_the_last_open)
 {
 	struct late_job *fixture = *state;
 
@@ -739,7 +740,7 @@ static void error_of_gpu_clocks_leaves_the_last_open(void **state)
 	assert_int_equal(view_of(fixture, 2)->recent.error_ns, 20 * US);
 }
 
-static void kernel_start_is_taken_from_gpu_time(void **state)
+TEST(kernel_start_is_taken_from_gpu_time)
 {
 	struct late_job *fixture = *state;
 
@@ -791,7 +792,7 @@ static void put_both_ways(struct late_job *fixture, uint64_t came_ns)
 	refresh(fixture);
 }
 
-static void data_stage_that_waited_for_others_is_not_late(void **state)
+TEST(data_stage_that_waited_for_others_is_not_late)
 {
 	struct late_job *fixture = *state;
 
@@ -800,7 +801,7 @@ static void data_stage_that_waited_for_others_is_not_late(void **state)
 	assert_int_equal(view_of(fixture, 2)->by_moment[NCS_MOMENT_PROXY], 1);
 }
 
-static void data_stage_is_late_although_data_of_others_came_before(void **state)
+TEST(data_stage_is_late_although_data_of_others_came_before)
 {
 	struct late_job *fixture = *state;
 
@@ -809,7 +810,7 @@ static void data_stage_is_late_although_data_of_others_came_before(void **state)
 	assert_int_equal(view_of(fixture, 2)->by_moment[NCS_MOMENT_DATA], 1);
 }
 
-static void stage_missing_at_one_rank_is_not_compared(void **state)
+TEST(stage_missing_at_one_rank_is_not_compared)
 {
 	struct late_job *fixture = *state;
 	struct scripted_rank *rank = fixture->ranks[0];
@@ -826,7 +827,7 @@ static void stage_missing_at_one_rank_is_not_compared(void **state)
 
 /* --- What is missing ------------------------------------------------------ */
 
-static void new_rank_is_compared_from_its_first_operation(void **state)
+TEST(new_rank_is_compared_from_its_first_operation)
 {
 	struct late_job *fixture = *state;
 
@@ -848,7 +849,7 @@ static void new_rank_is_compared_from_its_first_operation(void **state)
 	assert_int_equal(view_of(fixture, 2)->count.seen, 20);
 }
 
-static void operation_lost_at_one_rank_counts_for_none(void **state)
+TEST(operation_lost_at_one_rank_counts_for_none)
 {
 	struct late_job *fixture = *state;
 
@@ -867,7 +868,7 @@ static void operation_lost_at_one_rank_counts_for_none(void **state)
 	assert_int_equal(view_of(fixture, 1)->count.records_lost, 7);
 }
 
-static void record_of_the_next_update_completes_operation(void **state)
+TEST(record_of_the_next_update_completes_operation)
 {
 	struct late_job *fixture = *state;
 	const struct stages late = { 10 * US, 20 * US, 30 * US, 1050 * US };
@@ -890,7 +891,7 @@ static void record_of_the_next_update_completes_operation(void **state)
 	assert_int_equal(view_of(fixture, 2)->by_moment[NCS_MOMENT_DATA], 1);
 }
 
-static void dead_rank_is_compared_until_its_last_operation(void **state)
+TEST(dead_rank_is_compared_until_its_last_operation)
 {
 	struct late_job *fixture = *state;
 
@@ -904,7 +905,7 @@ static void dead_rank_is_compared_until_its_last_operation(void **state)
 	assert_int_equal(view_of(fixture, 3)->recent.operations, 20);
 }
 
-static void ranks_of_different_clocks_are_not_compared(void **state)
+TEST(ranks_of_different_clocks_are_not_compared)
 {
 	struct late_job *fixture = *state;
 
@@ -942,7 +943,7 @@ static void move_to_another_host(struct late_job *fixture, uint64_t error_ns)
 	}
 }
 
-static void ranks_of_aligned_clocks_are_compared(void **state)
+TEST(ranks_of_aligned_clocks_are_compared)
 {
 	struct late_job *fixture = *state;
 
@@ -964,7 +965,7 @@ static void ranks_of_aligned_clocks_are_compared(void **state)
 }
 
 /* Within the error of the clocks, the other host may have been first. */
-static void lateness_within_clock_error_marks_no_rank(void **state)
+TEST(lateness_within_clock_error_marks_no_rank)
 {
 	struct late_job *fixture = *state;
 
@@ -1035,7 +1036,7 @@ static void put_late_ones(struct late_job *fixture, uint64_t from,
 
 /* In a job of minutes the clocks drift apart by more than the rank is late, and
  * the alignment follows. */
-static void lateness_is_told_by_clocks_as_they_are_known_now(void **state)
+TEST(lateness_is_told_by_clocks_as_they_are_known_now)
 {
 	struct late_job *fixture = *state;
 	const struct ncs_lateness *recent;
@@ -1055,7 +1056,7 @@ static void lateness_is_told_by_clocks_as_they_are_known_now(void **state)
 }
 
 /* At first a clock is known by the arrival of looks alone. */
-static void times_before_a_clock_is_aligned_are_not_compared(void **state)
+TEST(times_before_a_clock_is_aligned_are_not_compared)
 {
 	struct late_job *fixture = *state;
 	const struct ncs_lateness_view *view;
@@ -1082,7 +1083,7 @@ static void times_before_a_clock_is_aligned_are_not_compared(void **state)
 }
 
 /* The clock that all others are aligned to may become another one. */
-static void times_of_two_alignments_are_not_compared(void **state)
+TEST(times_of_two_alignments_are_not_compared)
 {
 	struct late_job *fixture = *state;
 
@@ -1104,7 +1105,7 @@ static void times_of_two_alignments_are_not_compared(void **state)
 	assert_in_range(view_of(fixture, 1)->recent.p99_ns, 199 * US, 201 * US);
 }
 
-static void ranks_of_other_communicators_are_not_compared(void **state)
+TEST(ranks_of_other_communicators_are_not_compared)
 {
 	struct late_job *fixture = *state;
 
@@ -1116,7 +1117,7 @@ static void ranks_of_other_communicators_are_not_compared(void **state)
 	assert_null(view_of(fixture, 3));
 }
 
-static void rank_without_records_has_no_figures(void **state)
+TEST(rank_without_records_has_no_figures)
 {
 	struct late_job *fixture = *state;
 
@@ -1128,7 +1129,7 @@ static void rank_without_records_has_no_figures(void **state)
 
 /* --- Garbage -------------------------------------------------------------- */
 
-static void random_records_do_no_harm(void **state)
+TEST(random_records_do_no_harm)
 {
 	struct late_job *fixture = *state;
 	uint64_t x = 1;
@@ -1241,7 +1242,7 @@ static void assert_cost_of_steps(const struct late_job *fixture,
 
 /* All others come straight from one operation to the next while rank 2 still
  * computes what they computed while they waited. */
-static void wait_for_buckets_counts_once_a_step(void **state)
+TEST(wait_for_buckets_counts_once_a_step)
 {
 	struct late_job *fixture = *state;
 	const struct ncs_lateness_view *view;
@@ -1255,7 +1256,7 @@ static void wait_for_buckets_counts_once_a_step(void **state)
 }
 
 /* The others may have computed a long bucket before a short operation began. */
-static void wait_for_uneven_buckets_counts_once_a_step(void **state)
+TEST(wait_for_uneven_buckets_counts_once_a_step)
 {
 	struct late_job *fixture = *state;
 	uint64_t step_ns = put_steps(fixture, uneven_ns, 20 * MS);
@@ -1264,7 +1265,7 @@ static void wait_for_uneven_buckets_counts_once_a_step(void **state)
 }
 
 /* A job that sends something when it begins is no pipeline. */
-static void one_transfer_leaves_the_cost_of_collectives(void **state)
+TEST(one_transfer_leaves_the_cost_of_collectives)
 {
 	struct late_job *fixture = *state;
 	uint64_t step_ns;
@@ -1287,7 +1288,7 @@ static void one_transfer_leaves_the_cost_of_collectives(void **state)
 }
 
 /* A rank cannot begin an operation while the one before it goes on there. */
-static void lateness_by_the_operation_before_costs_nothing(void **state)
+TEST(lateness_by_the_operation_before_costs_nothing)
 {
 	struct late_job *fixture = *state;
 
@@ -1304,7 +1305,7 @@ static void lateness_by_the_operation_before_costs_nothing(void **state)
 	assert_true(view_of(fixture, 2)->waited_share < 0.003);
 }
 
-static void rank_of_no_cost_is_not_marked(void **state)
+TEST(rank_of_no_cost_is_not_marked)
 {
 	struct late_job *fixture = *state;
 
@@ -1351,7 +1352,7 @@ static void put_in_flight(struct late_job *fixture, int rank, uint64_t number,
 		number;
 }
 
-static void rank_that_others_wait_for_is_late_now(void **state)
+TEST(rank_that_others_wait_for_is_late_now)
 {
 	struct late_job *fixture = *state;
 	struct ncs_late_now now;
@@ -1378,59 +1379,4 @@ static void rank_that_others_wait_for_is_late_now(void **state)
 	refresh(fixture);
 	ncs_rank_late_now(scripted_rank(&fixture->scripted, 1), &now);
 	assert_int_equal(now.late_ns, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(known_lateness_gives_exact_figures),
-		TEST(another_window_leaves_communicators_in_place),
-		TEST(percentiles_match_sorted_values),
-		TEST(common_delay_of_all_ranks_changes_nothing),
-		TEST(figures_since_start_are_exact_within_a_bucket),
-		TEST(two_latest_ranks_at_once_leave_no_rank_last),
-		TEST(recent_figures_forget_old_operations),
-		TEST(broadcast_waits_for_its_root_only),
-		TEST(root_of_reduce_waits_for_all_others),
-		TEST(operation_without_its_root_is_not_compared),
-		TEST(send_and_recv_without_number_are_left_out_and_counted),
-		TEST(late_launch_is_caused_by_host),
-		TEST(late_data_are_caused_by_the_stream),
-		TEST(kernels_that_are_not_known_are_counted_by_function),
-		TEST(launch_before_the_others_began_made_nothing_late),
-		TEST(wait_behind_another_operation_is_caused_by_its_peer),
-		TEST(lateness_since_a_broadcast_that_did_not_wait_is_its_own),
-		TEST(nothing_is_compared_before_the_first_record_of_a_sibling),
-		TEST(nothing_is_compared_where_a_siblings_records_were_lost),
-		TEST(all_operations_of_a_busy_sibling_are_known),
-		TEST(host_times_alone_tell_no_lateness),
-		TEST(error_of_gpu_clocks_leaves_the_last_open),
-		TEST(kernel_start_is_taken_from_gpu_time),
-		TEST(data_stage_that_waited_for_others_is_not_late),
-		TEST(data_stage_is_late_although_data_of_others_came_before),
-		TEST(stage_missing_at_one_rank_is_not_compared),
-		TEST(new_rank_is_compared_from_its_first_operation),
-		TEST(operation_lost_at_one_rank_counts_for_none),
-		TEST(record_of_the_next_update_completes_operation),
-		TEST(dead_rank_is_compared_until_its_last_operation),
-		TEST(ranks_of_different_clocks_are_not_compared),
-		TEST(ranks_of_aligned_clocks_are_compared),
-		TEST(lateness_within_clock_error_marks_no_rank),
-		TEST(lateness_is_told_by_clocks_as_they_are_known_now),
-		TEST(times_before_a_clock_is_aligned_are_not_compared),
-		TEST(times_of_two_alignments_are_not_compared),
-		TEST(ranks_of_other_communicators_are_not_compared),
-		TEST(rank_without_records_has_no_figures),
-		TEST(random_records_do_no_harm),
-		TEST(wait_for_buckets_counts_once_a_step),
-		TEST(wait_for_uneven_buckets_counts_once_a_step),
-		TEST(one_transfer_leaves_the_cost_of_collectives),
-		TEST(lateness_by_the_operation_before_costs_nothing),
-		TEST(rank_of_no_cost_is_not_marked),
-		TEST(rank_that_others_wait_for_is_late_now),
-#undef TEST
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,9 @@ static void set_function(struct unlike_fixture *fixture, unsigned function)
 	}
 }
 
-static void calls_that_agree_are_well(void **state)
+UNIT_FIXTURE(setup, NULL)
+
+TEST(calls_that_agree_are_well)
 {
 	struct unlike_fixture *fixture = *state;
 
@@ -72,7 +74,7 @@ static void calls_that_agree_are_well(void **state)
 	assert_int_equal(fixture->unlike.count, 0);
 }
 
-static void rank_with_a_size_of_its_own_is_named(void **state)
+TEST(rank_with_a_size_of_its_own_is_named)
 {
 	for (int odd = 0; odd < RANKS; odd++) {
 		struct unlike_fixture *fixture;
@@ -95,7 +97,7 @@ static void rank_with_a_size_of_its_own_is_named(void **state)
 	}
 }
 
-static void of_two_halves_the_later_is_named(void **state)
+TEST(of_two_halves_the_later_is_named)
 {
 	struct unlike_fixture *fixture = *state;
 
@@ -106,7 +108,7 @@ static void of_two_halves_the_later_is_named(void **state)
 	assert_int_equal(fixture->unlike.calls[1].agree, 2);
 }
 
-static void root_must_be_one_where_there_is_one(void **state)
+TEST(root_must_be_one_where_there_is_one)
 {
 	struct unlike_fixture *fixture = *state;
 
@@ -123,7 +125,7 @@ static void root_must_be_one_where_there_is_one(void **state)
 	assert_int_equal(fixture->unlike.count, 1);
 }
 
-static void sizes_that_may_differ_are_not_compared(void **state)
+TEST(sizes_that_may_differ_are_not_compared)
 {
 	static const unsigned functions[] = {
 		NCS_FUNCTION_ALL_TO_ALL,   NCS_FUNCTION_GATHER,
@@ -140,7 +142,7 @@ static void sizes_that_may_differ_are_not_compared(void **state)
 	}
 }
 
-static void calls_that_were_not_on_their_gpus_at_one_time_differ(void **state)
+TEST(calls_that_were_not_on_their_gpus_at_one_time_differ)
 {
 	struct unlike_fixture *fixture = *state;
 	struct ncs_part *odd = &fixture->parts[3];
@@ -162,7 +164,7 @@ static void calls_that_were_not_on_their_gpus_at_one_time_differ(void **state)
 	assert_int_equal(fixture->unlike.count, 1);
 }
 
-static void host_times_alone_tell_nothing(void **state)
+TEST(host_times_alone_tell_nothing)
 {
 	struct unlike_fixture *fixture = *state;
 
@@ -174,7 +176,7 @@ static void host_times_alone_tell_nothing(void **state)
 	assert_int_equal(fixture->unlike.count, 0);
 }
 
-static void number_that_may_be_of_two_calls_is_not_compared(void **state)
+TEST(number_that_may_be_of_two_calls_is_not_compared)
 {
 	struct unlike_fixture *fixture = *state;
 
@@ -194,11 +196,10 @@ static bool is_once(struct ncs_seen_numbers *seen, uint64_t number,
 	return part.flags & NCS_PART_ONCE;
 }
 
-static void number_counts_once_after_the_one_before_it(void **state)
+TEST_WITH(number_counts_once_after_the_one_before_it, NULL, NULL)
 {
 	struct ncs_seen_numbers seen = { 0 };
 
-	(void)state;
 	assert_true(is_once(&seen, 0, 0));
 	assert_true(is_once(&seen, 1, 0));
 	assert_false(is_once(&seen, 1, 0));
@@ -224,22 +225,4 @@ static void number_counts_once_after_the_one_before_it(void **state)
 	assert_false(is_once(&seen, 1001, 3));
 	assert_true(is_once(&seen, 1002, 3));
 	assert_false(is_once(&seen, UINT64_MAX - 1, 3));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup(name, setup)
-		TEST(calls_that_agree_are_well),
-		TEST(rank_with_a_size_of_its_own_is_named),
-		TEST(of_two_halves_the_later_is_named),
-		TEST(root_must_be_one_where_there_is_one),
-		TEST(sizes_that_may_differ_are_not_compared),
-		TEST(calls_that_were_not_on_their_gpus_at_one_time_differ),
-		TEST(host_times_alone_tell_nothing),
-		TEST(number_that_may_be_of_two_calls_is_not_compared),
-		cmocka_unit_test(number_counts_once_after_the_one_before_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static void add_transfer(struct ncs_path *path, unsigned sender,
 	assert_int_equal(ncs_path_add(path, &joined, true, NCS_NO_STEP), 0);
 }
 
-static void sends_that_are_skipped_come_to_an_end_at_any_time(void **state)
+TEST(sends_that_are_skipped_come_to_an_end_at_any_time)
 {
 	static const struct ncs_path_owner owners[] = { { 0, 0 }, { 1, 1 } };
 	struct ncs_path_line ranks[2] = { { 0 } };
@@ -68,7 +68,6 @@ static void sends_that_are_skipped_come_to_an_end_at_any_time(void **state)
 		.learns = true,
 	});
 
-	(void)state;
 	assert_non_null(path);
 	add_transfer(path, 0, 1, MS, 2 * MS);
 	/* A receive while a send goes on: ranks go on while they send. */
@@ -81,14 +80,4 @@ static void sends_that_are_skipped_come_to_an_end_at_any_time(void **state)
 	assert_int_equal(ncs_path_end(path), 0);
 	assert_int_equal(ncs_path_report(path)->operations, 5);
 	ncs_path_free(path);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			sends_that_are_skipped_come_to_an_end_at_any_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

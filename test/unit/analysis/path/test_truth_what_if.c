@@ -376,9 +376,8 @@ static const struct truth_what_if stages[] = {
 
 #define COUNT(kinds) (sizeof(kinds) / sizeof((kinds)[0]))
 
-static void a_job_without_a_late_rank_takes_what_it_truly_takes(void **state)
+TEST(a_job_without_a_late_rank_takes_what_it_truly_takes)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(known); i++) {
 		const struct truth_what_if *kind = &known[i];
 		unsigned jobs = judge_jobs(kind), right, bounded;
@@ -394,9 +393,8 @@ static void a_job_without_a_late_rank_takes_what_it_truly_takes(void **state)
 }
 
 /* No other rank does the same work. */
-static void what_a_job_takes_without_a_stage_is_not_known(void **state)
+TEST(what_a_job_takes_without_a_stage_is_not_known)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(stages); i++) {
 		unsigned jobs = judge_jobs(&stages[i]);
 
@@ -407,20 +405,18 @@ static void what_a_job_takes_without_a_stage_is_not_known(void **state)
 
 /* A host waits in one place, for as long as another one is late at all its calls: both
  * have one period, so that the wait looks like work. */
-static void bounds_allow_for_waits_that_look_like_work(void **state)
+TEST(bounds_allow_for_waits_that_look_like_work)
 {
 	struct truth_options options = some_job(1008, &known[1]);
 
-	(void)state;
 	assert_int_not_equal(judge(&options), TRUTH_WRONG);
 	options.period = 3;
 	assert_int_not_equal(judge(&options), TRUTH_WRONG);
 }
 
 /* One send does not make stages of its ranks. */
-static void ddp_that_sends_once_is_known_as_other_ddp_is(void **state)
+TEST(ddp_that_sends_once_is_known_as_other_ddp_is)
 {
-	(void)state;
 	for (unsigned seed = 1; seed <= 8; seed++) {
 		struct truth_options options = some_job(seed, &known[0]);
 
@@ -435,14 +431,7 @@ static void ddp_that_sends_once_is_known_as_other_ddp_is(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			a_job_without_a_late_rank_takes_what_it_truly_takes),
-		cmocka_unit_test(what_a_job_takes_without_a_stage_is_not_known),
-		cmocka_unit_test(bounds_allow_for_waits_that_look_like_work),
-		cmocka_unit_test(ddp_that_sends_once_is_known_as_other_ddp_is),
-	};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = unit_run();
 
 	truth_print_table();
 	return failed;

@@ -9,7 +9,7 @@
 
 /* --- Specifications ------------------------------------------------------- */
 
-static void every_kind_of_specification_is_parsed(void **state)
+TEST(every_kind_of_specification_is_parsed)
 {
 	static const struct ncs_scenario cases[] = {
 		{ NCS_WHAT_IF_NET,
@@ -113,7 +113,6 @@ static void every_kind_of_specification_is_parsed(void **state)
 		  "overlap" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct ncs_scenario *is = &cases[i];
 		struct ncs_scenario found;
@@ -135,7 +134,7 @@ static void every_kind_of_specification_is_parsed(void **state)
 	}
 }
 
-static void invalid_specification_is_refused_with_reason(void **state)
+TEST(invalid_specification_is_refused_with_reason)
 {
 	static const char *const texts[] = {
 		"",          "nett:x2",        "net",           "net:2",
@@ -147,7 +146,6 @@ static void invalid_specification_is_refused_with_reason(void **state)
 	};
 	char error[200];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct ncs_scenario scenario;
 
@@ -240,11 +238,10 @@ static void assert_edit(struct ring_operation *ring, const char *text,
 			 was_ns, is_ns, unknown ? ", and is not known" : "");
 }
 
-static void faster_network_shortens_time_of_bytes_only(void **state)
+TEST(faster_network_shortens_time_of_bytes_only)
 {
 	struct ring_operation ring;
 
-	(void)state;
 	make_ring(&ring, 1000000);
 	lay_line(&ring);
 	assert_edit(&ring, "net:x2", false, 120000, 70000);
@@ -253,11 +250,10 @@ static void faster_network_shortens_time_of_bytes_only(void **state)
 	ncs_fits_release(&ring.fits);
 }
 
-static void faster_link_helps_only_if_it_is_slowest(void **state)
+TEST(faster_link_helps_only_if_it_is_slowest)
 {
 	struct ring_operation ring;
 
-	(void)state;
 	make_ring(&ring, 1000000);
 	lay_line(&ring);
 	/* A link no slower than the others gains nothing. */
@@ -272,11 +268,10 @@ static void faster_link_helps_only_if_it_is_slowest(void **state)
 	ncs_fits_release(&ring.fits);
 }
 
-static void lower_latency_never_shortens_time_of_bytes(void **state)
+TEST(lower_latency_never_shortens_time_of_bytes)
 {
 	struct ring_operation ring;
 
-	(void)state;
 	make_ring(&ring, 1000000);
 	lay_line(&ring);
 	ring.parts[0].bytes = 1000000;
@@ -286,12 +281,11 @@ static void lower_latency_never_shortens_time_of_bytes(void **state)
 	ncs_fits_release(&ring.fits);
 }
 
-static void change_is_unknown_if_only_one_size_was_seen(void **state)
+TEST(change_is_unknown_if_only_one_size_was_seen)
 {
 	struct ring_operation ring;
 	bool unknown;
 
-	(void)state;
 	make_ring(&ring, 1000000);
 	assert_int_equal(ncs_fits_add(&ring.fits, &ring.joined, 120000), 0);
 	assert_int_equal(ncs_fits_add(&ring.fits, &ring.joined, 130000), 0);
@@ -303,18 +297,4 @@ static void change_is_unknown_if_only_one_size_was_seen(void **state)
 	edit_of(&ring, "stream:0.5", false, &unknown);
 	assert_false(unknown);
 	ncs_fits_release(&ring.fits);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_of_specification_is_parsed),
-		cmocka_unit_test(invalid_specification_is_refused_with_reason),
-		cmocka_unit_test(faster_network_shortens_time_of_bytes_only),
-		cmocka_unit_test(faster_link_helps_only_if_it_is_slowest),
-		cmocka_unit_test(lower_latency_never_shortens_time_of_bytes),
-		cmocka_unit_test(change_is_unknown_if_only_one_size_was_seen),
-	};
-
-	return cmocka_run_group_tests_name("what if", tests, NULL, NULL);
 }

@@ -131,13 +131,12 @@ static void number(void *context, const struct ncs_joined *joined)
 			 numbered->operations++ / numbered->buckets);
 }
 
-static void operations_have_the_steps_that_they_are_in(void **state)
+TEST(operations_have_the_steps_that_they_are_in)
 {
 	struct cost_job *job = faulty(COST_DDP, COST_HEALTHY, 1, 40);
 	struct numbered numbered = { ncs_without_new(), 0,
 				     job->options.buckets };
 
-	(void)state;
 	assert_non_null(numbered.without);
 	each_operation(job, keep, numbered.without);
 	assert_int_equal(ncs_without_compute(numbered.without, NULL, 0), 0);
@@ -147,7 +146,7 @@ static void operations_have_the_steps_that_they_are_in(void **state)
 	cost_job_free(job);
 }
 
-static void the_gain_is_what_the_rank_costs(void **state)
+TEST(the_gain_is_what_the_rank_costs)
 {
 	static const struct {
 		enum cost_shape shape;
@@ -160,7 +159,6 @@ static void the_gain_is_what_the_rank_costs(void **state)
 		{ COST_FSDP, COST_HOST, 5e6 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
 		struct cost_job *job = faulty(jobs[i].shape, jobs[i].fault,
 					      jobs[i].size, 150);
@@ -180,24 +178,22 @@ static void the_gain_is_what_the_rank_costs(void **state)
 }
 
 /* But for the first steps, which stay as they are. */
-static void its_parts_come_as_early_as_the_gain_tells(void **state)
+TEST(its_parts_come_as_early_as_the_gain_tells)
 {
 	struct cost_job *job = faulty(COST_DDP, COST_HOST, 5e6, 150);
 	struct left_out left = leave_out(job, "without:1");
 
-	(void)state;
 	assert_float_equal(left.last_ns / left.after.elapsed_ns, 1, 0.02);
 	assert_true(left.last_ns > left.after.elapsed_ns);
 	cost_job_free(job);
 }
 
-static void its_time_is_the_sum_of_its_causes(void **state)
+TEST(its_time_is_the_sum_of_its_causes)
 {
 	struct cost_job *job = faulty(COST_DDP, COST_HOST, 5e6, 150);
 	struct left_out left = leave_out(job, "without:1");
 	double causes_ns = 0;
 
-	(void)state;
 	for (unsigned k = 0; k < NCS_PATH_CAUSE_COUNT; k++)
 		causes_ns += left.after.cause_ns[k];
 	assert_float_equal(causes_ns, left.after.elapsed_ns, 2);
@@ -206,14 +202,13 @@ static void its_time_is_the_sum_of_its_causes(void **state)
 	cost_job_free(job);
 }
 
-static void without_stragglers_there_is_no_late_rank(void **state)
+TEST(without_stragglers_there_is_no_late_rank)
 {
 	struct cost_job *job = faulty(COST_TENSOR, COST_GPU, 1.3, 150);
 	struct left_out one = leave_out(job, "without:1");
 	struct left_out all = leave_out(job, "without:stragglers");
 	struct left_out other = leave_out(job, "without:0");
 
-	(void)state;
 	assert_true(all.after.is_known);
 	assert_float_equal(all.after.elapsed_ns / one.after.elapsed_ns, 1,
 			   0.02);
@@ -222,12 +217,11 @@ static void without_stragglers_there_is_no_late_rank(void **state)
 	cost_job_free(job);
 }
 
-static void why_nothing_is_known_is_told(void **state)
+TEST(why_nothing_is_known_is_told)
 {
 	struct cost_job *job = faulty(COST_DDP, COST_HOST, 5e6, 6);
 	struct left_out left = leave_out(job, "without:1");
 
-	(void)state;
 	assert_false(left.after.is_known);
 	assert_int_equal(left.cost.unknown, NCS_COST_FEW_STEPS);
 	assert_float_equal(left.after.elapsed_ns, left.before.elapsed_ns, 1);
@@ -235,18 +229,4 @@ static void why_nothing_is_known_is_told(void **state)
 	assert_false(left.after.is_known);
 	assert_int_equal(left.cost.unknown, NCS_COST_NO_TIMES);
 	cost_job_free(job);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(operations_have_the_steps_that_they_are_in),
-		cmocka_unit_test(the_gain_is_what_the_rank_costs),
-		cmocka_unit_test(its_parts_come_as_early_as_the_gain_tells),
-		cmocka_unit_test(its_time_is_the_sum_of_its_causes),
-		cmocka_unit_test(without_stragglers_there_is_no_late_rank),
-		cmocka_unit_test(why_nothing_is_known_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

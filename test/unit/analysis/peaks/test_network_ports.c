@@ -84,15 +84,15 @@ static void assert_peak(double wanted)
 		fail_msg("%.9g is not %.9g", peak, wanted);
 }
 
-static void nothing_is_known_without_ports(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(nothing_is_known_without_ports)
 {
-	(void)state;
 	assert_peak(0);
 }
 
-static void active_ports_add_up(void **state)
+TEST(active_ports_add_up)
 {
-	(void)state;
 	put_rdma("mlx5_0/ports/1", "4: ACTIVE\n", "400 Gb/sec (4X NDR)\n");
 	put_rdma("mlx5_1/ports/1", "4: ACTIVE\n", "400 Gb/sec (4X NDR)\n");
 	put_rdma("mlx5_2/ports/1", "1: DOWN\n", "400 Gb/sec (4X NDR)\n");
@@ -100,9 +100,8 @@ static void active_ports_add_up(void **state)
 	assert_peak(100);
 }
 
-static void fastest_wired_port_counts_alone(void **state)
+TEST(fastest_wired_port_counts_alone)
 {
-	(void)state;
 	put_wired("eth0", "up\n", "10000\n", 1);
 	put_wired("eth1", "up\n", "100000\n", 1);
 	put_wired("eth2", "down\n", "200000\n", 1);
@@ -110,19 +109,17 @@ static void fastest_wired_port_counts_alone(void **state)
 	assert_peak(12.5);
 }
 
-static void unknown_speeds_are_left_out(void **state)
+TEST(unknown_speeds_are_left_out)
 {
-	(void)state;
 	put_wired("eth0", "up\n", "-1\n", 1);
 	put_rdma("mlx5_0/ports/1", "4: ACTIVE\n", "unknown\n");
 	assert_peak(0);
 }
 
-static void troubles_of_ports_are_counted(void **state)
+TEST(troubles_of_ports_are_counted)
 {
 	struct ncs_ports counters;
 
-	(void)state;
 	put_rdma("mlx5_0/ports/1", "4: ACTIVE\n", "400 Gb/sec (4X NDR)\n");
 	put_rdma("mlx5_1/ports/1", "1: DOWN\n", "10 Gb/sec (4X SDR)\n");
 	put("class/infiniband/mlx5_0/ports/1/counters/symbol_error", "7\n");
@@ -139,12 +136,11 @@ static void troubles_of_ports_are_counted(void **state)
 	assert_int_equal(counters.resent, 12);
 }
 
-static void machine_without_counters_has_none(void **state)
+TEST(machine_without_counters_has_none)
 {
 	const struct ncs_ports none = { .ports = 0 };
 	struct ncs_ports counters;
 
-	(void)state;
 	ncs_network_count("/nowhere", "/nowhere", &counters);
 	assert_memory_equal(&counters, &none, sizeof(none));
 	/* A line may be cut, or be none. */
@@ -155,19 +151,4 @@ static void machine_without_counters_has_none(void **state)
 	put("net/snmp", "Tcp:");
 	ncs_network_count(sys, sys, &counters);
 	assert_int_equal(counters.sent, 0);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(nothing_is_known_without_ports),
-		TEST(active_ports_add_up),
-		TEST(fastest_wired_port_counts_alone),
-		TEST(unknown_speeds_are_left_out),
-		TEST(troubles_of_ports_are_counted),
-		TEST(machine_without_counters_has_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

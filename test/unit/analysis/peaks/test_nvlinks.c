@@ -34,9 +34,8 @@ static struct ncs_rank_peaks peaks_of(const char *gpu)
 	return ncs_machine_peaks_of_rank(&peaks, &identity);
 }
 
-static void speeds_of_a_gpu_are_added_up(void **state)
+TEST(speeds_of_a_gpu_are_added_up)
 {
-	(void)state;
 	read_gpus(LIBRARY, "8 18 26562 0 0 0");
 	assert_int_equal(peaks.gpu_count, 8);
 	for (unsigned i = 0; i < 8; i++) {
@@ -47,9 +46,8 @@ static void speeds_of_a_gpu_are_added_up(void **state)
 	assert_int_equal(peaks.network_mb_s, UINT64_MAX);
 }
 
-static void links_that_are_down_carry_nothing(void **state)
+TEST(links_that_are_down_carry_nothing)
 {
-	(void)state;
 	read_gpus(LIBRARY, "2 18 26562 2 0 0");
 	assert_int_equal(peaks.gpus[0].nvlink_mb_s, 16 * 26562);
 	read_gpus(LIBRARY, "2 18 26562 18 0 0");
@@ -57,25 +55,22 @@ static void links_that_are_down_carry_nothing(void **state)
 	assert_int_equal(peaks.gpus[0].reach, 0);
 }
 
-static void gpus_without_links_have_no_peak(void **state)
+TEST(gpus_without_links_have_no_peak)
 {
-	(void)state;
 	read_gpus(LIBRARY, "2 0 0 0 0 0");
 	assert_int_equal(peaks.gpu_count, 2);
 	assert_int_equal(peaks.gpus[1].nvlink_mb_s, 0);
 }
 
-static void gpu_that_no_link_reaches_is_told_apart(void **state)
+TEST(gpu_that_no_link_reaches_is_told_apart)
 {
-	(void)state;
 	read_gpus(LIBRARY, "4 12 25000 0 3 0");
 	assert_int_equal(peaks.gpus[0].reach, 0xa);
 	assert_int_equal(peaks.gpus[2].reach, 0);
 }
 
-static void ranks_find_their_gpu_by_any_form_of_its_id(void **state)
+TEST(ranks_find_their_gpu_by_any_form_of_its_id)
 {
-	(void)state;
 	read_gpus(LIBRARY, "16 18 26562 0 0 0");
 	assert_int_equal(peaks_of("0000:0A:00.0").own, 1 << 9);
 	assert_int_equal(peaks_of("00000000:0a:00.0").own, 1 << 9);
@@ -86,9 +81,8 @@ static void ranks_find_their_gpu_by_any_form_of_its_id(void **state)
 	assert_int_equal(peaks_of("").nvlink_mb_s, 0);
 }
 
-static void clocks_and_their_reasons_are_told_by_gpu(void **state)
+TEST(clocks_and_their_reasons_are_told_by_gpu)
 {
-	(void)state;
 	setenv("FAKE_CLOCKS", "2 1290 1980 4", 1);
 	read_gpus(LIBRARY, "3 18 26562 0 0 0");
 	assert_int_equal(peaks_of("0000:02:00.0").clock_mhz, 1290);
@@ -102,12 +96,11 @@ static void clocks_and_their_reasons_are_told_by_gpu(void **state)
 	assert_int_equal(peaks_of("0000:02:00.0").clock_most_mhz, 0);
 }
 
-static void uuids_are_told_as_the_library_has_them(void **state)
+TEST(uuids_are_told_as_the_library_has_them)
 {
 	char text[NCS_GPU_UUID_BYTES];
 	uint64_t uuid[2];
 
-	(void)state;
 	read_gpus(LIBRARY, "16 18 26562 0 0 0");
 	ncs_gpu_uuid_write(peaks_of("0000:0A:00.0").uuid, text);
 	assert_string_equal(text, "GPU-01234567-89ab-cdef-fedc-ba987654320a");
@@ -118,9 +111,8 @@ static void uuids_are_told_as_the_library_has_them(void **state)
 	assert_string_equal(text, "");
 }
 
-static void missing_library_means_no_gpu(void **state)
+TEST(missing_library_means_no_gpu)
 {
-	(void)state;
 	read_gpus("/nowhere/libnvidia-ml.so.1", "8 18 26562 0 0 0");
 	assert_int_equal(peaks.gpu_count, 0);
 	read_gpus(BARE_LIBRARY, "8 18 26562 0 0 0");
@@ -128,20 +120,4 @@ static void missing_library_means_no_gpu(void **state)
 	read_gpus(LIBRARY, "not started");
 	assert_int_equal(peaks.gpu_count, 0);
 	assert_int_equal(peaks.network_mb_s, UINT64_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(speeds_of_a_gpu_are_added_up),
-		cmocka_unit_test(links_that_are_down_carry_nothing),
-		cmocka_unit_test(gpus_without_links_have_no_peak),
-		cmocka_unit_test(gpu_that_no_link_reaches_is_told_apart),
-		cmocka_unit_test(ranks_find_their_gpu_by_any_form_of_its_id),
-		cmocka_unit_test(clocks_and_their_reasons_are_told_by_gpu),
-		cmocka_unit_test(uuids_are_told_as_the_library_has_them),
-		cmocka_unit_test(missing_library_means_no_gpu),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,25 +45,23 @@ static uint64_t true_error(const struct ncs_gpu_readings *readings,
 	return (uint64_t)llabs((int64_t)(found_ns - host_ns));
 }
 
-static void time_is_unknown_without_a_reading(void **state)
+TEST(time_is_unknown_without_a_reading)
 {
 	struct ncs_gpu_readings readings = { 0 };
 	struct ncs_gpu_clock_view unknown = { 0 };
 	uint64_t host_ns, error_ns;
 
-	(void)state;
 	assert_int_equal(ncs_gpu_readings_add(&readings, &unknown), 0);
 	assert_false(ncs_gpu_readings_find(&readings, 5, &host_ns, &error_ns));
 	ncs_gpu_readings_release(&readings);
 }
 
 /* A single offset would be off by 20 us after each second. */
-static void times_between_readings_are_interpolated(void **state)
+TEST(times_between_readings_are_interpolated)
 {
 	struct ncs_gpu_readings readings = { 0 };
 	uint64_t error_ns;
 
-	(void)state;
 	for (uint64_t i = 0; i <= 60; i += 10)
 		add(&readings, START_NS + i * S, i % 20 ? 1500 : -1500);
 	for (uint64_t i = 0; i < 60; i++) {
@@ -75,12 +73,11 @@ static void times_between_readings_are_interpolated(void **state)
 	ncs_gpu_readings_release(&readings);
 }
 
-static void times_beyond_readings_have_larger_errors(void **state)
+TEST(times_beyond_readings_have_larger_errors)
 {
 	struct ncs_gpu_readings readings = { 0 };
 	uint64_t near_ns, far_ns;
 
-	(void)state;
 	add(&readings, START_NS + 100 * S, 1000);
 	assert_true(true_error(&readings, START_NS + 90 * S, &far_ns) <=
 		    far_ns);
@@ -94,12 +91,11 @@ static void times_beyond_readings_have_larger_errors(void **state)
 	ncs_gpu_readings_release(&readings);
 }
 
-static void earlier_readings_are_dropped_if_the_clock_jumps(void **state)
+TEST(earlier_readings_are_dropped_if_the_clock_jumps)
 {
 	struct ncs_gpu_readings readings = { 0 };
 	uint64_t error_ns;
 
-	(void)state;
 	add(&readings, START_NS, 0);
 	add(&readings, START_NS + 10 * S, (int64_t)(3600 * S));
 	assert_int_equal(readings.count, 1);
@@ -110,12 +106,11 @@ static void earlier_readings_are_dropped_if_the_clock_jumps(void **state)
 	ncs_gpu_readings_release(&readings);
 }
 
-static void number_of_readings_is_bounded(void **state)
+TEST(number_of_readings_is_bounded)
 {
 	struct ncs_gpu_readings readings = { 0 };
 	uint64_t error_ns;
 
-	(void)state;
 	for (uint64_t i = 0; i < 3 * NCS_GPU_READINGS_MAX; i++)
 		add(&readings, START_NS + i * S, 0);
 	assert_true(readings.count <= NCS_GPU_READINGS_MAX);
@@ -125,12 +120,11 @@ static void number_of_readings_is_bounded(void **state)
 }
 
 /* Random readings must not crash the conversion. */
-static void hostile_readings_do_no_harm(void **state)
+TEST(hostile_readings_do_no_harm)
 {
 	struct ncs_gpu_readings readings = { 0 };
 	uint64_t random = 1, host_ns, error_ns;
 
-	(void)state;
 	for (unsigned i = 0; i < 10000; i++) {
 		struct ncs_gpu_clock_view clock = { .known = true };
 
@@ -142,19 +136,4 @@ static void hostile_readings_do_no_harm(void **state)
 		ncs_gpu_readings_find(&readings, random, &host_ns, &error_ns);
 	}
 	ncs_gpu_readings_release(&readings);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(time_is_unknown_without_a_reading),
-		cmocka_unit_test(times_between_readings_are_interpolated),
-		cmocka_unit_test(times_beyond_readings_have_larger_errors),
-		cmocka_unit_test(
-			earlier_readings_are_dropped_if_the_clock_jumps),
-		cmocka_unit_test(number_of_readings_is_bounded),
-		cmocka_unit_test(hostile_readings_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,9 @@ static void add_all_reduce(struct ncs_join *join, int rank, uint64_t number)
 	add(join, &part);
 }
 
-static void ranks_may_be_added_one_after_the_other(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(ranks_may_be_added_one_after_the_other)
 {
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
@@ -85,7 +87,7 @@ static void ranks_may_be_added_one_after_the_other(void **state)
 	assert_int_equal(ncs_join_count(join)->incomplete, 0);
 }
 
-static void operation_waits_until_no_earlier_one_can_come(void **state)
+TEST(operation_waits_until_no_earlier_one_can_come)
 {
 	struct ncs_join *join = *state;
 
@@ -103,7 +105,7 @@ static void operation_waits_until_no_earlier_one_can_come(void **state)
 	assert_int_equal(ncs_join_next(join)->number, 1);
 }
 
-static void incomplete_operation_is_given_up_after_later_ones(void **state)
+TEST(incomplete_operation_is_given_up_after_later_ones)
 {
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
@@ -122,7 +124,7 @@ static void incomplete_operation_is_given_up_after_later_ones(void **state)
 }
 
 /* The process of one rank was killed, so it reports no more parts. */
-static void silent_rank_delays_operations_for_ten_seconds(void **state)
+TEST(silent_rank_delays_operations_for_ten_seconds)
 {
 	struct ncs_join *join = *state;
 
@@ -136,12 +138,11 @@ static void silent_rank_delays_operations_for_ten_seconds(void **state)
 		assert_int_equal(ncs_join_next(join)->number, number);
 }
 
-static void memory_is_bounded(void **state)
+TEST(memory_is_bounded)
 {
 	struct ncs_join *join = ncs_join_new(1000);
 	size_t count = 0;
 
-	(void)state;
 	for (int rank = 0; rank < RANKS; rank++)
 		assert_int_equal(ncs_join_expect(join, 7, rank), 0);
 	for (uint64_t number = 0; number < 2000; number++) {
@@ -154,7 +155,7 @@ static void memory_is_bounded(void **state)
 	ncs_join_free(join);
 }
 
-static void replays_of_a_graph_are_distinguished(void **state)
+TEST(replays_of_a_graph_are_distinguished)
 {
 	struct ncs_join *join = *state;
 	struct ncs_part part;
@@ -186,7 +187,7 @@ static struct ncs_part transfer(int rank, bool send, int peer,
 	return part;
 }
 
-static void sends_are_joined_with_their_receives(void **state)
+TEST(sends_are_joined_with_their_receives)
 {
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
@@ -220,7 +221,7 @@ static void sends_are_joined_with_their_receives(void **state)
 	}
 }
 
-static void missing_send_does_not_shift_later_transfers(void **state)
+TEST(missing_send_does_not_shift_later_transfers)
 {
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
@@ -260,7 +261,7 @@ static void add_numbered(struct ncs_join *join, bool send, uint64_t number,
 }
 
 /* Records of both ends are lost, and the reader of one came later. */
-static void transfers_are_joined_by_their_numbers(void **state)
+TEST(transfers_are_joined_by_their_numbers)
 {
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
@@ -286,12 +287,11 @@ static void transfers_are_joined_by_their_numbers(void **state)
 	assert_int_equal(ncs_join_count(join)->distrusted, 0);
 }
 
-static void lost_transfer_holds_up_later_ones_for_a_while_only(void **state)
+TEST(lost_transfer_holds_up_later_ones_for_a_while_only)
 {
 	struct ncs_join *join = ncs_join_new_unordered(0);
 	unsigned complete = 0;
 
-	(void)state;
 	assert_int_equal(ncs_join_expect(join, 7, 2), 0);
 	assert_int_equal(ncs_join_expect(join, 7, 5), 0);
 	for (uint64_t i = 0; i < 40; i++) {
@@ -309,7 +309,7 @@ static void lost_transfer_holds_up_later_ones_for_a_while_only(void **state)
 }
 
 /* Each end counted differently. The first pair that cannot be one tells. */
-static void numbers_that_contradict_their_pairs_are_not_used(void **state)
+TEST(numbers_that_contradict_their_pairs_are_not_used)
 {
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
@@ -332,7 +332,7 @@ static void numbers_that_contradict_their_pairs_are_not_used(void **state)
 	assert_int_equal(ncs_join_count(join)->distrusted, 2);
 }
 
-static void receive_before_its_send_is_no_pair(void **state)
+TEST(receive_before_its_send_is_no_pair)
 {
 	struct ncs_join *join = *state;
 
@@ -347,7 +347,7 @@ static void receive_before_its_send_is_no_pair(void **state)
 	assert_true(ncs_join_count(join)->distrusted > 0);
 }
 
-static void transfer_without_a_number_is_no_pair_of_one_with_it(void **state)
+TEST(transfer_without_a_number_is_no_pair_of_one_with_it)
 {
 	struct ncs_join *join = *state;
 	struct ncs_part part = transfer(5, false, 2, 1, 100, SECOND);
@@ -363,7 +363,7 @@ static void transfer_without_a_number_is_no_pair_of_one_with_it(void **state)
 
 /* It was buffered: on the stream of the sender it was over before the receiver
  * was there. */
-static void sender_that_ended_before_the_receiver_came_did_not_wait(void **state)
+TEST(sender_that_ended_before_the_receiver_came_did_not_wait)
 {
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
@@ -383,7 +383,7 @@ static void sender_that_ended_before_the_receiver_came_did_not_wait(void **state
 	assert_int_equal(joined->end, NCS_MOMENT_STREAM_END);
 }
 
-static void arrival_is_the_latest_stage_known_of_all_parts(void **state)
+TEST(arrival_is_the_latest_stage_known_of_all_parts)
 {
 	struct ncs_join *join = *state;
 	struct ncs_part part;
@@ -398,7 +398,7 @@ static void arrival_is_the_latest_stage_known_of_all_parts(void **state)
 	assert_int_equal(ncs_join_next(join)->arrival, NCS_MOMENT_PROXY);
 }
 
-static void part_times_are_those_of_the_parts(void **state)
+TEST(part_times_are_those_of_the_parts)
 {
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
@@ -441,7 +441,7 @@ static void part_times_are_those_of_the_parts(void **state)
 }
 
 /* A proxy thread may send long after a kernel has handed out its last data. */
-static void part_may_have_ended_once_its_last_data_was_there(void **state)
+TEST(part_may_have_ended_once_its_last_data_was_there)
 {
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
@@ -487,7 +487,7 @@ with_ends(struct ncs_join *join, uint64_t last_ns, uint64_t kernel_end_ns,
 	return ncs_join_next(join);
 }
 
-static void end_is_the_streams_then_the_kernels_then_the_last(void **state)
+TEST(end_is_the_streams_then_the_kernels_then_the_last)
 {
 	const struct ncs_joined *joined;
 
@@ -508,7 +508,7 @@ static void end_is_the_streams_then_the_kernels_then_the_last(void **state)
 
 /* With TREE, the kernel's channels stop one by one, long before the rank that
  * comes last has begun. */
-static void end_before_the_last_arrival_is_no_end(void **state)
+TEST(end_before_the_last_arrival_is_no_end)
 {
 	const struct ncs_joined *joined = with_ends(
 		*state, SECOND + 42 * MS, SECOND + 2 * MS, 0, SECOND + 45 * MS);
@@ -525,7 +525,7 @@ static void end_before_the_last_arrival_is_no_end(void **state)
 
 /* The launch of the operation has its times on the stream, which its other
  * operations share. */
-static void moving_part_on_the_stream_begins_before_data_that_is_late(void **state)
+TEST(moving_part_on_the_stream_begins_before_data_that_is_late)
 {
 	const struct ncs_joined *joined;
 	struct ncs_moving_part moving;
@@ -551,7 +551,7 @@ static void moving_part_on_the_stream_begins_before_data_that_is_late(void **sta
 }
 
 /* All ranks have begun by then, and data comes to the first rank after that. */
-static void end_before_data_came_is_no_end(void **state)
+TEST(end_before_data_came_is_no_end)
 {
 	const struct ncs_joined *joined;
 
@@ -575,7 +575,7 @@ static void end_before_data_came_is_no_end(void **state)
 	}
 }
 
-static void end_that_no_source_knows_is_not_trusted(void **state)
+TEST(end_that_no_source_knows_is_not_trusted)
 {
 	const struct ncs_joined *joined =
 		with_ends(*state, SECOND + 42 * MS, SECOND + 2 * MS,
@@ -588,7 +588,7 @@ static void end_that_no_source_knows_is_not_trusted(void **state)
 	assert_int_equal(joined->first_end_ns, SECOND + 42 * MS);
 }
 
-static void end_within_the_error_of_the_clocks_is_trusted(void **state)
+TEST(end_within_the_error_of_the_clocks_is_trusted)
 {
 	struct ncs_join *join = *state;
 	const struct ncs_joined *joined;
@@ -612,7 +612,7 @@ static void end_within_the_error_of_the_clocks_is_trusted(void **state)
 	assert_int_equal(joined->part_times[0].end_ns, SECOND + 7000);
 }
 
-static void hostile_parts_do_no_harm(void **state)
+TEST(hostile_parts_do_no_harm)
 {
 	struct ncs_join *join = *state;
 	struct ncs_part part = part_of(0, NCS_FUNCTION_ALL_REDUCE, 0, SECOND);
@@ -631,37 +631,4 @@ static void hostile_parts_do_no_harm(void **state)
 	assert_int_equal(ncs_join_count(join)->unidentified, 4);
 	ncs_join_advance(join, UINT64_MAX);
 	assert_null(ncs_join_next(join));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(ranks_may_be_added_one_after_the_other),
-		TEST(operation_waits_until_no_earlier_one_can_come),
-		TEST(incomplete_operation_is_given_up_after_later_ones),
-		TEST(silent_rank_delays_operations_for_ten_seconds),
-		TEST(memory_is_bounded),
-		TEST(replays_of_a_graph_are_distinguished),
-		TEST(sends_are_joined_with_their_receives),
-		TEST(missing_send_does_not_shift_later_transfers),
-		TEST(transfers_are_joined_by_their_numbers),
-		TEST(lost_transfer_holds_up_later_ones_for_a_while_only),
-		TEST(numbers_that_contradict_their_pairs_are_not_used),
-		TEST(receive_before_its_send_is_no_pair),
-		TEST(transfer_without_a_number_is_no_pair_of_one_with_it),
-		TEST(sender_that_ended_before_the_receiver_came_did_not_wait),
-		TEST(arrival_is_the_latest_stage_known_of_all_parts),
-		TEST(part_times_are_those_of_the_parts),
-		TEST(part_may_have_ended_once_its_last_data_was_there),
-		TEST(end_is_the_streams_then_the_kernels_then_the_last),
-		TEST(end_before_the_last_arrival_is_no_end),
-		TEST(moving_part_on_the_stream_begins_before_data_that_is_late),
-		TEST(end_before_data_came_is_no_end),
-		TEST(end_that_no_source_knows_is_not_trusted),
-		TEST(end_within_the_error_of_the_clocks_is_trusted),
-		TEST(hostile_parts_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

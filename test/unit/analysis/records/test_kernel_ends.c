@@ -302,32 +302,17 @@ static void check_shape(enum shape shape)
 			check_job(&(struct kernel_job){ shape, comms, late });
 }
 
-static void kernels_of_a_ring_end_when_their_channels_stop(void **state)
+TEST(kernels_of_a_ring_end_when_their_channels_stop)
 {
-	(void)state;
 	check_shape(SHAPE_RING);
 }
 
-static void channels_of_a_tree_stop_before_their_kernels_end(void **state)
+TEST(channels_of_a_tree_stop_before_their_kernels_end)
 {
-	(void)state;
 	check_shape(SHAPE_TREE);
 }
 
-static void kernels_on_nvlink_end_when_their_channels_stop(void **state)
+TEST(kernels_on_nvlink_end_when_their_channels_stop)
 {
-	(void)state;
 	check_shape(SHAPE_NVLINK);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernels_of_a_ring_end_when_their_channels_stop),
-		cmocka_unit_test(
-			channels_of_a_tree_stop_before_their_kernels_end),
-		cmocka_unit_test(kernels_on_nvlink_end_when_their_channels_stop),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

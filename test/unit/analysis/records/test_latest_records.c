@@ -68,7 +68,9 @@ static const struct ncs_latest_ring *take(struct job *job)
 	return &job->latest->rings[NCS_LATEST_CALLS];
 }
 
-static void record_of_first_thread_is_kept_if_it_ended_last(void **state)
+UNIT_FIXTURE(set_up, tear_down)
+
+TEST(record_of_first_thread_is_kept_if_it_ended_last)
 {
 	struct job *job = *state;
 	const struct ncs_latest_ring *ring;
@@ -81,7 +83,7 @@ static void record_of_first_thread_is_kept_if_it_ended_last(void **state)
 	assert_int_equal(ncs_latest_at(ring, 0)->number, ROOM + 1);
 }
 
-static void kept_records_are_in_the_order_of_their_ends(void **state)
+TEST(kept_records_are_in_the_order_of_their_ends)
 {
 	struct job *job = *state;
 	const struct ncs_latest_ring *ring;
@@ -94,7 +96,7 @@ static void kept_records_are_in_the_order_of_their_ends(void **state)
 			    ncs_latest_at(ring, i - 1)->start);
 }
 
-static void all_later_records_are_there(void **state)
+TEST(all_later_records_are_there)
 {
 	struct job *job = *state;
 	uint64_t from_ns;
@@ -106,7 +108,7 @@ static void all_later_records_are_there(void **state)
 	assert_int_equal(from_ns, 148);
 }
 
-static void later_refresh_drops_the_oldest(void **state)
+TEST(later_refresh_drops_the_oldest)
 {
 	struct job *job = *state;
 	const struct ncs_latest_ring *ring;
@@ -119,22 +121,4 @@ static void later_refresh_drops_the_oldest(void **state)
 	assert_int_equal(ncs_latest_at(ring, 0)->number, 1);
 	assert_int_equal(ncs_latest_at(ring, ROOM - 1)->number, 99);
 	assert_int_equal(ring->complete_from_ns, 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			record_of_first_thread_is_kept_if_it_ended_last, set_up,
-			tear_down),
-		cmocka_unit_test_setup_teardown(
-			kept_records_are_in_the_order_of_their_ends, set_up,
-			tear_down),
-		cmocka_unit_test_setup_teardown(all_later_records_are_there,
-						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(later_refresh_drops_the_oldest,
-						set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

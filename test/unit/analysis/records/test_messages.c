@@ -177,8 +177,10 @@ static uint64_t unmatched(const struct messages_fixture *fixture, unsigned why)
 	return ncs_messages_count(fixture->messages)->unmatched[why];
 }
 
+UNIT_FIXTURE(setup, teardown)
+
 /* Each rank counts its operations by itself. */
-static void both_ends_of_a_step_are_found(void **state)
+TEST(both_ends_of_a_step_are_found)
 {
 	struct messages_fixture *fixture = *state;
 	const struct ncs_message *message = &fixture->found[0];
@@ -209,7 +211,7 @@ static void both_ends_of_a_step_are_found(void **state)
 }
 
 /* A lane may be drained after the one that reports the operation's end. */
-static void steps_may_come_after_their_operation(void **state)
+TEST(steps_may_come_after_their_operation)
 {
 	struct messages_fixture *fixture = *state;
 
@@ -222,7 +224,7 @@ static void steps_may_come_after_their_operation(void **state)
 	assert_int_equal(fixture->count, 1);
 }
 
-static void steps_of_different_messages_are_not_matched(void **state)
+TEST(steps_of_different_messages_are_not_matched)
 {
 	struct messages_fixture *fixture = *state;
 
@@ -240,7 +242,7 @@ static void steps_of_different_messages_are_not_matched(void **state)
 }
 
 /* Replays of a graph report one number again and again. */
-static void replays_are_distinguished(void **state)
+TEST(replays_are_distinguished)
 {
 	struct messages_fixture *fixture = *state;
 
@@ -261,7 +263,7 @@ static void replays_are_distinguished(void **state)
 }
 
 /* An operation is reported again if it was not over at first. */
-static void operation_reported_again_is_no_replay(void **state)
+TEST(operation_reported_again_is_no_replay)
 {
 	struct messages_fixture *fixture = *state;
 
@@ -275,7 +277,7 @@ static void operation_reported_again_is_no_replay(void **state)
 	assert_int_equal(fixture->count, 1);
 }
 
-static void sends_are_matched_by_their_place(void **state)
+TEST(sends_are_matched_by_their_place)
 {
 	struct messages_fixture *fixture = *state;
 
@@ -298,7 +300,7 @@ static void sends_are_matched_by_their_place(void **state)
 }
 
 /* If the first sends are missing, the place of later ones is not known. */
-static void sends_are_not_matched_if_earlier_ones_are_missing(void **state)
+TEST(sends_are_not_matched_if_earlier_ones_are_missing)
 {
 	struct messages_fixture *fixture = *state;
 	struct ncs_record late = transfer(NCS_FUNCTION_SEND, 5, 1);
@@ -318,7 +320,7 @@ static void sends_are_not_matched_if_earlier_ones_are_missing(void **state)
 }
 
 /* A number on the connection tells the place, whatever is missing. */
-static void numbered_sends_are_matched_if_earlier_ones_are_missing(void **state)
+TEST(numbered_sends_are_matched_if_earlier_ones_are_missing)
 {
 	struct messages_fixture *fixture = *state;
 	struct ncs_record late = transfer(NCS_FUNCTION_SEND, 5, 1);
@@ -352,7 +354,7 @@ static void numbered_sends_are_matched_if_earlier_ones_are_missing(void **state)
 }
 
 /* An end that has no number may count otherwise. */
-static void number_is_not_matched_with_a_place(void **state)
+TEST(number_is_not_matched_with_a_place)
 {
 	struct messages_fixture *fixture = *state;
 	struct ncs_record send = transfer(NCS_FUNCTION_SEND, 1, 1);
@@ -368,7 +370,7 @@ static void number_is_not_matched_with_a_place(void **state)
 	assert_int_equal(fixture->count, 0);
 }
 
-static void steps_do_not_wait_for_unannounced_ranks(void **state)
+TEST(steps_do_not_wait_for_unannounced_ranks)
 {
 	struct messages_fixture *fixture = *state;
 
@@ -379,7 +381,7 @@ static void steps_do_not_wait_for_unannounced_ranks(void **state)
 }
 
 /* The oldest steps without another end are given up to make room. */
-static void number_of_waiting_steps_is_bounded(void **state)
+TEST_WITH(number_of_waiting_steps_is_bounded, setup_small, teardown)
 {
 	struct messages_fixture *fixture = *state;
 
@@ -402,7 +404,7 @@ static void number_of_waiting_steps_is_bounded(void **state)
 }
 
 /* Random records must not crash the matcher, and each step is counted once. */
-static void hostile_records_do_no_harm(void **state)
+TEST(hostile_records_do_no_harm)
 {
 	struct messages_fixture *fixture = *state;
 	const struct ncs_messages_count *count =
@@ -433,27 +435,4 @@ static void hostile_records_do_no_harm(void **state)
 		sum += count->unmatched[i];
 	assert_int_equal(sum + 2 * count->messages, count->steps);
 	assert_true(count->messages > 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define SMALL(name) cmocka_unit_test_setup_teardown(name, setup_small, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(both_ends_of_a_step_are_found),
-		TEST(steps_may_come_after_their_operation),
-		TEST(steps_of_different_messages_are_not_matched),
-		TEST(replays_are_distinguished),
-		TEST(operation_reported_again_is_no_replay),
-		TEST(sends_are_matched_by_their_place),
-		TEST(sends_are_not_matched_if_earlier_ones_are_missing),
-		TEST(numbered_sends_are_matched_if_earlier_ones_are_missing),
-		TEST(number_is_not_matched_with_a_place),
-		TEST(steps_do_not_wait_for_unannounced_ranks),
-		SMALL(number_of_waiting_steps_is_bounded),
-		TEST(hostile_records_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

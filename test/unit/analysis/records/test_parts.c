@@ -128,7 +128,9 @@ static const struct ncs_part *the_only(struct parts_fixture *fixture)
 	return part;
 }
 
-static void part_has_all_that_records_report(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(part_has_all_that_records_report)
 {
 	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
@@ -226,7 +228,7 @@ static void learn_reach(struct parts_fixture *fixture, uint64_t taken_ns)
 	assert_int_equal(ncs_parts_learn(fixture->parts, &snapshot), 0);
 }
 
-static void records_from_before_a_short_look_count_as_lost(void **state)
+TEST(records_from_before_a_short_look_count_as_lost)
 {
 	struct parts_fixture *fixture = *state;
 	const struct ncs_parts_count *count = ncs_parts_count(fixture->parts);
@@ -244,8 +246,7 @@ static void records_from_before_a_short_look_count_as_lost(void **state)
 	assert_int_equal(count->from_ns, 0);
 }
 
-static void
-records_from_before_a_look_that_reaches_back_do_not_count(void **state)
+TEST(records_from_before_a_look_that_reaches_back_do_not_count)
 {
 	struct parts_fixture *fixture = *state;
 
@@ -255,7 +256,7 @@ records_from_before_a_look_that_reaches_back_do_not_count(void **state)
 }
 
 /* Two threads end operations in turn, and the lane of one comes first. */
-static void parts_of_two_lanes_come_in_the_order_of_their_ends(void **state)
+TEST(parts_of_two_lanes_come_in_the_order_of_their_ends)
 {
 	struct parts_fixture *fixture = *state;
 
@@ -270,8 +271,7 @@ static void parts_of_two_lanes_come_in_the_order_of_their_ends(void **state)
 	assert_null(ncs_parts_next(fixture->parts));
 }
 
-static void
-operations_from_before_their_childrens_records_lack_children(void **state)
+TEST(operations_from_before_their_childrens_records_lack_children)
 {
 	struct parts_fixture *fixture = *state;
 	const struct ncs_part *part;
@@ -302,7 +302,7 @@ static const struct ncs_part *with_steps(struct parts_fixture *fixture,
 	return part;
 }
 
-static void kernels_end_before_data_came_is_early(void **state)
+TEST(kernels_end_before_data_came_is_early)
 {
 	const struct ncs_part *part;
 
@@ -312,7 +312,7 @@ static void kernels_end_before_data_came_is_early(void **state)
 	assert_true(part->flags & NCS_PART_KERNEL_END_EARLY);
 }
 
-static void kernels_end_before_data_was_sent_is_not_early(void **state)
+TEST(kernels_end_before_data_was_sent_is_not_early)
 {
 	const struct ncs_part *part = with_steps(*state, true, 0);
 
@@ -329,7 +329,7 @@ static void assert_time(const struct ncs_clock *clock, uint64_t found_ns,
 }
 
 /* A host's clock is found again and again, while its operations go on. */
-static void parts_follow_a_clock_that_is_moved(void **state)
+TEST(parts_follow_a_clock_that_is_moved)
 {
 	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
@@ -383,7 +383,7 @@ static void parts_follow_a_clock_that_is_moved(void **state)
 	assert_int_equal(part->wait_ns[NCS_CHANNEL_SEND_GPU_WAIT], 10 * US);
 }
 
-static void times_from_the_stream_stand_beside_the_proxys(void **state)
+TEST(times_from_the_stream_stand_beside_the_proxys)
 {
 	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
@@ -410,7 +410,7 @@ static void times_from_the_stream_stand_beside_the_proxys(void **state)
 	assert_int_equal(ncs_part_error_ns(part, NCS_MOMENT_PROXY), 0);
 }
 
-static void times_from_the_proxy_are_not_taken_for_the_streams(void **state)
+TEST(times_from_the_proxy_are_not_taken_for_the_streams)
 {
 	struct parts_fixture *fixture = *state;
 	const struct ncs_part *part;
@@ -423,7 +423,7 @@ static void times_from_the_proxy_are_not_taken_for_the_streams(void **state)
 	assert_int_equal(part->at_ns[NCS_MOMENT_PROXY], 5 * SECOND + 30 * US);
 }
 
-static void records_of_another_lane_may_come_later(void **state)
+TEST(records_of_another_lane_may_come_later)
 {
 	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
@@ -441,7 +441,7 @@ static void records_of_another_lane_may_come_later(void **state)
 }
 
 /* The whole ring of one lane is taken, then the ring of the other lane. */
-static void lanes_may_be_taken_one_after_the_other(void **state)
+TEST(lanes_may_be_taken_one_after_the_other)
 {
 	struct parts_fixture *fixture = *state;
 	const struct ncs_part *part;
@@ -464,7 +464,7 @@ static void lanes_may_be_taken_one_after_the_other(void **state)
 	assert_int_equal(count, 1000);
 }
 
-static void lost_records_leave_times_unknown(void **state)
+TEST(lost_records_leave_times_unknown)
 {
 	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
@@ -483,7 +483,7 @@ static void lost_records_leave_times_unknown(void **state)
 }
 
 /* Only the children since then have records: its first data is not known. */
-static void operation_that_turned_out_to_be_slow_lacks_children(void **state)
+TEST(operation_that_turned_out_to_be_slow_lacks_children)
 {
 	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
@@ -519,7 +519,7 @@ static void put_both_ways(struct parts_fixture *fixture, uint64_t begin_ns)
 	put_operation(fixture, 1, 0, begin_ns);
 }
 
-static void data_time_is_a_rank_s_own_unless_data_came_before(void **state)
+TEST(data_time_is_a_rank_s_own_unless_data_came_before)
 {
 	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
@@ -534,7 +534,7 @@ static void data_time_is_a_rank_s_own_unless_data_came_before(void **state)
 			 begin_ns + 400 * US);
 }
 
-static void data_time_lacks_the_wait_for_data_that_came_before(void **state)
+TEST(data_time_lacks_the_wait_for_data_that_came_before)
 {
 	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
@@ -556,7 +556,7 @@ static void data_time_lacks_the_wait_for_data_that_came_before(void **state)
 
 /* put_step() says after 40 us that the network has the data of a send, and after
  * 10 us that data came. */
-static void links_tell_when_data_went_and_came(void **state)
+TEST(links_tell_when_data_went_and_came)
 {
 	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
@@ -597,7 +597,7 @@ static void links_tell_when_data_went_and_came(void **state)
 	assert_true(ncs_link_message_ns(send, &far) == 0);
 }
 
-static void last_data_is_the_latest_of_all_channels(void **state)
+TEST(last_data_is_the_latest_of_all_channels)
 {
 	struct parts_fixture *fixture = *state;
 	const uint64_t begin_ns = 5 * SECOND;
@@ -612,7 +612,7 @@ static void last_data_is_the_latest_of_all_channels(void **state)
 			 begin_ns + 140 * US + 10 * US);
 }
 
-static void algorithm_is_known_if_a_size_has_only_one(void **state)
+TEST(algorithm_is_known_if_a_size_has_only_one)
 {
 	struct parts_fixture *fixture = *state;
 	struct ncs_class_view classes[] = {
@@ -645,7 +645,7 @@ static void algorithm_is_known_if_a_size_has_only_one(void **state)
 
 /* Memory is bounded whatever the numbers are, and operations that end are given
  * out. */
-static void operations_that_never_end_make_room(void **state)
+TEST(operations_that_never_end_make_room)
 {
 	struct parts_fixture *fixture = *state;
 	size_t count = 0;
@@ -704,7 +704,7 @@ static size_t bytes_in_use(void)
 }
 
 /* A viewer that reads a busy ring twice a second for half an hour. */
-static void operations_whose_records_were_lost_take_no_memory(void **state)
+TEST(operations_whose_records_were_lost_take_no_memory)
 {
 	struct parts_fixture *fixture = *state;
 	size_t parts = take_rings(fixture, 0, 100), bytes = bytes_in_use();
@@ -715,7 +715,7 @@ static void operations_whose_records_were_lost_take_no_memory(void **state)
 	assert_true(ncs_parts_count(fixture->parts)->dropped >= 3598);
 }
 
-static void operation_in_progress_is_kept_while_others_are_lost(void **state)
+TEST(operation_in_progress_is_kept_while_others_are_lost)
 {
 	struct parts_fixture *fixture = *state;
 	const struct ncs_part *part;
@@ -734,35 +734,4 @@ static void operation_in_progress_is_kept_while_others_are_lost(void **state)
 		;
 	assert_non_null(part);
 	assert_int_equal(part->channels, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(part_has_all_that_records_report),
-		TEST(kernels_end_before_data_came_is_early),
-		TEST(kernels_end_before_data_was_sent_is_not_early),
-		TEST(parts_follow_a_clock_that_is_moved),
-		TEST(records_from_before_a_short_look_count_as_lost),
-		TEST(records_from_before_a_look_that_reaches_back_do_not_count),
-		TEST(parts_of_two_lanes_come_in_the_order_of_their_ends),
-		TEST(operations_from_before_their_childrens_records_lack_children),
-		TEST(times_from_the_stream_stand_beside_the_proxys),
-		TEST(times_from_the_proxy_are_not_taken_for_the_streams),
-		TEST(records_of_another_lane_may_come_later),
-		TEST(lanes_may_be_taken_one_after_the_other),
-		TEST(lost_records_leave_times_unknown),
-		TEST(operation_that_turned_out_to_be_slow_lacks_children),
-		TEST(data_time_is_a_rank_s_own_unless_data_came_before),
-		TEST(data_time_lacks_the_wait_for_data_that_came_before),
-		TEST(links_tell_when_data_went_and_came),
-		TEST(last_data_is_the_latest_of_all_channels),
-		TEST(algorithm_is_known_if_a_size_has_only_one),
-		TEST(operations_that_never_end_make_room),
-		TEST(operations_whose_records_were_lost_take_no_memory),
-		TEST(operation_in_progress_is_kept_while_others_are_lost),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

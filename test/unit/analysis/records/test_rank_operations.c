@@ -125,7 +125,9 @@ static void flush(struct operations_fixture *fixture)
 		ncs_rank_operations_flush(fixture->operations, &visitor), 0);
 }
 
-static void children_wait_for_their_operation(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(children_wait_for_their_operation)
 {
 	struct operations_fixture *fixture = *state;
 
@@ -156,7 +158,7 @@ static void children_wait_for_their_operation(void **state)
 
 /* Replays of a graph report its numbers again; an operation that is reported
  * again is none. */
-static void repeats_of_a_number_are_counted(void **state)
+TEST(repeats_of_a_number_are_counted)
 {
 	struct operations_fixture *fixture = *state;
 	uint32_t operation = 0;
@@ -180,7 +182,7 @@ static void repeats_of_a_number_are_counted(void **state)
 
 /* Transfers have the places in which they began, not those in which they
  * ended. */
-static void transfers_have_their_places(void **state)
+TEST(transfers_have_their_places)
 {
 	struct operations_fixture *fixture = *state;
 	struct ncs_record other = step(NCS_FUNCTION_SEND, 3, 0);
@@ -204,7 +206,7 @@ static void transfers_have_their_places(void **state)
 }
 
 /* Sampling leaves out the children of some transfers. */
-static void places_are_unknown_once_some_are_left_out(void **state)
+TEST(places_are_unknown_once_some_are_left_out)
 {
 	struct operations_fixture *fixture = *state;
 	struct ncs_record left_out = own(NCS_EVENT_P2P, NCS_FUNCTION_SEND, 1,
@@ -220,7 +222,7 @@ static void places_are_unknown_once_some_are_left_out(void **state)
 	assert_false(ncs_rank_operations_are_whole(fixture->operations));
 }
 
-static void first_records_of_a_lane_make_it_whole(void **state)
+TEST(first_records_of_a_lane_make_it_whole)
 {
 	struct operations_fixture *fixture = *state;
 	struct ncs_record record = { .position = 0 };
@@ -235,7 +237,7 @@ static void first_records_of_a_lane_make_it_whole(void **state)
 
 /* If there are too many children, those of the oldest operation are handed out
  * without it. */
-static void number_of_waiting_children_is_bounded(void **state)
+TEST_WITH(number_of_waiting_children_is_bounded, setup_small, teardown)
 {
 	struct operations_fixture *fixture = *state;
 
@@ -251,29 +253,11 @@ static void number_of_waiting_children_is_bounded(void **state)
 	assert_int_equal(fixture->count, 104);
 }
 
-static void child_of_no_operation_does_not_wait(void **state)
+TEST(child_of_no_operation_does_not_wait)
 {
 	struct operations_fixture *fixture = *state;
 
 	take(fixture, step(NCS_FUNCTION_ALL_REDUCE, 0, 5));
 	assert_int_equal(fixture->count, 1);
 	assert_false(fixture->found[0].is_known);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define SMALL(name) cmocka_unit_test_setup_teardown(name, setup_small, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(children_wait_for_their_operation),
-		TEST(repeats_of_a_number_are_counted),
-		TEST(transfers_have_their_places),
-		TEST(places_are_unknown_once_some_are_left_out),
-		TEST(first_records_of_a_lane_make_it_whole),
-		SMALL(number_of_waiting_children_is_bounded),
-		TEST(child_of_no_operation_does_not_wait),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,9 @@ static void assert_error(double got, double standard, double student)
 		fail_msg("%.12g, not %.12g", got, wanted);
 }
 
-static void waits_make_up_a_step(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(waits_make_up_a_step)
 {
 	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
@@ -110,7 +112,7 @@ static void waits_make_up_a_step(void **state)
 	assert_null(ncs_steps_view(fixture->steps, false));
 }
 
-static void unsampled_steps_are_exact(void **state)
+TEST(unsampled_steps_are_exact)
 {
 	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
@@ -129,7 +131,7 @@ static void unsampled_steps_are_exact(void **state)
 }
 
 /* Other events, steps without a stop, and steps kept for being slow. */
-static void slow_and_unfinished_steps_are_not_counted(void **state)
+TEST(slow_and_unfinished_steps_are_not_counted)
 {
 	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
@@ -153,7 +155,7 @@ static void slow_and_unfinished_steps_are_not_counted(void **state)
 }
 
 /* An operation is one observation, in whatever order its records come. */
-static void errors_come_from_sums_over_operations(void **state)
+TEST(errors_come_from_sums_over_operations)
 {
 	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
@@ -179,7 +181,7 @@ static void errors_come_from_sums_over_operations(void **state)
 }
 
 /* There are far more operations than are kept apart at a time. */
-static void old_operations_make_room(void **state)
+TEST(old_operations_make_room)
 {
 	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view = NULL;
@@ -196,7 +198,7 @@ static void old_operations_make_room(void **state)
 	assert_near(view->times[0].mean.error, 0);
 }
 
-static void sampling_level_may_change(void **state)
+TEST(sampling_level_may_change)
 {
 	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
@@ -213,7 +215,7 @@ static void sampling_level_may_change(void **state)
 	assert_error(view->steps.error, sqrt(2 * 16 * 15), 12.706205);
 }
 
-static void overwritten_records_make_totals_unknown(void **state)
+TEST(overwritten_records_make_totals_unknown)
 {
 	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
@@ -238,7 +240,7 @@ static void overwritten_records_make_totals_unknown(void **state)
 }
 
 /* Estimates of random records are finite numbers. */
-static void hostile_records_do_no_harm(void **state)
+TEST(hostile_records_do_no_harm)
 {
 	struct steps_fixture *fixture = *state;
 	const struct ncs_steps_view *view;
@@ -272,14 +274,13 @@ static void hostile_records_do_no_harm(void **state)
 
 /* --- In the model --------------------------------------------------------- */
 
-static void model_adds_up_steps_since_its_first_update(void **state)
+TEST(model_adds_up_steps_since_its_first_update)
 {
 	static struct scripted scripted;
 	struct scripted_rank *rank;
 	const struct ncs_rank *seen;
 	char text[512] = "";
 
-	(void)state;
 	scripted_init(&scripted);
 	rank = scripted_add(&scripted, 3);
 	scripted_pass(&scripted, SECOND);
@@ -311,22 +312,4 @@ static void model_adds_up_steps_since_its_first_update(void **state)
 	ncs_append_steps(scripted_rank(&scripted, 3), true, text, sizeof(text));
 	assert_string_equal(text, "");
 	scripted_release(&scripted);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(waits_make_up_a_step),
-		TEST(unsampled_steps_are_exact),
-		TEST(slow_and_unfinished_steps_are_not_counted),
-		TEST(errors_come_from_sums_over_operations),
-		TEST(old_operations_make_room),
-		TEST(sampling_level_may_change),
-		TEST(overwritten_records_make_totals_unknown),
-		TEST(hostile_records_do_no_harm),
-		TEST(model_adds_up_steps_since_its_first_update),
-	};
-
-	return cmocka_run_group_tests_name("steps", tests, NULL, NULL);
 }

@@ -92,36 +92,35 @@ static size_t pass(struct ncs_source *source, struct ncs_sample *sample)
 	return count;
 }
 
-static void an_empty_directory_has_no_samples(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(an_empty_directory_has_no_samples)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_sample sample;
 
-	(void)state;
 	assert_int_equal(pass(source, &sample), 0);
 	source->close(source);
 }
 
-static void a_missing_directory_is_an_error(void **state)
+TEST(a_missing_directory_is_an_error)
 {
 	struct ncs_source *source = ncs_source_open_shm("/no/such", NULL);
 	struct ncs_sample sample;
 	char why[128] = "";
 
-	(void)state;
 	assert_int_equal(source->begin(source, 1, why, sizeof(why)), -ENOENT);
 	assert_non_null(strstr(why, "/no/such"));
 	assert_false(source->next(source, &sample));
 	source->close(source);
 }
 
-static void segments_come_and_go_between_passes(void **state)
+TEST(segments_come_and_go_between_passes)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_writer first = write_segment(self.pid, 1), second;
 	struct ncs_sample sample;
 
-	(void)state;
 	assert_int_equal(pass(source, &sample), 1);
 	assert_int_equal(sample.attach, NCS_ATTACHED);
 	assert_string_equal(sample.id, first.path);
@@ -136,13 +135,12 @@ static void segments_come_and_go_between_passes(void **state)
 	source->close(source);
 }
 
-static void each_pass_sees_what_was_written_since(void **state)
+TEST(each_pass_sees_what_was_written_since)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_writer writer = write_segment(self.pid, 1);
 	struct ncs_sample sample;
 
-	(void)state;
 	assert_int_equal(pass(source, &sample), 1);
 	writer.header->proxy.appended_operations = 9;
 	assert_int_equal(pass(source, &sample), 1);
@@ -167,7 +165,7 @@ static void write_records(struct ncs_ring_producer *producer, unsigned count)
 	}
 }
 
-static void each_pass_returns_the_new_records(void **state)
+TEST(each_pass_returns_the_new_records)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_writer writer = write_segment(self.pid, 1);
@@ -175,7 +173,6 @@ static void each_pass_returns_the_new_records(void **state)
 	struct ncs_ring_producer producers[2];
 	struct ncs_sample sample;
 
-	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct ncs_ring *ring =
 			(struct ncs_ring *)((char *)writer.header +
@@ -215,7 +212,7 @@ static bool wants_none(const void *context, const char *id)
 	return false;
 }
 
-static void unwanted_records_stay_in_the_ring(void **state)
+TEST(unwanted_records_stay_in_the_ring)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_writer writer = write_segment(self.pid, 1);
@@ -229,7 +226,6 @@ static void unwanted_records_stay_in_the_ring(void **state)
 	};
 	struct ncs_sample sample;
 
-	(void)state;
 	source->wants_records = wants_none;
 	write_records(&producer, 3);
 	assert_int_equal(pass(source, &sample), 1);
@@ -243,13 +239,12 @@ static void unwanted_records_stay_in_the_ring(void **state)
 	source->close(source);
 }
 
-static void a_replaced_segment_is_opened_again(void **state)
+TEST(a_replaced_segment_is_opened_again)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_writer writer = write_segment(self.pid, 1);
 	struct ncs_sample sample;
 
-	(void)state;
 	assert_int_equal(pass(source, &sample), 1);
 	ncs_writer_unlink(&writer);
 	writer = write_segment(self.pid, 1);
@@ -259,12 +254,11 @@ static void a_replaced_segment_is_opened_again(void **state)
 	source->close(source);
 }
 
-static void an_unreadable_file_is_reported_with_the_reason(void **state)
+TEST(an_unreadable_file_is_reported_with_the_reason)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_sample sample;
 
-	(void)state;
 	write_garbage("ncclstat.1.2.3", "no segment");
 	assert_int_equal(pass(source, &sample), 1);
 	assert_int_equal(sample.attach, NCS_ATTACH_CORRUPT);
@@ -273,13 +267,12 @@ static void an_unreadable_file_is_reported_with_the_reason(void **state)
 	source->close(source);
 }
 
-static void a_segment_is_attached_once_it_is_ready(void **state)
+TEST(a_segment_is_attached_once_it_is_ready)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_writer writer = write_segment(self.pid, 1);
 	struct ncs_sample sample;
 
-	(void)state;
 	writer.header->version = 0;
 	assert_int_equal(pass(source, &sample), 1);
 	assert_int_equal(sample.attach, NCS_ATTACH_NOT_READY);
@@ -289,13 +282,12 @@ static void a_segment_is_attached_once_it_is_ready(void **state)
 	source->close(source);
 }
 
-static void other_files_are_ignored(void **state)
+TEST(other_files_are_ignored)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_sample sample;
 	char path[256];
 
-	(void)state;
 	write_garbage("something.else", "x");
 	assert_int_equal(pass(source, &sample), 0);
 	source->close(source);
@@ -303,13 +295,12 @@ static void other_files_are_ignored(void **state)
 	unlink(path);
 }
 
-static void a_pid_selects_the_segments_of_one_process(void **state)
+TEST(a_pid_selects_the_segments_of_one_process)
 {
 	struct ncs_source *source = ncs_source_open_shm(
 		directory, &(struct ncs_choice){ .pid = 4711 });
 	struct ncs_sample sample;
 
-	(void)state;
 	write_segment(self.pid, 1);
 	write_segment(4711, 2);
 	write_garbage("ncclstat.5.2.3", "no segment");
@@ -323,14 +314,12 @@ static void a_pid_selects_the_segments_of_one_process(void **state)
 
 /* Only root can make files of another user, but root can read all files: the
  * pass runs as the user nobody. */
-static void
-other_users_segments_are_told_only_if_there_is_nothing_else(void **state)
+TEST(other_users_segments_are_told_only_if_there_is_nothing_else)
 {
 	struct ncs_source *source = ncs_source_open_shm(directory, NULL);
 	struct ncs_writer foreign, own;
 	struct ncs_sample sample;
 
-	(void)state;
 	if (geteuid() != 0) {
 		source->close(source);
 		skip();
@@ -350,25 +339,4 @@ other_users_segments_are_told_only_if_there_is_nothing_else(void **state)
 	assert_string_equal(sample.id, foreign.path);
 	assert_int_equal(seteuid(0), 0);
 	source->close(source);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(an_empty_directory_has_no_samples),
-		TEST(a_missing_directory_is_an_error),
-		TEST(segments_come_and_go_between_passes),
-		TEST(each_pass_sees_what_was_written_since),
-		TEST(each_pass_returns_the_new_records),
-		TEST(unwanted_records_stay_in_the_ring),
-		TEST(a_replaced_segment_is_opened_again),
-		TEST(an_unreadable_file_is_reported_with_the_reason),
-		TEST(a_segment_is_attached_once_it_is_ready),
-		TEST(other_files_are_ignored),
-		TEST(a_pid_selects_the_segments_of_one_process),
-		TEST(other_users_segments_are_told_only_if_there_is_nothing_else),
-	};
-
-	return cmocka_run_group_tests_name("source_shm", tests, NULL, NULL);
 }

@@ -76,9 +76,10 @@ static void assert_real(struct ncs_value value, enum ncs_value_kind kind,
 
 /* --- The table ---------------------------------------------------------- */
 
-static void columns_are_complete_and_wide_enough_for_their_titles(void **state)
+UNIT_FIXTURE(scripted_setup, scripted_teardown)
+
+TEST(columns_are_complete_and_wide_enough_for_their_titles)
 {
-	(void)state;
 	assert_int_equal(ncs_column_count, NCS_COLUMN_COUNT);
 	for (size_t i = 0; i < ncs_column_count; i++) {
 		const struct ncs_column *column = &ncs_columns[i];
@@ -96,9 +97,8 @@ static void columns_are_complete_and_wide_enough_for_their_titles(void **state)
 	}
 }
 
-static void titles_are_unique_within_a_view(void **state)
+TEST(titles_are_unique_within_a_view)
 {
-	(void)state;
 	for (size_t i = 0; i < ncs_column_count; i++)
 		for (size_t k = 0; k < i; k++)
 			if (ncs_columns[i].view == ncs_columns[k].view &&
@@ -108,17 +108,15 @@ static void titles_are_unique_within_a_view(void **state)
 					 ncs_columns[i].id, ncs_columns[k].id);
 }
 
-static void column_ids_are_indexes_of_the_table(void **state)
+TEST(column_ids_are_indexes_of_the_table)
 {
-	(void)state;
 	assert_string_equal(ncs_columns[NCS_COLUMN_RANK_RANK].id, "RANK_RANK");
 	assert_string_equal(ncs_columns[NCS_COLUMN_FUNCTION_SEQUENCE].id,
 			    "FUNCTION_SEQUENCE");
 }
 
-static void every_view_has_a_name_and_columns(void **state)
+TEST(every_view_has_a_name_and_columns)
 {
-	(void)state;
 	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
 		size_t columns = 0;
 
@@ -130,7 +128,7 @@ static void every_view_has_a_name_and_columns(void **state)
 }
 
 /* The rank exists, and nothing else is known of it. */
-static void unknown_values_are_none_in_every_column(void **state)
+TEST(unknown_values_are_none_in_every_column)
 {
 	static const enum ncs_column_id known[] = {
 		NCS_COLUMN_RANK_PID,           NCS_COLUMN_RANK_STATE,
@@ -193,7 +191,7 @@ static void unknown_values_are_none_in_every_column(void **state)
 	}
 }
 
-static void nodes_show_how_they_are_seen(void **state)
+TEST(nodes_show_how_they_are_seen)
 {
 	struct scripted *scripted = *state;
 
@@ -235,7 +233,7 @@ static void nodes_show_how_they_are_seen(void **state)
 	assert_none(cell(scripted, NCS_COLUMN_NODE_CLOCK, 1));
 }
 
-static void the_least_seen_nodes_come_first(void **state)
+TEST(the_least_seen_nodes_come_first)
 {
 	static const enum ncs_node_state states[] = {
 		NCS_NODE_RUNNING, NCS_NODE_SILENT, NCS_NODE_RUNNING,
@@ -259,7 +257,7 @@ static void the_least_seen_nodes_come_first(void **state)
 	free(rows);
 }
 
-static void a_rank_of_a_silent_node_is_past(void **state)
+TEST(a_rank_of_a_silent_node_is_past)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -283,7 +281,7 @@ static void a_rank_of_a_silent_node_is_past(void **state)
 	assert_duration(cell(scripted, NCS_COLUMN_RANK_OLDEST, 0), 2 * SECOND);
 }
 
-static void ranges_show_compute_time_and_hidden_share(void **state)
+TEST(ranges_show_compute_time_and_hidden_share)
 {
 	static struct ncs_range_view range = {
 		.number = 2,
@@ -308,7 +306,7 @@ static void ranges_show_compute_time_and_hidden_share(void **state)
 
 /* --- Rates -------------------------------------------------------------- */
 
-static void rates_need_two_samples(void **state)
+TEST(rates_need_two_samples)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -325,7 +323,7 @@ static void rates_need_two_samples(void **state)
 		    0);
 }
 
-static void rates_are_growth_per_time_between_two_samples(void **state)
+TEST(rates_are_growth_per_time_between_two_samples)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -354,7 +352,7 @@ static void rates_are_growth_per_time_between_two_samples(void **state)
 		    NCS_VALUE_RATE, 20);
 }
 
-static void a_channel_keeps_its_base_when_its_index_changes(void **state)
+TEST(a_channel_keeps_its_base_when_its_index_changes)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -374,7 +372,7 @@ static void a_channel_keeps_its_base_when_its_index_changes(void **state)
 		    4);
 }
 
-static void a_counter_that_decreased_has_no_rate(void **state)
+TEST(a_counter_that_decreased_has_no_rate)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -387,7 +385,7 @@ static void a_counter_that_decreased_has_no_rate(void **state)
 	assert_none(cell(scripted, NCS_COLUMN_CHANNEL_RATE, 0));
 }
 
-static void two_samples_of_the_same_time_give_no_rate(void **state)
+TEST(two_samples_of_the_same_time_give_no_rate)
 {
 	struct scripted *scripted = *state;
 
@@ -397,7 +395,7 @@ static void two_samples_of_the_same_time_give_no_rate(void **state)
 	assert_none(cell(scripted, NCS_COLUMN_RANK_OPERATIONS_RATE, 0));
 }
 
-static void bytes_without_a_size_have_no_rate(void **state)
+TEST(bytes_without_a_size_have_no_rate)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -415,7 +413,7 @@ static void bytes_without_a_size_have_no_rate(void **state)
 
 /* --- Shares ------------------------------------------------------------- */
 
-static void shares_cover_all_time_and_then_the_interval(void **state)
+TEST(shares_cover_all_time_and_then_the_interval)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -439,8 +437,7 @@ static void shares_cover_all_time_and_then_the_interval(void **state)
 		    NCS_VALUE_SHARE, 0);
 }
 
-static void
-shares_of_a_clock_that_stands_still_are_since_the_start(void **state)
+TEST(shares_of_a_clock_that_stands_still_are_since_the_start)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -454,7 +451,7 @@ shares_of_a_clock_that_stands_still_are_since_the_start(void **state)
 		    NCS_VALUE_SHARE, 0.75);
 }
 
-static void old_apis_do_not_report_a_senders_wait_for_its_peer(void **state)
+TEST(old_apis_do_not_report_a_senders_wait_for_its_peer)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -472,7 +469,7 @@ static void old_apis_do_not_report_a_senders_wait_for_its_peer(void **state)
 		    NCS_VALUE_SHARE, 0);
 }
 
-static void time_of_an_unknown_proxy_state_has_no_share(void **state)
+TEST(time_of_an_unknown_proxy_state_has_no_share)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -495,7 +492,7 @@ static void set_state(struct ncs_channel_view *channel,
 	channel->since_ns = since_ns;
 }
 
-static void wait_is_what_most_busy_channels_wait_for(void **state)
+TEST(wait_is_what_most_busy_channels_wait_for)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -527,7 +524,7 @@ static void wait_is_what_most_busy_channels_wait_for(void **state)
 			4 * SECOND - 950);
 }
 
-static void a_state_that_began_during_the_snapshot_has_lasted_0(void **state)
+TEST(a_state_that_began_during_the_snapshot_has_lasted_0)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -539,7 +536,7 @@ static void a_state_that_began_during_the_snapshot_has_lasted_0(void **state)
 	assert_duration(cell(scripted, NCS_COLUMN_CHANNEL_SINCE, 0), 0);
 }
 
-static void waiting_ends_with_the_rank(void **state)
+TEST(waiting_ends_with_the_rank)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -558,7 +555,7 @@ static void waiting_ends_with_the_rank(void **state)
 
 /* A viewer that looks before a process dies knows until when it waited, and one
  * that comes later only what the process did last. */
-static void a_wait_until_an_unknown_death_is_a_lower_bound(void **state)
+TEST(a_wait_until_an_unknown_death_is_a_lower_bound)
 {
 	static const enum ncs_column_id columns[] = {
 		NCS_COLUMN_RANK_OLDEST,
@@ -588,7 +585,7 @@ static void a_wait_until_an_unknown_death_is_a_lower_bound(void **state)
 	}
 }
 
-static void the_oldest_operation_is_the_one_shown(void **state)
+TEST(the_oldest_operation_is_the_one_shown)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -606,7 +603,7 @@ static void the_oldest_operation_is_the_one_shown(void **state)
 	assert_text(cell(scripted, NCS_COLUMN_RANK_OPERATION, 0), "Broadcast");
 }
 
-static void a_step_is_shown_with_the_number_of_steps(void **state)
+TEST(a_step_is_shown_with_the_number_of_steps)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -627,7 +624,7 @@ static void a_step_is_shown_with_the_number_of_steps(void **state)
 
 /* --- Names and versions ------------------------------------------------- */
 
-static void a_communicator_without_a_name_is_called_by_its_id(void **state)
+TEST(a_communicator_without_a_name_is_called_by_its_id)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -644,7 +641,7 @@ static void a_communicator_without_a_name_is_called_by_its_id(void **state)
 	assert_text(cell(scripted, NCS_COLUMN_PROXY_COMM, 0), "data");
 }
 
-static void nccl_versions_before_and_after_2_9_are_shown(void **state)
+TEST(nccl_versions_before_and_after_2_9_are_shown)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -660,7 +657,7 @@ static void nccl_versions_before_and_after_2_9_are_shown(void **state)
 
 /* --- Functions ---------------------------------------------------------- */
 
-static void ranks_show_how_far_launches_are(void **state)
+TEST(ranks_show_how_far_launches_are)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -724,7 +721,7 @@ static void ranks_show_how_far_launches_are(void **state)
 #undef CELL
 }
 
-static void functions_show_what_nccl_reported(void **state)
+TEST(functions_show_what_nccl_reported)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -789,7 +786,7 @@ static void make_all_reduces(struct scripted *scripted, int ranks)
 	scripted_all_reduces(scripted, 40, SECOND, 1, 2000000);
 }
 
-static void collectives_show_bandwidth_of_the_moving_part(void **state)
+TEST(collectives_show_bandwidth_of_the_moving_part)
 {
 	struct scripted *scripted = *state;
 
@@ -815,7 +812,7 @@ static void collectives_show_bandwidth_of_the_moving_part(void **state)
 	assert_true(CELL(MOVING).is_stale);
 }
 
-static void one_rank_alone_has_a_time_but_no_bandwidth(void **state)
+TEST(one_rank_alone_has_a_time_but_no_bandwidth)
 {
 	struct scripted *scripted = *state;
 
@@ -835,7 +832,7 @@ static void one_rank_alone_has_a_time_but_no_bandwidth(void **state)
 
 #define CELL(id, index) cell(scripted, NCS_COLUMN_CLASS_##id, index)
 
-static void classes_show_the_bandwidth_of_all_ranks(void **state)
+TEST(classes_show_the_bandwidth_of_all_ranks)
 {
 	struct scripted *scripted = *state;
 
@@ -854,7 +851,7 @@ static void classes_show_the_bandwidth_of_all_ranks(void **state)
 	assert_none(CELL(BUSBW, 1));
 }
 
-static void classes_show_what_nccl_tests_would_print(void **state)
+TEST(classes_show_what_nccl_tests_would_print)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -893,7 +890,7 @@ static void classes_show_what_nccl_tests_would_print(void **state)
 	assert_real(CELL(RATE, 0), NCS_VALUE_RATE, 10);
 }
 
-static void no_percentile_is_longer_than_the_longest(void **state)
+TEST(no_percentile_is_longer_than_the_longest)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -908,7 +905,7 @@ static void no_percentile_is_longer_than_the_longest(void **state)
 	assert_duration(CELL(P99, 0), low_ns);
 }
 
-static void a_class_keeps_its_base_when_its_index_changes(void **state)
+TEST(a_class_keeps_its_base_when_its_index_changes)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -925,7 +922,7 @@ static void a_class_keeps_its_base_when_its_index_changes(void **state)
 	assert_real(CELL(RATE, 1), NCS_VALUE_RATE, 2);
 }
 
-static void operations_without_a_class_are_other(void **state)
+TEST(operations_without_a_class_are_other)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -945,7 +942,7 @@ static void operations_without_a_class_are_other(void **state)
 
 #undef CELL
 
-static void numbers_beyond_int64_are_cut(void **state)
+TEST(numbers_beyond_int64_are_cut)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -959,7 +956,7 @@ static void numbers_beyond_int64_are_cut(void **state)
 
 /* --- Rows and order ----------------------------------------------------- */
 
-static void a_communicator_has_the_slowest_of_its_ranks(void **state)
+TEST(a_communicator_has_the_slowest_of_its_ranks)
 {
 	struct scripted *scripted = *state;
 	struct ncs_value value;
@@ -996,7 +993,7 @@ static void a_communicator_has_the_slowest_of_its_ranks(void **state)
 	assert_real(value, NCS_VALUE_RATE, 0);
 }
 
-static void lateness_is_shown_for_compared_ranks(void **state)
+TEST(lateness_is_shown_for_compared_ranks)
 {
 	struct scripted *scripted = *state;
 
@@ -1026,7 +1023,7 @@ static void lateness_is_shown_for_compared_ranks(void **state)
 	assert_number(cell(scripted, NCS_COLUMN_COMMUNICATOR_STRAGGLER, 0), 0);
 }
 
-static void rows_are_ranks_their_channels_and_their_used_functions(void **state)
+TEST(rows_are_ranks_their_channels_and_their_used_functions)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *first = scripted_add(scripted, 0);
@@ -1076,13 +1073,12 @@ static void rows_are_ranks_their_channels_and_their_used_functions(void **state)
 	free(rows);
 }
 
-static void sorting_puts_unknown_values_last(void **state)
+TEST(sorting_puts_unknown_values_last)
 {
 	struct ncs_value none = { 0 };
 	struct ncs_value small = { .kind = NCS_VALUE_NUMBER, .number = -1 };
 	struct ncs_value large = { .kind = NCS_VALUE_NUMBER, .number = 2 };
 
-	(void)state;
 	assert_true(ncs_value_compare(&small, &large) < 0);
 	assert_true(ncs_value_compare(&large, &small) > 0);
 	assert_true(ncs_value_compare(&large, &none) < 0);
@@ -1090,66 +1086,13 @@ static void sorting_puts_unknown_values_last(void **state)
 	assert_int_equal(ncs_value_compare(&none, &none), 0);
 }
 
-static void sorting_compares_numbers_within_texts(void **state)
+TEST(sorting_compares_numbers_within_texts)
 {
 	struct ncs_value nine = { .kind = NCS_VALUE_TEXT, .text = "9/16" };
 	struct ncs_value ten = { .kind = NCS_VALUE_TEXT, .text = "10/16" };
 	struct ncs_value half = { .kind = NCS_VALUE_SHARE, .real = 0.5 };
 	struct ncs_value more = { .kind = NCS_VALUE_SHARE, .real = 0.6 };
 
-	(void)state;
 	assert_true(ncs_value_compare(&nine, &ten) < 0);
 	assert_true(ncs_value_compare(&more, &half) > 0);
-}
-
-int main(void)
-{
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(columns_are_complete_and_wide_enough_for_their_titles),
-		TEST(titles_are_unique_within_a_view),
-		TEST(column_ids_are_indexes_of_the_table),
-		TEST(every_view_has_a_name_and_columns),
-		TEST(unknown_values_are_none_in_every_column),
-		TEST(ranges_show_compute_time_and_hidden_share),
-		TEST(rates_need_two_samples),
-		TEST(rates_are_growth_per_time_between_two_samples),
-		TEST(a_channel_keeps_its_base_when_its_index_changes),
-		TEST(a_counter_that_decreased_has_no_rate),
-		TEST(two_samples_of_the_same_time_give_no_rate),
-		TEST(bytes_without_a_size_have_no_rate),
-		TEST(shares_cover_all_time_and_then_the_interval),
-		TEST(shares_of_a_clock_that_stands_still_are_since_the_start),
-		TEST(old_apis_do_not_report_a_senders_wait_for_its_peer),
-		TEST(time_of_an_unknown_proxy_state_has_no_share),
-		TEST(wait_is_what_most_busy_channels_wait_for),
-		TEST(a_state_that_began_during_the_snapshot_has_lasted_0),
-		TEST(waiting_ends_with_the_rank),
-		TEST(a_wait_until_an_unknown_death_is_a_lower_bound),
-		TEST(the_oldest_operation_is_the_one_shown),
-		TEST(a_step_is_shown_with_the_number_of_steps),
-		TEST(a_communicator_without_a_name_is_called_by_its_id),
-		TEST(nccl_versions_before_and_after_2_9_are_shown),
-		TEST(ranks_show_how_far_launches_are),
-		TEST(functions_show_what_nccl_reported),
-		TEST(collectives_show_bandwidth_of_the_moving_part),
-		TEST(one_rank_alone_has_a_time_but_no_bandwidth),
-		TEST(classes_show_the_bandwidth_of_all_ranks),
-		TEST(classes_show_what_nccl_tests_would_print),
-		TEST(no_percentile_is_longer_than_the_longest),
-		TEST(a_class_keeps_its_base_when_its_index_changes),
-		TEST(operations_without_a_class_are_other),
-		TEST(numbers_beyond_int64_are_cut),
-		TEST(a_communicator_has_the_slowest_of_its_ranks),
-		TEST(lateness_is_shown_for_compared_ranks),
-		TEST(rows_are_ranks_their_channels_and_their_used_functions),
-		TEST(nodes_show_how_they_are_seen),
-		TEST(the_least_seen_nodes_come_first),
-		TEST(a_rank_of_a_silent_node_is_past),
-		TEST(sorting_puts_unknown_values_last),
-		TEST(sorting_compares_numbers_within_texts),
-	};
-
-	return cmocka_run_group_tests_name("columns", tests, NULL, NULL);
 }

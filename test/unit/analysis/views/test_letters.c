@@ -16,9 +16,8 @@ static const char letters[] = {
 #undef X
 };
 
-static void no_two_letters_are_alike(void **state)
+TEST(no_two_letters_are_alike)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(letters); i++)
 		for (size_t k = 0; k < i; k++)
 			assert_int_not_equal(toupper(letters[i]),
@@ -26,9 +25,8 @@ static void no_two_letters_are_alike(void **state)
 }
 
 /* Activities that share a letter are the same one, or are unknown. */
-static void no_two_activities_share_a_letter(void **state)
+TEST(no_two_activities_share_a_letter)
 {
-	(void)state;
 	for (unsigned i = 0; i < NCS_ACTIVITY_COUNT; i++) {
 		char letter = ncs_activity_letter((enum ncs_activity)i);
 
@@ -43,7 +41,7 @@ static void no_two_activities_share_a_letter(void **state)
 	}
 }
 
-static void waits_of_the_job_have_the_letters_of_channels(void **state)
+TEST(waits_of_the_job_have_the_letters_of_channels)
 {
 	static const unsigned channels[NCS_WAIT_COUNT] = {
 		[NCS_WAIT_GPU] = NCS_CHANNEL_SEND_GPU_WAIT,
@@ -52,7 +50,6 @@ static void waits_of_the_job_have_the_letters_of_channels(void **state)
 		[NCS_WAIT_IDLE] = NCS_CHANNEL_IDLE,
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < NCS_WAIT_COUNT; i++)
 		assert_int_equal(
 			ncs_wait_letter(i),
@@ -62,15 +59,4 @@ static void waits_of_the_job_have_the_letters_of_channels(void **state)
 					(enum ncs_activity)(
 						NCS_ACTIVITY_CHANNEL +
 						channels[i])));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_two_letters_are_alike),
-		cmocka_unit_test(no_two_activities_share_a_letter),
-		cmocka_unit_test(waits_of_the_job_have_the_letters_of_channels),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,7 +94,9 @@ static void letters(const struct ncs_rank *rank, enum ncs_track_kind kind,
 
 /* --- Where it begins ------------------------------------------------------ */
 
-static void the_latest_step_is_what_repeats_the_operations_before(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(the_latest_step_is_what_repeats_the_operations_before)
 {
 	static const uint64_t bytes[] = { 7, 1, 2, 3, 1, 2, 3, 1, 2, 3 };
 	const size_t count = sizeof(bytes) / sizeof(bytes[0]);
@@ -117,7 +119,7 @@ static void the_latest_step_is_what_repeats_the_operations_before(void **state)
 
 /* --- What is kept -------------------------------------------------------- */
 
-static void the_latest_records_are_kept(void **state)
+TEST(the_latest_records_are_kept)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
@@ -138,7 +140,7 @@ static void the_latest_records_are_kept(void **state)
 	assert_int_equal(ring->complete_from_ns, ncs_latest_at(ring, 0)->start);
 }
 
-static void ranks_share_the_memory_for_records(void **state)
+TEST(ranks_share_the_memory_for_records)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
@@ -165,7 +167,7 @@ static void ranks_share_the_memory_for_records(void **state)
 	ncs_latest_free(trace);
 }
 
-static void no_record_is_kept_unless_wanted(void **state)
+TEST(no_record_is_kept_unless_wanted)
 {
 	struct scripted *job = *state;
 
@@ -177,7 +179,7 @@ static void no_record_is_kept_unless_wanted(void **state)
 
 /* --- Tracks -------------------------------------------------------------- */
 
-static void a_step_becomes_three_stretches(void **state)
+TEST(a_step_becomes_three_stretches)
 {
 	struct scripted *job = *state;
 	struct ncs_record *step =
@@ -191,7 +193,7 @@ static void a_step_becomes_three_stretches(void **state)
 	assert_string_equal(text, "..GPPNNN..");
 }
 
-static void an_operation_is_queued_and_then_runs(void **state)
+TEST(an_operation_is_queued_and_then_runs)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
@@ -213,7 +215,7 @@ static void an_operation_is_queued_and_then_runs(void **state)
 }
 
 /* Without a child its launch tells. */
-static void an_operation_runs_once_its_launch_has_begun(void **state)
+TEST(an_operation_runs_once_its_launch_has_begun)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
@@ -246,7 +248,7 @@ static void an_operation_runs_once_its_launch_has_begun(void **state)
 	assert_string_equal(text, "..qqqr");
 }
 
-static void the_proxy_is_awake_between_its_records(void **state)
+TEST(the_proxy_is_awake_between_its_records)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
@@ -263,7 +265,7 @@ static void the_proxy_is_awake_between_its_records(void **state)
 	assert_string_equal(text, "wwzztwwwaa");
 }
 
-static void calls_are_shown_before_their_group(void **state)
+TEST(calls_are_shown_before_their_group)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
@@ -279,7 +281,7 @@ static void calls_are_shown_before_their_group(void **state)
 }
 
 /* The GPU's clock is 5 s ahead, which is reported later. */
-static void kernels_are_shown_when_they_ran(void **state)
+TEST(kernels_are_shown_when_they_ran)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
@@ -337,7 +339,7 @@ static struct scripted_rank *launch(struct scripted *job, int number)
 	return rank;
 }
 
-static void launches_are_shown_on_their_stream(void **state)
+TEST(launches_are_shown_on_their_stream)
 {
 	struct scripted *job = *state;
 	char text[WIDTH + 1];
@@ -348,7 +350,7 @@ static void launches_are_shown_on_their_stream(void **state)
 	assert_string_equal(text, ".qqxqxqxxx");
 }
 
-static void launches_that_have_not_begun_are_queued(void **state)
+TEST(launches_that_have_not_begun_are_queued)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = launch(job, 0);
@@ -370,7 +372,7 @@ static void launches_that_have_not_begun_are_queued(void **state)
 }
 
 /* Between the launches that are timed there may have been others. */
-static void launches_that_are_not_timed_are_unknown(void **state)
+TEST(launches_that_are_not_timed_are_unknown)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = launch(job, 0);
@@ -383,7 +385,7 @@ static void launches_that_are_not_timed_are_unknown(void **state)
 	assert_string_equal(text, " qqxqx    ");
 }
 
-static void kernels_of_a_collective_are_lit_in_all_ranks(void **state)
+TEST(kernels_of_a_collective_are_lit_in_all_ranks)
 {
 	struct scripted *job = *state;
 	struct ncs_collective collective = { 7, NCS_FUNCTION_ALL_REDUCE, 1 };
@@ -405,7 +407,7 @@ static void kernels_of_a_collective_are_lit_in_all_ranks(void **state)
 	}
 }
 
-static void unknown_time_is_not_shown_as_idle(void **state)
+TEST(unknown_time_is_not_shown_as_idle)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
@@ -431,7 +433,7 @@ static void unknown_time_is_not_shown_as_idle(void **state)
 }
 
 /* Overwritten records are older than all records that a full ring holds. */
-static void a_gap_ends_where_a_full_ring_begins(void **state)
+TEST(a_gap_ends_where_a_full_ring_begins)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
@@ -460,7 +462,7 @@ static void a_gap_ends_where_a_full_ring_begins(void **state)
 
 /* --- One collective ------------------------------------------------------ */
 
-static void a_collective_is_found_in_every_rank(void **state)
+TEST(a_collective_is_found_in_every_rank)
 {
 	struct scripted *job = *state;
 	struct ncs_collective collective;
@@ -511,9 +513,8 @@ static void a_collective_is_found_in_every_rank(void **state)
 
 /* --- The axis ------------------------------------------------------------ */
 
-static void zooming_keeps_the_time_under_the_cursor(void **state)
+TEST(zooming_keeps_the_time_under_the_cursor)
 {
-	(void)state;
 	for (int i = 0; i < 10000; i++) {
 		struct ncs_axis axis = { NOW, MS, 1 + (int)any(300) };
 		int column = (int)any((uint32_t)axis.width);
@@ -532,11 +533,10 @@ static void zooming_keeps_the_time_under_the_cursor(void **state)
 	}
 }
 
-static void zooming_stops_at_the_shortest_and_longest_cell(void **state)
+TEST(zooming_stops_at_the_shortest_and_longest_cell)
 {
 	struct ncs_axis axis = { NOW, MS, 80 };
 
-	(void)state;
 	for (int i = 0; i < 100; i++)
 		ncs_axis_zoom(&axis, 40, true);
 	assert_true(axis.cell_ns == NCS_CELL_SHORTEST_NS);
@@ -545,11 +545,10 @@ static void zooming_stops_at_the_shortest_and_longest_cell(void **state)
 	assert_true(axis.cell_ns == NCS_CELL_LONGEST_NS);
 }
 
-static void panning_moves_half_a_screen_and_not_into_the_future(void **state)
+TEST(panning_moves_half_a_screen_and_not_into_the_future)
 {
 	struct ncs_axis axis = { NOW, MS, 80 };
 
-	(void)state;
 	ncs_axis_pan(&axis, true, NOW);
 	assert_true(axis.end_ns == NOW - 40 * MS);
 	ncs_axis_pan(&axis, true, NOW);
@@ -579,7 +578,7 @@ static int put_steps(struct scripted_rank *rank, int64_t *starts,
 	return count;
 }
 
-static void every_stretch_is_visible_at_every_zoom(void **state)
+TEST(every_stretch_is_visible_at_every_zoom)
 {
 	struct scripted *job = *state;
 	int64_t starts[100], lengths[100];
@@ -614,7 +613,7 @@ static void every_stretch_is_visible_at_every_zoom(void **state)
 }
 
 /* For any records in shared memory, and any axis. */
-static void no_cell_is_written_outside_the_line(void **state)
+TEST(no_cell_is_written_outside_the_line)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
@@ -661,7 +660,7 @@ static void no_cell_is_written_outside_the_line(void **state)
 	}
 }
 
-static void a_cell_shows_the_activity_that_takes_most_of_it(void **state)
+TEST(a_cell_shows_the_activity_that_takes_most_of_it)
 {
 	struct scripted *job = *state;
 	struct scripted_rank *rank = add(job, 0);
@@ -685,36 +684,4 @@ static void a_cell_shows_the_activity_that_takes_most_of_it(void **state)
 	assert_true(cells[1].several);
 	assert_false(cells[0].several);
 	assert_int_equal(cells[2].activity, NCS_ACTIVITY_OPERATION);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(the_latest_step_is_what_repeats_the_operations_before),
-		TEST(the_latest_records_are_kept),
-		TEST(ranks_share_the_memory_for_records),
-		TEST(no_record_is_kept_unless_wanted),
-		TEST(a_step_becomes_three_stretches),
-		TEST(an_operation_is_queued_and_then_runs),
-		TEST(an_operation_runs_once_its_launch_has_begun),
-		TEST(the_proxy_is_awake_between_its_records),
-		TEST(calls_are_shown_before_their_group),
-		TEST(kernels_are_shown_when_they_ran),
-		TEST(launches_are_shown_on_their_stream),
-		TEST(launches_that_have_not_begun_are_queued),
-		TEST(launches_that_are_not_timed_are_unknown),
-		TEST(kernels_of_a_collective_are_lit_in_all_ranks),
-		TEST(unknown_time_is_not_shown_as_idle),
-		TEST(a_gap_ends_where_a_full_ring_begins),
-		TEST(a_collective_is_found_in_every_rank),
-		TEST(zooming_keeps_the_time_under_the_cursor),
-		TEST(zooming_stops_at_the_shortest_and_longest_cell),
-		TEST(panning_moves_half_a_screen_and_not_into_the_future),
-		TEST(every_stretch_is_visible_at_every_zoom),
-		TEST(no_cell_is_written_outside_the_line),
-		TEST(a_cell_shows_the_activity_that_takes_most_of_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of many nodes as one source (fleet/head/fleet.h). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +19,6 @@
 #include "record/write/recorder.h"
 #include "shm/clock.h"
 #include "test/unit/support/stream_fixture.h"
-#include "test/unit/support/unit.h"
 
 #define S UINT64_C(1000000000)
 #define NOW_NS (UINT64_C(5000) * S)

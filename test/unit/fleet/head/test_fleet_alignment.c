@@ -199,7 +199,9 @@ static struct ncs_fleet_aligned play(struct fixture *fixture, uint64_t every_ns,
 	return aligned;
 }
 
-static void test_clocks_are_found_within_the_told_error(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(test_clocks_are_found_within_the_told_error)
 {
 	struct fixture *fixture = *state;
 
@@ -209,7 +211,7 @@ static void test_clocks_are_found_within_the_told_error(void **state)
 
 /* Looks of hosts come at different times, and each brings what the others have
  * told before. */
-static void test_looks_may_come_one_after_the_other(void **state)
+TEST(test_looks_may_come_one_after_the_other)
 {
 	struct fixture *fixture = *state;
 	struct ncs_fleet_aligned aligned;
@@ -228,7 +230,7 @@ static void test_looks_may_come_one_after_the_other(void **state)
 }
 
 /* When a job hangs, its clocks drift on: the error tells how far. */
-static void test_the_error_grows_without_traffic(void **state)
+TEST(test_the_error_grows_without_traffic)
 {
 	struct fixture *fixture = *state;
 	struct ncs_fleet_aligned aligned;
@@ -247,7 +249,7 @@ static void test_the_error_grows_without_traffic(void **state)
 		    error_ns);
 }
 
-static void test_old_facts_give_way_to_new_ones(void **state)
+TEST(test_old_facts_give_way_to_new_ones)
 {
 	struct fixture *fixture = *state;
 
@@ -262,7 +264,7 @@ static void test_old_facts_give_way_to_new_ones(void **state)
 	play(fixture, 2 * S, fixture->hosts.end_ns, 20 * MS);
 }
 
-static void test_hosts_may_be_more_than_at_first(void **state)
+TEST(test_hosts_may_be_more_than_at_first)
 {
 	struct fixture *fixture = *state;
 	struct ncs_fleet_aligned aligned;
@@ -292,7 +294,7 @@ static void test_hosts_may_be_more_than_at_first(void **state)
 		      fixture->options.hosts);
 }
 
-static void test_what_is_forgotten_is_not_told(void **state)
+TEST(test_what_is_forgotten_is_not_told)
 {
 	struct fixture *fixture = *state;
 	struct ncs_fleet_aligned aligned;
@@ -309,7 +311,7 @@ static void test_what_is_forgotten_is_not_told(void **state)
 		      fixture->options.hosts);
 }
 
-static void test_one_host_alone_is_not_aligned(void **state)
+TEST(test_one_host_alone_is_not_aligned)
 {
 	struct fixture *fixture = *state;
 	struct ncs_fleet_aligned aligned;
@@ -318,21 +320,4 @@ static void test_one_host_alone_is_not_aligned(void **state)
 	look(fixture, 0, 0, S);
 	aligned = solve(fixture, S);
 	assert_int_equal(aligned.count, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_clocks_are_found_within_the_told_error),
-		TEST(test_looks_may_come_one_after_the_other),
-		TEST(test_the_error_grows_without_traffic),
-		TEST(test_old_facts_give_way_to_new_ones),
-		TEST(test_hosts_may_be_more_than_at_first),
-		TEST(test_what_is_forgotten_is_not_told),
-		TEST(test_one_host_alone_is_not_aligned),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

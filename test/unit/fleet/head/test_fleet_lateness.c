@@ -106,9 +106,11 @@ static int take_look(void *context, unsigned host, uint64_t true_ns,
 	return 0;
 }
 
+UNIT_FIXTURE(setup, teardown)
+
 /* The clocks, which differ by up to 10 s, are moved on by the drift of more than
  * five times the lateness meanwhile. */
-static void test_a_late_rank_on_another_node_is_named_for_minutes(void **state)
+TEST(test_a_late_rank_on_another_node_is_named_for_minutes)
 {
 	struct watched *watched = *state;
 	struct simulated_options options = simulated_defaults();
@@ -133,15 +135,4 @@ static void test_a_late_rank_on_another_node_is_named_for_minutes(void **state)
 	assert_true(watched->checked > 100);
 	assert_true(fabs(hosts.host[0].drift - hosts.host[1].drift) * 150e9 >
 		    5 * LATE_NS);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_a_late_rank_on_another_node_is_named_for_minutes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,7 +160,9 @@ static void make_looks(void)
 	stream_fixture_end(fixture);
 }
 
-static void test_each_look_is_passed_on_once(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(test_each_look_is_passed_on_once)
 {
 	const struct feed all[] = {
 		{ 0, 0, 0, NULL, false }, { 1, 0, 1, NULL, false }, { 2, 0, 2, NULL, false },
@@ -168,7 +170,6 @@ static void test_each_look_is_passed_on_once(void **state)
 	};
 	struct ncs_node node;
 
-	(void)state;
 	make_looks();
 	pass_on(all, 5);
 	node = node_named("n1");
@@ -181,14 +182,13 @@ static void test_each_look_is_passed_on_once(void **state)
 
 /* Three looks come before the first is written: of those that change it, the
  * latest counts. */
-static void test_the_latest_look_wins(void **state)
+TEST(test_the_latest_look_wins)
 {
 	const struct feed burst[] = { { 0, 0, 0, NULL, false },
 				      { 0, 0, 1, NULL, false },
 				      { 0, 0, 2, NULL, false } };
 	struct ncs_node node;
 
-	(void)state;
 	make_looks();
 	pass_on(burst, 3);
 	node = node_named("n1");
@@ -198,7 +198,7 @@ static void test_the_latest_look_wins(void **state)
 }
 
 /* A look that can be read by itself takes the place of all before it. */
-static void test_a_key_look_drops_those_before(void **state)
+TEST(test_a_key_look_drops_those_before)
 {
 	const struct feed burst[] = {
 		{ 0, 0, 0, NULL, false }, { 0, 0, 1, NULL, false }, { 0, 0, 2, NULL, false },
@@ -206,7 +206,6 @@ static void test_a_key_look_drops_those_before(void **state)
 	};
 	struct ncs_node node;
 
-	(void)state;
 	make_looks();
 	pass_on(burst, 5);
 	node = node_named("n1");
@@ -216,14 +215,13 @@ static void test_a_key_look_drops_those_before(void **state)
 }
 
 /* Looks that were dropped are counted for their node only. */
-static void test_nodes_keep_their_names_and_counts(void **state)
+TEST(test_nodes_keep_their_names_and_counts)
 {
 	const struct feed both[] = {
 		{ 0, 0, 0, NULL, false }, { 0, 1, 0, NULL, false }, { 0, 1, 1, NULL, false },
 		{ 0, 1, 2, NULL, false }, { 1, 0, 1, NULL, false },
 	};
 
-	(void)state;
 	make_looks();
 	pass_on(both, 5);
 	assert_int_equal(node_named("n1").looks_dropped, 0);
@@ -232,14 +230,13 @@ static void test_nodes_keep_their_names_and_counts(void **state)
 	assert_int_equal(node_named("n2").looks, 2);
 }
 
-static void test_packed_lines_are_shorter(void **state)
+TEST(test_packed_lines_are_shorter)
 {
 	const struct feed all[] = { { 0, 0, 0, NULL, false },
 				    { 1, 0, 1, NULL, false },
 				    { 2, 0, 2, NULL, false } };
 	size_t plain, packed;
 
-	(void)state;
 	fixture->recording->settings.is_packed = false;
 	make_looks();
 	plain = pass_on(all, 3);
@@ -251,7 +248,7 @@ static void test_packed_lines_are_shorter(void **state)
 	assert_int_equal(node_named("n1").looks_lost, 0);
 }
 
-static void test_what_a_launcher_says_is_passed_on(void **state)
+TEST(test_what_a_launcher_says_is_passed_on)
 {
 	const struct feed trouble[] = { { 0, 1, 0, "no route", false },
 					{ 1, 0, 0, NULL, false },
@@ -259,7 +256,6 @@ static void test_what_a_launcher_says_is_passed_on(void **state)
 					{ 3, 1, 0, NULL, false } };
 	struct ncs_node node;
 
-	(void)state;
 	make_looks();
 	pass_on(trouble, 4);
 	node = node_named("n1");
@@ -273,14 +269,13 @@ static void test_what_a_launcher_says_is_passed_on(void **state)
 }
 
 /* Its looks are passed on meanwhile. */
-static void test_a_limit_is_passed_on(void **state)
+TEST(test_a_limit_is_passed_on)
 {
 	const struct feed trouble[] = { { 0, 0, 0, NULL, false },
 					{ 1, 0, 0, "too much", true },
 					{ 2, 0, 1, NULL, false } };
 	struct ncs_node node;
 
-	(void)state;
 	make_looks();
 	pass_on(trouble, 3);
 	node = node_named("n1");
@@ -303,7 +298,7 @@ static void *read_late(void *context)
 	return (void *)bytes;
 }
 
-static void test_the_last_look_waits_for_a_slow_reader(void **state)
+TEST(test_the_last_look_waits_for_a_slow_reader)
 {
 	const struct feed one[] = { { 0, 0, 0, NULL, false } };
 	struct ncs_agent_result result;
@@ -311,7 +306,6 @@ static void test_the_last_look_waits_for_a_slow_reader(void **state)
 	void *bytes;
 	int ends[2];
 
-	(void)state;
 	make_looks();
 	feeds = one;
 	feed_count = 1;
@@ -329,22 +323,4 @@ static void test_the_last_look_waits_for_a_slow_reader(void **state)
 	assert_true((uintptr_t)bytes > 4096);
 	assert_true(result.bytes == (uintptr_t)bytes);
 	close(ends[0]);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_each_look_is_passed_on_once),
-		TEST(test_the_latest_look_wins),
-		TEST(test_a_key_look_drops_those_before),
-		TEST(test_nodes_keep_their_names_and_counts),
-		TEST(test_packed_lines_are_shorter),
-		TEST(test_what_a_launcher_says_is_passed_on),
-		TEST(test_a_limit_is_passed_on),
-		TEST(test_the_last_look_waits_for_a_slow_reader),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

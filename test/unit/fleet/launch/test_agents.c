@@ -2,6 +2,13 @@
 /* Tests of agents with launchers that are scripts: what their lines say comes
  * to the right node, failures get their state and words, and no process is
  * left. The real launchers are in test/fleet. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +24,6 @@
 #include "fleet/launch/agents_internal.h"
 #include "fleet/launch/subprocess.h"
 #include "shm/clock.h"
-#include "test/unit/support/unit.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define NODES_MAX 1200u

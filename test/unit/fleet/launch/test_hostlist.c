@@ -53,11 +53,10 @@ static const struct {
 	{ "n[ 1-2 ]", "n1,n2", false },
 };
 
-static void lists_expand(void **state)
+TEST(lists_expand)
 {
 	char names[1000];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		expand(good[i].text, names, sizeof(names));
 		assert_string_equal(names, good[i].names);
@@ -73,7 +72,7 @@ static void lists_expand(void **state)
 	assert_string_equal(names, "n099,n100,n101");
 }
 
-static void errors_say_where_and_why(void **state)
+TEST(errors_say_where_and_why)
 {
 	static const char *const bad[][2] = {
 		{ "", "character 1: a name is expected here" },
@@ -114,7 +113,6 @@ static void errors_say_where_and_why(void **state)
 	};
 	char names[1000], long_name[600];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		expand(bad[i][0], names, sizeof(names));
 		assert_string_equal(names, bad[i][1]);
@@ -128,12 +126,11 @@ static void errors_say_where_and_why(void **state)
 	assert_string_equal(names, "character 261: the name is too long");
 }
 
-static void as_many_names_as_allowed_fit(void **state)
+TEST(as_many_names_as_allowed_fit)
 {
 	struct ncs_hostlist list = { .count = 0 };
 	char error[200];
 
-	(void)state;
 	assert_int_equal(
 		ncs_hostlist_add(&list, "n[1-65536]", error, sizeof(error)), 0);
 	assert_int_equal(list.count, 65536);
@@ -143,12 +140,11 @@ static void as_many_names_as_allowed_fit(void **state)
 	assert_int_equal(list.count, 0);
 }
 
-static void excluded_names_are_gone(void **state)
+TEST(excluded_names_are_gone)
 {
 	struct ncs_hostlist list = { .count = 0 }, excluded = { .count = 0 };
 	char error[200];
 
-	(void)state;
 	ncs_hostlist_add(&list, "n[1-5]", error, sizeof(error));
 	ncs_hostlist_add(&excluded, "n[2-3],n5,n9", error, sizeof(error));
 	ncs_hostlist_exclude(&list, &excluded);
@@ -163,9 +159,8 @@ static void excluded_names_are_gone(void **state)
 	ncs_hostlist_release(&excluded);
 }
 
-static void nodeset_is_needed_for_groups_and_sets_only(void **state)
+TEST(nodeset_is_needed_for_groups_and_sets_only)
 {
-	(void)state;
 	assert_true(ncs_hostlist_needs_nodeset("@gpu"));
 	assert_true(ncs_hostlist_needs_nodeset("n1,@gpu"));
 	assert_true(ncs_hostlist_needs_nodeset("n[1-3]!n2"));
@@ -213,22 +208,20 @@ static void compare(const char *command, bool slurm_only)
 	}
 }
 
-static void nodeset_expands_the_same(void **state)
+TEST(nodeset_expands_the_same)
 {
 	char names[100];
 
-	(void)state;
 	if (!ask("nodeset -e", "n1", names, sizeof(names)))
 		skip();
 	compare("nodeset -e -S '\\n'", false);
 }
 
-static void scontrol_expands_the_same(void **state)
+TEST(scontrol_expands_the_same)
 {
 	char path[] = "/tmp/ncclstat-slurm.XXXXXX", names[100];
 	int file = mkstemp(path);
 
-	(void)state;
 	assert_true(file >= 0);
 	dprintf(file, "ClusterName=test\nSlurmctldHost=localhost\n"
 		      "NodeName=localhost\n"
@@ -241,19 +234,4 @@ static void scontrol_expands_the_same(void **state)
 	}
 	compare("scontrol show hostnames", true);
 	unlink(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_expand),
-		cmocka_unit_test(errors_say_where_and_why),
-		cmocka_unit_test(as_many_names_as_allowed_fit),
-		cmocka_unit_test(excluded_names_are_gone),
-		cmocka_unit_test(nodeset_is_needed_for_groups_and_sets_only),
-		cmocka_unit_test(nodeset_expands_the_same),
-		cmocka_unit_test(scontrol_expands_the_same),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,14 +16,13 @@ static enum ncs_line_kind parse(const char *line, struct ncs_line *parsed)
 	return ncs_line_parse(line, strlen(line), parsed);
 }
 
-static void known_line_is_written_and_read(void **state)
+TEST(known_line_is_written_and_read)
 {
 	struct ncs_line_writer writer;
 	struct ncs_line parsed;
 	char line[NCS_LINE_PADDED];
 	size_t bytes;
 
-	(void)state;
 	ncs_line_writer_init(&writer, "n01", 0xbeef, 0);
 	assert_int_equal(ncs_line_put(&writer, "hello", 5, line, &bytes), 5);
 	assert_int_equal(bytes, strlen("ncclstat1:n01:0000beef:0:aGVsbG8=\n"));
@@ -42,7 +41,7 @@ static void known_line_is_written_and_read(void **state)
 	assert_int_equal(parsed.byte_count, 0);
 }
 
-static void any_bytes_of_any_length_come_back(void **state)
+TEST(any_bytes_of_any_length_come_back)
 {
 	struct ncs_line_writer writer;
 	struct ncs_line parsed;
@@ -50,7 +49,6 @@ static void any_bytes_of_any_length_come_back(void **state)
 	char line[NCS_LINE_PADDED];
 	size_t bytes;
 
-	(void)state;
 	ncs_line_writer_init(&writer, "n01", 1, 0);
 	srand(1);
 	for (size_t i = 0; i < sizeof(raw); i++)
@@ -69,7 +67,7 @@ static void any_bytes_of_any_length_come_back(void **state)
 }
 
 /* Launchers of MPI pass on what they read, of a pipe or of a terminal. */
-static void even_lines_are_read_whole(void **state)
+TEST(even_lines_are_read_whole)
 {
 	static const struct {
 		size_t even, read;
@@ -80,7 +78,6 @@ static void even_lines_are_read_whole(void **state)
 	};
 	unsigned char raw[3000] = { 1 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ncs_line_writer writer;
 		char line[NCS_LINE_PADDED];
@@ -105,13 +102,12 @@ static void even_lines_are_read_whole(void **state)
 	}
 }
 
-static void lines_are_even_below_mpi_and_to_terminals(void **state)
+TEST(lines_are_even_below_mpi_and_to_terminals)
 {
 	static const char *const names[] = { "OMPI_COMM_WORLD_RANK",
 					     "PMIX_RANK", "PMI_RANK" };
 	int terminal = posix_openpt(O_RDWR | O_NOCTTY), ends[2];
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	for (size_t i = 0; i < 3; i++)
 		unsetenv(names[i]);
@@ -128,7 +124,7 @@ static void lines_are_even_below_mpi_and_to_terminals(void **state)
 	close(ends[1]);
 }
 
-static void longest_head_leaves_room(void **state)
+TEST(longest_head_leaves_room)
 {
 	struct ncs_line_writer writer;
 	struct ncs_line parsed;
@@ -136,7 +132,6 @@ static void longest_head_leaves_room(void **state)
 	unsigned char raw[1000] = { 0 };
 	size_t bytes;
 
-	(void)state;
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = 0;
 	ncs_line_writer_init(&writer, name, UINT32_MAX, 0);
@@ -150,22 +145,20 @@ static void longest_head_leaves_room(void **state)
 	assert_true(parsed.number == UINT64_C(9999999999999999999));
 }
 
-static void node_names_are_cleaned(void **state)
+TEST(node_names_are_cleaned)
 {
 	struct ncs_line_writer writer;
 
-	(void)state;
 	ncs_line_writer_init(&writer, "a:b\n\xff-1.c_d", 1, 0);
 	assert_string_equal(writer.node, "a_b__-1.c_d");
 	ncs_line_writer_init(&writer, "", 1, 0);
 	assert_string_equal(writer.node, "_");
 }
 
-static void slurm_names_its_node(void **state)
+TEST(slurm_names_its_node)
 {
 	char name[100], cut[4];
 
-	(void)state;
 	setenv("SLURMD_NODENAME", "n07", 1);
 	ncs_line_node_name(name, sizeof(name));
 	assert_string_equal(name, "n07");
@@ -178,7 +171,7 @@ static void slurm_names_its_node(void **state)
 }
 
 /* Labels of pdsh, mpirun, and the rest of a torn line. */
-static void what_stands_before_the_marker_is_ignored(void **state)
+TEST(what_stands_before_the_marker_is_ignored)
 {
 	static const char *const lines[] = {
 		"n01: ncclstat1:n01:0000beef:0:aGVsbG8=",
@@ -188,7 +181,6 @@ static void what_stands_before_the_marker_is_ignored(void **state)
 	};
 	struct ncs_line parsed;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		assert_int_equal(parse(lines[i], &parsed), NCS_LINE_OURS);
 		assert_string_equal(parsed.node, "n01");
@@ -196,7 +188,7 @@ static void what_stands_before_the_marker_is_ignored(void **state)
 	}
 }
 
-static void other_lines_are_told_apart(void **state)
+TEST(other_lines_are_told_apart)
 {
 	static const struct {
 		const char *line;
@@ -226,31 +218,28 @@ static void other_lines_are_told_apart(void **state)
 	};
 	struct ncs_line parsed;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (parse(cases[i].line, &parsed) != cases[i].kind)
 			fail_msg("%s: %d", cases[i].line,
 				 parse(cases[i].line, &parsed));
 }
 
-static void line_that_is_too_long_for_us_is_torn(void **state)
+TEST(line_that_is_too_long_for_us_is_torn)
 {
 	struct ncs_line parsed;
 	char line[2000] = "ncclstat1:n01:0000beef:0:";
 
-	(void)state;
 	memset(line + strlen(line), 'A', 1004);
 	assert_int_equal(parse(line, &parsed), NCS_LINE_TORN);
 }
 
 /* --- Splitting ------------------------------------------------------------- */
 
-static void lines_come_whole_from_any_pieces(void **state)
+TEST(lines_come_whole_from_any_pieces)
 {
 	static const char text[] = "one\n\ntwo two\r\nthree\nrest";
 	static const char *const wanted[] = { "one", "", "two two", "three" };
 
-	(void)state;
 	for (size_t piece = 1; piece <= sizeof(text) - 1; piece++) {
 		struct ncs_line_splitter splitter = { .used = 0 };
 		size_t at = 0, found = 0;
@@ -273,7 +262,7 @@ static void lines_come_whole_from_any_pieces(void **state)
 	}
 }
 
-static void end_of_a_line_that_is_too_long_is_kept(void **state)
+TEST(end_of_a_line_that_is_too_long_is_kept)
 {
 	static const char ours[] = "ncclstat1:n01:0000beef:0:aGVsbG8=\n";
 	struct ncs_line_splitter splitter = { .used = 0 };
@@ -281,7 +270,6 @@ static void end_of_a_line_that_is_too_long_is_kept(void **state)
 	char noise[NCS_LINE_READ_MAX + 100], *line;
 	size_t length;
 
-	(void)state;
 	memset(noise, 'x', sizeof(noise));
 	for (unsigned i = 0; i < 5; i++) {
 		assert_int_equal(ncs_line_split(&splitter, noise,
@@ -306,11 +294,10 @@ static enum ncs_line_step take(struct ncs_line_order *order, uint32_t agent,
 	return ncs_line_order_take(order, &line);
 }
 
-static void lost_and_repeated_lines_are_noticed(void **state)
+TEST(lost_and_repeated_lines_are_noticed)
 {
 	struct ncs_line_order order = { .lost = 0 };
 
-	(void)state;
 	assert_int_equal(take(&order, 1, 0), NCS_LINE_BEGINS);
 	assert_int_equal(take(&order, 1, 1), NCS_LINE_NEXT);
 	assert_int_equal(take(&order, 1, 1), NCS_LINE_DROP);
@@ -321,11 +308,10 @@ static void lost_and_repeated_lines_are_noticed(void **state)
 	assert_int_equal(order.repeated, 2);
 }
 
-static void next_agent_takes_over_with_its_first_line(void **state)
+TEST(next_agent_takes_over_with_its_first_line)
 {
 	struct ncs_line_order order = { .lost = 0 };
 
-	(void)state;
 	assert_int_equal(take(&order, 1, 7), NCS_LINE_BEGINS);
 	assert_int_equal(take(&order, 2, 0), NCS_LINE_BEGINS);
 	assert_int_equal(take(&order, 1, 8), NCS_LINE_DROP);
@@ -334,11 +320,10 @@ static void next_agent_takes_over_with_its_first_line(void **state)
 }
 
 /* Two agents at once: one is followed, however long both go on. */
-static void one_of_two_agents_is_followed(void **state)
+TEST(one_of_two_agents_is_followed)
 {
 	struct ncs_line_order order = { .lost = 0 };
 
-	(void)state;
 	take(&order, 1, 0);
 	take(&order, 2, 0);
 	for (uint64_t i = 1; i < 100; i++) {
@@ -348,12 +333,11 @@ static void one_of_two_agents_is_followed(void **state)
 	assert_int_equal(order.strange, 99);
 }
 
-static void agent_without_its_first_line_takes_over_a_silent_one(void **state)
+TEST(agent_without_its_first_line_takes_over_a_silent_one)
 {
 	struct ncs_line_order order = { .lost = 0 };
 	uint64_t number = 1;
 
-	(void)state;
 	take(&order, 1, 0);
 	while (take(&order, 2, number) == NCS_LINE_DROP)
 		assert_true(number++ < 50);
@@ -362,7 +346,7 @@ static void agent_without_its_first_line_takes_over_a_silent_one(void **state)
 
 /* A thousand nodes through one pipe, torn at random: each byte that comes is in
  * its place, and each that does not is counted. */
-static void thousand_nodes_share_a_pipe(void **state)
+TEST(thousand_nodes_share_a_pipe)
 {
 	enum { NODES = 1000, LINES = 20 };
 	static struct ncs_line_writer writers[NODES];
@@ -373,7 +357,6 @@ static void thousand_nodes_share_a_pipe(void **state)
 	struct ncs_line parsed;
 	size_t bytes;
 
-	(void)state;
 	srand(2);
 	for (uint32_t i = 0; i < NODES; i++) {
 		snprintf(text, sizeof(text), "node%u", i);
@@ -416,7 +399,7 @@ static void thousand_nodes_share_a_pipe(void **state)
 	assert_true(lost > 0);
 }
 
-static void random_bytes_do_no_harm(void **state)
+TEST(random_bytes_do_no_harm)
 {
 	static struct ncs_line_splitter splitter;
 	static const char *const parts[] = {
@@ -427,7 +410,6 @@ static void random_bytes_do_no_harm(void **state)
 	struct ncs_line parsed;
 	size_t lines = 0;
 
-	(void)state;
 	srand(3);
 	for (unsigned i = 0; i < 200000; i++) {
 		char noise = (char)rand();
@@ -450,31 +432,4 @@ static void random_bytes_do_no_harm(void **state)
 		}
 	}
 	assert_true(lines > 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_line_is_written_and_read),
-		cmocka_unit_test(any_bytes_of_any_length_come_back),
-		cmocka_unit_test(even_lines_are_read_whole),
-		cmocka_unit_test(lines_are_even_below_mpi_and_to_terminals),
-		cmocka_unit_test(longest_head_leaves_room),
-		cmocka_unit_test(node_names_are_cleaned),
-		cmocka_unit_test(slurm_names_its_node),
-		cmocka_unit_test(what_stands_before_the_marker_is_ignored),
-		cmocka_unit_test(other_lines_are_told_apart),
-		cmocka_unit_test(line_that_is_too_long_for_us_is_torn),
-		cmocka_unit_test(lines_come_whole_from_any_pieces),
-		cmocka_unit_test(end_of_a_line_that_is_too_long_is_kept),
-		cmocka_unit_test(lost_and_repeated_lines_are_noticed),
-		cmocka_unit_test(next_agent_takes_over_with_its_first_line),
-		cmocka_unit_test(one_of_two_agents_is_followed),
-		cmocka_unit_test(
-			agent_without_its_first_line_takes_over_a_silent_one),
-		cmocka_unit_test(thousand_nodes_share_a_pipe),
-		cmocka_unit_test(random_bytes_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

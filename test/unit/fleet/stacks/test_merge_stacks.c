@@ -62,24 +62,22 @@ static void assert_branch(const struct tree *tree, size_t place, unsigned level,
 				 letters[i]);
 }
 
-static void equal_stacks_are_one_branch(void **state)
+TEST(equal_stacks_are_one_branch)
 {
 	static const char *const texts[] = { "abc", "abc", "abc" };
 	static struct tree tree;
 
-	(void)state;
 	merge(&tree, texts, 3, 1);
 	assert_int_equal(tree.branch_count, 1);
 	assert_branch(&tree, 0, 0, 3, "abc", false);
 	release(&tree);
 }
 
-static void culprit_is_marked_where_it_leaves(void **state)
+TEST(culprit_is_marked_where_it_leaves)
 {
 	static const char *const texts[] = { "abcd", "abcd", "abxyz", "abce" };
 	static struct tree tree;
 
-	(void)state;
 	merge(&tree, texts, 4, 2);
 	assert_int_equal(tree.branch_count, 5);
 	assert_branch(&tree, 0, 0, 4, "ab", false);
@@ -90,12 +88,11 @@ static void culprit_is_marked_where_it_leaves(void **state)
 	release(&tree);
 }
 
-static void stack_that_ends_where_others_go_on_has_no_frames(void **state)
+TEST(stack_that_ends_where_others_go_on_has_no_frames)
 {
 	static const char *const texts[] = { "ab", "abc", "ab", "abd" };
 	static struct tree tree;
 
-	(void)state;
 	merge(&tree, texts, 4, 0);
 	assert_int_equal(tree.branch_count, 4);
 	assert_branch(&tree, 0, 0, 4, "ab", false);
@@ -109,12 +106,11 @@ static void stack_that_ends_where_others_go_on_has_no_frames(void **state)
 	release(&tree);
 }
 
-static void stacks_without_a_common_frame_are_trees_of_their_own(void **state)
+TEST(stacks_without_a_common_frame_are_trees_of_their_own)
 {
 	static const char *const texts[] = { "ab", "cd", "ae" };
 	static struct tree tree;
 
-	(void)state;
 	merge(&tree, texts, 3, 1);
 	assert_int_equal(tree.branch_count, 4);
 	assert_branch(&tree, 0, 0, 2, "a", false);
@@ -122,14 +118,13 @@ static void stacks_without_a_common_frame_are_trees_of_their_own(void **state)
 	release(&tree);
 }
 
-static void many_stacks_of_any_shape_keep_all_leaves(void **state)
+TEST(many_stacks_of_any_shape_keep_all_leaves)
 {
 	static char letters[512][65];
 	static const char *texts[512];
 	static struct tree tree;
 	unsigned random = 1;
 
-	(void)state;
 	for (size_t i = 0; i < 512; i++) {
 		size_t length = 1 + i % 64;
 
@@ -157,19 +152,4 @@ static void many_stacks_of_any_shape_keep_all_leaves(void **state)
 		assert_int_equal(frames, tree.leaves[i].stack->count);
 	}
 	release(&tree);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_stacks_are_one_branch),
-		cmocka_unit_test(culprit_is_marked_where_it_leaves),
-		cmocka_unit_test(
-			stack_that_ends_where_others_go_on_has_no_frames),
-		cmocka_unit_test(
-			stacks_without_a_common_frame_are_trees_of_their_own),
-		cmocka_unit_test(many_stacks_of_any_shape_keep_all_leaves),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,11 +61,10 @@ static void assert_frame(const struct ncs_stack *stack, size_t place,
 	assert_int_equal(stack->frames[place].line, line);
 }
 
-static void main_thread_is_taken_from_pyspy(void **state)
+TEST(main_thread_is_taken_from_pyspy)
 {
 	struct ncs_stack stack = { .pid = 70 };
 
-	(void)state;
 	assert_true(ncs_stack_take_pyspy(&stack, pyspy));
 	assert_int_equal(stack.count, 2);
 	assert_frame(&stack, 0, "read", "/job/loader.py", 188);
@@ -79,11 +78,10 @@ static void main_thread_is_taken_from_pyspy(void **state)
 	ncs_stack_forget(&stack);
 }
 
-static void frames_are_taken_from_gdb(void **state)
+TEST(frames_are_taken_from_gdb)
 {
 	struct ncs_stack stack = { .pid = 446 };
 
-	(void)state;
 	assert_true(ncs_stack_take_gdb(&stack, gdb));
 	assert_int_equal(stack.count, 6);
 	assert_frame(&stack, 0, "__libc_pause", "../pause.c", 29);
@@ -96,11 +94,10 @@ static void frames_are_taken_from_gdb(void **state)
 	ncs_stack_forget(&stack);
 }
 
-static void frames_of_python_are_preferred(void **state)
+TEST(frames_of_python_are_preferred)
 {
 	struct ncs_stack stack = { .pid = 446 };
 
-	(void)state;
 	assert_true(ncs_stack_take_gdb(&stack, gdb_python));
 	assert_int_equal(stack.count, 2);
 	assert_frame(&stack, 0, "read", "/job/loader.py", 188);
@@ -108,11 +105,10 @@ static void frames_of_python_are_preferred(void **state)
 	ncs_stack_forget(&stack);
 }
 
-static void frames_are_taken_from_eu_stack(void **state)
+TEST(frames_are_taken_from_eu_stack)
 {
 	struct ncs_stack stack = { .pid = 446 };
 
-	(void)state;
 	assert_true(ncs_stack_take_eu_stack(&stack, eu_stack));
 	assert_int_equal(stack.count, 4);
 	assert_frame(&stack, 1, "(anonymous namespace)::S::operator()(int)", "",
@@ -152,17 +148,16 @@ static void give_all(const char *text, size_t length)
 	free(copy);
 }
 
-static void output_may_end_anywhere(void **state)
+TEST(output_may_end_anywhere)
 {
 	const char *texts[] = { pyspy, gdb, gdb_python, eu_stack };
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++)
 		for (size_t length = 0; length <= strlen(texts[i]); length++)
 			give_all(texts[i], length);
 }
 
-static void output_may_be_anything(void **state)
+TEST(output_may_be_anything)
 {
 	static const char *const texts[] = {
 		"[]", "{}", "null", "[1]", "[{\"frames\":1}]", "#", "#1", "#1 ",
@@ -176,7 +171,6 @@ static void output_may_be_anything(void **state)
 		"ncclstat-stack\t70\nncclstat-frame\t-1\t\t\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		give_all(texts[i], strlen(texts[i]));
 }
@@ -196,7 +190,7 @@ static char *huge(const char *before, const char *line, size_t *length)
 	return text;
 }
 
-static void output_may_be_huge(void **state)
+TEST(output_may_be_huge)
 {
 	static const char *const begins[] = {
 		NCS_STACK_GDB_MARK "\n", "", "[",
@@ -206,7 +200,6 @@ static void output_may_be_huge(void **state)
 	};
 	size_t length;
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		char *text = huge(begins[i], lines[i], &length);
 
@@ -215,12 +208,11 @@ static void output_may_be_huge(void **state)
 	}
 }
 
-static void deep_recursion_keeps_both_ends(void **state)
+TEST(deep_recursion_keeps_both_ends)
 {
 	struct ncs_stack stack = { .pid = 1 };
 	char name[32];
 
-	(void)state;
 	for (int i = 0; i < 3000; i++) {
 		snprintf(name, sizeof(name), "f%d", i);
 		ncs_stack_add(&stack, name, "", 0);
@@ -238,7 +230,7 @@ static void deep_recursion_keeps_both_ends(void **state)
 	ncs_stack_forget(&stack);
 }
 
-static void lines_are_read_as_they_were_written(void **state)
+TEST(lines_are_read_as_they_were_written)
 {
 	struct ncs_stack stacks[2] = {
 		{ .pid = 70, .tool = "py-spy" },
@@ -249,7 +241,6 @@ static void lines_are_read_as_they_were_written(void **state)
 	size_t size;
 	FILE *file = open_memstream(&text, &size);
 
-	(void)state;
 	ncs_stack_say(&stacks[1], "its process\tis gone \xff\x1b");
 	assert_true(ncs_stack_take_pyspy(&stacks[0], pyspy));
 	ncs_stack_add(&stacks[0], "a\tb\nc", "", 0);
@@ -273,11 +264,10 @@ static void lines_are_read_as_they_were_written(void **state)
 	free(text);
 }
 
-static void several_stacks_of_a_process_are_taken_in_order(void **state)
+TEST(several_stacks_of_a_process_are_taken_in_order)
 {
 	struct ncs_stack stacks[3] = { { .pid = 70 }, { .pid = 70 }, { .pid = 70 } };
 
-	(void)state;
 	ncs_stacks_take(stacks, 3,
 			"ncclstat-stack\t70\t/proc\t\n"
 			"ncclstat-frame\t0\t\tfirst\n"
@@ -288,22 +278,4 @@ static void several_stacks_of_a_process_are_taken_in_order(void **state)
 	assert_int_equal(stacks[2].count, 0);
 	ncs_stack_forget(&stacks[0]);
 	ncs_stack_forget(&stacks[1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(main_thread_is_taken_from_pyspy),
-		cmocka_unit_test(frames_are_taken_from_gdb),
-		cmocka_unit_test(frames_of_python_are_preferred),
-		cmocka_unit_test(frames_are_taken_from_eu_stack),
-		cmocka_unit_test(output_may_end_anywhere),
-		cmocka_unit_test(output_may_be_anything),
-		cmocka_unit_test(output_may_be_huge),
-		cmocka_unit_test(deep_recursion_keeps_both_ends),
-		cmocka_unit_test(lines_are_read_as_they_were_written),
-		cmocka_unit_test(several_stacks_of_a_process_are_taken_in_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

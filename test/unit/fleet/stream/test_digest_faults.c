@@ -226,11 +226,10 @@ static double play(const struct sim_options *options)
 	return share;
 }
 
-static void test_all_faults_have_the_same_verdict(void **state)
+TEST(test_all_faults_have_the_same_verdict)
 {
 	static const unsigned sizes[] = { 2, 8, 64 };
 
-	(void)state;
 	for (unsigned fault = 0; fault < SIM_FAULTS; fault++)
 		for (size_t k = 0; k < 3; k++) {
 			struct sim_options options = {
@@ -253,7 +252,7 @@ static void test_all_faults_have_the_same_verdict(void **state)
 		}
 }
 
-static void test_of_a_job_that_is_well_most_states_are_left_out(void **state)
+TEST(test_of_a_job_that_is_well_most_states_are_left_out)
 {
 	const struct sim_options options = {
 		.seed = 3,
@@ -264,17 +263,5 @@ static void test_of_a_job_that_is_well_most_states_are_left_out(void **state)
 		.jitter = 0.5,
 	};
 
-	(void)state;
 	assert_true(play(&options) > 0.9);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_faults_have_the_same_verdict),
-		cmocka_unit_test(
-			test_of_a_job_that_is_well_most_states_are_left_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,11 +111,12 @@ static void expect_full(void)
 	assert_true(job.has_digest[2]);
 }
 
-static void test_a_digest_tells_how_far_the_rank_is(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(test_a_digest_tells_how_far_the_rank_is)
 {
 	const struct ncs_digests *digests = &job.digests;
 
-	(void)state;
 	job.channels[1].state = NCS_CHANNEL_SEND_WAIT;
 	job.channels[1].since_ns = BEGUN_NS + 2900 * MS;
 	job.channels[1].step = 1;
@@ -136,9 +137,8 @@ static void test_a_digest_tells_how_far_the_rank_is(void **state)
 	assert_true(digests->functions[1].sequence_number == 29);
 }
 
-static void test_a_look_that_stands_alone_has_no_digests(void **state)
+TEST(test_a_look_that_stands_alone_has_no_digests)
 {
-	(void)state;
 	begin_level();
 	all_get_on();
 	look(true);
@@ -148,9 +148,8 @@ static void test_a_look_that_stands_alone_has_no_digests(void **state)
 	assert_int_equal(job.digests.rank_count, RANKS);
 }
 
-static void test_a_rank_that_does_not_get_on_is_told_in_full(void **state)
+TEST(test_a_rank_that_does_not_get_on_is_told_in_full)
 {
-	(void)state;
 	begin_level();
 	get_on(0, 10);
 	get_on(2, 10);
@@ -160,9 +159,8 @@ static void test_a_rank_that_does_not_get_on_is_told_in_full(void **state)
 }
 
 /* No look that stands alone has the state that such a rank is in. */
-static void test_it_is_so_until_the_next_look_that_stands_alone(void **state)
+TEST(test_it_is_so_until_the_next_look_that_stands_alone)
 {
-	(void)state;
 	begin_level();
 	job.ranks[1].torn = true;
 	expect_full();
@@ -175,9 +173,8 @@ static void test_it_is_so_until_the_next_look_that_stands_alone(void **state)
 	assert_true(job.has_digest[1]);
 }
 
-static void test_a_rank_that_waits_for_long_is_told_in_full(void **state)
+TEST(test_a_rank_that_waits_for_long_is_told_in_full)
 {
-	(void)state;
 	begin_level();
 	job.channels[1].state = NCS_CHANNEL_SEND_WAIT;
 	job.channels[1].step = 3;
@@ -185,9 +182,8 @@ static void test_a_rank_that_waits_for_long_is_told_in_full(void **state)
 	expect_full();
 }
 
-static void test_a_kernel_that_runs_for_long_is_told_in_full(void **state)
+TEST(test_a_kernel_that_runs_for_long_is_told_in_full)
 {
-	(void)state;
 	begin_level();
 	job.ranks[1].launches.begun = 7;
 	job.ranks[1].launches.ended = 6;
@@ -196,9 +192,8 @@ static void test_a_kernel_that_runs_for_long_is_told_in_full(void **state)
 }
 
 /* A host may be ahead of its GPU by seconds. */
-static void test_an_operation_that_is_queued_is_no_wait(void **state)
+TEST(test_an_operation_that_is_queued_is_no_wait)
 {
-	(void)state;
 	begin_level();
 	job.channels[1].state = NCS_CHANNEL_SEND_GPU_WAIT;
 	job.channels[1].step = 0;
@@ -210,9 +205,8 @@ static void test_an_operation_that_is_queued_is_no_wait(void **state)
 	assert_true(job.has_digest[1]);
 }
 
-static void test_a_rank_behind_the_others_is_told_in_full(void **state)
+TEST(test_a_rank_behind_the_others_is_told_in_full)
 {
-	(void)state;
 	begin_level();
 	get_on(0, 100);
 	get_on(2, 100);
@@ -228,21 +222,19 @@ static void test_a_rank_behind_the_others_is_told_in_full(void **state)
 	assert_false(job.has_digest[1]);
 }
 
-static void test_ranks_of_another_communicator_may_be_anywhere(void **state)
+TEST(test_ranks_of_another_communicator_may_be_anywhere)
 {
-	(void)state;
 	job.ranks[1].identity.comm_id = 78;
 	get_on(0, 1000);
 	get_on(2, 1000);
 	begin_level();
 }
 
-static void test_a_rank_that_is_not_alive_is_told_in_full(void **state)
+TEST(test_a_rank_that_is_not_alive_is_told_in_full)
 {
 	static const enum ncs_liveness others[] = { NCS_SILENT, NCS_FINISHED,
 						    NCS_DEAD };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		begin_level();
 		job.ranks[1].liveness = others[i];
@@ -254,9 +246,8 @@ static void test_a_rank_that_is_not_alive_is_told_in_full(void **state)
 	expect_full();
 }
 
-static void test_a_rank_that_is_wanted_is_told_in_full(void **state)
+TEST(test_a_rank_that_is_wanted_is_told_in_full)
 {
-	(void)state;
 	begin_level();
 	job.is_wanted[1] = true;
 	expect_full();
@@ -273,10 +264,8 @@ static void test_a_rank_that_is_wanted_is_told_in_full(void **state)
 	assert_true(job.has_digest[1]);
 }
 
-static void test_a_rank_that_was_wanted_in_a_key_look_may_have_a_digest(
-	void **state)
+TEST(test_a_rank_that_was_wanted_in_a_key_look_may_have_a_digest)
 {
-	(void)state;
 	begin_level();
 	job.is_wanted[1] = true;
 	all_get_on();
@@ -287,36 +276,12 @@ static void test_a_rank_that_was_wanted_in_a_key_look_may_have_a_digest(
 	assert_true(job.has_digest[1]);
 }
 
-static void test_a_rank_that_was_away_is_new(void **state)
+TEST(test_a_rank_that_was_away_is_new)
 {
-	(void)state;
 	begin_level();
 	ncs_digests_begin(&job.digests, false);
 	ncs_digests_end(&job.digests);
 	all_get_on();
 	look(false);
 	assert_int_equal(job.digests.rank_count, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_a_digest_tells_how_far_the_rank_is),
-		TEST(test_a_look_that_stands_alone_has_no_digests),
-		TEST(test_a_rank_that_does_not_get_on_is_told_in_full),
-		TEST(test_it_is_so_until_the_next_look_that_stands_alone),
-		TEST(test_a_rank_that_waits_for_long_is_told_in_full),
-		TEST(test_a_kernel_that_runs_for_long_is_told_in_full),
-		TEST(test_an_operation_that_is_queued_is_no_wait),
-		TEST(test_a_rank_behind_the_others_is_told_in_full),
-		TEST(test_ranks_of_another_communicator_may_be_anywhere),
-		TEST(test_a_rank_that_is_not_alive_is_told_in_full),
-		TEST(test_a_rank_that_is_wanted_is_told_in_full),
-		TEST(test_a_rank_that_was_wanted_in_a_key_look_may_have_a_digest),
-		TEST(test_a_rank_that_was_away_is_new),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

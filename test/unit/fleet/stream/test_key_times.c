@@ -45,11 +45,12 @@ static unsigned look(unsigned second, const struct ncs_key_ranks *ranks)
 	return count;
 }
 
-static void test_agents_that_began_together_take_turns(void **state)
+UNIT_FIXTURE(setup, NULL)
+
+TEST(test_agents_that_began_together_take_turns)
 {
 	unsigned sum = 0;
 
-	(void)state;
 	for (unsigned i = 1; i <= 300; i++) {
 		unsigned count = look(i, &all_level);
 
@@ -59,9 +60,8 @@ static void test_agents_that_began_together_take_turns(void **state)
 	assert_int_equal(sum, AGENTS * 10);
 }
 
-static void test_none_is_later_than_the_longest_time(void **state)
+TEST(test_none_is_later_than_the_longest_time)
 {
-	(void)state;
 	for (unsigned i = 1; i <= 100; i++) {
 		look(i, &full);
 		for (unsigned k = 0; k < AGENTS; k++)
@@ -76,11 +76,10 @@ static void test_none_is_later_than_the_longest_time(void **state)
 	}
 }
 
-static void test_a_change_of_all_ranks_is_followed_soon_and_once(void **state)
+TEST(test_a_change_of_all_ranks_is_followed_soon_and_once)
 {
 	unsigned sum = 0;
 
-	(void)state;
 	for (unsigned i = 1; i <= 45; i++)
 		look(i, &all_level);
 	/* All hang. */
@@ -99,41 +98,23 @@ static void test_a_change_of_all_ranks_is_followed_soon_and_once(void **state)
 	assert_true(sum >= AGENTS);
 }
 
-static void test_ranks_without_the_digests_that_they_could_have_get_them(
-	void **state)
+TEST(test_ranks_without_the_digests_that_they_could_have_get_them)
 {
 	unsigned sum = 0;
 
-	(void)state;
 	for (unsigned i = 1; i <= 10; i++)
 		sum += look(i, &without_digests);
 	assert_int_equal(sum, AGENTS);
 }
 
-static void test_a_node_without_ranks_is_settled(void **state)
+TEST(test_a_node_without_ranks_is_settled)
 {
 	const struct ncs_key_ranks none = { .has_digests = true };
 	unsigned sum = 0;
 
-	(void)state;
 	for (unsigned k = 0; k < AGENTS; k++)
 		ncs_key_times_note(&agents[k], BEGUN_NS, &none);
 	for (unsigned i = 1; i <= 300; i++)
 		sum += look(i, &none);
 	assert_int_equal(sum, AGENTS * 10);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, setup)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_agents_that_began_together_take_turns),
-		TEST(test_none_is_later_than_the_longest_time),
-		TEST(test_a_change_of_all_ranks_is_followed_soon_and_once),
-		TEST(test_ranks_without_the_digests_that_they_could_have_get_them),
-		TEST(test_a_node_without_ranks_is_settled),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

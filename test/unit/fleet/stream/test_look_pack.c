@@ -79,7 +79,9 @@ static uint64_t looks(void)
 	return ncs_stream_facts(reader)->looks;
 }
 
-static void test_looks_come_out_as_they_went_in(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(test_looks_come_out_as_they_went_in)
 {
 	struct stream_fixture *fixture = *state;
 
@@ -99,7 +101,7 @@ static void test_looks_come_out_as_they_went_in(void **state)
 }
 
 /* A whole look, not changes, is packed again: only its times are new. */
-static void test_what_is_as_in_the_base_costs_little(void **state)
+TEST(test_what_is_as_in_the_base_costs_little)
 {
 	struct stream_fixture *fixture = *state;
 	struct ncs_look_packer *other = ncs_look_packer_new(NULL);
@@ -117,7 +119,7 @@ static void test_what_is_as_in_the_base_costs_little(void **state)
 	free(alone.bytes);
 }
 
-static void test_without_its_base_a_look_is_left_out(void **state)
+TEST(test_without_its_base_a_look_is_left_out)
 {
 	struct stream_fixture *fixture = *state;
 
@@ -136,7 +138,7 @@ static void test_without_its_base_a_look_is_left_out(void **state)
 }
 
 /* The base is of this stream, or none. */
-static void test_the_base_of_another_agent_is_not_used(void **state)
+TEST(test_the_base_of_another_agent_is_not_used)
 {
 	struct stream_fixture *fixture = *state;
 	struct ncs_look_packer *other = ncs_look_packer_new(NULL);
@@ -159,7 +161,7 @@ static void test_the_base_of_another_agent_is_not_used(void **state)
 }
 
 /* Records make a look of several packs, some of noise. */
-static void test_large_looks_take_several_packs(void **state)
+TEST(test_large_looks_take_several_packs)
 {
 	struct stream_fixture *fixture = *state;
 	struct recording_fixture *recording = fixture->recording;
@@ -245,11 +247,10 @@ static struct ncs_sink_memory large_look(uint64_t number, uint64_t chunks,
 }
 
 /* A part that cannot be packed is no base of later ones. */
-static void test_noise_is_no_base(void **state)
+TEST(test_noise_is_no_base)
 {
 	char *noise = malloc(NCS_PAYLOAD_BYTES_MAX);
 
-	(void)state;
 	assert_non_null(noise);
 	srandom(2);
 	for (size_t i = 0; i < NCS_PAYLOAD_BYTES_MAX; i++)
@@ -268,14 +269,13 @@ static void test_noise_is_no_base(void **state)
 	free(noise);
 }
 
-static void test_looks_that_are_too_large_are_left_out(void **state)
+TEST(test_looks_that_are_too_large_are_left_out)
 {
 	char *zeros = calloc(1, NCS_PAYLOAD_BYTES_MAX);
 	struct ncs_sink_memory look = large_look(
 		0, NCS_LOOK_BYTES_MAX / NCS_CHUNK_BYTES_MAX * 3, zeros,
 		NCS_PAYLOAD_BYTES_MAX);
 
-	(void)state;
 	assert_int_equal(ncs_look_packer_pack(packer, look.bytes, look.size,
 					      &packed),
 			 0);
@@ -285,21 +285,4 @@ static void test_looks_that_are_too_large_are_left_out(void **state)
 			    "a look from it is more than 32 MiB");
 	free(look.bytes);
 	free(zeros);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_looks_come_out_as_they_went_in),
-		TEST(test_what_is_as_in_the_base_costs_little),
-		TEST(test_without_its_base_a_look_is_left_out),
-		TEST(test_the_base_of_another_agent_is_not_used),
-		TEST(test_large_looks_take_several_packs),
-		TEST(test_noise_is_no_base),
-		TEST(test_looks_that_are_too_large_are_left_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

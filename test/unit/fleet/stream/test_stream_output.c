@@ -63,12 +63,11 @@ static void wait_for_some(const struct way *way)
 	assert_int_equal(poll(&ready, 1, 10000), 1);
 }
 
-static void test_a_full_pipe_drops_the_look_that_waits(void **state)
+TEST(test_a_full_pipe_drops_the_look_that_waits)
 {
 	struct ncs_stream_output_totals totals;
 	struct way way;
 
-	(void)state;
 	open_way(&way, NULL);
 	put(&way, 'a', LOOK_BYTES);
 	wait_for_some(&way);
@@ -88,13 +87,12 @@ static void test_a_full_pipe_drops_the_look_that_waits(void **state)
 	close(way.pipe[1]);
 }
 
-static void test_a_reader_that_goes_away_is_noticed(void **state)
+TEST(test_a_reader_that_goes_away_is_noticed)
 {
 	struct ncs_stream_output_totals totals;
 	struct pollfd event;
 	struct way way;
 
-	(void)state;
 	open_way(&way, NULL);
 	close(way.pipe[0]);
 	put(&way, 'a', 10);
@@ -106,12 +104,11 @@ static void test_a_reader_that_goes_away_is_noticed(void **state)
 	close(way.pipe[1]);
 }
 
-static void test_the_last_look_is_written_before_the_end(void **state)
+TEST(test_the_last_look_is_written_before_the_end)
 {
 	struct ncs_stream_output_totals totals;
 	struct way way;
 
-	(void)state;
 	open_way(&way, NULL);
 	put(&way, 'a', 1000);
 	ncs_stream_output_close(way.output, WAIT_NS, &totals);
@@ -121,13 +118,12 @@ static void test_the_last_look_is_written_before_the_end(void **state)
 	close(way.pipe[1]);
 }
 
-static void test_the_flags_of_the_file_stay(void **state)
+TEST(test_the_flags_of_the_file_stay)
 {
 	struct ncs_stream_output_totals totals;
 	struct way way;
 	int before, after;
 
-	(void)state;
 	assert_int_equal(pipe(way.pipe), 0);
 	before = fcntl(way.pipe[1], F_GETFL);
 	assert_int_equal(
@@ -139,7 +135,7 @@ static void test_the_flags_of_the_file_stay(void **state)
 	close(way.pipe[1]);
 }
 
-static void test_lines_can_be_read_back(void **state)
+TEST(test_lines_can_be_read_back)
 {
 	struct ncs_line_writer lines;
 	struct ncs_stream_output_totals totals;
@@ -150,7 +146,6 @@ static void test_lines_can_be_read_back(void **state)
 	ssize_t size;
 	struct way way;
 
-	(void)state;
 	ncs_line_writer_init(&lines, "n01", 7, 0);
 	open_way(&way, &lines);
 	put(&way, 'x', 3000);
@@ -178,7 +173,7 @@ static void test_lines_can_be_read_back(void **state)
 }
 
 /* Agents that share a pipe, as two do that one shell has started. */
-static void test_agents_that_share_a_pipe_tear_no_line(void **state)
+TEST(test_agents_that_share_a_pipe_tear_no_line)
 {
 	enum { AGENTS = 4 };
 	struct ncs_stream_output_totals totals;
@@ -188,7 +183,6 @@ static void test_agents_that_share_a_pipe_tear_no_line(void **state)
 	size_t bytes = 0, size, at;
 	char room[8192];
 
-	(void)state;
 	assert_int_equal(pipe(ways[0].pipe), 0);
 	for (uint32_t i = 0; i < AGENTS; i++) {
 		struct ncs_line_writer lines;
@@ -228,18 +222,4 @@ static void test_agents_that_share_a_pipe_tear_no_line(void **state)
 		ncs_stream_output_close(ways[i].output, WAIT_NS, &totals);
 	close(ways[0].pipe[0]);
 	close(ways[0].pipe[1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_full_pipe_drops_the_look_that_waits),
-		cmocka_unit_test(test_a_reader_that_goes_away_is_noticed),
-		cmocka_unit_test(test_the_last_look_is_written_before_the_end),
-		cmocka_unit_test(test_the_flags_of_the_file_stay),
-		cmocka_unit_test(test_lines_can_be_read_back),
-		cmocka_unit_test(test_agents_that_share_a_pipe_tear_no_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

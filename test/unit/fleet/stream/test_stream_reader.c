@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the reader of streams (fleet/stream/stream_reader.h): bytes that
  * are whole, torn, missing, repeated, or anybody's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +16,6 @@
 #include "ncclstat/reader.h"
 #include "record/format/chunk.h"
 #include "test/unit/support/stream_fixture.h"
-#include "test/unit/support/unit.h"
 
 #define S UINT64_C(1000000000)
 #define NOW_NS (1000 * S)

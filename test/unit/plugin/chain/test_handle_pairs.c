@@ -63,12 +63,13 @@ static void clear_places(void)
 
 /* --- One thread --------------------------------------------------------- */
 
-static void a_pair_is_found_until_its_place_is_reused(void **state)
+UNIT_FIXTURE(make, NULL)
+
+TEST(a_pair_is_found_until_its_place_is_reused)
 {
 	uint64_t first = put(1), handle;
 	struct ncs_pair got;
 
-	(void)state;
 	assert_true(ncs_pairs_is_handle(first));
 	assert_found(first, 1);
 	assert_true(ncs_pairs_close(first));
@@ -84,18 +85,17 @@ static void a_pair_is_found_until_its_place_is_reused(void **state)
 	assert_false(ncs_pairs_close(first));
 }
 
-static void an_open_pair_keeps_its_place(void **state)
+TEST(an_open_pair_keeps_its_place)
 {
 	uint64_t open = put(1);
 
-	(void)state;
 	for (uint64_t i = 0; i < 5 * PLACES; i++)
 		ncs_pairs_close(put(2));
 	assert_found(open, 1);
 	assert_true(ncs_pairs_close(open));
 }
 
-static void an_invalid_handle_finds_no_pair(void **state)
+TEST(an_invalid_handle_finds_no_pair)
 {
 	static const uint64_t values[] = {
 		0,           8,          1 << 10 | 8,   6 << 10 | 8,
@@ -103,7 +103,6 @@ static void an_invalid_handle_finds_no_pair(void **state)
 	};
 	struct ncs_pair got;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		assert_false(ncs_pairs_get(values[i], &got));
 		assert_false(ncs_pairs_close(values[i]));
@@ -132,9 +131,8 @@ static uint64_t put_oldest(void)
 	return handle;
 }
 
-static void a_pair_is_found_complete_or_not_at_all(void **state)
+TEST(a_pair_is_found_complete_or_not_at_all)
 {
-	(void)state;
 	for (unsigned long load = 0; load < 6; load++)
 		for (unsigned long stores = 0; stores < 6; stores++) {
 			uint64_t handle = put_oldest();
@@ -156,14 +154,13 @@ static void a_pair_is_found_complete_or_not_at_all(void **state)
 }
 
 /* A writer may be stopped for long in the middle of writing. */
-static void a_place_being_written_is_not_claimed(void **state)
+TEST(a_place_being_written_is_not_claimed)
 {
 	struct ncs_pair pair = pair_of(1);
 	uint64_t handle;
 	struct pair_place *place;
 	uint64_t tag;
 
-	(void)state;
 	handle = ncs_pairs_put(NCS_PAIR_CALL, &pair);
 	place = place_of(NCS_PAIR_CALL, (handle >> 13) + 1);
 	place->tag = tag = UINT64_C(77) << 8 | BUSY;
@@ -183,9 +180,8 @@ static void fill_all_places_twice(void)
 }
 
 /* One writer is stopped while others claim all places twice. */
-static void two_pairs_never_share_a_place(void **state)
+TEST(two_pairs_never_share_a_place)
 {
-	(void)state;
 	for (unsigned long load = 0; load < 2; load++) {
 		unsigned alive = 0;
 		uint64_t handle;
@@ -212,12 +208,11 @@ static void two_pairs_never_share_a_place(void **state)
 
 /* --- Classes ------------------------------------------------------------ */
 
-static void open_contexts_are_never_driven_out(void **state)
+TEST(open_contexts_are_never_driven_out)
 {
 	struct ncs_pair pair = pair_of(7), got;
 	uint64_t contexts[PLACES];
 
-	(void)state;
 	for (unsigned i = 0; i < PLACES; i++) {
 		contexts[i] = ncs_pairs_put(NCS_PAIR_CONTEXT, &pair);
 		assert_true(ncs_pairs_is_context(contexts[i]));
@@ -231,32 +226,11 @@ static void open_contexts_are_never_driven_out(void **state)
 	assert_false(ncs_pairs_get(contexts[5], &got));
 }
 
-static void a_forked_child_has_no_contexts(void **state)
+TEST(a_forked_child_has_no_contexts)
 {
 	struct ncs_pair pair = pair_of(7), got;
 	uint64_t context = ncs_pairs_put(NCS_PAIR_CONTEXT, &pair);
 
-	(void)state;
 	ncs_pairs_forget(999);
 	assert_false(ncs_pairs_get(context, &got));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(
-			a_pair_is_found_until_its_place_is_reused, make),
-		cmocka_unit_test_setup(an_open_pair_keeps_its_place, make),
-		cmocka_unit_test_setup(an_invalid_handle_finds_no_pair, make),
-		cmocka_unit_test_setup(a_pair_is_found_complete_or_not_at_all,
-				       make),
-		cmocka_unit_test_setup(a_place_being_written_is_not_claimed,
-				       make),
-		cmocka_unit_test_setup(two_pairs_never_share_a_place, make),
-		cmocka_unit_test_setup(open_contexts_are_never_driven_out,
-				       make),
-		cmocka_unit_test_setup(a_forked_child_has_no_contexts, make),
-	};
-
-	return cmocka_run_group_tests_name("pairs", tests, NULL, NULL);
 }

@@ -171,11 +171,10 @@ static void *end_all(void *is_other)
 	return NULL;
 }
 
-static void two_threads_end_an_operation_once(void **state)
+TEST(two_threads_end_an_operation_once)
 {
 	pthread_t other;
 
-	(void)state;
 	comm.header = &header;
 	lane_state.published = &lane;
 	lane_state.shared = true;
@@ -185,13 +184,4 @@ static void two_threads_end_an_operation_once(void **state)
 	assert_int_equal(broken, 0);
 	assert_int_equal(lane.functions[0].operations_done,
 			 ROUNDS * OPERATIONS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_threads_end_an_operation_once),
-	};
-
-	return cmocka_run_group_tests_name("operations", tests, NULL, NULL);
 }

@@ -22,9 +22,8 @@ static void visit(void *argument, uint64_t start, uint64_t end)
 	++*pieces;
 }
 
-static void each_new_piece_is_visited_once(void **state)
+TEST(each_new_piece_is_visited_once)
 {
-	(void)state;
 	srand(1);
 	for (unsigned round = 0; round < 300; round++) {
 		struct ncs_intervals *set = ncs_intervals_new(TIMES);
@@ -59,11 +58,10 @@ static void each_new_piece_is_visited_once(void **state)
 	}
 }
 
-static void dropped_intervals_are_not_counted_again(void **state)
+TEST(dropped_intervals_are_not_counted_again)
 {
 	struct ncs_intervals *set = ncs_intervals_new(8);
 
-	(void)state;
 	for (uint64_t i = 0; i < 8; i++)
 		assert_int_equal(ncs_intervals_add(set, 10 * i, 10 * i + 5,
 						   NULL, NULL),
@@ -78,24 +76,12 @@ static void dropped_intervals_are_not_counted_again(void **state)
 	free(set);
 }
 
-static void an_empty_interval_changes_nothing(void **state)
+TEST(an_empty_interval_changes_nothing)
 {
 	struct ncs_intervals *set = ncs_intervals_new(0);
 
-	(void)state;
 	assert_int_equal(ncs_intervals_add(set, 5, 5, NULL, NULL), 0);
 	assert_int_equal(ncs_intervals_covered(set, 0, UINT64_MAX), 0);
 	assert_int_equal(set->count, 0);
 	free(set);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_new_piece_is_visited_once),
-		cmocka_unit_test(dropped_intervals_are_not_counted_again),
-		cmocka_unit_test(an_empty_interval_changes_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static void expect(enum ncs_kernel_kind kind, const char *const *names,
 
 #define EXPECT(kind, names) expect(kind, names, COUNT(names))
 
-static void communication_outside_nccl_is_told_by_its_name(void **state)
+TEST(communication_outside_nccl_is_told_by_its_name)
 {
 	static const char *const names[] = {
 		/* vLLM, SGLang */
@@ -42,11 +42,10 @@ static void communication_outside_nccl_is_told_by_its_name(void **state)
 		"userbuffers_fp16_sum_inplace_gpu_rr_rs_oop",
 	};
 
-	(void)state;
 	EXPECT(NCS_KIND_OUTSIDE, names);
 }
 
-static void nccl_is_told_by_its_name(void **state)
+TEST(nccl_is_told_by_its_name)
 {
 	static const char *const names[] = {
 		"_Z40ncclDevKernel_AllReduce_Sum_f16_RING_LL24ncclDev",
@@ -55,11 +54,10 @@ static void nccl_is_told_by_its_name(void **state)
 		"_Z36ncclSymkDevKernel_AllReduce_multimem21ncclSymk",
 	};
 
-	(void)state;
 	EXPECT(NCS_KIND_NCCL, names);
 }
 
-static void all_others_compute(void **state)
+TEST(all_others_compute)
 {
 	static const char *const names[] = {
 		NULL,
@@ -78,18 +76,5 @@ static void all_others_compute(void **state)
 		"_Z18446744073709551615gemm",
 	};
 
-	(void)state;
 	EXPECT(NCS_KIND_COMPUTE, names);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			communication_outside_nccl_is_told_by_its_name),
-		cmocka_unit_test(nccl_is_told_by_its_name),
-		cmocka_unit_test(all_others_compute),
-	};
-
-	return cmocka_run_group_tests_name("kernel_kind", tests, NULL, NULL);
 }

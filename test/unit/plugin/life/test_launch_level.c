@@ -53,20 +53,20 @@ static int set_up(void **state)
 	return 0;
 }
 
-static void slow_launches_are_all_timed(void **state)
+UNIT_FIXTURE(set_up, NULL)
+
+TEST(slow_launches_are_all_timed)
 {
 	struct while_timed did = launch(SOME_DAY, 60 * SECOND, 300);
 
-	(void)state;
 	assert_int_equal(did.timed, did.launched);
 	assert_int_equal(ncs_launch_process.sparse_level, 0);
 }
 
-static void fast_launches_are_timed_within_the_budget(void **state)
+TEST(fast_launches_are_timed_within_the_budget)
 {
 	static const uint64_t rates[] = { 500, 1000, 3000, 20000, 100000 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
 		struct while_timed did;
 		double share;
@@ -82,11 +82,10 @@ static void fast_launches_are_timed_within_the_budget(void **state)
 	}
 }
 
-static void a_stretch_is_timed_whole_from_the_begin_of_each_period(void **state)
+TEST(a_stretch_is_timed_whole_from_the_begin_of_each_period)
 {
 	struct while_timed did;
 
-	(void)state;
 	/* A process that begins in the middle of one is where others are in the next. */
 	launch(SOME_DAY + 7 * SECOND, 3 * SECOND, 1000);
 	for (unsigned i = 1; i < 4; i++) {
@@ -100,11 +99,10 @@ static void a_stretch_is_timed_whole_from_the_begin_of_each_period(void **state)
 	}
 }
 
-static void readers_are_told_one_level_in_a_stretch_and_after_it(void **state)
+TEST(readers_are_told_one_level_in_a_stretch_and_after_it)
 {
 	uint64_t told;
 
-	(void)state;
 	launch(SOME_DAY, 5 * SECOND, 4000);
 	told = ncs_launch_process.sparse_level;
 	assert_in_range(told, 1, 10);
@@ -114,9 +112,8 @@ static void readers_are_told_one_level_in_a_stretch_and_after_it(void **state)
 	assert_int_equal(ncs_launch_process.sparse_level, told);
 }
 
-static void all_are_timed_again_once_launches_are_few(void **state)
+TEST(all_are_timed_again_once_launches_are_few)
 {
-	(void)state;
 	launch(SOME_DAY, 10 * SECOND, 4000);
 	launch(SOME_DAY + 10 * SECOND, 10 * SECOND, 100);
 	launch(SOME_DAY + 20 * SECOND, 100 * MS, 100);
@@ -124,11 +121,10 @@ static void all_are_timed_again_once_launches_are_few(void **state)
 	assert_int_equal(ncs_launch_process.sparse_level, 0);
 }
 
-static void a_clock_that_is_set_back_begins_a_period(void **state)
+TEST(a_clock_that_is_set_back_begins_a_period)
 {
 	struct while_timed did;
 
-	(void)state;
 	launch(SOME_DAY + 3 * SECOND, 5 * SECOND, 4000);
 	did = launch(SOME_DAY + 2 * SECOND, 8 * SECOND, 4000);
 	assert_in_range(did.timed, 2800, 4000);
@@ -137,9 +133,8 @@ static void a_clock_that_is_set_back_begins_a_period(void **state)
 	assert_int_equal(level(), 0);
 }
 
-static void what_was_asked_for_stays(void **state)
+TEST(what_was_asked_for_stays)
 {
-	(void)state;
 	ncs_launch_level_reset(NCS_STREAM_MODE_PERIOD, 3);
 	launch(SOME_DAY, 20 * SECOND, 10000);
 	assert_int_equal(ncs_launch_process.timing,
@@ -149,26 +144,4 @@ static void what_was_asked_for_stays(void **state)
 	assert_int_equal(ncs_launch_process.timing,
 			 NCS_LAUNCH_TIMING(NCS_STREAM_MODE_ALL, 0));
 	assert_int_equal(ncs_launch_process.sparse_level, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(slow_launches_are_all_timed, set_up),
-		cmocka_unit_test_setup(fast_launches_are_timed_within_the_budget,
-				       set_up),
-		cmocka_unit_test_setup(
-			a_stretch_is_timed_whole_from_the_begin_of_each_period,
-			set_up),
-		cmocka_unit_test_setup(
-			readers_are_told_one_level_in_a_stretch_and_after_it,
-			set_up),
-		cmocka_unit_test_setup(
-			all_are_timed_again_once_launches_are_few, set_up),
-		cmocka_unit_test_setup(a_clock_that_is_set_back_begins_a_period,
-				       set_up),
-		cmocka_unit_test_setup(what_was_asked_for_stays, set_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,13 +36,12 @@ static uint32_t take(struct ncs_room *own, uint64_t *held_bytes)
 	return profile;
 }
 
-static void eight_ranks_with_eight_communicators_fit_into_64_mb(void **state)
+TEST(eight_ranks_with_eight_communicators_fit_into_64_mb)
 {
 	const uint64_t limit = 64 * MIB / 16, controls = 8 * 4096;
 	struct ncs_room own[8];
 	uint64_t held = controls;
 
-	(void)state;
 	for (unsigned i = 0; i < 8; i++)
 		own[i] = room_of(limit, 8);
 	for (unsigned comm = 0; comm < 8; comm++)
@@ -66,12 +65,11 @@ static void eight_ranks_with_eight_communicators_fit_into_64_mb(void **state)
 	assert_int_equal(take(&own[0], &held), NCS_PROFILE_COUNT);
 }
 
-static void rank_alone_gets_more_and_leaves_room_for_later_ones(void **state)
+TEST(rank_alone_gets_more_and_leaves_room_for_later_ones)
 {
 	struct ncs_room own = room_of(8 * MIB, 1);
 	uint64_t held = 0;
 
-	(void)state;
 	assert_int_equal(take(&own, &held), 0);
 	for (unsigned i = 1; i < 8; i++)
 		assert_true(take(&own, &held) < NCS_PROFILE_COUNT);
@@ -82,12 +80,11 @@ static void rank_alone_gets_more_and_leaves_room_for_later_ones(void **state)
 	assert_in_range(take(&own, &held), 2, 3);
 }
 
-static void plentiful_memory_is_limited_by_the_process_alone(void **state)
+TEST(plentiful_memory_is_limited_by_the_process_alone)
 {
 	struct ncs_room rich = room_of(1024 * MIB, 8), free_of_node = rich;
 	uint64_t held = 0, other = 0;
 
-	(void)state;
 	free_of_node.node_counts = false;
 	for (unsigned i = 0; i < 64; i++)
 		assert_int_equal(take(&rich, &held),
@@ -95,12 +92,11 @@ static void plentiful_memory_is_limited_by_the_process_alone(void **state)
 	assert_true(held <= 16 * MIB && held > 15 * MIB);
 }
 
-static void user_may_take_what_the_node_would_not_give(void **state)
+TEST(user_may_take_what_the_node_would_not_give)
 {
 	struct ncs_room own = room_of(0, 8);
 	uint64_t held = 0;
 
-	(void)state;
 	assert_int_equal(take(&own, &held), NCS_PROFILE_COUNT);
 	own.node_counts = false;
 	assert_int_equal(take(&own, &held), 0);
@@ -108,21 +104,19 @@ static void user_may_take_what_the_node_would_not_give(void **state)
 	assert_int_equal(take(&own, &held), NCS_PROFILE_COUNT);
 }
 
-static void where_the_node_is_unknown_the_smallest_is_tried(void **state)
+TEST(where_the_node_is_unknown_the_smallest_is_tried)
 {
 	struct ncs_room own = room_of(0, 8);
 	uint64_t held = 0;
 
-	(void)state;
 	own.node_known = false;
 	assert_int_equal(take(&own, &held), NCS_PROFILE_SMALLEST);
 }
 
-static void sizes_fall_and_hold_what_the_reader_accepts(void **state)
+TEST(sizes_fall_and_hold_what_the_reader_accepts)
 {
 	static const uint32_t ranges[] = { 0, 1, 64, 1024, 65535 };
 
-	(void)state;
 	for (unsigned k = 0; k < sizeof(ranges) / sizeof(ranges[0]); k++)
 		for (uint32_t i = 0; i < NCS_PROFILE_COUNT; i++) {
 			struct ncs_segment_size size =
@@ -150,9 +144,8 @@ static void sizes_fall_and_hold_what_the_reader_accepts(void **state)
 		}
 }
 
-static void ranks_are_those_of_nccl_or_those_that_are_there(void **state)
+TEST(ranks_are_those_of_nccl_or_those_that_are_there)
 {
-	(void)state;
 	assert_int_equal(ncs_profile_ranks(16, 2, 0), 8);
 	assert_int_equal(ncs_profile_ranks(17, 2, 0), 9);
 	assert_int_equal(ncs_profile_ranks(1, 1, 0), 1);
@@ -160,24 +153,4 @@ static void ranks_are_those_of_nccl_or_those_that_are_there(void **state)
 	assert_int_equal(ncs_profile_ranks(1024, -1, 0), 8);
 	assert_int_equal(ncs_profile_ranks(-1, -1, 0), 8);
 	assert_int_equal(ncs_profile_ranks(1, 1, 5), 5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			eight_ranks_with_eight_communicators_fit_into_64_mb),
-		cmocka_unit_test(
-			rank_alone_gets_more_and_leaves_room_for_later_ones),
-		cmocka_unit_test(
-			plentiful_memory_is_limited_by_the_process_alone),
-		cmocka_unit_test(user_may_take_what_the_node_would_not_give),
-		cmocka_unit_test(
-			where_the_node_is_unknown_the_smallest_is_tried),
-		cmocka_unit_test(sizes_fall_and_hold_what_the_reader_accepts),
-		cmocka_unit_test(
-			ranks_are_those_of_nccl_or_those_that_are_there),
-	};
-
-	return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
 }

@@ -80,14 +80,13 @@ static void run_for(struct ncs_gpu_bounds *bounds, struct drifting_gpu *gpu,
 		take(bounds, gpu);
 }
 
-static void bounds_hold_the_true_offset(void **state)
+TEST(bounds_hold_the_true_offset)
 {
 	/* A clock near CLOCK_REALTIME, and one that started after the
 	 * host's. */
 	static const uint64_t offsets[] = { UINT64_C(1795190000000000000),
 					    -1000 * SECOND };
 
-	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct drifting_gpu gpu = { .random = 88172645463325252 + i,
 					    .offset = offsets[i],
@@ -105,11 +104,10 @@ static void bounds_hold_the_true_offset(void **state)
 	}
 }
 
-static void bounds_follow_a_clock_that_drifts(void **state)
+TEST(bounds_follow_a_clock_that_drifts)
 {
 	static const int64_t drifts[] = { 20, -20, 100, -100 };
 
-	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		struct drifting_gpu gpu = { .random = 1234567 + i,
 					    .offset = 3 * SECOND,
@@ -124,7 +122,7 @@ static void bounds_follow_a_clock_that_drifts(void **state)
 	}
 }
 
-static void bounds_follow_a_clock_that_is_set(void **state)
+TEST(bounds_follow_a_clock_that_is_set)
 {
 	struct drifting_gpu gpu = { .random = 99,
 				    .offset = 5 * SECOND,
@@ -132,7 +130,6 @@ static void bounds_follow_a_clock_that_is_set(void **state)
 	struct ncs_gpu_bounds bounds = { 0 };
 	struct ncs_gpu_kernel kernel;
 
-	(void)state;
 	run_for(&bounds, &gpu, 3 * SECOND);
 	gpu.offset += 40 * US; /* still plausible */
 	run_for(&bounds, &gpu, 3 * SECOND);
@@ -143,14 +140,13 @@ static void bounds_follow_a_clock_that_is_set(void **state)
 	assert_false(ncs_gpu_is_plausible(&bounds, &kernel));
 }
 
-static void contradictions_drop_the_bounds(void **state)
+TEST(contradictions_drop_the_bounds)
 {
 	struct drifting_gpu gpu = { .random = 99,
 				    .offset = 5 * SECOND,
 				    .now = SECOND };
 	struct ncs_gpu_bounds bounds = { 0 };
 
-	(void)state;
 	run_for(&bounds, &gpu, 3 * SECOND);
 	assert_true(bounds.known_at != 0);
 	/* Every second kernel has another clock. */
@@ -166,9 +162,8 @@ static void contradictions_drop_the_bounds(void **state)
 	assert_bounds_hold(&bounds, &gpu, 0);
 }
 
-static void the_quantum_divides_all_times(void **state)
+TEST(the_quantum_divides_all_times)
 {
-	(void)state;
 	assert_int_equal(ncs_gpu_quantum(0, 4096), 4096);
 	assert_int_equal(ncs_gpu_quantum(4096, 10240), 2048);
 	assert_int_equal(ncs_gpu_quantum(2048, 1024), 1024);
@@ -182,7 +177,7 @@ static void the_quantum_divides_all_times(void **state)
 			 1);
 }
 
-static void implausible_times_are_rejected_without_bounds(void **state)
+TEST(implausible_times_are_rejected_without_bounds)
 {
 	const struct ncs_gpu_bounds unknown = { 0 };
 	const struct ncs_gpu_kernel good = {
@@ -194,7 +189,6 @@ static void implausible_times_are_rejected_without_bounds(void **state)
 	};
 	struct ncs_gpu_kernel bad = good;
 
-	(void)state;
 	assert_true(ncs_gpu_is_plausible(&unknown, &good));
 	bad.start = 0;
 	assert_false(ncs_gpu_is_plausible(&unknown, &bad));
@@ -216,7 +210,7 @@ static void implausible_times_are_rejected_without_bounds(void **state)
 	assert_false(ncs_gpu_is_plausible(&unknown, &bad));
 }
 
-static void bounds_reject_the_times_of_other_operations(void **state)
+TEST(bounds_reject_the_times_of_other_operations)
 {
 	struct drifting_gpu gpu = { .random = 4711,
 				    .offset = 9 * SECOND,
@@ -224,7 +218,6 @@ static void bounds_reject_the_times_of_other_operations(void **state)
 	struct ncs_gpu_bounds bounds = { 0 };
 	struct ncs_gpu_kernel kernel, other;
 
-	(void)state;
 	run_for(&bounds, &gpu, 2 * SECOND);
 	kernel = run_kernel(&gpu);
 	assert_true(ncs_gpu_is_plausible(&bounds, &kernel));
@@ -249,19 +242,4 @@ static void bounds_reject_the_times_of_other_operations(void **state)
 	gpu.offset += 70 * MS; /* 20 ppm of an hour */
 	kernel = run_kernel(&gpu);
 	assert_true(ncs_gpu_is_plausible(&bounds, &kernel));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bounds_hold_the_true_offset),
-		cmocka_unit_test(bounds_follow_a_clock_that_drifts),
-		cmocka_unit_test(bounds_follow_a_clock_that_is_set),
-		cmocka_unit_test(contradictions_drop_the_bounds),
-		cmocka_unit_test(the_quantum_divides_all_times),
-		cmocka_unit_test(implausible_times_are_rejected_without_bounds),
-		cmocka_unit_test(bounds_reject_the_times_of_other_operations),
-	};
-
-	return cmocka_run_group_tests_name("gpu_clock", tests, NULL, NULL);
 }

@@ -23,9 +23,8 @@ static uint64_t count(int32_t peer, bool send)
 	return ncs_transfers_count(&comm, peer, send, false);
 }
 
-static void each_connection_counts_from_zero(void **state)
+TEST(each_connection_counts_from_zero)
 {
-	(void)state;
 	begin(64);
 	for (uint64_t i = 0; i < 5; i++)
 		for (int32_t peer = 0; peer < 64; peer++) {
@@ -35,9 +34,8 @@ static void each_connection_counts_from_zero(void **state)
 		}
 }
 
-static void captured_transfers_do_not_move_others(void **state)
+TEST(captured_transfers_do_not_move_others)
 {
-	(void)state;
 	begin(2);
 	assert_int_equal(count(1, true), 0);
 	assert_int_equal(ncs_transfers_count(&comm, 1, true, true), 0);
@@ -45,9 +43,8 @@ static void captured_transfers_do_not_move_others(void **state)
 	assert_int_equal(count(1, true), 1);
 }
 
-static void next_communicator_begins_again(void **state)
+TEST(next_communicator_begins_again)
 {
-	(void)state;
 	begin(1000);
 	for (int32_t peer = 0; peer < 1000; peer++)
 		assert_int_equal(count(peer, true), 0);
@@ -60,12 +57,11 @@ static void next_communicator_begins_again(void **state)
 		assert_int_equal(count(peer, true), 0);
 }
 
-static void connection_beyond_the_table_never_gets_a_number(void **state)
+TEST(connection_beyond_the_table_never_gets_a_number)
 {
 	static uint64_t counts[4 * NCS_TRANSFER_PLACES];
 	unsigned without = 0;
 
-	(void)state;
 	begin(-1);
 	for (unsigned i = 0; i < 4; i++)
 		for (int32_t peer = 0; peer < 4 * (int)NCS_TRANSFER_PLACES;
@@ -85,9 +81,8 @@ static void connection_beyond_the_table_never_gets_a_number(void **state)
 			4 * NCS_TRANSFER_PLACES - 1);
 }
 
-static void all_ranks_of_a_communicator_have_a_place(void **state)
+TEST(all_ranks_of_a_communicator_have_a_place)
 {
-	(void)state;
 	for (int32_t nranks = 1; nranks <= 2048; nranks *= 2) {
 		begin(nranks);
 		for (int32_t peer = 0; peer < nranks; peer++) {
@@ -117,11 +112,10 @@ static void *count_many(void *argument)
 	return NULL;
 }
 
-static void no_number_is_given_twice_to_threads(void **state)
+TEST(no_number_is_given_twice_to_threads)
 {
 	pthread_t threads[THREADS];
 
-	(void)state;
 	begin(PEERS);
 	for (unsigned i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, count_many,
@@ -131,19 +125,4 @@ static void no_number_is_given_twice_to_threads(void **state)
 		pthread_join(threads[i], NULL);
 	for (int32_t peer = 0; peer < PEERS; peer++)
 		assert_int_equal(count(peer, true), THREADS * EACH);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_connection_counts_from_zero),
-		cmocka_unit_test(captured_transfers_do_not_move_others),
-		cmocka_unit_test(next_communicator_begins_again),
-		cmocka_unit_test(
-			connection_beyond_the_table_never_gets_a_number),
-		cmocka_unit_test(all_ranks_of_a_communicator_have_a_place),
-		cmocka_unit_test(no_number_is_given_twice_to_threads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,19 @@
  * latest job of a name is found, on one machine and on several. */
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cmocka.h>
+
 #include "record/archive/archive.h"
-#include "test/unit/support/unit.h"
 
 #define KIB 1024u
 #define LIMIT (UINT64_C(512) * KIB)

@@ -97,7 +97,9 @@ static void make(struct recording_fixture *fixture)
 	recording_fixture_end(fixture);
 }
 
-static void every_record_is_one_line(void **state)
+UNIT_FIXTURE(recording_fixture_setup, recording_fixture_teardown)
+
+TEST(every_record_is_one_line)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
 	struct exported_text exported;
@@ -128,7 +130,7 @@ static void every_record_is_one_line(void **state)
 	free(exported.text);
 }
 
-static void time_range_exports_what_ended_in_it(void **state)
+TEST(time_range_exports_what_ended_in_it)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
 	struct exported_text exported;
@@ -147,7 +149,7 @@ static void time_range_exports_what_ended_in_it(void **state)
 	free(exported.text);
 }
 
-static void pid_filter_exports_one_process(void **state)
+TEST(pid_filter_exports_one_process)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
 	struct exported_text exported;
@@ -199,7 +201,7 @@ static void expect_stream(const struct exported_text *exported, size_t line,
 	json_decref(object);
 }
 
-static void operation_has_the_stream_that_its_ring_named(void **state)
+TEST(operation_has_the_stream_that_its_ring_named)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
 	struct recording_fixture *fixture = *state;
@@ -224,7 +226,7 @@ static void operation_has_the_stream_that_its_ring_named(void **state)
 	free(exported.text);
 }
 
-static void operation_says_whether_its_times_are_from_the_stream(void **state)
+TEST(operation_says_whether_its_times_are_from_the_stream)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
 	struct recording_fixture *fixture = *state;
@@ -255,7 +257,7 @@ static void operation_says_whether_its_times_are_from_the_stream(void **state)
 	free(exported.text);
 }
 
-static void stream_named_before_the_time_range_still_holds(void **state)
+TEST(stream_named_before_the_time_range_still_holds)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_NDJSON);
 	struct recording_fixture *fixture = *state;
@@ -283,7 +285,7 @@ static void stream_named_before_the_time_range_still_holds(void **state)
 	free(exported.text);
 }
 
-static void lost_records_are_counted(void **state)
+TEST(lost_records_are_counted)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_PERFETTO);
 	struct recording_fixture *fixture = *state;
@@ -366,7 +368,7 @@ static void make_table(struct recording_fixture *fixture, unsigned last)
 	recording_fixture_end(fixture);
 }
 
-static void table_has_the_columns_of_nccl_tests(void **state)
+TEST(table_has_the_columns_of_nccl_tests)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
 	struct exported_text exported;
@@ -391,7 +393,7 @@ static void table_has_the_columns_of_nccl_tests(void **state)
 	free(exported.text);
 }
 
-static void table_prefers_times_of_the_stream(void **state)
+TEST(table_prefers_times_of_the_stream)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
 	struct recording_fixture *fixture = *state;
@@ -411,7 +413,7 @@ static void table_prefers_times_of_the_stream(void **state)
 	free(exported.text);
 }
 
-static void table_counts_only_the_requested_time(void **state)
+TEST(table_counts_only_the_requested_time)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
 	struct exported_text exported;
@@ -439,7 +441,7 @@ static void table_counts_only_the_requested_time(void **state)
 	free(exported.text);
 }
 
-static void removed_rank_is_in_the_table(void **state)
+TEST(removed_rank_is_in_the_table)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
 	struct exported_text exported;
@@ -450,7 +452,7 @@ static void removed_rank_is_in_the_table(void **state)
 	free(exported.text);
 }
 
-static void names_are_never_formulas(void **state)
+TEST(names_are_never_formulas)
 {
 	static const char *const names[][2] = {
 		{ "=1+1", "'=1+1" },     { "+1", "'+1" },  { "-1", "'-1" },
@@ -476,7 +478,7 @@ static void names_are_never_formulas(void **state)
 	}
 }
 
-static void names_with_commas_are_quoted(void **state)
+TEST(names_with_commas_are_quoted)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_CSV);
 	struct recording_fixture *fixture = *state;
@@ -539,7 +541,7 @@ static int remove_files(const char *folder)
 	return count;
 }
 
-static void replaced_operations_are_in_a_trace_once(void **state)
+TEST(replaced_operations_are_in_a_trace_once)
 {
 	static const uint64_t records[] = {
 		[NCS_EXPORT_PERFETTO] = 3,
@@ -634,7 +636,7 @@ static void begin_two(struct recording_fixture *fixture, size_t ranks[2])
 	}
 }
 
-static void slices_tell_the_trust_of_their_operation(void **state)
+TEST(slices_tell_the_trust_of_their_operation)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_CHROME);
 	struct recording_fixture *fixture = *state;
@@ -657,7 +659,7 @@ static void slices_tell_the_trust_of_their_operation(void **state)
 /* The parts of a recording, which the critical path takes, have the end that a
  * trace shows, also where the record that has it comes after those of later
  * operations. */
-static void parts_end_when_a_trace_says_so(void **state)
+TEST(parts_end_when_a_trace_says_so)
 {
 	struct ncs_export_request request = all_as(NCS_EXPORT_CHROME);
 	struct recording_fixture *fixture = *state;
@@ -726,7 +728,7 @@ static void parts_end_when_a_trace_says_so(void **state)
 	ncs_recording_close(recording);
 }
 
-static void full_disk_is_an_error_in_every_format(void **state)
+TEST(full_disk_is_an_error_in_every_format)
 {
 	struct recording_fixture *fixture = *state;
 	const char *path = fixture->path;
@@ -751,33 +753,4 @@ static void full_disk_is_an_error_in_every_format(void **state)
 		fclose(request.file);
 	}
 	ncs_recording_close(recording);
-}
-
-int main(void)
-{
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, recording_fixture_setup, \
-					recording_fixture_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(every_record_is_one_line),
-		TEST(time_range_exports_what_ended_in_it),
-		TEST(pid_filter_exports_one_process),
-		TEST(operation_has_the_stream_that_its_ring_named),
-		TEST(operation_says_whether_its_times_are_from_the_stream),
-		TEST(stream_named_before_the_time_range_still_holds),
-		TEST(lost_records_are_counted),
-		TEST(table_has_the_columns_of_nccl_tests),
-		TEST(table_prefers_times_of_the_stream),
-		TEST(table_counts_only_the_requested_time),
-		TEST(removed_rank_is_in_the_table),
-		TEST(names_are_never_formulas),
-		TEST(names_with_commas_are_quoted),
-		TEST(replaced_operations_are_in_a_trace_once),
-		TEST(slices_tell_the_trust_of_their_operation),
-		TEST(parts_end_when_a_trace_says_so),
-		TEST(full_disk_is_an_error_in_every_format),
-	};
-#undef TEST
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

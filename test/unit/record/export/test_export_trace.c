@@ -176,7 +176,9 @@ static const char *parent_name(const struct decoded_trace *trace,
 
 /* --- Steps and arrows ---------------------------------------------------- */
 
-static void waits_fill_their_step(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(waits_fill_their_step)
 {
 	static const char *const names[] = { "send_gpu_wait", "send_peer_wait",
 					     "send_wait" };
@@ -216,7 +218,7 @@ static void waits_fill_their_step(void **state)
 	}
 }
 
-static void operation_slice_holds_queued_and_running(void **state)
+TEST(operation_slice_holds_queued_and_running)
 {
 	const struct decoded_event *event, *queued, *running;
 	const struct decoded_trace *trace;
@@ -251,7 +253,7 @@ static void operation_slice_holds_queued_and_running(void **state)
 	assert_int_equal(running->end_ns, event->end_ns);
 }
 
-static void operations_lie_below_their_stream(void **state)
+TEST(operations_lie_below_their_stream)
 {
 	static const char *const parents[] = {
 		"stream 0x7f0012345678",
@@ -304,7 +306,7 @@ static struct ncs_record launched(uint32_t operation, uint64_t start_ns,
 
 /* The second and the third operation are of one launch; the record of another
  * ring was read between them. */
-static void each_launch_lies_on_its_stream_once(void **state)
+TEST(each_launch_lies_on_its_stream_once)
 {
 	static const uint64_t begin_ns[] = { 1000, 2000, 3000 };
 	const uint64_t stream = NCS_RECORD_STREAM(0x7f0012345678);
@@ -342,7 +344,7 @@ static void each_launch_lies_on_its_stream_once(void **state)
 			    "rank 0 (host, pid 100)");
 }
 
-static void excess_streams_are_named_in_arguments(void **state)
+TEST(excess_streams_are_named_in_arguments)
 {
 	const struct decoded_event *event = NULL, *next;
 	const struct decoded_trace *trace;
@@ -365,7 +367,7 @@ static void excess_streams_are_named_in_arguments(void **state)
 	assert_string_equal(decoded_argument(event, "stream")->text, "0x1000");
 }
 
-static void arrow_leaves_and_arrives_with_the_data(void **state)
+TEST(arrow_leaves_and_arrives_with_the_data)
 {
 	const struct decoded_event *send = NULL, *recv = NULL, *event;
 	const struct decoded_trace *trace;
@@ -389,7 +391,7 @@ static void arrow_leaves_and_arrives_with_the_data(void **state)
 	assert_int_equal(recv->flow_ns, recv->at_ns);
 }
 
-static void arrow_has_both_ends_or_does_not_exist(void **state)
+TEST(arrow_has_both_ends_or_does_not_exist)
 {
 	struct exported_trace *exported = *state;
 	struct ncs_record other = step(5, true, 17, 0);
@@ -412,7 +414,7 @@ static void arrow_has_both_ends_or_does_not_exist(void **state)
 			assert_int_equal(trace->events[i].flow, 0);
 }
 
-static void unflushed_data_arrives_as_the_pipe_is_read(void **state)
+TEST(unflushed_data_arrives_as_the_pipe_is_read)
 {
 	struct exported_trace *exported = *state;
 	struct ncs_record record = step(8, false, 0, 0);
@@ -435,7 +437,7 @@ static void unflushed_data_arrives_as_the_pipe_is_read(void **state)
 	assert_int_equal(event->flow_ns, event->end_ns);
 }
 
-static void messages_without_sequence_numbers_are_matched_by_count(void **state)
+TEST(messages_without_sequence_numbers_are_matched_by_count)
 {
 	struct exported_trace *exported = *state;
 
@@ -448,7 +450,7 @@ static void messages_without_sequence_numbers_are_matched_by_count(void **state)
 	assert_int_equal(decoded_flows(finish(exported)), 6);
 }
 
-static void order_of_ends_does_not_change_matching(void **state)
+TEST(order_of_ends_does_not_change_matching)
 {
 	struct exported_trace *exported = *state;
 
@@ -466,7 +468,7 @@ static void order_of_ends_does_not_change_matching(void **state)
 	assert_int_equal(decoded_flows(finish(exported)), 3);
 }
 
-static void lost_records_end_matching_by_count(void **state)
+TEST(lost_records_end_matching_by_count)
 {
 	struct exported_trace *exported = *state;
 
@@ -484,7 +486,7 @@ static void lost_records_end_matching_by_count(void **state)
 	assert_int_equal(decoded_flows(finish(exported)), 2);
 }
 
-static void repeated_graph_launches_have_arrows_of_their_own(void **state)
+TEST(repeated_graph_launches_have_arrows_of_their_own)
 {
 	struct exported_trace *exported = *state;
 
@@ -503,7 +505,7 @@ static void repeated_graph_launches_have_arrows_of_their_own(void **state)
 
 /* --- Other records ------------------------------------------------------- */
 
-static void kernel_slice_follows_the_gpu_clock(void **state)
+TEST(kernel_slice_follows_the_gpu_clock)
 {
 	struct exported_trace *exported = *state;
 	struct ncs_gpu_reading readings[] = {
@@ -608,7 +610,7 @@ static void assert_ran(const struct decoded_trace *trace, uint64_t begin_ns,
 			    end_source);
 }
 
-static void operation_runs_as_its_kernel_does(void **state)
+TEST(operation_runs_as_its_kernel_does)
 {
 	assert_ran(put_kernel_of(*state, 9000, 8000, true), 700, "kernel", 8000,
 		   "kernel");
@@ -629,14 +631,14 @@ static void put_proxy(struct exported_trace *exported, bool send)
 	    });
 }
 
-static void early_stop_of_a_kernel_does_not_end_an_operation(void **state)
+TEST(early_stop_of_a_kernel_does_not_end_an_operation)
 {
 	put_proxy(*state, false);
 	assert_ran(put_kernel_of(*state, 600000, 8000, true), 700, "kernel",
 		   600000, "proxy");
 }
 
-static void kernel_may_end_before_the_network_has_sent(void **state)
+TEST(kernel_may_end_before_the_network_has_sent)
 {
 	const struct decoded_event *event;
 	const struct decoded_trace *trace;
@@ -649,7 +651,7 @@ static void kernel_may_end_before_the_network_has_sent(void **state)
 	assert_int_equal(event->end_ns - event->at_ns, 600000);
 }
 
-static void kernel_ends_before_data_comes_are_no_ends(void **state)
+TEST(kernel_ends_before_data_comes_are_no_ends)
 {
 	struct ncs_record step = {
 		.start = collective(5, 42).start + 400,
@@ -665,15 +667,14 @@ static void kernel_ends_before_data_comes_are_no_ends(void **state)
 		   "proxy");
 }
 
-static void kernel_ends_an_operation_without_proxy_operations(void **state)
+TEST(kernel_ends_an_operation_without_proxy_operations)
 {
 	assert_ran(put_kernel_of(*state, 600000, 8000, false), 700, "kernel",
 		   8000, "kernel");
 }
 
 /* The table says what the records of other ranks tell of that operation. */
-static void kernel_before_the_last_arrival_does_not_end_an_operation(
-	void **state)
+TEST(kernel_before_the_last_arrival_does_not_end_an_operation)
 {
 	struct exported_trace *exported = *state;
 	struct ncs_operation_table operations = { 0 };
@@ -690,7 +691,7 @@ static void kernel_before_the_last_arrival_does_not_end_an_operation(
 	ncs_operation_table_release(&operations);
 }
 
-static void operation_without_a_kernel_tells_its_proxy(void **state)
+TEST(operation_without_a_kernel_tells_its_proxy)
 {
 	struct exported_trace *exported = *state;
 
@@ -698,7 +699,7 @@ static void operation_without_a_kernel_tells_its_proxy(void **state)
 	assert_ran(finish(exported), 400, "proxy", 9000, "proxy");
 }
 
-static void operation_on_a_stream_runs_as_that_tells(void **state)
+TEST(operation_on_a_stream_runs_as_that_tells)
 {
 	struct exported_trace *exported = *state;
 	struct ncs_record record = collective(5, 42);
@@ -708,7 +709,7 @@ static void operation_on_a_stream_runs_as_that_tells(void **state)
 	assert_ran(finish(exported), 400, "stream", 9000, "stream");
 }
 
-static void end_that_nccl_reported_is_called_so(void **state)
+TEST(end_that_nccl_reported_is_called_so)
 {
 	struct exported_trace *exported = *state;
 	struct ncs_record record = collective(5, 42);
@@ -722,7 +723,7 @@ static void end_that_nccl_reported_is_called_so(void **state)
 			    "report");
 }
 
-static void calls_marks_and_ranges_are_in_the_trace(void **state)
+TEST(calls_marks_and_ranges_are_in_the_trace)
 {
 	struct exported_trace *exported = *state;
 	struct ncs_export_range_path paths[] = {
@@ -778,7 +779,7 @@ static void calls_marks_and_ranges_are_in_the_trace(void **state)
 			    "step/oops");
 }
 
-static void children_without_an_operation_are_exported(void **state)
+TEST(children_without_an_operation_are_exported)
 {
 	struct exported_trace *exported = *state;
 	const struct decoded_trace *trace;
@@ -794,7 +795,7 @@ static void children_without_an_operation_are_exported(void **state)
 }
 
 /* Files may contain any bytes. */
-static void any_record_content_is_exported_safely(void **state)
+TEST(any_record_content_is_exported_safely)
 {
 	struct exported_trace *exported = *state;
 	const struct decoded_trace *trace;
@@ -830,39 +831,4 @@ static void any_record_content_is_exported_safely(void **state)
 	}
 	assert_true(instants > 0);
 	assert_int_equal(found + instants, 2000);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(waits_fill_their_step),
-		TEST(operation_slice_holds_queued_and_running),
-		TEST(operations_lie_below_their_stream),
-		TEST(each_launch_lies_on_its_stream_once),
-		TEST(excess_streams_are_named_in_arguments),
-		TEST(arrow_leaves_and_arrives_with_the_data),
-		TEST(arrow_has_both_ends_or_does_not_exist),
-		TEST(unflushed_data_arrives_as_the_pipe_is_read),
-		TEST(messages_without_sequence_numbers_are_matched_by_count),
-		TEST(order_of_ends_does_not_change_matching),
-		TEST(lost_records_end_matching_by_count),
-		TEST(repeated_graph_launches_have_arrows_of_their_own),
-		TEST(kernel_slice_follows_the_gpu_clock),
-		TEST(operation_runs_as_its_kernel_does),
-		TEST(early_stop_of_a_kernel_does_not_end_an_operation),
-		TEST(kernel_may_end_before_the_network_has_sent),
-		TEST(kernel_ends_before_data_comes_are_no_ends),
-		TEST(kernel_ends_an_operation_without_proxy_operations),
-		TEST(kernel_before_the_last_arrival_does_not_end_an_operation),
-		TEST(operation_without_a_kernel_tells_its_proxy),
-		TEST(operation_on_a_stream_runs_as_that_tells),
-		TEST(end_that_nccl_reported_is_called_so),
-		TEST(calls_marks_and_ranges_are_in_the_trace),
-		TEST(children_without_an_operation_are_exported),
-		TEST(any_record_content_is_exported_safely),
-	};
-#undef TEST
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

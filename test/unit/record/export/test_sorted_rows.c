@@ -54,7 +54,7 @@ static void add_all(struct ncs_sorted_rows *rows, const uint64_t *times,
 	ncs_sorted_rows_release(rows);
 }
 
-static void rows_that_are_a_little_late_come_in_order(void **state)
+TEST(rows_that_are_a_little_late_come_in_order)
 {
 	static const uint64_t times[] = { 3,  1,  2, UINT64_C(5000000000000),
 					  UINT64_C(4000000000000),
@@ -63,7 +63,6 @@ static void rows_that_are_a_little_late_come_in_order(void **state)
 	struct taken taken = { 0 };
 	struct ncs_sorted_rows rows = rows_for(&taken);
 
-	(void)state;
 	add_all(&rows, times, sizeof(times) / sizeof(times[0]));
 	assert_int_equal(taken.count, sizeof(times) / sizeof(times[0]));
 	for (size_t i = 1; i < taken.count; i++)
@@ -71,13 +70,12 @@ static void rows_that_are_a_little_late_come_in_order(void **state)
 	assert_int_equal(taken.groups[0], ROWS_MAX / 2);
 }
 
-static void rows_of_one_time_keep_their_order(void **state)
+TEST(rows_of_one_time_keep_their_order)
 {
 	static const uint64_t times[] = { 5, 5, 5, 4, 5, 5, 4, 5, 5, 5 };
 	struct taken taken = { 0 };
 	struct ncs_sorted_rows rows = rows_for(&taken);
 
-	(void)state;
 	add_all(&rows, times, 10);
 	assert_int_equal(taken.count, 10);
 	for (size_t i = 1; i < taken.count; i++)
@@ -86,14 +84,13 @@ static void rows_of_one_time_keep_their_order(void **state)
 				    taken.rows[i].number);
 }
 
-static void a_row_that_is_too_late_comes_first_in_the_next_group(void **state)
+TEST(a_row_that_is_too_late_comes_first_in_the_next_group)
 {
 	static const uint64_t times[] = { 11, 12, 13, 14, 15,
 					  16, 17, 18, 19, 1 };
 	struct taken taken = { 0 };
 	struct ncs_sorted_rows rows = rows_for(&taken);
 
-	(void)state;
 	add_all(&rows, times, 10);
 	assert_int_equal(taken.count, 10);
 	assert_int_equal(taken.group_count, 2);
@@ -102,40 +99,24 @@ static void a_row_that_is_too_late_comes_first_in_the_next_group(void **state)
 		assert_true(taken.rows[i - 1].time_ns < taken.rows[i].time_ns);
 }
 
-static void no_rows_are_not_handed_out(void **state)
+TEST(no_rows_are_not_handed_out)
 {
 	struct taken taken = { 0 };
 	struct ncs_sorted_rows rows = rows_for(&taken);
 
-	(void)state;
 	add_all(&rows, NULL, 0);
 	assert_int_equal(taken.group_count, 0);
 }
 
-static void an_error_of_the_taker_is_returned(void **state)
+TEST(an_error_of_the_taker_is_returned)
 {
 	struct taken taken = { .error = -ENOSPC };
 	struct ncs_sorted_rows rows = rows_for(&taken);
 	struct row row = { 0, 0 };
 
-	(void)state;
 	for (; row.time_ns < ROWS_MAX; row.time_ns++)
 		assert_int_equal(ncs_sorted_rows_add(&rows, &row), 0);
 	assert_int_equal(ncs_sorted_rows_add(&rows, &row), -ENOSPC);
 	assert_int_equal(ncs_sorted_rows_flush(&rows), -ENOSPC);
 	ncs_sorted_rows_release(&rows);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_that_are_a_little_late_come_in_order),
-		cmocka_unit_test(rows_of_one_time_keep_their_order),
-		cmocka_unit_test(
-			a_row_that_is_too_late_comes_first_in_the_next_group),
-		cmocka_unit_test(no_rows_are_not_handed_out),
-		cmocka_unit_test(an_error_of_the_taker_is_returned),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,13 @@
 /* Tests that viewers can read the traces: tracks, slices, instants, counters
  * and arrows. Perfetto's format is read by a decoder in the tests, Chrome's by
  * jansson. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -11,7 +18,6 @@
 #include "record/export/trace_format.h"
 #include "record/export/trace_writer.h"
 #include "test/unit/support/decoded_trace.h"
-#include "test/unit/support/unit.h"
 
 #define BASE_NS UINT64_C(1000000000000)
 

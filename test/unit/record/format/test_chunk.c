@@ -22,12 +22,11 @@ static void sealed(struct ncs_chunk *chunk, char *payload, size_t bytes)
 	ncs_chunk_seal(chunk, payload);
 }
 
-static void sealed_chunk_is_good(void **state)
+TEST(sealed_chunk_is_good)
 {
 	struct ncs_chunk chunk;
 	char payload[200];
 
-	(void)state;
 	sealed(&chunk, payload, sizeof(payload));
 	assert_true(chunk.magic == NCS_CHUNK_MAGIC);
 	assert_memory_equal(&chunk, "NCSchunk", 8);
@@ -41,21 +40,19 @@ static void sealed_chunk_is_good(void **state)
 
 /* Compares the checksum of zero bytes with the value in XXH3's
  * specification. */
-static void checksum_is_xxh3(void **state)
+TEST(checksum_is_xxh3)
 {
 	struct ncs_chunk chunk;
 
-	(void)state;
 	sealed(&chunk, NULL, 0);
 	assert_true(chunk.payload_checksum == UINT64_C(0x2d06800538d394c2));
 }
 
-static void any_changed_bit_is_noticed(void **state)
+TEST(any_changed_bit_is_noticed)
 {
 	struct ncs_chunk chunk;
 	char payload[200];
 
-	(void)state;
 	sealed(&chunk, payload, sizeof(payload));
 	for (size_t i = 0; i < sizeof(chunk) * 8; i++) {
 		struct ncs_chunk changed = chunk;
@@ -71,7 +68,7 @@ static void any_changed_bit_is_noticed(void **state)
 }
 
 /* Seals headers whose lengths would lead out of the file or out of memory. */
-static void lengths_out_of_bounds_are_refused(void **state)
+TEST(lengths_out_of_bounds_are_refused)
 {
 	static const uint64_t lengths[][2] = {
 		{ NCS_PAYLOAD_BYTES_MAX + 1, NCS_PAYLOAD_BYTES_MAX + 1 },
@@ -80,7 +77,6 @@ static void lengths_out_of_bounds_are_refused(void **state)
 		{ 101, 100 }, /* packed, and longer than unpacked */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		struct ncs_chunk chunk = {
 			.bytes = lengths[i][0],
@@ -92,11 +88,10 @@ static void lengths_out_of_bounds_are_refused(void **state)
 	}
 }
 
-static void chunk_ends_at_the_alignment(void **state)
+TEST(chunk_ends_at_the_alignment)
 {
 	struct ncs_chunk chunk = { .bytes = 0 };
 
-	(void)state;
 	assert_int_equal(ncs_chunk_file_bytes(&chunk), 64);
 	chunk.bytes = 1;
 	assert_int_equal(ncs_chunk_file_bytes(&chunk), 128);
@@ -108,13 +103,12 @@ static void chunk_ends_at_the_alignment(void **state)
 	assert_int_equal(ncs_chunk_file_bytes(&chunk), NCS_CHUNK_BYTES_MAX);
 }
 
-static void packed_payload_unpacks_to_the_same(void **state)
+TEST(packed_payload_unpacks_to_the_same)
 {
 	struct ncs_packer *packer = ncs_packer_create(1);
 	char payload[5000] = "zeros", packed[5000], unpacked[5000];
 	struct ncs_chunk chunk = { .unpacked_bytes = sizeof(payload) };
 
-	(void)state;
 	chunk.bytes = ncs_packer_pack(packer, payload, sizeof(payload), packed,
 				      sizeof(packed));
 	assert_in_range(chunk.bytes, 1, 100);
@@ -135,12 +129,11 @@ static void packed_payload_unpacks_to_the_same(void **state)
 	ncs_packer_free(packer);
 }
 
-static void payload_that_does_not_shrink_is_not_packed(void **state)
+TEST(payload_that_does_not_shrink_is_not_packed)
 {
 	struct ncs_packer *packer = ncs_packer_create(1);
 	char payload[64], packed[1000], zeros[1000] = "";
 
-	(void)state;
 	srand(1);
 	for (size_t i = 0; i < sizeof(payload); i++)
 		payload[i] = (char)(rand() >> 7);
@@ -153,19 +146,4 @@ static void payload_that_does_not_shrink_is_not_packed(void **state)
 	assert_int_equal(
 		ncs_packer_pack(packer, zeros, sizeof(zeros), packed, 3), 0);
 	ncs_packer_free(packer);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sealed_chunk_is_good),
-		cmocka_unit_test(checksum_is_xxh3),
-		cmocka_unit_test(any_changed_bit_is_noticed),
-		cmocka_unit_test(lengths_out_of_bounds_are_refused),
-		cmocka_unit_test(chunk_ends_at_the_alignment),
-		cmocka_unit_test(packed_payload_unpacks_to_the_same),
-		cmocka_unit_test(payload_that_does_not_shrink_is_not_packed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

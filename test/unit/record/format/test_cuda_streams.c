@@ -55,13 +55,14 @@ static uint64_t take_operation(unsigned lane)
 					       .delta = { 100, 200 } });
 }
 
-static void operations_are_on_the_stream_named_last(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(operations_are_on_the_stream_named_last)
 {
 	const struct ncs_record step = { .event = NCS_EVENT_PROXY_STEP,
 					 .delta = { 100, 200 } };
 	const struct ncs_record p2p = { .event = NCS_EVENT_P2P };
 
-	(void)state;
 	assert_int_equal(take_operation(1), 0);
 	tell(1, A);
 	assert_int_equal(take_operation(1), A);
@@ -74,9 +75,8 @@ static void operations_are_on_the_stream_named_last(void **state)
 	assert_int_equal(take_operation(1), 0);
 }
 
-static void every_ring_names_its_own_stream(void **state)
+TEST(every_ring_names_its_own_stream)
 {
-	(void)state;
 	tell(5, A);
 	tell(0, B);
 	assert_int_equal(take_operation(5), A);
@@ -84,13 +84,12 @@ static void every_ring_names_its_own_stream(void **state)
 	assert_int_equal(take_operation(3), 0);
 }
 
-static void calls_launches_and_copies_name_their_own_stream(void **state)
+TEST(calls_launches_and_copies_name_their_own_stream)
 {
 	static const uint8_t events[] = { NCS_EVENT_COLL_API, NCS_EVENT_P2P_API,
 					  NCS_EVENT_KERNEL_LAUNCH,
 					  NCS_EVENT_CE_COLL };
 
-	(void)state;
 	tell(1, A);
 	for (unsigned i = 0; i < sizeof(events); i++) {
 		struct ncs_record record = { .event = events[i],
@@ -104,9 +103,8 @@ static void calls_launches_and_copies_name_their_own_stream(void **state)
 	assert_int_equal(take_operation(1), A);
 }
 
-static void stream_is_unknown_after_lost_records(void **state)
+TEST(stream_is_unknown_after_lost_records)
 {
-	(void)state;
 	tell(1, A);
 	tell(2, B);
 	fixture.position[1] += 3;
@@ -121,40 +119,22 @@ static void stream_is_unknown_after_lost_records(void **state)
 	assert_int_equal(take_operation(1), B);
 }
 
-static void wrapped_positions_are_consecutive(void **state)
+TEST(wrapped_positions_are_consecutive)
 {
-	(void)state;
 	fixture.position[1] = UINT32_MAX;
 	tell(1, A);
 	assert_int_equal(fixture.position[1], 0);
 	assert_int_equal(take_operation(1), A);
 }
 
-static void handle_is_printed_as_debuggers_do(void **state)
+TEST(handle_is_printed_as_debuggers_do)
 {
 	char text[NCS_CUDA_STREAM_TEXT_BYTES];
 
-	(void)state;
 	ncs_cuda_stream_text(0x7f0012345678, text);
 	assert_string_equal(text, "0x7f0012345678");
 	ncs_cuda_stream_text(0, text);
 	assert_string_equal(text, "0x0");
 	ncs_cuda_stream_text(UINT64_MAX, text);
 	assert_string_equal(text, "0xffffffffffffffff");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(operations_are_on_the_stream_named_last),
-		TEST(every_ring_names_its_own_stream),
-		TEST(calls_launches_and_copies_name_their_own_stream),
-		TEST(stream_is_unknown_after_lost_records),
-		TEST(wrapped_positions_are_consecutive),
-		TEST(handle_is_printed_as_debuggers_do),
-	};
-
-	return cmocka_run_group_tests_name("streams", tests, NULL, NULL);
 }

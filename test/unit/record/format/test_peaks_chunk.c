@@ -24,9 +24,8 @@ static struct ncs_machine_peaks many(uint32_t gpus)
 	return peaks;
 }
 
-static void peaks_come_back_as_they_went(void **state)
+TEST(peaks_come_back_as_they_went)
 {
-	(void)state;
 	for (uint32_t gpus = 0; gpus <= NCS_PEAK_GPUS_MAX; gpus++) {
 		struct ncs_machine_peaks peaks = many(gpus), read;
 		char payload[NCS_PEAKS_BYTES_MAX];
@@ -40,13 +39,12 @@ static void peaks_come_back_as_they_went(void **state)
 }
 
 /* Entries of a later version may be longer. */
-static void longer_entries_are_read(void **state)
+TEST(longer_entries_are_read)
 {
 	struct ncs_machine_peaks peaks = many(2), read = { 0 };
 	char payload[NCS_PEAKS_BYTES_MAX], longer[NCS_PEAKS_BYTES_MAX] = "";
 	struct ncs_peaks_head head;
 
-	(void)state;
 	ncs_peaks_pack(&peaks, payload);
 	memcpy(&head, payload, sizeof(head));
 	head.gpu_bytes = 64;
@@ -65,13 +63,12 @@ static void longer_entries_are_read(void **state)
 }
 
 /* Entries of earlier versions end before the clock, and nothing follows them. */
-static void shorter_entries_are_read(void **state)
+TEST(shorter_entries_are_read)
 {
 	struct ncs_machine_peaks peaks = many(2), read = { 0 };
 	char payload[NCS_PEAKS_BYTES_MAX], shorter[16 + 48];
 	struct ncs_peaks_head head;
 
-	(void)state;
 	ncs_peaks_pack(&peaks, payload);
 	memcpy(&head, payload, sizeof(head));
 	head.gpu_bytes = 24;
@@ -100,12 +97,11 @@ static void assert_refused(const struct ncs_peaks_head *head, size_t size)
 	free(payload);
 }
 
-static void payloads_without_sense_are_refused(void **state)
+TEST(payloads_without_sense_are_refused)
 {
 	const uint32_t gpu = sizeof(struct ncs_gpu_peak);
 	struct ncs_peaks_head head = { .gpus = 2, .gpu_bytes = gpu };
 
-	(void)state;
 	assert_refused(&head, 0);
 	assert_refused(&head, sizeof(head) - 1);
 	assert_refused(&head, sizeof(head) + 2 * gpu - 1);
@@ -118,16 +114,4 @@ static void payloads_without_sense_are_refused(void **state)
 	assert_refused(&head, sizeof(head) + (NCS_PEAK_GPUS_MAX + 1) * gpu);
 	head.gpus = UINT32_MAX;
 	assert_refused(&head, sizeof(head) + 2 * gpu);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(peaks_come_back_as_they_went),
-		cmocka_unit_test(longer_entries_are_read),
-		cmocka_unit_test(shorter_entries_are_read),
-		cmocka_unit_test(payloads_without_sense_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

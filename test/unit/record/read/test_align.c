@@ -129,7 +129,9 @@ static void assert_aligned(const struct align_fixture *fixture,
 	}
 }
 
-static void skew_and_drift_are_found(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(skew_and_drift_are_found)
 {
 	struct align_fixture *fixture = *state;
 
@@ -142,7 +144,7 @@ static void skew_and_drift_are_found(void **state)
 			 fixture->hosts.messages);
 }
 
-static void two_hosts_align_most_exactly(void **state)
+TEST(two_hosts_align_most_exactly)
 {
 	struct align_fixture *fixture = *state;
 
@@ -154,7 +156,7 @@ static void two_hosts_align_most_exactly(void **state)
 
 /* Over sockets, receivers send no credits: messages in a ring of three hosts go
  * one way only, but collectives order times both ways. */
-static void collectives_align_one_way_rings_over_sockets(void **state)
+TEST(collectives_align_one_way_rings_over_sockets)
 {
 	struct align_fixture *fixture = *state;
 
@@ -167,7 +169,7 @@ static void collectives_align_one_way_rings_over_sockets(void **state)
 /* NVLink between two hosts with TREE, of which only the kernels' channels are
  * known: they stop 40 ms before the last rank has called. No end is known, so
  * that CLOCK_REALTIME has to do. */
-static void early_stops_of_kernels_do_not_align(void **state)
+TEST(early_stops_of_kernels_do_not_align)
 {
 	struct align_fixture *fixture = *state;
 
@@ -187,7 +189,7 @@ static void early_stops_of_kernels_do_not_align(void **state)
 
 /* Two of four ranks of a host have proxy operations: the others' channels of
  * kernels stop early, and must not spoil what proxy operations tell. */
-static void early_stops_do_not_spoil_the_alignment(void **state)
+TEST(early_stops_do_not_spoil_the_alignment)
 {
 	struct align_fixture *fixture = *state;
 
@@ -201,7 +203,7 @@ static void early_stops_do_not_spoil_the_alignment(void **state)
 }
 
 /* With RING, channels stop when the kernel ends. */
-static void kernels_of_rings_align_hosts_over_nvlink(void **state)
+TEST(kernels_of_rings_align_hosts_over_nvlink)
 {
 	struct align_fixture *fixture = *state;
 
@@ -211,7 +213,7 @@ static void kernels_of_rings_align_hosts_over_nvlink(void **state)
 	assert_aligned(fixture, 2 * MS);
 }
 
-static void one_way_traffic_does_not_align(void **state)
+TEST(one_way_traffic_does_not_align)
 {
 	struct align_fixture *fixture = *state;
 
@@ -227,7 +229,7 @@ static void one_way_traffic_does_not_align(void **state)
 	assert_true(true_error(fixture, 1) > 10 * US);
 }
 
-static void missing_records_do_not_disturb_the_alignment(void **state)
+TEST(missing_records_do_not_disturb_the_alignment)
 {
 	struct align_fixture *fixture = *state;
 
@@ -238,7 +240,7 @@ static void missing_records_do_not_disturb_the_alignment(void **state)
 		    0);
 }
 
-static void clock_set_while_recording_is_reported(void **state)
+TEST(clock_set_while_recording_is_reported)
 {
 	struct align_fixture *fixture = *state;
 
@@ -251,7 +253,7 @@ static void clock_set_while_recording_is_reported(void **state)
 	assert_aligned(fixture, 5 * US);
 }
 
-static void clock_set_without_traffic_is_not_trusted(void **state)
+TEST(clock_set_without_traffic_is_not_trusted)
 {
 	struct align_fixture *fixture = *state;
 
@@ -265,7 +267,7 @@ static void clock_set_without_traffic_is_not_trusted(void **state)
 }
 
 /* A minute with few records: windows are far apart, and drift matters. */
-static void long_recording_is_aligned_by_windows(void **state)
+TEST(long_recording_is_aligned_by_windows)
 {
 	struct align_fixture *fixture = *state;
 
@@ -282,7 +284,7 @@ static void long_recording_is_aligned_by_windows(void **state)
 		assert_int_equal(fixture->alignment.hosts[i].realtime_steps, 0);
 }
 
-static void single_host_needs_no_alignment(void **state)
+TEST(single_host_needs_no_alignment)
 {
 	struct align_fixture *fixture = *state;
 
@@ -291,26 +293,4 @@ static void single_host_needs_no_alignment(void **state)
 	assert_int_equal(fixture->alignment.host_count, 0);
 	assert_int_equal(ncs_recording_host(fixture->recording, 0)->offset_ns,
 			 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(skew_and_drift_are_found),
-		TEST(two_hosts_align_most_exactly),
-		TEST(collectives_align_one_way_rings_over_sockets),
-		TEST(early_stops_of_kernels_do_not_align),
-		TEST(early_stops_do_not_spoil_the_alignment),
-		TEST(kernels_of_rings_align_hosts_over_nvlink),
-		TEST(one_way_traffic_does_not_align),
-		TEST(missing_records_do_not_disturb_the_alignment),
-		TEST(clock_set_while_recording_is_reported),
-		TEST(clock_set_without_traffic_is_not_trusted),
-		TEST(long_recording_is_aligned_by_windows),
-		TEST(single_host_needs_no_alignment),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

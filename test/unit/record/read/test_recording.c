@@ -2,6 +2,13 @@
 /* Tests of reading recordings: the data that was written is found again at
  * every time, and files that are cut, damaged or not recordings are
  * distinguished from good ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +20,6 @@
 #include "record/read/recording_internal.h"
 #include "record/read/source_recording.h"
 #include "test/unit/support/recording_fixture.h"
-#include "test/unit/support/unit.h"
 
 #define MS_NS UINT64_C(1000000)
 #define S_NS UINT64_C(1000000000)

@@ -92,7 +92,9 @@ static void write_records(struct recording_fixture *fixture)
 	recording_fixture_end(fixture);
 }
 
-static void pass_brings_the_state_as_of_its_recorded_time(void **state)
+UNIT_FIXTURE(recording_fixture_setup, recording_fixture_teardown)
+
+TEST(pass_brings_the_state_as_of_its_recorded_time)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_snapshot live;
@@ -130,7 +132,7 @@ static void pass_brings_the_state_as_of_its_recorded_time(void **state)
 	end(&played);
 }
 
-static void pass_brings_the_latest_stack_before_its_time(void **state)
+TEST(pass_brings_the_latest_stack_before_its_time)
 {
 	struct recording_fixture *fixture = *state;
 	struct played_recording played;
@@ -159,7 +161,7 @@ static void pass_brings_the_latest_stack_before_its_time(void **state)
 	end(&played);
 }
 
-static void pass_brings_the_records_that_ended_since(void **state)
+TEST(pass_brings_the_records_that_ended_since)
 {
 	struct recording_fixture *fixture = *state;
 	struct played_recording played;
@@ -175,7 +177,7 @@ static void pass_brings_the_records_that_ended_since(void **state)
 	end(&played);
 }
 
-static void going_back_in_time_starts_a_first_pass(void **state)
+TEST(going_back_in_time_starts_a_first_pass)
 {
 	struct recording_fixture *fixture = *state;
 	struct played_recording played;
@@ -192,7 +194,7 @@ static void going_back_in_time_starts_a_first_pass(void **state)
 
 /* Two chunks of a lane begin before the time of a pass, because the second has
  * a long record. The remaining records of the first must not be lost. */
-static void record_that_ends_later_waits_for_its_pass(void **state)
+TEST(record_that_ends_later_waits_for_its_pass)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_record late = {
@@ -222,7 +224,7 @@ static void record_that_ends_later_waits_for_its_pass(void **state)
 
 /* A recorder that goes on with the recording of another one reads what is still in the
  * rings, in several batches. */
-static void records_that_two_recorders_have_read_come_once(void **state)
+TEST(records_that_two_recorders_have_read_come_once)
 {
 	struct recording_fixture *fixture = *state;
 	struct played_recording played;
@@ -258,7 +260,7 @@ static bool wants_none(const void *context, const char *id)
 
 /* Records may be wanted only after a pass without them has shown the last
  * state. */
-static void records_of_a_rank_that_has_ended_make_its_state_new(void **state)
+TEST(records_of_a_rank_that_has_ended_make_its_state_new)
 {
 	struct recording_fixture *fixture = *state;
 	struct played_recording played;
@@ -280,7 +282,7 @@ static void records_of_a_rank_that_has_ended_make_its_state_new(void **state)
 	end(&played);
 }
 
-static void ranks_appear_and_end_as_recorded(void **state)
+TEST(ranks_appear_and_end_as_recorded)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_sample sample;
@@ -307,7 +309,7 @@ static void ranks_appear_and_end_as_recorded(void **state)
 
 /* A model that is refreshed more often than states were recorded has constant
  * rates, none of them zero. */
-static void refreshes_between_states_leave_rates_unchanged(void **state)
+TEST(refreshes_between_states_leave_rates_unchanged)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_channel *channel =
@@ -337,25 +339,4 @@ static void refreshes_between_states_leave_rates_unchanged(void **state)
 	}
 	ncs_model_release(&model);
 	end(&played);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, recording_fixture_setup, \
-					recording_fixture_teardown)
-		TEST(pass_brings_the_state_as_of_its_recorded_time),
-		TEST(pass_brings_the_records_that_ended_since),
-		TEST(pass_brings_the_latest_stack_before_its_time),
-		TEST(going_back_in_time_starts_a_first_pass),
-		TEST(record_that_ends_later_waits_for_its_pass),
-		TEST(records_that_two_recorders_have_read_come_once),
-		TEST(records_of_a_rank_that_has_ended_make_its_state_new),
-		TEST(ranks_appear_and_end_as_recorded),
-		TEST(refreshes_between_states_leave_rates_unchanged),
-	};
-
-	return cmocka_run_group_tests_name("source of recordings", tests, NULL,
-					   NULL);
 }

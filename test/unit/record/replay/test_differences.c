@@ -65,7 +65,9 @@ static void compare(struct jobs *jobs)
 	assert_non_null(jobs->found);
 }
 
-static void a_time_differs_by_more_than_twice_its_error(void **state)
+UNIT_FIXTURE(begin, end)
+
+TEST(a_time_differs_by_more_than_twice_its_error)
 {
 	struct jobs *jobs = *state;
 
@@ -85,7 +87,7 @@ static void a_time_differs_by_more_than_twice_its_error(void **state)
 }
 
 /* Ranks are in the same operations: four say no more than one. */
-static void more_ranks_make_no_error_smaller(void **state)
+TEST(more_ranks_make_no_error_smaller)
 {
 	struct jobs *jobs = *state;
 	double of_four;
@@ -108,7 +110,7 @@ static void more_ranks_make_no_error_smaller(void **state)
 	assert_true(jobs->found[0].error == of_four);
 }
 
-static void the_most_time_comes_first(void **state)
+TEST(the_most_time_comes_first)
 {
 	struct jobs *jobs = *state;
 
@@ -123,7 +125,7 @@ static void the_most_time_comes_first(void **state)
 	assert_int_equal((int)(jobs->found[0].weight * 1000 + 0.5), 50);
 }
 
-static void the_error_of_one_operation_is_not_known(void **state)
+TEST(the_error_of_one_operation_is_not_known)
 {
 	struct jobs *jobs = *state;
 
@@ -134,7 +136,7 @@ static void the_error_of_one_operation_is_not_known(void **state)
 	assert_false(jobs->found[0].differs);
 }
 
-static void operations_that_one_job_lacks_are_told(void **state)
+TEST(operations_that_one_job_lacks_are_told)
 {
 	struct jobs *jobs = *state;
 
@@ -150,7 +152,7 @@ static void operations_that_one_job_lacks_are_told(void **state)
 	assert_int_equal((int)jobs->found[1].after, 200);
 }
 
-static void times_of_two_kinds_are_not_compared(void **state)
+TEST(times_of_two_kinds_are_not_compared)
 {
 	struct jobs *jobs = *state;
 
@@ -159,19 +161,4 @@ static void times_of_two_kinds_are_not_compared(void **state)
 	jobs->classes[1][0].timing = NCS_TIMING_PROXY;
 	compare(jobs);
 	assert_int_equal(jobs->count, 0);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-	const struct CMUnitTest tests[] = {
-		TEST(a_time_differs_by_more_than_twice_its_error),
-		TEST(more_ranks_make_no_error_smaller),
-		TEST(the_most_time_comes_first),
-		TEST(the_error_of_one_operation_is_not_known),
-		TEST(operations_that_one_job_lacks_are_told),
-		TEST(times_of_two_kinds_are_not_compared),
-	};
-
-	return cmocka_run_group_tests_name("differences", tests, NULL, NULL);
 }

@@ -21,9 +21,8 @@ static void expect(const char *text, enum ncs_instant_kind kind, uint64_t ns)
 			 (unsigned long long)instant.ns);
 }
 
-static void number_is_seconds_since_the_beginning(void **state)
+TEST(number_is_seconds_since_the_beginning)
 {
-	(void)state;
 	expect("0", NCS_INSTANT_SINCE, 0);
 	expect("12.5", NCS_INSTANT_SINCE, 12500 * MS_NS);
 	expect(".25", NCS_INSTANT_SINCE, 250 * MS_NS);
@@ -33,16 +32,14 @@ static void number_is_seconds_since_the_beginning(void **state)
 	expect("1:02:03.5", NCS_INSTANT_SINCE, 3723500 * MS_NS);
 }
 
-static void minus_counts_back_from_the_end(void **state)
+TEST(minus_counts_back_from_the_end)
 {
-	(void)state;
 	expect("-0", NCS_INSTANT_BEFORE_END, 0);
 	expect("-1:00.5", NCS_INSTANT_BEFORE_END, 60500 * MS_NS);
 }
 
-static void date_and_time_are_wall_clock_time(void **state)
+TEST(date_and_time_are_wall_clock_time)
 {
-	(void)state;
 	/* A time zone without summer time; in POSIX, a minus sign means east of
 	 * UTC. */
 	setenv("TZ", "XYZ-3", 1);
@@ -57,7 +54,7 @@ static void date_and_time_are_wall_clock_time(void **state)
 	expect("T00:00Z", NCS_INSTANT_DAYTIME, 0);
 }
 
-static void malformed_instant_is_refused(void **state)
+TEST(malformed_instant_is_refused)
 {
 	static const char *const wrong[] = {
 		"",
@@ -97,21 +94,8 @@ static void malformed_instant_is_refused(void **state)
 	};
 	struct ncs_instant instant = { .kind = NCS_INSTANT_NONE };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		if (ncs_instant_parse(wrong[i], &instant))
 			fail_msg("'%s' is taken", wrong[i]);
 	assert_int_equal(instant.kind, NCS_INSTANT_NONE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(number_is_seconds_since_the_beginning),
-		cmocka_unit_test(minus_counts_back_from_the_end),
-		cmocka_unit_test(date_and_time_are_wall_clock_time),
-		cmocka_unit_test(malformed_instant_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("instant", tests, NULL, NULL);
 }

@@ -58,7 +58,9 @@ static int open_part(struct recording_fixture *fixture,
 	return ncs_replay_open(replay, &path, 1, &part, why, sizeof(why));
 }
 
-static void since_until_and_at_select_a_part(void **state)
+UNIT_FIXTURE(recording_fixture_setup, recording_fixture_teardown)
+
+TEST(since_until_and_at_select_a_part)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_replay replay;
@@ -80,7 +82,7 @@ static void since_until_and_at_select_a_part(void **state)
 	ncs_replay_close(&replay);
 }
 
-static void wall_clock_time_is_found_in_the_recording(void **state)
+TEST(wall_clock_time_is_found_in_the_recording)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_replay replay;
@@ -102,7 +104,7 @@ static void wall_clock_time_is_found_in_the_recording(void **state)
 	ncs_replay_close(&replay);
 }
 
-static void time_outside_the_recording_is_refused(void **state)
+TEST(time_outside_the_recording_is_refused)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_replay replay;
@@ -125,7 +127,7 @@ static void time_outside_the_recording_is_refused(void **state)
 	ncs_replay_close(&replay);
 }
 
-static void playing_follows_the_speed(void **state)
+TEST(playing_follows_the_speed)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_replay replay;
@@ -155,7 +157,7 @@ static void playing_follows_the_speed(void **state)
 	ncs_replay_close(&replay);
 }
 
-static void speed_ranges_from_a_hundredth_to_a_thousand(void **state)
+TEST_WITH(speed_ranges_from_a_hundredth_to_a_thousand, NULL, NULL)
 {
 	static const double expected[] = {
 		0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1,   2,
@@ -163,7 +165,6 @@ static void speed_ranges_from_a_hundredth_to_a_thousand(void **state)
 	};
 	struct ncs_replay replay = { .speed = 1 };
 
-	(void)state;
 	for (int i = 0; i < 20; i++)
 		ncs_replay_change_speed(&replay, false, 0);
 	for (size_t i = 0; i < 16; i++) {
@@ -180,7 +181,7 @@ static void speed_ranges_from_a_hundredth_to_a_thousand(void **state)
 }
 
 /* After a jump, the model is as if it had been refreshed all the time. */
-static void jump_fills_the_past_of_the_model(void **state)
+TEST(jump_fills_the_past_of_the_model)
 {
 	struct recording_fixture *fixture = *state;
 	struct ncs_replay replay;
@@ -214,7 +215,7 @@ static void jump_fills_the_past_of_the_model(void **state)
 	ncs_replay_close(&replay);
 }
 
-static void search_finds_episodes(void **state)
+TEST(search_finds_episodes)
 {
 	struct recording_fixture *fixture = *state;
 	static struct ncs_replay_search search;
@@ -241,22 +242,4 @@ static void search_finds_episodes(void **state)
 	assert_null(ncs_replay_search_next(&search, BEGUN + 30 * S_NS, true));
 	ncs_replay_search_end(&search);
 	ncs_replay_close(&replay);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, recording_fixture_setup, \
-					recording_fixture_teardown)
-		TEST(since_until_and_at_select_a_part),
-		TEST(wall_clock_time_is_found_in_the_recording),
-		TEST(time_outside_the_recording_is_refused),
-		TEST(playing_follows_the_speed),
-		cmocka_unit_test(speed_ranges_from_a_hundredth_to_a_thousand),
-		TEST(jump_fills_the_past_of_the_model),
-		TEST(search_finds_episodes),
-	};
-
-	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
 }

@@ -176,7 +176,9 @@ static struct ncs_records_head sum_of_records(const struct recorded_file *file)
 
 /* --- Ends of processes --------------------------------------------------- */
 
-static void killed_process_is_recorded_as_gone(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(killed_process_is_recorded_as_gone)
 {
 	struct followed_process *test = *state;
 	struct recorded_file file;
@@ -194,7 +196,7 @@ static void killed_process_is_recorded_as_gone(void **state)
 	recorded_file_release(&file);
 }
 
-static void removed_segment_has_its_last_state(void **state)
+TEST(removed_segment_has_its_last_state)
 {
 	struct followed_process *test = *state;
 	struct recorded_file file;
@@ -209,7 +211,7 @@ static void removed_segment_has_its_last_state(void **state)
 	recorded_file_release(&file);
 }
 
-static void orderly_end_is_not_recorded_as_a_crash(void **state)
+TEST(orderly_end_is_not_recorded_as_a_crash)
 {
 	struct followed_process *test = *state;
 	struct recorded_file file;
@@ -247,7 +249,7 @@ static uint64_t missed_at_end(struct followed_process *test)
 	return ncs_recorder_segments_missed(&test->followed);
 }
 
-static void segments_that_were_not_seen_are_counted(void **state)
+TEST(segments_that_were_not_seen_are_counted)
 {
 	struct followed_process *test = *state;
 
@@ -262,7 +264,7 @@ static void segments_that_were_not_seen_are_counted(void **state)
 	assert_int_equal(missed_at_end(test), 3 + 1);
 }
 
-static void segments_that_went_before_the_start_are_not_missed(void **state)
+TEST(segments_that_went_before_the_start_are_not_missed)
 {
 	struct followed_process *test = *state;
 
@@ -275,7 +277,7 @@ static void segments_that_went_before_the_start_are_not_missed(void **state)
 }
 
 /* exec() keeps the process, and the plugin begins anew. */
-static void process_that_counts_anew_misses_nothing(void **state)
+TEST(process_that_counts_anew_misses_nothing)
 {
 	struct followed_process *test = *state;
 
@@ -286,7 +288,7 @@ static void process_that_counts_anew_misses_nothing(void **state)
 	assert_int_equal(missed_at_end(test), 0);
 }
 
-static void serial_numbers_of_earlier_plugins_tell_nothing(void **state)
+TEST(serial_numbers_of_earlier_plugins_tell_nothing)
 {
 	struct followed_process *test = *state;
 	struct ncs_writer writer;
@@ -327,14 +329,14 @@ static struct ncs_records_head record_too_late(struct followed_process *test)
 	return sum;
 }
 
-static void records_overwritten_before_the_start_are_not_lost(void **state)
+TEST(records_overwritten_before_the_start_are_not_lost)
 {
 	struct ncs_records_head sum = record_too_late(*state);
 
 	assert_int_equal(sum.lost, 0);
 }
 
-static void records_overwritten_in_a_new_segment_are_lost(void **state)
+TEST(records_overwritten_in_a_new_segment_are_lost)
 {
 	struct ncs_records_head sum;
 
@@ -343,7 +345,7 @@ static void records_overwritten_in_a_new_segment_are_lost(void **state)
 	assert_int_equal(sum.count + sum.lost, 20);
 }
 
-static void records_published_while_followed_are_recorded(void **state)
+TEST(records_published_while_followed_are_recorded)
 {
 	struct followed_process *test = *state;
 	struct ncs_records_head sum;
@@ -371,7 +373,7 @@ static void records_published_while_followed_are_recorded(void **state)
 
 /* Time is up between two rings or segments, and what is left can still be read
  * when there is more of it. */
-static void reading_stops_when_time_is_up(void **state)
+TEST(reading_stops_when_time_is_up)
 {
 	struct followed_process *test = *state;
 	volatile sig_atomic_t stop = 0;
@@ -408,7 +410,7 @@ static void reading_stops_when_time_is_up(void **state)
 	recorded_file_release(&file);
 }
 
-static void other_processes_are_not_recorded(void **state)
+TEST(other_processes_are_not_recorded)
 {
 	struct followed_process *test = *state;
 	struct recorded_file file;
@@ -421,26 +423,4 @@ static void other_processes_are_not_recorded(void **state)
 	end(test, &file);
 	assert_int_equal(recorded_file_count(&file, NCS_CHUNK_RANK), 0);
 	recorded_file_release(&file);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(killed_process_is_recorded_as_gone),
-		TEST(removed_segment_has_its_last_state),
-		TEST(orderly_end_is_not_recorded_as_a_crash),
-		TEST(segments_that_were_not_seen_are_counted),
-		TEST(segments_that_went_before_the_start_are_not_missed),
-		TEST(process_that_counts_anew_misses_nothing),
-		TEST(serial_numbers_of_earlier_plugins_tell_nothing),
-		TEST(records_overwritten_before_the_start_are_not_lost),
-		TEST(records_overwritten_in_a_new_segment_are_lost),
-		TEST(records_published_while_followed_are_recorded),
-		TEST(reading_stops_when_time_is_up),
-		TEST(other_processes_are_not_recorded),
-	};
-#undef TEST
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,7 +123,9 @@ static void write_records(struct written_recording *written, size_t rank,
 
 /* --- Files --------------------------------------------------------------- */
 
-static void empty_recording_is_complete(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(empty_recording_is_complete)
 {
 	struct written_recording *written = *state;
 	const struct ncs_file_head *head;
@@ -145,7 +147,7 @@ static void empty_recording_is_complete(void **state)
 	recorded_file_release(&file);
 }
 
-static void flushed_file_ends_at_a_block(void **state)
+TEST(flushed_file_ends_at_a_block)
 {
 	struct written_recording *written = *state;
 	struct recorded_file file;
@@ -165,7 +167,7 @@ static void flushed_file_ends_at_a_block(void **state)
 	recorded_file_release(&file);
 }
 
-static void opening_failure_gives_the_reason(void **state)
+TEST(opening_failure_gives_the_reason)
 {
 	struct written_recording *written = *state;
 	struct ncs_recording_writer *writer;
@@ -180,7 +182,7 @@ static void opening_failure_gives_the_reason(void **state)
 }
 
 /* Every file has the ranks and a key of each; file numbers continue. */
-static void every_file_is_readable_alone(void **state)
+TEST(every_file_is_readable_alone)
 {
 	struct written_recording *written = *state;
 	struct recorded_file files[2];
@@ -236,7 +238,7 @@ static void every_file_is_readable_alone(void **state)
 	recorded_file_release(&files[1]);
 }
 
-static void rank_chunk_holds_header_and_path(void **state)
+TEST(rank_chunk_holds_header_and_path)
 {
 	struct written_recording *written = *state;
 	const struct recorded_chunk *chunk;
@@ -260,7 +262,7 @@ static void rank_chunk_holds_header_and_path(void **state)
 }
 
 /* Readers give orders by it. */
-static void rank_has_the_number_of_its_chunk_in_the_file(void **state)
+TEST(rank_has_the_number_of_its_chunk_in_the_file)
 {
 	struct written_recording *written = *state;
 	const struct recorded_chunk *chunk;
@@ -287,7 +289,7 @@ static void rank_has_the_number_of_its_chunk_in_the_file(void **state)
 
 /* Makes random changes, including changes back to zeros and to the lines of the
  * key. */
-static void every_state_equals_its_image(void **state)
+TEST(every_state_equals_its_image)
 {
 	enum { BYTES = 100 * 4096 + 8, STATES = 60 };
 	struct written_recording *written = *state;
@@ -328,7 +330,7 @@ static void every_state_equals_its_image(void **state)
 	free(segment);
 }
 
-static void unchanged_lines_are_not_written_again(void **state)
+TEST(unchanged_lines_are_not_written_again)
 {
 	struct written_recording *written = *state;
 	struct ncs_state_head head;
@@ -377,7 +379,7 @@ static uint32_t latest_flags(const struct ncs_sink_memory *memory)
 }
 
 /* Any look but those that stand alone may then be dropped. */
-static void without_compression_a_stream_has_no_keys_between(void **state)
+TEST(without_compression_a_stream_has_no_keys_between)
 {
 	struct written_recording *written = *state;
 	char segment[8192];
@@ -408,7 +410,7 @@ static void without_compression_a_stream_has_no_keys_between(void **state)
 }
 
 /* A state of several MiB with gaps. */
-static void large_state_takes_several_parts(void **state)
+TEST(large_state_takes_several_parts)
 {
 	enum { BYTES = 5 << 20 };
 	struct written_recording *written = *state;
@@ -438,7 +440,7 @@ static void large_state_takes_several_parts(void **state)
 	free(segment);
 }
 
-static void image_of_a_live_segment_is_recorded_whole(void **state)
+TEST(image_of_a_live_segment_is_recorded_whole)
 {
 	struct written_recording *written = *state;
 	struct segment_fixture *fixture = written->fixture;
@@ -513,7 +515,7 @@ static void assert_records(const struct recorded_file *file, size_t *at,
 	}
 }
 
-static void every_record_is_written_or_counted_lost(void **state)
+TEST(every_record_is_written_or_counted_lost)
 {
 	struct written_recording *written = *state;
 	const struct ncs_end *last;
@@ -535,7 +537,7 @@ static void every_record_is_written_or_counted_lost(void **state)
 	recorded_file_release(&file);
 }
 
-static void chunk_header_covers_the_time_of_its_records(void **state)
+TEST(chunk_header_covers_the_time_of_its_records)
 {
 	struct written_recording *written = *state;
 	const struct recorded_chunk *chunk;
@@ -552,7 +554,7 @@ static void chunk_header_covers_the_time_of_its_records(void **state)
 }
 
 /* Rings of 8 records, of which 7 can be read. */
-static void drain_records_new_and_lost_records_of_a_ring(void **state)
+TEST(drain_records_new_and_lost_records_of_a_ring)
 {
 	struct written_recording *written = *state;
 	struct segment_fixture *fixture = written->fixture;
@@ -585,7 +587,7 @@ static void drain_records_new_and_lost_records_of_a_ring(void **state)
 
 /* --- Other chunks -------------------------------------------------------- */
 
-static void packed_chunks_unpack_to_the_same(void **state)
+TEST(packed_chunks_unpack_to_the_same)
 {
 	struct written_recording *written = *state;
 	struct recorded_file file;
@@ -610,7 +612,7 @@ static void packed_chunks_unpack_to_the_same(void **state)
 	recorded_file_release(&file);
 }
 
-static void chunks_of_several_indexes_are_found(void **state)
+TEST(chunks_of_several_indexes_are_found)
 {
 	struct written_recording *written = *state;
 	struct ncs_clock_reading reading = { 1, 2, 3, 4, 5, 6, { 0 } };
@@ -631,7 +633,7 @@ static void chunks_of_several_indexes_are_found(void **state)
 	recorded_file_release(&file);
 }
 
-static void peaks_are_written_when_they_change(void **state)
+TEST(peaks_are_written_when_they_change)
 {
 	struct written_recording *written = *state;
 	struct ncs_machine_peaks peaks = { .network_mb_s = 50000,
@@ -648,7 +650,7 @@ static void peaks_are_written_when_they_change(void **state)
 	recorded_file_release(&file);
 }
 
-static void peaks_are_written_once_a_file(void **state)
+TEST(peaks_are_written_once_a_file)
 {
 	struct written_recording *written = *state;
 	struct ncs_machine_peaks peaks = { .network_mb_s = 50000,
@@ -677,31 +679,4 @@ static void peaks_are_written_once_a_file(void **state)
 		recorded_file_release(&files[i]);
 	}
 	remove(second);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(empty_recording_is_complete),
-		TEST(flushed_file_ends_at_a_block),
-		TEST(opening_failure_gives_the_reason),
-		TEST(every_file_is_readable_alone),
-		TEST(rank_chunk_holds_header_and_path),
-		TEST(rank_has_the_number_of_its_chunk_in_the_file),
-		TEST(every_state_equals_its_image),
-		TEST(unchanged_lines_are_not_written_again),
-		TEST(without_compression_a_stream_has_no_keys_between),
-		TEST(large_state_takes_several_parts),
-		TEST(image_of_a_live_segment_is_recorded_whole),
-		TEST(every_record_is_written_or_counted_lost),
-		TEST(chunk_header_covers_the_time_of_its_records),
-		TEST(drain_records_new_and_lost_records_of_a_ring),
-		TEST(packed_chunks_unpack_to_the_same),
-		TEST(chunks_of_several_indexes_are_found),
-		TEST(peaks_are_written_once_a_file),
-		TEST(peaks_are_written_when_they_change),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

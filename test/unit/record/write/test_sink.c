@@ -83,7 +83,9 @@ static void assert_file(const char *path, uint64_t bytes)
  * size. */
 #define MANY (17 * UINT64_C(1048576) + 777)
 
-static void all_bytes_arrive_by_every_method(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(all_bytes_arrive_by_every_method)
 {
 	static const unsigned means[] = { 0, NCS_SINK_URING, NCS_SINK_DIRECT,
 					  NCS_SINK_ALL_MEANS };
@@ -105,7 +107,7 @@ static void all_bytes_arrive_by_every_method(void **state)
 	}
 }
 
-static void file_is_readable_by_its_owner_only(void **state)
+TEST(file_is_readable_by_its_owner_only)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink;
@@ -136,7 +138,7 @@ static void *read_pipe(void *path)
 	return total;
 }
 
-static void pipe_gets_all_bytes(void **state)
+TEST(pipe_gets_all_bytes)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink;
@@ -227,7 +229,7 @@ static struct ncs_sink *open_awkward(const struct target *target, bool direct)
 	return sink;
 }
 
-static void short_writes_are_continued(void **state)
+TEST(short_writes_are_continued)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink = open_awkward(target, false);
@@ -238,7 +240,7 @@ static void short_writes_are_continued(void **state)
 }
 
 /* The file system refuses O_DIRECT only at the first write. */
-static void file_system_without_direct_writes_uses_the_page_cache(void **state)
+TEST(file_system_without_direct_writes_uses_the_page_cache)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink = open_awkward(target, true);
@@ -254,7 +256,7 @@ static void file_system_without_direct_writes_uses_the_page_cache(void **state)
 	assert_int_equal(ncs_sink_close(sink), -EINVAL);
 }
 
-static void full_disk_ends_the_file_before_the_gap(void **state)
+TEST(full_disk_ends_the_file_before_the_gap)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink = open_awkward(target, false);
@@ -273,7 +275,7 @@ static void full_disk_ends_the_file_before_the_gap(void **state)
 }
 
 /* The error is reported at the next flush, even if there are free buffers. */
-static void write_error_shows_at_the_next_flush(void **state)
+TEST(write_error_shows_at_the_next_flush)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink = open_awkward(target, false);
@@ -289,7 +291,7 @@ static void write_error_shows_at_the_next_flush(void **state)
 }
 
 /* A write of 0 bytes must not be repeated forever. */
-static void write_of_zero_bytes_is_an_error(void **state)
+TEST(write_of_zero_bytes_is_an_error)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink = open_awkward(target, false);
@@ -300,7 +302,7 @@ static void write_of_zero_bytes_is_an_error(void **state)
 	assert_int_equal(ncs_sink_close(sink), -EIO);
 }
 
-static void full_device_is_reported_on_close(void **state)
+TEST(full_device_is_reported_on_close)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink;
@@ -312,7 +314,7 @@ static void full_device_is_reported_on_close(void **state)
 	assert_int_equal(ncs_sink_close(sink), -ENOSPC);
 }
 
-static void opening_failure_gives_the_reason(void **state)
+TEST(opening_failure_gives_the_reason)
 {
 	struct target *target = *state;
 	struct ncs_sink *sink;
@@ -325,23 +327,4 @@ static void opening_failure_gives_the_reason(void **state)
 				       sizeof(target->why)),
 			 -ENOTSUP);
 	assert_non_null(strstr(target->why, "terminal"));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(all_bytes_arrive_by_every_method),
-		TEST(file_is_readable_by_its_owner_only),
-		TEST(pipe_gets_all_bytes),
-		TEST(short_writes_are_continued),
-		TEST(file_system_without_direct_writes_uses_the_page_cache),
-		TEST(full_disk_ends_the_file_before_the_gap),
-		TEST(write_error_shows_at_the_next_flush),
-		TEST(write_of_zero_bytes_is_an_error),
-		TEST(full_device_is_reported_on_close),
-		TEST(opening_failure_gives_the_reason),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

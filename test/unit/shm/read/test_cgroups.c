@@ -14,7 +14,7 @@
 #define POD "1234abcd-12ab-34cd-56ef-0123456789ab"
 #define POD_SYSTEMD "1234abcd_12ab_34cd_56ef_0123456789ab"
 
-static void cgroups_name_containers_and_pods(void **state)
+TEST(cgroups_name_containers_and_pods)
 {
 	static const struct {
 		const char *cgroup, *container, *pod;
@@ -39,7 +39,6 @@ static void cgroups_name_containers_and_pods(void **state)
 		{ "", NULL, NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ncs_labels labels = { 0 };
 		const char *container, *pod;
@@ -56,25 +55,13 @@ static void cgroups_name_containers_and_pods(void **state)
 	}
 }
 
-static void a_process_of_this_namespace_has_its_own_number(void **state)
+TEST(a_process_of_this_namespace_has_its_own_number)
 {
 	struct stat status;
 
-	(void)state;
 	assert_int_equal(stat("/proc/self/ns/pid", &status), 0);
 	assert_int_equal(ncs_container_pid_here(status.st_ino,
 						(uint32_t)getpid()),
 			 getpid());
 	assert_int_equal(ncs_container_pid_here(1, (uint32_t)getpid()), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cgroups_name_containers_and_pods),
-		cmocka_unit_test(
-			a_process_of_this_namespace_has_its_own_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,8 +46,10 @@ static int clean(struct segment_fixture *fixture)
 	return ncs_clean(fixture->directory, NULL, report, &reported);
 }
 
+UNIT_FIXTURE(segment_fixture_setup_bare, segment_fixture_teardown)
+
 /* Whatever the header says of the process: nobody may be able to see it. */
-static void segments_that_nobody_holds_are_removed_and_others_kept(void **state)
+TEST(segments_that_nobody_holds_are_removed_and_others_kept)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process dead, elsewhere, other_boot;
@@ -81,7 +83,7 @@ static void segments_that_nobody_holds_are_removed_and_others_kept(void **state)
 	assert_int_equal(clean(fixture), 2);
 }
 
-static void finished_segment_of_live_process_is_kept(void **state)
+TEST(finished_segment_of_live_process_is_kept)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
@@ -93,7 +95,7 @@ static void finished_segment_of_live_process_is_kept(void **state)
 	segment_fixture_let_go(&writer);
 }
 
-static void files_not_named_like_segments_are_kept(void **state)
+TEST(files_not_named_like_segments_are_kept)
 {
 	static const char *const names[] = {
 		"ncclstat.log",    "ncclstat.2024.11.log",
@@ -112,7 +114,7 @@ static void files_not_named_like_segments_are_kept(void **state)
 			segment_fixture_path(fixture, names[i])));
 }
 
-static void unpublished_segment_of_dead_process_is_removed(void **state)
+TEST(unpublished_segment_of_dead_process_is_removed)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process dead;
@@ -130,7 +132,7 @@ static void unpublished_segment_of_dead_process_is_removed(void **state)
 	segment_fixture_let_go(&mine);
 }
 
-static void segment_of_another_version_is_kept_while_held(void **state)
+TEST(segment_of_another_version_is_kept_while_held)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process dead;
@@ -146,7 +148,7 @@ static void segment_of_another_version_is_kept_while_held(void **state)
 	assert_false(segment_fixture_exists(writer.path));
 }
 
-static void file_that_is_no_segment_is_kept_whatever_its_name(void **state)
+TEST(file_that_is_no_segment_is_kept_whatever_its_name)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process dead;
@@ -170,7 +172,7 @@ static int clean_where_it_is_forbidden(struct segment_fixture *fixture)
 	return reported.calls == 1 && reported.error == -EACCES ? 0 : 3;
 }
 
-static void failed_removal_is_reported(void **state)
+TEST(failed_removal_is_reported)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process dead;
@@ -199,7 +201,7 @@ static int clean_as_somebody_else(struct segment_fixture *fixture)
 	return ncs_clean(fixture->directory, NULL, NULL, NULL) != 0;
 }
 
-static void segments_of_another_user_are_kept(void **state)
+TEST(segments_of_another_user_are_kept)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process dead;
@@ -245,7 +247,7 @@ static void make_left(struct segment_fixture *fixture, unsigned age_s,
 	writer->header->alive = age_s * SECOND_NS;
 }
 
-static void segments_of_a_recent_death_stay_as_long_as_is_said(void **state)
+TEST(segments_of_a_recent_death_stay_as_long_as_is_said)
 {
 	struct segment_fixture *fixture = *state;
 	const struct ncs_clean_limits hour = { 3600 * SECOND_NS, UINT64_MAX };
@@ -266,7 +268,7 @@ static void segments_of_a_recent_death_stay_as_long_as_is_said(void **state)
 	assert_false(segment_fixture_exists(recent.path));
 }
 
-static void the_latest_segments_stay_that_have_room(void **state)
+TEST(the_latest_segments_stay_that_have_room)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_clean_limits room = { UINT64_MAX, 0 };
@@ -287,7 +289,7 @@ static void the_latest_segments_stay_that_have_room(void **state)
 	assert_true(segment_fixture_exists(writers[1].path));
 }
 
-static void what_is_no_evidence_goes_at_any_age(void **state)
+TEST(what_is_no_evidence_goes_at_any_age)
 {
 	struct segment_fixture *fixture = *state;
 	const struct ncs_clean_limits all = { UINT64_MAX, UINT64_MAX };
@@ -302,37 +304,11 @@ static void what_is_no_evidence_goes_at_any_age(void **state)
 	assert_int_equal(ncs_clean(fixture->directory, &all, NULL, NULL), 2);
 }
 
-static void cleaning_an_unreadable_directory_is_an_error(void **state)
+TEST(cleaning_an_unreadable_directory_is_an_error)
 {
 	struct segment_fixture *fixture = *state;
 
 	assert_int_equal(ncs_clean(segment_fixture_path(fixture, "absent"),
 				   NULL, NULL, NULL),
 			 -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SEGMENT_FIXTURE_BARE(
-			segments_that_nobody_holds_are_removed_and_others_kept),
-		SEGMENT_FIXTURE_BARE(finished_segment_of_live_process_is_kept),
-		SEGMENT_FIXTURE_BARE(files_not_named_like_segments_are_kept),
-		SEGMENT_FIXTURE_BARE(
-			unpublished_segment_of_dead_process_is_removed),
-		SEGMENT_FIXTURE_BARE(
-			segment_of_another_version_is_kept_while_held),
-		SEGMENT_FIXTURE_BARE(
-			file_that_is_no_segment_is_kept_whatever_its_name),
-		SEGMENT_FIXTURE_BARE(failed_removal_is_reported),
-		SEGMENT_FIXTURE_BARE(segments_of_another_user_are_kept),
-		SEGMENT_FIXTURE_BARE(
-			segments_of_a_recent_death_stay_as_long_as_is_said),
-		SEGMENT_FIXTURE_BARE(the_latest_segments_stay_that_have_room),
-		SEGMENT_FIXTURE_BARE(what_is_no_evidence_goes_at_any_age),
-		SEGMENT_FIXTURE_BARE(
-			cleaning_an_unreadable_directory_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,9 @@ static struct ncs_operation *add_operation(struct segment_fixture *fixture,
 	return operation;
 }
 
-static void image_contains_everything_in_use(void **state)
+UNIT_FIXTURE(segment_fixture_setup, segment_fixture_teardown)
+
+TEST(image_contains_everything_in_use)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_lane *lane = segment_fixture_lane(fixture, 1);
@@ -117,7 +119,7 @@ static void image_contains_everything_in_use(void **state)
 
 /* Records and lanes without an owner are not copied, and nothing unused is
  * written: a large segment takes no more memory than its used part. */
-static void unused_parts_of_the_image_are_not_written(void **state)
+TEST(unused_parts_of_the_image_are_not_written)
 {
 	struct segment_fixture *fixture = *state;
 	const struct ncs_header *header = fixture->header;
@@ -141,7 +143,7 @@ static void unused_parts_of_the_image_are_not_written(void **state)
 
 /* A segment of minor version 4: what it has beyond its entries is not read, and
  * what its image has is not overwritten. */
-static void shorter_entries_of_earlier_versions_are_taken(void **state)
+TEST(shorter_entries_of_earlier_versions_are_taken)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header = fixture->header;
@@ -167,7 +169,7 @@ static void shorter_entries_of_earlier_versions_are_taken(void **state)
 	close_image(&image);
 }
 
-static void block_in_mid_write_has_an_odd_sequence(void **state)
+TEST(block_in_mid_write_has_an_odd_sequence)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
@@ -187,7 +189,7 @@ static void block_in_mid_write_has_an_odd_sequence(void **state)
 	close_image(&image);
 }
 
-static void finished_operation_is_removed_from_the_image(void **state)
+TEST(finished_operation_is_removed_from_the_image)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_operation *operation = add_operation(fixture, 5, 1);
@@ -206,7 +208,7 @@ static void finished_operation_is_removed_from_the_image(void **state)
 }
 
 /* The segment of a process that is gone, and one of this process. */
-static void process_state_is_that_of_the_segments_process(void **state)
+TEST(process_state_is_that_of_the_segments_process)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process dead;
@@ -224,21 +226,4 @@ static void process_state_is_that_of_the_segments_process(void **state)
 	assert_true(ncs_reader_process(reader, 2).gone);
 	ncs_reader_close(reader);
 	segment_fixture_let_go(&writer);
-}
-
-int main(void)
-{
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, segment_fixture_setup, \
-					segment_fixture_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(image_contains_everything_in_use),
-		TEST(unused_parts_of_the_image_are_not_written),
-		TEST(shorter_entries_of_earlier_versions_are_taken),
-		TEST(block_in_mid_write_has_an_odd_sequence),
-		TEST(finished_operation_is_removed_from_the_image),
-		TEST(process_state_is_that_of_the_segments_process),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

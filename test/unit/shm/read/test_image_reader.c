@@ -64,7 +64,9 @@ static void fill(struct segment_fixture *fixture, uint64_t now_ns)
 	segment_fixture_put(fixture, 1, 3);
 }
 
-static void snapshot_of_an_image_equals_that_of_the_segment(void **state)
+UNIT_FIXTURE(segment_fixture_setup, segment_fixture_teardown)
+
+TEST(snapshot_of_an_image_equals_that_of_the_segment)
 {
 	struct segment_fixture *fixture = *state;
 	uint64_t now_ns = ncs_clock_monotonic_ns();
@@ -103,7 +105,7 @@ static void snapshot_of_an_image_equals_that_of_the_segment(void **state)
 	release_image(&image);
 }
 
-static void process_state_is_the_one_set_by_the_caller(void **state)
+TEST(process_state_is_the_one_set_by_the_caller)
 {
 	struct segment_fixture *fixture = *state;
 	uint64_t now_ns = ncs_clock_monotonic_ns();
@@ -132,7 +134,7 @@ static void process_state_is_the_one_set_by_the_caller(void **state)
 }
 
 /* The memory is the caller's, so that ncs_reader_rest() leaves it alone. */
-static void image_has_no_records_and_stays_the_callers(void **state)
+TEST(image_has_no_records_and_stays_the_callers)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_record records[8];
@@ -151,7 +153,7 @@ static void image_has_no_records_and_stays_the_callers(void **state)
 	release_image(&image);
 }
 
-static void torn_block_of_an_image_is_reported(void **state)
+TEST(torn_block_of_an_image_is_reported)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_snapshot snapshot;
@@ -182,7 +184,7 @@ static void expect_refused(const struct image_reading *image, size_t size,
 	assert_true(why[0]);
 }
 
-static void invalid_image_is_refused(void **state)
+TEST(invalid_image_is_refused)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header;
@@ -200,20 +202,4 @@ static void invalid_image_is_refused(void **state)
 	header->version = 0;
 	expect_refused(&image, image.size, NCS_ATTACH_NOT_READY);
 	release_image(&image);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, segment_fixture_setup, \
-					segment_fixture_teardown)
-		TEST(snapshot_of_an_image_equals_that_of_the_segment),
-		TEST(process_state_is_the_one_set_by_the_caller),
-		TEST(image_has_no_records_and_stays_the_callers),
-		TEST(torn_block_of_an_image_is_reported),
-		TEST(invalid_image_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("image reader", tests, NULL, NULL);
 }

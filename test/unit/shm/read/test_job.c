@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Labels of segments as readers have them, and the choice of a job. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +16,6 @@
 #include "shm/read/image.h"
 #include "shm/read/job.h"
 #include "test/unit/support/segment_fixture.h"
-#include "test/unit/support/unit.h"
 
 static struct ncs_labels *labels_of(struct segment_fixture *fixture)
 {

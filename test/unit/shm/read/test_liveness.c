@@ -11,11 +11,10 @@
 #include "test/unit/support/segment_fixture.h"
 #include "test/unit/support/unit.h"
 
-static void process_is_gone_if_pid_is_unused_or_reused(void **state)
+TEST(process_is_gone_if_pid_is_unused_or_reused)
 {
 	struct ncs_process process;
 
-	(void)state;
 	ncs_process_describe(&process);
 	assert_false(ncs_process_is_gone(&process));
 	process.start++; /* the PID is in use again */
@@ -24,11 +23,10 @@ static void process_is_gone_if_pid_is_unused_or_reused(void **state)
 	assert_true(ncs_process_is_gone(&process));
 }
 
-static void process_of_another_boot_is_gone(void **state)
+TEST(process_of_another_boot_is_gone)
 {
 	struct ncs_process process;
 
-	(void)state;
 	ncs_process_describe(&process);
 	process.boot_id[0] ^= 1;
 	assert_true(ncs_process_is_gone(&process));
@@ -36,11 +34,10 @@ static void process_of_another_boot_is_gone(void **state)
 	assert_true(ncs_process_is_gone(&process));
 }
 
-static void process_of_unknown_state_counts_as_alive(void **state)
+TEST(process_of_unknown_state_counts_as_alive)
 {
 	struct ncs_process self, dead, process;
 
-	(void)state;
 	ncs_process_describe(&self);
 	segment_fixture_dead_process(&dead);
 	process = dead;
@@ -78,7 +75,8 @@ static int judge_from_another_namespace(struct segment_fixture *fixture)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 2;
 }
 
-static void processes_of_another_pid_namespace_count_as_alive(void **state)
+TEST_WITH(processes_of_another_pid_namespace_count_as_alive,
+	  segment_fixture_setup_bare, segment_fixture_teardown)
 {
 	struct segment_fixture *fixture = *state;
 	int status;
@@ -116,7 +114,8 @@ static struct ncs_process_state state_of(struct segment_fixture *fixture,
 	return state;
 }
 
-static void segment_that_nobody_holds_has_lost_its_process(void **state)
+TEST_WITH(segment_that_nobody_holds_has_lost_its_process,
+	  segment_fixture_setup_bare, segment_fixture_teardown)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process away = fixture->process, dead, boot;
@@ -135,12 +134,11 @@ static void segment_that_nobody_holds_has_lost_its_process(void **state)
 	assert_true(state_of(fixture, &dead, false).gone);
 }
 
-static void liveness_follows_life_process_and_last_call(void **state)
+TEST(liveness_follows_life_process_and_last_call)
 {
 	const uint64_t now = 1000 * UINT64_C(1000000000);
 	const uint64_t just = now - NCS_SILENT_AFTER_NS;
 
-	(void)state;
 	assert_int_equal(ncs_liveness_of(NCS_LIFE_LIVE, false, now, now),
 			 NCS_ALIVE);
 	assert_int_equal(ncs_liveness_of(NCS_LIFE_LIVE, false, just, now),
@@ -158,20 +156,4 @@ static void liveness_follows_life_process_and_last_call(void **state)
 			 NCS_FINISHED);
 	assert_int_equal(ncs_liveness_of(NCS_LIFE_FINISHED, false, 0, now),
 			 NCS_FINISHED);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(process_is_gone_if_pid_is_unused_or_reused),
-		cmocka_unit_test(process_of_another_boot_is_gone),
-		cmocka_unit_test(process_of_unknown_state_counts_as_alive),
-		SEGMENT_FIXTURE_BARE(
-			processes_of_another_pid_namespace_count_as_alive),
-		SEGMENT_FIXTURE_BARE(
-			segment_that_nobody_holds_has_lost_its_process),
-		cmocka_unit_test(liveness_follows_life_process_and_last_call),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

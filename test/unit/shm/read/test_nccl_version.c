@@ -13,25 +13,22 @@ static uint32_t version_in(const char *text)
 	return ncs_nccl_version_in(text, strlen(text));
 }
 
-static void version_is_found_behind_its_mark(void **state)
+TEST(version_is_found_behind_its_mark)
 {
 	static const char bytes[] = "\0\1junk\0NCCL version 2.28.9+cuda12.9\0";
 
-	(void)state;
 	assert_int_equal(ncs_nccl_version_in(bytes, sizeof(bytes) - 1),
 			 VERSION(2, 28, 9));
 }
 
-static void mark_without_a_version_is_passed_over(void **state)
+TEST(mark_without_a_version_is_passed_over)
 {
-	(void)state;
 	assert_int_equal(version_in("NCCL version %d.%d; NCCL version 2.23.4"),
 			 VERSION(2, 23, 4));
 }
 
-static void what_is_no_version_is_not_known(void **state)
+TEST(what_is_no_version_is_not_known)
 {
-	(void)state;
 	assert_int_equal(version_in(""), 0);
 	assert_int_equal(version_in("NCCL version "), 0);
 	assert_int_equal(version_in("NCCL version 2.28"), 0);
@@ -39,24 +36,11 @@ static void what_is_no_version_is_not_known(void **state)
 	assert_int_equal(version_in("NCCL versio"), 0);
 }
 
-static void nothing_behind_the_end_is_read(void **state)
+TEST(nothing_behind_the_end_is_read)
 {
 	static const char bytes[] = "NCCL version 2.28.91";
 
-	(void)state;
 	assert_int_equal(ncs_nccl_version_in(bytes, sizeof(bytes) - 2),
 			 VERSION(2, 28, 9));
 	assert_int_equal(ncs_nccl_version_in(bytes, sizeof(bytes) - 4), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(version_is_found_behind_its_mark),
-		cmocka_unit_test(mark_without_a_version_is_passed_over),
-		cmocka_unit_test(what_is_no_version_is_not_known),
-		cmocka_unit_test(nothing_behind_the_end_is_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,9 @@ static void touch(struct segment_fixture *fixture, const char *name)
 	fclose(file);
 }
 
-static void segments_are_listed_in_numeric_order(void **state)
+UNIT_FIXTURE(segment_fixture_setup_bare, segment_fixture_teardown)
+
+TEST(segments_are_listed_in_numeric_order)
 {
 	static const char *const names[] = {
 		"ncclstat.9.100.0",  "ncclstat.10.5.0",  "ncclstat.10.20.2",
@@ -42,7 +44,7 @@ static void segments_are_listed_in_numeric_order(void **state)
 	assert_null(paths.path);
 }
 
-static void all_of_many_segments_are_listed(void **state)
+TEST(all_of_many_segments_are_listed)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_paths paths;
@@ -62,7 +64,7 @@ static void all_of_many_segments_are_listed(void **state)
 	ncs_paths_release(&paths);
 }
 
-static void empty_directory_has_no_segments(void **state)
+TEST(empty_directory_has_no_segments)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_paths paths;
@@ -72,7 +74,7 @@ static void empty_directory_has_no_segments(void **state)
 	ncs_paths_release(&paths);
 }
 
-static void unreadable_directory_is_an_error(void **state)
+TEST(unreadable_directory_is_an_error)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_paths paths;
@@ -86,9 +88,8 @@ static void unreadable_directory_is_an_error(void **state)
 			 -ENOTDIR);
 }
 
-static void directory_is_argument_or_environment_or_default(void **state)
+TEST_WITH(directory_is_argument_or_environment_or_default, NULL, NULL)
 {
-	(void)state;
 	unsetenv("NCCLSTAT_DIR");
 	assert_string_equal(ncs_directory(NULL), "/dev/shm");
 	assert_string_equal(ncs_directory("/given"), "/given");
@@ -100,7 +101,7 @@ static void directory_is_argument_or_environment_or_default(void **state)
 	unsetenv("NCCLSTAT_DIR");
 }
 
-static void no_job_publishes_on_a_file_system_of_files(void **state)
+TEST(no_job_publishes_on_a_file_system_of_files)
 {
 	const struct segment_fixture *fixture = *state;
 
@@ -109,19 +110,4 @@ static void no_job_publishes_on_a_file_system_of_files(void **state)
 	assert_false(ncs_directory_can_have_jobs("/proc"));
 	assert_non_null(strstr(ncs_directory_clause("/proc"), "no job"));
 	assert_true(ncs_directory_can_have_jobs("/proc/none"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SEGMENT_FIXTURE_BARE(segments_are_listed_in_numeric_order),
-		SEGMENT_FIXTURE_BARE(all_of_many_segments_are_listed),
-		SEGMENT_FIXTURE_BARE(empty_directory_has_no_segments),
-		SEGMENT_FIXTURE_BARE(unreadable_directory_is_an_error),
-		SEGMENT_FIXTURE_BARE(no_job_publishes_on_a_file_system_of_files),
-		cmocka_unit_test(
-			directory_is_argument_or_environment_or_default),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,11 @@ static struct ncs_reader *open_reader(struct segment_fixture *fixture)
 	return reader;
 }
 
-static void published_segment_is_attached(void **state)
+static int teardown(void **state);
+
+UNIT_FIXTURE(segment_fixture_setup, teardown)
+
+TEST(published_segment_is_attached)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader = open_reader(fixture);
@@ -71,7 +75,7 @@ static void published_segment_is_attached(void **state)
 	ncs_reader_close(NULL);
 }
 
-static void reason_is_optional(void **state)
+TEST(reason_is_optional)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader;
@@ -90,13 +94,13 @@ static void reason_is_optional(void **state)
 			 NCS_ATTACH_OTHER_VERSION);
 }
 
-static void missing_file_is_absent(void **state)
+TEST(missing_file_is_absent)
 {
 	assert_int_equal(attach(segment_fixture_path(*state, "absent")),
 			 NCS_ATTACH_ABSENT);
 }
 
-static void unpublished_segment_is_not_ready(void **state)
+TEST(unpublished_segment_is_not_ready)
 {
 	struct segment_fixture *fixture = *state;
 	const char *path = fixture->writer.path;
@@ -113,7 +117,7 @@ static void unpublished_segment_is_not_ready(void **state)
 	assert_int_equal(attach(path), NCS_ATTACH_NOT_READY);
 }
 
-static void other_major_version_is_reported(void **state)
+TEST(other_major_version_is_reported)
 {
 	struct segment_fixture *fixture = *state;
 	char ours[32];
@@ -129,7 +133,7 @@ static void other_major_version_is_reported(void **state)
 	assert_non_null(strstr(why, ours));
 }
 
-static void later_minor_version_is_attached(void **state)
+TEST(later_minor_version_is_attached)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -138,7 +142,7 @@ static void later_minor_version_is_attached(void **state)
 	assert_int_equal(attach(fixture->writer.path), NCS_ATTACHED);
 }
 
-static void invalid_segment_is_corrupt(void **state)
+TEST(invalid_segment_is_corrupt)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_header good = *fixture->header;
@@ -169,7 +173,7 @@ static void invalid_segment_is_corrupt(void **state)
 }
 
 /* A few written pages could claim to be rings of gigabytes. */
-static void file_with_holes_is_corrupt(void **state)
+TEST(file_with_holes_is_corrupt)
 {
 	struct segment_fixture *fixture = *state;
 	const char *path = segment_fixture_path(fixture, "ncclstat.1.2.3");
@@ -191,7 +195,7 @@ static void file_with_holes_is_corrupt(void **state)
 	fclose(file);
 }
 
-static void special_file_is_corrupt(void **state)
+TEST(special_file_is_corrupt)
 {
 	struct segment_fixture *fixture = *state;
 	const char *path = segment_fixture_path(fixture, "ncclstat.1.2.3");
@@ -207,7 +211,7 @@ static void special_file_is_corrupt(void **state)
 	assert_int_equal(attach(path), NCS_ATTACH_CORRUPT);
 }
 
-static void socket_is_not_attached(void **state)
+TEST(socket_is_not_attached)
 {
 	const char *path = segment_fixture_path(*state, "ncclstat.1.2.3");
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -233,7 +237,7 @@ static int attach_as_somebody_else(struct segment_fixture *fixture)
 	return (int)ncs_reader_open(fixture->writer.path, &reader, NULL, 0);
 }
 
-static void segment_of_another_user_is_denied_even_if_readable(void **state)
+TEST(segment_of_another_user_is_denied_even_if_readable)
 {
 	struct segment_fixture *fixture = *state;
 	int status;
@@ -250,7 +254,7 @@ static void segment_of_another_user_is_denied_even_if_readable(void **state)
 	assert_int_equal(WEXITSTATUS(status), NCS_ATTACH_DENIED);
 }
 
-static void root_may_read_all_segments(void **state)
+TEST(root_may_read_all_segments)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -270,7 +274,7 @@ static int attach_without_descriptors(struct segment_fixture *fixture)
 	return (int)ncs_reader_open(fixture->writer.path, &reader, NULL, 0);
 }
 
-static void attaching_fails_without_file_descriptors(void **state)
+TEST(attaching_fails_without_file_descriptors)
 {
 	int status =
 		segment_fixture_in_child(attach_without_descriptors, *state);
@@ -279,7 +283,7 @@ static void attaching_fails_without_file_descriptors(void **state)
 	assert_int_equal(WEXITSTATUS(status), NCS_ATTACH_FAILED);
 }
 
-static void mapping_is_read_only(void **state)
+TEST(mapping_is_read_only)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader = open_reader(fixture);
@@ -302,7 +306,7 @@ static void mapping_is_read_only(void **state)
 
 /* --- Validity ---------------------------------------------------------- */
 
-static void removed_or_replaced_file_is_not_valid(void **state)
+TEST(removed_or_replaced_file_is_not_valid)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader = open_reader(fixture);
@@ -323,7 +327,7 @@ static void removed_or_replaced_file_is_not_valid(void **state)
 	ncs_reader_close(reader);
 }
 
-static void truncated_file_is_not_valid(void **state)
+TEST(truncated_file_is_not_valid)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader = open_reader(fixture);
@@ -341,7 +345,7 @@ static void truncated_file_is_not_valid(void **state)
 
 /* --- Records ----------------------------------------------------------- */
 
-static void records_are_read_in_order_and_loss_is_exact(void **state)
+TEST(records_are_read_in_order_and_loss_is_exact)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader = open_reader(fixture);
@@ -374,7 +378,7 @@ static void records_are_read_in_order_and_loss_is_exact(void **state)
 	ncs_reader_close(reader);
 }
 
-static void unknown_lane_and_empty_buffer_give_no_records(void **state)
+TEST(unknown_lane_and_empty_buffer_give_no_records)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader = open_reader(fixture);
@@ -390,7 +394,7 @@ static void unknown_lane_and_empty_buffer_give_no_records(void **state)
 	ncs_reader_close(reader);
 }
 
-static void snapshot_counts_records_that_a_late_reader_missed(void **state)
+TEST(snapshot_counts_records_that_a_late_reader_missed)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader = open_reader(fixture);
@@ -473,7 +477,8 @@ static void make_call_lane(struct segment_fixture *fixture)
 	ncs_writer_publish(writer);
 }
 
-static void call_lane_is_read_from_its_own_ring(void **state)
+TEST_WITH(call_lane_is_read_from_its_own_ring, segment_fixture_setup_bare,
+	  segment_fixture_teardown)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_record records[64];
@@ -504,7 +509,8 @@ static void call_lane_is_read_from_its_own_ring(void **state)
 }
 
 /* A reader up to minor version 9 sees a segment with its own, shorter header. */
-static void reader_before_1_10_sees_operations_in_the_short_ring(void **state)
+TEST_WITH(reader_before_1_10_sees_operations_in_the_short_ring,
+	  segment_fixture_setup_bare, segment_fixture_teardown)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_record records[64];
@@ -520,7 +526,7 @@ static void reader_before_1_10_sees_operations_in_the_short_ring(void **state)
 	ncs_reader_close(reader);
 }
 
-static void records_without_call_lanes_reach_as_far_as_their_ring(void **state)
+TEST(records_without_call_lanes_reach_as_far_as_their_ring)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_reader *reader = open_reader(fixture);
@@ -561,6 +567,12 @@ static void forget(void)
 	reader_of_seen = NULL;
 }
 
+static int teardown(void **state)
+{
+	forget();
+	return segment_fixture_teardown(state);
+}
+
 static void observe(struct segment_fixture *fixture)
 {
 	forget();
@@ -569,7 +581,7 @@ static void observe(struct segment_fixture *fixture)
 	refresh();
 }
 
-static void fresh_segment_has_empty_tables(void **state)
+TEST(fresh_segment_has_empty_tables)
 {
 	observe(*state);
 	assert_false(seen.torn);
@@ -597,7 +609,7 @@ static void fresh_segment_has_empty_tables(void **state)
 	assert_int_equal(seen.launches.launched, 0);
 }
 
-static void liveness_is_reported(void **state)
+TEST(liveness_is_reported)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header = fixture->header;
@@ -620,7 +632,7 @@ static void liveness_is_reported(void **state)
 	assert_false(seen.process_gone);
 }
 
-static void rank_without_callbacks_is_silent_since_its_creation(void **state)
+TEST(rank_without_callbacks_is_silent_since_its_creation)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -649,7 +661,7 @@ static enum ncs_liveness liveness_with(struct segment_fixture *fixture,
 	return liveness;
 }
 
-static void process_is_identified_by_more_than_its_pid(void **state)
+TEST(process_is_identified_by_more_than_its_pid)
 {
 	struct segment_fixture *fixture = *state;
 	const struct ncs_header good = *fixture->header;
@@ -680,7 +692,7 @@ static void process_is_identified_by_more_than_its_pid(void **state)
 	assert_true(gone);
 }
 
-static void stopped_process_is_reported(void **state)
+TEST(stopped_process_is_reported)
 {
 	struct segment_fixture *fixture = *state;
 	pid_t child = fork();
@@ -703,7 +715,7 @@ static void stopped_process_is_reported(void **state)
 }
 
 /* Bits of later versions mean nothing to this one. */
-static void code_outside_nccl_is_reported_if_known(void **state)
+TEST(code_outside_nccl_is_reported_if_known)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -714,7 +726,7 @@ static void code_outside_nccl_is_reported_if_known(void **state)
 	assert_int_equal(seen.outside_code, UINT64_C(1) << NCS_OUTSIDE_VLLM);
 }
 
-static void settings_are_reported_if_valid(void **state)
+TEST(settings_are_reported_if_valid)
 {
 	static const struct ncs_detail in_force = {
 		.has_groups = 1,
@@ -765,7 +777,7 @@ static void settings_are_reported_if_valid(void **state)
 	assert_true(seen.torn);
 }
 
-static void time_in_the_current_state_counts_until_now(void **state)
+TEST(time_in_the_current_state_counts_until_now)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_proxy *proxy = &fixture->header->proxy;
@@ -795,7 +807,7 @@ static void time_in_the_current_state_counts_until_now(void **state)
 			 60);
 }
 
-static void cupti_times_are_reported_if_the_segment_has_them(void **state)
+TEST(cupti_times_are_reported_if_the_segment_has_them)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_cupti *cupti = &fixture->header->cupti;
@@ -825,7 +837,7 @@ static void cupti_times_are_reported_if_the_segment_has_them(void **state)
 	assert_false(seen.cupti.known);
 }
 
-static void kernel_timing_is_reported(void **state)
+TEST(kernel_timing_is_reported)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_kernel *kernel = &fixture->header->kernel;
@@ -860,7 +872,7 @@ static void kernel_timing_is_reported(void **state)
 	assert_int_equal(seen.kernel.mode, NCS_KERNEL_TIMING_OFF);
 }
 
-static void gpu_clock_is_reported_with_its_error(void **state)
+TEST(gpu_clock_is_reported_with_its_error)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_gpu_clock *clock = &fixture->header->gpu_clock;
@@ -889,7 +901,7 @@ static void gpu_clock_is_reported_with_its_error(void **state)
 	assert_false(seen.gpu_clock.known);
 }
 
-static void times_of_an_ended_rank_stand_still(void **state)
+TEST(times_of_an_ended_rank_stand_still)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_proxy *proxy = &fixture->header->proxy;
@@ -932,7 +944,7 @@ static void observe_dead(struct segment_fixture *fixture, uint64_t last_call)
 }
 
 /* The first snapshot already knows that the rank is dead, and since when. */
-static void first_snapshot_of_a_dead_rank_ends_with_it(void **state)
+TEST(first_snapshot_of_a_dead_rank_ends_with_it)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -957,7 +969,7 @@ static void first_snapshot_of_a_dead_rank_ends_with_it(void **state)
 	assert_int_equal(seen.alive_ns, NOW);
 }
 
-static void no_state_lasts_longer_than_until_the_snapshot(void **state)
+TEST(no_state_lasts_longer_than_until_the_snapshot)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -966,7 +978,7 @@ static void no_state_lasts_longer_than_until_the_snapshot(void **state)
 			 9 * S);
 }
 
-static void channels_are_sorted_by_channel_direction_and_peer(void **state)
+TEST(channels_are_sorted_by_channel_direction_and_peer)
 {
 	static const struct {
 		uint8_t channel;
@@ -1022,7 +1034,7 @@ static void channels_are_sorted_by_channel_direction_and_peer(void **state)
 	assert_int_equal(seen.channels[0].peer, -1);
 }
 
-static void operations_are_sorted_oldest_first(void **state)
+TEST(operations_are_sorted_oldest_first)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_operation *operation;
@@ -1074,7 +1086,7 @@ static void operations_are_sorted_oldest_first(void **state)
 
 /* A slot is given out first and filled in later, by a thread that may be
  * stopped in between. */
-static void operation_is_seen_however_late_its_slot_is_filled_in(void **state)
+TEST(operation_is_seen_however_late_its_slot_is_filled_in)
 {
 	struct segment_fixture *fixture = *state;
 	uint64_t *given = &fixture->header->filled.operations;
@@ -1101,7 +1113,7 @@ static void operation_is_seen_however_late_its_slot_is_filled_in(void **state)
 	assert_int_equal(seen.operation_count, 1);
 }
 
-static void slots_given_out_cyclically_are_all_read(void **state)
+TEST(slots_given_out_cyclically_are_all_read)
 {
 	struct segment_fixture *fixture = *state;
 	uint64_t *given = &fixture->header->filled.operations;
@@ -1124,7 +1136,7 @@ static void slots_given_out_cyclically_are_all_read(void **state)
 }
 
 /* Operations of functions that never have a child, next to ones in flight. */
-static void operations_without_a_reported_end_are_not_in_flight(void **state)
+TEST(operations_without_a_reported_end_are_not_in_flight)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -1151,7 +1163,7 @@ static void operations_without_a_reported_end_are_not_in_flight(void **state)
 	assert_int_equal(seen.operations[1].number, 4);
 }
 
-static void launch_progress_is_read(void **state)
+TEST(launch_progress_is_read)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_launch_progress *progress = &fixture->header->launches;
@@ -1224,11 +1236,10 @@ static void assert_phases(const struct ncs_launches_view *launches,
 				 phases[i]);
 }
 
-static void all_launches_are_timed_only_if_none_was_missed(void **state)
+TEST_WITH(all_launches_are_timed_only_if_none_was_missed, NULL, NULL)
 {
 	struct ncs_launches_view view = { .status = NCS_STREAM_ALL };
 
-	(void)state;
 	assert_int_equal(ncs_launches_told(&view), NCS_STREAM_ALL);
 	view.missed = 1;
 	assert_int_equal(ncs_launches_told(&view), NCS_STREAM_MOST);
@@ -1244,7 +1255,7 @@ static void all_launches_are_timed_only_if_none_was_missed(void **state)
 	assert_int_equal(ncs_launches_told(&view), NCS_STREAM_FAILED);
 }
 
-static void launches_that_nccl_is_not_asked_for_are_told(void **state)
+TEST(launches_that_nccl_is_not_asked_for_are_told)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -1261,7 +1272,7 @@ static void launches_that_nccl_is_not_asked_for_are_told(void **state)
 	assert_int_equal(seen.launches.status, NCS_STREAM_WAITING);
 }
 
-static void phase_of_a_launch_is_told_only_where_it_is_known(void **state)
+TEST_WITH(phase_of_a_launch_is_told_only_where_it_is_known, NULL, NULL)
 {
 	struct ncs_launches_view view = {
 		.status = NCS_STREAM_SOME,
@@ -1271,7 +1282,6 @@ static void phase_of_a_launch_is_told_only_where_it_is_known(void **state)
 		.launched = 9,
 	};
 
-	(void)state;
 	/* Launch 5 runs, so 4, which was not followed, is over. */
 	assert_phases(&view, "-oooorqqqq");
 	/* Launches 4 to 6 are not followed: each of them may run now. */
@@ -1292,7 +1302,7 @@ static void phase_of_a_launch_is_told_only_where_it_is_known(void **state)
 
 /* An operation without children ends with its launch; one with children not
  * before they do. */
-static void operation_of_an_ended_launch_is_over(void **state)
+TEST(operation_of_an_ended_launch_is_over)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -1330,7 +1340,7 @@ static void operation_of_an_ended_launch_is_over(void **state)
 }
 
 /* The plugin reports an operation that was reopened and is not recent. */
-static void reopened_operation_is_seen_at_once(void **state)
+TEST(reopened_operation_is_seen_at_once)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_operation *operation = segment_fixture_operation(fixture, 2);
@@ -1347,7 +1357,7 @@ static void reopened_operation_is_seen_at_once(void **state)
 	assert_int_equal(seen.operation_count, 1);
 }
 
-static void tables_of_minor_version_1_are_read_completely(void **state)
+TEST(tables_of_minor_version_1_are_read_completely)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -1363,7 +1373,7 @@ static void tables_of_minor_version_1_are_read_completely(void **state)
 	assert_int_equal(seen.operation_count, 1);
 }
 
-static void functions_are_summed_over_lanes(void **state)
+TEST(functions_are_summed_over_lanes)
 {
 	struct segment_fixture *fixture = *state;
 	const struct ncs_function_view *view;
@@ -1421,7 +1431,7 @@ static void functions_are_summed_over_lanes(void **state)
 	assert_int_equal(seen.events[NCS_EVENT_COLL], 21);
 }
 
-static void stream_times_are_summed_over_lanes(void **state)
+TEST(stream_times_are_summed_over_lanes)
 {
 	struct segment_fixture *fixture = *state;
 	const struct ncs_function_view *view;
@@ -1451,7 +1461,7 @@ static void stream_times_are_summed_over_lanes(void **state)
 	assert_int_equal(view->timed[NCS_TIMING_STREAM], 6);
 }
 
-static void segment_before_1_5_has_no_stream_times(void **state)
+TEST(segment_before_1_5_has_no_stream_times)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header = fixture->header;
@@ -1473,7 +1483,7 @@ static void segment_before_1_5_has_no_stream_times(void **state)
 	assert_int_equal(seen.operation_count, 1);
 }
 
-static void histograms_are_read_by_function_and_timing(void **state)
+TEST(histograms_are_read_by_function_and_timing)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_histogram *histogram;
@@ -1522,7 +1532,7 @@ static struct ncs_histogram *claim_times(struct segment_fixture *fixture,
 	return histogram;
 }
 
-static void classes_are_sorted_and_have_their_times(void **state)
+TEST(classes_are_sorted_and_have_their_times)
 {
 	struct segment_fixture *fixture = *state;
 	const struct ncs_class_times *times;
@@ -1592,7 +1602,7 @@ range_histogram_at(struct segment_fixture *fixture, size_t place, uint64_t key)
 	return histogram;
 }
 
-static void ranges_are_read_with_their_histograms(void **state)
+TEST(ranges_are_read_with_their_histograms)
 {
 	struct segment_fixture *fixture = *state;
 	const struct ncs_range_view *view;
@@ -1629,7 +1639,7 @@ static void ranges_are_read_with_their_histograms(void **state)
 }
 
 /* A loop of ranges, histograms of missing ranges, and an invalid timing. */
-static void invalid_ranges_are_left_out(void **state)
+TEST(invalid_ranges_are_left_out)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -1647,7 +1657,7 @@ static void invalid_ranges_are_left_out(void **state)
 	assert_int_equal(seen.range_histogram_count, 0);
 }
 
-static void times_of_a_function_are_those_of_its_classes(void **state)
+TEST(times_of_a_function_are_those_of_its_classes)
 {
 	struct segment_fixture *fixture = *state;
 	const uint64_t *sum;
@@ -1676,7 +1686,7 @@ static void times_of_a_function_are_those_of_its_classes(void **state)
 	assert_int_equal(seen.classes[2].times[NCS_TIMING_KERNEL].timed, 7);
 }
 
-static void all_times_before_1_2_are_the_functions(void **state)
+TEST(all_times_before_1_2_are_the_functions)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -1694,7 +1704,7 @@ static void all_times_before_1_2_are_the_functions(void **state)
 
 /* --- Hostile contents -------------------------------------------------- */
 
-static void sampling_is_reported(void **state)
+TEST(sampling_is_reported)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -1715,7 +1725,7 @@ static void sampling_is_reported(void **state)
 	assert_int_equal(seen.sampling.slow, 8);
 }
 
-static void unterminated_strings_are_terminated(void **state)
+TEST(unterminated_strings_are_terminated)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header = fixture->header;
@@ -1740,7 +1750,7 @@ static void unterminated_strings_are_terminated(void **state)
 			 sizeof(read->identity.gpu) - 1);
 }
 
-static void numbers_out_of_range_are_brought_into_range(void **state)
+TEST(numbers_out_of_range_are_brought_into_range)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_channel *channel = segment_fixture_channel(fixture, 0);
@@ -1782,7 +1792,7 @@ static void numbers_out_of_range_are_brought_into_range(void **state)
 	assert_int_equal(seen.class_bucket_count, NCS_HISTOGRAM_BUCKETS);
 }
 
-static void geometry_is_read_once(void **state)
+TEST(geometry_is_read_once)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_record records[16];
@@ -1802,7 +1812,7 @@ static void geometry_is_read_once(void **state)
 		ncs_reader_records(reader_of_seen, 1, records, 16, &lost), 3);
 }
 
-static void block_left_in_mid_write_is_reported_and_still_shown(void **state)
+TEST(block_left_in_mid_write_is_reported_and_still_shown)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header = fixture->header;
@@ -1865,7 +1875,7 @@ static int die_in_mid_write(struct segment_fixture *fixture)
 	return raise(SIGKILL);
 }
 
-static void segment_of_a_process_killed_in_mid_write_is_readable(void **state)
+TEST(segment_of_a_process_killed_in_mid_write_is_readable)
 {
 	struct segment_fixture *fixture = *state;
 	int status = segment_fixture_in_child(die_in_mid_write, fixture);
@@ -1934,7 +1944,7 @@ static int cut_short_unguarded(struct segment_fixture *fixture)
 	return cut_short(fixture, false);
 }
 
-static void truncated_file_reads_as_zeros_with_the_guard(void **state)
+TEST(truncated_file_reads_as_zeros_with_the_guard)
 {
 	int status = segment_fixture_in_child(cut_short_guarded, *state);
 
@@ -1943,7 +1953,7 @@ static void truncated_file_reads_as_zeros_with_the_guard(void **state)
 }
 
 /* Otherwise the test above would prove nothing. */
-static void truncated_file_raises_sigbus_without_the_guard(void **state)
+TEST(truncated_file_raises_sigbus_without_the_guard)
 {
 	assert_int_not_equal(
 		segment_fixture_in_child(cut_short_unguarded, *state), 0);
@@ -1984,7 +1994,7 @@ static int send_sigbus(struct segment_fixture *fixture)
 	return 0;
 }
 
-static void sigbus_of_other_causes_keeps_its_effect(void **state)
+TEST(sigbus_of_other_causes_keeps_its_effect)
 {
 	struct segment_fixture *fixture = *state;
 
@@ -2030,104 +2040,10 @@ static int guard_many(struct segment_fixture *fixture)
 	return 0;
 }
 
-static void guard_supports_many_readers(void **state)
+TEST(guard_supports_many_readers)
 {
 	int status = segment_fixture_in_child(guard_many, *state);
 
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-#define WITH_SEGMENT(test) \
-	cmocka_unit_test_setup_teardown(test, segment_fixture_setup, teardown)
-
-static int teardown(void **state)
-{
-	forget();
-	return segment_fixture_teardown(state);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SEGMENT(published_segment_is_attached),
-		WITH_SEGMENT(reason_is_optional),
-		WITH_SEGMENT(missing_file_is_absent),
-		WITH_SEGMENT(unpublished_segment_is_not_ready),
-		WITH_SEGMENT(other_major_version_is_reported),
-		WITH_SEGMENT(later_minor_version_is_attached),
-		WITH_SEGMENT(invalid_segment_is_corrupt),
-		WITH_SEGMENT(file_with_holes_is_corrupt),
-		WITH_SEGMENT(special_file_is_corrupt),
-		WITH_SEGMENT(socket_is_not_attached),
-		WITH_SEGMENT(
-			segment_of_another_user_is_denied_even_if_readable),
-		WITH_SEGMENT(root_may_read_all_segments),
-		WITH_SEGMENT(attaching_fails_without_file_descriptors),
-		WITH_SEGMENT(mapping_is_read_only),
-		WITH_SEGMENT(removed_or_replaced_file_is_not_valid),
-		WITH_SEGMENT(truncated_file_is_not_valid),
-		WITH_SEGMENT(records_are_read_in_order_and_loss_is_exact),
-		WITH_SEGMENT(unknown_lane_and_empty_buffer_give_no_records),
-		WITH_SEGMENT(snapshot_counts_records_that_a_late_reader_missed),
-		SEGMENT_FIXTURE_BARE(call_lane_is_read_from_its_own_ring),
-		SEGMENT_FIXTURE_BARE(
-			reader_before_1_10_sees_operations_in_the_short_ring),
-		WITH_SEGMENT(
-			records_without_call_lanes_reach_as_far_as_their_ring),
-		WITH_SEGMENT(fresh_segment_has_empty_tables),
-		WITH_SEGMENT(liveness_is_reported),
-		WITH_SEGMENT(
-			rank_without_callbacks_is_silent_since_its_creation),
-		WITH_SEGMENT(process_is_identified_by_more_than_its_pid),
-		WITH_SEGMENT(stopped_process_is_reported),
-		WITH_SEGMENT(code_outside_nccl_is_reported_if_known),
-		WITH_SEGMENT(time_in_the_current_state_counts_until_now),
-		WITH_SEGMENT(kernel_timing_is_reported),
-		WITH_SEGMENT(cupti_times_are_reported_if_the_segment_has_them),
-		WITH_SEGMENT(gpu_clock_is_reported_with_its_error),
-		WITH_SEGMENT(settings_are_reported_if_valid),
-		WITH_SEGMENT(times_of_an_ended_rank_stand_still),
-		WITH_SEGMENT(first_snapshot_of_a_dead_rank_ends_with_it),
-		WITH_SEGMENT(no_state_lasts_longer_than_until_the_snapshot),
-		WITH_SEGMENT(channels_are_sorted_by_channel_direction_and_peer),
-		WITH_SEGMENT(operations_are_sorted_oldest_first),
-		WITH_SEGMENT(
-			operation_is_seen_however_late_its_slot_is_filled_in),
-		WITH_SEGMENT(
-			operations_without_a_reported_end_are_not_in_flight),
-		WITH_SEGMENT(launch_progress_is_read),
-		WITH_SEGMENT(launches_that_nccl_is_not_asked_for_are_told),
-		cmocka_unit_test(
-			all_launches_are_timed_only_if_none_was_missed),
-		cmocka_unit_test(
-			phase_of_a_launch_is_told_only_where_it_is_known),
-		WITH_SEGMENT(operation_of_an_ended_launch_is_over),
-		WITH_SEGMENT(reopened_operation_is_seen_at_once),
-		WITH_SEGMENT(slots_given_out_cyclically_are_all_read),
-		WITH_SEGMENT(tables_of_minor_version_1_are_read_completely),
-		WITH_SEGMENT(functions_are_summed_over_lanes),
-		WITH_SEGMENT(stream_times_are_summed_over_lanes),
-		WITH_SEGMENT(segment_before_1_5_has_no_stream_times),
-		WITH_SEGMENT(histograms_are_read_by_function_and_timing),
-		WITH_SEGMENT(classes_are_sorted_and_have_their_times),
-		WITH_SEGMENT(ranges_are_read_with_their_histograms),
-		WITH_SEGMENT(invalid_ranges_are_left_out),
-		WITH_SEGMENT(times_of_a_function_are_those_of_its_classes),
-		WITH_SEGMENT(all_times_before_1_2_are_the_functions),
-		WITH_SEGMENT(sampling_is_reported),
-		WITH_SEGMENT(unterminated_strings_are_terminated),
-		WITH_SEGMENT(numbers_out_of_range_are_brought_into_range),
-		WITH_SEGMENT(geometry_is_read_once),
-		WITH_SEGMENT(
-			block_left_in_mid_write_is_reported_and_still_shown),
-		WITH_SEGMENT(
-			segment_of_a_process_killed_in_mid_write_is_readable),
-		WITH_SEGMENT(truncated_file_reads_as_zeros_with_the_guard),
-		WITH_SEGMENT(truncated_file_raises_sigbus_without_the_guard),
-		WITH_SEGMENT(sigbus_of_other_causes_keeps_its_effect),
-		WITH_SEGMENT(guard_supports_many_readers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

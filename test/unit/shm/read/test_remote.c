@@ -60,7 +60,9 @@ static enum ncs_attach open_it(const char *path)
 
 /* --- The object -------------------------------------------------------- */
 
-static void new_object_is_a_private_page_without_request(void **state)
+UNIT_FIXTURE(segment_fixture_setup_bare, segment_fixture_teardown)
+
+TEST(new_object_is_a_private_page_without_request)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer writer;
@@ -82,7 +84,7 @@ static void new_object_is_a_private_page_without_request(void **state)
 	unmap(&writer);
 }
 
-static void existing_object_is_not_taken_over(void **state)
+TEST(existing_object_is_not_taken_over)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer first, second;
@@ -97,7 +99,7 @@ static void existing_object_is_not_taken_over(void **state)
 	unmap(&first);
 }
 
-static void segments_and_control_objects_are_not_confused(void **state)
+TEST(segments_and_control_objects_are_not_confused)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer control;
@@ -123,7 +125,7 @@ static void segments_and_control_objects_are_not_confused(void **state)
 
 /* --- Opening ----------------------------------------------------------- */
 
-static void request_reaches_the_process(void **state)
+TEST(request_reaches_the_process)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer writer;
@@ -153,7 +155,7 @@ static enum ncs_attach find(struct segment_fixture *fixture,
 			       why, sizeof(why));
 }
 
-static void object_is_found_by_the_process_of_a_segment(void **state)
+TEST(object_is_found_by_the_process_of_a_segment)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process stranger = fixture->process;
@@ -200,7 +202,7 @@ static bool finds(struct segment_fixture *fixture,
 	return is_it;
 }
 
-static void object_that_was_created_last_is_meant(void **state)
+TEST(object_that_was_created_last_is_meant)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer old, left, last;
@@ -224,7 +226,7 @@ static void object_that_was_created_last_is_meant(void **state)
 	unmap(&last);
 }
 
-static void object_that_is_not_ready_is_not_meant_yet(void **state)
+TEST(object_that_is_not_ready_is_not_meant_yet)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer first, second;
@@ -241,7 +243,7 @@ static void object_that_is_not_ready_is_not_meant_yet(void **state)
 
 /* Another user's object, made with all that the process's own says, cannot
  * take its place, also for root, who may open it. */
-static void object_of_another_user_than_the_segment_is_not_meant(void **state)
+TEST(object_of_another_user_than_the_segment_is_not_meant)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process process = fixture->process;
@@ -285,7 +287,7 @@ static pid_t start_creator(struct segment_fixture *fixture)
 	return pid;
 }
 
-static void readers_agree_on_one_of_two_that_were_created_at_once(void **state)
+TEST(readers_agree_on_one_of_two_that_were_created_at_once)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process process = fixture->process;
@@ -332,7 +334,7 @@ static void readers_agree_on_one_of_two_that_were_created_at_once(void **state)
 
 /* --- Refusing ---------------------------------------------------------- */
 
-static void invalid_object_is_refused(void **state)
+TEST(invalid_object_is_refused)
 {
 	struct segment_fixture *fixture = *state;
 	const char *link = segment_fixture_path(fixture, "link");
@@ -381,7 +383,7 @@ static int open_as_somebody_else(struct segment_fixture *fixture)
 	return (int)result;
 }
 
-static void object_of_another_user_is_denied_whatever_its_mode(void **state)
+TEST(object_of_another_user_is_denied_whatever_its_mode)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer writer;
@@ -417,7 +419,7 @@ static void use(struct ncs_remote *remote)
 	ncs_control_drop_lease(control, ONE);
 }
 
-static void opening_survives_random_damage(void **state)
+TEST(opening_survives_random_damage)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer writer;
@@ -447,7 +449,7 @@ static void opening_survives_random_damage(void **state)
 	unmap(&writer);
 }
 
-static void truncated_object_does_no_harm_with_the_guard(void **state)
+TEST(truncated_object_does_no_harm_with_the_guard)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer writer;
@@ -465,7 +467,7 @@ static void truncated_object_does_no_harm_with_the_guard(void **state)
 
 /* --- Removing ---------------------------------------------------------- */
 
-static void objects_of_dead_processes_are_removed_and_others_kept(void **state)
+TEST(objects_of_dead_processes_are_removed_and_others_kept)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer gone, half, mine;
@@ -483,34 +485,4 @@ static void objects_of_dead_processes_are_removed_and_others_kept(void **state)
 	assert_false(segment_fixture_exists(half.path));
 	assert_true(segment_fixture_exists(mine.path));
 	unmap(&mine);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SEGMENT_FIXTURE_BARE(
-			new_object_is_a_private_page_without_request),
-		SEGMENT_FIXTURE_BARE(existing_object_is_not_taken_over),
-		SEGMENT_FIXTURE_BARE(
-			segments_and_control_objects_are_not_confused),
-		SEGMENT_FIXTURE_BARE(request_reaches_the_process),
-		SEGMENT_FIXTURE_BARE(
-			object_is_found_by_the_process_of_a_segment),
-		SEGMENT_FIXTURE_BARE(object_that_was_created_last_is_meant),
-		SEGMENT_FIXTURE_BARE(object_that_is_not_ready_is_not_meant_yet),
-		SEGMENT_FIXTURE_BARE(
-			object_of_another_user_than_the_segment_is_not_meant),
-		SEGMENT_FIXTURE_BARE(
-			readers_agree_on_one_of_two_that_were_created_at_once),
-		SEGMENT_FIXTURE_BARE(invalid_object_is_refused),
-		SEGMENT_FIXTURE_BARE(
-			object_of_another_user_is_denied_whatever_its_mode),
-		SEGMENT_FIXTURE_BARE(opening_survives_random_damage),
-		SEGMENT_FIXTURE_BARE(
-			truncated_object_does_no_harm_with_the_guard),
-		SEGMENT_FIXTURE_BARE(
-			objects_of_dead_processes_are_removed_and_others_kept),
-	};
-
-	return cmocka_run_group_tests_name("remote", tests, NULL, NULL);
 }

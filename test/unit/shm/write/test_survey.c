@@ -50,7 +50,9 @@ static struct ncs_survey survey(struct segment_fixture *fixture, bool reap)
 
 /* --- Removing ---------------------------------------------------------- */
 
-static void held_objects_are_never_removed(void **state)
+UNIT_FIXTURE(segment_fixture_setup_bare, segment_fixture_teardown)
+
+TEST(held_objects_are_never_removed)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process elsewhere, other_boot, dead;
@@ -79,7 +81,7 @@ static void held_objects_are_never_removed(void **state)
 	segment_fixture_let_go(&child);
 }
 
-static void latest_crash_stays_until_a_later_job_has_crashed(void **state)
+TEST(latest_crash_stays_until_a_later_job_has_crashed)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process first, second;
@@ -110,7 +112,7 @@ static void latest_crash_stays_until_a_later_job_has_crashed(void **state)
 	assert_int_equal(survey(fixture, true).removed, 0);
 }
 
-static void processes_of_one_crash_that_end_one_by_one_stay(void **state)
+TEST(processes_of_one_crash_that_end_one_by_one_stay)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process dead;
@@ -129,7 +131,7 @@ static void processes_of_one_crash_that_end_one_by_one_stay(void **state)
 	assert_true(segment_fixture_exists(last.path));
 }
 
-static void own_objects_from_before_exec_are_removed(void **state)
+TEST(own_objects_from_before_exec_are_removed)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_control_writer control;
@@ -149,7 +151,7 @@ static void own_objects_from_before_exec_are_removed(void **state)
 	assert_true(segment_fixture_exists(other.path));
 }
 
-static void object_that_was_never_filled_in_is_an_object(void **state)
+TEST(object_that_was_never_filled_in_is_an_object)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process dead;
@@ -168,7 +170,7 @@ static void object_that_was_never_filled_in_is_an_object(void **state)
 	assert_true(segment_fixture_exists(later.path));
 }
 
-static void files_that_are_no_objects_are_left_alone(void **state)
+TEST(files_that_are_no_objects_are_left_alone)
 {
 	static const char *const names[] = {
 		"ncclstat.2024.11.05", "ncclstat.1.2.3.gz", "ncclstat.1.2",
@@ -196,7 +198,7 @@ static void files_that_are_no_objects_are_left_alone(void **state)
 			segment_fixture_path(fixture, names[i])));
 }
 
-static void objects_of_another_user_are_counted_and_left_alone(void **state)
+TEST(objects_of_another_user_are_counted_and_left_alone)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process dead;
@@ -216,7 +218,7 @@ static void objects_of_another_user_are_counted_and_left_alone(void **state)
 	assert_int_equal(found.abandoned_bytes, last.mapped_bytes);
 }
 
-static void without_reaping_nothing_is_changed(void **state)
+TEST(without_reaping_nothing_is_changed)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_process dead;
@@ -240,7 +242,7 @@ static void without_reaping_nothing_is_changed(void **state)
 
 /* --- Limits ------------------------------------------------------------ */
 
-static void few_files_are_looked_at_however_many_there_are(void **state)
+TEST(few_files_are_looked_at_however_many_there_are)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_survey found;
@@ -257,7 +259,7 @@ static void few_files_are_looked_at_however_many_there_are(void **state)
 	assert_false(found.complete);
 }
 
-static void few_entries_are_read_however_many_there_are(void **state)
+TEST(few_entries_are_read_however_many_there_are)
 {
 	struct segment_fixture *fixture = *state;
 	char name[64];
@@ -304,7 +306,7 @@ static int fill_a_small_file_system(struct segment_fixture *fixture)
 	return survey(fixture, true).limit_bytes == found.limit_bytes ? 0 : 5;
 }
 
-static void latest_crash_takes_no_more_than_the_limit(void **state)
+TEST(latest_crash_takes_no_more_than_the_limit)
 {
 	int status = segment_fixture_in_child(fill_a_small_file_system, *state);
 
@@ -314,7 +316,7 @@ static void latest_crash_takes_no_more_than_the_limit(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void missing_directory_is_an_empty_survey(void **state)
+TEST(missing_directory_is_an_empty_survey)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_survey found;
@@ -323,30 +325,4 @@ static void missing_directory_is_an_empty_survey(void **state)
 			&fixture->process, true);
 	assert_int_equal(found.held_bytes, 0);
 	assert_false(found.complete);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SEGMENT_FIXTURE_BARE(held_objects_are_never_removed),
-		SEGMENT_FIXTURE_BARE(
-			latest_crash_stays_until_a_later_job_has_crashed),
-		SEGMENT_FIXTURE_BARE(
-			processes_of_one_crash_that_end_one_by_one_stay),
-		SEGMENT_FIXTURE_BARE(own_objects_from_before_exec_are_removed),
-		SEGMENT_FIXTURE_BARE(
-			object_that_was_never_filled_in_is_an_object),
-		SEGMENT_FIXTURE_BARE(files_that_are_no_objects_are_left_alone),
-		SEGMENT_FIXTURE_BARE(
-			objects_of_another_user_are_counted_and_left_alone),
-		SEGMENT_FIXTURE_BARE(without_reaping_nothing_is_changed),
-		SEGMENT_FIXTURE_BARE(
-			few_files_are_looked_at_however_many_there_are),
-		SEGMENT_FIXTURE_BARE(
-			few_entries_are_read_however_many_there_are),
-		SEGMENT_FIXTURE_BARE(latest_crash_takes_no_more_than_the_limit),
-		SEGMENT_FIXTURE_BARE(missing_directory_is_an_empty_survey),
-	};
-
-	return cmocka_run_group_tests_name("survey", tests, NULL, NULL);
 }

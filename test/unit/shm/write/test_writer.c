@@ -124,7 +124,9 @@ static void assert_refused(struct segment_fixture *fixture, int wanted)
 
 /* --- Creating ---------------------------------------------------------- */
 
-static void header_identifies_its_process(void **state)
+UNIT_FIXTURE(segment_fixture_setup_bare, segment_fixture_teardown)
+
+TEST(header_identifies_its_process)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_header *header;
@@ -153,7 +155,7 @@ static void header_identifies_its_process(void **state)
 	munmap(header, writer.mapped_bytes);
 }
 
-static void version_is_stored_last(void **state)
+TEST(version_is_stored_last)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
@@ -172,7 +174,7 @@ static void version_is_stored_last(void **state)
 	munmap(writer.header, writer.mapped_bytes);
 }
 
-static void only_the_owner_may_read_the_file_and_nobody_write_it(void **state)
+TEST(only_the_owner_may_read_the_file_and_nobody_write_it)
 {
 	struct segment_fixture *fixture = *state;
 	mode_t mask = umask(0);
@@ -186,7 +188,7 @@ static void only_the_owner_may_read_the_file_and_nobody_write_it(void **state)
 	munmap(writer.header, writer.mapped_bytes);
 }
 
-static void a_group_may_read_but_not_write(void **state)
+TEST(a_group_may_read_but_not_write)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
@@ -210,7 +212,7 @@ static mode_t mode_of(const char *path)
 	return status.st_mode & 07777;
 }
 
-static void sharing_changes_no_other_file_of_that_name(void **state)
+TEST(sharing_changes_no_other_file_of_that_name)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
@@ -232,19 +234,18 @@ static void sharing_changes_no_other_file_of_that_name(void **state)
 	munmap(writer.header, writer.mapped_bytes);
 }
 
-static void numbers_of_names_cannot_be_foreseen_and_sort_by_serial(void **state)
+TEST_WITH(numbers_of_names_cannot_be_foreseen_and_sort_by_serial, NULL, NULL)
 {
 	uint64_t first = ncs_writer_number(7);
 	bool differ = false;
 
-	(void)state;
 	assert_int_equal(first >> 32, 7);
 	for (unsigned i = 0; i < 8; i++)
 		differ |= ncs_writer_number(7) != first;
 	assert_true(differ);
 }
 
-static void all_bytes_are_reserved(void **state)
+TEST(all_bytes_are_reserved)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
@@ -257,7 +258,7 @@ static void all_bytes_are_reserved(void **state)
 	munmap(writer.header, writer.mapped_bytes);
 }
 
-static void segment_may_replace_another_mapping(void **state)
+TEST(segment_may_replace_another_mapping)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer first, second;
@@ -274,7 +275,7 @@ static void segment_may_replace_another_mapping(void **state)
 	munmap(second.header, second.mapped_bytes);
 }
 
-static void mapping_that_cannot_be_replaced_stays_usable(void **state)
+TEST(mapping_that_cannot_be_replaced_stays_usable)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer first, second;
@@ -298,7 +299,7 @@ static void mapping_that_cannot_be_replaced_stays_usable(void **state)
 	munmap(second.header, second.mapped_bytes);
 }
 
-static void process_forked_meanwhile_holds_nothing(void **state)
+TEST(process_forked_meanwhile_holds_nothing)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
@@ -325,7 +326,7 @@ static void process_forked_meanwhile_holds_nothing(void **state)
 	assert_int_equal(waitpid(bystander, NULL, 0), bystander);
 }
 
-static void unlinking_removes_the_name_and_keeps_the_memory(void **state)
+TEST(unlinking_removes_the_name_and_keeps_the_memory)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
@@ -346,7 +347,7 @@ static void unlinking_removes_the_name_and_keeps_the_memory(void **state)
 
 /* --- Refusing ---------------------------------------------------------- */
 
-static void existing_file_of_that_name_is_left_alone(void **state)
+TEST(existing_file_of_that_name_is_left_alone)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer, again;
@@ -363,7 +364,7 @@ static void existing_file_of_that_name_is_left_alone(void **state)
 	munmap(writer.header, writer.mapped_bytes);
 }
 
-static void symbolic_link_is_not_followed(void **state)
+TEST(symbolic_link_is_not_followed)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
@@ -380,7 +381,7 @@ static void symbolic_link_is_not_followed(void **state)
 			 -1);
 }
 
-static void path_that_is_no_directory_is_refused(void **state)
+TEST(path_that_is_no_directory_is_refused)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
@@ -409,7 +410,7 @@ static void path_that_is_no_directory_is_refused(void **state)
 	assert_int_equal(files_in(fixture->directory), 1);
 }
 
-static void directory_that_is_not_in_memory_is_refused(void **state)
+TEST(directory_that_is_not_in_memory_is_refused)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
@@ -420,7 +421,7 @@ static void directory_that_is_not_in_memory_is_refused(void **state)
 	assert_null(writer.header);
 }
 
-static void directory_of_another_user_is_refused_unless_sticky(void **state)
+TEST(directory_of_another_user_is_refused_unless_sticky)
 {
 	struct segment_fixture *fixture = *state;
 	struct ncs_writer writer;
@@ -444,7 +445,7 @@ static int create_as_somebody_else(struct segment_fixture *fixture)
 	return create(fixture, &writer) != 0;
 }
 
-static void own_directory_need_not_be_sticky(void **state)
+TEST(own_directory_need_not_be_sticky)
 {
 	struct segment_fixture *fixture = *state;
 	int status;
@@ -457,14 +458,14 @@ static void own_directory_need_not_be_sticky(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void full_file_system_leaves_no_segment(void **state)
+TEST(full_file_system_leaves_no_segment)
 {
 	file_system = IS_FULL;
 	assert_refused(*state, -ENOSPC);
 	file_system = RESERVES;
 }
 
-static void full_file_system_leaves_no_control_object(void **state)
+TEST(full_file_system_leaves_no_control_object)
 {
 	struct segment_fixture *fixture = *state;
 	unsigned before = files_in(fixture->directory);
@@ -500,7 +501,7 @@ static int fill_a_small_file_system(struct segment_fixture *fixture)
 		 files_in(fixture->directory) == before);
 }
 
-static void full_tmpfs_leaves_nothing_behind(void **state)
+TEST(full_tmpfs_leaves_nothing_behind)
 {
 	int status = segment_fixture_in_child(fill_a_small_file_system, *state);
 
@@ -521,7 +522,7 @@ static int create_over_the_limit(struct segment_fixture *fixture)
 	       files_in(fixture->directory) != 0;
 }
 
-static void file_size_limit_does_not_kill_the_process(void **state)
+TEST(file_size_limit_does_not_kill_the_process)
 {
 	int status = segment_fixture_in_child(create_over_the_limit, *state);
 
@@ -529,7 +530,7 @@ static void file_size_limit_does_not_kill_the_process(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void signals_do_not_interrupt_the_reservation(void **state)
+TEST(signals_do_not_interrupt_the_reservation)
 {
 	struct segment_fixture *fixture = *state;
 	sigset_t before, after;
@@ -552,11 +553,10 @@ static void signals_do_not_interrupt_the_reservation(void **state)
 
 /* --- Processes --------------------------------------------------------- */
 
-static void process_describes_itself(void **state)
+TEST_WITH(process_describes_itself, NULL, NULL)
 {
 	struct ncs_process process;
 
-	(void)state;
 	memset(&process, 0x5a, sizeof(process));
 	ncs_process_describe(&process);
 	assert_int_equal(process.pid, getpid());
@@ -568,7 +568,7 @@ static void process_describes_itself(void **state)
 	assert_true(process.host[0] != '\0');
 }
 
-static void process_may_have_any_command_name(void **state)
+TEST_WITH(process_may_have_any_command_name, NULL, NULL)
 {
 	static const char *const names[] = {
 		") (", "a) R 1 (b", ")))", "1 2 3 4 5 6 7", "\n) S 1", " ",
@@ -576,7 +576,6 @@ static void process_may_have_any_command_name(void **state)
 	uint64_t start = ncs_process_start((uint32_t)getpid());
 	char before[16];
 
-	(void)state;
 	prctl(PR_GET_NAME, before);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		prctl(PR_SET_NAME, names[i]);
@@ -585,11 +584,10 @@ static void process_may_have_any_command_name(void **state)
 	prctl(PR_SET_NAME, before);
 }
 
-static void missing_process_has_no_start_time(void **state)
+TEST_WITH(missing_process_has_no_start_time, NULL, NULL)
 {
 	struct ncs_process dead;
 
-	(void)state;
 	segment_fixture_dead_process(&dead);
 	assert_true(dead.start != 0);
 	assert_int_equal(ncs_process_start(dead.pid), 0);
@@ -597,12 +595,11 @@ static void missing_process_has_no_start_time(void **state)
 	assert_int_equal(ncs_process_start(0), 0);
 }
 
-static void zombie_has_no_start_time(void **state)
+TEST_WITH(zombie_has_no_start_time, NULL, NULL)
 {
 	siginfo_t info;
 	pid_t pid = fork();
 
-	(void)state;
 	if (pid == 0)
 		_exit(0);
 	assert_true(pid > 0);
@@ -621,13 +618,12 @@ static void *wait_for_ever(void *gate)
 	_exit(0);
 }
 
-static void process_without_its_main_thread_is_alive(void **state)
+TEST_WITH(process_without_its_main_thread_is_alive, NULL, NULL)
 {
 	int gate[2];
 	pid_t pid;
 	char path[64], line[512] = "";
 
-	(void)state;
 	assert_int_equal(pipe(gate), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -653,46 +649,4 @@ static void process_without_its_main_thread_is_alive(void **state)
 	assert_true(ncs_process_start((uint32_t)pid) != 0);
 	close(gate[1]);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SEGMENT_FIXTURE_BARE(header_identifies_its_process),
-		SEGMENT_FIXTURE_BARE(version_is_stored_last),
-		SEGMENT_FIXTURE_BARE(
-			only_the_owner_may_read_the_file_and_nobody_write_it),
-		SEGMENT_FIXTURE_BARE(a_group_may_read_but_not_write),
-		SEGMENT_FIXTURE_BARE(
-			sharing_changes_no_other_file_of_that_name),
-		cmocka_unit_test(
-			numbers_of_names_cannot_be_foreseen_and_sort_by_serial),
-		SEGMENT_FIXTURE_BARE(all_bytes_are_reserved),
-		SEGMENT_FIXTURE_BARE(segment_may_replace_another_mapping),
-		SEGMENT_FIXTURE_BARE(
-			mapping_that_cannot_be_replaced_stays_usable),
-		SEGMENT_FIXTURE_BARE(process_forked_meanwhile_holds_nothing),
-		SEGMENT_FIXTURE_BARE(
-			unlinking_removes_the_name_and_keeps_the_memory),
-		SEGMENT_FIXTURE_BARE(existing_file_of_that_name_is_left_alone),
-		SEGMENT_FIXTURE_BARE(symbolic_link_is_not_followed),
-		SEGMENT_FIXTURE_BARE(path_that_is_no_directory_is_refused),
-		SEGMENT_FIXTURE_BARE(
-			directory_that_is_not_in_memory_is_refused),
-		SEGMENT_FIXTURE_BARE(
-			directory_of_another_user_is_refused_unless_sticky),
-		SEGMENT_FIXTURE_BARE(own_directory_need_not_be_sticky),
-		SEGMENT_FIXTURE_BARE(full_file_system_leaves_no_segment),
-		SEGMENT_FIXTURE_BARE(full_file_system_leaves_no_control_object),
-		SEGMENT_FIXTURE_BARE(full_tmpfs_leaves_nothing_behind),
-		SEGMENT_FIXTURE_BARE(file_size_limit_does_not_kill_the_process),
-		SEGMENT_FIXTURE_BARE(signals_do_not_interrupt_the_reservation),
-		cmocka_unit_test(process_describes_itself),
-		cmocka_unit_test(process_may_have_any_command_name),
-		cmocka_unit_test(missing_process_has_no_start_time),
-		cmocka_unit_test(zombie_has_no_start_time),
-		cmocka_unit_test(process_without_its_main_thread_is_alive),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,7 +121,9 @@ static void assert_string_at(json_t *sample, const char *path,
 	assert_string_equal(json_string_value(at(sample, path)), wanted);
 }
 
-static void json_without_jobs_has_empty_lists(void **state)
+UNIT_FIXTURE(scripted_setup, scripted_teardown)
+
+TEST(json_without_jobs_has_empty_lists)
 {
 	struct scripted *scripted = *state;
 	json_t *sample;
@@ -140,7 +142,7 @@ static void json_without_jobs_has_empty_lists(void **state)
 	json_decref(sample);
 }
 
-static void json_objects_have_exactly_the_keys_of_the_schema(void **state)
+TEST(json_objects_have_exactly_the_keys_of_the_schema)
 {
 	static struct ncs_range_view range = {
 		.number = 2,
@@ -281,7 +283,7 @@ static void json_objects_have_exactly_the_keys_of_the_schema(void **state)
 	json_decref(sample);
 }
 
-static void json_of_a_view_has_its_parts_only(void **state)
+TEST(json_of_a_view_has_its_parts_only)
 {
 #define SAMPLE \
 	"schema host monotonic_ns realtime_ns recording severity" \
@@ -322,7 +324,7 @@ static void json_of_a_view_has_its_parts_only(void **state)
 #undef SAMPLE
 }
 
-static void unknown_values_are_null(void **state)
+TEST(unknown_values_are_null)
 {
 	static const char *const unknown[] = {
 		"rank",
@@ -402,7 +404,7 @@ static void unknown_values_are_null(void **state)
 	json_decref(sample);
 }
 
-static void known_values_are_in_the_json(void **state)
+TEST(known_values_are_in_the_json)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 3);
@@ -537,7 +539,7 @@ static struct scripted_rank *add_launching(struct scripted *scripted,
 	return rank;
 }
 
-static void launches_are_in_the_json(void **state)
+TEST(launches_are_in_the_json)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = add_launching(scripted, 0);
@@ -602,7 +604,7 @@ static void launches_are_in_the_json(void **state)
 	json_decref(sample);
 }
 
-static void communicator_names_the_rank_that_is_behind(void **state)
+TEST(communicator_names_the_rank_that_is_behind)
 {
 	static const char *const unknown[] = {
 		"function",       "sequence_number",  "behind",
@@ -692,7 +694,7 @@ static void make_late(struct scripted *scripted)
 	scripted_pass(scripted, 5 * SECOND);
 }
 
-static void lateness_comes_with_its_counts(void **state)
+TEST(lateness_comes_with_its_counts)
 {
 	struct scripted *scripted = *state;
 	json_t *sample, *late;
@@ -742,7 +744,7 @@ static void lateness_comes_with_its_counts(void **state)
 	json_decref(sample);
 }
 
-static void bandwidth_is_by_communicator(void **state)
+TEST(bandwidth_is_by_communicator)
 {
 	struct scripted *scripted = *state;
 	json_t *sample, *function;
@@ -774,7 +776,7 @@ static void bandwidth_is_by_communicator(void **state)
 	json_decref(sample);
 }
 
-static void only_operations_with_a_root_have_a_peer(void **state)
+TEST(only_operations_with_a_root_have_a_peer)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -797,7 +799,7 @@ static void only_operations_with_a_root_have_a_peer(void **state)
 	json_decref(sample);
 }
 
-static void strings_of_a_segment_cannot_break_the_json(void **state)
+TEST(strings_of_a_segment_cannot_break_the_json)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -816,7 +818,7 @@ static void strings_of_a_segment_cannot_break_the_json(void **state)
 	json_decref(sample);
 }
 
-static void numbers_of_a_hostile_segment_stay_numbers(void **state)
+TEST(numbers_of_a_hostile_segment_stay_numbers)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -884,7 +886,7 @@ static const char *line_of(const char *text, size_t number)
 	return text;
 }
 
-static void text_has_a_head_titles_and_a_line_for_each_row(void **state)
+TEST(text_has_a_head_titles_and_a_line_for_each_row)
 {
 	struct scripted *scripted = *state;
 	char *text;
@@ -907,7 +909,7 @@ static void text_has_a_head_titles_and_a_line_for_each_row(void **state)
 	free(text);
 }
 
-static void text_has_the_columns_and_the_order_that_are_asked_for(void **state)
+TEST(text_has_the_columns_and_the_order_that_are_asked_for)
 {
 	struct scripted *scripted = *state;
 	struct ncs_options options = {
@@ -941,7 +943,7 @@ static void text_has_the_columns_and_the_order_that_are_asked_for(void **state)
 	free(text);
 }
 
-static void text_without_a_view_has_all_tables(void **state)
+TEST(text_without_a_view_has_all_tables)
 {
 	struct scripted *scripted = *state;
 	size_t titles = 0;
@@ -959,7 +961,7 @@ static void text_without_a_view_has_all_tables(void **state)
 	free(text);
 }
 
-static void text_lists_launches(void **state)
+TEST(text_lists_launches)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank;
@@ -1017,7 +1019,7 @@ static void text_lists_launches(void **state)
 	free(text);
 }
 
-static void text_lists_late_ranks_by_cost(void **state)
+TEST(text_lists_late_ranks_by_cost)
 {
 	struct scripted *scripted = *state;
 	char *text, *first;
@@ -1042,7 +1044,7 @@ static void text_lists_late_ranks_by_cost(void **state)
 	free(text);
 }
 
-static void text_columns_are_as_wide_as_their_cells(void **state)
+TEST(text_columns_are_as_wide_as_their_cells)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -1060,7 +1062,7 @@ static void text_columns_are_as_wide_as_their_cells(void **state)
 	free(text);
 }
 
-static void settings_come_with_their_lease(void **state)
+TEST(settings_come_with_their_lease)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -1118,7 +1120,7 @@ static void settings_come_with_their_lease(void **state)
 	free(text);
 }
 
-static void text_is_plain_and_ends_without_blanks(void **state)
+TEST(text_is_plain_and_ends_without_blanks)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -1138,34 +1140,4 @@ static void text_is_plain_and_ends_without_blanks(void **state)
 	}
 	assert_non_null(strstr(text, "not readable: scripted/1: ?]0;x?\n"));
 	free(text);
-}
-
-int main(void)
-{
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(json_without_jobs_has_empty_lists),
-		TEST(json_objects_have_exactly_the_keys_of_the_schema),
-		TEST(json_of_a_view_has_its_parts_only),
-		TEST(unknown_values_are_null),
-		TEST(known_values_are_in_the_json),
-		TEST(launches_are_in_the_json),
-		TEST(communicator_names_the_rank_that_is_behind),
-		TEST(lateness_comes_with_its_counts),
-		TEST(bandwidth_is_by_communicator),
-		TEST(only_operations_with_a_root_have_a_peer),
-		TEST(strings_of_a_segment_cannot_break_the_json),
-		TEST(numbers_of_a_hostile_segment_stay_numbers),
-		TEST(text_has_a_head_titles_and_a_line_for_each_row),
-		TEST(text_has_the_columns_and_the_order_that_are_asked_for),
-		TEST(text_without_a_view_has_all_tables),
-		TEST(text_lists_launches),
-		TEST(text_lists_late_ranks_by_cost),
-		TEST(text_columns_are_as_wide_as_their_cells),
-		TEST(settings_come_with_their_lease),
-		TEST(text_is_plain_and_ends_without_blanks),
-	};
-
-	return cmocka_run_group_tests_name("dump", tests, NULL, NULL);
 }

@@ -52,9 +52,8 @@ static void expect_error(const char *line, const char *option,
 
 /* --- Values -------------------------------------------------------------- */
 
-static void without_options_the_live_view_shows_all_jobs(void **state)
+TEST(without_options_the_live_view_shows_all_jobs)
 {
-	(void)state;
 	expect("");
 	assert_int_equal(options.mode, NCS_MODE_LIVE);
 	assert_int_equal(options.choice.pid, 0);
@@ -68,7 +67,7 @@ static void without_options_the_live_view_shows_all_jobs(void **state)
 	assert_null(options.keys_path);
 }
 
-static void options_select_mode_and_format(void **state)
+TEST(options_select_mode_and_format)
 {
 	static const struct {
 		const char *line;
@@ -97,7 +96,6 @@ static void options_select_mode_and_format(void **state)
 		{ "-V", NCS_MODE_VERSION, NCS_DUMP_TEXT },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		expect(cases[i].line);
 		assert_int_equal(options.mode, cases[i].mode);
@@ -105,18 +103,16 @@ static void options_select_mode_and_format(void **state)
 	}
 }
 
-static void help_wins_over_other_options(void **state)
+TEST(help_wins_over_other_options)
 {
-	(void)state;
 	expect("--list --help");
 	assert_int_equal(options.mode, NCS_MODE_HELP);
 	expect("--help --no-such-option");
 	assert_int_equal(options.mode, NCS_MODE_HELP);
 }
 
-static void arguments_set_their_fields(void **state)
+TEST(arguments_set_their_fields)
 {
-	(void)state;
 	expect("-p 4711 --dir /tmp/x -i 0.5 -n 3 --view proxy --ascii"
 	       " --keys k");
 	assert_int_equal(options.choice.pid, 4711);
@@ -129,9 +125,8 @@ static void arguments_set_their_fields(void **state)
 	assert_string_equal(options.keys_path, "k");
 }
 
-static void set_takes_a_setting_and_its_targets(void **state)
+TEST(set_takes_a_setting_and_its_targets)
 {
-	(void)state;
 	expect("--set events=all,sample=8 --pid 7 --comm wor*");
 	assert_int_equal(options.mode, NCS_MODE_SET);
 	assert_true(options.change.groups && options.change.sample);
@@ -143,9 +138,8 @@ static void set_takes_a_setting_and_its_targets(void **state)
 	assert_null(options.comm);
 }
 
-static void words_that_are_no_options_are_recordings(void **state)
+TEST(words_that_are_no_options_are_recordings)
 {
-	(void)state;
 	expect("--dump");
 	assert_int_equal(options.file_count, 0);
 	expect("--dump=json one -i 2 two");
@@ -162,9 +156,8 @@ static void words_that_are_no_options_are_recordings(void **state)
 	expect_error("--diagnose json", "'json'", "./json");
 }
 
-static void at_from_and_until_take_times_of_a_recording(void **state)
+TEST(at_from_and_until_take_times_of_a_recording)
 {
-	(void)state;
 	expect("--dump one");
 	assert_int_equal(options.at.kind, NCS_INSTANT_NONE);
 	expect("--replay one --at=-10 --since 1:02:03.5 --until 2:00:00");
@@ -180,18 +173,16 @@ static void at_from_and_until_take_times_of_a_recording(void **state)
 	expect_error("--dump one --at 3 -i 1", "--at", "--interval");
 }
 
-static void options_without_meaning_for_a_recording_are_refused(void **state)
+TEST(options_without_meaning_for_a_recording_are_refused)
 {
-	(void)state;
 	expect_error("--dump one --dir /tmp", "--dir", "FILE");
 	expect_error("--diagnose one --wait 3", "--wait", "FILE");
 	expect_error("--dump one --output two", "--output", "--export");
 	expect("--dump one --pid 7");
 }
 
-static void export_takes_a_format_and_an_output(void **state)
+TEST(export_takes_a_format_and_an_output)
 {
-	(void)state;
 	for (int i = 0; i < NCS_EXPORT_COUNT; i++) {
 		char line[64];
 
@@ -211,11 +202,10 @@ static void export_takes_a_format_and_an_output(void **state)
 	expect_error("--export=csv one --dump", "--dump", "one is expected");
 }
 
-static void record_takes_a_file_and_limits(void **state)
+TEST(record_takes_a_file_and_limits)
 {
 	const struct ncs_recorder_settings *recording = &options.recording;
 
-	(void)state;
 	expect("--record one");
 	assert_string_equal(recording->path, "one");
 	assert_int_equal(recording->duration_ns, 0);
@@ -257,9 +247,8 @@ static void record_takes_a_file_and_limits(void **state)
 	expect_error("--record one --rotate=60s,keep=0", "--rotate", "keep=0");
 }
 
-static void options_without_meaning_for_record_are_refused(void **state)
+TEST(options_without_meaning_for_record_are_refused)
 {
-	(void)state;
 	expect_error("--record one --dump", "--record", "--dump");
 	expect_error("--record one two", "'two'", "--replay");
 	expect_error("--duration 3", "--duration", "--record");
@@ -270,11 +259,10 @@ static void options_without_meaning_for_record_are_refused(void **state)
 	expect_error("--record one -n 3", "--count", "--duration");
 }
 
-static void words_of_window_are_in_the_order_of_the_windows(void **state)
+TEST(words_of_window_are_in_the_order_of_the_windows)
 {
 	char line[64];
 
-	(void)state;
 	expect("");
 	assert_int_equal(options.window, NCS_WINDOW_NOW);
 	for (unsigned i = 0; i < NCS_WINDOW_MARK; i++) {
@@ -286,9 +274,8 @@ static void words_of_window_are_in_the_order_of_the_windows(void **state)
 	expect_error("--window z", "--window", "now|10s");
 }
 
-static void words_of_view_are_in_the_order_of_the_views(void **state)
+TEST(words_of_view_are_in_the_order_of_the_views)
 {
-	(void)state;
 	for (unsigned i = 0; i < NCS_VIEW_COUNT; i++) {
 		char line[64];
 
@@ -298,9 +285,8 @@ static void words_of_view_are_in_the_order_of_the_views(void **state)
 	}
 }
 
-static void color_takes_its_three_words(void **state)
+TEST(color_takes_its_three_words)
 {
-	(void)state;
 	expect("--color=always");
 	assert_int_equal(options.color, NCS_COLOR_ALWAYS);
 	expect("--color never");
@@ -309,9 +295,8 @@ static void color_takes_its_three_words(void **state)
 	assert_int_equal(options.color, NCS_COLOR_AUTO);
 }
 
-static void interval_takes_seconds_with_fractions(void **state)
+TEST(interval_takes_seconds_with_fractions)
 {
-	(void)state;
 	expect("-i 0.1");
 	assert_int_equal(options.interval_ns, 100000000);
 	expect("-i .25");
@@ -320,9 +305,8 @@ static void interval_takes_seconds_with_fractions(void **state)
 	assert_int_equal(options.interval_ns, UINT64_C(86400000000000));
 }
 
-static void options_may_be_abbreviated_and_parsed_again(void **state)
+TEST(options_may_be_abbreviated_and_parsed_again)
 {
-	(void)state;
 	expect("--dum=json --int 2");
 	assert_int_equal(options.mode, NCS_MODE_DUMP);
 	expect("");
@@ -331,9 +315,8 @@ static void options_may_be_abbreviated_and_parsed_again(void **state)
 }
 
 /* busbw and algbw are words of nccl-tests; no other column has a second name. */
-static void bandwidths_have_the_names_of_nccl_tests(void **state)
+TEST(bandwidths_have_the_names_of_nccl_tests)
 {
-	(void)state;
 	expect("--sort=ranks:busbw");
 	assert_string_equal(options.sort[NCS_VIEW_RANK].column->title,
 			    "BUSGB/s");
@@ -353,9 +336,8 @@ static void bandwidths_have_the_names_of_nccl_tests(void **state)
 
 /* --- Errors -------------------------------------------------------------- */
 
-static void errors_name_the_option_and_what_it_expects(void **state)
+TEST(errors_name_the_option_and_what_it_expects)
 {
-	(void)state;
 	expect_error("--dump=xml", "--dump", "text|json");
 	expect_error("--dump json", "'json'", "=");
 	expect_error("--list=3", "--list", "text|json");
@@ -379,9 +361,8 @@ static void errors_name_the_option_and_what_it_expects(void **state)
 	expect_error("--clean somewhere", "somewhere", "option");
 }
 
-static void mistyped_names_get_the_nearest_one(void **state)
+TEST(mistyped_names_get_the_nearest_one)
 {
-	(void)state;
 	expect_error("--diagnoze=json", "--diagnoze is", "mean --diagnose?");
 	expect_error("-dump", "'ump'", "mean --dump?");
 	expect_error("--dump=jsn", "'jsn'", "mean json?");
@@ -397,9 +378,8 @@ static void mistyped_names_get_the_nearest_one(void **state)
 	expect_error("dump", "'dump'", "mean --dump?");
 }
 
-static void a_file_alone_is_played(void **state)
+TEST(a_file_alone_is_played)
 {
-	(void)state;
 	expect("one two --since 3");
 	assert_int_equal(options.mode, NCS_MODE_REPLAY);
 	assert_int_equal(options.file_count, 2);
@@ -410,13 +390,12 @@ static void a_file_alone_is_played(void **state)
 	expect_error("one --from x", "'one'", "option");
 }
 
-static void interval_out_of_bounds_is_refused(void **state)
+TEST(interval_out_of_bounds_is_refused)
 {
 	static const char *const wrong[] = { "0",  "0.09", "-1",   "86401",
 					     "1s", "1e1",  "nan",  "inf",
 					     "",   ".",    "1.2.3" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		char line[64];
 
@@ -425,9 +404,8 @@ static void interval_out_of_bounds_is_refused(void **state)
 	}
 }
 
-static void two_modes_at_once_are_refused(void **state)
+TEST(two_modes_at_once_are_refused)
 {
-	(void)state;
 	expect_error("--dump --list", "--list", "one is expected");
 	expect_error("--list --clean", "--clean", "one is expected");
 	expect_error("--dump --replay one", "--replay", "one is expected");
@@ -440,9 +418,8 @@ static void two_modes_at_once_are_refused(void **state)
 	expect("--dump --dump=json");
 }
 
-static void clean_refuses_filters_that_it_would_ignore(void **state)
+TEST(clean_refuses_filters_that_it_would_ignore)
 {
-	(void)state;
 	expect_error("--clean --pid 7", "--clean", "--pid");
 	expect("--clean --dir /tmp");
 }
@@ -459,9 +436,8 @@ static void expect_ending(const char *line, const char *ending)
 			 ending);
 }
 
-static void a_mistyped_word_of_an_argument_gets_the_nearest(void **state)
+TEST(a_mistyped_word_of_an_argument_gets_the_nearest)
 {
-	(void)state;
 	expect_ending("--what-if=withot:3 one", "did you mean without?");
 	expect_ending("--what-if=hots:0.5@rank=3 one", "did you mean host?");
 	expect_ending("--record one --rotate=60s,kep=10",
@@ -472,9 +448,8 @@ static void a_mistyped_word_of_an_argument_gets_the_nearest(void **state)
 	expect_ending("--watch --on=dyed:true", "did you mean died?");
 }
 
-static void a_word_of_an_argument_that_is_right_gets_none(void **state)
+TEST(a_word_of_an_argument_that_is_right_gets_none)
 {
-	(void)state;
 	expect_ending("--what-if=without:x one", "not without:RANK|stragglers");
 	expect_ending("--what-if=:3 one", "overlap");
 	expect_ending("--record one --rotate=60s,keep=0",
@@ -511,11 +486,10 @@ static bool is_setting(enum ncs_option option)
 	return tasks[option] == NCS_TASK_SETTINGS;
 }
 
-static void help_has_every_option_with_letter_and_argument(void **state)
+TEST(help_has_every_option_with_letter_and_argument)
 {
 	char *text = help_text(200, true), wanted[128];
 
-	(void)state;
 #define X(ID, name, letter, has, argument, ...) \
 	snprintf(wanted, sizeof(wanted), "--" name "%s%s", \
 		 argument[0] == '\0' ? "" : \
@@ -534,23 +508,21 @@ static void help_has_every_option_with_letter_and_argument(void **state)
 	free(text);
 }
 
-static void help_lines_are_no_wider_than_asked(void **state)
+TEST(help_lines_are_no_wider_than_asked)
 {
 	char *text = help_text(80, true);
 
-	(void)state;
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
 		if (strlen(line) > 80)
 			fail_msg("longer than 80: %s", line);
 	free(text);
 }
 
-static void short_help_is_one_screen(void **state)
+TEST(short_help_is_one_screen)
 {
 	char *text = help_text(80, false);
 	int lines = 0;
 
-	(void)state;
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		assert_true(strlen(line) <= 80);
 		lines++;
@@ -559,9 +531,8 @@ static void short_help_is_one_screen(void **state)
 	free(text);
 }
 
-static void commands_stand_for_options(void **state)
+TEST(commands_stand_for_options)
 {
-	(void)state;
 	expect("record one --rotate=60s");
 	assert_int_equal(options.mode, NCS_MODE_RECORD);
 	assert_string_equal(options.recording.path, "one");
@@ -593,9 +564,8 @@ static void commands_stand_for_options(void **state)
 	assert_string_equal(options.subcommand->name, "record");
 }
 
-static void cleaning_keeps_what_it_is_told(void **state)
+TEST(cleaning_keeps_what_it_is_told)
 {
-	(void)state;
 	expect("--clean");
 	assert_int_equal(options.retain.age_ns, 0);
 	assert_int_equal(options.retain.bytes, 0);
@@ -619,9 +589,8 @@ static void cleaning_keeps_what_it_is_told(void **state)
 		     "--dir", "--archive");
 }
 
-static void archives_are_read_here_or_by_ssh(void **state)
+TEST(archives_are_read_here_or_by_ssh)
 {
-	(void)state;
 	expect("diagnose --archive=kept --job=7 --hosts=n[1-2]");
 	assert_string_equal(options.hosts, "n[1-2]");
 	expect("export csv --archive=kept --job=7 --hosts=n1");
@@ -639,7 +608,7 @@ static void archives_are_read_here_or_by_ssh(void **state)
 	expect_error("--jobs --archive=kept --hosts=n1", "--jobs", "--hosts");
 }
 
-static void letters_are_unique(void **state)
+TEST(letters_are_unique)
 {
 	static const char letters[] = {
 #define X(ID, name, letter, has, argument, ...) letter,
@@ -647,55 +616,8 @@ static void letters_are_unique(void **state)
 #undef X
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(letters); i++)
 		for (size_t k = 0; k < i; k++)
 			assert_true(letters[i] == 0 ||
 				    letters[i] != letters[k]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_options_the_live_view_shows_all_jobs),
-		cmocka_unit_test(options_select_mode_and_format),
-		cmocka_unit_test(help_wins_over_other_options),
-		cmocka_unit_test(arguments_set_their_fields),
-		cmocka_unit_test(set_takes_a_setting_and_its_targets),
-		cmocka_unit_test(words_that_are_no_options_are_recordings),
-		cmocka_unit_test(at_from_and_until_take_times_of_a_recording),
-		cmocka_unit_test(
-			options_without_meaning_for_a_recording_are_refused),
-		cmocka_unit_test(export_takes_a_format_and_an_output),
-		cmocka_unit_test(record_takes_a_file_and_limits),
-		cmocka_unit_test(
-			options_without_meaning_for_record_are_refused),
-		cmocka_unit_test(
-			words_of_window_are_in_the_order_of_the_windows),
-		cmocka_unit_test(words_of_view_are_in_the_order_of_the_views),
-		cmocka_unit_test(color_takes_its_three_words),
-		cmocka_unit_test(interval_takes_seconds_with_fractions),
-		cmocka_unit_test(options_may_be_abbreviated_and_parsed_again),
-		cmocka_unit_test(
-			bandwidths_have_the_names_of_nccl_tests),
-		cmocka_unit_test(errors_name_the_option_and_what_it_expects),
-		cmocka_unit_test(mistyped_names_get_the_nearest_one),
-		cmocka_unit_test(a_file_alone_is_played),
-		cmocka_unit_test(interval_out_of_bounds_is_refused),
-		cmocka_unit_test(two_modes_at_once_are_refused),
-		cmocka_unit_test(clean_refuses_filters_that_it_would_ignore),
-		cmocka_unit_test(
-			a_mistyped_word_of_an_argument_gets_the_nearest),
-		cmocka_unit_test(a_word_of_an_argument_that_is_right_gets_none),
-		cmocka_unit_test(
-			help_has_every_option_with_letter_and_argument),
-		cmocka_unit_test(help_lines_are_no_wider_than_asked),
-		cmocka_unit_test(short_help_is_one_screen),
-		cmocka_unit_test(commands_stand_for_options),
-		cmocka_unit_test(archives_are_read_here_or_by_ssh),
-		cmocka_unit_test(cleaning_keeps_what_it_is_told),
-		cmocka_unit_test(letters_are_unique),
-	};
-
-	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }

@@ -18,13 +18,12 @@ static void assert_next(struct ncs_script *script,
 		assert_int_equal(step.code, code);
 }
 
-static void script_yields_keys_waits_and_saves_in_order(void **state)
+TEST(script_yields_keys_waits_and_saves_in_order)
 {
 	char text[] = "Down\n\nab\nwait 1.5\nF10\nawait two words\nsave /tmp/x\nq";
 	struct ncs_script script = { .text = text };
 	struct ncs_script_step step;
 
-	(void)state;
 	assert_next(&script, NCS_SCRIPT_KEY, KEY_DOWN);
 	assert_next(&script, NCS_SCRIPT_KEY, 'a');
 	assert_next(&script, NCS_SCRIPT_KEY, 'b');
@@ -43,21 +42,10 @@ static void script_yields_keys_waits_and_saves_in_order(void **state)
 	assert_next(&script, NCS_SCRIPT_END, 0);
 }
 
-static void reading_a_missing_script_fails(void **state)
+TEST(reading_a_missing_script_fails)
 {
 	struct ncs_script script;
 
-	(void)state;
 	assert_true(ncs_script_read(&script, "/nonexistent/script") < 0);
 	assert_true(ncs_script_read(&script, "/") < 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(script_yields_keys_waits_and_saves_in_order),
-		cmocka_unit_test(reading_a_missing_script_fails),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

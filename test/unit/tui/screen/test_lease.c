@@ -103,9 +103,10 @@ static void says(const char *words)
 
 /* --- The lease ------------------------------------------------------------ */
 
-static void lease_is_taken_renewed_and_given_back(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(lease_is_taken_renewed_and_given_back)
 {
-	(void)state;
 	assert_false(ncs_lease_is_held(&test.lease));
 	take();
 	says("asked 1 process for events=all,sample=1 while");
@@ -127,9 +128,8 @@ static void lease_is_taken_renewed_and_given_back(void **state)
 	ncs_lease_drop(&test.lease);
 }
 
-static void expired_lease_is_reported_and_not_renewed(void **state)
+TEST(expired_lease_is_reported_and_not_renewed)
 {
-	(void)state;
 	take();
 	renew(NOW + NCS_LEASE_NS);
 	says("has ended; d takes it again");
@@ -140,11 +140,10 @@ static void expired_lease_is_reported_and_not_renewed(void **state)
 	assert_true(ncs_lease_is_held(&test.lease));
 }
 
-static void lease_taken_by_another_viewer_is_reported(void **state)
+TEST(lease_taken_by_another_viewer_is_reported)
 {
 	static const struct ncs_detail less = { .sample = 9 };
 
-	(void)state;
 	take();
 	ncs_control_take_lease(test.writer.control, &less,
 			       UINT64_C(4711) << 32 | 1, NOW);
@@ -156,9 +155,8 @@ static void lease_taken_by_another_viewer_is_reported(void **state)
 			 NOW + NCS_LEASE_NS);
 }
 
-static void process_without_a_control_object_grants_no_lease(void **state)
+TEST(process_without_a_control_object_grants_no_lease)
 {
-	(void)state;
 	ncs_writer_unlink_control(&test.writer);
 	take();
 	says("asked 0 processes");
@@ -167,9 +165,8 @@ static void process_without_a_control_object_grants_no_lease(void **state)
 }
 
 /* A process in another time namespace has another monotonic clock. */
-static void process_in_another_time_namespace_grants_no_lease(void **state)
+TEST(process_in_another_time_namespace_grants_no_lease)
 {
-	(void)state;
 	test.writer.control->time_namespace++;
 	test.fixture->header->time_namespace++;
 	ncs_model_release(&test.model);
@@ -183,9 +180,8 @@ static void process_in_another_time_namespace_grants_no_lease(void **state)
 	assert_false(is_leased());
 }
 
-static void finished_process_is_not_asked(void **state)
+TEST(finished_process_is_not_asked)
 {
-	(void)state;
 	test.fixture->header->life = NCS_LIFE_FINISHED;
 	look();
 	take();
@@ -202,13 +198,12 @@ static size_t ask(void)
 			   sizeof(test.text));
 }
 
-static void matching_processes_are_asked(void **state)
+TEST(matching_processes_are_asked)
 {
 	static const char *const matching[] = {
 		NULL, "world", "w*d", "*", "0000000000abcdef", "*cdef"
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(matching) / sizeof(*matching); i++) {
 		test.filter.comm = matching[i];
 		assert_int_equal(ask(), 1);
@@ -223,9 +218,8 @@ static void matching_processes_are_asked(void **state)
 }
 
 /* root could ask all processes, but must name those of other users. */
-static void processes_of_other_users_are_asked_by_pid_only(void **state)
+TEST(processes_of_other_users_are_asked_by_pid_only)
 {
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(chown(test.writer.path, 65534, 65534), 0);
@@ -238,31 +232,11 @@ static void processes_of_other_users_are_asked_by_pid_only(void **state)
 	assert_int_equal(ask(), 1);
 }
 
-static void process_that_cannot_be_asked_is_reported(void **state)
+TEST(process_that_cannot_be_asked_is_reported)
 {
-	(void)state;
 	test.writer.control->magic++;
 	assert_int_equal(ask(), 0);
 	says("asked 0 processes");
 	says("; not process");
 	says("magic");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(lease_is_taken_renewed_and_given_back),
-		TEST(expired_lease_is_reported_and_not_renewed),
-		TEST(lease_taken_by_another_viewer_is_reported),
-		TEST(process_without_a_control_object_grants_no_lease),
-		TEST(process_in_another_time_namespace_grants_no_lease),
-		TEST(finished_process_is_not_asked),
-		TEST(matching_processes_are_asked),
-		TEST(processes_of_other_users_are_asked_by_pid_only),
-		TEST(process_that_cannot_be_asked_is_reported),
-	};
-
-	return cmocka_run_group_tests_name("lease", tests, NULL, NULL);
 }

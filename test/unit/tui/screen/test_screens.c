@@ -501,20 +501,20 @@ static void goldens(const char *name, enum ncs_view view, const char *keys)
 	golden(name, view, keys, 200, 60);
 }
 
-static void nodes_view_matches_pictures(void **state)
+UNIT_FIXTURE(NULL, teardown)
+
+TEST(nodes_view_matches_pictures)
 {
-	(void)state;
 	has_nodes = true;
 	goldens("nodes", NCS_VIEW_NODE, "");
 	has_nodes = false;
 }
 
-static void without_nodes_their_view_says_how_to_get_some(void **state)
+TEST(without_nodes_their_view_says_how_to_get_some)
 {
 	const struct shape shape = { .width = 80, .height = 24 };
 	char *text;
 
-	(void)state;
 	start(&shape);
 	open_job(NCS_VIEW_RANK);
 	assert_false(picture_has(":Node"));
@@ -532,12 +532,11 @@ static void without_nodes_their_view_says_how_to_get_some(void **state)
 	assert_int_equal(screen.view, NCS_VIEW_RANGE);
 }
 
-static void enter_on_a_node_goes_to_its_ranks(void **state)
+TEST(enter_on_a_node_goes_to_its_ranks)
 {
 	const struct shape shape = { .width = 80, .height = 24 };
 	char *text;
 
-	(void)state;
 	start(&shape);
 	open_job(NCS_VIEW_RANGE);
 	source->nodes = list_nodes;
@@ -565,11 +564,10 @@ static void enter_on_a_node_goes_to_its_ranks(void **state)
 	assert_int_equal(screen.tables[NCS_VIEW_NODE].count, 1);
 }
 
-static void speed_graph_and_table_have_one_kind_of_bandwidth(void **state)
+TEST(speed_graph_and_table_have_one_kind_of_bandwidth)
 {
 	static const struct shape high = { 120, 40, false, false };
 
-	(void)state;
 	start(&high);
 	open_job(NCS_VIEW_RANK);
 	press("!");
@@ -582,9 +580,8 @@ static void speed_graph_and_table_have_one_kind_of_bandwidth(void **state)
 
 /* Views of what only some jobs have come last, and only with data or if asked
  * for. */
-static void the_diagnosis_is_the_second_tab(void **state)
+TEST(the_diagnosis_is_the_second_tab)
 {
-	(void)state;
 	start(&usual);
 	init(NCS_VIEW_RANK);
 	assert_true(picture_has("[1:Ranks] 2:Diagnose  3:Communicators"
@@ -595,11 +592,10 @@ static void the_diagnosis_is_the_second_tab(void **state)
 	assert_true(picture_has("[6:Chan"));
 }
 
-static void detail_of_the_selected_rank_is_where_there_is_room(void **state)
+TEST(detail_of_the_selected_rank_is_where_there_is_room)
 {
 	static const struct shape high = { 120, 40, false, true };
 
-	(void)state;
 	start(&high);
 	open_job(NCS_VIEW_RANK);
 	draw();
@@ -617,9 +613,8 @@ static void detail_of_the_selected_rank_is_where_there_is_room(void **state)
 	assert_false(picture_has("\u2500 rank"));
 }
 
-static void views_match_pictures(void **state)
+TEST(views_match_pictures)
 {
-	(void)state;
 	goldens("ranks", NCS_VIEW_RANK, "");
 	goldens("communicators", NCS_VIEW_COMMUNICATOR, "");
 	goldens("channels", NCS_VIEW_CHANNEL, "");
@@ -649,9 +644,8 @@ static void after(const char *name, enum ncs_view view, const char *keys)
 	stop();
 }
 
-static void screens_after_keys_match_pictures(void **state)
+TEST(screens_after_keys_match_pictures)
 {
-	(void)state;
 	after("channels-by-time", NCS_VIEW_CHANNEL, "T");
 	after("down", NCS_VIEW_RANK, "Down Down Down Enter");
 	after("down-communicator", NCS_VIEW_COMMUNICATOR, "Down Enter");
@@ -741,9 +735,8 @@ static void make_many_stuck(void)
 }
 
 /* Minutes of one letter tell nothing: the time before the wait is there, too. */
-static void timeline_opens_at_the_begin_of_a_long_wait(void **state)
+TEST(timeline_opens_at_the_begin_of_a_long_wait)
 {
-	(void)state;
 	scripted_init(&job);
 	waits(add_world(0), NCS_CHANNEL_RECV_WAIT, false, 1,
 	      SEEN - 900 * SECOND);
@@ -757,11 +750,10 @@ static void timeline_opens_at_the_begin_of_a_long_wait(void **state)
 	stop();
 }
 
-static void legend_of_the_timeline_is_whole(void **state)
+TEST(legend_of_the_timeline_is_whole)
 {
 	static const struct shape narrow = { 60, 25, false, false };
 
-	(void)state;
 	start(&narrow);
 	open_job(NCS_VIEW_TIMELINE);
 	draw();
@@ -811,16 +803,14 @@ static void scripted_golden(const char *name, void (*make)(void),
 	stop();
 }
 
-static void missing_job_is_explained(void **state)
+TEST(missing_job_is_explained)
 {
-	(void)state;
 	scripted_golden("no-job", make_nothing, &usual, "");
 	scripted_golden("no-folder", make_hidden, &usual, "");
 }
 
-static void stuck_job_matches_pictures(void **state)
+TEST(stuck_job_matches_pictures)
 {
-	(void)state;
 	scripted_golden("stuck", make_stuck, &usual, "! ! !");
 	scripted_golden("stuck-communicators", make_stuck, &usual,
 			"communicators");
@@ -868,11 +858,10 @@ static void make_stale(void)
 	job.ranks[0].snapshot.functions[NCS_FUNCTION_SEND].operations = 1;
 }
 
-static void job_stuck_on_a_stream_matches_pictures(void **state)
+TEST(job_stuck_on_a_stream_matches_pictures)
 {
 	static const struct shape wide = { 220, 24, true, true };
 
-	(void)state;
 	scripted_golden("stream", make_stuck_on_a_stream, &usual, "");
 	scripted_golden("stream-wide", make_stuck_on_a_stream, &wide,
 			"v Down Down Down");
@@ -898,12 +887,11 @@ static void make_late(void)
 	scripted_all_reduces(&job, 200, SEEN - 4 * SECOND, 2, 4100000);
 }
 
-static void straggler_matches_pictures(void **state)
+TEST(straggler_matches_pictures)
 {
 	static const struct shape wide = { 140, 24, true, true };
 	static const struct shape small = { 40, 10, false, false };
 
-	(void)state;
 	scripted_golden("late", make_late, &usual, "!");
 	scripted_golden("late-40x10", make_late, &small, "!");
 	scripted_golden("late-wide", make_late, &wide, "! v");
@@ -916,9 +904,8 @@ static void straggler_matches_pictures(void **state)
 
 /* The evidence of the root is there, so that its row needs no explanation; that
  * of another rank has one. */
-static void a_stuck_job_is_explained_once(void **state)
+TEST(a_stuck_job_is_explained_once)
 {
-	(void)state;
 	open_made(make_stuck, &usual);
 	assert_true(picture_has("world: 4 of its 8 ranks are seen here"));
 	assert_true(picture_has("Try: gdb -p 102"));
@@ -931,9 +918,8 @@ static void a_stuck_job_is_explained_once(void **state)
 }
 
 /* The evidence needs the line of a step that will not be known. */
-static void a_stuck_job_without_steps_has_no_line_for_them(void **state)
+TEST(a_stuck_job_without_steps_has_no_line_for_them)
 {
-	(void)state;
 	scripted_init(&job);
 	make_stuck();
 	scripted_all_reduces(&job, 2, SEEN - 45 * SECOND, 2, 0);
@@ -948,9 +934,8 @@ static void a_stuck_job_without_steps_has_no_line_for_them(void **state)
 }
 
 /* The table can be scrolled, the evidence cannot. */
-static void evidence_is_whole_where_a_table_is_full(void **state)
+TEST(evidence_is_whole_where_a_table_is_full)
 {
-	(void)state;
 	open_made(make_many_stuck, &usual);
 	/* The root, and some that wait for it. */
 	assert_true(picture_has(">     2 -"));
@@ -981,7 +966,7 @@ static void make_level(void)
 }
 
 /* The first screen of a job that is well, slow or stuck, in three sizes. */
-static void first_screens_match_pictures(void **state)
+TEST(first_screens_match_pictures)
 {
 	static const struct {
 		const char *name;
@@ -995,7 +980,6 @@ static void first_screens_match_pictures(void **state)
 					       { 200, 60, false, true } };
 	char name[64];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(*jobs); i++) {
 		for (size_t k = 0; k < sizeof(shapes) / sizeof(*shapes); k++) {
 			snprintf(name, sizeof(name), "first-%s-%dx%d",
@@ -1025,18 +1009,17 @@ static void make_unreadable(void)
 	rank->why = "it belongs to another user";
 }
 
-static void other_jobs_match_pictures(void **state)
+TEST(other_jobs_match_pictures)
 {
 	static const struct shape small = { 40, 10, true, true };
 
-	(void)state;
 	scripted_golden("stuck-40x10", make_stuck, &small, "");
 	scripted_golden("dead", make_dead, &usual, "");
 	scripted_golden("unreadable", make_unreadable, &usual, "Down");
 }
 
 /* Names in a segment must reach the terminal only as text. */
-static void names_from_segments_cannot_control_the_terminal(void **state)
+TEST(names_from_segments_cannot_control_the_terminal)
 {
 	static const char evil[] = "\033[31mred\n\t\x9b"
 				   "1m\xff\xe2\x80\xae"
@@ -1045,7 +1028,6 @@ static void names_from_segments_cannot_control_the_terminal(void **state)
 	struct ncs_identity *identity;
 	char *text;
 
-	(void)state;
 	scripted_init(&job);
 	identity = &add_world(0)->snapshot.identity;
 	memcpy(identity->comm_name, evil, sizeof(evil));
@@ -1067,9 +1049,8 @@ static void names_from_segments_cannot_control_the_terminal(void **state)
 	stop();
 }
 
-static void ended_job_is_reported(void **state)
+TEST(ended_job_is_reported)
 {
-	(void)state;
 	scripted_init(&job);
 	make_stuck();
 	start(&usual);
@@ -1089,14 +1070,13 @@ static void ended_job_is_reported(void **state)
 
 /* --- Sizes ---------------------------------------------------------------- */
 
-static void too_small_screen_says_so(void **state)
+TEST(too_small_screen_says_so)
 {
 	static const int sizes[][2] = {
 		{ 1, 1 }, { 19, 4 }, { 20, 3 }, { 60, 2 }, { 20, 4 }
 	};
 	char name[64];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		const struct shape shape = { sizes[i][0], sizes[i][1], false,
 					     true };
@@ -1114,7 +1094,7 @@ static void too_small_screen_says_so(void **state)
 
 /* Draws every view and the help at every size, with a key and a resize between
  * two frames. The only requirement is that the program stays within bounds. */
-static void any_size_is_drawn_within_bounds(void **state)
+TEST(any_size_is_drawn_within_bounds)
 {
 	static const char *const keys[] = { "1", "2",     "3",    "4",    "5",
 					    "?", "Enter", "End",  "PgDn", "/",
@@ -1123,7 +1103,6 @@ static void any_size_is_drawn_within_bounds(void **state)
 					    "$", "^",     "Left", "S" };
 	uint32_t seed = 3;
 
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	for (int i = 0; i < 1500; i++) {
 		int height, width;
@@ -1159,9 +1138,8 @@ static char *moment(void)
 	return text;
 }
 
-static void healthy_job_has_no_findings(void **state)
+TEST(healthy_job_has_no_findings)
 {
-	(void)state;
 	start(&usual);
 	init(NCS_VIEW_FINDING);
 	source = ncs_source_open_synthetic(1, 4, 4);
@@ -1170,13 +1148,12 @@ static void healthy_job_has_no_findings(void **state)
 	assert_true(picture_has("nothing is wrong"));
 }
 
-static void enter_on_a_finding_goes_to_its_root(void **state)
+TEST(enter_on_a_finding_goes_to_its_root)
 {
 	const struct ncs_grid_row *row;
 	const struct ncs_finding *finding;
 	int number;
 
-	(void)state;
 	start_usual(NCS_VIEW_FINDING);
 	row = ncs_grid_selected(&screen.tables[screen.view]);
 	assert_non_null(row);
@@ -1195,9 +1172,8 @@ static void enter_on_a_finding_goes_to_its_root(void **state)
 	assert_int_equal(screen.view, NCS_VIEW_FINDING);
 }
 
-static void every_key_changes_something(void **state)
+TEST(every_key_changes_something)
 {
-	(void)state;
 	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
 		const char *names = ncs_keys[i].keys;
 		size_t length;
@@ -1230,12 +1206,11 @@ static void value_of(enum ncs_option option, char *text)
 }
 
 /* Right changes an entry immediately, and Left changes it back. */
-static void setup_changes_every_entry(void **state)
+TEST(setup_changes_every_entry)
 {
 	static char first[NCS_OPTION_VALUE_MAX], second[NCS_OPTION_VALUE_MAX],
 		third[NCS_OPTION_VALUE_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < ncs_setup_count(NCS_VIEW_CHANNEL); i++) {
 		enum ncs_option option =
 			ncs_setup_entry(NCS_VIEW_CHANNEL, i).option;
@@ -1261,12 +1236,11 @@ static void setup_changes_every_entry(void **state)
 }
 
 /* The last entry is a column of level diag. */
-static void setup_shows_and_hides_single_columns(void **state)
+TEST(setup_shows_and_hides_single_columns)
 {
 	const struct shape wide = { 340, 60, false, true };
 	char value[NCS_OPTION_VALUE_MAX];
 
-	(void)state;
 	start(&wide);
 	open_job(NCS_VIEW_RANK);
 	assert_false(picture_has("SETTINGS"));
@@ -1285,11 +1259,10 @@ static void setup_shows_and_hides_single_columns(void **state)
 }
 
 /* A column's title changes with the unit if and only if its values do. */
-static void titles_distinguish_bits_from_bytes(void **state)
+TEST(titles_distinguish_bits_from_bytes)
 {
 	const struct ncs_units bits = { .bits = true };
 
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	for (size_t i = 0; i < ncs_column_count; i++) {
 		const struct ncs_column *column = &ncs_columns[i];
@@ -1312,11 +1285,10 @@ static void titles_distinguish_bits_from_bytes(void **state)
 	}
 }
 
-static void colorblind_scheme_matches_picture(void **state)
+TEST(colorblind_scheme_matches_picture)
 {
 	const struct shape colored = { 80, 24, true, true };
 
-	(void)state;
 	start(&colored);
 	open_job(NCS_VIEW_RANK);
 	press("C");
@@ -1337,7 +1309,7 @@ struct color_look {
 
 /* On the default background, which may be light or dark, colours that cannot be
  * read must not be used. Bad and good must not be red and green. */
-static void every_scheme_is_readable_on_any_background(void **state)
+TEST(every_scheme_is_readable_on_any_background)
 {
 #define LOOK(...) \
 	{ \
@@ -1353,7 +1325,6 @@ static void every_scheme_is_readable_on_any_background(void **state)
 	static const struct color_look mono[] = { NCS_ROLES(X) };
 #undef X
 
-	(void)state;
 	for (size_t i = 0; i < NCS_ROLE_COUNT; i++) {
 		assert_true(colorblind[i].foreground <= 0 ||
 			    colorblind[i].foreground == NCS_ORANGE ||
@@ -1368,9 +1339,8 @@ static void every_scheme_is_readable_on_any_background(void **state)
 	}
 }
 
-static void setup_asks_for_a_setting_of_the_plugin(void **state)
+TEST(setup_asks_for_a_setting_of_the_plugin)
 {
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	press("S");
 	while (ncs_setup_entry(screen.view, screen.setup_selected).option !=
@@ -1418,12 +1388,11 @@ static unsigned click_on(const char *text)
 	return click(y, x);
 }
 
-static void clicks_have_the_effect_of_the_text_under_them(void **state)
+TEST(clicks_have_the_effect_of_the_text_under_them)
 {
 	const struct shape ascii = { 80, 24, false, false };
 	struct ncs_grid *table = &screen.tables[NCS_VIEW_CHANNEL];
 
-	(void)state;
 	start(&ascii);
 	open_job(NCS_VIEW_RANK);
 	click_on(":Chan");
@@ -1444,11 +1413,10 @@ static void clicks_have_the_effect_of_the_text_under_them(void **state)
 	assert_int_equal(click_on("10Quit"), NCS_REQUEST_QUIT);
 }
 
-static void clicks_elsewhere_do_nothing(void **state)
+TEST(clicks_elsewhere_do_nothing)
 {
 	uint32_t seed = 5;
 
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	for (int i = 0; i < 5000; i++) {
 		int y, x;
@@ -1466,11 +1434,10 @@ static void clicks_elsewhere_do_nothing(void **state)
 	}
 }
 
-static void wheel_scrolls(void **state)
+TEST(wheel_scrolls)
 {
 	struct ncs_grid *table = &screen.tables[NCS_VIEW_CHANNEL];
 
-	(void)state;
 	start_usual(NCS_VIEW_CHANNEL);
 	mouse_does(NCS_MOUSE_WHEEL_DOWN, 10, 10);
 	assert_int_equal(table->selected, 3);
@@ -1491,11 +1458,10 @@ static void wheel_scrolls(void **state)
 
 /* The menu of orders sorts by what is chosen in it, and by nothing if it is
  * left. */
-static void menu_chooses_the_order(void **state)
+TEST(menu_chooses_the_order)
 {
 	const struct ncs_grid *table = &screen.tables[NCS_VIEW_RANK];
 
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	press("F6");
 	assert_true(screen.sorting);
@@ -1517,9 +1483,8 @@ static void menu_chooses_the_order(void **state)
 }
 
 /* The peak of the network says nothing of a job that does not use it. */
-static void network_peak_is_shown_for_several_machines(void **state)
+TEST(network_peak_is_shown_for_several_machines)
 {
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	for (size_t i = 0; i < screen.model.rank_count; i++)
 		screen.model.ranks[i]->peaks.network_mb_s = 12500;
@@ -1543,9 +1508,8 @@ static void set_busbw(double gigabytes)
 /* The peak of NVLinks is shown where all ranks are on one machine and no
  * channel tells of a network; any bandwidth fits into 80 columns, in bits, too.
  */
-static void nvlink_peak_is_shown_for_one_machine(void **state)
+TEST(nvlink_peak_is_shown_for_one_machine)
 {
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	for (size_t i = 0; i < screen.model.rank_count; i++) {
 		struct ncs_rank *rank = screen.model.ranks[i];
@@ -1573,9 +1537,8 @@ static void nvlink_peak_is_shown_for_one_machine(void **state)
 	assert_true(picture_has("busbw 100.0 of 478 GB/s NVLink"));
 }
 
-static void keys_return_their_requests(void **state)
+TEST(keys_return_their_requests)
 {
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	assert_int_equal(press("q"), NCS_REQUEST_QUIT);
 	assert_int_equal(press("F10"), NCS_REQUEST_QUIT);
@@ -1598,9 +1561,8 @@ static void keys_return_their_requests(void **state)
 	assert_false(screen.paused);
 }
 
-static void esc_goes_back_one_level_at_a_time(void **state)
+TEST(esc_goes_back_one_level_at_a_time)
 {
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	press("Down Down Enter");
 	assert_int_equal(screen.view, NCS_VIEW_CHANNEL);
@@ -1622,11 +1584,10 @@ static void esc_goes_back_one_level_at_a_time(void **state)
 	assert_int_equal(screen.focus.kind, NCS_FOCUS_ALL);
 }
 
-static void help_is_on_the_view_and_searched(void **state)
+TEST(help_is_on_the_view_and_searched)
 {
 	int found;
 
-	(void)state;
 	start_usual(NCS_VIEW_CHANNEL);
 	press("?");
 	/* The first page has the keys. */
@@ -1667,14 +1628,13 @@ static void help_is_on_the_view_and_searched(void **state)
 	assert_false(screen.help);
 }
 
-static void enter_on_a_collective_shows_its_ranks(void **state)
+TEST(enter_on_a_collective_shows_its_ranks)
 {
 	const struct ncs_grid *collectives =
 		&screen.tables[NCS_VIEW_COLLECTIVE];
 	const struct ncs_grid *functions = &screen.tables[NCS_VIEW_FUNCTION];
 	const struct ncs_row *row;
 
-	(void)state;
 	start_usual(NCS_VIEW_COLLECTIVE);
 	press("Down Enter");
 	row = &collectives->rows[1].row;
@@ -1696,13 +1656,12 @@ static void enter_on_a_collective_shows_its_ranks(void **state)
 	assert_int_equal(collectives->selected, 1);
 }
 
-static void enter_on_a_function_shows_its_sizes(void **state)
+TEST(enter_on_a_function_shows_its_sizes)
 {
 	const struct ncs_grid *functions = &screen.tables[NCS_VIEW_FUNCTION];
 	const struct ncs_grid *sizes = &screen.tables[NCS_VIEW_CLASS];
 	const struct ncs_row *row;
 
-	(void)state;
 	start_usual(NCS_VIEW_FUNCTION);
 	press("Down Down Enter");
 	row = &functions->rows[2].row;
@@ -1721,9 +1680,8 @@ static void enter_on_a_function_shows_its_sizes(void **state)
 	assert_int_equal(functions->selected, 2);
 }
 
-static void x_changes_between_sizes_and_collectives(void **state)
+TEST(x_changes_between_sizes_and_collectives)
 {
-	(void)state;
 	start_usual(NCS_VIEW_COLLECTIVE);
 	press("x");
 	assert_int_equal(screen.view, NCS_VIEW_CLASS);
@@ -1740,13 +1698,12 @@ static void x_changes_between_sizes_and_collectives(void **state)
 	assert_non_null(strstr(screen.notice, "Collectives"));
 }
 
-static void enter_on_a_communicator_shows_its_ranks(void **state)
+TEST(enter_on_a_communicator_shows_its_ranks)
 {
 	const struct ncs_grid *communicators =
 		&screen.tables[NCS_VIEW_COMMUNICATOR];
 	const struct ncs_grid *ranks = &screen.tables[NCS_VIEW_RANK];
 
-	(void)state;
 	start_usual(NCS_VIEW_COMMUNICATOR);
 	press("Down Enter");
 	assert_int_equal(screen.view, NCS_VIEW_RANK);
@@ -1773,11 +1730,10 @@ static void enter_on_a_communicator_shows_its_ranks(void **state)
 	assert_int_equal(screen.focus.kind, NCS_FOCUS_ALL);
 }
 
-static void going_down_selects_the_rank_that_is_behind(void **state)
+TEST(going_down_selects_the_rank_that_is_behind)
 {
 	const struct ncs_grid *ranks = &screen.tables[NCS_VIEW_RANK];
 
-	(void)state;
 	scripted_init(&job);
 	make_stuck();
 	start(&usual);
@@ -1799,9 +1755,8 @@ static void going_down_selects_the_rank_that_is_behind(void **state)
 }
 
 /* Goes from peer to peer more often than there is room for breadcrumbs. */
-static void going_down_is_limited(void **state)
+TEST(going_down_is_limited)
 {
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	press("Down Down");
 	for (int i = 0; i < 2 * NCS_TRAIL_MAX; i++)
@@ -1814,11 +1769,10 @@ static void going_down_is_limited(void **state)
 	assert_int_equal(screen.view, NCS_VIEW_RANK);
 }
 
-static void prompt_takes_text_and_leaves_other_keys(void **state)
+TEST(prompt_takes_text_and_leaves_other_keys)
 {
 	const struct ncs_grid *table = &screen.tables[NCS_VIEW_COLLECTIVE];
 
-	(void)state;
 	start_usual(NCS_VIEW_COLLECTIVE);
 	/* q and ? are text in a prompt. */
 	assert_int_equal(press("\\ q ? Z"), 0);
@@ -1847,9 +1801,8 @@ static void prompt_takes_text_and_leaves_other_keys(void **state)
 	draw();
 }
 
-static void set_prompt_asks_on_enter_only(void **state)
+TEST(set_prompt_asks_on_enter_only)
 {
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	assert_int_equal(press("d"), NCS_REQUEST_DETAIL);
 	/* A text has no effect until Enter. */
@@ -1868,11 +1821,10 @@ static void set_prompt_asks_on_enter_only(void **state)
 	assert_int_equal(press("Enter"), 0); /* Enter ends a search */
 }
 
-static void lease_is_shown_until_it_expires(void **state)
+TEST(lease_is_shown_until_it_expires)
 {
 	struct ncs_settings_view *settings;
 
-	(void)state;
 	scripted_init(&job);
 	for (int i = 0; i < 2; i++) {
 		settings = &add_world(i)->snapshot.settings;
@@ -1910,9 +1862,8 @@ static unsigned ranks_with_records(void)
 	return count;
 }
 
-static void records_are_read_for_few_ranks_or_for_the_selected_one(void **state)
+TEST(records_are_read_for_few_ranks_or_for_the_selected_one)
 {
-	(void)state;
 	start(&usual);
 	source = ncs_source_open_synthetic(1, NCS_RANKS_WITH_RECORDS_MAX, 1);
 	assert_non_null(source);
@@ -1935,11 +1886,10 @@ static void records_are_read_for_few_ranks_or_for_the_selected_one(void **state)
 	assert_int_equal(ranks_with_records(), screen.model.rank_count);
 }
 
-static void timeline_follows_time_until_it_is_moved(void **state)
+TEST(timeline_follows_time_until_it_is_moved)
 {
 	const struct ncs_time_view *time = &screen.time;
 
-	(void)state;
 	start_usual(NCS_VIEW_TIMELINE);
 	draw();
 	/* Zooming keeps now as long as the cursor is there. */
@@ -1962,9 +1912,8 @@ static void timeline_follows_time_until_it_is_moved(void **state)
 	assert_true(time->fixed);
 }
 
-static void esc_ends_the_highlight_and_then_goes_up(void **state)
+TEST(esc_ends_the_highlight_and_then_goes_up)
 {
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	press("Down Down Down Enter timeline");
 	assert_int_equal(screen.view, NCS_VIEW_TIMELINE);
@@ -1984,11 +1933,10 @@ static void esc_ends_the_highlight_and_then_goes_up(void **state)
 	assert_int_equal(screen.view, NCS_VIEW_RANK);
 }
 
-static void click_on_a_track_moves_the_cursor(void **state)
+TEST(click_on_a_track_moves_the_cursor)
 {
 	int y;
 
-	(void)state;
 	start_usual(NCS_VIEW_TIMELINE);
 	draw();
 	y = screen.tables[NCS_VIEW_TIMELINE].rows_y;
@@ -2001,9 +1949,8 @@ static void click_on_a_track_moves_the_cursor(void **state)
 	assert_int_equal(screen.tables[NCS_VIEW_TIMELINE].selected, 4);
 }
 
-static void message_disappears_after_a_while(void **state)
+TEST(message_disappears_after_a_while)
 {
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	press("F9");
 	assert_true(picture_has("nothing here stops a job"));
@@ -2011,9 +1958,8 @@ static void message_disappears_after_a_while(void **state)
 	assert_false(picture_has("nothing here stops a job"));
 }
 
-static void navigation_works_while_paused(void **state)
+TEST(navigation_works_while_paused)
 {
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	press("Z channels T Down Enter");
 	assert_true(picture_has("PAUSED"));
@@ -2022,9 +1968,8 @@ static void navigation_works_while_paused(void **state)
 
 /* --- Windows -------------------------------------------------------------- */
 
-static void rates_over_ten_seconds_match_picture(void **state)
+TEST(rates_over_ten_seconds_match_picture)
 {
-	(void)state;
 	start_usual(NCS_VIEW_CHANNEL);
 	for (int i = 1; i <= 15; i++)
 		look(source, SEEN + (uint64_t)i * SECOND);
@@ -2034,12 +1979,11 @@ static void rates_over_ten_seconds_match_picture(void **state)
 	compare("over-ten-seconds");
 }
 
-static void tabs_name_the_window_of_the_rates(void **state)
+TEST(tabs_name_the_window_of_the_rates)
 {
 	static const char *const notes[] = { "over 10s  ", "over 100s: 10.0s",
 					     "since start  ", NULL };
 
-	(void)state;
 	start(&roomy);
 	open_job(NCS_VIEW_RANK);
 	for (int i = 0; i < 4; i++) {
@@ -2059,9 +2003,8 @@ static void tabs_name_the_window_of_the_rates(void **state)
 	assert_true(picture_has("since z: 4.00s"));
 }
 
-static void sample_while_paused_moves_the_window(void **state)
+TEST(sample_while_paused_moves_the_window)
 {
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	press("z Z ]");
 	assert_int_equal(press("Ctrl-T"), NCS_REQUEST_SAMPLE);
@@ -2072,11 +2015,10 @@ static void sample_while_paused_moves_the_window(void **state)
 
 /* Going around all windows changes nothing else: what was found and compared at
  * the sample stays. */
-static void windows_keep_what_was_found(void **state)
+TEST(windows_keep_what_was_found)
 {
 	char *before, *after;
 
-	(void)state;
 	start(&roomy);
 	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
 		open_job((enum ncs_view)view);
@@ -2100,13 +2042,12 @@ static void windows_keep_what_was_found(void **state)
 
 /* --- Sparklines ----------------------------------------------------------- */
 
-static void sparklines_match_pictures(void **state)
+TEST(sparklines_match_pictures)
 {
 	static const struct shape shapes[] = { { 120, 24, false, true },
 					       { 120, 24, false, false } };
 	static const char *const names[] = { "history-utf8", "history-ascii" };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		start(&shapes[i]);
 		open_job(NCS_VIEW_RANK);
@@ -2123,9 +2064,8 @@ static void sparklines_match_pictures(void **state)
 
 /* --- Trees and tags ------------------------------------------------------- */
 
-static void tree_of_ranks_matches_picture(void **state)
+TEST(tree_of_ranks_matches_picture)
 {
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	press("t Down Down Down + Down Space Down c");
 	now += 10 * SECOND; /* the message has expired */
@@ -2137,11 +2077,10 @@ static void tree_of_ranks_matches_picture(void **state)
 	compare("tree-of-tagged-ranks");
 }
 
-static void enter_on_a_channel_in_a_tree_goes_to_the_channel(void **state)
+TEST(enter_on_a_channel_in_a_tree_goes_to_the_channel)
 {
 	const struct ncs_grid_row *row;
 
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	press("t Down Down Down + Down Down Down");
 	draw();
@@ -2158,9 +2097,8 @@ static void enter_on_a_channel_in_a_tree_goes_to_the_channel(void **state)
 }
 
 /* Communicators are not rows of these views, but must survive every key. */
-static void every_key_works_in_every_tree(void **state)
+TEST(every_key_works_in_every_tree)
 {
-	(void)state;
 	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
 		start_usual((enum ncs_view)view);
 		press("t Home");
@@ -2222,7 +2160,7 @@ static void open_recording(enum ncs_view view)
 	ncs_screen_set_replay(&screen, &replay, &search);
 }
 
-static void recording_shows_its_position(void **state)
+TEST(recording_shows_its_position)
 {
 	static const struct shape shapes[] = {
 		{ 80, 24, false, true },
@@ -2230,7 +2168,6 @@ static void recording_shows_its_position(void **state)
 		{ 160, 24, true, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
 		char name[64];
 
@@ -2245,9 +2182,8 @@ static void recording_shows_its_position(void **state)
 	}
 }
 
-static void keys_move_through_the_recording(void **state)
+TEST(keys_move_through_the_recording)
 {
-	(void)state;
 	start(&usual);
 	open_recording(NCS_VIEW_RANK);
 	assert_int_equal(press(")"), NCS_REQUEST_SAMPLE);
@@ -2291,7 +2227,7 @@ static void keys_move_through_the_recording(void **state)
 
 /* With so many ranks, the sample asks the table whose records to read: its rows
  * must be those of the model that was just filled. */
-static void rows_follow_a_model_that_was_filled_anew(void **state)
+TEST(rows_follow_a_model_that_was_filled_anew)
 {
 	struct simulated_options options = simulated_defaults();
 	const struct ncs_replay_part part = { .at = { 0 } };
@@ -2301,7 +2237,6 @@ static void rows_follow_a_model_that_was_filled_anew(void **state)
 	const char *path = hosts.host[0].path;
 	const struct ncs_grid *table = &screen.tables[NCS_VIEW_TIMELINE];
 
-	(void)state;
 	assert_non_null(mkdtemp(directory));
 	options.hosts = 1;
 	options.ranks = NCS_RANKS_WITH_RECORDS_MAX + 1;
@@ -2338,9 +2273,8 @@ static void rows_follow_a_model_that_was_filled_anew(void **state)
 	rmdir(directory);
 }
 
-static void recording_cannot_be_asked_for_settings(void **state)
+TEST(recording_cannot_be_asked_for_settings)
 {
-	(void)state;
 	start(&usual);
 	open_recording(NCS_VIEW_RANK);
 	assert_int_equal(press("d"), 0);
@@ -2350,11 +2284,10 @@ static void recording_cannot_be_asked_for_settings(void **state)
 	assert_non_null(strstr(screen.notice, "this is a recording"));
 }
 
-static void click_on_the_bar_moves_through_the_recording(void **state)
+TEST(click_on_the_bar_moves_through_the_recording)
 {
 	static const struct shape wide = { 160, 24, false, true };
 
-	(void)state;
 	start(&wide);
 	open_recording(NCS_VIEW_RANK);
 	draw();
@@ -2373,9 +2306,8 @@ static void click_on_the_bar_moves_through_the_recording(void **state)
 	assert_int_equal(screen.bar_width, 0);
 }
 
-static void keys_of_recordings_need_a_recording(void **state)
+TEST(keys_of_recordings_need_a_recording)
 {
-	(void)state;
 	start_usual(NCS_VIEW_RANK);
 	assert_int_equal(press(")"), 0);
 	assert_non_null(strstr(screen.notice, "--replay"));
@@ -2386,83 +2318,9 @@ static void keys_of_recordings_need_a_recording(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_teardown(name, teardown)
-		TEST(speed_graph_and_table_have_one_kind_of_bandwidth),
-		TEST(the_diagnosis_is_the_second_tab),
-		TEST(detail_of_the_selected_rank_is_where_there_is_room),
-		TEST(views_match_pictures),
-		TEST(healthy_job_has_no_findings),
-		TEST(enter_on_a_finding_goes_to_its_root),
-		TEST(nodes_view_matches_pictures),
-		TEST(without_nodes_their_view_says_how_to_get_some),
-		TEST(enter_on_a_node_goes_to_its_ranks),
-		TEST(screens_after_keys_match_pictures),
-		TEST(timeline_opens_at_the_begin_of_a_long_wait),
-		TEST(legend_of_the_timeline_is_whole),
-		TEST(missing_job_is_explained),
-		TEST(stuck_job_matches_pictures),
-		TEST(job_stuck_on_a_stream_matches_pictures),
-		TEST(straggler_matches_pictures),
-		TEST(a_stuck_job_is_explained_once),
-		TEST(a_stuck_job_without_steps_has_no_line_for_them),
-		TEST(evidence_is_whole_where_a_table_is_full),
-		TEST(first_screens_match_pictures),
-		TEST(other_jobs_match_pictures),
-		TEST(names_from_segments_cannot_control_the_terminal),
-		TEST(ended_job_is_reported),
-		TEST(too_small_screen_says_so),
-		TEST(any_size_is_drawn_within_bounds),
-		TEST(every_key_changes_something),
-		TEST(setup_changes_every_entry),
-		TEST(setup_shows_and_hides_single_columns),
-		TEST(colorblind_scheme_matches_picture),
-		TEST(every_scheme_is_readable_on_any_background),
-		TEST(titles_distinguish_bits_from_bytes),
-		TEST(setup_asks_for_a_setting_of_the_plugin),
-		TEST(clicks_have_the_effect_of_the_text_under_them),
-		TEST(clicks_elsewhere_do_nothing),
-		TEST(wheel_scrolls),
-		TEST(menu_chooses_the_order),
-		TEST(network_peak_is_shown_for_several_machines),
-		TEST(nvlink_peak_is_shown_for_one_machine),
-		TEST(keys_return_their_requests),
-		TEST(esc_goes_back_one_level_at_a_time),
-		TEST(help_is_on_the_view_and_searched),
-		TEST(enter_on_a_collective_shows_its_ranks),
-		TEST(enter_on_a_function_shows_its_sizes),
-		TEST(x_changes_between_sizes_and_collectives),
-		TEST(enter_on_a_communicator_shows_its_ranks),
-		TEST(going_down_selects_the_rank_that_is_behind),
-		TEST(going_down_is_limited),
-		TEST(prompt_takes_text_and_leaves_other_keys),
-		TEST(set_prompt_asks_on_enter_only),
-		TEST(lease_is_shown_until_it_expires),
-		TEST(records_are_read_for_few_ranks_or_for_the_selected_one),
-		TEST(timeline_follows_time_until_it_is_moved),
-		TEST(esc_ends_the_highlight_and_then_goes_up),
-		TEST(click_on_a_track_moves_the_cursor),
-		TEST(message_disappears_after_a_while),
-		TEST(navigation_works_while_paused),
-		TEST(rates_over_ten_seconds_match_picture),
-		TEST(tabs_name_the_window_of_the_rates),
-		TEST(sample_while_paused_moves_the_window),
-		TEST(windows_keep_what_was_found),
-		TEST(sparklines_match_pictures),
-		TEST(tree_of_ranks_matches_picture),
-		TEST(enter_on_a_channel_in_a_tree_goes_to_the_channel),
-		TEST(every_key_works_in_every_tree),
-		TEST(recording_shows_its_position),
-		TEST(keys_move_through_the_recording),
-		TEST(rows_follow_a_model_that_was_filled_anew),
-		TEST(recording_cannot_be_asked_for_settings),
-		TEST(click_on_the_bar_moves_through_the_recording),
-		TEST(keys_of_recordings_need_a_recording),
-	};
-
 	/* The environment of the user must have no effect. */
 	unsetenv("LINES");
 	unsetenv("COLUMNS");
 	unsetenv("NO_COLOR");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

@@ -4,7 +4,7 @@
 #include "test/unit/support/unit.h"
 #include "tui/serve/host.h"
 
-static void this_machine_is_served_by_its_loopback_names(void **state)
+TEST(this_machine_is_served_by_its_loopback_names)
 {
 	static const char *const hosts[] = {
 		"localhost",	  "localhost:9498", "LocalHost",
@@ -13,12 +13,11 @@ static void this_machine_is_served_by_its_loopback_names(void **state)
 		"localhost:",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++)
 		assert_true(ncs_host_is_served(hosts[i], NULL));
 }
 
-static void other_hosts_are_not_served(void **state)
+TEST(other_hosts_are_not_served)
 {
 	static const char *const hosts[] = {
 		"",
@@ -48,19 +47,17 @@ static void other_hosts_are_not_served(void **state)
 		"1270000001270000001270000001270000001270000001270000001",
 	};
 
-	(void)state;
 	assert_false(ncs_host_is_served(NULL, NULL));
 	assert_false(ncs_host_is_served(NULL, "node7"));
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++)
 		assert_false(ncs_host_is_served(hosts[i], "node7,"));
 }
 
-static void names_that_are_given_are_served(void **state)
+TEST(names_that_are_given_are_served)
 {
 	static const char names[] =
 		"node7,front.example:443,10.0.0.1,[fd00::7],,";
 
-	(void)state;
 	assert_true(ncs_host_is_served("node7", names));
 	assert_true(ncs_host_is_served("NODE7:9498", names));
 	assert_true(ncs_host_is_served("front.example", names));
@@ -73,15 +70,4 @@ static void names_that_are_given_are_served(void **state)
 	assert_false(ncs_host_is_served("example", names));
 	assert_false(ncs_host_is_served("node7,front.example", names));
 	assert_false(ncs_host_is_served("", names));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(this_machine_is_served_by_its_loopback_names),
-		cmocka_unit_test(other_hosts_are_not_served),
-		cmocka_unit_test(names_that_are_given_are_served),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

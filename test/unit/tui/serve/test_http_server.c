@@ -193,53 +193,40 @@ static void serve(void *(*client)(void *result))
 	assert_true(good);
 }
 
-static void request_that_takes_too_long_is_ended(void **state)
+TEST(request_that_takes_too_long_is_ended)
 {
-	(void)state;
 	server = (struct ncs_http_server){ .deadline_ns = 200000000 };
 	serve(try_slow_client);
 }
 
-static void connection_is_for_one_request(void **state)
+TEST(connection_is_for_one_request)
 {
-	(void)state;
 	server = (struct ncs_http_server){ .deadline_ns = FOR_EVER_NS };
 	serve(try_two_requests);
 }
 
-static void longest_waiting_connection_makes_room(void **state)
+TEST(longest_waiting_connection_makes_room)
 {
-	(void)state;
 	server = (struct ncs_http_server){ .deadline_ns = FOR_EVER_NS };
 	serve(try_many_clients);
 }
 
-static void other_names_of_this_machine_are_refused(void **state)
+TEST(other_names_of_this_machine_are_refused)
 {
-	(void)state;
 	server = (struct ncs_http_server){ .deadline_ns = FOR_EVER_NS,
 					   .checks_host = true,
 					   .names = "node7" };
 	serve(try_hosts);
 }
 
-static void any_name_will_do_where_names_mean_nothing(void **state)
+TEST(any_name_will_do_where_names_mean_nothing)
 {
-	(void)state;
 	server = (struct ncs_http_server){ .deadline_ns = FOR_EVER_NS };
 	serve(try_any_host);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(request_that_takes_too_long_is_ended),
-		cmocka_unit_test(connection_is_for_one_request),
-		cmocka_unit_test(longest_waiting_connection_makes_room),
-		cmocka_unit_test(other_names_of_this_machine_are_refused),
-		cmocka_unit_test(any_name_will_do_where_names_mean_nothing),
-	};
-
 	signal(SIGPIPE, SIG_IGN);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

@@ -20,7 +20,7 @@ static int open_at(const char *address)
 	return ncs_listening_open(&listening, address, why, sizeof(why));
 }
 
-static void addresses_that_others_reach_are_refused(void **state)
+TEST(addresses_that_others_reach_are_refused)
 {
 	static const char *const addresses[] = {
 		"0.0.0.0:9400", "[::]:9400",	     "10.0.0.1:9400",
@@ -30,7 +30,6 @@ static void addresses_that_others_reach_are_refused(void **state)
 		"127.0.0.1:1x", "127.0.0.1.2:9400", "128.0.0.1:0",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
 		assert_int_equal(open_at(addresses[i]), -EINVAL);
 		assert_int_equal(listening.socket, -1);
@@ -41,9 +40,8 @@ static void addresses_that_others_reach_are_refused(void **state)
 	}
 }
 
-static void loopback_is_opened(void **state)
+TEST(loopback_is_opened)
 {
-	(void)state;
 	assert_int_equal(open_at("127.0.0.1:0"), 0);
 	assert_string_equal(listening.path, "");
 	assert_true(listening.is_port);
@@ -52,13 +50,12 @@ static void loopback_is_opened(void **state)
 	close(listening.socket);
 }
 
-static void a_socket_file_is_made_and_removed(void **state)
+TEST(a_socket_file_is_made_and_removed)
 {
 	char folder[] = "/tmp/ncclstat-listen.XXXXXX", path[64], lost[64];
 	struct ncs_listening first;
 	struct stat found;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/socket", folder);
 	snprintf(lost, sizeof(lost), "%s/none/socket", folder);
@@ -81,13 +78,12 @@ static void a_socket_file_is_made_and_removed(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
-static void a_socket_file_is_for_its_user_and_a_group_that_is_named(void **state)
+TEST(a_socket_file_is_for_its_user_and_a_group_that_is_named)
 {
 	char folder[] = "/tmp/ncclstat-listen.XXXXXX", path[64], group[16];
 	mode_t mask = umask(0);
 	struct stat found;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/socket", folder);
 	unsetenv("NCCLSTAT_GROUP");
@@ -117,22 +113,20 @@ static void a_socket_file_is_for_its_user_and_a_group_that_is_named(void **state
 	assert_int_equal(rmdir(folder), 0);
 }
 
-static void a_path_may_be_too_long(void **state)
+TEST(a_path_may_be_too_long)
 {
 	char path[200];
 
-	(void)state;
 	memset(path, 'x', sizeof(path) - 1);
 	path[0] = '/';
 	path[sizeof(path) - 1] = '\0';
 	assert_int_equal(open_at(path), -ENAMETOOLONG);
 }
 
-static void systemd_must_have_passed_a_socket(void **state)
+TEST(systemd_must_have_passed_a_socket)
 {
 	char pid[24];
 
-	(void)state;
 	unsetenv("LISTEN_PID");
 	assert_int_equal(open_at("systemd"), -EINVAL);
 	assert_non_null(strstr(why, ".socket"));
@@ -141,19 +135,4 @@ static void systemd_must_have_passed_a_socket(void **state)
 	setenv("LISTEN_FDS", "1", 1);
 	assert_int_equal(open_at("systemd"), -EINVAL);
 	assert_non_null(strstr(why, ".socket"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(addresses_that_others_reach_are_refused),
-		cmocka_unit_test(loopback_is_opened),
-		cmocka_unit_test(a_socket_file_is_made_and_removed),
-		cmocka_unit_test(
-			a_socket_file_is_for_its_user_and_a_group_that_is_named),
-		cmocka_unit_test(a_path_may_be_too_long),
-		cmocka_unit_test(systemd_must_have_passed_a_socket),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

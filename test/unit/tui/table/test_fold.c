@@ -130,11 +130,12 @@ static void assert_selected(int rank)
 
 /* --- Which rows fold ------------------------------------------------------- */
 
-static void rows_fold_only_if_they_do_not_fit(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(rows_fold_only_if_they_do_not_fit)
 {
 	size_t all = table.passed;
 
-	(void)state;
 	assert_true(all > RANKS);
 	assert_true(table.count < ROOM);
 	table.folds.room = all;
@@ -150,9 +151,8 @@ static void rows_fold_only_if_they_do_not_fit(void **state)
 	assert_int_equal(table.count, all);
 }
 
-static void few_rows_never_fold(void **state)
+TEST(few_rows_never_fold)
 {
-	(void)state;
 	query.filter = "node00";
 	table.folds.room = 5;
 	build();
@@ -162,21 +162,19 @@ static void few_rows_never_fold(void **state)
 	assert_int_equal(table.count, 8);
 }
 
-static void every_rank_is_in_one_row(void **state)
+TEST(every_rank_is_in_one_row)
 {
 	size_t sum = 0;
 
-	(void)state;
 	for (size_t i = 0; i < table.count; i++)
 		sum += table.rows[i].of ? table.rows[i].of->count : 1;
 	assert_int_equal(sum, table.passed);
 }
 
-static void ranks_that_need_attention_stay_above(void **state)
+TEST(ranks_that_need_attention_stay_above)
 {
 	size_t own = 0, hidden = 0, waiting = 0;
 
-	(void)state;
 	/* Its channel has hung for some seconds. */
 	look(11 * SECOND);
 	look(12 * SECOND);
@@ -201,11 +199,10 @@ static void ranks_that_need_attention_stay_above(void **state)
 }
 
 /* Its kernels have not begun, as its GPU computes. */
-static void rank_that_is_level_folds_however_long_it_waits(void **state)
+TEST(rank_that_is_level_folds_however_long_it_waits)
 {
 	struct ncs_rank *rank = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < model.rank_count && !rank; i++)
 		if (model.ranks[i]->now.identity.rank == 50 &&
 		    model.ranks[i]->now.identity.nranks == RANKS)
@@ -224,9 +221,8 @@ static void rank_that_is_level_folds_however_long_it_waits(void **state)
 	assert_true(is_shown(50));
 }
 
-static void many_nodes_are_one_row(void **state)
+TEST(many_nodes_are_one_row)
 {
-	(void)state;
 	table.folds.room = LITTLE_ROOM;
 	build();
 	assert_true(table.count < 10);
@@ -245,11 +241,10 @@ static void many_nodes_are_one_row(void **state)
 
 /* --- Opening and closing ---------------------------------------------------- */
 
-static void group_opens_and_closes(void **state)
+TEST(group_opens_and_closes)
 {
 	size_t before = table.count;
 
-	(void)state;
 	select_node("node006");
 	assert_false(is_shown(49));
 	act(NCS_ACTION_UNFOLD);
@@ -270,12 +265,11 @@ static void group_opens_and_closes(void **state)
 	assert_false(is_shown(49));
 }
 
-static void click_on_the_sign_opens_and_closes(void **state)
+TEST(click_on_the_sign_opens_and_closes)
 {
 	char notice[128];
 	int y;
 
-	(void)state;
 	table.header_y = 0;
 	table.rows_y = 1;
 	table.page = (int)table.count;
@@ -297,9 +291,8 @@ static void click_on_the_sign_opens_and_closes(void **state)
 
 /* --- The selection ---------------------------------------------------------- */
 
-static void hidden_rank_can_be_selected(void **state)
+TEST(hidden_rank_can_be_selected)
 {
-	(void)state;
 	for (size_t i = 0; i < model.rank_count; i++) {
 		assert_true(ncs_grid_select_rank(&table, model.ranks[i]));
 		assert_ptr_equal(selected()->row.rank, model.ranks[i]);
@@ -316,9 +309,8 @@ static void hidden_rank_can_be_selected(void **state)
 			    table.rows[i].row.rank != model.ranks[17]);
 }
 
-static void search_finds_hidden_ranks_one_after_the_other(void **state)
+TEST(search_finds_hidden_ranks_one_after_the_other)
 {
-	(void)state;
 	/* The process numbers of ranks 50 to 59. */
 	assert_true(ncs_grid_search(&table, "105", NCS_HERE));
 	assert_selected(50);
@@ -335,9 +327,8 @@ static void search_finds_hidden_ranks_one_after_the_other(void **state)
 	assert_selected(59);
 }
 
-static void search_for_a_node_selects_its_row(void **state)
+TEST(search_for_a_node_selects_its_row)
 {
-	(void)state;
 	assert_true(ncs_grid_search(&table, "node005", NCS_HERE));
 	assert_string_equal(selected()->of->place, "node005");
 	assert_true(ncs_grid_search(&table, "node00", NCS_FORWARD));
@@ -346,11 +337,10 @@ static void search_for_a_node_selects_its_row(void **state)
 	assert_string_equal(selected()->of->place, "node005");
 }
 
-static void row_is_selected_again_by_its_name(void **state)
+TEST(row_is_selected_again_by_its_name)
 {
 	struct ncs_grid_key key;
 
-	(void)state;
 	select_node("node002");
 	ncs_grid_row_key(selected(), &key);
 	assert_true(ncs_grid_search(&table, "105", NCS_HERE));
@@ -361,11 +351,10 @@ static void row_is_selected_again_by_its_name(void **state)
 
 /* --- Orders, filters, tags --------------------------------------------------- */
 
-static void order_by_a_column_is_of_single_ranks(void **state)
+TEST(order_by_a_column_is_of_single_ranks)
 {
 	size_t folded = table.count;
 
-	(void)state;
 	ncs_grid_set_sort(&table, ncs_grid_column("RANK_PID"), true);
 	build();
 	assert_int_equal(table.count, table.passed);
@@ -379,9 +368,8 @@ static void order_by_a_column_is_of_single_ranks(void **state)
 	assert_true(place_of(RANKS - 1) == table.count - 1);
 }
 
-static void filter_leaves_groups_of_what_passes(void **state)
+TEST(filter_leaves_groups_of_what_passes)
 {
-	(void)state;
 	query.filter = "node00";
 	table.folds.room = ROOM;
 	build();
@@ -394,14 +382,13 @@ static void filter_leaves_groups_of_what_passes(void **state)
 					       "node00"));
 }
 
-static void tag_of_a_hidden_rank_is_seen(void **state)
+TEST(tag_of_a_hidden_rank_is_seen)
 {
 	const struct ncs_row row = { .view = NCS_VIEW_RANK,
 				     .rank = model.ranks[17] };
 	struct ncs_grid_key key;
 	size_t tagged = 0;
 
-	(void)state;
 	ncs_grid_key_of(&row, &key);
 	assert_true(ncs_marks_add(&tags, &key, false));
 	build();
@@ -412,28 +399,4 @@ static void tag_of_a_hidden_rank_is_seen(void **state)
 	build();
 	assert_int_equal(table.count, 1);
 	assert_ptr_equal(table.rows[0].row.rank, model.ranks[17]);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(rows_fold_only_if_they_do_not_fit),
-		TEST(few_rows_never_fold),
-		TEST(every_rank_is_in_one_row),
-		TEST(ranks_that_need_attention_stay_above),
-		TEST(rank_that_is_level_folds_however_long_it_waits),
-		TEST(many_nodes_are_one_row),
-		TEST(group_opens_and_closes),
-		TEST(click_on_the_sign_opens_and_closes),
-		TEST(hidden_rank_can_be_selected),
-		TEST(search_finds_hidden_ranks_one_after_the_other),
-		TEST(search_for_a_node_selects_its_row),
-		TEST(row_is_selected_again_by_its_name),
-		TEST(order_by_a_column_is_of_single_ranks),
-		TEST(filter_leaves_groups_of_what_passes),
-		TEST(tag_of_a_hidden_rank_is_seen),
-	};
-
-	return cmocka_run_group_tests_name("fold", tests, NULL, NULL);
 }

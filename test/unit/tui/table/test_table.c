@@ -67,7 +67,9 @@ static struct scripted_rank *add_waiting(struct scripted *scripted, int rank,
 
 /* --- Rows ----------------------------------------------------------------- */
 
-static void rows_match_the_model(void **state)
+UNIT_FIXTURE(scripted_setup, scripted_teardown)
+
+TEST(rows_match_the_model)
 {
 	struct scripted *scripted = *state;
 	struct ncs_grid table;
@@ -83,7 +85,7 @@ static void rows_match_the_model(void **state)
 	ncs_grid_release(&table);
 }
 
-static void empty_table_survives_every_action(void **state)
+TEST(empty_table_survives_every_action)
 {
 	struct scripted *scripted = *state;
 	struct ncs_grid table;
@@ -104,7 +106,7 @@ static void empty_table_survives_every_action(void **state)
 	}
 }
 
-static void unreadable_segment_is_a_row(void **state)
+TEST(unreadable_segment_is_a_row)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *other;
@@ -133,7 +135,7 @@ static void unreadable_segment_is_a_row(void **state)
 	ncs_grid_release(&table);
 }
 
-static void filter_matches_either_text(void **state)
+TEST(filter_matches_either_text)
 {
 	struct scripted *scripted = *state;
 	static const char *const names[] = { "alpha", "beta", "gamma" };
@@ -159,7 +161,7 @@ static void filter_matches_either_text(void **state)
 	ncs_grid_release(&table);
 }
 
-static void filter_compares_columns_with_values(void **state)
+TEST(filter_compares_columns_with_values)
 {
 	static const struct {
 		const char *filter;
@@ -212,7 +214,7 @@ static void filter_compares_columns_with_values(void **state)
 	ncs_grid_release(&table);
 }
 
-static void idle_rows_can_be_hidden(void **state)
+TEST(idle_rows_can_be_hidden)
 {
 	struct scripted *scripted = *state;
 	struct ncs_grid table;
@@ -232,7 +234,7 @@ static void idle_rows_can_be_hidden(void **state)
 	ncs_grid_release(&table);
 }
 
-static void focus_limits_rows_to_one_rank(void **state)
+TEST(focus_limits_rows_to_one_rank)
 {
 	struct scripted *scripted = *state;
 	struct ncs_grid_query query = { .model = &scripted->model,
@@ -253,7 +255,7 @@ static void focus_limits_rows_to_one_rank(void **state)
 
 /* --- Order ---------------------------------------------------------------- */
 
-static void sorting_by_time_puts_the_longest_wait_first(void **state)
+TEST(sorting_by_time_puts_the_longest_wait_first)
 {
 	struct scripted *scripted = *state;
 	struct ncs_grid table;
@@ -278,7 +280,7 @@ static void sorting_by_time_puts_the_longest_wait_first(void **state)
 	ncs_grid_release(&table);
 }
 
-static void stepping_through_sort_columns_wraps_around(void **state)
+TEST(stepping_through_sort_columns_wraps_around)
 {
 	struct scripted *scripted = *state;
 	struct ncs_grid table;
@@ -299,9 +301,8 @@ static void stepping_through_sort_columns_wraps_around(void **state)
 	}
 }
 
-static void every_view_has_columns_for_P_M_T(void **state)
+TEST(every_view_has_columns_for_P_M_T)
 {
-	(void)state;
 	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
 		const struct ncs_grid_rules *rules =
 			&ncs_screen_view_of((enum ncs_view)view)->rules;
@@ -314,7 +315,7 @@ static void every_view_has_columns_for_P_M_T(void **state)
 
 /* --- Selection ------------------------------------------------------------ */
 
-static void selection_stays_with_its_rank(void **state)
+TEST(selection_stays_with_its_rank)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *ranks[4];
@@ -344,7 +345,7 @@ static void selection_stays_with_its_rank(void **state)
 	ncs_grid_release(&table);
 }
 
-static void untouched_selection_stays_on_the_first_row(void **state)
+TEST(untouched_selection_stays_on_the_first_row)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *ranks[2];
@@ -369,7 +370,7 @@ static void untouched_selection_stays_on_the_first_row(void **state)
 	ncs_grid_release(&table);
 }
 
-static void channels_are_distinguished_by_direction_and_peer(void **state)
+TEST(channels_are_distinguished_by_direction_and_peer)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -389,7 +390,7 @@ static void channels_are_distinguished_by_direction_and_peer(void **state)
 	ncs_grid_release(&table);
 }
 
-static void search_wraps_around(void **state)
+TEST(search_wraps_around)
 {
 	struct scripted *scripted = *state;
 	struct ncs_grid table;
@@ -413,7 +414,7 @@ static void search_wraps_around(void **state)
 	ncs_grid_release(&table);
 }
 
-static void next_abnormal_row_is_found(void **state)
+TEST(next_abnormal_row_is_found)
 {
 	struct scripted *scripted = *state;
 	struct ncs_grid table;
@@ -440,7 +441,7 @@ static void next_abnormal_row_is_found(void **state)
 
 /* Dead ranks come first, then silent ones, then the others by rank; those that
  * have finished come last. A sort column has its own order. */
-static void rows_that_need_somebody_come_first(void **state)
+TEST(rows_that_need_somebody_come_first)
 {
 	static const int usual[] = { 3, 2, 1, 4, 0 };
 	static const int by_rank[] = { 0, 1, 2, 3, 4 };
@@ -466,7 +467,7 @@ static void rows_that_need_somebody_come_first(void **state)
 	ncs_grid_release(&table);
 }
 
-static void loss_marks_a_row_while_it_is_in_the_window(void **state)
+TEST(loss_marks_a_row_while_it_is_in_the_window)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank;
@@ -509,11 +510,10 @@ static void check_places(const struct ncs_grid *table, int width)
 	assert_true(count > 0);
 }
 
-static void columns_fit_every_width(void **state)
+TEST(columns_fit_every_width)
 {
 	struct ncs_grid table;
 
-	(void)state;
 	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
 		init(&table, (enum ncs_view)view);
 		for (int width = NCS_LAYOUT_MIN_WIDTH; width <= 300; width++) {
@@ -537,7 +537,7 @@ static bool is_shown(const struct ncs_grid *table, int width, const char *id)
 }
 
 /* The smallest usual terminal shows the columns that explain a stuck job. */
-static void eighty_columns_show_the_important_columns(void **state)
+TEST(eighty_columns_show_the_important_columns)
 {
 	static const char *const ids[] = {
 		"RANK_RANK",           "RANK_STATE",
@@ -557,7 +557,6 @@ static void eighty_columns_show_the_important_columns(void **state)
 	};
 	struct ncs_grid table;
 
-	(void)state;
 	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
 		init(&table, (enum ncs_view)view);
 		for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
@@ -573,13 +572,12 @@ static void eighty_columns_show_the_important_columns(void **state)
 }
 
 /* Several communicators need their names; one makes room for more figures. */
-static void one_communicator_needs_no_name_at_eighty_columns(void **state)
+TEST(one_communicator_needs_no_name_at_eighty_columns)
 {
 	static const char *const instead[] = { "RANK_GPU", "RANK_PID",
 					       "RANK_TRACE" };
 	struct ncs_grid table;
 
-	(void)state;
 	init(&table, NCS_VIEW_RANK);
 	assert_true(is_shown(&table, 80, "RANK_COMM"));
 	table.one_communicator = true;
@@ -596,12 +594,11 @@ static void one_communicator_needs_no_name_at_eighty_columns(void **state)
 }
 
 /* Ranks of several communicators have the same numbers. */
-static void a_rank_has_its_communicator_beside_it_at_eighty_columns(void **state)
+TEST(a_rank_has_its_communicator_beside_it_at_eighty_columns)
 {
 	struct ncs_grid table;
 	char rank[64], comm[64];
 
-	(void)state;
 	for (size_t i = 0; i < ncs_column_count; i++) {
 		const struct ncs_column *column = &ncs_columns[i];
 
@@ -618,11 +615,10 @@ static void a_rank_has_its_communicator_beside_it_at_eighty_columns(void **state
 	}
 }
 
-static void every_column_can_be_scrolled_to(void **state)
+TEST(every_column_can_be_scrolled_to)
 {
 	struct ncs_grid table;
 
-	(void)state;
 	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
 		bool seen[NCS_GRID_COLUMNS_MAX] = { false };
 
@@ -645,11 +641,10 @@ static void every_column_can_be_scrolled_to(void **state)
 	}
 }
 
-static void sort_column_is_always_shown(void **state)
+TEST(sort_column_is_always_shown)
 {
 	struct ncs_grid table;
 
-	(void)state;
 	for (unsigned view = 0; view < NCS_VIEW_COUNT; view++) {
 		init(&table, (enum ncs_view)view);
 		for (size_t i = 0; i < table.column_count; i++) {
@@ -660,12 +655,11 @@ static void sort_column_is_always_shown(void **state)
 	}
 }
 
-static void levels_add_columns(void **state)
+TEST(levels_add_columns)
 {
 	struct ncs_grid table;
 	size_t info;
 
-	(void)state;
 	init(&table, NCS_VIEW_RANK);
 	info = table.column_count;
 	act(&table, NCS_ACTION_LEVEL_MORE);
@@ -706,13 +700,12 @@ static void check_scrolling(struct ncs_grid *table, int page, uint32_t seed)
 	}
 }
 
-static void hidden_column_is_no_longer_the_sort_column(void **state)
+TEST(hidden_column_is_no_longer_the_sort_column)
 {
 	enum ncs_column_choice choices[NCS_COLUMN_COUNT] = { 0 };
 	struct ncs_grid table;
 	size_t count;
 
-	(void)state;
 	init(&table, NCS_VIEW_CHANNEL);
 	count = table.column_count;
 	ncs_grid_set_sort(&table, &ncs_columns[NCS_COLUMN_CHANNEL_SINCE], true);
@@ -728,7 +721,7 @@ static void hidden_column_is_no_longer_the_sort_column(void **state)
 }
 
 /* A table without columns survives every action. */
-static void all_columns_can_be_hidden(void **state)
+TEST(all_columns_can_be_hidden)
 {
 	enum ncs_column_choice choices[NCS_COLUMN_COUNT];
 	struct scripted *scripted = *state;
@@ -753,14 +746,13 @@ static void all_columns_can_be_hidden(void **state)
 }
 
 /* Tries 0 to 4096 rows, on pages of any size, without a terminal. */
-static void selected_row_is_always_on_the_page(void **state)
+TEST(selected_row_is_always_on_the_page)
 {
 	struct ncs_source *source = ncs_source_open_synthetic(1, 4092, 1);
 	struct ncs_grid_query query;
 	struct ncs_model model;
 	struct ncs_grid table;
 
-	(void)state;
 	assert_non_null(source);
 	ncs_model_init(&model);
 	assert_int_equal(ncs_model_update(&model, source, SECOND * 1000), 0);
@@ -779,41 +771,4 @@ static void selected_row_is_always_on_the_page(void **state)
 	ncs_grid_release(&table);
 	ncs_model_release(&model);
 	source->close(source);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
-		TEST(rows_match_the_model),
-		TEST(empty_table_survives_every_action),
-		TEST(unreadable_segment_is_a_row),
-		TEST(filter_matches_either_text),
-		TEST(filter_compares_columns_with_values),
-		TEST(idle_rows_can_be_hidden),
-		TEST(focus_limits_rows_to_one_rank),
-		TEST(sorting_by_time_puts_the_longest_wait_first),
-		TEST(stepping_through_sort_columns_wraps_around),
-		TEST(every_view_has_columns_for_P_M_T),
-		TEST(selection_stays_with_its_rank),
-		TEST(untouched_selection_stays_on_the_first_row),
-		TEST(channels_are_distinguished_by_direction_and_peer),
-		TEST(search_wraps_around),
-		TEST(next_abnormal_row_is_found),
-		TEST(rows_that_need_somebody_come_first),
-		TEST(loss_marks_a_row_while_it_is_in_the_window),
-		TEST(columns_fit_every_width),
-		TEST(eighty_columns_show_the_important_columns),
-		TEST(one_communicator_needs_no_name_at_eighty_columns),
-		TEST(a_rank_has_its_communicator_beside_it_at_eighty_columns),
-		TEST(every_column_can_be_scrolled_to),
-		TEST(sort_column_is_always_shown),
-		TEST(levels_add_columns),
-		TEST(hidden_column_is_no_longer_the_sort_column),
-		TEST(all_columns_can_be_hidden),
-		TEST(selected_row_is_always_on_the_page),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

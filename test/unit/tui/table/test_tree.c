@@ -105,9 +105,10 @@ static char selected(void)
 
 /* --- The tree ------------------------------------------------------------- */
 
-static void ranks_are_below_their_communicator(void **state)
+UNIT_FIXTURE(setup, teardown)
+
+TEST(ranks_are_below_their_communicator)
 {
-	(void)state;
 	assert_rows("0213");
 	act(NCS_ACTION_TREE);
 	assert_rows("C02C13");
@@ -119,9 +120,8 @@ static void ranks_are_below_their_communicator(void **state)
 	assert_rows("0213");
 }
 
-static void rank_unfolds_into_its_channels(void **state)
+TEST(rank_unfolds_into_its_channels)
 {
-	(void)state;
 	act(NCS_ACTION_TREE);
 	select_rank(1);
 	act(NCS_ACTION_UNFOLD);
@@ -134,9 +134,8 @@ static void rank_unfolds_into_its_channels(void **state)
 	assert_rows("C02C13");
 }
 
-static void folding_a_leaf_folds_its_parent(void **state)
+TEST(folding_a_leaf_folds_its_parent)
 {
-	(void)state;
 	act(NCS_ACTION_TREE);
 	select_rank(2);
 	act(NCS_ACTION_FOLD);
@@ -147,9 +146,8 @@ static void folding_a_leaf_folds_its_parent(void **state)
 	assert_rows("CC13");
 }
 
-static void all_rows_unfold_and_fold_at_once(void **state)
+TEST(all_rows_unfold_and_fold_at_once)
 {
-	(void)state;
 	act(NCS_ACTION_TREE);
 	act(NCS_ACTION_FOLD_ALL);
 	assert_rows("C02C1cc3cc");
@@ -161,18 +159,16 @@ static void all_rows_unfold_and_fold_at_once(void **state)
 	assert_rows("C02C1cc3cc");
 }
 
-static void fold_keys_need_a_tree(void **state)
+TEST(fold_keys_need_a_tree)
 {
-	(void)state;
 	act(NCS_ACTION_FOLD);
 	act(NCS_ACTION_UNFOLD);
 	act(NCS_ACTION_FOLD_ALL);
 	assert_rows("0213");
 }
 
-static void tree_keeps_the_order_within_and_among_communicators(void **state)
+TEST(tree_keeps_the_order_within_and_among_communicators)
 {
-	(void)state;
 	act(NCS_ACTION_TREE);
 	table.sort = ncs_grid_column("RANK_PID");
 	table.inverted = true;
@@ -180,9 +176,8 @@ static void tree_keeps_the_order_within_and_among_communicators(void **state)
 	assert_rows("C31C20");
 }
 
-static void filter_leaves_no_communicator_without_rows(void **state)
+TEST(filter_leaves_no_communicator_without_rows)
 {
-	(void)state;
 	act(NCS_ACTION_TREE);
 	query.filter = "103";
 	ncs_grid_build(&table, &query);
@@ -192,9 +187,8 @@ static void filter_leaves_no_communicator_without_rows(void **state)
 	assert_rows("");
 }
 
-static void idle_channels_can_be_hidden(void **state)
+TEST(idle_channels_can_be_hidden)
 {
-	(void)state;
 	scripted.ranks[1].channels[1].state = NCS_CHANNEL_SEND_WAIT;
 	scripted.ranks[1].channels[1].since_ns = now;
 	act(NCS_ACTION_TREE);
@@ -204,9 +198,8 @@ static void idle_channels_can_be_hidden(void **state)
 	assert_rows("C1c");
 }
 
-static void communicators_view_has_no_tree(void **state)
+TEST(communicators_view_has_no_tree)
 {
-	(void)state;
 	ncs_grid_release(&table);
 	ncs_grid_init(&table, NCS_VIEW_COMMUNICATOR,
 		      &ncs_screen_view_of(NCS_VIEW_COMMUNICATOR)->rules);
@@ -237,12 +230,11 @@ static void assert_tagged(struct ncs_row row, bool wanted)
 	assert_int_equal(ncs_marks_cover(&tags, &row), wanted);
 }
 
-static void tag_marks_one_row(void **state)
+TEST(tag_marks_one_row)
 {
 	struct ncs_row row;
 	struct ncs_grid_key key;
 
-	(void)state;
 	tag(row_of(NCS_VIEW_CHANNEL, 1, 0), false);
 	tag(row_of(NCS_VIEW_RANK, 3, 0), false);
 	assert_tagged(row_of(NCS_VIEW_CHANNEL, 1, 0), true);
@@ -261,16 +253,15 @@ static void tag_marks_one_row(void **state)
 	assert_tagged(row_of(NCS_VIEW_CHANNEL, 1, 0), true);
 }
 
-static void whole_rank_is_tagged_in_every_view(void **state)
+TEST(whole_rank_is_tagged_in_every_view)
 {
-	(void)state;
 	tag(row_of(NCS_VIEW_RANK, 1, 0), true);
 	assert_tagged(row_of(NCS_VIEW_CHANNEL, 1, 1), true);
 	assert_tagged(row_of(NCS_VIEW_FUNCTION, 1, 2), true);
 	assert_tagged(row_of(NCS_VIEW_CHANNEL, 3, 1), false);
 }
 
-static void whole_communicator_is_tagged_with_its_ranks(void **state)
+TEST(whole_communicator_is_tagged_with_its_ranks)
 {
 	const struct ncs_row row = {
 		.view = NCS_VIEW_COMMUNICATOR,
@@ -278,7 +269,6 @@ static void whole_communicator_is_tagged_with_its_ranks(void **state)
 	};
 	struct ncs_row collective = row;
 
-	(void)state;
 	collective.view = NCS_VIEW_COLLECTIVE;
 	collective.index = NCS_FUNCTION_REDUCE;
 	tag(row, false);
@@ -292,9 +282,8 @@ static void whole_communicator_is_tagged_with_its_ranks(void **state)
 	assert_tagged(row_of(NCS_VIEW_RANK, 2, 0), false);
 }
 
-static void only_tagged_rows_are_shown(void **state)
+TEST(only_tagged_rows_are_shown)
 {
-	(void)state;
 	tag(row_of(NCS_VIEW_RANK, 3, 0), false);
 	query.only_tagged = true;
 	ncs_grid_build(&table, &query);
@@ -308,9 +297,8 @@ static void only_tagged_rows_are_shown(void **state)
 	assert_rows("3");
 }
 
-static void tree_keeps_ranks_of_tagged_channels(void **state)
+TEST(tree_keeps_ranks_of_tagged_channels)
 {
-	(void)state;
 	tag(row_of(NCS_VIEW_CHANNEL, 1, 1), false);
 	query.only_tagged = true;
 	ncs_grid_build(&table, &query);
@@ -323,9 +311,8 @@ static void tree_keeps_ranks_of_tagged_channels(void **state)
 
 /* --- Following ------------------------------------------------------------ */
 
-static void followed_row_stays_selected_when_sorted(void **state)
+TEST(followed_row_stays_selected_when_sorted)
 {
-	(void)state;
 	select_rank(2);
 	act(NCS_ACTION_SORT_NEXT);
 	assert_int_equal(table.selected, 0);
@@ -337,9 +324,8 @@ static void followed_row_stays_selected_when_sorted(void **state)
 	assert_int_equal(selected(), '2');
 }
 
-static void followed_row_is_selected_when_it_returns(void **state)
+TEST(followed_row_is_selected_when_it_returns)
 {
-	(void)state;
 	select_rank(3);
 	act(NCS_ACTION_FOLLOW);
 	scripted.ranks[3].is_there = false;
@@ -350,9 +336,8 @@ static void followed_row_is_selected_when_it_returns(void **state)
 	assert_int_equal(selected(), '3');
 }
 
-static void moving_the_selection_ends_following(void **state)
+TEST(moving_the_selection_ends_following)
 {
-	(void)state;
 	select_rank(2);
 	act(NCS_ACTION_FOLLOW);
 	act(NCS_ACTION_DOWN);
@@ -361,30 +346,4 @@ static void moving_the_selection_ends_following(void **state)
 	act(NCS_ACTION_FOLLOW);
 	act(NCS_ACTION_FOLLOW);
 	assert_false(table.following);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(ranks_are_below_their_communicator),
-		TEST(rank_unfolds_into_its_channels),
-		TEST(folding_a_leaf_folds_its_parent),
-		TEST(all_rows_unfold_and_fold_at_once),
-		TEST(fold_keys_need_a_tree),
-		TEST(tree_keeps_the_order_within_and_among_communicators),
-		TEST(filter_leaves_no_communicator_without_rows),
-		TEST(idle_channels_can_be_hidden),
-		TEST(communicators_view_has_no_tree),
-		TEST(tag_marks_one_row),
-		TEST(whole_rank_is_tagged_in_every_view),
-		TEST(whole_communicator_is_tagged_with_its_ranks),
-		TEST(only_tagged_rows_are_shown),
-		TEST(tree_keeps_ranks_of_tagged_channels),
-		TEST(followed_row_stays_selected_when_sorted),
-		TEST(followed_row_is_selected_when_it_returns),
-		TEST(moving_the_selection_ends_following),
-	};
-
-	return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
 }

@@ -14,9 +14,8 @@ static enum ncs_action action_of(const char *name)
 	return ncs_key_action(ncs_key_code(name, strlen(name)));
 }
 
-static void every_key_name_decodes_to_its_action(void **state)
+TEST(every_key_name_decodes_to_its_action)
 {
-	(void)state;
 	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
 		const char *names = ncs_keys[i].keys;
 		size_t length, count = 0;
@@ -35,9 +34,8 @@ static void every_key_name_decodes_to_its_action(void **state)
 	}
 }
 
-static void key_table_is_complete(void **state)
+TEST(key_table_is_complete)
 {
-	(void)state;
 	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
 		assert_int_equal(ncs_keys[i].action, i + 1);
 		assert_true(ncs_keys[i].group < NCS_KEY_GROUP_COUNT);
@@ -52,9 +50,8 @@ static bool is_function_key(const char *name, size_t length)
 	return code >= KEY_F(1) && code <= KEY_F(24);
 }
 
-static void function_keys_have_letter_equivalents(void **state)
+TEST(function_keys_have_letter_equivalents)
 {
-	(void)state;
 	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
 		const char *names = ncs_keys[i].keys;
 		size_t length, function_keys = 0, others = 0;
@@ -73,11 +70,10 @@ static void function_keys_have_letter_equivalents(void **state)
 	}
 }
 
-static void function_bar_has_unique_numbers(void **state)
+TEST(function_bar_has_unique_numbers)
 {
 	unsigned seen = 0;
 
-	(void)state;
 	for (size_t i = 0; i < NCS_ACTION_COUNT - 1; i++) {
 		unsigned number = ncs_key_bar_number(&ncs_keys[i]);
 
@@ -89,9 +85,8 @@ static void function_bar_has_unique_numbers(void **state)
 	assert_true(seen & 1u << 10);
 }
 
-static void codes_of_different_terminals_are_normalized(void **state)
+TEST(codes_of_different_terminals_are_normalized)
 {
-	(void)state;
 	assert_int_equal(ncs_key_action('\r'), NCS_ACTION_ENTER);
 	assert_int_equal(ncs_key_action('\n'), NCS_ACTION_ENTER);
 	assert_int_equal(ncs_key_action(KEY_ENTER), NCS_ACTION_ENTER);
@@ -107,9 +102,8 @@ static void codes_of_different_terminals_are_normalized(void **state)
 	assert_int_equal(ncs_key_action(KEY_RESIZE), NCS_ACTION_NONE);
 }
 
-static void tmux_key_names_are_understood(void **state)
+TEST(tmux_key_names_are_understood)
 {
-	(void)state;
 	assert_int_equal(action_of("NPage"), NCS_ACTION_PAGE_DOWN);
 	assert_int_equal(action_of("PageUp"), NCS_ACTION_PAGE_UP);
 	assert_int_equal(action_of("Escape"), NCS_ACTION_BACK);
@@ -121,18 +115,4 @@ static void tmux_key_names_are_understood(void **state)
 	assert_int_equal(ncs_key_code("F13", 3), -1);
 	assert_int_equal(ncs_key_code("F0", 2), -1);
 	assert_int_equal(ncs_key_code("Ctrl-1", 6), -1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_key_name_decodes_to_its_action),
-		cmocka_unit_test(key_table_is_complete),
-		cmocka_unit_test(function_keys_have_letter_equivalents),
-		cmocka_unit_test(function_bar_has_unique_numbers),
-		cmocka_unit_test(codes_of_different_terminals_are_normalized),
-		cmocka_unit_test(tmux_key_names_are_understood),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

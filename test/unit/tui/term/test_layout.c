@@ -63,11 +63,10 @@ static void check_parts(const struct ncs_layout *layout, int height, int width)
 	assert_int_equal(y, height);
 }
 
-static void parts_fill_every_screen(void **state)
+TEST(parts_fill_every_screen)
 {
 	struct ncs_layout layout;
 
-	(void)state;
 	for (size_t r = 0; r < REQUESTS; r++) {
 		for (int height = NCS_LAYOUT_MIN_HEIGHT; height <= HEIGHTS;
 		     height++) {
@@ -81,11 +80,10 @@ static void parts_fill_every_screen(void **state)
 	}
 }
 
-static void table_is_always_shown(void **state)
+TEST(table_is_always_shown)
 {
 	struct ncs_layout layout;
 
-	(void)state;
 	for (size_t r = 0; r < REQUESTS; r++) {
 		for (int height = NCS_LAYOUT_MIN_HEIGHT; height <= HEIGHTS;
 		     height++) {
@@ -99,12 +97,11 @@ static void table_is_always_shown(void **state)
 }
 
 /* A graph gets the lines that the rows do not need, and none of theirs. */
-static void graph_gets_what_rows_leave_free(void **state)
+TEST(graph_gets_what_rows_leave_free)
 {
 	struct ncs_layout_request request = { .height = 30, .width = 80 };
 	struct ncs_layout layout;
 
-	(void)state;
 	ncs_layout_compute(&layout, &request);
 	assert_int_equal(layout.part[NCS_PART_GRAPH].height, 0);
 	for (request.rows = 1; request.rows < 40; request.rows++) {
@@ -124,11 +121,10 @@ static void graph_gets_what_rows_leave_free(void **state)
 	}
 }
 
-static void too_small_screen_has_no_parts(void **state)
+TEST(too_small_screen_has_no_parts)
 {
 	struct ncs_layout layout;
 
-	(void)state;
 	for (int height = 1; height <= HEIGHTS; height++) {
 		for (int width = 1; width <= WIDTHS; width++) {
 			compute(&layout, 0, height, width);
@@ -143,11 +139,10 @@ static void too_small_screen_has_no_parts(void **state)
 }
 
 /* The larger of two screens must not show less of any part. */
-static void larger_screen_never_shows_less(void **state)
+TEST(larger_screen_never_shows_less)
 {
 	struct ncs_layout layout, larger;
 
-	(void)state;
 	for (size_t r = 0; r < REQUESTS; r++) {
 		for (int height = NCS_LAYOUT_MIN_HEIGHT; height < HEIGHTS;
 		     height++) {
@@ -174,24 +169,22 @@ static int gone_at(size_t request, enum ncs_screen_part part)
 	return 0;
 }
 
-static void parts_are_dropped_in_order(void **state)
+TEST(parts_are_dropped_in_order)
 {
 	static const enum ncs_screen_part order[] = {
 		NCS_PART_INFO, NCS_PART_SUMMARY, NCS_PART_TABS,
 		NCS_PART_BAR,  NCS_PART_DETAIL,  NCS_PART_TITLE,
 	};
 
-	(void)state;
 	for (size_t i = 1; i < sizeof(order) / sizeof(*order); i++)
 		assert_true(gone_at(1, order[i - 1]) > gone_at(1, order[i]));
 }
 
-static void detail_shrinks_before_it_is_dropped(void **state)
+TEST(detail_shrinks_before_it_is_dropped)
 {
 	struct ncs_layout layout;
 	int previous = 6;
 
-	(void)state;
 	for (int height = 30; height >= NCS_LAYOUT_MIN_HEIGHT; height--) {
 		int now;
 
@@ -233,12 +226,11 @@ static int width_of(const struct ncs_item *items, size_t count, int gap)
 	return width > 0 ? width : 0;
 }
 
-static void kept_items_fit_the_width(void **state)
+TEST(kept_items_fit_the_width)
 {
 	struct ncs_item items[ITEMS];
 	uint32_t seed = 1;
 
-	(void)state;
 	for (int round = 0; round < 20000; round++) {
 		size_t count = random_number(&seed) % (ITEMS + 1);
 		int width = (int)(random_number(&seed) % 200) - 10;
@@ -251,31 +243,29 @@ static void kept_items_fit_the_width(void **state)
 	}
 }
 
-static void all_items_are_kept_if_there_is_room(void **state)
+TEST(all_items_are_kept_if_there_is_room)
 {
 	struct ncs_item items[ITEMS];
 	uint32_t seed = 2;
 
-	(void)state;
 	random_items(items, ITEMS, &seed);
 	assert_true(ncs_layout_fit(items, ITEMS, 1000, 1) < 1000);
 	for (size_t i = 0; i < ITEMS; i++)
 		assert_true(items[i].kept);
 }
 
-static void lowest_priority_is_dropped_first(void **state)
+TEST(lowest_priority_is_dropped_first)
 {
 	struct ncs_item items[] = { { 5, 9, false },
 				    { 5, 3, false },
 				    { 5, 7, false } };
 
-	(void)state;
 	ncs_layout_fit(items, 3, 11, 1);
 	assert_true(items[0].kept && !items[1].kept && items[2].kept);
 }
 
 /* One wide column is dropped rather than three narrow ones. */
-static void few_items_are_dropped(void **state)
+TEST(few_items_are_dropped)
 {
 	struct ncs_item items[] = { { 10, 9, false },
 				    { 13, 6, false },
@@ -283,42 +273,20 @@ static void few_items_are_dropped(void **state)
 				    { 4, 6, false },
 				    { 4, 6, false } };
 
-	(void)state;
 	ncs_layout_fit(items, 5, 30, 1);
 	assert_true(items[0].kept && !items[1].kept && items[2].kept &&
 		    items[3].kept && items[4].kept);
 }
 
-static void dropped_items_return_if_they_fit(void **state)
+TEST(dropped_items_return_if_they_fit)
 {
 	struct ncs_item items[] = { { 10, 9, false },
 				    { 3, 5, false },
 				    { 12, 6, false },
 				    { 3, 1, false } };
 
-	(void)state;
 	ncs_layout_fit(items, 4, 20, 1);
 	assert_true(items[0].kept && items[1].kept && !items[2].kept);
 	/* Items for wide screens do not return. */
 	assert_false(items[3].kept);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_fill_every_screen),
-		cmocka_unit_test(table_is_always_shown),
-		cmocka_unit_test(graph_gets_what_rows_leave_free),
-		cmocka_unit_test(too_small_screen_has_no_parts),
-		cmocka_unit_test(larger_screen_never_shows_less),
-		cmocka_unit_test(parts_are_dropped_in_order),
-		cmocka_unit_test(detail_shrinks_before_it_is_dropped),
-		cmocka_unit_test(kept_items_fit_the_width),
-		cmocka_unit_test(all_items_are_kept_if_there_is_room),
-		cmocka_unit_test(lowest_priority_is_dropped_first),
-		cmocka_unit_test(few_items_are_dropped),
-		cmocka_unit_test(dropped_items_return_if_they_fit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

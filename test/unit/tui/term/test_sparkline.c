@@ -41,9 +41,10 @@ static void assert_line(unsigned width, enum ncs_symbol_set symbols,
 
 /* --- Sparklines ----------------------------------------------------------- */
 
-static void the_newest_value_is_at_the_right(void **state)
+UNIT_FIXTURE(setup, NULL)
+
+TEST(the_newest_value_is_at_the_right)
 {
-	(void)state;
 	assert_line(4, NCS_SYMBOLS_ASCII, "");
 	add(8);
 	assert_line(4, NCS_SYMBOLS_ASCII, "   #");
@@ -56,9 +57,8 @@ static void the_newest_value_is_at_the_right(void **state)
 	assert_line(4, NCS_SYMBOLS_ASCII, "_+#.");
 }
 
-static void tallest_bar_is_the_largest_value_shown(void **state)
+TEST(tallest_bar_is_the_largest_value_shown)
 {
-	(void)state;
 	add(1000);
 	for (unsigned i = 0; i < 4; i++)
 		add(2);
@@ -67,9 +67,8 @@ static void tallest_bar_is_the_largest_value_shown(void **state)
 	assert_line(4, NCS_SYMBOLS_BLOCK, "███▅");
 }
 
-static void unknown_values_are_blank_and_zero_is_not(void **state)
+TEST(unknown_values_are_blank_and_zero_is_not)
 {
-	(void)state;
 	add(0);
 	add(-1);
 	add(0);
@@ -77,9 +76,8 @@ static void unknown_values_are_blank_and_zero_is_not(void **state)
 	assert_line(8, NCS_SYMBOLS_ASCII, "     _ _");
 }
 
-static void braille_shows_two_values_per_column(void **state)
+TEST(braille_shows_two_values_per_column)
 {
-	(void)state;
 	add(4);
 	assert_line(2, NCS_SYMBOLS_BRAILLE, " ⢸");
 	add(1);
@@ -89,11 +87,10 @@ static void braille_shows_two_values_per_column(void **state)
 	assert_line(2, NCS_SYMBOLS_BRAILLE, "⣧⢸");
 }
 
-static void sparkline_is_limited_to_the_values_kept(void **state)
+TEST(sparkline_is_limited_to_the_values_kept)
 {
 	char text[256];
 
-	(void)state;
 	for (unsigned i = 0; i < 100; i++)
 		add(i);
 	ncs_sparkline(text, sizeof(text), &trace, traces.count, 200,
@@ -124,13 +121,12 @@ static double latest(struct scripted *scripted, enum ncs_column_id id)
 	return value.real;
 }
 
-static void sample_adds_the_value_of_its_interval(void **state)
+TEST(sample_adds_the_value_of_its_interval)
 {
 	struct scripted scripted;
 	struct scripted_rank *rank;
 	struct ncs_channel_view *channel;
 
-	(void)state;
 	scripted_init(&scripted);
 	rank = scripted_add(&scripted, 0);
 	channel = scripted_channel(rank, 3, true, 1);
@@ -147,7 +143,7 @@ static void sample_adds_the_value_of_its_interval(void **state)
 	scripted_release(&scripted);
 }
 
-static void channels_keep_their_values_when_others_appear(void **state)
+TEST(channels_keep_their_values_when_others_appear)
 {
 	struct ncs_channel_view channels[2] = {
 		{ .channel = 4, .send = true, .peer = 1 },
@@ -156,7 +152,6 @@ static void channels_keep_their_values_when_others_appear(void **state)
 	struct ncs_snapshot snapshot = { .channels = &channels[1],
 					 .channel_count = 1 };
 
-	(void)state;
 	assert_int_equal(ncs_recent_values_begin(&traces, &snapshot), 0);
 	ncs_recent_set(&traces.channels[0].rate, traces.count, 7);
 	snapshot.channels = channels;
@@ -167,20 +162,4 @@ static void channels_keep_their_values_when_others_appear(void **state)
 	assert_true(traces.channels[1].rate.values[1] == -1);
 	assert_true(traces.channels[0].rate.values[0] == -1);
 	ncs_recent_values_release(&traces);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup(name, setup)
-	const struct CMUnitTest tests[] = {
-		TEST(the_newest_value_is_at_the_right),
-		TEST(tallest_bar_is_the_largest_value_shown),
-		TEST(unknown_values_are_blank_and_zero_is_not),
-		TEST(braille_shows_two_values_per_column),
-		TEST(sparkline_is_limited_to_the_values_kept),
-		TEST(sample_adds_the_value_of_its_interval),
-		TEST(channels_keep_their_values_when_others_appear),
-	};
-
-	return cmocka_run_group_tests_name("sparkline", tests, NULL, NULL);
 }

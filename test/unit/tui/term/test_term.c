@@ -67,9 +67,10 @@ static void expect_mouse(const char *bytes, enum ncs_mouse_kind kind, int y,
 	assert_int_equal(ncs_term_key(), -1);
 }
 
-static void mouse_reports_are_decoded(void **state)
+UNIT_FIXTURE(start, stop)
+
+TEST(mouse_reports_are_decoded)
 {
-	(void)state;
 	ncs_term_set_mouse(true);
 	assert_true(ncs_term_has_mouse());
 	expect_mouse("\033[<0;1;1M", NCS_MOUSE_CLICK, 0, 0);
@@ -88,14 +89,13 @@ static void mouse_reports_are_decoded(void **state)
 
 /* An unknown sequence must not be read as the keys that its characters stand
  * for. */
-static void unknown_sequence_is_one_unknown_key(void **state)
+TEST(unknown_sequence_is_one_unknown_key)
 {
 	static const char *const wrong[] = {
 		"\033[<0;5M", "\033[<M",       "\033[<0;5;6;7M",
 		"\033[<;x",   "\033[>0;95;0c", "\033[M",
 	};
 
-	(void)state;
 	ncs_term_set_mouse(true);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		send_bytes(wrong[i], strlen(wrong[i]));
@@ -104,20 +104,18 @@ static void unknown_sequence_is_one_unknown_key(void **state)
 	}
 }
 
-static void mouse_report_is_an_unknown_key_while_the_mouse_is_off(void **state)
+TEST(mouse_report_is_an_unknown_key_while_the_mouse_is_off)
 {
 	struct ncs_mouse mouse;
 
-	(void)state;
 	assert_false(ncs_term_has_mouse());
 	send_bytes("\033[<0;5;6M", 9);
 	assert_false(ncs_term_mouse(ncs_term_key(), &mouse));
 	assert_int_equal(ncs_term_key(), -1);
 }
 
-static void keys_are_not_taken_for_the_mouse(void **state)
+TEST(keys_are_not_taken_for_the_mouse)
 {
-	(void)state;
 	ncs_term_set_mouse(true);
 	send_bytes("M<\033OA", 5);
 	assert_int_equal(ncs_term_key(), 'M');
@@ -126,13 +124,12 @@ static void keys_are_not_taken_for_the_mouse(void **state)
 	assert_int_equal(ncs_term_key(), -1);
 }
 
-static void any_input_ends(void **state)
+TEST(any_input_ends)
 {
 	static const char pieces[] = "\033\033[[<<;;MMm0123456789O~ \377\001";
 	uint32_t seed = 11;
 	char bytes[64];
 
-	(void)state;
 	ncs_term_set_mouse(true);
 	for (int round = 0; round < 20; round++) {
 		for (size_t i = 0; i < sizeof(bytes); i++) {
@@ -143,18 +140,4 @@ static void any_input_ends(void **state)
 		for (size_t i = 0; ncs_term_key() >= 0; i++)
 			assert_true(i < sizeof(bytes));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
-		TEST(mouse_reports_are_decoded),
-		TEST(unknown_sequence_is_one_unknown_key),
-		TEST(mouse_report_is_an_unknown_key_while_the_mouse_is_off),
-		TEST(keys_are_not_taken_for_the_mouse),
-		TEST(any_input_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,9 @@ static const char *line_of(struct scripted *scripted)
 	return line;
 }
 
-static void job_without_findings_is_healthy(void **state)
+UNIT_FIXTURE(scripted_setup, scripted_teardown)
+
+TEST(job_without_findings_is_healthy)
 {
 	add(*state, 0);
 	add(*state, 1);
@@ -61,7 +63,7 @@ static void job_without_findings_is_healthy(void **state)
 }
 
 /* The operations are those of the rank that began most. */
-static void health_is_told_by_what_was_seen(void **state)
+TEST(health_is_told_by_what_was_seen)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *ranks[] = { add(scripted, 0), add(scripted, 1) };
@@ -95,7 +97,7 @@ static void health_is_told_by_what_was_seen(void **state)
 }
 
 /* All hosts may be busy, or stuck together: nothing is wrong with NCCL. */
-static void that_nothing_moves_is_told(void **state)
+TEST(that_nothing_moves_is_told)
 {
 	struct scripted *scripted = *state;
 	struct ncs_diagnosis diagnosis;
@@ -128,7 +130,7 @@ static void that_nothing_moves_is_told(void **state)
 }
 
 /* Ranks that have ended are no longer level or behind. */
-static void health_of_a_job_that_has_ended_is_told_by_what_was_seen(void **state)
+TEST(health_of_a_job_that_has_ended_is_told_by_what_was_seen)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *ranks[] = { add(scripted, 0), add(scripted, 1) };
@@ -152,7 +154,7 @@ static void health_of_a_job_that_has_ended_is_told_by_what_was_seen(void **state
 	ncs_diagnosis_release(&diagnosis);
 }
 
-static void ranks_that_only_send_are_not_told_to_be_level(void **state)
+TEST(ranks_that_only_send_are_not_told_to_be_level)
 {
 	for (int i = 0; i < 2; i++) {
 		struct scripted_rank *rank = add(*state, i);
@@ -168,7 +170,7 @@ static void ranks_that_only_send_are_not_told_to_be_level(void **state)
 }
 
 /* A counter of a stream may go back. */
-static void operations_are_not_counted_backwards(void **state)
+TEST(operations_are_not_counted_backwards)
 {
 	struct scripted_rank *rank = add(*state, 0);
 	struct ncs_function_view *view =
@@ -196,8 +198,7 @@ static void send(struct scripted_rank *rank, unsigned flags)
 	};
 }
 
-static void healthy_job_says_that_sends_without_numbers_are_not_compared(
-	void **state)
+TEST(healthy_job_says_that_sends_without_numbers_are_not_compared)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = add(scripted, 0);
@@ -217,7 +218,7 @@ static void healthy_job_says_that_sends_without_numbers_are_not_compared(
 	fail_msg("it is not said how many");
 }
 
-static void segments_that_cannot_be_read_are_not_healthy(void **state)
+TEST(segments_that_cannot_be_read_are_not_healthy)
 {
 	add(*state, 0);
 	refuse(*state, 1, NCS_ATTACH_DENIED, NCS_WHY_OWNER "root");
@@ -229,7 +230,7 @@ static void segments_that_cannot_be_read_are_not_healthy(void **state)
 }
 
 /* NCCL reports calls that symmetric kernels serve, but no operation. */
-static void job_whose_operations_are_not_reported_is_not_healthy(void **state)
+TEST(job_whose_operations_are_not_reported_is_not_healthy)
 {
 	struct scripted *scripted = *state;
 	char text[NCS_SENTENCE_MAX];
@@ -254,7 +255,7 @@ static void job_whose_operations_are_not_reported_is_not_healthy(void **state)
 				     " 0, but no operation"));
 }
 
-static void damaged_segment_is_not_healthy(void **state)
+TEST(damaged_segment_is_not_healthy)
 {
 	refuse(*state, 0, NCS_ATTACH_CORRUPT, "it is too short");
 	assert_string_equal(
@@ -262,7 +263,7 @@ static void damaged_segment_is_not_healthy(void **state)
 		"no verdict: 1 segment cannot be read: it is too short");
 }
 
-static void segment_that_is_being_created_is_no_trouble(void **state)
+TEST(segment_that_is_being_created_is_no_trouble)
 {
 	add(*state, 0);
 	refuse(*state, 1, NCS_ATTACH_NOT_READY, "it is not ready yet");
@@ -282,7 +283,7 @@ static void share_of_outside_kernels(struct scripted_rank *rank,
 }
 
 /* Nobody knows whether communication that NCCL does not report is well. */
-static void job_with_communication_outside_nccl_is_not_called_well(void **state)
+TEST(job_with_communication_outside_nccl_is_not_called_well)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *ranks[] = { add(scripted, 0), add(scripted, 1) };
@@ -306,8 +307,7 @@ static void job_with_communication_outside_nccl_is_not_called_well(void **state)
 	assert_non_null(strstr(line_of(scripted), "well: nothing is wrong:"));
 }
 
-static void job_that_may_communicate_outside_nccl_is_not_called_well(
-	void **state)
+TEST(job_that_may_communicate_outside_nccl_is_not_called_well)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *ranks[] = { add(scripted, 0), add(scripted, 1) };
@@ -346,7 +346,7 @@ static void job_that_may_communicate_outside_nccl_is_not_called_well(
 			    "communication outside NCCL: one-sided calls");
 }
 
-static void what_was_not_checked_is_listed(void **state)
+TEST(what_was_not_checked_is_listed)
 {
 	struct scripted *scripted = *state;
 	char text[NCS_SENTENCE_MAX];
@@ -374,7 +374,7 @@ static void what_was_not_checked_is_listed(void **state)
 }
 
 /* Records begin 3 s before the first look. */
-static void what_a_first_look_cannot_see_is_said(void **state)
+TEST(what_a_first_look_cannot_see_is_said)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = add(scripted, 0);
@@ -416,7 +416,7 @@ static const char *unchecked_of(struct scripted *scripted,
 	return text;
 }
 
-static void links_without_a_past_are_not_checked(void **state)
+TEST(links_without_a_past_are_not_checked)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = add(scripted, 0);
@@ -444,7 +444,7 @@ static void links_without_a_past_are_not_checked(void **state)
 	ncs_diagnosis_release(&diagnosis);
 }
 
-static void communicators_without_a_segment_are_not_checked(void **state)
+TEST(communicators_without_a_segment_are_not_checked)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = add(scripted, 0);
@@ -467,7 +467,7 @@ static void communicators_without_a_segment_are_not_checked(void **state)
 					sizeof(text)));
 }
 
-static void finding_says_where_its_root_runs_and_what_to_try(void **state)
+TEST(finding_says_where_its_root_runs_and_what_to_try)
 {
 	struct scripted *scripted = *state;
 	struct ncs_identity *identity = &add(scripted, 1)->snapshot.identity;
@@ -489,7 +489,7 @@ static void finding_says_where_its_root_runs_and_what_to_try(void **state)
 	assert_false(ncs_finding_command(&finding, 2, text, sizeof(text)));
 }
 
-static void command_for_another_node_goes_there(void **state)
+TEST(command_for_another_node_goes_there)
 {
 	struct scripted *scripted = *state;
 	struct ncs_finding finding = { .verdict = NCS_VERDICT_RANK_MISSING };
@@ -512,7 +512,7 @@ static void command_for_another_node_goes_there(void **state)
 				  " -batch -ex 'thread apply all bt'");
 }
 
-static void command_for_an_unknown_gpu_is_left_out(void **state)
+TEST(command_for_an_unknown_gpu_is_left_out)
 {
 	struct scripted *scripted = *state;
 	struct ncs_finding finding = { .verdict = NCS_VERDICT_GPU_LATE };
@@ -525,7 +525,7 @@ static void command_for_an_unknown_gpu_is_left_out(void **state)
 	assert_false(ncs_finding_command(&finding, 1, text, sizeof(text)));
 }
 
-static void each_verdict_has_a_command(void **state)
+TEST(each_verdict_has_a_command)
 {
 	struct scripted *scripted = *state;
 	struct ncs_identity *identity = &add(scripted, 1)->snapshot.identity;
@@ -562,7 +562,7 @@ static void assert_advice(const struct ncs_rank *rank, unsigned cause,
 	assert_false(ncs_finding_command(&finding, 2, text, sizeof(text)));
 }
 
-static void advice_follows_the_cause(void **state)
+TEST(advice_follows_the_cause)
 {
 	struct scripted *scripted = *state;
 	struct ncs_identity *identity = &add(scripted, 1)->snapshot.identity;
@@ -583,7 +583,7 @@ static void advice_follows_the_cause(void **state)
 		      "py-spy dump --pid 101");
 }
 
-static void process_that_is_gone_has_no_stack(void **state)
+TEST(process_that_is_gone_has_no_stack)
 {
 	struct scripted *scripted = *state;
 	struct ncs_finding finding = { .verdict = NCS_VERDICT_RANK_MISSING };
@@ -598,7 +598,7 @@ static void process_that_is_gone_has_no_stack(void **state)
 }
 
 /* Rounding must not make a bound one that does not hold. */
-static void bounds_of_a_cost_are_rounded_to_the_safe_side(void **state)
+TEST(bounds_of_a_cost_are_rounded_to_the_safe_side)
 {
 	struct ncs_finding finding = { .verdict = NCS_VERDICT_LATE_RANK,
 				       .call = ncs_no_call,
@@ -608,7 +608,6 @@ static void bounds_of_a_cost_are_rounded_to_the_safe_side(void **state)
 				       .share_most = 0.765 };
 	char text[NCS_SENTENCE_MAX];
 
-	(void)state;
 	ncs_finding_sentence(&finding, text, sizeof(text));
 	assert_non_null(strstr(text, " costs at least 35 % of the time"));
 	finding.share_most = 0.381;
@@ -622,7 +621,7 @@ static void bounds_of_a_cost_are_rounded_to_the_safe_side(void **state)
 	assert_non_null(strstr(text, " about 38 % (10 to 77 %) of the time"));
 }
 
-static void durations_of_a_death_without_a_date_are_bounds(void **state)
+TEST(durations_of_a_death_without_a_date_are_bounds)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = add(scripted, 1);
@@ -664,7 +663,7 @@ static void assert_says(struct scripted *scripted, struct ncs_evidence evidence,
 	assert_string_equal(strchr(text, ':') + 2, expected);
 }
 
-static void evidence_has_what_its_words_stand_for(void **state)
+TEST(evidence_has_what_its_words_stand_for)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_call_id call = { NCS_FUNCTION_ALL_REDUCE, 17 };
@@ -717,7 +716,7 @@ static void evidence_has_what_its_words_stand_for(void **state)
 		    "1 of 3 nodes does not answer");
 }
 
-static void rank_that_is_not_seen_runs_nowhere(void **state)
+TEST(rank_that_is_not_seen_runs_nowhere)
 {
 	const struct ncs_finding finding = {
 		.verdict = NCS_VERDICT_RANK_MISSING,
@@ -725,44 +724,6 @@ static void rank_that_is_not_seen_runs_nowhere(void **state)
 	};
 	char text[NCS_SENTENCE_MAX];
 
-	(void)state;
 	assert_false(ncs_party_where(&finding.root, text, sizeof(text)));
 	assert_false(ncs_finding_command(&finding, 0, text, sizeof(text)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
-		TEST(job_without_findings_is_healthy),
-		TEST(health_is_told_by_what_was_seen),
-		TEST(that_nothing_moves_is_told),
-		TEST(health_of_a_job_that_has_ended_is_told_by_what_was_seen),
-		TEST(ranks_that_only_send_are_not_told_to_be_level),
-		TEST(operations_are_not_counted_backwards),
-		TEST(healthy_job_says_that_sends_without_numbers_are_not_compared),
-		TEST(segments_that_cannot_be_read_are_not_healthy),
-		TEST(job_whose_operations_are_not_reported_is_not_healthy),
-		TEST(damaged_segment_is_not_healthy),
-		TEST(segment_that_is_being_created_is_no_trouble),
-		TEST(job_with_communication_outside_nccl_is_not_called_well),
-		TEST(job_that_may_communicate_outside_nccl_is_not_called_well),
-		TEST(what_was_not_checked_is_listed),
-		TEST(what_a_first_look_cannot_see_is_said),
-		TEST(links_without_a_past_are_not_checked),
-		TEST(communicators_without_a_segment_are_not_checked),
-		TEST(finding_says_where_its_root_runs_and_what_to_try),
-		TEST(command_for_another_node_goes_there),
-		TEST(command_for_an_unknown_gpu_is_left_out),
-		TEST(each_verdict_has_a_command),
-		TEST(advice_follows_the_cause),
-		TEST(process_that_is_gone_has_no_stack),
-		TEST(bounds_of_a_cost_are_rounded_to_the_safe_side),
-		TEST(durations_of_a_death_without_a_date_are_bounds),
-		TEST(evidence_has_what_its_words_stand_for),
-		TEST(rank_that_is_not_seen_runs_nowhere),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static const char *value(enum ncs_value_kind kind, int64_t number, double real,
 
 /* --- Durations ---------------------------------------------------------- */
 
-static void durations_have_three_digits_and_a_unit(void **state)
+TEST(durations_have_three_digits_and_a_unit)
 {
 	static const struct {
 		uint64_t duration_ns;
@@ -73,15 +73,13 @@ static void durations_have_three_digits_and_a_unit(void **state)
 		{ UINT64_MAX, "213503d" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_string_equal(duration(cases[i].duration_ns, 0),
 				    cases[i].text);
 }
 
-static void durations_drop_digits_to_fit(void **state)
+TEST(durations_drop_digits_to_fit)
 {
-	(void)state;
 	assert_string_equal(duration(4560 * US, 5), "4.5ms");
 	assert_string_equal(duration(4560 * US, 4), "4ms");
 	assert_string_equal(duration(59 * MINUTE + 59 * S, 5), "59m");
@@ -90,9 +88,8 @@ static void durations_drop_digits_to_fit(void **state)
 
 /* --- Numbers ------------------------------------------------------------ */
 
-static void numbers_are_scaled_by_thousands(void **state)
+TEST(numbers_are_scaled_by_thousands)
 {
-	(void)state;
 	assert_string_equal(scaled(0, 0), "0");
 	assert_string_equal(scaled(999, 0), "999");
 	assert_string_equal(scaled(1000, 0), "1.00K");
@@ -102,18 +99,16 @@ static void numbers_are_scaled_by_thousands(void **state)
 	assert_string_equal(scaled(-1500, 0), "-1.50K");
 }
 
-static void rounding_up_changes_to_the_next_unit(void **state)
+TEST(rounding_up_changes_to_the_next_unit)
 {
-	(void)state;
 	assert_string_equal(scaled(999.6, 0), "1.00K");
 	assert_string_equal(scaled(9999, 0), "10.0K");
 	assert_string_equal(scaled(99990, 0), "100K");
 	assert_string_equal(scaled(999900, 0), "1.00M");
 }
 
-static void numbers_are_exact_while_they_fit(void **state)
+TEST(numbers_are_exact_while_they_fit)
 {
-	(void)state;
 	assert_string_equal(value(NCS_VALUE_NUMBER, 1234567, 0, 0), "1234567");
 	assert_string_equal(value(NCS_VALUE_NUMBER, 1234567, 0, 7), "1234567");
 	assert_string_equal(value(NCS_VALUE_NUMBER, 1234567, 0, 6), "1.23M");
@@ -122,9 +117,8 @@ static void numbers_are_exact_while_they_fit(void **state)
 	assert_string_equal(value(NCS_VALUE_NUMBER, -3, 0, 4), "-3");
 }
 
-static void each_kind_of_value_has_its_format(void **state)
+TEST(each_kind_of_value_has_its_format)
 {
-	(void)state;
 	assert_string_equal(value(NCS_VALUE_NONE, 7, 7, 4), "-");
 	assert_string_equal(value(NCS_VALUE_RATE, 0, 0, 6), "0");
 	assert_string_equal(value(NCS_VALUE_RATE, 0, 0.25, 6), "0.25");
@@ -148,12 +142,11 @@ static void each_kind_of_value_has_its_format(void **state)
 	assert_string_equal(value(NCS_VALUE_DURATION, 850, 0, 7), "850ns");
 }
 
-static void share_within_bounds_begins_with_a_sign(void **state)
+TEST(share_within_bounds_begins_with_a_sign)
 {
 	struct ncs_value value = { .kind = NCS_VALUE_SHARE, .real = 0.123 };
 	char cell[16];
 
-	(void)state;
 	value.is_most = true;
 	ncs_format_value(cell, sizeof(cell), &value, 5, false);
 	assert_string_equal(cell, "<12.3");
@@ -166,11 +159,10 @@ static void share_within_bounds_begins_with_a_sign(void **state)
 }
 
 /* The error is appended regardless of the width. */
-static void least_duration_begins_with_a_sign(void **state)
+TEST(least_duration_begins_with_a_sign)
 {
 	struct ncs_value value = { 0 };
 
-	(void)state;
 	ncs_value_set_percentile(&value,
 				 ncs_histogram_low(NCS_HISTOGRAM_BUCKETS - 1));
 	ncs_format_value(text, sizeof(text), &value, 7, false);
@@ -180,13 +172,12 @@ static void least_duration_begins_with_a_sign(void **state)
 	assert_string_equal(text, "1.00us");
 }
 
-static void error_is_appended_to_its_duration(void **state)
+TEST(error_is_appended_to_its_duration)
 {
 	struct ncs_value late = { .kind = NCS_VALUE_DURATION,
 				  .number = 4123456,
 				  .error_ns = 3210 };
 
-	(void)state;
 	ncs_format_value(text, sizeof(text), &late, 7, false);
 	assert_string_equal(text, "4.12ms");
 	ncs_format_in_units(text, sizeof(text), &late,
@@ -203,12 +194,11 @@ static void error_is_appended_to_its_duration(void **state)
 	assert_string_equal(text, "4.12ms");
 }
 
-static void no_value_exceeds_its_width(void **state)
+TEST(no_value_exceeds_its_width)
 {
 	static const double reals[] = { 0,    0.004, 0.5,    1,     9.996,
 					99.9, 99.96, 999.99, 12345, 9.9e17 };
 
-	(void)state;
 	for (unsigned width = 1; width <= 12; width++) {
 		for (int kind = NCS_VALUE_NONE; kind < NCS_VALUE_TEXT; kind++) {
 			for (size_t i = 0; i < 10; i++) {
@@ -225,9 +215,8 @@ static void no_value_exceeds_its_width(void **state)
 
 /* --- Strings ------------------------------------------------------------ */
 
-static void control_characters_become_question_marks(void **state)
+TEST(control_characters_become_question_marks)
 {
-	(void)state;
 	assert_string_equal(clean("a\033[31mb\177c\r\n", false), "a?[31mb?c??");
 	/* C1 controls such as CSI; a no-break space is not a control. */
 	assert_string_equal(clean("\xc2\x9b"
@@ -241,9 +230,8 @@ static void control_characters_become_question_marks(void **state)
 			    "a?b?");
 }
 
-static void invalid_utf8_becomes_question_marks(void **state)
+TEST(invalid_utf8_becomes_question_marks)
 {
-	(void)state;
 	assert_string_equal(clean("\xff\xfe", false), "??");
 	assert_string_equal(clean("\xc0\xaf", false), "??"); /* overlong */
 	assert_string_equal(clean("\xe0\x80\xaf", false), "???");
@@ -255,20 +243,18 @@ static void invalid_utf8_becomes_question_marks(void **state)
 			    "\xe2\x82\xac \xf0\x9f\x98\x80");
 }
 
-static void ascii_replaces_a_character_by_one_question_mark(void **state)
+TEST(ascii_replaces_a_character_by_one_question_mark)
 {
-	(void)state;
 	assert_string_equal(clean("\xe2\x82\xac"
 				  "1 \xf0\x9f\x98\x80",
 				  true),
 			    "?1 ?");
 }
 
-static void cleaning_cuts_between_characters(void **state)
+TEST(cleaning_cuts_between_characters)
 {
 	char small[4];
 
-	(void)state;
 	ncs_utf8_clean(small, sizeof(small), "ab\xe2\x82\xac", false);
 	assert_string_equal(small, "ab");
 	ncs_utf8_clean(small, sizeof(small), "\xe2\x82\xac", false);
@@ -277,11 +263,10 @@ static void cleaning_cuts_between_characters(void **state)
 	assert_string_equal(small, "");
 }
 
-static void clipped_text_ends_with_a_plus(void **state)
+TEST(clipped_text_ends_with_a_plus)
 {
 	char word[16] = "abcdef";
 
-	(void)state;
 	ncs_format_clip(word, 6);
 	assert_string_equal(word, "abcdef");
 	ncs_format_clip(word, 5);
@@ -292,9 +277,8 @@ static void clipped_text_ends_with_a_plus(void **state)
 	assert_string_equal(word, "");
 }
 
-static void padding_follows_the_alignment(void **state)
+TEST(padding_follows_the_alignment)
 {
-	(void)state;
 	ncs_format_pad(text, sizeof(text), "ab", 5, NCS_ALIGN_LEFT);
 	assert_string_equal(text, "ab   ");
 	ncs_format_pad(text, sizeof(text), "ab", 5, NCS_ALIGN_RIGHT);
@@ -315,7 +299,7 @@ static void format_cell(char *cell, size_t size, const struct ncs_value *value,
 }
 
 /* Wide characters take two columns, combining characters none. */
-static void cells_are_measured_in_columns(void **state)
+TEST(cells_are_measured_in_columns)
 {
 	struct ncs_value name = {
 		.kind = NCS_VALUE_TEXT,
@@ -323,7 +307,6 @@ static void cells_are_measured_in_columns(void **state)
 			"e\xcc\x81",
 	};
 
-	(void)state;
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		skip();
 	assert_int_equal(ncs_format_columns(name.text), 5);
@@ -355,9 +338,8 @@ static void expect_in_units(enum ncs_value_kind kind, int64_t number,
 	assert_string_equal(shown, expected);
 }
 
-static void exact_numbers_have_all_digits(void **state)
+TEST(exact_numbers_have_all_digits)
 {
-	(void)state;
 	expect_in_units(NCS_VALUE_BYTES, 123456789, 0, false, false, "123M");
 	expect_in_units(NCS_VALUE_BYTES, 123456789, 0, true, false,
 			"123456789");
@@ -373,41 +355,12 @@ static void exact_numbers_have_all_digits(void **state)
 	expect_in_units(NCS_VALUE_NONE, 0, 0, true, true, "-");
 }
 
-static void rates_in_bits_are_eight_times_rates_in_bytes(void **state)
+TEST(rates_in_bits_are_eight_times_rates_in_bytes)
 {
-	(void)state;
 	expect_in_units(NCS_VALUE_BYTES_RATE, 0, 6.9e9, false, true, "55.2G");
 	expect_in_units(NCS_VALUE_REAL, 0, 50, false, true, "400.00");
 	expect_in_units(NCS_VALUE_REAL, 0, 50, true, true, "400.000");
 	expect_in_units(NCS_VALUE_BYTES, 100, 0, true, true, "100");
 	expect_in_units(NCS_VALUE_RATE, 0, 12, false, true, "12.0");
 	expect_in_units(NCS_VALUE_SHARE, 0, 0.5, false, true, "50.0");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations_have_three_digits_and_a_unit),
-		cmocka_unit_test(durations_drop_digits_to_fit),
-		cmocka_unit_test(numbers_are_scaled_by_thousands),
-		cmocka_unit_test(rounding_up_changes_to_the_next_unit),
-		cmocka_unit_test(numbers_are_exact_while_they_fit),
-		cmocka_unit_test(each_kind_of_value_has_its_format),
-		cmocka_unit_test(share_within_bounds_begins_with_a_sign),
-		cmocka_unit_test(least_duration_begins_with_a_sign),
-		cmocka_unit_test(error_is_appended_to_its_duration),
-		cmocka_unit_test(no_value_exceeds_its_width),
-		cmocka_unit_test(control_characters_become_question_marks),
-		cmocka_unit_test(invalid_utf8_becomes_question_marks),
-		cmocka_unit_test(
-			ascii_replaces_a_character_by_one_question_mark),
-		cmocka_unit_test(cleaning_cuts_between_characters),
-		cmocka_unit_test(clipped_text_ends_with_a_plus),
-		cmocka_unit_test(padding_follows_the_alignment),
-		cmocka_unit_test(cells_are_measured_in_columns),
-		cmocka_unit_test(exact_numbers_have_all_digits),
-		cmocka_unit_test(rates_in_bits_are_eight_times_rates_in_bytes),
-	};
-
-	return cmocka_run_group_tests_name("format", tests, NULL, NULL);
 }

@@ -23,9 +23,8 @@ static void expect(const char *choices, const char *word, const char *meant)
 
 #define NAMES "dump|diagnose|record|records|pid|SINCE"
 
-static void each_kind_of_mistake_is_understood(void **state)
+TEST(each_kind_of_mistake_is_understood)
 {
-	(void)state;
 	expect(NAMES, "dump", "dump");
 	expect(NAMES, "dmup", "dump");
 	expect(NAMES, "dunp", "dump");
@@ -39,9 +38,8 @@ static void each_kind_of_mistake_is_understood(void **state)
 	expect(NAMES, "pdi", "pid");
 }
 
-static void what_is_unlike_all_names_is_not_understood(void **state)
+TEST(what_is_unlike_all_names_is_not_understood)
 {
-	(void)state;
 	expect(NAMES, "", NULL);
 	expect(NAMES, "x", NULL);
 	expect(NAMES, "xyz", NULL);
@@ -51,12 +49,11 @@ static void what_is_unlike_all_names_is_not_understood(void **state)
 	expect("dddddddddddddddddddddddddddddddddddddddddddddump", "dump", NULL);
 }
 
-static void only_so_many_bytes_of_a_word_are_read(void **state)
+TEST(only_so_many_bytes_of_a_word_are_read)
 {
 	struct ncs_nearest nearest;
 	char text[40] = "no option";
 
-	(void)state;
 	ncs_nearest_begin(&nearest, "dmup=json", 4);
 	ncs_nearest_try_choices(&nearest, NAMES);
 	ncs_nearest_append(&nearest, "--", text, sizeof(text));
@@ -65,15 +62,4 @@ static void only_so_many_bytes_of_a_word_are_read(void **state)
 	ncs_nearest_try_choices(&nearest, NAMES);
 	ncs_nearest_append(&nearest, "--", text, sizeof(text));
 	assert_string_equal(text, "no option; did you mean --dump?");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_kind_of_mistake_is_understood),
-		cmocka_unit_test(what_is_unlike_all_names_is_not_understood),
-		cmocka_unit_test(only_so_many_bytes_of_a_word_are_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

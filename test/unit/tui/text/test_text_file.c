@@ -28,13 +28,12 @@ static void check(const void *bytes, size_t size, int expected)
 	free(text);
 }
 
-static void text_is_read_completely_or_not_at_all(void **state)
+TEST(text_is_read_completely_or_not_at_all)
 {
 	char *long_one = calloc(1, (1 << 20) + 2);
 	char *text;
 	int made = mkstemp(path);
 
-	(void)state;
 	assert_true(made >= 0);
 	close(made);
 	assert_non_null(long_one);
@@ -49,13 +48,4 @@ static void text_is_read_completely_or_not_at_all(void **state)
 	unlink(path);
 	assert_int_equal(ncs_text_file_read(path, &text), -ENOENT);
 	assert_null(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_is_read_completely_or_not_at_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
