@@ -584,7 +584,8 @@ $(call in_build,$(UNIT)): $(BUILD)/%: $(OBJ)/%.o $(TESTED) $(LIB) $(SOURCES) \
 	$(call link,$(TUI_LIBS) $(CMOCKA_LIBS) -lpthread)
 
 $(call in_build,$(PTEST)): $(BUILD)/%: $(OBJ)/%.o $(call helpers,$(PTEST_SRC)) \
-		$(HOST_TEST_OBJ) $(LIB) $(SOURCES) | $(PLUGIN) $(RECORDER_SO) \
+		$(OBJ)/test/unit/support/unit.o $(HOST_TEST_OBJ) $(LIB) \
+		$(SOURCES) | $(PLUGIN) $(RECORDER_SO) \
 		$(NVTX_TOOL) $(ONE_SIDED) $(CUPTI_SO) $(CUDA_SO)
 	$(call link,$(HOST_LIBS) $(CMOCKA_LIBS) -lpthread)
 

@@ -21,6 +21,7 @@
 #include "ncclstat/reader.h"
 #include "plugin/nccl/nccl_abi.h"
 #include "test/host/plugin_host.h"
+#include "test/unit/support/unit.h"
 
 /* --- Checks, for the child --------------------------------------------- */
 
@@ -72,11 +73,10 @@ enum scenario_leaves { LEAVES_NOTHING, LEAVES_OBJECTS };
  * the child does not end with status 0, or if any object is left. */
 void scenario_play(void (*play)(void *argument), void *argument);
 
-/* Defines a cmocka test that plays a scenario without an argument. */
+/* Defines a test that plays a scenario without an argument. */
 #define SCENARIO_TEST(test, play) \
-	static void test(void **state) \
+	TEST(test) \
 	{ \
-		(void)state; \
 		scenario_play(play, NULL); \
 	}
 

@@ -356,9 +356,8 @@ static void play_copy_engines(void *argument)
 	guest_close(&guest);
 }
 
-static void copy_engine_collectives_are_recorded(void **state)
+TEST(copy_engine_collectives_are_recorded)
 {
-	(void)state;
 	for (int api = 6; api <= 7; api++)
 		scenario_play(play_copy_engines, &api);
 }
@@ -429,9 +428,8 @@ static void play_net_plugin(void *argument)
 	guest_close(&guest);
 }
 
-static void network_plugin_events_have_their_bytes(void **state)
+TEST(network_plugin_events_have_their_bytes)
 {
-	(void)state;
 	for (int api = 3; api <= 7; api++)
 		scenario_play(play_net_plugin, &api);
 }
@@ -482,9 +480,8 @@ static void play_old_states(void *argument)
 	guest_close(&guest);
 }
 
-static void sizes_in_old_states_count_as_differences(void **state)
+TEST(sizes_in_old_states_count_as_differences)
 {
-	(void)state;
 	for (int api = 1; api <= 3; api++)
 		scenario_play(play_old_states, &api);
 }
@@ -568,9 +565,8 @@ static void play_step_states(void *argument)
 	guest_close(&guest);
 }
 
-static void each_state_of_a_step_is_shown_and_its_time_recorded(void **state)
+TEST(each_state_of_a_step_is_shown_and_its_time_recorded)
 {
-	(void)state;
 	for (int api = 1; api <= 7; api++)
 		scenario_play(play_step_states, &api);
 }
@@ -648,29 +644,8 @@ static void play_ctrl_states(void *argument)
 	guest_close(&guest);
 }
 
-static void each_state_of_the_proxy_thread_is_shown_and_counted(void **state)
+TEST(each_state_of_the_proxy_thread_is_shown_and_counted)
 {
-	(void)state;
 	for (int api = 1; api <= 7; api++)
 		scenario_play(play_ctrl_states, &api);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			api_7_collectives_kernels_and_phases_are_followed),
-		cmocka_unit_test(
-			symmetric_collectives_have_an_unknown_algorithm),
-		cmocka_unit_test(user_tags_change_nothing_else),
-		cmocka_unit_test(copy_engine_collectives_are_recorded),
-		cmocka_unit_test(network_plugin_events_have_their_bytes),
-		cmocka_unit_test(sizes_in_old_states_count_as_differences),
-		cmocka_unit_test(
-			each_state_of_a_step_is_shown_and_its_time_recorded),
-		cmocka_unit_test(
-			each_state_of_the_proxy_thread_is_shown_and_counted),
-	};
-
-	return cmocka_run_group_tests_name("api7", tests, NULL, NULL);
 }

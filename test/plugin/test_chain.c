@@ -238,15 +238,14 @@ static void compare_captures(const char *part,
 	assert_true(compared > 0);
 }
 
-static void chained_plugin_gets_every_capture_as_if_alone(void **state)
+TEST(chained_plugin_gets_every_capture_as_if_alone)
 {
 	const struct comparison same = { .versions = "all", .known = 0xffff };
 
-	(void)state;
 	compare_captures("", &same);
 }
 
-static void older_table_gets_newer_descriptors_unchanged(void **state)
+TEST(older_table_gets_newer_descriptors_unchanged)
 {
 	struct comparison comparison = {
 		.versions = "5",
@@ -254,7 +253,6 @@ static void older_table_gets_newer_descriptors_unchanged(void **state)
 		.known = 0xfff,
 	};
 
-	(void)state;
 	compare_captures("v6", &comparison);
 	comparison.api = 7;
 	compare_captures("v6", &comparison);
@@ -363,7 +361,7 @@ static void compare_all_types(void *argument)
 	free(text);
 }
 
-static void events_of_every_type_are_passed_on_completely(void **state)
+TEST(events_of_every_type_are_passed_on_completely)
 {
 	const size_t old = sizeof(struct nccl_event_descr_v5) - 24;
 	struct comparison comparisons[] = {
@@ -372,7 +370,6 @@ static void events_of_every_type_are_passed_on_completely(void **state)
 		{ NULL, 6, "5", old, 0xfff },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(comparisons) / sizeof(*comparisons); i++)
 		scenario_play(compare_all_types, &comparisons[i]);
 }
@@ -422,11 +419,10 @@ static void speak_version_4(void *argument)
 	guest_close(&guest);
 }
 
-static void version_4_gets_the_group_as_parent(void **state)
+TEST(version_4_gets_the_group_as_parent)
 {
 	int api;
 
-	(void)state;
 	for (api = 5; api <= LAST_API; api++)
 		scenario_play(speak_version_4, &api);
 }
@@ -459,7 +455,7 @@ static void refuse(void *argument)
 	guest_close(&guest);
 }
 
-static void table_of_unusable_version_is_left_out_and_reported(void **state)
+TEST(table_of_unusable_version_is_left_out_and_reported)
 {
 	struct chain_refusal refusals[] = {
 		{ "1-2-3", 7, "it offers 1, 2, 3, and this NCCL needs 4 to 7" },
@@ -473,7 +469,6 @@ static void table_of_unusable_version_is_left_out_and_reported(void **state)
 		{ NCS_PLUGIN_PATH, 6, "it is ncclstat itself" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++)
 		scenario_play(refuse, &refusals[i]);
 }
@@ -513,11 +508,10 @@ static void use_version(void *argument)
 	guest_close(&guest);
 }
 
-static void versions_1_to_3_are_passed_on_unchanged(void **state)
+TEST(versions_1_to_3_are_passed_on_unchanged)
 {
 	int api;
 
-	(void)state;
 	for (api = 1; api <= 3; api++)
 		scenario_play(use_version, &api);
 }
@@ -578,11 +572,10 @@ static void give_no_context(void *argument)
 		    "NCCL from 2.28 on finalizes no NULL context");
 }
 
-static void context_of_null_is_passed_on(void **state)
+TEST(context_of_null_is_passed_on)
 {
 	int apis[] = { 4, 5 };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++)
 		scenario_play(give_no_context, &apis[i]);
 }
@@ -731,11 +724,10 @@ static void ask_for_phases(void *argument)
 	guest_close(&guest);
 }
 
-static void chained_plugin_may_request_events_that_ours_does_not(void **state)
+TEST(chained_plugin_may_request_events_that_ours_does_not)
 {
 	int api;
 
-	(void)state;
 	scenario_play(ask_for_phases, NULL);
 	for (api = 3; api <= LAST_API; api++)
 		scenario_play(ask_for_kernels, &api);
@@ -774,11 +766,10 @@ static void give_nothing(void *argument)
 	guest_close(&guest);
 }
 
-static void events_that_it_did_not_request_are_not_passed_on(void **state)
+TEST(events_that_it_did_not_request_are_not_passed_on)
 {
 	int apis[] = { 3, 4, 5, 7 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(apis) / sizeof(*apis); i++)
 		scenario_play(give_nothing, &apis[i]);
 }
@@ -1127,11 +1118,10 @@ static void stay_unseen(void *argument)
 	host_close(guest.host);
 }
 
-static void chained_plugin_gets_calls_if_ours_is_silent(void **state)
+TEST(chained_plugin_gets_calls_if_ours_is_silent)
 {
 	char disable[] = "NCCLSTAT_DISABLE", folder[] = "NCCLSTAT_DIR";
 
-	(void)state;
 	scenario_play(stay_unseen, disable);
 	scenario_play(stay_unseen, folder);
 }
@@ -1220,44 +1210,4 @@ SCENARIO(forked_child_starts_afresh)
 	play_coll(&guest, 0);
 	CHECK_EQUAL(next->starts[NCS_EVENT_PROXY_STEP], 1, "the parent's own");
 	guest_close(&guest);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chained_plugin_gets_every_capture_as_if_alone),
-		cmocka_unit_test(older_table_gets_newer_descriptors_unchanged),
-		cmocka_unit_test(events_of_every_type_are_passed_on_completely),
-		cmocka_unit_test(version_4_gets_the_group_as_parent),
-		cmocka_unit_test(
-			table_of_unusable_version_is_left_out_and_reported),
-		cmocka_unit_test(library_without_tables_is_left_out),
-		cmocka_unit_test(none_means_no_library),
-		cmocka_unit_test(versions_1_to_3_are_passed_on_unchanged),
-		cmocka_unit_test(failed_init_affects_that_communicator_only),
-		cmocka_unit_test(mask_changes_are_followed_as_nccl_does),
-		cmocka_unit_test(events_that_it_asks_for_later_are_added),
-		cmocka_unit_test(
-			kernel_events_are_not_requested_if_the_job_could_hang),
-		cmocka_unit_test(
-			chained_plugin_may_request_events_that_ours_does_not),
-		cmocka_unit_test(
-			events_that_it_did_not_request_are_not_passed_on),
-		cmocka_unit_test(second_stop_reaches_both_plugins),
-		cmocka_unit_test(events_of_another_process_are_not_passed_on),
-		cmocka_unit_test(garbage_handles_are_not_passed_on),
-		cmocka_unit_test(long_lived_handles_survive_many_short_ones),
-		cmocka_unit_test(late_calls_are_counted_by_their_communicator),
-		cmocka_unit_test(polling_evicts_no_handle),
-		cmocka_unit_test(replayed_graph_keeps_its_parents),
-		cmocka_unit_test(handles_never_stopped_are_eventually_reused),
-		cmocka_unit_test(communicators_come_and_go),
-		cmocka_unit_test(chained_plugin_gets_calls_if_ours_is_silent),
-		cmocka_unit_test(empty_mask_can_be_raised_if_ours_is_disabled),
-		cmocka_unit_test(second_nccl_in_the_process_is_not_passed_on),
-		cmocka_unit_test(forked_child_starts_afresh),
-		cmocka_unit_test(context_of_null_is_passed_on),
-	};
-
-	return cmocka_run_group_tests_name("chain", tests, NULL, NULL);
 }

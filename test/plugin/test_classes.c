@@ -258,16 +258,3 @@ SCENARIO(threads_sharing_classes_count_exactly)
 	}
 	guest_close(&guest);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_class_counts_its_own_operations),
-		cmocka_unit_test(growing_time_is_counted_once),
-		cmocka_unit_test(
-			operations_without_a_class_count_in_their_functions),
-		cmocka_unit_test(threads_sharing_classes_count_exactly),
-	};
-
-	return cmocka_run_group_tests_name("classes", tests, NULL, NULL);
-}

@@ -87,27 +87,14 @@ static void change_to(void *argument)
 	guest_close(&guest);
 }
 
-static void strange_clock_neither_hangs_nor_crashes_the_job(void **state)
+TEST(strange_clock_neither_hangs_nor_crashes_the_job)
 {
-	(void)state;
 	for (enum way i = FROZEN; i < WAY_COUNT; i++)
 		scenario_play(begin_with, &i);
 }
 
-static void clock_may_change_at_any_time(void **state)
+TEST(clock_may_change_at_any_time)
 {
-	(void)state;
 	for (enum way i = FROZEN; i < WAY_COUNT; i++)
 		scenario_play(change_to, &i);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			strange_clock_neither_hangs_nor_crashes_the_job),
-		cmocka_unit_test(clock_may_change_at_any_time),
-	};
-
-	return cmocka_run_group_tests_name("clocks", tests, NULL, NULL);
 }

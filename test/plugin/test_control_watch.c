@@ -137,9 +137,8 @@ static void start_as_the_environment_says(void *argument)
 	CHECK_EQUAL(count_controls(), 1, "until the process ends");
 }
 
-static void settings_show_the_environment(void **state)
+TEST(settings_show_the_environment)
 {
-	(void)state;
 	for_each_api(start_as_the_environment_says);
 }
 
@@ -184,9 +183,8 @@ static void leave_events_out(void *argument)
 	guest_close(&guest);
 }
 
-static void event_groups_are_turned_off_and_on_again(void **state)
+TEST(event_groups_are_turned_off_and_on_again)
 {
-	(void)state;
 	for_each_api(leave_events_out);
 }
 
@@ -210,9 +208,8 @@ static void leave_out_all_that_can_be(void *argument)
 	guest_close(&guest);
 }
 
-static void calls_are_never_turned_off(void **state)
+TEST(calls_are_never_turned_off)
 {
-	(void)state;
 	for_each_api(leave_out_all_that_can_be);
 }
 
@@ -245,9 +242,8 @@ static void ask_for_kernels(void *argument)
 	guest_close(&guest);
 }
 
-static void kernel_timing_is_not_switched(void **state)
+TEST(kernel_timing_is_not_switched)
 {
-	(void)state;
 	for_each_api(ask_for_kernels);
 }
 
@@ -279,9 +275,8 @@ static void ask_for_times(void *argument)
 	guest_close(&guest);
 }
 
-static void timing_is_refused_if_launches_are_not_reported(void **state)
+TEST(timing_is_refused_if_launches_are_not_reported)
 {
-	(void)state;
 	for_each_api(ask_for_times);
 }
 
@@ -469,9 +464,8 @@ static void ask_for_nonsense(void *argument)
 	guest_close(&guest);
 }
 
-static void malformed_requests_change_nothing(void **state)
+TEST(malformed_requests_change_nothing)
 {
-	(void)state;
 	for_each_api(ask_for_nonsense);
 }
 
@@ -798,33 +792,4 @@ SCENARIO(job_runs_without_a_control_object)
 	      "there is nothing to ask by");
 	check_still_follows(&guest, "without a control object");
 	guest_close(&guest);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(settings_show_the_environment),
-		cmocka_unit_test(event_groups_are_turned_off_and_on_again),
-		cmocka_unit_test(calls_are_never_turned_off),
-		cmocka_unit_test(
-			kernel_timing_stays_on_while_other_events_are_switched),
-		cmocka_unit_test(kernel_timing_is_not_switched),
-		cmocka_unit_test(
-			timing_is_refused_if_launches_are_not_reported),
-		cmocka_unit_test(every_change_leaves_a_record),
-		cmocka_unit_test(
-			all_communicators_of_a_process_show_the_same_settings),
-		cmocka_unit_test(
-			group_event_alone_triggers_reading_the_request),
-		cmocka_unit_test(malformed_requests_change_nothing),
-		cmocka_unit_test(unrenewed_lease_ends),
-		cmocka_unit_test(leases_that_last_too_long_are_refused),
-		cmocka_unit_test(last_of_two_viewers_holds_the_lease),
-		cmocka_unit_test(many_threads_handle_each_request_once),
-		cmocka_unit_test(forked_child_has_its_own_control_object),
-		cmocka_unit_test(removing_the_object_does_no_harm),
-		cmocka_unit_test(job_runs_without_a_control_object),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

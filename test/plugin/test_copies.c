@@ -169,20 +169,18 @@ static void replay_copies(void *argument)
 	close_job();
 }
 
-static void captured_copies_are_replayed_with_numbers(void **state)
+TEST(captured_copies_are_replayed_with_numbers)
 {
 	bool is_early = false;
 
-	(void)state;
 	scenario_play(replay_copies, &is_early);
 }
 
 /* Other ranks may have had the communicator when they captured. */
-static void capture_that_was_missed_leaves_replays_without_numbers(void **state)
+TEST(capture_that_was_missed_leaves_replays_without_numbers)
 {
 	bool is_early = true;
 
-	(void)state;
 	scenario_play(replay_copies, &is_early);
 }
 
@@ -205,19 +203,4 @@ SCENARIO(copies_without_a_driver_are_counted)
 	CHECK_EQUAL(job.guest.view.now.events[NCS_EVENT_CE_COLL], 3, "events");
 	CHECK_EQUAL(count_objects(), 1, "nobody tells when they end");
 	guest_close(&job.guest);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(copies_have_numbers_and_times),
-		cmocka_unit_test(copy_that_hangs_is_in_flight),
-		cmocka_unit_test(copies_end_with_their_communicator),
-		cmocka_unit_test(captured_copies_are_replayed_with_numbers),
-		cmocka_unit_test(
-			capture_that_was_missed_leaves_replays_without_numbers),
-		cmocka_unit_test(copies_without_a_driver_are_counted),
-	};
-
-	return cmocka_run_group_tests_name("copies", tests, NULL, NULL);
 }

@@ -137,9 +137,8 @@ static void overlap(void *argument)
 	guest_close(&guest);
 }
 
-static void communication_during_compute_counts_as_hidden(void **state)
+TEST(communication_during_compute_counts_as_hidden)
 {
-	(void)state;
 	play(overlap);
 }
 
@@ -168,9 +167,8 @@ static void mix(void *argument)
 	guest_close(&guest);
 }
 
-static void communication_outside_nccl_is_counted_apart(void **state)
+TEST(communication_outside_nccl_is_counted_apart)
 {
-	(void)state;
 	play(mix);
 }
 
@@ -248,9 +246,8 @@ static void shuffle(void *argument)
 	guest_close(&guest);
 }
 
-static void order_and_batching_of_kernels_do_not_matter(void **state)
+TEST(order_and_batching_of_kernels_do_not_matter)
 {
-	(void)state;
 	setenv("NCCLSTAT_CUPTI", LIBRARY, 1);
 	for (unsigned seed = 1; seed <= 20; seed++)
 		scenario_play(shuffle, &seed);
@@ -282,10 +279,8 @@ static void inherit(void *argument)
 	guest_close(&guest);
 }
 
-static void
-launches_of_a_thread_without_ranges_are_in_the_main_threads(void **state)
+TEST(launches_of_a_thread_without_ranges_are_in_the_main_threads)
 {
-	(void)state;
 	play(inherit);
 }
 
@@ -313,9 +308,8 @@ static void overflow(void *argument)
 	guest_close(&guest);
 }
 
-static void kernels_without_an_entry_count_in_range_other(void **state)
+TEST(kernels_without_an_entry_count_in_range_other)
 {
-	(void)state;
 	setenv("NCCLSTAT_RANGES", "4", 1);
 	play(overflow);
 	unsetenv("NCCLSTAT_RANGES");
@@ -334,9 +328,8 @@ static void count_without_ranges(void *argument)
 	guest_close(&guest);
 }
 
-static void totals_are_counted_without_ranges(void **state)
+TEST(totals_are_counted_without_ranges)
 {
-	(void)state;
 	setenv("NCCLSTAT_RANGES", "0", 1);
 	play(count_without_ranges);
 	unsetenv("NCCLSTAT_RANGES");
@@ -394,9 +387,8 @@ static void confuse(void *argument)
 	guest_close(&guest);
 }
 
-static void implausible_kernels_are_counted_as_lost(void **state)
+TEST(implausible_kernels_are_counted_as_lost)
 {
-	(void)state;
 	play(confuse);
 }
 
@@ -428,9 +420,8 @@ static void exhaust(void *argument)
 	guest_close(&guest);
 }
 
-static void number_of_buffers_is_limited(void **state)
+TEST(number_of_buffers_is_limited)
 {
-	(void)state;
 	play(exhaust);
 }
 
@@ -447,9 +438,8 @@ static void keep_off(void *argument)
 	CHECK_EQUAL(cupti->flushes, 0, "nor to flush");
 }
 
-static void cupti_is_off_by_default(void **state)
+TEST(cupti_is_off_by_default)
 {
-	(void)state;
 	scenario_play(keep_off, NULL);
 	setenv("NCCLSTAT_CUPTI", "0", 1);
 	scenario_play(keep_off, NULL);
@@ -494,7 +484,7 @@ static void be_refused(void *argument)
 	CHECK_EQUAL(cupti->flushes, 0, "CUPTI is not flushed");
 }
 
-static void refusal_of_cupti_is_logged_and_harmless(void **state)
+TEST(refusal_of_cupti_is_logged_and_harmless)
 {
 	static const struct cupti_refusal refusals[] = {
 		{ LIBRARY, 130001, CUPTI_ANOTHER_SUBSCRIBER, 0, NCS_CUPTI_TAKEN,
@@ -512,7 +502,6 @@ static void refusal_of_cupti_is_logged_and_harmless(void **state)
 		  "/nowhere/libcupti.so" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		struct cupti_refusal refusal = refusals[i];
 
@@ -560,9 +549,8 @@ static void end(void *argument)
 	CHECK_EQUAL(cupti->flushes, 2, "the last one again");
 }
 
-static void last_finalize_counts_remaining_kernels(void **state)
+TEST(last_finalize_counts_remaining_kernels)
 {
-	(void)state;
 	play(end);
 }
 
@@ -600,9 +588,8 @@ static void be_forked(void *argument)
 	guest_close(&guest);
 }
 
-static void forked_child_leaves_cupti_to_its_parent(void **state)
+TEST(forked_child_leaves_cupti_to_its_parent)
 {
-	(void)state;
 	play(be_forked);
 }
 
@@ -686,9 +673,8 @@ static void go_on_beside_block(void *argument)
 	host_close(guest.host);
 }
 
-static void cupti_that_blocks_holds_up_its_caller_only(void **state)
+TEST(cupti_that_blocks_holds_up_its_caller_only)
 {
-	(void)state;
 	for (int i = 0; i < FAKE_CUPTI_CALL_COUNT; i++) {
 		enum fake_cupti_call call = (enum fake_cupti_call)i;
 
@@ -720,9 +706,8 @@ static void go_on_beside_loading(void *argument)
 	host_close(guest.host);
 }
 
-static void loading_of_cupti_holds_up_its_caller_only(void **state)
+TEST(loading_of_cupti_holds_up_its_caller_only)
 {
-	(void)state;
 	setenv("NCCLSTAT_CUPTI", BARE, 1);
 	scenario_play(go_on_beside_loading, NULL);
 	unsetenv("NCCLSTAT_CUPTI");
@@ -763,32 +748,7 @@ static void watch_start(void *argument)
 	host_close(guest.host);
 }
 
-static void start_is_told_to_communicators_beside_it(void **state)
+TEST(start_is_told_to_communicators_beside_it)
 {
-	(void)state;
 	play(watch_start);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(communication_during_compute_counts_as_hidden),
-		cmocka_unit_test(communication_outside_nccl_is_counted_apart),
-		cmocka_unit_test(order_and_batching_of_kernels_do_not_matter),
-		cmocka_unit_test(
-			launches_of_a_thread_without_ranges_are_in_the_main_threads),
-		cmocka_unit_test(kernels_without_an_entry_count_in_range_other),
-		cmocka_unit_test(totals_are_counted_without_ranges),
-		cmocka_unit_test(implausible_kernels_are_counted_as_lost),
-		cmocka_unit_test(number_of_buffers_is_limited),
-		cmocka_unit_test(cupti_is_off_by_default),
-		cmocka_unit_test(refusal_of_cupti_is_logged_and_harmless),
-		cmocka_unit_test(last_finalize_counts_remaining_kernels),
-		cmocka_unit_test(forked_child_leaves_cupti_to_its_parent),
-		cmocka_unit_test(cupti_that_blocks_holds_up_its_caller_only),
-		cmocka_unit_test(loading_of_cupti_holds_up_its_caller_only),
-		cmocka_unit_test(start_is_told_to_communicators_beside_it),
-	};
-
-	return cmocka_run_group_tests_name("cupti", tests, NULL, NULL);
 }

@@ -144,9 +144,8 @@ static void be_disabled(void *argument)
 	expect_unseen(*(const int *)argument, NULL);
 }
 
-static void disabled_plugin_publishes_and_requests_nothing(void **state)
+TEST(disabled_plugin_publishes_and_requests_nothing)
 {
-	(void)state;
 	setenv("NCCLSTAT_DISABLE", "1", 1);
 	for (int api = 1; api <= LAST_API; api++)
 		scenario_play(be_disabled, &api);
@@ -196,13 +195,12 @@ static void ask_for(void *argument)
 		CHECK(host_log_has("ignored"), "the log does not say so");
 }
 
-static void each_api_is_asked_for_events_that_its_releases_support(void **state)
+TEST(each_api_is_asked_for_events_that_its_releases_support)
 {
 	static const char *const off[] = { NULL, "", "off", "OFF" };
 	static const char *const always[] = { "always", "Always" };
 	struct mask_wanted wanted;
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
 		wanted.api = masks[i].api;
 		for (unsigned k = 0; k < COUNT(off); k++) {
@@ -300,7 +298,7 @@ static void measure_default(void *argument)
 	guest_close(&guest);
 }
 
-static void invalid_value_is_logged_once_and_the_default_applies(void **state)
+TEST(invalid_value_is_logged_once_and_the_default_applies)
 {
 	static const char *const nonsense[][2] = {
 		{ "NCCLSTAT_DISABLE", "yes" },
@@ -346,7 +344,6 @@ static void invalid_value_is_logged_once_and_the_default_applies(void **state)
 	char why[128];
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	scenario_play(measure_default, &ends[1]);
 	assert_int_equal(read(ends[0], &default_bytes, sizeof(default_bytes)),
@@ -368,13 +365,12 @@ static void give_room(void *argument)
 	(void)argument;
 }
 
-static void valid_budgets_are_accepted(void **state)
+TEST(valid_budgets_are_accepted)
 {
 	static const char *const good[] = { "1000000", "1000K",
 					    "900k",    "2M",
 					    "1g",      "18446744073709551615" };
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		setenv("NCCLSTAT_SHM_BYTES", good[i], 1);
 		scenario_play(give_room, NULL);
@@ -411,9 +407,8 @@ static void be_full(void)
 	scenario_mount("size=32k");
 }
 
-static void full_file_system_logs_one_line_and_raises_no_sigbus(void **state)
+TEST(full_file_system_logs_one_line_and_raises_no_sigbus)
 {
-	(void)state;
 	play_unseen(be_full, "No space left");
 }
 
@@ -422,9 +417,8 @@ static void be_without_inodes(void)
 	scenario_mount("size=16m,nr_inodes=1");
 }
 
-static void file_system_without_inodes_logs_one_line(void **state)
+TEST(file_system_without_inodes_logs_one_line)
 {
-	(void)state;
 	play_unseen(be_without_inodes, "No space left");
 }
 
@@ -436,9 +430,8 @@ static void be_read_only(void)
 		scenario_skip("remounting takes rights");
 }
 
-static void read_only_file_system_logs_one_line(void **state)
+TEST(read_only_file_system_logs_one_line)
 {
-	(void)state;
 	play_unseen(be_read_only, "Read-only");
 }
 
@@ -447,9 +440,8 @@ static void be_missing(void)
 	setenv("NCCLSTAT_DIR", "/dev/shm/there/is/no/such/directory", 1);
 }
 
-static void missing_directory_logs_one_line(void **state)
+TEST(missing_directory_logs_one_line)
 {
-	(void)state;
 	play_unseen(be_missing, "/dev/shm/there/is/no/such/directory");
 }
 
@@ -458,9 +450,8 @@ static void be_a_file(void)
 	setenv("NCCLSTAT_DIR", "/proc/self/status", 1);
 }
 
-static void file_in_place_of_the_directory_logs_one_line(void **state)
+TEST(file_in_place_of_the_directory_logs_one_line)
 {
-	(void)state;
 	play_unseen(be_a_file, "Not a directory");
 }
 
@@ -469,9 +460,8 @@ static void be_off_memory(void)
 	setenv("NCCLSTAT_DIR", "/proc", 1);
 }
 
-static void directory_that_is_not_in_memory_logs_one_line(void **state)
+TEST(directory_that_is_not_in_memory_logs_one_line)
 {
-	(void)state;
 	play_unseen(be_off_memory, "not on a tmpfs (set NCCLSTAT_DIR");
 }
 
@@ -483,9 +473,8 @@ static void be_unwritable(void)
 		scenario_skip("becoming another user needs privileges");
 }
 
-static void unwritable_directory_logs_one_line(void **state)
+TEST(unwritable_directory_logs_one_line)
 {
-	(void)state;
 	play_unseen(be_unwritable, "Permission denied");
 }
 
@@ -497,9 +486,8 @@ static void be_another_users(void)
 		scenario_skip("giving a directory away takes rights");
 }
 
-static void directory_of_another_user_is_not_used(void **state)
+TEST(directory_of_another_user_is_not_used)
 {
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	play_unseen(be_another_users, "not permitted");
@@ -522,9 +510,8 @@ static void be_limited_in_size(void)
 	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0, "setrlimit");
 }
 
-static void file_size_limit_logs_one_line_and_raises_no_signal(void **state)
+TEST(file_size_limit_logs_one_line_and_raises_no_signal)
 {
-	(void)state;
 	play_unseen(be_limited_in_size, "File too large");
 }
 
@@ -555,9 +542,8 @@ static void init_without_files(void *argument)
 	guest_close(&guest);
 }
 
-static void communicator_without_file_descriptors_is_not_published(void **state)
+TEST(communicator_without_file_descriptors_is_not_published)
 {
-	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
 		scenario_play(init_without_files, &api);
 }
@@ -728,43 +714,4 @@ SCENARIO(another_user_cannot_take_the_memory_of_all_jobs)
 	CHECK(view_try_open(&guest.view, 1, why, sizeof(why)), "%s", why);
 	check_still_follows(&guest, "beside another user's memory");
 	guest_close(&guest);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			disabled_plugin_publishes_and_requests_nothing),
-		cmocka_unit_test(
-			each_api_is_asked_for_events_that_its_releases_support),
-		cmocka_unit_test(environment_is_read_once_per_process),
-		cmocka_unit_test(job_labels_are_read_once_and_in_all_segments),
-		cmocka_unit_test(
-			invalid_value_is_logged_once_and_the_default_applies),
-		cmocka_unit_test(valid_budgets_are_accepted),
-		cmocka_unit_test(
-			full_file_system_logs_one_line_and_raises_no_sigbus),
-		cmocka_unit_test(file_system_without_inodes_logs_one_line),
-		cmocka_unit_test(read_only_file_system_logs_one_line),
-		cmocka_unit_test(missing_directory_logs_one_line),
-		cmocka_unit_test(file_in_place_of_the_directory_logs_one_line),
-		cmocka_unit_test(directory_that_is_not_in_memory_logs_one_line),
-		cmocka_unit_test(unwritable_directory_logs_one_line),
-		cmocka_unit_test(directory_of_another_user_is_not_used),
-		cmocka_unit_test(sticky_directory_of_another_user_is_used),
-		cmocka_unit_test(
-			file_size_limit_logs_one_line_and_raises_no_signal),
-		cmocka_unit_test(
-			communicator_without_file_descriptors_is_not_published),
-		cmocka_unit_test(
-			plugin_publishes_again_once_the_file_system_has_room),
-		cmocka_unit_test(
-			object_is_private_to_its_user_and_has_no_holes),
-		cmocka_unit_test(
-			another_user_cannot_take_a_process_names_first),
-		cmocka_unit_test(
-			another_user_cannot_take_the_memory_of_all_jobs),
-	};
-
-	return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
 }

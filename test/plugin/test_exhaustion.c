@@ -268,9 +268,8 @@ static void reuse_entry(void *argument)
 	guest_close(&guest);
 }
 
-static void reused_communicator_entry_starts_empty(void **state)
+TEST(reused_communicator_entry_starts_empty)
 {
-	(void)state;
 	setenv("NCCLSTAT_SHM_BYTES", "62K", 1);
 	scenario_play(reuse_entry, NULL);
 	unsetenv("NCCLSTAT_SHM_BYTES");
@@ -329,7 +328,7 @@ static void init_in_budget(void *argument)
 	host_close(guest.host);
 }
 
-static void budget_of_shared_memory_is_kept(void **state)
+TEST(budget_of_shared_memory_is_kept)
 {
 	static const struct {
 		const char *text;
@@ -340,7 +339,6 @@ static void budget_of_shared_memory_is_kept(void **state)
 		{ "1M", 1 << 20 },
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(budgets) / sizeof(budgets[0]); i++) {
 		uint64_t bytes = budgets[i].bytes;
 
@@ -605,9 +603,8 @@ static void give_up_children(void *argument)
 	guest_close(&guest);
 }
 
-static void proxy_operations_never_stopped_are_forgotten(void **state)
+TEST(proxy_operations_never_stopped_are_forgotten)
 {
-	(void)state;
 	scenario_play(never_stop_proxy_ops, NULL);
 	scenario_play(give_up_children, NULL);
 	scenario_play(take_slots_of_given_up, NULL);
@@ -795,9 +792,8 @@ static void use_too_many_histograms(void *argument)
 	guest_close(&guest);
 }
 
-static void times_beyond_the_histograms_are_counted(void **state)
+TEST(times_beyond_the_histograms_are_counted)
 {
-	(void)state;
 	setenv("NCCLSTAT_SHM_BYTES", "62K", 1);
 	scenario_play(use_too_many_histograms, NULL);
 	unsetenv("NCCLSTAT_SHM_BYTES");
@@ -879,35 +875,4 @@ SCENARIO(operations_and_calls_survive_any_number_of_steps)
 	CHECK_EQUAL(guest.view.now.losses[NCS_LOSS_OVERWRITTEN], lost,
 		    "in the snapshot, too");
 	guest_close(&guest);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			communicators_beyond_the_limit_are_not_published),
-		cmocka_unit_test(
-			thousand_consecutive_communicators_leave_no_trace),
-		cmocka_unit_test(rank_of_32_channels_takes_at_most_4_mib),
-		cmocka_unit_test(reused_communicator_entry_starts_empty),
-		cmocka_unit_test(budget_of_shared_memory_is_kept),
-		cmocka_unit_test(
-			spans_beyond_the_pool_are_counted_and_slots_return),
-		cmocka_unit_test(proxy_operations_beyond_the_pool_are_counted),
-		cmocka_unit_test(proxy_operations_never_stopped_are_forgotten),
-		cmocka_unit_test(
-			proxy_operation_is_not_given_up_before_its_first_step),
-		cmocka_unit_test(channel_with_a_late_first_step_is_followed),
-		cmocka_unit_test(operations_beyond_the_pool_are_counted),
-		cmocka_unit_test(
-			operation_with_any_number_of_children_is_done_once),
-		cmocka_unit_test(
-			channels_beyond_the_table_are_counted_and_recorded),
-		cmocka_unit_test(times_beyond_the_histograms_are_counted),
-		cmocka_unit_test(overwritten_records_are_counted_by_the_reader),
-		cmocka_unit_test(
-			operations_and_calls_survive_any_number_of_steps),
-	};
-
-	return cmocka_run_group_tests_name("exhaustion", tests, NULL, NULL);
 }

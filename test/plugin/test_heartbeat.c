@@ -42,9 +42,8 @@ static void live(void *argument)
 	guest_close(&guest);
 }
 
-static void a_process_has_a_heartbeat_with_each_api(void **state)
+TEST(a_process_has_a_heartbeat_with_each_api)
 {
-	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
 		scenario_play(live, &api);
 }
@@ -172,7 +171,7 @@ static void live_on(void *argument)
 }
 
 /* A process that a debugger holds may have been dead as well. */
-static void a_stopped_process_has_no_heartbeat(void **state)
+TEST(a_stopped_process_has_no_heartbeat)
 {
 	struct timespec long_enough = { .tv_sec = 1 };
 	char why[256];
@@ -181,7 +180,6 @@ static void a_stopped_process_has_no_heartbeat(void **state)
 	int status;
 	pid_t pid;
 
-	(void)state;
 	scenario_prepare();
 	pid = scenario_start(live_on, NULL);
 	WAIT_UNTIL(count_objects() == 1 &&
@@ -203,17 +201,4 @@ static void a_stopped_process_has_no_heartbeat(void **state)
 	assert_true(view.now.alive_ns > stopped_ns);
 	view_close(&view);
 	scenario_clean_up(LEAVES_OBJECTS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_has_a_heartbeat_with_each_api),
-		cmocka_unit_test(the_heartbeat_ends_with_the_last_communicator),
-		cmocka_unit_test(the_heartbeat_takes_no_signals),
-		cmocka_unit_test(a_forked_child_has_a_heartbeat_of_its_own),
-		cmocka_unit_test(a_stopped_process_has_no_heartbeat),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

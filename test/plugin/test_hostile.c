@@ -465,9 +465,8 @@ static void record_without_any_args(void *argument)
 	guest_close(&guest);
 }
 
-static void states_without_args_mean_unknown_sizes(void **state)
+TEST(states_without_args_mean_unknown_sizes)
 {
-	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
 		scenario_play(record_without_any_args, &api);
 }
@@ -518,9 +517,8 @@ static void start_without_texts(void *argument)
 	guest_close(&guest);
 }
 
-static void operation_with_null_texts_is_of_function_other(void **state)
+TEST(operation_with_null_texts_is_of_function_other)
 {
-	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
 		scenario_play(start_without_texts, &api);
 }
@@ -603,15 +601,14 @@ static void start_everything_in(void *argument)
 	guest_close(&guest);
 }
 
-static void events_without_a_context_are_counted_as_foreign(void **state)
+TEST(events_without_a_context_are_counted_as_foreign)
 {
 	void *context = NULL;
 
-	(void)state;
 	scenario_play(start_everything_in, &context);
 }
 
-static void events_with_a_foreign_context_are_counted_as_foreign(void **state)
+TEST(events_with_a_foreign_context_are_counted_as_foreign)
 {
 	static const uint64_t contexts[] = {
 		UINT64_MAX,
@@ -621,7 +618,6 @@ static void events_with_a_foreign_context_are_counted_as_foreign(void **state)
 		UINT64_C(0xa5a5a5a5a5a5a5a5),
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < 5; i++) {
 		void *context = (void *)(uintptr_t)contexts[i];
 
@@ -684,10 +680,8 @@ static void proxy_for_another_process(void *argument)
 	guest_close(&guest);
 }
 
-static void
-proxy_operations_of_other_processes_are_counted_as_foreign(void **state)
+TEST(proxy_operations_of_other_processes_are_counted_as_foreign)
 {
-	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
 		scenario_play(proxy_for_another_process, &api);
 }
@@ -813,9 +807,8 @@ static void start_unknown_types(void *argument)
 	guest_close(&guest);
 }
 
-static void unknown_event_types_are_counted(void **state)
+TEST(unknown_event_types_are_counted)
 {
-	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
 		scenario_play(start_unknown_types, &api);
 }
@@ -850,9 +843,8 @@ static void record_unknown_states(void *argument)
 	guest_close(&guest);
 }
 
-static void unknown_states_are_counted(void **state)
+TEST(unknown_states_are_counted)
 {
-	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
 		scenario_play(record_unknown_states, &api);
 }
@@ -939,9 +931,8 @@ static void give_wild_names(void *argument)
 	host_close(host);
 }
 
-static void long_communicator_name_is_truncated(void **state)
+TEST(long_communicator_name_is_truncated)
 {
-	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
 		scenario_play(give_wild_names, &api);
 }
@@ -1007,9 +998,8 @@ static void start_wild_events(void *argument)
 	guest_close(&guest);
 }
 
-static void random_proxy_operations_and_steps_do_no_harm(void **state)
+TEST(random_proxy_operations_and_steps_do_no_harm)
 {
-	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
 		scenario_play(start_wild_events, &api);
 }
@@ -1071,9 +1061,8 @@ static void start_wild_operations(void *argument)
 	guest_close(&guest);
 }
 
-static void random_values_in_other_events_do_no_harm(void **state)
+TEST(random_values_in_other_events_do_no_harm)
 {
-	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
 		scenario_play(start_wild_operations, &api);
 }
@@ -1263,44 +1252,4 @@ SCENARIO(process_that_overwrites_segments_does_no_harm)
 	take_requests_back(&guest);
 	check_still_follows(&guest, "a communicator left alone");
 	guest_close(&guest);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(second_stop_changes_nothing_and_is_counted),
-		cmocka_unit_test(stop_of_null_is_counted),
-		cmocka_unit_test(
-			stale_handle_does_not_affect_the_next_user_of_its_slot),
-		cmocka_unit_test(stale_parent_is_ignored),
-		cmocka_unit_test(parent_of_the_wrong_kind_makes_an_orphan),
-		cmocka_unit_test(state_of_another_event_type_changes_nothing),
-		cmocka_unit_test(state_or_stop_before_any_start_is_counted),
-		cmocka_unit_test(states_without_args_mean_unknown_sizes),
-		cmocka_unit_test(
-			operation_with_null_texts_is_of_function_other),
-		cmocka_unit_test(texts_are_compared_by_content),
-		cmocka_unit_test(
-			events_without_a_context_are_counted_as_foreign),
-		cmocka_unit_test(
-			events_with_a_foreign_context_are_counted_as_foreign),
-		cmocka_unit_test(
-			proxy_operations_of_other_processes_are_counted_as_foreign),
-		cmocka_unit_test(
-			step_belongs_to_its_operation_whatever_its_context),
-		cmocka_unit_test(callbacks_after_finalize_are_counted_as_late),
-		cmocka_unit_test(
-			finalize_of_null_unknown_or_finalized_context_is_harmless),
-		cmocka_unit_test(unknown_event_types_are_counted),
-		cmocka_unit_test(unknown_states_are_counted),
-		cmocka_unit_test(init_without_mask_name_and_logger_publishes),
-		cmocka_unit_test(long_communicator_name_is_truncated),
-		cmocka_unit_test(random_proxy_operations_and_steps_do_no_harm),
-		cmocka_unit_test(random_values_in_other_events_do_no_harm),
-		cmocka_unit_test(
-			implausible_gpu_times_are_counted_and_not_used),
-		cmocka_unit_test(process_that_overwrites_segments_does_no_harm),
-	};
-
-	return cmocka_run_group_tests_name("hostile", tests, NULL, NULL);
 }

@@ -55,9 +55,8 @@ static void follow_in_order(void *argument)
 	cuda_job_close();
 }
 
-static void launches_begin_and_end_in_order(void **state)
+TEST(launches_begin_and_end_in_order)
 {
-	(void)state;
 	for (int api = FIRST_API; api <= LAST_API; api++)
 		scenario_play(follow_in_order, &api);
 }
@@ -81,11 +80,10 @@ static void follow_the_first(void *argument)
 	cuda_job_close();
 }
 
-static void first_launch_is_followed(void **state)
+TEST(first_launch_is_followed)
 {
 	char all[] = "all", some[] = "1/64";
 
-	(void)state;
 	scenario_play(follow_the_first, all);
 	scenario_play(follow_the_first, some);
 }
@@ -862,11 +860,10 @@ static void time_alike(void *argument)
 	cuda_job_close();
 }
 
-static void ranks_time_the_same_launches(void **state)
+TEST(ranks_time_the_same_launches)
 {
 	char all[] = "all", some[] = "1/8";
 
-	(void)state;
 	scenario_play(time_alike, all);
 	scenario_play(time_alike, some);
 }
@@ -1047,9 +1044,8 @@ static void be_old(void *argument)
 	cuda_job_close();
 }
 
-static void releases_without_launches_are_reported(void **state)
+TEST(releases_without_launches_are_reported)
 {
-	(void)state;
 	for (int api = 1; api < FIRST_API; api++)
 		scenario_play(be_old, &api);
 }
@@ -1074,11 +1070,10 @@ static void miss_driver(void *argument)
 	guest_close(&job.guest);
 }
 
-static void missing_driver_or_function_is_reported(void **state)
+TEST(missing_driver_or_function_is_reported)
 {
 	char bare[] = "cuda-bare.so";
 
-	(void)state;
 	scenario_play(miss_driver, NULL);
 	scenario_play(miss_driver, bare);
 }
@@ -1156,51 +1151,4 @@ SCENARIO(untimed_operation_ends_with_its_proxy)
 	CHECK(record.start + record.duration <= stopped, "its end");
 	CHECK(!(record.flags & NCS_RECORD_ON_STREAM), "source");
 	cuda_job_close();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(launches_begin_and_end_in_order),
-		cmocka_unit_test(first_launch_is_followed),
-		cmocka_unit_test(launched_begun_and_ended_are_told_apart),
-		cmocka_unit_test(communicators_share_streams_in_any_order),
-		cmocka_unit_test(first_events_are_used_before_others_are_made),
-		cmocka_unit_test(second_launch_is_followed_before_first_look),
-		cmocka_unit_test(launches_now_and_then_need_few_events),
-		cmocka_unit_test(first_launches_make_more_events_each),
-		cmocka_unit_test(bursts_are_timed_whole),
-		cmocka_unit_test(burst_without_events_makes_more),
-		cmocka_unit_test(
-			launches_beyond_the_slots_end_with_a_later_one),
-		cmocka_unit_test(burst_leaves_slots_for_its_last_launches),
-		cmocka_unit_test(
-			operations_of_unfollowed_launches_end_with_a_later_one),
-		cmocka_unit_test(launch_that_never_stops_does_no_harm),
-		cmocka_unit_test(thread_that_dies_in_a_launch_does_no_harm),
-		cmocka_unit_test(time_is_that_of_the_kernel),
-		cmocka_unit_test(older_driver_measures_too),
-		cmocka_unit_test(grouped_operations_have_their_launch_s_time),
-		cmocka_unit_test(
-			operation_reported_after_its_kernel_has_its_time),
-		cmocka_unit_test(record_has_the_kernel_s_begin_and_end),
-		cmocka_unit_test(begin_may_be_before_the_operation_is_reported),
-		cmocka_unit_test(players_of_captured_jobs_have_times),
-		cmocka_unit_test(one_launch_in_four_is_timed),
-		cmocka_unit_test(
-			launch_that_is_left_alone_does_not_ask_the_driver),
-		cmocka_unit_test(launch_that_may_be_captured_asks_the_driver),
-		cmocka_unit_test(ranks_time_the_same_launches),
-		cmocka_unit_test(fast_launches_are_timed_in_part),
-		cmocka_unit_test(timing_off_leaves_the_driver_alone),
-		cmocka_unit_test(timing_is_turned_off_and_on),
-		cmocka_unit_test(timing_that_is_off_at_first_is_turned_on),
-		cmocka_unit_test(launches_that_are_not_reported_are_told),
-		cmocka_unit_test(releases_without_launches_are_reported),
-		cmocka_unit_test(missing_driver_or_function_is_reported),
-		cmocka_unit_test(operation_ends_with_its_proxy_and_its_kernel),
-		cmocka_unit_test(untimed_operation_ends_with_its_proxy),
-	};
-
-	return cmocka_run_group_tests_name("launches", tests, NULL, NULL);
 }

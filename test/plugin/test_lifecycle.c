@@ -53,7 +53,7 @@ SCENARIO(plugin_exports_a_table_for_each_api)
 #define RANGE_CALLS 5 /* of ncclstat/range.h */
 
 /* Any other name could hide a name of NCCL's or of the framework's. */
-static void plugin_exports_nothing_else(void **state)
+TEST(plugin_exports_nothing_else)
 {
 	int file = open(NCS_PLUGIN_PATH, O_RDONLY);
 	const Elf64_Ehdr *head;
@@ -63,7 +63,6 @@ static void plugin_exports_nothing_else(void **state)
 	struct stat status;
 	const char *base;
 
-	(void)state;
 	assert_true(file >= 0);
 	assert_int_equal(fstat(file, &status), 0);
 	base = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file,
@@ -97,14 +96,13 @@ static void plugin_exports_nothing_else(void **state)
 }
 
 /* Each process pays for the library's initialised memory. */
-static void plugin_has_little_initialised_memory(void **state)
+TEST(plugin_has_little_initialised_memory)
 {
 	int file = open(NCS_PLUGIN_PATH, O_RDONLY);
 	uint64_t bytes = 0;
 	Elf64_Phdr segment;
 	Elf64_Ehdr head;
 
-	(void)state;
 #ifdef __SANITIZE_ADDRESS__
 	skip(); /* it has memory of its own */
 #endif
@@ -262,9 +260,8 @@ static void exit_in_full_flight(void *argument)
 	scenario_fail(__FILE__, __LINE__, NULL, "exit() came back");
 }
 
-static void exit_during_callbacks_leaves_no_object(void **state)
+TEST(exit_during_callbacks_leaves_no_object)
 {
-	(void)state;
 	for (unsigned i = 0; i < 20; i++)
 		scenario_play(exit_in_full_flight, NULL);
 }
@@ -325,11 +322,10 @@ static void check_remains(pid_t pid)
 	assert_int_equal(count_objects(), 0);
 }
 
-static void killed_process_leaves_its_last_state(void **state)
+TEST(killed_process_leaves_its_last_state)
 {
 	pid_t pid;
 
-	(void)state;
 	scenario_prepare();
 	pid = scenario_start(kill_oneself, NULL);
 	scenario_expect_signal(pid, SIGKILL);
@@ -408,7 +404,7 @@ static void check_torn_remains(void)
 	view_close(&view);
 }
 
-static void process_killed_in_mid_write_leaves_whole_records(void **state)
+TEST(process_killed_in_mid_write_leaves_whole_records)
 {
 	struct timespec pause = { 0, 0 };
 	unsigned seed = 1;
@@ -416,7 +412,6 @@ static void process_killed_in_mid_write_leaves_whole_records(void **state)
 	int ends[2];
 	pid_t pid;
 
-	(void)state;
 	for (unsigned i = 0; i < KILLS; i++) {
 		assert_int_equal(pipe(ends), 0);
 		scenario_prepare();
@@ -571,19 +566,17 @@ static void fork_children(void *argument)
 	guest_close(&guest);
 }
 
-static void forked_child_never_changes_its_parents_objects(void **state)
+TEST(forked_child_never_changes_its_parents_objects)
 {
 	bool rank = false;
 
-	(void)state;
 	scenario_play(fork_children, &rank);
 }
 
-static void forked_child_publishes_under_its_own_pid(void **state)
+TEST(forked_child_publishes_under_its_own_pid)
 {
 	bool rank = true;
 
-	(void)state;
 	scenario_play(fork_children, &rank);
 }
 
@@ -664,9 +657,8 @@ static void skip_unless_faults_are_ours(void)
 		skip(); /* so does an emulator */
 }
 
-static void forked_child_touches_few_pages(void **state)
+TEST(forked_child_touches_few_pages)
 {
-	(void)state;
 	skip_unless_faults_are_ours();
 	scenario_play(fork_cheaply, NULL);
 }
@@ -688,13 +680,12 @@ static void exit_cheaply(void *argument)
 	CHECK(atexit(note_faults) == 0, "atexit");
 }
 
-static void exit_touches_few_pages(void **state)
+TEST(exit_touches_few_pages)
 {
 	struct rusage usage;
 	int status;
 	pid_t pid;
 
-	(void)state;
 	skip_unless_faults_are_ours();
 	faults_at_exit = mmap(NULL, sizeof(*faults_at_exit),
 			      PROT_READ | PROT_WRITE,
@@ -773,9 +764,8 @@ static void fork_in_full_flight(void *argument)
 	host_close(guest.host);
 }
 
-static void fork_during_init_and_callbacks_leaves_a_working_child(void **state)
+TEST(fork_during_init_and_callbacks_leaves_a_working_child)
 {
-	(void)state;
 #ifdef __SANITIZE_ADDRESS__
 	/* dlopen() has a lock of its own, which may be held in the child. */
 	skip();
@@ -834,32 +824,4 @@ SCENARIO(thread_cancelled_in_init_leaves_no_lock)
 	view_open(&guest.view, count_objects() - 1);
 	check_still_follows(&guest, "after cancelled threads");
 	guest_close(&guest);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plugin_exports_a_table_for_each_api),
-		cmocka_unit_test(plugin_exports_nothing_else),
-		cmocka_unit_test(plugin_has_little_initialised_memory),
-		cmocka_unit_test(plugin_works_after_thousand_opens_and_closes),
-		cmocka_unit_test(
-			plugin_closed_under_a_communicator_keeps_working),
-		cmocka_unit_test(orderly_exit_leaves_no_object),
-		cmocka_unit_test(exit_during_callbacks_leaves_no_object),
-		cmocka_unit_test(killed_process_leaves_its_last_state),
-		cmocka_unit_test(
-			process_killed_in_mid_write_leaves_whole_records),
-		cmocka_unit_test(
-			forked_child_never_changes_its_parents_objects),
-		cmocka_unit_test(forked_child_publishes_under_its_own_pid),
-		cmocka_unit_test(forked_child_touches_few_pages),
-		cmocka_unit_test(exit_touches_few_pages),
-		cmocka_unit_test(grandchildren_are_processes_of_their_own),
-		cmocka_unit_test(
-			fork_during_init_and_callbacks_leaves_a_working_child),
-		cmocka_unit_test(thread_cancelled_in_init_leaves_no_lock),
-	};
-
-	return cmocka_run_group_tests_name("lifecycle", tests, NULL, NULL);
 }

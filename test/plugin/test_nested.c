@@ -146,11 +146,10 @@ static void nest(void *argument)
 	guest_close(&guest);
 }
 
-static void groups_within_groups_count_once(void **state)
+TEST(groups_within_groups_count_once)
 {
 	struct nesting nesting;
 
-	(void)state;
 	for (nesting.api = 5; nesting.api <= LAST_API; nesting.api++)
 		for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
 			nesting.steps = groups[i];
@@ -177,19 +176,8 @@ static void launch_only(void *argument)
 	guest_close(&guest);
 }
 
-static void releases_without_calls_count_what_they_launch(void **state)
+TEST(releases_without_calls_count_what_they_launch)
 {
-	(void)state;
 	for (int api = 1; api < 5; api++)
 		scenario_play(launch_only, &api);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(groups_within_groups_count_once),
-		cmocka_unit_test(releases_without_calls_count_what_they_launch),
-	};
-
-	return cmocka_run_group_tests_name("nested", tests, NULL, NULL);
 }

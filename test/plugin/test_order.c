@@ -163,9 +163,8 @@ static void go_on_after_younger(void *argument)
 	guest_close(&guest);
 }
 
-static void channel_shows_its_oldest_step(void **state)
+TEST(channel_shows_its_oldest_step)
 {
-	(void)state;
 	scenario_play(overtake, NULL);
 	scenario_play(go_on_after_younger, NULL);
 }
@@ -337,9 +336,8 @@ static void sleep_and_work(void *argument)
 	guest_close(&guest);
 }
 
-static void time_is_added_to_the_state_being_exited(void **state)
+TEST(time_is_added_to_the_state_being_exited)
 {
-	(void)state;
 	scenario_play(wait_in_states, NULL);
 	scenario_play(sleep_and_work, NULL);
 }
@@ -629,27 +627,4 @@ SCENARIO(kernel_and_proxy_times_are_counted_separately)
 				 [ncs_histogram_bucket(900)] == 1,
 	      "the earlier time is not replaced");
 	guest_close(&guest);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(step_started_again_stays_one_step),
-		cmocka_unit_test(
-			step_without_stop_ends_with_its_slot_or_operation),
-		cmocka_unit_test(channel_shows_its_oldest_step),
-		cmocka_unit_test(time_is_added_to_the_state_being_exited),
-		cmocka_unit_test(
-			operation_takes_the_time_of_its_proxy_operations),
-		cmocka_unit_test(
-			childless_operation_is_in_flight_until_a_later_one_ends),
-		cmocka_unit_test(time_of_the_latest_call_is_published),
-		cmocka_unit_test(reused_slot_starts_empty),
-		cmocka_unit_test(last_sequence_number_is_the_largest),
-		cmocka_unit_test(
-			finished_operation_with_a_late_child_is_reopened),
-		cmocka_unit_test(kernel_and_proxy_times_are_counted_separately),
-	};
-
-	return cmocka_run_group_tests_name("order", tests, NULL, NULL);
 }

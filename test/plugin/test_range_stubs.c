@@ -21,12 +21,11 @@ static void run_alone(void *argument)
 	      "the plugin was not requested");
 }
 
-static void stubs_do_nothing_without_the_plugin(void **state)
+TEST(stubs_do_nothing_without_the_plugin)
 {
 	static const char *const others[] = { "", "none", "inspector",
 					      "no-such-ncclstat.so" };
 
-	(void)state;
 	unsetenv(PLUGIN_VARIABLE);
 	scenario_play(run_alone, NULL);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -57,20 +56,9 @@ static void run_with_plugin(void *argument)
 	guest_close(&guest);
 }
 
-static void stubs_call_the_plugin(void **state)
+TEST(stubs_call_the_plugin)
 {
-	(void)state;
 	setenv(PLUGIN_VARIABLE, NCS_PLUGIN_PATH, 1);
 	scenario_play(run_with_plugin, NULL);
 	unsetenv(PLUGIN_VARIABLE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stubs_do_nothing_without_the_plugin),
-		cmocka_unit_test(stubs_call_the_plugin),
-	};
-
-	return cmocka_run_group_tests_name("range stubs", tests, NULL, NULL);
 }

@@ -344,9 +344,8 @@ static void dive(void *argument)
 	guest_close(&guest);
 }
 
-static void ranges_nest_to_any_depth(void **state)
+TEST(ranges_nest_to_any_depth)
 {
-	(void)state;
 	setenv("NCCLSTAT_RANGES", "100", 1);
 	scenario_play(dive, NULL);
 	unsetenv("NCCLSTAT_RANGES");
@@ -389,12 +388,10 @@ static void name_many(void *argument)
 	guest_close(&guest);
 }
 
-static void
-calls_without_an_entry_count_in_range_other_and_as_loss(void **state)
+TEST(calls_without_an_entry_count_in_range_other_and_as_loss)
 {
 	unsigned all = NAMES, few = 99;
 
-	(void)state;
 	setenv("NCCLSTAT_SHM_BYTES", "64M", 1);
 	setenv("NCCLSTAT_RANGES", "16384", 1);
 	scenario_play(name_many, &all);
@@ -467,9 +464,8 @@ static void turned_off(void *argument)
 	guest_close(&guest);
 }
 
-static void ranges_can_be_turned_off(void **state)
+TEST(ranges_can_be_turned_off)
 {
-	(void)state;
 	setenv("NCCLSTAT_RANGES", "0", 1);
 	scenario_play(turned_off, NULL);
 	unsetenv("NCCLSTAT_RANGES");
@@ -768,9 +764,8 @@ static void chain(void *argument)
 	guest_close(&guest);
 }
 
-static void chained_nvtx_tool_gets_all_calls(void **state)
+TEST(chained_nvtx_tool_gets_all_calls)
 {
-	(void)state;
 	setenv("NCCLSTAT_NVTX_CHAIN", NCS_NEXT "/nvtx-tool.so", 1);
 	scenario_play(chain, NULL);
 	unsetenv("NCCLSTAT_NVTX_CHAIN");
@@ -861,11 +856,10 @@ static void be_quiet(void *argument)
 	syscall(SYS_exit_group, mallinfo2().uordblks == before ? 0 : 3);
 }
 
-static void range_calls_make_no_system_call_and_allocate_nothing(void **state)
+TEST(range_calls_make_no_system_call_and_allocate_nothing)
 {
 	pid_t child;
 
-	(void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	skip(); /* their own thread's */
 #endif
@@ -873,43 +867,4 @@ static void range_calls_make_no_system_call_and_allocate_nothing(void **state)
 	child = scenario_start(be_quiet, NULL);
 	scenario_expect_success(child);
 	scenario_clean_up(LEAVES_OBJECTS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(call_is_in_the_ranges_pushed_by_its_thread),
-		cmocka_unit_test(each_time_is_in_the_histogram_of_its_range),
-		cmocka_unit_test(
-			range_is_busy_while_an_operation_makes_progress),
-		cmocka_unit_test(
-			operation_without_api_call_has_a_range_of_its_own),
-		cmocka_unit_test(
-			thread_without_ranges_is_in_the_main_threads_range),
-		cmocka_unit_test(thread_without_ranges_follows_the_main_thread),
-		cmocka_unit_test(ranges_left_open_by_a_dead_thread_are_closed),
-		cmocka_unit_test(surplus_pop_changes_nothing),
-		cmocka_unit_test(ranges_nest_to_any_depth),
-		cmocka_unit_test(
-			calls_without_an_entry_count_in_range_other_and_as_loss),
-		cmocka_unit_test(range_without_calls_takes_no_entry),
-		cmocka_unit_test(long_range_names_are_truncated),
-		cmocka_unit_test(ranges_can_be_turned_off),
-		cmocka_unit_test(
-			communicators_count_separately_under_one_number),
-		cmocka_unit_test(
-			forked_child_is_in_the_ranges_of_the_forking_thread),
-		cmocka_unit_test(forked_child_can_attach_to_nvtx),
-		cmocka_unit_test(replayed_call_is_in_the_range_of_its_capture),
-		cmocka_unit_test(forgotten_call_is_counted_as_loss),
-		cmocka_unit_test(nvtx_ranges_are_ranges),
-		cmocka_unit_test(
-			nvtx_ranges_of_nccl_name_calls_that_the_api_hides),
-		cmocka_unit_test(chained_nvtx_tool_gets_all_calls),
-		cmocka_unit_test(mark_becomes_a_record),
-		cmocka_unit_test(
-			range_calls_make_no_system_call_and_allocate_nothing),
-	};
-
-	return cmocka_run_group_tests_name("ranges", tests, NULL, NULL);
 }

@@ -598,11 +598,7 @@ SCENARIO_TEST(short_jobs_that_end_in_every_way_hurt_nobody, storm)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(short_jobs_that_end_in_every_way_hurt_nobody),
-	};
-
 	if (getenv("STORM_AGAIN"))
 		return be_a_rank_again();
-	return cmocka_run_group_tests_name("storm", tests, NULL, NULL);
+	return unit_run();
 }

@@ -132,9 +132,8 @@ static void tell_calls(void *argument)
 	guest_close(&guest);
 }
 
-static void calls_launches_and_copies_have_their_stream(void **state)
+TEST(calls_launches_and_copies_have_their_stream)
 {
-	(void)state;
 	for (int api = 5; api <= LAST_API; api++)
 		scenario_play(tell_calls, &api);
 }
@@ -158,9 +157,8 @@ static void change_streams(void *argument)
 	guest_close(&guest);
 }
 
-static void stream_record_precedes_the_operation(void **state)
+TEST(stream_record_precedes_the_operation)
 {
-	(void)state;
 	for (int api = 5; api <= LAST_API; api++)
 		scenario_play(change_streams, &api);
 }
@@ -229,18 +227,16 @@ static void tell_none(void *argument)
 	guest_close(&guest);
 }
 
-static void no_stream_is_recorded_up_to_api_4(void **state)
+TEST(no_stream_is_recorded_up_to_api_4)
 {
-	(void)state;
 	for (int api = 1; api <= 4; api++)
 		scenario_play(tell_none, &api);
 }
 
-static void streams_need_no_ranges(void **state)
+TEST(streams_need_no_ranges)
 {
 	int api = LAST_API;
 
-	(void)state;
 	setenv("NCCLSTAT_RANGES", "0", 1);
 	scenario_play(change_streams, &api);
 	unsetenv("NCCLSTAT_RANGES");
@@ -288,23 +284,4 @@ SCENARIO(each_ring_has_its_own_stream_records)
 	pthread_join(thread, NULL);
 	expect_stream_record(STREAM(1), "in the other one's");
 	guest_close(&guest);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_launches_and_copies_have_their_stream),
-		cmocka_unit_test(stream_record_precedes_the_operation),
-		cmocka_unit_test(
-			stream_records_follow_the_order_in_which_operations_end),
-		cmocka_unit_test(stream_record_is_repeated_for_late_readers),
-		cmocka_unit_test(stream_of_a_forgotten_call_is_unknown),
-		cmocka_unit_test(no_stream_is_recorded_up_to_api_4),
-		cmocka_unit_test(streams_need_no_ranges),
-		cmocka_unit_test(
-			graph_operations_are_on_the_stream_of_the_capture),
-		cmocka_unit_test(each_ring_has_its_own_stream_records),
-	};
-
-	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
 }

@@ -155,9 +155,8 @@ static void init_from_many(void *argument)
 	host_close(host);
 }
 
-static void communicators_are_initialised_by_many_threads_at_once(void **state)
+TEST(communicators_are_initialised_by_many_threads_at_once)
 {
-	(void)state;
 	for (unsigned i = 0; i < 5; i++)
 		scenario_play(init_from_many, NULL);
 }
@@ -411,9 +410,8 @@ static void crowd_out(void *argument)
 	guest_close(&guest);
 }
 
-static void more_threads_than_can_be_distinguished_count_exactly(void **state)
+TEST(more_threads_than_can_be_distinguished_count_exactly)
 {
-	(void)state;
 	scenario_play(come_and_go, NULL);
 	scenario_play(crowd, NULL);
 	scenario_play(crowd_out, NULL);
@@ -446,9 +444,8 @@ static void claim_lanes_anew(void *argument)
 	guest_close(&guest);
 }
 
-static void threads_share_no_lane_in_a_reused_communicator_entry(void **state)
+TEST(threads_share_no_lane_in_a_reused_communicator_entry)
 {
-	(void)state;
 	setenv("NCCLSTAT_SHM_BYTES", "62K", 1);
 	scenario_play(claim_lanes_anew, NULL);
 	unsetenv("NCCLSTAT_SHM_BYTES");
@@ -586,20 +583,18 @@ static void hand_over(void *argument)
 	guest_close(&pair.guest);
 }
 
-static void operations_pass_from_launcher_to_proxy_thread(void **state)
+TEST(operations_pass_from_launcher_to_proxy_thread)
 {
 	bool profiled = false;
 
-	(void)state;
 	scenario_play(hand_over, &profiled);
 }
 
 /* From 2.31 on a separate thread reports kernels. */
-static void proxy_and_kernels_may_end_an_operation_at_once(void **state)
+TEST(proxy_and_kernels_may_end_an_operation_at_once)
 {
 	bool profiled = true;
 
-	(void)state;
 	scenario_play(hand_over, &profiled);
 }
 
@@ -841,28 +836,4 @@ SCENARIO(communicators_come_and_go_during_events)
 		    stale, "one each in a round");
 	check_still_follows(&guest, "beside others");
 	guest_close(&guest);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			communicators_are_initialised_by_many_threads_at_once),
-		cmocka_unit_test(more_threads_than_lanes_count_exactly),
-		cmocka_unit_test(threads_without_a_lane_count_exactly),
-		cmocka_unit_test(
-			more_threads_than_can_be_distinguished_count_exactly),
-		cmocka_unit_test(
-			threads_share_no_lane_in_a_reused_communicator_entry),
-		cmocka_unit_test(operations_pass_from_launcher_to_proxy_thread),
-		cmocka_unit_test(
-			proxy_and_kernels_may_end_an_operation_at_once),
-		cmocka_unit_test(two_communicators_may_share_a_proxy_thread),
-		cmocka_unit_test(an_event_may_end_on_another_thread),
-		cmocka_unit_test(
-			readers_see_whole_blocks_and_count_every_missed_record),
-		cmocka_unit_test(communicators_come_and_go_during_events),
-	};
-
-	return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
 }

@@ -275,15 +275,3 @@ SCENARIO(no_change_of_either_is_lost)
 	ncs_remote_close(remote);
 	guest_close(&guest);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_call_of_every_thread_is_passed_on),
-		cmocka_unit_test(late_handle_reaches_no_other_event),
-		cmocka_unit_test(inits_and_masks_may_come_at_any_time),
-		cmocka_unit_test(no_change_of_either_is_lost),
-	};
-
-	return cmocka_run_group_tests_name("threads_chain", tests, NULL, NULL);
-}

@@ -127,20 +127,9 @@ static void run(void *argument)
 	guest_close(&guest);
 }
 
-static void each_kernel_counts_once_in_its_range(void **state)
+TEST(each_kernel_counts_once_in_its_range)
 {
-	(void)state;
 	setenv("NCCLSTAT_CUPTI", LIBRARY, 1);
 	scenario_play(run, NULL);
 	unsetenv("NCCLSTAT_CUPTI");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_kernel_counts_once_in_its_range),
-	};
-
-	return cmocka_run_group_tests_name("threads and cupti", tests, NULL,
-					   NULL);
 }

@@ -134,9 +134,8 @@ static void play(void (*scenario)(void *timing))
 		scenario_play(scenario, timings[i]);
 }
 
-static void threads_launch_in_a_communicator_each(void **state)
+TEST(threads_launch_in_a_communicator_each)
 {
-	(void)state;
 	play(launch_each);
 }
 
@@ -164,9 +163,8 @@ static void launch_together(void *timing)
 	expect_no_harm();
 }
 
-static void threads_launch_in_one_communicator(void **state)
+TEST(threads_launch_in_one_communicator)
 {
-	(void)state;
 	play(launch_together);
 }
 
@@ -211,9 +209,8 @@ static void launch_groups(void *timing)
 	expect_no_harm();
 }
 
-static void operations_end_once_while_they_are_reported(void **state)
+TEST(operations_end_once_while_they_are_reported)
 {
-	(void)state;
 	play(launch_groups);
 }
 
@@ -295,22 +292,7 @@ static void live_shortly(void *timing)
 	expect_no_harm();
 }
 
-static void communicators_come_and_go(void **state)
+TEST(communicators_come_and_go)
 {
-	(void)state;
 	play(live_shortly);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_launch_in_a_communicator_each),
-		cmocka_unit_test(threads_launch_in_one_communicator),
-		cmocka_unit_test(operations_end_once_while_they_are_reported),
-		cmocka_unit_test(launches_without_a_lane_are_counted),
-		cmocka_unit_test(communicators_come_and_go),
-	};
-
-	return cmocka_run_group_tests_name("threads and launches", tests, NULL,
-					   NULL);
 }

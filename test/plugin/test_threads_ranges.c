@@ -130,20 +130,9 @@ static void run(void *argument)
 	guest_close(&guest);
 }
 
-static void each_call_counts_once_in_its_range(void **state)
+TEST(each_call_counts_once_in_its_range)
 {
-	(void)state;
 	setenv("NCCLSTAT_RANGES", "1000", 1);
 	scenario_play(run, NULL);
 	unsetenv("NCCLSTAT_RANGES");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_call_counts_once_in_its_range),
-	};
-
-	return cmocka_run_group_tests_name("threads and ranges", tests, NULL,
-					   NULL);
 }

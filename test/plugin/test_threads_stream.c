@@ -95,12 +95,3 @@ SCENARIO(threads_sharing_a_ring_do_not_mix_up_streams)
 	CHECK(changes > 1, "they came one after another");
 	guest_close(&guest);
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_sharing_a_ring_do_not_mix_up_streams),
-	};
-
-	return cmocka_run_group_tests_name("threads_stream", tests, NULL, NULL);
-}

@@ -326,11 +326,7 @@ SCENARIO(call_touches_few_lines)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(call_touches_few_lines),
-	};
-
 	if (argc == 2 && strcmp(argv[1], "--calls") == 0)
 		return make_calls();
-	return cmocka_run_group_tests_name("touched", tests, NULL, NULL);
+	return unit_run();
 }

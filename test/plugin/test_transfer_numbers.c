@@ -69,9 +69,8 @@ static void play_connections(void *argument)
 	guest_close(&guest);
 }
 
-static void each_connection_has_numbers_of_its_own(void **state)
+TEST(each_connection_has_numbers_of_its_own)
 {
-	(void)state;
 	for (int api = 1; api <= LAST_API; api++)
 		scenario_play(play_connections, &api);
 }
@@ -108,9 +107,8 @@ static void play_captured(void *argument)
 	guest_close(&guest);
 }
 
-static void captured_transfer_has_no_number(void **state)
+TEST(captured_transfer_has_no_number)
 {
-	(void)state;
 	for (int api = 5; api <= LAST_API; api++)
 		scenario_play(play_captured, &api);
 }
@@ -162,9 +160,8 @@ static void play_lost(void *argument)
 	guest_close(&guest);
 }
 
-static void lost_records_leave_numbers_right(void **state)
+TEST(lost_records_leave_numbers_right)
 {
-	(void)state;
 	setenv("NCCLSTAT_SAMPLE", "64", 1);
 	scenario_play(play_lost, NULL);
 	unsetenv("NCCLSTAT_SAMPLE");
@@ -182,18 +179,4 @@ SCENARIO(transfer_without_a_place_is_counted)
 	CHECK(guest.view.now.losses[NCS_LOSS_TABLE_FULL] > (unsigned)peers / 2,
 	      "each that has no number is counted");
 	guest_close(&guest);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_connection_has_numbers_of_its_own),
-		cmocka_unit_test(captured_transfer_has_no_number),
-		cmocka_unit_test(
-			none_has_a_number_once_nccl_was_not_asked_for_all),
-		cmocka_unit_test(lost_records_leave_numbers_right),
-		cmocka_unit_test(transfer_without_a_place_is_counted),
-	};
-
-	return cmocka_run_group_tests_name("transfers", tests, NULL, NULL);
 }
