@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The model: its set of ranks, and what it keeps of the latest two updates. */
 #include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "analysis/model/launch_waits.h"
 #include "analysis/model/waits.h"
 #include "test/unit/support/scripted_source.h"
-#include "test/unit/support/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -24,9 +28,7 @@ static void set_comm(struct scripted_rank *rank, const char *name, uint64_t id)
 
 /* --- The set of ranks ----------------------------------------------------- */
 
-UNIT_FIXTURE(scripted_setup, scripted_teardown)
-
-TEST(ranks_are_sorted_by_host_communicator_rank)
+static void ranks_are_sorted_by_host_communicator_rank(void **state)
 {
 	struct scripted *scripted = *state;
 	static const int order[] = { 5, 2, 3, 0, 1, 4 };
@@ -45,7 +47,7 @@ TEST(ranks_are_sorted_by_host_communicator_rank)
 				 order[i]);
 }
 
-TEST(ranks_keep_their_address_while_others_come_and_go)
+static void ranks_keep_their_address_while_others_come_and_go(void **state)
 {
 	struct scripted *scripted = *state;
 	const struct ncs_rank *kept;
@@ -62,7 +64,7 @@ TEST(ranks_keep_their_address_while_others_come_and_go)
 	assert_ptr_equal(scripted->model.ranks[1], kept);
 }
 
-TEST(generation_changes_exactly_when_ranks_do)
+static void generation_changes_exactly_when_ranks_do(void **state)
 {
 	struct scripted *scripted = *state;
 	uint64_t generation;
@@ -82,7 +84,7 @@ TEST(generation_changes_exactly_when_ranks_do)
 	assert_true(scripted->model.generation != generation);
 }
 
-TEST(rank_that_becomes_known_late_moves_to_its_place)
+static void rank_that_becomes_known_late_moves_to_its_place(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *late = scripted_add(scripted, 0);
@@ -100,7 +102,7 @@ TEST(rank_that_becomes_known_late_moves_to_its_place)
 	assert_true(scripted->model.generation != generation);
 }
 
-TEST(finished_ranks_are_dropped_with_their_process)
+static void finished_ranks_are_dropped_with_their_process(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -115,7 +117,7 @@ TEST(finished_ranks_are_dropped_with_their_process)
 }
 
 /* Its wait and its operation are over, and none are told; how far it is, is. */
-TEST(a_level_rank_tells_how_far_it_is)
+static void a_level_rank_tells_how_far_it_is(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -181,7 +183,7 @@ static bool next_without_old(struct ncs_source *source,
 	return found;
 }
 
-TEST(a_model_asks_for_what_it_does_not_know)
+static void a_model_asks_for_what_it_does_not_know(void **state)
 {
 	struct scripted *scripted = *state;
 
@@ -199,7 +201,7 @@ TEST(a_model_asks_for_what_it_does_not_know)
 	assert_true(scripted_rank(scripted, 0)->now.taken_ns == SECOND);
 }
 
-TEST(dead_ranks_stay)
+static void dead_ranks_stay(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -211,7 +213,7 @@ TEST(dead_ranks_stay)
 	assert_int_equal(scripted->model.rank_count, 1);
 }
 
-TEST(unreadable_segment_is_listed_with_its_reason)
+static void unreadable_segment_is_listed_with_its_reason(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -234,7 +236,7 @@ TEST(unreadable_segment_is_listed_with_its_reason)
 	assert_int_equal(scripted->model.rank_count, 1);
 }
 
-TEST(failed_update_keeps_ranks_and_says_why)
+static void failed_update_keeps_ranks_and_says_why(void **state)
 {
 	struct scripted *scripted = *state;
 
@@ -253,7 +255,7 @@ TEST(failed_update_keeps_ranks_and_says_why)
 
 /* --- Now and before ------------------------------------------------------- */
 
-TEST(counters_before_are_those_of_the_update_before)
+static void counters_before_are_those_of_the_update_before(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -278,7 +280,7 @@ TEST(counters_before_are_those_of_the_update_before)
 			 4);
 }
 
-TEST(tables_may_grow_and_shrink_between_updates)
+static void tables_may_grow_and_shrink_between_updates(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -300,7 +302,7 @@ TEST(tables_may_grow_and_shrink_between_updates)
 	}
 }
 
-TEST(histograms_are_copied_one_by_one)
+static void histograms_are_copied_one_by_one(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -318,7 +320,7 @@ TEST(histograms_are_copied_one_by_one)
 	assert_null(function->histogram[NCS_TIMING_KERNEL]);
 }
 
-TEST(classes_are_copied_with_their_buckets)
+static void classes_are_copied_with_their_buckets(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -348,7 +350,7 @@ TEST(classes_are_copied_with_their_buckets)
 			 seen->now.classes[1].operations);
 }
 
-TEST(another_process_at_the_same_path_has_no_past)
+static void another_process_at_the_same_path_has_no_past(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -368,7 +370,7 @@ TEST(another_process_at_the_same_path_has_no_past)
 
 /* --- Facts of a rank ------------------------------------------------------ */
 
-TEST(clock_of_a_rank_ends_with_it)
+static void clock_of_a_rank_ends_with_it(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -399,7 +401,7 @@ TEST(clock_of_a_rank_ends_with_it)
 	assert_int_equal(ncs_rank_end_ns(scripted_rank(scripted, 0)), 7);
 }
 
-TEST(times_of_a_dead_rank_stand_still)
+static void times_of_a_dead_rank_stand_still(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -424,7 +426,7 @@ TEST(times_of_a_dead_rank_stand_still)
 	assert_int_equal(found->now.taken_ns, 7 * SECOND);
 }
 
-TEST(overwritten_records_do_not_count_as_lost)
+static void overwritten_records_do_not_count_as_lost(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -436,7 +438,7 @@ TEST(overwritten_records_do_not_count_as_lost)
 	assert_int_equal(ncs_rank_lost(scripted_rank(scripted, 0)), 5);
 }
 
-TEST(losses_that_are_over_leave_the_window)
+static void losses_that_are_over_leave_the_window(void **state)
 {
 	struct scripted *scripted = *state;
 	struct scripted_rank *rank = scripted_add(scripted, 0);
@@ -463,11 +465,12 @@ TEST(losses_that_are_over_leave_the_window)
 			 0);
 }
 
-TEST(bytes_are_unknown_without_a_size)
+static void bytes_are_unknown_without_a_size(void **state)
 {
 	struct ncs_channel_view channel = { 0 };
 	struct ncs_function_view function = { 0 };
 
+	(void)state;
 	assert_true(ncs_channel_bytes_known(&channel));
 	channel.size_unknown = 3;
 	assert_false(ncs_channel_bytes_known(&channel));
@@ -479,4 +482,34 @@ TEST(bytes_are_unknown_without_a_size)
 	assert_true(ncs_function_bytes_known(&function));
 	function.size_unknown = 1;
 	assert_false(ncs_function_bytes_known(&function));
+}
+
+int main(void)
+{
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, scripted_setup, scripted_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(ranks_are_sorted_by_host_communicator_rank),
+		TEST(ranks_keep_their_address_while_others_come_and_go),
+		TEST(generation_changes_exactly_when_ranks_do),
+		TEST(rank_that_becomes_known_late_moves_to_its_place),
+		TEST(finished_ranks_are_dropped_with_their_process),
+		TEST(a_level_rank_tells_how_far_it_is),
+		TEST(a_model_asks_for_what_it_does_not_know),
+		TEST(dead_ranks_stay),
+		TEST(unreadable_segment_is_listed_with_its_reason),
+		TEST(failed_update_keeps_ranks_and_says_why),
+		TEST(counters_before_are_those_of_the_update_before),
+		TEST(tables_may_grow_and_shrink_between_updates),
+		TEST(histograms_are_copied_one_by_one),
+		TEST(classes_are_copied_with_their_buckets),
+		TEST(another_process_at_the_same_path_has_no_past),
+		TEST(clock_of_a_rank_ends_with_it),
+		TEST(times_of_a_dead_rank_stand_still),
+		TEST(overwritten_records_do_not_count_as_lost),
+		TEST(losses_that_are_over_leave_the_window),
+		TEST(bytes_are_unknown_without_a_size),
+	};
+
+	return cmocka_run_group_tests_name("model", tests, NULL, NULL);
 }

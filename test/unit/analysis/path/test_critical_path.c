@@ -4,14 +4,18 @@
  * with the change made. */
 #include <malloc.h>
 #include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <cmocka.h>
+
 #include "analysis/base/value_names.h"
 #include "analysis/path/critical_path.h"
 #include "test/unit/support/cost_job.h"
-#include "test/unit/support/unit.h"
 
 #define START_NS UINT64_C(1000000000)
 #define SUMS (1 + NCS_SCENARIOS_MAX)
