@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the orders of a head (fleet/launch/orders.h): any bytes may come,
  * in any pieces. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include <string.h>
 
 #include "fleet/launch/orders.h"
-#include "test/unit/support/unit.h"
 
 #define S UINT64_C(1000000000)
 #define NOW_NS (1000 * S)
@@ -22,24 +28,27 @@ static struct ncs_orders take(const char *text, size_t piece)
 	return orders;
 }
 
-TEST(test_an_order_may_come_in_pieces)
+static void test_an_order_may_come_in_pieces(void **state)
 {
+	(void)state;
 	for (size_t piece = 1; piece < 9; piece++)
 		assert_true(take("\n\npack\n", piece).packs);
 }
 
-TEST(test_each_order_is_of_one_thing)
+static void test_each_order_is_of_one_thing(void **state)
 {
+	(void)state;
 	assert_false(take("pack\n", 2).digests);
 	assert_false(take("digest\n", 2).packs);
 	assert_true(take("\npack\ndigest\n", 5).packs);
 	assert_true(take("\npack\ndigest\n", 5).digests);
 }
 
-TEST(test_what_is_no_order_is_left_out)
+static void test_what_is_no_order_is_left_out(void **state)
 {
 	char line[300];
 
+	(void)state;
 	assert_false(take("", 1).packs);
 	assert_false(take("pack", 3).packs);
 	assert_false(take("packs\nunpack\n pack\n1\n", 7).packs);
@@ -50,8 +59,9 @@ TEST(test_what_is_no_order_is_left_out)
 	assert_true(take(line, 50).packs);
 }
 
-TEST(test_a_state_is_wanted_of_one_rank_of_one_stream)
+static void test_a_state_is_wanted_of_one_rank_of_one_stream(void **state)
 {
+	(void)state;
 	for (size_t piece = 1; piece < 40; piece++) {
 		struct ncs_orders orders =
 			take("\nstate 00000000000000ab 7\n", piece);
@@ -64,12 +74,13 @@ TEST(test_a_state_is_wanted_of_one_rank_of_one_stream)
 	}
 }
 
-TEST(test_what_is_printed_is_read)
+static void test_what_is_printed_is_read(void **state)
 {
 	const uint64_t recordings[] = { 0, 0xab, UINT64_MAX };
 	const uint32_t ranks[] = { 0, 7, 16383 };
 	char line[NCS_ORDER_BYTES];
 
+	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		for (size_t k = 0; k < 3; k++) {
 			struct ncs_orders orders;
@@ -83,11 +94,12 @@ TEST(test_what_is_printed_is_read)
 		}
 }
 
-TEST(test_an_order_of_a_state_ends_unless_it_comes_again)
+static void test_an_order_of_a_state_ends_unless_it_comes_again(void **state)
 {
 	static const char line[] = "state 00000000000000ab 7\n";
 	struct ncs_orders orders = take(line, 100);
 
+	(void)state;
 	assert_true(ncs_orders_want_state(&orders, 0xab, 7,
 					  NOW_NS + NCS_ORDER_STATE_NS - 1));
 	assert_false(ncs_orders_want_state(&orders, 0xab, 7,
@@ -102,11 +114,12 @@ TEST(test_an_order_of_a_state_ends_unless_it_comes_again)
 	assert_int_equal(orders.state_count, 0);
 }
 
-TEST(test_too_many_states_push_out_the_oldest)
+static void test_too_many_states_push_out_the_oldest(void **state)
 {
 	struct ncs_orders orders = { 0 };
 	char line[NCS_ORDER_BYTES];
 
+	(void)state;
 	for (uint32_t i = 0; i < 3 * NCS_ORDER_STATES_MAX; i++)
 		ncs_orders_take(&orders, line,
 				ncs_order_state_print(line, 0xab, i),
@@ -118,7 +131,7 @@ TEST(test_too_many_states_push_out_the_oldest)
 				 i >= 2 * NCS_ORDER_STATES_MAX);
 }
 
-TEST(test_what_is_no_order_of_a_state_is_counted)
+static void test_what_is_no_order_of_a_state_is_counted(void **state)
 {
 	static const char *const lines[] = {
 		"state\n",
@@ -140,6 +153,7 @@ TEST(test_what_is_no_order_of_a_state_is_counted)
 		"\001\377\n",
 	};
 
+	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct ncs_orders orders = take(lines[i], 100);
 
@@ -149,12 +163,13 @@ TEST(test_what_is_no_order_of_a_state_is_counted)
 	assert_int_equal(take("\n\n\npack\n\n", 100).ignored, 0);
 }
 
-TEST(test_any_bytes_leave_bounded_orders)
+static void test_any_bytes_leave_bounded_orders(void **state)
 {
 	static const char alphabet[] = "state 0123456789abcdef\n\n pack\0x";
 	struct ncs_orders orders = { 0 };
 	uint32_t seed = 7;
 
+	(void)state;
 	for (int i = 0; i < 200000; i++) {
 		char byte;
 
@@ -167,4 +182,23 @@ TEST(test_any_bytes_leave_bounded_orders)
 	assert_true(orders.ignored > 0);
 	ncs_orders_take(&orders, "\nstate 00000000000000ab 7\n", 27, NOW_NS);
 	assert_true(ncs_orders_want_state(&orders, 0xab, 7, NOW_NS));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_order_may_come_in_pieces),
+		cmocka_unit_test(test_each_order_is_of_one_thing),
+		cmocka_unit_test(test_what_is_no_order_is_left_out),
+		cmocka_unit_test(
+			test_a_state_is_wanted_of_one_rank_of_one_stream),
+		cmocka_unit_test(test_what_is_printed_is_read),
+		cmocka_unit_test(
+			test_an_order_of_a_state_ends_unless_it_comes_again),
+		cmocka_unit_test(test_too_many_states_push_out_the_oldest),
+		cmocka_unit_test(test_what_is_no_order_of_a_state_is_counted),
+		cmocka_unit_test(test_any_bytes_leave_bounded_orders),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

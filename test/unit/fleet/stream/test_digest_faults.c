@@ -3,6 +3,13 @@
  * are diagnosed from all states, and beside that from what agents would tell of
  * them, each of some ranks. At each look both say the same of a job that hangs;
  * of one that is slow they do so once there were states of all ranks again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +18,6 @@
 #include "fleet/stream/digests.h"
 #include "ncclstat/abi_header.h"
 #include "test/unit/support/simulated_job.h"
-#include "test/unit/support/unit.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND (UINT64_C(1000) * MS)
@@ -226,10 +232,11 @@ static double play(const struct sim_options *options)
 	return share;
 }
 
-TEST(test_all_faults_have_the_same_verdict)
+static void test_all_faults_have_the_same_verdict(void **state)
 {
 	static const unsigned sizes[] = { 2, 8, 64 };
 
+	(void)state;
 	for (unsigned fault = 0; fault < SIM_FAULTS; fault++)
 		for (size_t k = 0; k < 3; k++) {
 			struct sim_options options = {
@@ -252,7 +259,7 @@ TEST(test_all_faults_have_the_same_verdict)
 		}
 }
 
-TEST(test_of_a_job_that_is_well_most_states_are_left_out)
+static void test_of_a_job_that_is_well_most_states_are_left_out(void **state)
 {
 	const struct sim_options options = {
 		.seed = 3,
@@ -263,5 +270,17 @@ TEST(test_of_a_job_that_is_well_most_states_are_left_out)
 		.jitter = 0.5,
 	};
 
+	(void)state;
 	assert_true(play(&options) > 0.9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_faults_have_the_same_verdict),
+		cmocka_unit_test(
+			test_of_a_job_that_is_well_most_states_are_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

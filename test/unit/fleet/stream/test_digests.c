@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of the judgement of which ranks are level (fleet/stream/digests.h). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include <string.h>
 
 #include "fleet/stream/digests.h"
-#include "test/unit/support/unit.h"
 
 #define MS UINT64_C(1000000)
 #define S (UINT64_C(1000) * MS)
@@ -111,12 +117,11 @@ static void expect_full(void)
 	assert_true(job.has_digest[2]);
 }
 
-UNIT_FIXTURE(setup, teardown)
-
-TEST(test_a_digest_tells_how_far_the_rank_is)
+static void test_a_digest_tells_how_far_the_rank_is(void **state)
 {
 	const struct ncs_digests *digests = &job.digests;
 
+	(void)state;
 	job.channels[1].state = NCS_CHANNEL_SEND_WAIT;
 	job.channels[1].since_ns = BEGUN_NS + 2900 * MS;
 	job.channels[1].step = 1;
@@ -137,8 +142,9 @@ TEST(test_a_digest_tells_how_far_the_rank_is)
 	assert_true(digests->functions[1].sequence_number == 29);
 }
 
-TEST(test_a_look_that_stands_alone_has_no_digests)
+static void test_a_look_that_stands_alone_has_no_digests(void **state)
 {
+	(void)state;
 	begin_level();
 	all_get_on();
 	look(true);
@@ -148,8 +154,9 @@ TEST(test_a_look_that_stands_alone_has_no_digests)
 	assert_int_equal(job.digests.rank_count, RANKS);
 }
 
-TEST(test_a_rank_that_does_not_get_on_is_told_in_full)
+static void test_a_rank_that_does_not_get_on_is_told_in_full(void **state)
 {
+	(void)state;
 	begin_level();
 	get_on(0, 10);
 	get_on(2, 10);
@@ -159,8 +166,9 @@ TEST(test_a_rank_that_does_not_get_on_is_told_in_full)
 }
 
 /* No look that stands alone has the state that such a rank is in. */
-TEST(test_it_is_so_until_the_next_look_that_stands_alone)
+static void test_it_is_so_until_the_next_look_that_stands_alone(void **state)
 {
+	(void)state;
 	begin_level();
 	job.ranks[1].torn = true;
 	expect_full();
@@ -173,8 +181,9 @@ TEST(test_it_is_so_until_the_next_look_that_stands_alone)
 	assert_true(job.has_digest[1]);
 }
 
-TEST(test_a_rank_that_waits_for_long_is_told_in_full)
+static void test_a_rank_that_waits_for_long_is_told_in_full(void **state)
 {
+	(void)state;
 	begin_level();
 	job.channels[1].state = NCS_CHANNEL_SEND_WAIT;
 	job.channels[1].step = 3;
@@ -182,8 +191,9 @@ TEST(test_a_rank_that_waits_for_long_is_told_in_full)
 	expect_full();
 }
 
-TEST(test_a_kernel_that_runs_for_long_is_told_in_full)
+static void test_a_kernel_that_runs_for_long_is_told_in_full(void **state)
 {
+	(void)state;
 	begin_level();
 	job.ranks[1].launches.begun = 7;
 	job.ranks[1].launches.ended = 6;
@@ -192,8 +202,9 @@ TEST(test_a_kernel_that_runs_for_long_is_told_in_full)
 }
 
 /* A host may be ahead of its GPU by seconds. */
-TEST(test_an_operation_that_is_queued_is_no_wait)
+static void test_an_operation_that_is_queued_is_no_wait(void **state)
 {
+	(void)state;
 	begin_level();
 	job.channels[1].state = NCS_CHANNEL_SEND_GPU_WAIT;
 	job.channels[1].step = 0;
@@ -205,8 +216,9 @@ TEST(test_an_operation_that_is_queued_is_no_wait)
 	assert_true(job.has_digest[1]);
 }
 
-TEST(test_a_rank_behind_the_others_is_told_in_full)
+static void test_a_rank_behind_the_others_is_told_in_full(void **state)
 {
+	(void)state;
 	begin_level();
 	get_on(0, 100);
 	get_on(2, 100);
@@ -222,19 +234,21 @@ TEST(test_a_rank_behind_the_others_is_told_in_full)
 	assert_false(job.has_digest[1]);
 }
 
-TEST(test_ranks_of_another_communicator_may_be_anywhere)
+static void test_ranks_of_another_communicator_may_be_anywhere(void **state)
 {
+	(void)state;
 	job.ranks[1].identity.comm_id = 78;
 	get_on(0, 1000);
 	get_on(2, 1000);
 	begin_level();
 }
 
-TEST(test_a_rank_that_is_not_alive_is_told_in_full)
+static void test_a_rank_that_is_not_alive_is_told_in_full(void **state)
 {
 	static const enum ncs_liveness others[] = { NCS_SILENT, NCS_FINISHED,
 						    NCS_DEAD };
 
+	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		begin_level();
 		job.ranks[1].liveness = others[i];
@@ -246,8 +260,9 @@ TEST(test_a_rank_that_is_not_alive_is_told_in_full)
 	expect_full();
 }
 
-TEST(test_a_rank_that_is_wanted_is_told_in_full)
+static void test_a_rank_that_is_wanted_is_told_in_full(void **state)
 {
+	(void)state;
 	begin_level();
 	job.is_wanted[1] = true;
 	expect_full();
@@ -264,8 +279,10 @@ TEST(test_a_rank_that_is_wanted_is_told_in_full)
 	assert_true(job.has_digest[1]);
 }
 
-TEST(test_a_rank_that_was_wanted_in_a_key_look_may_have_a_digest)
+static void test_a_rank_that_was_wanted_in_a_key_look_may_have_a_digest(
+	void **state)
 {
+	(void)state;
 	begin_level();
 	job.is_wanted[1] = true;
 	all_get_on();
@@ -276,12 +293,36 @@ TEST(test_a_rank_that_was_wanted_in_a_key_look_may_have_a_digest)
 	assert_true(job.has_digest[1]);
 }
 
-TEST(test_a_rank_that_was_away_is_new)
+static void test_a_rank_that_was_away_is_new(void **state)
 {
+	(void)state;
 	begin_level();
 	ncs_digests_begin(&job.digests, false);
 	ncs_digests_end(&job.digests);
 	all_get_on();
 	look(false);
 	assert_int_equal(job.digests.rank_count, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_a_digest_tells_how_far_the_rank_is),
+		TEST(test_a_look_that_stands_alone_has_no_digests),
+		TEST(test_a_rank_that_does_not_get_on_is_told_in_full),
+		TEST(test_it_is_so_until_the_next_look_that_stands_alone),
+		TEST(test_a_rank_that_waits_for_long_is_told_in_full),
+		TEST(test_a_kernel_that_runs_for_long_is_told_in_full),
+		TEST(test_an_operation_that_is_queued_is_no_wait),
+		TEST(test_a_rank_behind_the_others_is_told_in_full),
+		TEST(test_ranks_of_another_communicator_may_be_anywhere),
+		TEST(test_a_rank_that_is_not_alive_is_told_in_full),
+		TEST(test_a_rank_that_is_wanted_is_told_in_full),
+		TEST(test_a_rank_that_was_wanted_in_a_key_look_may_have_a_digest),
+		TEST(test_a_rank_that_was_away_is_new),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of when looks are due that can be read by themselves
  * (fleet/stream/key_times.h), of a thousand agents that begin together. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include <string.h>
 
 #include "fleet/stream/key_times.h"
 #include "shm/hash.h"
-#include "test/unit/support/unit.h"
 
 #define S UINT64_C(1000000000)
 #define BEGUN_NS (12345 * S)
@@ -45,12 +51,11 @@ static unsigned look(unsigned second, const struct ncs_key_ranks *ranks)
 	return count;
 }
 
-UNIT_FIXTURE(setup, NULL)
-
-TEST(test_agents_that_began_together_take_turns)
+static void test_agents_that_began_together_take_turns(void **state)
 {
 	unsigned sum = 0;
 
+	(void)state;
 	for (unsigned i = 1; i <= 300; i++) {
 		unsigned count = look(i, &all_level);
 
@@ -60,8 +65,9 @@ TEST(test_agents_that_began_together_take_turns)
 	assert_int_equal(sum, AGENTS * 10);
 }
 
-TEST(test_none_is_later_than_the_longest_time)
+static void test_none_is_later_than_the_longest_time(void **state)
 {
+	(void)state;
 	for (unsigned i = 1; i <= 100; i++) {
 		look(i, &full);
 		for (unsigned k = 0; k < AGENTS; k++)
@@ -76,10 +82,11 @@ TEST(test_none_is_later_than_the_longest_time)
 	}
 }
 
-TEST(test_a_change_of_all_ranks_is_followed_soon_and_once)
+static void test_a_change_of_all_ranks_is_followed_soon_and_once(void **state)
 {
 	unsigned sum = 0;
 
+	(void)state;
 	for (unsigned i = 1; i <= 45; i++)
 		look(i, &all_level);
 	/* All hang. */
@@ -98,23 +105,41 @@ TEST(test_a_change_of_all_ranks_is_followed_soon_and_once)
 	assert_true(sum >= AGENTS);
 }
 
-TEST(test_ranks_without_the_digests_that_they_could_have_get_them)
+static void test_ranks_without_the_digests_that_they_could_have_get_them(
+	void **state)
 {
 	unsigned sum = 0;
 
+	(void)state;
 	for (unsigned i = 1; i <= 10; i++)
 		sum += look(i, &without_digests);
 	assert_int_equal(sum, AGENTS);
 }
 
-TEST(test_a_node_without_ranks_is_settled)
+static void test_a_node_without_ranks_is_settled(void **state)
 {
 	const struct ncs_key_ranks none = { .has_digests = true };
 	unsigned sum = 0;
 
+	(void)state;
 	for (unsigned k = 0; k < AGENTS; k++)
 		ncs_key_times_note(&agents[k], BEGUN_NS, &none);
 	for (unsigned i = 1; i <= 300; i++)
 		sum += look(i, &none);
 	assert_int_equal(sum, AGENTS * 10);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_agents_that_began_together_take_turns),
+		TEST(test_none_is_later_than_the_longest_time),
+		TEST(test_a_change_of_all_ranks_is_followed_soon_and_once),
+		TEST(test_ranks_without_the_digests_that_they_could_have_get_them),
+		TEST(test_a_node_without_ranks_is_settled),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,17 @@
  * that are level are one, rows that need somebody's attention never are, and
  * all that finds, selects, tags and orders rows works on those that are hidden,
  * too. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include <cmocka.h>
+
 #include "analysis/model/launch_waits.h"
 #include "test/unit/support/source_synthetic.h"
-#include "test/unit/support/unit.h"
 #include "tui/table/column_layout.h"
 #include "tui/table/table.h"
 #include "tui/table/table_actions.h"
@@ -130,12 +135,11 @@ static void assert_selected(int rank)
 
 /* --- Which rows fold ------------------------------------------------------- */
 
-UNIT_FIXTURE(setup, teardown)
-
-TEST(rows_fold_only_if_they_do_not_fit)
+static void rows_fold_only_if_they_do_not_fit(void **state)
 {
 	size_t all = table.passed;
 
+	(void)state;
 	assert_true(all > RANKS);
 	assert_true(table.count < ROOM);
 	table.folds.room = all;
@@ -151,8 +155,9 @@ TEST(rows_fold_only_if_they_do_not_fit)
 	assert_int_equal(table.count, all);
 }
 
-TEST(few_rows_never_fold)
+static void few_rows_never_fold(void **state)
 {
+	(void)state;
 	query.filter = "node00";
 	table.folds.room = 5;
 	build();
@@ -162,19 +167,21 @@ TEST(few_rows_never_fold)
 	assert_int_equal(table.count, 8);
 }
 
-TEST(every_rank_is_in_one_row)
+static void every_rank_is_in_one_row(void **state)
 {
 	size_t sum = 0;
 
+	(void)state;
 	for (size_t i = 0; i < table.count; i++)
 		sum += table.rows[i].of ? table.rows[i].of->count : 1;
 	assert_int_equal(sum, table.passed);
 }
 
-TEST(ranks_that_need_attention_stay_above)
+static void ranks_that_need_attention_stay_above(void **state)
 {
 	size_t own = 0, hidden = 0, waiting = 0;
 
+	(void)state;
 	/* Its channel has hung for some seconds. */
 	look(11 * SECOND);
 	look(12 * SECOND);
@@ -199,10 +206,11 @@ TEST(ranks_that_need_attention_stay_above)
 }
 
 /* Its kernels have not begun, as its GPU computes. */
-TEST(rank_that_is_level_folds_however_long_it_waits)
+static void rank_that_is_level_folds_however_long_it_waits(void **state)
 {
 	struct ncs_rank *rank = NULL;
 
+	(void)state;
 	for (size_t i = 0; i < model.rank_count && !rank; i++)
 		if (model.ranks[i]->now.identity.rank == 50 &&
 		    model.ranks[i]->now.identity.nranks == RANKS)
@@ -221,8 +229,9 @@ TEST(rank_that_is_level_folds_however_long_it_waits)
 	assert_true(is_shown(50));
 }
 
-TEST(many_nodes_are_one_row)
+static void many_nodes_are_one_row(void **state)
 {
+	(void)state;
 	table.folds.room = LITTLE_ROOM;
 	build();
 	assert_true(table.count < 10);
@@ -241,10 +250,11 @@ TEST(many_nodes_are_one_row)
 
 /* --- Opening and closing ---------------------------------------------------- */
 
-TEST(group_opens_and_closes)
+static void group_opens_and_closes(void **state)
 {
 	size_t before = table.count;
 
+	(void)state;
 	select_node("node006");
 	assert_false(is_shown(49));
 	act(NCS_ACTION_UNFOLD);
@@ -265,11 +275,12 @@ TEST(group_opens_and_closes)
 	assert_false(is_shown(49));
 }
 
-TEST(click_on_the_sign_opens_and_closes)
+static void click_on_the_sign_opens_and_closes(void **state)
 {
 	char notice[128];
 	int y;
 
+	(void)state;
 	table.header_y = 0;
 	table.rows_y = 1;
 	table.page = (int)table.count;
@@ -291,8 +302,9 @@ TEST(click_on_the_sign_opens_and_closes)
 
 /* --- The selection ---------------------------------------------------------- */
 
-TEST(hidden_rank_can_be_selected)
+static void hidden_rank_can_be_selected(void **state)
 {
+	(void)state;
 	for (size_t i = 0; i < model.rank_count; i++) {
 		assert_true(ncs_grid_select_rank(&table, model.ranks[i]));
 		assert_ptr_equal(selected()->row.rank, model.ranks[i]);
@@ -309,8 +321,9 @@ TEST(hidden_rank_can_be_selected)
 			    table.rows[i].row.rank != model.ranks[17]);
 }
 
-TEST(search_finds_hidden_ranks_one_after_the_other)
+static void search_finds_hidden_ranks_one_after_the_other(void **state)
 {
+	(void)state;
 	/* The process numbers of ranks 50 to 59. */
 	assert_true(ncs_grid_search(&table, "105", NCS_HERE));
 	assert_selected(50);
@@ -327,8 +340,9 @@ TEST(search_finds_hidden_ranks_one_after_the_other)
 	assert_selected(59);
 }
 
-TEST(search_for_a_node_selects_its_row)
+static void search_for_a_node_selects_its_row(void **state)
 {
+	(void)state;
 	assert_true(ncs_grid_search(&table, "node005", NCS_HERE));
 	assert_string_equal(selected()->of->place, "node005");
 	assert_true(ncs_grid_search(&table, "node00", NCS_FORWARD));
@@ -337,10 +351,11 @@ TEST(search_for_a_node_selects_its_row)
 	assert_string_equal(selected()->of->place, "node005");
 }
 
-TEST(row_is_selected_again_by_its_name)
+static void row_is_selected_again_by_its_name(void **state)
 {
 	struct ncs_grid_key key;
 
+	(void)state;
 	select_node("node002");
 	ncs_grid_row_key(selected(), &key);
 	assert_true(ncs_grid_search(&table, "105", NCS_HERE));
@@ -351,10 +366,11 @@ TEST(row_is_selected_again_by_its_name)
 
 /* --- Orders, filters, tags --------------------------------------------------- */
 
-TEST(order_by_a_column_is_of_single_ranks)
+static void order_by_a_column_is_of_single_ranks(void **state)
 {
 	size_t folded = table.count;
 
+	(void)state;
 	ncs_grid_set_sort(&table, ncs_grid_column("RANK_PID"), true);
 	build();
 	assert_int_equal(table.count, table.passed);
@@ -368,8 +384,9 @@ TEST(order_by_a_column_is_of_single_ranks)
 	assert_true(place_of(RANKS - 1) == table.count - 1);
 }
 
-TEST(filter_leaves_groups_of_what_passes)
+static void filter_leaves_groups_of_what_passes(void **state)
 {
+	(void)state;
 	query.filter = "node00";
 	table.folds.room = ROOM;
 	build();
@@ -382,13 +399,14 @@ TEST(filter_leaves_groups_of_what_passes)
 					       "node00"));
 }
 
-TEST(tag_of_a_hidden_rank_is_seen)
+static void tag_of_a_hidden_rank_is_seen(void **state)
 {
 	const struct ncs_row row = { .view = NCS_VIEW_RANK,
 				     .rank = model.ranks[17] };
 	struct ncs_grid_key key;
 	size_t tagged = 0;
 
+	(void)state;
 	ncs_grid_key_of(&row, &key);
 	assert_true(ncs_marks_add(&tags, &key, false));
 	build();
@@ -399,4 +417,28 @@ TEST(tag_of_a_hidden_rank_is_seen)
 	build();
 	assert_int_equal(table.count, 1);
 	assert_ptr_equal(table.rows[0].row.rank, model.ranks[17]);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(rows_fold_only_if_they_do_not_fit),
+		TEST(few_rows_never_fold),
+		TEST(every_rank_is_in_one_row),
+		TEST(ranks_that_need_attention_stay_above),
+		TEST(rank_that_is_level_folds_however_long_it_waits),
+		TEST(many_nodes_are_one_row),
+		TEST(group_opens_and_closes),
+		TEST(click_on_the_sign_opens_and_closes),
+		TEST(hidden_rank_can_be_selected),
+		TEST(search_finds_hidden_ranks_one_after_the_other),
+		TEST(search_for_a_node_selects_its_row),
+		TEST(row_is_selected_again_by_its_name),
+		TEST(order_by_a_column_is_of_single_ranks),
+		TEST(filter_leaves_groups_of_what_passes),
+		TEST(tag_of_a_hidden_rank_is_seen),
+	};
+
+	return cmocka_run_group_tests_name("fold", tests, NULL, NULL);
 }
