@@ -140,6 +140,25 @@ static void find_process(struct ncs_reader *reader,
 	ncs_container_labels(labels, reader->pid_here);
 }
 
+/* Adds the name of a job in an array, as Slurm and LSF print it: jobs of Slurm have
+ * an id of their own beside it, those of LSF only that of the array. LSF numbers
+ * from 1 on; 0 is a job that is in no array. */
+static void name_in_array(struct ncs_labels *labels)
+{
+	const char *array = ncs_labels_value(labels->text, "array_job");
+	const char *job = ncs_labels_value(labels->text, "job_id");
+	const char *task = ncs_labels_value(labels->text, "array_task");
+	char text[2 * NCS_LABEL_VALUE_BYTES + 3];
+
+	if (array && task)
+		snprintf(text, sizeof(text), "%s_%s", array, task);
+	else if (job && task && strcmp(task, "0") != 0)
+		snprintf(text, sizeof(text), "%s[%s]", job, task);
+	else
+		return;
+	ncs_labels_add(labels, "array_id", text);
+}
+
 /* Returns the number of the segment's process here; 0 if it is not known. */
 static uint32_t pid_of(const struct ncs_reader *reader,
 		       const struct ncs_process *self)
@@ -167,6 +186,7 @@ int ncs_job_attach(struct ncs_reader *reader)
 	else if (!ncs_reader_is_image(reader) && pid_of(reader, &self) != 0)
 		add_environment(&labels, pid_of(reader, &self),
 				header->process_start);
+	name_in_array(&labels);
 	reader->labels = malloc(ncs_labels_bytes(labels.text));
 	if (!reader->labels)
 		return -ENOMEM;
@@ -185,7 +205,9 @@ enum ncs_job_kind ncs_job_of(const char *labels, const char **name)
 {
 	const char *run = ncs_labels_value(labels, "run_id");
 
-	*name = ncs_labels_value(labels, "job_id");
+	*name = ncs_labels_value(labels, "array_id");
+	if (!*name)
+		*name = ncs_labels_value(labels, "job_id");
 	/* torchrun calls a run "none" that was given no name. */
 	if (!*name && run && strcmp(run, "none") != 0)
 		*name = run;
@@ -193,6 +215,12 @@ enum ncs_job_kind ncs_job_of(const char *labels, const char **name)
 		return NCS_JOB_BATCH;
 	*name = ncs_labels_value(labels, "pod");
 	return *name ? NCS_JOB_POD : NCS_JOB_NONE;
+}
+
+/* An id such as 1234[5].server has brackets that are no pattern. */
+static bool matches(const char *pattern, const char *text)
+{
+	return strcmp(pattern, text) == 0 || fnmatch(pattern, text, 0) == 0;
 }
 
 /* Tells whether the pattern matches "first<separator>second". */
@@ -204,7 +232,28 @@ static bool matches_pair(const char *pattern, const char *first, char separator,
 	if (!first || !second)
 		return false;
 	snprintf(text, sizeof(text), "%s%c%s", first, separator, second);
-	return fnmatch(pattern, text, 0) == 0;
+	return matches(pattern, text);
+}
+
+/* Tells whether the pattern is the id of a job without what follows its number:
+ * 1234 and 1234[5] are 1234[5].server of PBS. */
+static bool is_short_id(const char *pattern, const char *id)
+{
+	size_t length = strlen(pattern);
+
+	return id && length > 0 && strncmp(pattern, id, length) == 0 &&
+	       (id[length] == '.' || id[length] == '[');
+}
+
+/* Tells whether the pattern is a component of a heterogeneous job of Slurm, such as
+ * 4711+1: its ranks have the id of the job, and do not tell the component. */
+static bool is_component(const char *pattern, const char *id)
+{
+	const char *number = strchr(pattern, '+');
+
+	return id && number && strncmp(pattern, id, strlen(id)) == 0 &&
+	       pattern + strlen(id) == number && number[1] &&
+	       !number[1 + strspn(number + 1, "0123456789")];
 }
 
 const char *ncs_job_name(const char *labels)
@@ -217,9 +266,9 @@ const char *ncs_job_name(const char *labels)
 
 bool ncs_job_matches(const char *labels, const char *pattern)
 {
-	static const char *const keys[] = { "job_id", "array_job", "run_id",
-					    "pod", "pod_uid" };
-	const char *name;
+	static const char *const keys[] = { "job_id", "array_job", "array_id",
+					    "run_id", "pod",	   "pod_uid" };
+	const char *id = ncs_labels_value(labels, "job_id"), *name;
 
 	if (!pattern)
 		return true;
@@ -229,10 +278,11 @@ bool ncs_job_matches(const char *labels, const char *pattern)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const char *value = ncs_labels_value(labels, keys[i]);
 
-		if (value && fnmatch(pattern, value, 0) == 0)
+		if (value && matches(pattern, value))
 			return true;
 	}
-	return matches_pair(pattern, ncs_labels_value(labels, "job_id"), '.',
+	return is_short_id(pattern, id) || is_component(pattern, id) ||
+	       matches_pair(pattern, id, '.',
 			    ncs_labels_value(labels, "job_step")) ||
 	       matches_pair(pattern, ncs_labels_value(labels, "namespace"), '/',
 			    ncs_labels_value(labels, "pod"));

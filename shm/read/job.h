@@ -32,8 +32,9 @@ enum ncs_job_kind {
 	NCS_JOB_POD,   /* only the pod is known */
 };
 
-/* Finds what names the job: its value in the labels, or NULL. `labels` may be
- * NULL. */
+/* Finds what names the job: its value in the labels, or NULL. That of a job in an
+ * array is the label array_id, which readers add: 4711_3 for Slurm, 4711[3] for
+ * LSF. `labels` may be NULL. */
 enum ncs_job_kind ncs_job_of(const char *labels, const char **name);
 
 /* Processes without a label that names their job are of the one with this name. */
@@ -43,8 +44,10 @@ enum ncs_job_kind ncs_job_of(const char *labels, const char **name);
 const char *ncs_job_name(const char *labels);
 
 /* Tells whether labels are those of a job. `pattern`, as for fnmatch(), is
- * compared with job_id, job_id.job_step, array_job, run_id, pod,
- * namespace/pod and pod_uid, or with NCS_JOB_UNNAMED; NULL matches any. */
+ * compared with job_id, job_id.job_step, array_job, array_id, run_id, pod,
+ * namespace/pod and pod_uid, or with NCS_JOB_UNNAMED; NULL matches any. It may also
+ * be job_id up to a '.' or a '[' of it, or with the component of a heterogeneous
+ * job behind it, such as 4711+1, which is the whole job. */
 bool ncs_job_matches(const char *labels, const char *pattern);
 
 /* A choice of processes. */

@@ -107,6 +107,32 @@ static void a_plugin_that_found_no_label_is_believed(void **state)
 	ncs_reader_close(reader);
 }
 
+/* Has the segment these labels; checks the name that its job has then. */
+static void expect_name(struct segment_fixture *fixture, const char *labels,
+			size_t bytes, const char *wanted)
+{
+	struct ncs_reader *reader;
+
+	memset(labels_of(fixture), 0, sizeof(struct ncs_labels));
+	memcpy(labels_of(fixture), labels, bytes);
+	reader = open_reader(fixture);
+	assert_string_equal(ncs_job_name(ncs_reader_labels(reader)), wanted);
+	assert_true(ncs_job_matches(ncs_reader_labels(reader), wanted));
+	ncs_reader_close(reader);
+}
+
+static void a_job_in_an_array_is_named_as_its_system_prints_it(void **state)
+{
+	static const char slurm[] = "job_id=4714\0array_job=4711\0"
+				    "array_task=3\0";
+	static const char lsf[] = "job_id=4711\0array_task=3\0";
+	static const char plain[] = "job_id=4711\0array_task=0\0";
+
+	expect_name(*state, slurm, sizeof(slurm), "4711_3");
+	expect_name(*state, lsf, sizeof(lsf), "4711[3]");
+	expect_name(*state, plain, sizeof(plain), "4711");
+}
+
 static void a_job_is_named_by_batch_system_then_run_then_pod(void **state)
 {
 	const char *name;
@@ -145,6 +171,25 @@ static void a_job_is_chosen_by_any_of_its_names(void **state)
 	assert_false(ncs_job_matches(NULL, "*"));
 }
 
+static void ids_of_batch_systems_can_be_short_or_name_a_part(void **state)
+{
+	static const char pbs[] = "job_id=1234[5].server\0";
+	static const char slurm[] = "job_id=4711\0";
+	static const char *const good[] = { "1234[5].server", "1234[5]", "1234" };
+	static const char *const bad[] = { "123", "1234[", "1234.", "1234[6]",
+					   "server" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		assert_true(ncs_job_matches(pbs, good[i]));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(ncs_job_matches(pbs, bad[i]));
+	assert_true(ncs_job_matches(slurm, "4711+1"));
+	assert_false(ncs_job_matches(slurm, "4711+"));
+	assert_false(ncs_job_matches(slurm, "4711+x"));
+	assert_false(ncs_job_matches(slurm, "471+1"));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +205,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(
 			a_plugin_that_found_no_label_is_believed,
 			segment_fixture_setup, segment_fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_job_in_an_array_is_named_as_its_system_prints_it,
+			segment_fixture_setup, segment_fixture_teardown),
+		cmocka_unit_test(
+			ids_of_batch_systems_can_be_short_or_name_a_part),
 		cmocka_unit_test(
 			a_job_is_named_by_batch_system_then_run_then_pod),
 		cmocka_unit_test(a_job_is_chosen_by_any_of_its_names),
