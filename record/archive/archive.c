@@ -14,8 +14,11 @@
 #include <unistd.h>
 
 #include "record/format/file_format.h"
+#include "ncclstat/abi_header.h"
 #include "shm/array.h"
+#include "shm/labels.h"
 #include "shm/process.h"
+#include "shm/read/job.h"
 
 /* The directory is for its owner: recordings tell what users do. */
 #define DIRECTORY_MODE 0700
@@ -284,16 +287,36 @@ static void clean_name(char *name, const char *other)
 			*name = '_';
 }
 
-void ncs_archive_folder(char *folder, size_t size, const char *job,
+/* Adds a part to a folder's name, if there is one, behind a mark. */
+static void add_part(char *folder, size_t size, const char *mark,
+		     const char *part)
+{
+	char name[2 * NCS_LABEL_VALUE_BYTES];
+
+	if (!part)
+		return;
+	snprintf(name, sizeof(name), "%s", part);
+	clean_name(name, "-_.");
+	snprintf(folder + strlen(folder), size - strlen(folder), "%s%s", mark,
+		 name);
+}
+
+void ncs_archive_folder(char *folder, size_t size, const char *labels,
 			time_t begun)
 {
-	char name[NCS_ARCHIVE_NAME_MAX - 32];
+	char number[32];
 
-	snprintf(name, sizeof(name), "%s", job);
-	clean_name(name, "-_.");
-	if (name[0] == '.')
-		name[0] = '_';
-	snprintf(folder, size, "%s@%lld", name, (long long)begun);
+	folder[0] = '\0';
+	add_part(folder, size - 2 * sizeof(number), "", ncs_job_name(labels));
+	if (folder[0] == '.')
+		folder[0] = '_';
+	if (ncs_labels_value(labels, "array_id"))
+		add_part(folder, size - 2 * sizeof(number), "=",
+			 ncs_labels_value(labels, "job_id"));
+	add_part(folder, size - sizeof(number), "~",
+		 ncs_labels_value(labels, "requeued"));
+	snprintf(number, sizeof(number), "%lld", (long long)begun);
+	add_part(folder, size, "@", number);
 }
 
 /* --- What is kept -------------------------------------------------------- */
@@ -739,63 +762,215 @@ static int add_files(struct ncs_archive_files *files, const char *path)
 	return error;
 }
 
-/* Returns whether the folder is one of a job whose name matches. */
-static bool is_of(const struct entry *folder, const char *pattern)
-{
-	char name[NCS_ARCHIVE_NAME_MAX], clean[NCS_ARCHIVE_NAME_MAX];
-	char *end;
+/* What a folder's name says of its job. */
+struct folder_name {
+	char job[NCS_ARCHIVE_NAME_MAX];
+	const char *id; /* of a job in an array, which has its own; else NULL */
+	const char *run; /* how often it was queued again, or "" */
+	long long begun;
+};
 
-	snprintf(clean, sizeof(clean), "%s", pattern);
-	clean_name(clean, "-_.@*?[]!");
-	pattern = clean;
-	if (fnmatch(pattern, folder->name, 0) == 0)
-		return true;
-	snprintf(name, sizeof(name), "%s", folder->name);
-	end = strrchr(name, '@');
-	if (end)
-		*end = '\0';
-	return end && fnmatch(pattern, name, 0) == 0;
+/* Cuts a text off where the last one of a character is. Returns what is behind that;
+ * `none` if there is none. */
+static const char *cut(char *text, char mark, const char *none)
+{
+	char *at = strrchr(text, mark);
+
+	if (!at)
+		return none;
+	*at = '\0';
+	return at + 1;
 }
 
-static long long begun_of(const struct entry *folder)
+static void split_name(struct folder_name *name, const char *folder)
 {
-	const char *at = strrchr(folder->name, '@');
-
-	return at ? atoll(at + 1) : 0;
+	snprintf(name->job, sizeof(name->job), "%s", folder);
+	name->begun = atoll(cut(name->job, '@', ""));
+	name->run = cut(name->job, '~', "");
+	name->id = cut(name->job, '=', NULL);
 }
 
-/* Adds the files of the latest job of one machine that matches. */
-static int find_here(struct ncs_archive_files *files, const char *path,
-		     const char *pattern)
+bool ncs_archive_matches(const char *folder, const char *pattern)
+{
+	/* Folders have '_' in place of some characters. */
+	static const char *const kept[] = { "-_.", "-_.=~@*?[]!" };
+	char clean[NCS_ARCHIVE_NAME_MAX];
+	struct ncs_labels labels = { 0 };
+	struct folder_name name;
+	bool is_it;
+
+	split_name(&name, folder);
+	ncs_labels_add(&labels, "job_id", name.id ? name.id : name.job);
+	if (name.id) {
+		snprintf(clean, sizeof(clean), "%.*s",
+			 (int)strcspn(name.job, "_"), name.job);
+		ncs_labels_add(&labels, "array_job", clean);
+		ncs_labels_add(&labels, "array_id", name.job);
+	}
+	is_it = ncs_job_matches(labels.text, pattern);
+	for (size_t i = 0; !is_it && i < 2; i++) {
+		snprintf(clean, sizeof(clean), "%s", pattern);
+		clean_name(clean, kept[i]);
+		is_it = ncs_job_matches(labels.text, clean);
+	}
+	return is_it || fnmatch(clean, folder, 0) == 0;
+}
+
+/* Returns whether a folder may be of the same job as that of another machine: not if it
+ * is of another run, or of another job in an array. A job of pods has several names. */
+static bool goes_with(const struct folder_name *a, const struct folder_name *b)
+{
+	return strcmp(a->job, b->job) == 0 ? strcmp(a->run, b->run) == 0 :
+					     !a->id && !b->id;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	struct folder_name x, y;
+
+	split_name(&x, ((const struct entry *)a)->name);
+	split_name(&y, ((const struct entry *)b)->name);
+	return (x.begun > y.begun) - (x.begun < y.begun);
+}
+
+/* A search for the files of a job. */
+struct file_search {
+	struct ncs_archive_files *files;
+	const char *pattern;
+	struct folder_name latest; /* of all machines; of zeros: there is none */
+	int error; /* the first one: others may not be readable, or no archives */
+};
+
+/* Lists the folders of one machine, the job that began last at the end. */
+static void list_jobs(struct file_search *search, const char *path,
+		      struct entries *folders)
 {
 	char below[PATH_BYTES];
-	struct entries folders;
-	const struct entry *latest = NULL;
-	size_t before = files->count;
-	bool is_there;
-	time_t begun;
 	int error;
 
 	snprintf(below, sizeof(below), "%s/jobs", path);
-	error = list(&folders, below, S_IFDIR);
-	for (size_t i = 0; i < folders.count; i++)
-		if (is_of(&folders.at[i], pattern) &&
-		    (!latest || begun_of(&folders.at[i]) >= begun_of(latest)))
-			latest = &folders.at[i];
-	if (!error && latest)
-		error = add_path(&files->folders, &files->folder_count,
-				 &files->folder_capacity, latest->path);
-	if (!error && latest)
-		error = add_files(files, latest->path);
-	is_there = latest != NULL;
-	begun = is_there ? (time_t)begun_of(latest) : 0;
-	if (is_there && (files->begun == 0 || begun < files->begun))
-		files->begun = begun;
+	error = list(folders, below, S_IFDIR);
+	if (search->error == 0)
+		search->error = error;
+	if (folders->count > 0)
+		qsort(folders->at, folders->count, sizeof(*folders->at),
+		      by_begin);
+}
+
+static bool find_latest(void *context, const char *path)
+{
+	struct file_search *search = context;
+	struct folder_name name;
+	struct entries folders;
+	bool any = false;
+
+	list_jobs(search, path, &folders);
+	for (size_t i = 0; i < folders.count; i++) {
+		if (!ncs_archive_matches(folders.at[i].name, search->pattern))
+			continue;
+		split_name(&name, folders.at[i].name);
+		if (!search->latest.run || name.begun >= search->latest.begun)
+			split_name(&search->latest, folders.at[i].name);
+		any = true;
+	}
 	release_entries(&folders);
-	if (error || !is_there || files->count > before)
+	return any;
+}
+
+/* The job of one machine that is chosen. */
+struct chosen_job {
+	const struct entry *folder, *before; /* NULL: there is none */
+	struct folder_name name;
+	size_t matching;   /* jobs that the pattern names */
+	time_t next_begun; /* another run of its name; 0: there is none */
+};
+
+/* Chooses the latest job of one machine that may be the one that was found. */
+static void choose_job(const struct file_search *search,
+		       const struct entries *folders, struct chosen_job *chosen)
+{
+	const struct entry *before = NULL;
+	struct folder_name name;
+
+	*chosen = (struct chosen_job){ .folder = NULL };
+	for (size_t i = 0; i < folders->count; i++) {
+		const struct entry *folder = &folders->at[i];
+
+		split_name(&name, folder->name);
+		if (chosen->folder && chosen->next_begun == 0 &&
+		    strcmp(name.job, chosen->name.job) == 0)
+			chosen->next_begun = (time_t)name.begun;
+		if (!ncs_archive_matches(folder->name, search->pattern))
+			continue;
+		chosen->matching++;
+		if (goes_with(&name, &search->latest)) {
+			chosen->folder = folder;
+			chosen->before = before;
+			chosen->next_begun = 0;
+			split_name(&chosen->name, folder->name);
+		}
+		before = folder;
+	}
+}
+
+/* Notes what is known of the job, with the machine's. */
+static void note_job(struct ncs_archive_files *files, const char *pattern,
+		     const struct chosen_job *chosen)
+{
+	time_t begun = (time_t)chosen->name.begun;
+
+	if (files->folder_count == 0)
+		snprintf(files->job, sizeof(files->job), "%s",
+			 chosen->name.job);
+	else if (strcmp(files->job, chosen->name.job) != 0)
+		snprintf(files->job, sizeof(files->job), "%s", pattern);
+	if (files->begun == 0 || begun < files->begun)
+		files->begun = begun;
+	if (chosen->next_begun != 0 && (files->next_begun == 0 ||
+					chosen->next_begun < files->next_begun))
+		files->next_begun = chosen->next_begun;
+	if (chosen->matching > files->matching) {
+		files->matching = chosen->matching;
+		snprintf(files->before, sizeof(files->before), "%s",
+			 chosen->before ? chosen->before->name : "");
+	}
+}
+
+/* Adds the files of a job of one machine: those of the ring, if it keeps none yet. */
+static int add_job(struct ncs_archive_files *files, const char *path,
+		   const char *folder)
+{
+	size_t before = files->count;
+	char below[PATH_BYTES];
+	int error = add_path(&files->folders, &files->folder_count,
+			     &files->folder_capacity, folder);
+
+	if (!error)
+		error = add_files(files, folder);
+	if (error || files->count > before)
 		return error;
 	snprintf(below, sizeof(below), "%s/ring", path);
 	return add_files(files, below);
+}
+
+static bool find_here(void *context, const char *path)
+{
+	struct file_search *search = context;
+	size_t before = search->files->count;
+	struct chosen_job chosen;
+	struct entries folders;
+	int error = 0;
+
+	list_jobs(search, path, &folders);
+	choose_job(search, &folders, &chosen);
+	if (chosen.folder) {
+		note_job(search->files, search->pattern, &chosen);
+		error = add_job(search->files, path, chosen.folder->path);
+	}
+	release_entries(&folders);
+	if (search->error == 0)
+		search->error = error;
+	return search->files->count > before;
 }
 
 int ncs_archive_each(const char *path,
@@ -821,24 +996,6 @@ int ncs_archive_each(const char *path,
 	return error ? error : -ENOENT;
 }
 
-/* A search for the files of a job. */
-struct file_search {
-	struct ncs_archive_files *files;
-	const char *pattern;
-	int error; /* the first one: others may not be readable, or no archives */
-};
-
-static bool search_here(void *context, const char *path)
-{
-	struct file_search *search = context;
-	size_t before = search->files->count;
-	int error = find_here(search->files, path, search->pattern);
-
-	if (search->error == 0)
-		search->error = error;
-	return search->files->count > before;
-}
-
 int ncs_archive_find(struct ncs_archive_files *files, const char *path,
 		     const char *pattern)
 {
@@ -846,7 +1003,9 @@ int ncs_archive_find(struct ncs_archive_files *files, const char *path,
 	int error;
 
 	*files = (struct ncs_archive_files){ 0 };
-	error = ncs_archive_each(path, search_here, &search);
+	error = ncs_archive_each(path, find_latest, &search);
+	if (!error)
+		error = ncs_archive_each(path, find_here, &search);
 	return error && search.error ? search.error : error;
 }
 

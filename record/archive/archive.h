@@ -5,7 +5,9 @@
  *   jobs.jsonl            a line of JSON for each job that began, and that ended
  *   ring/TIME.PID[.N]     the recording of all jobs, in files of which the oldest go
  *   jobs/NAME@TIME/       what is kept of a job: links to files of the ring, and
- *                         its report. TIME is when it began, in seconds since 1970
+ *                         its report. TIME is when it began, in seconds since 1970.
+ *                         NAME ends with =ID for a job in an array, which is its own
+ *                         id, and with ~N for one that was queued again N times
  *
  * A file of the ring that a job keeps takes no more room, and stays when its name in the
  * ring goes. Must not know what a line says. Not thread-safe.
@@ -25,7 +27,7 @@
 #define NCS_ARCHIVE_BEGUN_WITHIN_S 2
 
 /* Size of a buffer for the name of a job's folder. */
-#define NCS_ARCHIVE_NAME_MAX 160
+#define NCS_ARCHIVE_NAME_MAX 240
 
 struct ncs_archive {
 	char path[3072];
@@ -59,9 +61,14 @@ struct ncs_archive_run {
 void ncs_archive_begin_run(struct ncs_archive *archive,
 			   struct ncs_archive_run *run);
 
-/* Prints the name of the folder of a job that began at that time. */
-void ncs_archive_folder(char *folder, size_t size, const char *job,
+/* Prints the name of the folder of a job that began at that time, by labels of one of its
+ * processes, into NCS_ARCHIVE_NAME_MAX bytes. */
+void ncs_archive_folder(char *folder, size_t size, const char *labels,
 			time_t begun);
+
+/* Returns whether a folder is one of a job that a pattern names: as in shm/read/job.h, or
+ * the folder itself. */
+bool ncs_archive_matches(const char *folder, const char *pattern);
 
 /* Makes the folder of a job. Keeps those files of the ring in it that were written to since
  * that time, at most a quarter of the limit, the latest ones, and marks the folder as one
@@ -131,12 +138,19 @@ struct ncs_archive_files {
 	size_t count, capacity;
 	char **folders; /* of the job, one on each machine */
 	size_t folder_count, folder_capacity;
+	/* The job's name as its folders have it, or the pattern if that is not one. */
+	char job[NCS_ARCHIVE_NAME_MAX];
 	time_t begun; /* when the job did, the earliest machine's */
+	time_t next_begun; /* when another run of its name did; 0: none */
+	/* How many jobs of one machine the pattern names, and the folder of the one
+	 * before; "" if there is none. */
+	size_t matching;
+	char before[NCS_ARCHIVE_NAME_MAX];
 };
 
-/* Finds the files of the latest job whose name or folder matches a pattern, as for
- * fnmatch(), in a directory and, if it has folders of several machines, in each of these.
- * Those of a job that has a folder with no file yet are the ring's. Returns 0 or -errno:
+/* Finds the files of the latest job that a pattern names, as in ncs_archive_matches(), in
+ * a directory and, if it has folders of several machines, in each of these; not those of
+ * another run of it, or of another job of its array. Those of a job that has a folder with no file yet are the ring's. Returns 0 or -errno:
  * -ENOENT if there is none. Release them in any case. */
 int ncs_archive_find(struct ncs_archive_files *files, const char *path,
 		     const char *pattern);

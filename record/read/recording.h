@@ -134,12 +134,13 @@ void ncs_recording_readings(struct ncs_recording *recording, size_t host,
 			    ncs_reading_visit *visit, void *context);
 
 /* Leaves all ranks out whose labels do not match the pattern (shm/read/job.h), or whose
- * segments were created before a time since 1970: it is then as if they had not been
- * recorded. To be called before the hosts'
+ * segments were created before a time since 1970, or from another one on unless that is
+ * 0: it is then as if they had not been recorded. To be called before the hosts'
  * clocks are aligned. Returns 0, -ENOENT if no rank is left, or -ENOMEM or -EIO
  * with nothing left out. */
 int ncs_recording_keep_jobs(struct ncs_recording *recording,
-			    const char *pattern, uint64_t since_ns);
+			    const char *pattern, uint64_t since_ns,
+			    uint64_t before_ns);
 
 /* Sets the shift of a host's clock as traffic tells it: its CLOCK_MONOTONIC t
  * becomes t + offset_ns + drift × (t - first_ns). */

@@ -21,15 +21,20 @@ static uint64_t created_ns(const struct ncs_header *header)
 /* Tells whether a rank is of the job, and its labels match, as its first state has
  * them. They do not change. Returns -errno or an enum ncs_recorded if no state tells. */
 static int matches(struct ncs_recording *recording, size_t rank,
-		   const char *pattern, uint64_t since_ns, bool *is_wanted)
+		   const char *pattern, uint64_t since_ns, uint64_t before_ns,
+		   bool *is_wanted)
 {
 	struct ncs_reader *reader;
-	uint64_t taken_ns = ncs_recording_next_state_of(recording, rank, 0);
+	uint64_t created, taken_ns = ncs_recording_next_state_of(recording, rank, 0);
 	int result = ncs_recording_state(recording, rank, taken_ns, &reader,
 					 &taken_ns);
 
-	*is_wanted = result == NCS_RECORDED_YES &&
-		     created_ns(ncs_reader_header(reader)) >= since_ns &&
+	*is_wanted = false;
+	if (result != NCS_RECORDED_YES)
+		return result;
+	created = created_ns(ncs_reader_header(reader));
+	*is_wanted = created >= since_ns &&
+		     (before_ns == 0 || created < before_ns) &&
 		     ncs_job_matches(ncs_reader_labels(reader), pattern);
 	return result;
 }
@@ -58,7 +63,8 @@ static void renumber(struct ncs_recording *recording, const uint32_t *places)
 }
 
 int ncs_recording_keep_jobs(struct ncs_recording *recording,
-			    const char *pattern, uint64_t since_ns)
+			    const char *pattern, uint64_t since_ns,
+			    uint64_t before_ns)
 {
 	uint32_t *places = calloc(recording->rank_count + 1, sizeof(*places));
 	uint32_t kept = 0;
@@ -67,8 +73,8 @@ int ncs_recording_keep_jobs(struct ncs_recording *recording,
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->rank_count; i++) {
 		bool is_wanted;
-		int result = matches(recording, i, pattern, since_ns,
-					 &is_wanted);
+		int result = matches(recording, i, pattern, since_ns, before_ns,
+				     &is_wanted);
 
 		if (result < 0) {
 			free(places);

@@ -154,7 +154,8 @@ static int keep_jobs(struct ncs_replay *replay,
 		     size_t why_size)
 {
 	int error = ncs_recording_keep_jobs(replay->recording, part->job,
-					    part->job_begun_ns);
+					    part->job_begun_ns,
+					    part->job_next_ns);
 
 	if (error == -ENOENT)
 		snprintf(why, why_size,

@@ -49,9 +49,9 @@ struct ncs_replay_part {
 	struct ncs_instant at;
 	uint32_t pid; /* pid of the only process to show; 0 for all */
 	const char *job; /* pattern of the only jobs to show; NULL for all */
-	/* With `job`: those of its name that began before, in ns since 1970, are
-	 * others. */
-	uint64_t job_begun_ns;
+	/* With `job`: those of its name that began before the one time, or from the
+	 * other one on, in ns since 1970, are others. 0: none. */
+	uint64_t job_begun_ns, job_next_ns;
 	/* Whether ranks that have ended keep their last state. */
 	bool keeps_ended;
 };

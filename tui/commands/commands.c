@@ -257,6 +257,7 @@ static struct ncs_replay_part part_of(const struct mode_command *command,
 		.pid = options->choice.pid,
 		.job = options->choice.job,
 		.job_begun_ns = options->job_begun_ns,
+		.job_next_ns = options->job_next_ns,
 		.keeps_ended = command->keeps_ended,
 	};
 
@@ -391,6 +392,48 @@ static int run_on_recorded(const struct mode_command *command,
 	return status;
 }
 
+/* Returns a time of an archive as nanoseconds, a bit before; 0 for 0. */
+static uint64_t ns_before(time_t seconds)
+{
+	return seconds > NCS_ARCHIVE_BEGUN_WITHIN_S ?
+		       (uint64_t)(seconds - NCS_ARCHIVE_BEGUN_WITHIN_S) *
+			       UINT64_C(1000000000) :
+		       0;
+}
+
+/* Makes a pattern of the name of a job's folder, which has '_' in place of each byte of
+ * some characters. */
+static void match_cleaned(char *name)
+{
+	char *end = name;
+
+	for (const char *at = name; *at; at++)
+		if (*at != '_')
+			*end++ = *at;
+		else if (end > name && (end[-1] == '?' || end[-1] == '*'))
+			end[-1] = '*';
+		else
+			*end++ = '?';
+	*end = '\0';
+}
+
+/* Says which one is read of several that --job names: runs of a job, or jobs of an array. */
+static void say_which(const struct ncs_archive_files *files, const char *job)
+{
+	char begun[32] = "";
+	struct tm local;
+
+	if (files->matching < 2)
+		return;
+	if (localtime_r(&files->begun, &local))
+		strftime(begun, sizeof(begun), "%F %T", &local);
+	ncs_complain("this is job %s, begun %s, the latest of %zu that --job=%s"
+		     " names%s%s",
+		     files->job, begun, files->matching, job,
+		     files->before[0] ? "; the one before: --job=" : "",
+		     files->before);
+}
+
 /* Reads what an archive has of a job, on one machine or on several. */
 static int run_on_archive(const struct mode_command *command,
 			  const struct ncs_options *options,
@@ -398,7 +441,6 @@ static int run_on_archive(const struct mode_command *command,
 {
 	struct ncs_options of_job = *options;
 	struct ncs_archive_files files;
-	char job[NCS_ARCHIVE_NAME_MAX];
 	int status = command->unreadable ? command->unreadable :
 					   NCS_EXIT_NOTHING;
 	int error = ncs_archive_find(&files, options->archive_path,
@@ -410,20 +452,11 @@ static int run_on_archive(const struct mode_command *command,
 			     options->archive_path, options->choice.job,
 			     strerror(-error));
 	} else {
-		/* A job is also named by its folder, which has '_' in place of
-		 * characters of its name. */
-		snprintf(job, sizeof(job), "%s", options->choice.job);
-		if (strrchr(job, '@')) {
-			*strrchr(job, '@') = '\0';
-			for (char *at = job; *at; at++)
-				if (*at == '_')
-					*at = '?';
-		}
-		of_job.choice.job = job;
-		if (files.begun > NCS_ARCHIVE_BEGUN_WITHIN_S)
-			of_job.job_begun_ns =
-				(uint64_t)(files.begun - NCS_ARCHIVE_BEGUN_WITHIN_S) *
-				UINT64_C(1000000000);
+		say_which(&files, options->choice.job);
+		match_cleaned(files.job);
+		of_job.choice.job = files.job;
+		of_job.job_begun_ns = ns_before(files.begun);
+		of_job.job_next_ns = ns_before(files.next_begun);
 		of_job.files = files.paths;
 		of_job.file_count = files.count;
 		status = run_on_recordings(command, &of_job, live);

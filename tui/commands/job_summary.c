@@ -32,6 +32,7 @@ static json_t *line_of(const struct ncs_job_summary *job, const char *event)
 	ncs_json_add_word(line, "event", event);
 	ncs_json_add_text(line, "job", job->name);
 	ncs_json_add_number(line, "begun_s", (uint64_t)job->begun);
+	ncs_json_add_number(line, "restarts", job->restarts);
 	ncs_json_add_text(line, "node", host);
 	ncs_json_add_number(line, "uid", job->owner);
 	ncs_json_add_text_if(line, "user", user != NULL,
@@ -261,6 +262,8 @@ static void read_job(struct ncs_job_summary *job, const json_t *line)
 		.owner = (uid_t)json_integer_value(json_object_get(line, "uid")),
 		.begun = (time_t)json_integer_value(
 			json_object_get(line, "begun_s")),
+		.restarts = (unsigned)json_integer_value(
+			json_object_get(line, "restarts")),
 		.processes = (uint32_t)json_integer_value(
 			json_object_get(line, "processes")),
 		.ranks = (uint32_t)json_integer_value(

@@ -2,7 +2,6 @@
 /* --jobs: lists the jobs of an archive, the latest last, or writes the recordings of one.
  * Must not read recordings: the lines of jobs.jsonl tell what was concluded. */
 #include <errno.h>
-#include <fnmatch.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +78,8 @@ static int by_begin(const void *a, const void *b)
 static bool is_chosen(const struct ncs_options *options, const json_t *job)
 {
 	return !options->choice.job ||
-	       fnmatch(options->choice.job, text_of(job, "job"), 0) == 0;
+	       ncs_archive_matches(text_of(job, "folder"),
+				   options->choice.job);
 }
 
 static void print_cell(FILE *file, const char *text, unsigned width, bool ascii)

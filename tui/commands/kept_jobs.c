@@ -14,6 +14,7 @@
 #include "analysis/model/model.h"
 #include "shm/array.h"
 #include "shm/clock.h"
+#include "shm/labels.h"
 #include "shm/read/job.h"
 #include "tui/commands/command_runs.h"
 #include "tui/commands/job_summary.h"
@@ -208,11 +209,20 @@ static time_t begun_of(const struct ncs_rank *rank)
 		       real.tv_sec;
 }
 
+/* Returns how often a job was queued again: it is then another one of its name. */
+static unsigned restarts_of(const struct ncs_rank *rank)
+{
+	const char *count = ncs_labels_value(rank->labels, "requeued");
+
+	return count ? (unsigned)strtoul(count, NULL, 10) : 0;
+}
+
 static bool is_named(const struct ncs_job_summary *summary,
 		     const struct ncs_rank *rank)
 {
 	return strncmp(summary->name, ncs_job_name(rank->labels),
-		       sizeof(summary->name) - 1) == 0;
+		       sizeof(summary->name) - 1) == 0 &&
+	       summary->restarts == restarts_of(rank);
 }
 
 /* Returns whether the job of an earlier watch runs still: some process of its name that is
@@ -250,11 +260,12 @@ static struct kept_job *begin_job(struct ncs_kept_jobs *jobs,
 	struct ncs_job_summary summary = {
 		.owner = rank->owner,
 		.begun = begun_of(rank),
+		.restarts = restarts_of(rank),
 	};
 
 	snprintf(summary.name, sizeof(summary.name), "%s",
 		 ncs_job_name(rank->labels));
-	ncs_archive_folder(summary.folder, sizeof(summary.folder), summary.name,
+	ncs_archive_folder(summary.folder, sizeof(summary.folder), rank->labels,
 			   summary.begun);
 	return add_job(jobs, &summary);
 }

@@ -150,7 +150,9 @@ struct ncs_options {
 	const char *archive_named; /* NULL: it is the default */
 	uint64_t archive_bytes;
 	struct ncs_retention retain; /* of zeros: nothing */
-	uint64_t job_begun_ns; /* of an archive's job, since 1970; 0: any */
+	/* When the job of an archive began, and the next of its name; since 1970. 0: any,
+	 * none. */
+	uint64_t job_begun_ns, job_next_ns;
 	const char *textfile_directory;
 	const char *report_path; /* of HTML */
 	const char *listen_address;

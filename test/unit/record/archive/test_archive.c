@@ -84,12 +84,23 @@ static void record(struct fixture *fixture, unsigned kib, time_t written)
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
+/* Names the folder of a job: its id and, behind blanks, other labels. */
+static void name_folder(char *folder, const char *job, time_t begun)
+{
+	char labels[256] = { 0 };
+
+	snprintf(labels, sizeof(labels) - 1, "job_id=%s", job);
+	for (char *at = labels; (at = strchr(at, ' '));)
+		*at++ = '\0';
+	ncs_archive_folder(folder, NCS_ARCHIVE_NAME_MAX, labels, begun);
+}
+
 static void keep(struct fixture *fixture, const char *job, time_t begun,
 		 time_t since, bool has_finding)
 {
 	char folder[NCS_ARCHIVE_NAME_MAX];
 
-	ncs_archive_folder(folder, sizeof(folder), job, begun);
+	name_folder(folder, job, begun);
 	assert_int_equal(ncs_archive_keep(&fixture->archive, folder, since,
 					  has_finding),
 			 0);
@@ -200,6 +211,81 @@ static void the_latest_job_of_a_name_is_found(void **state)
 	assert_int_equal(found(fixture, "job/1"), 2);
 	assert_int_equal(found(fixture, "job_1@1000000000"), 1);
 	assert_int_equal(found(fixture, "job*"), 2);
+}
+
+static void a_job_in_an_array_is_found_by_each_of_its_names(void **state)
+{
+	static const char *const good[] = { "4711_3", "4714", "4711", "4711_*",
+					    "4711_3=4714@1000000000" };
+	static const char *const bad[] = { "4711_1", "471", "4711_3_", "3" };
+	struct fixture *fixture = *state;
+
+	record(fixture, 4, LONG_AGO);
+	keep(fixture, "4714 array_id=4711_3", LONG_AGO, LONG_AGO, false);
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		if (found(fixture, good[i]) != 1)
+			fail_msg("%s", good[i]);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (found(fixture, bad[i]) != 0)
+			fail_msg("%s", bad[i]);
+	record(fixture, 4, LONG_AGO + 10);
+	keep(fixture, "1234[5].server", LONG_AGO + 10, LONG_AGO + 10, false);
+	assert_int_equal(found(fixture, "1234[5].server"), 1);
+	assert_int_equal(found(fixture, "1234[5]"), 1);
+	assert_int_equal(found(fixture, "1234[6]"), 0);
+}
+
+static void a_job_that_was_queued_again_is_another_one(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ncs_archive_files files;
+
+	record(fixture, 4, LONG_AGO);
+	keep(fixture, "4711", LONG_AGO, LONG_AGO, false);
+	record(fixture, 4, LONG_AGO + 100);
+	keep(fixture, "4711 requeued=1", LONG_AGO + 100, LONG_AGO + 100, false);
+	assert_int_equal(ncs_archive_find(&files, fixture->folder, "4711"), 0);
+	assert_int_equal(files.begun, LONG_AGO + 100);
+	assert_int_equal(files.matching, 2);
+	assert_string_equal(files.job, "4711");
+	assert_string_equal(files.before, "4711@1000000000");
+	assert_int_equal(files.next_begun, 0);
+	ncs_archive_release(&files);
+	/* The one before. */
+	assert_int_equal(ncs_archive_find(&files, fixture->folder,
+					  "4711@1000000000"),
+			 0);
+	assert_int_equal(files.begun, LONG_AGO);
+	assert_int_equal(files.matching, 1);
+	assert_int_equal(files.next_begun, LONG_AGO + 100);
+	ncs_archive_release(&files);
+}
+
+/* A machine that has no part in the latest run has an earlier one. */
+static void runs_of_machines_are_not_mixed(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ncs_archive_files files;
+	char shared[128], one[160], other[160], why[100];
+
+	snprintf(shared, sizeof(shared), "%s.shared", fixture->folder);
+	snprintf(one, sizeof(one), "%s/n1", shared);
+	snprintf(other, sizeof(other), "%s/n2", shared);
+	assert_int_equal(mkdir(shared, 0700), 0);
+	record(fixture, 4, LONG_AGO);
+	keep(fixture, "4711", LONG_AGO, LONG_AGO, false);
+	assert_int_equal(rename(fixture->folder, one), 0);
+	ncs_archive_close(&fixture->archive);
+	assert_true(ncs_archive_open(&fixture->archive, fixture->folder, LIMIT,
+				     why, sizeof(why)));
+	record(fixture, 4, LONG_AGO + 100);
+	keep(fixture, "4711 requeued=1", LONG_AGO + 100, LONG_AGO, false);
+	assert_int_equal(rename(fixture->folder, other), 0);
+	assert_int_equal(rename(shared, fixture->folder), 0);
+	assert_int_equal(ncs_archive_find(&files, fixture->folder, "4711"), 0);
+	assert_int_equal(files.folder_count, 1);
+	assert_int_equal(files.begun, LONG_AGO + 100);
+	ncs_archive_release(&files);
 }
 
 static void jobs_of_several_machines_are_found(void **state)
@@ -329,7 +415,7 @@ static void keep_three(struct fixture *fixture)
 		/* After the files of the others. */
 		record(fixture, 64, time(NULL) - 20 + i);
 		keep(fixture, jobs[i], LONG_AGO, time(NULL) - 20 + i, i == 0);
-		ncs_archive_folder(folder, sizeof(folder), jobs[i], LONG_AGO);
+		name_folder(folder, jobs[i], LONG_AGO);
 		age(fixture, folder, 3000 - 1000 * i);
 	}
 	strcpy(fixture->running, folder);
@@ -449,6 +535,9 @@ int main(void)
 		TEST(jobs_without_a_finding_go_first),
 		TEST(the_file_being_written_stays_in_the_ring),
 		TEST(the_latest_job_of_a_name_is_found),
+		TEST(a_job_in_an_array_is_found_by_each_of_its_names),
+		TEST(a_job_that_was_queued_again_is_another_one),
+		TEST(runs_of_machines_are_not_mixed),
 		TEST(jobs_of_several_machines_are_found),
 		TEST(a_file_that_jobs_share_counts_once),
 		TEST(a_job_that_runs_loses_its_oldest_files_last),
