@@ -276,10 +276,12 @@ for id in 'ƒ2oLkTLb' '77[2]' '88[1].server' '88[1]'; do
 done
 kill "$flux" "$lsf" "$pbs"
 wait "$flux" "$lsf" "$pbs"
-await has_lines ended ƒ2oLkTLb 1
-check 'each is concluded' sh -c "for id in ƒ2oLkTLb '77[[]2[]]' '88[[]1[]].server'; do
-	grep '\"ended\",\"job\":\"'\$id'\"' '$archive/jobs.jsonl' | grep -q '\"well\"' || exit
-done"
+are_concluded() {
+	for id in 'ƒ2oLkTLb' '77[2]' '88[1].server'; do
+		[ "$(member "$id" severity)" = '"well"' ] || return
+	done
+}
+check 'each is concluded' await are_concluded
 
 # --- Processes without a label ------------------------------------------------
 
