@@ -38,7 +38,8 @@ static int look_up(struct ncs_agents *agents, struct ncs_hostlist *list,
 		break;
 	case NCS_AGENTS_BY_SLURM:
 		error = ncs_lookup_job(&agents->guard, list, launch->target,
-				       why, why_size);
+				       agents->job, why, why_size);
+		agents->launch.target = agents->job;
 		break;
 	case NCS_AGENTS_BY_KUBE:
 		error = ncs_lookup_pods(&agents->guard, list, launch->target,

@@ -123,38 +123,86 @@ static int add_slurm_list(struct ncs_guard *guard,
 	return add_answer(guard, list, &words, why, why_size);
 }
 
+/* A line of squeue: a job, a job of an array, or a component. */
+struct slurm_part {
+	char state[32];
+	char number[NCS_SLURM_NUMBER_BYTES];
+	char id[64]; /* such as 4711, 4711_3 or 4711+0 */
+	const char *nodes;
+};
+
+/* Reads a line, which is cut off at its end. Returns the next one; NULL: it is none. */
+static char *read_part(char *line, struct slurm_part *part)
+{
+	char *end = strchr(line, '\n');
+	int length = 0;
+
+	if (!end)
+		return NULL;
+	*end = '\0';
+	if (sscanf(line, "%31s %31s %63s %n", part->state, part->number,
+		   part->id, &length) < 3)
+		return NULL;
+	part->nodes = line + length;
+	return end + 1;
+}
+
+/* Says what to do with a job of several parts. srun starts a step in one job only. */
+static void say_parts(const char *job, const struct slurm_part *first,
+		      char *rest, char *why, size_t why_size)
+{
+	struct slurm_part part;
+	/* Those that wait are one: 4711_[5-9]. */
+	int length = (int)strcspn(first->id, "[");
+	const char *number = first->id + length + (first->id[length] == '[');
+
+	if (!strchr(first->id, '+')) {
+		snprintf(why, why_size,
+			 "job %s has several parts: name one, such as %.*s%.*s",
+			 job, length, first->id,
+			 (int)strspn(number, "0123456789"), number);
+		return;
+	}
+	snprintf(why, why_size,
+		 "job %s is heterogeneous, in which a step has one component:"
+		 " give --hosts=%s",
+		 job, first->nodes);
+	while ((rest = read_part(rest, &part)))
+		snprintf(why + strlen(why), why_size - strlen(why), ",%s",
+			 part.nodes);
+}
+
 int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
-		   const char *job, char *why, size_t why_size)
+		   const char *job, char *number, char *why, size_t why_size)
 {
 	struct ncs_words words = { .count = 0 };
-	char *text, *nodes, *end;
+	struct slurm_part part;
+	char *text, *rest;
+	bool runs;
 	int error;
 
 	ncs_words_add(&words, "squeue");
 	ncs_words_add(&words, "--noheader");
 	ncs_words_add(&words, "--jobs=%s", job);
-	ncs_words_add(&words, "--format=%%T %%N");
+	ncs_words_add(&words, "--format=%%T %%A %%i %%N");
 	error = run_words(guard, &words, &text, why, why_size);
 	if (error) {
 		free(text);
 		return error;
 	}
 	error = -EINVAL;
-	end = strchr(text, '\n');
-	nodes = strchr(text, ' ');
-	if (!end || !nodes)
+	rest = read_part(text, &part);
+	runs = rest && strcmp(part.state, "RUNNING") == 0;
+	if (!rest)
 		snprintf(why, why_size, "there is no job %s", job);
-	else if (end[1])
-		snprintf(why, why_size,
-			 "job %s has several parts: name one, such as %s_1 or"
-			 " %s+0",
-			 job, job, job);
-	else if (strncmp(text, "RUNNING ", 8) != 0)
-		snprintf(why, why_size, "job %s does not run: it is %.*s", job,
-			 (int)(nodes - text), text);
+	else if (rest[0] && (runs || !strchr(part.id, '+')))
+		say_parts(job, &part, rest, why, why_size);
+	else if (!runs)
+		snprintf(why, why_size, "job %s does not run: it is %s", job,
+			 part.state);
 	else {
-		*end = 0;
-		error = add_slurm_list(guard, list, nodes + 1, why, why_size);
+		strcpy(number, part.number);
+		error = add_slurm_list(guard, list, part.nodes, why, why_size);
 	}
 	free(text);
 	return error;

@@ -21,10 +21,14 @@ int ncs_lookup_hosts(struct ncs_guard *guard, struct ncs_hostlist *list,
 int ncs_lookup_exclude(struct ncs_guard *guard, struct ncs_hostlist *list,
 		       const char *text, char *why, size_t why_size);
 
+/* Bytes of the number of a job of Slurm, with the final 0. */
+#define NCS_SLURM_NUMBER_BYTES 32
+
 /* Adds the nodes of a job that runs, by squeue; and by scontrol, should the
- * list be one that only Slurm can read. */
+ * list be one that only Slurm can read. Sets its number, which srun requires:
+ * 4711_3 has one of its own. */
 int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
-		   const char *job, char *why, size_t why_size);
+		   const char *job, char *number, char *why, size_t why_size);
 
 /* Adds the running pods that match "[NAMESPACE:]SELECTOR", as
  * "NAMESPACE/POD": none, if none does. */

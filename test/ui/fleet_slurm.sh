@@ -217,12 +217,16 @@ cat >"$tmp/remote" <<EOF
 exec "$tmp/agent" "\$SLURMD_NODENAME" ncclstat "\$@"
 EOF
 chmod +x "$tmp/remote"
-job=$(cd "$tmp" && sbatch --parsable -N 8 -o "$tmp/job.out" --wrap 'sleep 600')
+job=$(cd "$tmp" && sbatch --parsable -N 8 --array=3 -o "$tmp/job.out" --wrap 'sleep 600')
 fleet_hang n01 n02
 
 fleet_wants 'a job of Slurm is certain to hang' 2 'rank_missing, certain' \
 	'rank 1 .* on n02' "try: srun .*--jobid=$job .*-w n02 py-spy dump --pid" \
 	'n05: no_job' -- --diagnose --slurm "$job" \
+	--remote-command "$tmp/remote"
+# srun does not take the name of a job in an array.
+fleet_wants 'so is one that is named as sacct prints it' 2 \
+	'rank_missing, certain' -- --diagnose --slurm "${job}_3" \
 	--remote-command "$tmp/remote"
 fleet_wants 'stacks are read by a step of Slurm' 2 \
 	'reading the stacks of 2 processes' '^  ranks* [01]' \
@@ -235,6 +239,10 @@ if grep -q ' n02:/' "$tmp/out"; then
 else
 	echo 'ok a node that is excluded is not asked'
 fi
+held=$(cd "$tmp" && sbatch --parsable --hold -N 1 --wrap true : -N 1)
+fleet_wants 'nor a heterogeneous job: it is told that it waits' 1 \
+	'does not run: it is PENDING' -- --list --slurm "$held+1"
+scancel "$held"
 fleet_wants 'a job that is not there is said' 1 'nvalid job id' -- --list \
 	--slurm 999999
 fleet_wants 'each node without the program is told' 4 \

@@ -40,7 +40,7 @@ export SLURMD_NODENAME=n1
 exec "$@"
 END
 script squeue <<'END'
-echo 'RUNNING n1'
+echo 'RUNNING 4711 4711 n1'
 END
 script scontrol <<'END'
 echo n1

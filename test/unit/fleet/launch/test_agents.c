@@ -518,15 +518,20 @@ static void bad_targets_are_refused_in_words(void **state)
 		  " error: Invalid job id" },
 		{ NCS_AGENTS_BY_SLURM, "78", NULL, "it is PENDING" },
 		{ NCS_AGENTS_BY_SLURM, "79", NULL, "there is no job 79" },
-		{ NCS_AGENTS_BY_SLURM, "80", NULL, "several parts" },
+		{ NCS_AGENTS_BY_SLURM, "80", NULL, "name one, such as 80_1" },
+		{ NCS_AGENTS_BY_SLURM, "81+1", NULL,
+		  "give --hosts=n1,n[2-3]" },
 		{ NCS_AGENTS_BY_KUBE, "app=none", NULL, "kubectl says: no" },
 	};
 
 	(void)state;
 	script("squeue", "case \"$*\" in *77*) echo 'slurm_load_jobs error:"
 			 " Invalid job id specified' >&2; exit 1 ;;"
-			 "*78*) echo 'PENDING ' ;; *79*) ;;"
-			 "*80*) echo 'RUNNING n1'; echo 'RUNNING n2' ;; esac");
+			 "*78*) echo 'PENDING 78 78 ' ;; *79*) ;;"
+			 "*80*) echo 'PENDING 80 80_[1,3-4] ';"
+			 " echo 'RUNNING 83 80_2 n2' ;;"
+			 "*81*) echo 'RUNNING 81 81+0 n1';"
+			 " echo 'RUNNING 82 81+1 n[2-3]' ;; esac");
 	script("kubectl", "echo no such cluster >&2; exit 1");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct ncs_launch launch = {
@@ -554,7 +559,7 @@ static void step_of_slurm_has_one_task_a_node(void **state)
 	char log[4000];
 
 	(void)state;
-	script("squeue", "echo 'RUNNING n[01-03]'");
+	script("squeue", "echo 'RUNNING 5 5 n[01-03]'");
 	script("srun", "trap 'exit 143' TERM; echo \"$@\" >$0.log;"
 		       "for n in 01 02 03; do"
 		       " echo ncclstat1:n$n:00000001:0:QQ==; done;"
@@ -570,6 +575,28 @@ static void step_of_slurm_has_one_task_a_node(void **state)
 	ncs_agents_close(agents);
 }
 
+static bool all_have_told(void)
+{
+	return told.count > 0 && node_of("n1")->pieces > 0;
+}
+
+/* srun takes no 4711_3. */
+static void job_in_an_array_is_named_to_srun_by_its_number(void **state)
+{
+	struct ncs_agents *agents;
+	char log[4000];
+
+	(void)state;
+	script("squeue", "echo 'RUNNING 4714 4711_3 n1'");
+	script("srun", "trap 'exit 143' TERM; echo \"$@\" >$0.log;"
+		       "echo ncclstat1:n1:00000001:0:QQ==; sleep 30 & wait");
+	agents = open_agents(NCS_AGENTS_BY_SLURM, "4711_3");
+	run_until(agents, all_have_told);
+	read_file("srun.log", log, sizeof(log));
+	assert_non_null(strstr(log, "--jobid=4714 "));
+	ncs_agents_close(agents);
+}
+
 static bool three_have_told(void)
 {
 	return told.count == 3 && node_of("n03")->pieces > 0;
@@ -581,7 +608,7 @@ static void a_step_tells_of_its_nodes_once(void **state)
 	struct ncs_agents *agents;
 
 	(void)state;
-	script("squeue", "echo 'RUNNING n[01-03]'");
+	script("squeue", "echo 'RUNNING 5 5 n[01-03]'");
 	script("srun", "trap 'exit 143' TERM;"
 		       "for n in 01 02; do"
 		       " echo ncclstat1:n$n:00000001:0:QQ==; done;"
@@ -865,6 +892,8 @@ int main(void)
 		cmocka_unit_test(bad_targets_are_refused_in_words),
 		cmocka_unit_test(a_node_with_too_many_messages_is_told),
 		cmocka_unit_test(step_of_slurm_has_one_task_a_node),
+		cmocka_unit_test(
+			job_in_an_array_is_named_to_srun_by_its_number),
 		cmocka_unit_test(a_step_tells_of_its_nodes_once),
 		cmocka_unit_test(pods_are_asked_one_by_one),
 		cmocka_unit_test(pods_may_come_and_go),
