@@ -77,11 +77,34 @@ static int add_answer(struct ncs_guard *guard, struct ncs_hostlist *list,
 	return error;
 }
 
+/* Adds the names in a file, which may come more than once: hosts files have a line for each
+ * process. */
+static int add_file(struct ncs_hostlist *list, const char *path, char *why,
+		    size_t why_size)
+{
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t size = 0;
+	ssize_t length = file ? getdelim(&text, &size, '\0', file) : -1;
+	int error = length < 0 && !(file && feof(file)) ? -errno : 0;
+
+	if (error)
+		snprintf(why, why_size, "%s: %s", path, strerror(-error));
+	else
+		error = add_output(list, length > 0 ? text : "", why, why_size);
+	if (file)
+		fclose(file);
+	free(text);
+	return error;
+}
+
 int ncs_lookup_hosts(struct ncs_guard *guard, struct ncs_hostlist *list,
 		     const char *text, char *why, size_t why_size)
 {
 	struct ncs_words words = { .count = 0 };
 
+	if (text[0] == '/' || strncmp(text, "./", 2) == 0)
+		return add_file(list, text, why, why_size);
 	if (!ncs_hostlist_needs_nodeset(text))
 		return add_output(list, text, why, why_size);
 	ncs_words_add(&words, "nodeset");

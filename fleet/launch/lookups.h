@@ -13,7 +13,8 @@
 /* All functions return 0; or -errno with a clause for users in `why`. */
 
 /* Adds the names of a list; lists with groups or set operators are expanded by
- * nodeset. */
+ * nodeset. A text that begins with "/" or "./" is the path of a file that has the
+ * names. */
 int ncs_lookup_hosts(struct ncs_guard *guard, struct ncs_hostlist *list,
 		     const char *text, char *why, size_t why_size);
 

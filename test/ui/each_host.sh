@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --check, --set and --clean on each of several hosts.
+# --check, --set and --clean on each of several hosts; hosts of batch systems, as the
+# manual finds them.
 #
 # Prints "ok ..." or "not ok ..." for each check.
 
@@ -39,6 +40,38 @@ fleet_check 'and why there is no answer is told' grep -q "n1: ssh says: .*it's n
 
 each --check --hosts='n[1-2]'
 fleet_check 'each node is checked' says '^n2: '
+
+# --- Batch systems ---------------------------------------------------------------
+
+# stand_in NAME: a program that prints what comes, if it is asked for job 4711.
+stand_in() {
+	{
+		printf '#!/bin/sh\ncase "$*" in *4711*) ;; *) exit 1 ;; esac\ncat <<"END"\n'
+		cat
+		echo END
+	} >"$tmp/bin/$1"
+	chmod +x "$tmp/bin/$1"
+}
+printf 'n1\nn2\n' | stand_in squeue
+printf 'Job Id: 4711.server\n    job_state = R\n    exec_host = n1/0*8+n2/0*8\n    Rerunable = True\n' |
+	stand_in qstat
+echo '8*n1:8*n2' | stand_in bjobs
+echo 'n[1-2]' | stand_in flux
+printf 'n1\nn1\nn2\nn2\n' >"$tmp/hostfile"
+export PBS_NODEFILE="$tmp/hostfile" LSB_DJOB_HOSTFILE="$tmp/hostfile"
+python3 test/ui/page_commands.py "$fleet_build/man/ncclstat-fleet.7" \
+	'BATCH SYSTEMS' >"$tmp/lines"
+fleet_check 'the manual has a line for each batch system' test \
+	"$(grep -c . "$tmp/lines")" = 6
+while read -r line; do
+	PATH=$fleet_build:$PATH sh -c "$line --diagnose" >"$tmp/said" 2>"$tmp/err"
+	fleet_check "$(echo "$line" | cut -c 18-38) finds both nodes" sh -c '
+		grep -q "rank_missing, certain" "$1" && grep -q " rank 1 .* on n2" "$1"' \
+		sh "$tmp/said"
+done <"$tmp/lines"
+each --list --hosts="$tmp/nowhere"
+fleet_check 'a file that is not there is told' grep -q \
+	"$tmp/nowhere: No such file or directory" "$tmp/err"
 
 # --- Segments of processes that are gone -----------------------------------------
 
