@@ -20,17 +20,24 @@
  * which comes and two others, with room to grow; and a packer's base. */
 #define PASSED_COPIES 7u
 
-/* Prints the path of a node's file by its number. */
+/* Prints the path of a node's file by its number. A name such as rack.1 is not that of the
+ * second file of rack: it goes on with a '_'. Addresses, such as 10.0.0.1, stay. */
 static void path_of(const struct ncs_fleet_node *node, uint64_t number,
 		    char *path, size_t size)
 {
 	char name[NCS_NODE_NAME_BYTES];
+	const char *dot;
+	bool is_numbered;
 
 	snprintf(name, sizeof(name), "%s", node->facts.name);
 	for (char *c = name; *c; c++)
 		if (*c == '/' || (unsigned char)*c < ' ')
 			*c = '_';
-	snprintf(path, size, "%s%s", node->fleet->kept.prefix, name);
+	dot = strrchr(name, '.');
+	is_numbered = dot && dot[1] && !dot[1 + strspn(dot + 1, "0123456789")] &&
+		      strspn(name, "0123456789.") < strlen(name);
+	snprintf(path, size, "%s%s%s", node->fleet->kept.prefix, name,
+		 is_numbered ? "_" : "");
 	if (number > 0)
 		ncs_append(path, size, ".%" PRIu64, number);
 }
@@ -69,19 +76,29 @@ static void write_bytes(struct ncs_fleet_node *node, const char *bytes,
 	}
 }
 
+/* Returns whether the node was started again since its file began. */
+static bool is_another_boot(const struct ncs_fleet_node *node)
+{
+	return strcmp(node->file.head.boot_id,
+		      ncs_stream_facts(node->stream)->head.boot_id) != 0;
+}
+
 /* Begins a file with the look that comes. Whichever agent writes it, all files of
- * the node are one recording. */
+ * the node are one recording, as long as it is not started again. */
 static void open_file(struct ncs_fleet_node *node)
 {
 	const struct ncs_stream_facts *facts = ncs_stream_facts(node->stream);
 	struct ncs_fleet_file *file = &node->file;
 	char path[4200];
 
-	if (file->head.run == 0) {
+	if (file->head.run == 0)
+		node->fleet->kept.nodes++;
+	if (file->head.run == 0 || is_another_boot(node)) {
+		uint64_t number = file->head.number;
+
 		file->head = facts->head;
 		file->head.run = node->fleet->run;
-		file->head.number = 0;
-		node->fleet->kept.nodes++;
+		file->head.number = number;
 	}
 	file->head.begun_monotonic_ns = facts->look.taken_ns;
 	file->head.begun_realtime_ns = facts->look.realtime_ns;
@@ -128,12 +145,11 @@ static bool is_due(const struct ncs_fleet_node *node)
 	uint64_t now_ns = ncs_stream_facts(node->stream)->look.taken_ns;
 	uint64_t begun_ns = node->file.head.begun_monotonic_ns;
 
-	return (settings->rotate_bytes != 0 &&
+	return is_another_boot(node) ||
+	       (settings->rotate_bytes != 0 &&
 		node->file.bytes >= settings->rotate_bytes) ||
-	       /* The clock of a node that was started again is behind. */
-	       (settings->rotate_ns != 0 &&
-		(now_ns < begun_ns ||
-		 now_ns - begun_ns >= settings->rotate_ns));
+	       (settings->rotate_ns != 0 && now_ns > begun_ns &&
+		now_ns - begun_ns >= settings->rotate_ns);
 }
 
 /* Goes on in another file, and removes the oldest one. */
@@ -142,7 +158,7 @@ static void rotate(struct ncs_fleet_node *node)
 	uint64_t keep = node->fleet->keeps->keep, number;
 	char path[4200];
 
-	end_file(node, true);
+	end_file(node, !is_another_boot(node));
 	number = ++node->file.head.number;
 	open_file(node);
 	if (keep == 0 || number < keep || node->fleet->kept.error)

@@ -604,6 +604,87 @@ static void test_what_is_kept_is_rotated(void **state)
 	assert_true(remove(second) == 0 && remove(third) == 0);
 }
 
+/* A node that is started again has other processes and another clock: its file begins
+ * another recording. */
+static void test_a_boot_begins_another_recording(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	char folder[300], first[400], second[400], why[400];
+	const char *paths[] = { first, second };
+	const struct ncs_recorder_settings settings = { .path = folder,
+							.pack_level = 1 };
+	struct ncs_recorded_file_facts file;
+	struct ncs_recording *recording;
+	struct ncs_fleet_kept kept;
+	size_t node = add("n1");
+
+	snprintf(folder, sizeof(folder), "%s/",
+		 segment_fixture_path(fixture->recording->segment, "run"));
+	snprintf(first, sizeof(first), "%sn1", folder);
+	snprintf(second, sizeof(second), "%sn1.1", folder);
+	ncs_fleet_keep(fleet, &settings);
+	make_looks(fixture, "one");
+	strcpy(fixture->recording->settings.head.boot_id, "another boot");
+	fixture->recording->settings.head.recording[0]++;
+	stream_fixture_begin(fixture);
+	stream_fixture_look(fixture, 2 * S, 3, true);
+	stream_fixture_end(fixture);
+	for (size_t i = 0; i < fixture->count; i++)
+		feed(node, &fixture->looks[i], NOW_NS + i * S);
+	ncs_fleet_keep_end(fleet, &kept);
+	assert_true(kept.error == 0 && kept.files == 2 && kept.nodes == 1);
+	if (ncs_recording_open(&recording, paths, 2, why, sizeof(why)) != 0)
+		fail_msg("%s", why);
+	assert_int_equal(ncs_recording_facts(recording)->cut_files, 0);
+	assert_int_equal(ncs_recording_facts(recording)->damaged_chunks, 0);
+	assert_int_equal(ncs_recording_host_count(recording), 2);
+	assert_int_equal(ncs_recording_rank_count(recording), 4);
+	ncs_recording_file(recording, 1, &file);
+	assert_string_equal(file.path, second);
+	assert_int_equal(file.number, 1);
+	ncs_recording_close(recording);
+	assert_true(remove(first) == 0 && remove(second) == 0);
+}
+
+/* The second file of rack is not that of rack.1. */
+static void test_names_of_nodes_are_none_of_another_ones_files(void **state)
+{
+	struct stream_fixture *fixture = *state;
+	static const char *const names[] = { "rack", "rack.1", "10.0.0.1" };
+	static const char *const files[] = { "rack.1", "rack.1_", "10.0.0.1" };
+	char folder[300], path[400];
+	const struct ncs_recorder_settings settings = {
+		.path = folder,
+		.pack_level = 1,
+		.rotate_ns = S,
+	};
+	struct ncs_fleet_kept kept;
+	bool is_there = true;
+
+	snprintf(folder, sizeof(folder), "%s/",
+		 segment_fixture_path(fixture->recording->segment, "run"));
+	ncs_fleet_keep(fleet, &settings);
+	make_looks(fixture, "one");
+	stream_fixture_begin(fixture);
+	stream_fixture_look(fixture, 2 * S, 3, true);
+	stream_fixture_end(fixture);
+	for (size_t i = 0; i < 3; i++) {
+		size_t node = add(names[i]);
+
+		feed(node, &fixture->looks[0], NOW_NS);
+		if (i == 0)
+			feed(node, &fixture->looks[2], NOW_NS + 2 * S);
+	}
+	ncs_fleet_keep_end(fleet, &kept);
+	assert_true(kept.error == 0 && kept.files == 4);
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s%s", folder, files[i]);
+		is_there &= remove(path) == 0;
+	}
+	snprintf(path, sizeof(path), "%srack", folder);
+	assert_true(is_there && remove(path) == 0);
+}
+
 /* --- Limits ---------------------------------------------------------------- */
 
 static void test_a_node_over_a_limit_is_told_and_others_go_on(void **state)
@@ -760,6 +841,8 @@ int main(void)
 		TEST(test_kept_looks_are_a_recording_of_their_host),
 		TEST(test_what_is_kept_is_compressed),
 		TEST(test_what_is_kept_is_rotated),
+		TEST(test_a_boot_begins_another_recording),
+		TEST(test_names_of_nodes_are_none_of_another_ones_files),
 		TEST(test_a_node_over_a_limit_is_told_and_others_go_on),
 		TEST(test_a_launchers_word_on_a_limit_outlives_a_look),
 		TEST(test_segments_that_an_agent_leaves_out_are_told),
