@@ -103,7 +103,7 @@ static int find_series(struct ncs_recording *recording)
 				      recording->files[i - 1].head.recording)) {
 			series = &recording->series[recording->series_count++];
 			series->first_file = i;
-			series->from_ns = UINT64_MAX;
+			series->from_ns = series->records_from_ns = UINT64_MAX;
 			memcpy(series->recording, file->head.recording,
 			       sizeof(series->recording));
 		}

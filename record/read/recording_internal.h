@@ -73,6 +73,7 @@ struct ncs_file_series {
 	 * the host's time. */
 	uint64_t from_ns;
 	uint64_t until_ns;
+	uint64_t records_from_ns; /* its first records, as from_ns */
 	/* When a later run of a head had begun and this one had ended, in common
 	 * time; UINT64_MAX: never. */
 	uint64_t passed_ns;

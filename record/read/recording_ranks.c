@@ -219,6 +219,9 @@ static void extend(struct ncs_rank_entry *rank, struct ncs_file_series *series,
 		facts->until_ns = place->until_ns;
 	if (place->type == NCS_CHUNK_STATE && place->from_ns < series->from_ns)
 		series->from_ns = place->from_ns;
+	if (place->type == NCS_CHUNK_RECORDS &&
+	    place->from_ns < series->records_from_ns)
+		series->records_from_ns = place->from_ns;
 	if (place->until_ns > series->until_ns)
 		series->until_ns = place->until_ns;
 	facts->records += place->records;
@@ -286,6 +289,14 @@ static int take_file(struct ncs_recording *recording, struct rank_index *index,
 	return error;
 }
 
+/* Returns when a recording begins: with its first state, as records may be from before;
+ * with its first record if it has no state. */
+static uint64_t begin_of(const struct ncs_file_series *series)
+{
+	return series->from_ns != UINT64_MAX ? series->from_ns :
+					       series->records_from_ns;
+}
+
 static int compare_refs(const void *left, const void *right, void *context)
 {
 	const struct ncs_recording *recording = context;
@@ -293,8 +304,8 @@ static int compare_refs(const void *left, const void *right, void *context)
 	size_t one = recording->file_series[a->file];
 	size_t other = recording->file_series[b->file];
 	const uint64_t keys[][2] = {
-		{ recording->series[one].from_ns,
-		  recording->series[other].from_ns },
+		{ begin_of(&recording->series[one]),
+		  begin_of(&recording->series[other]) },
 		{ a->file, b->file },
 		{ a->place, b->place },
 	};

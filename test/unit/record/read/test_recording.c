@@ -688,6 +688,32 @@ static void rank_in_successive_recordings_is_one(void **state)
 	ncs_recording_close(recording);
 }
 
+/* A recording that was cut, or that was made without states, is not the last one. */
+static void recording_of_records_alone_has_its_place_in_time(void **state)
+{
+	struct recording_fixture *fixture = *state;
+	struct ncs_recording *recording;
+	char first[300], second[300];
+	const char *paths[] = { second, first };
+	uint64_t lost;
+	size_t rank;
+
+	recording_fixture_begin(fixture, "one");
+	rank = recording_fixture_add_rank(fixture, "/dev/shm/a");
+	recording_fixture_records(fixture, rank, 0, 0, 10, 0, S_NS);
+	recording_fixture_end(fixture);
+	strcpy(first, fixture->path);
+	/* The rings still had four of the records when this one began. */
+	write_later(fixture, "two", 20 * S_NS, 88, 6);
+	strcpy(second, fixture->path);
+	recording = open_files(paths, 2);
+	assert_int_equal(ncs_recording_rank_count(recording), 1);
+	assert_int_equal(count_records(recording, 0, 0, UINT64_MAX, &lost),
+			 10 + 6);
+	assert_int_equal(lost, 0);
+	ncs_recording_close(recording);
+}
+
 /* The second run has not seen the second host, of which a file of the first is
  * left. */
 static void runs_of_a_head_are_never_shown_at_one_time(void **state)
@@ -1086,6 +1112,7 @@ int main(void)
 		TEST(files_of_one_recording_are_joined),
 		TEST(hosts_share_a_common_time),
 		TEST(rank_in_successive_recordings_is_one),
+		TEST(recording_of_records_alone_has_its_place_in_time),
 		TEST(runs_of_a_head_are_never_shown_at_one_time),
 		TEST(rank_recorded_twice_at_once_is_refused),
 		TEST(every_whole_chunk_survives_a_cut_at_any_byte),
