@@ -762,7 +762,7 @@ static int add_files(struct ncs_archive_files *files, const char *path)
 	return error;
 }
 
-/* What a folder's name says of its job. */
+/* The parts of the name of a job's folder. */
 struct folder_name {
 	char job[NCS_ARCHIVE_NAME_MAX];
 	const char *id; /* of a job in an array, which has its own; else NULL */
