@@ -108,7 +108,7 @@ sed "s#/var/lib/ncclstat#$tmp/watched#" "$recipes/slurm-prolog.sh" >"$tmp/watch.
 cat >"$tmp/prolog" <<EOF
 #!/bin/sh
 export FLEET_MARK="$tmp" NCCLSTAT_DIR="$tmp/node-watched"
-PATH="$fleet_build:\$PATH" exec sh "$tmp/watch.sh"
+PATH="$tmp/bin:$fleet_build:\$PATH" exec sh "$tmp/watch.sh"
 EOF
 chmod +x "$tmp/task-prolog" "$tmp/prolog" "$tmp/epilog" "$tmp/bin/logger"
 export SLURM_CONF="$tmp/slurm.conf"
@@ -169,6 +169,8 @@ logged() {
 	grep -q "$1" "$tmp/logged" 2>/dev/null
 }
 
+# A file, where the archive of the watch is to be.
+: >"$tmp/watched"
 shm_folder "$tmp/node-killed"
 shm_folder "$tmp/node-watched"
 kill_job
@@ -176,6 +178,9 @@ left
 says 'a killed job has left something' $?
 plugin_of '' | grep -qx 'libnccl-profiler-ncclstat.so'
 says "Slurm's prolog gives tasks the plugin" $?
+await logged "watched: Not a directory"
+says 'why a watch cannot start is in the log, and the job begins' $?
+rm "$tmp/watched"
 plugin_of other | grep -qx other
 says 'a job that has another plugin keeps it' $?
 await logged "^kept $tmp/node-killed/ncclstat[.].* is gone for "
@@ -203,6 +208,8 @@ no_watch() {
 srun -N8 true 2>/dev/null
 await has_one_watch
 says "Slurm's prolog starts one watch, which outlives it" $?
+! logged 'another watch'
+says 'that the others end at once is no message' $?
 # Jobs to come need none.
 echo 'exit 0' >"$tmp/watch.sh"
 kill "$(watches | head -n 1)"
