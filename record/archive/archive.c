@@ -23,9 +23,6 @@
 /* The directory is for its owner: recordings tell what users do. */
 #define DIRECTORY_MODE 0700
 
-/* Marks a folder of a job with a finding. */
-#define FINDING "finding"
-
 #define PATH_BYTES 4096
 
 /* --- Lists --------------------------------------------------------------- */
@@ -361,7 +358,7 @@ static int mark(const struct ncs_archive *archive, const char *folder)
 	char path[PATH_BYTES];
 	int file;
 
-	snprintf(path, sizeof(path), "%s/jobs/%s/" FINDING, archive->path,
+	snprintf(path, sizeof(path), "%s/jobs/%s/" NCS_ARCHIVE_FINDING, archive->path,
 		 folder);
 	file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (file < 0)
@@ -417,7 +414,7 @@ static int look_into(struct entry *folder, struct entries *counted)
 			.st_blocks = (blkcnt_t)(file->bytes / 512),
 		};
 
-		folder->has_finding |= strcmp(file->name, FINDING) == 0;
+		folder->has_finding |= strcmp(file->name, NCS_ARCHIVE_FINDING) == 0;
 		if (file->links == 1)
 			folder->bytes += file->bytes;
 		if (!is_in(counted, file->inode))
@@ -609,7 +606,7 @@ static uint64_t take_turns(struct trimming *trimming, struct entries *folders,
 		struct entry *folder = &folders->at[i];
 		char path[PATH_BYTES + 8];
 
-		snprintf(path, sizeof(path), "%s/" FINDING, folder->path);
+		snprintf(path, sizeof(path), "%s/" NCS_ARCHIVE_FINDING, folder->path);
 		folder->has_finding = access(path, F_OK) == 0;
 		folder->turn = turn_of(trimming, folder, since);
 	}

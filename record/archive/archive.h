@@ -26,6 +26,10 @@
  * begun by so much earlier or later than is known. */
 #define NCS_ARCHIVE_BEGUN_WITHIN_S 2
 
+/* In a job's folder: its report, and what marks it as one with a finding. */
+#define NCS_ARCHIVE_REPORT "report.html"
+#define NCS_ARCHIVE_FINDING "finding"
+
 /* Size of a buffer for the name of a job's folder. */
 #define NCS_ARCHIVE_NAME_MAX 240
 

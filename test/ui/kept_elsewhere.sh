@@ -132,5 +132,17 @@ fleet_check 'one job is written as a tar file' \
 mkdir "$tmp/here" && tar -xf "$tmp/tar" -C "$tmp/here"
 "$fleet_ncclstat" --diagnose --archive="$tmp/here" --job=4711 >"$tmp/said" 2>&1
 fleet_check 'which can be read elsewhere' test $? -eq 2
+fleet_check 'with the report' sh -c 'test -s "$0"/jobs/4711@*/report.html' "$tmp/here"
+"$fleet_ncclstat" jobs --archive="$tmp/here" >"$tmp/said" 2>&1
+fleet_check 'the job is listed there, and no other one' sh -c '
+	[ "$(wc -l <"$1")" = 2 ] && grep -q " 4711 .* stuck: rank 1 of faulty" "$1"' \
+	sh "$tmp/said"
+mkdir "$tmp/machines" "$tmp/there"
+ln -s "$tmp/home-n1/kept" "$tmp/machines/n1"
+ln -s "$tmp/home-n2/kept" "$tmp/machines/n2"
+(cd "$tmp" && "$fleet_ncclstat" --jobs=tar --archive=machines --job=4711) |
+	tar -xf - -C "$tmp/there"
+"$fleet_ncclstat" jobs --archive="$tmp/there" >"$tmp/said" 2>&1
+fleet_check 'of several machines each has its line' test "$(wc -l <"$tmp/said")" = 3
 "$fleet_ncclstat" --jobs=tar --archive="$tmp/home-n1/kept" 2>"$tmp/err"
 fleet_check 'a name is required' grep -q 'requires --job' "$tmp/err"

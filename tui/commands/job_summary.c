@@ -122,7 +122,7 @@ static void report(const struct ncs_archive *archive,
 	pid_t child;
 	FILE *output;
 
-	if (snprintf(option, sizeof(option), "--report=%s/jobs/%s/report.html",
+	if (snprintf(option, sizeof(option), "--report=%s/jobs/%s/" NCS_ARCHIVE_REPORT,
 		     archive->path, job->folder) >= (int)sizeof(option))
 		return;
 	output = run_program(option, archive, job, &child);

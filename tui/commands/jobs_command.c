@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* --jobs: lists the jobs of an archive, the latest last, or writes the recordings of one.
+/* --jobs: lists the jobs of an archive, the latest last, or writes what is kept of one.
  * Must not read recordings: the lines of jobs.jsonl tell what was concluded. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -184,18 +187,86 @@ static void add_below(struct ncs_words *words, const char *path,
 	ncs_words_add(words, "%s", path + strspn(path, "/"));
 }
 
+/* Returns a file in memory with the lines of the job that a folder is of; -errno. The tar
+ * program, which this one becomes, has it open, too. */
+static int lines_of(const char *folder, const char *name)
+{
+	int memory = memfd_create("jobs.jsonl", 0);
+	FILE *lines = fopen(name, "re");
+	char *text = NULL;
+	size_t size = 0;
+	ssize_t length;
+
+	if (memory < 0)
+		memory = -errno;
+	while (memory >= 0 && lines &&
+	       (length = getline(&text, &size, lines)) > 0) {
+		json_t *line = json_loads(text, 0, NULL);
+
+		if (strcmp(text_of(line, "folder"), folder) == 0 &&
+		    write(memory, text, (size_t)length) != length)
+			memory = -errno;
+		json_decref(line);
+	}
+	if (memory >= 0)
+		fchmod(memory, 0600);
+	free(text);
+	if (lines)
+		fclose(lines);
+	return memory;
+}
+
+/* Adds the lines of each folder's job, as the jobs.jsonl beside those of jobs. */
+static void add_lines(struct ncs_words *words, const char *archive,
+		      const struct ncs_archive_files *files)
+{
+	for (size_t i = 0; i < files->folder_count; i++) {
+		const char *folder = strrchr(files->folders[i], '/') + 1;
+		size_t root = strlen(files->folders[i]) - strlen(folder) -
+			      strlen("/jobs/");
+		char machine[PATH_BYTES], name[2 * PATH_BYTES];
+		int memory;
+
+		snprintf(machine, sizeof(machine), "%.*s", (int)root,
+			 files->folders[i]);
+		ncs_archive_lines(name, sizeof(name), machine);
+		memory = lines_of(folder, name);
+		words->failed |= memory < 0;
+		ncs_words_add(words, "--transform=s|^%d$|.%s|",
+			      memory, name + strlen(archive));
+		ncs_words_add(words, "%d", memory);
+	}
+}
+
+/* Adds a file of a job's folder, unless there is none. */
+static void add_if(struct ncs_words *words, const char *folder,
+		   const char *name, const char *archive)
+{
+	char path[2 * PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if (access(path, F_OK) == 0)
+		add_below(words, path, archive);
+}
+
 /* Becomes tar, which writes what an archive keeps of a job: its folder, also if nothing
- * is in it yet, and its files. Returns only if it cannot. */
+ * is in it yet, with its files, and its lines. Returns only if it cannot. */
 static void write_tar(const char *archive,
 		      const struct ncs_archive_files *files)
 {
 	struct ncs_words words = { .count = 0 };
 
-	ncs_words_add_split(&words, "tar --no-recursion -cf - -C");
+	ncs_words_add_split(&words, "tar --no-recursion --dereference -cf - -C"
+				    " /proc/self/fd");
+	add_lines(&words, archive, files);
+	ncs_words_add(&words, "-C");
 	ncs_words_add(&words, "%s", archive);
 	ncs_words_add(&words, "--");
-	for (size_t i = 0; i < files->folder_count; i++)
+	for (size_t i = 0; i < files->folder_count; i++) {
 		add_below(&words, files->folders[i], archive);
+		add_if(&words, files->folders[i], NCS_ARCHIVE_REPORT, archive);
+		add_if(&words, files->folders[i], NCS_ARCHIVE_FINDING, archive);
+	}
 	for (size_t i = 0; i < files->count; i++)
 		add_below(&words, files->paths[i], archive);
 	/* A reader that goes away ends tar without a word. */
@@ -207,13 +278,16 @@ static void write_tar(const char *archive,
 	ncs_words_release(&words);
 }
 
-static void run_tar(const char *path, const char *job)
+static void run_tar(const char *archive, const char *job)
 {
-	struct ncs_archive_files files;
-	int error = ncs_archive_find(&files, path, job);
+	struct ncs_archive_files files = { .count = 0 };
+	char path[PATH_MAX];
+	int error = realpath(archive, path) ? 0 : -errno;
 
+	if (!error)
+		error = ncs_archive_find(&files, path, job);
 	if (error)
-		ncs_complain("%s: nothing is kept of job %s (%s)", path, job,
+		ncs_complain("%s: nothing is kept of job %s (%s)", archive, job,
 			     strerror(-error));
 	else
 		write_tar(path, &files);
