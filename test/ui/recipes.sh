@@ -305,6 +305,88 @@ fi
 check 'hooks: a job is queued again three times at most' sh -c \
 	'! SLURM_RESTART_COUNT=3 "$1"' - "$recipes/hook-slurm-requeue.sh"
 
+# --- Containers --------------------------------------------------------------------
+
+# Stands in for a container: /usr/lib and /usr/lib64 are the container's, files are
+# mounted from the host, and the environment is another one.
+cat >"$tmp/bin/contain" <<'END'
+#!/bin/sh
+# contain FILE-WITH-MOUNTS FILE-WITH-VARIABLES COMMAND...
+box=$(mktemp -d "$BOXES/XXXXXX") && mount -t tmpfs box "$box" || exit
+for folder in /usr/lib /usr/lib64; do
+	mkdir -p "$box/upper$folder" "$box/work$folder"
+	mount -t overlay box -o "lowerdir=$folder,upperdir=$box/upper$folder,workdir=$box/work$folder" \
+		"$folder" || exit
+done
+while read -r from to options; do
+	case $options in
+	*x-create=file*) : >"$to" ;;
+	esac
+	mount --bind "$from" "$to" || exit
+done <"$1"
+variables=$2
+shift 2
+exec env -i PATH="$PATH" NCCLSTAT_DIR="$NCCLSTAT_DIR" $(cat "$variables") "$@"
+END
+cat >"$tmp/bin/enroot" <<'END'
+#!/bin/sh
+# enroot start IMAGE COMMAND...; the image has LD_LIBRARY_PATH.
+shift 2
+export ENROOT_MOUNTS="$BOXES/mounts" ENROOT_ENVIRON="$BOXES/environ"
+: >"$ENROOT_MOUNTS"
+echo 'LD_LIBRARY_PATH=/usr/local/cuda/compat' >"$ENROOT_ENVIRON"
+[ -z "$OTHER" ] || echo "NCCL_PROFILER_PLUGIN=$OTHER" >>"$ENROOT_ENVIRON"
+sh "$RECIPES/enroot-hook.sh" || exit
+exec unshare --mount contain "$ENROOT_MOUNTS" "$ENROOT_ENVIRON" "$@"
+END
+cat >"$tmp/bin/apptainer" <<'END'
+#!/bin/sh
+# apptainer exec --pid IMAGE COMMAND...
+shift 3
+echo "$APPTAINER_BIND" | tr , '\n' | sed -n 's/\(.*\):\(.*\)/\1 \2 x-create=file/p
+	t; s/.*/& & -/p' >"$BOXES/mounts"
+env | sed -n 's/^APPTAINERENV_//p' >"$BOXES/environ"
+exec unshare --mount --pid --fork --mount-proc contain "$BOXES/mounts" \
+	"$BOXES/environ" "$@"
+END
+chmod +x "$tmp/bin/contain" "$tmp/bin/enroot" "$tmp/bin/apptainer"
+mkdir "$tmp/boxes"
+export BOXES="$tmp/boxes" RECIPES="$recipes" OTHER=
+# contained COMMAND...: runs it with these programs.
+contained() {
+	env -u NCCL_PROFILER_PLUGIN PATH="$tmp/bin:$PATH" \
+		NCCLSTAT_DIR="$tmp/in-boxes" "$@"
+}
+# sees_ranks: prints what is seen from outside, in the place of /dev/shm.
+sees_ranks() {
+	"$build/ncclstat" --list --dir "$tmp/in-boxes" | tee "$tmp/said" |
+		grep -q ' alive '
+}
+shm_folder "$tmp/in-boxes"
+if ! unshare --mount --pid --fork --mount-proc true 2>/dev/null; then
+	skip 'enroot: the hook loads the plugin' 'namespaces are not permitted here'
+else
+	check 'enroot: the hook loads the plugin, in spite of LD_LIBRARY_PATH' sh -c '
+		"$@" | tee /dev/stderr | grep -qx "libnccl-profiler-ncclstat.so 1"' - \
+		env -u NCCL_PROFILER_PLUGIN PATH="$tmp/bin:$PATH" enroot start image \
+		python3 -c 'import ctypes, os
+name = os.environ["NCCL_PROFILER_PLUGIN"]
+print(name, len([ctypes.CDLL(name)]))'
+	check 'enroot: but not in the place of another one' sh -c '
+		"$@" | grep -qx other' - env OTHER=other PATH="$tmp/bin:$PATH" \
+		enroot start image printenv NCCL_PROFILER_PLUGIN
+	begin contained sh "$recipes/apptainer.sh" exec --pid image \
+		"$build/ncclreplay" --plugin /usr/lib/libnccl-profiler-ncclstat.so --loop 0 \
+		"$tmp/job"
+	check 'Apptainer: a rank of its own PID namespace is seen from outside, alive' \
+		await sees_ranks
+	outside=$(awk '/ alive / { print $1; exit }' "$tmp/said")
+	check 'Apptainer: with the number of its process here' \
+		grep -q ncclreplay "/proc/$outside/comm"
+	# The first process of a PID namespace takes the others along.
+	pkill -KILL -P "${pids##* }"
+fi
+
 # --- exporter_exporter ------------------------------------------------------------
 
 if have prometheus-exporter-exporter && have openssl; then
