@@ -352,11 +352,6 @@ END
 chmod +x "$tmp/bin/contain" "$tmp/bin/enroot" "$tmp/bin/apptainer"
 mkdir "$tmp/boxes"
 export BOXES="$tmp/boxes" RECIPES="$recipes" OTHER=
-# contained COMMAND...: runs it with these programs.
-contained() {
-	env -u NCCL_PROFILER_PLUGIN PATH="$tmp/bin:$PATH" \
-		NCCLSTAT_DIR="$tmp/in-boxes" "$@"
-}
 # sees_ranks: prints what is seen from outside, in the place of /dev/shm.
 sees_ranks() {
 	"$build/ncclstat" --list --dir "$tmp/in-boxes" | tee "$tmp/said" |
@@ -375,7 +370,9 @@ print(name, len([ctypes.CDLL(name)]))'
 	check 'enroot: but not in the place of another one' sh -c '
 		"$@" | grep -qx other' - env OTHER=other PATH="$tmp/bin:$PATH" \
 		enroot start image printenv NCCL_PROFILER_PLUGIN
-	begin contained sh "$recipes/apptainer.sh" exec --pid image \
+	begin env -u NCCL_PROFILER_PLUGIN PATH="$tmp/bin:$PATH" \
+		NCCLSTAT_DIR="$tmp/in-boxes" \
+		sh "$recipes/apptainer.sh" exec --pid image \
 		"$build/ncclreplay" --plugin /usr/lib/libnccl-profiler-ncclstat.so --loop 0 \
 		"$tmp/job"
 	check 'Apptainer: a rank of its own PID namespace is seen from outside, alive' \
