@@ -235,8 +235,10 @@ int ncs_job_summary_end(const struct ncs_archive *archive,
 	ncs_json_add_number_if(line, "lasted_s", job->ended >= job->begun,
 			       (uint64_t)(job->ended - job->begun));
 	ncs_json_add_bool(line, "end_is_unseen", job->end_is_unseen);
-	ncs_json_add_number(line, "processes", job->processes);
-	ncs_json_add_number(line, "ranks", job->ranks);
+	/* A watch that was started after the job's end has not seen them. */
+	ncs_json_add_number_if(line, "processes", job->processes > 0,
+			       job->processes);
+	ncs_json_add_number_if(line, "ranks", job->ranks > 0, job->ranks);
 	copy_members(line, document, names, sizeof(names) / sizeof(*names));
 	/* A verdict begins with its severity. */
 	verdict = json_string_value(json_object_get(line, "verdict_line"));

@@ -99,6 +99,7 @@ static void print_job(FILE *file, const json_t *job, bool ascii)
 	time_t begun = (time_t)json_integer_value(
 		json_object_get(job, "begun_s"));
 	const json_t *lasted = json_object_get(job, "lasted_s");
+	const json_t *processes = json_object_get(job, "processes");
 	bool has_ended = strcmp(text_of(job, "event"), "ended") == 0;
 	char text[NCS_FORMAT_MAX] = "", verdict[1024];
 	struct tm local;
@@ -116,8 +117,11 @@ static void print_job(FILE *file, const json_t *job, bool ascii)
 	print_cell(file, text_of(job, "node"), 8, ascii);
 	print_cell(file, text_of(job, "user"), 8, ascii);
 	print_cell(file, text_of(job, "job"), 8, ascii);
-	fprintf(file, "%5" JSON_INTEGER_FORMAT "  ",
-		json_integer_value(json_object_get(job, "processes")));
+	snprintf(text, sizeof(text), "-");
+	if (json_is_integer(processes))
+		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT,
+			 json_integer_value(processes));
+	fprintf(file, "%5s  ", text);
 	ncs_utf8_clean(verdict, sizeof(verdict), text_of(job, "sentence"),
 		       ascii);
 	fprintf(file, "%s%s%s\n", text_of(job, "severity"),
