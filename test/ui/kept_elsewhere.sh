@@ -1,6 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The archives of several nodes are asked by ssh for a job, which is read as one. ssh is a stand-in that runs its command on a fake node, in a home of its own.
+# The archives of several nodes are asked by ssh for a job, which is read as one. ssh is a
+# stand-in that runs its command on a fake node, in a home of its own. Prometheus reads the
+# nodes' watches and Alertmanager tells of the hang, where they are installed; the job is
+# killed, and a watch with it and started again: afterwards all is there.
 #
 # Prints "ok ..." or "not ok ..." for each check.
 
@@ -18,13 +21,74 @@ mkdir "$tmp/home-n1" "$tmp/home-n2" "$tmp/job" "$tmp/fetched"
 # --- A job of eight ranks on two nodes hangs and is ended -------------------
 
 python3 test/ui/faulty_job.py missing 8 "$tmp/job"
-for node in n1 n2; do
-	# A node's watch keeps its jobs below its home.
-	"$tmp/agent" "$node" sh -c 'cd "$0" && exec ncclstat watch -i 0.2 \
-		--archive=kept --archive-size=64M' "$tmp/home-$node" \
-		>"$tmp/watch-$node" 2>&1 &
+python3 -c 'import socket
+sockets = [socket.socket() for _ in range(5)]
+for name, one in zip(["n1", "n2", "web", "mail", "hook"], sockets):
+    one.bind(("127.0.0.1", 0))
+    print("%s=%d" % (name, one.getsockname()[1]))' >"$tmp/ports"
+# shellcheck disable=SC1091 # made above
+. "$tmp/ports"
+# start_watch NODE: starts a node's watch, $watch. It keeps its jobs below its home.
+start_watch() {
+	eval "port=\$$1"
+	# shellcheck disable=SC2154 # from the ports
+	"$tmp/agent" "$1" sh -c 'cd "$0" && exec ncclstat watch -i 0.2 --stacks \
+		--archive=kept --archive-size=64M --user-names \
+		--listen=127.0.0.1:$1' "$tmp/home-$1" "$port" \
+		>>"$tmp/watch-$1" 2>&1 &
+	watch=$!
+	fleet_jobs="$fleet_jobs $watch"
+}
+start_watch n1
+watch_of_n1=$watch
+start_watch n2
+
+# Those who look after the nodes.
+is_told=
+if command -v prometheus >/dev/null && command -v prometheus-alertmanager >/dev/null &&
+	! grep -q 'built without' "$tmp/watch-n1"; then
+	is_told=yes
+	python3 test/ui/shorter_rules.py tui/share/prometheus/ncclstat.rules.yml \
+		>"$tmp/rules.yml"
+	cat >"$tmp/prometheus.yml" <<-END
+		global: { scrape_interval: 500ms, evaluation_interval: 500ms }
+		rule_files: [ $tmp/rules.yml ]
+		alerting:
+		  alertmanagers:
+		    - static_configs: [ targets: [ '127.0.0.1:$mail' ] ]
+		scrape_configs:
+		  - job_name: ncclstat
+		    static_configs:
+		      - targets: [ '127.0.0.1:$n1', '127.0.0.1:$n2' ]
+	END
+	cat >"$tmp/alertmanager.yml" <<-END
+		route: { receiver: hook, group_wait: 0s, group_interval: 1s }
+		receivers:
+		  - name: hook
+		    webhook_configs: [ url: 'http://127.0.0.1:$hook/' ]
+	END
+	prometheus --config.file="$tmp/prometheus.yml" \
+		--storage.tsdb.path="$tmp/tsdb" \
+		--web.listen-address="127.0.0.1:$web" >"$tmp/prometheus" 2>&1 &
 	fleet_jobs="$fleet_jobs $!"
-done
+	prometheus-alertmanager --config.file="$tmp/alertmanager.yml" \
+		--storage.path="$tmp/mail" --cluster.listen-address= \
+		--web.listen-address="127.0.0.1:$mail" >"$tmp/alertmanager" 2>&1 &
+	fleet_jobs="$fleet_jobs $!"
+	python3 -u -c 'import http.server, json, sys
+class Hook(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        for alert in json.loads(body)["alerts"]:
+            print(alert["labels"]["alertname"], alert["annotations"]["command"])
+        self.send_response(200)
+        self.end_headers()
+    def log_message(self, *unused):
+        pass
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Hook).serve_forever()' \
+		"$hook" >"$tmp/hook" 2>&1 &
+	fleet_jobs="$fleet_jobs $!"
+fi
 players=
 set -- "$tmp/job"/*
 for node in n1 n2; do
@@ -76,8 +140,24 @@ has_looks() {
 fleet_check 'and has been for some looks' await has_looks
 fleet_check 'its ranks are all seen' says ' 8 ranks'
 
-# shellcheck disable=SC2086 # pids
-kill $players
+is_alerted() {
+	grep -q '^NcclHang ncclstat --slurm=4711 --diagnose$' "$tmp/hook"
+}
+if [ -n "$is_told" ]; then
+	# After 30 s, which no rule shortens.
+	cp "$tmp/hook" "$tmp/said"
+	fleet_check 'Alertmanager tells of the hang, and what to do' await await is_alerted
+else
+	echo 'ok Alertmanager tells of the hang # SKIP not installed'
+fi
+
+# Its batch system kills the job, and the watch of a node is started again.
+kill -KILL "$watch_of_n1"
+for player in $players; do
+	pkill -KILL -P "$player"
+	kill -KILL "$player"
+done
+start_watch n1
 for node in n1 n2; do
 	fleet_check "its end is kept on $node" await grep -q '"ended","job":"4711"' \
 		"$tmp/home-$node/kept/jobs.jsonl"
@@ -87,6 +167,18 @@ fleet_check 'a job that has ended is stuck there, too' test $? -eq 2
 fleet_check 'the root is told' says '^stuck from .* rank 1 of faulty has not called'
 fleet_check 'of both nodes' says ' 8 ranks'
 fleet_check 'without a message' test ! -s "$tmp/err"
+fetched --diagnose --stacks=all --job=4711 --hosts='n[1-2]'
+fleet_check 'one command has the verdict' says '^stuck from .* rank 1 of faulty'
+fleet_check 'the stacks' says '^stacks of main threads, read '
+fleet_check 'and the lines of history of both nodes' test "$(grep -c \
+	' n[12] .* 4711 .* stuck: ' "$tmp/said")" = 2
+fleet_check 'of which the restarted watch does not know how many processes it had' \
+	says ' n1 .* 4711  *-  stuck: rank 1 of faulty has not called'
+(cd "$tmp/home-n1" && "$fleet_ncclstat" diagnose --archive=kept --job=4711) \
+	>"$tmp/said" 2>"$tmp/err"
+report=$(sed -n 's/^report: //p' "$tmp/said")
+fleet_check 'on a node also where the report is' grep -q \
+	'rank 1 of faulty has not called' "$tmp/home-n1/$report"
 fetched --diagnose --job=4711 --hosts=n2
 fleet_check 'of one node there are its ranks' says ' 4 ranks'
 fetched --dump=json --job=4711 --hosts='n[1-2]'

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analysis/base/aliases.h"
+#include "analysis/base/utf8.h"
 #include "analysis/sources/source_shm.h"
 #include "fleet/launch/fetch.h"
 #include "ncclstat/version.h"
@@ -434,6 +435,32 @@ static void say_which(const struct ncs_archive_files *files, const char *job)
 		     files->before);
 }
 
+/* Prints behind a verdict which reports are kept of the job, unless they are copies that
+ * will be removed, and its lines in the list of jobs. */
+static void say_history(const struct ncs_archive_files *files,
+			const struct ncs_options *options)
+{
+	struct ncs_options of_list = *options;
+	struct ncs_output output;
+	char path[4400], clean[4400];
+	int status;
+
+	if (!ncs_output_init(&output))
+		return;
+	fputc('\n', output.file);
+	for (size_t i = 0; !options->archive_is_copy && i < files->folder_count;
+	     i++) {
+		snprintf(path, sizeof(path), "%s/" NCS_ARCHIVE_REPORT,
+			 files->folders[i]);
+		ncs_utf8_clean(clean, sizeof(clean), path, options->ascii);
+		if (access(path, R_OK) == 0)
+			fprintf(output.file, "report: %s\n", clean);
+	}
+	ncs_output_release(&output, &status);
+	of_list.jobs_format = NCS_JOBS_TEXT;
+	ncs_jobs_run(&(struct ncs_command_input){ .options = &of_list });
+}
+
 /* Reads what an archive has of a job, on one machine or on several. */
 static int run_on_archive(const struct mode_command *command,
 			  const struct ncs_options *options,
@@ -460,6 +487,9 @@ static int run_on_archive(const struct mode_command *command,
 		of_job.files = files.paths;
 		of_job.file_count = files.count;
 		status = run_on_recordings(command, &of_job, live);
+		if (options->mode == NCS_MODE_DIAGNOSE &&
+		    options->format == NCS_DUMP_TEXT)
+			say_history(&files, options);
 	}
 	ncs_archive_release(&files);
 	return status;
@@ -495,6 +525,7 @@ static int run_on_archives(const struct mode_command *command,
 		snprintf(of_fetched.archive_path,
 			 sizeof(of_fetched.archive_path), "%s", fetch.kept);
 		of_fetched.hosts = NULL;
+		of_fetched.archive_is_copy = true;
 		if (ncs_fetch_from(&fetch, &hosts) > 0)
 			status = run_on_archive(command, &of_fetched, live);
 		ncs_fetch_end(&fetch);
