@@ -183,6 +183,10 @@ fetched --diagnose --job=4711 --hosts=n2
 fleet_check 'of one node there are its ranks' says ' 4 ranks'
 fetched --dump=json --job=4711 --hosts='n[1-2]'
 fleet_check 'it is dumped' says '"nranks":8'
+fetched --export=ndjson --job=4711 --hosts='n[1-2]'
+all=$(wc -l <"$tmp/said")
+fetched --export=ndjson --since=20 --job=4711 --hosts='n[1-2]'
+fleet_check 'a part of it is exported' test "$(wc -l <"$tmp/said")" -lt "$all"
 fetched --report="$tmp/report.html" --job=4711 --hosts='n[1-2]'
 fleet_check 'and reported' test -s "$tmp/report.html"
 

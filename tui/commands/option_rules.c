@@ -43,6 +43,16 @@ static bool prints_no_metrics(const struct ncs_options *options)
 		options->format != NCS_DUMP_PROMETHEUS);
 }
 
+static bool reads_no_recording(const struct ncs_options *options)
+{
+	bool keeps = options->mode == NCS_MODE_WATCH ||
+		     options->mode == NCS_MODE_JOBS ||
+		     options->mode == NCS_MODE_CLEAN;
+
+	return options->file_count == 0 &&
+	       (keeps || !options->archive_path[0]);
+}
+
 static bool listens_at_path(const struct ncs_options *options)
 {
 	return strchr(options->listen_address, '/');
@@ -345,9 +355,9 @@ static const struct option_rule {
 	     "--export cannot be combined with --interval or --count: it"
 	     " writes all records"),
 	RULE(ALL_MODES, TIMES,
-	     "--at, --since and --until require a FILE: they are times in a"
-	     " recording",
-	     .without = FILES),
+	     "--at, --since and --until require a FILE, or --archive and --job:"
+	     " they are times in a recording",
+	     .when = reads_no_recording),
 	RULE(ALL_MODES, OPTION(DIR),
 	     "--dir cannot be combined with a FILE: a recording contains all"
 	     " data",

@@ -593,6 +593,11 @@ TEST(archives_are_read_here_or_by_ssh)
 {
 	expect("diagnose --archive=kept --job=7 --hosts=n[1-2]");
 	assert_string_equal(options.hosts, "n[1-2]");
+	expect("export csv --archive=kept --job=7 --since=-10");
+	expect("diagnose --archive=kept --job=7 --at=T14:03:05");
+	expect_error("watch --archive=kept --since=1", "--since", "--archive");
+	expect_error("jobs --archive=kept --at=1", "--at", "--archive");
+	expect_error("diagnose --since=1", "--since", "--archive");
 	expect("export csv --archive=kept --job=7 --hosts=n1");
 	assert_int_equal(options.mode, NCS_MODE_EXPORT);
 	expect_error("export csv --hosts=n1", "--export", "FILE");
