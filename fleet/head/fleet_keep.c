@@ -34,7 +34,8 @@ static void path_of(const struct ncs_fleet_node *node, uint64_t number,
 		if (*c == '/' || (unsigned char)*c < ' ')
 			*c = '_';
 	dot = strrchr(name, '.');
-	is_numbered = dot && dot[1] && !dot[1 + strspn(dot + 1, "0123456789")] &&
+	is_numbered = dot && dot[1] &&
+		      !dot[1 + strspn(dot + 1, "0123456789")] &&
 		      strspn(name, "0123456789.") < strlen(name);
 	snprintf(path, size, "%s%s%s", node->fleet->kept.prefix, name,
 		 is_numbered ? "_" : "");

@@ -358,8 +358,8 @@ static int mark(const struct ncs_archive *archive, const char *folder)
 	char path[PATH_BYTES];
 	int file;
 
-	snprintf(path, sizeof(path), "%s/jobs/%s/" NCS_ARCHIVE_FINDING, archive->path,
-		 folder);
+	snprintf(path, sizeof(path), "%s/jobs/%s/" NCS_ARCHIVE_FINDING,
+		 archive->path, folder);
 	file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (file < 0)
 		return -errno;
@@ -414,7 +414,8 @@ static int look_into(struct entry *folder, struct entries *counted)
 			.st_blocks = (blkcnt_t)(file->bytes / 512),
 		};
 
-		folder->has_finding |= strcmp(file->name, NCS_ARCHIVE_FINDING) == 0;
+		folder->has_finding |=
+			strcmp(file->name, NCS_ARCHIVE_FINDING) == 0;
 		if (file->links == 1)
 			folder->bytes += file->bytes;
 		if (!is_in(counted, file->inode))
@@ -606,7 +607,8 @@ static uint64_t take_turns(struct trimming *trimming, struct entries *folders,
 		struct entry *folder = &folders->at[i];
 		char path[PATH_BYTES + 8];
 
-		snprintf(path, sizeof(path), "%s/" NCS_ARCHIVE_FINDING, folder->path);
+		snprintf(path, sizeof(path), "%s/" NCS_ARCHIVE_FINDING,
+			 folder->path);
 		folder->has_finding = access(path, F_OK) == 0;
 		folder->turn = turn_of(trimming, folder, since);
 	}
@@ -923,8 +925,8 @@ static void note_job(struct ncs_archive_files *files, const char *pattern,
 		snprintf(files->job, sizeof(files->job), "%s", pattern);
 	if (files->begun == 0 || begun < files->begun)
 		files->begun = begun;
-	if (chosen->next_begun != 0 && (files->next_begun == 0 ||
-					chosen->next_begun < files->next_begun))
+	if (chosen->next_begun != 0 &&
+	    (files->next_begun == 0 || chosen->next_begun < files->next_begun))
 		files->next_begun = chosen->next_begun;
 	if (chosen->matching > files->matching) {
 		files->matching = chosen->matching;

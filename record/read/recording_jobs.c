@@ -25,7 +25,8 @@ static int matches(struct ncs_recording *recording, size_t rank,
 		   bool *is_wanted)
 {
 	struct ncs_reader *reader;
-	uint64_t created, taken_ns = ncs_recording_next_state_of(recording, rank, 0);
+	uint64_t created,
+		taken_ns = ncs_recording_next_state_of(recording, rank, 0);
 	int result = ncs_recording_state(recording, rank, taken_ns, &reader,
 					 &taken_ns);
 

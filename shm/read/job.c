@@ -267,7 +267,7 @@ const char *ncs_job_name(const char *labels)
 bool ncs_job_matches(const char *labels, const char *pattern)
 {
 	static const char *const keys[] = { "job_id", "array_job", "array_id",
-					    "run_id", "pod",	   "pod_uid" };
+					    "run_id", "pod",       "pod_uid" };
 	const char *id = ncs_labels_value(labels, "job_id"), *name;
 
 	if (!pattern)

@@ -122,8 +122,9 @@ static void report(const struct ncs_archive *archive,
 	pid_t child;
 	FILE *output;
 
-	if (snprintf(option, sizeof(option), "--report=%s/jobs/%s/" NCS_ARCHIVE_REPORT,
-		     archive->path, job->folder) >= (int)sizeof(option))
+	if (snprintf(option, sizeof(option),
+		     "--report=%s/jobs/%s/" NCS_ARCHIVE_REPORT, archive->path,
+		     job->folder) >= (int)sizeof(option))
 		return;
 	output = run_program(option, archive, job, &child);
 	/* Until it ends; it prints nothing. */
@@ -261,7 +262,8 @@ static void read_job(struct ncs_job_summary *job, const json_t *line)
 	const char *folder = json_string_value(json_object_get(line, "folder"));
 
 	*job = (struct ncs_job_summary){
-		.owner = (uid_t)json_integer_value(json_object_get(line, "uid")),
+		.owner =
+			(uid_t)json_integer_value(json_object_get(line, "uid")),
 		.begun = (time_t)json_integer_value(
 			json_object_get(line, "begun_s")),
 		.restarts = (unsigned)json_integer_value(

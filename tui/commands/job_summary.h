@@ -18,7 +18,7 @@ struct ncs_job_summary {
 	char folder[NCS_ARCHIVE_NAME_MAX];
 	uid_t owner;
 	time_t begun, ended; /* since 1970 */
-	unsigned restarts; /* how often it was queued again */
+	unsigned restarts;   /* how often it was queued again */
 	uint32_t processes, ranks; /* the most at once, here */
 	/* No watch ran when it ended: it may have gone on for longer. */
 	bool end_is_unseen;

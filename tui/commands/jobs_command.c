@@ -81,8 +81,7 @@ static int by_begin(const void *a, const void *b)
 static bool is_chosen(const struct ncs_options *options, const json_t *job)
 {
 	return !options->choice.job ||
-	       ncs_archive_matches(text_of(job, "folder"),
-				   options->choice.job);
+	       ncs_archive_matches(text_of(job, "folder"), options->choice.job);
 }
 
 static void print_cell(FILE *file, const char *text, unsigned width, bool ascii)
@@ -236,8 +235,8 @@ static void add_lines(struct ncs_words *words, const char *archive,
 		ncs_archive_lines(name, sizeof(name), machine);
 		memory = lines_of(folder, name);
 		words->failed |= memory < 0;
-		ncs_words_add(words, "--transform=s|^%d$|.%s|",
-			      memory, name + strlen(archive));
+		ncs_words_add(words, "--transform=s|^%d$|.%s|", memory,
+			      name + strlen(archive));
 		ncs_words_add(words, "%d", memory);
 	}
 }

@@ -49,8 +49,7 @@ static bool reads_no_recording(const struct ncs_options *options)
 		     options->mode == NCS_MODE_JOBS ||
 		     options->mode == NCS_MODE_CLEAN;
 
-	return options->file_count == 0 &&
-	       (keeps || !options->archive_path[0]);
+	return options->file_count == 0 && (keeps || !options->archive_path[0]);
 }
 
 static bool listens_at_path(const struct ncs_options *options)
@@ -194,11 +193,10 @@ static const struct option_rule {
 	RULE(~MODE(STACKS_OF), OPTION(STACKS),
 	     "--stacks=late requires --diagnose, without a FILE, --follow or"
 	     " --from: it samples a process that runs",
-	     .when = samples_late, .with = FILES | OPTION(FOLLOW) |
-		     OPTION(FROM) | OPTION(RECORD) | OPTION(STREAM) |
-		     OPTION(WATCH)),
-	RULE(MODE(STACKS_OF),
-	     OPTION(PID) | OPTION(JOB),
+	     .when = samples_late,
+	     .with = FILES | OPTION(FOLLOW) | OPTION(FROM) | OPTION(RECORD) |
+		     OPTION(STREAM) | OPTION(WATCH)),
+	RULE(MODE(STACKS_OF), OPTION(PID) | OPTION(JOB),
 	     "--stacks-of cannot be combined with --pid or --job:"
 	     " it names the processes"),
 	RULE(~MODE(SET), OPTION(COMM),
@@ -229,8 +227,8 @@ static const struct option_rule {
 	     "--export=parquet requires --output=DIR: it writes a file for"
 	     " each host and table",
 	     .without = OPTION(OUTPUT), .when = exports_files),
-	RULE(ALL_MODES, OPTION(RANGE),
-	     "--range requires --critical-path", .without = PATHS),
+	RULE(ALL_MODES, OPTION(RANGE), "--range requires --critical-path",
+	     .without = PATHS),
 	RULE(~(MODE(TEXTFILE) | MODE(LISTEN)), OPTION(METRICS) | OPTION(SERIES),
 	     "--metrics and --series require --dump=openmetrics,"
 	     " --dump=prometheus, --textfile or --listen",
@@ -238,7 +236,8 @@ static const struct option_rule {
 	RULE(~MODE(LISTEN), OPTION(LISTEN_NAME) | OPTION(USER_NAMES),
 	     "--listen-name and --user-names require --listen",
 	     .without = OPTION(LISTEN)),
-	RULE(MODE(LISTEN) | MODE(WATCH), OPTION(LISTEN_NAME) | OPTION(USER_NAMES),
+	RULE(MODE(LISTEN) | MODE(WATCH),
+	     OPTION(LISTEN_NAME) | OPTION(USER_NAMES),
 	     "--listen-name and --user-names require a port for --listen: a"
 	     " Unix socket has all names, and answers requests for all hosts",
 	     .when = listens_at_path),
@@ -265,7 +264,8 @@ static const struct option_rule {
 	     "--compress requires --archive: a watch records there",
 	     .without = OPTION(ARCHIVE)),
 	RULE(ALL_MODES, OPTION(FOLLOW),
-	     "--follow requires FILEs, the streams to follow", .without = FILES),
+	     "--follow requires FILEs, the streams to follow",
+	     .without = FILES),
 	RULE(~(MODE(LIVE) | MODE(DUMP) | MODE(DIAGNOSE) | MODE(WATCH) |
 	       MODE(LIST) | MODE(RECORD) | MODE(STREAM) | EACH_NODE),
 	     OPTION(FOLLOW) | NODES,
@@ -335,8 +335,7 @@ static const struct option_rule {
 	RULE(MODE(RECORD), OPTION(DIGEST),
 	     "--record cannot be combined with --digest: a recording has all"
 	     " states"),
-	RULE(~MODE(STREAM), OPTION(HEARTBEAT),
-	     "--heartbeat requires --stream"),
+	RULE(~MODE(STREAM), OPTION(HEARTBEAT), "--heartbeat requires --stream"),
 	RULE(MODE(RECORD), OPTION(COUNT),
 	     "--record cannot be combined with --count: use --duration"),
 	RULE(MODE(RECORD), OPTION(ROTATE),

@@ -148,7 +148,7 @@ struct ncs_options {
 	bool follows;      /* whether the files are streams */
 	char archive_path[NCS_OPTION_VALUE_MAX]; /* "" if not given */
 	const char *archive_named; /* NULL: it is the default */
-	bool archive_is_copy; /* which will be removed */
+	bool archive_is_copy;      /* which will be removed */
 	uint64_t archive_bytes;
 	struct ncs_retention retain; /* of zeros: nothing */
 	/* When the job of an archive began, and the next of its name; since 1970. 0: any,

@@ -175,7 +175,8 @@ static void ids_of_batch_systems_can_be_short_or_name_a_part(void **state)
 {
 	static const char pbs[] = "job_id=1234[5].server\0";
 	static const char slurm[] = "job_id=4711\0";
-	static const char *const good[] = { "1234[5].server", "1234[5]", "1234" };
+	static const char *const good[] = { "1234[5].server", "1234[5]",
+					    "1234" };
 	static const char *const bad[] = { "123", "1234[", "1234.", "1234[6]",
 					   "server" };
 
