@@ -171,7 +171,7 @@ verdict 'hostile values of all variables are bounded and clean in JSON' $?
 verdict 'and in a recording' $?
 "$ncclstat" --list >"$tmp/out" 2>"$tmp/err" &&
 	"$ncclstat" --dump '--job=v-job_id*' >>"$tmp/out" 2>>"$tmp/err" &&
-	grep -q 'v-job_id' "$tmp/out" &&
+	grep -q 'v-array_job' "$tmp/out" &&
 	! LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177\377]')" "$tmp/out"
 verdict 'and in lists and tables' $?
 finish
