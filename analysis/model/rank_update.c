@@ -21,9 +21,6 @@
 #include "shm/clock.h"
 #include "shm/labels.h"
 
-/* A child's record may come this much after the end of its operation. */
-#define SETTLES_AFTER_NS UINT64_C(10000000)
-
 /* Forgets all facts from the rank's records. */
 static void forget_records(struct ncs_rank *rank)
 {
@@ -80,9 +77,9 @@ static int take_parts(struct ncs_rank *rank, const struct ncs_sample *sample)
 				       sample->record_count, 0, taken_ns);
 	if (!ncs_rank_is_live(rank))
 		ncs_parts_settle(rank->parts, UINT64_MAX);
-	else if (taken_ns > SETTLES_AFTER_NS)
+	else if (taken_ns > NCS_SETTLES_AFTER_NS)
 		ncs_parts_settle_ended(rank->parts,
-				       taken_ns - SETTLES_AFTER_NS);
+				       taken_ns - NCS_SETTLES_AFTER_NS);
 	return error;
 }
 

@@ -20,9 +20,6 @@
 #include "shm/clock.h"
 #include "shm/hash.h"
 
-/* Records of other lanes come at most this much later. */
-#define SETTLES_AFTER_NS UINT64_C(10000000)
-
 /* Number of operations that are in progress or wait to be settled. */
 #define SLOTS_MAX (UINT32_C(1) << 18)
 /* An operation that has not ended when one comes that began this many later
@@ -422,8 +419,8 @@ int ncs_parts_take(struct ncs_parts *parts, const struct ncs_record *records,
 		if (end_ns > parts->latest_ns)
 			parts->latest_ns = end_ns;
 	}
-	if (drained_ns > SETTLES_AFTER_NS)
-		settle(parts, drained_ns - SETTLES_AFTER_NS);
+	if (drained_ns > NCS_SETTLES_AFTER_NS)
+		settle(parts, drained_ns - NCS_SETTLES_AFTER_NS);
 	return error;
 }
 

@@ -177,8 +177,12 @@ int ncs_parts_take(struct ncs_parts *parts, const struct ncs_record *records,
  * means that no more records will come at all. */
 void ncs_parts_settle(struct ncs_parts *parts, uint64_t drained_ns);
 
+/* Records of other lanes, and of the children of an operation that has ended, are
+ * written at most this much later: so long a look waits for them. */
+#define NCS_SETTLES_AFTER_NS UINT64_C(10000000)
+
 /* Promises that all records of operations that ended by `ended_ns` were taken.
- * This holds 10 ms before a time up to which all lanes were read. */
+ * This holds NCS_SETTLES_AFTER_NS before a time up to which all lanes were read. */
 void ncs_parts_settle_ended(struct ncs_parts *parts, uint64_t ended_ns);
 
 /* Returns the next part, nearly in the order in which parts ended, or NULL if
