@@ -17,7 +17,7 @@
  * are told by sequence number, never by count. A link's time belongs to no rank:
  * transfers stay as they are.
  *
- * Numbers that decide a conclusion: ncclstat/tables/cost.def. Pure; memory is
+ * Numbers that decide a conclusion: ncclstat/tables/findings.def. Pure; memory is
  * about 200 bytes a launch. Not thread-safe for one cost.
  */
 #ifndef NCS_ANALYSIS_COST_COST_H
@@ -27,14 +27,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/records/joined.h"
 #include "ncclstat/tables/cost.def"
-
-enum ncs_cost_number {
-#define X(ID, value, unit, reason, source) NCS_COST_##ID = value,
-	NCS_COST_NUMBERS(X)
-#undef X
-};
 
 enum ncs_cost_unknown {
 	NCS_COST_KNOWN,

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "analysis/base/collective_waits.h"
-#include "analysis/base/finding_numbers.h"
 #include "shm/array.h"
 #include "shm/hash.h"
 
