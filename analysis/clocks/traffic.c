@@ -5,12 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/records/operation_record.h"
 #include "shm/array.h"
-
-/* A sender waited for its receiver if sending took longer than this, which is
- * longer than a call takes even if it is delayed a little. */
-#define AWAITED_NS UINT64_C(20000)
 
 /* Adds what a message from one host to another tells. Returns 0 or -ENOMEM. */
 static int add_message(struct ncs_alignment *alignment,
@@ -36,7 +33,9 @@ static int add_message(struct ncs_alignment *alignment,
 	 * waited for the receiver. */
 	if (message->ready_ns == 0 || message->sent_ns < message->ready_ns)
 		return error;
-	before.fact = message->sent_ns - message->ready_ns >= AWAITED_NS ?
+	/* A sender waited for its receiver if sending took longer than a call does, even
+	 * one that is delayed a little. */
+	before.fact = message->sent_ns - message->ready_ns >= NCS_LAUNCH_NS ?
 			      NCS_FACT_AWAITED_CREDIT :
 			      NCS_FACT_CREDIT;
 	before.then_host = sender;

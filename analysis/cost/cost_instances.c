@@ -87,7 +87,7 @@ bool ncs_cost_is_awaited(const struct ncs_cost_instances *of, uint32_t place)
 		last += launch->wait_rule != NCS_WAIT_FOR_ALL ||
 			window->operations[operation].last_begin_ns -
 					launch->begin_ns <
-				NCS_COST_STREAM_NS +
+				(double)NCS_LAUNCH_NS +
 					(double)launch->clocks_apart_ns;
 	}
 	/* Where many ranks are alike, each is last in few operations. */

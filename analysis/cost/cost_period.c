@@ -28,7 +28,7 @@ struct period_search {
 
 static float log_of(double ns)
 {
-	return logf(fmaxf((float)ns, NCS_COST_STREAM_NS));
+	return logf(fmaxf((float)ns, NCS_LAUNCH_NS));
 }
 
 /* Compares the launches of a rank with those `period` before. */

@@ -215,7 +215,7 @@ static void censor(struct ncs_cost_window *window,
 			(before != NCS_COST_NONE &&
 			 launch->begin_ns - launches[before].end_ns -
 					 launches[before].tail_ns <
-				 NCS_COST_STREAM_NS);
+				 NCS_LAUNCH_NS);
 	}
 }
 

@@ -230,7 +230,7 @@ static void find_paces(struct ncs_cost_works *works,
 				continue;
 			ranks = ranks_of(works, window, kind, k % 2, &count);
 			usual_ns = usual_of(works, ranks, count);
-			if (isnan(usual_ns) || usual_ns <= NCS_COST_STREAM_NS)
+			if (isnan(usual_ns) || usual_ns <= (double)NCS_LAUNCH_NS)
 				continue;
 			for (uint32_t i = 0; i < count; i++) {
 				uint32_t rank = class->ranks[i];

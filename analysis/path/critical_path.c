@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/path/path_arrivals.h"
 #include "analysis/path/path_by_rank.h"
 #include "analysis/path/path_deferred.h"
@@ -29,10 +30,6 @@
 /* A stage has such a share of transfers among its operations. */
 #define TRANSFERS 0.25
 
-/* The longest time, in ns, that a kernel takes to begin once it can, unless its
- * GPU has other work. */
-#define KERNEL_NS 20000.0
-
 /* --- Making and releasing ------------------------------------------------- */
 
 static bool init_owners(struct ncs_path *path)
@@ -44,7 +41,7 @@ static bool init_owners(struct ncs_path *path)
 			&path->ranks[options->owners[i].rank];
 
 		path->members[i].rank = rank;
-		path->members[i].least_ns = KERNEL_NS;
+		path->members[i].least_ns = (double)NCS_LAUNCH_NS;
 		path->members[i].call_ns = -INFINITY;
 		rank->send_ns = rank->send_end_ns = -INFINITY;
 		rank->other_ns = rank->other_end_ns = -INFINITY;

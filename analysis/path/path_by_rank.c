@@ -6,16 +6,18 @@
 
 #include <math.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/path/path_arrivals.h"
 #include "analysis/path/path_finished.h"
 #include "analysis/path/path_lines.h"
 
-/* Returns whether a part was queued behind one that has ended. */
+/* Returns whether a part was queued behind one that has ended: it was launched before
+ * that, and began right after. */
 static inline bool is_behind(const struct ncs_path_entry *entry,
 			     const struct ncs_path_finished *finished)
 {
 	return entry->begin_ns < finished->at_ns &&
-	       entry->arrival_ns - finished->at_ns <= NCS_PATH_QUEUED_NS;
+	       entry->arrival_ns - finished->at_ns <= (double)NCS_LAUNCH_NS;
 }
 
 /* Returns the latest part of a communicator, if a collective's kernel that began

@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/path/path_arrivals.h"
 #include "analysis/path/path_finished.h"
 
 /* Two times are not told apart within this time, in ns. */
-#define NEAR_NS NCS_PATH_QUEUED_NS
+#define NEAR_NS ((double)NCS_LAUNCH_NS)
 
 static bool is_near(double a_ns, double b_ns)
 {

@@ -18,10 +18,6 @@
 /* The least number of finished parts that are remembered of each rank. */
 #define NCS_PATH_ENDS 8u
 
-/* A part that begins within this time of the end before it, in ns, and was
- * launched before that end, was queued behind it. */
-#define NCS_PATH_QUEUED_NS 50000.0
-
 /* Returns the larger value. Unlike fmax(), does not handle NaN, which never
  * occurs. */
 static inline double ncs_larger(double a, double b)

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/base/value_names.h"
 #include "analysis/path/critical_path.h"
 #include "test/unit/support/cost_job.h"
@@ -280,7 +281,8 @@ static void find_gaps(const struct small_job *job, const struct ncs_part *part,
 	const struct ncs_part *after = predecessor(job, part);
 	double from = after ? ended(after) : called(part);
 	double begin = rel(part->at_ns[NCS_MOMENT_OPERATION]);
-	double least = 20000, rest, host_until = fmax(from, called(part));
+	double least = (double)NCS_LAUNCH_NS, rest;
+	double host_until = fmax(from, called(part));
 	double launch_until = fmax(host_until, begin);
 
 	/* The shortest time that a kernel of this communicator took so far. */
