@@ -115,7 +115,7 @@ double ncs_cost_limit_ns(double best_ns, uint32_t known);
 /* Returns whether an event comes before another one, by more than the error. */
 static inline bool ncs_cost_is_early(double since_ns)
 {
-	return since_ns < -(double)NCS_COST_ERROR_NS;
+	return since_ns < -(double)NCS_ERROR_NS;
 }
 
 /* Returns the launch that has the anchor of an instance. */

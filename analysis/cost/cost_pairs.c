@@ -252,7 +252,7 @@ static bool is_much_better(const struct pair_search *search,
 		return false;
 	for (uint32_t r = 0; r < search->of->class->rank_count; r++)
 		if (spreads_ns[r] <
-		    share * one->spreads_ns[r] - NCS_COST_ERROR_NS)
+		    share * one->spreads_ns[r] - (double)NCS_ERROR_NS)
 			return true;
 	return false;
 }

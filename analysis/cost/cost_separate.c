@@ -19,7 +19,7 @@ struct separation {
 static double ended_ns(const struct ncs_cost_launch *launch)
 {
 	return launch->end_ns + (double)launch->tail_ns +
-	       fmax(NCS_COST_ERROR_NS, (double)launch->clocks_apart_ns);
+	       fmax((double)NCS_ERROR_NS, (double)launch->clocks_apart_ns);
 }
 
 static int by_begin(const void *a, const void *b, void *context)

@@ -81,10 +81,9 @@ static bool is_one_launch(const struct ncs_cost_item *a,
 	uint64_t from_ns = a->part->begin_ns, until_ns = b->part->begin_ns;
 
 	return a->rank == b->rank && a->part->comm_id == b->part->comm_id &&
-	       a->part->call_ns == b->part->call_ns &&
-	       a->stream == b->stream &&
+	       a->part->call_ns == b->part->call_ns && a->stream == b->stream &&
 	       (from_ns < until_ns ? until_ns - from_ns : from_ns - until_ns) <
-		       NCS_COST_ERROR_NS;
+		       NCS_ERROR_NS;
 }
 
 /* --- Launches ------------------------------------------------------------- */

@@ -4,12 +4,9 @@
  */
 #include "analysis/records/joined.h"
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/records/operation_record.h"
 #include "ncclstat/abi_values.h"
-
-/* The next operation may begin this much before the end of the one before it
- * even by one clock: the two are measured apart from each other. */
-#define NEAR_NS UINT64_C(20000)
 
 /* A kernel that runs has data to send within this time; where it takes longer,
  * others wait for that. */
@@ -228,12 +225,13 @@ static bool has_not_waited(const struct ncs_joined *joined)
 
 /* Returns how much earlier than its end a part can have ended: its kernel has
  * handed out its last data, which the proxy thread notices a little later, and
- * the network may take long for. */
+ * the network may take long for. Even by one clock, the next operation may begin
+ * a little before that end: the two are measured apart from each other. */
 static uint64_t early_ns(const struct ncs_joined *joined,
 			 const struct ncs_part *part, uint64_t end_ns)
 {
 	if (joined->end != NCS_MOMENT_LAST_END)
-		return ncs_part_error_ns(part, joined->end) + NEAR_NS;
+		return ncs_part_error_ns(part, joined->end) + NCS_ERROR_NS;
 	if (part->last_data_ns != 0 && part->last_data_ns < end_ns)
 		return end_ns - part->last_data_ns + NCS_TAIL_NS;
 	return NCS_TAIL_NS;
