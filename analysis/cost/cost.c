@@ -419,7 +419,7 @@ static bool is_contradicted(const struct ncs_cost *cost, size_t i)
 }
 
 /* Tells the cost of a rank by the first setting. */
-static void tell(struct ncs_cost *cost, size_t i, double change)
+static void tell(struct ncs_cost *cost, size_t i)
 {
 	struct ncs_cost_of_rank *view = &cost->ranks[i];
 
@@ -427,8 +427,6 @@ static void tell(struct ncs_cost *cost, size_t i, double change)
 	view->steps = steps_of(cost, i);
 	if (view->unknown != NCS_COST_KNOWN)
 		return;
-	if (fabs(change) > NCS_COST_CHECK / 100.)
-		view->unknown = NCS_COST_VARIES;
 	view->share = run_without(cost, i, BY_ALL);
 	view->window_ns = window_ns(cost);
 	view->steps_ns = steps_ns(cost);
@@ -477,16 +475,6 @@ static int set_up(struct ncs_cost *cost, const struct ncs_cost_setting *setting)
 			       ncs_cost_replay_begin(&cost->replay) != 0 ?
 		       -ENOMEM :
 		       0;
-}
-
-/* Returns the share by which the window changes with works from other steps. */
-static double check(struct ncs_cost *cost)
-{
-	ncs_cost_edges_shuffle(&cost->edges, cost->replay.slack_ns);
-	ncs_cost_replay_run(&cost->replay);
-	ncs_cost_replay_reset(&cost->replay, 0,
-			      (uint32_t)cost->window.launch_count);
-	return cost->replay.gain_ns / window_ns(cost);
 }
 
 static bool is_asked(const struct ncs_cost *cost, size_t i, int64_t rank)
@@ -573,16 +561,15 @@ int ncs_cost_compute(struct ncs_cost *cost, int64_t rank)
 {
 	size_t last = transfers(cost);
 	bool any = false;
-	double change, most;
+	double most;
 
 	if (set_up(cost, &settings[0]) != 0)
 		return -ENOMEM;
 	find_waits(cost);
-	change = check(cost);
 	for (size_t i = 0; i <= last; i++) {
 		if (!is_asked(cost, i, rank))
 			continue;
-		tell(cost, i, change);
+		tell(cost, i);
 		if (i < at_once(cost))
 			find_faster_peer(cost, i);
 		any |= is_bounded(&cost->ranks[i]);

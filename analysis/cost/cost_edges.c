@@ -293,37 +293,3 @@ void ncs_cost_edges_map(struct ncs_cost_edges *edges,
 						       less_ns);
 		}
 }
-
-void ncs_cost_edges_shuffle(struct ncs_cost_edges *edges,
-			    float (*slack_ns)[2][2])
-{
-	struct ncs_cost_works *works = &edges->works;
-
-	/* Counts again while the works are passed in the order in which they were
-	 * put there. */
-	for (size_t i = 0; i < works->bucket_count; i++)
-		works->buckets[i].seen_count = 0;
-	for (size_t i = 0; i < 2 * edges->window->launch_count; i++) {
-		struct work found[2];
-		uint32_t index = (uint32_t)(i / 2);
-		const struct ncs_cost_rank *rank =
-			&edges->window
-				 ->ranks[edges->window->launches[index].rank];
-		struct ncs_cost_bucket *bucket;
-		uint32_t count, at;
-
-		if (works_of(edges, index, i % 2, found) == 0 ||
-		    found[0].is_less)
-			continue;
-		bucket = bucket_of(edges, index, i % 2, found[0].anchor);
-		count = bucket->less - bucket->seen;
-		if (count == 0)
-			continue;
-		at = (bucket->seen_count++ + rank->class_place) % count;
-		slack_ns[index][i % 2][found[0].anchor] +=
-			(float)found[0].ns - works->values[bucket->seen + at];
-	}
-	for (size_t i = 0; i < works->bucket_count; i++)
-		works->buckets[i].seen_count =
-			works->buckets[i].less - works->buckets[i].seen;
-}

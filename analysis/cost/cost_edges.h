@@ -88,9 +88,4 @@ void ncs_cost_edges_map(struct ncs_cost_edges *edges,
 			enum ncs_cost_event event, bool only_shorter,
 			float (*slack_ns)[2][2]);
 
-/* Writes what it would be with works drawn from other steps: each rank's from
- * another one. */
-void ncs_cost_edges_shuffle(struct ncs_cost_edges *edges,
-			    float (*slack_ns)[2][2]);
-
 #endif
