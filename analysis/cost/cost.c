@@ -500,10 +500,9 @@ static bool is_open(const struct ncs_cost *cost, size_t i)
 
 	return (i < at_once(cost) && is_too_little(cost, i)) ||
 	       (view->most >= NCS_COST_SHARE / 100. &&
-		(view->most - view->least >= NCS_COST_WIDE / 100. ||
+		(view->most - view->least >= NCS_MOST / 100. ||
 		 (view->least < NCS_COST_LEAST / 100. &&
-		  (cost->is_sure[i] ||
-		   view->least < -NCS_COST_SHARE / 100.))));
+		  (cost->is_sure[i] || view->least < -NCS_COST_SHARE / 100.))));
 }
 
 /* Decides by the bounds of a rank; if they tell no cost, that is for this reason. */

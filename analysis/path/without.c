@@ -75,7 +75,7 @@ int ncs_without_add(struct ncs_without *without,
 static bool is_ambiguous(const struct ncs_cost_of_rank *cost)
 {
 	return cost->is_contradicted ||
-	       cost->most_here - cost->least_here >= NCS_COST_WIDE / 100.;
+	       cost->most_here - cost->least_here >= NCS_MOST / 100.;
 }
 
 static int find_steps(struct ncs_without *without, const struct ncs_cost *cost)
