@@ -72,9 +72,7 @@ static bool find_works(struct choice *choice, struct ncs_cost_score *score,
 			score->distances_ns[i] = (float)since_ns;
 		}
 	}
-	if (works->bounded >= NCS_COST_STEPS &&
-	    works->bounded * 100 >=
-		    NCS_COST_CENSORED * (works->bounded + works->known))
+	if (works->bounded >= NCS_COST_STEPS)
 		works->bound_ns =
 			ncs_cost_median(choice->more_values, works->bounded);
 	return true;
