@@ -10,10 +10,6 @@
 #include "analysis/cost/cost_stats.h"
 #include "shm/array.h"
 
-/* Limits say nothing where there are so many times more of them than works that
- * were seen. */
-#define LESS_MOST 9u
-
 /* --- Kinds and buckets ---------------------------------------------------- */
 
 static int add_kind(struct ncs_cost_works *works,
@@ -178,7 +174,7 @@ static void finish_bucket(struct ncs_cost_works *works,
 	if (seen >= NCS_COST_STEPS)
 		bucket->median_ns = (float)ncs_cost_quantile(spread, seen, 0.5);
 	bucket->spread_count = seen;
-	if (seen == 0 || less == 0 || less > LESS_MOST * seen)
+	if (seen == 0 || less == 0)
 		return;
 	ncs_cost_sort(limits, less);
 	spread_less(spread, seen, limits, less);
