@@ -151,7 +151,7 @@ static uint32_t choose_period(const struct period_search *search, uint32_t most)
 static uint32_t find_period(struct period_search *search, const uint32_t *ranks,
 			    uint32_t rank_count)
 {
-	uint32_t least = UINT32_MAX, best = 1, p;
+	uint32_t least = UINT32_MAX, p;
 
 	if (rank_count > TOLD_BY_RANKS)
 		rank_count = TOLD_BY_RANKS;
@@ -180,14 +180,6 @@ static uint32_t find_period(struct period_search *search, const uint32_t *ranks,
 		}
 		search->misfit[p] = sums[1] / fmax(1, sums[0]);
 		search->unevenness[p] = sums[2] / fmax(1, sums[0] - sums[1]);
-		if (search->misfit[p] < search->misfit[best] ||
-		    (search->misfit[p] == search->misfit[best] &&
-		     search->unevenness[p] < search->unevenness[best]))
-			best = p;
-		if (p >= NCS_COST_PERIOD_SOON && p > 3 * best) {
-			p++;
-			break;
-		}
 	}
 	return choose_period(search, p - 1);
 }
