@@ -92,5 +92,5 @@ bool ncs_cost_is_awaited(const struct ncs_cost_instances *of, uint32_t place)
 	}
 	/* Where many ranks are alike, each is last in few operations. */
 	return (uint64_t)100 * last * of->class->rank_count >=
-	       (uint64_t)NCS_COST_BINDS * count;
+	       (uint64_t)NCS_COST_SHARE * count;
 }

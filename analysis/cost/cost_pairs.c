@@ -136,7 +136,7 @@ static bool find_both(struct pair_search *search, double first_share,
 		}
 		for (unsigned k = 0; k < 2; k++)
 			if (counts[k] < 2 ||
-			    counts[k] * 100 < NCS_COST_BINDS * times->known)
+			    counts[k] * 100 < NCS_COST_SHARE * times->known)
 				return false;
 		for (unsigned k = 0; k < 2; k++)
 			works_ns[k] =
