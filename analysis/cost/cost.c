@@ -36,7 +36,7 @@ struct ncs_cost {
 };
 
 /* The setting of the cost, and those of its bounds. */
-#define FREE (NCS_COST_FREE / 100.)
+#define FREE NCS_COST_FREE
 static const struct ncs_cost_setting settings[] = {
 	{ NCS_COST_EVENTS, 1, FREE, NCS_COST_SLOW_BY_FACTOR, false },
 	{ NCS_COST_EVENTS, 1.1, 2 * FREE, NCS_COST_SLOW_BY_FACTOR, false },

@@ -226,7 +226,8 @@ static void find_paces(struct ncs_cost_works *works,
 				continue;
 			ranks = ranks_of(works, window, kind, k % 2, &count);
 			usual_ns = usual_of(works, ranks, count);
-			if (isnan(usual_ns) || usual_ns <= (double)NCS_LAUNCH_NS)
+			if (isnan(usual_ns) ||
+			    usual_ns <= (double)NCS_LAUNCH_NS)
 				continue;
 			for (uint32_t i = 0; i < count; i++) {
 				uint32_t rank = class->ranks[i];
@@ -285,8 +286,8 @@ static double unseen_chain(struct ncs_cost_works *works,
 	if (kind->anchors[1 - anchor] != NCS_COST_END || known == 0)
 		return free_share * limit_ns;
 	least_ns = fmin(ncs_cost_median(after_ns, known), limit_ns);
-	return least_ns + fmax(0, free_share - NCS_COST_FREE / 100.) *
-				  (limit_ns - least_ns);
+	return least_ns +
+	       fmax(0, free_share - NCS_COST_FREE) * (limit_ns - least_ns);
 }
 
 /* Finds what is expected of a rank in a kind of which it was not seen. */

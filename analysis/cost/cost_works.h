@@ -43,6 +43,9 @@ static inline double ncs_cost_usual_ns(struct ncs_cost_pace pace, double ns)
 	return (ns - pace.delay_ns) / pace.factor;
 }
 
+/* The share of a time that hosts always wait which they count as needing. */
+#define NCS_COST_FREE (NCS_MOST / 200.)
+
 /* In which way a rank is slow where it was not seen. Times cannot tell. */
 enum ncs_cost_slow {
 	NCS_COST_SLOW_BY_FACTOR,
