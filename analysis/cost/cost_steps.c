@@ -343,8 +343,8 @@ static uint32_t depth_of(uint32_t launches, uint32_t period)
 {
 	uint32_t steps = launches / period / 3, depth;
 
-	if (steps > NCS_COST_DEPTH_STEPS)
-		steps = NCS_COST_DEPTH_STEPS;
+	if (steps > NCS_COST_STEPS)
+		steps = NCS_COST_STEPS;
 	if (steps < 2)
 		steps = 2;
 	depth = steps * period + 2;
