@@ -62,6 +62,9 @@ struct ncs_cost_instance {
 	bool is_censored; /* it was not later than that */
 };
 
+/* At most this many events of a kind and rank are looked at, spread evenly. */
+#define NCS_COST_LOOKED_AT 60u
+
 /* The events of a kind that are looked at, by rank of the class. */
 struct ncs_cost_instances {
 	const struct ncs_cost_window *window;

@@ -9,6 +9,8 @@
 #include "analysis/cost/cost_stats.h"
 #include "analysis/cost/cost_window.h"
 
+/* A step has so many launches at most. */
+#define PERIOD_MOST 400u
 /* These launches of these ranks, at most, tell the length of a step. */
 #define TOLD_BY_LAUNCHES 1500u
 #define TOLD_BY_RANKS 8u
@@ -20,8 +22,8 @@ struct period_search {
 	const struct ncs_cost_window *window;
 	/* Logarithms of the gaps of calls and begins, by rank. */
 	float *gaps;
-	double misfit[NCS_COST_PERIOD_MOST + 1];
-	double unevenness[NCS_COST_PERIOD_MOST + 1];
+	double misfit[PERIOD_MOST + 1];
+	double unevenness[PERIOD_MOST + 1];
 	/* The ranks that tell, and how many launches of each. */
 	uint32_t rank_count, counts[TOLD_BY_RANKS], least_count;
 };
@@ -114,7 +116,7 @@ static double contrast_of(const struct period_search *search, uint32_t period)
 static uint32_t choose_period(const struct period_search *search, uint32_t most)
 {
 	double least = INFINITY, best = INFINITY, limit, contrast;
-	double sorted[NCS_COST_PERIOD_MOST];
+	double sorted[PERIOD_MOST];
 	uint32_t longest = most;
 	unsigned fitting = 0;
 
@@ -167,7 +169,7 @@ static uint32_t find_period(struct period_search *search, const uint32_t *ranks,
 	search->rank_count = rank_count;
 	search->least_count = least < TOLD_BY_LAUNCHES ? least : TOLD_BY_LAUNCHES;
 	find_gaps(search, ranks, rank_count);
-	for (p = 1; p <= NCS_COST_PERIOD_MOST && p <= least / 3; p++) {
+	for (p = 1; p <= PERIOD_MOST && p <= least / 3; p++) {
 		double sums[3] = { 0, 0, 0 };
 
 		for (uint32_t r = 0; r < rank_count; r++) {
