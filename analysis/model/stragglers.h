@@ -50,6 +50,10 @@ enum ncs_late_cause {
  * time, and if others are seen to wait for it. */
 #define NCS_STRAGGLER_COST (NCS_COST_SHARE / 100.)
 
+/* Recent figures of lateness are of so many of the latest operations at most: this
+ * bounds memory. */
+#define NCS_LATENESS_RECENT 512
+
 /* Lateness of one rank over some operations in which others waited for it. */
 struct ncs_lateness {
 	uint64_t operations; /* if 0, nothing else is set */
