@@ -311,7 +311,7 @@ static int judge(const struct ncs_model *model,
 	const struct ncs_pace *now = &finding->now, *usual = &finding->median;
 	int error = 0;
 
-	find_sender(communicator, NCS_ON_WIRE / 100., finding);
+	find_sender(communicator, NCS_MOST / 200., finding);
 	if (finding->rank && is_slow_sender(finding->rank, usual))
 		finding->verdict = NCS_PACE_SLOW_NETWORK;
 	else

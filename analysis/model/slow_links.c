@@ -447,7 +447,7 @@ int ncs_links_note(struct ncs_link_kinds *kinds,
 static bool is_slow_now(const struct ncs_link_kind *kind, uint64_t now_ns)
 {
 	return !kind->is_whole && kind->run >= NCS_IN_A_ROW &&
-	       kind->until_ns >= kind->since_ns + NCS_SLOW_LINK_NS &&
+	       kind->until_ns >= kind->since_ns + NCS_LONG_WAIT_NS / 2 &&
 	       kind->until_ns + CURRENT_NS > now_ns;
 }
 
