@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/base/recent_values.h"
 
 struct ncs_communicator;
@@ -31,11 +32,11 @@ struct ncs_joined;
 
 /* Figures cover the launches that ended in the window, but no fewer than the
  * latest NCS_MOVING_LEAST: of two, the first of all might be the median. */
-#define NCS_MOVING_LEAST 32u
+#define NCS_MOVING_LEAST NCS_USUAL
 
 /* Figures are stale if the latest launch ended before the window, and longer
  * ago than this. */
-#define NCS_MOVING_STALE_NS UINT64_C(5000000000)
+#define NCS_MOVING_STALE_NS NCS_STUCK_NS
 
 /* A class of operations, as struct ncs_class_view has it. */
 struct ncs_moving_class {

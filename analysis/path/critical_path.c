@@ -23,10 +23,6 @@
 #include "analysis/path/path_state.h"
 #include "shm/array.h"
 
-/* A scenario's elapsed time is told if what is not known, should all of it be
- * wrong, is at most this share of the true time. */
-#define UNKNOWN_MOST 0.05
-
 /* A stage has such a share of transfers among its operations. */
 #define TRANSFERS 0.25
 
@@ -581,9 +577,11 @@ int ncs_path_end(struct ncs_path *path)
 		if (scenario && scenario->kind == NCS_WHAT_IF_OVERLAP)
 			sums[k].elapsed_ns =
 				ncs_larger(sums[k].elapsed_ns, busiest_ns);
+		/* It is told if what is not known, should all of it be wrong, is
+		 * little of the true time. */
 		sums[k].is_known =
 			sums[k].unknown_ns <=
-			UNKNOWN_MOST *
+			NCS_COST_SHARE / 100. *
 				(sums[k].elapsed_ns - sums[k].unknown_ns);
 		if (path->options.without && k > 0)
 			leave_out(path, k, sums);
