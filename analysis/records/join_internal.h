@@ -6,12 +6,13 @@
 #ifndef NCS_ANALYSIS_RECORDS_JOIN_INTERNAL_H
 #define NCS_ANALYSIS_RECORDS_JOIN_INTERNAL_H
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/base/hash_table.h"
 #include "analysis/base/heap.h"
 #include "analysis/records/join.h"
 
 /* An operation is given up this long after its first part ended. */
-#define LATE_NS UINT64_C(10000000000)
+#define LATE_NS NCS_LOOK_BACK_NS
 
 /* An operation that is incomplete, or that is finished but not given out
  * yet. */

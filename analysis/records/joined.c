@@ -8,10 +8,6 @@
 #include "analysis/records/operation_record.h"
 #include "ncclstat/abi_values.h"
 
-/* A kernel that runs has data to send within this time; where it takes longer,
- * others wait for that. */
-#define DATA_LATE_NS UINT64_C(500000)
-
 /* Returns whether a moment is known of all parts. */
 static bool all_know(const struct ncs_joined *joined, enum ncs_moment moment)
 {
@@ -51,7 +47,7 @@ static bool is_data_late(const struct ncs_joined *joined,
 	return last->at_ns[NCS_MOMENT_DATA] >
 	       begun->at_ns[begin] +
 		       ncs_parts_error_ns(last, NCS_MOMENT_DATA, begun, begin) +
-		       DATA_LATE_NS;
+		       NCS_TAIL_NS;
 }
 
 static void find_arrival(struct ncs_joined *joined)

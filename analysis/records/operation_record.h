@@ -9,12 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "ncclstat/abi_values.h"
 #include "ncclstat/record.h"
-
-/* The last proxy operation, by which LAST_END goes if nothing better is known,
- * ends at most this long after the kernel. */
-#define NCS_TAIL_NS UINT64_C(500000)
 
 /* Returns true if a record is an operation's own. */
 static inline bool ncs_record_is_operation(const struct ncs_record *record)

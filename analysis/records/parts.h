@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/finding_numbers.h"
 #include "analysis/records/moments.h"
 #include "analysis/records/replaced_records.h"
 #include "ncclstat/snapshot.h"
@@ -188,9 +189,6 @@ void ncs_parts_settle_ended(struct ncs_parts *parts, uint64_t ended_ns);
 /* Returns the next part, nearly in the order in which parts ended, or NULL if
  * there is none yet. It is valid until the next call for this rank. */
 const struct ncs_part *ncs_parts_next(struct ncs_parts *parts);
-
-/* A look is to tell of the operations of so much time before it. */
-#define NCS_LOOK_BACK_NS UINT64_C(10000000000)
 
 struct ncs_parts_count {
 	uint64_t parts;
