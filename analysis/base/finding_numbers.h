@@ -17,4 +17,9 @@ enum ncs_finding_number {
 #undef X
 };
 
+#define X(...) +1
+_Static_assert(NCS_FINDING_TIMES(X) NCS_FINDING_NUMBERS(X) <= 25,
+	       "few numbers decide a conclusion: put one in place of another");
+#undef X
+
 #endif
