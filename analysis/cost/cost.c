@@ -36,17 +36,14 @@ struct ncs_cost {
 };
 
 /* The setting of the cost, and those of its bounds. */
-#define FREE NCS_COST_FREE
 static const struct ncs_cost_setting settings[] = {
-	{ NCS_COST_EVENTS, 1, FREE, NCS_COST_SLOW_BY_FACTOR, false },
-	{ NCS_COST_EVENTS, 1.1, 2 * FREE, NCS_COST_SLOW_BY_FACTOR, false },
-	{ NCS_COST_EVENTS, 0.9, 0, NCS_COST_SLOW_BY_FACTOR, false },
-	{ NCS_COST_EVENTS, 1, FREE, NCS_COST_SLOW_BY_DELAY, false },
-	{ NCS_COST_EVENTS, 1, FREE, NCS_COST_SLOW_NOWHERE, false },
-	{ NCS_COST_END, 1, FREE, NCS_COST_SLOW_BY_FACTOR, false },
-	{ NCS_COST_READY, 1, FREE, NCS_COST_SLOW_BY_FACTOR, false },
-	{ NCS_COST_CALL, 1, FREE, NCS_COST_SLOW_BY_FACTOR, false },
-	{ NCS_COST_EVENTS, 1, FREE, NCS_COST_SLOW_BY_FACTOR, true },
+	{ NCS_COST_EVENTS, NCS_COST_SLOW_BY_FACTOR, false },
+	{ NCS_COST_EVENTS, NCS_COST_SLOW_BY_DELAY, false },
+	{ NCS_COST_EVENTS, NCS_COST_SLOW_NOWHERE, false },
+	{ NCS_COST_END, NCS_COST_SLOW_BY_FACTOR, false },
+	{ NCS_COST_READY, NCS_COST_SLOW_BY_FACTOR, false },
+	{ NCS_COST_CALL, NCS_COST_SLOW_BY_FACTOR, false },
+	{ NCS_COST_EVENTS, NCS_COST_SLOW_BY_FACTOR, true },
 };
 
 #define SETTINGS (sizeof(settings) / sizeof(settings[0]))

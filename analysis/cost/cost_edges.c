@@ -143,8 +143,7 @@ static int sum_works(struct ncs_cost_edges *edges)
 		for (unsigned k = 0; k < 2; k++)
 			works->kinds[i].anchors[k] = chosen.anchors[k].event;
 	}
-	ncs_cost_works_finish(works, edges->window, edges->setting.slow,
-			      edges->setting.free_share);
+	ncs_cost_works_finish(works, edges->window, edges->setting.slow);
 	return 0;
 }
 
@@ -192,8 +191,7 @@ static void find_hidden(struct ncs_cost_edges *edges, uint32_t index,
 			source->nodes[i] = NCS_COST_NONE;
 			continue;
 		}
-		before_ns[i] =
-			fmax(0, since_ns[i] - ns * edges->setting.hidden);
+		before_ns[i] = fmax(0, since_ns[i] - ns);
 		least_ns = fmin(least_ns, before_ns[i]);
 	}
 	if (isinf(least_ns) && edges->setting.unseen_is_late)
@@ -283,8 +281,7 @@ void ncs_cost_edges_map(struct ncs_cost_edges *edges,
 			    source->nodes[anchor] == NCS_COST_NONE)
 				continue;
 			map = ncs_cost_map_of(&edges->works, edges->window,
-					      rank, source->kind, anchor,
-					      edges->setting.free_share);
+					      rank, source->kind, anchor);
 			own_ns = work_ns(edges, i, k, anchor);
 			less_ns = own_ns - ncs_cost_mapped_ns(&edges->works,
 							      &map, own_ns);

@@ -26,8 +26,6 @@ struct ncs_cost_setting {
 	/* An event whose anchors are taken where they explain as well as the
 	 * chosen ones; NCS_COST_EVENTS: none. */
 	unsigned prefers;
-	double hidden; /* works that were not seen: times what is expected */
-	double free_share; /* as NCS_COST_FREE, of 1 */
 	enum ncs_cost_slow slow;
 	/* A launch of which no work was seen on any rank was ready only when it began;
 	 * else, nothing but what it waited for held it up. */

@@ -267,34 +267,30 @@ static void assume(struct ncs_cost_works *works, size_t rank_count,
 
 /* Returns how long hosts work from one call to the next, of which only `limit_ns` is
  * known, as they wait in between: as long as they work after the wait or, where that
- * is not known, a share of the limit. The rank of the class at `place` does not
+ * is not known, half as much of the limit as is most of it. The rank of the class at `place` does not
  * count. */
 static double unseen_chain(struct ncs_cost_works *works,
 			   const struct ncs_cost_window *window,
 			   const struct ncs_cost_work_kind *kind,
-			   unsigned anchor, uint32_t place, double limit_ns,
-			   double free_share)
+			   unsigned anchor, uint32_t place, double limit_ns)
 {
 	uint32_t count, known = 0;
 	const struct ncs_cost_bucket *ranks =
 		ranks_of(works, window, kind, 1 - anchor, &count);
-	double *after_ns = &works->scratch[window->rank_count + 1], least_ns;
+	double *after_ns = &works->scratch[window->rank_count + 1];
 
 	for (uint32_t i = 0; i < count; i++)
 		if (i != place && !isnan(ranks[i].median_ns))
 			after_ns[known++] = ranks[i].median_ns;
 	if (kind->anchors[1 - anchor] != NCS_COST_END || known == 0)
-		return free_share * limit_ns;
-	least_ns = fmin(ncs_cost_median(after_ns, known), limit_ns);
-	return least_ns +
-	       fmax(0, free_share - NCS_COST_FREE) * (limit_ns - least_ns);
+		return NCS_MOST / 200. * limit_ns;
+	return fmin(ncs_cost_median(after_ns, known), limit_ns);
 }
 
 /* Finds what is expected of a rank in a kind of which it was not seen. */
 static void expect(struct ncs_cost_works *works,
 		   const struct ncs_cost_window *window,
-		   const struct ncs_cost_work_kind *kind, unsigned anchor,
-		   double free_share)
+		   const struct ncs_cost_work_kind *kind, unsigned anchor)
 {
 	uint32_t count, known = 0;
 	struct ncs_cost_bucket *ranks =
@@ -319,8 +315,7 @@ static void expect(struct ncs_cost_works *works,
 		    ranks[i].less_count >= NCS_COST_STEPS)
 			ns = fmin(ns, unseen_chain(works, window, kind, anchor,
 						   UINT32_MAX,
-						   ranks[i].least_less_ns,
-						   free_share));
+						   ranks[i].least_less_ns));
 		ranks[i].expected_ns = isnan(ranks[i].median_ns) ?
 					       (float)ns :
 					       ranks[i].median_ns;
@@ -329,7 +324,7 @@ static void expect(struct ncs_cost_works *works,
 
 void ncs_cost_works_finish(struct ncs_cost_works *works,
 			   const struct ncs_cost_window *window,
-			   enum ncs_cost_slow slow, double free_share)
+			   enum ncs_cost_slow slow)
 {
 	for (size_t i = 0; i < works->bucket_count; i++)
 		finish_bucket(works, &works->buckets[i]);
@@ -338,7 +333,7 @@ void ncs_cost_works_finish(struct ncs_cost_works *works,
 	find_paces(works, window);
 	assume(works, window->rank_count, slow);
 	for (size_t k = 0; k < 2 * works->kind_count; k++)
-		expect(works, window, &works->kinds[k / 2], k % 2, free_share);
+		expect(works, window, &works->kinds[k / 2], k % 2);
 }
 
 /* --- What works become ---------------------------------------------------- */
@@ -379,8 +374,7 @@ static struct ncs_cost_pace others_pace(struct ncs_cost_works *works,
 struct ncs_cost_map ncs_cost_map_of(struct ncs_cost_works *works,
 				    const struct ncs_cost_window *window,
 				    const struct ncs_cost_rank *rank,
-				    uint32_t index, unsigned anchor,
-				    double free_share)
+				    uint32_t index, unsigned anchor)
 {
 	const struct ncs_cost_work_kind *kind = &works->kinds[index];
 	const struct ncs_cost_class *class =
@@ -416,7 +410,7 @@ struct ncs_cost_map ncs_cost_map_of(struct ncs_cost_works *works,
 	map.most_ns = ncs_cost_median(works->scratch, limits);
 	if (kind->event == NCS_COST_CALL)
 		map.most_ns = unseen_chain(works, window, kind, anchor, place,
-					   map.most_ns, free_share);
+					   map.most_ns);
 	return map;
 }
 

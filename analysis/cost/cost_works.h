@@ -43,9 +43,6 @@ static inline double ncs_cost_usual_ns(struct ncs_cost_pace pace, double ns)
 	return (ns - pace.delay_ns) / pace.factor;
 }
 
-/* The share of a time that hosts always wait which they count as needing. */
-#define NCS_COST_FREE (NCS_MOST / 200.)
-
 /* In which way a rank is slow where it was not seen. Times cannot tell. */
 enum ncs_cost_slow {
 	NCS_COST_SLOW_BY_FACTOR,
@@ -115,18 +112,16 @@ void ncs_cost_works_put(struct ncs_cost_works *works,
 			struct ncs_cost_bucket *bucket, bool is_less,
 			double ns);
 
-/* Sorts and sums up all works that were put there; `free_share` is that of
- * NCS_COST_FREE. */
+/* Sorts and sums up all works that were put there. */
 void ncs_cost_works_finish(struct ncs_cost_works *works,
 			   const struct ncs_cost_window *window,
-			   enum ncs_cost_slow slow, double free_share);
+			   enum ncs_cost_slow slow);
 
 /* Finds how works of a rank become those of the others. */
 struct ncs_cost_map ncs_cost_map_of(struct ncs_cost_works *works,
 				    const struct ncs_cost_window *window,
 				    const struct ncs_cost_rank *rank,
-				    uint32_t kind, unsigned anchor,
-				    double free_share);
+				    uint32_t kind, unsigned anchor);
 
 /* Returns what a work becomes. */
 double ncs_cost_mapped_ns(struct ncs_cost_works *works,

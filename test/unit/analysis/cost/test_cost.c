@@ -19,9 +19,7 @@
 
 /* --- The replay ----------------------------------------------------------- */
 
-static const struct ncs_cost_setting usual = { .prefers = NCS_COST_EVENTS,
-					       .hidden = 1,
-					       .free_share = 0.25 };
+static const struct ncs_cost_setting usual = { .prefers = NCS_COST_EVENTS };
 
 struct replayed {
 	struct ncs_cost_window window;

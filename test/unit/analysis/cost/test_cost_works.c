@@ -94,14 +94,13 @@ static void put(struct fixture *fixture, uint32_t kind,
 					   works_ns[i] < 0,
 					   fabs(works_ns[i]) + 1e3 * k);
 	ncs_cost_works_finish(&fixture->works, &fixture->window,
-			      NCS_COST_SLOW_BY_FACTOR, 0.25);
+			      NCS_COST_SLOW_BY_FACTOR);
 }
 
 static double mapped(struct fixture *fixture, uint32_t kind, double ns)
 {
-	struct ncs_cost_map map =
-		ncs_cost_map_of(&fixture->works, &fixture->window,
-				&fixture->ranks[0], kind, 0, 0.25);
+	struct ncs_cost_map map = ncs_cost_map_of(
+		&fixture->works, &fixture->window, &fixture->ranks[0], kind, 0);
 
 	return ncs_cost_mapped_ns(&fixture->works, &map, ns);
 }
@@ -153,7 +152,7 @@ static void limits_are_spread_over_works_below_them(void **state)
 	ncs_cost_works_put(&fixture->works, bucket, true, 10);
 	ncs_cost_works_put(&fixture->works, bucket, true, 1.5);
 	ncs_cost_works_finish(&fixture->works, &fixture->window,
-			      NCS_COST_SLOW_BY_FACTOR, 0.25);
+			      NCS_COST_SLOW_BY_FACTOR);
 	assert_int_equal(bucket->spread_count, 6);
 	for (unsigned i = 0; i < 6; i++)
 		assert_float_equal(fixture->works.spread[bucket->spread + i],
