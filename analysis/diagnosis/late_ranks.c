@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "analysis/model/communicators.h"
 #include "analysis/model/job_step.h"
@@ -43,28 +44,40 @@ current(const struct ncs_wait_graph *graph, const struct ncs_rank *rank,
 		       NULL;
 }
 
-/* Returns the rank of a process that others waited for most; NULL if it is not known
- * to cost too much, nor to be late for sure. */
-static const struct ncs_rank *main_rank(const struct ncs_wait_graph *graph,
-					const struct ncs_model *model,
-					const struct ncs_rank *rank,
-					uint64_t job_end_ns)
+/* Finds the ranks that are known to cost too much, or to be late for sure, and
+ * returns how many; `late` has room for all. */
+static size_t find_late(const struct ncs_wait_graph *graph,
+			const struct ncs_model *model, uint64_t job_end_ns,
+			const struct ncs_rank **late)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < model->rank_count; i++) {
+		const struct ncs_lateness_view *view =
+			current(graph, model->ranks[i], job_end_ns);
+
+		if (view && (view->is_straggler || ncs_is_late_for_sure(view)))
+			late[count++] = model->ranks[i];
+	}
+	return count;
+}
+
+/* Returns which of the late ranks of a rank's process others waited for most;
+ * NULL if it has none. */
+static const struct ncs_rank *main_rank(const struct ncs_rank *const *late,
+					size_t count,
+					const struct ncs_rank *rank)
 {
 	const struct ncs_rank *found = NULL;
 	double most = -1;
 
-	for (size_t i = 0; i < model->rank_count; i++) {
-		const struct ncs_rank *other = model->ranks[i];
-		const struct ncs_lateness_view *view;
+	for (size_t i = 0; i < count; i++) {
+		double share = ncs_rank_lateness(late[i])->waited_share;
 
-		if (!ncs_shares_process(rank, other))
+		if (!ncs_shares_process(rank, late[i]) || share <= most)
 			continue;
-		view = current(graph, other, job_end_ns);
-		if (!view || view->waited_share <= most ||
-		    (!view->is_straggler && !ncs_is_late_for_sure(view)))
-			continue;
-		found = other;
-		most = view->waited_share;
+		found = late[i];
+		most = share;
 	}
 	return found;
 }
@@ -220,14 +233,13 @@ static bool is_only_over(const struct ncs_diagnosis *diagnosis)
 	return diagnosis->graph.is_over;
 }
 
-int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,
-			const struct ncs_model *model)
+static int report_late(struct ncs_diagnosis *diagnosis,
+		       const struct ncs_model *model,
+		       const struct ncs_rank *const *late, size_t count)
 {
-	const struct ncs_wait_graph *graph = &diagnosis->graph;
-	const uint64_t job_end_ns = ncs_job_end_ns(model);
 	const bool only_over = is_only_over(diagnosis);
 
-	for (size_t i = 0; i < model->communicator_count; i++) {
+	for (size_t i = 0; i < model->communicator_count && count > 0; i++) {
 		const struct ncs_communicator *communicator =
 			&model->communicators[i];
 		bool found = false;
@@ -236,9 +248,9 @@ int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,
 				   (only_over || !diagnosis->explained[i]);
 		     k++) {
 			const struct ncs_rank *rank = communicator->ranks[k];
-			const struct ncs_rank *main;
+			const struct ncs_rank *main =
+				main_rank(late, count, rank);
 
-			main = main_rank(graph, model, rank, job_end_ns);
 			if (!main)
 				continue;
 			found = true;
@@ -249,4 +261,19 @@ int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,
 		diagnosis->explained[i] |= found;
 	}
 	return 0;
+}
+
+int ncs_find_late_ranks(struct ncs_diagnosis *diagnosis,
+			const struct ncs_model *model)
+{
+	const struct ncs_rank **late =
+		calloc(model->rank_count + 1, sizeof(const void *));
+	int error = -ENOMEM;
+
+	if (late)
+		error = report_late(diagnosis, model, late,
+				    find_late(&diagnosis->graph, model,
+					      ncs_job_end_ns(model), late));
+	free(late);
+	return error;
 }
