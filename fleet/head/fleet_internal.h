@@ -11,6 +11,7 @@
 #include "fleet/head/fleet_alignment.h"
 #include "fleet/stream/stream_reader.h"
 #include "ncclstat/abi_header.h"
+#include "record/read/budget.h"
 #include "record/write/sink.h"
 #include "shm/labels.h"
 
@@ -132,6 +133,7 @@ struct ncs_fleet {
 	size_t shown_capacity;
 	size_t node;  /* at which next() continues */
 	size_t place; /* among its ranks, then its unreadable segments */
+	struct ncs_stream_image image;
 	struct ncs_snapshot snapshot;
 	bool has_snapshot;
 	struct ncs_machine_peaks peaks; /* of the node of that sample */

@@ -166,8 +166,8 @@ static void take_sample(struct ncs_fleet *self, struct ncs_fleet_node *node,
 {
 	const struct ncs_fleet_clock *clock = &self->clocks[node->clock];
 	struct ncs_stream_rank *rank = ncs_stream_rank(node->stream, number);
-	int error = ncs_stream_snapshot(rank, &clock->move, &self->snapshot,
-					&self->header);
+	int error = ncs_stream_snapshot(rank, &clock->move, &self->image,
+					&self->snapshot, &self->header);
 
 	if (error) {
 		sample->attach = error == -EBADMSG ? NCS_ATTACH_CORRUPT :
@@ -316,6 +316,7 @@ void ncs_fleet_source_init(struct ncs_fleet *fleet)
 void ncs_fleet_source_release(struct ncs_fleet *fleet)
 {
 	forget_sample(fleet);
+	ncs_stream_image_release(&fleet->image);
 	free(fleet->stack);
 	free(fleet->shown);
 }

@@ -3,10 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "fleet/stream/stream_internal.h"
 #include "ncclstat/abi_header.h"
 #include "ncclstat/reader.h"
+#include "record/format/chunk.h"
+#include "record/read/state_image.h"
 #include "shm/array.h"
 #include "shm/read/image.h"
 
@@ -16,14 +19,23 @@
  * its state says. */
 #define RANK_BYTES (UINT32_C(32) << 10)
 
-/* Returns what a rank is to pay for, apart from the image. */
+/* Memory that a model which shows a state takes for each page of it. */
+#define PAGE_BYTES 4096u
+#define MODEL_PAGE_BYTES (3 * PAGE_BYTES)
+
+/* Returns what a rank is to pay for. Changes write pages of their key. */
 static uint64_t price(const struct ncs_stream_rank *rank)
 {
+	size_t pages = rank->key.pages > rank->change.pages ?
+			       rank->key.pages :
+			       rank->change.pages;
+
 	return RANK_BYTES + strlen(rank->path) +
 	       rank->header.lanes.count * sizeof(*rank->lanes) +
 	       rank->record_capacity * sizeof(*rank->records) +
 	       rank->record_lane_capacity * sizeof(*rank->record_lanes) +
-	       ncs_state_image_model_bytes(&rank->image) +
+	       rank->key.size + rank->change.size +
+	       pages * MODEL_PAGE_BYTES +
 	       (rank->stack ? 2 * strlen(rank->stack) : 0);
 }
 
@@ -41,6 +53,12 @@ static bool pay(struct ncs_stream_reader *stream, struct ncs_stream_rank *rank)
 	return true;
 }
 
+static void release_parts(struct ncs_stream_parts *parts)
+{
+	free(parts->bytes);
+	memset(parts, 0, sizeof(*parts));
+}
+
 /* Leaves a rank out of the look, as there is no room for its state. It stays
  * named. */
 static void leave_out(struct ncs_stream_reader *stream,
@@ -48,7 +66,8 @@ static void leave_out(struct ncs_stream_reader *stream,
 {
 	ncs_reader_close(rank->reader);
 	rank->reader = NULL;
-	ncs_state_image_release(&rank->image);
+	release_parts(&rank->key);
+	release_parts(&rank->change);
 	rank->has_key = rank->has_state = false;
 	rank->digest.taken_ns = 0;
 	free(rank->records);
@@ -66,7 +85,8 @@ void ncs_stream_rank_release(struct ncs_stream_reader *stream,
 			     struct ncs_stream_rank *rank)
 {
 	ncs_reader_close(rank->reader);
-	ncs_state_image_release(&rank->image);
+	release_parts(&rank->key);
+	release_parts(&rank->change);
 	free(rank->path);
 	free(rank->lanes);
 	free(rank->records);
@@ -205,8 +225,8 @@ void ncs_stream_take_stack(struct ncs_stream_reader *stream,
 
 /* --- States -------------------------------------------------------------- */
 
-/* Begins a state: makes the image what its parts are laid over. Returns whether
- * they can be. */
+/* Begins a state: forgets what it replaces. Returns whether its parts can be
+ * taken. */
 static bool begin_state(struct ncs_stream_rank *rank,
 			const struct ncs_state_head *head)
 {
@@ -214,18 +234,111 @@ static bool begin_state(struct ncs_stream_rank *rank,
 		rank->parts = 0;
 	if (head->part != rank->parts)
 		return false;
-	if (!(head->flags & NCS_STATE_KEY)) {
-		if (!rank->has_key || head->key_taken_ns != rank->key_taken_ns)
-			return false;
-		if (head->part == 0)
-			ncs_state_image_undo(&rank->image);
-		return true;
-	}
-	if (head->part == 0) {
-		ncs_state_image_clear(&rank->image);
+	if (!(head->flags & NCS_STATE_KEY) &&
+	    (!rank->has_key || head->key_taken_ns != rank->key_taken_ns))
+		return false;
+	if (head->part == 0)
+		rank->change.size = rank->change.pages = 0;
+	if (head->part == 0 && (head->flags & NCS_STATE_KEY)) {
+		rank->key.size = rank->key.pages = 0;
 		rank->has_key = false;
 	}
 	return true;
+}
+
+/* Returns how many pages a part writes. Its runs are in order, in most cases. */
+static size_t pages_of(const struct ncs_state_part *part)
+{
+	size_t pages = 0, next = 0;
+
+	for (uint32_t i = 0; i < part->head.runs; i++) {
+		size_t from = (size_t)part->runs[i].line *
+			      NCS_STATE_LINE_BYTES / PAGE_BYTES;
+		size_t end = ((size_t)part->runs[i].line +
+			      part->runs[i].lines) *
+				     NCS_STATE_LINE_BYTES / PAGE_BYTES +
+			     1;
+
+		pages += end - from - (from + 1 == next);
+		next = end;
+	}
+	return pages;
+}
+
+/* Adds a part. Returns 0 or -ENOMEM. */
+static int keep_part(struct ncs_stream_parts *parts,
+		     const struct ncs_state_part *part, const char *payload,
+		     uint64_t size)
+{
+	size_t needed = parts->size + sizeof(size) +
+			ncs_chunk_round(size);
+	char *larger = realloc(parts->bytes, needed);
+
+	if (!larger)
+		return -ENOMEM;
+	parts->bytes = larger;
+	memcpy(larger + parts->size, &size, sizeof(size));
+	memcpy(larger + parts->size + sizeof(size), payload, size);
+	parts->size = needed;
+	parts->pages += pages_of(part);
+	return 0;
+}
+
+/* Sets *part to the next of the parts, which were read before, from *at on.
+ * Returns false if there is none. */
+static bool next_part(const struct ncs_stream_parts *parts, size_t *at,
+		      uint64_t segment_bytes, struct ncs_state_part *part)
+{
+	uint64_t size;
+
+	if (*at >= parts->size)
+		return false;
+	memcpy(&size, parts->bytes + *at, sizeof(size));
+	*at += sizeof(size);
+	ncs_state_part_read(parts->bytes + *at, size, segment_bytes, part);
+	*at += ncs_chunk_round(size);
+	return true;
+}
+
+/* Writes the lines of all parts into the first `room` bytes of a segment, or
+ * zeros. */
+static void lay(const struct ncs_stream_parts *parts, uint64_t segment_bytes,
+		char *bytes, size_t room, bool zeros)
+{
+	struct ncs_state_part part;
+	size_t at = 0;
+
+	while (next_part(parts, &at, segment_bytes, &part)) {
+		const char *from = part.lines;
+
+		for (uint32_t i = 0; i < part.head.runs; i++) {
+			size_t to = (size_t)part.runs[i].line *
+				    NCS_STATE_LINE_BYTES;
+			size_t all = (size_t)part.runs[i].lines *
+				     NCS_STATE_LINE_BYTES;
+			size_t size = to >= room      ? 0 :
+				      all < room - to ? all :
+							room - to;
+
+			if (zeros)
+				memset(bytes + to, 0, size);
+			else if (size > 0)
+				memcpy(bytes + to, from, size);
+			from += all;
+		}
+	}
+}
+
+/* Whether the key is of the rank's segment. */
+static bool is_of_segment(const struct ncs_stream_rank *rank)
+{
+	struct ncs_header found = { 0 };
+
+	lay(&rank->key, rank->header.segment_bytes, (char *)&found,
+	    sizeof(found), false);
+	return found.pid == rank->header.pid &&
+	       found.process_start == rank->header.process_start &&
+	       found.created == rank->header.created;
 }
 
 /* Makes the state that the rank is in unusable, as its parts are mixed. */
@@ -241,7 +354,7 @@ static void end_state(struct ncs_stream_rank *rank,
 		      const struct ncs_state_head *head)
 {
 	/* Its number may be another segment's, whose name did not come. */
-	if (!ncs_state_image_is_of(&rank->image, &rank->header)) {
+	if ((head->flags & NCS_STATE_KEY) && !is_of_segment(rank)) {
 		spoil(rank);
 		return;
 	}
@@ -267,7 +380,7 @@ int ncs_stream_take_state(struct ncs_stream_reader *stream, uint32_t number,
 {
 	struct ncs_stream_rank *rank = find_rank(stream, number);
 	struct ncs_state_part part;
-	int error;
+	bool is_key;
 
 	if (!rank)
 		return 0;
@@ -277,25 +390,20 @@ int ncs_stream_take_state(struct ncs_stream_reader *stream, uint32_t number,
 		rank->is_behind = true;
 		return 0;
 	}
-	error = ncs_state_image_make(&rank->image, rank->header.segment_bytes,
-				     &stream->budget);
-	if (error == -ENOSPC || error == -ENOMEM) {
-		ncs_stream_note_no_room(stream);
-		leave_out(stream, rank);
-		return 0;
-	}
-	if (error || !begin_state(rank, &part.head)) {
+	if (!begin_state(rank, &part.head)) {
 		/* A state without its key leaves the one before in place. */
 		if (part.head.part != 0)
 			spoil(rank);
 		rank->is_behind = true;
 		return 0;
 	}
-	error = ncs_state_image_lay(&rank->image, &part,
-				    part.head.flags & NCS_STATE_KEY);
-	if (error)
-		ncs_stream_note_no_room(stream);
-	if (error || !pay(stream, rank)) {
+	is_key = part.head.flags & NCS_STATE_KEY;
+	if (keep_part(is_key ? &rank->key : &rank->change, &part, payload,
+		      size) != 0) {
+		leave_out(stream, rank);
+		return -ENOMEM;
+	}
+	if (!pay(stream, rank)) {
 		leave_out(stream, rank);
 		return 0;
 	}
@@ -338,10 +446,6 @@ static void take_digest(struct ncs_stream_reader *stream,
 	rank = digested_rank(stream, head, digest.rank);
 	if (!rank)
 		return;
-	/* Nothing looks into the state again, in most cases: the next one stands
-	 * alone. */
-	if (rank->shown_ns == rank->taken_ns)
-		ncs_state_image_put_away(&rank->image);
 	rank->is_behind = false;
 	rank->digest = (struct ncs_stream_digest){
 		.taken_ns = head->taken_ns,
@@ -413,50 +517,89 @@ static bool is_same_move(const struct ncs_clock_move *a,
 	       a->at_ns == b->at_ns;
 }
 
-int ncs_stream_snapshot(struct ncs_stream_rank *rank,
-			const struct ncs_clock_move *move,
-			struct ncs_snapshot *snapshot, struct ncs_header *moved)
+/* Makes the image large enough for a segment. Returns 0 or -ENOMEM. */
+static int make_image(struct ncs_stream_image *image, size_t size)
 {
-	struct ncs_header *header = (struct ncs_header *)rank->image.bytes;
-	uint64_t taken_ns = ncs_clock_moved_ns(move, rank->taken_ns);
-	struct ncs_header recorded;
+	void *bytes;
+
+	if (size <= image->size)
+		return 0;
+	bytes = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (bytes == MAP_FAILED)
+		return -ENOMEM;
+	ncs_stream_image_release(image);
+	*image = (struct ncs_stream_image){ .bytes = bytes, .size = size };
+	return 0;
+}
+
+void ncs_stream_image_release(struct ncs_stream_image *image)
+{
+	if (image->bytes)
+		munmap(image->bytes, image->size);
+	memset(image, 0, sizeof(*image));
+}
+
+/* Takes a snapshot of the rank's state, which is in the image. */
+static int take_snapshot(struct ncs_stream_rank *rank,
+			 const struct ncs_clock_move *move, char *image,
+			 size_t size, struct ncs_snapshot *snapshot,
+			 struct ncs_header *moved)
+{
+	struct ncs_header *header = (struct ncs_header *)image;
 	int error = 0;
 
-	if (ncs_state_image_bring_back(&rank->image) != 0)
-		return -ENOMEM;
-	recorded = *header;
-	/* A reader keeps the clock that it found when it was opened. */
-	if (rank->reader && !is_same_move(&rank->reader_move, move)) {
-		ncs_reader_close(rank->reader);
-		rank->reader = NULL;
-	}
 	header->clock = rank->header.clock;
 	ncs_clock_move(&header->clock, move);
 	if (header->settings.lease_until_ns != 0)
 		header->settings.lease_until_ns =
 			ncs_clock_moved_ns(move,
 					   header->settings.lease_until_ns);
-	if (!rank->reader)
-		error = ncs_reader_open_image(rank->image.bytes,
-					      rank->image.size, rank->path,
+	if (rank->reader)
+		ncs_reader_set_image(rank->reader, image);
+	else
+		error = ncs_reader_open_image(image, size, rank->path,
 					      &rank->reader, NULL, 0);
 	rank->reader_move = *move;
 	if (error)
-		error = error == NCS_ATTACH_FAILED ? -ENOMEM : -EBADMSG;
-	else
-		error = ncs_snapshot_init(snapshot, rank->reader);
-	if (!error) {
-		ncs_reader_set_process_state(
-			rank->reader,
-			(struct ncs_process_state){
-				.gone = rank->flags & NCS_STATE_GONE,
-				.stopped = rank->flags & NCS_STATE_STOPPED,
-			});
-		ncs_snapshot_take(snapshot, rank->reader, taken_ns);
-		*moved = rank->header;
-		moved->clock = header->clock;
+		return error == NCS_ATTACH_FAILED ? -ENOMEM : -EBADMSG;
+	if (ncs_snapshot_init(snapshot, rank->reader) != 0)
+		return -ENOMEM;
+	ncs_reader_set_process_state(
+		rank->reader, (struct ncs_process_state){
+				      .gone = rank->flags & NCS_STATE_GONE,
+				      .stopped =
+					      rank->flags & NCS_STATE_STOPPED,
+			      });
+	ncs_snapshot_take(snapshot, rank->reader,
+			  ncs_clock_moved_ns(move, rank->taken_ns));
+	*moved = rank->header;
+	moved->clock = header->clock;
+	return 0;
+}
+
+int ncs_stream_snapshot(struct ncs_stream_rank *rank,
+			const struct ncs_clock_move *move,
+			struct ncs_stream_image *image,
+			struct ncs_snapshot *snapshot, struct ncs_header *moved)
+{
+	uint64_t bytes = rank->header.segment_bytes;
+	size_t size = ncs_chunk_round(bytes);
+	int error = make_image(image, size);
+
+	if (error)
+		return error;
+	/* A reader keeps the clock that it found when it was opened. */
+	if (rank->reader && !is_same_move(&rank->reader_move, move)) {
+		ncs_reader_close(rank->reader);
+		rank->reader = NULL;
 	}
-	*header = recorded;
+	lay(&rank->key, bytes, image->bytes, size, false);
+	lay(&rank->change, bytes, image->bytes, size, false);
+	error = take_snapshot(rank, move, image->bytes, size, snapshot, moved);
+	lay(&rank->key, bytes, image->bytes, size, true);
+	lay(&rank->change, bytes, image->bytes, size, true);
+	memset(image->bytes, 0, sizeof(struct ncs_header));
 	return error;
 }
 

@@ -23,7 +23,7 @@
 #include "ncclstat/attach_result.h"
 #include "ncclstat/snapshot.h"
 #include "record/format/file_format.h"
-#include "record/read/state_image.h"
+#include "record/read/budget.h"
 
 /* The most ranks of a stream; and records of a rank that wait to be taken,
  * beyond which the oldest are lost. */
@@ -55,6 +55,20 @@ struct ncs_stream_digest {
 	size_t function_count;
 };
 
+/* Payloads of the chunks of a state, each after its length, aligned. */
+struct ncs_stream_parts {
+	char *bytes;
+	size_t size;
+	size_t pages; /* of the segment that they write, at most */
+};
+
+/* Memory in which a state is put together to be read, all zeros in between. One
+ * of zeros is empty. */
+struct ncs_stream_image {
+	char *bytes;
+	size_t size;
+};
+
 struct ncs_stream_rank {
 	bool is_named;            /* its segment is known */
 	bool is_there;            /* the latest look has a state of it */
@@ -62,7 +76,8 @@ struct ncs_stream_rank {
 	bool is_left_out;         /* there was no room for that state */
 	char *path;               /* of the segment */
 	struct ncs_header header; /* as when it was named */
-	struct ncs_state_image image;
+	struct ncs_stream_parts key;    /* the latest, */
+	struct ncs_stream_parts change; /* and the later state over it */
 	bool has_key;
 	bool has_state;
 	uint32_t parts; /* of the state that is being read */
@@ -85,7 +100,7 @@ struct ncs_stream_rank {
 	uint64_t records_lost;
 	char *stack;       /* lines; NULL: none */
 	uint64_t stack_ns; /* when it was read */
-	uint64_t paid; /* of the stream's memory, apart from the image */
+	uint64_t paid; /* of the stream's memory */
 };
 
 /* A segment that the agent cannot read. */
@@ -167,10 +182,14 @@ size_t ncs_stream_move_records(struct ncs_stream_rank *rank,
 
 /* Takes a snapshot of a rank that has a state, all times moved by `move`, and
  * sets *header to its header, moved likewise. Returns 0, -ENOMEM, or -EBADMSG if
- * the state makes no sense. The caller releases the snapshot on success. */
+ * the state makes no sense. The caller releases the snapshot on success, and the
+ * image, which all ranks may share, at last. */
 int ncs_stream_snapshot(struct ncs_stream_rank *rank,
 			const struct ncs_clock_move *move,
+			struct ncs_stream_image *image,
 			struct ncs_snapshot *snapshot,
 			struct ncs_header *header);
+
+void ncs_stream_image_release(struct ncs_stream_image *image);
 
 #endif

@@ -85,9 +85,8 @@ static size_t words_of(const struct ncs_state_image *image)
 static uint64_t price(const struct ncs_state_image *image, size_t pages)
 {
 	return PAGE_BYTES + words_of(image) * sizeof(*image->written) +
-	       (image->kept ? 0 : (uint64_t)pages * PAGE_BYTES) +
-	       (image->saved_capacity + image->kept_count) *
-		       sizeof(*image->saved);
+	       (uint64_t)pages * PAGE_BYTES +
+	       image->saved_capacity * sizeof(*image->saved);
 }
 
 /* Pays for an image of which so many pages are written, or gets back what was
@@ -137,7 +136,6 @@ void ncs_state_image_release(struct ncs_state_image *image)
 	ncs_budget_give(image->budget, image->paid);
 	free(image->written);
 	free(image->saved);
-	free(image->kept);
 	memset(image, 0, sizeof(*image));
 }
 
@@ -166,25 +164,11 @@ static bool is_written(const struct ncs_state_image *image, size_t page)
 	return image->written[page / PAGES_A_WORD] >> (page % PAGES_A_WORD) & 1;
 }
 
-/* Forgets what is kept of an image that was put away: it is all zeros. */
-static void drop_kept(struct ncs_state_image *image)
-{
-	free(image->kept);
-	image->kept = NULL;
-	image->kept_count = 0;
-	image->pages = 0;
-}
-
 void ncs_state_image_clear(struct ncs_state_image *image)
 {
 	size_t pages = (image->size + PAGE_BYTES - 1) / PAGE_BYTES;
 
 	image->saved_count = 0;
-	if (image->kept) {
-		drop_kept(image);
-		pay(image, 0); /* less than before */
-		return;
-	}
 	for (size_t i = 0; i < pages; i++) {
 		size_t at = i * PAGE_BYTES, left = image->size - at;
 
@@ -249,10 +233,8 @@ int ncs_state_image_lay(struct ncs_state_image *image,
 			const struct ncs_state_part *part, bool is_key)
 {
 	const char *from = part->lines;
-	int error = ncs_state_image_bring_back(image);
+	int error = pay_for(image, part, is_key);
 
-	if (!error)
-		error = pay_for(image, part, is_key);
 	for (uint32_t i = 0; i < part->head.runs && !error; i++) {
 		const struct ncs_run *run = &part->runs[i];
 		size_t bytes = (size_t)run->lines * NCS_STATE_LINE_BYTES;
@@ -269,7 +251,6 @@ int ncs_state_image_lay(struct ncs_state_image *image,
 
 void ncs_state_image_undo(struct ncs_state_image *image)
 {
-	/* There is nothing to undo in an image that is put away. */
 	while (image->saved_count > 0) {
 		const struct ncs_saved_line *saved =
 			&image->saved[--image->saved_count];
@@ -278,98 +259,4 @@ void ncs_state_image_undo(struct ncs_state_image *image)
 			       (size_t)saved->line * NCS_STATE_LINE_BYTES,
 		       saved->bytes, NCS_STATE_LINE_BYTES);
 	}
-}
-
-/* --- Putting away ---------------------------------------------------------- */
-
-static bool is_zero(const char *line)
-{
-	static const char zeros[NCS_STATE_LINE_BYTES];
-
-	return memcmp(line, zeros, sizeof(zeros)) == 0;
-}
-
-/* Copies the lines that are not zeros to `lines`, if it is not NULL. Returns how
- * many there are. */
-static size_t copy_lines(const struct ncs_state_image *image,
-			 struct ncs_saved_line *lines)
-{
-	size_t all = image->size / NCS_STATE_LINE_BYTES, count = 0;
-	const size_t a_page = PAGE_BYTES / NCS_STATE_LINE_BYTES;
-
-	for (size_t i = 0; i < all; i++) {
-		const char *line = image->bytes + i * NCS_STATE_LINE_BYTES;
-		size_t page = i / a_page;
-
-		if (image->written[page / PAGES_A_WORD] == 0) {
-			i |= a_page * PAGES_A_WORD - 1; /* skip the rest of the word */
-			continue;
-		}
-		if (!is_written(image, page)) {
-			i |= a_page - 1; /* … of the page */
-			continue;
-		}
-		if (is_zero(line))
-			continue;
-		if (lines) {
-			lines[count].line = (uint32_t)i;
-			memcpy(lines[count].bytes, line, NCS_STATE_LINE_BYTES);
-		}
-		count++;
-	}
-	return count;
-}
-
-void ncs_state_image_put_away(struct ncs_state_image *image)
-{
-	struct ncs_saved_line *kept;
-	size_t count;
-
-	/* A state that was laid over its key would have to be kept, too. */
-	if (!image->bytes || image->kept || image->saved_count > 0)
-		return;
-	count = copy_lines(image, NULL);
-	/* Lines take more room with their numbers than pages that are full. */
-	if (count * sizeof(*kept) >= image->pages * PAGE_BYTES)
-		return;
-	kept = malloc((count + 1) * sizeof(*kept));
-	if (!kept)
-		return;
-	copy_lines(image, kept);
-	if (madvise(image->bytes, image->size, MADV_DONTNEED) != 0) {
-		free(kept);
-		return;
-	}
-	memset(image->written, 0, words_of(image) * sizeof(*image->written));
-	free(image->saved);
-	image->saved = NULL;
-	image->saved_capacity = 0;
-	image->kept = kept;
-	image->kept_count = count;
-	pay(image, image->pages); /* less than before */
-}
-
-int ncs_state_image_bring_back(struct ncs_state_image *image)
-{
-	struct ncs_saved_line *kept = image->kept;
-	size_t count = image->kept_count;
-
-	if (!kept)
-		return 0;
-	image->kept = NULL;
-	image->kept_count = 0;
-	if (pay(image, image->pages) != 0) {
-		image->kept = kept;
-		image->kept_count = count;
-		return -ENOSPC;
-	}
-	for (size_t i = 0; i < count; i++) {
-		size_t offset = (size_t)kept[i].line * NCS_STATE_LINE_BYTES;
-
-		memcpy(image->bytes + offset, kept[i].bytes,
-		       NCS_STATE_LINE_BYTES);
-		note_written(image, offset, NCS_STATE_LINE_BYTES);
-	}
-	free(kept);
-	return 0;
 }

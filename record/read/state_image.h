@@ -75,15 +75,11 @@ struct ncs_state_image {
 	size_t size;
 	/* Pages that were written since the image was made, a bit each. */
 	uint64_t *written;
-	size_t pages; /* number of these, also while it is put away */
+	size_t pages; /* number of these */
 	/* Lines of the key that were overwritten. */
 	struct ncs_saved_line *saved;
 	size_t saved_count;
 	size_t saved_capacity;
-	/* The lines that are not zeros, while the image is put away: its bytes
-	 * are zeros. NULL: it is not. */
-	struct ncs_saved_line *kept;
-	size_t kept_count;
 	/* The budget that pays for its memory, NULL: none; and how much. */
 	struct ncs_budget *budget;
 	uint64_t paid;
@@ -118,11 +114,5 @@ int ncs_state_image_lay(struct ncs_state_image *image,
 
 /* Makes the image its key again. */
 void ncs_state_image_undo(struct ncs_state_image *image);
-
-/* Puts an image away, which takes some times less memory, until it is brought
- * back; ncs_state_image_lay() does that, too. Without memory, it stays as it is:
- * put away where ncs_state_image_bring_back() returns -ENOSPC rather than 0. */
-void ncs_state_image_put_away(struct ncs_state_image *image);
-int ncs_state_image_bring_back(struct ncs_state_image *image);
 
 #endif

@@ -37,6 +37,9 @@ enum ncs_attach ncs_reader_open_image(const void *image, size_t bytes,
 				      struct ncs_reader **reader, char *why,
 				      size_t why_size);
 
+/* Has later snapshots read the image at another address, with as many bytes. */
+void ncs_reader_set_image(struct ncs_reader *reader, const void *image);
+
 /* Sets the process state that later snapshots of an image report. */
 void ncs_reader_set_process_state(struct ncs_reader *reader,
 				  struct ncs_process_state state);

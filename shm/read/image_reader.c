@@ -4,8 +4,8 @@
 #include "shm/read/image.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "shm/read/attach.h"
 #include "shm/read/reader_internal.h"
@@ -24,10 +24,11 @@ enum ncs_attach ncs_reader_open_image(const void *image, size_t bytes,
 	reader = calloc(1, sizeof(*reader));
 	if (!reader)
 		return ncs_attach_failure(ENOMEM, why, why_size);
-	snprintf(reader->path, sizeof(reader->path), "%s", path);
+	reader->path = strdup(path);
 	reader->mapping = image;
 	reader->mapped_bytes = bytes;
-	result = ncs_reader_attach(reader, why, why_size);
+	result = reader->path ? ncs_reader_attach(reader, why, why_size) :
+				ncs_attach_failure(ENOMEM, why, why_size);
 	if (result == NCS_ATTACHED)
 		*out = reader;
 	else
@@ -39,4 +40,9 @@ void ncs_reader_set_process_state(struct ncs_reader *reader,
 				  struct ncs_process_state state)
 {
 	reader->process = state;
+}
+
+void ncs_reader_set_image(struct ncs_reader *reader, const void *image)
+{
+	reader->mapping = image;
 }

@@ -93,10 +93,12 @@ enum ncs_attach ncs_reader_open(const char *path, struct ncs_reader **out,
 	*out = NULL;
 	if (!reader)
 		return ncs_attach_failure(ENOMEM, why, why_size);
-	snprintf(reader->path, sizeof(reader->path), "%s", path);
-	result = ncs_mapping_open(&reader->file, path, false,
-				  sizeof(struct ncs_header), SIZE_MAX, why,
-				  why_size);
+	reader->path = strdup(path);
+	result = reader->path ?
+			 ncs_mapping_open(&reader->file, path, false,
+					  sizeof(struct ncs_header), SIZE_MAX,
+					  why, why_size) :
+			 ncs_attach_failure(ENOMEM, why, why_size);
 	if (result == NCS_ATTACHED) {
 		reader->mapping = reader->file.start;
 		reader->mapped_bytes = reader->file.bytes;
@@ -116,6 +118,7 @@ void ncs_reader_close(struct ncs_reader *reader)
 	if (!reader)
 		return;
 	ncs_mapping_close(&reader->file);
+	free(reader->path);
 	free(reader->labels);
 	free(reader->cursors);
 	free(reader->marked);

@@ -7,7 +7,6 @@
 #ifndef NCS_SHM_READ_READER_INTERNAL_H
 #define NCS_SHM_READ_READER_INTERNAL_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,7 +39,7 @@ struct ncs_reader {
 	uint64_t given[2];
 	uint64_t revived; /* filled.revived at the latest reading */
 	unsigned readings;
-	char path[PATH_MAX];
+	char *path;
 };
 
 /* Validates the mapping and allocates what the reader needs; does not refine

@@ -22,6 +22,7 @@
 
 static struct ncs_budget whole;
 static struct ncs_stream_reader *reader;
+static struct ncs_stream_image image;
 
 static int setup(void **state)
 {
@@ -33,6 +34,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	ncs_stream_free(reader);
+	ncs_stream_image_release(&image);
 	/* All that was taken is given back. */
 	assert_true(whole.used == 0);
 	return stream_fixture_teardown(state);
@@ -58,7 +60,8 @@ static uint64_t shown(size_t number)
 	uint64_t count;
 
 	assert_true(rank->is_there && rank->has_state);
-	assert_int_equal(ncs_stream_snapshot(rank, &none, &snapshot, &header),
+	assert_int_equal(ncs_stream_snapshot(rank, &none,
+					     &image, &snapshot, &header),
 			 0);
 	assert_true(snapshot.taken_ns == rank->taken_ns);
 	count = snapshot.proxy.count[0];
@@ -167,7 +170,8 @@ static void test_what_a_key_lacks_is_zero_again(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		feed(&fixture->looks[i]);
 		rank = ncs_stream_rank(reader, 0);
-		assert_int_equal(ncs_stream_snapshot(rank, &none, &snapshot,
+		assert_int_equal(ncs_stream_snapshot(rank, &none,
+					     &image, &snapshot,
 						     &header),
 				 0);
 		assert_true(snapshot.functions[2].calls == (i == 0 ? 11 : 0));
@@ -523,6 +527,7 @@ static void test_ranks_beyond_the_memory_are_left_out(void **state)
 	assert_true(facts()->left_out == 0);
 	used = whole.used;
 	ncs_stream_free(reader);
+	ncs_stream_image_release(&image);
 	assert_true(whole.used == 0);
 	reader = ncs_stream_new(&whole, NULL, NULL);
 	assert_non_null(reader);
@@ -733,7 +738,8 @@ static void test_times_are_moved(void **state)
 	make_looks(fixture);
 	feed(&fixture->looks[0]);
 	rank = ncs_stream_rank(reader, 0);
-	assert_int_equal(ncs_stream_snapshot(rank, &move, &snapshot, &header),
+	assert_int_equal(ncs_stream_snapshot(rank, &move,
+					     &image, &snapshot, &header),
 			 0);
 	assert_true(snapshot.taken_ns == RECORDING_BEGUN_NS - 5 * S);
 	assert_true(snapshot.last_call_ns == RECORDING_BEGUN_NS - 5 * S);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of images that are put away and brought back
- * (record/read/state_image.h): whatever is done with them next, they are as if
- * they had not been. */
+/* Tests of images (record/read/state_image.h): keys, and states that are laid
+ * over them and undone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,9 +17,10 @@
 #define LINES 5000u
 #define BYTES (LINES * NCS_STATE_LINE_BYTES)
 
-static struct ncs_state_image image, plain;
+static struct ncs_state_image image;
+static char expected[BYTES], key[BYTES];
 
-/* Lays runs of some lines over both images, with a part of them zeros. */
+/* Lays runs of some lines over the image, with a part of them zeros. */
 static void lay(uint64_t seed, bool is_key)
 {
 	static char lines[LINES * NCS_STATE_LINE_BYTES];
@@ -28,33 +28,40 @@ static void lay(uint64_t seed, bool is_key)
 	struct ncs_state_part part = { .runs = runs, .lines = lines };
 	size_t count = 0;
 
+	if (!is_key)
+		memcpy(expected, key, BYTES);
 	for (unsigned i = 0; i < 40; i++) {
 		uint64_t chosen = ncs_hash(seed + i);
 
 		runs[i] = (struct ncs_run){ .line = (uint32_t)(chosen % 4900),
 					    .lines = 1 + chosen / 5000 % 80 };
-		for (uint32_t k = 0; k < runs[i].lines; k++, count++)
-			memset(lines + count * NCS_STATE_LINE_BYTES,
-			       (int)(ncs_hash(chosen + k) % 3),
+		for (uint32_t k = 0; k < runs[i].lines; k++, count++) {
+			int word = (int)(ncs_hash(chosen + k) % 3);
+
+			memset(lines + count * NCS_STATE_LINE_BYTES, word,
 			       NCS_STATE_LINE_BYTES);
+			memset(expected + (runs[i].line + k) *
+						  NCS_STATE_LINE_BYTES,
+			       word, NCS_STATE_LINE_BYTES);
+		}
 	}
 	assert_true(count <= LINES);
 	part.head.runs = 40;
 	assert_int_equal(ncs_state_image_lay(&image, &part, is_key), 0);
-	assert_int_equal(ncs_state_image_lay(&plain, &part, is_key), 0);
+	if (is_key)
+		memcpy(key, expected, BYTES);
 }
 
 static void expect_alike(void)
 {
-	assert_null(image.kept);
-	assert_memory_equal(image.bytes, plain.bytes, BYTES);
+	assert_memory_equal(image.bytes, expected, BYTES);
 }
 
 static int setup(void **state)
 {
 	(void)state;
-	if (ncs_state_image_make(&image, BYTES, NULL) != 0 ||
-	    ncs_state_image_make(&plain, BYTES, NULL) != 0)
+	memset(expected, 0, BYTES);
+	if (ncs_state_image_make(&image, BYTES, NULL) != 0)
 		return -1;
 	lay(1, true);
 	return 0;
@@ -64,65 +71,26 @@ static int teardown(void **state)
 {
 	(void)state;
 	ncs_state_image_release(&image);
-	ncs_state_image_release(&plain);
 	return 0;
-}
-
-static void put_away(void)
-{
-	static const char zeros[BYTES];
-
-	ncs_state_image_put_away(&image);
-	assert_non_null(image.kept);
-	assert_true(image.kept_count > 0 && image.kept_count < LINES);
-	assert_memory_equal(image.bytes, zeros, BYTES);
-}
-
-static void test_what_is_put_away_comes_back(void **state)
-{
-	(void)state;
-	put_away();
-	ncs_state_image_bring_back(&image);
-	expect_alike();
-	ncs_state_image_bring_back(&image);
-	expect_alike();
-	put_away();
-	put_away();
-	ncs_state_image_bring_back(&image);
-	expect_alike();
 }
 
 static void test_a_later_state_is_laid_over_it_and_undone(void **state)
 {
 	(void)state;
-	put_away();
-	ncs_state_image_undo(&image);
 	lay(2, false);
 	expect_alike();
 	ncs_state_image_undo(&image);
-	ncs_state_image_undo(&plain);
+	memcpy(expected, key, BYTES);
 	expect_alike();
 }
 
 static void test_another_key_replaces_it(void **state)
 {
 	(void)state;
-	put_away();
 	ncs_state_image_clear(&image);
-	ncs_state_image_clear(&plain);
+	memset(expected, 0, BYTES);
 	expect_alike();
 	lay(3, true);
-	expect_alike();
-	put_away();
-	ncs_state_image_bring_back(&image);
-	expect_alike();
-}
-
-static void test_a_state_over_its_key_stays(void **state)
-{
-	(void)state;
-	lay(2, false);
-	ncs_state_image_put_away(&image);
 	expect_alike();
 }
 
@@ -142,15 +110,6 @@ static void test_a_budget_pays_for_an_image(void **state)
 	assert_true(used >= image.pages * 4096 && whole.used == used);
 	lay(2, false);
 	assert_true(budget.used > used);
-	ncs_state_image_undo(&image);
-	put_away();
-	assert_true(budget.used < used);
-	budget.most = used - 1;
-	assert_int_equal(ncs_state_image_bring_back(&image), -ENOSPC);
-	assert_non_null(image.kept);
-	budget.most = 50 * BYTES;
-	assert_int_equal(ncs_state_image_bring_back(&image), 0);
-	assert_true(budget.used >= used);
 	ncs_state_image_release(&image);
 	assert_true(budget.used == 0 && whole.used == 0);
 }
@@ -182,29 +141,15 @@ static void test_an_image_beyond_the_budget_is_not_made(void **state)
 	assert_true(whole.used == 0);
 }
 
-static void test_an_image_that_is_not_made_has_nothing_to_put_away(void **state)
-{
-	struct ncs_state_image none = { .bytes = NULL };
-
-	(void)state;
-	ncs_state_image_put_away(&none);
-	ncs_state_image_bring_back(&none);
-	assert_null(none.bytes);
-	assert_null(none.kept);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_what_is_put_away_comes_back),
 		TEST(test_a_later_state_is_laid_over_it_and_undone),
 		TEST(test_another_key_replaces_it),
-		TEST(test_a_state_over_its_key_stays),
 		TEST(test_a_budget_pays_for_an_image),
 		TEST(test_an_image_beyond_the_budget_is_not_made),
-		TEST(test_an_image_that_is_not_made_has_nothing_to_put_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
