@@ -915,9 +915,6 @@ struct man_field {
 	X(unreadable_head, NCS_UNREADABLE_HEAD_FIELDS) \
 	X(pack_head, NCS_PACK_HEAD_FIELDS) \
 	X(node_head, NCS_NODE_HEAD_FIELDS) \
-	X(digest_head, NCS_DIGEST_HEAD_FIELDS) \
-	X(digest, NCS_DIGEST_FIELDS) \
-	X(digest_function, NCS_DIGEST_FUNCTION_FIELDS) \
 	X(peaks_head, NCS_PEAKS_HEAD_FIELDS) \
 	X(gpu_peak, NCS_GPU_PEAK_FIELDS) \
 	X(ports, NCS_PORTS_FIELDS) \

@@ -143,36 +143,8 @@
 	X(unreadable, "Other segments that cannot be read.") \
 	X(left_out, \
 	  "Segments that did not fit into a look of 32 MiB, or 64 MiB" \
-	  " unpacked, and those with a digest.") \
-	X(digests, "Segments with a digest.") \
-	X(padding, "0.") \
+	  " unpacked.") \
 	X(reserved, "0.")
-
-#define NCS_DIGEST_HEAD_FIELDS(X) \
-	X(taken_ns, "When the segments were read.") \
-	X(key, \
-	  "Number of the look that has the states of these ranks: the latest" \
-	  " one that can be read without earlier ones.") \
-	X(ranks, "Digests that follow.") \
-	X(rank_bytes, "Length of a digest.") \
-	X(functions, "Functions that follow the digests.") \
-	X(function_bytes, "Length of a function.")
-
-#define NCS_DIGEST_FIELDS(X) \
-	X(rank, "Number of the rank, as in the header of a chunk.") \
-	X(reserved, "0.") \
-	X(operation_ns, \
-	  "Start of its oldest operation in flight; 0: there is none.") \
-	X(wait_ns, \
-	  "Time since which its channel that has waited longest waits; 0: none" \
-	  " waits.")
-
-#define NCS_DIGEST_FUNCTION_FIELDS(X) \
-	X(place, "Number of the digest in this chunk, from 0.") \
-	X(function, "Function of NCCL, as a number of the chunk \"tables\".") \
-	X(operations, "Operations that the rank has started.") \
-	X(sequence_number, \
-	  "Sequence number of the latest one; 2^64 - 1: there is none.")
 
 #define NCS_PEAKS_HEAD_FIELDS(X) \
 	X(network_mb_s, \

@@ -18,24 +18,6 @@
 
 struct ncs_header; /* ncclstat/abi_header.h */
 
-/* How far a rank that is level is in one function. */
-struct ncs_level_function {
-	unsigned function; /* enum ncs_function_id */
-	uint64_t operations;
-	uint64_t last_sequence_number; /* NCS_NO_SEQUENCE_NUMBER: none */
-};
-
-/* A digest of a rank that has been level since its latest snapshot, in the place
- * of a newer one. Times are CLOCK_MONOTONIC ns, 0 meaning none. */
-struct ncs_level {
-	uint64_t taken_ns;
-	uint64_t operation_ns; /* start of the oldest operation in flight */
-	uint64_t wait_ns;      /* since when a channel has waited longest */
-	const struct ncs_level_function *functions;
-	size_t function_count;
-	bool is_asked; /* for a snapshot, which is on its way */
-};
-
 /* A rank, or a segment that cannot be read. Borrowed: valid until the
  * source hands over another sample, begins a pass or is closed. */
 struct ncs_sample {
@@ -59,7 +41,6 @@ struct ncs_sample {
 	/* The snapshot is that of the last pass. It may then be NULL, which the
 	 * source's complete() changes. */
 	bool is_old;
-	const struct ncs_level *level; /* newer than the snapshot; NULL: none */
 	/* The node that told of it, as a number in the source's nodes. Is
 	 * `is_past` if that node is silent or has ended: the rank may be in
 	 * something else by now. Both are 0 in a source without nodes. */
@@ -110,12 +91,6 @@ struct ncs_source {
 	 * next pass. NULL for a source that has no nodes. */
 	size_t (*nodes)(struct ncs_source *source,
 			const struct ncs_node **nodes);
-	/* Says of which samples, by their ids, details are shown from now on: a
-	 * source that has digests in the place of their snapshots asks for
-	 * snapshots. More than 64 are left out. NULL for a source that has all
-	 * snapshots. */
-	void (*want)(struct ncs_source *source, const char *const *ids,
-		     size_t count);
 	/* Frees the source. */
 	void (*close)(struct ncs_source *source);
 };

@@ -21,16 +21,14 @@ static bool has_in_flight(const struct ncs_rank *rank, struct ncs_call_id call)
 }
 
 /* Returns whether a rank is known to have finished a call long before `until_ns`:
- * ranks are not looked at at once. Of a rank that is told to be level it is not
- * seen what it has in flight. */
+ * ranks are not looked at at once. */
 static bool has_finished(const struct ncs_rank *rank, struct ncs_call_id call,
 			 uint64_t until_ns)
 {
 	uint64_t moved_ns = ncs_launches_moved_ns(&rank->now.launches);
 
 	return ncs_rank_is_live(rank) && !rank->is_past && !rank->now.torn &&
-	       !ncs_rank_is_level(rank) && moved_ns != 0 &&
-	       moved_ns + NCS_LONG_WAIT_NS <= until_ns &&
+	       moved_ns != 0 && moved_ns + NCS_LONG_WAIT_NS <= until_ns &&
 	       ncs_rank_next(rank, call.function) > call.sequence_number &&
 	       !has_in_flight(rank, call);
 }

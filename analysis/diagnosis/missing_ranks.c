@@ -149,7 +149,6 @@ static bool is_at_rest(const struct ncs_rank *rank,
 			return false;
 	}
 	return !is_in_operation(rank, ended_together) &&
-	       rank->level.operation_ns == 0 &&
 	       ncs_unstarted_ns(rank, &unstarted) == 0;
 }
 

@@ -24,24 +24,6 @@ static bool is_gpu_stalled(const struct ncs_rank *rank)
 	       ncs_age_ns(rank, moved_ns) >= NCS_LONG_WAIT_NS;
 }
 
-/* Whether nothing of a rank has moved since it was last told to be level, in the
- * look before. */
-static bool is_stalled_since_level(const struct ncs_rank *rank)
-{
-	const struct ncs_rank_level *before = &rank->level_before;
-	const struct ncs_snapshot *now = &rank->now;
-
-	if (ncs_launches_moved_ns(&now->launches) > before->taken_ns)
-		return false;
-	for (size_t i = 0; i < NCS_FUNCTION_COUNT; i++)
-		if (now->functions[i].operations != before->operations[i])
-			return false;
-	for (size_t i = 0; i < now->channel_count; i++)
-		if (now->channels[i].since_ns > before->taken_ns)
-			return false;
-	return true;
-}
-
 /* Whether nothing of a rank but its proxy thread has moved since the previous
  * update. */
 static bool is_stalled(const struct ncs_rank *rank)
@@ -51,10 +33,6 @@ static bool is_stalled(const struct ncs_rank *rank)
 
 	if (!ncs_rank_is_live(rank))
 		return true;
-	if (ncs_rank_is_level(rank))
-		return false;
-	if (rank->level_before.taken_ns != 0)
-		return is_stalled_since_level(rank);
 	if (!before ||
 	    ncs_launches_moved_ns(&now->launches) > before->taken_ns ||
 	    now->channel_count != before->channel_count)
@@ -268,8 +246,7 @@ int ncs_wait_nodes_make(struct ncs_wait_graph *graph,
 uint64_t ncs_rank_moved_ns(const struct ncs_rank *rank)
 {
 	const struct ncs_snapshot *now = &rank->now;
-	uint64_t last_ns = larger(ncs_launches_moved_ns(&now->launches),
-				  rank->level.taken_ns);
+	uint64_t last_ns = ncs_launches_moved_ns(&now->launches);
 
 	if (!ncs_rank_proxy_known(rank))
 		last_ns = larger(last_ns, now->last_call_ns);
@@ -420,8 +397,7 @@ static void add_to_queue(struct gpu_queue *queue,
 		const struct ncs_channel_view *channel = &rank->now.channels[i];
 		uint64_t wait_ns = ncs_wait_ns(rank, channel);
 
-		if (channel->state == NCS_CHANNEL_IDLE ||
-		    ncs_rank_is_level(rank))
+		if (channel->state == NCS_CHANNEL_IDLE)
 			continue;
 		if (ncs_wait_has_not_begun(channel))
 			queue->produces |= channel->send;

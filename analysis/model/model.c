@@ -123,12 +123,6 @@ static void take_node(struct ncs_rank *rank, const struct ncs_sample *sample)
 	rank->stack_ns = sample->stack_ns;
 }
 
-static void take_level(struct ncs_rank *rank, const struct ncs_sample *sample)
-{
-	if (sample->level)
-		ncs_rank_take_level(rank, sample->level);
-}
-
 static int append_rank(struct ncs_model *model, const struct ncs_sample *sample)
 {
 	struct ncs_rank *rank;
@@ -152,7 +146,6 @@ static int append_rank(struct ncs_model *model, const struct ncs_sample *sample)
 	}
 	rank->seen = true;
 	take_node(rank, sample);
-	take_level(rank, sample);
 	model->ranks[model->rank_count++] = rank;
 	model->generation++;
 	return 0;
@@ -171,7 +164,6 @@ static int take_snapshot(struct ncs_model *model,
 			 const struct ncs_sample *sample, struct ncs_rank *rank)
 {
 	bool same = rank && ncs_rank_is_same(rank, sample->header);
-	int error;
 
 	/* Drop a rank whose process finished normally and is gone. */
 	if (sample->snapshot->liveness == NCS_FINISHED &&
@@ -185,9 +177,7 @@ static int take_snapshot(struct ncs_model *model,
 		return 0;
 	if (!same)
 		model->generation++;
-	error = ncs_rank_take(rank, model, sample, same);
-	take_level(rank, sample);
-	return error;
+	return ncs_rank_take(rank, model, sample, same);
 }
 
 static int take_rank(struct ncs_model *model, struct ncs_source *source,
@@ -202,7 +192,6 @@ static int take_rank(struct ncs_model *model, struct ncs_source *source,
 			       0;
 	rank->seen = true;
 	take_node(rank, sample);
-	take_level(rank, sample);
 	return 0;
 }
 

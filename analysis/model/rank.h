@@ -30,15 +30,6 @@ struct ncs_parts;        /* analysis/records/parts.h */
 struct ncs_range_sum;    /* analysis/model/range_totals.h */
 struct ncs_steps;        /* analysis/records/step_stats.h */
 
-/* The latest digest of a rank that has been level since its snapshot. */
-struct ncs_rank_level {
-	uint64_t taken_ns;     /* 0: nothing; the snapshot is the latest news */
-	uint64_t operation_ns; /* start of the oldest operation; 0: none */
-	uint64_t wait_ns; /* since when a channel has waited longest; 0: none */
-	uint64_t operations[NCS_FUNCTION_COUNT];
-	bool is_asked; /* for a snapshot, which is on its way */
-};
-
 struct ncs_rank {
 	char *id; /* the source's name of the segment */
 	/* Differs between any two processes that this id has named, and between
@@ -54,11 +45,7 @@ struct ncs_rank {
 	/* Labels that tell of which job the process is (shm/labels.h); NULL:
 	 * none. */
 	char *labels;
-	/* While the rank is level, its sequence numbers are those of `level`, and
-	 * it has no operations in flight: which they are is not told. */
 	struct ncs_snapshot now;
-	struct ncs_rank_level level;
-	struct ncs_rank_level level_before; /* right before `now` */
 	struct ncs_range_sum *ranges; /* of `now`, in the order of a tree */
 	size_t range_capacity;
 	bool seen;             /* in the latest update */
@@ -104,13 +91,6 @@ struct ncs_unreadable {
  * process. Returns a negative number, 0 or a positive number, as qsort() needs
  * it. */
 int ncs_rank_compare(const struct ncs_rank *a, const struct ncs_rank *b);
-
-/* Returns whether the rank has been level since its snapshot was taken: what it
- * was in then, is over. */
-static inline bool ncs_rank_is_level(const struct ncs_rank *rank)
-{
-	return rank->level.taken_ns != 0;
-}
 
 /* Returns the number of the rank's process where it was looked at: the host's,
  * if the process is in a container and was looked at from outside. */

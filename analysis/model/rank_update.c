@@ -388,9 +388,6 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 		 taken->taken_ns >= rank->stopped_ns + NCS_LOOK_NS);
 	rank->now = *taken;
 	*taken = old;
-	rank->level_before = has_past ? rank->level :
-					(struct ncs_rank_level){ 0 };
-	rank->level.taken_ns = 0;
 	ncs_rank_find_base(rank, model->window);
 	if (!error)
 		error = take_labels(rank, sample, has_past);
@@ -401,27 +398,6 @@ static int take_sample(struct ncs_rank *rank, struct ncs_model *model,
 	if (error)
 		return error;
 	return take_records(rank, sample, has_past);
-}
-
-void ncs_rank_take_level(struct ncs_rank *rank, const struct ncs_level *level)
-{
-	rank->level = (struct ncs_rank_level){
-		.taken_ns = level->taken_ns,
-		.operation_ns = level->operation_ns,
-		.wait_ns = level->wait_ns,
-		.is_asked = level->is_asked,
-	};
-	for (size_t i = 0; i < level->function_count; i++) {
-		const struct ncs_level_function *function =
-			&level->functions[i];
-
-		rank->level.operations[function->function] =
-			function->operations;
-		rank->now.functions[function->function].last_sequence_number =
-			function->last_sequence_number;
-	}
-	rank->now.operation_count = 0;
-	rank->alive_ns = level->taken_ns;
 }
 
 /* Keeps the sample's records if the model does. The number of ranks that share

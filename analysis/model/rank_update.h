@@ -12,10 +12,6 @@
 int ncs_rank_take(struct ncs_rank *rank, struct ncs_model *model,
 		  const struct ncs_sample *sample, bool has_past);
 
-/* Takes a digest of a rank that has been level since its snapshot: the waits and
- * operations of then are over, and are forgotten. */
-void ncs_rank_take_level(struct ncs_rank *rank, const struct ncs_level *level);
-
 /* Returns whether a segment is still the rank's: the same path may come to hold
  * the segment of another process. */
 bool ncs_rank_is_same(const struct ncs_rank *rank,

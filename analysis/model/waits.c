@@ -12,7 +12,7 @@ uint64_t ncs_wait_ns(const struct ncs_rank *rank,
 	uint64_t end_ns = ncs_rank_end_ns(rank);
 
 	if (channel->state == NCS_CHANNEL_IDLE || channel->since_ns == 0 ||
-	    end_ns < channel->since_ns || ncs_rank_is_level(rank))
+	    end_ns < channel->since_ns)
 		return 0;
 	return end_ns - channel->since_ns;
 }
@@ -33,7 +33,6 @@ struct ncs_wait ncs_oldest_wait(const struct ncs_rank *rank)
 		uint64_t duration_ns = ncs_wait_ns(rank, channel);
 
 		if (channel->state == NCS_CHANNEL_IDLE ||
-		    ncs_rank_is_level(rank) ||
 		    (oldest.channel && duration_ns <= oldest.duration_ns))
 			continue;
 		oldest.channel = channel;

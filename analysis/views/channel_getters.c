@@ -67,17 +67,14 @@ NCS_GETTER(channel_direction)
 
 NCS_GETTER(channel_since)
 {
-	if (!ncs_rank_is_level(row->rank))
-		ncs_value_set_lasting(value, row->rank,
-				      channel_of(row)->since_ns);
+	ncs_value_set_lasting(value, row->rank, channel_of(row)->since_ns);
 }
 
 NCS_GETTER(channel_step)
 {
 	const struct ncs_channel_view *channel = channel_of(row);
 
-	if (channel->state == NCS_CHANNEL_IDLE ||
-	    ncs_rank_is_level(row->rank))
+	if (channel->state == NCS_CHANNEL_IDLE)
 		return;
 	value->kind = NCS_VALUE_TEXT;
 	if (channel->nsteps > 0)

@@ -113,16 +113,9 @@ HAS(moved)
 	return ncs_communicator_skew(row->communicator)->moved > 0;
 }
 
-/* The state that is known of a channel is over where its rank is level. */
-HAS(channel_state)
-{
-	return !ncs_rank_is_level(row->rank);
-}
-
 HAS(channel_operation)
 {
-	return !ncs_rank_is_level(row->rank) &&
-	       row->rank->now.channels[row->index].operation != 0;
+	return row->rank->now.channels[row->index].operation != 0;
 }
 
 HAS(channel_bytes)

@@ -95,8 +95,6 @@ NCS_GETTER(rank_state)
 {
 	if (row->rank->is_past)
 		ncs_value_set_text(value, "past");
-	else if (ncs_rank_is_level(row->rank))
-		ncs_value_set_text(value, "level");
 	else
 		ncs_value_set_text(value,
 				   ncs_liveness_name(row->rank->now.liveness));
@@ -185,8 +183,6 @@ NCS_GETTER(rank_wait)
 	enum ncs_channel_state state = usual_wait(now);
 	struct ncs_launch_wait wait = ncs_rank_launch_wait(row->rank);
 
-	if (ncs_rank_is_level(row->rank))
-		return;
 	if (state == NCS_CHANNEL_IDLE && wait.operation) {
 		ncs_value_set_text(value, ncs_launch_wait_name(wait.kind));
 	} else if (state != NCS_CHANNEL_IDLE && has_peer(state)) {

@@ -13,7 +13,7 @@
 #include "shm/array.h"
 #include "shm/clock.h"
 
-/* Time between two looks at whether all has ended, and at orders. */
+/* Time between two looks at whether all has ended. */
 #define TURN_NS UINT64_C(200000000)
 
 struct ncs_crew {
@@ -29,10 +29,6 @@ struct ncs_crew {
 	size_t *nodes;
 	size_t capacity;
 	size_t count;
-	/* The latest orders, and when they were given; used by the thread only. */
-	struct ncs_fleet_order orders[NCS_ORDER_STATES_MAX];
-	size_t order_count;
-	uint64_t ordered_ns;
 };
 
 static void take_node(void *context, size_t node, const char *name,
@@ -84,45 +80,6 @@ static void take_state(void *context, size_t node, enum ncs_node_state state,
 				    ncs_clock_monotonic_ns());
 }
 
-/* --- Orders ---------------------------------------------------------------- */
-
-static void give_order(struct ncs_crew *crew,
-		       const struct ncs_fleet_order *order)
-{
-	char line[NCS_ORDER_BYTES];
-	size_t node = 0;
-
-	ncs_order_state_print(line, order->recording, order->rank);
-	while (node < crew->count && crew->nodes[node] != order->node)
-		node++;
-	if (node < crew->count)
-		ncs_agents_order(crew->agents, node, line);
-}
-
-/* Gives the orders of the fleet's readers to agents: new ones at once, and all
- * of them again from time to time. */
-static void give_orders(struct ncs_crew *crew)
-{
-	struct ncs_fleet_order orders[NCS_ORDER_STATES_MAX];
-	size_t count = ncs_fleet_orders(crew->fleet, orders);
-	uint64_t now_ns = ncs_clock_monotonic_ns();
-	bool is_new = count != crew->order_count;
-
-	ncs_agents_ask_digests(crew->agents,
-			       ncs_fleet_wants_digests(crew->fleet));
-	for (size_t i = 0; i < count && !is_new; i++)
-		is_new = orders[i].node != crew->orders[i].node ||
-			 orders[i].recording != crew->orders[i].recording ||
-			 orders[i].rank != crew->orders[i].rank;
-	if (!is_new && now_ns - crew->ordered_ns < NCS_ORDER_STATE_EVERY_NS)
-		return;
-	for (size_t i = 0; i < count; i++)
-		give_order(crew, &orders[i]);
-	memcpy(crew->orders, orders, count * sizeof(*orders));
-	crew->order_count = count;
-	crew->ordered_ns = now_ns;
-}
-
 /* --- The thread ------------------------------------------------------------ */
 
 static void *run(void *context)
@@ -139,7 +96,6 @@ static void *run(void *context)
 	while (!stops) {
 		ncs_agents_run(crew->agents, &sink,
 			       ncs_clock_monotonic_ns() + TURN_NS);
-		give_orders(crew);
 		pthread_mutex_lock(&crew->mutex);
 		snprintf(crew->message, sizeof(crew->message), "%s",
 			 ncs_agents_message(crew->agents));

@@ -22,20 +22,12 @@
 
 #include "analysis/base/nodes.h"
 #include "analysis/base/source.h"
-#include "fleet/launch/orders.h"
 #include "shm/read/job.h"
 
 struct ncs_fleet;
 
 /* The most nodes; further ones are told as one, in the place of the last. */
 #define NCS_FLEET_NODES_MAX 65536u
-
-/* An order of the state of a rank (fleet/launch/orders.h). */
-struct ncs_fleet_order {
-	size_t node;
-	uint64_t recording; /* of the node's stream */
-	uint32_t rank;
-};
 
 /* Creates a fleet without nodes, which shows the processes that are chosen;
  * NULL chooses all. The choice's strings must outlive the fleet. Returns NULL if
@@ -70,20 +62,6 @@ void ncs_fleet_gap(struct ncs_fleet *fleet, size_t node);
 void ncs_fleet_set_state(struct ncs_fleet *fleet, size_t node,
 			 enum ncs_node_state state, const char *why,
 			 uint64_t now_ns);
-
-/* Copies the orders that agents are to have now: of ranks whose states are
- * wanted, on nodes that send digests. From the first call on, states are taken
- * to be on their way. Returns their number. */
-size_t ncs_fleet_orders(struct ncs_fleet *fleet,
-			struct ncs_fleet_order orders[NCS_ORDER_STATES_MAX]);
-
-/* Whether agents are to be asked for digests, whatever their number. */
-bool ncs_fleet_wants_digests(struct ncs_fleet *fleet);
-
-/* Passes on the orders of a head that reads what is passed on: those that have
- * come until now. Others are forgotten. */
-void ncs_fleet_pass_orders(struct ncs_fleet *fleet,
-			   const struct ncs_orders *orders);
 
 /* --- For readers ---------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A fleet, for the files that make it up: fleet.c, fleet_clocks.c,
- * fleet_keep.c, fleet_source.c, fleet_states.c and fleet_wanted.c. */
+ * fleet_keep.c, fleet_source.c and fleet_states.c. */
 #ifndef NCS_FLEET_HEAD_FLEET_INTERNAL_H
 #define NCS_FLEET_HEAD_FLEET_INTERNAL_H
 
@@ -88,12 +88,6 @@ struct ncs_fleet_node {
 	uint64_t now_ns; /* of the bytes that are being taken */
 };
 
-/* A rank whose state is wanted. */
-struct ncs_fleet_wanted {
-	struct ncs_fleet_order order;
-	uint64_t since_ns;
-};
-
 struct ncs_fleet {
 	struct ncs_source source; /* first: is cast to this struct */
 	pthread_mutex_t mutex;
@@ -122,10 +116,6 @@ struct ncs_fleet {
 	ncs_fleet_pass *pass;
 	void *pass_context;
 	struct ncs_fleet_kept kept;
-	struct ncs_fleet_wanted wanted[NCS_ORDER_STATES_MAX];
-	size_t wanted_count;
-	bool gives_orders;
-	bool wants_digests;
 	/* The source's pass: */
 	uint64_t now_ns;
 	struct ncs_node *shown; /* as of the pass */
@@ -137,8 +127,6 @@ struct ncs_fleet {
 	struct ncs_snapshot snapshot;
 	bool has_snapshot;
 	struct ncs_machine_peaks peaks; /* of the node of that sample */
-	struct ncs_level level;
-	struct ncs_level_function functions[NCS_FUNCTION_COUNT];
 	struct ncs_header header;
 	char labels[sizeof(struct ncs_labels)];
 	char *stack;
@@ -176,15 +164,6 @@ void ncs_fleet_node_judge(struct ncs_fleet_node *node, uint64_t now_ns);
 
 /* Writes bytes of a look to the node's file; an ncs_stream_keep. */
 void ncs_fleet_keep_look(void *node, const void *bytes, size_t size);
-
-/* Wants the states of ranks, and no others; an ncs_source's want(). */
-void ncs_fleet_want(struct ncs_source *source, const char *const *ids,
-		    size_t count);
-
-/* Whether the state of a rank of a node has been ordered and is still to be
- * expected. The mutex is held. */
-bool ncs_fleet_is_asked(const struct ncs_fleet *fleet, size_t node,
-			uint32_t rank, uint64_t now_ns);
 
 /* Makes the source. */
 void ncs_fleet_source_init(struct ncs_fleet *fleet);

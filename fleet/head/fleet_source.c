@@ -104,30 +104,6 @@ static void take_records(struct ncs_fleet *self,
 	sample->record_count = count;
 }
 
-/* Tells of a rank that is level. */
-static void take_level(struct ncs_fleet *self, const struct ncs_clock_move *move,
-		       const struct ncs_stream_digest *digest, size_t number,
-		       struct ncs_sample *sample)
-{
-	if (digest->taken_ns == 0)
-		return;
-	/* The digest may be replaced when the next bytes come. */
-	memcpy(self->functions, digest->functions, sizeof(self->functions));
-	self->level = (struct ncs_level){
-		.taken_ns = ncs_clock_moved_ns(move, digest->taken_ns),
-		.functions = self->functions,
-		.function_count = digest->function_count,
-		.is_asked = ncs_fleet_is_asked(self, self->node,
-					       (uint32_t)number, self->now_ns),
-	};
-	if (digest->operation_ns != 0)
-		self->level.operation_ns =
-			ncs_clock_moved_ns(move, digest->operation_ns);
-	if (digest->wait_ns != 0)
-		self->level.wait_ns = ncs_clock_moved_ns(move, digest->wait_ns);
-	sample->level = &self->level;
-}
-
 /* Takes what is known of a rank's process. */
 static void take_process(struct ncs_fleet *self,
 			 const struct ncs_clock_move *move,
@@ -148,7 +124,7 @@ static void take_process(struct ncs_fleet *self,
 /* Takes a rank whose state was handed over in a pass before. The model has its
  * snapshot, or asks for it. */
 static void take_old(struct ncs_fleet *self, const struct ncs_fleet_node *node,
-		     const struct ncs_stream_rank *rank, size_t number,
+		     const struct ncs_stream_rank *rank,
 		     struct ncs_sample *sample)
 {
 	take_process(self, &self->clocks[node->clock].move, rank, sample);
@@ -157,8 +133,6 @@ static void take_old(struct ncs_fleet *self, const struct ncs_fleet_node *node,
 	sample->is_old = true;
 	sample->without_records = true;
 	sample->is_past = sample->is_past || rank->is_behind;
-	take_level(self, &self->clocks[node->clock].move, &rank->digest, number,
-		   sample);
 }
 
 static void take_sample(struct ncs_fleet *self, struct ncs_fleet_node *node,
@@ -189,7 +163,6 @@ static void take_sample(struct ncs_fleet *self, struct ncs_fleet_node *node,
 	rank->shown_ns = rank->taken_ns;
 	/* The model takes no records of an old state. */
 	sample->without_records = sample->is_old;
-	take_level(self, &clock->move, &rank->digest, number, sample);
 	if (sample->is_old)
 		return;
 	/* Without memory the clock is not aligned by these records. */
@@ -218,7 +191,7 @@ static bool take_rank(struct ncs_fleet *self, struct ncs_fleet_node *node,
 		return false;
 	name_sample(self, rank->path, sample);
 	if (rank->shown_ns == rank->taken_ns && rank->reader)
-		take_old(self, node, rank, number, sample);
+		take_old(self, node, rank, sample);
 	else
 		take_sample(self, node, number, sample);
 	return sample->attach != NCS_ATTACHED ||
@@ -309,7 +282,6 @@ void ncs_fleet_source_init(struct ncs_fleet *fleet)
 	fleet->source.next = next;
 	fleet->source.complete = complete;
 	fleet->source.nodes = list_nodes;
-	fleet->source.want = ncs_fleet_want;
 	fleet->source.close = close_source;
 }
 

@@ -163,7 +163,7 @@ static void take_facts(struct ncs_fleet_node *node, uint64_t now_ns)
 	facts->looks = stream->looks;
 	facts->looks_dropped = look->dropped;
 	facts->looks_lost = stream->looks_lost;
-	facts->ranks = look->ranks + look->digests;
+	facts->ranks = look->ranks;
 	facts->denied = look->denied;
 	facts->unreadable = look->unreadable;
 	facts->left_out = look->left_out + stream->left_out;

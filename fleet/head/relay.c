@@ -331,8 +331,6 @@ static int loop(struct relay *relay, struct ncs_agent_wait *wait,
 		/* Nothing has come if this fails. */
 		if (read(relay->event, &events, sizeof(events)) < 0)
 			events = 0;
-		ncs_orders_expire(&wait->orders, now_ns);
-		ncs_fleet_pass_orders(relay->fleet, &wait->orders);
 		until_ns = now_ns + FULL_NS;
 		if (ncs_stream_output_waits(output))
 			continue;

@@ -9,7 +9,6 @@
  * the node's own agent has dropped. (Of an agent that does not pack its looks,
  * ranks may then be behind, up to its next look that can be read by itself.) A
  * launcher's words about a node without looks are passed on in a chunk "node".
- * Orders of digests and of states go the other way, to the fleet.
  * Must not look into states.
  */
 #ifndef NCS_FLEET_HEAD_RELAY_H

@@ -28,17 +28,6 @@ enum ncs_agents_way {
 			     lines of agents */
 };
 
-/* Whether agents are asked for digests of ranks that are level. */
-enum ncs_digest_choice {
-	NCS_DIGEST_AUTO, /* of many nodes */
-	NCS_DIGEST_ALWAYS,
-	NCS_DIGEST_NEVER,
-	NCS_DIGEST_ASKED, /* if ncs_agents_ask_digests() says so */
-};
-
-/* Digests are asked for where there are more nodes than this. */
-#define NCS_DIGEST_NODES 128u
-
 /* How to start agents. The texts are the caller's until the agents are
  * closed. */
 struct ncs_launch {
@@ -46,7 +35,6 @@ struct ncs_launch {
 	const char *target;
 	const char *exclude; /* a list of hosts to leave out; NULL: none */
 	struct ncs_agent_call call; /* not for a command */
-	enum ncs_digest_choice digest; /* likewise */
 };
 
 /* Takes what agents tell. Nodes are numbers, from 0 in the order in which they
@@ -80,14 +68,6 @@ int ncs_agents_open(struct ncs_agents **agents, const struct ncs_launch *launch,
  * or ncs_agents_wake() was called. The first call adds the nodes. */
 void ncs_agents_run(struct ncs_agents *agents,
 		    const struct ncs_agents_sink *sink, uint64_t until_ns);
-
-/* Writes a line, with its end, to the input of a node's agent; drops it if there
- * is none or its pipe is full. Never waits. */
-void ncs_agents_order(struct ncs_agents *agents, size_t node, const char *line);
-
-/* Asks agents for digests from now on, or no more, if the choice is
- * NCS_DIGEST_ASKED. */
-void ncs_agents_ask_digests(struct ncs_agents *agents, bool ask);
 
 /* Has ncs_agents_run() return; may be called by any thread and in a signal
  * handler. */

@@ -85,7 +85,6 @@ struct ncs_agents {
 	int wake;         /* eventfd */
 	uint64_t look_ns; /* when to look after launchers again */
 	uint64_t beat_ns; /* when to tell agents again that we live */
-	bool asks_digests;
 	/* The question which pods run, NULL: it is not asked now,
 	 * and when it is asked again. */
 	struct ncs_lookup *pods;

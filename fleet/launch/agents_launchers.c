@@ -295,29 +295,11 @@ static void look_at(struct ncs_agents *agents, size_t number, uint64_t now_ns)
 	end(agents, number, now_ns);
 }
 
-static bool wants_digests(const struct ncs_agents *agents)
-{
-	switch (agents->launch.digest) {
-	case NCS_DIGEST_ALWAYS:
-		return true;
-	case NCS_DIGEST_AUTO:
-		return agents->node_count > NCS_DIGEST_NODES;
-	case NCS_DIGEST_ASKED:
-		return agents->asks_digests;
-	case NCS_DIGEST_NEVER:
-		break;
-	}
-	return false;
-}
-
 /* Tells all agents that we live. What a command of the user's does with its
  * input is not known; it gets none. */
 static void beat(struct ncs_agents *agents, uint64_t now_ns)
 {
-	const char *orders = wants_digests(agents) ?
-				     "\n" NCS_ORDER_PACK "\n" NCS_ORDER_DIGEST
-				     "\n" :
-				     "\n" NCS_ORDER_PACK "\n";
+	static const char orders[] = "\n" NCS_ORDER_PACK "\n";
 
 	if (now_ns < agents->beat_ns ||
 	    agents->launch.way == NCS_AGENTS_BY_COMMAND)
@@ -332,27 +314,6 @@ static void beat(struct ncs_agents *agents, uint64_t now_ns)
 		if (input >= 0 && write(input, orders, strlen(orders)) < 0)
 			continue;
 	}
-}
-
-void ncs_agents_order(struct ncs_agents *agents, size_t node, const char *line)
-{
-	size_t child = agents->nodes[node]->child;
-	char text[NCS_ORDER_BYTES + 2];
-	int length = snprintf(text, sizeof(text), "\n%s", line), input;
-
-	if (child == NCS_NO_CHILD || length >= (int)sizeof(text))
-		return;
-	input = agents->launchers[child]->child.input;
-	/* A full pipe drops it, like a beat: it is written again. */
-	if (input >= 0 && write(input, text, (size_t)length) < 0)
-		return;
-}
-
-void ncs_agents_ask_digests(struct ncs_agents *agents, bool ask)
-{
-	if (ask != agents->asks_digests)
-		agents->beat_ns = 0;
-	agents->asks_digests = ask;
 }
 
 void ncs_agents_look_after(struct ncs_agents *agents, uint64_t now_ns)

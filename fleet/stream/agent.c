@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "fleet/stream/agent_wait.h"
-#include "fleet/stream/digests.h"
 #include "fleet/stream/key_times.h"
 #include "fleet/stream/look_pack.h"
 #include "fleet/stream/stream_output.h"
@@ -39,15 +38,11 @@ struct agent {
 	struct ncs_look_packer *packer; /* NULL: looks are not packed */
 	struct ncs_sink_memory packed;
 	struct ncs_agent_wait wait;
-	uint64_t recording; /* by which orders name this stream */
 	struct ncs_stream_output *output;
 	struct ncs_agent_result *result;
 	uint64_t next_ns; /* when the next look is due */
 	struct ncs_key_times keys;
-	uint64_t key_number; /* of the latest key look */
 	uint64_t key_ranks;  /* number of segments until then */
-	bool has_digests;
-	struct ncs_digests digests;
 };
 
 /* --- A look -------------------------------------------------------------- */
@@ -67,21 +62,6 @@ static bool has_room(void *context)
 	return is_within(context, STATES_SHARE);
 }
 
-/* Whether a digest tells of a segment. */
-static int is_reported(void *context, const struct ncs_recorder_segment *segment,
-		   uint64_t now_ns)
-{
-	struct agent *agent = context;
-	uint32_t number =
-		ncs_recording_writer_file_number(agent->writer, segment->rank);
-	bool is_wanted = ncs_orders_want_state(
-		&agent->wait.orders, agent->recording, number, now_ns);
-
-	return ncs_digests_take(&agent->digests, segment->rank, is_wanted,
-				ncs_reader_path(segment->reader),
-				ncs_reader_header(segment->reader), now_ns);
-}
-
 /* Begins to pack looks, if the reader has asked for it. Returns 0 or
  * -ENOMEM. */
 static int pack_if_asked(struct agent *agent)
@@ -93,42 +73,6 @@ static int pack_if_asked(struct agent *agent)
 		return -ENOMEM;
 	ncs_recording_writer_unpack(agent->writer);
 	return 0;
-}
-
-/* Begins to make digests, if the reader has asked for them: from the next look
- * on. Records tell of states that are there. */
-static void digest_if_asked(struct agent *agent)
-{
-	if (agent->has_digests || !agent->wait.orders.digests ||
-	    agent->settings->with_records)
-		return;
-	agent->has_digests = true;
-	agent->followed.is_reported = is_reported;
-}
-
-/* Returns what the latest look had. One that can be read by itself has no
- * digests, but the next one has. */
-static struct ncs_key_ranks latest_ranks(const struct agent *agent)
-{
-	const struct ncs_digests *digests = &agent->digests;
-
-	return (struct ncs_key_ranks){
-		.has_digests = agent->has_digests,
-		.ranks = agent->followed.states + digests->rank_count,
-		.level = digests->level,
-		.digests = digests->is_key ? digests->level :
-					     digests->rank_count,
-	};
-}
-
-/* Whether it is time for a look that can be read by itself. The first one in
- * which ranks can be found to be level is one: digests are relative to it. */
-static bool is_key_due(const struct agent *agent, uint64_t now_ns)
-{
-	const struct ncs_key_ranks ranks = latest_ranks(agent);
-
-	return agent->digests.looks == 1 ||
-	       ncs_key_times_are_due(&agent->keys, now_ns, &ranks);
 }
 
 /* Whether segments have appeared since the latest look that can be read by
@@ -152,11 +96,10 @@ static int renew_if_due(struct agent *agent, uint64_t now_ns,
 	if (error)
 		return error;
 	if (!dropped && was_packed == !!agent->packer && !has_new_ranks(agent) &&
-	    !is_key_due(agent, now_ns))
+	    !ncs_key_times_are_due(&agent->keys, now_ns))
 		return 0;
 	/* The first look begins with the file's head anyway. */
 	look->flags |= NCS_LOOK_KEY;
-	agent->key_number = look->number;
 	return look->number == 0 ? 0 :
 				   ncs_recording_writer_renew(agent->writer);
 }
@@ -189,34 +132,6 @@ static int write_unreadable(struct agent *agent, struct ncs_look *look)
 	return error;
 }
 
-/* Writes the states of all segments, or digests of them. */
-static int write_states(struct agent *agent, uint64_t now_ns,
-			struct ncs_look *look)
-{
-	struct ncs_digests *digests = &agent->digests;
-	int error;
-
-	digest_if_asked(agent);
-	if (agent->has_digests)
-		ncs_digests_begin(digests, look->flags & NCS_LOOK_KEY);
-	error = ncs_recorder_segments_states(&agent->followed, now_ns);
-	ncs_digests_end(digests);
-	look->ranks = agent->followed.states;
-	look->digests = (uint32_t)digests->rank_count;
-	look->left_out = agent->followed.left_out + look->digests;
-	if (error || digests->rank_count == 0)
-		return error;
-	return ncs_recording_writer_digests(
-		agent->writer,
-		&(struct ncs_digest_head){
-			.taken_ns = now_ns,
-			.key = agent->key_number,
-			.ranks = look->digests,
-			.functions = (uint32_t)digests->function_count,
-		},
-		digests->ranks, digests->functions);
-}
-
 /* Hands the look over to be written. Returns 0 or -ENOMEM. */
 static int put_look(struct agent *agent)
 {
@@ -232,15 +147,6 @@ static int put_look(struct agent *agent)
 	if (!error)
 		ncs_stream_output_put(agent->output, &agent->packed);
 	return error;
-}
-
-/* Notes that the look that is being taken can be read by itself. */
-static void note_key(struct agent *agent, uint64_t now_ns)
-{
-	const struct ncs_key_ranks ranks = latest_ranks(agent);
-
-	ncs_key_times_note(&agent->keys, now_ns, &ranks);
-	agent->key_ranks = ncs_recording_writer_totals(agent->writer).ranks;
 }
 
 static int take_look(struct agent *agent, uint64_t now_ns)
@@ -261,9 +167,14 @@ static int take_look(struct agent *agent, uint64_t now_ns)
 	if (!error)
 		error = ncs_recorder_segments_scan(&agent->followed);
 	if (!error)
-		error = write_states(agent, now_ns, &look);
-	if (look.flags & NCS_LOOK_KEY)
-		note_key(agent, now_ns);
+		error = ncs_recorder_segments_states(&agent->followed, now_ns);
+	look.ranks = agent->followed.states;
+	look.left_out = agent->followed.left_out;
+	if (look.flags & NCS_LOOK_KEY) {
+		agent->keys.latest_ns = now_ns;
+		agent->key_ranks =
+			ncs_recording_writer_totals(agent->writer).ranks;
+	}
 	if (!error)
 		error = write_unreadable(agent, &look);
 	if (!error)
@@ -367,7 +278,7 @@ static int begin(struct agent *agent)
 				   agent->writer);
 	agent->followed.has_room = has_room;
 	agent->followed.context = agent;
-	agent->recording = agent->keys.phase = stream.head.recording[0];
+	agent->keys.phase = stream.head.recording[0];
 	ncs_line_node_name(name, sizeof(name));
 	ncs_line_writer_init(&lines, name, (uint32_t)stream.head.recording[0],
 			     ncs_line_even(settings->output));
@@ -389,7 +300,6 @@ void ncs_agent_run(const struct ncs_agent_settings *settings,
 	ncs_recorder_segments_release(&agent.followed);
 	if (agent.writer)
 		ncs_recording_writer_close(agent.writer, NULL);
-	ncs_digests_release(&agent.digests);
 	ncs_look_packer_free(agent.packer);
 	free(agent.packed.bytes);
 	free(agent.memory.bytes);

@@ -25,9 +25,6 @@ struct ncs_agent_settings {
 	uint64_t count;       /* number of looks; 0 for no limit */
 	bool has_lines;       /* write text lines (fleet/launch/lines.h) */
 	bool is_packed;       /* whether looks are packed; else once asked */
-	/* Whether ranks that are level have digests; else once asked. Not with
-	 * records. */
-	bool with_digests;
 	bool with_records;
 	ncs_read_stacks *read_stacks; /* as of a recorder; NULL: never */
 	int pack_level;       /* level of Zstandard */
@@ -36,7 +33,7 @@ struct ncs_agent_settings {
 	 * in the first second does not count: the launcher has given none. */
 	int input;
 	/* Ends the agent once nothing could be read from `input`, whatever it
-	 * is, for so long; 0: never, and nothing is read without digests. What
+	 * is, for so long; 0: never, and nothing is read. What
 	 * is read are orders (fleet/launch/orders.h). */
 	uint64_t heartbeat_ns;
 	int stop; /* file that becomes readable when the agent is to end; -1 */

@@ -27,9 +27,7 @@ enum { INPUT, OUTPUT, WRITTEN, STOP, MORE, FILES };
 /* Returns the events of the input to wait for; -1 if its end means nothing. */
 static int input_events(const struct ncs_agent_settings *settings)
 {
-	int read = settings->heartbeat_ns != 0 || settings->with_digests ?
-			   POLLIN :
-			   0;
+	int read = settings->heartbeat_ns != 0 ? POLLIN : 0;
 	struct stat status;
 
 	if (fstat(settings->input, &status) != 0)
@@ -50,7 +48,6 @@ void ncs_agent_wait_begin(struct ncs_agent_wait *wait,
 	wait->settings = settings;
 	wait->begun_ns = wait->beat_ns = ncs_clock_monotonic_ns();
 	wait->orders.packs = settings->is_packed;
-	wait->orders.digests = settings->with_digests;
 	files[INPUT].fd = events < 0 ? -1 : settings->input;
 	wait->input_events = (short)(events < 0 ? 0 : events);
 	files[OUTPUT].fd = settings->output;
@@ -96,7 +93,7 @@ static bool take_input(struct ncs_agent_wait *wait, uint64_t now_ns)
 	if (input->revents & POLLIN)
 		size = read(input->fd, bytes, sizeof(bytes));
 	if (size > 0) {
-		ncs_orders_take(&wait->orders, bytes, (size_t)size, now_ns);
+		ncs_orders_take(&wait->orders, bytes, (size_t)size);
 		wait->taken_bytes += (size_t)size;
 		wait->beat_ns = now_ns;
 		return true;

@@ -27,8 +27,6 @@ struct ncs_stream_reader {
 	bool is_over;    /* a limit was reached: it is not taken */
 	uint64_t number; /* of the look that is being taken */
 	bool has_number; /* facts.look is of the present agent */
-	bool has_key;    /* a look that can be read by itself was taken … */
-	uint64_t key;    /* … of which this is the number of the latest */
 	struct ncs_look_unpacker *unpacker; /* NULL until needed */
 	uint64_t unpacker_paid;
 	char *unpacked;  /* NCS_CHUNK_BYTES_MAX bytes; NULL until needed */
@@ -77,10 +75,6 @@ int ncs_stream_take_records(struct ncs_stream_reader *stream, uint32_t number,
 /* Takes the lines of a rank's stack; those that find no room are left out. */
 void ncs_stream_take_stack(struct ncs_stream_reader *stream,
 			   const struct ncs_chunk *chunk, const char *payload);
-
-/* Takes the payload of a chunk of digests; what makes no sense is left out. */
-void ncs_stream_take_digests(struct ncs_stream_reader *stream,
-			     const char *payload, size_t size);
 
 /* Says whether a rank is there, after a look. */
 void ncs_stream_rank_settle(struct ncs_stream_reader *stream,

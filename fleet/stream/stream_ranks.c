@@ -69,7 +69,6 @@ static void leave_out(struct ncs_stream_reader *stream,
 	release_parts(&rank->key);
 	release_parts(&rank->change);
 	rank->has_key = rank->has_state = false;
-	rank->digest.taken_ns = 0;
 	free(rank->records);
 	free(rank->record_lanes);
 	rank->records = NULL;
@@ -370,7 +369,6 @@ static void end_state(struct ncs_stream_rank *rank,
 	}
 	rank->has_state = true;
 	rank->is_behind = rank->is_left_out = false;
-	rank->digest.taken_ns = 0;
 	rank->taken_ns = head->taken_ns;
 	rank->flags = head->flags;
 }
@@ -413,101 +411,6 @@ int ncs_stream_take_state(struct ncs_stream_reader *stream, uint32_t number,
 	else
 		rank->has_state = false;
 	return 0;
-}
-
-/* --- Digests -------------------------------------------------------------- */
-
-/* Returns a rank that a digest may be of: one whose state is of the look that
- * the digest is relative to. */
-static struct ncs_stream_rank *
-digested_rank(struct ncs_stream_reader *stream,
-	      const struct ncs_digest_head *head, uint32_t number)
-{
-	struct ncs_stream_rank *rank = find_rank(stream, number);
-
-	if (!rank)
-		return NULL;
-	rank->look = stream->number + 1;
-	if (!stream->has_key || head->key != stream->key || !rank->has_state ||
-	    rank->taken_ns != rank->key_taken_ns) {
-		rank->is_behind = true;
-		return NULL;
-	}
-	return rank;
-}
-
-static void take_digest(struct ncs_stream_reader *stream,
-			const struct ncs_digest_head *head, const char *at)
-{
-	struct ncs_stream_rank *rank;
-	struct ncs_digest digest;
-
-	memcpy(&digest, at, sizeof(digest));
-	rank = digested_rank(stream, head, digest.rank);
-	if (!rank)
-		return;
-	rank->is_behind = false;
-	rank->digest = (struct ncs_stream_digest){
-		.taken_ns = head->taken_ns,
-		.operation_ns = digest.operation_ns,
-		.wait_ns = digest.wait_ns,
-	};
-}
-
-/* Adds a function to the digest of its rank. `ranks` are the chunk's. */
-static void take_function(struct ncs_stream_reader *stream,
-			  const struct ncs_digest_head *head, const char *ranks,
-			  const char *at)
-{
-	struct ncs_digest_function function;
-	struct ncs_stream_digest *digest;
-	struct ncs_stream_rank *rank;
-	uint32_t number;
-
-	memcpy(&function, at, sizeof(function));
-	if (function.place >= head->ranks ||
-	    function.function >= NCS_FUNCTION_COUNT)
-		return;
-	memcpy(&number,
-	       ranks + (size_t)function.place * head->rank_bytes +
-		       offsetof(struct ncs_digest, rank),
-	       sizeof(number));
-	rank = find_rank(stream, number);
-	digest = rank ? &rank->digest : NULL;
-	if (!digest || digest->taken_ns != head->taken_ns ||
-	    digest->function_count == NCS_FUNCTION_COUNT)
-		return;
-	digest->functions[digest->function_count++] =
-		(struct ncs_level_function){
-			.function = function.function,
-			.operations = function.operations,
-			.last_sequence_number = function.sequence_number,
-		};
-}
-
-void ncs_stream_take_digests(struct ncs_stream_reader *stream,
-			     const char *payload, size_t size)
-{
-	const char *ranks = payload + sizeof(struct ncs_digest_head);
-	struct ncs_digest_head head;
-	uint64_t rank_bytes, function_bytes;
-
-	if (size < sizeof(head))
-		return;
-	memcpy(&head, payload, sizeof(head));
-	rank_bytes = (uint64_t)head.ranks * head.rank_bytes;
-	function_bytes = (uint64_t)head.functions * head.function_bytes;
-	size -= sizeof(head);
-	if (head.taken_ns == 0 || head.rank_bytes < sizeof(struct ncs_digest) ||
-	    head.function_bytes < sizeof(struct ncs_digest_function) ||
-	    rank_bytes > size || function_bytes > size - rank_bytes)
-		return;
-	for (uint32_t i = 0; i < head.ranks; i++)
-		take_digest(stream, &head, ranks + (size_t)i * head.rank_bytes);
-	for (uint32_t i = 0; i < head.functions; i++)
-		take_function(stream, &head, ranks,
-			      ranks + rank_bytes +
-				      (size_t)i * head.function_bytes);
 }
 
 static bool is_same_move(const struct ncs_clock_move *a,

@@ -43,7 +43,7 @@ static void begin_agent(struct ncs_stream_reader *stream)
 	memset(&stream->facts.clock, 0, sizeof(stream->facts.clock));
 	memset(&stream->facts.peaks, 0, sizeof(stream->facts.peaks));
 	stream->facts.looks_lost = stream->facts.left_out = 0;
-	stream->has_number = stream->has_key = false;
+	stream->has_number = false;
 }
 
 static void take_head(struct ncs_stream_reader *stream, const char *payload,
@@ -161,10 +161,6 @@ static int take_chunk(struct ncs_stream_reader *stream,
 	case NCS_CHUNK_STACK:
 		ncs_stream_take_stack(stream, chunk, payload);
 		return 0;
-	case NCS_CHUNK_DIGEST:
-		stream->facts.has_digests = true;
-		ncs_stream_take_digests(stream, payload, size);
-		return 0;
 	case NCS_CHUNK_UNREADABLE:
 		return take_unreadable(stream, payload, size);
 	default:
@@ -214,15 +210,7 @@ static int take_look(struct ncs_stream_reader *stream,
 	if (error || stream->facts.refused[0])
 		return error;
 	count_lost(stream, look);
-	if (look->flags & NCS_LOOK_KEY) {
-		stream->has_key = true;
-		stream->key = look->number;
-	}
 	stream->facts.look = *look;
-	/* To readers of earlier versions they are left out. */
-	stream->facts.look.left_out -= look->digests < look->left_out ?
-					       look->digests :
-					       look->left_out;
 	stream->facts.looks++;
 	stream->facts.left_out = stream->unnamed;
 	for (size_t i = 0; i < stream->rank_count; i++)

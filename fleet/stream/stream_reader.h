@@ -45,16 +45,6 @@ struct ncs_stream_lane {
 	bool is_known;
 };
 
-/* The digest of a rank that is level, whose state a look leaves out. Times are
- * those of the agent's host. */
-struct ncs_stream_digest {
-	uint64_t taken_ns; /* 0: the state is newer */
-	uint64_t operation_ns;
-	uint64_t wait_ns;
-	struct ncs_level_function functions[NCS_FUNCTION_COUNT];
-	size_t function_count;
-};
-
 /* Payloads of the chunks of a state, each after its length, aligned. */
 struct ncs_stream_parts {
 	char *bytes;
@@ -85,9 +75,8 @@ struct ncs_stream_rank {
 	uint64_t taken_ns; /* when the state was taken */
 	uint64_t shown_ns; /* for the caller; 0 for a new rank */
 	uint32_t flags;    /* enum ncs_state_flag of the state */
-	uint64_t look;     /* number of the latest look with a state or a
-			      digest of it, plus 1 */
-	struct ncs_stream_digest digest;
+	uint64_t look;     /* number of the latest look with a state of it,
+			      plus 1 */
 	struct ncs_reader *reader;
 	struct ncs_clock_move reader_move;
 	struct ncs_stream_lane *lanes; /* as many as the header has */
@@ -120,7 +109,6 @@ struct ncs_stream_facts {
 	uint64_t bytes;
 	uint64_t skipped_bytes;
 	bool has_records;
-	bool has_digests; /* some look had them */
 	/* The latest reading of the host's clocks; all zeros: none yet. */
 	struct ncs_clock_reading clock;
 	struct ncs_machine_peaks peaks; /* all zeros: none yet */
@@ -190,6 +178,7 @@ int ncs_stream_snapshot(struct ncs_stream_rank *rank,
 			struct ncs_snapshot *snapshot,
 			struct ncs_header *header);
 
+/* Frees the image, which is empty then. */
 void ncs_stream_image_release(struct ncs_stream_image *image);
 
 #endif

@@ -224,12 +224,8 @@ struct ncs_look {
 	uint32_t ranks;           /* number of ranks that have a state in it */
 	uint32_t denied;          /* segments of other users */
 	uint32_t unreadable;      /* other segments that cannot be read */
-	/* Segments that the look has no room for, and those with a digest: to
-	 * readers of earlier minor versions they are alike. */
-	uint32_t left_out;
-	uint32_t digests; /* number of these with a digest */
-	uint32_t padding;
-	uint64_t reserved[2];
+	uint32_t left_out; /* segments that the look has no room for */
+	uint64_t reserved[3];
 };
 
 /* Payload of NCS_CHUNK_UNREADABLE: this struct, then the segment's path and the
@@ -261,39 +257,6 @@ struct ncs_node_head {
 	uint32_t why_bytes;
 };
 
-/* Payload of NCS_CHUNK_DIGEST: this struct, `ranks` of struct ncs_digest, each
- * rank_bytes long, then `functions` of struct ncs_digest_function, each
- * function_bytes long.
- *
- * A rank may have a digest if it is level, and was so in the latest look that
- * can be read by itself, which has the latest state of it: it is alive, has
- * finished operations since the look before, waits for nothing that has begun
- * for half a second, and is as far as all ranks of its communicator on the node
- * were in the look before. */
-struct ncs_digest_head {
-	uint64_t taken_ns;
-	uint64_t key; /* number of that look */
-	uint32_t ranks;
-	uint32_t rank_bytes; /* sizeof(struct ncs_digest) */
-	uint32_t functions;
-	uint32_t function_bytes; /* sizeof(struct ncs_digest_function) */
-};
-
-struct ncs_digest {
-	uint32_t rank; /* number of the rank in this file */
-	uint32_t reserved;
-	uint64_t operation_ns; /* start of the oldest operation; 0: none */
-	uint64_t wait_ns; /* since when a channel has waited longest; 0: none */
-};
-
-/* How far a rank is in one function, of those that it has used. */
-struct ncs_digest_function {
-	uint32_t place;    /* of the rank among those of this chunk, from 0 */
-	uint32_t function; /* enum ncs_function_id */
-	uint64_t operations;
-	uint64_t sequence_number; /* the last one; UINT64_MAX: none */
-};
-
 /* Payload of NCS_CHUNK_PEAKS: this struct, then `gpus` of struct ncs_gpu_peak, each
  * gpu_bytes long, then struct ncs_ports. Before minor version 7, a GPU ended with its
  * clocks; before 6, with its reach, and the last struct was missing.
@@ -309,9 +272,6 @@ struct ncs_peaks_head {
 static_assert(sizeof(struct ncs_peaks_head) == 16, "peaks head");
 static_assert(sizeof(struct ncs_gpu_peak) == 56, "GPU's peaks");
 static_assert(sizeof(struct ncs_ports) == 40, "ports");
-static_assert(sizeof(struct ncs_digest_head) == 32, "digest head");
-static_assert(sizeof(struct ncs_digest) == 24, "digest");
-static_assert(sizeof(struct ncs_digest_function) == 24, "digest function");
 static_assert(sizeof(struct ncs_node_head) == 8, "node head");
 static_assert(sizeof(struct ncs_pack_head) == 32, "pack head");
 static_assert(sizeof(struct ncs_look) == 128, "look");

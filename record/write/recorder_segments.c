@@ -186,20 +186,12 @@ int ncs_recorder_segments_states(struct ncs_recorder_segments *followed,
 
 	followed->states = followed->left_out = 0;
 	for (size_t i = 0; i < followed->count && !error; i++) {
-		int reported = 0;
-
 		if (!is_live(&followed->segments[i]))
 			continue;
-		if (followed->is_reported)
-			reported = followed->is_reported(followed->context,
-						 &followed->segments[i],
-						 now_ns);
-		if (reported < 0)
-			error = reported;
-		else if (reported == 0 && has_room(followed))
+		if (has_room(followed))
 			error = record_segment(followed, &followed->segments[i],
 					       now_ns);
-		else if (reported == 0)
+		else
 			followed->left_out++;
 	}
 	return error;

@@ -63,13 +63,9 @@ struct ncs_recorder_segments {
 	/* Returns whether there is room for another segment's state; NULL:
 	 * always. Others are left out and counted. */
 	bool (*has_room)(void *context);
-	/* Returns 1 if a segment's state is not to be written, as something else
-	 * tells of it, 0 if it is, or -errno; NULL: all are written. */
-	int (*is_reported)(void *context, const struct ncs_recorder_segment *segment,
-		       uint64_t now_ns);
-	void *context; /* of both */
+	void *context;
 	uint32_t states;   /* written by the latest call of _states() */
-	uint32_t left_out; /* by the same, without those that are told */
+	uint32_t left_out; /* by the same */
 };
 
 /* Begins with an empty list. The settings and the writer are borrowed.

@@ -176,14 +176,6 @@ int ncs_recording_writer_unreadable(struct ncs_recording_writer *writer,
 				    enum ncs_attach attach, const char *path,
 				    const char *why);
 
-/* Adds digests of ranks in the place of their states. head->ranks and
- * head->functions are set, and fit into a chunk; the ranks are numbers of this
- * writer. */
-int ncs_recording_writer_digests(struct ncs_recording_writer *writer,
-				 const struct ncs_digest_head *head,
-				 const struct ncs_digest *ranks,
-				 const struct ncs_digest_function *functions);
-
 /* Ends a look, and flushes. The writer sets the look's recording, number of
  * chunks, bytes, records and the program's version; the next look begins
  * here. */

@@ -46,43 +46,6 @@ int ncs_recording_writer_unreadable(struct ncs_recording_writer *writer,
 	return ncs_recording_chunk_end(writer, &chunk);
 }
 
-int ncs_recording_writer_digests(struct ncs_recording_writer *writer,
-				 const struct ncs_digest_head *head,
-				 const struct ncs_digest *ranks,
-				 const struct ncs_digest_function *functions)
-{
-	size_t function_bytes = head->functions * sizeof(*functions), room;
-	struct ncs_digest_head written = *head;
-	struct ncs_chunk chunk = {
-		.type = NCS_CHUNK_DIGEST,
-		.rank = NCS_NO_RANK,
-		.unpacked_bytes = sizeof(written) +
-				  head->ranks * sizeof(*ranks) + function_bytes,
-		.from_ns = head->taken_ns,
-		.until_ns = head->taken_ns,
-	};
-	char *at = ncs_recording_chunk_begin(writer, chunk.unpacked_bytes,
-					     &room);
-
-	if (!at)
-		return writer->error;
-	written.rank_bytes = sizeof(*ranks);
-	written.function_bytes = sizeof(*functions);
-	memcpy(at, &written, sizeof(written));
-	at += sizeof(written);
-	for (uint32_t i = 0; i < head->ranks; i++) {
-		struct ncs_digest digest = ranks[i];
-
-		digest.rank =
-			ncs_recording_writer_file_number(writer, digest.rank);
-		memcpy(at, &digest, sizeof(digest));
-		at += sizeof(digest);
-	}
-	if (function_bytes > 0)
-		memcpy(at, functions, function_bytes);
-	return ncs_recording_chunk_end(writer, &chunk);
-}
-
 void ncs_recording_writer_unpack(struct ncs_recording_writer *writer)
 {
 	ncs_packer_free(writer->packer);

@@ -2,12 +2,12 @@
 /* Processor time of a head's look at many nodes: to read the lines of their
  * streams, take all states, and diagnose them.
  *
- *	bench_fleet [-d] [NODES [LOOKS [RANK [SECONDS]]]]
+ *	bench_fleet [NODES [LOOKS [RANK [SECONDS]]]]
  *
  * The streams are those of test/unit/support/simulated_streams.h, packed, 8
  * ranks a node, 20 calls a second; with RANK, all wait for this one, which has
  * made no call for 30 s at the first look, or for SECONDS, or, if that is less
- * than 0, calls no more after so many. With -d ranks that are level have digests.
+ * than 0, calls no more after so many.
  * Prints the bytes of a node's look, those of a look at all nodes, on average and
  * at most after the first two, as they are in packs (lines have a third more);
  * the processor time of a look at all nodes, which is a share of a core at one
@@ -41,7 +41,6 @@ struct bench {
 	struct ncs_diagnosis diagnosis;
 	unsigned nodes;
 	unsigned missing_rank; /* UINT_MAX: none */
-	bool has_digests;
 	struct ncs_line_writer writers[NODES_MAX];
 	double missing_s; /* for which it has been so at the first look */
 	uint64_t bytes; /* of all looks */
@@ -129,7 +128,6 @@ static void open_nodes(struct bench *bench, uint64_t begun_ns)
 			.realtime_ns = UINT64_C(1700000000) * SECOND_NS,
 			.interval_ns = SECOND_NS,
 			.is_packed = true,
-			.has_digests = bench->has_digests,
 		});
 	bench->fleet = ncs_fleet_new(NULL);
 	if (!bench->streams || !bench->fleet)
@@ -165,11 +163,6 @@ int main(int argc, char **argv)
 	uint64_t begun_ns = ncs_clock_monotonic_ns();
 	double before_mb, all_ms;
 
-	if (argc > 1 && strcmp(argv[1], "-d") == 0) {
-		bench.has_digests = true;
-		argc--;
-		argv++;
-	}
 	looks = argc > 2 ? (unsigned)atoi(argv[2]) : 20;
 	bench.nodes = argc > 1 ? (unsigned)atoi(argv[1]) : 64;
 	bench.missing_rank = argc > 3 ? (unsigned)atoi(argv[3]) : UINT_MAX;

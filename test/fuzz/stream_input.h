@@ -61,12 +61,6 @@ static inline void stream_input_look(struct ncs_source *source, uint64_t now_ns)
 			SEGMENT_INPUT_MUST(sample.why != NULL);
 			continue;
 		}
-		for (size_t i = 0; sample.level &&
-				   i < sample.level->function_count;
-		     i++)
-			SEGMENT_INPUT_MUST(
-				sample.level->functions[i].function <
-				NCS_FUNCTION_COUNT);
 		if (sample.snapshot || source->complete(source, &sample))
 			segment_input_check(sample.snapshot, sample.header);
 	}

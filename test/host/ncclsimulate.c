@@ -64,7 +64,6 @@ static const char usage[] =
 	"               but -n; up to 64 hosts, to standard output only\n"
 	"  -o HOST      … and only those of this host, from 0 on\n"
 	"  -g RANKS     … and of each smaller communicator: 0 for none (0)\n"
-	"  -D           … with digests of ranks that are level\n"
 	"  -m RANK      … that made its last call 30 s before the first look\n"
 	"  --help       this list\n";
 
@@ -75,7 +74,6 @@ struct settings {
 	unsigned only;    /* the host whose looks are written; UINT_MAX: all */
 	unsigned group;
 	unsigned missing_rank; /* UINT_MAX: none */
-	bool has_digests;
 };
 
 static void print_truth(const struct simulated_hosts *hosts)
@@ -131,8 +129,6 @@ static bool take(struct settings *settings, int option, const char *text)
 		return read_late_rank(options, text);
 	if (option == 'R')
 		return settings->has_records = true;
-	if (option == 'D')
-		return settings->has_digests = true;
 	if (option == 'u') {
 		options->is_nvlink = options->kernels_stop_early = true;
 		options->algorithm = NCS_ALGORITHM_TREE;
@@ -356,7 +352,6 @@ static int write_streams(const struct settings *settings, const char *directory)
 		.bytes = options->bytes,
 		.period_ns = options->compute_ns,
 		.missing_rank = settings->missing_rank,
-		.has_digests = settings->has_digests,
 		.missing_ns = MISSING_NS,
 		.begun_ns = ncs_clock_monotonic_ns() - AGE_NS,
 		.realtime_ns = (uint64_t)realtime.tv_sec * SECOND_NS +
@@ -385,7 +380,7 @@ int main(int argc, char **argv)
 	char why[512] = "";
 	int option, error;
 
-	while ((option = getopt_long(argc, argv, "s:h:r:c:n:b:t:l:k:uw:d:S:Ro:g:m:D",
+	while ((option = getopt_long(argc, argv, "s:h:r:c:n:b:t:l:k:uw:d:S:Ro:g:m:",
 				     long_options, NULL)) != -1) {
 		if (option == HELP) {
 			fputs(usage, stdout);

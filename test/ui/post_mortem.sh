@@ -95,7 +95,7 @@ has_ended() {
 play whole --hold --speed 0.2 test/captures/net-v5-hang
 "$ncclstat" --record "$tmp/whole.ncs" >"$tmp/whole/recorder" 2>&1 &
 recorder=$!
-"$ncclstat" --stream=digest -i 0.2 </dev/null >"$tmp/whole.lines" 2>&1 &
+"$ncclstat" --stream=packed -i 0.2 </dev/null >"$tmp/whole.lines" 2>&1 &
 agent=$!
 job="$job $recorder $agent"
 for order in '0 1 2' '1 0 2'; do

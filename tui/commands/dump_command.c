@@ -20,9 +20,6 @@
 #include "tui/text/job_verdict.h"
 #include "tui/text/output.h"
 
-/* The most ranks of which a dump has all states because they were chosen. */
-#define CHOSEN_MAX 64
-
 struct ncs_stamp ncs_dump_stamp(const struct ncs_replay *replay)
 {
 	static struct utsname system;
@@ -168,21 +165,6 @@ static bool print_sample(FILE *file, const struct ncs_options *options,
 	return true;
 }
 
-/* Has nodes send the states of the few ranks that the user has chosen. */
-static void want_chosen(const struct ncs_options *options,
-			const struct ncs_model *model,
-			struct ncs_source *source)
-{
-	const char *ids[CHOSEN_MAX];
-
-	if (!source->want || model->rank_count > CHOSEN_MAX ||
-	    (options->choice.pid == 0 && !options->choice.job))
-		return;
-	for (size_t i = 0; i < model->rank_count; i++)
-		ids[i] = model->ranks[i]->id;
-	source->want(source, ids, model->rank_count);
-}
-
 /* Returns the exit status for what a model has seen. */
 static int sight_of(const struct ncs_model *model)
 {
@@ -213,7 +195,6 @@ static bool dump_sample(const struct ncs_options *options,
 	}
 	stamp = ncs_dump_stamp(replay);
 	ncs_model_update(model, source, stamp.monotonic_ns);
-	want_chosen(options, model, source);
 	if (ncs_diagnose(diagnosis, model) != 0) {
 		ncs_complain("%s", strerror(ENOMEM));
 		*status = NCS_EXIT_NOTHING;

@@ -254,16 +254,14 @@ static json_t *channel_of(const struct ncs_rank *rank, size_t index)
 {
 	const struct ncs_channel_view *channel = &rank->now.channels[index];
 	json_t *object = json_object();
-	bool has_state = !ncs_rank_is_level(rank);
-	bool is_busy = has_state && channel->state != NCS_CHANNEL_IDLE;
+	bool is_busy = channel->state != NCS_CHANNEL_IDLE;
 
 	ncs_json_add_signed(object, "channel", channel->channel);
 	ncs_json_add_word(object, "direction", channel->send ? "send" : "recv");
 	ncs_json_add_signed(object, "peer", channel->peer);
-	ncs_json_add_word_if(object, "state", has_state,
-			     ncs_channel_state_name(channel->state));
-	ncs_json_add_time(object, "since_ns",
-			  has_state ? channel->since_ns : 0);
+	ncs_json_add_word(object, "state",
+			  ncs_channel_state_name(channel->state));
+	ncs_json_add_time(object, "since_ns", channel->since_ns);
 	ncs_json_add_number(object, "operations_started",
 			    channel->operations_started);
 	ncs_json_add_number(object, "operations_done",
@@ -562,7 +560,6 @@ json_t *ncs_dump_json_rank(const struct ncs_rank *rank, unsigned views)
 			     identity->known & NCS_KNOWN_GPU, identity->gpu);
 	ncs_json_add_word(object, "state", ncs_liveness_name(now->liveness));
 	ncs_json_add_bool(object, "past", rank->is_past);
-	ncs_json_add_bool(object, "level", ncs_rank_is_level(rank));
 	ncs_json_add_number(object, "api_version", rank->api_version);
 	ncs_json_add(object, "nccl_version", version_of(identity));
 	ncs_json_add(object, "communicator", ncs_json_comm(identity));

@@ -47,31 +47,14 @@ struct ncs_agent_call ncs_follow_call(const struct ncs_options *options)
 	};
 }
 
-static bool prints_metrics(const struct ncs_options *options)
-{
-	return options->mode == NCS_MODE_DUMP &&
-	       (options->format == NCS_DUMP_OPENMETRICS ||
-		options->format == NCS_DUMP_PROMETHEUS);
-}
-
 /* Returns how the options have agents started. */
 static struct ncs_launch launch_of(const struct ncs_options *options)
 {
 	struct ncs_launch launch = {
 		.exclude = options->exclude,
-		.digest = options->digest,
 		.call = ncs_follow_call(options),
 	};
 
-	/* Recordings and metrics have all states, and so have streams that are
-	 * passed on to a reader that has not asked for digests. */
-	if (options->digest == NCS_DIGEST_AUTO &&
-	    (options->with_records || options->mode == NCS_MODE_RECORD ||
-	     options->listen_address || prints_metrics(options)))
-		launch.digest = NCS_DIGEST_NEVER;
-	else if (options->digest == NCS_DIGEST_AUTO &&
-		 options->mode == NCS_MODE_STREAM)
-		launch.digest = NCS_DIGEST_ASKED;
 	/* A verdict compares two samples: between them each node has a look. */
 	if (options->mode == NCS_MODE_DIAGNOSE)
 		launch.call.interval_ns = options->interval_ns / 2;

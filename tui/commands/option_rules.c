@@ -169,9 +169,9 @@ static const struct option_rule {
 	     " look at nodes: ssh fetches what each keeps",
 	     .with = OPTION(FOLLOW) | (NODES & ~OPTION(HOSTS))),
 	RULE(~MODE(WATCH),
-	     OPTION(DIR) | OPTION(RECORDS) | OPTION(DIGEST) | OPTION(WAIT),
-	     "--dir, --records, --digest and --wait cannot be combined with"
-	     " --archive: it names recordings",
+	     OPTION(DIR) | OPTION(RECORDS) | OPTION(WAIT),
+	     "--dir, --records and --wait cannot be combined with --archive: it"
+	     " names recordings",
 	     .with = OPTION(ARCHIVE)),
 	RULE(MODE(JOBS), NODES,
 	     "--jobs cannot be combined with --hosts: it lists archives of this"
@@ -276,9 +276,9 @@ static const struct option_rule {
 	RULE(EACH_NODE, OPTION(FOLLOW) | (NODES & ~OPTION(HOSTS)),
 	     "--check, --clean and --set can be combined with --hosts, but with"
 	     " no other way to look at nodes: ssh runs them on each"),
-	RULE(EACH_NODE, OPTION(RECORDS) | OPTION(DIGEST),
-	     "--records and --digest are for looks at nodes: --check, --clean"
-	     " and --set take none"),
+	RULE(EACH_NODE, OPTION(RECORDS),
+	     "--records is for looks at nodes: --check, --clean and --set take"
+	     " none"),
 	RULE(EACH_NODE, OPTION(PID),
 	     "--pid cannot be combined with --hosts: a process is on one node",
 	     .with = OPTION(HOSTS)),
@@ -324,17 +324,6 @@ static const struct option_rule {
 	     "--records requires --stream, --hosts, --slurm or --kube; with"
 	     " --from, put it into the COMMAND",
 	     .without = NODES & ~OPTION(FROM)),
-	RULE(ALL_MODES, OPTION(DIGEST),
-	     "--digest requires --hosts, --slurm or --kube; with --from, put"
-	     " --stream=digest into the COMMAND",
-	     .without = NODES & ~OPTION(FROM)),
-	RULE(ALL_MODES, OPTION(DIGEST),
-	     "--digest cannot be combined with --records: records show all"
-	     " states",
-	     .with = OPTION(RECORDS)),
-	RULE(MODE(RECORD), OPTION(DIGEST),
-	     "--record cannot be combined with --digest: a recording has all"
-	     " states"),
 	RULE(~MODE(STREAM), OPTION(HEARTBEAT), "--heartbeat requires --stream"),
 	RULE(MODE(RECORD), OPTION(COUNT),
 	     "--record cannot be combined with --count: use --duration"),

@@ -107,7 +107,6 @@ enum ncs_stream_form {
 	NCS_STREAM_FORM_RAW,
 	NCS_STREAM_FORM_LINES,
 	NCS_STREAM_FORM_PACKED, /* lines */
-	NCS_STREAM_FORM_DIGEST, /* lines, packed */
 };
 
 /* The order of a table's rows. */
@@ -142,7 +141,6 @@ struct ncs_options {
 	size_t hook_count;
 	const char *stacks_of; /* for ncs_stacks_parse(); NULL if not given */
 	enum ncs_stream_form stream_form;
-	enum ncs_digest_choice digest;
 	bool with_records; /* whether a stream has records */
 	uint64_t heartbeat_ns; /* longest silence of the input; 0 if not given */
 	bool follows;      /* whether the files are streams */

@@ -38,9 +38,7 @@ ncs_stream_settings(const struct ncs_options *options)
 		.heartbeat_ns = options->heartbeat_ns,
 		.count = options->count,
 		.has_lines = options->stream_form != NCS_STREAM_FORM_RAW,
-		.is_packed = options->stream_form == NCS_STREAM_FORM_PACKED ||
-			     options->stream_form == NCS_STREAM_FORM_DIGEST,
-		.with_digests = options->stream_form == NCS_STREAM_FORM_DIGEST,
+		.is_packed = options->stream_form == NCS_STREAM_FORM_PACKED,
 		.with_records = options->with_records,
 		.read_stacks = ncs_options_is_given(options, NCS_OPTION_STACKS) ?
 				       ncs_stacks_read_lines :

@@ -365,8 +365,6 @@ static void on_key(struct live *live, int code)
 		ncs_screen_fill(&live->screen, live->source);
 	if (requests & (NCS_REQUEST_SAMPLE | NCS_REQUEST_JUMP))
 		sample(live);
-	else
-		ncs_screen_want(&live->screen, live->source);
 	if (requests & NCS_REQUEST_REPAINT)
 		ncs_term_repaint();
 	if (requests & NCS_REQUEST_DETAIL)

@@ -91,25 +91,6 @@ static bool wants_records(const void *context, const char *id)
 	return rank && strcmp(rank->id, id) == 0;
 }
 
-void ncs_screen_want(const struct ncs_screen *screen, struct ncs_source *source)
-{
-	const struct ncs_grid *table = &screen->tables[screen->view];
-	size_t end = table->top + (size_t)table->page, count = 0;
-	const char *ids[NCS_SCREEN_WANTED_MAX];
-	const struct ncs_rank *rank = selected_rank(screen);
-
-	if (!source->want)
-		return;
-	if (rank)
-		ids[count++] = rank->id;
-	if (screen->view == NCS_VIEW_TIMELINE)
-		for (size_t i = table->top; i < table->count && i < end &&
-					    count < NCS_SCREEN_WANTED_MAX;
-		     i++)
-			ids[count++] = table->rows[i].row.rank->id;
-	source->want(source, ids, count);
-}
-
 /* Makes again all that points into the model, after the model has changed. */
 static void follow_model(struct ncs_screen *screen)
 {
@@ -131,7 +112,6 @@ int ncs_screen_sample(struct ncs_screen *screen, struct ncs_source *source,
 		diagnosed = ncs_diagnose(&screen->diagnosis, &screen->model);
 	screen->had_job = screen->had_job || screen->model.rank_count > 0;
 	follow_model(screen);
-	ncs_screen_want(screen, source);
 	return error ? error : diagnosed;
 }
 

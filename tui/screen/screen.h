@@ -28,11 +28,6 @@ void ncs_screen_release(struct ncs_screen *screen);
 int ncs_screen_sample(struct ncs_screen *screen, struct ncs_source *source,
 		      uint64_t now_ns);
 
-/* Tells a source of which ranks details are on the screen: of the selected row,
- * and of the tracks of the timeline, up to so many. A sample does so, too. */
-#define NCS_SCREEN_WANTED_MAX 64
-void ncs_screen_want(const struct ncs_screen *screen, struct ncs_source *source);
-
 /* Fills the model with the time before the position of the recording that is
  * shown; the sample at that position is left to ncs_screen_sample(). Returns 0
  * or -errno. */

@@ -96,10 +96,6 @@ static void draw_heading(const struct ncs_screen *screen,
 		    sizeof(text));
 	append_cell(screen, NCS_COLUMN_RANK_JOB, &row, ", job ", "", text,
 		    sizeof(text));
-	if (ncs_rank_is_level(rank)) {
-		ncs_append(text, sizeof(text), ";");
-		ncs_append_level(rank, text, sizeof(text));
-	}
 	ncs_append(text, sizeof(text), " ");
 	ncs_term_repeat(rect->y, rect->x, rect->width, NCS_ROLE_QUIET,
 			NCS_SYMBOL_HORIZONTAL);

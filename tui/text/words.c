@@ -109,19 +109,6 @@ void ncs_append_liveness(const struct ncs_rank *rank, char *text, size_t size)
 			   ncs_liveness_name(rank->now.liveness));
 }
 
-void ncs_append_level(const struct ncs_rank *rank, char *text, size_t size)
-{
-	ncs_append(text, size, " level; its state was read ");
-	ncs_append_duration(text, size,
-			    rank->level.taken_ns > rank->now.taken_ns ?
-				    rank->level.taken_ns - rank->now.taken_ns :
-				    0);
-	ncs_append(text, size, " before%s",
-		   rank->level.is_asked ? " (its node has been asked for a new"
-					  " one)" :
-					  "");
-}
-
 /* Appends the accuracy with which the GPU's clock is related to the host's. */
 static void append_gpu_clock(const struct ncs_gpu_clock_view *clock, char *text,
 			     size_t size)

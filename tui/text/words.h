@@ -48,10 +48,6 @@ void ncs_append_lasting(const struct ncs_rank *rank, bool since_death,
 /* Appends " (dead)", " (finished)" or the like unless the rank is live. */
 void ncs_append_liveness(const struct ncs_rank *rank, char *text, size_t size);
 
-/* Appends how old the state of a rank that is level is, and whether a newer one
- * is on its way; the rank must be level. */
-void ncs_append_level(const struct ncs_rank *rank, char *text, size_t size);
-
 /* Appends the separator of two clauses: "; ", or a blank after a colon; nothing
  * at the beginning. */
 void ncs_append_separator(char *text, size_t size);

@@ -80,16 +80,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 	ncs_append_liveness(row->rank, text, size);
 	ncs_append(text, size, ":");
 	ncs_channel_label(channel, label, sizeof(label));
-	if (ncs_rank_is_level(row->rank)) {
-		ncs_append(text, size,
-			   " %s; its wait is unknown, because the"
-			   " rank is only known to be level%s.",
-			   label,
-			   row->rank->level.is_asked ?
-				   "; its node has been asked for its state" :
-				   "");
-		return;
-	}
 	if (channel->state == NCS_CHANNEL_IDLE) {
 		ncs_append(text, size, " %s, idle: %s.", label,
 			   ncs_channel_state_help(channel->state));
@@ -111,8 +101,6 @@ static void title(const struct ncs_row *row, char *text, size_t size)
 	uint64_t wait_ns = ncs_wait_ns(row->rank, channel);
 
 	ncs_channel_label(channel, text, size);
-	if (ncs_rank_is_level(row->rank))
-		return;
 	ncs_append(text, size, ": %s", ncs_channel_state_label(channel->state));
 	if (channel->state == NCS_CHANNEL_IDLE)
 		return;

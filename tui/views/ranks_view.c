@@ -176,8 +176,6 @@ static void explain(const struct ncs_row *row, char *text, size_t size)
 		ncs_append(text, size,
 			   " its node is not seen now; this is its last known"
 			   " state;");
-	else if (ncs_rank_is_level(rank))
-		ncs_append_level(rank, text, size);
 	append_life(rank, text, size);
 	ncs_append_job(rank, text, size);
 	/* The reason for the row's mark comes first. How late a rank was tells

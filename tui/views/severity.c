@@ -26,8 +26,7 @@ static bool is_straggler(const struct ncs_rank *rank)
 
 bool ncs_rank_waits_long(const struct ncs_rank *rank)
 {
-	return !ncs_rank_is_level(rank) &&
-	       ncs_rank_oldest(rank).duration_ns >= NCS_LONG_WAIT_NS;
+	return ncs_rank_oldest(rank).duration_ns >= NCS_LONG_WAIT_NS;
 }
 
 enum ncs_severity ncs_rank_severity(const struct ncs_rank *rank)

@@ -36,10 +36,9 @@ static bool next(struct ncs_source *source, struct ncs_sample *sample)
 		sample->attach = rank->attach;
 		sample->why = rank->why;
 		if (rank->attach == NCS_ATTACHED) {
-			if (!rank->is_past && !rank->level)
+			if (!rank->is_past)
 				rank->snapshot.taken_ns = scripted->now_ns;
-			sample->is_old = rank->is_past || rank->level;
-			sample->level = rank->level;
+			sample->is_old = rank->is_past;
 			sample->is_past = rank->is_past;
 			sample->node = rank->node;
 			rank->snapshot.channels = rank->channels;

@@ -28,8 +28,6 @@ struct scripted_rank {
 	struct ncs_snapshot snapshot;
 	size_t node;
 	bool is_past; /* nothing is newer than in the pass before */
-	/* It has a digest in the place of a newer snapshot; NULL: it has not. */
-	const struct ncs_level *level;
 	bool clock_is_aligned;
 	uint64_t clock_error_ns;
 	struct ncs_channel_view channels[SCRIPTED_CHANNELS];

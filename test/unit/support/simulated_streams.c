@@ -59,9 +59,7 @@ struct stream_node {
 	struct stream_segment *segments;
 	unsigned segment_count;
 	uint64_t looks;
-	uint64_t key; /* number of the latest look that stands alone */
 	struct ncs_key_times keys;
-	struct ncs_key_ranks ranks; /* of the latest look */
 	uint64_t ahead_ns;
 };
 
@@ -367,54 +365,6 @@ static int write_clock(const struct simulated_streams *streams,
 			      });
 }
 
-static bool has_digests(const struct simulated_streams_options *options,
-			uint64_t at_ns)
-{
-	return options->has_digests &&
-	       2 * options->ranks <= SIMULATED_DIGESTS_MAX &&
-	       (options->missing_rank == UINT_MAX ||
-					at_ns < options->missing_ns);
-}
-
-/* Writes digests of all ranks in the place of their states. */
-static int write_digests(const struct simulated_streams *streams,
-			 struct stream_node *node, uint64_t at_ns,
-			 struct ncs_look *look)
-{
-	const struct simulated_streams_options *options = &streams->options;
-	struct ncs_digest ranks[SIMULATED_DIGESTS_MAX] = { 0 };
-	struct ncs_digest_function functions[SIMULATED_DIGESTS_MAX];
-	const struct ncs_digest_head head = {
-		.taken_ns = look->taken_ns,
-		.key = node->key,
-		.ranks = node->segment_count,
-		.functions = node->segment_count,
-	};
-
-	for (unsigned i = 0; i < node->segment_count; i++) {
-		const struct stream_segment *segment = &node->segments[i];
-		struct progress progress = progress_of(options, segment, at_ns);
-		uint64_t called_ns =
-			clock_of(options, node, progress.called_ns);
-
-		ranks[i].rank = (uint32_t)segment->number;
-		if (progress.done < progress.calls) {
-			ranks[i].operation_ns = called_ns;
-			ranks[i].wait_ns = called_ns + 10 * US;
-		}
-		functions[i] = (struct ncs_digest_function){
-			.place = i,
-			.function = NCS_FUNCTION_ALL_REDUCE,
-			.operations = progress.calls,
-			.sequence_number = progress.calls - 1,
-		};
-	}
-	look->ranks = 0;
-	look->digests = look->left_out = node->segment_count;
-	return ncs_recording_writer_digests(node->writer, &head, ranks,
-					    functions);
-}
-
 static int write_states(const struct simulated_streams *streams,
 			struct stream_node *node, uint64_t at_ns)
 {
@@ -435,23 +385,14 @@ int simulated_streams_look(struct simulated_streams *streams, unsigned number,
 		.interval_ns = streams->options.interval_ns,
 		.ranks = node->segment_count,
 	};
-	bool digests = has_digests(&streams->options, at_ns);
-	struct ncs_key_ranks *ranks = &node->ranks;
 	uint64_t now_ns = clock_of(&streams->options, node, at_ns);
 	int error = 0;
 
 	/* Like an agent. */
-	if (ncs_key_times_are_due(&node->keys, now_ns, ranks) ||
-	    (digests && node->looks == 1)) {
+	if (ncs_key_times_are_due(&node->keys, now_ns)) {
 		look.flags = NCS_LOOK_KEY;
-		node->key = look.number;
+		node->keys.latest_ns = now_ns;
 	}
-	ranks->has_digests = streams->options.has_digests;
-	ranks->ranks = node->segment_count;
-	ranks->level = ranks->digests =
-		digests && node->looks > 0 ? node->segment_count : 0;
-	if (look.flags & NCS_LOOK_KEY)
-		ncs_key_times_note(&node->keys, now_ns, ranks);
 	/* The first look has the bytes that the writer flushed when it began. */
 	if (node->looks > 0)
 		node->memory.size = 0;
@@ -459,9 +400,7 @@ int simulated_streams_look(struct simulated_streams *streams, unsigned number,
 		error = ncs_recording_writer_renew(node->writer);
 	if (!error)
 		error = write_clock(streams, node, &look, at_ns);
-	if (!error && digests && !look.flags)
-		error = write_digests(streams, node, at_ns, &look);
-	else if (!error)
+	if (!error)
 		error = write_states(streams, node, at_ns);
 	if (!error)
 		error = ncs_recording_writer_look(node->writer, &look);

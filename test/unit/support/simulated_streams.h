@@ -16,7 +16,6 @@
 
 #define SIMULATED_NODES_MAX 16384u
 #define SIMULATED_CHANNELS_MAX 32u
-#define SIMULATED_DIGESTS_MAX 256u /* segments of a node that can have them */
 
 struct simulated_streams_options {
 	uint64_t seed;
@@ -37,8 +36,6 @@ struct simulated_streams_options {
 	uint64_t skew_ns;
 	uint64_t interval_ns; /* between looks */
 	bool is_packed;       /* looks are packed */
-	/* Ranks have digests: all of them while no rank is missing. */
-	bool has_digests;
 };
 
 struct simulated_streams;

@@ -89,46 +89,6 @@ void stream_fixture_look(struct stream_fixture *fixture, uint64_t after_ns,
 	end_look(fixture, &look);
 }
 
-void stream_fixture_digests(struct stream_fixture *fixture, uint64_t after_ns,
-			    uint64_t key, uint64_t operations)
-{
-	struct recording_fixture *recording = fixture->recording;
-	uint64_t taken_ns = RECORDING_BEGUN_NS + after_ns;
-	struct ncs_digest ranks[2];
-	struct ncs_digest_function functions[2];
-	const struct ncs_digest_head head = {
-		.taken_ns = taken_ns,
-		.key = key,
-		.ranks = 2,
-		.functions = 2,
-	};
-	struct ncs_look look = {
-		.number = fixture->number++,
-		.dropped = fixture->dropped,
-		.taken_ns = taken_ns,
-		.interval_ns = RECORDING_INTERVAL_NS,
-		.left_out = 2,
-		.digests = 2,
-	};
-
-	for (uint32_t i = 0; i < 2; i++) {
-		ranks[i] = (struct ncs_digest){
-			.rank = (uint32_t)fixture->ranks[i],
-			.operation_ns = taken_ns - 3000000,
-		};
-		functions[i] = (struct ncs_digest_function){
-			.place = i,
-			.function = NCS_FUNCTION_ALL_REDUCE,
-			.operations = operations,
-			.sequence_number = operations - 1,
-		};
-	}
-	assert_int_equal(ncs_recording_writer_digests(recording->writer, &head,
-						      ranks, functions),
-			 0);
-	end_look(fixture, &look);
-}
-
 void stream_fixture_end(struct stream_fixture *fixture)
 {
 	assert_int_equal(ncs_recording_writer_close(fixture->recording->writer,

@@ -39,12 +39,6 @@ void stream_fixture_begin(struct stream_fixture *fixture);
 void stream_fixture_look(struct stream_fixture *fixture, uint64_t after_ns,
 			 uint64_t count, bool is_key);
 
-/* Takes a look with digests of both ranks in the place of their states, relative
- * to look `key`. Each has started `operations` AllReduces, the latest one 3 ms
- * before. */
-void stream_fixture_digests(struct stream_fixture *fixture, uint64_t after_ns,
-			    uint64_t key, uint64_t operations);
-
 /* Ends the stream. */
 void stream_fixture_end(struct stream_fixture *fixture);
 

@@ -116,52 +116,6 @@ static void finished_ranks_are_dropped_with_their_process(void **state)
 	assert_int_equal(scripted->model.rank_count, 0);
 }
 
-/* Its wait and its operation are over, and none are told; how far it is, is. */
-static void a_level_rank_tells_how_far_it_is(void **state)
-{
-	struct scripted *scripted = *state;
-	struct scripted_rank *rank = scripted_add(scripted, 0);
-	const struct ncs_level_function function = { NCS_FUNCTION_ALL_REDUCE,
-						     11, 10 };
-	const struct ncs_level level = {
-		.taken_ns = 3 * SECOND,
-		.wait_ns = 3 * SECOND - 7,
-		.functions = &function,
-		.function_count = 1,
-	};
-	struct ncs_function_view *view =
-		&rank->snapshot.functions[NCS_FUNCTION_ALL_REDUCE];
-	struct ncs_channel_view *channel = scripted_channel(rank, 0, true, 1);
-	const struct ncs_function_view *now;
-	const struct ncs_rank *shown;
-
-	channel->state = NCS_CHANNEL_SEND_WAIT;
-	channel->since_ns = SECOND / 2;
-	rank->snapshot.operation_count = 1;
-	view->operations = 5;
-	view->last_sequence_number = 4;
-	scripted_pass(scripted, SECOND);
-	shown = scripted_rank(scripted, 0);
-	assert_false(ncs_rank_is_level(shown));
-	assert_true(ncs_rank_oldest(shown).duration_ns == SECOND / 2);
-	rank->level = &level;
-	scripted_pass(scripted, 3 * SECOND);
-	assert_true(ncs_rank_is_level(shown));
-	assert_true(shown->now.taken_ns == SECOND);
-	assert_true(shown->now.operation_count == 0);
-	assert_true(ncs_rank_oldest(shown).duration_ns == 7);
-	now = &shown->now.functions[NCS_FUNCTION_ALL_REDUCE];
-	assert_true(now->last_sequence_number == 10);
-	/* Counters are those of the snapshot: there are no others. */
-	assert_true(now->operations == 5);
-	rank->level = NULL;
-	scripted_pass(scripted, 4 * SECOND);
-	assert_false(ncs_rank_is_level(shown));
-	assert_true(shown->now.operation_count == 1);
-	assert_true(shown->level_before.operations[NCS_FUNCTION_ALL_REDUCE] ==
-		    11);
-}
-
 static bool complete(struct ncs_source *source, struct ncs_sample *sample)
 {
 	struct scripted *scripted = (struct scripted *)source;
@@ -494,7 +448,6 @@ int main(void)
 		TEST(generation_changes_exactly_when_ranks_do),
 		TEST(rank_that_becomes_known_late_moves_to_its_place),
 		TEST(finished_ranks_are_dropped_with_their_process),
-		TEST(a_level_rank_tells_how_far_it_is),
 		TEST(a_model_asks_for_what_it_does_not_know),
 		TEST(dead_ranks_stay),
 		TEST(unreadable_segment_is_listed_with_its_reason),

@@ -82,8 +82,6 @@ struct seen {
 	bool is_past;
 	bool is_aligned;
 	uint64_t taken_ns;
-	uint64_t level_ns; /* time of its digest; 0: it has none */
-	bool is_asked;
 	size_t node;
 };
 
@@ -106,8 +104,6 @@ static struct seen pass(uint64_t now_ns)
 		if (!sample.snapshot)
 			assert_true(source->complete(source, &sample));
 		seen.taken_ns = sample.snapshot->taken_ns;
-		seen.level_ns = sample.level ? sample.level->taken_ns : 0;
-		seen.is_asked = sample.level && sample.level->is_asked;
 		seen.node = sample.node;
 	}
 	return seen;
@@ -162,37 +158,6 @@ static void test_a_look_is_new_once(void **state)
 	assert_false(pass(NOW_NS + S).is_old);
 }
 
-/* Makes two looks of a rank: its state, and a digest, as it is level. */
-static void make_level_looks(struct stream_fixture *fixture)
-{
-	stream_fixture_begin(fixture);
-	stream_fixture_look(fixture, 0, 1, true);
-	stream_fixture_digests(fixture, S, 0, 11);
-	stream_fixture_end(fixture);
-}
-
-static void test_a_rank_that_is_level_has_its_former_state(void **state)
-{
-	struct stream_fixture *fixture = *state;
-	size_t node = add("n");
-	uint64_t state_ns;
-	struct seen seen;
-
-	make_level_looks(fixture);
-	feed(node, &fixture->looks[0], NOW_NS);
-	seen = pass(NOW_NS);
-	assert_true(seen.level_ns == 0);
-	state_ns = seen.taken_ns;
-	feed(node, &fixture->looks[1], NOW_NS + S);
-	seen = pass(NOW_NS + S);
-	assert_int_equal(seen.count, 2);
-	assert_true(seen.is_old && !seen.is_past);
-	assert_true(seen.taken_ns == state_ns);
-	assert_true(seen.level_ns == state_ns + S);
-	assert_int_equal(node_at(node, NOW_NS + S).ranks, 2);
-	assert_int_equal(node_at(node, NOW_NS + S).left_out, 0);
-}
-
 /* The model knows the rank by its id. */
 static void test_a_state_is_not_added_to_another_ranks_sample(void **state)
 {
@@ -214,82 +179,6 @@ static void test_a_state_is_not_added_to_another_ranks_sample(void **state)
 	feed(node, &fixture->looks[2], NOW_NS);
 	assert_false(source->complete(source, &sample));
 	assert_null(sample.snapshot);
-}
-
-static void test_states_are_ordered_of_ranks_that_have_digests(void **state)
-{
-	struct ncs_fleet_order orders[NCS_ORDER_STATES_MAX];
-	struct ncs_source *source = ncs_fleet_source(fleet);
-	struct stream_fixture *fixture = *state;
-	const char *ids[3] = { NULL, "n:/nowhere", "nobody" };
-	uint64_t now_ns = ncs_clock_monotonic_ns();
-	size_t node = add("n");
-	struct seen seen;
-
-	make_level_looks(fixture);
-	feed(node, &fixture->looks[0], now_ns);
-	seen = pass(now_ns);
-	ids[0] = seen.id;
-	source->want(source, ids, 3);
-	/* A node that sends all states need not be told. */
-	assert_int_equal(ncs_fleet_orders(fleet, orders), 0);
-	feed(node, &fixture->looks[1], now_ns);
-	assert_true(pass(now_ns).is_asked);
-	assert_int_equal(ncs_fleet_orders(fleet, orders), 1);
-	assert_int_equal(orders[0].node, node);
-	assert_int_equal(orders[0].rank, seen.count - 1);
-	assert_true(orders[0].recording != 0);
-	/* An agent that does not obey is not waited for without an end. */
-	assert_false(pass(now_ns + 3600 * S).is_asked);
-	source->want(source, NULL, 0);
-	assert_int_equal(ncs_fleet_orders(fleet, orders), 0);
-	assert_false(pass(now_ns).is_asked);
-}
-
-static void test_without_agents_no_state_is_on_its_way(void **state)
-{
-	struct ncs_source *source = ncs_fleet_source(fleet);
-	struct stream_fixture *fixture = *state;
-	size_t node = add("n");
-	struct seen seen;
-	const char *id;
-
-	make_level_looks(fixture);
-	feed(node, &fixture->looks[0], NOW_NS);
-	feed(node, &fixture->looks[1], NOW_NS);
-	seen = pass(NOW_NS);
-	id = seen.id;
-	source->want(source, &id, 1);
-	seen = pass(NOW_NS);
-	assert_true(seen.level_ns != 0 && !seen.is_asked);
-}
-
-static void test_orders_of_a_head_behind_are_those_of_its_streams(void **state)
-{
-	struct ncs_fleet_order orders[NCS_ORDER_STATES_MAX];
-	struct stream_fixture *fixture = *state;
-	struct ncs_orders got = { .digests = true };
-	size_t first = add("n1"), second = add("n2");
-	struct ncs_look look;
-
-	make_level_looks(fixture);
-	feed(second, &fixture->looks[0], NOW_NS);
-	feed(second, &fixture->looks[1], NOW_NS);
-	memcpy(&look, fixture->looks[1].bytes + fixture->looks[1].size -
-			      ncs_chunk_round(sizeof(look)),
-	       sizeof(look));
-	got.state_count = 2;
-	got.states[0] = (struct ncs_order_state){ 1, 0, UINT64_MAX };
-	got.states[1] = (struct ncs_order_state){ look.recording[0], 1,
-						  UINT64_MAX };
-	ncs_fleet_pass_orders(fleet, &got);
-	assert_true(ncs_fleet_wants_digests(fleet));
-	assert_int_equal(ncs_fleet_orders(fleet, orders), 1);
-	assert_int_not_equal(orders[0].node, first);
-	assert_int_equal(orders[0].node, second);
-	assert_int_equal(orders[0].rank, 1);
-	ncs_fleet_pass_orders(fleet, &(struct ncs_orders){ 0 });
-	assert_int_equal(ncs_fleet_orders(fleet, orders), 0);
 }
 
 static void test_ages_are_right_without_an_aligned_clock(void **state)
@@ -824,10 +713,6 @@ int main(void)
 		TEST(test_the_ranks_of_all_nodes_are_shown),
 		TEST(test_a_node_without_a_name_has_its_hosts),
 		TEST(test_a_look_is_new_once),
-		TEST(test_a_rank_that_is_level_has_its_former_state),
-		TEST(test_states_are_ordered_of_ranks_that_have_digests),
-		TEST(test_without_agents_no_state_is_on_its_way),
-		TEST(test_orders_of_a_head_behind_are_those_of_its_streams),
 		TEST(test_a_state_is_not_added_to_another_ranks_sample),
 		TEST(test_ages_are_right_without_an_aligned_clock),
 		TEST(test_this_machines_clock_is_aligned),

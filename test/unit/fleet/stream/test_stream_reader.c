@@ -263,108 +263,6 @@ static void test_a_rank_without_a_state_is_gone(void **state)
 	stream_fixture_end(fixture);
 }
 
-/* --- Digests -------------------------------------------------------------- */
-
-/* A key, two looks with digests, a change to the key. */
-static void make_digests(struct stream_fixture *fixture)
-{
-	stream_fixture_begin(fixture);
-	stream_fixture_look(fixture, 0 * S, 100, true);
-	stream_fixture_digests(fixture, 1 * S, 0, 11);
-	stream_fixture_digests(fixture, 2 * S, 0, 12);
-	stream_fixture_look(fixture, 3 * S, 103, false);
-	stream_fixture_end(fixture);
-}
-
-static void test_a_digest_tells_of_a_rank_whose_state_is_left_out(void **state)
-{
-	struct stream_fixture *fixture = *state;
-	const struct ncs_stream_rank *rank;
-
-	make_digests(fixture);
-	for (size_t i = 0; i < 3; i++)
-		feed(&fixture->looks[i]);
-	rank = ncs_stream_rank(reader, 1);
-	assert_true(rank->is_there && !rank->is_behind);
-	assert_true(shown(1) == 100);
-	assert_true(rank->taken_ns == RECORDING_BEGUN_NS);
-	assert_true(rank->digest.taken_ns == RECORDING_BEGUN_NS + 2 * S);
-	assert_true(rank->digest.operation_ns ==
-		    RECORDING_BEGUN_NS + 2 * S - 3000000);
-	assert_true(rank->digest.wait_ns == 0);
-	assert_int_equal(rank->digest.function_count, 1);
-	assert_int_equal(rank->digest.functions[0].function,
-			 NCS_FUNCTION_ALL_REDUCE);
-	assert_true(rank->digest.functions[0].operations == 12);
-	assert_true(rank->digest.functions[0].last_sequence_number == 11);
-	/* It is not among those that the look has no room for. */
-	assert_int_equal(facts()->look.left_out, 0);
-	assert_int_equal(facts()->look.digests, 2);
-}
-
-static void test_a_state_ends_a_digest(void **state)
-{
-	struct stream_fixture *fixture = *state;
-
-	make_digests(fixture);
-	for (size_t i = 0; i < 4; i++)
-		feed(&fixture->looks[i]);
-	assert_true(ncs_stream_rank(reader, 0)->digest.taken_ns == 0);
-	assert_true(shown(0) == 103);
-}
-
-static void test_looks_with_digests_may_be_missing(void **state)
-{
-	struct stream_fixture *fixture = *state;
-
-	make_digests(fixture);
-	feed(&fixture->looks[0]);
-	feed(&fixture->looks[2]);
-	assert_false(ncs_stream_rank(reader, 0)->is_behind);
-	assert_true(ncs_stream_rank(reader, 0)->digest.taken_ns ==
-		    RECORDING_BEGUN_NS + 2 * S);
-	feed(&fixture->looks[3]);
-	assert_true(shown(0) == 103);
-}
-
-/* The state that a digest is of has not come: what the rank is in is not
- * known. */
-static void test_without_its_state_a_digest_is_not_used(void **state)
-{
-	struct stream_fixture *fixture = *state;
-
-	stream_fixture_begin(fixture);
-	stream_fixture_look(fixture, 0 * S, 100, true);
-	stream_fixture_digests(fixture, 1 * S, 7, 11);
-	stream_fixture_look(fixture, 2 * S, 102, false);
-	stream_fixture_digests(fixture, 3 * S, 0, 12);
-	stream_fixture_end(fixture);
-	feed(&fixture->looks[0]);
-	feed(&fixture->looks[1]);
-	assert_true(ncs_stream_rank(reader, 0)->is_behind);
-	assert_true(ncs_stream_rank(reader, 0)->digest.taken_ns == 0);
-	feed(&fixture->looks[2]);
-	assert_false(ncs_stream_rank(reader, 0)->is_behind);
-	/* Its state is newer than the look that the digest is relative to. */
-	feed(&fixture->looks[3]);
-	assert_true(ncs_stream_rank(reader, 0)->is_behind);
-	assert_true(shown(0) == 102);
-}
-
-/* Earlier versions skip the chunk, and leave ranks as they are if segments were
- * left out. */
-static void test_to_earlier_readers_digests_are_left_out(void **state)
-{
-	struct stream_fixture *fixture = *state;
-	const struct stream_look *look;
-	struct ncs_look end;
-
-	make_digests(fixture);
-	look = &fixture->looks[1];
-	memcpy(&end, look->bytes + look->size - sizeof(end), sizeof(end));
-	assert_int_equal(end.left_out, 2);
-}
-
 static void test_another_agent_begins_anew(void **state)
 {
 	struct stream_fixture *fixture = *state;
@@ -764,11 +662,6 @@ int main(void)
 		TEST(test_repeated_bytes_change_nothing),
 		TEST(test_dropped_looks_are_not_lost_ones),
 		TEST(test_a_rank_without_a_state_is_gone),
-		TEST(test_a_digest_tells_of_a_rank_whose_state_is_left_out),
-		TEST(test_a_state_ends_a_digest),
-		TEST(test_looks_with_digests_may_be_missing),
-		TEST(test_without_its_state_a_digest_is_not_used),
-		TEST(test_to_earlier_readers_digests_are_left_out),
 		TEST(test_another_agent_begins_anew),
 		TEST(test_a_segment_that_cannot_be_read_is_told),
 		TEST(test_another_major_version_is_refused_in_words),

@@ -205,30 +205,6 @@ static void ranks_that_need_attention_stay_above(void **state)
 	assert_true(hidden > RANKS / 2);
 }
 
-/* Its kernels have not begun, as its GPU computes. */
-static void rank_that_is_level_folds_however_long_it_waits(void **state)
-{
-	struct ncs_rank *rank = NULL;
-
-	(void)state;
-	for (size_t i = 0; i < model.rank_count && !rank; i++)
-		if (model.ranks[i]->now.identity.rank == 50 &&
-		    model.ranks[i]->now.identity.nranks == RANKS)
-			rank = model.ranks[i];
-	assert_non_null(rank);
-	rank->level = (struct ncs_rank_level){
-		.taken_ns = now, .wait_ns = now - 10 * SECOND
-	};
-	assert_true(ncs_rank_oldest(rank).duration_ns == 10 * SECOND);
-	build();
-	assert_false(is_shown(50));
-	rank->level.taken_ns = 0;
-	rank->now.channels[0].state = NCS_CHANNEL_SEND_WAIT;
-	rank->now.channels[0].since_ns = now - 10 * SECOND;
-	build();
-	assert_true(is_shown(50));
-}
-
 static void many_nodes_are_one_row(void **state)
 {
 	(void)state;
@@ -427,7 +403,6 @@ int main(void)
 		TEST(few_rows_never_fold),
 		TEST(every_rank_is_in_one_row),
 		TEST(ranks_that_need_attention_stay_above),
-		TEST(rank_that_is_level_folds_however_long_it_waits),
 		TEST(many_nodes_are_one_row),
 		TEST(group_opens_and_closes),
 		TEST(click_on_the_sign_opens_and_closes),
