@@ -24,6 +24,7 @@
 
 #include "analysis/base/detail.h"
 #include "ncclstat/reader.h"
+#include "tui/screen/allowance.h"
 #include "tui/screen/lease.h"
 #include "tui/text/job_verdict.h"
 #include "tui/text/finding_text.h"
@@ -81,6 +82,7 @@ struct live {
 	uint64_t awaited_until_ns;
 	uint64_t samples;
 	uint64_t samples_wanted; /* 0 for no end */
+	struct ncs_allowance allowance;
 	bool saw_rank;           /* in any sample */
 	size_t unreadable;       /* segments in the latest sample */
 	int error;
@@ -170,6 +172,19 @@ static bool is_searching(const struct live *live)
 	return live->search.source && !live->search.done;
 }
 
+/* Whether a look that is due is to be taken. */
+static bool has_time(struct live *live)
+{
+	struct timespec used;
+
+	if (live->replay || !live->source->nodes)
+		return true;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return ncs_allowance_permits(&live->allowance, now_ns(),
+				     (uint64_t)used.tv_sec * SECOND_NS +
+					     (uint64_t)used.tv_nsec);
+}
+
 static void on_timer(struct live *live)
 {
 	uint64_t expirations;
@@ -177,7 +192,7 @@ static void on_timer(struct live *live)
 	if (read(live->timer, &expirations, sizeof(expirations)) !=
 	    sizeof(expirations))
 		return;
-	if (!live->screen.paused)
+	if (!live->screen.paused && has_time(live))
 		sample(live);
 }
 
