@@ -114,4 +114,43 @@ else
 	echo 'not ok without its agent in the middle a node is not seen any more'
 	sed 's/^/  /' "$tmp/dump"
 fi
+fleet_none_left 'after the agent in the middle'
+
+# looks_of_n1: prints how many looks of n1 have come.
+looks_of_n1() {
+	python3 - "$tmp/dump" <<'PY'
+import json, sys
+lines = open(sys.argv[1]).read().split("\n")[:-1]
+nodes = [node for line in lines if line[:1] == "{"
+         for node in json.loads(line)["nodes"] if node["name"] == "n1"]
+print(nodes[-1]["looks"] if nodes else 0)
+PY
+}
+left_agent() {
+	fleet_processes | awk '/stream=packed/ && /hosts=n1/ { print $1 }'
+}
+began_again() {
+	another=$(left_agent)
+	[ -n "$another" ] && [ "$another" != "$victim" ]
+}
+has_more_looks() {
+	[ "$(looks_of_n1)" -ge "$1" ]
+}
+
+# One that its launcher starts again brings its nodes back.
+fleet_watch 3 --interval 0.3 --dump=json --from \
+	"while sh $tmp/left; [ \$? -gt 128 ]; do sleep 0.3; done & sh $tmp/right & wait"
+await has_more_looks 2
+victim=$(left_agent)
+# shellcheck disable=SC2086 # one pid
+kill -KILL ${victim:?}
+await began_again
+if await has_more_looks "$(($(looks_of_n1) + 3))"; then
+	echo 'ok an agent in the middle that is started again has its nodes back'
+else
+	echo 'not ok an agent in the middle that is started again has its nodes back'
+	tail -n 1 "$tmp/dump" | cut -c 1-2000 | sed 's/^/  /'
+fi
+kill "$viewer"
+wait "$viewer" 2>/dev/null
 fleet_none_left 'at the end'
