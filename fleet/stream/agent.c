@@ -42,7 +42,7 @@ struct agent {
 	struct ncs_agent_result *result;
 	uint64_t next_ns; /* when the next look is due */
 	struct ncs_key_times keys;
-	uint64_t key_ranks;  /* number of segments until then */
+	uint64_t key_ranks; /* number of segments until then */
 };
 
 /* --- A look -------------------------------------------------------------- */
@@ -95,7 +95,8 @@ static int renew_if_due(struct agent *agent, uint64_t now_ns,
 	agent->result->dropped += dropped;
 	if (error)
 		return error;
-	if (!dropped && was_packed == !!agent->packer && !has_new_ranks(agent) &&
+	if (!dropped && was_packed == !!agent->packer &&
+	    !has_new_ranks(agent) &&
 	    !ncs_key_times_are_due(&agent->keys, now_ns))
 		return 0;
 	/* The first look begins with the file's head anyway. */

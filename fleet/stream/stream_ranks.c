@@ -34,8 +34,7 @@ static uint64_t price(const struct ncs_stream_rank *rank)
 	       rank->header.lanes.count * sizeof(*rank->lanes) +
 	       rank->record_capacity * sizeof(*rank->records) +
 	       rank->record_lane_capacity * sizeof(*rank->record_lanes) +
-	       rank->key.size + rank->change.size +
-	       pages * MODEL_PAGE_BYTES +
+	       rank->key.size + rank->change.size + pages * MODEL_PAGE_BYTES +
 	       (rank->stack ? 2 * strlen(rank->stack) : 0);
 }
 
@@ -253,10 +252,10 @@ static size_t pages_of(const struct ncs_state_part *part)
 	for (uint32_t i = 0; i < part->head.runs; i++) {
 		size_t from = (size_t)part->runs[i].line *
 			      NCS_STATE_LINE_BYTES / PAGE_BYTES;
-		size_t end = ((size_t)part->runs[i].line +
-			      part->runs[i].lines) *
-				     NCS_STATE_LINE_BYTES / PAGE_BYTES +
-			     1;
+		size_t end =
+			((size_t)part->runs[i].line + part->runs[i].lines) *
+				NCS_STATE_LINE_BYTES / PAGE_BYTES +
+			1;
 
 		pages += end - from - (from + 1 == next);
 		next = end;
@@ -269,8 +268,7 @@ static int keep_part(struct ncs_stream_parts *parts,
 		     const struct ncs_state_part *part, const char *payload,
 		     uint64_t size)
 {
-	size_t needed = parts->size + sizeof(size) +
-			ncs_chunk_round(size);
+	size_t needed = parts->size + sizeof(size) + ncs_chunk_round(size);
 	char *larger = realloc(parts->bytes, needed);
 
 	if (!larger)
@@ -455,9 +453,8 @@ static int take_snapshot(struct ncs_stream_rank *rank,
 	header->clock = rank->header.clock;
 	ncs_clock_move(&header->clock, move);
 	if (header->settings.lease_until_ns != 0)
-		header->settings.lease_until_ns =
-			ncs_clock_moved_ns(move,
-					   header->settings.lease_until_ns);
+		header->settings.lease_until_ns = ncs_clock_moved_ns(
+			move, header->settings.lease_until_ns);
 	if (rank->reader)
 		ncs_reader_set_image(rank->reader, image);
 	else
@@ -469,11 +466,11 @@ static int take_snapshot(struct ncs_stream_rank *rank,
 	if (ncs_snapshot_init(snapshot, rank->reader) != 0)
 		return -ENOMEM;
 	ncs_reader_set_process_state(
-		rank->reader, (struct ncs_process_state){
-				      .gone = rank->flags & NCS_STATE_GONE,
-				      .stopped =
-					      rank->flags & NCS_STATE_STOPPED,
-			      });
+		rank->reader,
+		(struct ncs_process_state){
+			.gone = rank->flags & NCS_STATE_GONE,
+			.stopped = rank->flags & NCS_STATE_STOPPED,
+		});
 	ncs_snapshot_take(snapshot, rank->reader,
 			  ncs_clock_moved_ns(move, rank->taken_ns));
 	*moved = rank->header;

@@ -89,7 +89,7 @@ struct ncs_stream_rank {
 	uint64_t records_lost;
 	char *stack;       /* lines; NULL: none */
 	uint64_t stack_ns; /* when it was read */
-	uint64_t paid; /* of the stream's memory */
+	uint64_t paid;     /* of the stream's memory */
 };
 
 /* A segment that the agent cannot read. */

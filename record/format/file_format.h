@@ -224,7 +224,7 @@ struct ncs_look {
 	uint32_t ranks;           /* number of ranks that have a state in it */
 	uint32_t denied;          /* segments of other users */
 	uint32_t unreadable;      /* other segments that cannot be read */
-	uint32_t left_out; /* segments that the look has no room for */
+	uint32_t left_out;        /* segments that the look has no room for */
 	uint64_t reserved[3];
 };
 

@@ -94,11 +94,10 @@ enum ncs_attach ncs_reader_open(const char *path, struct ncs_reader **out,
 	if (!reader)
 		return ncs_attach_failure(ENOMEM, why, why_size);
 	reader->path = strdup(path);
-	result = reader->path ?
-			 ncs_mapping_open(&reader->file, path, false,
-					  sizeof(struct ncs_header), SIZE_MAX,
-					  why, why_size) :
-			 ncs_attach_failure(ENOMEM, why, why_size);
+	result = reader->path ? ncs_mapping_open(&reader->file, path, false,
+						 sizeof(struct ncs_header),
+						 SIZE_MAX, why, why_size) :
+				ncs_attach_failure(ENOMEM, why, why_size);
 	if (result == NCS_ATTACHED) {
 		reader->mapping = reader->file.start;
 		reader->mapped_bytes = reader->file.bytes;

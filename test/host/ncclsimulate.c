@@ -380,7 +380,8 @@ int main(int argc, char **argv)
 	char why[512] = "";
 	int option, error;
 
-	while ((option = getopt_long(argc, argv, "s:h:r:c:n:b:t:l:k:uw:d:S:Ro:g:m:",
+	while ((option = getopt_long(argc, argv,
+				     "s:h:r:c:n:b:t:l:k:uw:d:S:Ro:g:m:",
 				     long_options, NULL)) != -1) {
 		if (option == HELP) {
 			fputs(usage, stdout);

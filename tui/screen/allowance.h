@@ -16,9 +16,9 @@
 
 /* One of zeros has taken nothing. */
 struct ncs_allowance {
-	uint64_t at_ns;   /* of the latest call, */
-	uint64_t used_ns; /* and the time that was used until then */
-	uint64_t over_ns; /* that was used beyond the share */
+	uint64_t at_ns;    /* of the latest call, */
+	uint64_t used_ns;  /* and the time that was used until then */
+	uint64_t over_ns;  /* of that, what was beyond the share */
 	unsigned left_out; /* looks since the latest one */
 };
 
@@ -28,8 +28,7 @@ static inline bool ncs_allowance_permits(struct ncs_allowance *allowance,
 					 uint64_t now_ns, uint64_t used_ns)
 {
 	uint64_t share_ns = (now_ns - allowance->at_ns) / NCS_ALLOWANCE_SHARE;
-	uint64_t over_ns =
-		allowance->over_ns + (used_ns - allowance->used_ns);
+	uint64_t over_ns = allowance->over_ns + (used_ns - allowance->used_ns);
 
 	allowance->over_ns = over_ns > share_ns ? over_ns - share_ns : 0;
 	allowance->at_ns = now_ns;

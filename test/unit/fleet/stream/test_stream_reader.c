@@ -60,8 +60,8 @@ static uint64_t shown(size_t number)
 	uint64_t count;
 
 	assert_true(rank->is_there && rank->has_state);
-	assert_int_equal(ncs_stream_snapshot(rank, &none,
-					     &image, &snapshot, &header),
+	assert_int_equal(ncs_stream_snapshot(rank, &none, &image, &snapshot,
+					     &header),
 			 0);
 	assert_true(snapshot.taken_ns == rank->taken_ns);
 	count = snapshot.proxy.count[0];
@@ -170,9 +170,8 @@ static void test_what_a_key_lacks_is_zero_again(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		feed(&fixture->looks[i]);
 		rank = ncs_stream_rank(reader, 0);
-		assert_int_equal(ncs_stream_snapshot(rank, &none,
-					     &image, &snapshot,
-						     &header),
+		assert_int_equal(ncs_stream_snapshot(rank, &none, &image,
+						     &snapshot, &header),
 				 0);
 		assert_true(snapshot.functions[2].calls == (i == 0 ? 11 : 0));
 		ncs_snapshot_release(&snapshot);
@@ -636,8 +635,8 @@ static void test_times_are_moved(void **state)
 	make_looks(fixture);
 	feed(&fixture->looks[0]);
 	rank = ncs_stream_rank(reader, 0);
-	assert_int_equal(ncs_stream_snapshot(rank, &move,
-					     &image, &snapshot, &header),
+	assert_int_equal(ncs_stream_snapshot(rank, &move, &image, &snapshot,
+					     &header),
 			 0);
 	assert_true(snapshot.taken_ns == RECORDING_BEGUN_NS - 5 * S);
 	assert_true(snapshot.last_call_ns == RECORDING_BEGUN_NS - 5 * S);
