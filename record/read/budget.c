@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts memory; see state_image.h. */
-#include "record/read/state_image.h"
+/* Counts memory; see budget.h. */
+#include "record/read/budget.h"
 
 #include <inttypes.h>
 #include <stdio.h>
