@@ -180,7 +180,7 @@ TEST(json_objects_have_exactly_the_keys_of_the_schema)
 	sample = dump_json(scripted);
 	assert_keys(
 		at(sample, "ranks.0"),
-		"pid rank host_pid host gpu_pci_id state past level api_version nccl_version communicator job settings"
+		"pid rank host_pid host gpu_pci_id state past api_version nccl_version communicator job settings"
 		" proxy kernel_timing launches graphs cupti outside_code channels sampling"
 		" step_estimates"
 		" functions classes lateness late_now oldest_wait_ns ranges"
@@ -289,7 +289,7 @@ TEST(json_of_a_view_has_its_parts_only)
 	"schema host monotonic_ns realtime_ns recording severity" \
 	" verdict_line training_step "
 #define RANK \
-	"pid rank host_pid host gpu_pci_id state past level api_version" \
+	"pid rank host_pid host gpu_pci_id state past api_version" \
 	" nccl_version communicator "
 	static const struct {
 		enum ncs_view view;
