@@ -121,8 +121,8 @@ check '--count: prints that many samples' \
 	sh -c '[ "$(grep -c ^ncclstat: "$1/out")" -eq 3 ]' sh "$tmp"
 check 'ndjson: status 0' run 0 --synthetic 8x2 --dump=json -n 3 -i 0.1
 check 'ndjson: one line for each sample' lines out 3
-check 'ndjson: each is an object of schema 2' \
-	json 'd["schema"] == 2 and len(d["ranks"]) == 12'
+check 'ndjson: each is an object of schema 3' \
+	json 'd["schema"] == 3 and len(d["ranks"]) == 12'
 check 'ndjson: time advances' \
 	python3 -c '
 import json, sys

@@ -19,7 +19,7 @@ struct ncs_stamp; /* tui/commands/dump_command.h */
 
 /* The version of all documents that are one object. It grows when a name that
  * was there is renamed, goes, or means something else. */
-#define NCS_JSON_SCHEMA 2
+#define NCS_JSON_SCHEMA 3
 
 /* Creates an object for a whole document, the second one with where and when its
  * sample was taken. From then on, lack of memory ends the

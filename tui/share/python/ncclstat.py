@@ -27,7 +27,7 @@ CHUNK = struct.Struct("<QIIQQQQQQ")
 MAGIC = int.from_bytes(b"NCSchunk", "little")
 CHUNK_BYTES_MAX_LOG = 20
 FILE, TABLES, RANK, STATE, RECORDS = 1, 2, 3, 4, 5
-SCHEMA = 2
+SCHEMA = 3
 
 # Places in a segment's header.
 PID, HOST, CLOCK, IDENTITY = 120, 192, 256, 360

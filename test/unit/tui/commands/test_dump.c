@@ -133,7 +133,7 @@ TEST(json_without_jobs_has_empty_lists)
 	assert_keys(sample,
 		    "schema host monotonic_ns realtime_ns recording severity"
 		    " verdict_line training_step ranks communicators unreadable nodes");
-	assert_integer_at(sample, "schema", 2);
+	assert_integer_at(sample, "schema", 3);
 	assert_string_at(sample, "host", "node7");
 	assert_integer_at(sample, "monotonic_ns", 123);
 	assert_integer_at(sample, "realtime_ns", (json_int_t)stamp.realtime_ns);
