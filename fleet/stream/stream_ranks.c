@@ -23,6 +23,9 @@
 #define PAGE_BYTES 4096u
 #define MODEL_PAGE_BYTES (3 * PAGE_BYTES)
 
+/* An image gives its memory back after so many pages were written: 64 MB. */
+#define IMAGE_PAGES 16384u
+
 /* Returns what a rank is to pay for. Changes write pages of their key. */
 static uint64_t price(const struct ncs_stream_rank *rank)
 {
@@ -167,7 +170,10 @@ int ncs_stream_take_rank(struct ncs_stream_reader *stream, uint32_t number,
 	const char *path;
 	int kept;
 
-	if (!ncs_rank_payload_read(payload, size, &header, &path, &path_bytes))
+	if (!ncs_rank_payload_read(payload, size, &header, &path,
+				   &path_bytes) ||
+	    header.segment_bytes < sizeof(header) ||
+	    header.segment_bytes > NCS_STATE_IMAGE_BYTES_MAX)
 		return 0;
 	kept = make_number(stream, number);
 	if (kept <= 0) {
@@ -236,9 +242,9 @@ static bool begin_state(struct ncs_stream_rank *rank,
 	    (!rank->has_key || head->key_taken_ns != rank->key_taken_ns))
 		return false;
 	if (head->part == 0)
-		rank->change.size = rank->change.pages = 0;
+		release_parts(&rank->change);
 	if (head->part == 0 && (head->flags & NCS_STATE_KEY)) {
-		rank->key.size = rank->key.pages = 0;
+		release_parts(&rank->key);
 		rank->has_key = false;
 	}
 	return true;
@@ -263,22 +269,31 @@ static size_t pages_of(const struct ncs_state_part *part)
 	return pages;
 }
 
-/* Adds a part. Returns 0 or -ENOMEM. */
-static int keep_part(struct ncs_stream_parts *parts,
-		     const struct ncs_state_part *part, const char *payload,
-		     uint64_t size)
+/* Adds a part. Returns false if there is no room for it. */
+static bool keep_part(struct ncs_stream_reader *stream,
+		      struct ncs_stream_rank *rank,
+		      const struct ncs_state_part *part, const char *payload,
+		      uint64_t size)
 {
-	size_t needed = parts->size + sizeof(size) + ncs_chunk_round(size);
-	char *larger = realloc(parts->bytes, needed);
+	struct ncs_stream_parts *parts = part->head.flags & NCS_STATE_KEY ?
+						 &rank->key :
+						 &rank->change;
+	size_t before = parts->size;
+	char *larger;
 
-	if (!larger)
-		return -ENOMEM;
-	parts->bytes = larger;
-	memcpy(larger + parts->size, &size, sizeof(size));
-	memcpy(larger + parts->size + sizeof(size), payload, size);
-	parts->size = needed;
+	parts->size += sizeof(size) + ncs_chunk_round(size);
 	parts->pages += pages_of(part);
-	return 0;
+	if (!pay(stream, rank))
+		return false;
+	larger = realloc(parts->bytes, parts->size);
+	if (!larger) {
+		ncs_stream_note_no_room(stream);
+		return false;
+	}
+	parts->bytes = larger;
+	memcpy(larger + before, &size, sizeof(size));
+	memcpy(larger + before + sizeof(size), payload, size);
+	return true;
 }
 
 /* Sets *part to the next of the parts, which were read before, from *at on.
@@ -376,7 +391,6 @@ int ncs_stream_take_state(struct ncs_stream_reader *stream, uint32_t number,
 {
 	struct ncs_stream_rank *rank = find_rank(stream, number);
 	struct ncs_state_part part;
-	bool is_key;
 
 	if (!rank)
 		return 0;
@@ -393,13 +407,7 @@ int ncs_stream_take_state(struct ncs_stream_reader *stream, uint32_t number,
 		rank->is_behind = true;
 		return 0;
 	}
-	is_key = part.head.flags & NCS_STATE_KEY;
-	if (keep_part(is_key ? &rank->key : &rank->change, &part, payload,
-		      size) != 0) {
-		leave_out(stream, rank);
-		return -ENOMEM;
-	}
-	if (!pay(stream, rank)) {
+	if (!keep_part(stream, rank, &part, payload, size)) {
 		leave_out(stream, rank);
 		return 0;
 	}
@@ -429,9 +437,29 @@ static int make_image(struct ncs_stream_image *image, size_t size)
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (bytes == MAP_FAILED)
 		return -ENOMEM;
+	/* A line must not take 2 MB. */
+	madvise(bytes, size, MADV_NOHUGEPAGE);
 	ncs_stream_image_release(image);
 	*image = (struct ncs_stream_image){ .bytes = bytes, .size = size };
 	return 0;
+}
+
+/* Makes the image all zeros again, where a rank's state was. Memory is given back
+ * from time to time: segments need not have their lines in the same places. */
+static void clear_image(struct ncs_stream_image *image,
+			const struct ncs_stream_rank *rank)
+{
+	uint64_t bytes = rank->header.segment_bytes;
+
+	image->pages += rank->key.pages + rank->change.pages;
+	if (image->pages > IMAGE_PAGES &&
+	    madvise(image->bytes, image->size, MADV_DONTNEED) == 0) {
+		image->pages = 0;
+		return;
+	}
+	lay(&rank->key, bytes, image->bytes, image->size, true);
+	lay(&rank->change, bytes, image->bytes, image->size, true);
+	memset(image->bytes, 0, sizeof(struct ncs_header));
 }
 
 void ncs_stream_image_release(struct ncs_stream_image *image)
@@ -497,9 +525,7 @@ int ncs_stream_snapshot(struct ncs_stream_rank *rank,
 	lay(&rank->key, bytes, image->bytes, size, false);
 	lay(&rank->change, bytes, image->bytes, size, false);
 	error = take_snapshot(rank, move, image->bytes, size, snapshot, moved);
-	lay(&rank->key, bytes, image->bytes, size, true);
-	lay(&rank->change, bytes, image->bytes, size, true);
-	memset(image->bytes, 0, sizeof(struct ncs_header));
+	clear_image(image, rank);
 	return error;
 }
 

@@ -57,6 +57,7 @@ struct ncs_stream_parts {
 struct ncs_stream_image {
 	char *bytes;
 	size_t size;
+	size_t pages; /* written since memory was last given back, at most */
 };
 
 struct ncs_stream_rank {

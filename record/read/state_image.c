@@ -16,10 +16,6 @@
 
 #define MODEL_BYTES_A_BYTE 3u
 
-/* Largest segment, in bytes: a process has one ring of 1 GiB for each of nine
- * threads at most. */
-#define IMAGE_BYTES_MAX (UINT64_C(1) << 34)
-
 bool ncs_rank_payload_read(const char *payload, size_t size,
 			   struct ncs_header *header, const char **path,
 			   size_t *path_bytes)
@@ -113,7 +109,7 @@ int ncs_state_image_make(struct ncs_state_image *image, uint64_t segment_bytes,
 
 	if (image->bytes)
 		return 0;
-	if (bytes > IMAGE_BYTES_MAX)
+	if (bytes > NCS_STATE_IMAGE_BYTES_MAX)
 		return -E2BIG;
 	*image = (struct ncs_state_image){ .size = bytes, .budget = budget };
 	if (pay(image, 0) != 0)

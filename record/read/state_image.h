@@ -16,6 +16,10 @@
 #include "record/format/file_format.h"
 #include "record/read/budget.h"
 
+/* Largest segment, in bytes: a process has one ring of 1 GiB for each of nine
+ * threads at most. */
+#define NCS_STATE_IMAGE_BYTES_MAX (UINT64_C(1) << 34)
+
 struct ncs_header; /* ncclstat/abi_header.h */
 
 /* Reads the payload of a chunk NCS_CHUNK_RANK: the segment's header, and where
