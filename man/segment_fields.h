@@ -84,8 +84,10 @@
 #define NCS_GRAPHS_FIELDS(X) \
 	X(graphs, "Captures with launches.") \
 	X(stamped, \
-	  "Launches in them that report their replays; in a segment of" \
-	  " replays, those of the communicator as the latest replay began.") \
+	  "Launches in them that report their replays. In a segment of" \
+	  " replays, which ones do in the graph whose replay began latest: the" \
+	  " first and one in so many after it, and 2^32 times the number of" \
+	  " another one; 0: none.") \
 	X(failure, \
 	  "Latest error number of the CUDA driver as such a launch was" \
 	  " prepared; 0: none.") \

@@ -66,9 +66,15 @@ bool ncs_rank_hides_replay(const struct ncs_rank *rank,
 {
 	const struct ncs_graphs_view *own = &rank->now.graphs;
 	const struct ncs_graphs_view *its = &other->now.graphs;
+	uint32_t period = (uint32_t)own->stamped;
+	uint64_t its_other = its->stamped >> 32;
 
-	return own->are_replays && own->stamped < its->stamped &&
-	       own->replays >= its->replays;
+	if (!own->are_replays || own->replays < its->replays || period == 0 ||
+	    its->stamped == 0)
+		return false;
+	return period > (uint32_t)its->stamped ||
+	       (its_other != 0 && its_other != own->stamped >> 32 &&
+		(its_other - 1) % period != 0);
 }
 
 /* The launch of an operation that is not in flight is over, or was not

@@ -41,7 +41,7 @@ enum ncs_kernel_begun {
 };
 
 /* Whether it cannot be known what `rank` has begun of the replay of a graph that
- * `other` is in: fewer of its captured launches report. */
+ * `other` is in: launches of it that report on the other do not on this one. */
 bool ncs_rank_hides_replay(const struct ncs_rank *rank,
 			   const struct ncs_rank *other);
 

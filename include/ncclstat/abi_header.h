@@ -165,8 +165,10 @@ struct ncs_launch_progress {
  * and its name, which ends with " graphs". */
 struct ncs_graphs {
 	uint64_t graphs;  /* number of captures with launches */
-	/* Launches in them that report their replays; in the segment of the
-	 * replays, those of the communicator as the latest replay began. */
+	/* Launches in them that report their replays. In the segment of the
+	 * replays: which ones do in the graph whose replay began latest, the first
+	 * one and one in so many after it (a power of two; 0: not told), and 2^32
+	 * times the number of another one; 0: none. */
 	uint64_t stamped;
 	uint64_t failure; /* the driver's latest error number; 0: none */
 	/* In the segment of the replays; 0 in others: */

@@ -233,7 +233,9 @@ struct ncs_launches_view {
  * segment that has none. */
 struct ncs_graphs_view {
 	uint64_t graphs;
-	uint64_t stamped; /* captured launches that report their replays */
+	/* Captured launches that report their replays; of replays, which ones
+	 * (struct ncs_graphs). */
+	uint64_t stamped;
 	uint64_t failure; /* error number of CUDA's driver; 0: none */
 	/* In the segment of a communicator's replays: */
 	bool are_replays;  /* it is one */

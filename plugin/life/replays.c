@@ -235,9 +235,8 @@ static void begin_replay(struct replayed *of, struct ncs_graph *graph)
 		graph->base[i] = of->numbers[i];
 		of->numbers[i] += graph->operations[i];
 	}
-	ncs_store_relaxed(
-		&told->stamped,
-		ncs_load_relaxed(&graph->comm->header->graphs.stamped));
+	ncs_store_relaxed(&told->stamped,
+			  graph->period | (uint64_t)graph->probe << 32);
 	ncs_add_relaxed(&told->replays, 1);
 }
 

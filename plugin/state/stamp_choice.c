@@ -87,12 +87,18 @@ static uint32_t period_for(const struct ncs_graph *graph, uint64_t time_ns)
 	return period;
 }
 
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
 void ncs_stamp_choose(struct ncs_graph *graph)
 {
 	const struct ncs_graph *all = ncs_captured.graphs;
 	size_t place = (size_t)(graph - all);
-	uint32_t period = 1, probe = 0;
-	bool known = false;
+	/* The most launches of a graph whose time is known, and of one whose time
+	 * may be long enough. */
+	uint32_t longest = 0, probe = 0, period = 1;
 
 	for (size_t i = place < GRAPHS_SEEN ? 0 : place - GRAPHS_SEEN;
 	     i < place; i++) {
@@ -107,22 +113,23 @@ void ncs_stamp_choose(struct ncs_graph *graph)
 			continue;
 		fits = period_for(&all[i], ncs_load_relaxed(&all[i].span_ns));
 		if (fits == 1 || 2 * all[i].last_stamped > all[i].launches) {
-			known = true;
+			longest = larger(longest, all[i].launches);
+		} else if (ncs_load_relaxed(&all[i].apart_ns) == 0) {
+			continue;
+		} else if (period_for(&all[i], ncs_load_relaxed(
+						       &all[i].apart_ns)) <
+			   all[i].launches) {
+			/* It may be long enough, if no later one tells. */
+			probe = larger(probe, all[i].launches);
+			continue;
 		} else {
-			fits = period_for(&all[i],
-					  ncs_load_relaxed(&all[i].apart_ns));
-			if (fits < all[i].launches) {
-				probe = all[i].launches;
-			} else {
-				fits = FIRST_ONLY;
-				known = true;
-			}
+			fits = FIRST_ONLY;
+			longest = larger(longest, all[i].launches);
 		}
-		if (fits > period)
-			period = fits;
+		period = larger(period, fits);
 	}
-	graph->period = known ? period : FIRST_ONLY;
-	graph->probe = known ? 0 : probe;
+	graph->probe = probe > longest ? probe : 0;
+	graph->period = longest == 0 || graph->probe != 0 ? FIRST_ONLY : period;
 }
 
 bool ncs_stamp_is_chosen(const struct ncs_graph *graph, uint32_t number)

@@ -85,7 +85,7 @@ def ranks_of(dump):
             "RANK": rank["rank"], "COMM": comm_of(rank["communicator"]),
             "GPU": gpu_of(rank["gpu_pci_id"]), "PID": rank["host_pid"],
             "STATE": "past" if rank["past"] else
-                     "level" if rank["level"] else rank["state"],
+                     rank["state"],
             "WAITS-FOR": rank["waits_for"], "OLDEST": rank["oldest_wait_ns"],
             "LATE": recent["median_ns"] if compared else None,
             "%COST": percent(lateness.get("cost_share")),

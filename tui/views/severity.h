@@ -11,8 +11,7 @@
  * channel is busy. */
 bool ncs_rank_is_idle(const struct ncs_rank *rank);
 
-/* Whether a rank has waited for so long that it may be stuck. One that is level
- * gets on, however long it waits for a kernel that has not begun. */
+/* Whether a rank has waited for so long that it may be stuck. */
 bool ncs_rank_waits_long(const struct ncs_rank *rank);
 
 /* Returns NCS_BAD for a rank that is dead or waits for long, NCS_NOTE if it is

@@ -740,14 +740,30 @@ static void a_kernel_that_has_begun_waits_for_a_rank_that_has_not_called(
 		     NCS_CONFIDENCE_CERTAIN);
 }
 
-/* Rank 0 is in an operation of a replay; rank 1 reports fewer launches, and may be in it,
- * too, unless it has not begun the replay. */
+/* Rank 0 is in an operation of a replay; rank 1 does not report all launches that rank 0
+ * does, and may be in it, too, unless it has not begun the replay. */
 static void
 a_rank_that_reports_less_of_a_replay_is_possibly_missing(void **state)
 {
-	for (uint64_t stamped = 1; stamped <= 3; stamped += 2)
+	static const struct {
+		uint64_t of_0, of_1; /* ncs_graphs.stamped */
+		bool hides;
+	} cases[] = {
+		{ 4, 8, true },
+		{ 4, 4, false },
+		{ 4, 1, false },
+		{ 16 | UINT64_C(32) << 32, 16, true },
+		{ 16 | UINT64_C(33) << 32, 16, false },
+		{ 16 | UINT64_C(32) << 32, 16 | UINT64_C(32) << 32, false },
+		{ 16 | UINT64_C(32) << 32, 1, false },
+		{ 4, 0, false },
+		{ UINT64_C(32) << 32, 0, false },
+		{ 0, 4, false },
+	};
+
+	for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++)
 		for (uint64_t replays = 4; replays <= 5; replays++) {
-			bool is_hidden = stamped < 3 && replays == 5;
+			bool is_hidden = cases[c].hides && replays == 5;
 			struct scripted *scripted = *state;
 			struct ncs_late_now now;
 
@@ -756,7 +772,8 @@ a_rank_that_reports_less_of_a_replay_is_possibly_missing(void **state)
 					(struct ncs_graphs_view){
 						.are_replays = true,
 						.replays = i ? replays : 5,
-						.stamped = i ? stamped : 3,
+						.stamped = i ? cases[c].of_1 :
+							       cases[c].of_0,
 					};
 			launch(&scripted->ranks[0], NCS_FUNCTION_ALL_REDUCE,
 			       true);

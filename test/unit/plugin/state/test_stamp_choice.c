@@ -91,6 +91,33 @@ static int set_up(void **state)
 	return 0;
 }
 
+/* A decode loop of 500 us that is replayed each 50 ms, and a graph of one long launch. */
+static void graph_that_is_known_tells_nothing_of_a_longer_one(void **state)
+{
+	(void)state;
+	assert_int_equal(capture(32), 1);
+	replay(500000, 49500000);
+	assert_int_equal(capture(1), 1);
+	replay(2000000, 0);
+	/* The last launch is to tell how long the 32 take: too short for more. */
+	assert_int_equal(capture(32), 2);
+	replay(500000, 49500000);
+	assert_int_equal(capture(32), 1);
+}
+
+static void graph_whose_replays_were_lost_tells_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(capture(32), 1);
+	for (unsigned i = 0; i <= NCS_STAMP_REPLAYS; i++) {
+		replay_of(0, 1, 2000000, 0);
+		ncs_stamp_note_lost();
+	}
+	assert_int_equal(capture(32), 1);
+	replay(500000000, 0);
+	assert_int_equal(capture(32), 2);
+}
+
 static void first_graph_reports_by_its_first_launch(void **state)
 {
 	(void)state;
@@ -264,6 +291,11 @@ int main(void)
 			stamps_of_all_communicators_of_a_capture_count, set_up),
 		cmocka_unit_test_setup(communicator_learns_from_its_own_graphs,
 				       set_up),
+		cmocka_unit_test_setup(
+			graph_that_is_known_tells_nothing_of_a_longer_one,
+			set_up),
+		cmocka_unit_test_setup(
+			graph_whose_replays_were_lost_tells_nothing, set_up),
 		cmocka_unit_test_setup(times_across_lost_stamps_are_not_used,
 				       set_up),
 	};
