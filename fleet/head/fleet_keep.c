@@ -146,10 +146,11 @@ static bool is_due(const struct ncs_fleet_node *node)
 	uint64_t now_ns = ncs_stream_facts(node->stream)->look.taken_ns;
 	uint64_t begun_ns = node->file.head.begun_monotonic_ns;
 
-	return is_another_boot(node) ||
+	/* A clock that is behind is that of a node that was started again. */
+	return is_another_boot(node) || now_ns < begun_ns ||
 	       (settings->rotate_bytes != 0 &&
 		node->file.bytes >= settings->rotate_bytes) ||
-	       (settings->rotate_ns != 0 && now_ns > begun_ns &&
+	       (settings->rotate_ns != 0 &&
 		now_ns - begun_ns >= settings->rotate_ns);
 }
 

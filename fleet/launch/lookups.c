@@ -215,6 +215,10 @@ int ncs_lookup_job(struct ncs_guard *guard, struct ncs_hostlist *list,
 	}
 	error = -EINVAL;
 	rest = read_part(text, &part);
+	/* Jobs of an array that wait come first. */
+	for (char *next = rest; next && next[0] && !strchr(part.id, '+') &&
+				strcmp(part.state, "RUNNING") != 0;)
+		next = read_part(next, &part);
 	runs = rest && strcmp(part.state, "RUNNING") == 0;
 	if (!rest)
 		snprintf(why, why_size, "there is no job %s", job);

@@ -922,7 +922,9 @@ static void note_job(struct ncs_archive_files *files, const char *pattern,
 		snprintf(files->job, sizeof(files->job), "%s",
 			 chosen->name.job);
 	else if (strcmp(files->job, chosen->name.job) != 0)
-		snprintf(files->job, sizeof(files->job), "%s", pattern);
+		/* Without what follows the name of the job in a folder's. */
+		snprintf(files->job, sizeof(files->job), "%.*s",
+			 (int)strcspn(pattern, "@~="), pattern);
 	if (files->begun == 0 || begun < files->begun)
 		files->begun = begun;
 	if (chosen->next_begun != 0 &&

@@ -172,12 +172,13 @@ static bool is_searching(const struct live *live)
 	return live->search.source && !live->search.done;
 }
 
-/* Whether a look that is due is to be taken. */
+/* Whether a look that is due is to be taken. Records would be lost between looks
+ * that are far apart. */
 static bool has_time(struct live *live)
 {
 	struct timespec used;
 
-	if (live->replay || !live->source->nodes)
+	if (live->replay || !live->source->nodes || live->options->with_records)
 		return true;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 	return ncs_allowance_permits(&live->allowance, now_ns(),

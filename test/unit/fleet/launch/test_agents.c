@@ -518,7 +518,7 @@ static void bad_targets_are_refused_in_words(void **state)
 		  " error: Invalid job id" },
 		{ NCS_AGENTS_BY_SLURM, "78", NULL, "it is PENDING" },
 		{ NCS_AGENTS_BY_SLURM, "79", NULL, "there is no job 79" },
-		{ NCS_AGENTS_BY_SLURM, "80", NULL, "name one, such as 80_1" },
+		{ NCS_AGENTS_BY_SLURM, "80", NULL, "name one, such as 80_2" },
 		{ NCS_AGENTS_BY_SLURM, "81+1", NULL, "give --hosts=n1,n[2-3]" },
 		{ NCS_AGENTS_BY_KUBE, "app=none", NULL, "kubectl says: no" },
 	};
