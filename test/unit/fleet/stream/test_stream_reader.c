@@ -12,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fleet/stream/stream_internal.h"
 #include "fleet/stream/stream_reader.h"
 #include "ncclstat/reader.h"
 #include "record/format/chunk.h"
+#include "record/read/state_image.h"
 #include "test/unit/support/stream_fixture.h"
 
 #define S UINT64_C(1000000000)
@@ -556,6 +558,42 @@ static void test_a_state_is_not_shown_under_another_name(void **state)
 	stream_fixture_end(fixture);
 }
 
+/* Names rank 0 with a segment of that size. Returns whether it has its name. */
+static bool names(const struct stream_fixture *fixture, uint64_t size)
+{
+	struct {
+		struct ncs_rank_head head;
+		struct ncs_header header;
+		char path[8];
+	} payload = {
+		.head = { .header_bytes = sizeof(payload.header),
+			  .path_bytes = 4 },
+		.header = *ncs_reader_header(fixture->recording->reader),
+		.path = "path",
+	};
+
+	payload.header.segment_bytes = size;
+	assert_int_equal(ncs_stream_take_rank(reader, 0, (const char *)&payload,
+					      sizeof(payload)),
+			 0);
+	return ncs_stream_rank(reader, 0)->is_named;
+}
+
+static void test_a_segment_that_is_too_large_is_not_named(void **state)
+{
+	struct stream_fixture *fixture = *state;
+
+	stream_fixture_begin(fixture);
+	assert_true(names(fixture, NCS_STATE_IMAGE_BYTES_MAX));
+	assert_int_equal(ncs_stream_rank(reader, 0)->header.segment_bytes,
+			 NCS_STATE_IMAGE_BYTES_MAX);
+	names(fixture, NCS_STATE_IMAGE_BYTES_MAX + 64);
+	names(fixture, UINT64_MAX - 8);
+	assert_int_equal(ncs_stream_rank(reader, 0)->header.segment_bytes,
+			 NCS_STATE_IMAGE_BYTES_MAX);
+	stream_fixture_end(fixture);
+}
+
 /* Chunks whose payloads are damaged, and in each of which the next one seems to
  * begin. */
 static void test_damaged_chunks_in_each_other_are_skipped(void **state)
@@ -672,6 +710,7 @@ int main(void)
 		TEST(test_communicators_may_come_and_go_for_ever),
 		TEST(test_more_ranks_than_numbers_are_told),
 		TEST(test_a_state_is_not_shown_under_another_name),
+		TEST(test_a_segment_that_is_too_large_is_not_named),
 		TEST(test_damaged_chunks_in_each_other_are_skipped),
 		TEST(test_records_come_once_and_gaps_are_counted),
 		TEST(test_times_are_moved),
