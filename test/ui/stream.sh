@@ -114,6 +114,10 @@ orders() {
 check "looks are packed once the reader says so" orders
 check "it reads all of them" sh -c '"$1" --follow --list "$2" >"$3"
 	[ "$(grep -c " alive " "$3")" -eq 2 ]' sh "$ncclstat" "$tmp/stream" "$tmp/out"
+for mode in "--record=$tmp/none.ncs" --stream=lines; do
+	check "${mode%%=*}: a stream that cannot be opened is an error" \
+		run 1 "$mode" --follow "$tmp/absent"
+done
 
 end_job
 appear() {

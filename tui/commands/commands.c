@@ -103,10 +103,12 @@ static const struct mode_command {
 	[NCS_MODE_RECORD] = {
 		.run = ncs_record_run,
 		.has_no_source = true,
+		.unreadable = NCS_EXIT_NOTHING,
 	},
 	[NCS_MODE_STREAM] = {
 		.run = ncs_stream_run,
 		.has_no_source = true,
+		.unreadable = NCS_EXIT_NOTHING,
 	},
 	[NCS_MODE_STACKS_OF] = {
 		.run = ncs_stacks_of_run,
