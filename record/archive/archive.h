@@ -71,7 +71,8 @@ void ncs_archive_folder(char *folder, size_t size, const char *labels,
 			time_t begun);
 
 /* Returns whether a folder is one of a job that a pattern names: as in shm/read/job.h, or
- * the folder itself. */
+ * the folder itself. Folders have '_' in place of brackets, so that the number alone
+ * does not name a job in an array of PBS. */
 bool ncs_archive_matches(const char *folder, const char *pattern);
 
 /* Makes the folder of a job. Keeps those files of the ring in it that were written to since
@@ -152,10 +153,11 @@ struct ncs_archive_files {
 	char before[NCS_ARCHIVE_NAME_MAX];
 };
 
-/* Finds the files of the latest job that a pattern names, as in ncs_archive_matches(), in
- * a directory and, if it has folders of several machines, in each of these; not those of
- * another run of it, or of another job of its array. Those of a job that has a folder with no file yet are the ring's. Returns 0 or -errno:
- * -ENOENT if there is none. Release them in any case. */
+/* Finds the files of the latest job that a pattern names, as in ncs_archive_matches(),
+ * in a directory and, if it has folders of several machines, in each of these; not
+ * those of another run of it, or of another job of its array. Those of a job that
+ * has a folder with no file yet are the ring's. Returns 0 or -errno: -ENOENT if there
+ * is none. Release them in any case. */
 int ncs_archive_find(struct ncs_archive_files *files, const char *path,
 		     const char *pattern);
 void ncs_archive_release(struct ncs_archive_files *files);
