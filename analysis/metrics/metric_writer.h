@@ -87,9 +87,8 @@ bool ncs_metrics_parse(const char *text, uint64_t *set, char *wrong,
  * fall for a restart and adds the whole value again.
  *
  * A counter is a metric with its labels, the sum of what segments contribute.
- * What a segment contributes may be less than before, since sums in segments may
- * be taken back by a few, and a segment may vanish: then the counter stays as it
- * is. A counter to which nothing contributes in a pass is forgotten.
+ * A segment may contribute less than before, since sums in segments may be taken
+ * back by a few, and a segment may vanish: then the counter stays as it is. A counter to which nothing contributes in a pass is forgotten.
  *
  * Pure. Not thread-safe.
  */

@@ -19,6 +19,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 
 . test/ui/checks
+. test/ui/alerting
 pids=
 
 at_end() {
@@ -155,25 +156,7 @@ fi
 # They begin when all ranks are there, so that they see all nodes for as long,
 # and the job that turns slow when they are ready: at its usual speed for long
 # enough.
-python3 test/ui/shorter_rules.py tui/share/prometheus/ncclstat.rules.yml \
-	>"$tmp/rules.yml"
-cat >"$tmp/prometheus.yml" <<-END
-	global: { scrape_interval: 500ms, evaluation_interval: 500ms }
-	rule_files: [ $tmp/rules.yml ]
-	alerting:
-	  alertmanagers:
-	    - static_configs: [ targets: [ '127.0.0.1:$mail' ] ]
-	scrape_configs:
-	  - job_name: ncclstat
-	    static_configs:
-	      - targets: [ ${targets#, } ]
-END
-cat >"$tmp/alertmanager.yml" <<-END
-	route: { receiver: hook, group_by: [ alertname, comm ], group_wait: 0s, group_interval: 1s }
-	receivers:
-	  - name: hook
-	    webhook_configs: [ url: 'http://127.0.0.1:$hook/' ]
-END
+alerting "${targets#, }"
 begin prometheus prometheus --config.file="$tmp/prometheus.yml" \
 	--storage.tsdb.path="$tmp/tsdb" --web.listen-address="127.0.0.1:$web"
 begin alertmanager prometheus-alertmanager --config.file="$tmp/alertmanager.yml" \

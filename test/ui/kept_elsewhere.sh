@@ -11,6 +11,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 
 . test/fleet.sh
+. test/ui/alerting
 fleet_needs tar
 fleet_needs_names
 fleet_enter kept-elsewhere
@@ -43,30 +44,12 @@ start_watch n1
 watch_of_n1=$watch
 start_watch n2
 
-# Those who look after the nodes.
+# Prometheus and Alertmanager.
 is_told=
 if command -v prometheus >/dev/null && command -v prometheus-alertmanager >/dev/null &&
 	! grep -q 'built without' "$tmp/watch-n1"; then
 	is_told=yes
-	python3 test/ui/shorter_rules.py tui/share/prometheus/ncclstat.rules.yml \
-		>"$tmp/rules.yml"
-	cat >"$tmp/prometheus.yml" <<-END
-		global: { scrape_interval: 500ms, evaluation_interval: 500ms }
-		rule_files: [ $tmp/rules.yml ]
-		alerting:
-		  alertmanagers:
-		    - static_configs: [ targets: [ '127.0.0.1:$mail' ] ]
-		scrape_configs:
-		  - job_name: ncclstat
-		    static_configs:
-		      - targets: [ '127.0.0.1:$n1', '127.0.0.1:$n2' ]
-	END
-	cat >"$tmp/alertmanager.yml" <<-END
-		route: { receiver: hook, group_wait: 0s, group_interval: 1s }
-		receivers:
-		  - name: hook
-		    webhook_configs: [ url: 'http://127.0.0.1:$hook/' ]
-	END
+	alerting "'127.0.0.1:$n1', '127.0.0.1:$n2'"
 	prometheus --config.file="$tmp/prometheus.yml" \
 		--storage.tsdb.path="$tmp/tsdb" \
 		--web.listen-address="127.0.0.1:$web" >"$tmp/prometheus" 2>&1 &

@@ -2,7 +2,7 @@
 /* A job whose times are sums and maxima: hosts call, streams wait, operations end
  * with their last rank. Each launch is timed on its stream. The same job can be made
  * without its fault, or with another change, so that the true effect is known.
- * What it makes is read as parts for the cost of ranks, as joined operations for the
+ * The job is read as parts for the cost of ranks, as joined operations for the
  * critical path, or as records of a source.
  *
  * Chance depends on the place in the job only: a fault changes nothing but what it
