@@ -267,7 +267,7 @@ static void assume(struct ncs_cost_works *works, size_t rank_count,
 
 /* Returns how long hosts work from one call to the next, of which only `limit_ns` is
  * known, as they wait in between: as long as they work after the wait or, where that
- * is not known, half as much of the limit as is most of it. The rank of the class at `place` does not
+ * is not known, half of MOST of the limit. The rank at `place` of the class does not
  * count. */
 static double unseen_chain(struct ncs_cost_works *works,
 			   const struct ncs_cost_window *window,
