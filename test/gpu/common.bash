@@ -122,9 +122,10 @@ describe_machine() {
 }
 
 # in_mode MODE COMMAND...: runs it with MODE as NCCLSTAT_TIMING; `none` runs it
-# without a plugin, `default` leaves the variable unset, `watched` is `default`
-# with a recorder and a view beside the job, which has to publish into
-# $NCCLSTAT_DIR, and `always` is NCCLSTAT_KERNEL_TIMING=always.
+# without a plugin, `empty` with one that does nothing, which tells what NCCL itself
+# does for a plugin; `default` leaves the variable unset, `watched` is `default` with
+# a recorder and a view beside the job, which has to publish into $NCCLSTAT_DIR, and
+# `always` is NCCLSTAT_KERNEL_TIMING=always.
 in_mode() {
 	local mode=$1 status
 	local -a beside=()
@@ -135,6 +136,7 @@ in_mode() {
 	fi
 	case $mode in
 	none | default) ;;
+	empty) export NCCL_PROFILER_PLUGIN=$build/bench/libnccl-profiler-empty.so ;;
 	always) export NCCLSTAT_KERNEL_TIMING=always ;;
 	watched)
 		"$build/ncclstat" --record="$NCCLSTAT_DIR/recording" \

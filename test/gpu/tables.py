@@ -76,11 +76,11 @@ class Verdicts:
         return self.failures == 0
 
     def plugin_was_there(self, mode, jobs):
-        """Both ranks publish if and only if there is a plugin."""
+        """Both ranks publish if and only if our plugin is there."""
         wrong = [job.name for job in jobs
-                 if (job.published < 2) != (mode == "none")]
-        self.say("%s_has_%s_plugin" % (mode, "no" if mode == "none" else "the"),
-                 not wrong, " ".join(wrong))
+                 if (job.published < 2) != (mode in ("none", "empty"))]
+        self.say("%s_%s" % (mode, "does_not_publish" if mode in ("none", "empty")
+                            else "publishes"), not wrong, " ".join(wrong))
 
 
 def jobs_of(*path):
